@@ -50,7 +50,7 @@ fixed() {
         "-f 15,15,10 --frontier $frontier -b 512 --epochs 0:$([ "$mode" = --quick ] && echo 25 || echo 50)" ;;
     acm:rgcn) echo "-m rgcn --encoder 64 --hidden 64 --residual -f -1,-1 -b 180 --epochs 0:30" ;;
     acm:gat) echo "-m gat --heads 4 --hidden 64 --residual -f -1,-1 -b 180 --epochs 0:30" ;;
-    acm:*) echo "-m ${1#*:} --heads 4 --encoder 64 --hidden 64 --head 0 -f -1,-1 -b 180 --epochs 0:30" ;;
+    acm:hgt) echo "-m hgt --heads 4 --encoder 64 --hidden 64 --head 0 -f -1,-1 -b 30 --epochs 0:30" ;;
     esac
 }
 
@@ -79,6 +79,7 @@ chosen() {
     tolokers) echo "--lr 0.01 --dropout 0.2 --residual" ;;
     acm) echo "--lr 0.001 --dropout 0.5 --residual" ;;
     tolokers:*) echo "--lr 0.001 --dropout 0.2" ;;
+    acm:hgt) echo "--lr 0.0005 --dropout 0.2" ;;
     acm:*) echo "--lr 0.003 --dropout 0.5" ;;
     esac
 }

@@ -26,6 +26,23 @@ def gat(conv):
                     dropout=attention_dropout, add_self_loops=self_loops and r[0] == r[2], **o)
     return make
 
+class HGT(pyg.HGTConv):  # of types that have rows; in a graph of one type and relation it takes tensors, as other layers do
+    def __init__(self, width, relations, out, **o):
+        super().__init__(width, out, ([*width], [*relations]), **o)
+        self.kept = [r for r in relations if r[0] in width and r[2] in width]
+        self.dst_node_types = {t for s, r, t in self.kept}
+        for t in {*width} - self.dst_node_types:
+            del self.out_lin.lins[t], self.skip[t]
+        for r in {*relations} - {*self.kept}:
+            del self.p_rel["__".join(r)]
+
+    def forward(self, x, edges):
+        s, r, t = self.edge_types[0]
+        return super().forward(x, {r: edges[r] for r in self.kept}) if isinstance(x, dict) else \
+            super().forward({t: x}, {(s, r, t): edges})[t]
+
+JOINT = {"hgt": HGT}  # those that are of all relations at once
+
 GAT = "heads", "last_heads", "negative_slope", "attention_dropout", "self_loops"
 LAYERS = {
     "sage": [lambda m, r, src, dst, out, **o: pyg.SAGEConv((src, dst), out, **o), "aggr", "normalize", "project"],
@@ -34,6 +51,7 @@ LAYERS = {
     "gine": [lambda m, r, src, dst, out, **o: pyg.GINEConv(gin_mlp(m, src, out), **o), "train_eps"],
     "gat": [gat(pyg.GATConv), *GAT],
     "gatv2": [gat(pyg.GATv2Conv), *GAT, "share_weights"],
+    "hgt": [None, "heads"],
 }
 
 NORMS = {"layer_norm": {"mode": "node"}, "batch_norm": {"allow_single_element": True}, None: {}}
@@ -61,11 +79,12 @@ class GnnModel(Module):
         width = {t: d["encoder"] or w or 1 for t, w in self.types.items()}
         self.convs, self.norms, self.skips, self.ffns = (ModuleList() for _ in range(4))
         for l, out in enumerate(widths):  # a type has rows if relations lead to it, from types that have
-            convs = {r: make(self, r, width[r[0]], width[r[2]], out, **o, **{k: d[k] for k in options if k in d})
-                     for r, o in self.relations.items() if r[0] in width and r[2] in width}
-            made, hidden = {t: out for s, r, t in convs}, l + 1 < len(widths) or d["head"]
+            given, relations = {k: d[k] for k in options if k in d}, {r: o for r, o in self.relations.items() if r[0] in width and r[2] in width}
+            convs = {} if d["kind"] in JOINT else {r: make(self, r, width[r[0]], width[r[2]], out, **o, **given) for r, o in relations.items()}
+            conv = JOINT[d["kind"]](width, self.relations, out, **given) if not convs else [*convs.values()][0] if self.plain else None
+            made, hidden = {t: out for s, r, t in relations}, l + 1 < len(widths) or d["head"]
             skip = {t: width[t] for t in made if hidden and d["residual"] and (width[t] == out or d["residual_projection"])}
-            self.convs.append([*convs.values()][0] if self.plain else pyg.HeteroConv(convs, aggr="sum"))
+            self.convs.append(conv or pyg.HeteroConv(convs, aggr="sum"))
             self.norms.append(self.each(norm, width if d["ffn"] else made if hidden else {}))
             self.skips.append(self.each(lambda w: Identity() if w == out else Linear(w, out, bias=False), skip))
             self.ffns.append(self.each(lambda w: pyg.MLP([w, w, w], act=self.act, norm=None, dropout=dropout),

@@ -136,6 +136,7 @@ static void start_runs(struct gnn_net *n)
         const struct gnn_conv *v = &m->conv[i];
         struct gnn_conv_run *run = &n->run[i];
         gnn_conv_run_init(run, &n->pass, v);
+        run->lead = net_run(n, gnn_conv_lead(m, v));
         run->adj.edges = 0;
         run->adj.ndst = run->most = net_rows(n, v->stage, v->dst);
         run->adj.nsrc = net_rows(n, v->from, v->src);

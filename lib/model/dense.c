@@ -25,21 +25,21 @@ static void list_nothing(const struct gnn_conv_shape *s, struct gnn_param_list *
     (void)l;
 }
 
-static int multiply_rows(struct gnn_conv_run *c, uint32_t from, uint32_t to, float *y, bool acc,
-                         const struct gnn_epilogue *ep, struct gnn_err *e)
+int gnn_dense_rows(struct gnn_conv_run *c, uint32_t from, uint32_t to, float *y, bool acc,
+                   const struct gnn_epilogue *ep, struct gnn_err *e)
 {
     return gnn_pass_gemm(c->s, false, true, to - from, c->w, c->dd, c->own,
                          gnn_conv_param(c, WEIGHT), acc ? 1 : 0, y, ep, e);
 }
 
-static int multiply_back(struct gnn_conv_run *c, uint32_t from, uint32_t to, const float *dy,
-                         struct gnn_err *e)
+int gnn_dense_rows_back(struct gnn_conv_run *c, uint32_t from, uint32_t to, const float *dy,
+                        struct gnn_err *e)
 {
     return gnn_pass_gemm(c->s, true, false, c->w, c->dd, to - from, dy, c->own, 1,
                          gnn_conv_grad(c, WEIGHT), NULL, e);
 }
 
-static int multiply_own_back(struct gnn_conv_run *c, const float *dy, float *g, struct gnn_err *e)
+int gnn_dense_own_back(struct gnn_conv_run *c, const float *dy, float *g, struct gnn_err *e)
 {
     return gnn_pass_gemm(c->s, false, false, c->adj.ndst, c->dd, c->w, dy,
                          gnn_conv_param(c, WEIGHT), 1, g, NULL, e);
@@ -82,9 +82,9 @@ const struct gnn_layer gnn_layer_linear = {
     .params = list_linear,
     .weight = WEIGHT,
     .bias = BIAS,
-    .rows = multiply_rows,
-    .rows_back = multiply_back,
-    .own_back = multiply_own_back,
+    .rows = gnn_dense_rows,
+    .rows_back = gnn_dense_rows_back,
+    .own_back = gnn_dense_own_back,
 };
 
 const struct gnn_layer gnn_layer_projection = {
@@ -94,9 +94,9 @@ const struct gnn_layer gnn_layer_projection = {
     .params = list_projection,
     .weight = WEIGHT,
     .bias = GNN_NONE,
-    .rows = multiply_rows,
-    .rows_back = multiply_back,
-    .own_back = multiply_own_back,
+    .rows = gnn_dense_rows,
+    .rows_back = gnn_dense_rows_back,
+    .own_back = gnn_dense_own_back,
 };
 
 const struct gnn_layer gnn_layer_identity = {

@@ -31,7 +31,18 @@ static const char *layer_of(const char *name)
     return strstr(name, ".nn.") ? "GIN (PyG's GINConv) with this network" : NULL;
 }
 
-/* The parameters of a layer as far as their names go, in a graph of one type or of several. */
+/* Adds the names of a table's parameters to l. */
+static void add_names(const struct gnn_layer *table, const struct gnn_conv_shape *s,
+                      struct gnn_param_list *l)
+{
+    if (table)
+        table->params(s, l);
+    if (table && table->common)
+        table->common(s, l);
+}
+
+/* The parameters of a layer as far as their names go, in a graph of one type or of several: first
+ * its own, then those that convolutions have in common, then those of the parts around it. */
 static struct gnn_param_list names_of(const struct gnn_layer *layer,
                                       const struct gnn_model_config *c, bool typed)
 {
@@ -41,8 +52,21 @@ static struct gnn_param_list names_of(const struct gnn_layer *layer,
     with.nntypes = with.netypes = typed ? 2 : 1;
     with.nlayers = 1;
     with.etype = &any;
-    layer->params(&(struct gnn_conv_shape){&with, 0, 0, 1, 1, 1}, &l);
+    const struct gnn_conv_shape s = {&with, 0, 0, 1, 1, 1};
+    add_names(layer, &s, &l);
+    add_names(layer->before, &s, &l);
+    add_names(layer->after, &s, &l);
     return l;
+}
+
+/* Whether a name is that of a parameter, whose '*' is any text. */
+static bool is_named(const char *name, const char *param)
+{
+    const char *star = strchr(param, '*');
+    if (!star)
+        return !strcmp(name, param);
+    const size_t head = (size_t)(star - param), tail = strlen(star + 1), n = strlen(name);
+    return n > head + tail && !strncmp(name, param, head) && !strcmp(name + n - tail, star + 1);
 }
 
 static void set_defaults(struct gnn_model_config *c, const struct gnn_layer *layer)
@@ -123,7 +147,7 @@ static size_t read_as(struct gnn_model_config *c, const struct gnn_layer *layer,
         uint32_t l, k = 0;
         bool typed = false;
         const char *name = name_in_conv(f->st.tensor[i].name, &l, &typed);
-        while (name && k < list[typed].n && strcmp(name, list[typed].p[k].name) != 0)
+        while (name && k < list[typed].n && !is_named(name, list[typed].p[k].name))
             k++;
         if (name && k == list[typed].n)
             others++;

@@ -10,7 +10,7 @@ enum { MEAN, CONCAT };
 const struct gnn_layer_option gnn_heads_option[GNN_HEADS_OPTIONS + 1] = {
     [GNN_HEADS_COUNT] = {"heads", "heads", .whole = true, .init = 1, .min = 1,
                          .max = GNN_ATTENTION_HEADS,
-                         .help = "gat, gatv2: heads of attention (default: 1)"},
+                         .help = "gat, gatv2, hgt: heads of attention (default: 1)"},
     [GNN_HEADS_LAST] = {"last_heads", "last-heads", .choices = "mean|concat",
                         .help = "gat, gatv2: heads of the last layer: the mean of heads that each "
                                 "have all outputs, or side by side (default: mean)"},

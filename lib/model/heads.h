@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What layers that weigh neighbours by attention share (lib/model/gat.c, gatv2.c): options, widths,
- * the forward pass from scores to results, and what of the way back is the same. The kernels are
- * those of kernels/attention.h.
+/* What layers that weigh neighbours by attention share (lib/model/gat.c, gatv2.c; hgt.c has the
+ * number of heads from here): options, widths, the forward pass from scores to results, and what of
+ * the way back is the same. The kernels are those of kernels/attention.h.
  *
  * Messages are the projected sources, (nsrc, d). Of the destinations, numbers for each head are
  * kept, and while training their rows before heads are averaged; of edges nothing is kept. */

@@ -63,6 +63,14 @@ int gnn_layer_option_value(const struct gnn_layer_option *x, const char *word)
     }
 }
 
+const struct gnn_conv *gnn_conv_lead(const struct gnn_model *m, const struct gnn_conv *v)
+{
+    const struct gnn_conv *u = &m->conv[m->stage[v->stage].conv];
+    while (u->dst != v->dst)
+        u++;
+    return u;
+}
+
 void gnn_conv_run_init(struct gnn_conv_run *c, struct gnn_pass *s, const struct gnn_conv *v)
 {
     const struct gnn_model *m = s->m;
@@ -75,9 +83,10 @@ void gnn_conv_run_init(struct gnn_conv_run *c, struct gnn_pass *s, const struct 
     c->dd = shape.dst;
     c->w = shape.out;
     c->inputs = v->from > 0;
-    c->begins = true;
-    for (const struct gnn_conv *u = &m->conv[m->stage[v->stage].conv]; u < v; u++)
-        c->begins = c->begins && u->dst != v->dst;
+    c->begins = gnn_conv_lead(m, v) == v;
+    c->ends = true;
+    for (const struct gnn_conv *u = v + 1; u < m->conv + m->nconvs && u->stage == v->stage; u++)
+        c->ends = c->ends && u->dst != v->dst;
     c->adj.norm = v->layer->norm;
     c->adj.numbered = v->layer->numbered;
 }

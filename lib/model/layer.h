@@ -21,7 +21,8 @@
     X(gine, "GINE")                                                                                \
     X(gat, "GAT")                                                                                  \
     X(gatv2, "GATv2")                                                                              \
-    X(rgcn, "R-GCN")
+    X(rgcn, "R-GCN")                                                                               \
+    X(hgt, "HGT")
 
 /* What decides a convolution's parameters: layer `l` and relation `r` of the model, widths of its
  * sources' and destinations' rows, and of the results. */
@@ -34,7 +35,7 @@ struct gnn_conv_shape {
 enum { GNN_PARAMS_MAX = 16 };
 struct gnn_param_list {
     struct gnn_param_spec {
-        char name[48];       /* the end of its name in PyG's state dict */
+        char name[48];       /* the end of its name in PyG's state dict; '*': the conv's key */
         uint32_t rows, cols; /* cols 0: a vector */
         uint32_t lead; /* so many matrices, one after the other: one more dimension; 0: none */
         bool shared;   /* the same numbers, in the same place, as parameter `with` */
@@ -45,7 +46,7 @@ struct gnn_param_list {
     } p[GNN_PARAMS_MAX];
     uint32_t n;
 };
-/* Adds one that is trained, and returns it. */
+/* Adds one that is trained, of one matrix or vector, and returns it. */
 struct gnn_param_spec *gnn_param_list_add(struct gnn_param_list *l, const char *name, uint32_t rows,
                                           uint32_t cols, double bound, double fill);
 /* Adds those of a norm of the kind that c has (enum gnn_norm_param), `width` columns; the names
@@ -63,7 +64,10 @@ struct gnn_conv_run {
     uint32_t ds, dd, w; /* widths of sources, destinations and results */
     bool inputs;        /* gradients of the sources and destinations are wanted: they are not
                            features */
-    bool begins;        /* it is the first of its stage's convolutions into the type */
+    /* The first of its stage's convolutions into the type, which may be itself: it has what they
+     * share. The driver sets it. */
+    struct gnn_conv_run *lead;
+    bool begins, ends; /* it is the first of them, the last */
     struct gnn_adj adj;
     uint32_t most;         /* destinations that `rows` makes in a call, at most */
     uint32_t message;      /* width of messages; 0: sources are aggregated as they are */
@@ -123,6 +127,18 @@ struct gnn_layer {
     const struct gnn_layer *root;
     uint32_t weight; /* the one with a row for each output, by which a state dict is recognised */
     uint32_t bias;   /* the one that is added to the results, which the driver does; or GNN_NONE */
+    /* Or NULL: those that all convolutions of a stage which list them under the same names have in
+     * common (gnn_conv_common); they are trained. */
+    void (*common)(const struct gnn_conv_shape *s, struct gnn_param_list *l);
+    /* Names of parameters say themselves which relation or node type they are of: their '*' is
+     * "src__relation__dst", or the type's name. */
+    bool keyed;
+
+    /* Or NULL: tables without edges around the layer, keyed as it is. Rows go through `before`
+     * first, a stage `widen` times as wide as the layer, of which the convolutions are; their sums
+     * go through `after`, to whose stage `skip` adds the layer's input where it is as wide. */
+    const struct gnn_layer *before, *after, *skip;
+    uint32_t widen;
     /* Or NULL: the width is the weight's first dimension. Else the width of layer l, and options,
      * are read off its parameters in a state dict, t[k] being number k or NULL; 0: it is none of
      * this layer. */
@@ -170,6 +186,12 @@ int gnn_layer_option_find(const struct gnn_layer *layer, const char *name);
  * matrix, with a bias or without; rows as they are; jumping knowledge. */
 extern const struct gnn_layer gnn_layer_linear, gnn_layer_projection, gnn_layer_identity,
     gnn_layer_jk_cat, gnn_layer_jk_max;
+/* The operations of rows times a matrix, for tables whose parameter 0 that is. */
+int gnn_dense_rows(struct gnn_conv_run *c, uint32_t from, uint32_t to, float *y, bool acc,
+                   const struct gnn_epilogue *ep, struct gnn_err *e);
+int gnn_dense_rows_back(struct gnn_conv_run *c, uint32_t from, uint32_t to, const float *dy,
+                        struct gnn_err *e);
+int gnn_dense_own_back(struct gnn_conv_run *c, const float *dy, float *g, struct gnn_err *e);
 /* The table of c's layers with their options. */
 static inline const struct gnn_layer *gnn_layer_variant(const struct gnn_model_config *c)
 {
@@ -199,6 +221,8 @@ static inline uint32_t gnn_conv_bias(const struct gnn_conv *v)
     return v->layer->bias == GNN_NONE ? GNN_NONE : v->first + v->layer->bias;
 }
 
+/* The first of its stage's convolutions into its type. */
+const struct gnn_conv *gnn_conv_lead(const struct gnn_model *m, const struct gnn_conv *v);
 /* Convolution v of s->m; the view's sizes are set by the caller. */
 void gnn_conv_run_init(struct gnn_conv_run *c, struct gnn_pass *s, const struct gnn_conv *v);
 void gnn_conv_run_release(const struct gnn_ops *o, struct gnn_conv_run *c);
@@ -210,6 +234,14 @@ static inline const float *gnn_conv_param(const struct gnn_conv_run *c, uint32_t
 static inline float *gnn_conv_grad(const struct gnn_conv_run *c, uint32_t k)
 {
     return gnn_pass_grad(c->s, c->first + k);
+}
+static inline const float *gnn_conv_common(const struct gnn_conv_run *c, uint32_t k)
+{
+    return gnn_pass_param(c->s, c->conv->common + k);
+}
+static inline float *gnn_conv_common_grad(const struct gnn_conv_run *c, uint32_t k)
+{
+    return gnn_pass_grad(c->s, c->conv->common + k);
 }
 /* Row `from` of `width` floats in room k, with room up to row `to`. What is there while training
  * stays until the backward pass is done, otherwise until the next call. NULL on failure. */

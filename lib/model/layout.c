@@ -19,7 +19,7 @@ void gnn_model_release(struct gnn_model *m)
     for (uint32_t i = 0; m->param && i < m->nparams; i++)
         gnn_free(m->param[i].name);
     for (uint32_t i = 0; m->conv && i < m->nconvs; i++)
-        gnn_free(m->conv[i].name);
+        gnn_free(m->conv[i].name), gnn_free(m->conv[i].key);
     gnn_free(m->param);
     gnn_free(m->stage);
     gnn_free(m->conv);
@@ -31,10 +31,29 @@ void gnn_model_release(struct gnn_model *m)
     memset(m, 0, sizeof(*m));
 }
 
+/* "convs.0.p_rel.a__to__b" of "convs.0.", "p_rel.*" and "a__to__b". */
+static char *name_param(const char *prefix, const char *name, const char *key, struct gnn_err *e)
+{
+    const char *star = key ? strchr(name, '*') : NULL;
+    return star ? gnn_strf(e, "%s%.*s%s%s", prefix, (int)(star - name), name, key, star + 1)
+                : gnn_strf(e, "%s%s", prefix, name);
+}
+
+static void set_shape(struct gnn_param *p, const struct gnn_param_spec *x)
+{
+    const uint32_t shape[] = {x->lead, x->rows, x->cols};
+    p->count = x->dtype == GNN_I64 ? sizeof(int64_t) / sizeof(float) : 1;
+    for (unsigned k = 0; k < 3 && x->dtype != GNN_I64; k++) /* else a scalar */
+        if (shape[k]) {
+            p->shape[p->ndim++] = shape[k];
+            p->count *= shape[k];
+        }
+}
+
 /* Parameters with their names behind `prefix`. *first: the index of the first; GNN_E_NOMEM too if
  * prefix is NULL. */
-static int add_list(struct gnn_model *m, const char *prefix, const struct gnn_param_list *l,
-                    uint32_t *first, struct gnn_err *e)
+static int add_list(struct gnn_model *m, const char *prefix, const char *key,
+                    const struct gnn_param_list *l, uint32_t *first, struct gnn_err *e)
 {
     *first = m->nparams;
     for (uint32_t i = 0; prefix && i < l->n; i++) {
@@ -42,7 +61,7 @@ static int add_list(struct gnn_model *m, const char *prefix, const struct gnn_pa
         if (gnn_grow(&m->param, m->nparams, sizeof(*m->param), "parameters", e))
             break;
         struct gnn_param *p = &m->param[m->nparams];
-        *p = (struct gnn_param){.name = gnn_strf(e, "%s%s", prefix, x->name),
+        *p = (struct gnn_param){.name = name_param(prefix, x->name, key, e),
                                 .dtype = x->dtype,
                                 .trained = x->trained,
                                 .with = x->shared ? *first + x->with : GNN_NONE,
@@ -50,17 +69,7 @@ static int add_list(struct gnn_model *m, const char *prefix, const struct gnn_pa
                                 .fill = (float)x->fill};
         if (!p->name)
             break;
-        if (x->dtype == GNN_I64) { /* a scalar */
-            p->count = sizeof(int64_t) / sizeof(float);
-        } else {
-            p->count = 1;
-            const uint32_t shape[] = {x->lead, x->rows, x->cols};
-            for (unsigned k = 0; k < 3; k++)
-                if (shape[k]) {
-                    p->shape[p->ndim++] = shape[k];
-                    p->count *= shape[k];
-                }
-        }
+        set_shape(p, x);
         m->nparams++;
     }
     return e->code;
@@ -85,6 +94,36 @@ static bool is_needed(const struct gnn_model *m, const struct gnn_conv *v)
     return needed;
 }
 
+/* Parameters from `from` on: does the output depend on them? */
+static void mark_needed(struct gnn_model *m, uint32_t from, bool must)
+{
+    for (uint32_t i = from; i < m->nparams; i++) {
+        m->param[i].must = must && m->param[i].dtype == GNN_F32;
+        m->param[i].trained = m->param[i].trained && must;
+    }
+}
+
+/* What v has in common with convolutions of its stage: the first of them adds it. */
+static int add_common(struct gnn_model *m, struct gnn_conv *v, const struct gnn_conv_shape *s,
+                      struct gnn_err *e)
+{
+    struct gnn_param_list list = {0};
+    v->layer->common(s, &list);
+    char *name = name_param(v->name, list.p[0].name, v->key, e);
+    v->common = (uint32_t)m->stage_at[v->stage];
+    while (name && v->common < m->nparams && strcmp(m->param[v->common].name, name) != 0)
+        v->common++;
+    if (name && v->common == m->nparams) {
+        const uint32_t from = m->nparams;
+        (void)!add_list(m, v->name, v->key, &list, &v->common, e);
+        mark_needed(m, from, false);
+    }
+    for (uint32_t k = 0; !e->code && v->needed && k < list.n; k++)
+        m->param[v->common + k].must = m->param[v->common + k].trained = true;
+    gnn_free(name);
+    return e->code;
+}
+
 static int add_conv(struct gnn_model *m, struct gnn_conv *v, struct gnn_err *e)
 {
     const struct gnn_conv *owner = find_owner(m, v);
@@ -93,9 +132,13 @@ static int add_conv(struct gnn_model *m, struct gnn_conv *v, struct gnn_err *e)
         return 0;
     }
     const struct gnn_conv_shape s = gnn_conv_shape_of(m, v);
+    const uint32_t from = m->nparams;
     struct gnn_param_list list = {0};
     v->layer->params(&s, &list);
-    return add_list(m, v->name, &list, &v->first, e);
+    if (add_list(m, v->name, v->key, &list, &v->first, e))
+        return e->code;
+    mark_needed(m, from, is_needed(m, v));
+    return v->layer->common ? add_common(m, v, &s, e) : 0;
 }
 
 static int add_norm(struct gnn_model *m, uint32_t i, uint32_t t, struct gnn_err *e)
@@ -106,7 +149,7 @@ static int add_norm(struct gnn_model *m, uint32_t i, uint32_t t, struct gnn_err 
     gnn_param_list_norm(&list, c, "", gnn_model_width(m, i, t));
     char *prefix = gnn_model_one_type(c) ? gnn_strf(e, "norms.%u.", l)
                                          : gnn_strf(e, "norms.%u.%s.", l, c->ntype[t].name);
-    (void)!add_list(m, prefix, &list, &m->norm[(size_t)i * c->nntypes + t], e);
+    (void)!add_list(m, prefix, NULL, &list, &m->norm[(size_t)i * c->nntypes + t], e);
     gnn_free(prefix);
     return e->code;
 }
@@ -135,26 +178,14 @@ static void place_params(struct gnn_model *m)
     m->nfloats = at;
 }
 
-/* Parameters from `from` on: does the output depend on them? */
-static void mark_needed(struct gnn_model *m, uint32_t from, bool must)
-{
-    for (uint32_t i = from; i < m->nparams; i++) {
-        m->param[i].must = must && m->param[i].dtype == GNN_F32;
-        m->param[i].trained = m->param[i].trained && must;
-    }
-}
-
 /* Parameters of stage i: those of its convolutions, then those of its norms. */
 static int add_stage(struct gnn_model *m, uint32_t i, struct gnn_err *e)
 {
     const struct gnn_stage *s = &m->stage[i];
     m->stage_at[i] = m->nparams;
     for (uint32_t k = 0; k < s->nconvs; k++) {
-        struct gnn_conv *v = &m->conv[s->conv + k];
-        const uint32_t from = m->nparams;
-        if (add_conv(m, v, e))
+        if (add_conv(m, &m->conv[s->conv + k], e))
             return e->code;
-        mark_needed(m, from, is_needed(m, v));
     }
     for (uint32_t t = 0; t < m->c.nntypes; t++) {
         const uint32_t from = m->nparams;

@@ -96,6 +96,8 @@ struct gnn_param {
  *
  *     encoder   drop(act(E x))                                            --encoder
  *     layer l   drop(act(norm(conv(x) [+ x])))                            --residual
+ *               in up to three stages, if the layer has parts without
+ *               edges before and after its convolutions (lib/model/hgt.c)
  *               with a feed-forward block, where u = norm(x):             --ffn
  *               x + B drop(act(A conv(u)))
  *     jump      all layers' outputs side by side, or their maximum        --jk
@@ -121,8 +123,10 @@ struct gnn_conv {
     uint32_t src, dst;    /* node types */
     uint32_t first;       /* GNN_NONE: the convolution does not exist */
     uint32_t column;      /* of the stage's rows: where its own begin (jumping knowledge) */
+    uint32_t common;      /* the first parameter that it has in common with others of its stage */
     bool needed;          /* the target's output depends on it */
-    char *name;           /* which its parameters' names begin with */
+    char *name;           /* which its parameters' names begin with, */
+    char *key;            /* and what stands for '*' in them, or NULL */
 };
 
 /* Parameters of a norm, from its index on; the running statistics are batch norm's. */

@@ -14,10 +14,10 @@ static bool has_norm(const struct gnn_model_config *c)
     return c->layer_norm || c->batch_norm;
 }
 
-/* Stages at most: features, encoder, up to four for a layer, jumping knowledge, a norm, head. */
+/* Stages at most: features, encoder, up to six for a layer, jumping knowledge, a norm, head. */
 static uint64_t bound_stages(const struct gnn_model_config *c)
 {
-    return 5 + 4 * (uint64_t)c->nlayers + c->nhead;
+    return 5 + 6 * (uint64_t)c->nlayers + c->nhead;
 }
 
 /* A further stage of layer l, `level` layers with edges from the features. */
@@ -39,11 +39,13 @@ static uint32_t last_stage(const struct gnn_model *m)
     return m->nstages - 1;
 }
 
-/* One more convolution of the last stage. Takes over name. */
+/* One more convolution of the last stage. Takes over name and v.key. */
 static int add_conv(struct gnn_model *m, struct gnn_conv v, char *name, struct gnn_err *e)
 {
-    if (!name || gnn_grow(&m->conv, m->nconvs, sizeof *m->conv, "convolutions", e)) {
+    if (!name || (v.layer->keyed && !v.key) ||
+        gnn_grow(&m->conv, m->nconvs, sizeof *m->conv, "convolutions", e)) {
         gnn_free(name);
+        gnn_free(v.key);
         return e->code;
     }
     v.stage = last_stage(m);
@@ -66,12 +68,13 @@ static char *name_rows(const struct gnn_model_config *c, const char *module, uin
                                  : gnn_strf(e, "%s.%s%s.%s", module, number, c->ntype[t].name, end);
 }
 
-/* What PyG calls the module of a relation: without dots, which would look like submodules. */
+/* What PyG calls the module of a relation, or, within a layer that is keyed, the relation: without
+ * dots, which would look like submodules. */
 static char *name_relation(const struct gnn_model_config *c, uint32_t r, struct gnn_err *e)
 {
     const struct gnn_model_etype *t = &c->etype[r];
-    char *name =
-        gnn_strf(e, "<%s___%s___%s>", c->ntype[t->src].name, t->rel, c->ntype[t->dst].name);
+    char *name = gnn_strf(e, c->layer->keyed ? "%s__%s__%s" : "<%s___%s___%s>",
+                          c->ntype[t->src].name, t->rel, c->ntype[t->dst].name);
     for (char *p = name; p && *p; p++)
         if (*p == '.')
             *p = '#';
@@ -103,7 +106,7 @@ static int check_relations(const struct gnn_model_config *c, struct gnn_err *e)
 
 static char *name_conv(const struct gnn_model_config *c, uint32_t l, uint32_t r, struct gnn_err *e)
 {
-    if (gnn_model_one_type(c) || gnn_layer_variant(c)->shared)
+    if (c->layer->keyed || gnn_model_one_type(c) || gnn_layer_variant(c)->shared)
         return gnn_strf(e, "convs.%u.", l);
     char *relation = name_relation(c, r, e);
     char *name = relation ? gnn_strf(e, "convs.%u.convs.%s.", l, relation) : NULL;
@@ -165,7 +168,7 @@ static int add_relations(struct gnn_model *m, uint32_t from, uint32_t l, struct 
                      name_conv(c, l, 0, e), e))
             return e->code;
     for (uint32_t r = 0; r < c->netypes; r++) {
-        const struct gnn_conv v = {layer, 0, from, r, c->etype[r].src, c->etype[r].dst};
+        struct gnn_conv v = {layer, 0, from, r, c->etype[r].src, c->etype[r].dst};
         const struct gnn_conv_shape s = {c,
                                          l,
                                          r,
@@ -174,9 +177,47 @@ static int add_relations(struct gnn_model *m, uint32_t from, uint32_t l, struct 
                                          m->stage[last_stage(m)].width};
         if (layer->check && layer->check(&s, e))
             return e->code;
-        if (s.src && s.dst && add_conv(m, v, name_conv(c, l, r, e), e))
+        if (!s.src || !s.dst)
+            continue;
+        v.key = layer->keyed ? name_relation(c, r, e) : NULL;
+        if (add_conv(m, v, name_conv(c, l, r, e), e))
             return e->code;
     }
+    return 0;
+}
+
+/* A table without edges that is part of layer l, for type t. */
+static int add_part(struct gnn_model *m, const struct gnn_layer *table, uint32_t from, uint32_t l,
+                    uint32_t t, struct gnn_err *e)
+{
+    struct gnn_conv v = {table, 0, from, GNN_ROWS, t, t};
+    v.key = gnn_strdup(m->c.ntype[t].name, e);
+    return add_conv(m, v, gnn_strf(e, "convs.%u.", l), e);
+}
+
+/* A stage of such parts, for what the last one makes. */
+static int add_parts(struct gnn_model *m, const struct gnn_layer *table, uint32_t level, uint32_t l,
+                     uint32_t width, struct gnn_err *e)
+{
+    const uint32_t from = last_stage(m);
+    add_stage(m, level, l, width);
+    for (uint32_t t = 0; t < m->c.nntypes; t++)
+        if (gnn_model_width(m, from, t) && add_part(m, table, from, l, t, e))
+            return e->code;
+    return 0;
+}
+
+/* What comes after the sums of a layer, stage `x` being its input. */
+static int add_after(struct gnn_model *m, const struct gnn_layer *layer, uint32_t x, uint32_t l,
+                     struct gnn_err *e)
+{
+    const uint32_t width = m->stage[last_stage(m)].width;
+    if (add_parts(m, layer->after, l + 1, l, width, e))
+        return e->code;
+    for (uint32_t t = 0; layer->skip && t < m->c.nntypes; t++)
+        if (gnn_model_width(m, last_stage(m), t) && gnn_model_width(m, x, t) == width &&
+            add_part(m, layer->skip, x, l, t, e))
+            return e->code;
     return 0;
 }
 
@@ -217,16 +258,22 @@ static int add_ffn(struct gnn_model *m, uint32_t x, uint32_t l, struct gnn_err *
 static int add_layer(struct gnn_model *m, uint32_t l, struct gnn_err *e)
 {
     const struct gnn_model_config *c = &m->c;
-    const bool hidden = l < gnn_model_hidden(c);
+    const struct gnn_layer *layer = gnn_layer_variant(c);
+    const bool hidden = l < gnn_model_hidden(c), plain = hidden && !c->ffn;
     const uint32_t x = last_stage(m);
     if (add_norm_before(m, l, e))
         return e->code;
     const uint32_t from = last_stage(m);
-    struct gnn_stage *s = add_stage(m, l + 1, l, c->width[l]);
-    if (!c->ffn && hidden)
-        follow_with(s, has_norm(c), true);
-    if ((!c->ffn && hidden && c->residual && add_residual(m, x, l, e)) ||
-        add_relations(m, from, l, e))
+    if (layer->before && add_parts(m, layer->before, l, l, layer->widen * c->width[l], e))
+        return e->code;
+    const uint32_t read = last_stage(m);
+    add_stage(m, l + 1, l, c->width[l]);
+    if (layer->after && (add_relations(m, read, l, e) || add_after(m, layer, from, l, e)))
+        return e->code;
+    if (plain)
+        follow_with(&m->stage[last_stage(m)], has_norm(c), true);
+    if ((plain && c->residual && add_residual(m, x, l, e)) ||
+        (!layer->after && add_relations(m, read, l, e)))
         return e->code;
     return c->ffn && hidden ? add_ffn(m, x, l, e) : 0;
 }

@@ -150,6 +150,7 @@ static int start_conv(struct gnn_predict *p, const struct gnn_conv *v, struct gn
     const struct gnn_schema *s = &p->s->meta.schema;
     struct gnn_conv_run *run = conv_run(p, v);
     gnn_conv_run_init(run, &p->pass, v);
+    run->lead = conv_run(p, gnn_conv_lead(p->m, v));
     run->adj.ndst = (uint32_t)s->ntype[v->dst].count;
     run->adj.nsrc = (uint32_t)s->ntype[v->src].count;
     run->most = p->chunk;

@@ -300,6 +300,11 @@ for o in 'gat --heads 4' 'gatv2 --heads 2 --last-heads concat' 'gat --heads 2 --
     case $o in *share*) ;; *) q "train h -m $o" "trn --store @{import h, typed} -f 4,3 $few -m $o $T && figures m" ;; esac
     q "train s in parts -j 2 -m $o" "trn -j 2 --store @{$P} -f 4,3 $few -m $o $T && figures m"
 done
+for o in '' '--encoder 8 --residual --batch-norm' '--ffn --layer-norm --dropout 0.2 --frontier new'; do
+    q "train s -m hgt $o" "trn --store @{import s} -f 4,3 $few -m hgt --heads 2 --head 0 $o $T && figures m"
+    q "train h -m hgt $o" "trn --store @{import h, typed} -f 4,3 $few -m hgt --heads 2 --head 0 $o $T && figures m"
+    q "train s in parts -j 2 -m hgt $o" "trn -j 2 --store @{$P} -f 4,3 $few -m hgt --heads 4 --head 0 $o $T && figures m"
+done
 for o in '' '--train-eps --no-layer-norm' '--train-eps --batch-norm --residual --hidden 8,8 -f 3,3,2'; do
     q "train s -m gin $o" "trn --store @{import s} $few $(fan "$o") -m gin $o $T && figures m"
     q "train h -m gin $o" "trn --store @{import h, typed} $few $(fan "$o") -m gin $o $T && figures m"
@@ -359,6 +364,9 @@ for o in 'gat --heads 4' 'gatv2 --heads 2 --last-heads concat'; do
     q "predict h, $o" "prd --output-kind embeddings -o o @{import h, typed} @{train h -m $o}"
     q "device predict, $o" "on 1 gnn-predict --device cuda --output-kind probs -o o @{import h, typed} @{train h -m $o}"
 done
+q 'predict parts, hgt' "prd --output-kind probs -o o @{$P} @{train s -m hgt }"
+q 'predict h, hgt' "prd --output-kind embeddings -o o @{import h, typed} @{train h -m hgt }"
+q 'device predict, hgt' "on 1 gnn-predict --device cuda --output-kind probs -o o @{import h, typed} @{train h -m hgt }"
 q 'predict parts, gcn' "prd --output-kind probs -o o @{$P} @{train s -m gcn}"
 for m in sage gcn sage-norm sage-batch gin gin-batch; do
     q "predict a state dict, $m" "imp $D/graph.npz && mv o S && prd --output-kind probs -o o S $D/$m.safetensors; rm -rf S"
@@ -451,7 +459,7 @@ done
 q 'device gather, little memory' "GNN_FAKE_MEMORY=400000 on 1 gnn-gather --device cuda -i @{gather s, its batches} $tiers @{import s} && figures m"
 q 'device gather, pages of files pinned' "GNN_FAKE_MAP=1 on 2 gnn-gather $on --cache 0.3 -F x,y,weight,degree -i @{gather k, its batches} $tiers @{partition h -k 3 --method ldg --halo-edges -j 3} && figures m"
 few='-b 100 --epochs 2 --hidden 8 --lr 0.01'
-for o in '-m gat --heads 4 --attention-dropout 0.2' '-m gatv2 --heads 2 --frontier new'; do
+for o in '-m gat --heads 4 --attention-dropout 0.2' '-m gatv2 --heads 2 --frontier new' '-m hgt --heads 2 --head 0'; do
     q "device train s $o" "on 2 gnn-train --device cuda --store @{import s} $few $(fan "$o") $o $T && figures m"
     q "device train h on 2 $o" "on 2 gnn-train $on --store @{import h, typed} $few $(fan "$o") -b 40 $o $T && figures m"
 done

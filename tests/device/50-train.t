@@ -75,6 +75,11 @@ trains "GATv2 for several node types with dropout of edges and batch norm" \
 check "gnn-predict runs a GATv2 on a device" "$emu/gnn-predict" -q --device cuda h a.st --output-kind probs -o p.npy
 check "gnn-predict runs a GATv2 on the CPU" gnn-predict -q h a.st --output-kind probs -o q.npy
 check "gnn-predict on a device agrees with the CPU to 1e-4 for a GATv2" perl "$GNN_TOP/tests/train/npygap.pl" p.npy q.npy 1e-4
+trains "HGT for several node types with an encoder and a head" h --model hgt --heads 2 --encoder 8 --head 0 --dropout 0.2 --eval valid
+check "gnn-predict runs an HGT on a device" "$emu/gnn-predict" -q --device cuda h a.st --output-kind probs -o p.npy
+check "gnn-predict runs an HGT on the CPU" gnn-predict -q h a.st --output-kind probs -o q.npy
+check "gnn-predict on a device agrees with the CPU to 1e-4 for an HGT" perl "$GNN_TOP/tests/train/npygap.pl" p.npy q.npy 1e-4
+trains "HGT from several parts with batch norm and --frontier new" s3 --model hgt --heads 2 --head 0 --batch-norm --frontier new
 trains "an encoder, feed-forward blocks with batch norm and dropout, and a head" \
     s3 --encoder 10 --ffn --head 6 --batch-norm --dropout 0.2 --eval valid
 trains "jumping knowledge of several node types with ELU and a residual with a projection" \

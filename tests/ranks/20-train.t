@@ -121,7 +121,7 @@ gnn-import -q -o SH sbm:nodes=9000,types=3,features=12 && gnn-partition -q -k 3 
 for o in '-m gin --train-eps --no-layer-norm' '-m gin --train-eps --batch-norm' '--encoder 16 --ffn --head 8 --no-layer-norm' \
     '--jk cat --head 0 --activation elu --batch-norm' '--aggr max --normalize --project --no-layer-norm' \
     '-m gat --heads 4 --attention-dropout 0.3 --no-layer-norm' '-m gatv2 --heads 2 --share-weights --no-layer-norm' \
-    '-m rgcn --bases 2 --no-layer-norm'; do
+    '-m rgcn --bases 2 --no-layer-norm' '-m hgt --heads 4 --head 0 --no-layer-norm'; do
     one=S parts=P
     [ "${o%% --bases*}" != '-m rgcn' ] || one=SH parts=PH
     opts="-f 6,6 -b 100 --epochs 1 --eval valid --hidden 32 --lr 0.01 --dropout 0 $o"

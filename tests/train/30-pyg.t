@@ -6,7 +6,7 @@ gap() { perl "$GNN_TOP/tests/train/npygap.pl" "$@"; }
 gnn-import --directed "$D/graph.npz" -o g && gnn-import -q --directed "$D/weighted.npz" -o gw && gnn-import "$D/typed.zip" -o t && gnn-import "$D/gin-typed.zip" -o gt && gnn-partition -k 3 --method random g -o g3 &&
     gnn-partition -q -k 3 --method random gt -o gt3 || exit 1
 
-for k in sage sage-norm gcn gin gin-batch typed gin-typed sage-batch gat gatv2 gat-typed gatv2-typed; do
+for k in sage sage-norm gcn gin gin-batch typed gin-typed sage-batch gat gatv2 gat-typed gatv2-typed hgt-typed; do
     case $k in
     gin-typed) s=gt ;;
     *typed) s=t ;;
@@ -16,7 +16,7 @@ for k in sage sage-norm gcn gin gin-batch typed gin-typed sage-batch gat gatv2 g
     mv err said
     check "gnn-predict gives the probabilities of PyG to 1e-5 for $k" gap $k.npy "$D/$k.npy" 1e-5
 done
-check "gnn-predict says that a file from another program has no checksum" grep -q 'gatv2-typed.safetensors: no checksum' said
+check "gnn-predict says that a file from another program has no checksum" grep -q 'hgt-typed.safetensors: no checksum' said
 # All relations share the parameters of R-GCN, in the order of the store's edge types.
 for k in rgcn rgcn-bases; do
     check "gnn-predict reads PyG's state dict of $k" gnn-predict gt "$D/$k.safetensors" --output-kind probs -o $k.npy
@@ -150,6 +150,7 @@ gatv2 g -m gatv2 --heads 4 -f 3,3
 gatv2-share g -m gatv2 --heads 4 --share-weights --no-self-loops -f 3,3,3
 gat-typed t -m gat --heads 4 -f 3,3
 gatv2-typed t -m gatv2 --heads 4 -f 3,3
+hgt-typed t -m hgt --heads 4 -f 3,3
 EOF
 
 # Models of scripts/gnn_model.py, with what stands around the layers: outputs, and a step of SGD on all nodes at once.
@@ -234,5 +235,7 @@ g3 -f -1,-1,-1 -m gat --heads 4 --last-heads concat --layer-norm --residual
 t -f -1,-1 -m gat --heads 2 --head 0 --frontier all --batch-norm
 g3 -f -1,-1 -m gatv2 --heads 2 --share-weights --negative-slope 0.1
 t -f -1,-1,-1 -m gatv2 --heads 8 --no-self-loops --layer-norm
+g3 -f -1,-1 -m hgt --heads 4 --frontier new --layer-norm
+t -f -1,-1,-1 -m hgt --heads 2 --encoder 8 --head 0 --frontier all --batch-norm --residual
 EOF
 done_testing

@@ -27,6 +27,7 @@ done <<EOF
 -m gatv2 --heads 2
 -m rgcn
 -m rgcn --bases 2
+-m hgt --heads 2 --head 0
 EOF
 
 # An edge type of which there are no edges.
@@ -55,6 +56,7 @@ gin-typed -m gin
 typed -m gat --heads 2
 typed -m gatv2 --heads 2
 typed -m rgcn --bases 2 --encoder 6
+typed -m hgt --heads 2
 EOF
 
 # Options of other layers, and such as exclude each other.
@@ -70,6 +72,7 @@ done <<EOF
 -m sage --edge-weight w|--edge-weight requires --model gcn
 -m gcn --edge-features|--edge-features requires --model gine
 -m gat --heads 3 --hidden 8|heads
+-m hgt --heads 3 --hidden 8|multiples
 -m gat --heads 0|--heads
 -m gat --heads 65|--heads
 -m gat --attention-dropout 1|--attention-dropout

@@ -44,7 +44,7 @@ knows() { # NAME LAYER TENSORS...: as we call it, and as the message does
         gnn-train --store S -f 3,3 --hidden 4 --epochs 1 --init m.safetensors -o o.npy
     mv err said
     check "gnn-train --init says that $_kind layers are not supported" \
-        grep -q "m.safetensors: tensor .*not supported, $_layer.*supported are GraphSAGE.* and GATv2" said
+        grep -q "m.safetensors: tensor .*not supported, $_layer.*supported are GraphSAGE.* and HGT" said
 }
 knows 'GAT without heads' 'GAT (PyG' convs.0.att_dst=1x4 convs.0.att_src=1x4 convs.0.bias=4x1 convs.0.lin.weight=4x16
 knows 'GATv2 without heads' 'GATv2 (PyG' convs.0.att=1x4 convs.0.lin_l.weight=4x16 convs.0.lin_r.weight=4x16

@@ -18,7 +18,7 @@ import numpy as np
 import torch
 from safetensors import safe_open
 from safetensors.torch import load_file, save, save_file
-from torch_geometric.nn import GAT, GATConv, GATv2Conv, GCN, GIN, GINConv, GINEConv, GraphSAGE, HeteroConv, LayerNorm, MLP, RGCNConv, SAGEConv
+from torch_geometric.nn import GAT, GATConv, GATv2Conv, GCN, GIN, GINConv, GINEConv, GraphSAGE, HeteroConv, HGTConv, LayerNorm, MLP, RGCNConv, SAGEConv
 
 CLASSES, HIDDEN, HEADS = 4, 16, 4
 RELATIONS = [("a", "cites", "a"), ("b", "of.x", "a"), ("a", "has", "b"), ("c", "to", "b"), ("a", "in", "c")]
@@ -27,7 +27,7 @@ SAGE = {"sage-max": {"aggr": "max"}, "sage-sum": {"aggr": "sum"},
 COUNTS = {"a": 40, "b": 25, "c": 6}
 WIDTHS = {"typed": {"a": 7, "b": 9, "c": 1},  # c has no features: constant ones
           "gin-typed": dict.fromkeys(COUNTS, 7)}
-WIDTHS["gat-typed"] = WIDTHS["gatv2-typed"] = WIDTHS["typed"]
+WIDTHS["gat-typed"] = WIDTHS["gatv2-typed"] = WIDTHS["hgt-typed"] = WIDTHS["typed"]
 GRAPHS = ("typed", "gin-typed")
 
 
@@ -48,6 +48,9 @@ class Typed(torch.nn.Module):
         for l in range(layers):
             out = CLASSES if l == layers - 1 else HIDDEN
             width = WIDTHS[kind] if l == 0 else dict.fromkeys(COUNTS, HIDDEN)
+            if kind == "hgt-typed":
+                self.convs.append(HGTConv(width, out, (list(COUNTS), RELATIONS), heads=HEADS))
+                continue
             self.convs.append(HeteroConv({(s, r, d): conv(kind, width[s], width[d], out, s == d)
                                           for s, r, d in RELATIONS}, aggr="sum"))
             if kind == "gin-typed" and l + 1 < layers:
@@ -327,7 +330,7 @@ def main():
     torch.manual_seed(3)
     write_graphs(np.random.default_rng(5))
     for kind in ("sage", "sage-norm", "gcn", "gcn-weight", "gine", "typed", "sage-batch", "gin", "gin-batch", "gin-typed", *SAGE,
-                 "gat", "gatv2", "gat-typed", "gatv2-typed", *RGCN):
+                 "gat", "gatv2", "gat-typed", "gatv2-typed", *RGCN, "hgt-typed"):
         m = model(kind, 11)
         for p in m.parameters():  # biases and norms too, so that a mix-up shows
             torch.nn.init.uniform_(p, -0.6, 0.6)

@@ -598,6 +598,34 @@ static void test_rgcn(void)
     gnn_schema_release(&s);
 }
 
+/* A softmax over several relations, parts around them, shares of the input where widths agree. */
+static void test_hgt(void)
+{
+    static const struct {
+        struct variant v;
+        struct gnn_model_config c;
+    } of[] = {
+        {{"hgt", .wa = 5}, {.option = {1}}},
+        {{"hgt, input of the layer's width, all", .all = true, .wa = 8, .drop = 0.2},
+         {.option = {4}, .act = GNN_ACT_ELU}},
+        {{"hgt, typed", .typed = true, .wa = 5, .wb = 6}, {.option = {2}}},
+        {{"hgt, typed, all, encoder, head, norm", .typed = true, .all = true, .wa = 5, .wb = 6,
+          .drop = 0.2},
+         {.option = {4}, .encoder = 8, .has_head = true, .layer_norm = true, .act = GNN_ACT_ELU}},
+        {{"hgt, typed, no features, residual, batch norm", .typed = true, .batch = true, .wa = 5},
+         {.option = {2}, .batch_norm = true, .residual = true, .act = GNN_ACT_ELU}},
+        {{"hgt, typed, feed-forward blocks", .typed = true, .wa = 8, .wb = 6},
+         {.option = {2}, .ffn = true, .layer_norm = true, .has_head = true, .act = GNN_ACT_ELU}},
+    };
+    for (size_t i = 0; i < sizeof of / sizeof *of; i++) {
+        struct gnn_model_config c = of[i].c;
+        c.layer = &gnn_layer_hgt;
+        c.nlayers = HOPS;
+        c.width[0] = c.width[1] = c.width[2] = 8;
+        check_gradients(&of[i].v, c, 100 + i);
+    }
+}
+
 int main(void)
 {
     test_gradients();
@@ -607,5 +635,6 @@ int main(void)
     test_names();
     test_sage();
     test_rgcn();
+    test_hgt();
     return tap_done();
 }
