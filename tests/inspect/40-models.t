@@ -39,10 +39,10 @@ check 'gnn-inspect reads off a state dict which layers project their sources' \
     sh -c "gnn-inspect '$D/sage-more.safetensors' | grep -q '^  layers sage, widths 16, 4, project; inferred from names and shapes$'"
 check 'gnn-inspect -t reports on a typed state dict' sh -c "gnn-inspect '$D/typed.safetensors' -t >said"
 says 'gnn-inspect -t lists the tensors of a typed state dict' '^convs.0.convs.<a___cites___a>.lin_l.weight '
-perl -e 'my $h = "{" . join(",", map { sprintf q("convs.%d.root":{"dtype":"F32","shape":[1],"data_offsets":[%d,%d]}), $_, 4 * $_, 4 * $_ + 4 } 0 .. 39) . "}";
+perl -e 'my $h = "{" . join(",", map { sprintf q("convs.%d.lin_key.weight":{"dtype":"F32","shape":[1],"data_offsets":[%d,%d]}), $_, 4 * $_, 4 * $_ + 4 } 0 .. 39) . "}";
     $h .= " " x (-length($h) % 8); print pack("Q<", length $h), $h, "\0" x 160' >gat
 check 'gnn-inspect reports on layers that it does not know' sh -c 'gnn-inspect gat >said'
-says 'gnn-inspect names layers that it does not know' '^  layers not known: gat: tensor convs.*R-GCN (PyG.s RGCNConv)'
+says 'gnn-inspect names layers that it does not know' '^  layers not known: gat: tensor convs.*TransformerConv (PyG)'
 says 'gnn-inspect does not list 40 tensors unless -t asks for them' '^  -t lists the tensors$'
 
 check 'gnn-inspect --verify finds a model sound' sh -c 'gnn-inspect --verify m >said'

@@ -127,10 +127,10 @@ for jk in cat max; do
 done
 
 # A run goes on with the model that it began with.
-while IFS='|' read -r first then; do
+while IFS='|' read -r first later; do
     rm -rf C
     check "gnn-train $first leaves a checkpoint" train --store s -f 3,3 $first --checkpoint C --checkpoint-every 1 -o m.st
-    status 3 "gnn-train $then refuses to resume what was begun with $first" train --store s -f 3,3 $then --checkpoint C --resume -o x
+    status 3 "gnn-train $later refuses to resume what was begun with $first" train --store s -f 3,3 $later --checkpoint C --resume -o x
 done <<EOF
 --encoder 8|--encoder 16
 -m gat --heads 2|-m gat --heads 4
