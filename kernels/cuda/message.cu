@@ -36,7 +36,7 @@ struct Piece {
     bool some; /* false: beyond the last column */
 };
 
-/* The pieces of all rows, dealt out in turn. */
+/* The pieces of all rows, assigned round-robin. */
 __device__ uint64_t count_pieces(const Layer &l)
 {
     const uint32_t end = gnn_device_count(l.nrows, l.cap);

@@ -92,7 +92,7 @@ static uint64_t draw_rank(uint64_t n, unsigned skew, struct gnn_rand *r)
     return rank < n ? rank : n - 1;
 }
 
-/* A node of class c, by popularity. A class without nodes of this type borrows the nearest. */
+/* A node of class c, by popularity. A class without nodes of this type uses the nearest class. */
 static uint64_t draw_member(const struct igbh *g, unsigned type, uint32_t c, unsigned skew,
                             struct gnn_rand *r)
 {

@@ -237,8 +237,8 @@ int gnn_activation_back_open(struct gnn_pass *s, const struct gnn_activation *a,
     double *sum = s->sums.data;
     for (uint32_t from = 0, to; from < rows; from = to) {
         to = rows - from < o->chunk ? rows : from + o->chunk;
-        /* The activation function comes first on the way back; then sums over all rows, of which
-         * each gradient needs its share. */
+        /* The activation function comes first in the backward pass; then sums over all rows, of
+         * which each gradient needs its share. */
         act_rows_back(o, a, from, to, y, dy);
         o->moments(o, dy + from * w, (const float *)a->xhat.data + from * w, NULL, to - from, w,
                    s->work.data, sum);

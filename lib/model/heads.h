@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What layers that weigh neighbours by attention share (lib/model/gat.c, gatv2.c; hgt.c has the
  * number of heads from here): options, widths, the forward pass from scores to results, and what of
- * the way back is the same. The kernels are those of kernels/attention.h.
+ * the backward pass is the same. The kernels are those of kernels/attention.h.
  *
  * Messages are the projected sources, (nsrc, d). Of the destinations, numbers for each head are
  * kept, and while training their rows before heads are averaged; of edges nothing is kept. */
@@ -50,7 +50,7 @@ static inline bool gnn_heads_one_type(const struct gnn_conv_run *c)
 }
 
 /* Numbers of each destination and head, from row `from` of the call on: its score's share, and what
- * attention leaves for the way back. */
+ * attention leaves for the backward pass. */
 enum gnn_heads_term { GNN_HEADS_DST, GNN_HEADS_M, GNN_HEADS_Z, GNN_HEADS_DOTS, GNN_HEADS_EACH };
 float *gnn_heads_term(const struct gnn_conv_run *c, enum gnn_heads_term k, uint32_t from);
 /* Numbers of each source and head: its score's share. */

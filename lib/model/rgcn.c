@@ -4,7 +4,7 @@
  *     W_r = sum over b of comp[r, b] weight[b]; without bases it is weight[r].
  * One set of parameters serves all relations and node types of a layer, so that these have rows of
  * one width. Relations may be thousands: nothing is kept for each of them. W_r is made when it is
- * needed, and the means are made again on the way back. */
+ * needed, and the means are made again in the backward pass. */
 #include <math.h>
 #include <string.h>
 

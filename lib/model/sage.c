@@ -106,7 +106,7 @@ static int send_rows(struct gnn_conv_run *c, const float *x, uint32_t n, float *
     return 0;
 }
 
-/* Where what is sent lies would be the next convolution's: the way back needs it, so that the
+/* Where what is sent lies would be the next convolution's: the backward pass needs it, so that the
  * buffer changes places with the one that was kept before. */
 static int keep_sent(struct gnn_conv_run *c, struct gnn_err *e)
 {
