@@ -145,6 +145,24 @@ static enum gnn_predict_output output_kind(const struct gnn_model *m)
                         : GNN_OUT_CLASSES;
 }
 
+static bool has_columns(enum gnn_task t)
+{
+    return t == GNN_TASK_REGRESSION || t == GNN_TASK_MULTILABEL;
+}
+
+/* Labels in columns need as many outputs. Of classes the graph may have fewer than the model. */
+static void check_task(const struct gnn_store *s, const struct gnn_model *m)
+{
+    const struct gnn_schema *c = &s->meta.schema;
+    const bool same = c->task == m->c.task && c->nclasses == m->c.outputs;
+    if (c->task != GNN_TASK_NONE && !same && (has_columns(c->task) || has_columns(m->c.task)))
+        cli_die(3,
+                "%s: labels of a %s task with %u columns or classes cannot score a model of a %s "
+                "task with %u outputs",
+                s->path, gnn_task_name(c->task), c->nclasses, gnn_task_name(m->c.task),
+                m->c.outputs);
+}
+
 /* What can be refused before hours of work is. */
 static enum gnn_metric check_options(const struct gnn_store *s, const struct gnn_model *m)
 {
@@ -154,6 +172,8 @@ static enum gnn_metric check_options(const struct gnn_store *s, const struct gnn
     if (!gnn_metric_defined(kind, m->c.task))
         cli_usage("metric %s is not defined for %s tasks", gnn_metric_name(kind),
                   gnn_task_name(m->c.task));
+    if (sets.n)
+        check_task(s, m);
     for (uint32_t i = 0; i < sets.n; i++)
         if (gnn_schema_need_set(&s->meta.schema, s->path, sets.v[i], &e) < 0)
             cli_fail(&e);
@@ -184,6 +204,15 @@ static void report_metric(struct gnn_predict *p, const char *set, enum gnn_metri
         json_object_set_new(j, gnn_metric_name(kind), json_real(v));
     cli_metrics(j);
     gnn_score_release(&score);
+}
+
+static void tell_unused(const struct gnn_model_config *c, const struct gnn_schema *s)
+{
+    const char *weight = c->edge_weight ? c->edge_weight : "";
+    char fields[16];
+    snprintf(fields, sizeof fields, "%s%s", strcmp(weight, "weight") ? "weight " : "",
+             c->edge_features || !strcmp(weight, "x") ? "" : "x");
+    unused_edge_fields(s, fields, "the model treats all edges equally");
 }
 
 int main(int argc, char **argv)
@@ -222,12 +251,7 @@ int main(int argc, char **argv)
     const enum gnn_predict_output form = output_kind(&m);
     if (!none)
         out = cli_out(output, &name);
-    const bool weighted = m.c.edge_weight && !strcmp(m.c.edge_weight, "weight");
-    unused_edge_fields(&store.meta.schema,
-                       m.c.edge_features ? weighted ? "" : "weight"
-                       : weighted        ? "x"
-                                         : "weight x",
-                       "the model treats all edges equally");
+    tell_unused(&m.c, &store.meta.schema);
     if (!(ops = gnn_ops_new(gpu, GNN_PRECISION_F32, &e)))
         cli_fail(&e);
     const struct gnn_predict_opts o = {.ops = ops,

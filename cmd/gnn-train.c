@@ -131,6 +131,11 @@ static void check_options(void)
 static void finish_opts(const struct gnn_meta *meta, const struct gnn_model *m)
 {
     const uint64_t steps = meta->sampling.nsplits ? meta->sampling.steps[0] : 0;
+    bool drops = false;
+    for (uint32_t i = 0; i < m->nstages; i++)
+        drops = drops || m->stage[i].drop;
+    if (!drops && o.dropout > 0)
+        opt_refuse(OPTS(&o.dropout), TRAIN_NEEDS_ROWS);
     o.optimizer = (enum gnn_optimizer)optimizer;
     o.schedule = (enum gnn_schedule)schedule;
     if (keep == GNN_KEEP_BEST && meta->sampling.nsplits < 2)
@@ -210,7 +215,7 @@ static void read_options(int argc, char **argv)
     (void)opt_parse(&program, argc, argv, &nargs);
     check_options();
     threads_start(threads);
-    train_feed.edge_field = train_model_edge_field();
+    train_feed.edge_weight = train_model_edge_weight();
     train_feed.edge_ids = train_model_needs_edges();
     train_feed.degrees = train_model_needs_degrees();
     train_feed.count_once = train_model_has_batch_norm();

@@ -340,7 +340,7 @@ static void print_options(const json_t *a)
     }
 }
 
-/* What stands around the layers (gnn-models(7)). */
+/* The modules around the layers (gnn-models(7)). */
 static void print_surroundings(const json_t *a)
 {
     size_t i;

@@ -95,6 +95,16 @@ void layer_opts_take(struct gnn_model_config *c)
     }
 }
 
+void layer_opts_check(const struct gnn_model_config *c)
+{
+    for (uint32_t k = 0; c->layer->idle && k < c->layer->noptions; k++) {
+        const struct opt *o = &layer_opts[find_layer_value(c->layer->option[k].name)];
+        const char *why = c->layer->idle(c, k);
+        if (why && o->kind != OPT_END)
+            opt_warn(o->value, why);
+    }
+}
+
 const char *layer_opts_assumed(const struct gnn_layer *layer)
 {
     static char text[512];

@@ -17,6 +17,8 @@ const struct opt *layer_opts_alien(const struct gnn_layer *layer);
 const char *layer_opts_layers(const struct opt *o);
 /* Sets those options of c's layers that are in the table. */
 void layer_opts_take(struct gnn_model_config *c);
+/* Warns of those given that do nothing in c's models. */
+void layer_opts_check(const struct gnn_model_config *c);
 /* "--aggr mean --no-normalize": those of the layer in the table that were not given, with their
  * defaults; lives until the next call. */
 const char *layer_opts_assumed(const struct gnn_layer *layer);

@@ -298,6 +298,13 @@ void opt_refuse(const void *const *values, const char *why)
     }
 }
 
+void opt_warn(const void *value, const char *why)
+{
+    const struct opt *o = find_given(value);
+    if (o)
+        cli_note("warning: --%s has no effect: %s", o->name, why);
+}
+
 static void set_option(const struct opt *o, const char *v)
 {
     const char *end;

@@ -98,6 +98,8 @@ bool opt_given(const void *value);
 /* Ends the program with status 2, "--NAME WHY", if one of these options was given: what has no
  * effect is not accepted. values: NULL-terminated. */
 void opt_refuse(const void *const *values, const char *why);
+/* Prints a warning: an option that was given has no effect, WHY. */
+void opt_warn(const void *value, const char *why);
 /* After opt_parse: all that was given and must be the same on all ranks, in the order of the table;
  * lives until the next call. */
 const char *opt_shared(void);

@@ -156,6 +156,16 @@ static int choose_eval(struct train_feed *f, struct gnn_err *e)
     return 0;
 }
 
+/* Degrees are counted along relations within a node type; a model that needs them elsewhere is
+ * refused for a better reason than the lack of the field. */
+static bool has_degrees(const struct gnn_schema *s)
+{
+    bool any = false;
+    for (uint32_t t = 0; t < s->netypes; t++)
+        any = any || s->etype[t].src == s->etype[t].dst;
+    return any;
+}
+
 static bool nodes_have(const struct gnn_schema *s, const char *name)
 {
     for (uint32_t t = 0; t < s->nntypes; t++)
@@ -164,15 +174,18 @@ static bool nodes_have(const struct gnn_schema *s, const char *name)
     return false;
 }
 
-/* The fields that the model needs, in text[room]; NULL: those that are gathered anyway. */
+/* The fields that the model needs, in text[room]; NULL: those that are gathered anyway. A name is
+ * of nodes and edges alike, and is given once. */
 static const char *list_fields(const struct train_feed *f, char *text, size_t room)
 {
-    const char *weight = f->edge_field && strcmp(f->edge_field, "x") ? f->edge_field : NULL;
-    if (!f->degrees && !weight)
+    const char *weight = f->edge_weight ? f->edge_weight : "";
+    const bool x = nodes_have(&f->store.meta.schema, "x"), listed = x && !strcmp(weight, "x");
+    const bool degrees = f->degrees && has_degrees(&f->store.meta.schema);
+    if (!degrees && !*weight)
         return NULL;
-    snprintf(text, room, "%sy%s%s%s%s%s", nodes_have(&f->store.meta.schema, "x") ? "x," : "",
-             f->degrees ? ",degree" : "", f->degrees && weight ? ":" : "",
-             f->degrees && weight ? weight : "", weight ? "," : "", weight ? weight : "");
+    snprintf(text, room, "%sy%s%s%s%s%s", x ? "x," : "", degrees ? ",degree" : "",
+             degrees && *weight ? ":" : "", degrees ? weight : "", *weight && !listed ? "," : "",
+             listed ? "" : weight);
     return text;
 }
 

@@ -17,7 +17,7 @@ struct train_feed {
     bool replace, shuffle, drop_last, verify;
     struct cache_opts cache;
     struct opt_doubles replicate;
-    const char *edge_field;             /* batches need this field of edges; NULL: none */
+    const char *edge_weight;            /* batches need this weight of edges; NULL: none */
     bool edge_ids, degrees, count_once; /* batches need that: set before train_feed_open */
     bool goes_on; /* a run, from this training batch on: likewise; with a store */
     uint64_t first_epoch, first_step;

@@ -20,12 +20,13 @@ static bool layer_norm = TRAIN_LAYER_NORM, batch_norm, residual, projection, ffn
 static uint32_t encoder;
 static struct opt_i32s hidden, head;
 
-/* "|sage|gcn|...", and "type of layer: sage (GraphSAGE), gcn (GCN), ... (default: sage)"
- */
+/* "|sage|gcn|...", and ", sage (GraphSAGE), gcn (GCN), ...; default: sage" */
 #define LAYER_NAME(name, title) "|" #name
 #define LAYER_TITLE(name, title) ", " #name " (" title ")"
 #define LAYER_NAMES (GNN_LAYERS(LAYER_NAME))
 #define LAYER_TITLES (GNN_LAYERS(LAYER_TITLE) "; default: sage")
+
+#define NEEDS_HIDDEN "requires a hidden layer: two hops, or --head"
 
 const struct opt train_model_opts[] = {
     {.kind = OPT_GROUP, .help = "Model"},
@@ -36,24 +37,24 @@ const struct opt train_model_opts[] = {
      "layer norm after each hidden layer (default, unless --batch-norm is given; --no-layer-norm)"},
     {OPT_FLAG, 0, "batch-norm", &batch_norm, NULL, "batch norm after each hidden layer"},
     {OPT_FLAG, 0, "residual", &residual, NULL,
-     "add a layer's input to its output where the widths are equal"},
+     "in hidden layers, add the input to the output where the widths are equal"},
     {OPT_FLAG, 0, "residual-projection", &projection, NULL,
-     "and elsewhere add the input times a matrix"},
+     "where these widths differ, add the input times a matrix"},
     {OPT_U32, 0, "encoder", &encoder, "N", "a linear layer to N columns before the first layer",
      .min = 1, .max = 1 << 20},
     {OPT_FLAG, 0, "ffn", &ffn, NULL,
-     "a feed-forward block of two linear layers in each hidden layer; normalises a layer's input, "
-     "and implies --residual"},
+     "in each hidden layer, normalise the input and add a feed-forward block of two linear layers; "
+     "implies --residual"},
     {OPT_I32S, 0, "head", &head, "N,...",
-     "after the layers, which are all hidden then: linear layers of these widths and one to the "
-     "outputs; 0: only that"},
+     "linear layers of these widths after the layers, and a last one to the outputs; 0: only the "
+     "last one; all layers are then hidden"},
     {OPT_CHOICE, 0, "jk", &jk, "HOW",
-     "jumping knowledge: the outputs of all layers side by side, or their maximum, enter the head "
-     "(default: none)",
+     "jumping knowledge: the input of the head is the concatenation or the maximum of the outputs "
+     "of all layers (default: none)",
      "none|cat|max"},
-    {OPT_CHOICE, 0, "activation", &act, "NAME", "activation of hidden rows (default: relu)",
+    {OPT_CHOICE, 0, "activation", &act, "NAME", "activation of hidden layers (default: relu)",
      "relu|elu|leaky"},
-    {OPT_STR, 0, "edge-weight", &edge_weight, "FIELD", "weight neighbours by this field of edges"},
+    {OPT_STR, 0, "edge-weight", &edge_weight, "FIELD", "weight neighbours by this edge field"},
     {OPT_FLAG, 0, "edge-features", &edge_features, NULL, "use the features x of edges"},
     {OPT_CHOICE, 0, "feature-norm", &feature_norm, "HOW",
      "row: divide the features of a node by their sum (default: none)", "none|row"},
@@ -101,9 +102,9 @@ void train_model_check(void)
         cli_usage("--layer-norm and --batch-norm exclude each other");
 }
 
-const char *train_model_edge_field(void)
+const char *train_model_edge_weight(void)
 {
-    return edge_weight ? edge_weight : edge_features ? "x" : NULL;
+    return edge_weight;
 }
 
 bool train_model_needs_edges(void)
@@ -133,10 +134,12 @@ static void set_widths(struct gnn_model_config *c, uint32_t hops)
                 GNN_LAYERS_MAX);
     if (hidden.n > 1 && hidden.n != most)
         cli_usage("--hidden names %u widths; %u hops need %u", hidden.n, hops, most);
+    if (hidden.n && !most)
+        cli_usage("--hidden " NEEDS_HIDDEN);
     if (ffn && !most)
-        cli_usage("--ffn requires a hidden layer: two hops, or --head");
-    if (act >= 0 && !most && !encoder)
-        cli_usage("--activation requires hidden rows: two hops, --head or --encoder");
+        cli_usage("--ffn " NEEDS_HIDDEN);
+    if (jk && hops < 2)
+        cli_usage("--jk requires two hops: it joins the outputs of several layers");
     for (uint32_t l = 0; l < most; l++) {
         const int32_t w = hidden.n == 0 ? TRAIN_HIDDEN : hidden.v[hidden.n == 1 ? 0 : l];
         if (w < 1)
@@ -176,47 +179,97 @@ static void tell_bare(const struct gnn_schema *s)
     cli_note("warning: nodes have no features x: a single feature 1 is used");
 }
 
+static bool is_weight(const char *name)
+{
+    return edge_weight && !strcmp(edge_weight, name);
+}
+
 static void tell_unused(const struct gnn_schema *s)
 {
     const bool store = train_feed.store_path != NULL;
     char fields[16];
-    snprintf(fields, sizeof fields, "%s%s%s",
-             edge_weight && !strcmp(edge_weight, "weight") ? "" : "weight ", store ? "time " : "",
-             edge_features ? "" : "x");
+    snprintf(fields, sizeof fields, "%s%s%s", is_weight("weight") ? "" : "weight ",
+             store ? "time " : "", edge_features || is_weight("x") ? "" : "x");
     unused_edge_fields(
         s, fields,
         store ? "neighbours are sampled uniformly, and the model treats all edges equally"
               : "the model treats all edges equally");
 }
 
+/* The model of the options, but for the one that fills `without` (NULL: of all of them): its
+ * parameters are listed, but have no memory. */
+static int lay_out(struct gnn_model *m, const struct gnn_meta *meta, const void *without,
+                   struct gnn_err *e)
+{
+    const int relu = (int)GNN_ACT_RELU, other = relu + (act <= 0); /* than what is asked for */
+    const bool adds = residual && without != &residual;
+    struct gnn_model_config c = {
+        .layer = gnn_layers[kind],
+        .layer_norm = layer_norm && without != &layer_norm,
+        .batch_norm = batch_norm && without != &batch_norm,
+        .residual = adds || ffn,
+        .projection = projection && without != &projection && (adds || ffn),
+        .ffn = ffn,
+        .encoder = encoder,
+        .has_head = head.n > 0,
+        .jk = (enum gnn_jk)jk,
+        .act = without == &act ? other : relu + (act < 0 ? 0 : act),
+        .edge_features = edge_features,
+        .feature_norm =
+            without == &feature_norm ? GNN_FEATURES_AS_IS : (enum gnn_feature_norm)feature_norm};
+    layer_opts_take(&c);
+    if (edge_weight && !(c.edge_weight = gnn_strdup(edge_weight, e)))
+        return e->code;
+    for (uint32_t k = 0; k < head.n && head.v[k]; k++)
+        c.head[c.nhead++] = (uint32_t)head.v[k];
+    set_widths(&c, meta->sampling.nhops);
+    return gnn_model_config_fit(&c, &meta->schema, e) ? e->code : gnn_model_layout(m, &c, e);
+}
+
+/* Options without which the model computes the same, here or on this graph: the former are refused,
+ * the latter told. */
+static void check_effects(const struct gnn_model *m, const struct gnn_meta *meta)
+{
+    const struct {
+        const void *value;
+        bool asked;
+        const char *needs, *why;
+    } x[] = {
+        {&layer_norm, layer_norm, NEEDS_HIDDEN, NULL},
+        {&batch_norm, batch_norm, NEEDS_HIDDEN, NULL},
+        {&act, act >= 0, TRAIN_NEEDS_ROWS, NULL},
+        {&residual, residual && !ffn, NEEDS_HIDDEN,
+         "no hidden layer makes rows as wide as those it reads (see --residual-projection)"},
+        {&projection, projection, NEEDS_HIDDEN,
+         "all hidden layers make rows as wide as those they read"},
+        {&feature_norm, feature_norm, NULL, "nodes have no features"},
+    };
+    for (size_t i = 0; i < sizeof x / sizeof *x; i++) {
+        struct gnn_err e = {0};
+        struct gnn_model without;
+        if (!x[i].asked || !opt_given(x[i].value) || lay_out(&without, meta, x[i].value, &e))
+            continue;
+        const bool alike = gnn_model_alike(m, &without);
+        gnn_model_release(&without);
+        if (alike && (!x[i].why || (x[i].needs && !gnn_model_hidden(&m->c))))
+            opt_refuse(OPTS(x[i].value), x[i].needs);
+        if (alike)
+            opt_warn(x[i].value, x[i].why);
+    }
+}
+
 void train_model_make(struct gnn_model *m, struct gnn_source **src, struct gnn_err *e)
 {
     const struct gnn_meta *meta = (*src)->meta;
-    struct gnn_model_config c = {.layer = gnn_layers[kind],
-                                 .layer_norm = layer_norm,
-                                 .batch_norm = batch_norm,
-                                 .residual = residual || ffn,
-                                 .projection = projection,
-                                 .ffn = ffn,
-                                 .encoder = encoder,
-                                 .has_head = head.n > 0,
-                                 .jk = (enum gnn_jk)jk,
-                                 .act = act < 0 ? (int)GNN_ACT_RELU : (int)GNN_ACT_RELU + act,
-                                 .edge_features = edge_features,
-                                 .feature_norm = (enum gnn_feature_norm)feature_norm};
     struct gnn_st_file f;
-    layer_opts_take(&c);
-    if (edge_weight && !(c.edge_weight = gnn_strdup(edge_weight, e)))
-        cli_fail(e);
-    for (uint32_t k = 0; k < head.n && head.v[k]; k++)
-        c.head[c.nhead++] = (uint32_t)head.v[k];
     if (!meta->is_stream)
         cli_die(3, "the input is not a stream of batches");
     tell_unused(&meta->schema);
     tell_bare(&meta->schema);
-    set_widths(&c, meta->sampling.nhops);
-    if (gnn_model_config_fit(&c, &meta->schema, e) || gnn_model_layout(m, &c, e))
+    if (lay_out(m, meta, NULL, e))
         cli_fail(e);
+    check_effects(m, meta);
+    layer_opts_check(&m->c);
     prove_widths(src, m, e);
     if (gnn_model_alloc(m, e))
         cli_fail(e);

@@ -10,17 +10,24 @@
 #include "lib/base/mem.h"
 #include "lib/train/trainer.h"
 
-/* n / (classes * count), which scikit-learn calls balanced; a class that does not occur has 0. */
-static void balance_weights(float *w, const struct gnn_schema *c)
+/* Labels of each class in the training set. */
+static uint64_t *count_labels(const struct gnn_schema *c)
 {
     struct gnn_err e = {0};
-    if (!train_feed.store_path)
-        cli_usage(
-            "--class-weights balanced requires --store: a stream does not tell the counts of classes");
-    uint64_t n = 0, *count = gnn_alloc(c->nclasses, sizeof *count, "counts of classes", &e);
+    uint64_t *count = gnn_alloc(c->nclasses, sizeof *count, "counts of classes", &e);
     const int set = gnn_schema_find_set(c, train_feed.split); /* it is there: the sampler has it */
     if (!count || gnn_class_counts(&train_feed.store, (uint32_t)set, count, &e))
         cli_fail(&e);
+    return count;
+}
+
+/* n / (classes * count), which scikit-learn calls balanced; a class that does not occur has 0. */
+static void balance_weights(float *w, const struct gnn_schema *c)
+{
+    if (!train_feed.store_path)
+        cli_usage(
+            "--class-weights balanced requires --store: a stream does not tell the counts of classes");
+    uint64_t n = 0, *count = count_labels(c);
     for (uint32_t k = 0; k < c->nclasses; k++)
         n += count[k];
     for (uint32_t k = 0; k < c->nclasses; k++)
@@ -28,6 +35,18 @@ static void balance_weights(float *w, const struct gnn_schema *c)
     gnn_free(count);
     if (!n)
         cli_die(3, "--class-weights balanced: no node of set %s has a label", train_feed.split);
+}
+
+/* With none, nothing would be learned. */
+static void check_weights(const float *w, const struct gnn_schema *c)
+{
+    uint64_t n = 0, *count = train_feed.store_path ? count_labels(c) : NULL;
+    for (uint32_t k = 0; count && k < c->nclasses; k++)
+        n += w[k] > 0 ? count[k] : 0;
+    if (count && !n)
+        cli_usage("--class-weights: no node of set %s is of a class with a weight > 0",
+                  train_feed.split);
+    gnn_free(count);
 }
 
 static void list_weights(float *w, const char *text, uint32_t classes)
@@ -65,9 +84,11 @@ const float *train_weights_read(const char *text, const struct gnn_schema *c)
     float *w = gnn_alloc(c->nclasses, sizeof *w, "weights of classes", &e);
     if (!w)
         cli_fail(&e);
-    if (!strcmp(text, "balanced"))
+    if (!strcmp(text, "balanced")) {
         balance_weights(w, c);
-    else
+    } else {
         list_weights(w, text, c->nclasses);
+        check_weights(w, c);
+    }
     return w;
 }

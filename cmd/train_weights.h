@@ -5,11 +5,11 @@
 
 #include "lib/data/schema.h"
 
-#define WEIGHTS_OPT(text)                                                                                \
-    {                                                                                                    \
-        OPT_STR, 0, "class-weights", (text), "W,...",                                                    \
-            "weights of the classes in the loss; balanced: the inverse of their counts (default: none)", \
-            "none|balanced"                                                                              \
+#define WEIGHTS_OPT(text)                                                                            \
+    {                                                                                                \
+        OPT_STR, 0, "class-weights", (text), "W,...",                                                \
+            "weights of the classes in the loss; balanced: inverse to their counts (default: none)", \
+            "none|balanced"                                                                          \
     }
 
 /* One weight for each class, or NULL: none. Ends the program unless the text fits the task.

@@ -31,6 +31,9 @@ __attribute__((format(printf, 3, 4))) static int bad(char *why, size_t room, con
     va_start(ap, fmt);
     vsnprintf(why, room, fmt, ap);
     va_end(ap);
+    for (; *why; why++) /* names and pieces of the file may be in it */
+        if ((unsigned char)*why < ' ')
+            *why = '?';
     return -1;
 }
 

@@ -1,18 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Attention over the edges of one relation (what it needs of rows alone is in kernels/heads.h):
- * scores of edges, softmax over the edges that enter a row, and the weighted sum of the sources'
- * rows; forward and backward.
+/*- Attention over the edges of one relation: scores of edges, softmax over the edges that enter a
+ * row, and the weighted sum of the sources' rows; forward and backward. Operations on rows without
+ * edges are in kernels/heads.h.
  *
- * A row has `heads` heads of `channels` columns each: d = heads * channels of them, column c of
- * head h at h * channels + c. Edge e leads from source row j to row i and has the number e: edges
- * are numbered from 0 on over one block after the other, or by `edge` of their block.
+ * A row has `heads` heads of `channels` columns each, d = heads * channels columns in all; column c
+ * of head h is at h * channels + c. Edge e leads from source row j to row i. Edges are numbered
+ * from 0, block after block, or by `edge` of their block.
  *
  *     forward:     o->attention(o, &a, seg, nseg, from, to, GNN_ATTENTION_WHOLE, y, m, z)
  *     backward:    o->head_dots(o, dy, y, d, n, heads, channels, dots)
- *                  o->attention_sources(o, &a, back, &g, acc)   gives dvalue, dsrc and edge_grad,
- *                  o->attention_targets(o, &a, seg, nseg, from, to, &g, acc)  which this one reads
+ *                  o->attention_sources(o, &a, back, from, to, &g, acc)
+ *                  o->attention_targets(o, &a, seg, nseg, from, to, &g, acc)
  *
- * For example a layer GAT with self-loops: x' (nsrc, d) = x W, and
+ * attention_sources writes dvalue, dsrc and edge_grad; attention_targets reads edge_grad.
+ *
+ * For example, a GAT layer with self-loops computes x' (nsrc, d) = x W, then
  *
  *     o->head_dots(o, x', att_src, 0, nsrc, heads, channels, src);
  *     o->head_dots(o, x', att_dst, 0, ndst, heads, channels, dst);
@@ -24,20 +26,30 @@
  *         o->attention(o, &a, seg, nseg, from, to, GNN_ATTENTION_WHOLE, y + from * d,
  *                      m + from * heads, z + from * heads);
  *
- * and with the gradient dy of all rows of y:
+ * and backward, with the gradient dy of all rows of y:
  *
  *     o->head_dots(o, dy, y, d, ndst, heads, channels, dots);
  *     struct gnn_attention_back g = {.m = m, .z = z, .dots = dots, .dy = dy, .dvalue = dx',
  *         .dsrc = dsrc, .edge_grad = (edges, heads), .loop_grad = (ndst, heads), .ddst = ddst};
- *     o->attention_sources(o, &a, back, &g, false);                   (a.dst of all rows again)
+ *     a.dst = dst;
+ *     o->attention_sources(o, &a, back, 0, nsrc, &g, false);
  *     o->attention_targets(o, &a, seg, nseg, 0, ndst, &g, false);
- *     o->head_sums(o, dsrc, x', nsrc, heads, channels, work, datt_src, true);
- *     o->head_outer(o, dsrc, att_src, nsrc, heads, channels, dx');    (adds; the same with ddst)
  *
- * where `back` is the transposed block with `edge`. GATv2 has kind V2, dst = x W_r, value = x W_l,
- * weight = att, and the gradient of att is o->colsum of g.dweight. HGT has kind DOT and calls
- * o->attention for one relation after the other, FIRST with the first and LAST with the last;
- * backward m, z and dots are those of all relations together, and ddst is added up (acc). */
+ * and then, for the sources' term of the scores, and likewise with ddst for the destinations':
+ *
+ *     o->head_sums(o, dsrc, x', nsrc, heads, channels, work, datt_src, true);
+ *     o->head_outer(o, dsrc, att_src, nsrc, heads, channels, dx');    (adds to dx')
+ *
+ * where `back` is the transposed block with `edge`.
+ *
+ * RAW (GAT without projected sources): `value` is x itself, and each head has its own sum of it;
+ * the heads' matrices are applied to the sums, which are fewer rows than the sources. Backward,
+ * attention_targets comes first and writes edge_grad, which attention_sources reads.
+ * V2 (GATv2): dst = x W_r, value = x W_l, weight = att; the gradient of att is o->colsum of
+ * g.dweight.
+ * DOT (HGT): o->attention is called for one relation after the other, with FIRST for the first and
+ * LAST for the last. Backward, m, z and dots are those of all relations together, and ddst is added
+ * up (acc). */
 #ifndef GNN_KERNELS_ATTENTION_H
 #define GNN_KERNELS_ATTENTION_H
 
@@ -53,9 +65,15 @@ extern "C" {
 
 /* The score of an edge and a head, leaky(u) being u > 0 ? u : slope * u; sums over the channels:
  *   ADD: leaky(src[j] + dst[i] + edge[e]), of arrays with `heads` columns
+ *   RAW: the same, but all heads weigh the same rows: value is (nsrc, channels)
  *   V2:  sum of weight * leaky(value[j] + dst[i] + edge[e]), of arrays with d columns
  *   DOT: weight * sum of dst[i] * src[j]; weight has `heads` elements; no edge */
-enum gnn_attention_kind { GNN_ATTENTION_ADD, GNN_ATTENTION_V2, GNN_ATTENTION_DOT };
+enum gnn_attention_kind {
+    GNN_ATTENTION_ADD,
+    GNN_ATTENTION_RAW,
+    GNN_ATTENTION_V2,
+    GNN_ATTENTION_DOT
+};
 
 enum { GNN_ATTENTION_HEADS = 64 }; /* at most */
 
@@ -79,7 +97,7 @@ struct gnn_attention {
     const float *src, *dst, *weight;
     const float *edge;  /* (edges from edge0 on, heads or d) or NULL */
     uint32_t edge0;     /* number of the edge that the first row of `edge` and `dedge` is of */
-    const float *value; /* (nsrc, d) what is summed up */
+    const float *value; /* (nsrc, d) what is summed up; RAW: (nsrc, channels) */
     uint32_t nsrc, ndst;
     /* Edges from a row to itself (j == i) are left out; instead each destination has one, which
      * comes after all others, with the row of `loop` (may be NULL) as its `edge`. */
@@ -99,30 +117,37 @@ void gnn_attention_rows(const struct gnn_attention *a, const struct gnn_csr *blo
                         uint32_t from, uint32_t to, unsigned flags, float *y, float *m, float *z);
 
 struct gnn_attention_back {
-    /* Of the destinations, all rows: from the way forward; sums of dy * y over the channels
-     * (head_dots); the gradient of y. */
+    /* Of the destinations, all rows except where gnn_attention_targets says otherwise: from the
+     * forward pass; sums of dy * y over the channels (head_dots); the gradient of y. */
     const float *m, *z, *dots, *dy;
     /* From gnn_attention_sources. */
-    float *dvalue;    /* (nsrc, d); of V2 with what comes through the scores */
+    float *dvalue;    /* as value; of V2 with what comes through the scores; NULL, RAW only: not
+                         wanted */
     float *dsrc;      /* as src; not for V2 */
     float *dscale;    /* DOT: (nsrc, heads), of each row its own; its column sums are the gradient
                          of weight; NULL: not wanted */
-    float *edge_grad; /* (edges, heads), by number: the gradient of the score, and of ADD that of
-                         `edge`; the only thing of the size of edges, 1/channels of messages */
+    float *edge_grad; /* (edges, heads), by number: the gradient of the score, and of ADD and RAW
+                         that of `edge`; 1/channels of messages. Of RAW from
+                         gnn_attention_targets, as loop_grad is */
     float *loop_grad; /* (ndst, heads), the same of self-loops; NULL without */
+    float *edge_weight, *loop_weight; /* RAW, as edge_grad and loop_grad, where dvalue is wanted:
+                                         the weights, from gnn_attention_targets */
     /* From gnn_attention_targets, from row `from` on. */
     float *ddst;          /* as dst */
     float *dweight;       /* V2: (rows, d), of each row its own; its column sums are the gradient of
                              weight */
-    float *dedge, *dloop; /* V2: as edge and loop; never added to; NULL: not wanted */
+    float *dedge, *dloop; /* V2: as edge and loop, and may be in their place; never added to; NULL:
+                             not wanted */
 };
 
-/* Gradients by sources, for all rows of the transposed block `back`, whose `edge` gives numbers;
- * a->edge is of all edges. First of the two passes. acc: dvalue, dsrc and dscale are added to. */
-void gnn_attention_sources(const struct gnn_attention *a, const struct gnn_csr *back,
-                           const struct gnn_attention_back *g, bool acc);
+/* Gradients by sources, rows [from, to) of the transposed block `back`, whose `edge` gives numbers;
+ * a->edge is of all edges. First of the two passes, but of RAW the second. dvalue, dsrc and dscale
+ * begin with row `from`, all others with row 0. acc: these three are added to. */
+void gnn_attention_sources(const struct gnn_attention *a, const struct gnn_csr *back, uint32_t from,
+                           uint32_t to, const struct gnn_attention_back *g, bool acc);
 /* Gradients by destinations, rows [from, to). acc: ddst and dweight are added to. loop_grad, as
- * loop, begins with row `from`, edge_grad with edge 0; dy, m, z and dots are not used. */
+ * loop, begins with row `from`, edge_grad with edge 0. dy, m, z and dots are used for RAW only, and
+ * begin with row `from`. */
 void gnn_attention_targets(const struct gnn_attention *a, const struct gnn_csr *block,
                            size_t nblocks, uint32_t from, uint32_t to,
                            const struct gnn_attention_back *g, bool acc);
@@ -135,8 +160,8 @@ void gnn_cuda_attention_rows(const struct gnn_attention *a, const struct gnn_csr
                              uint32_t nblocks, uint32_t from, uint32_t to, unsigned flags, float *y,
                              float *m, float *z, uint64_t *bad, void *stream);
 void gnn_cuda_attention_sources(const struct gnn_attention *a, const struct gnn_csr *back,
-                                const struct gnn_attention_back *g, bool acc, uint64_t *bad,
-                                void *stream);
+                                uint32_t from, uint32_t to, const struct gnn_attention_back *g,
+                                bool acc, uint64_t *bad, void *stream);
 void gnn_cuda_attention_targets(const struct gnn_attention *a, const struct gnn_csr *block,
                                 uint32_t nblocks, uint32_t from, uint32_t to,
                                 const struct gnn_attention_back *g, bool acc, uint64_t *bad,

@@ -12,10 +12,18 @@
 #ifndef GNN_KERNELS_ATTENTION_EDGE_H
 #define GNN_KERNELS_ATTENTION_EDGE_H
 
+#include "kernels/attention.h"
 #include "kernels/exp.h"
 #include "kernels/rng.h"
 
 enum { GNN_ATTENTION_GROUP = 32, GNN_ATTENTION_LANES = 8 };
+
+/* Whether scores are sums over channels; else a source and a head have one number, which is given.
+ */
+static GNN_HD bool gnn_attention_wide(enum gnn_attention_kind kind)
+{
+    return kind == GNN_ATTENTION_V2 || kind == GNN_ATTENTION_DOT;
+}
 
 /* A NaN stays one. */
 static GNN_HD float gnn_leaky(float u, float slope)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What neighbours send, where that is no weighted sum (kernels/spmm.h): the largest of their rows;
- * their rows and those of the edges, added up and cut at 0.
+ * their rows and those of the edges, added up and cut at 0; the mean of the edges' rows.
  *
  * Rows [from, to) of a layer of blocks are made, ascending over them, contiguous and of d columns;
  * row 0 of a result is row `from`. Of blocks, first, n, the offsets and indices are read, and
@@ -55,6 +55,11 @@ void gnn_edge_relu_back(const struct gnn_csr *block, size_t nblocks, uint32_t fr
 void gnn_edge_sum(const struct gnn_csr *block, size_t nblocks, uint32_t from, uint32_t to,
                   const float *z, uint32_t zfirst, uint32_t nz, size_t d, float *y, bool acc);
 
+/* y[i] = the mean of z_e over the edges e of row i, all of which Z has, but for those from the row
+ * to itself (indices[e] == i); 0 if there are no others. */
+void gnn_edge_means(const struct gnn_csr *block, size_t nblocks, uint32_t from, uint32_t to,
+                    const float *z, uint32_t zfirst, size_t d, float *y);
+
 /* On a device: pointers, counts and `bad` as for gnn_cuda_spmm. Rows are [first, *nrows), *nrows
  * being at most cap (nrows NULL: cap). xrows: the rows of X, or of dy; edges to others are left out
  * and reported. The bits are those of the functions above; a NaN is one, but its payload may
@@ -77,6 +82,9 @@ void gnn_cuda_edge_relu_back(const struct gnn_csr *block, uint32_t nblocks, uint
 void gnn_cuda_edge_sum(const struct gnn_csr *block, uint32_t nblocks, uint32_t first,
                        const uint32_t *nrows, uint32_t cap, const float *z, uint32_t zfirst,
                        uint32_t nz, size_t d, float *y, bool acc, void *stream);
+void gnn_cuda_edge_means(const struct gnn_csr *block, uint32_t nblocks, uint32_t first,
+                         const uint32_t *nrows, uint32_t cap, const float *z, uint32_t zfirst,
+                         size_t d, float *y, void *stream);
 
 #ifdef __cplusplus
 }

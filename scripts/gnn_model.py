@@ -6,31 +6,34 @@
     outputs = model(x, edge_index)                        # tensors as in PyG; with several types, dicts as in PyG's HeteroData
 
 A model that uses weights or features of edges takes them as a third argument. The outputs are those of the labelled node type,
-before softmax or sigmoid. Of a type without features only the number of rows counts. Parameters have their names in the file.
-What this module cannot represent raises NotImplementedError.
+before softmax or sigmoid. For a type without features, only the number of rows is used. Parameters have the names that they have
+in the file. A description that this module cannot represent raises NotImplementedError.
 """
 import json
+import torch
 import torch.nn.functional as F
 import torch_geometric.nn as pyg
 from safetensors import safe_open
 from torch.nn import Identity, Linear, Module, ModuleList
 
-# Layers: PyG's from the relation, the widths of sources, destinations and results, and from options; then the names of these.
+# Layers: a function that makes PyG's module from the edge type, the widths of sources, destinations and results, and options; then
+# the names of these options.
 def gin_mlp(m, src, out):
     return pyg.MLP([src, out, out], act=m.act, norm=m.norm, norm_kwargs=NORMS[m.norm])
 
 def gat(conv):
-    def make(m, r, src, dst, out, heads=1, last_heads="mean", attention_dropout=0.0, self_loops=True, **o):
+    def make(m, r, src, dst, out, heads=1, last_heads="mean", attention_dropout=0.0, self_loops=True, conv_residual=False, **o):
         mean = len(m.convs) + 1 == len(m.d["width"]) and not m.d["head"] and last_heads == "mean"
         return conv(src if m.plain else (src, dst), out if mean else out // heads, heads, concat=not mean,
-                    dropout=attention_dropout, add_self_loops=self_loops and r[0] == r[2], **o)
+                    dropout=attention_dropout, add_self_loops=self_loops and r[0] == r[2], residual=conv_residual, **o)
     return make
 
-class HGT(pyg.HGTConv):  # of types that have rows; in a graph of one type and relation it takes tensors, as other layers do
+class HGT(pyg.HGTConv):  # only of types that have rows; with one node type and edge type, it takes tensors, as other layers do
     def __init__(self, width, relations, out, **o):
         super().__init__(width, out, ([*width], [*relations]), **o)
         self.kept = [r for r in relations if r[0] in width and r[2] in width]
-        self.dst_node_types = {t for s, r, t in self.kept}
+        self.made = [*dict.fromkeys(t for s, r, t in self.kept)]
+        self.dst_node_types = {*self.made}
         for t in {*width} - self.dst_node_types:
             del self.out_lin.lins[t], self.skip[t]
         for r in {*relations} - {*self.kept}:
@@ -41,9 +44,24 @@ class HGT(pyg.HGTConv):  # of types that have rows; in a graph of one type and r
         return super().forward(x, {r: edges[r] for r in self.kept}) if isinstance(x, dict) else \
             super().forward({t: x}, {(s, r, t): edges})[t]
 
-JOINT = {"hgt": HGT}  # those that are of all relations at once
+class RGCN(pyg.RGCNConv):  # its nodes are the concatenated rows of all types
+    def __init__(self, width, relations, out, bases=None):
+        self.kinds, self.made = [*relations], [t for t in width if any(t in r[::2] for r in relations)]
+        super().__init__(width[self.made[0]], out, len(relations), bases)
 
-GAT = "heads", "last_heads", "negative_slope", "attention_dropout", "self_loops"
+    def forward(self, x, edges):
+        if not isinstance(x, dict):
+            return super().forward(x, edges, torch.zeros_like(edges[0]))
+        counts = [len(x[t]) for t in self.made]
+        first = dict(zip(self.made, torch.tensor([0, *counts]).cumsum(0)))
+        moved = [edges[s, r, t] + torch.stack([first[s], first[t]]).to(edges[s, r, t].device)[:, None] for s, r, t in self.kinds]
+        kinds = torch.cat([torch.full_like(e[0], k) for k, e in enumerate(moved)])
+        rows = super().forward(torch.cat([x[t] for t in self.made]), torch.cat(moved, 1), kinds)
+        return dict(zip(self.made, rows.split(counts)))
+
+JOINT = {"hgt": HGT, "rgcn": RGCN}  # layers in which one module computes all edge types
+
+GAT = "heads", "last_heads", "negative_slope", "attention_dropout", "self_loops", "conv_residual"
 LAYERS = {
     "sage": [lambda m, r, src, dst, out, **o: pyg.SAGEConv((src, dst), out, **o), "aggr", "normalize", "project"],
     "gcn": [lambda m, r, src, dst, out, **o: pyg.GCNConv(src, out, **o)],
@@ -52,6 +70,7 @@ LAYERS = {
     "gat": [gat(pyg.GATConv), *GAT],
     "gatv2": [gat(pyg.GATv2Conv), *GAT, "share_weights"],
     "hgt": [None, "heads"],
+    "rgcn": [None, "bases"],
 }
 
 NORMS = {"layer_norm": {"mode": "node"}, "batch_norm": {"allow_single_element": True}, None: {}}
@@ -78,11 +97,11 @@ class GnnModel(Module):
         self.encoder = self.each(lambda w: Linear(w or 1, d["encoder"]), self.types if d["encoder"] else {})
         width = {t: d["encoder"] or w or 1 for t, w in self.types.items()}
         self.convs, self.norms, self.skips, self.ffns = (ModuleList() for _ in range(4))
-        for l, out in enumerate(widths):  # a type has rows if relations lead to it, from types that have
+        for l, out in enumerate(widths):  # a type has rows if an edge type leads to it from a type that has rows
             given, relations = {k: d[k] for k in options if k in d}, {r: o for r, o in self.relations.items() if r[0] in width and r[2] in width}
             convs = {} if d["kind"] in JOINT else {r: make(self, r, width[r[0]], width[r[2]], out, **o, **given) for r, o in relations.items()}
             conv = JOINT[d["kind"]](width, self.relations, out, **given) if not convs else [*convs.values()][0] if self.plain else None
-            made, hidden = {t: out for s, r, t in relations}, l + 1 < len(widths) or d["head"]
+            made, hidden = dict.fromkeys(conv.made if d["kind"] in JOINT else [t for s, r, t in relations], out), l + 1 < len(widths) or d["head"]
             skip = {t: width[t] for t in made if hidden and d["residual"] and (width[t] == out or d["residual_projection"])}
             self.convs.append(conv or pyg.HeteroConv(convs, aggr="sum"))
             self.norms.append(self.each(norm, width if d["ffn"] else made if hidden else {}))
@@ -100,12 +119,12 @@ class GnnModel(Module):
     def load(cls, path, dropout=0.0):
         with safe_open(path, "pt") as f:
             model, state = cls(json.loads(f.metadata()["gnn"]), dropout), {k: f.get_tensor(k) for k in f.keys()}
-        for t in model.types:  # names of modules have no dots
+        for t in model.types:  # PyG replaces the dots in names of modules
             state = {k.replace(f".{t}.", f".{pyg.module_dict.ModuleDict.to_internal_key(t)}."): v for k, v in state.items()}
         model.load_state_dict(state, strict=True)
         return model
 
-    def each(self, make, widths):  # a module for the rows of each type
+    def each(self, make, widths):  # one module per node type
         modules = {t: make(w) for t, w in widths.items()}
         return modules[self.target] if self.plain and modules else pyg.module_dict.ModuleDict(modules)
 

@@ -7,187 +7,27 @@
 #include <math.h>
 #include <string.h>
 
-#include "kernels/attention_edge.h"
+#include "kernels/cpu/attention_group.h"
 #include "kernels/cpu/lanes.h"
 
-/* Rows short of the cache are fetched AHEAD edges before they are used, past the end of the row
- * too. Rows of a task are few, as degrees differ widely. */
-enum { AHEAD = 12, CHUNK = 32, HEADS = GNN_ATTENTION_HEADS };
-enum { GROUP = GNN_ATTENTION_GROUP };
-
-/* The edges of one row of a block. */
-struct span {
-    const uint32_t *index, *number; /* number NULL: first, first + 1, ... */
-    uint64_t n, left;               /* edges of the row; and of the block from here on */
-    uint32_t first, self;
-    bool loops, end; /* edges to itself are left out; a self-loop comes at the end */
-};
-
-/* Edges at work, those that are left out not among them, the self-loop the last if there is one. */
-struct group {
-    uint32_t n, left;
-    bool loop;
-    const uint32_t
-        *next; /* the `left` edges that come AHEAD of these, which are fetched meanwhile */
-    uint32_t at[GROUP], number[GROUP];
-    const float *edge[GROUP]; /* rows of features or NULL */
-    float u[GROUP * HEADS];   /* sums before leaky, or scores */
-    float p[GROUP * HEADS], keep[GROUP * HEADS], dot[GROUP * HEADS], raw[GROUP * HEADS];
-};
-
-/* ---- edges ---- */
-
-/* The row of number i in the block, whose first edge has the number `base`. */
-GNN_INLINE struct span span_of(const struct gnn_csr *k, uint32_t i, uint64_t base, bool loops,
-                               bool end)
-{
-    const uint64_t first = gnn_csr_offset(k, i), all = gnn_csr_offset(k, k->n);
-    return (struct span){.index = k->indices + first,
-                         .number = k->edge ? k->edge + first : NULL,
-                         .n = gnn_csr_offset(k, i + 1) - first,
-                         .left = all - first,
-                         .first = (uint32_t)(base + first - gnn_csr_offset(k, 0)),
-                         .self = k->first + i,
-                         .loops = loops,
-                         .end = end};
-}
-
-/* The number of the row's edge e. */
-GNN_INLINE uint32_t number_at(const struct span *s, uint64_t e)
-{
-    return s->number ? s->number[e] : s->first + (uint32_t)e;
-}
-
-GNN_INLINE size_t edge_width(const struct gnn_attention *a)
-{
-    return a->kind == GNN_ATTENTION_V2 ? (size_t)a->heads * a->channels : a->heads;
-}
-
-/* Edges at positions from `at` on; false: there are none. loop: the row of a->loop of this row. */
-GNN_INLINE bool take_group(const struct gnn_attention *a, const struct span *s, uint64_t at,
-                           const float *loop, struct group *g)
-{
-    const uint64_t end = s->n + s->end;
-    const size_t wide = edge_width(a);
-    g->n = 0;
-    g->loop = false;
-    g->left = at + AHEAD >= s->left          ? 0
-              : s->left - at - AHEAD > GROUP ? GROUP
-                                             : (uint32_t)(s->left - at - AHEAD);
-    g->next = g->left ? s->index + at + AHEAD : NULL;
-    for (uint64_t e = at; e < s->n && e < at + GROUP; e++) {
-        if (s->loops && s->index[e] == s->self)
-            continue;
-        g->at[g->n] = s->index[e];
-        g->number[g->n] = number_at(s, e);
-        g->edge[g->n] = a->edge ? a->edge + (size_t)(g->number[g->n] - a->edge0) * wide : NULL;
-        g->n++;
-    }
-    if (s->end && at + GROUP >= end && at < end) {
-        g->loop = true;
-        g->at[g->n] = g->number[g->n] = s->self;
-        g->edge[g->n++] = loop;
-    }
-    return at < end;
-}
-
-GNN_INLINE void fetch_floats(const float *x, size_t w)
-{
-    for (size_t c = 0; c < w; c += 64 / sizeof(*x))
-        __builtin_prefetch(x + c);
-}
-
-/* For edge e of the group. */
-GNN_INLINE void fetch_row(const struct group *g, uint32_t e, const float *x, size_t w)
-{
-    if (e < g->left)
-        fetch_floats(x + (size_t)g->next[e] * w, w);
-}
-
-/* Factors of the weights under dropout: 0, or what makes up for the dropped ones. */
-GNN_INLINE void draw_group(const struct gnn_attention *a, uint32_t node, struct group *g)
-{
-    const struct gnn_attention_drop *q = &a->drop;
-    const float scale = 65536.0f / (float)q->keep16;
-    const uint32_t heads = a->heads, k0 = q->key[0], k1 = q->key[1];
-    uint32_t low[GROUP] = {0}, high[GROUP] = {0}, kind[GROUP] = {0}, w[4][GROUP];
-    for (uint32_t e = 0; e < g->n; e++) {
-        const bool loop = g->loop && e + 1 == g->n;
-        const uint64_t id = loop ? node : q->id ? q->id[g->number[e]] : g->number[e];
-        low[e] = (uint32_t)id;
-        high[e] = (uint32_t)(id >> 32);
-        kind[e] = loop;
-    }
-    for (uint32_t b = 0; b < heads; b += 8) {
-        for (uint32_t e = 0; e < GROUP; e++) {
-            uint32_t c0 = low[e], c1 = high[e], c2 = b / 8, c3 = kind[e];
-            GNN_PHILOX_10(c0, c1, c2, c3, k0, k1);
-            w[0][e] = c0, w[1][e] = c1, w[2][e] = c2, w[3][e] = c3;
-        }
-        for (uint32_t e = 0; e < g->n; e++)
-            for (uint32_t h = b; h < heads && h < b + 8; h++)
-                g->keep[e * heads + h] =
-                    (w[h % 8 / 2][e] >> (h % 2 * 16) & 0xffff) < q->keep16 ? scale : 0;
-    }
-}
-
-/* ---- sums over channels of GATv2 ---- */
-
-/* s += w * leaky(u). */
-GNN_INLINE void add_leaky(lanes_of *s, const lanes_of *w, const lanes_of *u, float slope)
-{
-    const lanes_of low = *u * slope;
-    const lane_bits up = *u > 0;
-    *s += *w * (lanes_of)((up & (lane_bits)*u) | (~up & (lane_bits)low));
-}
-
-GNN_INLINE float v2_term(float x, float y, const float *edge, uint32_t c)
-{
-    return edge ? x + y + edge[c] : x + y;
-}
-
-/* The sum of w * leaky(x + y + edge). */
-GNN_INLINE float v2_dot(const float *w, const float *x, const float *y, const float *edge,
-                        float slope, uint32_t n)
-{
-    lanes_of s = {0}, by, a, b, f = {0};
-    uint32_t c = 0;
-    for (; c + LANES <= n; c += LANES) {
-        load_lanes(w + c, &by), load_lanes(x + c, &a), load_lanes(y + c, &b);
-        a += b;
-        if (edge) {
-            load_lanes(edge + c, &f);
-            a += f;
-        }
-        add_leaky(&s, &by, &a, slope);
-    }
-    if (c < n) {
-        load_some(w + c, n - c, &by), load_some(x + c, n - c, &a), load_some(y + c, n - c, &b);
-        a += b;
-        if (edge) {
-            load_some(edge + c, n - c, &f);
-            a += f;
-        }
-        add_leaky(&s, &by, &a, slope);
-    }
-    return fold_lanes(&s);
-}
+/* Rows of a task are few, as degrees differ widely. */
+enum { CHUNK = 32 };
 
 /* ---- forward ---- */
 
-/* Scores into g->p. `own` is the row's own, of dst on the way forward, and rows of `x` are the
- * others'; both sums and products do not mind which is which. u: what ADD puts into leaky, which
- * decides the gradient. */
+/* Scores into g->p. `own` is the row's own (forward, of dst), rows of `x` are the others'; sums and
+ * products do not mind which is which. u: what ADD puts into leaky, which decides the gradient. */
 GNN_INLINE void score_group(const struct gnn_attention *a, enum gnn_attention_kind kind,
                             const float *own, const float *x, struct group *g)
 {
     const uint32_t heads = a->heads, n = a->channels;
+    const size_t wide = gnn_attention_wide(kind) ? (size_t)heads * n : heads;
     for (uint32_t e = 0; e < g->n; e++) {
-        const float *restrict other = x + (size_t)g->at[e] * (kind ? heads * n : heads);
+        const float *restrict other = x + g->at[e] * wide;
         const float *restrict edge = g->edge[e];
         float *restrict u = g->u + e * heads, *restrict p = g->p + e * heads;
-        fetch_row(g, e, x, kind ? heads * n : heads);
-        if (kind == GNN_ATTENTION_ADD) {
+        fetch_row(g, e, x, wide);
+        if (!gnn_attention_wide(kind)) {
             for (uint32_t h = 0; h < heads; h++)
                 u[h] = own[h] + other[h];
             for (uint32_t h = 0; edge && h < heads; h++)
@@ -209,6 +49,12 @@ GNN_INLINE void score_group(const struct gnn_attention *a, enum gnn_attention_ki
     }
 }
 
+GNN_INLINE void scale_columns(float *restrict y, uint32_t n, float f)
+{
+    for (uint32_t c = 0; c < n; c++)
+        y[c] *= f;
+}
+
 /* The state goes on to a new maximum: what was summed up so far shrinks. */
 GNN_INLINE void raise_row(const struct gnn_attention *a, const struct group *g, float *restrict y,
                           float *restrict m, float *restrict z)
@@ -223,10 +69,11 @@ GNN_INLINE void raise_row(const struct gnn_attention *a, const struct group *g, 
     for (uint32_t h = 0; h < heads; h++) {
         if (!(most[h] > m[h]))
             continue;
-        const float f = gnn_expf(m[h] - most[h]);
-        z[h] *= f;
-        for (uint32_t c = 0; c < n; c++)
-            y[h * n + c] *= f;
+        if (m[h] > -INFINITY) { /* else there is nothing yet */
+            const float f = gnn_expf(m[h] - most[h]);
+            z[h] *= f;
+            scale_columns(y + (size_t)h * n, n, f);
+        }
         m[h] = most[h];
     }
 }
@@ -252,45 +99,83 @@ GNN_INLINE void weigh_group(const struct gnn_attention *a, uint32_t node, struct
         p[k] *= g->keep[k];
 }
 
-/* y += w * x of n edges, one after the other; n is known to the compiler. */
+/* y += w * x of n edges, one after the other; n is known to the compiler. Columns c of `channels`
+ * for each head, which begin at h * step in x. */
 GNN_INLINE void add_edges(float *restrict y, const float *const *x, const float *const *w,
-                          uint32_t n, uint32_t heads, uint32_t channels)
+                          uint32_t n, uint32_t heads, uint32_t from, uint32_t channels, size_t step)
 {
-    for (uint32_t h = 0; h < heads; h++) {
-        const size_t at = (size_t)h * channels;
-        for (uint32_t c = 0; c < channels; c++) {
-            float s = y[at + c];
+    for (uint32_t h = 0; h < heads; h++)
+        for (uint32_t c = from; c < channels; c++) {
+            float s = y[(size_t)h * channels + c];
             for (uint32_t e = 0; e < n; e++)
-                s += w[e][h] * x[e][at + c];
-            y[at + c] = s;
+                s += w[e][h] * x[e][h * step + c];
+            y[(size_t)h * channels + c] = s;
         }
+}
+
+/* Columns that stay in registers while edges are added. */
+typedef float column_lanes __attribute__((vector_size(64), aligned(4), may_alias));
+enum { COLUMN = 16, COLUMNS = 4 * COLUMN };
+
+/* y (COLUMNS) += w * x of all edges of the group, from 0 on if `fresh`, then times `scale` unless
+ * that is NULL; at: from where on in rows of x. */
+GNN_INLINE void add_columns(const struct group *g, const float *const *x, size_t at, const float *w,
+                            uint32_t heads, float *y, bool fresh, const float *scale)
+{
+    column_lanes *to = (column_lanes *)(void *)y, s[4] = {{0}};
+    for (uint32_t k = 0; !fresh && k < 4; k++)
+        s[k] = to[k];
+    for (uint32_t e = 0; e < g->n; e++) {
+        const column_lanes *v = (const column_lanes *)(const void *)(x[e] + at);
+        const float by = w[e * heads];
+        s[0] += by * v[0], s[1] += by * v[1], s[2] += by * v[2], s[3] += by * v[3];
+    }
+    for (uint32_t k = 0; k < 4; k++) {
+        if (scale)
+            s[k] *= *scale;
+        to[k] = s[k];
     }
 }
 
-/* Rows x of the group, weighted by w (group, heads), are added to y. Four at a time, so that y is
- * read and written less often. */
-GNN_INLINE void add_group(const struct gnn_attention *a, const struct group *g, const float *w,
-                          const float *x, float *y, bool fetch)
+/* Columns of each head that add_columns does not do. */
+GNN_INLINE void add_rest(const struct group *g, const float *const *row, const float *const *by,
+                         uint32_t heads, uint32_t n, size_t step, float *y, bool fresh,
+                         const float *scale)
 {
-    const uint32_t heads = a->heads, n = a->channels;
-    const size_t d = (size_t)heads * n;
+    const uint32_t whole = n / COLUMNS * COLUMNS;
     uint32_t e = 0;
-    for (; e + 4 <= g->n; e += 4) {
-        const float *row[4], *by[4];
-        for (uint32_t k = 0; k < 4; k++) {
-            if (fetch)
-                fetch_row(g, e + k, x, d);
-            row[k] = x + g->at[e + k] * d;
-            by[k] = w + (e + k) * heads;
-        }
-        add_edges(y, row, by, 4, heads, n);
-    }
-    for (; e < g->n; e++) {
-        const float *row = x + g->at[e] * d, *by = w + e * heads;
+    for (uint32_t h = 0; fresh && h < heads; h++)
+        memset(y + (size_t)h * n + whole, 0, (n - whole) * sizeof(*y));
+    for (; e + 4 <= g->n; e += 4)
+        add_edges(y, row + e, by + e, 4, heads, whole, n, step);
+    for (; e < g->n; e++)
+        add_edges(y, row + e, by + e, 1, heads, whole, n, step);
+    for (uint32_t h = 0; scale && h < heads; h++)
+        scale_columns(y + (size_t)h * n + whole, n - whole, scale[h]);
+}
+
+/* Rows x of the group, weighted by w (group, heads), are added to y, so many columns at a time that
+ * y is read and written once; those that are left four edges at a time. fresh: y is 0 so far,
+ * whatever is there; scale (heads), or NULL: what y is multiplied by after that. */
+GNN_INLINE void add_group(const struct gnn_attention *a, const struct group *g, const float *w,
+                          const float *x, size_t step, float *y, bool fetch, bool fresh,
+                          const float *scale)
+{
+    const uint32_t heads = a->heads, n = a->channels, whole = n / COLUMNS * COLUMNS;
+    const size_t d = step ? (size_t)heads * n : n;
+    const float *row[GROUP], *by[GROUP];
+    for (uint32_t k = 0; k < g->n; k++) {
+        row[k] = x + g->at[k] * d;
+        by[k] = w + k * heads;
         if (fetch)
-            fetch_row(g, e, x, d);
-        add_edges(y, &row, &by, 1, heads, n);
+            fetch_row(g, k, x, d);
     }
+    for (uint32_t h = 0; h < heads; h++)
+        for (uint32_t c = 0; c < whole; c += COLUMNS)
+            add_columns(g, row, h * step + c, w + h, heads, y + (size_t)h * n + c, fresh,
+                        scale ? scale + h : NULL);
+    if (whole < n)
+        add_rest(g, row, by, heads, n, step, y, fresh, scale);
 }
 
 GNN_INLINE void forward_row(const struct gnn_attention *a, enum gnn_attention_kind kind,
@@ -299,120 +184,153 @@ GNN_INLINE void forward_row(const struct gnn_attention *a, enum gnn_attention_ki
 {
     const uint32_t heads = a->heads, n = a->channels;
     const size_t d = (size_t)heads * n;
-    const float *own = a->dst + row * (kind ? d : heads);
+    const float *own = a->dst + row * (gnn_attention_wide(kind) ? d : heads);
     const float *loop = a->loop ? a->loop + row * edge_width(a) : NULL;
     const uint32_t node = s->end && a->drop.keep16 ? a->drop.node[row] : 0;
+    const bool first = flags & GNN_ATTENTION_FIRST, last = flags & GNN_ATTENTION_LAST;
+    const uint64_t end = s->n + s->end;
+    float scale[HEADS];
     struct group g;
-    for (uint32_t h = 0; h < heads && flags & GNN_ATTENTION_FIRST; h++)
+    for (uint32_t h = 0; h < heads && first; h++)
         m[h] = -INFINITY, z[h] = 0;
-    if (flags & GNN_ATTENTION_FIRST)
+    if (first && !end)
         memset(y, 0, d * sizeof(*y));
     for (uint64_t at = 0; take_group(a, s, at, loop, &g); at += GROUP) {
+        const bool ends = last && at + GROUP >= end;
         score_group(a, kind, own, kind == GNN_ATTENTION_V2 ? a->value : a->src, &g);
         raise_row(a, &g, y, m, z);
         weigh_group(a, node, &g, m, z);
-        add_group(a, &g, g.p, a->value, y, kind != GNN_ATTENTION_V2);
+        for (uint32_t h = 0; ends && h < heads; h++)
+            scale[h] = z[h] == 0 ? 0 : 1 / z[h];
+        add_group(a, &g, g.p, a->value, kind == GNN_ATTENTION_RAW ? 0 : n, y,
+                  kind != GNN_ATTENTION_V2, first && !at, ends ? scale : NULL);
     }
-    for (uint32_t h = 0; h < heads && flags & GNN_ATTENTION_LAST; h++) {
-        const float r = z[h] == 0 ? 0 : 1 / z[h];
-        for (uint32_t c = 0; c < n; c++)
-            y[h * n + c] *= r;
-    }
+    /* Of all relations together; this one has no edges. */
+    for (uint32_t h = 0; h < heads && last && !end; h++)
+        scale_columns(y + (size_t)h * n, n, z[h] == 0 ? 0 : 1 / z[h]);
 }
 
 /* ---- back, by sources ---- */
 
-/* What the targets of the group's edges have, beside what scores are made of; scores become powers
- * p, powers weights, and u the gradients of the scores. */
+/* Scores become powers p, powers weights, and u the gradients of the scores; edge e's destination,
+ * whose m, z and dots count, is at[e * step]. */
+GNN_INLINE void grads_of_scores(const struct gnn_attention *a, enum gnn_attention_kind kind,
+                                const struct gnn_attention_back *b, const uint32_t *at, size_t step,
+                                uint32_t node, struct group *g)
+{
+    const uint32_t heads = a->heads;
+    float *restrict p = g->p, *restrict u = g->u;
+    const float *restrict dot = g->dot;
+    for (uint32_t e = 0; e < g->n; e++)
+        for (uint32_t h = 0; h < heads; h++)
+            p[e * heads + h] -= b->m[(size_t)at[e * step] * heads + h];
+    for (uint32_t k = 0; k < g->n * heads; k++)
+        p[k] = gnn_expf(p[k]);
+    if (a->drop.keep16)
+        draw_group(a, node, g);
+    for (uint32_t k = 0; !a->drop.keep16 && k < g->n * heads; k++)
+        g->keep[k] = 1;
+    if (kind == GNN_ATTENTION_DOT)
+        memcpy(g->raw, u, g->n * heads * sizeof(*u));
+    for (uint32_t e = 0; e < g->n; e++) {
+        const size_t i = (size_t)at[e * step] * heads, k = (size_t)e * heads;
+        const float *restrict z = b->z + i, *restrict dots = b->dots + i;
+        for (uint32_t h = 0; h < heads; h++) {
+            const float r = p[k + h] * (1 / z[h]), keep = g->keep[k + h];
+            const float ds = r * (dot[k + h] * keep - dots[h]);
+            p[k + h] = r * keep;
+            u[k + h] = gnn_attention_wide(kind) ? ds : gnn_leaky_back(u[k + h], a->slope, ds);
+        }
+    }
+}
+
+/* The same by sources, of which `value` is the row's own; b->dy has the destinations'. */
 GNN_INLINE void grads_of_group(const struct gnn_attention *a, enum gnn_attention_kind kind,
                                const struct gnn_attention_back *b, const float *value,
                                uint32_t node, struct group *g)
 {
     const uint32_t heads = a->heads, n = a->channels;
     const size_t d = (size_t)heads * n;
-    const bool drop = a->drop.keep16 != 0;
-    float *restrict p = g->p, *restrict dot = g->dot, *restrict u = g->u;
     for (uint32_t e = 0; e < g->n; e++) {
         fetch_row(g, e, b->dy, d);
         fetch_row(g, e, b->m, heads), fetch_row(g, e, b->z, heads), fetch_row(g, e, b->dots, heads);
         for (uint32_t h = 0; h < heads; h++)
-            dot[e * heads + h] = head_dot(b->dy + g->at[e] * d + h * n, value + h * n, n);
+            g->dot[e * heads + h] = head_dot(b->dy + g->at[e] * d + h * n, value + h * n, n);
     }
-    for (uint32_t e = 0; e < g->n; e++)
-        for (uint32_t h = 0; h < heads; h++)
-            p[e * heads + h] -= b->m[(size_t)g->at[e] * heads + h];
-    for (uint32_t k = 0; k < g->n * heads; k++)
-        p[k] = gnn_expf(p[k]);
-    if (drop)
-        draw_group(a, node, g);
-    for (uint32_t k = 0; !drop && k < g->n * heads; k++)
-        g->keep[k] = 1;
-    if (kind == GNN_ATTENTION_DOT)
-        memcpy(g->raw, u, g->n * heads * sizeof(*u));
+    grads_of_scores(a, kind, b, g->at, 1, node, g);
+}
+
+/* The group's numbers, to where the second pass finds them: in the row of the edge's number, or of
+ * the destination of a self-loop, which is counted from row `first` on. */
+GNN_INLINE void keep_terms(const struct gnn_attention *a, const struct group *g, const float *from,
+                           float *edges, float *loops, uint32_t first)
+{
+    const uint32_t heads = a->heads;
     for (uint32_t e = 0; e < g->n; e++) {
-        const size_t i = (size_t)g->at[e] * heads, k = (size_t)e * heads;
-        const float *restrict z = b->z + i, *restrict dots = b->dots + i;
-        for (uint32_t h = 0; h < heads; h++) {
-            const float r = p[k + h] * (1 / z[h]), keep = g->keep[k + h];
-            const float ds = r * (dot[k + h] * keep - dots[h]);
-            p[k + h] = r * keep;
-            u[k + h] = kind == GNN_ATTENTION_ADD ? gnn_leaky_back(u[k + h], a->slope, ds) : ds;
+        const bool loop = g->loop && e + 1 == g->n;
+        float *to = loop ? loops + (size_t)(g->number[e] - first) * heads
+                         : edges + (size_t)g->number[e] * heads;
+        memcpy(to, from + e * heads, heads * sizeof(*to));
+    }
+}
+
+/* Row j of V2: what the weights and the scores of edge e, whose gradients are g->u, give to it. x
+ * is the row, y the destination's term. */
+GNN_INLINE void v2_source_back(const struct gnn_attention *a, const struct group *g, uint32_t e,
+                               const float *restrict x, const float *restrict dys,
+                               float *restrict dx)
+{
+    const size_t n = a->channels, heads = a->heads, at = g->at[e] * heads * n;
+    const float *restrict y = a->dst + at, *restrict dy = dys + at, *restrict edge = g->edge[e];
+    const float *restrict w = a->weight, slope = a->slope;
+    for (size_t h = 0; h < heads; h++) {
+        const float ds = g->u[e * heads + h], p = g->p[e * heads + h];
+        for (size_t c = h * n; c < (h + 1) * n; c++) {
+            const float u = v2_term(x[c], y[c], edge, c), s = dx[c] + p * dy[c];
+            dx[c] = s + gnn_leaky_back(u, slope, ds * w[c]);
         }
     }
 }
 
-/* The gradients of the scores, to where the second pass finds them. */
-GNN_INLINE void keep_grads(const struct gnn_attention *a, const struct gnn_attention_back *b,
-                           const struct group *g)
+/* Row i of V2, x being its term: what edge e's score gives to it, to the row's part of the gradient
+ * of weight and, unless that is NULL, to the edge's own, which may be in its place. */
+GNN_INLINE void v2_target_back(const struct gnn_attention *a, const struct group *g, uint32_t e,
+                               const float *restrict x, float *restrict dx, float *restrict dw,
+                               float *dedge)
 {
-    const uint32_t heads = a->heads;
-    for (uint32_t e = 0; e < g->n; e++) {
-        float *to = g->loop && e + 1 == g->n ? b->loop_grad : b->edge_grad;
-        memcpy(to + (size_t)g->number[e] * heads, g->u + e * heads, heads * sizeof(*to));
-    }
-}
-
-/* What comes through the scores of GATv2 to a row, of whose terms g->u has the gradients: x is the
- * row's own, rows of `others` the edges' others. dw: the gradient of weight, unless NULL. */
-GNN_INLINE void v2_back(const struct gnn_attention *a, const struct group *g, uint32_t e,
-                        const float *restrict x, const float *others, float *restrict dx,
-                        float *restrict dw, float *restrict dedge)
-{
-    const uint32_t heads = a->heads, n = a->channels;
-    const float *restrict y = others + (size_t)g->at[e] * heads * n, *restrict edge = g->edge[e];
-    const float *restrict w = a->weight;
-    const float slope = a->slope;
-    for (uint32_t h = 0; h < heads; h++) {
+    const size_t n = a->channels, heads = a->heads;
+    const float *restrict y = a->value + g->at[e] * heads * n;
+    const float *restrict w = a->weight, *edge = g->edge[e], slope = a->slope;
+    for (size_t h = 0; h < heads; h++) {
         const float ds = g->u[e * heads + h];
-        for (uint32_t c = h * n; c < (h + 1) * n; c++) {
+#pragma omp simd
+        for (size_t c = h * n; c < (h + 1) * n; c++) {
             const float u = v2_term(x[c], y[c], edge, c);
             const float v = gnn_leaky_back(u, slope, ds * w[c]);
             dx[c] += v;
-            if (dw)
-                dw[c] += ds * gnn_leaky(u, slope);
+            dw[c] += ds * gnn_leaky(u, slope);
             if (dedge)
                 dedge[c] = v;
         }
     }
 }
 
+/* row: as counted from the first of the call. */
 GNN_INLINE void add_grads(const struct gnn_attention *a, enum gnn_attention_kind kind,
-                          const struct gnn_attention_back *b, uint32_t row, struct group *g)
+                          const struct gnn_attention_back *b, const float *value, size_t row,
+                          struct group *g)
 {
     const uint32_t heads = a->heads;
     const size_t d = (size_t)heads * a->channels;
     float *dvalue = b->dvalue + row * d;
     if (kind == GNN_ATTENTION_V2) {
-        for (uint32_t e = 0; e < g->n; e++) {
-            const float *dy = b->dy + g->at[e] * d, *p = g->p + e * heads;
-            add_edges(dvalue, &dy, &p, 1, heads, a->channels);
-            v2_back(a, g, e, a->value + row * d, a->dst, dvalue, NULL, NULL);
-        }
+        for (uint32_t e = 0; e < g->n; e++)
+            v2_source_back(a, g, e, value, b->dy, dvalue);
         return;
     }
-    add_group(a, g, g->p, b->dy, dvalue, false);
-    float *dscale = kind == GNN_ATTENTION_DOT && b->dscale ? b->dscale + (size_t)row * heads : NULL;
-    float *dsrc = b->dsrc + (size_t)row * heads;
+    add_group(a, g, g->p, b->dy, a->channels, dvalue, false, false, NULL);
+    float *dscale = kind == GNN_ATTENTION_DOT && b->dscale ? b->dscale + row * heads : NULL;
+    float *dsrc = b->dsrc + row * heads;
     for (uint32_t e = 0; e < g->n; e++)
         for (uint32_t h = 0; h < heads; h++) {
             if (kind == GNN_ATTENTION_ADD)
@@ -425,38 +343,79 @@ GNN_INLINE void add_grads(const struct gnn_attention *a, enum gnn_attention_kind
     for (uint32_t e = 0; e < g->n; e++)
         for (uint32_t h = 0; h < heads; h++)
             g->dot[e * heads + h] = g->u[e * heads + h] * a->weight[h];
-    add_group(a, g, g->dot, a->dst, b->dsrc + row * d, false);
+    add_group(a, g, g->dot, a->dst, a->channels, b->dsrc + row * d, false, false, NULL);
 }
 
+/* Edges that are left out have terms of 0. */
+GNN_INLINE void clear_loops(const struct span *s, uint32_t heads, float *terms)
+{
+    for (uint64_t e = 0; s->loops && e < s->n; e++)
+        if (s->index[e] == s->self)
+            memset(terms + (size_t)number_at(s, e) * heads, 0, heads * sizeof(*terms));
+}
+
+/* to: the row as counted from the first of the call. */
 GNN_INLINE void source_row(const struct gnn_attention *a, enum gnn_attention_kind kind,
-                           const struct span *s, const struct gnn_attention_back *b, bool acc)
+                           const struct span *s, size_t to, const struct gnn_attention_back *b,
+                           bool acc)
 {
     const uint32_t heads = a->heads, row = s->self;
-    const size_t d = (size_t)heads * a->channels, wide = kind ? d : heads;
+    const size_t d = (size_t)heads * a->channels, wide = gnn_attention_wide(kind) ? d : heads;
     const float *own = (kind == GNN_ATTENTION_V2 ? a->value : a->src) + row * wide;
     const float *loop = a->loop && s->end ? a->loop + row * edge_width(a) : NULL;
     const uint32_t node = s->end && a->drop.keep16 ? a->drop.node[row] : 0;
     struct group g;
-    if (row + 2 < a->nsrc) { /* rows of few edges follow each other fast */
-        fetch_floats(a->value + (row + 2) * d, d);
-        fetch_floats(b->dvalue + (row + 2) * d, d);
-    }
+    if (row + 4 < a->nsrc)
+        fetch_floats(a->value + (row + 4) * d, d);
     if (!acc) {
-        memset(b->dvalue + row * d, 0, d * sizeof(float));
+        memset(b->dvalue + to * d, 0, d * sizeof(float));
         if (kind != GNN_ATTENTION_V2)
-            memset(b->dsrc + row * wide, 0, wide * sizeof(float));
+            memset(b->dsrc + to * wide, 0, wide * sizeof(float));
         if (kind == GNN_ATTENTION_DOT && b->dscale)
-            memset(b->dscale + (size_t)row * heads, 0, heads * sizeof(float));
+            memset(b->dscale + to * heads, 0, heads * sizeof(float));
     }
-    for (uint64_t e = 0; s->loops && e < s->n; e++)
-        if (s->index[e] == row)
-            memset(b->edge_grad + (size_t)number_at(s, e) * heads, 0, heads * sizeof(float));
+    clear_loops(s, heads, b->edge_grad);
     for (uint64_t at = 0; take_group(a, s, at, loop, &g); at += GROUP) {
         score_group(a, kind, own, a->dst, &g);
         grads_of_group(a, kind, b, a->value + row * d, node, &g);
-        keep_grads(a, b, &g);
-        add_grads(a, kind, b, row, &g);
+        keep_terms(a, &g, g.u, b->edge_grad, b->loop_grad, 0);
+        add_grads(a, kind, b, a->value + row * d, to, &g);
     }
+}
+
+/* RAW: rows of dy, each of whose heads is weighted by its own number of w, are added to y. */
+GNN_INLINE void add_heads(float *restrict y, const float *restrict dy, const float *restrict w,
+                          uint32_t heads, uint32_t channels)
+{
+    for (uint32_t h = 0; h < heads; h++)
+        for (uint32_t c = 0; c < channels; c++)
+            y[c] += w[h] * dy[(size_t)h * channels + c];
+}
+
+GNN_INLINE void source_row_raw(const struct gnn_attention *a, const struct span *s, size_t row,
+                               const struct gnn_attention_back *b, bool acc)
+{
+    const uint32_t heads = a->heads, n = a->channels;
+    float *dvalue = b->dvalue ? b->dvalue + row * n : NULL, sum[HEADS];
+    struct group g;
+    for (uint32_t h = 0; h < heads; h++)
+        sum[h] = acc ? b->dsrc[row * heads + h] : 0;
+    if (dvalue && !acc)
+        memset(dvalue, 0, n * sizeof(float));
+    for (uint64_t at = 0; take_group(a, s, at, NULL, &g); at += GROUP)
+        for (uint32_t e = 0; e < g.n; e++) {
+            const bool loop = g.loop && e + 1 == g.n;
+            const size_t i = (size_t)g.number[e] * heads;
+            const float *restrict grad = (loop ? b->loop_grad : b->edge_grad) + i;
+            for (uint32_t h = 0; h < heads; h++)
+                sum[h] += grad[h];
+            if (!dvalue)
+                continue;
+            fetch_row(&g, e, b->dy, (size_t)heads * n);
+            add_heads(dvalue, b->dy + (size_t)g.at[e] * heads * n,
+                      (loop ? b->loop_weight : b->edge_weight) + i, heads, n);
+        }
+    memcpy(b->dsrc + row * heads, sum, heads * sizeof(*sum));
 }
 
 /* ---- back, by destinations ---- */
@@ -512,7 +471,7 @@ GNN_INLINE void target_row_v2(const struct gnn_attention *a, const struct span *
                          : b->dedge             ? b->dedge + (g.number[e] - a->edge0) * d
                                                 : NULL;
             fetch_row(&g, e, a->value, d);
-            v2_back(a, &g, e, a->dst + row * d, a->value, ddst, dw, out);
+            v2_target_back(a, &g, e, a->dst + row * d, ddst, dw, out);
         }
     }
 }
@@ -530,8 +489,42 @@ GNN_INLINE void target_row_dot(const struct gnn_attention *a, const struct span 
         for (uint32_t e = 0; e < g.n; e++)
             for (uint32_t h = 0; h < heads; h++)
                 g.u[e * heads + h] *= a->weight[h];
-        add_group(a, &g, g.u, a->src, b->ddst + row * d, true);
+        add_group(a, &g, g.u, a->src, a->channels, b->ddst + row * d, true, false, NULL);
     }
+}
+
+/* Rows of the sources are read here, once, beside what the destination has. */
+GNN_INLINE void target_row_raw(const struct gnn_attention *a, const struct span *s, size_t row,
+                               const struct gnn_attention_back *b, bool acc)
+{
+    const uint32_t heads = a->heads, n = a->channels, first = s->self - (uint32_t)row;
+    const float *dy = b->dy + row * heads * n;
+    const float *loop = a->loop ? a->loop + row * heads : NULL;
+    const uint32_t node = s->end && a->drop.keep16 ? a->drop.node[row] : 0, own = (uint32_t)row;
+    float sum[HEADS];
+    struct group g;
+    for (uint32_t h = 0; h < heads; h++)
+        sum[h] = acc ? b->ddst[row * heads + h] : 0;
+    clear_loops(s, heads, b->edge_grad);
+    if (b->edge_weight)
+        clear_loops(s, heads, b->edge_weight);
+    for (uint64_t at = 0; take_group(a, s, at, loop, &g); at += GROUP) {
+        score_group(a, GNN_ATTENTION_RAW, a->dst + row * heads, a->src, &g);
+        for (uint32_t e = 0; e < g.n; e++) {
+            fetch_row(&g, e, a->value, n);
+            for (uint32_t h = 0; h < heads; h++)
+                g.dot[e * heads + h] =
+                    head_dot(dy + (size_t)h * n, a->value + (size_t)g.at[e] * n, n);
+        }
+        grads_of_scores(a, GNN_ATTENTION_RAW, b, &own, 0, node, &g);
+        keep_terms(a, &g, g.u, b->edge_grad, b->loop_grad, first);
+        if (b->edge_weight)
+            keep_terms(a, &g, g.p, b->edge_weight, b->loop_weight, first);
+        for (uint32_t e = 0; e < g.n; e++)
+            for (uint32_t h = 0; h < heads; h++)
+                sum[h] += g.u[e * heads + h];
+    }
+    memcpy(b->ddst + row * heads, sum, heads * sizeof(*sum));
 }
 
 /* ---- rows of blocks ---- */
@@ -567,6 +560,8 @@ GNN_SIMD static void forward_rows(const struct task *t, const struct gnn_csr *k,
         float *y = t->y + row * d, *m = t->m + row * heads, *z = t->z + row * heads;
         if (a->kind == GNN_ATTENTION_ADD)
             forward_row(a, GNN_ATTENTION_ADD, &s, row, t->flags, y, m, z);
+        else if (a->kind == GNN_ATTENTION_RAW)
+            forward_row(a, GNN_ATTENTION_RAW, &s, row, t->flags, y, m, z);
         else if (a->kind == GNN_ATTENTION_V2)
             forward_row(a, GNN_ATTENTION_V2, &s, row, t->flags, y, m, z);
         else
@@ -579,12 +574,15 @@ GNN_SIMD static void source_rows(const struct task *t, const struct gnn_csr *k, 
 {
     for (uint32_t j = from; j < to; j++) {
         const struct span s = row_span(t, k, base, j, j < t->a->ndst);
+        const size_t row = j - t->first;
         if (t->a->kind == GNN_ATTENTION_ADD)
-            source_row(t->a, GNN_ATTENTION_ADD, &s, t->b, t->acc);
+            source_row(t->a, GNN_ATTENTION_ADD, &s, row, t->b, t->acc);
+        else if (t->a->kind == GNN_ATTENTION_RAW)
+            source_row_raw(t->a, &s, row, t->b, t->acc);
         else if (t->a->kind == GNN_ATTENTION_V2)
-            source_row(t->a, GNN_ATTENTION_V2, &s, t->b, t->acc);
+            source_row(t->a, GNN_ATTENTION_V2, &s, row, t->b, t->acc);
         else
-            source_row(t->a, GNN_ATTENTION_DOT, &s, t->b, t->acc);
+            source_row(t->a, GNN_ATTENTION_DOT, &s, row, t->b, t->acc);
     }
 }
 
@@ -596,6 +594,8 @@ GNN_SIMD static void target_rows(const struct task *t, const struct gnn_csr *k, 
         const size_t row = i - t->first;
         if (t->a->kind == GNN_ATTENTION_ADD)
             target_row_add(t->a, &s, row, t->b, t->acc);
+        else if (t->a->kind == GNN_ATTENTION_RAW)
+            target_row_raw(t->a, &s, row, t->b, t->acc);
         else if (t->a->kind == GNN_ATTENTION_V2)
             target_row_v2(t->a, &s, row, t->b, t->acc);
         else
@@ -642,11 +642,11 @@ void gnn_attention_rows(const struct gnn_attention *a, const struct gnn_csr *blo
     run_rows(&t, block, nblocks, from, to);
 }
 
-void gnn_attention_sources(const struct gnn_attention *a, const struct gnn_csr *back,
-                           const struct gnn_attention_back *g, bool acc)
+void gnn_attention_sources(const struct gnn_attention *a, const struct gnn_csr *back, uint32_t from,
+                           uint32_t to, const struct gnn_attention_back *g, bool acc)
 {
-    const struct task t = {.a = a, .b = g, .rows = source_rows, .acc = acc};
-    run_rows(&t, back, 1, 0, a->nsrc);
+    const struct task t = {.a = a, .b = g, .rows = source_rows, .first = from, .acc = acc};
+    run_rows(&t, back, 1, from, to);
 }
 
 void gnn_attention_targets(const struct gnn_attention *a, const struct gnn_csr *block,

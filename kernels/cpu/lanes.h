@@ -52,4 +52,46 @@ GNN_INLINE float head_dot(const float *x, const float *y, uint32_t n)
     return fold_lanes(&s);
 }
 
+/* The same of GATv2: products with leaky. */
+
+/* s += w * leaky(u). */
+GNN_INLINE void add_leaky(lanes_of *s, const lanes_of *w, const lanes_of *u, float slope)
+{
+    const lanes_of low = *u * slope;
+    const lane_bits up = *u > 0;
+    *s += *w * (lanes_of)((up & (lane_bits)*u) | (~up & (lane_bits)low));
+}
+
+GNN_INLINE float v2_term(float x, float y, const float *edge, size_t c)
+{
+    return edge ? x + y + edge[c] : x + y;
+}
+
+/* The sum of w * leaky(x + y + edge). */
+GNN_INLINE float v2_dot(const float *w, const float *x, const float *y, const float *edge,
+                        float slope, uint32_t n)
+{
+    lanes_of s = {0}, by, a, b, f = {0};
+    uint32_t c = 0;
+    for (; c + LANES <= n; c += LANES) {
+        load_lanes(w + c, &by), load_lanes(x + c, &a), load_lanes(y + c, &b);
+        a += b;
+        if (edge) {
+            load_lanes(edge + c, &f);
+            a += f;
+        }
+        add_leaky(&s, &by, &a, slope);
+    }
+    if (c < n) {
+        load_some(w + c, n - c, &by), load_some(x + c, n - c, &a), load_some(y + c, n - c, &b);
+        a += b;
+        if (edge) {
+            load_some(edge + c, n - c, &f);
+            a += f;
+        }
+        add_leaky(&s, &by, &a, slope);
+    }
+    return fold_lanes(&s);
+}
+
 #endif

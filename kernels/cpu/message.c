@@ -172,3 +172,28 @@ void gnn_edge_sum(const struct gnn_csr *block, size_t nblocks, uint32_t from, ui
         sum_row(&r, z, zfirst, nz, d, y + (i - from) * d, acc);
     }
 }
+
+GNN_SIMD static void mean_row(const struct gnn_csr_row *r, uint32_t row, const float *z, size_t d,
+                              float *y)
+{
+    uint32_t n = 0;
+    memset(y, 0, d * sizeof *y);
+    for (uint32_t e = 0; e < r->n; e++) {
+        if (r->indices[e] == row)
+            continue;
+        add_row(z + e * d, d, y);
+        n++;
+    }
+    for (size_t j = 0; n && j < d; j++)
+        y[j] /= (float)n;
+}
+
+void gnn_edge_means(const struct gnn_csr *block, size_t nblocks, uint32_t from, uint32_t to,
+                    const float *z, uint32_t zfirst, size_t d, float *y)
+{
+#pragma omp parallel for schedule(dynamic, CHUNK)
+    for (uint32_t i = from; i < to; i++) {
+        const struct gnn_csr_row r = gnn_csr_row_of(block, (uint32_t)nblocks, i);
+        mean_row(&r, i, r.n ? z + (r.number - zfirst) * d : z, d, y + (i - from) * d);
+    }
+}

@@ -8,9 +8,11 @@
 
 #include "kernels/simd.h"
 
-/* TILE columns are summed at a time, in the first-level cache; rows of a task are few, as degrees
- * differ widely. */
-enum { TILE = 256, AHEAD = 12, CHUNK = 32 };
+/* Rows of a task are few, as degrees differ widely. Columns are summed up TILE at a time in the
+ * first-level cache, or WHOLE in registers. */
+enum { TILE = 256, WHOLE = 128, AHEAD = 12, CHUNK = 32 };
+typedef float lanes __attribute__((vector_size(64), aligned(4), may_alias));
+enum { LANES = 16, VECTORS = WHOLE / LANES };
 
 GNN_INLINE float edge_factor(const struct gnn_csr *a, uint64_t e)
 {
@@ -18,9 +20,19 @@ GNN_INLINE float edge_factor(const struct gnn_csr *a, uint64_t e)
     return a->col ? v * a->col[a->indices[e]] : v;
 }
 
-/* s[0..w) = sum over ne edges of factor * x, from edge `first` on, w <= TILE columns from x on.
- * Rows short of the cache are fetched AHEAD edges before they are used, past the end of the row
+/* Rows short of the cache are fetched AHEAD edges before they are used, past the end of the row
  * too: `left` edges follow in the block. */
+GNN_INLINE void fetch_ahead(const uint32_t *idx, size_t e, size_t left, const float *x, size_t ldx,
+                            size_t w)
+{
+    if (e + AHEAD >= left)
+        return;
+    const char *p = (const char *)(x + (size_t)idx[e + AHEAD] * ldx);
+    for (size_t b = 0; b < w * sizeof(float); b += 64)
+        __builtin_prefetch(p + b);
+}
+
+/* s[0..w) = sum over ne edges of factor * x, from edge `first` on, w <= TILE columns from x on. */
 GNN_INLINE void row_sum(const struct gnn_csr *a, uint64_t first, size_t ne, size_t left,
                         const float *x, size_t ldx, size_t w, float *restrict s)
 {
@@ -30,11 +42,7 @@ GNN_INLINE void row_sum(const struct gnn_csr *a, uint64_t first, size_t ne, size
         s[j] = 0;
     for (size_t e = 0; e < ne; e++) {
         const float *restrict v = x + (size_t)idx[e] * ldx;
-        if (e + AHEAD < left) {
-            const char *p = (const char *)(x + (size_t)idx[e + AHEAD] * ldx);
-            for (size_t b = 0; b < w * sizeof(float); b += 64)
-                __builtin_prefetch(p + b);
-        }
+        fetch_ahead(idx, e, left, x, ldx, w);
         if (weighted) {
             const float c = edge_factor(a, first + e);
             for (size_t j = 0; j < w; j++)
@@ -44,6 +52,28 @@ GNN_INLINE void row_sum(const struct gnn_csr *a, uint64_t first, size_t ne, size
                 s[j] += v[j];
         }
     }
+}
+
+/* The same of WHOLE columns, of which `fetch` more are fetched: those that come next. */
+GNN_INLINE void row_sum_whole(const struct gnn_csr *a, uint64_t first, size_t ne, size_t left,
+                              const float *x, size_t ldx, size_t fetch, float *s)
+{
+    const uint32_t *idx = a->indices + first;
+    const int weighted = a->col || a->value;
+    lanes t[VECTORS] = {{0}};
+    for (size_t e = 0; e < ne; e++) {
+        const lanes *v = (const lanes *)(const void *)(x + (size_t)idx[e] * ldx);
+        fetch_ahead(idx, e, left, x, ldx, fetch);
+        if (weighted) {
+            const float c = edge_factor(a, first + e);
+            for (int k = 0; k < VECTORS; k++)
+                t[k] += c * v[k];
+        } else {
+            for (int k = 0; k < VECTORS; k++)
+                t[k] += v[k];
+        }
+    }
+    memcpy(s, t, sizeof(t));
 }
 
 GNN_INLINE void put(float *restrict y, const float *restrict s, size_t w, float r, float dg,
@@ -61,7 +91,7 @@ GNN_SIMD static void rows32(const struct gnn_csr *a, size_t from, size_t to, con
                             size_t ldx, size_t d, float *y, size_t ldy, int acc)
 {
     float s[TILE];
-    const uint64_t end = gnn_csr_offset(a, (uint32_t)to);
+    const uint64_t end = gnn_csr_offset(a, a->n);
     for (size_t i = from; i < to; i++) {
         const size_t g = a->first + i;
         const uint64_t b = gnn_csr_offset(a, (uint32_t)i), e = gnn_csr_offset(a, (uint32_t)i + 1);
@@ -69,7 +99,14 @@ GNN_SIMD static void rows32(const struct gnn_csr *a, size_t from, size_t to, con
         const int self = a->diag && g < a->ndiag;
         for (size_t j = 0; j < d; j += TILE) {
             const size_t w = d - j < TILE ? d - j : TILE;
-            row_sum(a, b, e - b, end - b, x + j, ldx, w, s);
+            if (w == TILE) {
+                row_sum_whole(a, b, e - b, end - b, x + j, ldx, TILE, s);
+                row_sum_whole(a, b, e - b, end - b, x + j + WHOLE, ldx, 0, s + WHOLE);
+            } else if (w == WHOLE) {
+                row_sum_whole(a, b, e - b, end - b, x + j, ldx, WHOLE, s);
+            } else {
+                row_sum(a, b, e - b, end - b, x + j, ldx, w, s);
+            }
             put(y + g * ldy + j, s, w, r, self ? a->diag[g] : 0, self ? x + g * ldx + j : NULL,
                 acc);
         }

@@ -17,7 +17,8 @@ constexpr unsigned FLIGHT = 4;
 constexpr uint32_t NONE = UINT32_MAX; /* in place of an edge that is left out */
 
 using Kind = gnn_attention_kind;
-constexpr Kind ADD = GNN_ATTENTION_ADD, V2 = GNN_ATTENTION_V2, DOT = GNN_ATTENTION_DOT;
+constexpr Kind ADD = GNN_ATTENTION_ADD, RAW = GNN_ATTENTION_RAW, V2 = GNN_ATTENTION_V2,
+               DOT = GNN_ATTENTION_DOT;
 
 /* Of a part of a warp, in shared memory. */
 struct Group {
@@ -132,6 +133,17 @@ __device__ const float *head_of(const Part &t, const gnn_attention &a, const flo
     return x + row * row_width(a) + (size_t)t.h * a.channels;
 }
 
+/* Columns of `value`, and those of the head there. */
+template <Kind kind> __device__ size_t value_width(const gnn_attention &a)
+{
+    return kind == RAW ? a.channels : row_width(a);
+}
+template <Kind kind>
+__device__ const float *value_of(const Part &t, const gnn_attention &a, uint32_t row)
+{
+    return kind == RAW ? a.value + (size_t)row * a.channels : head_of(t, a, a.value, row);
+}
+
 /* Every lane gets the octet's sum. */
 __device__ float fold_octet(const Part &t, float s)
 {
@@ -185,7 +197,7 @@ __device__ void score_group(const Part &t, const gnn_attention &a, const float *
     for (unsigned e = t.lane; e < t.count; e += t.lanes) {
         if (g->at[e] == NONE)
             continue;
-        if (kind == ADD) {
+        if (!gnn_attention_wide(kind)) {
             g->u[e] =
                 v2_term(*own, x[(size_t)g->at[e] * a.heads + t.h], edge_row<kind>(t, a, e), 0);
             g->p[e] = gnn_leaky(g->u[e], a.slope);
@@ -283,7 +295,7 @@ __global__ void __launch_bounds__(THREADS)
         const uint32_t row = l.from + (uint32_t)(r.row / a.heads);
         find_row(t, l.block, l.nblocks, row, l.from, (uint32_t)(r.row % a.heads));
         t.end = a.loops && flags & GNN_ATTENTION_LAST;
-        const float *own = kind == ADD ? a.dst + r.row : head_of(t, a, a.dst, t.own);
+        const float *own = gnn_attention_wide(kind) ? head_of(t, a, a.dst, t.own) : a.dst + r.row;
         float *to = y + t.own * d + (size_t)t.h * a.channels;
         const bool fresh = flags & GNN_ATTENTION_FIRST;
         float most = fresh ? -INFINITY : m[r.row], sum = fresh ? 0 : z[r.row];
@@ -298,7 +310,7 @@ __global__ void __launch_bounds__(THREADS)
             most = now;
             weigh_group(t, a, most, &sum);
             for (uint32_t c = t.lane; c < a.channels; c += lanes)
-                to[c] = add_edges(t, head_of(t, a, a.value, 0) + c, d,
+                to[c] = add_edges(t, value_of<kind>(t, a, 0) + c, value_width<kind>(a),
                                   raised ? __fmul_rn(to[c], f) : to[c],
                                   [&](float s, unsigned e, float v) {
                                       return __fadd_rn(s, __fmul_rn(t.g->w[e], v));
@@ -324,8 +336,21 @@ __device__ float *grad_of(const Part &t, const gnn_attention &a, const gnn_atten
                          : b.edge_grad + (size_t)t.g->number[e] * a.heads + t.h;
 }
 
-/* p becomes weights w, and the gradients of scores go into p and to where the second pass finds
- * them. */
+/* Of edge e: p becomes its weight w, and the gradient of its score p, and is returned. i: the
+ * destination's and the head's place in m, z and dots. */
+template <Kind kind>
+__device__ float grad_of_score(const Part &t, const gnn_attention &a, const gnn_attention_back &b,
+                               unsigned e, size_t i)
+{
+    Group *g = t.g;
+    const float p = gnn_expf(__fadd_rn(g->p[e], -b.m[i]));
+    const float r = __fmul_rn(p, __fdiv_rn(1, b.z[i])), keep = keep_factor(t, a, e);
+    const float ds = __fmul_rn(r, __fadd_rn(__fmul_rn(g->dot[e], keep), -b.dots[i]));
+    g->w[e] = __fmul_rn(r, keep);
+    return g->p[e] = gnn_attention_wide(kind) ? ds : gnn_leaky_back(g->u[e], a.slope, ds);
+}
+
+/* The same of a group, by sources; the gradients go to where the second pass finds them, too. */
 template <Kind kind>
 __device__ void grads_of_group(const Part &t, const gnn_attention &a, const gnn_attention_back &b)
 {
@@ -335,19 +360,10 @@ __device__ void grads_of_group(const Part &t, const gnn_attention &a, const gnn_
         return __fmul_rn(head_of(t, a, b.dy, g->at[e])[c], value[c]);
     });
     __syncwarp(t.mask);
-    for (unsigned e = t.lane; e < t.count; e += t.lanes) {
-        float ds = 0;
-        if (g->at[e] != NONE) {
-            const size_t i = (size_t)g->at[e] * a.heads + t.h;
-            const float p = gnn_expf(__fadd_rn(g->p[e], -b.m[i]));
-            const float r = __fmul_rn(p, __fdiv_rn(1, b.z[i])), keep = keep_factor(t, a, e);
-            ds = __fmul_rn(r, __fadd_rn(__fmul_rn(g->dot[e], keep), -b.dots[i]));
-            ds = kind == ADD ? gnn_leaky_back(g->u[e], a.slope, ds) : ds;
-            g->w[e] = __fmul_rn(r, keep);
-            g->p[e] = ds;
-        }
-        *grad_of(t, a, b, e) = ds;
-    }
+    for (unsigned e = t.lane; e < t.count; e += t.lanes)
+        *grad_of(t, a, b, e) =
+            g->at[e] == NONE ? 0
+                             : grad_of_score<kind>(t, a, b, e, (size_t)g->at[e] * a.heads + t.h);
     __syncwarp(t.mask);
 }
 
@@ -368,13 +384,15 @@ __device__ float v2_back(const gnn_attention &a, float u, float ds, float w)
 
 /* The columns of a source, of which lanes have their own. */
 template <Kind kind>
-__device__ void add_grads(const Part &t, const gnn_attention &a, const gnn_attention_back &b)
+__device__ void add_grads(const Part &t, const gnn_attention &a, const gnn_attention_back &b,
+                          uint32_t from)
 {
     const Group *g = t.g;
-    const size_t d = row_width(a), at = t.self * d + (size_t)t.h * a.channels;
+    const size_t d = row_width(a), head = (size_t)t.h * a.channels, at = (t.self - from) * d + head;
     const float scale = kind == DOT ? a.weight[t.h] : 0;
     for (uint32_t c = t.lane; c < a.channels; c += t.lanes) {
-        const float own = a.value[at + c], w = kind == V2 ? a.weight[t.h * a.channels + c] : 0;
+        const float own = a.value[t.self * d + head + c],
+                    w = kind == V2 ? a.weight[t.h * a.channels + c] : 0;
         b.dvalue[at + c] = add_edges(
             t, head_of(t, a, b.dy, 0) + c, d, b.dvalue[at + c], [&](float s, unsigned e, float v) {
                 s = __fadd_rn(s, __fmul_rn(g->w[e], v));
@@ -398,31 +416,73 @@ __global__ void __launch_bounds__(THREADS)
     source_rows(gnn_attention a, Rows l, gnn_attention_back b, bool acc, unsigned lanes)
 {
     Part t = make_part(lanes, l.bad);
-    const uint64_t items = (uint64_t)a.nsrc * a.heads;
+    const uint64_t items = (uint64_t)(l.to - l.from) * a.heads;
     const size_t d = row_width(a);
     t.xrows = a.ndst;
     for (GnnRows r = gnn_rows(lanes); r.row < items; r.row += r.stride) {
-        const uint32_t row = (uint32_t)(r.row / a.heads);
+        const uint32_t row = l.from + (uint32_t)(r.row / a.heads);
         find_row(t, l.block, l.nblocks, row, 0, (uint32_t)(r.row % a.heads));
         t.end = a.loops && row < a.ndst;
-        const float *own =
-            kind == ADD ? a.src + r.row : head_of(t, a, kind == V2 ? a.value : a.src, row);
+        const float *own = kind == ADD ? a.src + (size_t)row * a.heads + t.h
+                                       : head_of(t, a, kind == V2 ? a.value : a.src, row);
         float *scalar = kind == ADD ? b.dsrc : kind == DOT ? b.dscale : nullptr;
         float sum = acc && scalar ? scalar[r.row] : 0;
         for (uint32_t c = t.lane; !acc && c < a.channels; c += lanes) {
-            b.dvalue[row * d + t.h * a.channels + c] = 0;
+            b.dvalue[(row - l.from) * d + t.h * a.channels + c] = 0;
             if (kind == DOT)
-                b.dsrc[row * d + t.h * a.channels + c] = 0;
+                b.dsrc[(row - l.from) * d + t.h * a.channels + c] = 0;
         }
         for (uint64_t at = 0; take_group(t, a, at); at += GROUP) {
             score_group<kind>(t, a, own, a.dst);
             grads_of_group<kind>(t, a, b);
             sum = kind == V2 ? 0 : add_scalars(t, sum, kind == DOT);
-            add_grads<kind>(t, a, b);
+            add_grads<kind>(t, a, b, l.from);
         }
         __syncwarp(t.mask); /* all have read it */
         if (scalar && t.lane == 0)
             scalar[r.row] = sum;
+    }
+}
+
+/* RAW: what the edge's destination has been told by it, of head h. */
+__device__ float told(const Part &t, const gnn_attention &a, unsigned e, uint32_t h,
+                      const float *edges, const float *loops)
+{
+    return is_loop(t, e) ? loops[(size_t)t.self * a.heads + h]
+                         : edges[(size_t)t.g->number[e] * a.heads + h];
+}
+
+/* A part has a source: lanes its heads, then its columns. */
+__global__ void __launch_bounds__(THREADS)
+    raw_source_rows(gnn_attention a, Rows l, gnn_attention_back b, bool acc, unsigned lanes)
+{
+    Part t = make_part(lanes, l.bad);
+    const uint32_t n = a.channels;
+    t.xrows = a.ndst;
+    for (GnnRows r = gnn_rows(lanes); r.row < l.to - l.from; r.row += r.stride) {
+        const uint32_t row = l.from + (uint32_t)r.row;
+        float *dsrc = b.dsrc + r.row * a.heads, *dvalue = b.dvalue ? b.dvalue + r.row * n : nullptr;
+        find_row(t, l.block, l.nblocks, row, 0, 0);
+        t.end = a.loops && row < a.ndst;
+        for (uint32_t h = t.lane; !acc && h < a.heads; h += lanes)
+            dsrc[h] = 0;
+        for (uint32_t c = t.lane; dvalue && !acc && c < n; c += lanes)
+            dvalue[c] = 0;
+        for (uint64_t at = 0; take_group(t, a, at); at += GROUP) {
+            for (uint32_t h = t.lane; h < a.heads; h += lanes)
+                for (unsigned e = 0; e < t.count; e++)
+                    if (t.g->at[e] != NONE)
+                        dsrc[h] = __fadd_rn(dsrc[h], told(t, a, e, h, b.edge_grad, b.loop_grad));
+            for (uint32_t c = t.lane; dvalue && c < n; c += lanes) {
+                float s = dvalue[c];
+                for (unsigned e = 0; e < t.count; e++)
+                    for (uint32_t h = 0; t.g->at[e] != NONE && h < a.heads; h++)
+                        s = __fadd_rn(s,
+                                      __fmul_rn(told(t, a, e, h, b.edge_weight, b.loop_weight),
+                                                b.dy[((size_t)t.g->at[e] * a.heads + h) * n + c]));
+                dvalue[c] = s;
+            }
+        }
     }
 }
 
@@ -512,6 +572,43 @@ __global__ void __launch_bounds__(THREADS)
     }
 }
 
+/* RAW: rows of the sources are read here, once, beside what the destination has. */
+__global__ void __launch_bounds__(THREADS)
+    raw_target_rows(gnn_attention a, Rows l, gnn_attention_back b, bool acc, unsigned lanes)
+{
+    Part t = make_part(lanes, l.bad);
+    const uint64_t items = (uint64_t)(l.to - l.from) * a.heads;
+    t.xrows = a.nsrc;
+    for (GnnRows r = gnn_rows(lanes); r.row < items; r.row += r.stride) {
+        const uint32_t row = l.from + (uint32_t)(r.row / a.heads);
+        find_row(t, l.block, l.nblocks, row, l.from, (uint32_t)(r.row % a.heads));
+        t.end = a.loops;
+        const float *dy = head_of(t, a, b.dy, t.own);
+        float sum = acc ? b.ddst[r.row] : 0;
+        for (uint64_t at = 0; take_group(t, a, at); at += GROUP) {
+            Group *g = t.g;
+            score_group<RAW>(t, a, a.dst + r.row, a.src);
+            sum_channels(t, a.channels, g->dot, [&](unsigned e, uint32_t c) {
+                return __fmul_rn(dy[c], value_of<RAW>(t, a, g->at[e])[c]);
+            });
+            __syncwarp(t.mask);
+            for (unsigned e = t.lane; e < t.count; e += lanes) {
+                const bool left_out = g->at[e] == NONE;
+                *grad_of(t, a, b, e) = left_out ? 0 : grad_of_score<RAW>(t, a, b, e, r.row);
+                if (b.edge_weight && is_loop(t, e))
+                    b.loop_weight[r.row] = g->w[e];
+                else if (b.edge_weight)
+                    b.edge_weight[(size_t)g->number[e] * a.heads + t.h] = left_out ? 0 : g->w[e];
+            }
+            __syncwarp(t.mask);
+            sum = add_scalars(t, sum, false);
+        }
+        __syncwarp(t.mask); /* all have read it */
+        if (t.lane == 0)
+            b.ddst[r.row] = sum;
+    }
+}
+
 /* Lanes that have a row and a head. */
 unsigned part_lanes(uint32_t channels)
 {
@@ -521,17 +618,19 @@ unsigned part_lanes(uint32_t channels)
 
 } // namespace
 
-/* For each kind its own kernel. */
+/* An item for each part. */
+#define LAUNCH_PARTS(kernel, items, lanes, stream, ...)                                            \
+    GNN_LAUNCH((kernel), gnn_grid((items), THREADS / (lanes)), THREADS,                            \
+               THREADS / (lanes) * sizeof(Group), stream, __VA_ARGS__, lanes)
+/* For each kind but RAW its own kernel. */
 #define LAUNCH_KIND(kernel, kind, items, lanes, stream, ...)                                       \
     do {                                                                                           \
-        const unsigned grid_ = gnn_grid((items), THREADS / (lanes));                               \
-        const size_t shared_ = THREADS / (lanes) * sizeof(Group);                                  \
         if ((kind) == ADD)                                                                         \
-            GNN_LAUNCH(kernel<ADD>, grid_, THREADS, shared_, stream, __VA_ARGS__, lanes);          \
+            LAUNCH_PARTS(kernel<ADD>, items, lanes, stream, __VA_ARGS__);                          \
         else if ((kind) == V2)                                                                     \
-            GNN_LAUNCH(kernel<V2>, grid_, THREADS, shared_, stream, __VA_ARGS__, lanes);           \
+            LAUNCH_PARTS(kernel<V2>, items, lanes, stream, __VA_ARGS__);                           \
         else                                                                                       \
-            GNN_LAUNCH(kernel<DOT>, grid_, THREADS, shared_, stream, __VA_ARGS__, lanes);          \
+            LAUNCH_PARTS(kernel<DOT>, items, lanes, stream, __VA_ARGS__);                          \
     } while (0)
 
 void gnn_cuda_attention_rows(const struct gnn_attention *a, const struct gnn_csr *block,
@@ -540,20 +639,28 @@ void gnn_cuda_attention_rows(const struct gnn_attention *a, const struct gnn_csr
 {
     const unsigned lanes = part_lanes(a->channels);
     const Rows l = {block, nblocks, from, to, bad};
-    if (from < to)
-        LAUNCH_KIND(forward_rows, a->kind, (uint64_t)(to - from) * a->heads, lanes, stream, *a, l,
-                    flags, y, m, z);
+    const uint64_t items = (uint64_t)(to - from) * a->heads;
+    if (from >= to)
+        return;
+    if (a->kind == RAW)
+        LAUNCH_PARTS(forward_rows<RAW>, items, lanes, stream, *a, l, flags, y, m, z);
+    else
+        LAUNCH_KIND(forward_rows, a->kind, items, lanes, stream, *a, l, flags, y, m, z);
 }
 
 void gnn_cuda_attention_sources(const struct gnn_attention *a, const struct gnn_csr *back,
-                                const struct gnn_attention_back *g, bool acc, uint64_t *bad,
-                                void *stream)
+                                uint32_t from, uint32_t to, const struct gnn_attention_back *g,
+                                bool acc, uint64_t *bad, void *stream)
 {
     const unsigned lanes = part_lanes(a->channels);
-    const Rows l = {back, 1, 0, a->nsrc, bad};
-    if (a->nsrc)
-        LAUNCH_KIND(source_rows, a->kind, (uint64_t)a->nsrc * a->heads, lanes, stream, *a, l, *g,
-                    acc);
+    const Rows l = {back, 1, from, to, bad};
+    const uint64_t items = (uint64_t)(to - from) * a->heads;
+    if (from >= to)
+        return;
+    if (a->kind == RAW)
+        LAUNCH_PARTS(raw_source_rows, to - from, lanes, stream, *a, l, *g, acc);
+    else
+        LAUNCH_KIND(source_rows, a->kind, items, lanes, stream, *a, l, *g, acc);
 }
 
 void gnn_cuda_attention_targets(const struct gnn_attention *a, const struct gnn_csr *block,
@@ -568,6 +675,8 @@ void gnn_cuda_attention_targets(const struct gnn_attention *a, const struct gnn_
         return;
     if (a->kind == ADD)
         GNN_LAUNCH(target_sums, gnn_grid(items, THREADS), THREADS, 0, stream, *a, l, *g, acc);
+    else if (a->kind == RAW)
+        LAUNCH_PARTS(raw_target_rows, items, lanes, stream, *a, l, *g, acc);
     else
         LAUNCH_KIND(target_rows, a->kind, items, lanes, stream, *a, l, *g, acc);
 }

@@ -243,6 +243,41 @@ __global__ void __launch_bounds__(THREADS)
     }
 }
 
+template <unsigned V>
+__global__ void __launch_bounds__(THREADS)
+    edge_means(const Layer l, const float *z, uint32_t zfirst, float *y)
+{
+    const uint64_t pieces = count_pieces(l);
+    for (GnnRows r = gnn_rows(l.lanes); r.row < pieces; r.row += r.stride) {
+        const Piece p = find_piece(l, r, V);
+        if (!p.some)
+            continue;
+        const uint64_t at = p.row.number - zfirst;
+        Unit<V> s = Unit<V>();
+        uint32_t n = 0;
+        for (uint32_t e = 0; e < p.row.n; e += FLIGHT) {
+            bool other[FLIGHT];
+            Unit<V> v[FLIGHT];
+            GNN_UNROLL
+            for (unsigned i = 0; i < FLIGHT; i++) {
+                other[i] = e + i < p.row.n && __ldg(&p.row.indices[e + i]) != p.g;
+                v[i] = other[i] ? *unit_of<const Unit<V>>(z, l, at + e + i, p.u) : Unit<V>();
+                n += other[i];
+            }
+            GNN_UNROLL
+            for (unsigned i = 0; i < FLIGHT; i++)
+                GNN_UNROLL
+            for (unsigned q = 0; q < V; q++)
+                if (other[i])
+                    s.v[q] = __fadd_rn(s.v[q], v[i].v[q]);
+        }
+        GNN_UNROLL
+        for (unsigned q = 0; q < V; q++)
+            s.v[q] = n ? __fdiv_rn(s.v[q], (float)n) : 0;
+        *unit_of<Unit<V>>(y, l, p.g - l.first, p.u) = s;
+    }
+}
+
 /* A kernel over the pieces of the layer's rows, for columns in units of four or of one. */
 template <typename Four, typename One, typename... A>
 void launch_pieces(Four four, One one, bool vector, Layer l, void *stream, A... a)
@@ -306,4 +341,13 @@ void gnn_cuda_edge_sum(const struct gnn_csr *block, uint32_t nblocks, uint32_t f
     const Layer l = {block, nblocks, first, nrows, cap, 0, d, nullptr, 0, 0};
     const bool vector = d % 4 == 0 && gnn_vector(z, y);
     launch_pieces(edge_sum<4>, edge_sum<1>, vector, l, stream, z, zfirst, nz, y, acc);
+}
+
+void gnn_cuda_edge_means(const struct gnn_csr *block, uint32_t nblocks, uint32_t first,
+                         const uint32_t *nrows, uint32_t cap, const float *z, uint32_t zfirst,
+                         size_t d, float *y, void *stream)
+{
+    const Layer l = {block, nblocks, first, nrows, cap, 0, d, nullptr, 0, 0};
+    const bool vector = d % 4 == 0 && gnn_vector(z, y);
+    launch_pieces(edge_means<4>, edge_means<1>, vector, l, stream, z, zfirst, y);
 }

@@ -130,6 +130,8 @@ int gnn_schema_need_ntype(const struct gnn_schema *s, const char *where, const c
                           struct gnn_err *e) GNN_MUST_USE;
 int gnn_schema_need_etype(const struct gnn_schema *s, const char *where, const char *key,
                           struct gnn_err *e) GNN_MUST_USE;
+int gnn_schema_need_edge_field(const struct gnn_schema *s, const char *where, const char *name,
+                               struct gnn_err *e) GNN_MUST_USE; /* 0: some edges have it */
 void gnn_schema_fields_text(const struct gnn_schema *s, const char *name, char *out, size_t room);
 int gnn_schema_no_field(const struct gnn_schema *s, const char *where, const char *name,
                         struct gnn_err *e) GNN_MUST_USE;

@@ -192,6 +192,9 @@ static int read_task(struct gnn_schema *s, const json_t *j, struct gnn_err *e)
     for (unsigned i = 0; i < sizeof tasks / sizeof *tasks; i++)
         if (!strcmp(task, tasks[i])) {
             s->task = (enum gnn_task)i;
+            if (s->task == GNN_TASK_BINARY && classes != 2)
+                return gnn_fail(e, GNN_E_INPUT, "schema: %llu classes of a binary task",
+                                (unsigned long long)classes);
             return i ? get_ntype(s, j, "label_type", &s->label_ntype, e) : 0;
         }
     return gnn_fail(e, GNN_E_INPUT, "schema: unknown task '%.40s'", task);

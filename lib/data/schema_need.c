@@ -78,6 +78,19 @@ int gnn_schema_need_etype(const struct gnn_schema *s, const char *where, const c
                              gnn_suggest_text(&types, "edge types"));
 }
 
+static void list_edge_fields(const struct gnn_schema *s, struct gnn_suggest *of)
+{
+    for (uint32_t t = 0; t < s->netypes; t++)
+        for (uint32_t i = 0; i < s->etype[t].nfields; i++) {
+            bool again = false;
+            for (uint32_t k = 0; k < t; k++)
+                again = again || gnn_field_find(s->etype[k].field, s->etype[k].nfields,
+                                                s->etype[t].field[i].name);
+            if (!again)
+                gnn_suggest_add(of, s->etype[t].field[i].name);
+        }
+}
+
 void gnn_schema_fields_text(const struct gnn_schema *s, const char *name, char *out, size_t room)
 {
     struct gnn_suggest of_nodes = {.word = name}, of_edges = {.word = name};
@@ -90,21 +103,25 @@ void gnn_schema_fields_text(const struct gnn_schema *s, const char *name, char *
             if (!again)
                 gnn_suggest_add(&of_nodes, s->ntype[t].field[i].name);
         }
-    for (uint32_t t = 0; t < s->netypes; t++)
-        for (uint32_t i = 0; i < s->etype[t].nfields; i++) {
-            bool again = false;
-            for (uint32_t k = 0; k < t; k++)
-                again = again || gnn_field_find(s->etype[k].field, s->etype[k].nfields,
-                                                s->etype[t].field[i].name);
-            if (!again)
-                gnn_suggest_add(&of_edges, s->etype[t].field[i].name);
-        }
+    list_edge_fields(s, &of_edges);
     if (*of_nodes.best)
         *of_edges.best = 0;
     snprintf(out, room, "%s%s",
              of_nodes.listed ? gnn_suggest_text(&of_nodes, "fields of nodes")
                              : "; nodes have no fields",
              gnn_suggest_text(&of_edges, "fields of edges"));
+}
+
+int gnn_schema_need_edge_field(const struct gnn_schema *s, const char *where, const char *name,
+                               struct gnn_err *e)
+{
+    struct gnn_suggest of = {.word = name};
+    for (uint32_t t = 0; t < s->netypes; t++)
+        if (gnn_field_find(s->etype[t].field, s->etype[t].nfields, name))
+            return 0;
+    list_edge_fields(s, &of);
+    return gnn_fail(e, GNN_E_USAGE, "%s: edges have no field '%.128s'%s", where, name,
+                    of.listed ? gnn_suggest_text(&of, "fields of edges") : ", nor any other");
 }
 
 int gnn_schema_no_field(const struct gnn_schema *s, const char *where, const char *name,

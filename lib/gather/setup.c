@@ -91,7 +91,8 @@ static int declare_degrees(struct gatherer *g, const char *list, struct degrees 
 {
     struct gnn_schema *c = &g->meta.schema;
     char name[GNN_WORD_MAX + 1];
-    if (read_degrees(d, list, e))
+    if (read_degrees(d, list, e) ||
+        (*d->weight && gnn_schema_need_edge_field(c, g->store->path, d->weight, e)))
         return e->code;
     for (uint32_t r = 0; !e->code && d->asked && r < c->netypes; r++) {
         const struct gnn_etype t = c->etype[r];
@@ -180,8 +181,13 @@ static int add_fields(struct gatherer *g, const struct gnn_gather_opts *o, struc
                 return gnn_fail(e, GNN_E_USAGE, "fields '%s': '%s' is given twice", list, name);
         uint32_t found;
         int rc = add_field(g, o, name, &found, e);
-        if (!strncmp(name, "degree", 6) && (!name[6] || name[6] == ':'))
-            found += degrees.n;
+        const bool degree = !strncmp(name, "degree", 6) && (!name[6] || name[6] == ':');
+        if (degree && !degrees.n && !found)
+            return gnn_fail(e, GNN_E_USAGE,
+                            "fields '%s': degrees are counted along edge types within one node "
+                            "type, and %s has none",
+                            list, g->store->path);
+        found += degree ? degrees.n : 0;
         if (!rc && !found && o->fields)
             rc = unknown_field(g, name, e);
         if (rc)

@@ -14,15 +14,16 @@
 extern "C" {
 #endif
 
-/* C = op(A) op(B) + beta C, then C += bias in every row, then ReLU. Row-major and contiguous, of
- * the device's memory: op(A) is (m, k), op(B) (k, n), C (m, n), none of them 0; ta: A is stored (k,
- * m). bias (n) may be NULL; relu needs it, and may make 0 of a NaN. precision: inputs are taken as
- * they are (0), or rounded to TF32 (1) or to bf16 (2) and multiplied by the tensor cores: enum
+/* C = op(A) op(B) + beta C, then C += bias in every row, then ReLU. Row-major, of the device's
+ * memory: op(A) is (m, k), op(B) (k, n), C (m, n), none of them 0; ta: A is stored (k, m). lda, ldb
+ * and ldc are row pitches in floats, as matrices are stored; 0: rows lie one after the other. bias
+ * (n) may be NULL; relu needs it, and may make 0 of a NaN. precision: inputs are taken as they are
+ * (0), or rounded to TF32 (1) or to bf16 (2) and multiplied by the tensor cores: enum
  * gnn_precision. */
 struct gnn_dev_product {
     bool ta, tb, relu;
     int precision;
-    size_t m, n, k;
+    size_t m, n, k, lda, ldb, ldc;
     const float *a, *b, *bias;
     float beta, *c;
 };
@@ -42,6 +43,19 @@ struct gnn_dev_gemm_info {
     uint64_t version, numerics;
 };
 void gnn_dev_gemm_ask(void *h, struct gnn_dev_gemm_info *info);
+
+static inline size_t gnn_dev_product_lda(const struct gnn_dev_product *p)
+{
+    return p->lda ? p->lda : p->ta ? p->m : p->k;
+}
+static inline size_t gnn_dev_product_ldb(const struct gnn_dev_product *p)
+{
+    return p->ldb ? p->ldb : p->tb ? p->k : p->n;
+}
+static inline size_t gnn_dev_product_ldc(const struct gnn_dev_product *p)
+{
+    return p->ldc ? p->ldc : p->n;
+}
 
 #ifdef __cplusplus
 }

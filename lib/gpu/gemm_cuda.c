@@ -40,7 +40,7 @@ struct lib {
 
 /* A kind of product, and how it is done. */
 struct way {
-    uint64_t m, n, k;
+    uint64_t m, n, k, lda, ldb, ldc;
     uint32_t align[3]; /* of A, B, C; 0: this entry is free */
     uint8_t ta, tb, epilogue, precision;
     cublasLtMatmulAlgo_t algo;
@@ -202,16 +202,17 @@ static cublasStatus_t call_init(struct gemm *g, struct call *c, const struct way
                                 const float *bias)
 {
     const struct lib *l = &g->lib;
-    const uint64_t lda = w->ta ? w->m : w->k, ldb = w->tb ? w->k : w->n;
     cublasStatus_t rc = kind_of(g, w, &c->desc);
     if (!rc && w->epilogue != PLAIN)
         rc = l->desc_set(c->desc, CUBLASLT_MATMUL_DESC_BIAS_POINTER, &bias, sizeof(bias));
     if (!rc)
-        rc = l->layout_create(&c->a, CUDA_R_32F, ldb, w->tb ? w->n : w->k, (int64_t)ldb);
+        rc = l->layout_create(&c->a, CUDA_R_32F, w->tb ? w->k : w->n, w->tb ? w->n : w->k,
+                              (int64_t)w->ldb);
     if (!rc)
-        rc = l->layout_create(&c->b, CUDA_R_32F, lda, w->ta ? w->k : w->m, (int64_t)lda);
+        rc = l->layout_create(&c->b, CUDA_R_32F, w->ta ? w->m : w->k, w->ta ? w->k : w->m,
+                              (int64_t)w->lda);
     if (!rc)
-        rc = l->layout_create(&c->c, CUDA_R_32F, w->n, w->m, (int64_t)w->n);
+        rc = l->layout_create(&c->c, CUDA_R_32F, w->n, w->m, (int64_t)w->ldc);
     return rc;
 }
 
@@ -302,6 +303,9 @@ static void describe_product(struct way *w, const struct gnn_dev_product *p, boo
     w->m = exact || p->ta ? p->m : next_mark(p->m);
     w->n = p->n;
     w->k = exact || !p->ta || p->tb ? p->k : next_mark(p->k);
+    w->lda = gnn_dev_product_lda(p);
+    w->ldb = gnn_dev_product_ldb(p);
+    w->ldc = gnn_dev_product_ldc(p);
     w->align[0] = alignment_of(p->a);
     w->align[1] = alignment_of(p->b);
     w->align[2] = alignment_of(p->c);

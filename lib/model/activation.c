@@ -120,7 +120,7 @@ static void finish_rows(struct gnn_pass *s, const struct gnn_activation *a, uint
     const struct gnn_ops *o = s->o;
     const uint32_t rows = to - from;
     const size_t w = a->w;
-    float *xhat = s->train ? (float *)a->xhat.data + from * w : NULL;
+    float *xhat = s->train && a->norm != NO_NORM ? (float *)a->xhat.data + from * w : NULL;
     struct gnn_dropout q = a->q;
 
     if (is_batch(s, a))

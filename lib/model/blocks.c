@@ -10,7 +10,7 @@
  * to messages, since these are made with parameters. */
 static bool needs_way_back(const struct gnn_conv_run *run)
 {
-    return run->s->train && (run->inputs || run->message);
+    return run->s->train && (run->inputs || run->message || run->layer->back);
 }
 
 /* What layers use of the edges from hop `first` on. */
@@ -78,15 +78,13 @@ static const struct gnn_tensor *node_numbers(const struct gnn_net *n, uint32_t r
 {
     const struct gnn_model_config *c = &n->pass.m->c;
     const struct gnn_model_etype *et = &c->etype[r];
-    char name[GNN_NAME_MAX + 1];
+    char name[GNN_NAME_MAX + 1], remedy[GNN_REMEDY_ROOM];
     gnn_tensor_name(name, "node/%s/%s", c->ntype[et->src].name, field);
     const struct gnn_tensor *t = gnn_tensors_find(&n->b->tensors, name);
     if (t && t->dtype == dtype && t->ndim == 1 && t->shape[0] == gnn_batch_nodes(n->b, et->src))
         return t;
-    gnn_fail(e, GNN_E_INPUT,
-             "%s requires the degrees of nodes, but the batches have no %s: use gnn-gather "
-             "--fields x,y,degree%s%s",
-             c->layer->name, name, c->edge_weight ? ":" : "", c->edge_weight ? c->edge_weight : "");
+    gnn_fail(e, GNN_E_INPUT, "%s requires the degrees of nodes, but the batches have no %s: %s",
+             c->layer->name, name, gnn_net_remedy(c, remedy, sizeof remedy));
     return NULL;
 }
 

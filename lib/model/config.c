@@ -131,7 +131,7 @@ static int fit_edges(struct gnn_model_config *c, const struct gnn_schema *s, str
         any = any || c->etype[r].features;
     }
     if (c->edge_features && !any)
-        return gnn_fail(e, GNN_E_USAGE, "edges have no features x");
+        return gnn_fail(e, GNN_E_USAGE, "edges have no features x, which the model uses");
     return check_weights(c, s, "", GNN_E_USAGE, e);
 }
 
@@ -178,6 +178,7 @@ static int match_edges(const struct gnn_model_config *c, const struct gnn_schema
 int gnn_model_config_match(const struct gnn_model_config *c, const struct gnn_schema *s,
                            const char *what, struct gnn_err *e)
 {
+    char key[GNN_ETYPE_KEY_ROOM];
     if (s->nntypes != c->nntypes || s->netypes != c->netypes)
         return gnn_fail(e, GNN_E_INPUT, "%s: %u node and %u edge types; the model has %u and %u",
                         what, s->nntypes, s->netypes, c->nntypes, c->netypes);
@@ -198,7 +199,7 @@ int gnn_model_config_match(const struct gnn_model_config *c, const struct gnn_sc
         if (s->etype[r].src != c->etype[r].src || s->etype[r].dst != c->etype[r].dst ||
             strcmp(s->etype[r].rel, c->etype[r].rel) != 0)
             return gnn_fail(e, GNN_E_INPUT, "%s: edge type %u is %s; the model's is %s/%s/%s", what,
-                            r, s->etype[r].rel, c->ntype[c->etype[r].src].name, c->etype[r].rel,
-                            c->ntype[c->etype[r].dst].name);
+                            r, gnn_etype_key(s, r, key, sizeof key), c->ntype[c->etype[r].src].name,
+                            c->etype[r].rel, c->ntype[c->etype[r].dst].name);
     return match_edges(c, s, what, e);
 }

@@ -13,7 +13,7 @@ static const char *const jks[] = {"none", "cat", "max"};
 static const char *const acts[] = {"none", "relu", "elu", "leaky"};
 static const char *const tasks[] = {"none", "multiclass", "binary", "multilabel", "regression"};
 
-/* What stands around the layers, if it is there: descriptions without it stay what they were. */
+/* The modules around the layers, if there are any: descriptions without them do not change. */
 static void put_surroundings(json_t *j, const struct gnn_model_config *c)
 {
     if (c->batch_norm)
@@ -111,17 +111,31 @@ static bool parse_number(const json_t *j, uint64_t below, uint32_t *out)
     return true;
 }
 
-static bool parse_types(struct gnn_model_config *c, const json_t *nt, const json_t *et,
-                        struct gnn_err *e)
+/* A description that is being read; `member` is the one that was looked at last, so that a refusal
+ * can name it. */
+struct description {
+    const json_t *j;
+    const char *member;
+};
+
+static const json_t *take_member(struct description *d, const char *member)
 {
-    if (!json_is_array(nt) || !json_is_array(et) || !json_array_size(nt) || !json_array_size(et) ||
-        json_array_size(nt) > GNN_TYPES_MAX || json_array_size(et) > GNN_TYPES_MAX)
-        return false;
-    c->nntypes = (uint32_t)json_array_size(nt);
-    c->netypes = (uint32_t)json_array_size(et);
-    c->ntype = gnn_alloc_zero(c->nntypes, sizeof(*c->ntype), "node types", e);
-    c->etype = gnn_alloc_zero(c->netypes, sizeof(*c->etype), "edge types", e);
-    if (!c->ntype || !c->etype)
+    d->member = member;
+    return json_object_get(d->j, member);
+}
+
+/* A list of node or edge types; 0: there is none. */
+static uint32_t count_types(const json_t *types)
+{
+    const size_t n = json_array_size(types);
+    return n <= GNN_TYPES_MAX ? (uint32_t)n : 0;
+}
+
+static bool parse_node_types(struct gnn_model_config *c, const json_t *nt, struct gnn_err *e)
+{
+    c->nntypes = count_types(nt);
+    c->ntype = c->nntypes ? gnn_alloc_zero(c->nntypes, sizeof(*c->ntype), "node types", e) : NULL;
+    if (!c->ntype)
         return false;
     for (uint32_t t = 0; t < c->nntypes; t++) {
         const json_t *j = json_array_get(nt, t), *name = json_object_get(j, "name");
@@ -130,9 +144,19 @@ static bool parse_types(struct gnn_model_config *c, const json_t *nt, const json
             !(c->ntype[t].name = gnn_strdup(json_string_value(name), e)))
             return false;
     }
+    return true;
+}
+
+/* [source, name, destination], and the columns of features, if the model uses them. */
+static bool parse_edge_types(struct gnn_model_config *c, const json_t *et, struct gnn_err *e)
+{
+    c->netypes = count_types(et);
+    c->etype = c->netypes ? gnn_alloc_zero(c->netypes, sizeof(*c->etype), "edge types", e) : NULL;
+    if (!c->etype)
+        return false;
     for (uint32_t r = 0; r < c->netypes; r++) {
         const json_t *j = json_array_get(et, r), *rel = json_array_get(j, 1);
-        if (!json_is_string(rel) ||
+        if (json_array_size(j) != (c->edge_features ? 4 : 3) || !json_is_string(rel) ||
             !parse_number(json_array_get(j, 0), c->nntypes, &c->etype[r].src) ||
             !parse_number(json_array_get(j, 2), c->nntypes, &c->etype[r].dst) ||
             (c->edge_features &&
@@ -159,26 +183,19 @@ static bool parse_option(const struct gnn_layer_option *x, const json_t *v, doub
                            *to <= x->max;
 }
 
-/* Those of the layer; another layer's have no place here. */
-static bool parse_options(struct gnn_model_config *c, const json_t *j)
+static bool parse_options(struct gnn_model_config *c, struct description *d)
 {
     for (uint32_t k = 0; k < c->layer->noptions; k++) {
         const struct gnn_layer_option *x = &c->layer->option[k];
-        const json_t *v = json_object_get(j, x->name);
-        if (!parse_option(x, v, &c->option[k]))
+        if (!parse_option(x, take_member(d, x->name), &c->option[k]))
             return false;
     }
-    for (size_t l = 0; gnn_layers[l]; l++)
-        for (uint32_t k = 0; k < gnn_layers[l]->noptions; k++)
-            if (json_object_get(j, gnn_layers[l]->option[k].name) &&
-                gnn_layer_option_find(c->layer, gnn_layers[l]->option[k].name) < 0)
-                return false;
     return true;
 }
 
-static bool parse_flag(const json_t *j, const char *name, bool *out)
+static bool parse_flag(struct description *d, const char *name, bool *out)
 {
-    const json_t *v = json_object_get(j, name);
+    const json_t *v = take_member(d, name);
     *out = json_is_true(v);
     return !v || json_is_boolean(v);
 }
@@ -203,55 +220,130 @@ static bool parse_head(struct gnn_model_config *c, const json_t *head)
 }
 
 /* What is used of edges; only by a layer that can. */
-static bool parse_edges(struct gnn_model_config *c, const json_t *j, struct gnn_err *e)
+static bool parse_edges(struct gnn_model_config *c, struct description *d, struct gnn_err *e)
 {
-    const json_t *weight = json_object_get(j, "edge_weight");
-    if (!parse_flag(j, "edge_features", &c->edge_features) || (weight && !json_is_string(weight)) ||
-        (c->edge_features && !c->layer->features) || (weight && !c->layer->weights))
+    if (!parse_flag(d, "edge_features", &c->edge_features) ||
+        (c->edge_features ? !c->layer->features : c->layer->needs_features))
         return false;
-    return !weight || (c->edge_weight = gnn_strdup(json_string_value(weight), e));
+    const json_t *v = take_member(d, "edge_weight");
+    const size_t n = json_string_length(v);
+    if (v && (n < 1 || n > GNN_WORD_MAX || !c->layer->weights))
+        return false;
+    return !v || (c->edge_weight = gnn_strdup(json_string_value(v), e));
 }
 
-static bool parse_surroundings(struct gnn_model_config *c, const json_t *j)
+static bool parse_encoder(struct gnn_model_config *c, const json_t *v)
 {
-    const json_t *encoder = json_object_get(j, "encoder"), *jk = json_object_get(j, "jk"),
-                 *act = json_object_get(j, "activation");
-    int k = GNN_JK_NONE, a = (int)GNN_ACT_RELU;
-    if (!parse_flag(j, "batch_norm", &c->batch_norm) ||
-        !parse_flag(j, "residual_projection", &c->projection) || !parse_flag(j, "ffn", &c->ffn) ||
-        (encoder && (!parse_number(encoder, (1u << 20) + 1, &c->encoder) || !c->encoder)) ||
-        (jk && !parse_name(jk, jks, 3, &k)) || (act && (!parse_name(act, acts, 4, &a) || !a)))
+    return !v || (parse_number(v, (1u << 20) + 1, &c->encoder) && c->encoder);
+}
+
+/* After the head. */
+static bool parse_jk(struct gnn_model_config *c, const json_t *v)
+{
+    int k = GNN_JK_NONE;
+    if (v && (!parse_name(v, jks, 3, &k) || (k && !c->has_head)))
         return false;
     c->jk = (enum gnn_jk)k;
-    c->act = a;
-    return parse_head(c, json_object_get(j, "head")) && (!c->jk || c->has_head) &&
-           (!c->projection || c->residual);
+    return true;
 }
 
-static bool parse_config(struct gnn_model_config *c, const json_t *j, struct gnn_err *e)
+static bool parse_act(struct gnn_model_config *c, const json_t *v)
 {
-    int norm, task;
-    const json_t *width = json_object_get(j, "width");
+    c->act = (int)GNN_ACT_RELU;
+    return !v || (parse_name(v, acts, 4, &c->act) && c->act);
+}
+
+static bool parse_surroundings(struct gnn_model_config *c, struct description *d)
+{
+    return json_is_boolean(take_member(d, "layer_norm")) &&
+           parse_flag(d, "layer_norm", &c->layer_norm) &&
+           parse_flag(d, "batch_norm", &c->batch_norm) && !(c->batch_norm && c->layer_norm) &&
+           json_is_boolean(take_member(d, "residual")) && parse_flag(d, "residual", &c->residual) &&
+           parse_flag(d, "residual_projection", &c->projection) &&
+           (!c->projection || c->residual) && parse_flag(d, "ffn", &c->ffn) &&
+           (!c->ffn || c->residual) && parse_encoder(c, take_member(d, "encoder")) &&
+           parse_head(c, take_member(d, "head")) && parse_jk(c, take_member(d, "jk")) &&
+           parse_act(c, take_member(d, "activation"));
+}
+
+static bool parse_width(struct gnn_model_config *c, const json_t *width)
+{
     const size_t n = json_array_size(width);
-    c->layer = gnn_layer_find(json_string_value(json_object_get(j, "kind")));
-    if (!c->layer || json_integer_value(json_object_get(j, "version")) != 1 ||
-        !parse_name(json_object_get(j, "feature_norm"), norms, 2, &norm) ||
-        !parse_name(json_object_get(j, "task"), tasks, 5, &task) || task == GNN_TASK_NONE ||
-        n < 1 || n > GNN_LAYERS_MAX || !json_is_boolean(json_object_get(j, "layer_norm")) ||
-        !json_is_boolean(json_object_get(j, "residual")) || !parse_options(c, j))
+    if (n < 1 || n > GNN_LAYERS_MAX)
         return false;
-    c->feature_norm = (enum gnn_feature_norm)norm;
-    c->task = (enum gnn_task)task;
-    c->layer_norm = json_is_true(json_object_get(j, "layer_norm"));
-    c->residual = json_is_true(json_object_get(j, "residual"));
     c->nlayers = (uint32_t)n;
     for (size_t l = 0; l < n; l++)
         if (!parse_number(json_array_get(width, l), (1u << 20) + 1, &c->width[l]) || !c->width[l])
             return false;
-    if (!parse_surroundings(c, j) || !parse_edges(c, j, e) || (c->batch_norm && c->layer_norm))
+    return true;
+}
+
+static bool parse_task(struct gnn_model_config *c, struct description *d)
+{
+    int norm, task;
+    if (!parse_name(take_member(d, "feature_norm"), norms, 2, &norm) ||
+        !parse_name(take_member(d, "task"), tasks, 5, &task) || task == GNN_TASK_NONE)
         return false;
-    return parse_types(c, json_object_get(j, "node_types"), json_object_get(j, "edge_types"), e) &&
-           parse_number(json_object_get(j, "target"), c->nntypes, &c->target);
+    c->feature_norm = (enum gnn_feature_norm)norm;
+    c->task = (enum gnn_task)task;
+    return true;
+}
+
+/* Of two classes there is one output, that of class 1. */
+static bool check_outputs(const struct gnn_model_config *c, struct description *d)
+{
+    d->member = "task";
+    return c->task != GNN_TASK_BINARY || c->outputs == 1;
+}
+
+/* What this version does not know might be of weight for what the model computes; so might options
+ * of other layers. */
+static bool know_members(const struct gnn_model_config *c, struct description *d)
+{
+    static const char *const known[] = {
+        "version",
+        "kind",
+        "width",
+        "layer_norm",
+        "batch_norm",
+        "residual",
+        "residual_projection",
+        "ffn",
+        "encoder",
+        "head",
+        "jk",
+        "activation",
+        "feature_norm",
+        "task",
+        "target",
+        "node_types",
+        "edge_types",
+        "edge_weight",
+        "edge_features",
+    };
+    json_t *v;
+    json_object_foreach((json_t *)(uintptr_t)d->j, d->member, v)
+    {
+        size_t k = 0;
+        while (k < sizeof known / sizeof *known && strcmp(known[k], d->member) != 0)
+            k++;
+        if (k == sizeof known / sizeof *known && gnn_layer_option_find(c->layer, d->member) < 0)
+            return false;
+    }
+    return true;
+}
+
+static bool parse_config(struct gnn_model_config *c, struct description *d, struct gnn_err *e)
+{
+    if (json_integer_value(take_member(d, "version")) != 1)
+        return false;
+    c->layer = gnn_layer_find(json_string_value(take_member(d, "kind")));
+    return c->layer && know_members(c, d) && parse_options(c, d) && parse_task(c, d) &&
+           parse_width(c, take_member(d, "width")) && parse_surroundings(c, d) &&
+           check_outputs(c, d) && parse_edges(c, d, e) &&
+           parse_node_types(c, take_member(d, "node_types"), e) &&
+           parse_edge_types(c, take_member(d, "edge_types"), e) &&
+           parse_number(take_member(d, "target"), c->nntypes, &c->target);
 }
 
 int gnn_model_config_parse(struct gnn_model_config *c, const char *text, const char *path,
@@ -259,10 +351,13 @@ int gnn_model_config_parse(struct gnn_model_config *c, const char *text, const c
 {
     memset(c, 0, sizeof(*c));
     json_t *j = gnn_json_parse(text, strlen(text), path, e);
-    const bool good = j && parse_config(c, j, e);
+    struct description d = {.j = j};
+    if (j && !parse_config(c, &d, e))
+        gnn_fail(e, GNN_E_INPUT,
+                 "%s: this version cannot read member %.60s of the model's description", path,
+                 d.member);
     json_decref(j);
-    if (good)
-        return 0;
-    gnn_model_config_release(c);
-    return gnn_fail(e, GNN_E_INPUT, "%s: the model's description in __metadata__ is damaged", path);
+    if (e->code)
+        gnn_model_config_release(c);
+    return e->code;
 }

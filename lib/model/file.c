@@ -234,6 +234,23 @@ static int copy_param(const struct gnn_param *p, const struct gnn_tensor *t, flo
     return 0;
 }
 
+/* A parameter that shares its numbers with another one has the same in the file. */
+static int check_shared(const struct gnn_model *m, const struct gnn_param *p,
+                        const struct gnn_tensor *t, const struct gnn_st_file *f, const char *path,
+                        const char *prefix, struct gnn_err *e)
+{
+    uint64_t n = 0;
+    if (p->with == GNN_NONE)
+        return 0;
+    char *name = gnn_strf(e, "%s%s", prefix, m->param[p->with].name);
+    const struct gnn_tensor *u = name ? gnn_safetensors_find(&f->st, name) : NULL;
+    if (u && (u->dtype != t->dtype || !gnn_tensor_bytes(t, &n) || memcmp(u->data, t->data, n) != 0))
+        gnn_fail(e, GNN_E_INPUT, "%s: tensor %s: the layers share it with %s, but they differ",
+                 path, t->name, name);
+    gnn_free(name);
+    return e->code;
+}
+
 /* Says of which layer the parameters are, if that is another one. */
 static int refuse_missing(const struct gnn_model *m, const struct gnn_st_file *f, const char *path,
                           const char *name, struct gnn_err *e)
@@ -263,14 +280,15 @@ int gnn_model_copy_params(const struct gnn_model *m, float *slab, const struct g
         if (t)
             known[t - f->st.tensor] = true;
         if (t)
-            (void)!copy_param(p, t, slab + p->at, path, e);
-        else if (p->must)
+            (void)(copy_param(p, t, slab + p->at, path, e) ||
+                   check_shared(m, p, t, f, path, prefix, e));
+        else if (p->must && p->with == GNN_NONE) /* else the other one has its numbers */
             (void)(gnn_model_refuse_foreign(f, path, e) || refuse_missing(m, f, path, name, e));
         gnn_free(name);
     }
     for (size_t k = 0; k < f->st.n && !others && !e->code; k++)
         if (!known[k])
-            gnn_fail(e, GNN_E_INPUT, "%s: tensor %s is not part of the model", path,
+            gnn_fail(e, GNN_E_INPUT, "%s: tensor %.200s is not part of the model", path,
                      f->st.tensor[k].name);
     gnn_free(known);
     return e->code;

@@ -56,6 +56,7 @@ static struct gnn_param_list names_of(const struct gnn_layer *layer,
     add_names(layer, &s, &l);
     add_names(layer->before, &s, &l);
     add_names(layer->after, &s, &l);
+    add_names(layer->beside ? layer->beside(&with) : NULL, &s, &l);
     return l;
 }
 
@@ -182,7 +183,7 @@ static size_t recognise_layer(struct gnn_model_config *c, const struct gnn_st_fi
         if (is.nlayers && others < least) {
             least = others;
             *c = is;
-            c->edge_features = is.layer->needs_features;
+            c->edge_features = is.edge_features || is.layer->needs_features;
         }
     }
     return least;

@@ -1,13 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* GAT: the mean of neighbours' projected rows, weighted by softmax over leaky(att_src . x'_j +
  * att_dst . x'_i) per head, Velickovic et al. 2018, as PyG's GATConv. In graphs of one node type
- * and relation one matrix projects sources and destinations, else each has its own. */
+ * and relation one matrix projects sources and destinations, else each has its own. Features of
+ * edges add att_edge . lin_edge e_ij to the scores, as with edge_dim. */
 #include <math.h>
 
 #include "lib/model/heads.h"
 #include "lib/model/layout.h"
 
 enum { LIN_SRC, ATT_SRC, ATT_DST, BIAS, LIN_DST };
+/* Those of edges' features come after these. */
+enum { LIN_EDGE, ATT_EDGE };
 
 /* Glorot's uniform distribution, as PyG has it. */
 static void list_params(const struct gnn_conv_shape *s, struct gnn_param_list *l)
@@ -21,11 +24,37 @@ static void list_params(const struct gnn_conv_shape *s, struct gnn_param_list *l
     gnn_param_list_add(l, "bias", s->out, 0, 0, 0);
     if (!one)
         gnn_param_list_add(l, "lin_dst.weight", h.d, s->dst, sqrt(6.0 / (s->dst + h.d)), 0);
+    const uint32_t f = s->c->etype[s->r].features;
+    if (!f)
+        return;
+    gnn_param_list_add(l, "lin_edge.weight", h.d, f, sqrt(6.0 / (f + h.d)), 0);
+    gnn_param_list_add(l, "att_edge", h.n, h.channels, sqrt(6.0 / (h.n + h.channels)), 0)->lead = 1;
 }
 
-static bool projects_once(const struct gnn_conv_run *c)
+static uint32_t matrix_of_destinations(const struct gnn_conv_run *c)
 {
-    return gnn_model_one_type(&c->s->m->c);
+    return gnn_model_one_type(&c->s->m->c) ? LIN_SRC : LIN_DST;
+}
+
+static uint32_t edge_param(const struct gnn_conv_run *c, uint32_t k)
+{
+    return (gnn_model_one_type(&c->s->m->c) ? LIN_DST : LIN_DST + 1) + k;
+}
+
+/* Sources are projected before rows are weighted, unless it is cheaper to sum up rows as they are,
+ * once for each head, and to project the sums: destinations may be few beside sources. The costs of
+ * both are those of one forward pass or, while training, of forward and backward pass, in
+ * multiply-adds (gnn_linear_messages). */
+static uint32_t choose_messages(const struct gnn_conv_run *c)
+{
+    enum { EDGE = 27 };
+    const uint32_t h = gnn_heads_of_run(c).n, d = gnn_heads_of_run(c).d, in = c->ds;
+    const uint64_t edges = c->adj.edges, passes = c->s->train ? 2 : 1,
+                   inputs = c->s->train && c->inputs;
+    const uint64_t projected = (passes + inputs) * c->adj.nsrc * in * d + EDGE * edges * passes * d;
+    const uint64_t raw = (2 * passes - 1) * c->adj.ndst * in * d +
+                         edges * in * ((EDGE + 4 * h) * passes + EDGE * h * inputs);
+    return raw < projected ? 0 : d;
 }
 
 static int send_rows(struct gnn_conv_run *c, const float *x, uint32_t n, float *out,
@@ -35,89 +64,132 @@ static int send_rows(struct gnn_conv_run *c, const float *x, uint32_t n, float *
                          gnn_conv_param(c, LIN_SRC), 0, out, NULL, e);
 }
 
+/* What makes the terms of destinations and edges; and the sources' terms, of their messages or of
+ * the sources themselves. */
 static int open_terms(struct gnn_conv_run *c, struct gnn_err *e)
 {
     const struct gnn_heads h = gnn_heads_of_run(c);
-    if (gnn_heads_open(c, e))
+    const uint32_t n = c->adj.nsrc, features = c->s->m->c.etype[c->conv->rel].features;
+    if (gnn_heads_open(c, e) ||
+        gnn_heads_fold(c, GNN_HEADS_OF_DST, matrix_of_destinations(c), ATT_DST, c->dd, e) ||
+        (features && gnn_heads_fold(c, GNN_HEADS_OF_EDGE, edge_param(c, LIN_EDGE),
+                                    edge_param(c, ATT_EDGE), features, e)))
         return e->code;
-    c->s->o->head_dots(c->s->o, c->messages, gnn_conv_param(c, ATT_SRC), 0, c->adj.nsrc, h.n,
-                       h.channels, gnn_heads_of_sources(c));
-    return 0;
+    if (c->message) {
+        c->s->o->head_dots(c->s->o, c->messages, gnn_conv_param(c, ATT_SRC), 0, n, h.n, h.channels,
+                           gnn_heads_of_sources(c));
+        return 0;
+    }
+    if (gnn_heads_fold(c, GNN_HEADS_OF_SRC, LIN_SRC, ATT_SRC, c->ds, e))
+        return e->code;
+    return gnn_pass_gemm(c->s, false, true, n, h.n, c->ds, c->x,
+                         gnn_heads_folded(c, GNN_HEADS_OF_SRC), 0, gnn_heads_of_sources(c), NULL,
+                         e);
 }
 
 static struct gnn_attention describe_scores(const struct gnn_conv_run *c, uint32_t from)
 {
-    struct gnn_attention a = gnn_heads_attention(c, GNN_ATTENTION_ADD);
+    struct gnn_attention a =
+        gnn_heads_attention(c, c->message ? GNN_ATTENTION_ADD : GNN_ATTENTION_RAW);
     a.src = gnn_heads_of_sources(c);
     a.dst = gnn_heads_term(c, GNN_HEADS_DST, from);
     return a;
 }
 
+static int add_edges(struct gnn_conv_run *c, uint32_t from, uint32_t to, struct gnn_attention *a,
+                     struct gnn_err *e)
+{
+    return gnn_heads_edges(c, gnn_heads_folded(c, GNN_HEADS_OF_EDGE), a->heads, from, to, a, e);
+}
+
 static int make_rows(struct gnn_conv_run *c, uint32_t from, uint32_t to, float *y, bool acc,
                      const struct gnn_epilogue *ep, struct gnn_err *e)
 {
-    const struct gnn_heads h = gnn_heads_of_run(c);
-    const float *targets = c->messages + (size_t)from * h.d;
-    if (!projects_once(c)) {
-        float *own = gnn_conv_room(c, GNN_HEADS_TARGETS, from, to, h.d, e);
-        if (!own || gnn_pass_gemm(c->s, false, true, to - from, h.d, c->dd, c->own,
-                                  gnn_conv_param(c, LIN_DST), 0, own, NULL, e))
-            return e->code;
-        targets = own;
-    }
-    c->s->o->head_dots(c->s->o, targets, gnn_conv_param(c, ATT_DST), 0, to - from, h.n, h.channels,
-                       gnn_heads_term(c, GNN_HEADS_DST, from));
-    const struct gnn_attention a = describe_scores(c, from);
-    return gnn_heads_rows(c, &a, from, to, y, acc, ep, e);
+    if (gnn_pass_gemm(c->s, false, true, to - from, gnn_heads_of_run(c).n, c->dd, c->own,
+                      gnn_heads_folded(c, GNN_HEADS_OF_DST), 0,
+                      gnn_heads_term(c, GNN_HEADS_DST, from), NULL, e))
+        return e->code;
+    struct gnn_attention a = describe_scores(c, from);
+    if (!c->message)
+        return gnn_heads_raw_rows(c, &a, LIN_SRC, from, to, y, acc, ep, e);
+    return add_edges(c, from, to, &a, e) ? e->code : gnn_heads_rows(c, &a, from, to, y, acc, ep, e);
 }
 
-/* From the gradient of the destinations' terms: that of their projected rows takes the place of
- * these. */
-static int targets_back(struct gnn_conv_run *c, const float *ddst, struct gnn_err *e)
+static int rows_back(struct gnn_conv_run *c, uint32_t from, uint32_t to, const float *dy,
+                     struct gnn_err *e)
+{
+    const struct gnn_attention a = describe_scores(c, from);
+    return c->message ? gnn_heads_rows_back(c, from, to, dy, e)
+                      : gnn_heads_raw_rows_back(c, &a, LIN_SRC, from, to, dy, e);
+}
+
+/* Of messages: through weights and terms to them, and from there to the matrix and the sources,
+ * while they are in the cache. */
+static int messages_back(struct gnn_conv_run *c, const struct gnn_attention *a, const float *dy,
+                         float *g, bool acc, struct gnn_attention_back *b, struct gnn_err *e)
 {
     const struct gnn_ops *o = c->s->o;
     const struct gnn_heads h = gnn_heads_of_run(c);
-    const uint32_t n = c->adj.ndst;
-    float *rows = c->kept[GNN_HEADS_TARGETS].data;
-    o->zero(o, rows, (uint64_t)n * h.d * sizeof *rows);
-    o->head_outer(o, ddst, gnn_conv_param(c, ATT_DST), n, h.n, h.channels, rows);
-    return gnn_pass_gemm(c->s, true, false, h.d, c->dd, n, rows, c->own, 1,
-                         gnn_conv_grad(c, LIN_DST), NULL, e);
+    const uint32_t n = c->adj.nsrc;
+    float *extra;
+    if (gnn_heads_open_back(c, dy, 0, b, &extra, e))
+        return e->code;
+    for (uint32_t from = 0, to; from < n; from = to) {
+        to = n - from < o->chunk ? n : from + o->chunk;
+        o->attention_sources(o, a, c->adj.back, from, to, b, false);
+        o->head_sums(o, b->dsrc, c->messages + (size_t)from * h.d, to - from, h.n, h.channels,
+                     c->s->work.data, gnn_conv_grad(c, ATT_SRC), true);
+        o->head_outer(o, b->dsrc, gnn_conv_param(c, ATT_SRC), to - from, h.n, h.channels,
+                      b->dvalue);
+        if (gnn_heads_messages_back(c, b->dvalue, from, to, LIN_SRC, g, acc, e))
+            return e->code;
+    }
+    o->attention_targets(o, a, c->adj.seg, c->adj.nseg, 0, c->adj.ndst, b, false);
+    return 0;
+}
+
+/* The gradients of the scores to those of att_edge and lin_edge. */
+static int edges_back(struct gnn_conv_run *c, const struct gnn_attention *a,
+                      const struct gnn_attention_back *b, struct gnn_err *e)
+{
+    const uint32_t heads = gnn_heads_of_run(c).n, f = c->adj.features;
+    const struct gnn_ops *o = c->s->o;
+    struct gnn_buf *to = &c->s->work;
+    if (!f)
+        return 0;
+    if (o->fit(o, to, (uint64_t)heads * f, sizeof(float), "gradients", e))
+        return e->code;
+    o->zero(o, to->data, (uint64_t)heads * f * sizeof(float));
+    return gnn_heads_edges_back(c, a, b->edge_grad, b->loop_grad, heads, to->data, e)
+               ? e->code
+               : gnn_heads_unfold(c, edge_param(c, LIN_EDGE), edge_param(c, ATT_EDGE), to->data, f,
+                                  e);
 }
 
 static int sources_back(struct gnn_conv_run *c, const float *dy, float *g, bool acc,
                         struct gnn_err *e)
 {
-    struct gnn_pass *s = c->s;
-    const struct gnn_ops *o = s->o;
-    const struct gnn_heads h = gnn_heads_of_run(c);
-    const struct gnn_attention a = describe_scores(c, 0);
-    const bool once = projects_once(c);
-    const uint32_t nsrc = c->adj.nsrc, ndst = c->adj.ndst;
+    struct gnn_attention a = describe_scores(c, 0);
     struct gnn_attention_back b;
-    float *extra;
-    if (gnn_heads_sources_back(c, &a, dy, 0, &b, &extra, e))
+    if (add_edges(c, 0, c->adj.ndst, &a, e) ||
+        (c->message ? messages_back(c, &a, dy, g, acc, &b, e)
+                    : gnn_heads_raw_sources_back(c, &a, g, acc, &b, e)) ||
+        edges_back(c, &a, &b, e))
         return e->code;
-    o->attention_targets(o, &a, c->adj.seg, c->adj.nseg, 0, ndst, &b, false);
-    o->head_sums(o, b.dsrc, c->messages, nsrc, h.n, h.channels, s->work.data,
-                 gnn_conv_grad(c, ATT_SRC), true);
-    o->head_sums(o, b.ddst, once ? c->messages : c->kept[GNN_HEADS_TARGETS].data, ndst, h.n,
-                 h.channels, s->work.data, gnn_conv_grad(c, ATT_DST), true);
-    o->head_outer(o, b.dsrc, gnn_conv_param(c, ATT_SRC), nsrc, h.n, h.channels, b.dvalue);
-    if (once)
-        o->head_outer(o, b.ddst, gnn_conv_param(c, ATT_DST), ndst, h.n, h.channels, b.dvalue);
-    else if (targets_back(c, b.ddst, e))
+    if (!c->message && gnn_heads_fold_back(c, GNN_HEADS_OF_SRC, LIN_SRC, ATT_SRC, b.dsrc,
+                                           c->adj.nsrc, c->x, c->ds, g, e))
         return e->code;
-    return gnn_heads_messages_back(c, b.dvalue, LIN_SRC, g, acc, e);
+    return gnn_heads_fold_back(c, GNN_HEADS_OF_DST, matrix_of_destinations(c), ATT_DST,
+                               gnn_heads_term(c, GNN_HEADS_DDST, 0), c->adj.ndst, c->own, c->dd,
+                               NULL, e);
 }
 
 static int own_back(struct gnn_conv_run *c, const float *dy, float *g, struct gnn_err *e)
 {
     (void)dy;
-    return projects_once(c) ? 0
-                            : gnn_pass_gemm(c->s, false, false, c->adj.ndst, c->dd,
-                                            gnn_heads_of_run(c).d, c->kept[GNN_HEADS_TARGETS].data,
-                                            gnn_conv_param(c, LIN_DST), 1, g, NULL, e);
+    return gnn_pass_gemm(c->s, false, false, c->adj.ndst, c->dd, gnn_heads_of_run(c).n,
+                         gnn_heads_term(c, GNN_HEADS_DDST, 0),
+                         gnn_heads_folded(c, GNN_HEADS_OF_DST), 1, g, NULL, e);
 }
 
 static uint32_t recognise_layer(struct gnn_model_config *c, const struct gnn_tensor *const *t)
@@ -130,22 +202,27 @@ const struct gnn_layer gnn_layer_gat = {
     .module = "GATConv",
     .norm = GNN_ADJ_SUM,
     .own = true,
+    .features = true,
     .ids = gnn_heads_ids,
     .keeps = true,
     .numbered = true,
-    .rooms = 2,
+    .back = true,
+    .rooms = 1,
     .params = list_params,
     .weight = LIN_SRC,
     .bias = BIAS,
     .recognise = recognise_layer,
+    .beside = gnn_heads_beside,
+    .idle = gnn_heads_idle,
+    .tell = gnn_heads_tell,
     .option = gnn_heads_option,
     .noptions = GNN_HEADS_OPTIONS,
     .check = gnn_heads_check,
-    .messages = gnn_heads_messages,
+    .messages = choose_messages,
     .send = send_rows,
     .open = open_terms,
     .rows = make_rows,
-    .rows_back = gnn_heads_rows_back,
+    .rows_back = rows_back,
     .sources_back = sources_back,
     .own_back = own_back,
 };

@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* GATv2: as GAT, but the score is att . leaky(x_l,j + x_r,i) per head, Brody et al. 2022, as PyG's
  * GATv2Conv: the nonlinearity comes before the product. Both projections have a bias. With shared
- * weights they are the same, and state dicts have its parameters twice. */
+ * weights they are the same, and state dicts have its parameters twice. Features of edges add
+ * lin_edge e_ij within leaky, as with edge_dim: a row of d columns for each edge, of a range of
+ * destinations at a time forward, and in the backward pass of all of the relation's edges. */
 #include <math.h>
 #include <string.h>
 
 #include "lib/model/heads.h"
 
-enum { LIN_L, BIAS_L, LIN_R, BIAS_R, ATT, BIAS };
+enum { LIN_L, BIAS_L, LIN_R, BIAS_R, ATT, BIAS, LIN_EDGE };
 
 static bool shares_weights(const struct gnn_model_config *c)
 {
@@ -30,6 +32,9 @@ static void list_params(const struct gnn_conv_shape *s, struct gnn_param_list *l
     p->with = BIAS_L;
     gnn_param_list_add(l, "att", h.n, h.channels, sqrt(6.0 / (h.n + h.channels)), 0)->lead = 1;
     gnn_param_list_add(l, "bias", s->out, 0, 0, 0);
+    const uint32_t f = s->c->etype[s->r].features;
+    if (f)
+        gnn_param_list_add(l, "lin_edge.weight", h.d, f, sqrt(6.0 / (f + h.d)), 0);
 }
 
 static int check_widths(const struct gnn_conv_shape *s, struct gnn_err *e)
@@ -39,7 +44,7 @@ static int check_widths(const struct gnn_conv_shape *s, struct gnn_err *e)
         return gnn_heads_check(s, e);
     return gnn_fail(e, GNN_E_USAGE,
                     "--share-weights requires source and destination nodes of the same width, but "
-                    "%s/%s/%s has %u and %u features",
+                    "%s/%s/%s has %u and %u features; use --encoder N",
                     s->c->ntype[t->src].name, t->rel, s->c->ntype[t->dst].name, s->src, s->dst);
 }
 
@@ -53,8 +58,14 @@ static int send_rows(struct gnn_conv_run *c, const float *x, uint32_t n, float *
                      struct gnn_err *e)
 {
     const struct gnn_epilogue ep = {.bias = gnn_conv_param(c, BIAS_L)};
-    return gnn_pass_gemm(c->s, false, true, n, gnn_heads_of_run(c).d, c->ds, x,
-                         gnn_conv_param(c, LIN_L), 0, out, &ep, e);
+    const uint32_t d = gnn_heads_of_run(c).d, chunk = c->s->o->chunk;
+    for (uint32_t from = 0, to; from < n; from = to) { /* the bias comes while rows are cached */
+        to = n - from < chunk ? n : from + chunk;
+        if (gnn_pass_gemm(c->s, false, true, to - from, d, c->ds, x + (size_t)from * c->ds,
+                          gnn_conv_param(c, LIN_L), 0, out + (size_t)from * d, &ep, e))
+            return e->code;
+    }
+    return 0;
 }
 
 /* Projected destinations, from row `from` on. */
@@ -62,6 +73,14 @@ static const float *targets_at(const struct gnn_conv_run *c, uint32_t from)
 {
     const float *rows = projects_once(c) ? c->messages : c->kept[GNN_HEADS_TARGETS].data;
     return rows + (size_t)from * gnn_heads_of_run(c).d;
+}
+
+static int add_edges(struct gnn_conv_run *c, uint32_t from, uint32_t to, struct gnn_attention *a,
+                     struct gnn_err *e)
+{
+    return c->adj.features ? gnn_heads_edges(c, gnn_conv_param(c, LIN_EDGE), gnn_heads_of_run(c).d,
+                                             from, to, a, e)
+                           : 0;
 }
 
 static int make_rows(struct gnn_conv_run *c, uint32_t from, uint32_t to, float *y, bool acc,
@@ -79,11 +98,14 @@ static int make_rows(struct gnn_conv_run *c, uint32_t from, uint32_t to, float *
             return e->code;
         a.dst = own;
     }
+    if (add_edges(c, from, to, &a, e))
+        return e->code;
     return gnn_heads_rows(c, &a, from, to, y, acc, ep, e);
 }
 
-/* The gradients of the destinations' projected rows, which become `ddst`, and of att. Chunk by
- * chunk, as the latter's are made row by row. */
+/* The gradients of the destinations' projected rows, which become `ddst`, and of att; those of the
+ * edges' rows and self-loops take the place of these. Chunk by chunk, as att's are made row by row.
+ */
 static void scores_back(struct gnn_conv_run *c, const struct gnn_attention *a,
                         const struct gnn_attention_back *b, float *ddst, float *each)
 {
@@ -99,9 +121,31 @@ static void scores_back(struct gnn_conv_run *c, const struct gnn_attention *a,
         g.loop_grad = b->loop_grad + (size_t)from * a->heads;
         g.ddst = ddst + (size_t)from * d;
         g.dweight = each;
+        if (c->adj.features)
+            g.dedge = s->edge_rows.data;
+        if (a->loop) {
+            now.loop = a->loop + (size_t)from * d;
+            g.dloop = (float *)s->edge_rows.data + (now.loop - a->edge);
+        }
         o->attention_targets(o, &now, c->adj.seg, c->adj.nseg, from, to, &g, false);
         o->colsum(o, each, to - from, d, s->work.data, gnn_conv_grad(c, ATT), true);
     }
+}
+
+/* Gradients of the sources, and of their matrix and bias. */
+static int messages_back(struct gnn_conv_run *c, const struct gnn_attention *a,
+                         const struct gnn_attention_back *b, float *g, bool acc, struct gnn_err *e)
+{
+    const struct gnn_ops *o = c->s->o;
+    const uint32_t n = c->adj.nsrc, d = gnn_heads_of_run(c).d;
+    for (uint32_t from = 0, to; from < n; from = to) {
+        to = n - from < o->chunk ? n : from + o->chunk;
+        o->attention_sources(o, a, c->adj.back, from, to, b, false);
+        o->colsum(o, b->dvalue, to - from, d, c->s->work.data, gnn_conv_grad(c, BIAS_L), true);
+        if (gnn_heads_messages_back(c, b->dvalue, from, to, LIN_L, g, acc, e))
+            return e->code;
+    }
+    return 0;
 }
 
 static int sources_back(struct gnn_conv_run *c, const float *dy, float *g, bool acc,
@@ -110,43 +154,44 @@ static int sources_back(struct gnn_conv_run *c, const float *dy, float *g, bool 
     struct gnn_pass *s = c->s;
     const struct gnn_ops *o = s->o;
     const uint32_t d = gnn_heads_of_run(c).d, n = c->adj.ndst, chunk = n < o->chunk ? n : o->chunk;
+    const bool once = projects_once(c);
     struct gnn_attention a = gnn_heads_attention(c, GNN_ATTENTION_V2);
     struct gnn_attention_back b;
     float *each, *ddst = c->kept[GNN_HEADS_ROWS].data; /* rows are needed no more */
     a.weight = gnn_conv_param(c, ATT);
     a.dst = targets_at(c, 0);
-    if (gnn_heads_sources_back(c, &a, dy, (uint64_t)chunk * d, &b, &each, e))
+    if (add_edges(c, 0, n, &a, e) ||
+        gnn_heads_open_back(c, dy, (uint64_t)chunk * d, &b, &each, e) ||
+        messages_back(c, &a, &b, g, acc, e))
         return e->code;
     scores_back(c, &a, &b, ddst, each);
-    if (projects_once(c))
-        o->add(o, ddst, (uint64_t)n * d, b.dvalue);
-    else if (gnn_pass_gemm(s, true, false, d, c->dd, n, ddst, c->own, 1, gnn_conv_grad(c, LIN_R),
-                           NULL, e))
+    if (c->adj.features &&
+        gnn_heads_edges_back(c, &a, a.edge, a.loop, d, gnn_conv_grad(c, LIN_EDGE), e))
         return e->code;
-    else
-        o->colsum(o, ddst, n, d, s->work.data, gnn_conv_grad(c, BIAS_R), true);
-    o->colsum(o, b.dvalue, c->adj.nsrc, d, s->work.data, gnn_conv_grad(c, BIAS_L), true);
-    return gnn_heads_messages_back(c, b.dvalue, LIN_L, g, acc, e);
+    o->colsum(o, ddst, n, d, s->work.data, gnn_conv_grad(c, once ? BIAS_L : BIAS_R), true);
+    return gnn_pass_gemm(s, true, false, d, c->dd, n, ddst, c->own, 1,
+                         gnn_conv_grad(c, once ? LIN_L : LIN_R), NULL, e);
 }
 
 static int own_back(struct gnn_conv_run *c, const float *dy, float *g, struct gnn_err *e)
 {
+    const uint32_t weight = projects_once(c) ? LIN_L : LIN_R;
     (void)dy;
-    return projects_once(c) ? 0
-                            : gnn_pass_gemm(c->s, false, false, c->adj.ndst, c->dd,
-                                            gnn_heads_of_run(c).d, c->kept[GNN_HEADS_ROWS].data,
-                                            gnn_conv_param(c, LIN_R), 1, g, NULL, e);
+    return gnn_pass_gemm(c->s, false, false, c->adj.ndst, c->dd, gnn_heads_of_run(c).d,
+                         c->kept[GNN_HEADS_ROWS].data, gnn_conv_param(c, weight), 1, g, NULL, e);
 }
 
-/* Weights that are twice the same are taken for shared ones. */
+/* Weights that are twice the same are taken for shared ones, and so is lin_l alone: safetensors'
+ * save_model leaves out a tensor whose memory is another one's. */
 static uint32_t recognise_layer(struct gnn_model_config *c, const struct gnn_tensor *const *t)
 {
-    uint64_t left = 0, right = 1;
-    const bool both = t[LIN_L] && t[LIN_R] && gnn_tensor_bytes(t[LIN_L], &left) &&
-                      gnn_tensor_bytes(t[LIN_R], &right);
+    uint64_t left = 0, right = 0;
+    if (!t[LIN_L] || !gnn_tensor_bytes(t[LIN_L], &left) ||
+        (t[LIN_R] && !gnn_tensor_bytes(t[LIN_R], &right)))
+        return 0;
     c->option[GNN_HEADS_SHARE] =
-        both && left == right && !memcmp(t[LIN_L]->data, t[LIN_R]->data, left);
-    return both ? gnn_heads_recognise(c, t[ATT], t[BIAS]) : 0;
+        !t[LIN_R] || (left == right && !memcmp(t[LIN_L]->data, t[LIN_R]->data, left));
+    return gnn_heads_recognise(c, t[ATT], t[BIAS]);
 }
 
 const struct gnn_layer gnn_layer_gatv2 = {
@@ -154,6 +199,7 @@ const struct gnn_layer gnn_layer_gatv2 = {
     .module = "GATv2Conv",
     .norm = GNN_ADJ_SUM,
     .own = true,
+    .features = true,
     .ids = gnn_heads_ids,
     .keeps = true,
     .numbered = true,
@@ -162,6 +208,9 @@ const struct gnn_layer gnn_layer_gatv2 = {
     .weight = LIN_L,
     .bias = BIAS,
     .recognise = recognise_layer,
+    .beside = gnn_heads_beside,
+    .idle = gnn_heads_idle,
+    .tell = gnn_heads_tell,
     .option = gnn_heads_option,
     .noptions = GNN_HEADS_OPTIONS + 1,
     .check = check_widths,

@@ -49,7 +49,7 @@ int gnn_gin_check(const struct gnn_conv_shape *s, struct gnn_err *e)
         return 0;
     return gnn_fail(e, GNN_E_USAGE,
                     "%s requires source and destination nodes of the same width, but %s/%s/%s has "
-                    "%u and %u features; use sage",
+                    "%u and %u features; use --encoder N, or sage",
                     s->c->layer->name, s->c->ntype[t->src].name, t->rel, s->c->ntype[t->dst].name,
                     s->src, s->dst);
 }
@@ -205,6 +205,7 @@ static int sources_back(struct gnn_conv_run *c, const float *dy, float *g, bool 
 
 const struct gnn_layer gnn_layer_gin = {
     .name = "gin",
+    .activates = true,
     .module = "GINConv",
     .norm = GNN_ADJ_SUM,
     .own = true,

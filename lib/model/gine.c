@@ -125,6 +125,7 @@ static int sources_back(struct gnn_conv_run *c, const float *dy, float *g, bool 
 
 const struct gnn_layer gnn_layer_gine = {
     .name = "gine",
+    .activates = true,
     .module = "GINEConv",
     .norm = GNN_ADJ_SUM,
     .own = true,

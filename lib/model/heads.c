@@ -2,6 +2,7 @@
 #include "lib/model/heads.h"
 
 #include <math.h>
+#include <string.h>
 
 #include "kernels/rng.h"
 
@@ -10,22 +11,25 @@ enum { MEAN, CONCAT };
 const struct gnn_layer_option gnn_heads_option[GNN_HEADS_OPTIONS + 1] = {
     [GNN_HEADS_COUNT] = {"heads", "heads", .whole = true, .init = 1, .min = 1,
                          .max = GNN_ATTENTION_HEADS,
-                         .help = "gat, gatv2, hgt: heads of attention (default: 1)"},
+                         .help = "gat, gatv2, hgt: number of attention heads (default: 1)"},
     [GNN_HEADS_LAST] = {"last_heads", "last-heads", .choices = "mean|concat",
                         .help = "gat, gatv2: heads of the last layer: the mean of heads that each "
-                                "have all outputs, or side by side (default: mean)"},
+                                "compute all outputs, or their concatenation (default: mean)"},
     [GNN_HEADS_SLOPE] = {"negative_slope", "negative-slope", .init = 0.2, .min = 0, .max = 1,
-                         .help = "gat, gatv2: slope of scores below 0 (default: 0.2)",
+                         .help = "gat, gatv2: slope of the leaky ReLU of attention (default: 0.2)",
                          .untold = true},
     [GNN_HEADS_DROPOUT] = {"attention_dropout", "attention-dropout", .init = 0, .min = 0,
                            .max = 0.999,
-                           .help = "gat, gatv2: dropout of the weights of edges (default: 0)"},
+                           .help = "gat, gatv2: dropout of attention weights (default: 0)"},
     [GNN_HEADS_LOOPS] = {"self_loops", "self-loops", .flag = true, .init = 1,
-                         .help = "gat, gatv2: each node is its own neighbour once, along relations "
-                                 "within a type (default; --no-self-loops)",
+                         .help = "gat, gatv2: each node is its own neighbour once, in edge types "
+                                 "within a node type (default; --no-self-loops)",
                          .untold = true},
+    [GNN_HEADS_RESIDUAL] = {"conv_residual", "conv-residual", .flag = true,
+                            .help = "gat, gatv2: add the destinations' rows times a matrix to "
+                                    "each convolution"},
     [GNN_HEADS_SHARE] = {"share_weights", "share-weights", .flag = true,
-                         .help = "gatv2: one matrix for sources and destinations"},
+                         .help = "gatv2: the same matrix for sources and destinations"},
 };
 
 struct gnn_heads gnn_heads_of(const struct gnn_model_config *c, uint32_t l, uint32_t w)
@@ -42,6 +46,18 @@ struct gnn_heads gnn_heads_of_run(const struct gnn_conv_run *c)
 {
     const struct gnn_model *m = c->s->m;
     return gnn_heads_of(&m->c, m->stage[c->conv->stage].layer, c->w);
+}
+
+const char *gnn_heads_idle(const struct gnn_model_config *c, uint32_t k)
+{
+    bool within = false;
+    for (uint32_t r = 0; r < c->netypes; r++)
+        within = within || c->etype[r].src == c->etype[r].dst;
+    if (k == GNN_HEADS_LAST && c->has_head)
+        return "with --head, heads of all layers are side by side";
+    if (k == GNN_HEADS_LAST && c->option[GNN_HEADS_COUNT] == 1)
+        return "there is one head";
+    return k == GNN_HEADS_LOOPS && !within ? "no relation is within a node type" : NULL;
 }
 
 int gnn_heads_check(const struct gnn_conv_shape *s, struct gnn_err *e)
@@ -130,9 +146,9 @@ struct gnn_attention gnn_heads_attention(const struct gnn_conv_run *c, enum gnn_
     const struct gnn_heads h = gnn_heads_of_run(c);
     return (struct gnn_attention){.kind = kind,
                                   .heads = h.n,
-                                  .channels = h.channels,
+                                  .channels = kind == GNN_ATTENTION_RAW ? c->ds : h.channels,
                                   .slope = (float)option[GNN_HEADS_SLOPE],
-                                  .value = c->messages,
+                                  .value = kind == GNN_ATTENTION_RAW ? c->x : c->messages,
                                   .nsrc = c->adj.nsrc,
                                   .ndst = c->adj.ndst,
                                   .loops = option[GNN_HEADS_LOOPS] != 0 && gnn_heads_one_type(c),
@@ -187,22 +203,21 @@ int gnn_heads_rows_back(struct gnn_conv_run *c, uint32_t from, uint32_t to, cons
     return 0;
 }
 
-int gnn_heads_sources_back(struct gnn_conv_run *c, const struct gnn_attention *a, const float *dy,
-                           uint64_t more, struct gnn_attention_back *g, float **extra,
-                           struct gnn_err *e)
+int gnn_heads_open_back(struct gnn_conv_run *c, const float *dy, uint64_t more,
+                        struct gnn_attention_back *g, float **extra, struct gnn_err *e)
 {
     struct gnn_pass *s = c->s;
     const struct gnn_ops *o = s->o;
     const struct gnn_heads h = gnn_heads_of_run(c);
-    const uint64_t nsrc = c->adj.nsrc, ndst = c->adj.ndst;
-    const uint64_t terms = (c->adj.edges + nsrc + 2 * ndst) * h.n;
-    if (o->fit(o, &s->messages, nsrc * h.d, sizeof(float), "gradients", e) ||
-        o->fit(o, &s->scratch, terms + more, sizeof(float), "gradients of edges", e) ||
+    const uint64_t edges = c->adj.edges * h.n, loops = (uint64_t)c->adj.ndst * h.n;
+    const uint64_t rows = c->adj.nsrc < o->chunk ? c->adj.nsrc : o->chunk;
+    if (o->fit(o, &s->messages, rows * h.d, sizeof(float), "gradients", e) ||
+        o->fit(o, &s->scratch, edges + loops + rows * h.n + more, sizeof(float),
+               "gradients of edges", e) ||
         o->fit(o, &s->work, GNN_COLSUM_BLOCKS * (uint64_t)h.d, sizeof(float), "gradients", e))
         return e->code;
-    float *edge = s->scratch.data, *dsrc = edge + c->adj.edges * h.n, *loop = dsrc + nsrc * h.n,
-          *ddst = loop + ndst * h.n;
-    *extra = edge + terms;
+    float *edge = s->scratch.data, *loop = edge + edges, *dsrc = loop + loops;
+    *extra = dsrc + rows * h.n;
     *g = (struct gnn_attention_back){.m = gnn_heads_term(c, GNN_HEADS_M, 0),
                                      .z = gnn_heads_term(c, GNN_HEADS_Z, 0),
                                      .dots = gnn_heads_term(c, GNN_HEADS_DOTS, 0),
@@ -211,19 +226,86 @@ int gnn_heads_sources_back(struct gnn_conv_run *c, const struct gnn_attention *a
                                      .dsrc = dsrc,
                                      .edge_grad = edge,
                                      .loop_grad = loop,
-                                     .ddst = ddst};
-    o->attention_sources(o, a, c->adj.back, g, false);
+                                     .ddst = gnn_heads_term(c, GNN_HEADS_DDST, 0)};
     return 0;
 }
 
-int gnn_heads_messages_back(struct gnn_conv_run *c, const float *dm, uint32_t weight, float *g,
-                            bool acc, struct gnn_err *e)
+int gnn_heads_messages_back(struct gnn_conv_run *c, const float *dm, uint32_t from, uint32_t to,
+                            uint32_t weight, float *g, bool acc, struct gnn_err *e)
 {
-    const uint32_t d = gnn_heads_of_run(c).d, n = c->adj.nsrc;
-    if (gnn_pass_gemm(c->s, true, false, d, c->ds, n, dm, c->x, 1, gnn_conv_grad(c, weight), NULL,
-                      e))
+    const uint32_t d = gnn_heads_of_run(c).d, n = to - from;
+    const size_t at = (size_t)from * c->ds;
+    if (gnn_pass_gemm(c->s, true, false, d, c->ds, n, dm, c->x + at, 1, gnn_conv_grad(c, weight),
+                      NULL, e))
         return e->code;
     return g ? gnn_pass_gemm(c->s, false, false, n, c->ds, d, dm, gnn_conv_param(c, weight),
-                             acc ? 1 : 0, g, NULL, e)
+                             acc ? 1 : 0, g + at, NULL, e)
              : 0;
+}
+
+/* Rows of edges, then those of self-loops, then the means of features that these are made of. */
+int gnn_heads_edges(struct gnn_conv_run *c, const float *matrix, uint32_t wide, uint32_t from,
+                    uint32_t to, struct gnn_attention *a, struct gnn_err *e)
+{
+    struct gnn_pass *s = c->s;
+    const struct gnn_ops *o = s->o;
+    const uint32_t f = c->adj.features, rows = a->loops ? to - from : 0;
+    uint32_t first, n;
+    if (!f)
+        return 0;
+    gnn_adj_edges_of(o, &c->adj, from, to, &first, &n);
+    const float *x = n ? c->adj.feature + (size_t)first * f : NULL;
+    if (o->fit(o, &s->edge_rows, ((uint64_t)n + rows) * wide + (uint64_t)rows * f, sizeof(float),
+               "rows of edges", e) ||
+        (n && gnn_pass_gemm(s, false, true, n, wide, f, x, matrix, 0, s->edge_rows.data, NULL, e)))
+        return e->code;
+    a->edge = s->edge_rows.data;
+    a->edge0 = first;
+    if (!rows)
+        return 0;
+    float *loop = (float *)s->edge_rows.data + (size_t)n * wide, *mean = loop + (size_t)rows * wide;
+    o->edge_means(o, c->adj.seg, c->adj.nseg, from, to, x, first, f, mean);
+    a->loop = loop;
+    return gnn_pass_gemm(s, false, true, rows, wide, f, mean, matrix, 0, loop, NULL, e);
+}
+
+int gnn_heads_edges_back(struct gnn_conv_run *c, const struct gnn_attention *a, const float *dedge,
+                         const float *dloop, uint32_t wide, float *dmatrix, struct gnn_err *e)
+{
+    const uint32_t f = c->adj.features, rows = c->adj.ndst;
+    if (c->adj.edges && gnn_pass_gemm(c->s, true, false, wide, f, c->adj.edges, dedge,
+                                      c->adj.feature, 1, dmatrix, NULL, e))
+        return e->code;
+    return a->loop ? gnn_pass_gemm(c->s, true, false, wide, f, rows, dloop,
+                                   a->loop + (size_t)rows * wide, 1, dmatrix, NULL, e)
+                   : 0;
+}
+
+static void list_residual(const struct gnn_conv_shape *s, struct gnn_param_list *l)
+{
+    gnn_param_list_add(l, "res.weight", s->out, s->dst, sqrt(6.0 / (s->dst + s->out)), 0);
+}
+
+static const struct gnn_layer residual = {
+    .name = "res",
+    .module = "Linear",
+    .own = true,
+    .params = list_residual,
+    .bias = GNN_NONE,
+    .rows = gnn_dense_rows,
+    .rows_back = gnn_dense_rows_back,
+    .own_back = gnn_dense_own_back,
+};
+
+const struct gnn_layer *gnn_heads_beside(const struct gnn_model_config *c)
+{
+    return c->option[GNN_HEADS_RESIDUAL] != 0 ? &residual : NULL;
+}
+
+void gnn_heads_tell(struct gnn_model_config *c, const char *name, const struct gnn_tensor *t)
+{
+    (void)t;
+    c->edge_features = c->edge_features || !strcmp(name, "lin_edge.weight");
+    if (!strcmp(name, "res.weight"))
+        c->option[GNN_HEADS_RESIDUAL] = 1;
 }

@@ -153,7 +153,7 @@ static int open_relation(struct gnn_conv_run *c, struct gnn_err *e)
     const struct gnn_ops *o = c->s->o;
     const struct gnn_heads h = heads_of_run(c);
     const uint64_t d = h.d, matrices = 2 * d * d + h.n + 1;
-    if (o->fit(o, &c->kept[SOURCES], 2 * c->adj.nsrc * d, sizeof(float), "keys and values", e) ||
+    if (o->fit(o, &c->kept[SOURCES], 2 * d * c->adj.nsrc, sizeof(float), "keys and values", e) ||
         o->fit(o, &c->kept[MATRICES], matrices, sizeof(float), "matrices", e) ||
         (c->begins && (o->fit(o, &c->kept[TERMS], (uint64_t)TERM_COUNT * c->most * h.n,
                               sizeof(float), "terms of heads", e) ||
@@ -266,7 +266,7 @@ static int relation_sources_back(struct gnn_conv_run *c, const float *dy, float 
                                          .dscale = dscale,
                                          .edge_grad = edge,
                                          .ddst = c->lead->kept[QUERY_GRADS].data};
-    o->attention_sources(o, &a, c->adj.back, &b, false);
+    o->attention_sources(o, &a, c->adj.back, 0, c->adj.nsrc, &b, false);
     o->attention_targets(o, &a, c->adj.seg, c->adj.nseg, 0, c->adj.ndst, &b, !c->begins);
     o->colsum(o, dscale, c->adj.nsrc, h.n, s->work.data, sum, false);
     add_factors(c, sum, sum + h.n, gnn_conv_grad(c, P_REL));

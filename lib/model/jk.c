@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Jumping knowledge, Xu et al. 2018, as PyG's JumpingKnowledge: the rows that all layers made of a
- * node, side by side or their maximum, element by element. Each layer's share is a convolution
+/* Jumping knowledge, Xu et al. 2018, as PyG's JumpingKnowledge: the rows that all layers computed
+ * for a node, concatenated, or their element-wise maximum. The share of each layer is a convolution
  * without edges. */
 #include "lib/model/layer.h"
 

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Layers. A layer is a table of operations for one convolution: over the edges of one relation, it
- * makes rows for the destinations from the rows of the sources and the destinations' own. Each has
- * a file, and nobody else asks which layer it is: drivers (the passes over batches,
- * lib/model/net.h, and exact inference, lib/predict/predict.h) bring rows and edges, call the
- * operations, add up the results of relations, and do what follows (lib/model/activation.h).
+/* Layers. A layer is a table of operations for one convolution, which computes the rows of the
+ * destinations of one relation from its edges, the rows of the sources and the destinations' own
+ * rows. Each layer has its own file, and no other code asks which layer it is. The drivers, which
+ * are the passes over batches (lib/model/net.h) and exact inference (lib/predict/predict.h),
+ * provide rows and edges, call the operations, add up the results of relations, and apply bias,
+ * norm, activation and dropout (lib/model/activation.h).
  *
- * A new layer is one more line in GNN_LAYERS and its file. */
+ * To add a layer, add a line to GNN_LAYERS and a file. */
 #ifndef GNN_LIB_MODEL_LAYER_H
 #define GNN_LIB_MODEL_LAYER_H
 
@@ -24,8 +25,8 @@
     X(rgcn, "R-GCN")                                                                               \
     X(hgt, "HGT")
 
-/* What decides a convolution's parameters: layer `l` and relation `r` of the model, widths of its
- * sources' and destinations' rows, and of the results. */
+/* What determines a convolution's parameters: layer `l` and relation `r` of the model, and the
+ * widths of the sources' rows, the destinations' rows and the results. */
 struct gnn_conv_shape {
     const struct gnn_model_config *c;
     uint32_t l, r, src, dst, out;
@@ -116,8 +117,11 @@ struct gnn_layer {
     /* Or NULL: whether it needs the original ids of edges and destinations while training. */
     bool (*ids)(const struct gnn_model_config *c);
     bool keeps;     /* messages, until the backward pass is done */
-    bool numbered;  /* the numbers of edges in the transposed block */
-    unsigned rooms; /* gnn_conv_room on the way forward */
+    bool back;      /* the transposed block while training, even if sources are features that are
+                       aggregated as they are */
+    bool numbered;  /* the numbers of edges in it */
+    bool activates; /* it applies the model's activation inside */
+    unsigned rooms; /* gnn_conv_room in the forward pass */
 
     /* Its parameters. shared: one set of them serves all relations and node types of a layer. Then
      * `root`, a table without edges with the same parameters, or NULL, makes each type's share of
@@ -139,12 +143,17 @@ struct gnn_layer {
      * go through `after`, to whose stage `skip` adds the layer's input where it is as wide. */
     const struct gnn_layer *before, *after, *skip;
     uint32_t widen;
+    /* Or NULL: the table without edges, or NULL, that with these options stands beside each
+     * convolution, for the destinations' own rows. Names of its parameters begin as that one's. */
+    const struct gnn_layer *(*beside)(const struct gnn_model_config *c);
     /* Or NULL: the width is the weight's first dimension. Else the width of layer l, and options,
      * are read off its parameters in a state dict, t[k] being number k or NULL; 0: it is none of
      * this layer. */
     uint32_t (*recognise)(struct gnn_model_config *c, const struct gnn_tensor *const *t);
     const struct gnn_layer_option *option; /* [noptions], at most GNN_LAYER_OPTIONS */
     uint32_t noptions;
+    /* Or NULL: why option k does nothing in c's models on their graph; NULL: it does. */
+    const char *(*idle)(const struct gnn_model_config *c, uint32_t k);
     /* Or NULL: what a tensor of a state dict, `name` within its convolution, says of options. */
     void (*tell)(struct gnn_model_config *c, const char *name, const struct gnn_tensor *t);
     /* Or NULL: GNN_E_USAGE if there can be no such convolution. */
@@ -160,12 +169,12 @@ struct gnn_layer {
     int (*rows)(struct gnn_conv_run *c, uint32_t from, uint32_t to, float *y, bool acc,
                 const struct gnn_epilogue *ep, struct gnn_err *e);
 
-    /* Back; only after forward calls for all rows with s->train. rows_back: with the gradient dy of
-     * rows, while they are in the cache. sources_back: after that, dy being the gradient of all
-     * rows; g is to become the gradient of the sources, or to be added to; NULL: not wanted.
+    /* Backward; only after forward calls for all rows with s->train. rows_back: with the gradient
+     * dy of rows, while they are in the cache. sources_back: after that, dy being the gradient of
+     * all rows; g is to become the gradient of the sources, or to be added to; NULL: not wanted.
      * own_back: then, g, of the destinations' own rows, is added to. Tables without edges have
-     * no sources_back: to them, all rows are the destinations' own. Gradients of parameters are
-     * added to on the way, but for the bias's. */
+     * no sources_back: to them, all rows are the destinations' own. These operations also
+     * add to the gradients of the parameters, except the bias. */
     int (*rows_back)(struct gnn_conv_run *c, uint32_t from, uint32_t to, const float *dy,
                      struct gnn_err *e);
     int (*sources_back)(struct gnn_conv_run *c, const float *dy, float *g, bool acc,

@@ -231,6 +231,42 @@ int gnn_model_init(struct gnn_model *m, struct gnn_model_config *c, struct gnn_e
     return gnn_model_layout(m, c, e) ? e->code : gnn_model_alloc(m, e);
 }
 
+static bool has_activations(const struct gnn_model *m)
+{
+    bool any = m->c.layer->activates;
+    for (uint32_t i = 0; i < m->nstages; i++)
+        any = any || m->stage[i].act;
+    return any;
+}
+
+static bool has_features(const struct gnn_model *m)
+{
+    bool any = false;
+    for (uint32_t t = 0; t < m->c.nntypes; t++)
+        any = any || m->c.ntype[t].width;
+    return any;
+}
+
+bool gnn_model_alike(const struct gnn_model *a, const struct gnn_model *b)
+{
+    bool same = a->nstages == b->nstages && a->nconvs == b->nconvs && a->nparams == b->nparams;
+    for (uint32_t i = 0; same && i < a->nstages; i++) {
+        const struct gnn_stage *x = &a->stage[i], *y = &b->stage[i];
+        same = x->width == y->width && x->nconvs == y->nconvs && x->norm == y->norm &&
+               x->act == y->act && x->drop == y->drop;
+    }
+    for (uint32_t i = 0; same && i < a->nconvs; i++) {
+        const struct gnn_conv *x = &a->conv[i], *y = &b->conv[i];
+        same = x->layer == y->layer && x->from == y->from && x->rel == y->rel && x->src == y->src &&
+               x->dst == y->dst;
+    }
+    for (uint32_t i = 0; same && i < a->nparams; i++)
+        same =
+            !strcmp(a->param[i].name, b->param[i].name) && a->param[i].count == b->param[i].count;
+    return same && (a->c.act == b->c.act || !has_activations(a)) &&
+           (a->c.feature_norm == b->c.feature_norm || !has_features(a));
+}
+
 void gnn_model_reset(struct gnn_model *m, uint64_t seed)
 {
     uint32_t key[2];

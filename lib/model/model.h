@@ -100,7 +100,7 @@ struct gnn_param {
  *               edges before and after its convolutions (lib/model/hgt.c)
  *               with a feed-forward block, where u = norm(x):             --ffn
  *               x + B drop(act(A conv(u)))
- *     jump      all layers' outputs side by side, or their maximum        --jk
+ *     jump      all layers' outputs concatenated, or their maximum        --jk
  *     head      lin(drop(act(H ...)))                                     --head
  *
  * Without a head the last layer has the outputs: its convolution alone is that stage. */
@@ -165,6 +165,9 @@ int gnn_model_layout(struct gnn_model *m, struct gnn_model_config *c,
                      struct gnn_err *e) GNN_MUST_USE;
 int gnn_model_alloc(struct gnn_model *m, struct gnn_err *e) GNN_MUST_USE;
 void gnn_model_release(struct gnn_model *m);
+/* Whether both, of one graph, have the same stages and parameters and compute the same with them;
+ * options of layers are not compared. */
+bool gnn_model_alike(const struct gnn_model *a, const struct gnn_model *b);
 /* Initial values, drawn from the generator keyed by seed. */
 void gnn_model_reset(struct gnn_model *m, uint64_t seed);
 /* The first parameter in slab (all: else a slab of those that are trained only) with a number that

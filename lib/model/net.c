@@ -77,6 +77,14 @@ bool gnn_net_dropout(const struct gnn_net *n, uint32_t stage, uint32_t t, double
     return q->keep16 < 65536;
 }
 
+int gnn_net_check_floats(const struct gnn_tensor *x, struct gnn_err *e)
+{
+    if (x->dtype == GNN_F32 || x->dtype == GNN_F16 || x->dtype == GNN_BF16)
+        return 0;
+    return gnn_fail(e, GNN_E_INPUT, "batches have %s as %s: expected f32, f16 or bf16", x->name,
+                    gnn_dtype_name(x->dtype));
+}
+
 /* Features of type t as f32 rows: the batch's own memory where that will do, else a copy. */
 static int set_input(struct gnn_net *n, uint32_t t, const struct gnn_net_mode *mode,
                      struct gnn_err *e)
@@ -97,9 +105,8 @@ static int set_input(struct gnn_net *n, uint32_t t, const struct gnn_net_mode *m
         return gnn_fail(e, GNN_E_INPUT,
                         "batches have no features %s (%llu wide): run gnn-gather first", name,
                         (unsigned long long)d);
-    if (x && x->dtype != GNN_F32 && x->dtype != GNN_F16 && x->dtype != GNN_BF16)
-        return gnn_fail(e, GNN_E_INPUT, "features %s are %s, not floating-point", name,
-                        gnn_dtype_name(x->dtype));
+    if (x && gnn_net_check_floats(x, e))
+        return e->code;
     const bool whole = x && x->dtype == GNN_F32 && c->feature_norm == GNN_FEATURES_AS_IS;
     if (whole && !drop) {
         *net_made(n, 0, t) = x->data;

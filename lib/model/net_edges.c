@@ -2,6 +2,7 @@
 /* What layers use of a batch's edges: weights, features, ids. A relation's edges are put together
  * hop after hop, as layers number them; under the rule "new" a layer sees those of the first hops,
  * under "all" those of one. */
+#include <stdio.h>
 #include <string.h>
 
 #include "lib/model/net_impl.h"
@@ -14,12 +15,23 @@ static uint64_t count_edges(const struct gnn_net *n, uint32_t r)
     return edges;
 }
 
+const char *gnn_net_remedy(const struct gnn_model_config *c, char *text, size_t room)
+{
+    const char *weight = c->edge_weight ? c->edge_weight : "";
+    const bool degrees = gnn_adj_needs_degrees(c->layer->norm);
+    snprintf(text, room, "use %sgnn-gather --fields x,y%s%s%s%s%s",
+             *weight || c->edge_features ? "gnn-sample --edge-ids and " : "", *weight ? "," : "",
+             weight, degrees ? ",degree" : "", degrees && *weight ? ":" : "",
+             degrees ? weight : "");
+    return text;
+}
+
 /* Rows of a field of all the relation's edges as f32, `width` columns. */
 static int take_field(struct gnn_net *n, const struct gnn_meta *meta, uint32_t r, const char *field,
                       uint32_t width, struct gnn_buf *to, struct gnn_err *e)
 {
     const struct gnn_ops *o = n->pass.o;
-    char name[GNN_NAME_MAX + 1], key[GNN_ETYPE_KEY_ROOM];
+    char name[GNN_NAME_MAX + 1], key[GNN_ETYPE_KEY_ROOM], remedy[GNN_REMEDY_ROOM];
     uint64_t at = 0;
     if (o->fit(o, to, count_edges(n, r) * width, sizeof(float), "edges", e))
         return e->code;
@@ -32,10 +44,10 @@ static int take_field(struct gnn_net *n, const struct gnn_meta *meta, uint32_t r
         const struct gnn_tensor *x = gnn_tensors_find(&n->b->tensors, name);
         if (!x || x->shape[0] * (x->ndim == 2 ? x->shape[1] : 1) != count)
             return gnn_fail(e, GNN_E_INPUT,
-                            "batches have no %s (%u wide), which the model needs: use gnn-sample "
-                            "--edge-ids and gnn-gather --fields x,y%s%s",
-                            name, width, strcmp(field, "x") ? "," : "",
-                            strcmp(field, "x") ? field : "");
+                            "batches have no %s (%u wide), which the model needs: %s", name, width,
+                            gnn_net_remedy(&n->pass.m->c, remedy, sizeof remedy));
+        if (gnn_net_check_floats(x, e))
+            return e->code;
         o->floats(o, x, count, (float *)to->data + at);
         at += count;
     }

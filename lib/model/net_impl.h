@@ -27,6 +27,10 @@ int gnn_net_blocks(struct gnn_net *n, const struct gnn_meta *meta, struct gnn_er
 int gnn_net_edges(struct gnn_net *n, const struct gnn_meta *meta, uint32_t r,
                   struct gnn_err *e) GNN_MUST_USE;
 
+/* GNN_E_INPUT unless a batch's tensor is of a type that the operations widen: as gnb(5) has it, a
+ * batch may have another floating-point type than its header. */
+int gnn_net_check_floats(const struct gnn_tensor *x, struct gnn_err *e) GNN_MUST_USE;
+
 /* Sets OpenMP's number of threads for the batch, if it is theirs. */
 void gnn_net_choose_threads(const struct gnn_net *n);
 /* The features of every type, as f32 rows. */
@@ -37,5 +41,9 @@ int gnn_net_inputs(struct gnn_net *n, const struct gnn_net_mode *mode,
  * parts of a store. */
 bool gnn_net_dropout(const struct gnn_net *n, uint32_t stage, uint32_t t, double p, uint64_t seed,
                      struct gnn_dropout *q);
+
+/* "use gnn-gather --fields x,y,degree": how batches come to have all that the model needs. */
+enum { GNN_REMEDY_ROOM = 256 };
+const char *gnn_net_remedy(const struct gnn_model_config *c, char *text, size_t room);
 
 #endif

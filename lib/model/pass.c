@@ -21,6 +21,13 @@ int gnn_pass_gemm(struct gnn_pass *s, bool ta, bool tb, size_t m, size_t n, size
                   const float *a, const float *b, float beta, float *c,
                   const struct gnn_epilogue *ep, struct gnn_err *e)
 {
-    s->flops += 2 * (uint64_t)m * n * k;
-    return s->o->gemm(s->o, ta, tb, m, n, k, a, b, beta, c, ep, e);
+    const struct gnn_product p = {
+        .ta = ta, .tb = tb, .m = m, .n = n, .k = k, .a = a, .b = b, .beta = beta, .c = c, .ep = ep};
+    return gnn_pass_product(s, &p, e);
+}
+
+int gnn_pass_product(struct gnn_pass *s, const struct gnn_product *p, struct gnn_err *e)
+{
+    s->flops += 2 * (uint64_t)p->m * p->n * p->k;
+    return s->o->gemm(s->o, p, e);
 }

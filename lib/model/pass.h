@@ -38,6 +38,9 @@ void gnn_pass_release(struct gnn_pass *s);
 int gnn_pass_gemm(struct gnn_pass *s, bool ta, bool tb, size_t m, size_t n, size_t k,
                   const float *a, const float *b, float beta, float *c,
                   const struct gnn_epilogue *ep, struct gnn_err *e) GNN_MUST_USE;
+/* The same of matrices that are parts of wider ones. */
+int gnn_pass_product(struct gnn_pass *s, const struct gnn_product *p,
+                     struct gnn_err *e) GNN_MUST_USE;
 
 static inline const float *gnn_pass_param(const struct gnn_pass *s, uint32_t i)
 {

@@ -18,8 +18,8 @@ enum { BASES, OPTIONS };
 static const struct gnn_layer_option options[OPTIONS] = {
     [BASES] = {"bases", "bases", .whole = true, .max = 1 << 16,
                .help =
-                   "rgcn: matrices of which each relation's is a weighted sum (default: 0: each "
-                   "relation has its own)"},
+                   "rgcn: number of bases; the matrix of an edge type is a weighted sum of them "
+                   "(default: 0: each edge type has its own matrix)"},
 };
 
 static uint32_t count_bases(const struct gnn_model_config *c)

@@ -19,11 +19,11 @@ enum { AGGR, NORMALIZE, PROJECT, OPTIONS };
 enum { MEAN, MAX, SUM };
 static const struct gnn_layer_option options[OPTIONS] = {
     [AGGR] = {"aggr", "aggr", .choices = "mean|max|sum", .untold = true,
-              .help = "sage: what is made of the neighbours (default: mean)"},
+              .help = "sage: how neighbours are aggregated (default: mean)"},
     [NORMALIZE] = {"normalize", "normalize", .flag = true, .untold = true,
-                   .help = "sage: divide rows of results by their length"},
+                   .help = "sage: divide rows of results by their Euclidean length"},
     [PROJECT] = {"project", "project", .flag = true,
-                 .help = "sage: a linear layer and ReLU before neighbours are aggregated"},
+                 .help = "sage: linear layer and ReLU before neighbours are aggregated"},
 };
 
 static bool is_chosen(const struct gnn_conv_run *c, unsigned option)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The list of stages that a configuration describes (lib/model/model.h), and what of it the output
- * depends on. */
+/* The list of stages that a configuration describes (lib/model/model.h), and which parts of it the
+ * output depends on. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -181,6 +181,10 @@ static int add_relations(struct gnn_model *m, uint32_t from, uint32_t l, struct 
             continue;
         v.key = layer->keyed ? name_relation(c, r, e) : NULL;
         if (add_conv(m, v, name_conv(c, l, r, e), e))
+            return e->code;
+        const struct gnn_layer *beside = layer->beside ? layer->beside(c) : NULL;
+        if (beside && add_conv(m, (struct gnn_conv){beside, 0, from, GNN_ROWS, v.dst, v.dst},
+                               name_conv(c, l, r, e), e))
             return e->code;
     }
     return 0;

@@ -85,16 +85,22 @@ static int check_room(struct gnn_err *e)
     return 0;
 }
 
-static int host_gemm(const struct gnn_ops *o, bool ta, bool tb, size_t m, size_t n, size_t k,
-                     const float *a, const float *b, float beta, float *c,
-                     const struct gnn_epilogue *ep, struct gnn_err *e)
+static int host_gemm(const struct gnn_ops *o, const struct gnn_product *p, struct gnn_err *e)
 {
+    const size_t lda = p->lda  ? p->lda
+                       : p->ta ? p->m
+                               : p->k,
+                 ldb = p->ldb  ? p->ldb
+                       : p->tb ? p->k
+                               : p->n,
+                 ldc = p->ldc ? p->ldc : p->n;
     if (check_room(e))
         return e->code;
-    if (gnn_gemm(ta, tb, m, n, k, 1, a, ta ? m : k, b, tb ? k : n, beta, c, n))
-        return gnn_fail(e, GNN_E_NOMEM, "matrix product of %zu x %zu x %zu failed", m, n, k);
-    if (ep)
-        gnn_bias_act(c, m, n, ep->bias, ep->act, NULL);
+    if (gnn_gemm(p->ta, p->tb, p->m, p->n, p->k, 1, p->a, lda, p->b, ldb, p->beta, p->c, ldc))
+        return gnn_fail(e, GNN_E_NOMEM, "matrix product of %zu x %zu x %zu failed", p->m, p->n,
+                        p->k);
+    if (p->ep)
+        gnn_bias_act(p->c, p->m, p->n, p->ep->bias, p->ep->act, NULL);
     return 0;
 }
 

@@ -48,37 +48,40 @@ static int device_multiply(struct ops_dev *dev, const struct gnn_dev_product *g,
                     g->k, g->k, g->n);
 }
 
-static int device_gemm(const struct gnn_ops *o, bool ta, bool tb, size_t m, size_t n, size_t k,
-                       const float *a, const float *b, float beta, float *y,
-                       const struct gnn_epilogue *ep, struct gnn_err *e)
+static int device_gemm(const struct gnn_ops *o, const struct gnn_product *p, struct gnn_err *e)
 {
     struct ops_dev *dev = ops_dev(o);
-    const struct gnn_dev_product g = {.ta = ta,
-                                      .tb = tb,
-                                      .m = m,
-                                      .n = n,
-                                      .k = k,
-                                      .a = a,
-                                      .b = b,
-                                      .beta = beta,
-                                      .c = y,
+    const struct gnn_epilogue *ep = p->ep;
+    const struct gnn_dev_product g = {.ta = p->ta,
+                                      .tb = p->tb,
+                                      .m = p->m,
+                                      .n = p->n,
+                                      .k = p->k,
+                                      .lda = p->lda,
+                                      .ldb = p->ldb,
+                                      .ldc = p->ldc,
+                                      .a = p->a,
+                                      .b = p->b,
+                                      .beta = p->beta,
+                                      .c = p->c,
                                       .bias = ep ? ep->bias : NULL,
                                       .relu = ep && ep->bias && ep->act == GNN_ACT_RELU};
     if (ops_failed(dev))
         return gnn_fail_as(e, &dev->err);
-    if (!m || !n)
+    if (!p->m || !p->n)
         return 0;
-    bool bare = !k;
-    if (k && device_multiply(dev, &g, &bare, e))
+    bool bare = !p->k;
+    if (p->k && device_multiply(dev, &g, &bare, e))
         return e->code;
     if (dev->times) /* batches differ in their numbers of rows */
-        gnn_ops_timed(dev, ta ? gnn_ops_name(dev, "product (%zu, rows) by (rows, %zu)", m, n)
-                              : gnn_ops_name(dev, "product (rows, %zu) by (%zu, %zu)", k, k, n));
-    if (!k && beta == 0)
-        o->zero(o, y, m * n * sizeof(*y));
+        gnn_ops_timed(
+            dev, p->ta ? gnn_ops_name(dev, "product (%zu, rows) by (rows, %zu)", p->m, p->n)
+                       : gnn_ops_name(dev, "product (rows, %zu) by (%zu, %zu)", p->k, p->k, p->n));
+    for (size_t i = 0; !p->k && p->beta == 0 && i < (p->ldc ? p->m : 1); i++)
+        o->zero(o, p->c + i * p->ldc, (p->ldc ? 1 : p->m) * p->n * sizeof(*p->c));
     /* The library knows no function but ReLU, and that only after a bias. */
     if (ep && (bare || (ep->act && !g.relu)))
-        o->bias_act(o, y, (uint32_t)m, n, bare ? ep->bias : NULL, ep->act, NULL);
+        o->bias_act(o, p->c, (uint32_t)p->m, p->n, bare ? ep->bias : NULL, ep->act, NULL);
     return 0;
 }
 

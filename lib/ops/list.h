@@ -72,6 +72,11 @@ GNN_OP(edge_sum, gnn_ops_name(dev, "sums of edges' rows, %zu wide", d),
         uint32_t zfirst, uint32_t nz, size_t d, float *y, bool acc),
        gnn_edge_sum(block, nblocks, from, to, z, zfirst, nz, d, y, acc),
        gnn_cuda_edge_sum(block, nblocks, from, NULL, to, z, zfirst, nz, d, y, acc, dev->stream))
+GNN_OP(edge_means, gnn_ops_name(dev, "means of edges' rows, %zu wide", d),
+       (const struct gnn_csr *block, uint32_t nblocks, uint32_t from, uint32_t to, const float *z,
+        uint32_t zfirst, size_t d, float *y),
+       gnn_edge_means(block, nblocks, from, to, z, zfirst, d, y),
+       gnn_cuda_edge_means(block, nblocks, from, NULL, to, z, zfirst, d, y, dev->stream))
 
 /* kernels/factors.h */
 GNN_OP(mean_factors, "factors",
@@ -171,10 +176,10 @@ GNN_OP(attention, "attention",
        gnn_cuda_attention_rows(a, block, nblocks, from, to, flags, y, m, z, dev->word + WORD_SPMM,
                                dev->stream))
 GNN_OP(attention_sources, "backward attention",
-       (const struct gnn_attention *a, const struct gnn_csr *back,
+       (const struct gnn_attention *a, const struct gnn_csr *back, uint32_t from, uint32_t to,
         const struct gnn_attention_back *g, bool acc),
-       gnn_attention_sources(a, back, g, acc),
-       gnn_cuda_attention_sources(a, back, g, acc, dev->word + WORD_SPMM, dev->stream))
+       gnn_attention_sources(a, back, from, to, g, acc),
+       gnn_cuda_attention_sources(a, back, from, to, g, acc, dev->word + WORD_SPMM, dev->stream))
 GNN_OP(attention_targets, "backward attention",
        (const struct gnn_attention *a, const struct gnn_csr *block, uint32_t nblocks, uint32_t from,
         uint32_t to, const struct gnn_attention_back *g, bool acc),

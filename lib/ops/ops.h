@@ -24,6 +24,17 @@ struct gnn_epilogue {
 enum { GNN_OPS_MARKS = 3, GNN_OPS_MARK_NET = 2 /* the passes' own */, GNN_REDUCE_WHY = 200 };
 struct gnn_comm;
 
+/* C = op(A) op(B) + beta C, then ep (may be NULL), as kernels/gemm.h has it. A pitch of 0: rows lie
+ * one after the other, as they do in C if there is an ep. */
+struct gnn_product {
+    bool ta, tb;
+    size_t m, n, k;
+    const float *a, *b;
+    size_t lda, ldb, ldc; /* row pitches in floats */
+    float beta, *c;
+    const struct gnn_epilogue *ep;
+};
+
 /* Operations of a table are carried out in the order of the calls, but on a device later than
  * these: what goes wrong there is found by `wait`. Pointers are to the backend's memory (`fit`)
  * unless said to be the host's; a struct that is passed by pointer is the host's, and read during
@@ -78,11 +89,8 @@ struct gnn_ops {
     int (*reduce_new)(const struct gnn_ops *o, struct gnn_comm *comm, struct gnn_comm **reduce,
                       char why[GNN_REDUCE_WHY], struct gnn_err *e);
 
-    /* C (m, n) = op(A) op(B) + beta C, then ep (may be NULL); contiguous rows. kernels/gemm.h. On a
-     * device, ReLU may make 0 of a NaN. */
-    int (*gemm)(const struct gnn_ops *o, bool ta, bool tb, size_t m, size_t n, size_t k,
-                const float *a, const float *b, float beta, float *c, const struct gnn_epilogue *ep,
-                struct gnn_err *e);
+    /* On a device, ReLU may make 0 of a NaN. */
+    int (*gemm)(const struct gnn_ops *o, const struct gnn_product *p, struct gnn_err *e);
     /* The kernels. */
 #define GNN_OP_PARAMS(...) __VA_ARGS__
 #define GNN_OP(name, kind, params, cpu, cuda)                                                      \

@@ -103,7 +103,7 @@ static int sum_part(struct gnn_store *s, uint32_t p, uint32_t etype, const char 
                             *w = gnn_store_findf(s, p, "edge/%s/%s", key, weight);
     if (!ptr || !idx || !w || w->shape[0] != idx->shape[0] || (w->ndim == 2 && w->shape[1] != 1))
         return gnn_fail(e, GNN_E_INPUT,
-                        "%s: tensor 'edge/%s/%s' is missing, or not a number an edge",
+                        "%s: tensor 'edge/%s/%s' is missing, or not one number for each edge",
                         gnn_store_part_path(s, p), key, weight);
     const uint64_t edges = idx->shape[0];
     const float *value = widen_weights(w, edges, room, e);

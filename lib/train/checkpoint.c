@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "kernels/rows.h"
+#include "lib/base/json.h"
 #include "lib/model/model_file.h"
 #include "lib/train/train_impl.h"
 
@@ -374,18 +375,34 @@ static const void *state_tensor(const struct gnn_st_file *f, const char *path, c
     return NULL;
 }
 
-/* Steps over one item of what gnn_train_run_text wrote, "lr 0.01", "fan-out 10,10" or
- * "\"width\":[16,4]", to what separates it from the next one: a comma, semicolon or colon before a
- * blank, or a comma between members of the model. */
+/* Steps over one item of what gnn_train_run_text wrote, "lr 0.01" or "fan-out 10,10", to what
+ * separates it from the next one: a comma, semicolon or colon before a blank. */
 static size_t item_length(const char *s)
 {
     size_t n = 0;
-    for (int inside = 0; s[n]; n++) {
-        if ((strchr(",;:", s[n]) && s[n + 1] == ' ') || (!inside && s[n] == ',' && s[n + 1] == '"'))
-            break;
-        inside += (s[n] == '[') - (s[n] == ']');
-    }
+    while (s[n] && !(strchr(",;:", s[n]) && s[n + 1] == ' '))
+        n++;
     return n;
+}
+
+/* The model of such a text, which ends with it; NULL: it has none. */
+static const char *find_model(const char *run)
+{
+    static const char begin[] = "; model ";
+    const char *at = strstr(run, begin);
+    return at ? at + sizeof begin - 1 : NULL;
+}
+
+/* The member in which two models differ; NULL: they are no models, or do not differ. */
+static char *model_difference(const char *a, const char *b)
+{
+    struct gnn_err e = {0};
+    json_t *x = gnn_json_parse(a, strlen(a), "model", &e),
+           *y = x ? gnn_json_parse(b, strlen(b), "model", &e) : NULL;
+    char *text = y ? gnn_json_difference(x, y, &e) : NULL;
+    json_decref(x);
+    json_decref(y);
+    return text;
 }
 
 /* The first thing in which two runs differ. */
@@ -396,12 +413,18 @@ static void other_run(const char *path, const char *a, const char *b, struct gnn
         same++;
     for (size_t n; n = at + item_length(a + at), n + 1 < same; at = n + 1 + strspn(a + n + 1, " "))
         ;
+    const char *x = find_model(a), *y = find_model(b);
+    char *model = x && y && a + same >= x ? model_difference(x, y) : NULL;
     a += at;
     b += at;
-    gnn_fail(
-        e, GNN_E_INPUT,
-        "%s: the checkpoint was made with another store, other batches or other options: '%.*s', here '%.*s'",
-        path, (int)item_length(a), a, (int)item_length(b), b);
+    if (model)
+        gnn_fail(e, GNN_E_INPUT, "%s: the checkpoint is of another model: %s", path, model);
+    else
+        gnn_fail(
+            e, GNN_E_INPUT,
+            "%s: the checkpoint was made with another store, other batches or other options: '%.*s', here '%.*s'",
+            path, (int)item_length(a), a, (int)item_length(b), b);
+    gnn_free(model);
 }
 
 static int check_run(const struct gnn_trainer *t, const struct gnn_st_file *f, const char *path,

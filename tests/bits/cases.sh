@@ -234,7 +234,9 @@ done
 # --- training ---
 # fan OPTIONS: the usual fan-out, unless they have one
 fan() { case "$1" in *'-f '*) ;; *) echo '-f 4,3' ;; esac; }
-few='-b 60 --epochs 3 --hidden 8 --lr 0.01'
+# few OPTIONS: few epochs of small batches; a model of one hop has no hidden layer
+few() { case "$1" in '-f 5') echo '-b 60 --epochs 3 --lr 0.01' ;; *) echo '-b 60 --epochs 3 --hidden 8 --lr 0.01' ;; esac; }
+few=$(few "")
 T="--metrics m -o o"
 for o in '' '-m gcn' '--layer-norm --residual --hidden 8,8 -f 3,3,2' '--batch-norm' '--no-layer-norm --dropout 0' '--feature-norm row' '--dropout 0.3 --dropout-input 0.2' \
     '--optimizer adamw --weight-decay 0.1' '--optimizer adam --weight-decay 0.1 --clip 0.5' '--optimizer sgd --momentum 0.9' '--schedule cosine' \
@@ -243,6 +245,7 @@ for o in '' '-m gcn' '--layer-norm --residual --hidden 8,8 -f 3,3,2' '--batch-no
     '--batch-norm --residual --hidden 8,8,8 -f 3,3,2,2 --frontier new' '-m gcn --layer-norm --residual --hidden 8,8 -f 3,3,2' '--split valid --eval test' '-f 5'; do
     m=a # the rest of all kinds of tasks
     [ -n "$o" ] || m=q
+    few=$(few "$o")
     q "train s $o" "trn --store @{import s} $few $(fan "$o") $o $T && figures m"
     $m "train b $o" "trn --store @{import b, binary} $few $(fan "$o") $o $(case $o in *f1* | '--metric loss'*) ;; *) echo --metric roc-auc ;; esac) $T && figures m"
     $m "train l $o" "trn --store @{import l, labels of several columns} $few $(fan "$o") $o $T && figures m"
@@ -259,6 +262,7 @@ for o in '' '-m gcn' '--layer-norm --residual --hidden 8,8 -f 3,3,2' '--batch-no
     a "train s, 2 threads $o" "trn -j 2 --store @{import s} $few $(fan "$o") $o $T && figures m"
     a "train cora.zip $o" "trn --store @{import data cora.zip} $few $(fan "$o") --epochs 1 $o $T && figures m"
 done
+few=$(few "")
 q 'train b --metric accuracy --batch-norm' "trn --store @{import b, binary} -f 4,3 $few --metric accuracy --batch-norm $T && figures m"
 q 'train l -m gcn --metric f1-micro' "trn --store @{import l, labels of several columns} -f 4,3 $few -m gcn --metric f1-micro $T && figures m"
 q 'train p' "trn --store @{import p} -f 5,3 -b 256 --epochs 2 --hidden 32 $T && figures m"

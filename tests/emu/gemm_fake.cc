@@ -44,19 +44,21 @@ float rounded(float v, int precision)
 __global__ void product(const gnn_dev_product g)
 {
     const int precision = g.precision;
+    const size_t lda = gnn_dev_product_lda(&g), ldb = gnn_dev_product_ldb(&g),
+                 ldc = gnn_dev_product_ldc(&g);
     std::vector<double> sum(g.n);
     for (size_t i = 0; i < g.m; i++) {
         for (size_t j = 0; j < g.n; j++)
-            sum[j] = g.beta != 0 ? (double)g.beta * (double)g.c[i * g.n + j] : 0;
+            sum[j] = g.beta != 0 ? (double)g.beta * (double)g.c[i * ldc + j] : 0;
         for (size_t x = 0; x < g.k; x++) {
-            const double a = (double)rounded(g.ta ? g.a[x * g.m + i] : g.a[i * g.k + x], precision);
+            const double a = (double)rounded(g.ta ? g.a[x * lda + i] : g.a[i * lda + x], precision);
             for (size_t j = 0; j < g.n; j++)
                 sum[j] +=
-                    a * (double)rounded(g.tb ? g.b[j * g.k + x] : g.b[x * g.n + j], precision);
+                    a * (double)rounded(g.tb ? g.b[j * ldb + x] : g.b[x * ldb + j], precision);
         }
         for (size_t j = 0; j < g.n; j++) {
             const float v = (float)sum[j] + (g.bias ? g.bias[j] : 0);
-            g.c[i * g.n + j] = g.relu ? (v > 0 ? v : 0) : v; /* a NaN becomes 0, as it may */
+            g.c[i * ldc + j] = g.relu ? (v > 0 ? v : 0) : v; /* a NaN becomes 0, as it may */
         }
     }
 }

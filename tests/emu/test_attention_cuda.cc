@@ -6,6 +6,7 @@
 #include "emu/emu.h"
 #include "kernels/act.h"
 #include "kernels/attention.h"
+#include "kernels/attention_edge.h"
 #include "kernels/heads.h"
 #include "tap.h"
 
@@ -58,12 +59,22 @@ struct Shape {
     bool edge, loops;
 };
 
+/* Columns of dst, and what else is of scores; and of value. */
+size_t terms(const Shape &s)
+{
+    return gnn_attention_wide(s.kind) ? s.heads * s.channels : s.heads;
+}
+size_t values(const Shape &s)
+{
+    return s.kind == GNN_ATTENTION_RAW ? s.channels : s.heads * s.channels;
+}
+
 struct Inputs {
     Array<float> src, dst, weight, edge, loop, value, dy, dots;
     std::vector<uint32_t> node;
     Inputs(Random &r, const Shape &s, uint32_t edges, size_t d, size_t wide)
         : src(COLS * wide), dst(ROWS * wide), weight(d), edge(edges * wide), loop(ROWS * wide),
-          value(COLS * d), dy(ROWS * d), dots(ROWS * s.heads)
+          value(COLS * values(s)), dy(ROWS * d), dots(ROWS * s.heads)
     {
         for (Array<float> *a : {&src, &dst, &weight, &edge, &loop, &value, &dy, &dots})
             r.numbers(*a);
@@ -74,10 +85,12 @@ struct Inputs {
 
 /* What one of the two computes. All is 0xa5 at first but for what is added to. */
 struct Results {
-    Array<float> y, m, z, dvalue, dsrc, dscale, edge_grad, loop_grad, ddst, dweight, dedge, dloop;
+    Array<float> y, m, z, dvalue, dsrc, dscale, edge_grad, loop_grad, edge_weight, loop_weight,
+        ddst, dweight, dedge, dloop;
     Results(const Shape &s, uint32_t edges, size_t d, size_t wide)
-        : y(ROWS * d), m(ROWS * s.heads), z(ROWS * s.heads), dvalue(COLS * d), dsrc(COLS * wide),
-          dscale(COLS * s.heads), edge_grad(edges * s.heads), loop_grad(ROWS * s.heads),
+        : y(ROWS * d), m(ROWS * s.heads), z(ROWS * s.heads), dvalue(COLS * values(s)),
+          dsrc(COLS * wide), dscale(COLS * s.heads), edge_grad(edges * s.heads),
+          loop_grad(ROWS * s.heads), edge_weight(edges * s.heads), loop_weight(ROWS * s.heads),
           ddst(ROWS * wide), dweight(ROWS * d), dedge(edges * d), dloop(ROWS * d)
     {
         for (Array<float> *a : {&dvalue, &dsrc, &dscale, &ddst, &dweight})
@@ -85,8 +98,8 @@ struct Results {
     }
     std::vector<Array<float> *> all()
     {
-        return {&y,         &m,         &z,    &dvalue,  &dsrc,  &dscale,
-                &edge_grad, &loop_grad, &ddst, &dweight, &dedge, &dloop};
+        return {&y,         &m,           &z,           &dvalue, &dsrc,    &dscale, &edge_grad,
+                &loop_grad, &edge_weight, &loop_weight, &ddst,   &dweight, &dedge,  &dloop};
     }
 };
 
@@ -96,20 +109,40 @@ gnn_attention_back grads(Results &r, const Shape &s, float *dots, float *dy)
     g.m = r.m.data(), g.z = r.z.data(), g.dots = dots, g.dy = dy;
     g.dvalue = r.dvalue.data(), g.dsrc = r.dsrc.data(), g.dscale = r.dscale.data();
     g.edge_grad = r.edge_grad.data(), g.loop_grad = r.loop_grad.data();
+    g.edge_weight = r.edge_weight.data(), g.loop_weight = r.loop_weight.data();
     g.ddst = r.ddst.data(), g.dweight = r.dweight.data();
     g.dedge = s.edge ? r.dedge.data() : nullptr;
     g.dloop = s.edge ? r.dloop.data() : nullptr;
     return g;
 }
 
+/* In two goes. */
+void sources(bool device, const gnn_attention &a, const Graph &g, gnn_attention_back b, bool acc,
+             uint64_t *bad)
+{
+    const uint32_t cut[] = {0, 17, COLS};
+    const size_t d = a.heads * a.channels;
+    for (int c = 0; c < 2; c++) {
+        if (device)
+            gnn_cuda_attention_sources(&a, &g.back, cut[c], cut[c + 1], &b, acc, bad, nullptr);
+        else
+            gnn_attention_sources(&a, &g.back, cut[c], cut[c + 1], &b, acc);
+        b.dvalue += cut[1] * (a.kind == GNN_ATTENTION_RAW ? a.channels : d);
+        b.dsrc += cut[1] * (gnn_attention_wide(a.kind) ? d : a.heads);
+        b.dscale += cut[1] * a.heads;
+    }
+}
+
 /* The call begins with row `from`, so do the arrays of destinations. */
 void advance(gnn_attention &a, gnn_attention_back &g, uint32_t from)
 {
-    const size_t d = a.heads * a.channels, wide = a.kind ? d : a.heads;
+    const size_t d = a.heads * a.channels, wide = gnn_attention_wide(a.kind) ? d : a.heads;
     a.dst += from * wide;
     a.loop = a.loop ? a.loop + from * wide : nullptr;
     a.drop.node += from;
     g.loop_grad += from * a.heads;
+    g.loop_weight += from * a.heads;
+    g.dy += from * d, g.m += from * a.heads, g.z += from * a.heads, g.dots += from * a.heads;
     g.ddst += from * wide;
     g.dweight += from * d;
     g.dloop = g.dloop ? g.dloop + from * d : nullptr;
@@ -141,10 +174,8 @@ void run(bool device, const Shape &s, Graph &g, Inputs &in, Results &out, bool a
             else
                 gnn_attention_rows(&q, g.block.data(), 2, cut[c], cut[c + 1], flags, y, m, z);
         }
-    if (device)
-        gnn_cuda_attention_sources(&a, &g.back, &b, acc, bad, nullptr);
-    else
-        gnn_attention_sources(&a, &g.back, &b, acc);
+    if (s.kind != GNN_ATTENTION_RAW)
+        sources(device, a, g, b, acc, bad);
     for (int c = 0; c < 3; c++) {
         gnn_attention q = a;
         gnn_attention_back p = b;
@@ -155,15 +186,39 @@ void run(bool device, const Shape &s, Graph &g, Inputs &in, Results &out, bool a
         else
             gnn_attention_targets(&q, g.block.data(), 2, cut[c], cut[c + 1], &p, acc);
     }
+    if (s.kind == GNN_ATTENTION_RAW)
+        sources(device, a, g, b, acc, bad);
+}
+
+/* Gradients of V2's edges in their own place, of all rows. */
+size_t test_in_place(const Shape &s, Graph &g, Inputs &in, Results &want)
+{
+    const size_t d = s.heads * s.channels;
+    Results got(s, g.edges, d, d);
+    Array<float> edge(g.edges * d), loop(ROWS * d);
+    memcpy(edge.data(), in.edge.data(), edge.n * sizeof(float));
+    memcpy(loop.data(), in.loop.data(), loop.n * sizeof(float));
+    gnn_attention a = {};
+    a.kind = s.kind, a.heads = s.heads, a.channels = s.channels, a.slope = 0.2f;
+    a.dst = in.dst.data(), a.weight = in.weight.data(), a.edge = edge.data();
+    a.loop = loop.data(), a.value = in.value.data(), a.nsrc = COLS, a.ndst = ROWS;
+    a.loops = s.loops;
+    gnn_attention_back b = grads(want, s, in.dots.data(), in.dy.data());
+    b.ddst = got.ddst.data(), b.dweight = got.dweight.data();
+    b.dedge = edge.data(), b.dloop = loop.data();
+    uint64_t bad = UINT64_MAX;
+    gnn_cuda_attention_targets(&a, g.block.data(), 2, 0, ROWS, &b, false, &bad, nullptr);
+    return differences(edge.data(), want.dedge.data(), edge.n) + !edge.whole() + !loop.whole() +
+           (s.loops ? differences(loop.data(), want.dloop.data(), loop.n) : 0);
 }
 
 void test_shape(const Shape &s)
 {
-    static const char *const name[] = {"GAT", "GATv2", "HGT"};
+    static const char *const name[] = {"GAT", "GAT of raw rows", "GATv2", "HGT"};
     Random r(s.heads * 100 + s.channels + s.kind);
     Graph g;
     make(g, r, s.degree, s.big);
-    const size_t d = s.heads * s.channels, wide = s.kind ? d : s.heads;
+    const size_t d = s.heads * s.channels, wide = terms(s);
     Inputs in(r, s, g.edges, d, wide);
     size_t wrong = 0;
     for (uint64_t seed = 1; seed <= 3; seed++) {
@@ -178,6 +233,8 @@ void test_shape(const Shape &s)
             Array<float> *a = got.all()[k], *b = want.all()[k];
             wrong += differences(a->data(), b->data(), a->n) + !a->whole() + !b->whole();
         }
+        if (s.kind == GNN_ATTENTION_V2 && s.edge)
+            wrong += test_in_place(s, g, in, want);
     }
     ok(wrong == 0,
        "attention of %s gives the bits of the CPU: %u heads of %u, degree %u and %u, keep %u%s%s",
@@ -249,6 +306,10 @@ int main()
                                    {GNN_ATTENTION_ADD, 8, 8, 9, 70, 0, false, true},
                                    {GNN_ATTENTION_ADD, 11, 20, 9, 64, 40000, true, true},
                                    {GNN_ATTENTION_ADD, 1, 130, 40, 63, 30000, false, true},
+                                   {GNN_ATTENTION_RAW, 1, 1, 6, 3, 0, false, false},
+                                   {GNN_ATTENTION_RAW, 8, 8, 9, 70, 0, false, true},
+                                   {GNN_ATTENTION_RAW, 11, 20, 9, 64, 40000, true, true},
+                                   {GNN_ATTENTION_RAW, 3, 130, 40, 63, 30000, false, true},
                                    {GNN_ATTENTION_V2, 2, 8, 9, 33, 0, false, false},
                                    {GNN_ATTENTION_V2, 3, 13, 9, 64, 40000, true, true},
                                    {GNN_ATTENTION_V2, 1, 70, 9, 31, 0, true, false},

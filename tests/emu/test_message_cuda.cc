@@ -171,6 +171,34 @@ void test_edge_relu(const Shape &s)
        g.edges, s.d);
 }
 
+/* Means over all rows and over a part of them, of whose edges alone there are rows. */
+void test_edge_means(const Shape &s)
+{
+    Random r(s.n * 7 + s.d);
+    Graph g(r, s.n, s.cols, s.degree, s.longest);
+    const uint32_t part = g.block[1].first;
+    const size_t first = g.ptr[0].back() * s.d;
+    Array<float> z(g.edges * s.d, s.off), want(g.rows * s.d);
+    for (uint32_t i = 0; i < s.n; i++) /* edges from a row to itself, the only ones of some rows */
+        for (uint32_t e = g.ptr[1][i]; e < g.ptr[1][i + 1]; e += 3)
+            g.idx[1][e] = part + i;
+    r.numbers(z);
+    gnn_edge_means(g.block, 2, 0, g.rows, z.data(), 0, s.d, want.data());
+    size_t wrong = 0;
+    for (uint64_t seed = 1; seed <= 3; seed++) {
+        Array<float> y(g.rows * s.d, s.off), some((g.rows - part) * s.d, s.off);
+        vary(seed);
+        gnn_cuda_edge_means(g.block, 2, 0, seed == 2 ? &g.rows : nullptr, g.rows + 9 * (seed == 2),
+                            z.data(), 0, s.d, y.data(), nullptr);
+        gnn_cuda_edge_means(g.block, 2, part, nullptr, g.rows, z.data() + first,
+                            (uint32_t)(first / s.d), s.d, some.data(), nullptr);
+        wrong += differences(y.data(), want.data(), y.n) + !y.whole() + !some.whole() +
+                 differences(some.data(), want.data() + part * s.d, some.n);
+    }
+    ok(!wrong, "gnn_cuda_edge_means gives the bits of the CPU for %u edges, %zu columns", g.edges,
+       s.d);
+}
+
 /* An edge to a row that X does not have is as if it were not there, and the first is reported. */
 void test_bad()
 {
@@ -213,7 +241,7 @@ void test_bad()
 int main()
 {
     for (const Shape &s : shapes)
-        test_max(s), test_edge_relu(s);
+        test_max(s), test_edge_relu(s), test_edge_means(s);
     test_bad();
     return tap_done();
 }

@@ -45,7 +45,10 @@ for target; do
         max=65536
         cp "$tmp"/b?* "$corpus"
         ;;
-    fuzz_model) cp -n "$top"/tests/train/data/*.safetensors "$corpus" ;;
+    fuzz_model)
+        max=65536 # no seed is cut
+        cp -n "$top"/tests/train/data/*.safetensors "$corpus"
+        ;;
     *)
         seeds=$top/tests/fuzz/seeds/${name#fuzz_}
         if [ -d "$seeds" ]; then

@@ -5,6 +5,7 @@
 
 #include "gpu/on_device.h"
 #include "kernels/attention.h"
+#include "kernels/attention_edge.h"
 #include "kernels/heads.h"
 
 /* Room for what attention gives, here or there. */
@@ -25,6 +26,8 @@ static struct attended attended(void *(*get)(size_t), const struct gnn_attention
                                       .dscale = get(cols),
                                       .edge_grad = get(edges * a->heads * f),
                                       .loop_grad = get(rows),
+                                      .edge_weight = get(edges * a->heads * f),
+                                      .loop_weight = get(rows),
                                       .ddst = get(rows),
                                       .dweight = get(rows)};
     return t;
@@ -35,7 +38,9 @@ static void attention(uint32_t rows, uint32_t degree, uint32_t longest,
                       enum gnn_attention_kind kind, uint32_t heads, uint32_t channels)
 {
     const uint32_t cols = 2 * rows;
-    const size_t d = heads * channels, f = sizeof(float), wide = kind ? d : heads;
+    const size_t d = heads * channels, f = sizeof(float),
+                 wide = gnn_attention_wide(kind) ? d : heads,
+                 values = kind == GNN_ATTENTION_RAW ? channels : d;
     uint32_t *ptr = host((rows + 1) * sizeof *ptr), *tptr = host((cols + 1) * sizeof *tptr);
     for (uint32_t i = 0; i < rows; i++)
         ptr[i + 1] = ptr[i] + (i == rows / 2 ? longest : below(degree + 1));
@@ -48,7 +53,7 @@ static void attention(uint32_t rows, uint32_t degree, uint32_t longest,
     gnn_csr_transpose(&k, 1, cols, tptr, tidx, tedge);
     back.indptr = tptr, back.indices = tidx, back.edge = tedge;
     float *src = numbers(cols * wide), *dst = numbers(rows * wide), *weight = numbers(d),
-          *value = numbers(cols * d), *dy = numbers(rows * d);
+          *value = numbers(cols * values), *dy = numbers(rows * d);
     struct gnn_attention a = {kind, heads, channels, 0.2f, src, dst, weight};
     a.value = value, a.nsrc = cols, a.ndst = rows, a.loops = true;
     a.drop = (struct gnn_attention_drop){{1, 2}, 40000, NULL, node};
@@ -56,14 +61,17 @@ static void attention(uint32_t rows, uint32_t degree, uint32_t longest,
     want.g.dy = dy;
     gnn_attention_rows(&a, &k, 1, 0, rows, GNN_ATTENTION_WHOLE, want.y, want.m, want.z);
     gnn_head_dots(dy, want.y, d, rows, heads, channels, want.dots);
-    gnn_attention_sources(&a, &back, &want.g, false);
-    gnn_attention_targets(&a, &k, 1, 0, rows, &want.g, false);
+    for (int pass = 0; pass < 2; pass++) /* of raw rows the targets come first */
+        if (pass == (kind == GNN_ATTENTION_RAW))
+            gnn_attention_sources(&a, &back, 0, cols, &want.g, false);
+        else
+            gnn_attention_targets(&a, &k, 1, 0, rows, &want.g, false);
     k.indptr = up(ptr, (rows + 1) * sizeof *ptr), k.indices = up(idx, n * sizeof *idx);
     back.indptr = up(tptr, (cols + 1) * sizeof *tptr);
     back.indices = up(tidx, n * sizeof *tidx), back.edge = up(tedge, n * sizeof *tedge);
     const struct gnn_csr *block = up(&k, sizeof k), *across = up(&back, sizeof back);
     a.src = up(src, cols * wide * f), a.dst = up(dst, rows * wide * f);
-    a.weight = up(weight, d * f), a.value = up(value, cols * d * f);
+    a.weight = up(weight, d * f), a.value = up(value, cols * values * f);
     a.drop.node = up(node, rows * sizeof *node);
     uint64_t *bad = nothing_bad();
     size_t wrong = 0;
@@ -73,10 +81,13 @@ static void attention(uint32_t rows, uint32_t degree, uint32_t longest,
         gnn_cuda_attention_rows(&a, block, 1, 0, rows, GNN_ATTENTION_WHOLE, got.y, got.m, got.z,
                                 bad, stream);
         gnn_cuda_head_dots(got.g.dy, got.y, d, rows, heads, channels, got.dots, stream);
-        gnn_cuda_attention_sources(&a, across, &got.g, false, bad, stream);
-        gnn_cuda_attention_targets(&a, block, 1, 0, rows, &got.g, false, bad, stream);
+        for (int pass = 0; pass < 2; pass++)
+            if (pass == (kind == GNN_ATTENTION_RAW))
+                gnn_cuda_attention_sources(&a, across, 0, cols, &got.g, false, bad, stream);
+            else
+                gnn_cuda_attention_targets(&a, block, 1, 0, rows, &got.g, false, bad, stream);
         wrong += differ(down(got.y, rows * d * f), want.y, rows * d);
-        wrong += differ(down(got.g.dvalue, cols * d * f), want.g.dvalue, cols * d);
+        wrong += differ(down(got.g.dvalue, cols * values * f), want.g.dvalue, cols * values);
         wrong += differ(down(got.g.ddst, rows * wide * f), want.g.ddst, rows * wide);
         if (kind != GNN_ATTENTION_V2)
             wrong += differ(down(got.g.dsrc, cols * wide * f), want.g.dsrc, cols * wide);

@@ -197,7 +197,7 @@ static void messages(uint32_t rows, uint32_t cols, uint32_t degree, uint32_t lon
     uint32_t *arg = host(bytes);
     const size_t all = (size_t)edges * d;
     float *z = numbers(all), *dz = host(all * sizeof *dz), *sent = host(bytes),
-          *sum = host(in * sizeof *sum);
+          *sum = host(in * sizeof *sum), *mean = host(bytes);
     for (size_t i = 0; i < in; i++)
         x[i] = rintf(4 * x[i]) / 4; /* so that some are equal */
     struct gnn_csr a = {.n = rows, .indptr = ptr, .indices = idx};
@@ -208,6 +208,7 @@ static void messages(uint32_t rows, uint32_t cols, uint32_t degree, uint32_t lon
     gnn_edge_relu(&a, 1, 0, rows, x, z, 0, d, sent, false);
     gnn_edge_relu_back(&a, 1, 0, rows, x, z, 0, dy, d, dz);
     gnn_edge_sum(&t, 1, 0, cols, dz, 0, edges, d, sum, false);
+    gnn_edge_means(&a, 1, 0, rows, z, 0, d, mean);
     a.indptr = up(ptr, (rows + 1) * sizeof *ptr);
     a.indices = up(idx, (edges + 1) * sizeof *idx);
     t.indptr = up(tptr, (cols + 1) * sizeof *tptr);
@@ -225,6 +226,8 @@ static void messages(uint32_t rows, uint32_t cols, uint32_t degree, uint32_t lon
         wrong += differ(down(vy, bytes), y, out) + (memcmp(down(at, bytes), arg, bytes) != 0) +
                  differ(down(g, in * sizeof *g), dx, in);
         float *vz = up(z, all * sizeof *z);
+        gnn_cuda_edge_means(va, 1, 0, NULL, rows, vz, 0, d, vy, stream);
+        wrong += differ(down(vy, bytes), mean, out);
         gnn_cuda_edge_relu(va, 1, 0, NULL, rows, vx, cols, vz, 0, d, vy, false, bad, stream);
         gnn_cuda_edge_relu_back(va, 1, 0, NULL, rows, vx, cols, vz, 0, vdy, d, vz, bad, stream);
         gnn_cuda_edge_sum(vt, 1, 0, NULL, cols, vz, 0, edges, d, g, false, stream);
@@ -656,7 +659,7 @@ int main(int argc, char **argv)
         class_weights(20 * scale + 1, d + 1);
         helpers(20 * scale + 1, d);
     }
-    for (unsigned kind = 0; kind < 3; kind++) {
+    for (unsigned kind = 0; kind <= GNN_ATTENTION_DOT; kind++) {
         attention(60 * scale, 12, 3, (enum gnn_attention_kind)kind, 8, 8);
         attention(60 * scale, 12, 1000 * scale, (enum gnn_attention_kind)kind, 3, 40);
     }

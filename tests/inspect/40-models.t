@@ -62,7 +62,7 @@ check 'gnn-inspect --export leaves no archive of a damaged model' test ! -e x.np
 check 'gnn-inspect --diff finds a model equal to itself' gnn-inspect --diff m m
 status 1 'gnn-inspect --diff finds two models different' sh -c 'gnn-inspect --diff m other >said'
 says 'gnn-inspect --diff names the tensor in which models differ' '^model, tensor convs.*, element 0: [-0-9.e]* | [-0-9.e]*$'
-gnn-train -q --store s -f 3 --hidden 8 --epochs 1 -o one
+gnn-train -q --store s -f 3 --epochs 1 -o one
 status 1 'gnn-inspect --diff finds models of other architectures different' sh -c 'gnn-inspect --diff m one >said'
 says 'gnn-inspect --diff names the member in which architectures differ' '^gnn\.'
 gnn-train -q --store s -f 3,3 -b 64 --hidden 8 --epochs 3 --eval valid --lr 0.003 --batch-norm -o by

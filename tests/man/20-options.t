@@ -36,6 +36,14 @@ for bin in "$GNN_BIN"/gnn-*; do
     [ -z "$missing" ] && _ok "$p completes every option" || _not_ok "$p does not complete $(echo $missing)"
     extra=$(comm -13 in.help in.completion | while read -r o; do grep -qx -e "--${o#--no-}" in.help || echo "$o"; done)
     [ -z "$extra" ] && _ok "$p completes no option that it lacks" || _not_ok "$p completes options that it lacks: $(echo $extra)"
+    # The words of an option, where its line in the manual has some.
+    "$bin" --completion | sed -n 's/^--\([a-z-]*\)[^ ]* choice /\1 /p' | while read -r o words; do
+        line=$(grep -E "^\.It Fl .*-$o Cm " "$page") || continue
+        for w in $(echo "$words" | tr '|' ' '); do
+            case " $line " in *" $w "*) ;; *) echo "--$o $w" ;; esac
+        done
+    done >in.words
+    [ -s in.words ] && _not_ok "$p.1 lacks $(tr '\n' ' ' <in.words)" || _ok "$p.1 has the words of every option"
     # What would have no effect is not there.
     case $p in
     gnn-inspect) lacks='--progress=never --no-provenance' ;;

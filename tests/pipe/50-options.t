@@ -4,7 +4,7 @@
 gnn-import -q -o S sbm:nodes=200
 gnn-sample -q -f 3 -o b S
 gnn-gather -q -i b -o g S
-gnn-train -q -i g --hidden 4 -o m.st
+gnn-train -q -i g -o m.st
 says() { # TEXT: of the last command
     if grep -q -e "$1" err; then _ok "$_name: it says '$1'"; else _not_ok "$_name: it does not say '$1': $(cat err)"; fi
 }

@@ -6,7 +6,7 @@ gnn-import -q -o H sbm:nodes=300,types=2
 gnn-partition -q -k 2 -o P S
 gnn-sample -q -f 3 -o b S
 gnn-gather -q -i b -o g S
-gnn-train -q -i g --hidden 4 -o m.st
+gnn-train -q -i g -o m.st
 says() { # WANTED-TEXT STATUS COMMAND...: in the one line it prints
     _want=$1 _status=$2
     shift 2
@@ -142,14 +142,14 @@ check 'gnn-inspect --verify accepts concatenated streams that other commands mad
 # What a checkpoint was made with, by its name, and that another run replaces it.
 train="gnn-train -q --store S -b 60 --epochs 2 --eval valid --checkpoint C"
 $train -f 3,3 --hidden 4 --checkpoint-every 1 -o c.st
-says "options: '\"width\":[4,4]', here '\"width\":[8,4]'" 3 $train -f 3,3 --hidden 8 --resume -o X
-says "options: '\"kind\":\"sage\"', here '\"kind\":\"gcn\"'" 3 $train -f 3,3 --hidden 4 -m gcn --resume -o X
+says "checkpoint is of another model: 'width[0]' is 4, here 8" 3 $train -f 3,3 --hidden 8 --resume -o X
+says "checkpoint is of another model: 'kind' is \"sage\", here \"gcn\"" 3 $train -f 3,3 --hidden 4 -m gcn --resume -o X
 says "options: 'fan-out 3,3', here 'fan-out 3,2'" 3 $train -f 3,2 --hidden 4 --resume -o X
 says "options: 'sets train 120,valid 40', here 'sets train 120,valid 40,test 40'" 3 $train -f 3,3 --hidden 4 --eval test --resume -o X
 says 'C: the checkpoint was made in epoch 1, and --epochs ends before 1' 2 $train -f 3,3 --hidden 4 --epochs 1 --resume -o X
-gnn-train --store S -f 3 --hidden 4 --epochs 1 --checkpoint C -o c.st 2>told
+gnn-train --store S -f 3 --epochs 1 --checkpoint C -o c.st 2>told
 check 'gnn-train warns that a new run will replace the checkpoint' grep -q 'warning: C/checkpoint.safetensors exists and will be replaced' told
-gnn-train --store S -f 3 --hidden 4 --epochs 1 --checkpoint C --resume -o c.st 2>told
+gnn-train --store S -f 3 --epochs 1 --checkpoint C --resume -o c.st 2>told
 check 'gnn-train --resume does not warn of the checkpoint' sh -c '! grep -q "will be replaced" told'
 
 says 'y.txt: frame 0 at byte 0: not a GNB frame (wrong magic), so not a stream of batches' 3 gnn-gather -i y.txt -o X S

@@ -11,7 +11,7 @@ gnn_all='gnn-import|gnn-import -o X sbm:
 gnn-partition|gnn-partition -k 2 -o X S
 gnn-sample|gnn-sample -f 2 -o X S
 gnn-gather -i|gnn-gather -i b -o X S
-gnn-train --store|gnn-train --store S -f 2 --hidden 4 --epochs 3 -o X
+gnn-train --store|gnn-train --store S -f 2 --epochs 3 -o X
 gnn-train -i|gnn-train -i g --hidden 4 -o X
 gnn-predict|gnn-predict -o X S m.st
 gnn-inspect|gnn-inspect S'
@@ -49,7 +49,7 @@ printf 'S\nS\nS\n' >list
 while read -r f; do gnn-sample -q -f 2 -o Y "$f" && echo "$f"; done <list >lines
 check 'gnn-sample leaves a loop over a file its lines' cmp list lines
 # shellcheck disable=SC2002
-cat list | while read -r f; do gnn-train -q --store "$f" -f 2 --hidden 2 --epochs 1 -o Y && echo "$f"; done >lines
+cat list | while read -r f; do gnn-train -q --store "$f" -f 2 --epochs 1 -o Y && echo "$f"; done >lines
 check 'gnn-train leaves a loop over a pipe its lines' cmp list lines
 check 'gnn-gather -i /dev/stdin reads a file' sh -c 'gnn-gather -q --no-provenance -i /dev/stdin S <b | cmp - g'
 check 'gnn-gather -i /dev/stdin reads a pipe' sh -c 'cat b | gnn-gather -q --no-provenance -i /dev/stdin S | cmp - g'

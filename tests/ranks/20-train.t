@@ -145,11 +145,13 @@ gap w1 w3 wone w3.st 1e-3
 check "3 ranks learn what one process learns with edge weights" test $? -eq 0
 
 gnn-import -q --directed "$GNN_TOP/tests/train/data/weighted.npz" -o SF && gnn-partition -q -k 4 --method random -o PF SF || _not_ok "gnn-partition makes 4 parts of a graph with features of edges"
-opts='-m gine --edge-features --train-eps -f 6,6 -b 1 --epochs 2 --eval valid --hidden 8 --lr 0.01 --dropout 0 --no-layer-norm'
-check "one process trains GINE with features of edges" gnn-train -q --store SF $opts --metrics f1 -o fone
-check "3 ranks train GINE with features of edges" ranks 3 gnn-train -q --no-provenance --store PF $opts --metrics f3 -o f3.st
-gap f1 f3 fone f3.st 1e-3
-check "3 ranks learn what one process learns with features of edges" test $? -eq 0
+for o in '-m gine --train-eps' '-m gat --heads 2 --conv-residual' '-m gatv2 --heads 2'; do
+    opts="$o --edge-features -f 6,6 -b 1 --epochs 2 --eval valid --hidden 8 --lr 0.01 --dropout 0 --no-layer-norm"
+    check "one process trains $o with features of edges" gnn-train -q --store SF $opts --metrics f1 -o fone
+    check "3 ranks train $o with features of edges" ranks 3 gnn-train -q --no-provenance --store PF $opts --metrics f3 -o f3.st
+    gap f1 f3 fone f3.st 1e-3
+    check "3 ranks learn what one process learns with $o and features of edges" test $? -eq 0
+done
 
 status 2 '2 ranks refuse batch norm of rows before the first layer' \
     ranks 2 gnn-train -q --store P -f 6,6 --ffn --batch-norm -o x

@@ -183,7 +183,7 @@ check "gnn-train trains with SGD, clipping, a cosine schedule, warm-up, weight d
 rates() {
     name=$1 want=$2
     shift 2
-    gnn-train --store s --eval none -b 1800 -f 2 --hidden 8 --epochs 0:4 --lr 1e-3 -q --metrics lr.json -o lr.safetensors "$@" || exit 1
+    gnn-train --store s --eval none -b 1800 -f 2 --epochs 0:4 --lr 1e-3 -q --metrics lr.json -o lr.safetensors "$@" || exit 1
     got=$(perl -MJSON::PP -ne '$j = decode_json($_); printf "%.4f ", 1e3 * $j->{lr} if $j->{event} eq "epoch"' lr.json)
     check "gnn-train uses the right learning rates $name: $got" test "$got" = "$want "
 }

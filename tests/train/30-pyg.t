@@ -4,9 +4,10 @@
 D=$GNN_TOP/tests/train/data
 gap() { perl "$GNN_TOP/tests/train/npygap.pl" "$@"; }
 gnn-import --directed "$D/graph.npz" -o g && gnn-import -q --directed "$D/weighted.npz" -o gw && gnn-import "$D/typed.zip" -o t && gnn-import "$D/gin-typed.zip" -o gt && gnn-partition -k 3 --method random g -o g3 &&
+    gnn-partition -q -k 3 --method random gw -o gw3 &&
     gnn-partition -q -k 3 --method random gt -o gt3 || exit 1
 
-for k in sage sage-norm gcn gin gin-batch typed gin-typed sage-batch gat gatv2 gat-typed gatv2-typed hgt-typed; do
+for k in sage sage-norm gcn gin gin-batch typed gin-typed sage-batch gat gatv2 gat-typed gatv2-typed gat-res gatv2-res hgt-typed; do
     case $k in
     gin-typed) s=gt ;;
     *typed) s=t ;;
@@ -74,9 +75,18 @@ while read -r k opts; do
 done <<EOF
 gcn-weight -m gcn --edge-weight weight
 gine -m gine --edge-features --train-eps
+gat-edge -m gat --edge-features --heads 4
+gatv2-edge -m gatv2 --edge-features --heads 4
 EOF
-check "gnn-predict reads PyG's state dict of gine" gnn-predict -q gw "$D/gine.safetensors" --output-kind probs -o gine2.npy
-check "gnn-predict gives the probabilities of PyG to 1e-5 for PyG's state dict of gine" gap gine2.npy "$D/gine.npy" 1e-5
+for k in gine gat-edge gatv2-edge; do
+    for s in gw gw3; do
+        check "gnn-predict reads PyG's state dict of $k for store $s" gnn-predict -q $s "$D/$k.safetensors" --output-kind probs -o edges.npy
+        check "gnn-predict gives the probabilities of PyG to 1e-5 for PyG's state dict of $k and store $s" gap edges.npy "$D/$k.npy" 1e-5
+    done
+done
+status 2 "gnn-predict refuses a state dict with lin_edge for a graph without features of edges" gnn-predict g "$D/gat-edge.safetensors" -o x.npy
+mv err said
+check "gnn-predict says that edges have no features" grep -q 'edges have no features x, which the model uses' said
 status 3 "gnn-predict refuses a GINE for a graph without features of edges" gnn-predict g gine.st -o x.npy
 mv err said
 check "gnn-predict names the edge type without features" grep -q 'edges of type node/to/node have 0 features x; the model needs 5' said
@@ -116,7 +126,7 @@ status 2 "gnn-train -m gin refuses sources and destinations of different widths"
     gnn-train --store t -m gin -f 3,3 --epochs 0:1 --eval none -o x
 mv err said
 check "gnn-train -m gin names the edge type and both widths" \
-    grep -q 'gin requires source and destination nodes of the same width, but b/of.x/a has 9 and 7 features; use sage' said
+    grep -q 'gin requires source and destination nodes of the same width, but b/of.x/a has 9 and 7 features; use --encoder N, or sage' said
 
 py=${GNN_PYTHON:-/usr/bin/python3}
 have=$($py -c 'import torch_geometric, safetensors.torch' 2>/dev/null && echo yes)
@@ -145,8 +155,12 @@ sage-sum g --aggr sum -f 3,3
 sage-more g --aggr max --normalize --project -f 3,3
 gcn-weight gw -m gcn --edge-weight weight -f 3,3
 gine gw -m gine --edge-features --train-eps -f 3,3
+gat-edge gw -m gat --edge-features --heads 4 -f 3,3
+gatv2-edge gw -m gatv2 --edge-features --heads 4 -f 3,3
 gat g -m gat --heads 4 -f 3,3
 gatv2 g -m gatv2 --heads 4 -f 3,3
+gat-res g -m gat --heads 4 --conv-residual -f 3,3
+gatv2-res g -m gatv2 --heads 4 --conv-residual -f 3,3
 gatv2-share g -m gatv2 --heads 4 --share-weights --no-self-loops -f 3,3,3
 gat-typed t -m gat --heads 4 -f 3,3
 gatv2-typed t -m gatv2 --heads 4 -f 3,3
@@ -215,6 +229,10 @@ gw -f -1,-1 -m gcn --edge-weight weight --frontier new
 gw -f -1,-1,-1 -m gcn --edge-weight weight --frontier all --layer-norm
 gw -f -1,-1 -m gine --edge-features --frontier new
 gw -f -1,-1,-1 -m gine --edge-features --frontier all --batch-norm
+gw -f -1,-1 -m gat --edge-features --heads 2 --frontier new
+gw3 -f -1,-1,-1 -m gat --edge-features --heads 4 --last-heads concat --layer-norm
+gw3 -f -1,-1 -m gatv2 --edge-features --heads 2 --frontier new
+gw -f -1,-1,-1 -m gatv2 --edge-features --heads 4 --share-weights --batch-norm
 g -f -1,-1 -m gin --frontier new
 g3 -f -1,-1,-1 -m gin --train-eps --frontier all --layer-norm --residual
 g3 -f -1,-1 -m gin --batch-norm
@@ -235,6 +253,8 @@ g3 -f -1,-1,-1 -m gat --heads 4 --last-heads concat --layer-norm --residual
 t -f -1,-1 -m gat --heads 2 --head 0 --frontier all --batch-norm
 g3 -f -1,-1 -m gatv2 --heads 2 --share-weights --negative-slope 0.1
 t -f -1,-1,-1 -m gatv2 --heads 8 --no-self-loops --layer-norm
+g3 -f -1,-1,-1 -m gat --heads 2 --conv-residual --frontier all --batch-norm
+t -f -1,-1 -m gatv2 --heads 2 --conv-residual --last-heads concat --ffn
 g3 -f -1,-1 -m hgt --heads 4 --frontier new --layer-norm
 t -f -1,-1,-1 -m hgt --heads 2 --encoder 8 --head 0 --frontier all --batch-norm --residual
 EOF

@@ -95,4 +95,13 @@ check 'gnn-train takes weights for a stream' gnn-train -q -i g.gnb --class-weigh
 gnn-import -q -o reg sbm:nodes=200,targets=1
 status 2 'gnn-train refuses weights of classes for a regression' gnn-train --store reg --class-weights 1,2 -o bad
 status 2 'gnn-train refuses balanced weights for a regression' gnn-train --store reg --class-weights balanced -o bad
+# A training set of one class, and weights of the others.
+perl -e 'print "source,target\n"; print $_ % 20, ",", $_ * 7 % 20, "\n" for 0 .. 59' >few.csv
+perl -e 'print $_ < 10 ? 0 : 1 + $_ % 2, "\n" for 0 .. 19' >few.y.csv
+seq 0 9 >few.train && seq 10 19 >few.valid
+gnn-import -q --directed --labels few.y.csv --split train=few.train,valid=few.valid -o few few.csv || exit 1
+status 2 "gnn-train refuses weights of classes of which there is no node to train on" gnn-train --store few -f 3,3 --epochs 1 --class-weights 0,1,2 -o none
+mv err said
+check "gnn-train names the set without such nodes" grep -q -e '--class-weights: no node of set train is of a class with a weight > 0' said
+check "gnn-train takes a weight of a single class that occurs" gnn-train -q --store few -f 3,3 --epochs 1 --class-weights 0.5,0,0 -o none
 done_testing

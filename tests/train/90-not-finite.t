@@ -46,6 +46,9 @@ check 'gnn-train writes no checkpoint with weights that are not finite' test ! -
 # A feature that half precision cannot hold is infinite there.
 says 1 'not finite in epoch 0, step 0:' 'gnn-train --dtype f16 stops at an infinite feature of a training batch' \
     gnn-train --store bad3 $small --eval none --dtype f16 --epochs 1
+for m in gcn gin 'gat --heads 2' 'gatv2 --heads 2 --no-self-loops' rgcn 'rgcn --bases 2' 'hgt --heads 2 --head 0' 'sage --aggr max' 'sage --aggr sum --normalize' 'sage --project'; do
+    says 1 'not finite in epoch 0, step 0:' "gnn-train -m $m stops at an infinite feature" gnn-train --store bad3 $small -m $m --eval none --dtype f16 --epochs 1
+done
 says 1 'not finite in epoch 0, step 0 of set valid' 'gnn-train --dtype f16 stops at an infinite feature of an evaluated batch' \
     gnn-train --store half37 $small --dtype f16 --epochs 1 --eval valid
 check 'gnn-train leaves no checkpoint and no model after values that are not finite' sh -c '! ls -d o o.tmp* 2>/dev/null | grep .'

@@ -82,7 +82,7 @@ class Relational(torch.nn.Module):
         return self.convs[1](h, flat, kind)[:COUNTS["a"]]
 
 
-EDGE_KINDS, EDGE_WIDTH = ("gine",), 5
+EDGE_KINDS, EDGE_WIDTH = ("gine", "gat-edge", "gatv2-edge"), 5
 
 
 class WithEdges(torch.nn.Module):
@@ -98,7 +98,7 @@ class WithEdges(torch.nn.Module):
 
 
 def model(kind, width):
-    if kind in EDGE_KINDS:
+    if kind == "gine":
         return WithEdges(kind, width)
     if kind == "sage":
         return GraphSAGE(width, HIDDEN, 2, CLASSES)
@@ -118,6 +118,10 @@ def model(kind, width):
         return GIN(width, HIDDEN, 3, CLASSES, norm="BatchNorm")
     if kind in ("gat", "gatv2"):
         return GAT(width, HIDDEN, 2, CLASSES, heads=HEADS, v2=kind == "gatv2")
+    if kind in ("gat-res", "gatv2-res"):
+        return GAT(width, HIDDEN, 2, CLASSES, heads=HEADS, v2=kind == "gatv2-res", residual=True)
+    if kind in EDGE_KINDS:
+        return GAT(width, HIDDEN, 2, CLASSES, heads=HEADS, v2=kind == "gatv2-edge", edge_dim=EDGE_WIDTH)
     if kind == "gatv2-share":
         return GAT(width, HIDDEN, 3, CLASSES, heads=HEADS, v2=True, share_weights=True, add_self_loops=False)
     return Typed(kind)
@@ -256,7 +260,7 @@ def take_step(m, x, y):
     torch.nn.functional.cross_entropy(m(*x), y).backward()
     torch.optim.SGD(m.parameters(), lr=LR).step()
     for name, module in m.named_modules():  # statistics that the output does not depend on are not kept
-        if isinstance(module, torch.nn.BatchNorm1d) and module.weight.grad is None:
+        if isinstance(module, torch.nn.BatchNorm1d) and (module.weight.grad is None or not module.weight.grad.any()):
             module.load_state_dict({k[len(name) + 1:]: v for k, v in before.items() if k.startswith(name + ".")})
 
 
@@ -330,7 +334,7 @@ def main():
     torch.manual_seed(3)
     write_graphs(np.random.default_rng(5))
     for kind in ("sage", "sage-norm", "gcn", "gcn-weight", "gine", "typed", "sage-batch", "gin", "gin-batch", "gin-typed", *SAGE,
-                 "gat", "gatv2", "gat-typed", "gatv2-typed", *RGCN, "hgt-typed"):
+                 "gat", "gatv2", "gat-typed", "gatv2-typed", *RGCN, "hgt-typed", *EDGE_KINDS[1:], "gat-res", "gatv2-res"):
         m = model(kind, 11)
         for p in m.parameters():  # biases and norms too, so that a mix-up shows
             torch.nn.init.uniform_(p, -0.6, 0.6)

@@ -7,6 +7,7 @@
 
 #include "kernels/act.h"
 #include "kernels/attention.h"
+#include "kernels/attention_edge.h"
 #include "kernels/heads.h"
 #include "kernels/rng.h"
 #include "tap.h"
@@ -77,6 +78,16 @@ struct shape {
     const char *what;
 };
 
+/* Columns of dst, and what else is of scores; and of value. */
+static size_t terms(const struct shape *s)
+{
+    return gnn_attention_wide(s->kind) ? s->heads * s->channels : s->heads;
+}
+static size_t values(const struct shape *s)
+{
+    return s->kind == GNN_ATTENTION_RAW ? s->channels : s->heads * s->channels;
+}
+
 /* ---- the reference ---- */
 
 static double leaky(double u, double slope)
@@ -90,7 +101,7 @@ static double score(const struct gnn_attention *a, uint32_t i, uint32_t j, const
     const size_t n = a->channels, d = n * a->heads;
     const double slope = (double)a->slope;
     double s = 0;
-    if (a->kind == GNN_ATTENTION_ADD)
+    if (!gnn_attention_wide(a->kind))
         return leaky((double)a->src[j * a->heads + h] + (double)a->dst[i * a->heads + h] +
                          (edge ? (double)edge[h] : 0),
                      slope);
@@ -134,7 +145,9 @@ static double head_loss(const struct relation *r, unsigned relations, uint32_t i
             const uint64_t id = loop ? a->drop.node[i] : a->drop.id ? a->drop.id[e] : e;
             sum += p;
             for (size_t c = h * n; c < (h + 1) * n; c++)
-                y += p * kept(&a->drop, id, h, loop) * (double)a->value[j * d + c] *
+                y += p * kept(&a->drop, id, h, loop) *
+                     (double)(a->kind == GNN_ATTENTION_RAW ? a->value[j * n + c % n]
+                                                           : a->value[j * d + c]) *
                      (double)dy[i * d + c];
         }
     }
@@ -154,7 +167,7 @@ static double loss(const struct relation *r, unsigned relations, const float *dy
 
 static void make(struct relation *r, const struct shape *s, const float *dst, const uint32_t *node)
 {
-    const size_t d = s->heads * s->channels, wide = s->kind ? d : s->heads;
+    const size_t d = s->heads * s->channels, wide = terms(s);
     make_graph(r);
     r->a = (struct gnn_attention){.kind = s->kind,
                                   .heads = s->heads,
@@ -162,19 +175,21 @@ static void make(struct relation *r, const struct shape *s, const float *dst, co
                                   .slope = 0.2f,
                                   .src = s->kind == GNN_ATTENTION_V2 ? NULL : vec(COLS * wide),
                                   .dst = dst,
-                                  .weight = s->kind ? vec(d) : NULL,
+                                  .weight = gnn_attention_wide(s->kind) ? vec(d) : NULL,
                                   .edge = s->edge ? vec(r->edges * wide) : NULL,
                                   .loop = s->edge && s->loops ? vec(ROWS * wide) : NULL,
-                                  .value = vec(COLS * d),
+                                  .value = vec(COLS * values(s)),
                                   .nsrc = COLS,
                                   .ndst = ROWS,
                                   .loops = s->loops,
                                   .drop = {{7, 9}, s->keep16, s->edge ? r->id : NULL, node}};
-    r->g = (struct gnn_attention_back){.dvalue = vec(COLS * d),
+    r->g = (struct gnn_attention_back){.dvalue = vec(COLS * values(s)),
                                        .dsrc = vec(COLS * wide),
                                        .dscale = vec(COLS * s->heads),
                                        .edge_grad = r->grad = vec(r->edges * s->heads),
                                        .loop_grad = vec(ROWS * s->heads),
+                                       .edge_weight = vec(r->edges * s->heads),
+                                       .loop_weight = vec(ROWS * s->heads),
                                        .ddst = vec(ROWS * wide),
                                        .dweight = vec(ROWS * d),
                                        .dedge = s->edge ? vec(r->edges * d) : NULL,
@@ -191,6 +206,7 @@ static void release(struct relation *r)
     drop_floats(r->a.src), drop_floats(r->a.weight), drop_floats(r->a.edge);
     drop_floats(r->a.loop), drop_floats(r->a.value);
     free(r->g.dvalue), free(r->g.dsrc), free(r->g.dscale), free(r->grad), free(r->g.loop_grad);
+    free(r->g.edge_weight), free(r->g.loop_weight);
     free(r->g.ddst), free(r->g.dweight), free(r->g.dedge), free(r->g.dloop);
 }
 
@@ -218,7 +234,7 @@ static double apart(const struct relation *r, unsigned relations, const float *d
 
 static void forward(struct relation *r, const struct shape *s, float *y, float *m, float *z)
 {
-    const size_t d = s->heads * s->channels, wide = s->kind ? d : s->heads;
+    const size_t d = s->heads * s->channels, wide = terms(s);
     static const uint32_t cut[] = {0, 3, 8, 20, ROWS}; /* chunks */
     for (unsigned k = 0; k < s->relations; k++)
         for (unsigned c = 0; c + 1 < sizeof(cut) / sizeof(*cut); c++) {
@@ -252,13 +268,13 @@ static void test_forward(const struct relation *r, const struct shape *s, const 
 
 static void test_back(struct relation *r, const struct shape *s, const float *dy, const float *dst)
 {
-    const size_t d = s->heads * s->channels, wide = s->kind ? d : s->heads;
+    const size_t d = s->heads * s->channels, wide = terms(s);
     const unsigned n = s->relations;
     double most = apart(r, n, dy, dst, ROWS * wide, r[0].g.ddst, 1, 0);
     for (unsigned k = 0; k < n; k++) {
         const struct gnn_attention *a = &r[k].a;
         const struct gnn_attention_back *g = &r[k].g;
-        most = fmax(most, apart(r, n, dy, a->value, COLS * d, g->dvalue, 1, 0));
+        most = fmax(most, apart(r, n, dy, a->value, COLS * values(s), g->dvalue, 1, 0));
         if (s->kind == GNN_ATTENTION_V2)
             most = fmax(most, apart(r, n, dy, a->weight, d, g->dweight, ROWS, d));
         else
@@ -267,10 +283,10 @@ static void test_back(struct relation *r, const struct shape *s, const float *dy
             most = fmax(most, apart(r, n, dy, a->weight, s->heads, g->dscale, COLS, s->heads));
         if (a->edge)
             most = fmax(most, apart(r, n, dy, a->edge, r[k].edges * wide,
-                                    s->kind ? g->dedge : g->edge_grad, 1, 0));
+                                    gnn_attention_wide(s->kind) ? g->dedge : g->edge_grad, 1, 0));
         if (a->loop)
             most = fmax(most, apart(r, n, dy, a->loop, ROWS * wide,
-                                    s->kind ? g->dloop : g->loop_grad, 1, 0));
+                                    gnn_attention_wide(s->kind) ? g->dloop : g->loop_grad, 1, 0));
     }
     ok(most < 2e-5, "%s: gradients are those of differences (%.1e)", s->what, most);
 }
@@ -278,7 +294,7 @@ static void test_back(struct relation *r, const struct shape *s, const float *dy
 /* Targets in two goes, as chunks are. */
 static void targets(struct relation *r, const struct shape *s, bool acc)
 {
-    const size_t d = s->heads * s->channels, wide = s->kind ? d : s->heads;
+    const size_t d = s->heads * s->channels, wide = terms(s);
     static const uint32_t cut[] = {0, 11, ROWS};
     for (unsigned c = 0; c < 2; c++) {
         const uint32_t from = cut[c];
@@ -286,7 +302,11 @@ static void targets(struct relation *r, const struct shape *s, bool acc)
         struct gnn_attention_back g = r->g;
         a.dst += from * wide;
         a.loop = a.loop ? a.loop + from * wide : NULL;
+        a.drop.node += from;
         g.loop_grad += from * s->heads;
+        g.loop_weight += from * s->heads;
+        g.dy += from * d, g.m += from * s->heads, g.z += from * s->heads;
+        g.dots += from * s->heads;
         g.ddst += from * wide;
         g.dweight += from * d;
         g.dloop += from * d;
@@ -294,9 +314,35 @@ static void targets(struct relation *r, const struct shape *s, bool acc)
     }
 }
 
+/* Gradients of edges in their own place. */
+static void test_in_place(struct relation *r, const struct shape *s)
+{
+    const size_t d = s->heads * s->channels, edges = r->edges * d * sizeof(float),
+                 loops = ROWS * d * sizeof(float);
+    const struct gnn_attention_back was = r->g;
+    r->g.dedge = (float *)(uintptr_t)r->a.edge;
+    r->g.dloop = (float *)(uintptr_t)r->a.loop;
+    targets(r, s, false);
+    r->g = was;
+    ok(!memcmp(r->a.edge, r->g.dedge, edges) && !memcmp(r->a.loop, r->g.dloop, loops),
+       "%s: gradients of edges and self-loops may be in their place", s->what);
+}
+
+/* And sources. */
+static void sources(struct relation *r, const struct shape *s)
+{
+    struct gnn_attention_back g = r->g;
+    const uint32_t cut = 13;
+    gnn_attention_sources(&r->a, &r->back, 0, cut, &g, false);
+    g.dvalue += cut * values(s);
+    g.dsrc += cut * terms(s);
+    g.dscale += cut * s->heads;
+    gnn_attention_sources(&r->a, &r->back, cut, COLS, &g, false);
+}
+
 static void test_shape(const struct shape *s)
 {
-    const size_t d = s->heads * s->channels, wide = s->kind ? d : s->heads;
+    const size_t d = s->heads * s->channels, wide = terms(s);
     static struct relation r[RELATIONS];
     float *y = vec(ROWS * d), *m = vec(ROWS * s->heads), *z = vec(ROWS * s->heads);
     float *dy = vec(ROWS * d), *dst = vec(ROWS * wide), *dots = vec(ROWS * s->heads);
@@ -312,12 +358,17 @@ static void test_shape(const struct shape *s)
     for (unsigned k = 0; k < s->relations; k++) {
         float *own = r[k].g.ddst;
         r[k].g.m = m, r[k].g.z = z, r[k].g.dots = dots, r[k].g.dy = dy;
-        gnn_attention_sources(&r[k].a, &r[k].back, &r[k].g, false);
+        if (s->kind != GNN_ATTENTION_RAW)
+            sources(&r[k], s);
         r[k].g.ddst = ddst;
         targets(&r[k], s, k > 0);
         r[k].g.ddst = own;
+        if (s->kind == GNN_ATTENTION_RAW)
+            sources(&r[k], s);
     }
     test_back(r, s, dy, dst);
+    if (s->kind == GNN_ATTENTION_V2 && s->edge)
+        test_in_place(r, s);
     for (unsigned k = 0; k < s->relations; k++)
         release(&r[k]);
     free(y), free(m), free(z), free(dy), free(dst), free(dots);
@@ -396,6 +447,9 @@ int main(void)
         {GNN_ATTENTION_ADD, 3, 8, 1, 0, true, true, "GAT with self-loops and edges"},
         {GNN_ATTENTION_ADD, 9, 16, 1, 40000, true, true, "GAT with dropout of weights"},
         {GNN_ATTENTION_ADD, 2, 3, 1, 30000, false, true, "GAT with dropout by number"},
+        {GNN_ATTENTION_RAW, 1, 5, 1, 0, false, false, "GAT of raw rows, one head"},
+        {GNN_ATTENTION_RAW, 9, 16, 1, 40000, true, true, "GAT of raw rows with everything"},
+        {GNN_ATTENTION_RAW, 2, 13, 1, 0, false, true, "GAT of raw rows with self-loops"},
         {GNN_ATTENTION_V2, 2, 12, 1, 0, false, false, "GATv2"},
         {GNN_ATTENTION_V2, 3, 8, 1, 40000, true, true, "GATv2 with everything"},
         {GNN_ATTENTION_DOT, 2, 19, 1, 0, false, false, "HGT of one relation"},

@@ -298,6 +298,8 @@ int main(void)
     header("\"splits\":[],", "", "splits");
     header("{\"name\":\"node\",\"count\":3,\"fields\":[]}", "", "no node types");
     header("\"classes\":0", "\"classes\":65537", "classes");
+    header("\"none\",\"classes\":0", "\"binary\",\"label_type\":\"node\",\"classes\":1",
+           "1 classes of a binary task");
     test_packed();
     test_packed_header();
     test_bomb();

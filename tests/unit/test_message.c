@@ -136,6 +136,39 @@ static void test_edge_relu(void)
     ok(!memcmp(z, dz, edges * D * sizeof *z), "gnn_edge_relu_back works in place");
 }
 
+static void test_edge_means(void)
+{
+    static float z[MOST * D], y[ROWS * D], some[ROWS * D];
+    double worst = 0;
+    uint32_t loops = 0, alone = 0, before = 0;
+    numbers(z, edges * D);
+    for (uint32_t e = 0; e < edges; e += 5)
+        idx[e] = src[e] = dst[e];
+    gnn_edge_means(block, 2, 0, ROWS, z, 0, D, y);
+    for (uint32_t i = 0; i < ROWS; i++) {
+        double sum[D] = {0}, n = 0;
+        bool loop = false;
+        for (uint32_t e = 0; e < edges; e++) {
+            loop = loop || (dst[e] == i && src[e] == i);
+            for (size_t c = 0; c < D && dst[e] == i && src[e] != i; c++)
+                sum[c] += (double)z[e * D + c];
+            n += dst[e] == i && src[e] != i;
+        }
+        loops += loop;
+        alone += n == 0;
+        for (size_t c = 0; c < D; c++)
+            worst = fmax(worst, fabs((n > 0 ? sum[c] / n : 0) - (double)y[i * D + c]));
+    }
+    ok(worst < 1e-6 && loops && alone,
+       "gnn_edge_means leaves out the edges from a row to itself (%u rows), and gives 0 without others",
+       loops);
+    while (before < edges && dst[before] < 17)
+        before++;
+    gnn_edge_means(block, 2, 17, 30, z + before * D, before, D, some);
+    ok(!memcmp(some, y + 17 * D, 13 * D * sizeof *y),
+       "gnn_edge_means makes the same of a range of rows and the rows of its edges");
+}
+
 static double unit_loss(const float *x, size_t n, size_t d, const float *w)
 {
     float y[64];
@@ -192,6 +225,7 @@ int main(void)
     make_graph();
     test_max();
     test_edge_relu();
+    test_edge_means();
     test_unit_rows(5);
     test_unit_rows(64);
     test_no_length();

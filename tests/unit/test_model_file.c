@@ -319,6 +319,52 @@ static void promise(const char *kind, const char *widths, const char *types, int
     gnn_free(text);
 }
 
+/* Members of descriptions, and what is said of them. */
+static void test_members(void)
+{
+    static const struct {
+        const char *kind, *want;
+    } bad[] = {
+        {"\"gin\",\"train_eps\":true", "no tensor convs.0.eps"},
+        {"\"sage\",\"aggr\":\"max\",\"project\":true", "no tensor convs.0.lin_l.weight"},
+        {"\"gat\",\"heads\":2,\"last_heads\":\"concat\",\"self_loops\":false",
+         "no tensor convs.0.lin.weight"},
+        {"\"rgcn\",\"bases\":65536", "no tensor convs.0.weight"},
+        {"\"hgt\",\"heads\":4", "no tensor convs.0.kqv_lin.lins.node.weight"},
+        {"\"gat\",\"heads\":3", "do not fill 4 columns"},
+        {"\"sage\",\"train_eps\":true", "cannot read member train_eps"},
+        {"\"sage\",\"dropout\":0.5", "cannot read member dropout"},
+        {"\"gin\",\"train_eps\":1", "cannot read member train_eps"},
+        {"\"sage\",\"aggr\":\"most\"", "cannot read member aggr"},
+        {"\"sage\",\"aggr\":1", "cannot read member aggr"},
+        {"\"gat\",\"heads\":2.5", "cannot read member heads"},
+        {"\"gat\",\"heads\":65", "cannot read member heads"},
+        {"\"hgt\",\"heads\":0", "cannot read member heads"},
+        {"\"gat\",\"last_heads\":\"sum\"", "cannot read member last_heads"},
+        {"\"gat\",\"attention_dropout\":1", "cannot read member attention_dropout"},
+        {"\"gatv2\",\"share_weights\":1", "cannot read member share_weights"},
+        {"\"rgcn\",\"bases\":65537", "cannot read member bases"},
+        {"\"rgcn\",\"bases\":-1", "cannot read member bases"},
+        {"\"transformer\"", "cannot read member kind"},
+        {"\"gine\"", "cannot read member edge_features"},
+        {"\"sage\",\"edge_features\":true", "cannot read member edge_features"},
+        {"\"sage\",\"edge_weight\":\"w\"", "cannot read member edge_weight"},
+        {"\"gcn\",\"edge_weight\":\"\"", "cannot read member edge_weight"},
+        {"\"sage\",\"ffn\":true", "cannot read member ffn"},
+        {"\"sage\",\"residual_projection\":true", "cannot read member residual_projection"},
+        {"\"sage\",\"jk\":\"cat\"", "cannot read member jk"},
+        {"\"sage\",\"head\":[]", "cannot read member head"},
+        {"\"sage\",\"head\":[1099511627776,4]", "cannot read member head"},
+        {"\"sage\",\"encoder\":0", "cannot read member encoder"},
+        {"\"sage\",\"activation\":\"none\"", "cannot read member activation"},
+    };
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
+        promise(bad[i].kind, "4,4", "{\"name\":\"node\",\"features\":16}", 0, bad[i].want);
+    promise("\"sage\"", "4,0", "{\"name\":\"node\",\"features\":16}", 0, "member width");
+    promise("\"sage\"", "4", "{\"name\":\"node\",\"features\":-1}", 0, "member node_types");
+    promise("\"sage\"", "4", "{\"name\":\"node\",\"features\":16}", 1, "member target");
+}
+
 int main(void)
 {
     struct gnn_err e = {0};
@@ -343,27 +389,7 @@ int main(void)
             "no edge type leads to the labelled node type b");
     promise("\"sage\"", "4,4", "{\"name\":\"node\",\"features\":16}", 0,
             "no tensor convs.0.lin_l.weight");
-    promise("\"gin\",\"train_eps\":true", "4,4", "{\"name\":\"node\",\"features\":16}", 0,
-            "no tensor convs.0.eps");
-    promise("\"sage\",\"train_eps\":true", "4,4", "{\"name\":\"node\",\"features\":16}", 0,
-            "is damaged");
-    promise("\"gin\",\"train_eps\":1", "4,4", "{\"name\":\"node\",\"features\":16}", 0,
-            "is damaged");
-    promise("\"sage\",\"aggr\":\"max\",\"project\":true", "4,4",
-            "{\"name\":\"node\",\"features\":16}", 0, "no tensor convs.0.lin_l.weight");
-    promise("\"sage\",\"aggr\":\"most\"", "4,4", "{\"name\":\"node\",\"features\":16}", 0,
-            "is damaged");
-    promise("\"sage\",\"aggr\":1", "4,4", "{\"name\":\"node\",\"features\":16}", 0, "is damaged");
-    promise("\"gat\",\"heads\":2,\"last_heads\":\"concat\",\"self_loops\":false", "4,4",
-            "{\"name\":\"node\",\"features\":16}", 0, "no tensor convs.0.lin.weight");
-    promise("\"gat\",\"heads\":3", "4,4", "{\"name\":\"node\",\"features\":16}", 0,
-            "do not fill 4 columns");
-    promise("\"gat\",\"heads\":2.5", "4,4", "{\"name\":\"node\",\"features\":16}", 0, "is damaged");
-    promise("\"gat\",\"heads\":65", "4,4", "{\"name\":\"node\",\"features\":16}", 0, "is damaged");
-    promise("\"gat\",\"last_heads\":\"sum\"", "4,4", "{\"name\":\"node\",\"features\":16}", 0,
-            "is damaged");
-    promise("\"gatv2\",\"share_weights\":1", "4,4", "{\"name\":\"node\",\"features\":16}", 0,
-            "is damaged");
+    test_members();
     gnn_trainer_release(&t);
     gnn_model_release(&m);
     gnn_meta_release(&meta);

@@ -365,10 +365,11 @@ static void test_attention(void)
 {
     enum { CONCAT = 1 };
     const struct gnn_layer *const gat = &gnn_layer_gat, *const v2 = &gnn_layer_gatv2;
-    static const double one[] = {1, 0, 0.2, 0, 1, 0}, mean[] = {2, 0, 0.2, 0, 1, 0},
-                        concat[] = {4, CONCAT, 0.3, 0, 1, 0}, bare[] = {4, CONCAT, 0.1, 0, 0, 0},
-                        shared[] = {2, 0, 0.2, 0, 1, 1},
-                        linear[] = {4, CONCAT, 1, 0, 1, 0}; /* scores without a kink */
+    static const double one[] = {1, 0, 0.2, 0, 1, 0, 0}, mean[] = {2, 0, 0.2, 0, 1, 0, 0},
+                        concat[] = {4, CONCAT, 0.3, 0, 1, 0, 0},
+                        bare[] = {4, CONCAT, 0.1, 0, 0, 0, 0}, shared[] = {2, 0, 0.2, 0, 1, 0, 1},
+                        linear[] = {4, CONCAT, 1, 0, 1, 0, 0}, /* scores without a kink */
+        res[] = {2, 0, 0.2, 0, 1, 1, 0}, shared_res[] = {4, CONCAT, 0.2, 0, 1, 1, 1};
     const struct {
         struct variant v;
         const double *option;
@@ -392,6 +393,25 @@ static void test_attention(void)
           .wb = 6},
          concat},
         {{"gatv2, typed, shared weights", v2, .typed = true, .wa = 5, .wb = 5}, shared},
+        {{"gat, edges with features", gat, .wa = 5}, one},
+        {{"gat, edges with features, heads averaged, all, dropout", gat, .all = true, .wa = 5,
+          .drop = 0.2},
+         mean},
+        {{"gat, edges with features, no self-loops, norm", gat, .wa = 5, .norm = true}, bare},
+        {{"gat, edges with features, typed", gat, .typed = true, .all = true, .wa = 5, .wb = 6},
+         concat},
+        {{"gatv2, edges with features", v2, .wa = 5}, one},
+        {{"gatv2, edges with features, heads averaged, all, dropout", v2, .all = true, .wa = 5,
+          .drop = 0.2},
+         mean},
+        {{"gatv2, edges with features, no self-loops, norm", v2, .wa = 5, .norm = true}, bare},
+        {{"gatv2, edges with features, typed", v2, .typed = true, .all = true, .wa = 5, .wb = 6},
+         concat},
+        {{"gatv2, edges with features, shared weights", v2, .wa = 5}, shared},
+        {{"gat with res, residual", gat, .wa = 5, .norm = true, .residual = true}, res},
+        {{"gat with res, typed", gat, .typed = true, .all = true, .wa = 5, .wb = 6}, res},
+        {{"gatv2 with res", v2, .wa = 5}, shared_res},
+        {{"gatv2 with res, typed, no features", v2, .typed = true, .wa = 5}, res},
     };
     for (size_t i = 0; i < sizeof of / sizeof *of; i++) {
         struct gnn_model_config c = {.layer = of[i].v.layer,
@@ -399,7 +419,8 @@ static void test_attention(void)
                                      .width = {8, 8},
                                      .layer_norm = of[i].v.norm,
                                      .batch_norm = of[i].v.batch,
-                                     .residual = of[i].v.residual};
+                                     .residual = of[i].v.residual,
+                                     .edge_features = strstr(of[i].v.name, "edges with") != NULL};
         memcpy(c.option, of[i].option, sizeof one);
         check_gradients(&of[i].v, c, 80 + i);
     }
@@ -495,11 +516,43 @@ static void test_names(void)
        "gnn_model_layout refuses heads that do not divide the outputs: %s", e.msg);
     e = (struct gnn_err){0};
     c = (struct gnn_model_config){
-        .layer = &gnn_layer_gatv2, .nlayers = 2, .width = {8}, .option = {2, 0, 0, 0, 0, 1}};
+        .layer = &gnn_layer_gatv2, .nlayers = 2, .width = {8}, .option = {2, 0, 0, 0, 0, 0, 1}};
     ok(!gnn_model_config_fit(&c, &s, &e) && gnn_model_layout(&m, &c, &e) == GNN_E_USAGE &&
            strstr(e.msg, "has 6 and 5 features"),
        "gnn_model_layout refuses shared weights between types of different widths: %s", e.msg);
     gnn_schema_release(&s);
+}
+
+/* A batch may have a floating-point type that its header does not name (gnb(5)); f64 is refused. */
+static void test_double(struct gnn_model_config c, const char *tensor)
+{
+    struct gnn_err e = {0};
+    struct gnn_meta meta = {0};
+    struct gnn_batch b;
+    struct gnn_model m;
+    struct gnn_net n;
+    float *z;
+    uint32_t rows;
+    const struct gnn_net_mode mode = {false, 0, 0, 1};
+    c.nlayers = HOPS;
+    c.width[0] = c.width[1] = 8;
+    make_schema(&meta.schema, false, 5, 0, &e);
+    if (gnn_model_config_fit(&c, &meta.schema, &e) || gnn_model_init(&m, &c, &e) ||
+        gnn_net_init(&n, &m, &gnn_ops_cpu, &e))
+        die(&e);
+    gnn_model_reset(&m, 3);
+    make_batch(&b, &meta.schema, false);
+    struct gnn_tensor *t = (struct gnn_tensor *)(uintptr_t)gnn_tensors_find(&b.tensors, tensor);
+    if (!t || gnn_net_forward(&n, m.slab, &b, &meta, &mode, &z, &rows, &e))
+        die(&e);
+    t->dtype = GNN_F64;
+    ok(gnn_net_forward(&n, m.slab, &b, &meta, &mode, &z, &rows, &e) == GNN_E_INPUT &&
+           strstr(e.msg, tensor) && strstr(e.msg, "f64"),
+       "gnn_net_forward refuses %s of doubles: %s", tensor, e.msg);
+    free_batch(&b);
+    gnn_net_release(&n);
+    gnn_model_release(&m);
+    gnn_schema_release(&meta.schema);
 }
 
 /* Aggregation, normalised results and projected sources of GraphSAGE. */
@@ -636,5 +689,10 @@ int main(void)
     test_sage();
     test_rgcn();
     test_hgt();
+    test_double((struct gnn_model_config){.layer = &gnn_layer_sage}, "node/a/x");
+    test_double((struct gnn_model_config){.layer = &gnn_layer_gcn, .edge_weight = strdup("w")},
+                "hop/1/a/r/a/w");
+    test_double((struct gnn_model_config){.layer = &gnn_layer_gine, .edge_features = true},
+                "hop/0/a/r/a/x");
     return tap_done();
 }

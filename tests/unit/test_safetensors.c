@@ -79,6 +79,8 @@ static void test_bad(void)
         {"a further key", "{\"a\":{\"dtype\":\"U8\",\"shape\":[1],\"data_offsets\":[0,1],\"z\":1}}",
          1},
         {"metadata that is no text", "{\"__metadata__\":{\"x\":1}}", 0},
+        {"a line's end after a backslash", "{\"a\\\n\":1}", 0},
+        {"a line's end in a name", "{\"a\\nb\":" T("U8", "[1]", "0", "2") "}", 2},
         {"a real number as offset", "{\"a\":" T("U8", "[1]", "0", "1.0") "}", 1},
     };
     char why[256];
