@@ -186,6 +186,12 @@ ALL_TESTS = $(filter $(LONGEST),$(SCRIPTS)) $(addprefix $(B)/emu/tests/gpu/,chec
 check: all unit replay $(B)/shim.so ## run the tests (TESTS=... narrows them)
 	$(Q)GNN_BIN=$(CURDIR)/$(B)/bin GNN_TOP=$(CURDIR) GNN_B=$(CURDIR)/$(B) GNN_SAN=$(GNN_SAN) GNN_SWEEP=$(GNN_SWEEP) sh tests/run.sh $(or $(TESTS),$(ALL_TESTS))
 
+# What needs PyG is skipped by `make check` where it is not installed; here it has to be.
+PYTHON3 = $(or $(GNN_PYTHON),/usr/bin/python3)
+check-peers: all $(B)/shim.so ## compare models with PyG (GNN_PYTHON=a python3 that has it)
+	$(Q)$(PYTHON3) -c 'import torch, torch_geometric, safetensors' || { echo "$(PYTHON3) has no PyG: set GNN_PYTHON" >&2; exit 1; }
+	$(Q)GNN_PYTHON=$(PYTHON3) $(MAKE) -s check TESTS="$(shell grep -l GNN_PYTHON $(SCRIPTS))"
+
 # Sanitizers: everything under ASan and UBSan; what runs on several threads under TSan, with one OpenMP thread, as the
 # OpenMP run-time is not built for it. Tests that do not fit are skipped visibly.
 THREADED = $(addprefix $(B)/tests/unit/,test_map test_store test_stream test_comm test_sample_remote)

@@ -46,8 +46,13 @@ fixed() {
     cora:gat) echo "-m gat --heads 8 --activation elu -f -1,-1 -b 140 --hidden 64 --epochs 0:500 --lr 0.005 --weight-decay 5e-4" \
         "--dropout 0.6 --dropout-input 0.6 --attention-dropout 0.6 --feature-norm row --no-layer-norm" ;;
     # Platonov et al. (2023): linear layers before and after, feed-forward blocks
-    tolokers:*) echo "-m ${1#*:} $([ "$1" = tolokers:gat ] && echo --heads 4) --encoder 128 --ffn --residual --head 0 --hidden 128" \
-        "-f 15,15,10 --frontier $frontier -b 512 --epochs 0:$([ "$mode" = --quick ] && echo 25 || echo 50)" ;;
+    tolokers:*)
+        heads='' epochs=50
+        [ "$1" != tolokers:gat ] || { heads='--heads 4' && epochs=100; }
+        [ "$mode" != --quick ] || epochs=25
+        echo "-m ${1#*:} $heads --encoder 128 --ffn --residual --head 0 --hidden 128" \
+            "-f 15,15,10 --frontier $frontier -b 512 --epochs 0:$epochs"
+        ;;
     acm:rgcn) echo "-m rgcn --encoder 64 --hidden 64 --residual -f -1,-1 -b 180 --epochs 0:30" ;;
     acm:gat) echo "-m gat --heads 4 --hidden 64 --residual -f -1,-1 -b 180 --epochs 0:30" ;;
     acm:hgt) echo "-m hgt --heads 4 --encoder 64 --hidden 64 --head 0 -f -1,-1 -b 30 --epochs 0:30" ;;
