@@ -12,7 +12,8 @@
  *                  o->attention_sources(o, &a, back, from, to, &g, acc)
  *                  o->attention_targets(o, &a, seg, nseg, from, to, &g, acc)
  *
- * attention_sources writes dvalue, dsrc and edge_grad; attention_targets reads edge_grad.
+ * attention_sources writes dvalue, dsrc and edge_grad; attention_targets reads edge_grad. Of RAW
+ * and V2 it is the other way round (gnn_attention_targets_first).
  *
  * For example, a GAT layer with self-loops computes x' (nsrc, d) = x W, then
  *
@@ -46,7 +47,8 @@
  * the heads' matrices are applied to the sums, which are fewer rows than the sources. Backward,
  * attention_targets comes first and writes edge_grad, which attention_sources reads.
  * V2 (GATv2): dst = x W_r, value = x W_l, weight = att; the gradient of att is o->colsum of
- * g.dweight.
+ * g.dweight. Backward, attention_targets comes first, too, and also writes edge_weight and
+ * edge_sign.
  * DOT (HGT): o->attention is called for one relation after the other, with FIRST for the first and
  * LAST for the last. Backward, m, z and dots are those of all relations together, and ddst is added
  * up (acc). */
@@ -57,6 +59,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "kernels/hd.h"
 #include "kernels/spmm.h"
 
 #ifdef __cplusplus
@@ -76,6 +79,17 @@ enum gnn_attention_kind {
 };
 
 enum { GNN_ATTENTION_HEADS = 64 }; /* at most */
+
+/* Whether the backward pass by destinations comes before the one by sources. */
+static GNN_HD bool gnn_attention_targets_first(enum gnn_attention_kind kind)
+{
+    return kind == GNN_ATTENTION_RAW || kind == GNN_ATTENTION_V2;
+}
+/* Words of `edge_sign` for each edge: a bit for each column, in whole octets of each head. */
+static GNN_HD size_t gnn_attention_signs(uint32_t heads, uint32_t channels)
+{
+    return ((size_t)heads * ((channels + 7) / 8) + 31) / 32 * 8;
+}
 
 /* Dropout of the weights that softmax gave: 16 bits a head, those of head 8*g + k being bits
  * 16*(k%2) .. of word k/2 of Philox at the counter (id, id >> 32, g, 0) of an edge, (node, 0, g, 1)
@@ -127,27 +141,32 @@ struct gnn_attention_back {
     float *dscale;    /* DOT: (nsrc, heads), of each row its own; its column sums are the gradient
                          of weight; NULL: not wanted */
     float *edge_grad; /* (edges, heads), by number: the gradient of the score, and of ADD and RAW
-                         that of `edge`; 1/channels of messages. Of RAW from
+                         that of `edge`; 1/channels of messages. Of RAW and V2 from
                          gnn_attention_targets, as loop_grad is */
     float *loop_grad; /* (ndst, heads), the same of self-loops; NULL without */
-    float *edge_weight, *loop_weight; /* RAW, as edge_grad and loop_grad, where dvalue is wanted:
-                                         the weights, from gnn_attention_targets */
+    /* From gnn_attention_targets, as edge_grad and loop_grad. */
+    float *edge_weight, *loop_weight; /* RAW where dvalue is wanted, and V2: the weights */
+    uint32_t *edge_sign, *loop_sign;  /* V2, gnn_attention_signs() words for each: which terms of a
+                                         score are above 0, in an order of the backend's */
     /* From gnn_attention_targets, from row `from` on. */
     float *ddst;          /* as dst */
     float *dweight;       /* V2: (rows, d), of each row its own; its column sums are the gradient of
                              weight */
+    float *weights;       /* V2: (rows, heads), the sums of the weights: 1 but for dropout and rows
+                             without edges */
     float *dedge, *dloop; /* V2: as edge and loop, and may be in their place; never added to; NULL:
                              not wanted */
 };
 
 /* Gradients by sources, rows [from, to) of the transposed block `back`, whose `edge` gives numbers;
- * a->edge is of all edges. First of the two passes, but of RAW the second. dvalue, dsrc and dscale
- * begin with row `from`, all others with row 0. acc: these three are added to. */
+ * a->edge is of all edges. First of the two passes, but of RAW and V2 the second, for which neither
+ * dst nor edge is read. dvalue, dsrc and dscale begin with row `from`, all others with row 0. acc:
+ * these three are added to. */
 void gnn_attention_sources(const struct gnn_attention *a, const struct gnn_csr *back, uint32_t from,
                            uint32_t to, const struct gnn_attention_back *g, bool acc);
-/* Gradients by destinations, rows [from, to). acc: ddst and dweight are added to. loop_grad, as
- * loop, begins with row `from`, edge_grad with edge 0. dy, m, z and dots are used for RAW only, and
- * begin with row `from`. */
+/* Gradients by destinations, rows [from, to). acc: ddst, dweight and weights are added to.
+ * loop_grad, loop_weight and loop_sign, as loop, begin with row `from`, those of edges with edge 0.
+ * dy, m, z and dots are used for RAW and V2 only, and begin with row `from`. */
 void gnn_attention_targets(const struct gnn_attention *a, const struct gnn_csr *block,
                            size_t nblocks, uint32_t from, uint32_t to,
                            const struct gnn_attention_back *g, bool acc);

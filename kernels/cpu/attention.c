@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "kernels/cpu/attention_group.h"
+#include "kernels/cpu/attention_v2.h"
 #include "kernels/cpu/lanes.h"
 
 /* Rows of a task are few, as degrees differ widely. */
@@ -212,38 +213,6 @@ GNN_INLINE void forward_row(const struct gnn_attention *a, enum gnn_attention_ki
 
 /* ---- back, by sources ---- */
 
-/* Scores become powers p, powers weights, and u the gradients of the scores; edge e's destination,
- * whose m, z and dots count, is at[e * step]. */
-GNN_INLINE void grads_of_scores(const struct gnn_attention *a, enum gnn_attention_kind kind,
-                                const struct gnn_attention_back *b, const uint32_t *at, size_t step,
-                                uint32_t node, struct group *g)
-{
-    const uint32_t heads = a->heads;
-    float *restrict p = g->p, *restrict u = g->u;
-    const float *restrict dot = g->dot;
-    for (uint32_t e = 0; e < g->n; e++)
-        for (uint32_t h = 0; h < heads; h++)
-            p[e * heads + h] -= b->m[(size_t)at[e * step] * heads + h];
-    for (uint32_t k = 0; k < g->n * heads; k++)
-        p[k] = gnn_expf(p[k]);
-    if (a->drop.keep16)
-        draw_group(a, node, g);
-    for (uint32_t k = 0; !a->drop.keep16 && k < g->n * heads; k++)
-        g->keep[k] = 1;
-    if (kind == GNN_ATTENTION_DOT)
-        memcpy(g->raw, u, g->n * heads * sizeof(*u));
-    for (uint32_t e = 0; e < g->n; e++) {
-        const size_t i = (size_t)at[e * step] * heads, k = (size_t)e * heads;
-        const float *restrict z = b->z + i, *restrict dots = b->dots + i;
-        for (uint32_t h = 0; h < heads; h++) {
-            const float r = p[k + h] * (1 / z[h]), keep = g->keep[k + h];
-            const float ds = r * (dot[k + h] * keep - dots[h]);
-            p[k + h] = r * keep;
-            u[k + h] = gnn_attention_wide(kind) ? ds : gnn_leaky_back(u[k + h], a->slope, ds);
-        }
-    }
-}
-
 /* The same by sources, of which `value` is the row's own; b->dy has the destinations'. */
 GNN_INLINE void grads_of_group(const struct gnn_attention *a, enum gnn_attention_kind kind,
                                const struct gnn_attention_back *b, const float *value,
@@ -260,75 +229,13 @@ GNN_INLINE void grads_of_group(const struct gnn_attention *a, enum gnn_attention
     grads_of_scores(a, kind, b, g->at, 1, node, g);
 }
 
-/* The group's numbers, to where the second pass finds them: in the row of the edge's number, or of
- * the destination of a self-loop, which is counted from row `first` on. */
-GNN_INLINE void keep_terms(const struct gnn_attention *a, const struct group *g, const float *from,
-                           float *edges, float *loops, uint32_t first)
-{
-    const uint32_t heads = a->heads;
-    for (uint32_t e = 0; e < g->n; e++) {
-        const bool loop = g->loop && e + 1 == g->n;
-        float *to = loop ? loops + (size_t)(g->number[e] - first) * heads
-                         : edges + (size_t)g->number[e] * heads;
-        memcpy(to, from + e * heads, heads * sizeof(*to));
-    }
-}
-
-/* Row j of V2: what the weights and the scores of edge e, whose gradients are g->u, give to it. x
- * is the row, y the destination's term. */
-GNN_INLINE void v2_source_back(const struct gnn_attention *a, const struct group *g, uint32_t e,
-                               const float *restrict x, const float *restrict dys,
-                               float *restrict dx)
-{
-    const size_t n = a->channels, heads = a->heads, at = g->at[e] * heads * n;
-    const float *restrict y = a->dst + at, *restrict dy = dys + at, *restrict edge = g->edge[e];
-    const float *restrict w = a->weight, slope = a->slope;
-    for (size_t h = 0; h < heads; h++) {
-        const float ds = g->u[e * heads + h], p = g->p[e * heads + h];
-        for (size_t c = h * n; c < (h + 1) * n; c++) {
-            const float u = v2_term(x[c], y[c], edge, c), s = dx[c] + p * dy[c];
-            dx[c] = s + gnn_leaky_back(u, slope, ds * w[c]);
-        }
-    }
-}
-
-/* Row i of V2, x being its term: what edge e's score gives to it, to the row's part of the gradient
- * of weight and, unless that is NULL, to the edge's own, which may be in its place. */
-GNN_INLINE void v2_target_back(const struct gnn_attention *a, const struct group *g, uint32_t e,
-                               const float *restrict x, float *restrict dx, float *restrict dw,
-                               float *dedge)
-{
-    const size_t n = a->channels, heads = a->heads;
-    const float *restrict y = a->value + g->at[e] * heads * n;
-    const float *restrict w = a->weight, *edge = g->edge[e], slope = a->slope;
-    for (size_t h = 0; h < heads; h++) {
-        const float ds = g->u[e * heads + h];
-#pragma omp simd
-        for (size_t c = h * n; c < (h + 1) * n; c++) {
-            const float u = v2_term(x[c], y[c], edge, c);
-            const float v = gnn_leaky_back(u, slope, ds * w[c]);
-            dx[c] += v;
-            dw[c] += ds * gnn_leaky(u, slope);
-            if (dedge)
-                dedge[c] = v;
-        }
-    }
-}
-
 /* row: as counted from the first of the call. */
 GNN_INLINE void add_grads(const struct gnn_attention *a, enum gnn_attention_kind kind,
-                          const struct gnn_attention_back *b, const float *value, size_t row,
-                          struct group *g)
+                          const struct gnn_attention_back *b, size_t row, struct group *g)
 {
     const uint32_t heads = a->heads;
     const size_t d = (size_t)heads * a->channels;
-    float *dvalue = b->dvalue + row * d;
-    if (kind == GNN_ATTENTION_V2) {
-        for (uint32_t e = 0; e < g->n; e++)
-            v2_source_back(a, g, e, value, b->dy, dvalue);
-        return;
-    }
-    add_group(a, g, g->p, b->dy, a->channels, dvalue, false, false, NULL);
+    add_group(a, g, g->p, b->dy, a->channels, b->dvalue + row * d, false, false, NULL);
     float *dscale = kind == GNN_ATTENTION_DOT && b->dscale ? b->dscale + row * heads : NULL;
     float *dsrc = b->dsrc + row * heads;
     for (uint32_t e = 0; e < g->n; e++)
@@ -346,14 +253,6 @@ GNN_INLINE void add_grads(const struct gnn_attention *a, enum gnn_attention_kind
     add_group(a, g, g->dot, a->dst, a->channels, b->dsrc + row * d, false, false, NULL);
 }
 
-/* Edges that are left out have terms of 0. */
-GNN_INLINE void clear_loops(const struct span *s, uint32_t heads, float *terms)
-{
-    for (uint64_t e = 0; s->loops && e < s->n; e++)
-        if (s->index[e] == s->self)
-            memset(terms + (size_t)number_at(s, e) * heads, 0, heads * sizeof(*terms));
-}
-
 /* to: the row as counted from the first of the call. */
 GNN_INLINE void source_row(const struct gnn_attention *a, enum gnn_attention_kind kind,
                            const struct span *s, size_t to, const struct gnn_attention_back *b,
@@ -361,7 +260,7 @@ GNN_INLINE void source_row(const struct gnn_attention *a, enum gnn_attention_kin
 {
     const uint32_t heads = a->heads, row = s->self;
     const size_t d = (size_t)heads * a->channels, wide = gnn_attention_wide(kind) ? d : heads;
-    const float *own = (kind == GNN_ATTENTION_V2 ? a->value : a->src) + row * wide;
+    const float *own = a->src + row * wide;
     const float *loop = a->loop && s->end ? a->loop + row * edge_width(a) : NULL;
     const uint32_t node = s->end && a->drop.keep16 ? a->drop.node[row] : 0;
     struct group g;
@@ -369,8 +268,7 @@ GNN_INLINE void source_row(const struct gnn_attention *a, enum gnn_attention_kin
         fetch_floats(a->value + (row + 4) * d, d);
     if (!acc) {
         memset(b->dvalue + to * d, 0, d * sizeof(float));
-        if (kind != GNN_ATTENTION_V2)
-            memset(b->dsrc + to * wide, 0, wide * sizeof(float));
+        memset(b->dsrc + to * wide, 0, wide * sizeof(float));
         if (kind == GNN_ATTENTION_DOT && b->dscale)
             memset(b->dscale + to * heads, 0, heads * sizeof(float));
     }
@@ -379,7 +277,7 @@ GNN_INLINE void source_row(const struct gnn_attention *a, enum gnn_attention_kin
         score_group(a, kind, own, a->dst, &g);
         grads_of_group(a, kind, b, a->value + row * d, node, &g);
         keep_terms(a, &g, g.u, b->edge_grad, b->loop_grad, 0);
-        add_grads(a, kind, b, a->value + row * d, to, &g);
+        add_grads(a, kind, b, to, &g);
     }
 }
 
@@ -450,32 +348,6 @@ GNN_INLINE void load_grads(const struct gnn_attention *a, const struct gnn_atten
                heads * sizeof(float));
 }
 
-GNN_INLINE void target_row_v2(const struct gnn_attention *a, const struct span *s, size_t row,
-                              const struct gnn_attention_back *b, bool acc)
-{
-    const size_t d = (size_t)a->heads * a->channels;
-    float *ddst = b->ddst + row * d, *dw = b->dweight + row * d;
-    const float *loop = a->loop ? a->loop + row * d : NULL;
-    struct group g;
-    if (!acc) {
-        memset(ddst, 0, d * sizeof(float));
-        memset(dw, 0, d * sizeof(float));
-    }
-    for (uint64_t e = 0; b->dedge && s->loops && e < s->n; e++)
-        if (s->index[e] == s->self)
-            memset(b->dedge + (number_at(s, e) - a->edge0) * d, 0, d * sizeof(float));
-    for (uint64_t at = 0; take_group(a, s, at, loop, &g); at += GROUP) {
-        load_grads(a, b, row, &g);
-        for (uint32_t e = 0; e < g.n; e++) {
-            float *out = g.loop && e + 1 == g.n ? b->dloop ? b->dloop + row * d : NULL
-                         : b->dedge             ? b->dedge + (g.number[e] - a->edge0) * d
-                                                : NULL;
-            fetch_row(&g, e, a->value, d);
-            v2_target_back(a, &g, e, a->dst + row * d, ddst, dw, out);
-        }
-    }
-}
-
 GNN_INLINE void target_row_dot(const struct gnn_attention *a, const struct span *s, size_t row,
                                const struct gnn_attention_back *b, bool acc)
 {
@@ -511,7 +383,7 @@ GNN_INLINE void target_row_raw(const struct gnn_attention *a, const struct span 
     for (uint64_t at = 0; take_group(a, s, at, loop, &g); at += GROUP) {
         score_group(a, GNN_ATTENTION_RAW, a->dst + row * heads, a->src, &g);
         for (uint32_t e = 0; e < g.n; e++) {
-            fetch_row(&g, e, a->value, n);
+            fetch_row_near(&g, e, a->value, n);
             for (uint32_t h = 0; h < heads; h++)
                 g.dot[e * heads + h] =
                     head_dot(dy + (size_t)h * n, a->value + (size_t)g.at[e] * n, n);
@@ -580,7 +452,7 @@ GNN_SIMD static void source_rows(const struct task *t, const struct gnn_csr *k, 
         else if (t->a->kind == GNN_ATTENTION_RAW)
             source_row_raw(t->a, &s, row, t->b, t->acc);
         else if (t->a->kind == GNN_ATTENTION_V2)
-            source_row(t->a, GNN_ATTENTION_V2, &s, row, t->b, t->acc);
+            source_row_v2(t->a, &s, row, t->b, t->acc);
         else
             source_row(t->a, GNN_ATTENTION_DOT, &s, row, t->b, t->acc);
     }

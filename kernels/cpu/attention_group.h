@@ -3,6 +3,8 @@
 #ifndef GNN_KERNELS_CPU_ATTENTION_GROUP_H
 #define GNN_KERNELS_CPU_ATTENTION_GROUP_H
 
+#include <string.h>
+
 #include "kernels/attention.h"
 #include "kernels/attention_edge.h"
 #include "kernels/simd.h"
@@ -86,10 +88,11 @@ GNN_INLINE bool take_group(const struct gnn_attention *a, const struct span *s, 
     return at < end;
 }
 
+/* Into the second level of the cache, where more rows can be on their way at once. */
 GNN_INLINE void fetch_floats(const float *x, size_t w)
 {
     for (size_t c = 0; c < w; c += 64 / sizeof(*x))
-        __builtin_prefetch(x + c);
+        __builtin_prefetch(x + c, 0, 2);
 }
 
 /* For edge e of the group. */
@@ -97,6 +100,13 @@ GNN_INLINE void fetch_row(const struct group *g, uint32_t e, const float *x, siz
 {
     if (e < g->left)
         fetch_floats(x + (size_t)g->next[e] * w, w);
+}
+
+/* The same into the first level, for rows that each head reads. */
+GNN_INLINE void fetch_row_near(const struct group *g, uint32_t e, const float *x, size_t w)
+{
+    for (size_t c = 0; e < g->left && c < w; c += 64 / sizeof(*x))
+        __builtin_prefetch(x + (size_t)g->next[e] * w + c);
 }
 
 /* Factors of the weights under dropout: 0, or what makes up for the dropped ones. */
@@ -124,6 +134,60 @@ GNN_INLINE void draw_group(const struct gnn_attention *a, uint32_t node, struct 
                 g->keep[e * heads + h] =
                     (w[h % 8 / 2][e] >> (h % 2 * 16) & 0xffff) < q->keep16 ? scale : 0;
     }
+}
+
+/* Scores become powers p, powers weights, and u the gradients of the scores; edge e's destination,
+ * whose m, z and dots count, is at[e * step]. */
+GNN_INLINE void grads_of_scores(const struct gnn_attention *a, enum gnn_attention_kind kind,
+                                const struct gnn_attention_back *b, const uint32_t *at, size_t step,
+                                uint32_t node, struct group *g)
+{
+    const uint32_t heads = a->heads;
+    float *__restrict p = g->p, *__restrict u = g->u;
+    const float *__restrict dot = g->dot;
+    for (uint32_t e = 0; e < g->n; e++)
+        for (uint32_t h = 0; h < heads; h++)
+            p[e * heads + h] -= b->m[(size_t)at[e * step] * heads + h];
+    for (uint32_t k = 0; k < g->n * heads; k++)
+        p[k] = gnn_expf(p[k]);
+    if (a->drop.keep16)
+        draw_group(a, node, g);
+    for (uint32_t k = 0; !a->drop.keep16 && k < g->n * heads; k++)
+        g->keep[k] = 1;
+    if (kind == GNN_ATTENTION_DOT)
+        memcpy(g->raw, u, g->n * heads * sizeof(*u));
+    for (uint32_t e = 0; e < g->n; e++) {
+        const size_t i = (size_t)at[e * step] * heads, k = (size_t)e * heads;
+        const float *__restrict z = b->z + i, *__restrict dots = b->dots + i;
+        for (uint32_t h = 0; h < heads; h++) {
+            const float r = p[k + h] * (1 / z[h]), keep = g->keep[k + h];
+            const float ds = r * (dot[k + h] * keep - dots[h]);
+            p[k + h] = r * keep;
+            u[k + h] = gnn_attention_wide(kind) ? ds : gnn_leaky_back(u[k + h], a->slope, ds);
+        }
+    }
+}
+
+/* The group's numbers, to where the second pass finds them: in the row of the edge's number, or of
+ * the destination of a self-loop, which is counted from row `first` on. */
+GNN_INLINE void keep_terms(const struct gnn_attention *a, const struct group *g, const float *from,
+                           float *edges, float *loops, uint32_t first)
+{
+    const uint32_t heads = a->heads;
+    for (uint32_t e = 0; e < g->n; e++) {
+        const bool loop = g->loop && e + 1 == g->n;
+        float *to = loop ? loops + (size_t)(g->number[e] - first) * heads
+                         : edges + (size_t)g->number[e] * heads;
+        memcpy(to, from + e * heads, heads * sizeof(*to));
+    }
+}
+
+/* Edges that are left out have terms of 0. */
+GNN_INLINE void clear_loops(const struct span *s, uint32_t heads, float *terms)
+{
+    for (uint64_t e = 0; s->loops && e < s->n; e++)
+        if (s->index[e] == s->self)
+            memset(terms + (size_t)number_at(s, e) * heads, 0, heads * sizeof(*terms));
 }
 
 #endif

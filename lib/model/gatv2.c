@@ -103,45 +103,113 @@ static int make_rows(struct gnn_conv_run *c, uint32_t from, uint32_t to, float *
     return gnn_heads_rows(c, &a, from, to, y, acc, ep, e);
 }
 
-/* The gradients of the destinations' projected rows, which become `ddst`, and of att; those of the
- * edges' rows and self-loops take the place of these. Chunk by chunk, as att's are made row by row.
- */
-static void scores_back(struct gnn_conv_run *c, const struct gnn_attention *a,
-                        const struct gnn_attention_back *b, float *ddst, float *each)
+/* Where the gradients of the destinations' projected rows are, if destinations are to get
+ * gradients: the rows before heads are averaged are needed no more, but if they are averaged, the
+ * gradient of these is there. */
+static float *target_grads(struct gnn_conv_run *c, struct gnn_err *e)
 {
-    struct gnn_pass *s = c->s;
-    const struct gnn_ops *o = s->o;
-    const uint32_t n = c->adj.ndst, chunk = o->chunk, d = a->heads * a->channels;
-    for (uint32_t from = 0, to; from < n; from = to) {
-        struct gnn_attention now = *a;
-        struct gnn_attention_back g = *b;
-        to = n - from < chunk ? n : from + chunk;
-        now.dst = targets_at(c, from);
-        now.drop.node = a->drop.node ? a->drop.node + from : NULL;
-        g.loop_grad = b->loop_grad + (size_t)from * a->heads;
-        g.ddst = ddst + (size_t)from * d;
-        g.dweight = each;
-        if (c->adj.features)
-            g.dedge = s->edge_rows.data;
-        if (a->loop) {
-            now.loop = a->loop + (size_t)from * d;
-            g.dloop = (float *)s->edge_rows.data + (now.loop - a->edge);
-        }
-        o->attention_targets(o, &now, c->adj.seg, c->adj.nseg, from, to, &g, false);
-        o->colsum(o, each, to - from, d, s->work.data, gnn_conv_grad(c, ATT), true);
+    const struct gnn_heads h = gnn_heads_of_run(c);
+    return gnn_conv_room(c, h.mean ? GNN_HEADS_EDGES : GNN_HEADS_ROWS, 0, c->adj.ndst, h.d, e);
+}
+
+/* Scratch of the backward pass, beyond what attention layers have in common: what each edge and
+ * self-loop tells its source, and what rows of a chunk give to att and to their own projection.
+ * *shift: the gradient of the scores' biases. */
+static int open_scratch(struct gnn_conv_run *c, const float *dy, struct gnn_attention_back *b,
+                        float **shift, struct gnn_err *e)
+{
+    const struct gnn_heads h = gnn_heads_of_run(c);
+    const uint64_t edges = c->adj.edges, loops = c->adj.ndst, most = c->s->o->chunk,
+                   rows = loops < most ? loops : most, words = gnn_attention_signs(h.n, h.channels);
+    float *at;
+    if (gnn_heads_open_back(c, dy, (2 * rows + 1) * h.d + (edges + loops) * (h.n + words), b, &at,
+                            e))
+        return e->code;
+    *shift = at, at += h.d;
+    b->dweight = at, at += rows * h.d;
+    b->ddst = at, at += rows * h.d;
+    b->edge_weight = at, at += edges * h.n;
+    b->loop_weight = at, at += loops * h.n;
+    b->edge_sign = (uint32_t *)(void *)at, at += edges * words;
+    b->loop_sign = (uint32_t *)(void *)at;
+    b->weights = gnn_heads_term(c, GNN_HEADS_DDST, 0); /* scores have no other term */
+    return 0;
+}
+
+/* Arrays of destinations, from row `from` on; the gradients of edges' rows and self-loops take the
+ * place of these. */
+static void begin_with(const struct gnn_conv_run *c, uint32_t from, struct gnn_attention *a,
+                       struct gnn_attention_back *b)
+{
+    const size_t d = (size_t)a->heads * a->channels, heads = from * (size_t)a->heads;
+    a->dst = targets_at(c, from);
+    a->drop.node = a->drop.node ? a->drop.node + from : NULL;
+    b->m += heads, b->z += heads, b->dots += heads, b->weights += heads;
+    b->dy += from * d;
+    b->loop_grad += heads, b->loop_weight += heads;
+    b->loop_sign += from * gnn_attention_signs(a->heads, a->channels);
+    if (c->adj.features)
+        b->dedge = c->s->edge_rows.data;
+    if (a->loop) {
+        a->loop += from * d;
+        b->dloop = (float *)c->s->edge_rows.data + (a->loop - a->edge);
     }
 }
 
-/* Gradients of the sources, and of their matrix and bias. */
+/* The gradients of rows [from, to) of the destinations, and of what makes them. */
+static int targets_back(struct gnn_conv_run *c, const struct gnn_attention *a,
+                        const struct gnn_attention_back *b, uint32_t from, uint32_t to,
+                        float *shift, struct gnn_err *e)
+{
+    const struct gnn_ops *o = c->s->o;
+    const uint32_t n = to - from, d = a->heads * a->channels;
+    float *work = c->s->work.data;
+    struct gnn_attention now = *a;
+    struct gnn_attention_back g = *b;
+    begin_with(c, from, &now, &g);
+    if (c->inputs) {
+        float *all = target_grads(c, e);
+        if (!all)
+            return e->code;
+        g.ddst = all + (size_t)from * d;
+    }
+    o->attention_targets(o, &now, c->adj.seg, c->adj.nseg, from, to, &g, false);
+    o->colsum(o, g.dweight, n, d, work, gnn_conv_grad(c, ATT), true);
+    o->colsum(o, g.ddst, n, d, work, shift, from > 0);
+    o->head_sums(o, g.weights, g.dy, n, a->heads, a->channels, work, gnn_conv_grad(c, BIAS_L),
+                 true);
+    return gnn_pass_gemm(c->s, true, false, d, c->dd, n, g.ddst, c->own + (size_t)from * c->dd, 1,
+                         gnn_conv_grad(c, projects_once(c) ? LIN_L : LIN_R), NULL, e);
+}
+
+/* The same of all destinations; sources are told their share. Both biases are in each score, and
+ * the sources' in each weighted row, too. */
+static int scores_back(struct gnn_conv_run *c, const struct gnn_attention *a,
+                       const struct gnn_attention_back *b, float *shift, struct gnn_err *e)
+{
+    const struct gnn_ops *o = c->s->o;
+    const uint32_t n = c->adj.ndst, d = a->heads * a->channels;
+    for (uint32_t from = 0, to; from < n; from = to) {
+        to = n - from < o->chunk ? n : from + o->chunk;
+        if (targets_back(c, a, b, from, to, shift, e))
+            return e->code;
+    }
+    if (n) {
+        o->add(o, shift, d, gnn_conv_grad(c, BIAS_L));
+        o->add(o, shift, d, gnn_conv_grad(c, BIAS_R));
+    }
+    return 0;
+}
+
+/* Gradients of the sources, and of their matrix. */
 static int messages_back(struct gnn_conv_run *c, const struct gnn_attention *a,
                          const struct gnn_attention_back *b, float *g, bool acc, struct gnn_err *e)
 {
     const struct gnn_ops *o = c->s->o;
-    const uint32_t n = c->adj.nsrc, d = gnn_heads_of_run(c).d;
+    const uint32_t n = c->adj.nsrc;
     for (uint32_t from = 0, to; from < n; from = to) {
         to = n - from < o->chunk ? n : from + o->chunk;
         o->attention_sources(o, a, c->adj.back, from, to, b, false);
-        o->colsum(o, b->dvalue, to - from, d, c->s->work.data, gnn_conv_grad(c, BIAS_L), true);
         if (gnn_heads_messages_back(c, b->dvalue, from, to, LIN_L, g, acc, e))
             return e->code;
     }
@@ -151,34 +219,27 @@ static int messages_back(struct gnn_conv_run *c, const struct gnn_attention *a,
 static int sources_back(struct gnn_conv_run *c, const float *dy, float *g, bool acc,
                         struct gnn_err *e)
 {
-    struct gnn_pass *s = c->s;
-    const struct gnn_ops *o = s->o;
-    const uint32_t d = gnn_heads_of_run(c).d, n = c->adj.ndst, chunk = n < o->chunk ? n : o->chunk;
-    const bool once = projects_once(c);
+    const uint32_t d = gnn_heads_of_run(c).d;
     struct gnn_attention a = gnn_heads_attention(c, GNN_ATTENTION_V2);
     struct gnn_attention_back b;
-    float *each, *ddst = c->kept[GNN_HEADS_ROWS].data; /* rows are needed no more */
+    float *shift = NULL;
     a.weight = gnn_conv_param(c, ATT);
-    a.dst = targets_at(c, 0);
-    if (add_edges(c, 0, n, &a, e) ||
-        gnn_heads_open_back(c, dy, (uint64_t)chunk * d, &b, &each, e) ||
-        messages_back(c, &a, &b, g, acc, e))
+    if (add_edges(c, 0, c->adj.ndst, &a, e) || open_scratch(c, dy, &b, &shift, e) ||
+        scores_back(c, &a, &b, shift, e) ||
+        (c->adj.features &&
+         gnn_heads_edges_back(c, &a, a.edge, a.loop, d, gnn_conv_grad(c, LIN_EDGE), e)))
         return e->code;
-    scores_back(c, &a, &b, ddst, each);
-    if (c->adj.features &&
-        gnn_heads_edges_back(c, &a, a.edge, a.loop, d, gnn_conv_grad(c, LIN_EDGE), e))
-        return e->code;
-    o->colsum(o, ddst, n, d, s->work.data, gnn_conv_grad(c, once ? BIAS_L : BIAS_R), true);
-    return gnn_pass_gemm(s, true, false, d, c->dd, n, ddst, c->own, 1,
-                         gnn_conv_grad(c, once ? LIN_L : LIN_R), NULL, e);
+    return messages_back(c, &a, &b, g, acc, e);
 }
 
 static int own_back(struct gnn_conv_run *c, const float *dy, float *g, struct gnn_err *e)
 {
     const uint32_t weight = projects_once(c) ? LIN_L : LIN_R;
+    const float *ddst = target_grads(c, e);
     (void)dy;
-    return gnn_pass_gemm(c->s, false, false, c->adj.ndst, c->dd, gnn_heads_of_run(c).d,
-                         c->kept[GNN_HEADS_ROWS].data, gnn_conv_param(c, weight), 1, g, NULL, e);
+    return ddst ? gnn_pass_gemm(c->s, false, false, c->adj.ndst, c->dd, gnn_heads_of_run(c).d, ddst,
+                                gnn_conv_param(c, weight), 1, g, NULL, e)
+                : e->code;
 }
 
 /* Weights that are twice the same are taken for shared ones, and so is lin_l alone: safetensors'

@@ -86,20 +86,24 @@ struct Inputs {
 /* What one of the two computes. All is 0xa5 at first but for what is added to. */
 struct Results {
     Array<float> y, m, z, dvalue, dsrc, dscale, edge_grad, loop_grad, edge_weight, loop_weight,
-        ddst, dweight, dedge, dloop;
+        ddst, dweight, dedge, dloop, weights;
+    std::vector<uint32_t> edge_sign, loop_sign; /* each in its own order */
     Results(const Shape &s, uint32_t edges, size_t d, size_t wide)
         : y(ROWS * d), m(ROWS * s.heads), z(ROWS * s.heads), dvalue(COLS * values(s)),
           dsrc(COLS * wide), dscale(COLS * s.heads), edge_grad(edges * s.heads),
           loop_grad(ROWS * s.heads), edge_weight(edges * s.heads), loop_weight(ROWS * s.heads),
-          ddst(ROWS * wide), dweight(ROWS * d), dedge(edges * d), dloop(ROWS * d)
+          ddst(ROWS * wide), dweight(ROWS * d), dedge(edges * d), dloop(ROWS * d),
+          weights(ROWS * s.heads), edge_sign(edges * gnn_attention_signs(s.heads, s.channels)),
+          loop_sign(ROWS * gnn_attention_signs(s.heads, s.channels))
     {
-        for (Array<float> *a : {&dvalue, &dsrc, &dscale, &ddst, &dweight})
+        for (Array<float> *a : {&dvalue, &dsrc, &dscale, &ddst, &dweight, &weights})
             a->fill(0.25f);
     }
     std::vector<Array<float> *> all()
     {
-        return {&y,         &m,           &z,           &dvalue, &dsrc,    &dscale, &edge_grad,
-                &loop_grad, &edge_weight, &loop_weight, &ddst,   &dweight, &dedge,  &dloop};
+        return {&y,      &m,         &z,         &dvalue,      &dsrc,
+                &dscale, &edge_grad, &loop_grad, &edge_weight, &loop_weight,
+                &ddst,   &dweight,   &dedge,     &dloop,       &weights};
     }
 };
 
@@ -110,7 +114,8 @@ gnn_attention_back grads(Results &r, const Shape &s, float *dots, float *dy)
     g.dvalue = r.dvalue.data(), g.dsrc = r.dsrc.data(), g.dscale = r.dscale.data();
     g.edge_grad = r.edge_grad.data(), g.loop_grad = r.loop_grad.data();
     g.edge_weight = r.edge_weight.data(), g.loop_weight = r.loop_weight.data();
-    g.ddst = r.ddst.data(), g.dweight = r.dweight.data();
+    g.edge_sign = r.edge_sign.data(), g.loop_sign = r.loop_sign.data();
+    g.ddst = r.ddst.data(), g.dweight = r.dweight.data(), g.weights = r.weights.data();
     g.dedge = s.edge ? r.dedge.data() : nullptr;
     g.dloop = s.edge ? r.dloop.data() : nullptr;
     return g;
@@ -142,6 +147,8 @@ void advance(gnn_attention &a, gnn_attention_back &g, uint32_t from)
     a.drop.node += from;
     g.loop_grad += from * a.heads;
     g.loop_weight += from * a.heads;
+    g.loop_sign += from * gnn_attention_signs(a.heads, a.channels);
+    g.weights += from * a.heads;
     g.dy += from * d, g.m += from * a.heads, g.z += from * a.heads, g.dots += from * a.heads;
     g.ddst += from * wide;
     g.dweight += from * d;
@@ -174,7 +181,7 @@ void run(bool device, const Shape &s, Graph &g, Inputs &in, Results &out, bool a
             else
                 gnn_attention_rows(&q, g.block.data(), 2, cut[c], cut[c + 1], flags, y, m, z);
         }
-    if (s.kind != GNN_ATTENTION_RAW)
+    if (!gnn_attention_targets_first(s.kind))
         sources(device, a, g, b, acc, bad);
     for (int c = 0; c < 3; c++) {
         gnn_attention q = a;
@@ -186,7 +193,7 @@ void run(bool device, const Shape &s, Graph &g, Inputs &in, Results &out, bool a
         else
             gnn_attention_targets(&q, g.block.data(), 2, cut[c], cut[c + 1], &p, acc);
     }
-    if (s.kind == GNN_ATTENTION_RAW)
+    if (gnn_attention_targets_first(s.kind))
         sources(device, a, g, b, acc, bad);
 }
 
@@ -203,8 +210,9 @@ size_t test_in_place(const Shape &s, Graph &g, Inputs &in, Results &want)
     a.dst = in.dst.data(), a.weight = in.weight.data(), a.edge = edge.data();
     a.loop = loop.data(), a.value = in.value.data(), a.nsrc = COLS, a.ndst = ROWS;
     a.loops = s.loops;
+    a.drop = {{3, 4}, s.keep16, g.id.data(), in.node.data()};
     gnn_attention_back b = grads(want, s, in.dots.data(), in.dy.data());
-    b.ddst = got.ddst.data(), b.dweight = got.dweight.data();
+    b.ddst = got.ddst.data(), b.dweight = got.dweight.data(), b.weights = got.weights.data();
     b.dedge = edge.data(), b.dloop = loop.data();
     uint64_t bad = UINT64_MAX;
     gnn_cuda_attention_targets(&a, g.block.data(), 2, 0, ROWS, &b, false, &bad, nullptr);
@@ -313,6 +321,7 @@ int main()
                                    {GNN_ATTENTION_V2, 2, 8, 9, 33, 0, false, false},
                                    {GNN_ATTENTION_V2, 3, 13, 9, 64, 40000, true, true},
                                    {GNN_ATTENTION_V2, 1, 70, 9, 31, 0, true, false},
+                                   {GNN_ATTENTION_V2, 7, 40, 9, 70, 50000, false, true},
                                    {GNN_ATTENTION_DOT, 4, 8, 9, 64, 0, false, false},
                                    {GNN_ATTENTION_DOT, 2, 37, 40, 100, 50000, false, false}};
     for (const Shape &s : shapes)

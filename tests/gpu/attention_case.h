@@ -16,7 +16,8 @@ struct attended {
 static struct attended attended(void *(*get)(size_t), const struct gnn_attention *a, uint32_t edges)
 {
     const size_t f = sizeof(float), d = a->heads * a->channels, rows = a->ndst * d * f,
-                 cols = a->nsrc * d * f;
+                 cols = a->nsrc * d * f,
+                 words = gnn_attention_signs(a->heads, a->channels) * sizeof(uint32_t);
     struct attended t = {.y = get(rows), .m = get(rows), .z = get(rows), .dots = get(rows)};
     t.g = (struct gnn_attention_back){.m = t.m,
                                       .z = t.z,
@@ -28,6 +29,9 @@ static struct attended attended(void *(*get)(size_t), const struct gnn_attention
                                       .loop_grad = get(rows),
                                       .edge_weight = get(edges * a->heads * f),
                                       .loop_weight = get(rows),
+                                      .edge_sign = get(edges * words),
+                                      .loop_sign = get(a->ndst * words),
+                                      .weights = get(rows),
                                       .ddst = get(rows),
                                       .dweight = get(rows)};
     return t;
@@ -61,8 +65,8 @@ static void attention(uint32_t rows, uint32_t degree, uint32_t longest,
     want.g.dy = dy;
     gnn_attention_rows(&a, &k, 1, 0, rows, GNN_ATTENTION_WHOLE, want.y, want.m, want.z);
     gnn_head_dots(dy, want.y, d, rows, heads, channels, want.dots);
-    for (int pass = 0; pass < 2; pass++) /* of raw rows the targets come first */
-        if (pass == (kind == GNN_ATTENTION_RAW))
+    for (int pass = 0; pass < 2; pass++) /* or the targets come first */
+        if (pass == gnn_attention_targets_first(kind))
             gnn_attention_sources(&a, &back, 0, cols, &want.g, false);
         else
             gnn_attention_targets(&a, &k, 1, 0, rows, &want.g, false);
@@ -82,7 +86,7 @@ static void attention(uint32_t rows, uint32_t degree, uint32_t longest,
                                 bad, stream);
         gnn_cuda_head_dots(got.g.dy, got.y, d, rows, heads, channels, got.dots, stream);
         for (int pass = 0; pass < 2; pass++)
-            if (pass == (kind == GNN_ATTENTION_RAW))
+            if (pass == gnn_attention_targets_first(kind))
                 gnn_cuda_attention_sources(&a, across, 0, cols, &got.g, false, bad, stream);
             else
                 gnn_cuda_attention_targets(&a, block, 1, 0, rows, &got.g, false, bad, stream);

@@ -30,6 +30,11 @@ static float *vec(size_t n)
     return v;
 }
 
+static uint32_t *words(size_t n)
+{
+    return (uint32_t *)(void *)vec(n);
+}
+
 /* One relation: two blocks, rows 7 and 8 being in neither, and the transposed one. */
 struct relation {
     uint32_t ptr[2][ROWS + 1], idx[2][MOST], edges;
@@ -167,7 +172,8 @@ static double loss(const struct relation *r, unsigned relations, const float *dy
 
 static void make(struct relation *r, const struct shape *s, const float *dst, const uint32_t *node)
 {
-    const size_t d = s->heads * s->channels, wide = terms(s);
+    const size_t d = s->heads * s->channels, wide = terms(s),
+                 signs = gnn_attention_signs(s->heads, s->channels);
     make_graph(r);
     r->a = (struct gnn_attention){.kind = s->kind,
                                   .heads = s->heads,
@@ -190,6 +196,9 @@ static void make(struct relation *r, const struct shape *s, const float *dst, co
                                        .loop_grad = vec(ROWS * s->heads),
                                        .edge_weight = vec(r->edges * s->heads),
                                        .loop_weight = vec(ROWS * s->heads),
+                                       .edge_sign = words(r->edges * signs),
+                                       .loop_sign = words(ROWS * signs),
+                                       .weights = vec(ROWS * s->heads),
                                        .ddst = vec(ROWS * wide),
                                        .dweight = vec(ROWS * d),
                                        .dedge = s->edge ? vec(r->edges * d) : NULL,
@@ -206,7 +215,8 @@ static void release(struct relation *r)
     drop_floats(r->a.src), drop_floats(r->a.weight), drop_floats(r->a.edge);
     drop_floats(r->a.loop), drop_floats(r->a.value);
     free(r->g.dvalue), free(r->g.dsrc), free(r->g.dscale), free(r->grad), free(r->g.loop_grad);
-    free(r->g.edge_weight), free(r->g.loop_weight);
+    free(r->g.edge_weight), free(r->g.loop_weight), free(r->g.weights);
+    free(r->g.edge_sign), free(r->g.loop_sign);
     free(r->g.ddst), free(r->g.dweight), free(r->g.dedge), free(r->g.dloop);
 }
 
@@ -305,6 +315,8 @@ static void targets(struct relation *r, const struct shape *s, bool acc)
         a.drop.node += from;
         g.loop_grad += from * s->heads;
         g.loop_weight += from * s->heads;
+        g.loop_sign += from * gnn_attention_signs(s->heads, s->channels);
+        g.weights += from * s->heads;
         g.dy += from * d, g.m += from * s->heads, g.z += from * s->heads;
         g.dots += from * s->heads;
         g.ddst += from * wide;
@@ -358,12 +370,12 @@ static void test_shape(const struct shape *s)
     for (unsigned k = 0; k < s->relations; k++) {
         float *own = r[k].g.ddst;
         r[k].g.m = m, r[k].g.z = z, r[k].g.dots = dots, r[k].g.dy = dy;
-        if (s->kind != GNN_ATTENTION_RAW)
+        if (!gnn_attention_targets_first(s->kind))
             sources(&r[k], s);
         r[k].g.ddst = ddst;
         targets(&r[k], s, k > 0);
         r[k].g.ddst = own;
-        if (s->kind == GNN_ATTENTION_RAW)
+        if (gnn_attention_targets_first(s->kind))
             sources(&r[k], s);
     }
     test_back(r, s, dy, dst);
@@ -452,6 +464,7 @@ int main(void)
         {GNN_ATTENTION_RAW, 2, 13, 1, 0, false, true, "GAT of raw rows with self-loops"},
         {GNN_ATTENTION_V2, 2, 12, 1, 0, false, false, "GATv2"},
         {GNN_ATTENTION_V2, 3, 8, 1, 40000, true, true, "GATv2 with everything"},
+        {GNN_ATTENTION_V2, 3, 100, 1, 0, false, true, "GATv2 of wide heads"},
         {GNN_ATTENTION_DOT, 2, 19, 1, 0, false, false, "HGT of one relation"},
         {GNN_ATTENTION_DOT, 4, 8, 2, 0, false, false, "HGT of two relations"}};
     for (unsigned i = 0; i < sizeof(shapes) / sizeof(*shapes); i++)
