@@ -25,16 +25,20 @@ static GNN_HD bool gnn_max_is(float v, float most)
 }
 
 /* y[i][c] = the largest X[indices[e]][c] of row i's edges e, or 0 if it has none. arg, like y: the
- * number of that edge, the first one among equals; UINT32_MAX: none. NULL: nobody asks. */
+ * number of that edge, the first one among equals; UINT32_MAX: none. NULL: nobody asks. Numbers
+ * count from `number` on. acc: y and arg, which is asked for, are those of earlier edges, and only
+ * what is larger takes their place. */
 void gnn_max_rows(const struct gnn_csr *block, size_t nblocks, uint32_t from, uint32_t to,
-                  const float *x, size_t d, float *y, uint32_t *arg);
+                  const float *x, size_t d, float *y, uint32_t *arg, uint32_t number, bool acc);
 /* Its gradient, through the transposed blocks with `edge`, whose rows are those of X:
  * dx[j][c] = sum over the edges of j, each of a row i, of dy[i][c] where arg[i][c] is that edge;
- * with `acc` they are added one by one to what is there. dy and arg have all rows i. The gradient
+ * with `acc` they are added one by one to what is there. dy and arg have all rows i; `number` is
+ * added to `edge`. The gradient
  * goes to one edge: PyTorch 2.2 divides it among equals, so that what trains here and there is
  * compared with rows that have none. */
 void gnn_max_back(const struct gnn_csr *block, size_t nblocks, uint32_t from, uint32_t to,
-                  const float *dy, const uint32_t *arg, size_t d, float *dx, bool acc);
+                  const float *dy, const uint32_t *arg, size_t d, float *dx, uint32_t number,
+                  bool acc);
 
 /* Z has a row for each of nz edges, from the one with the number zfirst on: of all edges, or of a
  * range of rows at a time, so that edges' rows need not all be there at once. */
@@ -66,10 +70,12 @@ void gnn_edge_means(const struct gnn_csr *block, size_t nblocks, uint32_t from, 
  * differ. */
 void gnn_cuda_max_rows(const struct gnn_csr *block, uint32_t nblocks, uint32_t first,
                        const uint32_t *nrows, uint32_t cap, const float *x, uint32_t xrows,
-                       size_t d, float *y, uint32_t *arg, uint64_t *bad, void *stream);
+                       size_t d, float *y, uint32_t *arg, uint32_t number, bool acc, uint64_t *bad,
+                       void *stream);
 void gnn_cuda_max_back(const struct gnn_csr *block, uint32_t nblocks, uint32_t first,
                        const uint32_t *nrows, uint32_t cap, const float *dy, const uint32_t *arg,
-                       uint32_t xrows, size_t d, float *dx, bool acc, uint64_t *bad, void *stream);
+                       uint32_t xrows, size_t d, float *dx, uint32_t number, bool acc,
+                       uint64_t *bad, void *stream);
 /* Of an edge that is left out, dz is 0. */
 void gnn_cuda_edge_relu(const struct gnn_csr *block, uint32_t nblocks, uint32_t first,
                         const uint32_t *nrows, uint32_t cap, const float *x, uint32_t xrows,

@@ -35,29 +35,42 @@ GNN_INLINE void take_larger(const float *restrict v, size_t d, uint32_t number, 
         y[j] = gnn_max_is(v[j], y[j]) ? v[j] : y[j];
 }
 
-GNN_SIMD static void max_row(const struct gnn_csr_row *r, const float *x, size_t d, float *y,
-                             uint32_t *arg)
+/* Of columns without an edge so far, the first has the largest whatever it is. */
+static void begin_row(const float *x, size_t d, uint32_t number, float *y, uint32_t *arg)
 {
-    if (r->n)
+    for (size_t j = 0; j < d; j++)
+        if (arg[j] == UINT32_MAX) {
+            y[j] = x[j];
+            arg[j] = number;
+        }
+}
+
+GNN_SIMD static void max_row(const struct gnn_csr_row *r, const float *x, size_t d, float *y,
+                             uint32_t *arg, uint32_t base, bool acc)
+{
+    const uint32_t number = base + r->number;
+    if (acc && r->n)
+        begin_row(x + r->indices[0] * d, d, number, y, arg);
+    if (!acc && r->n)
         memcpy(y, x + r->indices[0] * d, d * sizeof *y);
-    else
+    if (!acc && !r->n)
         memset(y, 0, d * sizeof *y);
-    for (size_t j = 0; arg && j < d; j++)
-        arg[j] = r->n ? r->number : UINT32_MAX;
-    for (uint32_t e = 1; e < r->n; e++) {
+    for (size_t j = 0; arg && !acc && j < d; j++)
+        arg[j] = r->n ? number : UINT32_MAX;
+    for (uint32_t e = acc ? 0 : 1; e < r->n; e++) {
         fetch_ahead(r, e, x, d * sizeof *x);
-        take_larger(x + r->indices[e] * d, d, r->number + e, y, arg);
+        take_larger(x + r->indices[e] * d, d, number + e, y, arg);
     }
 }
 
 void gnn_max_rows(const struct gnn_csr *block, size_t nblocks, uint32_t from, uint32_t to,
-                  const float *x, size_t d, float *y, uint32_t *arg)
+                  const float *x, size_t d, float *y, uint32_t *arg, uint32_t number, bool acc)
 {
 #pragma omp parallel for schedule(dynamic, CHUNK)
     for (uint32_t i = from; i < to; i++) {
         const struct gnn_csr_row r = gnn_csr_row_of(block, (uint32_t)nblocks, i);
         const size_t at = (i - from) * d;
-        max_row(&r, x, d, y + at, arg ? arg + at : NULL);
+        max_row(&r, x, d, y + at, arg ? arg + at : NULL, number, acc);
     }
 }
 
@@ -69,7 +82,7 @@ GNN_INLINE void add_chosen(const float *restrict dy, const uint32_t *restrict ar
 }
 
 GNN_SIMD static void max_row_back(const struct gnn_csr_row *r, const float *dy, const uint32_t *arg,
-                                  size_t d, float *dx, bool acc)
+                                  size_t d, float *dx, uint32_t number, bool acc)
 {
     if (!acc)
         memset(dx, 0, d * sizeof *dx);
@@ -77,17 +90,18 @@ GNN_SIMD static void max_row_back(const struct gnn_csr_row *r, const float *dy, 
         const size_t at = r->indices[e] * d;
         fetch_ahead(r, e, dy, d * sizeof *dy);
         fetch_ahead(r, e, arg, d * sizeof *arg);
-        add_chosen(dy + at, arg + at, r->edge[e], d, dx);
+        add_chosen(dy + at, arg + at, number + r->edge[e], d, dx);
     }
 }
 
 void gnn_max_back(const struct gnn_csr *block, size_t nblocks, uint32_t from, uint32_t to,
-                  const float *dy, const uint32_t *arg, size_t d, float *dx, bool acc)
+                  const float *dy, const uint32_t *arg, size_t d, float *dx, uint32_t number,
+                  bool acc)
 {
 #pragma omp parallel for schedule(dynamic, CHUNK)
     for (uint32_t j = from; j < to; j++) {
         const struct gnn_csr_row r = gnn_csr_row_of(block, (uint32_t)nblocks, j);
-        max_row_back(&r, dy, arg, d, dx + (j - from) * d, acc);
+        max_row_back(&r, dy, arg, d, dx + (j - from) * d, number, acc);
     }
 }
 

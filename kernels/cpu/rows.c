@@ -35,6 +35,23 @@ void gnn_put_columns(const float *restrict x, size_t ldx, size_t n, size_t w, fl
             y[i * ldy + j] = acc ? y[i * ldy + j] + x[i * ldx + j] : x[i * ldx + j];
 }
 
+void gnn_take_rows(const float *restrict x, const uint32_t *row, size_t n, size_t d,
+                   float *restrict y)
+{
+#pragma omp parallel for schedule(static)
+    for (size_t i = 0; i < n; i++)
+        memcpy(y + i * d, x + row[i] * d, d * sizeof *y);
+}
+
+void gnn_add_rows(const float *restrict x, const uint32_t *row, size_t n, size_t d,
+                  float *restrict y)
+{
+#pragma omp parallel for schedule(static)
+    for (size_t i = 0; i < n; i++)
+        for (size_t j = 0; j < d; j++)
+            y[row[i] * d + j] += x[i * d + j];
+}
+
 void gnn_raise(const float *restrict x, size_t n, float *restrict y)
 {
 #pragma omp parallel for schedule(static)

@@ -76,17 +76,19 @@ __device__ void read_sources(const Layer &l, const gnn_csr_row &r, uint32_t e, u
 
 template <unsigned V>
 __global__ void __launch_bounds__(THREADS)
-    max_rows(const Layer l, const float *x, float *y, uint32_t *arg)
+    max_rows(const Layer l, const float *x, float *y, uint32_t *arg, uint32_t number, bool acc)
 {
     const uint64_t pieces = count_pieces(l);
     for (GnnRows r = gnn_rows(l.lanes); r.row < pieces; r.row += r.stride) {
         const Piece p = find_piece(l, r, V);
         if (!p.some)
             continue;
-        Unit<V> most = {};
+        Unit<V> *to = unit_of<Unit<V>>(y, l, p.g - l.first, p.u), most = acc ? *to : Unit<V>();
         Numbers<V> at;
         for (unsigned q = 0; q < V; q++)
             at.v[q] = UINT32_MAX;
+        if (acc)
+            at = *unit_of<Numbers<V>>(arg, l, p.g - l.first, p.u);
         for (uint32_t e = 0; e < p.row.n; e += FLIGHT) {
             uint32_t id[FLIGHT];
             Unit<V> v[FLIGHT];
@@ -101,10 +103,10 @@ __global__ void __launch_bounds__(THREADS)
                 if (id[i] < l.xrows &&
                     (at.v[q] == UINT32_MAX || gnn_max_is(v[i].v[q], most.v[q]))) {
                     most.v[q] = v[i].v[q];
-                    at.v[q] = p.row.number + e + i;
+                    at.v[q] = number + p.row.number + e + i;
                 }
         }
-        *unit_of<Unit<V>>(y, l, p.g - l.first, p.u) = most;
+        *to = most;
         if (arg)
             *unit_of<Numbers<V>>(arg, l, p.g - l.first, p.u) = at;
     }
@@ -112,7 +114,8 @@ __global__ void __launch_bounds__(THREADS)
 
 template <unsigned V>
 __global__ void __launch_bounds__(THREADS)
-    max_back(const Layer l, const float *dy, const uint32_t *arg, float *dx, bool acc)
+    max_back(const Layer l, const float *dy, const uint32_t *arg, float *dx, uint32_t base,
+             bool acc)
 {
     const uint64_t pieces = count_pieces(l);
     for (GnnRows r = gnn_rows(l.lanes); r.row < pieces; r.row += r.stride) {
@@ -128,7 +131,7 @@ __global__ void __launch_bounds__(THREADS)
             GNN_UNROLL
             for (unsigned i = 0; i < FLIGHT; i++) {
                 const bool good = id[i] < l.xrows;
-                number[i] = good ? __ldg(&p.row.edge[e + i]) : 0;
+                number[i] = good ? base + __ldg(&p.row.edge[e + i]) : 0;
                 v[i] = good ? *unit_of<const Unit<V>>(dy, l, id[i], p.u) : Unit<V>();
                 at[i] = good ? *unit_of<const Numbers<V>>(arg, l, id[i], p.u) : Numbers<V>();
             }
@@ -298,20 +301,22 @@ void launch_pieces(Four four, One one, bool vector, Layer l, void *stream, A... 
 
 void gnn_cuda_max_rows(const struct gnn_csr *block, uint32_t nblocks, uint32_t first,
                        const uint32_t *nrows, uint32_t cap, const float *x, uint32_t xrows,
-                       size_t d, float *y, uint32_t *arg, uint64_t *bad, void *stream)
+                       size_t d, float *y, uint32_t *arg, uint32_t number, bool acc, uint64_t *bad,
+                       void *stream)
 {
     const Layer l = {block, nblocks, first, nrows, cap, xrows, d, bad, 0, 0};
     const bool vector = d % 4 == 0 && gnn_vector(x, y) && gnn_vector(arg, nullptr);
-    launch_pieces(max_rows<4>, max_rows<1>, vector, l, stream, x, y, arg);
+    launch_pieces(max_rows<4>, max_rows<1>, vector, l, stream, x, y, arg, number, acc);
 }
 
 void gnn_cuda_max_back(const struct gnn_csr *block, uint32_t nblocks, uint32_t first,
                        const uint32_t *nrows, uint32_t cap, const float *dy, const uint32_t *arg,
-                       uint32_t xrows, size_t d, float *dx, bool acc, uint64_t *bad, void *stream)
+                       uint32_t xrows, size_t d, float *dx, uint32_t number, bool acc,
+                       uint64_t *bad, void *stream)
 {
     const Layer l = {block, nblocks, first, nrows, cap, xrows, d, bad, 0, 0};
     const bool vector = d % 4 == 0 && gnn_vector(dy, dx) && gnn_vector(arg, nullptr);
-    launch_pieces(max_back<4>, max_back<1>, vector, l, stream, dy, arg, dx, acc);
+    launch_pieces(max_back<4>, max_back<1>, vector, l, stream, dy, arg, dx, number, acc);
 }
 
 void gnn_cuda_edge_relu(const struct gnn_csr *block, uint32_t nblocks, uint32_t first,

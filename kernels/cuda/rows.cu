@@ -109,6 +109,22 @@ __global__ void __launch_bounds__(THREADS)
         }
 }
 
+/* Between rows by their numbers, in y or in x, and rows one after the other. */
+template <bool ADD>
+__global__ void __launch_bounds__(THREADS)
+    move_rows(const float *x, const uint32_t *row, size_t n, size_t d, float *y)
+{
+    const uint32_t rows = (uint32_t)n;
+    for (GnnRows r = gnn_rows(32); r.row < rows; r.row += r.stride) {
+        const size_t there = row[r.row] * d, here = r.row * d;
+        for (size_t j = r.lane; j < d; j += 32)
+            if (ADD)
+                y[there + j] = __fadd_rn(y[there + j], x[here + j]);
+            else
+                y[here + j] = x[there + j];
+    }
+}
+
 __global__ void raise_to(const float *x, size_t n, float *y)
 {
     const size_t stride = (size_t)gridDim.x * THREADS;
@@ -135,6 +151,21 @@ void gnn_cuda_put_columns(const float *x, size_t ldx, size_t n, size_t w, float 
     if (n && w)
         GNN_LAUNCH(put_columns, gnn_grid(n, THREADS / 32), THREADS, 0, stream, x, ldx, n, w, y, ldy,
                    acc);
+}
+
+void gnn_cuda_take_rows(const float *x, const uint32_t *row, size_t n, size_t d, float *y,
+                        void *stream)
+{
+    if (n && d)
+        GNN_LAUNCH(move_rows<false>, gnn_grid(n, THREADS / 32), THREADS, 0, stream, x, row, n, d,
+                   y);
+}
+
+void gnn_cuda_add_rows(const float *x, const uint32_t *row, size_t n, size_t d, float *y,
+                       void *stream)
+{
+    if (n && d)
+        GNN_LAUNCH(move_rows<true>, gnn_grid(n, THREADS / 32), THREADS, 0, stream, x, row, n, d, y);
 }
 
 void gnn_cuda_raise(const float *x, size_t n, float *y, void *stream)

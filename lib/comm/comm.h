@@ -125,7 +125,13 @@ int gnn_comm_check(const struct gnn_comm *c, uint32_t rank, uint32_t ranks,
                    struct gnn_err *e) GNN_MUST_USE;
 
 /* Tags: who exchanges, and of work that runs at the same time, which piece. */
-enum gnn_comm_use { GNN_COMM_CONTROL, GNN_COMM_SAMPLE, GNN_COMM_GATHER, GNN_COMM_USES };
+enum gnn_comm_use {
+    GNN_COMM_CONTROL,
+    GNN_COMM_SAMPLE,
+    GNN_COMM_GATHER,
+    GNN_COMM_PARTS,
+    GNN_COMM_USES
+};
 enum gnn_comm_control {
     GNN_COMM_AGREE,
     GNN_COMM_PACE,

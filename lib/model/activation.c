@@ -183,14 +183,25 @@ static int sum_rows(struct gnn_pass *s, struct gnn_activation *a, uint32_t rows,
     return 0;
 }
 
+bool gnn_activation_waits(const struct gnn_pass *s, const struct gnn_activation *a)
+{
+    return is_batch(s, a) && s->train;
+}
+
 int gnn_activation_close(struct gnn_pass *s, struct gnn_activation *a, uint32_t rows, float *y,
                          struct gnn_err *e)
 {
-    const struct gnn_ops *o = s->o;
-    if (!is_batch(s, a) || !s->train)
+    if (!gnn_activation_waits(s, a))
         return 0;
     if (sum_rows(s, a, rows, e))
         return e->code;
+    gnn_activation_finish(s, a, rows, y);
+    return 0;
+}
+
+void gnn_activation_finish(struct gnn_pass *s, struct gnn_activation *a, uint32_t rows, float *y)
+{
+    const struct gnn_ops *o = s->o;
     if (a->rows > 1)
         o->batch_stats(o, s->sums.data, a->rows, a->w, NORM_EPS, a->stat.data);
     else
@@ -200,7 +211,6 @@ int gnn_activation_close(struct gnn_pass *s, struct gnn_activation *a, uint32_t 
         to = rows - from < o->chunk ? rows : from + o->chunk;
         finish_rows(s, a, from, to, y + from * a->w);
     }
-    return 0;
 }
 
 void gnn_activation_track(const struct gnn_pass *s, const struct gnn_activation *a, float *params)
@@ -225,7 +235,7 @@ static void act_rows_back(const struct gnn_ops *o, const struct gnn_activation *
     o->act_back(o, dy + at, y + at, to - from, a->w, a->act, keep_scale(a), a->drop ? &q : NULL);
 }
 
-int gnn_activation_back_open(struct gnn_pass *s, const struct gnn_activation *a, uint32_t rows,
+int gnn_activation_back_sums(struct gnn_pass *s, const struct gnn_activation *a, uint32_t rows,
                              const float *y, float *dy, struct gnn_err *e)
 {
     const struct gnn_ops *o = s->o;
@@ -245,11 +255,24 @@ int gnn_activation_back_open(struct gnn_pass *s, const struct gnn_activation *a,
     }
     o->batch_norm_grads(o, sum, w, gnn_pass_grad(s, a->norm),
                         gnn_pass_grad(s, a->norm + GNN_NORM_BIAS));
-    /* Gradients of gamma and beta come from the own rows only, before the sums of all ranks: the
-     * all-reduce of gradients adds them up. */
-    if (s->sum && s->sum(s->arg, sum, 2 * w, e))
+    return 0;
+}
+
+void gnn_activation_back_stats(struct gnn_pass *s, const struct gnn_activation *a)
+{
+    s->o->batch_back_stats(s->o, s->sums.data, a->rows, a->w, a->stat.data);
+}
+
+int gnn_activation_back_open(struct gnn_pass *s, const struct gnn_activation *a, uint32_t rows,
+                             const float *y, float *dy, struct gnn_err *e)
+{
+    if (gnn_activation_back_sums(s, a, rows, y, dy, e) || !is_batch(s, a))
         return e->code;
-    o->batch_back_stats(o, sum, a->rows, w, a->stat.data);
+    /* Gradients of gamma and beta came from the own rows only, before the sums of all ranks: the
+     * all-reduce of gradients adds them up. */
+    if (s->sum && s->sum(s->arg, s->sums.data, 2 * a->w, e))
+        return e->code;
+    gnn_activation_back_stats(s, a);
     return 0;
 }
 

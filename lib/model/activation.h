@@ -59,6 +59,16 @@ int gnn_activation_back_open(struct gnn_pass *s, const struct gnn_activation *a,
 void gnn_activation_back(struct gnn_pass *s, const struct gnn_activation *a, uint32_t from,
                          uint32_t to, const float *y, float *dy, float *db);
 
+/* The same where rows lie in parts. _waits: training with batch norm, whose moments of the rows
+ * made since gnn_activation_open are in s->sums (2 a->w doubles). When these are the sums over all
+ * parts, and a->rows is the number of all rows: _finish, in place of _close. Back likewise: _sums
+ * leaves 2 a->w doubles, and _stats takes those of all parts. */
+bool gnn_activation_waits(const struct gnn_pass *s, const struct gnn_activation *a);
+void gnn_activation_finish(struct gnn_pass *s, struct gnn_activation *a, uint32_t rows, float *y);
+int gnn_activation_back_sums(struct gnn_pass *s, const struct gnn_activation *a, uint32_t rows,
+                             const float *y, float *dy, struct gnn_err *e) GNN_MUST_USE;
+void gnn_activation_back_stats(struct gnn_pass *s, const struct gnn_activation *a);
+
 /* Batch norm's running statistics, in params, take a step, if there are any. */
 void gnn_activation_track(const struct gnn_pass *s, const struct gnn_activation *a, float *params);
 

@@ -27,13 +27,16 @@ struct gnn_adj {
     const uint32_t *degree; /* and the numbers of neighbours (kernels/factors.h) */
     uint32_t ndst, nsrc;    /* rows of results, and of what is summed up */
     uint64_t edges;
+    uint32_t number; /* of the first edge, where several views of the same rows follow each other */
     /* Of edges, by number over one segment after the other; NULL: they have none. */
     const float *value;   /* [edges] their weights */
     const float *feature; /* (edges, features) */
     uint32_t features;
-    const uint64_t *id;        /* [edges] original ids; while training, where a layer needs them */
-    const uint32_t *node_id;   /* [ndst] the same of destinations */
-    bool numbered;             /* the transposed block says which number an edge has */
+    const float
+        *loop_feature;       /* (ndst, features) their means of each row, or NULL: not known yet */
+    const uint64_t *id;      /* [edges] original ids; while training, where a layer needs them */
+    const uint32_t *node_id; /* [ndst] the same of destinations */
+    bool numbered;           /* the transposed block says which number an edge has */
     const struct gnn_csr *seg; /* [nseg], at least one */
     uint32_t nseg;
     const struct gnn_csr *back; /* the transposed block, or NULL */
@@ -67,17 +70,19 @@ static inline void gnn_adj_aggregate(const struct gnn_ops *o, const struct gnn_a
 {
     o->aggregate(o, a->seg, a->nseg, from, to, x, a->nsrc, d, y, acc);
 }
-/* The same of the largest of each row's neighbours (kernels/message.h), unweighted. */
+/* The same of the largest of each row's neighbours (kernels/message.h), unweighted; edges are
+ * numbered from a->number on. */
 static inline void gnn_adj_max(const struct gnn_ops *o, const struct gnn_adj *a, uint32_t from,
-                               uint32_t to, const float *x, size_t d, float *y, uint32_t *arg)
+                               uint32_t to, const float *x, size_t d, float *y, uint32_t *arg,
+                               bool acc)
 {
-    o->max_rows(o, a->seg, a->nseg, from, to, x, a->nsrc, d, y, arg);
+    o->max_rows(o, a->seg, a->nseg, from, to, x, a->nsrc, d, y, arg, a->number, acc);
 }
 static inline void gnn_adj_max_back(const struct gnn_ops *o, const struct gnn_adj *a,
                                     const float *dy, const uint32_t *arg, size_t d, float *dx,
                                     bool acc)
 {
-    o->max_back(o, a->back, 1, 0, a->nsrc, dy, arg, a->ndst, d, dx, acc);
+    o->max_back(o, a->back, 1, 0, a->nsrc, dy, arg, a->ndst, d, dx, a->number, acc);
 }
 /* The gradient: dx, all rows, is A^T dy, or A^T dy is added to it. */
 static inline void gnn_adj_spread(const struct gnn_ops *o, const struct gnn_adj *a, const float *dy,

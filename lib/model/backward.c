@@ -3,8 +3,7 @@
  * every sum is made by one thread in a fixed order. The features need no gradient. */
 #include "lib/model/net_impl.h"
 
-/* Where gradients of the rows of a stage are gathered; the first writer covers all rows. */
-static int open_grad(struct gnn_net *n, uint32_t stage, uint32_t t, float **g, struct gnn_err *e)
+int gnn_net_grad(struct gnn_net *n, uint32_t stage, uint32_t t, float **g, struct gnn_err *e)
 {
     const struct gnn_ops *o = n->pass.o;
     struct gnn_net_act *a = net_act(n, stage, t);
@@ -15,13 +14,11 @@ static int open_grad(struct gnn_net *n, uint32_t stage, uint32_t t, float **g, s
     return 0;
 }
 
-/* The same for who adds to some of the rows only. */
-static int open_grad_zeroed(struct gnn_net *n, uint32_t stage, uint32_t t, float **g,
-                            struct gnn_err *e)
+int gnn_net_grad_zeroed(struct gnn_net *n, uint32_t stage, uint32_t t, float **g, struct gnn_err *e)
 {
     const struct gnn_ops *o = n->pass.o;
     struct gnn_net_act *a = net_act(n, stage, t);
-    if (open_grad(n, stage, t, g, e))
+    if (gnn_net_grad(n, stage, t, g, e))
         return e->code;
     if (!a->has_grad)
         o->zero(o, *g,
@@ -43,8 +40,7 @@ static void copy_bias_gradients(struct gnn_net *n, uint32_t stage, uint32_t t, c
     }
 }
 
-/* Everything that is done with the rows of dy, chunk by chunk. */
-static int rows_of_type(struct gnn_net *n, uint32_t stage, uint32_t t, float *dy, struct gnn_err *e)
+int gnn_net_rows_back(struct gnn_net *n, uint32_t stage, uint32_t t, float *dy, struct gnn_err *e)
 {
     struct gnn_pass *s = &n->pass;
     const struct gnn_model *m = s->m;
@@ -58,8 +54,6 @@ static int rows_of_type(struct gnn_net *n, uint32_t stage, uint32_t t, float *dy
         if (v && gnn_conv_bias(v) != GNN_NONE)
             db = gnn_pass_grad(s, gnn_conv_bias(v));
     }
-    if (gnn_activation_back_open(s, &a->after, rows, a->out.data, dy, e))
-        return e->code;
     for (uint32_t from = 0, to; from < rows; from = to) {
         to = rows - from < chunk ? rows : from + chunk;
         gnn_activation_back(s, &a->after, from, to, a->out.data, dy, db);
@@ -77,6 +71,17 @@ static int rows_of_type(struct gnn_net *n, uint32_t stage, uint32_t t, float *dy
     return 0;
 }
 
+int gnn_net_own_back(struct gnn_net *n, const struct gnn_conv *v, const float *dy,
+                     struct gnn_err *e)
+{
+    struct gnn_conv_run *c = net_run(n, v);
+    float *g;
+    c->own = *net_made(n, v->from, v->dst);
+    if (!c->inputs || !c->layer->own || gnn_net_grad_zeroed(n, v->from, v->dst, &g, e))
+        return e->code;
+    return c->layer->own_back(c, dy, g, e);
+}
+
 /* Gradients of what a convolution works on: the sources, and the destinations themselves (a prefix
  * of the rows). */
 static int inputs_back(struct gnn_net *n, const struct gnn_conv *v, const float *dy,
@@ -88,15 +93,13 @@ static int inputs_back(struct gnn_net *n, const struct gnn_conv *v, const float 
     c->own = *net_made(n, v->from, v->dst);
     c->out = net_act(n, v->stage, v->dst)->out.data;
     if (c->layer->sources_back) {
-        if (c->inputs && open_grad(n, v->from, v->src, &g, e))
+        if (c->inputs && gnn_net_grad(n, v->from, v->src, &g, e))
             return e->code;
         if (c->layer->sources_back(c, dy, g, a->has_grad, e))
             return e->code;
         a->has_grad = a->has_grad || c->inputs;
     }
-    if (!c->inputs || !c->layer->own)
-        return 0;
-    return open_grad_zeroed(n, v->from, v->dst, &g, e) ? e->code : c->layer->own_back(c, dy, g, e);
+    return gnn_net_own_back(n, v, dy, e);
 }
 
 /* Stage `stage`, as far as it makes rows of type t. */
@@ -109,7 +112,8 @@ static int type_back(struct gnn_net *n, uint32_t stage, uint32_t t, struct gnn_e
         return 0;
     /* The last stage's output has been replaced by the gradient of the loss. */
     float *dy = top ? a->out.data : a->grad.data;
-    if (rows_of_type(n, stage, t, dy, e))
+    if (gnn_activation_back_open(&n->pass, &a->after, net_rows(n, stage, t), a->out.data, dy, e) ||
+        gnn_net_rows_back(n, stage, t, dy, e))
         return e->code;
     /* Those without edges last: they add to some rows, and relations are the first to write all. */
     for (int rows = 0; rows < 2; rows++)

@@ -19,9 +19,8 @@ static int find_counted(const struct gnn_net *n, uint32_t stage, uint32_t t, con
     return 0;
 }
 
-/* What comes after a stage's convolutions into type t. */
-static int set_after(struct gnn_net *n, uint32_t stage, uint32_t t, const struct gnn_net_mode *mode,
-                     struct gnn_err *e)
+int gnn_net_after(struct gnn_net *n, uint32_t stage, uint32_t t, const struct gnn_net_mode *mode,
+                  struct gnn_err *e)
 {
     struct gnn_activation *a = &net_act(n, stage, t)->after;
     if (gnn_activation_of_stage(&n->pass, a, stage, t, e))
@@ -31,8 +30,7 @@ static int set_after(struct gnn_net *n, uint32_t stage, uint32_t t, const struct
     return find_counted(n, stage, t, &a->count, e);
 }
 
-/* Before the rows of a convolution: its sources, or the messages made of them. */
-static int open_conv(struct gnn_net *n, const struct gnn_conv *v, struct gnn_err *e)
+int gnn_net_open_conv(struct gnn_net *n, const struct gnn_conv *v, struct gnn_err *e)
 {
     struct gnn_pass *s = &n->pass;
     struct gnn_conv_run *c = net_run(n, v);
@@ -40,7 +38,7 @@ static int open_conv(struct gnn_net *n, const struct gnn_conv *v, struct gnn_err
     c->own = *net_made(n, v->from, v->dst);
     c->count = net_act(n, v->stage, v->dst)->after.count;
     if (c->message) {
-        struct gnn_buf *to = c->layer->keeps && s->train ? &c->sent : &s->messages;
+        struct gnn_buf *to = (c->layer->keeps && s->train) || c->gathered ? &c->sent : &s->messages;
         if (s->o->fit(s->o, to, (uint64_t)c->adj.nsrc * c->message, sizeof(float), "messages", e) ||
             c->layer->send(c, c->x, c->adj.nsrc, to->data, e))
             return e->code;
@@ -49,10 +47,8 @@ static int open_conv(struct gnn_net *n, const struct gnn_conv *v, struct gnn_err
     return c->layer->open ? c->layer->open(c, e) : 0;
 }
 
-/* A convolution's share of the output, all rows; fresh: nothing is there yet. after: what follows,
- * if this is the last one; or NULL. */
-static int conv_rows(struct gnn_net *n, const struct gnn_conv *v, float *out, bool fresh,
-                     struct gnn_activation *after, struct gnn_err *e)
+int gnn_net_conv_rows(struct gnn_net *n, const struct gnn_conv *v, float *out, bool fresh,
+                      struct gnn_activation *after, struct gnn_err *e)
 {
     struct gnn_conv_run *c = net_run(n, v);
     const uint32_t rows = c->adj.ndst, chunk = n->pass.o->chunk;
@@ -81,7 +77,7 @@ static int stage_type(struct gnn_net *n, uint32_t stage, uint32_t t,
     struct gnn_net_act *a = net_act(n, stage, t);
     const uint32_t rows = net_rows(n, stage, t), nconvs = m->stage[stage].nconvs;
     uint32_t left = 0;
-    if (set_after(n, stage, t, mode, e) ||
+    if (gnn_net_after(n, stage, t, mode, e) ||
         s->o->fit(s->o, &a->out, rows * (uint64_t)gnn_model_width(m, stage, t), sizeof(float),
                   "activations", e))
         return e->code;
@@ -96,8 +92,8 @@ static int stage_type(struct gnn_net *n, uint32_t stage, uint32_t t,
             continue;
         /* Only the last one is followed by bias, norm and activation: then the sum is complete. */
         struct gnn_activation *after = --left ? NULL : &a->after;
-        if (open_conv(n, v, e) || (after && gnn_activation_open(s, after, rows, e)) ||
-            conv_rows(n, v, out, fresh, after, e))
+        if (gnn_net_open_conv(n, v, e) || (after && gnn_activation_open(s, after, rows, e)) ||
+            gnn_net_conv_rows(n, v, out, fresh, after, e))
             return e->code;
         fresh = false;
     }

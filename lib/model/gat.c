@@ -54,7 +54,7 @@ static uint32_t choose_messages(const struct gnn_conv_run *c)
     const uint64_t projected = (passes + inputs) * c->adj.nsrc * in * d + EDGE * edges * passes * d;
     const uint64_t raw = (2 * passes - 1) * c->adj.ndst * in * d +
                          edges * in * ((EDGE + 4 * h) * passes + EDGE * h * inputs);
-    return raw < projected ? 0 : d;
+    return raw < projected && !c->gathered ? 0 : d;
 }
 
 static int send_rows(struct gnn_conv_run *c, const float *x, uint32_t n, float *out,
@@ -62,6 +62,25 @@ static int send_rows(struct gnn_conv_run *c, const float *x, uint32_t n, float *
 {
     return gnn_pass_gemm(c->s, false, true, n, gnn_heads_of_run(c).d, c->ds, x,
                          gnn_conv_param(c, LIN_SRC), 0, out, NULL, e);
+}
+
+/* Terms of destinations, whose own rows begin with row `from`; and of the sources' messages. */
+static int make_destinations(struct gnn_conv_run *c, uint32_t from, uint32_t to, struct gnn_err *e)
+{
+    return gnn_pass_gemm(c->s, false, true, to - from, gnn_heads_of_run(c).n, c->dd, c->own,
+                         gnn_heads_folded(c, GNN_HEADS_OF_DST), 0,
+                         gnn_heads_term(c, GNN_HEADS_DST, from), NULL, e);
+}
+
+static int make_sources(struct gnn_conv_run *c, struct gnn_err *e)
+{
+    const struct gnn_heads h = gnn_heads_of_run(c);
+    if (c->s->o->fit(c->s->o, &c->kept[GNN_HEADS_SOURCES], (uint64_t)c->adj.nsrc * h.n,
+                     sizeof(float), "terms of heads", e))
+        return e->code;
+    c->s->o->head_dots(c->s->o, c->messages, gnn_conv_param(c, ATT_SRC), 0, c->adj.nsrc, h.n,
+                       h.channels, gnn_heads_of_sources(c));
+    return 0;
 }
 
 /* What makes the terms of destinations and edges; and the sources' terms, of their messages or of
@@ -75,11 +94,10 @@ static int open_terms(struct gnn_conv_run *c, struct gnn_err *e)
         (features && gnn_heads_fold(c, GNN_HEADS_OF_EDGE, edge_param(c, LIN_EDGE),
                                     edge_param(c, ATT_EDGE), features, e)))
         return e->code;
-    if (c->message) {
-        c->s->o->head_dots(c->s->o, c->messages, gnn_conv_param(c, ATT_SRC), 0, n, h.n, h.channels,
-                           gnn_heads_of_sources(c));
-        return 0;
-    }
+    if (c->gathered)
+        return make_destinations(c, 0, c->adj.ndst, e);
+    if (c->message)
+        return make_sources(c, e);
     if (gnn_heads_fold(c, GNN_HEADS_OF_SRC, LIN_SRC, ATT_SRC, c->ds, e))
         return e->code;
     return gnn_pass_gemm(c->s, false, true, n, h.n, c->ds, c->x,
@@ -96,23 +114,33 @@ static struct gnn_attention describe_scores(const struct gnn_conv_run *c, uint32
     return a;
 }
 
-static int add_edges(struct gnn_conv_run *c, uint32_t from, uint32_t to, struct gnn_attention *a,
-                     struct gnn_err *e)
+static int add_edges(struct gnn_conv_run *c, uint32_t from, uint32_t to, bool edges,
+                     struct gnn_attention *a, struct gnn_err *e)
 {
-    return gnn_heads_edges(c, gnn_heads_folded(c, GNN_HEADS_OF_EDGE), a->heads, from, to, a, e);
+    return gnn_heads_edges(c, gnn_heads_folded(c, GNN_HEADS_OF_EDGE), a->heads, from, to, edges, a,
+                           e);
 }
 
 static int make_rows(struct gnn_conv_run *c, uint32_t from, uint32_t to, float *y, bool acc,
                      const struct gnn_epilogue *ep, struct gnn_err *e)
 {
-    if (gnn_pass_gemm(c->s, false, true, to - from, gnn_heads_of_run(c).n, c->dd, c->own,
-                      gnn_heads_folded(c, GNN_HEADS_OF_DST), 0,
-                      gnn_heads_term(c, GNN_HEADS_DST, from), NULL, e))
+    /* Gathered rows still lack their self-loops, with terms of the own sources. */
+    if (c->gathered ? !from && make_sources(c, e) : make_destinations(c, from, to, e))
         return e->code;
     struct gnn_attention a = describe_scores(c, from);
     if (!c->message)
         return gnn_heads_raw_rows(c, &a, LIN_SRC, from, to, y, acc, ep, e);
-    return add_edges(c, from, to, &a, e) ? e->code : gnn_heads_rows(c, &a, from, to, y, acc, ep, e);
+    return add_edges(c, from, to, !c->gathered, &a, e)
+               ? e->code
+               : gnn_heads_rows(c, &a, from, to, y, acc, ep, e);
+}
+
+static int gather_rows(struct gnn_conv_run *c, bool first, struct gnn_err *e)
+{
+    if (make_sources(c, e))
+        return e->code;
+    struct gnn_attention a = describe_scores(c, 0);
+    return add_edges(c, 0, c->adj.ndst, true, &a, e) ? e->code : gnn_heads_gather(c, &a, first, e);
 }
 
 static int rows_back(struct gnn_conv_run *c, uint32_t from, uint32_t to, const float *dy,
@@ -124,9 +152,10 @@ static int rows_back(struct gnn_conv_run *c, uint32_t from, uint32_t to, const f
 }
 
 /* Of messages: through weights and terms to them, and from there to the matrix and the sources,
- * while they are in the cache. */
+ * while they are in the cache; or to dm, their own gradient. */
 static int messages_back(struct gnn_conv_run *c, const struct gnn_attention *a, const float *dy,
-                         float *g, bool acc, struct gnn_attention_back *b, struct gnn_err *e)
+                         float *g, bool acc, float *dm, struct gnn_attention_back *b,
+                         struct gnn_err *e)
 {
     const struct gnn_ops *o = c->s->o;
     const struct gnn_heads h = gnn_heads_of_run(c);
@@ -136,15 +165,17 @@ static int messages_back(struct gnn_conv_run *c, const struct gnn_attention *a, 
         return e->code;
     for (uint32_t from = 0, to; from < n; from = to) {
         to = n - from < o->chunk ? n : from + o->chunk;
+        if (dm)
+            b->dvalue = dm + (size_t)from * h.d;
         o->attention_sources(o, a, c->adj.back, from, to, b, false);
         o->head_sums(o, b->dsrc, c->messages + (size_t)from * h.d, to - from, h.n, h.channels,
                      c->s->work.data, gnn_conv_grad(c, ATT_SRC), true);
         o->head_outer(o, b->dsrc, gnn_conv_param(c, ATT_SRC), to - from, h.n, h.channels,
                       b->dvalue);
-        if (gnn_heads_messages_back(c, b->dvalue, from, to, LIN_SRC, g, acc, e))
+        if (!dm && gnn_heads_messages_back(c, b->dvalue, from, to, LIN_SRC, g, acc, e))
             return e->code;
     }
-    o->attention_targets(o, a, c->adj.seg, c->adj.nseg, 0, c->adj.ndst, b, false);
+    o->attention_targets(o, a, c->adj.seg, c->adj.nseg, 0, c->adj.ndst, b, c->elsewhere);
     return 0;
 }
 
@@ -166,22 +197,54 @@ static int edges_back(struct gnn_conv_run *c, const struct gnn_attention *a,
                                   e);
 }
 
+static int destinations_back(struct gnn_conv_run *c, struct gnn_err *e)
+{
+    return gnn_heads_fold_back(c, GNN_HEADS_OF_DST, matrix_of_destinations(c), ATT_DST,
+                               gnn_heads_term(c, GNN_HEADS_DDST, 0), c->adj.ndst, c->own, c->dd,
+                               NULL, e);
+}
+
 static int sources_back(struct gnn_conv_run *c, const float *dy, float *g, bool acc,
                         struct gnn_err *e)
 {
     struct gnn_attention a = describe_scores(c, 0);
     struct gnn_attention_back b;
-    if (add_edges(c, 0, c->adj.ndst, &a, e) ||
-        (c->message ? messages_back(c, &a, dy, g, acc, &b, e)
+    if (add_edges(c, 0, c->adj.ndst, true, &a, e) ||
+        (c->message ? messages_back(c, &a, dy, g, acc, NULL, &b, e)
                     : gnn_heads_raw_sources_back(c, &a, g, acc, &b, e)) ||
         edges_back(c, &a, &b, e))
         return e->code;
     if (!c->message && gnn_heads_fold_back(c, GNN_HEADS_OF_SRC, LIN_SRC, ATT_SRC, b.dsrc,
                                            c->adj.nsrc, c->x, c->ds, g, e))
         return e->code;
-    return gnn_heads_fold_back(c, GNN_HEADS_OF_DST, matrix_of_destinations(c), ATT_DST,
-                               gnn_heads_term(c, GNN_HEADS_DDST, 0), c->adj.ndst, c->own, c->dd,
-                               NULL, e);
+    return destinations_back(c, e);
+}
+
+/* The first part is the own one: the gradients of the destinations' terms begin with it. */
+static int spread_rows(struct gnn_conv_run *c, const float *dy, float *dm, bool acc,
+                       struct gnn_err *e)
+{
+    struct gnn_attention_back b;
+    (void)acc; /* messages' gradients are written once */
+    if (make_sources(c, e))
+        return e->code;
+    struct gnn_attention a = describe_scores(c, 0);
+    if (add_edges(c, 0, c->adj.ndst, true, &a, e) ||
+        messages_back(c, &a, dy, NULL, false, dm, &b, e))
+        return e->code;
+    return edges_back(c, &a, &b, e);
+}
+
+static int send_back(struct gnn_conv_run *c, float *dm, float *g, bool acc, struct gnn_err *e)
+{
+    const uint32_t n = c->adj.nsrc, chunk = c->s->o->chunk;
+    for (uint32_t from = 0, to; from < n; from = to) {
+        to = n - from < chunk ? n : from + chunk;
+        if (gnn_heads_messages_back(c, dm + (size_t)from * gnn_heads_of_run(c).d, from, to, LIN_SRC,
+                                    g, acc, e))
+            return e->code;
+    }
+    return destinations_back(c, e);
 }
 
 static int own_back(struct gnn_conv_run *c, const float *dy, float *g, struct gnn_err *e)
@@ -225,4 +288,8 @@ const struct gnn_layer gnn_layer_gat = {
     .rows_back = rows_back,
     .sources_back = sources_back,
     .own_back = own_back,
+    .fetches = true,
+    .gather = gather_rows,
+    .spread = spread_rows,
+    .send_back = send_back,
 };

@@ -75,11 +75,11 @@ static const float *targets_at(const struct gnn_conv_run *c, uint32_t from)
     return rows + (size_t)from * gnn_heads_of_run(c).d;
 }
 
-static int add_edges(struct gnn_conv_run *c, uint32_t from, uint32_t to, struct gnn_attention *a,
-                     struct gnn_err *e)
+static int add_edges(struct gnn_conv_run *c, uint32_t from, uint32_t to, bool edges,
+                     struct gnn_attention *a, struct gnn_err *e)
 {
     return c->adj.features ? gnn_heads_edges(c, gnn_conv_param(c, LIN_EDGE), gnn_heads_of_run(c).d,
-                                             from, to, a, e)
+                                             from, to, edges, a, e)
                            : 0;
 }
 
@@ -98,7 +98,7 @@ static int make_rows(struct gnn_conv_run *c, uint32_t from, uint32_t to, float *
             return e->code;
         a.dst = own;
     }
-    if (add_edges(c, from, to, &a, e))
+    if (add_edges(c, from, to, !c->gathered, &a, e))
         return e->code;
     return gnn_heads_rows(c, &a, from, to, y, acc, ep, e);
 }
@@ -224,7 +224,7 @@ static int sources_back(struct gnn_conv_run *c, const float *dy, float *g, bool 
     struct gnn_attention_back b;
     float *shift = NULL;
     a.weight = gnn_conv_param(c, ATT);
-    if (add_edges(c, 0, c->adj.ndst, &a, e) || open_scratch(c, dy, &b, &shift, e) ||
+    if (add_edges(c, 0, c->adj.ndst, true, &a, e) || open_scratch(c, dy, &b, &shift, e) ||
         scores_back(c, &a, &b, shift, e) ||
         (c->adj.features &&
          gnn_heads_edges_back(c, &a, a.edge, a.loop, d, gnn_conv_grad(c, LIN_EDGE), e)))

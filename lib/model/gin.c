@@ -61,7 +61,7 @@ static int make_hidden(struct gnn_conv_run *c, gnn_gin_sum *sum, uint32_t from, 
     const struct gnn_ops *o = c->s->o;
     const uint32_t rows = to - from;
     float *sums = gnn_conv_room(c, SUMS, from, to, c->ds, e);
-    if (!sums || sum(c, from, to, sums, e))
+    if (!sums || (!c->gathered && sum(c, from, to, sums, e)))
         return e->code;
     o->add_scaled(o, own, (uint64_t)rows * c->ds, gnn_conv_param(c, EPS), sums);
     if (gnn_pass_gemm(c->s, false, true, rows, c->w, c->ds, sums, gnn_conv_param(c, LIN_0), 0, h,
@@ -71,16 +71,11 @@ static int make_hidden(struct gnn_conv_run *c, gnn_gin_sum *sum, uint32_t from, 
     return 0;
 }
 
-int gnn_gin_open(struct gnn_conv_run *c, gnn_gin_sum *sum, struct gnn_err *e)
+/* All hidden rows, as far as they can be made before batch norm's statistics are known. */
+static int make_all_hidden(struct gnn_conv_run *c, gnn_gin_sum *sum, struct gnn_err *e)
 {
-    struct gnn_activation *a = &c->inside;
     const uint32_t n = c->most, chunk = c->s->o->chunk;
-    a->norm = has_norm(&c->s->m->c) ? c->first + NORM : UINT32_MAX;
-    a->w = c->w;
-    a->act = (enum gnn_act)c->s->m->c.act;
-    a->bias = gnn_conv_param(c, BIAS_0);
-    a->count = c->count;
-    if (gnn_activation_open(c->s, a, n, e) || !c->s->train)
+    if (gnn_activation_open(c->s, &c->inside, n, e))
         return e->code;
     for (uint32_t from = 0, to; from < n; from = to) {
         to = n - from < chunk ? n : from + chunk;
@@ -88,7 +83,33 @@ int gnn_gin_open(struct gnn_conv_run *c, gnn_gin_sum *sum, struct gnn_err *e)
         if (!h || make_hidden(c, sum, from, to, c->own + (size_t)from * c->dd, h, e))
             return e->code;
     }
-    return gnn_activation_close(c->s, a, n, c->kept[HIDDEN].data, e);
+    return 0;
+}
+
+int gnn_gin_hidden(struct gnn_conv_run *c, struct gnn_err *e)
+{
+    return make_all_hidden(c, NULL, e);
+}
+
+int gnn_gin_open(struct gnn_conv_run *c, gnn_gin_sum *sum, struct gnn_err *e)
+{
+    struct gnn_activation *a = &c->inside;
+    a->norm = has_norm(&c->s->m->c) ? c->first + NORM : UINT32_MAX;
+    a->w = c->w;
+    a->act = (enum gnn_act)c->s->m->c.act;
+    a->bias = gnn_conv_param(c, BIAS_0);
+    a->count = c->count;
+    if (!c->s->train)
+        return gnn_activation_open(c->s, a, c->most, e);
+    if (c->gathered || make_all_hidden(c, sum, e))
+        return e->code;
+    return gnn_activation_close(c->s, a, c->most, c->kept[HIDDEN].data, e);
+}
+
+void gnn_gin_hidden_at(const struct gnn_conv_run *c, float **h, float **dh)
+{
+    *h = c->kept[HIDDEN].data;
+    *dh = c->kept[HIDDEN_GRAD].data;
 }
 
 int gnn_gin_rows(struct gnn_conv_run *c, gnn_gin_sum *sum, uint32_t from, uint32_t to, float *y,
@@ -154,11 +175,16 @@ static int eps_back(struct gnn_conv_run *c, struct gnn_err *e)
 
 int gnn_gin_sums_back(struct gnn_conv_run *c, struct gnn_err *e)
 {
-    struct gnn_pass *s = c->s;
-    const uint32_t n = c->adj.ndst, chunk = s->o->chunk;
-    if (gnn_activation_back_open(s, &c->inside, n, c->kept[HIDDEN].data, c->kept[HIDDEN_GRAD].data,
-                                 e))
+    if (gnn_activation_back_open(c->s, &c->inside, c->adj.ndst, c->kept[HIDDEN].data,
+                                 c->kept[HIDDEN_GRAD].data, e))
         return e->code;
+    return gnn_gin_all_sums_back(c, NULL, e);
+}
+
+int gnn_gin_all_sums_back(struct gnn_conv_run *c, const float *dy, struct gnn_err *e)
+{
+    const uint32_t n = c->adj.ndst, chunk = c->s->o->chunk;
+    (void)dy; /* rows_back has made what is needed of it */
     for (uint32_t from = 0, to; from < n; from = to) {
         to = n - from < chunk ? n : from + chunk;
         if (sums_back(c, from, to, e))
@@ -188,6 +214,23 @@ static int open_hidden(struct gnn_conv_run *c, struct gnn_err *e)
     return gnn_gin_open(c, sum_neighbours, e);
 }
 
+static int gather_sums(struct gnn_conv_run *c, bool first, struct gnn_err *e)
+{
+    float *sums = gnn_conv_room(c, SUMS, 0, c->adj.ndst, c->ds, e);
+    if (sums)
+        gnn_adj_aggregate(c->s->o, &c->adj, 0, c->adj.ndst, c->x, c->ds, sums, !first);
+    return e->code;
+}
+
+static int spread_sums(struct gnn_conv_run *c, const float *dy, float *g, bool acc,
+                       struct gnn_err *e)
+{
+    (void)dy;
+    if (g)
+        gnn_adj_spread(c->s->o, &c->adj, c->kept[SUMS].data, c->ds, g, acc);
+    return e->code;
+}
+
 static int make_rows(struct gnn_conv_run *c, uint32_t from, uint32_t to, float *y, bool acc,
                      const struct gnn_epilogue *ep, struct gnn_err *e)
 {
@@ -197,10 +240,7 @@ static int make_rows(struct gnn_conv_run *c, uint32_t from, uint32_t to, float *
 static int sources_back(struct gnn_conv_run *c, const float *dy, float *g, bool acc,
                         struct gnn_err *e)
 {
-    (void)dy; /* rows_back has made what is needed of it */
-    if (!gnn_gin_sums_back(c, e) && g)
-        gnn_adj_spread(c->s->o, &c->adj, c->kept[SUMS].data, c->ds, g, acc);
-    return e->code;
+    return gnn_gin_sums_back(c, e) ? e->code : spread_sums(c, dy, g, acc, e);
 }
 
 const struct gnn_layer gnn_layer_gin = {
@@ -221,4 +261,9 @@ const struct gnn_layer gnn_layer_gin = {
     .rows_back = gnn_gin_rows_back,
     .sources_back = sources_back,
     .own_back = gnn_gin_own_back,
+    .gather = gather_sums,
+    .hidden = gnn_gin_hidden,
+    .hidden_at = gnn_gin_hidden_at,
+    .sums_back = gnn_gin_all_sums_back,
+    .spread = spread_sums,
 };

@@ -55,7 +55,7 @@ static float *make_terms(struct gnn_conv_run *c, uint32_t from, uint32_t to, uin
     return s->edge_rows.data;
 }
 
-static int sum_messages(struct gnn_conv_run *c, uint32_t from, uint32_t to, float *sums,
+static int add_messages(struct gnn_conv_run *c, uint32_t from, uint32_t to, float *sums, bool acc,
                         struct gnn_err *e)
 {
     const struct gnn_ops *o = c->s->o;
@@ -63,10 +63,29 @@ static int sum_messages(struct gnn_conv_run *c, uint32_t from, uint32_t to, floa
     const float *z = make_terms(c, from, to, &first, &n, e);
     if (z)
         o->edge_relu(o, c->adj.seg, c->adj.nseg, from, to, c->x, c->adj.nsrc, z, first, c->ds, sums,
-                     false);
-    else if (!e->code)
+                     acc);
+    else if (!e->code && !acc)
         o->zero(o, sums, (uint64_t)(to - from) * c->ds * sizeof *sums);
     return e->code;
+}
+
+static int sum_messages(struct gnn_conv_run *c, uint32_t from, uint32_t to, float *sums,
+                        struct gnn_err *e)
+{
+    return add_messages(c, from, to, sums, false, e);
+}
+
+/* In ranges of rows, as those of edges are made for. */
+static int gather_sums(struct gnn_conv_run *c, bool first, struct gnn_err *e)
+{
+    const uint32_t n = c->adj.ndst, chunk = c->s->o->chunk;
+    for (uint32_t from = 0, to; from < n; from = to) {
+        to = n - from < chunk ? n : from + chunk;
+        float *sums = gnn_conv_room(c, GNN_GIN_SUMS, from, to, c->ds, e);
+        if (!sums || add_messages(c, from, to, sums, !first, e))
+            return e->code;
+    }
+    return 0;
 }
 
 static int open_hidden(struct gnn_conv_run *c, struct gnn_err *e)
@@ -105,14 +124,12 @@ static int edges_back(struct gnn_conv_run *c, uint32_t from, uint32_t to, float 
     return 0;
 }
 
-static int sources_back(struct gnn_conv_run *c, const float *dy, float *g, bool acc,
-                        struct gnn_err *e)
+static int spread_sums(struct gnn_conv_run *c, const float *dy, float *g, bool acc,
+                       struct gnn_err *e)
 {
     const struct gnn_ops *o = c->s->o;
     const uint32_t rows = c->adj.ndst, chunk = o->chunk;
     (void)dy;
-    if (gnn_gin_sums_back(c, e))
-        return e->code;
     if (g && !acc)
         o->zero(o, g, (uint64_t)c->adj.nsrc * c->ds * sizeof *g);
     for (uint32_t from = 0, to; from < rows; from = to) {
@@ -121,6 +138,12 @@ static int sources_back(struct gnn_conv_run *c, const float *dy, float *g, bool 
             return e->code;
     }
     return 0;
+}
+
+static int sources_back(struct gnn_conv_run *c, const float *dy, float *g, bool acc,
+                        struct gnn_err *e)
+{
+    return gnn_gin_sums_back(c, e) ? e->code : spread_sums(c, dy, g, acc, e);
 }
 
 const struct gnn_layer gnn_layer_gine = {
@@ -132,6 +155,7 @@ const struct gnn_layer gnn_layer_gine = {
     .features = true,
     .needs_features = true,
     .numbered = true,
+    .fetches = true,
     .rooms = 2,
     .params = list_params,
     .weight = LIN_0,
@@ -144,4 +168,9 @@ const struct gnn_layer gnn_layer_gine = {
     .rows_back = gnn_gin_rows_back,
     .sources_back = sources_back,
     .own_back = gnn_gin_own_back,
+    .gather = gather_sums,
+    .hidden = gnn_gin_hidden,
+    .hidden_at = gnn_gin_hidden_at,
+    .sums_back = gnn_gin_all_sums_back,
+    .spread = spread_sums,
 };

@@ -105,25 +105,27 @@ uint32_t gnn_heads_messages(const struct gnn_conv_run *c)
     return gnn_heads_of_run(c).d;
 }
 
-/* The terms of the sources, then those of the destinations: `most` rows of each, as a call that
- * does not train has no more. */
 float *gnn_heads_of_sources(const struct gnn_conv_run *c)
 {
-    return c->kept[GNN_HEADS_TERMS].data;
+    return c->kept[GNN_HEADS_SOURCES].data;
 }
 
+/* `most` rows of each, as a call that does not train has no more. */
 float *gnn_heads_term(const struct gnn_conv_run *c, enum gnn_heads_term k, uint32_t from)
 {
-    const uint64_t row = (uint64_t)k * c->most + (c->s->train ? from : 0);
-    return gnn_heads_of_sources(c) + (c->adj.nsrc + row) * gnn_heads_of_run(c).n;
+    const uint64_t row = (uint64_t)k * c->most + (c->s->train || c->gathered ? from : 0);
+    return (float *)c->kept[GNN_HEADS_TERMS].data + row * gnn_heads_of_run(c).n;
 }
 
 int gnn_heads_open(struct gnn_conv_run *c, struct gnn_err *e)
 {
     const struct gnn_ops *o = c->s->o;
-    const uint64_t rows = c->adj.nsrc + (uint64_t)GNN_HEADS_EACH * c->most;
-    return o->fit(o, &c->kept[GNN_HEADS_TERMS], rows * gnn_heads_of_run(c).n, sizeof(float),
-                  "terms of heads", e);
+    const uint64_t n = gnn_heads_of_run(c).n;
+    return o->fit(o, &c->kept[GNN_HEADS_SOURCES], c->adj.nsrc * n, sizeof(float), "terms of heads",
+                  e)
+               ? e->code
+               : o->fit(o, &c->kept[GNN_HEADS_TERMS], GNN_HEADS_EACH * c->most * n, sizeof(float),
+                        "terms of heads", e);
 }
 
 static struct gnn_attention_drop find_dropout(const struct gnn_conv_run *c)
@@ -151,8 +153,20 @@ struct gnn_attention gnn_heads_attention(const struct gnn_conv_run *c, enum gnn_
                                   .value = kind == GNN_ATTENTION_RAW ? c->x : c->messages,
                                   .nsrc = c->adj.nsrc,
                                   .ndst = c->adj.ndst,
-                                  .loops = option[GNN_HEADS_LOOPS] != 0 && gnn_heads_one_type(c),
+                                  .loops = option[GNN_HEADS_LOOPS] != 0 && gnn_heads_one_type(c) &&
+                                           !c->elsewhere,
                                   .drop = find_dropout(c)};
+}
+
+int gnn_heads_gather(struct gnn_conv_run *c, const struct gnn_attention *a, bool first,
+                     struct gnn_err *e)
+{
+    const struct gnn_ops *o = c->s->o;
+    float *rows = gnn_conv_room(c, GNN_HEADS_ROWS, 0, c->adj.ndst, gnn_heads_of_run(c).d, e);
+    if (rows)
+        o->attention(o, a, c->adj.seg, c->adj.nseg, 0, c->adj.ndst, first ? GNN_ATTENTION_FIRST : 0,
+                     rows, gnn_heads_term(c, GNN_HEADS_M, 0), gnn_heads_term(c, GNN_HEADS_Z, 0));
+    return e->code;
 }
 
 int gnn_heads_rows(struct gnn_conv_run *c, const struct gnn_attention *a, uint32_t from,
@@ -162,13 +176,15 @@ int gnn_heads_rows(struct gnn_conv_run *c, const struct gnn_attention *a, uint32
     const struct gnn_ops *o = c->s->o;
     const struct gnn_heads h = gnn_heads_of_run(c);
     const uint32_t n = to - from;
-    const bool in_place = !c->s->train && !h.mean && !acc;
+    const bool in_place = !c->s->train && !c->gathered && !h.mean && !acc;
     float *rows = in_place ? y : gnn_conv_room(c, GNN_HEADS_ROWS, from, to, h.d, e);
     struct gnn_attention now = *a;
     if (!rows)
         return e->code;
     now.drop.node = a->drop.node ? a->drop.node + from : NULL;
-    o->attention(o, &now, c->adj.seg, c->adj.nseg, from, to, GNN_ATTENTION_WHOLE, rows,
+    /* All edges have been there but the self-loops: what is left is a block of no rows. */
+    o->attention(o, &now, c->adj.seg, c->gathered ? 0 : c->adj.nseg, from, to,
+                 c->gathered ? GNN_ATTENTION_LAST : GNN_ATTENTION_WHOLE, rows,
                  gnn_heads_term(c, GNN_HEADS_M, from), gnn_heads_term(c, GNN_HEADS_Z, from));
     if (h.mean)
         o->head_means(o, rows, n, h.n, h.channels, y, acc);
@@ -245,7 +261,7 @@ int gnn_heads_messages_back(struct gnn_conv_run *c, const float *dm, uint32_t fr
 
 /* Rows of edges, then those of self-loops, then the means of features that these are made of. */
 int gnn_heads_edges(struct gnn_conv_run *c, const float *matrix, uint32_t wide, uint32_t from,
-                    uint32_t to, struct gnn_attention *a, struct gnn_err *e)
+                    uint32_t to, bool edges, struct gnn_attention *a, struct gnn_err *e)
 {
     struct gnn_pass *s = c->s;
     const struct gnn_ops *o = s->o;
@@ -253,7 +269,9 @@ int gnn_heads_edges(struct gnn_conv_run *c, const float *matrix, uint32_t wide, 
     uint32_t first, n;
     if (!f)
         return 0;
-    gnn_adj_edges_of(o, &c->adj, from, to, &first, &n);
+    first = n = 0; /* unless there are edges */
+    if (edges)
+        gnn_adj_edges_of(o, &c->adj, from, to, &first, &n);
     const float *x = n ? c->adj.feature + (size_t)first * f : NULL;
     if (o->fit(o, &s->edge_rows, ((uint64_t)n + rows) * wide + (uint64_t)rows * f, sizeof(float),
                "rows of edges", e) ||
@@ -264,7 +282,10 @@ int gnn_heads_edges(struct gnn_conv_run *c, const float *matrix, uint32_t wide, 
     if (!rows)
         return 0;
     float *loop = (float *)s->edge_rows.data + (size_t)n * wide, *mean = loop + (size_t)rows * wide;
-    o->edge_means(o, c->adj.seg, c->adj.nseg, from, to, x, first, f, mean);
+    if (c->adj.loop_feature)
+        o->copy(o, mean, c->adj.loop_feature + (size_t)from * f, (uint64_t)rows * f * sizeof *mean);
+    else
+        o->edge_means(o, c->adj.seg, c->adj.nseg, from, to, x, first, f, mean);
     a->loop = loop;
     return gnn_pass_gemm(s, false, true, rows, wide, f, mean, matrix, 0, loop, NULL, e);
 }

@@ -29,7 +29,14 @@ extern const struct gnn_layer_option gnn_heads_option[GNN_HEADS_OPTIONS + 1];
 
 /* Rooms of a convolution (gnn_conv_room). In the backward pass, rows become their gradient, if
  * heads are averaged; of raw rows there is nothing else. */
-enum { GNN_HEADS_ROWS, GNN_HEADS_TARGETS, GNN_HEADS_TERMS, GNN_HEADS_FOLDED, GNN_HEADS_EDGES };
+enum {
+    GNN_HEADS_ROWS,
+    GNN_HEADS_TARGETS,
+    GNN_HEADS_TERMS,
+    GNN_HEADS_FOLDED,
+    GNN_HEADS_EDGES,
+    GNN_HEADS_SOURCES
+};
 
 struct gnn_heads {
     uint32_t n, channels, d; /* d = n * channels columns */
@@ -80,14 +87,18 @@ struct gnn_attention gnn_heads_attention(const struct gnn_conv_run *c,
 int gnn_heads_rows(struct gnn_conv_run *c, const struct gnn_attention *a, uint32_t from,
                    uint32_t to, float *y, bool acc, const struct gnn_epilogue *ep,
                    struct gnn_err *e);
+/* The layer's `gather`, with a->dst of row 0 on; `rows` then adds the self-loops. */
+int gnn_heads_gather(struct gnn_conv_run *c, const struct gnn_attention *a, bool first,
+                     struct gnn_err *e);
 int gnn_heads_rows_back(struct gnn_conv_run *c, uint32_t from, uint32_t to, const float *dy,
                         struct gnn_err *e);
 /* Features of edges, as PyG's `edge_dim`: their products with `matrix` (wide, features) enter the
  * scores, a->edge of the edges that enter rows [from, to), and a->loop of these rows, whose
  * self-loops have the mean of their edges' features. They are in s->edge_rows until the next call:
- * edges x wide floats. NULL and unchanged if edges have no features. */
+ * edges x wide floats. NULL and unchanged if edges have no features. edges: false: only those of
+ * self-loops. */
 int gnn_heads_edges(struct gnn_conv_run *c, const float *matrix, uint32_t wide, uint32_t from,
-                    uint32_t to, struct gnn_attention *a, struct gnn_err *e);
+                    uint32_t to, bool edges, struct gnn_attention *a, struct gnn_err *e);
 /* After that, of all rows: the gradients of these products to that of the matrix, which is added
  * to.
  */

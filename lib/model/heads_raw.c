@@ -97,7 +97,7 @@ static int sum_rows(struct gnn_conv_run *c, const struct gnn_attention *a, uint3
     *now = *a;
     now->drop.node = a->drop.node ? a->drop.node + from : NULL;
     if (gnn_heads_edges(c, gnn_heads_folded(c, GNN_HEADS_OF_EDGE), gnn_heads_of_run(c).n, from, to,
-                        now, e))
+                        true, now, e))
         return e->code;
     o->attention(o, now, c->adj.seg, c->adj.nseg, from, to, GNN_ATTENTION_WHOLE, sums,
                  gnn_heads_term(c, GNN_HEADS_M, from), gnn_heads_term(c, GNN_HEADS_Z, from));

@@ -71,8 +71,9 @@ static void list_relations(const struct gnn_conv_shape *s, struct gnn_param_list
 
 /* What a convolution keeps: its keys, then its values (nsrc, d); its matrices of both (d, d), whose
  * blocks on the diagonal are those of the heads, and the factors of its scores. What the lead
- * keeps: numbers of each destination and head; queries, and their gradients. */
-enum { SOURCES, MATRICES, TERMS, QUERIES, QUERY_GRADS };
+ * keeps: numbers of each destination and head; queries, and their gradients; in full batches the
+ * weighted sums so far. */
+enum { SOURCES, MATRICES, TERMS, QUERIES, QUERY_GRADS, SUMS };
 enum { TERM_M, TERM_Z, TERM_DOTS, TERM_COUNT };
 
 /* Where row `from` is in what the lead keeps. Batches have one relation after the other, each for
@@ -127,43 +128,83 @@ static void add_factors(const struct gnn_conv_run *c, const float *x, float *one
     o->head_outer(o, one, x, 1, 1, h.n, y);
 }
 
-/* Keys or values times the relation's matrices, of all sources, a chunk at a time. */
+/* Keys or values of n rows x times the relation's matrices, into rows of `pitch` floats. */
+static int multiply_sources(struct gnn_conv_run *c, unsigned k, const float *x, uint32_t n,
+                            float *to, size_t pitch, struct gnn_err *e)
+{
+    const size_t d = c->w;
+    const struct gnn_product p = {.m = n,
+                                  .n = d,
+                                  .k = d,
+                                  .a = x + (k ? VALUE : KEY) * d,
+                                  .b = matrix_at(c, k),
+                                  .c = to,
+                                  .lda = PARTS * d,
+                                  .ldb = d,
+                                  .ldc = pitch};
+    return gnn_pass_product(c->s, &p, e);
+}
+
 static int make_sources(struct gnn_conv_run *c, unsigned k, struct gnn_err *e)
 {
-    struct gnn_pass *s = c->s;
-    const struct gnn_ops *o = s->o;
-    const uint32_t n = c->adj.nsrc, chunk = n < o->chunk ? n : o->chunk;
+    const uint32_t n = c->adj.nsrc, chunk = c->s->o->chunk;
     const size_t d = c->w;
-    if (o->fit(o, &s->scratch, (uint64_t)chunk * d, sizeof(float), "rows of a layer", e))
-        return e->code;
-    float *rows = s->scratch.data;
     for (uint32_t from = 0, to; from < n; from = to) {
         to = n - from < chunk ? n : from + chunk;
-        o->put_columns(o, c->x + from * (PARTS * d) + (k ? VALUE : KEY) * d, PARTS * d, to - from,
-                       d, rows, d, false);
-        if (gnn_pass_gemm(s, false, false, to - from, d, d, rows, matrix_at(c, k), 0,
-                          sources_at(c, k) + from * d, NULL, e))
+        if (multiply_sources(c, k, c->x + from * (PARTS * d), to - from,
+                             sources_at(c, k) + from * d, d, e))
             return e->code;
     }
     return 0;
 }
 
-static int open_relation(struct gnn_conv_run *c, struct gnn_err *e)
+/* Of the relation; and its factors. */
+static int make_matrices(struct gnn_conv_run *c, struct gnn_err *e)
 {
     const struct gnn_ops *o = c->s->o;
     const struct gnn_heads h = heads_of_run(c);
-    const uint64_t d = h.d, matrices = 2 * d * d + h.n + 1;
-    if (o->fit(o, &c->kept[SOURCES], 2 * d * c->adj.nsrc, sizeof(float), "keys and values", e) ||
-        o->fit(o, &c->kept[MATRICES], matrices, sizeof(float), "matrices", e) ||
-        (c->begins && (o->fit(o, &c->kept[TERMS], (uint64_t)TERM_COUNT * c->most * h.n,
-                              sizeof(float), "terms of heads", e) ||
-                       o->fit(o, &c->kept[QUERIES], c->most * d, sizeof(float), "queries", e))))
+    const uint64_t d = h.d, n = 2 * d * d + h.n + 1;
+    if (o->fit(o, &c->kept[MATRICES], n, sizeof(float), "matrices", e))
         return e->code;
     float *factors = matrix_at(c, 2);
-    o->zero(o, c->kept[MATRICES].data, matrices * sizeof(float));
+    o->zero(o, c->kept[MATRICES].data, n * sizeof(float));
     add_factors(c, gnn_conv_param(c, P_REL), factors + h.n, factors);
     move_blocks(c, gnn_conv_common(c, K_REL), matrix_at(c, 0), false);
     move_blocks(c, gnn_conv_common(c, V_REL), matrix_at(c, 1), false);
+    return 0;
+}
+
+static int open_lead(struct gnn_conv_run *c, struct gnn_err *e)
+{
+    const struct gnn_ops *o = c->s->o;
+    const struct gnn_heads h = heads_of_run(c);
+    return o->fit(o, &c->kept[TERMS], (uint64_t)TERM_COUNT * c->most * h.n, sizeof(float),
+                  "terms of heads", e)
+               ? e->code
+               : o->fit(o, &c->kept[QUERIES], c->most * (uint64_t)h.d, sizeof(float), "queries", e);
+}
+
+static void take_queries(struct gnn_conv_run *c, uint32_t from, uint32_t to)
+{
+    const size_t d = c->w;
+    c->s->o->put_columns(c->s->o, c->own + QUERY * d, PARTS * d, to - from, d,
+                         (float *)c->kept[QUERIES].data + lead_row(c, from) * d, d, false);
+}
+
+static int open_relation(struct gnn_conv_run *c, struct gnn_err *e)
+{
+    const struct gnn_ops *o = c->s->o;
+    const uint64_t floats = 2 * (uint64_t)c->w * c->adj.nsrc;
+    if (c->begins && open_lead(c, e))
+        return e->code;
+    if (c->gathered) {
+        if (c->begins)
+            take_queries(c, 0, c->adj.ndst);
+        return 0;
+    }
+    if (o->fit(o, &c->kept[SOURCES], floats, sizeof(float), "keys and values", e) ||
+        make_matrices(c, e))
+        return e->code;
     return make_sources(c, 0, e) ? e->code : make_sources(c, 1, e);
 }
 
@@ -182,17 +223,31 @@ static struct gnn_attention describe_scores(const struct gnn_conv_run *c, uint32
                                   .ndst = c->adj.ndst};
 }
 
+/* The sums of all relations, when the last of them has been gathered. */
+static int finish_sums(struct gnn_conv_run *c, const struct gnn_attention *a, uint32_t from,
+                       uint32_t to, float *y)
+{
+    const struct gnn_ops *o = c->s->o;
+    float *sums = (float *)c->lead->kept[SUMS].data + (size_t)from * c->w;
+    if (!c->ends)
+        return 0;
+    o->attention(o, a, c->adj.seg, 0, from, to, GNN_ATTENTION_LAST, sums, term_at(c, TERM_M, from),
+                 term_at(c, TERM_Z, from));
+    o->copy(o, y, sums, (uint64_t)(to - from) * c->w * sizeof *y);
+    return 0;
+}
+
 static int relation_rows(struct gnn_conv_run *c, uint32_t from, uint32_t to, float *y, bool acc,
                          const struct gnn_epilogue *ep, struct gnn_err *e)
 {
     const struct gnn_ops *o = c->s->o;
     const struct gnn_attention a = describe_scores(c, from);
-    const size_t d = c->w;
     (void)acc; /* the lead begins */
     (void)ep;  /* nothing follows this stage */
+    if (c->gathered)
+        return finish_sums(c, &a, from, to, y);
     if (c->begins)
-        o->put_columns(o, c->own + QUERY * d, PARTS * d, to - from, d,
-                       (float *)c->kept[QUERIES].data + lead_row(c, from) * d, d, false);
+        take_queries(c, from, to);
     o->attention(o, &a, c->adj.seg, c->adj.nseg, from, to,
                  (c->begins ? GNN_ATTENTION_FIRST : 0) | (c->ends ? GNN_ATTENTION_LAST : 0), y,
                  term_at(c, TERM_M, from), term_at(c, TERM_Z, from));
@@ -241,40 +296,133 @@ static int lead_back(struct gnn_conv_run *c, const float *dy, struct gnn_err *e)
     return 0;
 }
 
-static int relation_sources_back(struct gnn_conv_run *c, const float *dy, float *g, bool acc,
-                                 struct gnn_err *e)
+/* Gradients of keys and values, (nsrc, d) each, one after the other; and of the score's factor and
+ * the queries, to which those of the lead's first sources are the first. */
+static int edges_back(struct gnn_conv_run *c, const float *dy, bool first, float *dkey,
+                      struct gnn_err *e)
 {
     struct gnn_pass *s = c->s;
     const struct gnn_ops *o = s->o;
     const struct gnn_heads h = heads_of_run(c);
     const struct gnn_attention a = describe_scores(c, 0);
-    const uint64_t nsrc = c->adj.nsrc, d = h.d, each = (c->adj.edges + nsrc) * h.n;
-    if ((c->begins && lead_back(c, dy, e)) ||
-        o->fit(o, &s->messages, 3 * nsrc * d, sizeof(float), "gradients", e) ||
-        o->fit(o, &s->scratch, each + d * d + h.n + 1, sizeof(float), "gradients of edges", e) ||
+    const uint64_t nsrc = c->adj.nsrc, each = (c->adj.edges + nsrc) * h.n;
+    if (o->fit(o, &s->scratch, each + h.n + 1, sizeof(float), "gradients of edges", e) ||
         o->fit(o, &s->work, GNN_COLSUM_BLOCKS * (uint64_t)h.n, sizeof(float), "gradients", e))
         return e->code;
-    float *dvalue = s->messages.data, *dkey = dvalue + nsrc * d, *rows = dkey + nsrc * d;
-    float *edge = s->scratch.data, *dscale = edge + c->adj.edges * h.n, *wide = edge + each,
-          *sum = wide + d * d;
+    float *edge = s->scratch.data, *dscale = edge + c->adj.edges * h.n, *sum = edge + each;
     const struct gnn_attention_back b = {.m = term_at(c, TERM_M, 0),
                                          .z = term_at(c, TERM_Z, 0),
                                          .dots = term_at(c, TERM_DOTS, 0),
                                          .dy = dy,
-                                         .dvalue = dvalue,
+                                         .dvalue = dkey + nsrc * h.d,
                                          .dsrc = dkey,
                                          .dscale = dscale,
                                          .edge_grad = edge,
                                          .ddst = c->lead->kept[QUERY_GRADS].data};
     o->attention_sources(o, &a, c->adj.back, 0, c->adj.nsrc, &b, false);
-    o->attention_targets(o, &a, c->adj.seg, c->adj.nseg, 0, c->adj.ndst, &b, !c->begins);
+    o->attention_targets(o, &a, c->adj.seg, c->adj.nseg, 0, c->adj.ndst, &b, !first);
     o->colsum(o, dscale, c->adj.nsrc, h.n, s->work.data, sum, false);
     add_factors(c, sum, sum + h.n, gnn_conv_grad(c, P_REL));
+    return 0;
+}
+
+static int relation_sources_back(struct gnn_conv_run *c, const float *dy, float *g, bool acc,
+                                 struct gnn_err *e)
+{
+    struct gnn_pass *s = c->s;
+    const struct gnn_ops *o = s->o;
+    const uint64_t nsrc = c->adj.nsrc, d = c->w;
+    if ((c->begins && lead_back(c, dy, e)) ||
+        o->fit(o, &s->messages, 3 * nsrc * d + d * d, sizeof(float), "gradients", e))
+        return e->code;
+    float *dkey = s->messages.data, *rows = dkey + 2 * nsrc * d, *wide = rows + nsrc * d;
+    if (edges_back(c, dy, c->begins, dkey, e))
+        return e->code;
     if (!acc)
         o->zero(o, g, nsrc * PARTS * d * sizeof *g);
     return matrices_back(c, 0, dkey, rows, wide, g, e)
                ? e->code
-               : matrices_back(c, 1, dvalue, rows, wide, g, e);
+               : matrices_back(c, 1, dkey + nsrc * d, rows, wide, g, e);
+}
+
+/* ---- the same in full batches: messages are a source's key and value ---- */
+
+static uint32_t message_width(const struct gnn_conv_run *c)
+{
+    return c->gathered ? 2 * c->w : 0;
+}
+
+static int send_rows(struct gnn_conv_run *c, const float *x, uint32_t n, float *out,
+                     struct gnn_err *e)
+{
+    const size_t d = c->w;
+    if (make_matrices(c, e) || multiply_sources(c, 0, x, n, out, 2 * d, e))
+        return e->code;
+    return multiply_sources(c, 1, x, n, out + d, 2 * d, e);
+}
+
+/* Keys and values of the sources that are there. */
+static int part_messages(struct gnn_conv_run *c, struct gnn_err *e)
+{
+    const struct gnn_ops *o = c->s->o;
+    const uint32_t n = c->adj.nsrc;
+    const size_t d = c->w;
+    if (o->fit(o, &c->kept[SOURCES], 2 * d * n, sizeof(float), "keys and values", e))
+        return e->code;
+    for (unsigned k = 0; k < 2; k++)
+        o->put_columns(o, c->messages + k * d, 2 * d, n, d, sources_at(c, k), d, false);
+    return 0;
+}
+
+static int gather_rows(struct gnn_conv_run *c, bool first, struct gnn_err *e)
+{
+    const struct gnn_ops *o = c->s->o;
+    if (part_messages(c, e) || o->fit(o, &c->lead->kept[SUMS], (uint64_t)c->adj.ndst * c->w,
+                                      sizeof(float), "rows of a layer", e))
+        return e->code;
+    const struct gnn_attention a = describe_scores(c, 0);
+    o->attention(o, &a, c->adj.seg, c->adj.nseg, 0, c->adj.ndst,
+                 c->begins && first ? GNN_ATTENTION_FIRST : 0, c->lead->kept[SUMS].data,
+                 term_at(c, TERM_M, 0), term_at(c, TERM_Z, 0));
+    return 0;
+}
+
+static int sums_back(struct gnn_conv_run *c, const float *dy, struct gnn_err *e)
+{
+    return c->begins ? lead_back(c, dy, e) : 0;
+}
+
+static int spread_rows(struct gnn_conv_run *c, const float *dy, float *dm, bool acc,
+                       struct gnn_err *e)
+{
+    struct gnn_pass *s = c->s;
+    const struct gnn_ops *o = s->o;
+    const uint64_t n = c->adj.nsrc, d = c->w;
+    (void)acc; /* messages' gradients are written once */
+    if (part_messages(c, e) || o->fit(o, &s->messages, 2 * n * d, sizeof(float), "gradients", e) ||
+        edges_back(c, dy, c->begins && !c->elsewhere, s->messages.data, e))
+        return e->code;
+    for (unsigned k = 0; k < 2; k++)
+        o->put_columns(o, (float *)s->messages.data + k * n * d, d, n, d, dm + k * d, 2 * d, false);
+    return 0;
+}
+
+static int send_back(struct gnn_conv_run *c, float *dm, float *g, bool acc, struct gnn_err *e)
+{
+    struct gnn_pass *s = c->s;
+    const struct gnn_ops *o = s->o;
+    const uint64_t n = c->adj.nsrc, d = c->w;
+    if (o->fit(o, &s->messages, 2 * n * d + d * d, sizeof(float), "gradients", e))
+        return e->code;
+    float *part = s->messages.data, *rows = part + n * d, *wide = rows + n * d;
+    if (!acc)
+        o->zero(o, g, n * PARTS * d * sizeof *g);
+    for (unsigned k = 0; k < 2; k++) {
+        o->put_columns(o, dm + k * d, 2 * d, n, d, part, d, false);
+        if (matrices_back(c, k, part, rows, wide, g, e))
+            return e->code;
+    }
+    return 0;
 }
 
 /* When the last relation has added its part. */
@@ -475,6 +623,13 @@ const struct gnn_layer gnn_layer_hgt = {
     .option = gnn_heads_option,
     .noptions = 1,
     .check = check_width,
+    .fetches = true,
+    .messages = message_width,
+    .send = send_rows,
+    .gather = gather_rows,
+    .sums_back = sums_back,
+    .spread = spread_rows,
+    .send_back = send_back,
     .open = open_relation,
     .rows = relation_rows,
     .rows_back = relation_rows_back,

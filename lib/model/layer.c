@@ -104,9 +104,10 @@ float *gnn_conv_room(struct gnn_conv_run *c, unsigned k, uint32_t from, uint32_t
                      struct gnn_err *e)
 {
     struct gnn_pass *s = c->s;
-    struct gnn_buf *b = s->train ? &c->kept[k] : &s->room[k];
-    const uint64_t rows = s->train ? c->adj.ndst : to - from;
+    const bool kept = s->train || c->gathered;
+    const uint64_t rows = kept ? c->adj.ndst : to - from;
+    struct gnn_buf *b = kept ? &c->kept[k] : &s->room[k];
     if (s->o->fit(s->o, b, rows * width, sizeof(float), "rows of a layer", e))
         return NULL;
-    return (float *)b->data + (s->train ? from : 0) * width;
+    return (float *)b->data + (kept ? from : 0) * width;
 }

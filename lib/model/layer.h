@@ -78,6 +78,8 @@ struct gnn_conv_run {
     const float *own;      /* the destinations' own rows, from row `from` of the call on */
     const float *out;      /* in the backward pass: what the stage has made, row 0 */
     const uint8_t *count;  /* as struct gnn_activation's, of the destinations */
+    bool gathered;         /* `rows` takes the aggregated neighbours from what `gather` has kept */
+    bool elsewhere;        /* in full batches: the sources are of another partition */
     /* the layer's */
     struct gnn_buf kept[GNN_PASS_ROOMS];
     struct gnn_activation inside;
@@ -121,6 +123,7 @@ struct gnn_layer {
                        aggregated as they are */
     bool numbered;  /* the numbers of edges in it */
     bool activates; /* it applies the model's activation inside */
+    bool fetches;   /* `spread` needs the sources' rows: they are fetched again */
     unsigned rooms; /* gnn_conv_room in the forward pass */
 
     /* Its parameters. shared: one set of them serves all relations and node types of a layer. Then
@@ -180,6 +183,26 @@ struct gnn_layer {
     int (*sources_back)(struct gnn_conv_run *c, const float *dy, float *g, bool acc,
                         struct gnn_err *e);
     int (*own_back)(struct gnn_conv_run *c, const float *dy, float *g, struct gnn_err *e);
+
+    /* Full batches (lib/model/full.h): sources come one partition at a time. c->x, or c->messages
+     * if there are any, are the rows of one partition's sources, and the adjacency has their edges;
+     * all destinations take part in each call. NULL: the layer cannot do that. gather: adds to what
+     * is kept of the neighbours; first: nothing is there yet. When all partitions have been there,
+     * `rows` makes the results of it (c->gathered). hidden, or NULL: while training, after the last
+     * gather and before `rows`: makes the hidden rows that end with c->inside, up to
+     * gnn_activation_rows. The driver finishes them, with batch norm's statistics of all
+     * partitions. hidden_at: where they are, and their gradients after rows_back. sums_back, or
+     * NULL: after rows_back, and when the backward pass of c->inside is open: the gradients of what
+     * was gathered, and of the parameters that made hidden rows of it. spread: then, for one
+     * partition after the other: g becomes the gradient of its rows, or it is added to g.
+     * send_back: when the gradient of the partition's own messages, dm, is complete: that of the
+     * sources which they were made of, as in sources_back. dm is overwritten. */
+    int (*gather)(struct gnn_conv_run *c, bool first, struct gnn_err *e);
+    int (*hidden)(struct gnn_conv_run *c, struct gnn_err *e);
+    void (*hidden_at)(const struct gnn_conv_run *c, float **h, float **dh);
+    int (*sums_back)(struct gnn_conv_run *c, const float *dy, struct gnn_err *e);
+    int (*spread)(struct gnn_conv_run *c, const float *dy, float *g, bool acc, struct gnn_err *e);
+    int (*send_back)(struct gnn_conv_run *c, float *dm, float *g, bool acc, struct gnn_err *e);
 };
 
 #define GNN_LAYER_DECLARE(name, what) extern const struct gnn_layer gnn_layer_##name;
@@ -253,7 +276,8 @@ static inline float *gnn_conv_common_grad(const struct gnn_conv_run *c, uint32_t
     return gnn_pass_grad(c->s, c->conv->common + k);
 }
 /* Row `from` of `width` floats in room k, with room up to row `to`. What is there while training
- * stays until the backward pass is done, otherwise until the next call. NULL on failure. */
+ * stays until the backward pass is done, as does what was gathered; otherwise until the next call.
+ * NULL on failure. */
 float *gnn_conv_room(struct gnn_conv_run *c, unsigned k, uint32_t from, uint32_t to, size_t width,
                      struct gnn_err *e);
 
@@ -268,5 +292,9 @@ int gnn_linear_rows_back(struct gnn_conv_run *c, uint32_t from, uint32_t to, con
                          struct gnn_err *e);
 int gnn_linear_sources_back(struct gnn_conv_run *c, const float *dy, float *g, bool acc,
                             struct gnn_err *e);
+int gnn_linear_gather(struct gnn_conv_run *c, bool first, struct gnn_err *e);
+int gnn_linear_spread(struct gnn_conv_run *c, const float *dy, float *g, bool acc,
+                      struct gnn_err *e);
+int gnn_linear_send_back(struct gnn_conv_run *c, float *dm, float *g, bool acc, struct gnn_err *e);
 
 #endif

@@ -23,12 +23,36 @@ int gnn_linear_send(struct gnn_conv_run *c, const float *x, uint32_t n, float *o
                          0, out, NULL, e);
 }
 
+/* What is summed up of a source, and where the sums are kept. */
+static uint32_t sum_width(const struct gnn_conv_run *c)
+{
+    return c->message ? c->message : c->ds;
+}
+
+static float *sums_at(const struct gnn_conv_run *c, uint32_t from)
+{
+    return (float *)c->kept[0].data + (size_t)from * sum_width(c);
+}
+
+int gnn_linear_gather(struct gnn_conv_run *c, bool first, struct gnn_err *e)
+{
+    const uint32_t n = c->adj.ndst;
+    float *sums = gnn_conv_room(c, 0, 0, n, sum_width(c), e);
+    if (sums)
+        gnn_adj_aggregate(c->s->o, &c->adj, 0, n, c->message ? c->messages : c->x, sum_width(c),
+                          sums, !first);
+    return e->code;
+}
+
 int gnn_linear_rows(struct gnn_conv_run *c, uint32_t from, uint32_t to, float *y, bool acc,
                     const struct gnn_epilogue *ep, struct gnn_err *e)
 {
     const struct gnn_ops *o = c->s->o;
     if (c->message) {
-        gnn_adj_aggregate(o, &c->adj, from, to, c->messages, c->w, y, acc);
+        if (c->gathered)
+            o->put_columns(o, sums_at(c, from), c->w, to - from, c->w, y, c->w, acc);
+        else
+            gnn_adj_aggregate(o, &c->adj, from, to, c->messages, c->w, y, acc);
         if (ep)
             o->bias_act(o, y, to - from, c->w, ep->bias, ep->act, NULL);
         return 0;
@@ -36,7 +60,8 @@ int gnn_linear_rows(struct gnn_conv_run *c, uint32_t from, uint32_t to, float *y
     float *sums = gnn_conv_room(c, 0, from, to, c->ds, e);
     if (!sums)
         return e->code;
-    gnn_adj_aggregate(o, &c->adj, from, to, c->x, c->ds, sums, false);
+    if (!c->gathered)
+        gnn_adj_aggregate(o, &c->adj, from, to, c->x, c->ds, sums, false);
     return gnn_pass_gemm(c->s, false, true, to - from, c->w, c->ds, sums,
                          gnn_conv_param(c, c->layer->weight), acc ? 1 : 0, y, ep, e);
 }
@@ -57,24 +82,35 @@ int gnn_linear_rows_back(struct gnn_conv_run *c, uint32_t from, uint32_t to, con
                      : 0;
 }
 
+int gnn_linear_spread(struct gnn_conv_run *c, const float *dy, float *g, bool acc,
+                      struct gnn_err *e)
+{
+    gnn_adj_spread(c->s->o, &c->adj, c->message ? dy : c->kept[0].data, sum_width(c), g, acc);
+    return e->code;
+}
+
+int gnn_linear_send_back(struct gnn_conv_run *c, float *dm, float *g, bool acc, struct gnn_err *e)
+{
+    const uint32_t n = c->adj.nsrc, k = c->layer->weight;
+    if (gnn_pass_gemm(c->s, true, false, c->w, c->ds, n, dm, c->x, 1, gnn_conv_grad(c, k), NULL, e))
+        return e->code;
+    return g ? gnn_pass_gemm(c->s, false, false, n, c->ds, c->w, dm, gnn_conv_param(c, k),
+                             acc ? 1 : 0, g, NULL, e)
+             : 0;
+}
+
 int gnn_linear_sources_back(struct gnn_conv_run *c, const float *dy, float *g, bool acc,
                             struct gnn_err *e)
 {
     struct gnn_pass *s = c->s;
     const struct gnn_ops *o = s->o;
-    const uint32_t n = c->adj.nsrc, k = c->layer->weight;
     if (!c->message) {
         if (g)
             gnn_adj_spread(o, &c->adj, c->kept[0].data, c->ds, g, acc);
         return 0;
     }
-    if (o->fit(o, &s->messages, (uint64_t)n * c->w, sizeof(float), "gradients", e))
+    if (o->fit(o, &s->messages, (uint64_t)c->adj.nsrc * c->w, sizeof(float), "gradients", e) ||
+        gnn_linear_spread(c, dy, s->messages.data, false, e))
         return e->code;
-    float *dm = s->messages.data;
-    gnn_adj_spread(o, &c->adj, dy, c->w, dm, false);
-    if (gnn_pass_gemm(s, true, false, c->w, c->ds, n, dm, c->x, 1, gnn_conv_grad(c, k), NULL, e))
-        return e->code;
-    return g ? gnn_pass_gemm(s, false, false, n, c->ds, c->w, dm, gnn_conv_param(c, k), acc ? 1 : 0,
-                             g, NULL, e)
-             : 0;
+    return gnn_linear_send_back(c, s->messages.data, g, acc, e);
 }

@@ -85,9 +85,9 @@ int gnn_net_check_floats(const struct gnn_tensor *x, struct gnn_err *e)
                     gnn_dtype_name(x->dtype));
 }
 
-/* Features of type t as f32 rows: the batch's own memory where that will do, else a copy. */
-static int set_input(struct gnn_net *n, uint32_t t, const struct gnn_net_mode *mode,
-                     struct gnn_err *e)
+/* The tensor's own memory where that will do, else a copy. */
+int gnn_net_input(struct gnn_net *n, uint32_t t, const struct gnn_tensor *x,
+                  const struct gnn_net_mode *mode, struct gnn_err *e)
 {
     const struct gnn_model_config *c = &n->pass.m->c;
     const struct gnn_ops *o = n->pass.o;
@@ -95,19 +95,10 @@ static int set_input(struct gnn_net *n, uint32_t t, const struct gnn_net_mode *m
     const uint64_t d = gnn_model_width(n->pass.m, 0, t);
     struct gnn_buf *buf = &net_act(n, 0, t)->out;
     struct gnn_dropout q;
-    char name[GNN_NAME_MAX + 1];
     const bool drop = mode->train && gnn_net_dropout(n, 0, t, mode->dropout_input, mode->seed, &q);
-
-    gnn_tensor_name(name, "node/%s/x", c->ntype[t].name);
-    const struct gnn_tensor *x = c->ntype[t].width ? gnn_tensors_find(&n->b->tensors, name) : NULL;
-    if (rows && c->ntype[t].width &&
-        (!x || x->shape[0] < rows || (x->ndim == 2 ? x->shape[1] : 1) != d))
-        return gnn_fail(e, GNN_E_INPUT,
-                        "batches have no features %s (%llu wide): run gnn-gather first", name,
-                        (unsigned long long)d);
+    const bool whole = x && x->dtype == GNN_F32 && c->feature_norm == GNN_FEATURES_AS_IS;
     if (x && gnn_net_check_floats(x, e))
         return e->code;
-    const bool whole = x && x->dtype == GNN_F32 && c->feature_norm == GNN_FEATURES_AS_IS;
     if (whole && !drop) {
         *net_made(n, 0, t) = x->data;
         return 0;
@@ -125,6 +116,22 @@ static int set_input(struct gnn_net *n, uint32_t t, const struct gnn_net_mode *m
     if (drop)
         o->dropout_copy(o, whole ? x->data : y, rows, d, &q, y);
     return 0;
+}
+
+static int set_input(struct gnn_net *n, uint32_t t, const struct gnn_net_mode *mode,
+                     struct gnn_err *e)
+{
+    const struct gnn_model_ntype *c = &n->pass.m->c.ntype[t];
+    const uint64_t d = gnn_model_width(n->pass.m, 0, t);
+    char name[GNN_NAME_MAX + 1];
+    gnn_tensor_name(name, "node/%s/x", c->name);
+    const struct gnn_tensor *x = c->width ? gnn_tensors_find(&n->b->tensors, name) : NULL;
+    if (net_rows(n, 0, t) && c->width &&
+        (!x || x->shape[0] < net_rows(n, 0, t) || (x->ndim == 2 ? x->shape[1] : 1) != d))
+        return gnn_fail(e, GNN_E_INPUT,
+                        "batches have no features %s (%llu wide): run gnn-gather first", name,
+                        (unsigned long long)d);
+    return gnn_net_input(n, t, x, mode, e);
 }
 
 int gnn_net_inputs(struct gnn_net *n, const struct gnn_net_mode *mode, struct gnn_err *e)

@@ -33,7 +33,32 @@ int gnn_net_check_floats(const struct gnn_tensor *x, struct gnn_err *e) GNN_MUST
 
 /* Sets OpenMP's number of threads for the batch, if it is theirs. */
 void gnn_net_choose_threads(const struct gnn_net *n);
-/* The features of every type, as f32 rows. */
+/* What comes after a stage's convolutions into type t. */
+int gnn_net_after(struct gnn_net *n, uint32_t stage, uint32_t t, const struct gnn_net_mode *mode,
+                  struct gnn_err *e) GNN_MUST_USE;
+/* Before the rows of a convolution: its sources, or the messages made of them. */
+int gnn_net_open_conv(struct gnn_net *n, const struct gnn_conv *v, struct gnn_err *e) GNN_MUST_USE;
+/* A convolution's share of the output, all rows; fresh: nothing is there yet. after: what follows,
+ * if this is the last one; or NULL. */
+int gnn_net_conv_rows(struct gnn_net *n, const struct gnn_conv *v, float *out, bool fresh,
+                      struct gnn_activation *after, struct gnn_err *e) GNN_MUST_USE;
+/* Where gradients of the rows of a stage are gathered; the first writer covers all rows. _zeroed:
+ * for who adds to some of the rows only. */
+int gnn_net_grad(struct gnn_net *n, uint32_t stage, uint32_t t, float **g,
+                 struct gnn_err *e) GNN_MUST_USE;
+int gnn_net_grad_zeroed(struct gnn_net *n, uint32_t stage, uint32_t t, float **g,
+                        struct gnn_err *e) GNN_MUST_USE;
+/* Everything that is done with the rows of dy, chunk by chunk, after gnn_activation_back_open. */
+int gnn_net_rows_back(struct gnn_net *n, uint32_t stage, uint32_t t, float *dy,
+                      struct gnn_err *e) GNN_MUST_USE;
+/* What a convolution adds to the gradient of the destinations' own rows. */
+int gnn_net_own_back(struct gnn_net *n, const struct gnn_conv *v, const float *dy,
+                     struct gnn_err *e) GNN_MUST_USE;
+/* Rows of type t as f32, from its features x, a tensor where the operations are; NULL: it has none.
+ */
+int gnn_net_input(struct gnn_net *n, uint32_t t, const struct gnn_tensor *x,
+                  const struct gnn_net_mode *mode, struct gnn_err *e) GNN_MUST_USE;
+/* The features of every type of the batch. */
 int gnn_net_inputs(struct gnn_net *n, const struct gnn_net_mode *mode,
                    struct gnn_err *e) GNN_MUST_USE;
 /* The mask of a stage (0: the features) and type t; false: no dropout. Keyed by (seed, epoch, step,

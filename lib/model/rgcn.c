@@ -11,7 +11,7 @@
 #include "lib/model/layer.h"
 
 enum { WEIGHT, ROOT, BIAS, COMP };
-/* Scratch: means of neighbours; W_r; its gradient. */
+/* Scratch: means of neighbours; W_r; its gradient. In full batches the means are kept. */
 enum { MEANS, MATRIX, MATRIX_GRAD };
 
 enum { BASES, OPTIONS };
@@ -120,17 +120,26 @@ static int add_nothing(const struct gnn_conv_run *c, uint32_t rows, float *y, bo
     return 0;
 }
 
+/* Of rows [from, to); NULL on failure. */
+static float *make_means(struct gnn_conv_run *c, uint32_t from, uint32_t to, struct gnn_err *e)
+{
+    if (c->gathered)
+        return (float *)c->kept[MEANS].data + (size_t)from * c->ds;
+    float *means = find_room(c, MEANS, (uint64_t)(to - from) * c->ds, e);
+    if (means)
+        gnn_adj_aggregate(c->s->o, &c->adj, from, to, c->x, c->ds, means, false);
+    return means;
+}
+
 static int make_rows(struct gnn_conv_run *c, uint32_t from, uint32_t to, float *y, bool acc,
                      const struct gnn_epilogue *ep, struct gnn_err *e)
 {
     const uint32_t rows = to - from;
-    if (!c->adj.edges)
+    if (!c->adj.edges && !c->gathered)
         return add_nothing(c, rows, y, acc, ep);
-    const float *w = make_matrix(c, e);
-    float *means = w ? find_room(c, MEANS, (uint64_t)rows * c->ds, e) : NULL;
+    const float *w = make_matrix(c, e), *means = w ? make_means(c, from, to, e) : NULL;
     if (!means)
         return e->code;
-    gnn_adj_aggregate(c->s->o, &c->adj, from, to, c->x, c->ds, means, false);
     return gnn_pass_gemm(c->s, false, false, rows, c->w, c->ds, means, w, acc ? 1 : 0, y, ep, e);
 }
 
@@ -151,12 +160,9 @@ static int matrix_back(struct gnn_conv_run *c, const float *dy, float *dw, bool 
     const uint32_t n = c->adj.ndst, chunk = c->s->o->chunk;
     for (uint32_t from = 0, to; from < n; from = to) {
         to = n - from < chunk ? n : from + chunk;
-        float *means = find_room(c, MEANS, (uint64_t)(to - from) * c->ds, e);
-        if (!means)
-            return e->code;
-        gnn_adj_aggregate(c->s->o, &c->adj, from, to, c->x, c->ds, means, false);
-        if (gnn_pass_gemm(c->s, true, false, c->ds, c->w, to - from, means,
-                          dy + (size_t)from * c->w, acc || from ? 1 : 0, dw, NULL, e))
+        const float *means = make_means(c, from, to, e);
+        if (!means || gnn_pass_gemm(c->s, true, false, c->ds, c->w, to - from, means,
+                                    dy + (size_t)from * c->w, acc || from ? 1 : 0, dw, NULL, e))
             return e->code;
     }
     return 0;
@@ -199,6 +205,33 @@ static int sources_back(struct gnn_conv_run *c, const float *dy, float *g, bool 
         return e->code;
     gnn_adj_spread(o, &c->adj, s->messages.data, c->ds, g, acc);
     return 0;
+}
+
+static int gather_sums(struct gnn_conv_run *c, bool first, struct gnn_err *e)
+{
+    float *means = gnn_conv_room(c, MEANS, 0, c->adj.ndst, c->ds, e);
+    if (means)
+        gnn_adj_aggregate(c->s->o, &c->adj, 0, c->adj.ndst, c->x, c->ds, means, !first);
+    return e->code;
+}
+
+/* The gradients of the means take their place. */
+static int means_back(struct gnn_conv_run *c, const float *dy, struct gnn_err *e)
+{
+    if (!c->adj.ndst || params_back(c, dy, e) || !c->inputs)
+        return e->code;
+    const float *w = make_matrix(c, e);
+    return w ? gnn_pass_gemm(c->s, false, true, c->adj.ndst, c->ds, c->w, dy, w, 0,
+                             c->kept[MEANS].data, NULL, e)
+             : e->code;
+}
+
+static int spread_sums(struct gnn_conv_run *c, const float *dy, float *g, bool acc,
+                       struct gnn_err *e)
+{
+    (void)dy;
+    gnn_adj_spread(c->s->o, &c->adj, c->kept[MEANS].data, c->ds, g, acc);
+    return e->code;
 }
 
 static int root_rows(struct gnn_conv_run *c, uint32_t from, uint32_t to, float *y, bool acc,
@@ -252,4 +285,7 @@ const struct gnn_layer gnn_layer_rgcn = {
     .rows = make_rows,
     .rows_back = rows_back,
     .sources_back = sources_back,
+    .gather = gather_sums,
+    .sums_back = means_back,
+    .spread = spread_sums,
 };

@@ -12,8 +12,8 @@
 
 enum { LIN_L, LIN_L_BIAS, LIN_R, LIN, LIN_BIAS };
 /* Rows that are kept: what is multiplied by lin_l, results before they are added up, factors that
- * made them unit rows, their gradients, numbers of edges with the largest, projected sources. */
-enum { SUMS, UNIT, RNORM, UNIT_GRAD, ARG, SENT };
+ * made them unit rows, their gradients, numbers of edges with the largest. */
+enum { SUMS, UNIT, RNORM, UNIT_GRAD, ARG };
 
 enum { AGGR, NORMALIZE, PROJECT, OPTIONS };
 enum { MEAN, MAX, SUM };
@@ -106,18 +106,6 @@ static int send_rows(struct gnn_conv_run *c, const float *x, uint32_t n, float *
     return 0;
 }
 
-/* Where what is sent lies would be the next convolution's: the backward pass needs it, so that the
- * buffer changes places with the one that was kept before. */
-static int keep_sent(struct gnn_conv_run *c, struct gnn_err *e)
-{
-    if (c->s->train && is_chosen(c, PROJECT)) {
-        const struct gnn_buf sent = c->s->messages;
-        c->s->messages = c->kept[SENT];
-        c->kept[SENT] = sent;
-    }
-    return e->code;
-}
-
 /* lin_l(neighbours) + lin_r(own). */
 static int join_rows(struct gnn_conv_run *c, uint32_t from, uint32_t to, float *y, bool acc,
                      const struct gnn_epilogue *ep, struct gnn_err *e)
@@ -126,14 +114,14 @@ static int join_rows(struct gnn_conv_run *c, uint32_t from, uint32_t to, float *
     const float *x = c->message ? c->messages : c->x;
     if (!sums_first(c))
         return make_rows(c, from, to, y, acc, ep, e);
-    const bool marks = takes_max(c) && s->train;
+    const bool marks = takes_max(c) && s->train && !c->gathered;
     float *sums = gnn_conv_room(c, SUMS, from, to, c->ds, e);
     float *arg = sums && marks ? gnn_conv_room(c, ARG, from, to, c->ds, e) : NULL;
     if (e->code)
         return e->code;
-    if (takes_max(c))
-        gnn_adj_max(s->o, &c->adj, from, to, x, c->ds, sums, (uint32_t *)(void *)arg);
-    else
+    if (!c->gathered && takes_max(c))
+        gnn_adj_max(s->o, &c->adj, from, to, x, c->ds, sums, (uint32_t *)(void *)arg, false);
+    else if (!c->gathered)
         gnn_adj_aggregate(s->o, &c->adj, from, to, x, c->ds, sums, false);
     if (gnn_pass_gemm(s, false, true, to - from, c->w, c->ds, sums, gnn_conv_param(c, LIN_L),
                       acc ? 1 : 0, y, NULL, e))
@@ -211,24 +199,30 @@ static void spread_sums(const struct gnn_conv_run *c, float *g, bool acc)
         gnn_adj_spread(c->s->o, &c->adj, dsums, c->ds, g, acc);
 }
 
-/* The same through relu(lin(x)). */
-static int project_back(struct gnn_conv_run *c, float *g, bool acc, struct gnn_err *e)
+/* The same through relu(lin(x)), from the gradient dm of what was sent. */
+static int sent_back(struct gnn_conv_run *c, float *dm, float *g, bool acc, struct gnn_err *e)
 {
     struct gnn_pass *s = c->s;
     const struct gnn_ops *o = s->o;
     const uint32_t n = c->adj.nsrc, d = c->ds;
-    if (o->fit(o, &s->messages, (uint64_t)n * d, sizeof(float), "gradients", e) ||
-        o->fit(o, &s->work, GNN_COLSUM_BLOCKS * (uint64_t)d, sizeof(float), "gradients", e))
+    if (o->fit(o, &s->work, GNN_COLSUM_BLOCKS * (uint64_t)d, sizeof(float), "gradients", e))
         return e->code;
-    float *dm = s->messages.data;
-    spread_sums(c, dm, false);
-    o->act_back(o, dm, c->kept[SENT].data, n, d, GNN_ACT_RELU, 1, NULL);
+    o->act_back(o, dm, c->sent.data, n, d, GNN_ACT_RELU, 1, NULL);
     o->colsum(o, dm, n, d, s->work.data, gnn_conv_grad(c, LIN_BIAS), true);
     if (gnn_pass_gemm(s, true, false, d, d, n, dm, c->x, 1, gnn_conv_grad(c, LIN), NULL, e))
         return e->code;
     return g ? gnn_pass_gemm(s, false, false, n, d, d, dm, gnn_conv_param(c, LIN), acc ? 1 : 0, g,
                              NULL, e)
              : 0;
+}
+
+static int project_back(struct gnn_conv_run *c, float *g, bool acc, struct gnn_err *e)
+{
+    struct gnn_pass *s = c->s;
+    if (s->o->fit(s->o, &s->messages, (uint64_t)c->adj.nsrc * c->ds, sizeof(float), "gradients", e))
+        return e->code;
+    spread_sums(c, s->messages.data, false);
+    return sent_back(c, s->messages.data, g, acc, e);
 }
 
 static const float *result_grad(const struct gnn_conv_run *c, const float *dy)
@@ -248,6 +242,34 @@ static int more_sources_back(struct gnn_conv_run *c, const float *dy, float *g, 
     return 0;
 }
 
+static int more_gather(struct gnn_conv_run *c, bool first, struct gnn_err *e)
+{
+    const uint32_t n = c->adj.ndst;
+    if (!takes_max(c))
+        return gnn_linear_gather(c, first, e);
+    float *most = gnn_conv_room(c, SUMS, 0, n, c->ds, e);
+    float *arg = most ? gnn_conv_room(c, ARG, 0, n, c->ds, e) : NULL;
+    if (arg)
+        gnn_adj_max(c->s->o, &c->adj, 0, n, c->message ? c->messages : c->x, c->ds, most,
+                    (uint32_t *)(void *)arg, !first);
+    return e->code;
+}
+
+static int more_spread(struct gnn_conv_run *c, const float *dy, float *g, bool acc,
+                       struct gnn_err *e)
+{
+    if (!sums_first(c))
+        return gnn_linear_spread(c, result_grad(c, dy), g, acc, e);
+    spread_sums(c, g, acc);
+    return 0;
+}
+
+static int more_send_back(struct gnn_conv_run *c, float *dm, float *g, bool acc, struct gnn_err *e)
+{
+    return is_chosen(c, PROJECT) ? sent_back(c, dm, g, acc, e)
+                                 : gnn_linear_send_back(c, dm, g, acc, e);
+}
+
 static int more_own_back(struct gnn_conv_run *c, const float *dy, float *g, struct gnn_err *e)
 {
     return own_back(c, result_grad(c, dy), g, e);
@@ -265,12 +287,16 @@ static const struct gnn_layer *choose_table(const struct gnn_model_config *c);
         SAGE_TABLE(how), .rooms = 1, .bias = LIN_L_BIAS, .messages = gnn_linear_messages,          \
                          .send = gnn_linear_send, .rows = make_rows, .rows_back = rows_back,       \
                          .sources_back = gnn_linear_sources_back, .own_back = own_back,            \
+                         .gather = gnn_linear_gather, .spread = gnn_linear_spread,                 \
+                         .send_back = gnn_linear_send_back,                                        \
     }
 #define MORE_TABLE(how, number, last, make, back)                                                  \
     {                                                                                              \
         SAGE_TABLE(how), .numbered = number, .rooms = 2, .bias = last, .messages = message_width,  \
-                         .send = send_rows, .open = keep_sent, .rows = make, .rows_back = back,    \
+                         .keeps = true, .send = send_rows, .rows = make, .rows_back = back,        \
                          .sources_back = more_sources_back, .own_back = more_own_back,             \
+                         .gather = more_gather, .spread = more_spread,                             \
+                         .send_back = more_send_back,                                              \
     }
 
 const struct gnn_layer gnn_layer_sage = PLAIN_TABLE(GNN_ADJ_MEAN);

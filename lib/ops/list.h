@@ -45,15 +45,15 @@ GNN_OP(transpose, "transposing",
 /* kernels/message.h; `block` as above. xrows: the rows of X, or of dy in max_back. */
 GNN_OP(max_rows, gnn_ops_name(dev, "maximum, %zu wide", d),
        (const struct gnn_csr *block, uint32_t nblocks, uint32_t from, uint32_t to, const float *x,
-        uint32_t xrows, size_t d, float *y, uint32_t *arg),
-       gnn_max_rows(block, nblocks, from, to, x, d, y, arg),
-       gnn_cuda_max_rows(block, nblocks, from, NULL, to, x, xrows, d, y, arg, dev->word + WORD_SPMM,
-                         dev->stream))
+        uint32_t xrows, size_t d, float *y, uint32_t *arg, uint32_t number, bool acc),
+       gnn_max_rows(block, nblocks, from, to, x, d, y, arg, number, acc),
+       gnn_cuda_max_rows(block, nblocks, from, NULL, to, x, xrows, d, y, arg, number, acc,
+                         dev->word + WORD_SPMM, dev->stream))
 GNN_OP(max_back, gnn_ops_name(dev, "backward maximum, %zu wide", d),
        (const struct gnn_csr *block, uint32_t nblocks, uint32_t from, uint32_t to, const float *dy,
-        const uint32_t *arg, uint32_t xrows, size_t d, float *dx, bool acc),
-       gnn_max_back(block, nblocks, from, to, dy, arg, d, dx, acc),
-       gnn_cuda_max_back(block, nblocks, from, NULL, to, dy, arg, xrows, d, dx, acc,
+        const uint32_t *arg, uint32_t xrows, size_t d, float *dx, uint32_t number, bool acc),
+       gnn_max_back(block, nblocks, from, to, dy, arg, d, dx, number, acc),
+       gnn_cuda_max_back(block, nblocks, from, NULL, to, dy, arg, xrows, d, dx, number, acc,
                          dev->word + WORD_SPMM, dev->stream))
 GNN_OP(edge_relu, gnn_ops_name(dev, "messages of edges, %zu wide", d),
        (const struct gnn_csr *block, uint32_t nblocks, uint32_t from, uint32_t to, const float *x,
@@ -234,6 +234,11 @@ GNN_OP(put_columns, "copying",
        (const float *x, size_t ldx, size_t n, size_t w, float *y, size_t ldy, bool acc),
        gnn_put_columns(x, ldx, n, w, y, ldy, acc),
        gnn_cuda_put_columns(x, ldx, n, w, y, ldy, acc, dev->stream))
+GNN_OP(take_rows, "fetching rows",
+       (const float *x, const uint32_t *row, uint64_t n, size_t d, float *y),
+       gnn_take_rows(x, row, n, d, y), gnn_cuda_take_rows(x, row, n, d, y, dev->stream))
+GNN_OP(add_rows, "adding", (const float *x, const uint32_t *row, uint64_t n, size_t d, float *y),
+       gnn_add_rows(x, row, n, d, y), gnn_cuda_add_rows(x, row, n, d, y, dev->stream))
 GNN_OP(raise, "jumping knowledge", (const float *x, uint64_t n, float *y), gnn_raise(x, n, y),
        gnn_cuda_raise(x, n, y, dev->stream))
 GNN_OP(raise_back, "jumping knowledge",

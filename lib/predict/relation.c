@@ -2,6 +2,7 @@
 /* What is known of a relation before the first layer: that its adjacency is sound, and its nodes'
  * degrees. */
 
+#include "lib/store/adjacency.h"
 #include "lib/store/degree.h"
 #include "lib/predict/predict_impl.h"
 
@@ -13,32 +14,12 @@ const struct gnn_tensor *gnn_predict_adjacency(const struct gnn_predict *p, uint
                            gnn_etype_key(&p->s->meta.schema, r, key, sizeof(key)), what);
 }
 
-static bool is_sound(const uint64_t *ptr, const uint32_t *idx, uint64_t n, uint64_t edges,
-                     uint64_t sources)
-{
-    uint64_t wrong = ptr[0] != 0 || ptr[n] != edges;
-#pragma omp parallel for schedule(static) reduction(+ : wrong)
-    for (uint64_t i = 0; i < n; i++)
-        wrong += ptr[i] > ptr[i + 1] || ptr[i + 1] - ptr[i] > UINT32_MAX;
-#pragma omp parallel for schedule(static) reduction(+ : wrong)
-    for (uint64_t k = 0; k < edges; k++)
-        wrong += idx[k] >= sources;
-    return wrong == 0;
-}
-
 static int check_adjacency(const struct gnn_predict *p, uint32_t r, struct gnn_err *e)
 {
-    const struct gnn_schema *c = &p->s->meta.schema;
-    const struct gnn_etype *t = &c->etype[r];
-    for (uint32_t k = 0; k < p->s->nparts; k++) {
-        const struct gnn_tensor *ptr = gnn_predict_adjacency(p, k, r, "indptr"),
-                                *idx = gnn_predict_adjacency(p, k, r, "indices");
-        if (!ptr || !idx ||
-            !is_sound(ptr->data, idx->data, gnn_store_owned(p->s, k, t->dst), idx->shape[0],
-                      c->ntype[t->src].count))
-            return gnn_fail(e, GNN_E_INPUT, "%s: adjacency %s is damaged",
-                            gnn_store_part_path(p->s, k), ptr ? ptr->name : "?");
-    }
+    struct gnn_store_adj a;
+    for (uint32_t k = 0; k < p->s->nparts; k++)
+        if (gnn_store_adjacency(p->s, k, r, &a, e))
+            return e->code;
     return 0;
 }
 

@@ -83,9 +83,9 @@ void test_max(const Shape &s)
     Array<float> x(in, s.off), want(out), dy(out, s.off), was(in), dx(in);
     Array<uint32_t> arg(out, s.off);
     special(r, x), r.numbers(dy), r.numbers(was);
-    gnn_max_rows(g.block, 2, 0, g.rows, x.data(), s.d, want.data(), arg.data());
+    gnn_max_rows(g.block, 2, 0, g.rows, x.data(), s.d, want.data(), arg.data(), 0, false);
     copy(dx, was);
-    gnn_max_back(&g.back, 1, 0, g.cols, dy.data(), arg.data(), s.d, dx.data(), true);
+    gnn_max_back(&g.back, 1, 0, g.cols, dy.data(), arg.data(), s.d, dx.data(), 0, true);
     size_t wrong = 0;
     uint64_t bad = UINT64_MAX;
     for (uint64_t seed = 1; seed <= 3; seed++) {
@@ -95,22 +95,36 @@ void test_max(const Shape &s)
         Array<uint32_t> a(out - from * s.d, s.off);
         vary(seed);
         gnn_cuda_max_rows(g.block, 2, from, count, g.rows + more, x.data(), g.cols, s.d, y.data(),
-                          a.data(), &bad, nullptr);
+                          a.data(), 0, false, &bad, nullptr);
         wrong += differences(y.data(), want.data() + from * s.d, y.n) + !y.whole() + !a.whole();
         wrong += memcmp(a.data(), arg.data() + from * s.d, a.n * sizeof(uint32_t)) != 0;
         gnn_cuda_max_rows(g.block, 2, from, count, g.rows + more, x.data(), g.cols, s.d, y.data(),
-                          nullptr, &bad, nullptr);
+                          nullptr, 0, false, &bad, nullptr);
         wrong += differences(y.data(), want.data() + from * s.d, y.n);
         copy(back, was);
         gnn_cuda_max_back(&g.back, 1, 0, nullptr, g.cols, dy.data(), arg.data(), g.rows, s.d,
-                          back.data(), true, &bad, nullptr);
+                          back.data(), 0, true, &bad, nullptr);
         wrong += differences(back.data(), dx.data(), in) + !back.whole();
     }
-    gnn_max_back(&g.back, 1, g.cols / 2, g.cols, dy.data(), arg.data(), s.d, dx.data(), false);
+    gnn_max_back(&g.back, 1, g.cols / 2, g.cols, dy.data(), arg.data(), s.d, dx.data(), 0, false);
     Array<float> half((g.cols - g.cols / 2) * s.d);
     gnn_cuda_max_back(&g.back, 1, g.cols / 2, nullptr, g.cols, dy.data(), arg.data(), g.rows, s.d,
-                      half.data(), false, &bad, nullptr);
+                      half.data(), 0, false, &bad, nullptr);
     wrong += differences(half.data(), dx.data(), half.n) + !half.whole();
+    /* On from there, with other rows. */
+    Array<float> y(out), more(in);
+    Array<uint32_t> a(out);
+    copy(y, want);
+    memcpy(a.data(), arg.data(), out * sizeof(uint32_t));
+    special(r, x);
+    gnn_max_rows(g.block, 2, 0, g.rows, x.data(), s.d, want.data(), arg.data(), g.edges, true);
+    gnn_cuda_max_rows(g.block, 2, 0, nullptr, g.rows, x.data(), g.cols, s.d, y.data(), a.data(),
+                      g.edges, true, &bad, nullptr);
+    gnn_max_back(&g.back, 1, 0, g.cols, dy.data(), arg.data(), s.d, dx.data(), g.edges, false);
+    gnn_cuda_max_back(&g.back, 1, 0, nullptr, g.cols, dy.data(), a.data(), g.rows, s.d, more.data(),
+                      g.edges, false, &bad, nullptr);
+    wrong += differences(y.data(), want.data(), out) + differences(more.data(), dx.data(), in) +
+             (memcmp(a.data(), arg.data(), out * sizeof(uint32_t)) != 0);
     ok(!wrong && bad == UINT64_MAX,
        "gnn_cuda_max_rows and gnn_cuda_max_back give the bits of the CPU for %u edges, %zu columns",
        g.edges, s.d);
@@ -211,8 +225,8 @@ void test_bad()
     x.fill(-1);
     const uint32_t at = g.ptr[1][1];
     g.idx[1][at] = 20, g.idx[1][at + 5] = UINT32_MAX;
-    gnn_cuda_max_rows(g.block, 2, 0, nullptr, g.rows, x.data(), 20, d, y.data(), arg.data(), &bad,
-                      nullptr);
+    gnn_cuda_max_rows(g.block, 2, 0, nullptr, g.rows, x.data(), 20, d, y.data(), arg.data(), 0,
+                      false, &bad, nullptr);
     const size_t row = (g.block[1].first + 1) * d;
     const uint32_t number = g.ptr[0].back() + at - g.ptr[1][0] + 1;
     ok(bad == (1ull << 32 | at) && y[row] == -1 && arg[row] == number && y.whole(),
@@ -228,10 +242,10 @@ void test_bad()
            z[number * d] == 1 && y.whole() && z.whole(),
        "gnn_cuda_edge_relu leaves out ids out of range, and their gradient is 0");
     y.fill(5), arg.fill(5);
-    gnn_cuda_max_rows(nullptr, 0, 0, nullptr, 2, x.data(), 20, d, y.data(), arg.data(), &bad,
-                      nullptr);
-    gnn_cuda_max_rows(g.block, 2, 3, nullptr, 3, x.data(), 20, d, y.data() + 4 * d, nullptr, &bad,
-                      nullptr);
+    gnn_cuda_max_rows(nullptr, 0, 0, nullptr, 2, x.data(), 20, d, y.data(), arg.data(), 0, false,
+                      &bad, nullptr);
+    gnn_cuda_max_rows(g.block, 2, 3, nullptr, 3, x.data(), 20, d, y.data() + 4 * d, nullptr, 0,
+                      false, &bad, nullptr);
     ok(y[0] == 0 && arg[0] == UINT32_MAX && y[2 * d - 1] == 0 && y[2 * d] == 5 && y[4 * d] == 5,
        "gnn_cuda_max_rows writes zeros or nothing without blocks or rows");
 }

@@ -133,6 +133,34 @@ void test_passes()
     ok(wrong == 0, "gnn_cuda_fill, gnn_cuda_add and gnn_cuda_add_scaled give the bits of the CPU");
 }
 
+/* Rows by their numbers, of which some are left out. */
+void test_rows_by_number()
+{
+    const uint32_t sizes[] = {0, 1, 3, 40, 1000};
+    size_t wrong = 0;
+    for (uint32_t n : sizes)
+        for (size_t d : {1, 5, 32, 70}) {
+            Random r(n + (uint32_t)d);
+            Array<uint32_t> row(n);
+            Array<float> x(3 * n * d), y(3 * n * d), y2(3 * n * d), z(n * d), z2(n * d, 1);
+            for (uint32_t i = 0; i < n; i++)
+                row[i] = 3 * (n - 1 - i) + r.below(3);
+            r.numbers(x);
+            r.numbers(y);
+            for (size_t i = 0; i < 3 * n * d; i++)
+                y2[i] = y[i];
+            gnn_take_rows(x.data(), row.data(), n, d, z.data());
+            gnn_cuda_take_rows(x.data(), row.data(), n, d, z2.data(), nullptr);
+            for (size_t i = 0; i < n * d; i++)
+                wrong += z[i] != x[row[i / d] * d + i % d];
+            gnn_add_rows(z.data(), row.data(), n, d, y.data());
+            gnn_cuda_add_rows(z.data(), row.data(), n, d, y2.data(), nullptr);
+            wrong += differences(y.data(), y2.data(), 3 * n * d) +
+                     differences(z.data(), z2.data(), n * d) + !y2.whole() + !z2.whole();
+        }
+    ok(wrong == 0, "gnn_cuda_take_rows and gnn_cuda_add_rows give the bits of the CPU");
+}
+
 /* The factors of GCN with edge weights. */
 void test_weight_factors()
 {
@@ -325,6 +353,7 @@ int main()
 {
     test_factors();
     test_passes();
+    test_rows_by_number();
     test_weight_factors();
     test_unit_sums();
     test_unit_rows();

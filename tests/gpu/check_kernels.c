@@ -203,8 +203,8 @@ static void messages(uint32_t rows, uint32_t cols, uint32_t degree, uint32_t lon
     struct gnn_csr a = {.n = rows, .indptr = ptr, .indices = idx};
     gnn_csr_transpose(&a, 1, cols, tptr, tidx, tedge);
     struct gnn_csr t = {.n = cols, .indptr = tptr, .indices = tidx, .edge = tedge};
-    gnn_max_rows(&a, 1, 0, rows, x, d, y, arg);
-    gnn_max_back(&t, 1, 0, cols, dy, arg, d, dx, false);
+    gnn_max_rows(&a, 1, 0, rows, x, d, y, arg, 0, false);
+    gnn_max_back(&t, 1, 0, cols, dy, arg, d, dx, 0, false);
     gnn_edge_relu(&a, 1, 0, rows, x, z, 0, d, sent, false);
     gnn_edge_relu_back(&a, 1, 0, rows, x, z, 0, dy, d, dz);
     gnn_edge_sum(&t, 1, 0, cols, dz, 0, edges, d, sum, false);
@@ -221,8 +221,8 @@ static void messages(uint32_t rows, uint32_t cols, uint32_t degree, uint32_t lon
     for (int run = 0; run < 2; run++) {
         float *vy = room(bytes), *g = room(in * sizeof *g);
         uint32_t *at = room(bytes);
-        gnn_cuda_max_rows(va, 1, 0, NULL, rows, vx, cols, d, vy, at, bad, stream);
-        gnn_cuda_max_back(vt, 1, 0, NULL, cols, vdy, at, rows, d, g, false, bad, stream);
+        gnn_cuda_max_rows(va, 1, 0, NULL, rows, vx, cols, d, vy, at, 0, false, bad, stream);
+        gnn_cuda_max_back(vt, 1, 0, NULL, cols, vdy, at, rows, d, g, 0, false, bad, stream);
         wrong += differ(down(vy, bytes), y, out) + (memcmp(down(at, bytes), arg, bytes) != 0) +
                  differ(down(g, in * sizeof *g), dx, in);
         float *vz = up(z, all * sizeof *z);

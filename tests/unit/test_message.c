@@ -54,7 +54,7 @@ static void test_max(void)
     numbers(dx, COLS * D);
     for (size_t k = 0; k < COLS * D; k += 5)
         x[k] = 0.25f; /* equal ones */
-    gnn_max_rows(block, 2, 0, ROWS, x, D, y, arg);
+    gnn_max_rows(block, 2, 0, ROWS, x, D, y, arg, 0, false);
     size_t wrong = 0;
     memcpy(want, dx, sizeof want);
     for (uint32_t i = 0; i < ROWS; i++)
@@ -70,19 +70,54 @@ static void test_max(void)
                 want[src[first] * D + c] += dy[i * D + c];
         }
     ok(!wrong, "gnn_max_rows finds the largest of the neighbours and the first edge that has it");
-    gnn_max_back(&back, 1, 0, COLS, dy, arg, D, dx, true);
+    gnn_max_back(&back, 1, 0, COLS, dy, arg, D, dx, 0, true);
     for (size_t k = 0; k < COLS * D; k++)
         wrong += fabsf(dx[k] - want[k]) > 1e-5f;
     ok(!wrong,
        "gnn_max_back adds each gradient to one neighbour, also where an edge is there twice");
     float again[ROWS * D], some[ROWS * D];
-    gnn_max_rows(block, 2, 0, ROWS, x, D, again, NULL);
-    gnn_max_rows(block, 2, 17, 30, x, D, some, arg);
+    gnn_max_rows(block, 2, 0, ROWS, x, D, again, NULL, 0, false);
+    gnn_max_rows(block, 2, 17, 30, x, D, some, arg, 0, false);
     ok(!memcmp(again, y, sizeof y) && !memcmp(some, y + 17 * D, 13 * D * sizeof *y),
        "gnn_max_rows makes the same of a range of rows and without numbers of edges");
     x[src[0] * D] = NAN;
-    gnn_max_rows(block, 2, 0, ROWS, x, D, y, arg);
+    gnn_max_rows(block, 2, 0, ROWS, x, D, y, arg, 0, false);
     ok(isnan(y[dst[0] * D]) && src[arg[dst[0] * D]] == src[0], "gnn_max_rows hides no NaN");
+}
+
+/* Going on from earlier edges, of which some rows had none, is one maximum of both. */
+static void test_max_goes_on(void)
+{
+    float x[2][COLS * D], y[2][ROWS * D], more[ROWS * D], dy[ROWS * D], dx[2][COLS * D];
+    uint32_t arg[2][ROWS * D], all[ROWS * D];
+    size_t wrong = 0;
+    numbers(dy, ROWS * D);
+    for (unsigned k = 0; k < 2; k++) {
+        numbers(x[k], COLS * D);
+        gnn_max_rows(block, 2, 0, ROWS, x[k], D, y[k], arg[k], k * edges, false);
+    }
+    memcpy(more, y[0], sizeof more);
+    memcpy(all, arg[0], sizeof all);
+    for (size_t c = 0; c < D; c++) { /* as if nothing had led to this row before */
+        more[dst[5] * D + c] = 0, all[dst[5] * D + c] = UINT32_MAX;
+        y[0][dst[5] * D + c] = -2;
+    }
+    gnn_max_rows(block, 2, 0, ROWS, x[1], D, y[1], arg[1], edges, false);
+    gnn_max_rows(block, 2, 0, ROWS, x[1], D, more, all, edges, true);
+    for (size_t k = 0; k < ROWS * D; k++) {
+        const bool second = arg[1][k] != UINT32_MAX && y[1][k] > y[0][k];
+        wrong += all[k] != arg[second][k] || (all[k] != UINT32_MAX && more[k] != y[second][k]);
+    }
+    ok(!wrong, "gnn_max_rows goes on from the maximum of earlier edges");
+    memset(dx, 0, sizeof dx);
+    gnn_max_back(&back, 1, 0, COLS, dy, all, D, dx[0], 0, false);
+    gnn_max_back(&back, 1, 0, COLS, dy, all, D, dx[1], edges, true);
+    double sum = 0, want = 0;
+    for (size_t k = 0; k < ROWS * D; k++)
+        want += all[k] == UINT32_MAX ? 0 : (double)dy[k];
+    for (size_t k = 0; k < COLS * D; k++)
+        sum += (double)dx[0][k] + (double)dx[1][k];
+    ok(fabs(sum - want) < 1e-4, "gnn_max_back gives each gradient to the edge it is of");
 }
 
 /* The sum of w times the messages of all edges with rows z. */
@@ -224,6 +259,7 @@ int main(void)
 {
     make_graph();
     test_max();
+    test_max_goes_on();
     test_edge_relu();
     test_edge_means();
     test_unit_rows(5);
