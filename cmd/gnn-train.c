@@ -14,6 +14,7 @@
 #include "cmd/stdin.h"
 #include "cmd/train_defaults.h"
 #include "cmd/train_feed.h"
+#include "cmd/train_full.h"
 #include "cmd/train_lock.h"
 #include "cmd/train_model.h"
 #include "cmd/train_text.h"
@@ -99,8 +100,8 @@ static const struct program program = {
     .extra =
         "a store is given with --store, a stream to stdin or with -i, and the model is named with -o",
     .opts = opts,
-    .more = (const struct opt *const[]){train_feed_opts, train_model_opts, layer_opts,
-                                        training_opts, NULL},
+    .more = (const struct opt *const[]){train_feed_opts, train_full_opts, train_model_opts,
+                                        layer_opts, training_opts, NULL},
 };
 
 static bool stop_asked(void *arg, bool cut)
@@ -111,6 +112,7 @@ static bool stop_asked(void *arg, bool cut)
 
 static void check_options(void)
 {
+    train_full_check();
     train_feed_check(&train_feed);
     if (resume && !o.checkpoint)
         cli_usage("--resume requires --checkpoint DIR");
@@ -146,6 +148,8 @@ static void finish_opts(const struct gnn_meta *meta, const struct gnn_model *m)
     o.metric = metric >= 0 ? (enum gnn_metric)metric : gnn_metric_usual(m->c.task);
     o.seed = train_feed.seed;
     o.provenance = cli_provenance();
+    o.eval_every = train_full_eval_every(meta->sampling.nsplits > 1);
+    o.last_epoch = train_feed.epochs.given ? train_feed.epochs.to - 1 : TRAIN_EPOCHS - 1;
     o.warmup = (uint64_t)(warmup_epochs * (double)steps);
     o.total_steps =
         schedule != GNN_COSINE
@@ -270,6 +274,7 @@ int main(int argc, char **argv)
     o.ops = gnn_ops_new(train_feed.gpu, (enum gnn_precision)precision, &e);
     if (!o.ops)
         cli_fail(&e);
+    o.full = train_full_open(&m, &train_feed.store, o.ops);
     if (o.checkpoint)
         train_lock(c, o.checkpoint, true, 0);
     tell_replaced(c);
@@ -289,6 +294,7 @@ int main(int argc, char **argv)
         train_text_end(&text);
     }
     gnn_trainer_release(&t);
+    gnn_full_free(o.full);
     gnn_model_release(&m);
     o.ops->free(o.ops);
     train_feed_close(&train_feed, src);

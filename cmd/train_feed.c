@@ -10,6 +10,7 @@
 #include "cmd/device.h"
 #include "cmd/ranks.h"
 #include "cmd/train_defaults.h"
+#include "cmd/train_full.h"
 #include "lib/base/mem.h"
 
 struct train_feed train_feed = {.split = "train",
@@ -68,16 +69,31 @@ const struct opt train_feed_opts[] = {
     {.kind = OPT_END},
 };
 
+static void refuse_sampling(const struct train_feed *f)
+{
+    opt_refuse(OPTS(&f->fanout, &f->batch, &f->frontier, &f->replace, &f->shuffle, &f->drop_last,
+                    &f->prefetch, &f->graph_memory, &f->graph_cache, &f->cache.size,
+                    &f->cache.policy, &f->cache.one_order, &f->replicate),
+               "has no effect with --full-batch: nothing is sampled");
+    opt_refuse(OPTS(&f->dtype), "cannot be used with --full-batch: import features as that type");
+    if (f->device && strcmp(f->device, "cpu") != 0)
+        cli_usage("--full-batch requires --device cpu: devices cannot do it yet");
+}
+
 void train_feed_check(const struct train_feed *f)
 {
     if (f->input && f->store_path)
         cli_usage("-i and --store exclude each other");
+    if (!f->store_path && train_full())
+        cli_usage("--full-batch requires --store");
     if (!f->store_path)
         opt_refuse(OPTS(&f->fanout, &f->batch, &f->split, &f->eval, &f->frontier, &f->replace,
                         &f->shuffle, &f->drop_last, &f->dtype, &f->prefetch, &f->verify,
                         &f->graph_memory, &f->graph_cache, &f->cache.size, &f->cache.policy,
                         &f->cache.one_order, &f->replicate),
                    "requires --store; a stream determines this");
+    if (train_full())
+        refuse_sampling(f);
     device_refuse_cpu(f->device,
                       OPTS(&f->graph_memory, &f->graph_cache, &f->cache.size, &f->cache.policy,
                            f->replicate.n ? NULL : &f->cache.one_order),
@@ -200,13 +216,15 @@ static struct gnn_source *open_store(struct train_feed *f, struct gnn_err *e)
     if (choose_eval(f, e))
         return NULL;
     sampler_opts(f, &s);
-    g.fields = list_fields(f, fields, sizeof fields);
+    g.fields = train_full() ? "y" : list_fields(f, fields, sizeof fields);
+    if (train_full())
+        train_full_sampling(&f->store, &s);
     if (f->replicate.n)
         cache_replicate(&f->replicate, &f->cache, &g.replicate);
     g.hits = &f->gathered;
     s.remote = &f->sampled;
-    s.count_once = f->count_once;
-    s.edge_ids = f->edge_ids;
+    s.count_once = f->count_once && !train_full();
+    s.edge_ids = f->edge_ids && !train_full();
     if (f->gpu) {
         f->cache.replicate = f->replicate.n > 0;
         cache_read(&f->cache, &f->store, &g.cache);

@@ -7,6 +7,7 @@
 #include "cmd/cli.h"
 #include "cmd/layer_opts.h"
 #include "cmd/train_defaults.h"
+#include "cmd/train_full.h"
 #include "cmd/train_feed.h"
 #include "cmd/unused.h"
 #include "lib/base/mem.h"
@@ -192,8 +193,9 @@ static void tell_unused(const struct gnn_schema *s)
              store ? "time " : "", edge_features || is_weight("x") ? "" : "x");
     unused_edge_fields(
         s, fields,
-        store ? "neighbours are sampled uniformly, and the model treats all edges equally"
-              : "the model treats all edges equally");
+        store && !train_full()
+            ? "neighbours are sampled uniformly, and the model treats all edges equally"
+            : "the model treats all edges equally");
 }
 
 /* The model of the options, but for the one that fills `without` (NULL: of all of them): its

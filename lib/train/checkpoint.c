@@ -238,21 +238,32 @@ static char *weights_text(const struct gnn_trainer *t, struct gnn_err *e)
     return text;
 }
 
+/* ", full batches" and ", evaluated every N epochs"; or "", as above. */
+static char *pace_text(const struct gnn_trainer *t, struct gnn_err *e)
+{
+    char *text = gnn_strdup(t->o.full ? "full batches, " : "", e);
+    if (t->o.eval_every > 1)
+        text = join_texts(
+            text, gnn_strf(e, "evaluated every %llu epochs, ", (unsigned long long)t->o.eval_every),
+            e);
+    return text;
+}
+
 /* What must be the same for the rest of the run to be the rest of that run. Doubles are printed so
  * that they can be told apart to the last bit. */
 char *gnn_train_run_text(const struct gnn_trainer *t, struct gnn_err *e)
 {
     const struct gnn_train_opts *o = &t->o;
     char *batches = batches_text(t->meta, e), *config = gnn_model_config_text(&t->m->c, e);
-    char *weights = weights_text(t, e), *text = NULL;
-    if (batches && config && weights)
+    char *weights = weights_text(t, e), *pace = pace_text(t, e), *text = NULL;
+    if (batches && config && weights && pace)
         text = gnn_strf(
             e,
-            "store %s; batches: %soptimizer %s, schedule %s, lr %.17g, weight decay %.17g, momentum "
+            "store %s; batches: %s%soptimizer %s, schedule %s, lr %.17g, weight decay %.17g, momentum "
             "%.17g, betas %.17g %.17g, eps %.17g, clip %.17g, warm-up %llu, total %llu, step %llu "
             "%.17g, dropout %.17g %.17g, seed %llu, metric %s%s; model %s",
-            t->meta->identity, batches, optimizers[o->optimizer], schedules[o->schedule], o->lr,
-            o->weight_decay, o->momentum, o->beta1, o->beta2, o->eps, o->clip,
+            t->meta->identity, batches, pace, optimizers[o->optimizer], schedules[o->schedule],
+            o->lr, o->weight_decay, o->momentum, o->beta1, o->beta2, o->eps, o->clip,
             (unsigned long long)o->warmup,
             (unsigned long long)(o->schedule == GNN_COSINE ? o->total_steps
                                                            : 0), /* else runs may be longer */
@@ -260,6 +271,7 @@ char *gnn_train_run_text(const struct gnn_trainer *t, struct gnn_err *e)
             (unsigned long long)o->seed, gnn_metric_name(o->metric), weights, config);
     gnn_free(batches);
     gnn_free(weights);
+    gnn_free(pace);
     gnn_free(config);
     return text;
 }

@@ -42,7 +42,8 @@ static int sum_in_step(void *arg, double *x, uint64_t n, struct gnn_err *e)
 /* Nobody knows which rank counts a node that no layer makes. */
 static int check_norms(const struct gnn_trainer *t, struct gnn_err *e)
 {
-    for (uint32_t i = 0; t->comm->size > 1 && t->m->c.batch_norm && i < t->m->nstages; i++)
+    for (uint32_t i = 0; t->comm->size > 1 && !t->o.full && t->m->c.batch_norm && i < t->m->nstages;
+         i++)
         if (t->m->stage[i].norm && t->m->stage[i].level == 0)
             return gnn_fail(e, GNN_E_USAGE,
                             "batch norm before the first layer (--ffn) is not possible with "

@@ -12,6 +12,7 @@ void gnn_train_opts_init(struct gnn_train_opts *o)
                                  .beta1 = 0.9,
                                  .beta2 = 0.999,
                                  .eps = 1e-8,
+                                 .eval_every = 1,
                                  .step_epochs = 10,
                                  .step_factor = 0.5,
                                  .metric = GNN_ACCURACY,
@@ -266,6 +267,12 @@ static int one_batch(struct gnn_trainer *t, const struct gnn_batch *b, struct gn
     return 0;
 }
 
+/* Sets are not evaluated in every epoch. */
+static bool is_skipped(const struct gnn_trainer *t, const struct gnn_batch *b)
+{
+    return b->split && (b->epoch + 1) % t->o.eval_every != 0 && b->epoch != t->o.last_epoch;
+}
+
 /* Where this rank has no batch: do the others agree? */
 static int keep_pace(struct gnn_trainer *t, enum train_next next, struct gnn_err *e)
 {
@@ -309,7 +316,7 @@ static int all_batches(struct gnn_trainer *t, struct gnn_source *src, struct gnn
         }
         if (rc)
             break;
-        rc = one_batch(t, b, e);
+        rc = is_skipped(t, b) ? 0 : one_batch(t, b, e);
         gnn_batch_put(b);
         if (!rc && gnn_train_stops(t))
             return GNN_E_STOPPED;

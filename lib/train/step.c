@@ -36,13 +36,43 @@ static void update_parameters(struct gnn_trainer *t, double lr)
     const struct gnn_ops *op = t->ops;
     const struct gnn_train_slabs *w = &t->work;
     const size_t n = t->m->trained;
-    float *g = t->net.pass.grad;
+    float *g = o->full ? gnn_full_grad(o->full) : t->net.pass.grad;
     if (o->clip > 0)
         op->clip(op, g, n, o->clip);
     if (o->optimizer == GNN_SGD)
         op->sgd(op, w->p, g, w->m1, n, &s);
     else
         op->adam(op, w->p, g, w->m1, w->m2, n, o->optimizer == GNN_ADAMW, &s);
+}
+
+static int pass_forward(struct gnn_trainer *t, const struct gnn_batch *b,
+                        const struct gnn_net_mode *mode, float **z, uint32_t *rows,
+                        struct gnn_err *e)
+{
+    return t->o.full ? gnn_full_forward(t->o.full, t->work.p, b, mode, z, rows, e)
+                     : gnn_net_forward(&t->net, t->work.p, b, t->meta, mode, z, rows, e);
+}
+
+/* The gradients of full batches are those of all ranks at once. */
+static int pass_backward(struct gnn_trainer *t, struct gnn_err *e)
+{
+    if (t->o.full)
+        return gnn_full_backward(t->o.full, t->work.p, e);
+    const int rc = gnn_net_backward(&t->net, t->work.p, e);
+    return rc ? rc : gnn_train_push_gradient(t, e);
+}
+
+static void count_work(const struct gnn_trainer *t, uint64_t *flops, uint64_t *edges)
+{
+    *flops = t->o.full ? gnn_full_stats(t->o.full).flops : t->net.pass.flops;
+    *edges = t->o.full ? gnn_full_stats(t->o.full).edges : t->net.pass.edges;
+}
+
+/* Whether the passes are made with the other ranks: then these must be at the same batch before;
+ * else it is enough to know it before gradients are summed. */
+static bool passes_meet(const struct gnn_trainer *t)
+{
+    return t->m->c.batch_norm || t->o.class_weight || t->o.full;
 }
 
 static uint32_t output_width(const struct gnn_trainer *t)
@@ -90,8 +120,10 @@ static int forward_loss(struct gnn_trainer *t, const struct gnn_batch *b,
     const uint32_t out = output_width(t);
     struct gnn_train_half *h = &t->half[t->turn];
     float *z;
-    if (gnn_net_forward(&t->net, t->work.p, b, t->meta, mode, &z, rows, e) ||
-        fetch_labels(t, b, *rows, h, e) ||
+    const int rc = pass_forward(t, b, mode, &z, rows, e);
+    if (rc)
+        return rc;
+    if (fetch_labels(t, b, *rows, h, e) ||
         o->fit(o, &t->row_loss, *rows, sizeof(double), "losses", e) ||
         o->fit_host(o, &h->loss, *rows, sizeof(double), "losses", e) ||
         o->fit_host(o, &h->z, (uint64_t)*rows * out, sizeof(float), "outputs", e))
@@ -218,41 +250,44 @@ static int meet_ranks(struct gnn_trainer *t, double *waited, struct gnn_err *e)
 int gnn_train_step(struct gnn_trainer *t, const struct gnn_batch *b, struct gnn_err *e)
 {
     const struct gnn_net_mode mode = {true, t->o.dropout, t->o.dropout_input, t->o.seed};
-    const uint64_t flops = t->net.pass.flops, edges = t->net.pass.edges;
+    uint64_t flops, edges, flops_now, edges_now;
     uint32_t rows;
-    /* Where layers or the loss sum over the ranks, these must be at the same batch before; else it
-     * is enough to know it before gradients are summed. */
-    const bool sums = t->m->c.batch_norm || t->o.class_weight;
-    const int early = sums ? gnn_train_pace_end(t, e) : 0;
-    if (early)
-        return early;
+    int rc = passes_meet(t) ? gnn_train_pace_end(t, e) : 0;
+    if (rc)
+        return rc;
     const double from = gnn_clock();
+    count_work(t, &flops, &edges);
     t->pace.waited = 0;
-    if (t->ops->enter(t->ops, b, e) || forward_loss(t, b, &mode, &rows, e))
+    if (t->ops->enter(t->ops, b, e))
         return e->code;
+    if ((rc = forward_loss(t, b, &mode, &rows, e)))
+        return rc;
     /* A batch of which all ranks together have no row makes no step; a rank without rows still
      * takes part. */
     const bool any = gnn_train_batch_rows(t, b, rows), async = t->ops->async;
     double waited;
-    int rc = meet_ranks(t, &waited, e);
+    rc = meet_ranks(t, &waited, e);
     if (rc || (!async && finish_batch(t, t->turn, e)))
         return rc ? rc : e->code;
-    if (any && (gnn_net_backward(&t->net, t->work.p, e) || gnn_train_push_gradient(t, e)))
-        return e->code;
+    if (any && (rc = pass_backward(t, e)))
+        return rc;
     if (finish_last(t, e)) /* there is time, until the gradients are there */
         return e->code;
     if (any) {
-        if (gnn_train_own_gradient(t, e))
+        if (!t->o.full && gnn_train_own_gradient(t, e))
             return e->code;
         /* Time spent waiting for others does not count as this rank's work. */
         t->pace.own.busy = gnn_clock() - from - waited - t->pace.waited;
-        if (gnn_train_sum_gradient(t, e))
-            return e->code;
+        if (!t->o.full && (rc = gnn_train_sum_gradient(t, e)))
+            return rc;
         t->s.t++;
         t->r.lr = learning_rate(&t->o, t->s.t, b->epoch);
         update_parameters(t, t->r.lr);
         /* After the parameters, as running statistics are among them. */
-        gnn_net_track(&t->net, t->work.p);
+        if (t->o.full)
+            gnn_full_track(t->o.full, t->work.p);
+        else
+            gnn_net_track(&t->net, t->work.p);
     }
     t->ops->leave(t->ops, b);
     t->s.epoch = b->epoch;
@@ -261,8 +296,9 @@ int gnn_train_step(struct gnn_trainer *t, const struct gnn_batch *b, struct gnn_
     t->s.closed = false;
     t->r.steps++;
     t->r.seeds += rows;
-    t->r.flops += t->net.pass.flops - flops;
-    t->r.edges += t->net.pass.edges - edges;
+    count_work(t, &flops_now, &edges_now);
+    t->r.flops += flops_now - flops;
+    t->r.edges += edges_now - edges;
     return 0;
 }
 
@@ -270,11 +306,13 @@ int gnn_train_eval_batch(struct gnn_trainer *t, const struct gnn_batch *b, struc
 {
     const struct gnn_net_mode mode = {false, 0, 0, 0};
     uint32_t rows;
-    if (t->ops->enter(t->ops, b, e) || forward_loss(t, b, &mode, &rows, e))
+    int rc = t->o.full ? gnn_train_pace_end(t, e) : 0;
+    if (rc)
+        return rc;
+    if (t->ops->enter(t->ops, b, e))
         return e->code;
     double waited;
-    const int rc = meet_ranks(t, &waited, e);
-    if (rc)
+    if ((rc = forward_loss(t, b, &mode, &rows, e)) || (rc = meet_ranks(t, &waited, e)))
         return rc;
     if (!t->ops->async && finish_batch(t, t->turn, e))
         return e->code;

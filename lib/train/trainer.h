@@ -4,6 +4,7 @@
 #define GNN_LIB_TRAIN_TRAINER_H
 
 #include "lib/comm/comm.h"
+#include "lib/model/full.h"
 #include "lib/model/metrics.h"
 #include "lib/model/net.h"
 #include "lib/data/source.h"
@@ -29,6 +30,9 @@ struct gnn_train_opts {
     enum gnn_metric metric;
     enum gnn_keep
         keep; /* BEST: the parameters of the epoch with the best value of metric on eval set 1 */
+    uint64_t
+        eval_every; /* epochs from one evaluation to the next, and there is one in last_epoch */
+    uint64_t last_epoch;
     uint64_t patience;         /* epochs without a better value before training stops; 0: never */
     const char *checkpoint;    /* directory, or NULL */
     uint64_t checkpoint_every; /* steps; 0: only when stopped */
@@ -39,6 +43,9 @@ struct gnn_train_opts {
      * gradients are all-reduced, and scores are those of all ranks. Rank 0 writes the files; a
      * checkpoint is read by all. Any number of ranks may go on from it. */
     struct gnn_comm *comm;
+    /* Or NULL: passes are made over the whole graph, and batches are seeds only. It is made of the
+     * same model, operations and ranks, and outlives the trainer. */
+    struct gnn_full *full;
 };
 
 struct gnn_train_eval {

@@ -18,7 +18,9 @@ my %work = (
     sample => '-f 5,5 -b 50 --epochs 4 --eval valid -o r.%r.gnb ../P',
     gather => '-i ../s.%r.gnb -o g.%r.gnb ../P',
     train => '--store ../P -f 5,5 -b 50 --epochs 4 --eval valid --hidden 16 --checkpoint C --checkpoint-every 20 -o model',
+    full => '--store ../P --full-batch --layers 3 --model gat --heads 2 --batch-norm --epochs 8 --hidden 16 --checkpoint C --checkpoint-every 2 -o model',
 );
+my %program = (full => 'train');
 # What mpirun makes of a rank's end, or what the other ranks say of it.
 my %ends = (kill => [137, 5], segv => [139, 5], stop => [5], exit => [1, 5]);
 my @hows = qw(kill segv stop exit);
@@ -46,7 +48,7 @@ sub start {
     # Undisturbed runs have all the time they need.
     open STDOUT, '>', 'stdout';
     open STDERR, '>', 'stderr';
-    exec 'mpirun', '-n', $ranks, "gnn-$w", '-q', '--no-provenance', '--timeout', $env->{FAULT_HOW} ? $timeout : 100, @more, split / /, $work{$w};
+    exec 'mpirun', '-n', $ranks, 'gnn-' . ($program{$w} // $w), '-q', '--no-provenance', '--timeout', $env->{FAULT_HOW} ? $timeout : 100, @more, split / /, $work{$w};
 }
 
 # ---- undisturbed: the results, and how many points there are ----
@@ -56,7 +58,7 @@ for my $w (sort keys %work) {
     waitpid start("want.$w", $w, {FAULT_RANK => 1, FAULT_COUNT => 'count'}), 0;
     $calls{$w} = int(slurp("want.$w/count") || 0);
     my $good = !$? && $calls{$w};
-    printf "%s %d - gnn-%s ends well without a fault: a rank has %d points\n", $good ? 'ok' : 'not ok', ++$n, $w, $calls{$w};
+    printf "%s %d - gnn-%s ends well without a fault: a rank has %d points\n", $good ? 'ok' : 'not ok', ++$n, $w eq 'full' ? 'train --full-batch' : $w, $calls{$w};
     exit 1 if !$good;
 }
 
@@ -83,8 +85,8 @@ sub begin {
         $alone = 1;
         return;
     }
-    my $w = (qw(sample gather train))[$begun % 3];
-    my $how = $hows[int($begun / 3) % @hows];
+    my $w = (qw(sample gather train full))[$begun % 4];
+    my $how = $hows[int($begun / 4) % @hows];
     my %env = (FAULT_HOW => $how, FAULT_TOLD => 'told', FAULT_RANK => int rand $ranks, FAULT_AT => 1 + int rand $calls{$w},
                FAULT_LATER => rand() < .5 ? 0 : 1 + int rand 3000);
     my $dir = 'run.' . $begun++;
@@ -138,13 +140,13 @@ sub reap {
     if ($r->{again}) {
         $resumed++;
         complain($r, 'going on: status ' . status($rc)) if $rc;
-        complain($r, 'going on: another model') if !$rc && system 'cmp', '-s', "$r->{dir}/model", 'want.train/model';
+        complain($r, 'going on: another model') if !$rc && system 'cmp', '-s', "$r->{dir}/model", "want.$r->{w}/model";
     } else {
         my $counts = ended($r, $rc, $when);
         look($r);
-        if ($counts && $r->{w} eq 'train') {
+        if ($counts && $r->{w} =~ /train|full/) {
             unlink "$r->{dir}/model";
-            $run{start($r->{dir}, 'train', {}, '--resume')} = {%$r, again => 1, since => time};
+            $run{start($r->{dir}, $r->{w}, {}, '--resume')} = {%$r, again => 1, since => time};
             return;
         }
     }

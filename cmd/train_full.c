@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cmd/train_full.h"
+
+#include <string.h>
+
+#include "cmd/cli.h"
+#include "cmd/train_defaults.h"
+
+static bool full;
+static uint32_t layers = TRAIN_LAYERS, depth = TRAIN_PIPELINE_DEPTH;
+static uint64_t eval_every = 1;
+static int remote_rows;
+
+const struct opt train_full_opts[] = {
+    {.kind = OPT_GROUP, .help = "Full batches"},
+    {OPT_FLAG, 0, "full-batch", &full, NULL,
+     "one exact step on all seeds in each epoch, partition by partition"},
+    {OPT_U32, 0, "layers", &layers, "N", "layers of the model " TRAIN_SAY(TRAIN_LAYERS), .min = 1,
+     .max = GNN_LAYERS_MAX},
+    {OPT_U64, 0, "eval-every", &eval_every, "N",
+     "epochs from one evaluation to the next (default: 1)", .min = 1, .max = 1e15},
+    {OPT_CHOICE, 0, "remote-rows", &remote_rows, "HOW",
+     "rows of other partitions that the backward pass needs: fetch them again, keep them, or keep "
+     "them and fetch all at once (default: refetch)",
+     "refetch|keep|all"},
+    {OPT_U32, 0, "pipeline-depth", &depth, "N",
+     "rounds of rows that are fetched ahead " TRAIN_SAY(TRAIN_PIPELINE_DEPTH), .min = 1,
+     .max = 1024},
+    {.kind = OPT_END},
+};
+
+bool train_full(void)
+{
+    return full;
+}
+
+uint64_t train_full_eval_every(bool evaluates)
+{
+    if (!evaluates)
+        opt_refuse(OPTS(&eval_every), "requires a set to evaluate: --eval valid");
+    return eval_every;
+}
+
+void train_full_check(void)
+{
+    if (!full)
+        opt_refuse(OPTS(&layers), "requires --full-batch; else -f determines the layers");
+    if (!full)
+        opt_refuse(OPTS(&eval_every, &remote_rows, &depth), "requires --full-batch");
+    if (remote_rows == GNN_FULL_ALL)
+        opt_refuse(OPTS(&depth), "has no effect with --remote-rows all");
+}
+
+void train_full_sampling(const struct gnn_store *s, struct gnn_sampler_opts *o)
+{
+    static const char *list;
+    static char text[2 * GNN_LAYERS_MAX];
+    const struct gnn_schema *c = &s->meta.schema;
+    for (uint32_t l = 0; l < layers; l++) {
+        text[2 * l] = '0';
+        text[2 * l + 1] = l + 1 < layers ? ',' : '\0';
+    }
+    list = text;
+    o->fanout = &list;
+    o->nfanout = 1;
+    o->shuffle = false;
+    o->batch_size = 1;
+    for (uint32_t i = 0; i < c->nsets; i++)
+        if (c->set[i].count > o->batch_size)
+            o->batch_size = c->set[i].count > UINT32_MAX ? UINT32_MAX : (uint32_t)c->set[i].count;
+}
+
+struct gnn_full *train_full_open(const struct gnn_model *m, struct gnn_store *s,
+                                 const struct gnn_ops *ops)
+{
+    struct gnn_err e = {0};
+    const struct gnn_full_opts o = {ops, (enum gnn_full_remote)remote_rows, depth};
+    bool fetches = false;
+    if (!full)
+        return NULL;
+    if (s->nparts == 1)
+        opt_refuse(OPTS(&remote_rows, &depth), "has no effect: the store has one partition");
+    for (uint32_t i = 0; i < m->nconvs; i++)
+        fetches = fetches || (m->conv[i].needed && m->conv[i].layer->fetches);
+    if (!fetches && remote_rows == GNN_FULL_KEEP)
+        opt_refuse(OPTS(&remote_rows),
+                   "keep has no effect: the backward pass of this model needs no "
+                   "rows of other partitions");
+    struct gnn_full *f = gnn_full_new(m, s, &o, &e);
+    if (!f)
+        cli_fail(&e);
+    return f;
+}

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* gnn-train's options of full batches, and what comes of them. */
+#ifndef GNN_CMD_TRAIN_FULL_H
+#define GNN_CMD_TRAIN_FULL_H
+
+#include "cmd/opt.h"
+#include "lib/model/full.h"
+#include "lib/sample/sampler.h"
+
+extern const struct opt train_full_opts[];
+
+/* Whether --full-batch was given; and how many epochs lie between two evaluations, if there are
+ * sets to evaluate. */
+bool train_full(void);
+uint64_t train_full_eval_every(bool evaluates);
+/* After opt_parse: ends the program if one of these options has no effect. */
+void train_full_check(void);
+/* How the seeds of a full batch are drawn: a batch has all seeds of a set and no edges, since
+ * layers find these in the store. */
+void train_full_sampling(const struct gnn_store *s, struct gnn_sampler_opts *o);
+/* What makes the passes of m, or NULL without --full-batch; or ends the program. */
+struct gnn_full *train_full_open(const struct gnn_model *m, struct gnn_store *s,
+                                 const struct gnn_ops *ops);
+
+#endif

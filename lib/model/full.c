@@ -1,0 +1,208 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Full batches: what is made once, and a batch's seeds among the rows of the parts. */
+#include "lib/model/full.h"
+
+#include <string.h>
+
+#include "lib/model/full_impl.h"
+
+static int make_wire(struct gnn_full *f, struct full_wire *w, uint32_t tag, struct gnn_err *e)
+{
+    if (!(w->out = gnn_alloc_zero(f->comm->size, sizeof *w->out, "messages", e)))
+        return e->code;
+    return gnn_exchange_init(&w->x, f->comm, gnn_comm_tag(GNN_COMM_PARTS, tag), e);
+}
+
+static int make_wires(struct gnn_full *f, struct gnn_err *e)
+{
+    const uint32_t n = f->depth + 1;
+    if (!(f->rows = gnn_alloc_zero(n, sizeof *f->rows, "messages", e)))
+        return e->code;
+    for (uint32_t i = 0; i < n + FULL_WIRES; i++)
+        if (make_wire(f, i < n ? &f->rows[i] : &f->grads[i - n], 1 + i, e))
+            return e->code;
+    return gnn_exchange_init(&f->sums, f->comm, gnn_comm_tag(GNN_COMM_PARTS, 0), e);
+}
+
+static void free_wire(struct gnn_full *f, struct full_wire *w)
+{
+    gnn_exchange_release(&w->x);
+    for (uint32_t r = 0; w->out && r < f->comm->size; r++)
+        gnn_buf_release(&w->out[r]);
+    gnn_free(w->out);
+}
+
+/* Every layer has to be able to work part by part. */
+static int check_layers(const struct gnn_model *m, struct gnn_err *e)
+{
+    for (uint32_t i = 0; i < m->nconvs; i++)
+        if (m->conv[i].needed && m->conv[i].rel != GNN_ROWS && !m->conv[i].layer->gather)
+            return gnn_fail(e, GNN_E_USAGE,
+                            "%s with these options cannot be trained with --full-batch",
+                            m->c.layer->name);
+    return 0;
+}
+
+struct gnn_full *gnn_full_new(const struct gnn_model *m, struct gnn_store *s,
+                              const struct gnn_full_opts *opts, struct gnn_err *e)
+{
+    const struct gnn_ops *o = opts->ops;
+    struct gnn_full *f = check_layers(m, e) ? NULL : gnn_alloc_zero(1, sizeof *f, "parts", e);
+    if (!f)
+        return NULL;
+    f->m = m;
+    f->s = s;
+    f->o = o;
+    f->comm = s->comm;
+    f->k = s->nparts;
+    f->first = s->from;
+    f->n = s->to - s->from;
+    f->remote = opts->remote;
+    f->depth = f->remote == GNN_FULL_ALL || opts->depth >= f->k ? f->k - 1 : opts->depth;
+    if (!f->depth)
+        f->depth = 1;
+    f->pass.m = m;
+    f->pass.o = o;
+    f->part = gnn_alloc_zero(f->n, sizeof *f->part, "parts", e);
+    for (uint32_t i = 0; !e->code && i < f->n; i++)
+        (void)!gnn_full_part_make(f, &f->part[i], s->from + i, e);
+    if (e->code || make_wires(f, e) ||
+        o->fit(o, &f->grad, m->nfloats, sizeof(float), "gradients", e) ||
+        gnn_full_blocks_make(f, e)) {
+        gnn_full_free(f);
+        return NULL;
+    }
+    return f;
+}
+
+void gnn_full_free(struct gnn_full *f)
+{
+    if (!f)
+        return;
+    for (uint32_t i = 0; f->part && i < f->n; i++)
+        gnn_full_part_free(f, &f->part[i]);
+    for (uint32_t i = 0; f->rows && i <= f->depth; i++)
+        free_wire(f, &f->rows[i]);
+    for (uint32_t i = 0; i < FULL_WIRES; i++)
+        free_wire(f, &f->grads[i]);
+    gnn_free(f->rows);
+    gnn_exchange_release(&f->sums);
+    gnn_pass_release(&f->pass);
+    f->o->release(f->o, &f->grad);
+    f->o->release(f->o, &f->out);
+    gnn_buf_release(&f->slices);
+    gnn_buf_release(&f->share);
+    gnn_free(f->part);
+    gnn_free(f);
+}
+
+/* ---- the batch ---- */
+
+/* Which rows of which part the batch's seeds are. */
+static int find_seeds(struct gnn_full *f, const struct gnn_batch *b, uint32_t n, struct gnn_err *e)
+{
+    const uint32_t t = f->m->c.target;
+    const uint64_t *book = f->s->book[t];
+    for (uint32_t i = 0; i < f->n; i++) {
+        struct full_part *p = &f->part[i];
+        p->nseeds = 0;
+        for (uint32_t j = 0; j < n; j++)
+            p->nseeds += b->type[t].node[j] >= book[p->at] && b->type[t].node[j] < book[p->at + 1];
+        if (f->o->fit(f->o, &p->seed, p->nseeds, sizeof(uint32_t), "seeds", e) ||
+            f->o->fit(f->o, &p->place, p->nseeds, sizeof(uint32_t), "seeds", e) ||
+            f->o->fit(f->o, &p->rows, (uint64_t)p->nseeds * f->m->c.outputs, sizeof(float),
+                      "outputs", e))
+            return e->code;
+        uint32_t at = 0;
+        for (uint32_t j = 0; j < n; j++) {
+            const uint64_t row = b->type[t].node[j] - book[p->at];
+            if (b->type[t].node[j] < book[p->at] || b->type[t].node[j] >= book[p->at + 1])
+                continue;
+            ((uint32_t *)p->seed.data)[at] = (uint32_t)row;
+            ((uint32_t *)p->place.data)[at++] = j;
+        }
+    }
+    return 0;
+}
+
+static float *outputs_of(struct gnn_full *f, struct full_part *p)
+{
+    return net_act(&p->net, f->m->nstages - 1, f->m->c.target)->out.data;
+}
+
+/* The outputs of the seeds, in the batch's order. */
+static int take_outputs(struct gnn_full *f, uint32_t n, struct gnn_err *e)
+{
+    const struct gnn_ops *o = f->o;
+    const uint32_t w = f->m->c.outputs;
+    if (o->fit(o, &f->out, (uint64_t)n * w, sizeof(float), "outputs", e))
+        return e->code;
+    o->zero(o, f->out.data, (uint64_t)n * w * sizeof(float));
+    for (uint32_t i = 0; i < f->n; i++) {
+        struct full_part *p = &f->part[i];
+        o->take_rows(o, outputs_of(f, p), p->seed.data, p->nseeds, w, p->rows.data);
+        o->add_rows(o, p->rows.data, p->place.data, p->nseeds, w, f->out.data);
+    }
+    return 0;
+}
+
+int gnn_full_forward(struct gnn_full *f, const float *params, const struct gnn_batch *b,
+                     const struct gnn_net_mode *mode, float **out, uint32_t *rows,
+                     struct gnn_err *e)
+{
+    const uint32_t n = (uint32_t)b->type[f->m->c.target].count[0];
+    const bool again = f->evaluated && !mode->train;
+    f->pass.p = params;
+    f->pass.train = mode->train;
+    f->pass.seed = mode->seed;
+    f->pass.epoch = (uint32_t)b->epoch;
+    f->pass.step = (uint32_t)b->step;
+    for (uint32_t i = 0; i < f->n; i++) {
+        f->part[i].batch.epoch = b->epoch;
+        f->part[i].batch.step = b->step;
+        gnn_full_enter(f, &f->part[i]);
+        gnn_full_leave(f, &f->part[i]);
+    }
+    const int rc = again ? 0 : gnn_full_run_forward(f, mode, e);
+    if (rc || find_seeds(f, b, n, e) || take_outputs(f, n, e))
+        return rc ? rc : e->code;
+    f->evaluated = !mode->train;
+    *out = f->out.data;
+    *rows = n;
+    return 0;
+}
+
+void gnn_full_track(struct gnn_full *f, float *params)
+{
+    gnn_full_enter(f, &f->part[0]);
+    gnn_net_track(&f->part[0].net, params);
+    gnn_full_leave(f, &f->part[0]);
+}
+
+int gnn_full_backward(struct gnn_full *f, const float *params, struct gnn_err *e)
+{
+    const struct gnn_ops *o = f->o;
+    const uint32_t w = f->m->c.outputs;
+    f->pass.p = params;
+    for (uint32_t i = 0; i < f->n; i++) {
+        struct full_part *p = &f->part[i];
+        const uint64_t rows = gnn_store_owned(f->s, p->at, f->m->c.target);
+        o->zero(o, outputs_of(f, p), rows * w * sizeof(float));
+        o->take_rows(o, f->out.data, p->place.data, p->nseeds, w, p->rows.data);
+        o->add_rows(o, p->rows.data, p->seed.data, p->nseeds, w, outputs_of(f, p));
+    }
+    return gnn_full_run_backward(f, e);
+}
+
+float *gnn_full_grad(const struct gnn_full *f)
+{
+    return f->grad.data;
+}
+
+struct gnn_full_stats gnn_full_stats(const struct gnn_full *f)
+{
+    struct gnn_full_stats s = f->stats;
+    s.flops = f->pass.flops;
+    s.edges = f->pass.edges;
+    return s;
+}

@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Full-batch training over the partitions of a store: forward and backward passes over the whole
+ * graph, exact, by sequential aggregation and rematerialisation (SAR, Mostafa 2022).
+ *
+ * Each partition computes the rows of its own nodes. A convolution over edges takes k rounds: in
+ * round c partition p works with those rows of partition p - c (mod k) that are sources of its
+ * edges. They come from the rank that has that partition, are aggregated, and are dropped. In the
+ * backward pass gradients go the opposite way: partition p - c receives the gradients that p
+ * computes for its rows. Layers that need the rows for that fetch them again. So a rank holds the
+ * rows of its own partitions, and those of two rounds: one is used while the next one travels.
+ *
+ * Results depend on the k partitions, not on which rank computes them: neighbours are added in the
+ * order of rounds, statistics and gradients of parameters in the order of partitions. Any number of
+ * ranks gives the same bits, if each has the same number of threads. */
+#ifndef GNN_LIB_MODEL_FULL_H
+#define GNN_LIB_MODEL_FULL_H
+
+#include "lib/comm/comm.h"
+#include "lib/model/net.h"
+#include "lib/store/store.h"
+
+struct gnn_full;
+
+/* What becomes of the rows of other partitions that the backward pass needs, too: they are fetched
+ * again; kept from the forward pass; or kept, and all of them fetched before the first is used. */
+enum gnn_full_remote { GNN_FULL_REFETCH, GNN_FULL_KEEP, GNN_FULL_ALL };
+
+struct gnn_full_opts {
+    const struct gnn_ops *ops;
+    enum gnn_full_remote remote;
+    uint32_t depth; /* rounds whose rows travel while one is computed, at least 1 */
+};
+
+/* Work of this rank's partitions since gnn_full_new. Bytes are those that crossed partitions,
+ * whether or not they crossed ranks. */
+struct gnn_full_stats {
+    uint64_t flops, edges; /* as struct gnn_pass's */
+    uint64_t fetched;      /* bytes of rows, */
+    uint64_t pushed;       /* and of their gradients */
+};
+
+/* Reads the adjacency of the partitions of `s` that this rank has open, and sorts their edges by
+ * the sources' partitions. Collective over s->comm. The model, the store and the operations outlive
+ * it; the operations are the host's. GNN_E_USAGE if one of the model's layers cannot be trained
+ * this way; GNN_E_INPUT if the adjacency is damaged, or more than 2^32 edges lead from one
+ * partition to another. NULL on failure. */
+struct gnn_full *gnn_full_new(const struct gnn_model *m, struct gnn_store *s,
+                              const struct gnn_full_opts *o, struct gnn_err *e) GNN_MUST_USE;
+void gnn_full_free(struct gnn_full *f); /* takes NULL */
+
+/* As gnn_net_forward, _track and _backward, for a batch that has seeds only, which are nodes of
+ * this rank's partitions. Collective. Batches that are evaluated between two steps share one pass.
+ */
+int gnn_full_forward(struct gnn_full *f, const float *params, const struct gnn_batch *b,
+                     const struct gnn_net_mode *mode, float **out, uint32_t *rows,
+                     struct gnn_err *e) GNN_MUST_USE;
+void gnn_full_track(struct gnn_full *f, float *params);
+/* The gradients, gnn_full_grad, are those of all ranks. */
+int gnn_full_backward(struct gnn_full *f, const float *params, struct gnn_err *e) GNN_MUST_USE;
+float *gnn_full_grad(const struct gnn_full *f);
+struct gnn_full_stats gnn_full_stats(const struct gnn_full *f);
+
+#endif

@@ -1,0 +1,273 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The backward pass over all partitions: step by step as the forward pass, the last stage first.
+ * Each partition has its own gradients of the parameters; they are added up at the end. */
+#include <string.h>
+
+#include "lib/model/full_impl.h"
+
+/* A convolution, and the gradient of its stage's rows. */
+struct back_args {
+    const struct gnn_conv *conv;
+    uint32_t stage, type;
+};
+
+static bool is_top(const struct gnn_full *f, const struct back_args *x)
+{
+    return x->stage + 1 == f->m->nstages;
+}
+
+/* The last stage's output has been replaced by the gradient of the loss. */
+static float *grad_of(const struct gnn_full *f, struct full_part *p, const struct back_args *x)
+{
+    const struct gnn_net_act *a = net_act(&p->net, x->stage, x->type);
+    return is_top(f, x) ? a->out.data : a->grad.data;
+}
+
+/* From the gradient of a stage's rows to that of the sums of its convolutions, and of their
+ * parameters. */
+static int rows_back(struct gnn_full *f, struct full_part *p, const struct back_args *x,
+                     struct gnn_err *e)
+{
+    struct gnn_activation *a = &net_act(&p->net, x->stage, x->type)->after;
+    if (gnn_activation_waits(&p->net.pass, a)) {
+        f->o->put(f->o, p->net.pass.sums.data, f->sum, 2 * a->w * sizeof(double));
+        gnn_activation_back_stats(&p->net.pass, a);
+    }
+    return gnn_net_rows_back(&p->net, x->stage, x->type, grad_of(f, p, x), e);
+}
+
+static int stage_rows_back(struct gnn_full *f, const struct back_args *x, struct gnn_err *e)
+{
+    const uint64_t w = gnn_model_width(f->m, x->stage, x->type);
+    bool waits = false;
+    for (uint32_t i = 0; i < f->n; i++) {
+        struct full_part *p = &f->part[i];
+        struct gnn_net_act *a = net_act(&p->net, x->stage, x->type);
+        gnn_full_enter(f, p);
+        waits = gnn_activation_waits(&p->net.pass, &a->after);
+        if (!gnn_activation_back_sums(&p->net.pass, &a->after, net_rows(&p->net, x->stage, x->type),
+                                      a->out.data, grad_of(f, p, x), e) &&
+            waits)
+            gnn_full_keep_sums(p, w, 0);
+        gnn_full_leave(f, p);
+        if (e->code)
+            return e->code;
+    }
+    const int rc = waits ? gnn_full_sum_numbers(f, 2 * w + 1, e) : 0;
+    for (uint32_t i = 0; !rc && i < f->n; i++) {
+        gnn_full_enter(f, &f->part[i]);
+        (void)!rows_back(f, &f->part[i], x, e);
+        gnn_full_leave(f, &f->part[i]);
+        if (e->code)
+            return e->code;
+    }
+    return rc;
+}
+
+static int spread_view(struct gnn_full *f, struct full_part *p, uint32_t c, float *to, void *arg,
+                       struct gnn_err *e)
+{
+    const struct back_args *x = arg;
+    struct gnn_conv_run *run = net_run(&p->net, x->conv);
+    const bool acc = !c && !run->message && net_act(&p->net, x->conv->from, x->conv->src)->has_grad;
+    gnn_full_enter(f, p);
+    gnn_full_view(p, run, gnn_full_source(f, p->at, c), run->layer->fetches ? p->view : NULL);
+    (void)!run->layer->spread(run, grad_of(f, p, x), to, acc, e);
+    gnn_full_leave(f, p);
+    return e->code;
+}
+
+/* The same where the sources are features: only parameters get gradients. */
+static int spread_nothing(struct gnn_full *f, struct full_part *p, uint32_t c, void *arg,
+                          struct gnn_err *e)
+{
+    return spread_view(f, p, c, NULL, arg, e);
+}
+
+/* The gradients of the sources' rows; a buffer that lies idle will do. */
+static int open_grad(struct full_part *p, const struct gnn_conv *v, float **g, struct gnn_err *e)
+{
+    struct gnn_net_act *a = net_act(&p->net, v->from, v->src);
+    for (uint32_t i = 0; !a->grad.data && i < FULL_SPARE; i++) {
+        a->grad = p->spare[i];
+        p->spare[i] = (struct gnn_buf){0};
+    }
+    return gnn_net_grad(&p->net, v->from, v->src, g, e);
+}
+
+/* Where the gradients of the rows that are sent are gathered. */
+static int open_into(struct gnn_full *f, struct full_part *p, const struct gnn_conv *v,
+                     struct gnn_err *e)
+{
+    const struct gnn_conv_run *c = net_run(&p->net, v);
+    if (!c->message)
+        return open_grad(p, v, &p->into, e);
+    const uint64_t rows = net_rows(&p->net, v->from, v->src);
+    if (f->o->fit(f->o, &p->dmessages, rows * c->message, sizeof(float), "gradients", e))
+        return e->code;
+    p->into = p->dmessages.data;
+    return 0;
+}
+
+/* When these are complete: the gradients of the sources. */
+static int send_back(struct full_part *p, const struct gnn_conv *v, struct gnn_err *e)
+{
+    struct gnn_conv_run *c = net_run(&p->net, v);
+    struct gnn_net_act *a = net_act(&p->net, v->from, v->src);
+    float *g = NULL;
+    gnn_full_view(p, c, p->at, c->sent.data);
+    c->x = *net_made(&p->net, v->from, v->src);
+    c->own = *net_made(&p->net, v->from, v->dst);
+    if (c->message) {
+        if ((c->inputs && open_grad(p, v, &g, e)) ||
+            c->layer->send_back(c, p->dmessages.data, g, a->has_grad, e))
+            return e->code;
+    }
+    a->has_grad = a->has_grad || c->inputs;
+    return 0;
+}
+
+/* From the results of a convolution to what it has gathered: its hidden rows, if it has some,
+ * together on all parts. */
+static int sums_back(struct gnn_full *f, const struct back_args *x, struct gnn_err *e)
+{
+    uint64_t w = 0;
+    for (uint32_t i = 0; i < f->n; i++) {
+        struct full_part *p = &f->part[i];
+        struct gnn_conv_run *c = net_run(&p->net, x->conv);
+        float *h, *dh;
+        if (!c->layer->hidden)
+            break;
+        gnn_full_enter(f, p);
+        c->layer->hidden_at(c, &h, &dh);
+        if (!gnn_activation_back_sums(&p->net.pass, &c->inside, c->adj.ndst, h, dh, e) &&
+            gnn_activation_waits(&p->net.pass, &c->inside)) {
+            w = c->inside.w;
+            gnn_full_keep_sums(p, w, 0);
+        }
+        gnn_full_leave(f, p);
+        if (e->code)
+            return e->code;
+    }
+    const int rc = w ? gnn_full_sum_numbers(f, 2 * w + 1, e) : 0;
+    for (uint32_t i = 0; !rc && i < f->n; i++) {
+        struct full_part *p = &f->part[i];
+        struct gnn_conv_run *c = net_run(&p->net, x->conv);
+        gnn_full_enter(f, p);
+        c->own = *net_made(&p->net, x->conv->from, x->conv->dst);
+        c->out = net_act(&p->net, x->stage, x->type)->out.data;
+        if (w) {
+            f->o->put(f->o, p->net.pass.sums.data, f->sum, 2 * w * sizeof(double));
+            gnn_activation_back_stats(&p->net.pass, &c->inside);
+        }
+        (void)!c->layer->sums_back(c, grad_of(f, p, x), e);
+        gnn_full_leave(f, p);
+        if (e->code)
+            return e->code;
+    }
+    return rc;
+}
+
+/* Along the edges of a convolution, from the destinations to the sources. */
+static int edges_back(struct gnn_full *f, struct back_args *x, struct gnn_err *e)
+{
+    const struct gnn_conv *v = x->conv;
+    const struct gnn_conv_run *c = net_run(&f->part[0].net, v);
+    int rc = c->layer->sums_back ? sums_back(f, x, e) : 0;
+    if (rc || (!c->inputs && !c->message && !c->layer->fetches))
+        return rc;
+    const bool wanted = c->inputs || c->message;
+    const struct full_flow flow = {.r = v->rel,
+                                   .d = c->message ? c->message : c->ds,
+                                   .keep = gnn_full_keeps(f, v) ? v : NULL,
+                                   .kept = gnn_full_keeps(f, v)};
+    for (uint32_t i = 0; i < f->n; i++) {
+        struct gnn_conv_run *own = net_run(&f->part[i].net, v);
+        own->x = *net_made(&f->part[i].net, v->from, v->src);
+        f->part[i].table = gnn_full_own_rows(own);
+        if (wanted && open_into(f, &f->part[i], v, e))
+            return e->code;
+    }
+    rc = wanted ? gnn_full_push(f, &flow, c->layer->fetches, spread_view, x, e)
+                : gnn_full_fetch(f, &flow, spread_nothing, x, e);
+    for (uint32_t i = 0; !rc && i < f->n; i++) {
+        gnn_full_enter(f, &f->part[i]);
+        (void)!send_back(&f->part[i], v, e);
+        gnn_full_leave(f, &f->part[i]);
+        if (e->code)
+            return e->code;
+    }
+    return rc;
+}
+
+static int conv_back(struct gnn_full *f, struct back_args *x, struct gnn_err *e)
+{
+    const int rc = x->conv->rel == GNN_ROWS ? 0 : edges_back(f, x, e);
+    for (uint32_t i = 0; !rc && i < f->n; i++) {
+        struct full_part *p = &f->part[i];
+        gnn_full_enter(f, p);
+        (void)!gnn_net_own_back(&p->net, x->conv, grad_of(f, p, x), e);
+        gnn_full_leave(f, p);
+        if (e->code)
+            return e->code;
+    }
+    return rc;
+}
+
+/* Stage x->stage, as far as it makes rows of type x->type. */
+static int type_back(struct gnn_full *f, struct back_args *x, struct gnn_err *e)
+{
+    const struct gnn_model *m = f->m;
+    const bool reached = is_top(f, x) || net_act(&f->part[0].net, x->stage, x->type)->has_grad;
+    if (!gnn_model_live(m, x->stage, x->type) || !reached)
+        return 0;
+    int rc = stage_rows_back(f, x, e);
+    /* As in lib/model/backward.c, those without edges last. */
+    for (int rows = 0; rows < 2; rows++)
+        for (uint32_t i = 0; !rc && i < m->stage[x->stage].nconvs; i++) {
+            x->conv = gnn_model_into(m, x->stage, i, x->type);
+            if (x->conv && (x->conv->rel == GNN_ROWS) == rows)
+                rc = conv_back(f, x, e);
+        }
+    return rc;
+}
+
+/* The gradients of a stage's rows are needed no more: those of an earlier stage take their place.
+ */
+static void reuse_gradients(struct gnn_full *f, uint32_t stage)
+{
+    const uint32_t nt = f->m->c.nntypes;
+    for (uint32_t i = 0; i < f->n; i++)
+        for (uint32_t t = 0; t < nt; t++) {
+            struct gnn_buf *from = &net_act(&f->part[i].net, stage, t)->grad;
+            for (uint32_t j = 0; j < FULL_SPARE && from->data; j++) {
+                const struct gnn_buf keep = f->part[i].spare[j];
+                if (keep.cap >= from->cap)
+                    continue;
+                f->part[i].spare[j] = *from;
+                *from = keep;
+            }
+            f->o->release(f->o, from);
+        }
+}
+
+int gnn_full_run_backward(struct gnn_full *f, struct gnn_err *e)
+{
+    const struct gnn_model *m = f->m;
+    for (uint32_t i = 0; i < f->n; i++) {
+        struct gnn_net *n = &f->part[i].net;
+        f->o->zero(f->o, n->pass.grad, m->nfloats * sizeof(float));
+        for (size_t j = 0; j < (size_t)m->nstages * m->c.nntypes; j++)
+            n->act[j].has_grad = false;
+    }
+    for (uint32_t i = m->nstages; i-- > 1;) {
+        for (uint32_t t = 0; t < m->c.nntypes; t++) {
+            struct back_args x = {.stage = i, .type = t};
+            const int rc = type_back(f, &x, e);
+            if (rc)
+                return rc;
+        }
+        reuse_gradients(f, i);
+    }
+    return gnn_full_sum_gradients(f, e);
+}

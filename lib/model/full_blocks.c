@@ -1,0 +1,449 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Before the first pass: the edges of each part, sorted by the part of their sources; which rows
+ * parts need of each other; and the factors of rows. */
+#include <string.h>
+
+#include "lib/model/full_impl.h"
+#include "lib/store/degree.h"
+
+static const struct gnn_model_etype *etype_of(const struct gnn_full *f, uint32_t r)
+{
+    return &f->m->c.etype[r];
+}
+
+static bool is_used(const struct gnn_full *f, uint32_t r)
+{
+    for (uint32_t i = 0; i < f->m->nconvs; i++)
+        if (f->m->conv[i].needed && f->m->conv[i].rel == r)
+            return true;
+    return false;
+}
+
+/* The partition of a node; `guess`: that of the previous edge. */
+static uint32_t part_of(const uint64_t *book, uint32_t k, uint32_t id, uint32_t guess)
+{
+    if (id >= book[guess] && id < book[guess + 1])
+        return guess;
+    uint32_t lo = 0, hi = k;
+    while (hi - lo > 1) {
+        const uint32_t mid = lo + (hi - lo) / 2;
+        if (id >= book[mid])
+            lo = mid;
+        else
+            hi = mid;
+    }
+    return lo;
+}
+
+/* Whether layers use fields of edges. */
+static bool has_fields(const struct gnn_full *f, uint32_t r)
+{
+    return f->m->c.edge_weight || etype_of(f, r)->features || gnn_layer_needs_ids(&f->m->c);
+}
+
+static bool numbers_edges(const struct gnn_full *f)
+{
+    return gnn_layer_variant(&f->m->c)->numbered;
+}
+
+static int open_blocks(struct gnn_full *f, struct full_part *p, uint32_t r,
+                       const struct gnn_store_adj *a, const uint64_t *book, struct gnn_err *e)
+{
+    const struct gnn_ops *o = f->o;
+    struct full_block *block = p->rel[r].block;
+    uint64_t *count = gnn_alloc_zero(f->k, sizeof *count, "blocks", e);
+    uint64_t before = 0;
+    uint32_t q = 0;
+    for (uint64_t i = 0; count && i < a->edges; i++)
+        count[q = part_of(book, f->k, a->indices[i], q)]++;
+    for (q = 0; count && !e->code && q < f->k; q++) {
+        struct full_block *b = &block[q];
+        b->edges = (uint32_t)count[q];
+        b->number = (uint32_t)before;
+        before += count[q];
+        if (count[q] > UINT32_MAX || (numbers_edges(f) && before > UINT32_MAX))
+            gnn_fail(e, GNN_E_INPUT,
+                     "%s: more than 2^32 edges%s: full batches require more partitions "
+                     "(gnn-partition -k)",
+                     gnn_store_part_path(f->s, p->at),
+                     numbers_edges(f) ? "" : " from one partition");
+        else if (!o->fit(o, &b->indptr, a->rows + 1, sizeof(uint32_t), "blocks", e) &&
+                 (!has_fields(f, r) ||
+                  !gnn_buf_fit(&b->order, b->edges, sizeof(uint64_t), "blocks", e)))
+            (void)!o->fit(o, &b->indices, b->edges, sizeof(uint32_t), "blocks", e);
+    }
+    gnn_free(count);
+    return e->code;
+}
+
+/* Edges keep their order within a block. */
+static int fill_blocks(const struct gnn_full *f, struct full_part *p, uint32_t r,
+                       const struct gnn_store_adj *a, const uint64_t *book, struct gnn_err *e)
+{
+    struct full_block *block = p->rel[r].block;
+    uint32_t *at = gnn_alloc_zero(f->k, sizeof *at, "blocks", e), q = 0;
+    if (!at)
+        return e->code;
+    for (q = 0; q < f->k; q++)
+        *(uint32_t *)block[q].indptr.data = 0;
+    q = 0;
+    for (uint64_t i = 0; i < a->rows; i++) {
+        for (uint64_t j = a->indptr[i]; j < a->indptr[i + 1]; j++) {
+            const uint32_t id = a->indices[j];
+            q = part_of(book, f->k, id, q);
+            if (block[q].order.data)
+                ((uint64_t *)block[q].order.data)[at[q]] = j;
+            ((uint32_t *)block[q].indices.data)[at[q]++] = (uint32_t)(id - book[q]);
+        }
+        for (uint32_t j = 0; j < f->k; j++)
+            ((uint32_t *)block[j].indptr.data)[i + 1] = at[j];
+    }
+    gnn_free(at);
+    return 0;
+}
+
+/* The rows of another part that a block uses are numbered in ascending order; number: (rows of that
+ * part) scratch. */
+static int list_needed(struct full_block *b, uint64_t rows, uint32_t *number, struct gnn_err *e)
+{
+    uint32_t *index = b->indices.data, *need;
+    memset(number, 0, rows * sizeof *number);
+    for (uint32_t i = 0; i < b->edges; i++)
+        number[index[i]] = 1;
+    b->n = 0;
+    for (uint64_t i = 0; i < rows; i++)
+        b->n += number[i];
+    if (gnn_buf_fit(&b->need, b->n, sizeof *need, "rows of other parts", e))
+        return e->code;
+    need = b->need.data;
+    for (uint64_t i = 0, n = 0; i < rows; i++)
+        if (number[i]) {
+            need[n] = (uint32_t)i;
+            number[i] = (uint32_t)n++;
+        }
+    for (uint32_t i = 0; i < b->edges; i++)
+        index[i] = number[index[i]];
+    return 0;
+}
+
+static int list_all_needed(struct gnn_full *f, struct full_part *p, uint32_t r, struct gnn_err *e)
+{
+    const uint32_t t = etype_of(f, r)->src;
+    uint64_t most = 0;
+    for (uint32_t q = 0; q < f->k; q++)
+        if (gnn_store_owned(f->s, q, t) > most)
+            most = gnn_store_owned(f->s, q, t);
+    uint32_t *number = gnn_alloc(most, sizeof *number, "rows of other parts", e);
+    for (uint32_t q = 0; number && !e->code && q < f->k; q++) {
+        struct full_block *b = &p->rel[r].block[q];
+        if (q == p->at)
+            b->n = (uint32_t)gnn_store_owned(f->s, q, t);
+        else
+            (void)!list_needed(b, gnn_store_owned(f->s, q, t), number, e);
+    }
+    gnn_free(number);
+    return e->code;
+}
+
+/* ---- what parts ask of each other ---- */
+
+/* To each rank, for each relation, part of this rank and part of that one: how many rows, which. */
+static int write_asks(struct gnn_full *f, uint32_t rank, struct gnn_buf *to, uint64_t *words,
+                      struct gnn_err *e)
+{
+    const uint32_t lo = gnn_store_rank_from(f->s, rank), hi = gnn_store_rank_from(f->s, rank + 1);
+    for (int write = 0; write < 2; write++) {
+        uint64_t at = 0;
+        for (uint32_t r = 0; r < f->m->c.netypes; r++)
+            for (uint32_t i = 0; is_used(f, r) && i < f->n; i++)
+                for (uint32_t q = lo; q < hi; q++) {
+                    const struct full_block *b = &f->part[i].rel[r].block[q];
+                    uint32_t *x = write ? (uint32_t *)to->data + at : NULL;
+                    if (x) {
+                        *x = b->n;
+                        memcpy(x + 1, b->need.data, b->n * sizeof *x);
+                    }
+                    at += 1 + (uint64_t)b->n;
+                }
+        *words = at;
+        if (!write && gnn_buf_fit(to, at, sizeof(uint32_t), "rows of other parts", e))
+            return e->code;
+    }
+    return 0;
+}
+
+static int read_ask(struct gnn_full *f, struct full_part *q, uint32_t r, uint32_t from,
+                    const uint32_t **at, const uint32_t *end, struct gnn_err *e)
+{
+    struct full_ask *a = gnn_full_ask(f, q, r, from);
+    const uint64_t rows = gnn_store_owned(f->s, q->at, etype_of(f, r)->src);
+    const uint32_t *x = *at, n = x < end ? *x : 0;
+    bool bad = x >= end || n > (uint64_t)(end - x - 1);
+    for (uint32_t i = 0; !bad && i < n; i++)
+        bad = x[1 + i] >= rows || (i && x[1 + i] <= x[i]);
+    if (bad)
+        return gnn_fail(e, GNN_E_RANK, "malformed request for rows of partition %u from rank %u",
+                        q->at, gnn_full_rank_of(f, from));
+    if (gnn_buf_fit(&a->buf, n, sizeof *x, "rows for other parts", e))
+        return e->code;
+    memcpy(a->buf.data, x + 1, n * sizeof *x);
+    a->row = a->buf.data;
+    a->n = n;
+    *at = x + 1 + n;
+    return 0;
+}
+
+static int read_asks(struct gnn_full *f, uint32_t rank, const struct gnn_span *in,
+                     struct gnn_err *e)
+{
+    const uint32_t lo = gnn_store_rank_from(f->s, rank), hi = gnn_store_rank_from(f->s, rank + 1);
+    const uint32_t *at = in->data, *end = at + in->bytes / sizeof *at;
+    for (uint32_t r = 0; r < f->m->c.netypes; r++)
+        for (uint32_t from = lo; is_used(f, r) && from < hi; from++)
+            for (uint32_t i = 0; i < f->n; i++)
+                if (read_ask(f, &f->part[i], r, from, &at, end, e))
+                    return e->code;
+    return 0;
+}
+
+static int ask_ranks(struct gnn_full *f, struct gnn_err *e)
+{
+    struct gnn_exchange *x = &f->rows[0].x;
+    for (uint32_t rank = 0; rank < f->comm->size; rank++) {
+        uint64_t words = 0;
+        struct gnn_buf *out = &f->rows[0].out[rank];
+        if (rank != f->comm->rank && write_asks(f, rank, out, &words, e))
+            return e->code;
+        x->out[rank] = (struct gnn_span){out->data, words * sizeof(uint32_t)};
+    }
+    const int rc = gnn_comm_exchange(f->comm, x, e);
+    for (uint32_t rank = 0; !rc && rank < f->comm->size; rank++)
+        if (rank != f->comm->rank && read_asks(f, rank, &x->in[rank], e))
+            return e->code;
+    return rc;
+}
+
+static int ask_for_rows(struct gnn_full *f, struct gnn_err *e)
+{
+    for (uint32_t r = 0; r < f->m->c.netypes; r++)
+        for (uint32_t i = 0; is_used(f, r) && i < f->n; i++)
+            for (uint32_t j = 0; j < f->n; j++) {
+                const struct full_block *b = &f->part[i].rel[r].block[f->part[j].at];
+                struct full_ask *a = gnn_full_ask(f, &f->part[j], r, f->part[i].at);
+                a->row = b->need.data;
+                a->n = b->n;
+            }
+    return f->comm->size > 1 ? ask_ranks(f, e) : 0;
+}
+
+/* ---- factors ---- */
+
+static enum gnn_adj_norm norm_of(const struct gnn_full *f)
+{
+    return gnn_layer_variant(&f->m->c)->norm;
+}
+
+/* The own nodes' numbers out of those of all nodes. */
+static int keep_own(struct gnn_full *f, struct full_part *p, uint32_t r, const void *all,
+                    struct gnn_buf *to, struct gnn_err *e)
+{
+    const uint32_t t = etype_of(f, r)->dst;
+    const uint64_t n = gnn_store_owned(f->s, p->at, t);
+    if (f->o->fit(f->o, to, n, sizeof(uint32_t), "degrees", e))
+        return e->code;
+    f->o->put(f->o, to->data, (const uint32_t *)all + f->s->book[t][p->at], n * sizeof(uint32_t));
+    return 0;
+}
+
+static int take_weights(struct gnn_full *f, uint32_t r, struct gnn_err *e)
+{
+    float *degree = NULL, *loop = NULL;
+    (void)!gnn_store_weights(f->s, r, f->m->c.edge_weight, &degree, &loop, e);
+    for (uint32_t i = 0; !e->code && i < f->n; i++) {
+        struct full_part *p = &f->part[i];
+        const uint32_t t = etype_of(f, r)->dst;
+        if (!keep_own(f, p, r, loop, &p->rel[r].loop, e))
+            f->o->weight_degrees(f->o, degree + f->s->book[t][p->at],
+                                 gnn_store_owned(f->s, p->at, t), p->rel[r].node.data);
+    }
+    gnn_free(degree);
+    gnn_free(loop);
+    return e->code;
+}
+
+static int take_degrees(struct gnn_full *f, uint32_t r, struct gnn_err *e)
+{
+    const struct gnn_ops *o = f->o;
+    const uint32_t t = etype_of(f, r)->dst;
+    uint32_t *degree;
+    if (gnn_store_degrees(f->s, r, &degree, e))
+        return e->code;
+    for (uint32_t i = 0; !e->code && i < f->n; i++) {
+        const uint64_t n = gnn_store_owned(f->s, f->part[i].at, t);
+        struct gnn_buf *node = &f->part[i].rel[r].node;
+        if (!o->fit(o, node, n, sizeof(float), "degrees", e) &&
+            !keep_own(f, &f->part[i], r, degree, &f->part[i].rel[r].count, e))
+            o->gcn_degrees(o, degree + f->s->book[t][f->part[i].at], n, node->data);
+    }
+    gnn_free(degree);
+    return e->code || !f->m->c.edge_weight ? e->code : take_weights(f, r, e);
+}
+
+/* The factors of a row come from all its edges. Self-loops are recognised by index == row, so
+ * sources in other partitions get an index that no row has. */
+static int make_factors(struct gnn_full *f, struct full_part *p, uint32_t r,
+                        const struct gnn_store_adj *a, const uint64_t *book, struct gnn_err *e)
+{
+    const struct gnn_ops *o = f->o;
+    struct full_rel *x = &p->rel[r];
+    const uint32_t rows = (uint32_t)a->rows;
+    const bool loops = norm_of(f) == GNN_ADJ_SYMMETRIC;
+    const char *weight = f->m->c.edge_weight;
+    struct gnn_buf widened = {0};
+    uint32_t *index = NULL;
+    if (o->fit(o, &x->row, rows, sizeof(float), "row factors", e) ||
+        (loops && o->fit(o, &x->diag, rows, sizeof(float), "diagonal", e)) ||
+        (loops && !(index = gnn_alloc(a->edges, sizeof *index, "factors", e))))
+        return e->code;
+    for (uint64_t i = 0; loops && i < a->edges; i++) {
+        const uint64_t own = a->indices[i] - book[p->at];
+        index[i] = own < rows ? (uint32_t)own : UINT32_MAX;
+    }
+    struct gnn_csr whole = {.n = rows, .indptr64 = a->indptr, .indices = index};
+    if (loops && weight)
+        whole.value = gnn_full_edge_field(f, p, r, weight, 1, &widened, e);
+    if (loops && weight && !e->code)
+        o->weight_factors(o, &whole, 1, 0, rows, x->node.data, x->count.data, x->loop.data,
+                          x->row.data, x->diag.data);
+    else if (loops)
+        o->gcn_factors(o, &whole, 1, 0, rows, x->node.data, x->row.data, x->diag.data);
+    else
+        o->mean_factors(o, &whole, 1, 0, rows, x->row.data);
+    gnn_buf_release(&widened);
+    gnn_free(index);
+    return e->code;
+}
+
+static int keep_factors(struct gnn_full *f, struct full_part *p, uint32_t c, void *arg,
+                        struct gnn_err *e)
+{
+    const uint32_t r = *(const uint32_t *)arg;
+    struct full_block *b = &p->rel[r].block[gnn_full_source(f, p->at, c)];
+    if (!c || f->o->fit(f->o, &b->node, b->n, sizeof(float), "factors", e))
+        return e->code;
+    f->o->copy(f->o, b->node.data, p->view, b->n * sizeof(float));
+    return 0;
+}
+
+static int fetch_factors(struct gnn_full *f, uint32_t r, struct gnn_err *e)
+{
+    for (uint32_t i = 0; i < f->n; i++)
+        f->part[i].table = f->part[i].rel[r].node.data;
+    const struct full_flow x = {.r = r, .d = 1};
+    return gnn_full_fetch(f, &x, keep_factors, &r, e);
+}
+
+/* ---- all of it ---- */
+
+static int close_block(struct gnn_full *f, struct full_part *p, uint32_t r, uint32_t q,
+                       struct gnn_err *e)
+{
+    const struct gnn_ops *o = f->o;
+    const struct full_rel *x = &p->rel[r];
+    struct full_block *b = &x->block[q];
+    const bool own = q == p->at, norm = norm_of(f) == GNN_ADJ_SYMMETRIC;
+    const uint32_t rows = (uint32_t)gnn_store_owned(f->s, p->at, etype_of(f, r)->dst);
+    const bool numbered = b->value.data || numbers_edges(f);
+    b->seg = (struct gnn_csr){.n = rows,
+                              .indptr = b->indptr.data,
+                              .indices = b->indices.data,
+                              .value = b->value.data,
+                              .row = x->row.data,
+                              .col = !norm ? NULL
+                                     : own ? x->node.data
+                                           : b->node.data,
+                              .diag = norm && own ? x->diag.data : NULL,
+                              .ndiag = norm && own ? rows : 0};
+    if (o->fit(o, &b->tptr, (uint64_t)b->n + 1, sizeof(uint32_t), "transposed blocks", e) ||
+        o->fit(o, &b->tidx, b->edges, sizeof(uint32_t), "transposed blocks", e) ||
+        (numbered && o->fit(o, &b->tedge, b->edges, sizeof(uint32_t), "transposed blocks", e)))
+        return e->code;
+    o->transpose(o, &b->seg, 1, b->n, b->edges, b->tptr.data, b->tidx.data,
+                 numbered ? b->tedge.data : NULL);
+    b->back = b->seg;
+    b->back.n = b->n;
+    b->back.indptr = b->tptr.data;
+    b->back.indices = b->tidx.data;
+    b->back.edge = numbered ? b->tedge.data : NULL;
+    b->back.row = b->seg.col;
+    b->back.col = b->seg.row;
+    return 0;
+}
+
+static int make_part(struct gnn_full *f, struct full_part *p, uint32_t r, struct gnn_err *e)
+{
+    const uint64_t *book = f->s->book[etype_of(f, r)->src];
+    struct gnn_store_adj a;
+    if (!(p->rel[r].block = gnn_alloc_zero(f->k, sizeof *p->rel[r].block, "blocks", e)) ||
+        gnn_store_adjacency(f->s, p->at, r, &a, e) || open_blocks(f, p, r, &a, book, e) ||
+        fill_blocks(f, p, r, &a, book, e) || list_all_needed(f, p, r, e) ||
+        (has_fields(f, r) && gnn_full_edges_read(f, p, r, &a, e)))
+        return e->code;
+    return norm_of(f) == GNN_ADJ_SUM ? 0 : make_factors(f, p, r, &a, book, e);
+}
+
+int gnn_full_blocks_make(struct gnn_full *f, struct gnn_err *e)
+{
+    const bool degrees = norm_of(f) == GNN_ADJ_SYMMETRIC;
+    for (uint32_t r = 0; r < f->m->c.netypes; r++) {
+        if (!is_used(f, r))
+            continue;
+        if (degrees && take_degrees(f, r, e))
+            return e->code;
+        for (uint32_t i = 0; i < f->n; i++)
+            if (make_part(f, &f->part[i], r, e))
+                return e->code;
+    }
+    if (ask_for_rows(f, e))
+        return e->code;
+    for (uint32_t r = 0; r < f->m->c.netypes; r++) {
+        if (!is_used(f, r))
+            continue;
+        if (degrees && fetch_factors(f, r, e))
+            return e->code;
+        for (uint32_t i = 0; i < f->n; i++)
+            for (uint32_t q = 0; q < f->k; q++)
+                if (close_block(f, &f->part[i], r, q, e))
+                    return e->code;
+    }
+    return 0;
+}
+
+void gnn_full_blocks_free(struct gnn_full *f, struct full_part *p)
+{
+    const struct gnn_ops *o = f->o;
+    const uint32_t nr = f->m->c.netypes;
+    for (uint32_t r = 0; p->rel && r < nr; r++) {
+        struct full_rel *x = &p->rel[r];
+        for (uint32_t q = 0; x->block && q < f->k; q++) {
+            struct full_block *b = &x->block[q];
+            gnn_buf_release(&b->need);
+            gnn_buf_release(&b->order);
+            struct gnn_buf *const buf[] = {&b->indptr, &b->indices, &b->tptr, &b->tidx, &b->node,
+                                           &b->value,  &b->feature, &b->id,   &b->tedge};
+            for (size_t i = 0; i < sizeof buf / sizeof *buf; i++)
+                o->release(o, buf[i]);
+        }
+        gnn_free(x->block);
+        o->release(o, &x->node);
+        o->release(o, &x->row);
+        o->release(o, &x->diag);
+        o->release(o, &x->count);
+        o->release(o, &x->loop);
+        o->release(o, &x->mean);
+    }
+    for (uint64_t i = 0; p->ask && i < (uint64_t)nr * f->k; i++)
+        gnn_buf_release(&p->ask[i].buf);
+    gnn_free(p->rel);
+    gnn_free(p->ask);
+}

@@ -1,0 +1,227 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The forward pass over all parts. All parts do a step of a stage before the next step begins:
+ * messages, rounds, rows, and with batch norm, whose statistics are those of all parts, the rest.
+ */
+#include <string.h>
+
+#include "lib/model/full_impl.h"
+
+struct stage_args {
+    const struct gnn_conv *conv;
+    uint32_t stage, type;
+    const struct gnn_net_mode *mode;
+};
+
+static struct gnn_net_act *act_of(struct full_part *p, const struct stage_args *x)
+{
+    return net_act(&p->net, x->stage, x->type);
+}
+
+/* Rows are finished with the statistics of all parts, which are in f->sum. */
+static void full_finish(struct gnn_full *f, struct full_part *p, struct gnn_activation *a,
+                        uint32_t rows, float *y)
+{
+    f->o->put(f->o, p->net.pass.sums.data, f->sum, 2 * a->w * sizeof(double));
+    a->rows = f->sum[2 * a->w];
+    gnn_activation_finish(&p->net.pass, a, rows, y);
+}
+
+/* Whether rows are multiplied before they are sent is decided for the whole graph, so that all
+ * partitions decide alike. */
+static void choose_messages(const struct gnn_full *f, struct gnn_conv_run *c)
+{
+    const struct gnn_schema *s = &f->s->meta.schema;
+    const struct gnn_adj keep = c->adj;
+    c->adj.ndst = (uint32_t)s->ntype[c->conv->dst].count;
+    c->adj.nsrc = (uint32_t)s->ntype[c->conv->src].count;
+    c->adj.edges = s->etype[c->conv->rel].count;
+    c->message = c->layer->messages ? c->layer->messages(c) : 0;
+    c->adj = keep;
+}
+
+static int open_conv(struct gnn_full *f, struct full_part *p, const struct gnn_conv *v,
+                     struct gnn_err *e)
+{
+    struct gnn_conv_run *c = net_run(&p->net, v);
+    gnn_conv_run_init(c, &p->net.pass, v);
+    c->lead = net_run(&p->net, gnn_conv_lead(f->m, v));
+    c->adj.ndst = c->most = net_rows(&p->net, v->stage, v->dst);
+    c->adj.nsrc = net_rows(&p->net, v->from, v->src);
+    c->adj.edges = 0;
+    c->message = 0;
+    c->gathered = v->rel != GNN_ROWS;
+    if (c->gathered) {
+        choose_messages(f, c);
+        gnn_full_view(p, c, p->at, NULL);
+    }
+    if (gnn_net_open_conv(&p->net, v, e))
+        return e->code;
+    p->table = gnn_full_own_rows(c);
+    return 0;
+}
+
+static int gather_view(struct gnn_full *f, struct full_part *p, uint32_t c, void *arg,
+                       struct gnn_err *e)
+{
+    const struct gnn_conv *v = ((struct stage_args *)arg)->conv;
+    struct gnn_conv_run *run = net_run(&p->net, v);
+    gnn_full_enter(f, p);
+    gnn_full_view(p, run, gnn_full_source(f, p->at, c), p->view);
+    p->net.pass.edges += run->adj.edges;
+    (void)!run->layer->gather(run, c == 0, e);
+    gnn_full_leave(f, p);
+    return e->code;
+}
+
+/* Hidden rows inside of a convolution, and their norm over all parts. */
+static int make_hidden(struct gnn_full *f, const struct gnn_conv *v, struct gnn_err *e)
+{
+    uint64_t w = 0;
+    for (uint32_t i = 0; i < f->n; i++) {
+        struct full_part *p = &f->part[i];
+        struct gnn_conv_run *c = net_run(&p->net, v);
+        gnn_full_enter(f, p);
+        c->own = *net_made(&p->net, v->from, v->dst);
+        if (!c->layer->hidden(c, e) && gnn_activation_waits(&p->net.pass, &c->inside)) {
+            w = c->inside.w;
+            gnn_full_keep_sums(p, w, c->adj.ndst);
+        }
+        gnn_full_leave(f, p);
+        if (e->code)
+            return e->code;
+    }
+    const int rc = w ? gnn_full_sum_numbers(f, 2 * w + 1, e) : 0;
+    for (uint32_t i = 0; !rc && w && i < f->n; i++) {
+        struct full_part *p = &f->part[i];
+        struct gnn_conv_run *c = net_run(&p->net, v);
+        float *h, *dh;
+        gnn_full_enter(f, p);
+        c->layer->hidden_at(c, &h, &dh);
+        full_finish(f, p, &c->inside, c->adj.ndst, h);
+        gnn_full_leave(f, p);
+    }
+    return rc;
+}
+
+/* The neighbours' part of a convolution. */
+static int gather_conv(struct gnn_full *f, struct stage_args *x, struct gnn_err *e)
+{
+    const struct gnn_conv *v = x->conv;
+    for (uint32_t i = 0; i < f->n; i++) {
+        struct full_part *p = &f->part[i];
+        gnn_full_enter(f, p);
+        (void)!open_conv(f, p, v, e);
+        gnn_full_leave(f, p);
+        if (e->code)
+            return e->code;
+    }
+    if (v->rel == GNN_ROWS)
+        return 0;
+    const struct gnn_conv_run *c = net_run(&f->part[0].net, v);
+    const struct full_flow flow = {.r = v->rel,
+                                   .d = c->message ? c->message : c->ds,
+                                   .keep = gnn_full_keeps(f, v) && x->mode->train ? v : NULL};
+    const int rc = gnn_full_fetch(f, &flow, gather_view, x, e);
+    for (uint32_t i = 0; !rc && i < f->n; i++) {
+        struct gnn_conv_run *own = net_run(&f->part[i].net, v);
+        own->x = *net_made(&f->part[i].net, v->from, v->src);
+        gnn_full_view(&f->part[i], own, f->part[i].at, gnn_full_own_rows(own));
+    }
+    return !rc && x->mode->train && c->layer->hidden ? make_hidden(f, v, e) : rc;
+}
+
+/* The rows of a partition, up to batch norm. */
+static int make_rows(struct gnn_full *f, struct full_part *p, const struct stage_args *x,
+                     struct gnn_err *e)
+{
+    struct gnn_net *n = &p->net;
+    const struct gnn_model *m = f->m;
+    struct gnn_net_act *a = act_of(p, x);
+    const uint32_t rows = net_rows(n, x->stage, x->type), nconvs = m->stage[x->stage].nconvs;
+    uint32_t left = 0;
+    bool fresh = true;
+    if (gnn_net_after(n, x->stage, x->type, x->mode, e) ||
+        f->o->fit(f->o, &a->out, rows * (uint64_t)a->after.w, sizeof(float), "activations", e))
+        return e->code;
+    *net_made(n, x->stage, x->type) = a->out.data;
+    for (uint32_t i = 0; i < nconvs; i++)
+        left += gnn_model_into(m, x->stage, i, x->type) != NULL;
+    for (uint32_t i = 0; i < nconvs; i++) {
+        const struct gnn_conv *v = gnn_model_into(m, x->stage, i, x->type);
+        if (!v)
+            continue;
+        struct gnn_activation *after = --left ? NULL : &a->after;
+        if ((after && gnn_activation_open(&n->pass, after, rows, e)) ||
+            gnn_net_conv_rows(n, v, a->out.data, fresh, after, e))
+            return e->code;
+        fresh = false;
+    }
+    if (gnn_activation_waits(&n->pass, &a->after))
+        gnn_full_keep_sums(p, a->after.w, rows);
+    return 0;
+}
+
+/* The rows are finished with the statistics of all parts. */
+static int finish_rows(struct gnn_full *f, const struct stage_args *x, struct gnn_err *e)
+{
+    const uint64_t w = gnn_model_width(f->m, x->stage, x->type);
+    const int rc = gnn_full_sum_numbers(f, 2 * w + 1, e);
+    for (uint32_t i = 0; !rc && i < f->n; i++) {
+        struct full_part *p = &f->part[i];
+        struct gnn_net_act *a = act_of(p, x);
+        gnn_full_enter(f, p);
+        full_finish(f, p, &a->after, net_rows(&p->net, x->stage, x->type), a->out.data);
+        gnn_full_leave(f, p);
+    }
+    return rc;
+}
+
+static int make_stage(struct gnn_full *f, struct stage_args *x, struct gnn_err *e)
+{
+    for (uint32_t i = 0; i < f->m->stage[x->stage].nconvs; i++) {
+        x->conv = gnn_model_into(f->m, x->stage, i, x->type);
+        const int rc = x->conv ? gather_conv(f, x, e) : 0;
+        if (rc)
+            return rc;
+    }
+    for (uint32_t i = 0; i < f->n; i++) {
+        gnn_full_enter(f, &f->part[i]);
+        (void)!make_rows(f, &f->part[i], x, e);
+        gnn_full_leave(f, &f->part[i]);
+        if (e->code)
+            return e->code;
+    }
+    const struct full_part *first = &f->part[0];
+    return gnn_activation_waits(&first->net.pass, &act_of(&f->part[0], x)->after)
+               ? finish_rows(f, x, e)
+               : 0;
+}
+
+static int make_inputs(struct gnn_full *f, const struct gnn_net_mode *mode, struct gnn_err *e)
+{
+    const struct gnn_model_config *c = &f->m->c;
+    for (uint32_t i = 0; i < f->n; i++)
+        for (uint32_t t = 0; t < c->nntypes; t++) {
+            struct full_part *p = &f->part[i];
+            const struct gnn_tensor *x =
+                c->ntype[t].width ? gnn_store_findf(f->s, p->at, "node/%s/x", c->ntype[t].name)
+                                  : NULL;
+            if (gnn_model_live(f->m, 0, t) && gnn_net_input(&p->net, t, x, mode, e))
+                return e->code;
+        }
+    return 0;
+}
+
+int gnn_full_run_forward(struct gnn_full *f, const struct gnn_net_mode *mode, struct gnn_err *e)
+{
+    if (make_inputs(f, mode, e))
+        return e->code;
+    for (uint32_t i = 1; i < f->m->nstages; i++)
+        for (uint32_t t = 0; t < f->m->c.nntypes; t++) {
+            struct stage_args x = {.stage = i, .type = t, .mode = mode};
+            const int rc = gnn_model_live(f->m, i, t) ? make_stage(f, &x, e) : 0;
+            if (rc)
+                return rc;
+        }
+    return 0;
+}

@@ -1,0 +1,168 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Shared by the files that implement lib/model/full.h; nobody else includes it. */
+#ifndef GNN_LIB_MODEL_FULL_IMPL_H
+#define GNN_LIB_MODEL_FULL_IMPL_H
+
+#include "lib/model/full.h"
+#include "lib/model/net_impl.h"
+#include "lib/store/adjacency.h"
+
+enum { FULL_WIRES = 2 }; /* of gradients: of this round, and of the one before */
+enum { FULL_SPARE = 2 }; /* buffers of gradients in turn: of a stage, and of the one before */
+
+/* The edges of a relation that lead from one partition into another. n: the rows of the source
+ * partition that they use; need: their numbers there, ascending, in the host's memory; of the own
+ * partition all rows, without a list. */
+struct full_block {
+    uint32_t n;
+    struct gnn_buf need;
+    uint32_t edges, number;         /* those of the blocks before, where layers number edges */
+    struct gnn_buf indptr, indices; /* (rows+1), (edges) among the n */
+    struct gnn_buf tptr, tidx;      /* transposed: (n+1), (edges) */
+    struct gnn_buf node;            /* (n) factors of the sources, where the norm needs them */
+    struct gnn_buf order; /* (edges) their numbers in the store, until their fields are read */
+    struct gnn_buf value, feature; /* (edges), (edges, features) what layers use of them, */
+    struct gnn_buf id, tedge;      /* (edges) u64; and their numbers in the transposed block */
+    struct gnn_csr seg, back;      /* views of the above */
+};
+struct full_rel {
+    struct full_block *block;       /* [k] by source part */
+    struct gnn_buf node, row, diag; /* factors of the part's own nodes (struct gnn_adj), */
+    struct gnn_buf count, loop;     /* and with weights of edges what these are made of; */
+    struct gnn_buf mean;            /* means of the edges' features, for loops */
+};
+/* Rows of a part that another one uses. */
+struct full_ask {
+    const uint32_t *row; /* (n); of a part of this rank, that one's `need` */
+    uint32_t n;
+    struct gnn_buf buf;
+};
+
+struct full_part {
+    uint32_t at;                       /* which of the k parts it is */
+    struct gnn_net net;                /* its rows, and what layers keep of them */
+    struct gnn_batch batch;            /* its nodes, as the net wants them: all of them, no edges */
+    struct gnn_batch_type *type;       /* [nntypes] the batch's */
+    struct gnn_buf *id;                /* [nntypes] where the store has none */
+    struct full_rel *rel;              /* [netypes] */
+    struct full_ask *ask;              /* [netypes][k] */
+    const float *table;                /* during rounds: its rows that others fetch, */
+    float *into;                       /* or to which gradients are added, */
+    const float *view;                 /* and the rows that it has fetched in this round */
+    struct gnn_buf fetched, pushed[2]; /* from a part of this rank; gradients for another part */
+    struct gnn_buf dmessages;
+    struct gnn_buf *spare;            /* [FULL_SPARE] gradients of rows that are needed no more */
+    struct gnn_buf *kept;             /* [nconvs][k] rows of other partitions, if they are kept */
+    struct gnn_buf seed, place, rows; /* of the batch: its rows, where they are in it; scratch */
+    uint32_t nseeds;
+    double *sum; /* its moments for a batch norm, then the number of its rows */
+};
+
+/* What is under way between ranks: of one round. */
+struct full_wire {
+    struct gnn_exchange x;
+    struct gnn_buf *out; /* [size] */
+};
+
+struct gnn_full {
+    const struct gnn_model *m;
+    struct gnn_store *s;
+    const struct gnn_ops *o;
+    struct gnn_comm *comm;
+    uint32_t k, first, n;   /* parts; this rank's begin with `first`, and are n */
+    struct full_part *part; /* [n] */
+    struct gnn_pass pass;   /* scratch that parts share */
+    struct full_wire *rows, grads[FULL_WIRES]; /* of rounds, in turn; [depth+1] of rows */
+    uint32_t depth;
+    enum gnn_full_remote remote;
+    struct gnn_exchange sums; /* of numbers of parts */
+    struct gnn_buf grad, slices, share;
+    double *sum; /* of numbers of parts */
+    struct gnn_buf out;
+    bool evaluated; /* the rows are those of an evaluation with the current parameters */
+    struct gnn_full_stats stats;
+};
+
+int gnn_full_part_make(struct gnn_full *f, struct full_part *p, uint32_t at,
+                       struct gnn_err *e) GNN_MUST_USE;
+void gnn_full_part_free(struct gnn_full *f, struct full_part *p);
+/* _enter gives partition p the scratch memory that all share, _leave takes it back. */
+void gnn_full_enter(struct gnn_full *f, struct full_part *p);
+void gnn_full_leave(struct gnn_full *f, struct full_part *p);
+/* The part of this rank, or NULL, whose number among the k is `at`; and the rank that has it. */
+static inline struct full_part *gnn_full_own(const struct gnn_full *f, uint32_t at)
+{
+    return at - f->first < f->n ? &f->part[at - f->first] : NULL;
+}
+uint32_t gnn_full_rank_of(const struct gnn_full *f, uint32_t at);
+/* The part whose rows part `at` uses in round c, and the part that uses its rows then. */
+static inline uint32_t gnn_full_source(const struct gnn_full *f, uint32_t at, uint32_t c)
+{
+    return (at + f->k - c) % f->k;
+}
+static inline uint32_t gnn_full_user(const struct gnn_full *f, uint32_t at, uint32_t c)
+{
+    return (at + c) % f->k;
+}
+static inline struct full_ask *gnn_full_ask(const struct gnn_full *f, struct full_part *p,
+                                            uint32_t r, uint32_t of)
+{
+    return &p->ask[(size_t)r * f->k + of];
+}
+
+/* Makes the blocks of all relations that the model uses, tells partitions what they need of each
+ * other, and makes factors. */
+int gnn_full_blocks_make(struct gnn_full *f, struct gnn_err *e) GNN_MUST_USE;
+/* What layers use of edges, in the order of blocks (full_edges.c). */
+int gnn_full_edges_read(struct gnn_full *f, struct full_part *p, uint32_t r,
+                        const struct gnn_store_adj *a, struct gnn_err *e) GNN_MUST_USE;
+/* An edge field of the part as f32, `width` columns: in its own memory, or in `to`. */
+const float *gnn_full_edge_field(struct gnn_full *f, struct full_part *p, uint32_t r,
+                                 const char *field, uint32_t width, struct gnn_buf *to,
+                                 struct gnn_err *e);
+void gnn_full_blocks_free(struct gnn_full *f, struct full_part *p);
+
+/* Rounds 0 .. k-1. Each partition has p->table, rows of d floats; `use` is called for each
+ * partition and round, with p->view. */
+struct full_flow {
+    uint32_t r, d;               /* relation; floats of a row */
+    const struct gnn_conv *keep; /* or NULL: rows are kept for this convolution ... */
+    bool kept;                   /* ... or have been, and are used again */
+};
+typedef int full_use(struct gnn_full *f, struct full_part *p, uint32_t c, void *arg,
+                     struct gnn_err *e);
+int gnn_full_fetch(struct gnn_full *f, const struct full_flow *x, full_use *use, void *arg,
+                   struct gnn_err *e) GNN_MUST_USE;
+/* Likewise: `make` leaves the gradients of the rows of round c in *to, which are added to those
+ * partitions' p->into; in round 0 it adds to its own. fetches: p->view is set as in gnn_full_fetch.
+ */
+typedef int full_make(struct gnn_full *f, struct full_part *p, uint32_t c, float *to, void *arg,
+                      struct gnn_err *e);
+int gnn_full_push(struct gnn_full *f, const struct full_flow *x, bool fetches, full_make *make,
+                  void *arg, struct gnn_err *e) GNN_MUST_USE;
+
+/* Whether rows of other partitions are kept from the forward to the backward pass of v. */
+static inline bool gnn_full_keeps(const struct gnn_full *f, const struct gnn_conv *v)
+{
+    return v->layer->fetches && f->remote != GNN_FULL_REFETCH;
+}
+
+/* _view: the run's edges and sources become those of partition q. _own_rows: what a convolution's
+ * partition sends. _keep_sums: p->sum becomes the moments that the pass has made of `rows` rows, w
+ * columns. */
+void gnn_full_view(const struct full_part *p, struct gnn_conv_run *c, uint32_t q,
+                   const float *rows);
+const float *gnn_full_own_rows(const struct gnn_conv_run *c);
+void gnn_full_keep_sums(struct full_part *p, uint64_t w, uint64_t rows);
+
+/* The passes. */
+int gnn_full_run_forward(struct gnn_full *f, const struct gnn_net_mode *mode,
+                         struct gnn_err *e) GNN_MUST_USE;
+int gnn_full_run_backward(struct gnn_full *f, struct gnn_err *e) GNN_MUST_USE;
+
+/* The sums over all parts of p->sum, n numbers each, in f->sum. */
+int gnn_full_sum_numbers(struct gnn_full *f, uint64_t n, struct gnn_err *e) GNN_MUST_USE;
+/* f->grad: the sum of all parts' gradients. */
+int gnn_full_sum_gradients(struct gnn_full *f, struct gnn_err *e) GNN_MUST_USE;
+
+#endif

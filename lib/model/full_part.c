@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A partition's memory, and the scratch memory that partitions share. */
+#include <string.h>
+
+#include "lib/model/full_impl.h"
+
+void gnn_full_enter(struct gnn_full *f, struct full_part *p)
+{
+    float *grad = p->net.pass.grad;
+    p->net.pass = f->pass;
+    p->net.pass.grad = grad;
+}
+
+void gnn_full_leave(struct gnn_full *f, struct full_part *p)
+{
+    float *grad = p->net.pass.grad;
+    f->pass = p->net.pass;
+    p->net.pass = (struct gnn_pass){
+        .m = f->m, .o = f->o, .p = f->pass.p, .grad = grad, .train = f->pass.train};
+}
+
+void gnn_full_keep_sums(struct full_part *p, uint64_t w, uint64_t rows)
+{
+    memcpy(p->sum, p->net.pass.sums.data, 2 * w * sizeof(double));
+    p->sum[2 * w] = (double)rows;
+}
+
+void gnn_full_view(const struct full_part *p, struct gnn_conv_run *c, uint32_t q, const float *rows)
+{
+    const struct full_block *b = &p->rel[c->conv->rel].block[q];
+    struct gnn_adj *a = &c->adj;
+    a->seg = &b->seg;
+    a->nseg = 1;
+    a->back = &b->back;
+    a->nsrc = b->n;
+    c->elsewhere = q != p->at;
+    a->edges = b->edges;
+    a->loop_feature = p->rel[c->conv->rel].mean.data;
+    a->id = b->id.data;
+    a->node_id = p->type[c->conv->dst].node;
+    a->number = b->number;
+    a->value = b->value.data;
+    a->feature = b->feature.data;
+    a->features = c->s->m->c.etype[c->conv->rel].features;
+    if (c->message)
+        c->messages = rows;
+    else
+        c->x = rows;
+}
+
+const float *gnn_full_own_rows(const struct gnn_conv_run *c)
+{
+    return c->message ? c->sent.data : c->x;
+}
+
+/* The original ids of a part's nodes, which dropout is keyed by. */
+static int set_ids(struct gnn_full *f, struct full_part *p, uint32_t t, struct gnn_err *e)
+{
+    const uint64_t n = gnn_store_owned(f->s, p->at, t);
+    const struct gnn_tensor *id =
+        gnn_store_findf(f->s, p->at, "node/%s/id", f->s->meta.schema.ntype[t].name);
+    p->type[t].node = id ? id->data : NULL;
+    if (id)
+        return 0;
+    if (gnn_buf_fit(&p->id[t], n, sizeof(uint32_t), "ids", e))
+        return e->code;
+    uint32_t *x = p->id[t].data;
+    for (uint64_t i = 0; i < n; i++)
+        x[i] = (uint32_t)(f->s->book[t][p->at] + i);
+    p->type[t].node = x;
+    return 0;
+}
+
+int gnn_full_part_make(struct gnn_full *f, struct full_part *p, uint32_t at, struct gnn_err *e)
+{
+    const struct gnn_model *m = f->m;
+    const uint32_t nt = m->c.nntypes;
+    uint64_t widest = 0;
+    p->at = at;
+    if (gnn_net_init(&p->net, m, f->o, e))
+        return e->code;
+    for (uint32_t i = 0; i < m->nstages * nt; i++) {
+        if (m->width[i] > widest)
+            widest = m->width[i];
+        p->net.rows[i] = m->width[i] ? (uint32_t)gnn_store_owned(f->s, at, i % nt) : 0;
+    }
+    p->type = gnn_alloc_zero(nt, sizeof *p->type, "parts", e);
+    p->id = gnn_alloc_zero(nt, sizeof *p->id, "parts", e);
+    p->rel = gnn_alloc_zero(m->c.netypes, sizeof *p->rel, "parts", e);
+    p->ask = gnn_alloc_zero((uint64_t)m->c.netypes * f->k, sizeof *p->ask, "parts", e);
+    p->kept = gnn_alloc_zero((uint64_t)m->nconvs * f->k, sizeof *p->kept, "parts", e);
+    p->spare = gnn_alloc_zero(FULL_SPARE, sizeof *p->spare, "parts", e);
+    p->sum = gnn_alloc_zero(2 * widest + 1, sizeof *p->sum, "parts", e);
+    p->batch = (struct gnn_batch){.type = p->type, .nntypes = nt, .netypes = m->c.netypes};
+    p->net.b = &p->batch;
+    for (uint32_t t = 0; !e->code && t < nt; t++)
+        (void)!set_ids(f, p, t, e);
+    return e->code;
+}
+
+void gnn_full_part_free(struct gnn_full *f, struct full_part *p)
+{
+    const struct gnn_ops *o = f->o;
+    gnn_full_blocks_free(f, p);
+    for (uint32_t t = 0; p->id && t < f->m->c.nntypes; t++)
+        gnn_buf_release(&p->id[t]);
+    struct gnn_buf *const buf[] = {&p->fetched, &p->pushed[0], &p->pushed[1], &p->dmessages,
+                                   &p->seed,    &p->place,     &p->rows};
+    for (size_t i = 0; i < sizeof buf / sizeof *buf; i++)
+        o->release(o, buf[i]);
+    for (uint32_t i = 0; p->spare && i < FULL_SPARE; i++)
+        o->release(o, &p->spare[i]);
+    gnn_free(p->spare);
+    for (uint64_t i = 0; p->kept && i < (uint64_t)f->m->nconvs * f->k; i++)
+        o->release(o, &p->kept[i]);
+    gnn_free(p->kept);
+    gnn_free(p->type);
+    gnn_free(p->id);
+    gnn_free(p->sum);
+    gnn_net_release(&p->net);
+}

@@ -1,0 +1,366 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What travels between parts: rows, round by round, gradients the other way, and sums of numbers
+ * over all parts, which are added up in their order.
+ *
+ * A message between two ranks holds, for one round, the rows of all pairs of their partitions, in
+ * the order of the partitions that own the rows. */
+#include <string.h>
+
+#include "lib/model/full_impl.h"
+
+uint32_t gnn_full_rank_of(const struct gnn_full *f, uint32_t at)
+{
+    uint32_t rank = (uint32_t)((uint64_t)at * f->comm->size / f->k);
+    while (rank + 1 < f->comm->size && at >= gnn_store_rank_from(f->s, rank + 1))
+        rank++;
+    return rank;
+}
+
+static struct full_block *block_of(const struct gnn_full *f, struct full_part *p, uint32_t r,
+                                   uint32_t c)
+{
+    return &p->rel[r].block[gnn_full_source(f, p->at, c)];
+}
+
+/* ---- rows ---- */
+
+/* The rows of this rank's parts that parts of other ranks use in round c are sent. */
+static int send_rows(struct gnn_full *f, struct full_wire *w, uint32_t r, uint32_t c, uint32_t d,
+                     struct gnn_err *e)
+{
+    uint64_t bytes;
+    for (uint32_t rank = 0; rank < f->comm->size; rank++) {
+        bytes = 0;
+        for (int write = 0; write < 2; write++) {
+            char *to = w->out[rank].data;
+            for (uint32_t i = 0; i < f->n; i++) {
+                struct full_part *q = &f->part[i];
+                const uint32_t user = gnn_full_user(f, q->at, c);
+                const struct full_ask *a = gnn_full_ask(f, q, r, user);
+                if (gnn_full_rank_of(f, user) != rank || gnn_full_own(f, user))
+                    continue;
+                if (write) {
+                    f->o->take_rows(f->o, q->table, a->row, a->n, d, (float *)(void *)to);
+                    to += (uint64_t)a->n * d * sizeof(float);
+                } else {
+                    bytes += (uint64_t)a->n * d * sizeof(float);
+                }
+            }
+            if (!write && gnn_buf_fit(&w->out[rank], bytes, 1, "rows for other parts", e))
+                return e->code;
+        }
+        w->x.out[rank] = (struct gnn_span){w->out[rank].data, bytes};
+    }
+    return f->comm->ops->begin(f->comm, &w->x, e);
+}
+
+/* The next rows in what a rank has sent, `bytes` of them; *at is what was read before. */
+static int find_rows(const struct full_wire *w, uint32_t rank, uint64_t *at, uint64_t bytes,
+                     const void **rows, struct gnn_err *e)
+{
+    const struct gnn_span *in = &w->x.in[rank];
+    if (in->bytes < *at || in->bytes - *at < bytes)
+        return gnn_fail(e, GNN_E_RANK, "malformed rows from rank %u: %llu bytes instead of %llu",
+                        rank, (unsigned long long)in->bytes, (unsigned long long)(*at + bytes));
+    *rows = (const char *)in->data + *at;
+    *at += bytes;
+    return 0;
+}
+
+/* p->view of those parts whose rows of round c came from other ranks. */
+static int receive_rows(struct gnn_full *f, struct full_wire *w, uint32_t r, uint32_t c, uint32_t d,
+                        struct gnn_err *e)
+{
+    const int rc = f->comm->ops->end(f->comm, &w->x, e);
+    if (rc)
+        return rc;
+    for (uint32_t rank = 0; rank < f->comm->size; rank++) {
+        const uint32_t lo = gnn_store_rank_from(f->s, rank),
+                       hi = gnn_store_rank_from(f->s, rank + 1);
+        uint64_t at = 0;
+        for (uint32_t q = lo; q < hi && rank != f->comm->rank; q++) {
+            struct full_part *p = gnn_full_own(f, gnn_full_user(f, q, c));
+            const void *rows;
+            if (!p)
+                continue;
+            if (find_rows(w, rank, &at, (uint64_t)block_of(f, p, r, c)->n * d * sizeof(float),
+                          &rows, e))
+                return e->code;
+            p->view = rows;
+        }
+    }
+    return 0;
+}
+
+static int view_rows(struct gnn_full *f, struct full_part *p, uint32_t r, uint32_t c, uint32_t d,
+                     struct gnn_err *e)
+{
+    const struct full_block *b = block_of(f, p, r, c);
+    const struct full_part *q = gnn_full_own(f, gnn_full_source(f, p->at, c));
+    if (!c) {
+        p->view = p->table;
+        return 0;
+    }
+    f->stats.fetched += (uint64_t)b->n * d * sizeof(float);
+    if (!q)
+        return 0;
+    if (f->o->fit(f->o, &p->fetched, (uint64_t)b->n * d, sizeof(float), "rows of another part", e))
+        return e->code;
+    f->o->take_rows(f->o, q->table, b->need.data, b->n, d, p->fetched.data);
+    p->view = p->fetched.data;
+    return 0;
+}
+
+static struct full_wire *wire_of(const struct gnn_full *f, uint32_t c)
+{
+    return &f->rows[c % (f->depth + 1)];
+}
+
+/* Before round 0. */
+static int start_fetching(struct gnn_full *f, const struct full_flow *x, struct gnn_err *e)
+{
+    for (uint32_t c = 1; f->comm->size > 1 && !x->kept && c < f->k && c <= f->depth; c++) {
+        const int rc = send_rows(f, wire_of(f, c), x->r, c, x->d, e);
+        if (rc)
+            return rc;
+    }
+    return 0;
+}
+
+/* The rows of the round are kept, or are those that were. */
+static int keep_rows(struct gnn_full *f, struct full_part *p, const struct full_flow *x, uint32_t c,
+                     struct gnn_err *e)
+{
+    const uint64_t n = (uint64_t)block_of(f, p, x->r, c)->n * x->d;
+    struct gnn_buf *b = &p->kept[(x->keep - f->m->conv) * f->k + c];
+    if (!x->kept && f->o->fit(f->o, b, n, sizeof(float), "rows of other partitions", e))
+        return e->code;
+    if (!x->kept)
+        f->o->copy(f->o, b->data, p->view, n * sizeof(float));
+    p->view = b->data;
+    return 0;
+}
+
+/* The views of round c, while the rows of later rounds travel. */
+static int fetch_round(struct gnn_full *f, const struct full_flow *x, uint32_t c, struct gnn_err *e)
+{
+    const uint32_t ahead = c + f->depth;
+    int rc = 0;
+    if (c && f->comm->size > 1 && !x->kept) {
+        rc = receive_rows(f, wire_of(f, c), x->r, c, x->d, e);
+        if (!rc && ahead < f->k)
+            rc = send_rows(f, wire_of(f, ahead), x->r, ahead, x->d, e);
+    }
+    for (uint32_t i = 0; !rc && i < f->n; i++) {
+        if (!c || !x->kept)
+            rc = view_rows(f, &f->part[i], x->r, c, x->d, e);
+        if (!rc && c && x->keep)
+            rc = keep_rows(f, &f->part[i], x, c, e);
+    }
+    return rc;
+}
+
+int gnn_full_fetch(struct gnn_full *f, const struct full_flow *x, full_use *use, void *arg,
+                   struct gnn_err *e)
+{
+    int rc = start_fetching(f, x, e);
+    for (uint32_t c = 0; !rc && c < f->k; c++) {
+        rc = fetch_round(f, x, c, e);
+        for (uint32_t i = 0; !rc && i < f->n; i++)
+            rc = use(f, &f->part[i], c, arg, e);
+    }
+    return rc;
+}
+
+/* ---- gradients ---- */
+
+/* What this rank's parts have made of the rows of parts of other ranks is sent. */
+static int send_gradients(struct gnn_full *f, struct full_wire *w, uint32_t r, uint32_t c,
+                          uint32_t d, struct gnn_err *e)
+{
+    for (uint32_t rank = 0; rank < f->comm->size; rank++) {
+        const uint32_t lo = gnn_store_rank_from(f->s, rank),
+                       hi = gnn_store_rank_from(f->s, rank + 1);
+        uint64_t bytes = 0;
+        for (int write = 0; write < 2 && rank != f->comm->rank; write++) {
+            char *to = w->out[rank].data;
+            for (uint32_t q = lo; q < hi; q++) {
+                struct full_part *p = gnn_full_own(f, gnn_full_user(f, q, c));
+                const uint64_t n = p ? (uint64_t)block_of(f, p, r, c)->n * d * sizeof(float) : 0;
+                if (write && n)
+                    memcpy(to, p->pushed[c % 2].data, n);
+                to += n;
+                bytes += write ? 0 : n;
+            }
+            if (!write && gnn_buf_fit(&w->out[rank], bytes, 1, "gradients for other parts", e))
+                return e->code;
+        }
+        w->x.out[rank] = (struct gnn_span){w->out[rank].data, bytes};
+    }
+    return f->comm->ops->begin(f->comm, &w->x, e);
+}
+
+/* Waits for the gradients of round c from other ranks, and adds them to the rows of this rank's
+ * partitions. */
+static int receive_gradients(struct gnn_full *f, struct full_wire *w, uint32_t r, uint32_t c,
+                             uint32_t d, struct gnn_err *e)
+{
+    const int rc = f->comm->ops->end(f->comm, &w->x, e);
+    uint64_t *at = rc ? NULL : gnn_alloc_zero(f->comm->size, sizeof *at, "gradients", e);
+    for (uint32_t i = 0; at && !e->code && i < f->n; i++) {
+        struct full_part *q = &f->part[i];
+        const uint32_t user = gnn_full_user(f, q->at, c), rank = gnn_full_rank_of(f, user);
+        const struct full_ask *a = gnn_full_ask(f, q, r, user);
+        const void *rows;
+        if (!gnn_full_own(f, user) &&
+            !find_rows(w, rank, &at[rank], (uint64_t)a->n * d * sizeof(float), &rows, e))
+            f->o->add_rows(f->o, rows, a->row, a->n, d, q->into);
+    }
+    gnn_free(at);
+    return rc ? rc : e->code;
+}
+
+/* The same of gradients that this rank's own partitions have made. */
+static void add_gradients(struct gnn_full *f, uint32_t r, uint32_t c, uint32_t d)
+{
+    for (uint32_t i = 0; i < f->n; i++) {
+        struct full_part *q = &f->part[i];
+        const struct full_part *p = gnn_full_own(f, gnn_full_user(f, q->at, c));
+        const struct full_ask *a = gnn_full_ask(f, q, r, gnn_full_user(f, q->at, c));
+        if (p)
+            f->o->add_rows(f->o, p->pushed[c % 2].data, a->row, a->n, d, q->into);
+    }
+}
+
+static int make_gradients(struct gnn_full *f, uint32_t r, uint32_t c, uint32_t d, full_make *make,
+                          void *arg, struct gnn_err *e)
+{
+    for (uint32_t i = 0; i < f->n; i++) {
+        struct full_part *p = &f->part[i];
+        const uint64_t n = (uint64_t)block_of(f, p, r, c)->n * d;
+        struct gnn_buf *b = &p->pushed[c % 2];
+        if ((c && f->o->fit(f->o, b, n, sizeof(float), "gradients for another part", e)) ||
+            make(f, p, c, c ? b->data : p->into, arg, e))
+            return e->code;
+        f->stats.pushed += c ? n * sizeof(float) : 0;
+    }
+    return 0;
+}
+
+/* While the gradients of a round travel, those of the next are made. A row gets them in the order
+ * of rounds, whether they come from this rank or another. */
+int gnn_full_push(struct gnn_full *f, const struct full_flow *x, bool fetches, full_make *make,
+                  void *arg, struct gnn_err *e)
+{
+    const bool ranks = f->comm->size > 1;
+    const uint32_t r = x->r, d = x->d;
+    int rc = fetches ? start_fetching(f, x, e) : 0;
+    for (uint32_t c = 0; !rc && c <= f->k; c++) {
+        if (fetches && c < f->k)
+            rc = fetch_round(f, x, c, e);
+        if (!rc && c < f->k)
+            rc = make_gradients(f, r, c, d, make, arg, e);
+        if (!rc && c > 1 && ranks)
+            rc = receive_gradients(f, &f->grads[(c - 1) % FULL_WIRES], r, c - 1, d, e);
+        if (!rc && c > 1)
+            add_gradients(f, r, c - 1, d);
+        if (!rc && c && c < f->k && ranks)
+            rc = send_gradients(f, &f->grads[c % FULL_WIRES], r, c, d, e);
+    }
+    return rc;
+}
+
+/* ---- sums in the order of parts ---- */
+
+int gnn_full_sum_numbers(struct gnn_full *f, uint64_t n, struct gnn_err *e)
+{
+    struct gnn_exchange *x = &f->sums;
+    if (gnn_buf_fit(&f->share, f->n * n, sizeof(double), "sums", e) ||
+        gnn_buf_fit(&f->slices, n, sizeof(double), "sums", e))
+        return e->code;
+    for (uint32_t i = 0; i < f->n; i++)
+        memcpy((double *)f->share.data + i * n, f->part[i].sum, n * sizeof(double));
+    int rc = gnn_comm_all_gather(f->comm, x, f->share.data, f->n * n * sizeof(double), e);
+    f->sum = f->slices.data;
+    memset(f->sum, 0, n * sizeof(double));
+    for (uint32_t p = 0; !rc && p < f->k; p++) {
+        const uint32_t rank = gnn_full_rank_of(f, p), i = p - gnn_store_rank_from(f->s, rank);
+        if (x->in[rank].bytes < (i + 1) * n * sizeof(double))
+            rc = gnn_fail(e, GNN_E_RANK, "malformed sums from rank %u", rank);
+        for (uint64_t j = 0; !rc && j < n; j++)
+            f->sum[j] += ((const double *)x->in[rank].data)[i * n + j];
+    }
+    return rc;
+}
+
+/* Each rank adds up a slice of the gradients of all parts; then all get all slices. */
+static void slice_of(const struct gnn_full *f, uint32_t rank, uint64_t *from, uint64_t *to)
+{
+    const uint64_t n = f->m->trained, size = f->comm->size;
+    *from = n * rank / size;
+    *to = n * (rank + 1) / size;
+}
+
+static int send_slices(struct gnn_full *f, struct gnn_exchange *x, struct gnn_err *e)
+{
+    if (gnn_buf_fit(&f->slices, f->n * f->m->trained, sizeof(float), "gradients", e))
+        return e->code;
+    float *to = f->slices.data;
+    for (uint32_t rank = 0; rank < f->comm->size; rank++) {
+        uint64_t from, end;
+        slice_of(f, rank, &from, &end);
+        x->out[rank] = (struct gnn_span){to, f->n * (end - from) * sizeof *to};
+        for (uint32_t i = 0; i < f->n; i++, to += end - from)
+            memcpy(to, f->part[i].net.pass.grad + from, (end - from) * sizeof *to);
+    }
+    return gnn_comm_exchange(f->comm, x, e);
+}
+
+static int add_slices(struct gnn_full *f, const struct gnn_exchange *x, float *sum,
+                      struct gnn_err *e)
+{
+    uint64_t from, to;
+    slice_of(f, f->comm->rank, &from, &to);
+    const uint64_t n = to - from;
+    for (uint32_t p = 0; p < f->k; p++) {
+        const uint32_t rank = gnn_full_rank_of(f, p), i = p - gnn_store_rank_from(f->s, rank);
+        const float *g = (const float *)x->in[rank].data + i * n;
+        if (x->in[rank].bytes < (i + 1) * n * sizeof *g)
+            return gnn_fail(e, GNN_E_RANK, "malformed gradients from rank %u", rank);
+        if (p)
+            f->o->add(f->o, g, n, sum);
+        else
+            memcpy(sum, g, n * sizeof *g);
+    }
+    return 0;
+}
+
+int gnn_full_sum_gradients(struct gnn_full *f, struct gnn_err *e)
+{
+    struct gnn_exchange *x = &f->sums;
+    uint64_t from, to;
+    float *grad = f->grad.data;
+    if (f->comm->size == 1) {
+        for (uint32_t i = 0; i < f->n; i++)
+            if (i)
+                f->o->add(f->o, f->part[i].net.pass.grad, f->m->trained, grad);
+            else
+                f->o->copy(f->o, grad, f->part[i].net.pass.grad, f->m->trained * sizeof *grad);
+        return 0;
+    }
+    slice_of(f, f->comm->rank, &from, &to);
+    int rc = send_slices(f, x, e);
+    if (rc || add_slices(f, x, grad + from, e))
+        return rc ? rc : e->code;
+    if (gnn_buf_fit(&f->share, to - from, sizeof *grad, "gradients", e))
+        return e->code;
+    memcpy(f->share.data, grad + from, (to - from) * sizeof *grad);
+    rc = gnn_comm_all_gather(f->comm, x, f->share.data, (to - from) * sizeof *grad, e);
+    for (uint32_t rank = 0; !rc && rank < f->comm->size; rank++) {
+        slice_of(f, rank, &from, &to);
+        if (x->in[rank].bytes != (to - from) * sizeof *grad)
+            return gnn_fail(e, GNN_E_RANK, "malformed gradients from rank %u", rank);
+        memcpy(grad + from, x->in[rank].data, (to - from) * sizeof *grad);
+    }
+    return rc;
+}

@@ -1,0 +1,111 @@
+# SPDX-License-Identifier: Apache-2.0
+# Full batches are what minibatches of all seeds and all neighbours are, for any number of partitions; and they resume.
+. "$GNN_TOP/tests/lib.sh"
+export OMP_NUM_THREADS=1
+cat >losses.py <<'EOF'
+import json, sys
+def losses(name):
+    return [v for e in map(json.loads, open(name)) if e["event"] == "epoch" for v in (e["train"]["loss"], e["valid"]["loss"])]
+want = losses(sys.argv[1])
+for name in sys.argv[2:]:
+    got = losses(name)
+    assert len(got) == len(want) == 8, (len(got), len(want))
+    worst = max(abs(a - b) / abs(a) for a, b in zip(want, got))
+    assert worst < 1e-5, (name, worst)
+print("ok")
+EOF
+perl -e 'srand 4; print "source,target,weight\n"; printf "%d,%d,%.3f\n", int rand 401, int rand 380, .1 + rand for 1 .. 4000; print "5,5,2\n7,7,0.5\n"' >e.csv
+perl -e 'print $_ % 3, "\n" for 1 .. 401' >y.csv
+perl -e 'srand 5; print join(",", $_ % 3 + rand, rand, 1), "\n" for 1 .. 401' >x.csv
+# Partition 0 has a single node, 1 has no edges and no seeds (the last nodes have none), 2 and 3 share the rest.
+perl -e 'print $_ == 9 ? 0 : $_ >= 390 ? 1 : 2 + $_ % 2, "\n" for 0 .. 400' >assign
+import() { gnn-import -q --directed --labels y.csv --features x.csv --split random:0.5,0.25,0.25 -o "$@"; }
+import w e.csv && import x --map x=weight e.csv && gnn-import -q -o t sbm:nodes=300,types=3,features=6 || _not_ok "gnn-import makes graphs"
+for s in w x t; do
+    gnn-partition -q -k 1 -o ${s}1 $s && gnn-partition -q -k 5 -o ${s}5 $s || _not_ok "gnn-partition divides $s"
+done
+for s in w x; do gnn-partition -q --from assign -k 4 -o ${s}4 $s || _not_ok "gnn-partition takes a partition without edges"; done
+learn='-q --optimizer sgd --lr 0.05 --dropout 0.3 --hidden 8 --no-provenance --epochs 4'
+while read -r s more opts; do
+    check "gnn-train $opts learns from all neighbours in one batch" \
+        gnn-train $learn --store $s -f -1,-1 -b 1000000 --no-shuffle --metrics m.json -o m.st $opts
+    for k in 1 5 ${more#-}; do
+        check "gnn-train --full-batch $opts learns from $k partitions" gnn-train $learn --full-batch --store $s$k --metrics f$k.json -o f.st $opts
+    done
+    check "gnn-train --full-batch $opts has the losses of one batch within 1e-5" \
+        /usr/bin/python3 losses.py m.json f1.json f5.json $([ $more = 4 ] && echo f4.json)
+done <<EOF
+w 4 -m sage
+w 4 -m sage --aggr max
+w - -m sage --aggr sum --normalize --dropout-input 0.2
+w - -m sage --project --aggr max
+w 4 -m gcn
+w 4 -m gcn --edge-weight weight
+w 4 -m gin --train-eps
+x 4 -m gine --edge-features --encoder 4
+x - -m gine --edge-features
+w 4 -m rgcn
+t - -m sage --encoder 4 --ffn --jk cat --head 5
+t - -m sage --residual --feature-norm row
+t - -m rgcn --bases 2 --encoder 6 --layer-norm
+t - -m gin --encoder 6
+w 4 -m gat --heads 2
+x 4 -m gat --heads 2 --edge-features --attention-dropout 0.3
+t - -m gat --heads 2 --conv-residual
+t - -m hgt --heads 2 --head 0
+EOF
+# Batch norm is over all nodes, in a batch over those that it has: all are seeds.
+gnn-import -q --split random:1,0,0 -o all sbm:nodes=200,features=6 && gnn-partition -q -k 3 -o all3 all || _not_ok "gnn-import makes a graph of training nodes"
+for opts in '-m sage' '-m gin' '-m gcn --ffn'; do
+    bn="--eval none --patience 0 --keep last --dropout 0 --batch-norm --optimizer sgd --lr 0.01 --hidden 8 --epochs 4 $opts"
+    check "gnn-train $opts --batch-norm learns from all nodes in one batch" gnn-train -q --store all -f -1,-1 -b 200 --no-shuffle --metrics m.json -o m.st $bn
+    check "gnn-train --full-batch $opts --batch-norm learns" gnn-train -q --full-batch --store all3 --metrics f.json -o f.st $bn
+    check "gnn-train --full-batch $opts --batch-norm has the losses of one batch" /usr/bin/python3 -c '
+import json
+a, b = ([json.loads(l)["loss"] for l in open(f) if json.loads(l)["event"] == "epoch"] for f in ("m.json", "f.json"))
+assert len(a) == len(b) == 4 and all(abs(x - y) < 1e-4 * abs(x) for x, y in zip(a, b)), (a, b)'
+done
+
+full="gnn-train -q --full-batch --store w5 --hidden 8 --no-provenance --dropout 0.3 --batch-norm --lr 0.01 --layers 3"
+check 'gnn-train --full-batch learns for six epochs' $full --epochs 6 -o want
+check 'gnn-train --full-batch keeps a checkpoint' $full --epochs 3 --checkpoint C --checkpoint-every 1 -o part
+check 'gnn-train --full-batch resumes' $full --epochs 6 --checkpoint C --resume -o got
+check 'gnn-train --full-batch writes the same model after resuming' cmp want got
+check 'gnn-train --full-batch writes the same model with two threads' env OMP_NUM_THREADS=2 $full --epochs 6 -o got
+check 'it is the same' cmp want got
+status 3 'gnn-train refuses to resume minibatches from a checkpoint of full batches' gnn-train -q --store w5 -f 0,0,0 -b 200 --no-shuffle --hidden 8 \
+    --no-provenance --dropout 0.3 --batch-norm --lr 0.01 --epochs 6 --checkpoint C --resume -o other
+check 'gnn-train --eval-every evaluates every third epoch and the last' $full --epochs 8 --eval-every 3 --metrics every.json -o xx
+check 'it says so' /usr/bin/python3 -c '
+import json
+assert [e["epoch"] for e in map(json.loads, open("every.json")) if e["event"] == "epoch" and "valid" in e] == [2, 5, 7]'
+check 'gnn-train --eval-every trains the same model' $full --epochs 8 --keep last -o last
+check 'gnn-train --eval-every 3 trains the same model' $full --epochs 8 --keep last --eval-every 3 -o every
+check 'these are equal' cmp last every
+gat="gnn-train -q --full-batch --store w5 -m gat --heads 2 --hidden 8 --no-provenance --attention-dropout 0.2 --lr 0.01 --layers 3 --epochs 3"
+check 'gnn-train --full-batch -m gat learns' $gat -o gat
+for how in '--remote-rows keep' '--remote-rows all' '--pipeline-depth 3' '--remote-rows keep --pipeline-depth 2'; do
+    check "gnn-train --full-batch $how learns" $gat $how -o how
+    check "gnn-train --full-batch $how makes the same model" cmp gat how
+done
+while IFS='|' read -r opts message; do
+    status 2 "gnn-train refuses $opts" gnn-train $opts -o never
+    mv err said
+    check "gnn-train says why it refuses $opts" grep -qxF -e "gnn-train: $message" said
+done <<EOF
+--full-batch|--full-batch requires --store
+--store w --eval-every 2|--eval-every requires --full-batch
+--store w --pipeline-depth 2|--pipeline-depth requires --full-batch
+--store w --remote-rows keep|--remote-rows requires --full-batch
+--store w1 --full-batch --pipeline-depth 2|--pipeline-depth has no effect: the store has one partition
+--store w5 --full-batch --remote-rows keep|--remote-rows keep has no effect: the backward pass of this model needs no rows of other partitions
+--store w5 --full-batch -m gat --remote-rows all --pipeline-depth 3|--pipeline-depth has no effect with --remote-rows all
+--store w5 --full-batch --eval none --patience 0 --keep last --eval-every 3|--eval-every requires a set to evaluate: --eval valid
+--store w --layers 3|--layers requires --full-batch; else -f determines the layers
+--full-batch --store w -f 5,5|--fanout has no effect with --full-batch: nothing is sampled
+--full-batch --store w -b 5|--batch has no effect with --full-batch: nothing is sampled
+--full-batch --store w --dtype f16|--dtype cannot be used with --full-batch: import features as that type
+--full-batch --store w --device cuda|--full-batch requires --device cpu: devices cannot do it yet
+EOF
+check 'gnn-train leaves no model of options that it refuses' test ! -e never
+done_testing
