@@ -72,6 +72,7 @@ static int spread_view(struct gnn_full *f, struct full_part *p, uint32_t c, floa
     const bool acc = !c && !run->message && net_act(&p->net, x->conv->from, x->conv->src)->has_grad;
     gnn_full_enter(f, p);
     gnn_full_view(p, run, gnn_full_source(f, p->at, c), run->layer->fetches ? p->view : NULL);
+    run->own = *net_made(&p->net, x->conv->from, x->conv->dst);
     (void)!run->layer->spread(run, grad_of(f, p, x), to, acc, e);
     gnn_full_leave(f, p);
     return e->code;

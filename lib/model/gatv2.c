@@ -71,7 +71,8 @@ static int send_rows(struct gnn_conv_run *c, const float *x, uint32_t n, float *
 /* Projected destinations, from row `from` on. */
 static const float *targets_at(const struct gnn_conv_run *c, uint32_t from)
 {
-    const float *rows = projects_once(c) ? c->messages : c->kept[GNN_HEADS_TARGETS].data;
+    const float *messages = c->gathered ? c->sent.data : c->messages,
+                *rows = projects_once(c) ? messages : c->kept[GNN_HEADS_TARGETS].data;
     return rows + (size_t)from * gnn_heads_of_run(c).d;
 }
 
@@ -83,24 +84,45 @@ static int add_edges(struct gnn_conv_run *c, uint32_t from, uint32_t to, bool ed
                            : 0;
 }
 
+/* Projects the destinations, whose own rows begin with row `from`. */
+static int make_targets(struct gnn_conv_run *c, uint32_t from, uint32_t to, struct gnn_err *e)
+{
+    const uint32_t d = gnn_heads_of_run(c).d;
+    const struct gnn_epilogue bias = {.bias = gnn_conv_param(c, BIAS_R)};
+    float *own = gnn_conv_room(c, GNN_HEADS_TARGETS, from, to, d, e);
+    return own ? gnn_pass_gemm(c->s, false, true, to - from, d, c->dd, c->own,
+                               gnn_conv_param(c, LIN_R), 0, own, &bias, e)
+               : e->code;
+}
+
+static int open_rows(struct gnn_conv_run *c, struct gnn_err *e)
+{
+    if (gnn_heads_open(c, e) || !c->gathered || projects_once(c))
+        return e->code;
+    return make_targets(c, 0, c->adj.ndst, e);
+}
+
 static int make_rows(struct gnn_conv_run *c, uint32_t from, uint32_t to, float *y, bool acc,
                      const struct gnn_epilogue *ep, struct gnn_err *e)
 {
-    const uint32_t d = gnn_heads_of_run(c).d;
     struct gnn_attention a = gnn_heads_attention(c, GNN_ATTENTION_V2);
+    const bool once = projects_once(c);
+    if (!c->gathered && !once && make_targets(c, from, to, e))
+        return e->code;
     a.weight = gnn_conv_param(c, ATT);
-    a.dst = projects_once(c) ? targets_at(c, from) : NULL;
-    if (!a.dst) {
-        const struct gnn_epilogue bias = {.bias = gnn_conv_param(c, BIAS_R)};
-        float *own = gnn_conv_room(c, GNN_HEADS_TARGETS, from, to, d, e);
-        if (!own || gnn_pass_gemm(c->s, false, true, to - from, d, c->dd, c->own,
-                                  gnn_conv_param(c, LIN_R), 0, own, &bias, e))
-            return e->code;
-        a.dst = own;
-    }
-    if (add_edges(c, from, to, !c->gathered, &a, e))
+    a.dst = once ? targets_at(c, from)
+                 : gnn_conv_room(c, GNN_HEADS_TARGETS, from, to, gnn_heads_of_run(c).d, e);
+    if (!a.dst || add_edges(c, from, to, !c->gathered, &a, e))
         return e->code;
     return gnn_heads_rows(c, &a, from, to, y, acc, ep, e);
+}
+
+static int gather_rows(struct gnn_conv_run *c, bool first, struct gnn_err *e)
+{
+    struct gnn_attention a = gnn_heads_attention(c, GNN_ATTENTION_V2);
+    a.weight = gnn_conv_param(c, ATT);
+    a.dst = targets_at(c, 0);
+    return add_edges(c, 0, c->adj.ndst, true, &a, e) ? e->code : gnn_heads_gather(c, &a, first, e);
 }
 
 /* Where the gradients of the destinations' projected rows are, if destinations are to get
@@ -166,14 +188,15 @@ static int targets_back(struct gnn_conv_run *c, const struct gnn_attention *a,
     float *work = c->s->work.data;
     struct gnn_attention now = *a;
     struct gnn_attention_back g = *b;
+    float *all = c->inputs ? target_grads(c, e) : NULL;
     begin_with(c, from, &now, &g);
-    if (c->inputs) {
-        float *all = target_grads(c, e);
-        if (!all)
-            return e->code;
+    if (e->code)
+        return e->code;
+    if (all && !c->elsewhere)
         g.ddst = all + (size_t)from * d;
-    }
     o->attention_targets(o, &now, c->adj.seg, c->adj.nseg, from, to, &g, false);
+    if (all && c->elsewhere)
+        o->add(o, g.ddst, (uint64_t)n * d, all + (size_t)from * d);
     o->colsum(o, g.dweight, n, d, work, gnn_conv_grad(c, ATT), true);
     o->colsum(o, g.ddst, n, d, work, shift, from > 0);
     o->head_sums(o, g.weights, g.dy, n, a->heads, a->channels, work, gnn_conv_grad(c, BIAS_L),
@@ -201,23 +224,26 @@ static int scores_back(struct gnn_conv_run *c, const struct gnn_attention *a,
     return 0;
 }
 
-/* Gradients of the sources, and of their matrix. */
+/* Gradients of the sources, and of their matrix; or dm, that of the messages themselves. */
 static int messages_back(struct gnn_conv_run *c, const struct gnn_attention *a,
-                         const struct gnn_attention_back *b, float *g, bool acc, struct gnn_err *e)
+                         struct gnn_attention_back *b, float *g, bool acc, float *dm,
+                         struct gnn_err *e)
 {
     const struct gnn_ops *o = c->s->o;
     const uint32_t n = c->adj.nsrc;
     for (uint32_t from = 0, to; from < n; from = to) {
         to = n - from < o->chunk ? n : from + o->chunk;
+        if (dm)
+            b->dvalue = dm + (size_t)from * gnn_heads_of_run(c).d;
         o->attention_sources(o, a, c->adj.back, from, to, b, false);
-        if (gnn_heads_messages_back(c, b->dvalue, from, to, LIN_L, g, acc, e))
+        if (!dm && gnn_heads_messages_back(c, b->dvalue, from, to, LIN_L, g, acc, e))
             return e->code;
     }
     return 0;
 }
 
-static int sources_back(struct gnn_conv_run *c, const float *dy, float *g, bool acc,
-                        struct gnn_err *e)
+static int edges_back(struct gnn_conv_run *c, const float *dy, float *g, bool acc, float *dm,
+                      struct gnn_err *e)
 {
     const uint32_t d = gnn_heads_of_run(c).d;
     struct gnn_attention a = gnn_heads_attention(c, GNN_ATTENTION_V2);
@@ -229,7 +255,32 @@ static int sources_back(struct gnn_conv_run *c, const float *dy, float *g, bool 
         (c->adj.features &&
          gnn_heads_edges_back(c, &a, a.edge, a.loop, d, gnn_conv_grad(c, LIN_EDGE), e)))
         return e->code;
-    return messages_back(c, &a, &b, g, acc, e);
+    return messages_back(c, &a, &b, g, acc, dm, e);
+}
+
+static int sources_back(struct gnn_conv_run *c, const float *dy, float *g, bool acc,
+                        struct gnn_err *e)
+{
+    return edges_back(c, dy, g, acc, NULL, e);
+}
+
+static int spread_rows(struct gnn_conv_run *c, const float *dy, float *dm, bool acc,
+                       struct gnn_err *e)
+{
+    (void)acc; /* messages' gradients are written once */
+    return edges_back(c, dy, NULL, false, dm, e);
+}
+
+static int send_back(struct gnn_conv_run *c, float *dm, float *g, bool acc, struct gnn_err *e)
+{
+    const uint32_t n = c->adj.nsrc, chunk = c->s->o->chunk;
+    for (uint32_t from = 0, to; from < n; from = to) {
+        to = n - from < chunk ? n : from + chunk;
+        if (gnn_heads_messages_back(c, dm + (size_t)from * gnn_heads_of_run(c).d, from, to, LIN_L,
+                                    g, acc, e))
+            return e->code;
+    }
+    return 0;
 }
 
 static int own_back(struct gnn_conv_run *c, const float *dy, float *g, struct gnn_err *e)
@@ -277,7 +328,11 @@ const struct gnn_layer gnn_layer_gatv2 = {
     .check = check_widths,
     .messages = gnn_heads_messages,
     .send = send_rows,
-    .open = gnn_heads_open,
+    .open = open_rows,
+    .fetches = true,
+    .gather = gather_rows,
+    .spread = spread_rows,
+    .send_back = send_back,
     .rows = make_rows,
     .rows_back = gnn_heads_rows_back,
     .sources_back = sources_back,

@@ -25,6 +25,7 @@ x -m gine --edge-features --batch-norm
 t -m sage --encoder 4 --ffn --jk cat --head 5 --class-weights balanced
 t -m rgcn --bases 2 --encoder 6
 x -m gat --heads 2 --edge-features --attention-dropout 0.3
+x -m gatv2 --heads 2 --edge-features --attention-dropout 0.3
 t -m hgt --heads 2 --head 0 --layer-norm
 EOF
 gnn-train $learn --store w -m gat --heads 2 -o m1 || _not_ok 'gnn-train learns in one process'

@@ -52,6 +52,10 @@ t - -m gin --encoder 6
 w 4 -m gat --heads 2
 x 4 -m gat --heads 2 --edge-features --attention-dropout 0.3
 t - -m gat --heads 2 --conv-residual
+w - -m gatv2 --heads 2 --share-weights
+w 4 -m gatv2 --heads 2
+x 4 -m gatv2 --heads 2 --edge-features --attention-dropout 0.3
+t - -m gatv2 --heads 2 --no-self-loops
 t - -m hgt --heads 2 --head 0
 EOF
 # Batch norm is over all nodes, in a batch over those that it has: all are seeds.
