@@ -2,6 +2,7 @@
 #include "cmd/train_full.h"
 
 #include <string.h>
+#include <sys/resource.h>
 
 #include "cmd/cli.h"
 #include "cmd/train_defaults.h"
@@ -90,4 +91,29 @@ struct gnn_full *train_full_open(const struct gnn_model *m, struct gnn_store *s,
     if (!f)
         cli_fail(&e);
     return f;
+}
+
+void train_full_tell(const struct gnn_full *f, struct gnn_comm *c, uint64_t epochs)
+{
+    struct gnn_err e = {0};
+    struct rusage used;
+    if (!f)
+        return;
+    const struct gnn_full_stats s = gnn_full_stats(f);
+    uint64_t sum[] = {s.fetched, s.pushed, s.evaluated};
+    getrusage(RUSAGE_SELF, &used);
+    uint64_t peak = (uint64_t)used.ru_maxrss << 10;
+    if (gnn_comm_all_reduce(c, sum, 3, GNN_REDUCE_U64, &e) ||
+        gnn_comm_all_reduce(c, &peak, 1, GNN_REDUCE_MAX, &e))
+        cli_fail(&e);
+    if (c->rank || !epochs)
+        return;
+    const double each = 1e-6 / (double)epochs;
+    cli_note("between partitions: %.1f MB of rows and %.1f MB of gradients a step, %.1f MB of rows "
+             "an epoch for evaluation; memory of a rank: at most %.1f MB",
+             (double)sum[0] * each, (double)sum[1] * each, (double)sum[2] * each,
+             1e-6 * (double)peak);
+    cli_metrics(json_pack("{s:s, s:I, s:I, s:I, s:I}", "event", "full_batch", "fetched_bytes",
+                          (json_int_t)sum[0], "pushed_bytes", (json_int_t)sum[1], "evaluated_bytes",
+                          (json_int_t)sum[2], "memory_bytes", (json_int_t)peak));
 }

@@ -64,6 +64,7 @@ struct gnn_full *gnn_full_new(const struct gnn_model *m, struct gnn_store *s,
     f->pass.m = m;
     f->pass.o = o;
     f->part = gnn_alloc_zero(f->n, sizeof *f->part, "parts", e);
+    f->fixed = gnn_alloc_zero(m->nconvs, sizeof *f->fixed, "parts", e);
     for (uint32_t i = 0; !e->code && i < f->n; i++)
         (void)!gnn_full_part_make(f, &f->part[i], s->from + i, e);
     if (e->code || make_wires(f, e) ||
@@ -72,6 +73,7 @@ struct gnn_full *gnn_full_new(const struct gnn_model *m, struct gnn_store *s,
         gnn_full_free(f);
         return NULL;
     }
+    f->stats = (struct gnn_full_stats){0}; /* factors have been fetched */
     return f;
 }
 
@@ -92,6 +94,7 @@ void gnn_full_free(struct gnn_full *f)
     f->o->release(f->o, &f->out);
     gnn_buf_release(&f->slices);
     gnn_buf_release(&f->share);
+    gnn_free(f->fixed);
     gnn_free(f->part);
     gnn_free(f);
 }

@@ -35,8 +35,9 @@ struct gnn_full_opts {
  * whether or not they crossed ranks. */
 struct gnn_full_stats {
     uint64_t flops, edges; /* as struct gnn_pass's */
-    uint64_t fetched;      /* bytes of rows, */
-    uint64_t pushed;       /* and of their gradients */
+    uint64_t fetched;      /* bytes of rows for steps, */
+    uint64_t evaluated;    /* for evaluation, */
+    uint64_t pushed;       /* and of gradients */
 };
 
 /* Reads the adjacency of the partitions of `s` that this rank has open, and sorts their edges by

@@ -103,6 +103,18 @@ static int make_hidden(struct gnn_full *f, const struct gnn_conv *v, struct gnn_
     return rc;
 }
 
+/* Whether a convolution that aggregates features finds what it gathered before. With dropout they
+ * are others each time. */
+static bool has_gathered(struct gnn_full *f, const struct gnn_conv_run *c,
+                         const struct gnn_net_mode *mode)
+{
+    bool *has = &f->fixed[c->conv - f->m->conv];
+    const bool had = *has;
+    *has = c->layer->fixed && !c->message && c->conv->from == 0 &&
+           !(mode->train && mode->dropout_input > 0);
+    return *has && had;
+}
+
 /* The neighbours' part of a convolution. */
 static int gather_conv(struct gnn_full *f, struct stage_args *x, struct gnn_err *e)
 {
@@ -118,6 +130,8 @@ static int gather_conv(struct gnn_full *f, struct stage_args *x, struct gnn_err 
     if (v->rel == GNN_ROWS)
         return 0;
     const struct gnn_conv_run *c = net_run(&f->part[0].net, v);
+    if (has_gathered(f, c, x->mode))
+        return 0;
     const struct full_flow flow = {.r = v->rel,
                                    .d = c->message ? c->message : c->ds,
                                    .keep = gnn_full_keeps(f, v) && x->mode->train ? v : NULL};

@@ -79,6 +79,7 @@ struct gnn_full {
     struct gnn_buf grad, slices, share;
     double *sum; /* of numbers of parts */
     struct gnn_buf out;
+    bool *fixed;    /* [nconvs] what it has gathered of the features will do again */
     bool evaluated; /* the rows are those of an evaluation with the current parameters */
     struct gnn_full_stats stats;
 };

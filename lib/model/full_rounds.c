@@ -101,7 +101,8 @@ static int view_rows(struct gnn_full *f, struct full_part *p, uint32_t r, uint32
         p->view = p->table;
         return 0;
     }
-    f->stats.fetched += (uint64_t)b->n * d * sizeof(float);
+    *(f->pass.train ? &f->stats.fetched : &f->stats.evaluated) +=
+        (uint64_t)b->n * d * sizeof(float);
     if (!q)
         return 0;
     if (f->o->fit(f->o, &p->fetched, (uint64_t)b->n * d, sizeof(float), "rows of another part", e))

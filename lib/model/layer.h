@@ -123,6 +123,8 @@ struct gnn_layer {
                        aggregated as they are */
     bool numbered;  /* the numbers of edges in it */
     bool activates; /* it applies the model's activation inside */
+    bool fixed;     /* what `gather` makes of sources as they are depends on nothing but these, and
+                       stays as it is where they get no gradient */
     bool fetches;   /* `spread` needs the sources' rows: they are fetched again */
     unsigned rooms; /* gnn_conv_room in the forward pass */
 

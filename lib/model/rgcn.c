@@ -285,6 +285,7 @@ const struct gnn_layer gnn_layer_rgcn = {
     .rows = make_rows,
     .rows_back = rows_back,
     .sources_back = sources_back,
+    .fixed = true,
     .gather = gather_sums,
     .sums_back = means_back,
     .spread = spread_sums,

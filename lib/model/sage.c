@@ -284,18 +284,19 @@ static const struct gnn_layer *choose_table(const struct gnn_model_config *c);
     .tell = tell_project
 #define PLAIN_TABLE(how)                                                                           \
     {                                                                                              \
-        SAGE_TABLE(how), .rooms = 1, .bias = LIN_L_BIAS, .messages = gnn_linear_messages,          \
-                         .send = gnn_linear_send, .rows = make_rows, .rows_back = rows_back,       \
+        SAGE_TABLE(how), .fixed = true, .rooms = 1, .bias = LIN_L_BIAS,                            \
+                         .messages = gnn_linear_messages, .send = gnn_linear_send,                 \
+                         .rows = make_rows, .rows_back = rows_back,                                \
                          .sources_back = gnn_linear_sources_back, .own_back = own_back,            \
                          .gather = gnn_linear_gather, .spread = gnn_linear_spread,                 \
                          .send_back = gnn_linear_send_back,                                        \
     }
 #define MORE_TABLE(how, number, last, make, back)                                                  \
     {                                                                                              \
-        SAGE_TABLE(how), .numbered = number, .rooms = 2, .bias = last, .messages = message_width,  \
-                         .keeps = true, .send = send_rows, .rows = make, .rows_back = back,        \
-                         .sources_back = more_sources_back, .own_back = more_own_back,             \
-                         .gather = more_gather, .spread = more_spread,                             \
+        SAGE_TABLE(how), .fixed = true, .numbered = number, .rooms = 2, .bias = last,              \
+                         .messages = message_width, .keeps = true, .send = send_rows,              \
+                         .rows = make, .rows_back = back, .sources_back = more_sources_back,       \
+                         .own_back = more_own_back, .gather = more_gather, .spread = more_spread,  \
                          .send_back = more_send_back,                                              \
     }
 

@@ -86,6 +86,29 @@ assert [e["epoch"] for e in map(json.loads, open("every.json")) if e["event"] ==
 check 'gnn-train --eval-every trains the same model' $full --epochs 8 --keep last -o last
 check 'gnn-train --eval-every 3 trains the same model' $full --epochs 8 --keep last --eval-every 3 -o every
 check 'these are equal' cmp last every
+# What goes between partitions: B rows as wide as they are sent, and their gradients where sources are no features. What was
+# gathered of these in the first epoch is there in the second, and for evaluation.
+gnn-partition -q -k 5 --metrics halo.json -o s5 w || _not_ok 'gnn-partition tells the halo'
+while read -r forward backward evaluated opts; do
+    check "gnn-train --full-batch $opts learns and tells what it sends" gnn-train -q --full-batch --store s5 --epochs 2 --metrics sent.json -o sent $opts
+    check "gnn-train --full-batch $opts sends $forward columns forward, $backward back and $evaluated for evaluation" /usr/bin/python3 -c '
+import json, sys
+b = next(e["halo"] for e in map(json.loads, open("halo.json")) if "halo" in e)
+x = next(e for e in map(json.loads, open("sent.json")) if e["event"] == "full_batch")
+assert b > 300 and [x[k + "_bytes"] / (2 * 4 * b) for k in ("fetched", "pushed", "evaluated")] == [float(v) for v in sys.argv[1:]], (b, x)' $forward $backward $evaluated
+done <<EOF
+4.5 3 3 -m sage --hidden 8
+6 3 6 -m sage --hidden 8 --dropout-input 0.1
+6 6 6 -m sage --layers 1 --encoder 6 --aggr max
+1.5 0 0 -m sage --layers 1 --aggr max
+3 3 3 -m gcn --layers 1 --encoder 5
+28 14 14 -m gat --heads 2 --hidden 8
+28 14 14 -m gatv2 --heads 2 --hidden 8 --eval valid
+14 14 14 -m gat --heads 2 --hidden 8 --remote-rows keep
+11 8 11 -m gin --hidden 8
+19 19 19 -m rgcn --encoder 3 --hidden 8 --layers 3 --eval test
+64 32 32 -m hgt --heads 2 --head 0 --hidden 8
+EOF
 gat="gnn-train -q --full-batch --store w5 -m gat --heads 2 --hidden 8 --no-provenance --attention-dropout 0.2 --lr 0.01 --layers 3 --epochs 3"
 check 'gnn-train --full-batch -m gat learns' $gat -o gat
 for how in '--remote-rows keep' '--remote-rows all' '--pipeline-depth 3' '--remote-rows keep --pipeline-depth 2'; do
