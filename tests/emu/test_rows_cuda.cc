@@ -139,7 +139,7 @@ void test_rows_by_number()
     const uint32_t sizes[] = {0, 1, 3, 40, 1000};
     size_t wrong = 0;
     for (uint32_t n : sizes)
-        for (size_t d : {1, 5, 32, 70}) {
+        for (size_t d : {(size_t)1, (size_t)5, (size_t)32, (size_t)70}) {
             Random r(n + (uint32_t)d);
             Array<uint32_t> row(n);
             Array<float> x(3 * n * d), y(3 * n * d), y2(3 * n * d), z(n * d), z2(n * d, 1);
