@@ -167,7 +167,8 @@ static int choose_eval(struct train_feed *f, struct gnn_err *e)
         }
         set = f->eval_name ? f->eval_name : TRAIN_EVAL;
         f->eval = (struct opt_list){&set, 1};
-        cli_note("evaluating set %s after each epoch (turn this off with --eval none)", set);
+        cli_note("evaluating set %s%s (turn this off with --eval none)", set,
+                 train_full_eval_every(true) == 1 ? " after each epoch" : "");
     }
     return 0;
 }
@@ -271,7 +272,7 @@ void train_feed_close(struct train_feed *f, struct gnn_source *src)
     gnn_source_free(src); /* its threads have counted all then */
     if (f->gpu && f->store_path)
         cache_report(&f->stats, false);
-    if (f->store_path) {
+    if (f->store_path && !train_full()) { /* full batches tell themselves what ranks have sent */
         ranks_tell_sample(f->comm, &f->sampled);
         ranks_tell(f->comm, &f->gathered);
     }

@@ -134,7 +134,8 @@ static void set_widths(struct gnn_model_config *c, uint32_t hops)
         cli_die(train_feed.store_path ? 2 : 3, "%u hops: a model has at most %d layers", hops,
                 GNN_LAYERS_MAX);
     if (hidden.n > 1 && hidden.n != most)
-        cli_usage("--hidden names %u widths; %u hops need %u", hidden.n, hops, most);
+        cli_usage("--hidden names %u widths; %u %s need %u", hidden.n, hops,
+                  train_full() ? "layers" : "hops", most);
     if (hidden.n && !most)
         cli_usage("--hidden " NEEDS_HIDDEN);
     if (ffn && !most)

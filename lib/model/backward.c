@@ -77,6 +77,7 @@ int gnn_net_own_back(struct gnn_net *n, const struct gnn_conv *v, const float *d
     struct gnn_conv_run *c = net_run(n, v);
     float *g;
     c->own = *net_made(n, v->from, v->dst);
+    c->out = net_act(n, v->stage, v->dst)->out.data;
     if (!c->inputs || !c->layer->own || gnn_net_grad_zeroed(n, v->from, v->dst, &g, e))
         return e->code;
     return c->layer->own_back(c, dy, g, e);

@@ -59,6 +59,8 @@ struct gnn_full *gnn_full_new(const struct gnn_model *m, struct gnn_store *s,
     f->n = s->to - s->from;
     f->remote = opts->remote;
     f->depth = f->remote == GNN_FULL_ALL || opts->depth >= f->k ? f->k - 1 : opts->depth;
+    if (f->depth > FULL_DEPTH_MAX)
+        f->depth = FULL_DEPTH_MAX;
     if (!f->depth)
         f->depth = 1;
     f->pass.m = m;

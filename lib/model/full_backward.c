@@ -201,9 +201,9 @@ static int edges_back(struct gnn_full *f, struct back_args *x, struct gnn_err *e
     return rc;
 }
 
-static int conv_back(struct gnn_full *f, struct back_args *x, struct gnn_err *e)
+static int relation_back(struct gnn_full *f, struct back_args *x, struct gnn_err *e)
 {
-    const int rc = x->conv->rel == GNN_ROWS ? 0 : edges_back(f, x, e);
+    const int rc = edges_back(f, x, e);
     for (uint32_t i = 0; !rc && i < f->n; i++) {
         struct full_part *p = &f->part[i];
         gnn_full_enter(f, p);
@@ -215,6 +215,25 @@ static int conv_back(struct gnn_full *f, struct back_args *x, struct gnn_err *e)
     return rc;
 }
 
+/* Convolutions without edges, of one partition after the other: those of a stage may hand on what
+ * lies in scratch memory. */
+static int dense_back(struct gnn_full *f, const struct back_args *x, struct gnn_err *e)
+{
+    for (uint32_t i = 0; i < f->n; i++) {
+        struct full_part *p = &f->part[i];
+        gnn_full_enter(f, p);
+        for (uint32_t k = 0; !e->code && k < f->m->stage[x->stage].nconvs; k++) {
+            const struct gnn_conv *v = gnn_model_into(f->m, x->stage, k, x->type);
+            if (v && v->rel == GNN_ROWS)
+                (void)!gnn_net_own_back(&p->net, v, grad_of(f, p, x), e);
+        }
+        gnn_full_leave(f, p);
+        if (e->code)
+            return e->code;
+    }
+    return 0;
+}
+
 /* Stage x->stage, as far as it makes rows of type x->type. */
 static int type_back(struct gnn_full *f, struct back_args *x, struct gnn_err *e)
 {
@@ -224,12 +243,13 @@ static int type_back(struct gnn_full *f, struct back_args *x, struct gnn_err *e)
         return 0;
     int rc = stage_rows_back(f, x, e);
     /* As in lib/model/backward.c, those without edges last. */
-    for (int rows = 0; rows < 2; rows++)
-        for (uint32_t i = 0; !rc && i < m->stage[x->stage].nconvs; i++) {
-            x->conv = gnn_model_into(m, x->stage, i, x->type);
-            if (x->conv && (x->conv->rel == GNN_ROWS) == rows)
-                rc = conv_back(f, x, e);
-        }
+    for (uint32_t i = 0; !rc && i < m->stage[x->stage].nconvs; i++) {
+        x->conv = gnn_model_into(m, x->stage, i, x->type);
+        if (x->conv && x->conv->rel != GNN_ROWS)
+            rc = relation_back(f, x, e);
+    }
+    if (!rc)
+        rc = dense_back(f, x, e);
     return rc;
 }
 

@@ -404,19 +404,20 @@ int gnn_full_blocks_make(struct gnn_full *f, struct gnn_err *e)
             if (make_part(f, &f->part[i], r, e))
                 return e->code;
     }
-    if (ask_for_rows(f, e))
-        return e->code;
+    int rc = ask_for_rows(f, e);
     for (uint32_t r = 0; r < f->m->c.netypes; r++) {
         if (!is_used(f, r))
             continue;
-        if (degrees && fetch_factors(f, r, e))
-            return e->code;
+        if (!rc && degrees)
+            rc = fetch_factors(f, r, e);
+        if (rc)
+            return rc;
         for (uint32_t i = 0; i < f->n; i++)
             for (uint32_t q = 0; q < f->k; q++)
                 if (close_block(f, &f->part[i], r, q, e))
                     return e->code;
     }
-    return 0;
+    return rc;
 }
 
 void gnn_full_blocks_free(struct gnn_full *f, struct full_part *p)

@@ -211,18 +211,25 @@ static int make_stage(struct gnn_full *f, struct stage_args *x, struct gnn_err *
                : 0;
 }
 
+static int make_input(struct gnn_full *f, struct full_part *p, uint32_t t,
+                      const struct gnn_net_mode *mode, struct gnn_err *e)
+{
+    const struct gnn_model_ntype *c = &f->m->c.ntype[t];
+    const struct gnn_tensor *x =
+        c->width ? gnn_store_findf(f->s, p->at, "node/%s/x", c->name) : NULL;
+    if (c->width && (!x || x->shape[0] != net_rows(&p->net, 0, t) ||
+                     (x->ndim == 2 ? x->shape[1] : 1) != c->width))
+        return gnn_fail(e, GNN_E_INPUT, "%s: no features node/%s/x of width %u",
+                        gnn_store_part_path(f->s, p->at), c->name, c->width);
+    return gnn_net_input(&p->net, t, x, mode, e);
+}
+
 static int make_inputs(struct gnn_full *f, const struct gnn_net_mode *mode, struct gnn_err *e)
 {
-    const struct gnn_model_config *c = &f->m->c;
     for (uint32_t i = 0; i < f->n; i++)
-        for (uint32_t t = 0; t < c->nntypes; t++) {
-            struct full_part *p = &f->part[i];
-            const struct gnn_tensor *x =
-                c->ntype[t].width ? gnn_store_findf(f->s, p->at, "node/%s/x", c->ntype[t].name)
-                                  : NULL;
-            if (gnn_model_live(f->m, 0, t) && gnn_net_input(&p->net, t, x, mode, e))
+        for (uint32_t t = 0; t < f->m->c.nntypes; t++)
+            if (gnn_model_live(f->m, 0, t) && make_input(f, &f->part[i], t, mode, e))
                 return e->code;
-        }
     return 0;
 }
 

@@ -7,7 +7,8 @@
 #include "lib/model/net_impl.h"
 #include "lib/store/adjacency.h"
 
-enum { FULL_WIRES = 2 }; /* of gradients: of this round, and of the one before */
+enum { FULL_DEPTH_MAX = 1024 }; /* rounds under way: each has a tag of its own */
+enum { FULL_WIRES = 2 };        /* of gradients: of this round, and of the one before */
 enum { FULL_SPARE = 2 }; /* buffers of gradients in turn: of a stage, and of the one before */
 
 /* The edges of a relation that lead from one partition into another. n: the rows of the source

@@ -243,30 +243,37 @@ int gnn_store_check(struct gnn_store *s, struct gnn_err *e)
     return rc;
 }
 
+/* The members of part p; has: (nodes of the type) which are members, of what was read so far. */
+static int read_members(struct gnn_store *s, uint32_t p, const struct gnn_split_set *m, uint32_t *v,
+                        uint8_t *has, struct gnn_err *e)
+{
+    const struct gnn_tensor *x = gnn_store_findf(s, p, "split/%s/%s", m->split, m->set),
+                            *o = gnn_store_findf(s, p, "split/%s/%s/order", m->split, m->set);
+    const uint64_t *book = s->book[m->ntype], *order = o ? o->data : NULL;
+    const uint32_t *id = x->data;
+    for (uint64_t i = 0; i < x->shape[0]; i++) {
+        const uint64_t at = order ? order[i] : i;
+        if (at >= m->count || id[i] < book[p] || id[i] >= book[p + 1] || v[at] != UINT32_MAX ||
+            has[id[i]])
+            return gnn_fail(e, GNN_E_INPUT,
+                            "%s: tensor '%s': element %llu is out of range or given twice",
+                            gnn_store_part_path(s, p), x->name, (unsigned long long)i);
+        v[at] = id[i];
+        has[id[i]] = 1;
+    }
+    return 0;
+}
+
 int gnn_store_split(struct gnn_store *s, uint32_t set, uint32_t **ids, struct gnn_err *e)
 {
     const struct gnn_split_set *m = &s->meta.schema.set[set];
-    uint32_t nodes = (uint32_t)s->meta.schema.ntype[m->ntype].count;
     uint32_t *v = gnn_alloc(m->count, sizeof *v, "a split", e);
-    if (!v)
-        return e->code;
-    memset(v, 0xff, m->count * sizeof *v); /* UINT32_MAX is no node id: marks what was not given */
-    for (uint32_t p = s->from; p < s->to && !e->code; p++) {
-        const struct gnn_tensor *x = gnn_store_findf(s, p, "split/%s/%s", m->split, m->set),
-                                *o = gnn_store_findf(s, p, "split/%s/%s/order", m->split, m->set);
-        const uint32_t *id = x->data;
-        const uint64_t *order = o ? o->data : NULL;
-        for (uint64_t i = 0; i < x->shape[0]; i++) {
-            uint64_t at = order ? order[i] : i;
-            if (at >= m->count || id[i] >= nodes || v[at] != UINT32_MAX) {
-                gnn_fail(e, GNN_E_INPUT,
-                         "%s: tensor '%s': element %llu is out of range or given twice",
-                         gnn_store_part_path(s, p), x->name, (unsigned long long)i);
-                break;
-            }
-            v[at] = id[i];
-        }
-    }
+    uint8_t *has = gnn_alloc_zero(s->meta.schema.ntype[m->ntype].count, 1, "a split", e);
+    if (!e->code)
+        memset(v, 0xff, m->count * sizeof *v); /* no node id: marks what was not given */
+    for (uint32_t p = s->from; p < s->to && !e->code; p++)
+        (void)!read_members(s, p, m, v, has, e);
+    gnn_free(has);
     if (e->code) {
         gnn_free(v);
         return e->code;

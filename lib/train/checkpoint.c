@@ -189,8 +189,8 @@ static char *append_member(char *text, const char *word, json_t *v, struct gnn_e
 /* How the batches were sampled: everything in the header's JSON except what changes no node and no
  * edge of a batch. Members that version 0.1 had come first, in its words, so that its checkpoints
  * can be resumed; others follow under their own names. "seed 1, size 8, fan-out 3,3, ... sets train
- * 140,valid 50, " */
-static char *batches_text(const struct gnn_meta *m, struct gnn_err *e)
+ * 140,valid 50, ". Full batches have layers in place of what is sampled. */
+static char *batches_text(const struct gnn_meta *m, bool full, struct gnn_err *e)
 {
     static const char *const words[][2] = {{"seed", "seed"},
                                            {"batch_size", "size"},
@@ -209,6 +209,12 @@ static char *batches_text(const struct gnn_meta *m, struct gnn_err *e)
     char *text = j ? gnn_strdup("", e) : NULL;
     const char *key;
     if (j && json_object_set_new(j, "seed", json_sprintf("%" PRIu64, m->sampling.seed)))
+        gnn_fail_nomem(e, 0, "a checkpoint's description");
+    static const char *const sampled[] = {"batch_size", "fanout", "frontier", "shuffle",
+                                          "drop_last"};
+    for (size_t i = 0; full && i < sizeof sampled / sizeof *sampled; i++)
+        json_object_del(j, sampled[i]);
+    if (j && full && json_object_set_new(j, "layers", json_integer(m->sampling.nhops)))
         gnn_fail_nomem(e, 0, "a checkpoint's description");
     for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
         v = json_object_get(j, words[i][0]);
@@ -254,7 +260,8 @@ static char *pace_text(const struct gnn_trainer *t, struct gnn_err *e)
 char *gnn_train_run_text(const struct gnn_trainer *t, struct gnn_err *e)
 {
     const struct gnn_train_opts *o = &t->o;
-    char *batches = batches_text(t->meta, e), *config = gnn_model_config_text(&t->m->c, e);
+    char *batches = batches_text(t->meta, t->o.full, e),
+         *config = gnn_model_config_text(&t->m->c, e);
     char *weights = weights_text(t, e), *pace = pace_text(t, e), *text = NULL;
     if (batches && config && weights && pace)
         text = gnn_strf(

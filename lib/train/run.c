@@ -142,7 +142,7 @@ static void keep_best(struct gnn_trainer *t)
         t->ops->copy(t->ops, t->work.best, t->work.p, t->m->nfloats * sizeof(float));
         memcpy(t->best_eval, t->eval, ns * sizeof(*t->eval));
     } else {
-        t->s.since_best++;
+        t->s.since_best += t->o.eval_every; /* epochs */
     }
     t->s.stopped_early = t->o.patience && t->s.since_best >= t->o.patience;
 }
@@ -270,7 +270,8 @@ static int one_batch(struct gnn_trainer *t, const struct gnn_batch *b, struct gn
 /* Sets are not evaluated in every epoch. */
 static bool is_skipped(const struct gnn_trainer *t, const struct gnn_batch *b)
 {
-    return b->split && (b->epoch + 1) % t->o.eval_every != 0 && b->epoch != t->o.last_epoch;
+    const uint64_t every = t->o.eval_every ? t->o.eval_every : 1;
+    return b->split && (b->epoch + 1) % every != 0 && b->epoch != t->o.last_epoch;
 }
 
 /* Where this rank has no batch: do the others agree? */

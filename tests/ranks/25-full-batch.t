@@ -24,6 +24,7 @@ w -m gin --batch-norm --train-eps
 x -m gine --edge-features --batch-norm
 t -m sage --encoder 4 --ffn --jk cat --head 5 --class-weights balanced
 t -m rgcn --bases 2 --encoder 6
+t -m sage --jk max --head 0 --residual
 x -m gat --heads 2 --edge-features --attention-dropout 0.3
 x -m gatv2 --heads 2 --edge-features --attention-dropout 0.3
 t -m hgt --heads 2 --head 0 --layer-norm

@@ -47,6 +47,8 @@ x - -m gine --edge-features
 w 4 -m rgcn
 t - -m sage --encoder 4 --ffn --jk cat --head 5
 t - -m sage --residual --feature-norm row
+t - -m sage --jk max --head 5
+w 4 -m gcn --jk max --head 0
 t - -m rgcn --bases 2 --encoder 6 --layer-norm
 t - -m gin --encoder 6
 w 4 -m gat --heads 2
@@ -108,6 +110,37 @@ done <<EOF
 11 8 11 -m gin --hidden 8
 19 19 19 -m rgcn --encoder 3 --hidden 8 --layers 3 --eval test
 64 32 32 -m hgt --heads 2 --head 0 --hidden 8
+EOF
+$full --epochs 90 --lr 0 --patience 7 --eval-every 4 --metrics patience.json -o patience 2>err
+check 'gnn-train --patience counts epochs, not evaluations' /usr/bin/python3 -c '
+import json
+assert [e["epoch"] for e in map(json.loads, open("patience.json")) if e["event"] == "epoch"][-1] == 11'
+# Damage that no checksum is asked about: the array of one tensor, found by its bytes.
+damage() { # TENSOR ELEMENT VALUE: store `bad', partition 2
+    rm -rf bad && cp -r w4 bad
+    /usr/bin/python3 - "$@" <<'PY'
+import struct, sys, zipfile
+name, at, value = sys.argv[1], int(sys.argv[2]), int(sys.argv[3])
+whole = zipfile.ZipFile("w4.npz").read("part-2/" + name + ".npy")
+head = 10 + struct.unpack("<H", whole[8:10])[0]
+file = open("bad/part-00002.gnb", "r+b")
+offset = file.read().index(whole[head:])
+file.seek(offset + 4 * at)
+file.write(struct.pack("<I", value))
+PY
+}
+check 'gnn-inspect exports the partitions' gnn-inspect --export w4.npz w4
+while IFS='|' read -r tensor at value message; do
+    damage "$tensor" "$at" "$value"
+    status 3 "gnn-train --full-batch refuses $tensor with element $at = $value" gnn-train -q --full-batch --store bad --no-verify --hidden 8 --epochs 2 -o never
+    mv err said
+    check "gnn-train says where $tensor is damaged" grep -qx -e "gnn-train: bad/part-00002.gnb: tensor '$tensor'$message" said
+done <<'EOF'
+edge/node/to/node/indices|7|4000000000| is damaged: edge 7: source 4000000000 of 401
+edge/node/to/node/indices|0|401| is damaged: edge 0: source 401 of 401
+edge/node/to/node/indptr|20|4000000000| is damaged at row .*
+split/random/train|3|0|: element 3 is out of range or given twice
+split/random/valid|3|400|: element 3 is out of range or given twice
 EOF
 gat="gnn-train -q --full-batch --store w5 -m gat --heads 2 --hidden 8 --no-provenance --attention-dropout 0.2 --lr 0.01 --layers 3 --epochs 3"
 check 'gnn-train --full-batch -m gat learns' $gat -o gat
