@@ -185,16 +185,6 @@ static int verify_sets(struct gnn_store *s, json_t *report, struct gnn_err *e)
         if (gnn_store_split(s, i, &ids, e))
             return e->code;
         gnn_free(ids);
-        for (uint32_t p = 0; p < s->nparts; p++) {
-            const struct gnn_tensor *t = gnn_store_findf(s, p, "split/%s/%s", ss->split, ss->set);
-            const uint32_t *own = t ? t->data : NULL;
-            for (uint64_t j = 0; t && j < t->shape[0]; j++)
-                if (own[j] < s->book[ss->ntype][p] || own[j] >= s->book[ss->ntype][p + 1])
-                    return gnn_fail(e, GNN_E_INPUT,
-                                    "%s: tensor %s: element %" PRIu64
-                                    " is node %u, which the partition does not own",
-                                    gnn_store_part_path(s, p), t->name, j, own[j]);
-        }
         total += ss->count;
     }
     return gnn_report_proved(report, e, "splits: %u sets, %" PRIu64 " members, complete", sc->nsets,

@@ -8,8 +8,6 @@
 
 static int make_wire(struct gnn_full *f, struct full_wire *w, uint32_t tag, struct gnn_err *e)
 {
-    if (!(w->out = gnn_alloc_zero(f->comm->size, sizeof *w->out, "messages", e)))
-        return e->code;
     return gnn_exchange_init(&w->x, f->comm, gnn_comm_tag(GNN_COMM_PARTS, tag), e);
 }
 
@@ -24,12 +22,10 @@ static int make_wires(struct gnn_full *f, struct gnn_err *e)
     return gnn_exchange_init(&f->sums, f->comm, gnn_comm_tag(GNN_COMM_PARTS, 0), e);
 }
 
-static void free_wire(struct gnn_full *f, struct full_wire *w)
+static void free_wire(struct full_wire *w)
 {
     gnn_exchange_release(&w->x);
-    for (uint32_t r = 0; w->out && r < f->comm->size; r++)
-        gnn_buf_release(&w->out[r]);
-    gnn_free(w->out);
+    gnn_buf_release(&w->out);
 }
 
 /* Every layer has to be able to work part by part. */
@@ -86,9 +82,9 @@ void gnn_full_free(struct gnn_full *f)
     for (uint32_t i = 0; f->part && i < f->n; i++)
         gnn_full_part_free(f, &f->part[i]);
     for (uint32_t i = 0; f->rows && i <= f->depth; i++)
-        free_wire(f, &f->rows[i]);
+        free_wire(&f->rows[i]);
     for (uint32_t i = 0; i < FULL_WIRES; i++)
-        free_wire(f, &f->grads[i]);
+        free_wire(&f->grads[i]);
     gnn_free(f->rows);
     gnn_exchange_release(&f->sums);
     gnn_pass_release(&f->pass);

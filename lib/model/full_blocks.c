@@ -147,29 +147,23 @@ static int list_all_needed(struct gnn_full *f, struct full_part *p, uint32_t r, 
 
 /* ---- what parts ask of each other ---- */
 
-/* To each rank, for each relation, part of this rank and part of that one: how many rows, which. */
-static int write_asks(struct gnn_full *f, uint32_t rank, struct gnn_buf *to, uint64_t *words,
-                      struct gnn_err *e)
+/* For each relation, partition of this rank and partition of that one: how many rows, which. */
+static uint64_t asks_for(struct gnn_full *f, uint32_t rank, uint32_t *to)
 {
     const uint32_t lo = gnn_store_rank_from(f->s, rank), hi = gnn_store_rank_from(f->s, rank + 1);
-    for (int write = 0; write < 2; write++) {
-        uint64_t at = 0;
-        for (uint32_t r = 0; r < f->m->c.netypes; r++)
-            for (uint32_t i = 0; is_used(f, r) && i < f->n; i++)
-                for (uint32_t q = lo; q < hi; q++) {
-                    const struct full_block *b = &f->part[i].rel[r].block[q];
-                    uint32_t *x = write ? (uint32_t *)to->data + at : NULL;
-                    if (x) {
-                        *x = b->n;
-                        memcpy(x + 1, b->need.data, b->n * sizeof *x);
-                    }
-                    at += 1 + (uint64_t)b->n;
+    uint64_t at = 0;
+    for (uint32_t r = 0; r < f->m->c.netypes; r++)
+        for (uint32_t i = 0; is_used(f, r) && i < f->n; i++)
+            for (uint32_t q = lo; q < hi; q++) {
+                const struct full_block *b = &f->part[i].rel[r].block[q];
+                if (to) {
+                    to[at] = b->n;
+                    if (b->n)
+                        memcpy(to + at + 1, b->need.data, b->n * sizeof *to);
                 }
-        *words = at;
-        if (!write && gnn_buf_fit(to, at, sizeof(uint32_t), "rows of other parts", e))
-            return e->code;
-    }
-    return 0;
+                at += 1 + (uint64_t)b->n;
+            }
+    return at;
 }
 
 static int read_ask(struct gnn_full *f, struct full_part *q, uint32_t r, uint32_t from,
@@ -186,7 +180,8 @@ static int read_ask(struct gnn_full *f, struct full_part *q, uint32_t r, uint32_
                         q->at, gnn_full_rank_of(f, from));
     if (gnn_buf_fit(&a->buf, n, sizeof *x, "rows for other parts", e))
         return e->code;
-    memcpy(a->buf.data, x + 1, n * sizeof *x);
+    if (n)
+        memcpy(a->buf.data, x + 1, n * sizeof *x);
     a->row = a->buf.data;
     a->n = n;
     *at = x + 1 + n;
@@ -209,12 +204,19 @@ static int read_asks(struct gnn_full *f, uint32_t rank, const struct gnn_span *i
 static int ask_ranks(struct gnn_full *f, struct gnn_err *e)
 {
     struct gnn_exchange *x = &f->rows[0].x;
-    for (uint32_t rank = 0; rank < f->comm->size; rank++) {
-        uint64_t words = 0;
-        struct gnn_buf *out = &f->rows[0].out[rank];
-        if (rank != f->comm->rank && write_asks(f, rank, out, &words, e))
+    struct gnn_buf *out = &f->rows[0].out;
+    uint64_t words = 0;
+    for (int write = 0; write < 2; write++) {
+        uint32_t *to = write ? out->data : NULL;
+        for (uint32_t rank = 0; rank < f->comm->size; rank++) {
+            const uint64_t n = rank == f->comm->rank ? 0 : asks_for(f, rank, to);
+            x->out[rank] = (struct gnn_span){to, n * sizeof *to};
+            words += n;
+            if (to)
+                to += n;
+        }
+        if (!write && gnn_buf_fit(out, words, sizeof *to, "rows of other parts", e))
             return e->code;
-        x->out[rank] = (struct gnn_span){out->data, words * sizeof(uint32_t)};
     }
     const int rc = gnn_comm_exchange(f->comm, x, e);
     for (uint32_t rank = 0; !rc && rank < f->comm->size; rank++)

@@ -62,7 +62,7 @@ struct full_part {
 /* What is under way between ranks: of one round. */
 struct full_wire {
     struct gnn_exchange x;
-    struct gnn_buf *out; /* [size] */
+    struct gnn_buf out;
 };
 
 struct gnn_full {

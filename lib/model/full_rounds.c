@@ -22,35 +22,95 @@ static struct full_block *block_of(const struct gnn_full *f, struct full_part *p
     return &p->rel[r].block[gnn_full_source(f, p->at, c)];
 }
 
+/* ---- messages ---- */
+
+/* The partition with which part p exchanges rows or, back, gradients in round c: who sends to it.
+ */
+static uint32_t sender_of(const struct gnn_full *f, const struct full_part *p, uint32_t c,
+                          bool back)
+{
+    return back ? gnn_full_user(f, p->at, c) : gnn_full_source(f, p->at, c);
+}
+
+static bool sends_here(const struct gnn_full *f, uint32_t rank, uint32_t c, bool back)
+{
+    for (uint32_t i = 0; i < f->n; i++)
+        if (gnn_full_rank_of(f, sender_of(f, &f->part[i], c, back)) == rank)
+            return true;
+    return false;
+}
+
+/* In each round messages come from other ranks, but from few: the room of those that sent before is
+ * handed on, or there would soon be room for all rows of other partitions at once. */
+static void hand_on_room(struct gnn_full *f, struct gnn_exchange *x, uint32_t c, bool back)
+{
+    uint32_t idle = 0;
+    for (uint32_t i = 0; i < f->n; i++) {
+        struct gnn_buf *to = &x->room[gnn_full_rank_of(f, sender_of(f, &f->part[i], c, back))];
+        while (!to->data && idle < x->size && (!x->room[idle].data || sends_here(f, idle, c, back)))
+            idle++;
+        if (to->data || idle == x->size)
+            continue;
+        *to = x->room[idle];
+        x->room[idle] = (struct gnn_buf){0};
+    }
+}
+
 /* ---- rows ---- */
 
-/* The rows of this rank's parts that parts of other ranks use in round c are sent. */
-static int send_rows(struct gnn_full *f, struct full_wire *w, uint32_t r, uint32_t c, uint32_t d,
-                     struct gnn_err *e)
+/* What a rank is sent in round c: each of this rank's partitions whose user is there. */
+static uint64_t rows_for(struct gnn_full *f, uint32_t rank, uint32_t r, uint32_t c, uint32_t d,
+                         float *to)
 {
-    uint64_t bytes;
-    for (uint32_t rank = 0; rank < f->comm->size; rank++) {
-        bytes = 0;
-        for (int write = 0; write < 2; write++) {
-            char *to = w->out[rank].data;
-            for (uint32_t i = 0; i < f->n; i++) {
-                struct full_part *q = &f->part[i];
-                const uint32_t user = gnn_full_user(f, q->at, c);
-                const struct full_ask *a = gnn_full_ask(f, q, r, user);
-                if (gnn_full_rank_of(f, user) != rank || gnn_full_own(f, user))
-                    continue;
-                if (write) {
-                    f->o->take_rows(f->o, q->table, a->row, a->n, d, (float *)(void *)to);
-                    to += (uint64_t)a->n * d * sizeof(float);
-                } else {
-                    bytes += (uint64_t)a->n * d * sizeof(float);
-                }
-            }
-            if (!write && gnn_buf_fit(&w->out[rank], bytes, 1, "rows for other parts", e))
-                return e->code;
-        }
-        w->x.out[rank] = (struct gnn_span){w->out[rank].data, bytes};
+    uint64_t floats = 0;
+    for (uint32_t i = 0; i < f->n; i++) {
+        struct full_part *q = &f->part[i];
+        const uint32_t user = gnn_full_user(f, q->at, c);
+        const struct full_ask *a = gnn_full_ask(f, q, r, user);
+        if (gnn_full_rank_of(f, user) != rank || gnn_full_own(f, user))
+            continue;
+        if (to)
+            f->o->take_rows(f->o, q->table, a->row, a->n, d, to + floats);
+        floats += (uint64_t)a->n * d;
     }
+    return floats;
+}
+
+/* The same of gradients: what this rank's partitions have made for those of the rank. */
+static uint64_t gradients_for(struct gnn_full *f, uint32_t rank, uint32_t r, uint32_t c, uint32_t d,
+                              float *to)
+{
+    uint64_t floats = 0;
+    for (uint32_t q = gnn_store_rank_from(f->s, rank);
+         rank != f->comm->rank && q < gnn_store_rank_from(f->s, rank + 1); q++) {
+        struct full_part *p = gnn_full_own(f, gnn_full_user(f, q, c));
+        const uint64_t n = p ? (uint64_t)block_of(f, p, r, c)->n * d : 0;
+        if (to && n)
+            memcpy(to + floats, p->pushed[c % 2].data, n * sizeof *to);
+        floats += n;
+    }
+    return floats;
+}
+
+/* Messages to all ranks lie in one buffer, one after the other. */
+static int send_round(struct gnn_full *f, struct full_wire *w, uint32_t r, uint32_t c, uint32_t d,
+                      bool back, struct gnn_err *e)
+{
+    uint64_t floats = 0;
+    for (int write = 0; write < 2; write++) {
+        float *to = write ? w->out.data : NULL;
+        for (uint32_t rank = 0; rank < f->comm->size; rank++) {
+            const uint64_t n =
+                back ? gradients_for(f, rank, r, c, d, to) : rows_for(f, rank, r, c, d, to);
+            w->x.out[rank] = (struct gnn_span){to, n * sizeof(float)};
+            floats += n;
+            if (to)
+                to += n;
+        }
+        if (!write && gnn_buf_fit(&w->out, floats, sizeof(float), "messages", e))
+            return e->code;
+    }
+    hand_on_room(f, &w->x, c, back);
     return f->comm->ops->begin(f->comm, &w->x, e);
 }
 
@@ -121,7 +181,7 @@ static struct full_wire *wire_of(const struct gnn_full *f, uint32_t c)
 static int start_fetching(struct gnn_full *f, const struct full_flow *x, struct gnn_err *e)
 {
     for (uint32_t c = 1; f->comm->size > 1 && !x->kept && c < f->k && c <= f->depth; c++) {
-        const int rc = send_rows(f, wire_of(f, c), x->r, c, x->d, e);
+        const int rc = send_round(f, wire_of(f, c), x->r, c, x->d, false, e);
         if (rc)
             return rc;
     }
@@ -150,7 +210,7 @@ static int fetch_round(struct gnn_full *f, const struct full_flow *x, uint32_t c
     if (c && f->comm->size > 1 && !x->kept) {
         rc = receive_rows(f, wire_of(f, c), x->r, c, x->d, e);
         if (!rc && ahead < f->k)
-            rc = send_rows(f, wire_of(f, ahead), x->r, ahead, x->d, e);
+            rc = send_round(f, wire_of(f, ahead), x->r, ahead, x->d, false, e);
     }
     for (uint32_t i = 0; !rc && i < f->n; i++) {
         if (!c || !x->kept)
@@ -174,32 +234,6 @@ int gnn_full_fetch(struct gnn_full *f, const struct full_flow *x, full_use *use,
 }
 
 /* ---- gradients ---- */
-
-/* What this rank's parts have made of the rows of parts of other ranks is sent. */
-static int send_gradients(struct gnn_full *f, struct full_wire *w, uint32_t r, uint32_t c,
-                          uint32_t d, struct gnn_err *e)
-{
-    for (uint32_t rank = 0; rank < f->comm->size; rank++) {
-        const uint32_t lo = gnn_store_rank_from(f->s, rank),
-                       hi = gnn_store_rank_from(f->s, rank + 1);
-        uint64_t bytes = 0;
-        for (int write = 0; write < 2 && rank != f->comm->rank; write++) {
-            char *to = w->out[rank].data;
-            for (uint32_t q = lo; q < hi; q++) {
-                struct full_part *p = gnn_full_own(f, gnn_full_user(f, q, c));
-                const uint64_t n = p ? (uint64_t)block_of(f, p, r, c)->n * d * sizeof(float) : 0;
-                if (write && n)
-                    memcpy(to, p->pushed[c % 2].data, n);
-                to += n;
-                bytes += write ? 0 : n;
-            }
-            if (!write && gnn_buf_fit(&w->out[rank], bytes, 1, "gradients for other parts", e))
-                return e->code;
-        }
-        w->x.out[rank] = (struct gnn_span){w->out[rank].data, bytes};
-    }
-    return f->comm->ops->begin(f->comm, &w->x, e);
-}
 
 /* Waits for the gradients of round c from other ranks, and adds them to the rows of this rank's
  * partitions. */
@@ -266,7 +300,7 @@ int gnn_full_push(struct gnn_full *f, const struct full_flow *x, bool fetches, f
         if (!rc && c > 1)
             add_gradients(f, r, c - 1, d);
         if (!rc && c && c < f->k && ranks)
-            rc = send_gradients(f, &f->grads[c % FULL_WIRES], r, c, d, e);
+            rc = send_round(f, &f->grads[c % FULL_WIRES], r, c, d, true, e);
     }
     return rc;
 }

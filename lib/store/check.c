@@ -253,8 +253,11 @@ static int read_members(struct gnn_store *s, uint32_t p, const struct gnn_split_
     const uint32_t *id = x->data;
     for (uint64_t i = 0; i < x->shape[0]; i++) {
         const uint64_t at = order ? order[i] : i;
-        if (at >= m->count || id[i] < book[p] || id[i] >= book[p + 1] || v[at] != UINT32_MAX ||
-            has[id[i]])
+        if (id[i] < book[p] || id[i] >= book[p + 1])
+            return gnn_fail(e, GNN_E_INPUT,
+                            "%s: %s: element %llu is node %u, which the partition does not own",
+                            gnn_store_part_path(s, p), x->name, (unsigned long long)i, id[i]);
+        if (at >= m->count || v[at] != UINT32_MAX || has[id[i]])
             return gnn_fail(e, GNN_E_INPUT,
                             "%s: tensor '%s': element %llu is out of range or given twice",
                             gnn_store_part_path(s, p), x->name, (unsigned long long)i);
