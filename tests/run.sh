@@ -7,6 +7,7 @@ set -eu
 export LC_ALL=C OMP_NUM_THREADS="${OMP_NUM_THREADS:-2}" GOMP_SPINCOUNT="${GOMP_SPINCOUNT:-1000}"
 top=${GNN_TOP:-$(cd "$(dirname "$0")/.." && pwd)}
 export GNN_TOP="$top"
+export PYTHONDONTWRITEBYTECODE=1 # nothing is left in the source tree
 if [ -n "${GNN_DATA:-}" ]; then
     GNN_DATA=$(cd "$GNN_DATA" && pwd)
     export GNN_DATA
