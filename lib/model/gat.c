@@ -237,14 +237,7 @@ static int spread_rows(struct gnn_conv_run *c, const float *dy, float *dm, bool 
 
 static int send_back(struct gnn_conv_run *c, float *dm, float *g, bool acc, struct gnn_err *e)
 {
-    const uint32_t n = c->adj.nsrc, chunk = c->s->o->chunk;
-    for (uint32_t from = 0, to; from < n; from = to) {
-        to = n - from < chunk ? n : from + chunk;
-        if (gnn_heads_messages_back(c, dm + (size_t)from * gnn_heads_of_run(c).d, from, to, LIN_SRC,
-                                    g, acc, e))
-            return e->code;
-    }
-    return destinations_back(c, e);
+    return gnn_heads_send_back(c, dm, LIN_SRC, g, acc, e) ? e->code : destinations_back(c, e);
 }
 
 static int own_back(struct gnn_conv_run *c, const float *dy, float *g, struct gnn_err *e)

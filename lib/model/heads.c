@@ -259,6 +259,18 @@ int gnn_heads_messages_back(struct gnn_conv_run *c, const float *dm, uint32_t fr
              : 0;
 }
 
+int gnn_heads_send_back(struct gnn_conv_run *c, const float *dm, uint32_t weight, float *g,
+                        bool acc, struct gnn_err *e)
+{
+    const uint32_t n = c->adj.nsrc, chunk = c->s->o->chunk, d = gnn_heads_of_run(c).d;
+    for (uint32_t from = 0, to; from < n; from = to) {
+        to = n - from < chunk ? n : from + chunk;
+        if (gnn_heads_messages_back(c, dm + (size_t)from * d, from, to, weight, g, acc, e))
+            return e->code;
+    }
+    return 0;
+}
+
 /* Rows of edges, then those of self-loops, then the means of features that these are made of. */
 int gnn_heads_edges(struct gnn_conv_run *c, const float *matrix, uint32_t wide, uint32_t from,
                     uint32_t to, bool edges, struct gnn_attention *a, struct gnn_err *e)

@@ -143,5 +143,9 @@ int gnn_heads_raw_sources_back(struct gnn_conv_run *c, const struct gnn_attentio
  * sources; g is that of source 0. */
 int gnn_heads_messages_back(struct gnn_conv_run *c, const float *dm, uint32_t from, uint32_t to,
                             uint32_t weight, float *g, bool acc, struct gnn_err *e);
+/* The same of all messages, dm being that of message 0: the first part of the layer's `send_back`.
+ */
+int gnn_heads_send_back(struct gnn_conv_run *c, const float *dm, uint32_t weight, float *g,
+                        bool acc, struct gnn_err *e);
 
 #endif
