@@ -124,13 +124,43 @@ const float *gnn_full_edge_field(struct gnn_full *f, struct full_part *p, uint32
                                  struct gnn_err *e);
 void gnn_full_blocks_free(struct gnn_full *f, struct full_part *p);
 
-/* Rounds 0 .. k-1. Each partition has p->table, rows of d floats; `use` is called for each
- * partition and round, with p->view. */
+/* Rounds 0 .. k-1. Each partition has p->table, rows of d floats. */
 struct full_flow {
     uint32_t r, d;               /* relation; floats of a row */
     const struct gnn_conv *keep; /* or NULL: rows are kept for this convolution ... */
     bool kept;                   /* ... or have been, and are used again */
 };
+/* What goes between two partitions in a round of x: d columns of n rows of partition `owner`, whose
+ * numbers there are `row`, ascending, in the host's memory. One of the two is of this rank; both
+ * ranks find the same. `user` makes of them what it works with, n rows of d floats, and leaves as
+ * many gradients. */
+struct full_message {
+    const uint32_t *row;
+    uint32_t n, d;
+};
+struct full_message gnn_full_message(const struct gnn_full *f, const struct full_flow *x,
+                                     uint32_t owner, uint32_t user);
+/* Its length as it is sent, the same for rows and for gradients. */
+uint64_t gnn_full_message_bytes(const struct full_message *m);
+/* _pack_rows: from the rows of the owner's `table` into a message; _unpack_rows: from a message to
+ * the rows of the user. These are in `room` or in the message, and stay until either is changed.
+ * _hand_rows: both, between partitions of this rank, with the same result. */
+void gnn_full_pack_rows(struct gnn_full *f, const struct full_message *m, const float *table,
+                        void *to);
+int gnn_full_unpack_rows(struct gnn_full *f, const struct full_message *m, const void *from,
+                         struct gnn_buf *room, const float **rows, struct gnn_err *e) GNN_MUST_USE;
+int gnn_full_hand_rows(struct gnn_full *f, const struct full_message *m, const float *table,
+                       struct gnn_buf *room, const float **rows, struct gnn_err *e) GNN_MUST_USE;
+/* Back: from the user's gradients, `grad`, into a message; from a message into those of all rows of
+ * the owner, `into`, to which they are added; and both, between partitions of this rank. */
+void gnn_full_pack_gradients(struct gnn_full *f, const struct full_message *m, const float *grad,
+                             void *to);
+void gnn_full_add_gradients(struct gnn_full *f, const struct full_message *m, const void *from,
+                            float *into);
+int gnn_full_hand_gradients(struct gnn_full *f, const struct full_message *m, const float *grad,
+                            float *into, struct gnn_err *e) GNN_MUST_USE;
+
+/* `use` is called for each partition and round, with p->view. */
 typedef int full_use(struct gnn_full *f, struct full_part *p, uint32_t c, void *arg,
                      struct gnn_err *e);
 int gnn_full_fetch(struct gnn_full *f, const struct full_flow *x, full_use *use, void *arg,

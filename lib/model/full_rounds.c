@@ -58,56 +58,59 @@ static void hand_on_room(struct gnn_full *f, struct gnn_exchange *x, uint32_t c,
 
 /* ---- rows ---- */
 
-/* What a rank is sent in round c: each of this rank's partitions whose user is there. */
-static uint64_t rows_for(struct gnn_full *f, uint32_t rank, uint32_t r, uint32_t c, uint32_t d,
-                         float *to)
+/* What a rank is sent in round c: each of this rank's partitions whose user is there. Returns its
+ * length; `to` may be NULL. */
+static uint64_t rows_for(struct gnn_full *f, uint32_t rank, const struct full_flow *x, uint32_t c,
+                         char *to)
 {
-    uint64_t floats = 0;
+    uint64_t bytes = 0;
     for (uint32_t i = 0; i < f->n; i++) {
         struct full_part *q = &f->part[i];
         const uint32_t user = gnn_full_user(f, q->at, c);
-        const struct full_ask *a = gnn_full_ask(f, q, r, user);
         if (gnn_full_rank_of(f, user) != rank || gnn_full_own(f, user))
             continue;
+        const struct full_message m = gnn_full_message(f, x, q->at, user);
         if (to)
-            f->o->take_rows(f->o, q->table, a->row, a->n, d, to + floats);
-        floats += (uint64_t)a->n * d;
+            gnn_full_pack_rows(f, &m, q->table, to + bytes);
+        bytes += gnn_full_message_bytes(&m);
     }
-    return floats;
+    return bytes;
 }
 
 /* The same of gradients: what this rank's partitions have made for those of the rank. */
-static uint64_t gradients_for(struct gnn_full *f, uint32_t rank, uint32_t r, uint32_t c, uint32_t d,
-                              float *to)
+static uint64_t gradients_for(struct gnn_full *f, uint32_t rank, const struct full_flow *x,
+                              uint32_t c, char *to)
 {
-    uint64_t floats = 0;
+    uint64_t bytes = 0;
     for (uint32_t q = gnn_store_rank_from(f->s, rank);
          rank != f->comm->rank && q < gnn_store_rank_from(f->s, rank + 1); q++) {
-        struct full_part *p = gnn_full_own(f, gnn_full_user(f, q, c));
-        const uint64_t n = p ? (uint64_t)block_of(f, p, r, c)->n * d : 0;
-        if (to && n)
-            memcpy(to + floats, p->pushed[c % 2].data, n * sizeof *to);
-        floats += n;
+        const struct full_part *p = gnn_full_own(f, gnn_full_user(f, q, c));
+        if (!p)
+            continue;
+        const struct full_message m = gnn_full_message(f, x, q, p->at);
+        if (to)
+            gnn_full_pack_gradients(f, &m, p->pushed[c % 2].data, to + bytes);
+        bytes += gnn_full_message_bytes(&m);
     }
-    return floats;
+    return bytes;
 }
 
 /* Messages to all ranks lie in one buffer, one after the other. */
-static int send_round(struct gnn_full *f, struct full_wire *w, uint32_t r, uint32_t c, uint32_t d,
-                      bool back, struct gnn_err *e)
+static int send_round(struct gnn_full *f, struct full_wire *w, const struct full_flow *x,
+                      uint32_t c, bool back, struct gnn_err *e)
 {
-    uint64_t floats = 0;
+    uint64_t bytes = 0;
     for (int write = 0; write < 2; write++) {
-        float *to = write ? w->out.data : NULL;
+        char *to = write ? w->out.data : NULL;
         for (uint32_t rank = 0; rank < f->comm->size; rank++) {
             const uint64_t n =
-                back ? gradients_for(f, rank, r, c, d, to) : rows_for(f, rank, r, c, d, to);
-            w->x.out[rank] = (struct gnn_span){to, n * sizeof(float)};
-            floats += n;
+                back ? gradients_for(f, rank, x, c, to) : rows_for(f, rank, x, c, to);
+            w->x.out[rank] = (struct gnn_span){to, n};
+            bytes += n;
             if (to)
                 to += n;
         }
-        if (!write && gnn_buf_fit(&w->out, floats, sizeof(float), "messages", e))
+        if (!write && gnn_buf_fit(&w->out, bytes, 1, "messages", e))
             return e->code;
     }
     hand_on_room(f, &w->x, c, back);
@@ -128,8 +131,8 @@ static int find_rows(const struct full_wire *w, uint32_t rank, uint64_t *at, uin
 }
 
 /* p->view of those parts whose rows of round c came from other ranks. */
-static int receive_rows(struct gnn_full *f, struct full_wire *w, uint32_t r, uint32_t c, uint32_t d,
-                        struct gnn_err *e)
+static int receive_rows(struct gnn_full *f, struct full_wire *w, const struct full_flow *x,
+                        uint32_t c, struct gnn_err *e)
 {
     const int rc = f->comm->ops->end(f->comm, &w->x, e);
     if (rc)
@@ -143,33 +146,27 @@ static int receive_rows(struct gnn_full *f, struct full_wire *w, uint32_t r, uin
             const void *rows;
             if (!p)
                 continue;
-            if (find_rows(w, rank, &at, (uint64_t)block_of(f, p, r, c)->n * d * sizeof(float),
-                          &rows, e))
+            const struct full_message m = gnn_full_message(f, x, q, p->at);
+            if (find_rows(w, rank, &at, gnn_full_message_bytes(&m), &rows, e) ||
+                gnn_full_unpack_rows(f, &m, rows, &p->fetched, &p->view, e))
                 return e->code;
-            p->view = rows;
         }
     }
     return 0;
 }
 
-static int view_rows(struct gnn_full *f, struct full_part *p, uint32_t r, uint32_t c, uint32_t d,
+static int view_rows(struct gnn_full *f, struct full_part *p, const struct full_flow *x, uint32_t c,
                      struct gnn_err *e)
 {
-    const struct full_block *b = block_of(f, p, r, c);
-    const struct full_part *q = gnn_full_own(f, gnn_full_source(f, p->at, c));
+    const uint32_t from = gnn_full_source(f, p->at, c);
+    const struct full_part *q = gnn_full_own(f, from);
     if (!c) {
         p->view = p->table;
         return 0;
     }
-    *(f->pass.train ? &f->stats.fetched : &f->stats.evaluated) +=
-        (uint64_t)b->n * d * sizeof(float);
-    if (!q)
-        return 0;
-    if (f->o->fit(f->o, &p->fetched, (uint64_t)b->n * d, sizeof(float), "rows of another part", e))
-        return e->code;
-    f->o->take_rows(f->o, q->table, b->need.data, b->n, d, p->fetched.data);
-    p->view = p->fetched.data;
-    return 0;
+    const struct full_message m = gnn_full_message(f, x, from, p->at);
+    *(f->pass.train ? &f->stats.fetched : &f->stats.evaluated) += gnn_full_message_bytes(&m);
+    return q ? gnn_full_hand_rows(f, &m, q->table, &p->fetched, &p->view, e) : 0;
 }
 
 static struct full_wire *wire_of(const struct gnn_full *f, uint32_t c)
@@ -181,7 +178,7 @@ static struct full_wire *wire_of(const struct gnn_full *f, uint32_t c)
 static int start_fetching(struct gnn_full *f, const struct full_flow *x, struct gnn_err *e)
 {
     for (uint32_t c = 1; f->comm->size > 1 && !x->kept && c < f->k && c <= f->depth; c++) {
-        const int rc = send_round(f, wire_of(f, c), x->r, c, x->d, false, e);
+        const int rc = send_round(f, wire_of(f, c), x, c, false, e);
         if (rc)
             return rc;
     }
@@ -208,13 +205,13 @@ static int fetch_round(struct gnn_full *f, const struct full_flow *x, uint32_t c
     const uint32_t ahead = c + f->depth;
     int rc = 0;
     if (c && f->comm->size > 1 && !x->kept) {
-        rc = receive_rows(f, wire_of(f, c), x->r, c, x->d, e);
+        rc = receive_rows(f, wire_of(f, c), x, c, e);
         if (!rc && ahead < f->k)
-            rc = send_round(f, wire_of(f, ahead), x->r, ahead, x->d, false, e);
+            rc = send_round(f, wire_of(f, ahead), x, ahead, false, e);
     }
     for (uint32_t i = 0; !rc && i < f->n; i++) {
         if (!c || !x->kept)
-            rc = view_rows(f, &f->part[i], x->r, c, x->d, e);
+            rc = view_rows(f, &f->part[i], x, c, e);
         if (!rc && c && x->keep)
             rc = keep_rows(f, &f->part[i], x, c, e);
     }
@@ -237,47 +234,55 @@ int gnn_full_fetch(struct gnn_full *f, const struct full_flow *x, full_use *use,
 
 /* Waits for the gradients of round c from other ranks, and adds them to the rows of this rank's
  * partitions. */
-static int receive_gradients(struct gnn_full *f, struct full_wire *w, uint32_t r, uint32_t c,
-                             uint32_t d, struct gnn_err *e)
+static int receive_gradients(struct gnn_full *f, struct full_wire *w, const struct full_flow *x,
+                             uint32_t c, struct gnn_err *e)
 {
     const int rc = f->comm->ops->end(f->comm, &w->x, e);
     uint64_t *at = rc ? NULL : gnn_alloc_zero(f->comm->size, sizeof *at, "gradients", e);
     for (uint32_t i = 0; at && !e->code && i < f->n; i++) {
         struct full_part *q = &f->part[i];
         const uint32_t user = gnn_full_user(f, q->at, c), rank = gnn_full_rank_of(f, user);
-        const struct full_ask *a = gnn_full_ask(f, q, r, user);
         const void *rows;
-        if (!gnn_full_own(f, user) &&
-            !find_rows(w, rank, &at[rank], (uint64_t)a->n * d * sizeof(float), &rows, e))
-            f->o->add_rows(f->o, rows, a->row, a->n, d, q->into);
+        if (gnn_full_own(f, user))
+            continue;
+        const struct full_message m = gnn_full_message(f, x, q->at, user);
+        if (!find_rows(w, rank, &at[rank], gnn_full_message_bytes(&m), &rows, e))
+            gnn_full_add_gradients(f, &m, rows, q->into);
     }
     gnn_free(at);
     return rc ? rc : e->code;
 }
 
 /* The same of gradients that this rank's own partitions have made. */
-static void add_gradients(struct gnn_full *f, uint32_t r, uint32_t c, uint32_t d)
+static int add_gradients(struct gnn_full *f, const struct full_flow *x, uint32_t c,
+                         struct gnn_err *e)
 {
     for (uint32_t i = 0; i < f->n; i++) {
         struct full_part *q = &f->part[i];
         const struct full_part *p = gnn_full_own(f, gnn_full_user(f, q->at, c));
-        const struct full_ask *a = gnn_full_ask(f, q, r, gnn_full_user(f, q->at, c));
-        if (p)
-            f->o->add_rows(f->o, p->pushed[c % 2].data, a->row, a->n, d, q->into);
+        if (!p)
+            continue;
+        const struct full_message m = gnn_full_message(f, x, q->at, p->at);
+        if (gnn_full_hand_gradients(f, &m, p->pushed[c % 2].data, q->into, e))
+            return e->code;
     }
+    return 0;
 }
 
-static int make_gradients(struct gnn_full *f, uint32_t r, uint32_t c, uint32_t d, full_make *make,
-                          void *arg, struct gnn_err *e)
+static int make_gradients(struct gnn_full *f, const struct full_flow *x, uint32_t c,
+                          full_make *make, void *arg, struct gnn_err *e)
 {
     for (uint32_t i = 0; i < f->n; i++) {
         struct full_part *p = &f->part[i];
-        const uint64_t n = (uint64_t)block_of(f, p, r, c)->n * d;
         struct gnn_buf *b = &p->pushed[c % 2];
+        const uint64_t n = (uint64_t)block_of(f, p, x->r, c)->n * x->d;
         if ((c && f->o->fit(f->o, b, n, sizeof(float), "gradients for another part", e)) ||
             make(f, p, c, c ? b->data : p->into, arg, e))
             return e->code;
-        f->stats.pushed += c ? n * sizeof(float) : 0;
+        if (!c)
+            continue;
+        const struct full_message m = gnn_full_message(f, x, gnn_full_source(f, p->at, c), p->at);
+        f->stats.pushed += gnn_full_message_bytes(&m);
     }
     return 0;
 }
@@ -288,19 +293,18 @@ int gnn_full_push(struct gnn_full *f, const struct full_flow *x, bool fetches, f
                   void *arg, struct gnn_err *e)
 {
     const bool ranks = f->comm->size > 1;
-    const uint32_t r = x->r, d = x->d;
     int rc = fetches ? start_fetching(f, x, e) : 0;
     for (uint32_t c = 0; !rc && c <= f->k; c++) {
         if (fetches && c < f->k)
             rc = fetch_round(f, x, c, e);
         if (!rc && c < f->k)
-            rc = make_gradients(f, r, c, d, make, arg, e);
+            rc = make_gradients(f, x, c, make, arg, e);
         if (!rc && c > 1 && ranks)
-            rc = receive_gradients(f, &f->grads[(c - 1) % FULL_WIRES], r, c - 1, d, e);
+            rc = receive_gradients(f, &f->grads[(c - 1) % FULL_WIRES], x, c - 1, e);
         if (!rc && c > 1)
-            add_gradients(f, r, c - 1, d);
+            rc = add_gradients(f, x, c - 1, e);
         if (!rc && c && c < f->k && ranks)
-            rc = send_round(f, &f->grads[c % FULL_WIRES], r, c, d, true, e);
+            rc = send_round(f, &f->grads[c % FULL_WIRES], x, c, true, e);
     }
     return rc;
 }
