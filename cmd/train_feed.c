@@ -76,8 +76,6 @@ static void refuse_sampling(const struct train_feed *f)
                     &f->cache.policy, &f->cache.one_order, &f->replicate),
                "has no effect with --full-batch: nothing is sampled");
     opt_refuse(OPTS(&f->dtype), "cannot be used with --full-batch: import features as that type");
-    if (f->device && strcmp(f->device, "cpu") != 0)
-        cli_usage("--full-batch requires --device cpu: devices cannot do it yet");
 }
 
 void train_feed_check(const struct train_feed *f)
@@ -132,7 +130,7 @@ static void sampler_opts(struct train_feed *f, struct gnn_sampler_opts *s)
     s->shuffle = f->shuffle;
     s->drop_last = f->drop_last;
     s->provenance = cli_provenance();
-    s->gpu = f->gpu;
+    s->gpu = train_full() ? NULL : f->gpu; /* seeds without neighbours, found by the host */
     s->graph_memory = (enum gnn_graph_memory)f->graph_memory;
     s->graph_cache = f->graph_cache;
     s->graph_report = &f->graph;
@@ -226,7 +224,7 @@ static struct gnn_source *open_store(struct train_feed *f, struct gnn_err *e)
     s.remote = &f->sampled;
     s.count_once = f->count_once && !train_full();
     s.edge_ids = f->edge_ids && !train_full();
-    if (f->gpu) {
+    if (f->gpu && !train_full()) {
         f->cache.replicate = f->replicate.n > 0;
         cache_read(&f->cache, &f->store, &g.cache);
         g.gpu = f->gpu;
@@ -249,6 +247,9 @@ struct gnn_source *train_feed_open(struct train_feed *f)
     struct gnn_err e = {0};
     const char *name;
     f->gpu = device_open(f->device, f->comm);
+    if (train_full() && gnn_gpu_count(f->gpu) > 1)
+        cli_usage("--full-batch uses one device per rank, not %u: start as many ranks as devices",
+                  gnn_gpu_count(f->gpu));
     struct gnn_source *src;
     if (f->store_path) {
         src = open_store(f, &e);
@@ -260,7 +261,7 @@ struct gnn_source *train_feed_open(struct train_feed *f)
         src = f->gpu->ops->bring(f->gpu, src, &e);
     if (!src)
         cli_fail(&e);
-    if (f->gpu && f->store_path) {
+    if (f->gpu && f->store_path && !train_full()) {
         device_tell_graph(&f->graph);
         cache_note(&f->stats);
     }
@@ -270,7 +271,7 @@ struct gnn_source *train_feed_open(struct train_feed *f)
 void train_feed_close(struct train_feed *f, struct gnn_source *src)
 {
     gnn_source_free(src); /* its threads have counted all then */
-    if (f->gpu && f->store_path)
+    if (f->gpu && f->store_path && !train_full())
         cache_report(&f->stats, false);
     if (f->store_path && !train_full()) { /* full batches tell themselves what ranks have sent */
         ranks_tell_sample(f->comm, &f->sampled);

@@ -6,26 +6,15 @@
 
 #include "lib/model/full_impl.h"
 
-static int make_wire(struct gnn_full *f, struct full_wire *w, uint32_t tag, struct gnn_err *e)
-{
-    return gnn_exchange_init(&w->x, f->comm, gnn_comm_tag(GNN_COMM_PARTS, tag), e);
-}
-
 static int make_wires(struct gnn_full *f, struct gnn_err *e)
 {
     const uint32_t n = f->depth + 1;
     if (!(f->rows = gnn_alloc_zero(n, sizeof *f->rows, "messages", e)))
         return e->code;
     for (uint32_t i = 0; i < n + FULL_WIRES; i++)
-        if (make_wire(f, i < n ? &f->rows[i] : &f->grads[i - n], 1 + i, e))
+        if (gnn_full_wire_init(f, i < n ? &f->rows[i] : &f->grads[i - n], 1 + i, e))
             return e->code;
     return gnn_exchange_init(&f->sums, f->comm, gnn_comm_tag(GNN_COMM_PARTS, 0), e);
-}
-
-static void free_wire(struct full_wire *w)
-{
-    gnn_exchange_release(&w->x);
-    gnn_buf_release(&w->out);
 }
 
 /* Every layer has to be able to work part by part. */
@@ -82,16 +71,17 @@ void gnn_full_free(struct gnn_full *f)
     for (uint32_t i = 0; f->part && i < f->n; i++)
         gnn_full_part_free(f, &f->part[i]);
     for (uint32_t i = 0; f->rows && i <= f->depth; i++)
-        free_wire(&f->rows[i]);
+        gnn_full_wire_free(f, &f->rows[i]);
     for (uint32_t i = 0; i < FULL_WIRES; i++)
-        free_wire(&f->grads[i]);
+        gnn_full_wire_free(f, &f->grads[i]);
     gnn_free(f->rows);
     gnn_exchange_release(&f->sums);
     gnn_pass_release(&f->pass);
     f->o->release(f->o, &f->grad);
     f->o->release(f->o, &f->out);
-    gnn_buf_release(&f->slices);
-    gnn_buf_release(&f->share);
+    f->o->release_host(f->o, &f->slices);
+    f->o->release_host(f->o, &f->share);
+    f->o->release_host(f->o, &f->nodes);
     gnn_free(f->fixed);
     gnn_free(f->part);
     gnn_free(f);
@@ -99,31 +89,53 @@ void gnn_full_free(struct gnn_full *f)
 
 /* ---- the batch ---- */
 
-/* Which rows of which part the batch's seeds are. */
-static int find_seeds(struct gnn_full *f, const struct gnn_batch *b, uint32_t n, struct gnn_err *e)
+/* The batch's seeds in the host's memory. */
+static const uint32_t *fetch_seeds(struct gnn_full *f, const struct gnn_batch *b, uint32_t n,
+                                   struct gnn_err *e)
 {
-    const uint32_t t = f->m->c.target;
-    const uint64_t *book = f->s->book[t];
-    for (uint32_t i = 0; i < f->n; i++) {
-        struct full_part *p = &f->part[i];
-        p->nseeds = 0;
-        for (uint32_t j = 0; j < n; j++)
-            p->nseeds += b->type[t].node[j] >= book[p->at] && b->type[t].node[j] < book[p->at + 1];
-        if (f->o->fit(f->o, &p->seed, p->nseeds, sizeof(uint32_t), "seeds", e) ||
-            f->o->fit(f->o, &p->place, p->nseeds, sizeof(uint32_t), "seeds", e) ||
-            f->o->fit(f->o, &p->rows, (uint64_t)p->nseeds * f->m->c.outputs, sizeof(float),
-                      "outputs", e))
-            return e->code;
-        uint32_t at = 0;
-        for (uint32_t j = 0; j < n; j++) {
-            const uint64_t row = b->type[t].node[j] - book[p->at];
-            if (b->type[t].node[j] < book[p->at] || b->type[t].node[j] >= book[p->at + 1])
-                continue;
-            ((uint32_t *)p->seed.data)[at] = (uint32_t)row;
-            ((uint32_t *)p->place.data)[at++] = j;
-        }
+    const struct gnn_ops *o = f->o;
+    const uint32_t *node = b->type[f->m->c.target].node;
+    if (!o->async)
+        return node;
+    if (o->fit_host(o, &f->nodes, (uint64_t)n + 1, sizeof *node, "seeds", e))
+        return NULL;
+    if (n)
+        o->fetch(o, f->nodes.data, node, n * sizeof *node);
+    o->mark(o, GNN_OPS_MARK_NET);
+    return o->wait(o, GNN_OPS_MARK_NET, e) ? NULL : f->nodes.data;
+}
+
+/* Which rows of part p the batch's seeds are. */
+static int find_seeds(struct gnn_full *f, struct full_part *p, const uint32_t *node, uint32_t n,
+                      struct gnn_err *e)
+{
+    const uint64_t *book = f->s->book[f->m->c.target], lo = book[p->at], hi = book[p->at + 1];
+    uint32_t at = 0;
+    p->nseeds = 0;
+    for (uint32_t j = 0; j < n; j++)
+        p->nseeds += node[j] >= lo && node[j] < hi;
+    if (gnn_full_table_make(&p->seed, p->nseeds, sizeof(uint32_t), "seeds", e) ||
+        gnn_full_table_make(&p->place, p->nseeds, sizeof(uint32_t), "seeds", e))
+        return e->code;
+    for (uint32_t j = 0; j < n; j++) {
+        if (node[j] < lo || node[j] >= hi)
+            continue;
+        ((uint32_t *)p->seed.data)[at] = (uint32_t)(node[j] - lo);
+        ((uint32_t *)p->place.data)[at++] = j;
     }
-    return 0;
+    if (gnn_full_table_put(f, &p->seed, e) || gnn_full_table_put(f, &p->place, e))
+        return e->code;
+    return f->o->fit(f->o, &p->rows, (uint64_t)p->nseeds * f->m->c.outputs, sizeof(float),
+                     "outputs", e);
+}
+
+static int find_all_seeds(struct gnn_full *f, const struct gnn_batch *b, uint32_t n,
+                          struct gnn_err *e)
+{
+    const uint32_t *node = fetch_seeds(f, b, n, e);
+    for (uint32_t i = 0; !e->code && i < f->n; i++)
+        (void)!find_seeds(f, &f->part[i], node, n, e);
+    return e->code;
 }
 
 static float *outputs_of(struct gnn_full *f, struct full_part *p)
@@ -165,7 +177,7 @@ int gnn_full_forward(struct gnn_full *f, const float *params, const struct gnn_b
         gnn_full_leave(f, &f->part[i]);
     }
     const int rc = again ? 0 : gnn_full_run_forward(f, mode, e);
-    if (rc || find_seeds(f, b, n, e) || take_outputs(f, n, e))
+    if (rc || find_all_seeds(f, b, n, e) || take_outputs(f, n, e))
         return rc ? rc : e->code;
     f->evaluated = !mode->train;
     *out = f->out.data;

@@ -42,16 +42,16 @@ struct gnn_full_stats {
 
 /* Reads the adjacency of the partitions of `s` that this rank has open, and sorts their edges by
  * the sources' partitions. Collective over s->comm. The model, the store and the operations outlive
- * it; the operations are the host's. GNN_E_USAGE if one of the model's layers cannot be trained
- * this way; GNN_E_INPUT if the adjacency is damaged, or more than 2^32 edges lead from one
- * partition to another. NULL on failure. */
+ * it. GNN_E_USAGE if one of the model's layers cannot be trained this way; GNN_E_INPUT if the
+ * adjacency is damaged, or more than 2^32 edges lead from one partition to another. NULL on
+ * failure. */
 struct gnn_full *gnn_full_new(const struct gnn_model *m, struct gnn_store *s,
                               const struct gnn_full_opts *o, struct gnn_err *e) GNN_MUST_USE;
 void gnn_full_free(struct gnn_full *f); /* takes NULL */
 
 /* As gnn_net_forward, _track and _backward, for a batch that has seeds only, which are nodes of
- * this rank's partitions. Collective. Batches that are evaluated between two steps share one pass.
- */
+ * this rank's partitions; it lies where the operations are. Collective. Batches that are evaluated
+ * between two steps share one pass. */
 int gnn_full_forward(struct gnn_full *f, const float *params, const struct gnn_batch *b,
                      const struct gnn_net_mode *mode, float **out, uint32_t *rows,
                      struct gnn_err *e) GNN_MUST_USE;

@@ -49,7 +49,6 @@ static bool numbers_edges(const struct gnn_full *f)
 static int open_blocks(struct gnn_full *f, struct full_part *p, uint32_t r,
                        const struct gnn_store_adj *a, const uint64_t *book, struct gnn_err *e)
 {
-    const struct gnn_ops *o = f->o;
     struct full_block *block = p->rel[r].block;
     uint64_t *count = gnn_alloc_zero(f->k, sizeof *count, "blocks", e);
     uint64_t before = 0;
@@ -67,10 +66,10 @@ static int open_blocks(struct gnn_full *f, struct full_part *p, uint32_t r,
                      "(gnn-partition -k)",
                      gnn_store_part_path(f->s, p->at),
                      numbers_edges(f) ? "" : " from one partition");
-        else if (!o->fit(o, &b->indptr, a->rows + 1, sizeof(uint32_t), "blocks", e) &&
+        else if (!gnn_full_table_make(&b->indptr, a->rows + 1, sizeof(uint32_t), "blocks", e) &&
                  (!has_fields(f, r) ||
                   !gnn_buf_fit(&b->order, b->edges, sizeof(uint64_t), "blocks", e)))
-            (void)!o->fit(o, &b->indices, b->edges, sizeof(uint32_t), "blocks", e);
+            (void)!gnn_full_table_make(&b->indices, b->edges, sizeof(uint32_t), "blocks", e);
     }
     gnn_free(count);
     return e->code;
@@ -113,7 +112,7 @@ static int list_needed(struct full_block *b, uint64_t rows, uint32_t *number, st
     b->n = 0;
     for (uint64_t i = 0; i < rows; i++)
         b->n += number[i];
-    if (gnn_buf_fit(&b->need, b->n, sizeof *need, "rows of other parts", e))
+    if (gnn_full_table_make(&b->need, b->n, sizeof *need, "rows of other parts", e))
         return e->code;
     need = b->need.data;
     for (uint64_t i = 0, n = 0; i < rows; i++)
@@ -178,11 +177,10 @@ static int read_ask(struct gnn_full *f, struct full_part *q, uint32_t r, uint32_
     if (bad)
         return gnn_fail(e, GNN_E_RANK, "malformed request for rows of partition %u from rank %u",
                         q->at, gnn_full_rank_of(f, from));
-    if (gnn_buf_fit(&a->buf, n, sizeof *x, "rows for other parts", e))
+    if (gnn_full_table_make(&a->list, n, sizeof *x, "rows for other parts", e))
         return e->code;
     if (n)
-        memcpy(a->buf.data, x + 1, n * sizeof *x);
-    a->row = a->buf.data;
+        memcpy(a->list.data, x + 1, n * sizeof *x);
     a->n = n;
     *at = x + 1 + n;
     return 0;
@@ -204,10 +202,11 @@ static int read_asks(struct gnn_full *f, uint32_t rank, const struct gnn_span *i
 static int ask_ranks(struct gnn_full *f, struct gnn_err *e)
 {
     struct gnn_exchange *x = &f->rows[0].x;
-    struct gnn_buf *out = &f->rows[0].out;
+    struct gnn_buf out = {0};
     uint64_t words = 0;
+    int rc = 0;
     for (int write = 0; write < 2; write++) {
-        uint32_t *to = write ? out->data : NULL;
+        uint32_t *to = write ? out.data : NULL;
         for (uint32_t rank = 0; rank < f->comm->size; rank++) {
             const uint64_t n = rank == f->comm->rank ? 0 : asks_for(f, rank, to);
             x->out[rank] = (struct gnn_span){to, n * sizeof *to};
@@ -215,27 +214,48 @@ static int ask_ranks(struct gnn_full *f, struct gnn_err *e)
             if (to)
                 to += n;
         }
-        if (!write && gnn_buf_fit(out, words, sizeof *to, "rows of other parts", e))
+        if (!write && gnn_buf_fit(&out, words, sizeof *to, "rows of other parts", e))
             return e->code;
     }
-    const int rc = gnn_comm_exchange(f->comm, x, e);
+    rc = gnn_comm_exchange(f->comm, x, e);
+    gnn_buf_release(&out);
     for (uint32_t rank = 0; !rc && rank < f->comm->size; rank++)
-        if (rank != f->comm->rank && read_asks(f, rank, &x->in[rank], e))
-            return e->code;
+        if (rank != f->comm->rank)
+            rc = read_asks(f, rank, &x->in[rank], e);
     return rc;
+}
+
+/* When ranks know what they ask of each other, the lists are only used by operations. */
+static int put_lists(struct gnn_full *f, uint32_t r, struct gnn_err *e)
+{
+    for (uint32_t i = 0; i < f->n; i++)
+        for (uint32_t q = 0; q < f->k; q++) {
+            struct full_ask *a = gnn_full_ask(f, &f->part[i], r, q);
+            if (gnn_full_table_put(f, &f->part[i].rel[r].block[q].need, e) ||
+                gnn_full_table_put(f, &a->list, e))
+                return e->code;
+            a->row = a->list.data;
+        }
+    return 0;
 }
 
 static int ask_for_rows(struct gnn_full *f, struct gnn_err *e)
 {
-    for (uint32_t r = 0; r < f->m->c.netypes; r++)
-        for (uint32_t i = 0; is_used(f, r) && i < f->n; i++)
+    const int rc = f->comm->size > 1 ? ask_ranks(f, e) : 0;
+    for (uint32_t r = 0; !rc && r < f->m->c.netypes; r++) {
+        if (!is_used(f, r))
+            continue;
+        if (put_lists(f, r, e))
+            return e->code;
+        for (uint32_t i = 0; i < f->n; i++)
             for (uint32_t j = 0; j < f->n; j++) {
                 const struct full_block *b = &f->part[i].rel[r].block[f->part[j].at];
                 struct full_ask *a = gnn_full_ask(f, &f->part[j], r, f->part[i].at);
                 a->row = b->need.data;
                 a->n = b->n;
             }
-    return f->comm->size > 1 ? ask_ranks(f, e) : 0;
+    }
+    return rc;
 }
 
 /* ---- factors ---- */
@@ -245,28 +265,32 @@ static enum gnn_adj_norm norm_of(const struct gnn_full *f)
     return gnn_layer_variant(&f->m->c)->norm;
 }
 
-/* The own nodes' numbers out of those of all nodes. */
+/* Factors are made on the host, wherever the operations are: they come from the store's arrays.
+ *
+ * The own nodes' numbers out of those of all nodes. */
 static int keep_own(struct gnn_full *f, struct full_part *p, uint32_t r, const void *all,
-                    struct gnn_buf *to, struct gnn_err *e)
+                    struct full_table *to, struct gnn_err *e)
 {
     const uint32_t t = etype_of(f, r)->dst;
     const uint64_t n = gnn_store_owned(f->s, p->at, t);
-    if (f->o->fit(f->o, to, n, sizeof(uint32_t), "degrees", e))
+    if (gnn_full_table_make(to, n, sizeof(uint32_t), "degrees", e))
         return e->code;
-    f->o->put(f->o, to->data, (const uint32_t *)all + f->s->book[t][p->at], n * sizeof(uint32_t));
+    if (n)
+        memcpy(to->data, (const uint32_t *)all + f->s->book[t][p->at], n * sizeof(uint32_t));
     return 0;
 }
 
 static int take_weights(struct gnn_full *f, uint32_t r, struct gnn_err *e)
 {
+    const struct gnn_ops *o = &gnn_ops_cpu;
     float *degree = NULL, *loop = NULL;
     (void)!gnn_store_weights(f->s, r, f->m->c.edge_weight, &degree, &loop, e);
     for (uint32_t i = 0; !e->code && i < f->n; i++) {
         struct full_part *p = &f->part[i];
         const uint32_t t = etype_of(f, r)->dst;
         if (!keep_own(f, p, r, loop, &p->rel[r].loop, e))
-            f->o->weight_degrees(f->o, degree + f->s->book[t][p->at],
-                                 gnn_store_owned(f->s, p->at, t), p->rel[r].node.data);
+            o->weight_degrees(o, degree + f->s->book[t][p->at], gnn_store_owned(f->s, p->at, t),
+                              p->rel[r].node.data);
     }
     gnn_free(degree);
     gnn_free(loop);
@@ -275,15 +299,15 @@ static int take_weights(struct gnn_full *f, uint32_t r, struct gnn_err *e)
 
 static int take_degrees(struct gnn_full *f, uint32_t r, struct gnn_err *e)
 {
-    const struct gnn_ops *o = f->o;
+    const struct gnn_ops *o = &gnn_ops_cpu;
     const uint32_t t = etype_of(f, r)->dst;
     uint32_t *degree;
     if (gnn_store_degrees(f->s, r, &degree, e))
         return e->code;
     for (uint32_t i = 0; !e->code && i < f->n; i++) {
         const uint64_t n = gnn_store_owned(f->s, f->part[i].at, t);
-        struct gnn_buf *node = &f->part[i].rel[r].node;
-        if (!o->fit(o, node, n, sizeof(float), "degrees", e) &&
+        struct full_table *node = &f->part[i].rel[r].node;
+        if (!gnn_full_table_make(node, n, sizeof(float), "degrees", e) &&
             !keep_own(f, &f->part[i], r, degree, &f->part[i].rel[r].count, e))
             o->gcn_degrees(o, degree + f->s->book[t][f->part[i].at], n, node->data);
     }
@@ -296,15 +320,15 @@ static int take_degrees(struct gnn_full *f, uint32_t r, struct gnn_err *e)
 static int make_factors(struct gnn_full *f, struct full_part *p, uint32_t r,
                         const struct gnn_store_adj *a, const uint64_t *book, struct gnn_err *e)
 {
-    const struct gnn_ops *o = f->o;
+    const struct gnn_ops *o = &gnn_ops_cpu;
     struct full_rel *x = &p->rel[r];
     const uint32_t rows = (uint32_t)a->rows;
     const bool loops = norm_of(f) == GNN_ADJ_SYMMETRIC;
     const char *weight = f->m->c.edge_weight;
     struct gnn_buf widened = {0};
     uint32_t *index = NULL;
-    if (o->fit(o, &x->row, rows, sizeof(float), "row factors", e) ||
-        (loops && o->fit(o, &x->diag, rows, sizeof(float), "diagonal", e)) ||
+    if (gnn_full_table_make(&x->row, rows, sizeof(float), "row factors", e) ||
+        (loops && gnn_full_table_make(&x->diag, rows, sizeof(float), "diagonal", e)) ||
         (loops && !(index = gnn_alloc(a->edges, sizeof *index, "factors", e))))
         return e->code;
     for (uint64_t i = 0; loops && i < a->edges; i++) {
@@ -356,29 +380,52 @@ static int close_block(struct gnn_full *f, struct full_part *p, uint32_t r, uint
     const bool own = q == p->at, norm = norm_of(f) == GNN_ADJ_SYMMETRIC;
     const uint32_t rows = (uint32_t)gnn_store_owned(f->s, p->at, etype_of(f, r)->dst);
     const bool numbered = b->value.data || numbers_edges(f);
-    b->seg = (struct gnn_csr){.n = rows,
-                              .indptr = b->indptr.data,
-                              .indices = b->indices.data,
-                              .value = b->value.data,
-                              .row = x->row.data,
-                              .col = !norm ? NULL
-                                     : own ? x->node.data
-                                           : b->node.data,
-                              .diag = norm && own ? x->diag.data : NULL,
-                              .ndiag = norm && own ? rows : 0};
-    if (o->fit(o, &b->tptr, (uint64_t)b->n + 1, sizeof(uint32_t), "transposed blocks", e) ||
+    if (gnn_full_table_make(&b->csr, 2, sizeof(struct gnn_csr), "blocks", e) ||
+        o->fit(o, &b->tptr, (uint64_t)b->n + 1, sizeof(uint32_t), "transposed blocks", e) ||
         o->fit(o, &b->tidx, b->edges, sizeof(uint32_t), "transposed blocks", e) ||
         (numbered && o->fit(o, &b->tedge, b->edges, sizeof(uint32_t), "transposed blocks", e)))
         return e->code;
-    o->transpose(o, &b->seg, 1, b->n, b->edges, b->tptr.data, b->tidx.data,
+    struct gnn_csr *seg = b->csr.data, *back = seg + 1;
+    *seg = (struct gnn_csr){.n = rows,
+                            .indptr = b->indptr.data,
+                            .indices = b->indices.data,
+                            .value = b->value.data,
+                            .row = x->row.data,
+                            .col = !norm ? NULL
+                                   : own ? x->node.data
+                                         : b->node.data,
+                            .diag = norm && own ? x->diag.data : NULL,
+                            .ndiag = norm && own ? rows : 0};
+    *back = *seg;
+    back->n = b->n;
+    back->indptr = b->tptr.data;
+    back->indices = b->tidx.data;
+    back->edge = numbered ? b->tedge.data : NULL;
+    back->row = seg->col;
+    back->col = seg->row;
+    if (gnn_full_table_put(f, &b->csr, e))
+        return e->code;
+    o->transpose(o, b->csr.data, 1, b->n, b->edges, b->tptr.data, b->tidx.data,
                  numbered ? b->tedge.data : NULL);
-    b->back = b->seg;
-    b->back.n = b->n;
-    b->back.indptr = b->tptr.data;
-    b->back.indices = b->tidx.data;
-    b->back.edge = numbered ? b->tedge.data : NULL;
-    b->back.row = b->seg.col;
-    b->back.col = b->seg.row;
+    return 0;
+}
+
+/* When all of a relation has been made on the host. */
+static int put_part(struct gnn_full *f, struct full_part *p, uint32_t r, struct gnn_err *e)
+{
+    struct full_rel *x = &p->rel[r];
+    gnn_full_table_free(f, &x->count);
+    gnn_full_table_free(f, &x->loop);
+    if (gnn_full_table_put(f, &x->node, e) || gnn_full_table_put(f, &x->row, e) ||
+        gnn_full_table_put(f, &x->diag, e) || gnn_full_table_put(f, &x->mean, e))
+        return e->code;
+    for (uint32_t q = 0; q < f->k; q++) {
+        struct full_block *b = &x->block[q];
+        if (gnn_full_table_put(f, &b->indptr, e) || gnn_full_table_put(f, &b->indices, e) ||
+            gnn_full_table_put(f, &b->value, e) || gnn_full_table_put(f, &b->feature, e) ||
+            gnn_full_table_put(f, &b->id, e))
+            return e->code;
+    }
     return 0;
 }
 
@@ -391,7 +438,9 @@ static int make_part(struct gnn_full *f, struct full_part *p, uint32_t r, struct
         fill_blocks(f, p, r, &a, book, e) || list_all_needed(f, p, r, e) ||
         (has_fields(f, r) && gnn_full_edges_read(f, p, r, &a, e)))
         return e->code;
-    return norm_of(f) == GNN_ADJ_SUM ? 0 : make_factors(f, p, r, &a, book, e);
+    if (norm_of(f) != GNN_ADJ_SUM && make_factors(f, p, r, &a, book, e))
+        return e->code;
+    return put_part(f, p, r, e);
 }
 
 int gnn_full_blocks_make(struct gnn_full *f, struct gnn_err *e)
@@ -430,23 +479,23 @@ void gnn_full_blocks_free(struct gnn_full *f, struct full_part *p)
         struct full_rel *x = &p->rel[r];
         for (uint32_t q = 0; x->block && q < f->k; q++) {
             struct full_block *b = &x->block[q];
-            gnn_buf_release(&b->need);
-            gnn_buf_release(&b->order);
-            struct gnn_buf *const buf[] = {&b->indptr, &b->indices, &b->tptr, &b->tidx, &b->node,
-                                           &b->value,  &b->feature, &b->id,   &b->tedge};
+            struct full_table *const table[] = {&b->need,    &b->indptr, &b->indices, &b->value,
+                                                &b->feature, &b->id,     &b->csr};
+            struct gnn_buf *const buf[] = {&b->tptr, &b->tidx, &b->tedge, &b->node};
+            for (size_t i = 0; i < sizeof table / sizeof *table; i++)
+                gnn_full_table_free(f, table[i]);
             for (size_t i = 0; i < sizeof buf / sizeof *buf; i++)
                 o->release(o, buf[i]);
+            gnn_buf_release(&b->order);
         }
         gnn_free(x->block);
-        o->release(o, &x->node);
-        o->release(o, &x->row);
-        o->release(o, &x->diag);
-        o->release(o, &x->count);
-        o->release(o, &x->loop);
-        o->release(o, &x->mean);
+        struct full_table *const table[] = {&x->node,  &x->row,  &x->diag,
+                                            &x->count, &x->loop, &x->mean};
+        for (size_t i = 0; i < sizeof table / sizeof *table; i++)
+            gnn_full_table_free(f, table[i]);
     }
     for (uint64_t i = 0; p->ask && i < (uint64_t)nr * f->k; i++)
-        gnn_buf_release(&p->ask[i].buf);
+        gnn_full_table_free(f, &p->ask[i].list);
     gnn_free(p->rel);
     gnn_free(p->ask);
 }

@@ -29,11 +29,11 @@ const float *gnn_full_edge_field(struct gnn_full *f, struct full_part *p, uint32
 }
 
 /* Rows of a field in the order of the block's edges. */
-static int sort_field(struct gnn_full *f, const struct full_block *b, const float *x,
-                      uint32_t width, struct gnn_buf *to, struct gnn_err *e)
+static int sort_field(const struct full_block *b, const float *x, uint32_t width,
+                      struct full_table *to, struct gnn_err *e)
 {
     const uint64_t *order = b->order.data;
-    if (f->o->fit(f->o, to, (uint64_t)b->edges * width, sizeof(float), "fields of edges", e))
+    if (gnn_full_table_make(to, (uint64_t)b->edges * width, sizeof(float), "fields of edges", e))
         return e->code;
     float *y = to->data;
     for (uint64_t i = 0; i < b->edges; i++)
@@ -57,7 +57,7 @@ static int sort_ids(struct gnn_full *f, struct full_part *p, uint32_t r, struct 
     for (uint32_t q = 0; q < f->k; q++) {
         struct full_block *b = &p->rel[r].block[q];
         const uint64_t *order = b->order.data;
-        if (f->o->fit(f->o, &b->id, b->edges, sizeof(uint64_t), "edge ids", e))
+        if (gnn_full_table_make(&b->id, b->edges, sizeof(uint64_t), "edge ids", e))
             return e->code;
         for (uint64_t i = 0; i < b->edges; i++)
             ((uint64_t *)b->id.data)[i] = id ? ((const uint64_t *)id->data)[order[i]] : order[i];
@@ -72,16 +72,17 @@ static int average_features(struct gnn_full *f, struct full_part *p, uint32_t r,
 {
     const struct gnn_model_etype *t = &f->m->c.etype[r];
     const uint64_t first = f->s->book[t->src][p->at];
-    struct gnn_buf *mean = &p->rel[r].mean;
+    struct full_table *mean = &p->rel[r].mean;
     uint32_t *index = NULL;
-    if (t->src != t->dst || f->o->fit(f->o, mean, a->rows * t->features, sizeof(float), "means", e))
+    if (t->src != t->dst ||
+        gnn_full_table_make(mean, a->rows * t->features, sizeof(float), "means", e))
         return e->code;
     if (!(index = gnn_alloc(a->edges, sizeof *index, "means", e)))
         return e->code;
     for (uint64_t i = 0; i < a->edges; i++)
         index[i] = a->indices[i] - first < a->rows ? (uint32_t)(a->indices[i] - first) : UINT32_MAX;
     const struct gnn_csr whole = {.n = (uint32_t)a->rows, .indptr64 = a->indptr, .indices = index};
-    f->o->edge_means(f->o, &whole, 1, 0, whole.n, x, 0, t->features, mean->data);
+    gnn_ops_cpu.edge_means(&gnn_ops_cpu, &whole, 1, 0, whole.n, x, 0, t->features, mean->data);
     gnn_free(index);
     return 0;
 }
@@ -101,8 +102,8 @@ int gnn_full_edges_read(struct gnn_full *f, struct full_part *p, uint32_t r,
         (void)!sort_ids(f, p, r, e);
     for (uint32_t q = 0; !e->code && q < f->k; q++) {
         struct full_block *b = &p->rel[r].block[q];
-        if ((w && sort_field(f, b, w, 1, &b->value, e)) ||
-            (x && sort_field(f, b, x, width, &b->feature, e)))
+        if ((w && sort_field(b, w, 1, &b->value, e)) ||
+            (x && sort_field(b, x, width, &b->feature, e)))
             break;
         gnn_buf_release(&b->order);
     }

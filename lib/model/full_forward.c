@@ -211,6 +211,16 @@ static int make_stage(struct gnn_full *f, struct stage_args *x, struct gnn_err *
                : 0;
 }
 
+/* The store's features, where the operations are; brought there once. */
+static void *bring_features(struct gnn_full *f, struct full_part *p, uint32_t t,
+                            const struct gnn_tensor *x, struct gnn_err *e)
+{
+    uint64_t bytes;
+    if (!gnn_tensor_bytes(x, &bytes))
+        return NULL;
+    return (void *)gnn_full_bring(f, &p->features[t], x->data, bytes, "features", e);
+}
+
 static int make_input(struct gnn_full *f, struct full_part *p, uint32_t t,
                       const struct gnn_net_mode *mode, struct gnn_err *e)
 {
@@ -221,7 +231,11 @@ static int make_input(struct gnn_full *f, struct full_part *p, uint32_t t,
                      (x->ndim == 2 ? x->shape[1] : 1) != c->width))
         return gnn_fail(e, GNN_E_INPUT, "%s: no features node/%s/x of width %u",
                         gnn_store_part_path(f->s, p->at), c->name, c->width);
-    return gnn_net_input(&p->net, t, x, mode, e);
+    if (!x)
+        return gnn_net_input(&p->net, t, NULL, mode, e);
+    struct gnn_tensor there = *x;
+    there.data = p->features[t].data ? p->features[t].data : bring_features(f, p, t, x, e);
+    return e->code ? e->code : gnn_net_input(&p->net, t, &there, mode, e);
 }
 
 static int make_inputs(struct gnn_full *f, const struct gnn_net_mode *mode, struct gnn_err *e)

@@ -11,32 +11,42 @@ enum { FULL_DEPTH_MAX = 1024 }; /* rounds under way: each has a tag of its own *
 enum { FULL_WIRES = 2 };        /* of gradients: of this round, and of the one before */
 enum { FULL_SPARE = 2 }; /* buffers of gradients in turn: of a stage, and of the one before */
 
+/* What is made in the host's memory and then used where the operations are; on the host that is the
+ * same memory. Zeroed object = empty. */
+struct full_table {
+    void *data; /* where it is: the host's memory, and after _put the operations' */
+    struct gnn_buf made, there;
+    uint64_t bytes;
+    const char *what;
+};
+
 /* The edges of a relation that lead from one partition into another. n: the rows of the source
- * partition that they use; need: their numbers there, ascending, in the host's memory; of the own
- * partition all rows, without a list. */
+ * partition that they use; need: their numbers there, ascending; of the own partition all rows,
+ * without a list. */
 struct full_block {
     uint32_t n;
-    struct gnn_buf need;
-    uint32_t edges, number;         /* those of the blocks before, where layers number edges */
-    struct gnn_buf indptr, indices; /* (rows+1), (edges) among the n */
-    struct gnn_buf tptr, tidx;      /* transposed: (n+1), (edges) */
-    struct gnn_buf node;            /* (n) factors of the sources, where the norm needs them */
+    struct full_table need;
+    uint32_t edges, number;            /* those of the blocks before, where layers number edges */
+    struct full_table indptr, indices; /* (rows+1), (edges) among the n */
+    struct gnn_buf tptr, tidx;         /* transposed: (n+1), (edges) */
+    struct gnn_buf node;               /* (n) factors of the sources, where the norm needs them */
     struct gnn_buf order; /* (edges) their numbers in the store, until their fields are read */
-    struct gnn_buf value, feature; /* (edges), (edges, features) what layers use of them, */
-    struct gnn_buf id, tedge;      /* (edges) u64; and their numbers in the transposed block */
-    struct gnn_csr seg, back;      /* views of the above */
+    struct full_table value, feature; /* (edges), (edges, features) what layers use of them, */
+    struct full_table id;             /* (edges) u64; */
+    struct gnn_buf tedge;             /* and their numbers in the transposed block */
+    struct full_table csr;            /* struct gnn_csr [2]: the block, and transposed */
 };
 struct full_rel {
-    struct full_block *block;       /* [k] by source part */
-    struct gnn_buf node, row, diag; /* factors of the part's own nodes (struct gnn_adj), */
-    struct gnn_buf count, loop;     /* and with weights of edges what these are made of; */
-    struct gnn_buf mean;            /* means of the edges' features, for loops */
+    struct full_block *block;          /* [k] by source part */
+    struct full_table node, row, diag; /* factors of the part's own nodes (struct gnn_adj), */
+    struct full_table count, loop;     /* and with weights of edges what these are made of; */
+    struct full_table mean;            /* means of the edges' features, for loops */
 };
 /* Rows of a part that another one uses. */
 struct full_ask {
     const uint32_t *row; /* (n); of a part of this rank, that one's `need` */
     uint32_t n;
-    struct gnn_buf buf;
+    struct full_table list;
 };
 
 struct full_part {
@@ -44,7 +54,8 @@ struct full_part {
     struct gnn_net net;                /* its rows, and what layers keep of them */
     struct gnn_batch batch;            /* its nodes, as the net wants them: all of them, no edges */
     struct gnn_batch_type *type;       /* [nntypes] the batch's */
-    struct gnn_buf *id;                /* [nntypes] where the store has none */
+    struct full_table *id;             /* [nntypes] their original ids, unless in the store */
+    struct gnn_buf *features;          /* [nntypes] the store's, where the operations are */
     struct full_rel *rel;              /* [netypes] */
     struct full_ask *ask;              /* [netypes][k] */
     const float *table;                /* during rounds: its rows that others fetch, */
@@ -52,17 +63,24 @@ struct full_part {
     const float *view;                 /* and the rows that it has fetched in this round */
     struct gnn_buf fetched, pushed[2]; /* from a part of this rank; gradients for another part */
     struct gnn_buf dmessages;
-    struct gnn_buf *spare;            /* [FULL_SPARE] gradients of rows that are needed no more */
-    struct gnn_buf *kept;             /* [nconvs][k] rows of other partitions, if they are kept */
-    struct gnn_buf seed, place, rows; /* of the batch: its rows, where they are in it; scratch */
+    struct gnn_buf *spare;         /* [FULL_SPARE] gradients of rows that are needed no more */
+    struct gnn_buf *kept;          /* [nconvs][k] rows of other partitions, if they are kept */
+    struct full_table seed, place; /* of the batch: its rows, and where they are in it; */
+    struct gnn_buf rows;           /* scratch */
     uint32_t nseeds;
-    double *sum; /* its moments for a batch norm, then the number of its rows */
+    struct gnn_buf moments; /* the host's, */
+    double *sum;            /* its moments for a batch norm, then the number of its rows */
 };
 
-/* What is under way between ranks: of one round. */
+/* What is under way between ranks: of one round. Messages are packed and used where the operations
+ * are; there the spans of x.out lie in `out`. */
 struct full_wire {
     struct gnn_exchange x;
     struct gnn_buf out;
+    struct gnn_span *in;      /* [size] what each rank has sent, valid until the next _begin */
+    struct gnn_span *brought; /* from devices: this, */
+    struct gnn_buf arrived;   /* what it points to, */
+    struct gnn_buf host;      /* and what is sent, in the host's memory */
 };
 
 struct gnn_full {
@@ -77,11 +95,13 @@ struct gnn_full {
     uint32_t depth;
     enum gnn_full_remote remote;
     struct gnn_exchange sums; /* of numbers of parts */
-    struct gnn_buf grad, slices, share;
-    double *sum; /* of numbers of parts */
+    struct gnn_buf grad;
+    struct gnn_buf slices, share; /* the host's */
+    double *sum;                  /* of numbers of parts */
     struct gnn_buf out;
-    bool *fixed;    /* [nconvs] what it has gathered of the features will do again */
-    bool evaluated; /* the rows are those of an evaluation with the current parameters */
+    struct gnn_buf nodes; /* the host's: the batch's */
+    bool *fixed;          /* [nconvs] what it has gathered of the features will do again */
+    bool evaluated;       /* the rows are those of an evaluation with the current parameters */
     struct gnn_full_stats stats;
 };
 
@@ -112,6 +132,17 @@ static inline struct full_ask *gnn_full_ask(const struct gnn_full *f, struct ful
     return &p->ask[(size_t)r * f->k + of];
 }
 
+/* _bring: `bytes` bytes of the host's memory, which stays, where the operations are: there, or in
+ * `room`. NULL on failure. _make: room in the host's memory; _put: moves the table to where the
+ * operations are, unless it was never made. */
+const void *gnn_full_bring(const struct gnn_full *f, struct gnn_buf *room, const void *host,
+                           uint64_t bytes, const char *what, struct gnn_err *e) GNN_MUST_USE;
+int gnn_full_table_make(struct full_table *t, uint64_t n, size_t size, const char *what,
+                        struct gnn_err *e) GNN_MUST_USE;
+int gnn_full_table_put(const struct gnn_full *f, struct full_table *t,
+                       struct gnn_err *e) GNN_MUST_USE;
+void gnn_full_table_free(const struct gnn_full *f, struct full_table *t);
+
 /* Makes the blocks of all relations that the model uses, tells partitions what they need of each
  * other, and makes factors. */
 int gnn_full_blocks_make(struct gnn_full *f, struct gnn_err *e) GNN_MUST_USE;
@@ -131,7 +162,7 @@ struct full_flow {
     bool kept;                   /* ... or have been, and are used again */
 };
 /* What goes between two partitions in a round of x: d columns of n rows of partition `owner`, whose
- * numbers there are `row`, ascending, in the host's memory. One of the two is of this rank; both
+ * numbers there are `row`, ascending. One of the two is of this rank; both
  * ranks find the same. `user` makes of them what it works with, n rows of d floats, and leaves as
  * many gradients. */
 struct full_message {
@@ -140,7 +171,8 @@ struct full_message {
 };
 struct full_message gnn_full_message(const struct gnn_full *f, const struct full_flow *x,
                                      uint32_t owner, uint32_t user);
-/* Its length as it is sent, the same for rows and for gradients. */
+/* Messages, too, are where the operations are. Its length as it is sent, the same for rows and for
+ * gradients. */
 uint64_t gnn_full_message_bytes(const struct full_message *m);
 /* _pack_rows: from the rows of the owner's `table` into a message; _unpack_rows: from a message to
  * the rows of the user. These are in `room` or in the message, and stay until either is changed.
@@ -159,6 +191,15 @@ void gnn_full_add_gradients(struct gnn_full *f, const struct full_message *m, co
                             float *into);
 int gnn_full_hand_gradients(struct gnn_full *f, const struct full_message *m, const float *grad,
                             float *into, struct gnn_err *e) GNN_MUST_USE;
+
+/* As gnn_comm_ops.begin and end. */
+int gnn_full_wire_init(const struct gnn_full *f, struct full_wire *w, uint32_t tag,
+                       struct gnn_err *e) GNN_MUST_USE;
+void gnn_full_wire_free(const struct gnn_full *f, struct full_wire *w);
+int gnn_full_wire_begin(const struct gnn_full *f, struct full_wire *w,
+                        struct gnn_err *e) GNN_MUST_USE;
+int gnn_full_wire_end(const struct gnn_full *f, struct full_wire *w,
+                      struct gnn_err *e) GNN_MUST_USE;
 
 /* `use` is called for each partition and round, with p->view. */
 typedef int full_use(struct gnn_full *f, struct full_part *p, uint32_t c, void *arg,

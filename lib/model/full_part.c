@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A partition's memory, and the scratch memory that partitions share. */
-#include <string.h>
-
 #include "lib/model/full_impl.h"
 
 void gnn_full_enter(struct gnn_full *f, struct full_part *p)
@@ -21,7 +19,8 @@ void gnn_full_leave(struct gnn_full *f, struct full_part *p)
 
 void gnn_full_keep_sums(struct full_part *p, uint64_t w, uint64_t rows)
 {
-    memcpy(p->sum, p->net.pass.sums.data, 2 * w * sizeof(double));
+    const struct gnn_ops *o = p->net.pass.o;
+    o->fetch(o, p->sum, p->net.pass.sums.data, 2 * w * sizeof(double));
     p->sum[2 * w] = (double)rows;
 }
 
@@ -29,9 +28,9 @@ void gnn_full_view(const struct full_part *p, struct gnn_conv_run *c, uint32_t q
 {
     const struct full_block *b = &p->rel[c->conv->rel].block[q];
     struct gnn_adj *a = &c->adj;
-    a->seg = &b->seg;
+    a->seg = b->csr.data;
     a->nseg = 1;
-    a->back = &b->back;
+    a->back = a->seg + 1;
     a->nsrc = b->n;
     c->elsewhere = q != p->at;
     a->edges = b->edges;
@@ -59,15 +58,19 @@ static int set_ids(struct gnn_full *f, struct full_part *p, uint32_t t, struct g
     const uint64_t n = gnn_store_owned(f->s, p->at, t);
     const struct gnn_tensor *id =
         gnn_store_findf(f->s, p->at, "node/%s/id", f->s->meta.schema.ntype[t].name);
-    p->type[t].node = id ? id->data : NULL;
-    if (id)
-        return 0;
-    if (gnn_buf_fit(&p->id[t], n, sizeof(uint32_t), "ids", e))
+    if (id) {
+        p->type[t].node =
+            gnn_full_bring(f, &p->id[t].there, id->data, n * sizeof(uint32_t), "ids", e);
+        return e->code;
+    }
+    if (gnn_full_table_make(&p->id[t], n, sizeof(uint32_t), "ids", e))
         return e->code;
     uint32_t *x = p->id[t].data;
     for (uint64_t i = 0; i < n; i++)
         x[i] = (uint32_t)(f->s->book[t][p->at] + i);
-    p->type[t].node = x;
+    if (gnn_full_table_put(f, &p->id[t], e))
+        return e->code;
+    p->type[t].node = p->id[t].data;
     return 0;
 }
 
@@ -90,7 +93,10 @@ int gnn_full_part_make(struct gnn_full *f, struct full_part *p, uint32_t at, str
     p->ask = gnn_alloc_zero((uint64_t)m->c.netypes * f->k, sizeof *p->ask, "parts", e);
     p->kept = gnn_alloc_zero((uint64_t)m->nconvs * f->k, sizeof *p->kept, "parts", e);
     p->spare = gnn_alloc_zero(FULL_SPARE, sizeof *p->spare, "parts", e);
-    p->sum = gnn_alloc_zero(2 * widest + 1, sizeof *p->sum, "parts", e);
+    p->features = gnn_alloc_zero(nt, sizeof *p->features, "parts", e);
+    if (f->o->fit_host(f->o, &p->moments, 2 * widest + 1, sizeof *p->sum, "moments", e))
+        return e->code;
+    p->sum = p->moments.data;
     p->batch = (struct gnn_batch){.type = p->type, .nntypes = nt, .netypes = m->c.netypes};
     p->net.b = &p->batch;
     for (uint32_t t = 0; !e->code && t < nt; t++)
@@ -102,10 +108,17 @@ void gnn_full_part_free(struct gnn_full *f, struct full_part *p)
 {
     const struct gnn_ops *o = f->o;
     gnn_full_blocks_free(f, p);
-    for (uint32_t t = 0; p->id && t < f->m->c.nntypes; t++)
-        gnn_buf_release(&p->id[t]);
+    for (uint32_t t = 0; t < f->m->c.nntypes; t++) {
+        if (p->id)
+            gnn_full_table_free(f, &p->id[t]);
+        if (p->features)
+            o->release(o, &p->features[t]);
+    }
+    gnn_full_table_free(f, &p->seed);
+    gnn_full_table_free(f, &p->place);
+    o->release_host(o, &p->moments);
     struct gnn_buf *const buf[] = {&p->fetched, &p->pushed[0], &p->pushed[1], &p->dmessages,
-                                   &p->seed,    &p->place,     &p->rows};
+                                   &p->rows};
     for (size_t i = 0; i < sizeof buf / sizeof *buf; i++)
         o->release(o, buf[i]);
     for (uint32_t i = 0; p->spare && i < FULL_SPARE; i++)
@@ -116,6 +129,6 @@ void gnn_full_part_free(struct gnn_full *f, struct full_part *p)
     gnn_free(p->kept);
     gnn_free(p->type);
     gnn_free(p->id);
-    gnn_free(p->sum);
+    gnn_free(p->features);
     gnn_net_release(&p->net);
 }

@@ -110,18 +110,18 @@ static int send_round(struct gnn_full *f, struct full_wire *w, const struct full
             if (to)
                 to += n;
         }
-        if (!write && gnn_buf_fit(&w->out, bytes, 1, "messages", e))
+        if (!write && f->o->fit(f->o, &w->out, bytes, 1, "messages", e))
             return e->code;
     }
     hand_on_room(f, &w->x, c, back);
-    return f->comm->ops->begin(f->comm, &w->x, e);
+    return gnn_full_wire_begin(f, w, e);
 }
 
 /* The next rows in what a rank has sent, `bytes` of them; *at is what was read before. */
 static int find_rows(const struct full_wire *w, uint32_t rank, uint64_t *at, uint64_t bytes,
                      const void **rows, struct gnn_err *e)
 {
-    const struct gnn_span *in = &w->x.in[rank];
+    const struct gnn_span *in = &w->in[rank];
     if (in->bytes < *at || in->bytes - *at < bytes)
         return gnn_fail(e, GNN_E_RANK, "malformed rows from rank %u: %llu bytes instead of %llu",
                         rank, (unsigned long long)in->bytes, (unsigned long long)(*at + bytes));
@@ -134,7 +134,7 @@ static int find_rows(const struct full_wire *w, uint32_t rank, uint64_t *at, uin
 static int receive_rows(struct gnn_full *f, struct full_wire *w, const struct full_flow *x,
                         uint32_t c, struct gnn_err *e)
 {
-    const int rc = f->comm->ops->end(f->comm, &w->x, e);
+    const int rc = gnn_full_wire_end(f, w, e);
     if (rc)
         return rc;
     for (uint32_t rank = 0; rank < f->comm->size; rank++) {
@@ -237,7 +237,7 @@ int gnn_full_fetch(struct gnn_full *f, const struct full_flow *x, full_use *use,
 static int receive_gradients(struct gnn_full *f, struct full_wire *w, const struct full_flow *x,
                              uint32_t c, struct gnn_err *e)
 {
-    const int rc = f->comm->ops->end(f->comm, &w->x, e);
+    const int rc = gnn_full_wire_end(f, w, e);
     uint64_t *at = rc ? NULL : gnn_alloc_zero(f->comm->size, sizeof *at, "gradients", e);
     for (uint32_t i = 0; at && !e->code && i < f->n; i++) {
         struct full_part *q = &f->part[i];
@@ -314,8 +314,11 @@ int gnn_full_push(struct gnn_full *f, const struct full_flow *x, bool fetches, f
 int gnn_full_sum_numbers(struct gnn_full *f, uint64_t n, struct gnn_err *e)
 {
     struct gnn_exchange *x = &f->sums;
-    if (gnn_buf_fit(&f->share, f->n * n, sizeof(double), "sums", e) ||
-        gnn_buf_fit(&f->slices, n, sizeof(double), "sums", e))
+    const struct gnn_ops *o = f->o;
+    o->mark(o, GNN_OPS_MARK_NET);
+    if (o->wait(o, GNN_OPS_MARK_NET, e) ||
+        o->fit_host(o, &f->share, f->n * n, sizeof(double), "sums", e) ||
+        o->fit_host(o, &f->slices, n, sizeof(double), "sums", e))
         return e->code;
     for (uint32_t i = 0; i < f->n; i++)
         memcpy((double *)f->share.data + i * n, f->part[i].sum, n * sizeof(double));
@@ -342,7 +345,8 @@ static void slice_of(const struct gnn_full *f, uint32_t rank, uint64_t *from, ui
 
 static int send_slices(struct gnn_full *f, struct gnn_exchange *x, struct gnn_err *e)
 {
-    if (gnn_buf_fit(&f->slices, f->n * f->m->trained, sizeof(float), "gradients", e))
+    const struct gnn_ops *o = f->o;
+    if (o->fit_host(o, &f->slices, f->n * f->m->trained, sizeof(float), "gradients", e))
         return e->code;
     float *to = f->slices.data;
     for (uint32_t rank = 0; rank < f->comm->size; rank++) {
@@ -350,11 +354,13 @@ static int send_slices(struct gnn_full *f, struct gnn_exchange *x, struct gnn_er
         slice_of(f, rank, &from, &end);
         x->out[rank] = (struct gnn_span){to, f->n * (end - from) * sizeof *to};
         for (uint32_t i = 0; i < f->n; i++, to += end - from)
-            memcpy(to, f->part[i].net.pass.grad + from, (end - from) * sizeof *to);
+            o->fetch(o, to, f->part[i].net.pass.grad + from, (end - from) * sizeof *to);
     }
-    return gnn_comm_exchange(f->comm, x, e);
+    o->mark(o, GNN_OPS_MARK_NET);
+    return o->wait(o, GNN_OPS_MARK_NET, e) ? e->code : gnn_comm_exchange(f->comm, x, e);
 }
 
+/* Slices come to the host's memory, and are added up there. */
 static int add_slices(struct gnn_full *f, const struct gnn_exchange *x, float *sum,
                       struct gnn_err *e)
 {
@@ -367,39 +373,44 @@ static int add_slices(struct gnn_full *f, const struct gnn_exchange *x, float *s
         if (x->in[rank].bytes < (i + 1) * n * sizeof *g)
             return gnn_fail(e, GNN_E_RANK, "malformed gradients from rank %u", rank);
         if (p)
-            f->o->add(f->o, g, n, sum);
+            gnn_ops_cpu.add(&gnn_ops_cpu, g, n, sum);
         else
             memcpy(sum, g, n * sizeof *g);
     }
     return 0;
 }
 
+static void add_own_gradients(struct gnn_full *f)
+{
+    for (uint32_t i = 0; i < f->n; i++)
+        if (i)
+            f->o->add(f->o, f->part[i].net.pass.grad, f->m->trained, f->grad.data);
+        else
+            f->o->copy(f->o, f->grad.data, f->part[i].net.pass.grad, f->m->trained * sizeof(float));
+}
+
 int gnn_full_sum_gradients(struct gnn_full *f, struct gnn_err *e)
 {
+    const struct gnn_ops *o = f->o;
     struct gnn_exchange *x = &f->sums;
     uint64_t from, to;
-    float *grad = f->grad.data;
     if (f->comm->size == 1) {
-        for (uint32_t i = 0; i < f->n; i++)
-            if (i)
-                f->o->add(f->o, f->part[i].net.pass.grad, f->m->trained, grad);
-            else
-                f->o->copy(f->o, grad, f->part[i].net.pass.grad, f->m->trained * sizeof *grad);
+        add_own_gradients(f);
         return 0;
     }
     slice_of(f, f->comm->rank, &from, &to);
     int rc = send_slices(f, x, e);
-    if (rc || add_slices(f, x, grad + from, e))
-        return rc ? rc : e->code;
-    if (gnn_buf_fit(&f->share, to - from, sizeof *grad, "gradients", e))
+    if (rc)
+        return rc;
+    if (o->fit_host(o, &f->share, to - from, sizeof(float), "gradients", e) ||
+        add_slices(f, x, f->share.data, e))
         return e->code;
-    memcpy(f->share.data, grad + from, (to - from) * sizeof *grad);
-    rc = gnn_comm_all_gather(f->comm, x, f->share.data, (to - from) * sizeof *grad, e);
+    rc = gnn_comm_all_gather(f->comm, x, f->share.data, (to - from) * sizeof(float), e);
     for (uint32_t rank = 0; !rc && rank < f->comm->size; rank++) {
         slice_of(f, rank, &from, &to);
-        if (x->in[rank].bytes != (to - from) * sizeof *grad)
+        if (x->in[rank].bytes != (to - from) * sizeof(float))
             return gnn_fail(e, GNN_E_RANK, "malformed gradients from rank %u", rank);
-        memcpy(grad + from, x->in[rank].data, (to - from) * sizeof *grad);
+        o->put(o, (float *)f->grad.data + from, x->in[rank].data, (to - from) * sizeof(float));
     }
     return rc;
 }

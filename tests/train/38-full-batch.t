@@ -165,7 +165,6 @@ done <<EOF
 --full-batch --store w -f 5,5|--fanout has no effect with --full-batch: nothing is sampled
 --full-batch --store w -b 5|--batch has no effect with --full-batch: nothing is sampled
 --full-batch --store w --dtype f16|--dtype cannot be used with --full-batch: import features as that type
---full-batch --store w --device cuda|--full-batch requires --device cpu: devices cannot do it yet
 EOF
 check 'gnn-train leaves no model of options that it refuses' test ! -e never
 done_testing
