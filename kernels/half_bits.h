@@ -29,6 +29,14 @@ static GNN_HD uint16_t gnn_bf16_of(uint32_t u)
     return (uint16_t)((nan ? u | 0x400000u : round) >> 16);
 }
 
+/* Up or down by 16 random bits: up with the probability of the fraction that bf16 cuts off. */
+static GNN_HD uint16_t gnn_bf16_random(uint32_t u, uint32_t draw)
+{
+    const uint32_t nan = (u & 0x7fffffffu) > 0x7f800000u;
+    const uint32_t top = (u & 0x7fff0000u) == 0x7f7f0000u; /* the next one would be infinity */
+    return (uint16_t)((nan ? u | 0x400000u : top ? u : u + draw) >> 16);
+}
+
 static GNN_HD uint16_t gnn_f16_of(uint32_t u)
 {
     const uint32_t sign = u >> 16 & 0x8000u, a = u & 0x7fffffffu;

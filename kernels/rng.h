@@ -18,7 +18,9 @@ enum gnn_rng_purpose {
     GNN_RNG_INIT = 3,      /* initial weights */
     GNN_RNG_DROPOUT = 4,
     GNN_RNG_PARTITION = 5, /* gnn-partition --method random; low word: node type */
-    GNN_RNG_ATTENTION = 6  /* dropout of edges' weights; low word: edge type */
+    GNN_RNG_ATTENTION = 6, /* dropout of edges' weights; low word: edge type */
+    GNN_RNG_BOUNDARY = 7,  /* rows that stay in a full batch's sample; low word: edge type */
+    GNN_RNG_ROUNDING = 8   /* of messages to bf16; low word: edge type */
 };
 
 /* One round on (c0..c3) with the key (k0, k1). */

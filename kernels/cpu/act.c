@@ -8,8 +8,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "kernels/rng.h"
-#include "kernels/simd.h"
+#include "kernels/cpu/draws16.h"
 
 /* Rows of a task: enough work for one, and few enough to spread over the threads. */
 enum { ROWS = 64 };
@@ -35,37 +34,16 @@ GNN_INLINE void bias_act_row(float *restrict x, size_t d, const float *restrict 
         apply_act(x, d, GNN_ACT_LEAKY);
 }
 
-/* Philox at the counters (node, w, 0, 0) for w = w0 to w0 + 15. The results are stored by 16-bit
- * pieces, so that the compiler can vectorise all sixteen at once: out[16*c + l], piece c of counter
- * w0 + l, is the draw for that column of 128. */
-enum { LANES = 16 };
-GNN_INLINE void draws16(const uint32_t key[2], uint32_t node, uint32_t w0, uint16_t *restrict out)
-{
-    const uint32_t k0 = key[0], k1 = key[1];
-    for (uint32_t l = 0; l < LANES; l++) {
-        uint32_t c0 = node, c1 = w0 + l, c2 = 0, c3 = 0;
-        GNN_PHILOX_10(c0, c1, c2, c3, k0, k1);
-        out[0 * LANES + l] = (uint16_t)c0;
-        out[1 * LANES + l] = (uint16_t)(c0 >> 16);
-        out[2 * LANES + l] = (uint16_t)c1;
-        out[3 * LANES + l] = (uint16_t)(c1 >> 16);
-        out[4 * LANES + l] = (uint16_t)c2;
-        out[5 * LANES + l] = (uint16_t)(c2 >> 16);
-        out[6 * LANES + l] = (uint16_t)c3;
-        out[7 * LANES + l] = (uint16_t)(c3 >> 16);
-    }
-}
-
 GNN_INLINE void drop_row(const float *x, size_t d, const struct gnn_dropout *q, uint32_t node,
                          float *y)
 {
     /* Values that are kept are scaled up by 1 / (1 - p), so that nothing needs scaling in
      * evaluation. */
     const float scale = 65536.0f / (float)q->keep16;
-    uint16_t r[8 * LANES];
-    for (size_t j = 0; j < d; j += 8 * LANES) {
-        const size_t w = d - j < 8 * LANES ? d - j : 8 * LANES;
-        draws16(q->key, node, (uint32_t)(j / 8), r);
+    uint16_t r[GNN_DRAWS];
+    for (size_t j = 0; j < d; j += GNN_DRAWS) {
+        const size_t w = d - j < GNN_DRAWS ? d - j : GNN_DRAWS;
+        gnn_draws16(q->key, node, (uint32_t)(j / 8), r);
         for (size_t c = 0; c < w; c++)
             y[j + c] = r[c] < q->keep16 ? x[j + c] * scale : 0;
     }
@@ -120,10 +98,10 @@ GNN_INLINE void grad_row(float *restrict dy, const float *restrict y, size_t d, 
 /* What was dropped becomes 0, as it did on the way forward, but is not scaled again. */
 GNN_INLINE void mask_row(float *dy, size_t d, const struct gnn_dropout *q, uint32_t node)
 {
-    uint16_t r[8 * LANES];
-    for (size_t j = 0; j < d; j += 8 * LANES) {
-        const size_t w = d - j < 8 * LANES ? d - j : 8 * LANES;
-        draws16(q->key, node, (uint32_t)(j / 8), r);
+    uint16_t r[GNN_DRAWS];
+    for (size_t j = 0; j < d; j += GNN_DRAWS) {
+        const size_t w = d - j < GNN_DRAWS ? d - j : GNN_DRAWS;
+        gnn_draws16(q->key, node, (uint32_t)(j / 8), r);
         for (size_t c = 0; c < w; c++)
             dy[j + c] = r[c] < q->keep16 ? dy[j + c] : 0;
     }

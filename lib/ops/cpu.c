@@ -7,6 +7,7 @@
 #include "kernels/factors.h"
 #include "kernels/gate.h"
 #include "kernels/gemm.h"
+#include "kernels/half.h"
 #include "kernels/label.h"
 #include "kernels/loss.h"
 #include "kernels/message.h"

@@ -239,6 +239,22 @@ GNN_OP(take_rows, "fetching rows",
        gnn_take_rows(x, row, n, d, y), gnn_cuda_take_rows(x, row, n, d, y, dev->stream))
 GNN_OP(add_rows, "adding", (const float *x, const uint32_t *row, uint64_t n, size_t d, float *y),
        gnn_add_rows(x, row, n, d, y), gnn_cuda_add_rows(x, row, n, d, y, dev->stream))
+/* kernels/pack.h; q is the host's, q->id the backend's */
+GNN_OP(pack_rows, "packing rows",
+       (const float *x, const uint32_t *row, uint64_t n, size_t d, float scale, float *y),
+       gnn_pack_rows(x, row, n, d, scale, y),
+       gnn_cuda_pack_rows(x, row, n, d, scale, y, dev->stream))
+GNN_OP(pack_bf16, "packing rows",
+       (const float *x, const uint32_t *row, uint64_t n, size_t d, float scale,
+        const struct gnn_rounding *q, uint16_t *y),
+       gnn_pack_bf16(x, row, n, d, scale, q, y),
+       gnn_cuda_pack_bf16(x, row, n, d, scale, q, y, dev->stream))
+GNN_OP(add_bf16_rows, "adding",
+       (const uint16_t *x, const uint32_t *row, uint64_t n, size_t d, float *y),
+       gnn_add_bf16_rows(x, row, n, d, y), gnn_cuda_add_bf16_rows(x, row, n, d, y, dev->stream))
+GNN_OP(widen_bf16, "widening", (const uint16_t *x, uint64_t n, float *y), gnn_bf16_to_f32(x, n, y),
+       gnn_cuda_bf16_to_f32(x, n, y, dev->stream))
+
 GNN_OP(raise, "jumping knowledge", (const float *x, uint64_t n, float *y), gnn_raise(x, n, y),
        gnn_cuda_raise(x, n, y, dev->stream))
 GNN_OP(raise_back, "jumping knowledge",

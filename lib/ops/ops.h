@@ -11,6 +11,7 @@
 #include "kernels/heads.h"
 #include "kernels/batch_norm.h"
 #include "kernels/optim.h"
+#include "kernels/pack.h"
 #include "kernels/spmm.h"
 #include "lib/data/batch.h"
 #include "lib/gpu/gpu.h"
