@@ -28,6 +28,7 @@ static uint32_t rank;
 static void (*end_ranks)(int exit_status);
 static int result = 1; /* what the next program of a pipeline reads */
 static FILE *metrics;
+static json_t *also; /* members of all objects in it */
 static double started;
 static bool progress_shown;
 static struct gnn_temp *unfinished; /* what cli_out began */
@@ -374,6 +375,11 @@ void cli_metrics_open(void)
         cli_die(1, "%s: cannot create: %s", common.metrics, strerror(errno));
 }
 
+void cli_metrics_also(json_t *members)
+{
+    also = members;
+}
+
 void cli_metrics(json_t *object)
 {
     if (!metrics) {
@@ -383,7 +389,8 @@ void cli_metrics(json_t *object)
     errno = 0;
     json_t *line = json_pack("{s:i,s:s,s:f}", "v", 1, "stage", prog, "t", gnn_clock() - started);
     if (!object || !line || json_object_update(line, object) ||
-        json_dumpf(line, metrics, JSON_COMPACT) || putc('\n', metrics) == EOF || fflush(metrics))
+        (also && json_object_update(line, also)) || json_dumpf(line, metrics, JSON_COMPACT) ||
+        putc('\n', metrics) == EOF || fflush(metrics))
         cli_die(1, "%s: cannot write metrics%s%s", common.metrics, errno ? ": " : "",
                 errno ? strerror(errno) : "");
     json_decref(line);

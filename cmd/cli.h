@@ -60,5 +60,7 @@ void cli_metrics_open(void);
 /* One NDJSON object to the --metrics file ("stage" and "t" are added); takes over the reference.
  * No-op without --metrics. */
 void cli_metrics(json_t *object);
+/* Members that all later objects have, too; takes over the reference. Once. */
+void cli_metrics_also(json_t *members);
 
 #endif

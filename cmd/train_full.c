@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cmd/train_full.h"
 
+#include <stdio.h>
 #include <string.h>
 #include <sys/resource.h>
 
@@ -10,7 +11,8 @@
 static bool full;
 static uint32_t layers = TRAIN_LAYERS, depth = TRAIN_PIPELINE_DEPTH;
 static uint64_t eval_every = 1;
-static int remote_rows;
+static double boundary = 1;
+static int remote_rows, message_dtype;
 
 const struct opt train_full_opts[] = {
     {.kind = OPT_GROUP, .help = "Full batches"},
@@ -27,6 +29,14 @@ const struct opt train_full_opts[] = {
     {OPT_U32, 0, "pipeline-depth", &depth, "N",
      "rounds of rows that are fetched ahead " TRAIN_SAY(TRAIN_PIPELINE_DEPTH), .min = 1,
      .max = 1024},
+    {OPT_DOUBLE, 0, "boundary", &boundary, "Q",
+     "approximate: in each step, a partition uses each row of another one with probability Q, "
+     "divided by Q (default: 1, exact)",
+     .min = 1e-6, .max = 1},
+    {OPT_CHOICE, 0, "message-dtype", &message_dtype, "TYPE",
+     "type of rows and gradients between partitions; bf16: approximate, rounded stochastically "
+     "(default: f32)",
+     "f32|bf16"},
     {.kind = OPT_END},
 };
 
@@ -47,9 +57,31 @@ void train_full_check(void)
     if (!full)
         opt_refuse(OPTS(&layers), "requires --full-batch; else -f determines the layers");
     if (!full)
-        opt_refuse(OPTS(&eval_every, &remote_rows, &depth), "requires --full-batch");
+        opt_refuse(OPTS(&eval_every, &remote_rows, &depth, &boundary, &message_dtype),
+                   "requires --full-batch");
+    if (boundary >= 1)
+        opt_refuse(OPTS(&boundary), "1 has no effect: all rows are used");
     if (remote_rows == GNN_FULL_ALL)
         opt_refuse(OPTS(&depth), "has no effect with --remote-rows all");
+    if (boundary >= 1 && !message_dtype)
+        return;
+    json_t *names = json_object();
+    if (boundary < 1)
+        json_object_set_new(names, "boundary", json_real(boundary));
+    if (message_dtype)
+        json_object_set_new(names, "message_dtype", json_string("bf16"));
+    cli_metrics_also(names);
+}
+
+const char *train_full_words(void)
+{
+    static char text[64];
+    size_t n = 0;
+    if (boundary < 1)
+        n = (size_t)snprintf(text, sizeof text, ", boundary %.6g", boundary);
+    if (message_dtype)
+        snprintf(text + n, sizeof text - n, ", bf16 messages");
+    return text;
 }
 
 void train_full_sampling(const struct gnn_store *s, struct gnn_sampler_opts *o)
@@ -75,12 +107,17 @@ struct gnn_full *train_full_open(const struct gnn_model *m, struct gnn_store *s,
                                  const struct gnn_ops *ops)
 {
     struct gnn_err e = {0};
-    const struct gnn_full_opts o = {ops, (enum gnn_full_remote)remote_rows, depth};
+    const struct gnn_full_opts o = {.ops = ops,
+                                    .remote = (enum gnn_full_remote)remote_rows,
+                                    .depth = depth,
+                                    .boundary = boundary < 1 ? boundary : 0,
+                                    .bf16 = message_dtype != 0};
     bool fetches = false;
     if (!full)
         return NULL;
     if (s->nparts == 1)
-        opt_refuse(OPTS(&remote_rows, &depth), "has no effect: the store has one partition");
+        opt_refuse(OPTS(&remote_rows, &depth, &boundary, &message_dtype),
+                   "has no effect: the store has one partition");
     for (uint32_t i = 0; i < m->nconvs; i++)
         fetches = fetches || (m->conv[i].needed && m->conv[i].layer->fetches);
     if (!fetches && remote_rows == GNN_FULL_KEEP)
@@ -110,9 +147,9 @@ void train_full_tell(const struct gnn_full *f, struct gnn_comm *c, uint64_t epoc
         return;
     const double each = 1e-6 / (double)epochs;
     cli_note("between partitions: %.1f MB of rows and %.1f MB of gradients a step, %.1f MB of rows "
-             "an epoch for evaluation; memory of a rank: at most %.1f MB",
+             "an epoch for evaluation; memory of a rank: at most %.1f MB%s",
              (double)sum[0] * each, (double)sum[1] * each, (double)sum[2] * each,
-             1e-6 * (double)peak);
+             1e-6 * (double)peak, train_full_words());
     cli_metrics(json_pack("{s:s, s:I, s:I, s:I, s:I}", "event", "full_batch", "fetched_bytes",
                           (json_int_t)sum[0], "pushed_bytes", (json_int_t)sum[1], "evaluated_bytes",
                           (json_int_t)sum[2], "memory_bytes", (json_int_t)peak));

@@ -15,6 +15,8 @@ bool train_full(void);
 uint64_t train_full_eval_every(bool evaluates);
 /* After opt_parse: ends the program if one of these options has no effect. */
 void train_full_check(void);
+/* What is appended to lines about the training: "", or ", " and the approximations that are on. */
+const char *train_full_words(void);
 /* How the seeds of a full batch are drawn: a batch has all seeds of a set and no edges, since
  * layers find these in the store. */
 void train_full_sampling(const struct gnn_store *s, struct gnn_sampler_opts *o);

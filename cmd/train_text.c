@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "cmd/cli.h"
+#include "cmd/train_full.h"
 #include "lib/base/clock.h"
 
 /* Where gradients of several ranks on devices are summed. */
@@ -32,8 +33,9 @@ void train_text_init(struct train_text *x, const struct gnn_trainer *t)
     const struct gnn_model *m = t->m;
     x->t = t;
     x->started = gnn_clock();
-    cli_info("%s, %u layers, %llu parameters (%llu of them trained)", m->c.layer->name,
-             m->c.nlayers, (unsigned long long)m->nfloats, (unsigned long long)m->trained);
+    cli_info("%s, %u layers, %llu parameters (%llu of them trained)%s", m->c.layer->name,
+             m->c.nlayers, (unsigned long long)m->nfloats, (unsigned long long)m->trained,
+             train_full_words());
     if (t->reduce != t->comm)
         tell_reduce(t);
 }
@@ -127,11 +129,12 @@ void train_text_epoch(void *arg, const struct gnn_train_epoch *r)
     cli_progress_end();
     if (r->balance > 0)
         snprintf(ranks, sizeof ranks, ", slowest rank %.2f x the mean", r->balance);
-    cli_note("epoch %llu: loss %.4f%s%s; %.2f s (%.0f %% waiting), %.1f M edges/s, %.0f GFLOP/s%s",
-             (unsigned long long)r->epoch, r->loss, line, r->best ? " *" : "", all,
-             all > 0 ? 100 * r->wait_s / all : 0,
-             r->train_s > 0 ? 1e-6 * (double)r->edges / r->train_s : 0,
-             r->train_s > 0 ? 1e-9 * (double)r->flops / r->train_s : 0, ranks);
+    cli_note(
+        "epoch %llu: loss %.4f%s%s; %.2f s (%.0f %% waiting), %.1f M edges/s, %.0f GFLOP/s%s%s",
+        (unsigned long long)r->epoch, r->loss, line, r->best ? " *" : "", all,
+        all > 0 ? 100 * r->wait_s / all : 0,
+        r->train_s > 0 ? 1e-6 * (double)r->edges / r->train_s : 0,
+        r->train_s > 0 ? 1e-9 * (double)r->flops / r->train_s : 0, ranks, train_full_words());
     write_metrics(x, r);
     x->epochs++;
     x->trained += r->train_s;
@@ -170,8 +173,8 @@ void train_text_end(struct train_text *x)
             json_object_set_new(j, sm->split[i], eval_json(x, &t->best_eval[i]));
         }
         json_object_set_new(j, "best_epoch", json_integer((json_int_t)t->s.best_epoch));
-        cli_note("best epoch %llu%s%s", (unsigned long long)t->s.best_epoch, line,
-                 t->s.stopped_early ? "; stopped early" : "");
+        cli_note("best epoch %llu%s%s%s", (unsigned long long)t->s.best_epoch, line,
+                 t->s.stopped_early ? "; stopped early" : "", train_full_words());
     } else if (t->o.keep == GNN_KEEP_BEST && sm->nsplits > 1 && t->eval[1].rows) {
         cli_note("%s of set %s is not defined in any epoch: writing the model of the last epoch",
                  name, sm->split[1]);

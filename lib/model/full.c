@@ -17,14 +17,24 @@ static int make_wires(struct gnn_full *f, struct gnn_err *e)
     return gnn_exchange_init(&f->sums, f->comm, gnn_comm_tag(GNN_COMM_PARTS, 0), e);
 }
 
-/* Every layer has to be able to work part by part. */
-static int check_layers(const struct gnn_model *m, struct gnn_err *e)
+/* Every layer has to be able to work part by part, and on a sample without bias. */
+static int check_layers(const struct gnn_model *m, const struct gnn_full_opts *opts,
+                        struct gnn_err *e)
 {
-    for (uint32_t i = 0; i < m->nconvs; i++)
-        if (m->conv[i].needed && m->conv[i].rel != GNN_ROWS && !m->conv[i].layer->gather)
+    for (uint32_t i = 0; i < m->nconvs; i++) {
+        const struct gnn_conv *v = &m->conv[i];
+        if (!v->needed || v->rel == GNN_ROWS)
+            continue;
+        if (!v->layer->gather)
             return gnn_fail(e, GNN_E_USAGE,
                             "%s with these options cannot be trained with --full-batch",
                             m->c.layer->name);
+        if (opts->boundary > 0 && !v->layer->linear)
+            return gnn_fail(e, GNN_E_USAGE,
+                            "--boundary requires layers that compute sums or means of neighbours: "
+                            "with these options, a sample would bias %s",
+                            m->c.layer->name);
+    }
     return 0;
 }
 
@@ -32,7 +42,7 @@ struct gnn_full *gnn_full_new(const struct gnn_model *m, struct gnn_store *s,
                               const struct gnn_full_opts *opts, struct gnn_err *e)
 {
     const struct gnn_ops *o = opts->ops;
-    struct gnn_full *f = check_layers(m, e) ? NULL : gnn_alloc_zero(1, sizeof *f, "parts", e);
+    struct gnn_full *f = check_layers(m, opts, e) ? NULL : gnn_alloc_zero(1, sizeof *f, "parts", e);
     if (!f)
         return NULL;
     f->m = m;
@@ -42,8 +52,9 @@ struct gnn_full *gnn_full_new(const struct gnn_model *m, struct gnn_store *s,
     f->k = s->nparts;
     f->first = s->from;
     f->n = s->to - s->from;
-    f->remote = opts->remote;
-    f->depth = f->remote == GNN_FULL_ALL || opts->depth >= f->k ? f->k - 1 : opts->depth;
+    f->opts = *opts;
+    gnn_full_sample_init(f, opts->boundary);
+    f->depth = opts->remote == GNN_FULL_ALL || opts->depth >= f->k ? f->k - 1 : opts->depth;
     if (f->depth > FULL_DEPTH_MAX)
         f->depth = FULL_DEPTH_MAX;
     if (!f->depth)
@@ -82,6 +93,8 @@ void gnn_full_free(struct gnn_full *f)
     f->o->release_host(f->o, &f->slices);
     f->o->release_host(f->o, &f->share);
     f->o->release_host(f->o, &f->nodes);
+    f->o->release(f->o, &f->packed);
+    f->o->release_host(f->o, &f->draws);
     gnn_free(f->fixed);
     gnn_free(f->part);
     gnn_free(f);
@@ -176,6 +189,8 @@ int gnn_full_forward(struct gnn_full *f, const float *params, const struct gnn_b
         gnn_full_enter(f, &f->part[i]);
         gnn_full_leave(f, &f->part[i]);
     }
+    if (mode->train && gnn_full_sample_draw(f, e))
+        return e->code;
     const int rc = again ? 0 : gnn_full_run_forward(f, mode, e);
     if (rc || find_all_seeds(f, b, n, e) || take_outputs(f, n, e))
         return rc ? rc : e->code;
@@ -210,6 +225,11 @@ int gnn_full_backward(struct gnn_full *f, const float *params, struct gnn_err *e
 float *gnn_full_grad(const struct gnn_full *f)
 {
     return f->grad.data;
+}
+
+const struct gnn_full_opts *gnn_full_options(const struct gnn_full *f)
+{
+    return &f->opts;
 }
 
 struct gnn_full_stats gnn_full_stats(const struct gnn_full *f)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Full-batch training over the partitions of a store: forward and backward passes over the whole
- * graph, exact, by sequential aggregation and rematerialisation (SAR, Mostafa 2022).
+ * graph, exact unless an approximation is asked for, by sequential aggregation and
+ * rematerialisation (SAR, Mostafa 2022).
  *
  * Each partition computes the rows of its own nodes. A convolution over edges takes k rounds: in
  * round c partition p works with those rows of partition p - c (mod k) that are sources of its
@@ -29,6 +30,11 @@ struct gnn_full_opts {
     const struct gnn_ops *ops;
     enum gnn_full_remote remote;
     uint32_t depth; /* rounds whose rows travel while one is computed, at least 1 */
+    /* Approximations; without them, passes are exact. boundary, if above 0: in a step, a partition
+     * uses each row of another with this probability, divided by it (BNS-GCN, Wan et al. 2022).
+     * bf16: rows and gradients are rounded to bf16 between partitions, stochastically. */
+    double boundary;
+    bool bf16;
 };
 
 /* Work of this rank's partitions since gnn_full_new. Bytes are those that crossed partitions,
@@ -42,9 +48,9 @@ struct gnn_full_stats {
 
 /* Reads the adjacency of the partitions of `s` that this rank has open, and sorts their edges by
  * the sources' partitions. Collective over s->comm. The model, the store and the operations outlive
- * it. GNN_E_USAGE if one of the model's layers cannot be trained this way; GNN_E_INPUT if the
- * adjacency is damaged, or more than 2^32 edges lead from one partition to another. NULL on
- * failure. */
+ * it. GNN_E_USAGE if one of the model's layers cannot be trained this way, or not with
+ * opts->boundary; GNN_E_INPUT if the adjacency is damaged, or more than 2^32 edges lead from one
+ * partition to another. NULL on failure. */
 struct gnn_full *gnn_full_new(const struct gnn_model *m, struct gnn_store *s,
                               const struct gnn_full_opts *o, struct gnn_err *e) GNN_MUST_USE;
 void gnn_full_free(struct gnn_full *f); /* takes NULL */
@@ -59,6 +65,7 @@ void gnn_full_track(struct gnn_full *f, float *params);
 /* The gradients, gnn_full_grad, are those of all ranks. */
 int gnn_full_backward(struct gnn_full *f, const float *params, struct gnn_err *e) GNN_MUST_USE;
 float *gnn_full_grad(const struct gnn_full *f);
+const struct gnn_full_opts *gnn_full_options(const struct gnn_full *f);
 struct gnn_full_stats gnn_full_stats(const struct gnn_full *f);
 
 #endif

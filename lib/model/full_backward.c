@@ -180,7 +180,8 @@ static int edges_back(struct gnn_full *f, struct back_args *x, struct gnn_err *e
     const bool wanted = c->inputs || c->message;
     const struct full_flow flow = {.r = v->rel,
                                    .d = c->message ? c->message : c->ds,
-                                   .keep = gnn_full_keeps(f, v) ? v : NULL,
+                                   .conv = v,
+                                   .keep = gnn_full_keeps(f, v),
                                    .kept = gnn_full_keeps(f, v)};
     for (uint32_t i = 0; i < f->n; i++) {
         struct gnn_conv_run *own = net_run(&f->part[i].net, v);

@@ -484,6 +484,7 @@ void gnn_full_blocks_free(struct gnn_full *f, struct full_part *p)
             struct gnn_buf *const buf[] = {&b->tptr, &b->tidx, &b->tedge, &b->node};
             for (size_t i = 0; i < sizeof table / sizeof *table; i++)
                 gnn_full_table_free(f, table[i]);
+            gnn_full_sample_free(f, &b->sample);
             for (size_t i = 0; i < sizeof buf / sizeof *buf; i++)
                 o->release(o, buf[i]);
             gnn_buf_release(&b->order);
@@ -494,8 +495,10 @@ void gnn_full_blocks_free(struct gnn_full *f, struct full_part *p)
         for (size_t i = 0; i < sizeof table / sizeof *table; i++)
             gnn_full_table_free(f, table[i]);
     }
-    for (uint64_t i = 0; p->ask && i < (uint64_t)nr * f->k; i++)
+    for (uint64_t i = 0; p->ask && i < (uint64_t)nr * f->k; i++) {
         gnn_full_table_free(f, &p->ask[i].list);
+        gnn_full_sample_free(f, &p->ask[i].sample);
+    }
     gnn_free(p->rel);
     gnn_free(p->ask);
 }

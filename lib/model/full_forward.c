@@ -104,14 +104,14 @@ static int make_hidden(struct gnn_full *f, const struct gnn_conv *v, struct gnn_
 }
 
 /* Whether a convolution that aggregates features finds what it gathered before. With dropout they
- * are others each time. */
+ * are others each time, and so are the rows of a sample. */
 static bool has_gathered(struct gnn_full *f, const struct gnn_conv_run *c,
                          const struct gnn_net_mode *mode)
 {
     bool *has = &f->fixed[c->conv - f->m->conv];
     const bool had = *has;
     *has = c->layer->fixed && !c->message && c->conv->from == 0 &&
-           !(mode->train && mode->dropout_input > 0);
+           !(mode->train && (mode->dropout_input > 0 || f->keep32));
     return *has && had;
 }
 
@@ -134,7 +134,9 @@ static int gather_conv(struct gnn_full *f, struct stage_args *x, struct gnn_err 
         return 0;
     const struct full_flow flow = {.r = v->rel,
                                    .d = c->message ? c->message : c->ds,
-                                   .keep = gnn_full_keeps(f, v) && x->mode->train ? v : NULL};
+                                   .conv = v,
+                                   .keep = gnn_full_keeps(f, v) && x->mode->train,
+                                   .once = f->fixed[v - f->m->conv]};
     const int rc = gnn_full_fetch(f, &flow, gather_view, x, e);
     for (uint32_t i = 0; !rc && i < f->n; i++) {
         struct gnn_conv_run *own = net_run(&f->part[i].net, v);

@@ -20,6 +20,13 @@ struct full_table {
     const char *what;
 };
 
+/* Of the rows that a partition uses of another, those that stay in this step: their numbers in the
+ * owner, and among all that the user uses. */
+struct full_sample {
+    uint32_t n;
+    struct gnn_buf row, at;
+};
+
 /* The edges of a relation that lead from one partition into another. n: the rows of the source
  * partition that they use; need: their numbers there, ascending; of the own partition all rows,
  * without a list. */
@@ -35,6 +42,7 @@ struct full_block {
     struct full_table id;             /* (edges) u64; */
     struct gnn_buf tedge;             /* and their numbers in the transposed block */
     struct full_table csr;            /* struct gnn_csr [2]: the block, and transposed */
+    struct full_sample sample;
 };
 struct full_rel {
     struct full_block *block;          /* [k] by source part */
@@ -47,6 +55,7 @@ struct full_ask {
     const uint32_t *row; /* (n); of a part of this rank, that one's `need` */
     uint32_t n;
     struct full_table list;
+    struct full_sample sample; /* for a user on another rank */
 };
 
 struct full_part {
@@ -93,8 +102,11 @@ struct gnn_full {
     struct gnn_pass pass;   /* scratch that parts share */
     struct full_wire *rows, grads[FULL_WIRES]; /* of rounds, in turn; [depth+1] of rows */
     uint32_t depth;
-    enum gnn_full_remote remote;
-    struct gnn_exchange sums; /* of numbers of parts */
+    struct gnn_full_opts opts;
+    uint64_t keep32;              /* boundary rows stay if 32 random bits are below; 0: all stay */
+    float scale;                  /* of those that stay */
+    struct gnn_buf draws, packed; /* the host's; a message between partitions of this rank */
+    struct gnn_exchange sums;     /* of numbers of parts */
     struct gnn_buf grad;
     struct gnn_buf slices, share; /* the host's */
     double *sum;                  /* of numbers of parts */
@@ -146,6 +158,10 @@ void gnn_full_table_free(const struct gnn_full *f, struct full_table *t);
 /* Makes the blocks of all relations that the model uses, tells partitions what they need of each
  * other, and makes factors. */
 int gnn_full_blocks_make(struct gnn_full *f, struct gnn_err *e) GNN_MUST_USE;
+/* Before a step: draws the boundary rows that stay (full_sample.c). */
+void gnn_full_sample_init(struct gnn_full *f, double boundary);
+void gnn_full_sample_free(struct gnn_full *f, struct full_sample *s);
+int gnn_full_sample_draw(struct gnn_full *f, struct gnn_err *e) GNN_MUST_USE;
 /* What layers use of edges, in the order of blocks (full_edges.c). */
 int gnn_full_edges_read(struct gnn_full *f, struct full_part *p, uint32_t r,
                         const struct gnn_store_adj *a, struct gnn_err *e) GNN_MUST_USE;
@@ -158,16 +174,22 @@ void gnn_full_blocks_free(struct gnn_full *f, struct full_part *p);
 /* Rounds 0 .. k-1. Each partition has p->table, rows of d floats. */
 struct full_flow {
     uint32_t r, d;               /* relation; floats of a row */
-    const struct gnn_conv *keep; /* or NULL: rows are kept for this convolution ... */
+    const struct gnn_conv *conv; /* that the rows are for; NULL: they are sent exactly */
+    bool keep;                   /* they are kept for its backward pass ... */
     bool kept;                   /* ... or have been, and are used again */
+    bool once;                   /* what is gathered of them serves all epochs */
 };
-/* What goes between two partitions in a round of x: d columns of n rows of partition `owner`, whose
- * numbers there are `row`, ascending. One of the two is of this rank; both
- * ranks find the same. `user` makes of them what it works with, n rows of d floats, and leaves as
- * many gradients. */
+/* What goes between two partitions in a round of x. One of them is of this rank; both ranks find
+ * the same. `user` works with n rows of partition `owner`, d floats each, and leaves as many
+ * gradients. Of these, `sent` are sent, d columns each: `row` are their numbers in the owner,
+ * ascending, and `at` those among the n, of which the others are 0; NULL: all n are sent. */
 struct full_message {
-    const uint32_t *row;
-    uint32_t n, d;
+    const struct full_flow *flow;
+    const uint32_t *row, *at;
+    uint32_t n, sent, d;
+    uint32_t first, user; /* the store's id of the owner's first row */
+    float scale;          /* of what is sent */
+    bool bf16;            /* it is rounded to that */
 };
 struct full_message gnn_full_message(const struct gnn_full *f, const struct full_flow *x,
                                      uint32_t owner, uint32_t user);
@@ -217,7 +239,7 @@ int gnn_full_push(struct gnn_full *f, const struct full_flow *x, bool fetches, f
 /* Whether rows of other partitions are kept from the forward to the backward pass of v. */
 static inline bool gnn_full_keeps(const struct gnn_full *f, const struct gnn_conv *v)
 {
-    return v->layer->fetches && f->remote != GNN_FULL_REFETCH;
+    return v->layer->fetches && f->opts.remote != GNN_FULL_REFETCH;
 }
 
 /* _view: the run's edges and sources become those of partition q. _own_rows: what a convolution's

@@ -190,7 +190,7 @@ static int keep_rows(struct gnn_full *f, struct full_part *p, const struct full_
                      struct gnn_err *e)
 {
     const uint64_t n = (uint64_t)block_of(f, p, x->r, c)->n * x->d;
-    struct gnn_buf *b = &p->kept[(x->keep - f->m->conv) * f->k + c];
+    struct gnn_buf *b = &p->kept[(x->conv - f->m->conv) * f->k + c];
     if (!x->kept && f->o->fit(f->o, b, n, sizeof(float), "rows of other partitions", e))
         return e->code;
     if (!x->kept)

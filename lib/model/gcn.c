@@ -41,6 +41,7 @@ const struct gnn_layer gnn_layer_gcn = {
     .rows_back = gnn_linear_rows_back,
     .sources_back = gnn_linear_sources_back,
     .fixed = true,
+    .linear = true,
     .gather = gnn_linear_gather,
     .spread = gnn_linear_spread,
     .send_back = gnn_linear_send_back,

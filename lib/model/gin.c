@@ -261,6 +261,7 @@ const struct gnn_layer gnn_layer_gin = {
     .rows_back = gnn_gin_rows_back,
     .sources_back = sources_back,
     .own_back = gnn_gin_own_back,
+    .linear = true,
     .gather = gather_sums,
     .hidden = gnn_gin_hidden,
     .hidden_at = gnn_gin_hidden_at,

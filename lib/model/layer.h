@@ -125,6 +125,8 @@ struct gnn_layer {
     bool activates; /* it applies the model's activation inside */
     bool fixed;     /* what `gather` makes of sources as they are depends on nothing but these, and
                        stays as it is where they get no gradient */
+    bool linear;    /* what `gather` keeps is linear in the sources' rows or messages, and the rest
+                       of the layer needs no more of these */
     bool fetches;   /* `spread` needs the sources' rows: they are fetched again */
     unsigned rooms; /* gnn_conv_room in the forward pass */
 

@@ -286,6 +286,7 @@ const struct gnn_layer gnn_layer_rgcn = {
     .rows_back = rows_back,
     .sources_back = sources_back,
     .fixed = true,
+    .linear = true,
     .gather = gather_sums,
     .sums_back = means_back,
     .spread = spread_sums,

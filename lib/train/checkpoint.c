@@ -244,10 +244,16 @@ static char *weights_text(const struct gnn_trainer *t, struct gnn_err *e)
     return text;
 }
 
-/* ", full batches" and ", evaluated every N epochs"; or "", as above. */
+/* "full batches, ", with their approximations, and "evaluated every N epochs, "; or "", as above.
+ */
 static char *pace_text(const struct gnn_trainer *t, struct gnn_err *e)
 {
     char *text = gnn_strdup(t->o.full ? "full batches, " : "", e);
+    const struct gnn_full_opts exact = {0}, *o = t->o.full ? gnn_full_options(t->o.full) : &exact;
+    if (o->boundary > 0)
+        text = join_texts(text, gnn_strf(e, "boundary %.17g, ", o->boundary), e);
+    if (o->bf16)
+        text = join_texts(text, gnn_strdup("messages bf16, ", e), e);
     if (t->o.eval_every > 1)
         text = join_texts(
             text, gnn_strf(e, "evaluated every %llu epochs, ", (unsigned long long)t->o.eval_every),

@@ -49,6 +49,9 @@ w3 -m gat --heads 2 --remote-rows all
 xa -m gatv2 --heads 2 --edge-features --attention-dropout 0.3
 t3 -m gatv2 --heads 2 --no-self-loops --pipeline-depth 2
 t3 -m hgt --heads 2 --head 0
+w3 -m sage --boundary 0.4
+wa -m gcn --edge-weight weight --boundary 0.5 --message-dtype bf16
+t3 -m rgcn --bases 2 --message-dtype bf16
 END
 full="-q --no-provenance --full-batch --store w3 --hidden 8 --dropout 0.3 --batch-norm --lr 0.01"
 check 'gnn-train --full-batch learns for six epochs on a device' "$emu/gnn-train" $full --device cuda --epochs 6 -o want

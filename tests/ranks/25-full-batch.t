@@ -28,6 +28,12 @@ t -m sage --jk max --head 0 --residual
 x -m gat --heads 2 --edge-features --attention-dropout 0.3
 x -m gatv2 --heads 2 --edge-features --attention-dropout 0.3
 t -m hgt --heads 2 --head 0 --layer-norm
+w -m sage --batch-norm --boundary 0.4
+w -m gcn --edge-weight weight --boundary 0.2 --message-dtype bf16
+t -m rgcn --bases 2 --encoder 6 --boundary 0.5 --remote-rows all
+x -m gine --edge-features --message-dtype bf16
+x -m gat --heads 2 --edge-features --message-dtype bf16 --remote-rows keep
+t -m hgt --heads 2 --head 0 --message-dtype bf16
 EOF
 gnn-train $learn --store w -m gat --heads 2 -o m1 || _not_ok 'gnn-train learns in one process'
 for how in '--remote-rows keep' '--remote-rows all' '--pipeline-depth 3'; do

@@ -39,6 +39,7 @@ t -m rgcn --bases 2 --encoder 6
 x -m gat --heads 2 --edge-features --attention-dropout 0.3
 x -m gatv2 --heads 2 --edge-features --attention-dropout 0.3
 t -m hgt --heads 2 --head 0 --layer-norm
+t -m sage --boundary 0.4 --message-dtype bf16
 END
 "$train" -q --full-batch --device cuda $learn --store w -m gat --heads 2 -o m1 || _not_ok 'gnn-train learns in one process on a device'
 for how in '--remote-rows keep' '--remote-rows all' '--pipeline-depth 3'; do
