@@ -11,21 +11,24 @@
 #include "cmd/train_full.h"
 #include "lib/base/clock.h"
 
-/* Where gradients of several ranks on devices are summed. */
+/* Where gradients of several ranks on devices are summed or, of full batches, how what partitions
+ * exchange goes from device to device. */
 static void tell_reduce(const struct gnn_trainer *t)
 {
-    const char *why = t->reduce_why;
-    json_t *j = json_pack("{s:s, s:s}", "event", "sums", "by", *why ? "host" : "nccl");
+    const char *why = t->reduce_why, *what = t->o.full ? "rows and gradients" : "gradients",
+               *how = t->o.full ? "exchanged" : "summed";
+    json_t *j = json_pack("{s:s, s:s}", "event", t->o.full ? "exchange" : "sums", "by",
+                          *why ? "host" : "nccl");
     if (*why)
         json_object_set_new(j, "why", json_string(why));
     cli_metrics(j);
     if (t->comm->rank)
         return;
     if (*why)
-        cli_info("gradients of %u ranks are summed by the host, not by NCCL: %s", t->comm->size,
+        cli_info("%s of %u ranks are %s by the host, not by NCCL: %s", what, t->comm->size, how,
                  why);
     else
-        cli_info("gradients of %u ranks are summed by NCCL", t->comm->size);
+        cli_info("%s of %u ranks are %s by NCCL", what, t->comm->size, how);
 }
 
 void train_text_init(struct train_text *x, const struct gnn_trainer *t)

@@ -67,6 +67,13 @@ struct gnn_comm_ops {
     int (*reduce_end)(struct gnn_comm *c, void **reduction, struct gnn_err *e);
     /* Or NULL: all-reduces that are begun may be held back until one is ended or this is called. */
     int (*reduce_push)(struct gnn_comm *c, struct gnn_err *e);
+    /* Or NULL: an exchange where these numbers are, of communicators that gnn_ops.reduce_new made.
+     * Each rank sends out[r] to rank r and has in[r] filled by it, 0 bytes or as many as that one
+     * sends. Both arrays, [size], are kept until _end; *exchange is as *reduction, and begun at
+     * once. */
+    int (*move_begin)(struct gnn_comm *c, const struct gnn_span *out, const struct gnn_span *in,
+                      void **exchange, struct gnn_err *e);
+    int (*move_end)(struct gnn_comm *c, void **exchange, struct gnn_err *e);
     /* For a wait for other ranks by other means than these: called between two looks at whether it
      * is over, yields the processor for a moment. GNN_E_RANK past the deadline, naming the rank
      * that does not answer. Any thread. */

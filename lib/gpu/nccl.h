@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* NCCL, as far as it is used: sums over devices of several processes. nccl_cuda.c is the real one,
- * which is loaded when it is first asked for; tests/emu/nccl_fake.cc the same without a device.
+/* NCCL, as far as it is used: sums and exchanges between devices of several processes. nccl_cuda.c
+ * is the real one, which is loaded when it is first asked for; tests/emu/nccl_fake.cc the same
+ * without a device.
  *
- * Nothing here waits: joining, leaving, and handing over a sum go on after the call, until
- * gnn_nccl_busy says no, and only then may the next thing be asked for. Functions that return int
- * record GNN_E_DEVICE where NCCL cannot be had, and else GNN_E_RANK. One thread at a time, on the
- * device that was the thread's in gnn_nccl_new. */
+ * Nothing here waits: joining, leaving, and handing over a sum or an exchange go on after the call,
+ * until gnn_nccl_busy says no, and only then may the next thing be asked for. Functions that return
+ * int record GNN_E_DEVICE where NCCL cannot be had, and else GNN_E_RANK. One thread at a time, on
+ * the device that was the thread's in gnn_nccl_new. */
 #ifndef GNN_LIB_GPU_NCCL_H
 #define GNN_LIB_GPU_NCCL_H
 
@@ -37,6 +38,12 @@ int gnn_nccl_busy(void *h, bool *busy, bool *other, struct gnn_err *e) GNN_MUST_
  * stream comes to it. All ranks ask for the same sums in the same order. */
 int gnn_nccl_all_reduce(void *h, void *data, uint64_t n, int kind, void *stream,
                         struct gnn_err *e) GNN_MUST_USE;
+/* Sends out[r] to each rank r, itself included, and receives in[r] from it, in the device's memory,
+ * when the stream comes to it: arrays of as many spans as there are ranks, read during the call.
+ * Both ranks name the same number of bytes; of none, nothing is sent. */
+struct gnn_span;
+int gnn_nccl_exchange(void *h, const struct gnn_span *out, const struct gnn_span *in, void *stream,
+                      struct gnn_err *e) GNN_MUST_USE;
 /* Begins to leave, all sums being done, as the others do. */
 int gnn_nccl_leave(void *h, struct gnn_err *e) GNN_MUST_USE;
 /* Ends whatever goes on, here; streams go on behind it. Only _free may follow. */

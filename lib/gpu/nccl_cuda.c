@@ -23,12 +23,17 @@ struct lib {
     __typeof__(ncclCommInitRankConfig) *join;
     __typeof__(ncclCommGetAsyncError) *state;
     __typeof__(ncclAllReduce) *sum;
+    __typeof__(ncclGroupStart) *open;
+    __typeof__(ncclGroupEnd) *close;
+    __typeof__(ncclSend) *send;
+    __typeof__(ncclRecv) *receive;
     __typeof__(ncclCommFinalize) *leave;
     __typeof__(ncclCommDestroy) *destroy;
     __typeof__(ncclCommAbort) *cancel;
 };
 struct nccl {
     struct lib lib;
+    uint32_t size;    /* ranks */
     ncclComm_t comm;  /* NULL: not joined, or aborted */
     const char *what; /* was asked for last */
 };
@@ -42,10 +47,15 @@ static int record_failure(const struct nccl *c, ncclResult_t rc, struct gnn_err 
                     (int)n, n ? last : "");
 }
 
+static bool is_begun(ncclResult_t rc)
+{
+    return rc == ncclSuccess || rc == ncclInProgress;
+}
+
 /* What was asked for has begun, or has been done already. */
 static int check_begun(struct nccl *c, ncclResult_t rc, struct gnn_err *e)
 {
-    return rc == ncclSuccess || rc == ncclInProgress ? 0 : record_failure(c, rc, e);
+    return is_begun(rc) ? 0 : record_failure(c, rc, e);
 }
 
 static int find_symbols(struct lib *l, void *so, struct gnn_err *e)
@@ -53,11 +63,20 @@ static int find_symbols(struct lib *l, void *so, struct gnn_err *e)
     const struct {
         void *to;
         const char *name;
-    } f[] = {{&l->version, "ncclGetVersion"},      {&l->text, "ncclGetErrorString"},
-             {&l->last, "ncclGetLastError"},       {&l->id, "ncclGetUniqueId"},
-             {&l->join, "ncclCommInitRankConfig"}, {&l->state, "ncclCommGetAsyncError"},
-             {&l->sum, "ncclAllReduce"},           {&l->leave, "ncclCommFinalize"},
-             {&l->destroy, "ncclCommDestroy"},     {&l->cancel, "ncclCommAbort"}};
+    } f[] = {{&l->version, "ncclGetVersion"},
+             {&l->text, "ncclGetErrorString"},
+             {&l->last, "ncclGetLastError"},
+             {&l->id, "ncclGetUniqueId"},
+             {&l->join, "ncclCommInitRankConfig"},
+             {&l->state, "ncclCommGetAsyncError"},
+             {&l->sum, "ncclAllReduce"},
+             {&l->leave, "ncclCommFinalize"},
+             {&l->open, "ncclGroupStart"},
+             {&l->close, "ncclGroupEnd"},
+             {&l->send, "ncclSend"},
+             {&l->receive, "ncclRecv"},
+             {&l->destroy, "ncclCommDestroy"},
+             {&l->cancel, "ncclCommAbort"}};
     for (size_t i = 0; i < sizeof f / sizeof *f; i++) {
         void *p = dlsym(so, f[i].name);
         if (!p)
@@ -116,6 +135,7 @@ int gnn_nccl_join(void *h, const struct gnn_nccl_id *id, uint32_t rank, uint32_t
     ncclUniqueId at;
     memcpy(&at, id, sizeof at);
     how.blocking = 0;
+    c->size = size;
     c->what = "connecting the ranks";
     return check_begun(c, c->lib.join(&c->comm, (int)size, at, (int)rank, &how), e);
 }
@@ -141,6 +161,25 @@ int gnn_nccl_all_reduce(void *h, void *data, uint64_t n, int kind, void *stream,
     struct nccl *c = h;
     c->what = "summing";
     return check_begun(c, c->lib.sum(data, data, n, type[kind], ncclSum, c->comm, stream), e);
+}
+
+/* As one group, so that no send waits for a receive that comes later. */
+int gnn_nccl_exchange(void *h, const struct gnn_span *out, const struct gnn_span *in, void *stream,
+                      struct gnn_err *e)
+{
+    struct nccl *c = h;
+    c->what = "exchanging rows";
+    ncclResult_t rc = c->lib.open();
+    const bool opened = !rc;
+    for (uint32_t r = 0; is_begun(rc) && r < c->size; r++) {
+        if (out[r].bytes)
+            rc = c->lib.send(out[r].data, out[r].bytes, ncclUint8, (int)r, c->comm, stream);
+        if (is_begun(rc) && in[r].bytes)
+            rc =
+                c->lib.receive((void *)in[r].data, in[r].bytes, ncclUint8, (int)r, c->comm, stream);
+    }
+    const ncclResult_t end = opened ? c->lib.close() : rc;
+    return check_begun(c, is_begun(rc) ? end : rc, e);
 }
 
 int gnn_nccl_leave(void *h, struct gnn_err *e)
@@ -193,6 +232,12 @@ int gnn_nccl_busy(void *h, bool *busy, bool *other, struct gnn_err *e)
 }
 
 int gnn_nccl_all_reduce(void *h, void *data, uint64_t n, int kind, void *stream, struct gnn_err *e)
+{
+    return GNN_E_DEVICE;
+}
+
+int gnn_nccl_exchange(void *h, const struct gnn_span *out, const struct gnn_span *in, void *stream,
+                      struct gnn_err *e)
 {
     return GNN_E_DEVICE;
 }

@@ -14,6 +14,8 @@ static int make_wires(struct gnn_full *f, struct gnn_err *e)
     for (uint32_t i = 0; i < n + FULL_WIRES; i++)
         if (gnn_full_wire_init(f, i < n ? &f->rows[i] : &f->grads[i - n], 1 + i, e))
             return e->code;
+    if (gnn_full_wire_init(f, &f->slices, 1 + n + FULL_WIRES, e))
+        return e->code;
     return gnn_exchange_init(&f->sums, f->comm, gnn_comm_tag(GNN_COMM_PARTS, 0), e);
 }
 
@@ -85,12 +87,13 @@ void gnn_full_free(struct gnn_full *f)
         gnn_full_wire_free(f, &f->rows[i]);
     for (uint32_t i = 0; i < FULL_WIRES; i++)
         gnn_full_wire_free(f, &f->grads[i]);
+    gnn_full_wire_free(f, &f->slices);
     gnn_free(f->rows);
     gnn_exchange_release(&f->sums);
     gnn_pass_release(&f->pass);
     f->o->release(f->o, &f->grad);
     f->o->release(f->o, &f->out);
-    f->o->release_host(f->o, &f->slices);
+    f->o->release_host(f->o, &f->total);
     f->o->release_host(f->o, &f->share);
     f->o->release_host(f->o, &f->nodes);
     f->o->release(f->o, &f->packed);
@@ -195,6 +198,7 @@ int gnn_full_forward(struct gnn_full *f, const float *params, const struct gnn_b
     if (rc || find_all_seeds(f, b, n, e) || take_outputs(f, n, e))
         return rc ? rc : e->code;
     f->evaluated = !mode->train;
+    f->passed[0] = f->passed[0] || !mode->train;
     *out = f->out.data;
     *rows = n;
     return 0;
@@ -219,7 +223,14 @@ int gnn_full_backward(struct gnn_full *f, const float *params, struct gnn_err *e
         o->take_rows(o, f->out.data, p->place.data, p->nseeds, w, p->rows.data);
         o->add_rows(o, p->rows.data, p->seed.data, p->nseeds, w, outputs_of(f, p));
     }
-    return gnn_full_run_backward(f, e);
+    const int rc = gnn_full_run_backward(f, e);
+    f->passed[1] = true;
+    return rc;
+}
+
+void gnn_full_move_by(struct gnn_full *f, struct gnn_comm *device)
+{
+    f->device = device && device->ops->move_begin ? device : NULL;
 }
 
 float *gnn_full_grad(const struct gnn_full *f)

@@ -55,6 +55,11 @@ struct gnn_full *gnn_full_new(const struct gnn_model *m, struct gnn_store *s,
                               const struct gnn_full_opts *o, struct gnn_err *e) GNN_MUST_USE;
 void gnn_full_free(struct gnn_full *f); /* takes NULL */
 
+/* From here on rows and gradients go from device to device, if `device`, which gnn_ops.reduce_new
+ * made of the same ranks, can do that; else through the host's memory, as before. It outlives the
+ * last pass. */
+void gnn_full_move_by(struct gnn_full *f, struct gnn_comm *device);
+
 /* As gnn_net_forward, _track and _backward, for a batch that has seeds only, which are nodes of
  * this rank's partitions; it lies where the operations are. Collective. Batches that are evaluated
  * between two steps share one pass. */

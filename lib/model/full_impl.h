@@ -86,30 +86,35 @@ struct full_part {
 struct full_wire {
     struct gnn_exchange x;
     struct gnn_buf out;
+    uint64_t *expect;         /* [size] bytes that each rank will send */
     struct gnn_span *in;      /* [size] what each rank has sent, valid until the next _begin */
-    struct gnn_span *brought; /* from devices: this, */
+    struct gnn_span *brought; /* between devices: this, */
     struct gnn_buf arrived;   /* what it points to, */
-    struct gnn_buf host;      /* and what is sent, in the host's memory */
+    struct gnn_buf host;      /* what is sent, in the host's memory, */
+    void *moving;             /* or what of it is under way from device to device */
+    bool open;
 };
 
 struct gnn_full {
     const struct gnn_model *m;
     struct gnn_store *s;
     const struct gnn_ops *o;
-    struct gnn_comm *comm;
-    uint32_t k, first, n;   /* parts; this rank's begin with `first`, and are n */
-    struct full_part *part; /* [n] */
-    struct gnn_pass pass;   /* scratch that parts share */
+    struct gnn_comm *comm, *device; /* the ranks; and from device to device, or NULL */
+    bool passed[2];                 /* there has been a whole pass: evaluating, training */
+    uint32_t k, first, n;           /* parts; this rank's begin with `first`, and are n */
+    struct full_part *part;         /* [n] */
+    struct gnn_pass pass;           /* scratch that parts share */
     struct full_wire *rows, grads[FULL_WIRES]; /* of rounds, in turn; [depth+1] of rows */
     uint32_t depth;
     struct gnn_full_opts opts;
     uint64_t keep32;              /* boundary rows stay if 32 random bits are below; 0: all stay */
     float scale;                  /* of those that stay */
     struct gnn_buf draws, packed; /* the host's; a message between partitions of this rank */
-    struct gnn_exchange sums;     /* of numbers of parts */
+    struct gnn_exchange sums;     /* of numbers of parts, */
+    struct full_wire slices;      /* and of their gradients */
     struct gnn_buf grad;
-    struct gnn_buf slices, share; /* the host's */
-    double *sum;                  /* of numbers of parts */
+    struct gnn_buf total, share; /* the host's */
+    double *sum;                 /* of numbers of parts */
     struct gnn_buf out;
     struct gnn_buf nodes; /* the host's: the batch's */
     bool *fixed;          /* [nconvs] what it has gathered of the features will do again */
@@ -214,13 +219,15 @@ void gnn_full_add_gradients(struct gnn_full *f, const struct full_message *m, co
 int gnn_full_hand_gradients(struct gnn_full *f, const struct full_message *m, const float *grad,
                             float *into, struct gnn_err *e) GNN_MUST_USE;
 
-/* As gnn_comm_ops.begin and end. */
+/* As gnn_comm_ops.begin and end; x.out and expect are set before. GNN_E_RANK unless ranks have sent
+ * what was expected. */
 int gnn_full_wire_init(const struct gnn_full *f, struct full_wire *w, uint32_t tag,
                        struct gnn_err *e) GNN_MUST_USE;
 void gnn_full_wire_free(const struct gnn_full *f, struct full_wire *w);
-int gnn_full_wire_begin(const struct gnn_full *f, struct full_wire *w,
-                        struct gnn_err *e) GNN_MUST_USE;
-int gnn_full_wire_end(const struct gnn_full *f, struct full_wire *w,
+int gnn_full_wire_begin(struct gnn_full *f, struct full_wire *w, struct gnn_err *e) GNN_MUST_USE;
+int gnn_full_wire_end(struct gnn_full *f, struct full_wire *w, struct gnn_err *e) GNN_MUST_USE;
+/* Room in the operations' memory for messages, whose sizes differ from step to step. */
+int gnn_full_wire_fit(struct gnn_full *f, struct gnn_buf *b, uint64_t bytes,
                       struct gnn_err *e) GNN_MUST_USE;
 
 /* `use` is called for each partition and round, with p->view. */

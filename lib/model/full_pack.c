@@ -93,8 +93,7 @@ static void *open_message(struct gnn_full *f, const struct full_message *m, stru
                           struct gnn_err *e)
 {
     struct gnn_buf *b = is_plain(m) ? room : &f->packed;
-    return f->o->fit(f->o, b, gnn_full_message_bytes(m), 1, "rows of another part", e) ? NULL
-                                                                                       : b->data;
+    return gnn_full_wire_fit(f, b, gnn_full_message_bytes(m), e) ? NULL : b->data;
 }
 
 int gnn_full_hand_rows(struct gnn_full *f, const struct full_message *m, const float *table,

@@ -95,7 +95,8 @@ static uint64_t gradients_for(struct gnn_full *f, uint32_t rank, const struct fu
     return bytes;
 }
 
-/* Messages to all ranks lie in one buffer, one after the other. */
+/* Messages to all ranks lie in one buffer, one after the other. What a rank is sent rows of, it is
+ * sent back the gradients of. */
 static int send_round(struct gnn_full *f, struct full_wire *w, const struct full_flow *x,
                       uint32_t c, bool back, struct gnn_err *e)
 {
@@ -106,11 +107,13 @@ static int send_round(struct gnn_full *f, struct full_wire *w, const struct full
             const uint64_t n =
                 back ? gradients_for(f, rank, x, c, to) : rows_for(f, rank, x, c, to);
             w->x.out[rank] = (struct gnn_span){to, n};
+            w->expect[rank] =
+                back ? rows_for(f, rank, x, c, NULL) : gradients_for(f, rank, x, c, NULL);
             bytes += n;
             if (to)
                 to += n;
         }
-        if (!write && f->o->fit(f->o, &w->out, bytes, 1, "messages", e))
+        if (!write && gnn_full_wire_fit(f, &w->out, bytes, e))
             return e->code;
     }
     hand_on_room(f, &w->x, c, back);
@@ -118,16 +121,11 @@ static int send_round(struct gnn_full *f, struct full_wire *w, const struct full
 }
 
 /* The next rows in what a rank has sent, `bytes` of them; *at is what was read before. */
-static int find_rows(const struct full_wire *w, uint32_t rank, uint64_t *at, uint64_t bytes,
-                     const void **rows, struct gnn_err *e)
+static const void *next_rows(const struct full_wire *w, uint32_t rank, uint64_t *at, uint64_t bytes)
 {
-    const struct gnn_span *in = &w->in[rank];
-    if (in->bytes < *at || in->bytes - *at < bytes)
-        return gnn_fail(e, GNN_E_RANK, "malformed rows from rank %u: %llu bytes instead of %llu",
-                        rank, (unsigned long long)in->bytes, (unsigned long long)(*at + bytes));
-    *rows = (const char *)in->data + *at;
+    const char *rows = (const char *)w->in[rank].data + *at;
     *at += bytes;
-    return 0;
+    return rows;
 }
 
 /* p->view of those parts whose rows of round c came from other ranks. */
@@ -143,12 +141,11 @@ static int receive_rows(struct gnn_full *f, struct full_wire *w, const struct fu
         uint64_t at = 0;
         for (uint32_t q = lo; q < hi && rank != f->comm->rank; q++) {
             struct full_part *p = gnn_full_own(f, gnn_full_user(f, q, c));
-            const void *rows;
             if (!p)
                 continue;
             const struct full_message m = gnn_full_message(f, x, q, p->at);
-            if (find_rows(w, rank, &at, gnn_full_message_bytes(&m), &rows, e) ||
-                gnn_full_unpack_rows(f, &m, rows, &p->fetched, &p->view, e))
+            const void *rows = next_rows(w, rank, &at, gnn_full_message_bytes(&m));
+            if (gnn_full_unpack_rows(f, &m, rows, &p->fetched, &p->view, e))
                 return e->code;
         }
     }
@@ -242,12 +239,11 @@ static int receive_gradients(struct gnn_full *f, struct full_wire *w, const stru
     for (uint32_t i = 0; at && !e->code && i < f->n; i++) {
         struct full_part *q = &f->part[i];
         const uint32_t user = gnn_full_user(f, q->at, c), rank = gnn_full_rank_of(f, user);
-        const void *rows;
         if (gnn_full_own(f, user))
             continue;
         const struct full_message m = gnn_full_message(f, x, q->at, user);
-        if (!find_rows(w, rank, &at[rank], gnn_full_message_bytes(&m), &rows, e))
-            gnn_full_add_gradients(f, &m, rows, q->into);
+        gnn_full_add_gradients(f, &m, next_rows(w, rank, &at[rank], gnn_full_message_bytes(&m)),
+                               q->into);
     }
     gnn_free(at);
     return rc ? rc : e->code;
@@ -318,12 +314,12 @@ int gnn_full_sum_numbers(struct gnn_full *f, uint64_t n, struct gnn_err *e)
     o->mark(o, GNN_OPS_MARK_NET);
     if (o->wait(o, GNN_OPS_MARK_NET, e) ||
         o->fit_host(o, &f->share, f->n * n, sizeof(double), "sums", e) ||
-        o->fit_host(o, &f->slices, n, sizeof(double), "sums", e))
+        o->fit_host(o, &f->total, n, sizeof(double), "sums", e))
         return e->code;
     for (uint32_t i = 0; i < f->n; i++)
         memcpy((double *)f->share.data + i * n, f->part[i].sum, n * sizeof(double));
     int rc = gnn_comm_all_gather(f->comm, x, f->share.data, f->n * n * sizeof(double), e);
-    f->sum = f->slices.data;
+    f->sum = f->total.data;
     memset(f->sum, 0, n * sizeof(double));
     for (uint32_t p = 0; !rc && p < f->k; p++) {
         const uint32_t rank = gnn_full_rank_of(f, p), i = p - gnn_store_rank_from(f->s, rank);
@@ -343,41 +339,58 @@ static void slice_of(const struct gnn_full *f, uint32_t rank, uint64_t *from, ui
     *to = n * (rank + 1) / size;
 }
 
-static int send_slices(struct gnn_full *f, struct gnn_exchange *x, struct gnn_err *e)
+static int send_slices(struct gnn_full *f, struct full_wire *w, struct gnn_err *e)
 {
     const struct gnn_ops *o = f->o;
-    if (o->fit_host(o, &f->slices, f->n * f->m->trained, sizeof(float), "gradients", e))
+    uint64_t own, own_end;
+    slice_of(f, f->comm->rank, &own, &own_end);
+    if (o->fit(o, &w->out, f->n * f->m->trained, sizeof(float), "gradients", e))
         return e->code;
-    float *to = f->slices.data;
+    float *to = w->out.data;
     for (uint32_t rank = 0; rank < f->comm->size; rank++) {
+        const uint32_t parts =
+            gnn_store_rank_from(f->s, rank + 1) - gnn_store_rank_from(f->s, rank);
         uint64_t from, end;
         slice_of(f, rank, &from, &end);
-        x->out[rank] = (struct gnn_span){to, f->n * (end - from) * sizeof *to};
+        w->x.out[rank] = (struct gnn_span){to, f->n * (end - from) * sizeof *to};
+        w->expect[rank] = parts * (own_end - own) * sizeof *to;
         for (uint32_t i = 0; i < f->n; i++, to += end - from)
-            o->fetch(o, to, f->part[i].net.pass.grad + from, (end - from) * sizeof *to);
+            o->copy(o, to, f->part[i].net.pass.grad + from, (end - from) * sizeof *to);
     }
-    o->mark(o, GNN_OPS_MARK_NET);
-    return o->wait(o, GNN_OPS_MARK_NET, e) ? e->code : gnn_comm_exchange(f->comm, x, e);
+    return gnn_full_wire_begin(f, w, e);
 }
 
-/* Slices come to the host's memory, and are added up there. */
-static int add_slices(struct gnn_full *f, const struct gnn_exchange *x, float *sum,
-                      struct gnn_err *e)
+/* The sum of the slices of all parts. */
+static void add_slices(struct gnn_full *f, const struct full_wire *w, float *sum)
 {
     uint64_t from, to;
     slice_of(f, f->comm->rank, &from, &to);
     const uint64_t n = to - from;
     for (uint32_t p = 0; p < f->k; p++) {
         const uint32_t rank = gnn_full_rank_of(f, p), i = p - gnn_store_rank_from(f->s, rank);
-        const float *g = (const float *)x->in[rank].data + i * n;
-        if (x->in[rank].bytes < (i + 1) * n * sizeof *g)
-            return gnn_fail(e, GNN_E_RANK, "malformed gradients from rank %u", rank);
+        const float *g = (const float *)w->in[rank].data + i * n;
         if (p)
-            gnn_ops_cpu.add(&gnn_ops_cpu, g, n, sum);
+            f->o->add(f->o, g, n, sum);
         else
-            memcpy(sum, g, n * sizeof *g);
+            f->o->copy(f->o, sum, g, n * sizeof *g);
     }
-    return 0;
+}
+
+/* All ranks get all sums. */
+static int share_sums(struct gnn_full *f, struct full_wire *w, const float *sum, struct gnn_err *e)
+{
+    const struct gnn_ops *o = f->o;
+    uint64_t own, own_end, from, to;
+    slice_of(f, f->comm->rank, &own, &own_end);
+    if (o->fit(o, &w->out, own_end - own, sizeof *sum, "gradients", e))
+        return e->code;
+    o->copy(o, w->out.data, sum, (own_end - own) * sizeof *sum);
+    for (uint32_t rank = 0; rank < f->comm->size; rank++) {
+        slice_of(f, rank, &from, &to);
+        w->x.out[rank] = (struct gnn_span){w->out.data, (own_end - own) * sizeof *sum};
+        w->expect[rank] = (to - from) * sizeof *sum;
+    }
+    return gnn_full_wire_begin(f, w, e);
 }
 
 static void add_own_gradients(struct gnn_full *f)
@@ -391,26 +404,26 @@ static void add_own_gradients(struct gnn_full *f)
 
 int gnn_full_sum_gradients(struct gnn_full *f, struct gnn_err *e)
 {
-    const struct gnn_ops *o = f->o;
-    struct gnn_exchange *x = &f->sums;
+    struct full_wire *w = &f->slices;
+    float *grad = f->grad.data;
     uint64_t from, to;
     if (f->comm->size == 1) {
         add_own_gradients(f);
         return 0;
     }
     slice_of(f, f->comm->rank, &from, &to);
-    int rc = send_slices(f, x, e);
+    int rc = send_slices(f, w, e);
+    if (!rc)
+        rc = gnn_full_wire_end(f, w, e);
     if (rc)
         return rc;
-    if (o->fit_host(o, &f->share, to - from, sizeof(float), "gradients", e) ||
-        add_slices(f, x, f->share.data, e))
-        return e->code;
-    rc = gnn_comm_all_gather(f->comm, x, f->share.data, (to - from) * sizeof(float), e);
+    add_slices(f, w, grad + from);
+    rc = share_sums(f, w, grad + from, e);
+    if (!rc)
+        rc = gnn_full_wire_end(f, w, e);
     for (uint32_t rank = 0; !rc && rank < f->comm->size; rank++) {
         slice_of(f, rank, &from, &to);
-        if (x->in[rank].bytes != (to - from) * sizeof(float))
-            return gnn_fail(e, GNN_E_RANK, "malformed gradients from rank %u", rank);
-        o->put(o, (float *)f->grad.data + from, x->in[rank].data, (to - from) * sizeof(float));
+        f->o->copy(f->o, grad + from, w->in[rank].data, (to - from) * sizeof *grad);
     }
     return rc;
 }

@@ -1,18 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Messages between ranks, packed and used where the operations are. From a device they go through
- * the host's memory. */
+/* Messages between ranks, packed and used where the operations are. Between devices they go by
+ * NCCL, or through the host's memory. */
 #include "lib/model/full_impl.h"
 
 int gnn_full_wire_init(const struct gnn_full *f, struct full_wire *w, uint32_t tag,
                        struct gnn_err *e)
 {
-    if (gnn_exchange_init(&w->x, f->comm, gnn_comm_tag(GNN_COMM_PARTS, tag), e))
+    if (gnn_exchange_init(&w->x, f->comm, gnn_comm_tag(GNN_COMM_PARTS, tag), e) ||
+        !(w->expect = gnn_alloc_zero(f->comm->size, sizeof *w->expect, "messages", e)))
         return e->code;
-    if (!f->o->async) {
-        w->in = w->x.in;
-        return 0;
-    }
-    w->in = w->brought = gnn_alloc_zero(f->comm->size, sizeof *w->in, "messages", e);
+    w->in = w->x.in;
+    if (f->o->async)
+        w->in = w->brought = gnn_alloc_zero(f->comm->size, sizeof *w->in, "messages", e);
     return e->code;
 }
 
@@ -23,7 +22,61 @@ void gnn_full_wire_free(const struct gnn_full *f, struct full_wire *w)
     f->o->release(f->o, &w->arrived);
     f->o->release_host(f->o, &w->host);
     gnn_free(w->brought);
+    gnn_free(w->expect);
 }
+
+/* ---- from device to device ---- */
+
+static int end_moving(struct gnn_full *f, struct full_wire *w, struct gnn_err *e)
+{
+    w->open = false;
+    return f->device->ops->move_end(f->device, &w->moving, e);
+}
+
+static int end_open(struct gnn_full *f, struct full_wire *w, struct gnn_err *e)
+{
+    return w->open ? end_moving(f, w, e) : 0;
+}
+
+/* Freeing memory waits for the device, and so for other ranks, which may be lost: before memory has
+ * to grow, what is under way ends. */
+int gnn_full_wire_fit(struct gnn_full *f, struct gnn_buf *b, uint64_t bytes, struct gnn_err *e)
+{
+    int rc = 0;
+    for (uint32_t i = 0; f->device && bytes > b->cap && !rc && i <= f->depth; i++)
+        rc = end_open(f, &f->rows[i], e);
+    for (uint32_t i = 0; f->device && bytes > b->cap && !rc && i < FULL_WIRES; i++)
+        rc = end_open(f, &f->grads[i], e);
+    return rc ? rc : f->o->fit(f->o, b, bytes, 1, "messages", e);
+}
+
+/* Where messages will lie on the device: each rank's begin where memory of its own would. */
+static int open_brought(struct gnn_full *f, struct full_wire *w, struct gnn_err *e)
+{
+    enum { ALIGN = 256 };
+    uint64_t at = 0;
+    for (uint32_t rank = 0; rank < w->x.size; rank++)
+        at += (w->expect[rank] + ALIGN - 1) / ALIGN * ALIGN;
+    if (gnn_full_wire_fit(f, &w->arrived, at, e))
+        return e->code;
+    at = 0;
+    for (uint32_t rank = 0; rank < w->x.size; rank++) {
+        w->brought[rank] = (struct gnn_span){(char *)w->arrived.data + at, w->expect[rank]};
+        at += (w->expect[rank] + ALIGN - 1) / ALIGN * ALIGN;
+    }
+    return 0;
+}
+
+/* In the first pass of a kind, other memory has to grow, too, so there the exchange ends at once.
+ */
+static int begin_moving(struct gnn_full *f, struct full_wire *w, struct gnn_err *e)
+{
+    const int rc = f->device->ops->move_begin(f->device, w->x.out, w->brought, &w->moving, e);
+    w->open = !rc;
+    return rc || f->passed[f->pass.train] ? rc : end_moving(f, w, e);
+}
+
+/* ---- through the host's memory ---- */
 
 /* Copies the messages to the host; they are there when this returns. */
 static int fetch_messages(const struct gnn_full *f, struct full_wire *w, struct gnn_err *e)
@@ -31,8 +84,12 @@ static int fetch_messages(const struct gnn_full *f, struct full_wire *w, struct 
     const struct gnn_ops *o = f->o;
     const char *from = w->out.data;
     uint64_t bytes = 0;
-    for (uint32_t rank = 0; rank < w->x.size; rank++)
-        bytes += w->x.out[rank].bytes;
+    for (uint32_t rank = 0; rank < w->x.size; rank++) {
+        const struct gnn_span *out = &w->x.out[rank];
+        const uint64_t end =
+            out->bytes ? (uint64_t)((const char *)out->data - from) + out->bytes : 0;
+        bytes = end > bytes ? end : bytes; /* ranks may be sent the same */
+    }
     if (o->fit_host(o, &w->host, bytes, 1, "messages", e))
         return e->code;
     if (bytes)
@@ -46,37 +103,43 @@ static int fetch_messages(const struct gnn_full *f, struct full_wire *w, struct 
     return 0;
 }
 
-int gnn_full_wire_begin(const struct gnn_full *f, struct full_wire *w, struct gnn_err *e)
+static int check_messages(const struct full_wire *w, struct gnn_err *e)
 {
+    for (uint32_t rank = 0; rank < w->x.size; rank++)
+        if (w->x.in[rank].bytes != w->expect[rank])
+            return gnn_fail(
+                e, GNN_E_RANK, "malformed message from rank %u: %llu bytes instead of %llu", rank,
+                (unsigned long long)w->x.in[rank].bytes, (unsigned long long)w->expect[rank]);
+    return 0;
+}
+
+static int end_on_host(struct gnn_full *f, struct full_wire *w, struct gnn_err *e)
+{
+    const int rc = f->comm->ops->end(f->comm, &w->x, e);
+    if (rc || check_messages(w, e))
+        return rc ? rc : e->code;
+    for (uint32_t rank = 0; f->o->async && rank < w->x.size; rank++)
+        if (w->expect[rank])
+            f->o->put(f->o, (void *)w->brought[rank].data, w->x.in[rank].data, w->expect[rank]);
+    return 0;
+}
+
+/* ---- both ---- */
+
+int gnn_full_wire_begin(struct gnn_full *f, struct full_wire *w, struct gnn_err *e)
+{
+    if (f->o->async && open_brought(f, w, e))
+        return e->code;
+    if (f->device)
+        return begin_moving(f, w, e);
     if (f->o->async && fetch_messages(f, w, e))
         return e->code;
     return f->comm->ops->begin(f->comm, &w->x, e);
 }
 
-/* Where a rank's messages begin: aligned as memory that is its own. */
-static uint64_t message_room(const struct gnn_span *in)
+int gnn_full_wire_end(struct gnn_full *f, struct full_wire *w, struct gnn_err *e)
 {
-    return (in->bytes + 255) / 256 * 256;
-}
-
-int gnn_full_wire_end(const struct gnn_full *f, struct full_wire *w, struct gnn_err *e)
-{
-    const struct gnn_ops *o = f->o;
-    const int rc = f->comm->ops->end(f->comm, &w->x, e);
-    uint64_t at = 0;
-    if (rc || !o->async)
-        return rc;
-    for (uint32_t rank = 0; rank < w->x.size; rank++)
-        at += message_room(&w->x.in[rank]);
-    if (o->fit(o, &w->arrived, at, 1, "messages", e))
-        return e->code;
-    at = 0;
-    for (uint32_t rank = 0; rank < w->x.size; rank++) {
-        const struct gnn_span *in = &w->x.in[rank];
-        w->brought[rank] = (struct gnn_span){(char *)w->arrived.data + at, in->bytes};
-        if (in->bytes)
-            o->put(o, (char *)w->arrived.data + at, in->data, in->bytes);
-        at += message_room(in);
-    }
-    return 0;
+    if (f->device)
+        return end_open(f, w, e);
+    return end_on_host(f, w, e);
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* gnn_ops.reduce_new for devices: the same ranks, with all-reduces of the device's memory. NCCL
- * does them (gpu_reduce_nccl.c), or they go through the host's memory and back. */
+ * does them (gpu_reduce_nccl.c), or they go through the host's memory and back. NCCL also exchanges
+ * what ranks send each other. */
 #include "lib/ops/gpu_reduce.h"
 
 /* ---- what does not change ---- */
@@ -87,9 +88,31 @@ static int reduce_begin(struct gnn_comm *base, void *data, uint64_t n, enum gnn_
     s->data = data;
     s->n = n;
     s->kind = kind;
+    s->out = s->in = NULL;
     *reduction = s;
     return c->nccl ? gnn_gpu_reduce_add(c, s, e) : host_add(c, s, e);
 }
+
+/* ---- exchanges, by NCCL ---- */
+
+static int move_begin(struct gnn_comm *base, const struct gnn_span *out, const struct gnn_span *in,
+                      void **exchange, struct gnn_err *e)
+{
+    struct gpu_reduce *c = gpu_reduce_of(base);
+    struct gpu_reduction *s = NULL;
+    *exchange = NULL;
+    if (ops_failed(c->ops))
+        return gnn_fail_as(e, &c->ops->err);
+    if (gnn_dev_use(c->ops->d->number, e) || !(s = reduction_get(c, e)))
+        return e->code;
+    s->out = out;
+    s->in = in;
+    *exchange = s;
+    const int rc = gnn_gpu_reduce_add(c, s, e);
+    return rc ? rc : gnn_gpu_reduce_push(c, e);
+}
+
+/* ---- both ---- */
 
 static int reduce_push(struct gnn_comm *base, struct gnn_err *e)
 {
@@ -128,26 +151,31 @@ static void reduce_free(struct gnn_comm *base)
 int gnn_gpu_reduce_new(const struct gnn_ops *o, struct gnn_comm *host, struct gnn_comm **reduce,
                        char why[GNN_REDUCE_WHY], struct gnn_err *e)
 {
-    static const struct gnn_comm_ops ops = {.begin = exchange_begin,
-                                            .end = exchange_end,
-                                            .reduce_begin = reduce_begin,
-                                            .reduce_end = reduce_end,
-                                            .reduce_push = reduce_push,
-                                            .poll = poll_deadline,
-                                            .kill = kill_all,
-                                            .free = reduce_free};
+    const struct gnn_comm_ops ops = {.begin = exchange_begin,
+                                     .end = exchange_end,
+                                     .reduce_begin = reduce_begin,
+                                     .reduce_end = reduce_end,
+                                     .reduce_push = reduce_push,
+                                     .poll = poll_deadline,
+                                     .kill = kill_all,
+                                     .free = reduce_free};
     struct gpu_reduce *c = gnn_alloc_zero(1, sizeof *c, "all-reduce buffers", e);
     *reduce = NULL;
     if (!c)
         return e->code;
     c->base = *host;
-    c->base.ops = &ops;
+    c->table = ops;
+    c->base.ops = &c->table;
     c->host = host;
     c->ops = ops_dev(o);
     c->last = &c->first;
     int rc = gnn_dev_use(c->ops->d->number, e);
     if (!rc)
         rc = gnn_gpu_reduce_join(c, why, e);
+    if (c->nccl) {
+        c->table.move_begin = move_begin;
+        c->table.move_end = reduce_end;
+    }
     if (!rc)
         *reduce = &c->base;
     else

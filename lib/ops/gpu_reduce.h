@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* All-reduces of numbers in the memory of devices: what the files behind gnn_ops.reduce_new share.
+/* All-reduces and exchanges of numbers in the memory of devices: what the files behind
+ * gnn_ops.reduce_new share.
  */
 #ifndef GNN_LIB_OPS_GPU_REDUCE_H
 #define GNN_LIB_OPS_GPU_REDUCE_H
@@ -7,26 +8,29 @@
 #include "lib/comm/comm.h"
 #include "lib/ops/gpu_ops.h"
 
-/* One all-reduce, used again and again. */
+/* One all-reduce, used again and again; or, if there is `out`, an exchange. */
 struct gpu_reduction {
     struct gpu_reduction *older; /* of all */
     struct gpu_reduction *next;  /* of those that wait their turn, or are idle */
     void *data;
     uint64_t n;
     enum gnn_reduce kind;
-    void *before, *done; /* events: what goes into it is there; it is */
-    struct gnn_buf host; /* pinned: the numbers, where the host reduces them */
+    const struct gnn_span *out, *in; /* [size] */
+    void *before, *done;             /* events: what goes into it is there; it is */
+    struct gnn_buf host;             /* pinned: the numbers, where the host reduces them */
 };
 
 struct gpu_reduce {
     struct gnn_comm base;
-    struct gnn_comm *host; /* the ranks' own */
+    struct gnn_comm_ops table; /* the base's */
+    struct gnn_comm *host;     /* the ranks' own */
     struct ops_dev *ops;
     struct gpu_reduction *all, *idle;
     /* By NCCL: */
     struct gpu_reduction *first, **last; /* begun, and not given to NCCL yet */
     uint64_t open;                       /* begun, and not ended */
     void *nccl, *stream;                 /* NULL: the host reduces */
+    const char *doing;                   /* what NCCL is waited for, for messages */
     bool hung; /* NCCL does not come back from its abort: it is left alone */
 };
 

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* All-reduces on devices by NCCL, on a stream of their own.
+/* All-reduces and exchanges between devices by NCCL, on a stream of their own.
  *
  * NCCL waits for ranks that are lost for ever, on the device too, and whatever then waits for the
  * device waits with it, even a call that frees memory. So NCCL is only given all-reduces when they
  * are pushed or waited for, after all the rest of a step is on its stream; events let each of them
  * begin as early as its numbers are there, beside what follows on that stream. And every wait is a
- * loop that polls, as for messages between ranks. */
+ * loop that polls, as for messages between ranks. Exchanges go on while operations are put on the
+ * stream: who begins them sees to it that no memory is freed meanwhile. */
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -135,7 +136,7 @@ static int poll_nccl(struct gpu_reduce *c, bool *busy, struct gnn_deadline *p, s
     rc = c->host->ops->poll(c->host, p, &late);
     if (rc) {
         abort_nccl(c, false);
-        return gnn_fail(e, (enum gnn_status)rc, "%s (NCCL all-reduce)", late.msg);
+        return gnn_fail(e, (enum gnn_status)rc, "%s (NCCL %s)", late.msg, c->doing);
     }
     return 0;
 }
@@ -162,10 +163,18 @@ int gnn_gpu_reduce_add(struct gpu_reduce *c, struct gpu_reduction *s, struct gnn
     return gnn_dev_event_record(s->before, c->ops->stream, e);
 }
 
+static void name_waiting(struct gpu_reduce *c, const struct gpu_reduction *s)
+{
+    c->doing = s->out ? "exchange" : "all-reduce";
+}
+
 static int start_reduction(struct gpu_reduce *c, struct gpu_reduction *s, struct gnn_err *e)
 {
+    name_waiting(c, s);
     int rc = gnn_dev_event_after(c->stream, s->before, e);
-    if (!rc)
+    if (!rc && s->out)
+        rc = gnn_nccl_exchange(c->nccl, s->out, s->in, c->stream, e);
+    else if (!rc)
         rc = gnn_nccl_all_reduce(c->nccl, s->data, s->n, (int)s->kind, c->stream, e);
     if (!rc)
         rc = wait_for_nccl(c, e);
@@ -188,6 +197,7 @@ int gnn_gpu_reduce_wait(struct gpu_reduce *c, struct gpu_reduction *s, struct gn
     struct gnn_deadline p = {0};
     bool done = false, busy;
     int rc = gnn_gpu_reduce_push(c, e);
+    name_waiting(c, s);
     while (!rc && !done) {
         rc = gnn_dev_event_done(s->done, &done, e);
         if (!rc && !done)
@@ -223,6 +233,7 @@ static int join_ranks(struct gpu_reduce *c, const struct gnn_nccl_id *id, struct
 {
     struct gnn_err why = {0};
     c->base.lost = true; /* until all are there */
+    c->doing = "start";
     int rc = gnn_dev_stream_new(&c->stream, &why);
     if (!rc)
         rc = gnn_nccl_join(c->nccl, id, c->host->rank, c->host->size, &why);

@@ -85,8 +85,9 @@ struct gnn_ops {
     /* All-reduces of numbers in the backend's memory: *reduce has the ranks of comm, which must
      * outlive it, and its all-reduces are in order with the operations: they reduce the results of
      * those before _begin, and those after _end work on what was reduced. Collective. why: "", or
-     * why they go through the host's memory although NCCL would not. The member is NULL where comm
-     * itself does it. Freed by reduce->ops->free, before the operations are. */
+     * why they go through the host's memory although NCCL would not; with NCCL it can exchange
+     * (move_begin), too. The member is NULL where comm itself does it. Freed by reduce->ops->free,
+     * before the operations are. */
     int (*reduce_new)(const struct gnn_ops *o, struct gnn_comm *comm, struct gnn_comm **reduce,
                       char why[GNN_REDUCE_WHY], struct gnn_err *e);
 

@@ -66,6 +66,8 @@ int gnn_train_ranks_init(struct gnn_trainer *t, struct gnn_err *e)
     if (t->ops->reduce_new && t->ops->reduce_new(t->ops, t->comm, &reduce, t->reduce_why, e))
         return e->code;
     t->reduce = reduce;
+    if (t->o.full)
+        gnn_full_move_by(t->o.full, reduce);
     t->net.stage_done = stage_done;
     t->net.pass.sum = sum_in_step;
     t->net.pass.arg = t;

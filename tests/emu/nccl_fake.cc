@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* lib/gpu/nccl.h between processes whose devices are fake: numbers are added up in the order of the
- * ranks, through memory that all of them map. It minds what NCCL minds: nothing is asked for before
- * the last thing is settled, devices are not shared, sums are the same on all ranks.
+ * ranks, and what they exchange is copied, through memory that all of them map. It minds what NCCL
+ * minds: nothing is asked for before the last thing is settled, devices are not shared, sums are
+ * the same on all ranks.
  *
  * Any library that is named is not there. GNN_FAKE_NCCL_VERSION (22809) is what it calls itself;
  * GNN_FAKE_NCCL_LOG=FILE gets a line for each call; with GNN_FAKE_NCCL_HANG=k this rank's device
- * does not come to sum k, counted from 1; with GNN_FAKE_NCCL_FAIL=k NCCL reports a failure when sum
- * k is asked for, 0: when ranks join. */
+ * does not come to sum or exchange k, counted from 1; with GNN_FAKE_NCCL_FAIL=k NCCL reports a
+ * failure when k is asked for, 0: when ranks join. */
 #include "lib/gpu/nccl.h"
 
 #include <atomic>
@@ -28,13 +29,15 @@ namespace
 {
 
 enum : uint64_t { RANKS = 64, HEAD = 1 << 16, ROOM = 16 << 20 /* bytes of a sum */ };
+enum { EXCHANGE = -1 };
 
 /* What ranks tell each other; zeroed. */
 struct Rank {
     std::atomic<uint64_t> device, joined, left, aborted;
     std::atomic<uint64_t> wrote, read; /* sums */
     uint64_t n;                        /* of the last */
-    int kind;
+    int kind;                          /* or EXCHANGE */
+    uint64_t at[RANKS + 1];            /* where what it sends each rank begins */
 };
 struct Shared {
     Rank rank[RANKS];
@@ -167,6 +170,53 @@ struct Sum {
     }
 };
 
+/* Exchange k, counted with the sums. */
+struct Exchange {
+    Nccl *c;
+    uint64_t k;
+    std::vector<gnn_span> out, in;
+
+    void write() const
+    {
+        Rank &own = c->of(c->rank);
+        open_memory(c->device);
+        own.at[0] = 0;
+        for (uint32_t r = 0; r < c->size; r++) {
+            if (out[r].bytes)
+                memcpy(c->data(c->rank) + own.at[r], out[r].data, out[r].bytes);
+            own.at[r + 1] = own.at[r] + out[r].bytes;
+        }
+        own.kind = EXCHANGE;
+        own.wrote = k;
+    }
+    bool can() const
+    {
+        if (c->state == Nccl::GONE)
+            return true;
+        if (k == setting("GNN_FAKE_NCCL_HANG", 0) || !all(*c, &Rank::read, k - 1))
+            return false;
+        if (c->of(c->rank).wrote < k)
+            write();
+        return all(*c, &Rank::wrote, k);
+    }
+    void run() const
+    {
+        if (c->state == Nccl::GONE)
+            return;
+        open_memory(c->device);
+        for (uint32_t r = 0; r < c->size; r++) {
+            const Rank &other = c->of(r);
+            const uint64_t at = other.at[c->rank];
+            if (other.kind != EXCHANGE || other.at[c->rank + 1] - at != in[r].bytes)
+                die("ranks exchange what does not belong together");
+            if (in[r].bytes)
+                memcpy((void *)in[r].data, c->data(r) + at, in[r].bytes);
+        }
+        c->done = k;
+        c->of(c->rank).read = k;
+    }
+};
+
 void must_be(const Nccl &c, int state)
 {
     if (c.state != state)
@@ -267,6 +317,32 @@ int gnn_nccl_all_reduce(void *h, void *data, uint64_t n, int kind, void *stream,
     c.state = Nccl::SUMMING;
     note("sum " + std::to_string(n) + " " + name[kind]);
     s->todo.push_back(Op{[=] { sum.run(); }, nullptr, 0, [=] { return sum.can(); }});
+    return 0;
+}
+
+int gnn_nccl_exchange(void *h, const struct gnn_span *out, const struct gnn_span *in, void *stream,
+                      struct gnn_err *e)
+{
+    CALL("exchanging rows");
+    Nccl &c = *(Nccl *)h;
+    must_be(c, Nccl::READY);
+    Stream *s = stream_of(stream);
+    uint64_t sent = 0, received = 0;
+    if (s->device != c.device || now_using != c.device)
+        die("NCCL exchanges on another device");
+    for (uint32_t r = 0; r < c.size; r++) {
+        if ((out[r].bytes && owner(out[r].data) != (int)c.device) ||
+            (in[r].bytes && owner(in[r].data) != (int)c.device))
+            die("NCCL exchanges what is on another device");
+        sent += out[r].bytes;
+        received += in[r].bytes;
+    }
+    if (sent > ROOM)
+        die("an exchange larger than the fake NCCL has room for");
+    const Exchange x = {&c, ++c.asked, {out, out + c.size}, {in, in + c.size}};
+    c.state = Nccl::SUMMING;
+    note("exchange " + std::to_string(sent) + " " + std::to_string(received));
+    s->todo.push_back(Op{[=] { x.run(); }, nullptr, 0, [=] { return x.can(); }});
     return 0;
 }
 

@@ -275,8 +275,13 @@ static void comm_free(struct gnn_comm *c)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 {
-    static const struct gnn_comm_ops ops = {begin, end,           reduce_begin, reduce_end,
-                                            NULL,  poll_deadline, kill_all,     comm_free};
+    static const struct gnn_comm_ops ops = {.begin = begin,
+                                            .end = end,
+                                            .reduce_begin = reduce_begin,
+                                            .reduce_end = reduce_end,
+                                            .poll = poll_deadline,
+                                            .kill = kill_all,
+                                            .free = comm_free};
     struct gnn_comm c = {.ops = &ops, .size = RANKS, .local_size = 1};
     if (!fuzz_dir[0])
         make();

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* All-reduces on a device, of one rank: NCCL is opened, reduces what one rank has, which stays as
- * it is, and is left. The same through the host's memory. Runs on a real device, where there is
- * NCCL, and on the emulated one. */
+ * it is, and is left. The same through the host's memory. And exchanges of a rank with itself. Runs
+ * on a real device, where there is NCCL, and on the emulated one. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -60,6 +60,46 @@ static bool reduced_right(struct gnn_comm *c, enum gnn_reduce kind, uint64_t n, 
     return right;
 }
 
+/* Two exchanges at once of bytes that operations have just put there. */
+static bool moved_right(struct gnn_comm *c, uint64_t n)
+{
+    struct gnn_buf out = {0}, in = {0}, back = {0};
+    struct gnn_span from[2], to[2];
+    void *move[2] = {NULL};
+    char *bytes = malloc(2 * n);
+    must(!bytes || ops->fit(ops, &out, 2 * n, 1, "a test", &err) ||
+         ops->fit(ops, &in, 2 * n, 1, "a test", &err) ||
+         ops->fit_host(ops, &back, 2 * n, 1, "a test", &err));
+    for (uint64_t i = 0; i < 2 * n; i++)
+        bytes[i] = (char)(i * 7 + i / 251);
+    ops->zero(ops, in.data, 2 * n);
+    ops->put(ops, out.data, bytes, 2 * n);
+    for (int k = 0; k < 2; k++) {
+        from[k] = (struct gnn_span){(char *)out.data + (size_t)k * n, n};
+        to[k] = (struct gnn_span){(char *)in.data + (size_t)k * n, n};
+        must(c->ops->move_begin(c, &from[k], &to[k], &move[k], &err));
+    }
+    for (int k = 0; k < 2; k++)
+        must(c->ops->move_end(c, &move[k], &err));
+    ops->fetch(ops, back.data, in.data, 2 * n);
+    ops->mark(ops, 0);
+    must(ops->wait(ops, 0, &err));
+    const bool right = !memcmp(back.data, bytes, 2 * n);
+    ops->release(ops, &out);
+    ops->release(ops, &in);
+    ops->release_host(ops, &back);
+    free(bytes);
+    return right;
+}
+
+static void test_moves(struct gnn_comm *c, const char *name, bool host)
+{
+    if (host)
+        ok(!c->ops->move_begin, "%s exchanges nothing on a device", name);
+    for (uint64_t n = 0; !host && n <= MOST; n = n ? 100 * n : 1)
+        ok(moved_right(c, n), "%s, exchanges of %llu bytes", name, (unsigned long long)n);
+}
+
 static void test_reduce(struct gnn_comm *self, const char *name)
 {
     char why[GNN_REDUCE_WHY];
@@ -76,6 +116,8 @@ static void test_reduce(struct gnn_comm *self, const char *name)
         ok(reduced_right(c, kind, MOST, true), "%s, numbers of kind %d: a million", name,
            (int)kind);
     }
+    if (host == !strcmp(name, "the host"))
+        test_moves(c, name, host);
     gnn_comm_free(c);
 }
 

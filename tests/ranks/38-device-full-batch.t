@@ -46,6 +46,38 @@ for how in '--remote-rows keep' '--remote-rows all' '--pipeline-depth 3'; do
     check "gnn-train --full-batch $how learns on 4 ranks with 2 devices" on 4 2 $learn --store w -m gat --heads 2 $how -o m4
     check "gnn-train --full-batch $how makes the model of one rank on 4" cmp m1 m4
 done
+# How ranks exchange rows: by NCCL, or by the host, with the same result.
+opts="$learn --store w -m gat --heads 2 --batch-norm"
+check 'gnn-train --full-batch learns on 3 ranks and logs the calls of NCCL' env GNN_FAKE_NCCL_LOG="$PWD/calls" GNN_FAKE_DEVICES=3 \
+    mpirun --quiet -n 3 "$train" --timeout 120 -v --full-batch --device cuda $opts --metrics m -o nccl
+cp err said
+check 'gnn-train --full-batch says that NCCL exchanges the rows' grep -q '^gnn-train: .*rows and gradients of 3 ranks are exchanged by NCCL$' said
+check 'gnn-train --full-batch records in its metrics that NCCL does' grep -q '"event": *"exchange", *"by": *"nccl"' m
+# Two steps and evaluations of three layers; rows are fetched again going back, gradients are pushed, and both sums are exchanges.
+check 'gnn-train --full-batch asks NCCL for an exchange in each round' test "$(grep -c ^exchange calls)" -eq $((3 * 2 * (4 * (4 * 3) + 2)))
+check 'gnn-train --full-batch learns on 3 ranks without NCCL' env GNN_NCCL=none GNN_FAKE_DEVICES=3 \
+    mpirun --quiet -n 3 "$train" --timeout 120 -v --full-batch --device cuda $opts --metrics m -o host
+cp err said
+check 'gnn-train --full-batch says why the host exchanges the rows' \
+    grep -q '^gnn-train: .*rows and gradients of 3 ranks are exchanged by the host, not by NCCL: rank 0: GNN_NCCL is none' said
+check 'gnn-train --full-batch records in its metrics why the host does' grep -q '"by": *"host", *"why": *"rank 0: GNN_NCCL is none' m
+check 'gnn-train --full-batch writes the same model with and without NCCL' cmp nccl host
+ends() { # WANT PATTERN NAME RANKS SETTING: the status, a line of ours, and no model
+    GNN_FAKE_DEVICES=$4 mpirun --quiet -n $4 sh -c "r=\$OMPI_COMM_WORLD_RANK; $5 exec timeout 600 $train --timeout 4 -q --full-batch --device cuda $opts -o never" >out 2>err
+    _rc=$?
+    if [ $_rc -eq "$1" ] && grep -q "^gnn-train: .*$2" err && [ "$(grep -c '^gnn-train:' err)" -le $4 ] && [ ! -e never ]; then
+        _ok "$3"
+    else
+        _not_ok "$3 (status $_rc)"
+        grep -v '^-*$' err | head -n 5 | sed 's/^/# /'
+    fi
+}
+for k in 2 70; do
+    ends 5 'rank 1: NCCL: .*unhandled system error' "gnn-train --full-batch ends on all ranks when NCCL fails to make exchange $k" 2 \
+        "test \$r = 0 || export GNN_FAKE_NCCL_FAIL=$k;"
+done
+ends 5 'no answer from the other ranks for 4 seconds (NCCL exchange)' 'gnn-train --full-batch ends on all ranks when the device of one of them hangs' 3 \
+    'test $r != 2 || export GNN_FAKE_NCCL_HANG=70;'
 check 'gnn-train --full-batch keeps a checkpoint on 3 ranks with devices' on 3 3 $learn --store w --checkpoint C --checkpoint-every 1 --epochs 2 -o part
 check 'gnn-train --full-batch resumes on 2 ranks with devices' on 2 2 $learn --store w --checkpoint C --resume --epochs 4 -o got
 check 'gnn-train --full-batch learns in one process on a device' "$train" -q --full-batch --device cuda $learn --store w --epochs 4 -o want
