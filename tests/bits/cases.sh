@@ -288,6 +288,12 @@ q 'train by pipe, typed, narrow' 'smp -f 4,3 -b 60 --epochs 3 --eval test @{impo
 for how in inline shm; do
     q "train by pipe --handoff $how" "smp --handoff $how -f 4,3 -b 60 --epochs 2 @{import p} | gat --handoff $how @{import p} | trn --hidden 16 -o o"
 done
+for o in '' '--batch-norm --layers 3 --dropout 0.3' '--aggr max --normalize' '-m gcn' '-m gin --train-eps' '-m rgcn --bases 2' '-m gat --heads 2 --remote-rows keep' \
+    '-m gatv2 --heads 2 --pipeline-depth 2' '-m hgt --heads 2 --head 0' '--boundary 0.4' '-m gcn --boundary 0.2 --message-dtype bf16' '-m gat --heads 2 --message-dtype bf16'; do
+    q "train full s $o" "trn --full-batch --store @{$P} --epochs 3 --hidden 8 --lr 0.01 $o $T && figures m"
+    case $o in *gcn*) continue ;; esac
+    q "train full h $o" "trn --full-batch --store @{partition h -k 4 --method ldg} --epochs 3 --hidden 8 --lr 0.01 $o $T && figures m"
+done
 q 'train --checkpoint' "trn --store @{import s} -f 4,3 $few --checkpoint c --checkpoint-every 7 --eval none -o o && rm -f c/checkpoint.lock"
 q 'train --checkpoint, batch norm, the best kept' "trn --store @{import h, typed} -f 4,3 $few --batch-norm --checkpoint c --checkpoint-every 7 --eval valid -o o && rm -f c/checkpoint.lock"
 q 'train --resume' "trn --store @{import s} -f 4,3 $few --epochs 2 --checkpoint c --checkpoint-every 9 --optimizer adamw -o first && trn --store @{import s} -f 4,3 $few --epochs 4 --optimizer adamw --checkpoint c --resume -o o && rm -f c/checkpoint.lock"

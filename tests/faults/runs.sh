@@ -6,14 +6,15 @@ inputs() {
         gnn-sample -q -f 3,2 -b 64 -o B S &&
         gnn-gather -q -o G -i B S &&
         gnn-train -q --hidden 8 -o M -i G &&
-        gnn-import -q -o R "$graph,targets=2"
+        gnn-import -q -o R "$graph,targets=2" &&
+        gnn-partition -q -k 3 -o Q S
 }
-programs='import import-sort partition partition-access sample sample-count gather gather-plan train train-store train-weights train-numbers predict inspect'
+programs='import import-sort partition partition-access sample sample-count gather gather-plan train train-store train-weights train-numbers train-full train-approx predict inspect'
 # call_of RUN: the program, and the option that tells its runs apart
-call_of() { echo "gnn-$1" | sed 's/-sort$/ --sort-memory/; s/-access$/ --method access/; s/-\(count\|plan\|store\)$/ --\1/; s/-weights$/ --class-weights/; s/-numbers$/ of a regression/'; }
+call_of() { echo "gnn-$1" | sed 's/-sort$/ --sort-memory/; s/-access$/ --method access/; s/-\(count\|plan\|store\)$/ --\1/; s/-weights$/ --class-weights/; s/-numbers$/ of a regression/; s/-full$/ --full-batch/; s/-approx$/ --boundary/'; }
 out_of() {
     case $1 in
-    import | import-sort) echo S2 ;; partition | partition-access) echo P ;; sample) echo B2 ;; sample-count) echo F.npy ;; gather) echo G2 ;; train | train-store | train-weights | train-numbers) echo M2 ;; predict) echo C.npy ;;
+    import | import-sort) echo S2 ;; partition | partition-access) echo P ;; sample) echo B2 ;; sample-count) echo F.npy ;; gather) echo G2 ;; train | train-store | train-weights | train-numbers | train-full | train-approx) echo M2 ;; predict) echo C.npy ;;
     gather-plan | inspect) echo - ;;
     esac
 }
@@ -31,6 +32,8 @@ run_of() {
     train-store) echo gnn-train -q --hidden 8 --store S -f 3,2 -b 64 --epochs 0:2 --eval valid --checkpoint C --checkpoint-every 2 -o M2 ;;
     train-weights) echo gnn-train -q --hidden 8 --store S -f 3,2 -b 64 --epochs 0:2 --eval valid --class-weights balanced -o M2 ;;
     train-numbers) echo gnn-train -q --hidden 8 --store R -f 3,2 -b 64 --epochs 0:2 --eval valid --metric r2 -o M2 ;;
+    train-full) echo gnn-train -q --full-batch --store Q -m gat --heads 2 --hidden 8 --epochs 2 --checkpoint C --checkpoint-every 1 -o M2 ;;
+    train-approx) echo gnn-train -q --full-batch --store Q --hidden 8 --batch-norm --epochs 2 --boundary 0.5 --message-dtype bf16 -o M2 ;;
     predict) echo gnn-predict -q -o C.npy S M ;;
     inspect) echo gnn-inspect --verify S ;;
     esac
