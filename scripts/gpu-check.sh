@@ -295,6 +295,10 @@ for how in '--dropout 0.5 --layer-norm' '' '--batch-norm'; do
     [ ! -s cpu.st ] || check "$(basename "$g"), predicted: the same classes" predicts "$g"
     [ -z "$small" ] || break
 done
+for how in '-m gcn --batch-norm' '-m gat --heads 2 --attention-dropout 0.2'; do
+    check "sbm, trained on full batches, $how: losses near the CPU's, the same bits twice" \
+        trains --full-batch --store sbm --epochs 3 --hidden 8 --keep last $plain --no-provenance $how
+done
 
 # ---- compute-sanitizer ----
 by 100
