@@ -147,9 +147,10 @@ void train_full_tell(const struct gnn_full *f, struct gnn_comm *c, uint64_t epoc
         return;
     const double each = 1e-6 / (double)epochs;
     cli_note("between partitions: %.1f MB of rows and %.1f MB of gradients a step, %.1f MB of rows "
-             "an epoch for evaluation; memory of a rank: at most %.1f MB%s",
+             "an epoch for evaluation; %smemory of a rank: at most %.1f MB%s",
              (double)sum[0] * each, (double)sum[1] * each, (double)sum[2] * each,
-             1e-6 * (double)peak, train_full_words());
+             gnn_full_options(f)->ops->async ? "host " : "", 1e-6 * (double)peak,
+             train_full_words());
     cli_metrics(json_pack("{s:s, s:I, s:I, s:I, s:I}", "event", "full_batch", "fetched_bytes",
                           (json_int_t)sum[0], "pushed_bytes", (json_int_t)sum[1], "evaluated_bytes",
                           (json_int_t)sum[2], "memory_bytes", (json_int_t)peak));
