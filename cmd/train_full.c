@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cmd/train_full.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/resource.h>
@@ -8,7 +9,7 @@
 #include "cmd/cli.h"
 #include "cmd/train_defaults.h"
 
-static bool full;
+static bool full, needed_only;
 static uint32_t layers = TRAIN_LAYERS, depth = TRAIN_PIPELINE_DEPTH;
 static uint64_t eval_every = 1;
 static double boundary = 1;
@@ -37,6 +38,8 @@ const struct opt train_full_opts[] = {
      "type of rows and gradients between partitions; bf16: approximate, rounded stochastically "
      "(default: f32)",
      "f32|bf16"},
+    {OPT_FLAG, 0, "needed-only", &needed_only, NULL,
+     "compute only the rows that the seeds depend on"},
     {.kind = OPT_END},
 };
 
@@ -57,10 +60,12 @@ void train_full_check(void)
     if (!full)
         opt_refuse(OPTS(&layers), "requires --full-batch; else -f determines the layers");
     if (!full)
-        opt_refuse(OPTS(&eval_every, &remote_rows, &depth, &boundary, &message_dtype),
+        opt_refuse(OPTS(&eval_every, &remote_rows, &depth, &boundary, &message_dtype, &needed_only),
                    "requires --full-batch");
     if (boundary >= 1)
         opt_refuse(OPTS(&boundary), "1 has no effect: all rows are used");
+    else if (needed_only)
+        opt_refuse(OPTS(&boundary), "cannot be used with --needed-only");
     if (remote_rows == GNN_FULL_ALL)
         opt_refuse(OPTS(&depth), "has no effect with --remote-rows all");
     if (boundary >= 1 && !message_dtype)
@@ -103,15 +108,36 @@ void train_full_sampling(const struct gnn_store *s, struct gnn_sampler_opts *o)
             o->batch_size = c->set[i].count > UINT32_MAX ? UINT32_MAX : (uint32_t)c->set[i].count;
 }
 
+/* How much of the graph a step leaves out. */
+static void tell_needed(const struct gnn_full *f, const struct gnn_model *m)
+{
+    bool whole = true;
+    uint64_t all;
+    json_t *rows = json_array();
+    for (uint32_t l = 0; l <= m->c.nlayers; l++) {
+        const uint64_t n = gnn_full_level_rows(f, l, &all);
+        json_array_append_new(rows, json_integer((json_int_t)n));
+        whole = whole && n == all;
+        if (l)
+            cli_note("layer %u: %" PRIu64 " of %" PRIu64 " rows", l, n, all);
+    }
+    if (whole)
+        cli_note("--needed-only has no effect: the seeds depend on all rows of each layer");
+    cli_metrics(json_pack("{s:s, s:o}", "event", "needed_only", "rows", rows));
+}
+
 struct gnn_full *train_full_open(const struct gnn_model *m, struct gnn_store *s,
-                                 const struct gnn_ops *ops)
+                                 const struct gnn_sampling *of, const struct gnn_ops *ops)
 {
     struct gnn_err e = {0};
     const struct gnn_full_opts o = {.ops = ops,
                                     .remote = (enum gnn_full_remote)remote_rows,
                                     .depth = depth,
                                     .boundary = boundary < 1 ? boundary : 0,
-                                    .bf16 = message_dtype != 0};
+                                    .bf16 = message_dtype != 0,
+                                    .needed_only = needed_only,
+                                    .set = (const char *const *)of->split,
+                                    .nsets = of->nsplits};
     bool fetches = false;
     if (!full)
         return NULL;
@@ -124,9 +150,14 @@ struct gnn_full *train_full_open(const struct gnn_model *m, struct gnn_store *s,
         opt_refuse(OPTS(&remote_rows),
                    "keep has no effect: the backward pass of this model needs no "
                    "rows of other partitions");
+    if (m->c.batch_norm)
+        opt_refuse(OPTS(&needed_only),
+                   "cannot be used with --batch-norm, whose statistics are over all rows");
     struct gnn_full *f = gnn_full_new(m, s, &o, &e);
     if (!f)
         cli_fail(&e);
+    if (needed_only && !s->comm->rank)
+        tell_needed(f, m);
     return f;
 }
 

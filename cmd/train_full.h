@@ -20,9 +20,10 @@ const char *train_full_words(void);
 /* How the seeds of a full batch are drawn: a batch has all seeds of a set and no edges, since
  * layers find these in the store. */
 void train_full_sampling(const struct gnn_store *s, struct gnn_sampler_opts *o);
-/* What makes the passes of m, or NULL without --full-batch; or ends the program. */
+/* What makes the passes of m over batches drawn as `of` says, or NULL without --full-batch; or ends
+ * the program. */
 struct gnn_full *train_full_open(const struct gnn_model *m, struct gnn_store *s,
-                                 const struct gnn_ops *ops);
+                                 const struct gnn_sampling *of, const struct gnn_ops *ops);
 
 /* At the end, on all ranks: tells what went between partitions in `epochs` epochs, which rank 0
  * knows, and how much memory the largest rank took. Nothing without --full-batch. */

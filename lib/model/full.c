@@ -40,11 +40,11 @@ static int check_layers(const struct gnn_model *m, const struct gnn_full_opts *o
     return 0;
 }
 
-struct gnn_full *gnn_full_new(const struct gnn_model *m, struct gnn_store *s,
-                              const struct gnn_full_opts *opts, struct gnn_err *e)
+static struct gnn_full *make_full(const struct gnn_model *m, struct gnn_store *s,
+                                  const struct gnn_full_opts *opts, bool forward, struct gnn_err *e)
 {
     const struct gnn_ops *o = opts->ops;
-    struct gnn_full *f = check_layers(m, opts, e) ? NULL : gnn_alloc_zero(1, sizeof *f, "parts", e);
+    struct gnn_full *f = gnn_alloc_zero(1, sizeof *f, "parts", e);
     if (!f)
         return NULL;
     f->m = m;
@@ -63,17 +63,42 @@ struct gnn_full *gnn_full_new(const struct gnn_model *m, struct gnn_store *s,
         f->depth = 1;
     f->pass.m = m;
     f->pass.o = o;
+    f->forward = forward;
     f->part = gnn_alloc_zero(f->n, sizeof *f->part, "parts", e);
     f->fixed = gnn_alloc_zero(m->nconvs, sizeof *f->fixed, "parts", e);
     for (uint32_t i = 0; !e->code && i < f->n; i++)
-        (void)!gnn_full_part_make(f, &f->part[i], s->from + i, e);
+        f->part[i].at = f->first + i;
+    if (!e->code && opts->needed_only)
+        (void)!gnn_full_needed_find(f, opts->set, opts->nsets, e);
+    for (uint32_t i = 0; !e->code && i < f->n; i++)
+        (void)!gnn_full_part_make(f, &f->part[i], e);
     if (e->code || make_wires(f, e) ||
         o->fit(o, &f->grad, m->nfloats, sizeof(float), "gradients", e) ||
         gnn_full_blocks_make(f, e)) {
         gnn_full_free(f);
         return NULL;
     }
+    gnn_full_needed_free(f);
     f->stats = (struct gnn_full_stats){0}; /* factors have been fetched */
+    return f;
+}
+
+struct gnn_full *gnn_full_new(const struct gnn_model *m, struct gnn_store *s,
+                              const struct gnn_full_opts *opts, struct gnn_err *e)
+{
+    struct gnn_full_opts of = *opts;
+    if (check_layers(m, opts, e))
+        return NULL;
+    of.nsets = 1;
+    struct gnn_full *f = make_full(m, s, &of, false, e);
+    if (!f || !opts->needed_only || opts->nsets < 2)
+        return f;
+    of.set++;
+    of.nsets = opts->nsets - 1;
+    if (!(f->eval = make_full(m, s, &of, true, e))) {
+        gnn_full_free(f);
+        return NULL;
+    }
     return f;
 }
 
@@ -81,6 +106,8 @@ void gnn_full_free(struct gnn_full *f)
 {
     if (!f)
         return;
+    gnn_full_free(f->eval);
+    gnn_full_needed_free(f);
     for (uint32_t i = 0; f->part && i < f->n; i++)
         gnn_full_part_free(f, &f->part[i]);
     for (uint32_t i = 0; f->rows && i <= f->depth; i++)
@@ -98,6 +125,9 @@ void gnn_full_free(struct gnn_full *f)
     f->o->release_host(f->o, &f->nodes);
     f->o->release(f->o, &f->packed);
     f->o->release_host(f->o, &f->draws);
+    gnn_free(f->top);
+    gnn_free(f->level_rows);
+    gnn_free(f->level_edges);
     gnn_free(f->fixed);
     gnn_free(f->part);
     gnn_free(f);
@@ -136,7 +166,10 @@ static int find_seeds(struct gnn_full *f, struct full_part *p, const uint32_t *n
     for (uint32_t j = 0; j < n; j++) {
         if (node[j] < lo || node[j] >= hi)
             continue;
-        ((uint32_t *)p->seed.data)[at] = (uint32_t)(node[j] - lo);
+        uint64_t row = node[j] - lo;
+        if (f->levels && gnn_full_needed_seed(f, p, &row, e))
+            return e->code;
+        ((uint32_t *)p->seed.data)[at] = (uint32_t)row;
         ((uint32_t *)p->place.data)[at++] = j;
     }
     if (gnn_full_table_put(f, &p->seed, e) || gnn_full_table_put(f, &p->place, e))
@@ -180,6 +213,11 @@ int gnn_full_forward(struct gnn_full *f, const float *params, const struct gnn_b
                      struct gnn_err *e)
 {
     const uint32_t n = (uint32_t)b->type[f->m->c.target].count[0];
+    if (f->eval && !mode->train) {
+        f->eval->evaluated = f->evaluated;
+        f->evaluated = true;
+        return gnn_full_forward(f->eval, params, b, mode, out, rows, e);
+    }
     const bool again = f->evaluated && !mode->train;
     f->pass.p = params;
     f->pass.train = mode->train;
@@ -218,7 +256,7 @@ int gnn_full_backward(struct gnn_full *f, const float *params, struct gnn_err *e
     f->pass.p = params;
     for (uint32_t i = 0; i < f->n; i++) {
         struct full_part *p = &f->part[i];
-        const uint64_t rows = gnn_store_owned(f->s, p->at, f->m->c.target);
+        const uint64_t rows = net_rows(&p->net, f->m->nstages - 1, f->m->c.target);
         o->zero(o, outputs_of(f, p), rows * w * sizeof(float));
         o->take_rows(o, f->out.data, p->place.data, p->nseeds, w, p->rows.data);
         o->add_rows(o, p->rows.data, p->seed.data, p->nseeds, w, outputs_of(f, p));
@@ -248,5 +286,26 @@ struct gnn_full_stats gnn_full_stats(const struct gnn_full *f)
     struct gnn_full_stats s = f->stats;
     s.flops = f->pass.flops;
     s.edges = f->pass.edges;
+    if (f->eval) {
+        s.flops += f->eval->pass.flops;
+        s.edges += f->eval->pass.edges;
+        s.evaluated += f->eval->stats.evaluated;
+    }
     return s;
+}
+
+uint64_t gnn_full_level_rows(const struct gnn_full *f, uint32_t level, uint64_t *all)
+{
+    const uint32_t nt = f->m->c.nntypes;
+    uint64_t rows = 0;
+    *all = 0;
+    for (uint32_t t = 0; t < nt; t++) {
+        const uint64_t n = f->s->meta.schema.ntype[t].count;
+        bool live = false;
+        for (uint32_t i = 0; i < f->m->nstages; i++)
+            live = live || (f->m->stage[i].level == level && gnn_model_live(f->m, i, t));
+        *all += live ? n : 0;
+        rows += !live ? 0 : f->levels ? f->level_rows[(size_t)level * nt + t] : n;
+    }
+    return rows;
 }

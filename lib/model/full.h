@@ -35,6 +35,12 @@ struct gnn_full_opts {
      * bf16: rows and gradients are rounded to bf16 between partitions, stochastically. */
     double boundary;
     bool bf16;
+    /* Only the rows that seeds depend on are computed: of steps those of set[0], of evaluations
+     * those of the other sets, which are all that are evaluated. Not for models with batch norm,
+     * whose statistics are those of all rows. */
+    bool needed_only;
+    const char *const *set; /* [nsets] names of sets of the store, at least one */
+    uint32_t nsets;
 };
 
 /* Work of this rank's partitions since gnn_full_new. Bytes are those that crossed partitions,
@@ -72,5 +78,8 @@ int gnn_full_backward(struct gnn_full *f, const float *params, struct gnn_err *e
 float *gnn_full_grad(const struct gnn_full *f);
 const struct gnn_full_opts *gnn_full_options(const struct gnn_full *f);
 struct gnn_full_stats gnn_full_stats(const struct gnn_full *f);
+/* Of how many rows, and with needed_only of how many of them, a step makes the results of layer
+ * `level`, from 1 on; 0: uses the features. */
+uint64_t gnn_full_level_rows(const struct gnn_full *f, uint32_t level, uint64_t *all);
 
 #endif

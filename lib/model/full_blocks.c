@@ -11,14 +11,6 @@ static const struct gnn_model_etype *etype_of(const struct gnn_full *f, uint32_t
     return &f->m->c.etype[r];
 }
 
-static bool is_used(const struct gnn_full *f, uint32_t r)
-{
-    for (uint32_t i = 0; i < f->m->nconvs; i++)
-        if (f->m->conv[i].needed && f->m->conv[i].rel == r)
-            return true;
-    return false;
-}
-
 /* The partition of a node; `guess`: that of the previous edge. */
 static uint32_t part_of(const uint64_t *book, uint32_t k, uint32_t id, uint32_t guess)
 {
@@ -75,9 +67,11 @@ static int open_blocks(struct gnn_full *f, struct full_part *p, uint32_t r,
     return e->code;
 }
 
-/* Edges keep their order within a block. */
+/* Edges keep their order within a block. from: where each row's edges begin in the store, or NULL:
+ * where they do in a. */
 static int fill_blocks(const struct gnn_full *f, struct full_part *p, uint32_t r,
-                       const struct gnn_store_adj *a, const uint64_t *book, struct gnn_err *e)
+                       const struct gnn_store_adj *a, const uint64_t *from, const uint64_t *book,
+                       struct gnn_err *e)
 {
     struct full_block *block = p->rel[r].block;
     uint32_t *at = gnn_alloc_zero(f->k, sizeof *at, "blocks", e), q = 0;
@@ -91,7 +85,7 @@ static int fill_blocks(const struct gnn_full *f, struct full_part *p, uint32_t r
             const uint32_t id = a->indices[j];
             q = part_of(book, f->k, id, q);
             if (block[q].order.data)
-                ((uint64_t *)block[q].order.data)[at[q]] = j;
+                ((uint64_t *)block[q].order.data)[at[q]] = from ? from[i] + j - a->indptr[i] : j;
             ((uint32_t *)block[q].indices.data)[at[q]++] = (uint32_t)(id - book[q]);
         }
         for (uint32_t j = 0; j < f->k; j++)
@@ -101,27 +95,70 @@ static int fill_blocks(const struct gnn_full *f, struct full_part *p, uint32_t r
     return 0;
 }
 
-/* The rows of another part that a block uses are numbered in ascending order; number: (rows of that
- * part) scratch. */
-static int list_needed(struct full_block *b, uint64_t rows, uint32_t *number, struct gnn_err *e)
+/* The last level at which relation r's edges into these rows are used, and how many rows, edges of
+ * a block and levels there are; without levels, all are of the only one. */
+static uint32_t top_of(const struct gnn_full *f, uint32_t r)
 {
-    uint32_t *index = b->indices.data, *need;
+    return f->levels ? f->top[r] : 1;
+}
+
+static uint32_t edges_of(const struct gnn_full *f, const struct full_part *p, uint32_t r,
+                         const struct full_block *b, uint32_t level)
+{
+    return f->levels
+               ? ((const uint32_t *)b->indptr.data)[gnn_full_rows(f, p, level, etype_of(f, r)->dst)]
+               : b->edges;
+}
+
+/* The rows of another part that a block uses, `rows` being all that there are: each level's that
+ * higher levels do not use are numbered in ascending order. number: (rows) scratch. last: [top] how
+ * many each level uses. */
+static int list_needed(const struct gnn_full *f, const struct full_part *p, uint32_t r,
+                       struct full_block *b, uint64_t rows, uint32_t *number, uint32_t *last,
+                       struct gnn_err *e)
+{
+    const uint32_t top = top_of(f, r);
+    uint32_t *index = b->indices.data, *need, at[GNN_LAYERS_MAX + 2] = {0};
     memset(number, 0, rows * sizeof *number);
-    for (uint32_t i = 0; i < b->edges; i++)
-        number[index[i]] = 1;
+    for (uint32_t l = top, j = 0; l > 0; l--)
+        for (const uint32_t end = edges_of(f, p, r, b, l); j < end; j++)
+            if (!number[index[j]]) {
+                number[index[j]] = l;
+                at[l - 1]++;
+            }
     b->n = 0;
-    for (uint64_t i = 0; i < rows; i++)
-        b->n += number[i];
+    for (uint32_t l = top; l > 0; l--) {
+        const uint32_t n = at[l - 1];
+        at[l] = b->n;
+        b->n += n;
+        last[l - 1] = b->n;
+    }
     if (gnn_full_table_make(&b->need, b->n, sizeof *need, "rows of other parts", e))
         return e->code;
     need = b->need.data;
-    for (uint64_t i = 0, n = 0; i < rows; i++)
+    for (uint64_t i = 0; i < rows; i++)
         if (number[i]) {
-            need[n] = (uint32_t)i;
-            number[i] = (uint32_t)n++;
+            uint32_t *to = &at[number[i]];
+            need[*to] = (uint32_t)i;
+            number[i] = (*to)++;
         }
     for (uint32_t i = 0; i < b->edges; i++)
         index[i] = number[index[i]];
+    return 0;
+}
+
+static int keep_levels(struct gnn_full *f, const struct full_part *p, uint32_t r,
+                       struct full_block *b, const uint32_t *last, struct gnn_err *e)
+{
+    if (!f->levels)
+        return 0;
+    if (!(b->cut = gnn_alloc_zero(f->levels, sizeof *b->cut, "blocks", e)))
+        return e->code;
+    for (uint32_t l = 0; l < f->top[r]; l++) {
+        b->cut[l].n = last[l];
+        b->cut[l].edges = edges_of(f, p, r, b, l + 1);
+        f->level_edges[(size_t)l * f->m->c.netypes + r] += b->cut[l].edges;
+    }
     return 0;
 }
 
@@ -135,10 +172,13 @@ static int list_all_needed(struct gnn_full *f, struct full_part *p, uint32_t r, 
     uint32_t *number = gnn_alloc(most, sizeof *number, "rows of other parts", e);
     for (uint32_t q = 0; number && !e->code && q < f->k; q++) {
         struct full_block *b = &p->rel[r].block[q];
+        uint32_t last[GNN_LAYERS_MAX];
         if (q == p->at)
-            b->n = (uint32_t)gnn_store_owned(f->s, q, t);
-        else
-            (void)!list_needed(b, gnn_store_owned(f->s, q, t), number, e);
+            b->n = gnn_full_rows(f, p, 0, t);
+        for (uint32_t l = 0; q == p->at && l < top_of(f, r); l++)
+            last[l] = gnn_full_rows(f, p, l, t);
+        if (q == p->at || !list_needed(f, p, r, b, gnn_store_owned(f->s, q, t), number, last, e))
+            (void)!keep_levels(f, p, r, b, last, e);
     }
     gnn_free(number);
     return e->code;
@@ -146,21 +186,27 @@ static int list_all_needed(struct gnn_full *f, struct full_part *p, uint32_t r, 
 
 /* ---- what parts ask of each other ---- */
 
+/* How many numbers tell how many rows a block uses: one for each level. */
+static uint32_t heads_of(const struct gnn_full *f)
+{
+    return f->levels ? f->levels : 1;
+}
+
 /* For each relation, partition of this rank and partition of that one: how many rows, which. */
 static uint64_t asks_for(struct gnn_full *f, uint32_t rank, uint32_t *to)
 {
     const uint32_t lo = gnn_store_rank_from(f->s, rank), hi = gnn_store_rank_from(f->s, rank + 1);
     uint64_t at = 0;
     for (uint32_t r = 0; r < f->m->c.netypes; r++)
-        for (uint32_t i = 0; is_used(f, r) && i < f->n; i++)
+        for (uint32_t i = 0; gnn_full_is_used(f, r) && i < f->n; i++)
             for (uint32_t q = lo; q < hi; q++) {
                 const struct full_block *b = &f->part[i].rel[r].block[q];
-                if (to) {
-                    to[at] = b->n;
-                    if (b->n)
-                        memcpy(to + at + 1, b->need.data, b->n * sizeof *to);
-                }
-                at += 1 + (uint64_t)b->n;
+                for (uint32_t l = 0; to && l < heads_of(f); l++)
+                    to[at + l] = b->cut ? b->cut[l].n : b->n;
+                at += heads_of(f);
+                if (to && b->n)
+                    memcpy(to + at, b->need.data, b->n * sizeof *to);
+                at += b->n;
             }
     return at;
 }
@@ -169,20 +215,27 @@ static int read_ask(struct gnn_full *f, struct full_part *q, uint32_t r, uint32_
                     const uint32_t **at, const uint32_t *end, struct gnn_err *e)
 {
     struct full_ask *a = gnn_full_ask(f, q, r, from);
-    const uint64_t rows = gnn_store_owned(f->s, q->at, etype_of(f, r)->src);
-    const uint32_t *x = *at, n = x < end ? *x : 0;
-    bool bad = x >= end || n > (uint64_t)(end - x - 1);
-    for (uint32_t i = 0; !bad && i < n; i++)
-        bad = x[1 + i] >= rows || (i && x[1 + i] <= x[i]);
+    const uint32_t *head = *at, heads = heads_of(f);
+    bool bad = (uint64_t)(end - head) < heads || head[0] > (uint64_t)(end - head) - heads;
+    const uint32_t *x = bad ? end : head + heads, n = bad ? 0 : *head;
+    for (uint32_t l = heads, i = 0; !bad && l > 0; l--) {
+        const uint32_t rows = gnn_full_rows(f, q, l - 1, etype_of(f, r)->src), first = i;
+        bad = head[l - 1] < first || head[l - 1] > n;
+        for (; !bad && i < head[l - 1]; i++)
+            bad = x[i] >= rows || (i > first && x[i] <= x[i - 1]);
+    }
     if (bad)
         return gnn_fail(e, GNN_E_RANK, "malformed request for rows of partition %u from rank %u",
                         q->at, gnn_full_rank_of(f, from));
-    if (gnn_full_table_make(&a->list, n, sizeof *x, "rows for other parts", e))
+    if (gnn_full_table_make(&a->list, n, sizeof *x, "rows for other parts", e) ||
+        (f->levels && gnn_buf_fit(&a->cut, heads, sizeof *x, "rows for other parts", e)))
         return e->code;
     if (n)
-        memcpy(a->list.data, x + 1, n * sizeof *x);
+        memcpy(a->list.data, x, n * sizeof *x);
+    if (f->levels)
+        memcpy(a->cut.data, head, heads * sizeof *x);
     a->n = n;
-    *at = x + 1 + n;
+    *at = x + n;
     return 0;
 }
 
@@ -192,7 +245,7 @@ static int read_asks(struct gnn_full *f, uint32_t rank, const struct gnn_span *i
     const uint32_t lo = gnn_store_rank_from(f->s, rank), hi = gnn_store_rank_from(f->s, rank + 1);
     const uint32_t *at = in->data, *end = at + in->bytes / sizeof *at;
     for (uint32_t r = 0; r < f->m->c.netypes; r++)
-        for (uint32_t from = lo; is_used(f, r) && from < hi; from++)
+        for (uint32_t from = lo; gnn_full_is_used(f, r) && from < hi; from++)
             for (uint32_t i = 0; i < f->n; i++)
                 if (read_ask(f, &f->part[i], r, from, &at, end, e))
                     return e->code;
@@ -243,7 +296,7 @@ static int ask_for_rows(struct gnn_full *f, struct gnn_err *e)
 {
     const int rc = f->comm->size > 1 ? ask_ranks(f, e) : 0;
     for (uint32_t r = 0; !rc && r < f->m->c.netypes; r++) {
-        if (!is_used(f, r))
+        if (!gnn_full_is_used(f, r))
             continue;
         if (put_lists(f, r, e))
             return e->code;
@@ -372,18 +425,18 @@ static int fetch_factors(struct gnn_full *f, uint32_t r, struct gnn_err *e)
 /* ---- all of it ---- */
 
 static int close_block(struct gnn_full *f, struct full_part *p, uint32_t r, uint32_t q,
-                       struct gnn_err *e)
+                       uint32_t rows, struct gnn_err *e)
 {
     const struct gnn_ops *o = f->o;
     const struct full_rel *x = &p->rel[r];
     struct full_block *b = &x->block[q];
     const bool own = q == p->at, norm = norm_of(f) == GNN_ADJ_SYMMETRIC;
-    const uint32_t rows = (uint32_t)gnn_store_owned(f->s, p->at, etype_of(f, r)->dst);
     const bool numbered = b->value.data || numbers_edges(f);
     if (gnn_full_table_make(&b->csr, 2, sizeof(struct gnn_csr), "blocks", e) ||
-        o->fit(o, &b->tptr, (uint64_t)b->n + 1, sizeof(uint32_t), "transposed blocks", e) ||
-        o->fit(o, &b->tidx, b->edges, sizeof(uint32_t), "transposed blocks", e) ||
-        (numbered && o->fit(o, &b->tedge, b->edges, sizeof(uint32_t), "transposed blocks", e)))
+        (!f->forward &&
+         (o->fit(o, &b->tptr, (uint64_t)b->n + 1, sizeof(uint32_t), "transposed blocks", e) ||
+          o->fit(o, &b->tidx, b->edges, sizeof(uint32_t), "transposed blocks", e) ||
+          (numbered && o->fit(o, &b->tedge, b->edges, sizeof(uint32_t), "transposed blocks", e)))))
         return e->code;
     struct gnn_csr *seg = b->csr.data, *back = seg + 1;
     *seg = (struct gnn_csr){.n = rows,
@@ -405,8 +458,9 @@ static int close_block(struct gnn_full *f, struct full_part *p, uint32_t r, uint
     back->col = seg->row;
     if (gnn_full_table_put(f, &b->csr, e))
         return e->code;
-    o->transpose(o, b->csr.data, 1, b->n, b->edges, b->tptr.data, b->tidx.data,
-                 numbered ? b->tedge.data : NULL);
+    if (!f->forward)
+        o->transpose(o, b->csr.data, 1, b->n, b->edges, b->tptr.data, b->tidx.data,
+                     numbered ? b->tedge.data : NULL);
     return 0;
 }
 
@@ -429,16 +483,62 @@ static int put_part(struct gnn_full *f, struct full_part *p, uint32_t r, struct 
     return 0;
 }
 
+/* Each level has a transposed block of its own. */
+static int close_levels(struct gnn_full *f, struct full_part *p, uint32_t r, uint32_t q,
+                        struct gnn_err *e)
+{
+    struct full_block *b = &p->rel[r].block[q];
+    const uint32_t t = etype_of(f, r)->dst;
+    if (!f->levels)
+        return close_block(f, p, r, q, gnn_full_rows(f, p, 1, t), e);
+    for (uint32_t l = 0; l < f->top[r]; l++) {
+        b->n = b->cut[l].n;
+        b->edges = b->cut[l].edges;
+        b->tptr = b->tidx = b->tedge = (struct gnn_buf){0};
+        b->csr = (struct full_table){0};
+        const int rc = close_block(f, p, r, q, gnn_full_rows(f, p, l + 1, t), e);
+        gnn_full_keep_cut(b, &b->cut[l]);
+        if (rc)
+            return rc;
+    }
+    return 0;
+}
+
+/* Factors and means of rows, made of all of them, in the numbers that rows have. */
+static int sort_factors(struct gnn_full *f, struct full_part *p, uint32_t r, struct gnn_err *e)
+{
+    const struct gnn_model_etype *t = etype_of(f, r);
+    struct full_rel *x = &p->rel[r];
+    struct full_table *const of[] = {&x->node, &x->row, &x->diag, &x->count, &x->loop, &x->mean};
+    for (size_t i = 0; p->order && p->order[t->dst].data && i < sizeof of / sizeof *of; i++) {
+        const size_t bytes = sizeof(float) * (of[i] == &x->mean ? t->features : 1);
+        struct full_table sorted = {0};
+        if (!of[i]->data)
+            continue;
+        if (gnn_full_needed_rows(f, p, t->dst, of[i]->data, bytes, &sorted, e))
+            return e->code;
+        gnn_full_table_free(f, of[i]);
+        *of[i] = sorted;
+    }
+    return 0;
+}
+
 static int make_part(struct gnn_full *f, struct full_part *p, uint32_t r, struct gnn_err *e)
 {
     const uint64_t *book = f->s->book[etype_of(f, r)->src];
     struct gnn_store_adj a;
+    struct full_edges x = {0};
     if (!(p->rel[r].block = gnn_alloc_zero(f->k, sizeof *p->rel[r].block, "blocks", e)) ||
-        gnn_store_adjacency(f->s, p->at, r, &a, e) || open_blocks(f, p, r, &a, book, e) ||
-        fill_blocks(f, p, r, &a, book, e) || list_all_needed(f, p, r, e) ||
-        (has_fields(f, r) && gnn_full_edges_read(f, p, r, &a, e)))
+        gnn_store_adjacency(f->s, p->at, r, &a, e))
         return e->code;
-    if (norm_of(f) != GNN_ADJ_SUM && make_factors(f, p, r, &a, book, e))
+    const struct gnn_store_adj *all = f->levels ? &x.a : &a;
+    if ((!f->levels || !gnn_full_needed_edges(f, p, r, &a, &x, e)) &&
+        !open_blocks(f, p, r, all, book, e) && !fill_blocks(f, p, r, all, x.from.data, book, e) &&
+        !list_all_needed(f, p, r, e) && has_fields(f, r))
+        (void)!gnn_full_edges_read(f, p, r, &a, e);
+    gnn_full_edges_free(&x);
+    if (e->code || (norm_of(f) != GNN_ADJ_SUM && make_factors(f, p, r, &a, book, e)) ||
+        sort_factors(f, p, r, e))
         return e->code;
     return put_part(f, p, r, e);
 }
@@ -447,7 +547,7 @@ int gnn_full_blocks_make(struct gnn_full *f, struct gnn_err *e)
 {
     const bool degrees = norm_of(f) == GNN_ADJ_SYMMETRIC;
     for (uint32_t r = 0; r < f->m->c.netypes; r++) {
-        if (!is_used(f, r))
+        if (!gnn_full_is_used(f, r))
             continue;
         if (degrees && take_degrees(f, r, e))
             return e->code;
@@ -457,7 +557,7 @@ int gnn_full_blocks_make(struct gnn_full *f, struct gnn_err *e)
     }
     int rc = ask_for_rows(f, e);
     for (uint32_t r = 0; r < f->m->c.netypes; r++) {
-        if (!is_used(f, r))
+        if (!gnn_full_is_used(f, r))
             continue;
         if (!rc && degrees)
             rc = fetch_factors(f, r, e);
@@ -465,10 +565,27 @@ int gnn_full_blocks_make(struct gnn_full *f, struct gnn_err *e)
             return rc;
         for (uint32_t i = 0; i < f->n; i++)
             for (uint32_t q = 0; q < f->k; q++)
-                if (close_block(f, &f->part[i], r, q, e))
+                if (close_levels(f, &f->part[i], r, q, e))
                     return e->code;
     }
-    return rc;
+    return !rc && f->levels
+               ? gnn_comm_all_reduce(f->comm, f->level_edges, (uint64_t)f->levels * f->m->c.netypes,
+                                     GNN_REDUCE_U64, e)
+               : rc;
+}
+
+/* The block's transposed lists are those of one of its levels. */
+static void free_cuts(const struct gnn_full *f, struct full_block *b)
+{
+    for (uint32_t l = 0; b->cut && l < f->levels; l++) {
+        b->tptr = b->tidx = b->tedge = (struct gnn_buf){0};
+        b->csr = (struct full_table){0};
+        gnn_full_table_free(f, &b->cut[l].csr);
+        f->o->release(f->o, &b->cut[l].tptr);
+        f->o->release(f->o, &b->cut[l].tidx);
+        f->o->release(f->o, &b->cut[l].tedge);
+    }
+    gnn_free(b->cut);
 }
 
 void gnn_full_blocks_free(struct gnn_full *f, struct full_part *p)
@@ -479,6 +596,7 @@ void gnn_full_blocks_free(struct gnn_full *f, struct full_part *p)
         struct full_rel *x = &p->rel[r];
         for (uint32_t q = 0; x->block && q < f->k; q++) {
             struct full_block *b = &x->block[q];
+            free_cuts(f, b);
             struct full_table *const table[] = {&b->need,    &b->indptr, &b->indices, &b->value,
                                                 &b->feature, &b->id,     &b->csr};
             struct gnn_buf *const buf[] = {&b->tptr, &b->tidx, &b->tedge, &b->node};
@@ -498,6 +616,7 @@ void gnn_full_blocks_free(struct gnn_full *f, struct full_part *p)
     for (uint64_t i = 0; p->ask && i < (uint64_t)nr * f->k; i++) {
         gnn_full_table_free(f, &p->ask[i].list);
         gnn_full_sample_free(f, &p->ask[i].sample);
+        gnn_buf_release(&p->ask[i].cut);
     }
     gnn_free(p->rel);
     gnn_free(p->ask);

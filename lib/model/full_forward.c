@@ -35,6 +35,12 @@ static void choose_messages(const struct gnn_full *f, struct gnn_conv_run *c)
     c->adj.ndst = (uint32_t)s->ntype[c->conv->dst].count;
     c->adj.nsrc = (uint32_t)s->ntype[c->conv->src].count;
     c->adj.edges = s->etype[c->conv->rel].count;
+    if (f->levels) {
+        const uint64_t *rows = f->level_rows + (size_t)(f->level - 1) * f->m->c.nntypes;
+        c->adj.ndst = (uint32_t)rows[f->m->c.nntypes + c->conv->dst];
+        c->adj.nsrc = (uint32_t)rows[c->conv->src];
+        c->adj.edges = f->level_edges[(size_t)(f->level - 1) * f->m->c.netypes + c->conv->rel];
+    }
     c->message = c->layer->messages ? c->layer->messages(c) : 0;
     c->adj = keep;
 }
@@ -214,13 +220,18 @@ static int make_stage(struct gnn_full *f, struct stage_args *x, struct gnn_err *
 }
 
 /* The store's features, where the operations are; brought there once. */
-static void *bring_features(struct gnn_full *f, struct full_part *p, uint32_t t,
-                            const struct gnn_tensor *x, struct gnn_err *e)
+static int bring_features(struct gnn_full *f, struct full_part *p, uint32_t t,
+                          const struct gnn_tensor *x, struct gnn_err *e)
 {
+    struct full_table *to = &p->features[t];
     uint64_t bytes;
-    if (!gnn_tensor_bytes(x, &bytes))
-        return NULL;
-    return (void *)gnn_full_bring(f, &p->features[t], x->data, bytes, "features", e);
+    if (to->data || !gnn_tensor_bytes(x, &bytes) || !bytes)
+        return 0;
+    if (!p->order || !p->order[t].data)
+        to->data = (void *)gnn_full_bring(f, &to->there, x->data, bytes, "features", e);
+    else if (!gnn_full_needed_rows(f, p, t, x->data, bytes / x->shape[0], to, e))
+        (void)!gnn_full_table_put(f, to, e);
+    return e->code;
 }
 
 static int make_input(struct gnn_full *f, struct full_part *p, uint32_t t,
@@ -229,15 +240,16 @@ static int make_input(struct gnn_full *f, struct full_part *p, uint32_t t,
     const struct gnn_model_ntype *c = &f->m->c.ntype[t];
     const struct gnn_tensor *x =
         c->width ? gnn_store_findf(f->s, p->at, "node/%s/x", c->name) : NULL;
-    if (c->width && (!x || x->shape[0] != net_rows(&p->net, 0, t) ||
+    if (c->width && (!x || x->shape[0] != gnn_store_owned(f->s, p->at, t) ||
                      (x->ndim == 2 ? x->shape[1] : 1) != c->width))
         return gnn_fail(e, GNN_E_INPUT, "%s: no features node/%s/x of width %u",
                         gnn_store_part_path(f->s, p->at), c->name, c->width);
-    if (!x)
-        return gnn_net_input(&p->net, t, NULL, mode, e);
+    if (!x || bring_features(f, p, t, x, e))
+        return x ? e->code : gnn_net_input(&p->net, t, NULL, mode, e);
     struct gnn_tensor there = *x;
-    there.data = p->features[t].data ? p->features[t].data : bring_features(f, p, t, x, e);
-    return e->code ? e->code : gnn_net_input(&p->net, t, &there, mode, e);
+    there.shape[0] = net_rows(&p->net, 0, t);
+    there.data = p->features[t].data;
+    return gnn_net_input(&p->net, t, &there, mode, e);
 }
 
 static int make_inputs(struct gnn_full *f, const struct gnn_net_mode *mode, struct gnn_err *e)
@@ -256,6 +268,7 @@ int gnn_full_run_forward(struct gnn_full *f, const struct gnn_net_mode *mode, st
     for (uint32_t i = 1; i < f->m->nstages; i++)
         for (uint32_t t = 0; t < f->m->c.nntypes; t++) {
             struct stage_args x = {.stage = i, .type = t, .mode = mode};
+            gnn_full_turn(f, f->m->stage[i].level);
             const int rc = gnn_model_live(f->m, i, t) ? make_stage(f, &x, e) : 0;
             if (rc)
                 return rc;

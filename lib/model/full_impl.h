@@ -27,9 +27,17 @@ struct full_sample {
     struct gnn_buf row, at;
 };
 
+/* What of a block takes part in a layer, where not all of it does: the members of that name. Its
+ * rows, its edges and the rows that it uses are the first so many of the block. */
+struct full_cut {
+    uint32_t n, edges;
+    struct gnn_buf tptr, tidx, tedge;
+    struct full_table csr;
+};
+
 /* The edges of a relation that lead from one partition into another. n: the rows of the source
  * partition that they use; need: their numbers there, ascending; of the own partition all rows,
- * without a list. */
+ * without a list. With levels, those that higher levels use come first, each level's ascending. */
 struct full_block {
     uint32_t n;
     struct full_table need;
@@ -43,6 +51,7 @@ struct full_block {
     struct gnn_buf tedge;             /* and their numbers in the transposed block */
     struct full_table csr;            /* struct gnn_csr [2]: the block, and transposed */
     struct full_sample sample;
+    struct full_cut *cut; /* [levels], or NULL: all of it takes part in each layer */
 };
 struct full_rel {
     struct full_block *block;          /* [k] by source part */
@@ -56,6 +65,7 @@ struct full_ask {
     uint32_t n;
     struct full_table list;
     struct full_sample sample; /* for a user on another rank */
+    struct gnn_buf cut;        /* [levels] n of each */
 };
 
 struct full_part {
@@ -64,7 +74,9 @@ struct full_part {
     struct gnn_batch batch;            /* its nodes, as the net wants them: all of them, no edges */
     struct gnn_batch_type *type;       /* [nntypes] the batch's */
     struct full_table *id;             /* [nntypes] their original ids, unless in the store */
-    struct gnn_buf *features;          /* [nntypes] the store's, where the operations are */
+    struct full_table *features;       /* [nntypes] the store's, where the operations are */
+    struct gnn_buf *order;             /* [nntypes] with levels, its rows' numbers in the store, */
+    uint32_t *count;                   /* or empty: in its order; [levels+1][nntypes] of each */
     struct full_rel *rel;              /* [netypes] */
     struct full_ask *ask;              /* [netypes][k] */
     const float *table;                /* during rounds: its rows that others fetch, */
@@ -117,13 +129,63 @@ struct gnn_full {
     double *sum;                 /* of numbers of parts */
     struct gnn_buf out;
     struct gnn_buf nodes; /* the host's: the batch's */
-    bool *fixed;          /* [nconvs] what it has gathered of the features will do again */
-    bool evaluated;       /* the rows are those of an evaluation with the current parameters */
+    /* With only the rows that seeds depend on (full_needed.c), else 0 and NULL. A level's rows are
+     * those that so many layers leave; they are the first of each partition's. */
+    uint32_t levels, level;             /* how many layers; whose blocks these are */
+    uint32_t *top;                      /* [netypes] the last level that uses the relation */
+    uint64_t *level_rows, *level_edges; /* [levels+1][nntypes], [levels][netypes] of all ranks */
+    struct full_needed *needed;         /* until all is made */
+    struct gnn_full *eval; /* makes the passes of evaluation, with the rows that these need */
+    bool forward;          /* is such a one: there are no backward passes */
+    bool *fixed;           /* [nconvs] what it has gathered of the features will do again */
+    bool evaluated;        /* the rows are those of an evaluation with the current parameters */
     struct gnn_full_stats stats;
 };
 
-int gnn_full_part_make(struct gnn_full *f, struct full_part *p, uint32_t at,
-                       struct gnn_err *e) GNN_MUST_USE;
+/* The rows of type t of a level; without levels, all. */
+static inline uint32_t gnn_full_rows(const struct gnn_full *f, const struct full_part *p,
+                                     uint32_t level, uint32_t t)
+{
+    return f->levels ? p->count[(size_t)level * f->m->c.nntypes + t]
+                     : (uint32_t)gnn_store_owned(f->s, p->at, t);
+}
+/* Whether a convolution that is needed has edges of relation r. */
+static inline bool gnn_full_is_used(const struct gnn_full *f, uint32_t r)
+{
+    for (uint32_t i = 0; i < f->m->nconvs; i++)
+        if (f->m->conv[i].needed && f->m->conv[i].rel == r)
+            return true;
+    return false;
+}
+
+/* Before parts are made: finds the rows of each level, whose last are the members of the sets, and
+ * numbers them. _free: what is needed only until blocks are made. */
+int gnn_full_needed_find(struct gnn_full *f, const char *const *set, uint32_t nsets,
+                         struct gnn_err *e) GNN_MUST_USE;
+void gnn_full_needed_free(struct gnn_full *f);
+/* A relation's edges into the rows of the first level, with the new numbers of rows and sources;
+ * from: [rows] where each row's edges begin in the store. */
+struct full_edges {
+    struct gnn_store_adj a;
+    struct gnn_buf ptr, index, from;
+};
+int gnn_full_needed_edges(struct gnn_full *f, struct full_part *p, uint32_t r,
+                          const struct gnn_store_adj *a, struct full_edges *x,
+                          struct gnn_err *e) GNN_MUST_USE;
+void gnn_full_edges_free(struct full_edges *x);
+/* Of what the store has for all rows, `bytes` each, that of the rows of level 0. */
+int gnn_full_needed_rows(const struct gnn_full *f, const struct full_part *p, uint32_t t,
+                         const void *all, size_t bytes, struct full_table *to,
+                         struct gnn_err *e) GNN_MUST_USE;
+/* The number of the seed that is this row of the store. */
+int gnn_full_needed_seed(const struct gnn_full *f, const struct full_part *p, uint64_t *row,
+                         struct gnn_err *e) GNN_MUST_USE;
+/* Blocks become those of a level; without levels, and for level 0, they stay. _keep_cut: what they
+ * are now is what they become again. */
+void gnn_full_turn(struct gnn_full *f, uint32_t level);
+void gnn_full_keep_cut(const struct full_block *b, struct full_cut *c);
+
+int gnn_full_part_make(struct gnn_full *f, struct full_part *p, struct gnn_err *e) GNN_MUST_USE;
 void gnn_full_part_free(struct gnn_full *f, struct full_part *p);
 /* _enter gives partition p the scratch memory that all share, _leave takes it back. */
 void gnn_full_enter(struct gnn_full *f, struct full_part *p);

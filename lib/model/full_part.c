@@ -55,9 +55,17 @@ const float *gnn_full_own_rows(const struct gnn_conv_run *c)
 /* The original ids of a part's nodes, which dropout is keyed by. */
 static int set_ids(struct gnn_full *f, struct full_part *p, uint32_t t, struct gnn_err *e)
 {
-    const uint64_t n = gnn_store_owned(f->s, p->at, t);
+    const uint64_t n = gnn_full_rows(f, p, 0, t);
+    const uint32_t *order = p->order ? p->order[t].data : NULL;
     const struct gnn_tensor *id =
         gnn_store_findf(f->s, p->at, "node/%s/id", f->s->meta.schema.ntype[t].name);
+    if (id && order) {
+        if (gnn_full_needed_rows(f, p, t, id->data, sizeof(uint32_t), &p->id[t], e) ||
+            gnn_full_table_put(f, &p->id[t], e))
+            return e->code;
+        p->type[t].node = p->id[t].data;
+        return 0;
+    }
     if (id) {
         p->type[t].node =
             gnn_full_bring(f, &p->id[t].there, id->data, n * sizeof(uint32_t), "ids", e);
@@ -67,25 +75,24 @@ static int set_ids(struct gnn_full *f, struct full_part *p, uint32_t t, struct g
         return e->code;
     uint32_t *x = p->id[t].data;
     for (uint64_t i = 0; i < n; i++)
-        x[i] = (uint32_t)(f->s->book[t][p->at] + i);
+        x[i] = (uint32_t)(f->s->book[t][p->at] + (order ? order[i] : i));
     if (gnn_full_table_put(f, &p->id[t], e))
         return e->code;
     p->type[t].node = p->id[t].data;
     return 0;
 }
 
-int gnn_full_part_make(struct gnn_full *f, struct full_part *p, uint32_t at, struct gnn_err *e)
+int gnn_full_part_make(struct gnn_full *f, struct full_part *p, struct gnn_err *e)
 {
     const struct gnn_model *m = f->m;
     const uint32_t nt = m->c.nntypes;
     uint64_t widest = 0;
-    p->at = at;
     if (gnn_net_init(&p->net, m, f->o, e))
         return e->code;
     for (uint32_t i = 0; i < m->nstages * nt; i++) {
         if (m->width[i] > widest)
             widest = m->width[i];
-        p->net.rows[i] = m->width[i] ? (uint32_t)gnn_store_owned(f->s, at, i % nt) : 0;
+        p->net.rows[i] = m->width[i] ? gnn_full_rows(f, p, m->stage[i / nt].level, i % nt) : 0;
     }
     p->type = gnn_alloc_zero(nt, sizeof *p->type, "parts", e);
     p->id = gnn_alloc_zero(nt, sizeof *p->id, "parts", e);
@@ -112,10 +119,14 @@ void gnn_full_part_free(struct gnn_full *f, struct full_part *p)
         if (p->id)
             gnn_full_table_free(f, &p->id[t]);
         if (p->features)
-            o->release(o, &p->features[t]);
+            gnn_full_table_free(f, &p->features[t]);
+        if (p->order)
+            gnn_buf_release(&p->order[t]);
     }
     gnn_full_table_free(f, &p->seed);
     gnn_full_table_free(f, &p->place);
+    gnn_free(p->order);
+    gnn_free(p->count);
     o->release_host(o, &p->moments);
     struct gnn_buf *const buf[] = {&p->fetched, &p->pushed[0], &p->pushed[1], &p->dmessages,
                                    &p->rows};

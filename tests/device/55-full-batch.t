@@ -50,6 +50,10 @@ xa -m gatv2 --heads 2 --edge-features --attention-dropout 0.3
 t3 -m gatv2 --heads 2 --no-self-loops --pipeline-depth 2
 t3 -m hgt --heads 2 --head 0
 w3 -m sage --boundary 0.4
+xa -m gat --heads 2 --edge-features --needed-only
+wa -m gcn --needed-only
+h3 -m sage --aggr max --needed-only
+t3 -m sage --needed-only
 wa -m gcn --edge-weight weight --boundary 0.5 --message-dtype bf16
 t3 -m rgcn --bases 2 --message-dtype bf16
 END
