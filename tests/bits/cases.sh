@@ -289,7 +289,8 @@ for how in inline shm; do
     q "train by pipe --handoff $how" "smp --handoff $how -f 4,3 -b 60 --epochs 2 @{import p} | gat --handoff $how @{import p} | trn --hidden 16 -o o"
 done
 for o in '' '--batch-norm --layers 3 --dropout 0.3' '--aggr max --normalize' '-m gcn' '-m gin --train-eps' '-m rgcn --bases 2' '-m gat --heads 2 --remote-rows keep' \
-    '-m gatv2 --heads 2 --pipeline-depth 2' '-m hgt --heads 2 --head 0' '--boundary 0.4' '-m gcn --boundary 0.2 --message-dtype bf16' '-m gat --heads 2 --message-dtype bf16'; do
+    '-m gatv2 --heads 2 --pipeline-depth 2' '-m hgt --heads 2 --head 0' '--boundary 0.4' '-m gcn --boundary 0.2 --message-dtype bf16' '-m gat --heads 2 --message-dtype bf16' \
+    '--needed-only --layers 3' '-m gat --heads 2 --needed-only'; do
     q "train full s $o" "trn --full-batch --store @{$P} --epochs 3 --hidden 8 --lr 0.01 $o $T && figures m"
     case $o in *gcn*) continue ;; esac
     q "train full h $o" "trn --full-batch --store @{partition h -k 4 --method ldg} --epochs 3 --hidden 8 --lr 0.01 $o $T && figures m"
