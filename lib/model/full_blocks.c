@@ -38,6 +38,26 @@ static bool numbers_edges(const struct gnn_full *f)
     return gnn_layer_variant(&f->m->c)->numbered;
 }
 
+static int refuse_many(struct gnn_full *f, const struct full_part *p, struct gnn_err *e)
+{
+    return gnn_fail(e, GNN_E_INPUT,
+                    "%s: more than 2^32 edges%s: full batches require more partitions "
+                    "(gnn-partition -k)",
+                    gnn_store_part_path(f->s, p->at),
+                    numbers_edges(f) ? "" : " from one partition");
+}
+
+/* Are there more edges than k blocks have room for, wherever they come from? Then it need not be
+ * read where that is. Of edges that only some rows need, there may be few. */
+static int check_many(struct gnn_full *f, const struct full_part *p, uint32_t r, struct gnn_err *e)
+{
+    char key[GNN_ETYPE_KEY_ROOM], name[GNN_NAME_MAX + 1];
+    gnn_tensor_name(name, "edge/%s/indices", gnn_etype_key(&f->s->meta.schema, r, key, sizeof key));
+    const struct gnn_tensor *x = gnn_store_look(f->s, p->at, name);
+    const uint64_t most = (numbers_edges(f) ? 1 : f->k) * (uint64_t)UINT32_MAX;
+    return x && !f->levels && x->shape[0] > most ? refuse_many(f, p, e) : 0;
+}
+
 static int open_blocks(struct gnn_full *f, struct full_part *p, uint32_t r,
                        const struct gnn_store_adj *a, const uint64_t *book, struct gnn_err *e)
 {
@@ -53,11 +73,7 @@ static int open_blocks(struct gnn_full *f, struct full_part *p, uint32_t r,
         b->number = (uint32_t)before;
         before += count[q];
         if (count[q] > UINT32_MAX || (numbers_edges(f) && before > UINT32_MAX))
-            gnn_fail(e, GNN_E_INPUT,
-                     "%s: more than 2^32 edges%s: full batches require more partitions "
-                     "(gnn-partition -k)",
-                     gnn_store_part_path(f->s, p->at),
-                     numbers_edges(f) ? "" : " from one partition");
+            (void)!refuse_many(f, p, e);
         else if (!gnn_full_table_make(&b->indptr, a->rows + 1, sizeof(uint32_t), "blocks", e) &&
                  (!has_fields(f, r) ||
                   !gnn_buf_fit(&b->order, b->edges, sizeof(uint64_t), "blocks", e)))
@@ -529,7 +545,7 @@ static int make_part(struct gnn_full *f, struct full_part *p, uint32_t r, struct
     struct gnn_store_adj a;
     struct full_edges x = {0};
     if (!(p->rel[r].block = gnn_alloc_zero(f->k, sizeof *p->rel[r].block, "blocks", e)) ||
-        gnn_store_adjacency(f->s, p->at, r, &a, e))
+        check_many(f, p, r, e) || gnn_store_adjacency(f->s, p->at, r, &a, e))
         return e->code;
     const struct gnn_store_adj *all = f->levels ? &x.a : &a;
     if ((!f->levels || !gnn_full_needed_edges(f, p, r, &a, &x, e)) &&

@@ -142,6 +142,23 @@ edge/node/to/node/indptr|20|4000000000|tensor 'edge/node/to/node/indptr' is dama
 split/random/train|3|0|split/random/train: element 3 is node 0, which the partition does not own
 split/random/valid|3|400|split/random/valid: element 3 is node 400, which the partition does not own
 EOF
+# More edges than a block numbers, which a hole of the file holds: they are refused before they are read.
+gnn-import -q -o tiny sbm:nodes=40,degree=3,features=4 || _not_ok 'gnn-import makes a small graph'
+check 'gnn-train --full-batch takes a store that was written anew' sh -c '/usr/bin/python3 "$GNN_TOP/tests/train/sparse.py" tiny like 100 &&
+    gnn-train -q --full-batch --store like --no-verify --epochs 1 -o like.st'
+for edges in 4294967296 20000000000; do
+    check "a file system holds a store with a hole of $edges edges" /usr/bin/python3 "$GNN_TOP/tests/train/sparse.py" tiny many$edges $edges
+    while IFS='|' read -r opts message; do
+        status 3 "gnn-train --full-batch $opts refuses $edges edges" gnn-train -q --full-batch --store many$edges --no-verify -o never $opts
+        mv err said
+        check "gnn-train --full-batch $opts says that $edges edges are too many" grep -qxF -e \
+            "gnn-train: many$edges/part-00000.gnb: more than 2^32 edges$message: full batches require more partitions (gnn-partition -k)" said
+    done <<EOF
+-m sage| from one partition
+-m gat --heads 2|
+EOF
+    rm -r many$edges
+done
 gat="gnn-train -q --full-batch --store w5 -m gat --heads 2 --hidden 8 --no-provenance --attention-dropout 0.2 --lr 0.01 --layers 3 --epochs 3"
 check 'gnn-train --full-batch -m gat learns' $gat -o gat
 for how in '--remote-rows keep' '--remote-rows all' '--pipeline-depth 3' '--remote-rows keep --pipeline-depth 2'; do
