@@ -194,7 +194,7 @@ check-peers: all $(B)/shim.so ## compare models with PyG (GNN_PYTHON=a python3 t
 
 # Sanitizers: everything under ASan and UBSan; what runs on several threads under TSan, with one OpenMP thread, as the
 # OpenMP run-time is not built for it. Tests that do not fit are skipped visibly.
-THREADED = $(addprefix $(B)/tests/unit/,test_map test_store test_stream test_comm test_sample_remote)
+THREADED = $(addprefix $(B)/tests/unit/,test_map test_swap test_store test_stream test_comm test_sample_remote)
 check-threads: all $(THREADED)
 	$(Q)OMP_THREAD_LIMIT=1 GNN_BIN=$(CURDIR)/$(B)/bin GNN_TOP=$(CURDIR) GNN_B=$(CURDIR)/$(B) GNN_SAN=$(GNN_SAN) sh tests/run.sh $(THREADED) tests/threads/*.t
 check-san: ## run the tests under sanitizers

@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The threads that write regions to the file and read them again. */
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "lib/base/swap_impl.h"
+
+/* One call to the system moves so much: threads can be stopped in between. */
+enum { PIECE = 16 << 20 };
+
+static int move_piece(const struct gnn_swap *s, struct swap_region *r, uint64_t from, uint64_t n,
+                      bool write, uint64_t *moved, struct gnn_err *e)
+{
+    const off_t at = (off_t)(r->at + from);
+    ssize_t k;
+    do
+        k = write ? pwrite(s->fd, r->data + from, n, at) : pread(s->fd, r->data + from, n, at);
+    while (k < 0 && errno == EINTR);
+    if (k < 0)
+        return gnn_fail_errno(e, "%s: cannot %s the temporary file of --memory", s->name,
+                              write ? "write" : "read");
+    /* Direct I/O goes by whole pages. */
+    *moved = (uint64_t)k / SWAP_PAGE * SWAP_PAGE;
+    return *moved
+               ? 0
+               : gnn_fail(e, GNN_E_RUN, "%s: the temporary file of --memory was cut at byte %llu",
+                          s->name, (unsigned long long)at);
+}
+
+/* A file that somebody has cut may have grown again since, and what was there reads as zeros: but
+ * it has fewer blocks than were reserved. */
+static int check_size(const struct gnn_swap *s, uint64_t end, bool reserved, struct gnn_err *e)
+{
+    struct stat st;
+    if (fstat(s->fd, &st))
+        return gnn_fail_errno(e, "%s: cannot read the temporary file of --memory", s->name);
+    const uint64_t size = (uint64_t)st.st_size, blocks = (uint64_t)st.st_blocks * 512;
+    if (size >= end && (!reserved || blocks >= end))
+        return 0;
+    return gnn_fail(
+        e, GNN_E_RUN, "%s: the temporary file of --memory was cut: it has %llu of %llu bytes",
+        s->name, (unsigned long long)(size < blocks ? size : blocks), (unsigned long long)end);
+}
+
+static int move_region(struct gnn_swap *s, struct swap_region *r, bool write, uint64_t end,
+                       bool reserved, struct gnn_err *e)
+{
+    uint64_t n = 0;
+    if (!write && check_size(s, end, reserved, e))
+        return e->code;
+    for (uint64_t at = 0; at < r->bytes; at += n) {
+        n = r->bytes - at < PIECE ? r->bytes - at : PIECE;
+        if (move_piece(s, r, at, n, write, &n, e))
+            return e->code;
+    }
+    return 0;
+}
+
+/* A place in the file: one that has become free, or at the end. With the lock. */
+static int place_region(struct gnn_swap *s, struct swap_region *r, struct gnn_err *e)
+{
+    for (uint64_t i = 0; i < s->nspare && r->at == SWAP_NEVER; i++)
+        if (s->spare[i].bytes == r->bytes) {
+            r->at = s->spare[i].at;
+            s->spare[i] = s->spare[--s->nspare];
+        }
+    if (r->at != SWAP_NEVER)
+        return 0;
+    /* Reserved at once, so that a full disk is found before half is written. */
+    const bool reserved = !fallocate(s->fd, 0, (off_t)s->end, (off_t)r->bytes);
+    s->reserved = reserved && (s->reserved || !s->end);
+    if (!reserved && errno != EOPNOTSUPP && errno != ENOSYS)
+        return gnn_fail_errno(e, "%s: cannot enlarge the temporary file of --memory", s->name);
+    r->at = s->end;
+    s->end += r->bytes;
+    return 0;
+}
+
+static void finish_move(struct gnn_swap *s, struct swap_region *r, bool write)
+{
+    *(write ? &s->writing : &s->reading) -= r->bytes;
+    *(write ? &s->stats.written : &s->stats.read) += r->bytes;
+    if (r->needless)
+        gnn_swap_unmap(s, r, SWAP_EMPTY);
+    else if (write && !r->held && !r->changed)
+        gnn_swap_unmap(s, r, SWAP_FILED);
+    else
+        r->state = SWAP_THERE;
+    r->needless = false;
+    gnn_swap_plan(s);
+    pthread_cond_broadcast(&s->done);
+}
+
+void *gnn_swap_work(void *arg)
+{
+    struct gnn_swap *s = arg;
+    pthread_mutex_lock(&s->lock);
+    while (!s->stop) {
+        if (!s->queued) {
+            pthread_cond_wait(&s->work, &s->lock);
+            continue;
+        }
+        struct swap_region *r = s->queue[s->head];
+        const bool write = r->state == SWAP_WRITING;
+        struct gnn_err e = {0};
+        s->head = (s->head + 1) % s->ring;
+        s->queued--;
+        if (!write || !place_region(s, r, &e)) {
+            /* What the file must have, at least. */
+            const bool reserved = s->reserved;
+            const uint64_t end = reserved ? s->end : r->at + r->bytes;
+            pthread_mutex_unlock(&s->lock);
+            (void)move_region(s, r, write, end, reserved, &e);
+            pthread_mutex_lock(&s->lock);
+        }
+        if (e.code && !s->failed.code)
+            s->failed = e;
+        finish_move(s, r, write);
+    }
+    pthread_mutex_unlock(&s->lock);
+    return NULL;
+}

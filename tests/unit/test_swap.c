@@ -1,0 +1,255 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Memory that is moved to a file (lib/base/swap.h): contents come back in any order of turns, the
+ * limit holds, what is not needed is not written, and faults of the file are told. */
+#include <dirent.h>
+#include <fcntl.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "lib/base/swap.h"
+#include "scratch.h"
+#include "tap.h"
+
+enum { REGIONS = 48, WORDS = 100000 /* of 8 bytes: 800 kB each */ };
+
+static uint64_t word(uint32_t region, uint64_t i, uint64_t version)
+{
+    return (region * 0x9E3779B97F4A7C15u) ^ (i * 0xBF58476D1CE4E5B9u) ^ version;
+}
+
+static uint64_t resident(void)
+{
+    unsigned long long pages = 0, n = 0;
+    FILE *f = fopen("/proc/self/statm", "re");
+    if (f && fscanf(f, "%llu %llu", &pages, &n) != 2)
+        n = 0;
+    if (f)
+        (void)fclose(f);
+    return (uint64_t)n * 4096;
+}
+
+static bool is_right(const struct gnn_buf *b, uint32_t region, uint64_t version)
+{
+    const uint64_t *x = b->data;
+    for (uint64_t i = 0; i < WORDS; i++)
+        if (x[i] != word(region, i, version))
+            return false;
+    return true;
+}
+
+static void write_words(struct gnn_buf *b, uint32_t region, uint64_t version)
+{
+    uint64_t *x = b->data;
+    for (uint64_t i = 0; i < WORDS; i++)
+        x[i] = word(region, i, version);
+}
+
+static struct gnn_swap *start(const char *dir, uint64_t room, struct gnn_err *e)
+{
+    char path[4096];
+    (void)snprintf(path, sizeof path, "%s/model", dir);
+    return gnn_swap_new(path, resident() + room, e);
+}
+
+static bool fill(struct gnn_swap *s, struct gnn_buf *b, struct gnn_err *e)
+{
+    for (uint32_t r = 0; r < REGIONS; r++) {
+        if (gnn_swap_fit(s, &b[r], WORDS, sizeof(uint64_t), "words", e))
+            return false;
+        write_words(&b[r], r, 0);
+        if (gnn_swap_drop(s, e))
+            return false;
+    }
+    return true;
+}
+
+/* Turns of three regions: two are read, one is written. In the order of the last cycle, in other
+ * orders, with turns left out. */
+static void test_contents(const char *dir)
+{
+    enum { CYCLES = 8 };
+    struct gnn_err e = {0};
+    const uint64_t before = resident(), room = 9u << 20;
+    struct gnn_swap *s = start(dir, room, &e);
+    struct gnn_buf b[REGIONS] = {{0}};
+    uint64_t version[REGIONS] = {0}, most = 0;
+    bool good = s && fill(s, b, &e);
+    for (uint32_t c = 0; good && c < CYCLES; c++) {
+        gnn_swap_cycle(s);
+        for (uint32_t t = 0; good && t < REGIONS; t++) {
+            const uint32_t step = c < 4    ? 1
+                                  : c == 4 ? 7
+                                           : 5,
+                           r = t * step % REGIONS, q = (r + 13) % REGIONS, p = (r + 29) % REGIONS;
+            if (c == 5 && t % 3 == 0)
+                continue;
+            good = !gnn_swap_hold(s, &b[r], true, &e) && !gnn_swap_hold(s, &b[q], false, &e) &&
+                   !gnn_swap_hold(s, &b[p], false, &e) && is_right(&b[r], r, version[r]) &&
+                   is_right(&b[q], q, version[q]) && is_right(&b[p], p, version[p]);
+            if (good)
+                write_words(&b[r], r, ++version[r]);
+            good = good && !gnn_swap_drop(s, &e);
+            if (resident() > most)
+                most = resident();
+        }
+    }
+    ok(good, "contents come back in any order of turns: %s", e.msg);
+#if defined __SANITIZE_ADDRESS__ || defined __SANITIZE_THREAD__
+    most = before; /* these take memory of their own for each address */
+#endif
+    ok(most <= before + room + (1u << 20), "memory stays within the limit: %llu kB over %llu",
+       (unsigned long long)(most - before) / 1000, (unsigned long long)room / 1000);
+    const struct gnn_swap_stats stats = gnn_swap_stats(s);
+    ok(stats.read > 0 && stats.written > 0, "regions were written and read");
+    gnn_swap_free(s);
+}
+
+/* Where all fits, nothing is written. */
+static void test_room(const char *dir)
+{
+    struct gnn_err e = {0};
+    struct gnn_swap *s = start(dir, 100u << 20, &e);
+    struct gnn_buf b[REGIONS] = {{0}};
+    bool good = s && fill(s, b, &e);
+    for (uint32_t r = 0; good && r < REGIONS; r++)
+        good =
+            !gnn_swap_hold(s, &b[r], false, &e) && is_right(&b[r], r, 0) && !gnn_swap_drop(s, &e);
+    const struct gnn_swap_stats stats = gnn_swap_stats(s);
+    ok(good && !stats.written && !stats.read, "what fits is not written: %s", e.msg);
+    gnn_swap_free(s);
+}
+
+static void test_forget(const char *dir)
+{
+    struct gnn_err e = {0};
+    struct gnn_swap *s = start(dir, 9u << 20, &e);
+    struct gnn_buf b[REGIONS] = {{0}}, tiny = {0};
+    bool good = s != NULL;
+    for (uint32_t c = 0; good && c < 3; c++)
+        for (uint32_t r = 0; good && r < REGIONS; r++) {
+            good = !gnn_swap_fit(s, &b[r], WORDS, sizeof(uint64_t), "words", &e);
+            if (good) {
+                write_words(&b[r], r, c);
+                good = is_right(&b[r], r, c);
+                gnn_swap_forget(s, &b[r]);
+                good = good && !gnn_swap_drop(s, &e);
+            }
+        }
+    ok(good && !gnn_swap_stats(s).written, "what is not needed is not written: %s", e.msg);
+    good = !gnn_swap_fit(s, &tiny, 10, 8, "words", &e) && !gnn_swap_drop(s, &e);
+    memset(tiny.data, 1, 80);
+    ok(good && !gnn_swap_hold(s, &tiny, true, &e), "small buffers stay where they are");
+    gnn_swap_release(s, &tiny);
+    for (uint32_t r = 0; r < REGIONS; r += 2)
+        gnn_swap_release(s, &b[r]);
+    good = fill(s, b, &e);
+    for (uint32_t r = 0; good && r < REGIONS; r++)
+        good =
+            !gnn_swap_hold(s, &b[r], false, &e) && is_right(&b[r], r, 0) && !gnn_swap_drop(s, &e);
+    ok(good, "regions are made anew: %s", e.msg);
+    gnn_swap_free(s);
+}
+
+static void test_too_small(const char *dir)
+{
+    struct gnn_err e = {0};
+    struct gnn_swap *s = start(dir, 5u << 20, &e);
+    struct gnn_buf b[REGIONS] = {{0}};
+    uint32_t r = 0;
+    while (s && r < REGIONS && !gnn_swap_fit(s, &b[r], WORDS, sizeof(uint64_t), "words", &e))
+        r++;
+    ok(r >= 3 && r <= 6 && e.code == GNN_E_NOMEM && strstr(e.msg, "--memory is too small"),
+       "a turn that is too large is refused: %u, %s", r, e.msg);
+    gnn_swap_free(s);
+}
+
+/* Descriptors of files without names, in this process. */
+static int find_file(void)
+{
+    for (int fd = 3; fd < 1000; fd++) {
+        struct stat st;
+        if (!fstat(fd, &st) && S_ISREG(st.st_mode) && st.st_nlink == 0)
+            return fd;
+    }
+    return -1;
+}
+
+static void test_cut(const char *dir)
+{
+    struct gnn_err e = {0};
+    struct gnn_swap *s = start(dir, 9u << 20, &e);
+    struct gnn_buf b[REGIONS] = {{0}};
+    bool good = s && fill(s, b, &e);
+    const int fd = find_file();
+    good = good && fd >= 0 && !ftruncate(fd, 4096);
+    for (uint32_t r = 0; good && !e.code && r < REGIONS; r++)
+        if (!gnn_swap_hold(s, &b[r], false, &e))
+            (void)!gnn_swap_drop(s, &e);
+    ok(good && e.code == GNN_E_RUN && strstr(e.msg, "was cut"), "a cut file is found: %s", e.msg);
+    gnn_swap_free(s);
+}
+
+static void test_full(const char *dir)
+{
+    struct gnn_err e = {0};
+    struct rlimit old, few = {8u << 20, RLIM_INFINITY};
+    struct gnn_swap *s = start(dir, 9u << 20, &e);
+    struct gnn_buf b[REGIONS] = {{0}};
+    (void)signal(SIGXFSZ, SIG_IGN);
+    getrlimit(RLIMIT_FSIZE, &old);
+    few.rlim_max = old.rlim_max;
+    setrlimit(RLIMIT_FSIZE, &few);
+    const bool good = s && fill(s, b, &e);
+    setrlimit(RLIMIT_FSIZE, &old);
+    ok(!good && e.code == GNN_E_RUN && strstr(e.msg, "cannot enlarge the temporary file"),
+       "a file that cannot grow is told: %s", e.msg);
+    gnn_swap_free(s);
+}
+
+static sigjmp_buf jump;
+static void on_fault(int sig)
+{
+    siglongjmp(jump, sig);
+}
+
+/* Sanitizers have handlers of their own, which this one replaces for a moment. */
+static void test_guard(const char *dir)
+{
+    struct gnn_err e = {0};
+    struct gnn_swap *s = start(dir, 9u << 20, &e);
+    struct gnn_buf b[REGIONS] = {{0}};
+    const bool good = s && fill(s, b, &e);
+    struct sigaction old, now = {.sa_handler = on_fault};
+    sigaction(SIGSEGV, &now, &old);
+    volatile uint32_t caught = 0;
+    for (volatile uint32_t r = 0; good && r < REGIONS; r++)
+        if (sigsetjmp(jump, 1))
+            caught++;
+        else
+            (void)*(volatile uint64_t *)b[r].data;
+    sigaction(SIGSEGV, &old, NULL);
+    ok(caught > REGIONS / 2, "buffers that are not held cannot be read: %u", caught);
+    gnn_swap_free(s);
+}
+
+int main(void)
+{
+    const char *dir = ".";
+    struct gnn_err e = {0};
+    scratch_enter();
+    test_contents(dir);
+    test_room(dir);
+    test_forget(dir);
+    test_too_small(dir);
+    test_cut(dir);
+    test_full(dir);
+    test_guard(dir);
+    ok(!gnn_swap_new("/nonexistent/model", 1u << 20, &e) && e.code == GNN_E_RUN,
+       "a directory that is not there is told: %s", e.msg);
+    return scratch_done();
+}
