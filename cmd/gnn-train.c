@@ -274,7 +274,7 @@ int main(int argc, char **argv)
     o.ops = gnn_ops_new(train_feed.gpu, (enum gnn_precision)precision, &e);
     if (!o.ops)
         cli_fail(&e);
-    o.full = train_full_open(&m, &train_feed.store, &src->meta->sampling, o.ops);
+    o.full = train_full_open(&m, &train_feed.store, &src->meta->sampling, o.ops, output);
     if (o.checkpoint)
         train_lock(c, o.checkpoint, true, 0);
     tell_replaced(c);

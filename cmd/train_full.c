@@ -3,6 +3,7 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
 
@@ -14,6 +15,7 @@ static uint32_t layers = TRAIN_LAYERS, depth = TRAIN_PIPELINE_DEPTH;
 static uint64_t eval_every = 1;
 static double boundary = 1;
 static int remote_rows, message_dtype;
+static uint64_t memory;
 
 const struct opt train_full_opts[] = {
     {.kind = OPT_GROUP, .help = "Full batches"},
@@ -40,6 +42,10 @@ const struct opt train_full_opts[] = {
      "f32|bf16"},
     {OPT_FLAG, 0, "needed-only", &needed_only, NULL,
      "compute only the rows that the seeds depend on"},
+    {OPT_U64, 0, "memory", &memory, "SIZE",
+     "memory of the process, with k, M, G or T: partitions take turns, and rows that are not in use "
+     "lie in a temporary file (default: no limit)",
+     .min = 1, .max = 1e18, .bytes = true},
     {.kind = OPT_END},
 };
 
@@ -60,12 +66,18 @@ void train_full_check(void)
     if (!full)
         opt_refuse(OPTS(&layers), "requires --full-batch; else -f determines the layers");
     if (!full)
-        opt_refuse(OPTS(&eval_every, &remote_rows, &depth, &boundary, &message_dtype, &needed_only),
+        opt_refuse(OPTS(&eval_every, &remote_rows, &depth, &boundary, &message_dtype, &needed_only,
+                        &memory),
                    "requires --full-batch");
     if (boundary >= 1)
         opt_refuse(OPTS(&boundary), "1 has no effect: all rows are used");
     else if (needed_only)
         opt_refuse(OPTS(&boundary), "cannot be used with --needed-only");
+    if (memory) {
+        opt_refuse(OPTS(&remote_rows, &depth),
+                   "has no effect with --memory: rows between partitions go through a file");
+        opt_refuse(OPTS(&needed_only), "cannot be used with --memory");
+    }
     if (remote_rows == GNN_FULL_ALL)
         opt_refuse(OPTS(&depth), "has no effect with --remote-rows all");
     if (boundary >= 1 && !message_dtype)
@@ -126,10 +138,22 @@ static void tell_needed(const struct gnn_full *f, const struct gnn_model *m)
     cli_metrics(json_pack("{s:s, s:o}", "event", "needed_only", "rows", rows));
 }
 
+/* The temporary file lies where the model will be, or where temporary files are. */
+static const char *place_beside(const char *output, char room[4096])
+{
+    const char *dir = getenv("TMPDIR");
+    if (output && strcmp(output, "-"))
+        return output;
+    (void)snprintf(room, 4096, "%s/gnn-train", dir && *dir ? dir : "/tmp");
+    return room;
+}
+
 struct gnn_full *train_full_open(const struct gnn_model *m, struct gnn_store *s,
-                                 const struct gnn_sampling *of, const struct gnn_ops *ops)
+                                 const struct gnn_sampling *of, const struct gnn_ops *ops,
+                                 const char *output)
 {
     struct gnn_err e = {0};
+    char room[4096];
     const struct gnn_full_opts o = {.ops = ops,
                                     .remote = (enum gnn_full_remote)remote_rows,
                                     .depth = depth,
@@ -137,10 +161,16 @@ struct gnn_full *train_full_open(const struct gnn_model *m, struct gnn_store *s,
                                     .bf16 = message_dtype != 0,
                                     .needed_only = needed_only,
                                     .set = (const char *const *)of->split,
-                                    .nsets = of->nsplits};
+                                    .nsets = of->nsplits,
+                                    .memory = memory,
+                                    .beside = place_beside(output, room)};
     bool fetches = false;
     if (!full)
         return NULL;
+    if (s->comm->size > 1)
+        opt_refuse(OPTS(&memory), "requires one rank: ranks have memory of their own");
+    if (ops->async)
+        opt_refuse(OPTS(&memory), "requires --device cpu");
     if (s->nparts == 1)
         opt_refuse(OPTS(&remote_rows, &depth, &boundary, &message_dtype),
                    "has no effect: the store has one partition");
@@ -159,6 +189,20 @@ struct gnn_full *train_full_open(const struct gnn_model *m, struct gnn_store *s,
     if (needed_only && !s->comm->rank)
         tell_needed(f, m);
     return f;
+}
+
+/* What went through the temporary file. */
+static void tell_memory(const struct gnn_swap_stats *x, uint64_t epochs)
+{
+    const double each = 1e-6 / (double)epochs;
+    cli_note("temporary file: %.1f MB written and %.1f MB read in an epoch%s, waited for %.2f s; "
+             "--memory of %.1f MB would be enough",
+             (double)x->written * each, (double)x->read * each,
+             x->direct ? "" : " through the page cache, as there is no direct I/O",
+             x->waited / (double)epochs, 1e-6 * (double)x->least);
+    cli_metrics(json_pack("{s:s, s:I, s:I, s:f, s:b, s:I}", "event", "memory", "written_bytes",
+                          (json_int_t)x->written, "read_bytes", (json_int_t)x->read, "waited_s",
+                          x->waited, "direct", x->direct, "least_bytes", (json_int_t)x->least));
 }
 
 void train_full_tell(const struct gnn_full *f, struct gnn_comm *c, uint64_t epochs)
@@ -182,6 +226,8 @@ void train_full_tell(const struct gnn_full *f, struct gnn_comm *c, uint64_t epoc
              (double)sum[0] * each, (double)sum[1] * each, (double)sum[2] * each,
              gnn_full_options(f)->ops->async ? "host " : "", 1e-6 * (double)peak,
              train_full_words());
+    if (memory)
+        tell_memory(&s.swap, epochs);
     cli_metrics(json_pack("{s:s, s:I, s:I, s:I, s:I}", "event", "full_batch", "fetched_bytes",
                           (json_int_t)sum[0], "pushed_bytes", (json_int_t)sum[1], "evaluated_bytes",
                           (json_int_t)sum[2], "memory_bytes", (json_int_t)peak));

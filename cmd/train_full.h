@@ -21,9 +21,10 @@ const char *train_full_words(void);
  * layers find these in the store. */
 void train_full_sampling(const struct gnn_store *s, struct gnn_sampler_opts *o);
 /* What makes the passes of m over batches drawn as `of` says, or NULL without --full-batch; or ends
- * the program. */
+ * the program. output: the model's file; a temporary file lies beside it. NULL: stdout. */
 struct gnn_full *train_full_open(const struct gnn_model *m, struct gnn_store *s,
-                                 const struct gnn_sampling *of, const struct gnn_ops *ops);
+                                 const struct gnn_sampling *of, const struct gnn_ops *ops,
+                                 const char *output);
 
 /* At the end, on all ranks: tells what went between partitions in `epochs` epochs, which rank 0
  * knows, and how much memory the largest rank took. Nothing without --full-batch. */

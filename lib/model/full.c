@@ -55,6 +55,10 @@ static struct gnn_full *make_full(const struct gnn_model *m, struct gnn_store *s
     f->first = s->from;
     f->n = s->to - s->from;
     f->opts = *opts;
+    if (gnn_full_limit(f, opts, e)) {
+        gnn_free(f);
+        return NULL;
+    }
     gnn_full_sample_init(f, opts->boundary);
     f->depth = opts->remote == GNN_FULL_ALL || opts->depth >= f->k ? f->k - 1 : opts->depth;
     if (f->depth > FULL_DEPTH_MAX)
@@ -62,7 +66,7 @@ static struct gnn_full *make_full(const struct gnn_model *m, struct gnn_store *s
     if (!f->depth)
         f->depth = 1;
     f->pass.m = m;
-    f->pass.o = o;
+    f->pass.o = f->o;
     f->forward = forward;
     f->part = gnn_alloc_zero(f->n, sizeof *f->part, "parts", e);
     f->fixed = gnn_alloc_zero(m->nconvs, sizeof *f->fixed, "parts", e);
@@ -130,6 +134,7 @@ void gnn_full_free(struct gnn_full *f)
     gnn_free(f->level_edges);
     gnn_free(f->fixed);
     gnn_free(f->part);
+    gnn_swap_free(f->swap);
     gnn_free(f);
 }
 
@@ -192,6 +197,15 @@ static float *outputs_of(struct gnn_full *f, struct full_part *p)
     return net_act(&p->net, f->m->nstages - 1, f->m->c.target)->out.data;
 }
 
+static int take_of_part(struct gnn_full *f, struct full_part *p, void *arg, struct gnn_err *e)
+{
+    const uint32_t w = f->m->c.outputs;
+    (void)arg, (void)e;
+    f->o->take_rows(f->o, outputs_of(f, p), p->seed.data, p->nseeds, w, p->rows.data);
+    f->o->add_rows(f->o, p->rows.data, p->place.data, p->nseeds, w, f->out.data);
+    return 0;
+}
+
 /* The outputs of the seeds, in the batch's order. */
 static int take_outputs(struct gnn_full *f, uint32_t n, struct gnn_err *e)
 {
@@ -200,12 +214,9 @@ static int take_outputs(struct gnn_full *f, uint32_t n, struct gnn_err *e)
     if (o->fit(o, &f->out, (uint64_t)n * w, sizeof(float), "outputs", e))
         return e->code;
     o->zero(o, f->out.data, (uint64_t)n * w * sizeof(float));
-    for (uint32_t i = 0; i < f->n; i++) {
-        struct full_part *p = &f->part[i];
-        o->take_rows(o, outputs_of(f, p), p->seed.data, p->nseeds, w, p->rows.data);
-        o->add_rows(o, p->rows.data, p->place.data, p->nseeds, w, f->out.data);
-    }
-    return 0;
+    const struct full_want want = {
+        .stage = f->m->nstages - 1, .type = f->m->c.target, .read = FULL_GRAD};
+    return gnn_full_each(f, &want, take_of_part, NULL, e);
 }
 
 int gnn_full_forward(struct gnn_full *f, const float *params, const struct gnn_batch *b,
@@ -230,6 +241,10 @@ int gnn_full_forward(struct gnn_full *f, const float *params, const struct gnn_b
         gnn_full_enter(f, &f->part[i]);
         gnn_full_leave(f, &f->part[i]);
     }
+    if (f->swap && mode->train)
+        gnn_swap_cycle(f->swap);
+    if (!again)
+        gnn_full_forget_pass(f);
     if (mode->train && gnn_full_sample_draw(f, e))
         return e->code;
     const int rc = again ? 0 : gnn_full_run_forward(f, mode, e);
@@ -242,26 +257,38 @@ int gnn_full_forward(struct gnn_full *f, const float *params, const struct gnn_b
     return 0;
 }
 
-void gnn_full_track(struct gnn_full *f, float *params)
+int gnn_full_track(struct gnn_full *f, float *params, struct gnn_err *e)
 {
-    gnn_full_enter(f, &f->part[0]);
-    gnn_net_track(&f->part[0].net, params);
-    gnn_full_leave(f, &f->part[0]);
+    struct full_part *p = &f->part[0];
+    if (gnn_full_begin(f, p, &(const struct full_want){.read = FULL_STATISTICS}, e))
+        return e->code;
+    gnn_full_enter(f, p);
+    gnn_net_track(&p->net, params);
+    gnn_full_leave(f, p);
+    return gnn_full_end(f, p, e);
+}
+
+/* The gradients of the seeds' outputs, in place of all outputs. */
+static int put_of_part(struct gnn_full *f, struct full_part *p, void *arg, struct gnn_err *e)
+{
+    const struct gnn_ops *o = f->o;
+    const uint32_t w = f->m->c.outputs;
+    const uint64_t rows = net_rows(&p->net, f->m->nstages - 1, f->m->c.target);
+    (void)arg, (void)e;
+    o->zero(o, outputs_of(f, p), rows * w * sizeof(float));
+    o->take_rows(o, f->out.data, p->place.data, p->nseeds, w, p->rows.data);
+    o->add_rows(o, p->rows.data, p->seed.data, p->nseeds, w, outputs_of(f, p));
+    return 0;
 }
 
 int gnn_full_backward(struct gnn_full *f, const float *params, struct gnn_err *e)
 {
-    const struct gnn_ops *o = f->o;
-    const uint32_t w = f->m->c.outputs;
+    const struct full_want w = {
+        .stage = f->m->nstages - 1, .type = f->m->c.target, .change = FULL_GRAD};
     f->pass.p = params;
-    for (uint32_t i = 0; i < f->n; i++) {
-        struct full_part *p = &f->part[i];
-        const uint64_t rows = net_rows(&p->net, f->m->nstages - 1, f->m->c.target);
-        o->zero(o, outputs_of(f, p), rows * w * sizeof(float));
-        o->take_rows(o, f->out.data, p->place.data, p->nseeds, w, p->rows.data);
-        o->add_rows(o, p->rows.data, p->seed.data, p->nseeds, w, outputs_of(f, p));
-    }
-    const int rc = gnn_full_run_backward(f, e);
+    int rc = gnn_full_each(f, &w, put_of_part, NULL, e);
+    if (!rc)
+        rc = gnn_full_run_backward(f, e);
     f->passed[1] = true;
     return rc;
 }
@@ -291,6 +318,8 @@ struct gnn_full_stats gnn_full_stats(const struct gnn_full *f)
         s.edges += f->eval->pass.edges;
         s.evaluated += f->eval->stats.evaluated;
     }
+    if (f->swap)
+        s.swap = gnn_swap_stats(f->swap);
     return s;
 }
 

@@ -16,6 +16,7 @@
 #ifndef GNN_LIB_MODEL_FULL_H
 #define GNN_LIB_MODEL_FULL_H
 
+#include "lib/base/swap.h"
 #include "lib/comm/comm.h"
 #include "lib/model/net.h"
 #include "lib/store/store.h"
@@ -41,6 +42,11 @@ struct gnn_full_opts {
     bool needed_only;
     const char *const *set; /* [nsets] names of sets of the store, at least one */
     uint32_t nsets;
+    /* Bytes that the process may have in memory, 0: no limit. Of one rank only, without
+     * needed_only: partitions take turns, and what is not in use lies in a file without a name in
+     * the directory of `beside`. */
+    uint64_t memory;
+    const char *beside;
 };
 
 /* Work of this rank's partitions since gnn_full_new. Bytes are those that crossed partitions,
@@ -50,6 +56,7 @@ struct gnn_full_stats {
     uint64_t fetched;      /* bytes of rows for steps, */
     uint64_t evaluated;    /* for evaluation, */
     uint64_t pushed;       /* and of gradients */
+    struct gnn_swap_stats swap;
 };
 
 /* Reads the adjacency of the partitions of `s` that this rank has open, and sorts their edges by
@@ -72,7 +79,7 @@ void gnn_full_move_by(struct gnn_full *f, struct gnn_comm *device);
 int gnn_full_forward(struct gnn_full *f, const float *params, const struct gnn_batch *b,
                      const struct gnn_net_mode *mode, float **out, uint32_t *rows,
                      struct gnn_err *e) GNN_MUST_USE;
-void gnn_full_track(struct gnn_full *f, float *params);
+int gnn_full_track(struct gnn_full *f, float *params, struct gnn_err *e) GNN_MUST_USE;
 /* The gradients, gnn_full_grad, are those of all ranks. */
 int gnn_full_backward(struct gnn_full *f, const float *params, struct gnn_err *e) GNN_MUST_USE;
 float *gnn_full_grad(const struct gnn_full *f);

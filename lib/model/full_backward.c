@@ -9,6 +9,7 @@
 struct back_args {
     const struct gnn_conv *conv;
     uint32_t stage, type;
+    uint64_t waits; /* columns whose sums are awaited; 0: none */
 };
 
 static bool is_top(const struct gnn_full *f, const struct back_args *x)
@@ -23,45 +24,52 @@ static float *grad_of(const struct gnn_full *f, struct full_part *p, const struc
     return is_top(f, x) ? a->out.data : a->grad.data;
 }
 
+/* The sums that batch norm's gradients need, over all parts: x->waits columns. */
+static int sum_gradients(struct gnn_full *f, struct full_part *p, void *arg, struct gnn_err *e)
+{
+    struct back_args *x = arg;
+    struct gnn_net_act *a = net_act(&p->net, x->stage, x->type);
+    if (!gnn_activation_back_sums(&p->net.pass, &a->after, net_rows(&p->net, x->stage, x->type),
+                                  a->out.data, grad_of(f, p, x), e) &&
+        gnn_activation_waits(&p->net.pass, &a->after)) {
+        x->waits = a->after.w;
+        gnn_full_keep_sums(p, x->waits, 0);
+    }
+    return e->code;
+}
+
+static void use_sums(struct gnn_full *f, struct full_part *p, const struct gnn_activation *a)
+{
+    f->o->put(f->o, p->net.pass.sums.data, f->sum, 2 * a->w * sizeof(double));
+    gnn_activation_back_stats(&p->net.pass, a);
+}
+
 /* From the gradient of a stage's rows to that of the sums of its convolutions, and of their
  * parameters. */
-static int rows_back(struct gnn_full *f, struct full_part *p, const struct back_args *x,
-                     struct gnn_err *e)
+static int rows_back(struct gnn_full *f, struct full_part *p, void *arg, struct gnn_err *e)
 {
-    struct gnn_activation *a = &net_act(&p->net, x->stage, x->type)->after;
-    if (gnn_activation_waits(&p->net.pass, a)) {
-        f->o->put(f->o, p->net.pass.sums.data, f->sum, 2 * a->w * sizeof(double));
-        gnn_activation_back_stats(&p->net.pass, a);
-    }
+    const struct back_args *x = arg;
+    const struct gnn_activation *a = &net_act(&p->net, x->stage, x->type)->after;
+    if (gnn_activation_waits(&p->net.pass, a))
+        use_sums(f, p, a);
     return gnn_net_rows_back(&p->net, x->stage, x->type, grad_of(f, p, x), e);
 }
 
-static int stage_rows_back(struct gnn_full *f, const struct back_args *x, struct gnn_err *e)
+static int stage_rows_back(struct gnn_full *f, struct back_args *x, struct gnn_err *e)
 {
-    const uint64_t w = gnn_model_width(f->m, x->stage, x->type);
-    bool waits = false;
-    for (uint32_t i = 0; i < f->n; i++) {
-        struct full_part *p = &f->part[i];
-        struct gnn_net_act *a = net_act(&p->net, x->stage, x->type);
-        gnn_full_enter(f, p);
-        waits = gnn_activation_waits(&p->net.pass, &a->after);
-        if (!gnn_activation_back_sums(&p->net.pass, &a->after, net_rows(&p->net, x->stage, x->type),
-                                      a->out.data, grad_of(f, p, x), e) &&
-            waits)
-            gnn_full_keep_sums(p, w, 0);
-        gnn_full_leave(f, p);
-        if (e->code)
-            return e->code;
-    }
-    const int rc = waits ? gnn_full_sum_numbers(f, 2 * w + 1, e) : 0;
-    for (uint32_t i = 0; !rc && i < f->n; i++) {
-        gnn_full_enter(f, &f->part[i]);
-        (void)!rows_back(f, &f->part[i], x, e);
-        gnn_full_leave(f, &f->part[i]);
-        if (e->code)
-            return e->code;
-    }
-    return rc;
+    const struct full_want sums = {.stage = x->stage,
+                                   .type = x->type,
+                                   .read = FULL_STAGE,
+                                   .change = FULL_GRAD},
+                           rows = {.stage = x->stage,
+                                   .type = x->type,
+                                   .read = FULL_STAGE | FULL_FROM | FULL_FACTORS | FULL_SENT,
+                                   .change = FULL_GRAD | FULL_RUN | FULL_SUMS};
+    x->waits = 0;
+    int rc = gnn_full_each(f, &sums, sum_gradients, x, e);
+    if (!rc && x->waits)
+        rc = gnn_full_sum_numbers(f, 2 * x->waits + 1, e);
+    return rc ? rc : gnn_full_each(f, &rows, rows_back, x, e);
 }
 
 static int spread_view(struct gnn_full *f, struct full_part *p, uint32_t c, float *to, void *arg,
@@ -110,12 +118,19 @@ static int open_into(struct gnn_full *f, struct full_part *p, const struct gnn_c
     return 0;
 }
 
-/* When these are complete: the gradients of the sources. */
-static int send_back(struct full_part *p, const struct gnn_conv *v, struct gnn_err *e)
+static int open_all(struct gnn_full *f, struct full_part *p, void *arg, struct gnn_err *e)
 {
+    return open_into(f, p, ((struct back_args *)arg)->conv, e);
+}
+
+/* When these are complete: the gradients of the sources. */
+static int send_back(struct gnn_full *f, struct full_part *p, void *arg, struct gnn_err *e)
+{
+    const struct gnn_conv *v = ((struct back_args *)arg)->conv;
     struct gnn_conv_run *c = net_run(&p->net, v);
     struct gnn_net_act *a = net_act(&p->net, v->from, v->src);
     float *g = NULL;
+    (void)f;
     gnn_full_view(p, c, p->at, c->sent.data);
     c->x = *net_made(&p->net, v->from, v->src);
     c->own = *net_made(&p->net, v->from, v->dst);
@@ -130,43 +145,45 @@ static int send_back(struct full_part *p, const struct gnn_conv *v, struct gnn_e
 
 /* From the results of a convolution to what it has gathered: its hidden rows, if it has some,
  * together on all parts. */
-static int sums_back(struct gnn_full *f, const struct back_args *x, struct gnn_err *e)
+static int sum_hidden(struct gnn_full *f, struct full_part *p, void *arg, struct gnn_err *e)
 {
-    uint64_t w = 0;
-    for (uint32_t i = 0; i < f->n; i++) {
-        struct full_part *p = &f->part[i];
-        struct gnn_conv_run *c = net_run(&p->net, x->conv);
-        float *h, *dh;
-        if (!c->layer->hidden)
-            break;
-        gnn_full_enter(f, p);
-        c->layer->hidden_at(c, &h, &dh);
-        if (!gnn_activation_back_sums(&p->net.pass, &c->inside, c->adj.ndst, h, dh, e) &&
-            gnn_activation_waits(&p->net.pass, &c->inside)) {
-            w = c->inside.w;
-            gnn_full_keep_sums(p, w, 0);
-        }
-        gnn_full_leave(f, p);
-        if (e->code)
-            return e->code;
+    struct back_args *x = arg;
+    struct gnn_conv_run *c = net_run(&p->net, x->conv);
+    float *h, *dh;
+    (void)f;
+    c->layer->hidden_at(c, &h, &dh);
+    if (!gnn_activation_back_sums(&p->net.pass, &c->inside, c->adj.ndst, h, dh, e) &&
+        gnn_activation_waits(&p->net.pass, &c->inside)) {
+        x->waits = c->inside.w;
+        gnn_full_keep_sums(p, x->waits, 0);
     }
-    const int rc = w ? gnn_full_sum_numbers(f, 2 * w + 1, e) : 0;
-    for (uint32_t i = 0; !rc && i < f->n; i++) {
-        struct full_part *p = &f->part[i];
-        struct gnn_conv_run *c = net_run(&p->net, x->conv);
-        gnn_full_enter(f, p);
-        c->own = *net_made(&p->net, x->conv->from, x->conv->dst);
-        c->out = net_act(&p->net, x->stage, x->type)->out.data;
-        if (w) {
-            f->o->put(f->o, p->net.pass.sums.data, f->sum, 2 * w * sizeof(double));
-            gnn_activation_back_stats(&p->net.pass, &c->inside);
-        }
-        (void)!c->layer->sums_back(c, grad_of(f, p, x), e);
-        gnn_full_leave(f, p);
-        if (e->code)
-            return e->code;
-    }
-    return rc;
+    return e->code;
+}
+
+static int sums_back(struct gnn_full *f, struct full_part *p, void *arg, struct gnn_err *e)
+{
+    const struct back_args *x = arg;
+    struct gnn_conv_run *c = net_run(&p->net, x->conv);
+    c->own = *net_made(&p->net, x->conv->from, x->conv->dst);
+    c->out = net_act(&p->net, x->stage, x->type)->out.data;
+    if (x->waits)
+        use_sums(f, p, &c->inside);
+    return c->layer->sums_back(c, grad_of(f, p, x), e);
+}
+
+static int run_sums_back(struct gnn_full *f, struct back_args *x, struct gnn_err *e)
+{
+    const struct full_want hidden = {x->conv, x->stage, x->type, .read = FULL_SUMS,
+                                     .change = FULL_RUN},
+                           sums = {x->conv, x->stage, x->type,
+                                   .read = FULL_FROM | FULL_STAGE | FULL_GRAD | FULL_FACTORS |
+                                           FULL_SENT,
+                                   .change = FULL_RUN | FULL_SUMS};
+    x->waits = 0;
+    int rc = x->conv->layer->hidden ? gnn_full_each(f, &hidden, sum_hidden, x, e) : 0;
+    if (!rc && x->waits)
+        rc = gnn_full_sum_numbers(f, 2 * x->waits + 1, e);
+    return rc ? rc : gnn_full_each(f, &sums, sums_back, x, e);
 }
 
 /* Along the edges of a convolution, from the destinations to the sources. */
@@ -174,65 +191,66 @@ static int edges_back(struct gnn_full *f, struct back_args *x, struct gnn_err *e
 {
     const struct gnn_conv *v = x->conv;
     const struct gnn_conv_run *c = net_run(&f->part[0].net, v);
-    int rc = c->layer->sums_back ? sums_back(f, x, e) : 0;
+    int rc = c->layer->sums_back ? run_sums_back(f, x, e) : 0;
     if (rc || (!c->inputs && !c->message && !c->layer->fetches))
         return rc;
     const bool wanted = c->inputs || c->message;
+    const unsigned into = !wanted ? 0 : c->message ? FULL_MESSAGES : FULL_FROM_GRAD;
     const struct full_flow flow = {.r = v->rel,
                                    .d = c->message ? c->message : c->ds,
                                    .conv = v,
+                                   .of = v,
+                                   .table = FULL_TABLE,
+                                   .read = FULL_TABLE | FULL_FROM | FULL_GRAD | FULL_EDGES |
+                                           FULL_BACK | FULL_SUMS | FULL_SENT,
+                                   .change = FULL_RUN | into,
                                    .keep = gnn_full_keeps(f, v),
                                    .kept = gnn_full_keeps(f, v)};
+    const struct full_want open = {v, .change = into},
+                           send = {v, x->stage, x->type,
+                                   .read =
+                                       FULL_FROM | FULL_FACTORS | FULL_RUN | FULL_SUMS | FULL_SENT,
+                                   .change = FULL_FROM_GRAD | into};
     for (uint32_t i = 0; i < f->n; i++) {
         struct gnn_conv_run *own = net_run(&f->part[i].net, v);
         own->x = *net_made(&f->part[i].net, v->from, v->src);
         f->part[i].table = gnn_full_own_rows(own);
-        if (wanted && open_into(f, &f->part[i], v, e))
-            return e->code;
     }
-    rc = wanted ? gnn_full_push(f, &flow, c->layer->fetches, spread_view, x, e)
-                : gnn_full_fetch(f, &flow, spread_nothing, x, e);
-    for (uint32_t i = 0; !rc && i < f->n; i++) {
-        gnn_full_enter(f, &f->part[i]);
-        (void)!send_back(&f->part[i], v, e);
-        gnn_full_leave(f, &f->part[i]);
-        if (e->code)
-            return e->code;
-    }
-    return rc;
+    if (wanted)
+        rc = gnn_full_each(f, &open, open_all, x, e);
+    if (!rc)
+        rc = wanted ? gnn_full_push(f, &flow, c->layer->fetches, spread_view, x, e)
+                    : gnn_full_fetch(f, &flow, spread_nothing, x, e);
+    return rc ? rc : gnn_full_each(f, &send, send_back, x, e);
+}
+
+static int own_back(struct gnn_full *f, struct full_part *p, void *arg, struct gnn_err *e)
+{
+    const struct back_args *x = arg;
+    return gnn_net_own_back(&p->net, x->conv, grad_of(f, p, x), e);
 }
 
 static int relation_back(struct gnn_full *f, struct back_args *x, struct gnn_err *e)
 {
+    const struct full_want own = {x->conv, x->stage, x->type,
+                                  .read = FULL_GRAD | FULL_FROM | FULL_STAGE | FULL_FACTORS |
+                                          FULL_RUN | FULL_SUMS | FULL_SENT,
+                                  .change = FULL_FROM_GRAD};
     const int rc = edges_back(f, x, e);
-    for (uint32_t i = 0; !rc && i < f->n; i++) {
-        struct full_part *p = &f->part[i];
-        gnn_full_enter(f, p);
-        (void)!gnn_net_own_back(&p->net, x->conv, grad_of(f, p, x), e);
-        gnn_full_leave(f, p);
-        if (e->code)
-            return e->code;
-    }
-    return rc;
+    return rc ? rc : gnn_full_each(f, &own, own_back, x, e);
 }
 
 /* Convolutions without edges, of one partition after the other: those of a stage may hand on what
  * lies in scratch memory. */
-static int dense_back(struct gnn_full *f, const struct back_args *x, struct gnn_err *e)
+static int dense_back(struct gnn_full *f, struct full_part *p, void *arg, struct gnn_err *e)
 {
-    for (uint32_t i = 0; i < f->n; i++) {
-        struct full_part *p = &f->part[i];
-        gnn_full_enter(f, p);
-        for (uint32_t k = 0; !e->code && k < f->m->stage[x->stage].nconvs; k++) {
-            const struct gnn_conv *v = gnn_model_into(f->m, x->stage, k, x->type);
-            if (v && v->rel == GNN_ROWS)
-                (void)!gnn_net_own_back(&p->net, v, grad_of(f, p, x), e);
-        }
-        gnn_full_leave(f, p);
-        if (e->code)
-            return e->code;
+    const struct back_args *x = arg;
+    for (uint32_t k = 0; !e->code && k < f->m->stage[x->stage].nconvs; k++) {
+        const struct gnn_conv *v = gnn_model_into(f->m, x->stage, k, x->type);
+        if (v && v->rel == GNN_ROWS)
+            (void)!gnn_net_own_back(&p->net, v, grad_of(f, p, x), e);
     }
-    return 0;
+    return e->code;
 }
 
 /* Stage x->stage, as far as it makes rows of type x->type. */
@@ -249,9 +267,12 @@ static int type_back(struct gnn_full *f, struct back_args *x, struct gnn_err *e)
         if (x->conv && x->conv->rel != GNN_ROWS)
             rc = relation_back(f, x, e);
     }
-    if (!rc)
-        rc = dense_back(f, x, e);
-    return rc;
+    const struct full_want dense = {.stage = x->stage,
+                                    .type = x->type,
+                                    .read = FULL_GRAD | FULL_FROM | FULL_STAGE | FULL_RUN |
+                                            FULL_SUMS | FULL_SENT,
+                                    .change = FULL_FROM_GRAD};
+    return rc ? rc : gnn_full_each(f, &dense, dense_back, x, e);
 }
 
 /* The gradients of a stage's rows are needed no more: those of an earlier stage take their place.
@@ -262,6 +283,10 @@ static void reuse_gradients(struct gnn_full *f, uint32_t stage)
     for (uint32_t i = 0; i < f->n; i++)
         for (uint32_t t = 0; t < nt; t++) {
             struct gnn_buf *from = &net_act(&f->part[i].net, stage, t)->grad;
+            if (f->swap) {
+                gnn_swap_forget(f->swap, from);
+                continue;
+            }
             for (uint32_t j = 0; j < FULL_SPARE && from->data; j++) {
                 const struct gnn_buf keep = f->part[i].spare[j];
                 if (keep.cap >= from->cap)

@@ -430,11 +430,12 @@ static int keep_factors(struct gnn_full *f, struct full_part *p, uint32_t c, voi
     return 0;
 }
 
-static int fetch_factors(struct gnn_full *f, uint32_t r, struct gnn_err *e)
+static int fetch_factors(struct gnn_full *f, uint32_t r, const struct gnn_conv *v,
+                         struct gnn_err *e)
 {
     for (uint32_t i = 0; i < f->n; i++)
         f->part[i].table = f->part[i].rel[r].node.data;
-    const struct full_flow x = {.r = r, .d = 1};
+    const struct full_flow x = {.r = r, .d = 1, .of = v, .table = FULL_EDGES, .change = FULL_EDGES};
     return gnn_full_fetch(f, &x, keep_factors, &r, e);
 }
 
@@ -539,8 +540,9 @@ static int sort_factors(struct gnn_full *f, struct full_part *p, uint32_t r, str
     return 0;
 }
 
-static int make_part(struct gnn_full *f, struct full_part *p, uint32_t r, struct gnn_err *e)
+static int make_part(struct gnn_full *f, struct full_part *p, void *arg, struct gnn_err *e)
 {
+    const uint32_t r = *(const uint32_t *)arg;
     const uint64_t *book = f->s->book[etype_of(f, r)->src];
     struct gnn_store_adj a;
     struct full_edges x = {0};
@@ -559,30 +561,46 @@ static int make_part(struct gnn_full *f, struct full_part *p, uint32_t r, struct
     return put_part(f, p, r, e);
 }
 
+static int close_blocks(struct gnn_full *f, struct full_part *p, void *arg, struct gnn_err *e)
+{
+    const uint32_t r = *(const uint32_t *)arg;
+    for (uint32_t q = 0; q < f->k; q++)
+        if (close_levels(f, p, r, q, e))
+            return e->code;
+    return 0;
+}
+
+/* Some convolution that uses relation r. */
+static const struct gnn_conv *conv_of(const struct gnn_full *f, uint32_t r)
+{
+    for (uint32_t i = 0; i < f->m->nconvs; i++)
+        if (f->m->conv[i].needed && f->m->conv[i].rel == r)
+            return &f->m->conv[i];
+    return NULL;
+}
+
 int gnn_full_blocks_make(struct gnn_full *f, struct gnn_err *e)
 {
     const bool degrees = norm_of(f) == GNN_ADJ_SYMMETRIC;
     for (uint32_t r = 0; r < f->m->c.netypes; r++) {
-        if (!gnn_full_is_used(f, r))
+        const struct full_want w = {conv_of(f, r), .change = FULL_EDGES};
+        if (!w.conv)
             continue;
         if (degrees && take_degrees(f, r, e))
             return e->code;
-        for (uint32_t i = 0; i < f->n; i++)
-            if (make_part(f, &f->part[i], r, e))
-                return e->code;
-    }
-    int rc = ask_for_rows(f, e);
-    for (uint32_t r = 0; r < f->m->c.netypes; r++) {
-        if (!gnn_full_is_used(f, r))
-            continue;
-        if (!rc && degrees)
-            rc = fetch_factors(f, r, e);
+        const int rc = gnn_full_each(f, &w, make_part, &r, e);
         if (rc)
             return rc;
-        for (uint32_t i = 0; i < f->n; i++)
-            for (uint32_t q = 0; q < f->k; q++)
-                if (close_levels(f, &f->part[i], r, q, e))
-                    return e->code;
+    }
+    int rc = ask_for_rows(f, e);
+    for (uint32_t r = 0; !rc && r < f->m->c.netypes; r++) {
+        const struct full_want w = {conv_of(f, r), .change = FULL_EDGES | FULL_BACK};
+        if (!w.conv)
+            continue;
+        if (degrees)
+            rc = fetch_factors(f, r, w.conv, e);
+        if (!rc)
+            rc = gnn_full_each(f, &w, close_blocks, &r, e);
     }
     return !rc && f->levels
                ? gnn_comm_all_reduce(f->comm, f->level_edges, (uint64_t)f->levels * f->m->c.netypes,

@@ -10,6 +10,7 @@ struct stage_args {
     const struct gnn_conv *conv;
     uint32_t stage, type;
     const struct gnn_net_mode *mode;
+    uint64_t waits; /* columns whose statistics are awaited; 0: none */
 };
 
 static struct gnn_net_act *act_of(struct full_part *p, const struct stage_args *x)
@@ -45,9 +46,9 @@ static void choose_messages(const struct gnn_full *f, struct gnn_conv_run *c)
     c->adj = keep;
 }
 
-static int open_conv(struct gnn_full *f, struct full_part *p, const struct gnn_conv *v,
-                     struct gnn_err *e)
+static int open_conv(struct gnn_full *f, struct full_part *p, void *arg, struct gnn_err *e)
 {
+    const struct gnn_conv *v = ((struct stage_args *)arg)->conv;
     struct gnn_conv_run *c = net_run(&p->net, v);
     gnn_conv_run_init(c, &p->net.pass, v);
     c->lead = net_run(&p->net, gnn_conv_lead(f->m, v));
@@ -79,34 +80,41 @@ static int gather_view(struct gnn_full *f, struct full_part *p, uint32_t c, void
     return e->code;
 }
 
-/* Hidden rows inside of a convolution, and their norm over all parts. */
-static int make_hidden(struct gnn_full *f, const struct gnn_conv *v, struct gnn_err *e)
+/* Hidden rows inside of a convolution, and their norm over all parts: x->waits is its width. */
+static int make_hidden(struct gnn_full *f, struct full_part *p, void *arg, struct gnn_err *e)
 {
-    uint64_t w = 0;
-    for (uint32_t i = 0; i < f->n; i++) {
-        struct full_part *p = &f->part[i];
-        struct gnn_conv_run *c = net_run(&p->net, v);
-        gnn_full_enter(f, p);
-        c->own = *net_made(&p->net, v->from, v->dst);
-        if (!c->layer->hidden(c, e) && gnn_activation_waits(&p->net.pass, &c->inside)) {
-            w = c->inside.w;
-            gnn_full_keep_sums(p, w, c->adj.ndst);
-        }
-        gnn_full_leave(f, p);
-        if (e->code)
-            return e->code;
+    struct stage_args *x = arg;
+    struct gnn_conv_run *c = net_run(&p->net, x->conv);
+    (void)f;
+    c->own = *net_made(&p->net, x->conv->from, x->conv->dst);
+    if (!c->layer->hidden(c, e) && gnn_activation_waits(&p->net.pass, &c->inside)) {
+        x->waits = c->inside.w;
+        gnn_full_keep_sums(p, x->waits, c->adj.ndst);
     }
-    const int rc = w ? gnn_full_sum_numbers(f, 2 * w + 1, e) : 0;
-    for (uint32_t i = 0; !rc && w && i < f->n; i++) {
-        struct full_part *p = &f->part[i];
-        struct gnn_conv_run *c = net_run(&p->net, v);
-        float *h, *dh;
-        gnn_full_enter(f, p);
-        c->layer->hidden_at(c, &h, &dh);
-        full_finish(f, p, &c->inside, c->adj.ndst, h);
-        gnn_full_leave(f, p);
-    }
-    return rc;
+    return e->code;
+}
+
+static int finish_hidden(struct gnn_full *f, struct full_part *p, void *arg, struct gnn_err *e)
+{
+    struct gnn_conv_run *c = net_run(&p->net, ((struct stage_args *)arg)->conv);
+    float *h, *dh;
+    (void)e;
+    c->layer->hidden_at(c, &h, &dh);
+    full_finish(f, p, &c->inside, c->adj.ndst, h);
+    return 0;
+}
+
+static int run_hidden(struct gnn_full *f, struct stage_args *x, struct gnn_err *e)
+{
+    const struct full_want make = {x->conv, .read = FULL_FROM | FULL_SENT,
+                                   .change = FULL_RUN | FULL_SUMS},
+                           finish = {x->conv, .change = FULL_RUN | FULL_SUMS};
+    x->waits = 0;
+    int rc = gnn_full_each(f, &make, make_hidden, x, e);
+    if (rc || !x->waits)
+        return rc;
+    rc = gnn_full_sum_numbers(f, 2 * x->waits + 1, e);
+    return rc ? rc : gnn_full_each(f, &finish, finish_hidden, x, e);
 }
 
 /* Whether a convolution that aggregates features finds what it gathered before. With dropout they
@@ -125,37 +133,36 @@ static bool has_gathered(struct gnn_full *f, const struct gnn_conv_run *c,
 static int gather_conv(struct gnn_full *f, struct stage_args *x, struct gnn_err *e)
 {
     const struct gnn_conv *v = x->conv;
-    for (uint32_t i = 0; i < f->n; i++) {
-        struct full_part *p = &f->part[i];
-        gnn_full_enter(f, p);
-        (void)!open_conv(f, p, v, e);
-        gnn_full_leave(f, p);
-        if (e->code)
-            return e->code;
-    }
-    if (v->rel == GNN_ROWS)
-        return 0;
+    const struct full_want open = {v, .read = FULL_FROM | FULL_FACTORS,
+                                   .change = FULL_RUN | FULL_SUMS | FULL_SENT};
+    int rc = gnn_full_each(f, &open, open_conv, x, e);
+    if (rc || v->rel == GNN_ROWS)
+        return rc;
     const struct gnn_conv_run *c = net_run(&f->part[0].net, v);
     if (has_gathered(f, c, x->mode))
         return 0;
     const struct full_flow flow = {.r = v->rel,
                                    .d = c->message ? c->message : c->ds,
                                    .conv = v,
+                                   .of = v,
+                                   .table = FULL_TABLE,
+                                   .read = FULL_TABLE | FULL_EDGES | FULL_SENT,
+                                   .change = FULL_RUN | FULL_SUMS,
                                    .keep = gnn_full_keeps(f, v) && x->mode->train,
                                    .once = f->fixed[v - f->m->conv]};
-    const int rc = gnn_full_fetch(f, &flow, gather_view, x, e);
+    rc = gnn_full_fetch(f, &flow, gather_view, x, e);
     for (uint32_t i = 0; !rc && i < f->n; i++) {
         struct gnn_conv_run *own = net_run(&f->part[i].net, v);
         own->x = *net_made(&f->part[i].net, v->from, v->src);
         gnn_full_view(&f->part[i], own, f->part[i].at, gnn_full_own_rows(own));
     }
-    return !rc && x->mode->train && c->layer->hidden ? make_hidden(f, v, e) : rc;
+    return !rc && x->mode->train && c->layer->hidden ? run_hidden(f, x, e) : rc;
 }
 
 /* The rows of a partition, up to batch norm. */
-static int make_rows(struct gnn_full *f, struct full_part *p, const struct stage_args *x,
-                     struct gnn_err *e)
+static int make_rows(struct gnn_full *f, struct full_part *p, void *arg, struct gnn_err *e)
 {
+    const struct stage_args *x = arg;
     struct gnn_net *n = &p->net;
     const struct gnn_model *m = f->m;
     struct gnn_net_act *a = act_of(p, x);
@@ -184,39 +191,33 @@ static int make_rows(struct gnn_full *f, struct full_part *p, const struct stage
 }
 
 /* The rows are finished with the statistics of all parts. */
-static int finish_rows(struct gnn_full *f, const struct stage_args *x, struct gnn_err *e)
+static int finish_rows(struct gnn_full *f, struct full_part *p, void *arg, struct gnn_err *e)
 {
-    const uint64_t w = gnn_model_width(f->m, x->stage, x->type);
-    const int rc = gnn_full_sum_numbers(f, 2 * w + 1, e);
-    for (uint32_t i = 0; !rc && i < f->n; i++) {
-        struct full_part *p = &f->part[i];
-        struct gnn_net_act *a = act_of(p, x);
-        gnn_full_enter(f, p);
-        full_finish(f, p, &a->after, net_rows(&p->net, x->stage, x->type), a->out.data);
-        gnn_full_leave(f, p);
-    }
-    return rc;
+    const struct stage_args *x = arg;
+    struct gnn_net_act *a = act_of(p, x);
+    (void)e;
+    full_finish(f, p, &a->after, net_rows(&p->net, x->stage, x->type), a->out.data);
+    return 0;
 }
 
 static int make_stage(struct gnn_full *f, struct stage_args *x, struct gnn_err *e)
 {
-    for (uint32_t i = 0; i < f->m->stage[x->stage].nconvs; i++) {
+    int rc = 0;
+    for (uint32_t i = 0; !rc && i < f->m->stage[x->stage].nconvs; i++) {
         x->conv = gnn_model_into(f->m, x->stage, i, x->type);
-        const int rc = x->conv ? gather_conv(f, x, e) : 0;
-        if (rc)
-            return rc;
+        rc = x->conv ? gather_conv(f, x, e) : 0;
     }
-    for (uint32_t i = 0; i < f->n; i++) {
-        gnn_full_enter(f, &f->part[i]);
-        (void)!make_rows(f, &f->part[i], x, e);
-        gnn_full_leave(f, &f->part[i]);
-        if (e->code)
-            return e->code;
-    }
-    const struct full_part *first = &f->part[0];
-    return gnn_activation_waits(&first->net.pass, &act_of(&f->part[0], x)->after)
-               ? finish_rows(f, x, e)
-               : 0;
+    const struct full_want make = {.stage = x->stage,
+                                   .type = x->type,
+                                   .read = FULL_FROM | FULL_FACTORS | FULL_SENT,
+                                   .change = FULL_RUN | FULL_SUMS | FULL_STAGE},
+                           finish = {.stage = x->stage, .type = x->type, .change = FULL_STAGE};
+    if (!rc)
+        rc = gnn_full_each(f, &make, make_rows, x, e);
+    if (rc || !gnn_activation_waits(&f->part[0].net.pass, &act_of(&f->part[0], x)->after))
+        return rc;
+    rc = gnn_full_sum_numbers(f, 2 * gnn_model_width(f->m, x->stage, x->type) + 1, e);
+    return rc ? rc : gnn_full_each(f, &finish, finish_rows, x, e);
 }
 
 /* The store's features, where the operations are; brought there once. */
@@ -252,19 +253,20 @@ static int make_input(struct gnn_full *f, struct full_part *p, uint32_t t,
     return gnn_net_input(&p->net, t, &there, mode, e);
 }
 
-static int make_inputs(struct gnn_full *f, const struct gnn_net_mode *mode, struct gnn_err *e)
+static int make_inputs(struct gnn_full *f, struct full_part *p, void *arg, struct gnn_err *e)
 {
-    for (uint32_t i = 0; i < f->n; i++)
-        for (uint32_t t = 0; t < f->m->c.nntypes; t++)
-            if (gnn_model_live(f->m, 0, t) && make_input(f, &f->part[i], t, mode, e))
-                return e->code;
+    for (uint32_t t = 0; t < f->m->c.nntypes; t++)
+        if (gnn_model_live(f->m, 0, t) && make_input(f, p, t, arg, e))
+            return e->code;
     return 0;
 }
 
 int gnn_full_run_forward(struct gnn_full *f, const struct gnn_net_mode *mode, struct gnn_err *e)
 {
-    if (make_inputs(f, mode, e))
-        return e->code;
+    struct gnn_net_mode now = *mode;
+    const int first = gnn_full_each(f, &(const struct full_want){0}, make_inputs, &now, e);
+    if (first)
+        return first;
     for (uint32_t i = 1; i < f->m->nstages; i++)
         for (uint32_t t = 0; t < f->m->c.nntypes; t++) {
             struct stage_args x = {.stage = i, .type = t, .mode = mode};

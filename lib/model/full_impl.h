@@ -3,6 +3,7 @@
 #ifndef GNN_LIB_MODEL_FULL_IMPL_H
 #define GNN_LIB_MODEL_FULL_IMPL_H
 
+#include "lib/base/swap.h"
 #include "lib/model/full.h"
 #include "lib/model/net_impl.h"
 #include "lib/store/adjacency.h"
@@ -84,10 +85,12 @@ struct full_part {
     const float *view;                 /* and the rows that it has fetched in this round */
     struct gnn_buf fetched, pushed[2]; /* from a part of this rank; gradients for another part */
     struct gnn_buf dmessages;
-    struct gnn_buf *spare;         /* [FULL_SPARE] gradients of rows that are needed no more */
-    struct gnn_buf *kept;          /* [nconvs][k] rows of other partitions, if they are kept */
-    struct full_table seed, place; /* of the batch: its rows, and where they are in it; */
-    struct gnn_buf rows;           /* scratch */
+    struct gnn_buf *mail, *back_mail; /* of partitions that take turns: [nconvs][k] by round,
+                                         rows for this one; [k] its gradients for others */
+    struct gnn_buf *spare;            /* [FULL_SPARE] gradients of rows that are needed no more */
+    struct gnn_buf *kept;             /* [nconvs][k] rows of other partitions, if they are kept */
+    struct full_table seed, place;    /* of the batch: its rows, and where they are in it; */
+    struct gnn_buf rows;              /* scratch */
     uint32_t nseeds;
     struct gnn_buf moments; /* the host's, */
     double *sum;            /* its moments for a batch norm, then the number of its rows */
@@ -140,6 +143,10 @@ struct gnn_full {
     bool *fixed;           /* [nconvs] what it has gathered of the features will do again */
     bool evaluated;        /* the rows are those of an evaluation with the current parameters */
     struct gnn_full_stats stats;
+    struct gnn_swap *swap;  /* or NULL: memory is not limited */
+    struct gnn_ops turns;   /* with it: what `o` points to */
+    struct full_part *turn; /* whose turn it is, or NULL */
+    bool backward;          /* the direction of the last sweep over partitions */
 };
 
 /* The rows of type t of a level; without levels, all. */
@@ -190,6 +197,42 @@ void gnn_full_part_free(struct gnn_full *f, struct full_part *p);
 /* _enter gives partition p the scratch memory that all share, _leave takes it back. */
 void gnn_full_enter(struct gnn_full *f, struct full_part *p);
 void gnn_full_leave(struct gnn_full *f, struct full_part *p);
+/* What a step of partitions works with: of convolution `conv` or, if that is NULL, of all that lead
+ * to type `type` in stage `stage`. */
+enum full_what {
+    FULL_STAGE = 1, /* the rows of the stage, and what follows its convolutions */
+    FULL_GRAD = 2,  /* their gradient */
+    FULL_FROM = 4,  /* rows that the convolution works on */
+    FULL_TABLE = 8, /* those of them, or messages made of them, that others fetch */
+    FULL_FROM_GRAD = 16,
+    FULL_MESSAGES = 32,    /* the gradient of messages */
+    FULL_RUN = 64,         /* what the convolution keeps, except */
+    FULL_SUMS = 2048,      /* what it has gathered, */
+    FULL_SENT = 4096,      /* and messages */
+    FULL_EDGES = 128,      /* blocks and factors */
+    FULL_BACK = 256,       /* and the transposed blocks */
+    FULL_FACTORS = 512,    /* only these, without blocks */
+    FULL_STATISTICS = 1024 /* those of batch norm, of all stages */
+};
+struct full_want {
+    const struct gnn_conv *conv;
+    uint32_t stage, type;
+    unsigned read, change; /* of enum full_what */
+};
+/* Each partition of this rank does a step, one after the other, with the scratch memory that all
+ * share. _begin and _end: the same without scratch, of one partition. What is made (struct
+ * gnn_ops's fit) in a turn belongs to the partition. */
+typedef int full_step(struct gnn_full *f, struct full_part *p, void *arg, struct gnn_err *e);
+int gnn_full_each(struct gnn_full *f, const struct full_want *w, full_step *step, void *arg,
+                  struct gnn_err *e);
+int gnn_full_begin(struct gnn_full *f, struct full_part *p, const struct full_want *w,
+                   struct gnn_err *e) GNN_MUST_USE;
+int gnn_full_end(struct gnn_full *f, struct full_part *p, struct gnn_err *e) GNN_MUST_USE;
+/* Sets up the limit of memory, if there is one. */
+int gnn_full_limit(struct gnn_full *f, const struct gnn_full_opts *o,
+                   struct gnn_err *e) GNN_MUST_USE;
+/* With it: when a pass begins, nothing is needed that the last one has left. */
+void gnn_full_forget_pass(struct gnn_full *f);
 /* The part of this rank, or NULL, whose number among the k is `at`; and the rank that has it. */
 static inline struct full_part *gnn_full_own(const struct gnn_full *f, uint32_t at)
 {
@@ -245,6 +288,10 @@ struct full_flow {
     bool keep;                   /* they are kept for its backward pass ... */
     bool kept;                   /* ... or have been, and are used again */
     bool once;                   /* what is gathered of them serves all epochs */
+    /* With memory that is limited: the convolution whose buffers the rows are in, which of them
+     * (enum full_what), and which the partitions work with. */
+    const struct gnn_conv *of;
+    unsigned table, read, change;
 };
 /* What goes between two partitions in a round of x. One of them is of this rank; both ranks find
  * the same. `user` works with n rows of partition `owner`, d floats each, and leaves as many
@@ -304,6 +351,12 @@ typedef int full_make(struct gnn_full *f, struct full_part *p, uint32_t c, float
                       struct gnn_err *e);
 int gnn_full_push(struct gnn_full *f, const struct full_flow *x, bool fetches, full_make *make,
                   void *arg, struct gnn_err *e) GNN_MUST_USE;
+
+/* The same of partitions that take turns, all of this rank. */
+int gnn_full_fetch_in_turns(struct gnn_full *f, const struct full_flow *x, full_use *use, void *arg,
+                            struct gnn_err *e) GNN_MUST_USE;
+int gnn_full_push_in_turns(struct gnn_full *f, const struct full_flow *x, bool fetches,
+                           full_make *make, void *arg, struct gnn_err *e) GNN_MUST_USE;
 
 /* Whether rows of other partitions are kept from the forward to the backward pass of v. */
 static inline bool gnn_full_keeps(const struct gnn_full *f, const struct gnn_conv *v)

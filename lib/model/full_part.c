@@ -1,21 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A partition's memory, and the scratch memory that partitions share. */
+/* A partition's memory. */
 #include "lib/model/full_impl.h"
-
-void gnn_full_enter(struct gnn_full *f, struct full_part *p)
-{
-    float *grad = p->net.pass.grad;
-    p->net.pass = f->pass;
-    p->net.pass.grad = grad;
-}
-
-void gnn_full_leave(struct gnn_full *f, struct full_part *p)
-{
-    float *grad = p->net.pass.grad;
-    f->pass = p->net.pass;
-    p->net.pass = (struct gnn_pass){
-        .m = f->m, .o = f->o, .p = f->pass.p, .grad = grad, .train = f->pass.train};
-}
 
 void gnn_full_keep_sums(struct full_part *p, uint64_t w, uint64_t rows)
 {
@@ -99,6 +84,8 @@ int gnn_full_part_make(struct gnn_full *f, struct full_part *p, struct gnn_err *
     p->rel = gnn_alloc_zero(m->c.netypes, sizeof *p->rel, "parts", e);
     p->ask = gnn_alloc_zero((uint64_t)m->c.netypes * f->k, sizeof *p->ask, "parts", e);
     p->kept = gnn_alloc_zero((uint64_t)m->nconvs * f->k, sizeof *p->kept, "parts", e);
+    p->mail = gnn_alloc_zero((uint64_t)m->nconvs * f->k, sizeof *p->mail, "parts", e);
+    p->back_mail = gnn_alloc_zero(f->k, sizeof *p->back_mail, "parts", e);
     p->spare = gnn_alloc_zero(FULL_SPARE, sizeof *p->spare, "parts", e);
     p->features = gnn_alloc_zero(nt, sizeof *p->features, "parts", e);
     if (f->o->fit_host(f->o, &p->moments, 2 * widest + 1, sizeof *p->sum, "moments", e))
@@ -135,6 +122,12 @@ void gnn_full_part_free(struct gnn_full *f, struct full_part *p)
     for (uint32_t i = 0; p->spare && i < FULL_SPARE; i++)
         o->release(o, &p->spare[i]);
     gnn_free(p->spare);
+    for (uint64_t i = 0; p->mail && i < (uint64_t)f->m->nconvs * f->k; i++)
+        o->release(o, &p->mail[i]);
+    for (uint32_t i = 0; p->back_mail && i < f->k; i++)
+        o->release(o, &p->back_mail[i]);
+    gnn_free(p->mail);
+    gnn_free(p->back_mail);
     for (uint64_t i = 0; p->kept && i < (uint64_t)f->m->nconvs * f->k; i++)
         o->release(o, &p->kept[i]);
     gnn_free(p->kept);

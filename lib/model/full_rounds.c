@@ -218,6 +218,8 @@ static int fetch_round(struct gnn_full *f, const struct full_flow *x, uint32_t c
 int gnn_full_fetch(struct gnn_full *f, const struct full_flow *x, full_use *use, void *arg,
                    struct gnn_err *e)
 {
+    if (f->swap)
+        return gnn_full_fetch_in_turns(f, x, use, arg, e);
     int rc = start_fetching(f, x, e);
     for (uint32_t c = 0; !rc && c < f->k; c++) {
         rc = fetch_round(f, x, c, e);
@@ -289,6 +291,8 @@ int gnn_full_push(struct gnn_full *f, const struct full_flow *x, bool fetches, f
                   void *arg, struct gnn_err *e)
 {
     const bool ranks = f->comm->size > 1;
+    if (f->swap)
+        return gnn_full_push_in_turns(f, x, fetches, make, arg, e);
     int rc = fetches ? start_fetching(f, x, e) : 0;
     for (uint32_t c = 0; !rc && c <= f->k; c++) {
         if (fetches && c < f->k)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* From the host's memory to where the operations are: what is made once, before the first pass. */
+/* From the host's memory to where the operations are: what is made once, before the first pass. If
+ * partitions take turns, what one of them makes becomes its own, which can be moved to a file. */
 #include "lib/model/full_impl.h"
 
 const void *gnn_full_bring(const struct gnn_full *f, struct gnn_buf *room, const void *host,
@@ -26,7 +27,7 @@ int gnn_full_table_make(struct full_table *t, uint64_t n, size_t size, const cha
 
 int gnn_full_table_put(const struct gnn_full *f, struct full_table *t, struct gnn_err *e)
 {
-    if (!f->o->async || !t->made.data)
+    if ((!f->o->async && !f->turn) || !t->made.data)
         return 0;
     if (f->o->fit(f->o, &t->there, t->bytes, 1, t->what, e))
         return e->code;

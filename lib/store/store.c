@@ -178,3 +178,9 @@ void gnn_store_drop(const struct gnn_store *s, const void *data, uint64_t bytes)
     (void)posix_fadvise(fd, (off_t)from, (off_t)(to - from), POSIX_FADV_DONTNEED);
     close(fd);
 }
+
+void gnn_store_forget(const struct gnn_store *s, uint32_t part)
+{
+    const struct gnn_part *p = s->part[part];
+    (void)madvise((void *)(uintptr_t)p->map, p->bytes, MADV_DONTNEED);
+}

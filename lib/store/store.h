@@ -122,6 +122,9 @@ uint32_t gnn_store_owner(const struct gnn_store *s, uint32_t t, uint64_t id);
  * verification, which has still to read them, does so. */
 bool gnn_store_leave(struct gnn_store *s, const void *data, uint64_t bytes);
 void gnn_store_drop(const struct gnn_store *s, const void *data, uint64_t bytes);
+/* The pages of an open part need not stay in this process's memory: they are read again, from the
+ * page cache, when they are used. */
+void gnn_store_forget(const struct gnn_store *s, uint32_t part);
 
 /* Waits until every tensor fetched so far has been checked; GNN_E_INPUT names the first damaged
  * one. Programs call it before they commit a result. Without `verify` it returns 0 at once. */

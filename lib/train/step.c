@@ -284,9 +284,9 @@ int gnn_train_step(struct gnn_trainer *t, const struct gnn_batch *b, struct gnn_
         t->r.lr = learning_rate(&t->o, t->s.t, b->epoch);
         update_parameters(t, t->r.lr);
         /* After the parameters, as running statistics are among them. */
-        if (t->o.full)
-            gnn_full_track(t->o.full, t->work.p);
-        else
+        if (t->o.full && gnn_full_track(t->o.full, t->work.p, e))
+            return e->code;
+        if (!t->o.full)
             gnn_net_track(&t->net, t->work.p);
     }
     t->ops->leave(t->ops, b);

@@ -30,8 +30,12 @@ while read -r s more opts; do
     check "gnn-train $opts learns from all neighbours in one batch" \
         gnn-train $learn --store $s -f -1,-1 -b 1000000 --no-shuffle --metrics m.json -o m.st $opts
     for k in 1 5 ${more#-}; do
-        check "gnn-train --full-batch $opts learns from $k partitions" gnn-train $learn --full-batch --store $s$k --metrics f$k.json -o f.st $opts
+        check "gnn-train --full-batch $opts learns from $k partitions" gnn-train $learn --full-batch --store $s$k --metrics f$k.json -o f$k.st $opts
     done
+    # Each buffer leaves the memory after each step.
+    check "gnn-train --full-batch $opts --memory learns" \
+        env GNN_DEBUG_SWAP=1 gnn-train $learn --full-batch --store ${s}5 --memory 4G --metrics memory.json -o memory.st $opts
+    check "gnn-train --full-batch $opts --memory makes the same model" cmp f5.st memory.st
     check "gnn-train --full-batch $opts has the losses of one batch within 1e-5" \
         /usr/bin/python3 losses.py m.json f1.json f5.json $([ $more = 4 ] && echo f4.json)
 done <<EOF
@@ -66,6 +70,10 @@ for opts in '-m sage' '-m gin' '-m gcn --ffn'; do
     bn="--eval none --patience 0 --keep last --dropout 0 --batch-norm --optimizer sgd --lr 0.01 --hidden 8 --epochs 4 $opts"
     check "gnn-train $opts --batch-norm learns from all nodes in one batch" gnn-train -q --store all -f -1,-1 -b 200 --no-shuffle --metrics m.json -o m.st $bn
     check "gnn-train --full-batch $opts --batch-norm learns" gnn-train -q --full-batch --store all3 --metrics f.json -o f.st $bn
+    check "gnn-train --full-batch $opts --batch-norm --memory learns" \
+        env GNN_DEBUG_SWAP=1 gnn-train -q --full-batch --no-provenance --store all3 --memory 4G -o memory.st $bn
+    check "gnn-train --full-batch $opts --batch-norm learns again" gnn-train -q --full-batch --no-provenance --store all3 -o f.st $bn
+    check "gnn-train --full-batch $opts --batch-norm --memory makes the same model" cmp f.st memory.st
     check "gnn-train --full-batch $opts --batch-norm has the losses of one batch" /usr/bin/python3 -c '
 import json
 a, b = ([json.loads(l)["loss"] for l in open(f) if json.loads(l)["event"] == "epoch"] for f in ("m.json", "f.json"))

@@ -1,0 +1,86 @@
+# SPDX-License-Identifier: Apache-2.0
+# Full batches within a limit of memory: the same model, less memory; and what can go wrong with the temporary file.
+. "$GNN_TOP/tests/lib.sh"
+export OMP_NUM_THREADS=1
+gnn-import -q -o big products:scale=0.01 && gnn-partition -q -k 6 --method ldg -o parts big || _not_ok 'gnn-import makes a graph'
+each='gnn-train -q --full-batch --store parts --no-provenance --layers 3 --hidden 64 --dropout 0.2 --batch-norm'
+full="$each --epochs 3"
+event() { # FILE NAME EXPRESSION of x, that event, and `peak'
+    /usr/bin/python3 -c '
+import json, sys
+events = [json.loads(l) for l in open(sys.argv[1])]
+x = next((e for e in events if e["event"] == sys.argv[2]), None)
+peak = next(e["memory_bytes"] for e in events if e["event"] == "full_batch")
+assert eval(sys.argv[3]), (x, peak)' "$@"
+}
+# Sanitizers take memory of their own.
+limit=110
+[ -z "${GNN_SAN:-}" ] || limit=2000
+while read -r opts; do
+    check "gnn-train $opts learns without a limit" $full --metrics free.json -o free.st $opts
+    check "gnn-train $opts --memory learns" $full --memory ${limit}M --metrics memory.json -o memory.st $opts
+    check "gnn-train $opts --memory makes the same model" cmp free.st memory.st
+    [ $limit = 110 ] || continue
+    check "gnn-train $opts needs more memory without the limit" event free.json full_batch 'peak > 110 * 2**20'
+    check "gnn-train $opts --memory keeps the limit" event memory.json memory "peak <= $limit * 2**20 and x['written_bytes'] > 0 and x['read_bytes'] > 0"
+    check "gnn-train $opts --memory knows how much is enough" event memory.json memory "x['least_bytes'] < $limit * 2**20"
+done <<'END'
+-m sage
+-m gat --heads 2
+-m sage --message-dtype bf16 --boundary 0.5
+-m gatv2 --heads 2 --message-dtype bf16
+END
+check 'gnn-train --memory keeps a checkpoint' $each --epochs 2 -m gcn --memory ${limit}M --checkpoint C --checkpoint-every 1 -o part
+check 'gnn-train --memory resumes' $full -m gcn --memory ${limit}M --checkpoint C --resume -o resumed.st
+check 'gnn-train learns in one go' $full -m gcn -o whole.st
+check 'gnn-train --memory makes the same model after resuming' cmp whole.st resumed.st
+mkdir tmp
+check 'gnn-train --memory writes to stdout, with the temporary file in TMPDIR' sh -c "TMPDIR=\$PWD/tmp $full -m gcn --memory ${limit}M >out.st && cmp whole.st out.st"
+check 'gnn-train --memory leaves nothing behind' test -z "$(ls tmp)"
+
+status 1 'gnn-train refuses a limit that is too small' $full -m sage --memory 1M -o never.st
+mv err said
+check 'gnn-train says how much one step needs' grep -q '^gnn-train: --memory is too small: one step needs [0-9]* MB, and the program [0-9]* MB besides$' said
+[ $limit = 2000 ] || {
+    # Blocks of 1 KiB; SIGXFSZ is what a shell's limit sends.
+    status 1 'gnn-train ends if the temporary file cannot grow' sh -c "trap '' XFSZ; ulimit -f 20000; exec $full -m sage --memory ${limit}M -o never.st"
+    mv err said
+    check 'gnn-train says that it cannot grow' grep -q '^gnn-train: never.st: cannot enlarge the temporary file of --memory: File too large$' said
+}
+check 'no model is left' test ! -e never.st
+status 1 'gnn-train ends if there is no directory for the temporary file' env TMPDIR=/nonexistent $full -m sage --memory 1G
+while IFS='|' read -r message opts; do
+    status 2 "gnn-train refuses $opts" gnn-train -q --store parts -o never.st $opts
+    mv err said
+    check "gnn-train $opts: $message" grep -q -e "$message" said
+done <<'END'
+--memory requires --full-batch|--memory 1G
+--remote-rows has no effect with --memory|--full-batch --memory 1G --remote-rows keep
+--pipeline-depth has no effect with --memory|--full-batch --memory 1G --pipeline-depth 2
+--needed-only cannot be used with --memory|--full-batch --memory 1G --needed-only
+END
+# The file is cut while it is in use: by whoever can open it through /proc.
+$each --epochs 500 -m sage --memory ${limit}M -o cut.st 2>said &
+pid=$!
+file=
+for _ in $(seq 600); do
+    for fd in /proc/$pid/fd/*; do
+        case $(readlink "$fd" 2>/dev/null) in
+        *'(deleted)') [ "$(stat -Lc %s "$fd" 2>/dev/null || echo 0)" -gt 5000000 ] && file=$fd ;;
+        esac
+    done
+    [ -n "$file" ] || ! kill -0 $pid 2>/dev/null && break
+    sleep 0.1
+done
+if [ $limit = 2000 ]; then
+    kill $pid
+    wait $pid 2>/dev/null
+else
+    check 'the temporary file is in use' test -n "$file"
+    [ -z "$file" ] || : >"$file"
+    wait $pid
+    check 'gnn-train ends with status 1 when its temporary file is cut' test $? = 1
+    check 'gnn-train says that the file was cut' grep -q '^gnn-train: cut.st: the temporary file of --memory was cut' said
+fi
+check 'no model is left of it' test ! -e cut.st
+done_testing
