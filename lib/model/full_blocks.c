@@ -3,6 +3,7 @@
  * parts need of each other; and the factors of rows. */
 #include <string.h>
 
+#include "kernels/factors.h"
 #include "lib/model/full_impl.h"
 #include "lib/store/degree.h"
 
@@ -351,15 +352,14 @@ static int keep_own(struct gnn_full *f, struct full_part *p, uint32_t r, const v
 
 static int take_weights(struct gnn_full *f, uint32_t r, struct gnn_err *e)
 {
-    const struct gnn_ops *o = &gnn_ops_cpu;
     float *degree = NULL, *loop = NULL;
     (void)!gnn_store_weights(f->s, r, f->m->c.edge_weight, &degree, &loop, e);
     for (uint32_t i = 0; !e->code && i < f->n; i++) {
         struct full_part *p = &f->part[i];
         const uint32_t t = etype_of(f, r)->dst;
         if (!keep_own(f, p, r, loop, &p->rel[r].loop, e))
-            o->weight_degrees(o, degree + f->s->book[t][p->at], gnn_store_owned(f->s, p->at, t),
-                              p->rel[r].node.data);
+            gnn_weight_degrees(degree + f->s->book[t][p->at], gnn_store_owned(f->s, p->at, t),
+                               p->rel[r].node.data);
     }
     gnn_free(degree);
     gnn_free(loop);
@@ -368,7 +368,6 @@ static int take_weights(struct gnn_full *f, uint32_t r, struct gnn_err *e)
 
 static int take_degrees(struct gnn_full *f, uint32_t r, struct gnn_err *e)
 {
-    const struct gnn_ops *o = &gnn_ops_cpu;
     const uint32_t t = etype_of(f, r)->dst;
     uint32_t *degree;
     if (gnn_store_degrees(f->s, r, &degree, e))
@@ -378,7 +377,7 @@ static int take_degrees(struct gnn_full *f, uint32_t r, struct gnn_err *e)
         struct full_table *node = &f->part[i].rel[r].node;
         if (!gnn_full_table_make(node, n, sizeof(float), "degrees", e) &&
             !keep_own(f, &f->part[i], r, degree, &f->part[i].rel[r].count, e))
-            o->gcn_degrees(o, degree + f->s->book[t][f->part[i].at], n, node->data);
+            gnn_gcn_degrees(degree + f->s->book[t][f->part[i].at], n, node->data);
     }
     gnn_free(degree);
     return e->code || !f->m->c.edge_weight ? e->code : take_weights(f, r, e);
@@ -389,7 +388,6 @@ static int take_degrees(struct gnn_full *f, uint32_t r, struct gnn_err *e)
 static int make_factors(struct gnn_full *f, struct full_part *p, uint32_t r,
                         const struct gnn_store_adj *a, const uint64_t *book, struct gnn_err *e)
 {
-    const struct gnn_ops *o = &gnn_ops_cpu;
     struct full_rel *x = &p->rel[r];
     const uint32_t rows = (uint32_t)a->rows;
     const bool loops = norm_of(f) == GNN_ADJ_SYMMETRIC;
@@ -408,12 +406,12 @@ static int make_factors(struct gnn_full *f, struct full_part *p, uint32_t r,
     if (loops && weight)
         whole.value = gnn_full_edge_field(f, p, r, weight, 1, &widened, e);
     if (loops && weight && !e->code)
-        o->weight_factors(o, &whole, 1, 0, rows, x->node.data, x->count.data, x->loop.data,
-                          x->row.data, x->diag.data);
+        gnn_weight_factors(&whole, 1, 0, rows, x->node.data, x->count.data, x->loop.data,
+                           x->row.data, x->diag.data);
     else if (loops)
-        o->gcn_factors(o, &whole, 1, 0, rows, x->node.data, x->row.data, x->diag.data);
+        gnn_gcn_factors(&whole, 1, 0, rows, x->node.data, x->row.data, x->diag.data);
     else
-        o->mean_factors(o, &whole, 1, 0, rows, x->row.data);
+        gnn_mean_factors(&whole, 1, 0, rows, x->row.data);
     gnn_buf_release(&widened);
     gnn_free(index);
     return e->code;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Fields of a partition's edges, in the order of the blocks' edges. */
+#include "kernels/message.h"
 #include "lib/model/full_impl.h"
 
 const float *gnn_full_edge_field(struct gnn_full *f, struct full_part *p, uint32_t r,
@@ -82,7 +83,7 @@ static int average_features(struct gnn_full *f, struct full_part *p, uint32_t r,
     for (uint64_t i = 0; i < a->edges; i++)
         index[i] = a->indices[i] - first < a->rows ? (uint32_t)(a->indices[i] - first) : UINT32_MAX;
     const struct gnn_csr whole = {.n = (uint32_t)a->rows, .indptr64 = a->indptr, .indices = index};
-    gnn_ops_cpu.edge_means(&gnn_ops_cpu, &whole, 1, 0, whole.n, x, 0, t->features, mean->data);
+    gnn_edge_means(&whole, 1, 0, whole.n, x, 0, t->features, mean->data);
     gnn_free(index);
     return 0;
 }
