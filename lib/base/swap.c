@@ -129,6 +129,15 @@ static int fail_too_small(const struct gnn_swap *s, uint64_t held, struct gnn_er
                     (unsigned long long)(s->besides / 1000000));
 }
 
+/* The same of who waits for room: what is read ahead meanwhile must not take it. */
+static int await_room(struct gnn_swap *s, struct gnn_err *e)
+{
+    s->wanted = true;
+    const int rc = await_threads(s, e);
+    s->wanted = false;
+    return rc;
+}
+
 /* Until there is memory for r, which is EMPTY or FILED, or has just been read. */
 static int get_room(struct gnn_swap *s, struct swap_region *r, struct gnn_err *e)
 {
@@ -137,7 +146,7 @@ static int get_room(struct gnn_swap *s, struct swap_region *r, struct gnn_err *e
             return 0;
         if (!s->reading && !s->writing)
             return fail_too_small(s, s->held_bytes + r->bytes, e);
-        if (await_threads(s, e))
+        if (await_room(s, e))
             return e->code;
     }
     return 0;
@@ -155,7 +164,7 @@ static int bring_in(struct gnn_swap *s, struct swap_region *r, struct gnn_err *e
     while (r->state == SWAP_READING)
         if (await_threads(s, e))
             return e->code;
-    return 0;
+    return s->failed.code ? gnn_fail_as(e, &s->failed) : 0;
 }
 
 /* What is held to be read can only be read. */
@@ -167,6 +176,8 @@ static void guard_region(const struct gnn_swap *s, const struct swap_region *r)
 
 static int hold_region(struct gnn_swap *s, struct swap_region *r, bool change, struct gnn_err *e)
 {
+    if (s->failed.code)
+        return gnn_fail_as(e, &s->failed);
     r->changed = r->changed || change;
     if (r->held) {
         guard_region(s, r);
@@ -331,7 +342,7 @@ int gnn_swap_reserve(struct gnn_swap *s, uint64_t bytes, struct gnn_err *e)
         if (!s->reading && !s->writing)
             rc = fail_too_small(s, s->held_bytes, e);
         else
-            rc = await_threads(s, e);
+            rc = await_room(s, e);
     }
     pthread_mutex_unlock(&s->lock);
     return rc;

@@ -69,7 +69,11 @@ static int place_region(struct gnn_swap *s, struct swap_region *r, struct gnn_er
     if (r->at != SWAP_NEVER)
         return 0;
     /* Reserved at once, so that a full disk is found before half is written. */
-    const bool reserved = !fallocate(s->fd, 0, (off_t)s->end, (off_t)r->bytes);
+    int failed;
+    do
+        failed = fallocate(s->fd, 0, (off_t)s->end, (off_t)r->bytes);
+    while (failed && errno == EINTR);
+    const bool reserved = !failed;
     s->reserved = reserved && (s->reserved || !s->end);
     if (!reserved && errno != EOPNOTSUPP && errno != ENOSYS)
         return gnn_fail_errno(e, "%s: cannot enlarge the temporary file of --memory", s->name);

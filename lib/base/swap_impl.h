@@ -45,6 +45,7 @@ struct gnn_swap {
     uint64_t reading, writing; /* bytes that are on their way from the file, and to it */
     bool stop;
     bool strict; /* see gnn_swap_new */
+    bool wanted; /* a turn waits for room: nothing is read ahead */
     int fd;
     bool reserved; /* the file system has reserved all of the file */
     char *name;    /* for messages */

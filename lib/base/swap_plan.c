@@ -20,7 +20,8 @@ void gnn_swap_unmap(struct gnn_swap *s, struct swap_region *r, enum swap_state s
 
 void gnn_swap_map(struct gnn_swap *s, struct swap_region *r, enum swap_state state)
 {
-    (void)mprotect(r->data, r->bytes, PROT_READ | PROT_WRITE);
+    if (mprotect(r->data, r->bytes, PROT_READ | PROT_WRITE) && !s->failed.code)
+        gnn_fail_errno(&s->failed, "--memory: cannot map a buffer; more than vm.max_map_count?");
     s->there += r->bytes;
     r->state = state;
 }
@@ -92,8 +93,8 @@ void gnn_swap_plan(struct gnn_swap *s)
 {
     const uint64_t most = room_of(s) / AHEAD_SHARE, n = s->order.n;
     uint64_t ahead = 0;
-    for (uint64_t i = s->pos; !s->failed.code && !s->strict && i < s->pos + n && ahead <= most;
-         i++) {
+    for (uint64_t i = s->pos;
+         !s->failed.code && !s->strict && !s->wanted && i < s->pos + n && ahead <= most; i++) {
         struct swap_region *r = s->order.use[i % n].r;
         ahead += r ? r->bytes : 0;
         if (!r || r->state != SWAP_FILED)

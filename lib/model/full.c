@@ -241,8 +241,10 @@ int gnn_full_forward(struct gnn_full *f, const float *params, const struct gnn_b
         gnn_full_enter(f, &f->part[i]);
         gnn_full_leave(f, &f->part[i]);
     }
-    if (f->swap && mode->train)
+    if (f->swap && mode->train) {
         gnn_swap_cycle(f->swap);
+        f->backward = false; /* each cycle goes the same way */
+    }
     if (!again)
         gnn_full_forget_pass(f);
     if (mode->train && gnn_full_sample_draw(f, e))

@@ -224,7 +224,7 @@ struct full_want {
  * gnn_ops's fit) in a turn belongs to the partition. */
 typedef int full_step(struct gnn_full *f, struct full_part *p, void *arg, struct gnn_err *e);
 int gnn_full_each(struct gnn_full *f, const struct full_want *w, full_step *step, void *arg,
-                  struct gnn_err *e);
+                  struct gnn_err *e) GNN_MUST_USE;
 int gnn_full_begin(struct gnn_full *f, struct full_part *p, const struct full_want *w,
                    struct gnn_err *e) GNN_MUST_USE;
 int gnn_full_end(struct gnn_full *f, struct full_part *p, struct gnn_err *e) GNN_MUST_USE;

@@ -204,6 +204,7 @@ int gnn_full_end(struct gnn_full *f, struct full_part *p, struct gnn_err *e)
     if (!f->swap)
         return 0;
     f->turn = NULL;
+    gnn_swap_forget(f->swap, &p->fetched);
     gnn_store_forget(f->s, p->at);
     return gnn_swap_drop(f->swap, e);
 }
