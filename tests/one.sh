@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 # Runs one TAP test in a scratch directory of its own ($PWD inside the test). What it skips, and how its checks fail, is
-# said on descriptor 3, if that is open, as the runner's own output does not show it.
+# said on descriptor 3, if that is open, as the runner's own output does not show it; how they fail also in $GNN_FAILURES.
 case $1 in /*) t=$1 ;; *) t=$PWD/$1 ;; esac
 name=${t#"${GNN_TOP-}"/}
 dir=$(mktemp -d "${TMPDIR:-/tmp}/gnn-test.XXXXXX") || exit 99
@@ -14,10 +14,12 @@ mkdir "$dir/d" && cd "$dir/d" || exit 99
     echo $? >"$dir/rc"
 } 3>&- | tee "$dir/tap"
 rc=$(cat "$dir/rc")
+failures() { awk -v name="$name" '/^not ok/ { on = 1; print "failed: " name ": " $0; next } !/^#/ { on = 0 } on' "$dir/tap"; }
 if { true >&3; } 2>/dev/null; then
     sed -n "s|^ok [0-9]* - \\(.*\\) # SKIP \\(.*\\)|skipped: $name: \\1: \\2|p" "$dir/tap" >&3
-    [ "$rc" -eq 0 ] || awk -v name="$name" '/^not ok/ { on = 1; print "failed: " name ": " $0; next } !/^#/ { on = 0 } on' "$dir/tap" >&3
+    [ "$rc" -eq 0 ] || failures >&3
 fi
+[ "$rc" -eq 0 ] || [ -z "${GNN_FAILURES-}" ] || failures >>"$GNN_FAILURES"
 cd /
 if [ "$rc" -eq 0 ]; then rm -rf "$dir"; else echo "# kept: $dir/d" >&2; fi
 exit "$rc"

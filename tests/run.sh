@@ -14,4 +14,14 @@ if [ -n "${GNN_DATA:-}" ]; then
 fi
 exec 3>&1
 # More tests at once than processors: many of them mostly wait.
-exec prove -j "${JOBS:-$(($(nproc) + 1))}" --timer --merge -e "sh $top/tests/one.sh" "$@"
+GNN_FAILURES=$(mktemp)
+export GNN_FAILURES
+trap 'rm -f "$GNN_FAILURES"' EXIT
+trap 'exit 130' HUP INT TERM
+rc=0
+prove -j "${JOBS:-$(($(nproc) + 1))}" --timer --merge -e "sh $top/tests/one.sh" "$@" || rc=$?
+if [ $rc -ne 0 ]; then # why, at the end, where one looks first
+    cat "$GNN_FAILURES"
+    echo 'Result: FAIL'
+fi
+exit $rc

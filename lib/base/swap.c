@@ -120,15 +120,6 @@ static int await_threads(struct gnn_swap *s, struct gnn_err *e)
     return s->failed.code ? gnn_fail_as(e, &s->failed) : 0;
 }
 
-static int fail_too_small(const struct gnn_swap *s, uint64_t held, struct gnn_err *e)
-{
-    return gnn_fail(e, GNN_E_NOMEM,
-                    "--memory is too small: one step needs %llu MB, and the program %llu MB "
-                    "besides",
-                    (unsigned long long)((held + 999999) / 1000000),
-                    (unsigned long long)(s->besides / 1000000));
-}
-
 /* The same of who waits for room: what is read ahead meanwhile must not take it. */
 static int await_room(struct gnn_swap *s, struct gnn_err *e)
 {
@@ -136,6 +127,15 @@ static int await_room(struct gnn_swap *s, struct gnn_err *e)
     const int rc = await_threads(s, e);
     s->wanted = false;
     return rc;
+}
+
+static int fail_too_small(const struct gnn_swap *s, uint64_t held, struct gnn_err *e)
+{
+    return gnn_fail(e, GNN_E_NOMEM,
+                    "--memory is too small: one step needs %llu MB, and the program %llu MB "
+                    "besides",
+                    (unsigned long long)((held + 999999) / 1000000),
+                    (unsigned long long)(s->besides / 1000000));
 }
 
 /* Until there is memory for r, which is EMPTY or FILED, or has just been read. */

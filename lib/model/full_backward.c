@@ -308,7 +308,7 @@ int gnn_full_run_backward(struct gnn_full *f, struct gnn_err *e)
             n->act[j].has_grad = false;
     }
     for (uint32_t i = m->nstages; i-- > 1;) {
-        gnn_full_turn(f, m->stage[i].level);
+        gnn_full_set_level(f, m->stage[i].level);
         for (uint32_t t = 0; t < m->c.nntypes; t++) {
             struct back_args x = {.stage = i, .type = t};
             const int rc = type_back(f, &x, e);

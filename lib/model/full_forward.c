@@ -270,7 +270,7 @@ int gnn_full_run_forward(struct gnn_full *f, const struct gnn_net_mode *mode, st
     for (uint32_t i = 1; i < f->m->nstages; i++)
         for (uint32_t t = 0; t < f->m->c.nntypes; t++) {
             struct stage_args x = {.stage = i, .type = t, .mode = mode};
-            gnn_full_turn(f, f->m->stage[i].level);
+            gnn_full_set_level(f, f->m->stage[i].level);
             const int rc = gnn_model_live(f->m, i, t) ? make_stage(f, &x, e) : 0;
             if (rc)
                 return rc;

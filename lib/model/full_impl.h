@@ -189,7 +189,7 @@ int gnn_full_needed_seed(const struct gnn_full *f, const struct full_part *p, ui
                          struct gnn_err *e) GNN_MUST_USE;
 /* Blocks become those of a level; without levels, and for level 0, they stay. _keep_cut: what they
  * are now is what they become again. */
-void gnn_full_turn(struct gnn_full *f, uint32_t level);
+void gnn_full_set_level(struct gnn_full *f, uint32_t level);
 void gnn_full_keep_cut(const struct full_block *b, struct full_cut *c);
 
 int gnn_full_part_make(struct gnn_full *f, struct full_part *p, struct gnn_err *e) GNN_MUST_USE;

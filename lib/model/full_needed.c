@@ -484,7 +484,7 @@ void gnn_full_keep_cut(const struct full_block *b, struct full_cut *c)
     *c = (struct full_cut){b->n, b->edges, b->tptr, b->tidx, b->tedge, b->csr};
 }
 
-void gnn_full_turn(struct gnn_full *f, uint32_t level)
+void gnn_full_set_level(struct gnn_full *f, uint32_t level)
 {
     if (!f->levels || !level || f->level == level)
         return;

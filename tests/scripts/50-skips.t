@@ -8,7 +8,9 @@ echo 1..2
 T
 cat >bad.t <<'T'
 echo 'ok 1 - a'
-echo 1..1
+echo 'not ok 2 - b'
+echo '# because of c'
+echo 1..2
 exit 3
 T
 check 'run.sh passes when a test skips a check' env TMPDIR="$PWD" sh "$GNN_TOP/tests/run.sh" "$PWD/some.t"
@@ -17,5 +19,8 @@ check 'run.sh names the check that is skipped, and why' grep -q '^skipped: .*som
 check 'run.sh names nothing but the check that is skipped' sh -c '[ "$(grep -c ^skipped: runner)" -eq 1 ]'
 check 'run.sh ends its output with the result' sh -c 'tail -n 1 runner | grep -qx "Result: PASS"'
 status 1 'run.sh fails when a test ends with a failing status' env TMPDIR="$PWD" sh "$GNN_TOP/tests/run.sh" "$PWD/bad.t"
+cp out runner
+check 'run.sh says after the summary what failed and why' sh -c 'sed "1,/^Test Summary/d" runner | grep -A 1 "^failed: .*bad.t: not ok 2 - b$" | grep -qx "# because of c"'
+check 'run.sh ends its output with the result of a failure' sh -c 'tail -n 1 runner | grep -qx "Result: FAIL"'
 check 'one.sh keeps the directory of a test that fails' sh -c 'ls -d gnn-test.*/d'
 done_testing
