@@ -16,6 +16,13 @@
 /* Smaller ones stay in memory: they are many, and take up little of it. */
 enum { SMALL = 64 << 10, HUGE_PAGE = 2 << 20 };
 
+/* Between two measurements the process grows a little: pages of code, stacks, small buffers. And
+ * the system counts pages by processor, so its sums are a little late. */
+static uint64_t margin_of(uint64_t limit)
+{
+    return limit / 64 + (2 << 20);
+}
+
 /* Bytes in memory besides regions. They only grow, as far as is known here: pages of regions that
  * were never touched count as if they were there. */
 static void measure_besides(struct gnn_swap *s)
@@ -36,6 +43,7 @@ struct gnn_swap *gnn_swap_new(const char *beside, uint64_t limit, struct gnn_err
     if (!s)
         return NULL;
     s->limit = limit;
+    s->aside = margin_of(limit);
     const char *strict = getenv("GNN_DEBUG_SWAP");
     s->strict = strict && !strcmp(strict, "1");
     pthread_mutex_init(&s->lock, NULL);
@@ -135,7 +143,7 @@ static int fail_too_small(const struct gnn_swap *s, uint64_t held, struct gnn_er
                     "--memory is too small: one step needs %llu MB, and the program %llu MB "
                     "besides",
                     (unsigned long long)((held + 999999) / 1000000),
-                    (unsigned long long)(s->besides / 1000000));
+                    (unsigned long long)((s->besides + s->aside) / 1000000));
 }
 
 /* Until there is memory for r, which is EMPTY or FILED, or has just been read. */
@@ -195,8 +203,9 @@ static int hold_region(struct gnn_swap *s, struct swap_region *r, bool change, s
     guard_region(s, r);
     s->held[s->nheld++] = r;
     s->held_bytes += r->bytes;
-    if (s->held_bytes + s->besides > s->stats.least)
-        s->stats.least = s->held_bytes + s->besides;
+    const uint64_t least = s->held_bytes + s->besides + s->aside;
+    if (least > s->stats.least)
+        s->stats.least = least;
     return 0;
 }
 
@@ -346,6 +355,13 @@ int gnn_swap_reserve(struct gnn_swap *s, uint64_t bytes, struct gnn_err *e)
     }
     pthread_mutex_unlock(&s->lock);
     return rc;
+}
+
+void gnn_swap_set_aside(struct gnn_swap *s, uint64_t bytes)
+{
+    pthread_mutex_lock(&s->lock);
+    s->aside = margin_of(s->limit) + bytes;
+    pthread_mutex_unlock(&s->lock);
 }
 
 void gnn_swap_release(struct gnn_swap *s, struct gnn_buf *b)

@@ -59,6 +59,9 @@ void gnn_swap_forget(struct gnn_swap *s, const struct gnn_buf *b);
 int gnn_swap_drop(struct gnn_swap *s, struct gnn_err *e) GNN_MUST_USE;
 /* Before the process takes so many bytes more that are no buffers of s: makes room for them. */
 int gnn_swap_reserve(struct gnn_swap *s, uint64_t bytes, struct gnn_err *e) GNN_MUST_USE;
+/* So many bytes of the limit stay free for what comes and goes within a turn, such as pages of
+ * mapped files; it replaces what was said before. At first nothing does. */
+void gnn_swap_set_aside(struct gnn_swap *s, uint64_t bytes);
 /* A cycle begins. */
 void gnn_swap_cycle(struct gnn_swap *s);
 struct gnn_swap_stats gnn_swap_stats(struct gnn_swap *s);

@@ -54,7 +54,8 @@ static struct swap_region *find_last(const struct gnn_swap *s, uint64_t from)
 
 static uint64_t room_of(const struct gnn_swap *s)
 {
-    return s->limit > s->besides ? s->limit - s->besides : 0;
+    const uint64_t taken = s->besides + s->aside;
+    return s->limit > taken ? s->limit - taken : 0;
 }
 
 /* Region r, which is THERE and not held, goes. */

@@ -56,6 +56,25 @@ static void release_in_turn(const struct gnn_ops *o, struct gnn_buf *b)
     gnn_swap_release(full_of(o)->swap, b);
 }
 
+/* Of the features of a part, which its turns may read in place. */
+static uint64_t most_mapped(const struct gnn_full *f)
+{
+    uint64_t most = 0;
+    for (uint32_t i = 0; i < f->n; i++) {
+        uint64_t sum = 0;
+        for (uint32_t t = 0; t < f->m->c.nntypes; t++) {
+            char name[GNN_NAME_MAX + 1];
+            uint64_t bytes = 0;
+            gnn_tensor_name(name, "node/%s/x", f->m->c.ntype[t].name);
+            const struct gnn_tensor *x = gnn_store_look(f->s, f->first + i, name);
+            if (f->m->c.ntype[t].width && x && gnn_tensor_bytes(x, &bytes))
+                sum += bytes;
+        }
+        most = sum > most ? sum : most;
+    }
+    return most;
+}
+
 int gnn_full_limit(struct gnn_full *f, const struct gnn_full_opts *o, struct gnn_err *e)
 {
     if (!o->memory)
@@ -65,7 +84,10 @@ int gnn_full_limit(struct gnn_full *f, const struct gnn_full_opts *o, struct gnn
     f->turns.release = release_in_turn;
     f->o = &f->turns;
     f->opts.remote = GNN_FULL_KEEP; /* in the file */
+    gnn_store_forget_all(f->s);
     f->swap = gnn_swap_new(o->beside, o->memory, e);
+    if (f->swap)
+        gnn_swap_set_aside(f->swap, most_mapped(f));
     return e->code;
 }
 

@@ -184,3 +184,11 @@ void gnn_store_forget(const struct gnn_store *s, uint32_t part)
     const struct gnn_part *p = s->part[part];
     (void)madvise((void *)(uintptr_t)p->map, p->bytes, MADV_DONTNEED);
 }
+
+void gnn_store_forget_all(struct gnn_store *s)
+{
+    if (s->verify)
+        gnn_verify_keep_none(s->verify);
+    for (uint32_t p = s->from; p < s->to; p++)
+        gnn_store_forget(s, p);
+}

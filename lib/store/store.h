@@ -125,6 +125,8 @@ void gnn_store_drop(const struct gnn_store *s, const void *data, uint64_t bytes)
 /* The pages of an open part need not stay in this process's memory: they are read again, from the
  * page cache, when they are used. */
 void gnn_store_forget(const struct gnn_store *s, uint32_t part);
+/* The same of all open parts, now, and of what is verified from now on. */
+void gnn_store_forget_all(struct gnn_store *s);
 
 /* Waits until every tensor fetched so far has been checked; GNN_E_INPUT names the first damaged
  * one. Programs call it before they commit a result. Without `verify` it returns 0 at once. */

@@ -6,6 +6,7 @@
 
 #include <pthread.h>
 #include <stdbool.h>
+#include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -26,10 +27,18 @@ struct gnn_verify {
     pthread_cond_t wake, idle;
     pthread_t thread;
     bool started, stop, busy;
+    bool keep_none; /* of the pages that have been checked */
     struct gnn_buf jobs;
     uint64_t njobs, next;
     struct gnn_err first;
 };
+
+/* Whole pages: of one that is only partly checked, the rest is read again. */
+static void forget_pages(const uint8_t *data, uint64_t bytes)
+{
+    const uintptr_t from = (uintptr_t)data & ~(uintptr_t)4095;
+    (void)madvise((void *)from, (uintptr_t)data + bytes - from, MADV_DONTNEED);
+}
 
 /* In pieces, so that stopping does not wait for gigabytes. */
 static bool checksum_matches(struct gnn_verify *v, const struct job *j)
@@ -39,6 +48,8 @@ static bool checksum_matches(struct gnn_verify *v, const struct job *j)
     for (uint64_t at = 0; at < j->bytes && !__atomic_load_n(&v->stop, __ATOMIC_RELAXED);) {
         uint64_t n = j->bytes - at < (4u << 20) ? j->bytes - at : 4u << 20;
         XXH3_64bits_update(&s, j->data + at, n);
+        if (__atomic_load_n(&v->keep_none, __ATOMIC_RELAXED))
+            forget_pages(j->data + at, n);
         at += n;
     }
     return __atomic_load_n(&v->stop, __ATOMIC_RELAXED) || XXH3_64bits_digest(&s) == j->sum;
@@ -139,6 +150,11 @@ bool gnn_verify_last(struct gnn_verify *v, const void *data, uint64_t bytes,
     }
     pthread_mutex_unlock(&v->lock);
     return none;
+}
+
+void gnn_verify_keep_none(struct gnn_verify *v)
+{
+    __atomic_store_n(&v->keep_none, true, __ATOMIC_RELAXED);
 }
 
 int gnn_verify_wait(struct gnn_verify *v, struct gnn_err *e)

@@ -24,6 +24,9 @@ void gnn_verify_add(struct gnn_verify *v, const void *data, uint64_t bytes, uint
 bool gnn_verify_last(struct gnn_verify *v, const void *data, uint64_t bytes,
                      void (*drop)(const void *arg, const void *data, uint64_t bytes),
                      const void *arg) GNN_MUST_USE;
+/* From now on, pages that have been checked leave the process; they are read again, from the page
+ * cache, when they are used. */
+void gnn_verify_keep_none(struct gnn_verify *v);
 /* Waits for all jobs queued so far. GNN_E_INPUT with the first mismatch. */
 int gnn_verify_wait(struct gnn_verify *v, struct gnn_err *e) GNN_MUST_USE;
 

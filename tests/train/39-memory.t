@@ -30,6 +30,15 @@ done <<'END'
 -m sage --message-dtype bf16 --boundary 0.5
 -m gatv2 --heads 2 --message-dtype bf16
 END
+# Most of this store is features: what verification reads of them, and what other parts' turns have read, does not stay.
+gnn-import -q -o wide sbm:nodes=24000,degree=8,features=1024 && gnn-partition -q -k 6 --method ldg -o wides wide || _not_ok 'gnn-import makes wide features'
+wide='gnn-train -q --full-batch --store wides --no-provenance -m sage --hidden 16 --epochs 2 --metrics wide.json'
+check 'gnn-train learns from wide features' $wide -o free.st
+[ -n "${GNN_SAN:-}" ] || check 'gnn-train needs more memory than 80 MiB for them' event wide.json full_batch 'peak > 80 * 2**20'
+limit_wide=$((limit == 2000 ? 2000 : 80))
+check 'gnn-train --memory learns from wide features' $wide --memory ${limit_wide}M -o memory.st
+check 'gnn-train --memory makes the same model of wide features' cmp free.st memory.st
+[ -n "${GNN_SAN:-}" ] || check 'gnn-train --memory keeps the limit with wide features' event wide.json full_batch 'peak <= 80 * 2**20'
 check 'gnn-train --memory keeps a checkpoint' $each --epochs 2 -m gcn --memory ${limit}M --checkpoint C --checkpoint-every 1 -o part
 check 'gnn-train --memory resumes' $full -m gcn --memory ${limit}M --checkpoint C --resume -o resumed.st
 check 'gnn-train learns in one go' $full -m gcn -o whole.st
