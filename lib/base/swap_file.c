@@ -10,23 +10,31 @@
 /* One call to the system moves so much: threads can be stopped in between. */
 enum { PIECE = 16 << 20 };
 
+static ssize_t move_bytes(const struct gnn_swap *s, char *data, uint64_t n, off_t at, bool write)
+{
+    ssize_t k;
+    do
+        k = write ? pwrite(s->fd, data, n, at) : pread(s->fd, data, n, at);
+    while (k < 0 && errno == EINTR);
+    return k;
+}
+
 static int move_piece(const struct gnn_swap *s, struct swap_region *r, uint64_t from, uint64_t n,
                       bool write, uint64_t *moved, struct gnn_err *e)
 {
     const off_t at = (off_t)(r->at + from);
-    ssize_t k;
-    do
-        k = write ? pwrite(s->fd, r->data + from, n, at) : pread(s->fd, r->data + from, n, at);
-    while (k < 0 && errno == EINTR);
+    ssize_t k = move_bytes(s, r->data + from, n, at, write);
+    /* Direct I/O goes by whole pages. Less than one is tried again: the system says then why. */
+    if (k > 0 && k < SWAP_PAGE)
+        k = move_bytes(s, r->data + from, n, at, write);
     if (k < 0)
         return gnn_fail_errno(e, "%s: cannot %s the temporary file of --memory", s->name,
                               write ? "write" : "read");
-    /* Direct I/O goes by whole pages. */
     *moved = (uint64_t)k / SWAP_PAGE * SWAP_PAGE;
-    return *moved
-               ? 0
-               : gnn_fail(e, GNN_E_RUN, "%s: the temporary file of --memory was cut at byte %llu",
-                          s->name, (unsigned long long)at);
+    if (*moved)
+        return 0;
+    return gnn_fail(e, GNN_E_RUN, "%s: the temporary file of --memory %s at byte %llu", s->name,
+                    write ? "takes no more" : "was cut", (unsigned long long)at);
 }
 
 /* A file that somebody has cut may have grown again since, and what was there reads as zeros: but
@@ -58,6 +66,13 @@ static int move_region(struct gnn_swap *s, struct swap_region *r, bool write, ui
     return 0;
 }
 
+/* Some file systems reserve nothing, and say nothing. */
+static bool has_blocks(int fd, uint64_t bytes)
+{
+    struct stat st;
+    return !fstat(fd, &st) && (uint64_t)st.st_blocks * 512 >= bytes;
+}
+
 /* A place in the file: one that has become free, or at the end. With the lock. */
 static int place_region(struct gnn_swap *s, struct swap_region *r, struct gnn_err *e)
 {
@@ -73,10 +88,9 @@ static int place_region(struct gnn_swap *s, struct swap_region *r, struct gnn_er
     do
         failed = fallocate(s->fd, 0, (off_t)s->end, (off_t)r->bytes);
     while (failed && errno == EINTR);
-    const bool reserved = !failed;
-    s->reserved = reserved && (s->reserved || !s->end);
-    if (!reserved && errno != EOPNOTSUPP && errno != ENOSYS)
+    if (failed && errno != EOPNOTSUPP && errno != ENOSYS)
         return gnn_fail_errno(e, "%s: cannot enlarge the temporary file of --memory", s->name);
+    s->reserved = !failed && (s->end ? s->reserved : has_blocks(s->fd, r->bytes));
     r->at = s->end;
     s->end += r->bytes;
     return 0;

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# The k-th read, write, fsync, rename, close or mmap fails, or does half of its work.
+# The k-th read, write, fsync, rename, close, mmap, mprotect or fallocate fails, or does half of its work.
 . "$GNN_TOP/tests/lib.sh"
 . "$GNN_TOP/tests/faults/sweep.sh"
 . "$GNN_TOP/tests/faults/runs.sh"
@@ -19,6 +19,11 @@ for p in $programs; do
     sweep "$call ends cleanly when fsync fails" fsync "$out" FAULT_ERR=5 -- $run
     sweep "$call ends cleanly when rename fails" rename "$out" FAULT_ERR=5 -- $run
     sweep "$call ends cleanly when close fails" close "$out" FAULT_ERR=5 -- $run
+    if [ "$p" = train-memory ]; then
+        sweep "$call ends cleanly when memory cannot be taken or given back" mprotect "$out" -- $run
+        sweep "$call ends cleanly when the temporary file cannot grow" fallocate "$out" FAULT_ERR=28 -- $run
+        sweep "$call does without space set aside where there is no such thing" fallocate "$out" FAULT_ERR=95 FAULT_STICKY=1 -- $run
+    fi
     case $p in sample | train-store | import-sort) ;; *) continue ;; esac
     sweep "$call without O_TMPFILE ends cleanly when rename fails" rename "$out" FAULT_ERR=5 FAULT_NAMED=1 -- $run
     sweep "$call without O_TMPFILE ends cleanly when a write finds no space" write "$out" FAULT_ERR=28 FAULT_NAMED=1 -- $run

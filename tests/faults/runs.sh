@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # Sourced: small runs of all programs, by name, over inputs that `inputs` makes.
+export GNN_DEBUG_SWAP=1 # with --memory, everything goes to the temporary file after each turn
 graph=sbm:nodes=300,degree=6,features=16
 inputs() {
     gnn-import -q -o S "$graph" &&
@@ -9,12 +10,12 @@ inputs() {
         gnn-import -q -o R "$graph,targets=2" &&
         gnn-partition -q -k 3 -o Q S
 }
-programs='import import-sort partition partition-access sample sample-count gather gather-plan train train-store train-weights train-numbers train-full train-approx train-needed predict inspect'
+programs='import import-sort partition partition-access sample sample-count gather gather-plan train train-store train-weights train-numbers train-full train-approx train-needed train-memory predict inspect'
 # call_of RUN: the program, and the option that tells its runs apart
-call_of() { echo "gnn-$1" | sed 's/-sort$/ --sort-memory/; s/-access$/ --method access/; s/-\(count\|plan\|store\)$/ --\1/; s/-weights$/ --class-weights/; s/-numbers$/ of a regression/; s/-full$/ --full-batch/; s/-approx$/ --boundary/; s/-needed$/ --needed-only/'; }
+call_of() { echo "gnn-$1" | sed 's/-sort$/ --sort-memory/; s/-access$/ --method access/; s/-\(count\|plan\|store\)$/ --\1/; s/-weights$/ --class-weights/; s/-numbers$/ of a regression/; s/-full$/ --full-batch/; s/-approx$/ --boundary/; s/-needed$/ --needed-only/; s/-memory$/ --memory/'; }
 out_of() {
     case $1 in
-    import | import-sort) echo S2 ;; partition | partition-access) echo P ;; sample) echo B2 ;; sample-count) echo F.npy ;; gather) echo G2 ;; train | train-store | train-weights | train-numbers | train-full | train-approx | train-needed) echo M2 ;; predict) echo C.npy ;;
+    import | import-sort) echo S2 ;; partition | partition-access) echo P ;; sample) echo B2 ;; sample-count) echo F.npy ;; gather) echo G2 ;; train | train-store | train-weights | train-numbers | train-full | train-approx | train-needed | train-memory) echo M2 ;; predict) echo C.npy ;;
     gather-plan | inspect) echo - ;;
     esac
 }
@@ -35,6 +36,7 @@ run_of() {
     train-full) echo gnn-train -q --full-batch --store Q -m gat --heads 2 --hidden 8 --epochs 2 --checkpoint C --checkpoint-every 1 -o M2 ;;
     train-approx) echo gnn-train -q --full-batch --store Q --hidden 8 --batch-norm --epochs 2 --boundary 0.5 --message-dtype bf16 -o M2 ;;
     train-needed) echo gnn-train -q --full-batch --store Q -m gcn --hidden 8 --epochs 2 --needed-only -o M2 ;;
+    train-memory) echo gnn-train -q --full-batch --store Q -m gat --heads 2 --hidden 8 --epochs 2 --memory 1G -o M2 ;;
     predict) echo gnn-predict -q -o C.npy S M ;;
     inspect) echo gnn-inspect --verify S ;;
     esac

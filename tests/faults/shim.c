@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* LD_PRELOAD library that makes the k-th call of a kind fail, for tests.
- *   FAULT_OP    malloc | write | read | fsync | rename | close | mmap | memfd | socket | send |
- * flock FAULT_N     which call fails, from 1; 0 or unset: none, only counting FAULT_ERR   errno of
- * the failure (default ENOSPC; malloc: always ENOMEM) FAULT_STICKY=1  all later calls fail too
+ *   FAULT_OP        malloc, write, read, fsync, rename, close, mmap, mprotect, fallocate, memfd,
+ *                   socket, send or flock
+ *   FAULT_N         which call fails, from 1; 0 or unset: none, only counting
+ *   FAULT_ERR       errno of the failure (default ENOSPC; memory: always ENOMEM)
+ *   FAULT_STICKY=1  all later calls fail too
  *   FAULT_SHORT=1   instead of failing, writes and reads do only half
  *   FAULT_KILL=1    SIGKILL at that call
  *   FAULT_SLOW=S    instead of failing, the call begins S seconds later
  *   FAULT_NAMED=1   no file is made without a name (O_TMPFILE), as on NFS
  *   FAULT_TRACE=1   prints the stack of the call that fails (addr2line or gdb tell the lines)
- *   FAULT_COUNT FILE to which the number of calls is written at the end
+ *   FAULT_COUNT     file to which the number of calls is written at the end
  * Calls of malloc by libraries that abort by design when memory is out (C++ and OpenMP run-time) do
  * not count, nor do those before main. read and write count on descriptors above 2 and on pipes. */
 #include <dlfcn.h>
@@ -229,6 +231,15 @@ void *mmap64(void *at, size_t n, int prot, int flags, int fd, off_t off)
     return (void *)syscall(SYS_mmap, at, n, prot, flags, fd, off);
 }
 
+int mprotect(void *at, size_t n, int prot)
+{
+    if (hit_memory("mprotect", CALLER)) {
+        errno = ENOMEM;
+        return -1;
+    }
+    return (int)syscall(SYS_mprotect, at, n, prot);
+}
+
 /* Whether this call fails; a short one is done with half the bytes instead. */
 static bool fails(const char *what, size_t *n)
 {
@@ -281,6 +292,15 @@ ssize_t pread(int fd, void *b, size_t n, off_t at)
 ssize_t pread64(int fd, void *b, size_t n, off_t at)
 {
     return pread(fd, b, n, at);
+}
+int fallocate(int fd, int mode, off_t at, off_t n)
+{
+    size_t one = 1;
+    return fails("fallocate", &one) ? -1 : (int)syscall(SYS_fallocate, fd, mode, at, n);
+}
+int fallocate64(int fd, int mode, off_t at, off_t n)
+{
+    return fallocate(fd, mode, at, n);
 }
 int fsync(int fd)
 {
