@@ -14,7 +14,11 @@ mkdir "$dir/d" && cd "$dir/d" || exit 99
     echo $? >"$dir/rc"
 } 3>&- | tee "$dir/tap"
 rc=$(cat "$dir/rc")
-failures() { awk -v name="$name" '/^not ok/ { on = 1; print "failed: " name ": " $0; next } !/^#/ { on = 0 } on' "$dir/tap"; }
+# Comments before a check that fails, too: some tests say there what was wrong.
+failures() {
+    awk -v name="$name" '/^not ok/ { print "failed: " name ": " $0 said; on = 1; said = ""; next }
+        /^#/ { if (on) print; else said = said "\n" $0; next } { on = 0; said = "" }' "$dir/tap"
+}
 if { true >&3; } 2>/dev/null; then
     sed -n "s|^ok [0-9]* - \\(.*\\) # SKIP \\(.*\\)|skipped: $name: \\1: \\2|p" "$dir/tap" >&3
     [ "$rc" -eq 0 ] || failures >&3

@@ -119,7 +119,7 @@ sub ended { # false: to be tried again
 sub look { # at what is left
     my ($r) = @_;
     my @left = processes($r->{dir});
-    for (my $until = time + .5; @left && time < $until; sleep .05) { # mpirun does not wait for those whom it kills
+    for (my $until = time + 30; @left && time < $until; sleep .05) { # mpirun does not wait for those whom it kills
         @left = processes($r->{dir});
     }
     if (@left) {

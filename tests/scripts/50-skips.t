@@ -8,6 +8,7 @@ echo 1..2
 T
 cat >bad.t <<'T'
 echo 'ok 1 - a'
+echo '# before: d'
 echo 'not ok 2 - b'
 echo '# because of c'
 echo 1..2
@@ -20,7 +21,7 @@ check 'run.sh names nothing but the check that is skipped' sh -c '[ "$(grep -c ^
 check 'run.sh ends its output with the result' sh -c 'tail -n 1 runner | grep -qx "Result: PASS"'
 status 1 'run.sh fails when a test ends with a failing status' env TMPDIR="$PWD" sh "$GNN_TOP/tests/run.sh" "$PWD/bad.t"
 cp out runner
-check 'run.sh says after the summary what failed and why' sh -c 'sed "1,/^Test Summary/d" runner | grep -A 1 "^failed: .*bad.t: not ok 2 - b$" | grep -qx "# because of c"'
+check 'run.sh says after the summary what failed and why' sh -c 'sed "1,/^Test Summary/d" runner | grep -A 2 "^failed: .*bad.t: not ok 2 - b$" | tail -n 2 | tr "\n" , | grep -qx "# before: d,# because of c,"'
 check 'run.sh ends its output with the result of a failure' sh -c 'tail -n 1 runner | grep -qx "Result: FAIL"'
 check 'one.sh keeps the directory of a test that fails' sh -c 'ls -d gnn-test.*/d'
 done_testing
