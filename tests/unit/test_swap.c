@@ -49,20 +49,11 @@ static void write_words(struct gnn_buf *b, uint32_t region, uint64_t version)
         x[i] = word(region, i, version);
 }
 
-/* Sanitizers take memory of their own for each address that is used. */
-#if defined __SANITIZE_ADDRESS__
-enum { OWN = 8 << 20 };
-#elif defined __SANITIZE_THREAD__
-enum { OWN = 16 << 20 };
-#else
-enum { OWN = 0 };
-#endif
-
 /* room: for regions, besides the margin that is kept free. */
 static struct gnn_swap *start(const char *dir, uint64_t room, struct gnn_err *e)
 {
     char path[4096];
-    const uint64_t limit = resident() + room + OWN;
+    const uint64_t limit = resident() + room;
     (void)snprintf(path, sizeof path, "%s/model", dir);
     return gnn_swap_new(path, limit + limit / 63 + (2 << 20), e);
 }
@@ -110,8 +101,9 @@ static void test_contents(const char *dir)
         }
     }
     ok(good, "contents come back in any order of turns: %s", e.msg);
-    if (OWN)
-        most = before;
+#if defined __SANITIZE_ADDRESS__ || defined __SANITIZE_THREAD__
+    most = before; /* these take memory of their own for each address */
+#endif
     ok(most <= before + room + margin, "memory stays within the limit: %llu kB over %llu",
        (unsigned long long)(most - before) / 1000, (unsigned long long)room / 1000);
     const struct gnn_swap_stats stats = gnn_swap_stats(s);
@@ -173,7 +165,7 @@ static void test_too_small(const char *dir)
     uint32_t r = 0;
     while (s && r < REGIONS && !gnn_swap_fit(s, &b[r], WORDS, sizeof(uint64_t), "words", &e))
         r++;
-    ok(r >= 3 && (r <= 6 || OWN) && e.code == GNN_E_NOMEM && strstr(e.msg, "--memory is too small"),
+    ok(r >= 3 && r <= 6 && e.code == GNN_E_NOMEM && strstr(e.msg, "--memory is too small"),
        "a turn that is too large is refused: %u, %s", r, e.msg);
     gnn_swap_free(s);
 }
