@@ -2,6 +2,7 @@
 #include "cmd/train_full.h"
 
 #include <inttypes.h>
+#include <malloc.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -183,6 +184,9 @@ struct gnn_full *train_full_open(const struct gnn_model *m, struct gnn_store *s,
     if (m->c.batch_norm)
         opt_refuse(OPTS(&needed_only),
                    "cannot be used with --batch-norm, whose statistics are over all rows");
+    /* What is freed shall go back to the system at once, and not stay as room of malloc's. */
+    if (!memory)
+        mallopt(M_MMAP_THRESHOLD, 1 << 20);
     struct gnn_full *f = gnn_full_new(m, s, &o, &e);
     if (!f)
         cli_fail(&e);

@@ -126,6 +126,20 @@ int gnn_buf_fit(struct gnn_buf *b, uint64_t n, size_t size, const char *what, st
     return gnn_buf_fit_in(NULL, b, n, size, what, e);
 }
 
+int gnn_buf_fit_exactly(struct gnn_buf *b, uint64_t n, size_t size, const char *what,
+                        struct gnn_err *e)
+{
+    uint64_t want;
+    if (!__builtin_mul_overflow(n, (uint64_t)size, &want) && want <= b->cap && b->data)
+        return 0;
+    gnn_buf_release(b);
+    void *p = gnn_alloc(n, size, what, e);
+    if (!p)
+        return e->code;
+    *b = (struct gnn_buf){p, want};
+    return 0;
+}
+
 void gnn_buf_release(struct gnn_buf *b)
 {
     gnn_buf_release_in(NULL, b);

@@ -55,6 +55,7 @@ static struct gnn_full *make_full(const struct gnn_model *m, struct gnn_store *s
     f->first = s->from;
     f->n = s->to - s->from;
     f->opts = *opts;
+    gnn_full_fit_exactly(f);
     if (gnn_full_limit(f, opts, e)) {
         gnn_free(f);
         return NULL;
@@ -120,6 +121,9 @@ void gnn_full_free(struct gnn_full *f)
         gnn_full_wire_free(f, &f->grads[i]);
     gnn_full_wire_free(f, &f->slices);
     gnn_free(f->rows);
+    for (uint64_t i = 0; i < f->nidle; i++)
+        gnn_buf_release(&((struct gnn_buf *)f->idle.data)[i]);
+    gnn_buf_release(&f->idle);
     gnn_exchange_release(&f->sums);
     gnn_pass_release(&f->pass);
     f->o->release(f->o, &f->grad);

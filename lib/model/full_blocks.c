@@ -290,8 +290,10 @@ static int ask_ranks(struct gnn_full *f, struct gnn_err *e)
     rc = gnn_comm_exchange(f->comm, x, e);
     gnn_buf_release(&out);
     for (uint32_t rank = 0; !rc && rank < f->comm->size; rank++)
-        if (rank != f->comm->rank)
+        if (rank != f->comm->rank) {
             rc = read_asks(f, rank, &x->in[rank], e);
+            gnn_buf_release(&x->room[rank]);
+        }
     return rc;
 }
 

@@ -120,6 +120,8 @@ struct gnn_full {
     struct full_part *part;         /* [n] */
     struct gnn_pass pass;           /* scratch that parts share */
     struct full_wire *rows, grads[FULL_WIRES]; /* of rounds, in turn; [depth+1] of rows */
+    struct gnn_buf idle; /* struct gnn_buf [nidle]: room for messages, of the host */
+    uint64_t nidle;
     uint32_t depth;
     struct gnn_full_opts opts;
     uint64_t keep32;              /* boundary rows stay if 32 random bits are below; 0: all stay */
@@ -144,7 +146,8 @@ struct gnn_full {
     bool evaluated;        /* the rows are those of an evaluation with the current parameters */
     struct gnn_full_stats stats;
     struct gnn_swap *swap;  /* or NULL: memory is not limited */
-    struct gnn_ops turns;   /* with it: what `o` points to */
+    struct gnn_ops turns;   /* what `o` points to, on the host: with it, buffers move; without,
+                               they are as large as they have to be */
     struct full_part *turn; /* whose turn it is, or NULL */
     bool backward;          /* the direction of the last sweep over partitions */
 };
@@ -310,6 +313,8 @@ struct full_message gnn_full_message(const struct gnn_full *f, const struct full
 /* Messages, too, are where the operations are. Its length as it is sent, the same for rows and for
  * gradients. */
 uint64_t gnn_full_message_bytes(const struct full_message *m);
+/* Whether gradients are sent as they are. */
+bool gnn_full_message_is_plain(const struct full_message *m);
 /* _pack_rows: from the rows of the owner's `table` into a message; _unpack_rows: from a message to
  * the rows of the user. These are in `room` or in the message, and stay until either is changed.
  * _hand_rows: both, between partitions of this rank, with the same result. */
@@ -338,6 +343,17 @@ int gnn_full_wire_end(struct gnn_full *f, struct full_wire *w, struct gnn_err *e
 /* Room in the operations' memory for messages, whose sizes differ from step to step. */
 int gnn_full_wire_fit(struct gnn_full *f, struct gnn_buf *b, uint64_t bytes,
                       struct gnn_err *e) GNN_MUST_USE;
+/* The same in the host's memory where operations are there, of the rooms that lie idle; and makes a
+ * room an idle one. So there are as many as are in use at the same time. On a device each room
+ * stays with its message: freeing memory there waits for others. */
+int gnn_full_room_take(struct gnn_full *f, struct gnn_buf *b, uint64_t bytes,
+                       struct gnn_err *e) GNN_MUST_USE;
+void gnn_full_room_give(struct gnn_full *f, struct gnn_buf *b);
+/* Before an exchange begins: room for what other ranks will send. _give: when it has been used. */
+int gnn_full_wire_open(struct gnn_full *f, struct full_wire *w, struct gnn_err *e) GNN_MUST_USE;
+void gnn_full_wire_give(struct gnn_full *f, struct full_wire *w);
+/* On the host, from here on buffers get no more than they have to hold: they keep their sizes. */
+void gnn_full_fit_exactly(struct gnn_full *f);
 
 /* `use` is called for each partition and round, with p->view. */
 typedef int full_use(struct gnn_full *f, struct full_part *p, uint32_t c, void *arg,

@@ -34,7 +34,7 @@ uint64_t gnn_full_message_bytes(const struct full_message *m)
     return (uint64_t)m->sent * m->d * (m->bf16 ? sizeof(uint16_t) : sizeof(float));
 }
 
-static bool is_plain(const struct full_message *m)
+bool gnn_full_message_is_plain(const struct full_message *m)
 {
     return !m->bf16 && !m->at;
 }
@@ -71,7 +71,7 @@ int gnn_full_unpack_rows(struct gnn_full *f, const struct full_message *m, const
     const struct gnn_ops *o = f->o;
     const uint64_t floats = (uint64_t)m->n * m->d;
     *rows = from;
-    if (is_plain(m))
+    if (gnn_full_message_is_plain(m))
         return 0;
     if (o->fit(o, room, floats, sizeof(float), "rows of another part", e))
         return e->code;
@@ -92,7 +92,7 @@ int gnn_full_unpack_rows(struct gnn_full *f, const struct full_message *m, const
 static void *open_message(struct gnn_full *f, const struct full_message *m, struct gnn_buf *room,
                           struct gnn_err *e)
 {
-    struct gnn_buf *b = is_plain(m) ? room : &f->packed;
+    struct gnn_buf *b = gnn_full_message_is_plain(m) ? room : &f->packed;
     return gnn_full_wire_fit(f, b, gnn_full_message_bytes(m), e) ? NULL : b->data;
 }
 
@@ -133,7 +133,7 @@ int gnn_full_hand_gradients(struct gnn_full *f, const struct full_message *m, co
                             float *into, struct gnn_err *e)
 {
     const void *message = grad;
-    if (!is_plain(m)) {
+    if (!gnn_full_message_is_plain(m)) {
         if (!open_message(f, m, NULL, e))
             return e->code;
         gnn_full_pack_gradients(f, m, grad, f->packed.data);

@@ -24,38 +24,6 @@ static struct full_block *block_of(const struct gnn_full *f, struct full_part *p
 
 /* ---- messages ---- */
 
-/* The partition with which part p exchanges rows or, back, gradients in round c: who sends to it.
- */
-static uint32_t sender_of(const struct gnn_full *f, const struct full_part *p, uint32_t c,
-                          bool back)
-{
-    return back ? gnn_full_user(f, p->at, c) : gnn_full_source(f, p->at, c);
-}
-
-static bool sends_here(const struct gnn_full *f, uint32_t rank, uint32_t c, bool back)
-{
-    for (uint32_t i = 0; i < f->n; i++)
-        if (gnn_full_rank_of(f, sender_of(f, &f->part[i], c, back)) == rank)
-            return true;
-    return false;
-}
-
-/* In each round messages come from other ranks, but from few: the room of those that sent before is
- * handed on, or there would soon be room for all rows of other partitions at once. */
-static void hand_on_room(struct gnn_full *f, struct gnn_exchange *x, uint32_t c, bool back)
-{
-    uint32_t idle = 0;
-    for (uint32_t i = 0; i < f->n; i++) {
-        struct gnn_buf *to = &x->room[gnn_full_rank_of(f, sender_of(f, &f->part[i], c, back))];
-        while (!to->data && idle < x->size && (!x->room[idle].data || sends_here(f, idle, c, back)))
-            idle++;
-        if (to->data || idle == x->size)
-            continue;
-        *to = x->room[idle];
-        x->room[idle] = (struct gnn_buf){0};
-    }
-}
-
 /* ---- rows ---- */
 
 /* What a rank is sent in round c: each of this rank's partitions whose user is there. Returns its
@@ -95,29 +63,40 @@ static uint64_t gradients_for(struct gnn_full *f, uint32_t rank, const struct fu
     return bytes;
 }
 
+/* The gradients of a rank's only partition, all of one message, are sent from where they were made;
+ * NULL: they are packed. */
+static const char *gradients_in_place(const struct gnn_full *f, const struct full_flow *x,
+                                      uint32_t c)
+{
+    const struct full_part *p = &f->part[0];
+    const struct full_message m = gnn_full_message(f, x, gnn_full_source(f, p->at, c), p->at);
+    return f->n == 1 && !f->o->async && gnn_full_message_is_plain(&m) ? p->pushed[c % 2].data
+                                                                      : NULL;
+}
+
 /* Messages to all ranks lie in one buffer, one after the other. What a rank is sent rows of, it is
  * sent back the gradients of. */
 static int send_round(struct gnn_full *f, struct full_wire *w, const struct full_flow *x,
                       uint32_t c, bool back, struct gnn_err *e)
 {
+    const char *made = back ? gradients_in_place(f, x, c) : NULL;
     uint64_t bytes = 0;
     for (int write = 0; write < 2; write++) {
-        char *to = write ? w->out.data : NULL;
+        char *to = write && !made ? w->out.data : NULL;
         for (uint32_t rank = 0; rank < f->comm->size; rank++) {
             const uint64_t n =
                 back ? gradients_for(f, rank, x, c, to) : rows_for(f, rank, x, c, to);
-            w->x.out[rank] = (struct gnn_span){to, n};
+            w->x.out[rank] = (struct gnn_span){made ? made : to, n};
             w->expect[rank] =
                 back ? rows_for(f, rank, x, c, NULL) : gradients_for(f, rank, x, c, NULL);
             bytes += n;
             if (to)
                 to += n;
         }
-        if (!write && gnn_full_wire_fit(f, &w->out, bytes, e))
+        if (!write && !made && gnn_full_room_take(f, &w->out, bytes, e))
             return e->code;
     }
-    hand_on_room(f, &w->x, c, back);
-    return gnn_full_wire_begin(f, w, e);
+    return gnn_full_wire_open(f, w, e) ? e->code : gnn_full_wire_begin(f, w, e);
 }
 
 /* The next rows in what a rank has sent, `bytes` of them; *at is what was read before. */
@@ -135,6 +114,7 @@ static int receive_rows(struct gnn_full *f, struct full_wire *w, const struct fu
     const int rc = gnn_full_wire_end(f, w, e);
     if (rc)
         return rc;
+    gnn_full_room_give(f, &w->out);
     for (uint32_t rank = 0; rank < f->comm->size; rank++) {
         const uint32_t lo = gnn_store_rank_from(f->s, rank),
                        hi = gnn_store_rank_from(f->s, rank + 1);
@@ -196,12 +176,21 @@ static int keep_rows(struct gnn_full *f, struct full_part *p, const struct full_
     return 0;
 }
 
+/* Of the last round, too, the rows have been used. */
+static void end_fetching(struct gnn_full *f, const struct full_flow *x)
+{
+    if (f->k > 1 && f->comm->size > 1 && !x->kept)
+        gnn_full_wire_give(f, wire_of(f, f->k - 1));
+}
+
 /* The views of round c, while the rows of later rounds travel. */
 static int fetch_round(struct gnn_full *f, const struct full_flow *x, uint32_t c, struct gnn_err *e)
 {
     const uint32_t ahead = c + f->depth;
     int rc = 0;
     if (c && f->comm->size > 1 && !x->kept) {
+        if (c > 1)
+            gnn_full_wire_give(f, wire_of(f, c - 1));
         rc = receive_rows(f, wire_of(f, c), x, c, e);
         if (!rc && ahead < f->k)
             rc = send_round(f, wire_of(f, ahead), x, ahead, false, e);
@@ -226,6 +215,8 @@ int gnn_full_fetch(struct gnn_full *f, const struct full_flow *x, full_use *use,
         for (uint32_t i = 0; !rc && i < f->n; i++)
             rc = use(f, &f->part[i], c, arg, e);
     }
+    if (!rc)
+        end_fetching(f, x);
     return rc;
 }
 
@@ -248,7 +239,11 @@ static int receive_gradients(struct gnn_full *f, struct full_wire *w, const stru
                                q->into);
     }
     gnn_free(at);
-    return rc ? rc : e->code;
+    if (rc || e->code)
+        return rc ? rc : e->code;
+    gnn_full_room_give(f, &w->out);
+    gnn_full_wire_give(f, w);
+    return 0;
 }
 
 /* The same of gradients that this rank's own partitions have made. */
@@ -264,6 +259,8 @@ static int add_gradients(struct gnn_full *f, const struct full_flow *x, uint32_t
         if (gnn_full_hand_gradients(f, &m, p->pushed[c % 2].data, q->into, e))
             return e->code;
     }
+    for (uint32_t i = 0; i < f->n; i++)
+        gnn_full_room_give(f, &f->part[i].pushed[c % 2]);
     return 0;
 }
 
@@ -274,7 +271,7 @@ static int make_gradients(struct gnn_full *f, const struct full_flow *x, uint32_
         struct full_part *p = &f->part[i];
         struct gnn_buf *b = &p->pushed[c % 2];
         const uint64_t n = (uint64_t)block_of(f, p, x->r, c)->n * x->d;
-        if ((c && f->o->fit(f->o, b, n, sizeof(float), "gradients for another part", e)) ||
+        if ((c && gnn_full_room_take(f, b, n * sizeof(float), e)) ||
             make(f, p, c, c ? b->data : p->into, arg, e))
             return e->code;
         if (!c)
@@ -306,6 +303,8 @@ int gnn_full_push(struct gnn_full *f, const struct full_flow *x, bool fetches, f
         if (!rc && c && c < f->k && ranks)
             rc = send_round(f, &f->grads[c % FULL_WIRES], x, c, true, e);
     }
+    if (!rc && fetches)
+        end_fetching(f, x);
     return rc;
 }
 

@@ -76,6 +76,89 @@ static int begin_moving(struct gnn_full *f, struct full_wire *w, struct gnn_err 
     return rc || f->passed[f->pass.train] ? rc : end_moving(f, w, e);
 }
 
+/* ---- room of messages ---- */
+
+/* The smallest that is large enough, or the largest. */
+static struct gnn_buf *find_idle(const struct gnn_full *f, uint64_t bytes)
+{
+    struct gnn_buf *b = f->idle.data, *best = NULL;
+    for (uint64_t i = 0; i < f->nidle; i++) {
+        const bool fits = best && best->cap >= bytes;
+        if (!best || (fits ? b[i].cap >= bytes && b[i].cap < best->cap : b[i].cap > best->cap))
+            best = &b[i];
+    }
+    return best;
+}
+
+static int take_idle(struct gnn_full *f, struct gnn_buf *b, uint64_t bytes, struct gnn_err *e)
+{
+    struct gnn_buf *idle = b->data && b->cap >= bytes ? NULL : find_idle(f, bytes);
+    if (idle && idle->cap > b->cap) {
+        const struct gnn_buf room = *idle;
+        if (b->data)
+            *idle = *b;
+        else
+            *idle = ((struct gnn_buf *)f->idle.data)[--f->nidle];
+        *b = room;
+    }
+    return gnn_buf_fit_exactly(b, bytes, 1, "messages", e);
+}
+
+static void give_idle(struct gnn_full *f, struct gnn_buf *b)
+{
+    struct gnn_err e = {0};
+    if (!b->data)
+        return;
+    if (gnn_buf_reserve(&f->idle, f->nidle + 1, sizeof *b, "messages", &e))
+        gnn_buf_release(b);
+    else
+        ((struct gnn_buf *)f->idle.data)[f->nidle++] = *b;
+    *b = (struct gnn_buf){0};
+}
+
+int gnn_full_room_take(struct gnn_full *f, struct gnn_buf *b, uint64_t bytes, struct gnn_err *e)
+{
+    return f->o->async ? gnn_full_wire_fit(f, b, bytes, e) : take_idle(f, b, bytes, e);
+}
+
+void gnn_full_room_give(struct gnn_full *f, struct gnn_buf *b)
+{
+    if (!f->o->async)
+        give_idle(f, b);
+}
+
+int gnn_full_wire_open(struct gnn_full *f, struct full_wire *w, struct gnn_err *e)
+{
+    for (uint32_t rank = 0; !f->device && rank < w->x.size; rank++)
+        if (w->expect[rank] && take_idle(f, &w->x.room[rank], w->expect[rank], e))
+            return e->code;
+    return 0;
+}
+
+/* A room stays with a rank that has sent nothing: it is of no size. */
+void gnn_full_wire_give(struct gnn_full *f, struct full_wire *w)
+{
+    for (uint32_t rank = 0; rank < w->x.size; rank++)
+        if (w->expect[rank])
+            give_idle(f, &w->x.room[rank]);
+}
+
+static int fit_exactly(const struct gnn_ops *o, struct gnn_buf *b, uint64_t n, size_t size,
+                       const char *what, struct gnn_err *e)
+{
+    (void)o;
+    return gnn_buf_fit_exactly(b, n, size, what, e);
+}
+
+void gnn_full_fit_exactly(struct gnn_full *f)
+{
+    if (f->o->async)
+        return;
+    f->turns = *f->o;
+    f->turns.fit = fit_exactly;
+    f->o = &f->turns;
+}
+
 /* ---- through the host's memory ---- */
 
 /* Copies the messages to the host; they are there when this returns. */
