@@ -17,6 +17,7 @@ static uint64_t eval_every = 1;
 static double boundary = 1;
 static int remote_rows, message_dtype;
 static uint64_t memory;
+static uint64_t before; /* bytes of the process when full batches are set up */
 
 const struct opt train_full_opts[] = {
     {.kind = OPT_GROUP, .help = "Full batches"},
@@ -187,6 +188,7 @@ struct gnn_full *train_full_open(const struct gnn_model *m, struct gnn_store *s,
     /* What is freed shall go back to the system at once, and not stay as room of malloc's. */
     if (!memory)
         mallopt(M_MMAP_THRESHOLD, 1 << 20);
+    before = gnn_mem_resident();
     struct gnn_full *f = gnn_full_new(m, s, &o, &e);
     if (!f)
         cli_fail(&e);
@@ -209,7 +211,40 @@ static void tell_memory(const struct gnn_swap_stats *x, uint64_t epochs)
                           x->waited, "direct", x->direct, "least_bytes", (json_int_t)x->least));
 }
 
-void train_full_tell(const struct gnn_full *f, struct gnn_comm *c, uint64_t epochs)
+/* The memory of the rank that has most beside what the formula gives for its partitions.
+ * Collective. Adds to event. */
+static void tell_size(struct gnn_full *f, struct gnn_comm *c, bool largest, json_t *event)
+{
+    enum { NUMBERS = sizeof(struct gnn_full_size) / sizeof(uint64_t) };
+    struct gnn_full_size s;
+    struct gnn_err e = {0};
+    if (!gnn_full_size(f, &s) || !largest)
+        s = (struct gnn_full_size){0};
+    if (!largest)
+        before = 0;
+    /* Of ranks that have equally much, the largest of each number. */
+    if (gnn_comm_all_reduce(c, &s, NUMBERS, GNN_REDUCE_MAX, &e) ||
+        gnn_comm_all_reduce(c, &before, 1, GNN_REDUCE_MAX, &e))
+        cli_fail(&e);
+    if (c->rank || !s.all)
+        return;
+    cli_note(
+        "memory of the largest rank by the formula of gnn-fullbatch(7): %.1f MB (edges %.1f, "
+        "features %.1f, rows %.1f, gradients %.1f, messages %.1f, parameters %.1f), and %.1f MB "
+        "that the program had before",
+        1e-6 * (double)s.all, 1e-6 * (double)s.edges, 1e-6 * (double)s.features,
+        1e-6 * (double)s.rows, 1e-6 * (double)s.gradients, 1e-6 * (double)s.messages,
+        1e-6 * (double)s.parameters, 1e-6 * (double)before);
+    json_object_update_new(event,
+                           json_pack("{s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I}", "formula_bytes",
+                                     (json_int_t)s.all, "edges_bytes", (json_int_t)s.edges,
+                                     "features_bytes", (json_int_t)s.features, "rows_bytes",
+                                     (json_int_t)s.rows, "gradients_bytes", (json_int_t)s.gradients,
+                                     "messages_bytes", (json_int_t)s.messages, "parameters_bytes",
+                                     (json_int_t)s.parameters, "before_bytes", (json_int_t)before));
+}
+
+void train_full_tell(struct gnn_full *f, struct gnn_comm *c, uint64_t epochs)
 {
     struct gnn_err e = {0};
     struct rusage used;
@@ -218,21 +253,30 @@ void train_full_tell(const struct gnn_full *f, struct gnn_comm *c, uint64_t epoc
     const struct gnn_full_stats s = gnn_full_stats(f);
     uint64_t sum[] = {s.fetched, s.pushed, s.evaluated};
     getrusage(RUSAGE_SELF, &used);
-    uint64_t peak = (uint64_t)used.ru_maxrss << 10;
+    const uint64_t own = (uint64_t)used.ru_maxrss << 10;
+    uint64_t peak = own;
     if (gnn_comm_all_reduce(c, sum, 3, GNN_REDUCE_U64, &e) ||
         gnn_comm_all_reduce(c, &peak, 1, GNN_REDUCE_MAX, &e))
         cli_fail(&e);
-    if (c->rank || !epochs)
-        return;
-    const double each = 1e-6 / (double)epochs;
-    cli_note("between partitions: %.1f MB of rows and %.1f MB of gradients a step, %.1f MB of rows "
-             "an epoch for evaluation; %smemory of a rank: at most %.1f MB%s",
-             (double)sum[0] * each, (double)sum[1] * each, (double)sum[2] * each,
-             gnn_full_options(f)->ops->async ? "host " : "", 1e-6 * (double)peak,
-             train_full_words());
-    if (memory)
+    json_t *event =
+        json_pack("{s:s, s:I, s:I, s:I, s:I}", "event", "full_batch", "fetched_bytes",
+                  (json_int_t)sum[0], "pushed_bytes", (json_int_t)sum[1], "evaluated_bytes",
+                  (json_int_t)sum[2], "memory_bytes", (json_int_t)peak);
+    const bool tells = !c->rank && epochs;
+    if (tells) {
+        const double each = 1e-6 / (double)epochs;
+        cli_note(
+            "between partitions: %.1f MB of rows and %.1f MB of gradients a step, %.1f MB of rows "
+            "an epoch for evaluation; %smemory of a rank: at most %.1f MB%s",
+            (double)sum[0] * each, (double)sum[1] * each, (double)sum[2] * each,
+            gnn_full_options(f)->ops->async ? "host " : "", 1e-6 * (double)peak,
+            train_full_words());
+    }
+    tell_size(f, c, own == peak, event);
+    if (tells && memory)
         tell_memory(&s.swap, epochs);
-    cli_metrics(json_pack("{s:s, s:I, s:I, s:I, s:I}", "event", "full_batch", "fetched_bytes",
-                          (json_int_t)sum[0], "pushed_bytes", (json_int_t)sum[1], "evaluated_bytes",
-                          (json_int_t)sum[2], "memory_bytes", (json_int_t)peak));
+    if (tells)
+        cli_metrics(event);
+    else
+        json_decref(event);
 }

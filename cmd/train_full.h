@@ -27,7 +27,7 @@ struct gnn_full *train_full_open(const struct gnn_model *m, struct gnn_store *s,
                                  const char *output);
 
 /* At the end, on all ranks: tells what went between partitions in `epochs` epochs, which rank 0
- * knows, and how much memory the largest rank took. Nothing without --full-batch. */
-void train_full_tell(const struct gnn_full *f, struct gnn_comm *c, uint64_t epochs);
+ * knows, how much memory the largest rank took, and of what. Nothing without --full-batch. */
+void train_full_tell(struct gnn_full *f, struct gnn_comm *c, uint64_t epochs);
 
 #endif

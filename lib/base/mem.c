@@ -12,6 +12,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
+#include <unistd.h>
 
 /* A block from 4 MiB on is aligned to huge pages and asks for them: random reads of features and of
  * the maps of node ids miss the TLB otherwise. */
@@ -187,6 +188,17 @@ int gnn_grow(void *array, uint64_t n, size_t size, const char *what, struct gnn_
     gnn_free(old);
     memcpy(array, &p, sizeof p);
     return 0;
+}
+
+uint64_t gnn_mem_resident(void)
+{
+    unsigned long long pages = 0, resident = 0;
+    FILE *f = fopen("/proc/self/statm", "re");
+    if (f && fscanf(f, "%llu %llu", &pages, &resident) != 2)
+        resident = 0;
+    if (f)
+        fclose(f);
+    return resident * (uint64_t)sysconf(_SC_PAGESIZE);
 }
 
 uint64_t gnn_mem_peak(void)

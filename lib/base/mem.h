@@ -65,6 +65,8 @@ int gnn_grow(void *array, uint64_t n, size_t size, const char *what,
  * so many bytes could be had now, of which nothing is kept. */
 bool gnn_mem_limited(void);
 bool gnn_mem_room(uint64_t bytes);
+/* Resident size of this process, in bytes; 0: unknown. */
+uint64_t gnn_mem_resident(void);
 /* Highest resident size of this process so far, in bytes. */
 uint64_t gnn_mem_peak(void);
 

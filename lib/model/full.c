@@ -84,6 +84,7 @@ static struct gnn_full *make_full(const struct gnn_model *m, struct gnn_store *s
         return NULL;
     }
     gnn_full_needed_free(f);
+    gnn_store_forget_all(s);               /* its edges are not read again */
     f->stats = (struct gnn_full_stats){0}; /* factors have been fetched */
     return f;
 }

@@ -85,6 +85,15 @@ int gnn_full_backward(struct gnn_full *f, const float *params, struct gnn_err *e
 float *gnn_full_grad(const struct gnn_full *f);
 const struct gnn_full_opts *gnn_full_options(const struct gnn_full *f);
 struct gnn_full_stats gnn_full_stats(const struct gnn_full *f);
+/* What this rank's partitions take, computed from the sizes of the graph and the model after a step
+ * (gnn-fullbatch(7), MEMORY), in bytes: edges; features; rows that are kept; gradients of rows, at
+ * most; messages between partitions; parameters, moments and gradients; all. Not what the program
+ * takes, nor scratch memory. false: there has been no step, or the formula is for other options:
+ * operations of the host, exact training on all rows, without a limit of memory. */
+struct gnn_full_size {
+    uint64_t edges, features, rows, gradients, messages, parameters, all;
+};
+bool gnn_full_size(struct gnn_full *f, struct gnn_full_size *s);
 /* Of how many rows, and with needed_only of how many of them, a step makes the results of layer
  * `level`, from 1 on; 0: uses the features. */
 uint64_t gnn_full_level_rows(const struct gnn_full *f, uint32_t level, uint64_t *all);

@@ -84,7 +84,8 @@ struct full_part {
     float *into;                       /* or to which gradients are added, */
     const float *view;                 /* and the rows that it has fetched in this round */
     struct gnn_buf fetched, pushed[2]; /* from a part of this rank; gradients for another part */
-    struct gnn_buf dmessages;
+    struct gnn_buf dmessages; /* gradients of messages: a spare one, or `lent` by the norm's rows */
+    bool lent;
     struct gnn_buf *mail, *back_mail; /* of partitions that take turns: [nconvs][k] by round,
                                          rows for this one; [k] its gradients for others */
     struct gnn_buf *spare;            /* [FULL_SPARE] gradients of rows that are needed no more */

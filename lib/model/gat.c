@@ -248,6 +248,13 @@ static int own_back(struct gnn_conv_run *c, const float *dy, float *g, struct gn
                          gnn_heads_folded(c, GNN_HEADS_OF_DST), 1, g, NULL, e);
 }
 
+static void count_floats(const struct gnn_conv_run *c, struct gnn_conv_floats *n)
+{
+    const struct gnn_heads h = gnn_heads_of_run(c);
+    n->dst = h.d + GNN_HEADS_EACH * (uint64_t)h.n;
+    n->src = h.n;
+}
+
 static uint32_t recognise_layer(struct gnn_model_config *c, const struct gnn_tensor *const *t)
 {
     return t[LIN_SRC] ? gnn_heads_recognise(c, t[ATT_SRC], t[BIAS]) : 0;
@@ -285,4 +292,5 @@ const struct gnn_layer gnn_layer_gat = {
     .gather = gather_rows,
     .spread = spread_rows,
     .send_back = send_back,
+    .floats = count_floats,
 };

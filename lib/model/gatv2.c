@@ -286,6 +286,15 @@ static int own_back(struct gnn_conv_run *c, const float *dy, float *g, struct gn
                 : e->code;
 }
 
+static void count_floats(const struct gnn_conv_run *c, struct gnn_conv_floats *n)
+{
+    const struct gnn_heads h = gnn_heads_of_run(c);
+    n->dst = h.d + GNN_HEADS_EACH * (uint64_t)h.n;
+    n->dst += projects_once(c) ? 0 : h.d;
+    n->dst += h.mean && c->inputs ? h.d : 0; /* target_grads */
+    n->src = h.n;
+}
+
 /* Weights that are twice the same are taken for shared ones, and so is lin_l alone: safetensors'
  * save_model leaves out a tensor whose memory is another one's. */
 static uint32_t recognise_layer(struct gnn_model_config *c, const struct gnn_tensor *const *t)
@@ -326,6 +335,7 @@ const struct gnn_layer gnn_layer_gatv2 = {
     .gather = gather_rows,
     .spread = spread_rows,
     .send_back = send_back,
+    .floats = count_floats,
     .rows = make_rows,
     .rows_back = gnn_heads_rows_back,
     .sources_back = sources_back,

@@ -193,6 +193,13 @@ int gnn_gin_all_sums_back(struct gnn_conv_run *c, const float *dy, struct gnn_er
     return trains_eps(c) ? eps_back(c, e) : 0;
 }
 
+/* What enters the MLP, hidden rows and their gradients, and those rows normalised. */
+void gnn_gin_floats(const struct gnn_conv_run *c, struct gnn_conv_floats *n)
+{
+    const struct gnn_model_config *m = &c->s->m->c;
+    n->dst = c->ds + 2 * (uint64_t)c->w + (has_norm(m) ? c->w : 0) + m->layer_norm;
+}
+
 int gnn_gin_own_back(struct gnn_conv_run *c, const float *dy, float *g, struct gnn_err *e)
 {
     (void)dy;
@@ -267,4 +274,5 @@ const struct gnn_layer gnn_layer_gin = {
     .hidden_at = gnn_gin_hidden_at,
     .sums_back = gnn_gin_all_sums_back,
     .spread = spread_sums,
+    .floats = gnn_gin_floats,
 };

@@ -25,6 +25,7 @@ int gnn_gin_sums_back(struct gnn_conv_run *c, struct gnn_err *e) GNN_MUST_USE;
 /* After gnn_activation_back_open of c->inside; and what full batches need beside this. */
 int gnn_gin_all_sums_back(struct gnn_conv_run *c, const float *dy, struct gnn_err *e) GNN_MUST_USE;
 int gnn_gin_hidden(struct gnn_conv_run *c, struct gnn_err *e) GNN_MUST_USE;
+void gnn_gin_floats(const struct gnn_conv_run *c, struct gnn_conv_floats *n);
 void gnn_gin_hidden_at(const struct gnn_conv_run *c, float **h, float **dh);
 int gnn_gin_own_back(struct gnn_conv_run *c, const float *dy, float *g,
                      struct gnn_err *e) GNN_MUST_USE;

@@ -173,4 +173,5 @@ const struct gnn_layer gnn_layer_gine = {
     .hidden_at = gnn_gin_hidden_at,
     .sums_back = gnn_gin_all_sums_back,
     .spread = spread_sums,
+    .floats = gnn_gin_floats,
 };

@@ -436,6 +436,13 @@ static int relation_own_back(struct gnn_conv_run *c, const float *dy, float *g, 
     return e->code;
 }
 
+/* Keys and values apart; sums, queries and their gradients with the lead. */
+static void count_floats(const struct gnn_conv_run *c, struct gnn_conv_floats *n)
+{
+    n->src = 2 * (uint64_t)c->w;
+    n->dst = c->begins ? 3 * (uint64_t)c->w + TERM_COUNT * heads_of_run(c).n : 0;
+}
+
 /* ---- third stage ---- */
 
 enum { OUT, OUT_BIAS };
@@ -563,6 +570,11 @@ static int skip_own_back(struct gnn_conv_run *c, const float *dy, float *g, stru
     return e->code;
 }
 
+static void count_out_floats(const struct gnn_conv_run *c, struct gnn_conv_floats *n)
+{
+    n->dst = (uint64_t)c->dd + c->w;
+}
+
 static const struct gnn_layer out_table = {
     .name = "hgt.out",
     .module = "HeteroDictLinear",
@@ -576,6 +588,7 @@ static const struct gnn_layer out_table = {
     .rows = out_rows,
     .rows_back = out_rows_back,
     .own_back = out_own_back,
+    .floats = count_out_floats,
 };
 
 static const struct gnn_layer skip_table = {
@@ -630,6 +643,7 @@ const struct gnn_layer gnn_layer_hgt = {
     .sums_back = sums_back,
     .spread = spread_rows,
     .send_back = send_back,
+    .floats = count_floats,
     .open = open_relation,
     .rows = relation_rows,
     .rows_back = relation_rows_back,

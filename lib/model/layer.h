@@ -85,6 +85,12 @@ struct gnn_conv_run {
     struct gnn_activation inside;
 };
 
+/* Floats that a convolution keeps in full batches, besides messages: of each destination, and of
+ * each source that is there at a time. */
+struct gnn_conv_floats {
+    uint64_t dst, src;
+};
+
 /* A number, a flag or one of some words that a user chooses for all layers of a model: an option of
  * gnn-train, a member of the model's description and config.option[] come from it. Options of the
  * same name in several layers are equal in all but `help`, of which the first counts. */
@@ -200,13 +206,16 @@ struct gnn_layer {
      * was gathered, and of the parameters that made hidden rows of it. spread: then, for one
      * partition after the other: g becomes the gradient of its rows, or it is added to g.
      * send_back: when the gradient of the partition's own messages, dm, is complete: that of the
-     * sources which they were made of, as in sources_back. dm is overwritten. */
+     * sources which they were made of, as in sources_back. dm is overwritten. floats, or NULL: sets
+     * what the layer keeps from the forward to the backward pass; NULL: the sums that `rows` works
+     * on, as wide as messages or sources. */
     int (*gather)(struct gnn_conv_run *c, bool first, struct gnn_err *e);
     int (*hidden)(struct gnn_conv_run *c, struct gnn_err *e);
     void (*hidden_at)(const struct gnn_conv_run *c, float **h, float **dh);
     int (*sums_back)(struct gnn_conv_run *c, const float *dy, struct gnn_err *e);
     int (*spread)(struct gnn_conv_run *c, const float *dy, float *g, bool acc, struct gnn_err *e);
     int (*send_back)(struct gnn_conv_run *c, float *dm, float *g, bool acc, struct gnn_err *e);
+    void (*floats)(const struct gnn_conv_run *c, struct gnn_conv_floats *n);
 };
 
 #define GNN_LAYER_DECLARE(name, what) extern const struct gnn_layer gnn_layer_##name;

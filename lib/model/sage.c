@@ -275,6 +275,13 @@ static int more_own_back(struct gnn_conv_run *c, const float *dy, float *g, stru
     return own_back(c, result_grad(c, dy), g, e);
 }
 
+static void count_floats(const struct gnn_conv_run *c, struct gnn_conv_floats *n)
+{
+    n->dst = c->message ? c->message : c->ds;
+    n->dst += takes_max(c) ? c->ds : 0;
+    n->dst += is_chosen(c, NORMALIZE) ? 2 * (uint64_t)c->w + 1 : 0;
+}
+
 static const struct gnn_layer *choose_table(const struct gnn_model_config *c);
 
 /* What all tables have. */
@@ -298,6 +305,7 @@ static const struct gnn_layer *choose_table(const struct gnn_model_config *c);
             .messages = message_width, .keeps = true, .send = send_rows, .rows = make,             \
             .rows_back = back, .sources_back = more_sources_back, .own_back = more_own_back,       \
             .gather = more_gather, .spread = more_spread, .send_back = more_send_back,             \
+            .floats = count_floats,                                                                \
     }
 
 const struct gnn_layer gnn_layer_sage = PLAIN_TABLE(GNN_ADJ_MEAN);
