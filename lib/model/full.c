@@ -219,9 +219,9 @@ static int take_outputs(struct gnn_full *f, uint32_t n, struct gnn_err *e)
     if (o->fit(o, &f->out, (uint64_t)n * w, sizeof(float), "outputs", e))
         return e->code;
     o->zero(o, f->out.data, (uint64_t)n * w * sizeof(float));
-    const struct full_want want = {
-        .stage = f->m->nstages - 1, .type = f->m->c.target, .read = FULL_GRAD};
-    return gnn_full_each(f, &want, take_of_part, NULL, e);
+    const struct full_turn take = {
+        take_of_part, {.stage = f->m->nstages - 1, .type = f->m->c.target, .read = FULL_GRAD}};
+    return gnn_full_each(f, &take, NULL, e);
 }
 
 int gnn_full_forward(struct gnn_full *f, const float *params, const struct gnn_batch *b,
@@ -290,10 +290,10 @@ static int put_of_part(struct gnn_full *f, struct full_part *p, void *arg, struc
 
 int gnn_full_backward(struct gnn_full *f, const float *params, struct gnn_err *e)
 {
-    const struct full_want w = {
-        .stage = f->m->nstages - 1, .type = f->m->c.target, .change = FULL_GRAD};
+    const struct full_turn put = {
+        put_of_part, {.stage = f->m->nstages - 1, .type = f->m->c.target, .change = FULL_GRAD}};
     f->pass.p = params;
-    int rc = gnn_full_each(f, &w, put_of_part, NULL, e);
+    int rc = gnn_full_each(f, &put, NULL, e);
     if (!rc)
         rc = gnn_full_run_backward(f, e);
     f->passed[1] = true;

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The backward pass over all partitions: step by step as the forward pass, the last stage first.
- * Each partition has its own gradients of the parameters; they are added up at the end. */
+ * Each partition has its own gradients of the parameters; they are added up at the end. Of a
+ * convolution, partitions that take turns do all up to the rounds in the turn of these, and all
+ * that follows when gradients have come from all partitions. */
 #include <string.h>
 
 #include "lib/model/full_impl.h"
@@ -9,7 +11,9 @@
 struct back_args {
     const struct gnn_conv *conv;
     uint32_t stage, type;
-    uint64_t waits; /* columns whose sums are awaited; 0: none */
+    uint64_t waits;  /* columns whose sums are awaited; 0: none */
+    bool lacks_rows; /* rows_back, of the stage, is still to be done, */
+    bool lacks_sums; /* and sums_back, of the convolution */
 };
 
 static bool is_top(const struct gnn_full *f, const struct back_args *x)
@@ -55,21 +59,38 @@ static int rows_back(struct gnn_full *f, struct full_part *p, void *arg, struct 
     return gnn_net_rows_back(&p->net, x->stage, x->type, grad_of(f, p, x), e);
 }
 
-static int stage_rows_back(struct gnn_full *f, struct back_args *x, struct gnn_err *e)
+static struct full_turn turn_of_rows(const struct back_args *x)
 {
-    const struct full_want sums = {.stage = x->stage,
-                                   .type = x->type,
-                                   .read = FULL_STAGE,
-                                   .change = FULL_GRAD},
-                           rows = {.stage = x->stage,
-                                   .type = x->type,
-                                   .read = FULL_STAGE | FULL_FROM | FULL_FACTORS | FULL_SENT,
-                                   .change = FULL_GRAD | FULL_RUN | FULL_SUMS};
+    return (struct full_turn){rows_back,
+                              {.stage = x->stage,
+                               .type = x->type,
+                               .read = FULL_STAGE | FULL_OWN | FULL_FACTORS,
+                               .change = FULL_GRAD | FULL_RUN | FULL_SUMS}};
+}
+
+/* Without batch norm, only scratch is made. */
+static int open_stage(struct gnn_full *f, struct back_args *x, struct gnn_err *e)
+{
+    const struct gnn_activation *a = &net_act(&f->part[0].net, x->stage, x->type)->after;
+    const bool waits = gnn_activation_waits(&f->part[0].net.pass, a);
+    const struct full_turn sums = {sum_gradients,
+                                   {.stage = x->stage,
+                                    .type = x->type,
+                                    .read = waits ? FULL_STAGE : 0,
+                                    .change = waits ? FULL_GRAD : 0}};
     x->waits = 0;
-    int rc = gnn_full_each(f, &sums, sum_gradients, x, e);
-    if (!rc && x->waits)
-        rc = gnn_full_sum_numbers(f, 2 * x->waits + 1, e);
-    return rc ? rc : gnn_full_each(f, &rows, rows_back, x, e);
+    x->lacks_rows = true;
+    const int rc = gnn_full_each(f, &sums, x, e);
+    return rc || !x->waits ? rc : gnn_full_sum_numbers(f, 2 * x->waits + 1, e);
+}
+
+/* Where rows_back cannot be part of a turn with rounds. */
+static int close_rows(struct gnn_full *f, struct back_args *x, struct gnn_err *e)
+{
+    const struct full_turn rows = turn_of_rows(x);
+    const bool lacks = x->lacks_rows;
+    x->lacks_rows = false;
+    return lacks ? gnn_full_each(f, &rows, x, e) : 0;
 }
 
 static int spread_view(struct gnn_full *f, struct full_part *p, uint32_t c, float *to, void *arg,
@@ -166,11 +187,6 @@ static int open_into(struct gnn_full *f, struct full_part *p, const struct gnn_c
     return 0;
 }
 
-static int open_all(struct gnn_full *f, struct full_part *p, void *arg, struct gnn_err *e)
-{
-    return open_into(f, p, ((struct back_args *)arg)->conv, e);
-}
-
 /* When these are complete: the gradients of the sources. */
 static int send_back(struct gnn_full *f, struct full_part *p, void *arg, struct gnn_err *e)
 {
@@ -219,19 +235,60 @@ static int sums_back(struct gnn_full *f, struct full_part *p, void *arg, struct 
     return c->layer->sums_back(c, grad_of(f, p, x), e);
 }
 
-static int run_sums_back(struct gnn_full *f, struct back_args *x, struct gnn_err *e)
+static struct full_turn turn_of_sums(const struct back_args *x)
 {
-    const struct full_want hidden = {x->conv, x->stage, x->type, .read = FULL_SUMS,
-                                     .change = FULL_RUN},
-                           sums = {x->conv, x->stage, x->type,
-                                   .read = FULL_FROM | FULL_STAGE | FULL_GRAD | FULL_FACTORS |
-                                           FULL_SENT,
-                                   .change = FULL_RUN | FULL_SUMS};
-    x->waits = 0;
-    int rc = x->conv->layer->hidden ? gnn_full_each(f, &hidden, sum_hidden, x, e) : 0;
-    if (!rc && x->waits)
-        rc = gnn_full_sum_numbers(f, 2 * x->waits + 1, e);
-    return rc ? rc : gnn_full_each(f, &sums, sums_back, x, e);
+    return (struct full_turn){sums_back,
+                              {x->conv, x->stage, x->type, .read = FULL_FROM | FULL_GRAD,
+                               .change = FULL_RUN | FULL_SUMS}};
+}
+
+static int run_hidden_back(struct gnn_full *f, struct back_args *x, struct gnn_err *e)
+{
+    const struct full_turn hidden = {
+        sum_hidden, {x->conv, x->stage, x->type, .read = FULL_SUMS, .change = FULL_RUN}};
+    const int rc = gnn_full_each(f, &hidden, x, e);
+    return rc || !x->waits ? rc : gnn_full_sum_numbers(f, 2 * x->waits + 1, e);
+}
+
+static int close_sums(struct gnn_full *f, struct back_args *x, struct gnn_err *e)
+{
+    const struct full_turn sums = turn_of_sums(x);
+    const bool lacks = x->lacks_sums;
+    x->lacks_sums = false;
+    return lacks ? gnn_full_each(f, &sums, x, e) : 0;
+}
+
+/* Before the rounds of a convolution. */
+static int begin_edges(struct gnn_full *f, struct full_part *p, void *arg, struct gnn_err *e)
+{
+    const struct back_args *x = arg;
+    const struct gnn_conv_run *c = net_run(&p->net, x->conv);
+    if ((x->lacks_rows && rows_back(f, p, arg, e)) || (x->lacks_sums && sums_back(f, p, arg, e)))
+        return e->code;
+    return c->inputs || c->message ? open_into(f, p, x->conv, e) : 0;
+}
+
+/* When all gradients have come. */
+static int end_edges(struct gnn_full *f, struct full_part *p, void *arg, struct gnn_err *e)
+{
+    const struct back_args *x = arg;
+    return send_back(f, p, arg, e) ? e->code
+                                   : gnn_net_own_back(&p->net, x->conv, grad_of(f, p, x), e);
+}
+
+static struct full_turn turn_of_begin(const struct back_args *x)
+{
+    const struct full_want rows = turn_of_rows(x).want, sums = turn_of_sums(x).want;
+    struct full_turn t = {begin_edges, {x->lacks_rows ? NULL : x->conv, x->stage, x->type, 0, 0}};
+    if (x->lacks_rows) {
+        t.want.read |= rows.read;
+        t.want.change |= rows.change;
+    }
+    if (x->lacks_sums) {
+        t.want.read |= sums.read;
+        t.want.change |= sums.change;
+    }
+    return t;
 }
 
 /* Along the edges of a convolution, from the destinations to the sources. */
@@ -239,53 +296,50 @@ static int edges_back(struct gnn_full *f, struct back_args *x, struct gnn_err *e
 {
     const struct gnn_conv *v = x->conv;
     const struct gnn_conv_run *c = net_run(&f->part[0].net, v);
-    int rc = c->layer->sums_back ? run_sums_back(f, x, e) : 0;
-    if (rc || (!c->inputs && !c->message && !c->layer->fetches))
-        return rc;
-    const bool wanted = c->inputs || c->message;
-    const unsigned into = !wanted ? 0 : c->message ? FULL_MESSAGES : FULL_FROM_GRAD;
-    const struct full_flow flow = {.r = v->rel,
-                                   .d = c->message ? c->message : c->ds,
-                                   .conv = v,
-                                   .of = v,
-                                   .table = FULL_TABLE,
-                                   .read = FULL_TABLE | FULL_FROM | FULL_GRAD | FULL_EDGES |
-                                           FULL_BACK | FULL_SUMS | FULL_SENT,
-                                   .change = FULL_RUN | into,
-                                   .keep = gnn_full_keeps(f, v),
-                                   .kept = gnn_full_keeps(f, v)};
-    const struct full_want open = {v, .change = into},
-                           send = {v, x->stage, x->type,
-                                   .read =
-                                       FULL_FROM | FULL_FACTORS | FULL_RUN | FULL_SUMS | FULL_SENT,
-                                   .change = FULL_FROM_GRAD | into};
+    const bool fetches = c->layer->fetches, wanted = c->inputs || c->message;
+    const unsigned into = !wanted      ? 0
+                          : c->message ? FULL_MESSAGES
+                                       : FULL_FROM_GRAD,
+                   own = c->inputs && c->layer->own ? FULL_GRAD | FULL_SUMS : 0;
+    const struct full_flow flow = {
+        .r = v->rel,
+        .d = c->message ? c->message : c->ds,
+        .conv = v,
+        .of = v,
+        .table = FULL_TABLE,
+        .read = FULL_GRAD | FULL_SUMS | FULL_EDGES | FULL_BACK |
+                (fetches ? FULL_TABLE | FULL_FROM | FULL_SENT : 0),
+        .change = FULL_RUN | into,
+        .keep = gnn_full_keeps(f, v),
+        .kept = gnn_full_keeps(f, v),
+        .first = turn_of_begin(x),
+        .last = {end_edges,
+                 {v, x->stage, x->type,
+                  .read = FULL_FROM | FULL_FACTORS | FULL_SENT | FULL_RUN | own,
+                  .change = FULL_FROM_GRAD | into}}};
     for (uint32_t i = 0; i < f->n; i++) {
-        struct gnn_conv_run *own = net_run(&f->part[i].net, v);
-        own->x = *net_made(&f->part[i].net, v->from, v->src);
-        f->part[i].table = gnn_full_own_rows(own);
+        struct gnn_conv_run *run = net_run(&f->part[i].net, v);
+        run->x = *net_made(&f->part[i].net, v->from, v->src);
+        f->part[i].table = gnn_full_own_rows(run);
     }
-    if (wanted)
-        rc = gnn_full_each(f, &open, open_all, x, e);
-    if (!rc)
-        rc = wanted ? gnn_full_push(f, &flow, c->layer->fetches, spread_view, x, e)
-                    : gnn_full_fetch(f, &flow, spread_nothing, x, e);
-    return rc ? rc : gnn_full_each(f, &send, send_back, x, e);
-}
-
-static int own_back(struct gnn_full *f, struct full_part *p, void *arg, struct gnn_err *e)
-{
-    const struct back_args *x = arg;
-    return gnn_net_own_back(&p->net, x->conv, grad_of(f, p, x), e);
+    const int rc = wanted ? gnn_full_push(f, &flow, fetches, spread_view, x, e)
+                          : gnn_full_fetch(f, &flow, spread_nothing, x, e);
+    x->lacks_rows = x->lacks_sums = false;
+    return rc;
 }
 
 static int relation_back(struct gnn_full *f, struct back_args *x, struct gnn_err *e)
 {
-    const struct full_want own = {x->conv, x->stage, x->type,
-                                  .read = FULL_GRAD | FULL_FROM | FULL_STAGE | FULL_FACTORS |
-                                          FULL_RUN | FULL_SUMS | FULL_SENT,
-                                  .change = FULL_FROM_GRAD};
-    const int rc = edges_back(f, x, e);
-    return rc ? rc : gnn_full_each(f, &own, own_back, x, e);
+    const struct gnn_conv_run *c = net_run(&f->part[0].net, x->conv);
+    const bool edges = c->inputs || c->message || c->layer->fetches;
+    x->waits = 0;
+    x->lacks_sums = c->layer->sums_back;
+    /* The gradients of hidden rows are summed over all partitions first. */
+    if ((!edges || c->layer->hidden) && close_rows(f, x, e))
+        return e->code;
+    if (c->layer->hidden && run_hidden_back(f, x, e))
+        return e->code;
+    return edges ? edges_back(f, x, e) : close_sums(f, x, e);
 }
 
 /* Convolutions without edges, of one partition after the other: those of a stage may hand on what
@@ -301,6 +355,16 @@ static int dense_back(struct gnn_full *f, struct full_part *p, void *arg, struct
     return e->code;
 }
 
+static bool has_dense(const struct gnn_full *f, const struct back_args *x)
+{
+    for (uint32_t k = 0; k < f->m->stage[x->stage].nconvs; k++) {
+        const struct gnn_conv *v = gnn_model_into(f->m, x->stage, k, x->type);
+        if (v && v->rel == GNN_ROWS)
+            return true;
+    }
+    return false;
+}
+
 /* Stage x->stage, as far as it makes rows of type x->type. */
 static int type_back(struct gnn_full *f, struct back_args *x, struct gnn_err *e)
 {
@@ -308,19 +372,22 @@ static int type_back(struct gnn_full *f, struct back_args *x, struct gnn_err *e)
     const bool reached = is_top(f, x) || net_act(&f->part[0].net, x->stage, x->type)->has_grad;
     if (!gnn_model_live(m, x->stage, x->type) || !reached)
         return 0;
-    int rc = stage_rows_back(f, x, e);
+    int rc = open_stage(f, x, e);
     /* As in lib/model/backward.c, those without edges last. */
     for (uint32_t i = 0; !rc && i < m->stage[x->stage].nconvs; i++) {
         x->conv = gnn_model_into(m, x->stage, i, x->type);
         if (x->conv && x->conv->rel != GNN_ROWS)
             rc = relation_back(f, x, e);
     }
-    const struct full_want dense = {.stage = x->stage,
-                                    .type = x->type,
-                                    .read = FULL_GRAD | FULL_FROM | FULL_STAGE | FULL_RUN |
-                                            FULL_SUMS | FULL_SENT,
-                                    .change = FULL_FROM_GRAD};
-    return rc ? rc : gnn_full_each(f, &dense, dense_back, x, e);
+    if (!rc)
+        rc = close_rows(f, x, e);
+    const struct full_turn dense = {
+        dense_back,
+        {.stage = x->stage,
+         .type = x->type,
+         .read = FULL_GRAD | FULL_FROM | FULL_STAGE | FULL_RUN | FULL_SUMS | FULL_SENT,
+         .change = FULL_FROM_GRAD}};
+    return rc || !has_dense(f, x) ? rc : gnn_full_each(f, &dense, x, e);
 }
 
 /* The gradients of a stage's rows are needed no more: those of an earlier stage take their place.

@@ -583,24 +583,25 @@ int gnn_full_blocks_make(struct gnn_full *f, struct gnn_err *e)
 {
     const bool degrees = norm_of(f) == GNN_ADJ_SYMMETRIC;
     for (uint32_t r = 0; r < f->m->c.netypes; r++) {
-        const struct full_want w = {conv_of(f, r), .change = FULL_EDGES};
-        if (!w.conv)
+        const struct full_turn make = {make_part, {conv_of(f, r), .change = FULL_EDGES}};
+        if (!make.want.conv)
             continue;
         if (degrees && take_degrees(f, r, e))
             return e->code;
-        const int rc = gnn_full_each(f, &w, make_part, &r, e);
+        const int rc = gnn_full_each(f, &make, &r, e);
         if (rc)
             return rc;
     }
     int rc = ask_for_rows(f, e);
     for (uint32_t r = 0; !rc && r < f->m->c.netypes; r++) {
-        const struct full_want w = {conv_of(f, r), .change = FULL_EDGES | FULL_BACK};
-        if (!w.conv)
+        const struct full_turn close = {close_blocks,
+                                        {conv_of(f, r), .change = FULL_EDGES | FULL_BACK}};
+        if (!close.want.conv)
             continue;
         if (degrees)
-            rc = fetch_factors(f, r, w.conv, e);
+            rc = fetch_factors(f, r, close.want.conv, e);
         if (!rc)
-            rc = gnn_full_each(f, &w, close_blocks, &r, e);
+            rc = gnn_full_each(f, &close, &r, e);
     }
     return !rc && f->levels
                ? gnn_comm_all_reduce(f->comm, f->level_edges, (uint64_t)f->levels * f->m->c.netypes,

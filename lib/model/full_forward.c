@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The forward pass over all parts. All parts do a step of a stage before the next step begins:
  * messages, rounds, rows, and with batch norm, whose statistics are those of all parts, the rest.
- */
+ * Parts that take turns make messages and pack them in one turn, and rounds and rows in another. */
 #include <string.h>
 
 #include "lib/model/full_impl.h"
@@ -10,7 +10,9 @@ struct stage_args {
     const struct gnn_conv *conv;
     uint32_t stage, type;
     const struct gnn_net_mode *mode;
-    uint64_t waits; /* columns whose statistics are awaited; 0: none */
+    uint64_t waits;  /* columns whose statistics are awaited; 0: none */
+    bool makes_rows; /* after the rounds of `conv` nothing is lacking to make the stage's rows */
+    bool made;       /* that has been done */
 };
 
 static struct gnn_net_act *act_of(struct full_part *p, const struct stage_args *x)
@@ -46,9 +48,9 @@ static void choose_messages(const struct gnn_full *f, struct gnn_conv_run *c)
     c->adj = keep;
 }
 
-static int open_conv(struct gnn_full *f, struct full_part *p, void *arg, struct gnn_err *e)
+/* Before a convolution is opened. */
+static void init_conv(struct gnn_full *f, struct full_part *p, const struct gnn_conv *v)
 {
-    const struct gnn_conv *v = ((struct stage_args *)arg)->conv;
     struct gnn_conv_run *c = net_run(&p->net, v);
     gnn_conv_run_init(c, &p->net.pass, v);
     c->lead = net_run(&p->net, gnn_conv_lead(f->m, v));
@@ -57,10 +59,16 @@ static int open_conv(struct gnn_full *f, struct full_part *p, void *arg, struct 
     c->adj.edges = 0;
     c->message = 0;
     c->gathered = v->rel != GNN_ROWS;
-    if (c->gathered) {
+    if (c->gathered)
         choose_messages(f, c);
-        gnn_full_view(p, c, p->at, NULL);
-    }
+}
+
+static int open_conv(struct gnn_full *f, struct full_part *p, void *arg, struct gnn_err *e)
+{
+    const struct gnn_conv *v = ((struct stage_args *)arg)->conv;
+    struct gnn_conv_run *c = net_run(&p->net, v);
+    (void)f;
+    gnn_full_view(p, c, p->at, NULL);
     if (gnn_net_open_conv(&p->net, v, e))
         return e->code;
     p->table = gnn_full_own_rows(c);
@@ -106,15 +114,16 @@ static int finish_hidden(struct gnn_full *f, struct full_part *p, void *arg, str
 
 static int run_hidden(struct gnn_full *f, struct stage_args *x, struct gnn_err *e)
 {
-    const struct full_want make = {x->conv, .read = FULL_FROM | FULL_SENT,
-                                   .change = FULL_RUN | FULL_SUMS},
-                           finish = {x->conv, .change = FULL_RUN | FULL_SUMS};
+    const struct full_turn make = {make_hidden,
+                                   {x->conv, .read = FULL_FROM | FULL_SENT,
+                                    .change = FULL_RUN | FULL_SUMS}},
+                           finish = {finish_hidden, {x->conv, .change = FULL_RUN}};
     x->waits = 0;
-    int rc = gnn_full_each(f, &make, make_hidden, x, e);
+    int rc = gnn_full_each(f, &make, x, e);
     if (rc || !x->waits)
         return rc;
     rc = gnn_full_sum_numbers(f, 2 * x->waits + 1, e);
-    return rc ? rc : gnn_full_each(f, &finish, finish_hidden, x, e);
+    return rc ? rc : gnn_full_each(f, &finish, x, e);
 }
 
 /* Whether a convolution that aggregates features finds what it gathered before. With dropout they
@@ -127,36 +136,6 @@ static bool has_gathered(struct gnn_full *f, const struct gnn_conv_run *c,
     *has = c->layer->fixed && !c->message && c->conv->from == 0 &&
            !(mode->train && (mode->dropout_input > 0 || f->keep32));
     return *has && had;
-}
-
-/* The neighbours' part of a convolution. */
-static int gather_conv(struct gnn_full *f, struct stage_args *x, struct gnn_err *e)
-{
-    const struct gnn_conv *v = x->conv;
-    const struct full_want open = {v, .read = FULL_FROM | FULL_FACTORS,
-                                   .change = FULL_RUN | FULL_SUMS | FULL_SENT};
-    int rc = gnn_full_each(f, &open, open_conv, x, e);
-    if (rc || v->rel == GNN_ROWS)
-        return rc;
-    const struct gnn_conv_run *c = net_run(&f->part[0].net, v);
-    if (has_gathered(f, c, x->mode))
-        return 0;
-    const struct full_flow flow = {.r = v->rel,
-                                   .d = c->message ? c->message : c->ds,
-                                   .conv = v,
-                                   .of = v,
-                                   .table = FULL_TABLE,
-                                   .read = FULL_TABLE | FULL_EDGES | FULL_SENT,
-                                   .change = FULL_RUN | FULL_SUMS,
-                                   .keep = gnn_full_keeps(f, v) && x->mode->train,
-                                   .once = f->fixed[v - f->m->conv]};
-    rc = gnn_full_fetch(f, &flow, gather_view, x, e);
-    for (uint32_t i = 0; !rc && i < f->n; i++) {
-        struct gnn_conv_run *own = net_run(&f->part[i].net, v);
-        own->x = *net_made(&f->part[i].net, v->from, v->src);
-        gnn_full_view(&f->part[i], own, f->part[i].at, gnn_full_own_rows(own));
-    }
-    return !rc && x->mode->train && c->layer->hidden ? run_hidden(f, x, e) : rc;
 }
 
 /* The rows of a partition, up to batch norm. */
@@ -173,8 +152,15 @@ static int make_rows(struct gnn_full *f, struct full_part *p, void *arg, struct 
         f->o->fit(f->o, &a->out, rows * (uint64_t)a->after.w, sizeof(float), "activations", e))
         return e->code;
     *net_made(n, x->stage, x->type) = a->out.data;
-    for (uint32_t i = 0; i < nconvs; i++)
-        left += gnn_model_into(m, x->stage, i, x->type) != NULL;
+    for (uint32_t i = 0; i < nconvs; i++) {
+        const struct gnn_conv *v = gnn_model_into(m, x->stage, i, x->type);
+        if (v && v->rel == GNN_ROWS) {
+            init_conv(f, p, v);
+            if (gnn_net_open_conv(n, v, e))
+                return e->code;
+        }
+        left += v != NULL;
+    }
     for (uint32_t i = 0; i < nconvs; i++) {
         const struct gnn_conv *v = gnn_model_into(m, x->stage, i, x->type);
         if (!v)
@@ -190,6 +176,55 @@ static int make_rows(struct gnn_full *f, struct full_part *p, void *arg, struct 
     return 0;
 }
 
+/* All rounds are over: the sources are the own rows again. */
+static int close_rounds(struct gnn_full *f, struct full_part *p, void *arg, struct gnn_err *e)
+{
+    const struct stage_args *x = arg;
+    struct gnn_conv_run *c = net_run(&p->net, x->conv);
+    c->x = *net_made(&p->net, x->conv->from, x->conv->src);
+    gnn_full_view(p, c, p->at, gnn_full_own_rows(c));
+    return x->makes_rows ? make_rows(f, p, arg, e) : 0;
+}
+
+static struct full_turn turn_of_rows(const struct stage_args *x)
+{
+    return (struct full_turn){make_rows,
+                              {.stage = x->stage,
+                               .type = x->type,
+                               .read = FULL_OWN | FULL_FACTORS | FULL_SENT,
+                               .change = FULL_RUN | FULL_SUMS | FULL_STAGE}};
+}
+
+/* The neighbours' part of a convolution. */
+static int gather_conv(struct gnn_full *f, struct stage_args *x, struct gnn_err *e)
+{
+    const struct gnn_conv *v = x->conv;
+    for (uint32_t i = 0; i < f->n; i++)
+        init_conv(f, &f->part[i], v);
+    const struct gnn_conv_run *c = net_run(&f->part[0].net, v);
+    const struct full_turn open = {
+        open_conv, {v, .read = FULL_FROM | FULL_FACTORS, .change = FULL_RUN | FULL_SENT}};
+    struct full_flow flow = {.r = v->rel,
+                             .d = c->message ? c->message : c->ds,
+                             .conv = v,
+                             .of = v,
+                             .table = FULL_TABLE,
+                             .read = FULL_TABLE | FULL_EDGES | FULL_SENT,
+                             .change = FULL_RUN | FULL_SUMS,
+                             .keep = gnn_full_keeps(f, v) && x->mode->train,
+                             .first = open,
+                             .last = {close_rounds, {0}}};
+    if (has_gathered(f, c, x->mode))
+        return gnn_full_each(f, &open, x, e);
+    const bool hides = x->mode->train && c->layer->hidden;
+    flow.once = f->fixed[v - f->m->conv];
+    x->makes_rows = x->made = x->makes_rows && !hides;
+    if (x->makes_rows)
+        flow.last.want = turn_of_rows(x).want;
+    const int rc = gnn_full_fetch(f, &flow, gather_view, x, e);
+    return !rc && hides ? run_hidden(f, x, e) : rc;
+}
+
 /* The rows are finished with the statistics of all parts. */
 static int finish_rows(struct gnn_full *f, struct full_part *p, void *arg, struct gnn_err *e)
 {
@@ -202,22 +237,27 @@ static int finish_rows(struct gnn_full *f, struct full_part *p, void *arg, struc
 
 static int make_stage(struct gnn_full *f, struct stage_args *x, struct gnn_err *e)
 {
+    const uint32_t n = f->m->stage[x->stage].nconvs;
+    uint32_t last = 0;
     int rc = 0;
-    for (uint32_t i = 0; !rc && i < f->m->stage[x->stage].nconvs; i++) {
-        x->conv = gnn_model_into(f->m, x->stage, i, x->type);
-        rc = x->conv ? gather_conv(f, x, e) : 0;
+    for (uint32_t i = 0; i < n; i++) {
+        const struct gnn_conv *v = gnn_model_into(f->m, x->stage, i, x->type);
+        last = v && v->rel != GNN_ROWS ? i : last;
     }
-    const struct full_want make = {.stage = x->stage,
-                                   .type = x->type,
-                                   .read = FULL_FROM | FULL_FACTORS | FULL_SENT,
-                                   .change = FULL_RUN | FULL_SUMS | FULL_STAGE},
-                           finish = {.stage = x->stage, .type = x->type, .change = FULL_STAGE};
-    if (!rc)
-        rc = gnn_full_each(f, &make, make_rows, x, e);
+    for (uint32_t i = 0; !rc && i < n; i++) {
+        x->conv = gnn_model_into(f->m, x->stage, i, x->type);
+        x->makes_rows = i == last;
+        rc = x->conv && x->conv->rel != GNN_ROWS ? gather_conv(f, x, e) : 0;
+    }
+    const struct full_turn make = turn_of_rows(x),
+                           finish = {finish_rows,
+                                     {.stage = x->stage, .type = x->type, .change = FULL_STAGE}};
+    if (!rc && !x->made)
+        rc = gnn_full_each(f, &make, x, e);
     if (rc || !gnn_activation_waits(&f->part[0].net.pass, &act_of(&f->part[0], x)->after))
         return rc;
     rc = gnn_full_sum_numbers(f, 2 * gnn_model_width(f->m, x->stage, x->type) + 1, e);
-    return rc ? rc : gnn_full_each(f, &finish, finish_rows, x, e);
+    return rc ? rc : gnn_full_each(f, &finish, x, e);
 }
 
 /* The store's features, where the operations are; brought there once. */
@@ -264,7 +304,7 @@ static int make_inputs(struct gnn_full *f, struct full_part *p, void *arg, struc
 int gnn_full_run_forward(struct gnn_full *f, const struct gnn_net_mode *mode, struct gnn_err *e)
 {
     struct gnn_net_mode now = *mode;
-    const int first = gnn_full_each(f, &(const struct full_want){0}, make_inputs, &now, e);
+    const int first = gnn_full_each(f, &(const struct full_turn){make_inputs, {0}}, &now, e);
     if (first)
         return first;
     for (uint32_t i = 1; i < f->m->nstages; i++)

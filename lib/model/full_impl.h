@@ -204,30 +204,36 @@ void gnn_full_leave(struct gnn_full *f, struct full_part *p);
 /* What a step of partitions works with: of convolution `conv` or, if that is NULL, of all that lead
  * to type `type` in stage `stage`. */
 enum full_what {
-    FULL_STAGE = 1, /* the rows of the stage, and what follows its convolutions */
-    FULL_GRAD = 2,  /* their gradient */
-    FULL_FROM = 4,  /* rows that the convolution works on */
-    FULL_TABLE = 8, /* those of them, or messages made of them, that others fetch */
-    FULL_FROM_GRAD = 16,
-    FULL_MESSAGES = 32,    /* the gradient of messages */
-    FULL_RUN = 64,         /* what the convolution keeps, except */
-    FULL_SUMS = 2048,      /* what it has gathered, */
-    FULL_SENT = 4096,      /* and messages */
-    FULL_EDGES = 128,      /* blocks and factors */
-    FULL_BACK = 256,       /* and the transposed blocks */
-    FULL_FACTORS = 512,    /* only these, without blocks */
-    FULL_STATISTICS = 1024 /* those of batch norm, of all stages */
+    FULL_STAGE = 1 << 0, /* the rows of the stage, and what follows its convolutions */
+    FULL_GRAD = 1 << 1,  /* their gradient */
+    FULL_FROM = 1 << 2,  /* rows that the convolution works on: sources and destinations */
+    FULL_OWN = 1 << 3,   /* the latter, if results are made of them (struct gnn_layer's `early`) */
+    FULL_TABLE = 1 << 4, /* rows, or messages made of them, that others fetch */
+    FULL_SENT = 1 << 5,  /* messages */
+    FULL_SUMS = 1 << 6,  /* what the convolution has gathered, */
+    FULL_RUN = 1 << 7,   /* and what else it keeps */
+    FULL_FROM_GRAD = 1 << 8,
+    FULL_MESSAGES = 1 << 9,   /* the gradient of messages */
+    FULL_EDGES = 1 << 10,     /* blocks and factors */
+    FULL_BACK = 1 << 11,      /* and the transposed blocks */
+    FULL_FACTORS = 1 << 12,   /* only these, without blocks */
+    FULL_STATISTICS = 1 << 13 /* those of batch norm, of all stages */
 };
 struct full_want {
     const struct gnn_conv *conv;
     uint32_t stage, type;
     unsigned read, change; /* of enum full_what */
 };
-/* Each partition of this rank does a step, one after the other, with the scratch memory that all
- * share. _begin and _end: the same without scratch, of one partition. What is made (struct
+/* What a partition does in a turn, with the scratch memory that all share. What is made (struct
  * gnn_ops's fit) in a turn belongs to the partition. */
 typedef int full_step(struct gnn_full *f, struct full_part *p, void *arg, struct gnn_err *e);
-int gnn_full_each(struct gnn_full *f, const struct full_want *w, full_step *step, void *arg,
+struct full_turn {
+    full_step *step; /* or NULL: nothing is done */
+    struct full_want want;
+};
+/* Each partition of this rank has the turn, one after the other. _begin and _end: of one partition,
+ * without scratch. */
+int gnn_full_each(struct gnn_full *f, const struct full_turn *t, void *arg,
                   struct gnn_err *e) GNN_MUST_USE;
 int gnn_full_begin(struct gnn_full *f, struct full_part *p, const struct full_want *w,
                    struct gnn_err *e) GNN_MUST_USE;
@@ -296,6 +302,9 @@ struct full_flow {
      * (enum full_what), and which the partitions work with. */
     const struct gnn_conv *of;
     unsigned table, read, change;
+    /* What each partition does before its rows are fetched or its gradients pushed, and when all
+     * rounds are over and its own gradients complete. Those that take turns do it in the same. */
+    struct full_turn first, last;
 };
 /* What goes between two partitions in a round of x. One of them is of this rank; both ranks find
  * the same. `user` works with n rows of partition `owner`, d floats each, and leaves as many

@@ -209,7 +209,9 @@ int gnn_full_fetch(struct gnn_full *f, const struct full_flow *x, full_use *use,
 {
     if (f->swap)
         return gnn_full_fetch_in_turns(f, x, use, arg, e);
-    int rc = start_fetching(f, x, e);
+    int rc = gnn_full_each(f, &x->first, arg, e);
+    if (!rc)
+        rc = start_fetching(f, x, e);
     for (uint32_t c = 0; !rc && c < f->k; c++) {
         rc = fetch_round(f, x, c, e);
         for (uint32_t i = 0; !rc && i < f->n; i++)
@@ -217,7 +219,7 @@ int gnn_full_fetch(struct gnn_full *f, const struct full_flow *x, full_use *use,
     }
     if (!rc)
         end_fetching(f, x);
-    return rc;
+    return rc ? rc : gnn_full_each(f, &x->last, arg, e);
 }
 
 /* ---- gradients ---- */
@@ -290,7 +292,9 @@ int gnn_full_push(struct gnn_full *f, const struct full_flow *x, bool fetches, f
     const bool ranks = f->comm->size > 1;
     if (f->swap)
         return gnn_full_push_in_turns(f, x, fetches, make, arg, e);
-    int rc = fetches ? start_fetching(f, x, e) : 0;
+    int rc = gnn_full_each(f, &x->first, arg, e);
+    if (!rc && fetches)
+        rc = start_fetching(f, x, e);
     for (uint32_t c = 0; !rc && c <= f->k; c++) {
         if (fetches && c < f->k)
             rc = fetch_round(f, x, c, e);
@@ -305,7 +309,7 @@ int gnn_full_push(struct gnn_full *f, const struct full_flow *x, bool fetches, f
     }
     if (!rc && fetches)
         end_fetching(f, x);
-    return rc;
+    return rc ? rc : gnn_full_each(f, &x->last, arg, e);
 }
 
 /* ---- sums in the order of parts ---- */

@@ -157,7 +157,9 @@ static int each_of_conv(struct gnn_full *f, struct full_part *p, const struct gn
     struct gnn_net_act *src = net_act(&p->net, v->from, v->src),
                        *dst = net_act(&p->net, v->from, v->dst);
     struct full_rel *x = v->rel == GNN_ROWS ? NULL : &p->rel[v->rel];
+    const bool own = v->layer->own && !v->layer->early;
     if ((what & FULL_FROM && (fn(f, &src->out, arg, e) || fn(f, &dst->out, arg, e))) ||
+        (what & FULL_OWN && own && fn(f, &dst->out, arg, e)) ||
         (what & FULL_TABLE && fn(f, c->message ? &c->sent : &src->out, arg, e)) ||
         (what & FULL_RUN && (each_of_run(f, c, fn, arg, e) || each_of_run(f, lead, fn, arg, e))) ||
         (what & FULL_SUMS && (fn(f, &c->kept[0], arg, e) || fn(f, &lead->kept[0], arg, e))) ||
@@ -244,22 +246,49 @@ static bool next_direction(struct gnn_full *f)
     return f->backward;
 }
 
-int gnn_full_each(struct gnn_full *f, const struct full_want *w, full_step *step, void *arg,
-                  struct gnn_err *e)
+/* Each partition has a turn; what it does finds its scratch memory by itself. */
+static int take_turns(struct gnn_full *f, const struct full_turn *t, void *arg, struct gnn_err *e)
 {
     const bool backward = next_direction(f);
     int rc = 0;
     for (uint32_t i = 0; !rc && i < f->n; i++) {
         struct full_part *p = nth_part(f, backward, i);
-        rc = gnn_full_begin(f, p, w, e);
-        gnn_full_enter(f, p);
+        rc = gnn_full_begin(f, p, &t->want, e);
         if (!rc)
-            rc = step(f, p, arg, e);
-        gnn_full_leave(f, p);
+            rc = t->step(f, p, arg, e);
         if (!rc)
             rc = gnn_full_end(f, p, e);
     }
     return rc;
+}
+
+/* A step within a turn. */
+static int do_step(struct gnn_full *f, struct full_part *p, const struct full_turn *t, void *arg,
+                   struct gnn_err *e)
+{
+    if (!t->step || gnn_full_begin(f, p, &t->want, e))
+        return e->code;
+    gnn_full_enter(f, p);
+    (void)!t->step(f, p, arg, e);
+    gnn_full_leave(f, p);
+    return e->code;
+}
+
+struct step_args {
+    const struct full_turn *turn;
+    void *arg;
+};
+
+static int do_only_step(struct gnn_full *f, struct full_part *p, void *arg, struct gnn_err *e)
+{
+    const struct step_args *x = arg;
+    return do_step(f, p, x->turn, x->arg, e);
+}
+
+int gnn_full_each(struct gnn_full *f, const struct full_turn *t, void *arg, struct gnn_err *e)
+{
+    struct step_args x = {t, arg};
+    return t->step ? take_turns(f, &(const struct full_turn){.step = do_only_step}, &x, e) : 0;
 }
 
 /* ---- what is not needed any more ---- */
@@ -315,9 +344,18 @@ static struct gnn_buf *mail_of(const struct gnn_full *f, const struct full_part 
     return &p->mail[(size_t)(x->of - f->m->conv) * f->k + c];
 }
 
-static int pack_table(struct gnn_full *f, struct full_part *q, void *arg, struct gnn_err *e)
+/* A flow of partitions that take turns. */
+struct turn_flow {
+    const struct full_flow *flow;
+    full_use *use;   /* of rows, */
+    full_make *make; /* or of gradients */
+    bool packs, fetches;
+    void *arg;
+};
+
+static int pack_table(struct gnn_full *f, struct full_part *q, const struct full_flow *x,
+                      struct gnn_err *e)
 {
-    const struct full_flow *x = arg;
     for (uint32_t c = 1; c < f->k; c++) {
         struct full_part *p = gnn_full_own(f, gnn_full_user(f, q->at, c));
         const struct full_message m = message_to(f, x, p, c);
@@ -330,11 +368,23 @@ static int pack_table(struct gnn_full *f, struct full_part *q, void *arg, struct
     return 0;
 }
 
-static int pack_tables(struct gnn_full *f, const struct full_flow *x, struct gnn_err *e)
+/* Before any rows can be used: what comes first, and its rows for others. */
+static int pack_turn(struct gnn_full *f, struct full_part *q, void *arg, struct gnn_err *e)
 {
-    const struct full_want w = {x->of, .read = x->table};
-    struct full_flow flow = *x;
-    return gnn_full_each(f, &w, pack_table, &flow, e);
+    const struct turn_flow *t = arg;
+    const struct full_want table = {t->flow->of, .read = t->flow->table};
+    return do_step(f, q, &t->flow->first, t->arg, e) || gnn_full_begin(f, q, &table, e)
+               ? e->code
+               : pack_table(f, q, t->flow, e);
+}
+
+/* A partition's rounds begin; what comes first is done, unless that was when rows were packed. */
+static int begin_rounds(struct gnn_full *f, struct full_part *p, const struct turn_flow *t,
+                        struct gnn_err *e)
+{
+    const struct full_flow *x = t->flow;
+    const struct full_want w = {x->of, x->of->stage, x->of->dst, x->read, x->change};
+    return !t->packs && do_step(f, p, &x->first, t->arg, e) ? e->code : gnn_full_begin(f, p, &w, e);
 }
 
 static int view_mail(struct gnn_full *f, struct full_part *p, const struct full_flow *x, uint32_t c,
@@ -362,37 +412,38 @@ static void close_mail(struct gnn_full *f, struct full_part *p, const struct ful
         gnn_swap_forget(f->swap, mail_of(f, p, x, c));
 }
 
+static int fetch_turn(struct gnn_full *f, struct full_part *p, void *arg, struct gnn_err *e)
+{
+    const struct turn_flow *t = arg;
+    int rc = begin_rounds(f, p, t, e);
+    for (uint32_t c = 0; !rc && c < f->k; c++) {
+        rc = view_mail(f, p, t->flow, c, e);
+        if (!rc)
+            rc = t->use(f, p, c, t->arg, e);
+        close_mail(f, p, t->flow, c);
+    }
+    return rc ? rc : do_step(f, p, &t->flow->last, t->arg, e);
+}
+
 int gnn_full_fetch_in_turns(struct gnn_full *f, const struct full_flow *x, full_use *use, void *arg,
                             struct gnn_err *e)
 {
-    const struct full_want w = {x->of, x->of->stage, x->of->dst, x->read, x->change};
-    int rc = x->kept ? 0 : pack_tables(f, x, e);
-    const bool backward = next_direction(f);
-    for (uint32_t i = 0; !rc && i < f->n; i++) {
-        struct full_part *p = nth_part(f, backward, i);
-        rc = gnn_full_begin(f, p, &w, e);
-        for (uint32_t c = 0; !rc && c < f->k; c++) {
-            rc = view_mail(f, p, x, c, e);
-            if (!rc)
-                rc = use(f, p, c, arg, e);
-            close_mail(f, p, x, c);
-        }
-        if (!rc)
-            rc = gnn_full_end(f, p, e);
-    }
-    return rc;
+    struct turn_flow t = {x, .use = use, .packs = !x->kept, .arg = arg};
+    const int rc = t.packs ? take_turns(f, &(const struct full_turn){pack_turn, {0}}, &t, e) : 0;
+    return rc ? rc : take_turns(f, &(const struct full_turn){fetch_turn, {0}}, &t, e);
 }
 
 /* Gradients of the rows of round c, into a message to their owner. */
-static int make_mail(struct gnn_full *f, struct full_part *p, const struct full_flow *x, uint32_t c,
-                     full_make *make, void *arg, struct gnn_err *e)
+static int make_mail(struct gnn_full *f, struct full_part *p, const struct turn_flow *t, uint32_t c,
+                     struct gnn_err *e)
 {
+    const struct full_flow *x = t->flow;
     struct gnn_buf *to = &p->pushed[0], *b = &p->back_mail[c];
     if (!c)
-        return make(f, p, 0, p->into, arg, e);
+        return t->make(f, p, 0, p->into, t->arg, e);
     const struct full_message m = message_to(f, x, p, c);
     if (f->o->fit(f->o, to, (uint64_t)m.n * x->d, sizeof(float), "gradients for another part", e) ||
-        make(f, p, c, to->data, arg, e) ||
+        t->make(f, p, c, to->data, t->arg, e) ||
         f->o->fit(f->o, b, gnn_full_message_bytes(&m), 1, "gradients for another part", e))
         return e->code;
     gnn_full_pack_gradients(f, &m, to->data, b->data);
@@ -401,9 +452,27 @@ static int make_mail(struct gnn_full *f, struct full_part *p, const struct full_
     return 0;
 }
 
-static int add_mail(struct gnn_full *f, struct full_part *q, void *arg, struct gnn_err *e)
+static int push_turn(struct gnn_full *f, struct full_part *p, void *arg, struct gnn_err *e)
 {
-    const struct full_flow *x = arg;
+    const struct turn_flow *t = arg;
+    int rc = begin_rounds(f, p, t, e);
+    for (uint32_t c = 0; !rc && c < f->k; c++) {
+        if (t->fetches)
+            rc = view_mail(f, p, t->flow, c, e);
+        if (!rc)
+            rc = make_mail(f, p, t, c, e);
+        if (t->fetches)
+            close_mail(f, p, t->flow, c);
+    }
+    gnn_swap_forget(f->swap, &p->pushed[0]);
+    return rc;
+}
+
+/* When all have made their gradients: a partition adds up those of its rows. */
+static int add_turn(struct gnn_full *f, struct full_part *q, void *arg, struct gnn_err *e)
+{
+    const struct turn_flow *t = arg;
+    const struct full_flow *x = t->flow;
     for (uint32_t c = 1; c < f->k; c++) {
         struct full_part *p = gnn_full_own(f, gnn_full_user(f, q->at, c));
         const struct full_message m = message_to(f, x, p, c);
@@ -412,31 +481,18 @@ static int add_mail(struct gnn_full *f, struct full_part *q, void *arg, struct g
         gnn_full_add_gradients(f, &m, p->back_mail[c].data, q->into);
         gnn_swap_forget(f->swap, &p->back_mail[c]);
     }
-    return 0;
+    return do_step(f, q, &x->last, t->arg, e);
 }
 
 int gnn_full_push_in_turns(struct gnn_full *f, const struct full_flow *x, bool fetches,
                            full_make *make, void *arg, struct gnn_err *e)
 {
-    const struct full_want w = {x->of, x->of->stage, x->of->dst, x->read, x->change};
-    const struct full_want into = {x->of, .change = x->change & (FULL_MESSAGES | FULL_FROM_GRAD)};
-    struct full_flow flow = *x;
-    int rc = fetches && !x->kept ? pack_tables(f, x, e) : 0;
-    const bool backward = next_direction(f);
-    for (uint32_t i = 0; !rc && i < f->n; i++) {
-        struct full_part *p = nth_part(f, backward, i);
-        rc = gnn_full_begin(f, p, &w, e);
-        for (uint32_t c = 0; !rc && c < f->k; c++) {
-            if (fetches)
-                rc = view_mail(f, p, x, c, e);
-            if (!rc)
-                rc = make_mail(f, p, x, c, make, arg, e);
-            if (fetches)
-                close_mail(f, p, x, c);
-        }
-        gnn_swap_forget(f->swap, &p->pushed[0]);
-        if (!rc)
-            rc = gnn_full_end(f, p, e);
-    }
-    return rc ? rc : gnn_full_each(f, &into, add_mail, &flow, e);
+    const struct full_turn add = {add_turn,
+                                  {x->of, .change = x->change & (FULL_MESSAGES | FULL_FROM_GRAD)}};
+    struct turn_flow t = {x, .make = make, .packs = fetches && !x->kept, .fetches = fetches,
+                          .arg = arg};
+    int rc = t.packs ? take_turns(f, &(const struct full_turn){pack_turn, {0}}, &t, e) : 0;
+    if (!rc)
+        rc = take_turns(f, &(const struct full_turn){push_turn, {0}}, &t, e);
+    return rc ? rc : take_turns(f, &add, &t, e);
 }

@@ -289,6 +289,7 @@ const struct gnn_layer gnn_layer_gat = {
     .sources_back = sources_back,
     .own_back = own_back,
     .fetches = true,
+    .early = true,
     .gather = gather_rows,
     .spread = spread_rows,
     .send_back = send_back,

@@ -332,6 +332,7 @@ const struct gnn_layer gnn_layer_gatv2 = {
     .send = send_rows,
     .open = open_rows,
     .fetches = true,
+    .early = true,
     .gather = gather_rows,
     .spread = spread_rows,
     .send_back = send_back,

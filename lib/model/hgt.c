@@ -637,6 +637,7 @@ const struct gnn_layer gnn_layer_hgt = {
     .noptions = 1,
     .check = check_width,
     .fetches = true,
+    .early = true,
     .messages = message_width,
     .send = send_rows,
     .gather = gather_rows,

@@ -120,6 +120,8 @@ struct gnn_layer {
     /* What it needs. */
     enum gnn_adj_norm norm; /* of the adjacency */
     bool own;               /* the destinations' own rows */
+    bool early;             /* these, in full batches, only in `open` and in the backward pass from
+                               `spread` on */
     bool weights, features; /* what it can use of edges (struct gnn_model_config) */
     bool needs_features;    /* and cannot do without */
     /* Or NULL: whether it needs the original ids of edges and destinations while training. */
