@@ -189,6 +189,15 @@ static uint64_t longest_message(struct gnn_full *f, const struct gnn_conv *v, bo
     return floats_of(most, c->message ? c->message : c->ds);
 }
 
+/* How many messages are there at a time: received, rows that are used and those that travel, and
+ * gradients; sent, rows, and gradients of two rounds. */
+static uint64_t count_messages(const struct gnn_full *f)
+{
+    const uint64_t rounds = f->k - 1, ahead = f->depth < rounds ? f->depth : rounds;
+    const uint64_t rows = ahead < rounds ? ahead + 1 : rounds;
+    return rows + 1 + ahead + (rounds < 2 ? rounds : 2);
+}
+
 /* Of several partitions each has its own rows, and gradients of two rounds; a rank's only one sends
  * and receives as many messages as travel. */
 static uint64_t size_of_all_messages(struct gnn_full *f)
@@ -202,7 +211,7 @@ static uint64_t size_of_all_messages(struct gnn_full *f)
         own = a > own ? a : own;
         other = b > other ? b : other;
     }
-    return 3 * own + 2 * (f->depth + UINT64_C(2)) * other;
+    return 3 * own + count_messages(f) * other;
 }
 
 /* ---- all of it ---- */

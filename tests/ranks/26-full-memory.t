@@ -5,9 +5,10 @@
     skip 'gnn-train computes the memory of ranks' 'no NumPy'
     done_testing
 }
-gnn-import -q -o W sbm:nodes=600,degree=9,features=7 && gnn-partition -q -k 5 -o w W && gnn-import -q -o T sbm:nodes=300,types=3,features=6 &&
-    gnn-partition -q -k 3 -o t T || _not_ok 'gnn-import and gnn-partition make stores'
-for s in w t; do check "gnn-inspect exports $s" gnn-inspect --export $s.npz $s; done
+gnn-import -q -o W sbm:nodes=600,degree=9,features=7 && gnn-partition -q -k 5 -o w W && gnn-partition -q -k 2 -o h W &&
+    gnn-import -q -o T sbm:nodes=300,types=3,features=6 && gnn-partition -q -k 3 -o t T ||
+    _not_ok 'gnn-import and gnn-partition make stores'
+for s in w h t; do check "gnn-inspect exports $s" gnn-inspect --export $s.npz $s; done
 while IFS='|' read -r s n depth layer layers hidden heads opts <&4; do # mpirun would read standard input
     check "gnn-train --full-batch -m $layer $opts learns on $n ranks" ranks $n gnn-train -q --full-batch --store $s --epochs 2 -m $layer --batch-norm \
         --layers $layers --hidden $hidden --metrics m.json -o m.st $opts
@@ -19,6 +20,8 @@ w|5|1|gat|3|16|4|--heads 4
 w|5|3|gat|2|6|2|--heads 2 --pipeline-depth 3
 w|5|1|gcn|2|6|1|
 t|3|1|sage|2|8|1|
+h|2|1|sage|3|8|1|
+h|2|5|gat|2|8|2|--heads 2 --pipeline-depth 5
 t|3|1|hgt|2|8|2|--heads 2 --head 0
 END
 # The slope between a model and a wider one, as libraries and MPI take much of a small one.

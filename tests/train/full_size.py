@@ -142,7 +142,7 @@ def rank(parts):
             inside = max(inside, w * sum(n for q, n in come if q in parts))
             outside = max(outside, w * sum(n for q, n in come if q not in parts))
             outside = max(outside, w * sum(used[v[2], (p + c) % k, p] for p in parts if (p + c) % k not in parts))
-    x["messages"] = 3 * inside + 2 * (depth + 2) * outside
+    x["messages"] = 3 * inside + (min(depth + 1, k - 1) + 1 + min(depth, k - 1) + min(2, k - 1)) * outside
     raw = open(model, "rb").read()
     head = json.loads(raw[8:8 + struct.unpack("<Q", raw[:8])[0]])
     floats = lambda s, many: -(-int(np.prod(s)) * many // 16) * 16
