@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # Something happens to one rank of three at a random point; TAP says how such jobs end.
 # usage: kill.pl POINTS AT-ONCE SEED   in a folder that has the store P and the streams s.0.gnb s.1.gnb s.2.gnb
-# Environment: GNN_MPI, FAULT_MPI (see fault.c).
+# Environment: GNN_MPI, FAULT_MPI (see fault.c); GNN_WORK: what is disturbed in turn, by default the list @turns below.
 # Whatever happens, the job must end within the time-out and 2 seconds (on a machine that does nothing else: GNN_IDLE=1; elsewhere ten times that), with a status that is not 0 and a line that names the rank,
 # and leave no process, and no file under its name that is not whole. Training must go on from there to the same model.
 use strict;
@@ -18,9 +18,14 @@ my %work = (
     sample => '-f 5,5 -b 50 --epochs 4 --eval valid -o r.%r.gnb ../P',
     gather => '-i ../s.%r.gnb -o g.%r.gnb ../P',
     train => '--store ../P -f 5,5 -b 50 --epochs 4 --eval valid --hidden 16 --checkpoint C --checkpoint-every 20 -o model',
-    full => '--store ../P --full-batch --layers 3 --model gat --heads 2 --batch-norm --epochs 8 --hidden 16 --checkpoint C --checkpoint-every 2 -o model',
+    map { ($_->[0] => "--store ../P --full-batch --epochs 8 --hidden 16 --checkpoint C --checkpoint-every 2 -o model $_->[1]") }
+        ['full', '--layers 3 -m gat --heads 2 --batch-norm'], ['full-keep', '--layers 3 -m gatv2 --heads 2 --remote-rows keep'],
+        ['full-needed', '--layers 2 -m gat --heads 2 --needed-only --remote-rows all'],
+        ['full-sample', '--layers 3 --batch-norm --boundary 0.5 --message-dtype bf16'],
 );
-my %program = (full => 'train');
+# Each of the first three as often as full batches.
+my @turns = split / /, $ENV{GNN_WORK} // join ' ', map { ('sample', 'gather', 'train', $_) } qw(full full-keep full-needed full-sample);
+my %program = map { ($_ => 'train') } grep { /full/ } keys %work;
 # What mpirun makes of a rank's end, or what the other ranks say of it.
 my %ends = (kill => [137, 5], segv => [139, 5], stop => [5], exit => [1, 5]);
 my @hows = qw(kill segv stop exit);
@@ -58,7 +63,7 @@ for my $w (sort keys %work) {
     waitpid start("want.$w", $w, {FAULT_RANK => 1, FAULT_COUNT => 'count'}), 0;
     $calls{$w} = int(slurp("want.$w/count") || 0);
     my $good = !$? && $calls{$w};
-    printf "%s %d - gnn-%s ends well without a fault: a rank has %d points\n", $good ? 'ok' : 'not ok', ++$n, $w eq 'full' ? 'train --full-batch' : $w, $calls{$w};
+    printf "%s %d - gnn-%s ends well without a fault: a rank has %d points\n", $good ? 'ok' : 'not ok', ++$n, $w =~ /(full.*)/ ? "train ($1)" : $w, $calls{$w};
     exit 1 if !$good;
 }
 
@@ -85,8 +90,8 @@ sub begin {
         $alone = 1;
         return;
     }
-    my $w = (qw(sample gather train full))[$begun % 4];
-    my $how = $hows[int($begun / 4) % @hows];
+    my $w = $turns[$begun % @turns];
+    my $how = $hows[(int($begun / 4) + int($begun / 16)) % @hows];
     my %env = (FAULT_HOW => $how, FAULT_TOLD => 'told', FAULT_RANK => int rand $ranks, FAULT_AT => 1 + int rand $calls{$w},
                FAULT_LATER => rand() < .5 ? 0 : 1 + int rand 3000);
     my $dir = 'run.' . $begun++;
