@@ -32,7 +32,9 @@ def read_graph(arrays):
         other = sources != targets
         sources = np.concatenate([sources[other], np.arange(nodes)])
         targets = np.concatenate([targets[other], np.arange(nodes)])
-    graph = dgl.graph((torch.from_numpy(sources), torch.from_numpy(targets)), num_nodes=nodes).formats(["csc", "csr"])
+    # Attention asks DGL for the edges by source or as pairs, too.
+    formats = ["csc", "coo"] if kind == "gat" else ["csc", "csr"]
+    graph = dgl.graph((torch.from_numpy(sources), torch.from_numpy(targets)), num_nodes=nodes).formats(formats)
     graph.create_formats_()
     return graph
 
