@@ -9,11 +9,11 @@ gnn-import -q -o W sbm:nodes=600,degree=9,features=7 && gnn-partition -q -k 5 -o
     gnn-import -q -o T sbm:nodes=300,types=3,features=6 && gnn-partition -q -k 3 -o t T ||
     _not_ok 'gnn-import and gnn-partition make stores'
 for s in w h t; do check "gnn-inspect exports $s" gnn-inspect --export $s.npz $s; done
-while IFS='|' read -r s n depth layer layers hidden heads opts <&4; do # mpirun would read standard input
-    check "gnn-train --full-batch -m $layer $opts learns on $n ranks" ranks $n gnn-train -q --full-batch --store $s --epochs 2 -m $layer --batch-norm \
+while IFS='|' read -r s size depth layer layers hidden heads opts <&4; do # mpirun would read standard input
+    check "gnn-train --full-batch -m $layer $opts learns on $size ranks" ranks $size gnn-train -q --full-batch --store $s --epochs 2 -m $layer --batch-norm \
         --layers $layers --hidden $hidden --metrics m.json -o m.st $opts
-    check "gnn-train --full-batch -m $layer $opts computes the memory of one of $n ranks" \
-        /usr/bin/python3 "$GNN_TOP/tests/train/full_size.py" $s.npz m.st m.json $n $depth $layer $layers $hidden $heads batch
+    check "gnn-train --full-batch -m $layer $opts computes the memory of one of $size ranks" \
+        /usr/bin/python3 "$GNN_TOP/tests/train/full_size.py" $s.npz m.st m.json $size $depth $layer $layers $hidden $heads batch
 done 4<<'END'
 w|5|1|sage|3|16|1|
 w|5|1|gat|3|16|4|--heads 4
