@@ -22,8 +22,6 @@ static struct full_block *block_of(const struct gnn_full *f, struct full_part *p
     return &p->rel[r].block[gnn_full_source(f, p->at, c)];
 }
 
-/* ---- messages ---- */
-
 /* ---- rows ---- */
 
 /* What a rank is sent in round c: each of this rank's partitions whose user is there. Returns its
