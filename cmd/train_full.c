@@ -211,18 +211,21 @@ static void tell_memory(const struct gnn_swap_stats *x, uint64_t epochs)
                           x->waited, "direct", x->direct, "least_bytes", (json_int_t)x->least));
 }
 
-/* The memory of the rank that has most beside what the formula gives for its partitions.
- * Collective. Adds to event. */
-static void tell_size(struct gnn_full *f, struct gnn_comm *c, bool largest, json_t *event)
+/* What the formula gives for the partitions of the rank that has most memory; of several, the
+ * first. Collective. Adds to event. */
+static void tell_size(struct gnn_full *f, struct gnn_comm *c, bool most, json_t *event)
 {
     enum { NUMBERS = sizeof(struct gnn_full_size) / sizeof(uint64_t) };
     struct gnn_full_size s;
     struct gnn_err e = {0};
-    if (!gnn_full_size(f, &s) || !largest)
+    const uint64_t turn = most ? c->size - c->rank : 0;
+    uint64_t first = turn;
+    if (gnn_comm_all_reduce(c, &first, 1, GNN_REDUCE_MAX, &e))
+        cli_fail(&e);
+    if (!gnn_full_size(f, &s) || turn != first)
         s = (struct gnn_full_size){0};
-    if (!largest)
+    if (turn != first)
         before = 0;
-    /* Of ranks that have equally much, the largest of each number. */
     if (gnn_comm_all_reduce(c, &s, NUMBERS, GNN_REDUCE_MAX, &e) ||
         gnn_comm_all_reduce(c, &before, 1, GNN_REDUCE_MAX, &e))
         cli_fail(&e);
