@@ -143,7 +143,11 @@ struct gnn_attention_back {
     float *edge_grad; /* (edges, heads), by number: the gradient of the score, and of ADD and RAW
                          that of `edge`; 1/channels of messages. Of RAW and V2 from
                          gnn_attention_targets, as loop_grad is */
-    float *loop_grad; /* (ndst, heads), the same of self-loops; NULL without */
+    uint32_t edge0, edge1; /* ADD and DOT: edge_grad has room for edges edge0 .. edge1-1 alone,
+                              those of the sources [from, to); gnn_attention_targets leaves out the
+                              others. edge1 0: for all */
+    float *loop_grad; /* (ndst, heads), the same of self-loops; NULL without, or not yet: ADD leaves
+                         self-loops out then */
     /* From gnn_attention_targets, as edge_grad and loop_grad. */
     float *edge_weight, *loop_weight; /* RAW where dvalue is wanted, and V2: the weights */
     uint32_t *edge_sign, *loop_sign;  /* V2, gnn_attention_signs() words for each: which terms of a

@@ -272,11 +272,11 @@ GNN_INLINE void source_row(const struct gnn_attention *a, enum gnn_attention_kin
         if (kind == GNN_ATTENTION_DOT && b->dscale)
             memset(b->dscale + to * heads, 0, heads * sizeof(float));
     }
-    clear_loops(s, heads, b->edge_grad);
+    clear_loops(s, heads, b->edge_grad, b->edge0);
     for (uint64_t at = 0; take_group(a, s, at, loop, &g); at += GROUP) {
         score_group(a, kind, own, a->dst, &g);
         grads_of_group(a, kind, b, a->value + row * d, node, &g);
-        keep_terms(a, &g, g.u, b->edge_grad, b->loop_grad, 0);
+        keep_terms(a, &g, g.u, b->edge_grad, b->edge0, b->loop_grad, 0);
         add_grads(a, kind, b, to, &g);
     }
 }
@@ -327,13 +327,30 @@ GNN_INLINE void target_row_add(const struct gnn_attention *a, const struct span 
     for (uint32_t h = 0; h < heads; h++)
         sum[h] = acc ? b->ddst[row * heads + h] : 0;
     for (uint64_t e = 0; e < s->n; e++) {
-        const float *restrict g = b->edge_grad + (size_t)number_at(s, e) * heads;
+        const uint32_t at = number_at(s, e) - b->edge0;
+        if (b->edge1 && at >= b->edge1 - b->edge0)
+            continue;
+        const float *restrict g = b->edge_grad + (size_t)at * heads;
         for (uint32_t h = 0; h < heads; h++)
             sum[h] += g[h];
     }
-    for (uint32_t h = 0; s->end && h < heads; h++)
+    for (uint32_t h = 0; s->end && b->loop_grad && h < heads; h++)
         sum[h] += b->loop_grad[row * heads + h];
     memcpy(b->ddst + row * heads, sum, heads * sizeof(float));
+}
+
+/* Leaves those edges of the group whose gradients have room. */
+GNN_INLINE void keep_present(const struct gnn_attention_back *b, struct group *g)
+{
+    uint32_t n = 0;
+    for (uint32_t e = 0; e < g->n; e++) {
+        const bool loop = g->loop && e + 1 == g->n;
+        if (!loop && g->number[e] - b->edge0 >= b->edge1 - b->edge0)
+            continue;
+        g->at[n] = g->at[e];
+        g->number[n++] = g->number[e];
+    }
+    g->n = n;
 }
 
 /* The gradients of the group's scores, from the first pass. */
@@ -344,7 +361,7 @@ GNN_INLINE void load_grads(const struct gnn_attention *a, const struct gnn_atten
     for (uint32_t e = 0; e < g->n; e++)
         memcpy(g->u + e * heads,
                g->loop && e + 1 == g->n ? b->loop_grad + row * heads
-                                        : b->edge_grad + (size_t)g->number[e] * heads,
+                                        : b->edge_grad + (size_t)(g->number[e] - b->edge0) * heads,
                heads * sizeof(float));
 }
 
@@ -357,6 +374,8 @@ GNN_INLINE void target_row_dot(const struct gnn_attention *a, const struct span 
     if (!acc)
         memset(b->ddst + row * d, 0, d * sizeof(float));
     for (uint64_t at = 0; take_group(a, s, at, NULL, &g); at += GROUP) {
+        if (b->edge1)
+            keep_present(b, &g);
         load_grads(a, b, row, &g);
         for (uint32_t e = 0; e < g.n; e++)
             for (uint32_t h = 0; h < heads; h++)
@@ -377,9 +396,9 @@ GNN_INLINE void target_row_raw(const struct gnn_attention *a, const struct span 
     struct group g;
     for (uint32_t h = 0; h < heads; h++)
         sum[h] = acc ? b->ddst[row * heads + h] : 0;
-    clear_loops(s, heads, b->edge_grad);
+    clear_loops(s, heads, b->edge_grad, 0);
     if (b->edge_weight)
-        clear_loops(s, heads, b->edge_weight);
+        clear_loops(s, heads, b->edge_weight, 0);
     for (uint64_t at = 0; take_group(a, s, at, loop, &g); at += GROUP) {
         score_group(a, GNN_ATTENTION_RAW, a->dst + row * heads, a->src, &g);
         for (uint32_t e = 0; e < g.n; e++) {
@@ -389,9 +408,9 @@ GNN_INLINE void target_row_raw(const struct gnn_attention *a, const struct span 
                     head_dot(dy + (size_t)h * n, a->value + (size_t)g.at[e] * n, n);
         }
         grads_of_scores(a, GNN_ATTENTION_RAW, b, &own, 0, node, &g);
-        keep_terms(a, &g, g.u, b->edge_grad, b->loop_grad, first);
+        keep_terms(a, &g, g.u, b->edge_grad, 0, b->loop_grad, first);
         if (b->edge_weight)
-            keep_terms(a, &g, g.p, b->edge_weight, b->loop_weight, first);
+            keep_terms(a, &g, g.p, b->edge_weight, 0, b->loop_weight, first);
         for (uint32_t e = 0; e < g.n; e++)
             for (uint32_t h = 0; h < heads; h++)
                 sum[h] += g.u[e * heads + h];

@@ -168,26 +168,26 @@ GNN_INLINE void grads_of_scores(const struct gnn_attention *a, enum gnn_attentio
     }
 }
 
-/* The group's numbers, to where the second pass finds them: in the row of the edge's number, or of
- * the destination of a self-loop, which is counted from row `first` on. */
+/* The group's numbers, to where the second pass finds them: in the row of the edge's number, which
+ * is counted from edge0 on, or of the destination of a self-loop, counted from row `first` on. */
 GNN_INLINE void keep_terms(const struct gnn_attention *a, const struct group *g, const float *from,
-                           float *edges, float *loops, uint32_t first)
+                           float *edges, uint32_t edge0, float *loops, uint32_t first)
 {
     const uint32_t heads = a->heads;
     for (uint32_t e = 0; e < g->n; e++) {
         const bool loop = g->loop && e + 1 == g->n;
         float *to = loop ? loops + (size_t)(g->number[e] - first) * heads
-                         : edges + (size_t)g->number[e] * heads;
+                         : edges + (size_t)(g->number[e] - edge0) * heads;
         memcpy(to, from + e * heads, heads * sizeof(*to));
     }
 }
 
 /* Edges that are left out have terms of 0. */
-GNN_INLINE void clear_loops(const struct span *s, uint32_t heads, float *terms)
+GNN_INLINE void clear_loops(const struct span *s, uint32_t heads, float *terms, uint32_t edge0)
 {
     for (uint64_t e = 0; s->loops && e < s->n; e++)
         if (s->index[e] == s->self)
-            memset(terms + (size_t)number_at(s, e) * heads, 0, heads * sizeof(*terms));
+            memset(terms + (size_t)(number_at(s, e) - edge0) * heads, 0, heads * sizeof(*terms));
 }
 
 #endif

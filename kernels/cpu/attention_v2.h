@@ -253,7 +253,7 @@ GNN_INLINE void target_row_v2(const struct gnn_attention *a, const struct span *
         memset(ddst, 0, d * sizeof(float)), memset(dw, 0, d * sizeof(float));
         memset(b->weights + row * heads, 0, heads * sizeof(float));
     }
-    clear_loops(s, heads, b->edge_grad), clear_loops(s, heads, b->edge_weight);
+    clear_loops(s, heads, b->edge_grad, 0), clear_loops(s, heads, b->edge_weight, 0);
     for (uint64_t e = 0; b->dedge && s->loops && e < s->n; e++)
         if (s->index[e] == s->self)
             memset(b->dedge + (number_at(s, e) - a->edge0) * d, 0, d * sizeof(float));

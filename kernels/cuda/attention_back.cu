@@ -11,7 +11,7 @@ __device__ float *grad_of(const Part &t, const gnn_attention &a, const gnn_atten
                           unsigned e)
 {
     return is_loop(t, e) ? b.loop_grad + (size_t)t.own * a.heads + t.h
-                         : b.edge_grad + (size_t)t.g->number[e] * a.heads + t.h;
+                         : b.edge_grad + (size_t)(t.g->number[e] - b.edge0) * a.heads + t.h;
 }
 
 /* Of edge e: p becomes its weight w, and the gradient of its score p, and is returned. i: the
@@ -213,10 +213,12 @@ __global__ void __launch_bounds__(THREADS)
         const uint32_t h = (uint32_t)(r.row % a.heads);
         find_row(t, l.block, l.nblocks, l.from + (uint32_t)(r.row / a.heads), l.from, h);
         float s = acc ? b.ddst[r.row] : 0;
-        for (uint64_t e = 0; e < t.n; e++)
-            s = __fadd_rn(
-                s, b.edge_grad[(size_t)(t.number ? t.number[e] : t.first + e) * a.heads + h]);
-        b.ddst[r.row] = a.loops ? __fadd_rn(s, b.loop_grad[r.row]) : s;
+        for (uint64_t e = 0; e < t.n; e++) {
+            const uint32_t at = (t.number ? t.number[e] : t.first + (uint32_t)e) - b.edge0;
+            if (!b.edge1 || at < b.edge1 - b.edge0)
+                s = __fadd_rn(s, b.edge_grad[(size_t)at * a.heads + h]);
+        }
+        b.ddst[r.row] = a.loops && b.loop_grad ? __fadd_rn(s, b.loop_grad[r.row]) : s;
     }
 }
 
@@ -283,7 +285,10 @@ __global__ void __launch_bounds__(THREADS)
             b.ddst[to + c] = 0;
         for (uint64_t at = 0; take_group(t, a, at); at += GROUP) {
             for (unsigned e = t.lane; e < t.count; e += lanes)
-                t.g->p[e] = *grad_of(t, a, b, e);
+                if (is_loop(t, e) || !b.edge1 || t.g->number[e] - b.edge0 < b.edge1 - b.edge0)
+                    t.g->p[e] = *grad_of(t, a, b, e);
+                else
+                    t.g->at[e] = NONE; /* without room now */
             __syncwarp(t.mask);
             target_group_dot(t, a, b);
         }

@@ -91,3 +91,44 @@ void gnn_adj_edges_of(const struct gnn_ops *o, const struct gnn_adj *a, uint32_t
     *first = (uint32_t)begin;
     *n = (uint32_t)(end - begin);
 }
+
+uint64_t gnn_adj_most_edges(const struct gnn_adj *a)
+{
+    uint64_t most = a->parts ? 0 : a->edges;
+    for (uint32_t k = 0; a->parts && k < GNN_ADJ_PARTS; k++) {
+        const uint64_t n = a->parts->edge[k + 1] - a->parts->edge[k];
+        most = n > most ? n : most;
+    }
+    return most;
+}
+
+bool gnn_adj_next_part(const struct gnn_adj *a, uint32_t *k, struct gnn_adj_part *p)
+{
+    const struct gnn_adj_parts *x = a->parts;
+    const uint32_t n = x ? GNN_ADJ_PARTS : 1;
+    while (x && *k + 1 < n && x->row[*k] == x->row[*k + 1])
+        ++*k;
+    if (*k >= n)
+        return false;
+    *p = (struct gnn_adj_part){.to = a->nsrc, .last = *k + 1 == n, .seg = a->seg, .nseg = a->nseg};
+    if (x) {
+        p->from = x->row[*k], p->to = x->row[*k + 1];
+        p->edge0 = x->edge[*k], p->edge1 = x->edge[*k + 1];
+        p->seg = x->seg, p->nseg = 1;
+    }
+    ++*k;
+    return true;
+}
+
+void gnn_adj_cut(struct gnn_adj_parts *p, const uint32_t *tptr, uint32_t n, uint32_t step)
+{
+    uint32_t row = 0;
+    for (uint32_t k = 0; k <= GNN_ADJ_PARTS; k++) {
+        const uint64_t goal = (uint64_t)tptr[n] * k / GNN_ADJ_PARTS;
+        while (row < n && tptr[row] < goal)
+            row++;
+        const uint32_t at = k < GNN_ADJ_PARTS ? row / step * step : n;
+        p->row[k] = at;
+        p->edge[k] = tptr[at];
+    }
+}

@@ -20,6 +20,23 @@ static inline bool gnn_adj_needs_degrees(enum gnn_adj_norm norm)
 }
 
 /* Zeroed object = empty. All pointers are to the operations' memory. */
+/* Sources in parts of about as many edges each, so that what a backward pass keeps of edges needs
+ * room for those of one part. Edges are numbered in the order of the transposed block, which has no
+ * `edge`: part k has sources row[k] .. row[k+1]-1, and edges edge[k] .. edge[k+1]-1. The order of
+ * sums is the same as in one part, as the sources of each row ascend. */
+enum { GNN_ADJ_PARTS = 8 };
+struct gnn_adj_parts {
+    uint32_t row[GNN_ADJ_PARTS + 1], edge[GNN_ADJ_PARTS + 1];
+    const struct gnn_csr *seg; /* the block with these numbers */
+};
+/* One of them; or all: edge1 is 0, then. */
+struct gnn_adj_part {
+    uint32_t from, to, edge0, edge1;
+    bool last;
+    const struct gnn_csr *seg;
+    uint32_t nseg;
+};
+
 struct gnn_adj {
     enum gnn_adj_norm norm;
     const float *node; /* gnn_gcn_degrees, if the degrees are needed; or gnn_weight_degrees, and */
@@ -39,7 +56,8 @@ struct gnn_adj {
     bool numbered;           /* the transposed block says which number an edge has */
     const struct gnn_csr *seg; /* [nseg], at least one */
     uint32_t nseg;
-    const struct gnn_csr *back; /* the transposed block, or NULL */
+    const struct gnn_csr *back;        /* the transposed block, or NULL */
+    const struct gnn_adj_parts *parts; /* or NULL: its sources are worked on all together */
     struct gnn_buf row, diag, tptr, tidx, tedge;
 };
 
@@ -61,6 +79,14 @@ void gnn_adj_transpose(const struct gnn_ops *o, struct gnn_adj *a);
  * of all rows of the view can be told. */
 void gnn_adj_edges_of(const struct gnn_ops *o, const struct gnn_adj *a, uint32_t from, uint32_t to,
                       uint32_t *first, uint32_t *n);
+
+/* How many edges the largest part has. */
+uint64_t gnn_adj_most_edges(const struct gnn_adj *a);
+/* The next part, from number *k on, which is 0 at first; false: there are no more. The last part is
+ * there even if it is empty. */
+bool gnn_adj_next_part(const struct gnn_adj *a, uint32_t *k, struct gnn_adj_part *p);
+/* Cuts n sources, whose offsets in the transposed block are tptr (n+1), at multiples of `step`. */
+void gnn_adj_cut(struct gnn_adj_parts *p, const uint32_t *tptr, uint32_t n, uint32_t step);
 
 /* y, whose row 0 is row `from` of the result, is A x for rows [from, to), or A x is added to it; d
  * columns. */

@@ -448,8 +448,8 @@ static int close_block(struct gnn_full *f, struct full_part *p, uint32_t r, uint
     const struct full_rel *x = &p->rel[r];
     struct full_block *b = &x->block[q];
     const bool own = q == p->at, norm = norm_of(f) == GNN_ADJ_SYMMETRIC;
-    const bool numbered = b->value.data || numbers_edges(f);
-    if (gnn_full_table_make(&b->csr, 2, sizeof(struct gnn_csr), "blocks", e) ||
+    const bool numbered = b->value.data || numbers_edges(f), parts = gnn_full_has_parts(f, r);
+    if (gnn_full_table_make(&b->csr, 3, sizeof(struct gnn_csr), "blocks", e) ||
         (!f->forward &&
          (o->fit(o, &b->tptr, (uint64_t)b->n + 1, sizeof(uint32_t), "transposed blocks", e) ||
           o->fit(o, &b->tidx, b->edges, sizeof(uint32_t), "transposed blocks", e) ||
@@ -470,15 +470,19 @@ static int close_block(struct gnn_full *f, struct full_part *p, uint32_t r, uint
     back->n = b->n;
     back->indptr = b->tptr.data;
     back->indices = b->tidx.data;
-    back->edge = numbered ? b->tedge.data : NULL;
+    back->edge = numbered && !parts ? b->tedge.data : NULL;
     back->row = seg->col;
     back->col = seg->row;
+    back[1] = *seg;
+    back[1].edge = b->tedge.data;
+    if (parts && b->id.data)
+        seg->edge = b->tedge.data;
     if (gnn_full_table_put(f, &b->csr, e))
         return e->code;
     if (!f->forward)
         o->transpose(o, b->csr.data, 1, b->n, b->edges, b->tptr.data, b->tidx.data,
                      numbered ? b->tedge.data : NULL);
-    return 0;
+    return parts ? gnn_full_part_block(f, b, rows, e) : 0;
 }
 
 /* When all of a relation has been made on the host. */

@@ -34,6 +34,7 @@ struct full_cut {
     uint32_t n, edges;
     struct gnn_buf tptr, tidx, tedge;
     struct full_table csr;
+    struct gnn_adj_parts parts;
 };
 
 /* The edges of a relation that lead from one partition into another. n: the rows of the source
@@ -49,8 +50,10 @@ struct full_block {
     struct gnn_buf order; /* (edges) their numbers in the store, until their fields are read */
     struct full_table value, feature; /* (edges), (edges, features) what layers use of them, */
     struct full_table id;             /* (edges) u64; */
-    struct gnn_buf tedge;             /* and their numbers in the transposed block */
-    struct full_table csr;            /* struct gnn_csr [2]: the block, and transposed */
+    struct gnn_buf tedge;  /* (edges) which edge of the block each of the transposed one is; or,
+                              with parts, the other way round */
+    struct full_table csr; /* struct gnn_csr [3]: the block, transposed, and that of parts */
+    struct gnn_adj_parts parts; /* of the sources, if gnn_full_has_parts */
     struct full_sample sample;
     struct full_cut *cut; /* [levels], or NULL: all of it takes part in each layer */
 };
@@ -174,6 +177,12 @@ static inline bool gnn_full_is_used(const struct gnn_full *f, uint32_t r)
 int gnn_full_needed_find(struct gnn_full *f, const char *const *set, uint32_t nsets,
                          struct gnn_err *e) GNN_MUST_USE;
 void gnn_full_needed_free(struct gnn_full *f);
+/* Whether the backward pass takes the sources of relation r in parts; and, when a block of `rows`
+ * destinations has been transposed, numbers its edges accordingly. */
+bool gnn_full_has_parts(const struct gnn_full *f, uint32_t r);
+int gnn_full_part_block(const struct gnn_full *f, struct full_block *b, uint32_t rows,
+                        struct gnn_err *e) GNN_MUST_USE;
+
 /* A relation's edges into the rows of the first level, with the new numbers of rows and sources;
  * from: [rows] where each row's edges begin in the store. */
 struct full_edges {

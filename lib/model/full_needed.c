@@ -477,11 +477,12 @@ static void put_cut(struct full_block *b, const struct full_cut *c)
     b->tidx = c->tidx;
     b->tedge = c->tedge;
     b->csr = c->csr;
+    b->parts = c->parts;
 }
 
 void gnn_full_keep_cut(const struct full_block *b, struct full_cut *c)
 {
-    *c = (struct full_cut){b->n, b->edges, b->tptr, b->tidx, b->tedge, b->csr};
+    *c = (struct full_cut){b->n, b->edges, b->tptr, b->tidx, b->tedge, b->csr, b->parts};
 }
 
 void gnn_full_set_level(struct gnn_full *f, uint32_t level)

@@ -16,6 +16,7 @@ void gnn_full_view(const struct full_part *p, struct gnn_conv_run *c, uint32_t q
     a->seg = b->csr.data;
     a->nseg = 1;
     a->back = a->seg + 1;
+    a->parts = b->parts.seg ? &b->parts : NULL;
     a->nsrc = b->n;
     c->elsewhere = q != p->at;
     a->edges = b->edges;

@@ -144,7 +144,9 @@ static int each_of_blocks(struct gnn_full *f, struct full_rel *x, bool back, eac
                                      &k->feature.there, &k->id.there,      &k->node,
                                      &k->csr.there};
         struct gnn_buf *const t[] = {&k->tptr, &k->tidx, &k->tedge};
-        if (EACH_OF(f, b, fn, arg, e) || (back && EACH_OF(f, t, fn, arg, e)))
+        const bool numbers = k->parts.seg && k->id.data; /* of ids, in the block, too */
+        if (EACH_OF(f, b, fn, arg, e) || (back && EACH_OF(f, t, fn, arg, e)) ||
+            (numbers && !back && fn(f, &k->tedge, arg, e)))
             return e->code;
     }
     return 0;

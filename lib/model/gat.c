@@ -153,18 +153,14 @@ static int rows_back(struct gnn_conv_run *c, uint32_t from, uint32_t to, const f
 
 /* Of messages: through weights and terms to them, and from there to the matrix and the sources,
  * while they are in the cache; or to dm, their own gradient. */
-static int messages_back(struct gnn_conv_run *c, const struct gnn_attention *a, const float *dy,
-                         float *g, bool acc, float *dm, struct gnn_attention_back *b,
-                         struct gnn_err *e)
+static int part_back(struct gnn_conv_run *c, const struct gnn_attention *a,
+                     const struct gnn_adj_part *part, float *g, bool acc, float *dm,
+                     struct gnn_attention_back *b, struct gnn_err *e)
 {
     const struct gnn_ops *o = c->s->o;
     const struct gnn_heads h = gnn_heads_of_run(c);
-    const uint32_t n = c->adj.nsrc;
-    float *extra;
-    if (gnn_heads_open_back(c, dy, 0, b, &extra, e))
-        return e->code;
-    for (uint32_t from = 0, to; from < n; from = to) {
-        to = n - from < o->chunk ? n : from + o->chunk;
+    for (uint32_t from = part->from, to; from < part->to; from = to) {
+        to = part->to - from < o->chunk ? part->to : from + o->chunk;
         if (dm)
             b->dvalue = dm + (size_t)from * h.d;
         o->attention_sources(o, a, c->adj.back, from, to, b, false);
@@ -175,7 +171,33 @@ static int messages_back(struct gnn_conv_run *c, const struct gnn_attention *a, 
         if (!dm && gnn_heads_messages_back(c, b->dvalue, from, to, LIN_SRC, g, acc, e))
             return e->code;
     }
-    o->attention_targets(o, a, c->adj.seg, c->adj.nseg, 0, c->adj.ndst, b, c->elsewhere);
+    return 0;
+}
+
+/* All parts, each of whose edges then add to the destinations' terms; self-loops, which are in the
+ * own partition, come last. */
+static int messages_back(struct gnn_conv_run *c, const struct gnn_attention *a, const float *dy,
+                         float *g, bool acc, float *dm, struct gnn_attention_back *b,
+                         struct gnn_err *e)
+{
+    const struct gnn_ops *o = c->s->o;
+    struct gnn_adj_part part;
+    bool begun = c->elsewhere; /* what the own partition has begun */
+    float *extra;
+    if (gnn_heads_open_back(c, dy, 0, b, &extra, e))
+        return e->code;
+    for (uint32_t k = 0; gnn_adj_next_part(&c->adj, &k, &part);) {
+        b->edge0 = part.edge0;
+        b->edge1 = part.edge1;
+        if (part_back(c, a, &part, g, acc, dm, b, e))
+            return e->code;
+        struct gnn_attention_back to = *b;
+        to.loop_grad = part.last ? b->loop_grad : NULL;
+        if (part.edge1 > part.edge0 || part.last) {
+            o->attention_targets(o, a, part.seg, part.nseg, 0, c->adj.ndst, &to, begun);
+            begun = true;
+        }
+    }
     return 0;
 }
 
@@ -269,6 +291,7 @@ const struct gnn_layer gnn_layer_gat = {
     .ids = gnn_heads_ids,
     .keeps = true,
     .numbered = true,
+    .parts = true,
     .back = true,
     .rooms = 1,
     .params = list_params,

@@ -225,7 +225,7 @@ int gnn_heads_open_back(struct gnn_conv_run *c, const float *dy, uint64_t more,
     struct gnn_pass *s = c->s;
     const struct gnn_ops *o = s->o;
     const struct gnn_heads h = gnn_heads_of_run(c);
-    const uint64_t edges = c->adj.edges * h.n, loops = (uint64_t)c->adj.ndst * h.n;
+    const uint64_t edges = gnn_adj_most_edges(&c->adj) * h.n, loops = (uint64_t)c->adj.ndst * h.n;
     const uint64_t rows = c->adj.nsrc < o->chunk ? c->adj.nsrc : o->chunk;
     if (o->fit(o, &s->messages, rows * h.d, sizeof(float), "gradients", e) ||
         o->fit(o, &s->scratch, edges + loops + rows * h.n + more, sizeof(float),

@@ -305,22 +305,34 @@ static int edges_back(struct gnn_conv_run *c, const float *dy, bool first, float
     const struct gnn_ops *o = s->o;
     const struct gnn_heads h = heads_of_run(c);
     const struct gnn_attention a = describe_scores(c, 0);
-    const uint64_t nsrc = c->adj.nsrc, each = (c->adj.edges + nsrc) * h.n;
+    const uint64_t nsrc = c->adj.nsrc, edges = gnn_adj_most_edges(&c->adj) * h.n,
+                   each = edges + nsrc * h.n;
     if (o->fit(o, &s->scratch, each + h.n + 1, sizeof(float), "gradients of edges", e) ||
         o->fit(o, &s->work, GNN_COLSUM_BLOCKS * (uint64_t)h.n, sizeof(float), "gradients", e))
         return e->code;
-    float *edge = s->scratch.data, *dscale = edge + c->adj.edges * h.n, *sum = edge + each;
-    const struct gnn_attention_back b = {.m = term_at(c, TERM_M, 0),
-                                         .z = term_at(c, TERM_Z, 0),
-                                         .dots = term_at(c, TERM_DOTS, 0),
-                                         .dy = dy,
-                                         .dvalue = dkey + nsrc * h.d,
-                                         .dsrc = dkey,
-                                         .dscale = dscale,
-                                         .edge_grad = edge,
-                                         .ddst = c->lead->kept[QUERY_GRADS].data};
-    o->attention_sources(o, &a, c->adj.back, 0, c->adj.nsrc, &b, false);
-    o->attention_targets(o, &a, c->adj.seg, c->adj.nseg, 0, c->adj.ndst, &b, !first);
+    float *edge = s->scratch.data, *dscale = edge + edges, *sum = edge + each;
+    struct gnn_attention_back b = {.m = term_at(c, TERM_M, 0),
+                                   .z = term_at(c, TERM_Z, 0),
+                                   .dots = term_at(c, TERM_DOTS, 0),
+                                   .dy = dy,
+                                   .dvalue = dkey + nsrc * h.d,
+                                   .dsrc = dkey,
+                                   .dscale = dscale,
+                                   .edge_grad = edge,
+                                   .ddst = c->lead->kept[QUERY_GRADS].data};
+    struct gnn_adj_part part;
+    for (uint32_t k = 0; gnn_adj_next_part(&c->adj, &k, &part);) {
+        b.edge0 = part.edge0;
+        b.edge1 = part.edge1;
+        b.dsrc = dkey + (size_t)part.from * h.d;
+        b.dvalue = b.dsrc + nsrc * h.d;
+        b.dscale = dscale + (size_t)part.from * h.n;
+        o->attention_sources(o, &a, c->adj.back, part.from, part.to, &b, false);
+        if (part.edge1 > part.edge0 || part.last) {
+            o->attention_targets(o, &a, part.seg, part.nseg, 0, c->adj.ndst, &b, !first);
+            first = false;
+        }
+    }
     o->colsum(o, dscale, c->adj.nsrc, h.n, s->work.data, sum, false);
     add_factors(c, sum, sum + h.n, gnn_conv_grad(c, P_REL));
     return 0;
@@ -622,6 +634,7 @@ const struct gnn_layer gnn_layer_hgt = {
     .norm = GNN_ADJ_SUM,
     .own = true,
     .numbered = true,
+    .parts = true,
     .rooms = 2,
     .params = list_relation,
     .common = list_relations,

@@ -130,6 +130,7 @@ struct gnn_layer {
     bool back;      /* the transposed block while training, even if sources are features that are
                        aggregated as they are */
     bool numbered;  /* the numbers of edges in it */
+    bool parts;     /* its backward pass can take sources in parts (struct gnn_adj_parts) */
     bool activates; /* it applies the model's activation inside */
     bool fixed;     /* what `gather` makes of sources as they are depends on nothing but these, and
                        stays as it is where they get no gradient */

@@ -250,6 +250,78 @@ void test_shape(const Shape &s)
        s.loops ? ", self-loops" : "");
 }
 
+/* Sources in parts, each with room for its own edges alone, which are numbered in the order of the
+ * transposed block, and rows of the block in ascending order. */
+size_t run_parts(bool device, gnn_attention a, const gnn_csr &back, const gnn_csr &block,
+                 gnn_attention_back b, const std::vector<uint32_t> &cut)
+{
+    const size_t wide = gnn_attention_wide(a.kind) ? a.heads * a.channels : a.heads;
+    size_t wrong = 0;
+    bool begun = false;
+    for (size_t k = 0; k + 1 < cut.size(); k++) {
+        const uint32_t from = cut[k], to = cut[k + 1], edge0 = back.indptr[from];
+        const uint32_t edges = back.indptr[to] - edge0;
+        const bool last = k + 2 == cut.size(), all = cut.size() == 2;
+        Array<float> room((size_t)edges * a.heads);
+        gnn_attention_back g = b;
+        uint64_t bad = UINT64_MAX;
+        g.edge0 = edge0, g.edge1 = all ? 0 : edge0 + edges, g.edge_grad = room.data();
+        g.dvalue += from * a.heads * a.channels, g.dsrc += from * wide, g.dscale += from * a.heads;
+        if (device)
+            gnn_cuda_attention_sources(&a, &back, from, to, &g, false, &bad, nullptr);
+        else
+            gnn_attention_sources(&a, &back, from, to, &g, false);
+        g.loop_grad = last ? g.loop_grad : nullptr;
+        if (edges && device)
+            gnn_cuda_attention_targets(&a, &block, 1, 0, ROWS, &g, begun, &bad, nullptr);
+        else if (edges)
+            gnn_attention_targets(&a, &block, 1, 0, ROWS, &g, begun);
+        begun = begun || edges;
+        wrong += !room.whole() + (bad != UINT64_MAX);
+    }
+    return wrong;
+}
+
+void test_parts(const Shape &s)
+{
+    Random r(s.heads * 10 + s.channels);
+    Graph g;
+    make(g, r, s.degree, s.big);
+    const size_t d = s.heads * s.channels, wide = terms(s);
+    Inputs in(r, s, g.edges, d, wide);
+    std::vector<uint32_t> ptr(ROWS + 1), idx(g.edges + 1), number(g.edges + 1);
+    gnn_csr back = g.back, block = {};
+    back.edge = nullptr;
+    gnn_csr_transpose(&back, 1, ROWS, ptr.data(), idx.data(), number.data());
+    block.n = ROWS, block.indptr = ptr.data(), block.indices = idx.data();
+    block.edge = number.data();
+    gnn_attention a = {};
+    a.kind = s.kind, a.heads = s.heads, a.channels = s.channels, a.slope = 0.2f;
+    a.src = in.src.data(), a.dst = in.dst.data(), a.weight = in.weight.data();
+    a.value = in.value.data(), a.nsrc = COLS, a.ndst = ROWS, a.loops = s.loops;
+    a.drop = {{3, 4}, s.keep16, nullptr, in.node.data()};
+    Results whole(s, g.edges, d, wide);
+    gnn_attention_rows(&a, &block, 1, 0, ROWS, GNN_ATTENTION_WHOLE, whole.y.data(), whole.m.data(),
+                       whole.z.data());
+    size_t wrong = 0;
+    for (int go = 0; go < 3; go++) {
+        Results parts(s, g.edges, d, wide);
+        Results &to = go ? parts : whole;
+        gnn_attention_back b = grads(to, s, in.dots.data(), in.dy.data());
+        b.m = whole.m.data(), b.z = whole.z.data();
+        wrong += run_parts(go == 2, a, back, block, b,
+                           go ? std::vector<uint32_t>{0, 3, 4, 17, COLS}
+                              : std::vector<uint32_t>{0, COLS});
+        Array<float> *const got[] = {&to.dvalue, &to.dsrc, &to.dscale, &to.ddst, &to.loop_grad};
+        Array<float> *const want[] = {&whole.dvalue, &whole.dsrc, &whole.dscale, &whole.ddst,
+                                      &whole.loop_grad};
+        for (int k = 0; k < (s.loops ? 5 : 4); k++)
+            wrong += differences(got[k]->data(), want[k]->data(), want[k]->n) + !got[k]->whole();
+    }
+    ok(wrong == 0, "sources in parts give the same bits, on the CPU, too: kind %d, %u heads of %u",
+       (int)s.kind, s.heads, s.channels);
+}
+
 /* An index that is no row is left out and told. */
 void test_bad()
 {
@@ -326,6 +398,9 @@ int main()
                                    {GNN_ATTENTION_DOT, 2, 37, 40, 100, 50000, false, false}};
     for (const Shape &s : shapes)
         test_shape(s);
+    for (const Shape &s : shapes)
+        if (!gnn_attention_targets_first(s.kind))
+            test_parts(s);
     test_bad();
     test_heads(1, 1, 1);
     test_heads(130, 8, 8);

@@ -81,4 +81,20 @@ done <<'END'
 big 1.1 -m sage
 big 1.1 -m gat --heads 4
 END
+# Of 4 million edges and 15 heads, numbers for each would take 240 MB; there is room for those of an eighth of the edges.
+gnn-import -q -o dense sbm:nodes=40000,degree=100,features=16 && gnn-partition -q -k 2 --method ldg -o dense2 dense || _not_ok 'gnn-import makes a dense graph'
+while read -r s opts; do
+    for heads in 1 16; do
+        check "gnn-train $opts --heads $heads learns from $s" gnn-train -q --full-batch --store $s --layers 2 --epochs 2 --hidden 32 --heads $heads --metrics $heads.json -o m.st $opts
+    done
+    check "gnn-train $opts keeps no number of each edge and head of $s" /usr/bin/python3 -c '
+import json
+a, b = (next(e for e in map(json.loads, open(f)) if e["event"] == "full_batch")["memory_bytes"] for f in ("1.json", "16.json"))
+assert b - a < 120e6, (a, b)'
+done <<'END'
+dense -m gat
+dense -m gat --attention-dropout 0.2
+dense2 -m gat
+dense -m hgt --head 0
+END
 done_testing

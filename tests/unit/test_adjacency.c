@@ -120,8 +120,44 @@ static void test_view(const char *name, enum gnn_adj_norm norm, bool values)
     gnn_adj_release(o, &a);
 }
 
+/* Parts of the sources have about as many edges each, and all of them together. */
+static void test_parts(void)
+{
+    enum { N = 100, STEP = 4, HUB = 50 };
+    uint32_t tptr[N + 1] = {0}, k = 0, row = 0, parts = 0, edges = 0;
+    struct gnn_adj_parts p;
+    struct gnn_adj_part q;
+    for (uint32_t i = 0; i < N; i++)
+        tptr[i + 1] = tptr[i] + (i == HUB ? 1000 : i % 3);
+    gnn_adj_cut(&p, tptr, N, STEP);
+    const struct gnn_adj a = {.nsrc = N, .edges = tptr[N], .parts = &p};
+    bool good = true;
+    for (; gnn_adj_next_part(&a, &k, &q); parts++) {
+        good = good && q.from == row && q.edge0 == tptr[row] && q.edge1 == tptr[q.to] &&
+               (q.last ? q.to == N : q.to % STEP == 0 && q.to > q.from);
+        edges += q.edge1 - q.edge0;
+        row = q.to;
+    }
+    ok(good && row == N && edges == tptr[N] && q.last && parts > 1,
+       "sources in %u parts, at multiples of %d, are all of them", parts, STEP);
+    ok(gnn_adj_most_edges(&a) == tptr[N] - tptr[HUB / STEP * STEP],
+       "the largest part is the one with the hub");
+    memset(tptr, 0, sizeof tptr);
+    gnn_adj_cut(&p, tptr, N, STEP);
+    k = 0;
+    ok(gnn_adj_next_part(&a, &k, &q) && q.last && !q.from && q.to == N && !q.edge1 &&
+           !gnn_adj_next_part(&a, &k, &q) && !gnn_adj_most_edges(&a),
+       "sources without edges are one part");
+    const struct gnn_adj all = {.nsrc = N, .edges = 7};
+    k = 0;
+    ok(gnn_adj_next_part(&all, &k, &q) && q.last && !q.from && q.to == N && !q.edge1 &&
+           !gnn_adj_next_part(&all, &k, &q) && gnn_adj_most_edges(&all) == 7,
+       "without parts, all are one");
+}
+
 int main(void)
 {
+    test_parts();
     test_view("sums", GNN_ADJ_SUM, false);
     test_view("means", GNN_ADJ_MEAN, false);
     test_view("sums with values of edges", GNN_ADJ_SUM, true);
