@@ -14,6 +14,8 @@ check 'partition.sbatch runs gnn-partition as a job' finished $part 30
 check 'partition.sbatch makes the parts that gnn-partition makes without Slurm' gnn-inspect --diff P want
 learn='-q -f 5,5 -b 100 --epochs 4 --eval valid --hidden 32 --lr 0.01 --dropout 0 --no-layer-norm --no-provenance'
 train=$(submit --nodes=3 $scripts/train.sbatch P trained $learn)
+whole='-q --full-batch -m gat --heads 2 --layers 2 --hidden 32 --batch-norm --epochs 4 --eval valid --no-provenance'
+full=$(submit --nodes=3 $scripts/train.sbatch P full $whole)
 pipe=$(FANOUT=5,5 BATCH=100 EPOCHS=4 submit --nodes=3 $scripts/pipeline.sbatch P piped -q --hidden 32 --lr 0.01 --dropout 0 --no-layer-norm --no-provenance)
 normed=$(FANOUT=5,5 BATCH=100 EPOCHS=1 SAMPLE_OPTIONS='--count-once --seed 2' GATHER_OPTIONS='--replicate 0.2' submit --nodes=3 $scripts/pipeline.sbatch P normed -q --batch-norm)
 stopped=$(FANOUT=5,5 BATCH=100 EPOCHS=500 submit --nodes=3 $scripts/pipeline.sbatch P stopped --hidden 8 --patience 1)
@@ -34,6 +36,9 @@ check 'sample-array.sbatch draws the stream of one process with more jobs than s
 check 'gnn-train learns on 3 ranks under mpirun' ranks 3 gnn-train --store P $learn -o model
 check 'train.sbatch learns on 3 nodes' finished $train 60
 check 'train.sbatch writes the model that mpirun gives' cmp trained model
+check 'gnn-train learns from full batches on 3 ranks under mpirun' ranks 3 gnn-train --store P $whole -o full.want
+check 'train.sbatch learns from full batches on 3 nodes' finished $full 60
+check 'train.sbatch writes the model of full batches that mpirun gives' cmp full full.want
 check 'pipeline.sbatch learns on 3 nodes' finished $pipe 60
 check 'pipeline.sbatch writes the model that mpirun gives' cmp piped model
 check 'pipeline.sbatch runs with options for each stage' finished $normed 60
