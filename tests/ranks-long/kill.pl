@@ -48,6 +48,9 @@ sub start {
     my $pid = fork // die "fork: $!";
     return $pid if $pid;
     chdir $dir or die "$dir: $!";
+    # Several mpiruns are there at once: see tests/ranks/setup.sh.
+    mkdir "../../$dir";
+    $ENV{OMPI_MCA_orte_tmpdir_base} .= "/$dir";
     setsid();
     @ENV{keys %$env} = values %$env;
     # Undisturbed runs have all the time they need.
