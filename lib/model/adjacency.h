@@ -19,7 +19,6 @@ static inline bool gnn_adj_needs_degrees(enum gnn_adj_norm norm)
     return norm == GNN_ADJ_SYMMETRIC;
 }
 
-/* Zeroed object = empty. All pointers are to the operations' memory. */
 /* Sources in parts of about as many edges each, so that what a backward pass keeps of edges needs
  * room for those of one part. Edges are numbered in the order of the transposed block, which has no
  * `edge`: part k has sources row[k] .. row[k+1]-1, and edges edge[k] .. edge[k+1]-1. The order of
@@ -37,6 +36,7 @@ struct gnn_adj_part {
     uint32_t nseg;
 };
 
+/* Zeroed object = empty. All pointers are to the operations' memory. */
 struct gnn_adj {
     enum gnn_adj_norm norm;
     const float *node; /* gnn_gcn_degrees, if the degrees are needed; or gnn_weight_degrees, and */

@@ -56,7 +56,9 @@ static int rows_back(struct gnn_full *f, struct full_part *p, void *arg, struct 
     const struct gnn_activation *a = &net_act(&p->net, x->stage, x->type)->after;
     if (gnn_activation_waits(&p->net.pass, a))
         use_sums(f, p, a);
-    return gnn_net_rows_back(&p->net, x->stage, x->type, grad_of(f, p, x), e);
+    const int rc = gnn_net_rows_back(&p->net, x->stage, x->type, grad_of(f, p, x), e);
+    gnn_full_give_spare(f, p, &net_act(&p->net, x->stage, x->type)->after.xhat);
+    return rc;
 }
 
 static struct full_turn turn_of_rows(const struct back_args *x)
@@ -114,64 +116,14 @@ static int spread_nothing(struct gnn_full *f, struct full_part *p, uint32_t c, v
     return spread_view(f, p, c, NULL, arg, e);
 }
 
-/* A buffer that lies idle will do. */
-static void take_spare(struct full_part *p, struct gnn_buf *to)
-{
-    for (uint32_t i = 0; !to->data && i < FULL_SPARE; i++) {
-        *to = p->spare[i];
-        p->spare[i] = (struct gnn_buf){0};
-    }
-}
-
-/* The largest ones are kept. */
-static void give_spare(const struct gnn_full *f, struct full_part *p, struct gnn_buf *from)
-{
-    for (uint32_t j = 0; j < FULL_SPARE && from->data; j++) {
-        const struct gnn_buf keep = p->spare[j];
-        if (keep.cap >= from->cap)
-            continue;
-        p->spare[j] = *from;
-        *from = keep;
-    }
-    f->o->release(f->o, from);
-}
-
 /* The gradients of the sources' rows. */
-static int open_grad(struct full_part *p, const struct gnn_conv *v, float **g, struct gnn_err *e)
+static int open_grad(const struct gnn_full *f, struct full_part *p, const struct gnn_conv *v,
+                     float **g, struct gnn_err *e)
 {
-    take_spare(p, &net_act(&p->net, v->from, v->src)->grad);
+    gnn_full_take_spare(f, p, &net_act(&p->net, v->from, v->src)->grad,
+                        (uint64_t)net_rows(&p->net, v->from, v->src) *
+                            gnn_model_width(f->m, v->from, v->src) * sizeof(float));
     return gnn_net_grad(&p->net, v->from, v->src, g, e);
-}
-
-static void swap_buffers(struct gnn_buf *a, struct gnn_buf *b)
-{
-    const struct gnn_buf was = *a;
-    *a = *b;
-    *b = was;
-}
-
-/* Room for the gradients of messages: the rows that the norm of their stage has kept are needed no
- * more in this step. Their room is given back, as the next step keeps others there. */
-static int open_messages(struct gnn_full *f, struct full_part *p, const struct gnn_conv *v,
-                         struct gnn_err *e)
-{
-    struct gnn_buf *norm = &net_act(&p->net, v->stage, v->dst)->after.xhat;
-    const uint64_t n = (uint64_t)net_rows(&p->net, v->from, v->src) * net_run(&p->net, v)->message;
-    if (!f->swap && norm->data && norm->cap >= n * sizeof(float)) {
-        swap_buffers(norm, &p->dmessages);
-        p->lent = true;
-    } else if (!f->swap)
-        take_spare(p, &p->dmessages);
-    return f->o->fit(f->o, &p->dmessages, n, sizeof(float), "gradients", e);
-}
-
-static void close_messages(const struct gnn_full *f, struct full_part *p, const struct gnn_conv *v)
-{
-    if (p->lent)
-        swap_buffers(&net_act(&p->net, v->stage, v->dst)->after.xhat, &p->dmessages);
-    else if (!f->swap)
-        give_spare(f, p, &p->dmessages);
-    p->lent = false;
 }
 
 /* Where the gradients of the rows that are sent are gathered. */
@@ -180,8 +132,10 @@ static int open_into(struct gnn_full *f, struct full_part *p, const struct gnn_c
 {
     const struct gnn_conv_run *c = net_run(&p->net, v);
     if (!c->message)
-        return open_grad(p, v, &p->into, e);
-    if (open_messages(f, p, v, e))
+        return open_grad(f, p, v, &p->into, e);
+    const uint64_t n = (uint64_t)net_rows(&p->net, v->from, v->src) * c->message;
+    gnn_full_take_spare(f, p, &p->dmessages, n * sizeof(float));
+    if (f->o->fit(f->o, &p->dmessages, n, sizeof(float), "gradients", e))
         return e->code;
     p->into = p->dmessages.data;
     return 0;
@@ -198,10 +152,10 @@ static int send_back(struct gnn_full *f, struct full_part *p, void *arg, struct 
     c->x = *net_made(&p->net, v->from, v->src);
     c->own = *net_made(&p->net, v->from, v->dst);
     if (c->message) {
-        if ((c->inputs && open_grad(p, v, &g, e)) ||
+        if ((c->inputs && open_grad(f, p, v, &g, e)) ||
             c->layer->send_back(c, p->dmessages.data, g, a->has_grad, e))
             return e->code;
-        close_messages(f, p, v);
+        gnn_full_give_spare(f, p, &p->dmessages);
     }
     a->has_grad = a->has_grad || c->inputs;
     return 0;
@@ -396,13 +350,8 @@ static void reuse_gradients(struct gnn_full *f, uint32_t stage)
 {
     const uint32_t nt = f->m->c.nntypes;
     for (uint32_t i = 0; i < f->n; i++)
-        for (uint32_t t = 0; t < nt; t++) {
-            struct gnn_buf *from = &net_act(&f->part[i].net, stage, t)->grad;
-            if (f->swap)
-                gnn_swap_forget(f->swap, from);
-            else
-                give_spare(f, &f->part[i], from);
-        }
+        for (uint32_t t = 0; t < nt; t++)
+            gnn_full_give_spare(f, &f->part[i], &net_act(&f->part[i].net, stage, t)->grad);
 }
 
 int gnn_full_run_backward(struct gnn_full *f, struct gnn_err *e)

@@ -138,6 +138,14 @@ static bool has_gathered(struct gnn_full *f, const struct gnn_conv_run *c,
     return *has && had;
 }
 
+/* The norm's rows, which a backward pass has given away. */
+static void open_norm(const struct gnn_full *f, struct full_part *p, struct gnn_activation *a,
+                      uint32_t rows)
+{
+    if (a->norm != GNN_NONE && f->pass.train)
+        gnn_full_take_spare(f, p, &a->xhat, rows * a->w * sizeof(float));
+}
+
 /* The rows of a partition, up to batch norm. */
 static int make_rows(struct gnn_full *f, struct full_part *p, void *arg, struct gnn_err *e)
 {
@@ -152,6 +160,7 @@ static int make_rows(struct gnn_full *f, struct full_part *p, void *arg, struct 
         f->o->fit(f->o, &a->out, rows * (uint64_t)a->after.w, sizeof(float), "activations", e))
         return e->code;
     *net_made(n, x->stage, x->type) = a->out.data;
+    open_norm(f, p, &a->after, rows);
     for (uint32_t i = 0; i < nconvs; i++) {
         const struct gnn_conv *v = gnn_model_into(m, x->stage, i, x->type);
         if (v && v->rel == GNN_ROWS) {

@@ -10,7 +10,6 @@
 
 enum { FULL_DEPTH_MAX = 1024 }; /* rounds under way: each has a tag of its own */
 enum { FULL_WIRES = 2 };        /* of gradients: of this round, and of the one before */
-enum { FULL_SPARE = 2 }; /* buffers of gradients in turn: of a stage, and of the one before */
 
 /* What is made in the host's memory and then used where the operations are; on the host that is the
  * same memory. Zeroed object = empty. */
@@ -87,14 +86,14 @@ struct full_part {
     float *into;                       /* or to which gradients are added, */
     const float *view;                 /* and the rows that it has fetched in this round */
     struct gnn_buf fetched, pushed[2]; /* from a part of this rank; gradients for another part */
-    struct gnn_buf dmessages; /* gradients of messages: a spare one, or `lent` by the norm's rows */
-    bool lent;
-    struct gnn_buf *mail, *back_mail; /* of partitions that take turns: [nconvs][k] by round,
-                                         rows for this one; [k] its gradients for others */
-    struct gnn_buf *spare;            /* [FULL_SPARE] gradients of rows that are needed no more */
-    struct gnn_buf *kept;             /* [nconvs][k] rows of other partitions, if they are kept */
-    struct full_table seed, place;    /* of the batch: its rows, and where they are in it; */
-    struct gnn_buf rows;              /* scratch */
+    struct gnn_buf dmessages;          /* gradients of messages */
+    struct gnn_buf *mail, *back_mail;  /* of partitions that take turns: [nconvs][k] by round,
+                                          rows for this one; [k] its gradients for others */
+    struct gnn_buf *spare;             /* [nspare] rows and gradients that are needed no more */
+    uint32_t nspare;
+    struct gnn_buf *kept;          /* [nconvs][k] rows of other partitions, if they are kept */
+    struct full_table seed, place; /* of the batch: its rows, and where they are in it; */
+    struct gnn_buf rows;           /* scratch */
     uint32_t nseeds;
     struct gnn_buf moments; /* the host's, */
     double *sum;            /* its moments for a batch norm, then the number of its rows */
@@ -207,6 +206,12 @@ void gnn_full_keep_cut(const struct full_block *b, struct full_cut *c);
 
 int gnn_full_part_make(struct gnn_full *f, struct full_part *p, struct gnn_err *e) GNN_MUST_USE;
 void gnn_full_part_free(struct gnn_full *f, struct full_part *p);
+/* Rows of a partition that come and go within a step share their memory. _take: an empty buffer
+ * gets idle memory, if some is about as large as `bytes`; it may still have to grow. _give: what is
+ * in it is needed no more; afterwards it is empty or, with a limit of memory, merely not kept. */
+void gnn_full_take_spare(const struct gnn_full *f, struct full_part *p, struct gnn_buf *to,
+                         uint64_t bytes);
+void gnn_full_give_spare(const struct gnn_full *f, struct full_part *p, struct gnn_buf *from);
 /* _enter gives partition p the scratch memory that all share, _leave takes it back. */
 void gnn_full_enter(struct gnn_full *f, struct full_part *p);
 void gnn_full_leave(struct gnn_full *f, struct full_part *p);

@@ -38,6 +38,47 @@ const float *gnn_full_own_rows(const struct gnn_conv_run *c)
     return c->message ? c->sent.data : c->x;
 }
 
+/* The smallest buffer that is large enough; else the largest one. */
+static bool fits_better(const struct gnn_buf *a, const struct gnn_buf *b, uint64_t bytes)
+{
+    const bool is = a->cap >= bytes, was = b->cap >= bytes;
+    return is == was ? (is ? a->cap < b->cap : a->cap > b->cap) : is;
+}
+
+/* One that is more than twice as large would be missing where its size is needed. One that is too
+ * small is made larger: otherwise it would stay besides. */
+void gnn_full_take_spare(const struct gnn_full *f, struct full_part *p, struct gnn_buf *to,
+                         uint64_t bytes)
+{
+    struct gnn_buf *best = NULL;
+    if (f->swap || to->data)
+        return;
+    for (uint32_t i = 0; i < p->nspare; i++) {
+        struct gnn_buf *b = &p->spare[i];
+        if (b->data && b->cap / 2 <= bytes && (!best || fits_better(b, best, bytes)))
+            best = b;
+    }
+    if (best) {
+        *to = *best;
+        *best = (struct gnn_buf){0};
+    }
+}
+
+void gnn_full_give_spare(const struct gnn_full *f, struct full_part *p, struct gnn_buf *from)
+{
+    if (f->swap) {
+        gnn_swap_forget(f->swap, from);
+        return;
+    }
+    for (uint32_t i = 0; from->data && i < p->nspare; i++) {
+        if (p->spare[i].data)
+            continue;
+        p->spare[i] = *from;
+        *from = (struct gnn_buf){0};
+    }
+    f->o->release(f->o, from);
+}
+
 /* The original ids of a part's nodes, which dropout is keyed by. */
 static int set_ids(struct gnn_full *f, struct full_part *p, uint32_t t, struct gnn_err *e)
 {
@@ -87,7 +128,9 @@ int gnn_full_part_make(struct gnn_full *f, struct full_part *p, struct gnn_err *
     p->kept = gnn_alloc_zero((uint64_t)m->nconvs * f->k, sizeof *p->kept, "parts", e);
     p->mail = gnn_alloc_zero((uint64_t)m->nconvs * f->k, sizeof *p->mail, "parts", e);
     p->back_mail = gnn_alloc_zero(f->k, sizeof *p->back_mail, "parts", e);
-    p->spare = gnn_alloc_zero(FULL_SPARE, sizeof *p->spare, "parts", e);
+    /* Of each stage and type the norm's rows and a gradient, and messages' gradients. */
+    p->nspare = 2 * m->nstages * nt + 1;
+    p->spare = gnn_alloc_zero(p->nspare, sizeof *p->spare, "parts", e);
     p->features = gnn_alloc_zero(nt, sizeof *p->features, "parts", e);
     if (f->o->fit_host(f->o, &p->moments, 2 * widest + 1, sizeof *p->sum, "moments", e))
         return e->code;
@@ -120,7 +163,7 @@ void gnn_full_part_free(struct gnn_full *f, struct full_part *p)
                                    &p->rows};
     for (size_t i = 0; i < sizeof buf / sizeof *buf; i++)
         o->release(o, buf[i]);
-    for (uint32_t i = 0; p->spare && i < FULL_SPARE; i++)
+    for (uint32_t i = 0; p->spare && i < p->nspare; i++)
         o->release(o, &p->spare[i]);
     gnn_free(p->spare);
     for (uint64_t i = 0; p->mail && i < (uint64_t)f->m->nconvs * f->k; i++)

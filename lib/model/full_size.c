@@ -122,48 +122,57 @@ static uint64_t size_of_conv(const struct gnn_full *f, const struct full_part *p
 
 /* ---- gradients ---- */
 
-/* Those of messages lie where the norm of their stage has kept rows, if there is one. */
-static uint64_t size_of_messages(const struct gnn_full *f, const struct full_part *p,
-                                 const struct gnn_conv *v)
+/* What is there of gradients: which (of all stages and types), how many bytes, and in how many of
+ * these lay rows that norms had kept. */
+struct gradients {
+    bool *alive;
+    uint64_t now, room, most;
+};
+
+/* Convolution v's sources and, where the layer uses them, own rows get gradients; and messages. */
+static void count_conv(const struct gnn_full *f, const struct full_part *p,
+                       const struct gnn_conv *v, struct gradients *g)
 {
-    const struct gnn_conv_run *c = net_run(&p->net, v);
-    const uint64_t bytes =
-                       v->rel == GNN_ROWS ? 0 : floats_of(rows_of(p, v->from, v->src), c->message),
-                   norm = has_norm(f, v->stage, v->dst)
-                              ? floats_of(rows_of(p, v->stage, v->dst), c->w)
-                              : 0;
-    return norm >= bytes ? 0 : bytes;
+    const uint32_t ends[] = {v->src, v->dst};
+    for (uint32_t j = 0; v->from && j < (v->layer->own ? 2 : 1); j++) {
+        bool *is = &g->alive[(size_t)v->from * f->m->c.nntypes + ends[j]];
+        if (!*is)
+            g->now +=
+                floats_of(rows_of(p, v->from, ends[j]), gnn_model_width(f->m, v->from, ends[j]));
+        *is = true;
+    }
+    const uint64_t messages = v->rel == GNN_ROWS ? 0
+                                                 : floats_of(rows_of(p, v->from, v->src),
+                                                             net_run(&p->net, v)->message),
+                   with = g->now + messages;
+    if (with > g->room && with - g->room > g->most)
+        g->most = with - g->room;
 }
 
-/* The most that is there at a time. Stages are gone through from the last, whose results become
- * gradients in place; those of a stage are needed until it is done. alive: of all stages and types.
- */
+/* The most that is there at a time, beyond the room of rows that norms have kept: these are needed
+ * until the backward pass of their stage begins. Stages are gone through from the last, whose
+ * results become gradients in place; those of a stage are needed until it is done. */
 static uint64_t size_of_gradients(const struct gnn_full *f, const struct full_part *p, bool *alive)
 {
     const struct gnn_model *m = f->m;
     const uint32_t nt = m->c.nntypes, last = m->nstages - 1;
-    uint64_t now = 0, most = 0;
+    struct gradients g = {.alive = alive};
     for (uint32_t i = last; i > 0; i--) {
-        for (uint32_t k = 0; k < m->stage[i].nconvs; k++) {
-            const struct gnn_conv *v = &m->conv[m->stage[i].conv + k];
-            const uint32_t ends[] = {v->src, v->dst};
-            if (!v->needed || (i < last && !alive[(size_t)i * nt + v->dst]))
+        for (uint32_t t = 0; t < nt; t++) {
+            if (i < last && !alive[(size_t)i * nt + t])
                 continue;
-            for (uint32_t j = 0; v->from && j < (v->layer->own ? 2 : 1); j++) {
-                bool *is = &alive[(size_t)v->from * nt + ends[j]];
-                now += *is ? 0
-                           : floats_of(rows_of(p, v->from, ends[j]),
-                                       gnn_model_width(m, v->from, ends[j]));
-                *is = true;
+            g.room += has_norm(f, i, t) ? floats_of(rows_of(p, i, t), gnn_model_width(m, i, t)) : 0;
+            for (uint32_t k = 0; k < m->stage[i].nconvs; k++) {
+                const struct gnn_conv *v = gnn_model_into(m, i, k, t);
+                if (v)
+                    count_conv(f, p, v, &g);
             }
-            const uint64_t with = now + size_of_messages(f, p, v);
-            most = with > most ? with : most;
         }
         for (uint32_t t = 0; t < nt; t++)
             if (alive[(size_t)i * nt + t])
-                now -= floats_of(rows_of(p, i, t), gnn_model_width(m, i, t));
+                g.now -= floats_of(rows_of(p, i, t), gnn_model_width(m, i, t));
     }
-    return most;
+    return g.most;
 }
 
 /* ---- messages ---- */

@@ -15,14 +15,14 @@ x = next((e for e in events if e["event"] == sys.argv[2]), None)
 peak = next(e["memory_bytes"] for e in events if e["event"] == "full_batch")
 assert eval(sys.argv[3]), (x, peak)' "$@"
 }
-limit=110
+limit=85
 [ -z "${GNN_SAN:-}" ] || limit=2000
 while read -r opts; do
     check "gnn-train $opts learns without a limit" $full --metrics free.json -o free.st $opts
     check "gnn-train $opts --memory learns" $full --memory ${limit}M --metrics memory.json -o memory.st $opts
     check "gnn-train $opts --memory makes the same model" cmp free.st memory.st
-    [ $limit = 110 ] || continue
-    check "gnn-train $opts needs more memory without the limit" event free.json full_batch 'peak > 110 * 2**20'
+    [ $limit = 85 ] || continue
+    check "gnn-train $opts needs more memory without the limit" event free.json full_batch 'peak > 85 * 2**20'
     check "gnn-train $opts --memory keeps the limit" event memory.json memory "peak <= $limit * 2**20 and x['written_bytes'] > 0 and x['read_bytes'] > 0"
     check "gnn-train $opts --memory knows how much is enough" event memory.json memory "x['least_bytes'] < $limit * 2**20"
 done <<'END'

@@ -89,18 +89,20 @@ def kept(v, first):  # floats of a destination, and of a source
     return (m or width[src][s]) + (width[src][s] if "max" in option else 0), 0
 
 def gradients(p):
-    alive, most = set(), 0
+    alive, room, most = set(), 0, 0
     bytes_of = lambda a: sum(4 * N(p, t) * width[i][t] for i, t in a)
     for i in range(last, 0, -1):
-        for v in convs:
-            if v[0] != i or (i < last and (i, v[4]) not in alive):
+        for t in types:
+            if (i, t) not in (live if i == last else alive):
                 continue
-            if v[1] > 0:
-                alive |= {(v[1], v[3])} | ({(v[1], v[4])} if own else set())
-            m = 4 * N(p, v[3]) * message(v) if v[2] else 0
-            if stage[i][2] and 4 * N(p, v[4]) * width[i][v[4]] >= m:
-                m = 0
-            most = max(most, bytes_of(alive) + m)
+            room += 4 * N(p, t) * width[i][t] if stage[i][2] else 0
+            for v in convs:
+                if v[0] != i or v[4] != t:
+                    continue
+                if v[1] > 0:
+                    alive |= {(v[1], v[3])} | ({(v[1], v[4])} if own else set())
+                m = 4 * N(p, v[3]) * message(v) if v[2] else 0
+                most = max(most, bytes_of(alive) + m - room)
         alive = {a for a in alive if a[0] != i}
     return most
 
