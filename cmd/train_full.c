@@ -176,6 +176,9 @@ struct gnn_full *train_full_open(const struct gnn_model *m, struct gnn_store *s,
     if (s->nparts == 1)
         opt_refuse(OPTS(&remote_rows, &depth, &boundary, &message_dtype),
                    "has no effect: the store has one partition");
+    /* Not refused, so that the same command works on any number of ranks. */
+    if (s->comm->size == 1)
+        opt_warn(&depth, "rows travel only between ranks, and there is one");
     for (uint32_t i = 0; i < m->nconvs; i++)
         fetches = fetches || (m->conv[i].needed && m->conv[i].layer->fetches);
     if (!fetches && remote_rows == GNN_FULL_KEEP)

@@ -173,6 +173,10 @@ for how in '--remote-rows keep' '--remote-rows all' '--pipeline-depth 3' '--remo
     check "gnn-train --full-batch $how learns" $gat $how -o how
     check "gnn-train --full-batch $how makes the same model" cmp gat how
 done
+check 'gnn-train learns with rows fetched ahead in one process' gnn-train --full-batch --store w5 --pipeline-depth 2 --epochs 1 -o how
+mv err said
+check 'gnn-train says that they are not' grep -qxF \
+    'gnn-train: warning: --pipeline-depth has no effect: rows travel only between ranks, and there is one' said
 while IFS='|' read -r opts message; do
     status 2 "gnn-train refuses $opts" gnn-train $opts -o never
     mv err said
