@@ -67,8 +67,8 @@ static int open_conv(struct gnn_full *f, struct full_part *p, void *arg, struct 
 {
     const struct gnn_conv *v = ((struct stage_args *)arg)->conv;
     struct gnn_conv_run *c = net_run(&p->net, v);
-    (void)f;
     gnn_full_view(p, c, p->at, NULL);
+    gnn_full_take_spare(f, p, &c->sent, (uint64_t)c->adj.nsrc * c->message * sizeof(float));
     if (gnn_net_open_conv(&p->net, v, e))
         return e->code;
     p->table = gnn_full_own_rows(c);
@@ -179,6 +179,8 @@ static int make_rows(struct gnn_full *f, struct full_part *p, void *arg, struct 
             gnn_net_conv_rows(n, v, a->out.data, fresh, after, e))
             return e->code;
         fresh = false;
+        if (!gnn_full_needs_sent(v))
+            gnn_full_give_spare(f, p, &net_run(n, v)->sent);
     }
     if (gnn_activation_waits(&n->pass, &a->after))
         gnn_full_keep_sums(p, a->after.w, rows);

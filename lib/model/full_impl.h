@@ -91,7 +91,8 @@ struct full_part {
                                           rows for this one; [k] its gradients for others */
     struct gnn_buf *spare;             /* [nspare] rows and gradients that are needed no more */
     uint32_t nspare;
-    struct gnn_buf *kept;          /* [nconvs][k] rows of other partitions, if they are kept */
+    uint64_t large;       /* bytes of those that are kept: half of those of a stage's most rows */
+    struct gnn_buf *kept; /* [nconvs][k] rows of other partitions, if they are kept */
     struct full_table seed, place; /* of the batch: its rows, and where they are in it; */
     struct gnn_buf rows;           /* scratch */
     uint32_t nseeds;
@@ -206,9 +207,11 @@ void gnn_full_keep_cut(const struct full_block *b, struct full_cut *c);
 
 int gnn_full_part_make(struct gnn_full *f, struct full_part *p, struct gnn_err *e) GNN_MUST_USE;
 void gnn_full_part_free(struct gnn_full *f, struct full_part *p);
-/* Rows of a partition that come and go within a step share their memory. _take: an empty buffer
- * gets idle memory, if some is about as large as `bytes`; it may still have to grow. _give: what is
- * in it is needed no more; afterwards it is empty or, with a limit of memory, merely not kept. */
+/* Rows of a partition that come and go within a step share their memory, unless they are small:
+ * then it is freed at once, as there is nothing else that it would be large enough for. _take: an
+ * empty buffer gets idle memory, if there is some to spare; it may still have to grow. _give: what
+ * is in it is needed no more; afterwards it is empty or, with a limit of memory, merely not kept.
+ */
 void gnn_full_take_spare(const struct gnn_full *f, struct full_part *p, struct gnn_buf *to,
                          uint64_t bytes);
 void gnn_full_give_spare(const struct gnn_full *f, struct full_part *p, struct gnn_buf *from);
@@ -402,6 +405,12 @@ int gnn_full_push_in_turns(struct gnn_full *f, const struct full_flow *x, bool f
 static inline bool gnn_full_keeps(const struct gnn_full *f, const struct gnn_conv *v)
 {
     return v->layer->fetches && f->opts.remote != GNN_FULL_REFETCH;
+}
+
+/* Whether messages are needed after the forward pass. */
+static inline bool gnn_full_needs_sent(const struct gnn_conv *v)
+{
+    return v->layer->keeps || v->layer->fetches;
 }
 
 /* _view: the run's edges and sources become those of partition q. _own_rows: what a convolution's

@@ -45,20 +45,22 @@ static bool fits_better(const struct gnn_buf *a, const struct gnn_buf *b, uint64
     return is == was ? (is ? a->cap < b->cap : a->cap > b->cap) : is;
 }
 
-/* One that is more than twice as large would be missing where its size is needed. One that is too
- * small is made larger: otherwise it would stay besides. */
+/* A buffer that is too small is made larger: otherwise it would stay besides. Few bytes get one
+ * only if another is left for more. */
 void gnn_full_take_spare(const struct gnn_full *f, struct full_part *p, struct gnn_buf *to,
                          uint64_t bytes)
 {
     struct gnn_buf *best = NULL;
+    uint32_t idle = 0;
     if (f->swap || to->data)
         return;
     for (uint32_t i = 0; i < p->nspare; i++) {
         struct gnn_buf *b = &p->spare[i];
-        if (b->data && b->cap / 2 <= bytes && (!best || fits_better(b, best, bytes)))
+        if (b->data && (!best || fits_better(b, best, bytes)))
             best = b;
+        idle += b->data != NULL;
     }
-    if (best) {
+    if (best && (bytes >= p->large || idle > 1)) {
         *to = *best;
         *best = (struct gnn_buf){0};
     }
@@ -70,7 +72,7 @@ void gnn_full_give_spare(const struct gnn_full *f, struct full_part *p, struct g
         gnn_swap_forget(f->swap, from);
         return;
     }
-    for (uint32_t i = 0; from->data && i < p->nspare; i++) {
+    for (uint32_t i = 0; from->cap >= p->large && from->data && i < p->nspare; i++) {
         if (p->spare[i].data)
             continue;
         p->spare[i] = *from;
@@ -113,14 +115,17 @@ int gnn_full_part_make(struct gnn_full *f, struct full_part *p, struct gnn_err *
 {
     const struct gnn_model *m = f->m;
     const uint32_t nt = m->c.nntypes;
-    uint64_t widest = 0;
+    uint64_t widest = 0, most = 0;
     if (gnn_net_init(&p->net, m, f->o, e))
         return e->code;
     for (uint32_t i = 0; i < m->nstages * nt; i++) {
         if (m->width[i] > widest)
             widest = m->width[i];
         p->net.rows[i] = m->width[i] ? gnn_full_rows(f, p, m->stage[i / nt].level, i % nt) : 0;
+        const uint64_t floats = i < nt ? 0 : (uint64_t)p->net.rows[i] * m->width[i];
+        most = floats > most ? floats : most;
     }
+    p->large = most * sizeof(float) / 2;
     p->type = gnn_alloc_zero(nt, sizeof *p->type, "parts", e);
     p->id = gnn_alloc_zero(nt, sizeof *p->id, "parts", e);
     p->rel = gnn_alloc_zero(m->c.netypes, sizeof *p->rel, "parts", e);
@@ -128,8 +133,8 @@ int gnn_full_part_make(struct gnn_full *f, struct full_part *p, struct gnn_err *
     p->kept = gnn_alloc_zero((uint64_t)m->nconvs * f->k, sizeof *p->kept, "parts", e);
     p->mail = gnn_alloc_zero((uint64_t)m->nconvs * f->k, sizeof *p->mail, "parts", e);
     p->back_mail = gnn_alloc_zero(f->k, sizeof *p->back_mail, "parts", e);
-    /* Of each stage and type the norm's rows and a gradient, and messages' gradients. */
-    p->nspare = 2 * m->nstages * nt + 1;
+    /* Of each stage and type the norm's rows and a gradient; messages, and their gradients. */
+    p->nspare = 2 * m->nstages * nt + m->nconvs + 1;
     p->spare = gnn_alloc_zero(p->nspare, sizeof *p->spare, "parts", e);
     p->features = gnn_alloc_zero(nt, sizeof *p->features, "parts", e);
     if (f->o->fit_host(f->o, &p->moments, 2 * widest + 1, sizeof *p->sum, "moments", e))

@@ -102,7 +102,7 @@ static uint64_t most_sources(const struct gnn_full *f, const struct full_part *p
     return most;
 }
 
-/* Messages of the own rows, and what the layer keeps. */
+/* Messages of the own rows, if they stay, and what the layer keeps. */
 static uint64_t size_of_conv(const struct gnn_full *f, const struct full_part *p,
                              const struct gnn_conv *v)
 {
@@ -116,7 +116,8 @@ static uint64_t size_of_conv(const struct gnn_full *f, const struct full_part *p
     const uint64_t kept = edges && gnn_full_keeps(f, v) ? count_used(f, p, v->rel) : 0;
     return floats_of(rows_of(p, v->stage, v->dst), n.dst) +
            floats_of(edges ? most_sources(f, p, v->rel) : 0, n.src) +
-           floats_of(edges ? rows_of(p, v->from, v->src) : 0, c->message) +
+           floats_of(edges && gnn_full_needs_sent(v) ? rows_of(p, v->from, v->src) : 0,
+                     c->message) +
            floats_of(kept, c->message ? c->message : c->ds);
 }
 

@@ -109,7 +109,8 @@ def gradients(p):
 def rank(parts):
     x = dict.fromkeys(("edges", "features", "rows", "gradients", "messages", "parameters"), 0)
     flat = [v for v in convs if v[2]]
-    numbered = layer in ("gat", "gatv2", "hgt") or "max" in option
+    attends = layer in ("gat", "gatv2", "hgt")
+    numbered = attends or "max" in option
     for p in parts:
         for r in sorted({v[2] for v in flat}):
             H = sum(used[r, p, q] for q in range(k) if q != p)
@@ -132,7 +133,7 @@ def rank(parts):
                 continue
             dst, src = kept(v, (v[0], v[4]) not in seen)
             seen.add((v[0], v[4]))
-            x["rows"] += 4 * (N(p, v[4]) * dst + max(used[v[2], p, q] for q in range(k)) * src + N(p, v[3]) * message(v))
+            x["rows"] += 4 * (N(p, v[4]) * dst + max(used[v[2], p, q] for q in range(k)) * src + (N(p, v[3]) * message(v) if attends else 0))
             if "keep" in option:
                 x["rows"] += 4 * message(v) * sum(used[v[2], p, q] for q in range(k) if q != p)
         x["gradients"] += gradients(p)
