@@ -19,7 +19,7 @@ torch.set_num_threads(threads)
 
 
 def peak():
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024 / 1e6
 
 
 def read_graph(arrays):
