@@ -78,18 +78,18 @@ for m in random metis; do
     [ $m = random ] || most=$(du -b split4/part-*.gnb | sort -n | tail -n 1 | cut -f1)
     rm -rf split4 four.*.gnb
 done
-reached=$(awk -v r="$(cat far.random.0)" '{ printf "%.3f", $1 / r }' far.metis.0)
+reached=$(awk -v r="$(cat fetched.random.0)" '{ printf "%.3f", $1 / r }' fetched.metis.0)
 metis_over() { awk -v r="$(cat "$1.random")" '{ printf "%.3f", $1 / r }' "$1.metis"; }
 promised=$(calc "$(field halo cut.metis) / $(field halo cut.random)") # other parts' nodes that a part's nodes have as neighbours
 row 'METIS over random, rows fetched' "<= $(calc "1.1 * $promised") x" "$reached x" \
     "$promised x promised by volume; --plan: $(metis_over expected) x expected, $(metis_over counted) x counted; cut $(calc "$(field cut_percent cut.metis)") and $(calc "$(field cut_percent cut.random)") %"
-row 'copies of 0.2, rows fetched' '' "$(calc "$(cat far.metis.0.2) / $(cat far.metis.0)") x" 'of those without copies, by access'
+row 'copies of 0.2, rows fetched' '' "$(calc "$(cat fetched.metis.0.2) / $(cat fetched.metis.0)") x" 'of those without copies, by access'
 halo=$(awk -v h="$(field halo cut.metis)" -v n="$(grep -o '"nodes":[0-9]*' cut.metis | head -n 1 | cut -d: -f2)" 'BEGIN { print 8 * h / 4 }')
 whole=$(du -sbD products | cut -f1)
 row 'a rank of 4, memory over the whole' "<= $(calc "1.1 * (0.25 + $halo / $whole)") x" "$(calc "$most / $whole") x" 'largest part: topology, features, halo'
 
 say 'a model of more ranks: 1024 seeds for each, rates measured above, links as stated; not measured'
-rows=$(calc "$(cat rows.metis) / $steps / 4") far=$(calc "$(cat far.metis.0.2) / $(cat rows.metis)")
+rows=$(calc "$(cat rows.metis) / $steps / 4") far=$(calc "$(cat fetched.metis.0.2) / $(cat rows.metis)")
 awk -v rows="$rows" -v far="$far" -v step="${step:-200}" -v nodes="${rate:-10}" 'BEGIN {
     split("10 25 100 400", gbit, " ")
     latency = 5e-6; params = 206000 * 4; hops = 3

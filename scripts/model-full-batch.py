@@ -46,10 +46,12 @@ def host(a, k):
         rows += reads * e * sums * 4
         sent += reads * hops * n * sums * 4
         passes += n * 4 * (8 * sums + (0 if last else 10 * out))
-        kept += n * 4 * (sums + out + (sums if product else 0) + (0 if last else out))
+        kept += n * 4 * (sums + out + (sums if product and a.model == "gat" else 0) + (0 if last else out))
     widest = max(x[1] for x in layers(a.model, features, classes, a.hidden, a.heads))
     edge = 8 if a.model == "sage" else 12
-    memory = (edge * e + 4 * (k + 1) * n + 12 * hops * n + 4 * features * n + kept + 2 * 4 * widest * n +
+    # Of rows or messages; one takes the room of a norm's rows.
+    gradients = 1 if a.model == "sage" else 2
+    memory = (edge * e + 4 * (k + 1) * n + 12 * hops * n + 4 * features * n + kept + gradients * 4 * widest * n +
               (8 * hops * n / max(k - 1, 1) * widest * 4 if k > 1 else 0))
     return flop, passes, rows, sent, memory
 
