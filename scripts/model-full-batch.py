@@ -39,18 +39,20 @@ def host(a, k):
         first, last = i == 0, i == 2
         # Neighbours and own rows each have a matrix in SAGE. Features need no gradients.
         matrices = wide_in * out * 2 if a.model == "sage" else wide_in * sums
-        flop += 2 * n * matrices * (2 if first else 3)
+        # Hidden layers of attention make their messages and results again in the backward pass.
+        again = a.model == "gat" and not last
+        flop += 2 * n * matrices * ((2 if first else 3) + again)
         # A first layer that sums up features does so only once.
         once = first and not product
         reads = 0 if once else 2 if a.model == "sage" else 3
         rows += reads * e * sums * 4
         sent += reads * hops * n * sums * 4
-        passes += n * 4 * (8 * sums + (0 if last else 10 * out))
-        kept += n * 4 * (sums + out + (sums if product and a.model == "gat" else 0) + (0 if last else out))
+        passes += n * 4 * (8 * sums + (0 if last else 10 * out) + (6 * out if again else 0))
+        kept += n * 4 * (sums + out + (0 if last else out) if a.model == "sage" else sums if again else 0)
     widest = max(x[1] for x in layers(a.model, features, classes, a.hidden, a.heads))
     edge = 8 if a.model == "sage" else 12
-    # Of rows or messages; one takes the room of a norm's rows.
-    gradients = 1 if a.model == "sage" else 2
+    # Of rows or messages; one takes the room of a norm's rows. Of attention, results and normalised rows of one layer, too.
+    gradients = 1 if a.model == "sage" else 3
     memory = (edge * e + 4 * (k + 1) * n + 12 * hops * n + 4 * features * n + kept + gradients * 4 * widest * n +
               (8 * hops * n / max(k - 1, 1) * widest * 4 if k > 1 else 0))
     return flop, passes, rows, sent, memory

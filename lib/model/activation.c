@@ -97,6 +97,12 @@ static int open_batch(struct gnn_pass *s, struct gnn_activation *a, struct gnn_e
     return 0;
 }
 
+/* Whether the forward pass leaves the normalised rows. */
+static bool keeps_norm(const struct gnn_pass *s, const struct gnn_activation *a)
+{
+    return a->norm != NO_NORM && s->train && !a->lean;
+}
+
 int gnn_activation_open(struct gnn_pass *s, struct gnn_activation *a, uint32_t rows,
                         struct gnn_err *e)
 {
@@ -106,21 +112,21 @@ int gnn_activation_open(struct gnn_pass *s, struct gnn_activation *a, uint32_t r
     /* It is fused with the matrix product only where no NaN can be lost by that, as ReLU may do:
      * while training, a NaN must reach the loss. */
     a->fused = norm || !a->act || (!a->drop && !s->train);
-    if (norm && s->train && o->fit(o, &a->xhat, rows * a->w, sizeof(float), "activations", e))
+    if (keeps_norm(s, a) && o->fit(o, &a->xhat, rows * a->w, sizeof(float), "activations", e))
         return e->code;
     if (is_batch(s, a))
         return open_batch(s, a, e);
     return norm ? o->fit(o, &a->rstd, rows, sizeof(float), "activations", e) : 0;
 }
 
-/* Everything after the bias, if that came first. */
+/* Everything after the bias, if that came first. norm: the normalised rows are made in a->xhat. */
 static void finish_rows(struct gnn_pass *s, const struct gnn_activation *a, uint32_t from,
-                        uint32_t to, float *y)
+                        uint32_t to, float *y, bool norm)
 {
     const struct gnn_ops *o = s->o;
     const uint32_t rows = to - from;
     const size_t w = a->w;
-    float *xhat = s->train && a->norm != NO_NORM ? (float *)a->xhat.data + from * w : NULL;
+    float *xhat = norm ? (float *)a->xhat.data + from * w : NULL;
     struct gnn_dropout q = a->q;
 
     if (is_batch(s, a))
@@ -144,7 +150,13 @@ void gnn_activation_rows(struct gnn_pass *s, struct gnn_activation *a, uint32_t 
         s->o->moments(s->o, y, y, a->count ? a->count + from : NULL, to - from, a->w, s->work.data,
                       s->sums.data);
     else
-        finish_rows(s, a, from, to, y);
+        finish_rows(s, a, from, to, y, keeps_norm(s, a));
+}
+
+void gnn_activation_again(struct gnn_pass *s, struct gnn_activation *a, uint32_t from, uint32_t to,
+                          float *y, bool norm)
+{
+    finish_rows(s, a, from, to, y, norm && a->norm != NO_NORM);
 }
 
 /* What lies where the operations are, on the host until the next call; NULL on failure. */
@@ -209,7 +221,7 @@ void gnn_activation_finish(struct gnn_pass *s, struct gnn_activation *a, uint32_
     /* Again in chunks, now that the statistics are known. */
     for (uint32_t from = 0, to; from < rows; from = to) {
         to = rows - from < o->chunk ? rows : from + o->chunk;
-        finish_rows(s, a, from, to, y + from * a->w);
+        finish_rows(s, a, from, to, y + from * a->w, keeps_norm(s, a));
     }
 }
 

@@ -20,6 +20,7 @@ struct gnn_activation {
     struct gnn_dropout q; /* with drop: of row 0 on */
     const float *bias;    /* or NULL */
     const uint8_t *count; /* the rows that count for batch norm's statistics; NULL: all */
+    bool lean; /* xhat is not made while training: gnn_activation_again does it, if it is needed */
     /* set by gnn_activation_open */
     struct gnn_epilogue ep;
     bool fused;
@@ -50,6 +51,11 @@ void gnn_activation_rows(struct gnn_pass *s, struct gnn_activation *a, uint32_t 
 /* y: row 0, when all rows have been there; after this they are finished. */
 int gnn_activation_close(struct gnn_pass *s, struct gnn_activation *a, uint32_t rows, float *y,
                          struct gnn_err *e) GNN_MUST_USE;
+/* Once more, before the backward pass: from rows as the product has made them, with what
+ * gnn_activation_first says, to the same finished rows. y: row `from`. norm: a->xhat, which has
+ * room for all rows, is made, too, if there is a norm. */
+void gnn_activation_again(struct gnn_pass *s, struct gnn_activation *a, uint32_t from, uint32_t to,
+                          float *y, bool norm);
 
 /* Back, from the gradient dy of the results y to that of what the products made, in its place; rows
  * all are there from the beginning. Gradients of the norm's parameters are added to. */

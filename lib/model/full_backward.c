@@ -33,6 +33,9 @@ static int sum_gradients(struct gnn_full *f, struct full_part *p, void *arg, str
 {
     struct back_args *x = arg;
     struct gnn_net_act *a = net_act(&p->net, x->stage, x->type);
+    if (gnn_activation_waits(&p->net.pass, &a->after) &&
+        gnn_full_need_rows(f, p, x->stage, x->type, true, e))
+        return e->code;
     if (!gnn_activation_back_sums(&p->net.pass, &a->after, net_rows(&p->net, x->stage, x->type),
                                   a->out.data, grad_of(f, p, x), e) &&
         gnn_activation_waits(&p->net.pass, &a->after)) {
@@ -48,16 +51,35 @@ static void use_sums(struct gnn_full *f, struct full_part *p, const struct gnn_a
     gnn_activation_back_stats(&p->net.pass, a);
 }
 
+/* What tables without edges work on. */
+static int need_dense_inputs(struct gnn_full *f, struct full_part *p, const struct back_args *x,
+                             struct gnn_err *e)
+{
+    for (uint32_t i = 0; !e->code && i < f->m->stage[x->stage].nconvs; i++) {
+        const struct gnn_conv *v = gnn_model_into(f->m, x->stage, i, x->type);
+        if (v && v->rel == GNN_ROWS)
+            (void)!gnn_full_need_inputs(f, p, v, e);
+    }
+    return e->code;
+}
+
 /* From the gradient of a stage's rows to that of the sums of its convolutions, and of their
  * parameters. */
 static int rows_back(struct gnn_full *f, struct full_part *p, void *arg, struct gnn_err *e)
 {
     const struct back_args *x = arg;
     const struct gnn_activation *a = &net_act(&p->net, x->stage, x->type)->after;
+    if (gnn_full_need_rows(f, p, x->stage, x->type, true, e) || need_dense_inputs(f, p, x, e))
+        return e->code;
     if (gnn_activation_waits(&p->net.pass, a))
         use_sums(f, p, a);
     const int rc = gnn_net_rows_back(&p->net, x->stage, x->type, grad_of(f, p, x), e);
-    gnn_full_give_spare(f, p, &net_act(&p->net, x->stage, x->type)->after.xhat);
+    gnn_full_end_rows(f, p, x->stage, x->type);
+    for (uint32_t i = 0; i < f->m->stage[x->stage].nconvs; i++) {
+        const struct gnn_conv *v = gnn_model_into(f->m, x->stage, i, x->type);
+        if (v)
+            gnn_full_end_sums(f, p, v, false);
+    }
     return rc;
 }
 
@@ -217,17 +239,30 @@ static int begin_edges(struct gnn_full *f, struct full_part *p, void *arg, struc
 {
     const struct back_args *x = arg;
     const struct gnn_conv_run *c = net_run(&p->net, x->conv);
-    if ((x->lacks_rows && rows_back(f, p, arg, e)) || (x->lacks_sums && sums_back(f, p, arg, e)))
+    if ((x->lacks_rows && rows_back(f, p, arg, e)) || gnn_full_need_inputs(f, p, x->conv, e) ||
+        (x->lacks_sums && sums_back(f, p, arg, e)) || gnn_full_need_sent(f, p, x->conv, e))
         return e->code;
     return c->inputs || c->message ? open_into(f, p, x->conv, e) : 0;
+}
+
+/* When rounds are over. */
+static int drop_sent(struct gnn_full *f, struct full_part *p, void *arg, struct gnn_err *e)
+{
+    const struct gnn_conv *v = ((struct back_args *)arg)->conv;
+    (void)e;
+    if (v->layer->fetches)
+        gnn_full_give_spare(f, p, &net_run(&p->net, v)->sent);
+    return 0;
 }
 
 /* When all gradients have come. */
 static int end_edges(struct gnn_full *f, struct full_part *p, void *arg, struct gnn_err *e)
 {
     const struct back_args *x = arg;
-    return send_back(f, p, arg, e) ? e->code
-                                   : gnn_net_own_back(&p->net, x->conv, grad_of(f, p, x), e);
+    if (send_back(f, p, arg, e) || gnn_net_own_back(&p->net, x->conv, grad_of(f, p, x), e))
+        return e->code;
+    gnn_full_end_sums(f, p, x->conv, true);
+    return 0;
 }
 
 static struct full_turn turn_of_begin(const struct back_args *x)
@@ -267,15 +302,11 @@ static int edges_back(struct gnn_full *f, struct back_args *x, struct gnn_err *e
         .keep = gnn_full_keeps(f, v),
         .kept = gnn_full_keeps(f, v),
         .first = turn_of_begin(x),
+        .over = drop_sent,
         .last = {end_edges,
                  {v, x->stage, x->type,
-                  .read = FULL_FROM | FULL_FACTORS | FULL_SENT | FULL_RUN | own,
+                  .read = FULL_FROM | FULL_FACTORS | (fetches ? 0 : FULL_SENT) | FULL_RUN | own,
                   .change = FULL_FROM_GRAD | into}}};
-    for (uint32_t i = 0; i < f->n; i++) {
-        struct gnn_conv_run *run = net_run(&f->part[i].net, v);
-        run->x = *net_made(&f->part[i].net, v->from, v->src);
-        f->part[i].table = gnn_full_own_rows(run);
-    }
     const int rc = wanted ? gnn_full_push(f, &flow, fetches, spread_view, x, e)
                           : gnn_full_fetch(f, &flow, spread_nothing, x, e);
     x->lacks_rows = x->lacks_sums = false;

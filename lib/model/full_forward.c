@@ -69,9 +69,12 @@ static int open_conv(struct gnn_full *f, struct full_part *p, void *arg, struct 
     struct gnn_conv_run *c = net_run(&p->net, v);
     gnn_full_view(p, c, p->at, NULL);
     gnn_full_take_spare(f, p, &c->sent, (uint64_t)c->adj.nsrc * c->message * sizeof(float));
+    if (v->layer->again)
+        gnn_full_take_spare(f, p, &c->kept[0], (uint64_t)c->adj.ndst * c->message * sizeof(float));
     if (gnn_net_open_conv(&p->net, v, e))
         return e->code;
     p->table = gnn_full_own_rows(c);
+    gnn_full_drop_rows(f, p, v, true);
     return 0;
 }
 
@@ -142,7 +145,7 @@ static bool has_gathered(struct gnn_full *f, const struct gnn_conv_run *c,
 static void open_norm(const struct gnn_full *f, struct full_part *p, struct gnn_activation *a,
                       uint32_t rows)
 {
-    if (a->norm != GNN_NONE && f->pass.train)
+    if (a->norm != GNN_NONE && f->pass.train && !a->lean)
         gnn_full_take_spare(f, p, &a->xhat, rows * a->w * sizeof(float));
 }
 
@@ -156,8 +159,11 @@ static int make_rows(struct gnn_full *f, struct full_part *p, void *arg, struct 
     const uint32_t rows = net_rows(n, x->stage, x->type), nconvs = m->stage[x->stage].nconvs;
     uint32_t left = 0;
     bool fresh = true;
-    if (gnn_net_after(n, x->stage, x->type, x->mode, e) ||
-        f->o->fit(f->o, &a->out, rows * (uint64_t)a->after.w, sizeof(float), "activations", e))
+    gnn_full_begin_rows(f, p, x->stage, x->type);
+    if (gnn_net_after(n, x->stage, x->type, x->mode, e))
+        return e->code;
+    gnn_full_take_spare(f, p, &a->out, (uint64_t)rows * a->after.w * sizeof(float));
+    if (f->o->fit(f->o, &a->out, rows * (uint64_t)a->after.w, sizeof(float), "activations", e))
         return e->code;
     *net_made(n, x->stage, x->type) = a->out.data;
     open_norm(f, p, &a->after, rows);
@@ -179,8 +185,11 @@ static int make_rows(struct gnn_full *f, struct full_part *p, void *arg, struct 
             gnn_net_conv_rows(n, v, a->out.data, fresh, after, e))
             return e->code;
         fresh = false;
-        if (!gnn_full_needs_sent(v))
+        if (gnn_full_drops_sent(f, v))
             gnn_full_give_spare(f, p, &net_run(n, v)->sent);
+        gnn_full_drop_rows(f, p, v, false);
+        if (!x->mode->train)
+            gnn_full_end_sums(f, p, v, true);
     }
     if (gnn_activation_waits(&n->pass, &a->after))
         gnn_full_keep_sums(p, a->after.w, rows);

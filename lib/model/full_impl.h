@@ -92,6 +92,7 @@ struct full_part {
     struct gnn_buf *spare;             /* [nspare] rows and gradients that are needed no more */
     uint32_t nspare;
     uint64_t large;       /* bytes of those that are kept: half of those of a stage's most rows */
+    uint8_t *gone;        /* [nstages][nntypes] what of rows is to be made again (full_again.c) */
     struct gnn_buf *kept; /* [nconvs][k] rows of other partitions, if they are kept */
     struct full_table seed, place; /* of the batch: its rows, and where they are in it; */
     struct gnn_buf rows;           /* scratch */
@@ -208,13 +209,38 @@ void gnn_full_keep_cut(const struct full_block *b, struct full_cut *c);
 int gnn_full_part_make(struct gnn_full *f, struct full_part *p, struct gnn_err *e) GNN_MUST_USE;
 void gnn_full_part_free(struct gnn_full *f, struct full_part *p);
 /* Rows of a partition that come and go within a step share their memory, unless they are small:
- * then it is freed at once, as there is nothing else that it would be large enough for. _take: an
- * empty buffer gets idle memory, if there is some to spare; it may still have to grow. _give: what
- * is in it is needed no more; afterwards it is empty or, with a limit of memory, merely not kept.
- */
+ * then it is freed at once, as there is nothing else that it would be large enough for; on a device
+ * it stays, as freeing waits for all that is under way there. _take: an empty buffer gets idle
+ * memory, if there is some to spare; it may still have to grow. _give: what is in it is needed no
+ * more; afterwards it is empty, or merely not kept. */
 void gnn_full_take_spare(const struct gnn_full *f, struct full_part *p, struct gnn_buf *to,
                          uint64_t bytes);
 void gnn_full_give_spare(const struct gnn_full *f, struct full_part *p, struct gnn_buf *from);
+/* Rows and messages that the backward pass makes again (full_again.c). _maker: the only convolution
+ * of which the rows of type t of a stage are made, if they can be made again; or NULL. _drops_sent:
+ * the own messages of v are not kept for the backward pass. _drops_rows: v is the last that needs
+ * those rows, until it has been opened or until it has made its results. */
+const struct gnn_conv *gnn_full_maker(const struct gnn_full *f, uint32_t stage, uint32_t t);
+bool gnn_full_drops_sent(const struct gnn_full *f, const struct gnn_conv *v);
+bool gnn_full_drops_rows(const struct gnn_full *f, uint32_t stage, uint32_t t,
+                         const struct gnn_conv *v, bool opened);
+/* Forward: before rows are made; after that, what v alone has still needed. */
+void gnn_full_begin_rows(const struct gnn_full *f, struct full_part *p, uint32_t stage, uint32_t t);
+void gnn_full_drop_rows(struct gnn_full *f, struct full_part *p, const struct gnn_conv *v,
+                        bool opened);
+/* Back, in a step: rows are there, and with norm what their norm keeps; so are the sources and
+ * destinations of v; and its messages, p->table being what others fetch. */
+int gnn_full_need_rows(struct gnn_full *f, struct full_part *p, uint32_t stage, uint32_t t,
+                       bool norm, struct gnn_err *e) GNN_MUST_USE;
+int gnn_full_need_inputs(struct gnn_full *f, struct full_part *p, const struct gnn_conv *v,
+                         struct gnn_err *e) GNN_MUST_USE;
+int gnn_full_need_sent(struct gnn_full *f, struct full_part *p, const struct gnn_conv *v,
+                       struct gnn_err *e) GNN_MUST_USE;
+/* When the gradients of rows have become those of sums; and what v has kept of its results, after
+ * that, or when all of its gradients have been made. */
+void gnn_full_end_rows(struct gnn_full *f, struct full_part *p, uint32_t stage, uint32_t t);
+void gnn_full_end_sums(struct gnn_full *f, struct full_part *p, const struct gnn_conv *v,
+                       bool all_done);
 /* _enter gives partition p the scratch memory that all share, _leave takes it back. */
 void gnn_full_enter(struct gnn_full *f, struct full_part *p);
 void gnn_full_leave(struct gnn_full *f, struct full_part *p);
@@ -322,6 +348,7 @@ struct full_flow {
     /* What each partition does before its rows are fetched or its gradients pushed, and when all
      * rounds are over and its own gradients complete. Those that take turns do it in the same. */
     struct full_turn first, last;
+    full_step *over; /* or NULL: between these, when its rows have been used */
 };
 /* What goes between two partitions in a round of x. One of them is of this rank; both ranks find
  * the same. `user` works with n rows of partition `owner`, d floats each, and leaves as many

@@ -45,25 +45,26 @@ static bool fits_better(const struct gnn_buf *a, const struct gnn_buf *b, uint64
     return is == was ? (is ? a->cap < b->cap : a->cap > b->cap) : is;
 }
 
-/* A buffer that is too small is made larger: otherwise it would stay besides. Few bytes get one
- * only if another is left for more. */
+/* A buffer that is too small is made larger: otherwise it would stay besides. Few bytes get none,
+ * as more would need it later; but one is freed so that they can be had besides. */
 void gnn_full_take_spare(const struct gnn_full *f, struct full_part *p, struct gnn_buf *to,
                          uint64_t bytes)
 {
     struct gnn_buf *best = NULL;
-    uint32_t idle = 0;
     if (f->swap || to->data)
         return;
     for (uint32_t i = 0; i < p->nspare; i++) {
         struct gnn_buf *b = &p->spare[i];
         if (b->data && (!best || fits_better(b, best, bytes)))
             best = b;
-        idle += b->data != NULL;
     }
-    if (best && (bytes >= p->large || idle > 1)) {
+    if (!best)
+        return;
+    if (bytes >= p->large) {
         *to = *best;
         *best = (struct gnn_buf){0};
-    }
+    } else if (bytes >= best->cap / 4 && !f->o->async)
+        f->o->release(f->o, best);
 }
 
 void gnn_full_give_spare(const struct gnn_full *f, struct full_part *p, struct gnn_buf *from)
@@ -78,7 +79,8 @@ void gnn_full_give_spare(const struct gnn_full *f, struct full_part *p, struct g
         p->spare[i] = *from;
         *from = (struct gnn_buf){0};
     }
-    f->o->release(f->o, from);
+    if (!f->o->async)
+        f->o->release(f->o, from);
 }
 
 /* The original ids of a part's nodes, which dropout is keyed by. */
@@ -133,9 +135,11 @@ int gnn_full_part_make(struct gnn_full *f, struct full_part *p, struct gnn_err *
     p->kept = gnn_alloc_zero((uint64_t)m->nconvs * f->k, sizeof *p->kept, "parts", e);
     p->mail = gnn_alloc_zero((uint64_t)m->nconvs * f->k, sizeof *p->mail, "parts", e);
     p->back_mail = gnn_alloc_zero(f->k, sizeof *p->back_mail, "parts", e);
-    /* Of each stage and type the norm's rows and a gradient; messages, and their gradients. */
-    p->nspare = 2 * m->nstages * nt + m->nconvs + 1;
+    /* Of each stage and type rows, the norm's and a gradient; messages and results of
+     * convolutions; and gradients of messages. */
+    p->nspare = 3 * m->nstages * nt + 2 * m->nconvs + 1;
     p->spare = gnn_alloc_zero(p->nspare, sizeof *p->spare, "parts", e);
+    p->gone = gnn_alloc_zero((uint64_t)m->nstages * nt, sizeof *p->gone, "parts", e);
     p->features = gnn_alloc_zero(nt, sizeof *p->features, "parts", e);
     if (f->o->fit_host(f->o, &p->moments, 2 * widest + 1, sizeof *p->sum, "moments", e))
         return e->code;
@@ -171,6 +175,7 @@ void gnn_full_part_free(struct gnn_full *f, struct full_part *p)
     for (uint32_t i = 0; p->spare && i < p->nspare; i++)
         o->release(o, &p->spare[i]);
     gnn_free(p->spare);
+    gnn_free(p->gone);
     for (uint64_t i = 0; p->mail && i < (uint64_t)f->m->nconvs * f->k; i++)
         o->release(o, &p->mail[i]);
     for (uint32_t i = 0; p->back_mail && i < f->k; i++)

@@ -202,6 +202,17 @@ static int fetch_round(struct gnn_full *f, const struct full_flow *x, uint32_t c
     return rc;
 }
 
+static int end_rounds(struct gnn_full *f, const struct full_flow *x, bool fetches, void *arg,
+                      struct gnn_err *e)
+{
+    if (fetches)
+        end_fetching(f, x);
+    for (uint32_t i = 0; x->over && i < f->n; i++)
+        if (x->over(f, &f->part[i], arg, e))
+            return e->code;
+    return gnn_full_each(f, &x->last, arg, e);
+}
+
 int gnn_full_fetch(struct gnn_full *f, const struct full_flow *x, full_use *use, void *arg,
                    struct gnn_err *e)
 {
@@ -215,9 +226,7 @@ int gnn_full_fetch(struct gnn_full *f, const struct full_flow *x, full_use *use,
         for (uint32_t i = 0; !rc && i < f->n; i++)
             rc = use(f, &f->part[i], c, arg, e);
     }
-    if (!rc)
-        end_fetching(f, x);
-    return rc ? rc : gnn_full_each(f, &x->last, arg, e);
+    return rc ? rc : end_rounds(f, x, true, arg, e);
 }
 
 /* ---- gradients ---- */
@@ -305,9 +314,7 @@ int gnn_full_push(struct gnn_full *f, const struct full_flow *x, bool fetches, f
         if (!rc && c && c < f->k && ranks)
             rc = send_round(f, &f->grads[c % FULL_WIRES], x, c, true, e);
     }
-    if (!rc && fetches)
-        end_fetching(f, x);
-    return rc ? rc : gnn_full_each(f, &x->last, arg, e);
+    return rc ? rc : end_rounds(f, x, fetches, arg, e);
 }
 
 /* ---- sums in the order of parts ---- */

@@ -79,18 +79,18 @@ static uint64_t rows_of(const struct full_part *p, uint32_t stage, uint32_t t)
     return net_rows(&p->net, stage, t);
 }
 
-static bool has_norm(const struct gnn_full *f, uint32_t stage, uint32_t t)
+static uint64_t size_of_rows(const struct gnn_full *f, const struct full_part *p, uint32_t stage,
+                             uint32_t t)
 {
-    return f->m->norm[(size_t)stage * f->m->c.nntypes + t] != GNN_NONE;
+    return floats_of(rows_of(p, stage, t), gnn_model_width(f->m, stage, t));
 }
 
-/* What a stage makes of a type, and its norm keeps of it. */
-static uint64_t size_of_results(const struct gnn_full *f, const struct full_part *p, uint32_t stage,
-                                uint32_t t)
+/* The normalised rows. */
+static uint64_t size_of_norm(const struct gnn_full *f, const struct full_part *p, uint32_t stage,
+                             uint32_t t)
 {
-    const uint64_t rows = rows_of(p, stage, t), w = gnn_model_width(f->m, stage, t);
-    const bool norm = has_norm(f, stage, t);
-    return floats_of(rows, w * (1 + norm) + (norm && f->m->c.layer_norm));
+    const bool has = f->m->norm[(size_t)stage * f->m->c.nntypes + t] != GNN_NONE;
+    return has ? size_of_rows(f, p, stage, t) : 0;
 }
 
 /* Most rows of one partition, the own one or another, that p uses at a time. */
@@ -102,8 +102,22 @@ static uint64_t most_sources(const struct gnn_full *f, const struct full_part *p
     return most;
 }
 
-/* Messages of the own rows, if they stay, and what the layer keeps. */
-static uint64_t size_of_conv(const struct gnn_full *f, const struct full_part *p,
+/* Messages of the own rows; what the layer keeps; and of that, results that are done with when
+ * their gradients have been made. */
+static uint64_t size_of_sent(const struct full_part *p, const struct gnn_conv *v)
+{
+    return v->rel == GNN_ROWS
+               ? 0
+               : floats_of(rows_of(p, v->from, v->src), net_run(&p->net, v)->message);
+}
+
+static uint64_t size_of_sums(const struct full_part *p, const struct gnn_conv *v)
+{
+    return v->layer->again ? floats_of(rows_of(p, v->stage, v->dst), net_run(&p->net, v)->message)
+                           : 0;
+}
+
+static uint64_t size_of_kept(const struct gnn_full *f, const struct full_part *p,
                              const struct gnn_conv *v)
 {
     const struct gnn_conv_run *c = net_run(&p->net, v);
@@ -116,64 +130,152 @@ static uint64_t size_of_conv(const struct gnn_full *f, const struct full_part *p
     const uint64_t kept = edges && gnn_full_keeps(f, v) ? count_used(f, p, v->rel) : 0;
     return floats_of(rows_of(p, v->stage, v->dst), n.dst) +
            floats_of(edges ? most_sources(f, p, v->rel) : 0, n.src) +
-           floats_of(edges && gnn_full_needs_sent(v) ? rows_of(p, v->from, v->src) : 0,
-                     c->message) +
            floats_of(kept, c->message ? c->message : c->ds);
 }
 
-/* ---- gradients ---- */
+/* ---- rows and gradients as they come and go ---- */
 
-/* What is there of gradients: which (of all stages and types), how many bytes, and in how many of
- * these lay rows that norms had kept. */
-struct gradients {
-    bool *alive;
-    uint64_t now, room, most;
+struct ledger {
+    const struct gnn_full *f;
+    const struct full_part *p;
+    uint64_t rows, gradients;           /* what is there, in bytes, */
+    uint64_t most_rows, most_gradients; /* and when there was most */
+    bool *alive, *gone;                 /* [nstages][nntypes] gradients; rows to be made again */
 };
 
-/* Convolution v's sources and, where the layer uses them, own rows get gradients; and messages. */
-static void count_conv(const struct gnn_full *f, const struct full_part *p,
-                       const struct gnn_conv *v, struct gradients *g)
+static bool *mark_of(const struct ledger *l, bool *marks, uint32_t stage, uint32_t t)
 {
-    const uint32_t ends[] = {v->src, v->dst};
-    for (uint32_t j = 0; v->from && j < (v->layer->own ? 2 : 1); j++) {
-        bool *is = &g->alive[(size_t)v->from * f->m->c.nntypes + ends[j]];
-        if (!*is)
-            g->now +=
-                floats_of(rows_of(p, v->from, ends[j]), gnn_model_width(f->m, v->from, ends[j]));
-        *is = true;
-    }
-    const uint64_t messages = v->rel == GNN_ROWS ? 0
-                                                 : floats_of(rows_of(p, v->from, v->src),
-                                                             net_run(&p->net, v)->message),
-                   with = g->now + messages;
-    if (with > g->room && with - g->room > g->most)
-        g->most = with - g->room;
+    return &marks[(size_t)stage * l->f->m->c.nntypes + t];
 }
 
-/* The most that is there at a time, beyond the room of rows that norms have kept: these are needed
- * until the backward pass of their stage begins. Stages are gone through from the last, whose
- * results become gradients in place; those of a stage are needed until it is done. */
-static uint64_t size_of_gradients(const struct gnn_full *f, const struct full_part *p, bool *alive)
+static void note_most(struct ledger *l)
 {
-    const struct gnn_model *m = f->m;
-    const uint32_t nt = m->c.nntypes, last = m->nstages - 1;
-    struct gradients g = {.alive = alive};
-    for (uint32_t i = last; i > 0; i--) {
-        for (uint32_t t = 0; t < nt; t++) {
-            if (i < last && !alive[(size_t)i * nt + t])
-                continue;
-            g.room += has_norm(f, i, t) ? floats_of(rows_of(p, i, t), gnn_model_width(m, i, t)) : 0;
-            for (uint32_t k = 0; k < m->stage[i].nconvs; k++) {
-                const struct gnn_conv *v = gnn_model_into(m, i, k, t);
-                if (v)
-                    count_conv(f, p, v, &g);
-            }
-        }
-        for (uint32_t t = 0; t < nt; t++)
-            if (alive[(size_t)i * nt + t])
-                g.now -= floats_of(rows_of(p, i, t), gnn_model_width(m, i, t));
+    if (l->rows + l->gradients <= l->most_rows + l->most_gradients)
+        return;
+    l->most_rows = l->rows;
+    l->most_gradients = l->gradients;
+}
+
+static void drop_rows(struct ledger *l, const struct gnn_conv *v, bool opened)
+{
+    const uint32_t ends[] = {v->src, v->dst};
+    for (unsigned i = 0; i < 2; i++) {
+        bool *gone = mark_of(l, l->gone, v->from, ends[i]);
+        if (*gone || !gnn_full_drops_rows(l->f, v->from, ends[i], v, opened))
+            continue;
+        l->rows -= size_of_rows(l->f, l->p, v->from, ends[i]);
+        *gone = true;
     }
-    return g.most;
+}
+
+static void count_forward(struct ledger *l, uint32_t stage, uint32_t t)
+{
+    const struct gnn_model *m = l->f->m;
+    const uint32_t n = m->stage[stage].nconvs;
+    const uint64_t norm = size_of_norm(l->f, l->p, stage, t);
+    for (uint32_t i = 0; i < n; i++) {
+        const struct gnn_conv *v = gnn_model_into(m, stage, i, t);
+        if (!v)
+            continue;
+        l->rows += size_of_sent(l->p, v);
+        note_most(l);
+        drop_rows(l, v, true);
+        l->rows += size_of_kept(l->f, l->p, v);
+    }
+    l->rows += size_of_rows(l->f, l->p, stage, t);
+    l->rows += norm && m->c.layer_norm ? floats_of(rows_of(l->p, stage, t), 1) : 0;
+    l->rows += gnn_full_maker(l->f, stage, t) ? 0 : norm;
+    note_most(l);
+    for (uint32_t i = 0; i < n; i++) {
+        const struct gnn_conv *v = gnn_model_into(m, stage, i, t);
+        if (!v)
+            continue;
+        l->rows -= gnn_full_drops_sent(l->f, v) ? size_of_sent(l->p, v) : 0;
+        drop_rows(l, v, false);
+    }
+}
+
+static void need_rows(struct ledger *l, uint32_t stage, uint32_t t)
+{
+    bool *gone = mark_of(l, l->gone, stage, t);
+    l->rows += *gone ? size_of_rows(l->f, l->p, stage, t) : 0;
+    *gone = false;
+}
+
+static void need_gradients(struct ledger *l, uint32_t stage, uint32_t t)
+{
+    bool *alive = mark_of(l, l->alive, stage, t);
+    l->gradients += stage && !*alive ? size_of_rows(l->f, l->p, stage, t) : 0;
+    *alive = *alive || stage;
+}
+
+/* Along the edges of a convolution: its messages, their gradients, and then those of rows. */
+static void count_edges(struct ledger *l, const struct gnn_conv *v)
+{
+    const uint64_t sent = size_of_sent(l->p, v);
+    const bool spent = v->layer->again && v->layer->spent(net_run(&l->p->net, v));
+    need_rows(l, v->from, v->src);
+    need_rows(l, v->from, v->dst);
+    l->rows += gnn_full_needs_sent(v) && gnn_full_drops_sent(l->f, v) ? sent : 0;
+    l->gradients += sent;
+    if (!sent)
+        need_gradients(l, v->from, v->src);
+    note_most(l);
+    l->rows -= v->layer->fetches ? sent : 0;
+    need_gradients(l, v->from, v->src);
+    if (v->layer->own)
+        need_gradients(l, v->from, v->dst);
+    note_most(l);
+    l->gradients -= sent;
+    l->rows -= spent ? 0 : size_of_sums(l->p, v);
+}
+
+static void count_backward(struct ledger *l, uint32_t stage, uint32_t t)
+{
+    const struct gnn_model *m = l->f->m;
+    const bool again = gnn_full_maker(l->f, stage, t);
+    const uint64_t norm = size_of_norm(l->f, l->p, stage, t);
+    need_rows(l, stage, t);
+    l->rows += again ? norm : 0;
+    for (uint32_t i = 0; i < m->stage[stage].nconvs; i++) {
+        const struct gnn_conv *v = gnn_model_into(m, stage, i, t);
+        if (v && v->rel == GNN_ROWS)
+            need_rows(l, v->from, v->dst);
+    }
+    note_most(l);
+    l->rows -= norm + (again ? size_of_rows(l->f, l->p, stage, t) : 0);
+    for (uint32_t i = 0; i < m->stage[stage].nconvs; i++) {
+        const struct gnn_conv *v = gnn_model_into(m, stage, i, t);
+        if (v && v->layer->again && v->layer->spent(net_run(&l->p->net, v)))
+            l->rows -= size_of_sums(l->p, v);
+    }
+    for (int rows = 0; rows < 2; rows++)
+        for (uint32_t i = 0; i < m->stage[stage].nconvs; i++) {
+            const struct gnn_conv *v = gnn_model_into(m, stage, i, t);
+            if (v && v->rel == GNN_ROWS && rows)
+                need_gradients(l, v->from, v->dst);
+            else if (v && v->rel != GNN_ROWS && !rows)
+                count_edges(l, v);
+        }
+    note_most(l);
+}
+
+/* The gradients of a stage are needed until all of it is done; those of the last stage are in the
+ * place of its results. */
+static void count_passes(struct ledger *l)
+{
+    const struct gnn_model *m = l->f->m;
+    const uint32_t nt = m->c.nntypes, last = m->nstages - 1;
+    for (uint32_t k = nt; k < m->nstages * nt; k++)
+        if (gnn_model_live(m, k / nt, k % nt))
+            count_forward(l, k / nt, k % nt);
+    for (uint32_t i = last; i > 0; i--) {
+        for (uint32_t t = 0; t < nt; t++)
+            if (gnn_model_live(m, i, t) && (i == last || *mark_of(l, l->alive, i, t)))
+                count_backward(l, i, t);
+        for (uint32_t t = 0; t < nt; t++)
+            l->gradients -= *mark_of(l, l->alive, i, t) ? size_of_rows(l->f, l->p, i, t) : 0;
+    }
 }
 
 /* ---- messages ---- */
@@ -226,34 +328,33 @@ static uint64_t size_of_all_messages(struct gnn_full *f)
 
 /* ---- all of it ---- */
 
-static void add_part(struct gnn_full *f, struct full_part *p, bool *alive, struct gnn_full_size *s)
+static void add_part(struct gnn_full *f, struct full_part *p, bool *marks, struct gnn_full_size *s)
 {
     const struct gnn_model *m = f->m;
+    struct ledger l = {
+        .f = f, .p = p, .alive = marks, .gone = marks + (size_t)m->nstages * m->c.nntypes};
     for (uint32_t r = 0; r < m->c.netypes; r++)
         s->edges += gnn_full_is_used(f, r) ? size_of_relation(f, p, r) : 0;
-    for (uint32_t t = 0; t < m->c.nntypes; t++) {
+    for (uint32_t t = 0; t < m->c.nntypes; t++)
         s->features += gnn_model_live(m, 0, t) ? size_of_features(f, p, t) : 0;
-        for (uint32_t i = 1; i < m->nstages; i++)
-            s->rows += gnn_model_live(m, i, t) ? size_of_results(f, p, i, t) : 0;
-    }
-    for (uint32_t i = 0; i < m->nconvs; i++)
-        s->rows += m->conv[i].needed ? size_of_conv(f, p, &m->conv[i]) : 0;
-    s->gradients += size_of_gradients(f, p, alive);
+    count_passes(&l);
+    s->rows += l.most_rows;
+    s->gradients += l.most_gradients;
 }
 
 bool gnn_full_size(struct gnn_full *f, struct gnn_full_size *s)
 {
     const uint64_t slab = floats_of(f->m->nfloats, 1),
-                   n = (uint64_t)f->m->nstages * f->m->c.nntypes;
+                   n = 2 * (uint64_t)f->m->nstages * f->m->c.nntypes;
     struct gnn_err e = {0};
     *s = (struct gnn_full_size){0};
     if (f->swap || f->levels || f->o->async || f->keep32 || f->opts.bf16 || !f->passed[1])
         return false;
     for (uint32_t i = 0; i < f->n; i++) {
-        bool *alive = gnn_alloc_zero(n, sizeof *alive, "stages", &e);
-        if (alive)
-            add_part(f, &f->part[i], alive, s);
-        gnn_free(alive);
+        bool *marks = gnn_alloc_zero(n, sizeof *marks, "stages", &e);
+        if (marks)
+            add_part(f, &f->part[i], marks, s);
+        gnn_free(marks);
     }
     s->messages = size_of_all_messages(f);
     /* Parameters, two moments, their gradient; those of partitions, which ranks send and receive.

@@ -424,6 +424,8 @@ static int fetch_turn(struct gnn_full *f, struct full_part *p, void *arg, struct
             rc = t->use(f, p, c, t->arg, e);
         close_mail(f, p, t->flow, c);
     }
+    if (!rc && t->flow->over)
+        rc = t->flow->over(f, p, t->arg, e);
     return rc ? rc : do_step(f, p, &t->flow->last, t->arg, e);
 }
 
@@ -467,7 +469,7 @@ static int push_turn(struct gnn_full *f, struct full_part *p, void *arg, struct 
             close_mail(f, p, t->flow, c);
     }
     gnn_swap_forget(f->swap, &p->pushed[0]);
-    return rc;
+    return !rc && t->flow->over ? t->flow->over(f, p, t->arg, e) : rc;
 }
 
 /* When all have made their gradients: a partition adds up those of its rows. */

@@ -270,6 +270,12 @@ static int own_back(struct gnn_conv_run *c, const float *dy, float *g, struct gn
                          gnn_heads_folded(c, GNN_HEADS_OF_DST), 1, g, NULL, e);
 }
 
+/* The gradient of averaged heads lies where the rows were. */
+static bool is_spent(const struct gnn_conv_run *c)
+{
+    return !gnn_heads_of_run(c).mean;
+}
+
 static void count_floats(const struct gnn_conv_run *c, struct gnn_conv_floats *n)
 {
     const struct gnn_heads h = gnn_heads_of_run(c);
@@ -316,5 +322,7 @@ const struct gnn_layer gnn_layer_gat = {
     .gather = gather_rows,
     .spread = spread_rows,
     .send_back = send_back,
+    .again = gnn_heads_again,
+    .spent = is_spent,
     .floats = count_floats,
 };

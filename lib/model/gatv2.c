@@ -286,6 +286,12 @@ static int own_back(struct gnn_conv_run *c, const float *dy, float *g, struct gn
                 : e->code;
 }
 
+/* Gradients lie where the rows were (target_grads). */
+static bool is_spent(const struct gnn_conv_run *c)
+{
+    return !gnn_heads_of_run(c).mean && !c->inputs;
+}
+
 static void count_floats(const struct gnn_conv_run *c, struct gnn_conv_floats *n)
 {
     const struct gnn_heads h = gnn_heads_of_run(c);
@@ -336,6 +342,8 @@ const struct gnn_layer gnn_layer_gatv2 = {
     .gather = gather_rows,
     .spread = spread_rows,
     .send_back = send_back,
+    .again = gnn_heads_again,
+    .spent = is_spent,
     .floats = count_floats,
     .rows = make_rows,
     .rows_back = gnn_heads_rows_back,

@@ -169,13 +169,37 @@ int gnn_heads_gather(struct gnn_conv_run *c, const struct gnn_attention *a, bool
     return e->code;
 }
 
+/* From n rows of all heads to results; they may be the same rows. */
+static void results_of_rows(const struct gnn_conv_run *c, const float *rows, uint32_t n, float *y,
+                            bool acc, const struct gnn_epilogue *ep)
+{
+    const struct gnn_ops *o = c->s->o;
+    const struct gnn_heads h = gnn_heads_of_run(c);
+    if (h.mean)
+        o->head_means(o, rows, n, h.n, h.channels, y, acc);
+    else if (acc)
+        o->add(o, rows, (uint64_t)n * h.d, y);
+    else if (y != rows)
+        o->copy(o, y, rows, (uint64_t)n * h.d * sizeof *y);
+    if (ep)
+        o->bias_act(o, y, n, c->w, ep->bias, ep->act, NULL);
+}
+
+int gnn_heads_again(struct gnn_conv_run *c, uint32_t from, uint32_t to, float *y,
+                    const struct gnn_epilogue *ep, struct gnn_err *e)
+{
+    const float *rows = gnn_conv_room(c, GNN_HEADS_ROWS, from, to, gnn_heads_of_run(c).d, e);
+    if (rows)
+        results_of_rows(c, rows, to - from, y, false, ep);
+    return e->code;
+}
+
 int gnn_heads_rows(struct gnn_conv_run *c, const struct gnn_attention *a, uint32_t from,
                    uint32_t to, float *y, bool acc, const struct gnn_epilogue *ep,
                    struct gnn_err *e)
 {
     const struct gnn_ops *o = c->s->o;
     const struct gnn_heads h = gnn_heads_of_run(c);
-    const uint32_t n = to - from;
     const bool in_place = !c->s->train && !c->gathered && !h.mean && !acc;
     float *rows = in_place ? y : gnn_conv_room(c, GNN_HEADS_ROWS, from, to, h.d, e);
     struct gnn_attention now = *a;
@@ -186,14 +210,7 @@ int gnn_heads_rows(struct gnn_conv_run *c, const struct gnn_attention *a, uint32
     o->attention(o, &now, c->adj.seg, c->gathered ? 0 : c->adj.nseg, from, to,
                  c->gathered ? GNN_ATTENTION_LAST : GNN_ATTENTION_WHOLE, rows,
                  gnn_heads_term(c, GNN_HEADS_M, from), gnn_heads_term(c, GNN_HEADS_Z, from));
-    if (h.mean)
-        o->head_means(o, rows, n, h.n, h.channels, y, acc);
-    else if (acc)
-        o->add(o, rows, (uint64_t)n * h.d, y);
-    else if (!in_place)
-        o->copy(o, y, rows, (uint64_t)n * h.d * sizeof *y);
-    if (ep)
-        o->bias_act(o, y, n, c->w, ep->bias, ep->act, NULL);
+    results_of_rows(c, rows, to - from, y, acc, ep);
     return 0;
 }
 

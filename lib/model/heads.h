@@ -87,6 +87,9 @@ struct gnn_attention gnn_heads_attention(const struct gnn_conv_run *c,
 int gnn_heads_rows(struct gnn_conv_run *c, const struct gnn_attention *a, uint32_t from,
                    uint32_t to, float *y, bool acc, const struct gnn_epilogue *ep,
                    struct gnn_err *e);
+/* The layer's `again`. */
+int gnn_heads_again(struct gnn_conv_run *c, uint32_t from, uint32_t to, float *y,
+                    const struct gnn_epilogue *ep, struct gnn_err *e);
 /* The layer's `gather`, with a->dst of row 0 on; `rows` then adds the self-loops. */
 int gnn_heads_gather(struct gnn_conv_run *c, const struct gnn_attention *a, bool first,
                      struct gnn_err *e);

@@ -211,7 +211,10 @@ struct gnn_layer {
      * send_back: when the gradient of the partition's own messages, dm, is complete: that of the
      * sources which they were made of, as in sources_back. dm is overwritten. floats, or NULL: sets
      * what the layer keeps from the forward to the backward pass; NULL: the sums that `rows` works
-     * on, as wide as messages or sources. */
+     * on, as wide as messages or sources. again and spent, or NULL, are of layers whose room 0
+     * keeps the results, as wide as messages, before heads are averaged: again makes the results of
+     * them once more, as `rows` did with acc unset; spent: they are needed until rows_back, else
+     * until own_back. */
     int (*gather)(struct gnn_conv_run *c, bool first, struct gnn_err *e);
     int (*hidden)(struct gnn_conv_run *c, struct gnn_err *e);
     void (*hidden_at)(const struct gnn_conv_run *c, float **h, float **dh);
@@ -219,6 +222,9 @@ struct gnn_layer {
     int (*spread)(struct gnn_conv_run *c, const float *dy, float *g, bool acc, struct gnn_err *e);
     int (*send_back)(struct gnn_conv_run *c, float *dm, float *g, bool acc, struct gnn_err *e);
     void (*floats)(const struct gnn_conv_run *c, struct gnn_conv_floats *n);
+    int (*again)(struct gnn_conv_run *c, uint32_t from, uint32_t to, float *y,
+                 const struct gnn_epilogue *ep, struct gnn_err *e);
+    bool (*spent)(const struct gnn_conv_run *c);
 };
 
 #define GNN_LAYER_DECLARE(name, what) extern const struct gnn_layer gnn_layer_##name;

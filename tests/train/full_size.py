@@ -88,23 +88,88 @@ def kept(v, first):  # floats of a destination, and of a source
         return width[src][s] + 2 * w + (w if norm != "none" else 0) + (norm == "layer"), 0
     return (m or width[src][s]) + (width[src][s] if "max" in option else 0), 0
 
-def gradients(p):
-    alive, room, most = set(), 0, 0
-    bytes_of = lambda a: sum(4 * N(p, t) * width[i][t] for i, t in a)
+# Rows that are made again: those of a hidden layer of attention, if nothing else adds to them. The last that needs them is a
+# convolution in the order in which they are done; it needs them until it begins, if all who need them are attention.
+def maker(i, t):
+    into = [v for v in convs if v[0] == i and v[4] == t]
+    return into[0] if layer in ("gat", "gatv2") and 0 < i < last and len(into) == 1 else None
+
+def users(i, t):
+    return sorted((v for v in convs if v[1] == i and t in v[3:5]), key=lambda v: (v[0], types.index(v[4]), convs.index(v)))
+
+def passes(p, kept_of):  # (bytes of rows, of gradients) when both together are most
+    attends = layer in ("gat", "gatv2", "hgt")
+    bytes_of = lambda i, t: 4 * N(p, t) * width[i][t]
+    sent_of = lambda v: 4 * N(p, v[3]) * message(v) if v[2] else 0
+    sums_of = lambda v: 4 * N(p, v[4]) * message(v) if layer in ("gat", "gatv2") and v[2] else 0
+    mean = lambda v: v[0] == last and heads > 1
+    spent = lambda v: layer in ("gat", "gatv2") and not mean(v) and (layer == "gat" or v[1] == 0)
+    stays = lambda v: attends and v[0] == last  # messages, after the forward pass
+    x = {"rows": 0, "gradients": 0, "most": (0, 0)}
+    gone, alive = set(), set()
+    def note():
+        if x["rows"] + x["gradients"] > sum(x["most"]):
+            x["most"] = x["rows"], x["gradients"]
+    def drop(v, opened):
+        for t in set(v[3:5]):
+            u = users(v[1], t)
+            if (v[1], t) not in gone and maker(v[1], t) and u[-1] == v and all(w[2] is not None for w in u) == opened:
+                x["rows"] -= bytes_of(v[1], t)
+                gone.add((v[1], t))
+    def need(i, t):
+        x["rows"] += bytes_of(i, t) if (i, t) in gone else 0
+        gone.discard((i, t))
+    def gradient(i, t):
+        if i > 0 and (i, t) not in alive:
+            alive.add((i, t))
+            x["gradients"] += bytes_of(i, t)
+    seen = set()
+    for i in range(1, last + 1):
+        for t in [t for t in types if (i, t) in live]:
+            into = [v for v in convs if v[0] == i and v[4] == t]
+            for v in into:
+                x["rows"] += sent_of(v)
+                note()
+                drop(v, True)
+                x["rows"] += kept_of(v, v[2] is not None and (i, t) not in seen)
+                if v[2]:
+                    seen.add((i, t))
+            x["rows"] += bytes_of(i, t) * (2 if stage[i][2] and not maker(i, t) else 1) + (4 * N(p, t) if stage[i][2] and norm == "layer" else 0)
+            note()
+            for v in into:
+                x["rows"] -= 0 if stays(v) else sent_of(v)
+                drop(v, False)
     for i in range(last, 0, -1):
-        for t in types:
-            if (i, t) not in (live if i == last else alive):
-                continue
-            room += 4 * N(p, t) * width[i][t] if stage[i][2] else 0
-            for v in convs:
-                if v[0] != i or v[4] != t:
-                    continue
-                if v[1] > 0:
-                    alive |= {(v[1], v[3])} | ({(v[1], v[4])} if own else set())
-                m = 4 * N(p, v[3]) * message(v) if v[2] else 0
-                most = max(most, bytes_of(alive) + m - room)
+        for t in [t for t in types if (i, t) in (live if i == last else alive)]:
+            into = [v for v in convs if v[0] == i and v[4] == t]
+            normed = bytes_of(i, t) if stage[i][2] else 0
+            need(i, t)
+            x["rows"] += normed if maker(i, t) else 0
+            for v in into:
+                if not v[2]:
+                    need(v[1], v[4])
+            note()
+            x["rows"] -= normed + (bytes_of(i, t) if maker(i, t) else 0) + sum(sums_of(v) for v in into if spent(v))
+            for v in [v for v in into if v[2]]:
+                need(v[1], v[3]), need(v[1], v[4])
+                x["rows"] += sent_of(v) if attends and not stays(v) else 0
+                x["gradients"] += sent_of(v)
+                if not message(v):
+                    gradient(v[1], v[3])
+                note()
+                x["rows"] -= sent_of(v) if attends else 0
+                gradient(v[1], v[3])
+                if own:
+                    gradient(v[1], v[4])
+                note()
+                x["gradients"] -= sent_of(v)
+                x["rows"] -= 0 if spent(v) else sums_of(v)
+            for v in [v for v in into if not v[2]]:
+                gradient(v[1], v[4])
+            note()
+        x["gradients"] -= sum(bytes_of(*a) for a in alive if a[0] == i)
         alive = {a for a in alive if a[0] != i}
-    return most
+    return x["most"]
 
 def rank(parts):
     x = dict.fromkeys(("edges", "features", "rows", "gradients", "messages", "parameters"), 0)
@@ -122,21 +187,15 @@ def rank(parts):
         for t in types:
             if (0, t) in live:
                 x["features"] += N(p, t) * width0[t] * (size + (4 if "copied" in option or size != 4 else 0))
-        for i, t in live:
-            if i:
-                x["rows"] += 4 * N(p, t) * (width[i][t] * (2 if stage[i][2] else 1) + (stage[i][2] and norm == "layer"))
-        seen = set()
-        for v in convs:
+        def kept_of(v, first):
             if not v[2]:
-                if stage[v[0]][1] == "out" and v[1] == v[0] - 1:
-                    x["rows"] += 4 * N(p, v[4]) * (width[v[1]][v[4]] + width[v[0]][v[4]])
-                continue
-            dst, src = kept(v, (v[0], v[4]) not in seen)
-            seen.add((v[0], v[4]))
-            x["rows"] += 4 * (N(p, v[4]) * dst + max(used[v[2], p, q] for q in range(k)) * src + (N(p, v[3]) * message(v) if attends else 0))
-            if "keep" in option:
-                x["rows"] += 4 * message(v) * sum(used[v[2], p, q] for q in range(k) if q != p)
-        x["gradients"] += gradients(p)
+                return 4 * N(p, v[4]) * (width[v[1]][v[4]] + width[v[0]][v[4]]) if stage[v[0]][1] == "out" and v[1] == v[0] - 1 else 0
+            dst, src = kept(v, first)
+            others = 4 * message(v) * sum(used[v[2], p, q] for q in range(k) if q != p) if "keep" in option else 0
+            return 4 * (N(p, v[4]) * dst + max(used[v[2], p, q] for q in range(k)) * src) + others
+        rows, gradients = passes(p, kept_of)
+        x["rows"] += rows
+        x["gradients"] += gradients
     inside = outside = 0
     for v in flat:
         w = 4 * (message(v) or width[v[1]][v[3]])
