@@ -9,6 +9,7 @@
 #include "cmd/device.h"
 #include "cmd/opt.h"
 #include "cmd/ranks.h"
+#include "cmd/rule_opts.h"
 #include "cmd/stdin.h"
 #include "cmd/unused.h"
 #include "lib/base/clock.h"
@@ -18,7 +19,7 @@ static struct gnn_sampler_opts o;
 static struct batches_opts run;
 static struct opt_list fanout, eval;
 static struct opt_range epochs, steps;
-static bool replace, shuffle = true, verify = true;
+static bool shuffle = true, verify = true;
 static uint32_t threads = 1, zstd;
 static int frontier, graph_memory;
 static struct gnn_graph_report graph;
@@ -54,7 +55,6 @@ static const struct opt opts[] = {
     {OPT_CHOICE, 0, "frontier", &frontier, "RULE",
      "frontier policy: sample neighbours of all nodes so far, or only of new ones (default: all)",
      "all|new"},
-    {OPT_FLAG, 'r', "replace", &replace, .help = "sample with replacement"},
     {OPT_FLAG, 0, "edge-ids", &o.edge_ids, .help = "add edge ids to the batches"},
     {OPT_FLAG, 0, "count-once", &o.count_once,
      .help =
@@ -95,6 +95,7 @@ static const struct program program = {
     .args = "STORE",
     .extra = "the stream is named with -o",
     .opts = opts,
+    .more = (const struct opt *const[]){rule_opts, NULL},
     .min_args = 1,
     .max_args = 1,
 };
@@ -134,7 +135,7 @@ static void finish_opts(void)
     o.neval = eval.n;
     if (split)
         o.split = split;
-    o.rule.kind = replace ? GNN_PICK_REPLACE : GNN_PICK_UNIFORM;
+    rule_opts_take(&o);
     o.shuffle = shuffle && (opt_given(&shuffle) || !o.seeds_name);
     if (epochs.given && (epochs.to == UINT64_MAX || epochs.to <= epochs.from))
         cli_usage("--epochs: expected A:B with A < B, or a count > 0");
@@ -194,8 +195,11 @@ int main(int argc, char **argv)
     struct gnn_source *src = gnn_sampler_source_new(store, &o, &e);
     if (!src)
         cli_fail(&e);
-    unused_edge_fields(&src->meta->schema, "weight time",
-                       "neighbours are sampled uniformly, whatever their time");
+    rule_opts_tell(c);
+    unused_edge_fields(&src->meta->schema, rule_opts_weight() ? "time" : "weight time",
+                       rule_opts_weight()
+                           ? "neighbours are sampled whatever their time"
+                           : "neighbours are sampled uniformly, whatever their time");
     device_tell_graph(&graph);
     char range[128];
     snprintf(range, sizeof range, "%" PRIu64 ":%" PRIu64 " %" PRIu64 ":%" PRIu64 " %d",

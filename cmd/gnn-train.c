@@ -10,6 +10,7 @@
 #include "cmd/layer_opts.h"
 #include "cmd/opt.h"
 #include "cmd/ranks.h"
+#include "cmd/rule_opts.h"
 #include "cmd/sig.h"
 #include "cmd/stdin.h"
 #include "cmd/train_defaults.h"
@@ -100,8 +101,8 @@ static const struct program program = {
     .extra =
         "a store is given with --store, a stream to stdin or with -i, and the model is named with -o",
     .opts = opts,
-    .more = (const struct opt *const[]){train_feed_opts, train_full_opts, train_model_opts,
-                                        layer_opts, training_opts, NULL},
+    .more = (const struct opt *const[]){train_feed_opts, rule_opts, train_full_opts,
+                                        train_model_opts, layer_opts, training_opts, NULL},
 };
 
 static bool stop_asked(void *arg, bool cut)

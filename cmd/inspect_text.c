@@ -150,6 +150,7 @@ static void print_numbers(const char *what, const json_t *list)
 static void print_stream(const json_t *r)
 {
     const json_t *s = json_object_get(r, "sampling");
+    const char *weight = json_string_value(json_object_get(s, "weight"));
     size_t i;
     json_t *x;
 
@@ -167,9 +168,10 @@ static void print_stream(const json_t *r)
             printf("%s%lld", t ? "/" : i ? "," : " ", (long long)json_integer_value(n));
         }
     }
-    printf(", batches of %lld %s, frontier %s%s%s%s%s%s\n", whole_of(s, "batch_size"),
+    printf(", batches of %lld %s, frontier %s%s%s%s%s%s%s%s\n", whole_of(s, "batch_size"),
            text_of(s, "seed_type"), text_of(s, "frontier"),
            json_is_true(json_object_get(s, "replace")) ? ", with replacement" : "",
+           weight ? ", by " : "", weight ? weight : "",
            json_is_true(json_object_get(s, "shuffle")) ? ", shuffled" : "",
            json_is_true(json_object_get(s, "drop_last")) ? ", last dropped" : "",
            json_is_true(json_object_get(s, "edge_ids")) ? ", with edge ids" : "",

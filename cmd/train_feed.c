@@ -9,6 +9,7 @@
 #include "cmd/cli.h"
 #include "cmd/device.h"
 #include "cmd/ranks.h"
+#include "cmd/rule_opts.h"
 #include "cmd/train_defaults.h"
 #include "cmd/train_full.h"
 #include "lib/base/mem.h"
@@ -36,7 +37,6 @@ const struct opt train_feed_opts[] = {
     {OPT_CHOICE, 0, "frontier", &train_feed.frontier, "RULE",
      "frontier policy: sample neighbours of all nodes so far, or only of new ones (default: all)",
      "all|new"},
-    {OPT_FLAG, 'r', "replace", &train_feed.replace, NULL, "sample with replacement"},
     {OPT_FLAG, 0, "shuffle", &train_feed.shuffle, NULL,
      "shuffle the seeds in each epoch (default; --no-shuffle)"},
     {OPT_FLAG, 0, "drop-last", &train_feed.drop_last, NULL,
@@ -71,10 +71,11 @@ const struct opt train_feed_opts[] = {
 
 static void refuse_sampling(const struct train_feed *f)
 {
-    opt_refuse(OPTS(&f->fanout, &f->batch, &f->frontier, &f->replace, &f->shuffle, &f->drop_last,
-                    &f->prefetch, &f->graph_memory, &f->graph_cache, &f->cache.size,
-                    &f->cache.policy, &f->cache.one_order, &f->replicate),
+    opt_refuse(OPTS(&f->fanout, &f->batch, &f->frontier, &f->shuffle, &f->drop_last, &f->prefetch,
+                    &f->graph_memory, &f->graph_cache, &f->cache.size, &f->cache.policy,
+                    &f->cache.one_order, &f->replicate),
                "has no effect with --full-batch: nothing is sampled");
+    rule_opts_refuse("has no effect with --full-batch: nothing is sampled");
     opt_refuse(OPTS(&f->dtype), "cannot be used with --full-batch: import features as that type");
 }
 
@@ -85,11 +86,13 @@ void train_feed_check(const struct train_feed *f)
     if (!f->store_path && train_full())
         cli_usage("--full-batch requires --store");
     if (!f->store_path)
-        opt_refuse(OPTS(&f->fanout, &f->batch, &f->split, &f->eval, &f->frontier, &f->replace,
-                        &f->shuffle, &f->drop_last, &f->dtype, &f->prefetch, &f->verify,
-                        &f->graph_memory, &f->graph_cache, &f->cache.size, &f->cache.policy,
-                        &f->cache.one_order, &f->replicate),
+        opt_refuse(OPTS(&f->fanout, &f->batch, &f->split, &f->eval, &f->frontier, &f->shuffle,
+                        &f->drop_last, &f->dtype, &f->prefetch, &f->verify, &f->graph_memory,
+                        &f->graph_cache, &f->cache.size, &f->cache.policy, &f->cache.one_order,
+                        &f->replicate),
                    "requires --store; a stream determines this");
+    if (!f->store_path)
+        rule_opts_refuse("requires --store; a stream determines this");
     if (train_full())
         refuse_sampling(f);
     device_refuse_cpu(f->device,
@@ -126,7 +129,7 @@ static void sampler_opts(struct train_feed *f, struct gnn_sampler_opts *s)
         s->step_first = f->first_step;
     }
     s->frontier = f->frontier ? GNN_FRONTIER_NEW : GNN_FRONTIER_ALL;
-    s->rule.kind = f->replace ? GNN_PICK_REPLACE : GNN_PICK_UNIFORM;
+    rule_opts_take(s);
     s->shuffle = f->shuffle;
     s->drop_last = f->drop_last;
     s->provenance = cli_provenance();
@@ -257,6 +260,8 @@ struct gnn_source *train_feed_open(struct train_feed *f)
         const int fd = cli_in(f->input, &name);
         src = gnn_stream_source_on(fd, name, f->gpu, &e);
     }
+    if (src && f->store_path)
+        rule_opts_tell(f->comm);
     if (src && f->gpu)
         src = f->gpu->ops->bring(f->gpu, src, &e);
     if (!src)

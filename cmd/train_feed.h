@@ -14,7 +14,7 @@ struct train_feed {
     uint32_t batch, prefetch;
     uint64_t seed, graph_cache;
     int frontier, dtype, graph_memory;
-    bool replace, shuffle, drop_last, verify;
+    bool shuffle, drop_last, verify;
     struct cache_opts cache;
     struct opt_doubles replicate;
     const char *edge_weight;            /* batches need this weight of edges; NULL: none */

@@ -7,6 +7,7 @@
 #include "cmd/cli.h"
 #include "cmd/layer_opts.h"
 #include "cmd/train_defaults.h"
+#include "cmd/rule_opts.h"
 #include "cmd/train_full.h"
 #include "cmd/train_feed.h"
 #include "cmd/unused.h"
@@ -194,7 +195,7 @@ static void tell_unused(const struct gnn_schema *s)
              store ? "time " : "", edge_features || is_weight("x") ? "" : "x");
     unused_edge_fields(
         s, fields,
-        store && !train_full()
+        store && !train_full() && !rule_opts_weight()
             ? "neighbours are sampled uniformly, and the model treats all edges equally"
             : "the model treats all edges equally");
 }

@@ -7,7 +7,8 @@
  * Any other one makes k draws, of which draw j depends on the key, the destination's original id
  * and j only. Under a rule that takes no neighbour twice, Floyd's algorithm (Bentley, Floyd: "A
  * sample of brilliance", CACM 1987) follows: draw j, one of the first degree - k + j + 1
- * neighbours, gives way to the last of these if it is in the sample already. */
+ * neighbours, gives way to the last of these if it is in the sample already. Weights:
+ * kernels/weights.h. */
 #ifndef GNN_KERNELS_PICK_H
 #define GNN_KERNELS_PICK_H
 
@@ -25,21 +26,39 @@ enum gnn_pick_kind {
 struct gnn_pick_rule {
     enum gnn_pick_kind kind;
     int32_t fanout; /* neighbours of a destination; 0: none, -1: all */
+    bool weighted;  /* in proportion to their weights; those of weight 0 are not eligible */
+};
+
+/* Beside the sources of a part's edges, what rules need to know of the edges. Made by
+ * lib/sample/edges.c; NULL where the rule needs no such thing. */
+struct gnn_pick_edges {
+    const uint64_t *sum;      /* (nedges) weights of the row's edges up to this one, from 1 to
+                                 2^62 - 1 if it has any */
+    const uint32_t *positive; /* (nedges) how many of these have a weight; NULL: all */
+};
+
+/* The eligible neighbours of a destination lie among `span` ones from edge `first` of the part on;
+ * they are `degree`. */
+struct gnn_pick_range {
+    uint64_t first;
+    uint32_t span, degree;
 };
 
 /* ---- what may be picked, and how many ---- */
 
-/* The eligible neighbours of a destination: *degree of them, from edge *first of the part on, and
- * all that is said of degrees and positions below counts these only. row: its two offsets. False if
- * they fall or leave the nedges edges of the part. */
-static GNN_HD bool gnn_pick_eligible(struct gnn_pick_rule r, const uint64_t *row, uint64_t nedges,
-                                     uint64_t *first, uint32_t *degree)
+/* The eligible neighbours of a destination; all that is said of degrees and positions below counts
+ * these only. row: its two offsets. False if they fall or leave the nedges edges of the part. */
+static GNN_HD bool gnn_pick_eligible(struct gnn_pick_rule r, const struct gnn_pick_edges *a,
+                                     const uint64_t *row, uint64_t nedges, struct gnn_pick_range *x)
 {
     const uint64_t begin = row[0], end = row[1];
-    (void)r; /* all are, under either rule */
-    *first = begin;
-    *degree = (uint32_t)(end - begin);
-    return begin <= end && end <= nedges && end - begin <= UINT32_MAX;
+    x->first = begin;
+    x->span = x->degree = (uint32_t)(end - begin);
+    if (begin > end || end > nedges || end - begin > UINT32_MAX)
+        return false;
+    if (r.weighted && x->span && a->positive)
+        x->degree = a->positive[end - 1];
+    return true;
 }
 
 static GNN_HD bool gnn_pick_any(struct gnn_pick_rule r)

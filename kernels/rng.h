@@ -23,6 +23,18 @@ enum gnn_rng_purpose {
     GNN_RNG_ROUNDING = 8   /* of messages to bf16; low word: edge type */
 };
 
+/* The low half of a * b; *high: the other one. */
+static GNN_HD uint64_t gnn_mul64(uint64_t a, uint64_t b, uint64_t *high)
+{
+#ifdef __CUDA_ARCH__
+    *high = __umul64hi(a, b);
+#else
+    __extension__ typedef unsigned __int128 wide;
+    *high = (uint64_t)((wide)a * b >> 64);
+#endif
+    return a * b;
+}
+
 /* One round on (c0..c3) with the key (k0, k1). */
 #define GNN_PHILOX_ROUND(c0, c1, c2, c3, k0, k1)                                                   \
     do {                                                                                           \
@@ -91,6 +103,13 @@ static GNN_HD uint32_t gnn_rng_word(const uint32_t key[2], uint32_t id, uint32_t
     return j & 2 ? (j & 1 ? w[3] : w[2]) : (j & 1 ? w[1] : w[0]); /* registers have no index */
 }
 
+/* What the draws of an item are for, beside those without a name: part of the counter, so that they
+ * are independent of each other. Like purposes, these never change. */
+enum gnn_rng_family {
+    GNN_RNG_PLAIN = 0,
+    GNN_RNG_WEIGHTS = 1 /* picks in proportion to weights */
+};
+
 /* Draw j of item id, uniform on 0..n-1 without bias; n >= 1. */
 static GNN_HD uint32_t gnn_rng_below(const uint32_t key[2], uint32_t id, uint32_t j, uint32_t tag,
                                      uint32_t n)
@@ -100,6 +119,22 @@ static GNN_HD uint32_t gnn_rng_below(const uint32_t key[2], uint32_t id, uint32_
         const uint32_t low = (uint32_t)m;
         if (low >= n || low >= (0u - n) % n)
             return (uint32_t)(m >> 32);
+    }
+}
+
+/* The same for 64 bits; n < 2^63. */
+static GNN_HD uint64_t gnn_rng_below64(const uint32_t key[2], uint32_t id, uint32_t j,
+                                       enum gnn_rng_family family, uint64_t n)
+{
+    for (uint32_t retry = 0;; retry++) {
+        const uint32_t c[4] = {id, j >> 1, 0, (uint32_t)family << 24 | retry};
+        uint32_t w[4];
+        uint64_t high;
+        gnn_philox(c, key, w);
+        const uint64_t word = j & 1 ? (uint64_t)w[3] << 32 | w[2] : (uint64_t)w[1] << 32 | w[0];
+        const uint64_t low = gnn_mul64(word, n, &high);
+        if (low >= n || low >= (0u - n) % n)
+            return high;
     }
 }
 

@@ -17,6 +17,7 @@
 
 #include "kernels/entry.h"
 #include "kernels/pick.h"
+#include "kernels/weights.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -28,8 +29,9 @@ struct gnn_sample_part {
     const uint64_t *indptr;  /* (count+1) */
     const uint32_t *indices; /* (nedges) source ids */
     uint64_t nedges;
-    const uint32_t *orig; /* (count) original ids, or NULL: the id itself */
-    const uint64_t *id;   /* (nedges) edge ids, or NULL: the position */
+    const uint32_t *orig;       /* (count) original ids, or NULL: the id itself */
+    const uint64_t *id;         /* (nedges) edge ids, or NULL: the position */
+    struct gnn_pick_edges pick; /* what the rule needs to know of edges */
     /* CUDA only, or NULL: rows whose sources are resident in the device's memory, too: those of
      * node first + i begin at resident[GNN_SAMPLE_RESIDENT * resident_at[i]], unless resident_at[i]
      * is UINT32_MAX. */
@@ -96,10 +98,11 @@ struct gnn_sample_job {
     struct gnn_entries dst; /* (n) */
     uint32_t n;             /* on a GPU: at most */
     struct gnn_pick_rule rule;
-    const uint32_t *key;        /* (2), as gnn_rng_key makes it */
-    uint32_t *indptr;           /* (n + 1), to be written: where the picks of each begin, from 0 */
-    void *scratch;              /* gnn_sample_scratch bytes, 64-byte aligned; of any content */
-    struct gnn_sample_row *row; /* (n) CPU only: what _count tells _pick */
+    const uint32_t *key;         /* (2), as gnn_rng_key makes it */
+    uint32_t *indptr;            /* (n + 1), to be written: where the picks of each begin, from 0 */
+    void *scratch;               /* gnn_sample_scratch bytes, 64-byte aligned; of any content */
+    struct gnn_sample_row *row;  /* (n) CPU only: what _count tells _pick */
+    struct gnn_weights *weights; /* (n) the same, of a rule that is weighted; else NULL */
 };
 uint64_t gnn_sample_scratch(struct gnn_pick_rule rule);
 

@@ -13,13 +13,13 @@ enum { LANES = GNN_DRAW_LANES };
  * them. */
 typedef uint32_t lanes __attribute__((vector_size(64), aligned(64), may_alias));
 
-/* Four words per lane of block b of every lane's stream. */
-GNN_INLINE void words(const uint32_t key[2], const uint32_t *restrict id, uint32_t b,
+/* Four words per lane: of block c[0] of every lane's stream. */
+GNN_INLINE void words(const uint32_t key[2], const uint32_t *restrict id, const uint32_t c[3],
                       uint32_t *restrict w)
 {
     const uint32_t k0 = key[0], k1 = key[1];
     for (int l = 0; l < LANES; l++) {
-        uint32_t c0 = id[l], c1 = b, c2 = 0, c3 = 0;
+        uint32_t c0 = id[l], c1 = c[0], c2 = c[1], c3 = c[2];
         GNN_PHILOX_10(c0, c1, c2, c3, k0, k1);
         w[l] = c0;
         w[l + LANES] = c1;
@@ -73,13 +73,19 @@ GNN_SIMD static void draw_lanes(struct gnn_pick_rule rule, const uint32_t key[2]
     const uint32_t k = gnn_pick_draws(rule);
     uint32_t any = 0;
     for (uint32_t j = 0; j < k; j += 4)
-        words(key, id, j / 4, x + (uint64_t)j * LANES);
+        words(key, id, (const uint32_t[3]){j / 4, 0, 0}, x + (uint64_t)j * LANES);
     for (uint32_t j = 0; j < k; j++)
         any |= bound(x + (uint64_t)j * LANES, degree, gnn_pick_less(rule, j));
     if (__builtin_expect(any != 0, 0))
         draw_exactly(rule, key, id, degree, x);
     if (!gnn_pick_repeats(rule))
         floyd(degree, k, x);
+}
+
+GNN_SIMD static void words_lanes(const uint32_t key[2], const uint32_t *id, const uint32_t c[3],
+                                 uint32_t *w)
+{
+    words(key, id, c, w);
 }
 
 #ifdef __x86_64__
@@ -105,23 +111,43 @@ GNN_AVX512 static inline void philox_round(struct half *h, __m512i k0, __m512i k
     h->c3 = p0;
 }
 
+/* The words of sixteen lanes: those of even lanes are in e, of odd ones in o. */
+GNN_AVX512 static inline void philox_avx512(const uint32_t key[2], __m512i id, const uint32_t c[3],
+                                            struct half *e, struct half *o)
+{
+    /* Even lanes are in place; odd lanes are shifted down to where the multiplication reads. */
+    const __m512i c1 = _mm512_set1_epi32((int)c[0]), c2 = _mm512_set1_epi32((int)c[1]),
+                  c3 = _mm512_set1_epi32((int)c[2]);
+    *e = (struct half){id, c1, c2, c3};
+    *o = (struct half){_mm512_srli_epi64(id, 32), c1, c2, c3};
+    for (uint32_t r = 0; r < 10; r++) {
+        const __m512i k0 = _mm512_set1_epi32((int)(key[0] + r * 0x9E3779B9u));
+        const __m512i k1 = _mm512_set1_epi32((int)(key[1] + r * 0xBB67AE85u));
+        philox_round(e, k0, k1);
+        philox_round(o, k0, k1);
+    }
+}
+
+GNN_AVX512 static void words_avx512(const uint32_t key[2], const uint32_t *id, const uint32_t c[3],
+                                    uint32_t *w)
+{
+    struct half e, o;
+    philox_avx512(key, _mm512_load_si512(id), c, &e, &o);
+    const __m512i we[4] = {e.c0, e.c1, e.c2, e.c3}, wo[4] = {o.c0, o.c1, o.c2, o.c3};
+    for (uint32_t q = 0; q < 4; q++)
+        _mm512_store_si512(w + (size_t)q * LANES,
+                           _mm512_mask_blend_epi32(0xAAAA, we[q], _mm512_slli_epi64(wo[q], 32)));
+}
+
 GNN_AVX512 static void draw_avx512(struct gnn_pick_rule rule, const uint32_t key[2],
                                    const uint32_t *id, const uint32_t *degree, uint32_t *x)
 {
     const uint32_t k = gnn_pick_draws(rule);
     const __m512i vid = _mm512_load_si512(id), d = _mm512_load_si512(degree);
-    /* Even lanes are in place; odd lanes are shifted down to where the multiplication reads. */
-    const __m512i odd = _mm512_srli_epi64(vid, 32), zero = _mm512_setzero_si512();
     __mmask16 any = 0;
     for (uint32_t b = 0; 4 * b < k; b++) {
-        const __m512i vb = _mm512_set1_epi32((int)b);
-        struct half e = {vid, vb, zero, zero}, o = {odd, vb, zero, zero};
-        for (uint32_t r = 0; r < 10; r++) {
-            const __m512i k0 = _mm512_set1_epi32((int)(key[0] + r * 0x9E3779B9u));
-            const __m512i k1 = _mm512_set1_epi32((int)(key[1] + r * 0xBB67AE85u));
-            philox_round(&e, k0, k1);
-            philox_round(&o, k0, k1);
-        }
+        struct half e, o;
+        philox_avx512(key, vid, (const uint32_t[3]){b, 0, 0}, &e, &o);
         const __m512i we[4] = {e.c0, e.c1, e.c2, e.c3}, wo[4] = {o.c0, o.c1, o.c2, o.c3};
         for (uint32_t w = 0; w < 4; w++) {
             const uint32_t j = 4 * b + w;
@@ -164,4 +190,17 @@ void gnn_draw16(struct gnn_pick_rule rule, const uint32_t key[2], const uint32_t
     }
 #endif
     draw_lanes(rule, key, id, degree, x);
+}
+
+void gnn_draw16_words(const uint32_t key[2], const uint32_t id[16], uint32_t c1, uint32_t c2,
+                      uint32_t c3, uint32_t w[64])
+{
+    const uint32_t c[3] = {c1, c2, c3};
+#ifdef __x86_64__
+    if (__builtin_cpu_supports("avx512f")) {
+        words_avx512(key, id, c, w);
+        return;
+    }
+#endif
+    words_lanes(key, id, c, w);
 }

@@ -18,5 +18,9 @@ void gnn_draw16(struct gnn_pick_rule rule, const uint32_t key[2], const uint32_t
                 const uint32_t degree[16], uint32_t *x);
 void gnn_draw16_portable(struct gnn_pick_rule rule, const uint32_t key[2], const uint32_t id[16],
                          const uint32_t degree[16], uint32_t *x);
+/* Words of sixteen ids' streams: w[q*16+l] is word q of Philox with counter (id[l], c1, c2, c3).
+ * 64-byte aligned. */
+void gnn_draw16_words(const uint32_t key[2], const uint32_t id[16], uint32_t c1, uint32_t c2,
+                      uint32_t c3, uint32_t w[64]);
 
 #endif

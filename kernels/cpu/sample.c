@@ -9,6 +9,7 @@
 
 #include "kernels/cpu/draw.h"
 #include "kernels/cpu/number.h"
+#include "kernels/cpu/weighted.h"
 #include "kernels/owner.h"
 #include "kernels/pick.h"
 
@@ -70,7 +71,8 @@ enum gnn_sample_status gnn_sample_count(const struct gnn_sample_job *job,
     const uint32_t *dst = job->dst.node, n = job->n;
     struct gnn_sample_row *row = job->row;
     uint32_t part[2][AHEAD], *indptr = job->indptr;
-    uint64_t total = 0, edge;
+    uint64_t total = 0;
+    struct gnn_pick_range x;
     uint32_t m = n < AHEAD ? n : AHEAD, seen = look_ahead(g, dst, m, part[0]);
     /* Two arrays of parts in turn: while one group of AHEAD is counted, the next is looked up. */
     indptr[0] = 0;
@@ -85,13 +87,16 @@ enum gnn_sample_status gnn_sample_count(const struct gnn_sample_job *job,
         for (uint32_t i = from; i < to; i++) {
             const struct gnn_sample_part *a = &g->part[part[turn][i - from]];
             const uint64_t v = dst[i] - a->first;
-            if (!gnn_pick_eligible(rule, &a->indptr[v], a->nedges, &edge, &row[i].degree)) {
+            if (!gnn_pick_eligible(rule, &a->pick, &a->indptr[v], a->nedges, &x)) {
                 *bad = (struct gnn_sample_place){.node = dst[i], .part = part[turn][i - from]};
                 return GNN_SAMPLE_INDPTR;
             }
-            row[i].base = a->indices + edge;
+            row[i].base = a->indices + x.first;
+            row[i].degree = x.degree;
+            if (job->weights)
+                job->weights[i] = gnn_weights_of(&a->pick, &x);
             row[i].orig = a->orig ? a->orig[v] : dst[i];
-            total += gnn_pick_count(rule, row[i].degree);
+            total += gnn_pick_count(rule, x.degree);
             indptr[i + 1] = (uint32_t)total;
             /* Checked once per group: 64 destinations add less than 2^38 to a sum of 64 bits. */
         }
@@ -102,6 +107,46 @@ enum gnn_sample_status gnn_sample_count(const struct gnn_sample_job *job,
         from = to;
     }
     return GNN_SAMPLE_OK;
+}
+
+/* Where neighbour j, from 0, of those that destination i may pick is in its row. */
+static uint32_t nth_choice(const struct gnn_sample_job *job, uint32_t i, uint32_t j)
+{
+    return job->weights ? gnn_weight_nth(&job->weights[i], j) : j;
+}
+
+/* What the draws of destinations i0 to i0 + n - 1 read first. */
+static void fetch_totals(const struct gnn_sample_job *job, uint32_t i0)
+{
+    for (uint32_t i = i0; i < job->n && i < i0 + LANES; i++)
+        if (job->weights[i].span)
+            __builtin_prefetch(&job->weights[i].sum[job->weights[i].span - 1], 0, 2);
+}
+
+/* Stage 1 of a rule with weights: positions, of which those who draw find theirs in s->x. */
+static void draw_weighted(const struct gnn_sample_job *job, struct scratch *s, struct ring *g,
+                          uint32_t i0, uint32_t n)
+{
+    struct gnn_weighted_row drawing[LANES];
+    const uint32_t *ptr = job->indptr + i0, *x = s->x;
+    uint32_t many = 0;
+    const uint32_t **at = g->at;
+    fetch_totals(job, i0 + LANES);
+    for (uint32_t l = 0; l < n; l++) {
+        struct gnn_weighted_row *r = &drawing[many];
+        *r = (struct gnn_weighted_row){job->weights[i0 + l], job->row[i0 + l].orig};
+        r->w.total = gnn_weights_total(&r->w);
+        many += gnn_pick_is_drawn(job->rule, job->row[i0 + l].degree);
+    }
+    gnn_weighted_few(job->rule, job->key, drawing, many, s->x);
+    for (uint32_t l = 0; l < n; l++) {
+        const struct gnn_sample_row *row = &job->row[i0 + l];
+        const bool drawn = gnn_pick_is_drawn(job->rule, row->degree);
+        for (uint32_t j = 0; j < ptr[l + 1] - ptr[l]; j++, at++) {
+            *at = row->base + (drawn ? *x++ : nth_choice(job, i0 + l, j));
+            __builtin_prefetch(*at, 0, 2);
+        }
+    }
 }
 
 /* Stage 1: computes the addresses of the picks of n <= LANES destinations and prefetches them. */
@@ -116,6 +161,10 @@ static void draw_group(const struct gnn_sample_job *job, struct scratch *s, stru
     g->row = i0;
     g->out = ptr[0];
     g->n = ptr[n] - ptr[0];
+    if (job->weights) {
+        draw_weighted(job, s, g, i0, n);
+        return;
+    }
     /* Lanes that take all their neighbours, or are empty, draw below k, for nothing: no branch in
      * the loop. */
     for (uint32_t l = 0; l < LANES; l++) { /* lanes that take all compute too, for nothing */
@@ -229,6 +278,22 @@ static void floyd_large(const struct gnn_sample_job *job, const struct gnn_sampl
     }
 }
 
+/* The positions that a destination draws which has more picks than a group holds. */
+static void draw_large(const struct gnn_sample_job *job, struct scratch *s, uint32_t i, uint32_t n,
+                       uint32_t *x)
+{
+    const struct gnn_sample_row *row = &job->row[i];
+    if (job->weights) {
+        struct gnn_weighted_row r = {job->weights[i], row->orig};
+        r.w.total = gnn_weights_total(&r.w);
+        gnn_weighted_many(job->rule, job->key, &r, s->table, x);
+    } else if (gnn_pick_repeats(job->rule))
+        for (uint32_t j = 0; j < n; j++)
+            x[j] = gnn_pick_draw(job->rule, job->key, row->orig, row->degree, j);
+    else
+        floyd_large(job, row, n, s->table, x);
+}
+
 /* One destination that has more picks than a group holds is done in pieces. Until then its output
  * array holds the offsets that were drawn. */
 static enum gnn_sample_status pick_large(const struct gnn_sample_job *job, struct scratch *s,
@@ -240,15 +305,12 @@ static enum gnn_sample_status pick_large(const struct gnn_sample_job *job, struc
     const bool drawn = gnn_pick_is_drawn(job->rule, row->degree);
     uint32_t *out = indices + first;
     struct ring *g = &s->ring[0];
-    if (drawn && gnn_pick_repeats(job->rule))
-        for (uint32_t j = 0; j < n; j++)
-            out[j] = gnn_pick_draw(job->rule, job->key, row->orig, row->degree, j);
-    else if (drawn)
-        floyd_large(job, row, n, s->table, out);
+    if (drawn)
+        draw_large(job, s, i, n, out);
     for (uint32_t from = 0; from < n; from += GROUP_PICKS) {
         const uint32_t m = n - from < GROUP_PICKS ? n - from : GROUP_PICKS;
         for (uint32_t j = 0; j < m; j++) {
-            g->at[j] = row->base + (drawn ? out[from + j] : from + j);
+            g->at[j] = row->base + (drawn ? out[from + j] : nth_choice(job, i, from + j));
             __builtin_prefetch(g->at[j], 0, 2);
         }
         if (ids)

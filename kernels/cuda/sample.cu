@@ -14,7 +14,7 @@
  * is in the sample so far, else b + j is. It is there if an earlier draw is equal, or if it is b +
  * q for an earlier draw q that had to be replaced: so whether j is replaced follows from `an
  * earlier draw is equal` along the chain of links j -> t_j - b. */
-#include "kernels/cuda/sample.cuh"
+#include "kernels/cuda/picker.cuh"
 
 #include <algorithm>
 
@@ -51,19 +51,25 @@ __device__ __forceinline__ uint32_t read_row(const gnn_work &w, const uint32_t *
         return 0;
     }
     gnn_sample_row row;
-    uint64_t edge;
-    if (!gnn_pick_eligible(w.job.what.rule, &a.indptr[v], a.nedges, &edge, &row.degree)) {
+    gnn_pick_range x;
+    if (!gnn_pick_eligible(w.job.what.rule, &a.pick, &a.indptr[v], a.nedges, &x)) {
         note(w, i, INDPTR);
         return 0;
     }
     /* A row may have a copy of its sources in device memory, where the graph itself is in the
      * host's. */
     const uint32_t resident = a.resident_at ? a.resident_at[v] : NONE;
-    row.base = resident == NONE
-                   ? a.indices + edge
-                   : a.resident + resident * (uint64_t)GNN_SAMPLE_RESIDENT + (edge - a.indptr[v]);
+    row.base = resident == NONE ? a.indices + x.first
+                                : a.resident + resident * (uint64_t)GNN_SAMPLE_RESIDENT +
+                                      (x.first - a.indptr[v]);
+    row.degree = x.degree;
     row.orig = a.orig ? a.orig[v] : node;
     w.s.row[i] = row;
+    if (w.s.weights) {
+        gnn_weights of = gnn_weights_of(&a.pick, &x);
+        of.total = gnn_weights_total(&of);
+        w.s.weights[i] = of;
+    }
     return gnn_pick_count(w.job.what.rule, row.degree);
 }
 
@@ -134,84 +140,6 @@ __global__ __launch_bounds__(GNN_BLOCK) void count_picks(const gnn_work w)
     if (total >= UINT32_MAX)
         find_many(w, n, cross);
     finish_count(w, nodes, rows, total);
-}
-
-/* What a pick kernel's threads know. */
-struct Picker {
-    const gnn_work &w;
-    const gnn_pick_rule rule;
-    const uint32_t *nodes;
-    uint32_t n, total, tag, base, key[2];
-    uint64_t nsrc;
-
-    __device__ __forceinline__ Picker(const gnn_work &work) : w(work), rule(work.job.what.rule)
-    {
-        const uint32_t rows = gnn_rows_of(w.job, &nodes), most = w.job.what.n,
-                       i0 = blockIdx.x * GNN_BLOCK + threadIdx.x;
-        n = rows < most ? rows : most;
-        total = *w.job.edges;
-        tag = w.r.map ? *w.r.tag : 0;
-        base = w.r.map ? *w.r.count : 0;
-        nsrc = w.job.what.graph.nsrc;
-        key[0] = w.job.what.key[0];
-        key[1] = w.job.what.key[1];
-        const bool dead = w.job.status->code != 0;
-        /* count_picks could not write indptr: where a row starts is known when all tiles have been
-         * added up. */
-        for (uint64_t i = i0; i <= n; i += gridDim.x * (uint64_t)GNN_BLOCK)
-            w.job.what.indptr[i] = dead ? 0 : i < n ? gnn_row_start(w.s, (uint32_t)i) : total;
-        if (dead)
-            n = total = 0;
-    }
-    __device__ __forceinline__ uint32_t draw(uint32_t orig, uint32_t degree, uint32_t j) const
-    {
-        return gnn_pick_draw(rule, key, orig, degree, j);
-    }
-};
-
-/* A destination being worked on. */
-struct Row {
-    const uint32_t *base;
-    uint32_t degree, orig, start, picks;
-    bool drawn;
-    uint64_t edge; /* of the first neighbour, for edge ids */
-    const uint64_t *id;
-
-    __device__ __forceinline__ Row(const Picker &p, uint32_t i)
-    {
-        const gnn_sample_row row = p.w.s.row[i];
-        base = row.base;
-        degree = row.degree;
-        orig = row.orig;
-        start = gnn_row_start(p.w.s, i);
-        picks = gnn_pick_count(p.rule, degree);
-        drawn = gnn_pick_is_drawn(p.rule, degree);
-        if (p.w.job.ids) {
-            const uint32_t node = p.nodes[i];
-            const gnn_sample_part &part =
-                p.w.job.what.graph.part[gnn_part_of(p.w.job.what.graph, node)];
-            edge = part.resident_at ? gnn_first_edge(p.w, part, node)
-                                    : (uint64_t)(base - part.indices);
-            id = part.id;
-        }
-    }
-};
-
-/* Pick e of the block is neighbour x of the row. A bad source leaves x for who tells of it, and the
- * batch is over. */
-__device__ __forceinline__ void emit(const Picker &p, const Row &row, uint32_t e, uint32_t x)
-{
-    const uint32_t v = __ldg(&row.base[x]);
-    if (v >= p.nsrc) {
-        gnn_note(p.w.job.status, e);
-        p.w.job.source[e] = x;
-        return;
-    }
-    p.w.job.source[e] = v;
-    if (p.w.job.ids)
-        p.w.job.ids[e] = row.id ? row.id[row.edge + x] : row.edge + x;
-    if (p.w.r.map)
-        gnn_claim(p.w.r, p.tag, p.base, v, e);
 }
 
 /* Lanes of a group of W hold draws t of their own number j < k: what does Floyd's algorithm take?
@@ -382,7 +310,9 @@ uint64_t lay_out(gnn_scratch *s, void *base, gnn_pick_rule rule, uint32_t rows, 
     s->word = static_cast<uint2 *>(take((capacity / UINT64_C(32) + 1) * sizeof(uint2)));
     s->row = static_cast<gnn_sample_row *>(take(rows * sizeof(gnn_sample_row)));
     s->before = static_cast<uint32_t *>(take(rows * sizeof(uint32_t)));
-    if (!gnn_pick_repeats(rule) && k > BLOCK_SET_MAX)
+    if (rule.weighted)
+        s->weights = static_cast<gnn_weights *>(take(rows * sizeof(gnn_weights)));
+    else if (!gnn_pick_repeats(rule) && k > BLOCK_SET_MAX)
         s->set = static_cast<uint32_t *>(
             take(gnn_pick_set_size(k) * (uint64_t)GLOBAL_BLOCKS * sizeof(uint32_t)));
     return at;
@@ -407,7 +337,9 @@ void launch_pick(const gnn_work &w, void *stream)
     const uint64_t rows = w.job.what.n;
     const gnn_pick_rule rule = w.job.what.rule;
     const uint32_t k = gnn_pick_draws(rule);
-    if (gnn_pick_all(rule))
+    if (rule.weighted)
+        gnn_cuda_pick_weighted(w, stream);
+    else if (gnn_pick_all(rule))
         GNN_LAUNCH(pick_all, gnn_grid(w.job.capacity, GNN_BLOCK), GNN_BLOCK, 0, stream, w);
     else if (gnn_pick_repeats(rule))
         launch_few<true>(w, k, stream);

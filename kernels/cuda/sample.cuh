@@ -23,9 +23,10 @@ struct gnn_scratch {
     uint64_t *tile;  /* [rows / GNN_ROW_TILE] picks, then picks of the tiles before */
     uint64_t *fresh; /* [capacity / GNN_LIST_TILE] new ids, then those of the tiles before */
     uint2 *word; /* [capacity / 32] which of 32 ids are new; new ids before them in their tile */
-    struct gnn_sample_row *row; /* [rows] */
-    uint32_t *before;           /* [rows] picks of the rows before in the tile, at most 2^32 - 1 */
-    uint32_t *set;              /* sets of drawn neighbours, where shared memory is too small */
+    struct gnn_sample_row *row;  /* [rows] */
+    struct gnn_weights *weights; /* [rows] of a rule that is weighted, or NULL */
+    uint32_t *before;            /* [rows] picks of the rows before in the tile, at most 2^32 - 1 */
+    uint32_t *set;               /* sets of drawn neighbours, where shared memory is too small */
 };
 
 /* A job as its kernels get it: by value. For a list of seeds most of job is empty. */
@@ -107,10 +108,9 @@ static __device__ __forceinline__ uint32_t gnn_row_of(const struct gnn_scratch &
 static __device__ __forceinline__ uint64_t gnn_first_edge(const struct gnn_work &w,
                                                           const gnn_sample_part &a, uint32_t node)
 {
-    uint64_t edge;
-    uint32_t degree;
-    (void)gnn_pick_eligible(w.job.what.rule, &a.indptr[node - a.first], a.nedges, &edge, &degree);
-    return edge;
+    gnn_pick_range x;
+    (void)gnn_pick_eligible(w.job.what.rule, &a.pick, &a.indptr[node - a.first], a.nedges, &x);
+    return x.first;
 }
 
 /* Pick e of the block is the first bad one: it has left its position in the row. */

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "lib/comm/request.h"
+#include "lib/store/sums.h"
 
 enum { AHEAD = 24 };
 
@@ -63,6 +64,7 @@ struct rows {
     const uint64_t *ptr;
     const uint32_t *idx;
     uint64_t n, edges, first, nsrc;
+    struct gnn_pick_edges pick;
 };
 
 static uint64_t contribution_of(const struct contribution *g, uint64_t v, uint32_t degree)
@@ -88,6 +90,19 @@ static void add_to(uint64_t *sum, uint64_t x, bool one_thread)
         __atomic_fetch_add(sum, x, __ATOMIC_RELAXED);
 }
 
+/* What each of a row's neighbours gets if their mean gets x. To be picked, or not, is roughly an
+ * exponential variate whose rate is the weight (Efraimidis, Spirakis 2006), so logarithms are in
+ * proportion to weights. */
+static uint64_t weigh(const struct rows *a, const struct gnn_pick_range *r, uint64_t k, uint64_t x)
+{
+    const uint64_t end = r->first + r->span - 1,
+                   own = a->pick.sum[k] - (k > r->first ? a->pick.sum[k - 1] : 0);
+    if (x >= FIXED_FULL)
+        return own ? x : 0;
+    const double share = (double)own * r->degree / (double)a->pick.sum[end], y = (double)x * share;
+    return y < (double)FIXED_FULL ? (uint64_t)(y + 0.5) : FIXED_FULL;
+}
+
 /* Adds to sum[sources]; returns how many rows are damaged. */
 static uint64_t walk_rows(const struct rows *a, const struct contribution *g, uint64_t *sum)
 {
@@ -95,19 +110,18 @@ static uint64_t walk_rows(const struct rows *a, const struct contribution *g, ui
     uint64_t wrong = 0;
 #pragma omp parallel for schedule(dynamic, 1024) reduction(+ : wrong)
     for (uint64_t i = 0; i < a->n; i++) {
-        uint64_t from;
-        uint32_t degree;
-        if (!gnn_pick_eligible(g->rule, &a->ptr[i], a->edges, &from, &degree)) {
+        struct gnn_pick_range r;
+        if (!gnn_pick_eligible(g->rule, &a->pick, &a->ptr[i], a->edges, &r)) {
             wrong++;
             continue;
         }
-        const uint64_t x = degree ? contribution_of(g, a->first + i, degree) : 0,
-                       to = from + degree;
-        for (uint64_t k = x ? from : to; k < to; k++) {
+        const uint64_t x = r.degree ? contribution_of(g, a->first + i, r.degree) : 0,
+                       to = r.first + r.span;
+        for (uint64_t k = x ? r.first : to; k < to; k++) {
             if (k + AHEAD < a->edges)
                 __builtin_prefetch((char *)sum + 8 * (uint64_t)a->idx[k + AHEAD], 1);
             if (a->idx[k] < a->nsrc)
-                add_to(&sum[a->idx[k]], x, one_thread);
+                add_to(&sum[a->idx[k]], a->pick.sum ? weigh(a, &r, k, x) : x, one_thread);
             else
                 wrong++;
         }
@@ -115,9 +129,10 @@ static uint64_t walk_rows(const struct rows *a, const struct contribution *g, ui
     return wrong;
 }
 
-/* Over the in-edges of the store's open parts: adds to sum[sources]. */
-static int walk_edges(struct gnn_store *s, uint32_t et, const struct contribution *g, uint64_t *sum,
-                      struct gnn_err *e)
+/* Over the in-edges of the store's open parts: adds to sum[sources]. weights: [nparts] of edges of
+ * this type that have some, or NULL. */
+static int walk_edges(struct gnn_store *s, uint32_t et, const struct contribution *g,
+                      const struct gnn_store_sums *weights, uint64_t *sum, struct gnn_err *e)
 {
     const struct gnn_etype *type = &s->meta.schema.etype[et];
     char key[GNN_ETYPE_KEY_ROOM];
@@ -133,7 +148,8 @@ static int walk_edges(struct gnn_store *s, uint32_t et, const struct contributio
                                gnn_store_owned(s, p, type->dst),
                                idx->shape[0],
                                s->book[type->dst][p],
-                               s->meta.schema.ntype[type->src].count};
+                               s->meta.schema.ntype[type->src].count,
+                               weights ? weights[p].of : (struct gnn_pick_edges){0}};
         if (walk_rows(&a, g, sum))
             return gnn_fail(e, GNN_E_INPUT,
                             "%s: tensor 'edge/%s/indptr' or '.../indices' is damaged",
@@ -147,16 +163,31 @@ static int walk_edges(struct gnn_store *s, uint32_t et, const struct contributio
 struct hops {
     struct gnn_store *s;
     const struct gnn_sampling *m;
-    struct gnn_scores *known;   /* of this rank's own nodes */
-    struct gnn_scores of_other; /* that, for another rank's batches */
-    struct gnn_scores older;    /* only with GNN_FRONTIER_NEW */
-    float **picked;             /* [netypes]; NULL until a hop samples the type */
-    uint64_t **sum;             /* [nntypes] -> (nodes) */
+    struct gnn_scores *known;       /* of this rank's own nodes */
+    struct gnn_scores of_other;     /* that, for another rank's batches */
+    struct gnn_scores older;        /* only with GNN_FRONTIER_NEW */
+    float **picked;                 /* [netypes]; NULL until a hop samples the type */
+    uint64_t **sum;                 /* [nntypes] -> (nodes) */
+    struct gnn_store_sums *weights; /* [netypes][nparts] of edges whose weights count, or NULL */
     struct gnn_request q;
     const uint32_t *seeds;
     uint64_t nseeds, seed_gives;
     struct gnn_err *e;
 };
+
+static int read_weights(struct hops *w)
+{
+    const struct gnn_store *s = w->s;
+    const uint32_t netypes = s->meta.schema.netypes;
+    w->weights =
+        gnn_alloc_zero((uint64_t)netypes * s->nparts, sizeof *w->weights, "sums of weights", w->e);
+    for (uint32_t et = 0; w->weights && et < netypes; et++)
+        for (uint32_t p = s->from; w->m->weighted[et] && p < s->to; p++)
+            if (gnn_store_sums_make(w->s, p, et, w->m->weight,
+                                    &w->weights[(size_t)et * s->nparts + p], w->e))
+                return w->e->code;
+    return w->e->code;
+}
 
 static int hops_init(struct hops *w)
 {
@@ -168,6 +199,8 @@ static int hops_init(struct hops *w)
     for (uint32_t t = 0; w->sum && t < c->nntypes; t++)
         if (!(w->sum[t] = gnn_alloc(c->ntype[t].count, sizeof **w->sum, "node scores", w->e)))
             return w->e->code;
+    if (w->m->weight && read_weights(w))
+        return w->e->code;
     return w->picked && w->sum ? gnn_request_init(&w->q, w->s->comm, 0, w->e) : w->e->code;
 }
 
@@ -184,6 +217,9 @@ static void hops_release(struct hops *w)
     forget_picks(w);
     for (uint32_t t = 0; w->sum && t < w->s->meta.schema.nntypes; t++)
         gnn_free(w->sum[t]);
+    for (uint32_t i = 0; w->weights && i < w->s->meta.schema.netypes * w->s->nparts; i++)
+        gnn_store_sums_free(&w->weights[i]);
+    gnn_free(w->weights);
     gnn_free(w->picked);
     gnn_free(w->sum);
     gnn_scores_release(&w->of_other);
@@ -302,8 +338,10 @@ static int one_hop(struct hops *w, uint32_t of, uint32_t hop)
             return w->e->code;
         const struct contribution g = {w->picked[et], w->known->of[dst],
                                        w->older.of ? w->older.of[dst] : NULL, rule};
+        const bool weighted = w->weights && w->m->weighted[et];
         if (w->picked[et])
-            rc = walk_edges(w->s, et, &g, w->sum[c->etype[et].src], w->e);
+            rc = walk_edges(w->s, et, &g, weighted ? w->weights + (size_t)et * w->s->nparts : NULL,
+                            w->sum[c->etype[et].src], w->e);
     }
     return rc ? rc : end_sums(w);
 }
@@ -367,7 +405,7 @@ int gnn_access_degree(struct gnn_store *s, const struct gnn_sampling *m, struct 
         rc = sum ? 0 : e->code;
         for (uint32_t et = 0; !rc && et < c->netypes; et++)
             if (c->etype[et].src == t && gnn_sampling_uses(m, c->netypes, et))
-                rc = walk_edges(s, et, &one, sum, e);
+                rc = walk_edges(s, et, &one, NULL, sum, e);
         for (uint64_t i = 0; !rc && i < c->ntype[t].count; i++)
             x->of[t][i] = (float)sum[i];
         gnn_free(sum);

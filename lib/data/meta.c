@@ -17,6 +17,8 @@ static void sampling_release(struct gnn_sampling *s)
         gnn_free(s->split[i]);
     gnn_free(s->split);
     gnn_free(s->fanout);
+    gnn_free(s->weight);
+    gnn_free(s->weighted);
     gnn_free(s->steps);
     gnn_free(s->split_seeds);
     *s = (struct gnn_sampling){0};
@@ -44,6 +46,8 @@ static int sampling_copy(struct gnn_sampling *d, const struct gnn_sampling *s, u
 {
     *d = *s;
     d->fanout = NULL;
+    d->weight = NULL;
+    d->weighted = NULL;
     d->split = NULL;
     d->steps = d->split_seeds = NULL;
     int rc = sampling_alloc(d, netypes, e);
@@ -51,6 +55,13 @@ static int sampling_copy(struct gnn_sampling *d, const struct gnn_sampling *s, u
         return rc;
     if (s->fanout)
         memcpy(d->fanout, s->fanout, (size_t)s->nhops * netypes * sizeof *d->fanout);
+    if (s->weight) {
+        d->weight = gnn_strdup(s->weight, e);
+        d->weighted = gnn_alloc((uint64_t)s->nhops * netypes, sizeof *d->weighted, "fan-outs", e);
+        if (!d->weight || !d->weighted)
+            return e->code;
+        memcpy(d->weighted, s->weighted, (size_t)s->nhops * netypes * sizeof *d->weighted);
+    }
     for (uint32_t i = 0; i < s->nsplits; i++) {
         d->steps[i] = s->steps[i];
         d->split_seeds[i] = s->split_seeds[i];
@@ -90,6 +101,38 @@ int gnn_meta_add_provenance(struct gnn_meta *m, const char *line, struct gnn_err
         s = json_string("(command line is not UTF-8)");
     return json_array_append_new(m->provenance, s) ? gnn_fail_nomem(e, strlen(line), "provenance")
                                                    : 0;
+}
+
+int gnn_sampling_set_weight(struct gnn_sampling *s, const struct gnn_schema *c, const char *where,
+                            const char *weight, struct gnn_err *e)
+{
+    const uint32_t blocks = s->nhops * c->netypes;
+    bool any = false, sampled = false;
+    if (!weight)
+        return 0;
+    if (gnn_schema_need_edge_field(c, where, weight, e))
+        return e->code;
+    s->weight = gnn_strdup(weight, e);
+    s->weighted = gnn_alloc_zero(blocks, sizeof *s->weighted, "fan-outs", e);
+    if (!s->weight || !s->weighted)
+        return e->code;
+    for (uint32_t b = 0; b < blocks; b++) {
+        const struct gnn_etype *t = &c->etype[b % c->netypes];
+        const struct gnn_field *f = gnn_field_find(t->field, t->nfields, weight);
+        if (f && f->width > 1)
+            return gnn_fail(e, GNN_E_USAGE,
+                            "%s: edge field '%s' has %llu numbers for each edge: a weight is one",
+                            where, weight, (unsigned long long)f->width);
+        s->weighted[b] = f != NULL;
+        sampled = sampled || (f && s->fanout[b]);
+        any = any || (f && s->fanout[b] > 0);
+    }
+    if (any)
+        return 0;
+    return gnn_fail(e, GNN_E_USAGE,
+                    sampled ? "%s: the weight '%s' has no effect: all neighbours are taken"
+                            : "%s: no edge type that is sampled has the weight '%s'",
+                    where, weight);
 }
 
 bool gnn_sampling_uses(const struct gnn_sampling *s, uint32_t netypes, uint32_t etype)
@@ -155,6 +198,10 @@ json_t *gnn_meta_sampling_json(const struct gnn_meta *m, struct gnn_err *e)
                         "seed_type", m->schema.ntype[s->seed_ntype].name, "splits", splits);
     json_decref(fan);
     json_decref(splits);
+    if (j && s->weight && json_object_set_new(j, "weight", json_string(s->weight))) {
+        json_decref(j);
+        j = NULL;
+    }
     if (j && s->ranks &&
         (json_object_set_new(j, "rank", json_integer(s->rank)) ||
          json_object_set_new(j, "ranks", json_integer(s->ranks)))) {
@@ -277,6 +324,13 @@ static int sampling_from_json(struct gnn_meta *m, const json_t *j, struct gnn_er
                 return gnn_fail(e, GNN_E_INPUT, "header: bad fan-out in hop %u", h);
             s->fanout[h * m->schema.netypes + i] = (int32_t)json_integer_value(k);
         }
+    const json_t *weight = json_object_get(j, "weight");
+    if (weight && !json_is_string(weight))
+        return gnn_fail(e, GNN_E_INPUT, "header: bad weight");
+    if (weight && gnn_sampling_set_weight(s, &m->schema, "header", json_string_value(weight), e)) {
+        e->code = e->code == GNN_E_USAGE ? GNN_E_INPUT : e->code;
+        return e->code;
+    }
     for (uint32_t i = 0; i < s->nsplits; i++) {
         const json_t *o = json_array_get(splits, i), *steps = json_object_get(o, "steps"),
                      *seeds = json_object_get(o, "seeds");

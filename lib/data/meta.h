@@ -30,6 +30,8 @@ struct gnn_sampling {
     struct gnn_pick_rule rule; /* but for the fan-out: */
     uint32_t nhops;
     int32_t *fanout; /* [nhops][netypes] */
+    char *weight;    /* edge field in proportion to which neighbours are picked, or NULL */
+    bool *weighted;  /* [nhops][netypes] whether the edge type has it; NULL without a weight */
     uint32_t batch_size;
     enum gnn_frontier frontier;
     bool shuffle, drop_last, edge_ids;
@@ -48,9 +50,15 @@ static inline struct gnn_pick_rule gnn_sampling_rule(const struct gnn_sampling *
 {
     struct gnn_pick_rule rule = s->rule;
     rule.fanout = s->fanout[block];
+    rule.weighted = s->weighted && s->weighted[block];
     return rule;
 }
 
+/* Neighbours are picked in proportion to the edge field `weight`, along the edge types that have
+ * it; after the fan-outs have been set. NULL: it has no effect. GNN_E_USAGE, in words for a user of
+ * `where`, if none of those that are sampled has it, as one number an edge. */
+int gnn_sampling_set_weight(struct gnn_sampling *s, const struct gnn_schema *c, const char *where,
+                            const char *weight, struct gnn_err *e) GNN_MUST_USE;
 /* Does any hop sample along one of the netypes edge types? */
 bool gnn_sampling_uses(const struct gnn_sampling *s, uint32_t netypes, uint32_t etype);
 

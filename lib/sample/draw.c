@@ -137,6 +137,10 @@ static int count_on_cpu(const struct sample_draw *d, uint32_t et, struct gnn_sam
     if (gnn_buf_fit(&d->w->row, job->n, sizeof *job->row, "a sampling thread", d->e))
         return d->e->code;
     job->row = d->w->row.data;
+    if (job->rule.weighted &&
+        gnn_buf_fit(&d->w->weights, job->n, sizeof *job->weights, "a sampling thread", d->e))
+        return d->e->code;
+    job->weights = job->rule.weighted ? d->w->weights.data : NULL;
     job->scratch = d->w->scratch;
     const enum gnn_sample_status st = gnn_sample_count(job, &bad);
     return st ? report_damage(d, et, job, st, &bad) : 0;

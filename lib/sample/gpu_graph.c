@@ -5,13 +5,13 @@
 
 /* ---- edges in the host's memory ---- */
 
-/* Lets devices read an array of the store. */
-static int map_array(struct gpu_host_edges *f, const struct sampler *s, const void **p,
-                     uint64_t bytes, struct gnn_err *e)
+/* Lets devices read an array, of the store or, if that is NULL, of the sampler. */
+static int map_array(struct gpu_host_edges *f, struct gnn_store *of, const void **p, uint64_t bytes,
+                     struct gnn_err *e)
 {
     const void *host = *p;
-    int rc = gnn_gpu_host_open(f->g, s->store, host, bytes, "the graph", p, e);
-    if (rc || !bytes)
+    int rc = host ? gnn_gpu_host_open(f->g, of, host, bytes, "the graph", p, e) : 0;
+    if (rc || !bytes || !host)
         return rc;
     f->array[f->n++] = host;
     f->bytes += bytes;
@@ -26,19 +26,25 @@ int gnn_gpu_host_edges_init(struct gpu_host_edges *f, struct gnn_gpu *g, const s
     const uint64_t n = (uint64_t)netypes * nparts;
     f->g = g;
     f->part = gnn_alloc(n, sizeof *f->part, "edges", e);
-    f->array = gnn_alloc(2 * n, sizeof(const void *), "edges", e);
+    f->array = gnn_alloc(4 * n, sizeof(const void *), "edges", e);
     int rc = f->part && f->array ? 0 : e->code;
     for (uint64_t k = 0; !rc && k < n; k++) {
         struct gnn_sample_part *a = &f->part[k];
         if (!s->graph[k / nparts].part)
             continue;
         *a = s->graph[k / nparts].part[k % nparts];
-        const void *indices = a->indices, *id = a->id;
-        rc = map_array(f, s, &indices, a->nedges * sizeof *a->indices, e);
-        if (!rc && id)
-            rc = map_array(f, s, &id, a->nedges * sizeof *a->id, e);
+        const void *indices = a->indices, *id = a->id, *sum = a->pick.sum,
+                   *positive = a->pick.positive;
+        rc = map_array(f, s->store, &indices, a->nedges * sizeof *a->indices, e) ||
+                     map_array(f, s->store, &id, a->nedges * sizeof *a->id, e) ||
+                     map_array(f, NULL, &sum, a->nedges * sizeof *a->pick.sum, e) ||
+                     map_array(f, NULL, &positive, a->nedges * sizeof *a->pick.positive, e)
+                 ? e->code
+                 : 0;
         a->indices = indices;
         a->id = id;
+        a->pick.sum = sum;
+        a->pick.positive = positive;
     }
     return rc;
 }
@@ -92,6 +98,12 @@ static void lay_orig(struct laying *l, struct gpu_graph *q, uint32_t t,
     q->orig[t] = lay_array(l, part, nparts * sizeof *part);
 }
 
+static void lay_pick(struct laying *l, struct gnn_pick_edges *x, uint64_t n)
+{
+    x->sum = x->sum ? lay_array(l, x->sum, n * sizeof *x->sum) : NULL;
+    x->positive = x->positive ? lay_array(l, x->positive, n * sizeof *x->positive) : NULL;
+}
+
 static void lay_edges(struct laying *l, struct gpu_graph *q, uint32_t et,
                       const struct gnn_gather_part *orig, struct gnn_sample_part *part)
 {
@@ -105,6 +117,7 @@ static void lay_edges(struct laying *l, struct gpu_graph *q, uint32_t et,
         if (!l->host_edges) {
             a->indices = lay_array(l, a->indices, a->nedges * sizeof *a->indices);
             a->id = a->id ? lay_array(l, a->id, a->nedges * sizeof *a->id) : NULL;
+            lay_pick(l, &a->pick, a->nedges);
         }
         if (l->resident && l->resident->units) {
             a->resident_at = lay_array(l, l->resident->at[k], a->count * sizeof *a->resident_at);

@@ -9,6 +9,7 @@
 #include "kernels/sample.h"
 #include "lib/comm/request.h"
 #include "lib/store/ids.h"
+#include "lib/store/sums.h"
 #include "lib/base/node_map.h"
 #include "lib/sample/sampler.h"
 
@@ -51,6 +52,7 @@ struct sampler {
     struct sample_seeds *seeds;
     uint64_t epoch_from, epoch_to, step_from, step_to, step_first;
     struct gnn_sample_graph *graph; /* [netypes]; no parts where no hop uses the type */
+    struct gnn_store_sums *sums;    /* [netypes][nparts] of types whose weights count, or NULL */
     struct gnn_gather_part *
         *orig;             /* [nntypes][nparts] original ids, or NULL where equal to the ids */
     struct gnn_comm *comm; /* the store's */
@@ -84,8 +86,9 @@ struct sample_worker {
     uint64_t **counts;         /* [nntypes] */
     uint32_t nntypes;
     struct gnn_entries seeds;
-    uint32_t *keys;     /* of gnn_sample_keys */
-    struct gnn_buf row; /* struct gnn_sample_row per destination */
+    uint32_t *keys;         /* of gnn_sample_keys */
+    struct gnn_buf row;     /* struct gnn_sample_row per destination */
+    struct gnn_buf weights; /* struct gnn_weights, likewise */
     void *scratch;
     struct sample_remote *remote; /* with several ranks; or NULL */
     struct sample_backend *backend;

@@ -37,6 +37,12 @@ struct gnn_graph_report {
     uint64_t host, copied;        /* in the host's memory; of them in a pinned copy */
 };
 
+/* What sampling in proportion to weights takes beside the store, on this rank. */
+struct gnn_weight_report {
+    uint64_t bytes; /* of sums of weights */
+    uint64_t idle;  /* nodes with in-edges of a type, all of weight 0: they pick none of these */
+};
+
 /* Nodes whose neighbours a rank samples after the seeds: all; other ranks'; and of these those that
  * are in this rank's halo with their in-edges, so that nobody is asked. Grows as batches are made.
  */
@@ -74,7 +80,9 @@ struct gnn_sampler_opts {
     uint64_t step_first; /* the same, of the first epoch alone, for a run that goes on: later than
                             step_from, or 0; not of a stream */
     enum gnn_frontier frontier;
-    struct gnn_pick_rule rule; /* but for the fan-outs above */
+    struct gnn_pick_rule rule; /* but for the fan-outs above, and what follows from these: */
+    const char *weight; /* edge field in proportion to which neighbours are picked, along the edge
+                           types that have it; or NULL */
     bool shuffle, drop_last;
     bool edge_ids;     /* adds hop/.../id: positions in the unpartitioned store */
     bool original_ids; /* nodes (and ids read from seeds_fd) are ids of the unpartitioned store */
@@ -102,6 +110,8 @@ struct gnn_sampler_opts {
      */
     bool count_once; /* with several: training batches have counted/T, see gnn_batch_type.counted */
     struct gnn_sample_remote_stats *remote; /* with several ranks, or NULL; outlives the source */
+
+    struct gnn_weight_report *weights; /* filled by gnn_sampler_source_new; or NULL */
 };
 
 /* split "train", batch 1024, epochs 0:1, all steps, frontier all, shuffled, without replacement. */

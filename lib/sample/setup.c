@@ -14,6 +14,9 @@ void gnn_sampler_free(void *arg)
         gnn_free((void *)(uintptr_t)s->graph[t].part);
     for (uint32_t t = 0; s->orig && t < s->meta.schema.nntypes; t++)
         gnn_free(s->orig[t]);
+    for (uint32_t i = 0; s->sums && i < s->meta.schema.netypes * s->store->nparts; i++)
+        gnn_store_sums_free(&s->sums[i]);
+    gnn_free(s->sums);
     gnn_sample_halo_free(s->halo, &s->meta.schema);
     gnn_sample_barrier_free(s->barrier);
     gnn_free(s->graph);
@@ -51,6 +54,20 @@ static int find_orig(struct sampler *s, uint32_t t, struct gnn_err *e)
                : 0;
 }
 
+/* What the rule needs to know of the edges of type et into part p. */
+static int find_pick(struct sampler *s, uint32_t et, uint32_t p, struct gnn_pick_edges *pick,
+                     struct gnn_err *e)
+{
+    const struct gnn_sampling *m = &s->meta.sampling;
+    if (!m->weight || !m->weighted[et])
+        return 0;
+    struct gnn_store_sums *x = &s->sums[(size_t)et * s->store->nparts + p];
+    if (gnn_store_sums_make(s->store, p, et, m->weight, x, e))
+        return e->code;
+    *pick = x->of;
+    return 0;
+}
+
 static int find_edges(struct sampler *s, uint32_t et, struct gnn_err *e)
 {
     struct gnn_store *store = s->store;
@@ -86,6 +103,8 @@ static int find_edges(struct sampler *s, uint32_t et, struct gnn_err *e)
                                            .nedges = indices->shape[0],
                                            .orig = orig ? orig[p].data : NULL,
                                            .id = id ? id->data : NULL};
+        if (find_pick(s, et, p, &part[p].pick, e))
+            return e->code;
     }
     return 0;
 }
@@ -96,7 +115,10 @@ static int find_graph(struct sampler *s, struct gnn_err *e)
     const struct gnn_sampling *m = &s->meta.sampling;
     s->graph = gnn_alloc_zero(c->netypes, sizeof *s->graph, "edges", e);
     s->orig = gnn_alloc_zero(c->nntypes, sizeof(struct gnn_gather_part *), "original ids", e);
-    int rc = s->graph && s->orig ? 0 : e->code;
+    if (m->weight)
+        s->sums = gnn_alloc_zero((uint64_t)c->netypes * s->store->nparts, sizeof *s->sums,
+                                 "sums of weights", e);
+    int rc = s->graph && s->orig && (s->sums || !m->weight) ? 0 : e->code;
     for (uint32_t t = 0; !rc && t < c->nntypes; t++)
         rc = find_orig(s, t, e);
     for (uint32_t et = 0; !rc && et < c->netypes; et++) {
@@ -104,6 +126,15 @@ static int find_graph(struct sampler *s, struct gnn_err *e)
             rc = find_edges(s, et, e);
     }
     return rc;
+}
+
+static void report_weights(const struct sampler *s, struct gnn_weight_report *r)
+{
+    *r = (struct gnn_weight_report){0};
+    for (uint32_t i = 0; s->sums && i < s->meta.schema.netypes * s->store->nparts; i++) {
+        r->bytes += s->sums[i].bytes;
+        r->idle += s->sums[i].idle;
+    }
 }
 
 static int check_ranks(struct sampler *s, const struct gnn_sampler_opts *o, struct gnn_err *e)
@@ -146,6 +177,8 @@ static int sampler_init(struct sampler *s, const struct gnn_sampler_opts *o, str
         rc = check_ranks(s, o, e);
     if (!rc)
         rc = gnn_fanout_parse(&s->meta.schema, o->fanout, o->nfanout, m, e);
+    if (!rc)
+        rc = gnn_sampling_set_weight(m, &s->meta.schema, s->store->path, o->weight, e);
     if (rc) {
         if (o->seeds_name)
             close(o->seeds_fd);
@@ -155,6 +188,8 @@ static int sampler_init(struct sampler *s, const struct gnn_sampler_opts *o, str
     rc = s->seeds ? gnn_plan_init(s, o, e) : e->code;
     if (!rc)
         rc = find_graph(s, e);
+    if (!rc && o->weights)
+        report_weights(s, o->weights);
     return rc || s->comm->size == 1 ? rc : gnn_sample_halo_new(s, e);
 }
 

@@ -20,6 +20,7 @@ void gnn_sample_worker_free(void *worker)
     gnn_free(w->scratch);
     w->backend->context_free(w->context);
     gnn_buf_release(&w->row);
+    gnn_buf_release(&w->weights);
     gnn_sample_remote_free(w->remote);
     gnn_free(w);
 }

@@ -16,6 +16,13 @@ same "for epochs with evaluation" 2 2 cuda:0,1 -f 3,2 -b 30 --epochs 0:2 --eval 
 same "for one epoch with evaluation" 4 3 cuda:3,1,0,2 -f 3,2 -b 30 --epochs 1:2 --eval valid s
 same "with --frontier new" 1 4 cuda:0 -f 5,3,2 -b 20 --steps 0:4 --frontier new s
 same "with replacement" 1 5 cuda -f 5,40 -r -b 20 --steps 2:5 s
+gnn-import -q sbm:nodes=400,degree=9,weights=1 -o w
+gnn-partition -q -k 3 -o w3 w
+same "by weight" 1 41 cuda -f 4,3 -b 20 --steps 0:3 --weight weight --edge-ids w
+same "by weight with replacement" 2 42 cuda:0,1 -f 4,3 -r -b 20 --steps 0:3 --weight weight w
+same "by weight from several parts with --frontier new" 1 43 cuda -f 40,3 -b 20 --steps 0:2 --weight weight --frontier new w3
+same "by weight, with all neighbours in a hop" 1 44 cuda -f 3,-1 -b 20 --steps 0:2 --weight weight w
+same "by weight for a graph of several node types" 1 45 cuda -f 3,2 -b 16 --steps 0:3 --weight weight --edge-ids h2
 same "with edge ids" 1 6 auto -f 4,3 -b 20 --steps 0:3 --edge-ids s
 same "from several parts" 1 7 cuda -f 4,3 -b 20 --steps 0:3 --edge-ids s3
 same "from several parts with original ids" 2 8 cuda:1 -f 4,3 -b 20 --steps 0:3 --original-ids --frontier new s3

@@ -74,8 +74,8 @@ struct Random {
 };
 
 struct Part {
-    std::vector<uint64_t> indptr, id;
-    std::vector<uint32_t> indices, orig;
+    std::vector<uint64_t> indptr, id, sum;
+    std::vector<uint32_t> indices, orig, positive;
 };
 
 struct Relation {
@@ -83,6 +83,27 @@ struct Relation {
     std::vector<Part> part;
     std::vector<gnn_sample_part> view;
     gnn_sample_graph graph;
+
+    /* Every other row has weights between 1 and 8, the others have one that outweighs the rest;
+     * with `zeros` a third of all weigh nothing. */
+    static void weigh(Part &a, gnn_sample_part &v, bool zeros)
+    {
+        Random w = {a.indices.size() + 99};
+        a.sum.resize(a.indices.size());
+        a.positive.resize(a.indices.size());
+        for (size_t i = 0; i + 1 < a.indptr.size(); i++) {
+            uint64_t sum = 0;
+            uint32_t n = 0;
+            for (uint64_t k = a.indptr[i]; k < a.indptr[i + 1]; k++) {
+                const bool some = !zeros || w.below(3);
+                sum += !some ? 0 : i % 2 || w.below(5) ? 1 + w.below(8) : UINT64_C(1) << 40;
+                n += some;
+                a.sum[k] = sum;
+                a.positive[k] = n;
+            }
+        }
+        v.pick = {a.sum.data(), zeros ? a.positive.data() : nullptr};
+    }
 
     /* degree(i): of node i. Parts of uneven size, the last but one empty; original ids and edge ids
      * in some. */
@@ -118,6 +139,7 @@ struct Relation {
                                       a.indices.size(),
                                       a.orig.empty() ? nullptr : a.orig.data(),
                                       a.id.empty() ? nullptr : a.id.data()};
+            weigh(a, view[p], p % 3 == 0);
             first = end;
         }
         graph = gnn_sample_graph{view.data(), nparts, nsrc};
@@ -139,10 +161,10 @@ struct World {
 
 struct Plan {
     std::vector<std::vector<int32_t>> fanout; /* [hop][relation] */
-    bool replace, only_new, ids;
+    bool replace, only_new, ids, weighted = false;
     gnn_pick_rule rule(size_t hop, size_t relation) const
     {
-        return {replace ? GNN_PICK_REPLACE : GNN_PICK_UNIFORM, fanout[hop][relation]};
+        return {replace ? GNN_PICK_REPLACE : GNN_PICK_UNIFORM, fanout[hop][relation], weighted};
     }
 };
 
@@ -186,6 +208,7 @@ static inline bool draw_cpu_block(const World &w, const Plan &p, CpuState &s, ui
                    n = d.counts[hop][rel.dst] - first;
     Drawn::Block &b = d.block[hop * w.relation.size() + et];
     std::vector<gnn_sample_row> row(n + 1);
+    std::vector<gnn_weights> weights(n + 1);
     b.indptr.assign(n + 1, 0);
     d.bad_block = (uint32_t)(hop * w.relation.size() + et);
     const gnn_pick_rule rule = p.rule(hop, et);
@@ -199,6 +222,7 @@ static inline bool draw_cpu_block(const World &w, const Plan &p, CpuState &s, ui
     job.rule = rule;
     job.key = key;
     job.row = row.data();
+    job.weights = p.weighted ? weights.data() : nullptr;
     job.indptr = b.indptr.data();
     job.scratch = reinterpret_cast<void *>((reinterpret_cast<uintptr_t>(scratch.data()) + 63) &
                                            ~(uintptr_t)63);

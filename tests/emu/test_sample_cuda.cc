@@ -139,6 +139,34 @@ static void test_shapes()
        "the device draws from a graph of one node as the CPU does");
 }
 
+/* Weights: few and many picks, rows in which one outweighs the rest, and neighbours of weight 0. */
+static void test_weights()
+{
+    Random r{31};
+    for (const int32_t f : {1, 2, 5, 15, 16, 33, 40, 200, -1}) {
+        unsigned wrong = 0;
+        for (unsigned how = 0; how < 4; how++) {
+            World w;
+            one_type(w, r, 300, how % 3 + 1, how & 1, how & 2);
+            emu::set_seed(how + 1);
+            wrong += differing(w, Plan{{{f}, {3}}, how == 2, (how & 1) != 0, how > 1, true}, 2,
+                               f > 100 ? 5 : 12, 0, r);
+        }
+        ok(wrong == 0, "the device draws %d neighbours by weight as the CPU does", f);
+    }
+    World w;
+    w.ntype.assign(1, 1000);
+    w.add(0, 0).make(r, 1000, 1000, 2, true, true, [&](uint64_t i) {
+        return i == 7 ? 5000u : i < 40 ? 100u + (uint32_t)i : 3u;
+    });
+    for (const bool replace : {false, true})
+        for (const int32_t f : {64, 65, 99, 1000})
+            ok(differing(w, Plan{{{f}}, replace, true, true, true}, 1, 2, 0, r, {7, 8, 9, 400}) ==
+                   0,
+               "the device draws %d of 5,000 neighbours by weight as the CPU does%s", f,
+               replace ? ", with replacement" : "");
+}
+
 /* Neighbours as many as the fan-out and one: chains of substitutes are long. */
 static void test_chains()
 {
@@ -411,6 +439,7 @@ int main()
     test_typed();
     test_shapes();
     test_chains();
+    test_weights();
     test_tags();
     test_damage();
     test_order();

@@ -54,6 +54,16 @@ done
 check 'gnn-sample -r draws the batches of one process with replacement' gnn-sample -q S --fanout 5,5 -r -b 64 -o one.gnb
 check 'gnn-sample -r on 4 ranks draws with replacement' ranks 4 gnn-sample -q P4 -f 5,5 -r -b 64 -o 'r.%r.gnb'
 check 'gnn-sample -r on 4 ranks draws the batches of one process' union P4 one.gnb $(streams r 4)
+gnn-import -q --no-provenance -o W sbm:nodes=900,degree=12,features=4,weights=1
+gnn-partition -q --no-provenance -k 4 --halo-edges -o W4 W
+for how in '' -r; do
+    check "gnn-sample --weight $how draws the batches of one process" gnn-sample -q W -f 5,4 --weight weight $how -b 64 --edge-ids -o one.gnb
+    for many in 2 4; do
+        rm -f r.*.gnb
+        check "gnn-sample --weight $how on $many ranks draws" ranks $many gnn-sample -q W4 -f 5,4 --weight weight $how -b 64 --edge-ids -o 'r.%r.gnb'
+        check "gnn-sample --weight $how on $many ranks draws the batches of one process" union W4 one.gnb $(streams r $many)
+    done
+done
 check 'gnn-sample -f -1,-1 draws the batches of one process with all neighbours' gnn-sample -q S -f -1,-1 -b 20 --steps 0:3 -o one.gnb
 check 'gnn-sample -f -1,-1 on 3 ranks draws all neighbours' ranks 3 gnn-sample -q P3 -f -1,-1 -b 20 --steps 0:3 -o 'r.%r.gnb'
 check 'gnn-sample -f -1,-1 on 3 ranks draws the batches of one process' union P3 one.gnb $(streams r 3)

@@ -4,6 +4,7 @@
 gnn-import -q "rmat:scale=13,edges=12,a=0.5,b=0.28,c=0.12,features=4,classes=3" --split random:0.2,0.1,0.7 -o r
 gnn-import -q sbm:nodes=4000,degree=12,train=0.2 -o s
 gnn-import -q sbm:nodes=1500,degree=6,types=2,train=0.3 -o h
+gnn-import -q sbm:nodes=2500,degree=16,train=0.2,weights=1 -o w
 sizes=0.01,0.05,0.1,0.2,0.5,1
 plan() { # STORE OPTIONS-OF-SAMPLE -- OPTIONS-OF-GATHER
     _store=$1 _opts=
@@ -25,10 +26,11 @@ falls() { # FILE: a larger cache never misses more, the largest nothing
 beats() { # FILE BETTER WORSE: never misses more, to a hundredth of all rows' hundredth and noise
     awk -v a="$2" -v b="$3" '/%/ { v[$1, $2] = $6 + 0; s[$2] } END { for (z in s) { n++; if (v[a, z] > v[b, z] + 0.15) bad = 1; sum += v[b, z] - v[a, z] } exit bad || !n || sum < 0 }' "$1"
 }
-for st in r s h; do
+for st in r s h w; do
+    by=$([ $st != w ] || echo --weight weight)
     for f in all new; do
-        gnn-sample -q -b 64 -f 8,5 --frontier $f --epochs 0:3 --count --frequency f.npy $st >stats
-        plan $st -f 8,5 --frontier $f --epochs 3:5 -- --cache $sizes --cache-order degree --cache-order access --cache-order f.npy >t
+        gnn-sample -q -b 64 -f 8,5 --frontier $f $by --epochs 0:3 --count --frequency f.npy $st >stats
+        plan $st -f 8,5 --frontier $f $by --epochs 3:5 -- --cache $sizes --cache-order degree --cache-order access --cache-order f.npy >t
         check "gnn-gather --plan lists three orders for $st with --frontier $f" test "$(grep -c % t)" = 18
         check "gnn-gather --plan measures what it expects for $st with --frontier $f" near t
         check "gnn-gather --plan misses less with larger caches for $st with --frontier $f" falls t

@@ -33,6 +33,44 @@ __attribute__((unused)) static uint32_t ref_pick(const uint32_t key[2], uint32_t
     return k;
 }
 
+/* The same in proportion to weights; draws that fall on the sample are repeated, and after 4k draws
+ * in all what is in the sample has no weight. */
+__attribute__((unused)) static uint32_t ref_pick_weighted(const uint32_t key[2], uint32_t id,
+                                                          const uint64_t *w, uint32_t d,
+                                                          int32_t fanout, bool replace, uint32_t *x)
+{
+    const uint32_t k = (uint32_t)fanout;
+    uint64_t total = 0, v, *left = malloc((d + 1) * sizeof *left);
+    uint32_t some = 0, n = 0, i;
+    for (i = 0; i < d; i++) {
+        left[i] = w[i];
+        total += w[i];
+        if (w[i])
+            x[some++] = i;
+    }
+    if (fanout < 0 || (!replace && some <= k) || !some) {
+        free(left);
+        return some;
+    }
+    for (uint32_t t = 0; n < k; t++) {
+        uint64_t sum = 0;
+        bool old = false;
+        for (i = 0; t >= 4 * k && !replace && i < n; i++)
+            left[x[i]] = 0;
+        for (i = 0; i < d; i++)
+            sum += left[i];
+        v = gnn_rng_below64(key, id, t, GNN_RNG_WEIGHTS, sum);
+        for (i = 0; v >= left[i]; i++)
+            v -= left[i];
+        for (uint32_t q = 0; !replace && q < n; q++)
+            old = old || x[q] == i;
+        if (!old)
+            x[n++] = i;
+    }
+    free(left);
+    return n;
+}
+
 /* Locals by linear memory of what was seen: where[v] = local + 1. */
 struct ref_relabel {
     uint32_t *where, *nodes, count;

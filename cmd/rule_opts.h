@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The options that make the pick rule, the same in all programs that sample. */
+#ifndef GNN_CMD_RULE_OPTS_H
+#define GNN_CMD_RULE_OPTS_H
+
+#include "cmd/opt.h"
+#include "lib/sample/sampler.h"
+
+extern const struct opt rule_opts[];
+
+/* After opt_parse: what was given, to the options of a sampler. */
+void rule_opts_take(struct gnn_sampler_opts *o);
+/* Ends the program if one of them was given: they WHY. */
+void rule_opts_refuse(const char *why);
+/* The field of edges that picks are in proportion to, or NULL. */
+const char *rule_opts_weight(void);
+/* When the sampler has been made, by all ranks: what weights take, and what they leave out. */
+void rule_opts_tell(struct gnn_comm *c);
+
+#endif

@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Weighted picks (kernels/cpu/weighted.h). Sums of weights are larger than the caches, so the
+ * searches of a row's draws go side by side: the lines that they wait for arrive together. */
+#include "kernels/cpu/weighted.h"
+
+#include <stdbool.h>
+#include <string.h>
+
+enum { LANES = GNN_DRAW_LANES };
+
+/* The sample so far: a list, and for long ones a set of its members. */
+struct sample {
+    uint32_t *x, n, *set, size;
+};
+
+static bool is_in(const struct sample *s, uint32_t i)
+{
+    if (!s->set) {
+        uint32_t same = 0;
+        for (uint32_t q = 0; q < s->n; q++)
+            same |= s->x[q] == i;
+        return same;
+    }
+    uint32_t h = gnn_pick_set_slot(i, s->size);
+    while (s->set[h] != UINT32_MAX && s->set[h] != i)
+        h = (h + 1) & (s->size - 1);
+    return s->set[h] == i;
+}
+
+static void add(struct sample *s, uint32_t i)
+{
+    s->x[s->n++] = i;
+    if (!s->set)
+        return;
+    uint32_t h = gnn_pick_set_slot(i, s->size);
+    while (s->set[h] != UINT32_MAX)
+        h = (h + 1) & (s->size - 1);
+    s->set[h] = i;
+}
+
+/* A neighbour that is not in the sample, by number u among the weights of those. The numbers of
+ * members that begin at v or before are skipped, until none is left to skip. */
+static uint32_t find_left(const struct gnn_weights *w, const struct sample *s, uint64_t u)
+{
+    for (uint64_t v = u, next;; v = next) {
+        next = u;
+        for (uint32_t q = 0; q < s->n; q++) {
+            const uint64_t begin = gnn_weight_begin(w, s->x[q]);
+            next += begin <= v ? w->sum[s->x[q]] - begin : 0;
+        }
+        if (next == v)
+            return gnn_weight_find(w, v);
+    }
+}
+
+static uint64_t total_left(const struct gnn_weights *w, const struct sample *s)
+{
+    uint64_t left = w->total;
+    for (uint32_t q = 0; q < s->n; q++)
+        left -= w->sum[s->x[q]] - gnn_weight_begin(w, s->x[q]);
+    return left;
+}
+
+/* Draws t, t + 1, ... until the sample has k members. */
+static void draw_on(const uint32_t key[2], const struct gnn_weighted_row *row, uint32_t k,
+                    uint64_t t, struct sample *s)
+{
+    for (; s->n < k && t < (uint64_t)GNN_WEIGHT_TRIES * k; t++) {
+        const uint32_t i =
+            gnn_weight_find(&row->w, gnn_weight_draw(key, row->orig, (uint32_t)t, row->w.total));
+        if (!is_in(s, i))
+            add(s, i);
+    }
+    for (; s->n < k; t++)
+        add(s, find_left(&row->w, s,
+                         gnn_weight_draw(key, row->orig, (uint32_t)t, total_left(&row->w, s))));
+}
+
+/* The first k draws of n rows, as numbers below their totals: u[l*k+j]. */
+static void draw_numbers(const uint32_t key[2], const struct gnn_weighted_row *row, uint32_t n,
+                         uint32_t k, uint64_t *u)
+{
+    uint32_t id[LANES] __attribute__((aligned(64))), words[4 * LANES] __attribute__((aligned(64)));
+    for (uint32_t l = 0; l < LANES; l++)
+        id[l] = l < n ? row[l].orig : 0;
+    for (uint32_t j = 0; j < k; j++) {
+        if (j % 2 == 0)
+            gnn_draw16_words(key, id, j / 2, 0, (uint32_t)GNN_RNG_WEIGHTS << 24, words);
+        const uint32_t *low = words + (size_t)(j % 2) * 2 * LANES;
+        for (uint32_t l = 0; l < n; l++) {
+            const uint64_t total = row[l].w.total, word = (uint64_t)low[LANES + l] << 32 | low[l];
+            if (__builtin_expect(gnn_mul64(word, total, &u[l * k + j]) < total, 0))
+                u[l * k + j] = gnn_weight_draw(key, row[l].orig, j, total); /* perhaps again */
+        }
+    }
+}
+
+/* gnn_weight_find for k numbers of a row. */
+static void find_all(const struct gnn_weights *w, const uint64_t *u, uint32_t k, uint32_t *x)
+{
+    memset(x, 0, k * sizeof *x);
+    for (uint32_t n = w->span, half; n > 1; n -= half) {
+        half = n / 2;
+        for (uint32_t j = 0; j < k; j++)
+            x[j] += w->sum[x[j] + half - 1] <= u[j] ? half : 0;
+    }
+}
+
+void gnn_weighted_few(struct gnn_pick_rule rule, const uint32_t key[2],
+                      const struct gnn_weighted_row *row, uint32_t n, uint32_t *x)
+{
+    const uint32_t k = gnn_pick_draws(rule);
+    uint64_t u[LANES * GNN_DRAW_MAX];
+    draw_numbers(key, row, n, k, u);
+    for (uint32_t l = 0; l < n; l++)
+        find_all(&row[l].w, u + (size_t)l * k, k, x + (size_t)l * k);
+    for (uint32_t l = 0; l < n && !gnn_pick_repeats(rule); l++) {
+        struct sample s = {.x = x + (size_t)l * k};
+        for (uint32_t j = 0; j < k; j++) /* in place: a sample is never longer than its draws */
+            if (!is_in(&s, x[l * k + j]))
+                add(&s, x[l * k + j]);
+        draw_on(key, &row[l], k, k, &s);
+    }
+}
+
+void gnn_weighted_many(struct gnn_pick_rule rule, const uint32_t key[2],
+                       const struct gnn_weighted_row *row, uint32_t *set, uint32_t *x)
+{
+    const uint32_t k = gnn_pick_draws(rule);
+    struct sample s = {x, 0, set, gnn_pick_set_size(k)};
+    for (uint32_t j = 0; gnn_pick_repeats(rule) && j < k; j++)
+        x[j] = gnn_weight_find(&row->w, gnn_weight_draw(key, row->orig, j, row->w.total));
+    if (gnn_pick_repeats(rule))
+        return;
+    memset(set, 0xff, s.size * sizeof *set);
+    draw_on(key, row, k, 0, &s);
+}

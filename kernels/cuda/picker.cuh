@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the kernels that pick neighbours share. */
+#ifndef GNN_KERNELS_CUDA_PICKER_CUH
+#define GNN_KERNELS_CUDA_PICKER_CUH
+
+#include "kernels/cuda/sample.cuh"
+
+namespace
+{
+
+/* What a pick kernel's threads know. */
+struct Picker {
+    const gnn_work &w;
+    const gnn_pick_rule rule;
+    const uint32_t *nodes;
+    uint32_t n, total, tag, base, key[2];
+    uint64_t nsrc;
+
+    __device__ __forceinline__ Picker(const gnn_work &work) : w(work), rule(work.job.what.rule)
+    {
+        const uint32_t rows = gnn_rows_of(w.job, &nodes), most = w.job.what.n,
+                       i0 = blockIdx.x * GNN_BLOCK + threadIdx.x;
+        n = rows < most ? rows : most;
+        total = *w.job.edges;
+        tag = w.r.map ? *w.r.tag : 0;
+        base = w.r.map ? *w.r.count : 0;
+        nsrc = w.job.what.graph.nsrc;
+        key[0] = w.job.what.key[0];
+        key[1] = w.job.what.key[1];
+        const bool dead = w.job.status->code != 0;
+        /* count_picks could not write indptr: where a row starts is known when all tiles have been
+         * added up. */
+        for (uint64_t i = i0; i <= n; i += gridDim.x * (uint64_t)GNN_BLOCK)
+            w.job.what.indptr[i] = dead ? 0 : i < n ? gnn_row_start(w.s, (uint32_t)i) : total;
+        if (dead)
+            n = total = 0;
+    }
+    __device__ __forceinline__ uint32_t draw(uint32_t orig, uint32_t degree, uint32_t j) const
+    {
+        return gnn_pick_draw(rule, key, orig, degree, j);
+    }
+};
+
+/* A destination being worked on. */
+struct Row {
+    const uint32_t *base;
+    uint32_t degree, orig, start, picks;
+    bool drawn;
+    uint64_t edge; /* of the first neighbour, for edge ids */
+    const uint64_t *id;
+
+    __device__ __forceinline__ Row(const Picker &p, uint32_t i)
+    {
+        const gnn_sample_row row = p.w.s.row[i];
+        base = row.base;
+        degree = row.degree;
+        orig = row.orig;
+        start = gnn_row_start(p.w.s, i);
+        picks = gnn_pick_count(p.rule, degree);
+        drawn = gnn_pick_is_drawn(p.rule, degree);
+        if (p.w.job.ids) {
+            const uint32_t node = p.nodes[i];
+            const gnn_sample_part &part =
+                p.w.job.what.graph.part[gnn_part_of(p.w.job.what.graph, node)];
+            edge = part.resident_at ? gnn_first_edge(p.w, part, node)
+                                    : (uint64_t)(base - part.indices);
+            id = part.id;
+        }
+    }
+};
+
+/* Pick e of the block is neighbour x of the row. A bad source leaves x for who tells of it, and the
+ * batch is over. */
+__device__ __forceinline__ void emit(const Picker &p, const Row &row, uint32_t e, uint32_t x)
+{
+    const uint32_t v = __ldg(&row.base[x]);
+    if (v >= p.nsrc) {
+        gnn_note(p.w.job.status, e);
+        p.w.job.source[e] = x;
+        return;
+    }
+    p.w.job.source[e] = v;
+    if (p.w.job.ids)
+        p.w.job.ids[e] = row.id ? row.id[row.edge + x] : row.edge + x;
+    if (p.w.r.map)
+        gnn_claim(p.w.r, p.tag, p.base, v, e);
+}
+
+} // namespace
+
+/* Picks of a rule that is weighted. */
+void gnn_cuda_pick_weighted(const gnn_work &w, void *stream);
+
+#endif

@@ -1,0 +1,357 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Weighted picks: the kernel against a plain reference, and its law against that of successive
+ * sampling. Seeds are fixed, so a pass is a pass. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "kernels/sample.h"
+
+#include "chi.h"
+#include "sample_ref.h"
+#include "tap.h"
+
+enum { DST = 64, SMALL = 8 };
+
+/* DST destinations, each a part of its own, that share one adjacency: neighbour i is node i. */
+struct bench {
+    struct gnn_sample_part part[DST];
+    struct gnn_sample_row row[DST];
+    struct gnn_weights weights[DST];
+    uint64_t ptr[2], *sum;
+    uint32_t *src, *positive, dst[DST], indptr[DST + 1], *out, d;
+    uint64_t *ids;
+    struct gnn_pick_rule rule;
+    void *scratch;
+};
+
+static void bench_init(struct bench *b, const uint64_t *w, uint32_t d, int32_t k, bool replace)
+{
+    const uint32_t most = k < 0 ? d : (uint32_t)k;
+    *b = (struct bench){.d = d,
+                        .ptr = {0, d},
+                        .sum = malloc((d + 1) * sizeof *b->sum),
+                        .src = malloc((d + 1) * sizeof *b->src),
+                        .positive = malloc((d + 1) * sizeof *b->positive),
+                        .out = malloc((size_t)DST * most * sizeof *b->out),
+                        .ids = malloc((size_t)DST * most * sizeof *b->ids),
+                        .rule = {replace ? GNN_PICK_REPLACE : GNN_PICK_UNIFORM, k, true}};
+    uint64_t sum = 0;
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < d; i++) {
+        b->src[i] = i;
+        b->sum[i] = sum += w[i];
+        b->positive[i] = n += w[i] > 0;
+    }
+    for (uint32_t i = 0; i < DST; i++) {
+        b->part[i] = (struct gnn_sample_part){.first = i,
+                                              .count = 1,
+                                              .indptr = b->ptr,
+                                              .indices = b->src,
+                                              .nedges = d,
+                                              .pick = {b->sum, n < d ? b->positive : NULL}};
+        b->dst[i] = i;
+    }
+    b->scratch = aligned_alloc(64, gnn_sample_scratch(b->rule));
+}
+
+static void bench_free(struct bench *b)
+{
+    free(b->scratch);
+    free(b->ids);
+    free(b->out);
+    free(b->positive);
+    free(b->src);
+    free(b->sum);
+}
+
+/* One block of all destinations; positions are the sources' ids. */
+static bool bench_draw(struct bench *b, uint32_t seed)
+{
+    uint32_t key[2];
+    struct gnn_sample_place bad;
+    const struct gnn_sample_job job = {
+        {b->part, DST, b->d}, {.node = b->dst}, DST,       b->rule, key, b->indptr,
+        b->scratch,           b->row,           b->weights};
+    gnn_rng_key(23, seed, 0, 0, 0, key);
+    return !gnn_sample_count(&job, &bad) && !gnn_sample_pick(&job, NULL, b->out, b->ids, &bad);
+}
+
+/* ---- the kernel and the reference ---- */
+
+static bool equals_reference(const uint64_t *w, uint32_t d, int32_t k, bool replace, uint32_t seed)
+{
+    struct bench b;
+    uint32_t key[2], *x = malloc((d + (uint32_t)(k > 0 ? k : 0) + 1) * sizeof *x);
+    bench_init(&b, w, d, k, replace);
+    bool same = bench_draw(&b, seed);
+    gnn_rng_key(23, seed, 0, 0, 0, key);
+    for (uint32_t i = 0; same && i < DST; i++) {
+        const uint32_t n = ref_pick_weighted(key, i, w, d, k, replace, x);
+        same = b.indptr[i + 1] - b.indptr[i] == n && !memcmp(b.out + b.indptr[i], x, n * sizeof *x);
+        for (uint32_t j = 0; same && j < n; j++)
+            same = b.ids[b.indptr[i] + j] == x[j];
+    }
+    bench_free(&b);
+    free(x);
+    return same;
+}
+
+enum shape { EVEN, NOISE, STEEP, ONE, HOLES, NONE };
+static const char *const shapes[] = {"equal",           "random",         "steeply falling",
+                                     "one outweighing", "half of them 0", "all 0"};
+
+static void make_weights(enum shape s, uint32_t d, uint64_t *w)
+{
+    uint64_t state = d + 1;
+    for (uint32_t i = 0; i < d; i++) {
+        const uint64_t noise = toy_rand(&state);
+        w[i] = s == EVEN    ? 3
+               : s == NOISE ? 1 + noise % 1000
+               : s == STEEP ? UINT64_C(1) << (d - i < 40 ? d - i : 40)
+               : s == ONE   ? (i == d / 2 ? UINT64_C(1) << 56 : 1)
+               : s == HOLES ? (noise & 1) * (1 + noise % 7)
+                            : 0;
+    }
+}
+
+static void reference(void)
+{
+    static const uint32_t degrees[] = {1, 2, 3, 7, 16, 63, 64, 65, 150, 1100, 3000};
+    static const int32_t fanouts[] = {0, 1, 2, 5, 10, 15, 63, 64, 65, 130, 1025, -1};
+    uint64_t w[3000];
+    for (unsigned s = 0; s <= NONE; s++) {
+        bool same = true;
+        for (size_t i = 0; same && i < sizeof degrees / sizeof *degrees; i++)
+            for (size_t j = 0; same && j < 2 * sizeof fanouts / sizeof *fanouts; j++) {
+                make_weights((enum shape)s, degrees[i], w);
+                same = equals_reference(w, degrees[i], fanouts[j / 2], j % 2, (uint32_t)j);
+                if (!same)
+                    printf("# degree %u, fan-out %d, replace %d\n", degrees[i], fanouts[j / 2],
+                           (int)j % 2);
+            }
+        ok(same, "gnn_sample_pick draws by weight what a plain sampler does, weights %s",
+           shapes[s]);
+    }
+}
+
+/* ---- laws ---- */
+
+/* The probability that successive sampling takes exactly the set `want` of d neighbours, when it
+ * has taken `have` so far. */
+static double law(const uint64_t *w, uint32_t d, unsigned have, unsigned want)
+{
+    double left = 0, p = 0;
+    if (have == want)
+        return 1;
+    for (uint32_t i = 0; i < d; i++)
+        left += have >> i & 1 ? 0 : (double)w[i];
+    for (uint32_t i = 0; i < d; i++)
+        if (want >> i & 1 && !(have >> i & 1) && w[i])
+            p += (double)w[i] / left * law(w, d, have | 1u << i, want);
+    return p;
+}
+
+/* Whole sets of k of d <= 8 neighbours. Cells that expect fewer than 10 are one. */
+static void sets(enum shape s, uint32_t d, int32_t k)
+{
+    enum { ROUNDS = 3000 };
+    uint64_t w[SMALL], count[1 << SMALL] = {0};
+    struct bench b;
+    bool good = true;
+    make_weights(s, d, w);
+    bench_init(&b, w, d, k, false);
+    for (uint32_t t = 0; good && t < ROUNDS; t++) {
+        good = bench_draw(&b, t);
+        for (uint32_t i = 0; good && i < DST; i++) {
+            unsigned set = 0;
+            for (uint32_t j = b.indptr[i]; j < b.indptr[i + 1]; j++)
+                set |= 1u << b.out[j];
+            count[set]++;
+        }
+    }
+    bench_free(&b);
+    struct chi c = {0};
+    for (unsigned set = 0; set < 1u << d; set++) {
+        const double p = __builtin_popcount(set) == k ? law(w, d, 0, set) : 0;
+        if (p > 0)
+            chi_add(&c, (double)count[set], p * ROUNDS * DST);
+        else
+            good = good && !count[set];
+    }
+    ok(good && chi_pass(&c),
+       "sets of %d of %u neighbours have the law of successive sampling, "
+       "weights %s (z %.2f, %u cells)",
+       (int)k, d, shapes[s], chi_z(&c), c.cells);
+}
+
+/* With replacement each draw is one of the law's. */
+static void repeats(enum shape s, uint32_t d, int32_t k)
+{
+    uint64_t *w = malloc(d * sizeof *w), *count = calloc(d, sizeof *count);
+    const uint32_t rounds = 1000000 / (DST * (uint32_t)k) + 1;
+    double total = 0;
+    struct bench b;
+    bool good = true;
+    make_weights(s, d, w);
+    bench_init(&b, w, d, k, true);
+    for (uint32_t t = 0; good && t < rounds; t++) {
+        good = bench_draw(&b, t);
+        for (uint32_t j = 0; good && j < b.indptr[DST]; j++)
+            count[b.out[j]]++;
+    }
+    struct chi c = {0};
+    for (uint32_t i = 0; i < d; i++)
+        total += (double)w[i];
+    for (uint32_t i = 0; i < d; i++)
+        chi_add(&c, (double)count[i], (double)w[i] / total * rounds * DST * k);
+    ok(good && chi_pass(&c),
+       "%d draws with replacement of %u neighbours follow their weights, %s (z %.2f, %u cells)",
+       (int)k, d, shapes[s], chi_z(&c), c.cells);
+    bench_free(&b);
+    free(w);
+    free(count);
+}
+
+/* The probability that a neighbour is among the k taken, by the exponential variates X_i / w_i of
+ * Efraimidis and Spirakis (2006): the integral, over its own variate t, of the probability that
+ * fewer than k others are below. Weights are of few kinds, so that counts of others are sums of
+ * binomial variates. */
+struct kind {
+    uint64_t w;
+    uint32_t n;
+};
+
+/* How many are below t, on average. */
+static double mean_below(const struct kind *kinds, unsigned nkinds, double total, double t)
+{
+    double sum = 0;
+    for (unsigned i = 0; i < nkinds; i++)
+        sum -= kinds[i].n * expm1(-t * (double)kinds[i].w / total);
+    return sum;
+}
+
+/* The probability that fewer than k are below t, without one of kind `own`. */
+static double few_below(const struct kind *kinds, unsigned nkinds, unsigned own, uint32_t k,
+                        double total, double t)
+{
+    double sum = 0, *p = calloc(k, sizeof *p), *q = calloc(k, sizeof *q);
+    p[0] = 1; /* p[j]: that j of the kinds so far are */
+    for (unsigned i = 0; i < nkinds; i++) {
+        const double rate = t * (double)kinds[i].w / total, below = -expm1(-rate);
+        const uint32_t n = kinds[i].n - (i == own);
+        double b = -rate * n; /* the logarithm of the binomial probability of m */
+        memset(q, 0, k * sizeof *q);
+        for (uint32_t m = 0; m < k && m <= n; m++) {
+            for (uint32_t j = 0; j + m < k; j++)
+                q[j + m] += p[j] * exp(b);
+            b += log((double)(n - m) / (m + 1)) + log(below) + rate;
+        }
+        memcpy(p, q, k * sizeof *p);
+    }
+    for (uint32_t j = 0; j < k; j++)
+        sum += p[j];
+    free(p);
+    free(q);
+    return sum;
+}
+
+static double inclusion(const struct kind *kinds, unsigned nkinds, unsigned own, uint32_t k,
+                        double total)
+{
+    enum { STEPS = 2000 };
+    double low = 0, high = 1, sum = 0;
+    uint32_t d = 0;
+    for (unsigned i = 0; i < nkinds; i++)
+        d += kinds[i].n;
+    const double some = k < d - 1 ? k : d - 1.5;
+    while (mean_below(kinds, nkinds, total, high) < some)
+        high *= 2;
+    for (int i = 0; i < 60; i++) {
+        const double mid = (low + high) / 2;
+        *(mean_below(kinds, nkinds, total, mid) < some ? &low : &high) = mid;
+    }
+    const double own_rate = (double)kinds[own].w / total;
+    high = high < 3 / own_rate ? high : 3 / own_rate;
+    /* t = -high log(1 - v), for v from 0 to 1, is spread over where both factors are large. */
+    for (unsigned step = 0; step < STEPS; step++) {
+        const double left = 1 - (step + 0.5) / STEPS, t = -high * log(left);
+        sum += own_rate * exp(-own_rate * t) * few_below(kinds, nkinds, own, k, total, t) * high /
+               left / STEPS;
+    }
+    return sum;
+}
+
+/* Of how many draws the members of each kind are in, for rows of any degree. */
+static void inclusions(const struct kind *kinds, unsigned nkinds, int32_t k, const char *what)
+{
+    uint32_t d = 0;
+    double total = 0, z = 0;
+    for (unsigned i = 0; i < nkinds; i++) {
+        d += kinds[i].n;
+        total += (double)kinds[i].w * kinds[i].n;
+    }
+    uint64_t *w = malloc(d * sizeof *w), count[8] = {0};
+    uint8_t *of = malloc(d);
+    for (uint32_t i = 0, at = 0; i < nkinds; i++)
+        for (uint32_t j = 0; j < kinds[i].n; j++, at++) {
+            const uint32_t x = (uint32_t)((uint64_t)at * 7919 % d); /* mixed; d is no multiple */
+            w[x] = kinds[i].w;
+            of[x] = (uint8_t)i;
+        }
+    struct bench b;
+    const uint32_t rounds = 1000000 / (DST * (uint32_t)k) + 1;
+    bool good = true;
+    bench_init(&b, w, d, k, false);
+    for (uint32_t t = 0; good && t < rounds; t++) {
+        good = bench_draw(&b, t);
+        for (uint32_t j = 0; good && j < b.indptr[DST]; j++)
+            count[of[b.out[j]]]++;
+    }
+    /* The numbers of a kind that are taken vary less than if each were taken by itself. */
+    for (unsigned i = 0; i < nkinds; i++) {
+        const double p = inclusion(kinds, nkinds, i, (uint32_t)k, total),
+                     n = (double)rounds * DST * kinds[i].n, sd = sqrt(n * p * (1 - p)) + 1;
+        const double off = fabs((double)count[i] - n * p) / sd;
+        z = off > z ? off : z;
+    }
+    ok(good && z < 4.5, "%d of %u neighbours are taken as often as integrals say: %s (z %.2f)",
+       (int)k, d, what, z);
+    bench_free(&b);
+    free(w);
+    free(of);
+}
+
+/* The tests must be able to fail: sets drawn with the weights of others. */
+static void control(void)
+{
+    static const uint64_t w[] = {5, 4, 3, 2, 1}, v[] = {5, 4, 3, 1, 2};
+    struct chi c = {0};
+    for (unsigned set = 0; set < 32; set++)
+        if (__builtin_popcount(set) == 2)
+            chi_add(&c, law(w, 5, 0, set) * 3000 * DST, law(v, 5, 0, set) * 3000 * DST);
+    ok(!chi_pass(&c), "the test of sets sees two weights that are exchanged (z %.1f)", chi_z(&c));
+}
+
+int main(void)
+{
+    static const struct kind two[] = {{1, 60}, {10, 41}}, most[] = {{1, 99999}, {1000000000, 1}},
+                             wide[] = {{1, 50000}, {3, 40000}, {100, 9000}, {5000, 1000}};
+    reference();
+    for (unsigned s = 0; s < HOLES; s++)
+        for (int32_t k = 1; k < SMALL; k += 2)
+            sets((enum shape)s, SMALL, k);
+    sets(NOISE, 5, 2);
+    sets(HOLES, SMALL, 2);
+    for (unsigned s = 0; s < NONE; s++)
+        repeats((enum shape)s, 13, 4);
+    repeats(NOISE, 1000, 15);
+    inclusions(two, 2, 1, "two kinds");
+    inclusions(two, 2, 15, "two kinds");
+    inclusions(two, 2, 100, "two kinds, all but one");
+    inclusions(most, 2, 10, "one outweighing 99,999");
+    inclusions(wide, 4, 15, "four kinds");
+    inclusions(wide, 4, 200, "four kinds");
+    control();
+    return tap_done();
+}
