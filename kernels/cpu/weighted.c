@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Weighted picks (kernels/cpu/weighted.h). Sums of weights are larger than the caches, so the
- * searches of a row's draws go side by side: the lines that they wait for arrive together. */
+ * searches of a group's draws go side by side: the lines that they wait for arrive together. */
 #include "kernels/cpu/weighted.h"
 
 #include <stdbool.h>
 #include <string.h>
+
+#include "kernels/simd.h"
 
 enum { LANES = GNN_DRAW_LANES };
 
@@ -96,15 +98,96 @@ static void draw_numbers(const uint32_t key[2], const struct gnn_weighted_row *r
     }
 }
 
-/* gnn_weight_find for k numbers of a row. */
-static void find_all(const struct gnn_weights *w, const uint64_t *u, uint32_t k, uint32_t *x)
+/* ---- searches of many numbers ---- */
+
+/* Weights that are not too unlike each other put a number near its share of the row: there two or
+ * three lines are fetched and searched. What is not found there is searched in the whole row, step
+ * by step with others. */
+enum { WINDOW = 16 };
+
+struct search {
+    const uint64_t *at; /* the neighbour is one of these n */
+    uint64_t u;
+    uint32_t n, to; /* where in x it goes */
+};
+
+/* Where the window of number u begins. */
+static inline uint32_t window_of(const struct gnn_weights *w, uint64_t u, double scale)
 {
-    memset(x, 0, k * sizeof *x);
-    for (uint32_t n = w->span, half; n > 1; n -= half) {
-        half = n / 2;
-        for (uint32_t j = 0; j < k; j++)
-            x[j] += w->sum[x[j] + half - 1] <= u[j] ? half : 0;
+    const uint32_t g = (uint32_t)((double)u * scale);
+    const uint32_t last = w->span > WINDOW ? w->span - WINDOW : 0, from = g > 7 ? g - 7 : 0;
+    return from < last ? from : last;
+}
+
+/* How many sums of a window are at most u: all are below 2^62. */
+GNN_INLINE uint32_t count_below(const uint64_t *sum, uint64_t u)
+{
+    int64_t n = 0;
+    for (int i = 0; i < WINDOW; i++)
+        n += (int64_t)sum[i] <= (int64_t)u;
+    return (uint32_t)n;
+}
+
+/* Whether x, where the window begins, could become the neighbour. */
+GNN_INLINE bool find_near(const struct gnn_weights *w, uint64_t u, uint32_t *x)
+{
+    if (w->span < WINDOW) {
+        *x = gnn_weight_find(w, u);
+        return true;
     }
+    const uint32_t n = count_below(w->sum + *x, u);
+    const bool found = n < WINDOW && (n || !*x);
+    *x += found ? n : 0;
+    return found;
+}
+
+GNN_SIMD static uint32_t find_all_near(const struct gnn_weighted_row *row, uint32_t n, uint32_t k,
+                                       const uint64_t *u, uint32_t *x, struct search *far)
+{
+    uint32_t many = 0;
+    for (uint32_t q = 0; q < n * k; q++) {
+        const struct gnn_weights *w = &row[q / k].w;
+        far[many] = (struct search){w->sum, u[q], w->span, q};
+        many += !find_near(w, u[q], &x[q]);
+    }
+    return many;
+}
+
+/* gnn_weight_find for all, one step of each after the other. */
+static void find_far(const uint64_t *const *sum, struct search *s, uint32_t many, uint32_t *x)
+{
+    for (bool more = many > 0; more;) {
+        more = false;
+        for (uint32_t i = 0; i < many; i++) {
+            const uint32_t half = s[i].n / 2;
+            s[i].at += half && s[i].at[half - 1] <= s[i].u ? half : 0;
+            s[i].n -= half;
+            more = more || s[i].n > 1;
+        }
+    }
+    for (uint32_t i = 0; i < many; i++)
+        x[s[i].to] = (uint32_t)(s[i].at - sum[i]);
+}
+
+/* gnn_weight_find for k numbers of each of n rows. */
+static void find_all(const struct gnn_weighted_row *row, uint32_t n, uint32_t k, const uint64_t *u,
+                     uint32_t *x)
+{
+    struct search far[LANES * GNN_DRAW_MAX + 1];
+    const uint64_t *sum[LANES * GNN_DRAW_MAX];
+    for (uint32_t l = 0, q = 0; l < n; l++) {
+        const struct gnn_weights *w = &row[l].w;
+        const double scale = (double)w->span / (double)w->total;
+        for (uint32_t j = 0; j < k; j++, q++) {
+            x[q] = window_of(w, u[q], scale);
+            __builtin_prefetch(&w->sum[x[q]], 0, 2);
+            __builtin_prefetch(&w->sum[x[q] + (w->span < WINDOW ? w->span : WINDOW) - 1], 0, 2);
+        }
+    }
+    const uint32_t many = find_all_near(row, n, k, u, x, far);
+    for (uint32_t i = 0; i < many; i++)
+        sum[i] = far[i].at;
+    find_far(sum, far, many, x);
 }
 
 void gnn_weighted_few(struct gnn_pick_rule rule, const uint32_t key[2],
@@ -113,8 +196,7 @@ void gnn_weighted_few(struct gnn_pick_rule rule, const uint32_t key[2],
     const uint32_t k = gnn_pick_draws(rule);
     uint64_t u[LANES * GNN_DRAW_MAX];
     draw_numbers(key, row, n, k, u);
-    for (uint32_t l = 0; l < n; l++)
-        find_all(&row[l].w, u + (size_t)l * k, k, x + (size_t)l * k);
+    find_all(row, n, k, u, x);
     for (uint32_t l = 0; l < n && !gnn_pick_repeats(rule); l++) {
         struct sample s = {.x = x + (size_t)l * k};
         for (uint32_t j = 0; j < k; j++) /* in place: a sample is never longer than its draws */

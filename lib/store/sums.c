@@ -70,9 +70,13 @@ static bool make_row(const struct weights *w, uint64_t from, uint64_t to, double
     int exponent;
     uint64_t at = 0;
     (void)frexp(total, &exponent); /* total < 2^exponent */
+    const int shift = SUM_BITS - 1 - exponent, half = shift / 2;
+    /* Two factors, as one may be larger than a double can be. Nothing is rounded but what becomes
+     * less than 1. */
+    const double a = ldexp(1, half), b = ldexp(1, shift - half);
     for (uint64_t k = from; k < to; k++) {
         const double x = weight_at(w, k);
-        const uint64_t n = (uint64_t)ldexp(x, SUM_BITS - 1 - exponent);
+        const uint64_t n = (uint64_t)(x * a * b);
         *zero = *zero || !(x > 0);
         at += x > 0 ? (n ? n : 1) : 0;
         sum[k] = at;
