@@ -15,18 +15,36 @@
 #include <math.h>
 #include <stdbool.h>
 #include <stdint.h>
+#include <string.h>
 
 #include "kernels/rng.h"
 
 enum gnn_pick_kind {
     GNN_PICK_UNIFORM, /* without replacement */
-    GNN_PICK_REPLACE  /* with replacement */
+    GNN_PICK_REPLACE, /* with replacement */
+    GNN_PICK_LATEST   /* the last ones in time */
+};
+
+enum gnn_pick_until {
+    GNN_PICK_ANY_TIME,
+    GNN_PICK_UNTIL, /* not later than the entry */
+    GNN_PICK_BEFORE /* earlier than the entry */
+};
+
+/* Which times of edges are eligible, given that of the entry. Times are ordered integers: of stores
+ * with real times, those that gnn_time_of_real makes. */
+struct gnn_pick_time {
+    enum gnn_pick_until until;
+    bool windowed, real;
+    int64_t window;     /* >= 0: edges that are older than this, too, are not eligible; */
+    double window_real; /* or, of real times, this, which is finite */
 };
 
 struct gnn_pick_rule {
     enum gnn_pick_kind kind;
     int32_t fanout; /* neighbours of a destination; 0: none, -1: all */
     bool weighted;  /* in proportion to their weights; those of weight 0 are not eligible */
+    struct gnn_pick_time time;
 };
 
 /* Beside the sources of a part's edges, what rules need to know of the edges. Made by
@@ -35,6 +53,7 @@ struct gnn_pick_edges {
     const uint64_t *sum;      /* (nedges) weights of the row's edges up to this one, from 1 to
                                  2^62 - 1 if it has any */
     const uint32_t *positive; /* (nedges) how many of these have a weight; NULL: all */
+    const int64_t *time;      /* (nedges) ascending in each row */
 };
 
 /* The eligible neighbours of a destination lie among `span` ones from edge `first` of the part on;
@@ -42,22 +61,79 @@ struct gnn_pick_edges {
 struct gnn_pick_range {
     uint64_t first;
     uint32_t span, degree;
+    bool inside; /* the row begins before them */
 };
 
 /* ---- what may be picked, and how many ---- */
 
+/* Real times, and no NaN, as integers in the same order; -0 is 0. And back. */
+static GNN_HD int64_t gnn_time_of_real(double t)
+{
+    int64_t bits;
+    t += 0.0;
+    memcpy(&bits, &t, sizeof bits);
+    return bits < 0 ? bits ^ INT64_MAX : bits;
+}
+static GNN_HD double gnn_time_to_real(int64_t key)
+{
+    double t;
+    key = key < 0 ? key ^ INT64_MAX : key;
+    memcpy(&t, &key, sizeof t);
+    return t;
+}
+
+/* The earliest time that is eligible for an entry. */
+static GNN_HD int64_t gnn_time_earliest(const struct gnn_pick_time *r, int64_t entry)
+{
+    if (!r->windowed)
+        return INT64_MIN;
+    if (r->real)
+        return gnn_time_of_real(gnn_time_to_real(entry) - r->window_real);
+    return entry < INT64_MIN + r->window ? INT64_MIN : entry - r->window;
+}
+
+/* How many of n ascending times are before t or, with `too`, at t. */
+static GNN_HD uint32_t gnn_time_count(const int64_t *time, uint32_t n, int64_t t, bool too)
+{
+    uint32_t low = 0;
+    while (n) {
+        const uint32_t half = n / 2;
+        const int64_t at = time[low + half];
+        const bool before = at < t || (too && at == t);
+        low += before ? half + 1 : 0;
+        n = before ? n - half - 1 : half;
+    }
+    return low;
+}
+
 /* The eligible neighbours of a destination; all that is said of degrees and positions below counts
- * these only. row: its two offsets. False if they fall or leave the nedges edges of the part. */
+ * these only. row: its two offsets; time: the entry's, where the rule asks for times. False if the
+ * offsets fall or leave the nedges edges of the part. */
 static GNN_HD bool gnn_pick_eligible(struct gnn_pick_rule r, const struct gnn_pick_edges *a,
-                                     const uint64_t *row, uint64_t nedges, struct gnn_pick_range *x)
+                                     const uint64_t *row, uint64_t nedges, int64_t time,
+                                     struct gnn_pick_range *x)
 {
     const uint64_t begin = row[0], end = row[1];
     x->first = begin;
     x->span = x->degree = (uint32_t)(end - begin);
+    x->inside = false;
     if (begin > end || end > nedges || end - begin > UINT32_MAX)
         return false;
+    if (r.time.until != GNN_PICK_ANY_TIME) {
+        const uint32_t to =
+            gnn_time_count(a->time + begin, x->span, time, r.time.until == GNN_PICK_UNTIL);
+        uint32_t from = r.time.windowed ? gnn_time_count(a->time + begin, to,
+                                                         gnn_time_earliest(&r.time, time), false)
+                                        : 0;
+        if (r.kind == GNN_PICK_LATEST && r.fanout >= 0 && to - from > (uint32_t)r.fanout)
+            from = to - (uint32_t)r.fanout;
+        x->first = begin + from;
+        x->span = x->degree = to - from;
+        x->inside = from > 0;
+    }
     if (r.weighted && x->span && a->positive)
-        x->degree = a->positive[end - 1];
+        x->degree =
+            a->positive[x->first + x->span - 1] - (x->inside ? a->positive[x->first - 1] : 0);
     return true;
 }
 

@@ -11,34 +11,38 @@
 #ifndef GNN_KERNELS_WEIGHTS_H
 #define GNN_KERNELS_WEIGHTS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "kernels/pick.h"
 
 enum { GNN_WEIGHT_TRIES = 4 /* draws for each pick before the sample is taken out */ };
 
-/* The weights of a destination's neighbours. */
+/* The weights of a destination's neighbours. A neighbour has the numbers from the sum before it up
+ * to its own sum. */
 struct gnn_weights {
     const uint64_t *sum;      /* (span) as in struct gnn_pick_edges */
     const uint32_t *positive; /* (span), or NULL */
-    uint64_t total;
+    uint64_t before, total;   /* the first number, and how many there are */
     uint32_t span;
+    bool inside; /* the row begins before */
 };
 
-/* Those of a range, but for the total, which is elsewhere in memory: _total. */
+/* Those of a range, but for the numbers, which are elsewhere in memory: _load. */
 static GNN_HD struct gnn_weights gnn_weights_of(const struct gnn_pick_edges *a,
                                                 const struct gnn_pick_range *x)
 {
-    const struct gnn_weights w = {a->sum + x->first, a->positive ? a->positive + x->first : NULL, 0,
-                                  x->span};
+    const struct gnn_weights w = {
+        a->sum + x->first, a->positive ? a->positive + x->first : NULL, 0, 0, x->span, x->inside};
     return w;
 }
-static GNN_HD uint64_t gnn_weights_total(const struct gnn_weights *w)
+static GNN_HD void gnn_weights_load(struct gnn_weights *w)
 {
-    return w->span ? w->sum[w->span - 1] : 0;
+    w->before = w->inside ? w->sum[-1] : 0;
+    w->total = w->span ? w->sum[w->span - 1] - w->before : 0;
 }
 
-/* The neighbour that number v, below the total, belongs to. */
+/* The neighbour that number v belongs to. */
 static GNN_HD uint32_t gnn_weight_find(const struct gnn_weights *w, uint64_t v)
 {
     const uint64_t *at = w->sum;
@@ -49,10 +53,10 @@ static GNN_HD uint32_t gnn_weight_find(const struct gnn_weights *w, uint64_t v)
     return (uint32_t)(at - w->sum);
 }
 
-/* The numbers of neighbour i begin here; they end before sum[i]. */
+/* The first number of neighbour i; the last one is sum[i] - 1. */
 static GNN_HD uint64_t gnn_weight_begin(const struct gnn_weights *w, uint32_t i)
 {
-    return i ? w->sum[i - 1] : 0;
+    return i ? w->sum[i - 1] : w->before;
 }
 
 /* The neighbour that is number j, from 0, among those that have a weight. */
@@ -61,6 +65,7 @@ static GNN_HD uint32_t gnn_weight_nth(const struct gnn_weights *w, uint32_t j)
     uint32_t lo = 0, hi = w->span - 1;
     if (!w->positive)
         return j;
+    j += w->inside ? w->positive[-1] : 0;
     while (lo < hi) {
         const uint32_t mid = lo + (hi - lo) / 2;
         if (w->positive[mid] > j)
@@ -71,10 +76,11 @@ static GNN_HD uint32_t gnn_weight_nth(const struct gnn_weights *w, uint32_t j)
     return lo;
 }
 
-/* Draw t: a number below n, uniformly. */
-static GNN_HD uint64_t gnn_weight_draw(const uint32_t key[2], uint32_t orig, uint32_t t, uint64_t n)
+/* Draw t: one of the first n numbers, uniformly. */
+static GNN_HD uint64_t gnn_weight_draw(const struct gnn_weights *w, const uint32_t key[2],
+                                       uint32_t orig, uint32_t t, uint64_t n)
 {
-    return gnn_rng_below64(key, orig, t, GNN_RNG_WEIGHTS, n);
+    return w->before + gnn_rng_below64(key, orig, t, GNN_RNG_WEIGHTS, n);
 }
 
 #endif

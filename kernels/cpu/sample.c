@@ -87,7 +87,8 @@ enum gnn_sample_status gnn_sample_count(const struct gnn_sample_job *job,
         for (uint32_t i = from; i < to; i++) {
             const struct gnn_sample_part *a = &g->part[part[turn][i - from]];
             const uint64_t v = dst[i] - a->first;
-            if (!gnn_pick_eligible(rule, &a->pick, &a->indptr[v], a->nedges, &x)) {
+            const int64_t time = job->dst.time ? job->dst.time[i] : 0;
+            if (!gnn_pick_eligible(rule, &a->pick, &a->indptr[v], a->nedges, time, &x)) {
                 *bad = (struct gnn_sample_place){.node = dst[i], .part = part[turn][i - from]};
                 return GNN_SAMPLE_INDPTR;
             }
@@ -135,7 +136,7 @@ static void draw_weighted(const struct gnn_sample_job *job, struct scratch *s, s
     for (uint32_t l = 0; l < n; l++) {
         struct gnn_weighted_row *r = &drawing[many];
         *r = (struct gnn_weighted_row){job->weights[i0 + l], job->row[i0 + l].orig};
-        r->w.total = gnn_weights_total(&r->w);
+        gnn_weights_load(&r->w);
         many += gnn_pick_is_drawn(job->rule, job->row[i0 + l].degree);
     }
     gnn_weighted_few(job->rule, job->key, drawing, many, s->x);
@@ -285,7 +286,7 @@ static void draw_large(const struct gnn_sample_job *job, struct scratch *s, uint
     const struct gnn_sample_row *row = &job->row[i];
     if (job->weights) {
         struct gnn_weighted_row r = {job->weights[i], row->orig};
-        r.w.total = gnn_weights_total(&r.w);
+        gnn_weights_load(&r.w);
         gnn_weighted_many(job->rule, job->key, &r, s->table, x);
     } else if (gnn_pick_repeats(job->rule))
         for (uint32_t j = 0; j < n; j++)

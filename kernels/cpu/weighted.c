@@ -68,18 +68,18 @@ static void draw_on(const uint32_t key[2], const struct gnn_weighted_row *row, u
                     uint64_t t, struct sample *s)
 {
     for (; s->n < k && t < (uint64_t)GNN_WEIGHT_TRIES * k; t++) {
-        const uint32_t i =
-            gnn_weight_find(&row->w, gnn_weight_draw(key, row->orig, (uint32_t)t, row->w.total));
+        const uint32_t i = gnn_weight_find(
+            &row->w, gnn_weight_draw(&row->w, key, row->orig, (uint32_t)t, row->w.total));
         if (!is_in(s, i))
             add_member(s, i);
     }
     for (; s->n < k; t++)
-        add_member(s,
-                   find_left(&row->w, s,
-                             gnn_weight_draw(key, row->orig, (uint32_t)t, total_left(&row->w, s))));
+        add_member(s, find_left(&row->w, s,
+                                gnn_weight_draw(&row->w, key, row->orig, (uint32_t)t,
+                                                total_left(&row->w, s))));
 }
 
-/* The first k draws of n rows, as numbers below their totals: u[l*k+j]. */
+/* The first k draws of n rows: numbers, u[l*k+j]. */
 static void draw_numbers(const uint32_t key[2], const struct gnn_weighted_row *row, uint32_t n,
                          uint32_t k, uint64_t *u)
 {
@@ -92,8 +92,10 @@ static void draw_numbers(const uint32_t key[2], const struct gnn_weighted_row *r
         const uint32_t *low = words + (size_t)(j % 2) * 2 * LANES;
         for (uint32_t l = 0; l < n; l++) {
             const uint64_t total = row[l].w.total, word = (uint64_t)low[LANES + l] << 32 | low[l];
-            if (__builtin_expect(gnn_mul64(word, total, &u[l * k + j]) < total, 0))
-                u[l * k + j] = gnn_weight_draw(key, row[l].orig, j, total); /* perhaps again */
+            const uint64_t low_half = gnn_mul64(word, total, &u[l * k + j]);
+            u[l * k + j] += row[l].w.before;
+            if (__builtin_expect(low_half < total, 0)) /* perhaps again */
+                u[l * k + j] = gnn_weight_draw(&row[l].w, key, row[l].orig, j, total);
         }
     }
 }
@@ -114,7 +116,7 @@ struct search {
 /* Where the window of number u begins. */
 static inline uint32_t window_of(const struct gnn_weights *w, uint64_t u, double scale)
 {
-    const uint32_t g = (uint32_t)((double)u * scale);
+    const uint32_t g = (uint32_t)((double)(u - w->before) * scale);
     const uint32_t last = w->span > WINDOW ? w->span - WINDOW : 0, from = g > 7 ? g - 7 : 0;
     return from < last ? from : last;
 }
@@ -212,7 +214,7 @@ void gnn_weighted_many(struct gnn_pick_rule rule, const uint32_t key[2],
     const uint32_t k = gnn_pick_draws(rule);
     struct sample s = {x, 0, set, gnn_pick_set_size(k)};
     for (uint32_t j = 0; gnn_pick_repeats(rule) && j < k; j++)
-        x[j] = gnn_weight_find(&row->w, gnn_weight_draw(key, row->orig, j, row->w.total));
+        x[j] = gnn_weight_find(&row->w, gnn_weight_draw(&row->w, key, row->orig, j, row->w.total));
     if (gnn_pick_repeats(rule))
         return;
     memset(set, 0xff, s.size * sizeof *set);

@@ -62,7 +62,7 @@ struct Row {
             const uint32_t node = p.nodes[i];
             const gnn_sample_part &part =
                 p.w.job.what.graph.part[gnn_part_of(p.w.job.what.graph, node)];
-            edge = part.resident_at ? gnn_first_edge(p.w, part, node)
+            edge = part.resident_at ? gnn_first_edge(p.w, part, p.nodes, i)
                                     : (uint64_t)(base - part.indices);
             id = part.id;
         }

@@ -52,7 +52,8 @@ __device__ __forceinline__ uint32_t read_row(const gnn_work &w, const uint32_t *
     }
     gnn_sample_row row;
     gnn_pick_range x;
-    if (!gnn_pick_eligible(w.job.what.rule, &a.pick, &a.indptr[v], a.nedges, &x)) {
+    if (!gnn_pick_eligible(w.job.what.rule, &a.pick, &a.indptr[v], a.nedges,
+                           gnn_time_of(w, nodes, i), &x)) {
         note(w, i, INDPTR);
         return 0;
     }
@@ -67,7 +68,7 @@ __device__ __forceinline__ uint32_t read_row(const gnn_work &w, const uint32_t *
     w.s.row[i] = row;
     if (w.s.weights) {
         gnn_weights of = gnn_weights_of(&a.pick, &x);
-        of.total = gnn_weights_total(&of);
+        gnn_weights_load(&of);
         w.s.weights[i] = of;
     }
     return gnn_pick_count(w.job.what.rule, row.degree);

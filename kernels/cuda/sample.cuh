@@ -104,12 +104,23 @@ static __device__ __forceinline__ uint32_t gnn_row_of(const struct gnn_scratch &
     return lo;
 }
 
-/* The edge of a node's first eligible neighbour. */
-static __device__ __forceinline__ uint64_t gnn_first_edge(const struct gnn_work &w,
-                                                          const gnn_sample_part &a, uint32_t node)
+/* The time of entry i of those from `nodes` on. */
+static __device__ __forceinline__ int64_t gnn_time_of(const struct gnn_work &w,
+                                                      const uint32_t *nodes, uint32_t i)
 {
+    const struct gnn_entries &dst = w.job.what.dst;
+    return dst.time ? dst.time[(nodes - dst.node) + i] : 0;
+}
+
+/* The edge of the first eligible neighbour of entry i. */
+static __device__ __forceinline__ uint64_t gnn_first_edge(const struct gnn_work &w,
+                                                          const gnn_sample_part &a,
+                                                          const uint32_t *nodes, uint32_t i)
+{
+    const uint32_t node = nodes[i];
     gnn_pick_range x;
-    (void)gnn_pick_eligible(w.job.what.rule, &a.pick, &a.indptr[node - a.first], a.nedges, &x);
+    (void)gnn_pick_eligible(w.job.what.rule, &a.pick, &a.indptr[node - a.first], a.nedges,
+                            gnn_time_of(w, nodes, i), &x);
     return x.first;
 }
 
@@ -118,7 +129,7 @@ static __device__ inline void gnn_fail_source(const struct gnn_work &w, uint32_t
 {
     const uint32_t *nodes, n = gnn_rows_of(w.job, &nodes), i = gnn_row_of(w.s, n, e);
     const uint32_t part = gnn_part_of(w.job.what.graph, nodes[i]);
-    const uint64_t edge = gnn_first_edge(w, w.job.what.graph.part[part], nodes[i]);
+    const uint64_t edge = gnn_first_edge(w, w.job.what.graph.part[part], nodes, i);
     gnn_fail_batch(w, GNN_SAMPLE_SOURCE, nodes[i], edge + w.job.source[e], part);
 }
 

@@ -26,7 +26,7 @@ struct Sample {
 
     __device__ __forceinline__ uint32_t find(uint32_t t) const
     {
-        return gnn_weight_find(&of, gnn_weight_draw(p.key, row.orig, t, of.total));
+        return gnn_weight_find(&of, gnn_weight_draw(&of, p.key, row.orig, t, of.total));
     }
     __device__ bool has(uint32_t x) const
     {
@@ -65,7 +65,7 @@ struct Sample {
     __device__ void add_left(uint32_t t)
     {
         const uint64_t u =
-            gnn_weight_draw(p.key, row.orig, t, of.total - sum_of_members(UINT64_MAX));
+            gnn_weight_draw(&of, p.key, row.orig, t, of.total - sum_of_members(UINT64_MAX));
         uint64_t v = u;
         for (uint64_t next; (next = u + sum_of_members(v)) != v; v = next)
             ;

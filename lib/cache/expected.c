@@ -112,7 +112,7 @@ static uint64_t walk_rows(const struct rows *a, const struct contribution *g, ui
 #pragma omp parallel for schedule(dynamic, 1024) reduction(+ : wrong)
     for (uint64_t i = 0; i < a->n; i++) {
         struct gnn_pick_range r;
-        if (!gnn_pick_eligible(g->rule, &a->pick, &a->ptr[i], a->edges, &r)) {
+        if (!gnn_pick_eligible(g->rule, &a->pick, &a->ptr[i], a->edges, 0, &r)) {
             wrong++;
             continue;
         }

@@ -26,7 +26,7 @@ int gnn_gpu_host_edges_init(struct gpu_host_edges *f, struct gnn_gpu *g, const s
     const uint64_t n = (uint64_t)netypes * nparts;
     f->g = g;
     f->part = gnn_alloc(n, sizeof *f->part, "edges", e);
-    f->array = gnn_alloc(4 * n, sizeof(const void *), "edges", e);
+    f->array = gnn_alloc(5 * n, sizeof(const void *), "edges", e);
     int rc = f->part && f->array ? 0 : e->code;
     for (uint64_t k = 0; !rc && k < n; k++) {
         struct gnn_sample_part *a = &f->part[k];
@@ -34,17 +34,19 @@ int gnn_gpu_host_edges_init(struct gpu_host_edges *f, struct gnn_gpu *g, const s
             continue;
         *a = s->graph[k / nparts].part[k % nparts];
         const void *indices = a->indices, *id = a->id, *sum = a->pick.sum,
-                   *positive = a->pick.positive;
+                   *positive = a->pick.positive, *time = a->pick.time;
         rc = map_array(f, s->store, &indices, a->nedges * sizeof *a->indices, e) ||
                      map_array(f, s->store, &id, a->nedges * sizeof *a->id, e) ||
                      map_array(f, NULL, &sum, a->nedges * sizeof *a->pick.sum, e) ||
-                     map_array(f, NULL, &positive, a->nedges * sizeof *a->pick.positive, e)
+                     map_array(f, NULL, &positive, a->nedges * sizeof *a->pick.positive, e) ||
+                     map_array(f, s->store, &time, a->nedges * sizeof *a->pick.time, e)
                  ? e->code
                  : 0;
         a->indices = indices;
         a->id = id;
         a->pick.sum = sum;
         a->pick.positive = positive;
+        a->pick.time = time;
     }
     return rc;
 }
@@ -102,6 +104,7 @@ static void lay_pick(struct laying *l, struct gnn_pick_edges *x, uint64_t n)
 {
     x->sum = x->sum ? lay_array(l, x->sum, n * sizeof *x->sum) : NULL;
     x->positive = x->positive ? lay_array(l, x->positive, n * sizeof *x->positive) : NULL;
+    x->time = x->time ? lay_array(l, x->time, n * sizeof *x->time) : NULL;
 }
 
 static void lay_edges(struct laying *l, struct gpu_graph *q, uint32_t et,
