@@ -3,7 +3,6 @@
 #include "lib/base/swap.h"
 
 #include <fcntl.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -27,18 +26,13 @@ static uint64_t margin_of(uint64_t limit)
  * were never touched count as if they were there. */
 static void measure_besides(struct gnn_swap *s)
 {
-    unsigned long long pages = 0, resident = 0;
 #if defined __SANITIZE_ADDRESS__ || defined __SANITIZE_THREAD__
     if (s->besides) /* what these keep for each address that is used is not the program's */
         return;
 #endif
-    FILE *f = fopen("/proc/self/statm", "re");
-    if (!f)
-        return;
-    if (fscanf(f, "%llu %llu", &pages, &resident) == 2 && resident * SWAP_PAGE > s->there &&
-        resident * SWAP_PAGE - s->there > s->besides)
-        s->besides = resident * SWAP_PAGE - s->there;
-    (void)fclose(f);
+    const uint64_t resident = gnn_mem_resident();
+    if (resident > s->there && resident - s->there > s->besides)
+        s->besides = resident - s->there;
 }
 
 struct gnn_swap *gnn_swap_new(const char *beside, uint64_t limit, struct gnn_err *e)
@@ -46,6 +40,7 @@ struct gnn_swap *gnn_swap_new(const char *beside, uint64_t limit, struct gnn_err
     struct gnn_swap *s = gnn_alloc_zero(1, sizeof *s, "swapped memory", e);
     if (!s)
         return NULL;
+    s->page = (uint64_t)sysconf(_SC_PAGESIZE);
     s->limit = limit;
     s->aside = margin_of(limit);
     const char *strict = getenv("GNN_DEBUG_SWAP");
@@ -108,7 +103,7 @@ void gnn_swap_free(struct gnn_swap *s)
 
 static struct swap_region **chain_of(struct gnn_swap *s, const void *data)
 {
-    const uint64_t page = (uint64_t)(uintptr_t)data / SWAP_PAGE;
+    const uint64_t page = (uint64_t)(uintptr_t)data / s->page;
     return &s->hash[(page ^ page >> 12) % SWAP_CHAINS];
 }
 
@@ -309,7 +304,7 @@ static struct swap_region *new_region(struct gnn_swap *s, uint64_t bytes, const 
     struct swap_region *r = gnn_alloc_zero(1, sizeof *r, "regions", e);
     if (!r)
         return NULL;
-    r->bytes = (bytes + SWAP_PAGE - 1) / SWAP_PAGE * SWAP_PAGE;
+    r->bytes = (bytes + s->page - 1) / s->page * s->page;
     r->at = r->next = SWAP_NEVER;
     r->data = mmap(NULL, r->bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (r->data == MAP_FAILED) {

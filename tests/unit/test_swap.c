@@ -11,7 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "lib/base/swap.h"
+#include "lib/base/swap_impl.h"
 #include "scratch.h"
 #include "tap.h"
 
@@ -20,17 +20,6 @@ enum { REGIONS = 48, WORDS = 100000 /* of 8 bytes: 800 kB each */ };
 static uint64_t word(uint32_t region, uint64_t i, uint64_t version)
 {
     return (region * 0x9E3779B97F4A7C15u) ^ (i * 0xBF58476D1CE4E5B9u) ^ version;
-}
-
-static uint64_t resident(void)
-{
-    unsigned long long pages = 0, n = 0;
-    FILE *f = fopen("/proc/self/statm", "re");
-    if (f && fscanf(f, "%llu %llu", &pages, &n) != 2)
-        n = 0;
-    if (f)
-        (void)fclose(f);
-    return (uint64_t)n * 4096;
 }
 
 static bool is_right(const struct gnn_buf *b, uint32_t region, uint64_t version)
@@ -53,7 +42,7 @@ static void write_words(struct gnn_buf *b, uint32_t region, uint64_t version)
 static struct gnn_swap *start(const char *dir, uint64_t room, struct gnn_err *e)
 {
     char path[4096];
-    const uint64_t limit = resident() + room;
+    const uint64_t limit = gnn_mem_resident() + room;
     (void)snprintf(path, sizeof path, "%s/model", dir);
     return gnn_swap_new(path, limit + limit / 63 + (2 << 20), e);
 }
@@ -76,7 +65,7 @@ static void test_contents(const char *dir)
 {
     enum { CYCLES = 8 };
     struct gnn_err e = {0};
-    const uint64_t before = resident(), room = 9u << 20, margin = 3u << 20;
+    const uint64_t before = gnn_mem_resident(), room = 9u << 20, margin = 3u << 20;
     struct gnn_swap *s = start(dir, room, &e);
     struct gnn_buf b[REGIONS] = {{0}};
     uint64_t version[REGIONS] = {0}, most = 0;
@@ -96,8 +85,8 @@ static void test_contents(const char *dir)
             if (good)
                 write_words(&b[r], r, ++version[r]);
             good = good && !gnn_swap_drop(s, &e);
-            if (resident() > most)
-                most = resident();
+            if (gnn_mem_resident() > most)
+                most = gnn_mem_resident();
         }
     }
     ok(good, "contents come back in any order of turns: %s", e.msg);
@@ -213,6 +202,29 @@ static void test_full(const char *dir)
     gnn_swap_free(s);
 }
 
+/* A system whose pages are larger: what is mapped, where it lies in the file and how much is moved
+ * are multiples of them. */
+static void test_large_pages(const char *dir)
+{
+    enum { LARGE = 64 << 10 };
+    struct gnn_err e = {0};
+    struct gnn_buf b[REGIONS] = {{0}};
+    struct stat st = {0};
+    struct gnn_swap *s = start(dir, 9u << 20, &e);
+    bool good = s && s->page == (uint64_t)sysconf(_SC_PAGESIZE);
+    if (s)
+        s->page = LARGE;
+    good = good && fill(s, b, &e);
+    for (uint32_t r = 0; good && r < REGIONS; r++)
+        good = !gnn_swap_hold(s, &b[r], false, &e) && is_right(&b[r], r, 0) &&
+               !gnn_swap_drop(s, &e) && b[r].cap % LARGE == 0;
+    const int fd = find_file();
+    good = good && fd >= 0 && !fstat(fd, &st) && st.st_size > 0 && st.st_size % LARGE == 0;
+    ok(good, "pages of 64 KiB are moved as a whole: a file of %lld bytes, %s",
+       (long long)st.st_size, e.msg);
+    gnn_swap_free(s);
+}
+
 static sigjmp_buf jump;
 static void on_fault(int sig)
 {
@@ -251,6 +263,7 @@ int main(void)
     test_cut(dir);
     test_full(dir);
     test_guard(dir);
+    test_large_pages(dir);
     ok(!gnn_swap_new("/nonexistent/model", 1u << 20, &e) && e.code == GNN_E_RUN,
        "a directory that is not there is told: %s", e.msg);
     return scratch_done();
