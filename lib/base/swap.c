@@ -17,9 +17,25 @@ enum { SMALL = 64 << 10, HUGE_PAGE = 2 << 20 };
 
 /* Between two measurements the process grows a little: pages of code, stacks, small buffers. And
  * the system counts pages by processor, so its sums are a little late. */
+enum { MARGIN = 2 << 20, MARGIN_SHARE = 64 };
 static uint64_t margin_of(uint64_t limit)
 {
-    return limit / 64 + (2 << 20);
+    return limit / MARGIN_SHARE + MARGIN;
+}
+
+/* The smallest limit that leaves so many bytes besides its own margin. */
+static uint64_t limit_for(uint64_t bytes)
+{
+    const uint64_t n = bytes + MARGIN;
+    return n + (n - 1) / (MARGIN_SHARE - 1);
+}
+
+/* What is held now needs a limit of its own. */
+static void note_least(struct gnn_swap *s)
+{
+    const uint64_t least = limit_for(s->held_bytes + s->besides + s->aside);
+    if (least > s->stats.least)
+        s->stats.least = least;
 }
 
 /* Bytes in memory besides regions. They only grow, as far as is known here: pages of regions that
@@ -42,7 +58,7 @@ struct gnn_swap *gnn_swap_new(const char *beside, uint64_t limit, struct gnn_err
         return NULL;
     s->page = (uint64_t)sysconf(_SC_PAGESIZE);
     s->limit = limit;
-    s->aside = margin_of(limit);
+    s->margin = margin_of(limit);
     const char *strict = getenv("GNN_DEBUG_SWAP");
     s->strict = strict && !strcmp(strict, "1");
     pthread_mutex_init(&s->lock, NULL);
@@ -142,7 +158,7 @@ static int fail_too_small(const struct gnn_swap *s, uint64_t held, struct gnn_er
                     "--memory is too small: one step needs %llu MB, and the program %llu MB "
                     "besides",
                     (unsigned long long)((held + 999999) / 1000000),
-                    (unsigned long long)((s->besides + s->aside) / 1000000));
+                    (unsigned long long)((s->besides + s->aside + s->margin) / 1000000));
 }
 
 /* Until there is memory for r, which is EMPTY or FILED, or has just been read. */
@@ -202,9 +218,7 @@ static int hold_region(struct gnn_swap *s, struct swap_region *r, bool change, s
     guard_region(s, r);
     s->held[s->nheld++] = r;
     s->held_bytes += r->bytes;
-    const uint64_t least = s->held_bytes + s->besides + s->aside;
-    if (least > s->stats.least)
-        s->stats.least = least;
+    note_least(s);
     return 0;
 }
 
@@ -352,6 +366,8 @@ int gnn_swap_reserve(struct gnn_swap *s, uint64_t bytes, struct gnn_err *e)
         else
             rc = await_room(s, e);
     }
+    if (!rc)
+        note_least(s);
     pthread_mutex_unlock(&s->lock);
     return rc;
 }
@@ -359,7 +375,7 @@ int gnn_swap_reserve(struct gnn_swap *s, uint64_t bytes, struct gnn_err *e)
 void gnn_swap_set_aside(struct gnn_swap *s, uint64_t bytes)
 {
     pthread_mutex_lock(&s->lock);
-    s->aside = margin_of(s->limit) + bytes;
+    s->aside = bytes;
     pthread_mutex_unlock(&s->lock);
 }
 

@@ -54,7 +54,7 @@ static struct swap_region *find_last(const struct gnn_swap *s, uint64_t from)
 
 static uint64_t room_of(const struct gnn_swap *s)
 {
-    const uint64_t taken = s->besides + s->aside;
+    const uint64_t taken = s->besides + s->aside + s->margin;
     return s->limit > taken ? s->limit - taken : 0;
 }
 

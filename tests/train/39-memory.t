@@ -24,7 +24,13 @@ while read -r opts; do
     [ $limit = 85 ] || continue
     check "gnn-train $opts needs more memory without the limit" event free.json full_batch 'peak > 85 * 2**20'
     check "gnn-train $opts --memory keeps the limit" event memory.json memory "peak <= $limit * 2**20 and x['written_bytes'] > 0 and x['read_bytes'] > 0"
-    check "gnn-train $opts --memory knows how much is enough" event memory.json memory "x['least_bytes'] < $limit * 2**20"
+    # Of a limit that is far too large, nothing is in the one that would be enough.
+    check "gnn-train $opts --memory learns within any limit" $(echo "$full" | sed 's/ -q / /') --memory 64G -o memory.st $opts
+    least=$(sed -n 's/.*--memory \([0-9]*M\) would be enough$/\1/p' err)
+    check "gnn-train $opts --memory says that ${least:-nothing} would be enough" test "${least%M}" -lt $limit
+    check "gnn-train $opts --memory $least learns" $full --memory "$least" --metrics least.json -o least.st $opts
+    check "gnn-train $opts --memory $least makes the same model" cmp free.st least.st
+    check "gnn-train $opts --memory $least keeps the limit" event least.json memory "peak <= ${least%M} * 2**20 and x['least_bytes'] <= (${least%M} + 1) * 2**20"
 done <<'END'
 -m sage
 -m gat --heads 2

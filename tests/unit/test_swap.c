@@ -100,6 +100,39 @@ static void test_contents(const char *dir)
     gnn_swap_free(s);
 }
 
+/* Turns of three regions under a limit; the smallest limit that would do, or 0 if this one does
+ * not. */
+static uint64_t least_of(const char *path, uint64_t limit)
+{
+    struct gnn_err e = {0};
+    struct gnn_swap *s = gnn_swap_new(path, limit, &e);
+    struct gnn_buf b[REGIONS] = {{0}};
+    bool good = s && fill(s, b, &e);
+    for (uint32_t r = 0; good && r < REGIONS; r++)
+        good = !gnn_swap_hold(s, &b[r], true, &e) &&
+               !gnn_swap_hold(s, &b[(r + 13) % REGIONS], false, &e) &&
+               !gnn_swap_hold(s, &b[(r + 29) % REGIONS], false, &e) && !gnn_swap_drop(s, &e);
+    const uint64_t least = good ? gnn_swap_stats(s).least : 0;
+    gnn_swap_free(s);
+    return least;
+}
+
+static void test_least(const char *dir)
+{
+    char path[4096];
+    (void)snprintf(path, sizeof path, "%s/model", dir);
+    const uint64_t few = 1 << 20, held = 3 * WORDS * sizeof(uint64_t),
+                   most = gnn_mem_resident() + held + gnn_mem_resident() / 60 + 8 * few,
+                   least = least_of(path, UINT64_C(1) << 40);
+    ok(least > held && least < most,
+       "the smallest limit has nothing of the one that was given: %llu", (unsigned long long)least);
+#if !defined __SANITIZE_ADDRESS__ && !defined __SANITIZE_THREAD__ /* they take more and more */
+    const uint64_t again = least_of(path, least + few);
+    ok(again > 0 && again <= least + few, "it is enough: %llu", (unsigned long long)again);
+    ok(!least_of(path, least - held / 2 - few), "a smaller one is not");
+#endif
+}
+
 /* Where all fits, nothing is written. */
 static void test_room(const char *dir)
 {
@@ -257,6 +290,7 @@ int main(void)
     struct gnn_err e = {0};
     scratch_enter();
     test_contents(dir);
+    test_least(dir);
     test_room(dir);
     test_forget(dir);
     test_too_small(dir);
