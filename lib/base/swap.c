@@ -152,11 +152,12 @@ static int await_room(struct gnn_swap *s, struct gnn_err *e)
     return rc;
 }
 
+/* held: what the step has asked for until now; it may need more. */
 static int fail_too_small(const struct gnn_swap *s, uint64_t held, struct gnn_err *e)
 {
     return gnn_fail(e, GNN_E_NOMEM,
-                    "--memory is too small: one step needs %llu MB, and the program %llu MB "
-                    "besides",
+                    "--memory is too small: one step needs at least %llu MB, and the program "
+                    "%llu MB besides",
                     (unsigned long long)((held + 999999) / 1000000),
                     (unsigned long long)((s->besides + s->aside + s->margin) / 1000000));
 }

@@ -57,7 +57,7 @@ check 'gnn-train --memory leaves nothing behind' test -z "$(ls tmp)"
 
 status 1 'gnn-train refuses a limit that is too small' $full -m sage --memory 1M -o never.st
 mv err said
-check 'gnn-train says how much one step needs' grep -q '^gnn-train: --memory is too small: one step needs [0-9]* MB, and the program [0-9]* MB besides$' said
+check 'gnn-train says how much one step needs' grep -q '^gnn-train: --memory is too small: one step needs at least [0-9]* MB, and the program [0-9]* MB besides$' said
 [ $limit = 2000 ] || {
     # Blocks of 1 KiB; SIGXFSZ is what a shell's limit sends.
     status 1 'gnn-train ends if the temporary file cannot grow' sh -c "trap '' XFSZ; ulimit -f 20000; exec $full -m sage --memory ${limit}M -o never.st"
