@@ -33,6 +33,7 @@ while read -r opts; do
     check "gnn-train $opts --memory $least keeps the limit" event least.json memory "peak <= ${least%M} * 2**20 and x['least_bytes'] <= (${least%M} + 1) * 2**20"
 done <<'END'
 -m sage
+-m gcn
 -m gat --heads 2
 -m sage --message-dtype bf16 --boundary 0.5
 -m gatv2 --heads 2 --message-dtype bf16
