@@ -12,8 +12,9 @@
 #include "lib/base/swap_impl.h"
 #include "lib/base/temp.h"
 
-/* Smaller ones stay in memory: they are many, and take up little of it. */
-enum { SMALL = 64 << 10, HUGE_PAGE = 2 << 20 };
+/* Smaller ones stay in memory: they are many, and take up little of it. When they are so many that
+ * they would not be little in all, the process is measured again; the margin is larger. */
+enum { SMALL = 64 << 10, UNSEEN = 1 << 20, HUGE_PAGE = 2 << 20 };
 
 /* Between two measurements the process grows a little: pages of code, stacks, small buffers. And
  * the system counts pages by processor, so its sums are a little late. */
@@ -46,6 +47,7 @@ static void measure_besides(struct gnn_swap *s)
     if (s->besides) /* what these keep for each address that is used is not the program's */
         return;
 #endif
+    s->unseen = 0;
     const uint64_t resident = gnn_mem_resident();
     if (resident > s->there && resident - s->there > s->besides)
         s->besides = resident - s->there;
@@ -234,6 +236,19 @@ int gnn_swap_hold(struct gnn_swap *s, const struct gnn_buf *b, bool change, stru
     return rc;
 }
 
+/* Until there is room for what the process has besides. */
+static int keep_limit(struct gnn_swap *s, struct gnn_err *e)
+{
+    while (!gnn_swap_make_room(s, 0, 0)) {
+        if (!s->reading && !s->writing)
+            return fail_too_small(s, s->held_bytes, e);
+        if (await_room(s, e))
+            return e->code;
+    }
+    note_least(s);
+    return 0;
+}
+
 int gnn_swap_drop(struct gnn_swap *s, struct gnn_err *e)
 {
     pthread_mutex_lock(&s->lock);
@@ -245,7 +260,7 @@ int gnn_swap_drop(struct gnn_swap *s, struct gnn_err *e)
         gnn_swap_clear(s);
     else
         gnn_swap_plan(s);
-    const int rc = s->failed.code ? gnn_fail_as(e, &s->failed) : 0;
+    const int rc = s->failed.code ? gnn_fail_as(e, &s->failed) : keep_limit(s, e);
     pthread_mutex_unlock(&s->lock);
     return rc;
 }
@@ -358,17 +373,9 @@ static void release_region(struct gnn_swap *s, struct swap_region *r)
 
 int gnn_swap_reserve(struct gnn_swap *s, uint64_t bytes, struct gnn_err *e)
 {
-    int rc = 0;
     pthread_mutex_lock(&s->lock);
     s->besides += bytes;
-    while (!rc && !gnn_swap_make_room(s, 0, 0)) {
-        if (!s->reading && !s->writing)
-            rc = fail_too_small(s, s->held_bytes, e);
-        else
-            rc = await_room(s, e);
-    }
-    if (!rc)
-        note_least(s);
+    const int rc = keep_limit(s, e);
     pthread_mutex_unlock(&s->lock);
     return rc;
 }
@@ -393,6 +400,22 @@ void gnn_swap_release(struct gnn_swap *s, struct gnn_buf *b)
     *b = (struct gnn_buf){0};
 }
 
+/* A small buffer, of the heap. */
+static int fit_small(struct gnn_swap *s, struct gnn_buf *b, uint64_t n, size_t size,
+                     const char *what, struct gnn_err *e)
+{
+    if (gnn_buf_fit(b, n, size, what, e))
+        return e->code;
+    pthread_mutex_lock(&s->lock);
+    s->unseen += b->cap;
+    if (s->unseen > UNSEEN) {
+        measure_besides(s);
+        (void)!keep_limit(s, e);
+    }
+    pthread_mutex_unlock(&s->lock);
+    return e->code;
+}
+
 int gnn_swap_fit(struct gnn_swap *s, struct gnn_buf *b, uint64_t n, size_t size, const char *what,
                  struct gnn_err *e)
 {
@@ -403,7 +426,7 @@ int gnn_swap_fit(struct gnn_swap *s, struct gnn_buf *b, uint64_t n, size_t size,
         return gnn_swap_hold(s, b, true, e);
     gnn_swap_release(s, b);
     if (!bytes || (bytes < SMALL && !s->strict))
-        return gnn_buf_fit(b, n, size, what, e);
+        return fit_small(s, b, n, size, what, e);
     pthread_mutex_lock(&s->lock);
     struct swap_region *r = new_region(s, bytes, what, e);
     if (r && !hold_region(s, r, true, e))

@@ -57,7 +57,8 @@ struct gnn_swap {
     struct swap_region **held;
     uint64_t nheld, held_bytes;
     uint64_t there, end;          /* bytes in memory; of the file */
-    uint64_t limit, besides;      /* of the process; of that, what is no region */
+    uint64_t limit, besides;      /* of the process; of that, what is no region, */
+    uint64_t unseen;              /* without small buffers that were made since */
     uint64_t margin, aside;       /* of it, what stays free; see gnn_swap_set_aside */
     struct swap_uses order, seen; /* of the last cycle, of this one */
     uint64_t pos;                 /* how far this one has come in `order` */

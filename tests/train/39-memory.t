@@ -48,6 +48,19 @@ limit_wide=$((limit == 2000 ? 2000 : 80))
 check 'gnn-train --memory learns from wide features' $wide --memory ${limit_wide}M -o memory.st
 check 'gnn-train --memory makes the same model of wide features' cmp free.st memory.st
 [ -n "${GNN_SAN:-}" ] || check 'gnn-train --memory keeps the limit with wide features' event wide.json full_batch 'peak <= 80 * 2**20'
+# Buffers of hundreds of partitions are small, and stay in memory: that is noticed.
+many='gnn-train --full-batch --store many --no-provenance -m gat --hidden 8 --heads 2 --epochs 1'
+gnn-import -q -o few sbm:nodes=3000,degree=8,features=16 && gnn-partition -q -k 256 --method random -o many few || _not_ok 'gnn-import makes a small graph'
+check 'gnn-train --memory learns from 256 partitions' $many --memory 64G -o free.st
+least=$(sed -n 's/.*--memory \([0-9]*M\) would be enough$/\1/p' err)
+[ -n "${GNN_SAN:-}" ] || {
+    status 1 'gnn-train refuses 256 partitions that need more memory' $many --memory $((${least%M} * 2 / 3))M -o never.st
+    mv err said
+    check 'gnn-train says how much they take' grep -q '^gnn-train: --memory is too small: one step needs at least [0-9]* MB, and the program [0-9]* MB besides$' said
+    check "gnn-train --memory $least learns from 256 partitions" $many --memory $least --metrics many.json -o memory.st
+    check "gnn-train --memory $least makes the same model of 256 partitions" cmp free.st memory.st
+    check "gnn-train --memory $least keeps the limit with 256 partitions" event many.json full_batch "peak <= ${least%M} * 2**20"
+}
 check 'gnn-train --memory keeps a checkpoint' $each --epochs 2 -m gcn --memory ${limit}M --checkpoint C --checkpoint-every 1 -o part
 check 'gnn-train --memory resumes' $full -m gcn --memory ${limit}M --checkpoint C --resume -o resumed.st
 check 'gnn-train learns in one go' $full -m gcn -o whole.st

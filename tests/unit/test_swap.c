@@ -179,6 +179,41 @@ static void test_forget(const char *dir)
     gnn_swap_free(s);
 }
 
+/* Buffers of the heap take the room of regions, and when there is none left, no more are made. */
+static void test_small(const char *dir)
+{
+    enum { SMALL = 1000, BYTES = 60000, FEW = 100 };
+    struct gnn_err e = {0};
+    const uint64_t before = gnn_mem_resident(), room = 16u << 20, margin = 3u << 20;
+    struct gnn_swap *s = start(dir, room, &e);
+    struct gnn_buf b[REGIONS] = {{0}}, *small = gnn_alloc_zero(SMALL, sizeof *small, "words", &e);
+    bool good = s && small && fill(s, b, &e);
+    uint32_t n = 0;
+    uint64_t most = 0;
+    for (; good && n < SMALL && !gnn_swap_fit(s, &small[n], BYTES, 1, "words", &e); n++) {
+        memset(small[n].data, 1, BYTES);
+        most = gnn_mem_resident() > most ? gnn_mem_resident() : most;
+        for (uint32_t r = 0; good && n == FEW && r < REGIONS; r++)
+            good = !gnn_swap_drop(s, &e) && !gnn_swap_hold(s, &b[r], false, &e) &&
+                   is_right(&b[r], r, 0);
+        good = good && (n != FEW || !gnn_swap_drop(s, &e));
+    }
+#if defined __SANITIZE_ADDRESS__ || defined __SANITIZE_THREAD__
+    ok(good && n == SMALL, "small buffers are made: %s", e.msg);
+    most = before;
+#else
+    ok(good && n > FEW && n < SMALL && e.code == GNN_E_NOMEM &&
+           strstr(e.msg, "--memory is too small"),
+       "small buffers that are too many are refused: %u, %s", n, e.msg);
+#endif
+    ok(most <= before + room + margin, "memory stays within the limit: %llu kB over %llu",
+       (unsigned long long)(most - before) / 1000, (unsigned long long)room / 1000);
+    for (uint32_t i = 0; small && i < SMALL; i++)
+        gnn_swap_release(s, &small[i]);
+    gnn_free(small);
+    gnn_swap_free(s);
+}
+
 static void test_too_small(const char *dir)
 {
     struct gnn_err e = {0};
@@ -293,6 +328,7 @@ int main(void)
     test_least(dir);
     test_room(dir);
     test_forget(dir);
+    test_small(dir);
     test_too_small(dir);
     test_cut(dir);
     test_full(dir);
