@@ -338,51 +338,31 @@ static enum gnn_adj_norm norm_of(const struct gnn_full *f)
 }
 
 /* Factors are made on the host, wherever the operations are: they come from the store's arrays.
- *
- * The own nodes' numbers out of those of all nodes. */
-static int keep_own(struct gnn_full *f, struct full_part *p, uint32_t r, const void *all,
-                    struct full_table *to, struct gnn_err *e)
+ * Here those of a partition's own nodes, from the edges that enter them in the whole graph. */
+static int take_weights(struct gnn_full *f, struct full_part *p, uint32_t r, uint64_t n,
+                        struct gnn_err *e)
 {
-    const uint32_t t = etype_of(f, r)->dst;
-    const uint64_t n = gnn_store_owned(f->s, p->at, t);
-    if (gnn_full_table_make(to, n, sizeof(uint32_t), "degrees", e))
-        return e->code;
-    if (n)
-        memcpy(to->data, (const uint32_t *)all + f->s->book[t][p->at], n * sizeof(uint32_t));
-    return 0;
-}
-
-static int take_weights(struct gnn_full *f, uint32_t r, struct gnn_err *e)
-{
-    float *degree = NULL, *loop = NULL;
-    (void)!gnn_store_weights(f->s, r, f->m->c.edge_weight, &degree, &loop, e);
-    for (uint32_t i = 0; !e->code && i < f->n; i++) {
-        struct full_part *p = &f->part[i];
-        const uint32_t t = etype_of(f, r)->dst;
-        if (!keep_own(f, p, r, loop, &p->rel[r].loop, e))
-            gnn_weight_degrees(degree + f->s->book[t][p->at], gnn_store_owned(f->s, p->at, t),
-                               p->rel[r].node.data);
-    }
+    struct full_rel *x = &p->rel[r];
+    float *degree = gnn_alloc(n, sizeof *degree, "degrees", e);
+    if (degree && !gnn_full_table_make(&x->loop, n, sizeof(float), "degrees", e) &&
+        !gnn_store_part_weights(f->s, p->at, r, f->m->c.edge_weight, degree, x->loop.data, e))
+        gnn_weight_degrees(degree, n, x->node.data);
     gnn_free(degree);
-    gnn_free(loop);
     return e->code;
 }
 
-static int take_degrees(struct gnn_full *f, uint32_t r, struct gnn_err *e)
+static int take_degrees(struct gnn_full *f, struct full_part *p, uint32_t r, struct gnn_err *e)
 {
-    const uint32_t t = etype_of(f, r)->dst;
-    uint32_t *degree;
-    if (gnn_store_degrees(f->s, r, &degree, e))
+    const uint64_t n = gnn_store_owned(f->s, p->at, etype_of(f, r)->dst);
+    struct full_rel *x = &p->rel[r];
+    if (gnn_full_table_make(&x->node, n, sizeof(float), "degrees", e) ||
+        gnn_full_table_make(&x->count, n, sizeof(uint32_t), "degrees", e) ||
+        gnn_store_part_degrees(f->s, p->at, r, x->count.data, e))
         return e->code;
-    for (uint32_t i = 0; !e->code && i < f->n; i++) {
-        const uint64_t n = gnn_store_owned(f->s, f->part[i].at, t);
-        struct full_table *node = &f->part[i].rel[r].node;
-        if (!gnn_full_table_make(node, n, sizeof(float), "degrees", e) &&
-            !keep_own(f, &f->part[i], r, degree, &f->part[i].rel[r].count, e))
-            gnn_gcn_degrees(degree + f->s->book[t][f->part[i].at], n, node->data);
-    }
-    gnn_free(degree);
-    return e->code || !f->m->c.edge_weight ? e->code : take_weights(f, r, e);
+    if (f->m->c.edge_weight)
+        return take_weights(f, p, r, n, e);
+    gnn_gcn_degrees(x->count.data, n, x->node.data);
+    return 0;
 }
 
 /* The factors of a row come from all its edges. Self-loops are recognised by index == row, so
@@ -559,7 +539,8 @@ static int make_part(struct gnn_full *f, struct full_part *p, void *arg, struct 
         !list_all_needed(f, p, r, e) && has_fields(f, r))
         (void)!gnn_full_edges_read(f, p, r, &a, e);
     gnn_full_edges_free(&x);
-    if (e->code || (norm_of(f) != GNN_ADJ_SUM && make_factors(f, p, r, &a, book, e)) ||
+    if (e->code || (norm_of(f) == GNN_ADJ_SYMMETRIC && take_degrees(f, p, r, e)) ||
+        (norm_of(f) != GNN_ADJ_SUM && make_factors(f, p, r, &a, book, e)) ||
         sort_factors(f, p, r, e))
         return e->code;
     return put_part(f, p, r, e);
@@ -590,8 +571,6 @@ int gnn_full_blocks_make(struct gnn_full *f, struct gnn_err *e)
         const struct full_turn make = {make_part, {conv_of(f, r), .change = FULL_EDGES}};
         if (!make.want.conv)
             continue;
-        if (degrees && take_degrees(f, r, e))
-            return e->code;
         const int rc = gnn_full_each(f, &make, &r, e);
         if (rc)
             return rc;
