@@ -81,7 +81,6 @@ static void print_fields(const json_t *list)
         if (whole_of(f, "width"))
             printf("[%lld]", whole_of(f, "width"));
     }
-    putchar('\n');
 }
 
 /* The summary line of a shortened list, whose entries all have a count. */
@@ -111,6 +110,9 @@ static void print_types(const char *what, const json_t *list)
             break;
         printf("  %s  %-24s %12lld", what, text_of(x, "name"), whole_of(x, "count"));
         print_fields(json_object_get(x, "fields"));
+        if (json_object_get(x, "order"))
+            printf("; in-edges ordered by %s", text_of(x, "order"));
+        putchar('\n');
     }
     print_rest(what, list);
 }
