@@ -3,6 +3,7 @@
 #include "lib/base/swap.h"
 
 #include <fcntl.h>
+#include <omp.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -16,18 +17,23 @@
  * they would not be little in all, the process is measured again; the margin is larger. */
 enum { SMALL = 64 << 10, UNSEEN = 1 << 20, HUGE_PAGE = 2 << 20 };
 
-/* Between two measurements the process grows a little: pages of code, stacks, small buffers. And
- * the system counts pages by processor, so its sums are a little late. */
+/* Between two measurements the process grows a little: pages of code, stacks, small buffers, and
+ * what matrix products pack for each thread, which is gone when they are done. And the system
+ * counts pages by processor, so its sums are a little late. */
 enum { MARGIN = 2 << 20, MARGIN_SHARE = 64 };
+static uint64_t fixed_margin(void)
+{
+    return (uint64_t)omp_get_max_threads() * MARGIN;
+}
 static uint64_t margin_of(uint64_t limit)
 {
-    return limit / MARGIN_SHARE + MARGIN;
+    return limit / MARGIN_SHARE + fixed_margin();
 }
 
 /* The smallest limit that leaves so many bytes besides its own margin. */
 static uint64_t limit_for(uint64_t bytes)
 {
-    const uint64_t n = bytes + MARGIN;
+    const uint64_t n = bytes + fixed_margin();
     return n + (n - 1) / (MARGIN_SHARE - 1);
 }
 

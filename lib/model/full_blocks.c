@@ -564,9 +564,36 @@ static const struct gnn_conv *conv_of(const struct gnn_full *f, uint32_t r)
     return NULL;
 }
 
+/* Bytes that a partition has besides what operations use while its blocks of a relation are made:
+ * the store's edges, which are mapped, and tables that are not yet where operations are. */
+static uint64_t bytes_of_making(const struct gnn_full *f, const struct full_part *p, uint32_t r)
+{
+    const struct gnn_model_etype *t = etype_of(f, r);
+    const uint64_t rows = gnn_store_owned(f->s, p->at, t->dst), numbers = sizeof(uint64_t);
+    char key[GNN_ETYPE_KEY_ROOM], name[GNN_NAME_MAX + 1];
+    gnn_tensor_name(name, "edge/%s/indices", gnn_etype_key(&f->s->meta.schema, r, key, sizeof key));
+    const struct gnn_tensor *x = gnn_store_look(f->s, p->at, name);
+    const uint64_t fields = (f->m->c.edge_weight != NULL) + (uint64_t)t->features;
+    const uint64_t edge =
+        2 * sizeof(uint32_t) + (has_fields(f, r) ? 2 * numbers + 2 * fields * sizeof(float) : 0);
+    return (x ? x->shape[0] : 0) * edge + rows * (numbers + f->k * sizeof(uint32_t));
+}
+
+static uint64_t most_of_making(const struct gnn_full *f)
+{
+    uint64_t most = 0;
+    for (uint32_t i = 0; i < f->n; i++)
+        for (uint32_t r = 0; r < f->m->c.netypes; r++) {
+            const uint64_t bytes = gnn_full_is_used(f, r) ? bytes_of_making(f, &f->part[i], r) : 0;
+            most = bytes > most ? bytes : most;
+        }
+    return most;
+}
+
 int gnn_full_blocks_make(struct gnn_full *f, struct gnn_err *e)
 {
     const bool degrees = norm_of(f) == GNN_ADJ_SYMMETRIC;
+    gnn_full_set_aside(f, most_of_making(f));
     for (uint32_t r = 0; r < f->m->c.netypes; r++) {
         const struct full_turn make = {make_part, {conv_of(f, r), .change = FULL_EDGES}};
         if (!make.want.conv)
@@ -586,6 +613,7 @@ int gnn_full_blocks_make(struct gnn_full *f, struct gnn_err *e)
         if (!rc)
             rc = gnn_full_each(f, &close, &r, e);
     }
+    gnn_full_set_aside(f, UINT64_MAX);
     return !rc && f->levels
                ? gnn_comm_all_reduce(f->comm, f->level_edges, (uint64_t)f->levels * f->m->c.netypes,
                                      GNN_REDUCE_U64, e)

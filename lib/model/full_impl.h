@@ -285,6 +285,8 @@ int gnn_full_end(struct gnn_full *f, struct full_part *p, struct gnn_err *e) GNN
 /* Sets up the limit of memory, if there is one. */
 int gnn_full_limit(struct gnn_full *f, const struct gnn_full_opts *o,
                    struct gnn_err *e) GNN_MUST_USE;
+/* With it: so many bytes stay free for what a turn has besides; UINT64_MAX: for the features. */
+void gnn_full_set_aside(struct gnn_full *f, uint64_t bytes);
 /* With it: when a pass begins, nothing is needed that the last one has left. */
 void gnn_full_forget_pass(struct gnn_full *f);
 /* The part of this rank, or NULL, whose number among the k is `at`; and the rank that has it. */

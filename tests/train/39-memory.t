@@ -61,6 +61,13 @@ least=$(sed -n 's/.*--memory \([0-9]*M\) would be enough$/\1/p' err)
     check "gnn-train --memory $least makes the same model of 256 partitions" cmp free.st memory.st
     check "gnn-train --memory $least keeps the limit with 256 partitions" event many.json full_batch "peak <= ${least%M} * 2**20"
 }
+# Partitions of a million edges: what making their blocks takes, and products, are within the limit, too.
+if [ -z "${GNN_SAN:-}" ]; then
+    gnn-import -q -o large sbm:nodes=40000,degree=100,features=8 && gnn-partition -q -k 4 --method ldg -o large4 large || _not_ok 'gnn-import makes a dense graph'
+    check 'gnn-train --memory learns from large partitions' \
+        gnn-train -q --full-batch --store large4 --hidden 16 --layers 2 --epochs 1 --eval none --memory 48M --metrics large.json -o large.st
+    check 'gnn-train --memory keeps the limit with large partitions' event large.json memory 'peak <= 48 * 2**20'
+fi
 check 'gnn-train --memory keeps a checkpoint' $each --epochs 2 -m gcn --memory ${limit}M --checkpoint C --checkpoint-every 1 -o part
 check 'gnn-train --memory resumes' $full -m gcn --memory ${limit}M --checkpoint C --resume -o resumed.st
 check 'gnn-train learns in one go' $full -m gcn -o whole.st
