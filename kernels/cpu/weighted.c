@@ -27,7 +27,7 @@ static bool is_in(const struct sample *s, uint32_t i)
     return s->set[h] == i;
 }
 
-static void add(struct sample *s, uint32_t i)
+static void add_member(struct sample *s, uint32_t i)
 {
     s->x[s->n++] = i;
     if (!s->set)
@@ -69,11 +69,12 @@ static void draw_on(const uint32_t key[2], const struct gnn_weighted_row *row, u
         const uint32_t i =
             gnn_weight_find(&row->w, gnn_weight_draw(key, row->orig, (uint32_t)t, row->w.total));
         if (!is_in(s, i))
-            add(s, i);
+            add_member(s, i);
     }
     for (; s->n < k; t++)
-        add(s, find_left(&row->w, s,
-                         gnn_weight_draw(key, row->orig, (uint32_t)t, total_left(&row->w, s))));
+        add_member(s,
+                   find_left(&row->w, s,
+                             gnn_weight_draw(key, row->orig, (uint32_t)t, total_left(&row->w, s))));
 }
 
 /* The first k draws of n rows, as numbers below their totals: u[l*k+j]. */
@@ -118,7 +119,7 @@ void gnn_weighted_few(struct gnn_pick_rule rule, const uint32_t key[2],
         struct sample s = {.x = x + (size_t)l * k};
         for (uint32_t j = 0; j < k; j++) /* in place: a sample is never longer than its draws */
             if (!is_in(&s, x[l * k + j]))
-                add(&s, x[l * k + j]);
+                add_member(&s, x[l * k + j]);
         draw_on(key, &row[l], k, k, &s);
     }
 }

@@ -93,7 +93,8 @@ static void add_to(uint64_t *sum, uint64_t x, bool one_thread)
 /* What each of a row's neighbours gets if their mean gets x. To be picked, or not, is roughly an
  * exponential variate whose rate is the weight (Efraimidis, Spirakis 2006), so logarithms are in
  * proportion to weights. */
-static uint64_t weigh(const struct rows *a, const struct gnn_pick_range *r, uint64_t k, uint64_t x)
+static uint64_t weigh_neighbour(const struct rows *a, const struct gnn_pick_range *r, uint64_t k,
+                                uint64_t x)
 {
     const uint64_t end = r->first + r->span - 1,
                    own = a->pick.sum[k] - (k > r->first ? a->pick.sum[k - 1] : 0);
@@ -121,7 +122,7 @@ static uint64_t walk_rows(const struct rows *a, const struct contribution *g, ui
             if (k + AHEAD < a->edges)
                 __builtin_prefetch((char *)sum + 8 * (uint64_t)a->idx[k + AHEAD], 1);
             if (a->idx[k] < a->nsrc)
-                add_to(&sum[a->idx[k]], a->pick.sum ? weigh(a, &r, k, x) : x, one_thread);
+                add_to(&sum[a->idx[k]], a->pick.sum ? weigh_neighbour(a, &r, k, x) : x, one_thread);
             else
                 wrong++;
         }

@@ -26,7 +26,7 @@ falls() { # FILE: a larger cache never misses more, the largest nothing
 beats() { # FILE BETTER WORSE: never misses more, to a hundredth of all rows' hundredth and noise
     awk -v a="$2" -v b="$3" '/%/ { v[$1, $2] = $6 + 0; s[$2] } END { for (z in s) { n++; if (v[a, z] > v[b, z] + 0.15) bad = 1; sum += v[b, z] - v[a, z] } exit bad || !n || sum < 0 }' "$1"
 }
-for st in r s h w; do
+for st in w r s h; do
     by=$([ $st != w ] || echo --weight weight)
     for f in all new; do
         gnn-sample -q -b 64 -f 8,5 --frontier $f $by --epochs 0:3 --count --frequency f.npy $st >stats
