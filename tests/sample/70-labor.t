@@ -39,6 +39,8 @@ echo "# nodes of a batch: uniform $(nodes uniform), LABOR $(nodes labor), with l
 check "gnn-sample --labor finds fewer nodes than uniform sampling" awk "BEGIN { exit !($(nodes labor) < 0.85 * $(nodes uniform)) }"
 check "gnn-sample --labor --layer-dependency finds fewer still" awk "BEGIN { exit !($(nodes layer) < 0.95 * $(nodes labor)) }"
 check "gnn-sample --labor takes as many edges for a seed" test "$(edges labor)" = "$(edges uniform)"
+smp s -f 5,5 -b 60 --labor --layer-dependency --frontier new -o new
+check "gnn-sample --labor --layer-dependency finds the same nodes with both frontier policies" test "$(nodes layer)" = "$(nodes new)"
 # What is picked in consecutive steps: distinct nodes of an epoch's first four.
 distinct() { smp s -f 3 -b 60 --steps "$1" --labor $2 --count --frequency f.npy >/dev/null && perl -0777 -ne 's/^\x93NUMPY.*?\n//s; print scalar(grep { $_ } unpack("f<*", $_)), "\n"' f.npy; }
 check "gnn-sample --labor --batch-dependency finds fewer nodes in steps that share variates" test "$(distinct 0:4 '--batch-dependency 4')" -lt "$(distinct 0:4)"
