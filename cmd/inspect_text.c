@@ -81,7 +81,6 @@ static void print_fields(const json_t *list)
         if (whole_of(f, "width"))
             printf("[%lld]", whole_of(f, "width"));
     }
-    putchar('\n');
 }
 
 /* The summary line of a shortened list, whose entries all have a count. */
@@ -111,6 +110,9 @@ static void print_types(const char *what, const json_t *list)
             break;
         printf("  %s  %-24s %12lld", what, text_of(x, "name"), whole_of(x, "count"));
         print_fields(json_object_get(x, "fields"));
+        if (json_object_get(x, "order"))
+            printf("; in-edges ordered by %s", text_of(x, "order"));
+        putchar('\n');
     }
     print_rest(what, list);
 }
@@ -151,6 +153,7 @@ static void print_stream(const json_t *r)
 {
     const json_t *s = json_object_get(r, "sampling");
     const char *weight = json_string_value(json_object_get(s, "weight"));
+    const json_t *labor = json_object_get(s, "labor");
     size_t i;
     json_t *x;
 
@@ -168,8 +171,15 @@ static void print_stream(const json_t *r)
             printf("%s%lld", t ? "/" : i ? "," : " ", (long long)json_integer_value(n));
         }
     }
-    printf(", batches of %lld %s, frontier %s%s%s%s%s%s%s%s\n", whole_of(s, "batch_size"),
-           text_of(s, "seed_type"), text_of(s, "frontier"),
+    printf(", batches of %lld %s, frontier %s%s", whole_of(s, "batch_size"),
+           text_of(s, "seed_type"), text_of(s, "frontier"), labor ? ", LABOR" : "");
+    const bool layer = json_is_true(json_object_get(labor, "layer_dependency"));
+    if (layer)
+        printf(" with layer dependency");
+    if (labor && whole_of(labor, "batch_dependency") > 1)
+        printf("%s batch dependency %lld", layer ? "," : " with",
+               whole_of(labor, "batch_dependency"));
+    printf("%s%s%s%s%s%s%s\n",
            json_is_true(json_object_get(s, "replace")) ? ", with replacement" : "",
            weight ? ", by " : "", weight ? weight : "",
            json_is_true(json_object_get(s, "shuffle")) ? ", shuffled" : "",

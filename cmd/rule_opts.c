@@ -6,6 +6,8 @@
 #include "cmd/cli.h"
 
 static bool replace;
+static bool labor, layer_dependency;
+static uint32_t batch_dependency;
 static const char *weight;
 static struct gnn_weight_report weights;
 
@@ -14,19 +16,31 @@ const struct opt rule_opts[] = {
     {OPT_FLAG, 'r', "replace", &replace, .help = "sample with replacement"},
     {OPT_STR, 0, "weight", &weight, "FIELD",
      "pick neighbours in proportion to this field of edges (default: uniformly)"},
+    {OPT_FLAG, 0, "labor", &labor,
+     .help = "LABOR: destinations pick the same neighbours where they can, so batches are smaller"},
+    {OPT_FLAG, 0, "layer-dependency", &layer_dependency, .help = "with --labor: likewise all hops"},
+    {OPT_U32, 0, "batch-dependency", &batch_dependency, "N",
+     "with --labor: likewise N steps, one after the other (default: 1)", .min = 1,
+     .max = UINT32_MAX},
     {.kind = OPT_END},
 };
 
 void rule_opts_take(struct gnn_sampler_opts *o)
 {
-    o->rule.kind = replace ? GNN_PICK_REPLACE : GNN_PICK_UNIFORM;
+    if (!labor)
+        opt_refuse(OPTS(&layer_dependency, &batch_dependency), "requires --labor");
+    if (labor)
+        opt_refuse(OPTS(&replace, &weight), "cannot be used with --labor");
+    o->rule.kind = labor ? GNN_PICK_LABOR : replace ? GNN_PICK_REPLACE : GNN_PICK_UNIFORM;
+    o->layer_dependency = layer_dependency;
+    o->batch_dependency = batch_dependency;
     o->weight = weight;
     o->weights = &weights;
 }
 
 void rule_opts_refuse(const char *why)
 {
-    opt_refuse(OPTS(&replace, &weight), why);
+    opt_refuse(OPTS(&replace, &weight, &labor, &layer_dependency, &batch_dependency), why);
 }
 
 const char *rule_opts_weight(void)

@@ -204,14 +204,17 @@ struct gnn_full *train_full_open(const struct gnn_model *m, struct gnn_store *s,
 static void tell_memory(const struct gnn_swap_stats *x, uint64_t epochs)
 {
     const double each = 1e-6 / (double)epochs;
+    /* As the option takes it; what a process has besides differs a little from run to run. */
+    const uint64_t enough = (x->least >> 20) + 2;
     cli_note("temporary file: %.1f MB written and %.1f MB read in an epoch%s, waited for %.2f s; "
-             "--memory of %.1f MB would be enough",
+             "--memory %" PRIu64 "M would be enough",
              (double)x->written * each, (double)x->read * each,
              x->direct ? "" : " through the page cache, as there is no direct I/O",
-             x->waited / (double)epochs, 1e-6 * (double)x->least);
+             x->waited / (double)epochs, enough);
     cli_metrics(json_pack("{s:s, s:I, s:I, s:f, s:b, s:I}", "event", "memory", "written_bytes",
                           (json_int_t)x->written, "read_bytes", (json_int_t)x->read, "waited_s",
-                          x->waited, "direct", x->direct, "least_bytes", (json_int_t)x->least));
+                          x->waited, "direct", x->direct, "least_bytes",
+                          (json_int_t)(enough << 20)));
 }
 
 /* What the formula gives for the partitions of the rank that has most memory; of several, the

@@ -8,7 +8,7 @@
  * and j only. Under a rule that takes no neighbour twice, Floyd's algorithm (Bentley, Floyd: "A
  * sample of brilliance", CACM 1987) follows: draw j, one of the first degree - k + j + 1
  * neighbours, gives way to the last of these if it is in the sample already. Weights:
- * kernels/weights.h. */
+ * kernels/weights.h. LABOR, which draws nothing for a destination: kernels/labor.h. */
 #ifndef GNN_KERNELS_PICK_H
 #define GNN_KERNELS_PICK_H
 
@@ -22,6 +22,7 @@
 enum gnn_pick_kind {
     GNN_PICK_UNIFORM, /* without replacement */
     GNN_PICK_REPLACE, /* with replacement */
+    GNN_PICK_LABOR,   /* those whose variates, shared by all destinations, are smallest */
     GNN_PICK_LATEST   /* the last ones in time */
 };
 
@@ -47,8 +48,8 @@ struct gnn_pick_rule {
     struct gnn_pick_time time;
 };
 
-/* Beside the sources of a part's edges, what rules need to know of the edges. Made by
- * lib/sample/edges.c; NULL where the rule needs no such thing. */
+/* What rules need to know of a part's edges beside their sources; NULL where the rule needs no such
+ * thing. */
 struct gnn_pick_edges {
     const uint64_t *sum;      /* (nedges) weights of the row's edges up to this one, from 1 to
                                  2^62 - 1 if it has any */
@@ -151,6 +152,12 @@ static GNN_HD bool gnn_pick_all(struct gnn_pick_rule r)
 static GNN_HD bool gnn_pick_repeats(struct gnn_pick_rule r)
 {
     return r.kind == GNN_PICK_REPLACE && r.fanout > 0;
+}
+
+/* Does a destination that draws compare all its neighbours? */
+static GNN_HD bool gnn_pick_compares(struct gnn_pick_rule r)
+{
+    return r.kind == GNN_PICK_LABOR && r.fanout > 0;
 }
 
 /* Draws of a destination that draws; 0: none does. */

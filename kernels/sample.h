@@ -2,8 +2,8 @@
 /* Neighbour sampling of one hop along one edge type, and the numbering of the nodes found.
  *
  * Which neighbours a destination yields says the pick rule (kernels/pick.h): picks depend on the
- * key and on the destination's original id only, so the result does not depend on threads, parts or
- * instruction set.
+ * key and on original ids only, of the destination or of its neighbours, so the result does not
+ * depend on threads, parts or instruction set.
  *
  * Use: gnn_relabel_begin for each node type and gnn_relabel_add for the seeds; then per hop and
  * edge type gnn_sample_count, capacity for the outputs, gnn_relabel_fit, gnn_sample_pick. Nothing
@@ -44,6 +44,8 @@ struct gnn_sample_graph {
     const struct gnn_sample_part *part; /* [nparts], ascending by first, without gaps from 0 */
     uint32_t nparts;
     uint64_t nsrc; /* nodes of the source type */
+    /* (nsrc) original ids of these, of a rule that compares; or NULL: the id itself */
+    const uint32_t *orig;
 };
 
 /* A destination's adjacency: written by _count, read by _pick. */

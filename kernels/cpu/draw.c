@@ -88,6 +88,18 @@ GNN_SIMD static void words_lanes(const uint32_t key[2], const uint32_t *id, cons
     words(key, id, c, w);
 }
 
+GNN_SIMD static void pairs_lanes(const uint32_t key[2], const uint32_t *restrict id, uint32_t n,
+                                 uint32_t *restrict w0, uint32_t *restrict w1)
+{
+    const uint32_t k0 = key[0], k1 = key[1];
+    for (uint32_t i = 0; i < n; i++) {
+        uint32_t c0 = id[i], c1 = 0, c2 = 0, c3 = 0;
+        GNN_PHILOX_10(c0, c1, c2, c3, k0, k1);
+        w0[i] = c0;
+        w1[i] = c1;
+    }
+}
+
 #ifdef __x86_64__
 #include <immintrin.h>
 
@@ -137,6 +149,19 @@ GNN_AVX512 static void words_avx512(const uint32_t key[2], const uint32_t *id, c
     for (uint32_t q = 0; q < 4; q++)
         _mm512_store_si512(w + (size_t)q * LANES,
                            _mm512_mask_blend_epi32(0xAAAA, we[q], _mm512_slli_epi64(wo[q], 32)));
+}
+
+GNN_AVX512 static void pairs_avx512(const uint32_t key[2], const uint32_t *id, uint32_t n,
+                                    uint32_t *w0, uint32_t *w1)
+{
+    for (uint32_t i = 0; i < n; i += LANES) {
+        struct half e, o;
+        philox_avx512(key, _mm512_load_si512(id + i), (const uint32_t[3]){0, 0, 0}, &e, &o);
+        _mm512_store_si512(w0 + i,
+                           _mm512_mask_blend_epi32(0xAAAA, e.c0, _mm512_slli_epi64(o.c0, 32)));
+        _mm512_store_si512(w1 + i,
+                           _mm512_mask_blend_epi32(0xAAAA, e.c1, _mm512_slli_epi64(o.c1, 32)));
+    }
 }
 
 GNN_AVX512 static void draw_avx512(struct gnn_pick_rule rule, const uint32_t key[2],
@@ -203,4 +228,22 @@ void gnn_draw16_words(const uint32_t key[2], const uint32_t id[16], uint32_t c1,
     }
 #endif
     words_lanes(key, id, c, w);
+}
+
+void gnn_draw_pairs_portable(const uint32_t key[2], const uint32_t *id, uint32_t n, uint32_t *w0,
+                             uint32_t *w1)
+{
+    pairs_lanes(key, id, n, w0, w1);
+}
+
+void gnn_draw_pairs(const uint32_t key[2], const uint32_t *id, uint32_t n, uint32_t *w0,
+                    uint32_t *w1)
+{
+#ifdef __x86_64__
+    if (__builtin_cpu_supports("avx512f")) {
+        pairs_avx512(key, id, n, w0, w1);
+        return;
+    }
+#endif
+    pairs_lanes(key, id, n, w0, w1);
 }

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "kernels/cpu/draw.h"
+#include "kernels/cpu/labor.h"
 #include "kernels/cpu/number.h"
 #include "kernels/cpu/weighted.h"
 #include "kernels/owner.h"
@@ -30,14 +31,15 @@ struct ring {
 struct scratch {
     struct ring ring[STAGES];
     uint32_t x[GNN_DRAW_MAX * LANES] __attribute__((aligned(64)));
-    uint32_t table[]; /* Floyd's set for large fan-outs */
+    uint32_t table[]; /* Floyd's set for large fan-outs, or what LABOR needs */
 };
 
 uint64_t gnn_sample_scratch(struct gnn_pick_rule rule)
 {
     const uint32_t k = gnn_pick_draws(rule);
-    const uint64_t t = k > GNN_DRAW_MAX ? gnn_pick_set_size(k) : 0;
-    return (sizeof(struct scratch) + t * sizeof(uint32_t) + 63) / 64 * 64;
+    const uint64_t set = k > GNN_DRAW_MAX ? gnn_pick_set_size(k) * sizeof(uint32_t) : 0,
+                   more = gnn_pick_compares(rule) ? gnn_labor_scratch(k) : set;
+    return (sizeof(struct scratch) + more + 63) / 64 * 64;
 }
 
 static inline uint32_t find_part(const struct gnn_sample_graph *g, uint32_t v)
@@ -124,22 +126,13 @@ static void fetch_totals(const struct gnn_sample_job *job, uint32_t i0)
             __builtin_prefetch(&job->weights[i].sum[job->weights[i].span - 1], 0, 2);
 }
 
-/* Stage 1 of a rule with weights: positions, of which those who draw find theirs in s->x. */
-static void draw_weighted(const struct gnn_sample_job *job, struct scratch *s, struct ring *g,
-                          uint32_t i0, uint32_t n)
+/* The addresses of a group's picks. x: the positions of those that were drawn, one destination
+ * after the other. */
+static void put_addresses(const struct gnn_sample_job *job, struct ring *g, uint32_t i0, uint32_t n,
+                          const uint32_t *x)
 {
-    struct gnn_weighted_row drawing[LANES];
-    const uint32_t *ptr = job->indptr + i0, *x = s->x;
-    uint32_t many = 0;
+    const uint32_t *ptr = job->indptr + i0;
     const uint32_t **at = g->at;
-    fetch_totals(job, i0 + LANES);
-    for (uint32_t l = 0; l < n; l++) {
-        struct gnn_weighted_row *r = &drawing[many];
-        *r = (struct gnn_weighted_row){job->weights[i0 + l], job->row[i0 + l].orig};
-        gnn_weights_load(&r->w);
-        many += gnn_pick_is_drawn(job->rule, job->row[i0 + l].degree);
-    }
-    gnn_weighted_few(job->rule, job->key, drawing, many, s->x);
     for (uint32_t l = 0; l < n; l++) {
         const struct gnn_sample_row *row = &job->row[i0 + l];
         const bool drawn = gnn_pick_is_drawn(job->rule, row->degree);
@@ -148,6 +141,48 @@ static void draw_weighted(const struct gnn_sample_job *job, struct scratch *s, s
             __builtin_prefetch(*at, 0, 2);
         }
     }
+}
+
+/* Stage 1 of a rule with weights: positions, of which those who draw find theirs in s->x. */
+static void draw_weighted(const struct gnn_sample_job *job, struct scratch *s, struct ring *g,
+                          uint32_t i0, uint32_t n)
+{
+    struct gnn_weighted_row drawing[LANES];
+    uint32_t many = 0;
+    fetch_totals(job, i0 + LANES);
+    for (uint32_t l = 0; l < n; l++) {
+        struct gnn_weighted_row *r = &drawing[many];
+        *r = (struct gnn_weighted_row){job->weights[i0 + l], job->row[i0 + l].orig};
+        gnn_weights_load(&r->w);
+        many += gnn_pick_is_drawn(job->rule, job->row[i0 + l].degree);
+    }
+    gnn_weighted_few(job->rule, job->key, drawing, many, s->x);
+    put_addresses(job, g, i0, n, s->x);
+}
+
+/* Where rows begin that are compared next; what follows, the processor fetches by itself. */
+static void fetch_rows(const struct gnn_sample_job *job, uint32_t i0)
+{
+    for (uint32_t i = i0; i < job->n && i < i0 + LANES; i++) {
+        const uint32_t *base = job->row[i].base;
+        for (uint32_t j = 0; j < 64 && j < job->row[i].degree; j += 16)
+            __builtin_prefetch(base + j, 0, 2);
+    }
+}
+
+/* Stage 1 of a rule that compares. */
+static void draw_labor(const struct gnn_sample_job *job, struct scratch *s, struct ring *g,
+                       uint32_t i0, uint32_t n)
+{
+    struct gnn_sample_row drawing[LANES];
+    uint32_t many = 0;
+    fetch_rows(job, i0 + n);
+    for (uint32_t l = 0; l < n; l++) {
+        drawing[many] = job->row[i0 + l];
+        many += gnn_pick_is_drawn(job->rule, job->row[i0 + l].degree);
+    }
+    gnn_labor_pick(&job->graph, gnn_pick_draws(job->rule), job->key, drawing, many, s->table, s->x);
+    put_addresses(job, g, i0, n, s->x);
 }
 
 /* Stage 1: computes the addresses of the picks of n <= LANES destinations and prefetches them. */
@@ -164,6 +199,10 @@ static void draw_group(const struct gnn_sample_job *job, struct scratch *s, stru
     g->n = ptr[n] - ptr[0];
     if (job->weights) {
         draw_weighted(job, s, g, i0, n);
+        return;
+    }
+    if (gnn_pick_compares(job->rule)) {
+        draw_labor(job, s, g, i0, n);
         return;
     }
     /* Lanes that take all their neighbours, or are empty, draw below k, for nothing: no branch in
@@ -288,7 +327,9 @@ static void draw_large(const struct gnn_sample_job *job, struct scratch *s, uint
         struct gnn_weighted_row r = {job->weights[i], row->orig};
         gnn_weights_load(&r.w);
         gnn_weighted_many(job->rule, job->key, &r, s->table, x);
-    } else if (gnn_pick_repeats(job->rule))
+    } else if (gnn_pick_compares(job->rule))
+        gnn_labor_pick(&job->graph, n, job->key, row, 1, s->table, x);
+    else if (gnn_pick_repeats(job->rule))
         for (uint32_t j = 0; j < n; j++)
             x[j] = gnn_pick_draw(job->rule, job->key, row->orig, row->degree, j);
     else
@@ -331,7 +372,7 @@ static uint32_t group_size(const struct gnn_sample_job *job, uint32_t i)
     uint32_t n = job->n - i < LANES ? job->n - i : LANES;
     while (n && job->indptr[i + n] - job->indptr[i] > GROUP_PICKS)
         n--;
-    if (gnn_pick_draws(job->rule) > GNN_DRAW_MAX)
+    if (gnn_pick_draws(job->rule) > GNN_DRAW_MAX && !gnn_pick_compares(job->rule))
         for (uint32_t l = 0; l < n; l++)
             if (gnn_pick_is_drawn(job->rule, job->row[i + l].degree))
                 return l;

@@ -90,5 +90,7 @@ __device__ __forceinline__ void emit(const Picker &p, const Row &row, uint32_t e
 
 /* Picks of a rule that is weighted. */
 void gnn_cuda_pick_weighted(const gnn_work &w, void *stream);
+/* Those of one that compares. */
+void gnn_cuda_pick_labor(const gnn_work &w, void *stream);
 
 #endif

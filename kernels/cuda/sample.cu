@@ -313,7 +313,7 @@ uint64_t lay_out(gnn_scratch *s, void *base, gnn_pick_rule rule, uint32_t rows, 
     s->before = static_cast<uint32_t *>(take(rows * sizeof(uint32_t)));
     if (rule.weighted)
         s->weights = static_cast<gnn_weights *>(take(rows * sizeof(gnn_weights)));
-    else if (!gnn_pick_repeats(rule) && k > BLOCK_SET_MAX)
+    else if (!gnn_pick_repeats(rule) && !gnn_pick_compares(rule) && k > BLOCK_SET_MAX)
         s->set = static_cast<uint32_t *>(
             take(gnn_pick_set_size(k) * (uint64_t)GLOBAL_BLOCKS * sizeof(uint32_t)));
     return at;
@@ -340,6 +340,8 @@ void launch_pick(const gnn_work &w, void *stream)
     const uint32_t k = gnn_pick_draws(rule);
     if (rule.weighted)
         gnn_cuda_pick_weighted(w, stream);
+    else if (gnn_pick_compares(rule))
+        gnn_cuda_pick_labor(w, stream);
     else if (gnn_pick_all(rule))
         GNN_LAUNCH(pick_all, gnn_grid(w.job.capacity, GNN_BLOCK), GNN_BLOCK, 0, stream, w);
     else if (gnn_pick_repeats(rule))

@@ -3,7 +3,7 @@
 #include "lib/base/swap.h"
 
 #include <fcntl.h>
-#include <stdio.h>
+#include <omp.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -13,32 +13,50 @@
 #include "lib/base/swap_impl.h"
 #include "lib/base/temp.h"
 
-/* Smaller ones stay in memory: they are many, and take up little of it. */
-enum { SMALL = 64 << 10, HUGE_PAGE = 2 << 20 };
+/* Smaller ones stay in memory: they are many, and take up little of it. When they are so many that
+ * they would not be little in all, the process is measured again; the margin is larger. */
+enum { SMALL = 64 << 10, UNSEEN = 1 << 20, HUGE_PAGE = 2 << 20 };
 
-/* Between two measurements the process grows a little: pages of code, stacks, small buffers. And
- * the system counts pages by processor, so its sums are a little late. */
+/* Between two measurements the process grows a little: pages of code, stacks, small buffers, and
+ * what matrix products pack for each thread, which is gone when they are done. And the system
+ * counts pages by processor, so its sums are a little late. */
+enum { MARGIN = 2 << 20, MARGIN_SHARE = 64 };
+static uint64_t fixed_margin(void)
+{
+    return (uint64_t)omp_get_max_threads() * MARGIN;
+}
 static uint64_t margin_of(uint64_t limit)
 {
-    return limit / 64 + (2 << 20);
+    return limit / MARGIN_SHARE + fixed_margin();
+}
+
+/* The smallest limit that leaves so many bytes besides its own margin. */
+static uint64_t limit_for(uint64_t bytes)
+{
+    const uint64_t n = bytes + fixed_margin();
+    return n + (n - 1) / (MARGIN_SHARE - 1);
+}
+
+/* What is held now needs a limit of its own. */
+static void note_least(struct gnn_swap *s)
+{
+    const uint64_t least = limit_for(s->held_bytes + s->besides + s->aside);
+    if (least > s->stats.least)
+        s->stats.least = least;
 }
 
 /* Bytes in memory besides regions. They only grow, as far as is known here: pages of regions that
  * were never touched count as if they were there. */
 static void measure_besides(struct gnn_swap *s)
 {
-    unsigned long long pages = 0, resident = 0;
 #if defined __SANITIZE_ADDRESS__ || defined __SANITIZE_THREAD__
     if (s->besides) /* what these keep for each address that is used is not the program's */
         return;
 #endif
-    FILE *f = fopen("/proc/self/statm", "re");
-    if (!f)
-        return;
-    if (fscanf(f, "%llu %llu", &pages, &resident) == 2 && resident * SWAP_PAGE > s->there &&
-        resident * SWAP_PAGE - s->there > s->besides)
-        s->besides = resident * SWAP_PAGE - s->there;
-    (void)fclose(f);
+    s->unseen = 0;
+    const uint64_t resident = gnn_mem_resident();
+    if (resident > s->there && resident - s->there > s->besides)
+        s->besides = resident - s->there;
 }
 
 struct gnn_swap *gnn_swap_new(const char *beside, uint64_t limit, struct gnn_err *e)
@@ -46,8 +64,9 @@ struct gnn_swap *gnn_swap_new(const char *beside, uint64_t limit, struct gnn_err
     struct gnn_swap *s = gnn_alloc_zero(1, sizeof *s, "swapped memory", e);
     if (!s)
         return NULL;
+    s->page = (uint64_t)sysconf(_SC_PAGESIZE);
     s->limit = limit;
-    s->aside = margin_of(limit);
+    s->margin = margin_of(limit);
     const char *strict = getenv("GNN_DEBUG_SWAP");
     s->strict = strict && !strcmp(strict, "1");
     pthread_mutex_init(&s->lock, NULL);
@@ -108,7 +127,7 @@ void gnn_swap_free(struct gnn_swap *s)
 
 static struct swap_region **chain_of(struct gnn_swap *s, const void *data)
 {
-    const uint64_t page = (uint64_t)(uintptr_t)data / SWAP_PAGE;
+    const uint64_t page = (uint64_t)(uintptr_t)data / s->page;
     return &s->hash[(page ^ page >> 12) % SWAP_CHAINS];
 }
 
@@ -141,13 +160,14 @@ static int await_room(struct gnn_swap *s, struct gnn_err *e)
     return rc;
 }
 
+/* held: what the step has asked for until now; it may need more. */
 static int fail_too_small(const struct gnn_swap *s, uint64_t held, struct gnn_err *e)
 {
     return gnn_fail(e, GNN_E_NOMEM,
-                    "--memory is too small: one step needs %llu MB, and the program %llu MB "
-                    "besides",
+                    "--memory is too small: one step needs at least %llu MB, and the program "
+                    "%llu MB besides",
                     (unsigned long long)((held + 999999) / 1000000),
-                    (unsigned long long)((s->besides + s->aside) / 1000000));
+                    (unsigned long long)((s->besides + s->aside + s->margin) / 1000000));
 }
 
 /* Until there is memory for r, which is EMPTY or FILED, or has just been read. */
@@ -207,9 +227,7 @@ static int hold_region(struct gnn_swap *s, struct swap_region *r, bool change, s
     guard_region(s, r);
     s->held[s->nheld++] = r;
     s->held_bytes += r->bytes;
-    const uint64_t least = s->held_bytes + s->besides + s->aside;
-    if (least > s->stats.least)
-        s->stats.least = least;
+    note_least(s);
     return 0;
 }
 
@@ -224,6 +242,19 @@ int gnn_swap_hold(struct gnn_swap *s, const struct gnn_buf *b, bool change, stru
     return rc;
 }
 
+/* Until there is room for what the process has besides. */
+static int keep_limit(struct gnn_swap *s, struct gnn_err *e)
+{
+    while (!gnn_swap_make_room(s, 0, 0)) {
+        if (!s->reading && !s->writing)
+            return fail_too_small(s, s->held_bytes, e);
+        if (await_room(s, e))
+            return e->code;
+    }
+    note_least(s);
+    return 0;
+}
+
 int gnn_swap_drop(struct gnn_swap *s, struct gnn_err *e)
 {
     pthread_mutex_lock(&s->lock);
@@ -235,7 +266,7 @@ int gnn_swap_drop(struct gnn_swap *s, struct gnn_err *e)
         gnn_swap_clear(s);
     else
         gnn_swap_plan(s);
-    const int rc = s->failed.code ? gnn_fail_as(e, &s->failed) : 0;
+    const int rc = s->failed.code ? gnn_fail_as(e, &s->failed) : keep_limit(s, e);
     pthread_mutex_unlock(&s->lock);
     return rc;
 }
@@ -309,7 +340,7 @@ static struct swap_region *new_region(struct gnn_swap *s, uint64_t bytes, const 
     struct swap_region *r = gnn_alloc_zero(1, sizeof *r, "regions", e);
     if (!r)
         return NULL;
-    r->bytes = (bytes + SWAP_PAGE - 1) / SWAP_PAGE * SWAP_PAGE;
+    r->bytes = (bytes + s->page - 1) / s->page * s->page;
     r->at = r->next = SWAP_NEVER;
     r->data = mmap(NULL, r->bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (r->data == MAP_FAILED) {
@@ -348,15 +379,9 @@ static void release_region(struct gnn_swap *s, struct swap_region *r)
 
 int gnn_swap_reserve(struct gnn_swap *s, uint64_t bytes, struct gnn_err *e)
 {
-    int rc = 0;
     pthread_mutex_lock(&s->lock);
     s->besides += bytes;
-    while (!rc && !gnn_swap_make_room(s, 0, 0)) {
-        if (!s->reading && !s->writing)
-            rc = fail_too_small(s, s->held_bytes, e);
-        else
-            rc = await_room(s, e);
-    }
+    const int rc = keep_limit(s, e);
     pthread_mutex_unlock(&s->lock);
     return rc;
 }
@@ -364,7 +389,7 @@ int gnn_swap_reserve(struct gnn_swap *s, uint64_t bytes, struct gnn_err *e)
 void gnn_swap_set_aside(struct gnn_swap *s, uint64_t bytes)
 {
     pthread_mutex_lock(&s->lock);
-    s->aside = margin_of(s->limit) + bytes;
+    s->aside = bytes;
     pthread_mutex_unlock(&s->lock);
 }
 
@@ -381,6 +406,22 @@ void gnn_swap_release(struct gnn_swap *s, struct gnn_buf *b)
     *b = (struct gnn_buf){0};
 }
 
+/* A small buffer, of the heap. */
+static int fit_small(struct gnn_swap *s, struct gnn_buf *b, uint64_t n, size_t size,
+                     const char *what, struct gnn_err *e)
+{
+    if (gnn_buf_fit(b, n, size, what, e))
+        return e->code;
+    pthread_mutex_lock(&s->lock);
+    s->unseen += b->cap;
+    if (s->unseen > UNSEEN) {
+        measure_besides(s);
+        (void)!keep_limit(s, e);
+    }
+    pthread_mutex_unlock(&s->lock);
+    return e->code;
+}
+
 int gnn_swap_fit(struct gnn_swap *s, struct gnn_buf *b, uint64_t n, size_t size, const char *what,
                  struct gnn_err *e)
 {
@@ -391,7 +432,7 @@ int gnn_swap_fit(struct gnn_swap *s, struct gnn_buf *b, uint64_t n, size_t size,
         return gnn_swap_hold(s, b, true, e);
     gnn_swap_release(s, b);
     if (!bytes || (bytes < SMALL && !s->strict))
-        return gnn_buf_fit(b, n, size, what, e);
+        return fit_small(s, b, n, size, what, e);
     pthread_mutex_lock(&s->lock);
     struct swap_region *r = new_region(s, bytes, what, e);
     if (r && !hold_region(s, r, true, e))

@@ -28,8 +28,8 @@ struct gnn_swap;
 
 struct gnn_swap_stats {
     uint64_t written, read; /* bytes */
-    uint64_t least;         /* the smallest limit that would have been enough: the bytes held in a
-                               turn, and what the process has besides */
+    uint64_t least;         /* the smallest limit that would have been enough, with its own margin:
+                               the bytes held in a turn, and what the process has besides */
     double waited;          /* seconds in which gnn_swap_hold, _fit and _drop waited */
     bool direct;            /* false: the file system has no direct I/O, the page cache is used */
 };
@@ -43,8 +43,9 @@ struct gnn_swap *gnn_swap_new(const char *beside, uint64_t limit, struct gnn_err
 void gnn_swap_free(struct gnn_swap *s); /* takes NULL; the buffers are gone */
 
 /* As gnn_buf_fit; the buffer is held. Small buffers are of the heap, where they stay: only
- * gnn_swap_release knows which. GNN_E_NOMEM if what is held leaves no room within the limit,
- * GNN_E_RUN if the file cannot be written. The same is true for hold and drop. */
+ * gnn_swap_release knows which. GNN_E_NOMEM if what is held, and what the process has besides,
+ * small buffers among it, leave no room within the limit; GNN_E_RUN if the file cannot be written.
+ * The same is true for hold and drop. */
 int gnn_swap_fit(struct gnn_swap *s, struct gnn_buf *b, uint64_t n, size_t size, const char *what,
                  struct gnn_err *e) GNN_MUST_USE;
 void gnn_swap_release(struct gnn_swap *s, struct gnn_buf *b);

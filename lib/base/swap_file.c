@@ -25,12 +25,12 @@ static int move_piece(const struct gnn_swap *s, struct swap_region *r, uint64_t 
     const off_t at = (off_t)(r->at + from);
     ssize_t k = move_bytes(s, r->data + from, n, at, write);
     /* Direct I/O goes by whole pages. Less than one is tried again: the system says then why. */
-    if (k > 0 && k < SWAP_PAGE)
+    if (k > 0 && (uint64_t)k < s->page)
         k = move_bytes(s, r->data + from, n, at, write);
     if (k < 0)
         return gnn_fail_errno(e, "%s: cannot %s the temporary file of --memory", s->name,
                               write ? "write" : "read");
-    *moved = (uint64_t)k / SWAP_PAGE * SWAP_PAGE;
+    *moved = (uint64_t)k / s->page * s->page;
     if (*moved)
         return 0;
     return gnn_fail(e, GNN_E_RUN, "%s: the temporary file of --memory %s at byte %llu", s->name,

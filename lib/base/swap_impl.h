@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Shared by the files that implement lib/base/swap.h; nobody else includes it. */
+/* Shared by the files that implement lib/base/swap.h, and their test; nobody else includes it. */
 #ifndef GNN_LIB_BASE_SWAP_IMPL_H
 #define GNN_LIB_BASE_SWAP_IMPL_H
 
@@ -7,7 +7,7 @@
 
 #include "lib/base/swap.h"
 
-enum { SWAP_PAGE = 4096, SWAP_THREADS = 2, SWAP_CHAINS = 4096 };
+enum { SWAP_THREADS = 2, SWAP_CHAINS = 4096 };
 #define SWAP_NEVER UINT64_MAX
 
 /* Where the contents of a region are, and what is done with it. EMPTY: they are not needed; FILED:
@@ -42,6 +42,7 @@ struct gnn_swap {
     pthread_cond_t work, done; /* for the threads; and when one has ended a piece of work */
     pthread_t thread[SWAP_THREADS];
     uint32_t started;
+    uint64_t page;             /* the system's: what is mapped and moved are whole ones */
     uint64_t reading, writing; /* bytes that are on their way from the file, and to it */
     bool stop;
     bool strict; /* see gnn_swap_new */
@@ -56,8 +57,9 @@ struct gnn_swap {
     struct swap_region **held;
     uint64_t nheld, held_bytes;
     uint64_t there, end;          /* bytes in memory; of the file */
-    uint64_t limit, besides;      /* of the process; of that, what is no region */
-    uint64_t aside;               /* see gnn_swap_set_aside, and a margin */
+    uint64_t limit, besides;      /* of the process; of that, what is no region, */
+    uint64_t unseen;              /* without small buffers that were made since */
+    uint64_t margin, aside;       /* of it, what stays free; see gnn_swap_set_aside */
     struct swap_uses order, seen; /* of the last cycle, of this one */
     uint64_t pos;                 /* how far this one has come in `order` */
     struct swap_free {            /* places in the file that are free */

@@ -52,9 +52,14 @@ static struct swap_region *find_last(const struct gnn_swap *s, uint64_t from)
     return last;
 }
 
+static uint64_t taken_besides(const struct gnn_swap *s)
+{
+    return s->besides + s->aside + s->margin;
+}
+
 static uint64_t room_of(const struct gnn_swap *s)
 {
-    const uint64_t taken = s->besides + s->aside;
+    const uint64_t taken = taken_besides(s);
     return s->limit > taken ? s->limit - taken : 0;
 }
 
@@ -81,13 +86,14 @@ void gnn_swap_clear(struct gnn_swap *s)
 
 bool gnn_swap_make_room(struct gnn_swap *s, uint64_t bytes, uint64_t from)
 {
-    while (s->there - s->writing + bytes > room_of(s)) {
+    const uint64_t more = taken_besides(s) + bytes;
+    while (s->there - s->writing + more > s->limit) {
         struct swap_region *r = find_last(s, from);
         if (!r)
             return false;
         evict_region(s, r);
     }
-    return s->there + bytes <= room_of(s);
+    return s->there + more <= s->limit;
 }
 
 void gnn_swap_plan(struct gnn_swap *s)

@@ -57,6 +57,9 @@ struct contribution {
     const float *known; /* p_{h-1} */
     const float *older; /* p_{h-2}, or NULL: draws again */
     struct gnn_pick_rule rule;
+    bool draws;       /* false: picked has been brought to r_h before */
+    bool same_hops;   /* a node that draws again picks the same */
+    double low, high; /* of a band of variates, see band_share; high 0: no bands */
 };
 
 /* The in-edges of nodes first, first + 1, ... */
@@ -67,6 +70,26 @@ struct rows {
     struct gnn_pick_edges pick;
 };
 
+/* LABOR: a source is in the batch if its variate is below the largest c of the destinations that
+ * have it and are in the batch, where c is the chance to pick a given neighbour by now. The chance
+ * of that is the integral, over all variates u, of the chance that some of those with c > u are in
+ * the batch. It is summed over bands of u, halves, quarters, ...; in a band, destinations whose c
+ * is in it count for the part that is below c, as if these parts were independent of each other.
+ * One destination alone contributes exactly p c; those with c beyond the band share its variates,
+ * which is what makes batches smaller. */
+enum { BANDS = 8 };
+static void band_of(uint32_t i, double *low, double *high)
+{
+    *high = ldexp(1, -(int)i);
+    *low = i + 1 < BANDS ? *high / 2 : 0;
+}
+
+static double band_share(const struct contribution *g, double known, double picked)
+{
+    const double c = known > 0 ? picked / known : 0;
+    return known * (c < g->high ? fmax(0, c - g->low) / (g->high - g->low) : 1);
+}
+
 static uint64_t contribution_of(const struct contribution *g, uint64_t v, uint32_t degree)
 {
     if (!g->picked)
@@ -74,9 +97,14 @@ static uint64_t contribution_of(const struct contribution *g, uint64_t v, uint32
     /* fresh: the chance of a draw that counts. With the frontier "new" a node draws once, so it
      * must have been reached in the last hop; else it draws in each hop, and a source must not have
      * been picked before. */
-    const double r = g->picked[v], fresh = g->known[v] - (g->older ? g->older[v] : r);
-    if (fresh > 0 && gnn_pick_any(g->rule))
-        g->picked[v] = (float)(r + fresh * gnn_pick_chance(g->rule, degree));
+    const double r = g->picked[v], fresh = g->known[v] - (g->older ? g->older[v] : r),
+                 chance = gnn_pick_any(g->rule) ? gnn_pick_chance(g->rule, degree) : 0;
+    if (g->draws && g->same_hops)
+        g->picked[v] = (float)fmax(r, g->known[v] * chance);
+    else if (g->draws && fresh > 0)
+        g->picked[v] = (float)(r + fresh * chance);
+    if (g->high > 0)
+        return to_fixed(band_share(g, g->known[v], g->picked[v]));
     return g->picked[v] > 0 ? to_fixed(g->picked[v]) : 0;
 }
 
@@ -168,6 +196,7 @@ struct hops {
     struct gnn_scores of_other;     /* that, for another rank's batches */
     struct gnn_scores older;        /* only with GNN_FRONTIER_NEW */
     float **picked;                 /* [netypes]; NULL until a hop samples the type */
+    struct gnn_scores bands;        /* only with LABOR: the integral so far */
     uint64_t **sum;                 /* [nntypes] -> (nodes) */
     struct gnn_store_sums *weights; /* [netypes][nparts] of edges whose weights count, or NULL */
     struct gnn_request q;
@@ -202,6 +231,8 @@ static int hops_init(struct hops *w)
             return w->e->code;
     if (w->m->weight && read_weights(w))
         return w->e->code;
+    if (w->m->rule.kind == GNN_PICK_LABOR && gnn_scores_init(&w->bands, c, w->e))
+        return w->e->code;
     return w->picked && w->sum ? gnn_request_init(&w->q, w->s->comm, 0, w->e) : w->e->code;
 }
 
@@ -225,16 +256,22 @@ static void hops_release(struct hops *w)
     gnn_free(w->sum);
     gnn_scores_release(&w->of_other);
     gnn_scores_release(&w->older);
+    gnn_scores_release(&w->bands);
     gnn_request_release(&w->q);
+}
+
+static void clear_sums(struct hops *w)
+{
+    const struct gnn_schema *c = &w->s->meta.schema;
+    for (uint32_t t = 0; t < c->nntypes; t++)
+        memset(w->sum[t], 0, c->ntype[t].count * sizeof **w->sum);
 }
 
 /* What the seeds are known by, before any edge. */
 static int begin_sums(struct hops *w, uint32_t of)
 {
-    const struct gnn_schema *c = &w->s->meta.schema;
     const uint32_t t0 = w->m->seed_ntype;
-    for (uint32_t t = 0; t < c->nntypes; t++)
-        memset(w->sum[t], 0, c->ntype[t].count * sizeof **w->sum);
+    clear_sums(w);
     for (uint64_t i = 0; of == w->s->comm->rank && i < w->nseeds; i++) {
         if (!gnn_store_owns(w->s, t0, w->seeds[i]))
             return gnn_fail(w->e, GNN_E_INPUT, "%s: seed out of range", w->s->path);
@@ -326,10 +363,14 @@ static int end_sums(struct hops *w)
     return rc;
 }
 
-static int one_hop(struct hops *w, uint32_t of, uint32_t hop)
+/* What all edge types add; of LABOR, in one band of variates. */
+static int add_hop(struct hops *w, uint32_t hop, uint32_t band)
 {
     const struct gnn_schema *c = &w->s->meta.schema;
-    int rc = begin_sums(w, of);
+    double low = 0, high = 0;
+    int rc = 0;
+    if (w->bands.of)
+        band_of(band, &low, &high);
     for (uint32_t et = 0; !rc && et < c->netypes; et++) {
         const uint32_t dst = c->etype[et].dst;
         const struct gnn_pick_rule rule = gnn_sampling_rule(w->m, hop * c->netypes + et);
@@ -337,13 +378,62 @@ static int one_hop(struct hops *w, uint32_t of, uint32_t hop)
             !(w->picked[et] =
                   gnn_alloc_zero(c->ntype[dst].count, sizeof **w->picked, "node scores", w->e)))
             return w->e->code;
-        const struct contribution g = {w->picked[et], w->known->of[dst],
-                                       w->older.of ? w->older.of[dst] : NULL, rule};
+        const struct contribution g = {w->picked[et],
+                                       w->known->of[dst],
+                                       w->older.of ? w->older.of[dst] : NULL,
+                                       rule,
+                                       band == 0,
+                                       w->m->rule.kind == GNN_PICK_LABOR && w->m->layer_dependency,
+                                       low,
+                                       high};
         const bool weighted = w->weights && w->m->weighted[et];
         if (w->picked[et])
             rc = walk_edges(w->s, et, &g, weighted ? w->weights + (size_t)et * w->s->nparts : NULL,
                             w->sum[c->etype[et].src], w->e);
     }
+    return rc;
+}
+
+/* Adds what the sums of one band say. */
+static void add_band(struct hops *w, uint32_t band)
+{
+    const struct gnn_store *s = w->s;
+    double low, high;
+    band_of(band, &low, &high);
+    for (uint32_t t = 0; t < s->meta.schema.nntypes; t++)
+        for (uint64_t i = s->book[t][s->from]; i < s->book[t][s->to]; i++)
+            w->bands.of[t][i] += (float)((high - low) * from_fixed(w->sum[t][i]));
+}
+
+static int hop_in_bands(struct hops *w, uint32_t of, uint32_t hop)
+{
+    const struct gnn_store *s = w->s;
+    int rc = 0;
+    for (uint32_t t = 0; t < s->meta.schema.nntypes; t++)
+        memset(w->bands.of[t], 0, s->meta.schema.ntype[t].count * sizeof **w->bands.of);
+    for (uint32_t band = 0; !rc && band < BANDS; band++) {
+        clear_sums(w);
+        rc = add_hop(w, hop, band);
+        if (!rc)
+            rc = share_contributions(w);
+        if (!rc)
+            add_band(w, band);
+    }
+    if (!rc)
+        rc = begin_sums(w, of);
+    for (uint32_t t = 0; !rc && t < s->meta.schema.nntypes; t++)
+        for (uint64_t i = s->book[t][s->from]; i < s->book[t][s->to]; i++)
+            w->sum[t][i] += to_fixed(w->bands.of[t][i]);
+    return rc ? rc : end_sums(w);
+}
+
+static int one_hop(struct hops *w, uint32_t of, uint32_t hop)
+{
+    if (w->bands.of)
+        return hop_in_bands(w, of, hop);
+    int rc = begin_sums(w, of);
+    if (!rc)
+        rc = add_hop(w, hop, 0);
     return rc ? rc : end_sums(w);
 }
 

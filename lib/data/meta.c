@@ -135,6 +135,22 @@ int gnn_sampling_set_weight(struct gnn_sampling *s, const struct gnn_schema *c, 
                     where, weight);
 }
 
+int gnn_sampling_check_labor(const struct gnn_sampling *s, uint32_t netypes, const char *where,
+                             struct gnn_err *e)
+{
+    bool any = false;
+    if (s->rule.kind != GNN_PICK_LABOR)
+        return 0;
+    if (s->weight)
+        return gnn_fail(e, GNN_E_USAGE, "%s: LABOR picks neighbours uniformly, not by '%s'", where,
+                        s->weight);
+    for (uint32_t b = 0; b < s->nhops * netypes; b++)
+        any = any || s->fanout[b] > 0;
+    return any ? 0
+               : gnn_fail(e, GNN_E_USAGE, "%s: LABOR has no effect: all neighbours are taken",
+                          where);
+}
+
 bool gnn_sampling_uses(const struct gnn_sampling *s, uint32_t netypes, uint32_t etype)
 {
     for (uint32_t h = 0; h < s->nhops; h++)
@@ -199,6 +215,13 @@ json_t *gnn_meta_sampling_json(const struct gnn_meta *m, struct gnn_err *e)
     json_decref(fan);
     json_decref(splits);
     if (j && s->weight && json_object_set_new(j, "weight", json_string(s->weight))) {
+        json_decref(j);
+        j = NULL;
+    }
+    if (j && s->rule.kind == GNN_PICK_LABOR &&
+        json_object_set_new(j, "labor",
+                            json_pack("{s:b,s:I}", "layer_dependency", s->layer_dependency,
+                                      "batch_dependency", (json_int_t)s->batch_dependency))) {
         json_decref(j);
         j = NULL;
     }
@@ -298,6 +321,25 @@ static int sampling_numbers(struct gnn_sampling *s, const json_t *j, struct gnn_
     return 0;
 }
 
+static int labor_from_json(struct gnn_sampling *s, const json_t *j, uint32_t netypes,
+                           struct gnn_err *e)
+{
+    const json_t *labor = json_object_get(j, "labor"),
+                 *layer = json_object_get(labor, "layer_dependency"),
+                 *batch = json_object_get(labor, "batch_dependency");
+    if (!labor)
+        return 0;
+    if (s->rule.kind != GNN_PICK_UNIFORM || !json_is_boolean(layer) || !json_is_integer(batch) ||
+        json_integer_value(batch) < 1 || json_integer_value(batch) > UINT32_MAX)
+        return gnn_fail(e, GNN_E_INPUT, "header: bad 'labor'");
+    s->rule.kind = GNN_PICK_LABOR;
+    s->layer_dependency = json_is_true(layer);
+    s->batch_dependency = (uint32_t)json_integer_value(batch);
+    if (gnn_sampling_check_labor(s, netypes, "header", e))
+        e->code = GNN_E_INPUT;
+    return e->code;
+}
+
 static int sampling_from_json(struct gnn_meta *m, const json_t *j, struct gnn_err *e)
 {
     struct gnn_sampling *s = &m->sampling;
@@ -331,6 +373,8 @@ static int sampling_from_json(struct gnn_meta *m, const json_t *j, struct gnn_er
         e->code = e->code == GNN_E_USAGE ? GNN_E_INPUT : e->code;
         return e->code;
     }
+    if (labor_from_json(s, j, m->schema.netypes, e))
+        return e->code;
     for (uint32_t i = 0; i < s->nsplits; i++) {
         const json_t *o = json_array_get(splits, i), *steps = json_object_get(o, "steps"),
                      *seeds = json_object_get(o, "seeds");

@@ -32,6 +32,9 @@ struct gnn_sampling {
     int32_t *fanout; /* [nhops][netypes] */
     char *weight;    /* edge field in proportion to which neighbours are picked, or NULL */
     bool *weighted;  /* [nhops][netypes] whether the edge type has it; NULL without a weight */
+    /* Of GNN_PICK_LABOR: all hops have the same variates; they change every so many steps, >= 1 */
+    bool layer_dependency;
+    uint32_t batch_dependency;
     uint32_t batch_size;
     enum gnn_frontier frontier;
     bool shuffle, drop_last, edge_ids;
@@ -59,6 +62,10 @@ static inline struct gnn_pick_rule gnn_sampling_rule(const struct gnn_sampling *
  * `where`, if none of those that are sampled has it, as one number an edge. */
 int gnn_sampling_set_weight(struct gnn_sampling *s, const struct gnn_schema *c, const char *where,
                             const char *weight, struct gnn_err *e) GNN_MUST_USE;
+/* GNN_E_USAGE, in the same words, if the rule is LABOR and cannot be, or picks nowhere; when the
+ * rest is set. */
+int gnn_sampling_check_labor(const struct gnn_sampling *s, uint32_t netypes, const char *where,
+                             struct gnn_err *e) GNN_MUST_USE;
 /* Does any hop sample along one of the netypes edge types? */
 bool gnn_sampling_uses(const struct gnn_sampling *s, uint32_t netypes, uint32_t etype);
 

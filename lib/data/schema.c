@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "lib/base/mem.h"
+#include "lib/data/time.h"
 
 static void fields_release(struct gnn_field *f, uint32_t n)
 {
@@ -16,16 +17,21 @@ static void fields_release(struct gnn_field *f, uint32_t n)
     gnn_free(f);
 }
 
+static void etype_release(struct gnn_etype *t)
+{
+    gnn_free(t->rel);
+    gnn_free(t->order);
+    fields_release(t->field, t->nfields);
+}
+
 void gnn_schema_release(struct gnn_schema *s)
 {
     for (uint32_t i = 0; i < s->nntypes; i++) {
         gnn_free(s->ntype[i].name);
         fields_release(s->ntype[i].field, s->ntype[i].nfields);
     }
-    for (uint32_t i = 0; i < s->netypes; i++) {
-        gnn_free(s->etype[i].rel);
-        fields_release(s->etype[i].field, s->etype[i].nfields);
-    }
+    for (uint32_t i = 0; i < s->netypes; i++)
+        etype_release(&s->etype[i]);
     for (uint32_t i = 0; i < s->nsets; i++) {
         gnn_free(s->set[i].split);
         gnn_free(s->set[i].set);
@@ -199,8 +205,7 @@ int gnn_schema_add_etype(struct gnn_schema *s, uint32_t src, const char *rel, ui
 
 void gnn_schema_drop_etype(struct gnn_schema *s, uint32_t i)
 {
-    gnn_free(s->etype[i].rel);
-    fields_release(s->etype[i].field, s->etype[i].nfields);
+    etype_release(&s->etype[i]);
     s->netypes--;
     memmove(&s->etype[i], &s->etype[i + 1], (s->netypes - i) * sizeof *s->etype);
 }
@@ -240,6 +245,27 @@ int gnn_schema_add_efield(struct gnn_schema *s, uint32_t etype, const char *name
 {
     struct gnn_etype *t = &s->etype[etype];
     return add_field(&t->field, &t->nfields, name, dtype, width, e);
+}
+
+int gnn_schema_set_order(struct gnn_schema *s, uint32_t etype, const char *field, struct gnn_err *e)
+{
+    struct gnn_etype *t = &s->etype[etype];
+    const struct gnn_field *f = gnn_field_find(t->field, t->nfields, field);
+    if (!f)
+        return gnn_fail(e, GNN_E_INPUT,
+                        "edges '%s' are ordered by '%.70s', which is none of their fields", t->rel,
+                        field);
+    if (!gnn_time_dtype(f->dtype) || f->width > 1)
+        return gnn_fail(
+            e, GNN_E_INPUT,
+            "edges '%s' are ordered by '%s', which is not one column of integers, f32 or f64",
+            t->rel, field);
+    char *copy = gnn_strdup(field, e);
+    if (!copy)
+        return e->code;
+    gnn_free(t->order);
+    t->order = copy;
+    return 0;
 }
 
 int gnn_schema_add_set(struct gnn_schema *s, const char *split, const char *set, uint32_t ntype,
@@ -288,6 +314,8 @@ int gnn_schema_copy(struct gnn_schema *dst, const struct gnn_schema *src, struct
         for (uint32_t j = 0; !rc && j < t->nfields; j++)
             rc = gnn_schema_add_efield(&c, i, t->field[j].name, t->field[j].dtype,
                                        t->field[j].width, e);
+        if (!rc && t->order)
+            rc = gnn_schema_set_order(&c, i, t->order, e);
     }
     for (uint32_t i = 0; !rc && i < src->nsets; i++) {
         const struct gnn_split_set *t = &src->set[i];

@@ -51,6 +51,8 @@ struct gnn_etype {
     uint64_t count;
     struct gnn_field *field;
     uint32_t nfields;
+    char *order; /* one of the fields, along which the in-edges of each node ascend
+                    (lib/data/time.h); NULL: in no such order */
 };
 
 /* A named split has sets ("train", "valid", "test"), each a list of node ids of one type. */
@@ -106,6 +108,10 @@ int gnn_schema_add_nfield(struct gnn_schema *s, uint32_t ntype, const char *name
                           enum gnn_dtype dtype, uint64_t width, struct gnn_err *e) GNN_MUST_USE;
 int gnn_schema_add_efield(struct gnn_schema *s, uint32_t etype, const char *name,
                           enum gnn_dtype dtype, uint64_t width, struct gnn_err *e) GNN_MUST_USE;
+/* Marks the edge type as ordered by this field of its own, which is there: GNN_E_INPUT unless it
+ * has one column of integers, f32 or f64. */
+int gnn_schema_set_order(struct gnn_schema *s, uint32_t etype, const char *field,
+                         struct gnn_err *e) GNN_MUST_USE;
 int gnn_schema_add_set(struct gnn_schema *s, const char *split, const char *set, uint32_t ntype,
                        uint64_t count, struct gnn_err *e) GNN_MUST_USE;
 int gnn_schema_copy(struct gnn_schema *dst, const struct gnn_schema *src,

@@ -35,10 +35,11 @@ json_t *gnn_schema_to_json(const struct gnn_schema *s, struct gnn_err *e)
                           fields_to_json(s->ntype[i].field, s->ntype[i].nfields)));
     for (uint32_t i = 0; !bad && i < s->netypes; i++) {
         const struct gnn_etype *t = &s->etype[i];
-        bad |= json_array_append_new(
-            et, json_pack("{s:s,s:s,s:s,s:I,s:o}", "src", s->ntype[t->src].name, "rel", t->rel,
-                          "dst", s->ntype[t->dst].name, "count", (json_int_t)t->count, "fields",
-                          fields_to_json(t->field, t->nfields)));
+        json_t *o = json_pack("{s:s,s:s,s:s,s:I,s:o}", "src", s->ntype[t->src].name, "rel", t->rel,
+                              "dst", s->ntype[t->dst].name, "count", (json_int_t)t->count, "fields",
+                              fields_to_json(t->field, t->nfields));
+        bad |= t->order && json_object_set_new(o, "order", json_string(t->order));
+        bad |= json_array_append_new(et, o);
     }
     for (uint32_t i = 0; !bad && i < s->nsets; i++) {
         const struct gnn_split_set *t = &s->set[i];
@@ -131,6 +132,16 @@ static int get_fields(struct gnn_schema *s, const json_t *o, bool node, struct g
     return 0;
 }
 
+/* Absent where edges are in no such order. */
+static int get_order(struct gnn_schema *s, const json_t *o, struct gnn_err *e)
+{
+    const char *field;
+    if (!json_object_get(o, "order"))
+        return 0;
+    int rc = get_string(o, "order", &field, e);
+    return rc ? rc : gnn_schema_set_order(s, s->netypes - 1, field, e);
+}
+
 static int read_types(struct gnn_schema *s, const json_t *j, struct gnn_err *e)
 {
     const json_t *o;
@@ -158,7 +169,7 @@ static int read_types(struct gnn_schema *s, const json_t *j, struct gnn_err *e)
             (rc = get_ntype(s, o, "dst", &dst, e)) ||
             (rc = get_count(o, "count", (uint64_t)INT64_MAX / 8, &count, e)) ||
             (rc = gnn_schema_add_etype(s, src, name, dst, count, e)) ||
-            (rc = get_fields(s, o, false, e)))
+            (rc = get_fields(s, o, false, e)) || (rc = get_order(s, o, e)))
             return rc;
     }
     json_array_foreach(json_object_get(j, "splits"), i, o)

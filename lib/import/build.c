@@ -108,6 +108,11 @@ static void drop_repeated(struct build *b)
         release_plan(&b->plan[t]);
         gnn_schema_drop_etype(s, t);
         memmove(&b->plan[t], &b->plan[t + 1], (s->netypes - t) * sizeof *b->plan);
+        for (uint32_t i = t; i < s->netypes;
+             i++) { /* what the plan's file borrows has moved, too */
+            b->plan[i].spill.csc = &b->plan[i].csc;
+            b->plan[i].spill.row = b->plan[i].row;
+        }
         b->st.rev_left++;
     }
 }
@@ -143,6 +148,8 @@ static int count_all(struct build *b, struct gnn_err *e)
     int rc = GNN_OK;
     for (uint32_t t = 0; !rc && t < b->meta.schema.netypes; t++) {
         rc = gnn_build_count(b, t, e);
+        if (!rc)
+            rc = gnn_build_order(b, t, e);
         if (!rc && b->o->dedup)
             rc = gnn_build_dedup(b, t, e);
     }
@@ -289,6 +296,9 @@ int gnn_import_write(struct gnn_dataset *d, const struct gnn_import_opts *o, con
         b.st.nodes += b.meta.schema.ntype[t].count;
     for (uint32_t t = 0; b.plan && t < b.meta.schema.netypes; t++)
         release_plan(&b.plan[t]);
+    for (uint32_t t = 0; b.time && t < d->schema.nntypes; t++)
+        gnn_free(b.time[t]);
+    gnn_free(b.time);
     gnn_free(b.plan);
     gnn_splits_release(&b.splits);
     gnn_meta_release(&b.meta);

@@ -15,8 +15,8 @@ struct pass {
     uint64_t room;
     void **field;     /* mapped tensors of the fields */
     uint64_t *filled; /* bit per edge, with --dedup: the first of equal edges gives the fields */
-    uint64_t max_src, max_dst;
-    uint64_t done; /* edges counted */
+    uint64_t done;    /* edges counted */
+    struct gnn_buf effective; /* times of a window */
 };
 
 static void tell_progress(const struct build *b, const char *what, uint64_t done, uint64_t total)
@@ -44,13 +44,20 @@ static int check_ids(const struct build *b, const uint32_t *v, uint64_t n, uint6
     return GNN_OK;
 }
 
+int gnn_build_check(const struct build *b, const struct plan *p, const struct gnn_edge_chunk *c,
+                    struct gnn_err *e)
+{
+    const struct gnn_schema *s = &b->d->schema;
+    const struct gnn_etype *in = &s->etype[p->in];
+    int rc = check_ids(b, c->src, c->n, s->ntype[in->src].count, "source", e);
+    return rc ? rc : check_ids(b, c->dst, c->n, s->ntype[in->dst].count, "destination", e);
+}
+
 static int count_chunk(void *arg, const struct gnn_edge_chunk *c, struct gnn_err *e)
 {
     struct pass *ps = arg;
     struct plan *p = ps->p;
-    int rc = check_ids(ps->b, c->src, c->n, ps->max_src, "source", e);
-    if (!rc)
-        rc = check_ids(ps->b, c->dst, c->n, ps->max_dst, "destination", e);
+    int rc = gnn_build_check(ps->b, ps->p, c, e);
     if (rc)
         return rc;
     gnn_csc_count(&p->csc, c->src, c->dst, c->n);
@@ -70,9 +77,7 @@ static int place_chunk(void *arg, const struct gnn_edge_chunk *c, struct gnn_err
     struct pass *ps = arg;
     struct gnn_csc *csc = &ps->p->csc;
     tell_progress(ps->b, "placing edges", csc->placed, csc->nedges);
-    int rc = check_ids(ps->b, c->src, c->n, ps->max_src, "source", e);
-    if (!rc)
-        rc = check_ids(ps->b, c->dst, c->n, ps->max_dst, "destination", e);
+    int rc = gnn_build_check(ps->b, ps->p, c, e);
     if (rc || !ps->at)
         return rc ? rc : gnn_csc_place(csc, c->src, c->dst, c->n, NULL, e);
     const struct gnn_etype *et = &ps->b->d->schema.etype[ps->p->in];
@@ -122,10 +127,7 @@ static int field_chunk(void *arg, const struct gnn_edge_chunk *c, struct gnn_err
 
 static void pass_init(struct pass *ps, struct build *b, struct plan *p)
 {
-    const struct gnn_etype *in = &b->d->schema.etype[p->in];
     *ps = (struct pass){.b = b, .p = p};
-    ps->max_src = b->d->schema.ntype[in->src].count;
-    ps->max_dst = b->d->schema.ntype[in->dst].count;
 }
 
 static int count_edges(struct build *b, uint32_t t, struct gnn_direction_counter *dir,
@@ -194,16 +196,15 @@ int gnn_build_count(struct build *b, uint32_t t, struct gnn_err *e)
 static bool too_many(const struct build *b, const struct plan *p)
 {
     uint64_t most = b->o->sort_bytes ? b->o->sort_bytes : (uint64_t)1 << 30;
-    return gnn_spill_bytes(&p->csc, p->row, b->d->schema.etype[p->in].nfields) > most;
+    const uint32_t nfields = b->d->schema.etype[p->in].nfields + p->order.raised;
+    return gnn_spill_bytes(&p->csc, p->row, nfields) > most;
 }
 
 static int spill_chunk(void *arg, const struct gnn_edge_chunk *c, struct gnn_err *e)
 {
     struct pass *ps = arg;
     tell_progress(ps->b, "placing edges", ps->p->csc.placed, ps->p->csc.nedges);
-    int rc = check_ids(ps->b, c->src, c->n, ps->max_src, "source", e);
-    if (!rc)
-        rc = check_ids(ps->b, c->dst, c->n, ps->max_dst, "destination", e);
+    int rc = gnn_build_check(ps->b, ps->p, c, e);
     return rc ? rc : gnn_spill_put(&ps->p->spill, c->src, c->dst, c->n, c->field, e);
 }
 
@@ -261,11 +262,35 @@ static int write_sorted(void *arg, uint32_t which, const void *data, uint64_t by
                           bytes, e);
 }
 
-static int write_spilled(struct build *b, struct plan *p, struct gnn_err *e)
+/* Sorts what lies in the window by time, and writes effective times, which the file does not have.
+ */
+static int order_window(void *arg, struct gnn_spill *s, const uint64_t *end, uint64_t first,
+                        uint64_t n, struct gnn_err *e)
 {
+    struct pass *ps = arg;
+    const struct plan *p = ps->p;
+    const uint64_t edges = n ? end[n - 1] - first : 0;
+    void *field[GNN_FIELDS_MAX];
+    for (uint32_t f = 0; f < s->nfields; f++)
+        field[f] = s->field[f].data;
+    if (p->order.raised && gnn_buf_fit(&ps->effective, edges, 8, "times of edges", e))
+        return e->code;
+    const struct gnn_order_rows rows = {end,   first,  n,          s->indices.data,
+                                        field, s->row, s->nfields, ps->effective.data};
+    if (gnn_order_sort(&p->order, &rows, ps->b->o->threads, e) || !p->order.raised)
+        return e->code;
+    return gnn_part_write(&ps->b->w, p->field_id[s->nfields], ps->effective.data, edges * 8, e);
+}
+
+static int write_spilled(struct build *b, uint32_t t, struct gnn_err *e)
+{
+    struct plan *p = &b->plan[t];
     struct pass ps;
     pass_init(&ps, b, p);
+    if (b->meta.schema.etype[t].order)
+        p->spill.window_fn = order_window;
     int rc = gnn_spill_each(&p->spill, write_sorted, &ps, e);
+    gnn_buf_release(&ps.effective);
     gnn_spill_release(&p->spill);
     if (!rc)
         rc = gnn_part_write(&b->w, p->indptr_id, p->csc.indptr,
@@ -354,6 +379,22 @@ static int dedup_fields(struct build *b, uint32_t t, void **field, struct gnn_er
     return rc;
 }
 
+static int order_edges(struct build *b, uint32_t t, void **field, struct gnn_err *e)
+{
+    struct plan *p = &b->plan[t];
+    const uint32_t nfields = b->d->schema.etype[p->in].nfields;
+    const struct gnn_order_rows rows = {p->csc.indptr + 1,
+                                        0,
+                                        p->csc.ndst,
+                                        p->csc.indices,
+                                        field,
+                                        p->row,
+                                        nfields,
+                                        p->order.raised ? field[nfields] : NULL};
+    tell_progress(b, "sorting by time", 0, 0);
+    return gnn_order_sort(&p->order, &rows, b->o->threads, e);
+}
+
 int gnn_build_edges(struct build *b, uint32_t t, struct gnn_err *e)
 {
     struct plan *p = &b->plan[t];
@@ -362,12 +403,14 @@ int gnn_build_edges(struct build *b, uint32_t t, struct gnn_err *e)
     if (!b->o->dedup && too_many(b, p) && spill_etype(b, p, e))
         return e->code;
     if (p->spilled)
-        return write_spilled(b, p, e);
+        return write_spilled(b, t, e);
     int rc = b->meta.schema.etype[t].nfields ? map_fields(b, t, &field, e) : GNN_OK;
     if (!rc && !b->o->dedup)
         rc = place_etype(b, t, field, e);
     else if (!rc && field)
         rc = dedup_fields(b, t, field, e);
+    if (!rc && b->meta.schema.etype[t].order)
+        rc = order_edges(b, t, field, e);
     if (!rc)
         rc = gnn_part_write(&b->w, p->indptr_id, c->indptr, (c->ndst + 1) * sizeof *c->indptr, e);
     if (!rc)

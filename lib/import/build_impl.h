@@ -4,6 +4,7 @@
 #define GNN_LIB_IMPORT_BUILD_IMPL_H
 
 #include "lib/import/import.h"
+#include "lib/import/order.h"
 #include "lib/import/spill.h"
 #include "lib/import/split.h"
 #include "lib/store/write.h"
@@ -17,6 +18,7 @@ struct plan {
     struct gnn_spill spill; /* what sorts the edges, if they are too many for memory */
     bool spilled;
     size_t row[GNN_FIELDS_MAX]; /* bytes */
+    struct gnn_order order;     /* by which times, if the schema has an order */
     uint64_t *has_loop;         /* bit per node, if add_loops */
     uint64_t duplicates, loops_added;
     struct gnn_direction dir;
@@ -33,12 +35,19 @@ struct build {
     struct gnn_meta meta; /* schema of the store */
     struct gnn_store_writer w;
     struct plan *plan; /* [schema.netypes] */
+    void **time; /* [ntypes] (nodes) times of the types that are sources, once they are read */
     struct gnn_splits splits;
     struct gnn_import_stats st;
 };
 
+/* Whether the ends of a chunk's edges are nodes: GNN_E_INPUT if not. */
+int gnn_build_check(const struct build *b, const struct plan *p, const struct gnn_edge_chunk *c,
+                    struct gnn_err *e) GNN_MUST_USE;
 /* Counts the edges of type t of the store: its offsets, directions and duplicates. */
 int gnn_build_count(struct build *b, uint32_t t, struct gnn_err *e) GNN_MUST_USE;
+/* Finds the times of edges of type t, which was counted, and marks it as ordered by them, if there
+ * are any; adds the field of effective times if they are not the edges' own. */
+int gnn_build_order(struct build *b, uint32_t t, struct gnn_err *e) GNN_MUST_USE;
 /* Leaves one of equal edges of type t, which was counted. */
 int gnn_build_dedup(struct build *b, uint32_t t, struct gnn_err *e) GNN_MUST_USE;
 /* Writes the sources and fields of type t, which was counted, in the order of the offsets. */

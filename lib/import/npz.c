@@ -420,7 +420,7 @@ static int add_member(struct npz *z, struct gnn_input *in, uint32_t i, const cha
         "num_edges",   "adj_indptr",   "adj_indices", "adj_shape",  "adj_format",
         "attr_indptr", "attr_indices", "attr_data",   "attr_shape", ""};
     static const char *const sets[] = {"train", "valid", "test"};
-    char role[ROLE_ROOM];
+    char role[ROLE_ROOM], key[ROLE_ROOM];
     role_of(z, in, i, role);
     for (unsigned k = 0; k < sizeof taken / sizeof *taken; k++)
         if (!strcmp(role, taken[k]))
@@ -444,7 +444,9 @@ static int add_member(struct npz *z, struct gnn_input *in, uint32_t i, const cha
         return z->sparse ? GNN_OK : add_weights(z, in, i, e);
     if (!strcmp(role, "x") || !strcmp(role, "y"))
         return gnn_src_node_array(&z->s, 0, role, in, i, e);
-    return add_other(z, in, i, role, !strcmp(role, "weight"), e);
+    key_of(in, i, key);
+    const bool time = !strcmp(role, "time") && !strncmp(key, "edge_", 5);
+    return add_other(z, in, i, role, time || !strcmp(role, "weight"), e);
 }
 
 static int sparse_edges(struct npz *z, bool fields, gnn_edge_fn *fn, void *arg, struct gnn_err *e)

@@ -256,15 +256,22 @@ static int place_records(struct gnn_spill *s, const struct gnn_spill_range *r, u
     return GNN_OK;
 }
 
-/* Fills the window with the edges of a range. */
-static int sort_range(struct gnn_spill *s, const struct gnn_spill_range *r, struct gnn_err *e)
+static int fit_window(struct gnn_spill *s, uint64_t size, struct gnn_err *e)
 {
-    uint64_t size = r[1].edge - r->edge, n;
     if (gnn_buf_fit(&s->indices, size, sizeof(uint32_t), "edges", e))
         return e->code;
     for (uint32_t f = 0; f < s->nfields; f++)
         if (gnn_buf_fit(&s->field[f], size, s->row[f], "edge fields", e))
             return e->code;
+    return GNN_OK;
+}
+
+/* Fills the window with the edges of a range. */
+static int sort_range(struct gnn_spill *s, const struct gnn_spill_range *r, struct gnn_err *e)
+{
+    uint64_t size = r[1].edge - r->edge, n;
+    if (fit_window(s, size, e))
+        return e->code;
     for (uint64_t at = 0; at < size; at += n)
         if (read_records(s, r, at, &n, e) || place_records(s, r, n, e))
             return e->code;
@@ -287,11 +294,8 @@ static int pass_range(struct gnn_spill *s, const struct gnn_spill_range *r, gnn_
                       void *arg, struct gnn_err *e)
 {
     uint64_t size = r[1].edge - r->edge, n, most = PIECE / s->record + 1;
-    if (gnn_buf_fit(&s->indices, most, sizeof(uint32_t), "edges", e))
+    if (fit_window(s, most, e))
         return e->code;
-    for (uint32_t f = 0; f < s->nfields; f++)
-        if (gnn_buf_fit(&s->field[f], most, s->row[f], "edge fields", e))
-            return e->code;
     for (uint64_t at = 0; at < size; at += n) {
         if (read_records(s, r, at, &n, e))
             return e->code;
@@ -423,11 +427,45 @@ static int copy_range(struct gnn_spill *s, const struct gnn_spill_range *r, gnn_
     return GNN_OK;
 }
 
+/* Fills the window with what is kept of a range. */
+static int load_range(struct gnn_spill *s, const struct gnn_spill_range *r, struct gnn_err *e)
+{
+    uint64_t at = r->edge * s->record;
+    if (fit_window(s, r->kept, e) || read_at(s, s->indices.data, r->kept * sizeof(uint32_t), at, e))
+        return e->code;
+    at += r->kept * sizeof(uint32_t);
+    for (uint32_t f = 0; f < s->nfields; at += r->kept * s->row[f++])
+        if (read_at(s, s->field[f].data, r->kept * s->row[f], at, e))
+            return e->code;
+    return GNN_OK;
+}
+
+/* The edges of a range, which are in the window, go through window_fn. They are `size`;
+ * if the input has changed, destinations may have other counts than they had. */
+static int window_each(struct gnn_spill *s, const struct gnn_spill_range *r, const uint64_t *end,
+                       uint64_t first, uint64_t size, gnn_spill_fn *fn, void *arg,
+                       struct gnn_err *e)
+{
+    const uint64_t n = r[1].v - r->v;
+    uint64_t at = first;
+    for (uint64_t i = 0; i < n; at = end[i++])
+        if (end[i] < at || end[i] - first > size)
+            return fail_changed(e, "other");
+    if (at - first != size)
+        return fail_changed(e, "other");
+    return s->window_fn(arg, s, end, first, n, e) || window_out(s, size, fn, arg, e) ? e->code : 0;
+}
+
 int gnn_spill_each(struct gnn_spill *s, gnn_spill_fn *fn, void *arg, struct gnn_err *e)
 {
-    for (uint32_t i = 0; s->deduped && i < s->nranges; i++)
-        if (copy_range(s, &s->range[i], fn, arg, e))
+    const uint64_t *ptr = s->csc->indptr;
+    for (uint32_t i = 0; s->deduped && i < s->nranges; i++) {
+        const struct gnn_spill_range *r = &s->range[i];
+        if (s->window_fn ? load_range(s, r, e) ||
+                               window_each(s, r, ptr + r->v + 1, ptr[r->v], r->kept, fn, arg, e)
+                         : copy_range(s, r, fn, arg, e))
             return e->code;
+    }
     if (s->deduped)
         return GNN_OK;
     if (put_end(s, e))
@@ -435,8 +473,10 @@ int gnn_spill_each(struct gnn_spill *s, gnn_spill_fn *fn, void *arg, struct gnn_
     for (uint32_t i = 0; i < s->nranges; i++) {
         const struct gnn_spill_range *r = &s->range[i];
         uint64_t n = r[1].edge - r->edge;
-        if (n > s->window ? pass_range(s, r, fn, arg, e)
-                          : sort_range(s, r, e) || window_out(s, n, fn, arg, e))
+        if (s->window_fn
+                ? sort_range(s, r, e) || window_each(s, r, ptr + r->v, r->edge, n, fn, arg, e)
+            : n > s->window ? pass_range(s, r, fn, arg, e)
+                            : sort_range(s, r, e) || window_out(s, n, fn, arg, e))
             return e->code;
     }
     return gnn_csc_done(s->csc, e);

@@ -9,6 +9,12 @@
 #include "lib/base/io.h"
 #include "lib/base/mem.h"
 
+struct gnn_spill;
+/* Called with the sorted edges of n destinations in the window, before they are passed on: those of
+ * the i-th end before position end[i] - first of indices and field. May change their order. */
+typedef int gnn_spill_window_fn(void *arg, struct gnn_spill *s, const uint64_t *end, uint64_t first,
+                                uint64_t n, struct gnn_err *e);
+
 struct gnn_spill {
     struct gnn_csc *csc; /* borrowed */
     uint32_t nfields;
@@ -27,6 +33,8 @@ struct gnn_spill {
     struct gnn_buf indices, *field; /* the window, sorted; [nfields] */
     struct gnn_buf piece, keys, rows;
     bool deduped;
+    gnn_spill_window_fn *window_fn; /* set before gnn_spill_each, which then sorts a destination
+                                       with more edges than a window in memory, too; or NULL */
 };
 
 /* For a csc after gnn_csc_offsets, which must stay; file lies beside `beside`, about `memory` bytes
@@ -46,8 +54,8 @@ int gnn_spill_dedup(struct gnn_spill *s, struct gnn_err *e) GNN_MUST_USE;
 /* The next bytes of the sorted edges: of sources (which 0) or of field which - 1. */
 typedef int gnn_spill_fn(void *arg, uint32_t which, const void *data, uint64_t bytes,
                          struct gnn_err *e);
-/* Ends the sorting: calls fn on everything in order; csc then holds offsets. GNN_E_INPUT if edges
- * are missing. */
+/* Ends the sorting: calls fn, and window_fn with the same argument, on everything in order; csc
+ * then holds offsets. GNN_E_INPUT if edges are missing. */
 int gnn_spill_each(struct gnn_spill *s, gnn_spill_fn *fn, void *arg,
                    struct gnn_err *e) GNN_MUST_USE;
 /* Takes a zeroed object. */

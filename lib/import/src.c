@@ -339,6 +339,17 @@ static char *member_name(const struct gnn_input *in, uint32_t member, struct gnn
                     gnn_input_member(in, member));
 }
 
+/* Whether an array has integers, of which a double does not hold each. */
+static int has_integers(struct gnn_input *in, uint32_t member, bool *whole, struct gnn_err *e)
+{
+    struct gnn_array a;
+    int rc = gnn_array_open(&a, in, member, e);
+    const enum gnn_dtype t = a.h.dtype;
+    *whole = !rc && !a.text && t != GNN_F16 && t != GNN_F32 && t != GNN_F64;
+    gnn_array_close(&a);
+    return rc;
+}
+
 int gnn_src_node_array(struct gnn_src *s, uint32_t ntype, const char *name, struct gnn_input *in,
                        uint32_t member, struct gnn_err *e)
 {
@@ -346,7 +357,10 @@ int gnn_src_node_array(struct gnn_src *s, uint32_t ntype, const char *name, stru
     uint64_t rows, width, count = s->d.schema.ntype[ntype].count;
     if (!strcmp(name, "x"))
         return gnn_src_stream(s, ntype, name, in, member, e);
-    int rc = gnn_array_load(in, member, GNN_F64, &v, &rows, &width, e);
+    bool whole = false;
+    int rc = strcmp(name, "time") ? GNN_OK : has_integers(in, member, &whole, e);
+    if (!rc)
+        rc = gnn_array_load(in, member, whole ? GNN_I64 : GNN_F64, &v, &rows, &width, e);
     if (rc)
         return rc;
     char *where = member_name(in, member, e);
@@ -358,6 +372,8 @@ int gnn_src_node_array(struct gnn_src *s, uint32_t ntype, const char *name, stru
         gnn_free(v);
         rc = gnn_fail(e, GNN_E_INPUT, "%s: %llu rows for %llu nodes", where,
                       (unsigned long long)rows, (unsigned long long)count);
+    } else if (whole) {
+        rc = gnn_src_mem(s, ntype, name, GNN_I64, width > 1 ? width : 0, v, e);
     } else {
         rc = strcmp(name, "y") ? add_numbers(s, ntype, name, v, rows, width, where, e)
                                : add_labels(s, ntype, v, rows, width, where, e);

@@ -30,11 +30,12 @@ int gnn_report_model(const char *path, unsigned what, json_t **out, struct gnn_e
 int gnn_report_stats(struct gnn_view *v, json_t *report, struct gnn_err *e) GNN_MUST_USE;
 
 /* Proves a store: checksums of all tensors; offsets monotone, indices in range, original ids a
- * bijection (gnn_view_init); edge ids exactly the positions in the unpartitioned store; halo lists
- * exact, with the right owners; sets complete and with their owners; names in order; labels in
- * range. With `against`: the two hold the same graph (gnn_same_graph). Adds to `report` what was
- * proved, as an array "proved" of sentences. The first failure is GNN_E_INPUT and names part,
- * tensor and element. The store must have been opened with verify. */
+ * bijection (gnn_view_init); edge ids exactly the positions in the unpartitioned store; edges
+ * ordered as the schema says; halo lists exact, with the right owners; sets complete and with their
+ * owners; names in order; labels in range. With `against`: the two hold the same graph
+ * (gnn_same_graph). Adds to `report` what was proved, as an array "proved" of sentences. The first
+ * failure is GNN_E_INPUT and names part, tensor and element. The store must have been opened with
+ * verify. */
 int gnn_verify_store(struct gnn_store *s, struct gnn_store *against, json_t *report,
                      struct gnn_err *e) GNN_MUST_USE;
 /* Proves a batch stream: frames, checksums, END, batches valid, keys in sequence, no node twice in

@@ -38,6 +38,8 @@ static void report_schema(json_t *o, const struct gnn_schema *s, bool *bad)
         report_put(x, "name", json_string(gnn_etype_key(s, t, key, sizeof key)), bad);
         report_put(x, "count", report_num(s->etype[t].count), bad);
         report_put(x, "fields", report_fields(s->etype[t].field, s->etype[t].nfields, bad), bad);
+        if (s->etype[t].order)
+            report_put(x, "order", json_string(s->etype[t].order), bad);
         report_push(et, x, bad);
     }
     for (uint32_t i = 0; i < s->nsets; i++) {

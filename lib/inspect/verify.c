@@ -6,6 +6,7 @@
 #include "lib/inspect/inspect.h"
 #include "lib/inspect/report.h"
 #include "lib/data/labels.h"
+#include "lib/data/time.h"
 #include "lib/base/mem.h"
 
 static int verify_checksums(struct gnn_store *s, json_t *report, struct gnn_err *e)
@@ -53,6 +54,50 @@ static int edge_ids(struct gnn_view *v, json_t *report, struct gnn_err *e)
         total += next;
     }
     return gnn_report_proved(report, e, "edges: %" PRIu64 ", each once, ids a permutation", total);
+}
+
+/* ---- order ---- */
+
+static int rows_ascend(struct gnn_view *v, uint32_t p, uint32_t et, struct gnn_err *e)
+{
+    struct gnn_store *s = v->store;
+    const struct gnn_etype *t = &s->meta.schema.etype[et];
+    const struct gnn_view_part *ep = &v->ep[(size_t)et * s->nparts + p];
+    char key[GNN_ETYPE_KEY_ROOM];
+    gnn_etype_key(&s->meta.schema, et, key, sizeof key);
+    const struct gnn_tensor *x = gnn_store_findf(s, p, "edge/%s/%s", key, t->order);
+    for (uint64_t i = 0, n = gnn_store_owned(s, p, t->dst); i < n; i++) {
+        uint64_t time, last = 0;
+        for (uint64_t k = ep->indptr[i]; k < ep->indptr[i + 1]; k++, last = time) {
+            const bool number = gnn_time_key(x->dtype, x->data, k, &time);
+            if (!number || time < last)
+                return gnn_fail(e, GNN_E_INPUT, "%s: tensor %s: element %" PRIu64 " %s",
+                                gnn_store_part_path(s, p), x->name, k,
+                                number ? "is less than the one before it, of the same node"
+                                       : "is nan");
+        }
+    }
+    return GNN_OK;
+}
+
+/* Types that are marked as ordered are. */
+static int verify_order(struct gnn_view *v, json_t *report, struct gnn_err *e)
+{
+    const struct gnn_schema *sc = &v->store->meta.schema;
+    uint64_t edges = 0;
+    bool any = false;
+    for (uint32_t et = 0; et < sc->netypes; et++) {
+        if (!sc->etype[et].order)
+            continue;
+        any = true;
+        edges += sc->etype[et].count;
+        for (uint32_t p = 0; p < v->store->nparts; p++)
+            if (rows_ascend(v, p, et, e))
+                return e->code;
+    }
+    return any ? gnn_report_proved(report, e, "order: %" PRIu64 " in-edges, ascending by time",
+                                   edges)
+               : GNN_OK;
 }
 
 /* ---- halo ---- */
@@ -265,6 +310,8 @@ int gnn_verify_store(struct gnn_store *s, struct gnn_store *against, json_t *rep
             v.nvertices);
     if (!rc)
         rc = edge_ids(&v, report, e);
+    if (!rc)
+        rc = verify_order(&v, report, e);
     if (!rc)
         rc = verify_halos(&v, report, e);
     if (!rc)

@@ -303,6 +303,8 @@ int gnn_full_backward(struct gnn_full *f, const float *params, struct gnn_err *e
 void gnn_full_move_by(struct gnn_full *f, struct gnn_comm *device)
 {
     f->device = device && device->ops->move_begin ? device : NULL;
+    if (f->eval)
+        gnn_full_move_by(f->eval, device);
 }
 
 float *gnn_full_grad(const struct gnn_full *f)

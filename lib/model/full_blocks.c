@@ -338,51 +338,31 @@ static enum gnn_adj_norm norm_of(const struct gnn_full *f)
 }
 
 /* Factors are made on the host, wherever the operations are: they come from the store's arrays.
- *
- * The own nodes' numbers out of those of all nodes. */
-static int keep_own(struct gnn_full *f, struct full_part *p, uint32_t r, const void *all,
-                    struct full_table *to, struct gnn_err *e)
+ * Here those of a partition's own nodes, from the edges that enter them in the whole graph. */
+static int take_weights(struct gnn_full *f, struct full_part *p, uint32_t r, uint64_t n,
+                        struct gnn_err *e)
 {
-    const uint32_t t = etype_of(f, r)->dst;
-    const uint64_t n = gnn_store_owned(f->s, p->at, t);
-    if (gnn_full_table_make(to, n, sizeof(uint32_t), "degrees", e))
-        return e->code;
-    if (n)
-        memcpy(to->data, (const uint32_t *)all + f->s->book[t][p->at], n * sizeof(uint32_t));
-    return 0;
-}
-
-static int take_weights(struct gnn_full *f, uint32_t r, struct gnn_err *e)
-{
-    float *degree = NULL, *loop = NULL;
-    (void)!gnn_store_weights(f->s, r, f->m->c.edge_weight, &degree, &loop, e);
-    for (uint32_t i = 0; !e->code && i < f->n; i++) {
-        struct full_part *p = &f->part[i];
-        const uint32_t t = etype_of(f, r)->dst;
-        if (!keep_own(f, p, r, loop, &p->rel[r].loop, e))
-            gnn_weight_degrees(degree + f->s->book[t][p->at], gnn_store_owned(f->s, p->at, t),
-                               p->rel[r].node.data);
-    }
+    struct full_rel *x = &p->rel[r];
+    float *degree = gnn_alloc(n, sizeof *degree, "degrees", e);
+    if (degree && !gnn_full_table_make(&x->loop, n, sizeof(float), "degrees", e) &&
+        !gnn_store_part_weights(f->s, p->at, r, f->m->c.edge_weight, degree, x->loop.data, e))
+        gnn_weight_degrees(degree, n, x->node.data);
     gnn_free(degree);
-    gnn_free(loop);
     return e->code;
 }
 
-static int take_degrees(struct gnn_full *f, uint32_t r, struct gnn_err *e)
+static int take_degrees(struct gnn_full *f, struct full_part *p, uint32_t r, struct gnn_err *e)
 {
-    const uint32_t t = etype_of(f, r)->dst;
-    uint32_t *degree;
-    if (gnn_store_degrees(f->s, r, &degree, e))
+    const uint64_t n = gnn_store_owned(f->s, p->at, etype_of(f, r)->dst);
+    struct full_rel *x = &p->rel[r];
+    if (gnn_full_table_make(&x->node, n, sizeof(float), "degrees", e) ||
+        gnn_full_table_make(&x->count, n, sizeof(uint32_t), "degrees", e) ||
+        gnn_store_part_degrees(f->s, p->at, r, x->count.data, e))
         return e->code;
-    for (uint32_t i = 0; !e->code && i < f->n; i++) {
-        const uint64_t n = gnn_store_owned(f->s, f->part[i].at, t);
-        struct full_table *node = &f->part[i].rel[r].node;
-        if (!gnn_full_table_make(node, n, sizeof(float), "degrees", e) &&
-            !keep_own(f, &f->part[i], r, degree, &f->part[i].rel[r].count, e))
-            gnn_gcn_degrees(degree + f->s->book[t][f->part[i].at], n, node->data);
-    }
-    gnn_free(degree);
-    return e->code || !f->m->c.edge_weight ? e->code : take_weights(f, r, e);
+    if (f->m->c.edge_weight)
+        return take_weights(f, p, r, n, e);
+    gnn_gcn_degrees(x->count.data, n, x->node.data);
+    return 0;
 }
 
 /* The factors of a row come from all its edges. Self-loops are recognised by index == row, so
@@ -559,7 +539,8 @@ static int make_part(struct gnn_full *f, struct full_part *p, void *arg, struct 
         !list_all_needed(f, p, r, e) && has_fields(f, r))
         (void)!gnn_full_edges_read(f, p, r, &a, e);
     gnn_full_edges_free(&x);
-    if (e->code || (norm_of(f) != GNN_ADJ_SUM && make_factors(f, p, r, &a, book, e)) ||
+    if (e->code || (norm_of(f) == GNN_ADJ_SYMMETRIC && take_degrees(f, p, r, e)) ||
+        (norm_of(f) != GNN_ADJ_SUM && make_factors(f, p, r, &a, book, e)) ||
         sort_factors(f, p, r, e))
         return e->code;
     return put_part(f, p, r, e);
@@ -583,15 +564,40 @@ static const struct gnn_conv *conv_of(const struct gnn_full *f, uint32_t r)
     return NULL;
 }
 
+/* Bytes that a partition has besides what operations use while its blocks of a relation are made:
+ * the store's edges, which are mapped, and tables that are not yet where operations are. */
+static uint64_t bytes_of_making(const struct gnn_full *f, const struct full_part *p, uint32_t r)
+{
+    const struct gnn_model_etype *t = etype_of(f, r);
+    const uint64_t rows = gnn_store_owned(f->s, p->at, t->dst), numbers = sizeof(uint64_t);
+    char key[GNN_ETYPE_KEY_ROOM], name[GNN_NAME_MAX + 1];
+    gnn_tensor_name(name, "edge/%s/indices", gnn_etype_key(&f->s->meta.schema, r, key, sizeof key));
+    const struct gnn_tensor *x = gnn_store_look(f->s, p->at, name);
+    const uint64_t fields = (f->m->c.edge_weight != NULL) + (uint64_t)t->features;
+    const uint64_t edge =
+        2 * sizeof(uint32_t) + (has_fields(f, r) ? 2 * numbers + 2 * fields * sizeof(float) : 0);
+    return (x ? x->shape[0] : 0) * edge + rows * (numbers + f->k * sizeof(uint32_t));
+}
+
+static uint64_t most_of_making(const struct gnn_full *f)
+{
+    uint64_t most = 0;
+    for (uint32_t i = 0; i < f->n; i++)
+        for (uint32_t r = 0; r < f->m->c.netypes; r++) {
+            const uint64_t bytes = gnn_full_is_used(f, r) ? bytes_of_making(f, &f->part[i], r) : 0;
+            most = bytes > most ? bytes : most;
+        }
+    return most;
+}
+
 int gnn_full_blocks_make(struct gnn_full *f, struct gnn_err *e)
 {
     const bool degrees = norm_of(f) == GNN_ADJ_SYMMETRIC;
+    gnn_full_set_aside(f, most_of_making(f));
     for (uint32_t r = 0; r < f->m->c.netypes; r++) {
         const struct full_turn make = {make_part, {conv_of(f, r), .change = FULL_EDGES}};
         if (!make.want.conv)
             continue;
-        if (degrees && take_degrees(f, r, e))
-            return e->code;
         const int rc = gnn_full_each(f, &make, &r, e);
         if (rc)
             return rc;
@@ -607,6 +613,7 @@ int gnn_full_blocks_make(struct gnn_full *f, struct gnn_err *e)
         if (!rc)
             rc = gnn_full_each(f, &close, &r, e);
     }
+    gnn_full_set_aside(f, UINT64_MAX);
     return !rc && f->levels
                ? gnn_comm_all_reduce(f->comm, f->level_edges, (uint64_t)f->levels * f->m->c.netypes,
                                      GNN_REDUCE_U64, e)

@@ -131,7 +131,8 @@ struct gnn_full {
     struct gnn_full_opts opts;
     uint64_t keep32;              /* boundary rows stay if 32 random bits are below; 0: all stay */
     float scale;                  /* of those that stay */
-    struct gnn_buf draws, packed; /* the host's; a message between partitions of this rank */
+    struct gnn_buf draws, packed; /* the host's, of lists that are brought there; a message between
+                                     partitions of this rank */
     struct gnn_exchange sums;     /* of numbers of parts, */
     struct full_wire slices;      /* and of their gradients */
     struct gnn_buf grad;
@@ -181,7 +182,7 @@ void gnn_full_needed_free(struct gnn_full *f);
 /* Whether the backward pass takes the sources of relation r in parts; and, when a block of `rows`
  * destinations has been transposed, numbers its edges accordingly. */
 bool gnn_full_has_parts(const struct gnn_full *f, uint32_t r);
-int gnn_full_part_block(const struct gnn_full *f, struct full_block *b, uint32_t rows,
+int gnn_full_part_block(struct gnn_full *f, struct full_block *b, uint32_t rows,
                         struct gnn_err *e) GNN_MUST_USE;
 
 /* A relation's edges into the rows of the first level, with the new numbers of rows and sources;
@@ -284,6 +285,8 @@ int gnn_full_end(struct gnn_full *f, struct full_part *p, struct gnn_err *e) GNN
 /* Sets up the limit of memory, if there is one. */
 int gnn_full_limit(struct gnn_full *f, const struct gnn_full_opts *o,
                    struct gnn_err *e) GNN_MUST_USE;
+/* With it: so many bytes stay free for what a turn has besides; UINT64_MAX: for the features. */
+void gnn_full_set_aside(struct gnn_full *f, uint64_t bytes);
 /* With it: when a pass begins, nothing is needed that the last one has left. */
 void gnn_full_forget_pass(struct gnn_full *f);
 /* The part of this rank, or NULL, whose number among the k is `at`; and the rank that has it. */

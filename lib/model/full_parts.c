@@ -37,23 +37,31 @@ static int number_edges(const struct gnn_full *f, struct full_block *b, uint32_t
     return e->code;
 }
 
-static int cut_block(const struct gnn_full *f, struct full_block *b, struct gnn_err *e)
+/* The offsets of the transposed block in the host's memory. */
+static const uint32_t *fetch_offsets(struct gnn_full *f, const struct full_block *b,
+                                     struct gnn_err *e)
 {
-    enum { STEP = 2048 }; /* a chunk of the CPU's operations: smaller parts do not pay */
     const struct gnn_ops *o = f->o;
-    const uint64_t bytes = ((uint64_t)b->n + 1) * sizeof(uint32_t);
-    uint32_t *tptr = o->async ? gnn_alloc(b->n + 1, sizeof *tptr, "transposed blocks", e) : NULL;
-    if (e->code)
-        return e->code;
-    if (tptr)
-        o->fetch(o, tptr, b->tptr.data, bytes);
-    gnn_adj_cut(&b->parts, tptr ? tptr : b->tptr.data, b->n, STEP);
-    gnn_free(tptr);
-    return 0;
+    const uint64_t n = (uint64_t)b->n + 1;
+    if (!o->async)
+        return b->tptr.data;
+    if (o->fit_host(o, &f->draws, n, sizeof(uint32_t), "transposed blocks", e))
+        return NULL;
+    o->fetch(o, f->draws.data, b->tptr.data, n * sizeof(uint32_t));
+    o->mark(o, GNN_OPS_MARK_NET);
+    return o->wait(o, GNN_OPS_MARK_NET, e) ? NULL : f->draws.data;
 }
 
-int gnn_full_part_block(const struct gnn_full *f, struct full_block *b, uint32_t rows,
-                        struct gnn_err *e)
+static int cut_block(struct gnn_full *f, struct full_block *b, struct gnn_err *e)
+{
+    enum { STEP = 2048 }; /* a chunk of the CPU's operations: smaller parts do not pay */
+    const uint32_t *tptr = fetch_offsets(f, b, e);
+    if (tptr)
+        gnn_adj_cut(&b->parts, tptr, b->n, STEP);
+    return e->code;
+}
+
+int gnn_full_part_block(struct gnn_full *f, struct full_block *b, uint32_t rows, struct gnn_err *e)
 {
     b->parts.seg = (struct gnn_csr *)b->csr.data + 2;
     return number_edges(f, b, rows, e) ? e->code : cut_block(f, b, e);

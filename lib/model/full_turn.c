@@ -86,9 +86,13 @@ int gnn_full_limit(struct gnn_full *f, const struct gnn_full_opts *o, struct gnn
     f->opts.remote = GNN_FULL_KEEP; /* in the file */
     gnn_store_forget_all(f->s);
     f->swap = gnn_swap_new(o->beside, o->memory, e);
-    if (f->swap)
-        gnn_swap_set_aside(f->swap, most_mapped(f));
     return e->code;
+}
+
+void gnn_full_set_aside(struct gnn_full *f, uint64_t bytes)
+{
+    if (f->swap)
+        gnn_swap_set_aside(f->swap, bytes == UINT64_MAX ? most_mapped(f) : bytes);
 }
 
 /* ---- what a step works with ---- */

@@ -115,10 +115,17 @@ int gnn_sample_add_edges(const struct sample_draw *d, uint32_t hop, uint32_t et,
 
 void gnn_sample_keys(const struct sampler *s, const struct gnn_batch *b, uint32_t *keys)
 {
-    for (uint32_t i = 0; i < b->nhops * b->netypes; i++)
-        gnn_rng_key(s->meta.sampling.seed, (uint32_t)b->epoch, (uint32_t)b->step, i / b->netypes,
-                    gnn_rng_tag(GNN_RNG_NEIGHBOUR, s->seeds->tag[b->split], i % b->netypes),
-                    keys + 2 * (size_t)i);
+    const struct gnn_sampling *m = &s->meta.sampling;
+    const bool labor = m->rule.kind == GNN_PICK_LABOR;
+    const uint64_t step = labor ? b->step / m->batch_dependency : b->step;
+    for (uint32_t i = 0; i < b->nhops * b->netypes; i++) {
+        const uint32_t hop = m->layer_dependency ? 0 : i / b->netypes, et = i % b->netypes,
+                       set = s->seeds->tag[b->split];
+        /* LABOR's variates belong to sources, along whichever edge type these are picked. */
+        const uint32_t tag = labor ? gnn_rng_tag(GNN_RNG_LABOR, set, s->meta.schema.etype[et].src)
+                                   : gnn_rng_tag(GNN_RNG_NEIGHBOUR, set, et);
+        gnn_rng_key(m->seed, (uint32_t)b->epoch, (uint32_t)step, hop, tag, keys + 2 * (size_t)i);
+    }
 }
 
 struct gnn_sample_job gnn_sample_job_of(const struct sampler *s, const uint32_t *keys,

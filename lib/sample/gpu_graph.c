@@ -140,6 +140,18 @@ static bool wants_orig(const struct sampler *s, uint32_t t)
     return wanted && s->orig[t];
 }
 
+/* Original ids of all nodes of type t, for the edge types of which they are the sources. */
+static void lay_source_ids(struct laying *l, struct gpu_graph *q, uint32_t t)
+{
+    const struct gnn_schema *c = &l->s->meta.schema;
+    const uint32_t *id = l->s->source_id[t];
+    if (id)
+        id = lay_array(l, id, c->ntype[t].count * sizeof *id);
+    for (uint32_t et = 0; et < c->netypes; et++)
+        if (l->s->graph[et].part && c->etype[et].src == t)
+            q->edges[et].orig = id;
+}
+
 static void lay_all(struct laying *l, struct gpu_graph *q, struct gnn_gather_part *orig,
                     struct gnn_sample_part *part)
 {
@@ -155,6 +167,8 @@ static void lay_all(struct laying *l, struct gpu_graph *q, struct gnn_gather_par
             if (l->s->graph[et].part && c->etype[et].dst == t)
                 lay_edges(l, q, et, has ? orig : NULL, part);
     }
+    for (uint32_t t = 0; t < c->nntypes; t++)
+        lay_source_ids(l, q, t);
 }
 
 /* Puts everything into the graph's memory. */

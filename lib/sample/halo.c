@@ -62,7 +62,8 @@ static int find_edges(struct sample_halo *h, const struct sampler *s, uint32_t e
     struct gnn_sample_part *part = gnn_alloc_zero(n, sizeof *part, "edges of the halo", e);
     if (!part)
         return e->code;
-    h->graph[et] = (struct gnn_sample_graph){part, n, s->meta.schema.ntype[type->src].count};
+    h->graph[et] = (struct gnn_sample_graph){part, n, s->meta.schema.ntype[type->src].count,
+                                             s->graph[et].orig};
     uint64_t first = 0;
     for (uint32_t i = 0; i < n; i++) {
         const uint32_t p = store->from + i;

@@ -55,6 +55,8 @@ struct sampler {
     struct gnn_store_sums *sums;    /* [netypes][nparts] of types whose weights count, or NULL */
     struct gnn_gather_part *
         *orig;             /* [nntypes][nparts] original ids, or NULL where equal to the ids */
+    uint32_t **source_id;  /* [nntypes] -> (nodes) original ids by id, of a rule that compares, or
+                              NULL where equal to the ids */
     struct gnn_comm *comm; /* the store's */
     struct gnn_sample_barrier *barrier;
     struct gnn_sample_remote_stats *remote;

@@ -83,6 +83,8 @@ struct gnn_sampler_opts {
     struct gnn_pick_rule rule; /* but for the fan-outs above, and what follows from these: */
     const char *weight; /* edge field in proportion to which neighbours are picked, along the edge
                            types that have it; or NULL */
+    bool layer_dependency;     /* of GNN_PICK_LABOR, as in struct gnn_sampling */
+    uint32_t batch_dependency; /* likewise; 0: 1 */
     bool shuffle, drop_last;
     bool edge_ids;     /* adds hop/.../id: positions in the unpartitioned store */
     bool original_ids; /* nodes (and ids read from seeds_fd) are ids of the unpartitioned store */

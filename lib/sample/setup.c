@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* From a store and options to a sampler: what all batches are drawn from. */
+#include <string.h>
 #include <unistd.h>
 
 #include "lib/sample/sample_impl.h"
@@ -14,6 +15,9 @@ void gnn_sampler_free(void *arg)
         gnn_free((void *)(uintptr_t)s->graph[t].part);
     for (uint32_t t = 0; s->orig && t < s->meta.schema.nntypes; t++)
         gnn_free(s->orig[t]);
+    for (uint32_t t = 0; s->source_id && t < s->meta.schema.nntypes; t++)
+        gnn_free(s->source_id[t]);
+    gnn_free(s->source_id);
     for (uint32_t i = 0; s->sums && i < s->meta.schema.netypes * s->store->nparts; i++)
         gnn_store_sums_free(&s->sums[i]);
     gnn_free(s->sums);
@@ -54,6 +58,40 @@ static int find_orig(struct sampler *s, uint32_t t, struct gnn_err *e)
                : 0;
 }
 
+/* Original ids of all nodes of type t, by their ids, of other ranks' nodes too: sources of this
+ * rank's edges may be anywhere. Nothing if they are the ids themselves, which all ranks agree on.
+ */
+static int find_source_ids(struct sampler *s, uint32_t t, struct gnn_err *e)
+{
+    const uint64_t *book = s->store->rank_book[t], n = s->meta.schema.ntype[t].count;
+    struct gnn_exchange x = {0};
+    if (!s->orig[t] || s->source_id[t])
+        return 0;
+    uint32_t *id = s->source_id[t] = gnn_alloc(n, sizeof *id, "original ids of sources", e);
+    if (!id)
+        return e->code;
+    for (uint32_t p = s->store->from; p < s->store->to; p++) {
+        const struct gnn_gather_part *part = &s->orig[t][p];
+        memcpy(id + part->first, part->data, part->count * sizeof *id);
+    }
+    if (s->comm->size == 1)
+        return 0;
+    const uint64_t own = book[s->comm->rank];
+    int rc = gnn_exchange_init(&x, s->comm, gnn_comm_tag(GNN_COMM_CONTROL, GNN_COMM_SOURCES), e);
+    if (!rc)
+        rc = gnn_comm_all_gather(s->comm, &x, id + own,
+                                 (book[s->comm->rank + 1] - own) * sizeof *id, e);
+    for (uint32_t r = 0; !rc && r < s->comm->size; r++) {
+        const uint64_t bytes = (book[r + 1] - book[r]) * sizeof *id;
+        if (x.in[r].bytes != bytes)
+            rc = gnn_fail(e, GNN_E_RANK, "malformed reply from rank %u", r);
+        else if (r != s->comm->rank)
+            memcpy(id + book[r], x.in[r].data, bytes);
+    }
+    gnn_exchange_release(&x);
+    return rc;
+}
+
 /* What the rule needs to know of the edges of type et into part p. */
 static int find_pick(struct sampler *s, uint32_t et, uint32_t p, struct gnn_pick_edges *pick,
                      struct gnn_err *e)
@@ -78,8 +116,8 @@ static int find_edges(struct sampler *s, uint32_t et, struct gnn_err *e)
     struct gnn_sample_part *part = gnn_alloc_zero(store->nparts, sizeof *part, "edges", e);
     if (!part)
         return e->code;
-    s->graph[et] =
-        (struct gnn_sample_graph){part, store->nparts, s->meta.schema.ntype[type->src].count};
+    s->graph[et] = (struct gnn_sample_graph){
+        part, store->nparts, s->meta.schema.ntype[type->src].count, s->source_id[type->src]};
     for (uint32_t p = 0; p < store->nparts; p++) {
         part[p].first = store->book[type->dst][p];
         if (!gnn_store_has(store, p))
@@ -118,9 +156,13 @@ static int find_graph(struct sampler *s, struct gnn_err *e)
     if (m->weight)
         s->sums = gnn_alloc_zero((uint64_t)c->netypes * s->store->nparts, sizeof *s->sums,
                                  "sums of weights", e);
-    int rc = s->graph && s->orig && (s->sums || !m->weight) ? 0 : e->code;
+    s->source_id = gnn_alloc_zero(c->nntypes, sizeof(uint32_t *), "original ids", e);
+    int rc = s->graph && s->orig && s->source_id && (s->sums || !m->weight) ? 0 : e->code;
     for (uint32_t t = 0; !rc && t < c->nntypes; t++)
         rc = find_orig(s, t, e);
+    for (uint32_t et = 0; !rc && m->rule.kind == GNN_PICK_LABOR && et < c->netypes; et++)
+        if (gnn_sampling_uses(m, c->netypes, et))
+            rc = find_source_ids(s, c->etype[et].src, e);
     for (uint32_t et = 0; !rc && et < c->netypes; et++) {
         if (gnn_sampling_uses(m, c->netypes, et))
             rc = find_edges(s, et, e);
@@ -165,6 +207,8 @@ static int sampler_init(struct sampler *s, const struct gnn_sampler_opts *o, str
     m->batch_size = o->batch_size;
     m->frontier = o->frontier;
     m->rule = o->rule;
+    m->layer_dependency = o->layer_dependency;
+    m->batch_dependency = o->batch_dependency ? o->batch_dependency : 1;
     m->shuffle = o->shuffle;
     m->drop_last = o->drop_last;
     m->edge_ids = o->edge_ids;
@@ -179,6 +223,8 @@ static int sampler_init(struct sampler *s, const struct gnn_sampler_opts *o, str
         rc = gnn_fanout_parse(&s->meta.schema, o->fanout, o->nfanout, m, e);
     if (!rc)
         rc = gnn_sampling_set_weight(m, &s->meta.schema, s->store->path, o->weight, e);
+    if (!rc)
+        rc = gnn_sampling_check_labor(m, s->meta.schema.netypes, s->store->path, e);
     if (rc) {
         if (o->seeds_name)
             close(o->seeds_fd);

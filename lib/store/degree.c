@@ -21,32 +21,40 @@ static uint64_t count_part(const uint64_t *ptr, const uint32_t *idx, uint64_t ed
         for (uint64_t k = ptr[i]; k < ptr[i + 1]; k++)
             d += idx[k] != first + i;
         wrong += d > UINT32_MAX;
-        degree[first + i] = (uint32_t)d;
+        degree[i] = (uint32_t)d;
     }
     return wrong;
+}
+
+int gnn_store_part_degrees(struct gnn_store *s, uint32_t part, uint32_t etype, uint32_t *degree,
+                           struct gnn_err *e)
+{
+    const uint32_t t = s->meta.schema.etype[etype].dst;
+    char key[GNN_ETYPE_KEY_ROOM];
+    gnn_etype_key(&s->meta.schema, etype, key, sizeof(key));
+    const struct gnn_tensor *ptr = gnn_store_findf(s, part, "edge/%s/indptr", key),
+                            *idx = gnn_store_findf(s, part, "edge/%s/indices", key);
+    if (ptr && idx &&
+        !count_part(ptr->data, idx->data, idx->shape[0], s->book[t][part],
+                    gnn_store_owned(s, part, t), degree))
+        return 0;
+    return gnn_fail(e, GNN_E_INPUT, "%s: tensor 'edge/%s/indptr' is damaged",
+                    gnn_store_part_path(s, part), key);
 }
 
 int gnn_store_degrees(struct gnn_store *s, uint32_t etype, uint32_t **degree, struct gnn_err *e)
 {
     const struct gnn_schema *c = &s->meta.schema;
     const uint32_t t = c->etype[etype].dst;
-    char key[GNN_ETYPE_KEY_ROOM];
-    gnn_etype_key(c, etype, key, sizeof(key));
     *degree = gnn_alloc_zero(c->ntype[t].count, sizeof(**degree), "degrees", e);
     if (!*degree)
         return e->code;
-    for (uint32_t p = s->from; p < s->to; p++) {
-        const struct gnn_tensor *ptr = gnn_store_findf(s, p, "edge/%s/indptr", key);
-        const struct gnn_tensor *idx = gnn_store_findf(s, p, "edge/%s/indices", key);
-        if (!ptr || !idx ||
-            count_part(ptr->data, idx->data, idx->shape[0], s->book[t][p], gnn_store_owned(s, p, t),
-                       *degree)) {
+    for (uint32_t p = s->from; p < s->to; p++)
+        if (gnn_store_part_degrees(s, p, etype, *degree + s->book[t][p], e)) {
             gnn_free(*degree);
             *degree = NULL;
-            return gnn_fail(e, GNN_E_INPUT, "%s: tensor 'edge/%s/indptr' is damaged",
-                            gnn_store_part_path(s, p), key);
+            return e->code;
         }
-    }
     return 0;
 }
 
@@ -75,8 +83,8 @@ static uint64_t sum_weights(const struct weighted *a, float *degree, float *loop
             else
                 sum += (double)w;
         }
-        degree[a->first + i] = (float)(sum + (double)own);
-        loop[a->first + i] = own;
+        degree[i] = (float)(sum + (double)own);
+        loop[i] = own;
     }
     return wrong;
 }
@@ -124,6 +132,15 @@ static int sum_part(struct gnn_store *s, uint32_t p, uint32_t etype, const char 
                     (unsigned long long)wrong);
 }
 
+int gnn_store_part_weights(struct gnn_store *s, uint32_t part, uint32_t etype, const char *weight,
+                           float *degree, float *loop, struct gnn_err *e)
+{
+    struct gnn_buf room = {0};
+    const int rc = sum_part(s, part, etype, weight, degree, loop, &room, e);
+    gnn_buf_release(&room);
+    return rc;
+}
+
 int gnn_store_weights(struct gnn_store *s, uint32_t etype, const char *weight, float **degree,
                       float **loop, struct gnn_err *e)
 {
@@ -133,11 +150,13 @@ int gnn_store_weights(struct gnn_store *s, uint32_t etype, const char *weight, f
     if (gnn_store_degrees(s, etype, &count, e)) /* checks the adjacency */
         return e->code;
     gnn_free(count);
-    const uint64_t n = s->meta.schema.ntype[s->meta.schema.etype[etype].dst].count;
+    const uint32_t t = s->meta.schema.etype[etype].dst;
+    const uint64_t n = s->meta.schema.ntype[t].count;
     *degree = gnn_alloc_zero(n, sizeof **degree, "degrees", e);
     *loop = gnn_alloc_zero(n, sizeof **loop, "degrees", e);
     for (uint32_t p = s->from; !e->code && p < s->to; p++)
-        (void)!sum_part(s, p, etype, weight, *degree, *loop, &room, e);
+        (void)!sum_part(s, p, etype, weight, *degree + s->book[t][p], *loop + s->book[t][p], &room,
+                        e);
     gnn_buf_release(&room);
     if (e->code) {
         gnn_free(*degree);

@@ -15,5 +15,11 @@ int gnn_store_degrees(struct gnn_store *s, uint32_t etype, uint32_t **degree,
  * GNN_E_INPUT names the first edge whose weight is negative or not finite. */
 int gnn_store_weights(struct gnn_store *s, uint32_t etype, const char *weight, float **degree,
                       float **loop, struct gnn_err *e) GNN_MUST_USE;
+/* The same of the nodes of one part only, which this rank has open: the caller's memory has a
+ * number for each of them. _weights requires an adjacency that has been checked. */
+int gnn_store_part_degrees(struct gnn_store *s, uint32_t part, uint32_t etype, uint32_t *degree,
+                           struct gnn_err *e) GNN_MUST_USE;
+int gnn_store_part_weights(struct gnn_store *s, uint32_t part, uint32_t etype, const char *weight,
+                           float *degree, float *loop, struct gnn_err *e) GNN_MUST_USE;
 
 #endif

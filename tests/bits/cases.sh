@@ -135,6 +135,12 @@ for o in --no-shuffle '--drop-last' '--eval valid --eval test --epochs 0:2' '--e
     a "sample r --frontier new -f 4,3,2 -b 100 $o" "smp --frontier new -f 4,3,2 -b 100 $o @{import r, directed}"
     a "sample l -r -f 4,3,2 -b 100 $o" "smp -r -f 4,3,2 -b 100 $o @{import l, labels of several columns}"
 done
+for o in '' '--layer-dependency --batch-dependency 3' '--frontier new -j 3'; do
+    q "sample s by LABOR $o" "smp -f 4,3 -b 50 --labor $o @{import s}"
+    q "sample s in parts by LABOR $o" "smp -f 4,3 -b 50 --labor --original-ids $o @{$P}"
+    q "sample h by LABOR $o" "smp -f 4,-1,2 -b 30 --labor --edge-ids $o @{import h, typed}"
+    a "sample r by LABOR $o" "smp -f 70,3 -b 30 --labor $o @{import r, directed}"
+done
 q 'sample h, fan-outs by edge type' 'smp -f 3,2 -f t0/to/t0=5,0 -f t1/rev_up/t0=0,4 -f t1/down/t0=-1,1 -b 32 @{import h, typed}'
 q 'sample h, one edge type' 'smp -f t0/to/t0=5,3 -b 32 --frontier new @{import h, typed}'
 q 'sample --seeds' 'seq 5 7 590 >ids && smp -f 4,3 -b 32 --seeds ids @{import s} && rm ids'

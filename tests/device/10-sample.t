@@ -23,6 +23,11 @@ same "by weight with replacement" 2 42 cuda:0,1 -f 4,3 -r -b 20 --steps 0:3 --we
 same "by weight from several parts with --frontier new" 1 43 cuda -f 40,3 -b 20 --steps 0:2 --weight weight --frontier new w3
 same "by weight, with all neighbours in a hop" 1 44 cuda -f 3,-1 -b 20 --steps 0:2 --weight weight w
 same "by weight for a graph of several node types" 1 45 cuda -f 3,2 -b 16 --steps 0:3 --weight weight --edge-ids h2
+same "by LABOR" 1 46 cuda -f 4,3 -b 20 --steps 0:3 --labor --edge-ids s
+same "by LABOR with dependencies" 2 47 cuda:0,1 -f 4,3 -b 20 --steps 0:5 --labor --layer-dependency --batch-dependency 2 s
+same "by LABOR from several parts with --frontier new" 1 48 cuda -f 6,3 -b 20 --steps 0:2 --labor --frontier new --original-ids s3
+same "by LABOR, with all neighbours in a hop" 1 49 cuda -f 3,-1 -b 20 --steps 0:2 --labor s3
+same "by LABOR for a graph of several node types" 1 50 cuda -f 3,2 -b 16 --steps 0:3 --labor --edge-ids h2
 same "with edge ids" 1 6 auto -f 4,3 -b 20 --steps 0:3 --edge-ids s
 same "from several parts" 1 7 cuda -f 4,3 -b 20 --steps 0:3 --edge-ids s3
 same "from several parts with original ids" 2 8 cuda:1 -f 4,3 -b 20 --steps 0:3 --original-ids --frontier new s3

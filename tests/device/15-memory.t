@@ -14,6 +14,7 @@ for how in '' GNN_FAKE_MAP=1; do
     same "from several parts in the memory of the host $how" 2 2 cuda:1,0 -f 4,3 -b 20 --steps 0:3 --original-ids --edge-ids --with uva 9K s3
     same "for a graph of several node types in parts in the memory of the host $how" \
         1 3 cuda -f 3,2 -b 16 --steps 0:2 --frontier new --edge-ids --with uva 60K h2
+    same "by LABOR with the graph in the memory of the host $how" 1 9 cuda -f 4,3 -b 20 --steps 0:2 --labor --with uva 9K h2
     same "by weight with the graph in the memory of the host $how" 1 8 cuda -f 4,3 -b 20 --steps 0:2 --weight weight --with uva 9K h2
     same "for all neighbours with the graph in the memory of the host $how" 1 4 cuda -f -1,3 -b 10 --steps 0:2 --with uva 6K s
 done

@@ -11,7 +11,8 @@
  * GNN_FAKE_MAP=1 lets pages of files be pinned, which it refuses otherwise, as most systems do;
  * GNN_FAKE_NO_REGISTER=1 refuses to pin any memory that exists, GNN_FAKE_NO_EXPORT=1 to share
  * memory with other processes; GNN_FAKE_PINNABLE (no limit) bytes of the host's memory that can be
- * pinned; GNN_FAKE_FAIL=k lets call k fail, and a count of calls is printed for k = 0. */
+ * pinned; GNN_FAKE_PINNED=1 ends a program that copies from a device to memory of the host that is
+ * not pinned; GNN_FAKE_FAIL=k lets call k fail, and a count of calls is printed for k = 0. */
 #include "lib/gpu/dev.h"
 
 #include <cstdio>
@@ -311,6 +312,8 @@ int gnn_dev_copy(void *to, const void *from, uint64_t bytes, void *stream, struc
         return 0;
     if (s->capture && !(asynchronous(from) && asynchronous(to)))
         die("a graph copies memory that is not pinned");
+    if (owner(from) >= 0 && !asynchronous(to) && setting("GNN_FAKE_PINNED", 0))
+        die("copies from a device to memory that is not pinned");
     put(s, [=] {
         open_memory(ANY);
         memmove(to, from, bytes);

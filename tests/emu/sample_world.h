@@ -82,6 +82,7 @@ struct Relation {
     uint32_t src, dst;
     std::vector<Part> part;
     std::vector<gnn_sample_part> view;
+    std::vector<uint32_t> source_id; /* with original ids, those of the sources */
     gnn_sample_graph graph;
 
     /* Every other row has weights between 1 and 8, the others have one that outweighs the rest;
@@ -142,7 +143,9 @@ struct Relation {
             weigh(a, view[p], p % 3 == 0);
             first = end;
         }
-        graph = gnn_sample_graph{view.data(), nparts, nsrc};
+        for (uint64_t i = 0; orig && i < nsrc; i++)
+            source_id.push_back((uint32_t)(i * 2654435761u + 7));
+        graph = gnn_sample_graph{view.data(), nparts, nsrc, orig ? source_id.data() : nullptr};
     }
 };
 
@@ -161,10 +164,13 @@ struct World {
 
 struct Plan {
     std::vector<std::vector<int32_t>> fanout; /* [hop][relation] */
-    bool replace, only_new, ids, weighted = false;
+    bool replace, only_new, ids, weighted = false, labor = false;
     gnn_pick_rule rule(size_t hop, size_t relation) const
     {
-        return {replace ? GNN_PICK_REPLACE : GNN_PICK_UNIFORM, fanout[hop][relation], weighted};
+        return {labor     ? GNN_PICK_LABOR
+                : replace ? GNN_PICK_REPLACE
+                          : GNN_PICK_UNIFORM,
+                fanout[hop][relation], weighted};
     }
 };
 

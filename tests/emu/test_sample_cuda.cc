@@ -167,6 +167,38 @@ static void test_weights()
                replace ? ", with replacement" : "");
 }
 
+/* LABOR: rows of a warp and of a block, parallel edges to few sources, and original ids. */
+static void test_labor()
+{
+    Random r{37};
+    for (const int32_t f : {1, 2, 5, 15, 32, 33, 40, 64, -1}) {
+        unsigned wrong = 0;
+        for (unsigned how = 0; how < 4; how++) {
+            World w;
+            one_type(w, r, how == 3 ? 9 : 300, how % 3 + 1, how & 1, how & 2);
+            emu::set_seed(how + 1);
+            wrong += differing(w, Plan{{{f}, {3}}, false, (how & 1) != 0, how > 1, false, true}, 2,
+                               12, 0, r);
+        }
+        ok(wrong == 0, "the device picks %d neighbours by LABOR as the CPU does", f);
+    }
+    World w;
+    w.ntype.assign(1, 1000);
+    w.add(0, 0).make(r, 1000, 1000, 2, true, true, [&](uint64_t i) {
+        return i == 7 ? 30000u : i == 8 ? 2048u : i == 9 ? 2047u : i < 40 ? 100u + (uint32_t)i : 3u;
+    });
+    for (const int32_t f : {10, 64, 500, 2046, 2047, 5000})
+        ok(differing(w, Plan{{{f}}, false, true, true, false, true}, 1, 2, 0, r,
+                     {7, 8, 9, 10, 400}) == 0,
+           "the device picks %d of 30,000 neighbours, of 2,048 and of 2,047 by LABOR as the CPU does",
+           f);
+    World t;
+    typed(t, r, 3, true, true);
+    ok(differing(t, Plan{{{3, 2, 4}, {2, -1, 10}, {0, 3, 2}}, false, false, true, false, true}, 2,
+                 12, 0, r) == 0,
+       "the device picks of three relations by LABOR as the CPU does");
+}
+
 /* Neighbours as many as the fan-out and one: chains of substitutes are long. */
 static void test_chains()
 {
@@ -210,9 +242,9 @@ static void test_tags()
 
 /* One hop over a graph that is damaged in some places: the CPU and the device find the same. */
 static bool same_failure(const World &w, int32_t fanout, const std::vector<uint32_t> &seeds,
-                         uint32_t rows, uint32_t edges, bool *failed)
+                         uint32_t rows, uint32_t edges, bool *failed, bool labor = false)
 {
-    const Plan p = {{{fanout}, {2}}, false, false, true};
+    const Plan p = {{{fanout}, {2}}, false, false, true, false, labor};
     CpuState cpu(w);
     const Drawn d = draw_cpu(w, p, cpu, 1, seeds);
     const Room room = {{(uint32_t)w.ntype[0]},
@@ -230,7 +262,7 @@ static void test_damage()
 {
     Random r{2024};
     unsigned same = 0, failures = 0;
-    for (unsigned trial = 0; trial < 60; trial++) {
+    for (unsigned trial = 0; trial < 90; trial++) {
         World w;
         w.ntype.assign(1, 400);
         Relation &rel = w.add(0, 0);
@@ -261,11 +293,11 @@ static void test_damage()
                              : trial % 4 == 1 ? 3
                              : trial % 4 == 2 ? 10
                                               : 40,
-                             seeds, 400, 6000, &failed);
+                             seeds, 400, 6000, &failed, trial >= 60);
         failures += failed;
     }
-    ok(same == 60 && failures > 20 && failures < 60,
-       "the device finds in 60 graphs, %u of them damaged, the first error of the CPU, %u times",
+    ok(same == 90 && failures > 30 && failures < 90,
+       "the device finds in 90 graphs, %u of them damaged, the first error of the CPU, %u times",
        failures, same);
 }
 
@@ -440,6 +472,7 @@ int main()
     test_shapes();
     test_chains();
     test_weights();
+    test_labor();
     test_tags();
     test_damage();
     test_order();

@@ -14,4 +14,11 @@ printf '0.5\n2.5\n' >y.txt
 sweep 'gnn-import --task regression ends cleanly when malloc fails' \
     malloc S -- gnn-import -q --labels y.txt --task regression "$c/good-rectangle.mtx" -o S
 sweep 'gnn-import igbh: ends cleanly when malloc fails' malloc S -- gnn-import -q igbh:scale=1e-6,features=4,classes=3 -o S
+mkdir -p t/raw/node_time/a t/raw/relations/a___r___a
+printf 'a\n3\n' >t/raw/num-node-dict.csv
+printf 'a,r,a\n' >t/raw/triplet-type-list.csv
+printf '0,1\n2,1\n1,2\n' >t/raw/relations/a___r___a/edge.csv
+echo 3 >t/raw/relations/a___r___a/num-edge-list.csv
+printf '7\n3\n5\n' >t/raw/node_time/a/node_time.csv
+sweep 'gnn-import of times ends cleanly when malloc fails' malloc S -- gnn-import -q -u --self-loops add t -o S
 done_testing

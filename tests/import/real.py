@@ -18,10 +18,10 @@ def same(a, b):
     assert a.shape == b.shape and a.tobytes() == b.tobytes()
 
 
-def edges_are(part, key, src, dst):
-    """The in-edges of each node in input order; returns the order of the input edges."""
+def edges_are(part, key, src, dst, time=None):
+    """The in-edges of each node in input order, or in that of time; returns the order of the input edges."""
     n = len(part["edge/%s/indptr" % key]) - 1
-    order = np.argsort(dst, kind="stable")
+    order = np.argsort(dst, kind="stable") if time is None else np.lexsort((time, dst))
     same(part["edge/%s/indptr" % key], np.concatenate([[0], np.cumsum(np.bincount(dst, minlength=n))]))
     same(part["edge/%s/indices" % key], np.asarray(src)[order])
     return order
@@ -80,9 +80,10 @@ def bitcoin(path, part):
     src, dst = (np.array([int(r[k]) for r in rows]) for k in (0, 1))
     keys = np.unique(np.concatenate([src, dst]))
     same(part["node/node/key"], keys)
-    o = edges_are(part, "node/to/node", np.searchsorted(keys, src), np.searchsorted(keys, dst))
+    time = np.array([float(r[3]) for r in rows])
+    o = edges_are(part, "node/to/node", np.searchsorted(keys, src), np.searchsorted(keys, dst), time)
     same(part["edge/node/to/node/weight"], np.array([float(r[2]) for r in rows], np.float32)[o])
-    same(part["edge/node/to/node/time"], np.array([float(r[3]) for r in rows])[o])
+    same(part["edge/node/to/node/time"], time[o])
 
 
 def notredame(path, part):

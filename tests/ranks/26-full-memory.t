@@ -26,7 +26,7 @@ t|3|1|hgt|2|8|2|--heads 2 --head 0
 END
 # The slope between a model and a wider one, as libraries and MPI take much of a small one.
 if [ -n "${GNN_SAN:-}" ]; then
-    skip 'the largest rank takes at most 1.1 times what the formula says' 'sanitizers take memory of their own'
+    skip 'the largest rank takes between 0.6 and 1.1 times what the formula says' 'sanitizers take memory of their own'
     done_testing
 fi
 gnn-import -q -o big products:scale=0.01 && gnn-partition -q -k 6 --method ldg -o big6 big || _not_ok 'gnn-import makes a graph'
@@ -35,12 +35,12 @@ while read -r opts <&4; do
         check "gnn-train $opts --hidden $hidden learns on 6 ranks" ranks 6 gnn-train -q --full-batch --store big6 --layers 3 --batch-norm --epochs 2 \
             --hidden $hidden --metrics $hidden.json -o m.st $opts
     done
-    check "gnn-train $opts takes at most 1.1 times what the formula says" /usr/bin/python3 -c '
+    check "gnn-train $opts takes between 0.6 and 1.1 times what the formula says" /usr/bin/python3 -c '
 import json
 a, b = (next(e for e in map(json.loads, open(f)) if e["event"] == "full_batch") for f in ("16.json", "512.json"))
 more = b["memory_bytes"] - a["memory_bytes"], b["formula_bytes"] - a["formula_bytes"]
 print(more, more[0] / more[1])
-assert more[1] > 20e6 and more[0] < 1.1 * more[1], (more, a, b)'
+assert more[1] > 20e6 and 0.6 * more[1] < more[0] < 1.1 * more[1], (more, a, b)'
 done 4<<'END'
 -m sage
 -m gat --heads 4

@@ -62,6 +62,17 @@ check 'gnn-train --full-batch says why the host exchanges the rows' \
     grep -q '^gnn-train: .*rows and gradients of 3 ranks are exchanged by the host, not by NCCL: rank 0: GNN_NCCL is none' said
 check 'gnn-train --full-batch records in its metrics why the host does' grep -q '"by": *"host", *"why": *"rank 0: GNN_NCCL is none' m
 check 'gnn-train --full-batch writes the same model with and without NCCL' cmp nccl host
+# The rows that evaluation needs are others than those of steps, and go the same way.
+rm calls
+opts="$learn --store w -m gat --heads 2 --needed-only"
+check 'gnn-train --needed-only learns on 3 ranks and logs the calls of NCCL' env GNN_FAKE_NCCL_LOG="$PWD/calls" GNN_FAKE_DEVICES=3 \
+    mpirun --quiet -n 3 "$train" --timeout 120 -q --full-batch --device cuda $opts -o nccl
+check 'gnn-train --needed-only asks NCCL for an exchange in each round of steps and of evaluations' \
+    test "$(grep -c ^exchange calls)" -eq $((3 * 2 * (4 * (4 * 3) + 2)))
+check 'gnn-train --needed-only learns on 3 ranks without NCCL' env GNN_NCCL=none GNN_FAKE_DEVICES=3 \
+    mpirun --quiet -n 3 "$train" --timeout 120 -q --full-batch --device cuda $opts -o host
+check 'gnn-train --needed-only writes the same model with and without NCCL' cmp nccl host
+opts="$learn --store w -m gat --heads 2 --batch-norm"
 ends() { # WANT PATTERN NAME RANKS SETTING: the status, a line of ours, and no model
     GNN_FAKE_DEVICES=$4 mpirun --quiet -n $4 sh -c "r=\$OMPI_COMM_WORLD_RANK; $5 exec timeout 600 $train --timeout 4 -q --full-batch --device cuda $opts -o never" >out 2>err
     _rc=$?

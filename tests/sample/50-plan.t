@@ -26,15 +26,17 @@ falls() { # FILE: a larger cache never misses more, the largest nothing
 beats() { # FILE BETTER WORSE: never misses more, to a hundredth of all rows' hundredth and noise
     awk -v a="$2" -v b="$3" '/%/ { v[$1, $2] = $6 + 0; s[$2] } END { for (z in s) { n++; if (v[a, z] > v[b, z] + 0.15) bad = 1; sum += v[b, z] - v[a, z] } exit bad || !n || sum < 0 }' "$1"
 }
-for st in w r s h; do
+for case in w: r: s: r:labor s:labor s:layer h:labor h:; do
+    st=${case%:*}
     by=$([ $st != w ] || echo --weight weight)
+    case $case in *:labor) by=--labor ;; *:layer) by='--labor --layer-dependency' ;; esac
     for f in all new; do
         gnn-sample -q -b 64 -f 8,5 --frontier $f $by --epochs 0:3 --count --frequency f.npy $st >stats
         plan $st -f 8,5 --frontier $f $by --epochs 3:5 -- --cache $sizes --cache-order degree --cache-order access --cache-order f.npy >t
-        check "gnn-gather --plan lists three orders for $st with --frontier $f" test "$(grep -c % t)" = 18
-        check "gnn-gather --plan measures what it expects for $st with --frontier $f" near t
-        check "gnn-gather --plan misses less with larger caches for $st with --frontier $f" falls t
-        check "gnn-gather --plan misses no more by access than by degree for $st with --frontier $f" beats t access degree
+        check "gnn-gather --plan lists three orders for $st $by with --frontier $f" test "$(grep -c % t)" = 18
+        check "gnn-gather --plan measures what it expects for $st $by with --frontier $f" near t
+        check "gnn-gather --plan misses less with larger caches for $st $by with --frontier $f" falls t
+        check "gnn-gather --plan misses no more by access than by degree for $st $by with --frontier $f" beats t access degree
     done
 done
 

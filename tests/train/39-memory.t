@@ -24,9 +24,16 @@ while read -r opts; do
     [ $limit = 85 ] || continue
     check "gnn-train $opts needs more memory without the limit" event free.json full_batch 'peak > 85 * 2**20'
     check "gnn-train $opts --memory keeps the limit" event memory.json memory "peak <= $limit * 2**20 and x['written_bytes'] > 0 and x['read_bytes'] > 0"
-    check "gnn-train $opts --memory knows how much is enough" event memory.json memory "x['least_bytes'] < $limit * 2**20"
+    # Of a limit that is far too large, nothing is in the one that would be enough.
+    check "gnn-train $opts --memory learns within any limit" $(echo "$full" | sed 's/ -q / /') --memory 64G -o memory.st $opts
+    least=$(sed -n 's/.*--memory \([0-9]*M\) would be enough$/\1/p' err)
+    check "gnn-train $opts --memory says that ${least:-nothing} would be enough" test "${least%M}" -lt $limit
+    check "gnn-train $opts --memory $least learns" $full --memory "$least" --metrics least.json -o least.st $opts
+    check "gnn-train $opts --memory $least makes the same model" cmp free.st least.st
+    check "gnn-train $opts --memory $least keeps the limit" event least.json memory "peak <= ${least%M} * 2**20 and x['least_bytes'] <= (${least%M} + 1) * 2**20"
 done <<'END'
 -m sage
+-m gcn
 -m gat --heads 2
 -m sage --message-dtype bf16 --boundary 0.5
 -m gatv2 --heads 2 --message-dtype bf16
@@ -41,6 +48,26 @@ limit_wide=$((limit == 2000 ? 2000 : 80))
 check 'gnn-train --memory learns from wide features' $wide --memory ${limit_wide}M -o memory.st
 check 'gnn-train --memory makes the same model of wide features' cmp free.st memory.st
 [ -n "${GNN_SAN:-}" ] || check 'gnn-train --memory keeps the limit with wide features' event wide.json full_batch 'peak <= 80 * 2**20'
+# Buffers of hundreds of partitions are small, and stay in memory: that is noticed.
+many='gnn-train --full-batch --store many --no-provenance -m gat --hidden 8 --heads 2 --epochs 1'
+gnn-import -q -o few sbm:nodes=3000,degree=8,features=16 && gnn-partition -q -k 256 --method random -o many few || _not_ok 'gnn-import makes a small graph'
+check 'gnn-train --memory learns from 256 partitions' $many --memory 64G -o free.st
+least=$(sed -n 's/.*--memory \([0-9]*M\) would be enough$/\1/p' err)
+[ -n "${GNN_SAN:-}" ] || {
+    status 1 'gnn-train refuses 256 partitions that need more memory' $many --memory $((${least%M} * 2 / 3))M -o never.st
+    mv err said
+    check 'gnn-train says how much they take' grep -q '^gnn-train: --memory is too small: one step needs at least [0-9]* MB, and the program [0-9]* MB besides$' said
+    check "gnn-train --memory $least learns from 256 partitions" $many --memory $least --metrics many.json -o memory.st
+    check "gnn-train --memory $least makes the same model of 256 partitions" cmp free.st memory.st
+    check "gnn-train --memory $least keeps the limit with 256 partitions" event many.json full_batch "peak <= ${least%M} * 2**20"
+}
+# Partitions of a million edges: what making their blocks takes, and products, are within the limit, too.
+if [ -z "${GNN_SAN:-}" ]; then
+    gnn-import -q -o large sbm:nodes=40000,degree=100,features=8 && gnn-partition -q -k 4 --method ldg -o large4 large || _not_ok 'gnn-import makes a dense graph'
+    check 'gnn-train --memory learns from large partitions' \
+        gnn-train -q --full-batch --store large4 --hidden 16 --layers 2 --epochs 1 --eval none --memory 48M --metrics large.json -o large.st
+    check 'gnn-train --memory keeps the limit with large partitions' event large.json memory 'peak <= 48 * 2**20'
+fi
 check 'gnn-train --memory keeps a checkpoint' $each --epochs 2 -m gcn --memory ${limit}M --checkpoint C --checkpoint-every 1 -o part
 check 'gnn-train --memory resumes' $full -m gcn --memory ${limit}M --checkpoint C --resume -o resumed.st
 check 'gnn-train learns in one go' $full -m gcn -o whole.st
@@ -51,7 +78,7 @@ check 'gnn-train --memory leaves nothing behind' test -z "$(ls tmp)"
 
 status 1 'gnn-train refuses a limit that is too small' $full -m sage --memory 1M -o never.st
 mv err said
-check 'gnn-train says how much one step needs' grep -q '^gnn-train: --memory is too small: one step needs [0-9]* MB, and the program [0-9]* MB besides$' said
+check 'gnn-train says how much one step needs' grep -q '^gnn-train: --memory is too small: one step needs at least [0-9]* MB, and the program [0-9]* MB besides$' said
 [ $limit = 2000 ] || {
     # Blocks of 1 KiB; SIGXFSZ is what a shell's limit sends.
     status 1 'gnn-train ends if the temporary file cannot grow' sh -c "trap '' XFSZ; ulimit -f 20000; exec $full -m sage --memory ${limit}M -o never.st"

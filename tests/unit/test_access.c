@@ -230,7 +230,34 @@ static void trees(void)
 
 /* ---- larger graphs, and the sampler itself ---- */
 
-static void sampled(struct gnn_store *s, bool fresh)
+struct how {
+    bool fresh, labor, layer;
+};
+static const char *name_of(const struct how *h)
+{
+    static char text[64];
+    snprintf(text, sizeof text, "--frontier %s%s%s", h->fresh ? "new" : "all",
+             h->labor ? " --labor" : "", h->layer ? " --layer-dependency" : "");
+    return text;
+}
+
+/* Of the nodes of type t: what is expected, what there is, and the error of each node. */
+static double compare_counts(const struct gnn_scores *x, const double *count, double batches,
+                             uint64_t n, uint32_t t, double *want, double *got)
+{
+    double error = 0, all = 0;
+    *want = *got = 0;
+    for (uint64_t i = 0; i < n; i++) {
+        const double p = x->of[t][i], q = count[i] / batches;
+        *want += p;
+        *got += q;
+        error += (p - q) * (p - q);
+        all += q * q;
+    }
+    return sqrt(error / all);
+}
+
+static void sampled(struct gnn_store *s, struct how how)
 {
     enum { EPOCHS = 60, BATCH = 40 };
     static const char *const fan[] = {"4,3"};
@@ -238,14 +265,16 @@ static void sampled(struct gnn_store *s, bool fresh)
     struct gnn_err e = {0};
     struct gnn_sampler_opts o;
     struct gnn_batch *b;
-    struct gnn_scores x = {0};
+    struct gnn_scores x = {0}, other = {0};
     uint32_t *seeds = NULL;
     gnn_sampler_opts_init(&o);
     o.fanout = fan;
     o.nfanout = 1;
     o.batch_size = BATCH;
     o.epoch_to = EPOCHS;
-    o.frontier = fresh ? GNN_FRONTIER_NEW : GNN_FRONTIER_ALL;
+    o.frontier = how.fresh ? GNN_FRONTIER_NEW : GNN_FRONTIER_ALL;
+    o.rule.kind = how.labor ? GNN_PICK_LABOR : GNN_PICK_UNIFORM;
+    o.layer_dependency = how.layer;
     struct gnn_source *src = gnn_sampler_source_new(s, &o, &e);
     double *count[2] = {calloc(c->ntype[0].count, sizeof(double)),
                         calloc(c->ntype[1].count, sizeof(double))},
@@ -258,25 +287,37 @@ static void sampled(struct gnn_store *s, bool fresh)
         for (uint32_t t = 0; t < 2; t++)
             for (uint64_t i = 0; i < gnn_batch_nodes(b, t); i++)
                 count[t][b->type[t].node[i]]++;
-    ok(good && !e.code && batches == EPOCHS * 10,
-       "the sampler draws with --frontier %s all batches (%g)%s", fresh ? "new" : "all", batches,
-       e.msg);
+    ok(good && !e.code && batches == EPOCHS * 10, "the sampler draws with %s all batches (%g)%s",
+       name_of(&how), batches, e.msg);
     for (uint32_t t = 0; good && t < 2; t++) {
-        double want = 0, got = 0, error = 0, all = 0;
-        for (uint64_t i = 0; i < c->ntype[t].count; i++) {
-            const double p = x.of[t][i], q = count[t][i] / batches;
-            want += p;
-            got += q;
-            error += (p - q) * (p - q);
-            all += q * q;
-        }
+        double want, got;
+        const double error =
+            compare_counts(&x, count[t], batches, c->ntype[t].count, t, &want, &got);
         ok(fabs(want - got) < 0.1 * got,
            "gnn_access_expected expects of type %s %.1f nodes in a batch, which has %.1f",
            c->ntype[t].name, want, got);
-        ok(sqrt(error / all) < 0.15,
+        ok(error < 0.15,
            "gnn_access_expected expects each node about as often as it is drawn (error %.3f)",
-           sqrt(error / all));
+           error);
     }
+    /* As if the picks of destinations were independent. */
+    struct gnn_sampling m = {.nhops = 0};
+    if (good) {
+        m = src->meta->sampling;
+        m.rule.kind = GNN_PICK_UNIFORM;
+    }
+    if (good && how.labor &&
+        !gnn_access_expected(s, &m, seeds, c->set[0].count, share, &other, &e)) {
+        double want, got, worse;
+        const double error =
+            compare_counts(&x, count[0], batches, c->ntype[0].count, 0, &want, &got);
+        worse = compare_counts(&other, count[0], batches, c->ntype[0].count, 0, &want, &got);
+        ok(error < 0.75 * worse && want > 1.1 * got,
+           "gnn_access_expected knows LABOR from uniform sampling, with which it expects %.1f nodes "
+           "(error %.3f)",
+           want, worse);
+    }
+    gnn_scores_release(&other);
     for (uint32_t t = 0; t < 2; t++)
         free(count[t]);
     gnn_free(seeds);
@@ -292,13 +333,13 @@ static bool same(const struct gnn_scores *a, const struct gnn_scores *b, const s
     return equal;
 }
 
-static void threads(struct gnn_store *s)
+static void threads(struct gnn_store *s, enum gnn_pick_kind kind)
 {
     const struct gnn_schema *c = &s->meta.schema;
     struct gnn_err e = {0};
     struct gnn_scores one = {0}, many, degree = {0};
     int32_t fan[9] = {5, 5, 5, 3, 3, 3, 2, 2, 0};
-    const struct gnn_sampling m = {.nhops = 3, .fanout = fan};
+    const struct gnn_sampling m = {.nhops = 3, .fanout = fan, .rule.kind = kind};
     uint32_t *seeds = NULL;
     const int most = omp_get_max_threads();
     bool fine = !gnn_store_split(s, 0, &seeds, &e), degrees = true;
@@ -318,7 +359,8 @@ static void threads(struct gnn_store *s)
     }
     omp_set_num_threads(most);
     ok(fine && !e.code,
-       "gnn_access_expected gives the same bits for any number of threads, others for other seeds");
+       "gnn_access_expected gives the same bits for any number of threads, others for other seeds%s",
+       kind == GNN_PICK_LABOR ? ", of LABOR" : "");
     double sum = 0;
     for (uint32_t t = 0; degree.of && t < c->nntypes; t++)
         for (uint64_t i = 0; i < c->ntype[t].count; i++)
@@ -354,11 +396,12 @@ static void expect_as_rank(struct gnn_comm *c, void *m)
 }
 
 /* What ranks find together is what one alone finds for the seeds of each. */
-static void ranks(enum gnn_frontier frontier)
+static void ranks(enum gnn_frontier frontier, enum gnn_pick_kind kind)
 {
     struct gnn_err e = {0};
     struct gnn_store s;
     struct gnn_sampling m = rank_batches;
+    m.rule.kind = kind;
     uint32_t *seeds = NULL;
     uint64_t n = 0;
     double share = 0, steps;
@@ -385,8 +428,9 @@ static void ranks(enum gnn_frontier frontier)
         free(own);
     }
     ok(n && equal,
-       "gnn_access_of_batches expects with --frontier %s on %d ranks what one process does %s",
-       frontier == GNN_FRONTIER_NEW ? "new" : "all", RANKS, e.msg);
+       "gnn_access_of_batches expects with --frontier %s%s on %d ranks what one process does %s",
+       frontier == GNN_FRONTIER_NEW ? "new" : "all", kind == GNN_PICK_LABOR ? " --labor" : "",
+       RANKS, e.msg);
     gnn_free(seeds);
     gnn_store_close(&s);
 }
@@ -400,13 +444,16 @@ int main(void)
     trees();
     if (ok(!store_make("s", 800, 6000, true, 5, &e) && !gnn_store_open(&s, "s", true, &e),
            "store_make makes a store that opens %s", e.msg)) {
-        sampled(&s, false);
-        sampled(&s, true);
-        threads(&s);
+        for (unsigned i = 0; i < 6; i++)
+            sampled(&s, (struct how){i & 1, i >= 2, i >= 4});
+        threads(&s, GNN_PICK_UNIFORM);
+        threads(&s, GNN_PICK_LABOR);
         if (ok(!store_divide("s", "parts", PARTS, false, &e),
                "store_divide divides a store into %d parts %s", PARTS, e.msg)) {
-            ranks(GNN_FRONTIER_ALL);
-            ranks(GNN_FRONTIER_NEW);
+            ranks(GNN_FRONTIER_ALL, GNN_PICK_UNIFORM);
+            ranks(GNN_FRONTIER_NEW, GNN_PICK_UNIFORM);
+            ranks(GNN_FRONTIER_ALL, GNN_PICK_LABOR);
+            ranks(GNN_FRONTIER_NEW, GNN_PICK_LABOR);
         }
     }
     gnn_store_close(&s);

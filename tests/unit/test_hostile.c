@@ -300,6 +300,17 @@ int main(void)
     header("\"classes\":0", "\"classes\":65537", "classes");
     header("\"none\",\"classes\":0", "\"binary\",\"label_type\":\"node\",\"classes\":1",
            "1 classes of a binary task");
+    header("\"seed_type\"", "\"labor\":true,\"seed_type\"", "bad 'labor'");
+    header("\"seed_type\"", "\"labor\":{\"layer_dependency\":true},\"seed_type\"", "bad 'labor'");
+    header("\"seed_type\"",
+           "\"labor\":{\"layer_dependency\":true,\"batch_dependency\":0},\"seed_type\"",
+           "bad 'labor'");
+    header("\"seed_type\"",
+           "\"labor\":{\"layer_dependency\":true,\"batch_dependency\":2},\"seed_type\"",
+           "all neighbours are taken");
+    header("\"replace\":false",
+           "\"replace\":true,\"labor\":{\"layer_dependency\":true,\"batch_dependency\":2}",
+           "bad 'labor'");
     test_packed();
     test_packed_header();
     test_bomb();

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Memory that is moved to a file (lib/base/swap.h): contents come back in any order of turns, the
  * limit holds, what is not needed is not written, and faults of the file are told. */
+#include <omp.h>
 #include <dirent.h>
 #include <fcntl.h>
 #include <setjmp.h>
@@ -11,7 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "lib/base/swap.h"
+#include "lib/base/swap_impl.h"
 #include "scratch.h"
 #include "tap.h"
 
@@ -20,17 +21,6 @@ enum { REGIONS = 48, WORDS = 100000 /* of 8 bytes: 800 kB each */ };
 static uint64_t word(uint32_t region, uint64_t i, uint64_t version)
 {
     return (region * 0x9E3779B97F4A7C15u) ^ (i * 0xBF58476D1CE4E5B9u) ^ version;
-}
-
-static uint64_t resident(void)
-{
-    unsigned long long pages = 0, n = 0;
-    FILE *f = fopen("/proc/self/statm", "re");
-    if (f && fscanf(f, "%llu %llu", &pages, &n) != 2)
-        n = 0;
-    if (f)
-        (void)fclose(f);
-    return (uint64_t)n * 4096;
 }
 
 static bool is_right(const struct gnn_buf *b, uint32_t region, uint64_t version)
@@ -53,7 +43,7 @@ static void write_words(struct gnn_buf *b, uint32_t region, uint64_t version)
 static struct gnn_swap *start(const char *dir, uint64_t room, struct gnn_err *e)
 {
     char path[4096];
-    const uint64_t limit = resident() + room;
+    const uint64_t limit = gnn_mem_resident() + room;
     (void)snprintf(path, sizeof path, "%s/model", dir);
     return gnn_swap_new(path, limit + limit / 63 + (2 << 20), e);
 }
@@ -76,7 +66,7 @@ static void test_contents(const char *dir)
 {
     enum { CYCLES = 8 };
     struct gnn_err e = {0};
-    const uint64_t before = resident(), room = 9u << 20, margin = 3u << 20;
+    const uint64_t before = gnn_mem_resident(), room = 9u << 20, margin = 3u << 20;
     struct gnn_swap *s = start(dir, room, &e);
     struct gnn_buf b[REGIONS] = {{0}};
     uint64_t version[REGIONS] = {0}, most = 0;
@@ -96,8 +86,8 @@ static void test_contents(const char *dir)
             if (good)
                 write_words(&b[r], r, ++version[r]);
             good = good && !gnn_swap_drop(s, &e);
-            if (resident() > most)
-                most = resident();
+            if (gnn_mem_resident() > most)
+                most = gnn_mem_resident();
         }
     }
     ok(good, "contents come back in any order of turns: %s", e.msg);
@@ -109,6 +99,39 @@ static void test_contents(const char *dir)
     const struct gnn_swap_stats stats = gnn_swap_stats(s);
     ok(stats.read > 0 && stats.written > 0, "regions were written and read");
     gnn_swap_free(s);
+}
+
+/* Turns of three regions under a limit; the smallest limit that would do, or 0 if this one does
+ * not. */
+static uint64_t least_of(const char *path, uint64_t limit)
+{
+    struct gnn_err e = {0};
+    struct gnn_swap *s = gnn_swap_new(path, limit, &e);
+    struct gnn_buf b[REGIONS] = {{0}};
+    bool good = s && fill(s, b, &e);
+    for (uint32_t r = 0; good && r < REGIONS; r++)
+        good = !gnn_swap_hold(s, &b[r], true, &e) &&
+               !gnn_swap_hold(s, &b[(r + 13) % REGIONS], false, &e) &&
+               !gnn_swap_hold(s, &b[(r + 29) % REGIONS], false, &e) && !gnn_swap_drop(s, &e);
+    const uint64_t least = good ? gnn_swap_stats(s).least : 0;
+    gnn_swap_free(s);
+    return least;
+}
+
+static void test_least(const char *dir)
+{
+    char path[4096];
+    (void)snprintf(path, sizeof path, "%s/model", dir);
+    const uint64_t few = 1 << 20, held = 3 * WORDS * sizeof(uint64_t),
+                   most = gnn_mem_resident() + held + gnn_mem_resident() / 60 + 8 * few,
+                   least = least_of(path, UINT64_C(1) << 40);
+    ok(least > held && least < most,
+       "the smallest limit has nothing of the one that was given: %llu", (unsigned long long)least);
+#if !defined __SANITIZE_ADDRESS__ && !defined __SANITIZE_THREAD__ /* they take more and more */
+    const uint64_t again = least_of(path, least + few);
+    ok(again > 0 && again <= least + few, "it is enough: %llu", (unsigned long long)again);
+    ok(!least_of(path, least - held / 2 - few), "a smaller one is not");
+#endif
 }
 
 /* Where all fits, nothing is written. */
@@ -154,6 +177,41 @@ static void test_forget(const char *dir)
         good =
             !gnn_swap_hold(s, &b[r], false, &e) && is_right(&b[r], r, 0) && !gnn_swap_drop(s, &e);
     ok(good, "regions are made anew: %s", e.msg);
+    gnn_swap_free(s);
+}
+
+/* Buffers of the heap take the room of regions, and when there is none left, no more are made. */
+static void test_small(const char *dir)
+{
+    enum { SMALL = 1000, BYTES = 60000, FEW = 100 };
+    struct gnn_err e = {0};
+    const uint64_t before = gnn_mem_resident(), room = 16u << 20, margin = 3u << 20;
+    struct gnn_swap *s = start(dir, room, &e);
+    struct gnn_buf b[REGIONS] = {{0}}, *small = gnn_alloc_zero(SMALL, sizeof *small, "words", &e);
+    bool good = s && small && fill(s, b, &e);
+    uint32_t n = 0;
+    uint64_t most = 0;
+    for (; good && n < SMALL && !gnn_swap_fit(s, &small[n], BYTES, 1, "words", &e); n++) {
+        memset(small[n].data, 1, BYTES);
+        most = gnn_mem_resident() > most ? gnn_mem_resident() : most;
+        for (uint32_t r = 0; good && n == FEW && r < REGIONS; r++)
+            good = !gnn_swap_drop(s, &e) && !gnn_swap_hold(s, &b[r], false, &e) &&
+                   is_right(&b[r], r, 0);
+        good = good && (n != FEW || !gnn_swap_drop(s, &e));
+    }
+#if defined __SANITIZE_ADDRESS__ || defined __SANITIZE_THREAD__
+    ok(good && n == SMALL, "small buffers are made: %s", e.msg);
+    most = before;
+#else
+    ok(good && n > FEW && n < SMALL && e.code == GNN_E_NOMEM &&
+           strstr(e.msg, "--memory is too small"),
+       "small buffers that are too many are refused: %u, %s", n, e.msg);
+#endif
+    ok(most <= before + room + margin, "memory stays within the limit: %llu kB over %llu",
+       (unsigned long long)(most - before) / 1000, (unsigned long long)room / 1000);
+    for (uint32_t i = 0; small && i < SMALL; i++)
+        gnn_swap_release(s, &small[i]);
+    gnn_free(small);
     gnn_swap_free(s);
 }
 
@@ -213,6 +271,29 @@ static void test_full(const char *dir)
     gnn_swap_free(s);
 }
 
+/* A system whose pages are larger: what is mapped, where it lies in the file and how much is moved
+ * are multiples of them. */
+static void test_large_pages(const char *dir)
+{
+    enum { LARGE = 64 << 10 };
+    struct gnn_err e = {0};
+    struct gnn_buf b[REGIONS] = {{0}};
+    struct stat st = {0};
+    struct gnn_swap *s = start(dir, 9u << 20, &e);
+    bool good = s && s->page == (uint64_t)sysconf(_SC_PAGESIZE);
+    if (s)
+        s->page = LARGE;
+    good = good && fill(s, b, &e);
+    for (uint32_t r = 0; good && r < REGIONS; r++)
+        good = !gnn_swap_hold(s, &b[r], false, &e) && is_right(&b[r], r, 0) &&
+               !gnn_swap_drop(s, &e) && b[r].cap % LARGE == 0;
+    const int fd = find_file();
+    good = good && fd >= 0 && !fstat(fd, &st) && st.st_size > 0 && st.st_size % LARGE == 0;
+    ok(good, "pages of 64 KiB are moved as a whole: a file of %lld bytes, %s",
+       (long long)st.st_size, e.msg);
+    gnn_swap_free(s);
+}
+
 static sigjmp_buf jump;
 static void on_fault(int sig)
 {
@@ -243,14 +324,18 @@ int main(void)
 {
     const char *dir = ".";
     struct gnn_err e = {0};
+    omp_set_num_threads(1); /* the margin grows with them */
     scratch_enter();
     test_contents(dir);
+    test_least(dir);
     test_room(dir);
     test_forget(dir);
+    test_small(dir);
     test_too_small(dir);
     test_cut(dir);
     test_full(dir);
     test_guard(dir);
+    test_large_pages(dir);
     ok(!gnn_swap_new("/nonexistent/model", 1u << 20, &e) && e.code == GNN_E_RUN,
        "a directory that is not there is told: %s", e.msg);
     return scratch_done();
