@@ -168,9 +168,10 @@ static void print_stream(const json_t *r)
             printf("%s%lld", t ? "/" : i ? "," : " ", (long long)json_integer_value(n));
         }
     }
-    printf(", batches of %lld %s, frontier %s%s%s%s%s%s%s%s\n", whole_of(s, "batch_size"),
+    printf(", batches of %lld %s, frontier %s%s%s%s%s%s%s%s%s\n", whole_of(s, "batch_size"),
            text_of(s, "seed_type"), text_of(s, "frontier"),
            json_is_true(json_object_get(s, "replace")) ? ", with replacement" : "",
+           json_is_true(json_object_get(s, "disjoint")) ? ", disjoint trees" : "",
            weight ? ", by " : "", weight ? weight : "",
            json_is_true(json_object_get(s, "shuffle")) ? ", shuffled" : "",
            json_is_true(json_object_get(s, "drop_last")) ? ", last dropped" : "",

@@ -5,7 +5,7 @@
 
 #include "cmd/cli.h"
 
-static bool replace;
+static bool replace, disjoint;
 static const char *weight;
 static struct gnn_weight_report weights;
 
@@ -14,6 +14,8 @@ const struct opt rule_opts[] = {
     {OPT_FLAG, 'r', "replace", &replace, .help = "sample with replacement"},
     {OPT_STR, 0, "weight", &weight, "FIELD",
      "pick neighbours in proportion to this field of edges (default: uniformly)"},
+    {OPT_FLAG, 0, "disjoint", &disjoint,
+     .help = "sample a tree for each seed, which shares no nodes or draws with the others"},
     {.kind = OPT_END},
 };
 
@@ -21,12 +23,13 @@ void rule_opts_take(struct gnn_sampler_opts *o)
 {
     o->rule.kind = replace ? GNN_PICK_REPLACE : GNN_PICK_UNIFORM;
     o->weight = weight;
+    o->disjoint = disjoint;
     o->weights = &weights;
 }
 
 void rule_opts_refuse(const char *why)
 {
-    opt_refuse(OPTS(&replace, &weight), why);
+    opt_refuse(OPTS(&replace, &weight, &disjoint), why);
 }
 
 const char *rule_opts_weight(void)

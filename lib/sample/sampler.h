@@ -84,6 +84,7 @@ struct gnn_sampler_opts {
     const char *weight; /* edge field in proportion to which neighbours are picked, along the edge
                            types that have it; or NULL */
     bool shuffle, drop_last;
+    bool disjoint;     /* a tree for each seed (gnn_batch_type.tree), whose draws are its own */
     bool edge_ids;     /* adds hop/.../id: positions in the unpartitioned store */
     bool original_ids; /* nodes (and ids read from seeds_fd) are ids of the unpartitioned store */
     unsigned threads;  /* 0: in the caller's thread */
