@@ -53,11 +53,10 @@ __attribute__((unused)) static uint32_t ref_pick_weighted(const uint32_t key[2],
                                                           int32_t fanout, bool replace, uint32_t *x)
 {
     const uint32_t k = (uint32_t)fanout;
-    uint64_t total = 0, v, *left = malloc((d + 1) * sizeof *left);
+    uint64_t v, *left = malloc((d + 1) * sizeof *left);
     uint32_t some = 0, n = 0, i;
     for (i = 0; i < d; i++) {
         left[i] = w[i];
-        total += w[i];
         if (w[i])
             x[some++] = i;
     }
