@@ -179,8 +179,9 @@ static void print_stream(const json_t *r)
     if (labor && whole_of(labor, "batch_dependency") > 1)
         printf("%s batch dependency %lld", layer ? "," : " with",
                whole_of(labor, "batch_dependency"));
-    printf("%s%s%s%s%s%s%s\n",
+    printf("%s%s%s%s%s%s%s%s\n",
            json_is_true(json_object_get(s, "replace")) ? ", with replacement" : "",
+           json_is_true(json_object_get(s, "disjoint")) ? ", disjoint trees" : "",
            weight ? ", by " : "", weight ? weight : "",
            json_is_true(json_object_get(s, "shuffle")) ? ", shuffled" : "",
            json_is_true(json_object_get(s, "drop_last")) ? ", last dropped" : "",

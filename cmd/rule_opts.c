@@ -5,7 +5,7 @@
 
 #include "cmd/cli.h"
 
-static bool replace;
+static bool replace, disjoint;
 static bool labor, layer_dependency;
 static uint32_t batch_dependency;
 static const char *weight;
@@ -22,6 +22,8 @@ const struct opt rule_opts[] = {
     {OPT_U32, 0, "batch-dependency", &batch_dependency, "N",
      "with --labor: likewise N steps, one after the other (default: 1)", .min = 1,
      .max = UINT32_MAX},
+    {OPT_FLAG, 0, "disjoint", &disjoint,
+     .help = "sample a tree for each seed, which shares no nodes or draws with the others"},
     {.kind = OPT_END},
 };
 
@@ -30,17 +32,19 @@ void rule_opts_take(struct gnn_sampler_opts *o)
     if (!labor)
         opt_refuse(OPTS(&layer_dependency, &batch_dependency), "requires --labor");
     if (labor)
-        opt_refuse(OPTS(&replace, &weight), "cannot be used with --labor");
+        opt_refuse(OPTS(&replace, &weight, &disjoint), "cannot be used with --labor");
     o->rule.kind = labor ? GNN_PICK_LABOR : replace ? GNN_PICK_REPLACE : GNN_PICK_UNIFORM;
     o->layer_dependency = layer_dependency;
     o->batch_dependency = batch_dependency;
     o->weight = weight;
+    o->disjoint = disjoint;
     o->weights = &weights;
 }
 
 void rule_opts_refuse(const char *why)
 {
-    opt_refuse(OPTS(&replace, &weight, &labor, &layer_dependency, &batch_dependency), why);
+    opt_refuse(OPTS(&replace, &weight, &labor, &layer_dependency, &batch_dependency, &disjoint),
+               why);
 }
 
 const char *rule_opts_weight(void)

@@ -30,12 +30,15 @@ const char *gnn_gnb_frame_decode(struct gnb_frame *f, const uint8_t h[GNB_HEADER
 {
     if (!gnn_gnb_frame_is(h))
         return "not a GNB frame (wrong magic)";
-    if (load_le16(h + 4) != GNB_MAJOR)
-        return load_le16(h + 4) > GNB_MAJOR ? "written by a newer, incompatible version of GNB"
-                                            : "bad version";
+    const uint16_t major = load_le16(h + 4);
+    if (major > GNB_MAJOR_TREES)
+        return "written by a newer, incompatible version of GNB";
+    if (major < GNB_MAJOR)
+        return "bad version";
     uint32_t kind = load_le32(h + 8);
     *f = (struct gnb_frame){
         .kind = (enum gnb_kind)kind,
+        .major = major,
         .minor = load_le16(h + 6),
         .ntensors = load_le32(h + 12),
         .seq = load_le64(h + 16),
@@ -235,7 +238,7 @@ void gnn_gnb_frame_encode(const struct gnb_frame *f, const struct gnb_entry *t, 
 {
     memset(out, 0, GNB_HEADER_BYTES + f->table_bytes);
     memcpy(out, magic, sizeof magic);
-    store_le16(out + 4, GNB_MAJOR);
+    store_le16(out + 4, f->major ? f->major : GNB_MAJOR);
     store_le16(out + 6, f->minor);
     store_le32(out + 8, (uint32_t)f->kind);
     store_le32(out + 12, f->ntensors);

@@ -9,6 +9,7 @@
 
 enum {
     GNB_MAJOR = 1,
+    GNB_MAJOR_TREES = 2, /* of streams whose batches have trees: nodes may be there repeatedly */
     GNB_MINOR_REFERENCE = 1, /* of frames with references; of all others 0 */
     GNB_HEADER_BYTES = 64,
     GNB_ENTRY_BYTES = 40,            /* of a table entry, before shape and name */
@@ -26,7 +27,7 @@ enum gnb_codec { GNB_RAW = 0, GNB_ZSTD = 1, GNB_REFERENCE = 2 };
 
 struct gnb_frame {
     enum gnb_kind kind;
-    uint16_t minor;
+    uint16_t major, minor; /* major: GNB_MAJOR, for which 0 is written too, or GNB_MAJOR_TREES */
     uint32_t ntensors;
     uint32_t align;
     uint64_t seq;

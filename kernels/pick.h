@@ -4,9 +4,9 @@
  * many at most, which, and how probable that is.
  *
  * A destination that has no more neighbours than it may pick takes them all, in adjacency order.
- * Any other one makes k draws, of which draw j depends on the key, the destination's original id
- * and j only. Under a rule that takes no neighbour twice, Floyd's algorithm (Bentley, Floyd: "A
- * sample of brilliance", CACM 1987) follows: draw j, one of the first degree - k + j + 1
+ * Any other one makes k draws, of which draw j depends on the key, the destination's original id,
+ * its tree and j only. Under a rule that takes no neighbour twice, Floyd's algorithm (Bentley,
+ * Floyd: "A sample of brilliance", CACM 1987) follows: draw j, one of the first degree - k + j + 1
  * neighbours, gives way to the last of these if it is in the sample already. Weights:
  * kernels/weights.h. LABOR, which draws nothing for a destination: kernels/labor.h. */
 #ifndef GNN_KERNELS_PICK_H
@@ -194,11 +194,12 @@ static GNN_HD uint32_t gnn_pick_less(struct gnn_pick_rule r, uint32_t j)
     return gnn_pick_repeats(r) || j >= k ? 0 : k - j - 1;
 }
 
-/* Draw j of the destination with original id `orig`: the position of a neighbour. */
+/* Draw j of the destination with original id `orig` in a tree (gnn_entry_tree): the position of a
+ * neighbour. */
 static GNN_HD uint32_t gnn_pick_draw(struct gnn_pick_rule r, const uint32_t key[2], uint32_t orig,
-                                     uint32_t degree, uint32_t j)
+                                     uint32_t tree, uint32_t degree, uint32_t j)
 {
-    return gnn_rng_below(key, orig, j, 0, degree - gnn_pick_less(r, j));
+    return gnn_rng_below(key, orig, j, tree, degree - gnn_pick_less(r, j));
 }
 
 /* Slots of the hash set that Floyd's algorithm needs for k draws, a power of two; and where the

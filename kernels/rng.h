@@ -94,7 +94,8 @@ static GNN_HD void gnn_rng_key(uint64_t seed, uint32_t epoch, uint32_t step, uin
     key[1] = w[1];
 }
 
-/* Draw j of item id: 32 uniform bits. */
+/* Draw j of item id: 32 uniform bits. tag: what else tells items apart, such as the tree that a
+ * destination is in. */
 static GNN_HD uint32_t gnn_rng_word(const uint32_t key[2], uint32_t id, uint32_t j, uint32_t tag,
                                     uint32_t retry)
 {
@@ -124,11 +125,11 @@ static GNN_HD uint32_t gnn_rng_below(const uint32_t key[2], uint32_t id, uint32_
 }
 
 /* The same for 64 bits; n < 2^63. */
-static GNN_HD uint64_t gnn_rng_below64(const uint32_t key[2], uint32_t id, uint32_t j,
+static GNN_HD uint64_t gnn_rng_below64(const uint32_t key[2], uint32_t id, uint32_t j, uint32_t tag,
                                        enum gnn_rng_family family, uint64_t n)
 {
     for (uint32_t retry = 0;; retry++) {
-        const uint32_t c[4] = {id, j >> 1, 0, (uint32_t)family << 24 | retry};
+        const uint32_t c[4] = {id, j >> 1, tag, (uint32_t)family << 24 | retry};
         uint32_t w[4];
         uint64_t high;
         gnn_philox(c, key, w);

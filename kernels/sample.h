@@ -2,11 +2,12 @@
 /* Neighbour sampling of one hop along one edge type, and the numbering of the nodes found.
  *
  * Which neighbours a destination yields says the pick rule (kernels/pick.h): picks depend on the
- * key and on original ids only, of the destination or of its neighbours, so the result does not
- * depend on threads, parts or instruction set.
+ * key, the destination's tree and original ids only, of the destination or of its neighbours, so
+ * the result does not depend on threads, parts or instruction set.
  *
  * Use: gnn_relabel_begin for each node type and gnn_relabel_add for the seeds; then per hop and
- * edge type gnn_sample_count, capacity for the outputs, gnn_relabel_fit, gnn_sample_pick. Nothing
+ * edge type gnn_sample_count, capacity for the outputs, gnn_relabel_fit, gnn_sample_pick. All lists
+ * of a batch have the same columns. Nothing
  * here allocates. The graph is not trusted: whatever it holds, no byte outside the arrays described
  * is touched. */
 #ifndef GNN_KERNELS_SAMPLE_H
@@ -68,9 +69,10 @@ struct gnn_sample_place {
     uint32_t part;
 };
 
-/* Numbers nodes of one type in order of first occurrence. A direct map with generation tags in the
- * high bits: no clearing between batches, one memory access per lookup. One per thread and node
- * type. */
+/* Numbers entries of one node type in order of first occurrence. Where an entry is a node, by a
+ * direct map with generation tags in the high bits: no clearing between batches, one memory access
+ * per lookup. Where it has other columns, too, by a hash table, which grows with batches. One per
+ * thread and node type. */
 struct gnn_relabel {
     uint32_t *map;           /* (nnodes), zero before the first use */
     uint64_t nnodes;         /* at most 2^32 - 2 */
@@ -78,20 +80,30 @@ struct gnn_relabel {
     uint32_t count;
     uint32_t bits; /* of a local number; the rest is the generation. 0 at first */
     uint32_t gen;
+    /* (slots) in map's place, by gnn_relabel_table before the first use; or NULL, and list has no
+     * column but the node: generation, some bits of the hash, local number */
+    uint64_t *slot, slots;
+    uint32_t window, shift; /* kernels/cpu/number.h */
 };
 
 /* Starts a batch. */
 void gnn_relabel_begin(struct gnn_relabel *r);
-/* Makes sure `extra` more nodes can be numbered: false if more than 2^31 - 1 locals would be
- * needed. */
+/* Makes sure `extra` more entries can be numbered: false if more than 2^31 - 1 locals would be
+ * needed, or if a hash table has too few slots. */
 bool gnn_relabel_fit(struct gnn_relabel *r, uint64_t extra);
-/* Numbers ids[n], each below nnodes (checked: returns the first bad index, or n). list needs
- * capacity for count + n + 1. */
-uint64_t gnn_relabel_add(struct gnn_relabel *r, const uint32_t *ids, uint64_t n);
+/* Slots of a hash table for n entries, a power of two. */
+uint64_t gnn_relabel_slots(uint64_t n);
+/* Makes slot[slots], all zero, the hash table, in place of the one before. It is fastest if entries
+ * come tree by tree, and these are about so many. */
+void gnn_relabel_table(struct gnn_relabel *r, uint64_t *slot, uint64_t slots, uint32_t trees);
+/* Numbers n entries whose nodes are below nnodes (checked: returns the first bad index, or n). list
+ * needs capacity for count + n + 1. */
+uint64_t gnn_relabel_add(struct gnn_relabel *r, struct gnn_entries e, uint64_t n);
 
-/* The same, and writes local numbers: out[n], which may be ids; those that were not numbered then
- * stay. */
-uint64_t gnn_relabel_number(struct gnn_relabel *r, const uint32_t *ids, uint64_t n, uint32_t *out);
+/* The same for the sources of a block, indices[indptr[rows]], which have the other columns of their
+ * destinations; local numbers replace them. Those after a bad one stay. */
+uint64_t gnn_relabel_number(struct gnn_relabel *r, struct gnn_entries dst, uint32_t rows,
+                            const uint32_t *indptr, uint32_t *indices);
 
 /* One block to be sampled: a hop along one edge type, from whichever destinations. The same for CPU
  * and GPU. */
@@ -114,7 +126,7 @@ enum gnn_sample_status gnn_sample_count(const struct gnn_sample_job *job,
 
 /* Which: writes indices[indptr[n]], local numbers of the source type, numbering new sources in r,
  * or, with r NULL, the sources' ids; and edge ids if ids is not NULL. r->list needs capacity for
- * min(r->count + indptr[n], nnodes) + 1. */
+ * r->count + indptr[n] + 1, or nnodes + 1 where that is less and entries are nodes. */
 enum gnn_sample_status gnn_sample_pick(const struct gnn_sample_job *job, struct gnn_relabel *r,
                                        uint32_t *indices, uint64_t *ids,
                                        struct gnn_sample_place *bad);
@@ -151,15 +163,17 @@ struct gnn_cuda_sample_status {
 
 /* A direct map, as on the CPU, or, for types with many more nodes than a batch has, a hash table:
  * then `key` says whose word of the map it is. Newer batches have smaller tags, so that one atomic
- * minimum both replaces what older batches left and keeps the first position. */
+ * minimum both replaces what older batches left and keeps the first position. Entries with columns
+ * beside the node have a hash table without keys: the word itself says where the entry is. */
 struct gnn_cuda_relabel {
     uint32_t *map;   /* (slots, or nnodes if that is 0), of any content before the first use */
-    uint32_t *key;   /* (slots), likewise */
+    uint32_t *key;   /* (slots), likewise; NULL if the list has other columns */
     uint32_t slots;  /* gnn_cuda_relabel_slots, or 0: a direct map */
     uint64_t nnodes; /* at most 2^32 - 2 */
     struct gnn_entries list; /* (capacity) by local number */
     uint32_t capacity;
-    uint32_t bits;   /* gnn_cuda_relabel_bits, the same in all batches */
+    uint32_t bits;   /* gnn_cuda_relabel_bits, or 32 if the list has other columns; the same in all
+                        batches */
     uint32_t *count; /* nodes numbered */
     uint32_t *tag;   /* zero before the first use, never touched by the caller */
     /* Unlike the above, of one list: once it is numbered, the counts of all types, *count among
@@ -176,15 +190,17 @@ uint32_t gnn_cuda_relabel_bits(uint64_t capacity, uint64_t list);
 /* Slots of the hash table for batches of at most `capacity` nodes and lists of at most `list` ids,
  * a power of two; 0 if a direct map does not take twice the memory. */
 uint32_t gnn_cuda_relabel_slots(uint64_t nnodes, uint64_t capacity, uint64_t list);
+/* Slots where the list has other columns; 0 if there would have to be more than 2^31. */
+uint32_t gnn_cuda_relabel_table(uint64_t capacity, uint64_t list);
 
 /* Starts a batch: count becomes 0. */
 void gnn_cuda_begin_batch(const struct gnn_cuda_relabel *r, struct gnn_cuda_sample_status *status,
                           void *stream);
 
-/* Numbers ids[*n], *n <= capacity, in order of first occurrence. scratch:
- * gnn_cuda_relabel_scratch(capacity) bytes. */
+/* Numbers e[*n], *n <= capacity, with the columns of r->list, in order of first occurrence.
+ * scratch: gnn_cuda_relabel_scratch(capacity) bytes. */
 uint64_t gnn_cuda_relabel_scratch(uint32_t capacity);
-void gnn_cuda_relabel_seeds(const struct gnn_cuda_relabel *r, const uint32_t *ids,
+void gnn_cuda_relabel_seeds(const struct gnn_cuda_relabel *r, struct gnn_entries e,
                             const uint32_t *n, uint32_t capacity, void *scratch,
                             struct gnn_cuda_sample_status *status, void *stream);
 
@@ -193,12 +209,12 @@ void gnn_cuda_relabel_seeds(const struct gnn_cuda_relabel *r, const uint32_t *id
 struct gnn_cuda_sample_job {
     struct gnn_sample_job what; /* scratch: gnn_cuda_sample_scratch bytes, aligned to 16 */
     const uint32_t *first, *end;
-    uint32_t capacity; /* edges, below 2^32 - 1 */
-    uint32_t block;    /* what status calls this job */
-    uint32_t *source;  /* (capacity) ids of the sources */
-    uint32_t *indices; /* (capacity) their local numbers, or NULL: they are not numbered */
-    uint64_t *ids;     /* (capacity) edge ids, or NULL */
-    uint32_t *edges;   /* how many there are */
+    uint32_t capacity;         /* edges, below 2^32 - 1 */
+    uint32_t block;            /* what status calls this job */
+    struct gnn_entries source; /* (capacity) the sources, with the columns of r->list */
+    uint32_t *indices;         /* (capacity) their local numbers, or NULL: they are not numbered */
+    uint64_t *ids;             /* (capacity) edge ids, or NULL */
+    uint32_t *edges;           /* how many there are */
     struct gnn_cuda_sample_status *status;
 };
 uint64_t gnn_cuda_sample_scratch(struct gnn_pick_rule rule, uint32_t rows, uint32_t capacity);

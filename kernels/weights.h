@@ -78,9 +78,9 @@ static GNN_HD uint32_t gnn_weight_nth(const struct gnn_weights *w, uint32_t j)
 
 /* Draw t: one of the first n numbers, uniformly. */
 static GNN_HD uint64_t gnn_weight_draw(const struct gnn_weights *w, const uint32_t key[2],
-                                       uint32_t orig, uint32_t t, uint64_t n)
+                                       uint32_t orig, uint32_t tree, uint32_t t, uint64_t n)
 {
-    return w->before + gnn_rng_below64(key, orig, t, GNN_RNG_WEIGHTS, n);
+    return w->before + gnn_rng_below64(key, orig, t, tree, GNN_RNG_WEIGHTS, n);
 }
 
 #endif

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The draws of sixteen destinations at once (kernels/cpu/draw.h). Each lane has its own Philox
- * stream, keyed by its node, so that results do not depend on which nodes are drawn together. A
- * number below n is the high half of word * n (Lemire); where the low half says that a draw might
- * have to be repeated, the whole group is drawn again by the exact scalar code. */
+ * stream, keyed by its node and tree, so that results do not depend on which nodes are drawn
+ * together. A number below n is the high half of word * n (Lemire); where the low half says that a
+ * draw might have to be repeated, the whole group is drawn again by the exact scalar code. */
 #include "kernels/cpu/draw.h"
+
+#include <stddef.h>
 
 #include "kernels/simd.h"
 
@@ -13,13 +15,14 @@ enum { LANES = GNN_DRAW_LANES };
  * them. */
 typedef uint32_t lanes __attribute__((vector_size(64), aligned(64), may_alias));
 
-/* Four words per lane: of block c[0] of every lane's stream. */
-GNN_INLINE void words(const uint32_t key[2], const uint32_t *restrict id, const uint32_t c[3],
+/* Four words per lane: of block b of every lane's stream. tree: NULL at compile time, or not. */
+GNN_INLINE void words(const uint32_t key[2], const uint32_t *restrict id,
+                      const uint32_t *restrict tree, uint32_t b, uint32_t family,
                       uint32_t *restrict w)
 {
     const uint32_t k0 = key[0], k1 = key[1];
     for (int l = 0; l < LANES; l++) {
-        uint32_t c0 = id[l], c1 = c[0], c2 = c[1], c3 = c[2];
+        uint32_t c0 = id[l], c1 = b, c2 = tree ? tree[l] : 0, c3 = family;
         GNN_PHILOX_10(c0, c1, c2, c3, k0, k1);
         w[l] = c0;
         w[l + LANES] = c1;
@@ -45,11 +48,12 @@ GNN_INLINE uint32_t bound(uint32_t *restrict x, const uint32_t *restrict degree,
 /* The exact code for the whole group; needed once in about 2^32/degree draws. */
 static __attribute__((noinline, cold)) void draw_exactly(struct gnn_pick_rule rule,
                                                          const uint32_t key[2], const uint32_t *id,
+                                                         const uint32_t *tree,
                                                          const uint32_t *degree, uint32_t *x)
 {
     for (uint32_t j = 0; j < gnn_pick_draws(rule); j++)
         for (uint32_t l = 0; l < LANES; l++)
-            x[j * LANES + l] = gnn_pick_draw(rule, key, id[l], degree[l], j);
+            x[j * LANES + l] = gnn_pick_draw(rule, key, id[l], tree ? tree[l] : 0, degree[l], j);
 }
 
 /* Floyd's algorithm: draw j is among the first degree - k + j + 1 neighbours; if it was taken
@@ -68,24 +72,27 @@ GNN_INLINE void floyd(const uint32_t *degree, uint32_t k, uint32_t *x)
 }
 
 GNN_SIMD static void draw_lanes(struct gnn_pick_rule rule, const uint32_t key[2],
-                                const uint32_t *id, const uint32_t *degree, uint32_t *x)
+                                const uint32_t *id, const uint32_t *tree, const uint32_t *degree,
+                                uint32_t *x)
 {
     const uint32_t k = gnn_pick_draws(rule);
     uint32_t any = 0;
-    for (uint32_t j = 0; j < k; j += 4)
-        words(key, id, (const uint32_t[3]){j / 4, 0, 0}, x + (uint64_t)j * LANES);
+    for (uint32_t j = 0; j < k && !tree; j += 4)
+        words(key, id, NULL, j / 4, 0, x + (uint64_t)j * LANES);
+    for (uint32_t j = 0; j < k && tree; j += 4)
+        words(key, id, tree, j / 4, 0, x + (uint64_t)j * LANES);
     for (uint32_t j = 0; j < k; j++)
         any |= bound(x + (uint64_t)j * LANES, degree, gnn_pick_less(rule, j));
     if (__builtin_expect(any != 0, 0))
-        draw_exactly(rule, key, id, degree, x);
+        draw_exactly(rule, key, id, tree, degree, x);
     if (!gnn_pick_repeats(rule))
         floyd(degree, k, x);
 }
 
-GNN_SIMD static void words_lanes(const uint32_t key[2], const uint32_t *id, const uint32_t c[3],
-                                 uint32_t *w)
+GNN_SIMD static void words_lanes(const uint32_t key[2], const uint32_t *id, const uint32_t *tree,
+                                 uint32_t b, uint32_t family, uint32_t *w)
 {
-    words(key, id, c, w);
+    words(key, id, tree, b, family, w);
 }
 
 GNN_SIMD static void pairs_lanes(const uint32_t key[2], const uint32_t *restrict id, uint32_t n,
@@ -124,14 +131,14 @@ GNN_AVX512 static inline void philox_round(struct half *h, __m512i k0, __m512i k
 }
 
 /* The words of sixteen lanes: those of even lanes are in e, of odd ones in o. */
-GNN_AVX512 static inline void philox_avx512(const uint32_t key[2], __m512i id, const uint32_t c[3],
-                                            struct half *e, struct half *o)
+GNN_AVX512 static inline void philox_avx512(const uint32_t key[2], __m512i id, __m512i tree,
+                                            uint32_t b, uint32_t family, struct half *e,
+                                            struct half *o)
 {
     /* Even lanes are in place; odd lanes are shifted down to where the multiplication reads. */
-    const __m512i c1 = _mm512_set1_epi32((int)c[0]), c2 = _mm512_set1_epi32((int)c[1]),
-                  c3 = _mm512_set1_epi32((int)c[2]);
-    *e = (struct half){id, c1, c2, c3};
-    *o = (struct half){_mm512_srli_epi64(id, 32), c1, c2, c3};
+    const __m512i c1 = _mm512_set1_epi32((int)b), c3 = _mm512_set1_epi32((int)family);
+    *e = (struct half){id, c1, tree, c3};
+    *o = (struct half){_mm512_srli_epi64(id, 32), c1, _mm512_srli_epi64(tree, 32), c3};
     for (uint32_t r = 0; r < 10; r++) {
         const __m512i k0 = _mm512_set1_epi32((int)(key[0] + r * 0x9E3779B9u));
         const __m512i k1 = _mm512_set1_epi32((int)(key[1] + r * 0xBB67AE85u));
@@ -140,11 +147,11 @@ GNN_AVX512 static inline void philox_avx512(const uint32_t key[2], __m512i id, c
     }
 }
 
-GNN_AVX512 static void words_avx512(const uint32_t key[2], const uint32_t *id, const uint32_t c[3],
-                                    uint32_t *w)
+GNN_AVX512 static void words_avx512(const uint32_t key[2], const uint32_t *id, const uint32_t *tree,
+                                    uint32_t b, uint32_t family, uint32_t *w)
 {
     struct half e, o;
-    philox_avx512(key, _mm512_load_si512(id), c, &e, &o);
+    philox_avx512(key, _mm512_load_si512(id), _mm512_load_si512(tree), b, family, &e, &o);
     const __m512i we[4] = {e.c0, e.c1, e.c2, e.c3}, wo[4] = {o.c0, o.c1, o.c2, o.c3};
     for (uint32_t q = 0; q < 4; q++)
         _mm512_store_si512(w + (size_t)q * LANES,
@@ -156,7 +163,7 @@ GNN_AVX512 static void pairs_avx512(const uint32_t key[2], const uint32_t *id, u
 {
     for (uint32_t i = 0; i < n; i += LANES) {
         struct half e, o;
-        philox_avx512(key, _mm512_load_si512(id + i), (const uint32_t[3]){0, 0, 0}, &e, &o);
+        philox_avx512(key, _mm512_load_si512(id + i), _mm512_setzero_si512(), 0, 0, &e, &o);
         _mm512_store_si512(w0 + i,
                            _mm512_mask_blend_epi32(0xAAAA, e.c0, _mm512_slli_epi64(o.c0, 32)));
         _mm512_store_si512(w1 + i,
@@ -165,14 +172,16 @@ GNN_AVX512 static void pairs_avx512(const uint32_t key[2], const uint32_t *id, u
 }
 
 GNN_AVX512 static void draw_avx512(struct gnn_pick_rule rule, const uint32_t key[2],
-                                   const uint32_t *id, const uint32_t *degree, uint32_t *x)
+                                   const uint32_t *id, const uint32_t *tree, const uint32_t *degree,
+                                   uint32_t *x)
 {
     const uint32_t k = gnn_pick_draws(rule);
     const __m512i vid = _mm512_load_si512(id), d = _mm512_load_si512(degree);
+    const __m512i vtree = tree ? _mm512_load_si512(tree) : _mm512_setzero_si512();
     __mmask16 any = 0;
     for (uint32_t b = 0; 4 * b < k; b++) {
         struct half e, o;
-        philox_avx512(key, vid, (const uint32_t[3]){b, 0, 0}, &e, &o);
+        philox_avx512(key, vid, vtree, b, 0, &e, &o);
         const __m512i we[4] = {e.c0, e.c1, e.c2, e.c3}, wo[4] = {o.c0, o.c1, o.c2, o.c3};
         for (uint32_t w = 0; w < 4; w++) {
             const uint32_t j = 4 * b + w;
@@ -186,7 +195,7 @@ GNN_AVX512 static void draw_avx512(struct gnn_pick_rule rule, const uint32_t key
         }
     }
     if (__builtin_expect(any != 0, 0))
-        draw_exactly(rule, key, id, degree, x);
+        draw_exactly(rule, key, id, tree, degree, x);
     /* Floyd's algorithm, as in floyd() above. */
     for (uint32_t j = 1; j < k && !gnn_pick_repeats(rule); j++) {
         const __m512i t = _mm512_load_si512(x + (uint64_t)j * LANES);
@@ -200,34 +209,33 @@ GNN_AVX512 static void draw_avx512(struct gnn_pick_rule rule, const uint32_t key
 #endif
 
 void gnn_draw16_portable(struct gnn_pick_rule rule, const uint32_t key[2], const uint32_t id[16],
-                         const uint32_t degree[16], uint32_t *x)
+                         const uint32_t tree[16], const uint32_t degree[16], uint32_t *x)
 {
-    draw_lanes(rule, key, id, degree, x);
+    draw_lanes(rule, key, id, tree, degree, x);
 }
 
 void gnn_draw16(struct gnn_pick_rule rule, const uint32_t key[2], const uint32_t id[16],
-                const uint32_t degree[16], uint32_t *x)
+                const uint32_t tree[16], const uint32_t degree[16], uint32_t *x)
 {
 #ifdef __x86_64__
     if (__builtin_cpu_supports("avx512f")) {
-        draw_avx512(rule, key, id, degree, x);
+        draw_avx512(rule, key, id, tree, degree, x);
         return;
     }
 #endif
-    draw_lanes(rule, key, id, degree, x);
+    draw_lanes(rule, key, id, tree, degree, x);
 }
 
-void gnn_draw16_words(const uint32_t key[2], const uint32_t id[16], uint32_t c1, uint32_t c2,
-                      uint32_t c3, uint32_t w[64])
+void gnn_draw16_words(const uint32_t key[2], const uint32_t id[16], const uint32_t tree[16],
+                      uint32_t c1, uint32_t c3, uint32_t w[64])
 {
-    const uint32_t c[3] = {c1, c2, c3};
 #ifdef __x86_64__
     if (__builtin_cpu_supports("avx512f")) {
-        words_avx512(key, id, c, w);
+        words_avx512(key, id, tree, c1, c3, w);
         return;
     }
 #endif
-    words_lanes(key, id, c, w);
+    words_lanes(key, id, tree, c1, c3, w);
 }
 
 void gnn_draw_pairs_portable(const uint32_t key[2], const uint32_t *id, uint32_t n, uint32_t *w0,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The numbering of nodes in order of first occurrence, inline for what looks them up as they come.
- */
+/* The numbering of entries in order of first occurrence, inline for what looks them up as they
+ * come. */
 #ifndef GNN_KERNELS_CPU_NUMBER_H
 #define GNN_KERNELS_CPU_NUMBER_H
 
@@ -23,6 +23,107 @@ static inline void gnn_number(struct gnn_relabel *r, const uint32_t *id, uint32_
         out[j] = local;
     }
     r->count = count;
+}
+
+/* ---- entries with other columns: a hash table ---- */
+
+/* Slots have 16 bits of generation, 16 of the hash, and the local number. Entries of a tree come
+ * one after the other, and there may be many more than the caches hold: so they have a window of
+ * the table, which follows from the other columns, and in it a place, which follows from the node.
+ * Where a window is too full for an entry, a few slots on, the search goes on at a place in the
+ * whole table. */
+enum { GNN_WINDOW_TRIES = 8 };
+
+/* Of an entry: bits of the hash in the high 16 bits, and where its search begins. more:
+ * gnn_entry_hash_more. */
+static inline uint64_t gnn_slot_hash(const struct gnn_relabel *r, uint64_t more, uint32_t node)
+{
+    const uint64_t hash = gnn_entry_hash(more, node);
+    return (hash & 0xffff0000u) << 32 |
+           (((more >> r->shift) + (hash >> (64 - r->window))) & (r->slots - 1));
+}
+static inline const uint64_t *gnn_slot_first(const struct gnn_relabel *r, uint64_t hash)
+{
+    return &r->slot[hash & (r->slots - 1)];
+}
+/* Try t of the search, from 0; `at` is the one before. */
+static inline uint64_t gnn_slot_next(const struct gnn_relabel *r, uint64_t hash, uint64_t at,
+                                     uint32_t t)
+{
+    return (t == 0                  ? hash
+            : t == GNN_WINDOW_TRIES ? gnn_entry_hash(hash, 0) >> 20
+                                    : at + 1) &
+           (r->slots - 1);
+}
+static inline uint64_t gnn_slot_tag(const struct gnn_relabel *r, uint64_t hash)
+{
+    return (uint64_t)r->gen << 48 | hash >> 48 << 32;
+}
+
+/* The local number of the entry that is a node and the other columns of entry i of e. */
+static inline uint32_t gnn_number_entry(struct gnn_relabel *r, uint64_t hash, uint32_t node,
+                                        const struct gnn_entries *e, uint64_t i)
+{
+    const uint64_t tag = gnn_slot_tag(r, hash);
+    for (uint64_t at = 0, t = 0;; t++) {
+        at = gnn_slot_next(r, hash, at, (uint32_t)t);
+        const uint64_t s = r->slot[at];
+        if (s >> 48 != r->gen) {
+            r->slot[at] = tag | r->count;
+            gnn_entry_put(&r->list, r->count, node, e, i);
+            return r->count++;
+        }
+        if ((s ^ tag) >> 32 == 0 && gnn_entry_same(&r->list, (uint32_t)s, node, e, i))
+            return (uint32_t)s;
+    }
+}
+
+/* Sources that follow one another in a block, from number `first` on; they belong to rows of dst,
+ * `row` and later ones. First their hashes, and what the search reads is fetched; ... */
+static inline void gnn_hash_sources(const struct gnn_relabel *r, const struct gnn_entries *dst,
+                                    const uint32_t *indptr, uint32_t row, uint32_t first,
+                                    const uint32_t *source, uint32_t n, uint64_t *hash)
+{
+    for (uint32_t j = 0; j < n;) {
+        while (indptr[row + 1] <= first + j)
+            row++;
+        const uint32_t left = indptr[row + 1] - first, end = left < n ? left : n;
+        const uint64_t more = gnn_entry_hash_more(dst, row);
+        for (; j < end; j++) {
+            hash[j] = gnn_slot_hash(r, more, source[j]);
+            __builtin_prefetch(gnn_slot_first(r, hash[j]), 1, 3);
+        }
+    }
+}
+/* Fetches the entry that the search for a hash most probably finds: that of the first slot, if it
+ * has the tag. Else what is fetched is there anyway. */
+static inline void gnn_entry_fetch(const struct gnn_relabel *r, uint64_t hash)
+{
+    const uint64_t s = *gnn_slot_first(r, hash);
+    const uint32_t at = (s ^ gnn_slot_tag(r, hash)) >> 32 == 0 ? (uint32_t)s : r->count;
+#define GNN_ENTRY_FETCH(type, name)                                                                \
+    if (r->list.name)                                                                              \
+        __builtin_prefetch(&r->list.name[at], 0, 3);
+    GNN_ENTRY_COLUMNS(GNN_ENTRY_FETCH)
+#undef GNN_ENTRY_FETCH
+}
+/* ... then their numbers, which may replace them. Returns the last row. */
+static inline uint32_t gnn_number_sources(struct gnn_relabel *r, const struct gnn_entries *dst,
+                                          const uint32_t *indptr, uint32_t row, uint32_t first,
+                                          const uint32_t *source, uint32_t n, const uint64_t *hash,
+                                          uint32_t *out)
+{
+    struct gnn_relabel own = *r; /* that no store may change */
+    const struct gnn_entries from = *dst;
+    for (uint32_t j = 0; j < n; j++)
+        gnn_entry_fetch(&own, hash[j]);
+    for (uint32_t j = 0; j < n; j++) {
+        while (indptr[row + 1] <= first + j)
+            row++;
+        out[j] = gnn_number_entry(&own, hash[j], source[j], &from, row);
+    }
+    r->count = own.count;
+    return row;
 }
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Local numbers of nodes in the order of their first occurrence (kernels/sample.h). The map has a
+/* Local numbers of entries in the order of their first occurrence (kernels/sample.h). The map has a
  * word for each node of a type: the batch's tag in the high bits, the number in the low ones. A new
- * batch takes the next tag, so the map, which may be large, is cleared only when tags run
- * out. */
+ * batch takes the next tag, so the map, which may be large, is cleared only when tags run out; so
+ * does the hash table that takes its place where a node can be several entries. */
 #include <string.h>
 
 #include "kernels/cpu/number.h"
@@ -20,6 +20,13 @@ static uint32_t bits_for(uint64_t n)
 void gnn_relabel_begin(struct gnn_relabel *r)
 {
     r->count = 0;
+    if (r->slot) {
+        if (++r->gen > UINT16_MAX) {
+            memset(r->slot, 0, r->slots * sizeof *r->slot);
+            r->gen = 1;
+        }
+        return;
+    }
     if (r->bits == 0)
         r->bits = bits_for(0);
     if (++r->gen >> (32 - r->bits)) {
@@ -28,9 +35,36 @@ void gnn_relabel_begin(struct gnn_relabel *r)
     }
 }
 
+uint64_t gnn_relabel_slots(uint64_t n)
+{
+    uint64_t slots = 64;
+    while (slots < n + n / 2)
+        slots *= 2;
+    return slots;
+}
+
+void gnn_relabel_table(struct gnn_relabel *r, uint64_t *slot, uint64_t slots, uint32_t trees)
+{
+    r->slot = slot;
+    r->slots = slots;
+    r->shift = 64 - (uint32_t)__builtin_ctzll(slots);
+    for (r->window = 4; r->window < 64 - r->shift && UINT64_C(1) << r->window < 2 * slots / trees;)
+        r->window++;
+    r->gen = 1;
+    for (uint32_t i = 0; i < r->count; i++) {
+        const uint64_t hash = gnn_slot_hash(r, gnn_entry_hash_more(&r->list, i), r->list.node[i]);
+        uint64_t at = gnn_slot_next(r, hash, 0, 0);
+        for (uint32_t t = 1; slot[at]; t++)
+            at = gnn_slot_next(r, hash, at, t);
+        slot[at] = gnn_slot_tag(r, hash) | i;
+    }
+}
+
 bool gnn_relabel_fit(struct gnn_relabel *r, uint64_t extra)
 {
     uint64_t want = r->count + extra;
+    if (r->slot)
+        return want >= extra && want <= INT32_MAX && gnn_relabel_slots(want) <= r->slots;
     if (want < extra || want > r->nnodes)
         want = r->nnodes;
     if (want <= (uint64_t)1 << r->bits)
@@ -52,8 +86,20 @@ bool gnn_relabel_fit(struct gnn_relabel *r, uint64_t extra)
     return true;
 }
 
-uint64_t gnn_relabel_add(struct gnn_relabel *r, const uint32_t *ids, uint64_t n)
+static uint64_t add_entries(struct gnn_relabel *r, const struct gnn_entries *e, uint64_t n)
 {
+    uint64_t i = 0;
+    for (; i < n && e->node[i] < r->nnodes; i++)
+        (void)gnn_number_entry(r, gnn_slot_hash(r, gnn_entry_hash_more(e, i), e->node[i]),
+                               e->node[i], e, i);
+    return i;
+}
+
+uint64_t gnn_relabel_add(struct gnn_relabel *r, struct gnn_entries e, uint64_t n)
+{
+    const uint32_t *ids = e.node;
+    if (r->slot)
+        return add_entries(r, &e, n);
     const uint32_t mask = ((uint32_t)1 << r->bits) - 1, tag = r->gen << r->bits;
     uint32_t count = r->count;
     uint64_t i = 0;
@@ -69,19 +115,29 @@ uint64_t gnn_relabel_add(struct gnn_relabel *r, const uint32_t *ids, uint64_t n)
     return i;
 }
 
-uint64_t gnn_relabel_number(struct gnn_relabel *r, const uint32_t *ids, uint64_t n, uint32_t *out)
+uint64_t gnn_relabel_number(struct gnn_relabel *r, struct gnn_entries dst, uint32_t rows,
+                            const uint32_t *indptr, uint32_t *indices)
 {
     enum { STEP = 64 };
+    const uint32_t n = indptr[rows];
+    uint32_t row = 0;
+    uint64_t hash[STEP];
     for (uint64_t i = 0; i < n; i += STEP) {
         /* In steps, so that the lines asked for in the first loop are still in the cache in the
          * second. */
         const uint32_t m = n - i < STEP ? (uint32_t)(n - i) : STEP;
+        uint32_t *id = indices + i;
         for (uint32_t k = 0; k < m; k++) {
-            if (ids[i + k] >= r->nnodes)
+            if (id[k] >= r->nnodes)
                 return i + k;
-            __builtin_prefetch(&r->map[ids[i + k]], 1, 3);
+            if (!r->slot)
+                __builtin_prefetch(&r->map[id[k]], 1, 3);
         }
-        gnn_number(r, ids + i, m, out + i);
+        if (r->slot) {
+            gnn_hash_sources(r, &dst, indptr, row, (uint32_t)i, id, m, hash);
+            row = gnn_number_sources(r, &dst, indptr, row, (uint32_t)i, id, m, hash, id);
+        } else
+            gnn_number(r, id, m, id);
     }
     return n;
 }

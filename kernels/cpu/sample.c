@@ -26,7 +26,8 @@ enum {
 struct ring {
     const uint32_t *at[GROUP_PICKS];
     uint32_t source[GROUP_PICKS];
-    uint32_t n, out, row; /* picks, where they go, first destination */
+    uint64_t hash[GROUP_PICKS]; /* of sources that are numbered by other columns, too */
+    uint32_t n, out, row;       /* picks, where they go, first destination */
 };
 struct scratch {
     struct ring ring[STAGES];
@@ -89,8 +90,8 @@ enum gnn_sample_status gnn_sample_count(const struct gnn_sample_job *job,
         for (uint32_t i = from; i < to; i++) {
             const struct gnn_sample_part *a = &g->part[part[turn][i - from]];
             const uint64_t v = dst[i] - a->first;
-            const int64_t time = job->dst.time ? job->dst.time[i] : 0;
-            if (!gnn_pick_eligible(rule, &a->pick, &a->indptr[v], a->nedges, time, &x)) {
+            if (!gnn_pick_eligible(rule, &a->pick, &a->indptr[v], a->nedges,
+                                   gnn_entry_time(&job->dst, i), &x)) {
                 *bad = (struct gnn_sample_place){.node = dst[i], .part = part[turn][i - from]};
                 return GNN_SAMPLE_INDPTR;
             }
@@ -152,7 +153,8 @@ static void draw_weighted(const struct gnn_sample_job *job, struct scratch *s, s
     fetch_totals(job, i0 + LANES);
     for (uint32_t l = 0; l < n; l++) {
         struct gnn_weighted_row *r = &drawing[many];
-        *r = (struct gnn_weighted_row){job->weights[i0 + l], job->row[i0 + l].orig};
+        *r = (struct gnn_weighted_row){job->weights[i0 + l], job->row[i0 + l].orig,
+                                       gnn_entry_tree(&job->dst, i0 + l)};
         gnn_weights_load(&r->w);
         many += gnn_pick_is_drawn(job->rule, job->row[i0 + l].degree);
     }
@@ -192,7 +194,8 @@ static void draw_group(const struct gnn_sample_job *job, struct scratch *s, stru
     const struct gnn_sample_row *row = job->row + i0;
     const uint32_t *ptr = job->indptr + i0;
     const uint32_t k = gnn_pick_draws(job->rule);
-    uint32_t id[LANES] __attribute__((aligned(64))), degree[LANES] __attribute__((aligned(64)));
+    uint32_t id[LANES] __attribute__((aligned(64))), degree[LANES] __attribute__((aligned(64))),
+        tree[LANES] __attribute__((aligned(64)));
     uint32_t mask = 0;
     g->row = i0;
     g->out = ptr[0];
@@ -214,8 +217,10 @@ static void draw_group(const struct gnn_sample_job *job, struct scratch *s, stru
         degree[l] = drawn ? d : k;
         mask |= (uint32_t)drawn << l;
     }
+    for (uint32_t l = 0; l < LANES && job->dst.tree; l++)
+        tree[l] = l < n ? job->dst.tree[i0 + l] : 0;
     if (mask)
-        gnn_draw16(job->rule, job->key, id, degree, s->x);
+        gnn_draw16(job->rule, job->key, id, job->dst.tree ? tree : NULL, degree, s->x);
     const uint32_t **at = g->at;
     for (uint32_t l = 0; l < n; l++) {
         const uint32_t *base = row[l].base;
@@ -270,39 +275,50 @@ static enum gnn_sample_status bad_source(const struct gnn_sample_job *job, uint3
     return GNN_SAMPLE_SOURCE;
 }
 
-/* Stage 2: reads the sources, and prefetches their words in the map of local numbers, if there is
- * one. Returns the index of the first bad pick, or n. */
-static uint32_t read_sources(const uint32_t *const *at, uint32_t n, uint64_t nsrc,
-                             const uint32_t *map, uint32_t *source)
+/* Stage 2: reads the sources, and prefetches what says their local numbers, if they get some.
+ * Returns the index of the first bad pick, or g->n. */
+static uint32_t read_sources(const struct gnn_sample_job *job, const struct gnn_relabel *r,
+                             struct ring *g)
 {
+    const uint32_t n = g->n, *const *at = g->at, *map = r && !r->slot ? r->map : NULL;
+    const uint64_t nsrc = job->graph.nsrc;
     for (uint32_t j = 0; j < n; j++) {
         const uint32_t v = *at[j];
         if (__builtin_expect(v >= nsrc, 0))
             return j;
-        source[j] = v;
+        g->source[j] = v;
         if (map)
             __builtin_prefetch(&map[v], 1, 3);
     }
+    if (r && r->slot)
+        gnn_hash_sources(r, &job->dst, job->indptr, g->row, g->out, g->source, n, g->hash);
     return n;
 }
 
 /* Stage 3: numbers the sources, or copies them if they keep their ids. */
-static void put_sources(struct gnn_relabel *r, const uint32_t *source, uint32_t n, uint32_t *out)
+static void put_sources(const struct gnn_sample_job *job, struct gnn_relabel *r,
+                        const struct ring *g, uint32_t *indices)
 {
-    if (r)
-        gnn_number(r, source, n, out);
+    uint32_t *out = indices + g->out;
+    if (r && r->slot)
+        (void)gnn_number_sources(r, &job->dst, job->indptr, g->row, g->out, g->source, g->n,
+                                 g->hash, out);
+    else if (r)
+        gnn_number(r, g->source, g->n, out);
     else
-        memcpy(out, source, n * sizeof *out);
+        memcpy(out, g->source, g->n * sizeof *out);
 }
 
 /* Floyd's algorithm with a hash set, for fan-outs beyond GNN_DRAW_MAX. */
-static void floyd_large(const struct gnn_sample_job *job, const struct gnn_sample_row *row,
-                        uint32_t k, uint32_t *table, uint32_t *x)
+static void floyd_large(const struct gnn_sample_job *job, uint32_t i, uint32_t k, uint32_t *table,
+                        uint32_t *x)
 {
-    const uint32_t size = gnn_pick_set_size(k), d = row->degree;
+    const struct gnn_sample_row *row = &job->row[i];
+    const uint32_t size = gnn_pick_set_size(k), d = row->degree,
+                   tree = gnn_entry_tree(&job->dst, i);
     memset(table, 0xff, size * sizeof *table);
     for (uint32_t j = 0; j < k; j++) {
-        uint32_t t = gnn_pick_draw(job->rule, job->key, row->orig, d, j);
+        uint32_t t = gnn_pick_draw(job->rule, job->key, row->orig, tree, d, j);
         /* At most two rounds: the draw itself, then its substitute. */
         for (int again = 0; again < 2; again++) {
             uint32_t h = gnn_pick_set_slot(t, size);
@@ -323,17 +339,18 @@ static void draw_large(const struct gnn_sample_job *job, struct scratch *s, uint
                        uint32_t *x)
 {
     const struct gnn_sample_row *row = &job->row[i];
+    const uint32_t tree = gnn_entry_tree(&job->dst, i);
     if (job->weights) {
-        struct gnn_weighted_row r = {job->weights[i], row->orig};
+        struct gnn_weighted_row r = {job->weights[i], row->orig, tree};
         gnn_weights_load(&r.w);
         gnn_weighted_many(job->rule, job->key, &r, s->table, x);
     } else if (gnn_pick_compares(job->rule))
         gnn_labor_pick(&job->graph, n, job->key, row, 1, s->table, x);
     else if (gnn_pick_repeats(job->rule))
         for (uint32_t j = 0; j < n; j++)
-            x[j] = gnn_pick_draw(job->rule, job->key, row->orig, row->degree, j);
+            x[j] = gnn_pick_draw(job->rule, job->key, row->orig, tree, row->degree, j);
     else
-        floyd_large(job, row, n, s->table, x);
+        floyd_large(job, i, n, s->table, x);
 }
 
 /* One destination that has more picks than a group holds is done in pieces. Until then its output
@@ -357,10 +374,13 @@ static enum gnn_sample_status pick_large(const struct gnn_sample_job *job, struc
         }
         if (ids)
             edge_ids(job, i, g->at, m, ids + first + from);
-        const uint32_t got = read_sources(g->at, m, job->graph.nsrc, r ? r->map : NULL, g->source);
+        g->row = i;
+        g->out = first + from;
+        g->n = m;
+        const uint32_t got = read_sources(job, r, g);
         if (got < m)
-            return bad_source(job, first + from + got, g->at[got], bad);
-        put_sources(r, g->source, m, out + from);
+            return bad_source(job, g->out + got, g->at[got], bad);
+        put_sources(job, r, g, indices);
     }
     return GNN_SAMPLE_OK;
 }
@@ -404,14 +424,12 @@ enum gnn_sample_status gnn_sample_pick(const struct gnn_sample_job *job, struct 
          * is emptied. */
         if (begun - read > 1 || (!n && read < begun)) {
             struct ring *g = &s->ring[read++ % STAGES];
-            const uint32_t got =
-                read_sources(g->at, g->n, job->graph.nsrc, r ? r->map : NULL, g->source);
+            const uint32_t got = read_sources(job, r, g);
             if (got < g->n)
                 return bad_source(job, g->out + got, g->at[got], bad);
         }
         if (read - done > 1 || (!n && done < read)) {
-            struct ring *g = &s->ring[done++ % STAGES];
-            put_sources(r, g->source, g->n, indices + g->out);
+            put_sources(job, r, &s->ring[done++ % STAGES], indices);
         }
     }
     return GNN_SAMPLE_OK;

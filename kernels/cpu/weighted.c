@@ -68,14 +68,15 @@ static void draw_on(const uint32_t key[2], const struct gnn_weighted_row *row, u
                     uint64_t t, struct sample *s)
 {
     for (; s->n < k && t < (uint64_t)GNN_WEIGHT_TRIES * k; t++) {
-        const uint32_t i = gnn_weight_find(
-            &row->w, gnn_weight_draw(&row->w, key, row->orig, (uint32_t)t, row->w.total));
+        const uint32_t i =
+            gnn_weight_find(&row->w, gnn_weight_draw(&row->w, key, row->orig, row->tree,
+                                                     (uint32_t)t, row->w.total));
         if (!is_in(s, i))
             add_member(s, i);
     }
     for (; s->n < k; t++)
         add_member(s, find_left(&row->w, s,
-                                gnn_weight_draw(&row->w, key, row->orig, (uint32_t)t,
+                                gnn_weight_draw(&row->w, key, row->orig, row->tree, (uint32_t)t,
                                                 total_left(&row->w, s))));
 }
 
@@ -83,19 +84,22 @@ static void draw_on(const uint32_t key[2], const struct gnn_weighted_row *row, u
 static void draw_numbers(const uint32_t key[2], const struct gnn_weighted_row *row, uint32_t n,
                          uint32_t k, uint64_t *u)
 {
-    uint32_t id[LANES] __attribute__((aligned(64))), words[4 * LANES] __attribute__((aligned(64)));
-    for (uint32_t l = 0; l < LANES; l++)
+    uint32_t id[LANES] __attribute__((aligned(64))), tree[LANES] __attribute__((aligned(64))),
+        words[4 * LANES] __attribute__((aligned(64)));
+    for (uint32_t l = 0; l < LANES; l++) {
         id[l] = l < n ? row[l].orig : 0;
+        tree[l] = l < n ? row[l].tree : 0;
+    }
     for (uint32_t j = 0; j < k; j++) {
         if (j % 2 == 0)
-            gnn_draw16_words(key, id, j / 2, 0, (uint32_t)GNN_RNG_WEIGHTS << 24, words);
+            gnn_draw16_words(key, id, tree, j / 2, (uint32_t)GNN_RNG_WEIGHTS << 24, words);
         const uint32_t *low = words + (size_t)(j % 2) * 2 * LANES;
         for (uint32_t l = 0; l < n; l++) {
             const uint64_t total = row[l].w.total, word = (uint64_t)low[LANES + l] << 32 | low[l];
             const uint64_t low_half = gnn_mul64(word, total, &u[l * k + j]);
             u[l * k + j] += row[l].w.before;
             if (__builtin_expect(low_half < total, 0)) /* perhaps again */
-                u[l * k + j] = gnn_weight_draw(&row[l].w, key, row[l].orig, j, total);
+                u[l * k + j] = gnn_weight_draw(&row[l].w, key, row[l].orig, row[l].tree, j, total);
         }
     }
 }
@@ -214,7 +218,8 @@ void gnn_weighted_many(struct gnn_pick_rule rule, const uint32_t key[2],
     const uint32_t k = gnn_pick_draws(rule);
     struct sample s = {x, 0, set, gnn_pick_set_size(k)};
     for (uint32_t j = 0; gnn_pick_repeats(rule) && j < k; j++)
-        x[j] = gnn_weight_find(&row->w, gnn_weight_draw(&row->w, key, row->orig, j, row->w.total));
+        x[j] = gnn_weight_find(
+            &row->w, gnn_weight_draw(&row->w, key, row->orig, row->tree, j, row->w.total));
     if (gnn_pick_repeats(rule))
         return;
     memset(set, 0xff, s.size * sizeof *set);

@@ -10,7 +10,7 @@
  * or at least one if the rule repeats. */
 struct gnn_weighted_row {
     struct gnn_weights w;
-    uint32_t orig;
+    uint32_t orig, tree;
 };
 
 /* Positions in the row of the picks of n <= 16 destinations, k <= GNN_DRAW_MAX each: x[l*k+j].

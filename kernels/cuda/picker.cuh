@@ -12,18 +12,20 @@ namespace
 struct Picker {
     const gnn_work &w;
     const gnn_pick_rule rule;
-    const uint32_t *nodes;
+    gnn_entries dst;
     uint32_t n, total, tag, base, key[2];
     uint64_t nsrc;
+    bool claims; /* numbers follow from nodes, so each pick claims one at once */
 
     __device__ __forceinline__ Picker(const gnn_work &work) : w(work), rule(work.job.what.rule)
     {
-        const uint32_t rows = gnn_rows_of(w.job, &nodes), most = w.job.what.n,
+        const uint32_t rows = gnn_rows_of(w.job, &dst), most = w.job.what.n,
                        i0 = blockIdx.x * GNN_BLOCK + threadIdx.x;
         n = rows < most ? rows : most;
         total = *w.job.edges;
-        tag = w.r.map ? *w.r.tag : 0;
-        base = w.r.map ? *w.r.count : 0;
+        claims = w.r.map && !gnn_is_keyed(&w.r);
+        tag = claims ? *w.r.tag : 0;
+        base = claims ? *w.r.count : 0;
         nsrc = w.job.what.graph.nsrc;
         key[0] = w.job.what.key[0];
         key[1] = w.job.what.key[1];
@@ -35,16 +37,17 @@ struct Picker {
         if (dead)
             n = total = 0;
     }
-    __device__ __forceinline__ uint32_t draw(uint32_t orig, uint32_t degree, uint32_t j) const
+    __device__ __forceinline__ uint32_t draw(uint32_t orig, uint32_t tree, uint32_t degree,
+                                             uint32_t j) const
     {
-        return gnn_pick_draw(rule, key, orig, degree, j);
+        return gnn_pick_draw(rule, key, orig, tree, degree, j);
     }
 };
 
 /* A destination being worked on. */
 struct Row {
     const uint32_t *base;
-    uint32_t degree, orig, start, picks;
+    uint32_t number, degree, orig, tree, start, picks;
     bool drawn;
     uint64_t edge; /* of the first neighbour, for edge ids */
     const uint64_t *id;
@@ -52,6 +55,8 @@ struct Row {
     __device__ __forceinline__ Row(const Picker &p, uint32_t i)
     {
         const gnn_sample_row row = p.w.s.row[i];
+        number = i;
+        tree = gnn_entry_tree(&p.dst, i);
         base = row.base;
         degree = row.degree;
         orig = row.orig;
@@ -59,10 +64,10 @@ struct Row {
         picks = gnn_pick_count(p.rule, degree);
         drawn = gnn_pick_is_drawn(p.rule, degree);
         if (p.w.job.ids) {
-            const uint32_t node = p.nodes[i];
+            const uint32_t node = p.dst.node[i];
             const gnn_sample_part &part =
                 p.w.job.what.graph.part[gnn_part_of(p.w.job.what.graph, node)];
-            edge = part.resident_at ? gnn_first_edge(p.w, part, p.nodes, i)
+            edge = part.resident_at ? gnn_first_edge(p.w, part, p.dst, i)
                                     : (uint64_t)(base - part.indices);
             id = part.id;
         }
@@ -76,13 +81,13 @@ __device__ __forceinline__ void emit(const Picker &p, const Row &row, uint32_t e
     const uint32_t v = __ldg(&row.base[x]);
     if (v >= p.nsrc) {
         gnn_note(p.w.job.status, e);
-        p.w.job.source[e] = x;
+        gnn_entry_put(&p.w.job.source, e, x, &p.dst, row.number);
         return;
     }
-    p.w.job.source[e] = v;
+    gnn_entry_put(&p.w.job.source, e, v, &p.dst, row.number);
     if (p.w.job.ids)
         p.w.job.ids[e] = row.id ? row.id[row.edge + x] : row.edge + x;
-    if (p.w.r.map)
+    if (p.claims)
         gnn_claim(p.w.r, p.tag, p.base, v, e);
 }
 

@@ -6,7 +6,11 @@
  * and counts them, its last block adds up the tiles, and the last one writes numbers. That one does
  * not read the map again: it goes from the position that won to its number through 8 bytes per 32
  * positions, which stay in the first two caches. Traffic for an id: two random words of the map, a
- * third if new, but for a type's last list. */
+ * third if new, but for a type's last list.
+ *
+ * Entries with other columns claim slots of a hash table in a kernel of their own, when all of the
+ * list is there to be compared with, and leave their slots in the output. There are no tags: the
+ * table is empty at the start of a batch. */
 #include "kernels/cuda/sample.cuh"
 
 namespace
@@ -31,7 +35,7 @@ __global__ __launch_bounds__(GNN_BLOCK) void begin(const gnn_cuda_relabel r, uin
     const uint64_t words = map_words(r), from = blockIdx.x * (uint64_t)GNN_BLOCK + threadIdx.x;
     for (uint64_t i = from; tag == 0 && i < words; i += gridDim.x * (uint64_t)GNN_BLOCK)
         r.map[i] = NONE;
-    for (uint64_t i = from; i < r.slots; i += gridDim.x * (uint64_t)GNN_BLOCK)
+    for (uint64_t i = from; r.key && i < r.slots; i += gridDim.x * (uint64_t)GNN_BLOCK)
         r.key[i] = NONE;
     if (!gnn_last_block(ticket, &last) || threadIdx.x)
         return;
@@ -51,11 +55,13 @@ __device__ __forceinline__ void claim_list(const gnn_work &w)
     const uint32_t n = list_length(w), tag = *w.r.tag, base = *w.r.count;
     for (uint64_t p = blockIdx.x * (uint64_t)GNN_BLOCK + threadIdx.x; p < n;
          p += gridDim.x * (uint64_t)GNN_BLOCK) {
-        const uint32_t v = w.id[p];
-        if (v < w.r.nnodes)
-            gnn_claim(w.r, tag, base, v, (uint32_t)p);
-        else
+        const uint32_t v = w.entry.node[p];
+        if (v >= w.r.nnodes)
             gnn_note(w.job.status, p);
+        else if (gnn_is_keyed(&w.r))
+            gnn_claim_entry(w, base, (uint32_t)p);
+        else
+            gnn_claim(w.r, tag, base, v, (uint32_t)p);
     }
 }
 
@@ -65,7 +71,7 @@ __device__ void fail_at(const gnn_work &w, uint32_t e)
     if (w.job.what.indptr)
         gnn_fail_source(w, e);
     else
-        gnn_fail_batch(w, GNN_SAMPLE_SEED, w.id[e], e, 0);
+        gnn_fail_batch(w, GNN_SAMPLE_SEED, w.entry.node[e], e, 0);
 }
 
 /* By the last block: adds up, and takes the new nodes in. */
@@ -89,6 +95,12 @@ __device__ void finish_count(const gnn_work &w, uint32_t n)
         *w.r.count = base + (uint32_t)fresh;
 }
 
+/* The map's word of the entry at position p, which has been claimed. */
+__device__ __forceinline__ uint32_t word_of(const gnn_work &w, uint64_t p)
+{
+    return w.r.map[gnn_is_keyed(&w.r) ? w.out[p] : gnn_slot(w.r, w.entry.node[p])];
+}
+
 /* Which positions kept their claim? A warp looks at 128 of them, a block at a tile. Returns how
  * many there are in the list. */
 __device__ __forceinline__ uint32_t count_list(const gnn_work &w)
@@ -102,12 +114,14 @@ __device__ __forceinline__ uint32_t count_list(const gnn_work &w)
         const uint64_t first = tile * GNN_LIST_TILE + warp * 128, from = first + lane;
         uint32_t v[4], ballot[4], sum = 0;
         for (unsigned k = 0; k < 4; k++)
-            v[k] = from + k * 32 < n ? w.r.map[gnn_slot(w.r, w.id[from + k * 32])] - tag : NONE;
+            v[k] = from + k * 32 < n ? word_of(w, from + k * 32) - tag : NONE;
         for (unsigned k = 0; k < 4; k++) {
             const uint64_t p = from + k * 32;
-            ballot[k] = __ballot_sync(0xffffffffu, p < n && v[k] == base + (uint32_t)p);
+            const bool kept = p < n && v[k] == base + (uint32_t)p;
+            ballot[k] = __ballot_sync(0xffffffffu, kept);
             sum += (uint32_t)__popc(ballot[k]);
-            if (w.out && p < n)
+            /* Those that will write to their slot still need to know it. */
+            if (w.out && p < n && !(kept && gnn_is_keyed(&w.r)))
                 w.out[p] = v[k];
         }
         if (lane == 0)
@@ -159,10 +173,10 @@ __device__ __forceinline__ void write_list(const gnn_work &w)
             continue;
         }
         if (w.s.word[p / 32].x >> p % 32 & 1) {
-            const uint32_t v = w.id[p], local = number_at(w.s, base, p);
-            w.r.list.node[local] = v;
+            const uint32_t v = w.entry.node[p], local = number_at(w.s, base, p);
+            gnn_entry_put(&w.r.list, local, v, &w.entry, p);
             if (!w.r.last)
-                w.r.map[gnn_slot(w.r, v)] = tag | local;
+                w.r.map[gnn_is_keyed(&w.r) ? w.out[p] : gnn_slot(w.r, v)] = tag | local;
             if (w.out)
                 w.out[p] = local;
         } else if (w.out && w.out[p] >= base)
@@ -170,7 +184,7 @@ __device__ __forceinline__ void write_list(const gnn_work &w)
     }
 }
 
-__global__ __launch_bounds__(GNN_BLOCK) void claim_seeds(const gnn_work w)
+__global__ __launch_bounds__(GNN_BLOCK) void claim_entries(const gnn_work w)
 {
     claim_list(w);
 }
@@ -202,6 +216,8 @@ __global__ __launch_bounds__(GNN_BLOCK) void number_few(const gnn_work w)
 
 void gnn_cuda_number_list(const gnn_work *w, void *stream)
 {
+    if (gnn_is_keyed(&w->r))
+        GNN_LAUNCH(claim_entries, gnn_grid(w->job.capacity, GNN_BLOCK), GNN_BLOCK, 0, stream, *w);
     GNN_LAUNCH(count_new, gnn_scan_grid(w->job.capacity, GNN_LIST_TILE), GNN_BLOCK, 0, stream, *w);
     GNN_LAUNCH(write_numbers, gnn_grid(w->job.capacity, GNN_BLOCK), GNN_BLOCK, 0, stream, *w);
 }
@@ -226,6 +242,14 @@ uint32_t gnn_cuda_relabel_slots(uint64_t nnodes, uint64_t capacity, uint64_t lis
     return 2 * slots * 2 <= nnodes ? (uint32_t)slots : 0;
 }
 
+uint32_t gnn_cuda_relabel_table(uint64_t capacity, uint64_t list)
+{
+    uint64_t slots = 64;
+    while (slots < 2 * (capacity + list))
+        slots *= 2;
+    return slots <= UINT32_C(1) << 31 ? (uint32_t)slots : 0;
+}
+
 void gnn_cuda_begin_batch(const gnn_cuda_relabel *r, gnn_cuda_sample_status *status, void *stream)
 {
     const uint32_t step = r->bits < 32 ? UINT32_C(1) << r->bits : 0;
@@ -241,10 +265,12 @@ static uint64_t words_bytes(uint32_t capacity)
 }
 uint64_t gnn_cuda_relabel_scratch(uint32_t capacity)
 {
-    return 16 + words_bytes(capacity) + (capacity / (uint64_t)GNN_LIST_TILE + 1) * sizeof(uint64_t);
+    return 16 + words_bytes(capacity) +
+           (capacity / (uint64_t)GNN_LIST_TILE + 1) * sizeof(uint64_t) +
+           capacity * sizeof(uint32_t);
 }
 
-void gnn_cuda_relabel_seeds(const gnn_cuda_relabel *r, const uint32_t *ids, const uint32_t *n,
+void gnn_cuda_relabel_seeds(const gnn_cuda_relabel *r, gnn_entries e, const uint32_t *n,
                             uint32_t capacity, void *scratch, gnn_cuda_sample_status *status,
                             void *stream)
 {
@@ -253,15 +279,18 @@ void gnn_cuda_relabel_seeds(const gnn_cuda_relabel *r, const uint32_t *ids, cons
     w.s.base = reinterpret_cast<uint32_t *>(at);
     w.s.word = reinterpret_cast<uint2 *>(at + 16);
     w.s.fresh = reinterpret_cast<uint64_t *>(at + 16 + words_bytes(capacity));
+    if (gnn_is_keyed(r))
+        w.out = reinterpret_cast<uint32_t *>(w.s.fresh + capacity / (uint64_t)GNN_LIST_TILE + 1);
     w.job.capacity = capacity;
     w.job.status = status;
     w.r = *r;
-    w.id = ids;
+    w.entry = e;
     w.n = n;
     if (capacity <= FEW_SEEDS) {
         GNN_LAUNCH(number_few, 1, GNN_BLOCK, 0, stream, w);
         return;
     }
-    GNN_LAUNCH(claim_seeds, gnn_grid(capacity, GNN_BLOCK), GNN_BLOCK, 0, stream, w);
+    if (!gnn_is_keyed(r))
+        GNN_LAUNCH(claim_entries, gnn_grid(capacity, GNN_BLOCK), GNN_BLOCK, 0, stream, w);
     gnn_cuda_number_list(&w, stream);
 }

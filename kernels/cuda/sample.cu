@@ -41,9 +41,9 @@ __device__ __forceinline__ void note(const gnn_work &w, uint32_t i, Kind kind)
 }
 
 /* Reads the offsets of destination i; returns its picks. */
-__device__ __forceinline__ uint32_t read_row(const gnn_work &w, const uint32_t *nodes, uint32_t i)
+__device__ __forceinline__ uint32_t read_row(const gnn_work &w, const gnn_entries &dst, uint32_t i)
 {
-    const uint32_t node = nodes[i];
+    const uint32_t node = dst.node[i];
     const gnn_sample_part &a = w.job.what.graph.part[gnn_part_of(w.job.what.graph, node)];
     const uint64_t v = node - a.first;
     if (v >= a.count) {
@@ -53,7 +53,7 @@ __device__ __forceinline__ uint32_t read_row(const gnn_work &w, const uint32_t *
     gnn_sample_row row;
     gnn_pick_range x;
     if (!gnn_pick_eligible(w.job.what.rule, &a.pick, &a.indptr[v], a.nedges,
-                           gnn_time_of(w, nodes, i), &x)) {
+                           gnn_entry_time(&dst, i), &x)) {
         note(w, i, INDPTR);
         return 0;
     }
@@ -118,14 +118,15 @@ __global__ __launch_bounds__(GNN_BLOCK) void count_picks(const gnn_work w)
 {
     __shared__ uint64_t warp[GNN_WARPS], cross;
     __shared__ uint32_t last;
-    const uint32_t *nodes, rows = gnn_rows_of(w.job, &nodes);
+    gnn_entries dst;
+    const uint32_t rows = gnn_rows_of(w.job, &dst), *nodes = dst.node;
     const uint32_t n = w.job.status->code || rows > w.job.what.n ? 0 : rows;
     const uint64_t tiles = n / GNN_ROW_TILE + (n % GNN_ROW_TILE != 0);
     for (uint64_t tile = blockIdx.x; tile < tiles; tile += gridDim.x) {
         const uint64_t i = tile * GNN_ROW_TILE + threadIdx.x;
         uint64_t all;
         const uint64_t before =
-            gnn_scan_block(i < n ? read_row(w, nodes, (uint32_t)i) : 0, warp, &all);
+            gnn_scan_block(i < n ? read_row(w, dst, (uint32_t)i) : 0, warp, &all);
         if (i < n)
             /* Saturated: a sum that overflows must not look like a small one to find_many. */
             w.s.before[i] = before < UINT32_MAX ? (uint32_t)before : UINT32_MAX;
@@ -180,9 +181,11 @@ __global__ __launch_bounds__(GNN_BLOCK, repeats ? 4 : 6) void pick_few(const gnn
         const uint32_t picks = in ? row.picks : 0;
         if (repeats) {
             for (uint32_t q = j; q < picks; q += W)
-                emit(p, row, row.start + q, p.draw(row.orig, row.degree, q));
+                emit(p, row, row.start + q, p.draw(row.orig, row.tree, row.degree, q));
         } else {
-            const uint32_t t = !row.drawn ? j : j < k ? p.draw(row.orig, row.degree, j) : 0;
+            const uint32_t t = !row.drawn ? j
+                               : j < k    ? p.draw(row.orig, row.tree, row.degree, j)
+                                          : 0;
             const uint32_t x = floyd_lanes<W>(t, row.degree - k);
             if (j < picks)
                 emit(p, row, row.start + j, x);
@@ -205,12 +208,12 @@ __global__ __launch_bounds__(GNN_BLOCK) void pick_all(const gnn_work w)
  * number. */
 struct Set {
     volatile uint32_t *slot;
-    uint32_t size, degree, b, orig; /* b: the degree without the draws */
+    uint32_t size, degree, b, orig, tree; /* b: the degree without the draws */
     const Picker &p;
 
     __device__ __forceinline__ uint32_t draw(uint32_t j) const
     {
-        return p.draw(orig, degree, j);
+        return p.draw(orig, tree, degree, j);
     }
     __device__ void add(uint32_t j)
     {
@@ -262,7 +265,7 @@ __global__ __launch_bounds__(GNN_BLOCK) void pick_many(const gnn_work w, uint32_
     for (uint64_t i = blockIdx.x * (uint64_t)TEAMS + team; i < p.n;
          i += gridDim.x * (uint64_t)TEAMS) {
         const Row row(p, (uint32_t)i);
-        Set set = {slot, size, row.degree, row.degree - k, row.orig, p};
+        Set set = {slot, size, row.degree, row.degree - k, row.orig, row.tree, p};
         if (row.drawn) {
             for (uint32_t h = rank; h < size; h += TEAM)
                 slot[h] = NONE;
@@ -376,7 +379,7 @@ void gnn_cuda_sample_block(const gnn_cuda_sample_job *job, const gnn_cuda_relabe
     w.job = *job;
     if (r)
         w.r = *r;
-    w.id = job->source;
+    w.entry = job->source;
     w.n = job->edges;
     w.out = job->indices;
     lay_out(&w.s, job->what.scratch, job->what.rule, job->what.n, job->capacity);

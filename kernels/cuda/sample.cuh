@@ -34,12 +34,20 @@ struct gnn_work {
     struct gnn_cuda_sample_job job;
     struct gnn_cuda_relabel r;
     struct gnn_scratch s;
-    const uint32_t *id; /* [*n] to be numbered */
+    struct gnn_entries entry; /* [*n] to be numbered */
     const uint32_t *n;
-    uint32_t *out; /* [*n] local numbers, or NULL */
+    /* [*n] local numbers, or NULL; of entries with other columns, their slots before, so not NULL
+     */
+    uint32_t *out;
 };
 
-/* Queues the numbering of w's list, whose positions are in the map. */
+/* Does the numbering look at other columns than the node? */
+static GNN_HD bool gnn_is_keyed(const struct gnn_cuda_relabel *r)
+{
+    return !gnn_entries_plain(&r->list);
+}
+
+/* Queues the numbering of w's list, whose positions are in the map, or, if it is keyed, are not. */
 void gnn_cuda_number_list(const struct gnn_work *w, void *stream);
 
 /* Keeps the failure that the CPU would find first: key ascends in its order. */
@@ -76,10 +84,10 @@ static __device__ __forceinline__ uint32_t gnn_part_of(const struct gnn_sample_g
 
 /* The job's destinations: how many, and the first. */
 static __device__ __forceinline__ uint32_t gnn_rows_of(const struct gnn_cuda_sample_job &job,
-                                                       const uint32_t **nodes)
+                                                       struct gnn_entries *dst)
 {
     const uint32_t first = job.first ? *job.first : 0, end = *job.end;
-    *nodes = job.what.dst.node + first;
+    *dst = gnn_entries_from(job.what.dst, first);
     return end > first ? end - first : 0;
 }
 
@@ -104,33 +112,26 @@ static __device__ __forceinline__ uint32_t gnn_row_of(const struct gnn_scratch &
     return lo;
 }
 
-/* The time of entry i of those from `nodes` on. */
-static __device__ __forceinline__ int64_t gnn_time_of(const struct gnn_work &w,
-                                                      const uint32_t *nodes, uint32_t i)
-{
-    const struct gnn_entries &dst = w.job.what.dst;
-    return dst.time ? dst.time[(nodes - dst.node) + i] : 0;
-}
-
 /* The edge of the first eligible neighbour of entry i. */
 static __device__ __forceinline__ uint64_t gnn_first_edge(const struct gnn_work &w,
                                                           const gnn_sample_part &a,
-                                                          const uint32_t *nodes, uint32_t i)
+                                                          const struct gnn_entries &dst, uint32_t i)
 {
-    const uint32_t node = nodes[i];
+    const uint32_t node = dst.node[i];
     gnn_pick_range x;
     (void)gnn_pick_eligible(w.job.what.rule, &a.pick, &a.indptr[node - a.first], a.nedges,
-                            gnn_time_of(w, nodes, i), &x);
+                            gnn_entry_time(&dst, i), &x);
     return x.first;
 }
 
 /* Pick e of the block is the first bad one: it has left its position in the row. */
 static __device__ inline void gnn_fail_source(const struct gnn_work &w, uint32_t e)
 {
-    const uint32_t *nodes, n = gnn_rows_of(w.job, &nodes), i = gnn_row_of(w.s, n, e);
-    const uint32_t part = gnn_part_of(w.job.what.graph, nodes[i]);
-    const uint64_t edge = gnn_first_edge(w, w.job.what.graph.part[part], nodes, i);
-    gnn_fail_batch(w, GNN_SAMPLE_SOURCE, nodes[i], edge + w.job.source[e], part);
+    struct gnn_entries dst;
+    const uint32_t n = gnn_rows_of(w.job, &dst), i = gnn_row_of(w.s, n, e);
+    const uint32_t part = gnn_part_of(w.job.what.graph, dst.node[i]);
+    const uint64_t edge = gnn_first_edge(w, w.job.what.graph.part[part], dst, i);
+    gnn_fail_batch(w, GNN_SAMPLE_SOURCE, dst.node[i], edge + w.job.source.node[e], part);
 }
 
 /* Where the search for id v in the hash table begins; one goes on to the next slot. */
@@ -167,6 +168,30 @@ static __device__ __forceinline__ void gnn_claim(const struct gnn_cuda_relabel &
         }
     }
     atomicMin(&r.map[i], tag | (base + p));
+}
+
+/* The same of entry p of the list, by all of its columns. A slot that is not empty says where an
+ * entry is that hashes there: its number, or base + its position. Several positions that have the
+ * same entry meet in one slot, which keeps the first. Leaves the slot in w.out[p]. */
+static __device__ __forceinline__ void gnn_claim_entry(const struct gnn_work &w, uint32_t base,
+                                                       uint32_t p)
+{
+    const uint32_t node = w.entry.node[p];
+    uint32_t i =
+        (uint32_t)(gnn_entry_hash(gnn_entry_hash_more(&w.entry, p), node) >> 32) & (w.r.slots - 1);
+    for (;; i = (i + 1) & (w.r.slots - 1)) {
+        uint32_t k = __ldcg(&w.r.map[i]);
+        if (k == UINT32_MAX)
+            k = atomicCAS(&w.r.map[i], UINT32_MAX, base + p);
+        if (k == UINT32_MAX)
+            break;
+        if (k < base ? gnn_entry_same(&w.r.list, k, node, &w.entry, p)
+                     : gnn_entry_same(&w.entry, k - base, node, &w.entry, p)) {
+            atomicMin(&w.r.map[i], base + p);
+            break;
+        }
+    }
+    w.out[p] = i;
 }
 
 #endif

@@ -26,7 +26,7 @@ struct Sample {
 
     __device__ __forceinline__ uint32_t find(uint32_t t) const
     {
-        return gnn_weight_find(&of, gnn_weight_draw(&of, p.key, row.orig, t, of.total));
+        return gnn_weight_find(&of, gnn_weight_draw(&of, p.key, row.orig, row.tree, t, of.total));
     }
     __device__ bool has(uint32_t x) const
     {
@@ -64,8 +64,8 @@ struct Sample {
     /* Draw t, of what is not in the sample. */
     __device__ void add_left(uint32_t t)
     {
-        const uint64_t u =
-            gnn_weight_draw(&of, p.key, row.orig, t, of.total - sum_of_members(UINT64_MAX));
+        const uint64_t u = gnn_weight_draw(&of, p.key, row.orig, row.tree, t,
+                                           of.total - sum_of_members(UINT64_MAX));
         uint64_t v = u;
         for (uint64_t next; (next = u + sum_of_members(v)) != v; v = next)
             ;
@@ -94,7 +94,7 @@ template <bool repeats> __global__ __launch_bounds__(GNN_BLOCK) void pick_weight
     for (uint64_t i = blockIdx.x * (uint64_t)GNN_WARPS + threadIdx.x / 32; i < p.n; i += stride) {
         const Row row(p, (uint32_t)i);
         const gnn_weights of = w.s.weights[i];
-        Sample s = {p, row, of, w.job.source + row.start, 0, lane};
+        Sample s = {p, row, of, w.job.source.node + row.start, 0, lane};
         if (row.drawn && !repeats)
             s.draw(row.picks);
         for (uint32_t j = lane; j < row.picks; j += 32)

@@ -20,7 +20,9 @@
  * of each other and of u. On trees of in-edges this is so; where they share ancestors (u itself, if
  * edges go both ways) p comes out somewhat too large, most of all where a seed's probability is not
  * small against what reaches it. Parallel edges count as edges of different destinations. All
- * batches are taken to be full. */
+ * batches are taken to be full. Where each seed has a tree of its own, a node is accessed if any
+ * tree has it. Trees that have the same destination draw for it independently, which is left out: p
+ * comes out too small for neighbours of nodes that are in many trees of a batch. */
 #ifndef GNN_LIB_CACHE_ACCESS_H
 #define GNN_LIB_CACHE_ACCESS_H
 

@@ -31,21 +31,47 @@ void gnn_frequency_release(struct gnn_frequency *f)
 {
     for (uint32_t t = 0; f->n && t < f->store->meta.schema.nntypes; t++)
         gnn_free(f->n[t]);
+    for (uint32_t t = 0; f->last && t < f->store->meta.schema.nntypes; t++)
+        gnn_free(f->last[t]);
     gnn_free(f->n);
+    gnn_free(f->last);
     *f = (struct gnn_frequency){0};
+}
+
+/* Trees of a batch may have the same node, which is in one batch all the same. */
+static int remember_batches(struct gnn_frequency *f, const struct gnn_batch *b, struct gnn_err *e)
+{
+    const struct gnn_schema *c = &f->store->meta.schema;
+    bool trees = false;
+    for (uint32_t t = 0; t < b->nntypes; t++)
+        trees = trees || b->type[t].tree;
+    f->batches++;
+    if (!trees || f->last)
+        return 0;
+    f->last = gnn_alloc_zero(c->nntypes, sizeof *f->last, "frequencies", e);
+    for (uint32_t t = 0; f->last && t < c->nntypes; t++)
+        if (!(f->last[t] = gnn_alloc_zero(c->ntype[t].count, sizeof **f->last, "frequencies", e)))
+            return e->code;
+    return f->last ? 0 : e->code;
 }
 
 int gnn_frequency_add(struct gnn_frequency *f, const struct gnn_batch *b, struct gnn_err *e)
 {
+    if (remember_batches(f, b, e))
+        return e->code;
     for (uint32_t t = 0; t < b->nntypes; t++) {
         const uint64_t n = gnn_batch_nodes(b, t), limit = f->store->meta.schema.ntype[t].count;
         const uint32_t *id = b->type[t].node;
-        uint32_t *count = f->n[t];
+        uint32_t *count = f->n[t], *last = f->last ? f->last[t] : NULL;
         for (uint64_t i = 0; i < n; i++) {
             if (id[i] >= limit)
                 return gnn_fail(e, GNN_E_INPUT,
                                 "batch %" PRIu64 "/%" PRIu64 ": node id out of range", b->epoch,
                                 b->step);
+            if (last && last[id[i]] == f->batches)
+                continue;
+            if (last)
+                last[id[i]] = f->batches;
             /* Saturated: one node in 2^32 batches is as good as always. */
             count[id[i]] += count[id[i]] < UINT32_MAX;
         }

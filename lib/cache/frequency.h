@@ -15,6 +15,9 @@ struct gnn_frequency {
     struct gnn_store *store;
     uint32_t **n;  /* [nntypes] -> (nodes), by the ids in the batches */
     bool original; /* those are of the unpartitioned store */
+    /* [nntypes] -> (nodes), of batches with trees, or NULL: the last batch that had the node */
+    uint32_t **last;
+    uint32_t batches;
 };
 int gnn_frequency_init(struct gnn_frequency *f, struct gnn_store *s, bool original,
                        struct gnn_err *e) GNN_MUST_USE;

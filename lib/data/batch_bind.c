@@ -65,8 +65,32 @@ static int bind_key(struct bind *s)
     return 0;
 }
 
+/* Trees are positions in a global batch. The seeds' are different, as they are all there in order.
+ */
+static int bind_trees(struct bind *s, uint32_t t, const uint64_t *count, const uint32_t **out)
+{
+    const struct gnn_sampling *m = &s->m->sampling;
+    const struct gnn_tensor *tree;
+    char name[GNN_NAME_MAX + 1];
+    if (!m->disjoint)
+        return 0;
+    snprintf(name, sizeof name, "tree/%s", s->m->schema.ntype[t].name);
+    int rc = take_tensor(s, name, GNN_U32, count[s->b->nhops], true, &tree);
+    if (rc)
+        return rc;
+    const uint32_t *v = *out = tree->data;
+    for (uint64_t i = 0; !s->b->place && i < count[s->b->nhops]; i++)
+        if (v[i] >= m->batch_size)
+            return bad_element(s, name, i, v[i], "is not a position in a batch");
+    for (uint64_t i = 1; !s->b->place && i < count[0]; i++)
+        if (v[i] <= v[i - 1])
+            return bad_element(s, name, i, v[i], "is not after the seed before");
+    return 0;
+}
+
 static int bind_nodes(struct bind *s, uint32_t t)
 {
+    const uint32_t *tree = NULL;
     const struct gnn_ntype *nt = &s->m->schema.ntype[t];
     uint32_t nhops = s->b->nhops;
     const struct gnn_tensor *nodes, *counts, *counted, *orig;
@@ -79,7 +103,7 @@ static int bind_nodes(struct bind *s, uint32_t t)
     for (uint32_t h = 0; h < nhops; h++)
         if (c[h] > c[h + 1])
             return fail_tensor(s, name, "counts decrease");
-    if (c[nhops] > nt->count)
+    if (c[nhops] > gnn_sampling_nodes_max(&s->m->sampling, nt->count))
         return fail_tensor(s, name, "more nodes than the store has");
     if (c[0] && t != s->m->sampling.seed_ntype)
         return fail_tensor(s, name, "seeds of a type other than the seed type");
@@ -90,6 +114,8 @@ static int bind_nodes(struct bind *s, uint32_t t)
     for (uint64_t i = 0; !s->b->place && i < c[nhops]; i++)
         if (v[i] >= nt->count)
             return bad_element(s, name, i, v[i], "is a node id out of range");
+    if ((rc = bind_trees(s, t, c, &tree)))
+        return rc;
     snprintf(name, sizeof name, "node/%s/id", nt->name);
     if ((rc = take_tensor(s, name, GNN_U32, c[nhops], false, &orig)))
         return rc;
@@ -97,6 +123,7 @@ static int bind_nodes(struct bind *s, uint32_t t)
     if ((rc = take_tensor(s, name, GNN_U8, nhops ? c[nhops - 1] : 0, false, &counted)))
         return rc;
     s->b->type[t] = (struct gnn_batch_type){.node = v,
+                                            .tree = tree,
                                             .count = c,
                                             .counted = counted ? counted->data : NULL,
                                             .orig = orig ? orig->data : NULL};
@@ -256,14 +283,17 @@ int gnn_batch_check_nodes(const struct gnn_batch *b, const struct gnn_meta *m,
 {
     for (uint32_t t = 0; t < b->nntypes; t++) {
         const uint64_t n = gnn_batch_nodes(b, t);
+        const uint32_t *tree = b->type[t].tree;
         uint64_t at;
-        if (gnn_node_set_repeat(set, b->type[t].node, n, &at, e))
+        if (tree ? gnn_node_set_repeat_in(set, b->type[t].node, tree, n, &at, e)
+                 : gnn_node_set_repeat(set, b->type[t].node, n, &at, e))
             return e->code;
         if (at < n)
             return gnn_fail(e, GNN_E_INPUT,
                             "batch %" PRIu64 "/%" PRIu64 ": tensor 'nodes/%s': element %" PRIu64
-                            ": node %u occurs twice",
-                            b->epoch, b->step, m->schema.ntype[t].name, at, b->type[t].node[at]);
+                            ": node %u occurs twice%s",
+                            b->epoch, b->step, m->schema.ntype[t].name, at, b->type[t].node[at],
+                            tree ? " in its tree" : "");
     }
     return 0;
 }

@@ -225,6 +225,10 @@ json_t *gnn_meta_sampling_json(const struct gnn_meta *m, struct gnn_err *e)
         json_decref(j);
         j = NULL;
     }
+    if (j && s->disjoint && json_object_set_new(j, "disjoint", json_true())) {
+        json_decref(j);
+        j = NULL;
+    }
     if (j && s->ranks &&
         (json_object_set_new(j, "rank", json_integer(s->rank)) ||
          json_object_set_new(j, "ranks", json_integer(s->ranks)))) {
@@ -310,6 +314,10 @@ static int sampling_numbers(struct gnn_sampling *s, const json_t *j, struct gnn_
             return gnn_fail(e, GNN_E_INPUT, "header: '%s' is missing", flags[i].key);
         *flags[i].v = json_is_true(b);
     }
+    const json_t *disjoint = json_object_get(j, "disjoint");
+    if (disjoint && !json_is_boolean(disjoint))
+        return gnn_fail(e, GNN_E_INPUT, "header: bad 'disjoint'");
+    s->disjoint = json_is_true(disjoint);
     s->rule.kind = replace ? GNN_PICK_REPLACE : GNN_PICK_UNIFORM;
     const json_t *ranks = json_object_get(j, "ranks"), *rank = json_object_get(j, "rank");
     const json_int_t n = json_integer_value(ranks), r = json_integer_value(rank);

@@ -38,6 +38,7 @@ struct gnn_sampling {
     uint32_t batch_size;
     enum gnn_frontier frontier;
     bool shuffle, drop_last, edge_ids;
+    bool disjoint; /* each seed has a tree of its own, in which nodes are numbered and drawn for */
     bool original_ids; /* node ids in batches are those of the unpartitioned store */
     uint32_t seed_ntype;
     uint32_t nsplits;      /* a batch key's split is an index into split[] */
@@ -55,6 +56,13 @@ static inline struct gnn_pick_rule gnn_sampling_rule(const struct gnn_sampling *
     rule.fanout = s->fanout[block];
     rule.weighted = s->weighted && s->weighted[block];
     return rule;
+}
+
+/* How many nodes of a type with `count` nodes a batch can have: those of all trees. */
+static inline uint64_t gnn_sampling_nodes_max(const struct gnn_sampling *s, uint64_t count)
+{
+    const uint64_t all = s->disjoint ? count * s->batch_size : count; /* 32 bits each */
+    return all < UINT32_MAX - 1 ? all : UINT32_MAX - 1;
 }
 
 /* Neighbours are picked in proportion to the edge field `weight`, along the edge types that have

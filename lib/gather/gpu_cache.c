@@ -41,15 +41,17 @@ static uint64_t batch_bytes(const struct gpu_gather *x)
         for (uint32_t r = 0; r < c->netypes; r++) {
             const uint64_t rows =
                 (m->frontier == GNN_FRONTIER_ALL ? known : fresh)[c->etype[r].dst];
-            const uint64_t picked = rows ? gnn_pick_bound(gnn_sampling_rule(m, h * c->netypes + r),
-                                                          rows, c->etype[r].count)
-                                         : 0;
+            const uint64_t all =
+                gather_capped_product(c->etype[r].count, m->disjoint ? m->batch_size : 1);
+            const uint64_t picked =
+                rows ? gnn_pick_bound(gnn_sampling_rule(m, h * c->netypes + r), rows, all) : 0;
             next[c->etype[r].src] = gather_capped_sum(next[c->etype[r].src], picked);
             edges = gather_capped_sum(edges, picked);
         }
         for (uint32_t t = 0; t < c->nntypes; t++) {
             const uint64_t before = known[t];
-            known[t] = min_of(gather_capped_sum(known[t], next[t]), c->ntype[t].count);
+            known[t] = min_of(gather_capped_sum(known[t], next[t]),
+                              gnn_sampling_nodes_max(m, c->ntype[t].count));
             fresh[t] = known[t] - before;
         }
     }

@@ -99,13 +99,30 @@ static int check_block(struct check *c, const struct gnn_batch *b, uint32_t hop,
     return GNN_OK;
 }
 
+/* A source is in the tree of its destination. */
+static int check_trees(const struct check *c, const struct gnn_batch *b, uint32_t hop, uint32_t et,
+                       struct gnn_err *e)
+{
+    const struct gnn_etype *t = &c->meta->schema.etype[et];
+    const struct gnn_block *k = gnn_batch_block(b, hop, et);
+    const uint32_t *dst = b->type[t->dst].tree, *src = b->type[t->src].tree;
+    for (uint32_t i = 0; dst && src && i < k->n; i++)
+        for (uint32_t j = k->indptr[i]; j < k->indptr[i + 1]; j++)
+            if (src[k->indices[j]] != dst[k->first + i])
+                return gnn_fail(e, GNN_E_INPUT,
+                                "%s: batch %" PRIu64
+                                ": hop %u: an edge leads from tree %u to tree %u",
+                                c->name, c->batch, hop, src[k->indices[j]], dst[k->first + i]);
+    return GNN_OK;
+}
+
 static int check_batch(struct check *c, const struct gnn_batch *b, struct gnn_err *e)
 {
     if (check_key(c, b, e) || check_nodes(c, b, e))
         return e->code;
-    for (uint32_t h = 0; c->view.store && h < b->nhops; h++)
+    for (uint32_t h = 0; h < b->nhops; h++)
         for (uint32_t et = 0; et < b->netypes; et++)
-            if (check_block(c, b, h, et, e))
+            if (check_trees(c, b, h, et, e) || (c->view.store && check_block(c, b, h, et, e)))
                 return e->code;
     c->batch++;
     return GNN_OK;
@@ -117,7 +134,10 @@ static int report_checks(const struct check *c, json_t *out, struct gnn_err *e)
     json_t *a = json_array();
     report_push(
         a, json_sprintf("frames: %" PRIu64 " batches, checksums right, END there", c->batch), &bad);
-    report_push(a, json_string("batches: valid, no node twice"), &bad);
+    report_push(a,
+                json_string(c->meta->sampling.disjoint ? "batches: valid, no node twice in a tree"
+                                                       : "batches: valid, no node twice"),
+                &bad);
     report_push(a, json_string("keys: in sequence"), &bad);
     if (c->view.store)
         report_push(a, json_sprintf("edges: %" PRIu64 ", all in %s", c->edges, c->view.store->path),

@@ -32,12 +32,13 @@ static int drawn_new(struct gpu_context *l, struct gnn_batch *b, struct gnn_err 
     if (!x)
         return e->code;
     x->context = l;
-    x->nodes = gnn_alloc_zero(types + 3 * blocks, sizeof(void *), "a batch", e);
+    x->nodes = gnn_alloc_zero(2 * types + 3 * blocks, sizeof(void *), "a batch", e);
     if (!x->nodes || gnn_gpu_place_init(&x->place, l->d->number, drawn_free, e)) {
         drawn_free(&x->place);
         return e->code;
     }
-    x->indptr = x->nodes + types;
+    x->tree = x->nodes + types;
+    x->indptr = x->tree + types;
     x->indices = x->indptr + blocks;
     x->id = (uint64_t **)(void *)(x->indices + blocks);
     b->place = &x->place;
@@ -67,8 +68,11 @@ static uint64_t arena_lay(struct gpu_drawn *x, char *base)
     const struct sampler *s = x->context->s;
     const struct gpu_capacity *r = x->context->capacity;
     uint64_t at = 0;
-    for (uint32_t t = 0; t < s->meta.schema.nntypes; t++)
+    for (uint32_t t = 0; t < s->meta.schema.nntypes; t++) {
         x->nodes[t] = gpu_lay(base, &at, r->nodes[t] * sizeof(uint32_t));
+        x->tree[t] =
+            s->meta.sampling.disjoint ? gpu_lay(base, &at, r->nodes[t] * sizeof(uint32_t)) : NULL;
+    }
     for (uint32_t b = 0; b < gpu_blocks(s); b++) {
         if (!r->rows[b])
             continue;
@@ -109,7 +113,9 @@ static int drawn_fit(struct gpu_drawn *x, struct gnn_err *e)
 static void fill_in(struct gpu_drawn *x, const struct gnn_batch *key, const struct gpu_io *io)
 {
     const struct sampler *s = x->context->s;
-    const struct gnn_entries to = {.node = (uint32_t *)(void *)(x->in + io->seeds)};
+    struct gnn_entries to = {.node = (uint32_t *)(void *)(x->in + io->seeds)};
+    if (s->meta.sampling.disjoint)
+        to.tree = (uint32_t *)(void *)(x->in + io->trees);
     *(uint32_t *)(void *)(x->in + io->n) = (uint32_t)s->seeds->fill(s->seeds, key, to);
     gnn_sample_keys(s, key, (uint32_t *)(void *)(x->in + io->keys));
 }
@@ -151,10 +157,14 @@ static int bind_nodes(const struct gpu_drawn *x, struct gnn_batch *b, uint32_t t
 {
     const struct gnn_schema *c = &x->context->s->meta.schema;
     const uint64_t hops = b->nhops + UINT64_C(1);
+    const uint32_t n = counts[b->nhops * b->nntypes + t];
     struct gnn_tensor *sizes;
     char name[GNN_NAME_MAX + 1];
-    int rc = add_tensor(b, gnn_tensor_name(name, "nodes/%s", c->ntype[t].name), GNN_U32,
-                        counts[b->nhops * b->nntypes + t], x->nodes[t], e);
+    int rc = add_tensor(b, gnn_tensor_name(name, "nodes/%s", c->ntype[t].name), GNN_U32, n,
+                        x->nodes[t], e);
+    if (!rc && x->context->s->meta.sampling.disjoint)
+        rc = add_tensor(b, gnn_tensor_name(name, "tree/%s", c->ntype[t].name), GNN_U32, n,
+                        x->tree[t], e);
     if (!rc)
         rc = gnn_tensors_add(&b->tensors, gnn_tensor_name(name, "counts/%s", c->ntype[t].name),
                              GNN_U64, 1, &hops, &sizes, e);
@@ -163,7 +173,7 @@ static int bind_nodes(const struct gpu_drawn *x, struct gnn_batch *b, uint32_t t
     uint64_t *count = sizes->data;
     for (uint32_t h = 0; h < hops; h++)
         count[h] = counts[h * b->nntypes + t];
-    b->type[t] = (struct gnn_batch_type){.node = x->nodes[t], .count = count};
+    b->type[t] = (struct gnn_batch_type){.node = x->nodes[t], .tree = x->tree[t], .count = count};
     return 0;
 }
 

@@ -21,6 +21,14 @@ static uint64_t edges_of(const struct sampler *s, uint32_t et)
     return n;
 }
 
+/* What n things, nodes or edges, are at most in a batch: each once, or once in each tree. */
+static uint64_t in_trees(const struct gpu_capacity *r, const struct sampler *s, uint64_t n)
+{
+    return !s->meta.sampling.disjoint                 ? n
+           : n < INT32_MAX / ((uint64_t)r->seeds + 1) ? n * r->seeds
+                                                      : INT32_MAX;
+}
+
 /* Draws of a block with so many destinations. */
 static uint64_t block_edges(const struct gpu_capacity *r, const struct sampler *s, uint32_t hop,
                             uint32_t et, uint64_t rows)
@@ -32,7 +40,7 @@ static uint64_t block_edges(const struct gpu_capacity *r, const struct sampler *
     const double all = fmax(SMALL, fmin(1e18, (double)rows * r->mean[et]));
     uint64_t n = gnn_pick_bound(rule, rows, (uint64_t)all);
     if (!gnn_pick_repeats(rule)) /* the destinations differ, and so do their edges */
-        n = least_of(n, edges_of(s, et));
+        n = least_of(n, in_trees(r, s, edges_of(s, et)));
     return least_of(least_of(n, EDGES_MAX), r->guess);
 }
 
@@ -56,7 +64,8 @@ static void derive_capacities(struct gpu_capacity *r, const struct sampler *s)
              *drawn = fresh + c->nntypes;
     r->list = r->seeds;
     for (uint32_t t = 0; t < c->nntypes; t++)
-        known[t] = fresh[t] = t == m->seed_ntype ? least_of(r->seeds, c->ntype[t].count) : 0;
+        known[t] = fresh[t] =
+            t == m->seed_ntype ? least_of(r->seeds, in_trees(r, s, c->ntype[t].count)) : 0;
     for (uint32_t h = 0; h < m->nhops; h++) {
         for (uint32_t t = 0; t < c->nntypes; t++)
             drawn[t] = 0;
@@ -73,8 +82,9 @@ static void derive_capacities(struct gpu_capacity *r, const struct sampler *s)
             drawn[c->etype[et].src] += r->edges[b];
         }
         for (uint32_t t = 0; t < c->nntypes; t++) {
-            fresh[t] = nodes_found(known[t], drawn[t], c->ntype[t].count);
-            known[t] = least_of(known[t] + fresh[t], c->ntype[t].count);
+            const uint64_t all = in_trees(r, s, c->ntype[t].count);
+            fresh[t] = nodes_found(known[t], drawn[t], all);
+            known[t] = least_of(known[t] + fresh[t], all);
         }
     }
     for (uint32_t t = 0; t < c->nntypes; t++)
@@ -144,7 +154,8 @@ int gnn_gpu_capacity_grow(struct gpu_capacity *r, const struct sampler *s,
     int rc = 0;
     switch ((enum gnn_cuda_sample_capacity)st->at.edge) {
     case GNN_CUDA_CAPACITY_ROWS:
-        rc = grow_array(&r->rows[b], st->at.node, c->ntype[c->etype[et].dst].count, "nodes", e);
+        rc = grow_array(&r->rows[b], st->at.node, in_trees(r, s, c->ntype[c->etype[et].dst].count),
+                        "nodes", e);
         break;
     case GNN_CUDA_CAPACITY_EDGES:
         rc = grow_array(&r->edges[b], st->at.node, EDGES_MAX, "edges", e);
@@ -152,8 +163,8 @@ int gnn_gpu_capacity_grow(struct gpu_capacity *r, const struct sampler *s,
             r->mean[et] = fmax(r->mean[et], 1.25 * (double)st->at.node / rows);
         break;
     case GNN_CUDA_CAPACITY_NODES:
-        rc = grow_array(&r->nodes[c->etype[et].src], st->at.node, c->ntype[c->etype[et].src].count,
-                        "nodes", e);
+        rc = grow_array(&r->nodes[c->etype[et].src], st->at.node,
+                        in_trees(r, s, c->ntype[c->etype[et].src].count), "nodes", e);
         break;
     case GNN_CUDA_CAPACITY_SEEDS:
         rc = grow_array(&r->seeds, st->at.node, s->meta.sampling.batch_size, "seeds", e);

@@ -117,7 +117,7 @@ static int queue_draw(struct draw_context *l, uint32_t et, const struct gnn_samp
     struct gnn_cuda_sample_job q = {.what = *job,
                                     .end = &l->head->end,
                                     .capacity = capacity,
-                                    .source = l->source,
+                                    .source = {.node = l->source},
                                     .ids = l->id,
                                     .edges = &l->head->edges,
                                     .status = &l->head->status};
@@ -181,7 +181,7 @@ static int pick_block(const struct sample_draw *d, uint32_t et, const struct gnn
     if (!rc)
         rc = gnn_dev_stream_wait(l->stream, d->e);
     if (!rc && r) /* that they are nodes, the device has checked */
-        (void)gnn_relabel_number(r, indices, job->indptr[job->n], indices);
+        (void)gnn_relabel_number(r, job->dst, job->n, job->indptr, indices);
     return rc;
 }
 

@@ -113,7 +113,7 @@ struct gpu_context {
     void *memory;                  /* of all that follows, for the capacities of `turn` */
     unsigned turn;
     char *io; /* struct gpu_io */
-    uint32_t *source;
+    struct gnn_entries source;
     void *scratch;
     uint32_t **found; /* [nntypes] where store ids go that become original ones, or NULL */
     bool warm;        /* its kernels have run once */
@@ -141,6 +141,7 @@ struct gpu_io {
     uint64_t n;      /* u32: seeds */
     uint64_t keys;   /* u32 (nhops * netypes, 2) */
     uint64_t seeds;  /* u32 (capacity) */
+    uint64_t trees;  /* u32 (capacity), or none: those of the seeds */
     uint64_t bytes;
 };
 struct gpu_io gnn_gpu_io_lay(const struct sampler *s, const struct gpu_capacity *r);
@@ -174,6 +175,7 @@ struct gpu_drawn {
     char *in, *out; /* pinned: struct gpu_io */
     void *graph;
     uint32_t **nodes;             /* [nntypes] in the arena, as the rest */
+    uint32_t **tree;              /* [nntypes] or NULL */
     uint32_t **indptr, **indices; /* [nhops * netypes] */
     uint64_t **id;
 };

@@ -14,7 +14,8 @@ struct gpu_io gnn_gpu_io_lay(const struct sampler *s, const struct gpu_capacity 
     io.out = io.n = io.edges + blocks * word;
     io.keys = io.n + word;
     io.seeds = io.keys + 2 * blocks * word;
-    io.bytes = io.seeds + r->seeds * word;
+    io.trees = io.seeds + r->seeds * word;
+    io.bytes = io.trees + (s->meta.sampling.disjoint ? r->seeds * word : 0);
     return io;
 }
 
@@ -82,10 +83,14 @@ static void lay_type(struct gpu_context *l, uint32_t t, uint32_t *tags, char *ba
     l->found[t] = NULL;
     if (!r->nodes[t])
         return;
-    q->slots = gnn_cuda_relabel_slots(q->nnodes, r->nodes[t], r->list);
+    const bool trees = l->s->meta.sampling.disjoint;
+    q->slots = trees ? gnn_cuda_relabel_table(r->nodes[t], r->list)
+                     : gnn_cuda_relabel_slots(q->nnodes, r->nodes[t], r->list);
     q->bits = gnn_cuda_relabel_bits(r->nodes[t], r->list);
+    if (trees) /* no tags; 0, which is refused, without slots */
+        q->bits = q->slots ? 32 : 0;
     q->map = gpu_lay(base, at, (q->slots ? q->slots : q->nnodes) * sizeof(uint32_t));
-    q->key = gpu_lay(base, at, q->slots * sizeof(uint32_t));
+    q->key = trees ? NULL : gpu_lay(base, at, q->slots * sizeof(uint32_t));
     if (is_translated(l, t))
         l->found[t] = gpu_lay(base, at, r->nodes[t] * sizeof(uint32_t));
 }
@@ -96,7 +101,9 @@ static uint64_t lay_out(struct gpu_context *l, char *base, uint32_t **tags)
     uint64_t at = 0;
     const uint32_t types = l->s->meta.schema.nntypes;
     l->io = gpu_lay(base, &at, gnn_gpu_io_lay(l->s, l->capacity).bytes);
-    l->source = gpu_lay(base, &at, l->capacity->list * sizeof(uint32_t));
+    l->source.node = gpu_lay(base, &at, l->capacity->list * sizeof(uint32_t));
+    if (l->s->meta.sampling.disjoint)
+        l->source.tree = gpu_lay(base, &at, l->capacity->list * sizeof(uint32_t));
     l->scratch = gpu_lay(base, &at, scratch_bytes(l->s, l->capacity));
     *tags = gpu_lay(base, &at, types * sizeof(uint32_t));
     for (uint32_t t = 0; t < types; t++)
@@ -171,6 +178,11 @@ static uint32_t *nodes_of(const struct queue *q, uint32_t t)
     return q->l->found[t] ? q->l->found[t] : q->x->nodes[t];
 }
 
+static struct gnn_entries entries_of(const struct queue *q, uint32_t t)
+{
+    return (struct gnn_entries){.node = nodes_of(q, t), .tree = q->x->tree[t]};
+}
+
 /* The numbering of a list of type t, of which row `hop` of the counts comes; block b is the first
  * that follows. */
 static struct gnn_cuda_relabel relabel_of(const struct queue *q, uint32_t t, uint32_t hop,
@@ -179,7 +191,7 @@ static struct gnn_cuda_relabel relabel_of(const struct queue *q, uint32_t t, uin
     const struct gpu_context *l = q->l;
     const struct gnn_schema *c = &l->s->meta.schema;
     struct gnn_cuda_relabel r = l->type[t];
-    r.list.node = nodes_of(q, t);
+    r.list = entries_of(q, t);
     r.live = io_words(l, q->io.live);
     r.counts = io_words(l, q->io.counts) + hop * c->nntypes;
     r.ncounts = c->nntypes;
@@ -213,7 +225,7 @@ static bool queue_block(struct queue *q, uint32_t hop, uint32_t et)
                                       .edges = io_words(l, q->io.edges) + b,
                                       .status = status_of(l)};
     job.what.graph = l->graph->edges[et];
-    job.what.dst.node = nodes_of(q, dst);
+    job.what.dst = entries_of(q, dst);
     job.what.n = l->capacity->rows[b];
     job.what.indptr = q->x->indptr[b];
     job.what.scratch = l->scratch;
@@ -247,9 +259,11 @@ static void queue_batch(struct queue *q)
         if (l->capacity->nodes[t])
             gnn_cuda_begin_batch(&l->type[t], status_of(l), l->stream);
     const struct gnn_cuda_relabel seeds = relabel_of(q, m->seed_ntype, 0, 0);
+    const struct gnn_entries list = {.node = io_words(l, q->io.seeds),
+                                     .tree = m->disjoint ? io_words(l, q->io.trees) : NULL};
     if (!q->rc)
-        gnn_cuda_relabel_seeds(&seeds, io_words(l, q->io.seeds), io_words(l, q->io.n),
-                               l->capacity->seeds, l->scratch, status_of(l), l->stream);
+        gnn_cuda_relabel_seeds(&seeds, list, io_words(l, q->io.n), l->capacity->seeds, l->scratch,
+                               status_of(l), l->stream);
     check_launch(q, "numbering seeds");
     queue_hops(q);
     for (uint32_t t = 0; !q->rc && t < l->s->meta.schema.nntypes; t++)

@@ -201,6 +201,13 @@ static void list_seeds(const struct node_seeds *q, const struct gnn_batch *b, ui
     }
 }
 
+/* Trees are numbered by the positions of seeds in the global batch. */
+static void number_trees(struct gnn_entries to, uint64_t n)
+{
+    for (uint64_t i = 0; to.tree && i < n; i++)
+        to.tree[i] = (uint32_t)i;
+}
+
 static uint64_t fill_entries(const struct sample_seeds *base, const struct gnn_batch *b,
                              struct gnn_entries to)
 {
@@ -209,17 +216,22 @@ static uint64_t fill_entries(const struct sample_seeds *base, const struct gnn_b
     const struct gnn_tensor *came = gnn_tensors_find(&b->tensors, "seeds");
     if (came) {
         memcpy(to.node, came->data, came->shape[0] * sizeof *to.node);
+        number_trees(to, came->shape[0]);
         return came->shape[0];
     }
     const uint64_t first = b->step * m->batch_size, left = m->split_seeds[b->split] - first;
     const uint64_t all = left < m->batch_size ? left : m->batch_size;
     list_seeds(q, b, first, all, to.node);
+    number_trees(to, all);
     const struct gnn_store *store = q->s->store;
     const uint64_t *book = store->book[m->seed_ntype];
+    const struct gnn_entries from = to;
     uint64_t n = 0;
     for (uint64_t i = 0; i < all; i++)
-        if (to.node[i] >= book[store->from] && to.node[i] < book[store->to])
-            to.node[n++] = to.node[i];
+        if (from.node[i] >= book[store->from] && from.node[i] < book[store->to]) {
+            gnn_entry_append(&to, &from, i);
+            n++;
+        }
     return n;
 }
 

@@ -53,7 +53,7 @@ struct sample_remote *gnn_sample_remote_new(const struct sampler *s, struct gnn_
     f->from = gnn_alloc_zero(n, sizeof *f->from, "ranks", e);
     f->wanted = gnn_alloc_zero((uint64_t)n * s->meta.schema.netypes, sizeof *f->wanted, "ranks", e);
     if (f->from && f->wanted && !gnn_request_init(&f->q, s->comm, s->halo != NULL, e) &&
-        (!s->count_once || (f->dedup = gnn_sample_dedup_new(s, e))))
+        (!s->count_once || s->meta.sampling.disjoint || (f->dedup = gnn_sample_dedup_new(s, e))))
         return f;
     gnn_sample_remote_free(f);
     return NULL;
@@ -221,7 +221,9 @@ static int merge_block(const struct sample_draw *d, uint32_t hop, uint32_t et, u
             a->id += c;
         }
     }
-    const uint64_t good = gnn_relabel_number(src, source, total, source);
+    const struct gnn_entries dst =
+        gnn_entries_from(d->w->type[d->s->meta.schema.etype[et].dst].list, first);
+    const uint64_t good = gnn_relabel_number(src, dst, n, ptr, source);
     if (good < total)
         /* This rank's own nodes were checked when they were drawn; another rank's are checked
          * here. */

@@ -20,8 +20,8 @@ struct sample_seeds {
     /* Where seeds are read as they come: those of the next batch, to be carried by it as tensor
      * "seeds" until it is filled; GNN_END after the last. One thread. NULL: all are known. */
     int (*next)(struct sample_seeds *q, struct gnn_batch *b, struct gnn_err *e);
-    /* The entries that a batch starts from on this rank, in order: at most batch_size; returns how
-     * many. Any thread. */
+    /* The entries that a batch starts from on this rank, in order, with the columns of `to`: at
+     * most batch_size, which there is room for; returns how many. Any thread. */
     uint64_t (*fill)(const struct sample_seeds *q, const struct gnn_batch *b,
                      struct gnn_entries to);
     /* [nsplits] for gnn_rng_tag: index of a set + 1, 0 for seeds given by the user */
@@ -84,8 +84,9 @@ struct gnn_sample_barrier {
 /* Per-thread state. */
 struct sample_worker {
     struct gnn_relabel *type;  /* [nntypes] */
-    struct gnn_tensor **nodes; /* [nntypes] the batch's node tensors */
-    uint64_t **counts;         /* [nntypes] */
+    struct gnn_tensor **nodes; /* [nntypes] the batch's tensors of nodes, and of trees or NULL */
+    struct gnn_tensor **tree;
+    uint64_t **counts; /* [nntypes] */
     uint32_t nntypes;
     struct gnn_entries seeds;
     uint32_t *keys;         /* of gnn_sample_keys */
@@ -116,7 +117,7 @@ int gnn_sample_add_indptr(const struct sample_draw *d, uint32_t hop, uint32_t et
                           struct gnn_tensor **indptr) GNN_MUST_USE;
 int gnn_sample_add_edges(const struct sample_draw *d, uint32_t hop, uint32_t et, uint32_t edges,
                          struct gnn_tensor **indices, struct gnn_tensor **id) GNN_MUST_USE;
-/* Room for `extra` more nodes of type t, in the numbering and in the tensor. */
+/* Room for `extra` more nodes of type t, in the numbering and in the tensors. */
 int gnn_sample_fit_nodes(const struct sample_draw *d, uint32_t t, uint64_t extra) GNN_MUST_USE;
 
 /* Keys of all blocks of a batch, [nhops * netypes][2]. */

@@ -86,6 +86,7 @@ struct gnn_sampler_opts {
     bool layer_dependency;     /* of GNN_PICK_LABOR, as in struct gnn_sampling */
     uint32_t batch_dependency; /* likewise; 0: 1 */
     bool shuffle, drop_last;
+    bool disjoint;     /* a tree for each seed (gnn_batch_type.tree), whose draws are its own */
     bool edge_ids;     /* adds hop/.../id: positions in the unpartitioned store */
     bool original_ids; /* nodes (and ids read from seeds_fd) are ids of the unpartitioned store */
     unsigned threads;  /* 0: in the caller's thread */

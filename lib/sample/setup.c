@@ -212,6 +212,7 @@ static int sampler_init(struct sampler *s, const struct gnn_sampler_opts *o, str
     m->shuffle = o->shuffle;
     m->drop_last = o->drop_last;
     m->edge_ids = o->edge_ids;
+    m->disjoint = o->disjoint;
     m->original_ids = o->original_ids;
     if (!rc)
         rc = gnn_meta_add_provenance(&s->meta, o->provenance, e);

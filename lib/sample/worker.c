@@ -10,12 +10,16 @@
 void gnn_sample_worker_free(void *worker)
 {
     struct sample_worker *w = worker;
-    for (uint32_t t = 0; w->type && t < w->nntypes; t++)
+    for (uint32_t t = 0; w->type && t < w->nntypes; t++) {
         gnn_free(w->type[t].map);
+        gnn_free(w->type[t].slot);
+    }
     gnn_free(w->type);
     gnn_free(w->nodes);
+    gnn_free(w->tree);
     gnn_free(w->counts);
     gnn_free(w->seeds.node);
+    gnn_free(w->seeds.tree);
     gnn_free(w->keys);
     gnn_free(w->scratch);
     w->backend->context_free(w->context);
@@ -40,6 +44,28 @@ static uint64_t expected_nodes(const struct gnn_sampling *m, uint32_t netypes)
     return n;
 }
 
+/* A map of the type's nodes, or, where they are in trees, a hash table that grows as batches do. */
+static int make_numbering(const struct sampler *s, uint32_t t, struct gnn_relabel *r,
+                          struct gnn_err *e)
+{
+    const struct gnn_sampling *m = &s->meta.sampling;
+    r->nnodes = s->meta.schema.ntype[t].count;
+    if (m->disjoint) {
+        const uint64_t slots = gnn_relabel_slots(m->batch_size);
+        uint64_t *slot = gnn_alloc_zero(slots, sizeof *slot, "local numbers of nodes", e);
+        if (slot)
+            gnn_relabel_table(r, slot, slots, m->batch_size);
+        return slot ? 0 : e->code;
+    }
+    r->map = gnn_alloc(r->nnodes, sizeof *r->map, "local numbers of nodes", e);
+    if (!r->map)
+        return e->code;
+    memset(r->map, 0, r->nnodes * sizeof *r->map);
+    gnn_relabel_begin(r);
+    (void)gnn_relabel_fit(r, expected_nodes(m, s->meta.schema.netypes));
+    return 0;
+}
+
 void *gnn_sample_worker_new(void *arg, struct gnn_err *e)
 {
     const struct sampler *s = arg;
@@ -58,22 +84,16 @@ void *gnn_sample_worker_new(void *arg, struct gnn_err *e)
     w->backend = s->backend;
     w->type = gnn_alloc_zero(c->nntypes, sizeof *w->type, "a sampling thread", e);
     w->nodes = gnn_alloc_zero(c->nntypes, sizeof(struct gnn_tensor *), "a sampling thread", e);
+    w->tree = gnn_alloc_zero(c->nntypes, sizeof(struct gnn_tensor *), "a sampling thread", e);
     w->counts = gnn_alloc_zero(c->nntypes, sizeof(uint64_t *), "a sampling thread", e);
     w->seeds.node = gnn_alloc(m->batch_size, sizeof *w->seeds.node, "seeds", e);
+    if (m->disjoint)
+        w->seeds.tree = gnn_alloc(m->batch_size, sizeof *w->seeds.tree, "seeds", e);
     w->keys = gnn_alloc(2 * (uint64_t)blocks, sizeof *w->keys, "a sampling thread", e);
     w->scratch = gnn_alloc(scratch, 1, "a sampling thread", e);
-    bool good = w->type && w->nodes && w->counts && w->seeds.node && w->keys && w->scratch;
-    for (uint32_t t = 0; good && t < c->nntypes; t++) {
-        struct gnn_relabel *r = &w->type[t];
-        r->nnodes = c->ntype[t].count;
-        r->map = gnn_alloc(r->nnodes, sizeof *r->map, "local numbers of nodes", e);
-        good = r->map != NULL;
-        if (!good)
-            break;
-        memset(r->map, 0, r->nnodes * sizeof *r->map);
-        gnn_relabel_begin(r);
-        (void)gnn_relabel_fit(r, expected_nodes(m, c->netypes));
-    }
+    bool good = !e->code;
+    for (uint32_t t = 0; good && t < c->nntypes; t++)
+        good = !make_numbering(s, t, &w->type[t], e);
     if (good && s->comm->size > 1)
         good = (w->remote = gnn_sample_remote_new(s, e)) != NULL;
     if (!good || w->backend->context_new(w->backend, &w->context, e)) {
@@ -81,6 +101,24 @@ void *gnn_sample_worker_new(void *arg, struct gnn_err *e)
         return NULL;
     }
     return w;
+}
+
+/* A type's tensors, empty. */
+static int begin_type(const struct sample_draw *d, uint32_t t)
+{
+    const char *type = d->s->meta.schema.ntype[t].name;
+    struct gnn_tensor *counts;
+    char name[GNN_NAME_MAX + 1];
+    gnn_relabel_begin(&d->w->type[t]);
+    int rc =
+        gnn_sample_add(d, gnn_tensor_name(name, "nodes/%s", type), GNN_U32, 0, &d->w->nodes[t]);
+    if (!rc && d->s->meta.sampling.disjoint)
+        rc = gnn_sample_add(d, gnn_tensor_name(name, "tree/%s", type), GNN_U32, 0, &d->w->tree[t]);
+    if (!rc)
+        rc = gnn_sample_add(d, gnn_tensor_name(name, "counts/%s", type), GNN_U64,
+                            d->s->meta.sampling.nhops + UINT64_C(1), &counts);
+    d->w->counts[t] = rc ? NULL : counts->data;
+    return rc;
 }
 
 static int begin_batch(const struct sample_draw *d)
@@ -91,24 +129,16 @@ static int begin_batch(const struct sample_draw *d)
     const uint64_t n = d->s->seeds->fill(d->s->seeds, b, d->w->seeds);
     gnn_tensors_clear(&b->tensors); /* what carried them */
     gnn_sample_keys(d->s, b, d->w->keys);
-    struct gnn_tensor *key, *counts;
+    struct gnn_tensor *key;
     int rc = gnn_sample_add(d, "key", GNN_U64, 4, &key);
     if (!rc)
         memcpy(key->data, (uint64_t[]){b->epoch, b->step, b->split, b->rank}, 4 * sizeof(uint64_t));
     for (uint32_t t = 0; !rc && t < c->nntypes; t++) {
-        char name[GNN_NAME_MAX + 1];
-        snprintf(name, sizeof name, "nodes/%s", c->ntype[t].name);
-        gnn_relabel_begin(&d->w->type[t]);
-        rc = gnn_sample_add(d, name, GNN_U32, 0, &d->w->nodes[t]);
-        snprintf(name, sizeof name, "counts/%s", c->ntype[t].name);
-        if (!rc)
-            rc = gnn_sample_add(d, name, GNN_U64, m->nhops + UINT64_C(1), &counts);
-        if (!rc)
-            d->w->counts[t] = counts->data;
+        rc = begin_type(d, t);
         if (!rc)
             rc = gnn_sample_fit_nodes(d, t, t == m->seed_ntype ? n : 0);
     }
-    if (!rc && gnn_relabel_add(&d->w->type[m->seed_ntype], d->w->seeds.node, n) < n)
+    if (!rc && gnn_relabel_add(&d->w->type[m->seed_ntype], d->w->seeds, n) < n)
         rc = gnn_sample_damaged(d->s, 0, GNN_SAMPLE_SEED, &(struct gnn_sample_place){0}, d->e);
     for (uint32_t t = 0; !rc && t < c->nntypes; t++)
         d->w->counts[t][0] = d->w->type[t].count;
@@ -145,39 +175,66 @@ static int draw_block(const struct sample_draw *d, uint32_t hop, uint32_t et)
     return rc;
 }
 
-/* Cuts the node tensors to size, turns store ids into original ones where asked, sets the typed
+/* Which nodes of type t this rank counts, if that was asked for. A tree is on one rank, so that
+ * counts all that is in it. */
+static int find_counted(const struct sample_draw *d, uint32_t t, const uint8_t **counted)
+{
+    char name[GNN_NAME_MAX + 1];
+    *counted = NULL;
+    if (!d->s->count_once)
+        return 0;
+    gnn_tensor_name(name, "counted/%s", d->s->meta.schema.ntype[t].name);
+    struct gnn_tensor *x = gnn_tensors_find(&d->b->tensors, name);
+    if (!x && d->s->meta.sampling.disjoint && !d->b->split && d->b->nhops > 1) {
+        const uint64_t n = d->w->counts[t][d->b->nhops - 1];
+        if (gnn_sample_add(d, name, GNN_U8, n, &x))
+            return d->e->code;
+        memset(x->data, 1, n);
+    }
+    *counted = x ? x->data : NULL;
+    return 0;
+}
+
+/* Cuts a type's tensors to size, turns store ids into original ones where asked, sets the typed
  * view. */
+static int finish_type(const struct sample_draw *d, uint32_t t)
+{
+    struct gnn_tensor *x = d->w->nodes[t], *tree = d->w->tree[t];
+    const uint64_t n = d->w->type[t].count;
+    const struct gnn_gather_part *orig = d->s->orig[t];
+    const uint8_t *counted;
+    int rc = gnn_tensors_resize(&d->b->tensors, x, n, d->e);
+    if (!rc && tree)
+        rc = gnn_tensors_resize(&d->b->tensors, tree, n, d->e);
+    /* In blocks: the ids are replaced in place. */
+    if (!rc && orig && d->s->meta.sampling.original_ids) {
+        uint32_t *v = x->data, id[256];
+        for (uint64_t i = 0; i < n; i += 256) {
+            const uint64_t m = n - i < 256 ? n - i : 256;
+            memcpy(id, v + i, m * sizeof *id);
+            (void)gnn_gather_rows(&(struct gnn_gather){.part = orig,
+                                                       .nparts = d->s->store->nparts,
+                                                       .bytes = sizeof *id,
+                                                       .n = m,
+                                                       .id = id,
+                                                       .out = v + i});
+        }
+    }
+    if (!rc)
+        rc = find_counted(d, t, &counted);
+    if (!rc)
+        d->b->type[t] = (struct gnn_batch_type){.node = x->data,
+                                                .tree = tree ? tree->data : NULL,
+                                                .count = d->w->counts[t],
+                                                .counted = counted};
+    return rc;
+}
+
 static int finish_batch(const struct sample_draw *d)
 {
     int rc = 0;
-    for (uint32_t t = 0; !rc && t < d->w->nntypes; t++) {
-        struct gnn_tensor *x = d->w->nodes[t];
-        const uint64_t n = d->w->type[t].count;
-        const struct gnn_gather_part *orig = d->s->orig[t];
-        rc = gnn_tensors_resize(&d->b->tensors, x, n, d->e);
-        /* In blocks: the ids are replaced in place. */
-        if (!rc && orig && d->s->meta.sampling.original_ids) {
-            uint32_t *v = x->data, id[256];
-            for (uint64_t i = 0; i < n; i += 256) {
-                const uint64_t m = n - i < 256 ? n - i : 256;
-                memcpy(id, v + i, m * sizeof *id);
-                (void)gnn_gather_rows(&(struct gnn_gather){.part = orig,
-                                                           .nparts = d->s->store->nparts,
-                                                           .bytes = sizeof *id,
-                                                           .n = m,
-                                                           .id = id,
-                                                           .out = v + i});
-            }
-        }
-        char name[GNN_NAME_MAX + 1];
-        const struct gnn_tensor *counted =
-            d->s->count_once
-                ? gnn_tensors_find(&d->b->tensors, gnn_tensor_name(name, "counted/%s",
-                                                                   d->s->meta.schema.ntype[t].name))
-                : NULL;
-        d->b->type[t] = (struct gnn_batch_type){
-            .node = x->data, .count = d->w->counts[t], .counted = counted ? counted->data : NULL};
-    }
+    for (uint32_t t = 0; !rc && t < d->w->nntypes; t++)
+        rc = finish_type(d, t);
     return rc;
 }
 

@@ -45,6 +45,8 @@ static int frame_at(const struct gnn_part *p, uint64_t *at, enum gnb_kind kind, 
                         (unsigned long long)p->bytes);
     const uint8_t *h = p->map + *at, *table = h + GNB_HEADER_BYTES;
     const char *text = gnn_gnb_frame_decode(f, h);
+    if (!text && f->major != GNB_MAJOR)
+        text = "a version of GNB that is not one of stores";
     if (text)
         return fail_part(p, *at, text, e);
     /* Before anything is added to them: sizes in a damaged header can be any numbers. */

@@ -51,7 +51,8 @@ static int encode_one(struct gnn_buf *out, uint64_t *used, enum gnb_kind kind, u
 {
     struct gnb_entry t = {.t = {.name = name, .dtype = dtype, .ndim = 1, .shape = {n}},
                           .name_len = strlen(name)};
-    struct gnb_frame f = {.kind = kind, .ntensors = 1, .align = GNB_STORE_ALIGN, .seq = seq};
+    struct gnb_frame f = {
+        .kind = kind, .major = GNB_MAJOR, .ntensors = 1, .align = GNB_STORE_ALIGN, .seq = seq};
     t.raw = t.stored = n * gnn_dtype_bytes(dtype);
     t.sum = XXH3_64bits(data, t.raw);
     if (!gnn_gnb_layout(&f, &t))
@@ -232,8 +233,11 @@ static int check_names(const struct gnn_part_writer *p, struct gnn_err *e)
 int gnn_part_layout(struct gnn_store_writer *w, struct gnn_err *e)
 {
     struct gnn_part_writer *p = w->part;
-    p->frame = (struct gnb_frame){
-        .kind = GNB_TENSORS, .ntensors = p->n, .align = GNB_STORE_ALIGN, .seq = 1};
+    p->frame = (struct gnb_frame){.kind = GNB_TENSORS,
+                                  .major = GNB_MAJOR,
+                                  .ntensors = p->n,
+                                  .align = GNB_STORE_ALIGN,
+                                  .seq = 1};
     int rc = check_names(p, e);
     if (!rc)
         rc = gnn_buf_reserve(&p->entries, p->n, sizeof(struct gnb_entry), "tensor table", e);

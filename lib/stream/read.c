@@ -69,6 +69,9 @@ static int read_head(struct gnn_reader *r, struct gnb_frame *f, struct gnn_err *
         return fail_frame(r, at, text, e);
     if (f->seq != r->seq)
         return fail_frame(r, at, "out of sequence", e);
+    if (r->seq && f->major != r->major)
+        return fail_frame(r, at, "is of another version than its HEADER", e);
+    r->major = f->major;
     if (f->align != GNB_ALIGN)
         return fail_frame(r, at, "this is a partition of a store, not a stream", e);
     if (f->kind == GNB_TENSORS || (f->kind == GNB_HEADER) != (r->seq == 0))
@@ -341,6 +344,10 @@ static int take_header(struct gnn_reader *r, const struct gnn_tensors *t, struct
     if (!meta.is_stream) {
         gnn_meta_release(&meta);
         return fail_frame(r, r->start, "this is a partition of a store, not a stream", e);
+    }
+    if (meta.sampling.disjoint && r->major < GNB_MAJOR_TREES) {
+        gnn_meta_release(&meta);
+        return fail_frame(r, r->start, "batches with trees require version 2", e);
     }
     if (r->have_meta) {
         rc = check_same(r, &meta, e);

@@ -46,6 +46,7 @@ struct gnn_writer_opts {
 struct gnn_writer {
     struct gnn_io io;
     uint64_t seq;
+    uint16_t major; /* version of its frames */
     int zstd_level;
     struct gnn_exporter *exporter; /* or NULL */
     struct gnn_buf head, entries, packed, out;
@@ -78,6 +79,7 @@ struct gnn_reader {
     struct gnn_meta meta;
     bool have_meta, in_stream, begun;
     uint64_t seq, start; /* of the current stream among concatenated ones */
+    uint16_t major;      /* version of its frames */
     uint64_t streams;    /* complete streams read so far */
     struct gnn_buf table, packed;
     void *zstd;

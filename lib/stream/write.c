@@ -119,6 +119,7 @@ static int write_frame(struct gnn_writer *w, enum gnb_kind kind, const struct co
                        struct gnn_err *e)
 {
     struct gnb_frame f = {.kind = kind,
+                          .major = w->major,
                           .ntensors = c->t->n,
                           .align = GNB_ALIGN,
                           .seq = w->seq,
@@ -179,7 +180,8 @@ static int flush_buffer(struct gnn_writer *w, struct gnn_err *e)
 int gnn_writer_begin(struct gnn_writer *w, int fd, const char *name, const struct gnn_meta *m,
                      const struct gnn_writer_opts *o, struct gnn_err *e)
 {
-    *w = (struct gnn_writer){.zstd_level = o->zstd_level};
+    *w = (struct gnn_writer){.zstd_level = o->zstd_level,
+                             .major = m->sampling.disjoint ? GNB_MAJOR_TREES : GNB_MAJOR};
     gnn_io_init(&w->io, fd, name);
     int rc = gnn_buf_reserve(&w->out, OUT_BYTES, 1, "output", e);
     if (!rc)

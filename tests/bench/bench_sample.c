@@ -9,7 +9,8 @@
 
 enum { TURNS = 4, WARM = 4, STEPS = 60 };
 
-static double sample(struct gnn_store *s, int threads, enum gnn_frontier f, const char *weight)
+static double sample(struct gnn_store *s, int threads, enum gnn_frontier f, const char *weight,
+                     bool disjoint)
 {
     struct gnn_sampler_opts o;
     struct gnn_err e = {0};
@@ -17,6 +18,7 @@ static double sample(struct gnn_store *s, int threads, enum gnn_frontier f, cons
     bench_sampling(&o);
     o.frontier = f;
     o.weight = weight;
+    o.disjoint = disjoint;
     o.threads = threads > 1 ? (unsigned)threads : 0;
     struct gnn_source *src = gnn_sampler_source_new(s, &o, &e);
     if (!src)
@@ -140,6 +142,20 @@ static bool has_weights(const struct gnn_store *s)
     return gnn_field_find(t->field, t->nfields, "weight") != NULL;
 }
 
+/* Another rule and uniform sampling, in turn. */
+static void compare(struct gnn_store *s, int threads, const char *name, const char *weight,
+                    bool disjoint)
+{
+    struct bench_pair best = {0};
+    for (int i = 0; i < TURNS; i++) {
+        const double plain = sample(s, threads, GNN_FRONTIER_ALL, NULL, false),
+                     rate = sample(s, threads, GNN_FRONTIER_ALL, weight, disjoint);
+        best.limit = plain > best.limit ? plain : best.limit;
+        best.rate = rate > best.rate ? rate : best.rate;
+    }
+    bench_print(name, best, "M edges/s", threads, "uniform, M edges/s");
+}
+
 int main(int argc, char **argv)
 {
     struct gnn_err e = {0};
@@ -156,23 +172,17 @@ int main(int argc, char **argv)
         struct bench_pair best = {0};
         for (int i = 0; i < TURNS; i++) {
             const double limit = bench_lines(ind->data, ind->shape[0] * 4, threads);
-            const double rate = sample(&s, threads, f ? GNN_FRONTIER_ALL : GNN_FRONTIER_NEW, NULL);
+            const double rate =
+                sample(&s, threads, f ? GNN_FRONTIER_ALL : GNN_FRONTIER_NEW, NULL, false);
             best.limit = limit > best.limit ? limit : best.limit;
             best.rate = rate > best.rate ? rate : best.rate;
         }
         bench_print(f ? "sample-all" : "sample-new", best, "M edges/s", threads,
                     "random lines, M/s");
     }
-    if (has_weights(&s)) {
-        struct bench_pair best = {0};
-        for (int i = 0; i < TURNS; i++) {
-            const double plain = sample(&s, threads, GNN_FRONTIER_ALL, NULL),
-                         rate = sample(&s, threads, GNN_FRONTIER_ALL, "weight");
-            best.limit = plain > best.limit ? plain : best.limit;
-            best.rate = rate > best.rate ? rate : best.rate;
-        }
-        bench_print("sample-weighted", best, "M edges/s", threads, "uniform, M edges/s");
-    }
+    if (has_weights(&s))
+        compare(&s, threads, "sample-weighted", "weight", false);
+    compare(&s, threads, "sample-disjoint", NULL, true);
     if (s.nparts == 1 && s.meta.schema.netypes == 1)
         bench_labor(&s, threads);
     gnn_store_close(&s);

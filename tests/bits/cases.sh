@@ -141,6 +141,10 @@ for o in '' '--layer-dependency --batch-dependency 3' '--frontier new -j 3'; do
     q "sample h by LABOR $o" "smp -f 4,-1,2 -b 30 --labor --edge-ids $o @{import h, typed}"
     a "sample r by LABOR $o" "smp -f 70,3 -b 30 --labor $o @{import r, directed}"
 done
+for o in '' -r '--frontier new --edge-ids'; do
+    q "sample s --disjoint -f 4,3 -b 50 $o" "smp --disjoint -f 4,3 -b 50 $o @{import s}"
+    q "sample s in parts --disjoint -f 4,3 -b 50 $o" "smp --disjoint -f 4,3 -b 50 $o --original-ids @{$P}"
+done
 q 'sample h, fan-outs by edge type' 'smp -f 3,2 -f t0/to/t0=5,0 -f t1/rev_up/t0=0,4 -f t1/down/t0=-1,1 -b 32 @{import h, typed}'
 q 'sample h, one edge type' 'smp -f t0/to/t0=5,3 -b 32 --frontier new @{import h, typed}'
 q 'sample --seeds' 'seq 5 7 590 >ids && smp -f 4,3 -b 32 --seeds ids @{import s} && rm ids'

@@ -28,6 +28,11 @@ same "by LABOR with dependencies" 2 47 cuda:0,1 -f 4,3 -b 20 --steps 0:5 --labor
 same "by LABOR from several parts with --frontier new" 1 48 cuda -f 6,3 -b 20 --steps 0:2 --labor --frontier new --original-ids s3
 same "by LABOR, with all neighbours in a hop" 1 49 cuda -f 3,-1 -b 20 --steps 0:2 --labor s3
 same "by LABOR for a graph of several node types" 1 50 cuda -f 3,2 -b 16 --steps 0:3 --labor --edge-ids h2
+same "in trees" 1 51 cuda -f 4,3 -b 20 --steps 0:3 --disjoint --edge-ids s
+same "in trees with --frontier new, from several parts" 2 52 cuda:0,1 -f 40,3 -b 20 --steps 0:4 --disjoint --frontier new --original-ids s3
+same "in trees by weight with replacement" 1 53 cuda -f 4,3 -r -b 20 --steps 0:3 --disjoint --weight weight w
+same "in trees of several node types" 1 54 cuda -f 3,-1 -b 16 --steps 0:3 --disjoint --edge-ids h2
+same "in trees that have the graph's nodes repeatedly" 1 55 cuda -f -1,-1,-1 -b 100 --steps 0:2 --disjoint s
 same "with edge ids" 1 6 auto -f 4,3 -b 20 --steps 0:3 --edge-ids s
 same "from several parts" 1 7 cuda -f 4,3 -b 20 --steps 0:3 --edge-ids s3
 same "from several parts with original ids" 2 8 cuda:1 -f 4,3 -b 20 --steps 0:3 --original-ids --frontier new s3

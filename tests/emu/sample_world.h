@@ -162,9 +162,13 @@ struct World {
     }
 };
 
+/* Columns of entries beside the node: of seed i, tree i, and one of three times. */
+enum : unsigned { TREES = 1, TIMES = 2 };
+
 struct Plan {
     std::vector<std::vector<int32_t>> fanout; /* [hop][relation] */
     bool replace, only_new, ids, weighted = false, labor = false;
+    unsigned columns = 0;
     gnn_pick_rule rule(size_t hop, size_t relation) const
     {
         return {labor     ? GNN_PICK_LABOR
@@ -174,16 +178,48 @@ struct Plan {
     }
 };
 
+template <template <typename> class Array> struct Columns {
+    Array<uint32_t> tree;
+    Array<int64_t> time;
+    gnn_entries entries(uint32_t *node)
+    {
+        return {node, time.size() ? time.data() : nullptr, tree.size() ? tree.data() : nullptr};
+    }
+};
+template <typename T> using Vector = std::vector<T>;
+
+static inline Columns<Vector> seed_columns(const Plan &p, size_t n)
+{
+    Columns<Vector> c;
+    for (size_t i = 0; i <= n && p.columns & TREES; i++)
+        c.tree.push_back((uint32_t)i);
+    for (size_t i = 0; i <= n && p.columns & TIMES; i++)
+        c.time.push_back((int64_t)(i * i % 3) - 1);
+    return c;
+}
+
 struct Drawn {
     struct Block {
         std::vector<uint32_t> indptr, indices;
         std::vector<uint64_t> ids;
     };
     std::vector<std::vector<uint32_t>> nodes;  /* [type] */
+    std::vector<Columns<Vector>> more;         /* [type] */
     std::vector<std::vector<uint32_t>> counts; /* [hop][type] */
     std::vector<Block> block;                  /* [hop * relations + relation] */
     uint32_t code = 0, bad_block = 0;
     gnn_sample_place at = {};
+
+    void resize(const Plan &p, size_t t, size_t n)
+    {
+        nodes[t].resize(n);
+        more[t].tree.resize(p.columns & TREES ? n : 0);
+        more[t].time.resize(p.columns & TIMES ? n : 0);
+    }
+    gnn_entries entries(size_t t, size_t first = 0)
+    {
+        return gnn_entries_from(more[t].entries(nodes[t].data()), first);
+    }
 };
 
 static inline void world_key(uint32_t step, uint32_t hop, uint32_t et, uint32_t key[2])
@@ -195,7 +231,19 @@ static inline void world_key(uint32_t step, uint32_t hop, uint32_t et, uint32_t 
 struct CpuState {
     std::vector<gnn_relabel> r;
     std::vector<std::vector<uint32_t>> map;
-    explicit CpuState(const World &w) : r(w.ntype.size()), map(w.ntype.size())
+    std::vector<std::vector<uint64_t>> slot;
+    /* Room for so many more of type t; the table of entries with columns is as small as may be. */
+    void fit(const Plan &p, size_t t, uint64_t extra)
+    {
+        const uint64_t slots = gnn_relabel_slots(r[t].count + extra);
+        if (p.columns && slots > r[t].slots) {
+            std::vector<uint64_t> fresh(slots);
+            gnn_relabel_table(&r[t], fresh.data(), slots, 7);
+            slot[t].swap(fresh);
+        }
+        gnn_relabel_fit(&r[t], extra);
+    }
+    explicit CpuState(const World &w) : r(w.ntype.size()), map(w.ntype.size()), slot(w.ntype.size())
     {
         for (size_t t = 0; t < r.size(); t++) {
             map[t].assign(w.ntype[t] + 1, 0);
@@ -223,7 +271,7 @@ static inline bool draw_cpu_block(const World &w, const Plan &p, CpuState &s, ui
     world_key(step, hop, et, key);
     gnn_sample_job job = {};
     job.graph = rel.graph;
-    job.dst.node = d.nodes[rel.dst].data() + first;
+    job.dst = d.entries(rel.dst, first);
     job.n = n;
     job.rule = rule;
     job.key = key;
@@ -238,10 +286,10 @@ static inline bool draw_cpu_block(const World &w, const Plan &p, CpuState &s, ui
     gnn_relabel &r = s.r[rel.src];
     b.indices.resize(b.indptr[n]);
     b.ids.resize(p.ids ? b.indptr[n] : 0);
-    gnn_relabel_fit(&r, b.indptr[n]);
-    d.nodes[rel.src].resize(r.count + b.indptr[n] + 1);
-    r.list.node = d.nodes[rel.src].data();
-    job.dst.node = d.nodes[rel.dst].data() + first; /* it may have moved */
+    d.resize(p, rel.src, r.count + b.indptr[n] + 1);
+    r.list = d.entries(rel.src);
+    s.fit(p, rel.src, b.indptr[n]);
+    job.dst = d.entries(rel.dst, first); /* it may have moved */
     d.code = gnn_sample_pick(&job, &r, b.indices.data(), p.ids ? b.ids.data() : nullptr, &d.at);
     return d.code == 0;
 }
@@ -252,14 +300,21 @@ static inline Drawn draw_cpu(const World &w, const Plan &p, CpuState &s, uint32_
     Drawn d;
     const size_t types = w.ntype.size();
     d.nodes.resize(types);
+    d.more.resize(types);
     d.counts.assign(p.fanout.size() + 1, std::vector<uint32_t>(types, 0));
     d.block.resize(p.fanout.size() * w.relation.size());
-    for (size_t t = 0; t < types; t++)
+    for (size_t t = 0; t < types; t++) {
+        d.resize(p, t, 1); /* columns that are there are not NULL */
+        s.r[t].count = 0;
+        s.fit(p, t, 1);
         gnn_relabel_begin(&s.r[t]);
-    d.nodes[0].resize(seeds.size() + 1);
-    s.r[0].list.node = d.nodes[0].data();
-    gnn_relabel_fit(&s.r[0], seeds.size());
-    const uint64_t got = gnn_relabel_add(&s.r[0], seeds.data(), seeds.size());
+    }
+    d.resize(p, 0, seeds.size() + 1);
+    s.r[0].list = d.entries(0);
+    s.fit(p, 0, seeds.size());
+    std::vector<uint32_t> list = seeds;
+    Columns<Vector> more = seed_columns(p, seeds.size());
+    const uint64_t got = gnn_relabel_add(&s.r[0], more.entries(list.data()), seeds.size());
     if (got < seeds.size()) {
         d.code = GNN_SAMPLE_SEED;
         d.at.node = seeds[got];
@@ -276,7 +331,7 @@ static inline Drawn draw_cpu(const World &w, const Plan &p, CpuState &s, uint32_
     }
     d.bad_block = 0;
     for (size_t t = 0; t < types; t++)
-        d.nodes[t].resize(s.r[t].count);
+        d.resize(p, t, s.r[t].count);
     return d;
 }
 
@@ -323,9 +378,12 @@ class CudaState
     Room room;
     std::vector<gnn_cuda_relabel> r;
     std::vector<Guarded<uint32_t>> map, key, nodes;
+    std::vector<Columns<Guarded>> more;
+    Columns<Guarded> seed_more;
     Guarded<uint32_t> tag, counts, keys, seeds, nseeds, edges;
     struct Arrays {
         Guarded<uint32_t> indptr, source, indices;
+        Columns<Guarded> more;
         Guarded<uint64_t> ids;
         Guarded<char> scratch;
     };
@@ -376,6 +434,12 @@ class CudaState
         }
     }
 
+    void reset(Columns<Guarded> &c, size_t n)
+    {
+        c.tree.reset(p.columns & TREES ? n + 1 : 0); /* not NULL */
+        c.time.reset(p.columns & TIMES ? n + 1 : 0);
+    }
+
   public:
     CudaState(const World &world, const Plan &plan, const Room &ro, bool hash = false)
         : w(world), p(plan), room(ro)
@@ -385,6 +449,8 @@ class CudaState
         map.resize(types);
         key.resize(types);
         nodes.resize(types);
+        more.resize(types);
+        reset(seed_more, room.seeds);
         tag.reset(types);
         counts.reset((hops + 2) * types); /* the last row is the one that changes */
         keys.reset(2 * hops * rels);
@@ -402,6 +468,7 @@ class CudaState
             Arrays &a = block[i];
             a.indptr.reset(room.rows[i] + UINT64_C(1));
             a.source.reset(room.edges[i]);
+            reset(a.more, room.edges[i]);
             a.indices.reset(room.edges[i]);
             a.ids.reset(p.ids ? room.edges[i] : 0);
             a.scratch.reset(
@@ -411,23 +478,27 @@ class CudaState
         for (size_t t = 0; t < types; t++) {
             /* the hash table is as small as it may be, so that searches are long */
             uint32_t slots = 0;
-            while (hash && (slots = slots ? 2 * slots : 2) <=
-                               std::min<uint64_t>(room.nodes[t] + (uint64_t)list, w.ntype[t]))
+            while ((hash || p.columns) &&
+                   (slots = slots ? 2 * slots : 2) <=
+                       std::min<uint64_t>(room.nodes[t] + (uint64_t)list,
+                                          p.columns ? UINT64_MAX : w.ntype[t]))
                 ;
             map[t].reset(slots ? slots : w.ntype[t]);
             key[t].reset(slots);
             nodes[t].reset(room.nodes[t]);
+            reset(more[t], room.nodes[t]);
             tag[t] = 0;
-            r[t] =
-                gnn_cuda_relabel{map[t].data(),
-                                 key[t].data(),
-                                 slots,
-                                 w.ntype[t],
-                                 {nodes[t].data()},
-                                 room.nodes[t],
-                                 room.bits ? room.bits : gnn_cuda_relabel_bits(room.nodes[t], list),
-                                 counts.data() + (hops + 1) * types + t,
-                                 tag.data() + t};
+            r[t] = gnn_cuda_relabel{map[t].data(),
+                                    p.columns ? nullptr : key[t].data(),
+                                    slots,
+                                    w.ntype[t],
+                                    more[t].entries(nodes[t].data()),
+                                    room.nodes[t],
+                                    p.columns   ? 32
+                                    : room.bits ? room.bits
+                                                : gnn_cuda_relabel_bits(room.nodes[t], list),
+                                    counts.data() + (hops + 1) * types + t,
+                                    tag.data() + t};
         }
     }
 
@@ -438,13 +509,18 @@ class CudaState
         nseeds[0] = (uint32_t)seed.size();
         for (size_t i = 0; i < std::min(seed.size(), seeds.size()); i++)
             seeds[i] = seed[i];
+        const Columns<Vector> c = seed_columns(p, seed.size());
+        std::copy_n(c.tree.begin(), std::min(c.tree.size(), seed_more.tree.size()),
+                    seed_more.tree.data());
+        std::copy_n(c.time.begin(), std::min(c.time.size(), seed_more.time.size()),
+                    seed_more.time.data());
         for (uint32_t b = 0; b < hops * rels; b++)
             world_key(step, b / (uint32_t)rels, b % (uint32_t)rels, &keys[2 * b]);
         for (size_t t = 0; t < types; t++)
             gnn_cuda_begin_batch(&r[t], status.data(), nullptr);
         const gnn_cuda_relabel to = list_of(0, 0, 0);
-        gnn_cuda_relabel_seeds(&to, seeds.data(), nseeds.data(), room.seeds, seed_scratch.data(),
-                               status.data(), nullptr);
+        gnn_cuda_relabel_seeds(&to, seed_more.entries(seeds.data()), nseeds.data(), room.seeds,
+                               seed_scratch.data(), status.data(), nullptr);
         for (size_t hop = 0; hop < hops; hop++)
             for (size_t et = 0; et < rels; et++)
                 draw_block(hop, et);
@@ -473,7 +549,7 @@ class CudaState
         gnn_cuda_sample_job job = {};
         job.what.graph = rel.graph;
         job.what.graph.part = resident[et].view.data();
-        job.what.dst.node = nodes[rel.dst].data();
+        job.what.dst = more[rel.dst].entries(nodes[rel.dst].data());
         job.what.n = room.rows[i];
         job.what.rule = p.rule(hop, et);
         job.what.key = &keys[2 * i];
@@ -483,7 +559,7 @@ class CudaState
         job.end = &counts[hop * types + rel.dst];
         job.capacity = room.edges[i];
         job.block = (uint32_t)i;
-        job.source = a.source.data();
+        job.source = a.more.entries(a.source.data());
         job.indices = a.indices.data();
         job.ids = p.ids ? a.ids.data() : nullptr;
         job.edges = &edges[i];
@@ -513,7 +589,7 @@ class CudaState
             Guarded<gnn_cuda_sample_status> st(1);
             gnn_cuda_sample_job job = job_of(i / rels, i % rels);
             job.what.indptr = indptr.data();
-            job.source = source.data();
+            job.source = {source.data(), nullptr, nullptr};
             job.indices = nullptr;
             job.ids = p.ids ? ids.data() : nullptr;
             job.edges = edge.data();
@@ -547,9 +623,12 @@ class CudaState
             good = good && x.intact();
         for (auto &x : nodes)
             good = good && x.intact();
+        for (auto &x : more)
+            good = good && x.tree.intact() && x.time.intact();
         for (auto &a : block)
             good = good && a.indptr.intact() && a.source.intact() && a.indices.intact() &&
-                   a.ids.intact() && a.scratch.intact();
+                   a.more.tree.intact() && a.more.time.intact() && a.ids.intact() &&
+                   a.scratch.intact();
         return good;
     }
 
@@ -562,7 +641,8 @@ class CudaState
             same = same &&
                    memcmp(&counts[h * types], d.counts[h].data(), types * sizeof(uint32_t)) == 0;
         for (size_t t = 0; same && t < types; t++)
-            same = nodes[t].equals(d.nodes[t]);
+            same = nodes[t].equals(d.nodes[t]) && more[t].tree.equals(d.more[t].tree) &&
+                   more[t].time.equals(d.more[t].time);
         for (size_t i = 0; same && i < block.size(); i++) {
             const Drawn::Block &b = d.block[i];
             same = edges[i] == b.indices.size() && block[i].indptr.equals(b.indptr) &&

@@ -199,6 +199,51 @@ static void test_labor()
        "the device picks of three relations by LABOR as the CPU does");
 }
 
+/* Entries with trees, with times, and with both: every rule, blocks and warps of picks, and seeds
+ * that are there repeatedly. */
+static void test_columns()
+{
+    Random r{97};
+    for (const unsigned columns : {TREES + 0u, TIMES + 0u, TREES | TIMES}) {
+        unsigned wrong = 0;
+        for (const int32_t f : {1, 5, 15, 33, 300, -1})
+            for (unsigned how = 0; how < 4; how++) {
+                World w;
+                one_type(w, r, 120, how + 1, how & 1, how & 2);
+                emu::set_seed(how + 1);
+                wrong += differing(w,
+                                   Plan{{{f}, {3}},
+                                        how == 2,
+                                        (how & 1) != 0,
+                                        how > 1,
+                                        how == 3 && f > 0,
+                                        false,
+                                        columns},
+                                   3, f > 100 ? 4 : 14, 0, r, {5, 5, 6});
+            }
+        for (unsigned how = 0; how < 4; how++) {
+            World w;
+            typed(w, r, how % 3 + 1, true, how & 2);
+            wrong += differing(w,
+                               Plan{{{3, 2, 4}, {5, 9, -1}, {2, 2, 3}},
+                                    false,
+                                    (how & 1) != 0,
+                                    (how & 2) != 0,
+                                    false,
+                                    false,
+                                    columns},
+                               3, 12, 0, r);
+        }
+        World w;
+        one_type(w, r, 900, 2, true, false);
+        for (const uint32_t n : {1u, 2047u, 2049u, 3000u})
+            wrong += differing(w, Plan{{{2}, {3}}, false, true, false, false, false, columns}, 2, n,
+                               0, r);
+        ok(wrong == 0, "the device draws and numbers entries with%s%s as the CPU does",
+           columns & TREES ? " trees" : "", columns & TIMES ? " times" : "");
+    }
+}
+
 /* Neighbours as many as the fan-out and one: chains of substitutes are long. */
 static void test_chains()
 {
@@ -473,6 +518,7 @@ int main()
     test_chains();
     test_weights();
     test_labor();
+    test_columns();
     test_tags();
     test_damage();
     test_order();

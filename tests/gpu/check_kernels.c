@@ -616,7 +616,7 @@ static void sampling(uint32_t nodes, uint32_t n, uint32_t degree, int32_t fanout
     for (int run = 0; run < 2; run++) {
         const struct gnn_cuda_sample_status none = {0};
         c.what.indptr = room((n + 1) * sizeof *c.what.indptr);
-        c.source = room(edges * sizeof *c.source);
+        c.source.node = room(edges * sizeof *c.source.node);
         c.ids = room(edges * sizeof *c.ids);
         c.edges = room(sizeof *c.edges);
         c.what.scratch = room(gnn_cuda_sample_scratch(j.rule, n, edges));
@@ -625,8 +625,8 @@ static void sampling(uint32_t nodes, uint32_t n, uint32_t degree, int32_t fanout
         wrong += ((struct gnn_cuda_sample_status *)down(c.status, sizeof none))->code != 0;
         wrong += memcmp(down(c.what.indptr, (n + 1) * sizeof *want.indptr), want.indptr,
                         (n + 1) * sizeof *want.indptr) != 0;
-        wrong += memcmp(down(c.source, edges * sizeof *c.source), want.source,
-                        edges * sizeof *c.source) != 0;
+        wrong += memcmp(down(c.source.node, edges * sizeof *c.source.node), want.source,
+                        edges * sizeof *c.source.node) != 0;
         wrong += memcmp(down(c.ids, edges * sizeof *c.ids), want.id, edges * sizeof *c.ids) != 0;
     }
     ok(!wrong, "sampling: %d of up to %u neighbours%s, %u nodes, %u edges", (int)fanout, degree,

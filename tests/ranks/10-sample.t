@@ -75,6 +75,14 @@ done
 check 'gnn-sample --labor on 4 ranks draws from parts without halo edges' ranks 4 gnn-sample -q P4 -f 5,4 --labor -b 64 -o 'r.%r.gnb'
 check 'gnn-sample --labor draws the batches of one process from one part' gnn-sample -q S -f 5,4 --labor -b 64 -o one.gnb
 check 'gnn-sample --labor on 4 ranks draws the batches of one process from one part' union P4 one.gnb $(streams r 4)
+check 'gnn-sample --disjoint draws the batches of one process' gnn-sample -q S -f 5,4,3 --disjoint -b 64 --edge-ids -o one.gnb
+for many in 2 4; do
+    rm -f r.*.gnb
+    check "gnn-sample --disjoint on $many ranks draws" ranks $many gnn-sample -q H4 -f 5,4,3 --disjoint -b 64 --edge-ids -o 'r.%r.gnb'
+    check "gnn-sample --disjoint on $many ranks draws the batches of one process" union H4 one.gnb $(streams r $many)
+done
+check "gnn-sample --disjoint --count-once on 3 ranks draws" ranks 3 gnn-sample -q P4 -f 5,4,3 --disjoint -b 64 --edge-ids --count-once -o 'r.%r.gnb'
+check "gnn-sample --disjoint --count-once on 3 ranks counts each node of a tree once" union P4 one.gnb $(streams r 3)
 check 'gnn-sample -f -1,-1 draws the batches of one process with all neighbours' gnn-sample -q S -f -1,-1 -b 20 --steps 0:3 -o one.gnb
 check 'gnn-sample -f -1,-1 on 3 ranks draws all neighbours' ranks 3 gnn-sample -q P3 -f -1,-1 -b 20 --steps 0:3 -o 'r.%r.gnb'
 check 'gnn-sample -f -1,-1 on 3 ranks draws the batches of one process' union P3 one.gnb $(streams r 3)

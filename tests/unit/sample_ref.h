@@ -10,9 +10,16 @@
 #include "kernels/rng.h"
 #include "kernels/sample.h"
 
-/* Positions in the adjacency of a node of degree d; returns how many. */
-__attribute__((unused)) static uint32_t ref_pick(const uint32_t key[2], uint32_t id, uint32_t d,
-                                                 int32_t fanout, bool replace, uint32_t *x)
+/* Entries that are nodes only. */
+__attribute__((unused)) static struct gnn_entries ref_entries(const uint32_t *node)
+{
+    return (struct gnn_entries){.node = (uint32_t *)(uintptr_t)node};
+}
+
+/* Positions in the adjacency of a node of degree d in a tree; returns how many. */
+__attribute__((unused)) static uint32_t ref_pick_in(const uint32_t key[2], uint32_t id,
+                                                    uint32_t tree, uint32_t d, int32_t fanout,
+                                                    bool replace, uint32_t *x)
 {
     const uint32_t k = (uint32_t)fanout;
     if (fanout < 0 || (!replace && d <= k)) {
@@ -23,7 +30,7 @@ __attribute__((unused)) static uint32_t ref_pick(const uint32_t key[2], uint32_t
     if (d == 0)
         return 0;
     for (uint32_t j = 0; j < k; j++) {
-        x[j] = gnn_rng_below(key, id, j, 0, replace ? d : d - k + j + 1);
+        x[j] = gnn_rng_below(key, id, j, tree, replace ? d : d - k + j + 1);
         for (uint32_t q = 0; !replace && q < j; q++)
             if (x[q] == x[j]) {
                 x[j] = d - k + j;
@@ -31,6 +38,12 @@ __attribute__((unused)) static uint32_t ref_pick(const uint32_t key[2], uint32_t
             }
     }
     return k;
+}
+
+__attribute__((unused)) static uint32_t ref_pick(const uint32_t key[2], uint32_t id, uint32_t d,
+                                                 int32_t fanout, bool replace, uint32_t *x)
+{
+    return ref_pick_in(key, id, 0, d, fanout, replace, x);
 }
 
 /* The same in proportion to weights; draws that fall on the sample are repeated, and after 4k draws
@@ -58,7 +71,7 @@ __attribute__((unused)) static uint32_t ref_pick_weighted(const uint32_t key[2],
             left[x[i]] = 0;
         for (i = 0; i < d; i++)
             sum += left[i];
-        v = gnn_rng_below64(key, id, t, GNN_RNG_WEIGHTS, sum);
+        v = gnn_rng_below64(key, id, t, 0, GNN_RNG_WEIGHTS, sum);
         for (i = 0; v >= left[i]; i++)
             v -= left[i];
         for (uint32_t q = 0; !replace && q < n; q++)

@@ -180,7 +180,7 @@ static void reach(void)
         .book = book};
     const uint32_t node[] = {0, 9, 1, 2}, *ids[] = {node};
     const uint64_t count[] = {2, 3, 4};
-    struct gnn_batch_type bt = {node, count, NULL};
+    struct gnn_batch_type bt = {.node = node, .count = count};
     /* Hop 0: 0 <- 1. Hop 1, all three: 0 <- 9, 9 <- 2, 1 <- nothing: 9 has not got 0's bit before
      * this hop. */
     struct gnn_block block[] = {{0, 2, 1, (uint32_t[]){0, 1, 1}, (uint32_t[]){2}, NULL},

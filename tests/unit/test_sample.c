@@ -39,7 +39,8 @@ static void run(struct out *o, const struct gnn_sample_graph *g, const uint32_t 
     o->nodes = malloc((nseeds + 1) * sizeof *o->nodes);
     o->r.list.node = o->nodes;
     gnn_relabel_begin(&o->r);
-    if (!gnn_relabel_fit(&o->r, nseeds) || gnn_relabel_add(&o->r, seeds, nseeds) != nseeds)
+    if (!gnn_relabel_fit(&o->r, nseeds) ||
+        gnn_relabel_add(&o->r, ref_entries(seeds), nseeds) != nseeds)
         abort();
     uint32_t from = 0;
     for (uint32_t h = 0; h < HOPS; h++) {
@@ -249,7 +250,8 @@ static void compare(const char *name, const struct toy *t, uint32_t nseeds)
  * often. */
 static void lanes(void)
 {
-    uint32_t id[16] __attribute__((aligned(64))), d[16] __attribute__((aligned(64)));
+    uint32_t id[16] __attribute__((aligned(64))), tree[16] __attribute__((aligned(64))),
+        d[16] __attribute__((aligned(64)));
     static uint32_t a[64 * 16] __attribute__((aligned(64))),
         b[64 * 16] __attribute__((aligned(64)));
     uint64_t s = 1;
@@ -260,6 +262,7 @@ static void lanes(void)
             const uint32_t key[2] = {(uint32_t)toy_rand(&s), (uint32_t)toy_rand(&s)};
             for (int l = 0; l < 16; l++) {
                 id[l] = (uint32_t)toy_rand(&s);
+                tree[l] = (uint32_t)toy_rand(&s) >> (l % 2 ? 20 : 0);
                 const uint32_t most = round < 4 ? UINT32_MAX : round < 8 ? 200 : k + 2;
                 d[l] = (uint32_t)(toy_rand(&s) % most) + 1;
                 if (!replace && d[l] <= k)
@@ -267,11 +270,12 @@ static void lanes(void)
             }
             const struct gnn_pick_rule rule = {replace ? GNN_PICK_REPLACE : GNN_PICK_UNIFORM,
                                                (int32_t)k};
-            gnn_draw16(rule, key, id, d, a);
-            gnn_draw16_portable(rule, key, id, d, b);
+            const uint32_t *in = round % 3 ? tree : NULL;
+            gnn_draw16(rule, key, id, in, d, a);
+            gnn_draw16_portable(rule, key, id, in, d, b);
             for (int l = 0; l < 16; l++) {
                 uint32_t x[GNN_DRAW_MAX];
-                ref_pick(key, id[l], d[l], (int32_t)k, replace, x);
+                ref_pick_in(key, id[l], in ? in[l] : 0, d[l], (int32_t)k, replace, x);
                 for (uint32_t j = 0; j < k; j++) {
                     best = best && a[j * 16 + (uint32_t)l] == x[j];
                     plain = plain && b[j * 16 + (uint32_t)l] == x[j];
@@ -318,7 +322,7 @@ static void hostile(void)
     uint32_t nodes[4], map[5] = {0}, ids[3] = {1, 5, 2};
     struct gnn_relabel r = {.map = map, .nnodes = 5, .list = {.node = nodes}};
     gnn_relabel_begin(&r);
-    ok(gnn_relabel_add(&r, ids, 3) == 1, "gnn_relabel_add names a seed out of range");
+    ok(gnn_relabel_add(&r, ref_entries(ids), 3) == 1, "gnn_relabel_add names a seed out of range");
     toy_free(&t);
 }
 
@@ -339,9 +343,9 @@ static void generations(void)
             ids[i] = (uint32_t)(toy_rand(&s) % N);
         gnn_relabel_begin(&r);
         const uint32_t half = n / 2;
-        fine = gnn_relabel_fit(&r, half) && gnn_relabel_add(&r, ids, half) == half &&
+        fine = gnn_relabel_fit(&r, half) && gnn_relabel_add(&r, ref_entries(ids), half) == half &&
                gnn_relabel_fit(&r, n - half) &&
-               gnn_relabel_add(&r, ids + half, n - half) == n - half;
+               gnn_relabel_add(&r, ref_entries(ids + half), n - half) == n - half;
         uint32_t want = 0;
         for (uint32_t i = 0; i < n && fine; i++) {
             bool seen = false;
