@@ -144,6 +144,11 @@ int gnn_sampling_check_labor(const struct gnn_sampling *s, uint32_t netypes, con
     if (s->weight)
         return gnn_fail(e, GNN_E_USAGE, "%s: LABOR picks neighbours uniformly, not by '%s'", where,
                         s->weight);
+    if (s->disjoint)
+        return gnn_fail(e, GNN_E_USAGE,
+                        "%s: LABOR's variates are shared by all destinations, disjoint trees share "
+                        "nothing",
+                        where);
     for (uint32_t b = 0; b < s->nhops * netypes; b++)
         any = any || s->fanout[b] > 0;
     return any ? 0

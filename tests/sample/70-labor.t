@@ -72,6 +72,7 @@ mv err said
 check "gnn-sample --labor says that it has no effect" grep -q 'no effect: all neighbours are taken' said
 status 2 "gnn-sample --labor refuses -r" smp s -f 3 --labor -r -o x2
 status 2 "gnn-sample --labor refuses --weight" smp s -f 3 --labor --weight weight -o x2
+status 2 "gnn-sample --labor refuses --disjoint" smp s -f 3 --labor --disjoint -o x2
 status 2 "gnn-sample refuses --layer-dependency without --labor" smp s -f 3 --layer-dependency -o x2
 status 2 "gnn-sample refuses --batch-dependency without --labor" smp s -f 3 --batch-dependency 2 -o x2
 status 2 "gnn-sample refuses --batch-dependency 0" smp s -f 3 --labor --batch-dependency 0 -o x2
