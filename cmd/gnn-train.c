@@ -182,7 +182,9 @@ static void tell_replaced(const struct gnn_comm *c)
         return;
     char *path = gnn_strf(&e, "%s/checkpoint.safetensors", o.checkpoint);
     if (path && !access(path, F_OK))
-        cli_note("warning: %s exists and will be replaced (--resume would continue from it)", path);
+        cli_note("warning: %s exists and will be removed after the first step (--resume would "
+                 "continue from it)",
+                 path);
     gnn_free(path);
 }
 

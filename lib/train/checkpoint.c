@@ -321,6 +321,17 @@ int gnn_train_checkpoint_dir(const char *dir, struct gnn_err *e)
     return 0;
 }
 
+int gnn_train_checkpoint_remove(const struct gnn_trainer *t, struct gnn_err *e)
+{
+    if (t->comm->rank)
+        return 0;
+    char *path = file_path(t->o.checkpoint, e);
+    if (path && unlink(path) && errno != ENOENT)
+        gnn_fail_errno(e, "%s: cannot remove the checkpoint of an earlier run", path);
+    gnn_free(path);
+    return e->code;
+}
+
 struct gnn_temp *gnn_checkpoint_lock(const char *dir, char who[256], struct gnn_err *e)
 {
     char *path = gnn_train_checkpoint_dir(dir, e) ? NULL : gnn_strf(e, "%s/checkpoint.lock", dir);

@@ -148,9 +148,18 @@ says "options: 'fan-out 3,3', here 'fan-out 3,2'" 3 $train -f 3,2 --hidden 4 --r
 says "options: 'sets train 120,valid 40', here 'sets train 120,valid 40,test 40'" 3 $train -f 3,3 --hidden 4 --eval test --resume -o X
 says 'C: the checkpoint was made in epoch 1, and --epochs ends before 1' 2 $train -f 3,3 --hidden 4 --epochs 1 --resume -o X
 gnn-train --store S -f 3 --epochs 1 --checkpoint C -o c.st 2>told
-check 'gnn-train warns that a new run will replace the checkpoint' grep -q 'warning: C/checkpoint.safetensors exists and will be replaced' told
+check 'gnn-train warns that a new run will remove the checkpoint' grep -q 'warning: C/checkpoint.safetensors exists and will be removed' told
+check 'gnn-train has removed the checkpoint of the earlier run' test ! -e C/checkpoint.safetensors
 gnn-train --store S -f 3 --epochs 1 --checkpoint C --resume -o c.st 2>told
-check 'gnn-train --resume does not warn of the checkpoint' sh -c '! grep -q "will be replaced" told'
+check 'gnn-train --resume does not warn of the checkpoint' sh -c '! grep -q "will be removed" told'
+check 'gnn-train --resume starts from the beginning where there is none' grep -q 'no checkpoint in C: starting from the beginning' told
+# A run that is refused leaves the checkpoint.
+gnn-partition -q -k 2 --method random -o halves S
+full='gnn-train -q --full-batch --store halves --hidden 4 --epochs 2 --checkpoint F'
+$full --boundary 0.5 --checkpoint-every 1 -o c.st
+says 'cannot create' 1 $full --boundary 0.5 -o no/such/X
+says 'schedule cosine requires' 2 $full --boundary 0.5 --schedule cosine --warmup 3 -o X
+check 'a run that is refused leaves the checkpoint' test -s F/checkpoint.safetensors
 
 says 'y.txt: frame 0 at byte 0: not a GNB frame (wrong magic), so not a stream of batches' 3 gnn-gather -i y.txt -o X S
 
