@@ -153,10 +153,13 @@ check 'gnn-train has removed the checkpoint of the earlier run' test ! -e C/chec
 gnn-train --store S -f 3 --epochs 1 --checkpoint C --resume -o c.st 2>told
 check 'gnn-train --resume does not warn of the checkpoint' sh -c '! grep -q "will be removed" told'
 check 'gnn-train --resume starts from the beginning where there is none' grep -q 'no checkpoint in C: starting from the beginning' told
-# A run that is refused leaves the checkpoint.
+# Of two runs one of which has an option more, that option is named; a run that is refused leaves the checkpoint.
 gnn-partition -q -k 2 --method random -o halves S
 full='gnn-train -q --full-batch --store halves --hidden 4 --epochs 2 --checkpoint F'
 $full --boundary 0.5 --checkpoint-every 1 -o c.st
+says "options: 'boundary 0.5' only in the checkpoint" 3 $full --resume -o X
+says "options: 'boundary 0.5', here 'boundary 0.25'" 3 $full --boundary 0.25 --resume -o X
+says "options: 'messages bf16' only here" 3 $full --boundary 0.5 --message-dtype bf16 --resume -o X
 says 'cannot create' 1 $full --boundary 0.5 -o no/such/X
 says 'schedule cosine requires' 2 $full --boundary 0.5 --schedule cosine --warmup 3 -o X
 check 'a run that is refused leaves the checkpoint' test -s F/checkpoint.safetensors
