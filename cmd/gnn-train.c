@@ -150,6 +150,10 @@ static void finish_opts(const struct gnn_meta *meta, const struct gnn_model *m)
     o.seed = train_feed.seed;
     o.provenance = cli_provenance();
     o.eval_every = train_full_eval_every(meta->sampling.nsplits > 1);
+    if (o.patience && o.eval_every > 1 && o.eval_every >= o.patience && !train_feed.comm->rank)
+        cli_note("warning: --patience %llu counts epochs: with --eval-every %llu, the first "
+                 "evaluation without improvement ends training",
+                 (unsigned long long)o.patience, (unsigned long long)o.eval_every);
     o.last_epoch = train_feed.epochs.given ? train_feed.epochs.to - 1 : TRAIN_EPOCHS - 1;
     o.warmup = (uint64_t)(warmup_epochs * (double)steps);
     o.total_steps =
