@@ -52,7 +52,7 @@ says 'MODEL is missing: gnn-predict STORE MODEL' 2 gnn-predict S
 says 'STORE is missing: gnn-partition -k N -o STORE STORE' 2 gnn-partition -k 2 -o X
 says 'INPUT is missing' 2 gnn-import -o X
 says "unexpected argument 'b': gnn-gather STORE; batches come from stdin or -i FILE" 2 gnn-gather S b
-says "unexpected argument 'S': gnn-train; a store is given with --store" 2 gnn-train S
+says "unexpected argument 'S': a store is given with --store" 2 gnn-train S
 says "unexpected argument 'X': gnn-partition -k N -o STORE STORE; the new store is named with -o" 2 gnn-partition -k 2 S X
 says 'm.st is a model and S a store: gnn-predict STORE MODEL' 2 gnn-predict m.st S
 says 'S is a store and b a stream: gnn-gather -i b S' 2 gnn-gather -i S b
@@ -165,6 +165,7 @@ says 'schedule cosine requires' 2 $full --boundary 0.5 --schedule cosine --warmu
 check 'a run that is refused leaves the checkpoint' test -s F/checkpoint.safetensors
 gnn-train --full-batch --store halves --hidden 4 --epochs 4 --patience 2 --eval-every 3 -o c.st 2>told
 check 'gnn-train warns of a patience shorter than --eval-every' grep -q 'warning: --patience 2 counts epochs: with --eval-every 3, the first evaluation' told
+says '--no-shuffle has no effect with --full-batch' 2 gnn-train --full-batch --store halves --no-shuffle -o X
 
 says 'y.txt: frame 0 at byte 0: not a GNB frame (wrong magic), so not a stream of batches' 3 gnn-gather -i y.txt -o X S
 
