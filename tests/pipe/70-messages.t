@@ -165,6 +165,7 @@ says 'schedule cosine requires' 2 $full --boundary 0.5 --schedule cosine --warmu
 check 'a run that is refused leaves the checkpoint' test -s F/checkpoint.safetensors
 gnn-train --full-batch --store halves --hidden 4 --epochs 4 --patience 2 --eval-every 3 -o c.st 2>told
 check 'gnn-train warns of a patience shorter than --eval-every' grep -q 'warning: --patience 2 counts epochs: with --eval-every 3, the first evaluation' told
+says 'F: a directory of gnn-train --checkpoint, not a store: inspect F/checkpoint.safetensors' 3 gnn-inspect F
 says '--no-shuffle has no effect with --full-batch' 2 gnn-train --full-batch --store halves --no-shuffle -o X
 
 says 'y.txt: frame 0 at byte 0: not a GNB frame (wrong magic), so not a stream of batches' 3 gnn-gather -i y.txt -o X S
