@@ -207,7 +207,7 @@ static void tell_memory(const struct gnn_swap_stats *x, uint64_t epochs)
     /* As the option takes it; what a process has besides differs a little from run to run. */
     const uint64_t enough = (x->least >> 20) + 2;
     cli_note("temporary file: %.1f MB written and %.1f MB read in an epoch%s, waited for %.2f s; "
-             "--memory %" PRIu64 "M would be enough",
+             "the smallest --memory for this run is about %" PRIu64 "M",
              (double)x->written * each, (double)x->read * each,
              x->direct ? "" : " through the page cache, as there is no direct I/O",
              x->waited / (double)epochs, enough);
