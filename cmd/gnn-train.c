@@ -296,7 +296,7 @@ int main(int argc, char **argv)
     if ((train_feed.store_path && gnn_store_verified(&train_feed.store, &e)) ||
         (!c->rank && gnn_model_write(&m, gnn_trainer_result(&t), cli_provenance(), out, name, &e)))
         cli_fail(&e);
-    train_full_tell(o.full, c, text.epochs);
+    train_full_tell(o.full, c, text.epochs, text.steps);
     if (!c->rank) {
         train_text_times(o.ops);
         train_text_end(&text);
