@@ -16,6 +16,7 @@
 #include "cmd/sig.h"
 #include "lib/inspect/inspect.h"
 #include "lib/base/kind.h"
+#include "lib/base/mem.h"
 
 static bool tensors, stats, verify, diff, original, json;
 static const char *against, *export;
@@ -74,7 +75,12 @@ static bool is_model(const char *path)
 static void open_store(struct gnn_store *s, const char *path, bool check)
 {
     struct gnn_err e = {0};
-    if (gnn_store_open(s, path, check, &e))
+    char *state = gnn_strf(&e, "%s/checkpoint.safetensors", path);
+    if (state && gnn_kind_path(path) == GNN_KIND_DIRECTORY && !access(state, F_OK))
+        cli_die(3, "%s: a directory of gnn-train --checkpoint, not a store: inspect %s", path,
+                state);
+    gnn_free(state);
+    if (e.code || gnn_store_open(s, path, check, &e))
         cli_fail(&e);
 }
 

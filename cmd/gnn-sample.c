@@ -196,10 +196,13 @@ int main(int argc, char **argv)
     if (!src)
         cli_fail(&e);
     rule_opts_tell(c);
-    unused_edge_fields(&src->meta->schema, rule_opts_weight() ? "time" : "weight time",
-                       rule_opts_weight()
-                           ? "neighbours are sampled whatever their time"
-                           : "neighbours are sampled uniformly, whatever their time");
+    const char *by = rule_opts_weight();
+    unused_edge_fields(&src->meta->schema,
+                       !by                  ? "weight time"
+                       : strcmp(by, "time") ? "time"
+                                            : "",
+                       by ? "neighbours are sampled whatever their time"
+                          : "neighbours are sampled uniformly, whatever their time");
     device_tell_graph(&graph);
     char range[128];
     snprintf(range, sizeof range, "%" PRIu64 ":%" PRIu64 " %" PRIu64 ":%" PRIu64 " %d",

@@ -150,6 +150,10 @@ static void finish_opts(const struct gnn_meta *meta, const struct gnn_model *m)
     o.seed = train_feed.seed;
     o.provenance = cli_provenance();
     o.eval_every = train_full_eval_every(meta->sampling.nsplits > 1);
+    if (o.patience && o.eval_every > 1 && o.eval_every >= o.patience && !train_feed.comm->rank)
+        cli_note("warning: --patience %llu counts epochs: with --eval-every %llu, the first "
+                 "evaluation without improvement ends training",
+                 (unsigned long long)o.patience, (unsigned long long)o.eval_every);
     o.last_epoch = train_feed.epochs.given ? train_feed.epochs.to - 1 : TRAIN_EPOCHS - 1;
     o.warmup = (uint64_t)(warmup_epochs * (double)steps);
     o.total_steps =
@@ -182,7 +186,9 @@ static void tell_replaced(const struct gnn_comm *c)
         return;
     char *path = gnn_strf(&e, "%s/checkpoint.safetensors", o.checkpoint);
     if (path && !access(path, F_OK))
-        cli_note("warning: %s exists and will be replaced (--resume would continue from it)", path);
+        cli_note("warning: %s exists and will be removed after the first step (--resume would "
+                 "continue from it)",
+                 path);
     gnn_free(path);
 }
 
@@ -290,7 +296,7 @@ int main(int argc, char **argv)
     if ((train_feed.store_path && gnn_store_verified(&train_feed.store, &e)) ||
         (!c->rank && gnn_model_write(&m, gnn_trainer_result(&t), cli_provenance(), out, name, &e)))
         cli_fail(&e);
-    train_full_tell(o.full, c, text.epochs);
+    train_full_tell(o.full, c, text.epochs, text.steps);
     if (!c->rank) {
         train_text_times(o.ops);
         train_text_end(&text);

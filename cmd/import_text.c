@@ -94,6 +94,24 @@ static void tell_direction(const struct gnn_dataset *d, const struct gnn_import_
             100 * gnn_direction_share(&one_way->d));
 }
 
+static void tell_order(const struct gnn_import_stats *st)
+{
+    uint32_t sorted = 0, raised = 0;
+    char some[48] = "";
+    for (uint32_t t = 0; t < st->ntypes; t++) {
+        sorted += st->type[t].order != NULL;
+        raised += st->type[t].order && strcmp(st->type[t].order, "time") != 0;
+    }
+    if (sorted < st->ntypes)
+        snprintf(some, sizeof some, " in %u of %u edge types", sorted, st->ntypes);
+    if (sorted)
+        cli_note("the in-edges of each node are sorted by %s%s",
+                 !raised           ? "time"
+                 : raised < sorted ? "time or effective_time"
+                                   : "effective_time",
+                 some);
+}
+
 static json_t *edges_json(const struct gnn_dataset *d, const struct gnn_import_stats *st)
 {
     json_t *a = json_array();
@@ -123,11 +141,12 @@ void import_text(const struct gnn_dataset *d, const struct gnn_import_opts *o,
         cli_info("%s: %" PRIu64 " nodes", d->schema.ntype[t].name, d->schema.ntype[t].count);
     tell_all_edges(d, st);
     tell_direction(d, o, st);
+    tell_order(st);
     if (!d->made)
         unused_edge_fields(
             &d->schema, "weight time x",
-            "stored, and gathered on request, but sampling is uniform, and models use them only with "
-            "gnn-train --edge-weight or --edge-features");
+            "stored, and gathered on request, but sampling uses them only with --weight (gnn-sample, "
+            "gnn-train), and models only with gnn-train --edge-weight or --edge-features");
     cli_info(
         "%" PRIu64 " nodes, %" PRIu64 " edges from %" PRIu64 " read (%s), %.2f s, peak %.1f MB",
         st->nodes, st->edges, st->input_edges, d->format, seconds, (double)gnn_mem_peak() / 1e6);

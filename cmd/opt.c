@@ -260,6 +260,16 @@ static const struct opt *find_given(const void *value)
     return NULL;
 }
 
+/* "no-" if the flag was given as --no-NAME, the last time. */
+static const char *given_prefix(const struct opt *o)
+{
+    const char *prefix = "";
+    for (uint32_t i = 0; i < ngiven; i++)
+        if (given[i] == o && o->kind == OPT_FLAG)
+            prefix = strcmp(given_as[i], "no") ? "" : "no-";
+    return prefix;
+}
+
 bool opt_given(const void *value)
 {
     return find_given(value) != NULL;
@@ -294,7 +304,7 @@ void opt_refuse(const void *const *values, const char *why)
     for (; *values; values++) {
         const struct opt *o = find_given(*values);
         if (o)
-            cli_usage("--%s %s", o->name, why);
+            cli_usage("--%s%s %s", given_prefix(o), o->name, why);
     }
 }
 
@@ -302,7 +312,7 @@ void opt_warn(const void *value, const char *why)
 {
     const struct opt *o = find_given(value);
     if (o)
-        cli_note("warning: --%s has no effect: %s", o->name, why);
+        cli_note("warning: --%s%s has no effect: %s", given_prefix(o), o->name, why);
 }
 
 static void set_option(const struct opt *o, const char *v)
@@ -516,8 +526,10 @@ static void fail_missing(const struct program *p, char **args, int nargs)
 
 static void one_too_many(const struct program *p, const char *arg)
 {
-    cli_usage("unexpected argument '%s': %s%s%s%s%s (see --help)", arg, p->name,
-              *p->synopsis ? " " : "", p->synopsis, p->extra ? "; " : "", p->extra ? p->extra : "");
+    const bool usage = *p->synopsis || !p->extra; /* else all is said by what is extra */
+    cli_usage("unexpected argument '%s': %s%s%s%s%s (see --help)", arg, usage ? p->name : "",
+              *p->synopsis ? " " : "", p->synopsis, usage && p->extra ? "; " : "",
+              p->extra ? p->extra : "");
 }
 
 /* ---- files ---- */

@@ -207,7 +207,7 @@ static void tell_memory(const struct gnn_swap_stats *x, uint64_t epochs)
     /* As the option takes it; what a process has besides differs a little from run to run. */
     const uint64_t enough = (x->least >> 20) + 2;
     cli_note("temporary file: %.1f MB written and %.1f MB read in an epoch%s, waited for %.2f s; "
-             "--memory %" PRIu64 "M would be enough",
+             "the smallest --memory for this run is about %" PRIu64 "M",
              (double)x->written * each, (double)x->read * each,
              x->direct ? "" : " through the page cache, as there is no direct I/O",
              x->waited / (double)epochs, enough);
@@ -253,7 +253,7 @@ static void tell_size(struct gnn_full *f, struct gnn_comm *c, bool most, json_t 
                                      (json_int_t)s.parameters, "before_bytes", (json_int_t)before));
 }
 
-void train_full_tell(struct gnn_full *f, struct gnn_comm *c, uint64_t epochs)
+void train_full_tell(struct gnn_full *f, struct gnn_comm *c, uint64_t epochs, uint64_t steps)
 {
     struct gnn_err e = {0};
     struct rusage used;
@@ -273,11 +273,12 @@ void train_full_tell(struct gnn_full *f, struct gnn_comm *c, uint64_t epochs)
                   (json_int_t)sum[2], "memory_bytes", (json_int_t)peak);
     const bool tells = !c->rank && epochs;
     if (tells) {
-        const double each = 1e-6 / (double)epochs;
+        /* After resuming, the first epoch may lack its step, which was made before. */
+        const double each = 1e-6 / (double)epochs, step = 1e-6 / (double)(steps ? steps : 1);
         cli_note(
             "between partitions: %.1f MB of rows and %.1f MB of gradients a step, %.1f MB of rows "
             "an epoch for evaluation; %smemory of a rank: at most %.1f MB%s",
-            (double)sum[0] * each, (double)sum[1] * each, (double)sum[2] * each,
+            (double)sum[0] * step, (double)sum[1] * step, (double)sum[2] * each,
             gnn_full_options(f)->ops->async ? "host " : "", 1e-6 * (double)peak,
             train_full_words());
     }

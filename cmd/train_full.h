@@ -26,8 +26,9 @@ struct gnn_full *train_full_open(const struct gnn_model *m, struct gnn_store *s,
                                  const struct gnn_sampling *of, const struct gnn_ops *ops,
                                  const char *output);
 
-/* At the end, on all ranks: tells what went between partitions in `epochs` epochs, which rank 0
- * knows, how much memory the largest rank took, and of what. Nothing without --full-batch. */
-void train_full_tell(struct gnn_full *f, struct gnn_comm *c, uint64_t epochs);
+/* At the end, on all ranks: tells what went between partitions in `epochs` epochs and `steps` steps
+ * of this process, which rank 0 knows, how much memory the largest rank took, and of what. Nothing
+ * without --full-batch. */
+void train_full_tell(struct gnn_full *f, struct gnn_comm *c, uint64_t epochs, uint64_t steps);
 
 #endif

@@ -182,20 +182,23 @@ static void tell_bare(const struct gnn_schema *s)
     cli_note("warning: nodes have no features x: a single feature 1 is used");
 }
 
-static bool is_weight(const char *name)
+/* by: the field in proportion to which neighbours are picked, or NULL. */
+static bool is_weight(const char *name, const char *by)
 {
-    return edge_weight && !strcmp(edge_weight, name);
+    return (edge_weight && !strcmp(edge_weight, name)) || (by && !strcmp(by, name));
 }
 
-static void tell_unused(const struct gnn_schema *s)
+static void tell_unused(const struct gnn_meta *meta)
 {
     const bool store = train_feed.store_path != NULL;
+    const char *by = meta->sampling.weight;
     char fields[16];
-    snprintf(fields, sizeof fields, "%s%s%s", is_weight("weight") ? "" : "weight ",
-             store ? "time " : "", edge_features || is_weight("x") ? "" : "x");
+    snprintf(fields, sizeof fields, "%s%s%s", is_weight("weight", by) ? "" : "weight ",
+             store && !is_weight("time", by) ? "time " : "",
+             edge_features || is_weight("x", by) ? "" : "x");
     unused_edge_fields(
-        s, fields,
-        store && !train_full() && !rule_opts_weight()
+        &meta->schema, fields,
+        store && !train_full() && !by
             ? "neighbours are sampled uniformly, and the model treats all edges equally"
             : "the model treats all edges equally");
 }
@@ -268,7 +271,7 @@ void train_model_make(struct gnn_model *m, struct gnn_source **src, struct gnn_e
     struct gnn_st_file f;
     if (!meta->is_stream)
         cli_die(3, "the input is not a stream of batches");
-    tell_unused(&meta->schema);
+    tell_unused(meta);
     tell_bare(&meta->schema);
     if (lay_out(m, meta, NULL, e))
         cli_fail(e);

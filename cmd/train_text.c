@@ -60,6 +60,7 @@ void train_text_step(void *arg, uint64_t epoch, uint64_t step, uint64_t steps, d
                      double balance)
 {
     char what[48], extra[32];
+    ((struct train_text *)arg)->steps++;
     tell_precision(arg);
     snprintf(what, sizeof(what), "epoch %llu", (unsigned long long)epoch);
     snprintf(extra, sizeof(extra), "loss %.4f", loss);

@@ -9,7 +9,7 @@ struct train_text {
     const struct gnn_trainer *t;
     bool noted; /* that products are made in another precision than asked for */
     double started, trained, waited, evaluated;
-    uint64_t epochs, edges, flops;
+    uint64_t epochs, steps, edges, flops;
 };
 
 void train_text_init(struct train_text *x, const struct gnn_trainer *t);

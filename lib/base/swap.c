@@ -160,14 +160,18 @@ static int await_room(struct gnn_swap *s, struct gnn_err *e)
     return rc;
 }
 
-/* held: what the step has asked for until now; it may need more. */
+/* held: what the step has asked for until now; it may need more. Sizes are as the option takes
+ * them. */
 static int fail_too_small(const struct gnn_swap *s, uint64_t held, struct gnn_err *e)
 {
-    return gnn_fail(e, GNN_E_NOMEM,
-                    "--memory is too small: one step needs at least %llu MB, and the program "
-                    "%llu MB besides",
-                    (unsigned long long)((held + 999999) / 1000000),
-                    (unsigned long long)((s->besides + s->aside + s->margin) / 1000000));
+    const uint64_t now = limit_for(held + s->besides + s->aside);
+    uint64_t least = now > s->stats.least ? now : s->stats.least, limit = s->limit;
+    const char *unit = limit % (1 << 20) == 0 ? "M" : limit % (1 << 10) == 0 ? "k" : "";
+    limit >>= *unit == 'M' ? 20 : *unit ? 10 : 0;
+    least = least > s->limit ? least : s->limit + 1;
+    return gnn_fail(e, GNN_E_NOMEM, "--memory %llu%s is too small: at least %lluM are needed",
+                    (unsigned long long)limit, unit,
+                    (unsigned long long)((least + (1 << 20) - 1) >> 20));
 }
 
 /* Until there is memory for r, which is EMPTY or FILED, or has just been read. */

@@ -137,7 +137,8 @@ static int sum_up(struct build *b, struct gnn_err *e)
         st->type[t] = (struct gnn_import_edges){.in = p->in,
                                                 .d = p->dir,
                                                 .same = s->etype[t].src == s->etype[t].dst,
-                                                .rev = !(p->mode & GNN_CSC_FWD)};
+                                                .rev = !(p->mode & GNN_CSC_FWD),
+                                                .order = gnn_build_ordered(b, t)};
     }
     st->mirrored = b->d->mirror && !b->o->directed && !(b->d->guessed && st->two_way);
     return GNN_OK;

@@ -48,6 +48,8 @@ int gnn_build_count(struct build *b, uint32_t t, struct gnn_err *e) GNN_MUST_USE
 /* Finds the times of edges of type t, which was counted, and marks it as ordered by them, if there
  * are any; adds the field of effective times if they are not the edges' own. */
 int gnn_build_order(struct build *b, uint32_t t, struct gnn_err *e) GNN_MUST_USE;
+/* The field by which it did so, or NULL. */
+const char *gnn_build_ordered(const struct build *b, uint32_t t);
 /* Leaves one of equal edges of type t, which was counted. */
 int gnn_build_dedup(struct build *b, uint32_t t, struct gnn_err *e) GNN_MUST_USE;
 /* Writes the sources and fields of type t, which was counted, in the order of the offsets. */

@@ -163,3 +163,8 @@ int gnn_build_order(struct build *b, uint32_t t, struct gnn_err *e)
         p->row[in->nfields] = 8;
     return rc ? rc : gnn_schema_set_order(s, t, o->raised ? effective : times, e);
 }
+
+const char *gnn_build_ordered(const struct build *b, uint32_t t)
+{
+    return !b->meta.schema.etype[t].order ? NULL : b->plan[t].order.raised ? effective : times;
+}

@@ -65,6 +65,7 @@ struct gnn_import_edges {
     struct gnn_direction d; /* of the store's */
     bool same;              /* both ends are of one node type */
     bool rev;               /* of type rev_NAME */
+    const char *order;      /* "time" or "effective_time", by which in-edges are sorted; or NULL */
 };
 
 /* Opens n inputs (one, or several files that belong together) or a generator. *out is to be freed

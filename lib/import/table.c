@@ -161,6 +161,12 @@ static inline const char *after_value(const char *q, char sep, bool last)
     return *q == sep ? q + 1 : NULL;
 }
 
+/* "2024-01-03", "2024/1/3" */
+static bool looks_dated(const char *field, size_t len)
+{
+    return len > 4 && strspn(field, "0123456789") == 4 && (field[4] == '-' || field[4] == '/');
+}
+
 /* A value that the fast path did not take: quoted, padded or wrong. */
 static int slow_value(struct gnn_table *t, const char **p, bool last, bool id, uint64_t *u,
                       double *d, struct gnn_err *e)
@@ -186,7 +192,11 @@ static int slow_value(struct gnn_table *t, const char **p, bool last, bool id, u
     } else {
         q = gnn_text_f64(field, d);
         if (!q || q != field + len)
-            return gnn_table_fail(t, *p, "not a number", e);
+            return gnn_table_fail(t, *p,
+                                  looks_dated(field, len)
+                                      ? "not a number, and times are numbers, not dates:"
+                                      : "not a number",
+                                  e);
     }
     if (is_last != last)
         return gnn_table_fail(t, NULL,

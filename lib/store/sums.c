@@ -129,9 +129,10 @@ static int report_fault(struct gnn_store *s, uint32_t part, const char *name,
     const char *path = gnn_store_part_path(s, part);
     if (f->edge != UINT64_MAX)
         return gnn_fail(e, GNN_E_INPUT,
-                        "%s: tensor '%s' is %g at edge %" PRIu64
-                        ": weights for sampling are finite numbers >= 0",
-                        path, name, weight_at(w, f->edge), f->edge);
+                        "%s: tensor '%s' has values that are %s (the first is %g, at edge %" PRIu64
+                        "): --weight requires finite numbers >= 0",
+                        path, name, isfinite(weight_at(w, f->edge)) ? "negative" : "not finite",
+                        weight_at(w, f->edge), f->edge);
     return gnn_fail(e, GNN_E_INPUT,
                     "%s: tensor '%s': the weights of edges %" PRIu64 " to %" PRIu64
                     ", which lead to one node, add up to more than a double can hold",

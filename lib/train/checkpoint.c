@@ -321,6 +321,17 @@ int gnn_train_checkpoint_dir(const char *dir, struct gnn_err *e)
     return 0;
 }
 
+int gnn_train_checkpoint_remove(const struct gnn_trainer *t, struct gnn_err *e)
+{
+    if (t->comm->rank)
+        return 0;
+    char *path = file_path(t->o.checkpoint, e);
+    if (path && unlink(path) && errno != ENOENT)
+        gnn_fail_errno(e, "%s: cannot remove the checkpoint of an earlier run", path);
+    gnn_free(path);
+    return e->code;
+}
+
 struct gnn_temp *gnn_checkpoint_lock(const char *dir, char who[256], struct gnn_err *e)
 {
     char *path = gnn_train_checkpoint_dir(dir, e) ? NULL : gnn_strf(e, "%s/checkpoint.lock", dir);
@@ -410,6 +421,25 @@ static size_t item_length(const char *s)
     return n;
 }
 
+/* What the value of an item follows: "lr"; "weight decay" is another than "weight". */
+static size_t key_length(const char *item)
+{
+    static const char decay[] = "weight decay";
+    return !strncmp(item, decay, sizeof decay - 1) ? sizeof decay - 1 : strcspn(item, " ,;:");
+}
+
+/* Whether a text has an item of the same key as this one. */
+static bool has_item(const char *text, const char *item)
+{
+    const size_t n = key_length(item);
+    for (size_t len; *text; text += len + strspn(text + len, ",;: ")) {
+        if (key_length(text) == n && !strncmp(text, item, n))
+            return true;
+        len = item_length(text);
+    }
+    return false;
+}
+
 /* The model of such a text, which ends with it; NULL: it has none. */
 static const char *find_model(const char *run)
 {
@@ -442,13 +472,17 @@ static void other_run(const char *path, const char *a, const char *b, struct gnn
     char *model = x && y && a + same >= x ? model_difference(x, y) : NULL;
     a += at;
     b += at;
+    const int na = (int)item_length(a), nb = (int)item_length(b);
+    const char *what = "the checkpoint was made with another store, other batches or other options";
+    /* Where one of two has an item more, those at the same place have nothing in common. */
     if (model)
         gnn_fail(e, GNN_E_INPUT, "%s: the checkpoint is of another model: %s", path, model);
+    else if (!has_item(a, b) && has_item(b, a))
+        gnn_fail(e, GNN_E_INPUT, "%s: %s: '%.*s' only here", path, what, nb, b);
+    else if (!has_item(b, a) && has_item(a, b))
+        gnn_fail(e, GNN_E_INPUT, "%s: %s: '%.*s' only in the checkpoint", path, what, na, a);
     else
-        gnn_fail(
-            e, GNN_E_INPUT,
-            "%s: the checkpoint was made with another store, other batches or other options: '%.*s', here '%.*s'",
-            path, (int)item_length(a), a, (int)item_length(b), b);
+        gnn_fail(e, GNN_E_INPUT, "%s: %s: '%.*s', here '%.*s'", path, what, na, a, nb, b);
     gnn_free(model);
 }
 

@@ -262,6 +262,11 @@ static int one_batch(struct gnn_trainer *t, const struct gnn_batch *b, struct gn
     if (rc)
         return rc;
     t->r.train_s += gnn_clock() - from;
+    /* What an earlier run left would be resumed in place of this one, if it ends without a
+     * checkpoint. Until here, a run that is refused leaves it. */
+    if (t->o.checkpoint && !t->resumed && !t->begun && gnn_train_checkpoint_remove(t, e))
+        return e->code;
+    t->begun = true;
     if (t->o.checkpoint && t->o.checkpoint_every && t->s.t % t->o.checkpoint_every == 0)
         return gnn_trainer_save(t, e);
     return 0;

@@ -12,6 +12,8 @@
 char *gnn_train_run_text(const struct gnn_trainer *t, struct gnn_err *e) GNN_MUST_USE;
 /* Makes the directory of checkpoints unless it is there; fails if none can be written in it. */
 int gnn_train_checkpoint_dir(const char *dir, struct gnn_err *e) GNN_MUST_USE;
+/* Removes the checkpoint of an earlier run, if there is one; rank 0 does. */
+int gnn_train_checkpoint_remove(const struct gnn_trainer *t, struct gnn_err *e) GNN_MUST_USE;
 /* A step on a batch, or only its loss. It is scored now or, where operations are async, when the
  * next batch or gnn_train_flush comes. */
 int gnn_train_step(struct gnn_trainer *t, const struct gnn_batch *b,

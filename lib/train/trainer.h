@@ -150,6 +150,7 @@ struct gnn_trainer {
     struct gnn_train_epoch r;
     uint64_t dtypes;   /* of this run's batches; 0: none yet */
     bool resumed, met; /* a checkpoint was loaded; its last batch was seen again */
+    bool begun;        /* a step was made here */
 };
 
 void gnn_train_opts_init(struct gnn_train_opts *o);
@@ -164,8 +165,9 @@ int gnn_class_counts(struct gnn_store *s, uint32_t set, uint64_t *count,
 int gnn_trainer_init(struct gnn_trainer *t, struct gnn_model *m, const struct gnn_meta *meta,
                      const struct gnn_train_opts *o, struct gnn_err *e) GNN_MUST_USE;
 void gnn_trainer_release(struct gnn_trainer *t);
-/* Trains until src ends or patience does. On GNN_E_STOPPED a checkpoint has been written (without a
- * checkpoint directory: nothing). The caller keeps src. */
+/* Trains until src ends or patience does. Unless a checkpoint was loaded, the one of an earlier run
+ * in the directory is removed after the first step. On GNN_E_STOPPED a checkpoint has been written
+ * (without a checkpoint directory: nothing). The caller keeps src. */
 int gnn_trainer_run(struct gnn_trainer *t, struct gnn_source *src, const struct gnn_train_hooks *h,
                     struct gnn_err *e) GNN_MUST_USE;
 /* The parameters to keep: the best epoch's, or the last ones. */

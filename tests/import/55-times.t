@@ -303,4 +303,13 @@ for how in '-k 3' '-k 3 --halo-edges'; do
     check "gnn-partition -k 1 puts partitions by $how together" gnn-partition -q --no-provenance -k 1 -o O P
     check "gnn-partition -k 1 makes of partitions by $how what they were" gnn-inspect --diff --original O A
 done
+
+# What a user is told of it.
+printf '0 1 5\n2 1 3\n' >few.txt
+gnn-import --directed --columns source=1,target=2,time=3 -o told few.txt 2>said
+check 'gnn-import says that in-edges are sorted by time' grep -q 'the in-edges of each node are sorted by time$' said
+gnn-import --directed --columns source=1,target=2,t=3 -o untold few.txt 2>said
+check 'gnn-import says nothing of the order of edges without times' sh -c '! grep -q sorted said'
+printf 'from,to,time\n0,1,2024-01-03\n' >dates.csv
+refuses "not a number, and times are numbers, not dates: '2024-01-03'" 'dates in place of times' dates.csv
 done_testing

@@ -52,7 +52,7 @@ says 'MODEL is missing: gnn-predict STORE MODEL' 2 gnn-predict S
 says 'STORE is missing: gnn-partition -k N -o STORE STORE' 2 gnn-partition -k 2 -o X
 says 'INPUT is missing' 2 gnn-import -o X
 says "unexpected argument 'b': gnn-gather STORE; batches come from stdin or -i FILE" 2 gnn-gather S b
-says "unexpected argument 'S': gnn-train; a store is given with --store" 2 gnn-train S
+says "unexpected argument 'S': a store is given with --store" 2 gnn-train S
 says "unexpected argument 'X': gnn-partition -k N -o STORE STORE; the new store is named with -o" 2 gnn-partition -k 2 S X
 says 'm.st is a model and S a store: gnn-predict STORE MODEL' 2 gnn-predict m.st S
 says 'S is a store and b a stream: gnn-gather -i b S' 2 gnn-gather -i S b
@@ -148,9 +148,25 @@ says "options: 'fan-out 3,3', here 'fan-out 3,2'" 3 $train -f 3,2 --hidden 4 --r
 says "options: 'sets train 120,valid 40', here 'sets train 120,valid 40,test 40'" 3 $train -f 3,3 --hidden 4 --eval test --resume -o X
 says 'C: the checkpoint was made in epoch 1, and --epochs ends before 1' 2 $train -f 3,3 --hidden 4 --epochs 1 --resume -o X
 gnn-train --store S -f 3 --epochs 1 --checkpoint C -o c.st 2>told
-check 'gnn-train warns that a new run will replace the checkpoint' grep -q 'warning: C/checkpoint.safetensors exists and will be replaced' told
+check 'gnn-train warns that a new run will remove the checkpoint' grep -q 'warning: C/checkpoint.safetensors exists and will be removed' told
+check 'gnn-train has removed the checkpoint of the earlier run' test ! -e C/checkpoint.safetensors
 gnn-train --store S -f 3 --epochs 1 --checkpoint C --resume -o c.st 2>told
-check 'gnn-train --resume does not warn of the checkpoint' sh -c '! grep -q "will be replaced" told'
+check 'gnn-train --resume does not warn of the checkpoint' sh -c '! grep -q "will be removed" told'
+check 'gnn-train --resume starts from the beginning where there is none' grep -q 'no checkpoint in C: starting from the beginning' told
+# Of two runs one of which has an option more, that option is named; a run that is refused leaves the checkpoint.
+gnn-partition -q -k 2 --method random -o halves S
+full='gnn-train -q --full-batch --store halves --hidden 4 --epochs 2 --checkpoint F'
+$full --boundary 0.5 --checkpoint-every 1 -o c.st
+says "options: 'boundary 0.5' only in the checkpoint" 3 $full --resume -o X
+says "options: 'boundary 0.5', here 'boundary 0.25'" 3 $full --boundary 0.25 --resume -o X
+says "options: 'messages bf16' only here" 3 $full --boundary 0.5 --message-dtype bf16 --resume -o X
+says 'cannot create' 1 $full --boundary 0.5 -o no/such/X
+says 'schedule cosine requires' 2 $full --boundary 0.5 --schedule cosine --warmup 3 -o X
+check 'a run that is refused leaves the checkpoint' test -s F/checkpoint.safetensors
+gnn-train --full-batch --store halves --hidden 4 --epochs 4 --patience 2 --eval-every 3 -o c.st 2>told
+check 'gnn-train warns of a patience shorter than --eval-every' grep -q 'warning: --patience 2 counts epochs: with --eval-every 3, the first evaluation' told
+says 'F: a directory of gnn-train --checkpoint, not a store: inspect F/checkpoint.safetensors' 3 gnn-inspect F
+says '--no-shuffle has no effect with --full-batch' 2 gnn-train --full-batch --store halves --no-shuffle -o X
 
 says 'y.txt: frame 0 at byte 0: not a GNB frame (wrong magic), so not a stream of batches' 3 gnn-gather -i y.txt -o X S
 

@@ -12,7 +12,7 @@ perl -e 'print $_ % 3, "\n" for 1 .. 40' >y.csv
 perl -e 'print join(",", $_ % 3, $_ % 5), "\n" for 1 .. 40' >x.csv
 run "gnn-import stores fields of edges" gnn-import -u --dedup --labels y.csv --features x.csv --split random:0.5,0.25,0.25 -o S e.csv
 says "gnn-import says that it only stores fields of edges" \
-    'warning: edge fields weight, time are not used: stored, and gathered on request, .* sampling is uniform, and models use them only with gnn-train --edge-weight'
+    'warning: edge fields weight, time are not used: stored, and gathered on request, .* sampling uses them only with --weight (gnn-sample, gnn-train), and models only with gnn-train --edge-weight'
 run "gnn-partition reads a store with fields of edges" gnn-partition -k 2 -o P S
 says "gnn-partition says that all edges have the same weight" 'warning: edge field weight is not used: all edges have the same weight'
 run "gnn-sample reads a store with fields of edges" gnn-sample -f 3,3 -b 8 --edge-ids -o s.gnb S
@@ -31,6 +31,19 @@ run "gnn-predict reads a store with fields of edges" gnn-predict -o p.npy S m
 says "gnn-predict says that it treats all edges equally" 'warning: edge field weight is not used: the model treats all edges equally'
 run "gnn-train --edge-weight learns from a store" gnn-train --store S -f 3,3 -m gcn --edge-weight weight --epochs 1 --hidden 4 -o mw
 says "gnn-train --edge-weight warns of times only" 'warning: edge field time is not used'
+for store in S P; do
+    run "gnn-sample --weight reads $store" gnn-sample --weight weight -f 3,3 -b 8 --edge-ids -o w.gnb $store
+    says "gnn-sample --weight warns of times only" 'warning: edge field time is not used: neighbours are sampled whatever their time'
+    run "gnn-sample --weight time reads $store" gnn-sample --weight time -f 3,3 -b 8 -o t.gnb $store
+    check "gnn-sample --weight time does not warn" sh -c '! grep -q warning said'
+done
+gnn-sample -q --weight weight -f 3,3 -b 8 --edge-ids S | gnn-gather -q --fields x,y,weight -o gw.gnb S
+run "gnn-train learns from a stream sampled by weight" gnn-train -i gw.gnb --hidden 4 -o m2
+check "gnn-train does not warn of weights that a stream was sampled by" sh -c '! grep -q warning said'
+run "gnn-train --weight learns from a store" gnn-train --store S -f 3,3 --weight weight --epochs 1 --hidden 4 -o m2
+says "gnn-train --weight warns of times only" 'warning: edge field time is not used'
+run "gnn-train --weight time learns from a store" gnn-train --store S -f 3,3 --weight time --epochs 1 --hidden 4 -o m2
+says "gnn-train --weight time warns of weights only" 'warning: edge field weight is not used'
 run "gnn-predict reads a model with edge weights" gnn-predict -o p.npy S mw
 check "gnn-predict does not warn of weights that the model uses" sh -c '! grep -q warning said'
 run "all programs accept fields of edges with -q" \

@@ -68,7 +68,7 @@ mv err said
 check "gnn-sample --weight says that it has no effect" grep -q 'no effect: all neighbours are taken' said
 status 3 "gnn-sample --weight refuses negative weights" smp w -f 1 --seeds four --weight signed -o x
 mv err said
-check "gnn-sample --weight names the edge" grep -q "edge/node/to/node/signed' is -2 at edge 1" said
+check "gnn-sample --weight names the edge" grep -q "edge/node/to/node/signed' has values that are negative (the first is -2, at edge 1): --weight requires finite numbers >= 0" said
 status 2 "gnn-train refuses --weight with --full-batch" gnn-train --store s --full-batch --weight weight -o x
 status 2 "gnn-train refuses --weight for a stream" sh -c 'gnn-train --weight weight -o x <whole'
 check "nothing is left of what was refused" test -z "$(ls -d x x.* 2>/dev/null)"

@@ -85,6 +85,14 @@ check 'gnn-train --full-batch learns for six epochs' $full --epochs 6 -o want
 check 'gnn-train --full-batch keeps a checkpoint' $full --epochs 3 --checkpoint C --checkpoint-every 1 -o part
 check 'gnn-train --full-batch resumes' $full --epochs 6 --checkpoint C --resume -o got
 check 'gnn-train --full-batch writes the same model after resuming' cmp want got
+# The checkpoint was made before its epoch was evaluated: the first epoch after resuming has no step.
+wide='gnn-train --full-batch --store w5 --hidden 256 --layers 3'
+gradients() { sed -n 's/.*between partitions: .* and \([0-9.]*\) MB of gradients a step.*/\1/p' "$1"; }
+$wide --epochs 3 -o wide 2>whole
+$wide --epochs 2 --checkpoint W --checkpoint-every 1 -o wide 2>/dev/null
+$wide --epochs 3 --checkpoint W --resume -o wide 2>resumed
+check "gnn-train --full-batch tells what a step sends after resuming: $(gradients resumed) MB" \
+    test "$(gradients whole)" != 0.0 -a "$(gradients whole)" = "$(gradients resumed)"
 # The library of matrix products may divide them by the number of threads, so that last bits differ.
 for j in 1 2; do
     check "gnn-train --full-batch learns with $j threads" env OMP_NUM_THREADS=$j $full --epochs 6 --metrics threads$j.json -o got$j

@@ -24,10 +24,10 @@ while read -r opts; do
     [ $limit = 85 ] || continue
     check "gnn-train $opts needs more memory without the limit" event free.json full_batch 'peak > 85 * 2**20'
     check "gnn-train $opts --memory keeps the limit" event memory.json memory "peak <= $limit * 2**20 and x['written_bytes'] > 0 and x['read_bytes'] > 0"
-    # Of a limit that is far too large, nothing is in the one that would be enough.
+    # Of a limit that is far too large, nothing is in the smallest one.
     check "gnn-train $opts --memory learns within any limit" $(echo "$full" | sed 's/ -q / /') --memory 64G -o memory.st $opts
-    least=$(sed -n 's/.*--memory \([0-9]*M\) would be enough$/\1/p' err)
-    check "gnn-train $opts --memory says that ${least:-nothing} would be enough" test "${least%M}" -lt $limit
+    least=$(sed -n 's/.*the smallest --memory for this run is about \([0-9]*M\)$/\1/p' err)
+    check "gnn-train $opts --memory says that ${least:-nothing} is the smallest limit" test "${least%M}" -lt $limit
     check "gnn-train $opts --memory $least learns" $full --memory "$least" --metrics least.json -o least.st $opts
     check "gnn-train $opts --memory $least makes the same model" cmp free.st least.st
     check "gnn-train $opts --memory $least keeps the limit" event least.json memory "peak <= ${least%M} * 2**20 and x['least_bytes'] <= (${least%M} + 1) * 2**20"
@@ -52,11 +52,13 @@ check 'gnn-train --memory makes the same model of wide features' cmp free.st mem
 many='gnn-train --full-batch --store many --no-provenance -m gat --hidden 8 --heads 2 --epochs 1'
 gnn-import -q -o few sbm:nodes=3000,degree=8,features=16 && gnn-partition -q -k 256 --method random -o many few || _not_ok 'gnn-import makes a small graph'
 check 'gnn-train --memory learns from 256 partitions' $many --memory 64G -o free.st
-least=$(sed -n 's/.*--memory \([0-9]*M\) would be enough$/\1/p' err)
+least=$(sed -n 's/.*the smallest --memory for this run is about \([0-9]*M\)$/\1/p' err)
 [ -n "${GNN_SAN:-}" ] || {
     status 1 'gnn-train refuses 256 partitions that need more memory' $many --memory $((${least%M} * 2 / 3))M -o never.st
     mv err said
-    check 'gnn-train says how much they take' grep -q '^gnn-train: --memory is too small: one step needs at least [0-9]* MB, and the program [0-9]* MB besides$' said
+    check 'gnn-train says how much they take' grep -q "^gnn-train: --memory $((${least%M} * 2 / 3))M is too small: at least [0-9]*M are needed$" said
+    said=$(sed -n 's/.* at least \([0-9]*\)M are needed$/\1/p' said)
+    check "gnn-train names more than that limit, and no more than what is needed" test "${said:-0}" -gt $((${least%M} * 2 / 3)) -a "${said:-0}" -le "${least%M}"
     check "gnn-train --memory $least learns from 256 partitions" $many --memory $least --metrics many.json -o memory.st
     check "gnn-train --memory $least makes the same model of 256 partitions" cmp free.st memory.st
     check "gnn-train --memory $least keeps the limit with 256 partitions" event many.json full_batch "peak <= ${least%M} * 2**20"
@@ -78,7 +80,7 @@ check 'gnn-train --memory leaves nothing behind' test -z "$(ls tmp)"
 
 status 1 'gnn-train refuses a limit that is too small' $full -m sage --memory 1M -o never.st
 mv err said
-check 'gnn-train says how much one step needs' grep -q '^gnn-train: --memory is too small: one step needs at least [0-9]* MB, and the program [0-9]* MB besides$' said
+check 'gnn-train says how much one step needs' grep -q '^gnn-train: --memory 1M is too small: at least [0-9]*M are needed$' said
 [ $limit = 2000 ] || {
     # Blocks of 1 KiB; SIGXFSZ is what a shell's limit sends.
     status 1 'gnn-train ends if the temporary file cannot grow' sh -c "trap '' XFSZ; ulimit -f 20000; exec $full -m sage --memory ${limit}M -o never.st"
