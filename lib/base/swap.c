@@ -18,12 +18,12 @@
 enum { SMALL = 64 << 10, UNSEEN = 1 << 20, HUGE_PAGE = 2 << 20 };
 
 /* Between two measurements the process grows a little: pages of code, stacks, small buffers, and
- * what matrix products pack for each thread, which is gone when they are done. And the system
- * counts pages by processor, so its sums are a little late. */
+ * what matrix products pack, for each thread and for all, which is gone when they are done. And the
+ * system counts pages by processor, so its sums are a little late. */
 enum { MARGIN = 2 << 20, MARGIN_SHARE = 64 };
 static uint64_t fixed_margin(void)
 {
-    return (uint64_t)omp_get_max_threads() * MARGIN;
+    return (2 + (uint64_t)omp_get_max_threads()) * MARGIN;
 }
 static uint64_t margin_of(uint64_t limit)
 {
