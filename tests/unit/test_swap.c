@@ -223,8 +223,7 @@ static void test_too_small(const char *dir)
     uint32_t r = 0;
     while (s && r < REGIONS && !gnn_swap_fit(s, &b[r], WORDS, sizeof(uint64_t), "words", &e))
         r++;
-    ok(r >= 3 && r <= 6 && e.code == GNN_E_NOMEM &&
-           strstr(e.msg, " is too small: at least "),
+    ok(r >= 3 && r <= 6 && e.code == GNN_E_NOMEM && strstr(e.msg, " is too small: at least "),
        "a turn that is too large is refused: %u, %s", r, e.msg);
     gnn_swap_free(s);
 }
