@@ -73,9 +73,11 @@ status 2 "gnn-train refuses --weight with --full-batch" gnn-train --store s --fu
 status 2 "gnn-train refuses --weight for a stream" sh -c 'gnn-train --weight weight -o x <whole'
 check "nothing is left of what was refused" test -z "$(ls -d x x.* 2>/dev/null)"
 for bad in nan inf; do
-    printf '1 0 1\n2 0 %s\n' $bad >edges.txt
-    gnn-import -q --directed --columns source,target,w -o bad edges.txt 2>err && status 3 "gnn-sample --weight refuses $bad" smp bad -f 1 --seeds zeros --weight w -o x
-    rm -rf bad
+    printf 'source,target,w\n1,0,1\n2,0,%s\n' $bad >bad.csv
+    gnn-import -q --force --directed -o bad bad.csv
+    status 3 "gnn-sample --weight refuses $bad" smp bad -f 1 --seeds zeros --weight w -o x
+    mv err said
+    check "gnn-sample --weight names the edge with $bad" grep -q 'at edge 1' said
 done
 
 # Training.
