@@ -7,9 +7,9 @@
 #include <math.h>
 #include <stdbool.h>
 #include <stdint.h>
-#include <string.h>
 
 #include "formats/tensor.h"
+#include "kernels/pick.h"
 
 static inline bool gnn_time_dtype(enum gnn_dtype t)
 {
@@ -23,7 +23,6 @@ static inline bool gnn_time_key(enum gnn_dtype dtype, const void *rows, uint64_t
     const uint64_t top = (uint64_t)1 << 63;
     int64_t whole;
     double real;
-    uint64_t bits;
     switch (dtype) {
     case GNN_U64:
         *key = ((const uint64_t *)rows)[i];
@@ -51,9 +50,7 @@ static inline bool gnn_time_key(enum gnn_dtype dtype, const void *rows, uint64_t
         break;
     default:
         real = dtype == GNN_F32 ? (double)((const float *)rows)[i] : ((const double *)rows)[i];
-        real += 0.0; /* -0 becomes 0 */
-        memcpy(&bits, &real, sizeof bits);
-        *key = bits & top ? ~bits : bits | top;
+        *key = (uint64_t)gnn_time_of_real(real) ^ top;
         return !isnan(real);
     }
     *key = (uint64_t)whole ^ top;

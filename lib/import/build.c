@@ -108,8 +108,8 @@ static void drop_repeated(struct build *b)
         release_plan(&b->plan[t]);
         gnn_schema_drop_etype(s, t);
         memmove(&b->plan[t], &b->plan[t + 1], (s->netypes - t) * sizeof *b->plan);
-        for (uint32_t i = t; i < s->netypes;
-             i++) { /* what the plan's file borrows has moved, too */
+        /* Plans have moved, and so has what their files point to. */
+        for (uint32_t i = t; i < s->netypes; i++) {
             b->plan[i].spill.csc = &b->plan[i].csc;
             b->plan[i].spill.row = b->plan[i].row;
         }

@@ -14,7 +14,7 @@
 /* Where times come from. Each is I64 or F64. */
 struct gnn_order {
     int own;         /* number of the edges' own field of times; -1: they have none */
-    const void *src; /* (sources) times of the sources, borrowed; NULL: they have none */
+    const void *src; /* (sources) the caller's times of the sources; NULL: they have none */
     enum gnn_dtype own_dtype, src_dtype;
     enum gnn_dtype dtype; /* of effective times: F64 if one of the two is; whole numbers are then
                              less than what F64 holds exactly */

@@ -16,7 +16,7 @@ typedef int gnn_spill_window_fn(void *arg, struct gnn_spill *s, const uint64_t *
                                 uint64_t n, struct gnn_err *e);
 
 struct gnn_spill {
-    struct gnn_csc *csc; /* borrowed */
+    struct gnn_csc *csc; /* the caller's */
     uint32_t nfields;
     const size_t *row; /* [nfields] bytes of an edge's rows; not owned */
     size_t edge;       /* bytes of a sorted edge: source and rows */
