@@ -11,7 +11,6 @@
 #include "cmd/ranks.h"
 #include "cmd/rule_opts.h"
 #include "cmd/stdin.h"
-#include "cmd/unused.h"
 #include "lib/base/clock.h"
 #include "lib/sample/sampler.h"
 
@@ -196,13 +195,7 @@ int main(int argc, char **argv)
     if (!src)
         cli_fail(&e);
     rule_opts_tell(c);
-    const char *by = rule_opts_weight();
-    unused_edge_fields(&src->meta->schema,
-                       !by                  ? "weight time"
-                       : strcmp(by, "time") ? "time"
-                                            : "",
-                       by ? "neighbours are sampled whatever their time"
-                          : "neighbours are sampled uniformly, whatever their time");
+    rule_opts_tell_unused(&src->meta->schema);
     device_tell_graph(&graph);
     char range[128];
     snprintf(range, sizeof range, "%" PRIu64 ":%" PRIu64 " %" PRIu64 ":%" PRIu64 " %d",

@@ -149,11 +149,37 @@ static void print_numbers(const char *what, const json_t *list)
     putchar('\n');
 }
 
+/* By which rule neighbours are picked. */
+static void print_rule(const json_t *s)
+{
+    const char *weight = json_string_value(json_object_get(s, "weight"));
+    const json_t *labor = json_object_get(s, "labor"), *time = json_object_get(s, "time"),
+                 *window = json_object_get(time, "window");
+    const bool layer = json_is_true(json_object_get(labor, "layer_dependency"));
+    printf("%s", labor ? ", LABOR" : "");
+    if (layer)
+        printf(" with layer dependency");
+    if (labor && whole_of(labor, "batch_dependency") > 1)
+        printf("%s batch dependency %lld", layer ? "," : " with",
+               whole_of(labor, "batch_dependency"));
+    printf("%s%s", json_is_true(json_object_get(s, "replace")) ? ", with replacement" : "",
+           json_is_true(json_object_get(s, "disjoint")) ? ", disjoint trees" : "");
+    if (time)
+        printf(", edges %s the %s of their seed",
+               strcmp(text_of(time, "rule"), "le") ? "before" : "until",
+               json_object_get(time, "seeds") ? text_of(time, "seeds") : "time given");
+    if (json_is_integer(window))
+        printf(" and at most %lld older", whole_of(time, "window"));
+    else if (window)
+        printf(" and at most %.10g older", real_of(time, "window"));
+    if (json_is_true(json_object_get(time, "latest")))
+        printf(", the latest");
+    printf("%s%s", weight ? ", by " : "", weight ? weight : "");
+}
+
 static void print_stream(const json_t *r)
 {
     const json_t *s = json_object_get(r, "sampling");
-    const char *weight = json_string_value(json_object_get(s, "weight"));
-    const json_t *labor = json_object_get(s, "labor");
     size_t i;
     json_t *x;
 
@@ -171,19 +197,10 @@ static void print_stream(const json_t *r)
             printf("%s%lld", t ? "/" : i ? "," : " ", (long long)json_integer_value(n));
         }
     }
-    printf(", batches of %lld %s, frontier %s%s", whole_of(s, "batch_size"),
-           text_of(s, "seed_type"), text_of(s, "frontier"), labor ? ", LABOR" : "");
-    const bool layer = json_is_true(json_object_get(labor, "layer_dependency"));
-    if (layer)
-        printf(" with layer dependency");
-    if (labor && whole_of(labor, "batch_dependency") > 1)
-        printf("%s batch dependency %lld", layer ? "," : " with",
-               whole_of(labor, "batch_dependency"));
-    printf("%s%s%s%s%s%s%s%s\n",
-           json_is_true(json_object_get(s, "replace")) ? ", with replacement" : "",
-           json_is_true(json_object_get(s, "disjoint")) ? ", disjoint trees" : "",
-           weight ? ", by " : "", weight ? weight : "",
-           json_is_true(json_object_get(s, "shuffle")) ? ", shuffled" : "",
+    printf(", batches of %lld %s, frontier %s", whole_of(s, "batch_size"), text_of(s, "seed_type"),
+           text_of(s, "frontier"));
+    print_rule(s);
+    printf("%s%s%s%s\n", json_is_true(json_object_get(s, "shuffle")) ? ", shuffled" : "",
            json_is_true(json_object_get(s, "drop_last")) ? ", last dropped" : "",
            json_is_true(json_object_get(s, "edge_ids")) ? ", with edge ids" : "",
            json_is_true(json_object_get(s, "original_ids")) ? ", original ids" : "");

@@ -4,11 +4,13 @@
 #include <inttypes.h>
 
 #include "cmd/cli.h"
+#include "cmd/unused.h"
 
-static bool replace, disjoint;
+static bool replace, disjoint, latest;
 static bool labor, layer_dependency;
 static uint32_t batch_dependency;
-static const char *weight;
+static const char *weight, *seed_time, *window;
+static int time_rule;
 static struct gnn_weight_report weights;
 
 const struct opt rule_opts[] = {
@@ -22,6 +24,15 @@ const struct opt rule_opts[] = {
     {OPT_U32, 0, "batch-dependency", &batch_dependency, "N",
      "with --labor: likewise N steps, one after the other (default: 1)", .min = 1,
      .max = UINT32_MAX},
+    {OPT_CHOICE, 0, "time-rule", &time_rule, "RULE",
+     "pick edges by time: not later than the seed (le), or earlier (lt) (default: any)",
+     "any|le|lt"},
+    {OPT_STR, 0, "window", &window, "W",
+     "with --time-rule: only edges that are at most W older than the seed"},
+    {OPT_FLAG, 0, "latest", &latest, .help = "with --time-rule: pick the latest edges"},
+    {OPT_STR, 0, "seed-time", &seed_time, "FIELD",
+     "with --time-rule: field of nodes with the times of seeds (default: time; with --seeds, the "
+     "file has them)"},
     {OPT_FLAG, 0, "disjoint", &disjoint,
      .help = "sample a tree for each seed, which shares no nodes or draws with the others"},
     {.kind = OPT_END},
@@ -38,18 +49,34 @@ void rule_opts_take(struct gnn_sampler_opts *o)
     o->batch_dependency = batch_dependency;
     o->weight = weight;
     o->disjoint = disjoint;
+    if (!time_rule)
+        opt_refuse(OPTS(&window, &latest, &seed_time), "requires --time-rule le or lt");
+    if (latest)
+        opt_refuse(OPTS(&replace, &weight, &labor), "cannot be used with --latest");
+    o->until = (enum gnn_pick_until)time_rule;
+    o->seed_time = seed_time;
+    o->window = window;
+    o->latest = latest;
     o->weights = &weights;
 }
 
 void rule_opts_refuse(const char *why)
 {
-    opt_refuse(OPTS(&replace, &weight, &labor, &layer_dependency, &batch_dependency, &disjoint),
+    opt_refuse(OPTS(&replace, &weight, &labor, &layer_dependency, &batch_dependency, &disjoint,
+                    &time_rule, &window, &latest, &seed_time),
                why);
 }
 
-const char *rule_opts_weight(void)
+void rule_opts_tell_unused(const struct gnn_schema *s)
 {
-    return weight;
+    char fields[16];
+    snprintf(fields, sizeof fields, "%s%s", weight ? "" : "weight ",
+             time_rule || (weight && !strcmp(weight, "time")) ? "" : "time");
+    unused_edge_fields(s, fields,
+                       latest      ? "the latest neighbours are taken"
+                       : time_rule ? "neighbours are sampled uniformly among those of their time"
+                       : weight    ? "neighbours are sampled whatever their time"
+                                   : "neighbours are sampled uniformly, whatever their time");
 }
 
 void rule_opts_tell(struct gnn_comm *c)

@@ -12,8 +12,8 @@ extern const struct opt rule_opts[];
 void rule_opts_take(struct gnn_sampler_opts *o);
 /* Ends the program if one of them was given: they WHY. */
 void rule_opts_refuse(const char *why);
-/* The field of edges that picks are in proportion to, or NULL. */
-const char *rule_opts_weight(void);
+/* Warns about fields of edges that samples could depend on, but do not. */
+void rule_opts_tell_unused(const struct gnn_schema *s);
 /* When the sampler has been made, by all ranks: what weights take, and what they leave out. */
 void rule_opts_tell(struct gnn_comm *c);
 

@@ -192,10 +192,10 @@ static void tell_unused(const struct gnn_meta *meta)
 {
     const bool store = train_feed.store_path != NULL;
     const char *by = meta->sampling.weight;
+    const bool timed = gnn_sampling_is_temporal(&meta->sampling) || is_weight("time", by);
     char fields[16];
     snprintf(fields, sizeof fields, "%s%s%s", is_weight("weight", by) ? "" : "weight ",
-             store && !is_weight("time", by) ? "time " : "",
-             edge_features || is_weight("x", by) ? "" : "x");
+             store && !timed ? "time " : "", edge_features || is_weight("x", by) ? "" : "x");
     unused_edge_fields(
         &meta->schema, fields,
         store && !train_full() && !by

@@ -35,6 +35,18 @@ static inline const char *gnn_text_u64(const char *p, uint64_t *v)
     return p;
 }
 
+/* The same with a sign, if it is between -2^63 and 2^63-1. */
+static inline const char *gnn_text_i64(const char *p, int64_t *v)
+{
+    const bool minus = *p == '-';
+    uint64_t x;
+    p = gnn_text_u64(p + (minus || *p == '+'), &x);
+    if (!p || x > (uint64_t)INT64_MAX + minus)
+        return NULL;
+    *v = (int64_t)(minus ? 0 - x : x);
+    return p;
+}
+
 /* A decimal number: sign, digits, point, exponent; or inf, infinity, nan in any case. Correctly
  * rounded. NULL if there is none at p. An empty field is no number. */
 const char *gnn_text_f64_slow(const char *p, double *v);

@@ -32,8 +32,8 @@ enum gnn_pick_until {
     GNN_PICK_BEFORE /* earlier than the entry */
 };
 
-/* Which times of edges are eligible, given that of the entry. Times are ordered integers: of stores
- * with real times, those that gnn_time_of_real makes. */
+/* Which times of edges are eligible, given that of the entry. Times are whole numbers or, in other
+ * stores, real ones, whose bits are in the same place. */
 struct gnn_pick_time {
     enum gnn_pick_until until;
     bool windowed, real;
@@ -54,7 +54,7 @@ struct gnn_pick_edges {
     const uint64_t *sum;      /* (nedges) weights of the row's edges up to this one, from 1 to
                                  2^62 - 1 if it has any */
     const uint32_t *positive; /* (nedges) how many of these have a weight; NULL: all */
-    const int64_t *time;      /* (nedges) ascending in each row */
+    const int64_t *time;      /* (nedges) ascending in each row, or real times, likewise */
 };
 
 /* The eligible neighbours of a destination lie among `span` ones from edge `first` of the part on;
@@ -67,40 +67,45 @@ struct gnn_pick_range {
 
 /* ---- what may be picked, and how many ---- */
 
-/* Real times, and no NaN, as integers in the same order; -0 is 0. And back. */
-static GNN_HD int64_t gnn_time_of_real(double t)
+/* The bits of a real time that is no NaN; those of -0 are those of 0. */
+static GNN_HD int64_t gnn_time_bits(double t)
 {
     int64_t bits;
     t += 0.0;
     memcpy(&bits, &t, sizeof bits);
-    return bits < 0 ? bits ^ INT64_MAX : bits;
-}
-static GNN_HD double gnn_time_to_real(int64_t key)
-{
-    double t;
-    key = key < 0 ? key ^ INT64_MAX : key;
-    memcpy(&t, &key, sizeof t);
-    return t;
+    return bits;
 }
 
-/* The earliest time that is eligible for an entry. */
+/* A time as a whole number that is ordered as times are. */
+static GNN_HD int64_t gnn_time_order(bool real, int64_t t)
+{
+    if (!real || t >= 0)
+        return t;
+    return t == INT64_MIN ? 0 : t ^ INT64_MAX; /* -0, or a negative number */
+}
+
+/* The earliest time that is eligible for an entry, as such a number. */
 static GNN_HD int64_t gnn_time_earliest(const struct gnn_pick_time *r, int64_t entry)
 {
     if (!r->windowed)
         return INT64_MIN;
-    if (r->real)
-        return gnn_time_of_real(gnn_time_to_real(entry) - r->window_real);
+    if (r->real) {
+        double t;
+        memcpy(&t, &entry, sizeof t);
+        return gnn_time_order(true, gnn_time_bits(t - r->window_real));
+    }
     return entry < INT64_MIN + r->window ? INT64_MIN : entry - r->window;
 }
 
-/* How many of n ascending times are before t or, with `too`, at t. */
-static GNN_HD uint32_t gnn_time_count(const int64_t *time, uint32_t n, int64_t t, bool too)
+/* How many of n ascending times are before `order` or, with `too`, at it. */
+static GNN_HD uint32_t gnn_time_count(const int64_t *time, uint32_t n, bool real, int64_t order,
+                                      bool too)
 {
     uint32_t low = 0;
     while (n) {
         const uint32_t half = n / 2;
-        const int64_t at = time[low + half];
-        const bool before = at < t || (too && at == t);
+        const int64_t at = gnn_time_order(real, time[low + half]);
+        const bool before = at < order || (too && at == order);
         low += before ? half + 1 : 0;
         n = before ? n - half - 1 : half;
     }
@@ -121,11 +126,14 @@ static GNN_HD bool gnn_pick_eligible(struct gnn_pick_rule r, const struct gnn_pi
     if (begin > end || end > nedges || end - begin > UINT32_MAX)
         return false;
     if (r.time.until != GNN_PICK_ANY_TIME) {
+        const bool real = r.time.real;
         const uint32_t to =
-            gnn_time_count(a->time + begin, x->span, time, r.time.until == GNN_PICK_UNTIL);
-        uint32_t from = r.time.windowed ? gnn_time_count(a->time + begin, to,
-                                                         gnn_time_earliest(&r.time, time), false)
-                                        : 0;
+            gnn_time_count(a->time + begin, x->span, real, gnn_time_order(real, time),
+                           r.time.until == GNN_PICK_UNTIL);
+        uint32_t from = 0;
+        if (r.time.windowed)
+            from =
+                gnn_time_count(a->time + begin, to, real, gnn_time_earliest(&r.time, time), false);
         if (r.kind == GNN_PICK_LATEST && r.fanout >= 0 && to - from > (uint32_t)r.fanout)
             from = to - (uint32_t)r.fanout;
         x->first = begin + from;

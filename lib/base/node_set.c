@@ -50,32 +50,33 @@ int gnn_node_set_repeat(struct gnn_node_set *s, const uint32_t *id, uint64_t n, 
     return e->code;
 }
 
-int gnn_node_set_repeat_in(struct gnn_node_set *s, const uint32_t *id, const uint32_t *tree,
-                           uint64_t n, uint64_t *at, struct gnn_err *e)
+int gnn_node_set_repeat_in(struct gnn_node_set *s, const struct gnn_entries *x, uint64_t n,
+                           uint64_t *at, struct gnn_err *e)
 {
     enum { AHEAD = 16 };
     unsigned bits = 6;
     while (UINT64_C(1) << bits < 2 * n)
         bits++;
-    if (gnn_buf_fit(&s->pairs, UINT64_C(1) << bits, sizeof(uint64_t), "marks of nodes", e))
+    if (gnn_buf_fit(&s->slots, UINT64_C(1) << bits, sizeof(uint32_t), "marks of nodes", e))
         return e->code;
-    uint64_t *slot = s->pairs.data, ahead[AHEAD], i;
+    uint32_t *slot = s->slots.data;
+    uint64_t ahead[AHEAD], i;
     memset(slot, 0, sizeof *slot << bits);
     for (i = 0; i < n + AHEAD; i++) {
-        /* What was hashed AHEAD pairs ago: its slot has arrived. */
-        const uint64_t old = i >= AHEAD ? ahead[i % AHEAD] : 0;
+        /* What was hashed AHEAD entries ago: its slot has arrived. */
+        uint64_t h = i >= AHEAD ? ahead[i % AHEAD] : 0;
+        const uint64_t own = i - AHEAD;
         if (i < n) {
-            ahead[i % AHEAD] = ((uint64_t)tree[i] << 32 | id[i]) + 1;
-            __builtin_prefetch(&slot[ahead[i % AHEAD] * 0x9E3779B97F4A7C15u >> (64 - bits)], 1);
+            ahead[i % AHEAD] = gnn_entry_hash(gnn_entry_hash_more(x, i), x->node[i]) >> (64 - bits);
+            __builtin_prefetch(&slot[ahead[i % AHEAD]], 1);
         }
         if (i < AHEAD)
             continue;
-        uint64_t h = old * 0x9E3779B97F4A7C15u >> (64 - bits);
-        while (slot[h] && slot[h] != old)
+        while (slot[h] && !gnn_entry_same(x, slot[h] - 1, x->node[own], x, own))
             h = (h + 1) & ((UINT64_C(1) << bits) - 1);
         if (slot[h])
             break;
-        slot[h] = old;
+        slot[h] = (uint32_t)own + 1;
     }
     *at = i - AHEAD;
     return 0;
@@ -86,6 +87,6 @@ void gnn_node_set_release(struct gnn_node_set *s)
     for (uint32_t i = 0; i < s->room; i++)
         gnn_free(s->page[i]);
     gnn_free(s->page);
-    gnn_buf_release(&s->pairs);
+    gnn_buf_release(&s->slots);
     *s = (struct gnn_node_set){0};
 }

@@ -22,7 +22,8 @@
  * small against what reaches it. Parallel edges count as edges of different destinations. All
  * batches are taken to be full. Where each seed has a tree of its own, a node is accessed if any
  * tree has it. Trees that have the same destination draw for it independently, which is left out: p
- * comes out too small for neighbours of nodes that are in many trees of a batch. */
+ * comes out too small for neighbours of nodes that are in many trees of a batch. Times are left
+ * out, too: all in-edges count as eligible. */
 #ifndef GNN_LIB_CACHE_ACCESS_H
 #define GNN_LIB_CACHE_ACCESS_H
 

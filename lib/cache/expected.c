@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "lib/comm/request.h"
+#include "lib/data/rule.h"
 #include "lib/store/sums.h"
 
 enum { AHEAD = 24 };
@@ -373,7 +374,8 @@ static int add_hop(struct hops *w, uint32_t hop, uint32_t band)
         band_of(band, &low, &high);
     for (uint32_t et = 0; !rc && et < c->netypes; et++) {
         const uint32_t dst = c->etype[et].dst;
-        const struct gnn_pick_rule rule = gnn_sampling_rule(w->m, hop * c->netypes + et);
+        struct gnn_pick_rule rule = gnn_sampling_rule(w->m, hop * c->netypes + et);
+        rule.time.until = GNN_PICK_ANY_TIME; /* see access.h */
         if (gnn_pick_any(rule) && !w->picked[et] &&
             !(w->picked[et] =
                   gnn_alloc_zero(c->ntype[dst].count, sizeof **w->picked, "node scores", w->e)))

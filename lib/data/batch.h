@@ -31,11 +31,14 @@ struct gnn_block {
 
 struct gnn_batch_type {
     /* (count[nhops]) store ids; seeds first, then in order of first occurrence. All different, or,
-     * with trees, those of a tree */
+     * with trees or times, those of a tree and a time */
     const uint32_t *node;
     /* (count[nhops]) the tree of each, a position in the global batch: that of its seed. Edges stay
      * in a tree. NULL: there are none */
     const uint32_t *tree;
+    /* (count[nhops]) the time of each, which its neighbours were picked by: that of its seed; i64
+     * or, of real times, f64 (gnn_sampling_time_dtype). NULL: there are none */
+    const int64_t *time;
     const uint64_t *count; /* (nhops+1) nodes known after hop h; count[0] are the seeds */
     /* (count[nhops-1]) of several ranks: this one counts the node in sums over the whole batch, in
      * which each of its nodes counts once, in any hop; or NULL */
@@ -59,6 +62,7 @@ struct gnn_batch_place {
  *   key        u64 (4)                 epoch, step, split, rank
  *   nodes/T    u32 (n)                 store ids
  *   tree/T     u32 (n)                 if the header says `disjoint`
+ *   time/T     i64 or f64 (n)          if it says `time`
  *   counts/T   u64 (nhops+1)           nodes after the seeds, and after each hop
  *   counted/T  u8 (counts[nhops-1])    if asked for, with several ranks: whether this rank counts
  * the node hop/H/S/R/D/indptr  u32 (m+1)      in-edges of the rows of hop H, hop/H/S/R/D/indices
@@ -111,8 +115,8 @@ void gnn_batch_unplace(struct gnn_batch *b);
  * GNN_E_INPUT names the tensor. */
 int gnn_batch_bind(struct gnn_batch *b, const struct gnn_meta *m, struct gnn_err *e) GNN_MUST_USE;
 struct gnn_node_set; /* lib/base/node_set.h */
-/* GNN_E_INPUT if a node is twice among those of its type, or of its type and tree, in a batch that
- * lies in the host's memory and is bound. */
+/* GNN_E_INPUT if a node is twice among those of its type, or of its type, tree and time, in a batch
+ * that lies in the host's memory and is bound. */
 int gnn_batch_check_nodes(const struct gnn_batch *b, const struct gnn_meta *m,
                           struct gnn_node_set *s, struct gnn_err *e) GNN_MUST_USE;
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* From the tensors of a BATCH frame to the typed view of a batch, trusting nothing. */
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -88,9 +89,28 @@ static int bind_trees(struct bind *s, uint32_t t, const uint64_t *count, const u
     return 0;
 }
 
+static int bind_times(struct bind *s, uint32_t t, uint64_t n, const int64_t **out)
+{
+    const struct gnn_sampling *m = &s->m->sampling;
+    const struct gnn_tensor *time;
+    char name[GNN_NAME_MAX + 1];
+    if (!gnn_sampling_is_temporal(m))
+        return 0;
+    snprintf(name, sizeof name, "time/%s", s->m->schema.ntype[t].name);
+    int rc = take_tensor(s, name, gnn_sampling_time_dtype(m), n, true, &time);
+    if (rc)
+        return rc;
+    *out = time->data;
+    for (uint64_t i = 0; m->rule.time.real && !s->b->place && i < n; i++)
+        if (isnan(((const double *)time->data)[i]))
+            return fail_tensor(s, name, "a time is nan");
+    return 0;
+}
+
 static int bind_nodes(struct bind *s, uint32_t t)
 {
     const uint32_t *tree = NULL;
+    const int64_t *time = NULL;
     const struct gnn_ntype *nt = &s->m->schema.ntype[t];
     uint32_t nhops = s->b->nhops;
     const struct gnn_tensor *nodes, *counts, *counted, *orig;
@@ -114,7 +134,7 @@ static int bind_nodes(struct bind *s, uint32_t t)
     for (uint64_t i = 0; !s->b->place && i < c[nhops]; i++)
         if (v[i] >= nt->count)
             return bad_element(s, name, i, v[i], "is a node id out of range");
-    if ((rc = bind_trees(s, t, c, &tree)))
+    if ((rc = bind_trees(s, t, c, &tree)) || (rc = bind_times(s, t, c[nhops], &time)))
         return rc;
     snprintf(name, sizeof name, "node/%s/id", nt->name);
     if ((rc = take_tensor(s, name, GNN_U32, c[nhops], false, &orig)))
@@ -124,6 +144,7 @@ static int bind_nodes(struct bind *s, uint32_t t)
         return rc;
     s->b->type[t] = (struct gnn_batch_type){.node = v,
                                             .tree = tree,
+                                            .time = time,
                                             .count = c,
                                             .counted = counted ? counted->data : NULL,
                                             .orig = orig ? orig->data : NULL};
@@ -283,17 +304,21 @@ int gnn_batch_check_nodes(const struct gnn_batch *b, const struct gnn_meta *m,
 {
     for (uint32_t t = 0; t < b->nntypes; t++) {
         const uint64_t n = gnn_batch_nodes(b, t);
-        const uint32_t *tree = b->type[t].tree;
+        const struct gnn_batch_type *v = &b->type[t];
+        const struct gnn_entries x = {(uint32_t *)(uintptr_t)v->node, (int64_t *)(uintptr_t)v->time,
+                                      (uint32_t *)(uintptr_t)v->tree};
         uint64_t at;
-        if (tree ? gnn_node_set_repeat_in(set, b->type[t].node, tree, n, &at, e)
-                 : gnn_node_set_repeat(set, b->type[t].node, n, &at, e))
+        if (gnn_entries_plain(&x) ? gnn_node_set_repeat(set, v->node, n, &at, e)
+                                  : gnn_node_set_repeat_in(set, &x, n, &at, e))
             return e->code;
         if (at < n)
             return gnn_fail(e, GNN_E_INPUT,
                             "batch %" PRIu64 "/%" PRIu64 ": tensor 'nodes/%s': element %" PRIu64
                             ": node %u occurs twice%s",
-                            b->epoch, b->step, m->schema.ntype[t].name, at, b->type[t].node[at],
-                            tree ? " in its tree" : "");
+                            b->epoch, b->step, m->schema.ntype[t].name, at, v->node[at],
+                            v->tree   ? " in its tree"
+                            : v->time ? " at its time"
+                                      : "");
     }
     return 0;
 }

@@ -10,6 +10,7 @@
 
 #include "lib/base/json.h"
 #include "lib/base/mem.h"
+#include "lib/data/rule.h"
 
 static void sampling_release(struct gnn_sampling *s)
 {
@@ -19,6 +20,7 @@ static void sampling_release(struct gnn_sampling *s)
     gnn_free(s->fanout);
     gnn_free(s->weight);
     gnn_free(s->weighted);
+    gnn_free(s->seed_time);
     gnn_free(s->steps);
     gnn_free(s->split_seeds);
     *s = (struct gnn_sampling){0};
@@ -46,7 +48,7 @@ static int sampling_copy(struct gnn_sampling *d, const struct gnn_sampling *s, u
 {
     *d = *s;
     d->fanout = NULL;
-    d->weight = NULL;
+    d->weight = d->seed_time = NULL;
     d->weighted = NULL;
     d->split = NULL;
     d->steps = d->split_seeds = NULL;
@@ -62,6 +64,8 @@ static int sampling_copy(struct gnn_sampling *d, const struct gnn_sampling *s, u
             return e->code;
         memcpy(d->weighted, s->weighted, (size_t)s->nhops * netypes * sizeof *d->weighted);
     }
+    if (s->seed_time && !(d->seed_time = gnn_strdup(s->seed_time, e)))
+        return e->code;
     for (uint32_t i = 0; i < s->nsplits; i++) {
         d->steps[i] = s->steps[i];
         d->split_seeds[i] = s->split_seeds[i];
@@ -101,67 +105,6 @@ int gnn_meta_add_provenance(struct gnn_meta *m, const char *line, struct gnn_err
         s = json_string("(command line is not UTF-8)");
     return json_array_append_new(m->provenance, s) ? gnn_fail_nomem(e, strlen(line), "provenance")
                                                    : 0;
-}
-
-int gnn_sampling_set_weight(struct gnn_sampling *s, const struct gnn_schema *c, const char *where,
-                            const char *weight, struct gnn_err *e)
-{
-    const uint32_t blocks = s->nhops * c->netypes;
-    bool any = false, sampled = false;
-    if (!weight)
-        return 0;
-    if (gnn_schema_need_edge_field(c, where, weight, e))
-        return e->code;
-    s->weight = gnn_strdup(weight, e);
-    s->weighted = gnn_alloc_zero(blocks, sizeof *s->weighted, "fan-outs", e);
-    if (!s->weight || !s->weighted)
-        return e->code;
-    for (uint32_t b = 0; b < blocks; b++) {
-        const struct gnn_etype *t = &c->etype[b % c->netypes];
-        const struct gnn_field *f = gnn_field_find(t->field, t->nfields, weight);
-        if (f && f->width > 1)
-            return gnn_fail(e, GNN_E_USAGE,
-                            "%s: edge field '%s' has %llu numbers for each edge: a weight is one",
-                            where, weight, (unsigned long long)f->width);
-        s->weighted[b] = f != NULL;
-        sampled = sampled || (f && s->fanout[b]);
-        any = any || (f && s->fanout[b] > 0);
-    }
-    if (any)
-        return 0;
-    return gnn_fail(e, GNN_E_USAGE,
-                    sampled ? "%s: the weight '%s' has no effect: all neighbours are taken"
-                            : "%s: no edge type that is sampled has the weight '%s'",
-                    where, weight);
-}
-
-int gnn_sampling_check_labor(const struct gnn_sampling *s, uint32_t netypes, const char *where,
-                             struct gnn_err *e)
-{
-    bool any = false;
-    if (s->rule.kind != GNN_PICK_LABOR)
-        return 0;
-    if (s->weight)
-        return gnn_fail(e, GNN_E_USAGE, "%s: LABOR picks neighbours uniformly, not by '%s'", where,
-                        s->weight);
-    if (s->disjoint)
-        return gnn_fail(e, GNN_E_USAGE,
-                        "%s: LABOR's variates are shared by all destinations, disjoint trees share "
-                        "nothing",
-                        where);
-    for (uint32_t b = 0; b < s->nhops * netypes; b++)
-        any = any || s->fanout[b] > 0;
-    return any ? 0
-               : gnn_fail(e, GNN_E_USAGE, "%s: LABOR has no effect: all neighbours are taken",
-                          where);
-}
-
-bool gnn_sampling_uses(const struct gnn_sampling *s, uint32_t netypes, uint32_t etype)
-{
-    for (uint32_t h = 0; h < s->nhops; h++)
-        if (gnn_pick_any(gnn_sampling_rule(s, h * netypes + etype)))
-            return true;
-    return false;
 }
 
 /* "in one partition", "in 4 partitions" */
@@ -219,18 +162,7 @@ json_t *gnn_meta_sampling_json(const struct gnn_meta *m, struct gnn_err *e)
                         "seed_type", m->schema.ntype[s->seed_ntype].name, "splits", splits);
     json_decref(fan);
     json_decref(splits);
-    if (j && s->weight && json_object_set_new(j, "weight", json_string(s->weight))) {
-        json_decref(j);
-        j = NULL;
-    }
-    if (j && s->rule.kind == GNN_PICK_LABOR &&
-        json_object_set_new(j, "labor",
-                            json_pack("{s:b,s:I}", "layer_dependency", s->layer_dependency,
-                                      "batch_dependency", (json_int_t)s->batch_dependency))) {
-        json_decref(j);
-        j = NULL;
-    }
-    if (j && s->disjoint && json_object_set_new(j, "disjoint", json_true())) {
+    if (j && gnn_rule_to_json(s, j)) {
         json_decref(j);
         j = NULL;
     }
@@ -319,10 +251,6 @@ static int sampling_numbers(struct gnn_sampling *s, const json_t *j, struct gnn_
             return gnn_fail(e, GNN_E_INPUT, "header: '%s' is missing", flags[i].key);
         *flags[i].v = json_is_true(b);
     }
-    const json_t *disjoint = json_object_get(j, "disjoint");
-    if (disjoint && !json_is_boolean(disjoint))
-        return gnn_fail(e, GNN_E_INPUT, "header: bad 'disjoint'");
-    s->disjoint = json_is_true(disjoint);
     s->rule.kind = replace ? GNN_PICK_REPLACE : GNN_PICK_UNIFORM;
     const json_t *ranks = json_object_get(j, "ranks"), *rank = json_object_get(j, "rank");
     const json_int_t n = json_integer_value(ranks), r = json_integer_value(rank);
@@ -332,25 +260,6 @@ static int sampling_numbers(struct gnn_sampling *s, const json_t *j, struct gnn_
     s->rank = (uint32_t)r;
     s->ranks = (uint32_t)n;
     return 0;
-}
-
-static int labor_from_json(struct gnn_sampling *s, const json_t *j, uint32_t netypes,
-                           struct gnn_err *e)
-{
-    const json_t *labor = json_object_get(j, "labor"),
-                 *layer = json_object_get(labor, "layer_dependency"),
-                 *batch = json_object_get(labor, "batch_dependency");
-    if (!labor)
-        return 0;
-    if (s->rule.kind != GNN_PICK_UNIFORM || !json_is_boolean(layer) || !json_is_integer(batch) ||
-        json_integer_value(batch) < 1 || json_integer_value(batch) > UINT32_MAX)
-        return gnn_fail(e, GNN_E_INPUT, "header: bad 'labor'");
-    s->rule.kind = GNN_PICK_LABOR;
-    s->layer_dependency = json_is_true(layer);
-    s->batch_dependency = (uint32_t)json_integer_value(batch);
-    if (gnn_sampling_check_labor(s, netypes, "header", e))
-        e->code = GNN_E_INPUT;
-    return e->code;
 }
 
 static int sampling_from_json(struct gnn_meta *m, const json_t *j, struct gnn_err *e)
@@ -379,14 +288,7 @@ static int sampling_from_json(struct gnn_meta *m, const json_t *j, struct gnn_er
                 return gnn_fail(e, GNN_E_INPUT, "header: bad fan-out in hop %u", h);
             s->fanout[h * m->schema.netypes + i] = (int32_t)json_integer_value(k);
         }
-    const json_t *weight = json_object_get(j, "weight");
-    if (weight && !json_is_string(weight))
-        return gnn_fail(e, GNN_E_INPUT, "header: bad weight");
-    if (weight && gnn_sampling_set_weight(s, &m->schema, "header", json_string_value(weight), e)) {
-        e->code = e->code == GNN_E_USAGE ? GNN_E_INPUT : e->code;
-        return e->code;
-    }
-    if (labor_from_json(s, j, m->schema.netypes, e))
+    if (gnn_rule_from_json(s, &m->schema, j, e))
         return e->code;
     for (uint32_t i = 0; i < s->nsplits; i++) {
         const json_t *o = json_array_get(splits, i), *steps = json_object_get(o, "steps"),

@@ -39,6 +39,8 @@ struct gnn_sampling {
     enum gnn_frontier frontier;
     bool shuffle, drop_last, edge_ids;
     bool disjoint; /* each seed has a tree of its own, in which nodes are numbered and drawn for */
+    char *seed_time;   /* the seed type's field with the times of seeds; NULL: they came with these,
+                          or   there are none */
     bool original_ids; /* node ids in batches are those of the unpartitioned store */
     uint32_t seed_ntype;
     uint32_t nsplits;      /* a batch key's split is an index into split[] */
@@ -58,24 +60,29 @@ static inline struct gnn_pick_rule gnn_sampling_rule(const struct gnn_sampling *
     return rule;
 }
 
-/* How many nodes of a type with `count` nodes a batch can have: those of all trees. */
-static inline uint64_t gnn_sampling_nodes_max(const struct gnn_sampling *s, uint64_t count)
+/* Whether picks depend on times; the entries of batches have some then. */
+static inline bool gnn_sampling_is_temporal(const struct gnn_sampling *s)
 {
-    const uint64_t all = s->disjoint ? count * s->batch_size : count; /* 32 bits each */
-    return all < UINT32_MAX - 1 ? all : UINT32_MAX - 1;
+    return s->rule.time.until != GNN_PICK_ANY_TIME;
+}
+/* Whether a batch can have a node several times: in several trees, or at several times. */
+static inline bool gnn_sampling_has_repeats(const struct gnn_sampling *s)
+{
+    return s->disjoint || gnn_sampling_is_temporal(s);
+}
+/* The type of these times. */
+static inline enum gnn_dtype gnn_sampling_time_dtype(const struct gnn_sampling *s)
+{
+    return s->rule.time.real ? GNN_F64 : GNN_I64;
 }
 
-/* Neighbours are picked in proportion to the edge field `weight`, along the edge types that have
- * it; after the fan-outs have been set. NULL: it has no effect. GNN_E_USAGE, in words for a user of
- * `where`, if none of those that are sampled has it, as one number an edge. */
-int gnn_sampling_set_weight(struct gnn_sampling *s, const struct gnn_schema *c, const char *where,
-                            const char *weight, struct gnn_err *e) GNN_MUST_USE;
-/* GNN_E_USAGE, in the same words, if the rule is LABOR and cannot be, or picks nowhere; when the
- * rest is set. */
-int gnn_sampling_check_labor(const struct gnn_sampling *s, uint32_t netypes, const char *where,
-                             struct gnn_err *e) GNN_MUST_USE;
-/* Does any hop sample along one of the netypes edge types? */
-bool gnn_sampling_uses(const struct gnn_sampling *s, uint32_t netypes, uint32_t etype);
+/* How many nodes of a type with `count` nodes a batch can have: those of all seeds. */
+static inline uint64_t gnn_sampling_nodes_max(const struct gnn_sampling *s, uint64_t count)
+{
+    const uint64_t all =
+        gnn_sampling_has_repeats(s) ? count * s->batch_size : count; /* 32 bits each */
+    return all < UINT32_MAX - 1 ? all : UINT32_MAX - 1;
+}
 
 struct gnn_meta {
     struct gnn_schema schema;

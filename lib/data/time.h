@@ -50,7 +50,7 @@ static inline bool gnn_time_key(enum gnn_dtype dtype, const void *rows, uint64_t
         break;
     default:
         real = dtype == GNN_F32 ? (double)((const float *)rows)[i] : ((const double *)rows)[i];
-        *key = (uint64_t)gnn_time_of_real(real) ^ top;
+        *key = (uint64_t)gnn_time_order(true, gnn_time_bits(real)) ^ top;
         return !isnan(real);
     }
     *key = (uint64_t)whole ^ top;

@@ -41,8 +41,8 @@ static uint64_t batch_bytes(const struct gpu_gather *x)
         for (uint32_t r = 0; r < c->netypes; r++) {
             const uint64_t rows =
                 (m->frontier == GNN_FRONTIER_ALL ? known : fresh)[c->etype[r].dst];
-            const uint64_t all =
-                gather_capped_product(c->etype[r].count, m->disjoint ? m->batch_size : 1);
+            const uint64_t all = gather_capped_product(
+                c->etype[r].count, gnn_sampling_has_repeats(m) ? m->batch_size : 1);
             const uint64_t picked =
                 rows ? gnn_pick_bound(gnn_sampling_rule(m, h * c->netypes + r), rows, all) : 0;
             next[c->etype[r].src] = gather_capped_sum(next[c->etype[r].src], picked);

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "lib/store/degree.h"
+#include "lib/data/rule.h"
 #include "lib/gather/gather_impl.h"
 #include "lib/gather/replica.h"
 #include "lib/store/ids.h"

@@ -13,10 +13,37 @@ struct check {
     const char *name;
     const struct gnn_meta *meta;
     struct gnn_view view; /* of the store, if there is one */
-    uint64_t (*last)[2];  /* [nsplits] epoch and step */
-    bool *started;        /* [nsplits] */
+    /* [netypes][nparts] of the store: the times by which edges are picked, or NULL */
+    const int64_t **time;
+    const int64_t **seed_time; /* [nparts] likewise, of nodes of the seed type */
+    uint64_t (*last)[2];       /* [nsplits] epoch and step */
+    bool *started;             /* [nsplits] */
     uint64_t batch, edges;
 };
+
+/* Of temporal batches: by what times edges are in order. */
+static int find_times(struct check *c, struct gnn_store *s, struct gnn_err *e)
+{
+    const struct gnn_schema *sc = &s->meta.schema;
+    const struct gnn_sampling *m = &c->meta->sampling;
+    char key[GNN_ETYPE_KEY_ROOM];
+    c->time = gnn_alloc_zero((uint64_t)sc->netypes * s->nparts, sizeof *c->time, "times", e);
+    c->seed_time = gnn_alloc_zero(s->nparts, sizeof *c->seed_time, "times", e);
+    if (!c->time || !c->seed_time || !gnn_sampling_is_temporal(m))
+        return e->code;
+    for (uint32_t et = 0; et < sc->netypes; et++)
+        for (uint32_t p = 0; sc->etype[et].order && p < s->nparts; p++) {
+            const struct gnn_tensor *t = gnn_store_findf(
+                s, p, "edge/%s/%s", gnn_etype_key(sc, et, key, sizeof key), sc->etype[et].order);
+            c->time[(size_t)et * s->nparts + p] = t ? t->data : NULL;
+        }
+    for (uint32_t p = 0; m->seed_time && p < s->nparts; p++) {
+        const struct gnn_tensor *t =
+            gnn_store_findf(s, p, "node/%s/%s", sc->ntype[m->seed_ntype].name, m->seed_time);
+        c->seed_time[p] = t ? t->data : NULL;
+    }
+    return GNN_OK;
+}
 
 static int check_init(struct check *c, struct gnn_store *store, struct gnn_err *e)
 {
@@ -28,13 +55,15 @@ static int check_init(struct check *c, struct gnn_store *store, struct gnn_err *
         return GNN_OK;
     if (strcmp(store->meta.identity, c->meta->identity) != 0)
         return gnn_meta_other_store(c->meta, &store->meta, store->path, e);
-    return gnn_view_init(&c->view, store, e);
+    return gnn_view_init(&c->view, store, e) || find_times(c, store, e) ? e->code : GNN_OK;
 }
 
 static void check_release(struct check *c)
 {
     gnn_free(c->last);
     gnn_free(c->started);
+    gnn_free(c->time);
+    gnn_free(c->seed_time);
     gnn_view_release(&c->view);
 }
 
@@ -67,13 +96,44 @@ static int check_nodes(struct check *c, const struct gnn_batch *b, struct gnn_er
     return GNN_OK;
 }
 
-static bool in_row(const struct gnn_view *v, const struct gnn_view_row *r, uint32_t et,
-                   uint32_t dst, uint32_t src, const uint64_t *id)
+/* May an edge of time `edge` be picked for an entry of time `entry`? Said once more, and not as the
+ * sampler does it (kernels/pick.h), which looks for the ends of what may. */
+static bool in_time(const struct gnn_pick_time *r, const int64_t *edge, const int64_t *entry)
 {
-    for (uint64_t i = 0; i < r->n; i++)
-        if (r->indices[i] == src && (!id || *id == gnn_view_edge_id(v, et, dst, r, i)))
-            return true;
-    return false;
+    if (r->real) {
+        double at, t;
+        memcpy(&at, edge, sizeof at);
+        memcpy(&t, entry, sizeof t);
+        return (r->until == GNN_PICK_UNTIL ? at <= t : at < t) &&
+               (!r->windowed || at >= t - r->window_real);
+    }
+    return (r->until == GNN_PICK_UNTIL ? *edge <= *entry : *edge < *entry) &&
+           (!r->windowed || *edge >= *entry ||
+            (uint64_t)*entry - (uint64_t)*edge <= (uint64_t)r->window);
+}
+
+/* What a batch says of an edge. */
+struct claim {
+    uint32_t src;        /* of the store */
+    const uint64_t *id;  /* or NULL */
+    const int64_t *time; /* of its destination, or NULL */
+};
+enum found { FOUND, OUT_OF_TIME, NOT_FOUND };
+
+/* Whether there is such an edge among the in-edges of an original node. */
+static enum found find_edge(const struct check *c, const struct gnn_view_row *r, uint32_t et,
+                            uint32_t dst, struct claim x)
+{
+    const struct gnn_view *v = &c->view;
+    const int64_t *time = c->time[(size_t)et * v->store->nparts + r->part];
+    enum found best = NOT_FOUND;
+    for (uint64_t i = 0; best != FOUND && i < r->n; i++)
+        if (r->indices[i] == x.src && (!x.id || *x.id == gnn_view_edge_id(v, et, dst, r, i)))
+            best = !x.time || !time ||
+                           in_time(&c->meta->sampling.rule.time, &time[r->first + i], x.time)
+                       ? FOUND
+                       : OUT_OF_TIME;
+    return best;
 }
 
 static int check_block(struct check *c, const struct gnn_batch *b, uint32_t hop, uint32_t et,
@@ -81,6 +141,7 @@ static int check_block(struct check *c, const struct gnn_batch *b, uint32_t hop,
 {
     const struct gnn_etype *t = &c->meta->schema.etype[et];
     const struct gnn_block *k = gnn_batch_block(b, hop, et);
+    const int64_t *time = b->type[t->dst].time;
     bool original = c->meta->sampling.original_ids;
 
     for (uint32_t i = 0; i < k->n; i++) {
@@ -89,36 +150,67 @@ static int check_block(struct check *c, const struct gnn_batch *b, uint32_t hop,
         struct gnn_view_row row = gnn_view_row(&c->view, et, orig);
         for (uint32_t j = k->indptr[i]; j < k->indptr[i + 1]; j++, c->edges++) {
             uint32_t src = b->type[t->src].node[k->indices[j]];
-            uint32_t at = original ? gnn_view_store_id(&c->view, t->src, src) : src;
-            if (!in_row(&c->view, &row, et, orig, at, k->id ? &k->id[j] : NULL))
-                return gnn_fail(e, GNN_E_INPUT,
-                                "%s: batch %" PRIu64 ": hop %u: edge %u -> %u is not in the store",
-                                c->name, c->batch, hop, src, dst);
+            const struct claim x = {original ? gnn_view_store_id(&c->view, t->src, src) : src,
+                                    k->id ? &k->id[j] : NULL, time ? &time[k->first + i] : NULL};
+            const enum found found = find_edge(c, &row, et, orig, x);
+            if (found != FOUND)
+                return gnn_fail(
+                    e, GNN_E_INPUT, "%s: batch %" PRIu64 ": hop %u: edge %u -> %u is %s", c->name,
+                    c->batch, hop, src, dst,
+                    found == NOT_FOUND ? "not in the store" : "of a time that its seed rules out");
         }
     }
     return GNN_OK;
 }
 
-/* A source is in the tree of its destination. */
+/* A source is in the tree of its destination, and has its time. */
 static int check_trees(const struct check *c, const struct gnn_batch *b, uint32_t hop, uint32_t et,
                        struct gnn_err *e)
 {
     const struct gnn_etype *t = &c->meta->schema.etype[et];
     const struct gnn_block *k = gnn_batch_block(b, hop, et);
-    const uint32_t *dst = b->type[t->dst].tree, *src = b->type[t->src].tree;
-    for (uint32_t i = 0; dst && src && i < k->n; i++)
-        for (uint32_t j = k->indptr[i]; j < k->indptr[i + 1]; j++)
-            if (src[k->indices[j]] != dst[k->first + i])
+    const struct gnn_batch_type *dst = &b->type[t->dst], *src = &b->type[t->src];
+    for (uint32_t i = 0; i < k->n; i++)
+        for (uint32_t j = k->indptr[i]; j < k->indptr[i + 1]; j++) {
+            const uint32_t from = k->indices[j], to = k->first + i;
+            if (dst->tree && src->tree[from] != dst->tree[to])
                 return gnn_fail(e, GNN_E_INPUT,
                                 "%s: batch %" PRIu64
                                 ": hop %u: an edge leads from tree %u to tree %u",
-                                c->name, c->batch, hop, src[k->indices[j]], dst[k->first + i]);
+                                c->name, c->batch, hop, src->tree[from], dst->tree[to]);
+            if (dst->time && src->time[from] != dst->time[to])
+                return gnn_fail(e, GNN_E_INPUT,
+                                "%s: batch %" PRIu64
+                                ": hop %u: edge %u -> %u leads to another time",
+                                c->name, c->batch, hop, src->node[from], dst->node[to]);
+        }
+    return GNN_OK;
+}
+
+/* Seeds have the times of the store. */
+static int check_seeds(const struct check *c, const struct gnn_batch *b, struct gnn_err *e)
+{
+    const uint32_t t = c->meta->sampling.seed_ntype;
+    const struct gnn_batch_type *x = &b->type[t];
+    for (uint64_t i = 0; x->time && i < x->count[0]; i++) {
+        uint32_t p;
+        const uint64_t orig = c->meta->sampling.original_ids
+                                  ? x->node[i]
+                                  : gnn_view_orig(&c->view, t, x->node[i]),
+                       row = gnn_view_locate(&c->view, t, orig, &p);
+        const int64_t *time = c->seed_time[p];
+        if (time && time[row] != x->time[i] &&
+            !(c->meta->sampling.rule.time.real && !x->time[i] && time[row] == INT64_MIN))
+            return gnn_fail(e, GNN_E_INPUT,
+                            "%s: batch %" PRIu64 ": seed %u has another time in the store", c->name,
+                            c->batch, x->node[i]);
+    }
     return GNN_OK;
 }
 
 static int check_batch(struct check *c, const struct gnn_batch *b, struct gnn_err *e)
 {
-    if (check_key(c, b, e) || check_nodes(c, b, e))
+    if (check_key(c, b, e) || check_nodes(c, b, e) || (c->view.store && check_seeds(c, b, e)))
         return e->code;
     for (uint32_t h = 0; h < b->nhops; h++)
         for (uint32_t et = 0; et < b->netypes; et++)
@@ -136,11 +228,17 @@ static int report_checks(const struct check *c, json_t *out, struct gnn_err *e)
         a, json_sprintf("frames: %" PRIu64 " batches, checksums right, END there", c->batch), &bad);
     report_push(a,
                 json_string(c->meta->sampling.disjoint ? "batches: valid, no node twice in a tree"
-                                                       : "batches: valid, no node twice"),
+                            : gnn_sampling_is_temporal(&c->meta->sampling)
+                                ? "batches: valid, no node twice at a time"
+                                : "batches: valid, no node twice"),
                 &bad);
     report_push(a, json_string("keys: in sequence"), &bad);
     if (c->view.store)
-        report_push(a, json_sprintf("edges: %" PRIu64 ", all in %s", c->edges, c->view.store->path),
+        report_push(a,
+                    json_sprintf("edges: %" PRIu64 ", all in %s%s", c->edges, c->view.store->path,
+                                 gnn_sampling_is_temporal(&c->meta->sampling)
+                                     ? ", and of times that seeds allow"
+                                     : ""),
                     &bad);
     report_put(out, "proved", a, &bad);
     return bad ? no_json(e) : GNN_OK;

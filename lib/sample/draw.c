@@ -60,21 +60,6 @@ int gnn_sample_add(const struct sample_draw *d, const char *name, enum gnn_dtype
     return gnn_tensors_add(&d->b->tensors, name, dtype, 1, &rows, t, d->e);
 }
 
-/* A hash table for n entries, if there is one and it has become too small. */
-static int fit_table(struct gnn_relabel *r, uint64_t n, uint32_t trees, struct gnn_err *e)
-{
-    const uint64_t slots = gnn_relabel_slots(n);
-    uint64_t *old = r->slot;
-    if (!old || slots <= r->slots)
-        return 0;
-    uint64_t *slot = gnn_alloc_zero(slots, sizeof *slot, "local numbers of nodes", e);
-    if (!slot)
-        return e->code;
-    gnn_relabel_table(r, slot, slots, trees);
-    gnn_free(old);
-    return 0;
-}
-
 int gnn_sample_fit_nodes(const struct sample_draw *d, uint32_t t, uint64_t extra)
 {
     struct gnn_relabel *r = &d->w->type[t];
@@ -85,11 +70,14 @@ int gnn_sample_fit_nodes(const struct sample_draw *d, uint32_t t, uint64_t extra
     int rc = gnn_tensors_resize(&d->b->tensors, d->w->nodes[t], capacity, d->e);
     if (!rc && d->w->tree[t])
         rc = gnn_tensors_resize(&d->b->tensors, d->w->tree[t], capacity, d->e);
+    if (!rc && d->w->time[t])
+        rc = gnn_tensors_resize(&d->b->tensors, d->w->time[t], capacity, d->e);
     if (rc)
         return rc;
     r->list.node = d->w->nodes[t]->data;
     r->list.tree = d->w->tree[t] ? d->w->tree[t]->data : NULL;
-    rc = fit_table(r, capacity, d->s->meta.sampling.batch_size, d->e);
+    r->list.time = d->w->time[t] ? d->w->time[t]->data : NULL;
+    rc = gnn_sample_fit_numbering(d->s, r, capacity, d->e);
     if (rc)
         return rc;
     return gnn_relabel_fit(r, extra)

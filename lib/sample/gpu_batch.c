@@ -32,13 +32,14 @@ static int drawn_new(struct gpu_context *l, struct gnn_batch *b, struct gnn_err 
     if (!x)
         return e->code;
     x->context = l;
-    x->nodes = gnn_alloc_zero(2 * types + 3 * blocks, sizeof(void *), "a batch", e);
+    x->nodes = gnn_alloc_zero(3 * types + 3 * blocks, sizeof(void *), "a batch", e);
     if (!x->nodes || gnn_gpu_place_init(&x->place, l->d->number, drawn_free, e)) {
         drawn_free(&x->place);
         return e->code;
     }
     x->tree = x->nodes + types;
-    x->indptr = x->tree + types;
+    x->time = (int64_t **)(void *)(x->tree + types);
+    x->indptr = x->tree + 2 * types;
     x->indices = x->indptr + blocks;
     x->id = (uint64_t **)(void *)(x->indices + blocks);
     b->place = &x->place;
@@ -72,6 +73,9 @@ static uint64_t arena_lay(struct gpu_drawn *x, char *base)
         x->nodes[t] = gpu_lay(base, &at, r->nodes[t] * sizeof(uint32_t));
         x->tree[t] =
             s->meta.sampling.disjoint ? gpu_lay(base, &at, r->nodes[t] * sizeof(uint32_t)) : NULL;
+        x->time[t] = gnn_sampling_is_temporal(&s->meta.sampling)
+                         ? gpu_lay(base, &at, r->nodes[t] * sizeof(int64_t))
+                         : NULL;
     }
     for (uint32_t b = 0; b < gpu_blocks(s); b++) {
         if (!r->rows[b])
@@ -116,6 +120,8 @@ static void fill_in(struct gpu_drawn *x, const struct gnn_batch *key, const stru
     struct gnn_entries to = {.node = (uint32_t *)(void *)(x->in + io->seeds)};
     if (s->meta.sampling.disjoint)
         to.tree = (uint32_t *)(void *)(x->in + io->trees);
+    if (gnn_sampling_is_temporal(&s->meta.sampling))
+        to.time = (int64_t *)(void *)(x->in + io->times);
     *(uint32_t *)(void *)(x->in + io->n) = (uint32_t)s->seeds->fill(s->seeds, key, to);
     gnn_sample_keys(s, key, (uint32_t *)(void *)(x->in + io->keys));
 }
@@ -165,6 +171,9 @@ static int bind_nodes(const struct gpu_drawn *x, struct gnn_batch *b, uint32_t t
     if (!rc && x->context->s->meta.sampling.disjoint)
         rc = add_tensor(b, gnn_tensor_name(name, "tree/%s", c->ntype[t].name), GNN_U32, n,
                         x->tree[t], e);
+    if (!rc && gnn_sampling_is_temporal(&x->context->s->meta.sampling))
+        rc = add_tensor(b, gnn_tensor_name(name, "time/%s", c->ntype[t].name),
+                        gnn_sampling_time_dtype(&x->context->s->meta.sampling), n, x->time[t], e);
     if (!rc)
         rc = gnn_tensors_add(&b->tensors, gnn_tensor_name(name, "counts/%s", c->ntype[t].name),
                              GNN_U64, 1, &hops, &sizes, e);
@@ -173,7 +182,8 @@ static int bind_nodes(const struct gpu_drawn *x, struct gnn_batch *b, uint32_t t
     uint64_t *count = sizes->data;
     for (uint32_t h = 0; h < hops; h++)
         count[h] = counts[h * b->nntypes + t];
-    b->type[t] = (struct gnn_batch_type){.node = x->nodes[t], .tree = x->tree[t], .count = count};
+    b->type[t] = (struct gnn_batch_type){
+        .node = x->nodes[t], .tree = x->tree[t], .time = x->time[t], .count = count};
     return 0;
 }
 

@@ -141,7 +141,8 @@ struct gpu_io {
     uint64_t n;      /* u32: seeds */
     uint64_t keys;   /* u32 (nhops * netypes, 2) */
     uint64_t seeds;  /* u32 (capacity) */
-    uint64_t trees;  /* u32 (capacity), or none: those of the seeds */
+    uint64_t times;  /* i64 (capacity), or none: those of the seeds */
+    uint64_t trees;  /* u32 (capacity), or none: likewise */
     uint64_t bytes;
 };
 struct gpu_io gnn_gpu_io_lay(const struct sampler *s, const struct gpu_capacity *r);
@@ -175,7 +176,8 @@ struct gpu_drawn {
     char *in, *out; /* pinned: struct gpu_io */
     void *graph;
     uint32_t **nodes;             /* [nntypes] in the arena, as the rest */
-    uint32_t **tree;              /* [nntypes] or NULL */
+    uint32_t **tree;              /* [nntypes] or NULL, */
+    int64_t **time;               /* likewise */
     uint32_t **indptr, **indices; /* [nhops * netypes] */
     uint64_t **id;
 };

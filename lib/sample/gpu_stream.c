@@ -14,7 +14,8 @@ struct gpu_io gnn_gpu_io_lay(const struct sampler *s, const struct gpu_capacity 
     io.out = io.n = io.edges + blocks * word;
     io.keys = io.n + word;
     io.seeds = io.keys + 2 * blocks * word;
-    io.trees = io.seeds + r->seeds * word;
+    io.times = (io.seeds + r->seeds * word + 7) / 8 * 8;
+    io.trees = io.times + (gnn_sampling_is_temporal(&s->meta.sampling) ? r->seeds * 2 * word : 0);
     io.bytes = io.trees + (s->meta.sampling.disjoint ? r->seeds * word : 0);
     return io;
 }
@@ -83,14 +84,14 @@ static void lay_type(struct gpu_context *l, uint32_t t, uint32_t *tags, char *ba
     l->found[t] = NULL;
     if (!r->nodes[t])
         return;
-    const bool trees = l->s->meta.sampling.disjoint;
-    q->slots = trees ? gnn_cuda_relabel_table(r->nodes[t], r->list)
-                     : gnn_cuda_relabel_slots(q->nnodes, r->nodes[t], r->list);
+    const bool repeats = gnn_sampling_has_repeats(&l->s->meta.sampling);
+    q->slots = repeats ? gnn_cuda_relabel_table(r->nodes[t], r->list)
+                       : gnn_cuda_relabel_slots(q->nnodes, r->nodes[t], r->list);
     q->bits = gnn_cuda_relabel_bits(r->nodes[t], r->list);
-    if (trees) /* no tags; 0, which is refused, without slots */
+    if (repeats) /* no tags; 0, which is refused, without slots */
         q->bits = q->slots ? 32 : 0;
     q->map = gpu_lay(base, at, (q->slots ? q->slots : q->nnodes) * sizeof(uint32_t));
-    q->key = trees ? NULL : gpu_lay(base, at, q->slots * sizeof(uint32_t));
+    q->key = repeats ? NULL : gpu_lay(base, at, q->slots * sizeof(uint32_t));
     if (is_translated(l, t))
         l->found[t] = gpu_lay(base, at, r->nodes[t] * sizeof(uint32_t));
 }
@@ -104,6 +105,8 @@ static uint64_t lay_out(struct gpu_context *l, char *base, uint32_t **tags)
     l->source.node = gpu_lay(base, &at, l->capacity->list * sizeof(uint32_t));
     if (l->s->meta.sampling.disjoint)
         l->source.tree = gpu_lay(base, &at, l->capacity->list * sizeof(uint32_t));
+    if (gnn_sampling_is_temporal(&l->s->meta.sampling))
+        l->source.time = gpu_lay(base, &at, l->capacity->list * sizeof(int64_t));
     l->scratch = gpu_lay(base, &at, scratch_bytes(l->s, l->capacity));
     *tags = gpu_lay(base, &at, types * sizeof(uint32_t));
     for (uint32_t t = 0; t < types; t++)
@@ -180,7 +183,8 @@ static uint32_t *nodes_of(const struct queue *q, uint32_t t)
 
 static struct gnn_entries entries_of(const struct queue *q, uint32_t t)
 {
-    return (struct gnn_entries){.node = nodes_of(q, t), .tree = q->x->tree[t]};
+    return (struct gnn_entries){
+        .node = nodes_of(q, t), .time = q->x->time[t], .tree = q->x->tree[t]};
 }
 
 /* The numbering of a list of type t, of which row `hop` of the counts comes; block b is the first
@@ -259,8 +263,10 @@ static void queue_batch(struct queue *q)
         if (l->capacity->nodes[t])
             gnn_cuda_begin_batch(&l->type[t], status_of(l), l->stream);
     const struct gnn_cuda_relabel seeds = relabel_of(q, m->seed_ntype, 0, 0);
-    const struct gnn_entries list = {.node = io_words(l, q->io.seeds),
-                                     .tree = m->disjoint ? io_words(l, q->io.trees) : NULL};
+    const struct gnn_entries list = {
+        .node = io_words(l, q->io.seeds),
+        .time = gnn_sampling_is_temporal(m) ? (int64_t *)(void *)io_words(l, q->io.times) : NULL,
+        .tree = m->disjoint ? io_words(l, q->io.trees) : NULL};
     if (!q->rc)
         gnn_cuda_relabel_seeds(&seeds, list, io_words(l, q->io.n), l->capacity->seeds, l->scratch,
                                status_of(l), l->stream);

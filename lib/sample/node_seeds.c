@@ -2,13 +2,16 @@
 /* Seeds that are nodes: those of sets of the store, or a list of ids, read at once or as it comes.
  */
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "formats/xxh.h"
+#include "kernels/owner.h"
 #include "kernels/perm.h"
 #include "lib/base/suggest.h"
+#include "lib/data/rule.h"
 #include "lib/sample/sample_impl.h"
 
 /* A set's number is part of the tag of its random numbers, which has 14 bits for it. */
@@ -18,6 +21,8 @@ struct node_seeds {
     struct sample_seeds base; /* first */
     const struct sampler *s;
     uint32_t **ids;               /* [nsplits] in their order before any shuffling */
+    struct gnn_buf times;         /* i64: times of ids[0], if they came with these */
+    const int64_t **time;         /* [nparts] else, those of the seed type's nodes; or NULL */
     struct gnn_id_reader *reader; /* ids that are read as they come, or NULL */
     uint32_t *inverse;            /* store ids of original ones, or NULL */
 };
@@ -31,12 +36,20 @@ static void free_seeds(struct sample_seeds *base)
         close(q->reader->fd);
     gnn_free(q->reader);
     gnn_free(q->inverse);
+    gnn_buf_release(&q->times);
+    gnn_free(q->time);
     gnn_free(q->ids);
     gnn_free(q->base.tag);
     gnn_free(q);
 }
 
 /* ---- what there is ---- */
+
+static int set_field(const struct node_seeds *q, struct gnn_sampling *m, const char *field,
+                     struct gnn_err *e)
+{
+    return gnn_sampling_set_seed_time(m, &q->s->meta.schema, q->s->store->path, field, e);
+}
 
 /* Set i, to be sampled as the header's split i. */
 static int add_set(struct node_seeds *q, struct gnn_sampling *m, uint32_t i, const char *name,
@@ -69,6 +82,8 @@ static int add_sets(struct node_seeds *q, struct gnn_sampling *m, const struct g
                     struct gnn_err *e)
 {
     int rc = add_set(q, m, 0, o->split, o->drop_last, e);
+    if (!rc && gnn_sampling_is_temporal(m))
+        rc = set_field(q, m, o->seed_time ? o->seed_time : "time", e);
     for (uint32_t i = 1; !rc && i < m->nsplits; i++)
         rc = add_set(q, m, i, o->eval[i - 1], false, e);
     return rc;
@@ -94,6 +109,26 @@ static int find_type(const struct sampler *s, const char *name, uint32_t *type, 
     return 0;
 }
 
+/* Up to `want` ids of a list and, if it has them, their times. */
+static int read_some(const struct node_seeds *q, uint32_t *ids, int64_t *times, uint64_t want,
+                     uint64_t *got, struct gnn_err *e)
+{
+    const struct gnn_sampling *m = &q->s->meta.sampling;
+    const int rc = times
+                       ? gnn_id_reader_timed(q->reader, ids, times, m->rule.time.real, want, got, e)
+                       : gnn_id_reader_next(q->reader, ids, want, got, e);
+    for (uint64_t i = 0; !rc && q->inverse && i < *got; i++)
+        ids[i] = q->inverse[ids[i]];
+    return rc;
+}
+
+/* Whether each line of a list has a time. */
+static bool list_has_times(const struct node_seeds *q)
+{
+    const struct gnn_sampling *m = &q->s->meta.sampling;
+    return gnn_sampling_is_temporal(m) && !m->seed_time;
+}
+
 /* All ids of a list. */
 static int read_all(struct node_seeds *q, uint64_t *n, struct gnn_err *e)
 {
@@ -102,13 +137,14 @@ static int read_all(struct node_seeds *q, uint64_t *n, struct gnn_err *e)
     *n = 0;
     for (uint64_t got = 1; !rc && got;) {
         rc = gnn_buf_reserve(&b, *n + 65536, sizeof **q->ids, "seeds", e);
+        if (!rc && list_has_times(q))
+            rc = gnn_buf_reserve(&q->times, *n + 65536, sizeof(int64_t), "times of seeds", e);
+        int64_t *times = q->times.data;
         if (!rc)
-            rc = gnn_id_reader_next(q->reader, (uint32_t *)b.data + *n, 65536, &got, e);
+            rc = read_some(q, (uint32_t *)b.data + *n, times ? times + *n : NULL, 65536, &got, e);
         *n += rc ? 0 : got;
     }
-    uint32_t *ids = q->ids[0] = b.data;
-    for (uint64_t i = 0; !rc && q->inverse && i < *n; i++)
-        ids[i] = q->inverse[ids[i]];
+    q->ids[0] = b.data;
     close(q->reader->fd);
     gnn_free(q->reader);
     q->reader = NULL;
@@ -118,9 +154,10 @@ static int read_all(struct node_seeds *q, uint64_t *n, struct gnn_err *e)
 /* All ranks read a file, which may be one of their own. */
 static int agree_on_ids(const struct node_seeds *q, uint64_t n, struct gnn_err *e)
 {
-    char text[32];
-    snprintf(text, sizeof text, "%016" PRIx64,
-             (uint64_t)XXH3_64bits(q->ids[0], n * sizeof **q->ids));
+    char text[40];
+    snprintf(text, sizeof text, "%016" PRIx64 "%016" PRIx64,
+             (uint64_t)XXH3_64bits(q->ids[0], n * sizeof **q->ids),
+             q->times.data ? (uint64_t)XXH3_64bits(q->times.data, n * sizeof(int64_t)) : 0);
     return gnn_comm_agree(q->s->comm, "seeds", text, e);
 }
 
@@ -129,18 +166,17 @@ static int read_next(struct sample_seeds *base, struct gnn_batch *b, struct gnn_
 {
     struct node_seeds *q = (struct node_seeds *)base;
     const uint64_t want = q->s->meta.sampling.batch_size;
-    struct gnn_tensor *t;
+    struct gnn_tensor *t, *times = NULL;
     uint64_t got;
     int rc = gnn_tensors_add(&b->tensors, "seeds", GNN_U32, 1, &want, &t, e);
+    if (!rc && list_has_times(q))
+        rc = gnn_tensors_add(&b->tensors, "seed times", GNN_I64, 1, &want, &times, e);
     if (!rc)
-        rc = gnn_id_reader_next(q->reader, t->data, want, &got, e);
+        rc = read_some(q, t->data, times ? times->data : NULL, want, &got, e);
     if (rc)
         return rc;
     if (!got)
         return GNN_END;
-    uint32_t *ids = t->data;
-    for (uint64_t i = 0; q->inverse && i < got; i++)
-        ids[i] = q->inverse[ids[i]];
     return gnn_tensors_resize(&b->tensors, t, got, e);
 }
 
@@ -149,6 +185,8 @@ static int add_ids(struct node_seeds *q, struct gnn_sampling *m, const struct gn
                    struct gnn_err *e)
 {
     int rc = find_type(q->s, o->seed_type, &m->seed_ntype, e);
+    if (!rc && o->seed_time)
+        rc = set_field(q, m, o->seed_time, e);
     if (!rc && o->stream && (o->shuffle || o->drop_last || o->epoch_to != o->epoch_from + 1))
         rc = gnn_fail(e, GNN_E_USAGE,
                       "%s: seeds from a pipe allow only one epoch, without shuffling or dropping",
@@ -179,25 +217,29 @@ static int add_ids(struct node_seeds *q, struct gnn_sampling *m, const struct gn
 /* Seeds [first, first + n) of an epoch of a split, in the epoch's order; UINT32_MAX for those in
  * other ranks' parts. */
 static void list_seeds(const struct node_seeds *q, const struct gnn_batch *b, uint64_t first,
-                       uint64_t n, uint32_t *ids)
+                       uint64_t n, struct gnn_entries to)
 {
     const struct gnn_sampling *m = &q->s->meta.sampling;
     const uint32_t *all = q->ids[b->split];
-    if (!m->shuffle || b->split) {
-        memcpy(ids, all + first, n * sizeof *ids);
-        return;
-    }
+    const int64_t *times = q->times.data;
     struct gnn_perm order;
     uint32_t key[2];
+    const bool shuffled = m->shuffle && !b->split;
     gnn_rng_key(m->seed, (uint32_t)b->epoch, 0, 0,
                 gnn_rng_tag(GNN_RNG_ORDER, q->base.tag[b->split], 0), key);
     gnn_perm_init(&order, m->split_seeds[b->split], key);
     for (uint64_t i = 0; i < n; i += GNN_PERM_MANY) {
         uint64_t at[GNN_PERM_MANY];
         const uint32_t many = n - i < GNN_PERM_MANY ? (uint32_t)(n - i) : GNN_PERM_MANY;
-        gnn_perm_many(&order, first + i, many, at);
-        for (uint32_t k = 0; k < many; k++)
-            ids[i + k] = all[at[k]];
+        for (uint32_t k = 0; !shuffled && k < many; k++)
+            at[k] = first + i + k;
+        if (shuffled)
+            gnn_perm_many(&order, first + i, many, at);
+        for (uint32_t k = 0; k < many; k++) {
+            to.node[i + k] = all[at[k]];
+            if (times)
+                to.time[i + k] = times[at[k]];
+        }
     }
 }
 
@@ -208,20 +250,43 @@ static void number_trees(struct gnn_entries to, uint64_t n)
         to.tree[i] = (uint32_t)i;
 }
 
+/* Times of n of this rank's seeds, unless they came with these. */
+static void find_times(const struct node_seeds *q, struct gnn_entries to, uint64_t n)
+{
+    const struct sampler *s = q->s;
+    const uint64_t *book = s->store->book[s->meta.sampling.seed_ntype];
+    for (uint64_t i = 0; q->time && i < n; i++) {
+        const uint32_t p = gnn_owner_find(book, sizeof *book, s->store->nparts, to.node[i]);
+        const int64_t t = q->time[p][to.node[i] - book[p]];
+        to.time[i] = s->meta.sampling.rule.time.real && t == INT64_MIN ? 0 : t; /* -0 */
+    }
+}
+
+/* Those that came with the batch. */
+static uint64_t fill_come(const struct node_seeds *q, const struct gnn_batch *b,
+                          struct gnn_entries to)
+{
+    const struct gnn_tensor *seeds = gnn_tensors_find(&b->tensors, "seeds"),
+                            *times = gnn_tensors_find(&b->tensors, "seed times");
+    const uint64_t n = seeds->shape[0];
+    memcpy(to.node, seeds->data, n * sizeof *to.node);
+    if (times)
+        memcpy(to.time, times->data, n * sizeof *to.time);
+    number_trees(to, n);
+    find_times(q, to, n);
+    return n;
+}
+
 static uint64_t fill_entries(const struct sample_seeds *base, const struct gnn_batch *b,
                              struct gnn_entries to)
 {
     const struct node_seeds *q = (const struct node_seeds *)base;
     const struct gnn_sampling *m = &q->s->meta.sampling;
-    const struct gnn_tensor *came = gnn_tensors_find(&b->tensors, "seeds");
-    if (came) {
-        memcpy(to.node, came->data, came->shape[0] * sizeof *to.node);
-        number_trees(to, came->shape[0]);
-        return came->shape[0];
-    }
+    if (gnn_tensors_find(&b->tensors, "seeds"))
+        return fill_come(q, b, to);
     const uint64_t first = b->step * m->batch_size, left = m->split_seeds[b->split] - first;
     const uint64_t all = left < m->batch_size ? left : m->batch_size;
-    list_seeds(q, b, first, all, to.node);
+    list_seeds(q, b, first, all, to);
     number_trees(to, all);
     const struct gnn_store *store = q->s->store;
     const uint64_t *book = store->book[m->seed_ntype];
@@ -232,10 +297,56 @@ static uint64_t fill_entries(const struct sample_seeds *base, const struct gnn_b
             gnn_entry_append(&to, &from, i);
             n++;
         }
+    find_times(q, from, n);
     return n;
 }
 
 /* ---- making them ---- */
+
+/* Refuses seeds of this rank that have no time. */
+static int check_times(const struct node_seeds *q, const uint32_t *ids, uint64_t n,
+                       struct gnn_err *e)
+{
+    const struct gnn_store *store = q->s->store;
+    const struct gnn_sampling *m = &q->s->meta.sampling;
+    for (uint64_t i = 0; m->rule.time.real && i < n; i++) {
+        const uint32_t node = ids ? ids[i] : (uint32_t)i,
+                       p = node == UINT32_MAX ? 0 : gnn_store_owner(store, m->seed_ntype, node);
+        double time;
+        if (node == UINT32_MAX || !gnn_store_has(store, p))
+            continue;
+        memcpy(&time, &q->time[p][node - store->book[m->seed_ntype][p]], sizeof time);
+        if (isnan(time))
+            return gnn_fail(e, GNN_E_INPUT, "%s: seed %u has no time: its '%s' is nan",
+                            gnn_store_part_path(store, p), node, m->seed_time);
+    }
+    return 0;
+}
+
+/* The field with the times of seeds, which have been set. */
+static int find_field(struct node_seeds *q, struct gnn_err *e)
+{
+    const struct gnn_sampling *m = &q->s->meta.sampling;
+    const struct gnn_schema *c = &q->s->meta.schema;
+    struct gnn_store *store = q->s->store;
+    const char *type = c->ntype[m->seed_ntype].name;
+    if (!(q->time = gnn_alloc_zero(store->nparts, sizeof *q->time, "times of seeds", e)))
+        return e->code;
+    for (uint32_t p = store->from; p < store->to; p++) {
+        const struct gnn_tensor *x = gnn_store_findf(store, p, "node/%s/%s", type, m->seed_time);
+        if (!x)
+            return gnn_fail(e, GNN_E_INPUT, "%s: tensor 'node/%s/%s' is missing",
+                            gnn_store_part_path(store, p), type, m->seed_time);
+        q->time[p] = x->data;
+    }
+    /* Those of a pipe may be any node. */
+    if (q->reader)
+        return check_times(q, NULL, c->ntype[m->seed_ntype].count, e);
+    for (uint32_t i = 0; i < m->nsplits; i++)
+        if (check_times(q, q->ids[i], m->split_seeds[i], e))
+            return e->code;
+    return 0;
+}
 
 /* The header's splits, and which seeds they have. */
 static int init_seeds(struct node_seeds *q, struct gnn_sampling *m,
@@ -266,8 +377,9 @@ struct sample_seeds *gnn_node_seeds_new(struct sampler *s, const struct gnn_samp
         return NULL;
     }
     *q = (struct node_seeds){.base = {.free = free_seeds, .fill = fill_entries}, .s = s};
-    s->meta.sampling.nsplits = o->seeds_name ? 1 : 1 + o->neval;
-    if (!init_seeds(q, &s->meta.sampling, o, e))
+    struct gnn_sampling *m = &s->meta.sampling;
+    m->nsplits = o->seeds_name ? 1 : 1 + o->neval;
+    if (!init_seeds(q, m, o, e) && (!m->seed_time || !find_field(q, e)))
         return &q->base;
     free_seeds(&q->base);
     return NULL;

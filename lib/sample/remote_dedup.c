@@ -5,36 +5,47 @@
  * all later hops, in which other ranks have it, too. A node's owner knows who has found it, as all
  * ask there; requests and replies travel with those of the hop (lib/sample/remote.c):
  *
- *   request: per node type, u32 n, u32 nodes[n] that are new to the rank
+ *   request: per node type, u32 n, entries[n] that are new to the rank
  *   reply:   per node type, u32 words of n bits, from the lowest on: does the rank count the node?
- */
+ *
+ * Where entries have times, a node counts once for each time. Trees are of one rank each: with
+ * these nothing is to be decided. */
 #include <stdio.h>
 #include <string.h>
 
 #include "lib/sample/sample_impl.h"
 
+/* Of one type: this rank's nodes in the batch, less the first that it has. */
+struct known {
+    struct gnn_relabel number;
+    struct gnn_buf node, time; /* its list */
+};
+
 struct sample_dedup {
-    uint32_t **by; /* [nntypes] of each own node: turn * ranks + the rank that counts it */
-    uint32_t nntypes, turn;
+    struct known *known; /* [nntypes] */
+    uint32_t nntypes;
     uint32_t *wanted;            /* [nntypes][owners] nodes asked for */
     uint32_t *left;              /* [ranks] the next of their bits */
     const uint32_t **bits;       /* [ranks] */
     struct gnn_tensor **counted; /* [nntypes] of the batch */
-    struct gnn_buf owner;
+    struct gnn_buf ids;          /* owners of what is asked for, or nodes less the first */
 };
 
 void gnn_sample_dedup_free(struct sample_dedup *o)
 {
     if (!o)
         return;
-    for (uint32_t t = 0; o->by && t < o->nntypes; t++)
-        gnn_free(o->by[t]);
-    gnn_free(o->by);
+    for (uint32_t t = 0; o->known && t < o->nntypes; t++) {
+        gnn_sample_numbering_free(&o->known[t].number);
+        gnn_buf_release(&o->known[t].node);
+        gnn_buf_release(&o->known[t].time);
+    }
+    gnn_free(o->known);
     gnn_free(o->wanted);
     gnn_free(o->left);
     gnn_free(o->bits);
     gnn_free(o->counted);
-    gnn_buf_release(&o->owner);
+    gnn_buf_release(&o->ids);
     gnn_free(o);
 }
 
@@ -50,91 +61,118 @@ struct sample_dedup *gnn_sample_dedup_new(const struct sampler *s, struct gnn_er
     if (!o)
         return NULL;
     o->nntypes = nntypes;
-    o->by = gnn_alloc_zero(nntypes, sizeof(uint32_t *), "ranks", e);
+    o->known = gnn_alloc_zero(nntypes, sizeof *o->known, "ranks", e);
     o->wanted = gnn_alloc_zero(nntypes * (ranks + UINT64_C(1)), sizeof *o->wanted, "ranks", e);
     o->left = gnn_alloc_zero(ranks, sizeof *o->left, "ranks", e);
     o->bits = gnn_alloc_zero(ranks, sizeof(uint32_t *), "ranks", e);
     o->counted = gnn_alloc_zero(nntypes, sizeof(struct gnn_tensor *), "ranks", e);
-    for (uint32_t t = 0; !e->code && t < nntypes; t++)
-        o->by[t] = gnn_alloc_zero(own_nodes(s, t), sizeof **o->by, "ownership of nodes", e);
-    if (!e->code)
+    bool good = !e->code;
+    for (uint32_t t = 0; good && t < nntypes; t++)
+        good = !gnn_sample_numbering(s, own_nodes(s, t), &o->known[t].number, e);
+    if (good)
         return o;
     gnn_sample_dedup_free(o);
     return NULL;
 }
 
-/* Nodes of type t that the hop is the first to expand. */
-static const uint32_t *new_nodes(const struct sample_draw *d, uint32_t hop, uint32_t t,
-                                 uint32_t *from, uint32_t *n)
+/* Entries of type t that the hop is the first to expand. */
+static struct gnn_entries new_entries(const struct sample_draw *d, uint32_t hop, uint32_t t,
+                                      uint32_t *from, uint32_t *n)
 {
     const uint64_t *known = d->w->counts[t];
     *from = hop > 1 ? (uint32_t)known[hop - 1] : 0;
     *n = (uint32_t)known[hop] - *from;
-    return d->w->type[t].list.node + *from;
+    return gnn_entries_from(d->w->type[t].list, *from);
 }
 
-/* A turn is a batch: numbers of another turn say nothing. */
-static int begin_turn(const struct sample_draw *d, struct sample_dedup *o)
+static int begin_batch(const struct sample_draw *d, struct sample_dedup *o)
 {
     const uint64_t none = 0;
     char name[GNN_NAME_MAX + 1];
-    if (++o->turn > UINT32_MAX / d->s->comm->size - 1) {
-        for (uint32_t t = 0; t < o->nntypes; t++)
-            memset(o->by[t], 0, own_nodes(d->s, t) * sizeof **o->by);
-        o->turn = 1;
-    }
-    for (uint32_t t = 0; t < o->nntypes; t++)
+    for (uint32_t t = 0; t < o->nntypes; t++) {
+        gnn_relabel_begin(&o->known[t].number);
         if (gnn_tensors_add(&d->b->tensors,
                             gnn_tensor_name(name, "counted/%s", d->s->meta.schema.ntype[t].name),
                             GNN_U8, 1, &none, &o->counted[t], d->e))
             return d->e->code;
+    }
     return 0;
 }
 
 int gnn_sample_dedup_ask(const struct sample_draw *d, struct sample_dedup *o, struct gnn_request *q,
                          uint32_t hop)
 {
-    if (hop == 1 && begin_turn(d, o))
+    if (hop == 1 && begin_batch(d, o))
         return d->e->code;
     for (uint32_t t = 0; t < o->nntypes; t++) {
         uint32_t from, n;
-        const uint32_t *node = new_nodes(d, hop, t, &from, &n);
-        const struct gnn_entries entry = {.node = (uint32_t *)(uintptr_t)node};
-        if (gnn_buf_fit(&o->owner, n, sizeof(uint32_t), "requests", d->e))
+        const struct gnn_entries entry = new_entries(d, hop, t, &from, &n);
+        if (gnn_buf_fit(&o->ids, n, sizeof(uint32_t), "requests", d->e))
             return d->e->code;
-        uint32_t *owner = o->owner.data;
+        uint32_t *owner = o->ids.data;
         for (uint32_t i = 0; i < n; i++)
-            owner[i] = gnn_store_rank_of(d->s->store, t, node[i]);
+            owner[i] = gnn_store_rank_of(d->s->store, t, entry.node[i]);
         if (gnn_request_put(q, owner, entry, n, o->wanted + (size_t)t * q->owners, d->e))
             return d->e->code;
     }
     return 0;
 }
 
+/* Room for n more. */
+static int fit_known(const struct sample_draw *d, struct known *k, uint32_t n)
+{
+    const uint64_t room = k->number.count + (uint64_t)n + 1;
+    if (gnn_buf_reserve(&k->node, room, sizeof(uint32_t), "nodes of a batch", d->e) ||
+        (gnn_sampling_is_temporal(&d->s->meta.sampling) &&
+         gnn_buf_reserve(&k->time, room, sizeof(int64_t), "times of a batch", d->e)))
+        return d->e->code;
+    k->number.list = (struct gnn_entries){.node = k->node.data, .time = k->time.data};
+    if (gnn_sample_fit_numbering(d->s, &k->number, room, d->e))
+        return d->e->code;
+    return gnn_relabel_fit(&k->number, n)
+               ? 0
+               : gnn_fail(d->e, GNN_E_RANK, "ranks ask for more than 2^31 nodes of a batch");
+}
+
+/* Which of n entries nobody has asked for in this batch. None is there twice, so that these are
+ * the ones that get new numbers, in order. */
+static int find_new(const struct sample_draw *d, struct sample_dedup *o, uint32_t t,
+                    struct gnn_entries entry, uint32_t n, uint32_t *bit)
+{
+    const struct gnn_store *s = d->s->store;
+    struct known *k = &o->known[t];
+    uint32_t next = k->number.count;
+    if (fit_known(d, k, n) || gnn_buf_fit(&o->ids, n, sizeof(uint32_t), "nodes", d->e))
+        return d->e->code;
+    uint32_t *own = o->ids.data;
+    for (uint32_t i = 0; i < n; i++) /* those of others become large */
+        own[i] = entry.node[i] - (uint32_t)s->book[t][s->from];
+    entry.node = own;
+    if (gnn_relabel_add(&k->number, entry, n) < n)
+        return GNN_E_RANK;
+    for (uint32_t i = 0; i < n && next < k->number.count; i++)
+        if (gnn_entry_same(&k->number.list, next, own[i], &entry, i)) {
+            bit[i / 32] |= UINT32_C(1) << i % 32;
+            next++;
+        }
+    return 0;
+}
+
 int gnn_sample_dedup_reply(const struct sample_draw *d, struct sample_dedup *o,
                            struct gnn_request *q, uint32_t r)
 {
-    const struct gnn_store *s = d->s->store;
-    const uint32_t ranks = q->ranks, mine = o->turn * ranks + r;
     for (uint32_t t = 0; t < o->nntypes; t++) {
-        const uint32_t *n = gnn_words_read(&q->in[r], 1),
-                       *node = n ? gnn_words_read(&q->in[r], *n) : NULL;
-        if (!node)
+        const uint32_t *n = gnn_words_read(&q->in[r], 1);
+        struct gnn_entries entry;
+        if (!n || !gnn_words_read_entries(&q->in[r], d->w->type[t].list, *n, &entry))
             return gnn_request_malformed(q, r, d->e);
         const uint64_t words = ((uint64_t)*n + 31) / 32;
         uint32_t *bit = gnn_words_add(&q->staging[r], words, d->e);
         if (!bit)
             return d->e->code;
         memset(bit, 0, words * sizeof *bit);
-        for (uint32_t i = 0; i < *n; i++) {
-            if (!gnn_store_owns(s, t, node[i]))
-                return gnn_request_malformed(q, r, d->e);
-            uint32_t *by = &o->by[t][node[i] - s->book[t][s->from]];
-            if (*by / ranks != o->turn) {
-                *by = mine;
-                bit[i / 32] |= UINT32_C(1) << i % 32;
-            }
-        }
+        if (find_new(d, o, t, entry, *n, bit))
+            return d->e->code ? d->e->code : gnn_request_malformed(q, r, d->e);
     }
     return 0;
 }
@@ -144,7 +182,7 @@ int gnn_sample_dedup_read(const struct sample_draw *d, struct sample_dedup *o,
 {
     for (uint32_t t = 0; t < o->nntypes; t++) {
         uint32_t from, n;
-        const uint32_t *node = new_nodes(d, hop, t, &from, &n);
+        const struct gnn_entries entry = new_entries(d, hop, t, &from, &n);
         if (gnn_tensors_resize(&d->b->tensors, o->counted[t], (uint64_t)from + n, d->e))
             return d->e->code;
         for (uint32_t r = 0; r < q->ranks; r++) {
@@ -156,7 +194,7 @@ int gnn_sample_dedup_read(const struct sample_draw *d, struct sample_dedup *o,
         }
         uint8_t *counted = (uint8_t *)o->counted[t]->data + from;
         for (uint32_t i = 0; i < n; i++) {
-            const uint32_t r = gnn_store_rank_of(d->s->store, t, node[i]), k = o->left[r]++;
+            const uint32_t r = gnn_store_rank_of(d->s->store, t, entry.node[i]), k = o->left[r]++;
             counted[i] = o->bits[r][k / 32] >> k % 32 & 1;
         }
     }

@@ -84,8 +84,9 @@ struct gnn_sample_barrier {
 /* Per-thread state. */
 struct sample_worker {
     struct gnn_relabel *type;  /* [nntypes] */
-    struct gnn_tensor **nodes; /* [nntypes] the batch's tensors of nodes, and of trees or NULL */
-    struct gnn_tensor **tree;
+    struct gnn_tensor **nodes; /* [nntypes] the batch's tensors of nodes, and of trees and times, or
+                                  NULL */
+    struct gnn_tensor **tree, **time;
     uint64_t **counts; /* [nntypes] */
     uint32_t nntypes;
     struct gnn_entries seeds;
@@ -97,6 +98,15 @@ struct sample_worker {
     struct sample_backend *backend;
     void *context; /* its state for this thread */
 };
+
+/* (lib/sample/worker.c) A numbering, zeroed before, of nodes below nnodes: by a map, or, where a
+ * batch can have a node several times, by a hash table that grows as batches do. */
+int gnn_sample_numbering(const struct sampler *s, uint64_t nnodes, struct gnn_relabel *r,
+                         struct gnn_err *e) GNN_MUST_USE;
+/* Its table, if it has one, gets room for n entries in all. What was numbered stays. */
+int gnn_sample_fit_numbering(const struct sampler *s, struct gnn_relabel *r, uint64_t n,
+                             struct gnn_err *e) GNN_MUST_USE;
+void gnn_sample_numbering_free(struct gnn_relabel *r);
 
 /* One batch in the making. */
 struct sample_draw {

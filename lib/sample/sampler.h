@@ -86,6 +86,13 @@ struct gnn_sampler_opts {
     bool layer_dependency;     /* of GNN_PICK_LABOR, as in struct gnn_sampling */
     uint32_t batch_dependency; /* likewise; 0: 1 */
     bool shuffle, drop_last;
+    /* By which times of edges neighbours are picked, given those of seeds; the edges must be
+     * ordered (struct gnn_etype's order). window: a number's text, or NULL; latest: only the last
+     * ones. seed_time: the field of nodes with the times of seeds. NULL: each line of seeds_fd has
+     * a seed and its time, or, of a set, "time". */
+    enum gnn_pick_until until;
+    const char *seed_time, *window;
+    bool latest;
     bool disjoint;     /* a tree for each seed (gnn_batch_type.tree), whose draws are its own */
     bool edge_ids;     /* adds hop/.../id: positions in the unpartitioned store */
     bool original_ids; /* nodes (and ids read from seeds_fd) are ids of the unpartitioned store */

@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include "lib/sample/sample_impl.h"
+#include "lib/data/rule.h"
 
 void gnn_sampler_free(void *arg)
 {
@@ -97,12 +98,23 @@ static int find_pick(struct sampler *s, uint32_t et, uint32_t p, struct gnn_pick
                      struct gnn_err *e)
 {
     const struct gnn_sampling *m = &s->meta.sampling;
+    const char *order = s->meta.schema.etype[et].order;
+    char key[GNN_ETYPE_KEY_ROOM];
+    if (gnn_sampling_is_temporal(m)) {
+        const struct gnn_tensor *time = gnn_store_findf(
+            s->store, p, "edge/%s/%s", gnn_etype_key(&s->meta.schema, et, key, sizeof key), order);
+        if (!time)
+            return gnn_fail(e, GNN_E_INPUT, "%s: tensor 'edge/%s/%s' is missing",
+                            gnn_store_part_path(s->store, p), key, order);
+        pick->time = time->data;
+    }
     if (!m->weight || !m->weighted[et])
         return 0;
     struct gnn_store_sums *x = &s->sums[(size_t)et * s->store->nparts + p];
     if (gnn_store_sums_make(s->store, p, et, m->weight, x, e))
         return e->code;
-    *pick = x->of;
+    pick->sum = x->of.sum;
+    pick->positive = x->of.positive;
     return 0;
 }
 
@@ -224,6 +236,9 @@ static int sampler_init(struct sampler *s, const struct gnn_sampler_opts *o, str
         rc = gnn_fanout_parse(&s->meta.schema, o->fanout, o->nfanout, m, e);
     if (!rc)
         rc = gnn_sampling_set_weight(m, &s->meta.schema, s->store->path, o->weight, e);
+    if (!rc)
+        rc = gnn_sampling_set_time(m, &s->meta.schema, s->store->path, o->until, o->window,
+                                   o->latest, e);
     if (!rc)
         rc = gnn_sampling_check_labor(m, s->meta.schema.netypes, s->store->path, e);
     if (rc) {

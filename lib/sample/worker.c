@@ -10,16 +10,16 @@
 void gnn_sample_worker_free(void *worker)
 {
     struct sample_worker *w = worker;
-    for (uint32_t t = 0; w->type && t < w->nntypes; t++) {
-        gnn_free(w->type[t].map);
-        gnn_free(w->type[t].slot);
-    }
+    for (uint32_t t = 0; w->type && t < w->nntypes; t++)
+        gnn_sample_numbering_free(&w->type[t]);
     gnn_free(w->type);
     gnn_free(w->nodes);
     gnn_free(w->tree);
+    gnn_free(w->time);
     gnn_free(w->counts);
     gnn_free(w->seeds.node);
     gnn_free(w->seeds.tree);
+    gnn_free(w->seeds.time);
     gnn_free(w->keys);
     gnn_free(w->scratch);
     w->backend->context_free(w->context);
@@ -27,6 +27,12 @@ void gnn_sample_worker_free(void *worker)
     gnn_buf_release(&w->weights);
     gnn_sample_remote_free(w->remote);
     gnn_free(w);
+}
+
+/* How many trees a batch has at most. */
+static uint32_t trees_of(const struct gnn_sampling *m)
+{
+    return m->disjoint ? m->batch_size : 1;
 }
 
 /* How many nodes a batch may well have. A map that was made for too few has to be cleared once
@@ -44,17 +50,16 @@ static uint64_t expected_nodes(const struct gnn_sampling *m, uint32_t netypes)
     return n;
 }
 
-/* A map of the type's nodes, or, where they are in trees, a hash table that grows as batches do. */
-static int make_numbering(const struct sampler *s, uint32_t t, struct gnn_relabel *r,
-                          struct gnn_err *e)
+int gnn_sample_numbering(const struct sampler *s, uint64_t nnodes, struct gnn_relabel *r,
+                         struct gnn_err *e)
 {
     const struct gnn_sampling *m = &s->meta.sampling;
-    r->nnodes = s->meta.schema.ntype[t].count;
-    if (m->disjoint) {
+    r->nnodes = nnodes;
+    if (gnn_sampling_has_repeats(m)) {
         const uint64_t slots = gnn_relabel_slots(m->batch_size);
         uint64_t *slot = gnn_alloc_zero(slots, sizeof *slot, "local numbers of nodes", e);
         if (slot)
-            gnn_relabel_table(r, slot, slots, m->batch_size);
+            gnn_relabel_table(r, slot, slots, trees_of(m));
         return slot ? 0 : e->code;
     }
     r->map = gnn_alloc(r->nnodes, sizeof *r->map, "local numbers of nodes", e);
@@ -64,6 +69,27 @@ static int make_numbering(const struct sampler *s, uint32_t t, struct gnn_relabe
     gnn_relabel_begin(r);
     (void)gnn_relabel_fit(r, expected_nodes(m, s->meta.schema.netypes));
     return 0;
+}
+
+int gnn_sample_fit_numbering(const struct sampler *s, struct gnn_relabel *r, uint64_t n,
+                             struct gnn_err *e)
+{
+    const uint64_t slots = gnn_relabel_slots(n);
+    uint64_t *old = r->slot;
+    if (!old || slots <= r->slots)
+        return 0;
+    uint64_t *slot = gnn_alloc_zero(slots, sizeof *slot, "local numbers of nodes", e);
+    if (!slot)
+        return e->code;
+    gnn_relabel_table(r, slot, slots, trees_of(&s->meta.sampling));
+    gnn_free(old);
+    return 0;
+}
+
+void gnn_sample_numbering_free(struct gnn_relabel *r)
+{
+    gnn_free(r->map);
+    gnn_free(r->slot);
 }
 
 void *gnn_sample_worker_new(void *arg, struct gnn_err *e)
@@ -85,15 +111,18 @@ void *gnn_sample_worker_new(void *arg, struct gnn_err *e)
     w->type = gnn_alloc_zero(c->nntypes, sizeof *w->type, "a sampling thread", e);
     w->nodes = gnn_alloc_zero(c->nntypes, sizeof(struct gnn_tensor *), "a sampling thread", e);
     w->tree = gnn_alloc_zero(c->nntypes, sizeof(struct gnn_tensor *), "a sampling thread", e);
+    w->time = gnn_alloc_zero(c->nntypes, sizeof(struct gnn_tensor *), "a sampling thread", e);
     w->counts = gnn_alloc_zero(c->nntypes, sizeof(uint64_t *), "a sampling thread", e);
     w->seeds.node = gnn_alloc(m->batch_size, sizeof *w->seeds.node, "seeds", e);
     if (m->disjoint)
         w->seeds.tree = gnn_alloc(m->batch_size, sizeof *w->seeds.tree, "seeds", e);
+    if (gnn_sampling_is_temporal(m))
+        w->seeds.time = gnn_alloc(m->batch_size, sizeof *w->seeds.time, "seeds", e);
     w->keys = gnn_alloc(2 * (uint64_t)blocks, sizeof *w->keys, "a sampling thread", e);
     w->scratch = gnn_alloc(scratch, 1, "a sampling thread", e);
     bool good = !e->code;
     for (uint32_t t = 0; good && t < c->nntypes; t++)
-        good = !make_numbering(s, t, &w->type[t], e);
+        good = !gnn_sample_numbering(s, s->meta.schema.ntype[t].count, &w->type[t], e);
     if (good && s->comm->size > 1)
         good = (w->remote = gnn_sample_remote_new(s, e)) != NULL;
     if (!good || w->backend->context_new(w->backend, &w->context, e)) {
@@ -114,6 +143,9 @@ static int begin_type(const struct sample_draw *d, uint32_t t)
         gnn_sample_add(d, gnn_tensor_name(name, "nodes/%s", type), GNN_U32, 0, &d->w->nodes[t]);
     if (!rc && d->s->meta.sampling.disjoint)
         rc = gnn_sample_add(d, gnn_tensor_name(name, "tree/%s", type), GNN_U32, 0, &d->w->tree[t]);
+    if (!rc && gnn_sampling_is_temporal(&d->s->meta.sampling))
+        rc = gnn_sample_add(d, gnn_tensor_name(name, "time/%s", type),
+                            gnn_sampling_time_dtype(&d->s->meta.sampling), 0, &d->w->time[t]);
     if (!rc)
         rc = gnn_sample_add(d, gnn_tensor_name(name, "counts/%s", type), GNN_U64,
                             d->s->meta.sampling.nhops + UINT64_C(1), &counts);
@@ -199,13 +231,15 @@ static int find_counted(const struct sample_draw *d, uint32_t t, const uint8_t *
  * view. */
 static int finish_type(const struct sample_draw *d, uint32_t t)
 {
-    struct gnn_tensor *x = d->w->nodes[t], *tree = d->w->tree[t];
+    struct gnn_tensor *x = d->w->nodes[t], *tree = d->w->tree[t], *time = d->w->time[t];
     const uint64_t n = d->w->type[t].count;
     const struct gnn_gather_part *orig = d->s->orig[t];
     const uint8_t *counted;
     int rc = gnn_tensors_resize(&d->b->tensors, x, n, d->e);
     if (!rc && tree)
         rc = gnn_tensors_resize(&d->b->tensors, tree, n, d->e);
+    if (!rc && time)
+        rc = gnn_tensors_resize(&d->b->tensors, time, n, d->e);
     /* In blocks: the ids are replaced in place. */
     if (!rc && orig && d->s->meta.sampling.original_ids) {
         uint32_t *v = x->data, id[256];
@@ -225,6 +259,7 @@ static int finish_type(const struct sample_draw *d, uint32_t t)
     if (!rc)
         d->b->type[t] = (struct gnn_batch_type){.node = x->data,
                                                 .tree = tree ? tree->data : NULL,
+                                                .time = time ? time->data : NULL,
                                                 .count = d->w->counts[t],
                                                 .counted = counted};
     return rc;

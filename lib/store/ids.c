@@ -5,9 +5,13 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+
+#include "formats/text.h"
+#include "kernels/pick.h"
 
 static int fill_inverse(struct gnn_store *s, uint32_t t, uint32_t *inv, struct gnn_err *e)
 {
@@ -95,34 +99,84 @@ static int next_byte(struct gnn_id_reader *r, struct gnn_err *e)
     return (unsigned char)r->buf[r->at++];
 }
 
+static bool is_blank(int c)
+{
+    return c == ' ' || c == '\t' || c == '\r';
+}
+
+/* The next id, and in *c what follows it, blank or not; GNN_END at the end of the input. */
+static int next_id(struct gnn_id_reader *r, uint32_t *id, int *c, struct gnn_err *e)
+{
+    *c = next_byte(r, e);
+    while (is_blank(*c) || *c == '\n') {
+        r->line += *c == '\n';
+        *c = next_byte(r, e);
+    }
+    if (*c < 0)
+        return *c == -1 ? GNN_END : e->code;
+    uint64_t v = 0;
+    for (; *c >= '0' && *c <= '9'; *c = next_byte(r, e))
+        v = v < 1000000000000 ? v * 10 + (uint64_t)(*c - '0') : v; /* too large already */
+    if (*c == -2)
+        return e->code;
+    if (*c != -1 && *c != '\n' && !is_blank(*c))
+        return gnn_fail(e, GNN_E_INPUT, "%s: line %" PRIu64 ": not a %s", r->name, r->line,
+                        r->what);
+    if (v >= r->limit)
+        return gnn_fail(e, GNN_E_INPUT,
+                        "%s: line %" PRIu64 ": %s %" PRIu64 " is out of range: there are %" PRIu64,
+                        r->name, r->line, r->what, v, r->limit);
+    r->at_line = r->line;
+    *id = (uint32_t)v;
+    return 0;
+}
+
 int gnn_id_reader_next(struct gnn_id_reader *r, uint32_t *ids, uint64_t want, uint64_t *got,
                        struct gnn_err *e)
 {
-    *got = 0;
-    while (*got < want) {
-        int c = next_byte(r, e);
-        while (c == ' ' || c == '\t' || c == '\r' || c == '\n') {
-            r->line += c == '\n';
-            c = next_byte(r, e);
-        }
-        if (c < 0)
-            return c == -1 ? 0 : e->code;
-        uint64_t v = 0;
-        for (; c >= '0' && c <= '9'; c = next_byte(r, e))
-            v = v < 1000000000000 ? v * 10 + (uint64_t)(c - '0') : v; /* too large already */
-        if (c == -2)
-            return e->code;
-        if (c != -1 && c != ' ' && c != '\t' && c != '\r' && c != '\n')
-            return gnn_fail(e, GNN_E_INPUT, "%s: line %" PRIu64 ": not a %s", r->name, r->line,
-                            r->what);
-        if (v >= r->limit)
-            return gnn_fail(e, GNN_E_INPUT,
-                            "%s: line %" PRIu64 ": %s %" PRIu64
-                            " is out of range: there are %" PRIu64,
-                            r->name, r->line, r->what, v, r->limit);
-        r->at_line = r->line;
+    int c, rc;
+    for (*got = 0; *got < want; ++*got) {
+        if ((rc = next_id(r, &ids[*got], &c, e)))
+            return rc == GNN_END ? 0 : rc;
         r->line += c == '\n';
-        ids[(*got)++] = (uint32_t)v;
     }
+    return 0;
+}
+
+/* The time in the rest of the line after an id, of which c is the first byte. */
+static int rest_of_line(struct gnn_id_reader *r, int c, bool real, int64_t *time, struct gnn_err *e)
+{
+    char text[64];
+    size_t n = 0;
+    double v;
+    while (is_blank(c))
+        c = next_byte(r, e);
+    for (; c >= 0 && c != '\n' && n < sizeof text - 1; c = next_byte(r, e))
+        text[n++] = (char)c;
+    if (c == -2)
+        return e->code;
+    while (n && is_blank(text[n - 1]))
+        n--;
+    text[n] = '\n';
+    const char *end = real ? gnn_text_f64(text, &v) : gnn_text_i64(text, time);
+    if (!n || !end || *end != '\n' || (c != '\n' && c != -1) || (real && isnan(v)))
+        return gnn_fail(e, GNN_E_INPUT,
+                        "%s: line %" PRIu64 ": expected a %s and its time, which is %s", r->name,
+                        r->at_line, r->what,
+                        real ? "a number" : "a whole number, as times of edges are");
+    if (real)
+        *time = gnn_time_bits(v);
+    r->line += c == '\n';
+    return 0;
+}
+
+int gnn_id_reader_timed(struct gnn_id_reader *r, uint32_t *ids, int64_t *times, bool real,
+                        uint64_t want, uint64_t *got, struct gnn_err *e)
+{
+    int c, rc;
+    for (*got = 0; *got < want; ++*got)
+        if ((rc = next_id(r, &ids[*got], &c, e)) ||
+            (rc = rest_of_line(r, c, real, &times[*got], e)))
+            return rc == GNN_END ? 0 : rc;
     return 0;
 }

@@ -15,7 +15,8 @@ int gnn_store_inverse(struct gnn_store *s, uint32_t t, uint32_t **inverse,
 /* Ascending, in place. */
 void gnn_u32_sort(uint32_t *v, uint64_t n);
 
-/* Decimal numbers separated by white space, read from a descriptor as they arrive. */
+/* Decimal numbers separated by white space, or lines with one and a time, read from a descriptor as
+ * they arrive. */
 struct gnn_id_reader {
     int fd;
     const char *name; /* for messages; not owned */
@@ -33,5 +34,9 @@ void gnn_id_reader_init(struct gnn_id_reader *r, int fd, const char *name, const
 /* Reads up to `want` ids; fewer only at the end of the input. */
 int gnn_id_reader_next(struct gnn_id_reader *r, uint32_t *ids, uint64_t want, uint64_t *got,
                        struct gnn_err *e) GNN_MUST_USE;
+/* The same of lines with an id and its time: i64 or, with `real`, f64 and no NaN, whose bits are in
+ * times. */
+int gnn_id_reader_timed(struct gnn_id_reader *r, uint32_t *ids, int64_t *times, bool real,
+                        uint64_t want, uint64_t *got, struct gnn_err *e) GNN_MUST_USE;
 
 #endif

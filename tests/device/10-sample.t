@@ -33,6 +33,16 @@ same "in trees with --frontier new, from several parts" 2 52 cuda:0,1 -f 40,3 -b
 same "in trees by weight with replacement" 1 53 cuda -f 4,3 -r -b 20 --steps 0:3 --disjoint --weight weight w
 same "in trees of several node types" 1 54 cuda -f 3,-1 -b 16 --steps 0:3 --disjoint --edge-ids h2
 same "in trees that have the graph's nodes repeatedly" 1 55 cuda -f -1,-1,-1 -b 100 --steps 0:2 --disjoint s
+/usr/bin/python3 "$GNN_TOP/tests/sample/temporal.py" times.npz i8 300 4000
+/usr/bin/python3 "$GNN_TOP/tests/sample/temporal.py" real.npz f8 300 4000
+gnn-import -q -o times times.npz && gnn-import -q -o real real.npz && gnn-partition -q -k 3 -o times3 times
+perl -e 'srand 3; print int rand 300, " ", int(rand 30) - 9, "\n" for 1 .. 100' >pairs
+same "by time" 1 56 cuda -f 4,3 -b 20 --steps 0:3 --time-rule le --edge-ids times
+same "by real time in a window, from a file" 2 57 cuda:0,1 -f 4,3 -b 20 --time-rule lt --window 7.5 --seeds pairs real
+same "by time, the latest, from several parts" 1 58 cuda -f 4,-1 -b 20 --steps 0:3 --time-rule le --latest --original-ids times3
+same "by time and weight in trees with replacement" 1 59 cuda -f 40,3 -r -b 20 --steps 0:2 --time-rule lt --weight weight --disjoint times3
+same "by real time and weight with --frontier new" 1 60 cuda -f 5,40 -b 20 --steps 0:2 --time-rule le --weight weight --frontier new real
+same "by time and LABOR" 1 61 cuda -f 4,3 -b 20 --steps 0:2 --time-rule le --labor times3
 same "with edge ids" 1 6 auto -f 4,3 -b 20 --steps 0:3 --edge-ids s
 same "from several parts" 1 7 cuda -f 4,3 -b 20 --steps 0:3 --edge-ids s3
 same "from several parts with original ids" 2 8 cuda:1 -f 4,3 -b 20 --steps 0:3 --original-ids --frontier new s3

@@ -109,7 +109,7 @@ def read_store(path):
     return header, parts
 
 
-def write_frame(f, kind, seq, tensors, align):
+def write_frame(f, kind, seq, tensors, align, major=1):
     """Returns the frame's bytes and sum."""
     table, payload = b"", b""
     for name, a in tensors:
@@ -122,7 +122,7 @@ def write_frame(f, kind, seq, tensors, align):
         payload += data
     table += bytes(-(64 + len(table)) % align)
     payload += bytes(-len(payload) % align)
-    head = HEAD.pack(MAGIC, 1, 0, kind, len(tensors), seq, len(table), len(payload), align, 0, 0, 0)[:56]
+    head = HEAD.pack(MAGIC, major, 0, kind, len(tensors), seq, len(table), len(payload), align, 0, 0, 0)[:56]
     total = xxh3(head + table)
     f.write(head + struct.pack("<Q", total) + table + payload)
     return 64 + len(table) + len(payload), total
@@ -131,11 +131,13 @@ def write_frame(f, kind, seq, tensors, align):
 def write_frames(f, header, frames, align=64, kind=BATCH):
     """Returns the sum of the last frame before END."""
     meta = np.frombuffer(json.dumps(header).encode(), "u1")
-    size, total = write_frame(f, HEADER, 0, [("meta", meta)], align)
+    sampling = header.get("sampling", {})
+    major = 2 if sampling.get("disjoint") or sampling.get("time") else 1
+    size, total = write_frame(f, HEADER, 0, [("meta", meta)], align, major)
     for seq, tensors in enumerate(frames, 1):
-        n, total = write_frame(f, kind, seq, tensors, align)
+        n, total = write_frame(f, kind, seq, tensors, align, major)
         size += n
-    write_frame(f, END, len(frames) + 1, [("totals", np.array([len(frames) + 1, size], "<u8"))], align)
+    write_frame(f, END, len(frames) + 1, [("totals", np.array([len(frames) + 1, size], "<u8"))], align, major)
     return total
 
 

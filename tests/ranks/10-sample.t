@@ -83,6 +83,24 @@ for many in 2 4; do
 done
 check "gnn-sample --disjoint --count-once on 3 ranks draws" ranks 3 gnn-sample -q P4 -f 5,4,3 --disjoint -b 64 --edge-ids --count-once -o 'r.%r.gnb'
 check "gnn-sample --disjoint --count-once on 3 ranks counts each node of a tree once" union P4 one.gnb $(streams r 3)
+/usr/bin/python3 "$GNN_TOP/tests/sample/temporal.py" G.npz f8 900 12000
+gnn-import -q -o G G.npz
+gnn-partition -q -k 4 --halo-edges -o G4 G
+for how in '' '--window 9 --weight weight -r' '--latest --disjoint'; do
+    check "gnn-sample --time-rule le $how draws the batches of one process" gnn-sample -q G -f 5,4,3 --time-rule le $how -b 64 --edge-ids -o one.gnb
+    for many in 2 4; do
+        rm -f r.*.gnb
+        check "gnn-sample --time-rule le $how on $many ranks draws" ranks $many gnn-sample -q G4 -f 5,4,3 --time-rule le $how -b 64 --edge-ids --count-once -o 'r.%r.gnb'
+        check "gnn-sample --time-rule le $how on $many ranks draws the batches of one process" union G4 one.gnb $(streams r $many)
+        [ -n "${how##*disjoint*}" ] || continue
+        cp out counted
+        check "gnn-sample --time-rule le $how --count-once on $many ranks counts each node once at each time" grep -q ' [1-9][0-9]* nodes counted' counted
+    done
+done
+perl -e 'srand 3; print int rand 900, " ", int(rand 30) - 9, "\n" for 1 .. 300' >pairs
+check 'gnn-sample draws the batches of one process for seeds with times' gnn-sample -q G4 --seeds pairs -f 5,4 --time-rule lt -b 50 --shuffle --edge-ids -o one.gnb
+check 'gnn-sample on 3 ranks draws for seeds with times' ranks 3 gnn-sample -q G4 --seeds pairs -f 5,4 --time-rule lt -b 50 --shuffle --edge-ids -o 'r.%r.gnb'
+check 'gnn-sample on 3 ranks draws for seeds with times the batches of one process' union G4 one.gnb $(streams r 3)
 check 'gnn-sample -f -1,-1 draws the batches of one process with all neighbours' gnn-sample -q S -f -1,-1 -b 20 --steps 0:3 -o one.gnb
 check 'gnn-sample -f -1,-1 on 3 ranks draws all neighbours' ranks 3 gnn-sample -q P3 -f -1,-1 -b 20 --steps 0:3 -o 'r.%r.gnb'
 check 'gnn-sample -f -1,-1 on 3 ranks draws the batches of one process' union P3 one.gnb $(streams r 3)

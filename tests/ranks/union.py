@@ -28,10 +28,18 @@ def originals(header, parts):
     return out
 
 
+NUMBERS = {}  # of entries with times
+
+
 def nodes(header, batch, orig):
-    """By type, a number for each entry: the original id, and above it the tree, where there are trees."""
-    ids = {t: (batch["nodes/" + t].astype("i8") if header["sampling"]["original_ids"] else orig[t][batch["nodes/" + t]]) for t in orig}
-    return {t: ids[t] + (batch["tree/" + t].astype("i8") << 32 if header["sampling"].get("disjoint") else 0) for t in orig}
+    """By type, a number for each entry: the original id, and above it the tree, where there are trees; or of all columns, where there
+    are times."""
+    sampling = header["sampling"]
+    ids = {t: (batch["nodes/" + t].astype("i8") if sampling["original_ids"] else orig[t][batch["nodes/" + t]]) for t in orig}
+    ids = {t: ids[t] + (batch["tree/" + t].astype("i8") << 32 if sampling.get("disjoint") else 0) for t in orig}
+    if not sampling.get("time"):
+        return ids
+    return {t: np.array([NUMBERS.setdefault(x, len(NUMBERS)) for x in zip(ids[t].tolist(), batch["time/" + t].tolist())], "i8") for t in orig}
 
 
 def rows(header, batch, orig):
@@ -67,8 +75,8 @@ def first_occurrence(header, batch, seed_type):
                 assert v <= n[src], "a local id comes before its time"
                 n[src] += v == n[src]
         assert all(n[t] == batch["counts/" + t][hop + 1] for t in n)
-    trees = {t: batch.get("tree/" + t, np.zeros(len(batch["nodes/" + t]))) for t in n}
-    assert all(len(set(zip(trees[t], batch["nodes/" + t]))) == len(trees[t]) for t in n)
+    more = {t: [batch.get(x + t, np.zeros(len(batch["nodes/" + t]))) for x in ("tree/", "time/")] for t in n}
+    assert all(len(set(zip(batch["nodes/" + t], *more[t]))) == len(batch["nodes/" + t]) for t in n)
 
 
 def narrowed(x, dtype):

@@ -1,0 +1,258 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The rule by which neighbours are picked (lib/data/rule.h): what a graph must have for it, and its
+ * members in the JSON of a header. */
+#include "lib/data/rule.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "formats/text.h"
+#include "lib/base/json.h"
+#include "lib/base/mem.h"
+
+int gnn_sampling_set_weight(struct gnn_sampling *s, const struct gnn_schema *c, const char *where,
+                            const char *weight, struct gnn_err *e)
+{
+    const uint32_t blocks = s->nhops * c->netypes;
+    bool any = false, sampled = false;
+    if (!weight)
+        return 0;
+    if (gnn_schema_need_edge_field(c, where, weight, e))
+        return e->code;
+    s->weight = gnn_strdup(weight, e);
+    s->weighted = gnn_alloc_zero(blocks, sizeof *s->weighted, "fan-outs", e);
+    if (!s->weight || !s->weighted)
+        return e->code;
+    for (uint32_t b = 0; b < blocks; b++) {
+        const struct gnn_etype *t = &c->etype[b % c->netypes];
+        const struct gnn_field *f = gnn_field_find(t->field, t->nfields, weight);
+        if (f && f->width > 1)
+            return gnn_fail(e, GNN_E_USAGE,
+                            "%s: edge field '%s' has %llu numbers for each edge: a weight is one",
+                            where, weight, (unsigned long long)f->width);
+        s->weighted[b] = f != NULL;
+        sampled = sampled || (f && s->fanout[b]);
+        any = any || (f && s->fanout[b] > 0);
+    }
+    if (any)
+        return 0;
+    return gnn_fail(e, GNN_E_USAGE,
+                    sampled ? "%s: the weight '%s' has no effect: all neighbours are taken"
+                            : "%s: no edge type that is sampled has the weight '%s'",
+                    where, weight);
+}
+
+/* The type of times that all in-edges that are sampled are ordered by. */
+static int find_edge_times(const struct gnn_sampling *s, const struct gnn_schema *c,
+                           const char *where, enum gnn_dtype *dtype, struct gnn_err *e)
+{
+    char key[GNN_ETYPE_KEY_ROOM];
+    *dtype = 0;
+    for (uint32_t b = 0; b < s->nhops * c->netypes; b++) {
+        const struct gnn_etype *t = &c->etype[b % c->netypes];
+        const struct gnn_field *f =
+            t->order ? gnn_field_find(t->field, t->nfields, t->order) : NULL;
+        if (!s->fanout[b])
+            continue;
+        if (!f)
+            return gnn_fail(e, GNN_E_USAGE,
+                            "%s: edges '%s' have no times by which they are ordered (gnn-import "
+                            "orders edges that have a field time, or sources with one)",
+                            where, gnn_etype_key(c, b % c->netypes, key, sizeof key));
+        if ((f->dtype != GNN_I64 && f->dtype != GNN_F64) || (*dtype && f->dtype != *dtype))
+            return gnn_fail(e, GNN_E_USAGE,
+                            "%s: times of edges '%s' are %s: all that are sampled must be i64, or "
+                            "all f64",
+                            where, gnn_etype_key(c, b % c->netypes, key, sizeof key),
+                            gnn_dtype_name(f->dtype));
+        *dtype = f->dtype;
+    }
+    return *dtype
+               ? 0
+               : gnn_fail(e, GNN_E_USAGE, "%s: times have no effect: no edges are sampled", where);
+}
+
+static int set_window(struct gnn_pick_time *t, const char *where, const char *text,
+                      struct gnn_err *e)
+{
+    char line[64];
+    uint64_t whole = 0;
+    const int n = snprintf(line, sizeof line, "%s\n", text);
+    const char *end = n < 0 || n >= (int)sizeof line ? NULL
+                      : t->real                      ? gnn_text_f64(line, &t->window_real)
+                                                     : gnn_text_u64(line, &whole);
+    const bool good =
+        end && *end == '\n' &&
+        (t->real ? t->window_real >= 0 && isfinite(t->window_real) : whole <= INT64_MAX);
+    if (!good)
+        return gnn_fail(e, GNN_E_USAGE, "%s: window '%.64s': expected %s >= 0", where, text,
+                        t->real ? "a number" : "a whole number, as times are,");
+    t->windowed = true;
+    t->window = t->real ? 0 : (int64_t)whole;
+    return 0;
+}
+
+int gnn_sampling_set_time(struct gnn_sampling *s, const struct gnn_schema *c, const char *where,
+                          enum gnn_pick_until until, const char *window, bool latest,
+                          struct gnn_err *e)
+{
+    enum gnn_dtype dtype;
+    if (until == GNN_PICK_ANY_TIME)
+        return 0;
+    if (latest && (s->rule.kind != GNN_PICK_UNIFORM || s->weight))
+        return gnn_fail(e, GNN_E_USAGE, "%s: the latest neighbours are not drawn", where);
+    if (find_edge_times(s, c, where, &dtype, e))
+        return e->code;
+    s->rule.time = (struct gnn_pick_time){.until = until, .real = dtype == GNN_F64};
+    if (latest)
+        s->rule.kind = GNN_PICK_LATEST;
+    return window ? set_window(&s->rule.time, where, window, e) : 0;
+}
+
+int gnn_sampling_set_seed_time(struct gnn_sampling *s, const struct gnn_schema *c,
+                               const char *where, const char *field, struct gnn_err *e)
+{
+    const struct gnn_ntype *t = &c->ntype[s->seed_ntype];
+    const struct gnn_field *f = gnn_field_find(t->field, t->nfields, field);
+    const enum gnn_dtype dtype = gnn_sampling_time_dtype(s);
+    if (!f)
+        return gnn_fail(e, GNN_E_USAGE, "%s: nodes '%s' have no field '%s' with times of seeds",
+                        where, t->name, field);
+    if (f->dtype != dtype || f->width > 1)
+        return gnn_fail(e, GNN_E_USAGE,
+                        "%s: field '%s' of nodes '%s' is %s%s, but times of edges are %s", where,
+                        field, t->name, gnn_dtype_name(f->dtype),
+                        f->width > 1 ? " with several columns" : "", gnn_dtype_name(dtype));
+    s->seed_time = gnn_strdup(field, e);
+    return e->code;
+}
+
+int gnn_sampling_check_labor(const struct gnn_sampling *s, uint32_t netypes, const char *where,
+                             struct gnn_err *e)
+{
+    bool any = false;
+    if (s->rule.kind != GNN_PICK_LABOR)
+        return 0;
+    if (s->weight)
+        return gnn_fail(e, GNN_E_USAGE, "%s: LABOR picks neighbours uniformly, not by '%s'", where,
+                        s->weight);
+    if (s->disjoint)
+        return gnn_fail(e, GNN_E_USAGE,
+                        "%s: LABOR's variates are shared by all destinations, disjoint trees share "
+                        "nothing",
+                        where);
+    for (uint32_t b = 0; b < s->nhops * netypes; b++)
+        any = any || s->fanout[b] > 0;
+    return any ? 0
+               : gnn_fail(e, GNN_E_USAGE, "%s: LABOR has no effect: all neighbours are taken",
+                          where);
+}
+
+bool gnn_sampling_uses(const struct gnn_sampling *s, uint32_t netypes, uint32_t etype)
+{
+    for (uint32_t h = 0; h < s->nhops; h++)
+        if (gnn_pick_any(gnn_sampling_rule(s, h * netypes + etype)))
+            return true;
+    return false;
+}
+
+/* ---- JSON ---- */
+
+static json_t *time_to_json(const struct gnn_sampling *s)
+{
+    const struct gnn_pick_time *t = &s->rule.time;
+    json_t *j = json_pack("{s:s,s:b}", "rule", t->until == GNN_PICK_UNTIL ? "le" : "lt", "latest",
+                          s->rule.kind == GNN_PICK_LATEST);
+    if (j && s->seed_time && json_object_set_new(j, "seeds", json_string(s->seed_time))) {
+        json_decref(j);
+        j = NULL;
+    }
+    if (j && t->windowed &&
+        json_object_set_new(j, "window",
+                            t->real ? json_real(t->window_real) : json_integer(t->window))) {
+        json_decref(j);
+        j = NULL;
+    }
+    return j;
+}
+
+int gnn_rule_to_json(const struct gnn_sampling *s, json_t *j)
+{
+    int bad = 0;
+    if (s->weight)
+        bad |= json_object_set_new(j, "weight", json_string(s->weight));
+    if (s->rule.kind == GNN_PICK_LABOR)
+        bad |= json_object_set_new(j, "labor",
+                                   json_pack("{s:b,s:I}", "layer_dependency", s->layer_dependency,
+                                             "batch_dependency", (json_int_t)s->batch_dependency));
+    if (s->disjoint)
+        bad |= json_object_set_new(j, "disjoint", json_true());
+    if (gnn_sampling_is_temporal(s))
+        bad |= json_object_set_new(j, "time", time_to_json(s));
+    return bad;
+}
+
+static int weight_from_json(struct gnn_sampling *s, const struct gnn_schema *c, const json_t *j,
+                            struct gnn_err *e)
+{
+    const json_t *weight = json_object_get(j, "weight");
+    if (weight && !json_is_string(weight))
+        return gnn_fail(e, GNN_E_INPUT, "header: bad weight");
+    return gnn_sampling_set_weight(s, c, "header", json_string_value(weight), e);
+}
+
+static int labor_from_json(struct gnn_sampling *s, const json_t *j, uint32_t netypes,
+                           struct gnn_err *e)
+{
+    const json_t *labor = json_object_get(j, "labor"),
+                 *layer = json_object_get(labor, "layer_dependency"),
+                 *batch = json_object_get(labor, "batch_dependency");
+    if (!labor)
+        return 0;
+    if (s->rule.kind != GNN_PICK_UNIFORM || !json_is_boolean(layer) || !json_is_integer(batch) ||
+        json_integer_value(batch) < 1 || json_integer_value(batch) > UINT32_MAX)
+        return gnn_fail(e, GNN_E_INPUT, "header: bad 'labor'");
+    s->rule.kind = GNN_PICK_LABOR;
+    s->layer_dependency = json_is_true(layer);
+    s->batch_dependency = (uint32_t)json_integer_value(batch);
+    return gnn_sampling_check_labor(s, netypes, "header", e);
+}
+
+/* Its numbers are read as the option's are. */
+static int time_from_json(struct gnn_sampling *s, const struct gnn_schema *c, const json_t *j,
+                          struct gnn_err *e)
+{
+    const json_t *time = json_object_get(j, "time"), *latest = json_object_get(time, "latest"),
+                 *window = json_object_get(time, "window"), *seeds = json_object_get(time, "seeds");
+    const char *rule = json_string_value(json_object_get(time, "rule"));
+    char text[64];
+    if (!time)
+        return 0;
+    if (!rule || (strcmp(rule, "le") && strcmp(rule, "lt")) || !json_is_boolean(latest) ||
+        (window && !json_is_number(window)) || (seeds && !json_is_string(seeds)))
+        return gnn_fail(e, GNN_E_INPUT, "header: bad 'time'");
+    if (json_is_integer(window))
+        snprintf(text, sizeof text, "%lld", (long long)json_integer_value(window));
+    else
+        snprintf(text, sizeof text, "%.17g", json_real_value(window));
+    if (gnn_sampling_set_time(s, c, "header", rule[1] == 'e' ? GNN_PICK_UNTIL : GNN_PICK_BEFORE,
+                              window ? text : NULL, json_is_true(latest), e))
+        return e->code;
+    return seeds ? gnn_sampling_set_seed_time(s, c, "header", json_string_value(seeds), e) : 0;
+}
+
+int gnn_rule_from_json(struct gnn_sampling *s, const struct gnn_schema *c, const json_t *j,
+                       struct gnn_err *e)
+{
+    const json_t *disjoint = json_object_get(j, "disjoint");
+    if (disjoint && !json_is_boolean(disjoint))
+        return gnn_fail(e, GNN_E_INPUT, "header: bad 'disjoint'");
+    s->disjoint = json_is_true(disjoint);
+    if (!weight_from_json(s, c, j, e) && !labor_from_json(s, j, c->netypes, e) &&
+        !time_from_json(s, c, j, e))
+        return 0;
+    if (e->code == GNN_E_USAGE) /* of whoever wrote the header */
+        e->code = GNN_E_INPUT;
+    return e->code;
+}
