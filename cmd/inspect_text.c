@@ -168,6 +168,8 @@ static void print_rule(const json_t *s)
         printf(", edges %s the %s of their seed",
                strcmp(text_of(time, "rule"), "le") ? "before" : "until",
                json_object_get(time, "seeds") ? text_of(time, "seeds") : "time given");
+    if (!strcmp(text_of(time, "hop_time"), "edge"))
+        printf(", then that of the edge");
     if (json_is_integer(window))
         printf(" and at most %lld older", whole_of(time, "window"));
     else if (window)

@@ -10,7 +10,7 @@ static bool replace, disjoint, latest;
 static bool labor, layer_dependency;
 static uint32_t batch_dependency;
 static const char *weight, *seed_time, *window;
-static int time_rule;
+static int time_rule, hop_time;
 static struct gnn_weight_report weights;
 
 const struct opt rule_opts[] = {
@@ -30,6 +30,9 @@ const struct opt rule_opts[] = {
     {OPT_STR, 0, "window", &window, "W",
      "with --time-rule: only edges that are at most W older than the seed"},
     {OPT_FLAG, 0, "latest", &latest, .help = "with --time-rule: pick the latest edges"},
+    {OPT_CHOICE, 0, "hop-time", &hop_time, "TIME",
+     "with --time-rule: in the next hop, the seed's time counts, or the edge's (default: seed)",
+     "seed|edge"},
     {OPT_STR, 0, "seed-time", &seed_time, "FIELD",
      "with --time-rule: field of nodes with the times of seeds (default: time; with --seeds, the "
      "file has them)"},
@@ -50,20 +53,21 @@ void rule_opts_take(struct gnn_sampler_opts *o)
     o->weight = weight;
     o->disjoint = disjoint;
     if (!time_rule)
-        opt_refuse(OPTS(&window, &latest, &seed_time), "requires --time-rule le or lt");
+        opt_refuse(OPTS(&window, &latest, &hop_time, &seed_time), "requires --time-rule le or lt");
     if (latest)
         opt_refuse(OPTS(&replace, &weight, &labor), "cannot be used with --latest");
     o->until = (enum gnn_pick_until)time_rule;
     o->seed_time = seed_time;
     o->window = window;
     o->latest = latest;
+    o->by_edge = hop_time;
     o->weights = &weights;
 }
 
 void rule_opts_refuse(const char *why)
 {
     opt_refuse(OPTS(&replace, &weight, &labor, &layer_dependency, &batch_dependency, &disjoint,
-                    &time_rule, &window, &latest, &seed_time),
+                    &time_rule, &window, &latest, &hop_time, &seed_time),
                why);
 }
 

@@ -37,7 +37,9 @@ enum gnn_pick_until {
 struct gnn_pick_time {
     enum gnn_pick_until until;
     bool windowed, real;
-    int64_t window;     /* >= 0: edges that are older than this, too, are not eligible; */
+    bool by_edge;   /* the entry that an edge leads to has the edge's time, not that of the entry
+                       it was picked for */
+    int64_t window; /* >= 0: edges that are older than this, too, are not eligible; */
     double window_real; /* or, of real times, this, which is finite */
 };
 
@@ -74,6 +76,12 @@ static GNN_HD int64_t gnn_time_bits(double t)
     t += 0.0;
     memcpy(&bits, &t, sizeof bits);
     return bits;
+}
+
+/* A time that is read, as an entry has it: -0 is 0. */
+static GNN_HD int64_t gnn_time_of_entry(bool real, int64_t t)
+{
+    return real && t == INT64_MIN ? 0 : t;
 }
 
 /* A time as a whole number that is ordered as times are. */

@@ -101,9 +101,10 @@ void gnn_relabel_table(struct gnn_relabel *r, uint64_t *slot, uint64_t slots, ui
 uint64_t gnn_relabel_add(struct gnn_relabel *r, struct gnn_entries e, uint64_t n);
 
 /* The same for the sources of a block, indices[indptr[rows]], which have the other columns of their
- * destinations; local numbers replace them. Those after a bad one stay. */
-uint64_t gnn_relabel_number(struct gnn_relabel *r, struct gnn_entries dst, uint32_t rows,
-                            const uint32_t *indptr, uint32_t *indices);
+ * destinations, but for the times where `times` is not NULL; local numbers replace them. Those
+ * after a bad one stay. */
+uint64_t gnn_relabel_number(struct gnn_relabel *r, struct gnn_entries dst, const int64_t *times,
+                            uint32_t rows, const uint32_t *indptr, uint32_t *indices);
 
 /* One block to be sampled: a hop along one edge type, from whichever destinations. The same for CPU
  * and GPU. */
@@ -117,6 +118,8 @@ struct gnn_sample_job {
     void *scratch;               /* gnn_sample_scratch bytes, 64-byte aligned; of any content */
     struct gnn_sample_row *row;  /* (n) CPU only: what _count tells _pick */
     struct gnn_weights *weights; /* (n) the same, of a rule that is weighted; else NULL */
+    int64_t *times; /* (indptr[n]) CPU only, to be written: the times of the picks, as entries have
+                       them; NULL: not wanted */
 };
 uint64_t gnn_sample_scratch(struct gnn_pick_rule rule);
 
@@ -125,8 +128,9 @@ enum gnn_sample_status gnn_sample_count(const struct gnn_sample_job *job,
                                         struct gnn_sample_place *bad);
 
 /* Which: writes indices[indptr[n]], local numbers of the source type, numbering new sources in r,
- * or, with r NULL, the sources' ids; and edge ids if ids is not NULL. r->list needs capacity for
- * r->count + indptr[n] + 1, or nnodes + 1 where that is less and entries are nodes. */
+ * or, with r NULL, as it must be where sources have times of their own, the sources' ids; and edge
+ * ids if ids is not NULL. r->list needs capacity for r->count + indptr[n] + 1, or nnodes + 1 where
+ * that is less and entries are nodes. */
 enum gnn_sample_status gnn_sample_pick(const struct gnn_sample_job *job, struct gnn_relabel *r,
                                        uint32_t *indices, uint64_t *ids,
                                        struct gnn_sample_place *bad);

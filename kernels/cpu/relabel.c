@@ -115,12 +115,46 @@ uint64_t gnn_relabel_add(struct gnn_relabel *r, struct gnn_entries e, uint64_t n
     return i;
 }
 
-uint64_t gnn_relabel_number(struct gnn_relabel *r, struct gnn_entries dst, uint32_t rows,
-                            const uint32_t *indptr, uint32_t *indices)
+/* Of sources that have times of their own. */
+static uint64_t number_timed(struct gnn_relabel *r, const struct gnn_entries *dst, int64_t *times,
+                             uint32_t rows, const uint32_t *indptr, uint32_t *indices)
+{
+    enum { AHEAD = 16 };
+    const uint32_t n = indptr[rows];
+    uint64_t hash[AHEAD];
+    uint32_t row[2] = {0};
+    for (uint32_t i = 0; i < n + AHEAD; i++) {
+        /* Numbered is what was hashed AHEAD sources ago: its slot has arrived. */
+        if (i >= AHEAD) {
+            const uint32_t j = i - AHEAD;
+            while (indptr[row[1] + 1] <= j)
+                row[1]++;
+            const struct gnn_entries x = {.time = times + j,
+                                          .tree = dst->tree ? dst->tree + row[1] : NULL};
+            if (indices[j] >= r->nnodes)
+                return j;
+            indices[j] = gnn_number_entry(r, hash[j % AHEAD], indices[j], &x, 0);
+        }
+        if (i < n) {
+            while (indptr[row[0] + 1] <= i)
+                row[0]++;
+            const struct gnn_entries x = {.time = times + i,
+                                          .tree = dst->tree ? dst->tree + row[0] : NULL};
+            hash[i % AHEAD] = gnn_slot_hash(r, gnn_entry_hash_more(&x, 0), indices[i]);
+            __builtin_prefetch(gnn_slot_first(r, hash[i % AHEAD]), 1, 3);
+        }
+    }
+    return n;
+}
+
+uint64_t gnn_relabel_number(struct gnn_relabel *r, struct gnn_entries dst, const int64_t *times,
+                            uint32_t rows, const uint32_t *indptr, uint32_t *indices)
 {
     enum { STEP = 64 };
     const uint32_t n = indptr[rows];
     uint32_t row = 0;
+    if (times) /* entries are columns that can be written to; these are not */
+        return number_timed(r, &dst, (int64_t *)(uintptr_t)times, rows, indptr, indices);
     uint64_t hash[STEP];
     for (uint64_t i = 0; i < n; i += STEP) {
         /* In steps, so that the lines asked for in the first loop are still in the cache in the

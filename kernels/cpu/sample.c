@@ -248,14 +248,18 @@ static uint64_t edge_of(const struct gnn_sample_job *job, uint32_t i, const uint
     return (uint64_t)(at - job->graph.part[*part].indices);
 }
 
-static void edge_ids(const struct gnn_sample_job *job, uint32_t i, const uint32_t *const *at,
-                     uint32_t n, uint64_t *ids)
+/* Of the picks of destination i from number `from` on, n of them: ids, and times. */
+static void tell_edges(const struct gnn_sample_job *job, uint32_t i, const uint32_t *const *at,
+                       uint32_t from, uint32_t n, uint64_t *ids)
 {
     for (uint32_t j = 0; j < n; j++) {
         uint32_t p;
         const uint64_t e = edge_of(job, i, at[j], &p);
-        const uint64_t *id = job->graph.part[p].id;
-        ids[j] = id ? id[e] : e;
+        const struct gnn_sample_part *a = &job->graph.part[p];
+        if (ids)
+            ids[from + j] = a->id ? a->id[e] : e;
+        if (job->times)
+            job->times[from + j] = gnn_time_of_entry(job->rule.time.real, a->pick.time[e]);
     }
 }
 
@@ -372,8 +376,8 @@ static enum gnn_sample_status pick_large(const struct gnn_sample_job *job, struc
             g->at[j] = row->base + (drawn ? out[from + j] : nth_choice(job, i, from + j));
             __builtin_prefetch(g->at[j], 0, 2);
         }
-        if (ids)
-            edge_ids(job, i, g->at, m, ids + first + from);
+        if (ids || job->times)
+            tell_edges(job, i, g->at, first + from, m, ids);
         g->row = i;
         g->out = first + from;
         g->n = m;
@@ -410,9 +414,9 @@ enum gnn_sample_status gnn_sample_pick(const struct gnn_sample_job *job, struct 
         if (n) {
             struct ring *g = &s->ring[begun++ % STAGES];
             draw_group(job, s, g, i, n);
-            for (uint32_t l = 0; ids && l < n; l++)
-                edge_ids(job, i + l, g->at + (job->indptr[i + l] - g->out),
-                         job->indptr[i + l + 1] - job->indptr[i + l], ids + job->indptr[i + l]);
+            for (uint32_t l = i; (ids || job->times) && l < i + n; l++)
+                tell_edges(job, l, g->at + (job->indptr[l] - g->out), job->indptr[l],
+                           job->indptr[l + 1] - job->indptr[l], ids);
             i += n;
         } else if (done == begun) {
             const enum gnn_sample_status rc = pick_large(job, s, i++, r, indices, ids, bad);

@@ -49,8 +49,9 @@ struct Row {
     const uint32_t *base;
     uint32_t number, degree, orig, tree, start, picks;
     bool drawn;
-    uint64_t edge; /* of the first neighbour, for edge ids */
+    uint64_t edge; /* of the first neighbour, for edge ids and times */
     const uint64_t *id;
+    const int64_t *time;
 
     __device__ __forceinline__ Row(const Picker &p, uint32_t i)
     {
@@ -63,13 +64,14 @@ struct Row {
         start = gnn_row_start(p.w.s, i);
         picks = gnn_pick_count(p.rule, degree);
         drawn = gnn_pick_is_drawn(p.rule, degree);
-        if (p.w.job.ids) {
+        if (p.w.job.ids || p.rule.time.by_edge) {
             const uint32_t node = p.dst.node[i];
             const gnn_sample_part &part =
                 p.w.job.what.graph.part[gnn_part_of(p.w.job.what.graph, node)];
             edge = part.resident_at ? gnn_first_edge(p.w, part, p.dst, i)
                                     : (uint64_t)(base - part.indices);
             id = part.id;
+            time = part.pick.time;
         }
     }
 };
@@ -85,6 +87,8 @@ __device__ __forceinline__ void emit(const Picker &p, const Row &row, uint32_t e
         return;
     }
     gnn_entry_put(&p.w.job.source, e, v, &p.dst, row.number);
+    if (p.rule.time.by_edge)
+        p.w.job.source.time[e] = gnn_time_of_entry(p.rule.time.real, row.time[row.edge + x]);
     if (p.w.job.ids)
         p.w.job.ids[e] = row.id ? row.id[row.edge + x] : row.edge + x;
     if (p.claims)

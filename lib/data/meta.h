@@ -76,11 +76,13 @@ static inline enum gnn_dtype gnn_sampling_time_dtype(const struct gnn_sampling *
     return s->rule.time.real ? GNN_F64 : GNN_I64;
 }
 
-/* How many nodes of a type with `count` nodes a batch can have: those of all seeds. */
+/* How many nodes of a type with `count` nodes a batch can have: those of all seeds, or, where they
+ * have times of edges, no bound is known. */
 static inline uint64_t gnn_sampling_nodes_max(const struct gnn_sampling *s, uint64_t count)
 {
-    const uint64_t all =
-        gnn_sampling_has_repeats(s) ? count * s->batch_size : count; /* 32 bits each */
+    const uint64_t all = s->rule.time.by_edge          ? UINT64_MAX
+                         : gnn_sampling_has_repeats(s) ? count * s->batch_size /* 32 bits each */
+                                                       : count;
     return all < UINT32_MAX - 1 ? all : UINT32_MAX - 1;
 }
 

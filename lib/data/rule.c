@@ -94,7 +94,7 @@ static int set_window(struct gnn_pick_time *t, const char *where, const char *te
 }
 
 int gnn_sampling_set_time(struct gnn_sampling *s, const struct gnn_schema *c, const char *where,
-                          enum gnn_pick_until until, const char *window, bool latest,
+                          enum gnn_pick_until until, const char *window, bool latest, bool by_edge,
                           struct gnn_err *e)
 {
     enum gnn_dtype dtype;
@@ -104,7 +104,8 @@ int gnn_sampling_set_time(struct gnn_sampling *s, const struct gnn_schema *c, co
         return gnn_fail(e, GNN_E_USAGE, "%s: the latest neighbours are not drawn", where);
     if (find_edge_times(s, c, where, &dtype, e))
         return e->code;
-    s->rule.time = (struct gnn_pick_time){.until = until, .real = dtype == GNN_F64};
+    s->rule.time =
+        (struct gnn_pick_time){.until = until, .real = dtype == GNN_F64, .by_edge = by_edge};
     if (latest)
         s->rule.kind = GNN_PICK_LATEST;
     return window ? set_window(&s->rule.time, where, window, e) : 0;
@@ -162,8 +163,9 @@ bool gnn_sampling_uses(const struct gnn_sampling *s, uint32_t netypes, uint32_t 
 static json_t *time_to_json(const struct gnn_sampling *s)
 {
     const struct gnn_pick_time *t = &s->rule.time;
-    json_t *j = json_pack("{s:s,s:b}", "rule", t->until == GNN_PICK_UNTIL ? "le" : "lt", "latest",
-                          s->rule.kind == GNN_PICK_LATEST);
+    json_t *j =
+        json_pack("{s:s,s:b,s:s}", "rule", t->until == GNN_PICK_UNTIL ? "le" : "lt", "latest",
+                  s->rule.kind == GNN_PICK_LATEST, "hop_time", t->by_edge ? "edge" : "seed");
     if (j && s->seed_time && json_object_set_new(j, "seeds", json_string(s->seed_time))) {
         json_decref(j);
         j = NULL;
@@ -225,11 +227,13 @@ static int time_from_json(struct gnn_sampling *s, const struct gnn_schema *c, co
 {
     const json_t *time = json_object_get(j, "time"), *latest = json_object_get(time, "latest"),
                  *window = json_object_get(time, "window"), *seeds = json_object_get(time, "seeds");
-    const char *rule = json_string_value(json_object_get(time, "rule"));
+    const char *rule = json_string_value(json_object_get(time, "rule")),
+               *hop = json_string_value(json_object_get(time, "hop_time"));
     char text[64];
     if (!time)
         return 0;
-    if (!rule || (strcmp(rule, "le") && strcmp(rule, "lt")) || !json_is_boolean(latest) ||
+    if (!rule || (strcmp(rule, "le") && strcmp(rule, "lt")) || !hop ||
+        (strcmp(hop, "seed") && strcmp(hop, "edge")) || !json_is_boolean(latest) ||
         (window && !json_is_number(window)) || (seeds && !json_is_string(seeds)))
         return gnn_fail(e, GNN_E_INPUT, "header: bad 'time'");
     if (json_is_integer(window))
@@ -237,7 +241,7 @@ static int time_from_json(struct gnn_sampling *s, const struct gnn_schema *c, co
     else
         snprintf(text, sizeof text, "%.17g", json_real_value(window));
     if (gnn_sampling_set_time(s, c, "header", rule[1] == 'e' ? GNN_PICK_UNTIL : GNN_PICK_BEFORE,
-                              window ? text : NULL, json_is_true(latest), e))
+                              window ? text : NULL, json_is_true(latest), !strcmp(hop, "edge"), e))
         return e->code;
     return seeds ? gnn_sampling_set_seed_time(s, c, "header", json_string_value(seeds), e) : 0;
 }

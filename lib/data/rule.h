@@ -15,10 +15,11 @@ int gnn_sampling_set_weight(struct gnn_sampling *s, const struct gnn_schema *c, 
                             const char *weight, struct gnn_err *e) GNN_MUST_USE;
 /* Neighbours are picked by the times of edges, until or before those of seeds; after fan-outs and
  * weight have been set. window: the text of a number >= 0, or NULL. latest: only the last ones.
- * GNN_E_USAGE, likewise, if in-edges that are sampled are not ordered by time, if times are not of
- * one type, or if the rule has another kind. */
+ * by_edge: in the next hop, the time of an edge replaces that of its seed. GNN_E_USAGE, likewise,
+ * if in-edges that are sampled are not ordered by time, if times are not of one type, or if the
+ * rule has another kind. */
 int gnn_sampling_set_time(struct gnn_sampling *s, const struct gnn_schema *c, const char *where,
-                          enum gnn_pick_until until, const char *window, bool latest,
+                          enum gnn_pick_until until, const char *window, bool latest, bool by_edge,
                           struct gnn_err *e) GNN_MUST_USE;
 /* Seeds have the times in a field of their type, which has been set; GNN_E_USAGE if they are not of
  * the type of the edges' times. */

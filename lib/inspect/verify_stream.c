@@ -117,7 +117,13 @@ struct claim {
     uint32_t src;        /* of the store */
     const uint64_t *id;  /* or NULL */
     const int64_t *time; /* of its destination, or NULL */
+    const int64_t *own;  /* of its source, if that is the edge's, or NULL */
 };
+static bool is_allowed(const struct gnn_pick_time *r, int64_t edge, const struct claim *x)
+{
+    return in_time(r, &edge, x->time) && (!x->own || *x->own == gnn_time_of_entry(r->real, edge));
+}
+
 enum found { FOUND, OUT_OF_TIME, NOT_FOUND };
 
 /* Whether there is such an edge among the in-edges of an original node. */
@@ -125,14 +131,13 @@ static enum found find_edge(const struct check *c, const struct gnn_view_row *r,
                             uint32_t dst, struct claim x)
 {
     const struct gnn_view *v = &c->view;
+    const struct gnn_pick_time *rule = &c->meta->sampling.rule.time;
     const int64_t *time = c->time[(size_t)et * v->store->nparts + r->part];
     enum found best = NOT_FOUND;
     for (uint64_t i = 0; best != FOUND && i < r->n; i++)
         if (r->indices[i] == x.src && (!x.id || *x.id == gnn_view_edge_id(v, et, dst, r, i)))
-            best = !x.time || !time ||
-                           in_time(&c->meta->sampling.rule.time, &time[r->first + i], x.time)
-                       ? FOUND
-                       : OUT_OF_TIME;
+            best =
+                !x.time || !time || is_allowed(rule, time[r->first + i], &x) ? FOUND : OUT_OF_TIME;
     return best;
 }
 
@@ -141,7 +146,8 @@ static int check_block(struct check *c, const struct gnn_batch *b, uint32_t hop,
 {
     const struct gnn_etype *t = &c->meta->schema.etype[et];
     const struct gnn_block *k = gnn_batch_block(b, hop, et);
-    const int64_t *time = b->type[t->dst].time;
+    const int64_t *time = b->type[t->dst].time, *own = b->type[t->src].time;
+    const bool by_edge = c->meta->sampling.rule.time.by_edge;
     bool original = c->meta->sampling.original_ids;
 
     for (uint32_t i = 0; i < k->n; i++) {
@@ -151,7 +157,8 @@ static int check_block(struct check *c, const struct gnn_batch *b, uint32_t hop,
         for (uint32_t j = k->indptr[i]; j < k->indptr[i + 1]; j++, c->edges++) {
             uint32_t src = b->type[t->src].node[k->indices[j]];
             const struct claim x = {original ? gnn_view_store_id(&c->view, t->src, src) : src,
-                                    k->id ? &k->id[j] : NULL, time ? &time[k->first + i] : NULL};
+                                    k->id ? &k->id[j] : NULL, time ? &time[k->first + i] : NULL,
+                                    by_edge ? &own[k->indices[j]] : NULL};
             const enum found found = find_edge(c, &row, et, orig, x);
             if (found != FOUND)
                 return gnn_fail(
@@ -163,7 +170,7 @@ static int check_block(struct check *c, const struct gnn_batch *b, uint32_t hop,
     return GNN_OK;
 }
 
-/* A source is in the tree of its destination, and has its time. */
+/* A source is in the tree of its destination, and has its time, unless it has that of the edge. */
 static int check_trees(const struct check *c, const struct gnn_batch *b, uint32_t hop, uint32_t et,
                        struct gnn_err *e)
 {
@@ -178,7 +185,8 @@ static int check_trees(const struct check *c, const struct gnn_batch *b, uint32_
                                 "%s: batch %" PRIu64
                                 ": hop %u: an edge leads from tree %u to tree %u",
                                 c->name, c->batch, hop, src->tree[from], dst->tree[to]);
-            if (dst->time && src->time[from] != dst->time[to])
+            if (dst->time && !c->meta->sampling.rule.time.by_edge &&
+                src->time[from] != dst->time[to])
                 return gnn_fail(e, GNN_E_INPUT,
                                 "%s: batch %" PRIu64
                                 ": hop %u: edge %u -> %u leads to another time",

@@ -148,6 +148,17 @@ struct gnn_sample_job gnn_sample_job_of(const struct sampler *s, const uint32_t 
 
 /* ---- drawing ---- */
 
+int gnn_sample_fit_times(const struct sample_draw *d, struct gnn_sample_job *job)
+{
+    if (!job->rule.time.by_edge || job->times)
+        return 0;
+    if (gnn_buf_fit(&d->w->times, job->indptr[job->n] + UINT64_C(1), sizeof *job->times,
+                    "a sampling thread", d->e))
+        return d->e->code;
+    job->times = d->w->times.data;
+    return 0;
+}
+
 static int count_on_cpu(const struct sample_draw *d, uint32_t et, struct gnn_sample_job *job)
 {
     struct gnn_sample_place bad = {0};
@@ -167,8 +178,15 @@ static int pick_on_cpu(const struct sample_draw *d, uint32_t et, const struct gn
                        struct gnn_relabel *r, uint32_t *indices, uint64_t *ids)
 {
     struct gnn_sample_place bad = {0};
-    const enum gnn_sample_status st = gnn_sample_pick(job, r, indices, ids, &bad);
-    return st ? report_damage(d, et, job, st, &bad) : 0;
+    struct gnn_sample_job q = *job;
+    if (gnn_sample_fit_times(d, &q))
+        return d->e->code;
+    const enum gnn_sample_status st = gnn_sample_pick(&q, q.times ? NULL : r, indices, ids, &bad);
+    if (st)
+        return report_damage(d, et, job, st, &bad);
+    if (r && q.times) /* that they are nodes has been checked */
+        (void)gnn_relabel_number(r, q.dst, q.times, q.n, q.indptr, indices);
+    return 0;
 }
 
 static void free_nothing(struct sample_backend *q)

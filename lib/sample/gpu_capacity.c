@@ -21,12 +21,14 @@ static uint64_t edges_of(const struct sampler *s, uint32_t et)
     return n;
 }
 
-/* What n things, nodes or edges, are at most in a batch: each once, or once in each tree. */
+/* What n things, nodes or edges, are at most in a batch: each once, or once in each tree or at the
+ * time of each seed; or, at the times of edges, no bound is known. */
 static uint64_t in_trees(const struct gpu_capacity *r, const struct sampler *s, uint64_t n)
 {
-    return !gnn_sampling_has_repeats(&s->meta.sampling) ? n
-           : n < INT32_MAX / ((uint64_t)r->seeds + 1)   ? n * r->seeds
-                                                        : INT32_MAX;
+    return s->meta.sampling.rule.time.by_edge             ? INT32_MAX
+           : !gnn_sampling_has_repeats(&s->meta.sampling) ? n
+           : n < INT32_MAX / ((uint64_t)r->seeds + 1)     ? n * r->seeds
+                                                          : INT32_MAX;
 }
 
 /* Draws of a block with so many destinations. */

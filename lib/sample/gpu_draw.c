@@ -32,7 +32,8 @@ struct draw_context {
     /* The last draw, in that memory. */
     struct draw_head *head;
     struct gnn_entries dst;
-    uint32_t *indptr, *source;
+    uint32_t *indptr;
+    struct gnn_entries source; /* without columns but node and, if they are edges', time */
     uint64_t *id;
     void *scratch;
     uint32_t edges;
@@ -74,7 +75,10 @@ static uint64_t lay_out(struct draw_context *l, char *base, const struct gnn_sam
     l->dst = gnn_entries_lay(base, &at, job->dst, job->n);
     at = gpu_align(at);
     l->indptr = gpu_lay(base, &at, (job->n + UINT64_C(1)) * sizeof *l->indptr);
-    l->source = gpu_lay(base, &at, capacity * sizeof *l->source);
+    l->source = (struct gnn_entries){
+        .node = gpu_lay(base, &at, capacity * sizeof *l->source.node),
+        .time =
+            job->rule.time.by_edge ? gpu_lay(base, &at, capacity * sizeof *l->source.time) : NULL};
     l->id = l->s->meta.sampling.edge_ids ? gpu_lay(base, &at, capacity * sizeof *l->id) : NULL;
     l->scratch = gpu_lay(base, &at, gnn_cuda_sample_scratch(job->rule, job->n, capacity));
     return at;
@@ -117,7 +121,7 @@ static int queue_draw(struct draw_context *l, uint32_t et, const struct gnn_samp
     struct gnn_cuda_sample_job q = {.what = *job,
                                     .end = &l->head->end,
                                     .capacity = capacity,
-                                    .source = {.node = l->source},
+                                    .source = l->source,
                                     .ids = l->id,
                                     .edges = &l->head->edges,
                                     .status = &l->head->status};
@@ -172,16 +176,21 @@ static int pick_block(const struct sample_draw *d, uint32_t et, const struct gnn
                       struct gnn_relabel *r, uint32_t *indices, uint64_t *ids)
 {
     const struct draw_context *l = d->w->context;
+    struct gnn_sample_job q = *job;
     (void)et;
-    int rc = gnn_dev_use(l->device, d->e);
+    int rc = gnn_sample_fit_times(d, &q);
     if (!rc)
-        rc = gnn_dev_copy(indices, l->source, l->edges * sizeof *indices, l->stream, d->e);
+        rc = gnn_dev_use(l->device, d->e);
+    if (!rc)
+        rc = gnn_dev_copy(indices, l->source.node, l->edges * sizeof *indices, l->stream, d->e);
+    if (!rc && q.times)
+        rc = gnn_dev_copy(q.times, l->source.time, l->edges * sizeof *q.times, l->stream, d->e);
     if (!rc && ids)
         rc = gnn_dev_copy(ids, l->id, l->edges * sizeof *ids, l->stream, d->e);
     if (!rc)
         rc = gnn_dev_stream_wait(l->stream, d->e);
     if (!rc && r) /* that they are nodes, the device has checked */
-        (void)gnn_relabel_number(r, job->dst, job->n, job->indptr, indices);
+        (void)gnn_relabel_number(r, q.dst, q.times, q.n, q.indptr, indices);
     return rc;
 }
 

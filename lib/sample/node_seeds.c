@@ -257,8 +257,8 @@ static void find_times(const struct node_seeds *q, struct gnn_entries to, uint64
     const uint64_t *book = s->store->book[s->meta.sampling.seed_ntype];
     for (uint64_t i = 0; q->time && i < n; i++) {
         const uint32_t p = gnn_owner_find(book, sizeof *book, s->store->nparts, to.node[i]);
-        const int64_t t = q->time[p][to.node[i] - book[p]];
-        to.time[i] = s->meta.sampling.rule.time.real && t == INT64_MIN ? 0 : t; /* -0 */
+        to.time[i] =
+            gnn_time_of_entry(s->meta.sampling.rule.time.real, q->time[p][to.node[i] - book[p]]);
     }
 }
 

@@ -5,8 +5,9 @@
  * a draw depends on the destination only.
  *
  *   request: per edge type, u32 n, destinations[n]
- *   reply:   per edge type with n > 0, u32 e, u32 picks of each[n], u32 sources[e], and with edge
- *            ids, from the next multiple of 8 bytes on, u64 ids[e]
+ *   reply:   per edge type with n > 0, u32 e, u32 picks of each[n], u32 sources[e], and, each if
+ *            asked for, from the next multiple of 8 bytes on, u64 edge ids[e] and i64 or f64
+ * times[e]
  *
  * and after these what lib/sample/remote_dedup.c adds. */
 #include <inttypes.h>
@@ -18,6 +19,7 @@
 struct reply {
     const uint32_t *count, *source;
     const uint64_t *id;
+    const int64_t *time;
 };
 
 struct sample_remote {
@@ -25,6 +27,7 @@ struct sample_remote {
     uint32_t *wanted;     /* [netypes][owners] destinations asked of each */
     struct gnn_buf owner; /* u32, by destination of all edge types in turn */
     struct gnn_buf ask_for, indptr;
+    struct gnn_buf time;                  /* i64 or f64: times of a block's edges */
     struct reply *from;                   /* [owners] */
     struct gnn_sample_remote_stats stats; /* of one hop */
     struct sample_dedup *dedup;           /* or NULL */
@@ -39,6 +42,7 @@ void gnn_sample_remote_free(struct sample_remote *f)
     gnn_buf_release(&f->owner);
     gnn_buf_release(&f->ask_for);
     gnn_buf_release(&f->indptr);
+    gnn_buf_release(&f->time);
     gnn_free(f->wanted);
     gnn_free(f->from);
     gnn_free(f);
@@ -139,15 +143,20 @@ static int reply_block(const struct sample_draw *d, uint32_t hop, uint32_t et, u
     *w++ = edges;
     for (uint32_t i = 0; i < *n; i++)
         *w++ = indptr[i + 1] - indptr[i];
-    uint64_t *id = NULL;
-    if (d->s->meta.sampling.edge_ids) {
-        const uint64_t at = (uint64_t)(w - (uint32_t *)out->buf.data);
-        if (gnn_words_align(out, sizeof *id, d->e) ||
-            !(id = (void *)gnn_words_add(out, 2 * (uint64_t)edges, d->e)))
-            return d->e->code;
-        w = (uint32_t *)out->buf.data + at; /* it may have moved */
-    }
-    return gnn_sample_pick_block(d, et, &job, NULL, w, id);
+    const bool ids = d->s->meta.sampling.edge_ids, times = job.rule.time.by_edge;
+    const uint64_t at = (uint64_t)(w - (uint32_t *)out->buf.data);
+    if (!ids && !times)
+        return gnn_sample_pick_block(d, et, &job, NULL, w, NULL);
+    if (gnn_words_align(out, sizeof(uint64_t), d->e))
+        return d->e->code;
+    const uint64_t first = out->n;
+    if (!gnn_words_add(out, 2 * (uint64_t)edges * (ids + times), d->e))
+        return d->e->code;
+    w = out->buf.data; /* it may have moved */
+    uint64_t *id = (void *)(w + first);
+    if (times)
+        job.times = (int64_t *)id + (ids ? edges : 0);
+    return gnn_sample_pick_block(d, et, &job, NULL, w + at, ids ? id : NULL);
 }
 
 /* ---- putting replies together ---- */
@@ -156,6 +165,7 @@ static int reply_block(const struct sample_draw *d, uint32_t hop, uint32_t et, u
 static int read_replies(const struct sample_draw *d, uint32_t et)
 {
     struct sample_remote *f = d->w->remote;
+    const bool ids = d->s->meta.sampling.edge_ids, times = d->s->meta.sampling.rule.time.by_edge;
     for (uint32_t r = 0; r < f->q.owners; r++) {
         struct gnn_words_in *in = &f->q.in[r];
         struct reply *a = &f->from[r];
@@ -168,15 +178,46 @@ static int read_replies(const struct sample_draw *d, uint32_t et)
         a->source = a->count ? gnn_words_read(in, *edges) : NULL;
         for (uint32_t i = 0; a->source && i < n; i++)
             picks += a->count[i];
-        a->id = NULL;
-        if (a->source && d->s->meta.sampling.edge_ids) {
-            a->id = gnn_words_skip(in, sizeof *a->id)
-                        ? (const void *)gnn_words_read(in, 2 * (uint64_t)*edges)
-                        : NULL;
-        }
-        if (!a->source || picks != *edges || (d->s->meta.sampling.edge_ids && !a->id))
+        bool good = a->source && picks == *edges;
+        if (good && (ids || times))
+            good = gnn_words_skip(in, sizeof(uint64_t));
+        if (good && ids)
+            good = (a->id = (const void *)gnn_words_read(in, 2 * picks)) != NULL;
+        if (good && times)
+            good = (a->time = (const void *)gnn_words_read(in, 2 * picks)) != NULL;
+        if (!good)
             return gnn_request_malformed(&f->q, r, d->e);
     }
+    return 0;
+}
+
+/* The edges of n destinations in turn, from their owners' replies. *times: theirs, or NULL. */
+static int take_edges(const struct sample_draw *d, const uint32_t *owner, uint32_t n,
+                      const uint32_t *ptr, uint32_t *source, uint64_t *id, const int64_t **times)
+{
+    struct sample_remote *f = d->w->remote;
+    int64_t *time = NULL;
+    if (d->s->meta.sampling.rule.time.by_edge) {
+        if (gnn_buf_fit(&f->time, ptr[n] + UINT64_C(1), sizeof *time, "times", d->e))
+            return d->e->code;
+        time = f->time.data;
+    }
+    for (uint32_t i = 0; i < n; i++) {
+        struct reply *a = &f->from[owner[i]];
+        const uint32_t c = ptr[i + 1] - ptr[i];
+        for (uint32_t k = 0; k < c; k++)
+            source[ptr[i] + k] = a->source[k];
+        a->source += c;
+        if (id) {
+            memcpy(id + ptr[i], a->id, c * sizeof *id);
+            a->id += c;
+        }
+        if (time) {
+            memcpy(time + ptr[i], a->time, c * sizeof *time);
+            a->time += c;
+        }
+    }
+    *times = time;
     return 0;
 }
 
@@ -210,20 +251,12 @@ static int merge_block(const struct sample_draw *d, uint32_t hop, uint32_t et, u
     if (rc)
         return rc;
     uint32_t *source = indices->data;
-    for (uint32_t i = 0; i < n; i++) {
-        struct reply *a = &f->from[owner[i]];
-        const uint32_t c = ptr[i + 1] - ptr[i];
-        for (uint32_t k = 0; k < c; k++)
-            source[ptr[i] + k] = a->source[k];
-        a->source += c;
-        if (id) {
-            memcpy((uint64_t *)id->data + ptr[i], a->id, c * sizeof *a->id);
-            a->id += c;
-        }
-    }
+    const int64_t *times = NULL;
+    if (take_edges(d, owner, n, ptr, source, id ? id->data : NULL, &times))
+        return d->e->code;
     const struct gnn_entries dst =
         gnn_entries_from(d->w->type[d->s->meta.schema.etype[et].dst].list, first);
-    const uint64_t good = gnn_relabel_number(src, dst, n, ptr, source);
+    const uint64_t good = gnn_relabel_number(src, dst, times, n, ptr, source);
     if (good < total)
         /* This rank's own nodes were checked when they were drawn; another rank's are checked
          * here. */

@@ -93,13 +93,14 @@ struct sample_worker {
     uint32_t *keys;         /* of gnn_sample_keys */
     struct gnn_buf row;     /* struct gnn_sample_row per destination */
     struct gnn_buf weights; /* struct gnn_weights, likewise */
+    struct gnn_buf times;   /* i64 or f64, of the picks of a block */
     void *scratch;
     struct sample_remote *remote; /* with several ranks; or NULL */
     struct sample_backend *backend;
     void *context; /* its state for this thread */
 };
 
-/* (lib/sample/worker.c) A numbering, zeroed before, of nodes below nnodes: by a map, or, where a
+/* (lib/sample/numbering.c) A numbering, zeroed before, of nodes below nnodes: by a map, or, where a
  * batch can have a node several times, by a hash table that grows as batches do. */
 int gnn_sample_numbering(const struct sampler *s, uint64_t nnodes, struct gnn_relabel *r,
                          struct gnn_err *e) GNN_MUST_USE;
@@ -140,10 +141,13 @@ struct gnn_sample_job gnn_sample_job_of(const struct sampler *s, const uint32_t 
 /* Does the job along edge type et: how many neighbours of each destination, ... */
 int gnn_sample_count_block(const struct sample_draw *d, uint32_t et,
                            struct gnn_sample_job *job) GNN_MUST_USE;
-/* ... and which, as gnn_sample_pick, before the next count. */
+/* ... and which, as gnn_sample_pick, but whatever the times, before the next count. */
 int gnn_sample_pick_block(const struct sample_draw *d, uint32_t et,
                           const struct gnn_sample_job *job, struct gnn_relabel *r,
                           uint32_t *indices, uint64_t *ids) GNN_MUST_USE;
+
+/* Room for the times of the picks, of the worker, if they are wanted and have none. */
+int gnn_sample_fit_times(const struct sample_draw *d, struct gnn_sample_job *job) GNN_MUST_USE;
 
 /* Several ranks (lib/sample/remote.c): samples a hop's blocks, asking other ranks for what they
  * own. NULL on failure; takes NULL. */

@@ -88,11 +88,12 @@ struct gnn_sampler_opts {
     bool shuffle, drop_last;
     /* By which times of edges neighbours are picked, given those of seeds; the edges must be
      * ordered (struct gnn_etype's order). window: a number's text, or NULL; latest: only the last
-     * ones. seed_time: the field of nodes with the times of seeds. NULL: each line of seeds_fd has
-     * a seed and its time, or, of a set, "time". */
+     * ones. by_edge: nodes that are found have the time of the edge. seed_time: the field of nodes
+     * with the times of seeds. NULL: each line of seeds_fd has a seed and its time, or, of a set,
+     * "time". */
     enum gnn_pick_until until;
     const char *seed_time, *window;
-    bool latest;
+    bool latest, by_edge;
     bool disjoint;     /* a tree for each seed (gnn_batch_type.tree), whose draws are its own */
     bool edge_ids;     /* adds hop/.../id: positions in the unpartitioned store */
     bool original_ids; /* nodes (and ids read from seeds_fd) are ids of the unpartitioned store */

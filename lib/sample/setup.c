@@ -238,7 +238,7 @@ static int sampler_init(struct sampler *s, const struct gnn_sampler_opts *o, str
         rc = gnn_sampling_set_weight(m, &s->meta.schema, s->store->path, o->weight, e);
     if (!rc)
         rc = gnn_sampling_set_time(m, &s->meta.schema, s->store->path, o->until, o->window,
-                                   o->latest, e);
+                                   o->latest, o->by_edge, e);
     if (!rc)
         rc = gnn_sampling_check_labor(m, s->meta.schema.netypes, s->store->path, e);
     if (rc) {

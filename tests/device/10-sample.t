@@ -43,6 +43,8 @@ same "by time, the latest, from several parts" 1 58 cuda -f 4,-1 -b 20 --steps 0
 same "by time and weight in trees with replacement" 1 59 cuda -f 40,3 -r -b 20 --steps 0:2 --time-rule lt --weight weight --disjoint times3
 same "by real time and weight with --frontier new" 1 60 cuda -f 5,40 -b 20 --steps 0:2 --time-rule le --weight weight --frontier new real
 same "by time and LABOR" 1 61 cuda -f 4,3 -b 20 --steps 0:2 --time-rule le --labor times3
+same "by the times of edges" 1 62 cuda -f 4,3,3 -b 20 --steps 0:2 --time-rule lt --hop-time edge --edge-ids times3
+same "by the real times of edges in trees, the latest" 2 63 cuda:0,1 -f 4,-1 -b 20 --steps 0:4 --time-rule le --hop-time edge --latest --disjoint real
 same "with edge ids" 1 6 auto -f 4,3 -b 20 --steps 0:3 --edge-ids s
 same "from several parts" 1 7 cuda -f 4,3 -b 20 --steps 0:3 --edge-ids s3
 same "from several parts with original ids" 2 8 cuda:1 -f 4,3 -b 20 --steps 0:3 --original-ids --frontier new s3

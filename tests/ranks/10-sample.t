@@ -86,7 +86,7 @@ check "gnn-sample --disjoint --count-once on 3 ranks counts each node of a tree 
 /usr/bin/python3 "$GNN_TOP/tests/sample/temporal.py" G.npz f8 900 12000
 gnn-import -q -o G G.npz
 gnn-partition -q -k 4 --halo-edges -o G4 G
-for how in '' '--window 9 --weight weight -r' '--latest --disjoint'; do
+for how in '' '--window 9 --weight weight -r' '--latest --disjoint' '--hop-time edge'; do
     check "gnn-sample --time-rule le $how draws the batches of one process" gnn-sample -q G -f 5,4,3 --time-rule le $how -b 64 --edge-ids -o one.gnb
     for many in 2 4; do
         rm -f r.*.gnb

@@ -48,6 +48,10 @@ try 4 2 s4 '-f -1,-1,-1 -b 200 --edge-ids --steps 0:2' cuda ''
 try 2 1 s4 '-f 0 -b 50 --steps 0:2' cuda ''
 try 4 1 halo '-f 5,4 -b 64 --edge-ids' cuda '-v'
 try 2 1 halo '-f 5,4 -b 64' cuda '--graph-memory uva'
+/usr/bin/python3 "$GNN_TOP/tests/sample/temporal.py" G.npz f8 300 4000
+gnn-import -q --no-provenance -o G G.npz && gnn-partition -q --no-provenance -k 4 -o G4 G
+try 4 2 G4 '-f 5,4 -b 24 --time-rule le --window 9 --count-once --edge-ids' cuda ''
+try 2 1 G4 '-f 5,4 -b 24 --time-rule lt --hop-time edge --weight weight' cuda ''
 export GNN_FAKE_MAP=1
 try 2 2 s4 '-f 7,4 -b 64' cuda '--graph-memory uva'
 unset GNN_FAKE_MAP

@@ -23,7 +23,8 @@ done
 for s in whole real; do
     for how in '--time-rule le' '--time-rule lt --window 7' '--time-rule le --latest' '--time-rule lt --window 3 -r' '--time-rule le --window 0' \
         '--time-rule le --weight weight' '--time-rule lt --weight weight -r --disjoint' '--time-rule le --disjoint --latest --window 20' \
-        '--time-rule lt --labor --layer-dependency' '--time-rule le --frontier new'; do
+        '--time-rule lt --labor --layer-dependency' '--time-rule le --frontier new' '--time-rule le --hop-time edge' \
+        '--time-rule lt --hop-time edge --window 40 -r --disjoint' '--time-rule le --hop-time edge --latest --frontier new'; do
         rm -f one many
         smp $s -f 6,4,-1 -b 50 $how --steps 0:3 --edge-ids -o one
         check "gnn-sample $how picks what may be picked ($s)" look $s one
@@ -133,12 +134,13 @@ done
 for w in -1 nan inf x 1,5; do
     refuses 2 'expected a number' "the window '$w' of real times" smp real -f 3 --time-rule le --window "$w" -o x
 done
-for o in '--window 3' --latest '--seed-time time'; do
+for o in '--window 3' --latest '--seed-time time' '--hop-time edge'; do
     refuses 2 'requires --time-rule' "$o without --time-rule" smp whole -f 3 $o -o x
 done
 for o in -r '--weight weight' --labor; do
     refuses 2 'cannot be used with --latest' "--latest with $o" smp whole -f 3 --time-rule le --latest $o -o x
 done
+refuses 2 'one of: seed, edge' 'another time of the next hop' smp whole -f 3 --time-rule le --hop-time node -o x
 refuses 2 'one of: any, le, lt' 'another rule' smp whole -f 3 --time-rule ge -o x
 printf '1 5\n2\n3 4\n' >lacks
 refuses 3 'lacks: line 2: expected a node id and its time' 'a seed without a time' smp whole -f 3 --time-rule le --seeds lacks -o x

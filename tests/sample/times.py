@@ -59,9 +59,11 @@ def check_batch(header, store, batch):
             for row, part in rows_of(header, batch, hop, e):
                 src = batch["hop/%d/%s/indices" % (hop, key)][part]
                 time = batch["time/" + e["dst"]][row]
-                assert (batch["time/" + e["src"]][src] == time).all(), "a source of another time"
+                picks = batch["hop/%d/%s/id" % (hop, key)][part].astype("i8")
+                own = store["edge/%s/%s" % (key, e["order"])][picks] if s["time"]["hop_time"] == "edge" else time
+                assert (batch["time/" + e["src"]][src] == own).all(), "a source of another time"
                 may = eligible(s, store, key, e["order"], int(batch["nodes/" + e["dst"]][row]), time)
-                check_row(s, s["fanout"][hop][i], may, batch["hop/%d/%s/id" % (hop, key)][part].astype("i8"),
+                check_row(s, s["fanout"][hop][i], may, picks,
                           batch["nodes/" + e["src"]][src], store["edge/%s/indices" % key])
                 picked += len(src)
                 could += len(may)

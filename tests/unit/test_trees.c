@@ -97,7 +97,8 @@ static bool numbers_match(unsigned columns, uint32_t range, uint32_t batches, ui
                     want[j] = plain_number(&list, &count, source[j], &dst, i);
                 }
             fit_table(&r, indptr[ROWS]);
-            same = same && gnn_relabel_number(&r, dst, ROWS, indptr, source) == indptr[ROWS] &&
+            same = same &&
+                   gnn_relabel_number(&r, dst, NULL, ROWS, indptr, source) == indptr[ROWS] &&
                    r.count == count && !memcmp(source, want, indptr[ROWS] * sizeof *want);
         }
         for (uint32_t i = 0; same && i < count; i++)
@@ -126,7 +127,7 @@ static void numbers(void)
     fit_table(&r, 3);
     gnn_relabel_begin(&r);
     const struct gnn_entries e = {.node = node, .tree = tree};
-    ok(gnn_relabel_add(&r, e, 3) == 2 && gnn_relabel_number(&r, e, 1, ptr, node) == 2,
+    ok(gnn_relabel_add(&r, e, 3) == 2 && gnn_relabel_number(&r, e, NULL, 1, ptr, node) == 2,
        "entries with trees whose node is out of range are named");
     ok(!gnn_relabel_fit(&r, 1000) && !gnn_relabel_fit(&r, UINT64_MAX),
        "gnn_relabel_fit says that a table is too small");
