@@ -20,6 +20,7 @@
 
 struct totals {
     uint64_t batches, seeds, nodes, edges, bytes;
+    uint64_t walks, steps, pairs;
     uint64_t shared; /* batches that went by reference */
     uint64_t hop_edges[GNN_HOPS_MAX], hop_nodes[GNN_HOPS_MAX];
     double first, seconds; /* until the first batch, and in all */
@@ -50,6 +51,9 @@ static void add_batch(struct totals *t, const struct gnn_batch *b)
             t->hop_edges[h] += n;
             t->edges += n;
         }
+    t->walks += b->nwalks;
+    t->steps += b->steps;
+    t->pairs += b->npairs;
     for (uint32_t i = 0; i < b->tensors.n; i++) {
         uint64_t bytes;
         t->bytes += gnn_tensor_bytes(gnn_tensors_at(&b->tensors, i), &bytes) ? bytes : 0;
@@ -61,7 +65,8 @@ static void add_batch(struct totals *t, const struct gnn_batch *b)
 static void add_ranks(struct totals *t, struct gnn_comm *c)
 {
     struct gnn_err e = {0};
-    uint64_t *const one[] = {&t->seeds, &t->nodes, &t->edges, &t->bytes};
+    uint64_t *const one[] = {&t->seeds, &t->nodes, &t->edges, &t->bytes,
+                             &t->walks, &t->steps, &t->pairs};
     for (size_t i = 0; i < sizeof one / sizeof *one; i++)
         if (gnn_comm_all_reduce(c, one[i], 1, GNN_REDUCE_U64, &e))
             cli_fail(&e);
@@ -80,10 +85,12 @@ static void report_totals(const struct totals *t, uint32_t nhops, bool count)
     for (uint32_t h = 0; h < nhops; h++)
         json_array_append_new(hops, json_pack("{s:I, s:I}", "edges", (json_int_t)t->hop_edges[h],
                                               "new_nodes", (json_int_t)t->hop_nodes[h]));
-    cli_metrics(json_pack("{s:I, s:I, s:I, s:I, s:I, s:I, s:f, s:f, s:f, s:f, s:o}", "batches",
+    cli_metrics(json_pack("{s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:f, s:f, s:f, s:f, s:o}", "batches",
                           (json_int_t)t->batches, "seeds", (json_int_t)t->seeds, "nodes",
                           (json_int_t)t->nodes, "edges", (json_int_t)t->edges, "bytes",
-                          (json_int_t)t->bytes, "shared_batches", (json_int_t)t->shared, "seconds",
+                          (json_int_t)t->bytes, "shared_batches", (json_int_t)t->shared, "walks",
+                          (json_int_t)t->walks, "steps", (json_int_t)t->steps, "pairs",
+                          (json_int_t)t->pairs, "seconds",
                           t->seconds, "first_batch_seconds", t->first, "edges_per_second",
                           (double)t->edges / s, "batches_per_second", (double)t->batches / s,
                           "hops", hops));
@@ -94,13 +101,19 @@ static void report_totals(const struct totals *t, uint32_t nhops, bool count)
                  shared);
         return;
     }
-    printf("batches %" PRIu64 "\nseeds %" PRIu64 "\nnodes %" PRIu64 "\nedges %" PRIu64
+    printf("batches %" PRIu64 "\nseeds %" PRIu64 "\nnodes %" PRIu64 "\n%s %" PRIu64
            "\nbytes %" PRIu64 "\n",
-           t->batches, t->seeds, t->nodes, t->edges, t->bytes);
-    for (uint32_t h = 0; h < nhops; h++)
+           t->batches, t->seeds, t->nodes, t->steps ? "steps" : "edges",
+           t->steps ? t->steps : t->edges, t->bytes);
+    if (t->steps)
+        printf("%s %" PRIu64 "\nrate %.2f M steps/s\n", t->pairs ? "pairs" : "walks", t->pairs ? t->pairs : t->walks,
+               (double)t->steps / s / 1e6);
+    for (uint32_t h = 0; h < nhops && !t->steps; h++)
         printf("hop %u: edges %" PRIu64 " new nodes %" PRIu64 "\n", h, t->hop_edges[h],
                t->hop_nodes[h]);
     printf("first batch after %.3f s\nseconds %.3f\n", t->first, t->seconds);
+    if (t->steps)
+        return;
     printf("rate %.2f M edges/s, %.2f M nodes/s, %.1f batches/s, %.2f GB/s\n",
            (double)t->edges / s / 1e6, (double)t->nodes / s / 1e6, (double)t->batches / s,
            (double)t->bytes / s / 1e9);

@@ -17,6 +17,8 @@
 static struct gnn_sampler_opts o;
 static struct batches_opts run;
 static struct opt_list fanout, eval;
+static struct opt_list path;
+static struct opt_doubles bias;
 static struct opt_range epochs, steps;
 static bool shuffle = true, verify = true;
 static uint32_t threads = 1, zstd;
@@ -60,6 +62,20 @@ static const struct opt opts[] = {
          "with several ranks, mark the nodes that each rank counts (for gnn-train --batch-norm)"},
     {OPT_FLAG, 0, "original-ids", &o.original_ids,
      .help = "write original node ids, and read them with --seeds"},
+    {OPT_GROUP, .help = "Random walks"},
+    {OPT_U32, 0, "walk-length", &o.walks.length, "N",
+     "random walks of N steps from each seed, in place of neighbourhoods", .min = 1,
+     .max = GNN_WALK_MAX},
+    {OPT_U32, 0, "walks-per-seed", &o.walks.per_seed, "N", "walks from each seed (default: 1)",
+     .min = 1, .max = 1048576},
+    {OPT_LIST, 0, "metapath", &path, "S/R/D",
+     "edge type of the next step; the list of them is repeated (default: the only one)"},
+    {OPT_DOUBLES, 0, "node2vec", &bias, "P,Q",
+     "steps as node2vec takes them: P against going back, Q against going away (default: 1,1)"},
+    {OPT_DOUBLE, 0, "restart", &o.walks.restart, "P",
+     "probability that a step after the first leads back to the seed (default: 0)"},
+    {OPT_U32, 0, "pairs", &o.walks.window, "N",
+     "write pairs of nodes at most N steps apart instead of walks", .min = 1, .max = GNN_WALK_MAX},
     {OPT_GROUP, .help = "Running"},
     {OPT_U32, 'j', "threads", &threads, "N",
      "CPU threads; the output does not depend on it (default: 1; with several ranks on devices 2 per device)",
@@ -99,10 +115,45 @@ static const struct program program = {
     .max_args = 1,
 };
 
+static bool is_bias(double x)
+{
+    return x >= 1.0 / GNN_NODE2VEC_MAX && x <= GNN_NODE2VEC_MAX;
+}
+
+static void finish_walks(void)
+{
+    if (!o.walks.length) {
+        opt_refuse(OPTS(&o.walks.per_seed, &path, &bias, &o.walks.restart, &o.walks.window),
+                   "requires --walk-length");
+        if (!fanout.n)
+            cli_usage("-f LIST is missing: neighbours per hop");
+        return;
+    }
+    opt_refuse(OPTS(&fanout, &frontier, &o.edge_ids, &o.count_once),
+               "cannot be used with --walk-length");
+    rule_opts_walk();
+    if (o.walks.restart < 0 || o.walks.restart >= 1)
+        cli_usage("--restart: expected a probability from 0 to less than 1");
+    if (bias.n)
+        opt_refuse(OPTS(&o.walks.restart), "cannot be used with --node2vec");
+    o.walks.p = o.walks.q = 1;
+    if (bias.n) {
+        if (bias.n != 2 || !is_bias(bias.v[0]) || !is_bias(bias.v[1]))
+            cli_usage("--node2vec: expected P,Q, two numbers from %g to %d", 1.0 / GNN_NODE2VEC_MAX,
+                      GNN_NODE2VEC_MAX);
+        o.walks.p = bias.v[0];
+        o.walks.q = bias.v[1];
+    }
+    if (o.walks.window)
+        opt_refuse(OPTS(&o.walks.restart), "cannot be used with --pairs");
+    o.walks.per_seed = o.walks.per_seed ? o.walks.per_seed : 1;
+    o.path = path.v;
+    o.npath = path.n;
+}
+
 static void finish_opts(void)
 {
-    if (!fanout.n)
-        cli_usage("-f LIST is missing: neighbours per hop");
+    finish_walks();
     if (o.seeds_name)
         opt_refuse(OPTS(&split, &eval), "and --seeds exclude each other");
     else
@@ -114,11 +165,12 @@ static void finish_opts(void)
                    "has no effect: --count writes no batches");
     else
         opt_refuse(OPTS(&run.frequency), "requires --count");
-    if (run.transport == TRANSPORT_CUDA && ranks_many())
-        cli_usage("--transport cuda: several ranks assemble batches in host memory");
+    if (run.transport == TRANSPORT_CUDA && (ranks_many() || o.walks.length))
+        cli_usage("--transport cuda: batches of %s are assembled in host memory",
+                  ranks_many() ? "several ranks" : "walks");
     if (run.frequency && !strcmp(run.frequency, "-"))
         cli_usage("--frequency -: stdout takes the statistics; name a file");
-    if (!ranks_many())
+    if (!ranks_many() && !o.walks.length)
         device_refuse_cuda(device, OPTS(&threads),
                            "has no effect: devices sample, not CPU threads");
     device_refuse_cpu(device, OPTS(&graph_memory, &o.graph_cache),
@@ -183,7 +235,8 @@ int main(int argc, char **argv)
     if (run.frequency && c->size > 1)
         cli_usage("--frequency: requires a single process, which samples the same batches");
     o.gpu = device_open(device, c);
-    if (o.gpu && c->size > 1 && !opt_given(&threads))
+    const bool assembled = c->size > 1 || o.walks.length; /* in the host's memory */
+    if (o.gpu && assembled && !opt_given(&threads))
         o.threads =
             2 * o.gpu->n; /* while one waits for other ranks, the other one's batch is drawn */
     struct gnn_store *store = batches_store(args[0], verify, c);
@@ -203,7 +256,7 @@ int main(int argc, char **argv)
     ranks_agree(c, src->meta, range);
     run.total = expected_batches(&src->meta->sampling);
     run.store = store;
-    run.gpu = c->size > 1 ? NULL : o.gpu; /* ranks put batches together in the host's memory */
+    run.gpu = assembled ? NULL : o.gpu;
     batches_run(src, &run);
     gnn_gpu_close(o.gpu);
     gnn_store_close(store);

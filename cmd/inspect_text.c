@@ -156,6 +156,16 @@ static void print_rule(const json_t *s)
     const json_t *labor = json_object_get(s, "labor"), *time = json_object_get(s, "time"),
                  *window = json_object_get(time, "window");
     const bool layer = json_is_true(json_object_get(labor, "layer_dependency"));
+    const json_t *walks = json_object_get(s, "walks");
+    if (walks)
+        printf(", walks of %lld steps, %lld from each seed", whole_of(walks, "length"),
+               whole_of(walks, "per_seed"));
+    if (walks && (real_of(walks, "p") != 1 || real_of(walks, "q") != 1))
+        printf(", node2vec p %.10g q %.10g", real_of(walks, "p"), real_of(walks, "q"));
+    if (real_of(walks, "restart") > 0)
+        printf(", restarts %.10g", real_of(walks, "restart"));
+    if (whole_of(walks, "window"))
+        printf(", pairs at most %lld apart", whole_of(walks, "window"));
     printf("%s", labor ? ", LABOR" : "");
     if (layer)
         printf(" with layer dependency");

@@ -64,6 +64,12 @@ void rule_opts_take(struct gnn_sampler_opts *o)
     o->weights = &weights;
 }
 
+void rule_opts_walk(void)
+{
+    opt_refuse(OPTS(&replace, &disjoint), "has no effect: walks are independent of each other");
+    opt_refuse(OPTS(&labor, &time_rule), "cannot be used with --walk-length");
+}
+
 void rule_opts_refuse(const char *why)
 {
     opt_refuse(OPTS(&replace, &weight, &labor, &layer_dependency, &batch_dependency, &disjoint,

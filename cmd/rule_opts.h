@@ -10,6 +10,8 @@ extern const struct opt rule_opts[];
 
 /* After opt_parse: what was given, to the options of a sampler. */
 void rule_opts_take(struct gnn_sampler_opts *o);
+/* Ends the program if one was given that random walks do not have, or that they imply. */
+void rule_opts_walk(void);
 /* Ends the program if one of them was given: they WHY. */
 void rule_opts_refuse(const char *why);
 /* Warns about fields of edges that samples could depend on, but do not. */

@@ -21,7 +21,9 @@ enum gnn_rng_purpose {
     GNN_RNG_ATTENTION = 6, /* dropout of edges' weights; low word: edge type */
     GNN_RNG_BOUNDARY = 7,  /* rows that stay in a full batch's sample; low word: edge type */
     GNN_RNG_ROUNDING = 8,  /* of messages to bf16; low word: edge type */
-    GNN_RNG_LABOR = 9      /* variates of sources; low word: their node type */
+    GNN_RNG_LABOR = 9,     /* variates of sources; low word: their node type */
+    GNN_RNG_RESTART = 10,  /* whether a walk goes back to its seed */
+    GNN_RNG_ACCEPT = 11    /* whether a step of node2vec is taken */
 };
 
 /* The low half of a * b; *high: the other one. */

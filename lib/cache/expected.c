@@ -471,6 +471,9 @@ int gnn_access_expected(struct gnn_store *s, const struct gnn_sampling *m, const
 {
     struct hops w = {
         .s = s, .m = m, .seeds = seeds, .nseeds = n, .seed_gives = to_fixed(share), .e = e};
+    if (m->walks.length)
+        return gnn_fail(e, GNN_E_USAGE,
+                        "expected accesses of random walks are not computed: choose another order");
     int rc = gnn_scores_init(x, &s->meta.schema, e);
     if (!rc)
         rc = hops_init(&w);

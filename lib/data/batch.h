@@ -61,6 +61,7 @@ struct gnn_batch_place {
  *
  *   key        u64 (4)                 epoch, step, split, rank
  *   nodes/T    u32 (n)                 store ids
+ *   walk       u32 (walks, length+1)   if it says `walks`, or pair  u32 (pairs, 2)
  *   tree/T     u32 (n)                 if the header says `disjoint`
  *   time/T     i64 or f64 (n)          if it says `time`
  *   counts/T   u64 (nhops+1)           nodes after the seeds, and after each hop
@@ -81,6 +82,11 @@ struct gnn_batch {
     struct gnn_block *block;     /* [nhops * netypes], hop-major */
     uint32_t nhops, nntypes, netypes;
     struct gnn_tensors tensors;
+    /* Of random walks, which have no blocks. walk: (nwalks, length + 1) the nodes of each, from a
+     * seed on: local numbers, each of the type that the path leads to; after a node without
+     * in-edges UINT32_MAX. pair: (npairs, 2), in their place, if the header has a window. */
+    const uint32_t *walk, *pair;
+    uint64_t nwalks, npairs, steps; /* steps: of all walks, if known */
     /* NULL: in the host's memory. Kept when the batch is recycled, freed with it */
     struct gnn_batch_place *place;
     struct gnn_batch_pool *pool; /* where gnn_batch_put returns it */

@@ -198,6 +198,45 @@ static int bind_block(struct bind *s, uint32_t hop, uint32_t et)
     return 0;
 }
 
+/* Walks: local numbers of the types that the path leads to, the first of a seed; or pairs. */
+static int bind_walks(struct bind *s)
+{
+    const struct gnn_sampling *m = &s->m->sampling;
+    const struct gnn_schema *c = &s->m->schema;
+    const uint64_t width = m->walks.window ? 2 : m->walks.length + UINT64_C(1);
+    const char *name = m->walks.window ? "pair" : "walk";
+    const struct gnn_tensor *t;
+    s->b->walk = s->b->pair = NULL;
+    s->b->nwalks = s->b->npairs = s->b->steps = 0;
+    if (!m->walks.length)
+        return 0;
+    t = gnn_tensors_find(&s->b->tensors, name);
+    if (!t)
+        return fail_tensor(s, name, "missing");
+    s->known++;
+    if (t->dtype != GNN_U32 || t->ndim != 2 || t->shape[1] != width)
+        return fail_tensor(s, name, "wrong dtype or shape");
+    const uint32_t *v = t->data;
+    for (uint64_t p = 0; p < width; p++) {
+        const struct gnn_etype *step = &c->etype[gnn_sampling_step(
+            m, c->netypes, p && !m->walks.window ? (uint32_t)p - 1 : 0)];
+        const struct gnn_batch_type *type =
+            &s->b->type[p || m->walks.window ? step->src : step->dst];
+        const uint64_t limit = type->count[p || m->walks.window ? s->b->nhops : 0];
+        for (uint64_t i = 0; i < t->shape[0]; i++) {
+            const uint32_t x = v[i * width + p];
+            const bool ended = p && !m->walks.window && x == UINT32_MAX;
+            s->b->steps += p && !m->walks.window && !ended;
+            if ((!ended && x >= limit) ||
+                (p && !ended && !m->walks.window && v[i * width + p - 1] == UINT32_MAX))
+                return bad_element(s, name, i * width + p, x, "is a local id out of range");
+        }
+    }
+    *(m->walks.window ? &s->b->pair : &s->b->walk) = v;
+    *(m->walks.window ? &s->b->npairs : &s->b->nwalks) = t->shape[0];
+    return 0;
+}
+
 /* The node type called name[0..n), or UINT32_MAX. */
 static uint32_t find_ntype(const struct gnn_schema *c, const char *name, size_t n)
 {
@@ -290,6 +329,8 @@ int gnn_batch_bind(struct gnn_batch *b, const struct gnn_meta *m, struct gnn_err
     for (uint32_t h = 0; !rc && h < b->nhops; h++)
         for (uint32_t t = 0; !rc && t < m->schema.netypes; t++)
             rc = bind_block(&s, h, t);
+    if (!rc)
+        rc = bind_walks(&s);
     for (uint32_t i = 0; !rc && i < b->tensors.n; i++)
         rc = bind_field(&s, gnn_tensors_at(&b->tensors, i));
     if (!rc && s.known != b->tensors.n)

@@ -25,6 +25,19 @@ enum {
 enum gnn_frontier { GNN_FRONTIER_ALL, GNN_FRONTIER_NEW };
 
 /* How a batch stream was drawn; part of its HEADER. */
+enum { GNN_WALK_MAX = 65535, GNN_NODE2VEC_MAX = 100 };
+/* Random walks in place of neighbourhoods. A step goes from a node to the source of one of its
+ * in-edges, which is picked as with replacement. Step s, from 0, is along the edge types of hop s
+ * modulo nhops: one type, whose fan-out is 1. */
+struct gnn_walks {
+    uint32_t length;   /* steps; 0: no walks */
+    uint32_t per_seed; /* at least 1 */
+    double restart;    /* probability, in each step but the first, that it leads back to the seed */
+    double p, q;     /* node2vec's, from 1/GNN_NODE2VEC_MAX to that; 1, 1: a step does not depend on
+                        the one before it */
+    uint32_t window; /* pairs of nodes at most so many steps apart, in place of walks; 0: walks */
+};
+
 struct gnn_sampling {
     uint64_t seed;
     struct gnn_pick_rule rule; /* but for the fan-out: */
@@ -38,6 +51,7 @@ struct gnn_sampling {
     uint32_t batch_size;
     enum gnn_frontier frontier;
     bool shuffle, drop_last, edge_ids;
+    struct gnn_walks walks;
     bool disjoint; /* each seed has a tree of its own, in which nodes are numbered and drawn for */
     char *seed_time;   /* the seed type's field with the times of seeds; NULL: they came with these,
                           or   there are none */
@@ -60,6 +74,21 @@ static inline struct gnn_pick_rule gnn_sampling_rule(const struct gnn_sampling *
     return rule;
 }
 
+/* The edge type along which walks take step s. */
+static inline uint32_t gnn_sampling_step(const struct gnn_sampling *s, uint32_t netypes,
+                                         uint32_t step)
+{
+    const int32_t *fanout = s->fanout + (uint64_t)(step % s->nhops) * netypes;
+    uint32_t et = 0;
+    while (!fanout[et])
+        et++;
+    return et;
+}
+/* Whether steps depend on the ones before them (Grover, Leskovec: "node2vec", KDD 2016). */
+static inline bool gnn_walks_second_order(const struct gnn_walks *w)
+{
+    return w->length && (w->p != 1 || w->q != 1);
+}
 /* Whether picks depend on times; the entries of batches have some then. */
 static inline bool gnn_sampling_is_temporal(const struct gnn_sampling *s)
 {

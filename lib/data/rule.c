@@ -129,6 +129,80 @@ int gnn_sampling_set_seed_time(struct gnn_sampling *s, const struct gnn_schema *
     return e->code;
 }
 
+/* Restarts and pairs need walks whose nodes are all of one type. */
+static bool path_turns(const struct gnn_sampling *s, const struct gnn_schema *c)
+{
+    for (uint32_t h = 0; h < s->nhops; h++) {
+        const struct gnn_etype *t = &c->etype[gnn_sampling_step(s, c->netypes, h)];
+        if (t->src != t->dst)
+            return true;
+    }
+    return false;
+}
+
+/* Each step begins where the one before it ended, and so does the first where they go round. */
+static int check_path(const struct gnn_sampling *s, const struct gnn_schema *c, const char *where,
+                      struct gnn_err *e)
+{
+    char key[2][GNN_ETYPE_KEY_ROOM];
+    for (uint32_t h = 1; h < s->walks.length && h <= s->nhops; h++) {
+        const uint32_t a = gnn_sampling_step(s, c->netypes, h - 1),
+                       b = gnn_sampling_step(s, c->netypes, h);
+        if (c->etype[a].src != c->etype[b].dst)
+            return gnn_fail(e, GNN_E_USAGE,
+                            "%s: a step along '%s' leads to a node '%s', which has no in-edges "
+                            "'%s': steps go from destinations to sources",
+                            where, gnn_etype_key(c, a, key[0], sizeof key[0]),
+                            c->ntype[c->etype[a].src].name,
+                            gnn_etype_key(c, b, key[1], sizeof key[1]));
+    }
+    const bool second = gnn_walks_second_order(&s->walks);
+    if ((s->walks.window || s->walks.restart > 0) && path_turns(s, c))
+        return gnn_fail(e, GNN_E_USAGE, "%s: %s require walks among nodes of one type", where,
+                        s->walks.window ? "pairs" : "restarts");
+    if (second && (path_turns(s, c) || s->nhops > 1))
+        return gnn_fail(e, GNN_E_USAGE, "%s: node2vec requires walks along one edge type", where);
+    return 0;
+}
+
+int gnn_sampling_set_walks(struct gnn_sampling *s, const struct gnn_schema *c, const char *where,
+                           struct gnn_walks walks, const char *const *path, uint32_t n,
+                           struct gnn_err *e)
+{
+    if (!n && c->netypes != 1)
+        return gnn_fail(e, GNN_E_USAGE,
+                        "%s: has %u edge types: --metapath must name those of a walk's steps",
+                        where, c->netypes);
+    s->nhops = n ? n : 1;
+    s->fanout = gnn_alloc_zero((uint64_t)s->nhops * c->netypes, sizeof *s->fanout, "fan-outs", e);
+    if (!s->fanout)
+        return e->code;
+    for (uint32_t h = 0; h < s->nhops; h++) {
+        const int et = n ? gnn_schema_need_etype(c, where, path[h], e) : 0;
+        if (et < 0)
+            return et;
+        s->fanout[(uint64_t)h * c->netypes + (uint32_t)et] = 1;
+    }
+    s->walks = walks;
+    s->rule.kind = GNN_PICK_REPLACE;
+    return check_path(s, c, where, e);
+}
+
+int gnn_sampling_check_walks(const struct gnn_sampling *s, const struct gnn_schema *c,
+                             const char *where, struct gnn_err *e)
+{
+    char key[GNN_ETYPE_KEY_ROOM];
+    const uint32_t et = gnn_sampling_step(s, c->netypes, 0);
+    return c->etype[et].dst == s->seed_ntype
+               ? 0
+               : gnn_fail(
+                     e, GNN_E_USAGE,
+                     "%s: walks from nodes '%s' cannot begin with '%s', whose destinations are "
+                     "nodes '%s'",
+                     where, c->ntype[s->seed_ntype].name, gnn_etype_key(c, et, key, sizeof key),
+                     c->ntype[c->etype[et].dst].name);
+}
+
 int gnn_sampling_check_labor(const struct gnn_sampling *s, uint32_t netypes, const char *where,
                              struct gnn_err *e)
 {
@@ -182,6 +256,13 @@ static json_t *time_to_json(const struct gnn_sampling *s)
 int gnn_rule_to_json(const struct gnn_sampling *s, json_t *j)
 {
     int bad = 0;
+    const struct gnn_walks *w = &s->walks;
+    if (w->length)
+        bad |= json_object_set_new(
+            j, "walks",
+            json_pack("{s:I,s:I,s:f,s:I,s:f,s:f}", "length", (json_int_t)w->length, "per_seed",
+                      (json_int_t)w->per_seed, "restart", w->restart, "window",
+                      (json_int_t)w->window, "p", w->p, "q", w->q));
     if (s->weight)
         bad |= json_object_set_new(j, "weight", json_string(s->weight));
     if (s->rule.kind == GNN_PICK_LABOR)
@@ -246,6 +327,53 @@ static int time_from_json(struct gnn_sampling *s, const struct gnn_schema *c, co
     return seeds ? gnn_sampling_set_seed_time(s, c, "header", json_string_value(seeds), e) : 0;
 }
 
+static bool is_bias(const json_t *j)
+{
+    return json_is_number(j) && json_number_value(j) >= 1.0 / GNN_NODE2VEC_MAX &&
+           json_number_value(j) <= GNN_NODE2VEC_MAX;
+}
+
+static bool is_count(const json_t *j, uint32_t least)
+{
+    return json_is_integer(j) && json_integer_value(j) >= least &&
+           json_integer_value(j) <= UINT32_MAX;
+}
+
+/* Their path is in the fan-outs. */
+static int walks_from_json(struct gnn_sampling *s, const struct gnn_schema *c, const json_t *j,
+                           struct gnn_err *e)
+{
+    const json_t *walks = json_object_get(j, "walks"), *length = json_object_get(walks, "length"),
+                 *many = json_object_get(walks, "per_seed"),
+                 *restart = json_object_get(walks, "restart"),
+                 *window = json_object_get(walks, "window"), *p = json_object_get(walks, "p"),
+                 *q = json_object_get(walks, "q");
+    if (!walks)
+        return 0;
+    bool good = is_count(length, 1) && json_integer_value(length) <= GNN_WALK_MAX &&
+                is_count(many, 1) && is_count(window, 0) && json_is_number(restart) &&
+                json_number_value(restart) >= 0 && json_number_value(restart) < 1 && is_bias(p) &&
+                is_bias(q) && s->rule.kind == GNN_PICK_REPLACE;
+    for (uint32_t h = 0; good && h < s->nhops; h++) {
+        uint32_t steps = 0;
+        for (uint32_t t = 0; t < c->netypes; t++) {
+            const int32_t f = s->fanout[(uint64_t)h * c->netypes + t];
+            steps += f != 0;
+            good = good && (f == 0 || f == 1);
+        }
+        good = good && steps == 1;
+    }
+    if (!good)
+        return gnn_fail(e, GNN_E_INPUT, "header: bad 'walks'");
+    s->walks = (struct gnn_walks){.length = (uint32_t)json_integer_value(length),
+                                  .per_seed = (uint32_t)json_integer_value(many),
+                                  .restart = json_number_value(restart),
+                                  .p = json_number_value(p),
+                                  .q = json_number_value(q),
+                                  .window = (uint32_t)json_integer_value(window)};
+    return check_path(s, c, "header", e) ? e->code : gnn_sampling_check_walks(s, c, "header", e);
+}
+
 int gnn_rule_from_json(struct gnn_sampling *s, const struct gnn_schema *c, const json_t *j,
                        struct gnn_err *e)
 {
@@ -253,8 +381,8 @@ int gnn_rule_from_json(struct gnn_sampling *s, const struct gnn_schema *c, const
     if (disjoint && !json_is_boolean(disjoint))
         return gnn_fail(e, GNN_E_INPUT, "header: bad 'disjoint'");
     s->disjoint = json_is_true(disjoint);
-    if (!weight_from_json(s, c, j, e) && !labor_from_json(s, j, c->netypes, e) &&
-        !time_from_json(s, c, j, e))
+    if (!walks_from_json(s, c, j, e) && !weight_from_json(s, c, j, e) &&
+        !labor_from_json(s, j, c->netypes, e) && !time_from_json(s, c, j, e))
         return 0;
     if (e->code == GNN_E_USAGE) /* of whoever wrote the header */
         e->code = GNN_E_INPUT;

@@ -30,6 +30,15 @@ int gnn_sampling_set_seed_time(struct gnn_sampling *s, const struct gnn_schema *
  * rest is set. */
 int gnn_sampling_check_labor(const struct gnn_sampling *s, uint32_t netypes, const char *where,
                              struct gnn_err *e) GNN_MUST_USE;
+/* Walks, along these edge types in turn, from the one of the seeds on, or, if there are none, along
+ * the only one; before the weight is set. Sets fan-outs, too. GNN_E_USAGE, in the same words, if a
+ * type does not begin where the one before it ended. */
+int gnn_sampling_set_walks(struct gnn_sampling *s, const struct gnn_schema *c, const char *where,
+                           struct gnn_walks walks, const char *const *path, uint32_t n,
+                           struct gnn_err *e) GNN_MUST_USE;
+/* GNN_E_USAGE if they cannot start at the seed type, which has been set. */
+int gnn_sampling_check_walks(const struct gnn_sampling *s, const struct gnn_schema *c,
+                             const char *where, struct gnn_err *e) GNN_MUST_USE;
 /* Does any hop sample along one of the netypes edge types? */
 bool gnn_sampling_uses(const struct gnn_sampling *s, uint32_t netypes, uint32_t etype);
 

@@ -170,6 +170,47 @@ static int check_block(struct check *c, const struct gnn_batch *b, uint32_t hop,
     return GNN_OK;
 }
 
+/* Where walk i of the batch is after step s, as an id of the store; UINT32_MAX if it has ended. */
+static uint32_t walk_at(const struct check *c, const struct gnn_batch *b, uint64_t i, uint32_t s)
+{
+    const struct gnn_sampling *m = &c->meta->sampling;
+    const struct gnn_schema *sc = &c->meta->schema;
+    const struct gnn_etype *e = &sc->etype[gnn_sampling_step(m, sc->netypes, s ? s - 1 : 0)];
+    const uint32_t type = s ? e->src : e->dst,
+                   at = b->walk[i * (m->walks.length + UINT64_C(1)) + s];
+    if (at == UINT32_MAX)
+        return at;
+    const uint32_t node = b->type[type].node[at];
+    return m->original_ids ? gnn_view_store_id(&c->view, type, node) : node;
+}
+
+/* Each step is along an edge, or back to the seed where that is allowed; and only a node without
+ * in-edges, or whose in-edges weigh nothing, ends a walk. */
+static int check_walks(struct check *c, const struct gnn_batch *b, struct gnn_err *e)
+{
+    const struct gnn_sampling *m = &c->meta->sampling;
+    const struct gnn_schema *sc = &c->meta->schema;
+    for (uint64_t i = 0; c->view.store && i < b->nwalks; i++)
+        for (uint32_t s = 0, from = walk_at(c, b, i, 0); s < m->walks.length && from != UINT32_MAX;
+             s++) {
+            const uint32_t et = gnn_sampling_step(m, sc->netypes, s), to = walk_at(c, b, i, s + 1),
+                           dst = gnn_view_orig(&c->view, sc->etype[et].dst, from);
+            const struct gnn_view_row row = gnn_view_row(&c->view, et, dst);
+            const bool ended = to == UINT32_MAX, restarted = s && m->walks.restart > 0 && !ended &&
+                                                             to == walk_at(c, b, i, 0);
+            if (ended ? row.n && !m->weight
+                      : !restarted &&
+                            find_edge(c, &row, et, dst, (struct claim){.src = to}) != FOUND)
+                return gnn_fail(e, GNN_E_INPUT,
+                                "%s: batch %" PRIu64 ": walk %" PRIu64 ": step %u from node %u %s",
+                                c->name, c->batch, i, s + 1, from,
+                                ended ? "is missing: it has in-edges" : "is not along an edge");
+            c->edges += !ended && !restarted;
+            from = to;
+        }
+    return GNN_OK;
+}
+
 /* A source is in the tree of its destination, and has its time, unless it has that of the edge. */
 static int check_trees(const struct check *c, const struct gnn_batch *b, uint32_t hop, uint32_t et,
                        struct gnn_err *e)
@@ -218,7 +259,7 @@ static int check_seeds(const struct check *c, const struct gnn_batch *b, struct 
 
 static int check_batch(struct check *c, const struct gnn_batch *b, struct gnn_err *e)
 {
-    if (check_key(c, b, e) || check_nodes(c, b, e) || (c->view.store && check_seeds(c, b, e)))
+    if (check_key(c, b, e) || check_nodes(c, b, e) || check_walks(c, b, e) || (c->view.store && check_seeds(c, b, e)))
         return e->code;
     for (uint32_t h = 0; h < b->nhops; h++)
         for (uint32_t et = 0; et < b->netypes; et++)

@@ -20,6 +20,7 @@ struct reply {
     const uint32_t *count, *source;
     const uint64_t *id;
     const int64_t *time;
+    const uint8_t *has; /* of questions after edges */
 };
 
 struct sample_remote {
@@ -28,6 +29,7 @@ struct sample_remote {
     struct gnn_buf owner; /* u32, by destination of all edge types in turn */
     struct gnn_buf ask_for, indptr;
     struct gnn_buf time;                  /* i64 or f64: times of a block's edges */
+    struct gnn_buf source;                /* u32, without a numbering: its sources */
     struct reply *from;                   /* [owners] */
     struct gnn_sample_remote_stats stats; /* of one hop */
     struct sample_dedup *dedup;           /* or NULL */
@@ -43,6 +45,7 @@ void gnn_sample_remote_free(struct sample_remote *f)
     gnn_buf_release(&f->ask_for);
     gnn_buf_release(&f->indptr);
     gnn_buf_release(&f->time);
+    gnn_buf_release(&f->source);
     gnn_free(f->wanted);
     gnn_free(f->from);
     gnn_free(f);
@@ -65,15 +68,13 @@ struct sample_remote *gnn_sample_remote_new(const struct sampler *s, struct gnn_
 
 /* ---- requests ---- */
 
-/* One edge type's destinations to their owners. *at: where its part of f->owner begins. */
-static int ask_block(const struct sample_draw *d, uint32_t hop, uint32_t et, uint64_t *at)
+/* Destinations of one edge type to their owners. *at: where their part of f->owner begins. */
+static int ask_entries(const struct sample_draw *d, uint32_t et, struct gnn_entries entry,
+                       uint32_t n, uint64_t *at)
 {
     struct sample_remote *f = d->w->remote;
     const uint32_t dst = d->s->meta.schema.etype[et].dst, self = d->s->comm->rank;
     const struct sample_halo *halo = d->s->halo;
-    uint32_t first;
-    const uint32_t n = gnn_sample_rows(d, hop, et, &first);
-    struct gnn_entries entry = gnn_entries_from(d->w->type[dst].list, first);
     if (gnn_buf_reserve(&f->owner, *at + n, sizeof(uint32_t), "requests", d->e) ||
         gnn_buf_fit(&f->ask_for, n, sizeof(uint32_t), "requests", d->e))
         return d->e->code;
@@ -97,6 +98,14 @@ static int ask_block(const struct sample_draw *d, uint32_t hop, uint32_t et, uin
     return gnn_request_put(&f->q, owner, entry, n, f->wanted + (size_t)et * f->q.owners, d->e);
 }
 
+static int ask_block(const struct sample_draw *d, uint32_t hop, uint32_t et, uint64_t *at)
+{
+    uint32_t first;
+    const uint32_t n = gnn_sample_rows(d, hop, et, &first);
+    return ask_entries(
+        d, et, gnn_entries_from(d->w->type[d->s->meta.schema.etype[et].dst].list, first), n, at);
+}
+
 /* ---- replies to others ---- */
 
 static bool all_own(const struct sample_draw *d, uint32_t et, const uint32_t *dst, uint32_t n)
@@ -108,19 +117,19 @@ static bool all_own(const struct sample_draw *d, uint32_t et, const uint32_t *ds
     return true;
 }
 
-/* What rank r asked for along one edge type, or this one of its halo. */
-static int reply_block(const struct sample_draw *d, uint32_t hop, uint32_t et, uint32_t r)
+/* What rank r asked for along one edge type, or this one of its halo: destinations with the columns
+ * of `like`. */
+static int reply_block(const struct sample_draw *d, uint32_t et, struct gnn_sample_job job,
+                       struct gnn_entries like, uint32_t r)
 {
     struct sample_remote *f = d->w->remote;
     struct gnn_words *out = &f->q.staging[r];
-    const struct gnn_entries like = d->w->type[d->s->meta.schema.etype[et].dst].list;
     const uint32_t *n = gnn_words_read(&f->q.in[r], 1);
     struct gnn_entries dst;
     if (!n || !gnn_words_read_entries(&f->q.in[r], like, *n, &dst))
         return gnn_request_malformed(&f->q, r, d->e);
     if (!*n)
         return 0;
-    struct gnn_sample_job job = gnn_sample_job_of(d->s, d->w->keys, hop * d->b->netypes + et);
     /* Another rank may only ask for what this one owns; the check keeps a wrong book from giving
      * wrong samples. */
     if (!gnn_pick_any(job.rule) || (r < f->q.ranks && !all_own(d, et, dst.node, *n)))
@@ -221,6 +230,22 @@ static int take_edges(const struct sample_draw *d, const uint32_t *owner, uint32
     return 0;
 }
 
+/* Where each destination's edges begin, from the numbers in the replies, which are in the order of
+ * the requests: each owner's are consumed in the order of the destinations. */
+static int add_counts(const struct sample_draw *d, uint32_t et, const uint32_t *owner, uint32_t n,
+                      uint32_t *ptr)
+{
+    uint64_t total = 0;
+    ptr[0] = 0;
+    for (uint32_t i = 0; i < n; i++) {
+        total += *d->w->remote->from[owner[i]].count++;
+        ptr[i + 1] = (uint32_t)total;
+    }
+    return total < UINT32_MAX
+               ? 0
+               : gnn_sample_damaged(d->s, et, GNN_SAMPLE_MANY, &(struct gnn_sample_place){0}, d->e);
+}
+
 static int merge_block(const struct sample_draw *d, uint32_t hop, uint32_t et, uint64_t *at)
 {
     struct sample_remote *f = d->w->remote;
@@ -237,17 +262,11 @@ static int merge_block(const struct sample_draw *d, uint32_t hop, uint32_t et, u
     if (rc)
         return rc;
     uint32_t *ptr = indptr->data;
-    uint64_t total = 0;
-    ptr[0] = 0;
-    /* Replies are in the order of the requests, so each owner's are consumed in the order of the
-     * destinations. */
-    for (uint32_t i = 0; i < n; i++) {
-        total += *f->from[owner[i]].count++;
-        ptr[i + 1] = (uint32_t)total;
-    }
-    if (total >= UINT32_MAX)
-        return gnn_sample_damaged(d->s, et, GNN_SAMPLE_MANY, &(struct gnn_sample_place){0}, d->e);
-    rc = gnn_sample_add_edges(d, hop, et, (uint32_t)total, &indices, &id);
+    rc = add_counts(d, et, owner, n, ptr);
+    if (rc)
+        return rc;
+    const uint32_t total = ptr[n];
+    rc = gnn_sample_add_edges(d, hop, et, total, &indices, &id);
     if (rc)
         return rc;
     uint32_t *source = indices->data;
@@ -263,7 +282,7 @@ static int merge_block(const struct sample_draw *d, uint32_t hop, uint32_t et, u
         return gnn_fail(d->e, GNN_E_RANK,
                         "a reply has a node that is not in the store (%" PRIu32 ")", source[good]);
     *gnn_batch_block(d->b, hop, et) =
-        (struct gnn_block){first, n, (uint32_t)total, ptr, source, id ? id->data : NULL};
+        (struct gnn_block){first, n, total, ptr, source, id ? id->data : NULL};
     *at += n;
     return 0;
 }
@@ -288,7 +307,8 @@ static int reply_to(const struct sample_draw *d, struct sample_dedup *dedup, uin
 {
     int rc = 0;
     for (uint32_t et = 0; !rc && et < d->b->netypes; et++)
-        rc = reply_block(d, hop, et, r);
+        rc = reply_block(d, et, gnn_sample_job_of(d->s, d->w->keys, hop * d->b->netypes + et),
+                         d->w->type[d->s->meta.schema.etype[et].dst].list, r);
     return rc || !dedup || r >= d->s->comm->size
                ? rc
                : gnn_sample_dedup_reply(d, dedup, &d->w->remote->q, r);
@@ -317,6 +337,103 @@ int gnn_sample_remote_hop(const struct sample_draw *d, uint32_t hop)
         rc = merge_block(d, hop, et, &at);
     if (!rc && dedup)
         rc = gnn_sample_dedup_read(d, dedup, q, hop);
+    add_stats(d);
+    return rc;
+}
+
+/* A number from each rank to all, with its requests: appended to them; and, when they have been
+ * read, the sum. */
+static int say(struct gnn_request *q, uint32_t n, struct gnn_err *e)
+{
+    for (uint32_t r = 0; r < q->ranks; r++) {
+        uint32_t *w = gnn_words_add(&q->queue[r], 1, e);
+        if (!w)
+            return e->code;
+        *w = n;
+    }
+    return 0;
+}
+
+static int hear(struct gnn_request *q, uint64_t *sum, struct gnn_err *e)
+{
+    *sum = 0;
+    for (uint32_t r = 0; r < q->ranks; r++) {
+        const uint32_t *n = gnn_words_read(&q->in[r], 1);
+        if (!n)
+            return gnn_request_malformed(q, r, e);
+        *sum += *n;
+    }
+    return 0;
+}
+
+int gnn_sample_remote_edges(const struct sample_draw *d, uint32_t et, const uint32_t *dst,
+                            const uint32_t *src, uint32_t n, uint8_t *has)
+{
+    struct sample_remote *f = d->w->remote;
+    struct gnn_request *q = &f->q;
+    const uint32_t type = d->s->meta.schema.etype[et].dst;
+    const struct gnn_entries pair = {.node = (uint32_t *)(uintptr_t)dst,
+                                     .tree = (uint32_t *)(uintptr_t)src};
+    uint32_t *asked = f->wanted + (size_t)et * q->owners;
+    gnn_request_begin(q, gnn_comm_tag(GNN_COMM_SAMPLE, d->b->nth), d->b);
+    if (gnn_buf_fit(&f->owner, n, sizeof(uint32_t), "requests", d->e))
+        return d->e->code;
+    uint32_t *owner = f->owner.data;
+    for (uint32_t i = 0; i < n; i++)
+        owner[i] = gnn_store_rank_of(d->s->store, type, dst[i]);
+    if (gnn_request_put(q, owner, pair, n, asked, d->e) || gnn_request_ask(q, d->e))
+        return d->e->code;
+    for (uint32_t r = 0; r < q->ranks; r++) {
+        const uint32_t *m = gnn_words_read(&q->in[r], 1);
+        struct gnn_entries x;
+        if (!m || !gnn_words_read_entries(&q->in[r], pair, *m, &x) || !all_own(d, et, x.node, *m))
+            return gnn_request_malformed(q, r, d->e);
+        uint32_t *out = gnn_words_add(&q->staging[r], (*m + UINT64_C(3)) / 4, d->e);
+        if (!out)
+            return d->e->code;
+        gnn_sample_has_edges(d->s, et, x.node, x.tree, *m, (uint8_t *)out);
+    }
+    if (gnn_request_reply(q, d->e))
+        return d->e->code;
+    for (uint32_t r = 0; r < q->ranks; r++) {
+        f->from[r].has = (const uint8_t *)gnn_words_read(&q->in[r], (asked[r] + UINT64_C(3)) / 4);
+        if (!f->from[r].has)
+            return gnn_request_malformed(q, r, d->e);
+    }
+    for (uint32_t i = 0; i < n; i++)
+        has[i] = *f->from[owner[i]].has++;
+    return 0;
+}
+
+int gnn_sample_remote_pick(const struct sample_draw *d, uint32_t et,
+                           const struct gnn_sample_job *job, const uint32_t **source, uint64_t *all)
+{
+    struct sample_remote *f = d->w->remote;
+    struct gnn_request *q = &f->q;
+    const int64_t *times;
+    uint64_t at = 0;
+    gnn_request_begin(q, gnn_comm_tag(GNN_COMM_SAMPLE, d->b->nth), d->b);
+    int rc = ask_entries(d, et, job->dst, job->n, &at);
+    if (!rc)
+        rc = say(q, job->n, d->e);
+    if (!rc)
+        rc = gnn_request_ask(q, d->e);
+    for (uint32_t r = 0; !rc && r < q->owners; r++)
+        rc = reply_block(d, et, *job, job->dst, r);
+    if (!rc)
+        rc = hear(q, all, d->e);
+    if (!rc)
+        rc = gnn_request_reply(q, d->e);
+    if (!rc)
+        rc = read_replies(d, et);
+    if (!rc)
+        rc = add_counts(d, et, f->owner.data, job->n, job->indptr);
+    if (!rc)
+        rc = gnn_buf_fit(&f->source, job->indptr[job->n] + UINT64_C(1), sizeof(uint32_t), "replies",
+                         d->e);
+    if (!rc)
+        rc = take_edges(d, f->owner.data, job->n, job->indptr, f->source.data, NULL, &times);
+    *source = f->source.data;
     add_stats(d);
     return rc;
 }

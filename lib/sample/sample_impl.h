@@ -55,6 +55,8 @@ struct sampler {
     struct gnn_store_sums *sums;    /* [netypes][nparts] of types whose weights count, or NULL */
     struct gnn_gather_part *
         *orig;             /* [nntypes][nparts] original ids, or NULL where equal to the ids */
+    uint32_t **sorted;     /* of node2vec: [nparts] indices with each row ascending, or NULL where
+                              they are; or NULL */
     uint32_t **source_id;  /* [nntypes] -> (nodes) original ids by id, of a rule that compares, or
                               NULL where equal to the ids */
     struct gnn_comm *comm; /* the store's */
@@ -93,6 +95,7 @@ struct sample_worker {
     uint32_t *keys;         /* of gnn_sample_keys */
     struct gnn_buf row;     /* struct gnn_sample_row per destination */
     struct gnn_buf weights; /* struct gnn_weights, likewise */
+    struct gnn_buf walk[8]; /* of random walks (lib/sample/walk.c) */
     struct gnn_buf times;   /* i64 or f64, of the picks of a block */
     void *scratch;
     struct sample_remote *remote; /* with several ranks; or NULL */
@@ -155,6 +158,34 @@ struct sample_remote *gnn_sample_remote_new(const struct sampler *s,
                                             struct gnn_err *e) GNN_MUST_USE;
 void gnn_sample_remote_free(struct sample_remote *f);
 int gnn_sample_remote_hop(const struct sample_draw *d, uint32_t hop) GNN_MUST_USE;
+/* The same for some destinations, of one edge type: what gnn_sample_count_block and _pick_block do
+ * without a numbering, wherever their in-edges are. All ranks call it, with none if need be, for
+ * the same steps. indptr: (job->n + 1); *source: valid until the next call; *all: how many
+ * destinations all ranks ask for. */
+int gnn_sample_remote_pick(const struct sample_draw *d, uint32_t et,
+                           const struct gnn_sample_job *job, const uint32_t **source,
+                           uint64_t *all) GNN_MUST_USE;
+/* The same for gnn_sample_has_edges. */
+int gnn_sample_remote_edges(const struct sample_draw *d, uint32_t et, const uint32_t *dst,
+                            const uint32_t *src, uint32_t n, uint8_t *has) GNN_MUST_USE;
+/* (lib/sample/node2vec.c) Sets s->sorted for edge type et, from which _has_edges tells whether
+ * there are edges from src[i] to dst[i], nodes of this rank. */
+int gnn_sample_sort_rows(struct sampler *s, uint32_t et, struct gnn_err *e) GNN_MUST_USE;
+void gnn_sample_sorted_free(struct sampler *s);
+void gnn_sample_has_edges(const struct sampler *s, uint32_t et, const uint32_t *dst,
+                          const uint32_t *src, uint32_t n, uint8_t *has);
+/* What one draw of a step of node2vec says of a candidate: taken, not taken, or that it depends on
+ * whether there is an edge from it to the node before. */
+enum node2vec_verdict { NODE2VEC_NO, NODE2VEC_YES, NODE2VEC_IF_EDGE, NODE2VEC_IF_NO_EDGE };
+struct node2vec {
+    uint64_t back, near, far; /* 2^32 times the probabilities to take a candidate that is the node
+                                 before, has an edge to it, has none */
+};
+struct node2vec gnn_node2vec_of(double p, double q);
+enum node2vec_verdict gnn_node2vec_judge(const struct node2vec *v, uint32_t before,
+                                         uint32_t candidate, uint32_t draw);
+/* (lib/sample/walk.c) Random walks from the first n seeds of the worker, in place of hops. */
+int gnn_sample_walk(const struct sample_draw *d, uint64_t n) GNN_MUST_USE;
 /* (lib/sample/remote_dedup.c) Which rank counts a node of a training batch, from hop 1 on: appends
  * to the hop's requests; to the reply to rank r, in the order of the ranks; reads the replies. */
 struct sample_dedup;

@@ -33,9 +33,10 @@ struct gnn_source *gnn_sampler_source_new(struct gnn_store *store, const struct 
     struct sampler *s = gnn_sampler_new(store, o, e);
     if (!s)
         return NULL;
-    const bool many = s->comm->size > 1;
+    /* Batches of several ranks, and those of walks, are put together in the host's memory. */
+    const bool assembled = s->comm->size > 1 || o->walks.length;
     struct sample_backend *backend =
-        o->gpu && many ? gnn_sample_gpu.draw_new(o->gpu, s, o, e) : &gnn_sample_cpu;
+        o->gpu && assembled ? gnn_sample_gpu.draw_new(o->gpu, s, o, e) : &gnn_sample_cpu;
     if (backend)
         s->backend = backend;
     struct gnn_source *plan = backend ? gnn_plan_source_new(s, e) : NULL;
@@ -43,7 +44,7 @@ struct gnn_source *gnn_sampler_source_new(struct gnn_store *store, const struct 
         gnn_sampler_free(s);
         return NULL;
     }
-    if (o->gpu && !many)
+    if (o->gpu && !assembled)
         return gnn_sample_gpu.source_new(o->gpu, s, plan, o, e);
     struct gnn_map_ops with = ops;
     with.background = o->background;

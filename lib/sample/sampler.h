@@ -94,6 +94,9 @@ struct gnn_sampler_opts {
     enum gnn_pick_until until;
     const char *seed_time, *window;
     bool latest, by_edge;
+    struct gnn_walks walks;  /* length 0: none */
+    const char *const *path; /* [npath] edge types of their steps, in turn */
+    uint32_t npath;          /* 0: the only edge type */
     bool disjoint;     /* a tree for each seed (gnn_batch_type.tree), whose draws are its own */
     bool edge_ids;     /* adds hop/.../id: positions in the unpartitioned store */
     bool original_ids; /* nodes (and ids read from seeds_fd) are ids of the unpartitioned store */

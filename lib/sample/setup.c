@@ -24,6 +24,7 @@ void gnn_sampler_free(void *arg)
     gnn_free(s->sums);
     gnn_sample_halo_free(s->halo, &s->meta.schema);
     gnn_sample_barrier_free(s->barrier);
+    gnn_sample_sorted_free(s);
     gnn_free(s->graph);
     gnn_free(s->orig);
     gnn_meta_release(&s->meta);
@@ -232,7 +233,10 @@ static int sampler_init(struct sampler *s, const struct gnn_sampler_opts *o, str
         rc = gnn_fail(e, GNN_E_USAGE, "a batch requires at least one seed");
     if (!rc && s->comm->size > 1)
         rc = check_ranks(s, o, e);
-    if (!rc)
+    if (!rc && o->walks.length)
+        rc = gnn_sampling_set_walks(m, &s->meta.schema, s->store->path, o->walks, o->path, o->npath,
+                                    e);
+    else if (!rc)
         rc = gnn_fanout_parse(&s->meta.schema, o->fanout, o->nfanout, m, e);
     if (!rc)
         rc = gnn_sampling_set_weight(m, &s->meta.schema, s->store->path, o->weight, e);
@@ -248,8 +252,12 @@ static int sampler_init(struct sampler *s, const struct gnn_sampler_opts *o, str
     }
     s->seeds = gnn_node_seeds_new(s, o, e);
     rc = s->seeds ? gnn_plan_init(s, o, e) : e->code;
+    if (!rc && m->walks.length)
+        rc = gnn_sampling_check_walks(m, &s->meta.schema, s->store->path, e);
     if (!rc)
         rc = find_graph(s, e);
+    if (!rc && gnn_walks_second_order(&m->walks))
+        rc = gnn_sample_sort_rows(s, gnn_sampling_step(m, s->meta.schema.netypes, 0), e);
     if (!rc && o->weights)
         report_weights(s, o->weights);
     return rc || s->comm->size == 1 ? rc : gnn_sample_halo_new(s, e);

@@ -26,6 +26,8 @@ void gnn_sample_worker_free(void *worker)
     gnn_buf_release(&w->row);
     gnn_buf_release(&w->weights);
     gnn_buf_release(&w->times);
+    for (uint32_t i = 0; i < sizeof w->walk / sizeof *w->walk; i++)
+        gnn_buf_release(&w->walk[i]);
     gnn_sample_remote_free(w->remote);
     gnn_free(w);
 }
@@ -52,7 +54,7 @@ void *gnn_sample_worker_new(void *arg, struct gnn_err *e)
     w->time = gnn_alloc_zero(c->nntypes, sizeof(struct gnn_tensor *), "a sampling thread", e);
     w->counts = gnn_alloc_zero(c->nntypes, sizeof(uint64_t *), "a sampling thread", e);
     w->seeds.node = gnn_alloc(m->batch_size, sizeof *w->seeds.node, "seeds", e);
-    if (m->disjoint)
+    if (m->disjoint || m->walks.length)
         w->seeds.tree = gnn_alloc(m->batch_size, sizeof *w->seeds.tree, "seeds", e);
     if (gnn_sampling_is_temporal(m))
         w->seeds.time = gnn_alloc(m->batch_size, sizeof *w->seeds.time, "seeds", e);
@@ -91,12 +93,13 @@ static int begin_type(const struct sample_draw *d, uint32_t t)
     return rc;
 }
 
-static int begin_batch(const struct sample_draw *d)
+/* *n: seeds of this rank. */
+static int begin_batch(const struct sample_draw *d, uint64_t *n)
 {
     const struct gnn_schema *c = &d->s->meta.schema;
     const struct gnn_sampling *m = &d->s->meta.sampling;
     struct gnn_batch *b = d->b;
-    const uint64_t n = d->s->seeds->fill(d->s->seeds, b, d->w->seeds);
+    *n = d->s->seeds->fill(d->s->seeds, b, d->w->seeds);
     gnn_tensors_clear(&b->tensors); /* what carried them */
     gnn_sample_keys(d->s, b, d->w->keys);
     struct gnn_tensor *key;
@@ -106,9 +109,9 @@ static int begin_batch(const struct sample_draw *d)
     for (uint32_t t = 0; !rc && t < c->nntypes; t++) {
         rc = begin_type(d, t);
         if (!rc)
-            rc = gnn_sample_fit_nodes(d, t, t == m->seed_ntype ? n : 0);
+            rc = gnn_sample_fit_nodes(d, t, t == m->seed_ntype ? *n : 0);
     }
-    if (!rc && gnn_relabel_add(&d->w->type[m->seed_ntype], d->w->seeds, n) < n)
+    if (!rc && gnn_relabel_add(&d->w->type[m->seed_ntype], d->w->seeds, *n) < *n)
         rc = gnn_sample_damaged(d->s, 0, GNN_SAMPLE_SEED, &(struct gnn_sample_place){0}, d->e);
     for (uint32_t t = 0; !rc && t < c->nntypes; t++)
         d->w->counts[t][0] = d->w->type[t].count;
@@ -211,18 +214,26 @@ static int finish_batch(const struct sample_draw *d)
     return rc;
 }
 
+static int draw_hop(const struct sample_draw *d, uint32_t hop)
+{
+    const bool remote = d->w->remote && hop; /* seeds are this rank's own */
+    int rc = remote ? gnn_sample_remote_hop(d, hop) : 0;
+    for (uint32_t et = 0; !rc && !remote && et < d->b->netypes; et++)
+        rc = draw_block(d, hop, et);
+    for (uint32_t t = 0; !rc && t < d->b->nntypes; t++)
+        d->w->counts[t][hop + 1] = d->w->type[t].count;
+    return rc;
+}
+
 int gnn_sample_apply(void *sampler, void *worker, struct gnn_batch *b, struct gnn_err *e)
 {
     struct sample_draw d = {.s = sampler, .w = worker, .b = b, .e = e};
-    int rc = begin_batch(&d);
-    for (uint32_t hop = 0; !rc && hop < b->nhops; hop++) {
-        const bool remote = d.w->remote && hop; /* seeds are this rank's own */
-        if (remote)
-            rc = gnn_sample_remote_hop(&d, hop);
-        for (uint32_t et = 0; !rc && !remote && et < b->netypes; et++)
-            rc = draw_block(&d, hop, et);
-        for (uint32_t t = 0; !rc && t < b->nntypes; t++)
-            d.w->counts[t][hop + 1] = d.w->type[t].count;
-    }
+    uint64_t n;
+    int rc = begin_batch(&d, &n);
+    if (!rc && d.s->meta.sampling.walks.length)
+        rc = gnn_sample_walk(&d, n);
+    else
+        for (uint32_t hop = 0; !rc && hop < b->nhops; hop++)
+            rc = draw_hop(&d, hop);
     return rc ? rc : finish_batch(&d);
 }

@@ -45,6 +45,11 @@ same "by real time and weight with --frontier new" 1 60 cuda -f 5,40 -b 20 --ste
 same "by time and LABOR" 1 61 cuda -f 4,3 -b 20 --steps 0:2 --time-rule le --labor times3
 same "by the times of edges" 1 62 cuda -f 4,3,3 -b 20 --steps 0:2 --time-rule lt --hop-time edge --edge-ids times3
 same "by the real times of edges in trees, the latest" 2 63 cuda:0,1 -f 4,-1 -b 20 --steps 0:4 --time-rule le --hop-time edge --latest --disjoint real
+same "as random walks" 1 64 cuda --walk-length 5 --walks-per-seed 2 -b 20 --steps 0:3 s
+same "as random walks by weight, from several parts, with restarts" 2 65 cuda:0,1 --walk-length 5 --weight weight --restart 0.2 -b 20 --steps 0:5 w3
+same "as node2vec" 1 68 cuda --walk-length 6 --node2vec 0.5,2 --weight weight -b 20 --steps 0:3 w3
+same "as pairs in walks" 1 66 cuda --walk-length 5 --pairs 2 -b 20 --steps 0:3 s3
+same "as walks along a metapath" 1 67 cuda --walk-length 5 --metapath t1/rev_up/t0 --metapath t0/up/t1 -b 16 --steps 0:3 h2
 same "with edge ids" 1 6 auto -f 4,3 -b 20 --steps 0:3 --edge-ids s
 same "from several parts" 1 7 cuda -f 4,3 -b 20 --steps 0:3 --edge-ids s3
 same "from several parts with original ids" 2 8 cuda:1 -f 4,3 -b 20 --steps 0:3 --original-ids --frontier new s3

@@ -83,6 +83,21 @@ for many in 2 4; do
 done
 check "gnn-sample --disjoint --count-once on 3 ranks draws" ranks 3 gnn-sample -q P4 -f 5,4,3 --disjoint -b 64 --edge-ids --count-once -o 'r.%r.gnb'
 check "gnn-sample --disjoint --count-once on 3 ranks counts each node of a tree once" union P4 one.gnb $(streams r 3)
+walks() { /usr/bin/python3 "$GNN_TOP/tests/sample/walks.py" list "$@"; }
+for how in '' '--weight weight --restart 0.2' '--node2vec 0.5,3'; do
+    gnn-sample -q W --walk-length 6 --walks-per-seed 2 -b 64 $how -o one.gnb && walks W one.gnb >one.txt
+    for many in 2 4; do
+        rm -f r.*.gnb
+        check "gnn-sample --walk-length $how on $many ranks walks" ranks $many gnn-sample -q W4 --walk-length 6 --walks-per-seed 2 -b 64 -j 2 $how -o 'r.%r.gnb'
+        # shellcheck disable=SC2046
+        walks W4 $(streams r $many) >many.txt
+        check "gnn-sample --walk-length $how on $many ranks walks as one process does" cmp one.txt many.txt
+    done
+done
+check 'gnn-sample --walk-length on 4 ranks walks along the edges of halo nodes' ranks 4 gnn-sample -q H4 --walk-length 6 -b 64 -o 'r.%r.gnb'
+walks H4 $(streams r 4) >many.txt
+gnn-sample -q S --walk-length 6 -b 64 -o one.gnb && walks S one.gnb >one.txt
+check 'gnn-sample --walk-length on 4 ranks walks with halo edges as one process does' cmp one.txt many.txt
 /usr/bin/python3 "$GNN_TOP/tests/sample/temporal.py" G.npz f8 900 12000
 gnn-import -q -o G G.npz
 gnn-partition -q -k 4 --halo-edges -o G4 G

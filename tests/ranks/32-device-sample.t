@@ -52,6 +52,7 @@ try 2 1 halo '-f 5,4 -b 64' cuda '--graph-memory uva'
 gnn-import -q --no-provenance -o G G.npz && gnn-partition -q --no-provenance -k 4 -o G4 G
 try 4 2 G4 '-f 5,4 -b 24 --time-rule le --window 9 --count-once --edge-ids' cuda ''
 try 2 1 G4 '-f 5,4 -b 24 --time-rule lt --hop-time edge --weight weight' cuda ''
+try 4 2 s4 '--walk-length 4 -b 64' cuda ''
 export GNN_FAKE_MAP=1
 try 2 2 s4 '-f 7,4 -b 64' cuda '--graph-memory uva'
 unset GNN_FAKE_MAP
