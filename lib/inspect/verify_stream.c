@@ -6,6 +6,7 @@
 #include "lib/inspect/inspect.h"
 #include "lib/inspect/report.h"
 #include "lib/base/mem.h"
+#include "lib/data/rule.h"
 #include "lib/data/source.h"
 
 /* What is kept between batches. */
@@ -21,28 +22,37 @@ struct check {
     uint64_t batch, edges;
 };
 
-/* Of temporal batches: by what times edges are in order. */
+/* A column of part p with times, of the type that the header says they have. */
+static int find_column(const struct check *c, struct gnn_store *s, uint32_t p, const char *kind,
+                       const char *type, const char *field, const int64_t **out, struct gnn_err *e)
+{
+    const struct gnn_tensor *t = gnn_store_findf(s, p, "%s/%s/%s", kind, type, field);
+    if (!t || t->dtype != gnn_sampling_time_dtype(&c->meta->sampling))
+        return gnn_fail(e, GNN_E_INPUT, "%s: has no tensor '%s/%s/%s' with the times of %s",
+                        gnn_store_part_path(s, p), kind, type, field, c->name);
+    *out = t->data;
+    return GNN_OK;
+}
+
+/* Of temporal batches: by what times edges are in order, of the types that are sampled. */
 static int find_times(struct check *c, struct gnn_store *s, struct gnn_err *e)
 {
     const struct gnn_schema *sc = &s->meta.schema;
     const struct gnn_sampling *m = &c->meta->sampling;
     char key[GNN_ETYPE_KEY_ROOM];
+    int rc = GNN_OK;
     c->time = gnn_alloc_zero((uint64_t)sc->netypes * s->nparts, sizeof *c->time, "times", e);
     c->seed_time = gnn_alloc_zero(s->nparts, sizeof *c->seed_time, "times", e);
     if (!c->time || !c->seed_time || !gnn_sampling_is_temporal(m))
         return e->code;
     for (uint32_t et = 0; et < sc->netypes; et++)
-        for (uint32_t p = 0; sc->etype[et].order && p < s->nparts; p++) {
-            const struct gnn_tensor *t = gnn_store_findf(
-                s, p, "edge/%s/%s", gnn_etype_key(sc, et, key, sizeof key), sc->etype[et].order);
-            c->time[(size_t)et * s->nparts + p] = t ? t->data : NULL;
-        }
-    for (uint32_t p = 0; m->seed_time && p < s->nparts; p++) {
-        const struct gnn_tensor *t =
-            gnn_store_findf(s, p, "node/%s/%s", sc->ntype[m->seed_ntype].name, m->seed_time);
-        c->seed_time[p] = t ? t->data : NULL;
-    }
-    return GNN_OK;
+        for (uint32_t p = 0; !rc && gnn_sampling_uses(m, sc->netypes, et) && p < s->nparts; p++)
+            rc = find_column(c, s, p, "edge", gnn_etype_key(sc, et, key, sizeof key),
+                             sc->etype[et].order, &c->time[(size_t)et * s->nparts + p], e);
+    for (uint32_t p = 0; !rc && m->seed_time && p < s->nparts; p++)
+        rc = find_column(c, s, p, "node", sc->ntype[m->seed_ntype].name, m->seed_time,
+                         &c->seed_time[p], e);
+    return rc;
 }
 
 static int check_init(struct check *c, struct gnn_store *store, struct gnn_err *e)
@@ -53,7 +63,8 @@ static int check_init(struct check *c, struct gnn_store *store, struct gnn_err *
         return e->code;
     if (!store)
         return GNN_OK;
-    if (strcmp(store->meta.identity, c->meta->identity) != 0)
+    if (strcmp(store->meta.identity, c->meta->identity) != 0 ||
+        !gnn_schema_same_types(&store->meta.schema, &c->meta->schema))
         return gnn_meta_other_store(c->meta, &store->meta, store->path, e);
     return gnn_view_init(&c->view, store, e) || find_times(c, store, e) ? e->code : GNN_OK;
 }
@@ -144,6 +155,10 @@ static int check_block(struct check *c, const struct gnn_batch *b, uint32_t hop,
     const int64_t *time = b->type[t->dst].time;
     bool original = c->meta->sampling.original_ids;
 
+    if (k->edges && !c->meta->sampling.fanout[(size_t)hop * b->netypes + et])
+        return gnn_fail(e, GNN_E_INPUT,
+                        "%s: batch %" PRIu64 ": hop %u has edges of a type that is not sampled",
+                        c->name, c->batch, hop);
     for (uint32_t i = 0; i < k->n; i++) {
         uint32_t dst = b->type[t->dst].node[k->first + i];
         uint32_t orig = original ? dst : gnn_view_orig(&c->view, t->dst, dst);
