@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Proofs about a batch stream. */
+/* Proofs about a batch stream, and leaks, which are counted where a proof ends at the first. */
 #include <inttypes.h>
 #include <string.h>
 
 #include "lib/inspect/inspect.h"
+#include "lib/inspect/leaks.h"
 #include "lib/inspect/report.h"
 #include "lib/base/mem.h"
 #include "lib/data/rule.h"
@@ -17,6 +18,8 @@ struct check {
     /* [netypes][nparts] of the store: the times by which edges are picked, or NULL */
     const int64_t **time;
     const int64_t **seed_time; /* [nparts] likewise, of nodes of the seed type */
+    struct gnn_pick_time rule; /* what times of edges are held to */
+    struct gnn_leaks *leaks;   /* edges that break it are counted here; NULL: they are refused */
     uint64_t (*last)[2];       /* [nsplits] epoch and step */
     bool *started;             /* [nsplits] */
     uint64_t batch, edges;
@@ -66,7 +69,13 @@ static int check_init(struct check *c, struct gnn_store *store, struct gnn_err *
     if (strcmp(store->meta.identity, c->meta->identity) != 0 ||
         !gnn_schema_same_types(&store->meta.schema, &c->meta->schema))
         return gnn_meta_other_store(c->meta, &store->meta, store->path, e);
-    return gnn_view_init(&c->view, store, e) || find_times(c, store, e) ? e->code : GNN_OK;
+    c->rule = c->meta->sampling.rule.time;
+    if (gnn_view_init(&c->view, store, e) || find_times(c, store, e))
+        return e->code;
+    if (!c->leaks)
+        return GNN_OK;
+    c->rule.windowed = false; /* what is too old leaks nothing */
+    return gnn_leaks_init(c->leaks, c->meta, c->name, &c->view, e);
 }
 
 static void check_release(struct check *c)
@@ -140,11 +149,30 @@ static enum found find_edge(const struct check *c, const struct gnn_view_row *r,
     enum found best = NOT_FOUND;
     for (uint64_t i = 0; best != FOUND && i < r->n; i++)
         if (r->indices[i] == x.src && (!x.id || *x.id == gnn_view_edge_id(v, et, dst, r, i)))
-            best = !x.time || !time ||
-                           in_time(&c->meta->sampling.rule.time, &time[r->first + i], x.time)
-                       ? FOUND
-                       : OUT_OF_TIME;
+            best = !x.time || !time || in_time(&c->rule, &time[r->first + i], x.time) ? FOUND
+                                                                                      : OUT_OF_TIME;
     return best;
+}
+
+/* An edge of a batch: element `edge` of a block, with the nodes that the batch has there. */
+struct place {
+    uint32_t hop, et, edge, src, dst;
+};
+
+static int judge_edge(struct check *c, struct place at, enum found found, struct gnn_err *e)
+{
+    char key[GNN_ETYPE_KEY_ROOM];
+    if (found == FOUND)
+        return GNN_OK;
+    if (found == NOT_FOUND || !c->leaks)
+        return gnn_fail(e, GNN_E_INPUT, "%s: batch %" PRIu64 ": hop %u: edge %u -> %u is %s",
+                        c->name, c->batch, at.hop, at.src, at.dst,
+                        found == NOT_FOUND ? "not in the store"
+                                           : "of a time that its seed rules out");
+    gnn_leak_add(&c->leaks->future, "batch %" PRIu64 ": hop %u: edge %u of %s: %u -> %u", c->batch,
+                 at.hop, at.edge, gnn_etype_key(&c->meta->schema, at.et, key, sizeof key), at.src,
+                 at.dst);
+    return GNN_OK;
 }
 
 static int check_block(struct check *c, const struct gnn_batch *b, uint32_t hop, uint32_t et,
@@ -153,7 +181,7 @@ static int check_block(struct check *c, const struct gnn_batch *b, uint32_t hop,
     const struct gnn_etype *t = &c->meta->schema.etype[et];
     const struct gnn_block *k = gnn_batch_block(b, hop, et);
     const int64_t *time = b->type[t->dst].time;
-    bool original = c->meta->sampling.original_ids;
+    const bool original = c->meta->sampling.original_ids;
 
     if (k->edges && !c->meta->sampling.fanout[(size_t)hop * b->netypes + et])
         return gnn_fail(e, GNN_E_INPUT,
@@ -167,12 +195,9 @@ static int check_block(struct check *c, const struct gnn_batch *b, uint32_t hop,
             uint32_t src = b->type[t->src].node[k->indices[j]];
             const struct claim x = {original ? gnn_view_store_id(&c->view, t->src, src) : src,
                                     k->id ? &k->id[j] : NULL, time ? &time[k->first + i] : NULL};
-            const enum found found = find_edge(c, &row, et, orig, x);
-            if (found != FOUND)
-                return gnn_fail(
-                    e, GNN_E_INPUT, "%s: batch %" PRIu64 ": hop %u: edge %u -> %u is %s", c->name,
-                    c->batch, hop, src, dst,
-                    found == NOT_FOUND ? "not in the store" : "of a time that its seed rules out");
+            if (judge_edge(c, (struct place){hop, et, j, src, dst}, find_edge(c, &row, et, orig, x),
+                           e))
+                return e->code;
         }
     }
     return GNN_OK;
@@ -231,6 +256,8 @@ static int check_batch(struct check *c, const struct gnn_batch *b, struct gnn_er
         for (uint32_t et = 0; et < b->netypes; et++)
             if (check_trees(c, b, h, et, e) || (c->view.store && check_block(c, b, h, et, e)))
                 return e->code;
+    if (c->leaks)
+        gnn_leaks_add_seeds(c->leaks, c->meta, b, c->batch);
     c->batch++;
     return GNN_OK;
 }
@@ -259,25 +286,49 @@ static int report_checks(const struct check *c, json_t *out, struct gnn_err *e)
     return bad ? no_json(e) : GNN_OK;
 }
 
-int gnn_verify_stream(int fd, const char *name, struct gnn_store *against, json_t *out,
-                      struct gnn_err *e)
+static int report_leaks(const struct check *c, json_t *out, struct gnn_err *e)
 {
-    struct gnn_source *src = gnn_stream_source_new(fd, name, e);
-    struct check c = {.name = name};
-    struct gnn_batch *b = NULL;
-    int rc;
+    bool bad = false;
+    report_put(out, "batches", report_num(c->batch), &bad);
+    report_put(out, "edges", report_num(c->edges), &bad);
+    return bad ? no_json(e) : gnn_leaks_report(c->leaks, out, e);
+}
 
+/* Reads the stream to its end, or to what is refused. Takes over fd. */
+static int check_stream(struct check *c, int fd, struct gnn_store *against, json_t *out,
+                        struct gnn_err *e)
+{
+    struct gnn_batch *b = NULL;
+    struct gnn_source *src = gnn_stream_source_new(fd, c->name, e);
     if (!src)
         return e->code;
-    c.meta = src->meta;
-    rc = check_init(&c, against, e);
+    c->meta = src->meta;
+    int rc = check_init(c, against, e);
     while (!rc && !(rc = gnn_source_next(src, &b, e))) {
-        rc = check_batch(&c, b, e);
+        rc = check_batch(c, b, e);
         gnn_batch_put(b);
     }
     if (rc == GNN_END)
-        rc = report_checks(&c, out, e);
-    check_release(&c);
+        rc = c->leaks ? report_leaks(c, out, e) : report_checks(c, out, e);
+    check_release(c);
     gnn_source_free(src);
+    return rc;
+}
+
+int gnn_verify_stream(int fd, const char *name, struct gnn_store *against, json_t *out,
+                      struct gnn_err *e)
+{
+    struct check c = {.name = name};
+    return check_stream(&c, fd, against, out, e);
+}
+
+int gnn_leaks_stream(int fd, const char *name, struct gnn_store *against, json_t *out, bool *any,
+                     struct gnn_err *e)
+{
+    struct gnn_leaks l = {0};
+    struct check c = {.name = name, .leaks = &l};
+    const int rc = check_stream(&c, fd, against, out, e);
+    *any = gnn_leaks_any(&l);
+    gnn_leaks_release(&l);
     return rc;
 }
