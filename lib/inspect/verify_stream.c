@@ -140,17 +140,21 @@ struct claim {
 };
 enum found { FOUND, OUT_OF_TIME, NOT_FOUND };
 
-/* Whether there is such an edge among the in-edges of an original node. */
+/* Whether there is such an edge among the in-edges of an original node. Their ids are in sequence,
+ * so one with an id is looked for first where it should be. */
 static enum found find_edge(const struct check *c, const struct gnn_view_row *r, uint32_t et,
                             uint32_t dst, struct claim x)
 {
     const struct gnn_view *v = &c->view;
     const int64_t *time = c->time[(size_t)et * v->store->nparts + r->part];
+    const uint64_t at = x.id && r->n ? *x.id - gnn_view_edge_id(v, et, dst, r, 0) : 0;
     enum found best = NOT_FOUND;
-    for (uint64_t i = 0; best != FOUND && i < r->n; i++)
+    for (uint64_t k = 0; k < r->n && (best == NOT_FOUND || (best == OUT_OF_TIME && !x.id)); k++) {
+        const uint64_t i = at >= r->n ? k : at + k < r->n ? at + k : at + k - r->n;
         if (r->indices[i] == x.src && (!x.id || *x.id == gnn_view_edge_id(v, et, dst, r, i)))
             best = !x.time || !time || in_time(&c->rule, &time[r->first + i], x.time) ? FOUND
                                                                                       : OUT_OF_TIME;
+    }
     return best;
 }
 
