@@ -18,7 +18,7 @@
 #include "lib/base/kind.h"
 #include "lib/base/mem.h"
 
-static bool tensors, stats, verify, diff, original, json;
+static bool tensors, stats, verify, leaks, diff, original, json;
 static const char *against, *export;
 static struct opt_list stores, ignored;
 
@@ -31,8 +31,12 @@ static const struct opt opts[] = {
     {OPT_FLAG, 0, "json", &json, NULL, "print one JSON object instead of text"},
     {.kind = OPT_GROUP, .help = "Other actions"},
     {OPT_FLAG, 0, "verify", &verify, NULL, "verify the input; status 3 if it is damaged"},
+    {OPT_FLAG, 0, "leaks", &leaks, NULL,
+     "count edges of the future and seeds of several sets in temporal batches; status 1 if there "
+     "are any"},
     {OPT_STR, 0, "against", &against, "STORE",
-     "with --verify: also check that the input holds the graph of STORE, or was sampled from STORE",
+     "with --verify: also check that the input holds the graph of STORE, or was sampled from "
+     "STORE; with --leaks: the store that the batches were sampled from",
      .file = true},
     {OPT_FLAG, 0, "diff", &diff, NULL,
      "print the first difference between two inputs; status 1 if there is one"},
@@ -159,6 +163,26 @@ static void run_verify(const char *path)
     print_report(report, print_proofs);
 }
 
+/* Exit status: 0 none, 1 there are leaks. */
+static int run_leaks(const char *path)
+{
+    struct gnn_err e = {0};
+    struct gnn_store s = {0};
+    json_t *report = json_object();
+    const char *name;
+    bool any;
+
+    if (is_store(path) || is_model(path))
+        cli_usage("--leaks: %s is not a stream", path);
+    open_store(&s, against, false);
+    int fd = cli_in(path, &name);
+    if (gnn_leaks_stream(fd, name, &s, report, &any, &e))
+        cli_fail(&e);
+    gnn_store_close(&s);
+    print_report(report, inspect_text_leaks);
+    return any;
+}
+
 static unsigned diff_flags(void)
 {
     unsigned flags = GNN_DIFF_PROVENANCE | GNN_DIFF_IDENTITY;
@@ -267,14 +291,17 @@ int main(int argc, char **argv)
     cli_start("gnn-inspect", argc, argv);
     char **arg = opt_parse(&prog, argc, argv, &n);
 
-    if (verify + diff + (export != NULL) > 1)
-        cli_usage("--verify, --diff and --export exclude each other");
-    if (verify || diff || export)
-        opt_refuse(OPTS(&tensors, &stats), "has no effect with --verify, --diff or --export");
+    if (verify + leaks + diff + (export != NULL) > 1)
+        cli_usage("--verify, --leaks, --diff and --export exclude each other");
+    if (verify || leaks || diff || export)
+        opt_refuse(OPTS(&tensors, &stats),
+                   "has no effect with --verify, --leaks, --diff or --export");
     if (export)
         opt_refuse(OPTS(&json), "has no effect: --export prints nothing");
-    if (!verify)
-        opt_refuse(OPTS(&against), "requires --verify");
+    if (!verify && !leaks)
+        opt_refuse(OPTS(&against), "requires --verify or --leaks");
+    if (!against)
+        opt_refuse(OPTS(&leaks), "requires --against");
     if (!diff)
         opt_refuse(OPTS(&original, &ignored), "requires --diff");
     if (original)
@@ -290,6 +317,8 @@ int main(int argc, char **argv)
     int rc = 0;
     if (diff)
         rc = run_diff(arg[0], arg[1]);
+    else if (leaks)
+        rc = run_leaks(n ? arg[0] : NULL);
     else if (verify)
         run_verify(n ? arg[0] : NULL);
     else if (export)

@@ -481,6 +481,28 @@ void inspect_text_proofs(const json_t *r)
     json_array_foreach(json_object_get(r, "proved"), i, x) printf("ok  %s\n", text_of(x, NULL));
 }
 
+/* One kind of leak; with -q only if there is one. */
+static void print_leak(const json_t *r, const char *key, const char *what, const char *of)
+{
+    const json_t *leak = json_object_get(r, key);
+    if (!whole_of(leak, "count") && common.verbose < 0)
+        return;
+    printf("%s: %lld%s", what, whole_of(leak, "count"), of);
+    if (whole_of(leak, "count"))
+        printf("; first: %s", text_of(leak, "first"));
+    putchar('\n');
+}
+
+void inspect_text_leaks(const json_t *r)
+{
+    char of[96];
+    snprintf(of, sizeof of, " of %lld in %lld batches", whole_of(r, "edges"),
+             whole_of(r, "batches"));
+    print_leak(r, "future_edges", "edges of the future", of);
+    print_leak(r, "shared_seeds", "nodes that are seeds in several sets", "");
+    print_leak(r, "overlapping_sets", "nodes in several sets of one split of the store", "");
+}
+
 void inspect_text_diff(const json_t *d)
 {
     if (json_is_true(json_object_get(d, "equal")))

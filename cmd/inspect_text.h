@@ -8,6 +8,7 @@
 void inspect_text_report(const json_t *report);
 void inspect_text_model(const json_t *report);
 void inspect_text_proofs(const json_t *report);
+void inspect_text_leaks(const json_t *report);
 void inspect_text_diff(const json_t *difference);
 
 #endif

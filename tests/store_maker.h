@@ -64,6 +64,21 @@ static int maker_finish(struct maker *m, struct gnn_meta *meta)
     return m->rc;
 }
 
+/* Set before store_make: nodes of type "a" and edges have times, too, by which the latter are in
+ * order. */
+static bool maker_timed;
+
+static void maker_times(struct maker *m, const char *key, const uint64_t *ptr, uint32_t nd,
+                        uint64_t ne)
+{
+    char name[128];
+    snprintf(name, sizeof name, "edge/%s/time", key);
+    int64_t *time = maker_tensor(m, name, GNN_I64, ne, 0);
+    for (uint32_t i = 0; i < nd; i++)
+        for (uint64_t j = ptr[i]; j < ptr[i + 1]; j++)
+            time[j] = (j > ptr[i] ? time[j - 1] : 0) + maker_rand(nd);
+}
+
 static void maker_edges(struct maker *m, const char *key, uint32_t ns, uint32_t nd, uint64_t ne)
 {
     char name[128];
@@ -81,6 +96,8 @@ static void maker_edges(struct maker *m, const char *key, uint32_t ns, uint32_t 
         ind[i] = maker_rand(ns);
         w[i] = (float)maker_rand(1000) / 8;
     }
+    if (maker_timed)
+        maker_times(m, key, ptr, nd, ne);
 }
 
 static void maker_nodes(struct maker *m, const char *type, uint32_t n)
@@ -105,8 +122,8 @@ static void maker_nodes(struct maker *m, const char *type, uint32_t n)
 }
 
 /* n nodes of type "a" with ne edges a/to/a; with typed also n/2+1 nodes "b" and ne edges a/of/b and
- * b/rev/a. Fields x, y, key, names, weights; sets random/train and random/valid. Returns 0 or the
- * status in e. */
+ * b/rev/a. Fields x, y, key, names, weights, and times if maker_timed; sets random/train and
+ * random/valid. Returns 0 or the status in e. */
 __attribute__((unused)) static int store_make(const char *path, uint32_t n, uint64_t ne, bool typed,
                                               uint64_t seed, struct gnn_err *e)
 {
@@ -129,6 +146,10 @@ __attribute__((unused)) static int store_make(const char *path, uint32_t n, uint
                           gnn_schema_add_efield(s, 2, "weight", GNN_F32, 0, e))) ||
                gnn_schema_add_set(s, "random", "train", 0, nt, e) ||
                gnn_schema_add_set(s, "random", "valid", 0, nv, e);
+    bad = bad || (maker_timed && gnn_schema_add_nfield(s, 0, "time", GNN_I64, 0, e));
+    for (uint32_t t = 0; !bad && maker_timed && t < s->netypes; t++)
+        bad = gnn_schema_add_efield(s, t, "time", GNN_I64, 0, e) ||
+              gnn_schema_set_order(s, t, "time", e);
     s->nparts = 1;
     s->task = GNN_TASK_MULTICLASS;
     s->nclasses = 4;
@@ -138,8 +159,11 @@ __attribute__((unused)) static int store_make(const char *path, uint32_t n, uint
     if (!m.rc) {
         maker_nodes(&m, "a", n);
         int64_t *y = maker_tensor(&m, "node/a/y", GNN_I64, n, 0);
+        int64_t *time = maker_timed ? maker_tensor(&m, "node/a/time", GNN_I64, n, 0) : NULL;
         for (uint32_t i = 0; i < n; i++)
             y[i] = maker_rand(4);
+        for (uint32_t i = 0; time && i < n; i++)
+            time[i] = 3 * (int64_t)i;
         if (typed)
             maker_nodes(&m, "b", nb);
         maker_edges(&m, "a/to/a", n, n, ne);

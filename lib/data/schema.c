@@ -352,6 +352,21 @@ int gnn_schema_check_counts(const struct gnn_schema *s, const char *name, struct
     return 0;
 }
 
+bool gnn_schema_same_types(const struct gnn_schema *a, const struct gnn_schema *b)
+{
+    bool same = a->nntypes == b->nntypes && a->netypes == b->netypes && a->nparts == b->nparts;
+    for (uint32_t t = 0; same && t < a->nntypes; t++)
+        same =
+            a->ntype[t].count == b->ntype[t].count && !strcmp(a->ntype[t].name, b->ntype[t].name);
+    for (uint32_t t = 0; same && t < a->netypes; t++) {
+        const struct gnn_etype *x = &a->etype[t], *y = &b->etype[t];
+        same = x->src == y->src && x->dst == y->dst && !strcmp(x->rel, y->rel) &&
+               x->count == y->count && !x->order == !y->order &&
+               (!x->order || !strcmp(x->order, y->order));
+    }
+    return same;
+}
+
 int gnn_schema_find_ntype(const struct gnn_schema *s, const char *name)
 {
     for (uint32_t i = 0; i < s->nntypes; i++)

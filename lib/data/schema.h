@@ -119,6 +119,10 @@ int gnn_schema_copy(struct gnn_schema *dst, const struct gnn_schema *src,
 /* Is their JSON the same? False on failure, too. */
 bool gnn_schema_equal(const struct gnn_schema *a, const struct gnn_schema *b, struct gnn_err *e);
 
+/* Are the node and edge types the same, and the number of parts? So ids of one are ids of the
+ * other. Fields may differ: streams can have more than their store. */
+bool gnn_schema_same_types(const struct gnn_schema *a, const struct gnn_schema *b);
+
 /* Index of the type, or -1. An edge type's key is "src/rel/dst". */
 int gnn_schema_find_ntype(const struct gnn_schema *s, const char *name);
 int gnn_schema_find_etype(const struct gnn_schema *s, const char *key);

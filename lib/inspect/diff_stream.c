@@ -25,7 +25,8 @@ static int side_init(struct side *s, int fd, const char *name, bool original,
     if (!original || s->r.meta.sampling.original_ids)
         return GNN_OK;
     for (uint32_t i = 0; i < nstores; i++)
-        if (strcmp(stores[i].meta.identity, s->r.meta.identity) == 0)
+        if (strcmp(stores[i].meta.identity, s->r.meta.identity) == 0 &&
+            gnn_schema_same_types(&stores[i].meta.schema, &s->r.meta.schema))
             return gnn_view_init(&s->view, &stores[i], e);
     if (s->r.meta.schema.nparts == 1)
         return GNN_OK;

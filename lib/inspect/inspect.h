@@ -44,6 +44,17 @@ int gnn_verify_store(struct gnn_store *s, struct gnn_store *against, json_t *rep
 int gnn_verify_stream(int fd, const char *name, struct gnn_store *against, json_t *report,
                       struct gnn_err *e) GNN_MUST_USE;
 
+/* Counts what batches of a temporal stream, which was sampled from `against`, must not know: edges
+ * later than their entry's time or, if the rule says so, not earlier; nodes that are seeds in
+ * several sets of the stream; and nodes in several sets of one split of the store. Whether an edge
+ * is too old or not the latest does not count. Adds to `report` "batches" and "edges", which were
+ * looked at, and for each kind of leak an object: "future_edges", "shared_seeds" or
+ * "overlapping_sets", with "count" and, unless that is 0, "first", the place. *any: whether there
+ * is a leak. GNN_E_USAGE if the batches have no times; GNN_E_INPUT for what else
+ * gnn_verify_stream refuses. Takes over fd. */
+int gnn_leaks_stream(int fd, const char *name, struct gnn_store *against, json_t *report, bool *any,
+                     struct gnn_err *e) GNN_MUST_USE;
+
 /* Proves a model or a checkpoint: format, checksum, that the parameters are those of the
  * description, finite, and that counters make sense. Of a file from elsewhere, the format. */
 int gnn_verify_model(const char *path, json_t *report, struct gnn_err *e) GNN_MUST_USE;

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Proofs about a batch stream. */
+/* Proofs about a batch stream, and leaks, which are counted where a proof ends at the first. */
 #include <inttypes.h>
 #include <string.h>
 
 #include "lib/inspect/inspect.h"
+#include "lib/inspect/leaks.h"
 #include "lib/inspect/report.h"
 #include "lib/base/mem.h"
+#include "lib/data/rule.h"
 #include "lib/data/source.h"
 
 /* What is kept between batches. */
@@ -16,33 +18,44 @@ struct check {
     /* [netypes][nparts] of the store: the times by which edges are picked, or NULL */
     const int64_t **time;
     const int64_t **seed_time; /* [nparts] likewise, of nodes of the seed type */
+    struct gnn_pick_time rule; /* what times of edges are held to */
+    struct gnn_leaks *leaks;   /* edges that break it are counted here; NULL: they are refused */
     uint64_t (*last)[2];       /* [nsplits] epoch and step */
     bool *started;             /* [nsplits] */
     uint64_t batch, edges;
 };
 
-/* Of temporal batches: by what times edges are in order. */
+/* A column of part p with times, of the type that the header says they have. */
+static int find_column(const struct check *c, struct gnn_store *s, uint32_t p, const char *kind,
+                       const char *type, const char *field, const int64_t **out, struct gnn_err *e)
+{
+    const struct gnn_tensor *t = gnn_store_findf(s, p, "%s/%s/%s", kind, type, field);
+    if (!t || t->dtype != gnn_sampling_time_dtype(&c->meta->sampling))
+        return gnn_fail(e, GNN_E_INPUT, "%s: has no tensor '%s/%s/%s' with the times of %s",
+                        gnn_store_part_path(s, p), kind, type, field, c->name);
+    *out = t->data;
+    return GNN_OK;
+}
+
+/* Of temporal batches: by what times edges are in order, of the types that are sampled. */
 static int find_times(struct check *c, struct gnn_store *s, struct gnn_err *e)
 {
     const struct gnn_schema *sc = &s->meta.schema;
     const struct gnn_sampling *m = &c->meta->sampling;
     char key[GNN_ETYPE_KEY_ROOM];
+    int rc = GNN_OK;
     c->time = gnn_alloc_zero((uint64_t)sc->netypes * s->nparts, sizeof *c->time, "times", e);
     c->seed_time = gnn_alloc_zero(s->nparts, sizeof *c->seed_time, "times", e);
     if (!c->time || !c->seed_time || !gnn_sampling_is_temporal(m))
         return e->code;
     for (uint32_t et = 0; et < sc->netypes; et++)
-        for (uint32_t p = 0; sc->etype[et].order && p < s->nparts; p++) {
-            const struct gnn_tensor *t = gnn_store_findf(
-                s, p, "edge/%s/%s", gnn_etype_key(sc, et, key, sizeof key), sc->etype[et].order);
-            c->time[(size_t)et * s->nparts + p] = t ? t->data : NULL;
-        }
-    for (uint32_t p = 0; m->seed_time && p < s->nparts; p++) {
-        const struct gnn_tensor *t =
-            gnn_store_findf(s, p, "node/%s/%s", sc->ntype[m->seed_ntype].name, m->seed_time);
-        c->seed_time[p] = t ? t->data : NULL;
-    }
-    return GNN_OK;
+        for (uint32_t p = 0; !rc && gnn_sampling_uses(m, sc->netypes, et) && p < s->nparts; p++)
+            rc = find_column(c, s, p, "edge", gnn_etype_key(sc, et, key, sizeof key),
+                             sc->etype[et].order, &c->time[(size_t)et * s->nparts + p], e);
+    for (uint32_t p = 0; !rc && m->seed_time && p < s->nparts; p++)
+        rc = find_column(c, s, p, "node", sc->ntype[m->seed_ntype].name, m->seed_time,
+                         &c->seed_time[p], e);
+    return rc;
 }
 
 static int check_init(struct check *c, struct gnn_store *store, struct gnn_err *e)
@@ -53,9 +66,16 @@ static int check_init(struct check *c, struct gnn_store *store, struct gnn_err *
         return e->code;
     if (!store)
         return GNN_OK;
-    if (strcmp(store->meta.identity, c->meta->identity) != 0)
+    if (strcmp(store->meta.identity, c->meta->identity) != 0 ||
+        !gnn_schema_same_types(&store->meta.schema, &c->meta->schema))
         return gnn_meta_other_store(c->meta, &store->meta, store->path, e);
-    return gnn_view_init(&c->view, store, e) || find_times(c, store, e) ? e->code : GNN_OK;
+    c->rule = c->meta->sampling.rule.time;
+    if (gnn_view_init(&c->view, store, e) || find_times(c, store, e))
+        return e->code;
+    if (!c->leaks)
+        return GNN_OK;
+    c->rule.windowed = false; /* what is too old leaks nothing */
+    return gnn_leaks_init(c->leaks, c->meta, c->name, &c->view, e);
 }
 
 static void check_release(struct check *c)
@@ -126,19 +146,43 @@ static bool is_allowed(const struct gnn_pick_time *r, int64_t edge, const struct
 
 enum found { FOUND, OUT_OF_TIME, NOT_FOUND };
 
-/* Whether there is such an edge among the in-edges of an original node. */
+/* Whether there is such an edge among the in-edges of an original node. Their ids are in sequence,
+ * so one with an id is looked for first where it should be. */
 static enum found find_edge(const struct check *c, const struct gnn_view_row *r, uint32_t et,
                             uint32_t dst, struct claim x)
 {
     const struct gnn_view *v = &c->view;
-    const struct gnn_pick_time *rule = &c->meta->sampling.rule.time;
     const int64_t *time = c->time[(size_t)et * v->store->nparts + r->part];
+    const uint64_t at = x.id && r->n ? *x.id - gnn_view_edge_id(v, et, dst, r, 0) : 0;
     enum found best = NOT_FOUND;
-    for (uint64_t i = 0; best != FOUND && i < r->n; i++)
+    for (uint64_t k = 0; k < r->n && (best == NOT_FOUND || (best == OUT_OF_TIME && !x.id)); k++) {
+        const uint64_t i = at >= r->n ? k : at + k < r->n ? at + k : at + k - r->n;
         if (r->indices[i] == x.src && (!x.id || *x.id == gnn_view_edge_id(v, et, dst, r, i)))
-            best =
-                !x.time || !time || is_allowed(rule, time[r->first + i], &x) ? FOUND : OUT_OF_TIME;
+            best = !x.time || !time || is_allowed(&c->rule, time[r->first + i], &x) ? FOUND
+                                                                                    : OUT_OF_TIME;
+    }
     return best;
+}
+
+/* An edge of a batch: element `edge` of a block, with the nodes that the batch has there. */
+struct place {
+    uint32_t hop, et, edge, src, dst;
+};
+
+static int judge_edge(struct check *c, struct place at, enum found found, struct gnn_err *e)
+{
+    char key[GNN_ETYPE_KEY_ROOM];
+    if (found == FOUND)
+        return GNN_OK;
+    if (found == NOT_FOUND || !c->leaks)
+        return gnn_fail(e, GNN_E_INPUT, "%s: batch %" PRIu64 ": hop %u: edge %u -> %u is %s",
+                        c->name, c->batch, at.hop, at.src, at.dst,
+                        found == NOT_FOUND ? "not in the store"
+                                           : "of a time that its seed rules out");
+    gnn_leak_add(&c->leaks->future, "batch %" PRIu64 ": hop %u: edge %u of %s: %u -> %u", c->batch,
+                 at.hop, at.edge, gnn_etype_key(&c->meta->schema, at.et, key, sizeof key), at.src,
+                 at.dst);
+    return GNN_OK;
 }
 
 static int check_block(struct check *c, const struct gnn_batch *b, uint32_t hop, uint32_t et,
@@ -147,9 +191,12 @@ static int check_block(struct check *c, const struct gnn_batch *b, uint32_t hop,
     const struct gnn_etype *t = &c->meta->schema.etype[et];
     const struct gnn_block *k = gnn_batch_block(b, hop, et);
     const int64_t *time = b->type[t->dst].time, *own = b->type[t->src].time;
-    const bool by_edge = c->meta->sampling.rule.time.by_edge;
-    bool original = c->meta->sampling.original_ids;
+    const bool original = c->meta->sampling.original_ids, by_edge = c->rule.by_edge;
 
+    if (k->edges && !c->meta->sampling.fanout[(size_t)hop * b->netypes + et])
+        return gnn_fail(e, GNN_E_INPUT,
+                        "%s: batch %" PRIu64 ": hop %u has edges of a type that is not sampled",
+                        c->name, c->batch, hop);
     for (uint32_t i = 0; i < k->n; i++) {
         uint32_t dst = b->type[t->dst].node[k->first + i];
         uint32_t orig = original ? dst : gnn_view_orig(&c->view, t->dst, dst);
@@ -159,12 +206,9 @@ static int check_block(struct check *c, const struct gnn_batch *b, uint32_t hop,
             const struct claim x = {original ? gnn_view_store_id(&c->view, t->src, src) : src,
                                     k->id ? &k->id[j] : NULL, time ? &time[k->first + i] : NULL,
                                     by_edge ? &own[k->indices[j]] : NULL};
-            const enum found found = find_edge(c, &row, et, orig, x);
-            if (found != FOUND)
-                return gnn_fail(
-                    e, GNN_E_INPUT, "%s: batch %" PRIu64 ": hop %u: edge %u -> %u is %s", c->name,
-                    c->batch, hop, src, dst,
-                    found == NOT_FOUND ? "not in the store" : "of a time that its seed rules out");
+            if (judge_edge(c, (struct place){hop, et, j, src, dst}, find_edge(c, &row, et, orig, x),
+                           e))
+                return e->code;
         }
     }
     return GNN_OK;
@@ -196,11 +240,11 @@ static int check_walks(struct check *c, const struct gnn_batch *b, struct gnn_er
             const uint32_t et = gnn_sampling_step(m, sc->netypes, s), to = walk_at(c, b, i, s + 1),
                            dst = gnn_view_orig(&c->view, sc->etype[et].dst, from);
             const struct gnn_view_row row = gnn_view_row(&c->view, et, dst);
-            const bool ended = to == UINT32_MAX, restarted = s && m->walks.restart > 0 && !ended &&
-                                                             to == walk_at(c, b, i, 0);
-            if (ended ? row.n && !m->weight
-                      : !restarted &&
-                            find_edge(c, &row, et, dst, (struct claim){.src = to}) != FOUND)
+            const bool ended = to == UINT32_MAX,
+                       restarted = s && m->walks.restart > 0 && !ended && to == walk_at(c, b, i, 0);
+            if (ended
+                    ? row.n && !m->weight
+                    : !restarted && find_edge(c, &row, et, dst, (struct claim){.src = to}) != FOUND)
                 return gnn_fail(e, GNN_E_INPUT,
                                 "%s: batch %" PRIu64 ": walk %" PRIu64 ": step %u from node %u %s",
                                 c->name, c->batch, i, s + 1, from,
@@ -259,12 +303,15 @@ static int check_seeds(const struct check *c, const struct gnn_batch *b, struct 
 
 static int check_batch(struct check *c, const struct gnn_batch *b, struct gnn_err *e)
 {
-    if (check_key(c, b, e) || check_nodes(c, b, e) || check_walks(c, b, e) || (c->view.store && check_seeds(c, b, e)))
+    if (check_key(c, b, e) || check_nodes(c, b, e) || check_walks(c, b, e) ||
+        (c->view.store && check_seeds(c, b, e)))
         return e->code;
     for (uint32_t h = 0; h < b->nhops; h++)
         for (uint32_t et = 0; et < b->netypes; et++)
             if (check_trees(c, b, h, et, e) || (c->view.store && check_block(c, b, h, et, e)))
                 return e->code;
+    if (c->leaks)
+        gnn_leaks_add_seeds(c->leaks, c->meta, b, c->batch);
     c->batch++;
     return GNN_OK;
 }
@@ -293,25 +340,49 @@ static int report_checks(const struct check *c, json_t *out, struct gnn_err *e)
     return bad ? no_json(e) : GNN_OK;
 }
 
-int gnn_verify_stream(int fd, const char *name, struct gnn_store *against, json_t *out,
-                      struct gnn_err *e)
+static int report_leaks(const struct check *c, json_t *out, struct gnn_err *e)
 {
-    struct gnn_source *src = gnn_stream_source_new(fd, name, e);
-    struct check c = {.name = name};
-    struct gnn_batch *b = NULL;
-    int rc;
+    bool bad = false;
+    report_put(out, "batches", report_num(c->batch), &bad);
+    report_put(out, "edges", report_num(c->edges), &bad);
+    return bad ? no_json(e) : gnn_leaks_report(c->leaks, out, e);
+}
 
+/* Reads the stream to its end, or to what is refused. Takes over fd. */
+static int check_stream(struct check *c, int fd, struct gnn_store *against, json_t *out,
+                        struct gnn_err *e)
+{
+    struct gnn_batch *b = NULL;
+    struct gnn_source *src = gnn_stream_source_new(fd, c->name, e);
     if (!src)
         return e->code;
-    c.meta = src->meta;
-    rc = check_init(&c, against, e);
+    c->meta = src->meta;
+    int rc = check_init(c, against, e);
     while (!rc && !(rc = gnn_source_next(src, &b, e))) {
-        rc = check_batch(&c, b, e);
+        rc = check_batch(c, b, e);
         gnn_batch_put(b);
     }
     if (rc == GNN_END)
-        rc = report_checks(&c, out, e);
-    check_release(&c);
+        rc = c->leaks ? report_leaks(c, out, e) : report_checks(c, out, e);
+    check_release(c);
     gnn_source_free(src);
+    return rc;
+}
+
+int gnn_verify_stream(int fd, const char *name, struct gnn_store *against, json_t *out,
+                      struct gnn_err *e)
+{
+    struct check c = {.name = name};
+    return check_stream(&c, fd, against, out, e);
+}
+
+int gnn_leaks_stream(int fd, const char *name, struct gnn_store *against, json_t *out, bool *any,
+                     struct gnn_err *e)
+{
+    struct gnn_leaks l = {0};
+    struct check c = {.name = name, .leaks = &l};
+    const int rc = check_stream(&c, fd, against, out, e);
+    *any = gnn_leaks_any(&l);
+    gnn_leaks_release(&l);
     return rc;
 }

@@ -21,7 +21,12 @@ damage() {
 }
 gnn-import -q -o T sbm:nodes=24,degree=3,features=4 && gnn-sample -q -f 3,2 -b 8 T | gnn-gather -q -o D T &&
     perl "$GNN_TOP/tests/fuzz/refer.pl" D >R || exit 1
-check 'damaged streams are there to replay' damage streams B G Z R
+# Of times, weights and trees.
+gnn-import -q -o E sbm:nodes=24,degree=3,features=4,weights=1,times=1 &&
+    seq 0 23 | sed 's/$/ 20/' | gnn-sample -q -f 3,2 -b 24 --time-rule le --window 15 --weight weight --edge-ids --seeds - -o L E &&
+    seq 0 23 | sed 's/$/ 30/' | gnn-sample -q -f 2,2 -b 24 --time-rule lt --latest --disjoint --seeds - -o N E &&
+    gnn-sample -q -f 2,2 -b 8 --labor --layer-dependency -o A E && perl "$GNN_TOP/tests/fuzz/refer.pl" L >LR || exit 1
+check 'damaged streams are there to replay' damage streams B G Z R L N A LR
 check 'damaged partitions are there to replay' damage parts S/part-00000.gnb P/part-00001.gnb
 # Else the damage would go no further than the checksums.
 flip() { # FILE BYTES-FROM-THE-END: with a bit of the payload flipped, as another file
@@ -35,14 +40,16 @@ flip S/part-00000.gnb 40000 >part
 flip G 500 >stream
 good store part
 good stream stream
-good stream R
+for f in R L N A LR; do good stream $f; done
 good ogb "$GNN_TOP/tests/import/corpus/bad-zipcrc.zip"
 good any "$GNN_TOP/tests/import/corpus/bad-crc.txt.gz"
-for target in parts ranks checkpoint producer; do
+for target in parts ranks checkpoint producer verify; do
     check "fuzz_$target replays its seeds" sh -c '"$0" "$1"/*' "$replay$target" "$GNN_TOP/tests/fuzz/seeds/$target"
 done
-for target in parts ranks checkpoint; do good $target "$GNN_TOP/tests/fuzz/seeds/$target/none"; done
-for seed in sampled gathered typed typed-gathered; do good producer "$GNN_TOP/tests/fuzz/seeds/producer/good-$seed"; done
+for target in parts ranks checkpoint verify; do good $target "$GNN_TOP/tests/fuzz/seeds/$target/none"; done
+for rule in le latest labor disjoint; do good ranks "$GNN_TOP/tests/fuzz/seeds/ranks/$rule"; done
+for rule in lt window; do good verify "$GNN_TOP/tests/fuzz/seeds/verify/$rule"; done
+for seed in sampled gathered typed typed-gathered temporal temporal-disjoint disjoint; do good producer "$GNN_TOP/tests/fuzz/seeds/producer/good-$seed"; done
 for seed in ogb typed; do good ogb "$GNN_TOP/tests/fuzz/seeds/$seed.txt"; done
 good triples "$GNN_TOP/tests/fuzz/seeds/triples.txt"
 for seed in csr scipy; do good npy "$GNN_TOP/tests/fuzz/seeds/$seed.bin"; done

@@ -63,6 +63,7 @@ static void make(void)
     struct gnn_store s;
     char from[256], to[256];
     fuzz_dir_new();
+    maker_timed = true;
     if (store_make(fuzz_path(from, "S"), 12, 24, true, 7, &e) ||
         store_divide(from, fuzz_path(to, "W"), PARTS, true, &e) ||
         gnn_store_open(&s, to, false, &e))
@@ -114,7 +115,8 @@ static void change(const struct edit *x)
     }
 }
 
-static void sample(struct gnn_store *s)
+/* Whatever the times, or by them and by weights. */
+static void sample(struct gnn_store *s, enum gnn_pick_until until)
 {
     static const char *const fanout = "2,-1";
     struct gnn_err e = {0};
@@ -126,6 +128,10 @@ static void sample(struct gnn_store *s)
     o.batch_size = 4;
     o.step_to = 2;
     o.edge_ids = true;
+    o.until = until;
+    o.window = until ? "9" : NULL;
+    o.weight = until ? "weight" : NULL;
+    o.disjoint = until != GNN_PICK_ANY_TIME;
     struct gnn_source *q = gnn_sampler_source_new(s, &o, &e);
     q = q ? gnn_gather_source_new(q, s,
                                   &(struct gnn_gather_opts){.fields = "x,y,key,weight,degree"}, &e)
@@ -158,7 +164,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
                 gnn_free(ids);
         }
         walk_store(&s);
-        sample(&s);
+        sample(&s, GNN_PICK_ANY_TIME);
+        sample(&s, GNN_PICK_BEFORE);
         fuzz_accepted++;
         gnn_store_close(&s);
     }

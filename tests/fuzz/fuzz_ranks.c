@@ -3,7 +3,7 @@
  * both worked, and changes (edits.h). Any of it gives batches of sense or a clean error. Changes:
  * message `which`; op 0 a word, 1 a bit flipped, 2 the length, 3 a small number added to a word, 4
  * another message in its place, 5 nothing, 6 zeros at the end, 7 a sum over ranks, which counts by
- * itself */
+ * itself. A byte after the last change is the number of the rule by which neighbours are picked */
 #include <sched.h>
 
 #include "fuzz/edits.h"
@@ -20,13 +20,37 @@ enum { RANKS = 2, PARTS = 3, MOST = 4096, ALIGN = 64 };
 
 unsigned long fuzz_accepted;
 
-/* What rank 0 got, in order: messages of rank 1, and sums. */
+static const struct rule {
+    struct gnn_pick_rule pick;
+    const char *weight, *window;
+    enum gnn_pick_until until;
+    bool latest, disjoint, layer_dependency;
+} rules[] = {
+    {.weight = NULL},
+    {.until = GNN_PICK_UNTIL, .window = "90", .weight = "weight", .disjoint = true},
+    {.until = GNN_PICK_BEFORE, .latest = true},
+    {.pick.kind = GNN_PICK_LABOR, .layer_dependency = true, .until = GNN_PICK_UNTIL},
+    {.pick.kind = GNN_PICK_REPLACE, .weight = "weight", .disjoint = true},
+};
+enum { RULES = sizeof rules / sizeof *rules };
+static const struct rule *rule; /* the one that is followed */
+
+/* What rank 0 got under each rule, in order: messages of rank 1, and sums. */
 struct said {
     void *data;
     uint64_t n;
 };
-static struct said message[MOST], sum[MOST];
-static uint32_t nmessages, nsums;
+static struct said messages[RULES][MOST], sums[RULES][MOST], *message, *sum;
+static uint32_t all_messages[RULES], all_sums[RULES], nmessages, nsums;
+
+static void follow(uint32_t r)
+{
+    rule = &rules[r];
+    message = messages[r];
+    sum = sums[r];
+    nmessages = all_messages[r];
+    nsums = all_sums[r];
+}
 
 static void keep(struct said *s, uint32_t *n, const void *data, uint64_t bytes)
 {
@@ -53,6 +77,13 @@ static int work(struct gnn_comm *c)
     o.nfanout = 1;
     o.batch_size = 10;
     o.edge_ids = o.count_once = true;
+    o.rule = rule->pick;
+    o.weight = rule->weight;
+    o.until = rule->until;
+    o.window = rule->window;
+    o.latest = rule->latest;
+    o.disjoint = rule->disjoint;
+    o.layer_dependency = rule->layer_dependency;
     const struct gnn_gather_opts g = {
         .fields = "x,y,weight,degree", .dtype = GNN_F16, .replicate = {0.5, GNN_ORDER_ACCESS}};
     struct gnn_source *q = rc ? NULL : gnn_sampler_source_new(&s, &o, &e);
@@ -133,10 +164,16 @@ static void make(void)
     struct gnn_err e = {0};
     char from[256], to[256];
     fuzz_dir_new();
+    maker_timed = true;
     if (store_make(fuzz_path(from, "whole"), 60, 200, true, 3, &e) ||
         store_divide(from, fuzz_path(to, "parts"), PARTS, true, &e))
         abort();
-    ranks_run(RANKS, 0, rank, NULL);
+    for (uint32_t r = 0; r < RULES; r++) {
+        follow(r);
+        ranks_run(RANKS, 0, rank, NULL);
+        all_messages[r] = nmessages;
+        all_sums[r] = nsums;
+    }
 }
 
 /* ---- one rank that hears that, and changes ---- */
@@ -285,6 +322,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
     struct gnn_comm c = {.ops = &ops, .size = RANKS, .local_size = 1};
     if (!fuzz_dir[0])
         make();
+    follow(n % sizeof(struct edit) ? data[n - 1] % RULES : 0);
     edits = data;
     nedits = n;
     at_message = at_sum = 0;

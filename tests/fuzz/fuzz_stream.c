@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The stream reader and the batch binder, with checksums off: any bytes give batches or a clean
- * error. They come through a pipe whose writer offers memory, as far as they fit in there, so that
- * references lead somewhere. */
+/* The stream reader and the batch binder, with checksums off: any bytes give batches that
+ * are what the header says, or a clean error. They come through a pipe whose writer offers memory,
+ * as far as they fit in there, so that references lead somewhere. */
 #include <fcntl.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "fuzz/fuzz.h"
+#include "fuzz/walk.h"
 #include "lib/stream/handshake.h"
 #include "lib/data/source.h"
 
@@ -70,6 +71,21 @@ static int offer(int listener)
     return sock;
 }
 
+/* A header that was read is written as one that is read as the same. */
+static void check_header(const struct gnn_meta *m)
+{
+    struct gnn_err e = {0};
+    struct gnn_meta back = {0};
+    char *text = gnn_meta_to_text(m, &e);
+    if (!text || gnn_meta_from_text(&back, text, strlen(text), &e))
+        abort();
+    char *differs = gnn_meta_difference(m, &back, &e);
+    if (differs || e.code)
+        abort();
+    gnn_free(text);
+    gnn_meta_release(&back);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 {
     struct gnn_err e = {0};
@@ -82,8 +98,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
     if (s && listener >= 0)
         sock = offer(listener);
     done(listener);
-    for (struct gnn_batch *b; s && !(rc = gnn_source_next(s, &b, &e));)
+    if (s)
+        check_header(s->meta);
+    for (struct gnn_batch *b; s && !(rc = gnn_source_next(s, &b, &e));) {
+        (void)walk_batch(b, s->meta);
         gnn_batch_put(b);
+    }
     fuzz_accepted += s && rc == GNN_END;
     gnn_source_free(s);
     done(sock);

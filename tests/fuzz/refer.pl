@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # A GNB stream of raw tensors as one whose local ids and rows are references into memory that its writer offers, which
-# holds zeros (fuzz_stream.c). With "nodes" nodes are references, too, to 32768, where that counts up from 0 (fuzz_producer.c).
+# holds zeros (fuzz_stream.c). With "nodes" nodes and trees are references, too, and with times to 32768, where that counts up from 0
+# (fuzz_producer.c).
 # All sums are 0: what reads it must not look at them. usage: refer.pl [device|nodes] FILE
 use strict;
 use warnings;
@@ -19,9 +20,9 @@ while ($at < length $in) {
         my $tail = substr $in, $p + 40, 8 * $ndim + $len;
         my $bytes = substr $in, $base + $offset, $stored;
         my $name = substr $tail, 8 * $ndim;
-        if ($kind == 2 && $name !~ m{^(key|counts/)|indptr$} && ($device || $nodes || $name !~ m{^nodes/})) {
+        if ($kind == 2 && $name !~ m{^(key|counts/)|indptr$} && ($device || $nodes || $name !~ m{^(nodes|tree)/})) {
             $codec = 2;
-            $bytes = pack 'Q Q L L', $nodes && $name =~ m{^nodes/} ? 32768 : 0, 0, $seq % 3, $device ? 2 : 0;
+            $bytes = pack 'Q Q L L', $nodes && $name =~ m{^(nodes|tree|time)/} ? 32768 : 0, 0, $seq % 3, $device ? 2 : 0;
             $bytes .= pack 'Q a64', 1, '' if $device;
         }
         $bytes = pack 'Q Q', $seq, length $out if $name eq 'totals';
@@ -32,7 +33,7 @@ while ($at < length $in) {
     }
     $entries = padded($entries, 64);
     $data = padded($data, 64);
-    $out .= pack('a4 S S L L Q Q Q L L Q Q', substr($in, $at, 4), 1, 1, $kind, $n, $seq, length $entries, length $data, 64, 0, 0, 0) . $entries . $data;
+    $out .= pack('a4 S S L L Q Q Q L L Q Q', substr($in, $at, 4), $major, 1, $kind, $n, $seq, length $entries, length $data, 64, 0, 0, 0) . $entries . $data;
     $at = $base + $payload;
 }
 binmode STDOUT;

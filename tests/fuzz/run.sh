@@ -19,6 +19,20 @@ stores() {
         i=$((i + 1))
         "$bin/gnn-import" -q --no-provenance -o "$tmp/s$i" "$spec"
     done
+    mkdir "$tmp/real"
+    perl -e 'srand 2; sub npy {
+            my ($name, $type, $shape, @v) = @_;
+            my $h = "{\x27descr\x27: \x27<$type\x27, \x27fortran_order\x27: False, \x27shape\x27: ($shape), }";
+            $h .= " " x (53 - length($h) % 64 + 64 * (length($h) % 64 > 53)) . "\n";
+            open my $f, ">:raw", "$name.npy" or die; print $f "\x93NUMPY\1\0", pack("v", length $h), $h, pack(($type eq "i8" ? "q" : "d") . "*", @v);
+        }
+        chdir shift;
+        npy("edges", "i8", "24, 2", map { int rand 8 } 1 .. 48);
+        npy("edge_weight", "f8", "24,", map { int rand 4 } 1 .. 24);
+        npy("edge_time", "f8", "24,", map { rand 3 } 1 .. 24);
+        npy("time", "f8", "8,", map { 1 + rand 3 } 1 .. 8);
+        npy("y", "i8", "8,", map { $_ % 2 } 1 .. 8)' "$tmp/real"
+    "$bin/gnn-import" -q --no-provenance --split random:0.5,0.25,0.25 -o "$tmp/s7" "$tmp/real" # of real times
 }
 streams() {
     "$bin/gnn-sample" -q -f 2,2 -b 4 -o "$tmp/b1" "$tmp/s1"
@@ -26,7 +40,14 @@ streams() {
     "$bin/gnn-sample" -q -f 2,1 -b 4 -o "$tmp/b3" "$tmp/s2"
     "$bin/gnn-gather" -q -o "$tmp/b4" -i "$tmp/b1" "$tmp/s1"
     "$bin/gnn-gather" -q -o "$tmp/b5" -i "$tmp/b3" "$tmp/s2"
-    for b in 1 3 4 5; do perl "$top/tests/fuzz/refer.pl" "$tmp/b$b" >"$tmp/b${b}r"; done
+    "$bin/gnn-sample" -q -f 2,1 -b 4 --weight weight --disjoint -o "$tmp/b6" "$tmp/s2"
+    "$bin/gnn-sample" -q -f 1,1 -b 4 --labor --layer-dependency --batch-dependency 2 -o "$tmp/b7" "$tmp/s1"
+    # Seeds of one time, so that references to zeros are times that fit.
+    seq 0 5 | sed "s/$/ 4/" | "$bin/gnn-sample" -q -f 2,1 -b 6 --time-rule le --window 2 --seeds - --seed-type t0 --edge-ids -o "$tmp/b8" "$tmp/s2"
+    "$bin/gnn-sample" -q -f 2,2 -b 4 --time-rule lt --latest --disjoint -o "$tmp/b9" "$tmp/s7"
+    "$bin/gnn-sample" -q -f 2 -b 4 --time-rule le --window 0.5 --weight weight -o "$tmp/b10" "$tmp/s7"
+    "$bin/gnn-gather" -q -o "$tmp/b11" -i "$tmp/b10" "$tmp/s7"
+    for b in 1 3 4 5 6 7 8 9 10 11; do perl "$top/tests/fuzz/refer.pl" "$tmp/b$b" >"$tmp/b${b}r"; done
     perl "$top/tests/fuzz/refer.pl" device "$tmp/b1" >"$tmp/b1d"
 }
 stores

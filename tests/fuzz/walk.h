@@ -3,7 +3,9 @@
 #ifndef GNN_TESTS_FUZZ_WALK_H
 #define GNN_TESTS_FUZZ_WALK_H
 
+#include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "lib/inspect/inspect.h"
 #include "lib/base/mem.h"
@@ -31,6 +33,22 @@ __attribute__((unused)) static void walk_store(struct gnn_store *s)
     gnn_view_release(&v);
 }
 
+/* What a batch says of one of its nodes; there is a tree and a time if the header says so. */
+__attribute__((unused)) static uint64_t walk_entry(const struct gnn_batch_type *x, uint64_t i,
+                                                   uint64_t count, const struct gnn_sampling *s)
+{
+    double real = 0;
+    if (x->node[i] >= count || s->disjoint != (x->tree != NULL) ||
+        gnn_sampling_is_temporal(s) != (x->time != NULL) ||
+        (x->tree && x->tree[i] >= s->batch_size))
+        abort();
+    if (x->time && s->rule.time.real)
+        memcpy(&real, &x->time[i], sizeof real);
+    if (isnan(real))
+        abort();
+    return (x->orig ? x->orig[i] : 0) + (x->time ? (uint64_t)x->time[i] : 0);
+}
+
 /* Reads all of a batch's structure, which must lead nowhere but into the batch. Returns something
  * of it. */
 __attribute__((unused)) static uint64_t walk_batch(const struct gnn_batch *b,
@@ -38,11 +56,8 @@ __attribute__((unused)) static uint64_t walk_batch(const struct gnn_batch *b,
 {
     uint64_t sum = 0;
     for (uint32_t t = 0; t < b->nntypes; t++)
-        for (uint64_t i = 0; i < gnn_batch_nodes(b, t); i++) {
-            if (b->type[t].node[i] >= m->schema.ntype[t].count)
-                abort();
-            sum += b->type[t].orig ? b->type[t].orig[i] : 0;
-        }
+        for (uint64_t i = 0; i < gnn_batch_nodes(b, t); i++)
+            sum += walk_entry(&b->type[t], i, m->schema.ntype[t].count, &m->sampling);
     for (uint32_t h = 0; h < b->nhops; h++)
         for (uint32_t et = 0; et < b->netypes; et++) {
             const struct gnn_block *k = gnn_batch_block(b, h, et);

@@ -23,6 +23,16 @@
     "\"replace\":false,\"shuffle\":false,\"drop_last\":false,\"edge_ids\":false,\"original_ids\":false,"         \
     "\"seed_type\":\"node\",\"splits\":[{\"name\":\"train\",\"steps\":1,\"seeds\":1}]},\"provenance\":[]}"
 
+/* The same with edges that are in order by times. */
+#define TIMED(dtype)                                                                                                         \
+    "{\"content\":\"batches\",\"identity\":\"0123456789abcdef\",\"schema\":{\"node_types\":[{\"name\":\"node\",\"count\":3," \
+    "\"fields\":[{\"name\":\"x\",\"dtype\":\"f32\",\"width\":2}]}],\"edge_types\":[{\"src\":\"node\",\"rel\":\"to\","        \
+    "\"dst\":\"node\",\"count\":3,\"fields\":[{\"name\":\"when\",\"dtype\":\"" dtype                                         \
+    "\",\"width\":0}],\"order\":\"when\"}],\"splits\":[],\"task\":\"none\",\"classes\":0,\"parts\":1},\"sampling\":{"        \
+    "\"seed\":\"0000000000000000\",\"fanout\":[[2]],\"batch_size\":2,\"frontier\":\"all\",\"replace\":false,"                \
+    "\"shuffle\":false,\"drop_last\":false,\"edge_ids\":false,\"original_ids\":false,\"seed_type\":\"node\","                \
+    "\"splits\":[{\"name\":\"train\",\"steps\":1,\"seeds\":1}]},\"provenance\":[]}"
+
 static int create(void)
 {
     return open("s", O_RDWR | O_CREAT | O_TRUNC, 0666);
@@ -42,20 +52,77 @@ static int read_all(struct gnn_err *e)
     return rc;
 }
 
-/* The header with its first `from` replaced; refused for the reason. */
-static void header(const char *from, const char *to, const char *why)
+/* A header with its first `from` replaced; refused for the reason. */
+static void header_of(const char *head, const char *from, const char *to, const char *why)
 {
     struct gnn_err e;
     char text[2048];
-    const char *at = strstr(HEAD, from);
+    const char *at = strstr(head, from);
     if (!at)
         exit(99);
-    snprintf(text, sizeof text, "%.*s%s%s", (int)(at - HEAD), HEAD, to, at + strlen(from));
+    snprintf(text, sizeof text, "%.*s%s%s", (int)(at - head), head, to, at + strlen(from));
     int fd = create();
     stream_make_header(fd, text);
     close(fd);
     ok(read_all(&e) == GNN_E_INPUT && strstr(e.msg, why),
        "gnn_reader_begin refuses a header with %s for %s: %s", to, from, e.msg);
+}
+
+static void header(const char *from, const char *to, const char *why)
+{
+    header_of(HEAD, from, to, why);
+}
+
+/* A member `time`, of batches whose times are whole or real numbers. */
+static void header_time(bool real, const char *time, const char *why)
+{
+    char member[256];
+    snprintf(member, sizeof member, "\"time\":%s,\"seed_type\"", time);
+    header_of(real ? TIMED("f64") : TIMED("i64"), "\"seed_type\"", member, why);
+}
+
+static void test_times(void)
+{
+    static const char *const bad[] = {"true",
+                                      "\"le\"",
+                                      "[]",
+                                      "{\"rule\":\"ge\",\"latest\":false}",
+                                      "{\"rule\":\"\",\"latest\":false}",
+                                      "{\"rule\":1,\"latest\":false}",
+                                      "{\"latest\":false}",
+                                      "{\"rule\":\"le\"}",
+                                      "{\"rule\":\"le\",\"latest\":1}",
+                                      "{\"rule\":\"le\",\"latest\":\"false\"}",
+                                      "{\"rule\":\"le\",\"latest\":false,\"window\":\"3\"}",
+                                      "{\"rule\":\"le\",\"latest\":false,\"window\":null}",
+                                      "{\"rule\":\"le\",\"latest\":false,\"seeds\":7}"};
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
+        header_time(i % 2, bad[i], "bad 'time'");
+    header_time(false, "{\"rule\":\"le\",\"latest\":false,\"window\":-1}",
+                "expected a whole number");
+    header_time(false, "{\"rule\":\"le\",\"latest\":false,\"window\":2.5}",
+                "expected a whole number");
+    header_time(true, "{\"rule\":\"le\",\"latest\":false,\"window\":-0.5}", "expected a number");
+    header_time(true, "{\"rule\":\"le\",\"latest\":false,\"window\":-1}", "expected a number");
+    /* What JSON has no words for. */
+    header_time(true, "{\"rule\":\"le\",\"latest\":false,\"window\":nan}", "header");
+    header_time(true, "{\"rule\":\"le\",\"latest\":false,\"window\":1e999}", "header");
+    header_time(false, "{\"rule\":\"le\",\"latest\":false,\"window\":9223372036854775808}",
+                "header");
+    header_time(false, "{\"rule\":\"le\",\"latest\":false,\"seeds\":\"when\"}", "no field 'when'");
+    header_time(false, "{\"rule\":\"le\",\"latest\":false,\"seeds\":\"x\"}",
+                "'x' of nodes 'node' is f32 with several columns");
+    header_time(false,
+                "{\"rule\":\"le\",\"latest\":true},\"labor\":{\"layer_dependency\":true,"
+                "\"batch_dependency\":1}",
+                "are not drawn");
+    header("\"seed_type\"", "\"time\":{\"rule\":\"le\",\"latest\":false},\"seed_type\"",
+           "no edges are sampled");
+    /* Of good ones, that these frames are of version 1. */
+    header_time(false, "{\"rule\":\"le\",\"latest\":true,\"window\":9223372036854775807}",
+                "batches with trees or times require version 2");
+    header_time(true, "{\"rule\":\"lt\",\"latest\":false,\"window\":0.5}",
+                "batches with trees or times require version 2");
 }
 
 static void packed(const char *what, const void *data, uint64_t stored, uint64_t raw,
@@ -311,6 +378,7 @@ int main(void)
     header("\"replace\":false",
            "\"replace\":true,\"labor\":{\"layer_dependency\":true,\"batch_dependency\":2}",
            "bad 'labor'");
+    test_times();
     test_packed();
     test_packed_header();
     test_bomb();

@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Leaks of a stream and of its store's sets (lib/inspect/leaks.h). */
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "lib/base/mem.h"
+#include "lib/inspect/leaks.h"
+#include "lib/inspect/report.h"
+
+/* An owner: a node of several sets, which counts once. */
+#define COUNTED UINT32_MAX
+
+void gnn_leak_add(struct gnn_leak *l, const char *fmt, ...)
+{
+    va_list ap;
+    va_start(ap, fmt);
+    if (!l->count++)
+        vsnprintf(l->first, sizeof l->first, fmt, ap);
+    va_end(ap);
+}
+
+/* Notes that a set has a node. True when that is the second set that has it; *other: the first. */
+static bool note_member(uint32_t *owner, uint32_t node, uint32_t set, uint32_t *other)
+{
+    const uint32_t was = owner[node];
+    if (!was)
+        owner[node] = set + 1;
+    if (!was || was == set + 1 || was == COUNTED)
+        return false;
+    owner[node] = COUNTED;
+    *other = was - 1;
+    return true;
+}
+
+/* ---- sets of the store ---- */
+
+static bool same_split(const struct gnn_split_set *a, const struct gnn_split_set *b)
+{
+    return a->ntype == b->ntype && !strcmp(a->split, b->split);
+}
+
+static int add_set(struct gnn_leaks *l, const struct gnn_view *v, uint32_t set, uint32_t *owner,
+                   struct gnn_err *e)
+{
+    const struct gnn_split_set *all = v->store->meta.schema.set, *own = &all[set];
+    uint32_t *ids, other;
+    if (gnn_store_split(v->store, set, &ids, e))
+        return e->code;
+    for (uint64_t i = 0; i < own->count; i++)
+        if (note_member(owner, ids[i], set, &other))
+            gnn_leak_add(&l->overlap, "split %s: node %u is in %s and in %s", own->split,
+                         gnn_view_orig(v, own->ntype, ids[i]), all[other].set, own->set);
+    gnn_free(ids);
+    return GNN_OK;
+}
+
+/* gnn-import keeps the sets of a split apart, but others write stores, too. */
+static int find_overlaps(struct gnn_leaks *l, const struct gnn_view *v, struct gnn_err *e)
+{
+    const struct gnn_schema *c = &v->store->meta.schema;
+    for (uint32_t i = 0; i < c->nsets; i++) {
+        uint32_t first = 0;
+        while (!same_split(&c->set[first], &c->set[i]))
+            first++;
+        if (first < i) /* looked at with that one */
+            continue;
+        uint32_t *owner =
+            gnn_alloc_zero(c->ntype[c->set[i].ntype].count, sizeof *owner, "sets of nodes", e);
+        int rc = owner ? GNN_OK : e->code;
+        for (uint32_t k = i; !rc && k < c->nsets; k++)
+            if (same_split(&c->set[k], &c->set[i]))
+                rc = add_set(l, v, k, owner, e);
+        gnn_free(owner);
+        if (rc)
+            return rc;
+    }
+    return GNN_OK;
+}
+
+/* ---- sets of the stream ---- */
+
+void gnn_leaks_add_seeds(struct gnn_leaks *l, const struct gnn_meta *m, const struct gnn_batch *b,
+                         uint64_t nth)
+{
+    const struct gnn_sampling *s = &m->sampling;
+    const struct gnn_batch_type *t = &b->type[s->seed_ntype];
+    uint32_t other;
+    for (uint64_t i = 0; l->owner && i < t->count[0]; i++)
+        if (note_member(l->owner, t->node[i], b->split, &other))
+            gnn_leak_add(&l->shared, "batch %" PRIu64 ": seed %u of set %s is also one of set %s",
+                         nth, t->node[i], s->split[b->split], s->split[other]);
+}
+
+int gnn_leaks_init(struct gnn_leaks *l, const struct gnn_meta *m, const char *name,
+                   const struct gnn_view *v, struct gnn_err *e)
+{
+    const struct gnn_sampling *s = &m->sampling;
+    if (!gnn_sampling_is_temporal(s))
+        return gnn_fail(e, GNN_E_USAGE,
+                        "%s: its batches have no times: sample them with gnn-sample --time-rule",
+                        name);
+    if (s->nsplits > 1 && !(l->owner = gnn_alloc_zero(m->schema.ntype[s->seed_ntype].count,
+                                                      sizeof *l->owner, "sets of seeds", e)))
+        return e->code;
+    return find_overlaps(l, v, e);
+}
+
+void gnn_leaks_release(struct gnn_leaks *l)
+{
+    gnn_free(l->owner);
+    l->owner = NULL;
+}
+
+int gnn_leaks_report(const struct gnn_leaks *l, json_t *report, struct gnn_err *e)
+{
+    const struct {
+        const char *key;
+        const struct gnn_leak *leak;
+    } kind[] = {{"future_edges", &l->future},
+                {"shared_seeds", &l->shared},
+                {"overlapping_sets", &l->overlap}};
+    bool bad = false;
+    for (size_t i = 0; i < sizeof kind / sizeof *kind; i++) {
+        json_t *x = json_object();
+        const struct gnn_leak *k = kind[i].leak;
+        report_put(x, "count", report_num(k->count), &bad);
+        if (k->count)
+            report_put(x, "first", json_string(k->first), &bad);
+        report_put(report, kind[i].key, x, &bad);
+    }
+    return bad ? no_json(e) : GNN_OK;
+}
