@@ -179,18 +179,19 @@ unit: $(UNIT:%=$(B)/tests/unit/%) $(B)/tests/bits/probe $(EMU:%=$(B)/tests/emu/%
 # Unit tests are TAP programs, the rest are TAP shell scripts named NN-what.t; a test finds the programs in $$GNN_BIN.
 # Under a sanitizer check_train is left out: tests/device/50-train.t leads through the same code.
 # The longest first, so that none of them is left for the end.
-SCRIPTS   = $(filter-out tests/ranks-long/%,$(sort $(wildcard tests/*/*.t)))
+SCRIPTS   = $(filter-out tests/ranks-long/% tests/peers/%,$(sort $(wildcard tests/*/*.t)))
 LONGEST   = tests/ranks/% tests/device/%
 ALL_TESTS = $(filter $(LONGEST),$(SCRIPTS)) $(addprefix $(B)/emu/tests/gpu/,check_kernels check_reduce $(if $(SAN),,check_train)) \
             $(UNIT:%=$(B)/tests/unit/%) $(EMU:%=$(B)/tests/emu/%) $(filter-out $(LONGEST),$(SCRIPTS))
 check: all unit replay $(B)/shim.so ## run the tests (TESTS=... narrows them)
 	$(Q)GNN_BIN=$(CURDIR)/$(B)/bin GNN_TOP=$(CURDIR) GNN_B=$(CURDIR)/$(B) GNN_SAN=$(GNN_SAN) GNN_SWEEP=$(GNN_SWEEP) sh tests/run.sh $(or $(TESTS),$(ALL_TESTS))
 
-# What needs PyG is skipped by `make check` where it is not installed; here it has to be.
-PYTHON3 = $(or $(GNN_PYTHON),/usr/bin/python3)
-check-peers: all $(B)/shim.so ## compare models with PyG (GNN_PYTHON=a python3 that has it)
-	$(Q)$(PYTHON3) -c 'import torch, torch_geometric, safetensors' || { echo "$(PYTHON3) has no PyG: set GNN_PYTHON" >&2; exit 1; }
-	$(Q)GNN_PYTHON=$(PYTHON3) $(MAKE) -s check TESTS="$(shell grep -l GNN_PYTHON $(SCRIPTS))"
+# What needs other systems: their samplers beside gnn-sample, and models in PyG. Each may be missing, but not all.
+PEERS     ?= $(or $(GNN_PYTHON),python3)
+PEER       = $(if $(findstring /,$(PEERS)),$(abspath $(PEERS)),$(PEERS))
+check-peers: all ## compare samplers and models with PyG and DGL (PEERS=a python3 that has them; TESTS=... narrows it)
+	$(Q)have=$$($(PEER) -B tests/peers/rosetta.py --have 2>/dev/null) && [ "$$have" ] || { echo "check-peers: $(PEERS) has neither PyG nor DGL: set PEERS to a python3 that has" >&2; exit 1; }; echo "$$have"
+	$(Q)GNN_PEERS=$(PEER) GNN_PYTHON=$(PEER) GNN_BIN=$(CURDIR)/$(B)/bin GNN_TOP=$(CURDIR) GNN_B=$(CURDIR)/$(B) sh tests/run.sh $(or $(TESTS),$(sort $(wildcard tests/peers/*.t)) tests/train/30-pyg.t)
 
 # Sanitizers: everything under ASan and UBSan; what runs on several threads under TSan, with one OpenMP thread, as the
 # OpenMP run-time is not built for it. Tests that do not fit are skipped visibly.
@@ -305,6 +306,6 @@ clean: ## remove build/
 list: ## print the targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1\t\2/p' Makefile | sort
 
-.PHONY: all bits gpu-bundle build/bin build/libgnn.a unit check check-threads check-san syntax check-long check-ranks check-big lint bench bench-build install uninstall clean list fuzz fuzz-run fuzz-build replay
+.PHONY: all bits gpu-bundle build/bin build/libgnn.a unit check check-threads check-san syntax check-long check-ranks check-big check-peers lint bench bench-build install uninstall clean list fuzz fuzz-run fuzz-build replay
 .SECONDARY:
 -include $(shell find $(B) -name '*.d' 2>/dev/null)

@@ -19,6 +19,11 @@ cp out runner
 check 'run.sh names the check that is skipped, and why' grep -q '^skipped: .*some.t: real data: no GNN_DATA$' runner
 check 'run.sh names nothing but the check that is skipped' sh -c '[ "$(grep -c ^skipped: runner)" -eq 1 ]'
 check 'run.sh ends its output with the result' sh -c 'tail -n 1 runner | grep -qx "Result: PASS"'
+printf '%s\n' 'ok 1 - differs: another system is wrong' 'ok 2 - differs: a third # SKIP not there' 1..2 >differing
+echo "cat $PWD/differing" >other.t
+check 'run.sh passes where other systems are known to differ' env TMPDIR="$PWD" sh "$GNN_TOP/tests/run.sh" "$PWD/other.t"
+cp out runner
+check 'run.sh names what is known to differ, if it was compared' sh -c '[ "$(grep ^differs runner)" = "differs: another system is wrong" ]'
 status 1 'run.sh fails when a test ends with a failing status' env TMPDIR="$PWD" sh "$GNN_TOP/tests/run.sh" "$PWD/bad.t"
 cp out runner
 check 'run.sh says after the summary what failed and why' sh -c 'sed "1,/^Test Summary/d" runner | grep -A 2 "^failed: .*bad.t: not ok 2 - b$" | tail -n 2 | tr "\n" , | grep -qx "# before: d,# because of c,"'
