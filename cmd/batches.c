@@ -85,15 +85,14 @@ static void report_totals(const struct totals *t, uint32_t nhops, bool count)
     for (uint32_t h = 0; h < nhops; h++)
         json_array_append_new(hops, json_pack("{s:I, s:I}", "edges", (json_int_t)t->hop_edges[h],
                                               "new_nodes", (json_int_t)t->hop_nodes[h]));
-    cli_metrics(json_pack("{s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:f, s:f, s:f, s:f, s:o}", "batches",
-                          (json_int_t)t->batches, "seeds", (json_int_t)t->seeds, "nodes",
+    cli_metrics(json_pack("{s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:f, s:f, s:f, s:f, s:o}",
+                          "batches", (json_int_t)t->batches, "seeds", (json_int_t)t->seeds, "nodes",
                           (json_int_t)t->nodes, "edges", (json_int_t)t->edges, "bytes",
                           (json_int_t)t->bytes, "shared_batches", (json_int_t)t->shared, "walks",
                           (json_int_t)t->walks, "steps", (json_int_t)t->steps, "pairs",
-                          (json_int_t)t->pairs, "seconds",
-                          t->seconds, "first_batch_seconds", t->first, "edges_per_second",
-                          (double)t->edges / s, "batches_per_second", (double)t->batches / s,
-                          "hops", hops));
+                          (json_int_t)t->pairs, "seconds", t->seconds, "first_batch_seconds",
+                          t->first, "edges_per_second", (double)t->edges / s, "batches_per_second",
+                          (double)t->batches / s, "hops", hops));
     if (!count) {
         cli_info("%" PRIu64 " batches, %" PRIu64 " seeds, %" PRIu64 " nodes, %" PRIu64
                  " edges, %.1f MB, %.2f s%s",
@@ -106,8 +105,8 @@ static void report_totals(const struct totals *t, uint32_t nhops, bool count)
            t->batches, t->seeds, t->nodes, t->steps ? "steps" : "edges",
            t->steps ? t->steps : t->edges, t->bytes);
     if (t->steps)
-        printf("%s %" PRIu64 "\nrate %.2f M steps/s\n", t->pairs ? "pairs" : "walks", t->pairs ? t->pairs : t->walks,
-               (double)t->steps / s / 1e6);
+        printf("%s %" PRIu64 "\nrate %.2f M steps/s\n", t->pairs ? "pairs" : "walks",
+               t->pairs ? t->pairs : t->walks, (double)t->steps / s / 1e6);
     for (uint32_t h = 0; h < nhops && !t->steps; h++)
         printf("hop %u: edges %" PRIu64 " new nodes %" PRIu64 "\n", h, t->hop_edges[h],
                t->hop_nodes[h]);

@@ -30,7 +30,7 @@ enum node2vec_verdict gnn_node2vec_judge(const struct node2vec *v, uint32_t befo
 
 /* ---- edges ---- */
 
-static bool ascends(const struct gnn_sample_part *a)
+static bool rows_ascend(const struct gnn_sample_part *a)
 {
     for (uint64_t v = 0; v < a->count; v++)
         for (uint64_t i = a->indptr[v] + 1; i < a->indptr[v + 1]; i++)
@@ -58,7 +58,7 @@ int gnn_sample_sort_rows(struct sampler *s, uint32_t et, struct gnn_err *e)
         const struct gnn_sample_part *a = &g->part[p];
         if (check_rows(s, et, p, e))
             return e->code;
-        if (ascends(a))
+        if (rows_ascend(a))
             continue;
         uint32_t *x = s->sorted[p] = gnn_alloc(a->nedges, sizeof *x, "rows by source", e);
         if (!x)

@@ -343,7 +343,7 @@ int gnn_sample_remote_hop(const struct sample_draw *d, uint32_t hop)
 
 /* A number from each rank to all, with its requests: appended to them; and, when they have been
  * read, the sum. */
-static int say(struct gnn_request *q, uint32_t n, struct gnn_err *e)
+static int say_to_all(struct gnn_request *q, uint32_t n, struct gnn_err *e)
 {
     for (uint32_t r = 0; r < q->ranks; r++) {
         uint32_t *w = gnn_words_add(&q->queue[r], 1, e);
@@ -354,7 +354,7 @@ static int say(struct gnn_request *q, uint32_t n, struct gnn_err *e)
     return 0;
 }
 
-static int hear(struct gnn_request *q, uint64_t *sum, struct gnn_err *e)
+static int hear_all(struct gnn_request *q, uint64_t *sum, struct gnn_err *e)
 {
     *sum = 0;
     for (uint32_t r = 0; r < q->ranks; r++) {
@@ -415,13 +415,13 @@ int gnn_sample_remote_pick(const struct sample_draw *d, uint32_t et,
     gnn_request_begin(q, gnn_comm_tag(GNN_COMM_SAMPLE, d->b->nth), d->b);
     int rc = ask_entries(d, et, job->dst, job->n, &at);
     if (!rc)
-        rc = say(q, job->n, d->e);
+        rc = say_to_all(q, job->n, d->e);
     if (!rc)
         rc = gnn_request_ask(q, d->e);
     for (uint32_t r = 0; !rc && r < q->owners; r++)
         rc = reply_block(d, et, *job, job->dst, r);
     if (!rc)
-        rc = hear(q, all, d->e);
+        rc = hear_all(q, all, d->e);
     if (!rc)
         rc = gnn_request_reply(q, d->e);
     if (!rc)

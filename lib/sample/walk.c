@@ -58,7 +58,7 @@ static int begin_walks(struct walking *w, uint64_t seeds)
 }
 
 /* All that go on are at these nodes after step s: numbers them. */
-static int arrive(struct walking *w, uint32_t type, uint32_t s)
+static int arrive_at(struct walking *w, uint32_t type, uint32_t s)
 {
     const struct sample_draw *d = w->d;
     const uint32_t ptr[2] = {0, w->left};
@@ -101,7 +101,7 @@ static void key_of(const struct walking *w, uint32_t s, uint32_t round,
 }
 
 /* Walk i of those that go on goes on as number `to`. */
-static void keep(struct walking *w, uint32_t i, uint32_t to, uint32_t node)
+static void keep_walk(struct walking *w, uint32_t i, uint32_t to, uint32_t node)
 {
     w->before[to] = w->node[i];
     w->node[to] = node;
@@ -110,7 +110,7 @@ static void keep(struct walking *w, uint32_t i, uint32_t to, uint32_t node)
 }
 
 /* Step s, from 0, of all that go on; those that cannot end here. */
-static int step(struct walking *w, uint32_t s)
+static int take_step(struct walking *w, uint32_t s)
 {
     const struct sample_draw *d = w->d;
     const struct gnn_sampling *m = &d->s->meta.sampling;
@@ -128,7 +128,7 @@ static int step(struct walking *w, uint32_t s)
         return d->e->code;
     for (uint32_t i = 0; i < w->left; i++)
         if (w->indptr[i] < w->indptr[i + 1])
-            keep(w, i, kept++, source[w->indptr[i]]);
+            keep_walk(w, i, kept++, source[w->indptr[i]]);
     w->left = kept;
     w->steps += kept;
     return 0;
@@ -150,7 +150,7 @@ struct attempt {
 };
 
 /* How many candidates are looked at together: few, while most walks find one among these. */
-static int32_t candidates(uint32_t round)
+static int32_t candidates_in(uint32_t round)
 {
     return round < 8 ? 2 : 64;
 }
@@ -158,8 +158,8 @@ static int32_t candidates(uint32_t round)
 /* What the draws say of the candidates of walk i, from the first on: the one that is taken, or
  * UINT32_MAX. Asks about edges as far as this may matter, or, if that has been answered, uses the
  * answers, of which *ask is the next. */
-static uint32_t judge(struct attempt *a, const uint32_t key[2], uint32_t i, const uint32_t *source,
-                      bool answered, uint32_t *ask)
+static uint32_t judge_candidates(struct attempt *a, const uint32_t key[2], uint32_t i,
+                                 const uint32_t *source, bool answered, uint32_t *ask)
 {
     const struct walking *w = a->w;
     const uint32_t before = w->before[a->which[i]], from = w->indptr[i], to = w->indptr[i + 1];
@@ -206,7 +206,7 @@ static int try_again(struct attempt *a, uint32_t s, uint32_t round, uint64_t *al
     key_of(w, s, round, GNN_RNG_NEIGHBOUR, a->et, key);
     key_of(w, s, round, GNN_RNG_ACCEPT, 0, accept);
     job.key = key;
-    job.rule.fanout = candidates(round);
+    job.rule.fanout = candidates_in(round);
     job.dst = (struct gnn_entries){.node = a->node, .tree = a->tree};
     job.n = a->n;
     job.indptr = w->indptr;
@@ -218,13 +218,13 @@ static int try_again(struct attempt *a, uint32_t s, uint32_t round, uint64_t *al
         return d->e->code;
     source = memcpy(d->w->walk[7].data, source, w->indptr[a->n] * sizeof *source);
     for (uint32_t i = 0; i < a->n; i++)
-        (void)judge(a, accept, i, source, false, &asked);
+        (void)judge_candidates(a, accept, i, source, false, &asked);
     if (!d->w->remote)
         gnn_sample_has_edges(d->s, a->et, a->dst, a->src, asked, a->has);
     else if (gnn_sample_remote_edges(d, a->et, a->dst, a->src, asked, a->has))
         return d->e->code;
     for (uint32_t i = 0; i < a->n; i++) {
-        const uint32_t to = judge(a, accept, i, source, true, &answer);
+        const uint32_t to = judge_candidates(a, accept, i, source, true, &answer);
         a->next[a->which[i]] = to;
         if (to != UINT32_MAX || w->indptr[i] == w->indptr[i + 1])
             continue;
@@ -266,14 +266,14 @@ static int step_node2vec(struct walking *w, uint32_t s)
     }
     for (uint32_t i = 0; i < w->left; i++)
         if (a.next[i] != UINT32_MAX)
-            keep(w, i, kept++, a.next[i]);
+            keep_walk(w, i, kept++, a.next[i]);
     w->left = kept;
     w->steps += kept;
     return 0;
 }
 
 /* Those of which a draw says so are at their seeds after step s, wherever that led. */
-static void restart(struct walking *w, uint32_t s)
+static void go_back(struct walking *w, uint32_t s)
 {
     const struct sample_draw *d = w->d;
     const struct gnn_sampling *m = &d->s->meta.sampling;
@@ -323,14 +323,14 @@ int gnn_sample_walk(const struct sample_draw *d, uint64_t seeds)
     struct walking w = {.d = d};
     int rc = begin_walks(&w, seeds);
     if (!rc)
-        rc = arrive(&w, m->seed_ntype, 0);
+        rc = arrive_at(&w, m->seed_ntype, 0);
     for (uint32_t s = 0; !rc && s < m->walks.length; s++) {
-        rc = s && gnn_walks_second_order(&m->walks) ? step_node2vec(&w, s) : step(&w, s);
+        rc = s && gnn_walks_second_order(&m->walks) ? step_node2vec(&w, s) : take_step(&w, s);
         if (rc)
             break;
-        restart(&w, s);
+        go_back(&w, s);
         const uint32_t et = gnn_sampling_step(m, d->b->netypes, s);
-        rc = arrive(&w, d->s->meta.schema.etype[et].src, s + 1);
+        rc = arrive_at(&w, d->s->meta.schema.etype[et].src, s + 1);
     }
     for (uint32_t t = 0; !rc && t < d->b->nntypes; t++)
         for (uint32_t h = 1; h <= m->nhops; h++)

@@ -149,6 +149,11 @@ for o in '--time-rule le' '--time-rule lt --window 900 -r' '--time-rule le --lat
     '--time-rule le --labor'; do
     q "sample h $o" "awk 'BEGIN { for (i = 0; i < 200; i++) print i, i * 37 % 3000 }' >at && smp -f 4,3 -b 50 $o --seeds at --seed-type t0 @{import h, typed} && rm at"
 done
+for o in '' '--restart 0.2 -j 3' '--node2vec 0.5,2' '--pairs 3'; do
+    q "sample s as walks $o" "smp --walk-length 8 --walks-per-seed 2 -b 50 $o @{import s}"
+    q "sample s in parts as walks $o" "smp --walk-length 8 --walks-per-seed 2 -b 50 --original-ids $o @{$P}"
+done
+q 'sample h as walks' 'smp --walk-length 8 --metapath t1/rev_up/t0 --metapath t0/up/t1 -b 50 --seed 2 @{import h, typed}'
 q 'sample h, fan-outs by edge type' 'smp -f 3,2 -f t0/to/t0=5,0 -f t1/rev_up/t0=0,4 -f t1/down/t0=-1,1 -b 32 @{import h, typed}'
 q 'sample h, one edge type' 'smp -f t0/to/t0=5,3 -b 32 --frontier new @{import h, typed}'
 q 'sample --seeds' 'seq 5 7 590 >ids && smp -f 4,3 -b 32 --seeds ids @{import s} && rm ids'
