@@ -120,37 +120,57 @@ static GNN_HD uint32_t gnn_time_count(const int64_t *time, uint32_t n, bool real
     return low;
 }
 
-/* The eligible neighbours of a destination; all that is said of degrees and positions below counts
- * these only. row: its two offsets; time: the entry's, where the rule asks for times. False if the
- * offsets fall or leave the nedges edges of the part. */
-static GNN_HD bool gnn_pick_eligible(struct gnn_pick_rule r, const struct gnn_pick_edges *a,
-                                     const uint64_t *row, uint64_t nedges, int64_t time,
-                                     struct gnn_pick_range *x)
+/* All neighbours of a destination. row: its two offsets. False if these fall or leave the nedges
+ * edges of the part. */
+static GNN_HD bool gnn_pick_row(const uint64_t *row, uint64_t nedges, struct gnn_pick_range *x)
 {
     const uint64_t begin = row[0], end = row[1];
     x->first = begin;
     x->span = x->degree = (uint32_t)(end - begin);
     x->inside = false;
-    if (begin > end || end > nedges || end - begin > UINT32_MAX)
-        return false;
-    if (r.time.until != GNN_PICK_ANY_TIME) {
-        const bool real = r.time.real;
-        const uint32_t to =
-            gnn_time_count(a->time + begin, x->span, real, gnn_time_order(real, time),
-                           r.time.until == GNN_PICK_UNTIL);
-        uint32_t from = 0;
-        if (r.time.windowed)
-            from =
-                gnn_time_count(a->time + begin, to, real, gnn_time_earliest(&r.time, time), false);
-        if (r.kind == GNN_PICK_LATEST && r.fanout >= 0 && to - from > (uint32_t)r.fanout)
-            from = to - (uint32_t)r.fanout;
-        x->first = begin + from;
-        x->span = x->degree = to - from;
-        x->inside = from > 0;
-    }
+    return begin <= end && end <= nedges && end - begin <= UINT32_MAX;
+}
+
+/* Of these, the ones that are eligible by time: numbers `from` to `to` - 1. */
+static GNN_HD void gnn_pick_cut(struct gnn_pick_rule r, uint32_t from, uint32_t to,
+                                struct gnn_pick_range *x)
+{
+    if (r.kind == GNN_PICK_LATEST && r.fanout >= 0 && to - from > (uint32_t)r.fanout)
+        from = to - (uint32_t)r.fanout;
+    x->first += from;
+    x->span = x->degree = to - from;
+    x->inside = from > 0;
+}
+
+/* And of these, the ones that have a weight, where the rule asks for that. */
+static GNN_HD void gnn_pick_weigh(struct gnn_pick_rule r, const struct gnn_pick_edges *a,
+                                  struct gnn_pick_range *x)
+{
     if (r.weighted && x->span && a->positive)
         x->degree =
             a->positive[x->first + x->span - 1] - (x->inside ? a->positive[x->first - 1] : 0);
+}
+
+/* The eligible neighbours of a destination; all that is said of degrees and positions below counts
+ * these only. time: the entry's, where the rule asks for times. False as in gnn_pick_row. */
+static GNN_HD bool gnn_pick_eligible(struct gnn_pick_rule r, const struct gnn_pick_edges *a,
+                                     const uint64_t *row, uint64_t nedges, int64_t time,
+                                     struct gnn_pick_range *x)
+{
+    if (!gnn_pick_row(row, nedges, x))
+        return false;
+    if (r.time.until != GNN_PICK_ANY_TIME) {
+        const bool real = r.time.real;
+        const int64_t *of = a->time + x->first;
+        const uint32_t to = gnn_time_count(of, x->span, real, gnn_time_order(real, time),
+                                           r.time.until == GNN_PICK_UNTIL),
+                       from = r.time.windowed
+                                  ? gnn_time_count(of, to, real, gnn_time_earliest(&r.time, time),
+                                                   false)
+                                  : 0;
+        gnn_pick_cut(r, from, to, x);
+    }
+    gnn_pick_weigh(r, a, x);
     return true;
 }
 

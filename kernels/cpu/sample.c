@@ -10,6 +10,7 @@
 #include "kernels/cpu/draw.h"
 #include "kernels/cpu/labor.h"
 #include "kernels/cpu/number.h"
+#include "kernels/cpu/times.h"
 #include "kernels/cpu/weighted.h"
 #include "kernels/owner.h"
 #include "kernels/pick.h"
@@ -66,6 +67,31 @@ static uint32_t look_ahead(const struct gnn_sample_graph *g, const uint32_t *dst
     return n;
 }
 
+/* The neighbours of up to AHEAD destinations from i0 on that are eligible by time; the number of
+ * those before the first whose offsets are bad. */
+static uint32_t cut_by_time(const struct gnn_sample_job *job, uint32_t i0, uint32_t n,
+                            const uint32_t *part, struct gnn_pick_range *x)
+{
+    const struct gnn_pick_time *t = &job->rule.time;
+    struct gnn_time_search until[AHEAD], from[AHEAD];
+    for (uint32_t i = 0; i < n; i++) {
+        const struct gnn_sample_part *a = &job->graph.part[part[i]];
+        const int64_t time = gnn_entry_time(&job->dst, i0 + i);
+        if (!gnn_pick_row(&a->indptr[job->dst.node[i0 + i] - a->first], a->nedges, &x[i]))
+            return i;
+        const int64_t *of = a->pick.time + x[i].first;
+        gnn_time_search_begin(&until[i], of, x[i].span, gnn_time_order(t->real, time));
+        gnn_time_search_begin(&from[i], of, t->windowed ? x[i].span : 0,
+                              gnn_time_earliest(t, time));
+    }
+    gnn_time_search_all(until, n, t->real, t->until == GNN_PICK_UNTIL);
+    gnn_time_search_all(from, n, t->real, false);
+    for (uint32_t i = 0; i < n; i++)
+        gnn_pick_cut(job->rule, from[i].low < until[i].low ? from[i].low : until[i].low,
+                     until[i].low, &x[i]);
+    return n;
+}
+
 enum gnn_sample_status gnn_sample_count(const struct gnn_sample_job *job,
                                         struct gnn_sample_place *bad)
 {
@@ -75,7 +101,8 @@ enum gnn_sample_status gnn_sample_count(const struct gnn_sample_job *job,
     struct gnn_sample_row *row = job->row;
     uint32_t part[2][AHEAD], *indptr = job->indptr;
     uint64_t total = 0;
-    struct gnn_pick_range x;
+    const bool timed = rule.time.until != GNN_PICK_ANY_TIME;
+    struct gnn_pick_range x, cut[AHEAD];
     uint32_t m = n < AHEAD ? n : AHEAD, seen = look_ahead(g, dst, m, part[0]);
     /* Two arrays of parts in turn: while one group of AHEAD is counted, the next is looked up. */
     indptr[0] = 0;
@@ -84,17 +111,19 @@ enum gnn_sample_status gnn_sample_count(const struct gnn_sample_job *job,
             *bad = (struct gnn_sample_place){.node = dst[from + seen]};
             return GNN_SAMPLE_NODE;
         }
-        const uint32_t to = from + m;
+        const uint32_t to = from + m, good = timed ? cut_by_time(job, from, m, part[turn], cut) : m;
         m = n - to < AHEAD ? n - to : AHEAD;
         seen = look_ahead(g, dst + to, m, part[turn ^ 1]);
         for (uint32_t i = from; i < to; i++) {
             const struct gnn_sample_part *a = &g->part[part[turn][i - from]];
             const uint64_t v = dst[i] - a->first;
-            if (!gnn_pick_eligible(rule, &a->pick, &a->indptr[v], a->nedges,
-                                   gnn_entry_time(&job->dst, i), &x)) {
+            if (timed ? i - from == good : !gnn_pick_row(&a->indptr[v], a->nedges, &x)) {
                 *bad = (struct gnn_sample_place){.node = dst[i], .part = part[turn][i - from]};
                 return GNN_SAMPLE_INDPTR;
             }
+            if (timed)
+                x = cut[i - from];
+            gnn_pick_weigh(rule, &a->pick, &x);
             row[i].base = a->indices + x.first;
             row[i].degree = x.degree;
             if (job->weights)
