@@ -75,8 +75,10 @@ static void add_ranks(struct totals *t, struct gnn_comm *c)
         cli_fail(&e);
 }
 
-static void report_totals(const struct totals *t, uint32_t nhops, bool count)
+static void report_totals(const struct totals *t, const struct gnn_sampling *m, bool count)
 {
+    const bool walks = m->walks.length;
+    const uint32_t nhops = m->nhops;
     const double s = t->seconds > 0 ? t->seconds : 1e-9;
     char shared[48] = "";
     json_t *hops = json_array();
@@ -95,23 +97,23 @@ static void report_totals(const struct totals *t, uint32_t nhops, bool count)
                           (double)t->batches / s, "hops", hops));
     if (!count) {
         cli_info("%" PRIu64 " batches, %" PRIu64 " seeds, %" PRIu64 " nodes, %" PRIu64
-                 " edges, %.1f MB, %.2f s%s",
-                 t->batches, t->seeds, t->nodes, t->edges, (double)t->bytes / 1e6, t->seconds,
-                 shared);
+                 " %s, %.1f MB, %.2f s%s",
+                 t->batches, t->seeds, t->nodes, walks ? t->steps : t->edges,
+                 walks ? "steps" : "edges", (double)t->bytes / 1e6, t->seconds, shared);
         return;
     }
     printf("batches %" PRIu64 "\nseeds %" PRIu64 "\nnodes %" PRIu64 "\n%s %" PRIu64
            "\nbytes %" PRIu64 "\n",
-           t->batches, t->seeds, t->nodes, t->steps ? "steps" : "edges",
-           t->steps ? t->steps : t->edges, t->bytes);
-    if (t->steps)
-        printf("%s %" PRIu64 "\nrate %.2f M steps/s\n", t->pairs ? "pairs" : "walks",
-               t->pairs ? t->pairs : t->walks, (double)t->steps / s / 1e6);
-    for (uint32_t h = 0; h < nhops && !t->steps; h++)
+           t->batches, t->seeds, t->nodes, walks ? "steps" : "edges", walks ? t->steps : t->edges,
+           t->bytes);
+    if (walks)
+        printf("%s %" PRIu64 "\nrate %.2f M steps/s\n", m->walks.window ? "pairs" : "walks",
+               m->walks.window ? t->pairs : t->walks, (double)t->steps / s / 1e6);
+    for (uint32_t h = 0; h < nhops && !walks; h++)
         printf("hop %u: edges %" PRIu64 " new nodes %" PRIu64 "\n", h, t->hop_edges[h],
                t->hop_nodes[h]);
     printf("first batch after %.3f s\nseconds %.3f\n", t->first, t->seconds);
-    if (t->steps)
+    if (walks)
         return;
     printf("rate %.2f M edges/s, %.2f M nodes/s, %.1f batches/s, %.2f GB/s\n",
            (double)t->edges / s / 1e6, (double)t->nodes / s / 1e6, (double)t->batches / s,
@@ -153,7 +155,7 @@ void batches_run(struct gnn_source *src, const struct batches_opts *o)
     struct gnn_batch *b;
     struct totals t = {0};
     const char *name;
-    const uint32_t nhops = src->meta->sampling.nhops;
+    const struct gnn_sampling m = src->meta->sampling; /* numbers only are used, when src is gone */
     int rc = 0;
     bool yielded = false;
     const bool tells = !o->count || !o->comm->rank;
@@ -213,6 +215,10 @@ void batches_run(struct gnn_source *src, const struct batches_opts *o)
     ranks_close(o->comm); /* all ranks have all of their results */
     if (!o->count || o->frequency)
         cli_out_commit();
+    /* A rank knows its own share only, if nothing is counted. */
+    if (o->sampled && gnn_sampling_is_temporal(&m) && t.seeds && !t.edges &&
+        (o->count || o->comm->size == 1) && tells)
+        cli_note("warning: no edge is of a time that its seed allows: are times in the same unit?");
     if (tells)
-        report_totals(&t, nhops, o->count);
+        report_totals(&t, &m, o->count);
 }

@@ -136,7 +136,6 @@ static void finish_walks(void)
         cli_usage("--restart: expected a probability from 0 to less than 1");
     if (bias.n)
         opt_refuse(OPTS(&o.walks.restart), "cannot be used with --node2vec");
-    o.walks.p = o.walks.q = 1;
     if (bias.n) {
         if (bias.n != 2 || !is_bias(bias.v[0]) || !is_bias(bias.v[1]))
             cli_usage("--node2vec: expected P,Q, two numbers from %g to %d", 1.0 / GNN_NODE2VEC_MAX,
@@ -146,7 +145,6 @@ static void finish_walks(void)
     }
     if (o.walks.window)
         opt_refuse(OPTS(&o.walks.restart), "cannot be used with --pairs");
-    o.walks.per_seed = o.walks.per_seed ? o.walks.per_seed : 1;
     o.path = path.v;
     o.npath = path.n;
 }

@@ -175,10 +175,10 @@ static void print_rule(const json_t *s)
     printf("%s%s", json_is_true(json_object_get(s, "replace")) ? ", with replacement" : "",
            json_is_true(json_object_get(s, "disjoint")) ? ", disjoint trees" : "");
     if (time)
-        printf(", edges %s the %s of their seed",
+        printf(", edges %s the time of their seed (%s)",
                strcmp(text_of(time, "rule"), "le") ? "before" : "until",
-               json_object_get(time, "seeds") ? text_of(time, "seeds") : "time given");
-    if (!strcmp(text_of(time, "hop_time"), "edge"))
+               json_object_get(time, "seeds") ? text_of(time, "seeds") : "given with it");
+    if (json_object_get(time, "hop_time"))
         printf(", then that of the edge");
     if (json_is_integer(window))
         printf(" and at most %lld older", whole_of(time, "window"));

@@ -16,7 +16,10 @@ struct gnn_time_search {
 static inline void gnn_time_search_begin(struct gnn_time_search *s, const int64_t *time, uint32_t n,
                                          int64_t order)
 {
-    *s = (struct gnn_time_search){time, n, 0, order};
+    s->time = time;
+    s->n = n;
+    s->low = 0;
+    s->order = order;
     __builtin_prefetch(time + n / 2, 0, 3);
 }
 

@@ -83,6 +83,8 @@ static void batch_clear(struct gnn_batch *b)
     gnn_tensors_clear(&b->tensors);
     b->epoch = b->step = 0;
     b->split = b->rank = 0;
+    b->walk = b->pair = NULL;
+    b->nwalks = b->npairs = b->steps = 0;
     memset(b->type, 0, b->nntypes * sizeof *b->type);
     memset(b->block, 0, (size_t)b->nhops * b->netypes * sizeof *b->block);
 }

@@ -61,9 +61,9 @@ struct gnn_batch_place {
  *
  *   key        u64 (4)                 epoch, step, split, rank
  *   nodes/T    u32 (n)                 store ids
- *   walk       u32 (walks, length+1)   if it says `walks`, or pair  u32 (pairs, 2)
  *   tree/T     u32 (n)                 if the header says `disjoint`
  *   time/T     i64 or f64 (n)          if it says `time`
+ *   walk       u32 (walks, length+1)   if it says `walks`, or pair u32 (pairs, 2)
  *   counts/T   u64 (nhops+1)           nodes after the seeds, and after each hop
  *   counted/T  u8 (counts[nhops-1])    if asked for, with several ranks: whether this rank counts
  * the node hop/H/S/R/D/indptr  u32 (m+1)      in-edges of the rows of hop H, hop/H/S/R/D/indices

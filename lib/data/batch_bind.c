@@ -216,6 +216,11 @@ static int bind_walks(struct bind *s)
     s->known++;
     if (t->dtype != GNN_U32 || t->ndim != 2 || t->shape[1] != width)
         return fail_tensor(s, name, "wrong dtype or shape");
+    /* A seed that is given twice walks for itself each time, but is one node. */
+    const uint64_t many = t->shape[0], seeds = s->b->type[m->seed_ntype].count[0];
+    if (!m->walks.window && (many % m->walks.per_seed || many < seeds * m->walks.per_seed ||
+                             many / m->walks.per_seed > m->batch_size))
+        return fail_tensor(s, name, "not the walks of the seeds");
     const uint32_t *v = t->data;
     for (uint64_t p = 0; p < width; p++) {
         const struct gnn_etype *step = &c->etype[gnn_sampling_step(
@@ -223,7 +228,7 @@ static int bind_walks(struct bind *s)
         const struct gnn_batch_type *type =
             &s->b->type[p || m->walks.window ? step->src : step->dst];
         const uint64_t limit = type->count[p || m->walks.window ? s->b->nhops : 0];
-        for (uint64_t i = 0; i < t->shape[0]; i++) {
+        for (uint64_t i = 0; !s->b->place && i < t->shape[0]; i++) {
             const uint32_t x = v[i * width + p];
             const bool ended = p && !m->walks.window && x == UINT32_MAX;
             s->b->steps += p && !m->walks.window && !ended;

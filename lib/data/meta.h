@@ -24,7 +24,6 @@ enum {
 
 enum gnn_frontier { GNN_FRONTIER_ALL, GNN_FRONTIER_NEW };
 
-/* How a batch stream was drawn; part of its HEADER. */
 enum { GNN_WALK_MAX = 65535, GNN_NODE2VEC_MAX = 100 };
 /* Random walks in place of neighbourhoods. A step goes from a node to the source of one of its
  * in-edges, which is picked as with replacement. Step s, from 0, is along the edge types of hop s
@@ -38,6 +37,7 @@ struct gnn_walks {
     uint32_t window; /* pairs of nodes at most so many steps apart, in place of walks; 0: walks */
 };
 
+/* How a batch stream was drawn; part of its HEADER. */
 struct gnn_sampling {
     uint64_t seed;
     struct gnn_pick_rule rule; /* but for the fan-out: */
@@ -54,7 +54,7 @@ struct gnn_sampling {
     struct gnn_walks walks;
     bool disjoint; /* each seed has a tree of its own, in which nodes are numbered and drawn for */
     char *seed_time;   /* the seed type's field with the times of seeds; NULL: they came with these,
-                          or   there are none */
+                          or there are none */
     bool original_ids; /* node ids in batches are those of the unpartitioned store */
     uint32_t seed_ntype;
     uint32_t nsplits;      /* a batch key's split is an index into split[] */
@@ -103,6 +103,14 @@ static inline bool gnn_sampling_has_repeats(const struct gnn_sampling *s)
 static inline enum gnn_dtype gnn_sampling_time_dtype(const struct gnn_sampling *s)
 {
     return s->rule.time.real ? GNN_F64 : GNN_I64;
+}
+
+/* How many nodes all walks of a batch visit at most, if it is of walks. */
+static inline uint64_t gnn_sampling_visits(const struct gnn_sampling *s)
+{
+    return s->walks.length
+               ? (uint64_t)s->batch_size * s->walks.per_seed * (s->walks.length + UINT64_C(1))
+               : 0;
 }
 
 /* How many nodes of a type with `count` nodes a batch can have: those of all seeds, or, where they

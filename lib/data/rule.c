@@ -10,6 +10,7 @@
 #include "formats/text.h"
 #include "lib/base/json.h"
 #include "lib/base/mem.h"
+#include "lib/base/suggest.h"
 
 int gnn_sampling_set_weight(struct gnn_sampling *s, const struct gnn_schema *c, const char *where,
                             const char *weight, struct gnn_err *e)
@@ -83,11 +84,14 @@ static int set_window(struct gnn_pick_time *t, const char *where, const char *te
                       : t->real                      ? gnn_text_f64(line, &t->window_real)
                                                      : gnn_text_u64(line, &whole);
     const bool good =
-        end && *end == '\n' &&
+        end && *end == '\n' && !end[1] &&
         (t->real ? t->window_real >= 0 && isfinite(t->window_real) : whole <= INT64_MAX);
     if (!good)
         return gnn_fail(e, GNN_E_USAGE, "%s: window '%.64s': expected %s >= 0", where, text,
                         t->real ? "a number" : "a whole number, as times are,");
+    if (t->until == GNN_PICK_BEFORE && (t->real ? t->window_real == 0 : whole == 0))
+        return gnn_fail(e, GNN_E_USAGE, "%s: window '%.64s': nothing is before the seed in it",
+                        where, text);
     t->windowed = true;
     t->window = t->real ? 0 : (int64_t)whole;
     return 0;
@@ -106,8 +110,16 @@ int gnn_sampling_set_time(struct gnn_sampling *s, const struct gnn_schema *c, co
         return e->code;
     s->rule.time =
         (struct gnn_pick_time){.until = until, .real = dtype == GNN_F64, .by_edge = by_edge};
-    if (latest)
+    if (latest) {
+        bool any = false;
+        for (uint32_t b = 0; b < s->nhops * c->netypes; b++)
+            any = any || s->fanout[b] > 0;
+        if (!any)
+            return gnn_fail(e, GNN_E_USAGE,
+                            "%s: which are the latest has no effect: all neighbours are taken",
+                            where);
         s->rule.kind = GNN_PICK_LATEST;
+    }
     return window ? set_window(&s->rule.time, where, window, e) : 0;
 }
 
@@ -117,9 +129,14 @@ int gnn_sampling_set_seed_time(struct gnn_sampling *s, const struct gnn_schema *
     const struct gnn_ntype *t = &c->ntype[s->seed_ntype];
     const struct gnn_field *f = gnn_field_find(t->field, t->nfields, field);
     const enum gnn_dtype dtype = gnn_sampling_time_dtype(s);
-    if (!f)
-        return gnn_fail(e, GNN_E_USAGE, "%s: nodes '%s' have no field '%s' with times of seeds",
-                        where, t->name, field);
+    if (!f) {
+        struct gnn_suggest of = {.word = field};
+        for (uint32_t i = 0; i < t->nfields; i++)
+            gnn_suggest_add(&of, t->field[i].name);
+        return gnn_fail(e, GNN_E_USAGE,
+                        "%s: nodes '%s' have no field '%.64s' with times of seeds%s", where,
+                        t->name, field, gnn_suggest_text(&of, "fields"));
+    }
     if (f->dtype != dtype || f->width > 1)
         return gnn_fail(e, GNN_E_USAGE,
                         "%s: field '%s' of nodes '%s' is %s%s, but times of edges are %s", where,
@@ -173,6 +190,15 @@ int gnn_sampling_set_walks(struct gnn_sampling *s, const struct gnn_schema *c, c
         return gnn_fail(e, GNN_E_USAGE,
                         "%s: has %u edge types: --metapath must name those of a walk's steps",
                         where, c->netypes);
+    if (s->batch_size * (uint64_t)walks.per_seed > INT32_MAX)
+        return gnn_fail(e, GNN_E_USAGE,
+                        "%u walks from each of %u seeds: a batch has at most 2^31 walks",
+                        walks.per_seed, s->batch_size);
+    if (n > walks.length)
+        return gnn_fail(e, GNN_E_USAGE, "a metapath of %u edge types: a walk has %u", n,
+                        walks.length);
+    if (n > GNN_HOPS_MAX)
+        return gnn_fail(e, GNN_E_USAGE, "more than %d edge types in a metapath", GNN_HOPS_MAX);
     s->nhops = n ? n : 1;
     s->fanout = gnn_alloc_zero((uint64_t)s->nhops * c->netypes, sizeof *s->fanout, "fan-outs", e);
     if (!s->fanout)
@@ -237,9 +263,12 @@ bool gnn_sampling_uses(const struct gnn_sampling *s, uint32_t netypes, uint32_t 
 static json_t *time_to_json(const struct gnn_sampling *s)
 {
     const struct gnn_pick_time *t = &s->rule.time;
-    json_t *j =
-        json_pack("{s:s,s:b,s:s}", "rule", t->until == GNN_PICK_UNTIL ? "le" : "lt", "latest",
-                  s->rule.kind == GNN_PICK_LATEST, "hop_time", t->by_edge ? "edge" : "seed");
+    json_t *j = json_pack("{s:s,s:b}", "rule", t->until == GNN_PICK_UNTIL ? "le" : "lt", "latest",
+                          s->rule.kind == GNN_PICK_LATEST);
+    if (j && t->by_edge && json_object_set_new(j, "hop_time", json_string("edge"))) {
+        json_decref(j);
+        j = NULL;
+    }
     if (j && s->seed_time && json_object_set_new(j, "seeds", json_string(s->seed_time))) {
         json_decref(j);
         j = NULL;
@@ -307,22 +336,23 @@ static int time_from_json(struct gnn_sampling *s, const struct gnn_schema *c, co
                           struct gnn_err *e)
 {
     const json_t *time = json_object_get(j, "time"), *latest = json_object_get(time, "latest"),
-                 *window = json_object_get(time, "window"), *seeds = json_object_get(time, "seeds");
+                 *window = json_object_get(time, "window"), *seeds = json_object_get(time, "seeds"),
+                 *hop = json_object_get(time, "hop_time");
     const char *rule = json_string_value(json_object_get(time, "rule")),
-               *hop = json_string_value(json_object_get(time, "hop_time"));
+               *edge = json_string_value(hop);
     char text[64];
     if (!time)
         return 0;
-    if (!rule || (strcmp(rule, "le") && strcmp(rule, "lt")) || !hop ||
-        (strcmp(hop, "seed") && strcmp(hop, "edge")) || !json_is_boolean(latest) ||
-        (window && !json_is_number(window)) || (seeds && !json_is_string(seeds)))
+    if (!rule || (strcmp(rule, "le") && strcmp(rule, "lt")) || !json_is_boolean(latest) ||
+        (hop && (!edge || strcmp(edge, "edge"))) || (window && !json_is_number(window)) ||
+        (seeds && !json_is_string(seeds)))
         return gnn_fail(e, GNN_E_INPUT, "header: bad 'time'");
     if (json_is_integer(window))
         snprintf(text, sizeof text, "%lld", (long long)json_integer_value(window));
     else
         snprintf(text, sizeof text, "%.17g", json_real_value(window));
     if (gnn_sampling_set_time(s, c, "header", rule[1] == 'e' ? GNN_PICK_UNTIL : GNN_PICK_BEFORE,
-                              window ? text : NULL, json_is_true(latest), !strcmp(hop, "edge"), e))
+                              window ? text : NULL, json_is_true(latest), hop != NULL, e))
         return e->code;
     return seeds ? gnn_sampling_set_seed_time(s, c, "header", json_string_value(seeds), e) : 0;
 }
@@ -350,10 +380,13 @@ static int walks_from_json(struct gnn_sampling *s, const struct gnn_schema *c, c
                  *q = json_object_get(walks, "q");
     if (!walks)
         return 0;
-    bool good = is_count(length, 1) && json_integer_value(length) <= GNN_WALK_MAX &&
-                is_count(many, 1) && is_count(window, 0) && json_is_number(restart) &&
-                json_number_value(restart) >= 0 && json_number_value(restart) < 1 && is_bias(p) &&
-                is_bias(q) && s->rule.kind == GNN_PICK_REPLACE;
+    bool good =
+        s->nhops && is_count(length, 1) && json_integer_value(length) <= GNN_WALK_MAX &&
+        is_count(many, 1) && is_count(window, 0) && json_integer_value(window) <= GNN_WALK_MAX &&
+        json_integer_value(many) * s->batch_size <= INT32_MAX && !s->disjoint &&
+        !json_object_get(j, "time") && !json_object_get(j, "labor") && json_is_number(restart) &&
+        json_number_value(restart) >= 0 && json_number_value(restart) < 1 && is_bias(p) &&
+        is_bias(q) && s->rule.kind == GNN_PICK_REPLACE;
     for (uint32_t h = 0; good && h < s->nhops; h++) {
         uint32_t steps = 0;
         for (uint32_t t = 0; t < c->netypes; t++) {

@@ -41,8 +41,11 @@ static uint64_t batch_bytes(const struct gpu_gather *x)
         for (uint32_t r = 0; r < c->netypes; r++) {
             const uint64_t rows =
                 (m->frontier == GNN_FRONTIER_ALL ? known : fresh)[c->etype[r].dst];
-            const uint64_t all = gather_capped_product(
-                c->etype[r].count, gnn_sampling_has_repeats(m) ? m->batch_size : 1);
+            const uint64_t all =
+                m->rule.time.by_edge
+                    ? UINT64_MAX
+                    : gather_capped_product(c->etype[r].count,
+                                            gnn_sampling_has_repeats(m) ? m->batch_size : 1);
             const uint64_t picked =
                 rows ? gnn_pick_bound(gnn_sampling_rule(m, h * c->netypes + r), rows, all) : 0;
             next[c->etype[r].src] = gather_capped_sum(next[c->etype[r].src], picked);
@@ -50,11 +53,14 @@ static uint64_t batch_bytes(const struct gpu_gather *x)
         }
         for (uint32_t t = 0; t < c->nntypes; t++) {
             const uint64_t before = known[t];
-            known[t] = min_of(gather_capped_sum(known[t], next[t]),
+            const uint64_t visits = gnn_sampling_visits(m);
+            known[t] = min_of(visits ? visits : gather_capped_sum(known[t], next[t]),
                               gnn_sampling_nodes_max(m, c->ntype[t].count));
             fresh[t] = known[t] - before;
         }
     }
+    const uint64_t node_bytes = 4 * sizeof(uint32_t) + (m->disjoint ? sizeof(uint32_t) : 0) +
+                                (gnn_sampling_is_temporal(m) ? sizeof(int64_t) : 0);
     uint64_t edge_bytes = sizeof(uint32_t) + (m->edge_ids ? 2 * sizeof(uint64_t) : 0);
     for (uint32_t i = 0; i < x->job->njobs; i++)
         if (x->job->job[i].edge)
@@ -63,7 +69,7 @@ static uint64_t batch_bytes(const struct gpu_gather *x)
             bytes = gather_capped_sum(
                 bytes, gather_capped_product(known[x->job->job[i].type], x->table[i].bytes));
     for (uint32_t t = 0; t < c->nntypes; t++)
-        bytes = gather_capped_sum(bytes, gather_capped_product(known[t], 4 * sizeof(uint32_t)));
+        bytes = gather_capped_sum(bytes, gather_capped_product(known[t], node_bytes));
     return gather_capped_sum(bytes, gather_capped_product(edges, edge_bytes));
 }
 

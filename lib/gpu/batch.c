@@ -86,10 +86,17 @@ void gnn_gpu_batch_view(struct gnn_batch *to, const struct gnn_batch *from)
     for (uint32_t t = 0; t < from->nntypes; t++) {
         const struct gnn_batch_type *x = &from->type[t];
         to->type[t] = (struct gnn_batch_type){.node = moved_address(to, from, x->node),
+                                              .tree = moved_address(to, from, x->tree),
+                                              .time = moved_address(to, from, x->time),
                                               .count = moved_address(to, from, x->count),
                                               .counted = moved_address(to, from, x->counted),
                                               .orig = moved_address(to, from, x->orig)};
     }
+    to->walk = moved_address(to, from, from->walk);
+    to->pair = moved_address(to, from, from->pair);
+    to->nwalks = from->nwalks;
+    to->npairs = from->npairs;
+    to->steps = from->steps;
     for (uint32_t i = 0; i < from->nhops * from->netypes; i++) {
         const struct gnn_block *k = &from->block[i];
         to->block[i] = *k;

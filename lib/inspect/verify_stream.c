@@ -139,12 +139,15 @@ struct claim {
     const int64_t *time; /* of its destination, or NULL */
     const int64_t *own;  /* of its source, if that is the edge's, or NULL */
 };
-static bool is_allowed(const struct gnn_pick_time *r, int64_t edge, const struct claim *x)
-{
-    return in_time(r, &edge, x->time) && (!x->own || *x->own == gnn_time_of_entry(r->real, edge));
-}
+enum found { FOUND, OUT_OF_TIME, OTHER_TIME, NOT_FOUND };
 
-enum found { FOUND, OUT_OF_TIME, NOT_FOUND };
+/* Of an edge that is there. */
+static enum found judge_time(const struct gnn_pick_time *r, int64_t edge, const struct claim *x)
+{
+    if (!in_time(r, &edge, x->time))
+        return OUT_OF_TIME;
+    return x->own && *x->own != gnn_time_of_entry(r->real, edge) ? OTHER_TIME : FOUND;
+}
 
 /* Whether there is such an edge among the in-edges of an original node. Their ids are in sequence,
  * so one with an id is looked for first where it should be. */
@@ -155,11 +158,10 @@ static enum found find_edge(const struct check *c, const struct gnn_view_row *r,
     const int64_t *time = c->time[(size_t)et * v->store->nparts + r->part];
     const uint64_t at = x.id && r->n ? *x.id - gnn_view_edge_id(v, et, dst, r, 0) : 0;
     enum found best = NOT_FOUND;
-    for (uint64_t k = 0; k < r->n && (best == NOT_FOUND || (best == OUT_OF_TIME && !x.id)); k++) {
+    for (uint64_t k = 0; k < r->n && (best == NOT_FOUND || (best != FOUND && !x.id)); k++) {
         const uint64_t i = at >= r->n ? k : at + k < r->n ? at + k : at + k - r->n;
         if (r->indices[i] == x.src && (!x.id || *x.id == gnn_view_edge_id(v, et, dst, r, i)))
-            best = !x.time || !time || is_allowed(&c->rule, time[r->first + i], &x) ? FOUND
-                                                                                    : OUT_OF_TIME;
+            best = !x.time || !time ? FOUND : judge_time(&c->rule, time[r->first + i], &x);
     }
     return best;
 }
@@ -174,11 +176,12 @@ static int judge_edge(struct check *c, struct place at, enum found found, struct
     char key[GNN_ETYPE_KEY_ROOM];
     if (found == FOUND)
         return GNN_OK;
-    if (found == NOT_FOUND || !c->leaks)
+    if (found != OUT_OF_TIME || !c->leaks)
         return gnn_fail(e, GNN_E_INPUT, "%s: batch %" PRIu64 ": hop %u: edge %u -> %u is %s",
                         c->name, c->batch, at.hop, at.src, at.dst,
-                        found == NOT_FOUND ? "not in the store"
-                                           : "of a time that its seed rules out");
+                        found == NOT_FOUND    ? "not in the store"
+                        : found == OTHER_TIME ? "of another time than its source"
+                                              : "of a time that its seed rules out");
     gnn_leak_add(&c->leaks->future, "batch %" PRIu64 ": hop %u: edge %u of %s: %u -> %u", c->batch,
                  at.hop, at.edge, gnn_etype_key(&c->meta->schema, at.et, key, sizeof key), at.src,
                  at.dst);
@@ -329,6 +332,9 @@ static int report_checks(const struct check *c, json_t *out, struct gnn_err *e)
                                 : "batches: valid, no node twice"),
                 &bad);
     report_push(a, json_string("keys: in sequence"), &bad);
+    if (c->meta->sampling.walks.window)
+        report_push(a, json_string("pairs: of nodes of their batch, but not proved to be in walks"),
+                    &bad);
     if (c->view.store)
         report_push(a,
                     json_sprintf("edges: %" PRIu64 ", all in %s%s", c->edges, c->view.store->path,

@@ -16,6 +16,8 @@ static uint32_t trees_of(const struct gnn_sampling *m)
 static uint64_t expected_nodes(const struct gnn_sampling *m, uint32_t netypes)
 {
     uint64_t n = m->batch_size;
+    if (m->walks.length)
+        return gnn_sampling_visits(m);
     for (uint32_t h = 0; h < m->nhops; h++) {
         uint64_t grow = 1;
         for (uint32_t t = 0; t < netypes; t++)

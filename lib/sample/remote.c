@@ -5,11 +5,14 @@
  * a draw depends on the destination only.
  *
  *   request: per edge type, u32 n, destinations[n]
- *   reply:   per edge type with n > 0, u32 e, u32 picks of each[n], u32 sources[e], and, each if
- *            asked for, from the next multiple of 8 bytes on, u64 edge ids[e] and i64 or f64
- * times[e]
+ *   reply:   per edge type with n > 0, u32 e, u32 picks of each[n], u32 sources[e], and, from the
+ *            next multiple of 8 bytes on, as far as wanted, u64 ids[e], i64 or f64 times[e]
  *
- * and after these what lib/sample/remote_dedup.c adds. */
+ * and after these what lib/sample/remote_dedup.c adds. A step of walks is the same for one edge
+ * type, with u32 n of all destinations to each rank; what node2vec asks about edges is
+ *
+ *   request: u32 n, u32 destinations[n], u32 sources[n]
+ *   reply:   u8 whether there is such an edge[n], up to the next multiple of 4 bytes */
 #include <inttypes.h>
 #include <string.h>
 
@@ -391,6 +394,8 @@ int gnn_sample_remote_edges(const struct sample_draw *d, uint32_t et, const uint
         uint32_t *out = gnn_words_add(&q->staging[r], (*m + UINT64_C(3)) / 4, d->e);
         if (!out)
             return d->e->code;
+        if (*m)
+            out[(*m - 1) / 4] = 0; /* its last bytes are sent, too */
         gnn_sample_has_edges(d->s, et, x.node, x.tree, *m, (uint8_t *)out);
     }
     if (gnn_request_reply(q, d->e))

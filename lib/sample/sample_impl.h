@@ -18,7 +18,8 @@
 struct sample_seeds {
     void (*free)(struct sample_seeds *q);
     /* Where seeds are read as they come: those of the next batch, to be carried by it as tensor
-     * "seeds" until it is filled; GNN_END after the last. One thread. NULL: all are known. */
+     * "seeds" (and "seed times") until it is filled; GNN_END after the last. One thread. NULL: all
+     * are known. */
     int (*next)(struct sample_seeds *q, struct gnn_batch *b, struct gnn_err *e);
     /* The entries that a batch starts from on this rank, in order, with the columns of `to`: at
      * most batch_size, which there is room for; returns how many. Any thread. */
@@ -95,7 +96,7 @@ struct sample_worker {
     uint32_t *keys;         /* of gnn_sample_keys */
     struct gnn_buf row;     /* struct gnn_sample_row per destination */
     struct gnn_buf weights; /* struct gnn_weights, likewise */
-    struct gnn_buf walk[8]; /* of random walks (lib/sample/walk.c) */
+    struct gnn_buf walk[7]; /* of random walks (lib/sample/walk.c) */
     struct gnn_buf times;   /* i64 or f64, of the picks of a block */
     void *scratch;
     struct sample_remote *remote; /* with several ranks; or NULL */

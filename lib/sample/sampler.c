@@ -13,6 +13,7 @@ void gnn_sampler_opts_init(struct gnn_sampler_opts *o)
                                    .step_to = UINT64_MAX,
                                    .frontier = GNN_FRONTIER_ALL,
                                    .shuffle = true,
+                                   .walks = {.per_seed = 1, .p = 1, .q = 1},
                                    .graph_cache = UINT64_MAX};
 }
 

@@ -94,7 +94,9 @@ struct gnn_sampler_opts {
     enum gnn_pick_until until;
     const char *seed_time, *window;
     bool latest, by_edge;
-    struct gnn_walks walks;  /* length 0: none */
+    /* length 0: none; else there are no fan-outs, times, trees or ids of edges, and rule.kind has
+     * no effect */
+    struct gnn_walks walks;
     const char *const *path; /* [npath] edge types of their steps, in turn */
     uint32_t npath;          /* 0: the only edge type */
     bool disjoint;     /* a tree for each seed (gnn_batch_type.tree), whose draws are its own */

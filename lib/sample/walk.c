@@ -32,8 +32,6 @@ static int begin_walks(struct walking *w, uint64_t seeds)
     struct gnn_tensor *t = NULL;
     w->n = seeds * m->per_seed;
     w->width = m->length + 1;
-    if (w->n > INT32_MAX)
-        return gnn_fail(d->e, GNN_E_USAGE, "a batch of more than 2^31 walks");
     if (gnn_buf_fit(&d->w->walk[0], 5 * w->n + 1, sizeof(uint32_t), "walks", d->e) ||
         (m->window ? gnn_buf_fit(&d->w->walk[3], w->n * w->width, sizeof(uint32_t), "walks", d->e)
                    : gnn_tensors_add(&d->b->tensors, "walk", GNN_U32, 2,
@@ -81,6 +79,9 @@ static int pick_sources(struct walking *w, uint32_t et, struct gnn_sample_job *j
 {
     const struct sample_draw *d = w->d;
     *all = job->n;
+    *source = NULL;
+    if (!job->n && !d->w->remote)
+        return 0;
     if (d->w->remote)
         return gnn_sample_remote_pick(d, et, job, source, all);
     if (gnn_sample_count_block(d, et, job) ||
@@ -109,14 +110,14 @@ static void keep_walk(struct walking *w, uint32_t i, uint32_t to, uint32_t node)
     w->at[to] = w->at[i];
 }
 
-/* Step s, from 0, of all that go on; those that cannot end here. */
-static int take_step(struct walking *w, uint32_t s)
+/* Step s, from 0, of all that go on; those that cannot end here. *all: how many there were, of all
+ * ranks. */
+static int take_step(struct walking *w, uint32_t s, uint64_t *all)
 {
     const struct sample_draw *d = w->d;
     const struct gnn_sampling *m = &d->s->meta.sampling;
     const uint32_t netypes = d->b->netypes, et = gnn_sampling_step(m, netypes, s);
     const uint32_t *source;
-    uint64_t all;
     uint32_t key[2], kept = 0;
     struct gnn_sample_job job = gnn_sample_job_of(d->s, d->w->keys, s % m->nhops * netypes + et);
     key_of(w, s, 0, GNN_RNG_NEIGHBOUR, et, key);
@@ -124,7 +125,7 @@ static int take_step(struct walking *w, uint32_t s)
     job.dst = (struct gnn_entries){.node = w->node, .tree = w->tree};
     job.n = w->left;
     job.indptr = w->indptr;
-    if (pick_sources(w, et, &job, &source, &all))
+    if (pick_sources(w, et, &job, &source, all))
         return d->e->code;
     for (uint32_t i = 0; i < w->left; i++)
         if (w->indptr[i] < w->indptr[i + 1])
@@ -212,11 +213,8 @@ static int try_again(struct attempt *a, uint32_t s, uint32_t round, uint64_t *al
     job.indptr = w->indptr;
     if (pick_sources(w, a->et, &job, &source, all) || !*all)
         return d->e->code;
-    /* What comes next may use the memory of the picks. */
-    if (gnn_buf_fit(&d->w->walk[7], w->indptr[a->n], sizeof(uint32_t), "walks", d->e) ||
-        fit_questions(a, w->indptr[a->n]))
+    if (fit_questions(a, w->indptr[a->n]))
         return d->e->code;
-    source = memcpy(d->w->walk[7].data, source, w->indptr[a->n] * sizeof *source);
     for (uint32_t i = 0; i < a->n; i++)
         (void)judge_candidates(a, accept, i, source, false, &asked);
     if (!d->w->remote)
@@ -236,8 +234,8 @@ static int try_again(struct attempt *a, uint32_t s, uint32_t round, uint64_t *al
     return 0;
 }
 
-/* Step s, from 1, of walks that remember where they came from. */
-static int step_node2vec(struct walking *w, uint32_t s)
+/* Step s, from 1, of walks that remember where they came from. *any: likewise. */
+static int step_node2vec(struct walking *w, uint32_t s, uint64_t *any)
 {
     const struct sample_draw *d = w->d;
     const struct gnn_walks *m = &d->s->meta.sampling.walks;
@@ -247,6 +245,7 @@ static int step_node2vec(struct walking *w, uint32_t s)
                         .n = w->left};
     uint64_t all = 1;
     uint32_t kept = 0;
+    *any = 0;
     if (gnn_buf_fit(&d->w->walk[4], 4 * (uint64_t)w->left + 1, sizeof(uint32_t), "walks", d->e))
         return d->e->code;
     a.node = d->w->walk[4].data;
@@ -263,6 +262,7 @@ static int step_node2vec(struct walking *w, uint32_t s)
             return gnn_fail(d->e, GNN_E_USAGE, "node2vec: no step is taken: p or q is too extreme");
         if (try_again(&a, s, round, &all))
             return d->e->code;
+        *any = round ? *any : all;
     }
     for (uint32_t i = 0; i < w->left; i++)
         if (a.next[i] != UINT32_MAX)
@@ -285,6 +285,12 @@ static void go_back(struct walking *w, uint32_t s)
             w->node[i] = d->w->seeds.node[w->at[i] / m->walks.per_seed];
 }
 
+/* Pairs in a walk of n nodes: each with up to `window` before it and after it. */
+static uint64_t count_pairs(uint64_t n, uint64_t window)
+{
+    return window + 1 >= n ? n * (n - 1) : 2 * n * window - window * (window + 1);
+}
+
 /* In place of walks, pairs of nodes that are at most `window` steps apart, both ways. */
 static int make_pairs(const struct walking *w)
 {
@@ -292,25 +298,24 @@ static int make_pairs(const struct walking *w)
     const uint32_t window = d->s->meta.sampling.walks.window;
     struct gnn_tensor *t;
     uint64_t many = 0;
-    for (uint32_t pass = 0; pass < 2; pass++) {
-        uint32_t *out = pass ? t->data : NULL;
-        for (uint64_t i = 0; i < w->n; i++) {
-            const uint32_t *x = w->walk + i * w->width;
-            for (uint32_t a = 0; a < w->width && x[a] != UINT32_MAX; a++)
-                for (uint32_t b = a > window ? a - window : 0;
-                     b < w->width && b <= a + (uint64_t)window && x[b] != UINT32_MAX; b++) {
-                    if (a == b)
-                        continue;
-                    if (pass) {
-                        *out++ = x[a];
-                        *out++ = x[b];
-                    } else
-                        many++;
+    for (uint64_t i = 0; i < w->n; i++) {
+        uint32_t n = 0;
+        while (n < w->width && w->walk[i * w->width + n] != UINT32_MAX)
+            n++;
+        many += count_pairs(n, window);
+    }
+    if (gnn_tensors_add(&d->b->tensors, "pair", GNN_U32, 2, (uint64_t[]){many, 2}, &t, d->e))
+        return d->e->code;
+    uint32_t *out = t->data;
+    for (uint64_t i = 0; i < w->n; i++) {
+        const uint32_t *x = w->walk + i * w->width;
+        for (uint32_t a = 0; a < w->width && x[a] != UINT32_MAX; a++)
+            for (uint32_t b = a > window ? a - window : 0;
+                 b < w->width && b <= a + (uint64_t)window && x[b] != UINT32_MAX; b++)
+                if (a != b) {
+                    *out++ = x[a];
+                    *out++ = x[b];
                 }
-        }
-        if (!pass &&
-            gnn_tensors_add(&d->b->tensors, "pair", GNN_U32, 2, (uint64_t[]){many, 2}, &t, d->e))
-            return d->e->code;
     }
     d->b->pair = t->data;
     d->b->npairs = many;
@@ -324,9 +329,12 @@ int gnn_sample_walk(const struct sample_draw *d, uint64_t seeds)
     int rc = begin_walks(&w, seeds);
     if (!rc)
         rc = arrive_at(&w, m->seed_ntype, 0);
+    /* Until all walks of all ranks have ended, if that comes first. */
     for (uint32_t s = 0; !rc && s < m->walks.length; s++) {
-        rc = s && gnn_walks_second_order(&m->walks) ? step_node2vec(&w, s) : take_step(&w, s);
-        if (rc)
+        uint64_t all;
+        rc = s && gnn_walks_second_order(&m->walks) ? step_node2vec(&w, s, &all)
+                                                    : take_step(&w, s, &all);
+        if (rc || !all)
             break;
         go_back(&w, s);
         const uint32_t et = gnn_sampling_step(m, d->b->netypes, s);

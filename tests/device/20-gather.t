@@ -6,6 +6,7 @@ gat() { gnn-gather --no-provenance "$@"; }
 smp() { gnn-sample -q --no-provenance "$@"; }
 gnn-import -q --no-provenance -o s sbm:nodes=300,degree=6,features=13
 gnn-import -q --no-provenance -o h sbm:nodes=120,types=3,weights=1
+gnn-import -q --no-provenance -o t sbm:nodes=300,degree=6,times=1
 gnn-partition -q -k 3 -o k h
 smp -f 3,2 -b 30 -o s.gnb s
 smp -f 3,2 -b 16 --edge-ids -o h.gnb h
@@ -65,6 +66,14 @@ gat k -i k.gnb --fields y -o k2.gnb
 batches=2 try 2 2 k "--fields x" "--cache 0.7" # original ids are there already
 smp -f 3,2 -b 30 --seeds - -o snone.gnb s </dev/null
 batches=none try 2 2 s "" "--cache 0.3"
+smp --walk-length 6 --walks-per-seed 2 -b 30 -o swalk.gnb s
+smp --walk-length 6 --pairs 2 -b 30 -o spair.gnb s
+batches=walk try 2 2 s "" "--cache 0.3"
+batches=pair try 1 1 s "" ""
+smp --time-rule le --seeds /dev/stdin -f 3,2 -b 30 -o ttimed.gnb t <<END
+$(awk 'BEGIN { for (i = 0; i < 200; i++) print i, i * 37 % 1500 }')
+END
+batches=timed try 2 2 t "" "--cache 0.3"
 
 # Who holds what.
 devices 4 2 "$on_device" s -i s.gnb --cache 0.25 --cache-policy shard --metrics m -o got

@@ -12,7 +12,7 @@ perl -e 'print $_ % 3, "\n" for 1 .. 40' >y.csv
 perl -e 'print join(",", $_ % 3, $_ % 5), "\n" for 1 .. 40' >x.csv
 run "gnn-import stores fields of edges" gnn-import -u --dedup --labels y.csv --features x.csv --split random:0.5,0.25,0.25 -o S e.csv
 says "gnn-import says that it only stores fields of edges" \
-    'warning: edge fields weight, time are not used: stored, and gathered on request, .* sampling uses them only with --weight (gnn-sample, gnn-train), and models only with gnn-train --edge-weight'
+    'warning: edge fields weight, time are not used: stored, and gathered on request, .* sampling uses them only with --weight or --time-rule (gnn-sample, gnn-train), and models only with gnn-train --edge-weight'
 run "gnn-partition reads a store with fields of edges" gnn-partition -k 2 -o P S
 says "gnn-partition says that all edges have the same weight" 'warning: edge field weight is not used: all edges have the same weight'
 run "gnn-sample reads a store with fields of edges" gnn-sample -f 3,3 -b 8 --edge-ids -o s.gnb S

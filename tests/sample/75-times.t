@@ -71,6 +71,8 @@ check "a node at three times is three seeds" sh -c 'gnn-inspect one | grep -q "b
 smp whole -f -1 -b 9 --seeds same --time-rule le --disjoint --edge-ids -o one
 check "with --disjoint, each line is a seed" sh -c 'gnn-inspect one | grep -q "batches 1, 4 seeds"'
 echo '5 -9223372036854775808' >first
+check "gnn-sample says that nothing is before the first edge" sh -c 'gnn-sample whole -f 3,3 --seeds first --time-rule le -o o 2>said; grep -q "no edge is of a time that its seed allows" said'
+check "gnn-sample says nothing of that where there are edges" sh -c 'gnn-sample whole -f 3,3 --time-rule le -o o 2>said; ! grep -q "no edge is of a time" said'
 check "gnn-sample samples nothing before the first edge" sh -c 'gnn-sample whole -f 3,3 --seeds first --time-rule le | gnn-inspect - | grep -q "edges of each hop: 0 0"'
 
 # What reads temporal batches.
@@ -115,7 +117,6 @@ batch["nodes/node"][local] = src if src not in batch["nodes/node"] else batch["n
 assert batch["nodes/node"][local] == src, "another seed would do"
 with open("planted", "wb") as f:
     gnb.write_frames(f, frames[0][1], [list(batch.items())])
-s = open("planted", "r+b").read()
 END
 status 3 "gnn-inspect --verify finds an edge of the future" gnn-inspect --verify planted --against whole
 mv err said
@@ -140,6 +141,8 @@ done
 for o in -r '--weight weight' --labor; do
     refuses 2 'cannot be used with --latest' "--latest with $o" smp whole -f 3 --time-rule le --latest $o -o x
 done
+refuses 2 'nothing is before the seed' 'an empty window' smp whole -f 3 --time-rule lt --window 0 -o x
+refuses 2 'the latest has no effect: all' 'the latest of all' smp whole -f -1 --time-rule le --latest -o x
 refuses 2 'one of: seed, edge' 'another time of the next hop' smp whole -f 3 --time-rule le --hop-time node -o x
 refuses 2 'one of: any, le, lt' 'another rule' smp whole -f 3 --time-rule ge -o x
 printf '1 5\n2\n3 4\n' >lacks

@@ -2,6 +2,7 @@
 # gnn-sample --walk-length: random walks and the pairs of nodes in them.
 . "$GNN_TOP/tests/lib.sh"
 python=/usr/bin/python3
+"$python" -c 'import numpy' 2>/dev/null || { skip 'gnn-sample walks at random' 'no numpy'; done_testing; }
 smp() { gnn-sample -q --no-provenance "$@"; }
 walks() { "$python" "$GNN_TOP/tests/sample/walks.py" "$@"; }
 refuses() { # STATUS PATTERN NAME COMMAND...
@@ -50,8 +51,10 @@ printf 'source,target,w\n' >few.csv
 perl -e 'srand 4; for my $v (0 .. 5) { for my $u (0 .. 5) { print "$u,$v,", int rand 7, "\n" if $u != $v && rand() < 0.6 } } print "0,6,1\n"' >>few.csv
 gnn-import -q --directed -o few few.csv
 seq 0 6 >seven
+each=150000
+[ -z "${GNN_SAN:-}" ] || each=15000
 for how in '' '--weight w' '--node2vec 0.5,2' '--node2vec 4,0.25' '--node2vec 0.2,8 --weight w' '--node2vec 1,3'; do
-    smp few --walk-length 3 --walks-per-seed 150000 -b 7 --seeds seven $how -o walked
+    smp few --walk-length 3 --walks-per-seed $each -b 7 --seeds seven $how -o walked
     # shellcheck disable=SC2046
     check "walks have the law that they should have: $how" walks law few walked $(case $how in *weight*) echo w ;; esac)
     sed 's/^/# /' out
@@ -77,11 +80,11 @@ check "a seed that is given twice starts twice as many walks" test "$(walks list
 
 # Pairs.
 smp s --walk-length 12 -b 50 --steps 0:8 -o one
-for n in 1 3 50; do
-    smp s --walk-length 12 -b 50 --steps 0:8 --pairs $n -o made
-    check "gnn-sample --pairs $n writes the pairs of the walks" walks pairs s one made
+for window in 1 3 50; do
+    smp s --walk-length 12 -b 50 --steps 0:8 --pairs $window -o made
+    check "gnn-sample --pairs $window writes the pairs of the walks" walks pairs s one made
 done
-check "gnn-inspect --verify checks pairs" gnn-inspect --verify made --against s
+check "gnn-inspect --verify says that it proves nothing of pairs" sh -c "gnn-inspect --verify made --against s | grep -q 'pairs: .* not proved'"
 smp line --walk-length 4 --seeds three --pairs 2 -o made
 smp line --walk-length 4 --seeds three -o ended
 check "pairs end where walks end" walks pairs line ended made
@@ -92,6 +95,30 @@ check "gnn-sample --count counts steps" sh -c 'gnn-sample -q s --walk-length 12 
 check "gnn-sample --count counts pairs" sh -c 'gnn-sample -q s --walk-length 2 --pairs 1 -c | grep -qx "pairs 3600"'
 refuses 3 'random walks, not neighbourhoods' 'walks in gnn-train' sh -c 'gnn-gather -q -i one s | gnn-train -o x'
 refuses 2 'expected accesses of random walks are not computed' 'expected accesses of walks' gnn-gather -q -i one --plan --cache 0.1 --cache-order access s
+
+# Streams in which something is wrong.
+if "$python" -c 'import xxhash' 2>/dev/null; then
+    forge() { "$python" "$GNN_TOP/tests/sample/forge.py" "$@"; }
+    for what in $(forge one); do
+        forge one "$what"
+        status 3 "gnn-inspect refuses walks with something wrong: $what" gnn-inspect --verify forged
+    done
+    "$python" - "$GNN_TOP/tests/interop" <<'END'
+import sys
+sys.path.insert(0, sys.argv[1])
+import numpy as np
+import gnb
+with open("one", "rb") as f:
+    frames = list(gnb.read_frames(f))
+batches = [{n: np.array(a) for n, a in t} for kind, t in frames if kind == gnb.BATCH]
+batches[0]["walk"][0, 3] = (batches[0]["walk"][0, 3] + 1) % len(batches[0]["nodes/node"])
+with open("forged", "wb") as f:
+    gnb.write_frames(f, frames[0][1], [list(b.items()) for b in batches])
+END
+    status 3 "gnn-inspect --verify finds a step that is not along an edge" gnn-inspect --verify forged --against s
+else
+    skip "gnn-inspect refuses walks with something wrong" "no xxhash"
+fi
 
 # What is refused.
 for o in '-f 3' '--frontier new' --edge-ids -r --disjoint --labor '--time-rule le'; do
@@ -109,6 +136,7 @@ refuses 2 'probability from 0 to less than 1' 'a restart probability of 1' smp s
 refuses 2 'cannot be used with --pairs' 'pairs across restarts' smp s --walk-length 3 --restart 0.5 --pairs 2 -o x
 refuses 2 'metapath must name' 'several edge types without a metapath' smp h --walk-length 3 -o x
 refuses 2 'no edge type' 'a metapath of an edge type that is not there' smp h --walk-length 3 --metapath a/b/c -o x
+refuses 2 'a walk has 1' 'a metapath longer than the walk' smp h --walk-length 1 $path -o x
 refuses 2 'steps go from destinations to sources' 'a metapath that breaks off' smp h --walk-length 3 --metapath t0/to/t0 --metapath t0/up/t1 -o x
 refuses 2 "cannot begin with" 'a metapath that begins elsewhere' smp h --walk-length 1 --metapath t0/up/t1 -o x
 refuses 2 'require walks among nodes of one type' 'pairs of several types' smp h --walk-length 3 --metapath t1/rev_up/t0 --metapath t0/up/t1 --pairs 2 -o x

@@ -60,7 +60,7 @@ def check_batch(header, store, batch):
                 src = batch["hop/%d/%s/indices" % (hop, key)][part]
                 time = batch["time/" + e["dst"]][row]
                 picks = batch["hop/%d/%s/id" % (hop, key)][part].astype("i8")
-                own = store["edge/%s/%s" % (key, e["order"])][picks] if s["time"]["hop_time"] == "edge" else time
+                own = store["edge/%s/%s" % (key, e["order"])][picks] if s["time"].get("hop_time") == "edge" else time
                 assert (batch["time/" + e["src"]][src] == own).all(), "a source of another time"
                 may = eligible(s, store, key, e["order"], int(batch["nodes/" + e["dst"]][row]), time)
                 check_row(s, s["fanout"][hop][i], may, picks,

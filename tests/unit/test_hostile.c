@@ -95,6 +95,8 @@ static void test_times(void)
                                       "{\"rule\":\"le\",\"latest\":\"false\"}",
                                       "{\"rule\":\"le\",\"latest\":false,\"window\":\"3\"}",
                                       "{\"rule\":\"le\",\"latest\":false,\"window\":null}",
+                                      "{\"rule\":\"le\",\"latest\":false,\"hop_time\":\"seed\"}",
+                                      "{\"rule\":\"le\",\"latest\":false,\"hop_time\":1}",
                                       "{\"rule\":\"le\",\"latest\":false,\"seeds\":7}"};
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
         header_time(i % 2, bad[i], "bad 'time'");
