@@ -2,6 +2,7 @@
 # Sourced by the *.t scripts: TAP helpers. The test's directory is $PWD, empty at first.
 # check NAME COMMAND...        passes if the command does
 # status WANT NAME COMMAND...  passes if the exit status is WANT; stdout in ./out, stderr in ./err
+# refuses WANT WHY WHAT COMMAND...   the same of a mistake: stderr matches WHY, and is left in ./said; $refusing names the program
 # skip NAME WHY                visible skip
 # Standard input is empty.
 exec </dev/null
@@ -30,6 +31,13 @@ status() {
         echo "# status $_rc instead of $_want"
         tail -n 20 err | sed 's/^/# /'
     fi
+}
+refuses() {
+    _rc=$1 _why=$2 _what=$3
+    shift 3
+    status "$_rc" "$refusing refuses $_what" "$@"
+    cp err said
+    check "$refusing says what is wrong: $_why" grep -q -- "$_why" said
 }
 skip() { n=$((n + 1)); echo "ok $n - $1 # SKIP $2"; }
 done_testing() { echo "1..$n"; exit $failed; }

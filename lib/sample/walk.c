@@ -145,8 +145,7 @@ struct attempt {
     uint32_t *node, *tree; /* (n) */
     uint32_t *which;       /* (n) which of those that go on each is */
     uint32_t *next;        /* (left) by that: the node that it goes to */
-    uint32_t asked;
-    uint32_t *dst, *src; /* (asked) edges asked about */
+    uint32_t *dst, *src;   /* edges asked about, and whether there are such */
     uint8_t *has;
 };
 

@@ -111,13 +111,7 @@ says "gnn-inspect --leaks names the node and the sets" \
     "nodes in several sets of one split of the store: 1; first: split random: node $one is in train and in test"
 
 # What is refused.
-refuses() { # STATUS PATTERN NAME COMMAND...
-    want=$1 why=$2 what=$3
-    shift 3
-    status "$want" "gnn-inspect --leaks refuses $what" "$@"
-    cp err said
-    check "gnn-inspect says what is wrong: $why" grep -q -- "$why" said
-}
+refusing='gnn-inspect --leaks'
 smp S -f 3 -b 50 -o plain
 smp S -f 4,3 -b 20 --seeds some --time-rule le --edge-ids -o two
 gnn-train -q --store S -f 3,3 --hidden 4 -o m.safetensors

@@ -5,13 +5,7 @@ python=/usr/bin/python3
 "$python" -c 'import numpy' 2>/dev/null || { skip 'gnn-sample --time-rule picks edges by time' 'no numpy'; done_testing; }
 smp() { gnn-sample -q --no-provenance "$@"; }
 look() { "$python" "$GNN_TOP/tests/sample/times.py" "$@"; }
-refuses() { # STATUS PATTERN NAME COMMAND...
-    want=$1 why=$2 what=$3
-    shift 3
-    status "$want" "gnn-sample refuses $what" "$@"
-    cp err said
-    check "gnn-sample says what is wrong: $why" grep -q -- "$why" said
-}
+refusing=gnn-sample
 "$python" "$GNN_TOP/tests/sample/temporal.py" whole.npz i8 600 9000
 "$python" "$GNN_TOP/tests/sample/temporal.py" real.npz f8 600 9000
 for s in whole real; do

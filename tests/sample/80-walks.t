@@ -5,13 +5,7 @@ python=/usr/bin/python3
 "$python" -c 'import numpy' 2>/dev/null || { skip 'gnn-sample walks at random' 'no numpy'; done_testing; }
 smp() { gnn-sample -q --no-provenance "$@"; }
 walks() { "$python" "$GNN_TOP/tests/sample/walks.py" "$@"; }
-refuses() { # STATUS PATTERN NAME COMMAND...
-    want=$1 why=$2 what=$3
-    shift 3
-    status "$want" "gnn-sample refuses $what" "$@"
-    cp err said
-    check "gnn-sample says what is wrong: $why" grep -q -- "$why" said
-}
+refusing=gnn-sample
 gnn-import -q -o s sbm:nodes=1500,degree=6,weights=1
 gnn-import -q -o h sbm:nodes=700,types=3,weights=1
 gnn-partition -q -k 4 -o s4 s
