@@ -187,6 +187,7 @@ static void print_rule(const json_t *s)
     if (json_is_true(json_object_get(time, "latest")))
         printf(", the latest");
     printf("%s%s", weight ? ", by " : "", weight ? weight : "");
+    printf("%s", json_is_true(json_object_get(s, "induced")) ? ", then all edges among them" : "");
 }
 
 static void print_stream(const json_t *r)
@@ -200,6 +201,8 @@ static void print_stream(const json_t *r)
     {
         size_t t;
         json_t *n;
+        if (json_object_get(s, "induced") && i + 1 == json_array_size(json_object_get(s, "fanout")))
+            break;
         json_array_foreach(x, t, n)
         {
             if (t == shown_items(x)) {

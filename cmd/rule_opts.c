@@ -6,7 +6,7 @@
 #include "cmd/cli.h"
 #include "cmd/unused.h"
 
-static bool replace, disjoint, latest;
+static bool replace, disjoint, induced, latest;
 static bool labor, layer_dependency;
 static uint32_t batch_dependency;
 static const char *weight, *seed_time, *window;
@@ -36,6 +36,8 @@ const struct opt rule_opts[] = {
     {OPT_STR, 0, "seed-time", &seed_time, "FIELD",
      "with --time-rule: field of nodes with the times of seeds (default: time; with --seeds, the "
      "file has them)"},
+    {OPT_FLAG, 0, "induced", &induced,
+     .help = "batches have all edges among the nodes found, not those along which they were found"},
     {OPT_FLAG, 0, "disjoint", &disjoint,
      .help = "sample a tree for each seed, which shares no nodes or draws with the others"},
     {.kind = OPT_END},
@@ -52,6 +54,7 @@ void rule_opts_take(struct gnn_sampler_opts *o)
     o->batch_dependency = batch_dependency;
     o->weight = weight;
     o->disjoint = disjoint;
+    o->induced = induced;
     if (!time_rule)
         opt_refuse(OPTS(&window, &latest, &hop_time, &seed_time), "requires --time-rule le or lt");
     if (latest)
@@ -67,13 +70,13 @@ void rule_opts_take(struct gnn_sampler_opts *o)
 void rule_opts_walk(void)
 {
     opt_refuse(OPTS(&replace, &disjoint), "has no effect: walks are independent of each other");
-    opt_refuse(OPTS(&labor, &time_rule), "cannot be used with --walk-length");
+    opt_refuse(OPTS(&labor, &time_rule, &induced), "cannot be used with --walk-length");
 }
 
 void rule_opts_refuse(const char *why)
 {
     opt_refuse(OPTS(&replace, &weight, &labor, &layer_dependency, &batch_dependency, &disjoint,
-                    &time_rule, &window, &latest, &hop_time, &seed_time),
+                    &induced, &time_rule, &window, &latest, &hop_time, &seed_time),
                why);
 }
 

@@ -23,7 +23,8 @@ const struct opt train_full_opts[] = {
     {.kind = OPT_GROUP, .help = "Full batches"},
     {OPT_FLAG, 0, "full-batch", &full, NULL,
      "one exact step on all seeds in each epoch, partition by partition"},
-    {OPT_U32, 0, "layers", &layers, "N", "layers of the model " TRAIN_SAY(TRAIN_LAYERS), .min = 1,
+    {OPT_U32, 0, "layers", &layers, "N",
+     "layers of the model, here and with --induced " TRAIN_SAY(TRAIN_LAYERS), .min = 1,
      .max = GNN_LAYERS_MAX},
     {OPT_U64, 0, "eval-every", &eval_every, "N",
      "epochs from one evaluation to the next (default: 1)", .min = 1, .max = 1e15},
@@ -66,8 +67,6 @@ uint64_t train_full_eval_every(bool evaluates)
 void train_full_check(void)
 {
     if (!full)
-        opt_refuse(OPTS(&layers), "requires --full-batch; else -f determines the layers");
-    if (!full)
         opt_refuse(OPTS(&eval_every, &remote_rows, &depth, &boundary, &message_dtype, &needed_only,
                         &memory),
                    "requires --full-batch");
@@ -90,6 +89,15 @@ void train_full_check(void)
     if (message_dtype)
         json_object_set_new(names, "message_dtype", json_string("bf16"));
     cli_metrics_also(names);
+}
+
+uint32_t train_full_layers(const struct gnn_sampling *m)
+{
+    if (full || m->induced)
+        return layers;
+    opt_refuse(OPTS(&layers),
+               "requires --full-batch or induced edges; else -f determines the layers");
+    return m->nhops;
 }
 
 const char *train_full_words(void)

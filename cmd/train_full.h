@@ -15,6 +15,9 @@ bool train_full(void);
 uint64_t train_full_eval_every(bool evaluates);
 /* After opt_parse: ends the program if one of these options has no effect. */
 void train_full_check(void);
+/* How many layers a model has over batches drawn as m says: as many as they have hops, unless all
+ * layers use the same edges. Ends the program if --layers was given and has no effect. */
+uint32_t train_full_layers(const struct gnn_sampling *m);
 /* What is appended to lines about the training: "", or ", " and the approximations that are on. */
 const char *train_full_words(void);
 /* How the seeds of a full batch are drawn: a batch has all seeds of a set and no edges, since

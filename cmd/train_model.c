@@ -126,23 +126,24 @@ bool train_model_has_batch_norm(void)
     return batch_norm;
 }
 
-/* The widths of the hidden layers: as many as the batches have hops, less one without a head. */
-static void set_widths(struct gnn_model_config *c, uint32_t hops)
+/* The widths of the hidden layers: as many as the model has layers, less one without a head. That
+ * is for each hop one, unless all layers use the same edges. */
+static void set_widths(struct gnn_model_config *c, uint32_t hops, bool induced)
 {
+    const char *what = train_full() || induced ? "layers" : "hops";
     const uint32_t most = c->has_head ? hops : hops - 1;
     c->nlayers = hops;
     if (hops > GNN_LAYERS_MAX)
-        cli_die(train_feed.store_path ? 2 : 3, "%u hops: a model has at most %d layers", hops,
+        cli_die(train_feed.store_path ? 2 : 3, "%u %s: a model has at most %d layers", hops, what,
                 GNN_LAYERS_MAX);
     if (hidden.n > 1 && hidden.n != most)
-        cli_usage("--hidden names %u widths; %u %s need %u", hidden.n, hops,
-                  train_full() ? "layers" : "hops", most);
+        cli_usage("--hidden names %u widths; %u %s need %u", hidden.n, hops, what, most);
     if (hidden.n && !most)
         cli_usage("--hidden " NEEDS_HIDDEN);
     if (ffn && !most)
         cli_usage("--ffn " NEEDS_HIDDEN);
     if (jk && hops < 2)
-        cli_usage("--jk requires two hops: it joins the outputs of several layers");
+        cli_usage("--jk requires two layers: it joins the outputs of several layers");
     for (uint32_t l = 0; l < most; l++) {
         const int32_t w = hidden.n == 0 ? TRAIN_HIDDEN : hidden.v[hidden.n == 1 ? 0 : l];
         if (w < 1)
@@ -229,7 +230,7 @@ static int lay_out(struct gnn_model *m, const struct gnn_meta *meta, const void 
         return e->code;
     for (uint32_t k = 0; k < head.n && head.v[k]; k++)
         c.head[c.nhead++] = (uint32_t)head.v[k];
-    set_widths(&c, meta->sampling.nhops);
+    set_widths(&c, train_full_layers(&meta->sampling), meta->sampling.induced);
     return gnn_model_config_fit(&c, &meta->schema, e) ? e->code : gnn_model_layout(m, &c, e);
 }
 

@@ -106,6 +106,13 @@ uint64_t gnn_relabel_add(struct gnn_relabel *r, struct gnn_entries e, uint64_t n
 uint64_t gnn_relabel_number(struct gnn_relabel *r, struct gnn_entries dst, const int64_t *times,
                             uint32_t rows, const uint32_t *indptr, uint32_t *indices);
 
+/* Leaves of a block, whose indices[indptr[rows]] are sources' ids, the edges that come from entries
+ * which are numbered: those with the other columns of their destinations. Local numbers replace
+ * them; ids, unless NULL, follow. Returns the first index that is not below nnodes, with which all
+ * is undefined, or how many there were. */
+uint64_t gnn_relabel_keep(const struct gnn_relabel *r, struct gnn_entries dst, uint32_t rows,
+                          uint32_t *indptr, uint32_t *indices, uint64_t *ids);
+
 /* One block to be sampled: a hop along one edge type, from whichever destinations. The same for CPU
  * and GPU. */
 struct gnn_sample_job {

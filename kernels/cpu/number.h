@@ -78,6 +78,21 @@ static inline uint32_t gnn_number_entry(struct gnn_relabel *r, uint64_t hash, ui
     }
 }
 
+/* The same, if it has one; UINT32_MAX if not. */
+static inline uint32_t gnn_number_find(const struct gnn_relabel *r, uint64_t hash, uint32_t node,
+                                       const struct gnn_entries *e, uint64_t i)
+{
+    const uint64_t tag = gnn_slot_tag(r, hash);
+    for (uint64_t at = 0, t = 0;; t++) {
+        at = gnn_slot_next(r, hash, at, (uint32_t)t);
+        const uint64_t s = r->slot[at];
+        if (s >> 48 != r->gen)
+            return UINT32_MAX;
+        if ((s ^ tag) >> 32 == 0 && gnn_entry_same(&r->list, (uint32_t)s, node, e, i))
+            return (uint32_t)s;
+    }
+}
+
 /* Sources that follow one another in a block, from number `first` on; they belong to rows of dst,
  * `row` and later ones. First their hashes, and what the search reads is fetched; ... */
 static inline void gnn_hash_sources(const struct gnn_relabel *r, const struct gnn_entries *dst,

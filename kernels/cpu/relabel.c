@@ -175,3 +175,59 @@ uint64_t gnn_relabel_number(struct gnn_relabel *r, struct gnn_entries dst, const
     }
     return n;
 }
+
+enum { KEEP_STEP = 64 };
+
+/* The local numbers of m sources from number `first` of a block on, UINT32_MAX for those without
+ * one. Returns the row of the last. */
+static uint32_t find_sources(const struct gnn_relabel *r, const struct gnn_entries *dst,
+                             const uint32_t *indptr, uint32_t row, uint32_t first,
+                             const uint32_t *source, uint32_t m, uint32_t *number)
+{
+    uint64_t hash[KEEP_STEP];
+    if (!r->slot) {
+        const uint32_t mask = ((uint32_t)1 << r->bits) - 1, tag = r->gen << r->bits;
+        for (uint32_t k = 0; k < m; k++) {
+            const uint32_t v = r->map[source[k]];
+            number[k] = (v & ~mask) == tag ? v & mask : UINT32_MAX;
+        }
+        return row;
+    }
+    gnn_hash_sources(r, dst, indptr, row, first, source, m, hash);
+    for (uint32_t k = 0; k < m; k++) {
+        while (indptr[row + 1] <= first + k)
+            row++;
+        number[k] = gnn_number_find(r, hash[k], source[k], dst, row);
+    }
+    return row;
+}
+
+uint64_t gnn_relabel_keep(const struct gnn_relabel *r, struct gnn_entries dst, uint32_t rows,
+                          uint32_t *indptr, uint32_t *indices, uint64_t *ids)
+{
+    const uint32_t n = indptr[rows];
+    uint32_t kept = 0, row = 0, begun = 0; /* rows of which the begin has been rewritten */
+    for (uint32_t i = 0, m; i < n; i += m) {
+        uint32_t number[KEEP_STEP];
+        m = n - i < KEEP_STEP ? n - i : KEEP_STEP;
+        for (uint32_t k = 0; k < m; k++) {
+            if (indices[i + k] >= r->nnodes)
+                return i + k;
+            if (!r->slot)
+                __builtin_prefetch(&r->map[indices[i + k]], 0, 3);
+        }
+        row = find_sources(r, &dst, indptr, row, i, indices + i, m, number);
+        for (uint32_t k = 0; k < m; k++) {
+            /* Of rows that begin here; those that are searched next are further on. */
+            for (; begun <= rows && indptr[begun] <= i + k; begun++)
+                indptr[begun] = kept;
+            indices[kept] = number[k];
+            if (ids)
+                ids[kept] = ids[i + k];
+            kept += number[k] != UINT32_MAX;
+        }
+    }
+    for (; begun <= rows; begun++)
+        indptr[begun] = kept;
+    return n;
+}

@@ -461,7 +461,7 @@ static int walk_for(struct hops *w, uint32_t of)
     int rc = begin_sums(w, of);
     if (!rc)
         rc = end_sums(w);
-    for (uint32_t h = 0; !rc && h < w->m->nhops; h++)
+    for (uint32_t h = 0; !rc && h < w->m->nhops && !gnn_sampling_induces(w->m, h); h++)
         rc = one_hop(w, of, h);
     return rc ? rc : collect_sums(w, of);
 }

@@ -156,7 +156,7 @@ static int bind_block(struct bind *s, uint32_t hop, uint32_t et)
     struct gnn_batch *b = s->b;
     const struct gnn_etype *t = &s->m->schema.etype[et];
     const uint64_t *dst = b->type[t->dst].count, *src = b->type[t->src].count;
-    uint64_t first = s->m->sampling.frontier == GNN_FRONTIER_NEW && hop ? dst[hop - 1] : 0;
+    uint64_t first = gnn_sampling_new_rows(&s->m->sampling, hop) ? dst[hop - 1] : 0;
     uint64_t n = dst[hop] - first;
     char key[GNN_ETYPE_KEY_ROOM], name[GNN_NAME_MAX + 1];
     gnn_etype_key(&s->m->schema, et, key, sizeof key);
@@ -332,7 +332,8 @@ int gnn_batch_bind(struct gnn_batch *b, const struct gnn_meta *m, struct gnn_err
     for (uint32_t t = 0; !rc && t < m->schema.nntypes; t++)
         rc = bind_nodes(&s, t);
     for (uint32_t h = 0; !rc && h < b->nhops; h++)
-        for (uint32_t t = 0; !rc && t < m->schema.netypes; t++)
+        for (uint32_t t = 0; !rc && gnn_sampling_keeps(&m->sampling, h) && t < m->schema.netypes;
+             t++)
             rc = bind_block(&s, h, t);
     if (!rc)
         rc = bind_walks(&s);

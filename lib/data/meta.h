@@ -52,6 +52,11 @@ struct gnn_sampling {
     enum gnn_frontier frontier;
     bool shuffle, drop_last, edge_ids;
     struct gnn_walks walks;
+    /* The last hop, whose fan-outs are all or none, finds no nodes: its rows are all that there
+     * are, and its edges those among them, along all edge types that are sampled. Batches have none
+     * of the hops before it. (In DGL and PyG: ShaDow; Zeng et al., "Decoupling the Depth and Scope
+     * of Graph Neural Networks", NeurIPS 2021) */
+    bool induced;
     bool disjoint; /* each seed has a tree of its own, in which nodes are numbered and drawn for */
     char *seed_time;   /* the seed type's field with the times of seeds; NULL: they came with these,
                           or there are none */
@@ -72,6 +77,23 @@ static inline struct gnn_pick_rule gnn_sampling_rule(const struct gnn_sampling *
     rule.fanout = s->fanout[block];
     rule.weighted = s->weighted && s->weighted[block];
     return rule;
+}
+
+/* Whether hop h finds no nodes, but edges among those there are. */
+static inline bool gnn_sampling_induces(const struct gnn_sampling *s, uint32_t hop)
+{
+    return s->induced && hop + 1 == s->nhops;
+}
+/* Whether batches have the edges of hop h. */
+static inline bool gnn_sampling_keeps(const struct gnn_sampling *s, uint32_t hop)
+{
+    return !s->induced || hop + 1 == s->nhops;
+}
+/* Whether the rows of hop h, from 0, are those nodes alone that the hop before it has found; else
+ * all that there are. */
+static inline bool gnn_sampling_new_rows(const struct gnn_sampling *s, uint32_t hop)
+{
+    return s->frontier == GNN_FRONTIER_NEW && hop && !gnn_sampling_induces(s, hop);
 }
 
 /* The edge type along which walks take step s. */
@@ -98,6 +120,11 @@ static inline bool gnn_sampling_is_temporal(const struct gnn_sampling *s)
 static inline bool gnn_sampling_has_repeats(const struct gnn_sampling *s)
 {
     return s->disjoint || gnn_sampling_is_temporal(s);
+}
+/* Whether a reader of version 1 would misunderstand the batches. */
+static inline bool gnn_sampling_is_second(const struct gnn_sampling *s)
+{
+    return gnn_sampling_has_repeats(s) || s->induced;
 }
 /* The type of these times. */
 static inline enum gnn_dtype gnn_sampling_time_dtype(const struct gnn_sampling *s)

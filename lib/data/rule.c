@@ -104,6 +104,11 @@ int gnn_sampling_set_time(struct gnn_sampling *s, const struct gnn_schema *c, co
     enum gnn_dtype dtype;
     if (until == GNN_PICK_ANY_TIME)
         return 0;
+    if (by_edge && s->induced)
+        return gnn_fail(e, GNN_E_USAGE,
+                        "%s: induced edges lead to nodes that have the time of their seed, not of "
+                        "an edge",
+                        where);
     if (latest && (s->rule.kind != GNN_PICK_UNIFORM || s->weight))
         return gnn_fail(e, GNN_E_USAGE, "%s: the latest neighbours are not drawn", where);
     if (find_edge_times(s, c, where, &dtype, e))
@@ -250,6 +255,24 @@ int gnn_sampling_check_labor(const struct gnn_sampling *s, uint32_t netypes, con
                           where);
 }
 
+int gnn_sampling_set_induced(struct gnn_sampling *s, uint32_t netypes, struct gnn_err *e)
+{
+    const uint64_t blocks = (uint64_t)s->nhops * netypes;
+    if (s->nhops == GNN_HOPS_MAX)
+        return gnn_fail(e, GNN_E_USAGE, "induced edges after more than %d hops", GNN_HOPS_MAX - 1);
+    int32_t *fanout = gnn_alloc_zero(blocks + netypes, sizeof *fanout, "fan-outs", e);
+    if (!fanout)
+        return e->code;
+    memcpy(fanout, s->fanout, blocks * sizeof *fanout);
+    for (uint32_t t = 0; t < netypes; t++)
+        fanout[blocks + t] = gnn_sampling_uses(s, netypes, t) ? -1 : 0;
+    gnn_free(s->fanout);
+    s->fanout = fanout;
+    s->nhops++;
+    s->induced = true;
+    return 0;
+}
+
 bool gnn_sampling_uses(const struct gnn_sampling *s, uint32_t netypes, uint32_t etype)
 {
     for (uint32_t h = 0; h < s->nhops; h++)
@@ -300,6 +323,8 @@ int gnn_rule_to_json(const struct gnn_sampling *s, json_t *j)
                                              "batch_dependency", (json_int_t)s->batch_dependency));
     if (s->disjoint)
         bad |= json_object_set_new(j, "disjoint", json_true());
+    if (s->induced)
+        bad |= json_object_set_new(j, "induced", json_true());
     if (gnn_sampling_is_temporal(s))
         bad |= json_object_set_new(j, "time", time_to_json(s));
     return bad;
@@ -407,6 +432,24 @@ static int walks_from_json(struct gnn_sampling *s, const struct gnn_schema *c, c
     return check_path(s, c, "header", e) ? e->code : gnn_sampling_check_walks(s, c, "header", e);
 }
 
+/* The hop has been read with the others. */
+static int induced_from_json(struct gnn_sampling *s, const struct gnn_schema *c, const json_t *j,
+                             struct gnn_err *e)
+{
+    const json_t *induced = json_object_get(j, "induced");
+    if (!induced)
+        return 0;
+    bool good = json_is_true(induced) && s->nhops > 1 && !json_object_get(j, "walks");
+    const uint64_t last = (uint64_t)(s->nhops - 1) * c->netypes;
+    for (uint32_t t = 0; good && t < c->netypes; t++) {
+        s->nhops--;
+        good = s->fanout[last + t] == (gnn_sampling_uses(s, c->netypes, t) ? -1 : 0);
+        s->nhops++;
+    }
+    s->induced = good;
+    return good ? 0 : gnn_fail(e, GNN_E_INPUT, "header: bad 'induced'");
+}
+
 int gnn_rule_from_json(struct gnn_sampling *s, const struct gnn_schema *c, const json_t *j,
                        struct gnn_err *e)
 {
@@ -414,8 +457,9 @@ int gnn_rule_from_json(struct gnn_sampling *s, const struct gnn_schema *c, const
     if (disjoint && !json_is_boolean(disjoint))
         return gnn_fail(e, GNN_E_INPUT, "header: bad 'disjoint'");
     s->disjoint = json_is_true(disjoint);
-    if (!walks_from_json(s, c, j, e) && !weight_from_json(s, c, j, e) &&
-        !labor_from_json(s, j, c->netypes, e) && !time_from_json(s, c, j, e))
+    if (!walks_from_json(s, c, j, e) && !induced_from_json(s, c, j, e) &&
+        !weight_from_json(s, c, j, e) && !labor_from_json(s, j, c->netypes, e) &&
+        !time_from_json(s, c, j, e))
         return 0;
     if (e->code == GNN_E_USAGE) /* of whoever wrote the header */
         e->code = GNN_E_INPUT;

@@ -39,6 +39,10 @@ int gnn_sampling_set_walks(struct gnn_sampling *s, const struct gnn_schema *c, c
 /* GNN_E_USAGE if they cannot start at the seed type, which has been set. */
 int gnn_sampling_check_walks(const struct gnn_sampling *s, const struct gnn_schema *c,
                              const char *where, struct gnn_err *e) GNN_MUST_USE;
+/* Adds the hop of edges among the nodes that the others find; when fan-outs are set, before weight
+ * and time. */
+int gnn_sampling_set_induced(struct gnn_sampling *s, uint32_t netypes,
+                             struct gnn_err *e) GNN_MUST_USE;
 /* Does any hop sample along one of the netypes edge types? */
 bool gnn_sampling_uses(const struct gnn_sampling *s, uint32_t netypes, uint32_t etype);
 

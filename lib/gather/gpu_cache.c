@@ -48,7 +48,8 @@ static uint64_t batch_bytes(const struct gpu_gather *x)
                                             gnn_sampling_has_repeats(m) ? m->batch_size : 1);
             const uint64_t picked =
                 rows ? gnn_pick_bound(gnn_sampling_rule(m, h * c->netypes + r), rows, all) : 0;
-            next[c->etype[r].src] = gather_capped_sum(next[c->etype[r].src], picked);
+            if (!gnn_sampling_induces(m, h))
+                next[c->etype[r].src] = gather_capped_sum(next[c->etype[r].src], picked);
             edges = gather_capped_sum(edges, picked);
         }
         for (uint32_t t = 0; t < c->nntypes; t++) {

@@ -3,6 +3,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "lib/inspect/among.h"
 #include "lib/inspect/inspect.h"
 #include "lib/inspect/leaks.h"
 #include "lib/inspect/report.h"
@@ -20,6 +21,7 @@ struct check {
     const int64_t **seed_time; /* [nparts] likewise, of nodes of the seed type */
     struct gnn_pick_time rule; /* what times of edges are held to */
     struct gnn_leaks *leaks;   /* edges that break it are counted here; NULL: they are refused */
+    struct gnn_among among;    /* entries of a batch, where all edges among them must be there */
     uint64_t (*last)[2];       /* [nsplits] epoch and step */
     bool *started;             /* [nsplits] */
     uint64_t batch, edges;
@@ -84,6 +86,7 @@ static void check_release(struct check *c)
     gnn_free(c->started);
     gnn_free(c->time);
     gnn_free(c->seed_time);
+    gnn_among_release(&c->among);
     gnn_view_release(&c->view);
 }
 
@@ -217,6 +220,65 @@ static int check_block(struct check *c, const struct gnn_batch *b, uint32_t hop,
     return GNN_OK;
 }
 
+/* Where which edges are taken depends on what is known here, that they are all there can be proved.
+ */
+static bool proves_all(const struct check *c)
+{
+    return c->meta->sampling.induced && !c->meta->sampling.weight && !c->leaks;
+}
+
+/* Edges of row i of an induced block: those of the store whose sources are in the batch, in the
+ * order of the store. */
+static bool has_all(const struct check *c, const struct gnn_batch *b, uint32_t et, uint32_t i)
+{
+    const struct gnn_etype *t = &c->meta->schema.etype[et];
+    const struct gnn_batch_type *dst = &b->type[t->dst];
+    const struct gnn_block *k = gnn_batch_block(b, b->nhops - 1, et);
+    const bool original = c->meta->sampling.original_ids;
+    const uint32_t orig = original ? dst->node[i] : gnn_view_orig(&c->view, t->dst, dst->node[i]);
+    const struct gnn_view_row row = gnn_view_row(&c->view, et, orig);
+    const int64_t *time = c->time[(size_t)et * c->view.store->nparts + row.part];
+    uint32_t j = k->indptr[i];
+    for (uint64_t r = 0; r < row.n; r++) {
+        const uint32_t src =
+            original ? gnn_view_orig(&c->view, t->src, row.indices[r]) : row.indices[r];
+        if (time && !in_time(&c->rule, &time[row.first + r], &dst->time[i]))
+            continue;
+        const uint32_t local = gnn_among_find(&c->among, src, dst, i);
+        if (local == UINT32_MAX)
+            continue;
+        if (j == k->indptr[i + 1] || k->indices[j] != local ||
+            (k->id && k->id[j] != gnn_view_edge_id(&c->view, et, orig, &row, r)))
+            return false;
+        j++;
+    }
+    return j == k->indptr[i + 1];
+}
+
+static int check_induced(struct check *c, const struct gnn_batch *b, uint32_t et, struct gnn_err *e)
+{
+    const struct gnn_etype *t = &c->meta->schema.etype[et];
+    const uint32_t hop = b->nhops - 1;
+    const struct gnn_block *k = gnn_batch_block(b, hop, et);
+    char key[GNN_ETYPE_KEY_ROOM];
+    gnn_etype_key(&c->meta->schema, et, key, sizeof key);
+    if (!c->meta->sampling.fanout[(size_t)hop * b->netypes + et])
+        return GNN_OK;
+    if (gnn_among_set(&c->among, &b->type[t->src], gnn_batch_nodes(b, t->src), e))
+        return e->code;
+    if (k->n != gnn_batch_nodes(b, t->dst))
+        return gnn_fail(e, GNN_E_INPUT, "%s: batch %" PRIu64 ": has no edges of %s", c->name,
+                        c->batch, key);
+    for (uint32_t i = 0; i < k->n; i++)
+        if (!has_all(c, b, et, i))
+            return gnn_fail(e, GNN_E_INPUT,
+                            "%s: batch %" PRIu64
+                            ": hop %u: edges of %s into node %u are not those that lead there "
+                            "from nodes of the batch",
+                            c->name, c->batch, hop, key, b->type[t->dst].node[i]);
+    return GNN_OK;
+}
+
 /* Where walk i of the batch is after step s, as an id of the store; UINT32_MAX if it has ended. */
 static uint32_t walk_at(const struct check *c, const struct gnn_batch *b, uint64_t i, uint32_t s)
 {
@@ -313,6 +375,9 @@ static int check_batch(struct check *c, const struct gnn_batch *b, struct gnn_er
         for (uint32_t et = 0; et < b->netypes; et++)
             if (check_trees(c, b, h, et, e) || (c->view.store && check_block(c, b, h, et, e)))
                 return e->code;
+    for (uint32_t et = 0; c->view.store && proves_all(c) && et < b->netypes; et++)
+        if (check_induced(c, b, et, e))
+            return e->code;
     if (c->leaks)
         gnn_leaks_add_seeds(c->leaks, c->meta, b, c->batch);
     c->batch++;
@@ -342,6 +407,9 @@ static int report_checks(const struct check *c, json_t *out, struct gnn_err *e)
                                      ? ", and of times that seeds allow"
                                      : ""),
                     &bad);
+    if (c->view.store && proves_all(c))
+        report_push(
+            a, json_string("edges: all that lead from nodes of a batch to others are there"), &bad);
     report_put(out, "proved", a, &bad);
     return bad ? no_json(e) : GNN_OK;
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* From a batch to the layers' blocks. Under the rule "all", layer l of L reads hop L-1-l; under
- * "new", layer l reads the rows of hops 0 .. L-1-l one after the other: each further layer drops
- * the outermost rows, which no later layer needs (PyG's trim_to_layer). */
+/* From a batch to the layers' blocks. Where edges are induced, all layers read the last hop, and
+ * the last layer of it the rows of seeds. Else, under the rule "all", layer l of L reads hop L-1-l;
+ * under "new", layer l reads the rows of hops 0 .. L-1-l one after the other: each further layer
+ * drops the outermost rows, which no later layer needs (PyG's trim_to_layer). */
 #include <string.h>
 
 #include "lib/model/net_impl.h"
@@ -32,37 +33,59 @@ static void set_edges(const struct gnn_net *n, struct gnn_adj *a, uint32_t r, ui
     a->node_id = n->b->type[dst].orig ? n->b->type[dst].orig : n->b->type[dst].node;
 }
 
-/* Lists the blocks of convolution v from seg[0] on, at least one, and the transposed one. */
-static int collect_blocks(struct gnn_net *n, const struct gnn_conv *v, enum gnn_frontier rule,
-                          struct gnn_csr *seg, struct gnn_err *e)
+/* The hops that convolution v reads. */
+static void hops_of(const struct gnn_net *n, const struct gnn_conv *v, const struct gnn_sampling *s,
+                    uint32_t *first, uint32_t *last)
 {
     const struct gnn_model *m = n->pass.m;
-    const uint32_t last = m->c.nlayers - m->stage[v->stage].level, r = v->rel;
+    *last = s->induced ? s->nhops - 1 : m->c.nlayers - m->stage[v->stage].level;
+    *first = s->induced || s->frontier == GNN_FRONTIER_ALL ? *last : 0;
+}
+
+/* A block's rows, as far as they are wanted. How many edges these have, only the host can tell; on
+ * a device all are room enough. */
+static struct gnn_block cut_block(const struct gnn_net *n, const struct gnn_block *k, uint32_t rows)
+{
+    struct gnn_block x = *k;
+    if (rows >= k->first && rows - k->first < k->n) {
+        x.n = rows - k->first;
+        x.edges = n->b->place ? k->edges : k->indptr[x.n];
+    }
+    return x;
+}
+
+/* Lists the blocks of convolution v from seg[0] on, at least one, and the transposed one. */
+static int collect_blocks(struct gnn_net *n, const struct gnn_conv *v, const struct gnn_sampling *s,
+                          struct gnn_csr *seg, struct gnn_err *e)
+{
+    const uint32_t r = v->rel;
     struct gnn_conv_run *run = net_run(n, v);
     struct gnn_adj *a = &run->adj;
+    uint32_t first, last;
+    hops_of(n, v, s, &first, &last);
     a->edges = 0;
-    for (uint32_t h = rule == GNN_FRONTIER_ALL ? last : 0; h <= last; h++)
-        a->edges += gnn_batch_block(n->b, h, r)->edges;
+    for (uint32_t h = first; h <= last; h++)
+        a->edges += cut_block(n, gnn_batch_block(n->b, h, r), a->ndst).edges;
     if (a->edges > UINT32_MAX)
         return gnn_fail(e, GNN_E_INPUT, "a batch has more than 2^32 edges");
     a->node = n->node[r].data;
-    set_edges(n, a, r, rule == GNN_FRONTIER_ALL ? last : 0, v->dst);
+    set_edges(n, a, r, first, v->dst);
     run->message = run->layer->messages ? run->layer->messages(run) : 0;
     if (gnn_adj_open(n->pass.o, a, needs_way_back(run), e))
         return e->code;
     a->nseg = 0;
     uint64_t at = 0;
-    for (uint32_t h = rule == GNN_FRONTIER_ALL ? last : 0; h <= last; h++) {
-        const struct gnn_block *k = gnn_batch_block(n->b, h, r);
-        if (k->n == 0)
+    for (uint32_t h = first; h <= last; h++) {
+        const struct gnn_block k = cut_block(n, gnn_batch_block(n->b, h, r), a->ndst);
+        if (k.n == 0)
             continue;
         seg[a->nseg] = gnn_adj_segment(a);
-        seg[a->nseg].first = k->first;
-        seg[a->nseg].n = k->n;
-        seg[a->nseg].indptr = k->indptr;
+        seg[a->nseg].first = k.first;
+        seg[a->nseg].n = k.n;
+        seg[a->nseg].indptr = k.indptr;
         seg[a->nseg].value = a->value ? a->value + at : NULL;
-        seg[a->nseg++].indices = k->indices;
-        at += k->edges;
+        seg[a->nseg++].indices = k.indices;
+        at += k.edges;
     }
     /* Layers expect at least one block, even if no node has an edge. */
     if (a->nseg == 0)
@@ -115,16 +138,18 @@ static int take_degrees(struct gnn_net *n, uint32_t r, struct gnn_err *e)
     return 0;
 }
 
-static void count_rows(struct gnn_net *n)
+static void count_rows(struct gnn_net *n, const struct gnn_sampling *s)
 {
     const struct gnn_model *m = n->pass.m;
     const uint32_t nt = m->c.nntypes;
-    for (uint32_t i = 0; i < m->nstages; i++)
+    for (uint32_t i = 0; i < m->nstages; i++) {
+        const uint32_t left = m->c.nlayers - m->stage[i].level;
         for (uint32_t t = 0; t < nt; t++)
             n->rows[i * nt + t] =
                 n->b->type[t].count && gnn_model_width(m, i, t)
-                    ? (uint32_t)n->b->type[t].count[m->c.nlayers - m->stage[i].level]
+                    ? (uint32_t)n->b->type[t].count[left && s->induced ? s->nhops : left]
                     : 0;
+    }
 }
 
 static void start_runs(struct gnn_net *n)
@@ -147,15 +172,15 @@ static bool has_blocks(const struct gnn_conv *v)
 }
 
 /* All relations' blocks, brought to where they are used in one go; seg becomes the place there. */
-static int list_blocks(struct gnn_net *n, enum gnn_frontier rule, struct gnn_err *e)
+static int list_blocks(struct gnn_net *n, const struct gnn_sampling *s, struct gnn_err *e)
 {
     const struct gnn_model *m = n->pass.m;
     uint64_t room = 0, at = 0;
-    for (uint32_t i = 0; i < m->nconvs; i++)
-        if (has_blocks(&m->conv[i]))
-            room += 1 + (rule == GNN_FRONTIER_ALL
-                             ? 1
-                             : m->c.nlayers + 1 - m->stage[m->conv[i].stage].level);
+    for (uint32_t i = 0; i < m->nconvs; i++) {
+        uint32_t first, last;
+        hops_of(n, &m->conv[i], s, &first, &last);
+        room += has_blocks(&m->conv[i]) ? 2 + last - first : 0;
+    }
     if (gnn_buf_fit(&n->segs, room, sizeof(struct gnn_csr), "blocks", e) ||
         n->pass.o->fit(n->pass.o, &n->blocks, room, sizeof(struct gnn_csr), "blocks", e))
         return e->code;
@@ -163,7 +188,7 @@ static int list_blocks(struct gnn_net *n, enum gnn_frontier rule, struct gnn_err
     for (uint32_t i = 0; i < m->nconvs; i++) {
         if (!has_blocks(&m->conv[i]))
             continue;
-        if (collect_blocks(n, &m->conv[i], rule, seg + at, e))
+        if (collect_blocks(n, &m->conv[i], s, seg + at, e))
             return e->code;
         struct gnn_conv_run *run = &n->run[i];
         run->adj.seg = there + at;
@@ -178,10 +203,10 @@ static int list_blocks(struct gnn_net *n, enum gnn_frontier rule, struct gnn_err
 int gnn_net_blocks(struct gnn_net *n, const struct gnn_meta *meta, struct gnn_err *e)
 {
     const struct gnn_model *m = n->pass.m;
-    if (n->b->nhops != m->c.nlayers)
+    if (!meta->sampling.induced && n->b->nhops != m->c.nlayers)
         return gnn_fail(e, GNN_E_INPUT, "batches have %u hops, the model %u layers", n->b->nhops,
                         m->c.nlayers);
-    count_rows(n);
+    count_rows(n, &meta->sampling);
     start_runs(n);
     for (uint32_t r = 0; gnn_adj_needs_degrees(gnn_layer_variant(&m->c)->norm) && r < m->c.netypes;
          r++)
@@ -190,7 +215,7 @@ int gnn_net_blocks(struct gnn_net *n, const struct gnn_meta *meta, struct gnn_er
     for (uint32_t r = 0; r < m->c.netypes; r++)
         if (gnn_net_edges(n, meta, r, e))
             return e->code;
-    if (list_blocks(n, meta->sampling.frontier, e))
+    if (list_blocks(n, &meta->sampling, e))
         return e->code;
     for (uint32_t i = 0; i < m->nconvs; i++)
         if (has_blocks(&m->conv[i])) {

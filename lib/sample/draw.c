@@ -90,37 +90,44 @@ uint32_t gnn_sample_rows(const struct sample_draw *d, uint32_t hop, uint32_t et,
 {
     const struct gnn_sampling *m = &d->s->meta.sampling;
     const uint64_t *known = d->w->counts[d->s->meta.schema.etype[et].dst];
-    *first = m->frontier == GNN_FRONTIER_NEW && hop ? (uint32_t)known[hop - 1] : 0;
+    *first = gnn_sampling_new_rows(m, hop) ? (uint32_t)known[hop - 1] : 0;
     const bool any = gnn_pick_any(gnn_sampling_rule(m, hop * d->b->netypes + et));
     return any ? (uint32_t)known[hop] - *first : 0;
 }
 
-static const char *block_name(const struct sample_draw *d, uint32_t hop, uint32_t et,
-                              const char *what, char name[GNN_NAME_MAX + 1])
+/* A tensor of a block, in the batch or, if that does not keep the block, beside it. */
+static int add_to_block(const struct sample_draw *d, uint32_t hop, uint32_t et, const char *what,
+                        enum gnn_dtype dtype, uint64_t rows, struct gnn_tensor **t)
 {
-    char key[GNN_ETYPE_KEY_ROOM];
-    return gnn_tensor_name(name, "hop/%u/%s/%s", hop,
-                           gnn_etype_key(&d->s->meta.schema, et, key, sizeof key), what);
+    char key[GNN_ETYPE_KEY_ROOM], name[GNN_NAME_MAX + 1];
+    gnn_tensor_name(name, "hop/%u/%s/%s", hop,
+                    gnn_etype_key(&d->s->meta.schema, et, key, sizeof key), what);
+    return gnn_tensors_add(gnn_sample_block_tensors(d, hop), name, dtype, 1, &rows, t, d->e);
+}
+
+struct gnn_tensors *gnn_sample_block_tensors(const struct sample_draw *d, uint32_t hop)
+{
+    return gnn_sampling_keeps(&d->s->meta.sampling, hop) ? &d->b->tensors : &d->w->aside;
 }
 
 int gnn_sample_add_indptr(const struct sample_draw *d, uint32_t hop, uint32_t et, uint32_t rows,
                           struct gnn_tensor **indptr)
 {
-    char name[GNN_NAME_MAX + 1];
-    return gnn_sample_add(d, block_name(d, hop, et, "indptr", name), GNN_U32, (uint64_t)rows + 1,
-                          indptr);
+    return add_to_block(d, hop, et, "indptr", GNN_U32, (uint64_t)rows + 1, indptr);
 }
 
 int gnn_sample_add_edges(const struct sample_draw *d, uint32_t hop, uint32_t et, uint32_t edges,
                          struct gnn_tensor **indices, struct gnn_tensor **id)
 {
-    char name[GNN_NAME_MAX + 1];
-    int rc = gnn_sample_add(d, block_name(d, hop, et, "indices", name), GNN_U32, edges, indices);
+    const struct gnn_sampling *m = &d->s->meta.sampling;
+    int rc = add_to_block(d, hop, et, "indices", GNN_U32, edges, indices);
     *id = NULL;
-    if (!rc && d->s->meta.sampling.edge_ids)
-        rc = gnn_sample_add(d, block_name(d, hop, et, "id", name), GNN_U64, edges, id);
+    if (!rc && m->edge_ids && gnn_sampling_keeps(m, hop))
+        rc = add_to_block(d, hop, et, "id", GNN_U64, edges, id);
     /* Each edge may lead to a new node. */
-    return rc ? rc : gnn_sample_fit_nodes(d, d->s->meta.schema.etype[et].src, edges);
+    return rc || gnn_sampling_induces(m, hop)
+               ? rc
+               : gnn_sample_fit_nodes(d, d->s->meta.schema.etype[et].src, edges);
 }
 
 void gnn_sample_keys(const struct sampler *s, const struct gnn_batch *b, uint32_t *keys)

@@ -217,7 +217,7 @@ void gnn_gpu_drawn_rows(const struct gpu_drawn *x, uint32_t block, uint32_t *fir
     const struct gnn_schema *c = &x->context->s->meta.schema;
     const uint32_t hop = block / c->netypes, dst = c->etype[block % c->netypes].dst;
     const uint32_t *counts = gpu_drawn_counts(x);
-    const bool fresh = x->context->s->meta.sampling.frontier == GNN_FRONTIER_NEW && hop;
+    const bool fresh = gnn_sampling_new_rows(&x->context->s->meta.sampling, hop);
     *first = fresh ? counts[(hop - 1) * c->nntypes + dst] : 0;
     *n = counts[hop * c->nntypes + dst] - *first;
 }

@@ -249,6 +249,23 @@ static int add_counts(const struct sample_draw *d, uint32_t et, const uint32_t *
                : gnn_sample_damaged(d->s, et, GNN_SAMPLE_MANY, &(struct gnn_sample_place){0}, d->e);
 }
 
+/* Cuts a block's tensors to its edges, and shows it in the batch, if that keeps it. */
+static int finish_block(const struct sample_draw *d, uint32_t hop, uint32_t et, struct gnn_block k,
+                        struct gnn_tensor *indptr, struct gnn_tensor *indices,
+                        struct gnn_tensor *id)
+{
+    struct gnn_tensors *to = gnn_sample_block_tensors(d, hop);
+    if (gnn_tensors_resize(to, indices, k.edges, d->e) ||
+        (id && gnn_tensors_resize(to, id, k.edges, d->e)))
+        return d->e->code;
+    k.indptr = indptr->data;
+    k.indices = indices->data;
+    k.id = id ? id->data : NULL;
+    if (gnn_sampling_keeps(&d->s->meta.sampling, hop))
+        *gnn_batch_block(d->b, hop, et) = k;
+    return 0;
+}
+
 static int merge_block(const struct sample_draw *d, uint32_t hop, uint32_t et, uint64_t *at)
 {
     struct sample_remote *f = d->w->remote;
@@ -276,18 +293,20 @@ static int merge_block(const struct sample_draw *d, uint32_t hop, uint32_t et, u
     const int64_t *times = NULL;
     if (take_edges(d, owner, n, ptr, source, id ? id->data : NULL, &times))
         return d->e->code;
+    const struct gnn_sampling *m = &d->s->meta.sampling;
     const struct gnn_entries dst =
         gnn_entries_from(d->w->type[d->s->meta.schema.etype[et].dst].list, first);
-    const uint64_t good = gnn_relabel_number(src, dst, times, n, ptr, source);
+    const uint64_t good = gnn_sampling_induces(m, hop)
+                              ? gnn_relabel_keep(src, dst, n, ptr, source, id ? id->data : NULL)
+                              : gnn_relabel_number(src, dst, times, n, ptr, source);
     if (good < total)
         /* This rank's own nodes were checked when they were drawn; another rank's are checked
          * here. */
         return gnn_fail(d->e, GNN_E_RANK,
                         "a reply has a node that is not in the store (%" PRIu32 ")", source[good]);
-    *gnn_batch_block(d->b, hop, et) =
-        (struct gnn_block){first, n, total, ptr, source, id ? id->data : NULL};
     *at += n;
-    return 0;
+    return finish_block(d, hop, et, (struct gnn_block){.first = first, .n = n, .edges = ptr[n]},
+                        indptr, indices, id);
 }
 
 /* Adds the hop's figures to those of all threads. */

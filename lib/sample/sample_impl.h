@@ -93,11 +93,12 @@ struct sample_worker {
     uint64_t **counts; /* [nntypes] */
     uint32_t nntypes;
     struct gnn_entries seeds;
-    uint32_t *keys;         /* of gnn_sample_keys */
-    struct gnn_buf row;     /* struct gnn_sample_row per destination */
-    struct gnn_buf weights; /* struct gnn_weights, likewise */
-    struct gnn_buf walk[7]; /* of random walks (lib/sample/walk.c) */
-    struct gnn_buf times;   /* i64 or f64, of the picks of a block */
+    uint32_t *keys;           /* of gnn_sample_keys */
+    struct gnn_buf row;       /* struct gnn_sample_row per destination */
+    struct gnn_buf weights;   /* struct gnn_weights, likewise */
+    struct gnn_buf walk[7];   /* of random walks (lib/sample/walk.c) */
+    struct gnn_tensors aside; /* blocks of a hop that batches do not keep */
+    struct gnn_buf times;     /* i64 or f64, of the picks of a block */
     void *scratch;
     struct sample_remote *remote; /* with several ranks; or NULL */
     struct sample_backend *backend;
@@ -127,6 +128,8 @@ int gnn_sample_add(const struct sample_draw *d, const char *name, enum gnn_dtype
                    uint64_t rows, struct gnn_tensor **t) GNN_MUST_USE;
 /* Destinations of a block, *first on: the number of them, 0 if the fan-out is 0. */
 uint32_t gnn_sample_rows(const struct sample_draw *d, uint32_t hop, uint32_t et, uint32_t *first);
+/* The set that the hop's blocks are in: the batch's, or one that lasts for the hop. */
+struct gnn_tensors *gnn_sample_block_tensors(const struct sample_draw *d, uint32_t hop);
 /* Adds a block's tensors; with `ids` where edge ids are wanted, else *id is NULL. */
 int gnn_sample_add_indptr(const struct sample_draw *d, uint32_t hop, uint32_t et, uint32_t rows,
                           struct gnn_tensor **indptr) GNN_MUST_USE;
@@ -185,6 +188,8 @@ struct node2vec {
 struct node2vec gnn_node2vec_of(double p, double q);
 enum node2vec_verdict gnn_node2vec_judge(const struct node2vec *v, uint32_t before,
                                          uint32_t candidate, uint32_t draw);
+/* (lib/sample/induce.c) The block of the hop that finds edges among the batch's nodes. */
+int gnn_sample_induce(const struct sample_draw *d, uint32_t hop, uint32_t et) GNN_MUST_USE;
 /* (lib/sample/walk.c) Random walks from the first n seeds of the worker, in place of hops. */
 int gnn_sample_walk(const struct sample_draw *d, uint64_t n) GNN_MUST_USE;
 /* (lib/sample/remote_dedup.c) Which rank counts a node of a training batch, from hop 1 on: appends

@@ -99,6 +99,8 @@ struct gnn_sampler_opts {
     struct gnn_walks walks;
     const char *const *path; /* [npath] edge types of their steps, in turn */
     uint32_t npath;          /* 0: the only edge type */
+    bool induced;      /* edges among the nodes found, in place of those along which they were found
+                          (struct gnn_sampling's induced); with several ranks, only if disjoint */
     bool disjoint;     /* a tree for each seed (gnn_batch_type.tree), whose draws are its own */
     bool edge_ids;     /* adds hop/.../id: positions in the unpartitioned store */
     bool original_ids; /* nodes (and ids read from seeds_fd) are ids of the unpartitioned store */

@@ -198,6 +198,10 @@ static int check_ranks(struct sampler *s, const struct gnn_sampler_opts *o, stru
         return gnn_fail(
             e, GNN_E_USAGE,
             "with several ranks the frontier policy must be 'all': which nodes are new depends on the seeds of all ranks");
+    if (o->induced && !o->disjoint)
+        return gnn_fail(
+            e, GNN_E_USAGE,
+            "with several ranks, induced edges require disjoint trees: which nodes are in a batch depends on the seeds of all ranks");
     if (o->original_ids)
         return gnn_fail(e, GNN_E_USAGE, "with several ranks, batches cannot have original ids");
     if (o->stream)
@@ -238,6 +242,8 @@ static int sampler_init(struct sampler *s, const struct gnn_sampler_opts *o, str
                                     e);
     else if (!rc)
         rc = gnn_fanout_parse(&s->meta.schema, o->fanout, o->nfanout, m, e);
+    if (!rc && o->induced)
+        rc = gnn_sampling_set_induced(m, s->meta.schema.netypes, e);
     if (!rc)
         rc = gnn_sampling_set_weight(m, &s->meta.schema, s->store->path, o->weight, e);
     if (!rc)

@@ -26,6 +26,7 @@ void gnn_sample_worker_free(void *worker)
     gnn_buf_release(&w->row);
     gnn_buf_release(&w->weights);
     gnn_buf_release(&w->times);
+    gnn_tensors_release(&w->aside);
     for (uint32_t i = 0; i < sizeof w->walk / sizeof *w->walk; i++)
         gnn_buf_release(&w->walk[i]);
     gnn_sample_remote_free(w->remote);
@@ -120,6 +121,8 @@ static int begin_batch(const struct sample_draw *d, uint64_t *n)
 
 static int draw_block(const struct sample_draw *d, uint32_t hop, uint32_t et)
 {
+    if (gnn_sampling_induces(&d->s->meta.sampling, hop))
+        return gnn_sample_induce(d, hop, et);
     const struct gnn_etype *type = &d->s->meta.schema.etype[et];
     struct gnn_tensor *indptr, *indices, *id;
     uint32_t first;
@@ -142,7 +145,7 @@ static int draw_block(const struct sample_draw *d, uint32_t hop, uint32_t et)
     if (!rc)
         rc = gnn_sample_pick_block(d, et, &job, &d->w->type[type->src], indices->data,
                                    id ? id->data : NULL);
-    if (!rc)
+    if (!rc && gnn_sampling_keeps(&d->s->meta.sampling, hop))
         *gnn_batch_block(d->b, hop, et) =
             (struct gnn_block){first, n, edges, indptr->data, indices->data, id ? id->data : NULL};
     return rc;
@@ -217,6 +220,7 @@ static int finish_batch(const struct sample_draw *d)
 static int draw_hop(const struct sample_draw *d, uint32_t hop)
 {
     const bool remote = d->w->remote && hop; /* seeds are this rank's own */
+    gnn_tensors_clear(&d->w->aside);
     int rc = remote ? gnn_sample_remote_hop(d, hop) : 0;
     for (uint32_t et = 0; !rc && !remote && et < d->b->netypes; et++)
         rc = draw_block(d, hop, et);

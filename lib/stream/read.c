@@ -345,9 +345,10 @@ static int take_header(struct gnn_reader *r, const struct gnn_tensors *t, struct
         gnn_meta_release(&meta);
         return fail_frame(r, r->start, "this is a partition of a store, not a stream", e);
     }
-    if (gnn_sampling_has_repeats(&meta.sampling) && r->major < GNB_MAJOR_TREES) {
+    if (gnn_sampling_is_second(&meta.sampling) && r->major < GNB_MAJOR_TREES) {
         gnn_meta_release(&meta);
-        return fail_frame(r, r->start, "batches with trees or times require version 2", e);
+        return fail_frame(r, r->start,
+                          "batches with trees, times or induced edges require version 2", e);
     }
     if (r->have_meta) {
         rc = check_same(r, &meta, e);

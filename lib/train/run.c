@@ -33,7 +33,7 @@ static int check_source(const struct gnn_trainer *t, struct gnn_err *e)
         return gnn_fail(e, GNN_E_USAGE, "the seeds are of node type %s, but the labels of %s",
                         t->meta->schema.ntype[sm->seed_ntype].name,
                         t->m->c.ntype[t->m->c.target].name);
-    if (sm->nhops != t->m->c.nlayers)
+    if (!sm->induced && sm->nhops != t->m->c.nlayers)
         return gnn_fail(e, GNN_E_USAGE, "the model has %u layers, but the batches have %u hops",
                         t->m->c.nlayers, sm->nhops);
     if (o->schedule == GNN_COSINE && o->total_steps <= o->warmup)

@@ -132,7 +132,7 @@ def write_frames(f, header, frames, align=64, kind=BATCH):
     """Returns the sum of the last frame before END."""
     meta = np.frombuffer(json.dumps(header).encode(), "u1")
     sampling = header.get("sampling", {})
-    major = 2 if sampling.get("disjoint") or sampling.get("time") else 1
+    major = 2 if sampling.get("disjoint") or sampling.get("time") or sampling.get("induced") else 1
     size, total = write_frame(f, HEADER, 0, [("meta", meta)], align, major)
     for seq, tensors in enumerate(frames, 1):
         n, total = write_frame(f, kind, seq, tensors, align, major)
