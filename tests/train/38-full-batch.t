@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# Full batches are what minibatches of all seeds and all neighbours are, for any number of partitions; and they resume.
+# Full batches are what minibatches of all seeds and all neighbours are, sampled or induced, for any number of partitions; and they resume.
 . "$GNN_TOP/tests/lib.sh"
 export OMP_NUM_THREADS=1
 cat >losses.py <<'EOF'
@@ -29,6 +29,9 @@ learn='-q --optimizer sgd --lr 0.05 --dropout 0.3 --hidden 8 --no-provenance --e
 while read -r s more opts; do
     check "gnn-train $opts learns from all neighbours in one batch" \
         gnn-train $learn --store $s -f -1,-1 -b 1000000 --no-shuffle --metrics m.json -o m.st $opts
+    # Of induced edges, the layers use all that full batches use, and some that no seed depends on.
+    check "gnn-train --induced $opts learns from all neighbours" \
+        gnn-train $learn --store $s --induced --layers 2 -f -1,-1 -b 1000000 --no-shuffle --metrics i.json -o i.st $opts
     for k in 1 5 ${more#-}; do
         check "gnn-train --full-batch $opts learns from $k partitions" gnn-train $learn --full-batch --store $s$k --metrics f$k.json -o f$k.st $opts
     done
@@ -37,7 +40,7 @@ while read -r s more opts; do
         env GNN_DEBUG_SWAP=1 gnn-train $learn --full-batch --store ${s}5 --memory 4G --metrics memory.json -o memory.st $opts
     check "gnn-train --full-batch $opts --memory makes the same model" cmp f5.st memory.st
     check "gnn-train --full-batch $opts has the losses of one batch within 1e-5" \
-        /usr/bin/python3 losses.py m.json f1.json f5.json $([ $more = 4 ] && echo f4.json)
+        /usr/bin/python3 losses.py m.json i.json f1.json f5.json $([ $more = 4 ] && echo f4.json)
 done <<EOF
 w 4 -m sage
 w 4 -m sage --aggr max
