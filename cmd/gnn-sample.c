@@ -125,7 +125,10 @@ static void finish_walks(void)
     if (!o.walks.length) {
         opt_refuse(OPTS(&o.walks.per_seed, &path, &bias, &o.walks.restart, &o.walks.window),
                    "requires --walk-length");
-        if (!fanout.n)
+        if (rule_opts_clusters())
+            opt_refuse(OPTS(&fanout, &frontier, &o.batch_size, &o.seeds_name),
+                       "cannot be used with --clusters");
+        else if (!fanout.n)
             cli_usage("-f LIST is missing: neighbours per hop");
         return;
     }
@@ -152,6 +155,7 @@ static void finish_walks(void)
 static void finish_opts(void)
 {
     finish_walks();
+    rule_opts_take(&o);
     if (o.seeds_name)
         opt_refuse(OPTS(&split, &eval), "and --seeds exclude each other");
     else
@@ -163,12 +167,14 @@ static void finish_opts(void)
                    "has no effect: --count writes no batches");
     else
         opt_refuse(OPTS(&run.frequency), "requires --count");
-    if (run.transport == TRANSPORT_CUDA && (ranks_many() || o.walks.length))
+    if (run.transport == TRANSPORT_CUDA && gnn_sampler_assembles(&o, 1 + ranks_many()))
         cli_usage("--transport cuda: batches of %s are assembled in host memory",
-                  ranks_many() ? "several ranks" : "walks");
+                  ranks_many()     ? "several ranks"
+                  : o.walks.length ? "walks"
+                                   : "clusters");
     if (run.frequency && !strcmp(run.frequency, "-"))
         cli_usage("--frequency -: stdout takes the statistics; name a file");
-    if (!ranks_many() && !o.walks.length)
+    if (!gnn_sampler_assembles(&o, 1 + ranks_many()))
         device_refuse_cuda(device, OPTS(&threads),
                            "has no effect: devices sample, not CPU threads");
     device_refuse_cpu(device, OPTS(&graph_memory, &o.graph_cache),
@@ -184,7 +190,6 @@ static void finish_opts(void)
     o.neval = eval.n;
     if (split)
         o.split = split;
-    rule_opts_take(&o);
     o.shuffle = shuffle && (opt_given(&shuffle) || !o.seeds_name);
     if (epochs.given && (epochs.to == UINT64_MAX || epochs.to <= epochs.from))
         cli_usage("--epochs: expected A:B with A < B, or a count > 0");
@@ -233,7 +238,7 @@ int main(int argc, char **argv)
     if (run.frequency && c->size > 1)
         cli_usage("--frequency: requires a single process, which samples the same batches");
     o.gpu = device_open(device, c);
-    const bool assembled = c->size > 1 || o.walks.length; /* in the host's memory */
+    const bool assembled = gnn_sampler_assembles(&o, c->size);
     if (o.gpu && assembled && !opt_given(&threads))
         o.threads =
             2 * o.gpu->n; /* while one waits for other ranks, the other one's batch is drawn */

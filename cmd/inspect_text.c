@@ -196,12 +196,15 @@ static void print_stream(const json_t *r)
     size_t i;
     json_t *x;
 
-    printf("  seed   %lld, fan-out", whole_of(s, "seed"));
+    printf("  seed   %lld%s", whole_of(s, "seed"),
+           json_object_get(s, "clusters") ? "" : ", fan-out");
     json_array_foreach(json_object_get(s, "fanout"), i, x)
     {
         size_t t;
         json_t *n;
-        if (json_object_get(s, "induced") && i + 1 == json_array_size(json_object_get(s, "fanout")))
+        if (json_object_get(s, "clusters") ||
+            (json_object_get(s, "induced") &&
+             i + 1 == json_array_size(json_object_get(s, "fanout"))))
             break;
         json_array_foreach(x, t, n)
         {
@@ -212,8 +215,12 @@ static void print_stream(const json_t *r)
             printf("%s%lld", t ? "/" : i ? "," : " ", (long long)json_integer_value(n));
         }
     }
-    printf(", batches of %lld %s, frontier %s", whole_of(s, "batch_size"), text_of(s, "seed_type"),
-           text_of(s, "frontier"));
+    if (json_object_get(s, "clusters"))
+        printf(", batches of %lld partitions, at most %lld %s", whole_of(s, "clusters"),
+               whole_of(s, "batch_size"), text_of(s, "seed_type"));
+    else
+        printf(", batches of %lld %s, frontier %s", whole_of(s, "batch_size"),
+               text_of(s, "seed_type"), text_of(s, "frontier"));
     print_rule(s);
     printf("%s%s%s%s\n", json_is_true(json_object_get(s, "shuffle")) ? ", shuffled" : "",
            json_is_true(json_object_get(s, "drop_last")) ? ", last dropped" : "",

@@ -8,7 +8,7 @@
 
 static bool replace, disjoint, induced, latest;
 static bool labor, layer_dependency;
-static uint32_t batch_dependency;
+static uint32_t batch_dependency, clusters;
 static const char *weight, *seed_time, *window;
 static int time_rule, hop_time;
 static struct gnn_weight_report weights;
@@ -38,8 +38,12 @@ const struct opt rule_opts[] = {
      "file has them)"},
     {OPT_FLAG, 0, "induced", &induced,
      .help = "batches have all edges among the nodes found, not those along which they were found"},
+    {OPT_U32, 0, "clusters", &clusters, "N",
+     "batches have all nodes of N partitions of the store, and all edges among them", .min = 1,
+     .max = INT32_MAX},
     {OPT_FLAG, 0, "disjoint", &disjoint,
-     .help = "sample a tree for each seed, which shares no nodes or draws with the others"},
+     .help = "sample a tree for each seed, which shares no nodes or draws with the others; with "
+             "--clusters: no edges between partitions"},
     {.kind = OPT_END},
 };
 
@@ -55,6 +59,10 @@ void rule_opts_take(struct gnn_sampler_opts *o)
     o->weight = weight;
     o->disjoint = disjoint;
     o->induced = induced;
+    o->clusters = clusters;
+    if (clusters)
+        opt_refuse(OPTS(&replace, &weight, &labor, &time_rule, &induced),
+                   "has no effect with --clusters: no neighbours are picked");
     if (!time_rule)
         opt_refuse(OPTS(&window, &latest, &hop_time, &seed_time), "requires --time-rule le or lt");
     if (latest)
@@ -67,16 +75,21 @@ void rule_opts_take(struct gnn_sampler_opts *o)
     o->weights = &weights;
 }
 
+uint32_t rule_opts_clusters(void)
+{
+    return clusters;
+}
+
 void rule_opts_walk(void)
 {
     opt_refuse(OPTS(&replace, &disjoint), "has no effect: walks are independent of each other");
-    opt_refuse(OPTS(&labor, &time_rule, &induced), "cannot be used with --walk-length");
+    opt_refuse(OPTS(&labor, &time_rule, &induced, &clusters), "cannot be used with --walk-length");
 }
 
 void rule_opts_refuse(const char *why)
 {
     opt_refuse(OPTS(&replace, &weight, &labor, &layer_dependency, &batch_dependency, &disjoint,
-                    &induced, &time_rule, &window, &latest, &hop_time, &seed_time),
+                    &induced, &clusters, &time_rule, &window, &latest, &hop_time, &seed_time),
                why);
 }
 

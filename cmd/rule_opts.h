@@ -10,6 +10,9 @@ extern const struct opt rule_opts[];
 
 /* After opt_parse: what was given, to the options of a sampler. */
 void rule_opts_take(struct gnn_sampler_opts *o);
+/* Partitions in a batch, or 0: fan-outs, the frontier policy and the size of batches have no effect
+ * if there are some. */
+uint32_t rule_opts_clusters(void);
 /* Ends the program if one was given that random walks do not have, or that they imply. */
 void rule_opts_walk(void);
 /* Ends the program if one of them was given: they WHY. */

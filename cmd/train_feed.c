@@ -99,11 +99,13 @@ void train_feed_check(const struct train_feed *f)
                       OPTS(&f->graph_memory, &f->graph_cache, &f->cache.size, &f->cache.policy,
                            f->replicate.n ? NULL : &f->cache.one_order),
                       "has no effect: the CPU makes the batches (see --device)");
-    if (!ranks_many()) {
+    if (!ranks_many() && !rule_opts_clusters())
         device_refuse_cuda(f->device, OPTS(&f->prefetch),
                            "has no effect: the device makes the batches");
+    if (!ranks_many())
         opt_refuse(OPTS(&f->replicate), "requires several ranks");
-    }
+    if (rule_opts_clusters())
+        opt_refuse(OPTS(&f->fanout, &f->batch, &f->frontier), "cannot be used with --clusters");
     if (f->graph_memory == GNN_GRAPH_DEVICE)
         opt_refuse(OPTS(&f->graph_cache), "requires --graph-memory uva");
     if (f->epochs.given && (f->epochs.to == UINT64_MAX || f->epochs.to <= f->epochs.from))
@@ -234,7 +236,8 @@ static struct gnn_source *open_store(struct train_feed *f, struct gnn_err *e)
         g.stats = &f->stats;
         /* With several ranks the host gathers remote rows before a batch is copied to its device,
          * so the threads of the sampler work also with --device cuda. */
-        if (f->comm->size > 1) { /* threads put batches together, and ask for rows */
+        if (gnn_sampler_assembles(
+                &s, f->comm->size)) { /* threads put batches together, and ask for rows */
             s.threads = f->prefetch;
             s.depth = f->prefetch + 1;
             s.background = true;

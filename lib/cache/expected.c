@@ -466,6 +466,19 @@ static int walk_for(struct hops *w, uint32_t of)
     return rc ? rc : collect_sums(w, of);
 }
 
+/* Clusters are joined by chance, and those of a rank by itself. */
+static int expect_clusters(struct gnn_store *s, const struct gnn_sampling *m, struct gnn_scores *x,
+                           struct gnn_err *e)
+{
+    const struct gnn_schema *c = &s->meta.schema;
+    if (gnn_scores_init(x, c, e))
+        return e->code;
+    for (uint32_t t = 0; t < c->nntypes; t++)
+        for (uint64_t i = s->book[t][s->from]; i < s->book[t][s->to]; i++)
+            x->of[t][i] = (float)m->clusters / (float)s->nparts;
+    return 0;
+}
+
 int gnn_access_expected(struct gnn_store *s, const struct gnn_sampling *m, const uint32_t *seeds,
                         uint64_t n, double share, struct gnn_scores *x, struct gnn_err *e)
 {
@@ -474,6 +487,8 @@ int gnn_access_expected(struct gnn_store *s, const struct gnn_sampling *m, const
     if (m->walks.length)
         return gnn_fail(e, GNN_E_USAGE,
                         "expected accesses of random walks are not computed: choose another order");
+    if (m->clusters)
+        return expect_clusters(s, m, x, e);
     int rc = gnn_scores_init(x, &s->meta.schema, e);
     if (!rc)
         rc = hops_init(&w);
@@ -522,7 +537,8 @@ int gnn_access_seeds(struct gnn_store *s, const struct gnn_sampling *m, uint32_t
     int rc = gnn_store_split(s, (uint32_t)set, seeds, e);
     *n = c->set[set].count;
     /* The chance of a seed to be in a batch, and steps of an epoch. */
-    const double batches = (double)*n / m->batch_size;
+    const double batches =
+        m->clusters ? (double)s->nparts / m->clusters : (double)*n / m->batch_size;
     *share = batches > 1 ? 1 / batches : 1;
     *steps = m->drop_last ? floor(batches) : batches > 1 ? batches : 1;
     return rc;

@@ -60,6 +60,7 @@ struct gnn_batch_place {
 /*- In a stream a batch is its tensors; the typed part of this struct points into them (gnb(5)):
  *
  *   key        u64 (4)                 epoch, step, split, rank
+ *   seeds      u64 (1)                 if it says `clusters`: how many, of all ranks
  *   nodes/T    u32 (n)                 store ids
  *   tree/T     u32 (n)                 if the header says `disjoint`
  *   time/T     i64 or f64 (n)          if it says `time`
@@ -77,6 +78,7 @@ struct gnn_batch_place {
 struct gnn_batch {
     uint64_t epoch, step;
     uint32_t split, rank;
+    uint64_t seeds;              /* of clusters: seeds of all ranks' batches of this key together */
     uint64_t nth;                /* how many its source gave before it */
     struct gnn_batch_type *type; /* [nntypes] */
     struct gnn_block *block;     /* [nhops * netypes], hop-major */

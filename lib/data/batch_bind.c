@@ -63,11 +63,19 @@ static int bind_key(struct bind *s)
         return bad_element(s, "key", 3, v[3], "is not the rank of the header");
     s->b->split = (uint32_t)v[2];
     s->b->rank = (uint32_t)v[3];
-    return 0;
+    s->b->seeds = 0;
+    if (!m->clusters)
+        return 0;
+    if ((rc = take_tensor(s, "seeds", GNN_U64, 1, true, &t)))
+        return rc;
+    s->b->seeds = *(const uint64_t *)t->data;
+    return s->b->seeds > m->split_seeds[v[2]]
+               ? bad_element(s, "seeds", 0, s->b->seeds, "are more seeds than the split has")
+               : 0;
 }
 
-/* Trees are positions in a global batch. The seeds' are different, as they are all there in order.
- */
+/* Trees are positions in a global batch, of seeds or of clusters. These are all there in order; so
+ * seeds' trees are different, and those of a cluster's seeds are not. */
 static int bind_trees(struct bind *s, uint32_t t, const uint64_t *count, const uint32_t **out)
 {
     const struct gnn_sampling *m = &s->m->sampling;
@@ -81,10 +89,10 @@ static int bind_trees(struct bind *s, uint32_t t, const uint64_t *count, const u
         return rc;
     const uint32_t *v = *out = tree->data;
     for (uint64_t i = 0; !s->b->place && i < count[s->b->nhops]; i++)
-        if (v[i] >= m->batch_size)
+        if (v[i] >= (m->clusters ? m->clusters : m->batch_size))
             return bad_element(s, name, i, v[i], "is not a position in a batch");
     for (uint64_t i = 1; !s->b->place && i < count[0]; i++)
-        if (v[i] <= v[i - 1])
+        if (v[i] < v[i - 1] || (v[i] == v[i - 1] && !m->clusters))
             return bad_element(s, name, i, v[i], "is not after the seed before");
     return 0;
 }
@@ -125,6 +133,8 @@ static int bind_nodes(struct bind *s, uint32_t t)
             return fail_tensor(s, name, "counts decrease");
     if (c[nhops] > gnn_sampling_nodes_max(&s->m->sampling, nt->count))
         return fail_tensor(s, name, "more nodes than the store has");
+    if (s->m->sampling.clusters && c[0] > s->b->seeds)
+        return fail_tensor(s, name, "more seeds than all ranks have");
     if (c[0] && t != s->m->sampling.seed_ntype)
         return fail_tensor(s, name, "seeds of a type other than the seed type");
     snprintf(name, sizeof name, "nodes/%s", nt->name);

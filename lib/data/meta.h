@@ -57,7 +57,13 @@ struct gnn_sampling {
      * of the hops before it. (In DGL and PyG: ShaDow; Zeng et al., "Decoupling the Depth and Scope
      * of Graph Neural Networks", NeurIPS 2021) */
     bool induced;
-    bool disjoint; /* each seed has a tree of its own, in which nodes are numbered and drawn for */
+    /* So many partitions of the store are joined in a batch, whose nodes are all that these have:
+     * its seeds, and those that the first hop adds without edges; the second is induced. Seeds are
+     * at most batch_size. 0: batches have so many seeds. (Chiang et al., "Cluster-GCN", KDD 2019)
+     */
+    uint32_t clusters;
+    bool disjoint; /* each seed, or cluster, has a tree of its own, in which nodes are numbered and
+                      drawn for */
     char *seed_time;   /* the seed type's field with the times of seeds; NULL: they came with these,
                           or there are none */
     bool original_ids; /* node ids in batches are those of the unpartitioned store */

@@ -104,6 +104,8 @@ int gnn_sampling_set_time(struct gnn_sampling *s, const struct gnn_schema *c, co
     enum gnn_dtype dtype;
     if (until == GNN_PICK_ANY_TIME)
         return 0;
+    if (s->clusters)
+        return gnn_fail(e, GNN_E_USAGE, "%s: nodes of clusters have no times", where);
     if (by_edge && s->induced)
         return gnn_fail(e, GNN_E_USAGE,
                         "%s: induced edges lead to nodes that have the time of their seed, not of "
@@ -265,12 +267,28 @@ int gnn_sampling_set_induced(struct gnn_sampling *s, uint32_t netypes, struct gn
         return e->code;
     memcpy(fanout, s->fanout, blocks * sizeof *fanout);
     for (uint32_t t = 0; t < netypes; t++)
-        fanout[blocks + t] = gnn_sampling_uses(s, netypes, t) ? -1 : 0;
+        fanout[blocks + t] = s->clusters || gnn_sampling_uses(s, netypes, t) ? -1 : 0;
     gnn_free(s->fanout);
     s->fanout = fanout;
     s->nhops++;
     s->induced = true;
     return 0;
+}
+
+int gnn_sampling_set_clusters(struct gnn_sampling *s, const struct gnn_schema *c, const char *where,
+                              uint32_t n, struct gnn_err *e)
+{
+    if (n > c->nparts)
+        return gnn_fail(e, GNN_E_USAGE,
+                        "%s: has %u partition%s, fewer than the %u of a batch (gnn-partition makes "
+                        "more)",
+                        where, c->nparts, c->nparts > 1 ? "s" : "", n);
+    if (s->rule.kind != GNN_PICK_UNIFORM || s->frontier != GNN_FRONTIER_ALL)
+        return gnn_fail(e, GNN_E_USAGE, "%s: in clusters no neighbours are picked", where);
+    s->nhops = 1;
+    s->fanout = gnn_alloc_zero(c->netypes, sizeof *s->fanout, "fan-outs", e);
+    s->clusters = n;
+    return s->fanout ? gnn_sampling_set_induced(s, c->netypes, e) : e->code;
 }
 
 bool gnn_sampling_uses(const struct gnn_sampling *s, uint32_t netypes, uint32_t etype)
@@ -325,6 +343,8 @@ int gnn_rule_to_json(const struct gnn_sampling *s, json_t *j)
         bad |= json_object_set_new(j, "disjoint", json_true());
     if (s->induced)
         bad |= json_object_set_new(j, "induced", json_true());
+    if (s->clusters)
+        bad |= json_object_set_new(j, "clusters", json_integer(s->clusters));
     if (gnn_sampling_is_temporal(s))
         bad |= json_object_set_new(j, "time", time_to_json(s));
     return bad;
@@ -436,14 +456,22 @@ static int walks_from_json(struct gnn_sampling *s, const struct gnn_schema *c, c
 static int induced_from_json(struct gnn_sampling *s, const struct gnn_schema *c, const json_t *j,
                              struct gnn_err *e)
 {
-    const json_t *induced = json_object_get(j, "induced");
-    if (!induced)
+    const json_t *induced = json_object_get(j, "induced"), *parts = json_object_get(j, "clusters");
+    if (!induced && !parts)
         return 0;
     bool good = json_is_true(induced) && s->nhops > 1 && !json_object_get(j, "walks");
+    if (good && parts) {
+        good = is_count(parts, 1) && json_integer_value(parts) <= c->nparts && s->nhops == 2 &&
+               s->rule.kind == GNN_PICK_UNIFORM && s->frontier == GNN_FRONTIER_ALL &&
+               !json_object_get(j, "time") && !json_object_get(j, "labor");
+        s->clusters = good ? (uint32_t)json_integer_value(parts) : 0;
+    }
+    for (uint32_t t = 0; good && s->clusters && t < c->netypes; t++)
+        good = s->fanout[t] == 0;
     const uint64_t last = (uint64_t)(s->nhops - 1) * c->netypes;
     for (uint32_t t = 0; good && t < c->netypes; t++) {
         s->nhops--;
-        good = s->fanout[last + t] == (gnn_sampling_uses(s, c->netypes, t) ? -1 : 0);
+        good = s->fanout[last + t] == (s->clusters || gnn_sampling_uses(s, c->netypes, t) ? -1 : 0);
         s->nhops++;
     }
     s->induced = good;

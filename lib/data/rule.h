@@ -43,6 +43,11 @@ int gnn_sampling_check_walks(const struct gnn_sampling *s, const struct gnn_sche
  * and time. */
 int gnn_sampling_set_induced(struct gnn_sampling *s, uint32_t netypes,
                              struct gnn_err *e) GNN_MUST_USE;
+/* Batches of clusters, `n` partitions each, in place of fan-outs; after what else the rule has.
+ * GNN_E_USAGE, in the same words, if the store has fewer, or the rule something that has no effect.
+ */
+int gnn_sampling_set_clusters(struct gnn_sampling *s, const struct gnn_schema *c, const char *where,
+                              uint32_t n, struct gnn_err *e) GNN_MUST_USE;
 /* Does any hop sample along one of the netypes edge types? */
 bool gnn_sampling_uses(const struct gnn_sampling *s, uint32_t netypes, uint32_t etype);
 

@@ -36,6 +36,9 @@ static uint64_t batch_bytes(const struct gpu_gather *x)
     uint64_t known[GNN_TYPES_MAX] = {0}, fresh[GNN_TYPES_MAX] = {0}, next[GNN_TYPES_MAX], bytes = 0,
              edges = 0;
     known[m->seed_ntype] = fresh[m->seed_ntype] = m->batch_size;
+    for (uint32_t t = 0; m->clusters && t < c->nntypes; t++) /* unless they are very unequal */
+        known[t] = min_of(c->ntype[t].count,
+                          2 * (c->ntype[t].count / c->nparts + 1) * (uint64_t)m->clusters);
     for (uint32_t h = 0; h < m->nhops; h++) {
         memset(next, 0, sizeof next);
         for (uint32_t r = 0; r < c->netypes; r++) {

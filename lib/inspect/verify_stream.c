@@ -22,6 +22,7 @@ struct check {
     struct gnn_pick_time rule; /* what times of edges are held to */
     struct gnn_leaks *leaks;   /* edges that break it are counted here; NULL: they are refused */
     struct gnn_among among;    /* entries of a batch, where all edges among them must be there */
+    uint32_t *tree_of;         /* [nparts] of clusters: one more than the tree, or 0 */
     uint64_t (*last)[2];       /* [nsplits] epoch and step */
     bool *started;             /* [nsplits] */
     uint64_t batch, edges;
@@ -71,6 +72,8 @@ static int check_init(struct check *c, struct gnn_store *store, struct gnn_err *
     if (strcmp(store->meta.identity, c->meta->identity) != 0 ||
         !gnn_schema_same_types(&store->meta.schema, &c->meta->schema))
         return gnn_meta_other_store(c->meta, &store->meta, store->path, e);
+    if (!(c->tree_of = gnn_alloc_zero(store->nparts, sizeof *c->tree_of, "partitions", e)))
+        return e->code;
     c->rule = c->meta->sampling.rule.time;
     if (gnn_view_init(&c->view, store, e) || find_times(c, store, e))
         return e->code;
@@ -87,6 +90,7 @@ static void check_release(struct check *c)
     gnn_free(c->time);
     gnn_free(c->seed_time);
     gnn_among_release(&c->among);
+    gnn_free(c->tree_of);
     gnn_view_release(&c->view);
 }
 
@@ -279,6 +283,40 @@ static int check_induced(struct check *c, const struct gnn_batch *b, uint32_t et
     return GNN_OK;
 }
 
+/* Of clusters: of each partition there are all nodes or none, in one tree; and no more partitions
+ * than there should be. */
+static int check_clusters(struct check *c, const struct gnn_batch *b, struct gnn_err *e)
+{
+    const struct gnn_store *s = c->view.store;
+    const struct gnn_sampling *m = &c->meta->sampling;
+    uint64_t have = 0, want = 0, parts = 0;
+    memset(c->tree_of, 0, s->nparts * sizeof *c->tree_of);
+    for (uint32_t t = 0; t < b->nntypes; t++)
+        for (uint64_t i = 0; i < gnn_batch_nodes(b, t); i++, have++) {
+            const struct gnn_batch_type *x = &b->type[t];
+            const uint32_t node = m->original_ids ? gnn_view_store_id(&c->view, t, x->node[i])
+                                                  : x->node[i],
+                           p = gnn_store_owner(s, t, node), tree = 1 + (x->tree ? x->tree[i] : 0);
+            if (c->tree_of[p] && c->tree_of[p] != tree)
+                return gnn_fail(e, GNN_E_INPUT,
+                                "%s: batch %" PRIu64 ": node %u of partition %u is in tree %u, but "
+                                "others of it in tree %u",
+                                c->name, c->batch, x->node[i], p, tree - 1, c->tree_of[p] - 1);
+            c->tree_of[p] = tree;
+        }
+    for (uint32_t p = 0; p < s->nparts; p++) {
+        parts += c->tree_of[p] > 0;
+        for (uint32_t t = 0; c->tree_of[p] && t < b->nntypes; t++)
+            want += gnn_store_owned(s, p, t);
+    }
+    if (have == want && parts <= m->clusters)
+        return GNN_OK;
+    return gnn_fail(e, GNN_E_INPUT,
+                    "%s: batch %" PRIu64 ": has %" PRIu64 " of the %" PRIu64 " nodes of %" PRIu64
+                    " partitions; it should have all of at most %u",
+                    c->name, c->batch, have, want, parts, m->clusters);
+}
+
 /* Where walk i of the batch is after step s, as an id of the store; UINT32_MAX if it has ended. */
 static uint32_t walk_at(const struct check *c, const struct gnn_batch *b, uint64_t i, uint32_t s)
 {
@@ -369,7 +407,8 @@ static int check_seeds(const struct check *c, const struct gnn_batch *b, struct 
 static int check_batch(struct check *c, const struct gnn_batch *b, struct gnn_err *e)
 {
     if (check_key(c, b, e) || check_nodes(c, b, e) || check_walks(c, b, e) ||
-        (c->view.store && check_seeds(c, b, e)))
+        (c->view.store && check_seeds(c, b, e)) ||
+        (c->view.store && c->meta->sampling.clusters && check_clusters(c, b, e)))
         return e->code;
     for (uint32_t h = 0; h < b->nhops; h++)
         for (uint32_t et = 0; et < b->netypes; et++)
@@ -407,6 +446,8 @@ static int report_checks(const struct check *c, json_t *out, struct gnn_err *e)
                                      ? ", and of times that seeds allow"
                                      : ""),
                     &bad);
+    if (c->view.store && c->meta->sampling.clusters)
+        report_push(a, json_string("nodes: all of some partitions"), &bad);
     if (c->view.store && proves_all(c))
         report_push(
             a, json_string("edges: all that lead from nodes of a batch to others are there"), &bad);

@@ -19,7 +19,7 @@ enum { SET_MAX = (1 << 14) - 2 };
 
 struct node_seeds {
     struct sample_seeds base; /* first */
-    const struct sampler *s;
+    struct sampler *s;
     uint32_t **ids;               /* [nsplits] in their order before any shuffling */
     struct gnn_buf times;         /* i64: times of ids[0], if they came with these */
     const int64_t **time;         /* [nparts] else, those of the seed type's nodes; or NULL */
@@ -51,12 +51,12 @@ static int set_field(const struct node_seeds *q, struct gnn_sampling *m, const c
     return gnn_sampling_set_seed_time(m, &q->s->meta.schema, q->s->store->path, field, e);
 }
 
-/* Set i, to be sampled as the header's split i. */
-static int add_set(struct node_seeds *q, struct gnn_sampling *m, uint32_t i, const char *name,
-                   bool drop, struct gnn_err *e)
+int gnn_seeds_add_set(struct sample_seeds *q, struct sampler *s, uint32_t i, const char *name,
+                      uint32_t **ids, struct gnn_err *e)
 {
-    const struct gnn_schema *c = &q->s->meta.schema;
-    struct gnn_store *store = q->s->store;
+    struct gnn_sampling *m = &s->meta.sampling;
+    const struct gnn_schema *c = &s->meta.schema;
+    struct gnn_store *store = s->store;
     const int set = gnn_schema_need_set(c, store->path, name, e);
     if (set < 0)
         return set;
@@ -68,14 +68,35 @@ static int add_set(struct node_seeds *q, struct gnn_sampling *m, uint32_t i, con
                         store->path, name, m->split[0]);
     /* The set is part of the key of the draws, so equal steps of two sets draw different
      * neighbours. */
-    q->base.tag[i] = (uint32_t)set + 1;
+    q->tag[i] = (uint32_t)set + 1;
     m->seed_ntype = c->set[set].ntype;
     m->split_seeds[i] = c->set[set].count;
-    m->steps[i] = gnn_plan_steps(m->split_seeds[i], m->batch_size, drop);
-    if (gnn_store_split(store, (uint32_t)set, &q->ids[i], e))
+    if (gnn_store_split(store, (uint32_t)set, ids, e))
         return e->code;
     m->split[i] = gnn_strdup(name, e);
     return m->split[i] ? 0 : e->code;
+}
+
+int gnn_seeds_alloc(struct sample_seeds *q, struct gnn_sampling *m, uint32_t n, struct gnn_err *e)
+{
+    if (n > GNN_SPLITS_MAX)
+        return gnn_fail(e, GNN_E_USAGE, "more than %d sets", GNN_SPLITS_MAX);
+    m->nsplits = n;
+    q->tag = gnn_alloc_zero(n, sizeof *q->tag, "splits", e);
+    m->split = gnn_alloc_zero(n, sizeof *m->split, "splits", e);
+    m->steps = gnn_alloc_zero(n, sizeof *m->steps, "splits", e);
+    m->split_seeds = gnn_alloc_zero(n, sizeof *m->split_seeds, "splits", e);
+    return q->tag && m->split && m->steps && m->split_seeds ? 0 : e->code;
+}
+
+/* Set i, to be sampled as the header's split i. */
+static int add_set(struct node_seeds *q, struct gnn_sampling *m, uint32_t i, const char *name,
+                   bool drop, struct gnn_err *e)
+{
+    if (gnn_seeds_add_set(&q->base, q->s, i, name, &q->ids[i], e))
+        return e->code;
+    m->steps[i] = gnn_plan_steps(m->split_seeds[i], m->batch_size, drop);
+    return 0;
 }
 
 static int add_sets(struct node_seeds *q, struct gnn_sampling *m, const struct gnn_sampler_opts *o,
@@ -352,19 +373,15 @@ static int find_field(struct node_seeds *q, struct gnn_err *e)
 static int init_seeds(struct node_seeds *q, struct gnn_sampling *m,
                       const struct gnn_sampler_opts *o, struct gnn_err *e)
 {
-    const uint32_t n = m->nsplits;
-    if (n > GNN_SPLITS_MAX)
-        return gnn_fail(e, GNN_E_USAGE, "more than %d sets", GNN_SPLITS_MAX);
-    q->base.tag = gnn_alloc_zero(n, sizeof *q->base.tag, "splits", e);
-    q->ids = gnn_alloc_zero(n, sizeof(uint32_t *), "splits", e);
-    m->split = gnn_alloc_zero(n, sizeof *m->split, "splits", e);
-    m->steps = gnn_alloc_zero(n, sizeof *m->steps, "splits", e);
-    m->split_seeds = gnn_alloc_zero(n, sizeof *m->split_seeds, "splits", e);
-    if (q->base.tag && q->ids && m->split && m->steps && m->split_seeds)
+    const uint32_t n = o->seeds_name ? 1 : 1 + o->neval;
+    int rc = gnn_seeds_alloc(&q->base, m, n, e);
+    if (!rc && !(q->ids = gnn_alloc_zero(n, sizeof(uint32_t *), "splits", e)))
+        rc = e->code;
+    if (!rc)
         return o->seeds_name ? add_ids(q, m, o, e) : add_sets(q, m, o, e);
     if (o->seeds_name)
         close(o->seeds_fd);
-    return e->code;
+    return rc;
 }
 
 struct sample_seeds *gnn_node_seeds_new(struct sampler *s, const struct gnn_sampler_opts *o,
@@ -378,7 +395,6 @@ struct sample_seeds *gnn_node_seeds_new(struct sampler *s, const struct gnn_samp
     }
     *q = (struct node_seeds){.base = {.free = free_seeds, .fill = fill_entries}, .s = s};
     struct gnn_sampling *m = &s->meta.sampling;
-    m->nsplits = o->seeds_name ? 1 : 1 + o->neval;
     if (!init_seeds(q, m, o, e) && (!m->seed_time || !find_field(q, e)))
         return &q->base;
     free_seeds(&q->base);

@@ -8,7 +8,7 @@
 /* How many trees a batch has at most. */
 static uint32_t trees_of(const struct gnn_sampling *m)
 {
-    return m->disjoint ? m->batch_size : 1;
+    return !m->disjoint ? 1 : m->clusters ? m->clusters : m->batch_size;
 }
 
 /* How many nodes a batch may well have. A map that was made for too few has to be cleared once
@@ -18,7 +18,7 @@ static uint64_t expected_nodes(const struct gnn_sampling *m, uint32_t netypes)
     uint64_t n = m->batch_size;
     if (m->walks.length)
         return gnn_sampling_visits(m);
-    for (uint32_t h = 0; h < m->nhops; h++) {
+    for (uint32_t h = 0; h < m->nhops && !gnn_sampling_induces(m, h); h++) {
         uint64_t grow = 1;
         for (uint32_t t = 0; t < netypes; t++)
             grow += gnn_pick_bound(gnn_sampling_rule(m, h * netypes + t), 1, UINT32_MAX);

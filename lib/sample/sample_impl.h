@@ -14,7 +14,8 @@
 #include "lib/sample/sampler.h"
 
 /* What batches start from, apart from how they grow: the seeds of each of the header's splits. They
- * yield frontier entries. Nodes are the only kind so far (lib/sample/node_seeds.c). */
+ * yield frontier entries. Each batch has as many (lib/sample/node_seeds.c), or those of some
+ * clusters (lib/sample/cluster_seeds.c). */
 struct sample_seeds {
     void (*free)(struct sample_seeds *q);
     /* Where seeds are read as they come: those of the next batch, to be carried by it as tensor
@@ -25,6 +26,11 @@ struct sample_seeds {
      * most batch_size, which there is room for; returns how many. Any thread. */
     uint64_t (*fill)(const struct sample_seeds *q, const struct gnn_batch *b,
                      struct gnn_entries to);
+    /* Of clusters, else NULL: the entries of type t that the first hop adds, seeds among them;
+     * to.node NULL: only how many. And how many seeds all ranks have in the batch. Any thread. */
+    uint64_t (*join)(const struct sample_seeds *q, const struct gnn_batch *b, uint32_t t,
+                     struct gnn_entries to);
+    uint64_t (*all)(const struct sample_seeds *q, const struct gnn_batch *b);
     /* [nsplits] for gnn_rng_tag: index of a set + 1, 0 for seeds given by the user */
     uint32_t *tag;
 };
@@ -98,6 +104,7 @@ struct sample_worker {
     struct gnn_buf weights;   /* struct gnn_weights, likewise */
     struct gnn_buf walk[7];   /* of random walks (lib/sample/walk.c) */
     struct gnn_tensors aside; /* blocks of a hop that batches do not keep */
+    struct gnn_buf joined;    /* entries that a hop adds */
     struct gnn_buf times;     /* i64 or f64, of the picks of a block */
     void *scratch;
     struct sample_remote *remote; /* with several ranks; or NULL */
@@ -224,6 +231,15 @@ void gnn_sampler_free(void *sampler);
  * failure. */
 struct sample_seeds *gnn_node_seeds_new(struct sampler *s, const struct gnn_sampler_opts *o,
                                         struct gnn_err *e) GNN_MUST_USE;
+/* The same of clusters; also sets meta.sampling.batch_size. */
+struct sample_seeds *gnn_cluster_seeds_new(struct sampler *s, const struct gnn_sampler_opts *o,
+                                           struct gnn_err *e) GNN_MUST_USE;
+/* What both do (lib/sample/node_seeds.c): room for the header's n splits and their tags; and the
+ * set `name` as split i, its ids in *ids, to be freed. */
+int gnn_seeds_alloc(struct sample_seeds *q, struct gnn_sampling *m, uint32_t n,
+                    struct gnn_err *e) GNN_MUST_USE;
+int gnn_seeds_add_set(struct sample_seeds *q, struct sampler *s, uint32_t i, const char *name,
+                      uint32_t **ids, struct gnn_err *e) GNN_MUST_USE;
 /* Sets the ranges of epochs and steps, when s->seeds are there. */
 int gnn_plan_init(struct sampler *s, const struct gnn_sampler_opts *o,
                   struct gnn_err *e) GNN_MUST_USE;

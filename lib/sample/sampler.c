@@ -34,8 +34,7 @@ struct gnn_source *gnn_sampler_source_new(struct gnn_store *store, const struct 
     struct sampler *s = gnn_sampler_new(store, o, e);
     if (!s)
         return NULL;
-    /* Batches of several ranks, and those of walks, are put together in the host's memory. */
-    const bool assembled = s->comm->size > 1 || o->walks.length;
+    const bool assembled = gnn_sampler_assembles(o, s->comm->size);
     struct sample_backend *backend =
         o->gpu && assembled ? gnn_sample_gpu.draw_new(o->gpu, s, o, e) : &gnn_sample_cpu;
     if (backend)

@@ -101,6 +101,9 @@ struct gnn_sampler_opts {
     uint32_t npath;          /* 0: the only edge type */
     bool induced;      /* edges among the nodes found, in place of those along which they were found
                           (struct gnn_sampling's induced); with several ranks, only if disjoint */
+    uint32_t clusters; /* join so many of the store's partitions in a batch (struct gnn_sampling's
+                          clusters), whatever batch_size and fan-outs say; seeds come from sets. 0:
+                          no */
     bool disjoint;     /* a tree for each seed (gnn_batch_type.tree), whose draws are its own */
     bool edge_ids;     /* adds hop/.../id: positions in the unpartitioned store */
     bool original_ids; /* nodes (and ids read from seeds_fd) are ids of the unpartitioned store */
@@ -134,6 +137,13 @@ struct gnn_sampler_opts {
 
 /* split "train", batch 1024, epochs 0:1, all steps, frontier all, shuffled, without replacement. */
 void gnn_sampler_opts_init(struct gnn_sampler_opts *o);
+
+/* Whether batches are put together in the host's memory, though devices sample: those of several
+ * ranks, of walks and of clusters. */
+static inline bool gnn_sampler_assembles(const struct gnn_sampler_opts *o, unsigned ranks)
+{
+    return ranks > 1 || o->walks.length || o->clusters;
+}
 
 /* Returns NULL and fills e on failure: GNN_E_USAGE for options that do not fit each other or the
  * store, GNN_E_INPUT for a damaged store or id list. The store must outlive the source; it is

@@ -198,7 +198,7 @@ static int check_ranks(struct sampler *s, const struct gnn_sampler_opts *o, stru
         return gnn_fail(
             e, GNN_E_USAGE,
             "with several ranks the frontier policy must be 'all': which nodes are new depends on the seeds of all ranks");
-    if (o->induced && !o->disjoint)
+    if ((o->induced || o->clusters) && !o->disjoint)
         return gnn_fail(
             e, GNN_E_USAGE,
             "with several ranks, induced edges require disjoint trees: which nodes are in a batch depends on the seeds of all ranks");
@@ -240,9 +240,11 @@ static int sampler_init(struct sampler *s, const struct gnn_sampler_opts *o, str
     if (!rc && o->walks.length)
         rc = gnn_sampling_set_walks(m, &s->meta.schema, s->store->path, o->walks, o->path, o->npath,
                                     e);
+    else if (!rc && o->clusters)
+        rc = gnn_sampling_set_clusters(m, &s->meta.schema, s->store->path, o->clusters, e);
     else if (!rc)
         rc = gnn_fanout_parse(&s->meta.schema, o->fanout, o->nfanout, m, e);
-    if (!rc && o->induced)
+    if (!rc && o->induced && !o->clusters)
         rc = gnn_sampling_set_induced(m, s->meta.schema.netypes, e);
     if (!rc)
         rc = gnn_sampling_set_weight(m, &s->meta.schema, s->store->path, o->weight, e);
@@ -256,7 +258,7 @@ static int sampler_init(struct sampler *s, const struct gnn_sampler_opts *o, str
             close(o->seeds_fd);
         return rc;
     }
-    s->seeds = gnn_node_seeds_new(s, o, e);
+    s->seeds = o->clusters ? gnn_cluster_seeds_new(s, o, e) : gnn_node_seeds_new(s, o, e);
     rc = s->seeds ? gnn_plan_init(s, o, e) : e->code;
     if (!rc && m->walks.length)
         rc = gnn_sampling_check_walks(m, &s->meta.schema, s->store->path, e);

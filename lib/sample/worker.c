@@ -25,6 +25,7 @@ void gnn_sample_worker_free(void *worker)
     w->backend->context_free(w->context);
     gnn_buf_release(&w->row);
     gnn_buf_release(&w->weights);
+    gnn_buf_release(&w->joined);
     gnn_buf_release(&w->times);
     gnn_tensors_release(&w->aside);
     for (uint32_t i = 0; i < sizeof w->walk / sizeof *w->walk; i++)
@@ -103,10 +104,15 @@ static int begin_batch(const struct sample_draw *d, uint64_t *n)
     *n = d->s->seeds->fill(d->s->seeds, b, d->w->seeds);
     gnn_tensors_clear(&b->tensors); /* what carried them */
     gnn_sample_keys(d->s, b, d->w->keys);
-    struct gnn_tensor *key;
+    struct gnn_tensor *key, *seeds;
     int rc = gnn_sample_add(d, "key", GNN_U64, 4, &key);
     if (!rc)
         memcpy(key->data, (uint64_t[]){b->epoch, b->step, b->split, b->rank}, 4 * sizeof(uint64_t));
+    if (!rc && m->clusters)
+        rc = gnn_sample_add(d, "seeds", GNN_U64, 1, &seeds);
+    b->seeds = !rc && m->clusters ? d->s->seeds->all(d->s->seeds, b) : 0;
+    if (!rc && m->clusters)
+        *(uint64_t *)seeds->data = b->seeds;
     for (uint32_t t = 0; !rc && t < c->nntypes; t++) {
         rc = begin_type(d, t);
         if (!rc)
@@ -117,6 +123,23 @@ static int begin_batch(const struct sample_draw *d, uint64_t *n)
     for (uint32_t t = 0; !rc && t < c->nntypes; t++)
         d->w->counts[t][0] = d->w->type[t].count;
     return rc;
+}
+
+/* What the first hop adds to clusters' seeds: all nodes of type t in these. */
+static int join_clusters(const struct sample_draw *d, uint32_t t)
+{
+    const struct sample_seeds *q = d->s->seeds;
+    const struct gnn_relabel *r = &d->w->type[t];
+    const uint64_t n = q->join(q, d->b, t, (struct gnn_entries){0});
+    uint64_t bytes = 0;
+    (void)gnn_entries_lay(NULL, &bytes, r->list, n);
+    if (gnn_sample_fit_nodes(d, t, n) || gnn_buf_fit(&d->w->joined, bytes, 1, "nodes", d->e))
+        return d->e->code;
+    bytes = 0;
+    const struct gnn_entries x = gnn_entries_lay(d->w->joined.data, &bytes, r->list, n);
+    (void)q->join(q, d->b, t, x);
+    (void)gnn_relabel_add(&d->w->type[t], x, n); /* they are nodes */
+    return 0;
 }
 
 static int draw_block(const struct sample_draw *d, uint32_t hop, uint32_t et)
@@ -221,6 +244,9 @@ static int draw_hop(const struct sample_draw *d, uint32_t hop)
 {
     const bool remote = d->w->remote && hop; /* seeds are this rank's own */
     gnn_tensors_clear(&d->w->aside);
+    for (uint32_t t = 0; !hop && d->s->seeds->join && t < d->b->nntypes; t++)
+        if (join_clusters(d, t))
+            return d->e->code;
     int rc = remote ? gnn_sample_remote_hop(d, hop) : 0;
     for (uint32_t et = 0; !rc && !remote && et < d->b->netypes; et++)
         rc = draw_block(d, hop, et);
