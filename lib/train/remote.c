@@ -108,6 +108,7 @@ void gnn_train_pace_scored(struct gnn_trainer *t, const struct gnn_train_half *h
     o->scored = true;
     o->scored_epoch = h->epoch;
     o->scored_step = h->step;
+    o->rows = h->rows;
     o->loss = loss;
 }
 
@@ -143,16 +144,16 @@ static void tell_scored(struct gnn_trainer *t)
 {
     const struct train_told *first = told_by(t, 0);
     double loss = 0, busy = 0, most = 0;
+    uint64_t rows = 0;
     if (!first->scored)
         return;
     for (uint32_t r = 0; r < t->comm->size; r++) {
         const struct train_told *x = told_by(t, r);
         loss += x->loss;
+        rows += x->rows;
         busy += x->busy;
         most = x->busy > most ? x->busy : most;
     }
-    const struct gnn_batch at = {.step = first->scored_step};
-    const uint64_t rows = gnn_train_batch_rows(t, &at, 0);
     const double balance = busy > 0 ? most * t->comm->size / busy : 1;
     t->r.balance += balance;
     t->pace.scored++;

@@ -104,11 +104,11 @@ struct gnn_train_half {
 /* What a rank tells the others with each batch. */
 enum train_next { TRAIN_NEXT_BATCH, TRAIN_NEXT_END, TRAIN_NEXT_CUT, TRAIN_NEXT_STOP };
 struct train_told {
-    uint64_t epoch, step, split; /* of the batch it is at, ... */
-    enum train_next next;        /* ... unless it has none */
-    bool stop;                   /* it was asked to stop */
-    bool scored;                 /* there was a training batch since the last time: */
-    uint64_t scored_epoch, scored_step;
+    uint64_t epoch, step, split;              /* of the batch it is at, ... */
+    enum train_next next;                     /* ... unless it has none */
+    bool stop;                                /* it was asked to stop */
+    bool scored;                              /* there was a training batch since the last time: */
+    uint64_t scored_epoch, scored_step, rows; /* rows: its seeds */
     double loss, busy; /* summed over its seeds; seconds in the step, without waiting */
 };
 struct train_pace {

@@ -63,11 +63,11 @@ def rows(header, batch, orig):
 
 
 def first_occurrence(header, batch, seed_type):
-    """Local ids are handed out hop by hop, edge type by edge type, pick by pick."""
+    """Local ids are handed out hop by hop, edge type by edge type, pick by pick. Induced edges do not show that."""
     n = {t: int(batch["counts/" + t][0]) for t in (x["name"] for x in header["schema"]["node_types"])}
     assert all(v == 0 for t, v in n.items() if t != seed_type)
     relations = ["%s/%s/%s" % (e["src"], e["rel"], e["dst"]) for e in header["schema"]["edge_types"]]
-    for hop in range(len(header["sampling"]["fanout"])):
+    for hop in range(0 if header["sampling"].get("induced") else len(header["sampling"]["fanout"])):
         for rel in relations:
             idx = batch.get("hop/%d/%s/indices" % (hop, rel))
             src = rel.split("/")[0]
