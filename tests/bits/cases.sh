@@ -149,6 +149,13 @@ for o in '--time-rule le' '--time-rule lt --window 900 -r' '--time-rule le --lat
     '--time-rule le --labor'; do
     q "sample h $o" "awk 'BEGIN { for (i = 0; i < 200; i++) print i, i * 37 % 3000 }' >at && smp -f 4,3 -b 50 $o --seeds at --seed-type t0 @{import h, typed} && rm at"
 done
+for o in '' '--disjoint -j 3' '--frontier new --edge-ids'; do
+    q "sample s --induced -f 4,3 -b 50 $o" "smp --induced -f 4,3 -b 50 $o @{import s}"
+    q "sample s in parts --induced -f 4,3 -b 50 $o" "smp --induced -f 4,3 -b 50 $o --original-ids @{$P}"
+    q "sample h --induced --weight weight -f 4,3 -b 50 $o" "smp --induced --weight weight -f 4,3 -b 50 $o @{import h, typed}"
+done
+q 'sample s as clusters' "smp --clusters 2 --epochs 2 --eval valid --edge-ids @{$P}"
+q 'sample s as clusters --disjoint' "smp --clusters 2 --disjoint -j 3 @{$P}"
 for o in '' '--restart 0.2 -j 3' '--node2vec 0.5,2' '--pairs 3'; do
     q "sample s as walks $o" "smp --walk-length 8 --walks-per-seed 2 -b 50 $o @{import s}"
     q "sample s in parts as walks $o" "smp --walk-length 8 --walks-per-seed 2 -b 50 --original-ids $o @{$P}"
@@ -257,6 +264,8 @@ fan() { case "$1" in *'-f '*) ;; *) echo '-f 4,3' ;; esac; }
 few() { case "$1" in '-f 5') echo '-b 60 --epochs 3 --lr 0.01' ;; *) echo '-b 60 --epochs 3 --hidden 8 --lr 0.01' ;; esac; }
 few=$(few "")
 T="--metrics m -o o"
+q 'train s --induced --disjoint' "trn --store @{import s} --induced --disjoint -f 4,3 -b 100 --layers 3 --epochs 2 --hidden 8 $T && figures m"
+q 'train s --clusters' "trn --store @{$P} --clusters 2 --layers 3 --epochs 2 --hidden 8 $T && figures m"
 for o in '' '-m gcn' '--layer-norm --residual --hidden 8,8 -f 3,3,2' '--batch-norm' '--no-layer-norm --dropout 0' '--feature-norm row' '--dropout 0.3 --dropout-input 0.2' \
     '--optimizer adamw --weight-decay 0.1' '--optimizer adam --weight-decay 0.1 --clip 0.5' '--optimizer sgd --momentum 0.9' '--schedule cosine' \
     '--schedule step --step-epochs 1 --step-factor 0.3' '--warmup 1.5' '--eval none' '--eval valid --eval test --metric f1-macro' '--metric f1-micro --keep last' \

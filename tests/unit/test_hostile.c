@@ -122,9 +122,9 @@ static void test_times(void)
            "no edges are sampled");
     /* Of good ones, that these frames are of version 1. */
     header_time(false, "{\"rule\":\"le\",\"latest\":true,\"window\":9223372036854775807}",
-                "batches with trees or times require version 2");
+                "batches with trees, times or induced edges require version 2");
     header_time(true, "{\"rule\":\"lt\",\"latest\":false,\"window\":0.5}",
-                "batches with trees or times require version 2");
+                "batches with trees, times or induced edges require version 2");
 }
 
 static void packed(const char *what, const void *data, uint64_t stored, uint64_t raw,
