@@ -150,7 +150,8 @@ def reference(g, how, seeds):
         entry = (tree if how.get("disjoint") else None, time, node)
         found[how["seed_type"]] += [entry] * (entry not in found[how["seed_type"]])
     edges, begin = [], {t: 0 for t in g.nodes}
-    for hop, fanouts in enumerate(how["fanout"]):
+    hops = how["fanout"][:-1] if how.get("induced") else how["fanout"]
+    for hop, fanouts in enumerate(hops):
         frontier = {t: found[t][begin[t] if how["frontier"] == "new" else 0:] for t in g.nodes}
         begin = {t: len(found[t]) for t in g.nodes}
         for key, fanout in zip(g.edges, fanouts):
@@ -160,4 +161,17 @@ def reference(g, how, seeds):
                     edges.append((hop, key, to, src, int(i)))
                     entry = to[:2] + (src,)
                     found[key[0]] += [entry] * (entry not in found[key[0]])
+    return induced(g, how, found) if how.get("induced") else edges
+
+
+def induced(g, how, found):
+    """All edges among the entries of each type that were found."""
+    known = {t: set(x) for t, x in found.items()}
+    edges = []
+    for key, fanout in zip(g.edges, how["fanout"][-1]):
+        for to in found[key[2]] if fanout else []:
+            for i in may_pick(g, how, key, to[2], to[1]):
+                src = int(g.edges[key]["src"][i])
+                if to[:2] + (src,) in known[key[0]]:
+                    edges.append((len(how["fanout"]) - 1, key, to, src, int(i)))
     return edges

@@ -50,7 +50,7 @@ def ours(g, header, batch):
             ptr = batch.get("hop/%d/%s/indptr" % (hop, k))
             if ptr is None:
                 continue
-            first = int(batch["counts/" + key[2]][hop - 1]) if how["frontier"] == "new" and hop else 0
+            first = int(batch["counts/" + key[2]][hop - 1]) if how["frontier"] == "new" and hop and not how.get("induced") else 0
             for v in range(len(ptr) - 1):
                 to = tuple(get(name, key[2], first + v) for name in ("tree/", "time/", "nodes/"))
                 for at in range(int(ptr[v]), int(ptr[v + 1])):

@@ -79,6 +79,19 @@ def pyg(g, how, seeds):
     return edges
 
 
+def pyg_khop(g, how, seeds):
+    """k_hop_subgraph: all nodes that lead to a seed in so many hops, and all edges among them. NeighborLoader's induced subgraphs need
+    torch-sparse."""
+    try:
+        from torch_geometric.utils import k_hop_subgraph
+    except ImportError:
+        raise Lacks("torch_geometric is not installed")
+    e = g.edges["node", "to", "node"]
+    both = tensor(np.stack([e["src"], e["dst"]]))
+    mask = k_hop_subgraph(tensor([v for v, _ in seeds]), len(how["fanout"]) - 1, both, num_nodes=g.nodes["node"])[3]
+    return [(len(how["fanout"]) - 1, ("node", "to", "node"), (None, None, int(both[1, i])), int(both[0, i]), int(i)) for i in mask.nonzero()]
+
+
 def dgl_graph(g):
     try:
         import dgl
@@ -128,6 +141,19 @@ def dgl_unfused(g, how, seeds):
 
 def dgl_labor(g, how, seeds):
     return dgl_sampler(g, how, seeds, lambda d: d.LaborSampler(dgl_fans(g, how)))
+
+
+def dgl_shadow(g, how, seeds):
+    """ShaDowKHopSampler, in which the seeds of a batch share a subgraph."""
+    dgl, a = dgl_graph(g)
+    ids, edges = dgl_nodes(how, seeds), []
+    fans = [dict(zip(g.edges, f)) if g.typed else f[0] for f in reversed(how["fanout"][:-1])]
+    _, _, part = dgl.dataloading.ShaDowKHopSampler(fans).sample(a, ids if g.typed else ids["node"])
+    for key in part.canonical_etypes:
+        u, v = part.edges(etype=key)
+        src, dst, own = part.nodes[key[0]].data[dgl.NID][u], part.nodes[key[2]].data[dgl.NID][v], part.edges[key].data[dgl.EID]
+        edges += [(len(how["fanout"]) - 1, key, (None, None, y), x, i) for x, y, i in zip(src.tolist(), dst.tolist(), own.tolist())]
+    return edges
 
 
 def one_hop(dgl, frontier, turn=False):
