@@ -108,10 +108,15 @@ uint64_t gnn_relabel_number(struct gnn_relabel *r, struct gnn_entries dst, const
 
 /* Leaves of a block, whose indices[indptr[rows]] are sources' ids, the edges that come from entries
  * which are numbered: those with the other columns of their destinations. Local numbers replace
- * them; ids, unless NULL, follow. Returns the first index that is not below nnodes, with which all
- * is undefined, or how many there were. */
-uint64_t gnn_relabel_keep(const struct gnn_relabel *r, struct gnn_entries dst, uint32_t rows,
-                          uint32_t *indptr, uint32_t *indices, uint64_t *ids);
+ * them; ids, unless NULL, follow. filter: of all that is numbered, or NULL, which is slower.
+ * Returns the first index that is not below nnodes, with which all is undefined, or how many there
+ * were. */
+uint64_t gnn_relabel_keep(const struct gnn_relabel *r, const uint64_t *filter,
+                          struct gnn_entries dst, uint32_t rows, uint32_t *indptr,
+                          uint32_t *indices, uint64_t *ids);
+/* Makes the filter, word[gnn_relabel_filter_words(r)]: before what comes next is numbered. */
+uint64_t gnn_relabel_filter_words(const struct gnn_relabel *r);
+void gnn_relabel_filter(const struct gnn_relabel *r, uint64_t *word);
 
 /* One block to be sampled: a hop along one edge type, from whichever destinations. The same for CPU
  * and GPU. */

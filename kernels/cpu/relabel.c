@@ -176,58 +176,124 @@ uint64_t gnn_relabel_number(struct gnn_relabel *r, struct gnn_entries dst, const
     return n;
 }
 
-enum { KEEP_STEP = 64 };
+/* ---- edges among numbered entries ---- */
 
-/* The local numbers of m sources from number `first` of a block on, UINT32_MAX for those without
- * one. Returns the row of the last. */
-static uint32_t find_sources(const struct gnn_relabel *r, const struct gnn_entries *dst,
-                             const uint32_t *indptr, uint32_t row, uint32_t first,
-                             const uint32_t *source, uint32_t m, uint32_t *number)
+/* Few sources are numbered, and the map or table is large: a bit tells most of the others. There
+ * are 16 bits for each entry, so that one in 16 of the others has to be looked up in vain; those of
+ * a tree are near each other, as in the table. */
+struct filter {
+    const uint64_t *word; /* or NULL */
+    uint32_t shift, window;
+    uint64_t mask;
+};
+
+uint64_t gnn_relabel_filter_words(const struct gnn_relabel *r)
 {
-    uint64_t hash[KEEP_STEP];
-    if (!r->slot) {
-        const uint32_t mask = ((uint32_t)1 << r->bits) - 1, tag = r->gen << r->bits;
-        for (uint32_t k = 0; k < m; k++) {
-            const uint32_t v = r->map[source[k]];
-            number[k] = (v & ~mask) == tag ? v & mask : UINT32_MAX;
-        }
-        return row;
-    }
-    gnn_hash_sources(r, dst, indptr, row, first, source, m, hash);
-    for (uint32_t k = 0; k < m; k++) {
-        while (indptr[row + 1] <= first + k)
-            row++;
-        number[k] = gnn_number_find(r, hash[k], source[k], dst, row);
-    }
-    return row;
+    uint64_t bits = 1 << 12;
+    while (bits < 16 * (uint64_t)r->count)
+        bits *= 2;
+    return bits / 64;
 }
 
-uint64_t gnn_relabel_keep(const struct gnn_relabel *r, struct gnn_entries dst, uint32_t rows,
-                          uint32_t *indptr, uint32_t *indices, uint64_t *ids)
+static struct filter filter_of(const struct gnn_relabel *r, const uint64_t *word)
 {
-    const uint32_t n = indptr[rows];
-    uint32_t kept = 0, row = 0, begun = 0; /* rows of which the begin has been rewritten */
-    for (uint32_t i = 0, m; i < n; i += m) {
-        uint32_t number[KEEP_STEP];
-        m = n - i < KEEP_STEP ? n - i : KEEP_STEP;
-        for (uint32_t k = 0; k < m; k++) {
-            if (indices[i + k] >= r->nnodes)
-                return i + k;
-            if (!r->slot)
-                __builtin_prefetch(&r->map[indices[i + k]], 0, 3);
+    const uint64_t bits = 64 * gnn_relabel_filter_words(r);
+    struct filter f = {word, 64 - (uint32_t)__builtin_ctzll(bits), 0, bits - 1};
+    f.window = 64 - f.shift;
+    if (r->slot && r->window < 64 - r->shift) {
+        const uint32_t less = 64 - r->shift - r->window; /* the share of a tree, in powers of 2 */
+        f.window = f.window > less + 9 ? f.window - less : 9;
+    }
+    return f;
+}
+
+static inline uint64_t filter_bit(const struct filter *f, uint64_t more, uint32_t node)
+{
+    const uint64_t hash = node * UINT64_C(0x9E3779B97F4A7C15);
+    return ((more >> f->shift) + (hash >> (64 - f->window))) & f->mask;
+}
+
+static inline bool may_be_numbered(const struct filter *f, uint64_t more, uint32_t node)
+{
+    const uint64_t at = f->word ? filter_bit(f, more, node) : 0;
+    return !f->word || (f->word[at / 64] >> at % 64 & 1);
+}
+
+void gnn_relabel_filter(const struct gnn_relabel *r, uint64_t *word)
+{
+    const struct filter f = filter_of(r, word);
+    memset(word, 0, gnn_relabel_filter_words(r) * sizeof *word);
+    for (uint32_t i = 0; i < r->count; i++) {
+        const uint64_t at = filter_bit(&f, gnn_entry_hash_more(&r->list, i), r->list.node[i]);
+        word[at / 64] |= UINT64_C(1) << at % 64;
+    }
+}
+
+/* In a map each source is looked up, which no branch depends on; in steps, so that the lines that
+ * are asked for first are there. Returns the first bad index, or where the row ends. */
+static uint32_t keep_mapped(const struct gnn_relabel *r, uint32_t j, uint32_t end,
+                            uint32_t *indices, uint64_t *ids, uint32_t *kept)
+{
+    enum { STEP = 64 };
+    const uint32_t *__restrict map = r->map;
+    const uint32_t mask = ((uint32_t)1 << r->bits) - 1, tag = r->gen << r->bits;
+    for (uint32_t to; j < end; j = to) {
+        uint32_t k = *kept;
+        to = end - j < STEP ? end : j + STEP;
+        for (uint32_t i = j; i < to; i++) {
+            if (indices[i] >= r->nnodes)
+                return i;
+            __builtin_prefetch(&map[indices[i]], 0, 3);
         }
-        row = find_sources(r, &dst, indptr, row, i, indices + i, m, number);
-        for (uint32_t k = 0; k < m; k++) {
-            /* Of rows that begin here; those that are searched next are further on. */
-            for (; begun <= rows && indptr[begun] <= i + k; begun++)
-                indptr[begun] = kept;
-            indices[kept] = number[k];
+        for (uint32_t i = j; i < to; i++) {
+            const uint32_t word = map[indices[i]];
+            indices[k] = word & mask;
             if (ids)
-                ids[kept] = ids[i + k];
-            kept += number[k] != UINT32_MAX;
+                ids[k] = ids[i];
+            k += (word & ~mask) == tag;
+        }
+        *kept = k;
+    }
+    return end;
+}
+
+static uint32_t keep_hashed(const struct gnn_relabel *r, const struct filter *f,
+                            const struct gnn_entries *dst, uint32_t row, uint32_t j, uint32_t end,
+                            uint32_t *indices, uint64_t *ids, uint32_t *kept)
+{
+    const uint64_t more = gnn_entry_hash_more(dst, row);
+    for (; j < end && indices[j] < r->nnodes; j++) {
+        const uint32_t node = indices[j];
+        if (!may_be_numbered(f, more, node))
+            continue;
+        const uint32_t number = gnn_number_find(r, gnn_slot_hash(r, more, node), node, dst, row);
+        if (number == UINT32_MAX)
+            continue;
+        indices[*kept] = number;
+        if (ids)
+            ids[*kept] = ids[j];
+        ++*kept;
+    }
+    return j;
+}
+
+uint64_t gnn_relabel_keep(const struct gnn_relabel *r, const uint64_t *filter,
+                          struct gnn_entries dst, uint32_t rows, uint32_t *indptr,
+                          uint32_t *indices, uint64_t *ids)
+{
+    const struct filter f = r->slot ? filter_of(r, filter) : (struct filter){0};
+    uint32_t kept = 0;
+    for (uint32_t row = 0, j = 0; row < rows; row++) {
+        const uint32_t end = indptr[row + 1];
+        indptr[row] = kept;
+        j = r->slot ? keep_hashed(r, &f, &dst, row, j, end, indices, ids, &kept)
+                    : keep_mapped(r, j, end, indices, ids, &kept);
+        if (j < end)
+            return j;
+        if (row + 1 == rows) {
+            indptr[rows] = kept;
+            return end;
         }
     }
-    for (; begun <= rows; begun++)
-        indptr[begun] = kept;
-    return n;
+    return 0;
 }

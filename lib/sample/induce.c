@@ -35,11 +35,21 @@ static int induce_slice(const struct sample_draw *d, uint32_t et, struct gnn_sam
     rc = gnn_sample_pick_block(d, et, job, NULL, source, ids);
     if (rc)
         return rc;
-    (void)gnn_relabel_keep(src, job->dst, job->n, job->indptr, source, ids); /* all are nodes */
+    (void)gnn_relabel_keep(src, d->w->filter.data, job->dst, job->n, job->indptr, source,
+                           ids); /* all are nodes */
     const uint64_t first = *kept;
     *kept += job->indptr[job->n];
     for (uint32_t i = 0; i <= job->n; i++)
         job->indptr[i] += (uint32_t)first;
+    return 0;
+}
+
+int gnn_sample_filter(const struct sample_draw *d, uint32_t et)
+{
+    const struct gnn_relabel *src = &d->w->type[d->s->meta.schema.etype[et].src];
+    if (gnn_buf_fit(&d->w->filter, gnn_relabel_filter_words(src), sizeof(uint64_t), "nodes", d->e))
+        return d->e->code;
+    gnn_relabel_filter(src, d->w->filter.data);
     return 0;
 }
 
@@ -52,7 +62,9 @@ int gnn_sample_induce(const struct sample_draw *d, uint32_t hop, uint32_t et)
     uint64_t kept = 0;
     if (!n)
         return 0;
-    int rc = gnn_sample_add_indptr(d, hop, et, n, &indptr);
+    int rc = gnn_sample_filter(d, et);
+    if (!rc)
+        rc = gnn_sample_add_indptr(d, hop, et, n, &indptr);
     if (!rc)
         rc = gnn_sample_add_edges(d, hop, et, 0, &indices, &id);
     for (uint32_t at = 0; !rc && at < n; at += SLICE) {

@@ -296,9 +296,12 @@ static int merge_block(const struct sample_draw *d, uint32_t hop, uint32_t et, u
     const struct gnn_sampling *m = &d->s->meta.sampling;
     const struct gnn_entries dst =
         gnn_entries_from(d->w->type[d->s->meta.schema.etype[et].dst].list, first);
-    const uint64_t good = gnn_sampling_induces(m, hop)
-                              ? gnn_relabel_keep(src, dst, n, ptr, source, id ? id->data : NULL)
-                              : gnn_relabel_number(src, dst, times, n, ptr, source);
+    const bool induces = gnn_sampling_induces(m, hop);
+    if (induces && gnn_sample_filter(d, et))
+        return d->e->code;
+    const uint64_t good = induces ? gnn_relabel_keep(src, d->w->filter.data, dst, n, ptr, source,
+                                                     id ? id->data : NULL)
+                                  : gnn_relabel_number(src, dst, times, n, ptr, source);
     if (good < total)
         /* This rank's own nodes were checked when they were drawn; another rank's are checked
          * here. */

@@ -104,6 +104,7 @@ struct sample_worker {
     struct gnn_buf weights;   /* struct gnn_weights, likewise */
     struct gnn_buf walk[7];   /* of random walks (lib/sample/walk.c) */
     struct gnn_tensors aside; /* blocks of a hop that batches do not keep */
+    struct gnn_buf filter;    /* of gnn_relabel_keep */
     struct gnn_buf joined;    /* entries that a hop adds */
     struct gnn_buf times;     /* i64 or f64, of the picks of a block */
     void *scratch;
@@ -197,6 +198,8 @@ enum node2vec_verdict gnn_node2vec_judge(const struct node2vec *v, uint32_t befo
                                          uint32_t candidate, uint32_t draw);
 /* (lib/sample/induce.c) The block of the hop that finds edges among the batch's nodes. */
 int gnn_sample_induce(const struct sample_draw *d, uint32_t hop, uint32_t et) GNN_MUST_USE;
+/* What tells most sources along edge type et that are not in the batch, in the worker. */
+int gnn_sample_filter(const struct sample_draw *d, uint32_t et) GNN_MUST_USE;
 /* (lib/sample/walk.c) Random walks from the first n seeds of the worker, in place of hops. */
 int gnn_sample_walk(const struct sample_draw *d, uint64_t n) GNN_MUST_USE;
 /* (lib/sample/remote_dedup.c) Which rank counts a node of a training batch, from hop 1 on: appends
