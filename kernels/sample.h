@@ -155,7 +155,8 @@ enum gnn_sample_status gnn_sample_pick(const struct gnn_sample_job *job, struct 
  * Use: status zeroed; gnn_cuda_begin_batch for each node type; gnn_cuda_relabel_seeds; then per hop
  * and edge type gnn_cuda_sample_block. The counts after each list go where the relabel of that list
  * says; a hop's jobs read those that the hop before it left, so the caller copies them itself for a
- * hop without a job. One batch in flight per status and relabel.
+ * hop without a list. A hop that finds no nodes is made of gnn_cuda_induce_block. One batch in
+ * flight per status and relabel.
  *
  * After a failure every array still holds a valid batch: blocks not yet made have no edges, the
  * block in which it happened has none or only source 0; counts stay as they were. */
@@ -163,7 +164,8 @@ enum gnn_cuda_sample_capacity {
     GNN_CUDA_CAPACITY_ROWS,
     GNN_CUDA_CAPACITY_EDGES,
     GNN_CUDA_CAPACITY_NODES,
-    GNN_CUDA_CAPACITY_SEEDS
+    GNN_CUDA_CAPACITY_SEEDS,
+    GNN_CUDA_CAPACITY_KEPT
 };
 
 /* The first failure of a batch, in the order in which the CPU would find it. Zero before each
@@ -237,6 +239,20 @@ uint64_t gnn_cuda_sample_scratch(struct gnn_pick_rule rule, uint32_t rows, uint3
 /* Samples, and numbers the sources in r, or, with r NULL, leaves it at their ids. */
 void gnn_cuda_sample_block(const struct gnn_cuda_sample_job *job, const struct gnn_cuda_relabel *r,
                            void *stream);
+
+/* What stays of a block: gnn_relabel_keep of what it samples, for which no list that r numbers may
+ * have been its last. */
+struct gnn_cuda_kept {
+    uint32_t capacity; /* edges */
+    uint32_t *indices; /* (capacity) local numbers */
+    uint64_t *ids;     /* (capacity) edge ids, or NULL */
+};
+/* Samples, and keeps the edges from entries that are numbered in r, which learns nothing. job's
+ * arrays need room for what is sampled, of which they hold no more than scratch afterwards, but for
+ * what.indptr and *edges, which are of what is kept. ids are there in both or in none. Counts are
+ * not copied. */
+void gnn_cuda_induce_block(const struct gnn_cuda_sample_job *job, const struct gnn_cuda_relabel *r,
+                           const struct gnn_cuda_kept *kept, void *stream);
 
 #ifdef __cplusplus
 }

@@ -43,16 +43,9 @@ __global__ __launch_bounds__(GNN_BLOCK) void begin(const gnn_cuda_relabel r, uin
     *r.count = 0;
 }
 
-/* How many are in the list, if all is well. */
-__device__ __forceinline__ uint32_t list_length(const gnn_work &w)
-{
-    const uint32_t n = *w.n;
-    return w.job.status->code || n > w.job.capacity ? 0 : n;
-}
-
 __device__ __forceinline__ void claim_list(const gnn_work &w)
 {
-    const uint32_t n = list_length(w), tag = *w.r.tag, base = *w.r.count;
+    const uint32_t n = gnn_list_length(w), tag = *w.r.tag, base = *w.r.count;
     for (uint64_t p = blockIdx.x * (uint64_t)GNN_BLOCK + threadIdx.x; p < n;
          p += gridDim.x * (uint64_t)GNN_BLOCK) {
         const uint32_t v = w.entry.node[p];
@@ -109,41 +102,21 @@ __device__ __forceinline__ uint32_t count_list(const gnn_work &w)
     const uint32_t tag = *w.r.tag, base = *w.r.count, lane = threadIdx.x % 32,
                    warp = threadIdx.x / 32;
     uint64_t key;
-    const uint32_t n = gnn_noted(w.job.status, &key) ? 0 : list_length(w);
+    const uint32_t n = gnn_noted(w.job.status, &key) ? 0 : gnn_list_length(w);
     for (uint64_t tile = blockIdx.x; tile * GNN_LIST_TILE < n; tile += gridDim.x) {
         const uint64_t first = tile * GNN_LIST_TILE + warp * 128, from = first + lane;
-        uint32_t v[4], ballot[4], sum = 0;
+        uint32_t v[4], ballot[4];
         for (unsigned k = 0; k < 4; k++)
             v[k] = from + k * 32 < n ? word_of(w, from + k * 32) - tag : NONE;
         for (unsigned k = 0; k < 4; k++) {
             const uint64_t p = from + k * 32;
             const bool kept = p < n && v[k] == base + (uint32_t)p;
             ballot[k] = __ballot_sync(0xffffffffu, kept);
-            sum += (uint32_t)__popc(ballot[k]);
             /* Those that will write to their slot still need to know it. */
             if (w.out && p < n && !(kept && gnn_is_keyed(&w.r)))
                 w.out[p] = v[k];
         }
-        if (lane == 0)
-            of_warp[warp] = sum;
-        __syncthreads();
-        uint32_t before = 0, all = 0;
-        for (unsigned k = 0; k < GNN_WARPS; k++) {
-            before += k < warp ? of_warp[k] : 0;
-            all += of_warp[k];
-        }
-        uint2 word = {};
-        GNN_UNROLL
-        for (unsigned k = 0; k < 4; k++) {
-            if (lane == k)
-                word = uint2{ballot[k], before};
-            before += (uint32_t)__popc(ballot[k]);
-        }
-        if (lane < 4 && first + lane * 32 < n)
-            w.s.word[first / 32 + lane] = word;
-        if (threadIdx.x == 0)
-            w.s.fresh[tile] = all;
-        __syncthreads();
+        gnn_mark_tile(w.s, tile, first, n, ballot, of_warp);
     }
     return n;
 }
@@ -151,9 +124,7 @@ __device__ __forceinline__ uint32_t count_list(const gnn_work &w)
 /* The number of the new id at position p. */
 __device__ __forceinline__ uint32_t number_at(const gnn_scratch &s, uint32_t base, uint32_t p)
 {
-    const uint2 word = s.word[p / 32];
-    return base + (uint32_t)s.fresh[p / GNN_LIST_TILE] + word.y +
-           (uint32_t)__popc(word.x & ((1u << p % 32) - 1));
+    return base + gnn_marked_before(s, p);
 }
 
 __device__ __forceinline__ void write_list(const gnn_work &w)

@@ -373,7 +373,9 @@ uint64_t gnn_cuda_sample_scratch(gnn_pick_rule rule, uint32_t rows, uint32_t cap
     return lay_out(&s, nullptr, rule, rows, capacity);
 }
 
-void gnn_cuda_sample_block(const gnn_cuda_sample_job *job, const gnn_cuda_relabel *r, void *stream)
+/* Queues the picks of a block, as far as the numbering of sources; which map they claim words in,
+ * if any, says r. */
+static gnn_work queue_picks(const gnn_cuda_sample_job *job, const gnn_cuda_relabel *r, void *stream)
 {
     gnn_work w = {};
     w.job = *job;
@@ -385,8 +387,22 @@ void gnn_cuda_sample_block(const gnn_cuda_sample_job *job, const gnn_cuda_relabe
     lay_out(&w.s, job->what.scratch, job->what.rule, job->what.n, job->capacity);
     GNN_LAUNCH(count_picks, gnn_scan_grid(job->what.n, GNN_ROW_TILE), GNN_BLOCK, 0, stream, w);
     launch_pick(w, stream);
+    return w;
+}
+
+void gnn_cuda_sample_block(const gnn_cuda_sample_job *job, const gnn_cuda_relabel *r, void *stream)
+{
+    const gnn_work w = queue_picks(job, r, stream);
     if (r)
         gnn_cuda_number_list(&w, stream);
     else
         GNN_LAUNCH(find_bad, 1, 1, 0, stream, w);
+}
+
+void gnn_cuda_induce_block(const gnn_cuda_sample_job *job, const gnn_cuda_relabel *r,
+                           const gnn_cuda_kept *kept, void *stream)
+{
+    gnn_work w = queue_picks(job, nullptr, stream);
+    w.r = *r;
+    gnn_cuda_keep_known(&w, kept, stream);
 }

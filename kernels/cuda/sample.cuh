@@ -21,8 +21,9 @@ enum : unsigned {
 struct gnn_scratch {
     uint32_t *base;  /* nodes numbered before the list */
     uint64_t *tile;  /* [rows / GNN_ROW_TILE] picks, then picks of the tiles before */
-    uint64_t *fresh; /* [capacity / GNN_LIST_TILE] new ids, then those of the tiles before */
-    uint2 *word; /* [capacity / 32] which of 32 ids are new; new ids before them in their tile */
+    uint64_t *fresh; /* [capacity / GNN_LIST_TILE] marked positions of a list: where it is numbered,
+                        new ids; then those of the tiles before */
+    uint2 *word; /* [capacity / 32] which of 32 are marked; marked ones before them in their tile */
     struct gnn_sample_row *row;  /* [rows] */
     struct gnn_weights *weights; /* [rows] of a rule that is weighted, or NULL */
     uint32_t *before;            /* [rows] picks of the rows before in the tile, at most 2^32 - 1 */
@@ -49,6 +50,8 @@ static GNN_HD bool gnn_is_keyed(const struct gnn_cuda_relabel *r)
 
 /* Queues the numbering of w's list, whose positions are in the map, or, if it is keyed, are not. */
 void gnn_cuda_number_list(const struct gnn_work *w, void *stream);
+/* Queues what leaves of w's list, which has been picked, what w's map knows. */
+void gnn_cuda_keep_known(const struct gnn_work *w, const struct gnn_cuda_kept *kept, void *stream);
 
 /* Keeps the failure that the CPU would find first: key ascends in its order. */
 static __device__ __forceinline__ void gnn_note(struct gnn_cuda_sample_status *st, uint64_t key)
@@ -134,6 +137,55 @@ static __device__ inline void gnn_fail_source(const struct gnn_work &w, uint32_t
     gnn_fail_batch(w, GNN_SAMPLE_SOURCE, dst.node[i], edge + w.job.source.node[e], part);
 }
 
+/* How many are in the list, if all is well. */
+static __device__ __forceinline__ uint32_t gnn_list_length(const struct gnn_work &w)
+{
+    const uint32_t n = *w.n;
+    return w.job.status->code || n > w.job.capacity ? 0 : n;
+}
+
+/* By a block, of a tile of a list of n: a warp looks at 128 positions, from `first` on, and ballot
+ * k says which of 32 are marked. of_warp: GNN_WARPS in shared memory, free again on return. */
+static __device__ __forceinline__ void gnn_mark_tile(const struct gnn_scratch &s, uint64_t tile,
+                                                     uint64_t first, uint32_t n,
+                                                     const uint32_t ballot[4], uint32_t *of_warp)
+{
+    const uint32_t lane = threadIdx.x % 32, warp = threadIdx.x / 32;
+    uint32_t sum = 0;
+    GNN_UNROLL
+    for (unsigned k = 0; k < 4; k++)
+        sum += (uint32_t)__popc(ballot[k]);
+    if (lane == 0)
+        of_warp[warp] = sum;
+    __syncthreads();
+    uint32_t before = 0, all = 0;
+    for (unsigned k = 0; k < GNN_WARPS; k++) {
+        before += k < warp ? of_warp[k] : 0;
+        all += of_warp[k];
+    }
+    uint2 word = {};
+    GNN_UNROLL
+    for (unsigned k = 0; k < 4; k++) {
+        if (lane == k)
+            word = uint2{ballot[k], before};
+        before += (uint32_t)__popc(ballot[k]);
+    }
+    if (lane < 4 && first + lane * 32 < n)
+        s.word[first / 32 + lane] = word;
+    if (threadIdx.x == 0)
+        s.fresh[tile] = all;
+    __syncthreads();
+}
+
+/* When the tiles have been added up: marked positions before p, which is in the list. */
+static __device__ __forceinline__ uint32_t gnn_marked_before(const struct gnn_scratch &s,
+                                                             uint32_t p)
+{
+    const uint2 word = s.word[p / 32];
+    return (uint32_t)s.fresh[p / GNN_LIST_TILE] + word.y +
+           (uint32_t)__popc(word.x & ((1u << p % 32) - 1));
+}
+
 /* Where the search for id v in the hash table begins; one goes on to the next slot. */
 static __device__ __forceinline__ uint32_t gnn_slot_first(const struct gnn_cuda_relabel &r,
                                                           uint32_t v)
@@ -170,15 +222,21 @@ static __device__ __forceinline__ void gnn_claim(const struct gnn_cuda_relabel &
     atomicMin(&r.map[i], tag | (base + p));
 }
 
-/* The same of entry p of the list, by all of its columns. A slot that is not empty says where an
+/* Where the search for entry p of the list begins, by all of its columns; likewise. */
+static __device__ __forceinline__ uint32_t gnn_entry_slot(const struct gnn_work &w, uint32_t p)
+{
+    const uint64_t more = gnn_entry_hash_more(&w.entry, p);
+    return (uint32_t)(gnn_entry_hash(more, w.entry.node[p]) >> 32) & (w.r.slots - 1);
+}
+
+/* gnn_claim of entry p of the list, by all of its columns. A slot that is not empty says where an
  * entry is that hashes there: its number, or base + its position. Several positions that have the
  * same entry meet in one slot, which keeps the first. Leaves the slot in w.out[p]. */
 static __device__ __forceinline__ void gnn_claim_entry(const struct gnn_work &w, uint32_t base,
                                                        uint32_t p)
 {
     const uint32_t node = w.entry.node[p];
-    uint32_t i =
-        (uint32_t)(gnn_entry_hash(gnn_entry_hash_more(&w.entry, p), node) >> 32) & (w.r.slots - 1);
+    uint32_t i = gnn_entry_slot(w, p);
     for (;; i = (i + 1) & (w.r.slots - 1)) {
         uint32_t k = __ldcg(&w.r.map[i]);
         if (k == UINT32_MAX)

@@ -78,7 +78,7 @@ static uint64_t arena_lay(struct gpu_drawn *x, char *base)
                          : NULL;
     }
     for (uint32_t b = 0; b < gpu_blocks(s); b++) {
-        if (!r->rows[b])
+        if (!r->rows[b] || !gnn_sampling_keeps(&s->meta.sampling, b / s->meta.schema.netypes))
             continue;
         x->indptr[b] = gpu_lay(base, &at, (r->rows[b] + UINT64_C(1)) * sizeof(uint32_t));
         x->indices[b] = gpu_lay(base, &at, r->edges[b] * sizeof(uint32_t));
@@ -238,7 +238,8 @@ int gnn_gpu_drawn_bind(const struct gpu_drawn *x, const struct gnn_batch *key, s
     for (uint32_t i = 0; !rc && i < b->nntypes; i++)
         rc = bind_nodes(x, b, i, gpu_drawn_counts(x), e);
     for (uint32_t h = 0; !rc && h < b->nhops; h++)
-        for (uint32_t et = 0; !rc && et < b->netypes; et++)
+        for (uint32_t et = 0;
+             !rc && gnn_sampling_keeps(&x->context->s->meta.sampling, h) && et < b->netypes; et++)
             rc = bind_block(x, b, h, et, e);
     return rc;
 }

@@ -57,6 +57,35 @@ static uint64_t nodes_found(uint64_t known, uint64_t draws, uint64_t n)
         (uint64_t)((double)(n - least_of(known, n)) * -expm1(-(double)draws / (double)n)) + LARGE);
 }
 
+/* Edges of a block that a batch keeps, of so many sampled. Those that lead from one of its nodes to
+ * another are those along which these were found, and others: how many, batches will show. */
+static uint64_t kept_edges(const struct gpu_capacity *r, const struct sampler *s, uint32_t hop,
+                           uint32_t et, uint64_t sampled)
+{
+    uint64_t n = SMALL;
+    if (!gnn_sampling_induces(&s->meta.sampling, hop))
+        return sampled;
+    for (uint32_t h = 0; h < hop; h++)
+        n += r->edges[h * s->meta.schema.netypes + et];
+    return least_of(n, sampled);
+}
+
+/* Capacities of a block with so many destinations. */
+static void fit_block(struct gpu_capacity *r, const struct sampler *s, uint32_t hop, uint32_t et,
+                      uint64_t rows)
+{
+    const uint32_t b = hop * s->meta.schema.netypes + et;
+    const bool induces = gnn_sampling_induces(&s->meta.sampling, hop);
+    r->rows[b] = rows > r->rows[b] ? (uint32_t)rows : r->rows[b];
+    const uint64_t edges = block_edges(r, s, hop, et, r->rows[b]);
+    if (induces)
+        r->seen[et] = edges > r->seen[et] ? (uint32_t)edges : r->seen[et];
+    const uint64_t kept = kept_edges(r, s, hop, et, edges);
+    r->edges[b] = kept > r->edges[b] ? (uint32_t)kept : r->edges[b];
+    if (!induces && r->edges[b] > r->list)
+        r->list = r->edges[b];
+}
+
 /* From the first hop to the last, each array at least as it was. */
 static void derive_capacities(struct gpu_capacity *r, const struct sampler *s)
 {
@@ -75,15 +104,10 @@ static void derive_capacities(struct gpu_capacity *r, const struct sampler *s)
             const uint32_t b = h * c->netypes + et;
             if (!gnn_pick_any(gnn_sampling_rule(m, b)))
                 continue;
-            const uint64_t rows =
-                m->frontier == GNN_FRONTIER_ALL ? known[c->etype[et].dst] : fresh[c->etype[et].dst];
-            r->rows[b] = rows > r->rows[b] ? (uint32_t)rows : r->rows[b];
-            const uint64_t edges = block_edges(r, s, h, et, r->rows[b]);
-            r->edges[b] = edges > r->edges[b] ? (uint32_t)edges : r->edges[b];
-            r->list = r->edges[b] > r->list ? r->edges[b] : r->list;
+            fit_block(r, s, h, et, (gnn_sampling_new_rows(m, h) ? fresh : known)[c->etype[et].dst]);
             drawn[c->etype[et].src] += r->edges[b];
         }
-        for (uint32_t t = 0; t < c->nntypes; t++) {
+        for (uint32_t t = 0; t < c->nntypes && !gnn_sampling_induces(m, h); t++) {
             const uint64_t all = in_trees(r, s, c->ntype[t].count);
             fresh[t] = nodes_found(known[t], drawn[t], all);
             known[t] = least_of(known[t] + fresh[t], all);
@@ -105,9 +129,10 @@ int gnn_gpu_capacity_init(struct gpu_capacity *r, const struct sampler *s, uint6
     r->nodes = gnn_alloc_zero(c->nntypes, sizeof *r->nodes, "capacities of batches", e);
     r->rows = gnn_alloc_zero(blocks, sizeof *r->rows, "capacities of batches", e);
     r->edges = gnn_alloc_zero(blocks, sizeof *r->edges, "capacities of batches", e);
+    r->seen = gnn_alloc_zero(c->netypes, sizeof *r->seen, "capacities of batches", e);
     r->mean = gnn_alloc_zero(c->netypes + 3 * (uint64_t)c->nntypes, sizeof *r->mean,
                              "capacities of batches", e);
-    if (!r->nodes || !r->rows || !r->edges || !r->mean)
+    if (!r->nodes || !r->rows || !r->edges || !r->seen || !r->mean)
         return e->code;
     for (uint32_t i = 0; i < m->nsplits; i++)
         seeds = m->split_seeds[i] > seeds ? m->split_seeds[i] : seeds;
@@ -124,6 +149,7 @@ void gnn_gpu_capacity_release(struct gpu_capacity *r)
     gnn_free(r->nodes);
     gnn_free(r->rows);
     gnn_free(r->edges);
+    gnn_free(r->seen);
     gnn_free(r->mean);
     *r = (struct gpu_capacity){0};
 }
@@ -160,9 +186,14 @@ int gnn_gpu_capacity_grow(struct gpu_capacity *r, const struct sampler *s,
                         "nodes", e);
         break;
     case GNN_CUDA_CAPACITY_EDGES:
-        rc = grow_array(&r->edges[b], st->at.node, EDGES_MAX, "edges", e);
+        rc = grow_array(gnn_sampling_induces(&s->meta.sampling, b / c->netypes) ? &r->seen[et]
+                                                                                : &r->edges[b],
+                        st->at.node, EDGES_MAX, "edges", e);
         if (rows)
             r->mean[et] = fmax(r->mean[et], 1.25 * (double)st->at.node / rows);
+        break;
+    case GNN_CUDA_CAPACITY_KEPT:
+        rc = grow_array(&r->edges[b], st->at.node, r->seen[et], "edges", e);
         break;
     case GNN_CUDA_CAPACITY_NODES:
         rc = grow_array(&r->nodes[c->etype[et].src], st->at.node,

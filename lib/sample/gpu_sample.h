@@ -23,6 +23,7 @@ struct gpu_capacity {
     uint32_t *nodes; /* [nntypes] 0: no batch has such nodes */
     uint32_t *rows;  /* [nhops * netypes] destinations; 0: no batch has such a block */
     uint32_t *edges; /* [nhops * netypes] */
+    uint32_t *seen;  /* [netypes] edges of the hop that induces, which keeps no more than `edges` */
     double *
         mean; /* [netypes] in-edges of a node, where all are taken: what has been met, or a guess */
     uint64_t guess; /* the most that a first guess gives to one array */
@@ -114,6 +115,8 @@ struct gpu_context {
     unsigned turn;
     char *io; /* struct gpu_io */
     struct gnn_entries source;
+    uint32_t *indptr, *indices; /* of a block that batches do not keep */
+    uint64_t *ids;              /* of edges of which not all are kept, or NULL */
     void *scratch;
     uint32_t **found; /* [nntypes] where store ids go that become original ones, or NULL */
     bool warm;        /* its kernels have run once */
@@ -151,6 +154,14 @@ static inline uint32_t gpu_blocks(const struct sampler *s)
 {
     return s->meta.sampling.nhops * s->meta.schema.netypes;
 }
+/* How many edges of a block are sampled at most. */
+static inline uint32_t gpu_sampled(const struct sampler *s, const struct gpu_capacity *r,
+                                   uint32_t block)
+{
+    const uint32_t netypes = s->meta.schema.netypes;
+    return gnn_sampling_induces(&s->meta.sampling, block / netypes) ? r->seen[block % netypes]
+                                                                    : r->edges[block];
+}
 static inline uint64_t gpu_align(uint64_t bytes)
 {
     return (bytes + 255) / 256 * 256;
@@ -178,7 +189,7 @@ struct gpu_drawn {
     uint32_t **nodes;             /* [nntypes] in the arena, as the rest */
     uint32_t **tree;              /* [nntypes] or NULL, */
     int64_t **time;               /* likewise */
-    uint32_t **indptr, **indices; /* [nhops * netypes] */
+    uint32_t **indptr, **indices; /* [nhops * netypes] NULL of a block that batches do not keep */
     uint64_t **id;
 };
 /* An empty batch of the context, whose stream may fill it. The context's device is the thread's,

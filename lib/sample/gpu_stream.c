@@ -59,8 +59,9 @@ static uint64_t scratch_bytes(const struct sampler *s, const struct gpu_capacity
     uint64_t most = gnn_cuda_relabel_scratch(r->seeds);
     for (uint32_t b = 0; b < gpu_blocks(s); b++) {
         const uint64_t bytes =
-            r->rows[b] ? gnn_cuda_sample_scratch(gnn_sampling_rule(m, b), r->rows[b], r->edges[b])
-                       : 0;
+            r->rows[b]
+                ? gnn_cuda_sample_scratch(gnn_sampling_rule(m, b), r->rows[b], gpu_sampled(s, r, b))
+                : 0;
         most = bytes > most ? bytes : most;
     }
     return most;
@@ -96,17 +97,39 @@ static void lay_type(struct gpu_context *l, uint32_t t, uint32_t *tags, char *ba
         l->found[t] = gpu_lay(base, at, r->nodes[t] * sizeof(uint32_t));
 }
 
+/* What is sampled for any block, and the blocks that batches do not keep. */
+static void lay_blocks(struct gpu_context *l, char *base, uint64_t *at)
+{
+    const struct gnn_sampling *m = &l->s->meta.sampling;
+    const struct gpu_capacity *r = l->capacity;
+    uint64_t list = r->list, rows = 0, edges = 0;
+    for (uint32_t b = 0; m->induced && b < gpu_blocks(l->s); b++) {
+        const uint64_t sampled = gpu_sampled(l->s, r, b);
+        list = sampled > list ? sampled : list;
+        if (gnn_sampling_keeps(m, b / l->s->meta.schema.netypes))
+            continue;
+        rows = r->rows[b] > rows ? r->rows[b] : rows;
+        edges = sampled > edges ? sampled : edges;
+    }
+    l->source.node = gpu_lay(base, at, list * sizeof(uint32_t));
+    if (m->disjoint)
+        l->source.tree = gpu_lay(base, at, list * sizeof(uint32_t));
+    if (gnn_sampling_is_temporal(m))
+        l->source.time = gpu_lay(base, at, list * sizeof(int64_t));
+    if (!m->induced)
+        return;
+    l->indptr = gpu_lay(base, at, (rows + 1) * sizeof(uint32_t));
+    l->indices = gpu_lay(base, at, edges * sizeof(uint32_t));
+    l->ids = m->edge_ids ? gpu_lay(base, at, list * sizeof(uint64_t)) : NULL;
+}
+
 /* Lays everything out from base, which may be NULL; returns its size. */
 static uint64_t lay_out(struct gpu_context *l, char *base, uint32_t **tags)
 {
     uint64_t at = 0;
     const uint32_t types = l->s->meta.schema.nntypes;
     l->io = gpu_lay(base, &at, gnn_gpu_io_lay(l->s, l->capacity).bytes);
-    l->source.node = gpu_lay(base, &at, l->capacity->list * sizeof(uint32_t));
-    if (l->s->meta.sampling.disjoint)
-        l->source.tree = gpu_lay(base, &at, l->capacity->list * sizeof(uint32_t));
-    if (gnn_sampling_is_temporal(&l->s->meta.sampling))
-        l->source.time = gpu_lay(base, &at, l->capacity->list * sizeof(int64_t));
+    lay_blocks(l, base, &at);
     l->scratch = gpu_lay(base, &at, scratch_bytes(l->s, l->capacity));
     *tags = gpu_lay(base, &at, types * sizeof(uint32_t));
     for (uint32_t t = 0; t < types; t++)
@@ -205,7 +228,36 @@ static struct gnn_cuda_relabel relabel_of(const struct queue *q, uint32_t t, uin
     return r;
 }
 
-/* False, and nothing queued, where no node can be a destination. */
+/* A block that finds nodes, and one that finds edges among those there are: no counts are copied.
+ */
+static void queue_sampled(struct queue *q, struct gnn_cuda_sample_job *job, uint32_t hop,
+                          uint32_t et)
+{
+    const uint32_t b = job->block;
+    const struct gnn_cuda_relabel to =
+        relabel_of(q, q->l->s->meta.schema.etype[et].src, hop + 1, b + 1);
+    const bool keeps = gnn_sampling_keeps(&q->l->s->meta.sampling, hop);
+    job->what.indptr = keeps ? q->x->indptr[b] : q->l->indptr;
+    job->indices = keeps ? q->x->indices[b] : q->l->indices;
+    job->ids = keeps ? q->x->id[b] : NULL;
+    gnn_cuda_sample_block(job, &to, q->l->stream);
+}
+static void queue_induced(struct queue *q, struct gnn_cuda_sample_job *job, uint32_t et)
+{
+    const uint32_t b = job->block;
+    const uint32_t src = q->l->s->meta.schema.etype[et].src;
+    struct gnn_cuda_relabel from = q->l->type[src];
+    from.list = entries_of(q, src);
+    job->what.indptr = q->x->indptr[b];
+    job->ids = q->l->ids;
+    gnn_cuda_induce_block(job, &from,
+                          &(struct gnn_cuda_kept){.capacity = q->l->capacity->edges[b],
+                                                  .indices = q->x->indices[b],
+                                                  .ids = q->x->id[b]},
+                          q->l->stream);
+}
+
+/* False where no list has been numbered, and nothing queued where no node can be a destination. */
 static bool queue_block(struct queue *q, uint32_t hop, uint32_t et)
 {
     const struct gpu_context *l = q->l;
@@ -215,27 +267,26 @@ static bool queue_block(struct queue *q, uint32_t hop, uint32_t et)
     uint32_t *counts = io_words(l, q->io.counts);
     if (!l->capacity->rows[b] || q->rc)
         return false;
-    const struct gnn_cuda_relabel to = relabel_of(q, c->etype[et].src, hop + 1, b + 1);
-    struct gnn_cuda_sample_job job = {.what = gnn_sample_job_of(l->s, io_words(l, q->io.keys), b),
-                                      .first = m->frontier == GNN_FRONTIER_NEW && hop
-                                                   ? counts + (hop - 1) * c->nntypes + dst
-                                                   : NULL,
-                                      .end = counts + hop * c->nntypes + dst,
-                                      .capacity = l->capacity->edges[b],
-                                      .block = b,
-                                      .source = l->source,
-                                      .indices = q->x->indices[b],
-                                      .ids = q->x->id[b],
-                                      .edges = io_words(l, q->io.edges) + b,
-                                      .status = status_of(l)};
+    struct gnn_cuda_sample_job job = {
+        .what = gnn_sample_job_of(l->s, io_words(l, q->io.keys), b),
+        .first = gnn_sampling_new_rows(m, hop) ? counts + (hop - 1) * c->nntypes + dst : NULL,
+        .end = counts + hop * c->nntypes + dst,
+        .capacity = gpu_sampled(l->s, l->capacity, b),
+        .block = b,
+        .source = l->source,
+        .edges = io_words(l, q->io.edges) + b,
+        .status = status_of(l)};
     job.what.graph = l->graph->edges[et];
     job.what.dst = entries_of(q, dst);
     job.what.n = l->capacity->rows[b];
-    job.what.indptr = q->x->indptr[b];
     job.what.scratch = l->scratch;
-    gnn_cuda_sample_block(&job, &to, l->stream);
+    const bool induces = gnn_sampling_induces(m, hop);
+    if (induces)
+        queue_induced(q, &job, et);
+    else
+        queue_sampled(q, &job, hop, et);
     check_launch(q, "sampling");
-    return true;
+    return !induces;
 }
 
 static void queue_hops(struct queue *q)

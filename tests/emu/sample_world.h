@@ -1,166 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Random typed graphs, and whole batches drawn from them twice: by the CPU's functions and by the
- * CUDA kernels, in memory with guards round every array. */
+/* Whole batches drawn twice from random typed graphs: by the CPU's functions and by the CUDA
+ * kernels, in memory with guards round every array. */
 #ifndef GNN_TESTS_EMU_SAMPLE_WORLD_H
 #define GNN_TESTS_EMU_SAMPLE_WORLD_H
 
-#include <algorithm>
-#include <cstring>
-#include <memory>
-#include <vector>
-
+#include "emu/sample_graph.h"
 #include "kernels/rng.h"
-#include "kernels/sample.h"
-
-/* An array between guards; filled with rubbish. */
-template <typename T> class Guarded
-{
-    static constexpr size_t G = 64;
-    std::vector<unsigned char> bytes;
-    size_t n = 0;
-
-  public:
-    Guarded() = default;
-    explicit Guarded(size_t count)
-    {
-        reset(count);
-    }
-    void reset(size_t count)
-    {
-        n = count;
-        bytes.assign(2 * G + count * sizeof(T) + 16, 0xc3);
-        memset(data(), 0x77, n * sizeof(T));
-    }
-    T *data()
-    {
-        return reinterpret_cast<T *>(reinterpret_cast<uintptr_t>(bytes.data() + G + 15) &
-                                     ~(uintptr_t)15);
-    }
-    T &operator[](size_t i)
-    {
-        return data()[i];
-    }
-    size_t size() const
-    {
-        return n;
-    }
-    bool intact()
-    {
-        const unsigned char *from = reinterpret_cast<unsigned char *>(data()),
-                            *to = from + n * sizeof(T);
-        for (const unsigned char *p = bytes.data(); p < bytes.data() + bytes.size(); p++)
-            if ((p < from || p >= to) && *p != 0xc3)
-                return false;
-        return true;
-    }
-    bool equals(const std::vector<T> &v)
-    {
-        return v.empty() || memcmp(data(), v.data(), v.size() * sizeof(T)) == 0;
-    }
-};
-
-struct Random {
-    uint64_t s;
-    uint64_t operator()()
-    {
-        s ^= s << 13;
-        s ^= s >> 7;
-        return s ^= s << 17;
-    }
-    uint32_t below(uint64_t n)
-    {
-        return (uint32_t)((*this)() % n);
-    }
-};
-
-struct Part {
-    std::vector<uint64_t> indptr, id, sum;
-    std::vector<uint32_t> indices, orig, positive;
-};
-
-struct Relation {
-    uint32_t src, dst;
-    std::vector<Part> part;
-    std::vector<gnn_sample_part> view;
-    std::vector<uint32_t> source_id; /* with original ids, those of the sources */
-    gnn_sample_graph graph;
-
-    /* Every other row has weights between 1 and 8, the others have one that outweighs the rest;
-     * with `zeros` a third of all weigh nothing. */
-    static void weigh(Part &a, gnn_sample_part &v, bool zeros)
-    {
-        Random w = {a.indices.size() + 99};
-        a.sum.resize(a.indices.size());
-        a.positive.resize(a.indices.size());
-        for (size_t i = 0; i + 1 < a.indptr.size(); i++) {
-            uint64_t sum = 0;
-            uint32_t n = 0;
-            for (uint64_t k = a.indptr[i]; k < a.indptr[i + 1]; k++) {
-                const bool some = !zeros || w.below(3);
-                sum += !some ? 0 : i % 2 || w.below(5) ? 1 + w.below(8) : UINT64_C(1) << 40;
-                n += some;
-                a.sum[k] = sum;
-                a.positive[k] = n;
-            }
-        }
-        v.pick = {a.sum.data(), zeros ? a.positive.data() : nullptr};
-    }
-
-    /* degree(i): of node i. Parts of uneven size, the last but one empty; original ids and edge ids
-     * in some. */
-    template <typename F>
-    void make(Random &r, uint64_t ndst, uint64_t nsrc, uint32_t nparts, bool orig, bool ids,
-              F degree)
-    {
-        uint64_t first = 0, number = 1000;
-        part.resize(nparts);
-        view.resize(nparts);
-        for (uint32_t p = 0; p < nparts; p++) {
-            Part &a = part[p];
-            uint64_t end = p + 1 == nparts   ? ndst
-                           : p + 2 == nparts ? first
-                                             : first + (ndst - first) / 3;
-            if (p + 2 == nparts && nparts == 2)
-                end = ndst / 3;
-            a.indptr.assign(1, 0);
-            for (uint64_t i = first; i < end; i++) {
-                for (uint32_t d = degree(i); d; d--) {
-                    a.indices.push_back(r.below(nsrc));
-                    if (ids && p % 3 != 1)
-                        a.id.push_back(number += 3);
-                }
-                a.indptr.push_back(a.indices.size());
-                if (orig && p % 3 != 2)
-                    a.orig.push_back((uint32_t)(i * 2654435761u));
-            }
-            view[p] = gnn_sample_part{first,
-                                      end - first,
-                                      a.indptr.data(),
-                                      a.indices.data(),
-                                      a.indices.size(),
-                                      a.orig.empty() ? nullptr : a.orig.data(),
-                                      a.id.empty() ? nullptr : a.id.data()};
-            weigh(a, view[p], p % 3 == 0);
-            first = end;
-        }
-        for (uint64_t i = 0; orig && i < nsrc; i++)
-            source_id.push_back((uint32_t)(i * 2654435761u + 7));
-        graph = gnn_sample_graph{view.data(), nparts, nsrc, orig ? source_id.data() : nullptr};
-    }
-};
-
-struct World {
-    std::vector<uint64_t> ntype; /* nodes of each type */
-    std::vector<std::unique_ptr<Relation>> relation;
-
-    Relation &add(uint32_t src, uint32_t dst)
-    {
-        relation.emplace_back(new Relation);
-        relation.back()->src = src;
-        relation.back()->dst = dst;
-        return *relation.back();
-    }
-};
 
 /* Columns of entries beside the node: of seed i, tree i, and one of three times. */
 enum : unsigned { TREES = 1, TIMES = 2 };
@@ -169,6 +14,15 @@ struct Plan {
     std::vector<std::vector<int32_t>> fanout; /* [hop][relation] */
     bool replace, only_new, ids, weighted = false, labor = false;
     unsigned columns = 0;
+    bool induced = false; /* the last hop, whose fan-outs are all or none, finds no nodes */
+    bool induces(size_t hop) const
+    {
+        return induced && hop + 1 == fanout.size();
+    }
+    bool new_rows(size_t hop) const
+    {
+        return only_new && hop && !induces(hop);
+    }
     gnn_pick_rule rule(size_t hop, size_t relation) const
     {
         return {labor     ? GNN_PICK_LABOR
@@ -202,6 +56,7 @@ struct Drawn {
     struct Block {
         std::vector<uint32_t> indptr, indices;
         std::vector<uint64_t> ids;
+        uint32_t sampled = 0; /* edges, of which the hop that induces keeps some */
     };
     std::vector<std::vector<uint32_t>> nodes;  /* [type] */
     std::vector<Columns<Vector>> more;         /* [type] */
@@ -258,7 +113,7 @@ static inline bool draw_cpu_block(const World &w, const Plan &p, CpuState &s, ui
                                   uint32_t hop, uint32_t et, Drawn &d)
 {
     const Relation &rel = *w.relation[et];
-    const uint32_t first = p.only_new && hop ? d.counts[hop - 1][rel.dst] : 0,
+    const uint32_t first = p.new_rows(hop) ? d.counts[hop - 1][rel.dst] : 0,
                    n = d.counts[hop][rel.dst] - first;
     Drawn::Block &b = d.block[hop * w.relation.size() + et];
     std::vector<gnn_sample_row> row(n + 1);
@@ -290,8 +145,15 @@ static inline bool draw_cpu_block(const World &w, const Plan &p, CpuState &s, ui
     r.list = d.entries(rel.src);
     s.fit(p, rel.src, b.indptr[n]);
     job.dst = d.entries(rel.dst, first); /* it may have moved */
-    d.code = gnn_sample_pick(&job, &r, b.indices.data(), p.ids ? b.ids.data() : nullptr, &d.at);
-    return d.code == 0;
+    uint64_t *ids = p.ids ? b.ids.data() : nullptr;
+    d.code = gnn_sample_pick(&job, p.induces(hop) ? nullptr : &r, b.indices.data(), ids, &d.at);
+    b.sampled = b.indptr[n];
+    if (d.code || !p.induces(hop))
+        return d.code == 0;
+    gnn_relabel_keep(&r, job.dst, n, b.indptr.data(), b.indices.data(), ids);
+    b.indices.resize(b.indptr[n]);
+    b.ids.resize(p.ids ? b.indptr[n] : 0);
+    return true;
 }
 
 static inline Drawn draw_cpu(const World &w, const Plan &p, CpuState &s, uint32_t step,
@@ -340,7 +202,8 @@ struct Room {
     std::vector<uint32_t> nodes;       /* [type] */
     std::vector<uint32_t> rows, edges; /* [block] */
     uint32_t seeds;
-    uint32_t bits; /* 0: as few as will do */
+    uint32_t bits;                   /* 0: as few as will do */
+    std::vector<uint32_t> kept = {}; /* [block] of the edges */
 };
 
 /* Exactly enough for a batch. */
@@ -351,7 +214,8 @@ static inline Room room_for(const World &w, const Plan &p, const Drawn &d, size_
         r.nodes.push_back((uint32_t)n.size());
     for (size_t i = 0; i < d.block.size(); i++) {
         r.rows.push_back((uint32_t)(d.block[i].indptr.empty() ? 1 : d.block[i].indptr.size() - 1));
-        r.edges.push_back((uint32_t)d.block[i].indices.size());
+        r.edges.push_back(d.block[i].sampled);
+        r.kept.push_back((uint32_t)d.block[i].indices.size());
     }
     (void)w;
     (void)p;
@@ -366,6 +230,7 @@ static inline void room_grow(Room &a, const Room &b)
     for (size_t i = 0; i < a.rows.size(); i++) {
         a.rows[i] = std::max(a.rows[i], b.rows[i]);
         a.edges[i] = std::max(a.edges[i], b.edges[i]);
+        a.kept[i] = std::max(a.kept[i], b.kept[i]);
     }
     a.seeds = std::max(a.seeds, b.seeds);
 }
@@ -384,7 +249,7 @@ class CudaState
     struct Arrays {
         Guarded<uint32_t> indptr, source, indices;
         Columns<Guarded> more;
-        Guarded<uint64_t> ids;
+        Guarded<uint64_t> ids, all_ids;
         Guarded<char> scratch;
     };
     std::vector<Arrays> block;
@@ -469,11 +334,13 @@ class CudaState
             a.indptr.reset(room.rows[i] + UINT64_C(1));
             a.source.reset(room.edges[i]);
             reset(a.more, room.edges[i]);
-            a.indices.reset(room.edges[i]);
-            a.ids.reset(p.ids ? room.edges[i] : 0);
+            const uint32_t kept = p.induces(i / rels) ? room.kept[i] : room.edges[i];
+            a.indices.reset(kept);
+            a.ids.reset(p.ids ? kept : 0);
+            a.all_ids.reset(p.ids && p.induces(i / rels) ? room.edges[i] : 0);
             a.scratch.reset(
                 gnn_cuda_sample_scratch(p.rule(i / rels, i % rels), room.rows[i], room.edges[i]));
-            list = std::max(list, room.edges[i]);
+            list = std::max(list, p.induces(i / rels) ? 0 : room.edges[i]);
         }
         for (size_t t = 0; t < types; t++) {
             /* the hash table is as small as it may be, so that searches are long */
@@ -555,7 +422,7 @@ class CudaState
         job.what.key = &keys[2 * i];
         job.what.indptr = a.indptr.data();
         job.what.scratch = a.scratch.data();
-        job.first = p.only_new && hop ? &counts[(hop - 1) * types + rel.dst] : nullptr;
+        job.first = p.new_rows(hop) ? &counts[(hop - 1) * types + rel.dst] : nullptr;
         job.end = &counts[hop * types + rel.dst];
         job.capacity = room.edges[i];
         job.block = (uint32_t)i;
@@ -568,10 +435,19 @@ class CudaState
     }
     void draw_block(size_t hop, size_t et)
     {
-        const gnn_cuda_sample_job job = job_of(hop, et);
-        const gnn_cuda_relabel to =
-            list_of(w.relation[et]->src, hop + 1, hop * w.relation.size() + et + 1);
-        gnn_cuda_sample_block(&job, &to, nullptr);
+        gnn_cuda_sample_job job = job_of(hop, et);
+        const size_t types = w.ntype.size(), i = hop * w.relation.size() + et;
+        if (!p.induces(hop)) {
+            const gnn_cuda_relabel to = list_of(w.relation[et]->src, hop + 1, i + 1);
+            gnn_cuda_sample_block(&job, &to, nullptr);
+            return;
+        }
+        const gnn_cuda_kept kept = {room.kept[i], job.indices, job.ids};
+        job.indices = nullptr;
+        job.ids = p.ids ? block[i].all_ids.data() : nullptr;
+        gnn_cuda_induce_block(&job, &r[w.relation[et]->src], &kept, nullptr);
+        if (et + 1 == w.relation.size()) /* no list has been numbered */
+            std::copy_n(&counts[(p.fanout.size() + 1) * types], types, &counts[(hop + 1) * types]);
     }
 
     /* The blocks of the batch just drawn, once more and each by itself, sources not numbered: the
@@ -628,7 +504,7 @@ class CudaState
         for (auto &a : block)
             good = good && a.indptr.intact() && a.source.intact() && a.indices.intact() &&
                    a.more.tree.intact() && a.more.time.intact() && a.ids.intact() &&
-                   a.scratch.intact();
+                   a.all_ids.intact() && a.scratch.intact();
         return good;
     }
 
@@ -647,7 +523,8 @@ class CudaState
             const Drawn::Block &b = d.block[i];
             same = edges[i] == b.indices.size() && block[i].indptr.equals(b.indptr) &&
                    block[i].indices.equals(b.indices) && block[i].ids.equals(b.ids);
-            for (size_t e = 0; same && e < b.indices.size(); e++)
+            const size_t n = p.induces(i / w.relation.size()) ? 0 : b.indices.size();
+            for (size_t e = 0; same && e < n; e++)
                 same = block[i].source[e] ==
                        d.nodes[w.relation[i % w.relation.size()]->src][b.indices[e]];
         }
@@ -672,10 +549,10 @@ class CudaState
         bool good = intact();
         for (size_t i = 0; i < block.size(); i++) {
             const size_t hop = i / rels, dst = w.relation[i % rels]->dst;
-            const uint32_t first = p.only_new && hop ? counts[(hop - 1) * types + dst] : 0;
+            const uint32_t first = p.new_rows(hop) ? counts[(hop - 1) * types + dst] : 0;
             const uint32_t n = std::min(counts[hop * types + dst] - first, room.rows[i]);
-            good = good && edges[i] <= room.edges[i] && block[i].indptr[0] == 0 &&
-                   block[i].indptr[n] == edges[i];
+            good = good && edges[i] <= (p.induces(hop) ? room.kept : room.edges)[i] &&
+                   block[i].indptr[0] == 0 && block[i].indptr[n] == edges[i];
             for (uint32_t k = 0; k < n; k++)
                 good = good && block[i].indptr[k] <= block[i].indptr[k + 1];
             const uint32_t known = counts[(hop + 1) * types + w.relation[i % rels]->src];
