@@ -64,6 +64,10 @@ void gnn_edge_sum(const struct gnn_csr *block, size_t nblocks, uint32_t from, ui
 void gnn_edge_means(const struct gnn_csr *block, size_t nblocks, uint32_t from, uint32_t to,
                     const float *z, uint32_t zfirst, size_t d, float *y);
 
+/* Z has room for `edges` edges: the rows of it that come after those of the blocks' edges become 0,
+ * so that they add nothing to products over all of Z. */
+void gnn_edge_rest(const struct gnn_csr *block, size_t nblocks, uint64_t edges, size_t d, float *z);
+
 /* On a device: pointers, counts and `bad` as for gnn_cuda_spmm. Rows are [first, *nrows), *nrows
  * being at most cap (nrows NULL: cap). xrows: the rows of X, or of dy; edges to others are left out
  * and reported. The bits are those of the functions above; a NaN is one, but its payload may
@@ -91,6 +95,8 @@ void gnn_cuda_edge_sum(const struct gnn_csr *block, uint32_t nblocks, uint32_t f
 void gnn_cuda_edge_means(const struct gnn_csr *block, uint32_t nblocks, uint32_t first,
                          const uint32_t *nrows, uint32_t cap, const float *z, uint32_t zfirst,
                          size_t d, float *y, void *stream);
+void gnn_cuda_edge_rest(const struct gnn_csr *block, uint32_t nblocks, uint64_t edges, size_t d,
+                        float *z, void *stream);
 
 #ifdef __cplusplus
 }

@@ -38,6 +38,10 @@ static GNN_HD uint64_t gnn_csr_offset(const struct gnn_csr *a, uint32_t i)
 {
     return a->indptr ? a->indptr[i] : a->indptr64[i];
 }
+static GNN_HD uint64_t gnn_csr_edges(const struct gnn_csr *a)
+{
+    return a->n ? gnn_csr_offset(a, a->n) - gnn_csr_offset(a, 0) : 0;
+}
 
 /* Y = A X, or Y += A X with `acc`. d columns; ldx and ldy are row pitches in floats. Runs on OpenMP
  * threads; the sum of a row is always made in edge order, so the bits do not depend on the number

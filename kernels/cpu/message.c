@@ -211,3 +211,12 @@ void gnn_edge_means(const struct gnn_csr *block, size_t nblocks, uint32_t from, 
         mean_row(&r, i, r.n ? z + (r.number - zfirst) * d : z, d, y + (i - from) * d);
     }
 }
+
+void gnn_edge_rest(const struct gnn_csr *block, size_t nblocks, uint64_t edges, size_t d, float *z)
+{
+    uint64_t n = 0;
+    for (size_t b = 0; b < nblocks; b++)
+        n += gnn_csr_edges(&block[b]);
+    if (n < edges)
+        memset(z + n * d, 0, (edges - n) * d * sizeof *z);
+}

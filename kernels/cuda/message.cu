@@ -297,6 +297,18 @@ void launch_pieces(Four four, One one, bool vector, Layer l, void *stream, A... 
         GNN_LAUNCH(one, grid, THREADS, 0, stream, l, a...);
 }
 
+/* The blocks are few; each thread adds them up. */
+__global__ void __launch_bounds__(THREADS)
+    edge_rest(const gnn_csr *block, uint32_t nblocks, uint64_t edges, size_t d, float *z)
+{
+    uint64_t n = 0;
+    for (uint32_t b = 0; b < nblocks; b++)
+        n += gnn_csr_edges(&block[b]);
+    for (uint64_t i = n * d + blockIdx.x * (uint64_t)THREADS + threadIdx.x; i < edges * d;
+         i += gridDim.x * (uint64_t)THREADS)
+        z[i] = 0;
+}
+
 } // namespace
 
 void gnn_cuda_max_rows(const struct gnn_csr *block, uint32_t nblocks, uint32_t first,
@@ -355,4 +367,12 @@ void gnn_cuda_edge_means(const struct gnn_csr *block, uint32_t nblocks, uint32_t
     const Layer l = {block, nblocks, first, nrows, cap, 0, d, nullptr, 0, 0};
     const bool vector = d % 4 == 0 && gnn_vector(z, y);
     launch_pieces(edge_means<4>, edge_means<1>, vector, l, stream, z, zfirst, y);
+}
+
+void gnn_cuda_edge_rest(const struct gnn_csr *block, uint32_t nblocks, uint64_t edges, size_t d,
+                        float *z, void *stream)
+{
+    if (edges && d)
+        GNN_LAUNCH(edge_rest, gnn_grid(edges * d, THREADS), THREADS, 0, stream, block, nblocks,
+                   edges, d, z);
 }

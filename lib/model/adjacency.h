@@ -44,6 +44,7 @@ struct gnn_adj {
     const uint32_t *degree; /* and the numbers of neighbours (kernels/factors.h) */
     uint32_t ndst, nsrc;    /* rows of results, and of what is summed up */
     uint64_t edges;
+    bool at_most;    /* edges may be fewer: how many, only the device knows that has them */
     uint32_t number; /* of the first edge, where several views of the same rows follow each other */
     /* Of edges, by number over one segment after the other; NULL: they have none. */
     const float *value;   /* [edges] their weights */
@@ -74,6 +75,14 @@ struct gnn_csr gnn_adj_transposed(const struct gnn_adj *a);
 /* Computes the factors of rows [from, to) of the segments; computes the transposed block. */
 void gnn_adj_normalise(const struct gnn_ops *o, struct gnn_adj *a, uint32_t from, uint32_t to);
 void gnn_adj_transpose(const struct gnn_ops *o, struct gnn_adj *a);
+
+/* Before products over all edges: rows of (edges, d) that no edge has become 0. */
+static inline void gnn_adj_clear_rest(const struct gnn_ops *o, const struct gnn_adj *a, size_t d,
+                                      float *rows)
+{
+    if (a->at_most)
+        o->edge_rest(o, a->seg, a->nseg, a->edges, d, rows);
+}
 
 /* The edges that enter rows [from, to): n of them, numbered from *first on. On a device only those
  * of all rows of the view can be told. */

@@ -64,8 +64,13 @@ static int collect_blocks(struct gnn_net *n, const struct gnn_conv *v, const str
     uint32_t first, last;
     hops_of(n, v, s, &first, &last);
     a->edges = 0;
-    for (uint32_t h = first; h <= last; h++)
-        a->edges += cut_block(n, gnn_batch_block(n->b, h, r), a->ndst).edges;
+    a->at_most = false;
+    for (uint32_t h = first; h <= last; h++) {
+        const struct gnn_block *whole = gnn_batch_block(n->b, h, r),
+                               k = cut_block(n, whole, a->ndst);
+        a->edges += k.edges;
+        a->at_most = a->at_most || (n->b->place && k.n < whole->n);
+    }
     if (a->edges > UINT32_MAX)
         return gnn_fail(e, GNN_E_INPUT, "a batch has more than 2^32 edges");
     a->node = n->node[r].data;

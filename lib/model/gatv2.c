@@ -252,8 +252,8 @@ static int edges_back(struct gnn_conv_run *c, const float *dy, float *g, bool ac
     a.weight = gnn_conv_param(c, ATT);
     if (add_edges(c, 0, c->adj.ndst, true, &a, e) || open_scratch(c, dy, &b, &shift, e) ||
         scores_back(c, &a, &b, shift, e) ||
-        (c->adj.features &&
-         gnn_heads_edges_back(c, &a, a.edge, a.loop, d, gnn_conv_grad(c, LIN_EDGE), e)))
+        (c->adj.features && gnn_heads_edges_back(c, &a, c->s->edge_rows.data, a.loop, d,
+                                                 gnn_conv_grad(c, LIN_EDGE), e)))
         return e->code;
     return messages_back(c, &a, &b, g, acc, dm, e);
 }

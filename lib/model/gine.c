@@ -114,6 +114,7 @@ static int edges_back(struct gnn_conv_run *c, uint32_t from, uint32_t to, float 
         return e->code;
     o->edge_relu_back(o, c->adj.seg, c->adj.nseg, from, to, c->x, c->adj.nsrc, z, first, dy, c->ds,
                       z);
+    gnn_adj_clear_rest(o, &c->adj, c->ds, z);
     if (gnn_pass_gemm(s, true, false, c->ds, f, n, z, c->adj.feature + (size_t)first * f, 1,
                       gnn_conv_grad(c, edge_param(m, EDGE_LIN)), NULL, e) ||
         o->fit(o, &s->work, GNN_COLSUM_BLOCKS * (uint64_t)c->ds, sizeof(float), "gradients", e))

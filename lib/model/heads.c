@@ -319,10 +319,11 @@ int gnn_heads_edges(struct gnn_conv_run *c, const float *matrix, uint32_t wide, 
     return gnn_pass_gemm(s, false, true, rows, wide, f, mean, matrix, 0, loop, NULL, e);
 }
 
-int gnn_heads_edges_back(struct gnn_conv_run *c, const struct gnn_attention *a, const float *dedge,
+int gnn_heads_edges_back(struct gnn_conv_run *c, const struct gnn_attention *a, float *dedge,
                          const float *dloop, uint32_t wide, float *dmatrix, struct gnn_err *e)
 {
     const uint32_t f = c->adj.features, rows = c->adj.ndst;
+    gnn_adj_clear_rest(c->s->o, &c->adj, wide, dedge);
     if (c->adj.edges && gnn_pass_gemm(c->s, true, false, wide, f, c->adj.edges, dedge,
                                       c->adj.feature, 1, dmatrix, NULL, e))
         return e->code;

@@ -105,7 +105,7 @@ int gnn_heads_edges(struct gnn_conv_run *c, const float *matrix, uint32_t wide, 
 /* After that, of all rows: the gradients of these products to that of the matrix, which is added
  * to.
  */
-int gnn_heads_edges_back(struct gnn_conv_run *c, const struct gnn_attention *a, const float *dedge,
+int gnn_heads_edges_back(struct gnn_conv_run *c, const struct gnn_attention *a, float *dedge,
                          const float *dloop, uint32_t wide, float *dmatrix, struct gnn_err *e);
 /* The layer's `beside`: res, the destinations' rows times a matrix, if the option is set. */
 const struct gnn_layer *gnn_heads_beside(const struct gnn_model_config *c);

@@ -77,6 +77,10 @@ GNN_OP(edge_means, gnn_ops_name(dev, "means of edges' rows, %zu wide", d),
         uint32_t zfirst, size_t d, float *y),
        gnn_edge_means(block, nblocks, from, to, z, zfirst, d, y),
        gnn_cuda_edge_means(block, nblocks, from, NULL, to, z, zfirst, d, y, dev->stream))
+GNN_OP(edge_rest, "zeros of edges",
+       (const struct gnn_csr *block, uint32_t nblocks, uint64_t edges, size_t d, float *z),
+       gnn_edge_rest(block, nblocks, edges, d, z),
+       gnn_cuda_edge_rest(block, nblocks, edges, d, z, dev->stream))
 
 /* kernels/factors.h */
 GNN_OP(mean_factors, "factors",

@@ -213,6 +213,25 @@ void test_edge_means(const Shape &s)
        s.d);
 }
 
+/* What is left of an array that has room for more edges than there are. */
+void test_edge_rest(const Shape &s)
+{
+    Random r(s.n * 3 + s.d);
+    Graph g(r, s.n, s.cols, s.degree, s.longest);
+    size_t wrong = 0;
+    for (const uint32_t more : {0u, 1u, 700u}) {
+        Array<float> want((g.edges + more) * s.d), z((g.edges + more) * s.d, s.off);
+        r.numbers(want), copy(z, want);
+        gnn_edge_rest(g.block, 2, g.edges + more, s.d, want.data());
+        vary(more + 1);
+        gnn_cuda_edge_rest(g.block, 2, g.edges + more, s.d, z.data(), nullptr);
+        for (size_t k = 0; k < z.n; k++)
+            wrong += (z[k] == 0) != (k >= g.edges * s.d);
+        wrong += differences(z.data(), want.data(), z.n) + !z.whole();
+    }
+    ok(!wrong, "gnn_cuda_edge_rest clears what comes after %u edges, %zu columns", g.edges, s.d);
+}
+
 /* An edge to a row that X does not have is as if it were not there, and the first is reported. */
 void test_bad()
 {
@@ -255,7 +274,7 @@ void test_bad()
 int main()
 {
     for (const Shape &s : shapes)
-        test_max(s), test_edge_relu(s), test_edge_means(s);
+        test_max(s), test_edge_relu(s), test_edge_means(s), test_edge_rest(s);
     test_bad();
     return tap_done();
 }

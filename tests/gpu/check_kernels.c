@@ -18,6 +18,7 @@
 #include "kernels/spmm.h"
 #include "kernels/weight.h"
 #include "attention_case.h"
+#include "sample_case.h"
 #include "on_device.h"
 
 static uint32_t scale = 1;
@@ -209,6 +210,9 @@ static void messages(uint32_t rows, uint32_t cols, uint32_t degree, uint32_t lon
     gnn_edge_relu_back(&a, 1, 0, rows, x, z, 0, dy, d, dz);
     gnn_edge_sum(&t, 1, 0, cols, dz, 0, edges, d, sum, false);
     gnn_edge_means(&a, 1, 0, rows, z, 0, d, mean);
+    const size_t rest = all + 3 * (size_t)d, rest_bytes = rest * sizeof(float);
+    float *roomy = numbers(rest), *cleared = copy_of(roomy, rest);
+    gnn_edge_rest(&a, 1, edges + 3, d, cleared);
     a.indptr = up(ptr, (rows + 1) * sizeof *ptr);
     a.indices = up(idx, (edges + 1) * sizeof *idx);
     t.indptr = up(tptr, (cols + 1) * sizeof *tptr);
@@ -231,6 +235,9 @@ static void messages(uint32_t rows, uint32_t cols, uint32_t degree, uint32_t lon
         gnn_cuda_edge_relu(va, 1, 0, NULL, rows, vx, cols, vz, 0, d, vy, false, bad, stream);
         gnn_cuda_edge_relu_back(va, 1, 0, NULL, rows, vx, cols, vz, 0, vdy, d, vz, bad, stream);
         gnn_cuda_edge_sum(vt, 1, 0, NULL, cols, vz, 0, edges, d, g, false, stream);
+        float *vr = up(roomy, rest_bytes);
+        gnn_cuda_edge_rest(va, 1, edges + 3, d, vr, stream);
+        wrong += differ(down(vr, rest_bytes), cleared, rest);
         wrong += differ(down(vy, bytes), sent, out) + differ(down(vz, all * sizeof *dz), dz, all) +
                  differ(down(g, in * sizeof *g), sum, in);
     }
@@ -558,82 +565,6 @@ static void helpers(uint32_t n, uint32_t d)
     release();
 }
 
-/* ---- sampling, without the numbering ---- */
-
-struct drawn {
-    uint32_t *indptr, *source;
-    uint64_t *id;
-};
-
-/* By the CPU; *j gets what its draw needs to know. */
-static struct drawn draw_here(struct gnn_sample_job *j)
-{
-    struct gnn_sample_place bad;
-    struct gnn_sample_row *row = host(j->n * sizeof *row);
-    struct drawn d = {.indptr = host((j->n + 1) * sizeof *d.indptr)};
-    j->row = row;
-    j->indptr = d.indptr;
-    if (gnn_sample_count(j, &bad))
-        must(gnn_fail(&err, GNN_E_RUN, "the CPU cannot count"));
-    d.source = host(d.indptr[j->n] * sizeof *d.source);
-    d.id = host(d.indptr[j->n] * sizeof *d.id);
-    j->scratch = (char *)host(gnn_sample_scratch(j->rule) + 64) + 63;
-    j->scratch = (char *)j->scratch - (uintptr_t)j->scratch % 64;
-    if (gnn_sample_pick(j, NULL, d.source, d.id, &bad))
-        must(gnn_fail(&err, GNN_E_RUN, "the CPU cannot draw"));
-    return d;
-}
-
-static void sampling(uint32_t nodes, uint32_t n, uint32_t degree, int32_t fanout, bool replace)
-{
-    uint64_t *ptr = host((nodes + 1) * sizeof *ptr);
-    for (uint32_t i = 0; i < nodes; i++)
-        ptr[i + 1] = ptr[i] + (i % 5 ? below(degree) : 0);
-    uint32_t *index = host(ptr[nodes] * sizeof *index), *dst = host(n * sizeof *dst);
-    for (uint64_t k = 0; k < ptr[nodes]; k++)
-        index[k] = below(nodes);
-    for (uint32_t i = 0; i < n; i++)
-        dst[i] = below(nodes);
-    struct gnn_sample_part part = {
-        .count = nodes, .indptr = ptr, .indices = index, .nedges = ptr[nodes]};
-    const uint32_t key[2] = {draw(), draw()};
-    struct gnn_sample_job j = {.graph = {&part, 1, nodes},
-                               .dst.node = dst,
-                               .n = n,
-                               .rule = {replace ? GNN_PICK_REPLACE : GNN_PICK_UNIFORM, fanout},
-                               .key = key};
-    const struct drawn want = draw_here(&j);
-    const uint32_t edges = want.indptr[n];
-    const struct gnn_sample_part there = {.count = nodes,
-                                          .indptr = up(ptr, (nodes + 1) * sizeof *ptr),
-                                          .indices = up(index, ptr[nodes] * sizeof *index),
-                                          .nedges = ptr[nodes]};
-    struct gnn_cuda_sample_job c = {.what = j, .end = up(&n, sizeof n), .capacity = edges};
-    c.what.graph.part = up(&there, sizeof there);
-    c.what.dst.node = up(dst, n * sizeof *dst);
-    c.what.key = up(key, sizeof key);
-    size_t wrong = 0;
-    for (int run = 0; run < 2; run++) {
-        const struct gnn_cuda_sample_status none = {0};
-        c.what.indptr = room((n + 1) * sizeof *c.what.indptr);
-        c.source.node = room(edges * sizeof *c.source.node);
-        c.ids = room(edges * sizeof *c.ids);
-        c.edges = room(sizeof *c.edges);
-        c.what.scratch = room(gnn_cuda_sample_scratch(j.rule, n, edges));
-        c.status = up(&none, sizeof none);
-        gnn_cuda_sample_block(&c, NULL, stream);
-        wrong += ((struct gnn_cuda_sample_status *)down(c.status, sizeof none))->code != 0;
-        wrong += memcmp(down(c.what.indptr, (n + 1) * sizeof *want.indptr), want.indptr,
-                        (n + 1) * sizeof *want.indptr) != 0;
-        wrong += memcmp(down(c.source.node, edges * sizeof *c.source.node), want.source,
-                        edges * sizeof *c.source.node) != 0;
-        wrong += memcmp(down(c.ids, edges * sizeof *c.ids), want.id, edges * sizeof *c.ids) != 0;
-    }
-    ok(!wrong, "sampling: %d of up to %u neighbours%s, %u nodes, %u edges", (int)fanout, degree,
-       replace ? ", with replacement" : "", n, edges);
-    release();
-}
-
 int main(int argc, char **argv)
 {
     if (argc > 1)
@@ -673,6 +604,10 @@ int main(int argc, char **argv)
     for (unsigned i = 0; i < 5; i++)
         sampling(500 * scale, 300 * scale, 40, fanouts[i], true);
     sampling(40 * scale, 10, 9000, 5000, false);
+    for (unsigned trees = 0; trees < 5; trees += 2) {
+        inducing(500 * scale, 300 * scale, 40, trees);
+        inducing(90 * scale, 300 * scale, 40, trees);
+    }
     optimisers(1000 * scale + 3);
     halves(1000 * scale + 1);
     gnn_dev_stream_free(stream);

@@ -53,6 +53,10 @@ gnn-import -q --no-provenance -o G G.npz && gnn-partition -q --no-provenance -k 
 try 4 2 G4 '-f 5,4 -b 24 --time-rule le --window 9 --count-once --edge-ids' cuda ''
 try 2 1 G4 '-f 5,4 -b 24 --time-rule lt --hop-time edge --weight weight' cuda ''
 try 4 2 s4 '--walk-length 4 -b 64' cuda ''
+try 4 2 s4 '-f 5,4 -b 24 --induced --disjoint --edge-ids' cuda ''
+try 3 1 h5 '-f 3,2 -b 24 --induced --disjoint --edge-ids' cuda '--graph-memory uva --graph-cache 2k'
+try 2 2 G4 '-f 5,4 -b 24 --induced --disjoint --time-rule le --weight weight' cuda '-j 3'
+try 2 1 halo '-f 5,4 -b 24 --induced --disjoint' cuda ''
 export GNN_FAKE_MAP=1
 try 2 2 s4 '-f 7,4 -b 64' cuda '--graph-memory uva'
 unset GNN_FAKE_MAP

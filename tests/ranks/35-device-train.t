@@ -72,4 +72,10 @@ for k in 60 200 600; do
     status 4 "gnn-train ends on all ranks with status 4 when call $k to one device fails" fails --store P $opts --device cuda -o never
     check "gnn-train leaves no model when call $k to one device fails" test ! -e never
 done
+
+# Edges among the nodes of trees.
+check 'gnn-train learns from induced edges in one process on the CPU' gnn-train -q --store P $opts --induced --disjoint --metrics one.json -o one.in
+check 'gnn-train learns from induced edges on 2 ranks with 2 devices' \
+    on 2 2 --store P $opts --induced --disjoint --device cuda --metrics two.json -o two.in
+check 'gnn-train on 2 ranks with 2 devices has the losses of induced edges that one process has on the CPU' agree two.json
 done_testing

@@ -204,6 +204,20 @@ static void test_edge_means(void)
        "gnn_edge_means makes the same of a range of rows and the rows of its edges");
 }
 
+static void test_edge_rest(void)
+{
+    static float z[(MOST + 9) * D];
+    bool good = true;
+    for (size_t more = 0; more < 10; more += 3) {
+        for (size_t k = 0; k < (edges + 9) * D; k++)
+            z[k] = 1;
+        gnn_edge_rest(block, 2, edges + more, D, z);
+        for (size_t k = 0; k < (edges + 9) * D; k++)
+            good = good && (z[k] == 0) == (k >= edges * D && k < (edges + more) * D);
+    }
+    ok(good, "gnn_edge_rest clears the rows after those of edges");
+}
+
 static double unit_loss(const float *x, size_t n, size_t d, const float *w)
 {
     float y[64];
@@ -262,6 +276,7 @@ int main(void)
     test_max_goes_on();
     test_edge_relu();
     test_edge_means();
+    test_edge_rest();
     test_unit_rows(5);
     test_unit_rows(64);
     test_no_length();
