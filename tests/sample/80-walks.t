@@ -47,17 +47,21 @@ gnn-import -q --directed -o few few.csv
 seq 0 6 >seven
 each=150000
 [ -z "${GNN_SAN:-}" ] || each=15000
-for how in '' '--weight w' '--node2vec 0.5,2' '--node2vec 4,0.25' '--node2vec 0.2,8 --weight w' '--node2vec 1,3'; do
+for how in '' '--weight w' '--node2vec 0.5,2' '--node2vec 4,0.25' '--node2vec 0.2,8 --weight w' '--node2vec 1,3' '--restart 0.25' '--restart 0.6 --weight w'; do
     smp few --walk-length 3 --walks-per-seed $each -b 7 --seeds seven $how -o walked
     # shellcheck disable=SC2046
     check "walks have the law that they should have: $how" walks law few walked $(case $how in *weight*) echo w ;; esac)
     sed 's/^/# /' out
 done
-smp s --walk-length 40 --restart 0.25 --walks-per-seed 40 -b 900 -o walked
-back() { walks list s walked | awk '{ for (i = 4; i <= NF; i++) { n++; k += $i == $2 } } END { print k / n }'; }
-share=$(back)
-echo "# share of nodes that are the seed: $share"
-check "walks go back to their seeds with the probability of --restart" awk "BEGIN { exit !($share > 0.25 && $share < 0.36) }"
+gnn-import -q -o mix sbm:nodes=6,degree=3,types=2,weights=1
+seq 0 5 >six
+mixed='--metapath t0/to/t0 --metapath t1/rev_up/t0 --metapath t0/up/t1'
+for how in '' '--weight weight'; do
+    smp mix --walk-length 4 $mixed --walks-per-seed $each -b 6 --seeds six --seed-type t0 $how -o walked
+    # shellcheck disable=SC2046
+    check "walks of several types have the law that they should have: $how" walks law mix walked $(case $how in *weight*) echo weight ;; esac)
+    sed 's/^/# /' out
+done
 
 # Dead ends: node 6 has one in-edge, from node 0; node 7 has none.
 printf 'source,target\n1,0\n2,1\n' >line.csv

@@ -4,8 +4,7 @@
 
 walks.py list STORE STREAM...        a line for each walk: step of the epoch, original ids of the nodes; sorted
 walks.py pairs STORE WALKS PAIRS     are PAIRS those of the walks of WALKS?
-walks.py law STORE STREAM [WEIGHT]   do walks along the only edge type, of at most 4 steps, have the law that they should have?
-                                     By a chi-square test of whole walks, with cells of at least 10."""
+walks.py law STORE STREAM [WEIGHT]   do walks of at most 4 steps have the law that they should have? By a chi-square test of whole walks, with cells of at least 10."""
 import os
 import sys
 
@@ -74,33 +73,52 @@ def pairs(store, walks, made):
         assert [tuple(p) for p in got.tolist()] == want, "other pairs"
 
 
-def paths_from(graph, walks, node, before, steps):
-    """Each walk from a node, with its probability."""
+def steps_from(graph, walks, walk):
+    """Where a walk can go next, with probabilities; nowhere if it ends."""
     ptr, src, weight = graph
-    row = [e for e in range(int(ptr[node]), int(ptr[node + 1])) if weight[e] > 0]
-    if not steps or not row:
-        yield (node,), 1.0
-        return
-    near = () if before is None else src[int(ptr[before]):int(ptr[before + 1])]
-    bias = [weight[e] * (1 if before is None else 1 / walks["p"] if src[e] == before else 1 if src[e] in near else 1 / walks["q"])
+    row = [e for e in range(int(ptr[walk[-1]]), int(ptr[walk[-1] + 1])) if weight[e] > 0]
+    before = walk[-2] if len(walk) > 1 else None
+    p, q, restart = walks.get("p", 1), walks.get("q", 1), walks.get("restart", 0) if len(walk) > 1 else 0
+    near = src[int(ptr[before]):int(ptr[before + 1])] if before is not None and (p, q) != (1, 1) else ()
+    bias = [weight[e] * (1 if before is None or (p, q) == (1, 1) else 1 / p if src[e] == before else 1 if src[e] in near else 1 / q)
             for e in row]
     for e, w in zip(row, bias):
-        for rest, q in paths_from(graph, walks, int(src[e]), node, steps - 1):
-            yield (node,) + rest, w / sum(bias) * q
+        yield int(src[e]), w / sum(bias) * (1 - restart)
+    if row and restart:
+        yield walk[0], restart
+
+
+def law_of(graphs, walks, walk, chance, law):
+    """Adds each walk that begins like this to a table of probabilities."""
+    step = len(walk) - 1
+    ends = True
+    for node, q in steps_from(graphs[step % len(graphs)], walks, walk) if step < walks["length"] else ():
+        law_of(graphs, walks, walk + (node,), chance * q, law)
+        ends = False
+    if ends:
+        law[walk] = law.get(walk, 0) + chance
+
+
+def graph_of(part, t, field):
+    key = "edge/%(src)s/%(rel)s/%(dst)s/" % t
+    src = part[key + "indices"]
+    return part[key + "indptr"], src, part[key + field].astype("f8") if field else np.ones(len(src))
 
 
 def law(store, path, weight=None):
     _, parts = gnb.read_store(store)
     header, batches = stream(path)
-    ptr, src = parts[0]["edge/node/to/node/indptr"], parts[0]["edge/node/to/node/indices"]
-    w = parts[0]["edge/node/to/node/" + weight].astype("f8") if weight else np.ones(len(src))
+    graphs = [graph_of(parts[0], t, weight) for t in path_types(header)]
     walks = header["sampling"]["walks"]
-    walked = np.concatenate([walks_of(header, b, {"node": np.arange(len(ptr) - 1)}) for b in batches])
+    own = {t["name"]: np.arange(t["count"]) for t in header["schema"]["node_types"]}
+    walked = np.concatenate([walks_of(header, b, own) for b in batches])
     seen = {tuple(v for v in x if v >= 0): n for x, n in zip(*(u.tolist() for u in np.unique(walked, axis=0, return_counts=True)))}
     starts = dict(zip(*(u.tolist() for u in np.unique(walked[:, 0], return_counts=True))))
     chi = cells = rest = want_rest = 0
     for s, n in starts.items():
-        for x, q in paths_from((ptr, src, w), walks, s, None, walks["length"]):
+        table = {}
+        law_of(graphs, walks, (s,), 1.0, table)
+        for x, q in table.items():
             got = seen.pop(x, 0)
             if n * q >= 10:
                 chi, cells = chi + (got - n * q) ** 2 / (n * q), cells + 1
