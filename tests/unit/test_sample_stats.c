@@ -9,6 +9,7 @@
 #include "lib/sample/sampler.h"
 #include "lib/store/write.h"
 
+#include "chi.h"
 #include "sample_ref.h"
 #include "scratch.h"
 #include "tap.h"
@@ -135,42 +136,63 @@ static void control(void)
     ok(!fine, "the test of uniformity sees the bias of a remainder (z %.1f)", z);
 }
 
-/* ---- whole batches: node 0 has neighbours 1-10, each of which has 11-20 ---- */
+/* ---- whole batches: node 0 has neighbours 1-10, each of which has 11-20; weights are 1 to 4 in
+ * turn, and times 0 to 9 ---- */
+
+enum { N = 21, E = 110, ENTERED = 6 /* when the seed is */ };
+
+static uint32_t weight_of(uint32_t i)
+{
+    return 1 + i % 4;
+}
 
 static int write_store(const char *path, struct gnn_err *e)
 {
-    enum { N = 21, E = 110 };
     struct gnn_meta m = {.schema.nparts = 1};
     struct gnn_store_writer w = {0};
     uint64_t ptr[N + 1] = {0};
-    uint32_t idx[E], train[1] = {0}, t[3];
+    uint32_t idx[E], train[1] = {0}, t[6];
+    float weight[E];
+    int64_t time[E], entered[N] = {ENTERED};
     for (uint32_t v = 0; v < N; v++)
         ptr[v + 1] = ptr[v] + (v <= 10 ? 10 : 0);
-    for (uint32_t i = 0; i < E; i++)
+    for (uint32_t i = 0; i < E; i++) {
         idx[i] = 1 + i % 10 + (i < 10 ? 0 : 10);
+        weight[i] = (float)weight_of(i % 10);
+        time[i] = i % 10;
+    }
     int rc = gnn_schema_add_ntype(&m.schema, "n", N, e);
     if (!rc)
         rc = gnn_schema_add_etype(&m.schema, 0, "to", 0, E, e);
+    if (!rc && (gnn_schema_add_efield(&m.schema, 0, "weight", GNN_F32, 0, e) ||
+                gnn_schema_add_efield(&m.schema, 0, "time", GNN_I64, 0, e) ||
+                gnn_schema_set_order(&m.schema, 0, "time", e) ||
+                gnn_schema_add_nfield(&m.schema, 0, "time", GNN_I64, 0, e)))
+        rc = e->code;
     if (!rc)
         rc = gnn_schema_add_set(&m.schema, "s", "train", 0, 1, e);
     if (!rc)
         rc = gnn_store_create(&w, path, &m, false, e);
     if (!rc)
         rc = gnn_part_begin(&w, 0, e);
-    if (!rc)
-        rc = gnn_part_declare(&w, "edge/n/to/n/indptr", GNN_U64, 1, (uint64_t[]){N + 1}, &t[0], e);
-    if (!rc)
-        rc = gnn_part_declare(&w, "edge/n/to/n/indices", GNN_U32, 1, (uint64_t[]){E}, &t[1], e);
-    if (!rc)
-        rc = gnn_part_declare(&w, "split/s/train", GNN_U32, 1, (uint64_t[]){1}, &t[2], e);
+    const struct {
+        const char *name;
+        enum gnn_dtype dtype;
+        uint64_t rows;
+        const void *data;
+        uint64_t bytes;
+    } all[] = {{"edge/n/to/n/indptr", GNN_U64, N + 1, ptr, sizeof ptr},
+               {"edge/n/to/n/indices", GNN_U32, E, idx, sizeof idx},
+               {"edge/n/to/n/weight", GNN_F32, E, weight, sizeof weight},
+               {"edge/n/to/n/time", GNN_I64, E, time, sizeof time},
+               {"node/n/time", GNN_I64, N, entered, sizeof entered},
+               {"split/s/train", GNN_U32, 1, train, sizeof train}};
+    for (uint32_t i = 0; !rc && i < 6; i++)
+        rc = gnn_part_declare(&w, all[i].name, all[i].dtype, 1, &all[i].rows, &t[i], e);
     if (!rc)
         rc = gnn_part_layout(&w, e);
-    if (!rc)
-        rc = gnn_part_write(&w, t[0], ptr, sizeof ptr, e);
-    if (!rc)
-        rc = gnn_part_write(&w, t[1], idx, sizeof idx, e);
-    if (!rc)
-        rc = gnn_part_write(&w, t[2], train, sizeof train, e);
+    for (uint32_t i = 0; !rc && i < 6; i++)
+        rc = gnn_part_write(&w, t[i], all[i].data, all[i].bytes, e);
     if (!rc)
         rc = gnn_part_finish(&w, e);
     if (!rc)
@@ -190,57 +212,127 @@ static uint32_t picked(const struct gnn_batch *b, uint32_t hop, uint32_t local)
     return b->type[0].node[k->indices[k->indptr[i]]];
 }
 
-static void frontiers(struct gnn_store *s)
+enum { EPOCHS = 20000 };
+static const struct way {
+    const char *name;
+    enum gnn_pick_kind kind;
+    bool weighted, timed, by_edge, disjoint, layer_dependency;
+} ways[] = {
+    {.name = "uniform"},
+    {.name = "with replacement", .kind = GNN_PICK_REPLACE, .disjoint = true},
+    {.name = "by weight", .weighted = true},
+    {.name = "by time, trees", .timed = true, .disjoint = true},
+    {.name = "by time of edges", .timed = true, .by_edge = true},
+    {.name = "by time of edges and weight, trees",
+     .timed = true,
+     .by_edge = true,
+     .weighted = true,
+     .disjoint = true},
+    {.name = "with replacement, by weight, by time",
+     .kind = GNN_PICK_REPLACE,
+     .weighted = true,
+     .timed = true},
+    {.name = "LABOR", .kind = GNN_PICK_LABOR},
+    {.name = "LABOR by time of edges", .kind = GNN_PICK_LABOR, .timed = true, .by_edge = true},
+    {.name = "LABOR that depends on layers", .kind = GNN_PICK_LABOR, .layer_dependency = true},
+};
+
+static struct gnn_source *source_of(struct gnn_store *s, const struct way *x, bool fresh,
+                                    struct gnn_err *e)
 {
-    enum { EPOCHS = 20000 };
-    static uint32_t aa[100], ab[100], ac[100];
-    for (int fresh = 0; fresh < 2; fresh++) {
-        struct gnn_sampler_opts o;
-        struct gnn_err e = {0};
-        struct gnn_batch *b;
-        const char *fan[] = {"1,1"};
-        gnn_sampler_opts_init(&o);
-        o.fanout = fan;
-        o.nfanout = 1;
-        o.epoch_to = EPOCHS;
-        o.frontier = fresh ? GNN_FRONTIER_NEW : GNN_FRONTIER_ALL;
-        struct gnn_source *src = gnn_sampler_source_new(s, &o, &e);
-        memset(ab, 0, sizeof ab);
-        memset(ac, 0, sizeof ac);
-        bool shape = src != NULL;
-        uint32_t n = 0, last = 0;
-        while (shape && !gnn_source_next(src, &b, &e)) {
-            const uint32_t first = picked(b, 0, 0), again = picked(b, 1, 0),
-                           second = picked(b, 1, 1);
-            shape = shape && first >= 1 && first <= 10 && second >= 11 && second <= 20;
-            shape = shape && (fresh ? again == 0 : again >= 1 && again <= 10);
-            if (shape) {
-                if (n++)
-                    aa[(last - 1) * 10 + first - 1] += !fresh;
-                last = first;
-                ac[(first - 1) * 10 + second - 11]++;
-                if (!fresh)
-                    ab[(first - 1) * 10 + again - 1]++;
-            }
-            gnn_batch_put(b);
+    static const char *const fan = "1,1";
+    struct gnn_sampler_opts o;
+    gnn_sampler_opts_init(&o);
+    o.fanout = &fan;
+    o.nfanout = 1;
+    o.epoch_to = EPOCHS;
+    o.frontier = fresh ? GNN_FRONTIER_NEW : GNN_FRONTIER_ALL;
+    o.rule.kind = x->kind;
+    o.weight = x->weighted ? "weight" : NULL;
+    o.until = x->timed ? GNN_PICK_UNTIL : GNN_PICK_ANY_TIME;
+    o.by_edge = x->by_edge;
+    o.disjoint = x->disjoint;
+    o.layer_dependency = x->layer_dependency;
+    return gnn_sampler_source_new(s, &o, e);
+}
+
+/* Of one pick at a time: that it is neighbour i. */
+static double chance_at(const struct way *x, uint32_t time, uint32_t i)
+{
+    double total = 0;
+    for (uint32_t q = 0; q < 10 && (!x->timed || q <= time); q++)
+        total += x->weighted ? weight_of(q) : 1;
+    return x->timed && i > time ? 0 : (x->weighted ? weight_of(i) : 1) / total;
+}
+
+/* Pairs of picks, of which the second has the law that its time gives it, whatever the first is. */
+static bool pairs_pass(const struct way *x, const uint32_t *count, uint32_t n, bool deeper,
+                       double *z)
+{
+    struct chi c = {0};
+    bool good = true;
+    for (uint32_t i = 0; i < 10; i++)
+        for (uint32_t j = 0; j < 10; j++) {
+            const double p = chance_at(x, ENTERED, i) *
+                             chance_at(x, deeper && x->by_edge ? i : (uint32_t)ENTERED, j);
+            good = good && (p > 0 || !count[i * 10 + j]);
+            if (p > 0)
+                chi_add(&c, count[i * 10 + j], n * p);
         }
-        gnn_source_free(src);
-        double z;
-        ok(shape && n == EPOCHS && !e.code,
-           "the sampler draws with --frontier %s batches of the shape it asks for",
-           fresh ? "new" : "all");
-        bool fine = gate(chi_square(ac, 100, EPOCHS / 100.0), 99, &z);
-        ok(fine,
-           "the sampler draws with --frontier %s a uniform second hop after any first (z %.2f)",
-           fresh ? "new" : "all", z);
-        if (!fresh) {
-            fine = gate(chi_square(ab, 100, EPOCHS / 100.0), 99, &z);
-            ok(fine, "the sampler draws anew with --frontier all for a node drawn again (z %.2f)",
-               z);
-            fine = gate(chi_square(aa, 100, (EPOCHS - 1) / 100.0), 99, &z);
-            ok(fine, "the sampler draws epochs independently (z %.2f)", z);
-        }
+    *z = chi_z(&c);
+    return good && chi_pass(&c) && *z > -4.5;
+}
+
+/* Pairs of picks of each batch: in the first hop, and then in the second hop, by the node that was
+ * found, or again by the seed; and of batches that follow each other. */
+struct picks {
+    uint32_t deeper[100], again[100], next[100], n, same, last;
+};
+
+static bool count_picks(const struct gnn_batch *b, bool fresh, struct picks *p)
+{
+    const uint32_t first = picked(b, 0, 0), again = picked(b, 1, 0), second = picked(b, 1, 1);
+    if (first < 1 || first > 10 || second < 11 || second > 20 ||
+        (fresh ? again != 0 : again < 1 || again > 10))
+        return false;
+    if (p->n++)
+        p->next[(p->last - 1) * 10 + first - 1]++;
+    p->last = first;
+    p->deeper[(first - 1) * 10 + second - 11]++;
+    if (!fresh)
+        p->again[(first - 1) * 10 + again - 1]++;
+    p->same += first == again;
+    return true;
+}
+
+static void frontiers(struct gnn_store *s, const struct way *x, bool fresh)
+{
+    static struct picks p;
+    struct gnn_err e = {0};
+    struct gnn_batch *b;
+    struct gnn_source *src = source_of(s, x, fresh, &e);
+    bool shape = src != NULL;
+    double z;
+    p = (struct picks){0};
+    while (shape && !gnn_source_next(src, &b, &e)) {
+        shape = count_picks(b, fresh, &p);
+        gnn_batch_put(b);
     }
+    gnn_source_free(src);
+    const char *name = x->name, *frontier = fresh ? "new" : "all";
+    ok(shape && p.n == EPOCHS && !e.code,
+       "the sampler draws with --frontier %s batches of the shape it asks for: %s", frontier, name);
+    bool fine = pairs_pass(x, p.deeper, p.n, true, &z);
+    ok(fine,
+       "the sampler draws with --frontier %s a second hop of its law after any first: %s (z %.2f)",
+       frontier, name, z);
+    fine = pairs_pass(x, p.next, p.n - 1, false, &z);
+    ok(fine, "the sampler draws epochs independently: %s (z %.2f)", name, z);
+    if (fresh)
+        return;
+    fine = x->layer_dependency ? p.same == p.n : pairs_pass(x, p.again, p.n, false, &z);
+    ok(fine, "the sampler draws with --frontier all %s for a node drawn again: %s (z %.2f)",
+       x->layer_dependency ? "the same" : "anew", name, z);
 }
 
 int main(void)
@@ -254,7 +346,8 @@ int main(void)
     if (!ok(!write_store("stats", &e) && !gnn_store_open(&s, "stats", false, &e),
             "write_store writes a store that opens: %s", e.msg))
         return scratch_done();
-    frontiers(&s);
+    for (size_t i = 0; i < 2 * (sizeof ways / sizeof *ways); i++)
+        frontiers(&s, &ways[i / 2], i % 2);
     gnn_store_close(&s);
     return scratch_done();
 }
