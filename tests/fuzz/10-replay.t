@@ -26,7 +26,11 @@ gnn-import -q -o E sbm:nodes=24,degree=3,features=4,weights=1,times=1 &&
     seq 0 23 | sed 's/$/ 20/' | gnn-sample -q -f 3,2 -b 24 --time-rule le --window 15 --weight weight --edge-ids --seeds - -o L E &&
     seq 0 23 | sed 's/$/ 30/' | gnn-sample -q -f 2,2 -b 24 --time-rule lt --latest --disjoint --seeds - -o N E &&
     gnn-sample -q -f 2,2 -b 8 --labor --layer-dependency -o A E && perl "$GNN_TOP/tests/fuzz/refer.pl" L >LR || exit 1
-check 'damaged streams are there to replay' damage streams B G Z R L N A LR
+# Of walks, their pairs, and induced edges.
+gnn-sample -q --walk-length 5 --walks-per-seed 2 --node2vec 0.5,2 -b 8 -o W E && gnn-sample -q --walk-length 5 --pairs 2 -b 8 -o V E &&
+    seq 0 23 | sed 's/$/ 30/' | gnn-sample -q -f 2,2 -b 24 --time-rule lt --induced --disjoint --edge-ids --seeds - -o I E &&
+    perl "$GNN_TOP/tests/fuzz/refer.pl" W >WR && perl "$GNN_TOP/tests/fuzz/refer.pl" I >IR || exit 1
+check 'damaged streams are there to replay' damage streams B G Z R L N A LR W V I WR IR
 check 'damaged partitions are there to replay' damage parts S/part-00000.gnb P/part-00001.gnb
 # Else the damage would go no further than the checksums.
 flip() { # FILE BYTES-FROM-THE-END: with a bit of the payload flipped, as another file
@@ -40,16 +44,16 @@ flip S/part-00000.gnb 40000 >part
 flip G 500 >stream
 good store part
 good stream stream
-for f in R L N A LR; do good stream $f; done
+for f in R L N A LR W V I WR IR; do good stream $f; done
 good ogb "$GNN_TOP/tests/import/corpus/bad-zipcrc.zip"
 good any "$GNN_TOP/tests/import/corpus/bad-crc.txt.gz"
 for target in parts ranks checkpoint producer verify; do
     check "fuzz_$target replays its seeds" sh -c '"$0" "$1"/*' "$replay$target" "$GNN_TOP/tests/fuzz/seeds/$target"
 done
 for target in parts ranks checkpoint verify; do good $target "$GNN_TOP/tests/fuzz/seeds/$target/none"; done
-for rule in le latest labor disjoint; do good ranks "$GNN_TOP/tests/fuzz/seeds/ranks/$rule"; done
-for rule in lt window; do good verify "$GNN_TOP/tests/fuzz/seeds/verify/$rule"; done
-for seed in sampled gathered typed typed-gathered temporal temporal-disjoint disjoint; do good producer "$GNN_TOP/tests/fuzz/seeds/producer/good-$seed"; done
+for rule in le latest labor disjoint walks node2vec induced; do good ranks "$GNN_TOP/tests/fuzz/seeds/ranks/$rule"; done
+for rule in lt window induced induced-disjoint walks node2vec; do good verify "$GNN_TOP/tests/fuzz/seeds/verify/$rule"; done
+for seed in sampled gathered typed typed-gathered temporal temporal-disjoint disjoint walks pairs induced; do good producer "$GNN_TOP/tests/fuzz/seeds/producer/good-$seed"; done
 for seed in ogb typed; do good ogb "$GNN_TOP/tests/fuzz/seeds/$seed.txt"; done
 good triples "$GNN_TOP/tests/fuzz/seeds/triples.txt"
 for seed in csr scipy; do good npy "$GNN_TOP/tests/fuzz/seeds/$seed.bin"; done

@@ -115,32 +115,46 @@ static void change(const struct edit *x)
     }
 }
 
-/* Whatever the times, or by them and by weights. */
-static void sample(struct gnn_store *s, enum gnn_pick_until until)
+static void sample(struct gnn_store *s, const struct gnn_sampler_opts *o)
 {
-    static const char *const fanout = "2,-1";
+    const char *fields = o->walks.length ? "x,y,key" : "x,y,key,weight,degree";
     struct gnn_err e = {0};
     struct gnn_batch *b;
-    struct gnn_sampler_opts o;
-    gnn_sampler_opts_init(&o);
-    o.fanout = &fanout;
-    o.nfanout = 1;
-    o.batch_size = 4;
-    o.step_to = 2;
-    o.edge_ids = true;
-    o.until = until;
-    o.window = until ? "9" : NULL;
-    o.weight = until ? "weight" : NULL;
-    o.disjoint = until != GNN_PICK_ANY_TIME;
-    struct gnn_source *q = gnn_sampler_source_new(s, &o, &e);
-    q = q ? gnn_gather_source_new(q, s,
-                                  &(struct gnn_gather_opts){.fields = "x,y,key,weight,degree"}, &e)
-          : NULL;
+    struct gnn_source *q = gnn_sampler_source_new(s, o, &e);
+    q = q ? gnn_gather_source_new(q, s, &(struct gnn_gather_opts){.fields = fields}, &e) : NULL;
     while (q && !gnn_source_next(q, &b, &e)) {
         (void)walk_batch(b, q->meta);
         gnn_batch_put(b);
     }
     gnn_source_free(q);
+}
+
+/* Whatever the times; by them and by weights; all edges among what is found; and walks. */
+static void sample_all(struct gnn_store *s)
+{
+    static const char *const fanout = "2,-1", *const path = "a/to/a";
+    struct gnn_sampler_opts o, timed, induced, walks;
+    gnn_sampler_opts_init(&o);
+    o.batch_size = 4;
+    o.step_to = 2;
+    walks = o;
+    o.fanout = &fanout;
+    o.nfanout = 1;
+    o.edge_ids = true;
+    sample(s, &o);
+    induced = timed = o;
+    timed.until = GNN_PICK_BEFORE;
+    timed.window = "9";
+    timed.weight = "weight";
+    timed.disjoint = true;
+    sample(s, &timed);
+    induced.until = GNN_PICK_UNTIL;
+    induced.induced = true;
+    sample(s, &induced);
+    walks.walks = (struct gnn_walks){.length = 3, .per_seed = 2, .p = 0.5, .q = 2};
+    walks.path = &path;
+    walks.npath = 1;
+    sample(s, &walks);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
@@ -164,8 +178,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
                 gnn_free(ids);
         }
         walk_store(&s);
-        sample(&s, GNN_PICK_ANY_TIME);
-        sample(&s, GNN_PICK_BEFORE);
+        sample_all(&s);
         fuzz_accepted++;
         gnn_store_close(&s);
     }

@@ -24,13 +24,17 @@ static const struct rule {
     struct gnn_pick_rule pick;
     const char *weight, *window;
     enum gnn_pick_until until;
-    bool latest, disjoint, layer_dependency;
+    bool latest, disjoint, layer_dependency, induced;
+    struct gnn_walks walks;
 } rules[] = {
     {.weight = NULL},
     {.until = GNN_PICK_UNTIL, .window = "90", .weight = "weight", .disjoint = true},
     {.until = GNN_PICK_BEFORE, .latest = true},
     {.pick.kind = GNN_PICK_LABOR, .layer_dependency = true, .until = GNN_PICK_UNTIL},
     {.pick.kind = GNN_PICK_REPLACE, .weight = "weight", .disjoint = true},
+    {.walks = {.length = 4, .per_seed = 2, .p = 1, .q = 1, .restart = 0.25}, .weight = "weight"},
+    {.walks = {.length = 4, .per_seed = 1, .p = 0.25, .q = 4}},
+    {.until = GNN_PICK_UNTIL, .window = "90", .induced = true, .disjoint = true},
 };
 enum { RULES = sizeof rules / sizeof *rules };
 static const struct rule *rule; /* the one that is followed */
@@ -63,29 +67,45 @@ static void keep(struct said *s, uint32_t *n, const void *data, uint64_t bytes)
 
 /* ---- what a rank does ---- */
 
-static int work(struct gnn_comm *c)
+static struct gnn_sampler_opts what_is_drawn(void)
 {
-    static const char *const fanout = "3,2";
-    struct gnn_err e = {0};
-    struct gnn_store s;
-    struct gnn_batch *b;
+    static const char *const fanout = "3,2", *const path = "a/to/a";
+    const bool walks = rule->walks.length > 0;
     struct gnn_sampler_opts o;
-    char path[256];
-    int rc = gnn_store_open_ranks(&s, fuzz_path(path, "parts"), false, c, &e);
     gnn_sampler_opts_init(&o);
-    o.fanout = &fanout;
-    o.nfanout = 1;
+    if (walks) {
+        o.walks = rule->walks;
+        o.path = &path;
+        o.npath = 1;
+    } else {
+        o.fanout = &fanout;
+        o.nfanout = 1;
+    }
     o.batch_size = 10;
-    o.edge_ids = o.count_once = true;
+    o.edge_ids = o.count_once = !walks;
     o.rule = rule->pick;
     o.weight = rule->weight;
     o.until = rule->until;
     o.window = rule->window;
     o.latest = rule->latest;
     o.disjoint = rule->disjoint;
+    o.induced = rule->induced;
     o.layer_dependency = rule->layer_dependency;
+    return o;
+}
+
+static int work(struct gnn_comm *c)
+{
+    struct gnn_err e = {0};
+    struct gnn_store s;
+    struct gnn_batch *b;
+    const struct gnn_sampler_opts o = what_is_drawn();
+    char path[256];
+    int rc = gnn_store_open_ranks(&s, fuzz_path(path, "parts"), false, c, &e);
     const struct gnn_gather_opts g = {
-        .fields = "x,y,weight,degree", .dtype = GNN_F16, .replicate = {0.5, GNN_ORDER_ACCESS}};
+        .fields = o.walks.length ? "x,y" : "x,y,weight,degree",
+        .dtype = GNN_F16,
+        .replicate = {0.5, o.walks.length ? GNN_ORDER_DEGREE : GNN_ORDER_ACCESS}};
     struct gnn_source *q = rc ? NULL : gnn_sampler_source_new(&s, &o, &e);
     q = q ? gnn_gather_source_new(q, &s, &g, &e) : NULL;
     while (q && !(rc = gnn_source_next(q, &b, &e))) {

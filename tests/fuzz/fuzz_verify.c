@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A stream of batches with times beside the store that it was sampled from, with changes (edits.h);
- * checksums are off. It is proved, and its leaks are counted: any change ends in a clean error, and
- * what is proved has no edge of the future. Changes: op 0 an element of tensor `which`, 1 a byte, 2
- * a byte of the header, 3 the length. A byte after the last change is the number of the stream. */
+/* A stream of batches with times, of induced edges, or of walks, beside the store that it was
+ * sampled from, with changes (edits.h); checksums are off. It is proved, and its leaks are counted:
+ * any change ends in a clean error, and what is proved has no edge of the future. Changes: op 0 an
+ * element of tensor `which`, 1 a byte, 2 a byte of the header, 3 the length. A byte after the last
+ * change is the number of the stream. */
 #include <fcntl.h>
 #include <sys/mman.h>
 
@@ -26,7 +27,8 @@ struct place {
 static struct stream {
     const char *eval, *window;
     enum gnn_pick_until until;
-    bool latest, disjoint, edge_ids, original_ids;
+    bool latest, disjoint, edge_ids, original_ids, induced;
+    struct gnn_walks walks;
     struct edited file;
     struct place tensor[256]; /* the first is the header's text */
     uint32_t n;
@@ -34,22 +36,29 @@ static struct stream {
     {.until = GNN_PICK_UNTIL, .edge_ids = true},
     {.until = GNN_PICK_BEFORE, .latest = true, .disjoint = true, .original_ids = true},
     {.until = GNN_PICK_UNTIL, .window = "20", .eval = "valid"},
+    {.until = GNN_PICK_UNTIL, .window = "30", .induced = true, .edge_ids = true},
+    {.induced = true, .disjoint = true, .original_ids = true},
+    {.walks = {.length = 4, .per_seed = 2, .p = 1, .q = 1, .restart = 0.25}, .original_ids = true},
+    {.walks = {.length = 4, .per_seed = 2, .p = 0.5, .q = 2}, .eval = "valid"},
 };
 enum { STREAMS = sizeof streams / sizeof *streams };
 static struct gnn_store store;
 
 /* ---- what is good ---- */
 
-static void sample(const struct stream *x, const char *path)
+static struct gnn_sampler_opts what_is_drawn(const struct stream *x)
 {
-    static const char *const fanout = "2,2";
-    struct gnn_err e = {0};
+    static const char *const fanout = "2,2", *const step = "a/to/a";
     struct gnn_sampler_opts o;
-    struct gnn_writer w = {0};
-    struct gnn_batch *b;
     gnn_sampler_opts_init(&o);
-    o.fanout = &fanout;
-    o.nfanout = 1;
+    if (x->walks.length) {
+        o.walks = x->walks;
+        o.path = &step;
+        o.npath = 1;
+    } else {
+        o.fanout = &fanout;
+        o.nfanout = 1;
+    }
     o.batch_size = 4;
     o.eval = &x->eval;
     o.neval = x->eval != NULL;
@@ -57,8 +66,18 @@ static void sample(const struct stream *x, const char *path)
     o.window = x->window;
     o.latest = x->latest;
     o.disjoint = x->disjoint;
+    o.induced = x->induced;
     o.edge_ids = x->edge_ids;
     o.original_ids = x->original_ids;
+    return o;
+}
+
+static void sample(const struct stream *x, const char *path)
+{
+    struct gnn_err e = {0};
+    struct gnn_writer w = {0};
+    struct gnn_batch *b;
+    const struct gnn_sampler_opts o = what_is_drawn(x);
     struct gnn_source *q = gnn_sampler_source_new(&store, &o, &e);
     const int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
     int rc = !q || fd < 0

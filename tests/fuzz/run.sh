@@ -47,7 +47,15 @@ streams() {
     "$bin/gnn-sample" -q -f 2,2 -b 4 --time-rule lt --latest --disjoint -o "$tmp/b9" "$tmp/s7"
     "$bin/gnn-sample" -q -f 2 -b 4 --time-rule le --window 0.5 --weight weight -o "$tmp/b10" "$tmp/s7"
     "$bin/gnn-gather" -q -o "$tmp/b11" -i "$tmp/b10" "$tmp/s7"
-    for b in 1 3 4 5 6 7 8 9 10 11; do perl "$top/tests/fuzz/refer.pl" "$tmp/b$b" >"$tmp/b${b}r"; done
+    "$bin/gnn-sample" -q --walk-length 3 --walks-per-seed 2 -b 4 -o "$tmp/b12" "$tmp/s1"
+    "$bin/gnn-sample" -q --walk-length 3 --pairs 2 -b 4 -o "$tmp/b13" "$tmp/s1"
+    "$bin/gnn-sample" -q --walk-length 4 --node2vec 0.5,2 --metapath t0/to/t0 -b 4 -o "$tmp/b14" "$tmp/s2"
+    "$bin/gnn-sample" -q --walk-length 4 --weight weight --metapath t1/rev_up/t0 --metapath t0/up/t1 -b 4 -o "$tmp/b15" "$tmp/s2"
+    "$bin/gnn-sample" -q --walk-length 4 --restart 0.25 --weight weight --metapath t0/to/t0 -b 4 -o "$tmp/b19" "$tmp/s2"
+    "$bin/gnn-sample" -q -f 2,1 -b 4 --induced --edge-ids -o "$tmp/b16" "$tmp/s2"
+    "$bin/gnn-sample" -q -f 2,2 -b 4 --induced --disjoint --time-rule le --window 0.5 -o "$tmp/b17" "$tmp/s7"
+    "$bin/gnn-gather" -q -o "$tmp/b18" -i "$tmp/b17" "$tmp/s7"
+    for b in 1 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19; do perl "$top/tests/fuzz/refer.pl" "$tmp/b$b" >"$tmp/b${b}r"; done
     perl "$top/tests/fuzz/refer.pl" device "$tmp/b1" >"$tmp/b1d"
 }
 stores

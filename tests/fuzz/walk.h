@@ -49,12 +49,41 @@ __attribute__((unused)) static uint64_t walk_entry(const struct gnn_batch_type *
     return (x->orig ? x->orig[i] : 0) + (x->time ? (uint64_t)x->time[i] : 0);
 }
 
+/* Walks end where they end, and lead to nodes of the batch, as pairs do. Types are not looked at.
+ */
+__attribute__((unused)) static void walk_walks(const struct gnn_batch *b, const struct gnn_meta *m)
+{
+    const struct gnn_walks *w = &m->sampling.walks;
+    uint64_t most = 0, steps = 0;
+    if ((!w->length || w->window) && (b->walk || b->nwalks))
+        abort();
+    if (!w->window && (b->pair || b->npairs))
+        abort();
+    for (uint32_t t = 0; t < b->nntypes; t++)
+        most = gnn_batch_nodes(b, t) > most ? gnn_batch_nodes(b, t) : most;
+    for (uint64_t i = 0; i < 2 * b->npairs; i++)
+        if (b->pair[i] >= most)
+            abort();
+    for (uint64_t i = 0; i < b->nwalks; i++) {
+        const uint32_t *x = b->walk + i * (w->length + UINT64_C(1));
+        for (uint32_t s = 0; s <= w->length; s++) {
+            const bool ended = x[s] == UINT32_MAX;
+            if (ended ? s == 0 : x[s] >= most || (s && x[s - 1] == UINT32_MAX))
+                abort();
+            steps += s && !ended;
+        }
+    }
+    if (b->walk && steps != b->steps)
+        abort();
+}
+
 /* Reads all of a batch's structure, which must lead nowhere but into the batch. Returns something
  * of it. */
 __attribute__((unused)) static uint64_t walk_batch(const struct gnn_batch *b,
                                                    const struct gnn_meta *m)
 {
     uint64_t sum = 0;
+    walk_walks(b, m);
     for (uint32_t t = 0; t < b->nntypes; t++)
         for (uint64_t i = 0; i < gnn_batch_nodes(b, t); i++)
             sum += walk_entry(&b->type[t], i, m->schema.ntype[t].count, &m->sampling);
@@ -68,6 +97,8 @@ __attribute__((unused)) static uint64_t walk_batch(const struct gnn_batch *b,
             for (uint32_t i = 0; i < k->n; i++)
                 if (k->indptr[i] > k->indptr[i + 1])
                     abort();
+            if (k->edges && !gnn_sampling_keeps(&m->sampling, h))
+                abort();
             for (uint32_t i = 0; i < k->edges; i++) {
                 if (k->indices[i] >= gnn_batch_nodes(b, c->src))
                     abort();
