@@ -247,10 +247,10 @@ struct gnn_cuda_kept {
     uint32_t *indices; /* (capacity) local numbers */
     uint64_t *ids;     /* (capacity) edge ids, or NULL */
 };
-/* Samples, and keeps the edges from entries that are numbered in r, which learns nothing. job's
- * arrays need room for what is sampled, of which they hold no more than scratch afterwards, but for
- * what.indptr and *edges, which are of what is kept. ids are there in both or in none. Counts are
- * not copied. */
+/* Samples, and keeps the edges from entries that are numbered in r, which learns nothing; where
+ * none can be, r needs no more than nnodes, tag and count. job's arrays need room for what is
+ * sampled, of which they hold no more than scratch afterwards, but for what.indptr and *edges,
+ * which are of what is kept. ids are there in both or in none. Counts are not copied. */
 void gnn_cuda_induce_block(const struct gnn_cuda_sample_job *job, const struct gnn_cuda_relabel *r,
                            const struct gnn_cuda_kept *kept, void *stream);
 

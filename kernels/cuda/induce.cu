@@ -17,7 +17,7 @@ __device__ __forceinline__ uint32_t find_number(const gnn_work &w, uint32_t tag,
                                                 uint32_t p)
 {
     const uint32_t v = w.entry.node[p];
-    if (v >= w.r.nnodes)
+    if (v >= w.r.nnodes || !count) /* a type that no batch has has no map either */
         return NONE;
     if (!w.r.slots)
         return w.r.map[v] - tag;

@@ -39,6 +39,8 @@ induced "for several node types by weight from several parts" -f 3,2,2 -b 16 --s
 key=$(gnn-inspect -t h | sed -n 's|.* edge/\([^ ]*\)/indptr .*|\1|p' | head -n 1)
 induced "for fan-outs of one edge type only" -f "$key=3,2" -b 16 --steps 0:3 --edge-ids h
 induced "for fan-outs without one edge type" -f 3,2 -f "$key=0,0" -b 16 --steps 0:3 --edge-ids h
+induced "with edges of a type that no batch has" -f t1/rev_up/t0=3 -f t2/rev_up/t1=3 -b 16 --steps 0:3 --edge-ids h
+induced "in trees with edges of a type that no batch has" -f t1/rev_up/t0=3 -f t2/rev_up/t1=3 -b 16 --steps 0:3 --disjoint h2
 induced "in trees" -f 4,3 -b 20 --steps 0:3 --disjoint --edge-ids s
 induced "in trees with --frontier new, from several parts" -f 40,3 -b 20 --steps 0:4 --disjoint --frontier new --original-ids s3
 induced "in trees of several node types" -f 3,-1 -b 16 --steps 0:3 --disjoint --edge-ids h2
