@@ -150,7 +150,7 @@ static inline bool draw_cpu_block(const World &w, const Plan &p, CpuState &s, ui
     b.sampled = b.indptr[n];
     if (d.code || !p.induces(hop))
         return d.code == 0;
-    gnn_relabel_keep(&r, job.dst, n, b.indptr.data(), b.indices.data(), ids);
+    gnn_relabel_keep(&r, NULL, job.dst, n, b.indptr.data(), b.indices.data(), ids);
     b.indices.resize(b.indptr[n]);
     b.ids.resize(p.ids ? b.indptr[n] : 0);
     return true;

@@ -106,7 +106,7 @@ static void keep_here(struct gnn_sample_job *j, struct drawn *d, uint32_t nodes)
     gnn_relabel_begin(&r);
     if (!gnn_relabel_fit(&r, j->n) || gnn_relabel_add(&r, j->dst, j->n) < j->n || r.count < j->n)
         must(gnn_fail(&err, GNN_E_RUN, "the CPU cannot number"));
-    (void)gnn_relabel_keep(&r, j->dst, j->n, d->indptr, d->source, d->id);
+    (void)gnn_relabel_keep(&r, NULL, j->dst, j->n, d->indptr, d->source, d->id);
 }
 
 /* All different: n nodes, or about n / trees nodes in each of so many trees. */
