@@ -26,7 +26,10 @@ void plan_show_head(const struct gnn_cache_plan *p)
     const struct gnn_rows *r = p->rows;
     const uint32_t batch_size = p->sampling->batch_size;
     printf("rows      %" PRIu64 " of %.1f MB in all\n", r->count, (double)r->all_bytes / 1e6);
-    printf("a batch   %u seeds, %.0f of an epoch; %.0f rows expected, ", batch_size, p->steps,
+    printf("a batch   ");
+    if (p->sampling->clusters)
+        printf("%u partitions, at most ", p->sampling->clusters);
+    printf("%u seeds, %.0f of an epoch; %.0f rows expected, ", batch_size, p->steps,
            p->expected_rows);
     printf(seen ? "%.0f measured in %.0f batches\n" : "none measured\n", p->measured_rows,
            (double)p->batches);

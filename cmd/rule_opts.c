@@ -61,8 +61,10 @@ void rule_opts_take(struct gnn_sampler_opts *o)
     o->induced = induced;
     o->clusters = clusters;
     if (clusters)
-        opt_refuse(OPTS(&replace, &weight, &labor, &time_rule, &induced),
+        opt_refuse(OPTS(&replace, &weight, &labor, &time_rule),
                    "has no effect with --clusters: no neighbours are picked");
+    if (clusters)
+        opt_refuse(OPTS(&induced), "has no effect: --clusters implies it");
     if (!time_rule)
         opt_refuse(OPTS(&window, &latest, &hop_time, &seed_time), "requires --time-rule le or lt");
     if (latest)
@@ -99,7 +101,8 @@ void rule_opts_tell_unused(const struct gnn_schema *s)
     snprintf(fields, sizeof fields, "%s%s", weight ? "" : "weight ",
              time_rule || (weight && !strcmp(weight, "time")) ? "" : "time");
     unused_edge_fields(s, fields,
-                       latest      ? "the latest neighbours are taken"
+                       clusters    ? "clusters have all edges"
+                       : latest    ? "the latest neighbours are taken"
                        : time_rule ? "neighbours are sampled uniformly among those of their time"
                        : weight    ? "neighbours are sampled whatever their time"
                                    : "neighbours are sampled uniformly, whatever their time");

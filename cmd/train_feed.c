@@ -234,8 +234,8 @@ static struct gnn_source *open_store(struct train_feed *f, struct gnn_err *e)
         cache_read(&f->cache, &f->store, &g.cache);
         g.gpu = f->gpu;
         g.stats = &f->stats;
-        /* With several ranks the host gathers remote rows before a batch is copied to its device,
-         * so the threads of the sampler work also with --device cuda. */
+        /* Where the host puts batches together, or gathers remote rows, before a batch is copied to
+         * its device, the threads of the sampler work also with --device cuda. */
         if (gnn_sampler_assembles(
                 &s, f->comm->size)) { /* threads put batches together, and ask for rows */
             s.threads = f->prefetch;

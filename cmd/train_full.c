@@ -24,8 +24,8 @@ const struct opt train_full_opts[] = {
     {OPT_FLAG, 0, "full-batch", &full, NULL,
      "one exact step on all seeds in each epoch, partition by partition"},
     {OPT_U32, 0, "layers", &layers, "N",
-     "layers of the model, here and with --induced " TRAIN_SAY(TRAIN_LAYERS), .min = 1,
-     .max = GNN_LAYERS_MAX},
+     "layers of the model, here and with --induced or --clusters " TRAIN_SAY(TRAIN_LAYERS),
+     .min = 1, .max = GNN_LAYERS_MAX},
     {OPT_U64, 0, "eval-every", &eval_every, "N",
      "epochs from one evaluation to the next (default: 1)", .min = 1, .max = 1e15},
     {OPT_CHOICE, 0, "remote-rows", &remote_rows, "HOW",
@@ -96,7 +96,7 @@ uint32_t train_full_layers(const struct gnn_sampling *m)
     if (full || m->induced)
         return layers;
     opt_refuse(OPTS(&layers),
-               "requires --full-batch or induced edges; else -f determines the layers");
+               "requires --full-batch, --induced or --clusters; else -f determines the layers");
     return m->nhops;
 }
 

@@ -28,7 +28,7 @@ static struct opt_i32s hidden, head;
 #define LAYER_NAMES (GNN_LAYERS(LAYER_NAME))
 #define LAYER_TITLES (GNN_LAYERS(LAYER_TITLE) "; default: sage")
 
-#define NEEDS_HIDDEN "requires a hidden layer: two hops, or --head"
+#define NEEDS_HIDDEN "requires a hidden layer: two layers, or --head"
 
 const struct opt train_model_opts[] = {
     {.kind = OPT_GROUP, .help = "Model"},
@@ -200,7 +200,9 @@ static void tell_unused(const struct gnn_meta *meta)
     unused_edge_fields(
         &meta->schema, fields,
         store && !train_full() && !by
-            ? "neighbours are sampled uniformly, and the model treats all edges equally"
+            ? (meta->sampling.clusters
+                   ? "clusters have all edges, and the model treats all edges equally"
+                   : "neighbours are sampled uniformly, and the model treats all edges equally")
             : "the model treats all edges equally");
 }
 

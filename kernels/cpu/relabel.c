@@ -282,18 +282,15 @@ uint64_t gnn_relabel_keep(const struct gnn_relabel *r, const uint64_t *filter,
                           uint32_t *indices, uint64_t *ids)
 {
     const struct filter f = r->slot ? filter_of(r, filter) : (struct filter){0};
-    uint32_t kept = 0;
-    for (uint32_t row = 0, j = 0; row < rows; row++) {
+    uint32_t kept = 0, j = 0;
+    for (uint32_t row = 0; row < rows; row++) {
         const uint32_t end = indptr[row + 1];
         indptr[row] = kept;
         j = r->slot ? keep_hashed(r, &f, &dst, row, j, end, indices, ids, &kept)
                     : keep_mapped(r, j, end, indices, ids, &kept);
         if (j < end)
             return j;
-        if (row + 1 == rows) {
-            indptr[rows] = kept;
-            return end;
-        }
     }
-    return 0;
+    indptr[rows] = kept;
+    return j;
 }

@@ -58,8 +58,8 @@ struct gnn_sampling {
      * of Graph Neural Networks", NeurIPS 2021) */
     bool induced;
     /* So many partitions of the store are joined in a batch, whose nodes are all that these have:
-     * its seeds, and those that the first hop adds without edges; the second is induced. Seeds are
-     * at most batch_size. 0: batches have so many seeds. (Chiang et al., "Cluster-GCN", KDD 2019)
+     * its seeds, at most batch_size, and those that the first hop adds without edges; the second is
+     * induced. If 0, batch_size is the number of seeds. (Chiang et al., "Cluster-GCN", KDD 2019)
      */
     uint32_t clusters;
     bool disjoint; /* each seed, or cluster, has a tree of its own, in which nodes are numbered and
@@ -128,9 +128,14 @@ static inline bool gnn_sampling_has_repeats(const struct gnn_sampling *s)
     return s->disjoint || gnn_sampling_is_temporal(s);
 }
 /* Whether a reader of version 1 would misunderstand the batches. */
-static inline bool gnn_sampling_is_second(const struct gnn_sampling *s)
+static inline bool gnn_sampling_needs_version_2(const struct gnn_sampling *s)
 {
     return gnn_sampling_has_repeats(s) || s->induced;
+}
+/* In how many trees, or at how many times, a node can be: of clusters, each is in one. */
+static inline uint32_t gnn_sampling_copies(const struct gnn_sampling *s)
+{
+    return gnn_sampling_has_repeats(s) && !s->clusters ? s->batch_size : 1;
 }
 /* The type of these times. */
 static inline enum gnn_dtype gnn_sampling_time_dtype(const struct gnn_sampling *s)
@@ -150,9 +155,8 @@ static inline uint64_t gnn_sampling_visits(const struct gnn_sampling *s)
  * have times of edges, no bound is known. */
 static inline uint64_t gnn_sampling_nodes_max(const struct gnn_sampling *s, uint64_t count)
 {
-    const uint64_t all = s->rule.time.by_edge          ? UINT64_MAX
-                         : gnn_sampling_has_repeats(s) ? count * s->batch_size /* 32 bits each */
-                                                       : count;
+    const uint64_t all =
+        s->rule.time.by_edge ? UINT64_MAX : count * gnn_sampling_copies(s); /* 32 bits each */
     return all < UINT32_MAX - 1 ? all : UINT32_MAX - 1;
 }
 

@@ -47,8 +47,7 @@ static uint64_t batch_bytes(const struct gpu_gather *x)
             const uint64_t all =
                 m->rule.time.by_edge
                     ? UINT64_MAX
-                    : gather_capped_product(c->etype[r].count,
-                                            gnn_sampling_has_repeats(m) ? m->batch_size : 1);
+                    : gather_capped_product(c->etype[r].count, gnn_sampling_copies(m));
             const uint64_t picked =
                 rows ? gnn_pick_bound(gnn_sampling_rule(m, h * c->netypes + r), rows, all) : 0;
             if (!gnn_sampling_induces(m, h))

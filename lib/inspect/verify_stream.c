@@ -22,6 +22,7 @@ struct check {
     struct gnn_pick_time rule; /* what times of edges are held to */
     struct gnn_leaks *leaks;   /* edges that break it are counted here; NULL: they are refused */
     struct gnn_among among;    /* entries of a batch, where all edges among them must be there */
+    uint64_t *epoch_of;        /* [nsplits][nparts] one more than that of the last cluster, or 0 */
     uint32_t *tree_of;         /* [nparts] of clusters: one more than the tree, or 0 */
     uint64_t (*last)[2];       /* [nsplits] epoch and step */
     bool *started;             /* [nsplits] */
@@ -72,7 +73,10 @@ static int check_init(struct check *c, struct gnn_store *store, struct gnn_err *
     if (strcmp(store->meta.identity, c->meta->identity) != 0 ||
         !gnn_schema_same_types(&store->meta.schema, &c->meta->schema))
         return gnn_meta_other_store(c->meta, &store->meta, store->path, e);
-    if (!(c->tree_of = gnn_alloc_zero(store->nparts, sizeof *c->tree_of, "partitions", e)))
+    c->tree_of = gnn_alloc_zero(store->nparts, sizeof *c->tree_of, "partitions", e);
+    c->epoch_of = gnn_alloc_zero((uint64_t)c->meta->sampling.nsplits * store->nparts,
+                                 sizeof *c->epoch_of, "partitions", e);
+    if (!c->tree_of || !c->epoch_of)
         return e->code;
     c->rule = c->meta->sampling.rule.time;
     if (gnn_view_init(&c->view, store, e) || find_times(c, store, e))
@@ -91,6 +95,7 @@ static void check_release(struct check *c)
     gnn_free(c->seed_time);
     gnn_among_release(&c->among);
     gnn_free(c->tree_of);
+    gnn_free(c->epoch_of);
     gnn_view_release(&c->view);
 }
 
@@ -304,7 +309,13 @@ static int check_clusters(struct check *c, const struct gnn_batch *b, struct gnn
                                 c->name, c->batch, x->node[i], p, tree - 1, c->tree_of[p] - 1);
             c->tree_of[p] = tree;
         }
+    uint64_t *last = c->epoch_of + (uint64_t)b->split * s->nparts;
     for (uint32_t p = 0; p < s->nparts; p++) {
+        if (c->tree_of[p] && last[p] == b->epoch + 1)
+            return gnn_fail(e, GNN_E_INPUT,
+                            "%s: batch %" PRIu64 ": partition %u is in epoch %" PRIu64 " twice",
+                            c->name, c->batch, p, b->epoch);
+        last[p] = c->tree_of[p] ? b->epoch + 1 : last[p];
         parts += c->tree_of[p] > 0;
         for (uint32_t t = 0; c->tree_of[p] && t < b->nntypes; t++)
             want += gnn_store_owned(s, p, t);

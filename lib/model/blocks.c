@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* From a batch to the layers' blocks. Where edges are induced, all layers read the last hop, and
- * the last layer of it the rows of seeds. Else, under the rule "all", layer l of L reads hop L-1-l;
- * under "new", layer l reads the rows of hops 0 .. L-1-l one after the other: each further layer
- * drops the outermost rows, which no later layer needs (PyG's trim_to_layer). */
+/* From a batch to the layers' blocks. Where edges are induced, all layers read the last hop, of
+ * which the last layer needs the rows of seeds only. Else, under the rule "all", layer l of L reads
+ * hop L-1-l; under "new", layer l reads the rows of hops 0 .. L-1-l one after the other: each
+ * further layer drops the outermost rows, which no later layer needs (PyG's trim_to_layer). */
 #include <string.h>
 
 #include "lib/model/net_impl.h"

@@ -126,14 +126,18 @@ static int add_set(struct cluster_seeds *q, struct sampler *s, uint32_t i, const
         return e->code;
     const uint64_t nodes = s->meta.schema.ntype[m->seed_ntype].count;
     q->is_seed[i] = gnn_alloc_zero(nodes / 64 + 1, sizeof **q->is_seed, "seeds", e);
-    for (uint64_t k = 0; q->is_seed[i] && k < m->split_seeds[i]; k++)
+    if (!q->is_seed[i]) {
+        gnn_free(ids);
+        return e->code;
+    }
+    for (uint64_t k = 0; k < m->split_seeds[i]; k++)
         if (ids[k] != UINT32_MAX && gnn_store_owns(store, m->seed_ntype, ids[k])) {
             q->is_seed[i][ids[k] / 64] |= UINT64_C(1) << ids[k] % 64;
             q->count[(uint64_t)i * store->nparts + gnn_store_owner(store, m->seed_ntype, ids[k])]++;
         }
     gnn_free(ids);
     m->steps[i] = gnn_plan_steps(store->nparts, m->clusters, drop);
-    return e->code;
+    return 0;
 }
 
 static int compare_sizes(const void *a, const void *b)

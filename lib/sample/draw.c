@@ -24,8 +24,9 @@ int gnn_sample_damaged(const struct sampler *s, uint32_t et, enum gnn_sample_sta
                         ": source out of range",
                         path, key, at->edge, at->node);
     case GNN_SAMPLE_MANY:
-        return gnn_fail(e, GNN_E_USAGE,
-                        "a batch of more than 2^32 edges: reduce the batch size or the fan-outs");
+        return gnn_fail(e, GNN_E_USAGE, "a batch of more than 2^32 edges: reduce %s",
+                        s->meta.sampling.clusters ? "the number of partitions in it"
+                                                  : "the batch size or the fan-outs");
     case GNN_SAMPLE_SEED:
         return gnn_fail(e, GNN_E_INPUT, "%s: seed out of range", s->store->path);
     case GNN_SAMPLE_NODE:

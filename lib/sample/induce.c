@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Induced edges: of all in-edges of a batch's nodes, those whose sources are in the batch, too, and
- * of the same tree and time. What may be picked says the rule, which takes all: edges that times or
- * weights rule out are not there either. */
+ * of the same tree and time. The pick rule takes all neighbours here, so that edges which times or
+ * weights rule out are left out as in any other hop. */
 #include "lib/sample/sample_impl.h"
 
 /* Destinations whose in-edges are looked at in one go, so that memory is that of a few. */

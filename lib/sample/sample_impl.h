@@ -14,7 +14,7 @@
 #include "lib/sample/sampler.h"
 
 /* What batches start from, apart from how they grow: the seeds of each of the header's splits. They
- * yield frontier entries. Each batch has as many (lib/sample/node_seeds.c), or those of some
+ * yield frontier entries. Batches have equally many (lib/sample/node_seeds.c), or those of some
  * clusters (lib/sample/cluster_seeds.c). */
 struct sample_seeds {
     void (*free)(struct sample_seeds *q);

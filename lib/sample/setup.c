@@ -198,7 +198,11 @@ static int check_ranks(struct sampler *s, const struct gnn_sampler_opts *o, stru
         return gnn_fail(
             e, GNN_E_USAGE,
             "with several ranks the frontier policy must be 'all': which nodes are new depends on the seeds of all ranks");
-    if ((o->induced || o->clusters) && !o->disjoint)
+    if (o->clusters && !o->disjoint)
+        return gnn_fail(
+            e, GNN_E_USAGE,
+            "with several ranks, clusters must be disjoint: no rank has the edges between its partitions and those of others");
+    if (o->induced && !o->disjoint)
         return gnn_fail(
             e, GNN_E_USAGE,
             "with several ranks, induced edges require disjoint trees: which nodes are in a batch depends on the seeds of all ranks");

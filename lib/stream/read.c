@@ -345,7 +345,7 @@ static int take_header(struct gnn_reader *r, const struct gnn_tensors *t, struct
         gnn_meta_release(&meta);
         return fail_frame(r, r->start, "this is a partition of a store, not a stream", e);
     }
-    if (gnn_sampling_is_second(&meta.sampling) && r->major < GNB_MAJOR_TREES) {
+    if (gnn_sampling_needs_version_2(&meta.sampling) && r->major < GNB_MAJOR_TREES) {
         gnn_meta_release(&meta);
         return fail_frame(r, r->start,
                           "batches with trees, times or induced edges require version 2", e);

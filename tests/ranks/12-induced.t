@@ -24,7 +24,7 @@ T --weight weight
 G --time-rule le --window 20
 .
 refuses 2 'induced edges require disjoint trees' '--induced without trees on ranks' ranks 2 gnn-sample -q S4 -f 5,4 --induced -o x.%r
-refuses 2 'induced edges require disjoint trees' '--clusters without trees on ranks' ranks 2 gnn-sample -q S4 --clusters 2 -o x.%r
+refuses 2 'clusters must be disjoint' '--clusters without trees on ranks' ranks 2 gnn-sample -q S4 --clusters 2 -o x.%r
 
 # Clusters. A batch may have none of a rank's.
 gnn-partition -q -k 9 -o S9 S && gnn-partition -q -k 7 -o T7 T || _not_ok "gnn-partition makes more parts"

@@ -69,6 +69,12 @@ bad_'induced' h["sampling"]["replace"] = True
 more_seeds_than_the_split_has b[0]["seeds"][0] = 1 << 40
 more_seeds_than_all_ranks_have b[0]["seeds"][0] = 1
 .
+    change whole forged 'b[1] = dict(b[0], key=b[1]["key"])'
+    status 3 "gnn-inspect --verify refuses partitions that are in an epoch twice" gnn-inspect --verify forged --against plain17
+    change whole forged 'b[0]["counts/node"][0] -= 1'
+    status 3 "gnn-inspect refuses fewer seeds than there are" gnn-inspect --verify forged
+    change whole forged 'h["sampling"]["batch_size"] = 1'
+    status 3 "gnn-inspect refuses more seeds than a batch has" gnn-inspect --verify forged
     smp plain17 --clusters 5 --disjoint -o apart
     change apart forged 'b[0]["tree/node"][-1] = 0'
     status 3 "gnn-inspect --verify refuses a partition in two trees" gnn-inspect --verify forged --against plain17

@@ -28,8 +28,8 @@ check 'gnn-train --induced learns without a break' gnn-train $learn --layers 4 -
 check 'gnn-predict takes the model' sh -c 'gnn-predict -q s want -o p.npy && test $(wc -c <p.npy) -gt 1500'
 gnn-train $learn --store s --induced -f 6,4 -b 60 --epochs 1 -o two
 check 'a model has two layers unless told' sh -c 'gnn-inspect two | grep -q "layers sage, widths 8"'
-refuses 2 'requires --full-batch or induced edges' '--layers for hops' gnn-train -q --store s -f 6,4 --layers 3 -o x
-refuses 2 'requires --full-batch or induced edges' '--layers for a stream of hops' \
+refuses 2 'requires --full-batch, --induced or --clusters' '--layers for hops' gnn-train -q --store s -f 6,4 --layers 3 -o x
+refuses 2 'requires --full-batch, --induced or --clusters' '--layers for a stream of hops' \
     sh -c 'gnn-sample -q s -f 6,4 | gnn-gather -q s | gnn-train -q --layers 3 -o x'
 refuses 2 'has no effect with --full-batch' '--induced with --full-batch' gnn-train -q --store s --full-batch --induced -o x
 refuses 2 'a stream determines this' '--induced for a stream' sh -c 'gnn-sample -q s -f 6,4 | gnn-gather -q s | gnn-train -q --induced -o x'
