@@ -7,6 +7,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "kernels/cpu/draw.h"
 #include "kernels/rng.h"
 #include "lib/sample/sample_impl.h"
 
@@ -145,6 +146,7 @@ struct attempt {
     uint32_t *node, *tree; /* (n) */
     uint32_t *which;       /* (n) which of those that go on each is */
     uint32_t *next;        /* (left) by that: the node that it goes to */
+    uint32_t *draw;        /* (candidates) what decides about each */
     uint32_t *dst, *src;   /* edges asked about, and whether there are such */
     uint8_t *has;
 };
@@ -155,18 +157,42 @@ static int32_t candidates_in(uint32_t round)
     return round < 8 ? 2 : 64;
 }
 
+/* The draws that decide: draw j of each walk is that of its candidate j. */
+static void draw_verdicts(const struct attempt *a, const uint32_t key[2])
+{
+    enum { LANES = GNN_DRAW_LANES };
+    const uint32_t *ptr = a->w->indptr;
+    uint32_t id[LANES] __attribute__((aligned(64))) = {0},
+                       tree[LANES] __attribute__((aligned(64))) = {0},
+                       word[4 * LANES] __attribute__((aligned(64)));
+    for (uint32_t i = 0; i < a->n; i += LANES) {
+        const uint32_t n = a->n - i < LANES ? a->n - i : LANES;
+        uint32_t most = 0;
+        for (uint32_t l = 0; l < n; l++) {
+            tree[l] = a->tree[i + l];
+            most = ptr[i + l + 1] - ptr[i + l] > most ? ptr[i + l + 1] - ptr[i + l] : most;
+        }
+        for (uint32_t j = 0; j < most; j++) {
+            if (j % 4 == 0)
+                gnn_draw16_words(key, id, tree, j / 4, 0, word);
+            for (uint32_t l = 0; l < n; l++)
+                if (j < ptr[i + l + 1] - ptr[i + l])
+                    a->draw[ptr[i + l] + j] = word[j % 4 * LANES + l];
+        }
+    }
+}
+
 /* What the draws say of the candidates of walk i, from the first on: the one that is taken, or
  * UINT32_MAX. Asks about edges as far as this may matter, or, if that has been answered, uses the
  * answers, of which *ask is the next. */
-static uint32_t judge_candidates(struct attempt *a, const uint32_t key[2], uint32_t i,
-                                 const uint32_t *source, bool answered, uint32_t *ask)
+static uint32_t judge_candidates(struct attempt *a, uint32_t i, const uint32_t *source,
+                                 bool answered, uint32_t *ask)
 {
     const struct walking *w = a->w;
     const uint32_t before = w->before[a->which[i]], from = w->indptr[i], to = w->indptr[i + 1];
     uint32_t taken = UINT32_MAX;
     for (uint32_t k = from; k < to; k++) {
-        const uint32_t draw = gnn_rng_word(key, 0, k - from, a->tree[i], 0);
-        const enum node2vec_verdict v = gnn_node2vec_judge(&a->rule, before, source[k], draw);
+        const enum node2vec_verdict v = gnn_node2vec_judge(&a->rule, before, source[k], a->draw[k]);
         if (v == NODE2VEC_YES)
             return taken == UINT32_MAX ? source[k] : taken;
         if (v == NODE2VEC_NO)
@@ -185,11 +211,12 @@ static int fit_questions(struct attempt *a, uint32_t candidates)
 {
     struct gnn_buf *b = a->w->d->w->walk;
     struct gnn_err *e = a->w->d->e;
-    if (gnn_buf_fit(&b[5], 2 * (uint64_t)candidates + 1, sizeof(uint32_t), "walks", e) ||
+    if (gnn_buf_fit(&b[5], 3 * (uint64_t)candidates + 1, sizeof(uint32_t), "walks", e) ||
         gnn_buf_fit(&b[6], candidates + UINT64_C(1), 1, "walks", e))
         return e->code;
     a->dst = b[5].data;
     a->src = a->dst + candidates;
+    a->draw = a->src + candidates;
     a->has = b[6].data;
     return 0;
 }
@@ -214,14 +241,15 @@ static int try_again(struct attempt *a, uint32_t s, uint32_t round, uint64_t *al
         return d->e->code;
     if (fit_questions(a, w->indptr[a->n]))
         return d->e->code;
+    draw_verdicts(a, accept);
     for (uint32_t i = 0; i < a->n; i++)
-        (void)judge_candidates(a, accept, i, source, false, &asked);
+        (void)judge_candidates(a, i, source, false, &asked);
     if (!d->w->remote)
         gnn_sample_has_edges(d->s, a->et, a->dst, a->src, asked, a->has);
     else if (gnn_sample_remote_edges(d, a->et, a->dst, a->src, asked, a->has))
         return d->e->code;
     for (uint32_t i = 0; i < a->n; i++) {
-        const uint32_t to = judge_candidates(a, accept, i, source, true, &answer);
+        const uint32_t to = judge_candidates(a, i, source, true, &answer);
         a->next[a->which[i]] = to;
         if (to != UINT32_MAX || w->indptr[i] == w->indptr[i + 1])
             continue;
