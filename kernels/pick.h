@@ -57,7 +57,13 @@ struct gnn_pick_edges {
                                  2^62 - 1 if it has any */
     const uint32_t *positive; /* (nedges) how many of these have a weight; NULL: all */
     const int64_t *time;      /* (nedges) ascending in each row, or real times, likewise */
+    /* CPU only, as it saves time, or NULL: (nedges + GNN_PICK_WINDOW) bits of each sum,
+     * gnn_weight_high, and of each time, gnn_time_brief */
+    const int16_t *high, *brief;
+    int64_t least;  /* no time is earlier (gnn_time_order) */
+    unsigned shift; /* bits of later ones, less this, that are left out */
 };
+enum { GNN_PICK_WINDOW = 32 /* of these, whatever is behind their end, are looked at together */ };
 
 /* The eligible neighbours of a destination lie among `span` ones from edge `first` of the part on;
  * they are `degree`. */
@@ -103,6 +109,18 @@ static GNN_HD int64_t gnn_time_earliest(const struct gnn_pick_time *r, int64_t e
         return gnn_time_order(true, gnn_time_bits(t - r->window_real));
     }
     return entry < INT64_MIN + r->window ? INT64_MIN : entry - r->window;
+}
+
+/* Such a number in 16 bits: never less for a later time; and whether they say all. */
+static inline int16_t gnn_time_brief(const struct gnn_pick_edges *a, int64_t order)
+{
+    const uint64_t d =
+        order > a->least ? ((uint64_t)order - (uint64_t)a->least) >> a->shift : UINT64_C(0);
+    return (int16_t)((int32_t)(d < UINT16_MAX ? d : UINT16_MAX) + INT16_MIN);
+}
+static inline bool gnn_time_is_brief(const struct gnn_pick_edges *a, int64_t order)
+{
+    return !a->shift && order >= a->least && (uint64_t)order - (uint64_t)a->least <= UINT16_MAX;
 }
 
 /* How many of n ascending times are before `order` or, with `too`, at it. */

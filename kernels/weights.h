@@ -16,7 +16,10 @@
 
 #include "kernels/pick.h"
 
-enum { GNN_WEIGHT_TRIES = 4 /* draws for each pick before the sample is taken out */ };
+enum {
+    GNN_WEIGHT_TRIES = 4, /* draws for each pick before the sample is taken out */
+    GNN_WEIGHT_HIGH = 40  /* bits that gnn_weight_high leaves out, of 56 */
+};
 
 /* The weights of a destination's neighbours. A neighbour has the numbers from the sum before it up
  * to its own sum. */
@@ -25,15 +28,24 @@ struct gnn_weights {
     const uint32_t *positive; /* (span), or NULL */
     uint64_t before, total;   /* the first number, and how many there are */
     uint32_t span;
-    bool inside; /* the row begins before */
+    bool inside;         /* the row begins before */
+    const int16_t *high; /* (span) as in struct gnn_pick_edges */
 };
+
+/* What is left of a sum without its low bits, or of a number: never less for a greater one. */
+static inline int16_t gnn_weight_high(uint64_t sum)
+{
+    sum >>= GNN_WEIGHT_HIGH;
+    return (int16_t)((int32_t)(sum < UINT16_MAX ? sum : UINT16_MAX) + INT16_MIN);
+}
 
 /* Those of a range, but for the numbers, which are elsewhere in memory: _load. */
 static GNN_HD struct gnn_weights gnn_weights_of(const struct gnn_pick_edges *a,
                                                 const struct gnn_pick_range *x)
 {
     const struct gnn_weights w = {
-        a->sum + x->first, a->positive ? a->positive + x->first : NULL, 0, 0, x->span, x->inside};
+        a->sum + x->first, a->positive ? a->positive + x->first : NULL, 0, 0, x->span,
+        x->inside,         a->high ? a->high + x->first : NULL};
     return w;
 }
 static GNN_HD void gnn_weights_load(struct gnn_weights *w)

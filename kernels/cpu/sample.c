@@ -79,16 +79,19 @@ static uint32_t cut_by_time(const struct gnn_sample_job *job, uint32_t i0, uint3
         const int64_t time = gnn_entry_time(&job->dst, i0 + i);
         if (!gnn_pick_row(&a->indptr[job->dst.node[i0 + i] - a->first], a->nedges, &x[i]))
             return i;
-        const int64_t *of = a->pick.time + x[i].first;
-        gnn_time_search_begin(&until[i], of, x[i].span, gnn_time_order(t->real, time));
-        gnn_time_search_begin(&from[i], of, t->windowed ? x[i].span : 0,
-                              gnn_time_earliest(t, time));
+        gnn_time_search_begin(&until[i], &a->pick, x[i].first, x[i].span,
+                              gnn_time_order(t->real, time));
+        if (t->windowed)
+            gnn_time_search_begin(&from[i], &a->pick, x[i].first, x[i].span,
+                                  gnn_time_earliest(t, time));
     }
     gnn_time_search_all(until, n, t->real, t->until == GNN_PICK_UNTIL);
-    gnn_time_search_all(from, n, t->real, false);
-    for (uint32_t i = 0; i < n; i++)
-        gnn_pick_cut(job->rule, from[i].low < until[i].low ? from[i].low : until[i].low,
-                     until[i].low, &x[i]);
+    if (t->windowed)
+        gnn_time_search_all(from, n, t->real, false);
+    for (uint32_t i = 0; i < n; i++) {
+        const uint32_t to = until[i].found, begin = t->windowed ? from[i].found : 0;
+        gnn_pick_cut(job->rule, begin < to ? begin : to, to, &x[i]);
+    }
     return n;
 }
 
@@ -164,12 +167,15 @@ static void put_addresses(const struct gnn_sample_job *job, struct ring *g, uint
     const uint32_t *ptr = job->indptr + i0;
     const uint32_t **at = g->at;
     for (uint32_t l = 0; l < n; l++) {
-        const struct gnn_sample_row *row = &job->row[i0 + l];
-        const bool drawn = gnn_pick_is_drawn(job->rule, row->degree);
-        for (uint32_t j = 0; j < ptr[l + 1] - ptr[l]; j++, at++) {
-            *at = row->base + (drawn ? *x++ : nth_choice(job, i0 + l, j));
-            __builtin_prefetch(*at, 0, 2);
+        const struct gnn_sample_row row = job->row[i0 + l];
+        const uint32_t c = ptr[l + 1] - ptr[l];
+        const bool drawn = gnn_pick_is_drawn(job->rule, row.degree);
+        for (uint32_t j = 0; j < c; j++) {
+            at[j] = row.base + (drawn ? x[j] : nth_choice(job, i0 + l, j));
+            __builtin_prefetch(at[j], 0, 2);
         }
+        at += c;
+        x += drawn ? c : 0;
     }
 }
 
@@ -181,10 +187,8 @@ static void draw_weighted(const struct gnn_sample_job *job, struct scratch *s, s
     uint32_t many = 0;
     fetch_totals(job, i0 + LANES);
     for (uint32_t l = 0; l < n; l++) {
-        struct gnn_weighted_row *r = &drawing[many];
-        *r = (struct gnn_weighted_row){job->weights[i0 + l], job->row[i0 + l].orig,
-                                       gnn_entry_tree(&job->dst, i0 + l)};
-        gnn_weights_load(&r->w);
+        drawing[many] = gnn_weighted_row_of(job->weights[i0 + l], job->row[i0 + l].orig,
+                                            gnn_entry_tree(&job->dst, i0 + l));
         many += gnn_pick_is_drawn(job->rule, job->row[i0 + l].degree);
     }
     gnn_weighted_few(job->rule, job->key, drawing, many, s->x);
@@ -374,8 +378,7 @@ static void draw_large(const struct gnn_sample_job *job, struct scratch *s, uint
     const struct gnn_sample_row *row = &job->row[i];
     const uint32_t tree = gnn_entry_tree(&job->dst, i);
     if (job->weights) {
-        struct gnn_weighted_row r = {job->weights[i], row->orig, tree};
-        gnn_weights_load(&r.w);
+        const struct gnn_weighted_row r = gnn_weighted_row_of(job->weights[i], row->orig, tree);
         gnn_weighted_many(job->rule, job->key, &r, s->table, x);
     } else if (gnn_pick_compares(job->rule))
         gnn_labor_pick(&job->graph, n, job->key, row, 1, s->table, x);

@@ -66,6 +66,7 @@ struct sampler {
                               they are; or NULL */
     uint32_t **source_id;  /* [nntypes] -> (nodes) original ids by id, of a rule that compares, or
                               NULL where equal to the ids */
+    bool on_cpu;           /* no device draws */
     struct gnn_comm *comm; /* the store's */
     struct gnn_sample_barrier *barrier;
     struct gnn_sample_remote_stats *remote;

@@ -3,6 +3,7 @@
 
 #include <inttypes.h>
 #include <math.h>
+#include <string.h>
 
 #include "lib/base/mem.h"
 #include "lib/data/tensors.h"
@@ -65,7 +66,7 @@ static double add_row(const struct weights *w, uint64_t from, uint64_t to, uint6
 
 /* Returns whether none of the row's edges has a weight; *zero: whether one has none. */
 static bool make_row(const struct weights *w, uint64_t from, uint64_t to, double total,
-                     uint64_t *sum, bool *zero)
+                     uint64_t *sum, int16_t *high, bool *zero)
 {
     int exponent;
     uint64_t at = 0;
@@ -80,12 +81,13 @@ static bool make_row(const struct weights *w, uint64_t from, uint64_t to, double
         *zero = *zero || !(x > 0);
         at += x > 0 ? (n ? n : 1) : 0;
         sum[k] = at;
+        high[k] = gnn_weight_high(at);
     }
     return at == 0;
 }
 
 static struct fault make_sums(const struct gnn_store_adj *a, const struct weights *w, uint64_t *sum,
-                              bool *zero, uint64_t *idle)
+                              int16_t *high, bool *zero, uint64_t *idle)
 {
     uint64_t edge = UINT64_MAX, row = UINT64_MAX, none = 0;
     bool any = false;
@@ -101,7 +103,7 @@ static struct fault make_sums(const struct gnn_store_adj *a, const struct weight
         if (!isfinite(total))
             row = i < row ? i : row;
         else
-            none += to > from && make_row(w, from, to, total, sum, &any);
+            none += to > from && make_row(w, from, to, total, sum, high, &any);
     }
     *zero = any;
     *idle = none;
@@ -146,12 +148,16 @@ static int fill_sums(struct gnn_store *s, uint32_t part, const char *name,
     bool zero = false;
     uint64_t *sum = gnn_alloc(a->edges, sizeof *sum, "sums of weights", e);
     x->of.sum = sum;
-    if (!sum)
+    int16_t *high =
+        sum ? gnn_alloc(a->edges + GNN_PICK_WINDOW, sizeof *high, "sums of weights", e) : NULL;
+    x->of.high = high;
+    if (!high)
         return e->code;
-    const struct fault f = make_sums(a, w, sum, &zero, &x->idle);
+    memset(high + a->edges, 0, GNN_PICK_WINDOW * sizeof *high); /* read, to no effect */
+    const struct fault f = make_sums(a, w, sum, high, &zero, &x->idle);
     if (f.edge != UINT64_MAX || f.row != UINT64_MAX)
         return report_fault(s, part, name, a, w, &f, e);
-    x->bytes = a->edges * sizeof *sum;
+    x->bytes = a->edges * (sizeof *sum + sizeof *high);
     if (!zero)
         return 0;
     uint32_t *positive = gnn_alloc(a->edges, sizeof *positive, "sums of weights", e);
@@ -197,5 +203,6 @@ void gnn_store_sums_free(struct gnn_store_sums *x)
 {
     gnn_free((void *)(uintptr_t)x->of.sum);
     gnn_free((void *)(uintptr_t)x->of.positive);
+    gnn_free((void *)(uintptr_t)x->of.high);
     *x = (struct gnn_store_sums){0};
 }

@@ -3,13 +3,13 @@
 #ifndef GNN_LIB_STORE_SUMS_H
 #define GNN_LIB_STORE_SUMS_H
 
-#include "kernels/pick.h"
+#include "kernels/weights.h"
 #include "lib/store/store.h"
 
 /* Zeroed object = empty. */
 struct gnn_store_sums {
     struct gnn_pick_edges of; /* what points here; the memory is this object's */
-    uint64_t bytes;           /* 8 for each edge, 12 if some weigh nothing */
+    uint64_t bytes;           /* 10 for each edge, 14 if some weigh nothing */
     uint64_t idle;            /* rows with edges that all weigh nothing */
 };
 

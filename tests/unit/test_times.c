@@ -18,6 +18,7 @@ struct world {
     uint64_t ptr[2], sum[MOST];
     uint32_t src[MOST], positive[MOST], d, dst[DST];
     uint64_t weight[MOST];
+    int16_t high[MOST + GNN_PICK_WINDOW], brief[MOST + GNN_PICK_WINDOW];
     int64_t time[MOST], entry[DST];
     struct gnn_sample_part part[DST];
 };
@@ -25,6 +26,7 @@ struct world {
 /* Times come in runs, with some at both ends of what there can be. */
 static void make_world(struct world *w, uint32_t d, uint64_t seed, bool real, bool holes)
 {
+    const bool brief = seed % 2, ends = d > 4 && seed % 4 < 2;
     int64_t at = -20;
     uint64_t sum = 0;
     uint32_t n = 0;
@@ -34,24 +36,30 @@ static void make_world(struct world *w, uint32_t d, uint64_t seed, bool real, bo
         w->time[i] = real ? gnn_time_bits((double)at / 4) : at;
         w->src[i] = i;
         w->weight[i] = holes && toy_rand(&seed) % 3 == 0 ? 0 : 1 + toy_rand(&seed) % 100;
+        w->weight[i] <<= 40; /* some hundreds have the bits of a store's sums */
         w->sum[i] = sum += w->weight[i];
+        w->high[i] = gnn_weight_high(sum);
         w->positive[i] = n += w->weight[i] > 0;
     }
-    if (d > 4 && !real)
+    if (ends && !real)
         w->time[0] = INT64_MIN, w->time[d - 1] = INT64_MAX;
-    if (d > 4 && real)
+    if (ends && real)
         w->time[0] = gnn_time_bits(-INFINITY), w->time[d - 1] = gnn_time_bits(DBL_MAX);
+    struct gnn_pick_edges pick = {w->sum, holes ? w->positive : NULL, w->time};
+    const int64_t last = gnn_time_order(real, w->time[d - 1]);
+    pick.least = gnn_time_order(real, w->time[0]);
+    while (((uint64_t)last - (uint64_t)pick.least) >> pick.shift > UINT16_MAX)
+        pick.shift++;
+    for (uint32_t i = 0; i < d; i++)
+        w->brief[i] = gnn_time_brief(&pick, gnn_time_order(real, w->time[i]));
+    pick.high = brief ? w->high : NULL;
+    pick.brief = brief ? w->brief : NULL;
     for (uint32_t i = 0; i < DST; i++) {
         const int64_t t = (int64_t)(toy_rand(&seed) % (d + 10)) - 22;
         w->entry[i] = real ? gnn_time_bits((double)t / 4) : t;
         w->dst[i] = i;
-        w->part[i] =
-            (struct gnn_sample_part){.first = i,
-                                     .count = 1,
-                                     .indptr = w->ptr,
-                                     .indices = w->src,
-                                     .nedges = d,
-                                     .pick = {w->sum, holes ? w->positive : NULL, w->time}};
+        w->part[i] = (struct gnn_sample_part){
+            .first = i, .count = 1, .indptr = w->ptr, .indices = w->src, .nedges = d, .pick = pick};
     }
     w->entry[0] = real ? gnn_time_bits(INFINITY) : INT64_MAX;
     w->entry[1] = real ? gnn_time_bits(-DBL_MAX) : INT64_MIN;

@@ -20,6 +20,7 @@ struct bench {
     struct gnn_sample_row row[DST];
     struct gnn_weights weights[DST];
     uint64_t ptr[2], *sum;
+    int16_t *high;
     uint32_t *src, *positive, dst[DST], indptr[DST + 1], *out, d;
     uint64_t *ids;
     struct gnn_pick_rule rule;
@@ -34,6 +35,7 @@ static void bench_init(struct bench *b, const uint64_t *w, uint32_t d, int32_t k
                         .sum = malloc((d + 1) * sizeof *b->sum),
                         .src = malloc((d + 1) * sizeof *b->src),
                         .positive = malloc((d + 1) * sizeof *b->positive),
+                        .high = calloc(d + GNN_PICK_WINDOW, sizeof *b->high),
                         .out = malloc((size_t)DST * most * sizeof *b->out),
                         .ids = malloc((size_t)DST * most * sizeof *b->ids),
                         .rule = {replace ? GNN_PICK_REPLACE : GNN_PICK_UNIFORM, k, true}};
@@ -42,15 +44,14 @@ static void bench_init(struct bench *b, const uint64_t *w, uint32_t d, int32_t k
     for (uint32_t i = 0; i < d; i++) {
         b->src[i] = i;
         b->sum[i] = sum += w[i];
+        b->high[i] = gnn_weight_high(sum);
         b->positive[i] = n += w[i] > 0;
     }
+    const struct gnn_pick_edges pick = {
+        .sum = b->sum, .positive = n < d ? b->positive : NULL, .high = b->high};
     for (uint32_t i = 0; i < DST; i++) {
-        b->part[i] = (struct gnn_sample_part){.first = i,
-                                              .count = 1,
-                                              .indptr = b->ptr,
-                                              .indices = b->src,
-                                              .nedges = d,
-                                              .pick = {b->sum, n < d ? b->positive : NULL}};
+        b->part[i] = (struct gnn_sample_part){
+            .first = i, .count = 1, .indptr = b->ptr, .indices = b->src, .nedges = d, .pick = pick};
         b->dst[i] = i;
     }
     b->scratch = aligned_alloc(64, gnn_sample_scratch(b->rule));
@@ -62,6 +63,7 @@ static void bench_free(struct bench *b)
     free(b->ids);
     free(b->out);
     free(b->positive);
+    free(b->high);
     free(b->src);
     free(b->sum);
 }
@@ -80,11 +82,14 @@ static bool bench_draw(struct bench *b, uint32_t seed)
 
 /* ---- the kernel and the reference ---- */
 
-static bool equals_reference(const uint64_t *w, uint32_t d, int32_t k, bool replace, uint32_t seed)
+static bool equals_reference(const uint64_t *w, uint32_t d, int32_t k, bool replace, uint32_t seed,
+                             bool plain)
 {
     struct bench b;
     uint32_t key[2], *x = malloc((d + (uint32_t)(k > 0 ? k : 0) + 1) * sizeof *x);
     bench_init(&b, w, d, k, replace);
+    for (uint32_t i = 0; plain && i < DST; i++)
+        b.part[i].pick.high = NULL;
     bool same = bench_draw(&b, seed);
     gnn_rng_key(23, seed, 0, 0, 0, key);
     for (uint32_t i = 0; same && i < DST; i++) {
@@ -116,6 +121,17 @@ static void make_weights(enum shape s, uint32_t d, uint64_t *w)
     }
 }
 
+/* Such that their sum has the bits of a store's (lib/store/sums.h). */
+static void scale_weights(uint32_t d, uint64_t *w)
+{
+    uint64_t sum = 0;
+    for (uint32_t i = 0; i < d; i++)
+        sum += w[i];
+    const unsigned top = sum ? 63 - (unsigned)__builtin_clzll(sum) : 63;
+    for (uint32_t i = 0; top < 55 && i < d; i++)
+        w[i] <<= 55 - top;
+}
+
 static void reference(void)
 {
     static const uint32_t degrees[] = {1, 2, 3, 7, 16, 63, 64, 65, 150, 1100, 3000};
@@ -126,7 +142,11 @@ static void reference(void)
         for (size_t i = 0; same && i < sizeof degrees / sizeof *degrees; i++)
             for (size_t j = 0; same && j < 2 * sizeof fanouts / sizeof *fanouts; j++) {
                 make_weights((enum shape)s, degrees[i], w);
-                same = equals_reference(w, degrees[i], fanouts[j / 2], j % 2, (uint32_t)j);
+                same = equals_reference(w, degrees[i], fanouts[j / 2], j % 2, (uint32_t)j, true) &&
+                       equals_reference(w, degrees[i], fanouts[j / 2], j % 2, (uint32_t)j, false);
+                scale_weights(degrees[i], w);
+                same = same &&
+                       equals_reference(w, degrees[i], fanouts[j / 2], j % 2, (uint32_t)j, false);
                 if (!same)
                     printf("# degree %u, fan-out %d, replace %d\n", degrees[i], fanouts[j / 2],
                            (int)j % 2);
