@@ -17,7 +17,8 @@ static inline struct gnn_weighted_row gnn_weighted_row_of(struct gnn_weights w, 
                                                           uint32_t tree)
 {
     gnn_weights_load(&w);
-    return (struct gnn_weighted_row){w, orig, tree, w.span / ((double)w.total + 1)};
+    const struct gnn_weighted_row row = {w, orig, tree, w.span / ((double)w.total + 1)};
+    return row;
 }
 
 /* Positions in the row of the picks of n <= 16 destinations, k <= GNN_DRAW_MAX each: x[l*k+j].
