@@ -233,7 +233,7 @@ static uint32_t fill_chunk(const struct gnn_sample_graph *g, const struct gnn_sa
 }
 
 /* Asks for the lines of the next chunk, as above. */
-static void fetch_chunk(const struct gnn_sample_row *row, uint32_t rows, uint32_t l, uint32_t at)
+GNN_FETCH void fetch_chunk(const struct gnn_sample_row *row, uint32_t rows, uint32_t l, uint32_t at)
 {
     for (uint32_t n = 0; l < rows && n < CHUNK; l++, at = 0) {
         const uint32_t left = row[l].degree - at, m = left < CHUNK - n ? left : CHUNK - n;

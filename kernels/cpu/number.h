@@ -5,6 +5,7 @@
 #define GNN_KERNELS_CPU_NUMBER_H
 
 #include "kernels/sample.h"
+#include "kernels/simd.h"
 
 /* Local numbers of id[n], all below r->nnodes, into out. No branch depends on the data: whether a
  * node is new is a coin toss. */
@@ -112,7 +113,7 @@ static inline void gnn_hash_sources(const struct gnn_relabel *r, const struct gn
 }
 /* Fetches the entry that the search for a hash most probably finds: that of the first slot, if it
  * has the tag. Else what is fetched is there anyway. */
-static inline void gnn_entry_fetch(const struct gnn_relabel *r, uint64_t hash)
+GNN_FETCH void gnn_entry_fetch(const struct gnn_relabel *r, uint64_t hash)
 {
     const uint64_t s = *gnn_slot_first(r, hash);
     const uint32_t at = (s ^ gnn_slot_tag(r, hash)) >> 32 == 0 ? (uint32_t)s : r->count;

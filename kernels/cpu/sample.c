@@ -152,7 +152,7 @@ static uint32_t nth_choice(const struct gnn_sample_job *job, uint32_t i, uint32_
 }
 
 /* What the draws of destinations i0 to i0 + n - 1 read first. */
-static void fetch_totals(const struct gnn_sample_job *job, uint32_t i0)
+GNN_FETCH void fetch_totals(const struct gnn_sample_job *job, uint32_t i0)
 {
     for (uint32_t i = i0; i < job->n && i < i0 + LANES; i++)
         if (job->weights[i].span)
@@ -196,7 +196,7 @@ static void draw_weighted(const struct gnn_sample_job *job, struct scratch *s, s
 }
 
 /* Where rows begin that are compared next; what follows, the processor fetches by itself. */
-static void fetch_rows(const struct gnn_sample_job *job, uint32_t i0)
+GNN_FETCH void fetch_rows(const struct gnn_sample_job *job, uint32_t i0)
 {
     for (uint32_t i = i0; i < job->n && i < i0 + LANES; i++) {
         const uint32_t *base = job->row[i].base;

@@ -18,8 +18,8 @@ struct gnn_time_search {
 static inline void gnn_time_search_begin(struct gnn_time_search *s, const struct gnn_pick_edges *a,
                                          uint64_t first, uint32_t span, int64_t order)
 {
-    const struct gnn_time_search begin = {a, NULL, first, order, span, span, 0, 0};
-    *s = begin;
+    const struct gnn_time_search x = {a, NULL, first, order, span, span, 0, 0};
+    *s = x;
     if (!a->brief)
         return;
     s->at = a->brief + first;
