@@ -16,7 +16,7 @@ export PATH LC_ALL
 mkdir -p "$dir"
 cd "$dir"
 : >table
-trap 'rm -rf products.npz ogb imported web web.txt batches.gnb model.safetensors split split? near whole apart apart.* *.?.gnb' EXIT
+trap 'rm -rf products.npz ruled ogb imported web web.txt batches.gnb model.safetensors split split? near whole apart apart.* *.?.gnb' EXIT
 trap 'exit 1' HUP INT TERM
 cores=$(nproc)
 missed=0
@@ -93,6 +93,19 @@ one=$(rate sample.1) all=$(rate "sample.$cores")
 row 'sampling, 1 core' '50 M edges/s' "$one M edges/s" "$(calc "100 * $one / $(limit random-lines 1)") % of random lines" \
     "$(below random-lines 50)"
 row "sampling, 1 to $cores cores" "$([ "$cores" -eq 1 ] || echo 1.80 x)" "$(calc "$all / $one") x" ''
+say 'sampling by other rules beside uniform sampling of the same fan-outs, in turns, on one core: bench_rules'
+rm -rf ruled
+gnn-import -q -o ruled "products:scale=$scale,weights=1,times=1,features=8"
+"$bench/bench_rules" ruled | tee rules
+for k in weighted:45 time:60 window:60 weighted-time:40 disjoint: induced: labor:60 walks:75; do
+    asked=${k#*:} k=${k%:*}
+    row "sampling, $k" "${asked:+$asked %}" "$(awk -v k="$k" '$1 == k { print 100 * $5 " %" }' rules)" \
+        "$(awk -v k="$k" '$1 == k { $1 = $5 = ""; sub(/ *$/, ""); print }' rules | sed 's/^ *//; s/  /; share of /')"
+done
+row 'sampling, node2vec 0.5,2' '3 M steps/s' "$(awk '$1 == "node2vec" { print $2, $3, $4 }' rules)" \
+    "$(awk '$1 == "node2vec" { print 100 * $5 }' rules) % of pairs of random lines"
+rm -rf ruled
+
 # Of many starts, one that few others held up: the eighth of 31.
 started=$(perl -MTime::HiRes=time -e 'my @t; for (1 .. 31) { my $t = time; my $pid = fork;
     if (!$pid) { open STDOUT, ">", "/dev/null"; exec @ARGV or exit 1 } waitpid $pid, 0; exit 1 if $?; push @t, time - $t }
