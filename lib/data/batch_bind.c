@@ -133,7 +133,7 @@ static int bind_nodes(struct bind *s, uint32_t t)
             return fail_tensor(s, name, "counts decrease");
     if (c[nhops] > gnn_sampling_nodes_max(&s->m->sampling, nt->count))
         return fail_tensor(s, name, "more nodes than the store has");
-    if (c[0] > s->m->sampling.batch_size)
+    if (s->m->sampling.clusters && c[0] > s->m->sampling.batch_size)
         return fail_tensor(s, name, "more seeds than a batch has");
     if (s->m->sampling.clusters && c[0] > s->b->seeds)
         return fail_tensor(s, name, "more seeds than all ranks have");
