@@ -14,7 +14,7 @@ void train_model_check(void);
 
 /* What batches must bring: a weight of edges, or NULL; edges' ids; degrees of nodes; who counts a
  * node (gnn_sampler_opts.count_once). */
-#define TRAIN_NEEDS_ROWS "requires hidden rows: two hops, --head or --encoder"
+#define TRAIN_NEEDS_ROWS "requires hidden rows: two layers, --head or --encoder"
 const char *train_model_edge_weight(void);
 bool train_model_needs_edges(void);
 bool train_model_needs_degrees(void);

@@ -26,17 +26,17 @@ refused() { # OPTIONS PATTERN
 while IFS='|' read -r opts message; do
     refused "$opts" "$message"
 done <<EOF
-s -f 3 --hidden 8|--hidden requires a hidden layer: two hops, or --head
-s -f 3 --layer-norm|--layer-norm requires a hidden layer: two hops, or --head
-s -f 3 --batch-norm|--batch-norm requires a hidden layer: two hops, or --head
-s -f 3 --batch-norm --encoder 8|--batch-norm requires a hidden layer: two hops, or --head
-s -f 3 --residual|--residual requires a hidden layer: two hops, or --head
-s -f 3 --ffn|--ffn requires a hidden layer: two hops, or --head
-s -f 3 --activation relu|--activation requires hidden rows: two hops, --head or --encoder
-s -f 3 --activation elu|--activation requires hidden rows: two hops, --head or --encoder
-s -f 3 --dropout 0.3|--dropout requires hidden rows: two hops, --head or --encoder
-s -f 3 -m gin --dropout 0.3|--dropout requires hidden rows: two hops, --head or --encoder
-s -f 3 --jk cat --head 0|--jk requires two hops: it joins the outputs of several layers
+s -f 3 --hidden 8|--hidden requires a hidden layer: two layers, or --head
+s -f 3 --layer-norm|--layer-norm requires a hidden layer: two layers, or --head
+s -f 3 --batch-norm|--batch-norm requires a hidden layer: two layers, or --head
+s -f 3 --batch-norm --encoder 8|--batch-norm requires a hidden layer: two layers, or --head
+s -f 3 --residual|--residual requires a hidden layer: two layers, or --head
+s -f 3 --ffn|--ffn requires a hidden layer: two layers, or --head
+s -f 3 --activation relu|--activation requires hidden rows: two layers, --head or --encoder
+s -f 3 --activation elu|--activation requires hidden rows: two layers, --head or --encoder
+s -f 3 --dropout 0.3|--dropout requires hidden rows: two layers, --head or --encoder
+s -f 3 -m gin --dropout 0.3|--dropout requires hidden rows: two layers, --head or --encoder
+s -f 3 --jk cat --head 0|--jk requires two layers: it joins the outputs of several layers
 s -f 3,3 -m gcn --edge-weight nosuch|s: edges have no field 'nosuch', nor any other
 w -f 3,3 -m gcn --edge-weight weigth|w: edges have no field 'weigth'; did you mean 'weight'? fields of edges: weight
 EOF

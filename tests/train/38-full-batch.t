@@ -207,7 +207,7 @@ done <<EOF
 --store w5 --full-batch --remote-rows keep|--remote-rows keep has no effect: the backward pass of this model needs no rows of other partitions
 --store w5 --full-batch -m gat --remote-rows all --pipeline-depth 3|--pipeline-depth has no effect with --remote-rows all
 --store w5 --full-batch --eval none --patience 0 --keep last --eval-every 3|--eval-every requires a set to evaluate: --eval valid
---store w --layers 3|--layers requires --full-batch; else -f determines the layers
+--store w --layers 3|--layers requires --full-batch, --induced or --clusters; else -f determines the layers
 --full-batch --store w -f 5,5|--fanout has no effect with --full-batch: nothing is sampled
 --full-batch --store w -b 5|--batch has no effect with --full-batch: nothing is sampled
 --full-batch --store w --dtype f16|--dtype cannot be used with --full-batch: import features as that type
