@@ -342,7 +342,7 @@ static void put_sources(const struct gnn_sample_job *job, struct gnn_relabel *r,
                                  g->hash, out);
     else if (r)
         gnn_number(r, g->source, g->n, out);
-    else
+    else if (g->n) /* else there may be no array */
         memcpy(out, g->source, g->n * sizeof *out);
 }
 
