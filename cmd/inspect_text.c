@@ -196,15 +196,15 @@ static void print_stream(const json_t *r)
     size_t i;
     json_t *x;
 
-    printf("  seed   %lld%s", whole_of(s, "seed"),
-           json_object_get(s, "clusters") ? "" : ", fan-out");
+    const bool clusters = json_object_get(s, "clusters"), induced = json_object_get(s, "induced");
+    const size_t all = json_array_size(json_object_get(s, "fanout")),
+                 hops = clusters ? 0 : all - (induced && all); /* that find nodes */
+    printf("  seed   %lld%s", whole_of(s, "seed"), clusters ? "" : ", fan-out");
     json_array_foreach(json_object_get(s, "fanout"), i, x)
     {
         size_t t;
         json_t *n;
-        if (json_object_get(s, "clusters") ||
-            (json_object_get(s, "induced") &&
-             i + 1 == json_array_size(json_object_get(s, "fanout"))))
+        if (i == hops)
             break;
         json_array_foreach(x, t, n)
         {
@@ -215,7 +215,7 @@ static void print_stream(const json_t *r)
             printf("%s%lld", t ? "/" : i ? "," : " ", (long long)json_integer_value(n));
         }
     }
-    if (json_object_get(s, "clusters"))
+    if (clusters)
         printf(", batches of %lld partitions, at most %lld %s", whole_of(s, "clusters"),
                whole_of(s, "batch_size"), text_of(s, "seed_type"));
     else

@@ -115,6 +115,19 @@ static int bind_times(struct bind *s, uint32_t t, uint64_t n, const int64_t **ou
     return 0;
 }
 
+/* n seeds of type t, of all that ranks have together. */
+static int check_cluster_seeds(struct bind *s, uint32_t t, const char *name, uint64_t n)
+{
+    const struct gnn_sampling *m = &s->m->sampling;
+    if (n > m->batch_size)
+        return fail_tensor(s, name, "more seeds than a batch has");
+    if (n > s->b->seeds)
+        return fail_tensor(s, name, "more seeds than all ranks have");
+    if (t == m->seed_ntype && !m->ranks && n != s->b->seeds)
+        return fail_tensor(s, name, "fewer seeds than all ranks have, of which there is one");
+    return 0;
+}
+
 static int bind_nodes(struct bind *s, uint32_t t)
 {
     const uint32_t *tree = NULL;
@@ -133,13 +146,8 @@ static int bind_nodes(struct bind *s, uint32_t t)
             return fail_tensor(s, name, "counts decrease");
     if (c[nhops] > gnn_sampling_nodes_max(&s->m->sampling, nt->count))
         return fail_tensor(s, name, "more nodes than the store has");
-    if (s->m->sampling.clusters && c[0] > s->m->sampling.batch_size)
-        return fail_tensor(s, name, "more seeds than a batch has");
-    if (s->m->sampling.clusters && c[0] > s->b->seeds)
-        return fail_tensor(s, name, "more seeds than all ranks have");
-    if (s->m->sampling.clusters && t == s->m->sampling.seed_ntype && !s->m->sampling.ranks &&
-        c[0] != s->b->seeds)
-        return fail_tensor(s, name, "fewer seeds than all ranks have, of which there is one");
+    if (s->m->sampling.clusters && (rc = check_cluster_seeds(s, t, name, c[0])))
+        return rc;
     if (c[0] && t != s->m->sampling.seed_ntype)
         return fail_tensor(s, name, "seeds of a type other than the seed type");
     snprintf(name, sizeof name, "nodes/%s", nt->name);

@@ -257,6 +257,22 @@ int gnn_sampling_check_labor(const struct gnn_sampling *s, uint32_t netypes, con
                           where);
 }
 
+/* Does one of the first `hops` hops sample along an edge type? */
+static bool uses_in(const struct gnn_sampling *s, uint32_t hops, uint32_t netypes, uint32_t etype)
+{
+    for (uint32_t h = 0; h < hops; h++)
+        if (gnn_pick_any(gnn_sampling_rule(s, h * netypes + etype)))
+            return true;
+    return false;
+}
+
+/* The fan-out of the hop of induced edges, after so many others. */
+static int32_t induced_fanout(const struct gnn_sampling *s, uint32_t hops, uint32_t netypes,
+                              uint32_t etype)
+{
+    return s->clusters || uses_in(s, hops, netypes, etype) ? -1 : 0;
+}
+
 int gnn_sampling_set_induced(struct gnn_sampling *s, uint32_t netypes, struct gnn_err *e)
 {
     const uint64_t blocks = (uint64_t)s->nhops * netypes;
@@ -267,7 +283,7 @@ int gnn_sampling_set_induced(struct gnn_sampling *s, uint32_t netypes, struct gn
         return e->code;
     memcpy(fanout, s->fanout, blocks * sizeof *fanout);
     for (uint32_t t = 0; t < netypes; t++)
-        fanout[blocks + t] = s->clusters || gnn_sampling_uses(s, netypes, t) ? -1 : 0;
+        fanout[blocks + t] = induced_fanout(s, s->nhops, netypes, t);
     gnn_free(s->fanout);
     s->fanout = fanout;
     s->nhops++;
@@ -293,10 +309,7 @@ int gnn_sampling_set_clusters(struct gnn_sampling *s, const struct gnn_schema *c
 
 bool gnn_sampling_uses(const struct gnn_sampling *s, uint32_t netypes, uint32_t etype)
 {
-    for (uint32_t h = 0; h < s->nhops; h++)
-        if (gnn_pick_any(gnn_sampling_rule(s, h * netypes + etype)))
-            return true;
-    return false;
+    return uses_in(s, s->nhops, netypes, etype);
 }
 
 /* ---- JSON ---- */
@@ -468,12 +481,9 @@ static int induced_from_json(struct gnn_sampling *s, const struct gnn_schema *c,
     }
     for (uint32_t t = 0; good && s->clusters && t < c->netypes; t++)
         good = s->fanout[t] == 0;
-    const uint64_t last = (uint64_t)(s->nhops - 1) * c->netypes;
-    for (uint32_t t = 0; good && t < c->netypes; t++) {
-        s->nhops--;
-        good = s->fanout[last + t] == (s->clusters || gnn_sampling_uses(s, c->netypes, t) ? -1 : 0);
-        s->nhops++;
-    }
+    const uint32_t hops = good ? s->nhops - 1 : 0;
+    for (uint32_t t = 0; good && t < c->netypes; t++)
+        good = s->fanout[(uint64_t)hops * c->netypes + t] == induced_fanout(s, hops, c->netypes, t);
     s->induced = good;
     return good ? 0 : gnn_fail(e, GNN_E_INPUT, "header: bad 'induced'");
 }

@@ -96,6 +96,16 @@ static int begin_type(const struct sample_draw *d, uint32_t t)
     return rc;
 }
 
+/* Of clusters: how many seeds the batches of all ranks have. */
+static int add_seed_count(const struct sample_draw *d)
+{
+    struct gnn_tensor *t;
+    if (gnn_sample_add(d, "seeds", GNN_U64, 1, &t))
+        return d->e->code;
+    d->b->seeds = *(uint64_t *)t->data = d->s->seeds->all(d->s->seeds, d->b);
+    return 0;
+}
+
 /* *n: seeds of this rank. */
 static int begin_batch(const struct sample_draw *d, uint64_t *n)
 {
@@ -105,15 +115,12 @@ static int begin_batch(const struct sample_draw *d, uint64_t *n)
     *n = d->s->seeds->fill(d->s->seeds, b, d->w->seeds);
     gnn_tensors_clear(&b->tensors); /* what carried them */
     gnn_sample_keys(d->s, b, d->w->keys);
-    struct gnn_tensor *key, *seeds;
+    struct gnn_tensor *key;
     int rc = gnn_sample_add(d, "key", GNN_U64, 4, &key);
     if (!rc)
         memcpy(key->data, (uint64_t[]){b->epoch, b->step, b->split, b->rank}, 4 * sizeof(uint64_t));
     if (!rc && m->clusters)
-        rc = gnn_sample_add(d, "seeds", GNN_U64, 1, &seeds);
-    b->seeds = !rc && m->clusters ? d->s->seeds->all(d->s->seeds, b) : 0;
-    if (!rc && m->clusters)
-        *(uint64_t *)seeds->data = b->seeds;
+        rc = add_seed_count(d);
     for (uint32_t t = 0; !rc && t < c->nntypes; t++) {
         rc = begin_type(d, t);
         if (!rc)

@@ -55,12 +55,13 @@ __attribute__((unused)) static const struct gnn_tensor *bench_tensor(struct gnn_
     return best;
 }
 
-/* Independent random lines per second and thread, in M/s, within `bytes` at p. */
-__attribute__((unused)) static double bench_lines(const char *p, size_t bytes, int threads)
+/* Independent random lines per second and thread, in M/s, within `bytes` at p, by the clock `now`.
+ */
+static double bench_lines_by(double (*now)(void), const char *p, size_t bytes, int threads)
 {
     enum { N = 1 << 20, AHEAD = 32 };
     const size_t lines = bytes / 64;
-    double t = bench_now();
+    double t = now();
     uint64_t sum = 0;
 #pragma omp parallel num_threads(threads) reduction(+ : sum)
     {
@@ -76,10 +77,15 @@ __attribute__((unused)) static double bench_lines(const char *p, size_t bytes, i
             }
         }
     }
-    t = bench_now() - t;
+    t = now() - t;
     if (sum == 1)
         puts("");
     return (double)threads * N / t / 1e6;
+}
+
+__attribute__((unused)) static double bench_lines(const char *p, size_t bytes, int threads)
+{
+    return bench_lines_by(bench_now, p, bytes, threads);
 }
 
 /* Sequential reading in GB/s, of at most 512 MB at p. */

@@ -164,25 +164,6 @@ static double bare_variates(const struct gnn_tensor *ids)
     return (double)n / (processor_now() - t) / 1e6;
 }
 
-/* Independent random lines per second of the list of sources, in processor time; millions. */
-static double bare_lines(const struct gnn_tensor *ids)
-{
-    enum { N = 1 << 22, AHEAD = 32 };
-    const char *p = ids->data;
-    const uint64_t lines = ids->shape[0] * 4 / 64;
-    uint64_t a = 1, b = 1, sum = 0;
-    const double t = processor_now();
-    for (int i = 0; i < N + AHEAD; i++) { /* b repeats the numbers of a, AHEAD steps later */
-        a = a * 6364136223846793005u + 1442695040888963407u;
-        __builtin_prefetch(p + (a >> 33) % lines * 64, 0, 2);
-        if (i >= AHEAD) {
-            b = b * 6364136223846793005u + 1442695040888963407u;
-            sum += (unsigned char)p[(b >> 33) % lines * 64];
-        }
-    }
-    return sum == 1 ? 0 : N / (processor_now() - t) / 1e6;
-}
-
 /* ---- turns ---- */
 
 static int compare_doubles(const void *a, const void *b)
@@ -208,9 +189,11 @@ static void bench_rule(struct world *w, const struct rule *r)
     for (int i = 0; i < TURNS; i++) {
         const struct outcome other =
             uniform ? take_turn(w, &plain, uniform, STEPS) : (struct outcome){0};
-        limit[i] = r->walk    ? bare_lines(w->indices) / 2
-                   : r->labor ? bare_variates(w->indices)
-                              : other.rate;
+        limit[i] =
+            r->walk
+                ? bench_lines_by(processor_now, w->indices->data, w->indices->shape[0] * 4, 1) / 2
+            : r->labor ? bare_variates(w->indices)
+                       : other.rate;
         const struct outcome own = take_turn(w, r, of, STEPS);
         rate[i] = r->labor ? own.compared / own.seconds / 1e6 : own.rate;
         ratio[i] = rate[i] / limit[i];

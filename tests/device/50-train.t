@@ -1,34 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 # gnn-train and gnn-predict on devices that are emulated: the CPU's losses, the same bits each time, whatever brings the batches.
 . "$GNN_TOP/tests/lib.sh"
-emu=$GNN_B/emu/bin
-export GNN_FAKE_DEVICES=2
+. "$GNN_TOP/tests/device/train.sh"
 gnn-import -q -o s sbm:nodes=400,degree=7,features=12
 gnn-import -q -o h sbm:nodes=200,types=3
 gnn-partition -q -k 3 -o s3 s
 how="-f 4,3 -b 20"
-steps() { grep '"event": *"step"' "$1" | grep -o '"loss":[-0-9.e+]*' | cut -d: -f2; }
-# near A B: losses agree to 1e-4
-near() {
-    steps "$1" >la
-    steps "$2" >lb
-    [ -s la ] && [ "$(wc -l <la)" -eq "$(wc -l <lb)" ] &&
-        paste la lb | awk '{ d = $1 - $2; d = d < 0 ? -d : d; if (d > 1e-4 * ($1 > 1 ? $1 : 1)) { print; bad = 1 } } END { exit bad }'
-}
-# trains NAME GRAPH OPTIONS...: near the CPU, and two runs that differ in the order of everything give the same bits
-trains() {
-    _name=$1 _g=$2
-    shift 2
-    _t="-q --no-provenance --store $_g $how --hidden 8 --epochs ${epochs:-2} --keep last --eval none --lr 0.01 --dropout 0 --no-layer-norm $*"
-    # shellcheck disable=SC2086
-    if gnn-train $_t -o cpu.st --metrics cpu.json && GNN_FAKE_SEED=1 "$emu/gnn-train" $_t --device cuda -o a.st --metrics a.json 2>err &&
-        GNN_FAKE_SEED=7 "$emu/gnn-train" $_t --device cuda:1,0 -o b.st 2>>err && cmp a.st b.st >>err && near cpu.json a.json >>err; then
-        _ok "gnn-train on devices learns $_name as the CPU does, with the same bits in two runs"
-    else
-        _not_ok "gnn-train on devices learns $_name as the CPU does, with the same bits in two runs"
-        sed 's/^/# /' err
-    fi
-}
 trains "SAGE" s
 trains "SAGE with --frontier new, layer norm, residual connections and dropout" \
     s --frontier new --layer-norm --residual --dropout 0.4 --dropout-input 0.1

@@ -2,8 +2,8 @@
 # gnn-train --induced on devices that are emulated: each layer learns from edges among the nodes of a batch as on the CPU.
 # How many of them the last layer uses, only the device knows.
 . "$GNN_TOP/tests/lib.sh"
-emu=$GNN_B/emu/bin
-export GNN_FAKE_DEVICES=2
+. "$GNN_TOP/tests/device/train.sh"
+how="--induced -f 4,3 -b 20" usual_epochs=1
 gnn-import -q -o s sbm:nodes=400,degree=7,features=12
 gnn-import -q -o h sbm:nodes=200,types=3
 gnn-partition -q -k 3 -o s3 s
@@ -13,30 +13,7 @@ perl -e 'print "source,target,weight\n"; print $_ % 200, ",", ($_ * 37 + int($_ 
 perl -e 'print $_ % 3, "\n" for 1 .. 200' >y.csv
 perl -e 'print join(",", $_ % 3, $_ % 5, $_ % 7), "\n" for 1 .. 200' >x.csv
 gnn-import -q -u --labels y.csv --features x.csv --split random:0.5,0.25,0.25 -o w e.csv
-steps() { grep '"event": *"step"' "$1" | grep -o '"loss":[-0-9.e+]*' | cut -d: -f2; }
-# near A B: losses agree to 1e-4
-near() {
-    steps "$1" >la
-    steps "$2" >lb
-    [ -s la ] && [ "$(wc -l <la)" -eq "$(wc -l <lb)" ] &&
-        paste la lb | awk '{ d = $1 - $2; d = d < 0 ? -d : d; if (d > 1e-4 * ($1 > 1 ? $1 : 1)) { print; bad = 1 } } END { exit bad }'
-}
 # A batch of wf is an epoch, so that several steps show whether the gradients were right.
-# trains NAME GRAPH OPTIONS...: near the CPU, and two runs that differ in the order of everything give the same bits
-trains() {
-    _name="gnn-train --induced on devices learns $1 as the CPU does, with the same bits in two runs" _g=$2
-    shift 2
-    _t="-q --no-provenance --store $_g --induced -f 4,3 -b 20 ${hidden---hidden 8} --epochs ${epochs:-1} --keep last --eval none --lr 0.01 --dropout 0
-        --no-layer-norm $*"
-    # shellcheck disable=SC2086
-    if gnn-train $_t -o cpu.st --metrics cpu.json && GNN_FAKE_SEED=1 "$emu/gnn-train" $_t --device cuda -o a.st --metrics a.json 2>err &&
-        GNN_FAKE_SEED=7 "$emu/gnn-train" $_t --device cuda:1,0 -o b.st 2>>err && cmp a.st b.st >>err && near cpu.json a.json >>err; then
-        _ok "$_name"
-    else
-        _not_ok "$_name"
-        sed 's/^/# /' err
-    fi
-}
 epochs=2 trains "SAGE" s
 cp a.st model.st
 trains "SAGE of three layers with --frontier new, layer norm and dropout" s --layers 3 --frontier new --layer-norm --dropout 0.4

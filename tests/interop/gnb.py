@@ -96,6 +96,13 @@ def read_frames(f):
     must(seq == 0, "no END")
 
 
+def read_stream(path):
+    """The header, and the tensors of each batch by name."""
+    with open(path, "rb") as f:
+        frames = list(read_frames(f))
+    return frames[0][1], [dict(tensors) for kind, tensors in frames if kind == BATCH]
+
+
 def read_store(path):
     with open(os.path.join(path, "store.json")) as f:
         header = json.load(f)

@@ -12,12 +12,6 @@ sys.path.insert(0, os.path.join(os.path.dirname(__file__), "../interop"))
 import gnb
 
 
-def stream(path):
-    with open(path, "rb") as f:
-        frames = list(gnb.read_frames(f))
-    return frames[0][1], [dict(t) for kind, t in frames if kind == gnb.BATCH]
-
-
 def originals(header, parts):
     """Per node type, store id -> original id."""
     out = {}
@@ -121,12 +115,12 @@ def main(store, one_path, *rank_paths):
     header, parts = gnb.read_store(store)
     orig = originals(header, parts)
     whole = {n: np.concatenate([p[n] for p in parts]) for n in parts[0] if n.startswith("node/") and n.count("/") == 2 and "name" not in n}
-    one_header, one = stream(one_path)
+    one_header, one = gnb.read_stream(one_path)
     one_orig = orig
     if one_header["schema"]["parts"] != header["schema"]["parts"]:
         assert one_header["schema"]["parts"] == 1
         one_orig = {t: np.arange(len(v)) for t, v in orig.items()}
-    ranks = [stream(p) for p in rank_paths]
+    ranks = [gnb.read_stream(p) for p in rank_paths]
     once = 0
     seed_type = one_header["sampling"]["seed_type"]
     seen = 0

@@ -95,7 +95,8 @@ for how in '' --disjoint; do
     rm -rf C
     smp plain17 --clusters 5 $how --eval valid --steps 0:2 | gnn-gather -q plain17 | gnn-train $learn --checkpoint C --checkpoint-every 2 -o b
     check "gnn-train --clusters $how resumes in the middle of an epoch" \
-        gnn-train $learn --store plain17 --clusters 5 $how --epochs 2 --eval valid --checkpoint C --resume -o b
+        gnn-train $learn --store plain17 --clusters 5 $how --epochs 2 --eval valid --checkpoint C --resume --metrics m.json -o b
+    check "gnn-train --clusters $how makes the 6 steps that are left of 8" test "$(grep -c '"event": *"step"' m.json)" -eq 6
     check "gnn-train --clusters $how writes the same model then" cmp a b
 done
 # All of the graph in one batch, and in as many partitions: full batches.

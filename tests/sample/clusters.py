@@ -60,18 +60,13 @@ def check_batch(header, parts, sizes, seeds, batch, stats):
 
 def main(store, stream, many):
     _, parts = gnb.read_store(store)
-    with open(stream, "rb") as f:
-        frames = list(gnb.read_frames(f))
-    header = frames[0][1]
+    header, batches = gnb.read_stream(stream)
     names = [x["name"] for x in header["schema"]["node_types"]]
     keys = {t: next("edge/%s/%s/%s/indptr" % (e["src"], e["rel"], e["dst"]) for e in header["schema"]["edge_types"] if e["dst"] == t) for t in names}
     sizes = {t: [len(p[keys[t]]) - 1 for p in parts] for t in names}
     seeds = [set(np.fromstring(open("set.%d" % i).read(), "i8", sep=" ").tolist()) for i in range(len(header["sampling"]["splits"]))]
     stats, seen = {"edges": 0, "across": 0}, {}
-    for kind, tensors in frames:
-        if kind != gnb.BATCH:
-            continue
-        batch = dict(tensors)
+    for batch in batches:
         chosen = check_batch(header, parts, sizes, seeds, batch, stats)
         epoch = seen.setdefault((int(batch["key"][0]), int(batch["key"][2])), [])
         assert len(chosen) == min(int(many), len(parts) - len(epoch)), "too few or too many partitions"

@@ -12,12 +12,6 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."
 import gnb
 
 
-def stream(path):
-    with open(path, "rb") as f:
-        frames = list(gnb.read_frames(f))
-    return frames[0][1], [dict(tensors) for kind, tensors in frames if kind == gnb.BATCH]
-
-
 def entries(batch, t):
     """Each node of a type with its tree and its time."""
     n = len(batch["nodes/" + t])
@@ -78,8 +72,8 @@ def check_batch(header, store, batch, sampled):
 
 def main(store, path, sampled):
     _, parts = gnb.read_store(store)
-    header, batches = stream(path)
-    _, before = stream(sampled)
+    header, batches = gnb.read_stream(path)
+    _, before = gnb.read_stream(sampled)
     assert len(batches) == len(before), "batches"
     edges = sum(check_batch(header, parts[0], *pair) for pair in zip(batches, before))
     print(len(batches), "batches,", edges, "edges")

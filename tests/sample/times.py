@@ -72,10 +72,8 @@ def check_batch(header, store, batch):
 
 def main(store, stream):
     _, parts = gnb.read_store(store)
-    with open(stream, "rb") as f:
-        frames = list(gnb.read_frames(f))
-    header = frames[0][1]
-    sums = [check_batch(header, parts[0], dict(tensors)) for kind, tensors in frames if kind == gnb.BATCH]
+    header, batches = gnb.read_stream(stream)
+    sums = [check_batch(header, parts[0], batch) for batch in batches]
     picked, could = (sum(x) for x in zip(*sums))
     print("%d batches, %d edges of %d that could be picked" % (len(sums), picked, could))
     assert picked > 20, "next to nothing was picked"

@@ -11,12 +11,6 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."
 import gnb
 
 
-def stream(path):
-    with open(path, "rb") as f:
-        frames = list(gnb.read_frames(f))
-    return frames[0][1], [dict(tensors) for kind, tensors in frames if kind == gnb.BATCH]
-
-
 def edges(header, batch):
     """By tree: the edges of each hop and type, as pairs of ids, in a multiset."""
     out = {}
@@ -37,7 +31,7 @@ def edges(header, batch):
 
 
 def main(a, b=None):
-    header, batches = stream(a)
+    header, batches = gnb.read_stream(a)
     for batch in batches:
         edges(header, batch)
         for t in (x["name"] for x in header["schema"]["node_types"]):
@@ -47,7 +41,7 @@ def main(a, b=None):
             assert (batch["tree/" + t][:n] == np.arange(n)).all(), "trees of seeds"
     both = 0
     if b:
-        other, there = stream(b)
+        other, there = gnb.read_stream(b)
         for x, y in zip(batches, there):
             mine, theirs = edges(header, x), edges(other, y)
             both += len(mine.keys() & theirs.keys())

@@ -16,12 +16,6 @@ import gnb
 END = 0xFFFFFFFF
 
 
-def stream(path):
-    with open(path, "rb") as f:
-        frames = list(gnb.read_frames(f))
-    return frames[0][1], [dict(t) for kind, t in frames if kind == gnb.BATCH]
-
-
 def path_types(header):
     """Edge type of each step, in turn."""
     types = header["schema"]["edge_types"]
@@ -53,15 +47,15 @@ def listed(store, *paths):
     orig = originals(store)
     lines = []
     for path in paths:
-        header, batches = stream(path)
+        header, batches = gnb.read_stream(path)
         for b in batches:
             lines += ["%d/%d %s" % (b["key"][0], b["key"][1], " ".join(map(str, w))) for w in walks_of(header, b, orig).tolist()]
     print("\n".join(sorted(lines)))
 
 
 def pairs(store, walks, made):
-    header, of_walks = stream(walks)
-    wanted, of_pairs = stream(made)
+    header, of_walks = gnb.read_stream(walks)
+    wanted, of_pairs = gnb.read_stream(made)
     window = wanted["sampling"]["walks"]["window"]
     t = path_types(header)[0]["dst"]
     for a, b in zip(of_walks, of_pairs, strict=True):
@@ -107,7 +101,7 @@ def graph_of(part, t, field):
 
 def law(store, path, weight=None):
     _, parts = gnb.read_store(store)
-    header, batches = stream(path)
+    header, batches = gnb.read_stream(path)
     graphs = [graph_of(parts[0], t, weight) for t in path_types(header)]
     walks = header["sampling"]["walks"]
     own = {t["name"]: np.arange(t["count"]) for t in header["schema"]["node_types"]}

@@ -14,7 +14,8 @@ while read -r layers how; do
     check "gnn-train $how keeps a checkpoint in the middle of an epoch" sh -c "gnn-sample -q s $sampled --steps 0:5 --edge-ids | gnn-gather -q s |
         gnn-train $learn $layers --checkpoint C --checkpoint-every 5 -o part"
     cp -r C D
-    check "gnn-train $how resumes there" gnn-train $learn $layers --store s $sampled --epochs 2 --checkpoint C --resume -o got
+    check "gnn-train $how resumes there" gnn-train $learn $layers --store s $sampled --epochs 2 --checkpoint C --resume --metrics m.json -o got
+    check "gnn-train $how makes the 11 steps that are left of 16" test "$(grep -c '"event": *"step"' m.json)" -eq 11
     check "gnn-train $how writes the model that came without a break" cmp want got
     check "gnn-train $how resumes there from a pipe" sh -c "gnn-sample -q s $sampled --epochs 2 -j2 | gnn-gather -q s |
         gnn-train $learn $layers --checkpoint D --resume -o other"

@@ -122,37 +122,24 @@ static unsigned eligible_at(const struct trial *t, int entry)
     return set;
 }
 
-/* Without replacement, each draw takes one of those that are left. */
-static void add_sets(const struct trial *t, unsigned left, unsigned have, uint32_t more, double p,
-                     double *law)
+/* Goes on with each draw of `more`, from those that are left: without replacement, each takes one
+ * of them. drawn: the set of those so far, or with replacement, their digits after a 1. */
+static void add_draws(const struct trial *t, unsigned left, uint32_t drawn, uint32_t more, double p,
+                      double *law)
 {
+    const bool again = t->rule.kind == GNN_PICK_REPLACE;
     double total = 0;
     if (!more) {
-        law[have] += p;
+        law[drawn] += p;
         return;
     }
     for (uint32_t i = 0; i < SPAN; i++)
         total += left >> i & 1 ? (double)weights[t->shape][i] : 0;
     for (uint32_t i = 0; i < SPAN; i++)
         if (left >> i & 1)
-            add_sets(t, left & ~(1u << i), have | 1u << i, more - 1,
-                     p * (double)weights[t->shape][i] / total, law);
-}
-
-static void add_digits(const struct trial *t, unsigned set, uint32_t code, uint32_t more, double p,
-                       double *law)
-{
-    double total = 0;
-    if (!more) {
-        law[code] += p;
-        return;
-    }
-    for (uint32_t i = 0; i < SPAN; i++)
-        total += set >> i & 1 ? (double)weights[t->shape][i] : 0;
-    for (uint32_t i = 0; i < SPAN; i++)
-        if (set >> i & 1)
-            add_digits(t, set, code * SPAN + i, more - 1, p * (double)weights[t->shape][i] / total,
-                       law);
+            add_draws(t, again ? left : left & ~(1u << i),
+                      again ? drawn * SPAN + i : drawn | 1u << i, more - 1,
+                      p * (double)weights[t->shape][i] / total, law);
 }
 
 static unsigned latest_of(unsigned set, uint32_t k)
@@ -171,11 +158,11 @@ static void law_at(const struct trial *t, int entry, double law[ONE_OUTCOME])
     if (!n)
         law[0] = 1;
     else if (t->rule.kind == GNN_PICK_REPLACE)
-        add_digits(t, set, 1, digits_of(t), 1, law);
+        add_draws(t, set, 1, digits_of(t), 1, law);
     else if (t->rule.kind == GNN_PICK_LATEST)
         law[latest_of(set, k)] = 1;
     else
-        add_sets(t, set, 0, k < n ? k : n, 1, law);
+        add_draws(t, set, 0, k < n ? k : n, 1, law);
 }
 
 /* The edge of an outcome whose time counts, and whose source draws next: the first. */

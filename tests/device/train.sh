@@ -1,0 +1,27 @@
+# SPDX-License-Identifier: Apache-2.0
+# Sourced by the tests here that train, after lib.sh: gnn-train on two devices that are emulated, beside the CPU.
+emu=$GNN_B/emu/bin
+export GNN_FAKE_DEVICES=2
+steps() { grep '"event": *"step"' "$1" | grep -o '"loss":[-0-9.e+]*' | cut -d: -f2; }
+# near A B: losses of steps agree to 1e-4
+near() {
+    steps "$1" >la
+    steps "$2" >lb
+    [ -s la ] && [ "$(wc -l <la)" -eq "$(wc -l <lb)" ] &&
+        paste la lb | awk '{ d = $1 - $2; d = d < 0 ? -d : d; if (d > 1e-4 * ($1 > 1 ? $1 : 1)) { print; bad = 1 } } END { exit bad }'
+}
+# trains NAME GRAPH OPTIONS...: near the CPU, and two runs that differ in the order of everything give the same bits; $how says how
+# batches are sampled; usual_epochs: 2 unless set
+trains() {
+    _name="gnn-train $how on devices learns $1 as the CPU does, with the same bits in two runs" _g=$2
+    shift 2
+    _t="-q --no-provenance --store $_g $how ${hidden---hidden 8} --epochs ${epochs:-${usual_epochs:-2}} --keep last --eval none --lr 0.01 --dropout 0 --no-layer-norm $*"
+    # shellcheck disable=SC2086
+    if gnn-train $_t -o cpu.st --metrics cpu.json && GNN_FAKE_SEED=1 "$emu/gnn-train" $_t --device cuda -o a.st --metrics a.json 2>err &&
+        GNN_FAKE_SEED=7 "$emu/gnn-train" $_t --device cuda:1,0 -o b.st 2>>err && cmp a.st b.st >>err && near cpu.json a.json >>err; then
+        _ok "$_name"
+    else
+        _not_ok "$_name"
+        sed 's/^/# /' err
+    fi
+}
