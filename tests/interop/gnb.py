@@ -25,13 +25,9 @@ DTYPE = [None, "u1", "i1", "<u2", "<i2", "<u4", "<i4", "<u8", "<i8", "<f2", "<u2
 HEAD, ENTRY = struct.Struct("<4sHHIIQQQIIQQ"), struct.Struct("<BBBBHHQQQQ")
 
 
-class Bad(Exception):
-    pass
-
-
 def must(true, what):
     if not true:
-        raise Bad(what)
+        raise ValueError(what)
 
 
 def exactly(f, n, what):
