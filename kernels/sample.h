@@ -55,6 +55,12 @@ struct gnn_sample_row {
     uint32_t degree, orig;
 };
 
+/* Of a rule that is weighted also: the edges of part `part` that it looks at, from `base` on; and
+ * whether the row begins before. */
+struct gnn_sample_span {
+    uint32_t span, part : 31, inside : 1;
+};
+
 enum gnn_sample_status {
     GNN_SAMPLE_OK = 0,
     GNN_SAMPLE_NODE,    /* destination `node` is in no part */
@@ -125,11 +131,11 @@ struct gnn_sample_job {
     struct gnn_entries dst; /* (n) */
     uint32_t n;             /* on a GPU: at most */
     struct gnn_pick_rule rule;
-    const uint32_t *key;         /* (2), as gnn_rng_key makes it */
-    uint32_t *indptr;            /* (n + 1), to be written: where the picks of each begin, from 0 */
-    void *scratch;               /* gnn_sample_scratch bytes, 64-byte aligned; of any content */
-    struct gnn_sample_row *row;  /* (n) CPU only: what _count tells _pick */
-    struct gnn_weights *weights; /* (n) the same, of a rule that is weighted; else NULL */
+    const uint32_t *key;        /* (2), as gnn_rng_key makes it */
+    uint32_t *indptr;           /* (n + 1), to be written: where the picks of each begin, from 0 */
+    void *scratch;              /* gnn_sample_scratch bytes, 64-byte aligned; of any content */
+    struct gnn_sample_row *row; /* (n) CPU only: what _count tells _pick */
+    struct gnn_sample_span *span; /* (n) the same, of a rule that is weighted; else NULL */
     int64_t *times; /* (indptr[n]) CPU only, to be written: the times of the picks, as entries have
                        them; NULL: not wanted */
 };

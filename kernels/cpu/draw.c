@@ -7,6 +7,7 @@
 
 #include <stddef.h>
 
+#include "kernels/cpu/philox512.h"
 #include "kernels/simd.h"
 
 enum { LANES = GNN_DRAW_LANES };
@@ -95,80 +96,16 @@ GNN_SIMD static void words_lanes(const uint32_t key[2], const uint32_t *id, cons
     words(key, id, tree, b, family, w);
 }
 
-GNN_SIMD static void pairs_lanes(const uint32_t key[2], const uint32_t *restrict id, uint32_t n,
-                                 uint32_t *restrict w0, uint32_t *restrict w1)
-{
-    const uint32_t k0 = key[0], k1 = key[1];
-    for (uint32_t i = 0; i < n; i++) {
-        uint32_t c0 = id[i], c1 = 0, c2 = 0, c3 = 0;
-        GNN_PHILOX_10(c0, c1, c2, c3, k0, k1);
-        w0[i] = c0;
-        w1[i] = c1;
-    }
-}
-
 #ifdef __x86_64__
-#include <immintrin.h>
-
-/* By hand for AVX-512, because gcc multiplies 32 x 32 bits there with an instruction three times as
- * slow. A register holds eight lanes in the low halves of 64-bit numbers; the high halves carry
- * rubbish that nothing reads. */
-#define GNN_AVX512 __attribute__((target("avx512f")))
-
-struct half {
-    __m512i c0, c1, c2, c3;
-};
-
-GNN_AVX512 static inline void philox_round(struct half *h, __m512i k0, __m512i k1)
-{
-    /* Constants of Philox 4x32; 0x96 is the truth table of a three-way exclusive or. */
-    const __m512i p0 = _mm512_mul_epu32(h->c0, _mm512_set1_epi32((int)0xD2511F53u));
-    const __m512i p1 = _mm512_mul_epu32(h->c2, _mm512_set1_epi32((int)0xCD9E8D57u));
-    h->c0 = _mm512_ternarylogic_epi32(_mm512_srli_epi64(p1, 32), h->c1, k0, 0x96);
-    h->c1 = p1;
-    h->c2 = _mm512_ternarylogic_epi32(_mm512_srli_epi64(p0, 32), h->c3, k1, 0x96);
-    h->c3 = p0;
-}
-
-/* The words of sixteen lanes: those of even lanes are in e, of odd ones in o. */
-GNN_AVX512 static inline void philox_avx512(const uint32_t key[2], __m512i id, __m512i tree,
-                                            uint32_t b, uint32_t family, struct half *e,
-                                            struct half *o)
-{
-    /* Even lanes are in place; odd lanes are shifted down to where the multiplication reads. */
-    const __m512i c1 = _mm512_set1_epi32((int)b), c3 = _mm512_set1_epi32((int)family);
-    *e = (struct half){id, c1, tree, c3};
-    *o = (struct half){_mm512_srli_epi64(id, 32), c1, _mm512_srli_epi64(tree, 32), c3};
-    for (uint32_t r = 0; r < 10; r++) {
-        const __m512i k0 = _mm512_set1_epi32((int)(key[0] + r * 0x9E3779B9u));
-        const __m512i k1 = _mm512_set1_epi32((int)(key[1] + r * 0xBB67AE85u));
-        philox_round(e, k0, k1);
-        philox_round(o, k0, k1);
-    }
-}
-
 GNN_AVX512 static void words_avx512(const uint32_t key[2], const uint32_t *id, const uint32_t *tree,
                                     uint32_t b, uint32_t family, uint32_t *w)
 {
-    struct half e, o;
-    philox_avx512(key, _mm512_load_si512(id), _mm512_load_si512(tree), b, family, &e, &o);
+    const struct gnn_philox_keys keys = gnn_philox_keys_of(key);
+    struct gnn_half e, o;
+    gnn_philox_avx512(&keys, _mm512_load_si512(id), _mm512_load_si512(tree), b, family, &e, &o);
     const __m512i we[4] = {e.c0, e.c1, e.c2, e.c3}, wo[4] = {o.c0, o.c1, o.c2, o.c3};
     for (uint32_t q = 0; q < 4; q++)
-        _mm512_store_si512(w + (size_t)q * LANES,
-                           _mm512_mask_blend_epi32(0xAAAA, we[q], _mm512_slli_epi64(wo[q], 32)));
-}
-
-GNN_AVX512 static void pairs_avx512(const uint32_t key[2], const uint32_t *id, uint32_t n,
-                                    uint32_t *w0, uint32_t *w1)
-{
-    for (uint32_t i = 0; i < n; i += LANES) {
-        struct half e, o;
-        philox_avx512(key, _mm512_load_si512(id + i), _mm512_setzero_si512(), 0, 0, &e, &o);
-        _mm512_store_si512(w0 + i,
-                           _mm512_mask_blend_epi32(0xAAAA, e.c0, _mm512_slli_epi64(o.c0, 32)));
-        _mm512_store_si512(w1 + i,
-                           _mm512_mask_blend_epi32(0xAAAA, e.c1, _mm512_slli_epi64(o.c1, 32)));
-    }
+        _mm512_store_si512(w + (size_t)q * LANES, gnn_philox_join(we[q], wo[q]));
 }
 
 GNN_AVX512 static void draw_avx512(struct gnn_pick_rule rule, const uint32_t key[2],
@@ -177,18 +114,19 @@ GNN_AVX512 static void draw_avx512(struct gnn_pick_rule rule, const uint32_t key
 {
     const uint32_t k = gnn_pick_draws(rule);
     const __m512i vid = _mm512_load_si512(id), d = _mm512_load_si512(degree);
+    const struct gnn_philox_keys keys = gnn_philox_keys_of(key);
     const __m512i vtree = tree ? _mm512_load_si512(tree) : _mm512_setzero_si512();
     __mmask16 any = 0;
     for (uint32_t b = 0; 4 * b < k; b++) {
-        struct half e, o;
-        philox_avx512(key, vid, vtree, b, 0, &e, &o);
+        struct gnn_half e, o;
+        gnn_philox_avx512(&keys, vid, vtree, b, 0, &e, &o);
         const __m512i we[4] = {e.c0, e.c1, e.c2, e.c3}, wo[4] = {o.c0, o.c1, o.c2, o.c3};
         for (uint32_t w = 0; w < 4; w++) {
             const uint32_t j = 4 * b + w;
             const __m512i n = _mm512_sub_epi32(d, _mm512_set1_epi32((int)gnn_pick_less(rule, j)));
             const __m512i me = _mm512_mul_epu32(we[w], n);
             const __m512i mo = _mm512_mul_epu32(wo[w], _mm512_srli_epi64(n, 32));
-            const __m512i low = _mm512_mask_blend_epi32(0xAAAA, me, _mm512_slli_epi64(mo, 32));
+            const __m512i low = gnn_philox_join(me, mo);
             any |= _mm512_cmplt_epu32_mask(low, n);
             _mm512_store_si512(x + (uint64_t)j * LANES,
                                _mm512_mask_blend_epi32(0xAAAA, _mm512_srli_epi64(me, 32), mo));
@@ -236,22 +174,4 @@ void gnn_draw16_words(const uint32_t key[2], const uint32_t id[16], const uint32
     }
 #endif
     words_lanes(key, id, tree, c1, c3, w);
-}
-
-void gnn_draw_pairs_portable(const uint32_t key[2], const uint32_t *id, uint32_t n, uint32_t *w0,
-                             uint32_t *w1)
-{
-    pairs_lanes(key, id, n, w0, w1);
-}
-
-void gnn_draw_pairs(const uint32_t key[2], const uint32_t *id, uint32_t n, uint32_t *w0,
-                    uint32_t *w1)
-{
-#ifdef __x86_64__
-    if (__builtin_cpu_supports("avx512f")) {
-        pairs_avx512(key, id, n, w0, w1);
-        return;
-    }
-#endif
-    pairs_lanes(key, id, n, w0, w1);
 }

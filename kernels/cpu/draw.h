@@ -23,11 +23,5 @@ void gnn_draw16_portable(struct gnn_pick_rule rule, const uint32_t key[2], const
  * c3). 64-byte aligned. */
 void gnn_draw16_words(const uint32_t key[2], const uint32_t id[16], const uint32_t tree[16],
                       uint32_t c1, uint32_t c3, uint32_t w[64]);
-/* Words 0 and 1 of Philox with counter (id[i], 0, 0, 0), for n ids, a multiple of 16. 64-byte
- * aligned. _portable: as above. */
-void gnn_draw_pairs(const uint32_t key[2], const uint32_t *id, uint32_t n, uint32_t *w0,
-                    uint32_t *w1);
-void gnn_draw_pairs_portable(const uint32_t key[2], const uint32_t *id, uint32_t n, uint32_t *w0,
-                             uint32_t *w1);
 
 #endif

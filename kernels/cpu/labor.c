@@ -1,34 +1,27 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Picks of LABOR (kernels/cpu/labor.h). The neighbours of several rows go through Philox together,
- * in full registers. Of each row only those whose variate is below a limit become candidates: at
- * first a limit that some more than k are expected to pass, and when there are too many, that of
- * the k smallest so far. A row in which fewer than k pass is done again, with a higher one, and at
- * last without one. Limits
- * decide how long it takes, never what is picked. */
+/* Picks of LABOR (kernels/cpu/labor.h). Of each row only those whose variate is below a limit
+ * become candidates: at first a limit that some more than k are expected to pass, and when there
+ * are too many, that of the k smallest so far. A row in which fewer than k pass is done again, with
+ * a higher one, and at last without one. Limits decide how long it takes, never what is picked. */
 #include "kernels/cpu/labor.h"
 
 #include <math.h>
 #include <string.h>
 
+#include "kernels/cpu/philox512.h"
 #include "kernels/labor.h"
 #include "kernels/simd.h"
 
 enum {
     LANES = GNN_DRAW_LANES,
-    CHUNK = 512, /* neighbours that go through Philox together */
+    PIECE = 256, /* neighbours that are drawn together */
     FEW = 64,    /* candidates that are compared with each other */
-    LINE = 16    /* ids in a line of memory */
+    AHEAD = 256  /* neighbours that are asked for before they are needed */
 };
 
-/* Eight numbers that compare as signed ones, which is what processors have instructions for. */
-typedef int32_t lanes __attribute__((vector_size(32), aligned(32), may_alias));
+/* Sixteen numbers that compare as signed ones, which is what processors have instructions for. */
+typedef int32_t lanes __attribute__((vector_size(64), aligned(64), may_alias));
 enum { WIDE = sizeof(lanes) / sizeof(int32_t) };
-
-struct scratch {
-    uint32_t id[CHUNK] __attribute__((aligned(64)));
-    uint32_t high[CHUNK] __attribute__((aligned(64))), low[CHUNK] __attribute__((aligned(64)));
-    uint64_t variate[]; /* capacity_of(k), and after them as many positions */
-};
 
 /* The candidates of a row, in its order. */
 struct candidates {
@@ -39,13 +32,13 @@ struct candidates {
 
 static uint32_t capacity_of(uint32_t k)
 {
-    return 2 * k + FEW;
+    return 2 * k + PIECE;
 }
 
+/* Variates, and after them as many positions. */
 uint64_t gnn_labor_scratch(uint32_t k)
 {
-    return sizeof(struct scratch) +
-           (uint64_t)capacity_of(k) * (sizeof(uint64_t) + sizeof(uint32_t));
+    return (uint64_t)capacity_of(k) * (sizeof(uint64_t) + sizeof(uint32_t));
 }
 
 /* ---- the k smallest ---- */
@@ -142,147 +135,169 @@ static void write_picks(struct candidates *c, uint32_t *x)
 
 /* ---- candidates ---- */
 
-/* The limit that k + 3 sqrt(k) + 2 of d variates pass on average: one row of some hundreds has too
- * few then. The second time it is four times as high. */
-static uint32_t limit_for(uint32_t k, uint32_t d, unsigned turn)
+/* The limit that so many of d variates pass on average. */
+static uint32_t limit_for(double many, uint32_t d)
 {
-    const double share = (turn ? 4 : 1) * (k + 3 * sqrt(k) + 2) / d;
-    return share < 0.9 && turn < 2 ? (uint32_t)(share * 4294967296.0) : UINT32_MAX;
+    const double limit = many * 4294967296.0 / d;
+    return limit < 0.9 * 4294967296.0 ? (uint32_t)limit : UINT32_MAX;
 }
 
-/* n neighbours from `position` on. */
-static void add_candidates(struct candidates *c, const uint32_t *high, const uint32_t *low,
-                           uint32_t n, uint32_t position)
-{
-    for (uint32_t from = 0; from < n; from += LANES) {
-        const uint32_t to = n - from < LANES ? n : from + LANES;
-        if (c->n + LANES > c->capacity)
-            keep_smallest(c);
-        uint32_t at = c->n, *restrict to_position = c->position;
-        uint64_t *restrict to_variate = c->variate;
-        const uint32_t limit = c->limit;
-        for (uint32_t i = from; i < to; i++) {
-            to_position[at] = position + i;
-            to_variate[at] = (uint64_t)high[i] << 32 | low[i];
-            at += high[i] <= limit; /* no branch: they pass as chance has it */
-        }
-        c->n = at;
-    }
-}
-
-/* Copies n ids; returns the largest. */
-GNN_SIMD static uint32_t copy_ids(const uint32_t *restrict source, uint32_t n,
-                                  uint32_t *restrict id)
-{
-    uint32_t most = 0;
-    for (uint32_t i = 0; i < n; i++) {
-        id[i] = source[i];
-        most = source[i] > most ? source[i] : most;
-    }
-    return most;
-}
-
-/* The original ids of n sources; returns whether all of them are some. */
-static bool read_ids(const struct gnn_sample_graph *g, const uint32_t *source, uint32_t n,
-                     uint32_t *id)
-{
-    const bool good = copy_ids(source, n, id) < g->nsrc;
-    for (uint32_t i = 0; g->orig && i < n; i++)
-        id[i] = id[i] < g->nsrc ? g->orig[id[i]] : 0;
-    return good;
-}
-
-/* What is no source: see gnn_labor_of. */
-static __attribute__((noinline, cold)) void clear_bad(const struct gnn_sample_graph *g,
-                                                      const uint32_t *source, uint32_t n,
-                                                      uint32_t *high, uint32_t *low)
-{
-    for (uint32_t i = 0; i < n; i++)
-        if (source[i] >= g->nsrc)
-            high[i] = low[i] = 0;
-}
-
-/* Neighbours of row `row`, in one chunk. */
-struct piece {
-    uint32_t row, from, n;
-    bool good;
+/* What tells the variates of sources. */
+struct variates {
+    const uint32_t *key, *orig;
+    uint64_t nsrc;
+    bool portable;
 };
 
-/* The next chunk: neighbours from number *at of row *l on. Returns the pieces, and how many
- * neighbours there are in *n. */
-static uint32_t fill_chunk(const struct gnn_sample_graph *g, const struct gnn_sample_row *row,
-                           uint32_t rows, uint32_t *l, uint32_t *at, struct piece *piece,
-                           uint32_t *id, uint32_t *n)
+/* Variates by halves, and bits of those whose high halves pass a limit. */
+struct piece {
+    uint32_t high[PIECE] __attribute__((aligned(64))), low[PIECE] __attribute__((aligned(64)));
+    uint16_t pass[PIECE / LANES] __attribute__((aligned(64)));
+};
+
+/* Those of n <= PIECE neighbours. What is no source has variate 0: see gnn_labor_of. */
+static void draw_portable(const struct variates *v, const uint32_t *source, uint32_t n,
+                          uint32_t limit, struct piece *p)
 {
-    uint32_t pieces = 0;
-    *n = 0;
-    while (*l < rows && *n < CHUNK) {
-        const uint32_t left = row[*l].degree - *at, m = left < CHUNK - *n ? left : CHUNK - *n;
-        const bool good = read_ids(g, row[*l].base + *at, m, id + *n);
-        piece[pieces++] = (struct piece){*l, *at, m, good};
-        *n += m;
-        *at += m;
-        if (m == left) {
-            *at = 0;
-            ++*l;
+    static const uint32_t zero[LANES] __attribute__((aligned(64)));
+    uint32_t id[LANES] __attribute__((aligned(64))), word[4 * LANES] __attribute__((aligned(64)));
+    for (uint32_t i = 0; i < n; i += LANES) {
+        const uint32_t m = n - i < LANES ? n - i : LANES;
+        uint32_t pass = 0;
+        for (uint32_t l = 0; l < LANES; l++) {
+            const uint32_t s = l < m ? source[i + l] : 0;
+            id[l] = v->orig && s < v->nsrc ? v->orig[s] : s;
+        }
+        gnn_draw16_words(v->key, id, zero, 0, 0, word);
+        for (uint32_t l = 0; l < m; l++) {
+            const bool good = source[i + l] < v->nsrc;
+            p->high[i + l] = good ? word[l] : 0;
+            p->low[i + l] = good ? word[LANES + l] : 0;
+            pass |= (uint32_t)(p->high[i + l] <= limit) << l;
+        }
+        p->pass[i / LANES] = (uint16_t)pass;
+    }
+}
+
+#ifdef __x86_64__
+/* orig[source], where good. */
+GNN_AVX512 static inline __m512i read_orig(const uint32_t *orig, __m512i source, __mmask16 good)
+{
+    const __m256i zero = _mm256_setzero_si256();
+    const __m512i low = _mm512_cvtepu32_epi64(_mm512_castsi512_si256(source)),
+                  high = _mm512_cvtepu32_epi64(_mm512_extracti64x4_epi64(source, 1));
+    const __m256i a = _mm512_mask_i64gather_epi32(zero, (__mmask8)good, low, orig, 4),
+                  b = _mm512_mask_i64gather_epi32(zero, (__mmask8)(good >> 8), high, orig, 4);
+    return _mm512_inserti64x4(_mm512_castsi256_si512(a), b, 1);
+}
+
+GNN_AVX512 static void draw_avx512(const struct variates *v, const uint32_t *source, uint32_t n,
+                                   uint32_t limit, struct piece *p)
+{
+    const uint64_t most = v->nsrc <= UINT32_MAX ? v->nsrc : UINT32_MAX;
+    const struct gnn_philox_keys keys = gnn_philox_keys_of(v->key);
+    const __m512i nsrc = _mm512_set1_epi32((int)(uint32_t)most), to = _mm512_set1_epi32((int)limit);
+    for (uint32_t i = 0; i < n; i += LANES) {
+        const __mmask16 in = (__mmask16)(n - i < LANES ? (1u << (n - i)) - 1 : 0xffffu);
+        __m512i id = _mm512_maskz_loadu_epi32(in, source + i);
+        const __mmask16 good = _mm512_cmplt_epu32_mask(id, nsrc);
+        struct gnn_half e, o;
+        if (v->orig)
+            id = read_orig(v->orig, id, good);
+        gnn_philox_avx512(&keys, id, _mm512_setzero_si512(), 0, 0, &e, &o);
+        const __m512i high = _mm512_maskz_mov_epi32(good, gnn_philox_join(e.c0, o.c0)),
+                      low = _mm512_maskz_mov_epi32(good, gnn_philox_join(e.c1, o.c1));
+        _mm512_store_si512(p->high + i, high);
+        _mm512_store_si512(p->low + i, low);
+        p->pass[i / LANES] = (uint16_t)_mm512_mask_cmple_epu32_mask(in, high, to);
+    }
+}
+#endif
+
+/* Adds those of n neighbours, whose positions begin with `from`, that pass the limit. There is room
+ * for all of them. */
+static void add_candidates(struct candidates *c, const struct variates *v, const uint32_t *source,
+                           uint32_t n, uint32_t from)
+{
+    enum { WORD = 64 }; /* neighbours whose bits are in a word: they pass as chance has it */
+    struct piece p;
+    uint32_t at = c->n;
+    memset(p.pass, 0, sizeof p.pass);
+#ifdef __x86_64__
+    if (!v->portable && __builtin_cpu_supports("avx512f"))
+        draw_avx512(v, source, n, c->limit, &p);
+    else
+#endif
+        draw_portable(v, source, n, c->limit, &p);
+    for (uint32_t i = 0; i < n; i += WORD) {
+        uint64_t pass = 0;
+        for (uint32_t q = 0; q < WORD / LANES; q++)
+            pass |= (uint64_t)p.pass[i / LANES + q] << q * LANES;
+        for (; pass; pass &= pass - 1, at++) {
+            const uint32_t j = i + (uint32_t)__builtin_ctzll(pass);
+            c->variate[at] = (uint64_t)p.high[j] << 32 | p.low[j];
+            c->position[at] = from + j;
         }
     }
-    for (uint32_t i = *n; i % LANES; i++)
-        id[i] = 0;
-    return pieces;
+    c->n = at;
 }
 
-/* Asks for the lines of the next chunk, as above. */
-GNN_FETCH void fetch_chunk(const struct gnn_sample_row *row, uint32_t rows, uint32_t l, uint32_t at)
+/* Asks for neighbours `from` to `to` - 1, as far as there are such. */
+GNN_FETCH void fetch_neighbours(const struct gnn_sample_row *row, uint32_t from, uint32_t to)
 {
-    for (uint32_t n = 0; l < rows && n < CHUNK; l++, at = 0) {
-        const uint32_t left = row[l].degree - at, m = left < CHUNK - n ? left : CHUNK - n;
-        for (uint32_t i = 0; i < m; i += LINE)
-            __builtin_prefetch(row[l].base + at + i, 0, 2);
-        n += m;
-    }
+    for (uint32_t i = from; i < to && i < row->degree; i += 16)
+        __builtin_prefetch(row->base + i, 0, 2);
 }
 
-/* Returns the rows in which too few passed the limit, as bits. */
-static uint32_t pick_rows(const struct gnn_sample_graph *g, uint32_t k, const uint32_t key[2],
-                          const struct gnn_sample_row *row, uint32_t rows, unsigned turn,
-                          struct scratch *s, uint32_t *x)
+/* Of those that pass a limit which `many` are expected to pass; returns whether enough do. */
+static bool pick_row(const struct variates *v, const struct gnn_sample_row *row, double many,
+                     struct candidates *c, uint32_t *x)
+{
+    c->n = 0;
+    c->limit = limit_for(many, row->degree);
+    for (uint32_t from = 0; from < row->degree; from += PIECE) {
+        const uint32_t left = row->degree - from, n = left < PIECE ? left : PIECE;
+        if (c->n + n > c->capacity)
+            keep_smallest(c);
+        if (left > AHEAD)
+            fetch_neighbours(row, from + AHEAD, from + AHEAD + PIECE);
+        add_candidates(c, v, row->base + from, n, from);
+    }
+    if (c->n < c->k)
+        return false;
+    write_picks(c, x);
+    return true;
+}
+
+static void pick_rows(const struct variates *v, uint32_t k, const struct gnn_sample_row *row,
+                      uint32_t n, void *scratch, uint32_t *x)
 {
     const uint32_t capacity = capacity_of(k);
-    struct candidates c = {s->variate, (uint32_t *)(s->variate + capacity), 0, capacity, k, 0};
-    struct piece piece[LANES];
-    uint32_t l = 0, at = 0, n, again = 0;
-    while (l < rows) {
-        const uint32_t pieces = fill_chunk(g, row, rows, &l, &at, piece, s->id, &n);
-        uint32_t *high = s->high, *low = s->low;
-        fetch_chunk(row, rows, l, at);
-        gnn_draw_pairs(key, s->id, (n + LANES - 1) / LANES * LANES, high, low);
-        for (const struct piece *p = piece; p < piece + pieces; high += p->n, low += p->n, p++) {
-            const struct gnn_sample_row *of = &row[p->row];
-            if (!p->from) {
-                c.n = 0;
-                c.limit = limit_for(k, of->degree, turn);
-            }
-            if (!p->good)
-                clear_bad(g, of->base + p->from, p->n, high, low);
-            add_candidates(&c, high, low, p->n, p->from);
-            if (p->from + p->n < of->degree)
-                continue;
-            if (c.n < k)
-                again |= UINT32_C(1) << p->row;
-            else
-                write_picks(&c, x + (uint64_t)p->row * k);
-        }
+    uint64_t *variate = scratch;
+    struct candidates c = {variate, (uint32_t *)(variate + capacity), 0, capacity, k, 0};
+    /* One row of some hundreds has too few then; it is done again with a higher limit. */
+    const double many = k + 3 * sqrt(k) + 2;
+    if (n)
+        fetch_neighbours(&row[0], GNN_LABOR_FETCHED, AHEAD);
+    for (uint32_t l = 0; l < n; l++, x += k) {
+        if (l + 1 < n)
+            fetch_neighbours(&row[l + 1], GNN_LABOR_FETCHED, AHEAD);
+        for (double by = 1; !pick_row(v, &row[l], by * many, &c, x); by *= 4)
+            continue;
     }
-    return again;
 }
 
 void gnn_labor_pick(const struct gnn_sample_graph *g, uint32_t k, const uint32_t key[2],
                     const struct gnn_sample_row *row, uint32_t n, void *scratch, uint32_t *x)
 {
-    const uint32_t again = pick_rows(g, k, key, row, n, 0, scratch, x);
-    for (uint32_t l = 0; again >> l; l++)
-        for (unsigned turn = 1; again >> l & 1; turn++)
-            if (!pick_rows(g, k, key, row + l, 1, turn, scratch, x + (uint64_t)l * k))
-                break;
+    const struct variates v = {key, g->orig, g->nsrc, false};
+    pick_rows(&v, k, row, n, scratch, x);
+}
+
+void gnn_labor_pick_portable(const struct gnn_sample_graph *g, uint32_t k, const uint32_t key[2],
+                             const struct gnn_sample_row *row, uint32_t n, void *scratch,
+                             uint32_t *x)
+{
+    const struct variates v = {key, g->orig, g->nsrc, true};
+    pick_rows(&v, k, row, n, scratch, x);
 }

@@ -111,35 +111,75 @@ static inline void gnn_hash_sources(const struct gnn_relabel *r, const struct gn
         }
     }
 }
-/* Fetches the entry that the search for a hash most probably finds: that of the first slot, if it
- * has the tag. Else what is fetched is there anyway. */
-GNN_FETCH void gnn_entry_fetch(const struct gnn_relabel *r, uint64_t hash)
+/* Numbers of sources j to end - 1, which have the other columns of entry i of e. Most are found, or
+ * are new, where their search begins; which of the two is a coin toss, so no branch depends on it.
+ * list: that of r. */
+GNN_INLINE void gnn_number_row(struct gnn_relabel *r, struct gnn_entries list,
+                               const struct gnn_entries *e, uint64_t i, const uint32_t *source,
+                               const uint64_t *hash, uint32_t j, uint32_t end, uint32_t *out)
 {
-    const uint64_t s = *gnn_slot_first(r, hash);
-    const uint32_t at = (s ^ gnn_slot_tag(r, hash)) >> 32 == 0 ? (uint32_t)s : r->count;
-#define GNN_ENTRY_FETCH(type, name)                                                                \
-    if (r->list.name)                                                                              \
-        __builtin_prefetch(&r->list.name[at], 0, 3);
-    GNN_ENTRY_COLUMNS(GNN_ENTRY_FETCH)
-#undef GNN_ENTRY_FETCH
+    const uint64_t gen = (uint64_t)r->gen << 48, mask = r->slots - 1;
+    uint64_t *slot = r->slot;
+    uint32_t count = r->count;
+    /* Copies, which no store may change. */
+#define GNN_ENTRY_OWN(type, name) type own_##name = e->name ? e->name[i] : 0;
+    GNN_ENTRY_MORE(GNN_ENTRY_OWN)
+#undef GNN_ENTRY_OWN
+#define GNN_ENTRY_OWN(type, name) .name = &own_##name,
+    const struct gnn_entries own = {GNN_ENTRY_MORE(GNN_ENTRY_OWN)};
+#undef GNN_ENTRY_OWN
+    for (; j < end; j++) {
+        const uint32_t node = source[j];
+        const uint64_t at = hash[j] & mask, tag = gen | hash[j] >> 48 << 32, s = slot[at];
+        const uint32_t found = ((s ^ gen) >> 48) == 0, other = found & (((s ^ tag) >> 32) != 0);
+        const uint32_t local = count ^ ((count ^ (uint32_t)s) & (0u - found));
+        if (__builtin_expect(!other, 1)) {
+            slot[at] = tag | local;
+            gnn_entry_put(&list, count, node, &own,
+                          0); /* there is room for it, though it be none */
+            count += !found;
+            if (__builtin_expect(gnn_entry_same(&list, local, node, &own, 0), 1)) {
+                out[j] = local;
+                continue;
+            }
+        }
+        r->count = count;
+        out[j] = gnn_number_entry(r, hash[j], node, e, i);
+        count = r->count;
+    }
+    r->count = count;
 }
 /* ... then their numbers, which may replace them. Returns the last row. */
+GNN_INLINE uint32_t gnn_number_rows(struct gnn_relabel *r, struct gnn_entries list,
+                                    struct gnn_entries dst, const uint32_t *indptr, uint32_t row,
+                                    uint32_t first, const uint32_t *source, uint32_t n,
+                                    const uint64_t *hash, uint32_t *out)
+{
+    for (uint32_t j = 0; j < n;) {
+        while (indptr[row + 1] <= first + j)
+            row++;
+        const uint32_t left = indptr[row + 1] - first, end = left < n ? left : n;
+        gnn_number_row(r, list, &dst, row, source, hash, j, end, out);
+        j = end;
+    }
+    return row;
+}
 static inline uint32_t gnn_number_sources(struct gnn_relabel *r, const struct gnn_entries *dst,
                                           const uint32_t *indptr, uint32_t row, uint32_t first,
                                           const uint32_t *source, uint32_t n, const uint64_t *hash,
                                           uint32_t *out)
 {
-    struct gnn_relabel own = *r; /* that no store may change */
-    const struct gnn_entries from = *dst;
-    for (uint32_t j = 0; j < n; j++)
-        gnn_entry_fetch(&own, hash[j]);
-    for (uint32_t j = 0; j < n; j++) {
-        while (indptr[row + 1] <= first + j)
-            row++;
-        out[j] = gnn_number_entry(&own, hash[j], source[j], &from, row);
+    /* Compiled for lists without one of the columns, too. */
+    struct gnn_entries list = r->list;
+    if (!list.time) {
+        list.time = NULL;
+        return gnn_number_rows(r, list, *dst, indptr, row, first, source, n, hash, out);
     }
-    r->count = own.count;
-    return row;
+    if (!list.tree) {
+        list.tree = NULL;
+        return gnn_number_rows(r, list, *dst, indptr, row, first, source, n, hash, out);
+    }
+    return gnn_number_rows(r, list, *dst, indptr, row, first, source, n, hash, out);
 }
 
 #endif

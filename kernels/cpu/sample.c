@@ -129,8 +129,9 @@ enum gnn_sample_status gnn_sample_count(const struct gnn_sample_job *job,
             gnn_pick_weigh(rule, &a->pick, &x);
             row[i].base = a->indices + x.first;
             row[i].degree = x.degree;
-            if (job->weights)
-                job->weights[i] = gnn_weights_of(&a->pick, &x);
+            if (job->span)
+                job->span[i] =
+                    (struct gnn_sample_span){x.span, part[turn][i - from] & INT32_MAX, x.inside};
             row[i].orig = a->orig ? a->orig[v] : dst[i];
             total += gnn_pick_count(rule, x.degree);
             indptr[i + 1] = (uint32_t)total;
@@ -145,18 +146,32 @@ enum gnn_sample_status gnn_sample_count(const struct gnn_sample_job *job,
     return GNN_SAMPLE_OK;
 }
 
+/* The weights of what destination i may pick. */
+static inline struct gnn_weights weights_of(const struct gnn_sample_job *job, uint32_t i)
+{
+    const struct gnn_sample_span s = job->span[i];
+    const struct gnn_sample_part *a = &job->graph.part[s.part];
+    const struct gnn_pick_range x = {
+        .first = (uint64_t)(job->row[i].base - a->indices), .span = s.span, .inside = s.inside};
+    return gnn_weights_of(&a->pick, &x);
+}
+
 /* Where neighbour j, from 0, of those that destination i may pick is in its row. */
 static uint32_t nth_choice(const struct gnn_sample_job *job, uint32_t i, uint32_t j)
 {
-    return job->weights ? gnn_weight_nth(&job->weights[i], j) : j;
+    if (!job->span || !job->graph.part[job->span[i].part].pick.positive)
+        return j;
+    const struct gnn_weights w = weights_of(job, i);
+    return gnn_weight_nth(&w, j);
 }
 
 /* What the draws of destinations i0 to i0 + n - 1 read first. */
 GNN_FETCH void fetch_totals(const struct gnn_sample_job *job, uint32_t i0)
 {
-    for (uint32_t i = i0; i < job->n && i < i0 + LANES; i++)
-        if (job->weights[i].span)
-            __builtin_prefetch(&job->weights[i].sum[job->weights[i].span - 1], 0, 2);
+    for (uint32_t i = i0; i < job->n && i < i0 + LANES; i++) {
+        const struct gnn_weights w = weights_of(job, i);
+        __builtin_prefetch(w.sum + (w.span ? w.span - 1 : 0), 0, 2);
+    }
 }
 
 /* The addresses of a group's picks. x: the positions of those that were drawn, one destination
@@ -187,7 +202,7 @@ static void draw_weighted(const struct gnn_sample_job *job, struct scratch *s, s
     uint32_t many = 0;
     fetch_totals(job, i0 + LANES);
     for (uint32_t l = 0; l < n; l++) {
-        drawing[many] = gnn_weighted_row_of(job->weights[i0 + l], job->row[i0 + l].orig,
+        drawing[many] = gnn_weighted_row_of(weights_of(job, i0 + l), job->row[i0 + l].orig,
                                             gnn_entry_tree(&job->dst, i0 + l));
         many += gnn_pick_is_drawn(job->rule, job->row[i0 + l].degree);
     }
@@ -200,7 +215,7 @@ GNN_FETCH void fetch_rows(const struct gnn_sample_job *job, uint32_t i0)
 {
     for (uint32_t i = i0; i < job->n && i < i0 + LANES; i++) {
         const uint32_t *base = job->row[i].base;
-        for (uint32_t j = 0; j < 64 && j < job->row[i].degree; j += 16)
+        for (uint32_t j = 0; j < GNN_LABOR_FETCHED && j < job->row[i].degree; j += 16)
             __builtin_prefetch(base + j, 0, 2);
     }
 }
@@ -233,7 +248,7 @@ static void draw_group(const struct gnn_sample_job *job, struct scratch *s, stru
     g->row = i0;
     g->out = ptr[0];
     g->n = ptr[n] - ptr[0];
-    if (job->weights) {
+    if (job->span) {
         draw_weighted(job, s, g, i0, n);
         return;
     }
@@ -377,8 +392,8 @@ static void draw_large(const struct gnn_sample_job *job, struct scratch *s, uint
 {
     const struct gnn_sample_row *row = &job->row[i];
     const uint32_t tree = gnn_entry_tree(&job->dst, i);
-    if (job->weights) {
-        const struct gnn_weighted_row r = gnn_weighted_row_of(job->weights[i], row->orig, tree);
+    if (job->span) {
+        const struct gnn_weighted_row r = gnn_weighted_row_of(weights_of(job, i), row->orig, tree);
         gnn_weighted_many(job->rule, job->key, &r, s->table, x);
     } else if (gnn_pick_compares(job->rule))
         gnn_labor_pick(&job->graph, n, job->key, row, 1, s->table, x);

@@ -2,15 +2,17 @@
 /* Weighted picks (kernels/cpu/weighted.h). Sums of weights are larger than the caches, so a number
  * is looked for among their high bits, of which a line of memory has 32; the sums themselves are
  * read where these do not decide, once in some hundred draws of a row of hundreds. The searches of
- * a group's draws go side by side: the lines that they wait for arrive together. */
+ * a group's draws go side by side (kernels/cpu/window.h). */
 #include "kernels/cpu/weighted.h"
 
 #include <stdbool.h>
 #include <string.h>
 
 #include "kernels/cpu/window.h"
+#include "kernels/simd.h"
 
-enum { LANES = GNN_DRAW_LANES, WINDOW = GNN_PICK_WINDOW };
+enum { LANES = GNN_DRAW_LANES };
+_Static_assert((int)LANES *GNN_DRAW_MAX <= (int)GNN_WINDOW_SEARCHES, "searches of a group");
 
 /* Sixteen numbers, as in kernels/cpu/draw.c. */
 typedef uint32_t lanes __attribute__((vector_size(64), aligned(64), may_alias));
@@ -24,44 +26,26 @@ static uint32_t find_between(const struct gnn_weights *w, uint64_t u, uint32_t f
     return from + gnn_weight_find(&part, u);
 }
 
-/* The same, given the last neighbour before which none has higher bits than u. */
-static uint32_t find_exactly(const struct gnn_weights *w, uint64_t u, uint32_t last)
-{
-    const int16_t bits = gnn_weight_high(u), *at = w->high;
-    if (!last || w->high[last - 1] < bits)
-        return last;
-    for (uint32_t n = last, half; n > 1; n -= half) {
-        half = n / 2;
-        at += at[half - 1] < bits ? half : 0;
-    }
-    return find_between(w, u, (uint32_t)(at - w->high), last);
-}
-
 /* Weights that are not too unlike each other put a number near its share of the row: where to look
- * first, WINDOW neighbours or the whole row. */
+ * first. */
 static inline uint32_t window_of(const struct gnn_weights *w, uint64_t u, double scale)
 {
     const uint32_t g = (uint32_t)(int64_t)((double)(int64_t)(u - w->before) * scale);
-    const uint32_t last = w->span > WINDOW ? w->span - WINDOW : 0,
-                   from = g > WINDOW / 2 ? g - WINDOW / 2 : 0;
-    return from < last ? from : last;
+    const uint32_t first = gnn_window_around(w->span, g < w->span ? g : w->span - 1);
+    gnn_window_fetch(w->high, w->span, first);
+    return first;
 }
 
-/* Whether x, where the window begins, could become the neighbour. */
-GNN_INLINE bool find_near(const struct gnn_weights *w, uint64_t u, uint32_t *x)
+/* The neighbour that u belongs to, which is the first one with a greater sum: where the high bits
+ * do not decide, one of a few, whose sums are read. */
+GNN_INLINE uint32_t decide(const struct gnn_weights *w, uint64_t u, uint32_t below, uint32_t upto)
 {
-    const uint32_t n = w->span < WINDOW ? w->span : WINDOW, first = *x;
-    const uint32_t count = gnn_window_count(w->high + first, n, gnn_weight_high(u)),
-                   lower = count & 255, most = count >> 8;
-    *x = first + most;
-    if ((!lower && first) || (most == n && first + n < w->span))
-        return false;
-    if (__builtin_expect(lower < most, 0))
-        *x = find_between(w, u, first + lower, first + most < w->span ? *x : w->span - 1);
-    return true;
+    if (__builtin_expect(below == upto, 1))
+        return below;
+    return find_between(w, u, below, upto < w->span ? upto : w->span - 1);
 }
 
-/* What find_near finds for all numbers; returns how many it does not find, and which in far. */
+/* Looks where window_of says; returns how many numbers are elsewhere, and which in far. */
 GNN_SIMD static uint32_t find_all_near(const struct gnn_weighted_row *row, uint32_t n, uint32_t k,
                                        const uint64_t *u, uint32_t *x, uint32_t *far)
 {
@@ -69,42 +53,31 @@ GNN_SIMD static uint32_t find_all_near(const struct gnn_weighted_row *row, uint3
     for (uint32_t l = 0; l < n; l++) {
         const struct gnn_weights *w = &row[l].w;
         for (uint32_t q = l; q < k * LANES; q += LANES) {
+            uint32_t below, upto;
             far[many] = q;
-            many += !find_near(w, u[q], &x[q]);
+            many += !gnn_window_near(w->high, w->span, x[q], gnn_weight_high(u[q]), &below, &upto);
+            x[q] = decide(w, u[q], below, upto);
         }
     }
     return many;
 }
 
-/* The others, in whole rows, one step of each after the other. */
 static void find_far(const struct gnn_weighted_row *row, const uint64_t *u, uint32_t *x,
                      const uint32_t *far, uint32_t many)
 {
-    struct {
-        const int16_t *at; /* what is looked for is one of these n */
-        uint32_t n;
-        int16_t bits;
-    } s[LANES * GNN_DRAW_MAX];
+    struct gnn_window_search s[LANES * GNN_DRAW_MAX];
     for (uint32_t i = 0; i < many; i++) {
-        const struct gnn_weights *w = &row[far[i] % LANES].w;
-        s[i].at = w->high, s[i].n = w->span, s[i].bits = gnn_weight_high(u[far[i]]);
+        const uint32_t q = far[i];
+        const struct gnn_weights *w = &row[q % LANES].w;
+        gnn_window_begin(&s[i], w->high, w->span, gnn_weight_high(u[q]), x[q]);
     }
-    for (bool more = many > 0; more;) {
-        more = false;
-        for (uint32_t i = 0; i < many; i++) {
-            const uint32_t half = s[i].n / 2;
-            s[i].at += half && s[i].at[half - 1] <= s[i].bits ? half : 0;
-            s[i].n -= half;
-            more = more || s[i].n > 1;
-        }
-    }
-    for (uint32_t i = 0; i < many; i++) {
-        const struct gnn_weights *w = &row[far[i] % LANES].w;
-        x[far[i]] = find_exactly(w, u[far[i]], (uint32_t)(s[i].at - w->high));
-    }
+    gnn_window_search_all(s, many);
+    for (uint32_t i = 0; i < many; i++)
+        x[far[i]] = decide(&row[far[i] % LANES].w, u[far[i]], s[i].below, s[i].upto);
 }
 
-/* The neighbours that k numbers of each of n rows belong to: both are [j*LANES+l]. */
+/* The neighbours that k numbers of each of n rows belong to: both are [j*LANES+l]; x: as window_of
+ * says, if rows have high bits. */
 static void find_all(const struct gnn_weighted_row *row, uint32_t n, uint32_t k, const uint64_t *u,
                      uint32_t *x)
 {
@@ -114,16 +87,6 @@ static void find_all(const struct gnn_weighted_row *row, uint32_t n, uint32_t k,
             x[q] = q % LANES < n ? gnn_weight_find(&row[q % LANES].w, u[q]) : 0;
         return;
     }
-    for (uint32_t l = 0; l < n; l++) {
-        const struct gnn_weights w = row[l].w;
-        const double scale = row[l].scale;
-        const uint32_t in = (w.span < WINDOW ? w.span : WINDOW) - 1;
-        for (uint32_t q = l; q < k * LANES; q += LANES) {
-            x[q] = window_of(&w, u[q], scale);
-            __builtin_prefetch(&w.high[x[q]], 0, 3);
-            __builtin_prefetch(&w.high[x[q] + in], 0, 3);
-        }
-    }
     find_far(row, u, x, far, find_all_near(row, n, k, u, x, far));
 }
 
@@ -131,17 +94,15 @@ static void find_all(const struct gnn_weighted_row *row, uint32_t n, uint32_t k,
 static uint32_t find_one(const struct gnn_weighted_row *row, uint64_t u)
 {
     const struct gnn_weights *w = &row->w;
+    struct gnn_window_search s;
     if (!w->high)
         return gnn_weight_find(w, u);
-    uint32_t x = window_of(w, u, row->scale), n = w->span;
-    if (find_near(w, u, &x))
-        return x;
-    const int16_t bits = gnn_weight_high(u), *at = w->high;
-    for (uint32_t half; n > 1; n -= half) {
-        half = n / 2;
-        at += at[half - 1] <= bits ? half : 0;
-    }
-    return find_exactly(w, u, (uint32_t)(at - w->high));
+    const uint32_t first = window_of(w, u, row->scale);
+    if (gnn_window_near(w->high, w->span, first, gnn_weight_high(u), &s.below, &s.upto))
+        return decide(w, u, s.below, s.upto);
+    gnn_window_begin(&s, w->high, w->span, gnn_weight_high(u), first);
+    gnn_window_search_all(&s, 1);
+    return decide(w, u, s.below, s.upto);
 }
 
 /* ---- samples ---- */
@@ -217,9 +178,27 @@ static void draw_on(const uint32_t key[2], const struct gnn_weighted_row *row, u
 
 /* ---- the draws of several rows ---- */
 
-/* The first k draws of n rows: numbers, u[j*LANES+l]. */
+/* Draw j of n rows: numbers, u[l], of these words; and where to look for them first, x[l]. */
 static void draw_numbers(const uint32_t key[2], const struct gnn_weighted_row *row, uint32_t n,
-                         uint32_t k, uint64_t *u)
+                         uint32_t j, const uint32_t *low, uint64_t *u, uint32_t *x)
+{
+    const bool high = row->w.high != NULL;
+    for (uint32_t l = 0; l < n; l++) {
+        const struct gnn_weights *w = &row[l].w;
+        const uint64_t word = (uint64_t)low[LANES + l] << 32 | low[l];
+        const uint64_t low_half = gnn_mul64(word, w->total, &u[l]);
+        u[l] += w->before;
+        if (__builtin_expect(low_half < w->total, 0)) /* perhaps again */
+            u[l] = gnn_weight_draw(w, key, row[l].orig, row[l].tree, j, w->total);
+        if (high)
+            x[l] = window_of(w, u[l], row[l].scale);
+    }
+}
+
+/* The first k draws of n rows: u[j*LANES+l], and x likewise. What is drawn next is computed while
+ * the lines that are looked at later arrive. */
+static void draw_all(const uint32_t key[2], const struct gnn_weighted_row *row, uint32_t n,
+                     uint32_t k, uint64_t *u, uint32_t *x)
 {
     uint32_t id[LANES] __attribute__((aligned(64))), tree[LANES] __attribute__((aligned(64))),
         words[4 * LANES] __attribute__((aligned(64)));
@@ -227,17 +206,10 @@ static void draw_numbers(const uint32_t key[2], const struct gnn_weighted_row *r
         id[l] = l < n ? row[l].orig : 0;
         tree[l] = l < n ? row[l].tree : 0;
     }
-    for (uint32_t j = 0; j < k; j++, u += LANES) {
+    for (uint32_t j = 0; j < k; j++, u += LANES, x += LANES) {
         if (j % 2 == 0)
             gnn_draw16_words(key, id, tree, j / 2, (uint32_t)GNN_RNG_WEIGHTS << 24, words);
-        const uint32_t *low = words + (size_t)(j % 2) * 2 * LANES;
-        for (uint32_t l = 0; l < n; l++) {
-            const uint64_t total = row[l].w.total, word = (uint64_t)low[LANES + l] << 32 | low[l];
-            const uint64_t low_half = gnn_mul64(word, total, &u[l]);
-            u[l] += row[l].w.before;
-            if (__builtin_expect(low_half < total, 0)) /* perhaps again */
-                u[l] = gnn_weight_draw(&row[l].w, key, row[l].orig, row[l].tree, j, total);
-        }
+        draw_numbers(key, row, n, j, words + (size_t)(j % 2) * 2 * LANES, u, x);
     }
 }
 
@@ -261,7 +233,7 @@ void gnn_weighted_few(struct gnn_pick_rule rule, const uint32_t key[2],
     uint32_t at[LANES * GNN_DRAW_MAX] __attribute__((aligned(64)));
     if (!n) /* and k may be any */
         return;
-    draw_numbers(key, row, n, k, u);
+    draw_all(key, row, n, k, u, at);
     find_all(row, n, k, u, at);
     if (!gnn_pick_repeats(rule))
         mark_again(at, k);

@@ -174,9 +174,9 @@ static int count_on_cpu(const struct sample_draw *d, uint32_t et, struct gnn_sam
         return d->e->code;
     job->row = d->w->row.data;
     if (job->rule.weighted &&
-        gnn_buf_fit(&d->w->weights, job->n, sizeof *job->weights, "a sampling thread", d->e))
+        gnn_buf_fit(&d->w->span, job->n, sizeof *job->span, "a sampling thread", d->e))
         return d->e->code;
-    job->weights = job->rule.weighted ? d->w->weights.data : NULL;
+    job->span = job->rule.weighted ? d->w->span.data : NULL;
     job->scratch = d->w->scratch;
     const enum gnn_sample_status st = gnn_sample_count(job, &bad);
     return st ? report_damage(d, et, job, st, &bad) : 0;

@@ -102,7 +102,7 @@ struct sample_worker {
     struct gnn_entries seeds;
     uint32_t *keys;           /* of gnn_sample_keys */
     struct gnn_buf row;       /* struct gnn_sample_row per destination */
-    struct gnn_buf weights;   /* struct gnn_weights, likewise */
+    struct gnn_buf span;      /* struct gnn_sample_span, likewise */
     struct gnn_buf walk[7];   /* of random walks (lib/sample/walk.c) */
     struct gnn_tensors aside; /* blocks of a hop that batches do not keep */
     struct gnn_buf filter;    /* of gnn_relabel_keep */

@@ -24,7 +24,7 @@ void gnn_sample_worker_free(void *worker)
     gnn_free(w->scratch);
     w->backend->context_free(w->context);
     gnn_buf_release(&w->row);
-    gnn_buf_release(&w->weights);
+    gnn_buf_release(&w->span);
     gnn_buf_release(&w->filter);
     gnn_buf_release(&w->joined);
     gnn_buf_release(&w->times);

@@ -148,18 +148,18 @@ static struct outcome take_turn(struct world *w, const struct rule *r, struct gn
 
 /* ---- limits ---- */
 
-/* Variates per second, of ids in a row; millions. */
+/* Words of Philox per second, of the first of ids in a row; millions. */
 static double bare_variates(const struct gnn_tensor *ids)
 {
-    enum { CHUNK = 512, N = 1 << 24 };
-    static uint32_t id[CHUNK] __attribute__((aligned(64))), w0[CHUNK] __attribute__((aligned(64))),
-        w1[CHUNK] __attribute__((aligned(64)));
+    enum { LANES = GNN_DRAW_LANES, N = 1 << 24 };
+    static uint32_t id[LANES] __attribute__((aligned(64))),
+        tree[LANES] __attribute__((aligned(64))), words[4 * LANES] __attribute__((aligned(64)));
     const uint32_t *all = ids->data, key[2] = {1, 2};
     uint64_t n = 0;
     const double t = processor_now();
-    for (uint64_t i = 0; n < N; i = i + 2 * CHUNK < ids->shape[0] ? i + CHUNK : 0, n += CHUNK) {
+    for (uint64_t i = 0; n < N; i = i + 2 * LANES < ids->shape[0] ? i + LANES : 0, n += LANES) {
         memcpy(id, all + i, sizeof id);
-        gnn_draw_pairs(key, id, CHUNK, w0, w1);
+        gnn_draw16_words(key, id, tree, 0, 0, words);
     }
     return (double)n / (processor_now() - t) / 1e6;
 }

@@ -117,7 +117,7 @@ static inline bool draw_cpu_block(const World &w, const Plan &p, CpuState &s, ui
                    n = d.counts[hop][rel.dst] - first;
     Drawn::Block &b = d.block[hop * w.relation.size() + et];
     std::vector<gnn_sample_row> row(n + 1);
-    std::vector<gnn_weights> weights(n + 1);
+    std::vector<gnn_sample_span> span(n + 1);
     b.indptr.assign(n + 1, 0);
     d.bad_block = (uint32_t)(hop * w.relation.size() + et);
     const gnn_pick_rule rule = p.rule(hop, et);
@@ -131,7 +131,7 @@ static inline bool draw_cpu_block(const World &w, const Plan &p, CpuState &s, ui
     job.rule = rule;
     job.key = key;
     job.row = row.data();
-    job.weights = p.weighted ? weights.data() : nullptr;
+    job.span = p.weighted ? span.data() : nullptr;
     job.indptr = b.indptr.data();
     job.scratch = reinterpret_cast<void *>((reinterpret_cast<uintptr_t>(scratch.data()) + 63) &
                                            ~(uintptr_t)63);

@@ -158,24 +158,33 @@ static void reference(void)
     free(orig);
 }
 
-static void pairs(void)
+/* Without instructions chosen by hand. */
+static void portable(void)
 {
-    enum { N = 160 };
-    static uint32_t id[N] __attribute__((aligned(64))), a[2][N] __attribute__((aligned(64))),
-        b[2][N] __attribute__((aligned(64)));
+    enum { ROWS = 16, MOST = 700, K = 40 };
+    static uint32_t source[ROWS * MOST], orig[1 << 16], a[ROWS * K], b[ROWS * K];
+    static const uint32_t fanouts[] = {1, 7, 16, K};
     const uint32_t key[2] = {0x12345678, 0x9abcdef0};
     bool same = true;
-    for (uint32_t i = 0; i < N; i++)
-        id[i] = i < 2 ? i - 1 : i * 0x9E3779B1u;
-    gnn_draw_pairs(key, id, N, a[0], a[1]);
-    gnn_draw_pairs_portable(key, id, N, b[0], b[1]);
-    for (uint32_t i = 0; i < N; i++) {
-        const uint64_t v = gnn_labor_variate(key, id[i]);
-        same =
-            same && (uint64_t)a[0][i] << 32 == (v & 0xffffffff00000000u) && a[1][i] == (uint32_t)v;
-    }
-    ok(same, "gnn_draw_pairs gives the variates of gnn_labor_variate");
-    ok(!memcmp(a, b, sizeof a), "gnn_draw_pairs_portable gives those of gnn_draw_pairs");
+    for (uint32_t i = 0; i < 1 << 16; i++)
+        orig[i] = i * 0x9E3779B1u;
+    for (uint32_t i = 0; i < ROWS * MOST; i++)
+        source[i] = i * 2654435761u >> 16;
+    source[3 * MOST + 5] = source[9 * MOST + 40] = UINT32_MAX; /* no sources */
+    for (unsigned mapped = 0; mapped < 2; mapped++)
+        for (size_t f = 0; f < sizeof fanouts / sizeof *fanouts; f++) {
+            const uint32_t k = fanouts[f];
+            const struct gnn_sample_graph g = {.nsrc = 1 << 16, .orig = mapped ? orig : NULL};
+            struct gnn_sample_row row[ROWS];
+            void *scratch = aligned_alloc(64, (gnn_labor_scratch(k) + 63) / 64 * 64);
+            for (uint32_t l = 0; l < ROWS; l++)
+                row[l] = (struct gnn_sample_row){source + (size_t)l * MOST, k + 1 + l * l * 2, l};
+            gnn_labor_pick(&g, k, key, row, ROWS, scratch, a);
+            gnn_labor_pick_portable(&g, k, key, row, ROWS, scratch, b);
+            same = same && !memcmp(a, b, (size_t)ROWS * k * sizeof *a);
+            free(scratch);
+        }
+    ok(same, "gnn_labor_pick_portable picks what gnn_labor_pick does");
 }
 
 /* What is no source is found wherever it is. */
@@ -313,7 +322,7 @@ static void overlap(uint32_t d, uint32_t m, uint32_t k)
 
 int main(void)
 {
-    pairs();
+    portable();
     reference();
     damage();
     for (int32_t k = 1; k < SMALL; k += 2)

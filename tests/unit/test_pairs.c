@@ -262,7 +262,7 @@ struct rows {
 static bool draw_rows(const struct trial *t, uint32_t round, uint32_t hop, struct rows *x)
 {
     static struct gnn_sample_row row[ROWS];
-    static struct gnn_weights weight[ROWS];
+    static struct gnn_sample_span span[ROWS];
     static uint8_t scratch[1 << 20] __attribute__((aligned(64)));
     struct gnn_sample_place bad;
     uint32_t key[2];
@@ -278,7 +278,7 @@ static bool draw_rows(const struct trial *t, uint32_t round, uint32_t hop, struc
         .indptr = x->indptr,
         .scratch = scratch,
         .row = row,
-        .weights = t->rule.weighted ? weight : NULL,
+        .span = t->rule.weighted ? span : NULL,
         .times = timed ? x->times : NULL};
     if (gnn_sample_scratch(t->rule) > sizeof scratch)
         return false;
@@ -536,7 +536,7 @@ static bool count_long(const struct many *m, const struct long_row *r, uint32_t 
                        uint64_t *count)
 {
     struct gnn_sample_row row[LONG_ROWS];
-    struct gnn_weights weight[LONG_ROWS];
+    struct gnn_sample_span span[LONG_ROWS];
     struct gnn_sample_place bad;
     const uint64_t most = (uint64_t)LONG_ROWS * (uint32_t)m->k;
     uint32_t node[LONG_ROWS], tree[LONG_ROWS], indptr[LONG_ROWS + 1], key[2],
@@ -550,7 +550,7 @@ static bool count_long(const struct many *m, const struct long_row *r, uint32_t 
         .key = key,
         .indptr = indptr,
         .row = row,
-        .weights = is_weighted(m) ? weight : NULL};
+        .span = is_weighted(m) ? span : NULL};
     job.rule.fanout = m->k;
     job.rule.time.window = 400000;
     job.rule.time.real = false;

@@ -18,7 +18,8 @@ struct world {
     uint64_t ptr[2], sum[MOST];
     uint32_t src[MOST], positive[MOST], d, dst[DST];
     uint64_t weight[MOST];
-    int16_t high[MOST + GNN_PICK_WINDOW], brief[MOST + GNN_PICK_WINDOW];
+    int16_t high[MOST + GNN_PICK_WINDOW] __attribute__((aligned(64))),
+        brief[MOST + GNN_PICK_WINDOW] __attribute__((aligned(64)));
     int64_t time[MOST], entry[DST];
     struct gnn_sample_part part[DST];
 };
@@ -113,7 +114,7 @@ static uint32_t reference(const struct world *w, struct gnn_pick_rule rule, cons
 static bool equals_reference(struct world *w, struct gnn_pick_rule rule, uint32_t seed)
 {
     struct gnn_sample_row row[DST];
-    struct gnn_weights weights[DST];
+    struct gnn_sample_span span[DST];
     uint32_t indptr[DST + 1], key[2], x[MOST + 200], *out;
     uint64_t *ids;
     struct gnn_sample_place bad;
@@ -125,7 +126,7 @@ static bool equals_reference(struct world *w, struct gnn_pick_rule rule, uint32_
                                        indptr,
                                        aligned_alloc(64, gnn_sample_scratch(rule)),
                                        row,
-                                       rule.weighted ? weights : NULL};
+                                       rule.weighted ? span : NULL};
     gnn_rng_key(29, seed, 0, 0, 0, key);
     bool same = !gnn_sample_count(&job, &bad);
     out = malloc((indptr[DST] + 1) * sizeof *out);

@@ -18,7 +18,7 @@ enum { DST = 64, SMALL = 8 };
 struct bench {
     struct gnn_sample_part part[DST];
     struct gnn_sample_row row[DST];
-    struct gnn_weights weights[DST];
+    struct gnn_sample_span span[DST];
     uint64_t ptr[2], *sum;
     int16_t *high;
     uint32_t *src, *positive, dst[DST], indptr[DST + 1], *out, d;
@@ -35,7 +35,7 @@ static void bench_init(struct bench *b, const uint64_t *w, uint32_t d, int32_t k
                         .sum = malloc((d + 1) * sizeof *b->sum),
                         .src = malloc((d + 1) * sizeof *b->src),
                         .positive = malloc((d + 1) * sizeof *b->positive),
-                        .high = calloc(d + GNN_PICK_WINDOW, sizeof *b->high),
+                        .high = aligned_alloc(64, (d + 2 * GNN_PICK_WINDOW) / 32 * 64),
                         .out = malloc((size_t)DST * most * sizeof *b->out),
                         .ids = malloc((size_t)DST * most * sizeof *b->ids),
                         .rule = {replace ? GNN_PICK_REPLACE : GNN_PICK_UNIFORM, k, true}};
@@ -74,8 +74,8 @@ static bool bench_draw(struct bench *b, uint32_t seed)
     uint32_t key[2];
     struct gnn_sample_place bad;
     const struct gnn_sample_job job = {
-        {b->part, DST, b->d}, {.node = b->dst}, DST,       b->rule, key, b->indptr,
-        b->scratch,           b->row,           b->weights};
+        {b->part, DST, b->d}, {.node = b->dst}, DST,    b->rule, key, b->indptr,
+        b->scratch,           b->row,           b->span};
     gnn_rng_key(23, seed, 0, 0, 0, key);
     return !gnn_sample_count(&job, &bad) && !gnn_sample_pick(&job, NULL, b->out, b->ids, &bad);
 }
