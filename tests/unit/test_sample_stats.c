@@ -4,6 +4,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "kernels/sample.h"
 #include "lib/sample/sampler.h"
@@ -335,6 +336,74 @@ static void frontiers(struct gnn_store *s, const struct way *x, bool fresh)
        x->layer_dependency ? "the same" : "anew", name, z);
 }
 
+/* ---- steps that share variates ---- */
+
+enum { SHARED = 3 /* steps */, GROUPS = 20000 };
+
+/* As many seeds, all of them node 0. */
+static FILE *equal_seeds(uint32_t n)
+{
+    FILE *f = tmpfile();
+    for (uint32_t i = 0; f && i < n; i++)
+        fputs("0\n", f);
+    if (!f || fflush(f) || fseek(f, 0, SEEK_SET))
+        abort();
+    return f;
+}
+
+static struct gnn_source *shared_source(struct gnn_store *s, FILE *seeds, uint32_t dependency,
+                                        struct gnn_err *e)
+{
+    static const char *const fan = "1,1";
+    struct gnn_sampler_opts o;
+    gnn_sampler_opts_init(&o);
+    o.fanout = &fan;
+    o.nfanout = 1;
+    o.batch_size = 1;
+    o.seeds_name = "seeds";
+    o.seeds_fd = dup(fileno(seeds));
+    o.rule.kind = GNN_PICK_LABOR;
+    o.batch_dependency = dependency;
+    return gnn_sampler_source_new(s, &o, e);
+}
+
+/* Batches of one seed: those of a group are the same; in those of different groups, one after the
+ * other, each pair of picks is equally likely. */
+static void batch_dependency(struct gnn_store *s)
+{
+    static const struct way labor = {.kind = GNN_PICK_LABOR};
+    static uint32_t next[100], deeper[100];
+    struct gnn_err e = {0};
+    struct gnn_batch *b;
+    FILE *seeds = equal_seeds(SHARED * GROUPS);
+    struct gnn_source *src = shared_source(s, seeds, SHARED, &e);
+    uint32_t before[2] = {0}, steps = 0, same = 0;
+    double z;
+    while (src && !gnn_source_next(src, &b, &e)) {
+        const uint32_t pick[2] = {picked(b, 0, 0), picked(b, 1, 1)};
+        if (pick[0] < 1 || pick[0] > 10 || pick[1] < 11 || pick[1] > 20)
+            break;
+        if (steps % SHARED)
+            same += !memcmp(pick, before, sizeof pick);
+        else {
+            deeper[(pick[0] - 1) * 10 + pick[1] - 11]++;
+            if (steps)
+                next[(before[0] - 1) * 10 + pick[0] - 1]++;
+        }
+        memcpy(before, pick, sizeof pick);
+        steps++;
+        gnn_batch_put(b);
+    }
+    gnn_source_free(src);
+    fclose(seeds);
+    ok(steps == SHARED * GROUPS && !e.code && same == (SHARED - 1) * GROUPS,
+       "steps that depend on each other pick the same: %u of %u", same, (SHARED - 1) * GROUPS);
+    bool fine = pairs_pass(&labor, next, GROUPS - 1, false, &z);
+    ok(fine, "picks of the next such steps are independent of those before (z %.2f)", z);
+    fine = pairs_pass(&labor, deeper, GROUPS, true, &z);
+    ok(fine, "and each has the law of LABOR, in both hops (z %.2f)", z);
+}
+
 int main(void)
 {
     struct gnn_err e = {0};
@@ -348,6 +417,7 @@ int main(void)
         return scratch_done();
     for (size_t i = 0; i < 2 * (sizeof ways / sizeof *ways); i++)
         frontiers(&s, &ways[i / 2], i % 2);
+    batch_dependency(&s);
     gnn_store_close(&s);
     return scratch_done();
 }
