@@ -28,12 +28,13 @@ static inline void gnn_number(struct gnn_relabel *r, const uint32_t *id, uint32_
 
 /* ---- entries with other columns: a hash table ---- */
 
-/* Slots have 16 bits of generation, 16 of the hash, and the local number. Entries of a tree come
- * one after the other, and there may be many more than the caches hold: so they have a window of
- * the table, which follows from the other columns, and in it a place, which follows from the node.
- * Where a window is too full for an entry, a few slots on, the search goes on at a place in the
- * whole table. */
-enum { GNN_WINDOW_TRIES = 8 };
+/* Slots have 16 bits of generation, 16 of the hash, and the local number. Eight of them, a line of
+ * memory, are a bucket, which is filled from its first slot on and can be compared at once. Entries
+ * of a tree come one after the other, and there may be many more than the caches hold: so they have
+ * a window of the table, which follows from the other columns, and in it a bucket, which follows
+ * from the node. Where that and the next one are full, the search goes on at a place in the whole
+ * table. */
+enum { GNN_BUCKET = 8, GNN_WINDOW_TRIES = 2 * GNN_BUCKET };
 
 /* Of an entry: bits of the hash in the high 16 bits, and where its search begins. more:
  * gnn_entry_hash_more. */
@@ -41,7 +42,7 @@ static inline uint64_t gnn_slot_hash(const struct gnn_relabel *r, uint64_t more,
 {
     const uint64_t hash = gnn_entry_hash(more, node);
     return (hash & 0xffff0000u) << 32 |
-           (((more >> r->shift) + (hash >> (64 - r->window))) & (r->slots - 1));
+           (((more >> r->shift) + (hash >> (64 - r->window))) & (r->slots - GNN_BUCKET));
 }
 static inline const uint64_t *gnn_slot_first(const struct gnn_relabel *r, uint64_t hash)
 {
@@ -111,75 +112,15 @@ static inline void gnn_hash_sources(const struct gnn_relabel *r, const struct gn
         }
     }
 }
-/* Numbers of sources j to end - 1, which have the other columns of entry i of e. Most are found, or
- * are new, where their search begins; which of the two is a coin toss, so no branch depends on it.
- * list: that of r. */
-GNN_INLINE void gnn_number_row(struct gnn_relabel *r, struct gnn_entries list,
-                               const struct gnn_entries *e, uint64_t i, const uint32_t *source,
-                               const uint64_t *hash, uint32_t j, uint32_t end, uint32_t *out)
-{
-    const uint64_t gen = (uint64_t)r->gen << 48, mask = r->slots - 1;
-    uint64_t *slot = r->slot;
-    uint32_t count = r->count;
-    /* Copies, which no store may change. */
-#define GNN_ENTRY_OWN(type, name) type own_##name = e->name ? e->name[i] : 0;
-    GNN_ENTRY_MORE(GNN_ENTRY_OWN)
-#undef GNN_ENTRY_OWN
-#define GNN_ENTRY_OWN(type, name) .name = &own_##name,
-    const struct gnn_entries own = {GNN_ENTRY_MORE(GNN_ENTRY_OWN)};
-#undef GNN_ENTRY_OWN
-    for (; j < end; j++) {
-        const uint32_t node = source[j];
-        const uint64_t at = hash[j] & mask, tag = gen | hash[j] >> 48 << 32, s = slot[at];
-        const uint32_t found = ((s ^ gen) >> 48) == 0, other = found & (((s ^ tag) >> 32) != 0);
-        const uint32_t local = count ^ ((count ^ (uint32_t)s) & (0u - found));
-        if (__builtin_expect(!other, 1)) {
-            slot[at] = tag | local;
-            gnn_entry_put(&list, count, node, &own,
-                          0); /* there is room for it, though it be none */
-            count += !found;
-            if (__builtin_expect(gnn_entry_same(&list, local, node, &own, 0), 1)) {
-                out[j] = local;
-                continue;
-            }
-        }
-        r->count = count;
-        out[j] = gnn_number_entry(r, hash[j], node, e, i);
-        count = r->count;
-    }
-    r->count = count;
-}
-/* ... then their numbers, which may replace them. Returns the last row. */
-GNN_INLINE uint32_t gnn_number_rows(struct gnn_relabel *r, struct gnn_entries list,
-                                    struct gnn_entries dst, const uint32_t *indptr, uint32_t row,
-                                    uint32_t first, const uint32_t *source, uint32_t n,
-                                    const uint64_t *hash, uint32_t *out)
-{
-    for (uint32_t j = 0; j < n;) {
-        while (indptr[row + 1] <= first + j)
-            row++;
-        const uint32_t left = indptr[row + 1] - first, end = left < n ? left : n;
-        gnn_number_row(r, list, &dst, row, source, hash, j, end, out);
-        j = end;
-    }
-    return row;
-}
-static inline uint32_t gnn_number_sources(struct gnn_relabel *r, const struct gnn_entries *dst,
-                                          const uint32_t *indptr, uint32_t row, uint32_t first,
-                                          const uint32_t *source, uint32_t n, const uint64_t *hash,
-                                          uint32_t *out)
-{
-    /* Compiled for lists without one of the columns, too. */
-    struct gnn_entries list = r->list;
-    if (!list.time) {
-        list.time = NULL;
-        return gnn_number_rows(r, list, *dst, indptr, row, first, source, n, hash, out);
-    }
-    if (!list.tree) {
-        list.tree = NULL;
-        return gnn_number_rows(r, list, *dst, indptr, row, first, source, n, hash, out);
-    }
-    return gnn_number_rows(r, list, *dst, indptr, row, first, source, n, hash, out);
-}
+/* ... then their numbers, which may replace them. Returns the last row. _portable is the same
+ * without instructions chosen by hand, for the tests. */
+uint32_t gnn_number_sources(struct gnn_relabel *r, const struct gnn_entries *dst,
+                            const uint32_t *indptr, uint32_t row, uint32_t first,
+                            const uint32_t *source, uint32_t n, const uint64_t *hash,
+                            uint32_t *out);
+uint32_t gnn_number_sources_portable(struct gnn_relabel *r, const struct gnn_entries *dst,
+                                     const uint32_t *indptr, uint32_t row, uint32_t first,
+                                     const uint32_t *source, uint32_t n, const uint64_t *hash,
+                                     uint32_t *out);
 
 #endif

@@ -48,8 +48,10 @@ GNN_AVX512 static inline void gnn_philox_avx512(const struct gnn_philox_keys *ke
 {
     /* Even lanes are in place; odd lanes are shifted down to where the multiplication reads. */
     const __m512i c1 = _mm512_set1_epi32((int)b), c3 = _mm512_set1_epi32((int)family);
-    *e = (struct gnn_half){id, c1, tree, c3};
-    *o = (struct gnn_half){_mm512_srli_epi64(id, 32), c1, _mm512_srli_epi64(tree, 32), c3};
+    const struct gnn_half even = {id, c1, tree, c3};
+    const struct gnn_half odd = {_mm512_srli_epi64(id, 32), c1, _mm512_srli_epi64(tree, 32), c3};
+    *e = even;
+    *o = odd;
     for (uint32_t r = 0; r < 10; r++) {
         const __m512i k0 = _mm512_set1_epi32((int)key->k0[r]),
                       k1 = _mm512_set1_epi32((int)key->k1[r]);

@@ -38,9 +38,9 @@ void gnn_window_search_all(struct gnn_window_search *s, uint32_t n);
 /* Asks for GNN_PICK_WINDOW numbers from `first` on, or for the whole row. */
 GNN_FETCH void gnn_window_fetch(const int16_t *row, uint32_t span, uint32_t first)
 {
-    enum { N = GNN_PICK_WINDOW };
+    const uint32_t most = GNN_PICK_WINDOW;
     __builtin_prefetch(row + first, 0, 3);
-    __builtin_prefetch(row + first + (span < N ? span : N) - 1, 0, 3);
+    __builtin_prefetch(row + first + (span < most ? span : most) - 1, 0, 3);
 }
 
 /* The first of so many around a guess. */
@@ -74,7 +74,7 @@ GNN_INLINE uint32_t gnn_window_count_portable(const int16_t *v, uint32_t from, u
 {
     int16_t sum = 0;
     for (int16_t i = 0; i < GNN_PICK_WINDOW; i++) {
-        const int16_t in = (i >= (int16_t)from) & (i < (int16_t)to) ? 0x101 : 0,
+        const int16_t in = ((i >= (int16_t)from) & (i < (int16_t)to)) ? 0x101 : 0,
                       below = v[i] < x ? -1 : -0x100, upto = v[i] <= x ? -1 : 0;
         sum = (int16_t)(sum + (in & below & upto));
     }
@@ -98,7 +98,8 @@ GNN_INLINE bool gnn_window_near(const int16_t *row, uint32_t span, uint32_t firs
                    most = count >> 8;
     *below = first + low;
     *upto = first + most;
-    return (low || !first) & (most < n || first + n == span);
+    const bool from = low || !first, to = most < n || first + n == span;
+    return from & to;
 }
 
 #endif

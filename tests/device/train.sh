@@ -13,7 +13,7 @@ near() {
 # trains NAME GRAPH OPTIONS...: near the CPU, and two runs that differ in the order of everything give the same bits; $how says how
 # batches are sampled; usual_epochs: 2 unless set
 trains() {
-    _name="gnn-train $how on devices learns $1 as the CPU does, with the same bits in two runs" _g=$2
+    _name="gnn-train ${how?} on devices learns $1 as the CPU does, with the same bits in two runs" _g=$2
     shift 2
     _t="-q --no-provenance --store $_g $how ${hidden---hidden 8} --epochs ${epochs:-${usual_epochs:-2}} --keep last --eval none --lr 0.01 --dropout 0 --no-layer-norm $*"
     # shellcheck disable=SC2086
