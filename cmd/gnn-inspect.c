@@ -19,7 +19,7 @@
 #include "lib/base/mem.h"
 
 static bool tensors, stats, verify, leaks, diff, original, json;
-static const char *against, *export;
+static const char *against, *export, *edges;
 static struct opt_list stores, ignored;
 
 static const struct opt opts[] = {
@@ -47,6 +47,8 @@ static const struct opt opts[] = {
     {OPT_LIST, 0, "ignore", &ignored, "WHAT", "with --diff: do not compare provenance or identity"},
     {OPT_STR, 0, "export", &export, "FILE", "write all tensors as a NumPy .npz file (- is stdout)",
      .file = true, .makes = ""},
+    {OPT_STR, 0, "edges", &edges, "S/R/D",
+     "print the edges of one type of a store: source, destination and, if they have one, time"},
     {.kind = OPT_END},
 };
 
@@ -285,19 +287,46 @@ static void run_export(const char *path)
     cli_metrics(json_pack("{s:s, s:s}", "event", "export", "file", name));
 }
 
+static void run_edges(const char *path)
+{
+    struct gnn_err e = {0};
+    struct gnn_store s = {0};
+
+    if (!is_store(path))
+        cli_usage("--edges: %s is not a store", path ? path : "stdin");
+    open_store(&s, path, true);
+    const int type = gnn_schema_need_etype(&s.meta.schema, "--edges", edges, &e);
+    if (type < 0 || gnn_edges_text(&s, (uint32_t)type, stdout, "stdout", &e))
+        cli_fail(&e);
+    cli_metrics(json_pack("{s:s, s:s, s:I}", "event", "edges", "type", edges, "edges",
+                          (json_int_t)s.meta.schema.etype[type].count));
+    gnn_store_close(&s);
+}
+
+/* Of the actions, one at most; and none with an option that would have no effect. */
+static void check_actions(void)
+{
+    const int actions = verify + leaks + diff + (export != NULL) + (edges != NULL);
+    if (actions > 1)
+        cli_usage("--verify, --leaks, --diff, --export and --edges exclude each other");
+    if (actions)
+        opt_refuse(OPTS(&tensors, &stats),
+                   "has no effect with --verify, --leaks, --diff, --export or --edges");
+    if (export)
+        opt_refuse(OPTS(&json), "has no effect: --export prints nothing");
+    if (edges)
+        opt_refuse(OPTS(&json), "has no effect: --edges prints text");
+    if (edges && common.metrics && !strcmp(common.metrics, "-"))
+        cli_usage("--metrics -: stdout takes the edges; name a file");
+}
+
 int main(int argc, char **argv)
 {
     int n;
     cli_start("gnn-inspect", argc, argv);
     char **arg = opt_parse(&prog, argc, argv, &n);
 
-    if (verify + leaks + diff + (export != NULL) > 1)
-        cli_usage("--verify, --leaks, --diff and --export exclude each other");
-    if (verify || leaks || diff || export)
-        opt_refuse(OPTS(&tensors, &stats),
-                   "has no effect with --verify, --leaks, --diff or --export");
-    if (export)
-        opt_refuse(OPTS(&json), "has no effect: --export prints nothing");
+    check_actions();
     if (!verify && !leaks)
         opt_refuse(OPTS(&against), "requires --verify or --leaks");
     if (!against)
@@ -323,6 +352,8 @@ int main(int argc, char **argv)
         run_verify(n ? arg[0] : NULL);
     else if (export)
         run_export(n ? arg[0] : NULL);
+    else if (edges)
+        run_edges(n ? arg[0] : NULL);
     else
         run_report(n ? arg[0] : NULL);
     int end = cli_finish();

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Looking at stores and streams: reports, statistics, proofs, differences, export. Nothing here
- * prints; reports are JSON objects that the program shows as text or as they are. */
+ * prints by itself; reports are JSON objects that the program shows as text or as they are. */
 #ifndef GNN_LIB_INSPECT_INSPECT_H
 #define GNN_LIB_INSPECT_INSPECT_H
 
 #include <jansson.h>
+#include <stdio.h>
 
 #include "lib/store/view.h"
 
@@ -94,5 +95,15 @@ int gnn_export_store(struct gnn_store *s, int fd, const char *name, struct gnn_e
 int gnn_export_model(const char *path, int fd, const char *name, struct gnn_err *e) GNN_MUST_USE;
 int gnn_export_stream(int in, const char *in_name, int fd, const char *name,
                       struct gnn_err *e) GNN_MUST_USE;
+
+/* Writes the edges of one type to `out`, which messages call `name`, one line each: "SOURCE
+ * DESTINATION", or "SOURCE DESTINATION TIME" where the type has an order, whose field the time is.
+ * Ids are those of the unpartitioned store. Times are written exactly: integers in decimal, f64
+ * with 17 digits, f32 with 9. Lines are in the order of the store: part by part, by destination,
+ * and in the order of its in-edges. Flushes `out`. GNN_E_INPUT, naming the file and the tensor, for
+ * offsets, sources, original ids or times that are damaged; lines may have been written before.
+ * GNN_E_RUN if `out` cannot be written. */
+int gnn_edges_text(struct gnn_store *s, uint32_t etype, FILE *out, const char *name,
+                   struct gnn_err *e) GNN_MUST_USE;
 
 #endif

@@ -22,5 +22,6 @@ sweep "gnn-inspect -t of a stream ends cleanly when malloc fails" malloc - -- gn
 sweep "gnn-inspect --verify --against of a stream ends cleanly when malloc fails" malloc - -- gnn-inspect --verify --against P3 B3
 sweep "gnn-inspect --leaks ends cleanly when malloc fails" malloc - -- gnn-inspect --leaks --against T BT
 sweep "gnn-inspect --diff --original of streams ends cleanly when malloc fails" malloc - -- gnn-inspect --diff --original --store P3 B B3
+sweep "gnn-inspect --edges ends cleanly when malloc fails" malloc - -- gnn-inspect --edges node/to/node P3
 sweep "gnn-inspect --export ends cleanly when malloc fails" malloc e.npz -- gnn-inspect --export e.npz P3
 done_testing
