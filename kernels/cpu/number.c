@@ -26,7 +26,7 @@ static inline struct place look_portable(const uint64_t *bucket, uint64_t tag)
 __attribute__((target("avx512f,bmi"))) static inline struct place
 look_avx512(const uint64_t *bucket, uint64_t tag)
 {
-    const __m512i slots = _mm512_load_si512(bucket);
+    const __m512i slots = _mm512_loadu_si512(bucket);
     const uint32_t same = _mm512_cmpeq_epi64_mask(_mm512_srli_epi64(slots, 32),
                                                   _mm512_set1_epi64((long long)(tag >> 32))),
                    other = _mm512_cmpneq_epi64_mask(_mm512_srli_epi64(slots, 48),
