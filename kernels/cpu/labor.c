@@ -10,6 +10,7 @@
 
 #include "kernels/cpu/philox512.h"
 #include "kernels/labor.h"
+#include "kernels/rng.h"
 #include "kernels/simd.h"
 
 enum {
@@ -155,27 +156,33 @@ struct piece {
     uint16_t pass[PIECE / LANES] __attribute__((aligned(64)));
 };
 
+/* Variates of n ids. */
+GNN_SIMD static void draw_lanes(const uint32_t key[2], const uint32_t *restrict id, uint32_t n,
+                                uint32_t *restrict high, uint32_t *restrict low)
+{
+    const uint32_t k0 = key[0], k1 = key[1];
+    for (uint32_t i = 0; i < n; i++) {
+        uint32_t c0 = id[i], c1 = 0, c2 = 0, c3 = 0;
+        GNN_PHILOX_10(c0, c1, c2, c3, k0, k1);
+        high[i] = c0;
+        low[i] = c1;
+    }
+}
+
 /* Those of n <= PIECE neighbours. What is no source has variate 0: see gnn_labor_of. */
 static void draw_portable(const struct variates *v, const uint32_t *source, uint32_t n,
                           uint32_t limit, struct piece *p)
 {
-    static const uint32_t zero[LANES] __attribute__((aligned(64)));
-    uint32_t id[LANES] __attribute__((aligned(64))), word[4 * LANES] __attribute__((aligned(64)));
-    for (uint32_t i = 0; i < n; i += LANES) {
-        const uint32_t m = n - i < LANES ? n - i : LANES;
-        uint32_t pass = 0;
-        for (uint32_t l = 0; l < LANES; l++) {
-            const uint32_t s = l < m ? source[i + l] : 0;
-            id[l] = v->orig && s < v->nsrc ? v->orig[s] : s;
-        }
-        gnn_draw16_words(v->key, id, zero, 0, 0, word);
-        for (uint32_t l = 0; l < m; l++) {
-            const bool good = source[i + l] < v->nsrc;
-            p->high[i + l] = good ? word[l] : 0;
-            p->low[i + l] = good ? word[LANES + l] : 0;
-            pass |= (uint32_t)(p->high[i + l] <= limit) << l;
-        }
-        p->pass[i / LANES] = (uint16_t)pass;
+    uint32_t id[PIECE] __attribute__((aligned(64)));
+    memcpy(id, source, n * sizeof *id);
+    for (uint32_t i = 0; v->orig && i < n; i++)
+        id[i] = id[i] < v->nsrc ? v->orig[id[i]] : 0;
+    draw_lanes(v->key, id, n, p->high, p->low);
+    for (uint32_t i = 0; i < n; i++) {
+        const bool good = source[i] < v->nsrc;
+        p->high[i] = good ? p->high[i] : 0;
+        p->low[i] = good ? p->low[i] : 0;
+        p->pass[i / LANES] |= (uint16_t)((uint32_t)(p->high[i] <= limit) << i % LANES);
     }
 }
 
@@ -194,7 +201,7 @@ GNN_AVX512 static inline __m512i read_orig(const uint32_t *orig, __m512i source,
 GNN_AVX512 static void draw_avx512(const struct variates *v, const uint32_t *source, uint32_t n,
                                    uint32_t limit, struct piece *p)
 {
-    const uint64_t most = v->nsrc <= UINT32_MAX ? v->nsrc : UINT32_MAX;
+    const uint64_t most = v->nsrc <= UINT32_MAX ? v->nsrc : UINT32_MAX; /* no id is greater */
     const struct gnn_philox_keys keys = gnn_philox_keys_of(v->key);
     const __m512i nsrc = _mm512_set1_epi32((int)(uint32_t)most), to = _mm512_set1_epi32((int)limit);
     for (uint32_t i = 0; i < n; i += LANES) {
@@ -219,7 +226,7 @@ GNN_AVX512 static void draw_avx512(const struct variates *v, const uint32_t *sou
 static void add_candidates(struct candidates *c, const struct variates *v, const uint32_t *source,
                            uint32_t n, uint32_t from)
 {
-    enum { WORD = 64 }; /* neighbours whose bits are in a word: they pass as chance has it */
+    enum { WORD = 64 }; /* bits that are looked through together, as where they end is chance */
     struct piece p;
     uint32_t at = c->n;
     memset(p.pass, 0, sizeof p.pass);
@@ -255,8 +262,9 @@ static bool pick_row(const struct variates *v, const struct gnn_sample_row *row,
 {
     c->n = 0;
     c->limit = limit_for(many, row->degree);
-    for (uint32_t from = 0; from < row->degree; from += PIECE) {
-        const uint32_t left = row->degree - from, n = left < PIECE ? left : PIECE;
+    for (uint32_t from = 0, n; from < row->degree; from += n) {
+        const uint32_t left = row->degree - from;
+        n = left < PIECE ? left : PIECE;
         if (c->n + n > c->capacity)
             keep_smallest(c);
         if (left > AHEAD)

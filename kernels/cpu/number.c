@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Numbers of the sources of a block by a hash table (kernels/cpu/number.h). Most are in the first
- * bucket where they are looked for, or are new and have room there; which of the two is a coin
- * toss, so no branch depends on it. */
+/* Numbers of the sources of a block by a hash table (kernels/cpu/number.h). Most are in the bucket
+ * where they are looked for first, or are new and have room there; which of the two is a coin toss,
+ * so that no branch depends on it where a bucket is compared at once. */
 #include "kernels/cpu/number.h"
 
 /* In a bucket, the slot that has a tag, or else the first one of no entry. */
@@ -59,6 +59,7 @@ GNN_INLINE void number_row(struct gnn_relabel *r, struct gnn_entries list,
 #ifdef __x86_64__
         const struct place p = wide ? look_avx512(bucket, tag) : look_portable(bucket, tag);
 #else
+        (void)wide;
         const struct place p = look_portable(bucket, tag);
 #endif
         if (__builtin_expect(p.slot < GNN_BUCKET, 1)) {
@@ -112,11 +113,11 @@ number_avx512(struct gnn_relabel *r, const struct gnn_entries *dst, const uint32
 {
     struct gnn_entries list = r->list;
     if (!list.time) {
-        list.time = NULL;
+        list.time = NULL; /* known at compile time, in this call */
         return number_rows(r, list, dst, indptr, row, first, source, n, hash, true, out);
     }
     if (!list.tree) {
-        list.tree = NULL;
+        list.tree = NULL; /* likewise */
         return number_rows(r, list, dst, indptr, row, first, source, n, hash, true, out);
     }
     return number_rows(r, list, dst, indptr, row, first, source, n, hash, true, out);
@@ -128,7 +129,7 @@ uint32_t gnn_number_sources(struct gnn_relabel *r, const struct gnn_entries *dst
                             const uint32_t *source, uint32_t n, const uint64_t *hash, uint32_t *out)
 {
 #ifdef __x86_64__
-    if (__builtin_cpu_supports("avx512f"))
+    if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("bmi"))
         return number_avx512(r, dst, indptr, row, first, source, n, hash, out);
 #endif
     return gnn_number_sources_portable(r, dst, indptr, row, first, source, n, hash, out);

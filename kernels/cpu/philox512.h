@@ -12,7 +12,7 @@
  * rubbish that nothing reads. */
 #define GNN_AVX512 __attribute__((target("avx512f")))
 
-/* The keys of all rounds, in memory: what multiplies can read them there. */
+/* The keys of all rounds: read from memory, they take nothing from the units that multiply. */
 struct gnn_philox_keys {
     uint32_t k0[10], k1[10];
 };

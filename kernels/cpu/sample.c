@@ -21,6 +21,7 @@ enum {
     AHEAD = 64,         /* destinations whose offsets are fetched together */
     STAGES = 3
 };
+_Static_assert((int)AHEAD <= (int)GNN_TIME_SEARCHES, "searches for the times of a group");
 
 /* Groups in flight: addresses of the picks while their lines travel, then the sources read there.
  */

@@ -10,10 +10,11 @@
 #include "kernels/pick.h"
 #include "kernels/simd.h"
 
-/* How many numbers of a row are below x, and how many are not above it: `below`, `upto`. Where a
- * row ends, GNN_PICK_WINDOW more must be there to be read. */
+/* How many numbers of a row are below x, and how many are not above it: `below`, `upto`. Rows are
+ * pieces of an array, which begins at a multiple of 64 bytes and has GNN_PICK_WINDOW more numbers
+ * behind its end: these, and the rows beside, are read, to no effect. */
 struct gnn_window_search {
-    const int16_t *row; /* (span), of an array that begins at a multiple of 64 bytes */
+    const int16_t *row; /* (span) */
     uint32_t span;
     uint32_t below, upto; /* at last; meanwhile, bounds of both */
     uint32_t at;          /* in the line that is looked at next */
@@ -83,7 +84,8 @@ GNN_INLINE uint32_t gnn_window_count_portable(const int16_t *v, uint32_t from, u
 GNN_INLINE uint32_t gnn_window_count(const int16_t *v, uint32_t from, uint32_t to, int16_t x)
 {
 #ifdef __x86_64__
-    if (__builtin_cpu_supports("avx512bw"))
+    if (__builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("bmi2") &&
+        __builtin_cpu_supports("popcnt"))
         return gnn_window_count_avx512(v, from, to, x);
 #endif
     return gnn_window_count_portable(v, from, to, x);

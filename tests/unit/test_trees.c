@@ -127,6 +127,53 @@ static bool numbers_match(unsigned columns, uint32_t range, uint32_t batches, ui
     return same;
 }
 
+/* Nodes of tree 3 that begin their search in the same slot, with the same bits of the hash. */
+static void equal_hashes(const struct gnn_relabel *r, uint32_t *node, uint32_t n)
+{
+    uint32_t tree = 3, found = 0;
+    const struct gnn_entries e = {.tree = &tree};
+    const uint64_t more = gnn_entry_hash_more(&e, 0), wanted = gnn_slot_hash(r, more, 0);
+    for (uint32_t v = 0; found < n; v++) {
+        node[found] = v;
+        found += gnn_slot_hash(r, more, v) == wanted;
+    }
+}
+
+/* So that only the entries themselves tell which is which, in a table that they nearly fill. */
+static bool collisions_match(bool portable)
+{
+    enum { NODES = 40 };
+    struct gnn_relabel r = {.nnodes = UINT32_MAX - 1, .list = entries_new(TREES, MOST)};
+    struct gnn_entries list = entries_new(TREES, MOST), dst = entries_new(TREES, MANY);
+    uint32_t node[NODES], indptr[MANY + 1] = {0}, source[MANY * 8], want[MANY * 8], count = 0;
+    uint64_t seed = 5;
+    bool same = true;
+    gnn_relabel_table(&r, calloc(64, sizeof *r.slot), 64, 5);
+    equal_hashes(&r, node, NODES);
+    for (uint32_t i = 0; i < MANY; i++) {
+        dst.node[i] = 0;
+        dst.tree[i] = 3;
+        indptr[i + 1] = indptr[i] + 8;
+    }
+    for (uint32_t b = 0; same && b < 200; b++) {
+        gnn_relabel_begin(&r);
+        count = 0;
+        for (uint32_t j = 0; j < indptr[MANY]; j++) {
+            source[j] = node[toy_rand(&seed) % (1 + b % NODES)];
+            want[j] = plain_number(&list, &count, source[j], &dst, 0);
+        }
+        same =
+            (portable ? number_portably(&r, dst, indptr, source)
+                      : gnn_relabel_number(&r, dst, NULL, MANY, indptr, source)) == indptr[MANY] &&
+            r.count == count && !memcmp(source, want, indptr[MANY] * sizeof *want);
+    }
+    entries_free(r.list);
+    entries_free(list);
+    entries_free(dst);
+    free(r.slot);
+    return same;
+}
+
 static void numbers(void)
 {
     static const char *const names[] = {"", "trees", "times", "trees and times"};
@@ -140,6 +187,9 @@ static void numbers(void)
         ok(numbers_match(columns, 3, 70000, columns + 9, false),
            "entries with %s have them when generations start anew", names[columns]);
     }
+    for (unsigned portable = 0; portable < 2; portable++)
+        ok(collisions_match(portable), "entries whose hashes are equal have numbers of their own%s",
+           portable ? ", without instructions chosen by hand" : "");
     struct gnn_relabel r = {.nnodes = 3, .list = entries_new(TREES, 10)};
     uint32_t node[] = {1, 2, 3}, tree[] = {0, 0, 0}, ptr[] = {0, 3};
     fit_table(&r, 3);

@@ -4,6 +4,7 @@
  */
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 #include "kernels/cpu/window.h"
 
@@ -11,8 +12,20 @@
 
 enum { MOST = 3000, SHAPES = 4, N = 200 };
 
-static int16_t array[MOST + 128] __attribute__((aligned(64)));
+/* Between pages that nothing may read: it begins with one, and the other comes right after what may
+ * be read behind a row that ends with it. */
+enum { PAGE = 4096, NUMBERS = 2 * PAGE - GNN_PICK_WINDOW };
+static int16_t *array;
 static uint64_t state = 1;
+
+static void make_array(void)
+{
+    enum { BYTES = NUMBERS * 2 + GNN_PICK_WINDOW * 2 };
+    char *p = mmap(NULL, BYTES + 2 * PAGE, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (p == MAP_FAILED || mprotect(p + PAGE, BYTES, PROT_READ | PROT_WRITE))
+        abort();
+    array = (int16_t *)(void *)(p + PAGE);
+}
 
 static uint32_t below(uint32_t n)
 {
@@ -28,7 +41,7 @@ static int compare(const void *a, const void *b)
 /* All of the array, of which a row is a piece; what is around it could be anything. */
 static void fill_array(uint32_t shape, uint32_t first, uint32_t span)
 {
-    for (uint32_t i = 0; i < sizeof array / sizeof *array; i++) {
+    for (uint32_t i = 0; i < NUMBERS; i++) {
         const int32_t v = shape == 0   ? 7
                           : shape == 1 ? (int32_t)below(40) - 20
                           : shape == 2 ? (int32_t)below(65536) - 32768
@@ -64,8 +77,11 @@ static uint32_t wrong_answers(uint32_t first, uint32_t span)
             most += row[q] <= s[i].x;
         }
         wrong += s[i].below != low || s[i].upto != most;
+        const bool inside = low > around && most < around + GNN_PICK_WINDOW;
         if (gnn_window_near(row, span, around, s[i].x, &near_low, &near_most))
             wrong += near_low != low || near_most != most;
+        else
+            wrong += inside || span <= GNN_PICK_WINDOW;
     }
     return wrong;
 }
@@ -73,8 +89,10 @@ static uint32_t wrong_answers(uint32_t first, uint32_t span)
 int main(void)
 {
     uint32_t wrong = 0, differ = 0, trials = 0;
+    make_array();
     for (uint32_t i = 0; i < 4000; i++) {
-        const uint32_t first = below(64), span = i % 4 ? below(140) : below(MOST);
+        const uint32_t span = i % 4 ? below(140) : below(MOST),
+                       first = i % 3 ? below(64) : NUMBERS - span; /* or at the very end */
         fill_array(i / 4 % SHAPES, first, span);
         wrong += wrong_answers(first, span);
         trials += N;
