@@ -45,7 +45,8 @@ GNN_INLINE uint32_t decide(const struct gnn_weights *w, uint64_t u, uint32_t bel
     return find_between(w, u, below, upto < w->span ? upto : w->span - 1);
 }
 
-/* Looks where window_of says; returns how many numbers are elsewhere, and which in far. */
+/* Looks where window_of says; returns how many numbers are elsewhere, and which in far: of these, x
+ * is where to go on. */
 GNN_SIMD static uint32_t find_all_near(const struct gnn_weighted_row *row, uint32_t n, uint32_t k,
                                        const uint64_t *u, uint32_t *x, uint32_t *far)
 {

@@ -238,17 +238,24 @@ static const struct way {
     {.name = "LABOR that depends on layers", .kind = GNN_PICK_LABOR, .layer_dependency = true},
 };
 
-static struct gnn_source *source_of(struct gnn_store *s, const struct way *x, bool fresh,
-                                    struct gnn_err *e)
+/* One pick in each of two hops. */
+static struct gnn_sampler_opts two_hops(enum gnn_pick_kind kind)
 {
     static const char *const fan = "1,1";
     struct gnn_sampler_opts o;
     gnn_sampler_opts_init(&o);
     o.fanout = &fan;
     o.nfanout = 1;
+    o.rule.kind = kind;
+    return o;
+}
+
+static struct gnn_source *source_of(struct gnn_store *s, const struct way *x, bool fresh,
+                                    struct gnn_err *e)
+{
+    struct gnn_sampler_opts o = two_hops(x->kind);
     o.epoch_to = EPOCHS;
     o.frontier = fresh ? GNN_FRONTIER_NEW : GNN_FRONTIER_ALL;
-    o.rule.kind = x->kind;
     o.weight = x->weighted ? "weight" : NULL;
     o.until = x->timed ? GNN_PICK_UNTIL : GNN_PICK_ANY_TIME;
     o.by_edge = x->by_edge;
@@ -354,15 +361,10 @@ static FILE *equal_seeds(uint32_t n)
 static struct gnn_source *shared_source(struct gnn_store *s, FILE *seeds, uint32_t dependency,
                                         struct gnn_err *e)
 {
-    static const char *const fan = "1,1";
-    struct gnn_sampler_opts o;
-    gnn_sampler_opts_init(&o);
-    o.fanout = &fan;
-    o.nfanout = 1;
+    struct gnn_sampler_opts o = two_hops(GNN_PICK_LABOR);
     o.batch_size = 1;
     o.seeds_name = "seeds";
     o.seeds_fd = dup(fileno(seeds));
-    o.rule.kind = GNN_PICK_LABOR;
     o.batch_dependency = dependency;
     return gnn_sampler_source_new(s, &o, e);
 }
