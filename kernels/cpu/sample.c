@@ -19,7 +19,7 @@ enum {
     LANES = GNN_DRAW_LANES,
     GROUP_PICKS = 1024, /* picks of a group of LANES destinations that go through the pipeline */
     AHEAD = 64,         /* destinations whose offsets are fetched together */
-    STAGES = 3
+    STAGES = 4
 };
 _Static_assert((int)AHEAD <= (int)GNN_TIME_SEARCHES, "searches for the times of a group");
 
@@ -29,10 +29,11 @@ struct ring {
     const uint32_t *at[GROUP_PICKS];
     uint32_t source[GROUP_PICKS];
     uint64_t hash[GROUP_PICKS]; /* of sources that are numbered by other columns, too */
-    uint32_t n, out, row;       /* picks, where they go, first destination */
+    uint32_t n, out, row, rows; /* picks, where they go, first destination, destinations */
 };
 struct scratch {
     struct ring ring[STAGES];
+    struct gnn_weighted_group weighted[2]; /* of a rule with weights, in turns */
     uint32_t x[GNN_DRAW_MAX * LANES] __attribute__((aligned(64)));
     uint32_t table[]; /* Floyd's set for large fan-outs, or what LABOR needs */
 };
@@ -147,14 +148,27 @@ enum gnn_sample_status gnn_sample_count(const struct gnn_sample_job *job,
     return GNN_SAMPLE_OK;
 }
 
-/* The weights of what destination i may pick. */
-static inline struct gnn_weights weights_of(const struct gnn_sample_job *job, uint32_t i)
+/* What destination i may pick, where rows have spans, and the part that it is in. */
+static inline const struct gnn_sample_part *range_of(const struct gnn_sample_job *job, uint32_t i,
+                                                     struct gnn_pick_range *x)
 {
     const struct gnn_sample_span s = job->span[i];
     const struct gnn_sample_part *a = &job->graph.part[s.part];
-    const struct gnn_pick_range x = {
-        .first = (uint64_t)(job->row[i].base - a->indices), .span = s.span, .inside = s.inside};
-    return gnn_weights_of(&a->pick, &x);
+    x->first = (uint64_t)(job->row[i].base - a->indices);
+    x->span = s.span;
+    x->degree = job->row[i].degree;
+    x->inside = s.inside;
+    return a;
+}
+
+/* Makes destination i the next one of a group. */
+static inline void put_weighted(const struct gnn_sample_job *job, uint32_t i,
+                                struct gnn_weighted_group *g)
+{
+    const struct gnn_sample_row *row = &job->row[i];
+    struct gnn_pick_range x;
+    const struct gnn_sample_part *a = range_of(job, i, &x);
+    gnn_weighted_put(g, &a->pick, &x, row->base, row->orig, gnn_entry_tree(&job->dst, i));
 }
 
 /* Where neighbour j, from 0, of those that destination i may pick is in its row. */
@@ -162,7 +176,8 @@ static uint32_t nth_choice(const struct gnn_sample_job *job, uint32_t i, uint32_
 {
     if (!job->span || !job->graph.part[job->span[i].part].pick.positive)
         return j;
-    const struct gnn_weights w = weights_of(job, i);
+    struct gnn_pick_range x;
+    const struct gnn_weights w = gnn_weights_of(&range_of(job, i, &x)->pick, &x);
     return gnn_weight_nth(&w, j);
 }
 
@@ -170,45 +185,51 @@ static uint32_t nth_choice(const struct gnn_sample_job *job, uint32_t i, uint32_
 GNN_FETCH void fetch_totals(const struct gnn_sample_job *job, uint32_t i0)
 {
     for (uint32_t i = i0; i < job->n && i < i0 + LANES; i++) {
-        const struct gnn_weights w = weights_of(job, i);
-        __builtin_prefetch(w.sum + (w.span ? w.span - 1 : 0), 0, 2);
+        struct gnn_pick_range x;
+        const struct gnn_sample_part *a = range_of(job, i, &x);
+        __builtin_prefetch(a->pick.sum + x.first + (x.span ? x.span - 1 : 0), 0, 2);
     }
 }
 
-/* The addresses of a group's picks. x: the positions of those that were drawn, one destination
- * after the other. */
-static void put_addresses(const struct gnn_sample_job *job, struct ring *g, uint32_t i0, uint32_t n,
-                          const uint32_t *x)
+/* The addresses of a group's picks. x: the positions of those that were drawn; position j of the
+ * destination that is number l among these is x[l * across + j * down]. */
+static void put_addresses(const struct gnn_sample_job *job, struct ring *g, const uint32_t *x,
+                          uint32_t across, uint32_t down)
 {
-    const uint32_t *ptr = job->indptr + i0;
+    const uint32_t *ptr = job->indptr + g->row;
     const uint32_t **at = g->at;
-    for (uint32_t l = 0; l < n; l++) {
-        const struct gnn_sample_row row = job->row[i0 + l];
+    for (uint32_t l = 0; l < g->rows; l++) {
+        const struct gnn_sample_row row = job->row[g->row + l];
         const uint32_t c = ptr[l + 1] - ptr[l];
         const bool drawn = gnn_pick_is_drawn(job->rule, row.degree);
         for (uint32_t j = 0; j < c; j++) {
-            at[j] = row.base + (drawn ? x[j] : nth_choice(job, i0 + l, j));
+            at[j] = row.base + (drawn ? x[j * down] : nth_choice(job, g->row + l, j));
             __builtin_prefetch(at[j], 0, 2);
         }
         at += c;
-        x += drawn ? c : 0;
+        x += drawn ? across : 0;
     }
 }
 
-/* Stage 1 of a rule with weights: positions, of which those who draw find theirs in s->x. */
-static void draw_weighted(const struct gnn_sample_job *job, struct scratch *s, struct ring *g,
-                          uint32_t i0, uint32_t n)
+/* Stage 1 of a rule with weights, in two halves: numbers are drawn for the group `next`, and what
+ * was drawn for the one before it, `now`, is looked up, which gives its addresses. One of them may
+ * be NULL. */
+static void draw_weighted(const struct gnn_sample_job *job, struct scratch *s,
+                          const struct ring *next, struct ring *now)
 {
-    struct gnn_weighted_row drawing[LANES];
-    uint32_t many = 0;
-    fetch_totals(job, i0 + LANES);
-    for (uint32_t l = 0; l < n; l++) {
-        drawing[many] = gnn_weighted_row_of(weights_of(job, i0 + l), job->row[i0 + l].orig,
-                                            gnn_entry_tree(&job->dst, i0 + l));
-        many += gnn_pick_is_drawn(job->rule, job->row[i0 + l].degree);
-    }
-    gnn_weighted_few(job->rule, job->key, drawing, many, s->x);
-    put_addresses(job, g, i0, n, s->x);
+    const uint32_t turn = next ? (next - s->ring) & 1 : ~(now - s->ring) & 1;
+    struct gnn_weighted_group *drawing = &s->weighted[turn], *drawn = &s->weighted[turn ^ 1];
+    drawing->n = 0;
+    if (!now)
+        drawn->n = 0;
+    if (next)
+        fetch_totals(job, next->row + next->rows);
+    for (uint32_t i = next ? next->row : 0; next && i < next->row + next->rows; i++)
+        if (gnn_pick_is_drawn(job->rule, job->row[i].degree))
+            put_weighted(job, i, drawing);
+    gnn_weighted_few(job->rule, job->key, drawing, drawn);
+    if (now)
+        put_addresses(job, now, drawn->at, 1, LANES);
 }
 
 /* Where rows begin that are compared next; what follows, the processor fetches by itself. */
@@ -222,41 +243,29 @@ GNN_FETCH void fetch_rows(const struct gnn_sample_job *job, uint32_t i0)
 }
 
 /* Stage 1 of a rule that compares. */
-static void draw_labor(const struct gnn_sample_job *job, struct scratch *s, struct ring *g,
-                       uint32_t i0, uint32_t n)
+static void draw_labor(const struct gnn_sample_job *job, struct scratch *s, struct ring *g)
 {
+    const uint32_t k = gnn_pick_draws(job->rule);
     struct gnn_sample_row drawing[LANES];
     uint32_t many = 0;
-    fetch_rows(job, i0 + n);
-    for (uint32_t l = 0; l < n; l++) {
-        drawing[many] = job->row[i0 + l];
-        many += gnn_pick_is_drawn(job->rule, job->row[i0 + l].degree);
+    fetch_rows(job, g->row + g->rows);
+    for (uint32_t l = 0; l < g->rows; l++) {
+        drawing[many] = job->row[g->row + l];
+        many += gnn_pick_is_drawn(job->rule, job->row[g->row + l].degree);
     }
-    gnn_labor_pick(&job->graph, gnn_pick_draws(job->rule), job->key, drawing, many, s->table, s->x);
-    put_addresses(job, g, i0, n, s->x);
+    gnn_labor_pick(&job->graph, k, job->key, drawing, many, s->table, s->x);
+    put_addresses(job, g, s->x, k, 1);
 }
 
-/* Stage 1: computes the addresses of the picks of n <= LANES destinations and prefetches them. */
-static void draw_group(const struct gnn_sample_job *job, struct scratch *s, struct ring *g,
-                       uint32_t i0, uint32_t n)
+/* Stage 1 of the others. */
+static void draw_uniform(const struct gnn_sample_job *job, struct scratch *s, struct ring *g)
 {
-    const struct gnn_sample_row *row = job->row + i0;
-    const uint32_t *ptr = job->indptr + i0;
-    const uint32_t k = gnn_pick_draws(job->rule);
+    const struct gnn_sample_row *row = job->row + g->row;
+    const uint32_t *ptr = job->indptr + g->row;
+    const uint32_t k = gnn_pick_draws(job->rule), n = g->rows;
     uint32_t id[LANES] __attribute__((aligned(64))), degree[LANES] __attribute__((aligned(64))),
         tree[LANES] __attribute__((aligned(64)));
     uint32_t mask = 0;
-    g->row = i0;
-    g->out = ptr[0];
-    g->n = ptr[n] - ptr[0];
-    if (job->span) {
-        draw_weighted(job, s, g, i0, n);
-        return;
-    }
-    if (gnn_pick_compares(job->rule)) {
-        draw_labor(job, s, g, i0, n);
-        return;
-    }
     /* Lanes that take all their neighbours, or are empty, draw below k, for nothing: no branch in
      * the loop. */
     for (uint32_t l = 0; l < LANES; l++) { /* lanes that take all compute too, for nothing */
@@ -267,7 +276,7 @@ static void draw_group(const struct gnn_sample_job *job, struct scratch *s, stru
         mask |= (uint32_t)drawn << l;
     }
     for (uint32_t l = 0; l < LANES && job->dst.tree; l++)
-        tree[l] = l < n ? job->dst.tree[i0 + l] : 0;
+        tree[l] = l < n ? job->dst.tree[g->row + l] : 0;
     if (mask)
         gnn_draw16(job->rule, job->key, id, job->dst.tree ? tree : NULL, degree, s->x);
     const uint32_t **at = g->at;
@@ -287,6 +296,23 @@ static void draw_group(const struct gnn_sample_job *job, struct scratch *s, stru
         }
         at += c;
     }
+}
+
+/* Stage 1 of a group, if there is a next one: its destinations draw. Returns the group whose picks
+ * have addresses now, which are fetched: this one or, if weights are looked up in between, the one
+ * before it, `drawn`; or NULL. */
+static struct ring *draw_group(const struct gnn_sample_job *job, struct scratch *s,
+                               struct ring *next, struct ring *drawn)
+{
+    if (job->span && (next || drawn))
+        draw_weighted(job, s, next, drawn);
+    if (job->span)
+        return drawn;
+    if (next && gnn_pick_compares(job->rule))
+        draw_labor(job, s, next);
+    else if (next)
+        draw_uniform(job, s, next);
+    return next;
 }
 
 /* Which edge an address is, for messages and edge ids. */
@@ -310,6 +336,14 @@ static void tell_edges(const struct gnn_sample_job *job, uint32_t i, const uint3
         if (job->times)
             job->times[from + j] = gnn_time_of_entry(job->rule.time.real, a->pick.time[e]);
     }
+}
+
+/* The same of all picks of a group, if this is asked. */
+static void tell_group(const struct gnn_sample_job *job, const struct ring *g, uint64_t *ids)
+{
+    for (uint32_t i = g->row; (ids || job->times) && i < g->row + g->rows; i++)
+        tell_edges(job, i, g->at + (job->indptr[i] - g->out), job->indptr[i],
+                   job->indptr[i + 1] - job->indptr[i], ids);
 }
 
 static enum gnn_sample_status bad_source(const struct gnn_sample_job *job, uint32_t out,
@@ -394,8 +428,10 @@ static void draw_large(const struct gnn_sample_job *job, struct scratch *s, uint
     const struct gnn_sample_row *row = &job->row[i];
     const uint32_t tree = gnn_entry_tree(&job->dst, i);
     if (job->span) {
-        const struct gnn_weighted_row r = gnn_weighted_row_of(weights_of(job, i), row->orig, tree);
-        gnn_weighted_many(job->rule, job->key, &r, s->table, x);
+        struct gnn_weighted_group *g = &s->weighted[0];
+        g->n = 0;
+        put_weighted(job, i, g);
+        gnn_weighted_many(job->rule, job->key, g, s->table, x);
     } else if (gnn_pick_compares(job->rule))
         gnn_labor_pick(&job->graph, n, job->key, row, 1, s->table, x);
     else if (gnn_pick_repeats(job->rule))
@@ -456,33 +492,41 @@ enum gnn_sample_status gnn_sample_pick(const struct gnn_sample_job *job, struct 
                                        struct gnn_sample_place *bad)
 {
     struct scratch *s = job->scratch;
-    uint32_t i = 0, begun = 0, read = 0, done = 0; /* destinations; groups past each stage */
+    /* destinations; groups past each stage */
+    uint32_t i = 0, begun = 0, known = 0, read = 0, done = 0;
     while (i < job->n || done < begun) {
         const uint32_t n = i < job->n ? group_size(job, i) : 0;
-        if (n) {
-            struct ring *g = &s->ring[begun++ % STAGES];
-            draw_group(job, s, g, i, n);
-            for (uint32_t l = i; (ids || job->times) && l < i + n; l++)
-                tell_edges(job, l, g->at + (job->indptr[l] - g->out), job->indptr[l],
-                           job->indptr[l + 1] - job->indptr[l], ids);
-            i += n;
-        } else if (done == begun) {
+        if (!n && done == begun) {
             const enum gnn_sample_status rc = pick_large(job, s, i++, r, indices, ids, bad);
             if (rc)
                 return rc;
+            continue;
+        }
+        struct ring *drawn = known < begun ? &s->ring[known % STAGES] : NULL,
+                    *next = n ? &s->ring[begun++ % STAGES] : NULL;
+        if (next) {
+            next->row = i;
+            next->rows = n;
+            next->out = job->indptr[i];
+            next->n = job->indptr[i + n] - job->indptr[i];
+            i += n;
+        }
+        const struct ring *now = draw_group(job, s, next, drawn);
+        if (now) {
+            known++;
+            tell_group(job, now, ids);
         }
         /* A stage works on a group only when the next group has entered the stage before it, so
          * that lines have time to arrive; at the end, and before a large destination, the pipeline
          * is emptied. */
-        if (begun - read > 1 || (!n && read < begun)) {
+        if (known - read > 1 || (!n && read < known)) {
             struct ring *g = &s->ring[read++ % STAGES];
             const uint32_t got = read_sources(job, r, g);
             if (got < g->n)
                 return bad_source(job, g->out + got, g->at[got], bad);
         }
-        if (read - done > 1 || (!n && done < read)) {
+        if (read - done > 1 || (!n && done < read))
             put_sources(job, r, &s->ring[done++ % STAGES], indices);
-        }
     }
     return GNN_SAMPLE_OK;
 }

@@ -18,12 +18,13 @@ GNN_INLINE uint32_t decide(const struct gnn_time_search *s, uint32_t from, uint3
 GNN_SIMD static uint32_t find_all_near(struct gnn_time_search *s, uint32_t n, bool real, bool too,
                                        uint8_t *far)
 {
+    const bool wide = gnn_window_wide();
     uint32_t many = 0;
     for (uint32_t i = 0; i < n; i++) {
         uint32_t below, upto;
         far[many] = (uint8_t)i;
         many += !gnn_window_near(s[i].edges->brief + s[i].first, s[i].span, s[i].window, s[i].brief,
-                                 &below, &upto);
+                                 wide, &below, &upto);
         s[i].found = decide(&s[i], below, upto, real, too);
     }
     return many;

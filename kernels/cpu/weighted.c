@@ -26,16 +26,6 @@ static uint32_t find_between(const struct gnn_weights *w, uint64_t u, uint32_t f
     return from + gnn_weight_find(&part, u);
 }
 
-/* Weights that are not too unlike each other put a number near its share of the row: where to look
- * first. */
-static inline uint32_t window_of(const struct gnn_weights *w, uint64_t u, double scale)
-{
-    const uint32_t g = (uint32_t)(int64_t)((double)(int64_t)(u - w->before) * scale);
-    const uint32_t first = gnn_window_around(w->span, g < w->span ? g : w->span - 1);
-    gnn_window_fetch(w->high, w->span, first);
-    return first;
-}
-
 /* The neighbour that u belongs to, which is the first one with a greater sum: where the high bits
  * do not decide, one of a few, whose sums are read. */
 GNN_INLINE uint32_t decide(const struct gnn_weights *w, uint64_t u, uint32_t below, uint32_t upto)
@@ -45,61 +35,74 @@ GNN_INLINE uint32_t decide(const struct gnn_weights *w, uint64_t u, uint32_t bel
     return find_between(w, u, below, upto < w->span ? upto : w->span - 1);
 }
 
-/* Looks where window_of says; returns how many numbers are elsewhere, and which in far: of these, x
- * is where to go on. */
-GNN_SIMD static uint32_t find_all_near(const struct gnn_weighted_row *row, uint32_t n, uint32_t k,
-                                       const uint64_t *u, uint32_t *x, uint32_t *far)
+/* Weights that are not too unlike each other put a number near its share of the row: where to look
+ * first. */
+GNN_INLINE uint32_t window_of(uint32_t span, uint64_t number, double scale)
 {
-    uint32_t many = 0;
-    for (uint32_t l = 0; l < n; l++) {
-        const struct gnn_weights *w = &row[l].w;
-        for (uint32_t q = l; q < k * LANES; q += LANES) {
-            uint32_t below, upto;
-            far[many] = q;
-            many += !gnn_window_near(w->high, w->span, x[q], gnn_weight_high(u[q]), &below, &upto);
-            x[q] = decide(w, u[q], below, upto);
-        }
-    }
-    return many;
+    const uint32_t g = (uint32_t)(int64_t)((double)(int64_t)number * scale);
+    return gnn_window_around(span, g < span ? g : span - 1);
 }
 
-static void find_far(const struct gnn_weighted_row *row, const uint64_t *u, uint32_t *x,
-                     const uint32_t *far, uint32_t many)
+/* Looks up draw j of all where it is expected; those that are elsewhere follow the *many in far.
+ * Numbers are compared one after the other, and what this says is computed of all at once. */
+GNN_INLINE void find_near(struct gnn_weighted_group *g, uint32_t j, bool wide, uint32_t *far,
+                          uint32_t *many)
+{
+    uint32_t count[LANES] __attribute__((aligned(64))) = {0}, *at = g->at + (size_t)j * LANES,
+                          bad[LANES] __attribute__((aligned(64))), any = 0;
+    const int16_t *high = g->high + (size_t)j * LANES;
+    for (uint32_t l = 0; l < g->n; l++) {
+        const struct gnn_weights *w = &g->w[l];
+        const uint32_t n = w->span < GNN_PICK_WINDOW ? w->span : (uint32_t)GNN_PICK_WINDOW;
+        count[l] = gnn_window_count(w->high + at[l], 0, n, high[l], wide);
+    }
+    for (uint32_t l = 0; l < LANES; l++) {
+        const uint32_t span = g->span[l], n = span < GNN_PICK_WINDOW ? span : GNN_PICK_WINDOW,
+                       below = count[l] & 255, upto = count[l] >> 8, first = at[l];
+        bad[l] =
+            (below != upto) | ((below == 0) & (first > 0)) | ((upto == n) & (first + n < span));
+        any |= bad[l];
+        at[l] = first + below;
+    }
+    for (uint32_t l = 0; any && l < g->n; l++) {
+        if (!bad[l])
+            continue;
+        const struct gnn_weights *w = &g->w[l];
+        const uint32_t q = j * LANES + l, first = at[l] - (count[l] & 255);
+        uint32_t below, upto;
+        far[*many] = q;
+        *many += !gnn_window_near(w->high, w->span, first, high[l], wide, &below, &upto);
+        at[l] = decide(w, g->number[q], below, upto);
+    }
+    for (uint32_t l = 0; l < g->n; l++)
+        __builtin_prefetch(g->source[l] + at[l], 0, 2);
+}
+
+static void find_far(struct gnn_weighted_group *g, const uint32_t *far, uint32_t many)
 {
     struct gnn_window_search s[LANES * GNN_DRAW_MAX];
     for (uint32_t i = 0; i < many; i++) {
         const uint32_t q = far[i];
-        const struct gnn_weights *w = &row[q % LANES].w;
-        gnn_window_begin(&s[i], w->high, w->span, gnn_weight_high(u[q]), x[q]);
+        const struct gnn_weights *w = &g->w[q % LANES];
+        gnn_window_begin(&s[i], w->high, w->span, g->high[q], g->at[q]);
     }
     gnn_window_search_all(s, many);
-    for (uint32_t i = 0; i < many; i++)
-        x[far[i]] = decide(&row[far[i] % LANES].w, u[far[i]], s[i].below, s[i].upto);
-}
-
-/* The neighbours that k numbers of each of n rows belong to: both are [j*LANES+l]; x: as window_of
- * says, if rows have high bits. */
-static void find_all(const struct gnn_weighted_row *row, uint32_t n, uint32_t k, const uint64_t *u,
-                     uint32_t *x)
-{
-    uint32_t far[LANES * GNN_DRAW_MAX + 1];
-    if (!row->w.high) {
-        for (uint32_t q = 0; q < k * LANES; q++)
-            x[q] = q % LANES < n ? gnn_weight_find(&row[q % LANES].w, u[q]) : 0;
-        return;
+    for (uint32_t i = 0; i < many; i++) {
+        const uint32_t q = far[i], l = q % LANES;
+        g->at[q] = decide(&g->w[l], g->number[q], s[i].below, s[i].upto);
+        __builtin_prefetch(g->source[l] + g->at[q], 0, 2);
     }
-    find_far(row, u, x, far, find_all_near(row, n, k, u, x, far));
 }
 
-/* The neighbour that number u belongs to. */
-static uint32_t find_one(const struct gnn_weighted_row *row, uint64_t u)
+/* The neighbour of destination l that number u belongs to. */
+GNN_INLINE uint32_t find_one(const struct gnn_weighted_group *g, uint32_t l, uint64_t u, bool wide)
 {
-    const struct gnn_weights *w = &row->w;
+    const struct gnn_weights *w = &g->w[l];
     struct gnn_window_search s;
     if (!w->high)
         return gnn_weight_find(w, u);
-    const uint32_t first = window_of(w, u, row->scale);
-    if (gnn_window_near(w->high, w->span, first, gnn_weight_high(u), &s.below, &s.upto))
+    const uint32_t first = window_of(w->span, u - w->before, g->scale[l]);
+    if (gnn_window_near(w->high, w->span, first, gnn_weight_high(u), wide, &s.below, &s.upto))
         return decide(w, u, s.below, s.upto);
     gnn_window_begin(&s, w->high, w->span, gnn_weight_high(u), first);
     gnn_window_search_all(&s, 1);
@@ -108,16 +111,17 @@ static uint32_t find_one(const struct gnn_weighted_row *row, uint64_t u)
 
 /* ---- samples ---- */
 
-/* The sample so far: a list, and for long ones a set of its members. */
+/* The sample so far: a list, and for long ones a set of its members. Without, the list is
+ * UINT32_MAX where no member is, so that the length of no loop depends on the draws. */
 struct sample {
-    uint32_t *x, n, *set, size;
+    uint32_t *x, n, room, *set, size;
 };
 
-static bool is_in(const struct sample *s, uint32_t i)
+GNN_INLINE bool is_in(const struct sample *s, uint32_t i)
 {
     if (!s->set) {
         uint32_t same = 0;
-        for (uint32_t q = 0; q < s->n; q++)
+        for (uint32_t q = 0; q < s->room; q++)
             same |= s->x[q] == i;
         return same;
     }
@@ -127,7 +131,7 @@ static bool is_in(const struct sample *s, uint32_t i)
     return s->set[h] == i;
 }
 
-static void add_member(struct sample *s, uint32_t i)
+GNN_INLINE void add_member(struct sample *s, uint32_t i)
 {
     s->x[s->n++] = i;
     if (!s->set)
@@ -161,102 +165,179 @@ static uint64_t total_left(const struct gnn_weights *w, const struct sample *s)
     return left;
 }
 
-/* Draws t, t + 1, ... until the sample has k members. */
-static void draw_on(const uint32_t key[2], const struct gnn_weighted_row *row, uint32_t k,
-                    uint64_t t, struct sample *s)
+/* Draw t of destination l, below n. */
+static uint64_t draw_one(const uint32_t key[2], const struct gnn_weighted_group *g, uint32_t l,
+                         uint64_t t, uint64_t n)
 {
+    return gnn_weight_draw(&g->w[l], key, g->orig[l], g->tree[l], (uint32_t)t, n);
+}
+
+/* Draws t, t + 1, ... until the sample has k members. */
+GNN_INLINE void draw_on(const uint32_t key[2], const struct gnn_weighted_group *g, uint32_t l,
+                        uint32_t k, uint64_t t, bool wide, struct sample *s)
+{
+    const struct gnn_weights *w = &g->w[l];
     for (; s->n < k && t < (uint64_t)GNN_WEIGHT_TRIES * k; t++) {
-        const uint32_t i = find_one(
-            row, gnn_weight_draw(&row->w, key, row->orig, row->tree, (uint32_t)t, row->w.total));
+        const uint64_t u =
+            t < g->drawn ? g->number[t * LANES + l] : draw_one(key, g, l, t, w->total);
+        const uint32_t i = find_one(g, l, u, wide);
         if (!is_in(s, i))
             add_member(s, i);
     }
     for (; s->n < k; t++)
-        add_member(s, find_left(&row->w, s,
-                                gnn_weight_draw(&row->w, key, row->orig, row->tree, (uint32_t)t,
-                                                total_left(&row->w, s))));
+        add_member(s, find_left(w, s, draw_one(key, g, l, t, total_left(w, s))));
 }
 
 /* ---- the draws of several rows ---- */
 
-/* Draw j of n rows: numbers, u[l], of these words; and where to look for them first, x[l]. */
-static void draw_numbers(const uint32_t key[2], const struct gnn_weighted_row *row, uint32_t n,
-                         uint32_t j, const uint32_t *low, uint64_t *u, uint32_t *x)
-{
-    const bool high = row->w.high != NULL;
-    for (uint32_t l = 0; l < n; l++) {
-        const struct gnn_weights *w = &row[l].w;
-        const uint64_t word = (uint64_t)low[LANES + l] << 32 | low[l];
-        const uint64_t low_half = gnn_mul64(word, w->total, &u[l]);
-        u[l] += w->before;
-        if (__builtin_expect(low_half < w->total, 0)) /* perhaps again */
-            u[l] = gnn_weight_draw(w, key, row[l].orig, row[l].tree, j, w->total);
-        if (high)
-            x[l] = window_of(w, u[l], row[l].scale);
-    }
-}
+/* Eight numbers of each kind; one register, or several, as the target has them. */
+typedef uint64_t eight __attribute__((vector_size(64), aligned(64), may_alias));
+typedef int64_t eight_signed __attribute__((vector_size(64), aligned(64), may_alias));
+typedef double eight_real __attribute__((vector_size(64), aligned(64), may_alias));
+typedef uint32_t eight_short __attribute__((vector_size(32), aligned(32), may_alias));
 
-/* The first k draws of n rows: u[j*LANES+l], and x likewise. What is drawn next is computed while
- * the lines that are looked at later arrive. */
-static void draw_all(const uint32_t key[2], const struct gnn_weighted_row *row, uint32_t n,
-                     uint32_t k, uint64_t *u, uint32_t *x)
+/* Numbers of draw j, of these words, and where to look for them first. Returns whether one of them
+ * may have to be drawn again. */
+GNN_INLINE bool draw_numbers(struct gnn_weighted_group *restrict g, uint32_t j,
+                             const uint32_t *restrict word)
 {
-    uint32_t id[LANES] __attribute__((aligned(64))), tree[LANES] __attribute__((aligned(64))),
-        words[4 * LANES] __attribute__((aligned(64)));
+    uint64_t *number = g->number + (size_t)j * LANES;
+    int16_t *high = g->high + (size_t)j * LANES;
+    uint32_t *at = g->at + (size_t)j * LANES, guess[LANES] __attribute__((aligned(64)));
+    eight again = {0};
+    for (uint32_t l = 0; l < LANES; l += 8) {
+        /* The two halves of word * total, by gnn_mul64 without a multiplication of 128 bits. */
+        const eight w0 = __builtin_convertvector(*(const eight_short *)(word + l), eight),
+                    w1 = __builtin_convertvector(*(const eight_short *)(word + LANES + l), eight),
+                    t0 = *(const eight *)(g->total[0] + l), t1 = *(const eight *)(g->total[1] + l),
+                    p00 = w0 * t0, p01 = w0 * t1, p10 = w1 * t0,
+                    mid = (p00 >> 32) + (p01 & UINT32_MAX) + (p10 & UINT32_MAX),
+                    low = mid << 32 | (p00 & UINT32_MAX),
+                    top = w1 * t1 + (p01 >> 32) + (p10 >> 32) + (mid >> 32);
+        again |= (eight)(low < (t1 << 32 | t0));
+        *(eight *)(number + l) = *(const eight *)(g->before + l) + top;
+        const eight_real place = __builtin_convertvector((eight_signed)top, eight_real) *
+                                 *(const eight_real *)(g->scale + l);
+        *(eight_short *)(guess + l) =
+            __builtin_convertvector(__builtin_convertvector(place, eight_signed), eight_short);
+    }
     for (uint32_t l = 0; l < LANES; l++) {
-        id[l] = l < n ? row[l].orig : 0;
-        tree[l] = l < n ? row[l].tree : 0;
+        high[l] = gnn_weight_high(number[l]);
+        at[l] = gnn_window_around(g->span[l], guess[l] < g->span[l] ? guess[l] : g->span[l] - 1);
     }
-    for (uint32_t j = 0; j < k; j++, u += LANES, x += LANES) {
-        if (j % 2 == 0)
-            gnn_draw16_words(key, id, tree, j / 2, (uint32_t)GNN_RNG_WEIGHTS << 24, words);
-        draw_numbers(key, row, n, j, words + (size_t)(j % 2) * 2 * LANES, u, x);
+    uint64_t any = 0;
+    for (uint32_t l = 0; l < 8; l++)
+        any |= again[l];
+    return any;
+}
+
+/* Draws again what has to be, which is one of about 2^64/total numbers. */
+static __attribute__((noinline, cold)) void
+draw_again(const uint32_t key[2], struct gnn_weighted_group *g, uint32_t j, const uint32_t *word)
+{
+    for (uint32_t l = 0; l < g->n; l++) {
+        const uint32_t q = j * LANES + l;
+        const uint64_t total = g->w[l].total;
+        if (((uint64_t)word[LANES + l] << 32 | word[l]) * total >= total)
+            continue;
+        g->number[q] = draw_one(key, g, l, j, total);
+        g->high[q] = gnn_weight_high(g->number[q]);
+        g->at[q] = window_of(g->span[l], g->number[q] - g->before[l], g->scale[l]);
     }
 }
 
-/* Replaces what a row has drawn before, among its k draws, by UINT32_MAX. */
-GNN_SIMD static void mark_again(uint32_t *x, uint32_t k)
+/* The first draws of `next`; meanwhile, the first k of `now` are looked up. */
+GNN_SIMD static void draw_and_find(const uint32_t key[2], uint32_t k,
+                                   struct gnn_weighted_group *next, struct gnn_weighted_group *now)
 {
-    lanes *v = (lanes *)x;
+    uint32_t word[4 * LANES] __attribute__((aligned(64))), far[LANES * GNN_DRAW_MAX + 1], many = 0;
+    const bool wide = gnn_window_wide(), draw = next->n > 0, find = now->n && now->w->high;
+    for (uint32_t j = 0; j < next->drawn; j++) {
+        if (draw && j % 2 == 0)
+            gnn_draw16_words(key, next->orig, next->tree, j / 2, (uint32_t)GNN_RNG_WEIGHTS << 24,
+                             word);
+        const uint32_t *own = word + (size_t)(j % 2) * 2 * LANES;
+        if (draw && draw_numbers(next, j, own))
+            draw_again(key, next, j, own);
+        for (uint32_t l = 0; draw && j < k && next->w->high && l < next->n; l++)
+            gnn_window_fetch(next->w[l].high, next->span[l], next->at[j * LANES + l]);
+        if (find && j < k)
+            find_near(now, j, wide, far, &many);
+    }
+    if (find)
+        find_far(now, far, many);
+    for (uint32_t q = 0; !find && q < k * LANES; q++)
+        now->at[q] = q % LANES < now->n ? gnn_weight_find(&now->w[q % LANES], now->number[q]) : 0;
+}
+
+/* Replaces what a destination has drawn before, among its k draws, by UINT32_MAX. Returns which
+ * destinations have such draws. */
+GNN_SIMD static uint32_t mark_again(uint32_t *x, uint32_t k)
+{
+    lanes *v = (lanes *)x, any = {0};
+    uint32_t mask = 0;
     for (uint32_t j = k; j-- > 1;) {
         lanes again = {0};
         for (uint32_t q = 0; q < j; q++)
             again |= (lanes)(v[q] == v[j]);
         v[j] |= again;
+        any |= again;
+    }
+    for (uint32_t l = 0; l < LANES; l++)
+        mask |= (any[l] & 1) << l;
+    return mask;
+}
+
+/* These destinations go on where they have drawn a neighbour again. */
+GNN_SIMD static void complete_samples(const uint32_t key[2], struct gnn_weighted_group *g,
+                                      uint32_t k, uint32_t which)
+{
+    uint32_t x[GNN_DRAW_MAX] __attribute__((aligned(64)));
+    const bool wide = gnn_window_wide();
+    for (; which; which &= which - 1) {
+        const uint32_t l = (uint32_t)__builtin_ctz(which);
+        struct sample s = {.x = x, .room = (k + 7) / 8 * 8};
+        memset(x, 0xff, s.room * sizeof *x);
+        for (uint32_t j = 0; j < k; j++) {
+            x[s.n] = g->at[j * LANES + l];
+            s.n += x[s.n] != UINT32_MAX;
+        }
+        draw_on(key, g, l, k, k, wide, &s);
+        for (uint32_t j = 0; j < k; j++) {
+            g->at[j * LANES + l] = x[j];
+            __builtin_prefetch(g->source[l] + x[j], 0, 2);
+        }
     }
 }
 
 void gnn_weighted_few(struct gnn_pick_rule rule, const uint32_t key[2],
-                      const struct gnn_weighted_row *row, uint32_t n, uint32_t *x)
+                      struct gnn_weighted_group *next, struct gnn_weighted_group *now)
 {
     const uint32_t k = gnn_pick_draws(rule);
-    uint64_t u[LANES * GNN_DRAW_MAX];
-    uint32_t at[LANES * GNN_DRAW_MAX] __attribute__((aligned(64)));
-    if (!n) /* and k may be any */
+    if (!next->n && !now->n) /* and k may be any */
         return;
-    draw_all(key, row, n, k, u, at);
-    find_all(row, n, k, u, at);
-    if (!gnn_pick_repeats(rule))
-        mark_again(at, k);
-    for (uint32_t l = 0; l < n; l++, x += k) {
-        struct sample s = {.x = x};
-        for (uint32_t j = 0; j < k; j++) {
-            x[s.n] = at[j * LANES + l];
-            s.n += x[s.n] != UINT32_MAX;
-        }
-        draw_on(key, &row[l], k, k, &s);
+    for (uint32_t l = next->n; l < LANES; l++) { /* which compute, too, for nothing */
+        next->orig[l] = next->tree[l] = next->span[l] = 0;
+        next->before[l] = next->total[0][l] = next->total[1][l] = 0;
+        next->scale[l] = 0;
     }
+    next->drawn = gnn_pick_repeats(rule) ? k : k / 2 * 2 + 2;
+    draw_and_find(key, k, next, now);
+    if (!gnn_pick_repeats(rule))
+        complete_samples(key, now, k, mark_again(now->at, k) & ((1u << now->n) - 1));
 }
 
 void gnn_weighted_many(struct gnn_pick_rule rule, const uint32_t key[2],
-                       const struct gnn_weighted_row *row, uint32_t *set, uint32_t *x)
+                       struct gnn_weighted_group *g, uint32_t *set, uint32_t *x)
 {
     const uint32_t k = gnn_pick_draws(rule);
-    struct sample s = {x, 0, set, gnn_pick_set_size(k)};
+    const bool wide = gnn_window_wide();
+    struct sample s = {.x = x, .set = set, .size = gnn_pick_set_size(k)};
+    g->drawn = 0;
     for (uint32_t j = 0; gnn_pick_repeats(rule) && j < k; j++)
-        x[j] = find_one(row, gnn_weight_draw(&row->w, key, row->orig, row->tree, j, row->w.total));
+        x[j] = find_one(g, 0, draw_one(key, g, 0, j, g->w->total), wide);
     if (gnn_pick_repeats(rule))
         return;
     memset(set, 0xff, s.size * sizeof *set);
-    draw_on(key, row, k, 0, &s);
+    draw_on(key, g, 0, k, 0, wide, &s);
 }

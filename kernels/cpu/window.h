@@ -40,8 +40,8 @@ void gnn_window_search_all(struct gnn_window_search *s, uint32_t n);
 GNN_FETCH void gnn_window_fetch(const int16_t *row, uint32_t span, uint32_t first)
 {
     const uint32_t most = GNN_PICK_WINDOW;
-    __builtin_prefetch(row + first, 0, 3);
-    __builtin_prefetch(row + first + (span < most ? span : most) - 1, 0, 3);
+    __builtin_prefetch(row + first, 0, 2);
+    __builtin_prefetch(row + first + (span < most ? span : most) - 1, 0, 2);
 }
 
 /* The first of so many around a guess. */
@@ -81,22 +81,34 @@ GNN_INLINE uint32_t gnn_window_count_portable(const int16_t *v, uint32_t from, u
     }
     return (uint16_t)sum;
 }
-GNN_INLINE uint32_t gnn_window_count(const int16_t *v, uint32_t from, uint32_t to, int16_t x)
+/* Whether there are such instructions; asked once for many. */
+GNN_INLINE bool gnn_window_wide(void)
 {
 #ifdef __x86_64__
-    if (__builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("bmi2") &&
-        __builtin_cpu_supports("popcnt"))
+    return __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("bmi2") &&
+           __builtin_cpu_supports("popcnt");
+#else
+    return false;
+#endif
+}
+GNN_INLINE uint32_t gnn_window_count(const int16_t *v, uint32_t from, uint32_t to, int16_t x,
+                                     bool wide)
+{
+#ifdef __x86_64__
+    if (wide)
         return gnn_window_count_avx512(v, from, to, x);
+#else
+    (void)wide;
 #endif
     return gnn_window_count_portable(v, from, to, x);
 }
 
 /* Whether the answers are in the window that begins at `first`: *below and *upto. */
 GNN_INLINE bool gnn_window_near(const int16_t *row, uint32_t span, uint32_t first, int16_t x,
-                                uint32_t *below, uint32_t *upto)
+                                bool wide, uint32_t *below, uint32_t *upto)
 {
     const uint32_t n = span < GNN_PICK_WINDOW ? span : (uint32_t)GNN_PICK_WINDOW,
-                   count = gnn_window_count(row + first, 0, n, x), low = count & 255,
+                   count = gnn_window_count(row + first, 0, n, x, wide), low = count & 255,
                    most = count >> 8;
     *below = first + low;
     *upto = first + most;
