@@ -43,8 +43,8 @@ void gnn_head_outer(const float *g, const float *w, uint32_t n, uint32_t heads, 
         outer_rows(g, w, b * CHUNK, (b + 1) * CHUNK < n ? (b + 1) * CHUNK : n, heads, channels, x);
 }
 
-GNN_SIMD static void sum_rows(const float *g, const float *x, size_t n, uint32_t heads,
-                              uint32_t channels, float *restrict s)
+GNN_SIMD static void sum_heads(const float *g, const float *x, size_t n, uint32_t heads,
+                               uint32_t channels, float *restrict s)
 {
     memset(s, 0, (size_t)heads * channels * sizeof(*s));
     for (size_t i = 0; i < n; i++)
@@ -63,7 +63,7 @@ void gnn_head_sums(const float *g, const float *x, uint32_t n, uint32_t heads, u
 #pragma omp parallel for schedule(static)
     for (size_t b = 0; b < GNN_COLSUM_BLOCKS; b++) {
         const size_t from = b * per < n ? b * per : n, to = from + per < n ? from + per : n;
-        sum_rows(g + from * heads, x + from * d, to - from, heads, channels, work + b * d);
+        sum_heads(g + from * heads, x + from * d, to - from, heads, channels, work + b * d);
     }
     for (size_t j = 0; j < d; j++) {
         float s = 0;

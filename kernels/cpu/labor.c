@@ -157,8 +157,8 @@ struct piece {
 };
 
 /* Variates of n ids. */
-GNN_SIMD static void draw_lanes(const uint32_t key[2], const uint32_t *restrict id, uint32_t n,
-                                uint32_t *restrict high, uint32_t *restrict low)
+GNN_SIMD static void variates_lanes(const uint32_t key[2], const uint32_t *restrict id, uint32_t n,
+                                    uint32_t *restrict high, uint32_t *restrict low)
 {
     const uint32_t k0 = key[0], k1 = key[1];
     for (uint32_t i = 0; i < n; i++) {
@@ -177,7 +177,7 @@ static void draw_portable(const struct variates *v, const uint32_t *source, uint
     memcpy(id, source, n * sizeof *id);
     for (uint32_t i = 0; v->orig && i < n; i++)
         id[i] = id[i] < v->nsrc ? v->orig[id[i]] : 0;
-    draw_lanes(v->key, id, n, p->high, p->low);
+    variates_lanes(v->key, id, n, p->high, p->low);
     for (uint32_t i = 0; i < n; i++) {
         const bool good = source[i] < v->nsrc;
         p->high[i] = good ? p->high[i] : 0;

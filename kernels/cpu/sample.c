@@ -17,7 +17,8 @@
 
 enum {
     LANES = GNN_DRAW_LANES,
-    GROUP_PICKS = 1024, /* picks of a group of LANES destinations that go through the pipeline */
+    GROUP_PICKS = 1024, /* picks of a group of destinations that go through the pipeline */
+    GROUP_ROWS = 256,   /* destinations, of which up to LANES draw */
     AHEAD = 64,         /* destinations whose offsets are fetched together */
     STAGES = 4
 };
@@ -161,6 +162,12 @@ static inline const struct gnn_sample_part *range_of(const struct gnn_sample_job
     return a;
 }
 
+/* Which of the two groups that draw is that of g. */
+static uint32_t turn_of(const struct scratch *s, const struct ring *g)
+{
+    return (g - s->ring) & 1;
+}
+
 /* Makes destination i the next one of a group. */
 static inline void put_weighted(const struct gnn_sample_job *job, uint32_t i,
                                 struct gnn_weighted_group *g)
@@ -181,14 +188,37 @@ static uint32_t nth_choice(const struct gnn_sample_job *job, uint32_t i, uint32_
     return gnn_weight_nth(&w, j);
 }
 
-/* What the draws of destinations i0 to i0 + n - 1 read first. */
-GNN_FETCH void fetch_totals(const struct gnn_sample_job *job, uint32_t i0)
+/* What the draws of the next group read first, which begins with destination i. */
+GNN_FETCH void fetch_totals(const struct gnn_sample_job *job, uint32_t i)
 {
-    for (uint32_t i = i0; i < job->n && i < i0 + LANES; i++) {
+    uint32_t drawn = 0;
+    for (uint32_t to = i + GROUP_ROWS; i < job->n && i < to && drawn < LANES; i++) {
+        if (!gnn_pick_is_drawn(job->rule, job->row[i].degree))
+            continue;
         struct gnn_pick_range x;
         const struct gnn_sample_part *a = range_of(job, i, &x);
-        __builtin_prefetch(a->pick.sum + x.first + (x.span ? x.span - 1 : 0), 0, 2);
+        __builtin_prefetch(a->pick.sum + x.first + x.span - 1, 0, 2);
+        drawn++;
     }
+}
+
+/* Makes a group, for which numbers are drawn together, of destination i and those that follow, as
+ * many as there is room for; returns how many. 0: this one goes alone. */
+static uint32_t fill_group(const struct gnn_sample_job *job, uint32_t i,
+                           struct gnn_weighted_group *g)
+{
+    const bool large = gnn_pick_draws(job->rule) > GNN_DRAW_MAX;
+    uint32_t n = 0;
+    g->n = 0;
+    for (; n < GROUP_ROWS && i + n < job->n; n++) {
+        const bool drawn = gnn_pick_is_drawn(job->rule, job->row[i + n].degree);
+        if (job->indptr[i + n + 1] - job->indptr[i] > GROUP_PICKS ||
+            (drawn && (large || g->n == LANES)))
+            break;
+        if (drawn)
+            put_weighted(job, i + n, g);
+    }
+    return n;
 }
 
 /* The addresses of a group's picks. x: the positions of those that were drawn; position j of the
@@ -211,25 +241,23 @@ static void put_addresses(const struct gnn_sample_job *job, struct ring *g, cons
     }
 }
 
-/* Stage 1 of a rule with weights, in two halves: numbers are drawn for the group `next`, and what
- * was drawn for the one before it, `now`, is looked up, which gives its addresses. One of them may
- * be NULL. */
+/* Stage 1 of a rule with weights, in two halves: numbers are drawn for the group `next`, which has
+ * been filled, and what was drawn for the one before it, `last`, is looked up, which gives its
+ * addresses. One of them may be NULL. */
 static void draw_weighted(const struct gnn_sample_job *job, struct scratch *s,
-                          const struct ring *next, struct ring *now)
+                          const struct ring *next, struct ring *last)
 {
-    const uint32_t turn = next ? (next - s->ring) & 1 : ~(now - s->ring) & 1;
-    struct gnn_weighted_group *drawing = &s->weighted[turn], *drawn = &s->weighted[turn ^ 1];
-    drawing->n = 0;
-    if (!now)
-        drawn->n = 0;
+    const uint32_t turn = next ? turn_of(s, next) : turn_of(s, last) ^ 1;
+    struct gnn_weighted_group *drawing = &s->weighted[turn], *found = &s->weighted[turn ^ 1];
     if (next)
         fetch_totals(job, next->row + next->rows);
-    for (uint32_t i = next ? next->row : 0; next && i < next->row + next->rows; i++)
-        if (gnn_pick_is_drawn(job->rule, job->row[i].degree))
-            put_weighted(job, i, drawing);
-    gnn_weighted_few(job->rule, job->key, drawing, drawn);
-    if (now)
-        put_addresses(job, now, drawn->at, 1, LANES);
+    else
+        drawing->n = 0;
+    if (!last)
+        found->n = 0;
+    gnn_weighted_few(job->rule, job->key, drawing, found);
+    if (last)
+        put_addresses(job, last, found->at, 1, LANES);
 }
 
 /* Where rows begin that are compared next; what follows, the processor fetches by itself. */
@@ -300,14 +328,14 @@ static void draw_uniform(const struct gnn_sample_job *job, struct scratch *s, st
 
 /* Stage 1 of a group, if there is a next one: its destinations draw. Returns the group whose picks
  * have addresses now, which are fetched: this one or, if weights are looked up in between, the one
- * before it, `drawn`; or NULL. */
+ * before it, `last`; or NULL. */
 static struct ring *draw_group(const struct gnn_sample_job *job, struct scratch *s,
-                               struct ring *next, struct ring *drawn)
+                               struct ring *next, struct ring *last)
 {
-    if (job->span && (next || drawn))
-        draw_weighted(job, s, next, drawn);
+    if (job->span && (next || last))
+        draw_weighted(job, s, next, last);
     if (job->span)
-        return drawn;
+        return last;
     if (next && gnn_pick_compares(job->rule))
         draw_labor(job, s, next);
     else if (next)
@@ -487,31 +515,36 @@ static uint32_t group_size(const struct gnn_sample_job *job, uint32_t i)
     return n;
 }
 
+/* Begins the next group with destination i; NULL: that one goes alone. */
+static struct ring *begin_group(const struct gnn_sample_job *job, struct scratch *s, uint32_t i,
+                                struct ring *g)
+{
+    g->row = i;
+    g->rows = job->span ? fill_group(job, i, &s->weighted[turn_of(s, g)]) : group_size(job, i);
+    g->out = job->indptr[i];
+    g->n = job->indptr[i + g->rows] - g->out;
+    return g->rows ? g : NULL;
+}
+
 enum gnn_sample_status gnn_sample_pick(const struct gnn_sample_job *job, struct gnn_relabel *r,
                                        uint32_t *indices, uint64_t *ids,
                                        struct gnn_sample_place *bad)
 {
     struct scratch *s = job->scratch;
-    /* destinations; groups past each stage */
-    uint32_t i = 0, begun = 0, known = 0, read = 0, done = 0;
+    uint32_t i = 0, begun = 0, known = 0, read = 0,
+             done = 0; /* destinations; groups past a stage */
     while (i < job->n || done < begun) {
-        const uint32_t n = i < job->n ? group_size(job, i) : 0;
-        if (!n && done == begun) {
+        struct ring *last = known < begun ? &s->ring[known % STAGES] : NULL,
+                    *next = i < job->n ? begin_group(job, s, i, &s->ring[begun % STAGES]) : NULL;
+        if (!next && done == begun) {
             const enum gnn_sample_status rc = pick_large(job, s, i++, r, indices, ids, bad);
             if (rc)
                 return rc;
             continue;
         }
-        struct ring *drawn = known < begun ? &s->ring[known % STAGES] : NULL,
-                    *next = n ? &s->ring[begun++ % STAGES] : NULL;
-        if (next) {
-            next->row = i;
-            next->rows = n;
-            next->out = job->indptr[i];
-            next->n = job->indptr[i + n] - job->indptr[i];
-            i += n;
-        }
-        const struct ring *now = draw_group(job, s, next, drawn);
+        begun += next != NULL;
+        i += next ? next->rows : 0;
+        const struct ring *now = draw_group(job, s, next, last);
         if (now) {
             known++;
             tell_group(job, now, ids);
@@ -519,13 +552,13 @@ enum gnn_sample_status gnn_sample_pick(const struct gnn_sample_job *job, struct 
         /* A stage works on a group only when the next group has entered the stage before it, so
          * that lines have time to arrive; at the end, and before a large destination, the pipeline
          * is emptied. */
-        if (known - read > 1 || (!n && read < known)) {
+        if (known - read > 1 || (!next && read < known)) {
             struct ring *g = &s->ring[read++ % STAGES];
             const uint32_t got = read_sources(job, r, g);
             if (got < g->n)
                 return bad_source(job, g->out + got, g->at[got], bad);
         }
-        if (read - done > 1 || (!n && done < read))
+        if (read - done > 1 || (!next && done < read))
             put_sources(job, r, &s->ring[done++ % STAGES], indices);
     }
     return GNN_SAMPLE_OK;

@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Weighted picks (kernels/cpu/weighted.h). Sums of weights are larger than the caches, so a number
- * is looked for among their high bits, of which a line of memory has 32; the sums themselves are
- * read where these do not decide, once in some hundred draws of a row of hundreds. The searches of
- * a group's draws go side by side (kernels/cpu/window.h). */
+/* Weighted picks (kernels/cpu/weighted.h). Neighbour i of a row has the numbers from the sum of the
+ * weights before it up to its own sum, so a pick is a number, drawn uniformly, and a search for
+ * whose it is. Sums are larger than the caches, so a number is looked for among their high bits, of
+ * which a line of memory has 32: mostly where weights that are not too unlike each other put it,
+ * and else by a search (kernels/cpu/window.h). The sums themselves are read where high bits do not
+ * decide, once in some hundred draws of a row of hundreds. Memory is waited for while other numbers
+ * are drawn: those of the next group. */
 #include "kernels/cpu/weighted.h"
 
 #include <stdbool.h>
@@ -35,12 +38,14 @@ GNN_INLINE uint32_t decide(const struct gnn_weights *w, uint64_t u, uint32_t bel
     return find_between(w, u, below, upto < w->span ? upto : w->span - 1);
 }
 
-/* Weights that are not too unlike each other put a number near its share of the row: where to look
- * first. */
-GNN_INLINE uint32_t window_of(uint32_t span, uint64_t number, double scale)
+/* Where a number, less the first one of the row, is expected; and the window around that. */
+GNN_INLINE uint32_t guess_of(uint64_t number, double scale)
 {
-    const uint32_t g = (uint32_t)(int64_t)((double)(int64_t)number * scale);
-    return gnn_window_around(span, g < span ? g : span - 1);
+    return (uint32_t)(int64_t)((double)(int64_t)number * scale);
+}
+GNN_INLINE uint32_t window_at(uint32_t span, uint32_t guess)
+{
+    return gnn_window_around(span, guess < span ? guess : span - 1);
 }
 
 /* Looks up draw j of all where it is expected; those that are elsewhere follow the *many in far.
@@ -70,9 +75,10 @@ GNN_INLINE void find_near(struct gnn_weighted_group *g, uint32_t j, bool wide, u
         const struct gnn_weights *w = &g->w[l];
         const uint32_t q = j * LANES + l, first = at[l] - (count[l] & 255);
         uint32_t below, upto;
-        far[*many] = q;
-        *many += !gnn_window_near(w->high, w->span, first, high[l], wide, &below, &upto);
-        at[l] = decide(w, g->number[q], below, upto);
+        if (gnn_window_near(w->high, w->span, first, high[l], wide, &below, &upto))
+            at[l] = decide(w, g->number[q], below, upto);
+        else
+            far[(*many)++] = q; /* where to go on is in at[l] */
     }
     for (uint32_t l = 0; l < g->n; l++)
         __builtin_prefetch(g->source[l] + at[l], 0, 2);
@@ -90,7 +96,6 @@ static void find_far(struct gnn_weighted_group *g, const uint32_t *far, uint32_t
     for (uint32_t i = 0; i < many; i++) {
         const uint32_t q = far[i], l = q % LANES;
         g->at[q] = decide(&g->w[l], g->number[q], s[i].below, s[i].upto);
-        __builtin_prefetch(g->source[l] + g->at[q], 0, 2);
     }
 }
 
@@ -101,7 +106,7 @@ GNN_INLINE uint32_t find_one(const struct gnn_weighted_group *g, uint32_t l, uin
     struct gnn_window_search s;
     if (!w->high)
         return gnn_weight_find(w, u);
-    const uint32_t first = window_of(w->span, u - w->before, g->scale[l]);
+    const uint32_t first = window_at(w->span, guess_of(u - w->before, g->scale[l]));
     if (gnn_window_near(w->high, w->span, first, gnn_weight_high(u), wide, &s.below, &s.upto))
         return decide(w, u, s.below, s.upto);
     gnn_window_begin(&s, w->high, w->span, gnn_weight_high(u), first);
@@ -179,7 +184,7 @@ GNN_INLINE void draw_on(const uint32_t key[2], const struct gnn_weighted_group *
     const struct gnn_weights *w = &g->w[l];
     for (; s->n < k && t < (uint64_t)GNN_WEIGHT_TRIES * k; t++) {
         const uint64_t u =
-            t < g->drawn ? g->number[t * LANES + l] : draw_one(key, g, l, t, w->total);
+            t < g->draws ? g->number[t * LANES + l] : draw_one(key, g, l, t, w->total);
         const uint32_t i = find_one(g, l, u, wide);
         if (!is_in(s, i))
             add_member(s, i);
@@ -190,45 +195,31 @@ GNN_INLINE void draw_on(const uint32_t key[2], const struct gnn_weighted_group *
 
 /* ---- the draws of several rows ---- */
 
-/* Eight numbers of each kind; one register, or several, as the target has them. */
-typedef uint64_t eight __attribute__((vector_size(64), aligned(64), may_alias));
-typedef int64_t eight_signed __attribute__((vector_size(64), aligned(64), may_alias));
-typedef double eight_real __attribute__((vector_size(64), aligned(64), may_alias));
-typedef uint32_t eight_short __attribute__((vector_size(32), aligned(32), may_alias));
-
 /* Numbers of draw j, of these words, and where to look for them first. Returns whether one of them
  * may have to be drawn again. */
 GNN_INLINE bool draw_numbers(struct gnn_weighted_group *restrict g, uint32_t j,
                              const uint32_t *restrict word)
 {
-    uint64_t *number = g->number + (size_t)j * LANES;
-    int16_t *high = g->high + (size_t)j * LANES;
-    uint32_t *at = g->at + (size_t)j * LANES, guess[LANES] __attribute__((aligned(64)));
-    eight again = {0};
-    for (uint32_t l = 0; l < LANES; l += 8) {
+    uint64_t *restrict number = g->number + (size_t)j * LANES, again = 0;
+    int16_t *restrict high = g->high + (size_t)j * LANES;
+    uint32_t *restrict at = g->at + (size_t)j * LANES, guess[LANES] __attribute__((aligned(64)));
+    for (uint32_t l = 0; l < LANES; l++) {
         /* The two halves of word * total, by gnn_mul64 without a multiplication of 128 bits. */
-        const eight w0 = __builtin_convertvector(*(const eight_short *)(word + l), eight),
-                    w1 = __builtin_convertvector(*(const eight_short *)(word + LANES + l), eight),
-                    t0 = *(const eight *)(g->total[0] + l), t1 = *(const eight *)(g->total[1] + l),
-                    p00 = w0 * t0, p01 = w0 * t1, p10 = w1 * t0,
-                    mid = (p00 >> 32) + (p01 & UINT32_MAX) + (p10 & UINT32_MAX),
-                    low = mid << 32 | (p00 & UINT32_MAX),
-                    top = w1 * t1 + (p01 >> 32) + (p10 >> 32) + (mid >> 32);
-        again |= (eight)(low < (t1 << 32 | t0));
-        *(eight *)(number + l) = *(const eight *)(g->before + l) + top;
-        const eight_real place = __builtin_convertvector((eight_signed)top, eight_real) *
-                                 *(const eight_real *)(g->scale + l);
-        *(eight_short *)(guess + l) =
-            __builtin_convertvector(__builtin_convertvector(place, eight_signed), eight_short);
+        const uint32_t w0 = word[l], w1 = word[LANES + l], t0 = g->total[0][l], t1 = g->total[1][l];
+        const uint64_t p00 = (uint64_t)w0 * t0, p01 = (uint64_t)w0 * t1, p10 = (uint64_t)w1 * t0,
+                       p11 = (uint64_t)w1 * t1,
+                       mid = (p00 >> 32) + (p01 & UINT32_MAX) + (p10 & UINT32_MAX),
+                       low = mid << 32 | (p00 & UINT32_MAX),
+                       top = p11 + (p01 >> 32) + (p10 >> 32) + (mid >> 32);
+        again |= low < ((uint64_t)t1 << 32 | t0);
+        number[l] = g->before[l] + top;
+        guess[l] = guess_of(top, g->scale[l]);
     }
     for (uint32_t l = 0; l < LANES; l++) {
         high[l] = gnn_weight_high(number[l]);
-        at[l] = gnn_window_around(g->span[l], guess[l] < g->span[l] ? guess[l] : g->span[l] - 1);
+        at[l] = window_at(g->span[l], guess[l]);
     }
-    uint64_t any = 0;
-    for (uint32_t l = 0; l < 8; l++)
-        any |= again[l];
-    return any;
+    return again;
 }
 
 /* Draws again what has to be, which is one of about 2^64/total numbers. */
@@ -242,32 +233,38 @@ draw_again(const uint32_t key[2], struct gnn_weighted_group *g, uint32_t j, cons
             continue;
         g->number[q] = draw_one(key, g, l, j, total);
         g->high[q] = gnn_weight_high(g->number[q]);
-        g->at[q] = window_of(g->span[l], g->number[q] - g->before[l], g->scale[l]);
+        g->at[q] = window_at(g->span[l], guess_of(g->number[q] - g->before[l], g->scale[l]));
     }
 }
 
-/* The first draws of `next`; meanwhile, the first k of `now` are looked up. */
+/* The draws of `next`; meanwhile, the first k of `now` are looked up by high bits, if it has such.
+ */
 GNN_SIMD static void draw_and_find(const uint32_t key[2], uint32_t k,
                                    struct gnn_weighted_group *next, struct gnn_weighted_group *now)
 {
-    uint32_t word[4 * LANES] __attribute__((aligned(64))), far[LANES * GNN_DRAW_MAX + 1], many = 0;
-    const bool wide = gnn_window_wide(), draw = next->n > 0, find = now->n && now->w->high;
-    for (uint32_t j = 0; j < next->drawn; j++) {
-        if (draw && j % 2 == 0)
+    uint32_t word[4 * LANES] __attribute__((aligned(64))), far[LANES * GNN_DRAW_MAX], many = 0;
+    const bool wide = gnn_window_wide(), find = now->n && now->w->high;
+    for (uint32_t j = 0; j < (next->n ? next->draws : k); j++) {
+        const uint32_t *own = word + (size_t)(j % 2) * 2 * LANES;
+        if (next->n && j % 2 == 0)
             gnn_draw16_words(key, next->orig, next->tree, j / 2, (uint32_t)GNN_RNG_WEIGHTS << 24,
                              word);
-        const uint32_t *own = word + (size_t)(j % 2) * 2 * LANES;
-        if (draw && draw_numbers(next, j, own))
+        if (next->n && draw_numbers(next, j, own))
             draw_again(key, next, j, own);
-        for (uint32_t l = 0; draw && j < k && next->w->high && l < next->n; l++)
+        for (uint32_t l = 0; j < k && l < next->n && next->w->high; l++)
             gnn_window_fetch(next->w[l].high, next->span[l], next->at[j * LANES + l]);
         if (find && j < k)
             find_near(now, j, wide, far, &many);
     }
     if (find)
         find_far(now, far, many);
-    for (uint32_t q = 0; !find && q < k * LANES; q++)
-        now->at[q] = q % LANES < now->n ? gnn_weight_find(&now->w[q % LANES], now->number[q]) : 0;
+}
+
+/* The first k draws where there are no high bits. */
+static void find_by_sums(struct gnn_weighted_group *g, uint32_t k)
+{
+    for (uint32_t q = 0; q < k * LANES; q++)
+        g->at[q] = q % LANES < g->n ? gnn_weight_find(&g->w[q % LANES], g->number[q]) : 0;
 }
 
 /* Replaces what a destination has drawn before, among its k draws, by UINT32_MAX. Returns which
@@ -303,10 +300,8 @@ GNN_SIMD static void complete_samples(const uint32_t key[2], struct gnn_weighted
             s.n += x[s.n] != UINT32_MAX;
         }
         draw_on(key, g, l, k, k, wide, &s);
-        for (uint32_t j = 0; j < k; j++) {
+        for (uint32_t j = 0; j < k; j++)
             g->at[j * LANES + l] = x[j];
-            __builtin_prefetch(g->source[l] + x[j], 0, 2);
-        }
     }
 }
 
@@ -321,9 +316,11 @@ void gnn_weighted_few(struct gnn_pick_rule rule, const uint32_t key[2],
         next->before[l] = next->total[0][l] = next->total[1][l] = 0;
         next->scale[l] = 0;
     }
-    next->drawn = gnn_pick_repeats(rule) ? k : k / 2 * 2 + 2;
+    next->draws = gnn_pick_repeats(rule) || k == 1 ? k : k / 2 * 2 + 2;
     draw_and_find(key, k, next, now);
-    if (!gnn_pick_repeats(rule))
+    if (now->n && !now->w->high)
+        find_by_sums(now, k);
+    if (now->n && !gnn_pick_repeats(rule))
         complete_samples(key, now, k, mark_again(now->at, k) & ((1u << now->n) - 1));
 }
 
@@ -333,7 +330,7 @@ void gnn_weighted_many(struct gnn_pick_rule rule, const uint32_t key[2],
     const uint32_t k = gnn_pick_draws(rule);
     const bool wide = gnn_window_wide();
     struct sample s = {.x = x, .set = set, .size = gnn_pick_set_size(k)};
-    g->drawn = 0;
+    g->draws = 0;
     for (uint32_t j = 0; gnn_pick_repeats(rule) && j < k; j++)
         x[j] = find_one(g, 0, draw_one(key, g, 0, j, g->w->total), wide);
     if (gnn_pick_repeats(rule))

@@ -8,20 +8,20 @@
 
 /* Up to 16 destinations that draw: k picks each, of rows in which at least so many neighbours have
  * a weight, or at least one if the rule repeats. As columns, which are computed with at once:
- * number l is of destination l, and number j*16+l of its draw j. There are up to two more draws
- * than picks, for those that fall on a neighbour twice. */
+ * number l is of destination l, and number j*16+l of its draw j. There are more draws than picks,
+ * for those that fall on a neighbour twice: as Philox gives two at a time, one more, or two. */
 enum { GNN_WEIGHTED_DRAWS = GNN_DRAW_LANES * (GNN_DRAW_MAX + 2) };
 struct gnn_weighted_group {
-    uint32_t n, drawn; /* destinations; draws of each, so far */
+    uint32_t n, draws; /* destinations; draws of each, so far */
     struct gnn_weights w[GNN_DRAW_LANES];
     const uint32_t *source[GNN_DRAW_LANES]; /* of each one's neighbours */
-    uint32_t orig[GNN_DRAW_LANES] __attribute__((aligned(64))), tree[GNN_DRAW_LANES],
-        span[GNN_DRAW_LANES]; /* what w says, as are the next two */
-    uint64_t before[GNN_DRAW_LANES] __attribute__((aligned(64))),
-        total[2][GNN_DRAW_LANES]; /* low and high halves */
+    uint32_t orig[GNN_DRAW_LANES] __attribute__((aligned(64))), tree[GNN_DRAW_LANES];
+    /* Copies of what w says; the total as its low and high halves. */
+    uint32_t span[GNN_DRAW_LANES], total[2][GNN_DRAW_LANES];
+    uint64_t before[GNN_DRAW_LANES] __attribute__((aligned(64)));
     double scale[GNN_DRAW_LANES]; /* neighbours by numbers */
-    /* Numbers that were drawn, what gnn_weight_high says of them, and where they are looked for
-     * first; later, whose they are, as a position in the row. */
+    /* Numbers that were drawn, what gnn_weight_high says of them, and where the window begins in
+     * which they are looked for first; later, whose they are, as a position in the row. */
     uint64_t number[GNN_WEIGHTED_DRAWS] __attribute__((aligned(64)));
     int16_t high[GNN_WEIGHTED_DRAWS] __attribute__((aligned(64)));
     uint32_t at[GNN_WEIGHTED_DRAWS] __attribute__((aligned(64)));
@@ -42,7 +42,7 @@ static inline void gnn_weighted_put(struct gnn_weighted_group *g, const struct g
     g->span[l] = w->span;
     g->before[l] = w->before;
     g->total[0][l] = (uint32_t)w->total;
-    g->total[1][l] = w->total >> 32;
+    g->total[1][l] = (uint32_t)(w->total >> 32);
     g->scale[l] = w->span / ((double)w->total + 1);
 }
 
