@@ -180,7 +180,7 @@ unit: $(UNIT:%=$(B)/tests/unit/%) $(B)/tests/bits/probe $(EMU:%=$(B)/tests/emu/%
 # Under a sanitizer check_train is left out: tests/device/50-train.t leads through the same code.
 # The longest first, so that none of them is left for the end.
 SCRIPTS   = $(filter-out tests/ranks-long/% tests/peers/%,$(sort $(wildcard tests/*/*.t)))
-LONGEST   = tests/ranks/% tests/device/%
+LONGEST   = tests/faults/20-% tests/bits/% tests/man/40-% tests/train/38-% tests/train/39-% tests/ranks/% tests/device/%
 ALL_TESTS = $(filter $(LONGEST),$(SCRIPTS)) $(addprefix $(B)/emu/tests/gpu/,check_kernels check_reduce $(if $(SAN),,check_train)) \
             $(UNIT:%=$(B)/tests/unit/%) $(EMU:%=$(B)/tests/emu/%) $(filter-out $(LONGEST),$(SCRIPTS))
 check: all unit replay $(B)/shim.so ## run the tests (TESTS=... narrows them)
@@ -199,8 +199,13 @@ THREADED = $(addprefix $(B)/tests/unit/,test_map test_swap test_store test_strea
 check-threads: all $(THREADED)
 	$(Q)OMP_THREAD_LIMIT=1 GNN_BIN=$(CURDIR)/$(B)/bin GNN_TOP=$(CURDIR) GNN_B=$(CURDIR)/$(B) GNN_SAN=$(GNN_SAN) sh tests/run.sh $(THREADED) tests/threads/*.t
 check-san: ## run the tests under sanitizers
-	$(Q)$(MAKE) -s check SAN=address,undefined OPT=-O1 WERROR=1 GNN_SAN=address
-	$(Q)$(MAKE) -s check-threads SAN=thread OPT=-O1 GNN_SAN=thread
+	$(Q)$(MAKE) -s check $(ADDRESS)
+	$(Q)$(MAKE) -s check-threads $(THREAD)
+build-san: # what these need
+	$(Q)$(MAKE) -s all unit replay $(ADDRESS)
+	$(Q)$(MAKE) -s all $(THREAD)
+ADDRESS = SAN=address,undefined OPT=-O1 WERROR=1 GNN_SAN=address
+THREAD  = SAN=thread OPT=-O1 GNN_SAN=thread
 
 # clang warns of other things than gcc; what it would compile is tested as gcc compiles it.
 SYNTAX_C  = $(sort $(wildcard cmd/*.c formats/*.c kernels/*.c kernels/cpu/*.c lib/*/*.c tests/unit/*.c tests/fuzz/*.c tests/gpu/*.c tests/bench/*.c))
@@ -306,6 +311,6 @@ clean: ## remove build/
 list: ## print the targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1\t\2/p' Makefile | sort
 
-.PHONY: all bits gpu-bundle build/bin build/libgnn.a unit check check-threads check-san syntax check-long check-ranks check-big check-peers lint bench bench-build install uninstall clean list fuzz fuzz-run fuzz-build replay
+.PHONY: all bits gpu-bundle build/bin build/libgnn.a unit check check-threads check-san build-san syntax check-long check-ranks check-big check-peers lint bench bench-build install uninstall clean list fuzz fuzz-run fuzz-build replay
 .SECONDARY:
 -include $(shell find $(B) -name '*.d' 2>/dev/null)

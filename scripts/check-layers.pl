@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # Dependencies: cmd -> lib -> {kernels, formats}; inside lib a module includes only modules that stand before it
 # in @modules, and every file is in one of them; only cmd prints or exits; only lib/base/mem.c allocates for lib;
-# a few functions are used nowhere.
+# a few functions are used nowhere; what is compiled for several instruction sets has a name of its own, which clang makes global.
 # usage: check-layers.pl [TREE]      one line a finding; exit status 1 if there is any
 use strict;
 use warnings;
@@ -21,6 +21,8 @@ my $never  = qr/\b(strcpy|strcat|stpcpy|strncpy|strncat|sprintf|vsprintf|gets|at
 my $prints = qr/\b(?:(printf|vprintf|puts|putchar|perror|exit|abort|err|errx|warn|warnx|psignal)\s*\(|(stderr|stdout)\b)/;
 my $heap   = qr/\b(malloc|calloc|realloc|reallocarray|aligned_alloc|posix_memalign|strdup|strndup|asprintf|vasprintf)\s*\(/;
 
+my %simd;
+
 my $found = 0;
 sub report { print "@_\n"; $found = 1 }
 
@@ -35,6 +37,10 @@ for my $room (sort keys %may) {
                   {my $c = $1 // ''; $c =~ s/[^\n]//g; defined $3 ? '""' : $c}gse;
         my $module = $name =~ m{^lib/([^/]+)/} ? $1 : undef;
         report("$name: no module: lib has none but @modules") if $room eq 'lib' && !exists $rank{$module // ''};
+        for my $f ($text =~ /^GNN_SIMD static [^(;]*?(\w+)\(/gm) {
+            report("$name: $f is a GNN_SIMD function of $simd{$f}, too") if exists $simd{$f};
+            $simd{$f} = $name;
+        }
         my $line = 0;
         for my $s (split /\n/, $text) {
             my $at = "$name:" . ++$line;

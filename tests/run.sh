@@ -13,13 +13,13 @@ if [ -n "${GNN_DATA:-}" ]; then
     export GNN_DATA
 fi
 exec 3>&1
-# More tests at once than processors: many of them mostly wait.
+# Many more tests at once than processors: most of them wait for something at times.
 GNN_FAILURES=$(mktemp)
 export GNN_FAILURES
 trap 'rm -f "$GNN_FAILURES"' EXIT
 trap 'exit 130' HUP INT TERM
 rc=0
-prove -j "${JOBS:-$(($(nproc) + 1))}" --timer --merge -e "sh $top/tests/one.sh" "$@" || rc=$?
+prove -j "${JOBS:-$((2 * $(nproc) + 1))}" --timer --merge -e "sh $top/tests/one.sh" "$@" || rc=$?
 if [ $rc -ne 0 ]; then # why, at the end, where one looks first
     cat "$GNN_FAILURES"
     echo 'Result: FAIL'

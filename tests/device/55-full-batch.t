@@ -24,14 +24,15 @@ assert len(a) == len(b) == 6 and all(abs(x - y) < 1e-4 * max(1, abs(x)) for x, y
 PY
 }
 seed=1
+[ -n "${GNN_SAN-}" ] && runs=a || runs='a b' # a sanitizer sees the same in both
 while read -r s opts; do
     check "gnn-train --full-batch $opts learns from $s on the CPU" gnn-train $learn --store $s $opts --metrics cpu.json -o cpu.st
-    for m in a b; do
+    for m in $runs; do
         seed=$((seed + 3))
         check "gnn-train --full-batch $opts learns from $s on a device" env GNN_FAKE_SEED=$seed "$emu/gnn-train" $learn --store $s $opts --device cuda --metrics $m.json -o $m.st
     done
     check "gnn-train --full-batch $opts on a device has the losses of the CPU" near cpu.json a.json
-    check "gnn-train --full-batch $opts on a device writes the same model in two runs" cmp a.st b.st
+    [ "$runs" = a ] || check "gnn-train --full-batch $opts on a device writes the same model in two runs" cmp a.st b.st
 done <<END
 w -m sage
 w3 -m sage --batch-norm
