@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Times a peer's neighbour sampling on the graph that `gnn-inspect --export` wrote: fan-outs 15,10,5, batches of
-1024, one thread, one epoch of the training set or 60 batches. usage: bench-peer.py torch_geometric|dgl FILE.npz"""
+1024, one thread, one epoch of the training set or 60 batches; uniformly or in proportion to an edge field.
+usage: bench-peer.py torch_geometric|dgl|graphbolt FILE.npz [WEIGHT]"""
 import sys
 import time
 import warnings
@@ -9,12 +10,13 @@ import numpy as np
 import torch
 
 warnings.simplefilter("ignore")
-peer, path = sys.argv[1:]
+peer, path, weight = (sys.argv[1:] + [None])[:3]
 arrays = np.load(path)
 edge = next(k[: -len("/indptr")] for k in arrays.files if k.startswith("edge/") and k.endswith("/indptr"))
 train = next(torch.from_numpy(arrays[k].astype(np.int64)) for k in arrays.files if k.endswith("/train"))
 indptr = torch.from_numpy(arrays[edge + "/indptr"].astype(np.int64))
 sources = torch.from_numpy(arrays[edge + "/indices"].astype(np.int64))
+weights = weight and torch.from_numpy(arrays[edge + "/" + weight].astype(np.float32))
 torch.set_num_threads(1)
 
 if peer == "torch_geometric":
@@ -25,7 +27,11 @@ if peer == "torch_geometric":
     n = indptr.numel() - 1
     targets = torch.repeat_interleave(torch.arange(n), indptr[1:] - indptr[:-1])
     data = torch_geometric.data.Data(edge_index=torch.stack([sources, targets]), num_nodes=n)
-    loader = NeighborLoader(data, num_neighbors=[15, 10, 5], batch_size=1024, input_nodes=train, shuffle=True)
+    if weight:
+        data[weight] = weights
+    loader = NeighborLoader(
+        data, num_neighbors=[15, 10, 5], batch_size=1024, input_nodes=train, shuffle=True, weight_attr=weight
+    )
 
     def edges(batch):
         return batch.edge_index.shape[1]
@@ -34,11 +40,33 @@ elif peer == "dgl":
 
     version = dgl.__version__
     graph = dgl.graph(("csc", (indptr, sources, torch.arange(0))))
-    sampler = dgl.dataloading.NeighborSampler([5, 10, 15])  # its list starts at the features
+    if weight:
+        graph.edata[weight] = weights
+    sampler = dgl.dataloading.NeighborSampler([5, 10, 15], prob=weight)  # its list starts at the features
     loader = dgl.dataloading.DataLoader(graph, train, sampler, batch_size=1024, shuffle=True)
 
     def edges(batch):
         return sum(block.num_edges() for block in batch[2])
+elif peer == "graphbolt":
+    import dgl
+    import dgl.graphbolt as gb
+
+    version = dgl.__version__
+    graph = gb.fused_csc_sampling_graph(indptr, sources, edge_attributes={weight: weights} if weight else None)
+
+    def batches():
+        for seeds in train[torch.randperm(train.numel())].split(1024):
+            blocks = []
+            for fanout in (15, 10, 5):
+                block = graph.sample_neighbors(seeds, torch.tensor([fanout]), probs_name=weight).sampled_csc
+                blocks.append(block)
+                seeds, _ = gb.unique_and_compact_csc_formats(block, seeds)
+            yield blocks
+
+    loader = batches()
+
+    def edges(batch):
+        return sum(block.indices.numel() for block in batch)
 else:
     sys.exit("bench-peer: unknown peer " + peer)
 
@@ -55,6 +83,6 @@ def rate():
 
 
 try:
-    print(f"{peer} {version}: {rate():.2f} M edges/s on one thread")
+    print(f"{peer} {version}{', by weight' if weight else ''}: {rate():.2f} M edges/s on one thread")
 except ImportError as why:
     print(f"{peer} {version}: skipped, {why}")

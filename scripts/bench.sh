@@ -16,7 +16,7 @@ export PATH LC_ALL
 mkdir -p "$dir"
 cd "$dir"
 : >table
-trap 'rm -rf products.npz ruled ogb imported web web.txt batches.gnb model.safetensors split split? near whole apart apart.* *.?.gnb' EXIT
+trap 'rm -rf products.npz weighted.npz ruled ogb imported web web.txt batches.gnb model.safetensors split split? near whole apart apart.* *.?.gnb' EXIT
 trap 'exit 1' HUP INT TERM
 cores=$(nproc)
 missed=0
@@ -212,15 +212,23 @@ rm -rf split
 . "$top/scripts/bench-full.sh"
 . "$top/scripts/bench-ranks.sh"
 
-say 'peers: sampling on the same graph, one thread'
-for peer in torch_geometric dgl; do
-    if /usr/bin/python3 -c "import $peer" 2>/dev/null; then
-        [ -e products.npz ] || gnn-inspect --export products.npz products
-        /usr/bin/python3 "$top/scripts/bench-peer.py" "$peer" products.npz || echo "$peer: failed"
-    else
+say 'peers: sampling on the same graph, one thread, uniformly and by weight'
+for peer in torch_geometric dgl dgl.graphbolt; do
+    if ! /usr/bin/python3 -c "import $peer" 2>/dev/null; then
         echo "$peer: skipped, not installed"
+        continue
     fi
+    if [ ! -e weighted.npz ]; then
+        gnn-import -q -o ruled "products:scale=$scale,weights=1,features=8"
+        gnn-inspect --export weighted.npz ruled
+        rm -rf ruled
+    fi
+    for weight in '' weight; do
+        # shellcheck disable=SC2086
+        /usr/bin/python3 "$top/scripts/bench-peer.py" "${peer#dgl.}" weighted.npz $weight || echo "$peer: failed"
+    done
 done
+rm -f weighted.npz
 
 if [ -n "${GNN_DATA:-}" ]; then
     say 'accuracy on real graphs, means of seeds or splits, some minutes: accuracy.sh'
