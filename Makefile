@@ -199,13 +199,13 @@ THREADED = $(addprefix $(B)/tests/unit/,test_map test_swap test_store test_strea
 check-threads: all $(THREADED)
 	$(Q)OMP_THREAD_LIMIT=1 GNN_BIN=$(CURDIR)/$(B)/bin GNN_TOP=$(CURDIR) GNN_B=$(CURDIR)/$(B) GNN_SAN=$(GNN_SAN) sh tests/run.sh $(THREADED) tests/threads/*.t
 check-san: ## run the tests under sanitizers
-	$(Q)$(MAKE) -s check $(ADDRESS)
-	$(Q)$(MAKE) -s check-threads $(THREAD)
-build-san: # what these need
-	$(Q)$(MAKE) -s all unit replay $(ADDRESS)
-	$(Q)$(MAKE) -s all $(THREAD)
-ADDRESS = SAN=address,undefined OPT=-O1 WERROR=1 GNN_SAN=address
-THREAD  = SAN=thread OPT=-O1 GNN_SAN=thread
+	$(Q)$(MAKE) -s check $(ASAN)
+	$(Q)$(MAKE) -s check-threads $(TSAN)
+build-san: # most of what check-san builds, ahead of it
+	$(Q)$(MAKE) -s all unit replay $(ASAN)
+	$(Q)$(MAKE) -s all $(TSAN)
+ASAN = SAN=address,undefined OPT=-O1 WERROR=1 GNN_SAN=address
+TSAN = SAN=thread OPT=-O1 GNN_SAN=thread
 
 # clang warns of other things than gcc; what it would compile is tested as gcc compiles it.
 SYNTAX_C  = $(sort $(wildcard cmd/*.c formats/*.c kernels/*.c kernels/cpu/*.c lib/*/*.c tests/unit/*.c tests/fuzz/*.c tests/gpu/*.c tests/bench/*.c))

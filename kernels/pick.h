@@ -57,9 +57,9 @@ struct gnn_pick_edges {
                                  2^62 - 1 if it has any */
     const uint32_t *positive; /* (nedges) how many of these have a weight; NULL: all */
     const int64_t *time;      /* (nedges) ascending in each row, or real times, likewise */
-    /* CPU only, as it saves time, or NULL in all parts of a graph: (nedges + GNN_PICK_WINDOW), from
-     * a multiple of 64 bytes on, bits of each sum, gnn_weight_high, and of each time,
-     * gnn_time_brief */
+    /* CPU only, to save time: (nedges + GNN_PICK_WINDOW), from a multiple of 64 bytes on, bits of
+     * each sum, gnn_weight_high, and of each time, gnn_time_brief; NULL in all parts of a graph or
+     * in none */
     const int16_t *high, *brief;
     int64_t least;  /* no time is earlier (gnn_time_order) */
     unsigned shift; /* bits of later ones, less this, that are left out */

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* One source, several instruction sets: functions marked GNN_SIMD are compiled for each of them and
  * the loader picks the best. Helpers they call must be GNN_INLINE to be compiled along. They must
- * be static: clang 14 hides the plain name of an exported one. */
+ * be static: clang 14 hides the plain name of an exported one. And no two may have one name, as
+ * clang makes the clones of static ones global. */
 #ifndef GNN_KERNELS_SIMD_H
 #define GNN_KERNELS_SIMD_H
 

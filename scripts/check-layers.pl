@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # Dependencies: cmd -> lib -> {kernels, formats}; inside lib a module includes only modules that stand before it
 # in @modules, and every file is in one of them; only cmd prints or exits; only lib/base/mem.c allocates for lib;
-# a few functions are used nowhere; what is compiled for several instruction sets has a name of its own, which clang makes global.
+# a few functions are used nowhere; no two GNN_SIMD functions have one name: clang makes the clones of static ones global.
 # usage: check-layers.pl [TREE]      one line a finding; exit status 1 if there is any
 use strict;
 use warnings;
@@ -38,7 +38,7 @@ for my $room (sort keys %may) {
         my $module = $name =~ m{^lib/([^/]+)/} ? $1 : undef;
         report("$name: no module: lib has none but @modules") if $room eq 'lib' && !exists $rank{$module // ''};
         for my $f ($text =~ /^GNN_SIMD static [^(;]*?(\w+)\(/gm) {
-            report("$name: $f is a GNN_SIMD function of $simd{$f}, too") if exists $simd{$f};
+            report("$name: $f is the name of a GNN_SIMD function of $simd{$f}, too") if exists $simd{$f};
             $simd{$f} = $name;
         }
         my $line = 0;

@@ -13,7 +13,7 @@ if [ -n "${GNN_DATA:-}" ]; then
     export GNN_DATA
 fi
 exec 3>&1
-# Many more tests at once than processors: most of them wait for something at times.
+# More than twice as many tests at once as processors: most of them wait at times.
 GNN_FAILURES=$(mktemp)
 export GNN_FAILURES
 trap 'rm -f "$GNN_FAILURES"' EXIT

@@ -18,23 +18,23 @@
 enum {
     LANES = GNN_DRAW_LANES,
     GROUP_PICKS = 1024, /* picks of a group of destinations that go through the pipeline */
-    GROUP_ROWS = 256,   /* destinations, of which up to LANES draw */
+    GROUP_ROWS = 256,   /* destinations of a group with weights, of which up to LANES draw */
     AHEAD = 64,         /* destinations whose offsets are fetched together */
-    STAGES = 4
+    GROUPS = 4          /* in flight */
 };
 _Static_assert((int)AHEAD <= (int)GNN_TIME_SEARCHES, "searches for the times of a group");
 
-/* Groups in flight: addresses of the picks while their lines travel, then the sources read there.
- */
-struct ring {
+/* A group in flight: addresses of picks while their lines travel, then the sources read there. */
+struct group {
     const uint32_t *at[GROUP_PICKS];
     uint32_t source[GROUP_PICKS];
     uint64_t hash[GROUP_PICKS]; /* of sources that are numbered by other columns, too */
-    uint32_t n, out, row, rows; /* picks, where they go, first destination, destinations */
+    uint32_t n, out;            /* picks; where they go */
+    uint32_t row, rows;         /* first destination; how many */
 };
 struct scratch {
-    struct ring ring[STAGES];
-    struct gnn_weighted_group weighted[2]; /* of a rule with weights, in turns */
+    struct group group[GROUPS];
+    struct gnn_weighted_group weighted[2]; /* with weights: of groups in turns */
     uint32_t x[GNN_DRAW_MAX * LANES] __attribute__((aligned(64)));
     uint32_t table[]; /* Floyd's set for large fan-outs, or what LABOR needs */
 };
@@ -149,7 +149,7 @@ enum gnn_sample_status gnn_sample_count(const struct gnn_sample_job *job,
     return GNN_SAMPLE_OK;
 }
 
-/* What destination i may pick, where rows have spans, and the part that it is in. */
+/* What destination i may pick, and the part that its edges are in; of a rule with weights only. */
 static inline const struct gnn_sample_part *range_of(const struct gnn_sample_job *job, uint32_t i,
                                                      struct gnn_pick_range *x)
 {
@@ -162,10 +162,11 @@ static inline const struct gnn_sample_part *range_of(const struct gnn_sample_job
     return a;
 }
 
-/* Which of the two groups that draw is that of g. */
-static uint32_t turn_of(const struct scratch *s, const struct ring *g)
+/* Which of s->weighted is that of g: groups in a row take turns. */
+_Static_assert(GROUPS % 2 == 0, "the last group and the first take turns, too");
+static uint32_t turn_of(const struct scratch *s, const struct group *g)
 {
-    return (g - s->ring) & 1;
+    return (g - s->group) & 1;
 }
 
 /* Makes destination i the next one of a group. */
@@ -188,7 +189,7 @@ static uint32_t nth_choice(const struct gnn_sample_job *job, uint32_t i, uint32_
     return gnn_weight_nth(&w, j);
 }
 
-/* What the draws of the next group read first, which begins with destination i. */
+/* Fetches the totals of the rows that the next group draws from, which begins at destination i. */
 GNN_FETCH void fetch_totals(const struct gnn_sample_job *job, uint32_t i)
 {
     uint32_t drawn = 0;
@@ -202,8 +203,8 @@ GNN_FETCH void fetch_totals(const struct gnn_sample_job *job, uint32_t i)
     }
 }
 
-/* Makes a group, for which numbers are drawn together, of destination i and those that follow, as
- * many as there is room for; returns how many. 0: this one goes alone. */
+/* Makes a group of destination i and those that follow, as many as there is room for, and puts
+ * those that draw into g; returns how many it has in all. 0: destination i goes alone. */
 static uint32_t fill_group(const struct gnn_sample_job *job, uint32_t i,
                            struct gnn_weighted_group *g)
 {
@@ -221,19 +222,19 @@ static uint32_t fill_group(const struct gnn_sample_job *job, uint32_t i,
     return n;
 }
 
-/* The addresses of a group's picks. x: the positions of those that were drawn; position j of the
- * destination that is number l among these is x[l * across + j * down]. */
-static void put_addresses(const struct gnn_sample_job *job, struct ring *g, const uint32_t *x,
+/* The addresses of a group's picks. The l-th of its destinations that draw has the positions
+ * x[l * across + j * down], j = 0, 1, ... */
+static void put_addresses(const struct gnn_sample_job *job, struct group *g, const uint32_t *x,
                           uint32_t across, uint32_t down)
 {
     const uint32_t *ptr = job->indptr + g->row;
     const uint32_t **at = g->at;
-    for (uint32_t l = 0; l < g->rows; l++) {
-        const struct gnn_sample_row row = job->row[g->row + l];
-        const uint32_t c = ptr[l + 1] - ptr[l];
+    for (uint32_t i = 0; i < g->rows; i++) {
+        const struct gnn_sample_row row = job->row[g->row + i];
+        const uint32_t c = ptr[i + 1] - ptr[i];
         const bool drawn = gnn_pick_is_drawn(job->rule, row.degree);
         for (uint32_t j = 0; j < c; j++) {
-            at[j] = row.base + (drawn ? x[j * down] : nth_choice(job, g->row + l, j));
+            at[j] = row.base + (drawn ? x[j * down] : nth_choice(job, g->row + i, j));
             __builtin_prefetch(at[j], 0, 2);
         }
         at += c;
@@ -241,23 +242,22 @@ static void put_addresses(const struct gnn_sample_job *job, struct ring *g, cons
     }
 }
 
-/* Stage 1 of a rule with weights, in two halves: numbers are drawn for the group `next`, which has
- * been filled, and what was drawn for the one before it, `last`, is looked up, which gives its
- * addresses. One of them may be NULL. */
+/* Stage 1 of a rule with weights, in two halves: draws numbers for `next`, and looks up those of
+ * `drawn`, the group before it, which gives the addresses of its picks. One of them may be NULL. */
 static void draw_weighted(const struct gnn_sample_job *job, struct scratch *s,
-                          const struct ring *next, struct ring *last)
+                          const struct group *next, struct group *drawn)
 {
-    const uint32_t turn = next ? turn_of(s, next) : turn_of(s, last) ^ 1;
-    struct gnn_weighted_group *drawing = &s->weighted[turn], *found = &s->weighted[turn ^ 1];
+    const uint32_t turn = next ? turn_of(s, next) : turn_of(s, drawn) ^ 1;
+    struct gnn_weighted_group *drawing = &s->weighted[turn], *was = &s->weighted[turn ^ 1];
     if (next)
         fetch_totals(job, next->row + next->rows);
     else
         drawing->n = 0;
-    if (!last)
-        found->n = 0;
-    gnn_weighted_few(job->rule, job->key, drawing, found);
-    if (last)
-        put_addresses(job, last, found->at, 1, LANES);
+    if (!drawn)
+        was->n = 0;
+    gnn_weighted_few(job->rule, job->key, drawing, was);
+    if (drawn)
+        put_addresses(job, drawn, was->at, 1, LANES);
 }
 
 /* Where rows begin that are compared next; what follows, the processor fetches by itself. */
@@ -271,7 +271,7 @@ GNN_FETCH void fetch_rows(const struct gnn_sample_job *job, uint32_t i0)
 }
 
 /* Stage 1 of a rule that compares. */
-static void draw_labor(const struct gnn_sample_job *job, struct scratch *s, struct ring *g)
+static void draw_labor(const struct gnn_sample_job *job, struct scratch *s, struct group *g)
 {
     const uint32_t k = gnn_pick_draws(job->rule);
     struct gnn_sample_row drawing[LANES];
@@ -286,7 +286,7 @@ static void draw_labor(const struct gnn_sample_job *job, struct scratch *s, stru
 }
 
 /* Stage 1 of the others. */
-static void draw_uniform(const struct gnn_sample_job *job, struct scratch *s, struct ring *g)
+static void draw_uniform(const struct gnn_sample_job *job, struct scratch *s, struct group *g)
 {
     const struct gnn_sample_row *row = job->row + g->row;
     const uint32_t *ptr = job->indptr + g->row;
@@ -326,16 +326,15 @@ static void draw_uniform(const struct gnn_sample_job *job, struct scratch *s, st
     }
 }
 
-/* Stage 1 of a group, if there is a next one: its destinations draw. Returns the group whose picks
- * have addresses now, which are fetched: this one or, if weights are looked up in between, the one
- * before it, `last`; or NULL. */
-static struct ring *draw_group(const struct gnn_sample_job *job, struct scratch *s,
-                               struct ring *next, struct ring *last)
+/* Stage 1: draws for the group `next`. Returns the group whose addresses this gives, prefetched, or
+ * NULL: `next` itself or, with weights, `drawn`, the one before it. Either may be NULL. */
+static struct group *draw_group(const struct gnn_sample_job *job, struct scratch *s,
+                                struct group *next, struct group *drawn)
 {
-    if (job->span && (next || last))
-        draw_weighted(job, s, next, last);
+    if (job->span && (next || drawn))
+        draw_weighted(job, s, next, drawn);
     if (job->span)
-        return last;
+        return drawn;
     if (next && gnn_pick_compares(job->rule))
         draw_labor(job, s, next);
     else if (next)
@@ -366,8 +365,8 @@ static void tell_edges(const struct gnn_sample_job *job, uint32_t i, const uint3
     }
 }
 
-/* The same of all picks of a group, if this is asked. */
-static void tell_group(const struct gnn_sample_job *job, const struct ring *g, uint64_t *ids)
+/* The same of all picks of a group, if ids or times are wanted. */
+static void tell_group(const struct gnn_sample_job *job, const struct group *g, uint64_t *ids)
 {
     for (uint32_t i = g->row; (ids || job->times) && i < g->row + g->rows; i++)
         tell_edges(job, i, g->at + (job->indptr[i] - g->out), job->indptr[i],
@@ -393,7 +392,7 @@ static enum gnn_sample_status bad_source(const struct gnn_sample_job *job, uint3
 /* Stage 2: reads the sources, and prefetches what says their local numbers, if they get some.
  * Returns the index of the first bad pick, or g->n. */
 static uint32_t read_sources(const struct gnn_sample_job *job, const struct gnn_relabel *r,
-                             struct ring *g)
+                             struct group *g)
 {
     const uint32_t n = g->n, *const *at = g->at, *map = r && !r->slot ? r->map : NULL;
     const uint64_t nsrc = job->graph.nsrc;
@@ -412,7 +411,7 @@ static uint32_t read_sources(const struct gnn_sample_job *job, const struct gnn_
 
 /* Stage 3: numbers the sources, or copies them if they keep their ids. */
 static void put_sources(const struct gnn_sample_job *job, struct gnn_relabel *r,
-                        const struct ring *g, uint32_t *indices)
+                        const struct group *g, uint32_t *indices)
 {
     uint32_t *out = indices + g->out;
     if (r && r->slot)
@@ -479,7 +478,7 @@ static enum gnn_sample_status pick_large(const struct gnn_sample_job *job, struc
     const uint32_t first = job->indptr[i], n = job->indptr[i + 1] - first;
     const bool drawn = gnn_pick_is_drawn(job->rule, row->degree);
     uint32_t *out = indices + first;
-    struct ring *g = &s->ring[0];
+    struct group *g = &s->group[0];
     if (drawn)
         draw_large(job, s, i, n, out);
     for (uint32_t from = 0; from < n; from += GROUP_PICKS) {
@@ -502,7 +501,7 @@ static enum gnn_sample_status pick_large(const struct gnn_sample_job *job, struc
 }
 
 /* How many destinations from i on form the next group: at most LANES, with at most GROUP_PICKS
- * picks in all, none of which needs the hash set. 0: the next one goes alone. */
+ * picks in all, none of which needs the hash set. 0: destination i goes alone. */
 static uint32_t group_size(const struct gnn_sample_job *job, uint32_t i)
 {
     uint32_t n = job->n - i < LANES ? job->n - i : LANES;
@@ -515,9 +514,9 @@ static uint32_t group_size(const struct gnn_sample_job *job, uint32_t i)
     return n;
 }
 
-/* Begins the next group with destination i; NULL: that one goes alone. */
-static struct ring *begin_group(const struct gnn_sample_job *job, struct scratch *s, uint32_t i,
-                                struct ring *g)
+/* Begins a group, in the slot g, with destination i. NULL: destination i goes alone. */
+static struct group *begin_group(const struct gnn_sample_job *job, struct scratch *s, uint32_t i,
+                                 struct group *g)
 {
     g->row = i;
     g->rows = job->span ? fill_group(job, i, &s->weighted[turn_of(s, g)]) : group_size(job, i);
@@ -531,11 +530,12 @@ enum gnn_sample_status gnn_sample_pick(const struct gnn_sample_job *job, struct 
                                        struct gnn_sample_place *bad)
 {
     struct scratch *s = job->scratch;
-    uint32_t i = 0, begun = 0, known = 0, read = 0,
-             done = 0; /* destinations; groups past a stage */
+    uint32_t i = 0; /* the next destination */
+    /* groups that have begun, have addresses, have been read, are done */
+    uint32_t begun = 0, known = 0, read = 0, done = 0;
     while (i < job->n || done < begun) {
-        struct ring *last = known < begun ? &s->ring[known % STAGES] : NULL,
-                    *next = i < job->n ? begin_group(job, s, i, &s->ring[begun % STAGES]) : NULL;
+        struct group *drawn = known < begun ? &s->group[known % GROUPS] : NULL,
+                     *next = i < job->n ? begin_group(job, s, i, &s->group[begun % GROUPS]) : NULL;
         if (!next && done == begun) {
             const enum gnn_sample_status rc = pick_large(job, s, i++, r, indices, ids, bad);
             if (rc)
@@ -544,22 +544,22 @@ enum gnn_sample_status gnn_sample_pick(const struct gnn_sample_job *job, struct 
         }
         begun += next != NULL;
         i += next ? next->rows : 0;
-        const struct ring *now = draw_group(job, s, next, last);
-        if (now) {
+        const struct group *ready = draw_group(job, s, next, drawn);
+        if (ready) {
             known++;
-            tell_group(job, now, ids);
+            tell_group(job, ready, ids);
         }
         /* A stage works on a group only when the next group has entered the stage before it, so
          * that lines have time to arrive; at the end, and before a large destination, the pipeline
          * is emptied. */
         if (known - read > 1 || (!next && read < known)) {
-            struct ring *g = &s->ring[read++ % STAGES];
+            struct group *g = &s->group[read++ % GROUPS];
             const uint32_t got = read_sources(job, r, g);
             if (got < g->n)
                 return bad_source(job, g->out + got, g->at[got], bad);
         }
         if (read - done > 1 || (!next && done < read))
-            put_sources(job, r, &s->ring[done++ % STAGES], indices);
+            put_sources(job, r, &s->group[done++ % GROUPS], indices);
     }
     return GNN_SAMPLE_OK;
 }

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Weighted picks (kernels/cpu/weighted.h). Neighbour i of a row has the numbers from the sum of the
- * weights before it up to its own sum, so a pick is a number, drawn uniformly, and a search for
- * whose it is. Sums are larger than the caches, so a number is looked for among their high bits, of
- * which a line of memory has 32: mostly where weights that are not too unlike each other put it,
- * and else by a search (kernels/cpu/window.h). The sums themselves are read where high bits do not
- * decide, once in some hundred draws of a row of hundreds. Memory is waited for while other numbers
- * are drawn: those of the next group. */
+/* Weighted picks (kernels/cpu/weighted.h). Neighbour i has the numbers from the sum of the weights
+ * before it up to its own sum; a pick is a uniform number and a search for its neighbour. Sums are
+ * larger than the caches, so the search compares their high bits, 32 to a line of memory: first in
+ * the window where equal weights would put the number, which is mostly right, else by lines
+ * (kernels/cpu/window.h). Where high bits do not decide, sums are read: once in some hundred draws
+ * from a row of hundreds. While lines arrive, the numbers of the next group are drawn. */
 #include "kernels/cpu/weighted.h"
 
 #include <stdbool.h>
@@ -38,23 +37,23 @@ GNN_INLINE uint32_t decide(const struct gnn_weights *w, uint64_t u, uint32_t bel
     return find_between(w, u, below, upto < w->span ? upto : w->span - 1);
 }
 
-/* Where a number, less the first one of the row, is expected; and the window around that. */
-GNN_INLINE uint32_t guess_of(uint64_t number, double scale)
+/* Where the number `past` the first one of its row is expected; and the window around that. */
+GNN_INLINE uint32_t guess_of(uint64_t past, double scale)
 {
-    return (uint32_t)(int64_t)((double)(int64_t)number * scale);
+    return (uint32_t)(int64_t)((double)(int64_t)past * scale);
 }
 GNN_INLINE uint32_t window_at(uint32_t span, uint32_t guess)
 {
     return gnn_window_around(span, guess < span ? guess : span - 1);
 }
 
-/* Looks up draw j of all where it is expected; those that are elsewhere follow the *many in far.
- * Numbers are compared one after the other, and what this says is computed of all at once. */
+/* Looks up draw j of each destination in its window; draws that are elsewhere are added to far.
+ * Windows are counted one after the other; positions are computed from all counts at once. */
 GNN_INLINE void find_near(struct gnn_weighted_group *g, uint32_t j, bool wide, uint32_t *far,
                           uint32_t *many)
 {
     uint32_t count[LANES] __attribute__((aligned(64))) = {0}, *at = g->at + (size_t)j * LANES,
-                          bad[LANES] __attribute__((aligned(64))), any = 0;
+                          unsure[LANES] __attribute__((aligned(64))), any = 0;
     const int16_t *high = g->high + (size_t)j * LANES;
     for (uint32_t l = 0; l < g->n; l++) {
         const struct gnn_weights *w = &g->w[l];
@@ -64,13 +63,13 @@ GNN_INLINE void find_near(struct gnn_weighted_group *g, uint32_t j, bool wide, u
     for (uint32_t l = 0; l < LANES; l++) {
         const uint32_t span = g->span[l], n = span < GNN_PICK_WINDOW ? span : GNN_PICK_WINDOW,
                        below = count[l] & 255, upto = count[l] >> 8, first = at[l];
-        bad[l] =
+        unsure[l] =
             (below != upto) | ((below == 0) & (first > 0)) | ((upto == n) & (first + n < span));
-        any |= bad[l];
+        any |= unsure[l];
         at[l] = first + below;
     }
     for (uint32_t l = 0; any && l < g->n; l++) {
-        if (!bad[l])
+        if (!unsure[l])
             continue;
         const struct gnn_weights *w = &g->w[l];
         const uint32_t q = j * LANES + l, first = at[l] - (count[l] & 255);
@@ -116,8 +115,8 @@ GNN_INLINE uint32_t find_one(const struct gnn_weighted_group *g, uint32_t l, uin
 
 /* ---- samples ---- */
 
-/* The sample so far: a list, and for long ones a set of its members. Without, the list is
- * UINT32_MAX where no member is, so that the length of no loop depends on the draws. */
+/* The sample so far: a list, and for long ones a set of its members. Without a set, the rest of
+ * `room` places are UINT32_MAX, so that is_in compares them all, whatever was drawn. */
 struct sample {
     uint32_t *x, n, room, *set, size;
 };
@@ -195,8 +194,8 @@ GNN_INLINE void draw_on(const uint32_t key[2], const struct gnn_weighted_group *
 
 /* ---- the draws of several rows ---- */
 
-/* Numbers of draw j, of these words, and where to look for them first. Returns whether one of them
- * may have to be drawn again. */
+/* Makes the numbers of draw j from these words, and where to look for them first. Returns whether
+ * any may have to be drawn again. */
 GNN_INLINE bool draw_numbers(struct gnn_weighted_group *restrict g, uint32_t j,
                              const uint32_t *restrict word)
 {
@@ -204,7 +203,7 @@ GNN_INLINE bool draw_numbers(struct gnn_weighted_group *restrict g, uint32_t j,
     int16_t *restrict high = g->high + (size_t)j * LANES;
     uint32_t *restrict at = g->at + (size_t)j * LANES, guess[LANES] __attribute__((aligned(64)));
     for (uint32_t l = 0; l < LANES; l++) {
-        /* The two halves of word * total, by gnn_mul64 without a multiplication of 128 bits. */
+        /* The halves of word * total, as by gnn_mul64, but without a multiplication of 128 bits. */
         const uint32_t w0 = word[l], w1 = word[LANES + l], t0 = g->total[0][l], t1 = g->total[1][l];
         const uint64_t p00 = (uint64_t)w0 * t0, p01 = (uint64_t)w0 * t1, p10 = (uint64_t)w1 * t0,
                        p11 = (uint64_t)w1 * t1,
@@ -222,7 +221,7 @@ GNN_INLINE bool draw_numbers(struct gnn_weighted_group *restrict g, uint32_t j,
     return again;
 }
 
-/* Draws again what has to be, which is one of about 2^64/total numbers. */
+/* Takes numbers that may have to be drawn again from the plain rule: about one in 2^64/total. */
 static __attribute__((noinline, cold)) void
 draw_again(const uint32_t key[2], struct gnn_weighted_group *g, uint32_t j, const uint32_t *word)
 {
@@ -237,13 +236,13 @@ draw_again(const uint32_t key[2], struct gnn_weighted_group *g, uint32_t j, cons
     }
 }
 
-/* The draws of `next`; meanwhile, the first k of `now` are looked up by high bits, if it has such.
- */
+/* Draws for `next`; meanwhile looks up the first k draws of `drawn`, if it has high bits. */
 GNN_SIMD static void draw_and_find(const uint32_t key[2], uint32_t k,
-                                   struct gnn_weighted_group *next, struct gnn_weighted_group *now)
+                                   struct gnn_weighted_group *next,
+                                   struct gnn_weighted_group *drawn)
 {
     uint32_t word[4 * LANES] __attribute__((aligned(64))), far[LANES * GNN_DRAW_MAX], many = 0;
-    const bool wide = gnn_window_wide(), find = now->n && now->w->high;
+    const bool wide = gnn_window_wide(), find = drawn->n && drawn->w->high;
     for (uint32_t j = 0; j < (next->n ? next->draws : k); j++) {
         const uint32_t *own = word + (size_t)(j % 2) * 2 * LANES;
         if (next->n && j % 2 == 0)
@@ -254,10 +253,10 @@ GNN_SIMD static void draw_and_find(const uint32_t key[2], uint32_t k,
         for (uint32_t l = 0; j < k && l < next->n && next->w->high; l++)
             gnn_window_fetch(next->w[l].high, next->span[l], next->at[j * LANES + l]);
         if (find && j < k)
-            find_near(now, j, wide, far, &many);
+            find_near(drawn, j, wide, far, &many);
     }
     if (find)
-        find_far(now, far, many);
+        find_far(drawn, far, many);
 }
 
 /* The first k draws where there are no high bits. */
@@ -267,8 +266,8 @@ static void find_by_sums(struct gnn_weighted_group *g, uint32_t k)
         g->at[q] = q % LANES < g->n ? gnn_weight_find(&g->w[q % LANES], g->number[q]) : 0;
 }
 
-/* Replaces what a destination has drawn before, among its k draws, by UINT32_MAX. Returns which
- * destinations have such draws. */
+/* Replaces each of the k draws that repeats an earlier one of its destination by UINT32_MAX.
+ * Returns a mask of the destinations that have any. */
 GNN_SIMD static uint32_t mark_again(uint32_t *x, uint32_t k)
 {
     lanes *v = (lanes *)x, any = {0};
@@ -285,14 +284,14 @@ GNN_SIMD static uint32_t mark_again(uint32_t *x, uint32_t k)
     return mask;
 }
 
-/* These destinations go on where they have drawn a neighbour again. */
+/* Lets the destinations of this mask, which have drawn a neighbour twice, draw on. */
 GNN_SIMD static void complete_samples(const uint32_t key[2], struct gnn_weighted_group *g,
-                                      uint32_t k, uint32_t which)
+                                      uint32_t k, uint32_t mask)
 {
     uint32_t x[GNN_DRAW_MAX] __attribute__((aligned(64)));
     const bool wide = gnn_window_wide();
-    for (; which; which &= which - 1) {
-        const uint32_t l = (uint32_t)__builtin_ctz(which);
+    for (; mask; mask &= mask - 1) {
+        const uint32_t l = (uint32_t)__builtin_ctz(mask);
         struct sample s = {.x = x, .room = (k + 7) / 8 * 8};
         memset(x, 0xff, s.room * sizeof *x);
         for (uint32_t j = 0; j < k; j++) {
@@ -306,10 +305,10 @@ GNN_SIMD static void complete_samples(const uint32_t key[2], struct gnn_weighted
 }
 
 void gnn_weighted_few(struct gnn_pick_rule rule, const uint32_t key[2],
-                      struct gnn_weighted_group *next, struct gnn_weighted_group *now)
+                      struct gnn_weighted_group *next, struct gnn_weighted_group *drawn)
 {
     const uint32_t k = gnn_pick_draws(rule);
-    if (!next->n && !now->n) /* and k may be any */
+    if (!next->n && !drawn->n) /* and k may be any */
         return;
     for (uint32_t l = next->n; l < LANES; l++) { /* which compute, too, for nothing */
         next->orig[l] = next->tree[l] = next->span[l] = 0;
@@ -317,11 +316,11 @@ void gnn_weighted_few(struct gnn_pick_rule rule, const uint32_t key[2],
         next->scale[l] = 0;
     }
     next->draws = gnn_pick_repeats(rule) || k == 1 ? k : k / 2 * 2 + 2;
-    draw_and_find(key, k, next, now);
-    if (now->n && !now->w->high)
-        find_by_sums(now, k);
-    if (now->n && !gnn_pick_repeats(rule))
-        complete_samples(key, now, k, mark_again(now->at, k) & ((1u << now->n) - 1));
+    draw_and_find(key, k, next, drawn);
+    if (drawn->n && !drawn->w->high)
+        find_by_sums(drawn, k);
+    if (drawn->n && !gnn_pick_repeats(rule))
+        complete_samples(key, drawn, k, mark_again(drawn->at, k) & ((1u << drawn->n) - 1));
 }
 
 void gnn_weighted_many(struct gnn_pick_rule rule, const uint32_t key[2],

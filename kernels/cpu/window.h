@@ -67,9 +67,20 @@ gnn_window_count_avx512(const int16_t *v, uint32_t from, uint32_t to, int16_t x)
 }
 #endif
 
+/* Whether the processor can run gnn_window_count_avx512; ask once for many counts. */
+GNN_INLINE bool gnn_window_wide(void)
+{
+#ifdef __x86_64__
+    return __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("bmi2") &&
+           __builtin_cpu_supports("popcnt");
+#else
+    return false;
+#endif
+}
+
 /* Of numbers `from` to `to` - 1 of GNN_PICK_WINDOW, from < GNN_PICK_WINDOW: how many are below x;
- * and in the second byte, how many are not above it. _portable is the same without instructions
- * chosen by hand. */
+ * and in the second byte, how many are not above it. wide: gnn_window_wide(). _portable is the same
+ * without instructions chosen by hand. */
 GNN_INLINE uint32_t gnn_window_count_portable(const int16_t *v, uint32_t from, uint32_t to,
                                               int16_t x)
 {
@@ -80,16 +91,6 @@ GNN_INLINE uint32_t gnn_window_count_portable(const int16_t *v, uint32_t from, u
         sum = (int16_t)(sum + (in & below & upto));
     }
     return (uint16_t)sum;
-}
-/* Whether there are such instructions; asked once for many. */
-GNN_INLINE bool gnn_window_wide(void)
-{
-#ifdef __x86_64__
-    return __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("bmi2") &&
-           __builtin_cpu_supports("popcnt");
-#else
-    return false;
-#endif
 }
 GNN_INLINE uint32_t gnn_window_count(const int16_t *v, uint32_t from, uint32_t to, int16_t x,
                                      bool wide)

@@ -10,14 +10,16 @@ near() {
     [ -s la ] && [ "$(wc -l <la)" -eq "$(wc -l <lb)" ] &&
         paste la lb | awk '{ d = $1 - $2; d = d < 0 ? -d : d; if (d > 1e-4 * ($1 > 1 ? $1 : 1)) { print; bad = 1 } } END { exit bad }'
 }
-again() { # OPTIONS: on the devices in other roles, in another order
+# again OPTIONS: a second run, with the devices exchanged and everything in another order, writes the same bits
+again() {
     # shellcheck disable=SC2086
     GNN_FAKE_SEED=7 "$emu/gnn-train" $1 --device cuda:1,0 -o b.st 2>>err && cmp a.st b.st >>err
 }
-# trains NAME GRAPH OPTIONS...: near the CPU, and two runs that differ in the order of everything give the same bits, of which a
-# sanitizer sees one; $how says how batches are sampled; usual_epochs: 2 unless set
+# trains NAME GRAPH OPTIONS...: losses near those of the CPU and, but for sanitizers, the same bits in a second run; $how: how
+# batches are sampled; usual_epochs: 2 unless set
 trains() {
-    _name="gnn-train ${how?} on devices learns $1 as the CPU does, with the same bits in two runs" _g=$2
+    [ -n "${GNN_SAN-}" ] && _same='' || _same=', with the same bits in two runs'
+    _name="gnn-train ${how?} on devices learns $1 as the CPU does$_same" _g=$2
     shift 2
     _t="-q --no-provenance --store $_g $how ${hidden---hidden 8} --epochs ${epochs:-${usual_epochs:-2}} --keep last --eval none --lr 0.01 --dropout 0 --no-layer-norm $*"
     # shellcheck disable=SC2086

@@ -45,7 +45,7 @@ plant kernels/cpu/k.c 'GNN_SIMD static void twice(int x) {}\n'
 plant kernels/cpu/l.c 'GNN_SIMD static void once(int x) {}\n'
 check 'check-layers.pl accepts functions for several instruction sets' layers
 plant kernels/cpu/l.c 'GNN_SIMD static void twice(int x) {}\n'
-finds 'check-layers.pl finds two of one name' 'kernels/cpu/l.c: twice is a GNN_SIMD function of kernels/cpu/k.c, too' layers
+finds 'check-layers.pl finds two of one name' 'kernels/cpu/l.c: twice is the name of a GNN_SIMD function of kernels/cpu/k.c, too' layers
 rm kernels/cpu/l.c
 plant kernels/cpu/k.c '#include "lib/base/err.h"\n'
 finds 'check-layers.pl finds kernels that include lib' 'kernels may not include' layers

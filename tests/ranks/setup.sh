@@ -24,7 +24,7 @@ ranks() {
 union() { /usr/bin/python3 "$GNN_TOP/tests/ranks/union.py" "$@"; }
 # streams NAME N: NAME.0.gnb ... NAME.(N-1).gnb
 streams() { for _r in $(seq 0 $(($2 - 1))); do echo "$1.$_r.gnb"; done; }
-# choice ALL FEW: the words of FEW, of which sanitizers have the last, or with GNN_SWEEP=all those of ALL.
+# choice ALL FEW: prints ALL with GNN_SWEEP=all; else FEW or, under a sanitizer, its last word.
 choice() {
     if [ "${GNN_SWEEP-}" = all ]; then echo "$1"; elif [ -n "${GNN_SAN-}" ]; then echo "${2##* }"; else echo "$2"; fi
 }

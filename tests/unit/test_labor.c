@@ -325,8 +325,7 @@ int main(void)
     portable();
     reference();
     damage();
-#if defined __SANITIZE_ADDRESS__ ||                                                                \
-    defined __SANITIZE_THREAD__ /* the law is that of plain builds */
+#if defined __SANITIZE_ADDRESS__ || defined __SANITIZE_THREAD__ /* plain builds test all laws */
     sets(5, 2);
     inclusion(1000, 15, 30);
     overlap(40, 20, 10);
