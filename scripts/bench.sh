@@ -104,7 +104,20 @@ for k in weighted:45 time:60 window:60 weighted-time:40 disjoint: induced: labor
 done
 row 'sampling, node2vec 0.5,2' '3 M steps/s' "$(awk '$1 == "node2vec" { print $2, $3, $4 }' rules)" \
     "$(awk '$1 == "node2vec" { print 100 * $5 }' rules) % of pairs of random lines"
-rm -rf ruled
+
+say 'peers: sampling on the same graph, one thread, uniformly and by weight'
+for peer in torch_geometric dgl dgl.graphbolt; do
+    if ! /usr/bin/python3 -c "import $peer" 2>/dev/null; then
+        echo "$peer: skipped, not installed"
+        continue
+    fi
+    [ -e weighted.npz ] || gnn-inspect --export weighted.npz ruled
+    for weight in '' weight; do
+        # shellcheck disable=SC2086
+        /usr/bin/python3 "$top/scripts/bench-peer.py" "${peer#dgl.}" weighted.npz $weight || echo "$peer: failed"
+    done
+done
+rm -rf ruled weighted.npz
 
 # Of many starts, one that few others held up: the eighth of 31.
 started=$(perl -MTime::HiRes=time -e 'my @t; for (1 .. 31) { my $t = time; my $pid = fork;
@@ -211,24 +224,6 @@ rm -rf split
 
 . "$top/scripts/bench-full.sh"
 . "$top/scripts/bench-ranks.sh"
-
-say 'peers: sampling on the same graph, one thread, uniformly and by weight'
-for peer in torch_geometric dgl dgl.graphbolt; do
-    if ! /usr/bin/python3 -c "import $peer" 2>/dev/null; then
-        echo "$peer: skipped, not installed"
-        continue
-    fi
-    if [ ! -e weighted.npz ]; then
-        gnn-import -q -o ruled "products:scale=$scale,weights=1,features=8"
-        gnn-inspect --export weighted.npz ruled
-        rm -rf ruled
-    fi
-    for weight in '' weight; do
-        # shellcheck disable=SC2086
-        /usr/bin/python3 "$top/scripts/bench-peer.py" "${peer#dgl.}" weighted.npz $weight || echo "$peer: failed"
-    done
-done
-rm -f weighted.npz
 
 if [ -n "${GNN_DATA:-}" ]; then
     say 'accuracy on real graphs, means of seeds or splits, some minutes: accuracy.sh'
