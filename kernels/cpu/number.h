@@ -7,23 +7,34 @@
 #include "kernels/sample.h"
 #include "kernels/simd.h"
 
-/* Local numbers of id[n], all below r->nnodes, into out. No branch depends on the data: whether a
- * node is new is a coin toss. */
+/* A numbering by a map, in registers while many nodes are numbered. */
+struct gnn_numbering {
+    uint32_t *map, *nodes, mask, tag, count;
+};
+static inline struct gnn_numbering gnn_numbering_of(const struct gnn_relabel *r)
+{
+    const struct gnn_numbering x = {r->map, r->list.node, ((uint32_t)1 << r->bits) - 1,
+                                    r->gen << r->bits, r->count};
+    return x;
+}
+/* The local number of a node. No branch depends on the data: whether it is new is a coin toss. */
+static inline uint32_t gnn_number_node(struct gnn_numbering *x, uint32_t node)
+{
+    const uint32_t m = x->map[node], fresh = (m & ~x->mask) != x->tag, was = m & x->mask,
+                   local = was ^ ((was ^ x->count) & (0u - fresh));
+    x->map[node] = x->tag | local;
+    x->nodes[x->count] = node;
+    x->count += fresh;
+    return local;
+}
+
+/* Local numbers of id[n], all below r->nnodes, into out. */
 static inline void gnn_number(struct gnn_relabel *r, const uint32_t *id, uint32_t n, uint32_t *out)
 {
-    uint32_t *__restrict map = r->map, *__restrict nodes = r->list.node;
-    const uint32_t mask = ((uint32_t)1 << r->bits) - 1, tag = r->gen << r->bits;
-    uint32_t count = r->count;
-    for (uint32_t j = 0; j < n; j++) {
-        const uint32_t v = id[j], m = map[v];
-        const uint32_t fresh = (m & ~mask) != tag;
-        const uint32_t local = (m & mask) ^ (((m & mask) ^ count) & (0u - fresh));
-        map[v] = tag | local;
-        nodes[count] = v;
-        count += fresh;
-        out[j] = local;
-    }
-    r->count = count;
+    struct gnn_numbering x = gnn_numbering_of(r);
+    for (uint32_t j = 0; j < n; j++)
+        out[j] = gnn_number_node(&x, id[j]);
+    r->count = x.count;
 }
 
 /* ---- entries with other columns: a hash table ---- */

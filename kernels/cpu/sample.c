@@ -19,7 +19,9 @@ enum {
     LANES = GNN_DRAW_LANES,
     GROUP_PICKS = 1024, /* picks of a group of destinations that go through the pipeline */
     GROUP_ROWS = 256,   /* destinations of a group with weights, of which up to LANES draw */
-    AHEAD = 64,         /* destinations whose offsets are fetched together */
+    AHEAD = 64,         /* how many destinations ahead offsets are fetched; of a rule with times,
+                           twice as many, as they are searched for in groups of so many */
+    RING = 2 * AHEAD,   /* destinations whose part is known */
     GROUPS = 4          /* in flight */
 };
 _Static_assert((int)AHEAD <= (int)GNN_TIME_SEARCHES, "searches for the times of a group");
@@ -52,91 +54,124 @@ static inline uint32_t find_part(const struct gnn_sample_graph *g, uint32_t v)
     return g->nparts == 1 ? 0 : gnn_owner_find(&g->part->first, sizeof *g->part, g->nparts, v);
 }
 
-/* Finds the parts of up to AHEAD destinations and asks for the lines of their offsets. */
-static uint32_t look_ahead(const struct gnn_sample_graph *g, const uint32_t *dst, uint32_t n,
-                           uint32_t *part)
+/* The part that a destination is in; asks for the lines of its two offsets. */
+#define NO_PART UINT32_MAX
+GNN_INLINE uint32_t look_up(const struct gnn_sample_graph *g, uint32_t node)
 {
-    for (uint32_t i = 0; i < n; i++) {
-        const uint32_t p = find_part(g, dst[i]);
-        const struct gnn_sample_part *a = &g->part[p];
-        const uint64_t v = dst[i] - a->first;
-        if (v >= a->count)
-            return i;
-        part[i] = p;
-        __builtin_prefetch(&a->indptr[v], 0, 2);
-        if (a->orig)
-            __builtin_prefetch(&a->orig[v], 0, 2);
-    }
-    return n;
+    const uint32_t p = find_part(g, node);
+    const struct gnn_sample_part *a = &g->part[p];
+    const uint64_t v = node - a->first;
+    if (v >= a->count)
+        return NO_PART;
+    __builtin_prefetch(&a->indptr[v], 0, 3);
+    __builtin_prefetch(&a->indptr[v + 1], 0, 3); /* of every eighth node, in another line */
+    if (a->orig)
+        __builtin_prefetch(&a->orig[v], 0, 2);
+    return p;
 }
 
-/* The neighbours of up to AHEAD destinations from i0 on that are eligible by time; the number of
- * those before the first whose offsets are bad. */
-static uint32_t cut_by_time(const struct gnn_sample_job *job, uint32_t i0, uint32_t n,
-                            const uint32_t *part, struct gnn_pick_range *x)
+/* Destinations whose neighbours are searched for times together. */
+struct timed_group {
+    uint32_t good; /* those before the first that is in no part or has bad offsets */
+    struct gnn_pick_range x[AHEAD];
+    struct gnn_time_search until[AHEAD], from[AHEAD];
+};
+
+/* What is searched for the destinations from i0 on. part: a ring. */
+static void ask_times(const struct gnn_sample_job *job, uint32_t i0, const uint32_t *part,
+                      struct timed_group *g)
 {
     const struct gnn_pick_time *t = &job->rule.time;
-    struct gnn_time_search until[AHEAD], from[AHEAD];
-    for (uint32_t i = 0; i < n; i++) {
-        const struct gnn_sample_part *a = &job->graph.part[part[i]];
-        const int64_t time = gnn_entry_time(&job->dst, i0 + i);
-        if (!gnn_pick_row(&a->indptr[job->dst.node[i0 + i] - a->first], a->nedges, &x[i]))
-            return i;
-        gnn_time_search_begin(&until[i], &a->pick, x[i].first, x[i].span,
-                              gnn_time_order(t->real, time));
+    const uint32_t n = job->n - i0 < AHEAD ? job->n - i0 : AHEAD;
+    for (g->good = 0; g->good < n; g->good++) {
+        const uint32_t k = g->good, i = i0 + k, p = part[i % RING];
+        if (p == NO_PART)
+            return;
+        const struct gnn_sample_part *a = &job->graph.part[p];
+        struct gnn_pick_range *x = &g->x[k];
+        if (!gnn_pick_row(&a->indptr[job->dst.node[i] - a->first], a->nedges, x))
+            return;
+        const int64_t time = gnn_entry_time(&job->dst, i);
+        gnn_time_search_set(&g->until[k], &a->pick, x->first, x->span,
+                            gnn_time_order(t->real, time));
         if (t->windowed)
-            gnn_time_search_begin(&from[i], &a->pick, x[i].first, x[i].span,
-                                  gnn_time_earliest(t, time));
+            gnn_time_search_set(&g->from[k], &a->pick, x->first, x->span,
+                                gnn_time_earliest(t, time));
     }
-    gnn_time_search_all(until, n, t->real, t->until == GNN_PICK_UNTIL);
-    if (t->windowed)
-        gnn_time_search_all(from, n, t->real, false);
-    for (uint32_t i = 0; i < n; i++) {
-        const uint32_t to = until[i].found, begin = t->windowed ? from[i].found : 0;
-        gnn_pick_cut(job->rule, begin < to ? begin : to, to, &x[i]);
-    }
-    return n;
 }
 
+/* Finds the neighbours of g that are eligible by time; meanwhile fetches what decides for next. */
+static void cut_by_time(struct gnn_pick_rule rule, struct timed_group *g, struct timed_group *next)
+{
+    const struct gnn_pick_time *t = &rule.time;
+    gnn_time_search_all(g->until, g->good, next->until, next->good, t->real,
+                        t->until == GNN_PICK_UNTIL);
+    if (t->windowed)
+        gnn_time_search_all(g->from, g->good, next->from, next->good, t->real, false);
+    for (uint32_t i = 0; i < g->good; i++) {
+        const uint32_t to = g->until[i].found, begin = t->windowed ? g->from[i].found : 0;
+        gnn_pick_cut(rule, begin < to ? begin : to, to, &g->x[i]);
+    }
+}
+
+/* What gnn_sample_pick needs to know of destination i, in part p, which picks from x; returns how
+ * many it picks. */
+GNN_INLINE uint32_t put_row(const struct gnn_sample_job *job, uint32_t i, uint32_t p,
+                            struct gnn_pick_range x)
+{
+    const struct gnn_sample_part *a = &job->graph.part[p];
+    gnn_pick_weigh(job->rule, &a->pick, &x);
+    job->row[i].base = a->indices + x.first;
+    job->row[i].degree = x.degree;
+    job->row[i].orig = a->orig ? a->orig[job->dst.node[i] - a->first] : job->dst.node[i];
+    if (job->span)
+        job->span[i] = (struct gnn_sample_span){x.span, p & INT32_MAX, x.inside};
+    return gnn_pick_count(job->rule, x.degree);
+}
+
+/* Offsets of later destinations are fetched one by one, between rows that are counted: all at once,
+ * they would wait for each other. */
 enum gnn_sample_status gnn_sample_count(const struct gnn_sample_job *job,
                                         struct gnn_sample_place *bad)
 {
     const struct gnn_sample_graph *g = &job->graph;
-    const struct gnn_pick_rule rule = job->rule;
     const uint32_t *dst = job->dst.node, n = job->n;
-    struct gnn_sample_row *row = job->row;
-    uint32_t part[2][AHEAD], *indptr = job->indptr;
+    const bool timed = job->rule.time.until != GNN_PICK_ANY_TIME;
+    uint32_t part[RING], *indptr = job->indptr, seen = 0;
     uint64_t total = 0;
-    const bool timed = rule.time.until != GNN_PICK_ANY_TIME;
-    struct gnn_pick_range x, cut[AHEAD];
-    uint32_t m = n < AHEAD ? n : AHEAD, seen = look_ahead(g, dst, m, part[0]);
-    /* Two arrays of parts in turn: while one group of AHEAD is counted, the next is looked up. */
+    struct timed_group group[2]; /* in turns: one is searched, one is being fetched */
+    struct gnn_pick_range x;
+    for (; seen < n && seen < (timed ? 2 * AHEAD : AHEAD); seen++)
+        part[seen] = look_up(g, dst[seen]);
+    if (timed) {
+        group[1].good = 0;
+        ask_times(job, 0, part, &group[0]);
+        cut_by_time(job->rule, &group[1], &group[0]);
+    }
     indptr[0] = 0;
-    for (uint32_t from = 0, turn = 0; from < n; turn ^= 1) {
-        if (seen < m) {
-            *bad = (struct gnn_sample_place){.node = dst[from + seen]};
-            return GNN_SAMPLE_NODE;
+    for (uint32_t from = 0, to, turn = 0; from < n; from = to, turn ^= 1) {
+        to = n - from < AHEAD ? n : from + AHEAD;
+        if (timed) {
+            ask_times(job, to, part, &group[turn ^ 1]);
+            cut_by_time(job->rule, &group[turn], &group[turn ^ 1]);
         }
-        const uint32_t to = from + m, good = timed ? cut_by_time(job, from, m, part[turn], cut) : m;
-        m = n - to < AHEAD ? n - to : AHEAD;
-        seen = look_ahead(g, dst + to, m, part[turn ^ 1]);
         for (uint32_t i = from; i < to; i++) {
-            const struct gnn_sample_part *a = &g->part[part[turn][i - from]];
-            const uint64_t v = dst[i] - a->first;
-            if (timed ? i - from == good : !gnn_pick_row(&a->indptr[v], a->nedges, &x)) {
-                *bad = (struct gnn_sample_place){.node = dst[i], .part = part[turn][i - from]};
+            const uint32_t p = part[i % RING];
+            if (seen < n) {
+                part[seen % RING] = look_up(g, dst[seen]);
+                seen++;
+            }
+            if (p == NO_PART) {
+                *bad = (struct gnn_sample_place){.node = dst[i]};
+                return GNN_SAMPLE_NODE;
+            }
+            const struct gnn_sample_part *a = &g->part[p];
+            if (timed ? i - from == group[turn].good
+                      : !gnn_pick_row(&a->indptr[dst[i] - a->first], a->nedges, &x)) {
+                *bad = (struct gnn_sample_place){.node = dst[i], .part = p};
                 return GNN_SAMPLE_INDPTR;
             }
-            if (timed)
-                x = cut[i - from];
-            gnn_pick_weigh(rule, &a->pick, &x);
-            row[i].base = a->indices + x.first;
-            row[i].degree = x.degree;
-            if (job->span)
-                job->span[i] =
-                    (struct gnn_sample_span){x.span, part[turn][i - from] & INT32_MAX, x.inside};
-            row[i].orig = a->orig ? a->orig[v] : dst[i];
-            total += gnn_pick_count(rule, x.degree);
+            total += put_row(job, i, p, timed ? group[turn].x[i - from] : x);
             indptr[i + 1] = (uint32_t)total;
             /* Checked once per group: 64 destinations add less than 2^38 to a sum of 64 bits. */
         }
@@ -144,7 +179,6 @@ enum gnn_sample_status gnn_sample_count(const struct gnn_sample_job *job,
             *bad = (struct gnn_sample_place){.node = dst[from]};
             return GNN_SAMPLE_MANY;
         }
-        from = to;
     }
     return GNN_SAMPLE_OK;
 }

@@ -14,19 +14,37 @@ GNN_INLINE uint32_t decide(const struct gnn_time_search *s, uint32_t from, uint3
     return from + gnn_time_count(s->edges->time + s->first + from, to - from, real, s->order, too);
 }
 
-/* Looks where it is expected; returns how many are elsewhere, and which in far. */
-GNN_SIMD static uint32_t find_all_near(struct gnn_time_search *s, uint32_t n, bool real, bool too,
-                                       uint8_t *far)
+/* Decides where to look first, and fetches it: times that are spread evenly put one near its share
+ * of the row. */
+GNN_INLINE void begin_search(struct gnn_time_search *s)
+{
+    if (!s->edges->brief || !s->span)
+        return;
+    s->brief = gnn_time_brief(s->edges, s->order);
+    s->window = gnn_window_around(
+        s->span, (uint32_t)((uint64_t)s->span * (uint32_t)(s->brief - INT16_MIN) >> 16));
+    gnn_window_fetch(s->edges->brief + s->first, s->span, s->window);
+}
+
+/* Looks where each is expected; returns how many are elsewhere, and which in far. Begins m others,
+ * one for each that it looks up. */
+GNN_SIMD static uint32_t find_all_near(struct gnn_time_search *s, uint32_t n,
+                                       struct gnn_time_search *next, uint32_t m, bool real,
+                                       bool too, uint8_t *far)
 {
     const bool wide = gnn_window_wide();
-    uint32_t many = 0;
+    uint32_t many = 0, begun = 0;
     for (uint32_t i = 0; i < n; i++) {
         uint32_t below, upto;
+        if (begun < m)
+            begin_search(&next[begun++]);
         far[many] = (uint8_t)i;
         many += !gnn_window_near(s[i].edges->brief + s[i].first, s[i].span, s[i].window, s[i].brief,
                                  wide, &below, &upto);
         s[i].found = decide(&s[i], below, upto, real, too);
     }
+    while (begun < m)
+        begin_search(&next[begun++]);
     return many;
 }
 
@@ -43,11 +61,12 @@ static void find_far(struct gnn_time_search *s, const uint8_t *far, uint32_t man
         s[far[i]].found = decide(&s[far[i]], window[i].below, window[i].upto, real, too);
 }
 
-void gnn_time_search_all(struct gnn_time_search *s, uint32_t n, bool real, bool too)
+void gnn_time_search_all(struct gnn_time_search *s, uint32_t n, struct gnn_time_search *next,
+                         uint32_t m, bool real, bool too)
 {
     uint8_t far[GNN_TIME_SEARCHES + 1];
-    if (n && s->edges->brief) {
-        find_far(s, far, find_all_near(s, n, real, too, far), real, too);
+    if ((n && s->edges->brief) || (m && next->edges->brief)) {
+        find_far(s, far, find_all_near(s, n, next, m, real, too, far), real, too);
         return;
     }
     for (uint32_t i = 0; i < n; i++)

@@ -15,22 +15,18 @@ struct gnn_time_search {
     int16_t brief;
 };
 
-/* Times that are spread evenly put one near its share of the row. */
-static inline void gnn_time_search_begin(struct gnn_time_search *s, const struct gnn_pick_edges *a,
-                                         uint64_t first, uint32_t span, int64_t order)
+static inline void gnn_time_search_set(struct gnn_time_search *s, const struct gnn_pick_edges *a,
+                                       uint64_t first, uint32_t span, int64_t order)
 {
-    struct gnn_time_search x = {a, first, order, span, 0, 0, 0};
-    if (a->brief && span) {
-        x.brief = gnn_time_brief(a, order);
-        x.window = gnn_window_around(
-            span, (uint32_t)((uint64_t)span * (uint32_t)(x.brief - INT16_MIN) >> 16));
-        gnn_window_fetch(a->brief + first, span, x.window);
-    }
-    *s = x;
+    const struct gnn_time_search set = {a, first, order, span, 0, 0, 0};
+    *s = set;
 }
 
-/* n <= GNN_TIME_SEARCHES searches that have begun; `found` is what they find. */
+/* Of n <= GNN_TIME_SEARCHES searches that were `next` in the call before, `found` becomes what they
+ * find. Meanwhile it fetches what m others look at, which have been set: between searches, as all
+ * at once would wait for each other. */
 enum { GNN_TIME_SEARCHES = 64 };
-void gnn_time_search_all(struct gnn_time_search *s, uint32_t n, bool real, bool too);
+void gnn_time_search_all(struct gnn_time_search *s, uint32_t n, struct gnn_time_search *next,
+                         uint32_t m, bool real, bool too);
 
 #endif

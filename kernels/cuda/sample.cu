@@ -31,13 +31,21 @@ enum Kind : uint32_t {
     NODE,
     INDPTR,
     MANY
-}; /* what the CPU looks for in a chunk, one after the other */
+}; /* what the CPU looks for: the first two in each row of a chunk, then the last in their sum */
 
 /* Errors of all threads become one: the lowest key wins (gnn_note), so a batch fails with the error
  * that the CPU would have found first. */
 __device__ __forceinline__ void note(const gnn_work &w, uint32_t i, Kind kind)
 {
-    gnn_note(w.job.status, (uint64_t)(i / GNN_CHUNK) << 8 | (uint64_t)kind << 6 | i % GNN_CHUNK);
+    gnn_note(w.job.status, (uint64_t)(i / GNN_CHUNK) << 8 | (uint64_t)(kind == MANY) << 7 |
+                               (i % GNN_CHUNK) << 1 | (kind == INDPTR));
+}
+
+/* Which row such a key is about, and what is wrong with it. */
+__device__ __forceinline__ uint32_t noted_row(uint64_t key, Kind *kind)
+{
+    *kind = key >> 7 & 1 ? MANY : key & 1 ? INDPTR : NODE;
+    return (uint32_t)(key >> 8) * GNN_CHUNK + (uint32_t)(key >> 1) % GNN_CHUNK;
 }
 
 /* Reads the offsets of destination i; returns its picks. */
@@ -98,8 +106,8 @@ __device__ void finish_count(const gnn_work &w, const uint32_t *nodes, uint32_t 
         gnn_fail_batch(w, GNN_SAMPLE_CAPACITY, n, GNN_CUDA_CAPACITY_ROWS, 0);
         total = 0;
     } else if (gnn_noted(w.job.status, &key)) {
-        const uint32_t i = (uint32_t)(key >> 8) * GNN_CHUNK + (uint32_t)key % GNN_CHUNK;
-        const Kind kind = (Kind)(key >> 6 & 3);
+        Kind kind;
+        const uint32_t i = noted_row(key, &kind);
         const uint32_t part = kind == INDPTR ? gnn_part_of(w.job.what.graph, nodes[i]) : 0;
         gnn_fail_batch(w,
                        kind == NODE     ? GNN_SAMPLE_NODE
