@@ -107,8 +107,8 @@ void gnn_relabel_table(struct gnn_relabel *r, uint64_t *slot, uint64_t slots, ui
 uint64_t gnn_relabel_add(struct gnn_relabel *r, struct gnn_entries e, uint64_t n);
 
 /* The same for the sources of a block, indices[indptr[rows]], which have the other columns of their
- * destinations, but for the times where `times` is not NULL; local numbers replace them. Those
- * after a bad one stay. */
+ * destinations, but for the times where `times` is not NULL, as only a hash table can number;
+ * local numbers replace them. Those after a bad one stay. */
 uint64_t gnn_relabel_number(struct gnn_relabel *r, struct gnn_entries dst, const int64_t *times,
                             uint32_t rows, const uint32_t *indptr, uint32_t *indices);
 

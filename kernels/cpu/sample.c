@@ -19,8 +19,9 @@ enum {
     LANES = GNN_DRAW_LANES,
     GROUP_PICKS = 1024, /* picks of a group of destinations that go through the pipeline */
     GROUP_ROWS = 256,   /* destinations of a group with weights, of which up to LANES draw */
-    AHEAD = 64,         /* how many destinations ahead offsets are fetched; of a rule with times,
-                           twice as many, as they are searched for in groups of so many */
+    AHEAD = 64,         /* how many destinations ahead offsets are fetched; with times, twice as
+                           many, as groups of so many are searched together. Devices know that sums
+                           are looked at after so many */
     RING = 2 * AHEAD,   /* destinations whose part is known */
     GROUPS = 4          /* in flight */
 };
@@ -173,8 +174,8 @@ enum gnn_sample_status gnn_sample_count(const struct gnn_sample_job *job,
             }
             total += put_row(job, i, p, timed ? group[turn].x[i - from] : x);
             indptr[i + 1] = (uint32_t)total;
-            /* Checked once per group: 64 destinations add less than 2^38 to a sum of 64 bits. */
         }
+        /* Once per group: 64 destinations add less than 2^38 to a sum of 64 bits. */
         if (total >= UINT32_MAX) {
             *bad = (struct gnn_sample_place){.node = dst[from]};
             return GNN_SAMPLE_MANY;

@@ -33,6 +33,8 @@ enum Kind : uint32_t {
     MANY
 }; /* what the CPU looks for: the first two in each row of a chunk, then the last in their sum */
 
+static_assert(GNN_CHUNK <= 64, "the number of a row in its chunk has six bits");
+
 /* Errors of all threads become one: the lowest key wins (gnn_note), so a batch fails with the error
  * that the CPU would have found first. */
 __device__ __forceinline__ void note(const gnn_work &w, uint32_t i, Kind kind)

@@ -15,7 +15,7 @@ enum : unsigned {
     GNN_LIST_TILE =
         4 *
         GNN_BLOCK, /* ids numbered together: four independent reads of the map for each thread */
-    GNN_CHUNK = 64 /* destinations that the CPU checks together */
+    GNN_CHUNK = 64 /* destinations after which the CPU looks at the sum of their picks */
 };
 
 struct gnn_scratch {

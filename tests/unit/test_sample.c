@@ -326,6 +326,55 @@ static void hostile(void)
     toy_free(&t);
 }
 
+/* Destination `falls` has bad offsets, `missing` is in no part: what is told, and of which node. */
+static enum gnn_sample_status first_bad(uint32_t falls, uint32_t missing, bool timed,
+                                        uint64_t *node)
+{
+    enum { N = 200 };
+    struct toy t;
+    toy_make(&t, N, N, 3, deg_small);
+    int64_t *time = calloc(t.nedges + 1, sizeof *time), entry[N] = {0};
+    const struct gnn_sample_part p = {.count = N,
+                                      .indptr = t.indptr,
+                                      .indices = t.indices,
+                                      .nedges = t.nedges,
+                                      .pick = {.time = time}};
+    struct gnn_sample_row row[N];
+    uint32_t dst[N], indptr[N + 1];
+    const uint32_t key[2] = {1, 2};
+    struct gnn_sample_job job = {.graph = {&p, 1, N},
+                                 .dst = {.node = dst, .time = entry},
+                                 .n = N,
+                                 .rule = {.kind = GNN_PICK_UNIFORM, .fanout = 5},
+                                 .key = key,
+                                 .indptr = indptr,
+                                 .row = row};
+    if (timed)
+        job.rule.time = (struct gnn_pick_time){.until = GNN_PICK_UNTIL, .windowed = true};
+    for (uint32_t i = 0; i < N; i++)
+        dst[i] = i;
+    dst[missing] = N;
+    t.indptr[falls + 1] = UINT64_MAX; /* the row after it is bad, too */
+    struct gnn_sample_place bad = {0};
+    const enum gnn_sample_status rc = gnn_sample_count(&job, &bad);
+    *node = bad.node;
+    free(time);
+    toy_free(&t);
+    return rc;
+}
+
+static void first_of_two(void)
+{
+    for (int timed = 0; timed < 2; timed++) {
+        uint64_t a, b, c, d;
+        ok(first_bad(3, 10, timed, &a) == GNN_SAMPLE_INDPTR && a == 3 &&
+               first_bad(10, 3, timed, &b) == GNN_SAMPLE_NODE && b == 200 &&
+               first_bad(130, 131, timed, &c) == GNN_SAMPLE_INDPTR && c == 130 &&
+               first_bad(131, 130, timed, &d) == GNN_SAMPLE_NODE && d == 200,
+           "the first bad destination is told%s", timed ? ", of a rule with times" : "");
+    }
+}
+
 /* Generations wrap and number widths grow without a trace. */
 static void generations(void)
 {
@@ -380,6 +429,7 @@ int main(void)
     compare("no seeds", &t, 0);
     toy_free(&t);
     hostile();
+    first_of_two();
     generations();
     return tap_done();
 }
