@@ -19,9 +19,8 @@ enum {
     LANES = GNN_DRAW_LANES,
     GROUP_PICKS = 1024, /* picks of a group of destinations that go through the pipeline */
     GROUP_ROWS = 256,   /* destinations of a group with weights, of which up to LANES draw */
-    AHEAD = 64,         /* how many destinations ahead offsets are fetched; with times, twice as
-                           many, as groups of so many are searched together. Devices know that sums
-                           are looked at after so many */
+    AHEAD = 64,         /* destinations of which offsets are fetched ahead, times are searched
+                           together, and the sum is checked: GNN_CHUNK on devices */
     RING = 2 * AHEAD,   /* destinations whose part is known */
     GROUPS = 4          /* in flight */
 };
@@ -55,8 +54,8 @@ static inline uint32_t find_part(const struct gnn_sample_graph *g, uint32_t v)
     return g->nparts == 1 ? 0 : gnn_owner_find(&g->part->first, sizeof *g->part, g->nparts, v);
 }
 
-/* The part that a destination is in; asks for the lines of its two offsets. */
 #define NO_PART UINT32_MAX
+/* The part that a destination is in, or NO_PART; asks for the lines of its two offsets. */
 GNN_INLINE uint32_t look_up(const struct gnn_sample_graph *g, uint32_t node)
 {
     const uint32_t p = find_part(g, node);
