@@ -177,14 +177,27 @@ $(B)/tests/bits/probe: $(B)/tests/bits/probe.o
 unit: $(UNIT:%=$(B)/tests/unit/%) $(B)/tests/bits/probe $(EMU:%=$(B)/tests/emu/%) $(addprefix $(B)/emu/bin/,gnn-sample gnn-gather gnn-train gnn-predict) $(GPU_TEST:%=$(B)/emu/tests/gpu/%) ## build the unit tests
 
 # Unit tests are TAP programs, the rest are TAP shell scripts named NN-what.t; a test finds the programs in $$GNN_BIN.
+# Tiers: `make check` runs a choice of each test's matrix, `make check-all` all of it (GNN_SWEEP=more), `make check-long` every single
+# call and combination (GNN_SWEEP=all). Tests ask by `wide` and `turn` of tests/lib.sh, and tap_wide of tests/tap.h.
 # Under a sanitizer check_train is left out: tests/device/50-train.t leads through the same code.
 # The longest first, so that none of them is left for the end.
 SCRIPTS   = $(filter-out tests/ranks-long/% tests/peers/%,$(sort $(wildcard tests/*/*.t)))
 LONGEST   = tests/faults/20-% tests/bits/% tests/man/40-% tests/train/38-% tests/train/39-% tests/ranks/% tests/device/%
 ALL_TESTS = $(filter $(LONGEST),$(SCRIPTS)) $(addprefix $(B)/emu/tests/gpu/,check_kernels check_reduce $(if $(SAN),,check_train)) \
             $(UNIT:%=$(B)/tests/unit/%) $(EMU:%=$(B)/tests/emu/%) $(filter-out $(LONGEST),$(SCRIPTS))
+RUN_TESTS = GNN_BIN=$(CURDIR)/$(B)/bin GNN_TOP=$(CURDIR) GNN_B=$(CURDIR)/$(B) GNN_SAN=$(GNN_SAN) GNN_SWEEP=$(GNN_SWEEP) sh tests/run.sh
 check: all unit replay $(B)/shim.so ## run the tests (TESTS=... narrows them)
-	$(Q)GNN_BIN=$(CURDIR)/$(B)/bin GNN_TOP=$(CURDIR) GNN_B=$(CURDIR)/$(B) GNN_SAN=$(GNN_SAN) GNN_SWEEP=$(GNN_SWEEP) sh tests/run.sh $(or $(TESTS),$(ALL_TESTS))
+	$(Q)$(RUN_TESTS) $(or $(TESTS),$(ALL_TESTS))
+
+# What CI leaves out, too: hours.
+check-all: ## everything that needs no other system: all of each test's matrix, also under sanitizers, and all of check-ranks
+	$(Q)$(MAKE) -s lint
+	$(Q)$(MAKE) -s CC=clang WERROR=1 syntax
+	$(Q)$(MAKE) -s check GNN_SWEEP=more WERROR=1
+	$(Q)$(MAKE) -s check-ranks GNN_SWEEP=more WERROR=1
+	$(Q)$(MAKE) -s bits BITS=all
+	$(Q)$(MAKE) -s check $(ASAN) GNN_SWEEP=more
+	$(Q)$(MAKE) -s check-threads $(TSAN)
 
 # What needs other systems: their samplers beside gnn-sample, and models in PyG. Each may be missing, but not all.
 PEERS     ?= $(or $(GNN_PYTHON),python3)
@@ -193,13 +206,17 @@ check-peers: all ## compare samplers and models with PyG and DGL (PEERS=a python
 	$(Q)have=$$($(PEER) -B tests/peers/rosetta.py --have 2>/dev/null) && [ "$$have" ] || { echo "check-peers: $(PEERS) has neither PyG nor DGL: set PEERS to a python3 that has" >&2; exit 1; }; echo "$$have"
 	$(Q)GNN_PEERS=$(PEER) GNN_PYTHON=$(PEER) GNN_BIN=$(CURDIR)/$(B)/bin GNN_TOP=$(CURDIR) GNN_B=$(CURDIR)/$(B) sh tests/run.sh $(or $(TESTS),$(sort $(wildcard tests/peers/*.t)) tests/train/30-pyg.t)
 
-# Sanitizers: everything under ASan and UBSan; what runs on several threads under TSan, with one OpenMP thread, as the
-# OpenMP run-time is not built for it. Tests that do not fit are skipped visibly.
+# Sanitizers: parts, readers of damaged files and a case of each program under ASan and UBSan (everything in check-all); what runs on
+# several threads under TSan, with one OpenMP thread, as the OpenMP run-time is not built for it.
+PARTS    = $(addprefix $(B)/emu/tests/gpu/,check_kernels check_reduce) $(UNIT:%=$(B)/tests/unit/%) $(EMU:%=$(B)/tests/emu/%) \
+           tests/fuzz/10-replay.t tests/import/30-corpus.t tests/threads/10-programs.t
+check-parts: all unit replay
+	$(Q)$(RUN_TESTS) $(PARTS)
 THREADED = $(addprefix $(B)/tests/unit/,test_map test_swap test_store test_stream test_comm test_sample_remote)
 check-threads: all $(THREADED)
-	$(Q)OMP_THREAD_LIMIT=1 GNN_BIN=$(CURDIR)/$(B)/bin GNN_TOP=$(CURDIR) GNN_B=$(CURDIR)/$(B) GNN_SAN=$(GNN_SAN) sh tests/run.sh $(THREADED) tests/threads/*.t
-check-san: ## run the tests under sanitizers
-	$(Q)$(MAKE) -s check $(ASAN)
+	$(Q)OMP_THREAD_LIMIT=1 $(RUN_TESTS) $(THREADED) tests/threads/*.t
+check-san: ## run parts and a case of each program under sanitizers
+	$(Q)$(MAKE) -s check-parts $(ASAN)
 	$(Q)$(MAKE) -s check-threads $(TSAN)
 build-san: # most of what check-san builds, ahead of it
 	$(Q)$(MAKE) -s all unit replay $(ASAN)
@@ -303,7 +320,7 @@ check-big: all ## import and partition 2^31 edges (SCALE=27 EDGES=16 METHODS=ran
 
 # Slurm and two hosts beside what make check has of ranks, and faults.
 check-ranks: all $(B)/shim.so $(B)/fault-mpi.so ## ranks that are killed, links that are cut, nodes that fail (GNN_IDLE=1: and how soon, on an idle machine)
-	$(Q)$(MAKE) -s check TESTS='$(sort $(wildcard tests/ranks-long/*.t))'
+	$(Q)$(MAKE) -s check TESTS='$(or $(TESTS),$(sort $(wildcard tests/ranks-long/*.t)))'
 
 clean: ## remove build/
 	rm -rf build
@@ -311,6 +328,6 @@ clean: ## remove build/
 list: ## print the targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1\t\2/p' Makefile | sort
 
-.PHONY: all bits gpu-bundle build/bin build/libgnn.a unit check check-threads check-san build-san syntax check-long check-ranks check-big check-peers lint bench bench-build install uninstall clean list fuzz fuzz-run fuzz-build replay
+.PHONY: all bits gpu-bundle build/bin build/libgnn.a unit check check-all check-parts check-threads check-san build-san syntax check-long check-ranks check-big check-peers lint bench bench-build install uninstall clean list fuzz fuzz-run fuzz-build replay
 .SECONDARY:
 -include $(shell find $(B) -name '*.d' 2>/dev/null)

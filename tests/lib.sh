@@ -4,11 +4,13 @@
 # status WANT NAME COMMAND...  passes if the exit status is WANT; stdout in ./out, stderr in ./err
 # refuses WANT WHY WHAT COMMAND...   the same of a mistake: stderr matches WHY, and is left in ./said; $refusing names the program
 # skip NAME WHY                visible skip
+# wide                         whether all of a test's matrix is run: see the tiers in CONTRIBUTING.md
+# turn N                       true for one in N calls, beginning with the first; for each of them in the wider tiers
 # Standard input is empty.
 exec </dev/null
 PATH=$GNN_BIN:$PATH
 export PATH
-n=0 failed=0 refusing="the program"
+n=0 failed=0 turns=0 refusing="the program"
 _ok() { n=$((n + 1)); echo "ok $n - $1"; }
 _not_ok() { n=$((n + 1)); failed=1; echo "not ok $n - $1"; }
 check() {
@@ -38,6 +40,11 @@ refuses() {
     status "$_rc" "$refusing refuses $_what" "$@"
     cp err said
     check "$refusing says what is wrong: $_why" grep -q -- "$_why" said
+}
+wide() { case ${GNN_SWEEP-} in more | all) ;; *) return 1 ;; esac; }
+turn() {
+    turns=$((turns + 1))
+    wide || [ $(((turns - 1) % $1)) -eq 0 ]
 }
 skip() { n=$((n + 1)); echo "ok $n - $1 # SKIP $2"; }
 done_testing() { echo "1..$n"; exit $failed; }

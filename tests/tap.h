@@ -6,6 +6,8 @@
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
 static int tap_count, tap_failed;
 
@@ -26,6 +28,13 @@ __attribute__((format(printf, 4, 5), unused)) static bool tap_check(bool pass, c
     return pass;
 }
 #define ok(cond, ...) tap_check((cond), __FILE__, __LINE__, __VA_ARGS__)
+
+/* Whether all of a test's matrix is run, not a choice: see the tiers in CONTRIBUTING.md. */
+__attribute__((unused)) static bool tap_wide(void)
+{
+    const char *sweep = getenv("GNN_SWEEP");
+    return sweep && (!strcmp(sweep, "more") || !strcmp(sweep, "all"));
+}
 
 __attribute__((unused)) static int tap_done(void)
 {

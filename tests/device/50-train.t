@@ -9,6 +9,7 @@ how="-f 4,3 -b 20"
 trains "SAGE" s
 trains "SAGE with --frontier new, layer norm, residual connections and dropout" \
     s --frontier new --layer-norm --residual --dropout 0.4 --dropout-input 0.1
+turns=0
 trains "SAGE with batch norm and dropout" s --batch-norm --dropout 0.3 --eval valid
 check "gnn-train learns with batch norm on a device and leaves a checkpoint" \
     "$emu/gnn-train" -q --no-provenance --store s $how --hidden 8 --epochs 2 --keep last --batch-norm --lr 0.01 \
@@ -17,15 +18,11 @@ check "gnn-train --resume goes on with batch norm on a device" \
     "$emu/gnn-train" -q --no-provenance --store s $how --hidden 8 --epochs 2 --keep last --batch-norm --lr 0.01 \
     --dropout 0.3 --eval valid --device cuda --checkpoint B --resume -o c.st
 check "gnn-train --resume with batch norm on a device writes the same model as without interruption" cmp a.st c.st
-check "gnn-predict runs a model with batch norm on a device" "$emu/gnn-predict" -q --device cuda s a.st --output-kind probs -o p.npy
-check "gnn-predict runs a model with batch norm on the CPU" gnn-predict -q s a.st --output-kind probs -o q.npy
-check "gnn-predict on a device agrees with the CPU to 1e-4 for a model with batch norm" perl "$GNN_TOP/tests/train/npygap.pl" p.npy q.npy 1e-4
+predicts "a model with batch norm" s
 epochs=1
 trains "GCN with bf16 features and --feature-norm row" s --model gcn --dtype bf16 --feature-norm row
 trains "GIN from several parts with --train-eps and dropout" s3 --model gin --train-eps --dropout 0.2
-check "gnn-predict runs a GIN on a device" "$emu/gnn-predict" -q --device cuda s3 a.st --output-kind probs -o p.npy
-check "gnn-predict runs a GIN on the CPU" gnn-predict -q s3 a.st --output-kind probs -o q.npy
-check "gnn-predict on a device agrees with the CPU to 1e-4 for a GIN" perl "$GNN_TOP/tests/train/npygap.pl" p.npy q.npy 1e-4
+predicts "a GIN" s3
 trains "GIN for several node types with batch norm and residual connections" h --model gin --batch-norm --residual --eval valid
 perl -e 'print "source,target,weight\n"; print $_ % 200, ",", ($_ * 37 + int($_ / 7)) % 200, ",", $_ % 5 / 4, "\n" for 1 .. 1500' >e.csv
 perl -e 'print $_ % 3, "\n" for 1 .. 200' >y.csv
@@ -33,30 +30,20 @@ perl -e 'print join(",", $_ % 3, $_ % 5, $_ % 7), "\n" for 1 .. 200' >x.csv
 gnn-import -q -u --labels y.csv --features x.csv --split random:0.5,0.25,0.25 -o w e.csv
 gnn-partition -q -k 3 -o w3 w
 trains "GCN with edge weights from several parts" w3 --model gcn --edge-weight weight --dropout 0.2 --eval valid
-check "gnn-predict runs a GCN with edge weights on a device" "$emu/gnn-predict" -q --device cuda w3 a.st --output-kind probs -o p.npy
-check "gnn-predict runs a GCN with edge weights on the CPU" gnn-predict -q w a.st --output-kind probs -o q.npy
-check "gnn-predict on a device agrees with the CPU to 1e-4 for a GCN with edge weights" perl "$GNN_TOP/tests/train/npygap.pl" p.npy q.npy 1e-4
+predicts "a GCN with edge weights" w3 w
 gnn-import -q --directed "$GNN_TOP/tests/train/data/weighted.npz" -o wf
 gnn-partition -q -k 3 --method random -o wf3 wf
 trains "GINE with features of edges from several parts" wf3 --model gine --edge-features --train-eps --dropout 0.2 --eval valid
-check "gnn-predict runs a GINE on a device" "$emu/gnn-predict" -q --device cuda wf3 a.st --output-kind probs -o p.npy
-check "gnn-predict runs a GINE on the CPU" gnn-predict -q wf a.st --output-kind probs -o q.npy
-check "gnn-predict on a device agrees with the CPU to 1e-4 for a GINE" perl "$GNN_TOP/tests/train/npygap.pl" p.npy q.npy 1e-4
+predicts "a GINE" wf3 wf
 trains "GINE with batch norm and --frontier new" wf --model gine --edge-features --batch-norm --frontier new
 trains "GAT with features of edges from several parts" wf3 --model gat --heads 4 --edge-features --attention-dropout 0.2 --eval valid
-check "gnn-predict runs a GAT with features of edges on a device" "$emu/gnn-predict" -q --device cuda wf3 a.st --output-kind probs -o p.npy
-check "gnn-predict runs a GAT with features of edges on the CPU" gnn-predict -q wf a.st --output-kind probs -o q.npy
-check "gnn-predict on a device agrees with the CPU to 1e-4 for a GAT with features of edges" perl "$GNN_TOP/tests/train/npygap.pl" p.npy q.npy 1e-4
+predicts "a GAT with features of edges" wf3 wf
 trains "GAT with features of edges, --frontier new and without self-loops" wf --model gat --edge-features --no-self-loops --frontier new --batch-norm
 trains "GATv2 with features of edges from several parts" wf3 --model gatv2 --heads 4 --edge-features --attention-dropout 0.2 --eval valid
-check "gnn-predict runs a GATv2 with features of edges on a device" "$emu/gnn-predict" -q --device cuda wf3 a.st --output-kind probs -o p.npy
-check "gnn-predict runs a GATv2 with features of edges on the CPU" gnn-predict -q wf a.st --output-kind probs -o q.npy
-check "gnn-predict on a device agrees with the CPU to 1e-4 for a GATv2 with features of edges" perl "$GNN_TOP/tests/train/npygap.pl" p.npy q.npy 1e-4
+predicts "a GATv2 with features of edges" wf3 wf
 trains "GATv2 with features of edges, --frontier new and without self-loops" wf --model gatv2 --edge-features --no-self-loops --frontier new --batch-norm
 trains "GAT with heads and dropout" s3 --model gat --heads 4 --dropout 0.2
-check "gnn-predict runs a GAT on a device" "$emu/gnn-predict" -q --device cuda s3 a.st --output-kind probs -o p.npy
-check "gnn-predict runs a GAT on the CPU" gnn-predict -q s3 a.st --output-kind probs -o q.npy
-check "gnn-predict on a device agrees with the CPU to 1e-4 for a GAT" perl "$GNN_TOP/tests/train/npygap.pl" p.npy q.npy 1e-4
+predicts "a GAT" s3
 # Sums of raw rows 64 rows at a time on the CPU, and on a device all at once.
 gnn-import -q --split random:0.03,0.1,0.1 -o wide sbm:nodes=4000,degree=7,features=512
 epochs=1 trains "GAT with wide rows" wide -b 40 --model gat --heads 16 --hidden 512 --optimizer sgd --lr 0.1
@@ -64,38 +51,26 @@ epochs=1 trains "GAT with wide rows behind an encoder" wide -b 40 --model gat --
 # Where all neighbours' scores are on one side of leaky, the gradient of att_dst is 0 but for rounding, which Adam would scale up.
 trains "GAT for several node types with --conv-residual" h --model gat --heads 2 --conv-residual --layer-norm --dropout 0.2 --eval valid \
     --optimizer sgd --lr 0.1
-check "gnn-predict runs a GAT with --conv-residual on a device" "$emu/gnn-predict" -q --device cuda h a.st --output-kind probs -o p.npy
-check "gnn-predict runs a GAT with --conv-residual on the CPU" gnn-predict -q h a.st --output-kind probs -o q.npy
-check "gnn-predict on a device agrees with the CPU to 1e-4 for a GAT with --conv-residual" perl "$GNN_TOP/tests/train/npygap.pl" p.npy q.npy 1e-4
+predicts "a GAT with --conv-residual" h
 trains "GATv2 for several node types with dropout of edges and batch norm" \
     h --model gatv2 --heads 2 --attention-dropout 0.3 --frontier new --batch-norm --eval valid
-check "gnn-predict runs a GATv2 on a device" "$emu/gnn-predict" -q --device cuda h a.st --output-kind probs -o p.npy
-check "gnn-predict runs a GATv2 on the CPU" gnn-predict -q h a.st --output-kind probs -o q.npy
-check "gnn-predict on a device agrees with the CPU to 1e-4 for a GATv2" perl "$GNN_TOP/tests/train/npygap.pl" p.npy q.npy 1e-4
+predicts "a GATv2" h
 trains "HGT for several node types with an encoder and a head" h --model hgt --heads 2 --encoder 8 --head 0 --dropout 0.2 --eval valid
-check "gnn-predict runs an HGT on a device" "$emu/gnn-predict" -q --device cuda h a.st --output-kind probs -o p.npy
-check "gnn-predict runs an HGT on the CPU" gnn-predict -q h a.st --output-kind probs -o q.npy
-check "gnn-predict on a device agrees with the CPU to 1e-4 for an HGT" perl "$GNN_TOP/tests/train/npygap.pl" p.npy q.npy 1e-4
+predicts "an HGT" h
 trains "HGT from several parts with batch norm and --frontier new" s3 --model hgt --heads 2 --head 0 --batch-norm --frontier new
 trains "an encoder, feed-forward blocks with batch norm and dropout, and a head" \
     s3 --encoder 10 --ffn --head 6 --batch-norm --dropout 0.2 --eval valid
 trains "jumping knowledge of several node types with ELU and a residual with a projection" \
     h --jk cat --head 0 --activation elu --residual --residual-projection --dropout 0.2
-check "gnn-predict runs jumping knowledge on a device" "$emu/gnn-predict" -q --device cuda h a.st --output-kind probs -o p.npy
-check "gnn-predict runs jumping knowledge on the CPU" gnn-predict -q h a.st --output-kind probs -o q.npy
-check "gnn-predict on a device agrees with the CPU to 1e-4 for jumping knowledge" perl "$GNN_TOP/tests/train/npygap.pl" p.npy q.npy 1e-4
+predicts "jumping knowledge" h
 trains "jumping knowledge by maximum with leaky ReLU" s --jk max --head 0 --activation leaky --dropout 0.2
 trains "SAGE with --aggr max, --normalize, --project and dropout from several parts" s3 --aggr max --normalize --project --dropout 0.2
-check "gnn-predict runs maxima of projected sources on a device" "$emu/gnn-predict" -q --device cuda s3 a.st --output-kind probs -o p.npy
-check "gnn-predict runs maxima of projected sources on the CPU" gnn-predict -q s3 a.st --output-kind probs -o q.npy
-check "gnn-predict on a device agrees with the CPU to 1e-4 for maxima of projected sources" perl "$GNN_TOP/tests/train/npygap.pl" p.npy q.npy 1e-4
+predicts "maxima of projected sources" s3
 trains "SAGE for several node types with --aggr sum, --normalize and batch norm" h --aggr sum --normalize --batch-norm --lr 0.001
 trains "SAGE for several node types with --aggr max" h --aggr max --eval valid
 for o in '' '--bases 2 --batch-norm --residual --dropout 0.2'; do
     trains "R-GCN $o" h --model rgcn $o --eval valid
-    check "gnn-predict runs R-GCN $o on a device" "$emu/gnn-predict" -q --device cuda h a.st --output-kind probs -o p.npy
-    check "gnn-predict runs R-GCN $o on the CPU" gnn-predict -q h a.st --output-kind probs -o q.npy
-    check "gnn-predict on a device agrees with the CPU to 1e-4 for R-GCN $o" perl "$GNN_TOP/tests/train/npygap.pl" p.npy q.npy 1e-4
+    predicts "R-GCN $o" h
 done
 trains "from a graph of several node types" h --dropout 0.3
 gnn-import -q -o reg sbm:nodes=400,degree=7,features=12,targets=3
@@ -106,6 +81,7 @@ trains "two classes with balanced weights" bin --class-weights balanced
 trains "from several parts with clipping, AdamW and a cosine schedule" s3 --optimizer adamw --clip 0.5 --schedule cosine --dropout 0.2
 trains "by SGD with momentum and evaluation" s --optimizer sgd --momentum 0.9 --eval valid
 epochs=2
+turns=0
 trains "plain SAGE once more for the checks below" s
 cp a.st model.st
 T="-q --no-provenance --hidden 8 --epochs 2 --keep last --lr 0.01 --dropout 0 --no-layer-norm"
@@ -233,7 +209,7 @@ sweep() { # NAME PROGRAM...: calls of the run-time that fail
         GNN_FAKE_FAIL=$k timeout 600 "$@" -o x 2>err
         rc=$?
         [ $rc -eq 4 ] && [ ! -e x ] && [ "$(grep -vc '^==[0-9]*==WARNING: ASan' err)" -eq 1 ] || { bad=$((bad + 1)); echo "# call $k: $rc"; sed 's/^/# /' err; }
-        k=$((k + calls / 30 + 1))
+        k=$((k + calls / $(wide && echo 30 || echo 10) + 1))
     done
     check "$_name ends with status 4 and one line on a device, whichever of $calls calls to it fails" test $bad -eq 0
 }

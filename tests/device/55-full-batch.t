@@ -26,6 +26,7 @@ PY
 seed=1
 [ -n "${GNN_SAN-}" ] && runs=a || runs='a b' # a sanitizer sees the same in both
 while read -r s opts; do
+    turn 4 || continue
     check "gnn-train --full-batch $opts learns from $s on the CPU" gnn-train $learn --store $s $opts --metrics cpu.json -o cpu.st
     for m in $runs; do
         seed=$((seed + 3))
@@ -81,7 +82,7 @@ while [ $k -le "$calls" ]; do
     GNN_FAKE_FAIL=$k timeout 600 "$emu/gnn-train" $sweep 2>err
     rc=$?
     [ $rc -eq 4 ] && [ ! -e never ] && [ "$(grep -vc '^==[0-9]*==WARNING: ASan' err)" -eq 1 ] || { bad=$((bad + 1)); echo "# call $k: $rc"; sed 's/^/# /' err; }
-    k=$((k + calls / 40 + 1))
+    k=$((k + calls / $(wide && echo 40 || echo 12) + 1))
 done
 check "gnn-train --full-batch ends with status 4 and one line on a device, whichever of $calls calls to it fails" test $bad -eq 0
 check 'gnn-train --full-batch leaves no model when the device fails' test ! -e never

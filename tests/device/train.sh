@@ -15,9 +15,12 @@ again() {
     # shellcheck disable=SC2086
     GNN_FAKE_SEED=7 "$emu/gnn-train" $1 --device cuda:1,0 -o b.st 2>>err && cmp a.st b.st >>err
 }
-# trains NAME GRAPH OPTIONS...: losses near those of the CPU and, but for sanitizers, the same bits in a second run; $how: how
-# batches are sampled; usual_epochs: 2 unless set
+# trains NAME GRAPH OPTIONS...: losses near those of the CPU and, but for sanitizers, the same bits in a second run; one in three calls
+# from $turns=0 on, unless the tier is wider. $how: how batches are sampled; usual_epochs: 2 unless set
 trains() {
+    trained=
+    turn 3 || return 0
+    trained=1
     [ -n "${GNN_SAN-}" ] && _same='' || _same=', with the same bits in two runs'
     _name="gnn-train ${how?} on devices learns $1 as the CPU does$_same" _g=$2
     shift 2
@@ -30,4 +33,11 @@ trains() {
         _not_ok "$_name"
         sed 's/^/# /' err
     fi
+}
+# predicts WHAT STORE [STORE-ON-CPU]: the probabilities of the model that trains left, if it did train, are the CPU's to 1e-4
+predicts() {
+    [ -n "$trained" ] || return 0
+    check "gnn-predict runs $1 on a device" "$emu/gnn-predict" -q --device cuda "$2" a.st --output-kind probs -o p.npy
+    check "gnn-predict runs $1 on the CPU" gnn-predict -q "${3-$2}" a.st --output-kind probs -o q.npy
+    check "gnn-predict on a device agrees with the CPU to 1e-4 for $1" perl "$GNN_TOP/tests/train/npygap.pl" p.npy q.npy 1e-4
 }

@@ -36,7 +36,9 @@ assert len(a) == len(b) > 300 and all(abs(x - y) <= 1e-3 * abs(x) for x, y in zi
 # Regression: metrics are of the labels of all ranks, also where a rank has none.
 gnn-import -q -o SR sbm:nodes=2000,degree=10,targets=2 && gnn-partition -q -k 4 -o PR SR || _not_ok "gnn-partition makes 4 parts of a regression"
 opts='-f 5,5 -b 50 --epochs 2 --eval valid --hidden 16 --lr 0.01 --dropout 0 --no-layer-norm'
+turns=0
 for m in r2 rmse mae; do
+    turn 3 || continue
     check "gnn-train learns a regression in one process with --metric $m" gnn-train -q --store SR $opts --metric $m --metrics r1.json -o rone
     check "gnn-train learns a regression on 4 ranks with --metric $m" ranks 4 gnn-train -q --store PR $opts --metric $m --metrics r4.json -o rfour
     check "gnn-train on 4 ranks has the losses of a regression and the $m of one process" /usr/bin/python3 -c '
@@ -49,7 +51,9 @@ assert len(x) == len(y) == 48 and all(abs(p - q) <= 1e-4 * abs(p) for p, q in zi
 done
 
 # Weights of classes: the divisor is the sum over all ranks, and balanced weights are of all ranks' labels.
+turns=1
 for w in 1,0,3,0.5 balanced; do
+    turn 2 || continue
     opts="-f 5,5 -b 60 --epochs 1 --eval none --hidden 16 --lr 0.01 --dropout 0 --no-layer-norm --class-weights $w"
     check "gnn-train learns in one process with --class-weights $w" gnn-train -q --store S $opts --metrics w1.json -o wone
     check "gnn-train learns on 4 ranks with --class-weights $w" ranks 4 gnn-train -q --store P $opts --metrics w4.json -o wfour
@@ -118,10 +122,12 @@ check 'gnn-train --batch-norm on 3 ranks writes the same model from streams and 
 
 # Other models. GIN: the gradient of eps is a sum over all ranks' nodes, and so are the statistics of the batch norm within its layers.
 gnn-import -q -o SH sbm:nodes=9000,types=3,features=12 && gnn-partition -q -k 3 -o PH SH || _not_ok "gnn-partition makes 3 parts of a graph of several types"
+turns=0
 for o in '-m gin --train-eps --no-layer-norm' '-m gin --train-eps --batch-norm' '--encoder 16 --ffn --head 8 --no-layer-norm' \
     '--jk cat --head 0 --activation elu --batch-norm' '--aggr max --normalize --project --no-layer-norm' \
     '-m gat --heads 4 --attention-dropout 0.3 --no-layer-norm' '-m gatv2 --heads 2 --share-weights --no-layer-norm' \
     '-m rgcn --bases 2 --no-layer-norm' '-m hgt --heads 4 --head 0 --no-layer-norm'; do
+    turn 3 || continue
     one=S parts=P
     [ "${o%% --bases*}" != '-m rgcn' ] || one=SH parts=PH
     opts="-f 6,6 -b 100 --epochs 1 --eval valid --hidden 32 --lr 0.01 --dropout 0 $o"
@@ -145,7 +151,9 @@ gap w1 w3 wone w3.st 1e-3
 check "3 ranks learn what one process learns with edge weights" test $? -eq 0
 
 gnn-import -q --directed "$GNN_TOP/tests/train/data/weighted.npz" -o SF && gnn-partition -q -k 4 --method random -o PF SF || _not_ok "gnn-partition makes 4 parts of a graph with features of edges"
+turns=1
 for o in '-m gine --train-eps' '-m gat --heads 2 --conv-residual' '-m gatv2 --heads 2'; do
+    turn 3 || continue
     opts="$o --edge-features -f 6,6 -b 1 --epochs 2 --eval valid --hidden 8 --lr 0.01 --dropout 0 --no-layer-norm"
     check "one process trains $o with features of edges" gnn-train -q --store SF $opts --metrics f1 -o fone
     check "3 ranks train $o with features of edges" ranks 3 gnn-train -q --no-provenance --store PF $opts --metrics f3 -o f3.st

@@ -10,6 +10,7 @@ gnn-import -q -o W sbm:nodes=600,degree=9,features=7 && gnn-partition -q -k 5 -o
     _not_ok 'gnn-import and gnn-partition make stores'
 for s in w h t; do check "gnn-inspect exports $s" gnn-inspect --export $s.npz $s; done
 while IFS='|' read -r s size depth layer layers hidden heads opts <&4; do # mpirun would read standard input
+    turn 3 || continue
     check "gnn-train --full-batch -m $layer $opts learns on $size ranks" ranks $size gnn-train -q --full-batch --store $s --epochs 2 -m $layer --batch-norm \
         --layers $layers --hidden $hidden --metrics m.json -o m.st $opts
     check "gnn-train --full-batch -m $layer $opts computes the memory of one of $size ranks" \
@@ -30,7 +31,9 @@ if [ -n "${GNN_SAN:-}" ]; then
     done_testing
 fi
 gnn-import -q -o big products:scale=0.01 && gnn-partition -q -k 6 --method ldg -o big6 big || _not_ok 'gnn-import makes a graph'
+turns=0
 while read -r opts <&4; do
+    turn 2 || continue
     for hidden in 16 512; do
         check "gnn-train $opts --hidden $hidden learns on 6 ranks" ranks 6 gnn-train -q --full-batch --store big6 --layers 3 --batch-norm --epochs 2 \
             --hidden $hidden --metrics $hidden.json -o m.st $opts

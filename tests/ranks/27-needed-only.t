@@ -17,6 +17,7 @@ sent() { /usr/bin/python3 -c '
 import json, sys
 print([[e.get(k) for k in ("rows", "fetched_bytes", "pushed_bytes", "evaluated_bytes")] for e in map(json.loads, open(sys.argv[1])) if e["event"] in ("needed_only", "full_batch")])' "$1"; }
 while read -r s opts <&4; do # mpirun would read standard input
+    turn 3 || continue
     check "gnn-train --needed-only $opts learns in one process" gnn-train $learn --store $s -o m0 --metrics s0.json $opts
     for many in 1 $(choice '2 3 4 5' '2 5'); do
         check "gnn-train --needed-only $opts learns on $many ranks" ranks $many gnn-train $learn --store $s -o m$many --metrics s$many.json $opts

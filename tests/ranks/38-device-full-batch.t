@@ -23,6 +23,7 @@ on() { # RANKS DEVICES ARGUMENTS...
 }
 learn='--hidden 8 --epochs 2 --layers 3 --lr 0.01 --no-provenance'
 while read -r s opts <&4; do # mpirun would read standard input
+    turn 4 || continue
     check "gnn-train --full-batch $opts learns in one process on a device" "$train" -q --full-batch --device cuda $learn --store $s -o m1 $opts
     for many in $(choice '2 3 4 5' '2'); do
         check "gnn-train --full-batch $opts learns on $many ranks with a device each" on $many $many $learn --store $s -o m$many $opts

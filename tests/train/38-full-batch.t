@@ -27,6 +27,7 @@ done
 for s in w x; do gnn-partition -q --from assign -k 4 -o ${s}4 $s || _not_ok "gnn-partition takes a partition without edges"; done
 learn='-q --optimizer sgd --lr 0.05 --dropout 0.3 --hidden 8 --no-provenance --epochs 4'
 while read -r s more opts; do
+    turn 4 || continue
     parts="1 5 ${more#-}"
     [ -z "${GNN_SAN-}" ] || parts=5 # a sanitizer sees nothing else in the others
     check "gnn-train $opts learns from all neighbours in one batch" \

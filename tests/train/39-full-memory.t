@@ -26,6 +26,7 @@ formula() {
         /usr/bin/python3 "$GNN_TOP/tests/train/full_size.py" $_store.npz m.st m.json 1 1 $_layer $_layers $_hidden $_heads $_norm $_words
 }
 while IFS='|' read -r store layer layers hidden heads norm words opts; do
+    turn 4 || continue
     formula $store $layer $layers $hidden $heads $norm "$words" $opts
 done <<'END'
 w|sage|3|16|1|batch||
@@ -69,7 +70,9 @@ if [ -n "${GNN_SAN:-}" ]; then
     done_testing
 fi
 gnn-import -q -o big products:scale=0.01 && gnn-partition -q -k 4 --method ldg -o big4 big || _not_ok 'gnn-import makes a graph'
+turns=0
 while read -r s bound opts; do
+    turn 2 || continue
     for hidden in 16 128; do
         check "gnn-train $opts --hidden $hidden learns from $s" gnn-train -q --full-batch --store $s --layers 3 --batch-norm --epochs 2 --hidden $hidden --metrics $hidden.json -o m.st $opts
     done
@@ -84,7 +87,9 @@ big 1.2 -m gat --heads 4
 END
 # Of 4 million edges and 15 heads, numbers for each would take 240 MB; there is room for those of an eighth of the edges.
 gnn-import -q -o dense sbm:nodes=40000,degree=100,features=16 && gnn-partition -q -k 2 --method ldg -o dense2 dense || _not_ok 'gnn-import makes a dense graph'
+turns=3
 while read -r s opts; do
+    turn 4 || continue
     for heads in 1 16; do
         check "gnn-train $opts --heads $heads learns from $s" gnn-train -q --full-batch --store $s --layers 2 --epochs 2 --hidden 32 --heads $heads --metrics $heads.json -o m.st $opts
     done

@@ -19,6 +19,7 @@ assert eval(sys.argv[3]), (x, peak)' "$@"
 limit=85
 [ -z "${GNN_SAN:-}" ] || limit=2000
 while read -r opts; do
+    turn 4 || continue
     check "gnn-train $opts learns without a limit" $two --metrics free.json -o free.st $opts
     check "gnn-train $opts --memory learns" $two --memory ${limit}M --metrics memory.json -o memory.st $opts
     check "gnn-train $opts --memory makes the same model" cmp free.st memory.st
