@@ -619,6 +619,26 @@ void planned()
        wrong);
 }
 
+/* Rows of 4 KB are a tile each, of a block each: the grid is then as large as it may be. */
+void grids()
+{
+    const uint64_t n = 700;
+    std::vector<unsigned char> row(4096), out(n * row.size());
+    std::vector<uint32_t> id(n);
+    const gnn_gather_part one = {0, 1, row.data(), nullptr, GNN_TIER_DEVICE};
+    gnn_cuda_gather g = from_host(&one, id.data(), n, out.data());
+    g.bytes = row.size();
+    unsigned wrong = 0;
+    for (uint32_t blocks : {0u, 7u})
+        for (uint32_t per_sm : {0u, 1u, 2u, 5u}) {
+            g.blocks = blocks;
+            g.blocks_per_sm = per_sm;
+            gnn_cuda_gather_rows(&g, nullptr);
+            wrong += emu::grid_dim.x != (blocks ? blocks : 132 * (per_sm ? per_sm : 5));
+        }
+    ok(!wrong, "gnn_cuda_gather_rows takes as many blocks as it may (%u wrong)", wrong);
+}
+
 } // namespace
 
 int main()
@@ -632,5 +652,6 @@ int main()
     adding_up();
     large_numbers();
     planned();
+    grids();
     return tap_done();
 }
