@@ -36,7 +36,8 @@ int gnn_dev_versions(int *driver, int *runtime, struct gnn_err *e) GNN_MUST_USE;
 /* Makes it the thread's device. */
 int gnn_dev_use(unsigned device, struct gnn_err *e) GNN_MUST_USE;
 
-/* Device memory, aligned to 256, contents undefined. Freeing waits for the device; takes NULL. */
+/* Device memory, aligned to 256, contents undefined. Freeing, here and below, waits for all
+ * work of the device, or of all devices if they reach the memory; takes NULL. */
 int gnn_dev_alloc(void **p, uint64_t bytes, const char *what, struct gnn_err *e) GNN_MUST_USE;
 void gnn_dev_free(void *p);
 /* Host memory that every device reaches at the same address. */

@@ -4,6 +4,7 @@
 #include "lib/gpu/dev.h"
 
 #include <cuda_runtime_api.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -92,9 +93,27 @@ int gnn_dev_versions(int *driver, int *runtime, struct gnn_err *e)
     return rc ? rc : status_of(cudaRuntimeGetVersion(runtime), "querying the runtime's version", e);
 }
 
+static _Atomic uint64_t devices_in_use; /* bits: only these have a context that can be waited for */
+
 int gnn_dev_use(unsigned device, struct gnn_err *e)
 {
-    return status_of(cudaSetDevice((int)device), "selecting a device", e);
+    const int rc = status_of(cudaSetDevice((int)device), "selecting a device", e);
+    if (!rc && device < 64) /* no machine has more */
+        atomic_fetch_or(&devices_in_use, UINT64_C(1) << device);
+    return rc;
+}
+
+/* Waits for all work on the devices in `which`, and leaves the thread the one it has. What fails is
+ * found by the next call that can say so. */
+static void wait_for_devices(uint64_t which)
+{
+    int now = 0;
+    if (cudaGetDevice(&now))
+        return;
+    for (int d = 0; d < 64; d++)
+        if (which >> d & 1 && !cudaSetDevice(d))
+            (void)cudaDeviceSynchronize();
+    (void)cudaSetDevice(now);
 }
 
 /* ---- memory ---- */
@@ -112,8 +131,14 @@ int gnn_dev_alloc(void **p, uint64_t bytes, const char *what, struct gnn_err *e)
                : record_failure(rc, what, e);
 }
 
+/* cudaFree waits, too, as far as is known, but is not documented to. */
 void gnn_dev_free(void *p)
 {
+    struct cudaPointerAttributes of;
+    if (!p)
+        return;
+    if (!cudaPointerGetAttributes(&of, p) && of.device >= 0 && of.device < 64)
+        wait_for_devices(UINT64_C(1) << of.device);
     (void)cudaFree(p);
 }
 
@@ -133,8 +158,10 @@ int gnn_dev_pin(void **p, uint64_t bytes, const char *what, struct gnn_err *e)
 
 void gnn_dev_unpin(void *p)
 {
-    if (p)
-        (void)cudaFreeHost(p);
+    if (!p)
+        return;
+    wait_for_devices(devices_in_use);
+    (void)cudaFreeHost(p);
 }
 
 /* What the system has free or would give back, and at most what a container may have: more would be
@@ -193,6 +220,7 @@ int gnn_dev_map(const void *p, uint64_t bytes, bool ours, const void **at, struc
 
 void gnn_dev_unmap(const void *p)
 {
+    wait_for_devices(devices_in_use);
     (void)cudaHostUnregister((void *)(uintptr_t)p);
 }
 
@@ -369,8 +397,10 @@ int gnn_dev_import(const struct gnn_dev_handle *h, void **p, uint64_t *bytes, st
 
 void gnn_dev_import_close(void *p)
 {
-    if (p)
-        (void)cudaIpcCloseMemHandle(p);
+    if (!p)
+        return;
+    wait_for_devices(devices_in_use);
+    (void)cudaIpcCloseMemHandle(p);
 }
 
 /* ---- for whoever looks for faults or time ---- */

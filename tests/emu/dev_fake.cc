@@ -109,6 +109,9 @@ void gnn_dev_free(void *p)
     const int d = owner(p);
     if (d < 0)
         die("frees what is not device memory");
+    for (Stream *s : streams)
+        if (s->capture && s->device == (unsigned)d)
+            die("memory freed while a graph is made");
     drain([=] { /* other devices go on, whatever they read here */
                 for (Stream *s : streams)
                     if (s->device == (unsigned)d && !s->todo.empty())

@@ -170,6 +170,9 @@ void drain(const std::function<bool()> &done)
 
 void drain_all()
 {
+    for (Stream *s : streams)
+        if (s->capture)
+            die("waits for devices while a graph is made");
     drain([] {
         for (Stream *s : streams)
             if (!s->todo.empty())

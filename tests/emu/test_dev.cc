@@ -180,6 +180,16 @@ void early_free()
     release(t);
 }
 
+template <bool PINNED> void free_in_graph()
+{
+    Two t = two();
+    must(gnn_dev_graph_begin(t.a, &err));
+    if (PINNED)
+        gnn_dev_unpin(t.pin);
+    else
+        gnn_dev_free(t.from);
+}
+
 void graphs()
 {
     Two t = two();
@@ -288,6 +298,9 @@ int main(int argc, char **argv)
        "the fake device records no event on another device's stream");
     ok(child(nullptr, nullptr, early_free) == 0,
        "the fake device does not wait for an event that was never recorded");
+    ok(crashed(child(nullptr, nullptr, free_in_graph<false>)) &&
+           crashed(child(nullptr, nullptr, free_in_graph<true>)),
+       "the fake device frees no memory while a graph is made, as it would have to wait");
     ok(asked(), "the fake device answers that an event is open until it has happened");
     unsigned right = 0, wrong = 0;
     for (int i = 0; i < 20; i++) {
