@@ -84,7 +84,9 @@ struct gnn_gather_opts {
     /* NULL: on the CPU. Else up's batches lie on its devices and stay there; with several ranks
      * they come from the host, and `threads` ask the other ranks for rows */
     struct gnn_gpu *gpu;
-    struct gnn_gather_cache cache;  /* with a gpu */
+    struct gnn_gather_cache cache; /* with a gpu */
+    bool beside; /* with a gpu, whose first device also trains on the batches: leaves room for that
+                  */
     struct gnn_gather_stats *stats; /* with a gpu, or NULL; outlives the source */
 };
 

@@ -289,6 +289,7 @@ static struct gnn_source *gnn_gpu_gather_new(struct gnn_gpu *g, struct gnn_sourc
     x->g = g;
     x->job = job;
     x->staged = comm->size > 1;
+    x->beside = o->beside;
     x->stats = o->stats;
     x->depth = !o->depth ? DEPTH : o->depth < GPU_DEPTH_MAX ? o->depth : GPU_DEPTH_MAX;
     if (x->stats)

@@ -37,7 +37,8 @@ struct gather_table {
 struct gather_unit {
     struct gpu_device *d;
     void *stream;
-    void **memory; /* [nmemory] to be freed with it */
+    unsigned blocks_per_sm; /* of a batch's kernels: as in struct gnn_cuda_gather */
+    void **memory;          /* [nmemory] to be freed with it */
     uint64_t nmemory;
     /* [nntypes] original id to store id; empty where they are the same */
     struct gather_view *inverse;
@@ -55,6 +56,7 @@ struct gpu_gather {
     uint32_t *at; /* [njobs] a job's place among the counts of a batch; of an edge field, hop 0's */
     uint32_t ncounts; /* first the inverse tables' */
     unsigned depth;
+    bool beside; /* training, on the first device */
     struct gnn_gather_count *fresh,
         *counted; /* pinned: [ncounts] before a batch; [depth][ncounts] after it */
     struct gnn_gather_stats *stats;

@@ -4,6 +4,10 @@
 #include "lib/gather/gpu_remote.h"
 #include "lib/gpu/peers.h"
 
+/* Blocks a multiprocessor, whose registers training's kernels share then. They have 32 KB under
+ * way, which by calculation is enough for the full rate of device memory. */
+enum { BESIDE_TRAINING = 2 };
+
 int gnn_gpu_gather_alloc(struct gather_unit *u, uint64_t bytes, const char *what, void **p,
                          struct gnn_err *e)
 {
@@ -160,8 +164,10 @@ static int open_unit(struct gpu_gather *x, unsigned i, struct gnn_err *e)
     u->d = &x->g->dev[i];
     u->inverse = gnn_alloc_zero(c->nntypes, sizeof *u->inverse, "a device", e);
     u->ids = gnn_alloc_zero(c->nntypes, sizeof *u->ids, "a device", e);
-    if (!u->inverse || !u->ids || gnn_dev_use(u->d->number, e) || gnn_dev_stream_new(&u->stream, e))
+    if (!u->inverse || !u->ids || gnn_gpu_stream_new(u->d, GNN_DEV_LOW, &u->stream, e))
         return e->code;
+    if (x->beside && i == 0 && !(u->d->off & GNN_GPU_OFF_GATHER2)) /* the first one trains */
+        u->blocks_per_sm = BESIDE_TRAINING;
     int rc = gnn_gpu_gather_alloc(u, (uint64_t)x->depth * x->ncounts * sizeof *u->count, "counts",
                                   &p, e);
     u->count = p;
@@ -290,7 +296,8 @@ int gnn_gpu_gather_rows(struct gather_unit *u, const struct gather_view *v, size
                                       .id64 = id64,
                                       .out = out,
                                       .count = count,
-                                      .blocks = v->ncached ? 0 : GNN_CUDA_GATHER_HOST_BLOCKS};
+                                      .blocks = v->ncached ? 0 : GNN_CUDA_GATHER_HOST_BLOCKS,
+                                      .blocks_per_sm = u->blocks_per_sm};
     gnn_cuda_gather_rows(&g, u->stream);
     return gnn_dev_launched("gathering", e);
 }

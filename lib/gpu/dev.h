@@ -54,6 +54,11 @@ void gnn_dev_unmap(const void *p);
 
 /* Freeing waits for the work on it; takes NULL. */
 int gnn_dev_stream_new(void **stream, struct gnn_err *e) GNN_MUST_USE;
+/* One whose kernels go before those of a lower priority, as far as they wait for a multiprocessor;
+ * none gives way once it runs. gnn_dev_stream_new makes a low one. */
+enum gnn_dev_priority { GNN_DEV_LOW, GNN_DEV_HIGH, GNN_DEV_HIGHEST };
+int gnn_dev_stream_at(enum gnn_dev_priority priority, void **stream,
+                      struct gnn_err *e) GNN_MUST_USE;
 int gnn_dev_stream_wait(void *stream,
                         struct gnn_err *e) GNN_MUST_USE; /* the caller waits for all work on it */
 void gnn_dev_stream_free(void *stream);

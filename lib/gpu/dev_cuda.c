@@ -228,8 +228,20 @@ void gnn_dev_unmap(const void *p)
 
 int gnn_dev_stream_new(void **stream, struct gnn_err *e)
 {
-    return status_of(cudaStreamCreateWithFlags((cudaStream_t *)stream, cudaStreamNonBlocking),
-                     "creating a stream", e);
+    return gnn_dev_stream_at(GNN_DEV_LOW, stream, e);
+}
+
+int gnn_dev_stream_at(enum gnn_dev_priority priority, void **stream, struct gnn_err *e)
+{
+    int least = 0, greatest = 0; /* the greatest is the lowest number */
+    int rc = status_of(cudaDeviceGetStreamPriorityRange(&least, &greatest),
+                       "querying priorities of streams", e);
+    const int high = greatest + 1 < least ? greatest + 1 : greatest;
+    const int is = priority == GNN_DEV_HIGHEST ? greatest : priority == GNN_DEV_HIGH ? high : least;
+    return rc ? rc
+              : status_of(
+                    cudaStreamCreateWithPriority((cudaStream_t *)stream, cudaStreamNonBlocking, is),
+                    "creating a stream", e);
 }
 
 int gnn_dev_stream_wait(void *stream, struct gnn_err *e)

@@ -28,8 +28,10 @@ static const struct gnn_gpu_ops ops = {.close = close_devices,
 int gnn_gpu_backend(struct gnn_gpu *g, struct gnn_err *e)
 {
     struct gnn_dev_info info;
-    unsigned n;
-    int rc = gnn_dev_count(&n, e);
+    unsigned n, off;
+    int rc = gnn_gpu_off_read(&off, e);
+    if (!rc)
+        rc = gnn_dev_count(&n, e);
     if (rc)
         return rc;
     if (!g->n)
@@ -53,7 +55,8 @@ int gnn_gpu_backend(struct gnn_gpu *g, struct gnn_err *e)
     if (!g->dev)
         return e->code;
     for (unsigned i = 0; i < g->n; i++)
-        g->dev[i] = (struct gpu_device){.mem = gnn_gpu_device_memory, .number = g->device[i]};
+        g->dev[i] =
+            (struct gpu_device){.mem = gnn_gpu_device_memory, .number = g->device[i], .off = off};
     for (unsigned i = 0; !rc && i < g->n; i++)
         for (unsigned k = 0; !rc && k < g->n; k++)
             if (gnn_dev_peer(g->device[i], g->device[k]))

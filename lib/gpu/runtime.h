@@ -16,9 +16,21 @@ struct gpu_device {
     struct gnn_mem mem; /* of the device; first, so that a pointer to it is one to the device */
     unsigned number;
     struct gpu_host *host; /* of the first: what gnn_gpu_host_open has opened */
-    int pins;   /* of the first: whether memory of the heap can be pinned (lib/gpu/host.c) */
-    bool ranks; /* of the first: what is made with the devices is part of several ranks' work */
+    int pins;     /* of the first: whether memory of the heap can be pinned (lib/gpu/host.c) */
+    bool ranks;   /* of the first: what is made with the devices is part of several ranks' work */
+    unsigned off; /* of enum gnn_gpu_off */
 };
+/* Bits of what GNN_GPU_OFF in the environment switches off, so that runs with and without it can be
+ * compared (off.c); GNN_E_USAGE for a word that is none. */
+enum gnn_gpu_off {
+    GNN_GPU_OFF_PRIORITY = 1, /* "priority": all streams are equal */
+    GNN_GPU_OFF_GATHER2 = 2 /* "gather2": gathering takes whole multiprocessors in training, too */
+};
+int gnn_gpu_off_read(unsigned *off, struct gnn_err *e) GNN_MUST_USE;
+/* A stream of d, which becomes the thread's device. The small kernels of sampling, on which all
+ * else waits, go first, gathering, which fills the device, last. */
+int gnn_gpu_stream_new(const struct gpu_device *d, enum gnn_dev_priority priority, void **stream,
+                       struct gnn_err *e) GNN_MUST_USE;
 /* The memory of a device, as mem of struct gpu_device, and pinned memory of the host (memory.c). */
 extern const struct gnn_mem gnn_gpu_device_memory, gnn_gpu_pinned;
 

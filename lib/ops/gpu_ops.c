@@ -133,7 +133,7 @@ static void widen_tensor(struct ops_dev *dev, const struct gnn_tensor *x, uint64
 static int open_device(struct ops_dev *dev, struct gnn_err *e)
 {
     void *ring = NULL, *word = NULL, *seen = NULL;
-    if (gnn_dev_use(dev->d->number, e) || gnn_dev_stream_new(&dev->stream, e))
+    if (gnn_gpu_stream_new(dev->d, GNN_DEV_HIGH, &dev->stream, e))
         return e->code;
     int rc = gnn_dev_pin(&ring, RING, "operations", e);
     dev->ring = ring;

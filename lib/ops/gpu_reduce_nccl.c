@@ -234,7 +234,8 @@ static int join_ranks(struct gpu_reduce *c, const struct gnn_nccl_id *id, struct
     struct gnn_err why = {0};
     c->base.lost = true; /* until all are there */
     c->doing = "start";
-    int rc = gnn_dev_stream_new(&c->stream, &why);
+    /* As training's: other ranks wait for it, too. */
+    int rc = gnn_gpu_stream_new(c->ops->d, GNN_DEV_HIGH, &c->stream, &why);
     if (!rc)
         rc = gnn_nccl_join(c->nccl, id, c->host->rank, c->host->size, &why);
     if (!rc)

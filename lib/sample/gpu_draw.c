@@ -62,8 +62,7 @@ static int context_new(struct sample_backend *backend, void **context, struct gn
         return e->code;
     *l = (struct draw_context){
         .s = q->s, .graph = &q->graphs.of[i], .device = g->device[i], .most = FIRST};
-    const int rc = gnn_dev_use(l->device, e);
-    return rc ? rc : gnn_dev_stream_new(&l->stream, e);
+    return gnn_gpu_stream_new(&g->dev[i], GNN_DEV_HIGHEST, &l->stream, e);
 }
 
 /* Lays a draw out from base; returns its size. */

@@ -26,9 +26,7 @@ int gnn_gpu_context_init(struct gpu_context *l, struct gpu_device *d, struct gnn
 {
     const struct gnn_schema *c = &l->s->meta.schema;
     l->d = d;
-    int rc = gnn_dev_use(d->number, e);
-    if (!rc)
-        rc = gnn_dev_stream_new(&l->stream, e);
+    int rc = gnn_gpu_stream_new(d, GNN_DEV_HIGHEST, &l->stream, e);
     if (rc)
         return rc;
     l->pool = gnn_batch_pool_new(&l->s->meta, e);

@@ -6,11 +6,13 @@
 struct gnn_source *gnn_feed_new(struct gnn_store *store, const struct gnn_sampler_opts *s,
                                 const struct gnn_gather_opts *g, struct gnn_err *e)
 {
+    struct gnn_gather_opts gather = *g;
+    gather.beside = true;
     struct gnn_source *sampled = gnn_sampler_source_new(store, s, e);
     /* Several ranks gather before they bring batches to devices. */
     if (sampled && g->gpu && store->comm->size == 1 && gnn_sampler_assembles(s, 1))
         sampled = g->gpu->ops->bring(g->gpu, sampled, e);
-    return sampled ? gnn_gather_source_new(sampled, store, g, e) : NULL;
+    return sampled ? gnn_gather_source_new(sampled, store, &gather, e) : NULL;
 }
 
 void gnn_feed_prefetch(struct gnn_sampler_opts *s, struct gnn_gather_opts *g, unsigned n)

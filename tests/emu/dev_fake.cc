@@ -6,8 +6,10 @@
  *
  * GNN_FAKE_DEVICES (1) how many there are; GNN_FAKE_MEMORY (1 GiB) bytes of each; GNN_FAKE_CLIQUE
  * (all) devices that reach each other; GNN_FAKE_FIRST (0) the number of the first on its machine,
- * as where a process sees some of them; GNN_FAKE_SEED (1) of the order; GNN_FAKE_CAPABILITY (90)
- * ten times what they can compute; GNN_FAKE_HOST (0) on which of several machines they are;
+ * as where a process sees some of them; GNN_FAKE_SEED (1) of the order; GNN_FAKE_ORDER=priority
+ * lets the streams of the highest priority go first whenever they can, =reverse those of the
+ * lowest, so that others wait as long as possible, instead of any; GNN_FAKE_CAPABILITY (90) ten
+ * times what they can compute; GNN_FAKE_HOST (0) on which of several machines they are;
  * GNN_FAKE_MAP=1 lets pages of files be pinned, which it refuses otherwise, as most systems do;
  * GNN_FAKE_NO_REGISTER=1 refuses to pin any memory that exists, GNN_FAKE_NO_EXPORT=1 to share
  * memory with other processes; GNN_FAKE_PINNABLE (no limit) bytes of the host's memory that can be
@@ -179,10 +181,16 @@ void gnn_dev_unmap(const void *p)
 
 int gnn_dev_stream_new(void **stream, struct gnn_err *e)
 {
+    return gnn_dev_stream_at(GNN_DEV_LOW, stream, e);
+}
+
+int gnn_dev_stream_at(enum gnn_dev_priority priority, void **stream, struct gnn_err *e)
+{
     *stream = nullptr;
     CALL("creating a stream");
     Stream *s = new Stream;
     s->device = now_using;
+    s->priority = priority;
     streams.push_back(s);
     *stream = s;
     return 0;

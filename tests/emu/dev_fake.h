@@ -44,6 +44,7 @@ struct Graph {
 
 struct Stream {
     unsigned device;
+    int priority; /* enum gnn_dev_priority */
     std::deque<Op> todo;
     Graph *capture = nullptr;
 };

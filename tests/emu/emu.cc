@@ -57,6 +57,7 @@ namespace emu
 
 uint3 thread_idx, block_idx;
 dim3 block_dim, grid_dim;
+void (*watch)(const char *name, dim3 grid);
 
 namespace
 {
@@ -336,6 +337,8 @@ void launch(dim3 grid, dim3 size, size_t shared, const char *name,
     if (!blocks || !block.threads || block.threads > 1024 || shared > 227 << 10)
         die("a launch that no device accepts", Place{"launch", 0});
     count_of_launches++;
+    if (watch)
+        watch(name, grid);
     grid_dim = grid;
     block_dim = size;
     block.body = &body;

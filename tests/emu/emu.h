@@ -72,7 +72,8 @@ void launch(dim3 grid, dim3 block, size_t shared, const char *name,
             const std::function<void()> &body);
 void set_seed(uint64_t seed);
 uint64_t seed();
-uint64_t launches(); /* so far */
+uint64_t launches();                               /* so far */
+extern void (*watch)(const char *name, dim3 grid); /* is shown each launch; NULL: nobody */
 /* What GNN_LAUNCH does: runs the kernel now, or hands it to whoever plays the run-time. */
 using Kernel = std::function<void()>;
 void submit(void *stream, Kernel run);

@@ -25,6 +25,7 @@ uint64_t memory = 1 << 30, clique = UINT64_MAX, capability = 90, host;
 bool allow_map, refuse_register, refuse_export;
 thread_local unsigned now_using;
 static uint64_t state = 1, calls, fail_at = UINT64_MAX;
+static int favour; /* priorities count as they are, reversed, or not at all */
 static bool begun;
 
 [[noreturn]] void die(const char *what)
@@ -124,12 +125,22 @@ static bool ready(const Stream *s)
     return (!o.wait || o.wait->happened >= o.until) && (!o.can || o.can());
 }
 
+/* Does stream s go before those of t's priority? */
+static bool goes_first(const Stream *s, const Stream *t)
+{
+    return favour * s->priority > favour * t->priority;
+}
+
 bool step()
 {
     std::vector<Stream *> can;
-    for (Stream *s : streams)
-        if (ready(s))
-            can.push_back(s);
+    for (Stream *s : streams) {
+        if (!ready(s) || (!can.empty() && goes_first(can[0], s)))
+            continue;
+        if (!can.empty() && goes_first(s, can[0]))
+            can.clear();
+        can.push_back(s);
+    }
     if (can.empty())
         return false;
     Stream *s = can[draw() % can.size()];
@@ -265,6 +276,8 @@ void begin()
     allow_map = setting("GNN_FAKE_MAP", 0);
     refuse_register = setting("GNN_FAKE_NO_REGISTER", 0);
     refuse_export = setting("GNN_FAKE_NO_EXPORT", 0);
+    const char *order = getenv("GNN_FAKE_ORDER");
+    favour = !order || !*order ? 0 : *order == 'r' ? -1 : 1;
     device.resize(setting("GNN_FAKE_DEVICES", 1));
     for (Arena &a : device) {
         a.fd = (int)syscall(SYS_memfd_create, "fake device", 1u /* close on exec */);

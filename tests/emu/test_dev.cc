@@ -180,6 +180,36 @@ void early_free()
     release(t);
 }
 
+/* Copies on two streams of different priorities to the same place, the higher one's first; how
+ * often the lower one's was the last. */
+unsigned low_last()
+{
+    unsigned n = 0;
+    for (int i = 0; i < 20; i++) {
+        Two t = two();
+        void *high = nullptr;
+        must(gnn_dev_stream_at(GNN_DEV_HIGHEST, &high, &err));
+        for (int k = 0; k < 8; k++) {
+            must(gnn_dev_set(t.from, 1, 16, t.a, &err));
+            must(gnn_dev_set(t.from, 2, 16, high, &err));
+        }
+        must(gnn_dev_stream_wait(t.a, &err));
+        must(gnn_dev_stream_wait(high, &err));
+        must(gnn_dev_copy(t.pin, t.from, 16, t.a, &err));
+        must(gnn_dev_stream_wait(t.a, &err));
+        n += t.pin[0] == 0x0101;
+        gnn_dev_stream_free(high);
+        release(t);
+    }
+    return n;
+}
+template <unsigned LEAST, unsigned MOST> void low_is_last()
+{
+    const unsigned n = low_last();
+    if (n < LEAST || n > MOST)
+        exit(3);
+}
+
 template <bool PINNED> void free_in_graph()
 {
     Two t = two();
@@ -301,6 +331,12 @@ int main(int argc, char **argv)
     ok(crashed(child(nullptr, nullptr, free_in_graph<false>)) &&
            crashed(child(nullptr, nullptr, free_in_graph<true>)),
        "the fake device frees no memory while a graph is made, as it would have to wait");
+    ok(child(nullptr, nullptr, low_is_last<1, 19>) == 0,
+       "the fake device takes streams in any order, whatever their priority");
+    ok(child("GNN_FAKE_ORDER", "priority", low_is_last<19, 20>) == 0,
+       "the fake device lets streams of high priority go first if asked to");
+    ok(child("GNN_FAKE_ORDER", "reverse", low_is_last<0, 1>) == 0,
+       "the fake device lets streams of low priority go first if asked to");
     ok(asked(), "the fake device answers that an event is open until it has happened");
     unsigned right = 0, wrong = 0;
     for (int i = 0; i < 20; i++) {

@@ -9,7 +9,7 @@
 
 /* The calls so far, a letter each, and the device that each was made on. */
 static char calls[256];
-static int device_now, owner;
+static int device_now, owner, range[2];
 
 static void call(char what)
 {
@@ -43,6 +43,19 @@ static cudaError_t fake_free(void *p)
     call('f');
     return cudaSuccess;
 }
+static cudaError_t fake_range(int *least, int *greatest)
+{
+    *least = range[0];
+    *greatest = range[1];
+    return cudaSuccess;
+}
+static cudaError_t fake_stream(cudaStream_t *stream, unsigned flags, int priority)
+{
+    *stream = NULL;
+    const size_t n = strlen(calls);
+    snprintf(calls + n, sizeof calls - n, "%u:%d ", flags, priority);
+    return cudaSuccess;
+}
 #define cudaSetDevice fake_set
 #define cudaGetDevice fake_get
 #define cudaDeviceSynchronize fake_wait
@@ -51,6 +64,8 @@ static cudaError_t fake_free(void *p)
 #define cudaFreeHost fake_free
 #define cudaHostUnregister fake_free
 #define cudaIpcCloseMemHandle fake_free
+#define cudaDeviceGetStreamPriorityRange fake_range
+#define cudaStreamCreateWithPriority fake_stream
 #include "lib/gpu/dev_cuda.c"
 
 /* The calls since the last time. */
@@ -84,9 +99,29 @@ static void test_freeing(void)
     ok(called(""), "freeing nothing does nothing");
 }
 
+static void test_priorities(void)
+{
+    static const struct {
+        int range[2];
+        const char *want;
+    } of[] = {{{0, -5}, "1:0 1:0 1:-4 1:-5 "},
+              {{0, -1}, "1:0 1:0 1:-1 1:-1 "},
+              {{0, 0}, "1:0 1:0 1:0 1:0 "}};
+    struct gnn_err e = {0};
+    void *s;
+    for (unsigned i = 0; i < 3; i++) {
+        memcpy(range, of[i].range, sizeof range);
+        int rc = gnn_dev_stream_new(&s, &e);
+        for (int p = GNN_DEV_LOW; p <= GNN_DEV_HIGHEST; p++)
+            rc |= gnn_dev_stream_at((enum gnn_dev_priority)p, &s, &e);
+        ok(!rc && called(of[i].want), "streams have priorities from %d to %d", range[0], range[1]);
+    }
+}
+
 int main(void)
 {
     test_freeing();
+    test_priorities();
     return tap_done();
 }
 #else
