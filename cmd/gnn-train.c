@@ -19,6 +19,7 @@
 #include "cmd/train_lock.h"
 #include "cmd/train_model.h"
 #include "cmd/train_text.h"
+#include "cmd/train_timeline.h"
 #include "cmd/train_weights.h"
 #include "lib/model/model_file.h"
 #include "lib/train/trainer.h"
@@ -299,6 +300,7 @@ int main(int argc, char **argv)
     train_full_tell(o.full, c, text.epochs, text.steps);
     if (!c->rank) {
         train_text_times(o.ops);
+        train_timeline_tell(train_feed.gpu, &src->meta->sampling);
         train_text_end(&text);
     }
     gnn_trainer_release(&t);

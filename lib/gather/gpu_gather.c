@@ -156,11 +156,15 @@ static int start_batch(struct gpu_gather *x, struct gnn_source *up, struct gpu_s
     if (!rc)
         rc = gnn_dev_event_after(u->stream, s->in->place->ready, e);
     if (!rc)
+        gnn_gpu_work_begin(d, GNN_GPU_GATHERING, s->in, u->stream);
+    if (!rc)
         rc = gnn_dev_copy(w.count, x->fresh, bytes, u->stream, e);
     if (!rc)
         rc = gather_all(&w);
     if (!rc)
         rc = gnn_dev_copy(x->counted + at, w.count, bytes, u->stream, e);
+    if (!rc)
+        gnn_gpu_work_end(d, GNN_GPU_GATHERING, s->in, u->stream);
     if (!rc)
         rc = gnn_dev_event_record(s->in->place->ready, u->stream, e);
     if (!rc)

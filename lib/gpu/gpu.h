@@ -36,6 +36,27 @@ struct gnn_gpu {
     struct gpu_device *dev;  /* [n], of the back end */
 };
 
+/* The work of a stream on a batch. */
+enum gnn_gpu_work {
+    GNN_GPU_SAMPLING,
+    GNN_GPU_COPYING, /* from the host's memory */
+    GNN_GPU_GATHERING,
+    GNN_GPU_TRAINING, /* or evaluation */
+    GNN_GPU_WORKS
+};
+/* When the first device, which trains, did it: milliseconds from when training on this batch began
+ * there. */
+struct gnn_gpu_times {
+    uint64_t epoch, step;
+    uint32_t split;
+    double idle; /* of the training stream, since the batch before; 0 if that is not known */
+    struct {
+        bool known;        /* it was done there */
+        double start, end; /* between two events of its stream */
+        double beside;     /* of end - start, while the device trained on any batch */
+    } of[GNN_GPU_WORKS];
+};
+
 /* What the device runtime does, as a table, so that a program built without CUDA needs none of it.
  *
  * Batch i of a source is made on device i mod n unless a function says otherwise. A batch that lies
@@ -81,6 +102,11 @@ struct gnn_gpu_ops {
      * so that it can be filled again. */
     int (*place)(struct gnn_gpu *g, unsigned device, struct gnn_batch *b, struct gnn_err *e);
     int (*unused)(struct gnn_gpu *g, const struct gnn_batch *b, struct gnn_err *e);
+
+    /* Waits for the work on the batches that the time line has, and shows each of them; none unless
+     * GNN_DEBUG_TIME=1 in the environment has asked for it before operations were made. */
+    int (*timeline)(struct gnn_gpu *g, void (*each)(void *arg, const struct gnn_gpu_times *t),
+                    void *arg, struct gnn_err *e);
 };
 
 /* What matrix products of f32 are made of: f32 itself, or inputs rounded to 11 or 8 bits and summed

@@ -65,13 +65,18 @@ static int pass_on(struct gpu_slot *s)
 static int upload_to(struct move *m, struct gpu_slot *s, unsigned k, struct gnn_err *e)
 {
     gnn_gpu_range_begin("upload", s->in);
+    const struct gpu_device *d = &m->g->dev[k];
     int rc = gnn_gpu_batch_get(&m->g->dev[k], m->pool[k], m->stream[k], &s->out, e);
     if (!rc)
-        rc = copy_batch(s->out, s->in, &m->g->dev[k].mem, m->stream[k], e);
+        gnn_gpu_work_begin(d, GNN_GPU_COPYING, s->in, m->stream[k]);
+    if (!rc)
+        rc = copy_batch(s->out, s->in, &d->mem, m->stream[k], e);
+    if (!rc)
+        gnn_gpu_work_end(d, GNN_GPU_COPYING, s->in, m->stream[k]);
     if (!rc)
         rc = gnn_dev_event_record(s->out->place->ready, m->stream[k], e);
     if (!rc)
-        rc = gnn_gpu_slot_done(s, &m->g->dev[k], m->stream[k], e);
+        rc = gnn_gpu_slot_done(s, d, m->stream[k], e);
     gnn_dev_range_end();
     return rc;
 }

@@ -6,6 +6,8 @@
 
 static void close_devices(struct gnn_gpu *g)
 {
+    if (g->dev)
+        gnn_gpu_timeline_close(g->dev);
     gnn_free(g->dev);
     g->dev = NULL;
 }
@@ -23,7 +25,8 @@ static const struct gnn_gpu_ops ops = {.close = close_devices,
                                        .import_wait = gnn_gpu_import_wait,
                                        .import_free = gnn_gpu_import_free,
                                        .place = gnn_gpu_place,
-                                       .unused = gnn_gpu_unused};
+                                       .unused = gnn_gpu_unused,
+                                       .timeline = gnn_gpu_timeline};
 
 int gnn_gpu_backend(struct gnn_gpu *g, struct gnn_err *e)
 {

@@ -19,6 +19,7 @@ struct gpu_device {
     int pins;     /* of the first: whether memory of the heap can be pinned (lib/gpu/host.c) */
     bool ranks;   /* of the first: what is made with the devices is part of several ranks' work */
     unsigned off; /* of enum gnn_gpu_off */
+    struct gpu_timeline *timeline; /* of the first; NULL: nobody asks for it */
 };
 /* Bits of what GNN_GPU_OFF in the environment switches off, so that runs with and without it can be
  * compared (off.c); GNN_E_USAGE for a word that is none. */
@@ -45,6 +46,31 @@ int gnn_gpu_host_open(struct gnn_gpu *g, struct gnn_store *s, const void *p, uin
 /* The copy, in the host's address space, or NULL: they read it where it lies. */
 const void *gnn_gpu_host_copy(const struct gnn_gpu *g, const void *p);
 void gnn_gpu_host_close(struct gnn_gpu *g, const void *p);
+
+/* ---- the time line (timeline.c) ---- */
+
+/* Does GNN_DEBUG_TIME ask for these times, "operations" or "timeline"? */
+bool gnn_gpu_timing(const char *what);
+/* Begins d's time line if so; it is closed with the devices. */
+int gnn_gpu_timeline_open(struct gpu_device *d, struct gnn_err *e) GNN_MUST_USE;
+void gnn_gpu_timeline_close(struct gpu_device *d);
+int gnn_gpu_timeline(struct gnn_gpu *g, void (*each)(void *arg, const struct gnn_gpu_times *t),
+                     void *arg, struct gnn_err *e) GNN_MUST_USE;
+void gnn_gpu_timeline_mark(struct gpu_timeline *t, enum gnn_gpu_work work, bool end,
+                           const struct gnn_batch *b, void *stream);
+/* Around what is put on `stream` of d for batch b. */
+static inline void gnn_gpu_work_begin(const struct gpu_device *d, enum gnn_gpu_work work,
+                                      const struct gnn_batch *b, void *stream)
+{
+    if (d->timeline)
+        gnn_gpu_timeline_mark(d->timeline, work, false, b, stream);
+}
+static inline void gnn_gpu_work_end(const struct gpu_device *d, enum gnn_gpu_work work,
+                                    const struct gnn_batch *b, void *stream)
+{
+    if (d->timeline)
+        gnn_gpu_timeline_mark(d->timeline, work, true, b, stream);
+}
 
 /* ---- batches on devices ---- */
 

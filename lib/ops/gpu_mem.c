@@ -125,6 +125,7 @@ static int device_enter(const struct gnn_ops *o, const struct gnn_batch *b, stru
     if (gnn_dev_use(dev->d->number, e) || gnn_dev_event_after(dev->stream, b->place->ready, e))
         return e->code;
     gnn_gpu_range_begin("step", b);
+    gnn_gpu_work_begin(dev->d, GNN_GPU_TRAINING, b, dev->stream);
     gnn_ops_time_from(dev);
     return 0;
 }
@@ -132,6 +133,7 @@ static int device_enter(const struct gnn_ops *o, const struct gnn_batch *b, stru
 static void device_leave(const struct gnn_ops *o, const struct gnn_batch *b)
 {
     struct ops_dev *dev = ops_dev(o);
+    gnn_gpu_work_end(dev->d, GNN_GPU_TRAINING, b, dev->stream);
     gnn_dev_range_end();
     if (!dev->err.code)
         (void)!gnn_dev_event_record(b->place->used, dev->stream, &dev->err);

@@ -1,20 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How long operations take on the device, by name, where GNN_DEBUG_TIME=1 asks for it: an event
- * after each, and the time since the one before. Waiting for them now and then costs some of the
- * time that is measured elsewhere. */
+/* How long operations take on the device, by name, where GNN_DEBUG_TIME asks for it: an event after
+ * each, and the time since the one before. Only what was queued long ago is waited for, so that the
+ * host stays ahead of the device. */
 #include <stdarg.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "lib/ops/gpu_ops.h"
 
-enum { PENDING = 256, KINDS = 128, NAME = 72 };
+enum { PENDING = 512, EVENTS = PENDING + 1, KINDS = 128, NAME = 72, BETWEEN = KINDS };
 
 struct ops_times {
-    void *event[PENDING + 1]; /* operation i is what happens between event i and the next one */
-    unsigned of[PENDING];     /* its kind */
-    unsigned n;
+    /* Operation i, of those from `first` up to n that are pending, is what happens between event i
+     * and the next one, both modulo EVENTS. */
+    void *event[EVENTS];
+    unsigned of[EVENTS]; /* its kind; BETWEEN: what there is between two batches */
+    uint64_t first, n;
+    bool begun; /* event n has been recorded */
     struct kind {
         char name[NAME];
         uint64_t n;
@@ -25,49 +27,59 @@ struct ops_times {
 
 int gnn_ops_times_new(struct ops_times **out, struct gnn_err *e)
 {
-    const char *v = getenv("GNN_DEBUG_TIME");
-    if (!v || !*v || !strcmp(v, "0"))
+    if (!gnn_gpu_timing("operations"))
         return 0;
     struct ops_times *t = *out = gnn_alloc_zero(1, sizeof(*t), "times of operations", e);
     int rc = t ? 0 : e->code;
-    for (unsigned i = 0; !rc && i <= PENDING; i++)
+    for (unsigned i = 0; !rc && i < EVENTS; i++)
         rc = gnn_dev_event_timed(&t->event[i], e);
     return rc;
 }
 
 void gnn_ops_times_free(struct ops_times *t)
 {
-    for (unsigned i = 0; t && i <= PENDING; i++)
+    for (unsigned i = 0; t && i < EVENTS; i++)
         gnn_dev_event_free(t->event[i]);
     gnn_free(t);
 }
 
-/* Adds up what is pending. */
-static void settle_times(struct ops_dev *dev)
+/* Adds up the operations before `end`. */
+static void settle_times(struct ops_dev *dev, uint64_t end)
 {
     struct ops_times *t = dev->times;
-    if (!t->n || gnn_dev_event_wait(t->event[t->n], &dev->err))
+    if (end == t->first || gnn_dev_event_wait(t->event[end % EVENTS], &dev->err))
         return;
-    for (unsigned i = 0; i < t->n; i++) {
+    for (; t->first < end; t->first++) {
+        const unsigned k = t->of[t->first % EVENTS];
         float ms;
-        if (gnn_dev_event_ms(t->event[i], t->event[i + 1], &ms, &dev->err))
+        if (k == BETWEEN)
+            continue;
+        if (gnn_dev_event_ms(t->event[t->first % EVENTS], t->event[(t->first + 1) % EVENTS], &ms,
+                             &dev->err))
             return;
-        t->kind[t->of[i]].n++;
-        t->kind[t->of[i]].ms += (double)ms;
+        t->kind[k].n++;
+        t->kind[k].ms += (double)ms;
     }
-    void *last = t->event[t->n];
-    t->event[t->n] = t->event[0];
-    t->event[0] = last;
-    t->n = 0;
+}
+
+/* An operation of kind k ends here. */
+static void add_time(struct ops_dev *dev, unsigned k)
+{
+    struct ops_times *t = dev->times;
+    if (t->n - t->first == PENDING)
+        settle_times(dev, t->first + PENDING / 2);
+    if (dev->err.code)
+        return;
+    t->of[t->n % EVENTS] = k;
+    t->n += t->begun;
+    t->begun = true;
+    (void)!gnn_dev_event_record(t->event[t->n % EVENTS], dev->stream, &dev->err);
 }
 
 void gnn_ops_time_from(struct ops_dev *dev)
 {
-    if (!dev->times || dev->err.code)
-        return;
-    settle_times(dev);
-    if (!dev->err.code)
-        (void)!gnn_dev_event_record(dev->times->event[0], dev->stream, &dev->err);
+    if (dev->times && !dev->err.code)
+        add_time(dev, BETWEEN);
 }
 
 const char *gnn_ops_name(struct ops_dev *dev, const char *fmt, ...)
@@ -85,17 +97,13 @@ void gnn_ops_timed(struct ops_dev *dev, const char *name)
     unsigned k = 0;
     if (!t || dev->err.code)
         return;
-    if (t->n == PENDING)
-        settle_times(dev);
     while (k < t->nkinds && strcmp(t->kind[k].name, name))
         k++;
     if (k == KINDS)
         k = KINDS - 1; /* the last one takes them all */
     else if (k == t->nkinds)
         snprintf(t->kind[t->nkinds++].name, NAME, "%s", name);
-    t->of[t->n] = k;
-    if (!dev->err.code && !gnn_dev_event_record(t->event[t->n + 1], dev->stream, &dev->err))
-        t->n++;
+    add_time(dev, k);
 }
 
 int gnn_gpu_ops_times(const struct gnn_ops *o,
@@ -105,7 +113,7 @@ int gnn_gpu_ops_times(const struct gnn_ops *o,
     struct ops_dev *dev = ops_dev(o);
     if (!dev->times)
         return 0;
-    settle_times(dev);
+    settle_times(dev, dev->times->n);
     if (dev->err.code)
         return gnn_fail_as(e, &dev->err);
     for (unsigned k = 0; k < dev->times->nkinds; k++)

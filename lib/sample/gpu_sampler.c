@@ -35,10 +35,13 @@ static void gpu_sampler_free(void *arg)
 
 static int launch_batch(struct gpu_drawn *x, struct gpu_slot *slot, struct gnn_err *e)
 {
+    const struct gpu_context *l = x->context;
     gnn_gpu_range_begin("sample", slot->in);
+    gnn_gpu_work_begin(l->d, GNN_GPU_SAMPLING, slot->in, l->stream);
     int rc = gnn_gpu_drawn_launch(x, slot->in, e);
+    gnn_gpu_work_end(l->d, GNN_GPU_SAMPLING, slot->in, l->stream);
     if (!rc)
-        rc = gnn_gpu_slot_done(slot, x->context->d, x->context->stream, e);
+        rc = gnn_gpu_slot_done(slot, l->d, l->stream, e);
     gnn_dev_range_end();
     return rc;
 }

@@ -264,7 +264,10 @@ int gnn_dev_event_record(void *event, void *stream, struct gnn_err *e)
         die("an event recorded on a stream of another device");
     if (s->capture)
         die("an event recorded in a graph");
-    put(s, [=] { v->happened = v->happened < at ? at : v->happened; });
+    put(s, [=] {
+        v->happened = v->happened < at ? at : v->happened;
+        v->at = fake::clock;
+    });
     return 0;
 }
 
@@ -300,12 +303,16 @@ int gnn_dev_event_after(void *stream, void *event, struct gnn_err *e)
 int gnn_dev_event_ms(void *from, void *to, float *ms, struct gnn_err *e)
 {
     CALL("measuring time");
-    if (!event_of(from)->timed || !event_of(to)->timed)
+    const EventRef a = event_of(from), b = event_of(to);
+    if (!a->timed || !b->timed)
         die("measures the time of events that keep none");
-    if (event_of(from)->happened < event_of(from)->asked ||
-        event_of(to)->happened < event_of(to)->asked)
+    if (!a->asked || !b->asked)
+        die("measures the time of events that were never recorded");
+    if (a->happened < a->asked || b->happened < b->asked)
         return gnn_fail(e, GNN_E_DEVICE, "CUDA: measuring time: not ready");
-    *ms = 1;
+    if (a->device != b->device)
+        die("measures the time between events of two devices");
+    *ms = (float)b->at - (float)a->at;
     return 0;
 }
 

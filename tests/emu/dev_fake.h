@@ -23,7 +23,7 @@ enum : unsigned char { GUARD_BYTE = 0xA7, FRESH_BYTE = 0xD3 };
 
 struct Event {
     unsigned device;
-    uint64_t asked = 0, happened = 0;
+    uint64_t asked = 0, happened = 0, at = 0; /* at: the clock when it last happened */
     bool timed = false;
     explicit Event(unsigned d) : device(d)
     {
@@ -90,6 +90,7 @@ extern std::vector<Stream *> streams;
 extern std::map<uintptr_t, uint64_t> pinned, mapped; /* bytes by address */
 extern std::vector<EventRef *> events;
 extern unsigned graphs;
+extern uint64_t clock; /* operations of all streams so far: each takes a millisecond */
 extern uint64_t memory, clique, capability,
     host; /* as GNN_FAKE_MEMORY, _CLIQUE, _CAPABILITY and _HOST say */
 extern bool allow_map, refuse_register, refuse_export;

@@ -21,6 +21,7 @@ std::vector<Stream *> streams;
 std::map<uintptr_t, uint64_t> pinned, mapped;
 std::vector<EventRef *> events;
 unsigned graphs;
+uint64_t clock;
 uint64_t memory = 1 << 30, clique = UINT64_MAX, capability = 90, host;
 bool allow_map, refuse_register, refuse_export;
 thread_local unsigned now_using;
@@ -146,6 +147,7 @@ bool step()
     Stream *s = can[draw() % can.size()];
     Op op = std::move(s->todo.front());
     s->todo.pop_front();
+    clock++;
     if (op.run)
         op.run();
     return true;
