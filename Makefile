@@ -73,7 +73,7 @@ PROGS    := $(patsubst cmd/%.c,%,$(sort $(wildcard cmd/gnn-*.c)))
 UNIT     := $(patsubst tests/unit/%.c,%,$(sort $(wildcard tests/unit/test_*.c)))
 CUDA_SRC := $(sort $(wildcard kernels/cuda/*.cu))
 EMU      := $(patsubst tests/emu/%.cc,%,$(sort $(wildcard tests/emu/test_*.cc)))
-GPU_TEST := $(patsubst tests/gpu/%.c,%,$(sort $(wildcard tests/gpu/*.c)))
+GPU_TEST := $(patsubst tests/gpu/%.c,%,$(sort $(wildcard tests/gpu/check_*.c tests/gpu/bench_gpu.c)))
 BENCH    := $(filter-out $(if $(MPICC),,bench_mpi),$(patsubst tests/bench/%.c,%,$(sort $(wildcard tests/bench/bench_*.c))))
 LIB_OBJ  := $(LIB_SRC:%.c=$(B)/%.o)
 CMD_OBJ  := $(CMD_SRC:%.c=$(B)/%.o)
@@ -109,7 +109,7 @@ $(B)/libgnn.a: $(LIB_OBJ) $(CUDA_OBJ)
 	$(Q)rm -f $@ && $(AR) rcs $@ $^
 
 # Only what a program uses is loaded: oneDNN alone costs some 10 ms at the start.
-LINK = $(CC) $(CFLAGS_ALL) -Wl,--as-needed $(LDFLAGS) -o $@ $(filter %.o %.a,$^) $(LIBS)
+LINK = $(CC) $(CFLAGS_ALL) -Wl,--as-needed $(LDFLAGS) -o $@ $(filter %.o,$^) $(filter %.a,$^) $(LIBS)
 
 $(B)/bin/gnn-%: $(B)/cmd/gnn-%.o $(CMD_OBJ) $(B)/libgnn.a
 	$(Q)mkdir -p $(@D)
@@ -140,9 +140,10 @@ $(B)/tests/emu/%.o: tests/emu/%.cc Makefile
 FAKE     := $(filter-out %_cuda.o,$(GPU_OBJ)) $(patsubst %.cc,$(B)/%.o,$(sort $(wildcard tests/emu/*_fake.cc))) $(B)/tests/emu/emu.o $(EMU_OBJ)
 $(B)/tests/emu/test_%: $(B)/tests/emu/test_%.o $(B)/emu/tests/emu/planted.o $(FAKE) $(B)/libgnn.a
 	$(Q)$(CXX) $(CXXFLAGS_ALL) $(LDFLAGS) -o $@ $^ $(LIBS)
+$(B)/tests/gpu/bench_gpu $(B)/emu/tests/gpu/bench_gpu: $(patsubst %.c,$(B)/%.o,$(sort $(wildcard tests/gpu/part_*.c)))
 $(B)/emu/tests/gpu/%: $(B)/tests/gpu/%.o $(FAKE) $(B)/libgnn.a
 	$(Q)mkdir -p $(@D)
-	$(Q)$(CXX) $(CXXFLAGS_ALL) $(LDFLAGS) -o $@ $^ $(LIBS)
+	$(Q)$(CXX) $(CXXFLAGS_ALL) $(LDFLAGS) -o $@ $(filter %.o,$^) $(filter %.a,$^) $(LIBS)
 $(B)/tests/gpu/%: $(B)/tests/gpu/%.o $(B)/libgnn.a
 	$(Q)$(LINK)
 $(B)/emu/bin/gnn-%: $(B)/cmd/gnn-%.o $(CMD_OBJ) $(FAKE) $(B)/libgnn.a

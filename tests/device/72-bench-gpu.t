@@ -1,0 +1,40 @@
+# SPDX-License-Identifier: Apache-2.0
+# bench_gpu on a device that is emulated, where no number means anything: its parts and rows, and what becomes of a row that fails.
+. "$GNN_TOP/tests/lib.sh"
+bench=$GNN_B/emu/tests/gpu/bench_gpu
+refusing=bench_gpu
+names() { sed -n 's/^| \([^|]*\) | .*/\1/p' "$1"; }
+
+status 0 "bench_gpu measures all parts" "$bench" 700
+cp out all
+names all >rows
+check "every row has its number" sh -c '! grep -v "^#" all | grep "not measured\|nan\|inf"'
+"$bench" --parts >parts
+for p in $(cat parts); do
+    status 0 "bench_gpu measures the part $p alone" "$bench" 700 "$p"
+    names out >>alone
+done
+check "the parts together have all rows" cmp rows alone
+status 0 "bench_gpu measures two parts" "$bench" 700 passes limits
+names out >two
+check "they are measured in the order asked for" sh -c 'sed -n "1p;\$p" two | paste -sd, | grep -q "^bias and ReLU, 256 wide,copy, device to pinned host$"'
+refuses 2 "no part 'nonsense'" "a part that it does not have" "$bench" 700 passes nonsense
+refuses 2 "expected a count of rows from 100 on, not '7x'" "rows that are no count" "$bench" 7x
+refuses 4 'no CUDA device' "to measure without a device" env GNN_FAKE_DEVICES=0 "$bench" 700
+
+# One call of the runtime fails, in the middle of all: one row says so, and all others are there.
+calls=$(GNN_FAKE_FAIL=0 "$bench" 700 2>&1 >/dev/null | sed -n 's/^fake device: \([0-9]*\) calls$/\1/p')
+status 1 "bench_gpu fails where a row has no number" env GNN_FAKE_FAIL=$((${calls:-0} / 2)) "$bench" 700
+cp out one
+names one >left
+check "all rows are there nevertheless" cmp rows left
+check "one of them says why it has no number" \
+    sh -c '[ "$(grep -c "| not measured: CUDA: .*a failure that was asked for | |$" one)" -eq 1 ]'
+# Memory for one part, but not for the other.
+status 1 "bench_gpu fails where there is too little memory for a part" env GNN_FAKE_MEMORY=4500000 "$bench" 700 gather latency
+cp out short
+check "each row of that part says so" \
+    sh -c '[ "$(grep -c "^| .* | not measured: not enough device memory: [0-9]* bytes for a benchmark | |$" short)" -eq 10 ]'
+check "the next part has its numbers" grep -q '^| launch of a kernel | [0-9.]* us' short
+
+done_testing
