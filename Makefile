@@ -82,6 +82,7 @@ CMD_OBJ  := $(CMD_SRC:%.c=$(B)/%.o)
 # statically and looks for one only when it is first called.
 ifneq ($(NVCC),)
 CUDA_OBJ := $(CUDA_SRC:%.cu=$(B)/%.o) $(GPU_OBJ)
+$(B)/tests/gpu/part_epilogues.o: CPPFLAGS += -isystem $(CUDA_LIB)/../include
 $(B)/lib/gpu/%_cuda.o $(B)/tests/unit/%_cuda.o: CPPFLAGS += -isystem $(CUDA_LIB)/../include -DGNN_CUDA_LEAST=$(firstword $(CUDA_ARCHS:%a=%))
 CUDA_LIB := $(dir $(shell readlink -f $(NVCC)))../lib64
 CUDA_LIBS := $(if $(CUDA_OBJ),-L$(CUDA_LIB) -lcudart_static -ldl -lrt)

@@ -43,6 +43,9 @@ struct gnn_dev_gemm_info {
     uint64_t version, numerics;
 };
 void gnn_dev_gemm_ask(void *h, struct gnn_dev_gemm_info *info);
+/* For measurements, too: a function of the library by its name, NULL if it has none of that name.
+ */
+void *gnn_dev_gemm_function(void *h, const char *name);
 
 static inline size_t gnn_dev_product_lda(const struct gnn_dev_product *p)
 {

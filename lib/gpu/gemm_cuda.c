@@ -22,6 +22,7 @@
 enum { WORKSPACE = 32 << 20, WAYS = 1024, ASKED = 16, PRECISIONS = 3, EPILOGUES = 3 };
 
 struct lib {
+    void *so;
     __typeof__(cublasLtCreate) *create;
     __typeof__(cublasLtDestroy) *destroy;
     __typeof__(cublasLtMatmulDescCreate) *desc_create;
@@ -119,6 +120,7 @@ static int load_library(struct lib *l, struct gnn_err *e)
             return gnn_fail(e, GNN_E_DEVICE, "cuBLASLt: the library has no function %s", f[i].name);
         memcpy(f[i].to, &p, sizeof(p));
     }
+    l->so = so;
     return 0;
 }
 
@@ -161,6 +163,12 @@ void gnn_dev_gemm_ask(void *h, struct gnn_dev_gemm_info *info)
 {
     const struct gemm *g = h;
     *info = (struct gnn_dev_gemm_info){.version = g->lib.version(), .numerics = g->numerics};
+}
+
+void *gnn_dev_gemm_function(void *h, const char *name)
+{
+    const struct gemm *g = h;
+    return dlsym(g->lib.so, name);
 }
 
 static void call_release(const struct lib *l, struct call *c)

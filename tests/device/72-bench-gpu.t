@@ -37,4 +37,29 @@ check "each row of that part says so" \
     sh -c '[ "$(grep -c "^| .* | not measured: not enough device memory: [0-9]* bytes for a benchmark | |$" short)" -eq 10 ]'
 check "the next part has its numbers" grep -q '^| launch of a kernel | [0-9.]* us' short
 
+status 0 "bench_gpu goes without cuBLASLt" "$bench" 100 epilogues
+cp out without
+check "the part about epilogues says that it is not there" grep -q '^| epilogues of cuBLASLt | not here: ' without
+if grep -q 'built without CUDA' without; then
+    skip "what epilogues compute is judged" 'built without CUDA'
+    done_testing
+fi
+status 0 "bench_gpu measures the epilogues of a library that has them" env GNN_FAKE_LT=1 "$bench" 100 epilogues
+cp out lt
+check "none of them is wrong" sh -c '! grep "WRONG\|OTHER\|another\|not measured" lt'
+row='(256, 5) by (5, 100)'
+for want in "BIAS, layer 0, added: (5, 100) by (100, 256), f32 | [0-9.]* us, the best of 2 ways of 3, .* right | [0-9.]* + [0-9.]* us apart" \
+    "RELU_AUX_BIAS, layer 2, added: (2, 256) by (256, 47), bf16 | .* right, mask in rows of bits | " \
+    "DRELU_BGRAD, inputs, many rows: (5, 256) by (256, 256), rows of bf16 | .* right | [0-9.]* us without" \
+    "BGRADA, weights of layer 0: $row, f32 | .* right | " "BGRADB, weights of layer 0: $row, tf32 | .* right | " \
+    "BGRADB, weights of layer 0: $row, f32 | none: asking for a way: status 15 | [0-9.]* + [0-9.]* us apart"; do
+    check "it has the row ${want%%,*}" grep -q "^| epilogue $want" lt
+done
+status 0 "bench_gpu measures the epilogues of a library that is wrong" env GNN_FAKE_LT=2 "$bench" 100 epilogues
+cp out wrong
+check "products without an epilogue are right" sh -c '! grep "^| epilogue DEFAULT.*WRONG" wrong && grep -q "^| epilogue DEFAULT.* right" wrong'
+check "a bias that is not added is seen" sh -c '! grep "^| epilogue [A-Z_]*BIAS.* right" wrong'
+check "another order of the mask is seen" sh -c '! grep "in rows of bits" wrong && grep -q "RELU_AUX_BIAS.*mask in another order" wrong'
+check "another order of the mask is seen in ReLU's gradient" sh -c '! grep "^| epilogue DRELU.* right" wrong'
+check "sums of the wrong matrix are seen" sh -c 'grep "^| epilogue BGRAD[AB].*us, the best" wrong >sums && [ -s sums ] && ! grep -v "sums WRONG" sums'
 done_testing

@@ -115,5 +115,6 @@ void bench_passes(void);
 void bench_attention(void);
 void bench_sampling(void);
 void bench_products(void);
+void bench_epilogues(void);
 
 #endif

@@ -19,10 +19,11 @@
 static const struct {
     const char *name;
     void (*run)(void);
-} parts[] = {
-    {"limits", bench_limits},       {"latency", bench_latency},     {"gather", bench_gather},
-    {"overlap", bench_overlap},     {"aggregate", bench_aggregate}, {"passes", bench_passes},
-    {"attention", bench_attention}, {"sampling", bench_sampling},   {"products", bench_products}};
+} parts[] = {{"limits", bench_limits},       {"latency", bench_latency},
+             {"gather", bench_gather},       {"overlap", bench_overlap},
+             {"aggregate", bench_aggregate}, {"passes", bench_passes},
+             {"attention", bench_attention}, {"sampling", bench_sampling},
+             {"products", bench_products},   {"epilogues", bench_epilogues}};
 enum { PARTS = sizeof parts / sizeof *parts };
 
 static int part_of(const char *name)
