@@ -148,12 +148,13 @@ void train_text_epoch(void *arg, const struct gnn_train_epoch *r)
     x->flops += r->flops;
 }
 
-static void tell_time(void *arg, const char *name, uint64_t n, double ms)
+static void tell_time(void *arg, const char *name, uint64_t n, double ms, uint64_t bytes)
 {
     (void)arg;
-    cli_note("%s: %llu times, %.3f ms", name, (unsigned long long)n, ms);
-    cli_metrics(json_pack("{s:s, s:s, s:I, s:f}", "event", "operation", "name", name, "calls",
-                          (json_int_t)n, "ms", ms));
+    cli_note("%s: %llu times, %.3f ms, %.3f MB at least", name, (unsigned long long)n, ms,
+             (double)bytes / 1e6);
+    cli_metrics(json_pack("{s:s, s:s, s:I, s:f, s:I}", "event", "operation", "name", name, "calls",
+                          (json_int_t)n, "ms", ms, "bytes", (json_int_t)bytes));
 }
 
 void train_text_times(const struct gnn_ops *ops)

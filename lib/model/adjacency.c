@@ -63,6 +63,15 @@ void gnn_adj_transpose(const struct gnn_ops *o, struct gnn_adj *a)
                  a->numbered ? a->tedge.data : NULL);
 }
 
+void gnn_adj_tell(const struct gnn_ops *o, const struct gnn_adj *a)
+{
+    o->edges(o, a->seg, a->edges);
+    if (a->back)
+        o->edges(o, a->back, a->edges);
+    if (a->parts)
+        o->edges(o, a->parts->seg, a->edges);
+}
+
 void gnn_adj_edges_of(const struct gnn_ops *o, const struct gnn_adj *a, uint32_t from, uint32_t to,
                       uint32_t *first, uint32_t *n)
 {

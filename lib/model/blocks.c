@@ -225,6 +225,7 @@ int gnn_net_blocks(struct gnn_net *n, const struct gnn_meta *meta, struct gnn_er
     for (uint32_t i = 0; i < m->nconvs; i++)
         if (has_blocks(&m->conv[i])) {
             struct gnn_adj *a = &n->run[i].adj;
+            gnn_adj_tell(n->pass.o, a);
             gnn_adj_normalise(n->pass.o, a, 0, a->ndst);
             if (a->back)
                 gnn_adj_transpose(n->pass.o, a);

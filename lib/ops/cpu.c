@@ -105,7 +105,7 @@ static int host_gemm(const struct gnn_ops *o, const struct gnn_product *p, struc
     return 0;
 }
 
-#define GNN_OP(name, kind, params, cpu, cuda)                                                      \
+#define GNN_OP(name, kind, words, params, cpu, cuda)                                               \
     static void host_##name(const struct gnn_ops *o, GNN_OP_PARAMS params)                         \
     {                                                                                              \
         cpu;                                                                                       \
@@ -123,9 +123,7 @@ static const char *no_note(const struct gnn_ops *o)
     return "";
 }
 
-static int no_times(const struct gnn_ops *o,
-                    void (*each)(void *arg, const char *name, uint64_t n, double ms), void *arg,
-                    struct gnn_err *e)
+static int no_times(const struct gnn_ops *o, gnn_ops_each each, void *arg, struct gnn_err *e)
 {
     (void)o;
     (void)each;
@@ -134,11 +132,19 @@ static int no_times(const struct gnn_ops *o,
     return 0;
 }
 
+static void no_edges(const struct gnn_ops *o, const struct gnn_csr *block, uint64_t edges)
+{
+    (void)o;
+    (void)block;
+    (void)edges;
+}
+
 const struct gnn_ops gnn_ops_cpu = {
     .chunk = 2048,
     .free = free_nothing,
     .note = no_note,
     .times = no_times,
+    .edges = no_edges,
     .fit = host_fit,
     .release = host_release,
     .fit_host = host_fit,

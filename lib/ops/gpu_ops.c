@@ -17,6 +17,29 @@
 static const char *const precisions[] = {
     [GNN_PRECISION_F32] = "f32", [GNN_PRECISION_TF32] = "tf32", [GNN_PRECISION_BF16] = "bf16"};
 
+/* ---- what operations must move at least, in words of four bytes ---- */
+
+static uint64_t cells_of(uint64_t rows, uint64_t columns)
+{
+    return rows * columns;
+}
+/* What is added to must be read, too. */
+static uint64_t rows_out(uint64_t rows, bool acc)
+{
+    return acc ? 2 * rows : rows;
+}
+static uint64_t edges_of(const struct ops_dev *dev, const struct gnn_csr *block)
+{
+    return gnn_ops_edges_of(dev, block);
+}
+/* Offsets and sources of a block. */
+static uint64_t links_of(const struct ops_dev *dev, const struct gnn_csr *block, uint64_t rows)
+{
+    return rows + edges_of(dev, block);
+}
+
+/* ---- products, and what takes more than one call ---- */
+
 /* Multiplies in the precision that was asked for or, where the library cannot, in the next finer
  * one that it can. *bare: it cannot add a bias to this product, either, which is without bias and
  * ReLU. */
@@ -75,8 +98,10 @@ static int device_gemm(const struct gnn_ops *o, const struct gnn_product *p, str
         return e->code;
     if (dev->times) /* batches differ in their numbers of rows */
         gnn_ops_timed(
-            dev, p->ta ? gnn_ops_name(dev, "product (%zu, rows) by (rows, %zu)", p->m, p->n)
-                       : gnn_ops_name(dev, "product (rows, %zu) by (%zu, %zu)", p->k, p->k, p->n));
+            dev,
+            p->ta ? gnn_ops_name(dev, "product (%zu, rows) by (rows, %zu)", p->m, p->n)
+                  : gnn_ops_name(dev, "product (rows, %zu) by (%zu, %zu)", p->k, p->k, p->n),
+            4 * (p->m * p->k + p->k * p->n + rows_out(p->m * p->n, p->beta != 0)));
     for (size_t i = 0; !p->k && p->beta == 0 && i < (p->ldc ? p->m : 1); i++)
         o->zero(o, p->c + i * p->ldc, (p->ldc ? 1 : p->m) * p->n * sizeof(*p->c));
     /* The library knows no function but ReLU, and that only after a bias. */
@@ -119,14 +144,14 @@ static void widen_tensor(struct ops_dev *dev, const struct gnn_tensor *x, uint64
         dev->ops.copy(&dev->ops, out, x->data, n * sizeof(*out));
 }
 
-#define GNN_OP(name, kind, params, cpu, cuda)                                                      \
+#define GNN_OP(name, kind, words, params, cpu, cuda)                                               \
     static void launch_##name(const struct gnn_ops *o, GNN_OP_PARAMS params)                       \
     {                                                                                              \
         struct ops_dev *dev = ops_dev(o);                                                          \
         if (ops_failed(dev))                                                                       \
             return;                                                                                \
         cuda;                                                                                      \
-        gnn_ops_launched(dev, kind);                                                               \
+        gnn_ops_launched(dev, kind, 4 * (uint64_t)(words));                                        \
     }
 #include "lib/ops/list.h"
 
@@ -161,6 +186,11 @@ static const char *gpu_ops_note(const struct gnn_ops *o)
     return ops_dev(o)->note;
 }
 
+static void tell_edges(const struct gnn_ops *o, const struct gnn_csr *block, uint64_t edges)
+{
+    gnn_ops_edges_told(ops_dev(o), block, edges);
+}
+
 static void gpu_ops_free(const struct gnn_ops *o)
 {
     struct ops_dev *dev = o->dev;
@@ -183,6 +213,7 @@ static const struct gnn_ops table = {
     .free = gpu_ops_free,
     .note = gpu_ops_note,
     .times = gnn_gpu_ops_times,
+    .edges = tell_edges,
     .chunk = UINT32_MAX,
     .gemm = device_gemm,
 #define GNN_OP(name, ...) .name = launch_##name,

@@ -41,8 +41,9 @@ static inline bool ops_failed(const struct ops_dev *dev)
 {
     return dev->err.code != 0;
 }
-/* After a launch: an error of it is the device's, its time is counted under `what`. */
-void gnn_ops_launched(struct ops_dev *dev, const char *what);
+/* After a launch: an error of it is the device's, its time is counted under `what`, and so are the
+ * bytes that it must move at least. */
+void gnn_ops_launched(struct ops_dev *dev, const char *what, uint64_t bytes);
 /* A name made as by printf, which holds until the next one is made. */
 const char *gnn_ops_name(struct ops_dev *dev, const char *fmt, ...) GNN_PRINTF(2, 3);
 /* Times of operations, by name (gpu_time.c): what is on the stream from _from on, or since the
@@ -50,13 +51,23 @@ const char *gnn_ops_name(struct ops_dev *dev, const char *fmt, ...) GNN_PRINTF(2
 int gnn_ops_times_new(struct ops_times **t, struct gnn_err *e) GNN_MUST_USE;
 void gnn_ops_times_free(struct ops_times *t);
 void gnn_ops_time_from(struct ops_dev *dev);
-void gnn_ops_timed(struct ops_dev *dev, const char *name);
+void gnn_ops_timed(struct ops_dev *dev, const char *name, uint64_t bytes);
+/* How many edges blocks have, as struct gnn_ops.edges has told; 0: it has not, or nobody asks. */
+void gnn_ops_edges_told(struct ops_dev *dev, const struct gnn_csr *block, uint64_t edges);
+uint64_t gnn_ops_edges_of(const struct ops_dev *dev, const struct gnn_csr *block);
+/* Words of four bytes that attention must move at least (gpu_bytes.c): forward, and its gradients;
+ * so many rows and edges. */
+uint64_t gnn_ops_attention_words(const struct gnn_attention *a, uint64_t edges, uint64_t rows,
+                                 unsigned flags);
+uint64_t gnn_ops_sources_words(const struct gnn_attention *a, uint64_t edges, uint64_t rows,
+                               const struct gnn_attention_back *g, bool acc);
+uint64_t gnn_ops_targets_words(const struct gnn_attention *a, uint64_t edges, uint64_t rows,
+                               const struct gnn_attention_back *g, bool acc);
 /* Memory, copies, marks. */
 void gnn_ops_fill_memory(struct gnn_ops *o);
 
 /* gnn_ops.times (gpu_time.c). */
-int gnn_gpu_ops_times(const struct gnn_ops *o,
-                      void (*each)(void *arg, const char *name, uint64_t n, double ms), void *arg,
+int gnn_gpu_ops_times(const struct gnn_ops *o, gnn_ops_each each, void *arg,
                       struct gnn_err *e) GNN_MUST_USE;
 
 #endif

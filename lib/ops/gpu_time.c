@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* How long operations take on the device, by name, where GNN_DEBUG_TIME asks for it: an event after
- * each, and the time since the one before. Only what was queued long ago is waited for, so that the
- * host stays ahead of the device. */
+ * each, and the time since the one before; and what they must move. Only what was queued long ago is
+ * waited for, so that the host stays ahead of the device. */
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "lib/ops/gpu_ops.h"
 
-enum { PENDING = 512, EVENTS = PENDING + 1, KINDS = 128, NAME = 72, BETWEEN = KINDS };
+enum { PENDING = 512, EVENTS = PENDING + 1, KINDS = 128, NAME = 72, BETWEEN = KINDS, BLOCKS = 256 };
 
 struct ops_times {
     /* Operation i, of those from `first` up to n that are pending, is what happens between event i
@@ -19,10 +19,15 @@ struct ops_times {
     bool begun; /* event n has been recorded */
     struct kind {
         char name[NAME];
-        uint64_t n;
+        uint64_t n, bytes;
         double ms;
     } kind[KINDS];
     unsigned nkinds;
+    struct known {
+        const struct gnn_csr *block;
+        uint64_t edges;
+    } known[BLOCKS];
+    unsigned told; /* the next one takes the place of the oldest */
 };
 
 int gnn_ops_times_new(struct ops_times **out, struct gnn_err *e)
@@ -91,7 +96,7 @@ const char *gnn_ops_name(struct ops_dev *dev, const char *fmt, ...)
     return dev->name;
 }
 
-void gnn_ops_timed(struct ops_dev *dev, const char *name)
+void gnn_ops_timed(struct ops_dev *dev, const char *name, uint64_t bytes)
 {
     struct ops_times *t = dev->times;
     unsigned k = 0;
@@ -103,12 +108,34 @@ void gnn_ops_timed(struct ops_dev *dev, const char *name)
         k = KINDS - 1; /* the last one takes them all */
     else if (k == t->nkinds)
         snprintf(t->kind[t->nkinds++].name, NAME, "%s", name);
+    t->kind[k].bytes += bytes;
     add_time(dev, k);
 }
 
-int gnn_gpu_ops_times(const struct gnn_ops *o,
-                      void (*each)(void *arg, const char *name, uint64_t n, double ms), void *arg,
-                      struct gnn_err *e)
+static unsigned find_block(const struct ops_times *t, const struct gnn_csr *block)
+{
+    unsigned i = 0;
+    while (i < BLOCKS && t->known[i].block != block)
+        i++;
+    return i;
+}
+
+void gnn_ops_edges_told(struct ops_dev *dev, const struct gnn_csr *block, uint64_t edges)
+{
+    struct ops_times *t = dev->times;
+    if (!t)
+        return;
+    const unsigned i = find_block(t, block);
+    t->known[i < BLOCKS ? i : t->told++ % BLOCKS] = (struct known){block, edges};
+}
+
+uint64_t gnn_ops_edges_of(const struct ops_dev *dev, const struct gnn_csr *block)
+{
+    const unsigned i = dev->times ? find_block(dev->times, block) : BLOCKS;
+    return i < BLOCKS ? dev->times->known[i].edges : 0;
+}
+
+int gnn_gpu_ops_times(const struct gnn_ops *o, gnn_ops_each each, void *arg, struct gnn_err *e)
 {
     struct ops_dev *dev = ops_dev(o);
     if (!dev->times)
@@ -116,7 +143,7 @@ int gnn_gpu_ops_times(const struct gnn_ops *o,
     settle_times(dev, dev->times->n);
     if (dev->err.code)
         return gnn_fail_as(e, &dev->err);
-    for (unsigned k = 0; k < dev->times->nkinds; k++)
-        each(arg, dev->times->kind[k].name, dev->times->kind[k].n, dev->times->kind[k].ms);
+    for (const struct kind *k = dev->times->kind; k < dev->times->kind + dev->times->nkinds; k++)
+        each(arg, k->name, k->n, k->ms, k->bytes);
     return 0;
 }

@@ -36,6 +36,8 @@ struct gnn_product {
     const struct gnn_epilogue *ep;
 };
 
+typedef void (*gnn_ops_each)(void *arg, const char *name, uint64_t n, double ms, uint64_t bytes);
+
 /* Operations of a table are carried out in the order of the calls, but on a device later than
  * these: what goes wrong there is found by `wait`. Pointers are to the backend's memory (`fit`)
  * unless said to be the host's; a struct that is passed by pointer is the host's, and read during
@@ -52,10 +54,11 @@ struct gnn_ops {
      * library cannot do them. */
     const char *(*note)(const struct gnn_ops *o);
     /* With GNN_DEBUG_TIME=1 in the environment when the operations were made: what each kind has
-     * taken on the device so far, how often and in all. */
-    int (*times)(const struct gnn_ops *o,
-                 void (*each)(void *arg, const char *name, uint64_t n, double ms), void *arg,
-                 struct gnn_err *e);
+     * taken on the device so far, how often and in all, and the bytes that it had to move at least
+     * (0: unknown). These depend on how many edges blocks have, which the device alone knows: who
+     * makes a block tells it. */
+    int (*times)(const struct gnn_ops *o, gnn_ops_each each, void *arg, struct gnn_err *e);
+    void (*edges)(const struct gnn_ops *o, const struct gnn_csr *block, uint64_t edges);
 
     /* As gnn_buf_fit and gnn_buf_release, for the backend's memory; _host: the host's, for `fetch`.
      */
@@ -95,7 +98,7 @@ struct gnn_ops {
     int (*gemm)(const struct gnn_ops *o, const struct gnn_product *p, struct gnn_err *e);
     /* The kernels. */
 #define GNN_OP_PARAMS(...) __VA_ARGS__
-#define GNN_OP(name, kind, params, cpu, cuda)                                                      \
+#define GNN_OP(name, kind, words, params, cpu, cuda)                                               \
     void (*name)(const struct gnn_ops *o, GNN_OP_PARAMS params);
 #include "lib/ops/list.h"
 };

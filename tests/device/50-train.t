@@ -123,8 +123,30 @@ done
 
 check "gnn-train learns with GNN_DEBUG_TIME=1" in_precision c.st f32 GNN_DEBUG_TIME=1
 check "gnn-train with GNN_DEBUG_TIME=1 says how long each operation takes" \
-    sh -c 'grep -q "^gnn-train: product (rows, 12) by (12, 8): [1-9][0-9]* times, [0-9.]* ms$" said && grep -q "\"event\": *\"operation\"" m.json'
+    sh -c 'grep -q "^gnn-train: product (rows, 12) by (12, 8): [1-9][0-9]* times, [0-9.]* ms, [0-9.]* MB at least$" said && grep -q "\"event\": *\"operation\"" m.json'
 check "gnn-train with GNN_DEBUG_TIME=1 writes the same model" cmp f32.st c.st
+# moves NAME BYTES NODES... OPTIONS...: what the operation must move in one batch, a formula of the batch's nodes n0, n1, n2 and edges e1, e2
+moves() {
+    gnn-sample -q --no-provenance $fan -b 1000 -o one s
+    gnn-inspect one | awk '/mean nodes/ { sub(/.*: */, ""); n = split($0, v); for (i = 1; i <= n; i++) printf "-v n%d=%d ", i - 1, v[i] }
+        /mean edges/ { sub(/.*: */, ""); n = split($0, v); for (i = 1; i <= n; i++) printf "-v e%d=%d ", i, v[i] }' >counts
+    GNN_DEBUG_TIME=1 "$emu/gnn-train" -q --store s $fan -b 1000 ${layers?} --epochs 1 --keep last --eval none --dropout 0 --no-layer-norm \
+        --device cuda --metrics m.json -o c.st $3 || return
+    awk $(cat counts) "BEGIN { print $2 }" >want
+    sed -n 's/.*"event": *"operation", *"name": *"'"$1"'".*"bytes": *\([0-9]*\).*/\1/p' m.json >got
+    cmp want got
+}
+fan='-f 4,3' layers='--hidden 8'
+check "GNN_DEBUG_TIME=1 tells the bytes of sums: the rows of both sides, offsets and edges, of one sum and a gradient" \
+    moves 'aggregation, 8 wide' '4 * (2 * 8 * (n1 + n2) + n1 + n2 + 2 * e2)'
+check "GNN_DEBUG_TIME=1 tells the bytes of products, of which one is added" moves 'product (rows, 12) by (12, 8)' '4 * (n2 * (12 + 8) + n1 * (12 + 2 * 8) + 2 * 12 * 8)'
+fan='-f 4' layers='' # one layer of 2 heads of 4 columns
+check "GNN_DEBUG_TIME=1 tells the bytes of attention" \
+    moves attention '4 * (n1 * (8 + 2) + e1 + n0 * (1 + 2 + 8 + 4))' '--model gat --heads 2'
+check "GNN_DEBUG_TIME=1 tells the bytes of the gradients of attention" moves 'backward attention' \
+    '4 * (n1 * (1 + 2 * (8 + 2)) + e1 * (1 + 2) + n0 * (8 + 2 + 6) + n0 * (1 + 2) + e1 * (1 + 2))' '--model gat --heads 2'
+check "GNN_DEBUG_TIME=1 tells the bytes of GATv2's attention" \
+    moves attention '4 * (n1 * 8 + e1 + n0 * (1 + 8 + 8 + 4))' '--model gatv2 --heads 2'
 
 # By pipes: batches that stay on the device, that come from there, that come from the CPU.
 for transport in cuda inline; do
