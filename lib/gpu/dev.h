@@ -43,7 +43,7 @@ void gnn_dev_free(void *p);
 /* Host memory that every device reaches at the same address. */
 int gnn_dev_pin(void **p, uint64_t bytes, const char *what, struct gnn_err *e) GNN_MUST_USE;
 void gnn_dev_unpin(void *p);
-/* Bytes of the host's memory that could be pinned now. */
+/* Bytes of the host's memory beyond which nothing is to be pinned: a limit of the container. */
 uint64_t gnn_dev_pinnable(void);
 /* Lets every device read host memory that exists already, whole pages that are ours to write, or
  * else pages of a file that is only read; *at is its address there. Fails where the system does not

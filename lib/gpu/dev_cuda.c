@@ -164,23 +164,19 @@ void gnn_dev_unpin(void *p)
     (void)cudaFreeHost(p);
 }
 
-/* What the system has free or would give back, and at most what a container may have: more would be
- * pinned at the cost of whatever the system ends to get it. */
+/* What a container may have: more would be pinned at the cost of whatever the system ends to get
+ * it. What the system says it has available counts for nothing: the memory of a virtual machine may
+ * grow as it is used. */
 uint64_t gnn_dev_pinnable(void)
 {
-    static const char *const files[] = {"/proc/meminfo", "/sys/fs/cgroup/memory.max"};
+    static const char *const files[] = {"/sys/fs/cgroup/memory.max",
+                                        "/sys/fs/cgroup/memory/memory.limit_in_bytes"};
     uint64_t least = UINT64_MAX;
     for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
         FILE *f = fopen(files[i], "re");
-        char line[128];
         unsigned long long n;
-        while (f && fgets(line, sizeof line, f)) {
-            if (sscanf(line, "MemAvailable: %llu", &n) == 1)
-                n *= 1024;
-            else if (sscanf(line, "%llu", &n) != 1)
-                continue;
+        if (f && fscanf(f, "%llu", &n) == 1) /* else "max" */
             least = n < least ? n : least;
-        }
         if (f)
             (void)fclose(f);
     }

@@ -64,7 +64,7 @@ static int pin_copy(struct gnn_gpu *g, struct gpu_host *h, struct gnn_store *s, 
     const uint64_t whole = (bytes + PAGE - 1) / PAGE * PAGE, room = gnn_dev_pinnable();
     if (whole > room) /* or the system would end us, or others, when it is touched */
         return gnn_fail(e, GNN_E_NOMEM,
-                        "not enough memory to pin: %llu bytes for %s, and %llu are available",
+                        "not enough memory to pin: %llu bytes for %s, and at most %llu are allowed",
                         (unsigned long long)bytes, what, (unsigned long long)room);
     if (!pins_heap(g)) {
         int rc = gnn_dev_pin(&h->copy, bytes, what, e);

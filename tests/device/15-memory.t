@@ -46,7 +46,7 @@ said "in the memory of the host and all its rows are cached" \
 said "in memory of the host that the runtime has pinned" \
     "$host, in a pinned copy; .* 0 MB of it for cached rows" GNN_FAKE_NO_REGISTER=1 --graph-memory uva --graph-cache 0
 fails 1 "gnn-sample --graph-memory uva fails when it cannot pin enough memory" \
-    "not enough memory to pin: 96000 bytes for the graph, and 90000 are available" \
+    "not enough memory to pin: 96000 bytes for the graph, and at most 90000 are allowed" \
     env GNN_FAKE_PINNABLE=90000 "$emu" -f 2 big --device cuda --graph-memory uva
 
 # A copy does not stay in the page cache a second time, whether checksums have still to be checked or not.
