@@ -13,6 +13,7 @@
 struct mapping {
     const char *at;
     uint64_t from, bytes; /* `from`: in the file */
+    uint64_t before;      /* bytes that are mapped before `at`, as mappings begin with a page */
     char *path;
     bool write;
     struct stat was;
@@ -28,10 +29,13 @@ void *gnn_mapped_new(int fd, uint64_t at, uint64_t bytes, bool write, const char
     /* The list's entry comes first: a mapping without one could not be explained when it fails. */
     struct mapping *m = gnn_alloc_zero(1, sizeof *m, "a mapping", e);
     if (m && (m->path = gnn_strdup(path, e))) {
-        void *p = fstat(fd, &m->was) ? MAP_FAILED
-                                     : mmap(NULL, bytes, PROT_READ | (write ? PROT_WRITE : 0),
-                                            MAP_SHARED, fd, (off_t)at);
+        m->before = at % gnn_page_size();
+        char *p = fstat(fd, &m->was)
+                      ? MAP_FAILED
+                      : mmap(NULL, m->before + bytes, PROT_READ | (write ? PROT_WRITE : 0),
+                             MAP_SHARED, fd, (off_t)(at - m->before));
         if (p != MAP_FAILED) {
+            p += m->before;
             m->at = p;
             m->from = at;
             m->bytes = bytes;
@@ -64,7 +68,7 @@ void gnn_mapped_free(const void *p)
     if (!m)
         /* After the lock is released: unmapping gigabytes takes a while. */
         return;
-    munmap((void *)(uintptr_t)p, m->bytes);
+    munmap((void *)(uintptr_t)(m->at - m->before), m->before + m->bytes);
     gnn_free(m->path);
     gnn_free(m);
 }

@@ -44,7 +44,8 @@ void *gnn_alloc(uint64_t n, size_t size, const char *what, struct gnn_err *e)
     if (!p)
         gnn_fail_nomem(e, good ? bytes : UINT64_MAX, what);
     else if (large)
-        (void)madvise(p, bytes & ~(uint64_t)4095, MADV_HUGEPAGE); /* a hint: there may be none */
+        (void)madvise(p, bytes & ~(gnn_page_size() - 1),
+                      MADV_HUGEPAGE); /* a hint: there may be none */
     return p;
 }
 
@@ -190,6 +191,11 @@ int gnn_grow(void *array, uint64_t n, size_t size, const char *what, struct gnn_
     return 0;
 }
 
+uint64_t gnn_page_size(void)
+{
+    return (uint64_t)sysconf(_SC_PAGESIZE);
+}
+
 uint64_t gnn_mem_resident(void)
 {
     unsigned long long pages = 0, resident = 0;
@@ -198,7 +204,7 @@ uint64_t gnn_mem_resident(void)
         resident = 0;
     if (f)
         fclose(f);
-    return resident * (uint64_t)sysconf(_SC_PAGESIZE);
+    return resident * gnn_page_size();
 }
 
 uint64_t gnn_mem_peak(void)

@@ -25,7 +25,7 @@
 #define MADV_COLLAPSE 25
 #endif
 
-enum { PAGE = 4096, HUGE_PAGE = 2 << 20, GAPS = 64 };
+enum { HUGE_PAGE = 2 << 20, GAPS = 64 };
 static const uint64_t WINDOW_MIN = UINT64_C(1) << 32;
 
 struct gap {
@@ -63,7 +63,7 @@ static int memory_new(void)
 static uint64_t window_size(void)
 {
     const long pages = sysconf(_SC_PHYS_PAGES);
-    const uint64_t want = pages > 0 ? (uint64_t)pages * PAGE * 4 : 0;
+    const uint64_t want = pages > 0 ? (uint64_t)pages * gnn_page_size() * 4 : 0;
     return want > WINDOW_MIN ? want : WINDOW_MIN;
 }
 
@@ -76,7 +76,7 @@ void *gnn_share_map(int fd, uint64_t window, int prot)
 {
     /* Reserves more than is needed, and keeps the part that begins at a huge page: only then the
      * two processes can share huge pages. */
-    const uint64_t room = up_to(window, PAGE) + HUGE_PAGE;
+    const uint64_t whole = up_to(window, gnn_page_size()), room = whole + HUGE_PAGE;
     char *p = mmap(NULL, room, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (p == MAP_FAILED)
         return NULL;
@@ -88,7 +88,7 @@ void *gnn_share_map(int fd, uint64_t window, int prot)
     }
     if (before)
         (void)munmap(p, before);
-    (void)munmap(base + up_to(window, PAGE), HUGE_PAGE - before);
+    (void)munmap(base + whole, HUGE_PAGE - before);
     return base;
 }
 
@@ -158,11 +158,11 @@ static bool fill_gap(struct gnn_share *s, uint64_t bytes, struct gap *found)
  * piece gets a huge page if less than half of it stays unused. All of this is a hint. */
 static void make_ready(char *p, uint64_t bytes)
 {
-    const uint64_t all = up_to(bytes, PAGE),
+    const uint64_t page = gnn_page_size(), all = up_to(bytes, page),
                    huge =
                        bytes < HUGE_PAGE ? 0 : (bytes + HUGE_PAGE / 2) & ~(uint64_t)(HUGE_PAGE - 1);
     uint64_t at = 0;
-    while (at < huge && !madvise(p + at, PAGE, MADV_POPULATE_WRITE))
+    while (at < huge && !madvise(p + at, page, MADV_POPULATE_WRITE))
         at += HUGE_PAGE;
     if (at < huge || (huge && madvise(p, huge, MADV_COLLAPSE)))
         at = 0;
@@ -174,7 +174,7 @@ void *gnn_share_alloc(struct gnn_share *s, uint64_t ready, uint64_t spare, uint6
 {
     if (ready > s->window || spare > s->window)
         return NULL;
-    const uint64_t unit = ready + spare < HUGE_PAGE ? PAGE : HUGE_PAGE,
+    const uint64_t unit = ready + spare < HUGE_PAGE ? gnn_page_size() : HUGE_PAGE,
                    bytes = up_to(ready + spare, unit);
     struct gap g = {0};
     pthread_mutex_lock(&s->lock);

@@ -64,7 +64,7 @@ struct gnn_swap *gnn_swap_new(const char *beside, uint64_t limit, struct gnn_err
     struct gnn_swap *s = gnn_alloc_zero(1, sizeof *s, "swapped memory", e);
     if (!s)
         return NULL;
-    s->page = (uint64_t)sysconf(_SC_PAGESIZE);
+    s->page = gnn_page_size();
     s->limit = limit;
     s->margin = margin_of(limit);
     const char *strict = getenv("GNN_DEBUG_SWAP");

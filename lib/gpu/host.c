@@ -7,7 +7,7 @@
 #include "lib/gpu/runtime.h"
 #include "lib/store/store.h"
 
-enum { PIECE = 16 << 20, PAGE = 4096 };
+enum { PIECE = 16 << 20 };
 
 struct gpu_host {
     const void *p, *at;
@@ -25,10 +25,11 @@ static bool pins_heap(struct gnn_gpu *g)
     enum { UNKNOWN, NO, YES };
     struct gnn_err refused = {0};
     const void *at;
-    char *p = g->dev->pins == UNKNOWN ? gnn_alloc(2 * PAGE, 1, "a test", &refused) : NULL;
+    const uint64_t page = gnn_page_size();
+    char *p = g->dev->pins == UNKNOWN ? gnn_alloc(2 * page, 1, "a test", &refused) : NULL;
     if (p) {
-        char *whole = p + (PAGE - (uintptr_t)p % PAGE) % PAGE;
-        const bool can = !gnn_dev_map(whole, PAGE, true, &at, &refused);
+        char *whole = p + (page - (uintptr_t)p % page) % page;
+        const bool can = !gnn_dev_map(whole, page, true, &at, &refused);
         if (can)
             gnn_dev_unmap(whole);
         g->dev->pins = can ? YES : NO;
@@ -42,12 +43,13 @@ static void copy_in(char *to, struct gnn_store *s, const char *from, uint64_t by
 {
     const bool drop = s && gnn_store_leave(s, from, bytes);
     const int64_t pieces = (int64_t)((bytes + PIECE - 1) / PIECE);
+    const uint64_t page = gnn_page_size();
 #pragma omp parallel for schedule(dynamic)
     for (int64_t i = 0; i < pieces; i++) {
         const uint64_t at = (uint64_t)i * PIECE, n = bytes - at < PIECE ? bytes - at : PIECE;
         const char *piece = from + at;
         if (s) /* a hint: in one go, and not page by page */
-            (void)madvise((void *)((uintptr_t)piece / PAGE * PAGE), n + (uintptr_t)piece % PAGE,
+            (void)madvise((void *)((uintptr_t)piece / page * page), n + (uintptr_t)piece % page,
                           MADV_POPULATE_READ);
         memcpy(to + at, piece, n);
         if (drop)
@@ -61,7 +63,8 @@ static void copy_in(char *to, struct gnn_store *s, const char *from, uint64_t by
 static int pin_copy(struct gnn_gpu *g, struct gpu_host *h, struct gnn_store *s, uint64_t bytes,
                     const char *what, struct gnn_err *e)
 {
-    const uint64_t whole = (bytes + PAGE - 1) / PAGE * PAGE, room = gnn_dev_pinnable();
+    const uint64_t page = gnn_page_size(), whole = (bytes + page - 1) / page * page,
+                   room = gnn_dev_pinnable();
     if (whole > room) /* or the system would end us, or others, when it is touched */
         return gnn_fail(e, GNN_E_NOMEM,
                         "not enough memory to pin: %llu bytes for %s, and at most %llu are allowed",
@@ -73,10 +76,10 @@ static int pin_copy(struct gnn_gpu *g, struct gpu_host *h, struct gnn_store *s, 
         h->at = h->copy;
         return rc;
     }
-    h->block = gnn_alloc(whole + PAGE, 1, what, e);
+    h->block = gnn_alloc(whole + page, 1, what, e);
     if (!h->block)
         return e->code;
-    h->copy = (char *)h->block + (PAGE - (uintptr_t)h->block % PAGE) % PAGE;
+    h->copy = (char *)h->block + (page - (uintptr_t)h->block % page) % page;
     copy_in(h->copy, s, h->p, bytes);
     int rc = gnn_dev_map(h->copy, whole, true, &h->at, e);
     if (rc)

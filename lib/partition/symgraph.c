@@ -2,7 +2,6 @@
 /* Counting-sort construction of the undirected graph, and what an assignment costs on it. */
 #include <string.h>
 #include <sys/mman.h>
-#include <unistd.h>
 
 #include "lib/base/mem.h"
 #include "lib/partition/partition.h"
@@ -179,7 +178,7 @@ static void rows_pack(struct rows *r, struct gnn_symgraph *g)
     g->xadj[g->n] = n;
     g->adjncy = r->adj;
     r->adj = NULL;
-    uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
+    uintptr_t page = gnn_page_size();
     uintptr_t from = ((uintptr_t)(g->adjncy + n) + page - 1) & ~(page - 1);
     uintptr_t to = (uintptr_t)(g->adjncy + room) & ~(page - 1);
     if (from < to)

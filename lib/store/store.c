@@ -168,9 +168,8 @@ void gnn_store_drop(const struct gnn_store *s, const void *data, uint64_t bytes)
     const struct gnn_part *p = part_of(s, data);
     if (!p)
         return;
-    const uint64_t at = (uint64_t)((const uint8_t *)data - p->map);
-    const uint64_t from = (at + GNB_STORE_ALIGN - 1) / GNB_STORE_ALIGN * GNB_STORE_ALIGN,
-                   to = (at + bytes) / GNB_STORE_ALIGN * GNB_STORE_ALIGN;
+    const uint64_t at = (uint64_t)((const uint8_t *)data - p->map), page = gnn_page_size();
+    const uint64_t from = (at + page - 1) / page * page, to = (at + bytes) / page * page;
     const int fd = from < to ? open(p->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK) : -1;
     if (fd < 0)
         return;

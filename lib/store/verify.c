@@ -36,7 +36,7 @@ struct gnn_verify {
 /* Whole pages: of one that is only partly checked, the rest is read again. */
 static void forget_pages(const uint8_t *data, uint64_t bytes)
 {
-    const uintptr_t from = (uintptr_t)data & ~(uintptr_t)4095;
+    const uintptr_t from = (uintptr_t)data & ~(uintptr_t)(gnn_page_size() - 1);
     (void)madvise((void *)from, (uintptr_t)data + bytes - from, MADV_DONTNEED);
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* LD_PRELOAD library that makes the k-th call of a kind fail, for tests.
+/* LD_PRELOAD library that makes the k-th call of a kind fail, for tests; or pages larger.
  *   FAULT_OP        malloc, write, read, fsync, rename, close, mmap, mprotect, fallocate, memfd,
  *                   socket, send or flock
  *   FAULT_N         which call fails, from 1; 0 or unset: none, only counting
@@ -9,6 +9,8 @@
  *   FAULT_KILL=1    SIGKILL at that call
  *   FAULT_SLOW=S    instead of failing, the call begins S seconds later
  *   FAULT_NAMED=1   no file is made without a name (O_TMPFILE), as on NFS
+ *   FAULT_PAGE=N    pages have N bytes, as on some ARM machines: calls of ours that map, unmap,
+ *                   protect or advise memory fail and count if they do not begin with a page
  *   FAULT_TRACE=1   prints the stack of the call that fails (addr2line or gdb tell the lines)
  *   FAULT_COUNT     file to which the number of calls is written at the end
  * Calls of malloc by libraries that abort by design when memory is out (C++ and OpenMP run-time) do
@@ -26,6 +28,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/auxv.h>
 #include <sys/file.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
@@ -50,6 +53,7 @@ static int nexempt;
 static char op[16];
 static long when;
 static int code = ENOSPC;
+static size_t page, page_here;
 static bool sticky, halve, kill_self, trace, named, ready;
 static unsigned slow;
 static const char *count_file;
@@ -86,6 +90,9 @@ __attribute__((constructor)) static void start(void)
         code = (int)strtol(s, NULL, 10);
     if ((s = getenv("FAULT_SLOW")))
         slow = (unsigned)strtoul(s, NULL, 10);
+    if ((s = getenv("FAULT_PAGE")))
+        page = strtoul(s, NULL, 10);
+    page_here = getauxval(AT_PAGESZ);
     sticky = getenv("FAULT_STICKY") != NULL;
     halve = getenv("FAULT_SHORT") != NULL;
     kill_self = getenv("FAULT_KILL") != NULL;
@@ -128,6 +135,16 @@ __attribute__((destructor)) static void finish(void)
     }
 }
 
+static void print_stack(void)
+{
+    void *frame[32];
+    if (!trace)
+        return;
+    ready = false; /* backtrace itself may allocate */
+    backtrace_symbols_fd(frame, backtrace(frame, 32), 2);
+    ready = true;
+}
+
 /* Counts a call of kind `what`; true if it is to fail. */
 static bool hit(const char *what)
 {
@@ -136,12 +153,7 @@ static bool hit(const char *what)
     long c = atomic_fetch_add(&calls, 1) + 1;
     if (when <= 0 || !(c == when || (sticky && c > when)))
         return false;
-    if (trace) {
-        void *frame[32];
-        ready = false; /* backtrace itself may allocate */
-        backtrace_symbols_fd(frame, backtrace(frame, 32), 2);
-        ready = true;
-    }
+    print_stack();
     if (kill_self)
         syscall(SYS_kill, getpid(), SIGKILL);
     if (slow)
@@ -149,16 +161,19 @@ static bool hit(const char *what)
     return !slow;
 }
 
+static bool is_exempt(void *caller)
+{
+    const uintptr_t a = (uintptr_t)caller;
+    for (int i = 0; i < nexempt; i++)
+        if (a >= exempt[i].from && a < exempt[i].to)
+            return true;
+    return false;
+}
+
 /* A wish for memory, unless it comes from a library that cannot be refused. */
 static bool hit_memory(const char *what, void *caller)
 {
-    uintptr_t a = (uintptr_t)caller;
-    if (!ready || strcmp(op, what) != 0)
-        return false;
-    for (int i = 0; i < nexempt; i++)
-        if (a >= exempt[i].from && a < exempt[i].to)
-            return false;
-    return hit(what);
+    return ready && !strcmp(op, what) && !is_exempt(caller) && hit(what);
 }
 
 static bool data_fd(int fd)
@@ -213,31 +228,106 @@ void *aligned_alloc(size_t align, size_t n)
     return __libc_memalign(align, n);
 }
 
-/* Anonymous memory of our programs may come from mmap; files are mapped too. */
-void *mmap(void *at, size_t n, int prot, int flags, int fd, off_t off)
+/* ---- pages larger than the system's ---- */
+
+static size_t whole_pages(size_t n)
 {
-    if (hit_memory("mmap", CALLER)) {
+    return (n + page - 1) / page * page;
+}
+
+/* Where pages have another size than here, and so for these callers; libraries that map memory have
+ * sizes of pages of their own. */
+static bool has_page(void *caller)
+{
+    return page && ready && !is_exempt(caller);
+}
+
+/* Whether `at`, an address or a place in a file, is within a page: the call fails. */
+static bool splits_page(uint64_t at)
+{
+    if (at % page == 0)
+        return false;
+    atomic_fetch_add(&calls, 1);
+    print_stack();
+    errno = EINVAL;
+    return true;
+}
+
+/* Where the system chooses: at the start of a page, and nothing else is in the last one. */
+static char *find_place(size_t n)
+{
+    const size_t room = whole_pages(n) + page;
+    const uintptr_t p = (uintptr_t)syscall(SYS_mmap, NULL, room, PROT_NONE,
+                                           MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (p == (uintptr_t)MAP_FAILED)
+        return NULL;
+    const size_t before = whole_pages(p) - p;
+    if (before)
+        syscall(SYS_munmap, p, before);
+    syscall(SYS_munmap, p + before + whole_pages(n), page - before);
+    return (char *)p + before;
+}
+
+static void *map_pages(void *at, size_t n, int prot, int flags, int fd, off_t off)
+{
+    if (splits_page((uint64_t)off) || (flags & MAP_FIXED && splits_page((uintptr_t)at)))
+        return MAP_FAILED;
+    if (!(flags & MAP_FIXED) && !(at = find_place(n)))
+        return MAP_FAILED;
+    return (void *)syscall(SYS_mmap, at, n, prot, flags | MAP_FIXED, fd, off);
+}
+
+/* Anonymous memory of our programs may come from mmap; files are mapped too. */
+static void *map_for(void *caller, void *at, size_t n, int prot, int flags, int fd, off_t off)
+{
+    if (hit_memory("mmap", caller)) {
         errno = ENOMEM;
         return MAP_FAILED;
     }
-    return (void *)syscall(SYS_mmap, at, n, prot, flags, fd, off);
+    return has_page(caller) ? map_pages(at, n, prot, flags, fd, off)
+                            : (void *)syscall(SYS_mmap, at, n, prot, flags, fd, off);
+}
+void *mmap(void *at, size_t n, int prot, int flags, int fd, off_t off)
+{
+    return map_for(CALLER, at, n, prot, flags, fd, off);
 }
 void *mmap64(void *at, size_t n, int prot, int flags, int fd, off_t off)
 {
-    if (hit_memory("mmap", CALLER)) {
-        errno = ENOMEM;
-        return MAP_FAILED;
-    }
-    return (void *)syscall(SYS_mmap, at, n, prot, flags, fd, off);
+    return map_for(CALLER, at, n, prot, flags, fd, off);
 }
 
+int munmap(void *at, size_t n)
+{
+    if (!has_page(CALLER))
+        return (int)syscall(SYS_munmap, at, n);
+    return splits_page((uintptr_t)at) ? -1 : (int)syscall(SYS_munmap, at, whole_pages(n));
+}
+int madvise(void *at, size_t n, int what)
+{
+    if (!has_page(CALLER))
+        return (int)syscall(SYS_madvise, at, n, what);
+    return splits_page((uintptr_t)at) ? -1 : (int)syscall(SYS_madvise, at, whole_pages(n), what);
+}
 int mprotect(void *at, size_t n, int prot)
 {
     if (hit_memory("mprotect", CALLER)) {
         errno = ENOMEM;
         return -1;
     }
-    return (int)syscall(SYS_mprotect, at, n, prot);
+    if (!has_page(CALLER))
+        return (int)syscall(SYS_mprotect, at, n, prot);
+    return splits_page((uintptr_t)at) ? -1 : (int)syscall(SYS_mprotect, at, whole_pages(n), prot);
+}
+long sysconf(int what)
+{
+    static long (*next)(int);
+    if (!next)
+        *(void **)&next = dlsym(RTLD_NEXT, "sysconf");
+    if (!has_page(CALLER))
+        return next(what);
+    return what == _SC_PAGESIZE     ? (long)page
+           : what == _SC_PHYS_PAGES ? next(what) / (long)(page / page_here)
+                                    : next(what);
 }
 
 /* Whether this call fails; a short one is done with half the bytes instead. */
@@ -315,7 +405,7 @@ int fdatasync(int fd)
 int rename(const char *a, const char *b)
 {
     size_t one = 1;
-    return fails("rename", &one) ? -1 : (int)syscall(SYS_rename, a, b);
+    return fails("rename", &one) ? -1 : (int)syscall(SYS_renameat2, AT_FDCWD, a, AT_FDCWD, b, 0);
 }
 int renameat2(int da, const char *a, int db, const char *b, unsigned flags)
 {

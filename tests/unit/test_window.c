@@ -14,7 +14,7 @@ enum { MOST = 3000, SHAPES = 4, N = 200 };
 
 /* Between pages that nothing may read: it begins with one, and the other comes right after what may
  * be read behind a row that ends with it. */
-enum { PAGE = 4096, NUMBERS = 2 * PAGE - GNN_PICK_WINDOW };
+enum { PAGE = 1 << 16 /* no system has larger ones */, NUMBERS = PAGE / 2 - GNN_PICK_WINDOW };
 static int16_t *array;
 static uint64_t state = 1;
 
