@@ -3,6 +3,7 @@
 #ifndef GNN_TESTS_TAP_H
 #define GNN_TESTS_TAP_H
 
+#include <math.h>
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -34,6 +35,12 @@ __attribute__((unused)) static bool tap_wide(void)
 {
     const char *sweep = getenv("GNN_SWEEP");
     return sweep && (!strcmp(sweep, "more") || !strcmp(sweep, "all"));
+}
+
+/* The larger of two differences. A NaN is larger than any number; fmax() would forget it. */
+__attribute__((unused)) static double worst_of(double a, double b)
+{
+    return a > b || isnan(a) ? a : b;
 }
 
 __attribute__((unused)) static int tap_done(void)

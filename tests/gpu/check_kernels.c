@@ -312,13 +312,13 @@ static void norm(uint32_t n, uint32_t d)
         float *h = room(bytes), *r = room(n * sizeof *r), *o = room(bytes), *g = up(dy, bytes);
         float *a = up(host(line), line), *b = up(host(line), line);
         gnn_cuda_layer_norm(vx, NULL, n, d, vg, vb, 1e-5f, h, r, o, stream);
-        far = fmax(far, apart(down(o, bytes), y, count));
+        far = worst_of(far, apart(down(o, bytes), y, count));
         gnn_cuda_layer_norm_back(g, h, r, NULL, n, d, vg, a, b, room(GNN_COLSUM_BLOCKS * line),
                                  stream);
         float *got = down(g, bytes);
-        far = fmax(far, fmax(apart(got, dx, count),
-                             fmax(apart(down(a, line), dg, d), apart(down(b, line), db, d)) /
-                                 (1 + n / 100.)));
+        far = worst_of(far, worst_of(apart(got, dx, count), worst_of(apart(down(a, line), dg, d),
+                                                                     apart(down(b, line), db, d)) /
+                                                                (1 + n / 100.)));
         wrong += before ? differ(got, before, count) : 0;
         before = got;
     }
@@ -405,12 +405,12 @@ static void losses(uint32_t n, uint32_t c)
         double *r1 = room(n * sizeof *r1), *r2 = room(n * sizeof *r2);
         gnn_cuda_softmax_ce(vz, NULL, n, c, vc, by, r1, a, bad, stream);
         gnn_cuda_sigmoid_ce(vz, NULL, n, c, vt, by, r2, b, stream);
-        far =
-            fmax(far, fmax(apart(down(a, bytes), soft, count), apart(down(b, bytes), sigm, count)));
+        far = worst_of(
+            far, worst_of(apart(down(a, bytes), soft, count), apart(down(b, bytes), sigm, count)));
         const double *g1 = down(r1, n * sizeof *r1), *g2 = down(r2, n * sizeof *r2);
         for (uint32_t i = 0; i < n; i++)
-            far = fmax(far, fmax(fabs(g1[i] - l1[i]) / fmax(1, l1[i]),
-                                 fabs(g2[i] - l2[i]) / fmax(1, l2[i])));
+            far = worst_of(far, worst_of(fabs(g1[i] - l1[i]) / fmax(1, l1[i]),
+                                         fabs(g2[i] - l2[i]) / fmax(1, l2[i])));
         gnn_cuda_squared_error(vz, NULL, n, c, vt, by, r2, b, stream);
         same = same && !memcmp(down(b, bytes), square, bytes) &&
                !memcmp(down(r2, n * sizeof *r2), l3, n * sizeof *l3);

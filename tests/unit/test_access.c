@@ -191,7 +191,7 @@ static double compare(struct toy *g)
     }
     enumerate(g);
     for (uint32_t v = 0; worst < 2 && v < N; v++)
-        worst = fmax(worst, fabs(g->p[v] - x.of[g->type[v]][g->local[v]]));
+        worst = worst_of(worst, fabs(g->p[v] - x.of[g->type[v]][g->local[v]]));
     gnn_scores_release(&x);
     gnn_store_close(&s);
     return worst;
@@ -205,7 +205,7 @@ static void trees(void)
         for (uint32_t i = 0; i < 60; i++) {
             struct toy g;
             random_tree(&g, typed);
-            worst = fmax(worst, compare(&g));
+            worst = worst_of(worst, compare(&g));
             for (uint32_t v = 0; v < N; v++)
                 inner += g.p[v] > 0 && g.p[v] < 1 && !g.seed[v];
         }

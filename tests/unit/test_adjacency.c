@@ -96,10 +96,10 @@ static void test_view(const char *name, enum gnn_adj_norm norm, bool values)
     sum_edges(norm, values, x, want);
     gnn_adj_aggregate(o, &a, 0, DST, x, D, y, false);
     for (int i = 0; i < DST * D; i++)
-        worst = fmax(worst, fabs(want[i] - (double)y[i]));
+        worst = worst_of(worst, fabs(want[i] - (double)y[i]));
     gnn_adj_aggregate(o, &a, 5, DST - 3, x, D, y, true); /* added to, from row 5 on */
     for (int i = 0; i < (DST - 8) * D; i++)
-        worst = fmax(worst, fabs(want[i] + want[i + 5 * D] - (double)y[i]));
+        worst = worst_of(worst, fabs(want[i] + want[i + 5 * D] - (double)y[i]));
     ok(worst < 1e-5, "gnn_adj_aggregate computes %s as a loop over edges does (%.1e)", name, worst);
 
     /* The derivative of <dy, A x> along a direction. */

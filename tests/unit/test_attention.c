@@ -237,7 +237,7 @@ static double apart(const struct relation *r, unsigned relations, const float *d
         x[k] = low;
         const double below = loss(r, relations, dy);
         x[k] = was;
-        most = fmax(most, fabs((above - below) / ((double)up - (double)low) - sum));
+        most = worst_of(most, fabs((above - below) / ((double)up - (double)low) - sum));
     }
     return most;
 }
@@ -268,8 +268,8 @@ static void test_forward(const struct relation *r, const struct shape *s, const 
     for (uint32_t i = 0; one && i < ROWS; i++)
         for (size_t c = 0; c < d; c++) {
             one[i * d + c] = 1;
-            most = fmax(most, fabs(head_loss(r, s->relations, i, (uint32_t)(c / n), one) -
-                                   (double)y[i * d + c]));
+            most = worst_of(most, fabs(head_loss(r, s->relations, i, (uint32_t)(c / n), one) -
+                                       (double)y[i * d + c]));
             one[i * d + c] = 0;
         }
     free(one);
@@ -284,19 +284,21 @@ static void test_back(struct relation *r, const struct shape *s, const float *dy
     for (unsigned k = 0; k < n; k++) {
         const struct gnn_attention *a = &r[k].a;
         const struct gnn_attention_back *g = &r[k].g;
-        most = fmax(most, apart(r, n, dy, a->value, COLS * values(s), g->dvalue, 1, 0));
+        most = worst_of(most, apart(r, n, dy, a->value, COLS * values(s), g->dvalue, 1, 0));
         if (s->kind == GNN_ATTENTION_V2)
-            most = fmax(most, apart(r, n, dy, a->weight, d, g->dweight, ROWS, d));
+            most = worst_of(most, apart(r, n, dy, a->weight, d, g->dweight, ROWS, d));
         else
-            most = fmax(most, apart(r, n, dy, a->src, COLS * wide, g->dsrc, 1, 0));
+            most = worst_of(most, apart(r, n, dy, a->src, COLS * wide, g->dsrc, 1, 0));
         if (s->kind == GNN_ATTENTION_DOT)
-            most = fmax(most, apart(r, n, dy, a->weight, s->heads, g->dscale, COLS, s->heads));
+            most = worst_of(most, apart(r, n, dy, a->weight, s->heads, g->dscale, COLS, s->heads));
         if (a->edge)
-            most = fmax(most, apart(r, n, dy, a->edge, r[k].edges * wide,
-                                    gnn_attention_wide(s->kind) ? g->dedge : g->edge_grad, 1, 0));
+            most =
+                worst_of(most, apart(r, n, dy, a->edge, r[k].edges * wide,
+                                     gnn_attention_wide(s->kind) ? g->dedge : g->edge_grad, 1, 0));
         if (a->loop)
-            most = fmax(most, apart(r, n, dy, a->loop, ROWS * wide,
-                                    gnn_attention_wide(s->kind) ? g->dloop : g->loop_grad, 1, 0));
+            most =
+                worst_of(most, apart(r, n, dy, a->loop, ROWS * wide,
+                                     gnn_attention_wide(s->kind) ? g->dloop : g->loop_grad, 1, 0));
     }
     ok(most < 2e-5, "%s: gradients are those of differences (%.1e)", s->what, most);
 }
@@ -402,16 +404,17 @@ static void test_heads(void)
         double s = 0;
         for (size_t c = 0; c < C; c++) {
             s += (double)x[i * C + c] * (double)w[i % H * C + c];
-            most = fmax(most, fabs((double)was[i * C + c] +
-                                   (double)g[i] * (double)w[i % H * C + c] - (double)y[i * C + c]));
+            most = worst_of(most,
+                            fabs((double)was[i * C + c] + (double)g[i] * (double)w[i % H * C + c] -
+                                 (double)y[i * C + c]));
         }
-        most = fmax(most, fabs(s - (double)out[i]));
+        most = worst_of(most, fabs(s - (double)out[i]));
     }
     for (size_t j = 0; j < D; j++) {
         double s = 0;
         for (size_t i = 0; i < N; i++)
             s += (double)g[i * H + j / C] * (double)x[i * D + j];
-        most = fmax(most, fabs(s - (double)sum[j]) / 10);
+        most = worst_of(most, fabs(s - (double)sum[j]) / 10);
     }
     ok(most < 1e-6, "dots, products and sums of heads are those of plain loops (%.1e)", most);
     most = 0;
@@ -422,12 +425,12 @@ static void test_heads(void)
             double s = 0;
             for (size_t h = 0; h < H; h++)
                 s += (double)x[(i * H + h) * C + c] / H;
-            most = fmax(most, fabs(s - (double)y[i * C + c]));
+            most = worst_of(most, fabs(s - (double)y[i * C + c]));
             for (size_t h = 0; h < H; h++)
-                most = fmax(most, fabs(s / H - (double)was[(i * H + h) * C + c]));
+                most = worst_of(most, fabs(s / H - (double)was[(i * H + h) * C + c]));
         }
     gnn_head_means(x, N, H, C, y, true);
-    most = fmax(most, fabs((double)y[5] / 2 - H * (double)was[5]));
+    most = worst_of(most, fabs((double)y[5] / 2 - H * (double)was[5]));
     ok(most < 1e-6, "means of heads and their gradients are those of plain loops (%.1e)", most);
     free(x), free(w), free(g), free(y), free(sum), free(was), free(work), free(out);
 }

@@ -14,8 +14,8 @@ int main(void)
         float y, dx = 1, one = 1;
         gnn_gelu(&x, 1, &y);
         gnn_gelu_back(&x, &one, 1, &dx);
-        value = fmax(value, fabs(y - x * all) / fmax(1, fabs((double)x)));
-        slope = fmax(slope, fabs(dx - 1 - (all + x * density)));
+        value = worst_of(value, fabs(y - x * all) / fmax(1, fabs((double)x)));
+        slope = worst_of(slope, fabs(dx - 1 - (all + x * density)));
     }
     ok(value < 2e-7, "gnn_gelu is within %.2g of x times the normal distribution's function",
        value);
@@ -28,9 +28,9 @@ int main(void)
         gnn_gate(&x, 1, &s, true, &rest, false);
         gnn_gate_back(&dot, &s, false, &d);
         gnn_gate_back(&dot, &s, true, &d);
-        gate = fmax(gate, fabs(y - 1 - 2 * share) + fabs(y + rest - 3) + fabs((double)d));
+        gate = worst_of(gate, fabs(y - 1 - 2 * share) + fabs(y + rest - 3) + fabs((double)d));
         gnn_gate_back(&dot, &s, true, &d);
-        gate = fmax(gate, fabs(d + 3 * share * (1 - share)));
+        gate = worst_of(gate, fabs(d + 3 * share * (1 - share)));
     }
     ok(gate < 1e-6, "gnn_gate shares by the logistic function, and gnn_gate_back has its gradient");
     return tap_done();

@@ -157,15 +157,15 @@ static void test_edge_relu(void)
             want[dst[e] * D + c] += fmax(0, (double)x[src[e] * D + c] + (double)z[e * D + c]);
     gnn_edge_relu(block, 2, 0, ROWS, x, z, 0, D, y, false);
     for (size_t k = 0; k < ROWS * D; k++)
-        worst = fmax(worst, fabs(want[k] - (double)y[k]));
+        worst = worst_of(worst, fabs(want[k] - (double)y[k]));
     ok(worst < 1e-5, "gnn_edge_relu adds up what neighbours and edges send, cut at 0");
     gnn_edge_relu_back(block, 2, 0, ROWS, x, z, 0, w, D, dz);
     gnn_edge_sum(&back, 1, 0, COLS, dz, 0, edges, D, dx, false);
     worst = 0;
     for (size_t k = 0; k < edges * D; k += 11)
-        worst = fmax(worst, fabs(slope_of(&z[k], x, z, w) - (double)dz[k]));
+        worst = worst_of(worst, fabs(slope_of(&z[k], x, z, w) - (double)dz[k]));
     for (size_t k = 0; k < COLS * D; k += 3)
-        worst = fmax(worst, fabs(slope_of(&x[k], x, z, w) - (double)dx[k]));
+        worst = worst_of(worst, fabs(slope_of(&x[k], x, z, w) - (double)dx[k]));
     ok(worst < 1e-4, "gnn_edge_relu_back and gnn_edge_sum are the gradients (%.2g)", worst);
     gnn_edge_relu_back(block, 2, 0, ROWS, x, z, 0, w, D, z);
     ok(!memcmp(z, dz, edges * D * sizeof *z), "gnn_edge_relu_back works in place");
@@ -192,7 +192,7 @@ static void test_edge_means(void)
         loops += loop;
         alone += n == 0;
         for (size_t c = 0; c < D; c++)
-            worst = fmax(worst, fabs((n > 0 ? sum[c] / n : 0) - (double)y[i * D + c]));
+            worst = worst_of(worst, fabs((n > 0 ? sum[c] / n : 0) - (double)y[i * D + c]));
     }
     ok(worst < 1e-6 && loops && alone,
        "gnn_edge_means leaves out the edges from a row to itself (%u rows), and gives 0 without others",
@@ -240,7 +240,7 @@ static void test_unit_rows(size_t d)
         length += (double)x[j] * (double)x[j];
     length = sqrt(length);
     for (size_t j = 0; j < d; j++)
-        worst = fmax(worst, fabs((double)x[j] / length - (double)y[j]));
+        worst = worst_of(worst, fabs((double)x[j] / length - (double)y[j]));
     ok(worst < 1e-6 && fabs((double)r * length - 1) < 1e-6,
        "gnn_unit_rows divides rows of %zu by their length", d);
     memcpy(dy, w, sizeof dy);
@@ -253,7 +253,7 @@ static void test_unit_rows(size_t d)
         x[j] = was - h;
         const double slope = (up - unit_loss(x, N, d, w)) / ((double)(was + h) - (double)x[j]);
         x[j] = was;
-        worst = fmax(worst, fabs(slope - (double)dy[j]));
+        worst = worst_of(worst, fabs(slope - (double)dy[j]));
     }
     ok(worst < 1e-3, "gnn_unit_rows_back is the gradient for rows of %zu (%.1g)", d, worst);
 }

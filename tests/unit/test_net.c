@@ -201,7 +201,7 @@ static double worst_gap(struct gnn_net *n, struct gnn_model *m, const struct gnn
         if (k < m->nparams)
             gap[k] = now;
         else
-            worst = fmax(worst, whole ? now : fmin(now, gap[k - m->nparams]));
+            worst = worst_of(worst, whole ? now : fmin(now, gap[k - m->nparams]));
     }
     free(gap);
     free(p);

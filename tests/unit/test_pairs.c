@@ -402,7 +402,7 @@ static bool follows_law(const struct trial *t, double *z)
             chi_add(&c, seen[i], want[i] * n);
         else
             good = !seen[i];
-    *z = fmax(*z, chi_z(&c));
+    *z = worst_of(*z, chi_z(&c));
     if (!good || !chi_pass(&c))
         printf("# fan-out %d, weights: %s: %s, %.2f sigma, %u cells\n", t->rule.fanout,
                shapes[t->shape], good ? "another law" : "what cannot be", chi_z(&c), c.cells);
@@ -601,7 +601,7 @@ static void long_rows(const struct many *m)
         for (unsigned i = kind * CUTS; i < (kind + 1) * CUTS; i++) {
             const double n = (double)rounds * r.rows * members[i],
                          sd = sqrt(n * p * (again ? 1 : 1 - p)) + 1;
-            z = fmax(z, fabs((double)count[i] - n * p) / sd);
+            z = worst_of(z, fabs((double)count[i] - n * p) / sd);
         }
     }
     ok(good && z < 4.8,

@@ -32,7 +32,7 @@ static double gap(const float *a, const float *b, size_t n)
 {
     double m = 0;
     for (size_t i = 0; i < n; i++)
-        m = fmax(m, fabs((double)a[i] - (double)b[i]));
+        m = worst_of(m, fabs((double)a[i] - (double)b[i]));
     return m;
 }
 
@@ -179,7 +179,7 @@ static void test_act(void)
         double t = 0;
         for (size_t i = 0; i < N; i++)
             t += (double)y[i * D + j];
-        worst = fmax(worst, fabs(t - (double)s[j]));
+        worst = worst_of(worst, fabs(t - (double)s[j]));
     }
     ok(worst < 1e-3, "gnn_colsum adds up columns");
     free(x), free(b), free(y), free(g), free(id), free(work), free(s);
@@ -239,7 +239,7 @@ static void test_act_back(enum gnn_act act, const char *name)
             x[k] = was - h;
             const double down = act_loss(x, D, w, act, drop ? &q : NULL);
             x[k] = was;
-            worst = fmax(worst, fabs((up - down) / (2.0 * (double)h) - (double)dy[k]));
+            worst = worst_of(worst, fabs((up - down) / (2.0 * (double)h) - (double)dy[k]));
             kept += drop && dy[k] != 0;
             negative += drop && y[k] < 0;
         }
@@ -280,7 +280,7 @@ static void test_layer_norm(void)
         p[i] = old;
         const double want = (l[1] - l[0]) / 2e-2;
         const double got = (double)(which == 0 ? dy[i] : which == 1 ? dg[i] : db[i]);
-        worst = fmax(worst, fabs(want - got) / (1 + fabs(want)));
+        worst = worst_of(worst, fabs(want - got) / (1 + fabs(want)));
     }
     ok(worst < 2e-3, "gnn_layer_norm_back agrees with finite differences (%.1e)", worst);
     free(x), free(ga), free(be), free(w), free(y), free(h), free(dg), free(db), free(dy),
@@ -375,8 +375,8 @@ static void test_batch_stats(void)
         for (size_t i = 0; i < N; i++)
             v +=
                 count[i] ? ((double)x[i * D + j] - m) * ((double)x[i * D + j] - m) / (rows - 1) : 0;
-        worst = fmax(worst, fmax(fabs((double)stat[j] - m) / sqrt(v),
-                                 fabs((double)stat[2 * D + j] - v) / v));
+        worst = worst_of(worst, worst_of(fabs((double)stat[j] - m) / sqrt(v),
+                                         fabs((double)stat[2 * D + j] - v) / v));
     }
     ok(worst < 1e-3, "gnn_batch_stats takes statistics of the rows that count (%.1e)", worst);
     ok(fabsf(stat[4] - 7.1f) < 1e-6f && stat[3 * D - 1] < 1e-6f && isfinite(stat[2 * D - 1]),
@@ -420,7 +420,7 @@ static void test_loss(void)
                     s[k] += 0.5 * l[r];
             }
             z[i] = old;
-            worst = fmax(worst, fabs((s[1] - s[0]) / 2e-2 - (double)dz[i]));
+            worst = worst_of(worst, fabs((s[1] - s[0]) / 2e-2 - (double)dz[i]));
         }
         ok(worst < 1e-4, "the gradient of %s agrees with finite differences (%.1e)", names[kind],
            worst);
@@ -474,7 +474,7 @@ static void test_optim(void)
         }
         double worst = 0;
         for (int i = 0; i < N; i++)
-            worst = fmax(worst, fabs(dp[i] - (double)p[i]));
+            worst = worst_of(worst, fabs(dp[i] - (double)p[i]));
         ok(worst < 1e-5, "%s takes the steps of PyTorch (%.1e)",
            kind == 0   ? "Adam"
            : kind == 1 ? "AdamW"
