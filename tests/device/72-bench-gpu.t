@@ -55,6 +55,11 @@ for want in "BIAS, layer 0, added: (5, 100) by (100, 256), f32 | [0-9.]* us, the
     "BGRADB, weights of layer 0: $row, f32 | none: asking for a way: status 15 | [0-9.]* + [0-9.]* us apart"; do
     check "it has the row ${want%%,*}" grep -q "^| epilogue $want" lt
 done
+calls=$(GNN_FAKE_LT=1 GNN_FAKE_FAIL=0 "$bench" 100 epilogues 2>&1 >/dev/null | sed -n 's/^fake device: \([0-9]*\) calls$/\1/p')
+status 1 "a call that fails is not taken for an epilogue that is not there" env GNN_FAKE_LT=1 GNN_FAKE_FAIL=$((${calls:-0} / 2)) "$bench" 100 epilogues
+names lt >rows
+names out >left
+check "the rows of epilogues are all there nevertheless" cmp rows left
 status 0 "bench_gpu measures the epilogues of a library that is wrong" env GNN_FAKE_LT=2 "$bench" 100 epilogues
 cp out wrong
 check "products without an epilogue are right" sh -c '! grep "^| epilogue DEFAULT.*WRONG" wrong && grep -q "^| epilogue DEFAULT.* right" wrong'

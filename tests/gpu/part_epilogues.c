@@ -46,7 +46,8 @@ static struct {
     LT_FUNCTIONS(LT_MEMBER)
     cublasLtHandle_t handle;
     void *workspace;
-    size_t room; /* of it */
+    size_t room;           /* of it */
+    cublasStatus_t status; /* of the last product: a refusal is no failure of the device */
 } lt;
 
 static void close_library(void)
@@ -358,10 +359,10 @@ static int multiply(const void *arg, struct gnn_err *e)
     const float one = 1;
     const bool narrow = c->p->rows16;
     void *to = narrow_c(w, c->p) ? (void *)w->c16 : w->c;
-    return check_status(lt.Matmul(lt.handle, c->desc, &one, narrow ? (const void *)w->b16 : w->b,
-                                  c->b, narrow ? (const void *)w->a16 : w->a, c->a, &w->s->beta, to,
-                                  c->c, to, c->c, c->algo, lt.workspace, lt.room, bench.stream),
-                        "multiplying", e);
+    lt.status = lt.Matmul(lt.handle, c->desc, &one, narrow ? (const void *)w->b16 : w->b, c->b,
+                          narrow ? (const void *)w->a16 : w->a, c->a, &w->s->beta, to, c->c, to,
+                          c->c, c->algo, lt.workspace, lt.room, bench.stream);
+    return check_status(lt.status, "multiplying", e);
 }
 
 /* ---- is it right? ---- */
@@ -504,7 +505,7 @@ static int judge(const struct call *c, char *says, size_t room, struct gnn_err *
 
 /* ---- rows ---- */
 
-/* The fastest way; the others' failures are no more than counted. */
+/* The fastest way; those that are refused are no more than counted. */
 struct best {
     double us, first;
     int ran, of;
@@ -517,7 +518,10 @@ static int find_best(struct call *c, struct best *b, struct gnn_err *e)
     for (int i = 0; i < c->ways; i++) {
         struct gnn_err now = {0};
         c->algo = &c->way[i].algo;
+        lt.status = CUBLAS_STATUS_SUCCESS;
         const double us = 1000 * bench_time(ROUNDS, multiply, c, &now);
+        if (now.code && !lt.status)
+            return gnn_fail_as(e, &now);
         if (now.code) {
             (void)gnn_fail_as(&first, &now);
             continue;
@@ -579,22 +583,16 @@ static void describe_apart(const struct call *c, char *to, size_t room)
 {
     struct gnn_err e = {0};
     const double us = 1000 * bench_time(ROUNDS, pass, &(struct pass){c->w, c->x}, &e);
+    bench.failures += e.code != 0;
     if (!c->x->does)
         *to = '\0';
-    else if (e.code || c->p->rows16)
+    else if (c->p->rows16)
         snprintf(to, room, "%.1f us without", c->w->plain_us);
+    else if (e.code)
+        snprintf(to, room, "%.1f us without, and a pass not measured: %.60s", c->w->plain_us,
+                 e.msg);
     else
         snprintf(to, room, "%.1f + %.1f us apart", c->w->plain_us, us);
-}
-
-/* There is no way, unless the device itself is in no state to tell. */
-static void row_without(const char *what, const struct gnn_err *why, const char *beside)
-{
-    struct gnn_err e = {0};
-    if (gnn_dev_stream_wait(bench.stream, &e))
-        bench_row_failed(what, &e);
-    else
-        bench_row(what, "none: %s | %s", why->msg, beside);
 }
 
 /* Microseconds of the best way, or NAN. */
@@ -602,19 +600,25 @@ static double row_of(const char *what, struct call *c)
 {
     struct gnn_err e = {0}, strict = {0}, unknown = {0};
     struct best b;
-    char way[96], says[160], beside[96];
+    char way[96], says[160], beside[128];
     describe_apart(c, beside, sizeof beside);
+    lt.status = CUBLAS_STATUS_SUCCESS;
     if (ask(c, false, &strict) && ask(c, true, &e)) {
-        row_without(what, &strict, beside);
+        bench_row(what, "none: %s | %s", strict.msg, beside);
         return NAN;
     }
     if (find_best(c, &b, &e)) {
-        row_without(what, &e, beside);
+        if (lt.status)
+            bench_row(what, "none: %s | %s", e.msg, beside);
+        else
+            bench_row_failed(what, &e);
         return NAN;
     }
     describe_way(c, way, sizeof way);
-    if (judge(c, says, sizeof says, &unknown))
+    if (judge(c, says, sizeof says, &unknown)) {
+        bench.failures++;
         snprintf(says, sizeof says, "unknown whether right: %.100s", unknown.msg);
+    }
     bench_row(what, "%.1f us, the best of %d ways of %d, the first %.1f; %s; %s | %s", b.us, b.ran,
               b.of, b.first, way, says, beside);
     return b.us;
