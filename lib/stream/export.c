@@ -258,9 +258,10 @@ int gnn_exporter_handshake(struct gnn_exporter *l, uint64_t sum, struct gnn_err 
         if (poll(p, 2, TICK_MS) > 0 && p[0].revents & POLLERR)
             return 0; /* nobody reads: the next write says so */
         if (read_at <= 0 && !ioctl(l->pipe, FIONREAD, &unread) && !unread)
-            /* The reader has taken the HEADER out of the pipe, and now has GRACE_S to connect. */
+            /* The reader has taken the HEADER out of the pipe, and now has GRACE_S to connect. Then
+             * it is one of ours, and accepts, hangs up or ends, however long mapping takes. */
             read_at = gnn_clock();
-        if (read_at > 0 && gnn_clock() - read_at > GRACE_S)
+        if (l->state < OFFERED && read_at > 0 && gnn_clock() - read_at > GRACE_S)
             return gnn_fail(e, GNN_E_RUN, "%s: the reader accepts no references", l->name);
     }
 }
