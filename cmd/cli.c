@@ -318,12 +318,19 @@ const char *cli_version(void)
 
 /* ---- progress and metrics ---- */
 
+/* Whether stderr is a terminal that can clear a line. */
+static bool has_lines_to_clear(void)
+{
+    const char *term = getenv("TERM");
+    return isatty(2) && term && strcmp(term, "dumb") != 0;
+}
+
 static bool progress_wanted(void)
 {
     static int wanted = -1;
     if (wanted < 0)
         wanted = !rank && common.verbose >= 0 &&
-                 (common.progress == 1 || (common.progress == 0 && isatty(2)));
+                 (common.progress == 1 || (common.progress == 0 && has_lines_to_clear()));
     return wanted;
 }
 

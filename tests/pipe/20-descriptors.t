@@ -27,8 +27,10 @@ if command -v script >/dev/null && script -qec true /dev/null >/dev/null 2>&1; t
     check 'gnn-sample refuses to write batches to a terminal' sh -c '[ $1 -eq 2 ] && grep -q "refusing to write binary" term' - $?
     script -qec 'gnn-gather -o X2 S' /dev/null >term 2>&1 </dev/null
     check 'gnn-gather refuses to read batches from a terminal' sh -c '[ $1 -eq 2 ] && grep -q "is a terminal" term' - $?
-    script -qec 'gnn-train --no-provenance --hidden 8 -o M2 -i G' /dev/null >term 2>&1 </dev/null
+    TERM=xterm script -qec 'gnn-train --no-provenance --hidden 8 -o M2 -i G' /dev/null >term 2>&1 </dev/null
     check 'gnn-train shows progress on a terminal' grep -q "$(printf '\033\\[K')" term
+    TERM=dumb script -qec 'gnn-train --no-provenance --hidden 8 -o M4 -i G' /dev/null >term 2>&1 </dev/null
+    check 'gnn-train shows no progress on a terminal that cannot clear lines' sh -c '! grep -q "$(printf "\033")" term && grep -q "epoch 0: loss" term'
 else
     skip 'gnn-sample, gnn-gather and gnn-train know terminals' 'no script(1)'
 fi
