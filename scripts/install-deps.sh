@@ -29,6 +29,8 @@ mandoc cmd:mandoc
 shellcheck cmd:shellcheck
 unzip cmd:unzip
 zip cmd:zip
+xz-utils cmd:xz
+zstd cmd:zstd
 libarchive-tools cmd:bsdtar
 bsdutils cmd:script
 openmpi-bin cmd:mpirun

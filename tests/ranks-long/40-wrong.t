@@ -76,11 +76,11 @@ grep -q 'MPI plug-in is missing: /nowhere.so' err && _ok 'gnn-sample names the M
 # The checkpoint is there before a rank ends, however long the disk takes.
 slow="env LD_PRELOAD=$GNN_B/shim.so FAULT_OP=fsync FAULT_N=1 FAULT_STICKY=1 FAULT_SLOW=2"
 mpirun --quiet -n 1 $slow gnn-train -q --store P -f 5,5 -b 50 --eval none --epochs 4000 --keep last --checkpoint C -o never : \
-    -n 2 gnn-train -q --store P -f 5,5 -b 50 --eval none --epochs 4000 --keep last --checkpoint C -o never 2>slow.err &
+    -n 2 $note gnn-train -q --store P -f 5,5 -b 50 --eval none --epochs 4000 --keep last --checkpoint C -o never 2>slow.err &
 pid=$!
 until [ -e C/checkpoint.lock ] || ! kill -0 $pid 2>/dev/null; do sleep 0.05; done
 sleep 0.5
-pkill -USR1 -n -P $pid gnn-train
+kill -USR1 "$(cat pid.2)"
 wait $pid
 rc=$?
 check "gnn-train ends with status 75 on SIGUSR1 although the disk is slow ($rc)" test $rc -eq 75

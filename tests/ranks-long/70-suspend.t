@@ -8,8 +8,7 @@ learn='-q --no-provenance --store P -f 5,5 -b 100 --hidden 16 --lr 0.01 --dropou
 check 'gnn-train learns on 3 ranks that are not suspended' ranks 3 gnn-train $learn -o want
 for i in $(choice '1 2 3' 1); do
     rm -f pid.*
-    # shellcheck disable=SC2016
-    ranks 3 sh -c 'echo $$ >pid.$OMPI_COMM_WORLD_RANK; exec "$@"' - gnn-train $learn --checkpoint C$i --checkpoint-every 20 -o got >run.txt 2>&1 &
+    ranks 3 $note gnn-train $learn --checkpoint C$i --checkpoint-every 20 -o got >run.txt 2>&1 &
     job=$!
     until [ -e C$i/checkpoint.safetensors ] || ! kill -0 $job 2>/dev/null; do sleep 0.05; done
     sleep 0.0$i

@@ -183,10 +183,10 @@ for sig in USR1 TERM; do
     : >err
     more=
     [ $sig = USR1 ] || more=--batch-norm
-    mpirun --quiet -n 4 gnn-train -v --store P $opts $more --epochs 4000 --keep last --checkpoint C -o never 2>err &
+    mpirun --quiet -n 4 $note gnn-train -v --store P $opts $more --epochs 4000 --keep last --checkpoint C -o never 2>err &
     pid=$!
     until grep -q 'epoch 1' err || ! kill -0 $pid 2>/dev/null; do sleep 0.05; done
-    pkill -$sig -o -P $pid gnn-train # one of them
+    kill -$sig "$(cat pid.1)" # one of them
     wait $pid
     rc=$?
     check "gnn-train ends on all ranks with status 75 when one of them gets SIG$sig ($rc)" test $rc -eq 75

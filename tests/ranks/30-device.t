@@ -139,11 +139,11 @@ mkfifo slow.1 && cp s4.2.0.gnb slow.0
 (cat half.gnb && : >fed && exec sleep 300) >slow.1 &
 feeding=$!
 rm -f got.*
-GNN_FAKE_DEVICES=2 mpirun --quiet -n 2 "$emu/gnn-gather" --timeout 8 s4 -i slow.%r --device cuda --cache 0.3 --cache-policy shard -o got2.%r 2>lost.txt &
+GNN_FAKE_DEVICES=2 mpirun --quiet -n 2 $note "$emu/gnn-gather" --timeout 8 s4 -i slow.%r --device cuda --cache 0.3 --cache-policy shard -o got2.%r 2>lost.txt &
 pid=$!
 until [ -e fed ] || ! kill -0 $pid 2>/dev/null; do sleep 0.05; done
 sleep 0.5
-pkill -STOP -n -P $pid gnn-gather
+kill -STOP "$(cat pid.0)"
 wait $pid
 rc=$?
 kill $feeding

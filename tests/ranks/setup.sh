@@ -20,6 +20,10 @@ ranks() {
     shift
     mpirun --quiet -n "$_n" "$@"
 }
+# mpirun -n N $note COMMAND...: the number of each rank's process is in pid.RANK
+note=$PWD/../note
+# shellcheck disable=SC2016
+printf '#!/bin/sh\n%s\n' 'echo $$ >pid.$OMPI_COMM_WORLD_RANK' 'exec "$@"' >"$note" && chmod +x "$note"
 # union STORE ONE RANKS...: do the streams of the ranks make up the one?
 union() { /usr/bin/python3 "$GNN_TOP/tests/ranks/union.py" "$@"; }
 # streams NAME N: NAME.0.gnb ... NAME.(N-1).gnb
