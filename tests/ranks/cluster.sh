@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 # A Slurm cluster of fake nodes on this machine: no systemd, cgroups, /etc/slurm or rights of root needed.
-#   cluster.sh start DIR NODES CPUS      nodes n0, n1, ...; everything is in DIR, which must not exist
+#   cluster.sh start DIR NODES CPUS      nodes n0, n1, ...; everything is in DIR, which must not exist; its name must be short, for sockets
 #   cluster.sh env DIR                   prints what to set: eval "$(cluster.sh env DIR)"
 #   cluster.sh kill-node DIR NODE        as if its power failed
 #   cluster.sh revive-node DIR NODE
@@ -68,17 +68,21 @@ JobRequeue=1
 NodeName=$names NodeAddr=127.0.0.1 NodeHostname=$host Port=$theirs CPUs=$2 RealMemory=2000 State=UNKNOWN
 PartitionName=all Nodes=ALL Default=YES MaxTime=INFINITE OverSubscribe=NO State=UP
 CONF
-    echo 'CgroupAutomount=no' >"$dir/cgroup.conf"
+    # The plug-in for v1 is the only one that starts where no cgroups are mounted. It is not used.
+    printf '%s\n' CgroupAutomount=no CgroupPlugin=cgroup/v1 >"$dir/cgroup.conf"
     # Open MPI names its shared memory by host and number on the host: each node needs a folder of its own.
     cat >"$dir/prolog" <<PROLOG
 #!/bin/sh
-d=/dev/shm/cluster.$port.\$SLURMD_NODENAME
-mkdir -p "\$d"
-echo "export OMPI_MCA_btl_vader_backing_directory=\$d"
+echo "export OMPI_MCA_btl_vader_backing_directory=$dir/tmp.\$SLURMD_NODENAME"
 echo "export OMPI_MCA_btl_tcp_if_include=lo"
 PROLOG
     chmod 755 "$dir/prolog"
-    echo "/dev/shm/cluster.$port" >"$dir/shm"
+}
+
+no_start() { # WHO
+    say "$1 does not start; the end of the logs:"
+    tail -n 8 "$dir"/*.log >&2
+    exit 1
 }
 
 start() { # NODES CPUS
@@ -89,18 +93,18 @@ start() { # NODES CPUS
     head -c 1024 /dev/urandom >"$dir/munge/key"
     chmod 600 "$dir/munge/key"
     munged --force --socket="$dir/munge/socket" --key-file="$dir/munge/key" --pid-file="$dir/munged.pid" \
-        --seed-file="$dir/munge/seed" --log-file="$dir/munge/log" >/dev/null 2>&1
-    slurmctld -f "$SLURM_CONF"
+        --seed-file="$dir/munge/seed" --log-file="$dir/munge.log" || no_start munged
+    slurmctld -f "$SLURM_CONF" || no_start slurmctld
     i=0
     while [ $i -lt "$1" ]; do
         mkdir "$dir/spool.n$i" "$dir/tmp.n$i"
-        slurmd -N n$i -f "$SLURM_CONF"
+        slurmd -N n$i -f "$SLURM_CONF" || no_start "slurmd of n$i"
         i=$((i + 1))
     done
     t=0
     until [ "$(sinfo -h -o '%D %t' 2>/dev/null)" = "$1 idle" ]; do
         t=$((t + 1))
-        [ $t -lt 300 ] || { say "nodes do not come up"; sinfo >&2; tail -n 5 "$dir"/*.log >&2; exit 1; }
+        [ $t -lt 3000 ] || no_start 'not each node'
         sleep 0.1
     done
 }
@@ -146,7 +150,7 @@ stop() {
         done
     done
     for n in "$dir"/spool.*; do kill_node "${n##*/spool.}"; done
-    rm -rf "$(cat "$dir/shm")".* "$dir"
+    rm -rf "$dir"
 }
 
 case $verb in

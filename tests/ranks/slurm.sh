@@ -6,8 +6,9 @@ for _p in slurmctld slurmd munged srun; do
     PATH=$PATH:/usr/sbin:/sbin command -v $_p >/dev/null 2>&1 || { skip "a cluster of Slurm runs the jobs of ${0##*/}" "no $_p"; done_testing; }
 done
 cluster() { sh "$GNN_TOP/tests/ranks/cluster.sh" "$@"; }
-_cluster=$(mktemp -d /tmp/gnn-slurm.XXXXXX) && rmdir "$_cluster" # sockets have short names
-trap 'cluster stop "$_cluster"' EXIT
+_cluster=${PWD%/d}/slurm
+# Of a test that fails the logs are kept.
+trap '[ $failed -eq 0 ] || cp "$_cluster"/*.log .; cluster stop "$_cluster"' EXIT
 trap 'exit 129' HUP
 trap 'exit 130' INT
 trap 'exit 143' TERM
