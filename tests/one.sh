@@ -5,15 +5,13 @@
 case $1 in /*) t=$1 ;; *) t=$PWD/$1 ;; esac
 name=${t#"${GNN_TOP-}"/}
 dir=$(mktemp -d "${TMPDIR:-/tmp}/gnn-test.XXXXXX") || exit 99
-mkdir "$dir/d" && cd "$dir/d" || exit 99
-{
-    case $t in
-    *.t) sh "$t" ;;
-    *) TMPDIR=$dir/d "$t" ;;
-    esac
-    echo $? >"$dir/rc"
-} 3>&- | tee "$dir/tap"
-rc=$(cat "$dir/rc")
+mkdir "$dir/d" || exit 99
+case $t in
+*.t) set -- sh "$t" ;;
+*) set -- "$t" ;;
+esac
+perl "$(dirname "$0")/watch.pl" "$dir" "$@" 3>&-
+rc=$(cat "$dir/rc" 2>/dev/null || echo 99)
 # Comments before a check that fails, too: some tests say there what was wrong.
 failures() {
     awk -v name="$name" '/^not ok/ { print "failed: " name ": " $0 said; on = 1; said = ""; next }
@@ -25,6 +23,5 @@ if { true >&3; } 2>/dev/null; then
     [ "$rc" -eq 0 ] || failures >&3
 fi
 [ "$rc" -eq 0 ] || [ -z "${GNN_FAILURES-}" ] || failures >>"$GNN_FAILURES"
-cd /
 if [ "$rc" -eq 0 ]; then rm -rf "$dir"; else echo "# kept: $dir/d" >&2; fi
 exit "$rc"

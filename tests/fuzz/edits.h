@@ -80,7 +80,7 @@ static inline void edited_cut(struct edited *f, uint64_t at)
 
 /* ---- a directory that goes when the process does ---- */
 
-static char fuzz_dir[64];
+static char fuzz_dir[192];
 
 static inline int fuzz_unlink(const char *path, const struct stat *st, int what, struct FTW *where)
 {
@@ -97,7 +97,8 @@ static inline void fuzz_cleanup(void)
 
 static inline void fuzz_dir_new(void)
 {
-    snprintf(fuzz_dir, sizeof fuzz_dir, "/dev/shm/gnn-fuzz.XXXXXX");
+    const char *tmp = getenv("TMPDIR");
+    snprintf(fuzz_dir, sizeof fuzz_dir, "%s/gnn-fuzz.XXXXXX", tmp && *tmp ? tmp : "/dev/shm");
     if (!mkdtemp(fuzz_dir))
         abort();
     atexit(fuzz_cleanup);

@@ -1,42 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The store reader, with checksums off: the bytes are part 0 of a store; its header becomes
  * store.json too. */
-#include <fcntl.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "formats/gnb.h"
+#include "fuzz/edits.h"
 #include "fuzz/fuzz.h"
 #include "formats/le.h"
 #include "fuzz/walk.h"
 
 unsigned long fuzz_accepted;
-
-static char dir[64];
-
-static void put(const char *name, const uint8_t *data, size_t n)
-{
-    char path[128];
-    snprintf(path, sizeof path, "%s/%s", dir, name);
-    int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC, 0600);
-    if (fd < 0 || write(fd, data, n) != (ssize_t)n || close(fd))
-        abort();
-}
-
-static void cleanup(void)
-{
-    char path[128];
-    snprintf(path, sizeof path, "%s/part-00000.gnb", dir);
-    unlink(path);
-    snprintf(path, sizeof path, "%s/store.json", dir);
-    unlink(path);
-    rmdir(dir);
-}
 
 /* Touches every tensor's first and last byte, and reads the splits. */
 static uint64_t use(struct gnn_store *s)
@@ -60,12 +35,8 @@ static uint64_t use(struct gnn_store *s)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 {
-    if (!dir[0]) {
-        snprintf(dir, sizeof dir, "/dev/shm/gnn-fuzz.XXXXXX");
-        if (!mkdtemp(dir))
-            abort();
-        atexit(cleanup);
-    }
+    if (!fuzz_dir[0])
+        fuzz_dir_new();
     struct gnb_frame f;
     if (n < GNB_HEADER_BYTES || gnn_gnb_frame_decode(&f, data))
         return 0;
@@ -73,11 +44,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
     if (at >= n)
         return 0;
     const uint8_t *json = data + at, *end = memchr(json, 0, n - at);
-    put("store.json", json, end ? (size_t)(end - json) : n - at);
-    put("part-00000.gnb", data, n);
+    fuzz_write("store.json", json, end ? (size_t)(end - json) : n - at);
+    fuzz_write("part-00000.gnb", data, n);
     struct gnn_err e = {0};
     struct gnn_store s;
-    if (!gnn_store_open(&s, dir, false, &e)) {
+    if (!gnn_store_open(&s, fuzz_dir, false, &e)) {
         volatile uint64_t sum = use(&s);
         (void)sum;
         walk_store(&s);

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# A test that is skipped is named in the runner's output, and neither its status nor its output is lost.
+# A test that is skipped is named in the runner's output, and neither its status nor its output is lost. One that hangs is ended, and one
+# that leaves something behind fails.
 . "$GNN_TOP/tests/lib.sh"
 cat >some.t <<'T'
 echo 'ok 1 - what works'
@@ -29,4 +30,19 @@ cp out runner
 check 'run.sh says after the summary what failed and why' sh -c 'sed "1,/^Test Summary/d" runner | grep -A 2 "^failed: .*bad.t: not ok 2 - b$" | tail -n 2 | tr "\n" , | grep -qx "# before: d,# because of c,"'
 check 'run.sh ends its output with the result of a failure' sh -c 'tail -n 1 runner | grep -qx "Result: FAIL"'
 check 'one.sh keeps the directory of a test that fails' sh -c 'ls -d gnn-test.*/d'
+
+# fails NAME PATTERN TEST: the pattern is in what the runner says at its end
+fails() {
+    printf '%s\n' '. "$GNN_TOP/tests/lib.sh"' "$3" 'check "the last" true' done_testing >leaving.t
+    status 1 "run.sh fails when a test $1" env TMPDIR="$PWD" GNN_PATIENCE=3 sh "$GNN_TOP/tests/run.sh" "$PWD/leaving.t"
+    sed '1,/^Test Summary/d' out >runner
+    check "run.sh says that a test $1" grep -q -- "$2" runner
+}
+fails 'hangs' '^# nothing was said for 3 seconds' 'check "waits" sh -c "echo this far; sleep 301"'
+check 'run.sh says what a test that hangs was doing' grep -q '^#   [0-9]*: sleep 301' runner
+check 'run.sh shows what a test that hangs has written' grep -q '^#   this far' runner
+fails 'leaves a process' '^#   [0-9]*: sleep 302' 'setsid sleep 302 &'
+fails 'leaves a temporary file' '^#   tmp.left' 'echo >"$TMPDIR/tmp.left"'
+# shellcheck disable=SC2016
+check 'run.sh ends what a test leaves' sh -c '! grep -lsE "^sleep.30[12]" /proc/[0-9]*/cmdline'
 done_testing
