@@ -187,7 +187,7 @@ SCRIPTS   = $(filter-out tests/ranks-long/% tests/peers/%,$(sort $(wildcard test
 LONGEST   = tests/faults/20-% tests/bits/% tests/man/40-% tests/train/38-% tests/train/39-% tests/ranks/% tests/device/%
 ALL_TESTS = $(filter $(LONGEST),$(SCRIPTS)) $(addprefix $(B)/emu/tests/gpu/,check_kernels check_reduce $(if $(SAN),,check_train)) \
             $(UNIT:%=$(B)/tests/unit/%) $(EMU:%=$(B)/tests/emu/%) $(filter-out $(LONGEST),$(SCRIPTS))
-RUN_TESTS = GNN_BIN=$(CURDIR)/$(B)/bin GNN_TOP=$(CURDIR) GNN_B=$(CURDIR)/$(B) GNN_SAN=$(GNN_SAN) GNN_SWEEP=$(GNN_SWEEP) sh tests/run.sh
+RUN_TESTS = GNN_PATIENCE=$${GNN_PATIENCE:-$(if $(SAN),1800,600)} GNN_BIN=$(CURDIR)/$(B)/bin GNN_TOP=$(CURDIR) GNN_B=$(CURDIR)/$(B) GNN_SAN=$(GNN_SAN) GNN_SWEEP=$(GNN_SWEEP) sh tests/run.sh
 check: all unit replay $(B)/shim.so ## run the tests (TESTS=... narrows them)
 	$(Q)$(RUN_TESTS) $(or $(TESTS),$(ALL_TESTS))
 
@@ -315,7 +315,11 @@ gpu-bundle: $(addprefix $(B)/bundle/,gnn-import gnn-sample gnn-gather gnn-train 
 	$(Q)sh scripts/gpu-bundle.sh $(B) build/gnn-gpu.tar.xz
 
 check-long: all $(B)/shim.so ## fail every single allocation and call, try all combinations of ranks, not a choice of them
-	$(Q)$(MAKE) -s check GNN_SWEEP=all TESTS='tests/faults/10-malloc.t tests/faults/20-io.t $(sort $(wildcard tests/ranks/*.t))'
+	$(Q)GNN_PATIENCE=$${GNN_PATIENCE:-3600} $(MAKE) -s check GNN_SWEEP=all TESTS='tests/faults/10-malloc.t tests/faults/20-io.t $(sort $(wildcard tests/ranks/*.t))'
+
+# TESTS=... narrows the second.
+check-bare: ## run demo.sh and check.sh on a bare Debian that is made on the spot (as root)
+	$(Q)TESTS='$(TESTS)' sh scripts/check-bare.sh
 
 check-big: all ## import and partition 2^31 edges (SCALE=27 EDGES=16 METHODS=random OPTIONS=...; 40 GB of disk under BIG_DIR)
 	$(Q)GNN_BIN=$(CURDIR)/$(B)/bin sh scripts/big.sh $(BIG_DIR)
@@ -330,6 +334,6 @@ clean: ## remove build/
 list: ## print the targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1\t\2/p' Makefile | sort
 
-.PHONY: all bits gpu-bundle build/bin build/libgnn.a unit check check-all check-parts check-threads check-san build-san syntax check-long check-ranks check-big check-peers lint bench bench-build install uninstall clean list fuzz fuzz-run fuzz-build replay
+.PHONY: all bits gpu-bundle build/bin build/libgnn.a unit check check-all check-parts check-threads check-san build-san syntax check-long check-ranks check-bare check-big check-peers lint bench bench-build install uninstall clean list fuzz fuzz-run fuzz-build replay
 .SECONDARY:
 -include $(shell find $(B) -name '*.d' 2>/dev/null)

@@ -110,12 +110,16 @@ void ranks_start(void)
         cli_rank(launch.rank, end_all);
 }
 
+/* How soon ranks must answer says nothing of how soon a busy host or file system starts them. */
+static const double start_within = 300;
+
 struct gnn_comm *ranks_open(double timeout)
 {
     struct gnn_err e = {0};
     struct gnn_comm *c;
     pthread_t thread;
-    const bool begun = watch_begin(&thread, "start", timeout);
+    const bool begun = watch_begin(&thread, "start",
+                                   timeout > 0 && timeout < start_within ? start_within : timeout);
     const int rc = gnn_comm_open(&c, timeout, common.verbose <= 0, &e);
     /* Set even after a failure: from here on a rank that ends must end the others, too. */
     opened = c;

@@ -21,7 +21,8 @@ void ranks_start(void);
 /* Whether there are several. */
 bool ranks_many(void);
 /* Once the options are read: the other ranks, which must be the same program in the same version,
- * with the same options. Ends the program on failure. */
+ * with the same options. They have 300 seconds to start, or timeout if that is longer. Ends the
+ * program on failure. */
 struct gnn_comm *ranks_open(double timeout);
 /* cli_path; NULL stays NULL. With several ranks a path that is the same for all of them, or the
  * standard stream, is refused: `option` names it. NULL: may be common. */

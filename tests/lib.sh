@@ -3,6 +3,7 @@
 # check NAME COMMAND...        passes if the command does
 # status WANT NAME COMMAND...  passes if the exit status is WANT; stdout in ./out, stderr in ./err
 # refuses WANT WHY WHAT COMMAND...   the same of a mistake: stderr matches WHY, and is left in ./said; $refusing names the program
+# check NAME logged FILE COMMAND... shows the end of the file if the command fails, such as a test of the status of what wrote it
 # skip NAME WHY                visible skip
 # wide                         whether all of a test's matrix is run: see the tiers in CONTRIBUTING.md
 # turn N                       true for one in N calls, beginning with the first; for each of them in the wider tiers
@@ -45,6 +46,11 @@ wide() { case ${GNN_SWEEP-} in more | all) ;; *) return 1 ;; esac; }
 turn() {
     turns=$((turns + 1))
     wide || [ $(((turns - 1) % $1)) -eq 0 ]
+}
+logged() {
+    _log=$1
+    shift
+    "$@" || { _rc=$?; tail -n 20 "$_log"; return $_rc; }
 }
 skip() { n=$((n + 1)); echo "ok $n - $1 # SKIP $2"; }
 done_testing() { echo "1..$n"; exit $failed; }

@@ -1,7 +1,8 @@
 #!/usr/bin/perl
 # SPDX-License-Identifier: Apache-2.0
-# Runs one test in DIR/d, with its output in DIR/tap as well and its status in DIR/rc. A test that says nothing for GNN_PATIENCE seconds
-# (600) is ended, with a word on what was running. One that leaves processes, or files in TMPDIR, which is DIR/tmp, fails.
+# Runs one test in DIR/d, with its output and its errors in DIR/tap as well and its status in DIR/rc. A test that says nothing for
+# GNN_PATIENCE seconds (600) is ended, with a word on what was running. One that ends before its end shows its last words. One that leaves
+# processes, or files in TMPDIR, which is DIR/tmp, fails.
 # usage: watch.pl DIR COMMAND...
 use strict;
 use warnings;
@@ -13,7 +14,7 @@ my $patience = $ENV{GNN_PATIENCE} || 600;
 my $linger = $patience < 30 ? $patience : 30; # seconds that processes have to end after they were told to
 
 sub slurp { open my $f, '<', $_[0] or return ''; local $/; <$f> // '' }
-sub tail { my @lines = split /\n/, slurp($_[0]); join '', map { "#   $_\n" } @lines > 10 ? @lines[-10 .. -1] : @lines }
+sub tail { my @lines = split /\n/, slurp($_[0]); join '', map { "#   $_\n" } @lines > 15 ? @lines[-15 .. -1] : @lines }
 
 # Processes of this test: those that have inherited its environment. Zombies have none.
 sub running { grep { $_ != $$ && slurp("/proc/$_/environ") =~ /(?:^|\0)GNN_TEST=\Q$dir\E(?:\0|$)/ } map { m{(\d+)} } glob '/proc/[0-9]*' }
@@ -26,6 +27,7 @@ if (!$pid) {
     setpgrp;
     @ENV{'GNN_TEST', 'TMPDIR'} = ($dir, "$dir/tmp");
     open STDOUT, '>&', $out or die "stdout: $!\n";
+    open STDERR, '>&', $out or die "stderr: $!\n";
     close $in;
     close $out;
     chdir "$dir/d" or die "$dir/d: $!\n";
@@ -60,6 +62,7 @@ while (1) {
 waitpid $pid, 0 and $status = $? if !defined $status;
 my $rc = $status & 127 ? 128 + ($status & 127) : $status >> 8;
 
+tell_all("not ok - the test comes to its end: status $rc\n" . tail("$dir/tap")) if $rc && slurp("$dir/tap") !~ /^not ok/m;
 my @left;
 for (my $until = time + $linger; (@left = running()) && time < $until; sleep .1) { }
 if (@left) {

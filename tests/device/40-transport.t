@@ -74,7 +74,7 @@ good "in turns over shared memory of the device and of the host" '[0-9]*' '--dev
 export GNN_FAKE_NO_EXPORT=1
 good "over shared memory of the host when the memory of the device cannot be exported" '[0-9]*' '--device cuda' '--device cuda' w
 joined '--device cuda --transport cuda' '--device cuda' w
-check "gnn-sample --transport cuda fails when the memory of the device cannot be exported" test "$rcs" = "4 3" -a ! -e got
+check "gnn-sample --transport cuda fails when the memory of the device cannot be exported" logged err1 logged err2 test "$rcs" = "4 3" -a ! -e got
 check "gnn-sample --transport cuda says that the memory of the device cannot be exported" \
     grep -q 'cannot export memory of device 0: CUDA: exporting device memory: operation not supported' err1
 unset GNN_FAKE_NO_EXPORT
@@ -82,10 +82,10 @@ how="-q --no-provenance -f 4,3 -b 20"
 
 # What cannot be.
 joined '--device cuda:0 --transport cuda' '--device cuda:1' s
-check "gnn-sample --transport cuda fails when its reader uses another device" test "$rcs" = "1 3" -a ! -e got
+check "gnn-sample --transport cuda fails when its reader uses another device" logged err1 logged err2 test "$rcs" = "1 3" -a ! -e got
 check "gnn-sample --transport cuda says that its reader uses none of its devices" grep -q 'uses none of the devices of this program' err1
 joined '--device cuda --transport cuda' '' s
-check "gnn-sample --transport cuda fails when its reader uses no device" test "$rcs" = "1 3" -a ! -e got
+check "gnn-sample --transport cuda fails when its reader uses no device" logged err1 logged err2 test "$rcs" = "1 3" -a ! -e got
 status 2 "gnn-sample refuses --transport cuda into a file" "$emu/gnn-sample" $how --device cuda --transport cuda -o x s
 status 2 "gnn-sample refuses --transport cuda without --device" gnn-sample $how --transport cuda s
 status 2 "gnn-sample refuses --transport cuda with -z" "$emu/gnn-sample" $how --device cuda --transport cuda -z 1 s

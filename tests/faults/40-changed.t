@@ -80,7 +80,7 @@ named 'gnn-gather says that one byte of its store was written to' 1 "^gnn-gather
 
 # ---- not changed ----
 unchanged() { # NAME: the command ended well, with the rows of the store as it was
-    [ $rc -eq 0 ] && cmp -s o want && _ok "$1" || _not_ok "$1: status $rc"
+    [ $rc -eq 0 ] && cmp -s o want && _ok "$1" || { _not_ok "$1: status $rc"; sed 's/^/# /' err; }
 }
 touch_it() { touch $part; }
 during touched touch_it feed gnn-gather -q --no-provenance -i line -o o S
@@ -94,11 +94,12 @@ unchanged 'gnn-gather reads a store to its end that is removed'
 pending='gnn-sample ends by SIGBUS where no signals may be pending'
 if prlimit --sigpending=0 true 2>/dev/null; then
     during cut cut_it none prlimit --sigpending=0 gnn-sample -q -f 5 --epochs 0:100000000 -c S
-    [ $rc -eq 135 ] && _ok "$pending" || _not_ok "$pending: status $rc"
+    [ $rc -eq 135 ] && _ok "$pending" || { _not_ok "$pending: status $rc"; sed 's/^/# /' err; }
 else
     skip "$pending" 'no prlimit(1)'
 fi
 bus() { kill -BUS "$(cat pid)"; }
 during bus bus none sh -c 'gnn-sample -q -f 5 --epochs 0:100000000 -c S & echo $! >pid; wait $!'
-[ $rc -eq 135 ] && _ok 'gnn-sample ends by a SIGBUS that somebody sends' || _not_ok "gnn-sample ends with status $rc by a SIGBUS that somebody sends"
+[ $rc -eq 135 ] && _ok 'gnn-sample ends by a SIGBUS that somebody sends' ||
+    { _not_ok "gnn-sample ends with status $rc by a SIGBUS that somebody sends"; sed 's/^/# /' err; }
 done_testing

@@ -5,7 +5,7 @@
 gnn-import -q products:scale=0.1 -o big || exit 1
 
 child_of() { # waits for METIS's process
-    for _ in $(seq 300); do
+    while true; do
         child=$(cat "/proc/$1/task/$1/children" 2>/dev/null)
         [ -n "$child" ] && return 0
         [ -d "/proc/$1" ] || return 1
@@ -20,7 +20,7 @@ if check "gnn-partition runs METIS in a child" child_of $parent; [ -n "$child" ]
     kill -9 "$child"
     wait $parent
     rc=$?
-    check "gnn-partition ends with status 1 when METIS is killed" test $rc -eq 1
+    check "gnn-partition ends with status 1 when METIS is killed" logged err.metis test $rc -eq 1
     check "gnn-partition says in one line that METIS was killed" \
         sh -c 'test "$(wc -l <err.metis)" -eq 1 && grep -q "METIS was ended by signal 9" err.metis'
 fi
@@ -28,16 +28,16 @@ check "gnn-partition leaves nothing when METIS is killed" sh -c '! ls -d cut* 2>
 
 for sig in TERM INT KILL; do
     # Not in the background of a plain shell, which would have it ignore SIGINT.
-    perl -e '$SIG{INT} = "DEFAULT"; exec @ARGV' gnn-partition -k 8 -o cut big >out 2>err &
+    perl -e '$SIG{INT} = "DEFAULT"; exec @ARGV' gnn-partition -k 8 -o cut big >said 2>&1 &
     parent=$!
     child_of $parent
     kill -$sig $parent
     wait $parent 2>/dev/null
     rc=$?
     case $sig in TERM) want=143 ;; INT) want=130 ;; KILL) want=137 ;; esac
-    check "SIG$sig ends gnn-partition" test $rc -eq $want
+    check "SIG$sig ends gnn-partition" logged said test $rc -eq $want
     gone() {
-        for _ in $(seq 100); do
+        for _ in $(seq 3000); do
             kill -0 "$child" 2>/dev/null || return 0
             sleep 0.02
         done

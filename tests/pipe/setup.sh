@@ -18,4 +18,4 @@ says_one() {
     if [ "$_n" -eq 1 ]; then _ok "$1"; else _not_ok "$1: $_n lines"; sed 's/^/# /' err; fi
 }
 absent() { if [ ! -e "$1" ]; then _ok "$2"; else _not_ok "$2"; rm -rf "$1"; fi; }
-same() { if cmp "$1" "$2" >/dev/null 2>&1; then _ok "$3"; else _not_ok "$3"; fi; }
+same() { if _said=$(cmp "$1" "$2" 2>&1); then _ok "$3"; else _not_ok "$3"; echo "# $_said"; fi; }

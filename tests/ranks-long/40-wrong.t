@@ -83,7 +83,7 @@ sleep 0.5
 kill -USR1 "$(cat pid.2)"
 wait $pid
 rc=$?
-check "gnn-train ends with status 75 on SIGUSR1 although the disk is slow ($rc)" test $rc -eq 75
+check "gnn-train ends with status 75 on SIGUSR1 although the disk is slow ($rc)" logged slow.err test $rc -eq 75
 check 'gnn-train leaves a checkpoint although the disk is slow' test -s C/checkpoint.safetensors
 check 'gnn-train leaves nothing but the checkpoint although the disk is slow' test "$(ls C)" = checkpoint.safetensors
 done_testing

@@ -180,16 +180,16 @@ opts='-f 6,6 -b 100 --epochs 4 --eval valid --patience 0 --hidden 32 --lr 0.01 -
 check 'gnn-train learns on 4 ranks without interruption' ranks 4 gnn-train -q --store P $opts --metrics whole.json -o whole
 for sig in USR1 TERM; do
     rm -rf C
-    : >err
+    : >said
     more=
     [ $sig = USR1 ] || more=--batch-norm
-    mpirun --quiet -n 4 $note gnn-train -v --store P $opts $more --epochs 4000 --keep last --checkpoint C -o never 2>err &
+    mpirun --quiet -n 4 $note gnn-train -v --store P $opts $more --epochs 4000 --keep last --checkpoint C -o never 2>said &
     pid=$!
-    until grep -q 'epoch 1' err || ! kill -0 $pid 2>/dev/null; do sleep 0.05; done
+    until grep -q 'epoch 1' said || ! kill -0 $pid 2>/dev/null; do sleep 0.05; done
     kill -$sig "$(cat pid.1)" # one of them
     wait $pid
     rc=$?
-    check "gnn-train ends on all ranks with status 75 when one of them gets SIG$sig ($rc)" test $rc -eq 75
+    check "gnn-train ends on all ranks with status 75 when one of them gets SIG$sig ($rc)" logged said test $rc -eq 75
     check "gnn-train leaves a checkpoint and no model when one rank gets SIG$sig" sh -c 'test -e C/checkpoint.safetensors && test ! -e never'
 done
 rm -rf C

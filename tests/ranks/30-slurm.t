@@ -10,7 +10,7 @@ part=$(submit $scripts/partition.sbatch S P 3 -q --no-provenance)
 draw='-q -f 5,5 -b 50 --eval valid --no-provenance'
 array=$(EPOCHS=2 submit --array=0-7 $scripts/sample-array.sbatch S drawn $draw)
 few=$(submit --array=3-9 $scripts/sample-array.sbatch S few -q -f 5,5 -b 500 --no-provenance)
-check 'partition.sbatch runs gnn-partition as a job' finished $part 30
+check 'partition.sbatch runs gnn-partition as a job' finished $part
 check 'partition.sbatch makes the parts that gnn-partition makes without Slurm' gnn-inspect --diff P want
 learn='-q -f 5,5 -b 100 --epochs 4 --eval valid --hidden 32 --lr 0.01 --dropout 0 --no-layer-norm --no-provenance'
 train=$(submit --nodes=3 $scripts/train.sbatch P trained $learn)
@@ -23,32 +23,32 @@ typo=$(submit --nodes=3 $scripts/train.sbatch P never --hiden 16)
 wrong=$(FANOUT=5,x submit --nodes=3 $scripts/pipeline.sbatch P never)
 
 check 'gnn-sample draws two epochs in one process' gnn-sample $draw --epochs 2 -o whole.gnb S
-check 'sample-array.sbatch draws two epochs in an array of 8 jobs' finished $array 60
+check 'sample-array.sbatch draws two epochs in an array of 8 jobs' finished $array
 cat drawn.*.gnb >cat.gnb
 check 'sample-array.sbatch draws the stream of one process in 8 jobs' gnn-inspect --diff cat.gnb whole.gnb
 check 'sample-array.sbatch writes a stream for each of 8 jobs' test "$(ls drawn.*.gnb | wc -l)" -eq 8
-check 'sample-array.sbatch runs with more jobs than steps' finished $few 60
+check 'sample-array.sbatch runs with more jobs than steps' finished $few
 check 'sample-array.sbatch writes one stream for each step when there are more jobs' test "$(ls few.*.gnb | wc -l)" -eq 4
 cat few.*.gnb >cat.gnb
 check 'gnn-sample draws one epoch in one process' gnn-sample -q -f 5,5 -b 500 --no-provenance -o whole.gnb S
 check 'sample-array.sbatch draws the stream of one process with more jobs than steps' gnn-inspect --diff cat.gnb whole.gnb
 
 check 'gnn-train learns on 3 ranks under mpirun' ranks 3 gnn-train --store P $learn -o model
-check 'train.sbatch learns on 3 nodes' finished $train 60
+check 'train.sbatch learns on 3 nodes' finished $train
 check 'train.sbatch writes the model that mpirun gives' cmp trained model
 check 'gnn-train learns from full batches on 3 ranks under mpirun' ranks 3 gnn-train --store P $whole -o full.want
-check 'train.sbatch learns from full batches on 3 nodes' finished $full 60
+check 'train.sbatch learns from full batches on 3 nodes' finished $full
 check 'train.sbatch writes the model of full batches that mpirun gives' cmp full full.want
-check 'pipeline.sbatch learns on 3 nodes' finished $pipe 60
+check 'pipeline.sbatch learns on 3 nodes' finished $pipe
 check 'pipeline.sbatch writes the model that mpirun gives' cmp piped model
-check 'pipeline.sbatch runs with options for each stage' finished $normed 60
+check 'pipeline.sbatch runs with options for each stage' finished $normed
 check 'pipeline.sbatch writes a model with options for each stage' test -s normed
-check 'pipeline.sbatch ends well when its gnn-train stops early' finished $stopped 60
+check 'pipeline.sbatch ends well when its gnn-train stops early' finished $stopped
 check 'pipeline.sbatch writes a model when its gnn-train stops early' test -s stopped
-finished $typo 60 >typo.txt
+finished $typo >typo.txt
 check 'train.sbatch fails with the status of gnn-train and is not requeued after a wrong option' \
     sh -c 'grep -qx FAILED state && scontrol show job '$typo' | grep -q "Restarts=0 .*ExitCode=2:0"'
-finished $wrong 60 >wrong.txt
+finished $wrong >wrong.txt
 check 'pipeline.sbatch fails after a wrong option' grep -qx FAILED state
 check 'pipeline.sbatch passes on the message of gnn-sample after a wrong option' grep -q 'gnn-sample: .*rank 0.*x' wrong.txt
 check 'train.sbatch and pipeline.sbatch leave no model after a wrong option' test ! -e never

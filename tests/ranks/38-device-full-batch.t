@@ -75,7 +75,7 @@ check 'gnn-train --needed-only learns on 3 ranks without NCCL' env GNN_NCCL=none
 check 'gnn-train --needed-only writes the same model with and without NCCL' cmp nccl host
 opts="$learn --store w -m gat --heads 2 --batch-norm"
 ends() { # WANT PATTERN NAME RANKS SETTING: the status, a line of ours, and no model
-    GNN_FAKE_DEVICES=$4 mpirun --quiet -n $4 sh -c "r=\$OMPI_COMM_WORLD_RANK; $5 exec timeout 600 $train --timeout 4 -q --full-batch --device cuda $opts -o never" >out 2>err
+    GNN_FAKE_DEVICES=$4 mpirun --quiet -n $4 sh -c "r=\$OMPI_COMM_WORLD_RANK; $5 exec timeout 600 $train --timeout 20 -q --full-batch --device cuda $opts -o never" >out 2>err
     _rc=$?
     if [ $_rc -eq "$1" ] && grep -q "^gnn-train: .*$2" err && [ "$(grep -c '^gnn-train:' err)" -le $4 ] && [ ! -e never ]; then
         _ok "$3"
@@ -88,7 +88,7 @@ for k in 2 70; do
     ends 5 'rank 1: NCCL: .*unhandled system error' "gnn-train --full-batch ends on all ranks when NCCL fails to make exchange $k" 2 \
         "test \$r = 0 || export GNN_FAKE_NCCL_FAIL=$k;"
 done
-ends 5 'no answer from the other ranks for 4 seconds (NCCL exchange)' 'gnn-train --full-batch ends on all ranks when the device of one of them hangs' 3 \
+ends 5 'no answer from the other ranks for 20 seconds (NCCL exchange)' 'gnn-train --full-batch ends on all ranks when the device of one of them hangs' 3 \
     'test $r != 2 || export GNN_FAKE_NCCL_HANG=70;'
 check 'gnn-train --full-batch keeps a checkpoint on 3 ranks with devices' on 3 3 $learn --store w --checkpoint C --checkpoint-every 1 --epochs 2 -o part
 check 'gnn-train --full-batch resumes on 2 ranks with devices' on 2 2 $learn --store w --checkpoint C --resume --epochs 4 -o got

@@ -8,6 +8,7 @@ if ! command -v mpirun >/dev/null 2>&1 || [ ! -e "$GNN_B/lib/gnn-tools/gnn-mpi.s
 fi
 export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_rmaps_base_oversubscribe=1 OMPI_MCA_hwloc_base_binding_policy=none
 export OMPI_MCA_btl_vader_single_copy_mechanism=none
+export HWLOC_HIDE_ERRORS=2 # without /sys it explains itself to stderr
 # What killed ranks leave goes with the test's directory. So does the directory in which mpirun keeps its files: one
 # mpirun that ends removes what they share while another begins.
 export OMPI_MCA_btl_vader_backing_directory="$PWD" OMPI_MCA_orte_tmpdir_base="$PWD/.."

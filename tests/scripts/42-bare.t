@@ -44,6 +44,7 @@ cat >optional <<'T'
 clang its other warnings
 clang-format the format of the code
 clang-format-14 the format of the code
+mmdebstrap a bare Debian, for which check-bare.sh installs it
 nvidia-smi the name of the GPU
 T
 { cut -d' ' -f1 optional; ls bare/bin bare/sbin; basename -a "$GNN_TOP"/cmd/gnn-*.c | sed 's/\.c$//'; } | sort -u >there

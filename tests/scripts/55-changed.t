@@ -23,6 +23,6 @@ rm out err
 echo more >>old/a
 status 0 '.ci/changed is true of a file that is not committed' changed old
 cd ..
-git clone -q --depth 1 "file://$PWD/r" s && cd s
+git clone -q --depth 1 "file://$PWD/r" s && cd s || exit 1
 status 0 '.ci/changed is true where history is too short to know' changed old
 done_testing

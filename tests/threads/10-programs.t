@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # Every program on several threads gives the bytes it gives on one; run under TSan by make check-san.
 . "$GNN_TOP/tests/lib.sh"
-same() { if cmp "$1" "$2" >/dev/null 2>&1; then _ok "$3"; else _not_ok "$3"; fi; }
+same() { if _said=$(cmp "$1" "$2" 2>&1); then _ok "$3"; else _not_ok "$3"; echo "# $_said"; fi; }
 opts=--no-provenance
 check 'gnn-import -j 4 makes a store' gnn-import $opts -j 4 -o S sbm:nodes=3000,degree=8,features=16
 gnn-import $opts -j 1 -o S1 sbm:nodes=3000,degree=8,features=16

@@ -44,8 +44,7 @@ for k in 1 2 3 4; do
         rm -rf ck
         gnn-train $how $M --checkpoint ck --checkpoint-every "$k" -o x.safetensors &
         pid=$!
-        i=0
-        while [ ! -e ck/checkpoint.safetensors ] && [ $i -lt 500 ]; do sleep 0.01; i=$((i + 1)); done
+        until [ -e ck/checkpoint.safetensors ] || ! kill -0 $pid 2>/dev/null; do sleep 0.01; done
         sleep "0.0$((k * 2 - 1))"
         kill -9 $pid 2>/dev/null
         wait $pid 2>/dev/null

@@ -139,7 +139,7 @@ while read -r k s opts; do
         continue
     fi
     check "PyG loads the $k model of gnn-train and predicts the same" sh -c "
-        cd '$D' && d=\$($py ../record.py --check $k '$PWD/$k.st' '$PWD/$k.p.npy' 2>/dev/null) && echo \"\$d\" &&
+        cd '$D' && d=\$($py ../record.py --check $k '$PWD/$k.st' '$PWD/$k.p.npy') && echo \"\$d\" &&
         perl -e 'exit !(\$ARGV[0] < 1e-5)' \"\$d\""
 done <<EOF
 sage g -f 3,3
@@ -187,7 +187,7 @@ while read -r k s layers opts; do
     [ -n "$have" ] || { skip "gnn_model.py loads the $k model of gnn-train and predicts the same" "torch_geometric is not installed"; continue; }
     train $s $k.st "-f $(seq -s , "$layers" | sed 's/[0-9]*/3/g') $opts" && gnn-predict $s $k.st --output-kind probs -o $k.p.npy || exit 1
     check "gnn_model.py loads the $k model of gnn-train and predicts the same" sh -c "
-        cd '$D' && d=\$($py ../record.py --load $s '$PWD/$k.st' '$PWD/$k.p.npy' 2>/dev/null) && echo \"\$d\" &&
+        cd '$D' && d=\$($py ../record.py --load $s '$PWD/$k.st' '$PWD/$k.p.npy') && echo \"\$d\" &&
         perl -e 'exit !(\$ARGV[0] < 1e-5)' \"\$d\""
 done <"$GNN_TOP/tests/train/cases.txt"
 # KIND MEMBERS: what gnn_model.py says of the description of a model of that kind, with further members.

@@ -34,7 +34,7 @@ done
 refused() { # NAME PATTERN COMMAND...
     _name=$1 _pattern=$2
     shift 2
-    timeout 60 "$@" >out 2>err
+    timeout 300 "$@" >out 2>err
     _rc=$?
     if [ $_rc -eq 3 ] && [ "$(wc -l <err)" -eq 1 ] && grep -q -e "$_pattern" err && [ ! -s out ] && [ ! -e x.npy ]; then _ok "$_name"; else
         _not_ok "$_name"

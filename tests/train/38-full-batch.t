@@ -95,7 +95,7 @@ check 'gnn-train --full-batch writes the same model after resuming' cmp want got
 wide='gnn-train --full-batch --store w5 --hidden 256 --layers 3'
 gradients() { sed -n 's/.*between partitions: .* and \([0-9.]*\) MB of gradients a step.*/\1/p' "$1"; }
 $wide --epochs 3 -o wide 2>whole
-$wide --epochs 2 --checkpoint W --checkpoint-every 1 -o wide 2>/dev/null
+$wide --epochs 2 --checkpoint W --checkpoint-every 1 -o wide 2>begun
 $wide --epochs 3 --checkpoint W --resume -o wide 2>resumed
 check "gnn-train --full-batch tells what a step sends after resuming: $(gradients resumed) MB" \
     test "$(gradients whole)" != 0.0 -a "$(gradients whole)" = "$(gradients resumed)"

@@ -2,10 +2,11 @@
 # A signal in the middle of a matrix product: always a checkpoint and status 75, at whatever instruction it arrives.
 . "$GNN_TOP/tests/lib.sh"
 gnn-import -q -o S sbm:nodes=2000,degree=20,features=300 || exit 1
-stop() { # SIGNAL TENTHS
-    rm -rf C M
-    gnn-train -q --store S -f 10,10 --hidden 64 --epochs 0:100000 --eval none --checkpoint C -o M 2>stop.err &
+stop() { # SIGNAL TENTHS: so much after the first step
+    rm -rf C M m
+    gnn-train -q --store S -f 10,10 --hidden 64 --epochs 0:100000 --eval none --checkpoint C -o M --metrics m 2>stop.err &
     _pid=$!
+    until grep -qs '"event": *"step"' m || ! kill -0 $_pid 2>/dev/null; do sleep 0.05; done
     perl -e 'select undef, undef, undef, $ARGV[0] / 10' "$2"
     kill -s "$1" $_pid
     wait $_pid
@@ -32,8 +33,8 @@ group() { # FILE OPTION...: the status of gnn-train, if the signal comes after F
     shift
     perl -e 'setpgrp; exec @ARGV' bash group.sh "$@" 2>group.err &
     _pid=$!
-    perl -e 'for (1 .. 600) { last if -e $ARGV[0]; select undef, undef, undef, 0.1 } select undef, undef, undef, 0.4' \
-        "$_file"
+    until [ -e "$_file" ] || ! kill -0 $_pid 2>/dev/null; do sleep 0.1; done
+    sleep 0.4
     kill -s TERM -- "-$_pid"
     wait $_pid
     return "$(cut -d' ' -f4 statuses)"

@@ -31,17 +31,15 @@ kill -STOP $first
 rm -f M
 gnn-train --no-provenance --store S -f 3,2 -b 64 --eval none --hidden 8 --checkpoint C --resume --epochs 0:200 -o M 2>second.err >second.out &
 second=$!
-i=0
-until grep -q waiting second.err || [ $i -gt 600 ]; do sleep 0.1; i=$((i + 1)); done
+until grep -q waiting second.err || ! kill -0 $second 2>/dev/null; do sleep 0.1; done
 cp second.err err
 says "^gnn-train: C: locked by process $first on .*; waiting$" 'gnn-train --resume waits for the process that has locked the directory, and says so'
 kill -TERM $first
 kill -CONT $first
 wait $first
 rc=$?
-[ $rc -eq 75 ] && _ok 'gnn-train ends with status 75 on SIGTERM while another one waits for its lock' ||
-    _not_ok "gnn-train ends with status 75 on SIGTERM while another one waits for its lock: status $rc"
-check 'gnn-train --resume goes on once the lock is free' wait $second
+check "gnn-train ends with status 75 on SIGTERM while another one waits for its lock ($rc)" logged first.err test $rc -eq 75
+check 'gnn-train --resume goes on once the lock is free' logged second.err wait $second
 check 'gnn-train --resume writes the same model after it has waited for the lock' cmp alone M
 mkdir bad && ln -s ../S/store.json bad/checkpoint.lock && cp S/store.json was
 status 1 'gnn-train refuses a symbolic link in the place of its lock' gnn-train -q --store S -f 3,2 --epochs 1 --checkpoint bad -o x

@@ -80,7 +80,7 @@ done
 # A second signal, while the first waits for a batch that does not come.
 mkfifo pipe
 gnn-sample -q good -f 3,3 -b 8 --epochs 1 | gnn-gather -q good >b.gnb
-gnn-train -q -i pipe --hidden 8 --checkpoint C -o o & pid=$!
+gnn-train -q -i pipe --hidden 8 --checkpoint C -o o >said 2>&1 & pid=$!
 exec 9>pipe
 head -c 3000 b.gnb >&9
 # Until it has read all that there is, and again until the signal has been taken.
@@ -97,7 +97,7 @@ perl -e 'sleep 600; kill KILL => $ARGV[0]' $pid & guard=$! # one process, so tha
 wait $pid
 _rc=$?
 kill $guard 2>/dev/null
-check "gnn-train ends at once on a second signal (status $_rc)" test $_rc -eq 143
+check "gnn-train ends at once on a second signal (status $_rc)" logged said test $_rc -eq 143
 exec 9>&-
 check 'gnn-train leaves no model after a second signal' sh -c '! ls -d o o.tmp* 2>/dev/null | grep .'
 done_testing
