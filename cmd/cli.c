@@ -155,9 +155,14 @@ static void end_process(int exit_status)
 
 void cli_die(int exit_status, const char *fmt, ...)
 {
-    if (rank) /* what all ranks find wrong, rank 0 says, and ends the others */
+    /* What all ranks find wrong, rank 0 says. The launcher then ends the others, which have the
+     * same status to end with. */
+    const bool asked = sig_pending();
+    sig_defer();
+    if (rank)
         nanosleep(&(struct timespec){.tv_nsec = 300000000}, NULL);
-    SAY(fmt);
+    if (!rank || asked || !sig_pending())
+        SAY(fmt);
     end_process(exit_status);
 }
 
@@ -197,8 +202,7 @@ int cli_finish(void)
         cli_die(1, "stdout: cannot close: %s", strerror(errno));
     if (metrics && metrics != stdout && (ferror(metrics) || fclose(metrics)))
         cli_die(1, "%s: cannot write", common.metrics);
-    if (sig_pending())
-        sig_reraise(sig_pending());
+    sig_finish();
     return 0;
 }
 

@@ -225,6 +225,8 @@ static void read_options(int argc, char **argv)
     o.dropout = TRAIN_DROPOUT;
     o.patience = TRAIN_PATIENCE;
     (void)opt_parse(&program, argc, argv, &nargs);
+    if (!o.checkpoint)
+        sig_act();
     check_options();
     threads_start(threads);
     train_feed.edge_weight = train_model_edge_weight();
@@ -262,6 +264,7 @@ int main(int argc, char **argv)
     struct train_text text = {0};
     const char *name;
 
+    sig_defer(); /* until the options tell whether there are checkpoints */
     threads_wait_briefly(argv);
     cli_start("gnn-train", argc, argv);
     ranks_start();
@@ -290,8 +293,6 @@ int main(int argc, char **argv)
         cli_fail(&e);
     if (resume)
         start_over(&t, &e);
-    if (o.checkpoint)
-        sig_defer();
     train_text_init(&text, &t);
     train_model(&t, src, &text, &e);
     if ((train_feed.store_path && gnn_store_verified(&train_feed.store, &e)) ||

@@ -6,6 +6,7 @@
 
 #include <inttypes.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -106,8 +107,12 @@ void ranks_start(void)
     struct gnn_err e = {0};
     if (gnn_launch_find(&launch, getenv, &e))
         cli_fail(&e);
-    if (ranks_many())
-        cli_rank(launch.rank, end_all);
+    if (!ranks_many())
+        return;
+    cli_rank(launch.rank, end_all);
+    /* A connection of MPI that breaks is a rank that is lost, which is reported, and not a reader
+     * that has had enough: gnn_io_write ends the process by SIGPIPE all the same. */
+    signal(SIGPIPE, SIG_IGN);
 }
 
 /* How soon ranks must answer says nothing of how soon a busy host or file system starts them. */

@@ -19,7 +19,7 @@
  * code of oneDNN keeps live data below its stack pointer, further than the ABI's red zone allows.
  * The handler of SIGBUS never returns to what it interrupts, so it harms nothing. */
 
-static atomic_int pending;
+static atomic_int pending; /* the first that was deferred */
 static atomic_bool deferred;
 static sigset_t awaited;
 static pthread_t waiting; /* the thread, if `started` */
@@ -75,6 +75,18 @@ static void end_by_fault(void)
     sig_reraise(SIGBUS);
 }
 
+/* Whether a signal only asks the program to stop. The second that somebody sends to end it does
+ * not. SIGUSR1 says that the time is nearly over, may come by several ways, and is followed by
+ * SIGTERM when the time is over. */
+static bool only_asks(int sig)
+{
+    static bool asked;
+    if (!atomic_load(&deferred) || (asked && sig != SIGUSR1))
+        return false;
+    asked = asked || sig != SIGUSR1;
+    return true;
+}
+
 static void *wait_for_signals(void *arg)
 {
     sigset_t all = awaited;
@@ -91,9 +103,9 @@ static void *wait_for_signals(void *arg)
         }
         if (sig == FAULT)
             end_by_fault();
-        /* The first deferred signal only asks the program to stop; a second one ends it at once. */
-        if (atomic_load(&deferred) && !atomic_load(&pending)) {
-            atomic_store(&pending, sig);
+        if (only_asks(sig)) {
+            if (!atomic_load(&pending))
+                atomic_store(&pending, sig);
             continue;
         }
         pthread_sigmask(
@@ -137,6 +149,11 @@ void sig_start(void (*end)(int exit_status, const char *fmt, ...))
 
 void sig_defer(void)
 {
+    sigset_t set;
+    sigemptyset(&set);
+    for (size_t i = 0; i < sizeof sigs / sizeof *sigs; i++)
+        sigaddset(&set, sigs[i]);
+    pthread_sigmask(SIG_BLOCK, &set, NULL); /* execv, too, leaves them blocked and pending */
     atomic_store(&deferred, true);
 }
 
@@ -169,4 +186,21 @@ int sig_settled(void)
         while (sem_wait(&answer))
             ;
     return atomic_load(&pending);
+}
+
+void sig_act(void)
+{
+    atomic_store(&deferred, false);
+    const int sig = sig_settled();
+    if (!sig)
+        return;
+    gnn_temp_abort();
+    sig_reraise(sig);
+}
+
+void sig_finish(void)
+{
+    const int sig = atomic_load(&deferred) ? 0 : pending_signal();
+    if (sig)
+        sig_reraise(sig);
 }

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* LD_PRELOAD library that makes the k-th call of a kind fail, for tests; or pages larger.
  *   FAULT_OP        malloc, write, read, fsync, rename, close, mmap, mprotect, fallocate, memfd,
- *                   socket, send or flock
+ *                   socket, send, flock or nanosleep
  *   FAULT_N         which call fails, from 1; 0 or unset: none, only counting
  *   FAULT_ERR       errno of the failure (default ENOSPC; memory: always ENOMEM)
  *   FAULT_STICKY=1  all later calls fail too
  *   FAULT_SHORT=1   instead of failing, writes and reads do only half
  *   FAULT_KILL=1    SIGKILL at that call
+ *   FAULT_SIGNAL=N  instead of failing, the process gets signal N before the call
  *   FAULT_SLOW=S    instead of failing, the call begins S seconds later
  *   FAULT_NAMED=1   no file is made without a name (O_TMPFILE), as on NFS
  *   FAULT_PAGE=N    pages have N bytes, as on some ARM machines: calls of ours that map, unmap,
@@ -36,6 +37,7 @@
 #include <sys/syscall.h>
 #include <sys/types.h>
 #include <sys/uio.h>
+#include <time.h>
 #include <unistd.h>
 
 /* glibc's own names of the allocator: no dlsym, hence no recursion. */
@@ -56,6 +58,7 @@ static int code = ENOSPC;
 static size_t page, page_here;
 static bool sticky, halve, kill_self, trace, named, ready;
 static unsigned slow;
+static int sent;
 static const char *count_file;
 static atomic_long calls;
 
@@ -93,6 +96,8 @@ __attribute__((constructor)) static void start(void)
     if ((s = getenv("FAULT_PAGE")))
         page = strtoul(s, NULL, 10);
     page_here = getauxval(AT_PAGESZ);
+    if ((s = getenv("FAULT_SIGNAL")))
+        sent = (int)strtol(s, NULL, 10);
     sticky = getenv("FAULT_STICKY") != NULL;
     halve = getenv("FAULT_SHORT") != NULL;
     kill_self = getenv("FAULT_KILL") != NULL;
@@ -156,9 +161,11 @@ static bool hit(const char *what)
     print_stack();
     if (kill_self)
         syscall(SYS_kill, getpid(), SIGKILL);
+    if (sent)
+        syscall(SYS_kill, getpid(), sent);
     if (slow)
         sleep(slow);
-    return !slow;
+    return !slow && !sent;
 }
 
 static bool is_exempt(void *caller)
@@ -444,6 +451,11 @@ int flock(int fd, int how)
 {
     size_t one = 1;
     return fails("flock", &one) ? -1 : (int)syscall(SYS_flock, fd, how);
+}
+int nanosleep(const struct timespec *t, struct timespec *left)
+{
+    size_t one = 1;
+    return fails("nanosleep", &one) ? -1 : (int)syscall(SYS_nanosleep, t, left);
 }
 /* Linux has released the descriptor even when close fails. */
 int close(int fd)

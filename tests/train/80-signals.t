@@ -17,6 +17,50 @@ for try in 1 2 3 4 5 6 7 8 9 10 11 12; do
     check "gnn-train leaves a checkpoint and no model on SIG$sig, try $try" test -s C/checkpoint.safetensors -a ! -e M
 done
 
+# Signals are held from the first instruction of the program on, which runs itself anew before it does anything else: at whatever
+# allocation they come, the first step is done. A second SIGUSR1 changes nothing; it comes in the same place of the second run.
+early() { # SIGNAL CALL OPTION...
+    _sig=$1 _call=$2
+    shift 2
+    rm -rf C M
+    env -u GOMP_SPINCOUNT -u OMP_WAIT_POLICY LD_PRELOAD="$GNN_B/shim.so" FAULT_OP=malloc FAULT_N="$_call" FAULT_SIGNAL="$_sig" \
+        gnn-train -q --store S -f 3,3 --hidden 8 --epochs 0:100000 --eval none "$@" -o M
+}
+if [ -n "${GNN_SAN-}" ]; then
+    skip 'gnn-train ends with status 75 on a signal before it has begun' 'the shim does not fit sanitizers'
+else
+    FAULT_COUNT=$PWD/calls early 0 0 --checkpoint C --epochs 1
+    for call in 1 2 $(awk '{ for (i = 1; i <= 8; i++) print int($1 * i / 9) }' calls); do
+        status 75 "gnn-train ends with status 75 on SIGUSR1 at the start, call $call of malloc" early 10 $call --checkpoint C
+        check "gnn-train leaves a checkpoint and no model on SIGUSR1 at the start, call $call" test -s C/checkpoint.safetensors -a ! -e M
+    done
+    status 138 'gnn-train without checkpoints ends by SIGUSR1 at the start' early 10 1
+    check 'gnn-train --resume goes on from the checkpoint of a signal at the start' early 0 0 --checkpoint C --resume --epochs 2
+fi
+
+# While the checkpoint is written a signal comes that ends programs: for the first time, as when the time is over, or for the second.
+insist() { # SIGNAL NUMBER-OF-ANOTHER
+    rm -rf C M
+    env LD_PRELOAD="$GNN_B/shim.so" FAULT_OP=fsync FAULT_N=1 FAULT_SIGNAL="$2" FAULT_SLOW=2 \
+        gnn-train --store S -f 3,3 --hidden 8 --epochs 0:100000 --eval none --checkpoint C -o M 2>stop.err &
+    _pid=$!
+    until grep -q 'epoch 1:' stop.err || ! kill -0 $_pid; do sleep 0.1; done
+    kill -s "$1" $_pid
+    wait $_pid
+}
+if [ -z "${GNN_SAN-}" ]; then
+    for two in 'USR1 10' 'USR1 15' 'TERM 10'; do
+        status 75 "gnn-train ends with status 75 on SIG${two% *} and signal ${two#* } while it writes the checkpoint" insist $two
+        check "gnn-train leaves its checkpoint on SIG${two% *} and signal ${two#* }" test -s C/checkpoint.safetensors -a ! -e M
+    done
+    status 143 'gnn-train ends at once on a second SIGTERM' insist TERM 15
+    check 'gnn-train leaves no file on a second SIGTERM' sh -c 'test ! -e M && ! ls C/*safetensors* 2>/dev/null'
+    check 'gnn-train ends well on SIGUSR1 while it writes the model, when nothing is left to stop' \
+        env LD_PRELOAD="$GNN_B/shim.so" FAULT_OP=fsync FAULT_N=1 FAULT_SIGNAL=10 \
+        gnn-train -q --store S -f 3,3 --hidden 8 --epochs 1 --eval none --checkpoint C -o M
+    check 'gnn-train leaves the model on SIGUSR1 while it writes it' test -s M
+fi
+
 # Ctrl-C reaches all programs of a pipeline at once, so that the batches are cut, too; they come slowly, so that
 # training waits for the rest of one.
 cat >group.sh <<'T'
