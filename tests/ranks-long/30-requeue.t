@@ -1,32 +1,62 @@
 # SPDX-License-Identifier: Apache-2.0
 # Jobs of Slurm that are interrupted go on to the model that would have come without. They are mostly waiting, and so are side by side.
-CLUSTER_SLURMD_TIMEOUT=10 CLUSTER_NODES=9
+CLUSTER_SLURMD_TIMEOUT=10 CLUSTER_NODES=13
 export CLUSTER_SLURMD_TIMEOUT
 . "$GNN_TOP/tests/ranks/slurm.sh"
 gnn-import -q -o S sbm:nodes=3000,degree=12,features=8 && gnn-partition -q -k 3 -o P S ||
     { _not_ok "gnn-import and gnn-partition make the store"; done_testing; }
-learn='-q -f 10,10 -b 20 --epochs 45 --eval valid --patience 0 --hidden 64 --lr 0.01 --dropout 0 --no-layer-norm --no-provenance --timeout 15'
-train() { # MODEL OPTION-OF-SBATCH
-    submit --nodes=2 "$2" "$GNN_TOP/scripts/slurm/train.sbatch" P "$1" $learn --checkpoint-every 20
+wides='' learn='-q -f 10,10 -b 20 --epochs 45 --eval valid --patience 0 --hidden 64 --lr 0.01 --dropout 0 --no-layer-norm --no-provenance --timeout 15'
+train() { # MODEL OPTION-OF-SBATCH [OPTION]...
+    _model=$1 _how=$2
+    shift 2
+    submit --nodes=2 $_how "$GNN_TOP/scripts/slurm/train.sbatch" P "$_model" $learn --checkpoint-every 20 "$@"
 }
 working() { # MODEL: until there is a checkpoint, and more was done since
     until [ -e "$1.checkpoint/checkpoint.safetensors" ]; do sleep 0.2; done
     sleep 0.3
 }
 restarts() { scontrol show job "$1" | sed -n 's/.* Restarts=\([0-9]*\).*/\1/p'; }
-goes_on() { # NAME JOB MODEL
+goes_on() { # NAME JOB MODEL [MODEL-OF-MPIRUN]
     check "train.sbatch ends well after $1" finished $2
     n_r=$(restarts $2)
     check "train.sbatch is started again by Slurm after $1 ($n_r times)" test "${n_r:-0}" -ge 1
-    check "train.sbatch writes the same model after $1 as without" cmp $3 want
+    check "train.sbatch writes the same model after $1 as without" cmp $3 ${4:-want}
     sed -n 's/^gnn-train: /# /p; s/^train.sbatch: /# &/p' $2.txt | head -n 8
 }
 last_node() { scontrol show hostnames "$(squeue -h -j $1 -o %N)" | tail -n 1; }
 
+# Stops for which a job asks are not restarts, of which these jobs may have none. Of one the time is over again and again; three are told
+# twice each, in several ways.
+long=$(GNN_RESTARTS=0 train long '--nodelist=n9,n10 --time=1 --signal=USR1@50' --epochs 600)
+tell() { # MODEL JOB OPTION-OF-SCANCEL...
+    _model=$1 _job=$2 _point=$1.checkpoint/checkpoint.safetensors
+    shift 2
+    for _t in 1 2; do
+        until [ $_t -eq 1 ] && [ -e $_point ] || find $_point -newer $_model.stops | grep -q . || ! squeue -h -j $_job | grep -q .; do sleep 0.2; done
+        scancel "$@" $_job
+        until [ "$(grep -c . $_model.stops)" -ge $_t ] || ! squeue -h -j $_job | grep -q .; do sleep 0.2; done
+    done 2>/dev/null
+}
+told1=$(GNN_RESTARTS=0 train told1 --nodelist=n11,n12 --epochs 200)
+told2=$(GNN_RESTARTS=0 train told2 --nodelist=n11,n12 --epochs 200)
+told3=$(GNN_RESTARTS=0 train told3 --nodelist=n11,n12 --epochs 200)
+tell told1 $told1 --signal=USR1 &
+telling=$!
+tell told2 $told2 --full --signal=USR1 &
+telling="$telling $!"
+tell told3 $told3 --signal=TERM &
+telling="$telling $!"
+# A failure of the program's own, which it finds after MPI has begun, is never tried again.
+ranks 2 gnn-train --store P $learn --epochs 1 --checkpoint other.checkpoint --checkpoint-every 20 -o other || _not_ok 'gnn-train leaves a checkpoint'
+for try in 1 2 3 4 5; do
+    cp -r other.checkpoint wide$try.checkpoint
+    wides="$wides $(train wide$try --nodelist=n9,n10 --hidden 32)"
+done
+
 # These two have no other nodes to go to. One loses its last node, the other that of its batch script.
 ten=$(train ten --nodelist=n5,n6)
 sixty=$(train sixty --nodelist=n7,n8)
-lost=$(train lost --exclude=n0,n1,n5,n6,n7,n8) # n2 to n4: one to spare
+lost=$(train lost --exclude=n[0-1,5-12]) # n2 to n4: one to spare
 for _m in ten sixty lost; do working $_m; done
 cluster kill-node "$_cluster" n6
 cluster kill-node "$_cluster" n7
@@ -35,7 +65,6 @@ cluster kill-node "$_cluster" $lost_node
 (sleep 10 && cluster revive-node "$_cluster" n6 && sleep 50 && cluster revive-node "$_cluster" n7) &
 reviving=$!
 
-told=$(train told --nodelist=n0,n1)
 killed=$(train killed --nodelist=n0,n1)
 gone=$(train gone --nodelist=n0,n1)
 # On a busy machine, too, the rank has to be found before the job is done.
@@ -46,15 +75,27 @@ for pid in $(grep -lsx gnn-train /proc/[0-9]*/comm | tr -dc '0-9\n'); do
     [ $(grep -cxF -e "SLURMD_NODENAME=$node" -e "SLURM_JOB_ID=$killed" -e "SLURM_CONF=$SLURM_CONF" env) -eq 3 ] && break
 done
 check 'a rank is found and killed' kill -9 $pid
-working told
-scancel --signal=USR1 $told
 working gone
 scancel $gone
 
 check 'gnn-train learns on 2 ranks under mpirun' ranks 2 gnn-train --store P $learn -o want
-goes_on 'a signal that the time is over' $told told
-check 'train.sbatch stops with a checkpoint on a signal that the time is over' \
-    grep -q 'rank 0: stopped after epoch .* the checkpoint is in told.checkpoint' $told.txt
+for many in 200 600; do check "gnn-train learns $many epochs under mpirun" ranks 2 gnn-train --store P $learn --epochs $many -o want.$many; done
+for try in 1 2 3 4 5; do
+    wide=$(echo $wides | cut -d' ' -f$try)
+    finished $wide >/dev/null
+    check "train.sbatch fails with the status of gnn-train and is not started again with a checkpoint of another width, try $try" \
+        sh -c 'grep -qx FAILED state && scontrol show job '$wide' | grep -q "Restarts=0 .*ExitCode=3:0"'
+done
+wait $telling
+for how in 'told1 USR1' 'told2 USR1 to all processes' 'told3 TERM'; do
+    eval "job=\$${how%% *}"
+    goes_on "a signal ${how#* }, twice" $job ${how%% *} want.200
+    check "train.sbatch counts no restart for a signal ${how#* }, twice" sh -c "grep '^train.sbatch: ' $job.txt | sort | uniq -c | sed 's/^ *//' |
+        grep -qx '2 train.sbatch: stopped with a checkpoint; requeueing the job' && test $(restarts $job) -eq 2"
+done
+goes_on 'a time limit' $long long want.600
+check 'train.sbatch counts no restart for time limits' sh -c "! grep '^train.sbatch: ' $long.txt | grep -v ': stopped with a checkpoint; requeueing the job'"
+check 'train.sbatch leaves no note of stops' sh -c '! ls ./*.stops 2>/dev/null'
 goes_on 'the end of a rank by SIGKILL' $killed killed
 finished $gone >/dev/null
 check 'train.sbatch stays cancelled after scancel' grep -qx CANCELLED state
@@ -64,7 +105,7 @@ goes_on 'the loss of one of all its nodes for 10 seconds' $ten ten
 goes_on 'the loss of one of all its nodes for 60 seconds' $sixty sixty
 wait $reviving
 check 'train.sbatch leaves no temporary file of killed ranks' test -z "$(find . -name '*.tmp*')"
-for job in $told $killed $lost $ten $sixty; do
+for job in $told1 $told2 $told3 $long $killed $lost $ten $sixty; do
     check "train.sbatch passes on no output of MPI in job $job" sh -c "! grep 'MPI_ABORT\|MPI communication peer\|Open MPI' $job.txt"
 done
 done_testing

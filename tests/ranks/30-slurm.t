@@ -49,7 +49,8 @@ finished $typo >typo.txt
 check 'train.sbatch fails with the status of gnn-train and is not requeued after a wrong option' \
     sh -c 'grep -qx FAILED state && scontrol show job '$typo' | grep -q "Restarts=0 .*ExitCode=2:0"'
 finished $wrong >wrong.txt
-check 'pipeline.sbatch fails after a wrong option' grep -qx FAILED state
+check 'pipeline.sbatch fails with the status of gnn-sample after a wrong option' \
+    sh -c 'grep -qx FAILED state && scontrol show job '$wrong' | grep -q "ExitCode=2:0"'
 check 'pipeline.sbatch passes on the message of gnn-sample after a wrong option' grep -q 'gnn-sample: .*rank 0.*x' wrong.txt
 check 'train.sbatch and pipeline.sbatch leave no model after a wrong option' test ! -e never
 for option in '--epochs 3' --steps=0:4 '-o x' '-qo x'; do

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# What train.sbatch makes of the ways in which a step of srun may end, which here are those of a script. tests/ranks-long/30-requeue.t has nodes
-# that fail.
+# What train.sbatch makes of the ways in which a step of srun may end, which here are those of a script.
+# tests/ranks-long/30-requeue.t has nodes that fail.
 . "$GNN_TOP/tests/lib.sh"
 mkdir bin
 # srun does what the file of the next number says; scontrol and sleep note what they are asked for.
@@ -30,26 +30,81 @@ job() {
     check "train.sbatch asks for ${_asks:-nothing} and takes $_i steps when $_nm" \
         test "$(tr '\n' ' ' <asked)$(cat number)" = "$_asks${_asks:+ }$_i"
 }
-both='echo start 2; echo start 2;'
-job 0 '' 'all ranks end well' "$both echo end 0 0; echo end 1 0"
-job 0 'sleep 10' 'srun says by status 1 that it could not start the ranks' 'exit 1' "$both echo end 0 0; echo end 1 0"
-job 0 'sleep 10' 'srun could not start the ranks and ends with status 0' 'exit 0' "$both echo end 0 0; echo end 1 0"
-job 0 'sleep 10 sleep 20' 'srun starts only one of two ranks' \
-    'echo start 2; echo end 0 5; exit 5' 'echo start 2; exit 137' "$both echo end 1 0; echo end 0 0"
+both='echo start 2.; echo start 2.;' well='echo end 0 0.; echo end 1 0.'
+again='scontrol requeue 7'
+# Slurm kills a task before it has said all that it would: what is missing may be any of its lines, from the last one on, or all of them.
+ways() { # STATUS-OF-RANK-0 STATUS-OF-RANK-1: ways to say it
+    for _0 in '' 'echo start 2.' "echo start 2.; echo end 0 $1."; do
+        for _1 in '' 'echo start 2.' "echo start 2.; echo end 1 $2."; do echo "$_0; $_1;" | sed 's/^; *//; s/^; *//; s/; ;/;/'; done
+    done
+}
+# whatever STATUS ASKED WHEN-SRUN-SAYS STATUSES OF RANKS
+whatever() {
+    ways "$4" "$5" >ways
+    while read -r way <&9; do
+        job "$1" "$2" "srun says $3 after '$way'" "$way exit $3"
+    done 9<ways
+}
+whatever 75 "$again" 75 75 75
+whatever 75 "$again" 75 75 137
+for own in 2 3 4 126 127; do whatever $own '' $own $own 137; done
+# What a task says counts where srun tells how others were ended, which failed, too, or were not yet done with starting.
 for own in 1 2 3 4 126 127; do
-    job $own '' "a rank ends with status $own" "$both echo end 1 $own; exit 143"
+    job $own '' "a rank ends with status $own, and the other is ended" "$both echo end 1 $own.; exit 143"
+    job $own '' "a rank ends with status $own, and the other is killed" "$both echo end 1 $own.; exit 137"
+    job $own '' "status $own ends the one rank that could start" "echo start 2.; echo end 1 $own.; exit 1"
 done
-job 2 '' 'a wrong option ends the one rank that could start' 'echo start 2; echo end 1 2; exit 1'
-job 75 'scontrol requeue 7' 'ranks stop with a checkpoint' "$both echo end 0 75; echo end 1 75; exit 75"
-job 5 'scontrol requeue 7' 'a rank was lost' "$both echo end 0 5; exit 5"
-job 137 'scontrol requeue 7' 'a rank was killed' "$both echo end 1 137; exit 137"
-job 5 'scontrol requeue 7' 'a node was lost at the very end' "$both echo end 0 0; exit 0"
+job 75 "$again" 'a rank stops, and the other is killed' "$both echo end 1 75.; exit 137"
+job 1 '' 'srun says 1 after all ranks have started' "$both exit 1"
+job 1 '' 'srun says 1 after all ranks have started, and one was killed' "$both echo end 0 137.; exit 1"
+# A rank or a node is lost.
+for lost in 5 134 137 139 143 253; do
+    job $lost "$again" "a rank is lost and srun says $lost" "$both echo end 0 5.; exit $lost"
+    job $lost "$again" "a rank is lost and srun says $lost, and no rank how it ended" "$both exit $lost"
+done
+job 137 "$again" 'a line of a task that was killed is not complete' "$both printf 'end 0 1'; exit 137"
+job 138 "$again" 'a rank is told to stop before it could say that it had started' 'echo start 2.; exit 138'
+job 5 "$again" 'srun says 0, and no rank that it is through' "$both exit 0"
+job 5 "$again" 'srun says 0, and the node of rank 0 was lost at the very end' "$both echo end 1 0.; exit 0"
+job 0 '' 'rank 0 is through, which is the last thing, and another node was lost' "$both echo end 0 0.; exit 0"
+job 0 '' 'rank 0 is through, and the other is killed' "$both echo end 0 0.; exit 137"
+job 0 '' 'all ranks end well' "$both $well"
+# Ranks do not start.
+job 0 'sleep 10' 'srun says by status 1 that it could not start the ranks' 'exit 1' "$both $well"
+job 0 'sleep 10' 'srun could not start the ranks and ends with status 0' 'exit 0' "$both $well"
+job 0 'sleep 10' 'srun starts one of two ranks and says 0' 'echo start 2.; exit 0' "$both $well"
+job 0 'sleep 10 sleep 20' 'srun starts only one of two ranks' \
+    'echo start 2.; echo end 0 5.; exit 5' 'echo start 2.; exit 137' "$both $well"
+job 0 'sleep 10' 'the line of a start is not complete' 'echo start 2.; printf "start 2"; exit 137' "$both $well"
+# Restarts: of what Slurm counts, those that were stops do not count.
 export SLURM_RESTART_COUNT=3 GNN_RESTARTS=3
-job 5 '' 'a rank was lost once too often' "$both echo end 0 5; exit 5"
+job 5 '' 'a rank was lost once too often' "$both echo end 0 5.; exit 5"
 job 5 '' 'srun could not start the ranks once too often' 'exit 1'
-job 75 'scontrol requeue 7' 'ranks stop with a checkpoint, which is not counted' "$both echo end 0 75; echo end 1 75; exit 75"
+for stop in 1 2; do
+    job 75 "$again" "ranks stop with a checkpoint, which is not counted, time $stop" "$both echo end 0 75.; echo end 1 75.; exit 75"
+    check "train.sbatch notes stop $stop beside the model" test "$(grep -c '^7 ' model.stops)" -eq $stop
+done
+job 5 "$again" 'a rank was lost after 3 restarts, 2 of them for a stop' "$both exit 5"
+job 5 'sleep 10 sleep 20' 'srun could not start the ranks twice after 3 restarts, 2 of them for a stop' 'exit 1' 'exit 1' 'exit 1'
+check 'train.sbatch leaves no note of stops when it gives up' test ! -e model.stops
+printf '7 a\n17 b\n7 c\n71 d\n' >model.stops
+job 5 'sleep 10 sleep 20' 'srun could not start the ranks twice after 3 restarts, 2 of them for a stop, and another job had others' \
+    'exit 1' 'exit 1' 'exit 1'
+echo '7 a' >model.stops
+job 0 '' 'all ranks end well after a stop' "$both $well"
+check 'train.sbatch leaves no note of stops when it is through' test ! -e model.stops
+echo '7 a' >model.stops
+job 3 '' 'the ranks fail after a stop' "$both exit 3"
+check 'train.sbatch leaves no note of stops when it fails' test ! -e model.stops
 export GNN_RESTARTS=5
 job 5 'sleep 10 sleep 20' 'srun could not start the ranks in GNN_RESTARTS attempts' 'exit 1' 'exit 1' 'exit 1'
+unset SLURM_RESTART_COUNT GNN_RESTARTS
+
+# Who sends a signal to all processes of a job sends it to this script, too.
+echo "kill -USR1 0; $both $well" >step.1
+echo 0 >number
+check 'train.sbatch outlives a signal that the time is nearly over' \
+    env PATH="$PWD/bin:$PATH" SLURM_JOB_ID=7 perl -e 'setpgrp; exec @ARGV' sh "$GNN_TOP/scripts/slurm/train.sbatch" P model
 export GNN_SRUN_MPI=pmx
 job 2 '' 'GNN_SRUN_MPI names a plug-in that srun lacks'
 unset GNN_SRUN_MPI
@@ -66,4 +121,40 @@ cp step.1 step.2
 status 5 'pipeline.sbatch fails when srun could not start the tasks and ends with status 0' \
     script bash "$GNN_TOP/scripts/slurm/pipeline.sbatch" P model
 check 'pipeline.sbatch says that srun did not start all tasks' said '^pipeline.sbatch: srun did not start all tasks'
+# The step of each stage does what the file of its name says, and what makes the FIFOs only makes their directory.
+cat >bin/srun <<'P'
+#!/bin/sh
+case "$*" in
+--mpi=list) echo "MPI plugin types are... pmix none" ;;
+*mkfifo*) for dir; do :; done; mkdir "$dir"; echo start 1. ;;
+*'rm -rf'*) for dir; do :; done; rm -rf "$dir" ;;
+*) for name in sample gather train; do case "$*" in *" sh gnn-$name "*) . "./$name.step" ;; esac; done ;;
+esac
+P
+# pipe STATUS WHEN SAMPLE GATHER TRAIN
+pipe() {
+    echo "$3" >sample.step
+    echo "$4" >gather.step
+    echo "$5" >train.step
+    status "$1" "pipeline.sbatch ends with status $1 when $2" script env TMPDIR="$PWD" bash "$GNN_TOP/scripts/slurm/pipeline.sbatch" P model
+}
+well='echo start 2.; echo start 2.; echo end 0.; echo end 0.' cut='echo start 2.; echo start 2.; echo end 3.; exit 143'
+pipe 0 'all stages end well' "$well" "$well" "$well"
+pipe 0 'gnn-train has had enough' "$both exit 141" "$both exit 143" "$well"
+pipe 2 'a rank of gnn-train ends with status 2, and the other is ended' "$well" "$well" "$both echo end 2.; exit 143"
+pipe 2 'a rank of gnn-sample ends with status 2, and the other is ended' "$both echo end 2.; exit 143" "$cut" "$cut"
+pipe 3 'srun says 3, and no rank of gnn-gather how it ended' "$well" "$both exit 3" "$cut"
+pipe 137 'a rank of gnn-sample is killed' "$both exit 137" "$well" "$cut"
+pipe 5 'srun could not start all ranks of gnn-sample and says 0' 'echo start 2.; echo end 0.' "$well" "$cut"
+pipe 5 'srun could not start all ranks of gnn-train and says 1' "$well" "$well" 'echo start 2.; exit 1'
+pipe 3 'a file is damaged, which gnn-train says' "$well" "$well" "$cut"
+
+# Without sbatch.
+for name in train pipeline; do
+    status 2 "$name.sbatch ends with status 2 outside of Slurm" \
+        env -u SLURM_JOB_ID -u SLURM_ARRAY_TASK_ID PATH="$PWD/bin:$PATH" bash "$GNN_TOP/scripts/slurm/$name.sbatch" A B -f 5
+    mv err said
+    check "$name.sbatch says what is missing outside of Slurm" said "^$name.sbatch: SLURM_[A-Z_]*ID is not set: .*sbatch"
+    check "$name.sbatch says no more than that" test "$(wc -l <said)" -eq 1
+done
 done_testing
