@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# What train.sbatch makes of the ways in which a step of srun may end, which here are those of a script.
-# tests/ranks-long/30-requeue.t has nodes that fail.
+# What train.sbatch makes of the ways in which a step of srun may end, which here are those of a script, and what sample-array.sbatch makes of
+# the tasks of an array. tests/ranks-long/30-requeue.t has nodes that fail.
 . "$GNN_TOP/tests/lib.sh"
 mkdir bin
 # srun does what the file of the next number says; scontrol and sleep note what they are asked for.
@@ -149,8 +149,73 @@ pipe 5 'srun could not start all ranks of gnn-sample and says 0' 'echo start 2.;
 pipe 5 'srun could not start all ranks of gnn-train and says 1' "$well" "$well" 'echo start 2.; exit 1'
 pipe 3 'a file is damaged, which gnn-train says' "$well" "$well" "$cut"
 
+# Arrays: a task draws its own stretch, whatever else was submitted with it, or refuses.
+array() { # STATUS WHAT MIN-MAX COUNT TASK...; options and the environment are in $draw and $with
+    _want=$1 _what=$2 _min=${3%-*} _max=${3#*-} _count=$4
+    shift 4
+    for _task; do
+        # shellcheck disable=SC2086
+        status "$_want" "sample-array.sbatch ends with status $_want for task $_task $_what" \
+            env $with SLURM_ARRAY_TASK_ID="$_task" SLURM_ARRAY_TASK_MIN="$_min" SLURM_ARRAY_TASK_MAX="$_max" SLURM_ARRAY_TASK_COUNT="$_count" \
+            sh "$GNN_TOP/scripts/slurm/sample-array.sbatch" S out $draw
+        mv err said
+    done
+}
+whole() { cat out.*.gnb | gnn-inspect -q --diff - whole.gnb; }
+files() { ls -i out.* | tr '\n' ' ' && cksum out.*; }
+gnn-import -q --no-provenance -o S sbm:nodes=3000,degree=12,features=1 || _not_ok 'gnn-import makes the graph'
+draw='-qf5,5 -b 50 --eval valid --no-provenance' with=GNN=0
+gnn-sample $draw -o whole.gnb S || _not_ok 'gnn-sample draws an epoch'
+array 0 'of 0-4' 0-4 5 0 1 2 3 4
+check 'sample-array.sbatch draws in 5 tasks what one process draws' whole
+files >before
+array 2 'of 1,3' 1-3 2 1 3
+check 'sample-array.sbatch says what it must be told to draw tasks again' said '^sample-array.sbatch: .*set TASKS'
+array 2 'of 0-4:2' 0-4 3 0 2 4
+array 3 'of 0,1 of the five' 0-1 2 0 1
+check 'sample-array.sbatch says which file is of another division' said '^sample-array.sbatch: out.00000-of-00005.gnb: .*set TASKS'
+with=EPOCHS=5
+array 3 'of 0-4 for five epochs' 0-4 5 0
+with=GNN=0 draw="$draw --seed 2"
+array 3 'of 0-4 with another seed' 0-4 5 0 4
+check 'sample-array.sbatch says why a file is not replaced' said "^sample-array.sbatch: out.00004-of-00005.gnb: .*'sampling.seed'"
+draw=${draw% --seed 2}
+array 0 'of 0-4, again' 0-4 5 2
+check 'sample-array.sbatch says that a file is there' said '^sample-array.sbatch: out.00002-of-00005.gnb: complete already'
+with=TASKS=5
+array 2 'of 1,5 of five' 1-5 2 5
+files >after
+check 'sample-array.sbatch has changed no file' cmp before after
+rm out.00001-* out.00003-*
+array 0 'of 1,3 of five' 1-3 2 1 3
+check 'sample-array.sbatch draws the tasks that are missing as they were' whole
+head -c 9999 out.00001-of-00005.gnb >cut && mv cut out.00001-of-00005.gnb
+array 3 'of 1,3 of five, where a file is cut' 1-3 2 1
+rm out.*
+with=TASKS=5
+array 0 'of 0-4:2 of five' 0-4 3 0 2 4
+array 0 'of 1-3:2 of five' 1-3 2 1 3
+check 'sample-array.sbatch draws in two arrays what one process draws' whole
+rm out.*
+for with in TASKS=0 TASKS=x TASKS=-1 EPOCHS=0 EPOCHS=2; do array 2 "of 0-4 with $with" 0-4 5 0; done
+with=GNN=0
+for option in '--epochs 3' --epochs=3 '--steps 0' --steps=0:4 '-o x' -ox '-qo x' -rqox --output=x '--output x'; do
+    draw="-f 5,5 $option"
+    array 2 "with $option" 0-4 5 0
+    check "sample-array.sbatch names $option, which it sets itself" said "^sample-array.sbatch: ${option%% *}: set by this script"
+done
+check 'sample-array.sbatch has left no file of what it refused' sh -c '! ls out.* x 2>/dev/null'
+for option in -fnode/to/node=10,5 '-f node/to/node=5,5' '-qf node/to/node=5,5' '-qrf 5 -z 1'; do
+    draw="-b 500 --no-provenance $option"
+    array 0 "with $option" 0-0 1 0
+    check "sample-array.sbatch draws with $option" gnn-inspect -q --verify out.00000-of-00001.gnb
+    rm -f out.*
+done
+letters() { gnn-sample --completion | sed -n "s/^--[a-z-]*,-\(.\) $1.*/\1/p" | sort | tr -d '\n'; }
+check 'sample-array.sbatch knows which letters take no argument' grep -qF -e "-[$(letters flag)]*o" "$GNN_TOP/scripts/slurm/sample-array.sbatch"
+
 # Without sbatch.
-for name in train pipeline; do
+for name in train pipeline sample-array; do
     status 2 "$name.sbatch ends with status 2 outside of Slurm" \
         env -u SLURM_JOB_ID -u SLURM_ARRAY_TASK_ID PATH="$PWD/bin:$PATH" bash "$GNN_TOP/scripts/slurm/$name.sbatch" A B -f 5
     mv err said
