@@ -18,13 +18,10 @@ void gnn_bf16_to_f32(const uint16_t *in, uint64_t n, float *out);
 /* out[i] = in[i] * scale, rounded once. */
 void gnn_i8_to_f32(const int8_t *in, uint64_t n, float scale, float *out);
 
-/* The same on a device, of the caller's device-visible memory; only puts kernels on the stream (a
+/* Widening on a device, of the caller's device-visible memory; only puts kernels on the stream (a
  * cudaStream_t). */
-void gnn_cuda_f32_to_f16(const float *in, uint64_t n, uint16_t *out, void *stream);
-void gnn_cuda_f32_to_bf16(const float *in, uint64_t n, uint16_t *out, void *stream);
 void gnn_cuda_f16_to_f32(const uint16_t *in, uint64_t n, float *out, void *stream);
 void gnn_cuda_bf16_to_f32(const uint16_t *in, uint64_t n, float *out, void *stream);
-void gnn_cuda_i8_to_f32(const int8_t *in, uint64_t n, float scale, float *out, void *stream);
 
 #ifdef __cplusplus
 }

@@ -41,8 +41,6 @@ void gnn_cuda_sigmoid_ce(const float *z, const uint32_t *n, uint32_t cap, size_t
                          float scale, double *row_loss, float *dz, void *stream);
 void gnn_cuda_squared_error(const float *z, const uint32_t *n, uint32_t cap, size_t c,
                             const float *y, float scale, double *row_loss, float *dz, void *stream);
-void gnn_cuda_softmax(float *z, const uint32_t *n, uint32_t cap, size_t c, void *stream);
-void gnn_cuda_sigmoid(float *z, const uint32_t *n, uint32_t cap, size_t c, void *stream);
 
 #ifdef __cplusplus
 }

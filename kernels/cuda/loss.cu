@@ -131,30 +131,6 @@ __global__ void __launch_bounds__(THREADS)
     }
 }
 
-__global__ void __launch_bounds__(THREADS)
-    softmax_rows(float *z, const uint32_t *n, uint32_t cap, size_t c)
-{
-    const uint32_t rows = gnn_device_count(n, cap);
-    for (GnnRows r = gnn_rows(32); r.row < rows; r.row += r.stride) {
-        float *v = z + r.row * c, s = 0;
-        const float m = row_max(v, c, r.lane);
-        for (size_t j = r.lane; j < c; j += 32)
-            s = __fadd_rn(s, v[j] = expf(__fadd_rn(v[j], -m)));
-        s = gnn_warp_sum(s);
-        for (size_t j = r.lane; j < c; j += 32)
-            v[j] = __fdiv_rn(v[j], s);
-    }
-}
-
-__global__ void __launch_bounds__(THREADS)
-    sigmoids(float *z, const uint32_t *n, uint32_t cap, size_t c)
-{
-    const uint64_t count = (uint64_t)gnn_device_count(n, cap) * c;
-    for (uint64_t i = (uint64_t)blockIdx.x * THREADS + threadIdx.x; i < count;
-         i += (uint64_t)gridDim.x * THREADS)
-        z[i] = sigmoid_of(z[i]);
-}
-
 } // namespace
 
 void gnn_cuda_softmax_ce(const float *z, const uint32_t *n, uint32_t cap, size_t c,
@@ -180,17 +156,4 @@ void gnn_cuda_squared_error(const float *z, const uint32_t *n, uint32_t cap, siz
     if (cap && c)
         GNN_LAUNCH(squared_error, gnn_grid(cap, THREADS), THREADS, 0, stream, z, n, cap, c, y,
                    scale, row_loss, dz);
-}
-
-void gnn_cuda_softmax(float *z, const uint32_t *n, uint32_t cap, size_t c, void *stream)
-{
-    if (cap && c)
-        GNN_LAUNCH(softmax_rows, gnn_grid(cap, THREADS / 32), THREADS, 0, stream, z, n, cap, c);
-}
-
-void gnn_cuda_sigmoid(float *z, const uint32_t *n, uint32_t cap, size_t c, void *stream)
-{
-    if (cap && c)
-        GNN_LAUNCH(sigmoids, gnn_grid((uint64_t)cap * c, THREADS), THREADS, 0, stream, z, n, cap,
-                   c);
 }

@@ -487,22 +487,18 @@ static void optimisers(uint32_t n)
 
 static void halves(uint32_t n)
 {
-    float *x = numbers(n), *w1 = host(n * sizeof *w1), *w2 = host(n * sizeof *w2);
-    uint16_t *f = host(n * 2), *b = host(n * 2);
-    gnn_f32_to_f16(x, n, f);
-    gnn_f32_to_bf16(x, n, b);
-    gnn_f16_to_f32(f, n, w1);
-    gnn_bf16_to_f32(b, n, w2);
-    const float *vx = up(x, n * sizeof *x);
-    uint16_t *vf = room(n * 2), *vb = room(n * 2);
+    float *w1 = host(n * sizeof *w1), *w2 = host(n * sizeof *w2);
+    uint16_t *h = host(n * sizeof *h);
+    for (uint32_t i = 0; i < n; i++)
+        h[i] = (uint16_t)i;
+    gnn_f16_to_f32(h, n, w1);
+    gnn_bf16_to_f32(h, n, w2);
+    const uint16_t *v = up(h, n * sizeof *h);
     float *y1 = room(n * sizeof *y1), *y2 = room(n * sizeof *y2);
-    gnn_cuda_f32_to_f16(vx, n, vf, stream);
-    gnn_cuda_f32_to_bf16(vx, n, vb, stream);
-    gnn_cuda_f16_to_f32(vf, n, y1, stream);
-    gnn_cuda_bf16_to_f32(vb, n, y2, stream);
-    ok(!memcmp(down(vf, n * 2), f, n * 2) && !memcmp(down(vb, n * 2), b, n * 2) &&
-           !differ(down(y1, n * sizeof *y1), w1, n) && !differ(down(y2, n * sizeof *y2), w2, n),
-       "f16 and bf16, there and back: %u", n);
+    gnn_cuda_f16_to_f32(v, n, y1, stream);
+    gnn_cuda_bf16_to_f32(v, n, y2, stream);
+    ok(!differ(down(y1, n * sizeof *y1), w1, n) && !differ(down(y2, n * sizeof *y2), w2, n),
+       "f16 and bf16 to f32: %u", n);
     release();
 }
 
