@@ -1,7 +1,30 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What attention must move at least, in words of four bytes: each array of the two structs read and
- * written once, as far as the kind of score has it (kernels/attention.h). */
+/* What operations must move at least, where a line of lib/ops/list.h does not say it: it depends on
+ * how many edges blocks have; and attention's words of four bytes, each array of the two structs
+ * read and written once, as far as the kind of score has it (kernels/attention.h). */
 #include "lib/ops/gpu_ops.h"
+
+static unsigned find_block(const struct ops_dev *dev, const struct gnn_csr *block)
+{
+    unsigned i = 0;
+    while (i < OPS_BLOCKS && dev->known[i].block != block)
+        i++;
+    return i;
+}
+
+void gnn_ops_edges_told(struct ops_dev *dev, const struct gnn_csr *block, uint64_t edges)
+{
+    if (!dev->times)
+        return;
+    const unsigned i = find_block(dev, block);
+    dev->known[i < OPS_BLOCKS ? i : dev->told++ % OPS_BLOCKS] = (struct ops_block){block, edges};
+}
+
+uint64_t gnn_ops_edges_of(const struct ops_dev *dev, const struct gnn_csr *block)
+{
+    const unsigned i = dev->times ? find_block(dev, block) : OPS_BLOCKS;
+    return i < OPS_BLOCKS ? dev->known[i].edges : 0;
+}
 
 /* Columns: of all heads; a number for each head; of what is summed up, and of a destination's term
  * of the score. */

@@ -14,6 +14,13 @@ enum { RING_PARTS = 4, RING_PART = 1 << 20, RING = RING_PARTS * RING_PART };
  * classes; a sum. */
 enum { WORD_SPMM, WORD_TRANSPOSE, WORD_CLASS, WORD_SQUARES, NWORDS };
 
+/* How many edges blocks have, as far as has been told; the next one takes the oldest's place. */
+enum { OPS_BLOCKS = 256 };
+struct ops_block {
+    const struct gnn_csr *block;
+    uint64_t edges;
+};
+
 struct ops_dev {
     struct gnn_ops ops; /* first */
     struct gpu_device *d;
@@ -29,7 +36,9 @@ struct ops_dev {
     void *mark[GNN_OPS_MARKS];
     struct gnn_buf scratch;
     struct ops_times *times; /* NULL: nobody asks for them */
-    char name[72];           /* gnn_ops_name */
+    struct ops_block known[OPS_BLOCKS];
+    unsigned told;
+    char name[72]; /* gnn_ops_name */
 };
 
 static inline struct ops_dev *ops_dev(const struct gnn_ops *o)

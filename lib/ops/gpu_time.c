@@ -8,7 +8,7 @@
 
 #include "lib/ops/gpu_ops.h"
 
-enum { PENDING = 512, EVENTS = PENDING + 1, KINDS = 128, NAME = 72, BETWEEN = KINDS, BLOCKS = 256 };
+enum { PENDING = 512, EVENTS = PENDING + 1, KINDS = 128, NAME = 72, BETWEEN = KINDS };
 
 struct ops_times {
     /* Operation i, of those from `first` up to n that are pending, is what happens between event i
@@ -23,11 +23,6 @@ struct ops_times {
         double ms;
     } kind[KINDS];
     unsigned nkinds;
-    struct known {
-        const struct gnn_csr *block;
-        uint64_t edges;
-    } known[BLOCKS];
-    unsigned told; /* the next one takes the place of the oldest */
 };
 
 int gnn_ops_times_new(struct ops_times **out, struct gnn_err *e)
@@ -110,29 +105,6 @@ void gnn_ops_timed(struct ops_dev *dev, const char *name, uint64_t bytes)
         snprintf(t->kind[t->nkinds++].name, NAME, "%s", name);
     t->kind[k].bytes += bytes;
     add_time(dev, k);
-}
-
-static unsigned find_block(const struct ops_times *t, const struct gnn_csr *block)
-{
-    unsigned i = 0;
-    while (i < BLOCKS && t->known[i].block != block)
-        i++;
-    return i;
-}
-
-void gnn_ops_edges_told(struct ops_dev *dev, const struct gnn_csr *block, uint64_t edges)
-{
-    struct ops_times *t = dev->times;
-    if (!t)
-        return;
-    const unsigned i = find_block(t, block);
-    t->known[i < BLOCKS ? i : t->told++ % BLOCKS] = (struct known){block, edges};
-}
-
-uint64_t gnn_ops_edges_of(const struct ops_dev *dev, const struct gnn_csr *block)
-{
-    const unsigned i = dev->times ? find_block(dev->times, block) : BLOCKS;
-    return i < BLOCKS ? dev->times->known[i].edges : 0;
 }
 
 int gnn_gpu_ops_times(const struct gnn_ops *o, gnn_ops_each each, void *arg, struct gnn_err *e)
