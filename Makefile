@@ -303,16 +303,21 @@ bench: bench-build ## measure rates beside the machine's limits (SCALE=0.1: a sm
 	$(Q)GNN_B=$(CURDIR)/$(B) sh scripts/bench.sh
 
 # Said at once, and not by the linker.
-$(if $(NVCC),,$(if $(filter gpu-bundle,$(MAKECMDGOALS)),$(error a bundle needs nvcc)))
+$(if $(NVCC),,$(if $(filter gpu-bundle check-bundle,$(MAKECMDGOALS)),$(error a bundle needs nvcc)))
 # There libarchive is linked statically where it can be: as a shared library it loads libxml2 and 31 MB of ICU's tables.
 ARCHIVE_LIBS = $(if $(wildcard $(shell $(CC) -print-file-name=libarchive.a)),-l:libarchive.a \
         $(filter-out -larchive -lxml2 -lacl -llz4,$(shell pkg-config --libs --static libarchive)),-larchive)
 $(B)/bundle/gnn-%: LIBS := $(filter-out -larchive,$(LIBS))
+# The bundle's libraries are found from wherever it is unpacked, and theirs, for which only the older kind of tag holds.
+$(B)/bundle/gnn-% $(B)/tests/gpu/%: LDFLAGS += -Wl,--disable-new-dtags,-rpath,'$$ORIGIN/../lib'
 $(B)/bundle/gnn-%: $(B)/cmd/gnn-%.o $(CMD_OBJ) $(B)/libgnn.a
 	$(Q)mkdir -p $(@D)
 	$(Q)$(LINK) $(ARCHIVE_LIBS)
-gpu-bundle: $(addprefix $(B)/bundle/,gnn-import gnn-sample gnn-gather gnn-train gnn-predict) $(GPU_TEST:%=$(B)/tests/gpu/%) ## pack what scripts/gpu-check.sh needs on a bare machine with a GPU
-	$(Q)sh scripts/gpu-bundle.sh $(B) build/gnn-gpu.tar.xz
+BUNDLE := $(addprefix $(B)/bundle/,gnn-import gnn-partition gnn-sample gnn-gather gnn-train gnn-predict) $(GPU_TEST:%=$(B)/tests/gpu/%)
+gpu-bundle: $(BUNDLE) ## pack what scripts/gpu-check.sh needs on a bare machine with a GPU
+	$(Q)sh scripts/gpu-bundle.sh build/gnn-gpu.tar.xz $(BUNDLE)
+check-bundle: gpu-bundle ## pack it, unpack it elsewhere, and run its programs in an empty environment
+	$(Q)GNN_BUNDLE=$(CURDIR)/build/gnn-gpu.tar.xz GNN_BIN=$(CURDIR)/$(B)/bin GNN_TOP=$(CURDIR) GNN_B=$(CURDIR)/$(B) sh tests/run.sh tests/scripts/45-gpu-bundle.t
 
 check-long: all $(B)/shim.so ## fail every single allocation and call, try all combinations of ranks, not a choice of them
 	$(Q)GNN_PATIENCE=$${GNN_PATIENCE:-3600} $(MAKE) -s check GNN_SWEEP=all TESTS='tests/faults/10-malloc.t tests/faults/20-io.t $(sort $(wildcard tests/ranks/*.t))'
@@ -334,6 +339,6 @@ clean: ## remove build/
 list: ## print the targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1\t\2/p' Makefile | sort
 
-.PHONY: all bits gpu-bundle build/bin build/libgnn.a unit check check-all check-parts check-threads check-san build-san syntax check-long check-ranks check-bare check-big check-peers lint bench bench-build install uninstall clean list fuzz fuzz-run fuzz-build replay
+.PHONY: all bits gpu-bundle check-bundle build/bin build/libgnn.a unit check check-all check-parts check-threads check-san build-san syntax check-long check-ranks check-bare check-big check-peers lint bench bench-build install uninstall clean list fuzz fuzz-run fuzz-build replay
 .SECONDARY:
 -include $(shell find $(B) -name '*.d' 2>/dev/null)
