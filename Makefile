@@ -92,7 +92,8 @@ endif
 MPI_SO := $(if $(MPICC),$(B)/lib/gnn-tools/gnn-mpi.so)
 
 # build/bin and build/libgnn.a lead to the last plain build.
-all: $(PROGS:%=$(B)/bin/%) $(MPI_SO) build/bin build/libgnn.a ## build everything
+all: programs build/bin build/libgnn.a ## build everything
+programs: $(PROGS:%=$(B)/bin/%) $(MPI_SO)
 
 build/bin: $(PROGS:%=$(B)/bin/%)
 	$(if $(SAN),,$(Q)mkdir -p build && ln -sfn $(HASH)/bin build/bin && printf '%s\n' \
@@ -329,6 +330,9 @@ check-bare: ## run demo.sh and check.sh on a bare Debian that is made on the spo
 check-big: all ## import and partition 2^31 edges (SCALE=27 EDGES=16 METHODS=random OPTIONS=...; 40 GB of disk under BIG_DIR)
 	$(Q)GNN_BIN=$(CURDIR)/$(B)/bin sh scripts/big.sh $(BIG_DIR)
 
+check-arm: all ## compile for ARM, run there under emulation, and compare the bits; an hour
+	$(Q)GNN_BIN=$(CURDIR)/$(B)/bin sh scripts/check-arm.sh
+
 # Slurm and two hosts beside what make check has of ranks, and faults.
 check-ranks: all $(B)/shim.so $(B)/fault-mpi.so ## ranks that are killed, links that are cut, nodes that fail (GNN_IDLE=1: and how soon, on an idle machine)
 	$(Q)$(MAKE) -s check TESTS='$(or $(TESTS),$(sort $(wildcard tests/ranks-long/*.t)))'
@@ -339,6 +343,6 @@ clean: ## remove build/
 list: ## print the targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1\t\2/p' Makefile | sort
 
-.PHONY: all bits gpu-bundle check-bundle build/bin build/libgnn.a unit check check-all check-parts check-threads check-san build-san syntax check-long check-ranks check-bare check-big check-peers lint bench bench-build install uninstall clean list fuzz fuzz-run fuzz-build replay
+.PHONY: all bits gpu-bundle check-bundle build/bin build/libgnn.a unit check check-all check-parts check-threads check-san build-san syntax check-long check-ranks check-bare check-arm check-big check-peers lint bench bench-build install uninstall clean list fuzz fuzz-run fuzz-build replay
 .SECONDARY:
 -include $(shell find $(B) -name '*.d' 2>/dev/null)
