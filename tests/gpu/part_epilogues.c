@@ -142,6 +142,7 @@ struct work {
     const struct shape *s;
     float *a, *b, *c, *y, *bias, *sums, *want, *colsums;
     uint16_t *a16, *b16, *c16, *bias16;
+    uint16_t *random16; /* (BENCH_RANDOM) bench_number's in bf16, pinned */
     unsigned char *mask;
     size_t mask_bits;                  /* a row of the mask */
     double product[2][POINTS][POINTS]; /* A B, of rounded A and B in [1] */
@@ -176,6 +177,19 @@ static double multiply_here(const struct shape *s, size_t i, size_t j, bool narr
     return sum;
 }
 
+/* bench_fill in bf16. */
+static int fill_bf16(const struct work *w, uint16_t *to, uint64_t n, uint32_t first,
+                     struct gnn_err *e)
+{
+    for (uint64_t i = 0, k; i < n; i += k) {
+        const uint64_t at = (first + i) % BENCH_RANDOM;
+        k = BENCH_RANDOM - at < n - i ? BENCH_RANDOM - at : n - i;
+        if (gnn_dev_copy(to + i, w->random16 + at, k * sizeof *to, bench.stream, e))
+            return e->code;
+    }
+    return 0;
+}
+
 static void make_work(struct work *w, const struct shape *s)
 {
     const uint64_t a = (uint64_t)s->m * s->k, b = (uint64_t)s->k * s->n, c = (uint64_t)s->m * s->n,
@@ -194,11 +208,17 @@ static void make_work(struct work *w, const struct shape *s)
     w->c16 = bench_room(c * sizeof(uint16_t));
     w->bias16 = bench_room(s->n * sizeof(uint16_t));
     w->mask = bench_room(s->m * (w->mask_bits / 8));
+    w->random16 = bench_pinned(BENCH_RANDOM * sizeof(uint16_t));
     if (bench.failed.code)
         return;
-    gnn_cuda_f32_to_bf16(w->a, a, w->a16, bench.stream);
-    gnn_cuda_f32_to_bf16(w->b, b, w->b16, bench.stream);
-    gnn_cuda_f32_to_bf16(w->bias, s->n, w->bias16, bench.stream);
+    for (uint64_t i = 0; i < BENCH_RANDOM; i++) {
+        const float v = bench_number(i);
+        gnn_f32_to_bf16(&v, 1, w->random16 + i);
+    }
+    if (fill_bf16(w, w->a16, a, FROM_A, &bench.failed) ||
+        fill_bf16(w, w->b16, b, FROM_B, &bench.failed) ||
+        fill_bf16(w, w->bias16, s->n, FROM_BIAS, &bench.failed))
+        return;
     for (unsigned i = 0; i < POINTS; i++)
         for (unsigned j = 0; j < POINTS; j++)
             for (int narrow = 0; narrow < 2; narrow++)
@@ -217,9 +237,7 @@ static int reset(const struct work *w, const struct precision *p, const struct e
              ? bench_fill((float *)(void *)w->mask, mask / sizeof(float), FROM_MASK, e)
              : gnn_dev_set(w->mask, 0xa5, mask, bench.stream, e)))
         return e->code;
-    if (narrow_c(w, p))
-        gnn_cuda_f32_to_bf16(w->c, c, w->c16, bench.stream);
-    return 0;
+    return narrow_c(w, p) ? fill_bf16(w, w->c16, c, FROM_C, e) : 0;
 }
 
 /* ---- one product ---- */
