@@ -3,7 +3,7 @@
  * without a device. */
 #include "tap.h"
 
-#if __has_include(<cuda_runtime_api.h>)
+#ifdef GNN_CUDA_LEAST /* with nvcc */
 #include <cuda_runtime_api.h>
 #include <string.h>
 
