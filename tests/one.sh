@@ -5,6 +5,7 @@
 case $1 in /*) t=$1 ;; *) t=$PWD/$1 ;; esac
 name=${t#"${GNN_TOP-}"/}
 dir=$(mktemp -d "${TMPDIR:-/tmp}/gnn-test.XXXXXX") || exit 99
+trap 'rm -rf "$dir"; exit 130' HUP INT TERM
 mkdir "$dir/d" || exit 99
 case $t in
 *.t) set -- sh "$t" ;;

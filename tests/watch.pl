@@ -10,6 +10,7 @@ use POSIX qw(WNOHANG);
 use Time::HiRes qw(sleep time);
 
 my ($dir, @command) = @ARGV;
+my $pid;
 my $patience = $ENV{GNN_PATIENCE} || 600;
 my $linger = $patience < 30 ? $patience : 30; # seconds that processes have to end after they were told to
 
@@ -20,9 +21,15 @@ sub tail { my @lines = split /\n/, slurp($_[0]); join '', map { "#   $_\n" } @li
 sub running { grep { $_ != $$ && slurp("/proc/$_/environ") =~ /(?:^|\0)GNN_TEST=\Q$dir\E(?:\0|$)/ } map { m{(\d+)} } glob '/proc/[0-9]*' }
 sub named { map { "#   $_: " . substr(slurp("/proc/$_/cmdline") =~ tr/\0\n/  /r, 0, 200) . "\n" } @_ }
 
+sub finish { # what does not obey is killed
+    kill 'TERM', -$pid;
+    for (my $until = time + $linger; time < $until && waitpid($pid, WNOHANG) <= 0; sleep .1) { }
+    kill 'KILL', -$pid, running();
+}
+
 mkdir "$dir/tmp" or die "$dir/tmp: $!\n";
 pipe my $in, my $out or die "pipe: $!\n";
-my $pid = fork // die "fork: $!\n";
+$pid = fork // die "fork: $!\n";
 if (!$pid) {
     setpgrp;
     @ENV{'GNN_TEST', 'TMPDIR'} = ($dir, "$dir/tmp");
@@ -34,7 +41,8 @@ if (!$pid) {
     exec @command or die "$command[0]: $!\n";
 }
 close $out;
-$SIG{$_} = sub { kill 'TERM', -$pid; exit 1 } for qw(HUP INT TERM);
+# Where the runner is ended, so is the test.
+$SIG{$_} = sub { finish(); exit 1 } for qw(HUP INT TERM PIPE);
 open my $tap, '>', "$dir/tap" or die "$dir/tap: $!\n";
 sub tell_all { syswrite STDOUT, $_[0]; syswrite $tap, $_[0] }
 
@@ -52,9 +60,7 @@ while (1) {
         tell_all(join '', "\n# nothing was said for $patience seconds; what runs:\n", named(running()),
                  map { ("# the end of $_:\n", tail("$dir/d/$_")) } grep { -s "$dir/d/$_" } qw(out err));
         tell_all("not ok - the test goes on\n");
-        kill 'TERM', -$pid;
-        for (my $until = time + $linger; time < $until && waitpid($pid, WNOHANG) <= 0; sleep .1) { }
-        kill 'KILL', -$pid, running();
+        finish();
         $status = 1 << 8;
         last;
     }

@@ -3,7 +3,15 @@
 . "$GNN_TOP/tests/lib.sh"
 [ -z "${GNN_SAN-}" ] || { skip "${0##*/}" 'the plain build proves it'; done_testing; }
 bits=$GNN_TOP/tests/bits
-sh "$bits/run.sh" quick >said 2>&1
+sh "$bits/run.sh" quick >said 2>&1 &
+many=
+while kill -0 $! 2>/dev/null; do # minutes: signs of life for the runner
+    had=$many
+    many=$(find "$TMPDIR"/gnn-bits.*/sum -type f 2>/dev/null | wc -l)
+    [ "$many" = "$had" ] || echo "# $many cases"
+    sleep 2
+done
+wait $!
 rc=$?
 check 'the cases were run' sh -c "test $rc -le 1 && grep -q '^quick: [1-9][0-9]* cases run, ' said"
 grep ': ' said | grep -v '^skipped: ' | sed 's/^/# /' | head -n 40

@@ -89,11 +89,12 @@ for many in 1 2; do
 done
 # A batch of ids that have come is drawn before more are waited for.
 mkfifo line
+rm dev
 GNN_FAKE_DEVICES=2 "$emu" -q --no-provenance -f 3 -b 2 --seeds - s --device cuda:0,1 --transport inline <line >dev &
 pid=$!
 exec 9>line
 echo 1 2 >&9
-until [ "$(wc -c <dev)" -gt 1500 ] || ! kill -0 $pid 2>/dev/null; do sleep 0.05; done
+until [ -e dev ] && [ "$(wc -c <dev)" -gt 1500 ] || ! kill -0 $pid 2>/dev/null; do sleep 0.05; done
 check "gnn-sample --seeds - writes a batch before the seeds of the next one come" test "$(wc -c <dev)" -gt 1500
 exec 9>&-
 wait $pid
