@@ -143,6 +143,7 @@ FAKE     := $(filter-out %_cuda.o,$(GPU_OBJ)) $(patsubst %.cc,$(B)/%.o,$(sort $(
 $(B)/tests/emu/test_%: $(B)/tests/emu/test_%.o $(B)/emu/tests/emu/planted.o $(FAKE) $(B)/libgnn.a
 	$(Q)$(CXX) $(CXXFLAGS_ALL) $(LDFLAGS) -o $@ $^ $(LIBS)
 $(B)/tests/gpu/bench_gpu $(B)/emu/tests/gpu/bench_gpu: $(patsubst %.c,$(B)/%.o,$(sort $(wildcard tests/gpu/part_*.c)))
+$(B)/tests/gpu/check_kernels $(B)/emu/tests/gpu/check_kernels: $(patsubst %.c,$(B)/%.o,$(sort $(wildcard tests/gpu/case_*.c)) $(addprefix tests/gpu/,layer.c on_device.c sampler.c sampling.c))
 $(B)/emu/tests/gpu/%: $(B)/tests/gpu/%.o $(FAKE) $(B)/libgnn.a
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CXX) $(CXXFLAGS_ALL) $(LDFLAGS) -o $@ $(filter %.o,$^) $(filter %.a,$^) $(LIBS)

@@ -20,7 +20,7 @@
  *  2. kernels/cpu/rows.c and kernels/cuda/rows.cu: write them;
  *  3. here: GNN_OP(scale, "scaling", 2 * n, (float *x, uint64_t n, float v),
  *                  gnn_scale(x, n, v), gnn_cuda_scale(x, n, v, dev->stream))
- *  4. tests/emu/test_rows_cuda.cc: check that both give the same bits.
+ *  4. tests/gpu/case_rows.c: check that both give the same bits.
  * A kernel in a new header also needs its #include in cpu.c and gpu_ops.c. What takes more than one
  * call on a device, such as scratch memory, is a function in gpu_ops.c, and the entry calls that.
  *

@@ -2,7 +2,8 @@
 /* lib/gpu/dev.h without a device, and less forgiving than one. Streams are queues whose operations
  * run late and in random order, as far as streams and events allow; device memory cannot be touched
  * but by kernels and copies, and by kernels only if it is their device's or that of an opened peer;
- * what is never freed is an error at exit.
+ * what is written behind an array, or under AddressSanitizer read there, ends the program; what is
+ * never freed is an error at exit.
  *
  * GNN_FAKE_DEVICES (1) how many there are; GNN_FAKE_MEMORY (1 GiB) bytes of each; GNN_FAKE_CLIQUE
  * (all) devices that reach each other; GNN_FAKE_FIRST (0) the number of the first on its machine,
@@ -20,6 +21,7 @@
 #include <cstdio>
 #include <cstring>
 #include <fcntl.h>
+#include <sanitizer/asan_interface.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -76,6 +78,12 @@ int gnn_dev_use(unsigned d, struct gnn_err *e)
     return 0;
 }
 
+/* With what lies behind it. */
+static uint64_t room_of(uint64_t bytes)
+{
+    return bytes / ALIGN * ALIGN + ALIGN + GUARD;
+}
+
 int gnn_dev_alloc(void **p, uint64_t bytes, const char *what, struct gnn_err *e)
 {
     *p = nullptr;
@@ -84,7 +92,7 @@ int gnn_dev_alloc(void **p, uint64_t bytes, const char *what, struct gnn_err *e)
         if (s->capture)
             die("memory allocated while a graph is made");
     Arena &a = device[now_using];
-    const uint64_t room = bytes / ALIGN * ALIGN + ALIGN + GUARD;
+    const uint64_t room = room_of(bytes);
     uint64_t at = 0; /* first fit */
     for (auto &b : a.block) {
         if (b.first - at >= room)
@@ -97,8 +105,10 @@ int gnn_dev_alloc(void **p, uint64_t bytes, const char *what, struct gnn_err *e)
     a.block[at] = Block{bytes, what};
     a.used = at + room > a.used ? at + room : a.used;
     open_memory(now_using);
+    ASAN_UNPOISON_MEMORY_REGION(a.base + at, room);
     memset(a.base + at, FRESH_BYTE, bytes);
     memset(a.base + at + bytes, GUARD_BYTE, room - bytes);
+    ASAN_POISON_MEMORY_REGION(a.base + at + bytes, room - bytes);
     *p = a.base + at;
     return 0;
 }
@@ -125,17 +135,20 @@ void gnn_dev_free(void *p)
     if (b == a.block.end())
         die("frees device memory that was not allocated");
     open_memory(ANY);
+    ASAN_UNPOISON_MEMORY_REGION(p, room_of(b->second.bytes));
     check_guards(a, b->first, b->second);
-    memset(a.base + b->first, 0xEE, b->second.bytes);
+    memset(p, 0xEE, b->second.bytes);
+    ASAN_POISON_MEMORY_REGION(p, room_of(b->second.bytes));
     a.block.erase(b);
+    b = a.block.end(); /* who opens less is faster */
+    a.used = b == a.block.begin() ? 0 : (--b, room_of(b->first + b->second.bytes));
 }
 
 int gnn_dev_pin(void **p, uint64_t bytes, const char *what, struct gnn_err *e)
 {
     *p = nullptr;
     CALL(what);
-    *p = aligned_alloc(ALIGN, bytes / ALIGN * ALIGN + ALIGN);
-    if (!*p)
+    if (posix_memalign(p, ALIGN, bytes ? bytes : 1))
         return gnn_fail(e, GNN_E_NOMEM, "not enough memory to pin: %llu bytes for %s",
                         (unsigned long long)bytes, what);
     memset(*p, FRESH_BYTE, bytes);

@@ -58,7 +58,7 @@ struct Block {
 struct Arena {
     char *base = nullptr;
     int fd = -1;
-    uint64_t used = 0;               /* beyond, nothing was ever allocated */
+    uint64_t used = 0;               /* beyond, nothing is allocated */
     uint64_t open = 0;               /* bytes that may be touched at the moment */
     std::map<uint64_t, Block> block; /* by offset */
     std::vector<bool> peer;

@@ -435,3 +435,14 @@ unsigned match(unsigned mask, uint64_t x, Place at)
 }
 
 } // namespace emu
+
+/* For cases in C, which also run where nothing is emulated. */
+extern "C" void emu_vary(uint64_t seed, unsigned grid)
+{
+    emu::set_seed(seed);
+    emu::grid_max = grid;
+}
+extern "C" uint64_t emu_launched(void)
+{
+    return emu::launches();
+}

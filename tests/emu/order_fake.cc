@@ -3,6 +3,7 @@
  * whose operations wait until somebody waits for them. */
 #include "emu/dev_fake.h"
 
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <sys/mman.h>
@@ -57,9 +58,9 @@ static void protect(char *base, uint64_t bytes, bool open)
 
 static void open_if(Arena *a, bool open)
 {
-    const uint64_t bytes = open ? a->used : 0;
+    const uint64_t bytes = open ? std::max(a->used, a->open) : 0;
     if (bytes != a->open)
-        protect(a->base, bytes > a->open ? bytes : a->open, open);
+        protect(a->base, std::max(bytes, a->open), open);
     a->open = bytes;
 }
 

@@ -140,6 +140,14 @@ void overrun()
     release(t);
 }
 
+void overread()
+{
+    Two t = two();
+    gnn_cuda_f16_to_f32((const uint16_t *)t.from + 1025, 1024, (float *)t.to,
+                        t.a); /* one element too far */
+    release(t);
+}
+
 void other_device()
 {
     void *p = nullptr, *q = nullptr, *s = nullptr;
@@ -313,8 +321,15 @@ int main(int argc, char **argv)
     int st = child(nullptr, nullptr, leak);
     ok(WIFEXITED(st) && WEXITSTATUS(st) == 98,
        "the fake device reports memory that is never freed");
-    ok(WIFSIGNALED(child(nullptr, nullptr, overrun)),
+    ok(crashed(child(nullptr, nullptr, overrun)),
        "the fake device ends a kernel that writes behind an array");
+#ifdef __SANITIZE_ADDRESS__
+    ok(crashed(child(nullptr, nullptr, overread)),
+       "AddressSanitizer ends a kernel that reads behind an array");
+#else
+    ok(child(nullptr, nullptr, overread) == 0,
+       "the fake device alone does not see that a kernel reads behind an array");
+#endif
     ok(crashed(child(nullptr, nullptr, other_device)),
        "the fake device keeps a kernel from reading another device's memory");
     ok(child("OPEN_PEER", "1", other_device) == 0,

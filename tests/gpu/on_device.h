@@ -1,132 +1,106 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What tests of kernels on a device share: memory there and here, which is released at the end of a
- * case, copies between them, and contents. For one file of a program: all of it is static. */
+/* What the cases of check_kernels share. A case makes arrays in the host's memory, lets the device
+ * work on copies of them, twice, then the CPU on the arrays themselves; the verdict is that both
+ * left the same everywhere, bit for bit, and that nothing was written beside the arrays:
+ *
+ *     float *x = numbers(n), *y = floats(n);
+ *     while (again())
+ *         gnn_cuda_gelu(at(x), n, at(y), stream);
+ *     gnn_gelu(x, n, y);
+ *     verdict("GELU of %zu", n);
+ *
+ * In the first run arrays end where their memory does, which compute-sanitizer looks at; in the
+ * second they begin at any element, and counts are in the device's memory. Under emulation each run
+ * has another order of threads and another grid. */
 #ifndef GNN_TESTS_GPU_ON_DEVICE_H
 #define GNN_TESTS_GPU_ON_DEVICE_H
 
 #include <math.h>
-#include <stdlib.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
 #include <string.h>
 
-#include "lib/gpu/dev.h"
-#include "tap.h"
+#include "lib/base/err.h"
 
-static struct gnn_err err;
-static void *stream;
+#define COUNT(list) (sizeof(list) / sizeof *(list))
 
-static void must(int rc)
-{
-    if (!rc)
-        return;
-    printf("Bail out! %s\n", err.msg);
-    exit(1);
-}
+extern struct gnn_err failure;
+extern void *stream;
+extern uint32_t size_scale; /* what sizes are multiplied with */
+extern bool on_device;      /* while a run is going on */
+extern unsigned turn;       /* which of the two: 0 or 1 */
 
-/* ---- memory: everything is released at the end of a case ---- */
+/* Ends the program if rc is not 0, with what `failure` says. */
+void must(int rc);
 
-enum { KEPT = 64 };
-static void *kept[KEPT], *pinned[KEPT], *heap[KEPT];
-static int nkept, npinned, nheap;
+/* ---- arrays of a case ---- */
 
-static void *host(size_t bytes)
-{
-    void *p = calloc(bytes + 1, 1);
-    if (!p || nheap == KEPT)
-        must(gnn_fail_nomem(&err, bytes, "a test"));
-    return heap[nheap++] = p;
-}
-static void *room(size_t bytes)
-{
-    void *p = NULL;
-    must(gnn_dev_alloc(&p, bytes, "a test", &err));
-    must(gnn_dev_set(p, 0xa5, bytes, stream, &err));
-    return kept[nkept++] = p;
-}
-static void *up(const void *from, size_t bytes)
-{
-    void *p = room(bytes);
-    must(gnn_dev_copy(p, from, bytes, stream, &err));
-    must(gnn_dev_stream_wait(stream, &err));
-    return p;
-}
-static void *pin(const void *from, size_t bytes)
-{
-    void *p = NULL;
-    must(gnn_dev_pin(&p, bytes, "a test", &err));
-    memcpy(p, from, bytes);
-    return pinned[npinned++] = p;
-}
-/* A copy of what is on the device now. */
-static void *down(const void *from, size_t bytes)
-{
-    void *p = host(bytes);
-    must(gnn_dev_launched("a kernel", &err));
-    must(gnn_dev_copy(p, from, bytes, stream, &err));
-    must(gnn_dev_stream_wait(stream, &err));
-    return p;
-}
-static void release(void)
-{
-    while (nkept)
-        gnn_dev_free(kept[--nkept]);
-    while (npinned)
-        gnn_dev_unpin(pinned[--npinned]);
-    while (nheap)
-        free(heap[--nheap]);
-}
+/* n elements that the CPU and the device each have, compared byte by byte; all bytes are the same
+ * rubbish at first. */
+void *array(size_t n, size_t size);
+/* n bytes, so many behind a multiple of 64 in each run. */
+char *bytes_at(size_t n, size_t off);
+/* Elements compared as numbers, of which one NaN is like another. */
+float *floats(size_t n);
+double *doubles(size_t n);
+/* With contents: from -1 on, below 1; the same as x; any bits; v everywhere. */
+float *numbers(size_t n);
+float *copy(const float *x, size_t n);
+uint32_t *words(size_t n);
+float *filled(size_t n, float v);
+/* Puts a NaN, both infinities and a zero with a sign into x, which it returns. */
+float *special(float *x, size_t n);
+/* UINT64_MAX: nothing bad so far. */
+uint64_t *nothing_bad(void);
+/* What the CPU needs besides: zeros. */
+void *host(size_t bytes);
 
-/* ---- contents ---- */
+/* The array that p points into ... need only be near: `most`, beside the number or 1, and ten times
+ * that on a real device, whose powers are its own; */
+void near_enough(const void *p, double most);
+/* ... is what each of the two keeps for itself; */
+void kept_apart(const void *p);
+/* ... is in the host's memory also for the device. */
+void in_host_memory(const void *p);
 
-static uint64_t state = 1;
-static uint32_t draw(void)
-{
-    state = state * 6364136223846793005u + 1442695040888963407u;
-    uint64_t x = state;
-    x ^= x >> 33;
-    x *= 0xff51afd7ed558ccdu;
-    return (uint32_t)(x >> 32);
-}
-static uint32_t below(uint32_t n)
-{
-    return (uint32_t)((uint64_t)draw() * n >> 32);
-}
-static float *numbers(size_t n)
-{
-    float *v = host(n * sizeof *v);
-    for (size_t i = 0; i < n; i++)
-        v[i] = (float)(draw() >> 8) / (float)(1 << 23) - 1;
-    return v;
-}
-static float *copy_of(const float *v, size_t n)
-{
-    return memcpy(host(n * sizeof *v), v, n * sizeof *v);
-}
-static size_t differ(const float *a, const float *b, size_t n)
-{
-    size_t k = 0;
-    for (size_t i = 0; i < n; i++)
-        k += memcmp(&a[i], &b[i], sizeof *a) && !(isnan(a[i]) && isnan(b[i]));
-    return k;
-}
-/* Largest difference, beside what it should be or 1. */
-static double apart(const float *a, const float *b, size_t n)
-{
-    double most = 0;
-    for (size_t i = 0; i < n; i++) {
-        const double d = fabs((double)a[i] - (double)b[i]) / fmax(1, fabs((double)b[i]));
-        most = d > most || isnan(d) ? d : most;
-    }
-    return most;
-}
-/* The lowest bad position, all bits set. */
-static uint64_t *nothing_bad(void)
-{
-    const uint64_t none = UINT64_MAX;
-    return up(&none, sizeof none);
-}
-static bool was_bad(const uint64_t *bad)
-{
-    return *(uint64_t *)down(bad, sizeof *bad) != UINT64_MAX;
-}
+/* ---- the two runs on the device ---- */
+
+bool again(void);
+/* Where the device has what the host has at p, or NULL if p is. Scratch memory, and outside of runs
+ * all: p. */
+void *at(const void *p);
+/* Memory of the device for this run: rubbish, or a copy. Outside of runs: the host's, zeros. */
+void *scratch(size_t bytes);
+void *up(const void *from, size_t bytes);
+/* A count and its bound: in the first run NULL and n, in the second where n is and more. */
+const uint32_t *counted(uint32_t n);
+uint32_t bound(uint32_t n);
+
+/* ---- the end of a case ---- */
+
+/* What the first run left in the array that p points into, at p. */
+const void *left(const void *p);
+/* Notes what else is wrong; in words for whoever reads it. (Arrays are numbered from 0 on as they
+ * are made.) */
+__attribute__((format(printf, 2, 3))) void expect(bool right, const char *what, ...);
+/* Compares, and releases all of the above. The verdict, with a name, is on all that was settled
+ * since the last one. */
+void settle(void);
+__attribute__((format(printf, 1, 2))) void verdict(const char *name, ...);
+/* The status of the program. */
+int done(void);
+
+/* ---- random numbers ---- */
+
+void begin_drawing(uint64_t seed);
+uint32_t draw(void);
+uint32_t below(uint32_t n);
+float number(void); /* from -1 on, below 1 */
+
+/* Where the kernels are emulated, and else NULL. */
+__attribute__((weak)) void emu_vary(uint64_t seed, unsigned grid);
+__attribute__((weak)) uint64_t emu_launched(void); /* kernels so far */
 
 #endif
