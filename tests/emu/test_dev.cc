@@ -205,7 +205,7 @@ unsigned low_last()
         must(gnn_dev_stream_wait(high, &err));
         must(gnn_dev_copy(t.pin, t.from, 16, t.a, &err));
         must(gnn_dev_stream_wait(t.a, &err));
-        n += t.pin[0] == 0x0101;
+        n += *(const unsigned char *)t.pin == 1;
         gnn_dev_stream_free(high);
         release(t);
     }
