@@ -173,7 +173,7 @@ run_plan() {
             print $6 >(dir "/cmd/" $1)
             close(dir "/cmd/" $1)
         }' "$T/plan"
-    GNN_BIN=$bin GNN_BITS_TMP=$T make -s -f "$T/Makefile" -j "${JOBS:-$(nproc)}" || die 'cannot run the cases'
+    GNN_BIN=$bin GNN_BITS_TMP=$T make -s -f "$T/Makefile" -j "${JOBS:-$(env -u OMP_NUM_THREADS nproc)}" || die 'cannot run the cases'
     awk -F '\t' -v dir="$T" '$3 == 1 { f = dir "/sum/" $1; if ((getline line <f) > 0) print $2 "\t" line; close(f) }' "$T/plan" | sort >"$T/sums"
 }
 # What is not there, of mpi and data.
