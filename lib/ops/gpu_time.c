@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* How long operations take on the device, by name, where GNN_DEBUG_TIME asks for it: an event after
- * each, and the time since the one before; and what they must move. Only what was queued long ago is
- * waited for, so that the host stays ahead of the device. */
+ * each, and the time since the one before; and what they must move. Only what was queued long ago
+ * is waited for, so that the host stays ahead of the device. */
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
