@@ -23,6 +23,7 @@ early() { # SIGNAL CALL OPTION...
     _sig=$1 _call=$2
     shift 2
     rm -rf C M
+    : >stop.err # of the run before, which is looked at below
     env -u GOMP_SPINCOUNT -u OMP_WAIT_POLICY LD_PRELOAD="$GNN_B/shim.so" FAULT_OP=malloc FAULT_N="$_call" FAULT_SIGNAL="$_sig" \
         gnn-train -q --store S -f 3,3 --hidden 8 --epochs 0:100000 --eval none "$@" -o M
 }
@@ -41,6 +42,7 @@ fi
 # While the checkpoint is written a signal comes that ends programs: for the first time, as when the time is over, or for the second.
 insist() { # SIGNAL NUMBER-OF-ANOTHER
     rm -rf C M
+    : >stop.err # of the run before, which is looked at below
     env LD_PRELOAD="$GNN_B/shim.so" FAULT_OP=fsync FAULT_N=1 FAULT_SIGNAL="$2" FAULT_SLOW=2 \
         gnn-train --store S -f 3,3 --hidden 8 --epochs 0:100000 --eval none --checkpoint C -o M 2>stop.err &
     _pid=$!
