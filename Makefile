@@ -67,7 +67,7 @@ TESTFLAGS := -Itests
 GPU_NONE := $(sort $(wildcard lib/*/gpu_none.c))
 GPU_SRC  := $(filter-out $(GPU_NONE) lib/gpu/gpu.c,$(sort $(wildcard lib/gpu/*.c lib/*/gpu_*.c)))
 GPU_OBJ  := $(patsubst %.c,$(B)/%.o,$(GPU_SRC))
-LIB_SRC  := $(filter-out $(GPU_SRC) $(if $(NVCC),$(GPU_NONE)) lib/comm/calls_mpi.c,$(sort $(wildcard lib/*/*.c formats/*.c kernels/*.c kernels/cpu/*.c)))
+LIB_SRC  := $(filter-out $(GPU_SRC) $(if $(NVCC),$(GPU_NONE)) lib/comm/calls_mpi.c,$(sort $(wildcard lib/*/*.c lib/*/*/*.c formats/*.c kernels/*.c kernels/cpu/*.c)))
 CMD_SRC  := $(filter-out cmd/gnn-%,$(wildcard cmd/*.c))
 PROGS    := $(patsubst cmd/%.c,%,$(sort $(wildcard cmd/gnn-*.c)))
 UNIT     := $(patsubst tests/unit/%.c,%,$(sort $(wildcard tests/unit/test_*.c)))
@@ -229,7 +229,7 @@ ASAN = SAN=address,undefined OPT=-O1 WERROR=1 GNN_SAN=address
 TSAN = SAN=thread OPT=-O1 GNN_SAN=thread
 
 # clang warns of other things than gcc; what it would compile is tested as gcc compiles it.
-SYNTAX_C  = $(sort $(wildcard cmd/*.c formats/*.c kernels/*.c kernels/cpu/*.c lib/*/*.c tests/unit/*.c tests/fuzz/*.c tests/gpu/*.c tests/bench/*.c))
+SYNTAX_C  = $(sort $(wildcard cmd/*.c formats/*.c kernels/*.c kernels/cpu/*.c lib/*/*.c lib/*/*/*.c tests/unit/*.c tests/fuzz/*.c tests/gpu/*.c tests/bench/*.c))
 SYNTAX_CC = $(EMU_OBJ:$(B)/emu/%.o=%.cu) $(sort $(wildcard tests/emu/*.cc))
 syntax: ## let clang read everything but what needs CUDA or MPI (make CC=clang syntax)
 	$(if $(findstring clang,$(CC)),,$(error make CC=clang syntax))
@@ -285,7 +285,7 @@ FUZZ     := $(patsubst tests/fuzz/%.c,%,$(sort $(wildcard tests/fuzz/fuzz_*.c)))
 FUZZ_SECONDS ?= 30
 FUZZ_TARGETS ?= $(FUZZ)
 # What replays files ignores checksums, as what fuzzes does: or most damage would end there.
-UNSUMMED := $(addprefix $(B)/unsummed/,formats/gnb.o formats/safetensors.o lib/model/file.o lib/import/stage.o lib/store/open.o lib/store/store.o lib/stream/read.o)
+UNSUMMED := $(addprefix $(B)/unsummed/,formats/gnb.o formats/safetensors.o lib/model/file.o lib/import/read/stage.o lib/store/open.o lib/store/store.o lib/stream/read.o)
 $(B)/unsummed/%.o: %.c Makefile
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) $(CPPFLAGS) $(CFLAGS_ALL) -DFUZZING_BUILD_MODE_UNSAFE_FOR_PRODUCTION -MMD -MP -c -o $@ $<

@@ -6,7 +6,7 @@ set -u
 cd "${1:-$(dirname "$0")/..}" || exit 2
 flags="-I. -D_GNU_SOURCE -fsyntax-only -Wall -Wextra -Wpedantic -Werror $(pkg-config --cflags libzstd libarchive zlib jansson)"
 rc=0
-for h in cmd/*.h lib/*/*.h kernels/*.h kernels/*/*.h formats/*.h; do
+for h in cmd/*.h lib/*/*.h lib/*/*/*.h kernels/*.h kernels/*/*.h formats/*.h; do
     [ -e "$h" ] || continue
     # shellcheck disable=SC2086
     printf '#include "%s"\n#include "%s"\nextern int something;\n' "$h" "$h" | ${CC:-cc} -std=c11 -xc $flags - ||

@@ -1,11 +1,12 @@
 #!/usr/bin/perl
 # SPDX-License-Identifier: Apache-2.0
 # Dependencies: cmd -> lib -> {kernels, formats}; inside lib a module includes only modules that stand before it
-# in @modules, and every file is in one of them; only cmd prints or exits; only lib/base/mem.c allocates for lib;
+# in @modules, and every file is in one of them; a directory inside a module includes nothing of the directories beside it; only cmd prints or exits; only lib/base/mem.c allocates for lib;
 # a few functions are used nowhere; no two GNN_SIMD functions have one name: clang makes the clones of static ones global.
 # usage: check-layers.pl [TREE]      one line a finding; exit status 1 if there is any
 use strict;
 use warnings;
+use File::Basename qw(dirname);
 
 my $top = shift // '.';
 my %may = (
@@ -27,7 +28,7 @@ my $found = 0;
 sub report { print "@_\n"; $found = 1 }
 
 for my $room (sort keys %may) {
-    for my $file (sort map { glob "\Q$top/$room\E/$_" } qw(*.[ch] */*.[ch] *.cuh */*.cu */*.cuh)) {
+    for my $file (sort map { glob "\Q$top/$room\E/$_" } qw(*.[ch] */*.[ch] */*/*.[ch] *.cuh */*.cu */*.cuh)) {
         open my $fh, '<', $file or die "$file: $!\n";
         my $text = do { local $/; <$fh> };
         (my $name = $file) =~ s{^\Q$top\E/}{};
@@ -36,6 +37,7 @@ for my $room (sort keys %may) {
         $text =~ s{(/\*.*?\*/)|(//[^\n]*)|("(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])*')}
                   {my $c = $1 // ''; $c =~ s/[^\n]//g; defined $3 ? '""' : $c}gse;
         my $module = $name =~ m{^lib/([^/]+)/} ? $1 : undef;
+        my $inner = $name =~ m{^(lib/[^/]+/[^/]+)/} ? $1 : undef;
         report("$name: no module: lib has none but @modules") if $room eq 'lib' && !exists $rank{$module // ''};
         for my $f ($text =~ /^GNN_SIMD static [^(;]*?(\w+)\(/gm) {
             report("$name: $f is the name of a GNN_SIMD function of $simd{$f}, too") if exists $simd{$f};
@@ -50,6 +52,10 @@ for my $room (sort keys %may) {
                 report("$at: $room may not include \"$inc\"") if defined $to && !$may{$room}{$to};
                 if (defined $module && exists $rank{$module} && $inc =~ m{^lib/([^/]+)/}) {
                     report("$at: $module may not include \"$inc\": $1 comes after it") if ($rank{$1} // @modules) > $rank{$module};
+                }
+                my ($beside) = defined $inner && $inc =~ m{^(lib/\w+/\w+)/} ? $1 : ();
+                if (defined $beside && $beside ne $inner && dirname($beside) eq dirname($inner)) {
+                    report("$at: $inner may not include \"$inc\": $beside is beside it");
                 }
                 next;
             }

@@ -37,7 +37,7 @@ my %question = (
 my (%asking, %asked);
 
 my (%statements, @one, $statics, $files, %home, %words);
-for my $file (sort map { glob "\Q$top\E/$_" } map { ("$_/*.[ch]", "$_/*/*.[ch]", "$_/*/*.cu", "$_/*/*.cuh") } qw(cmd lib kernels formats)) {
+for my $file (sort map { glob "\Q$top\E/$_" } map { ("$_/*.[ch]", "$_/*/*.[ch]", "$_/*/*/*.[ch]", "$_/*/*.cu", "$_/*/*.cuh") } qw(cmd lib kernels formats)) {
     my $text = code($file);
     (my $name = $file) =~ s{^\Q$top\E/}{};
     my ($folder) = $name =~ m{^(\w+)/};

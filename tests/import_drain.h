@@ -9,7 +9,7 @@
 
 #include "formats/xxh.h"
 #include "lib/import/import.h"
-#include "lib/import/input.h"
+#include "lib/import/read/input.h"
 #include "lib/base/mem.h"
 
 struct drain {

@@ -7,10 +7,10 @@
 #include <unistd.h>
 
 #include "lib/import/import.h"
-#include "lib/import/array.h"
-#include "lib/import/formats.h"
-#include "lib/import/gen.h"
-#include "lib/import/stage.h"
+#include "lib/import/read/array.h"
+#include "lib/import/read/formats.h"
+#include "lib/import/generate/gen.h"
+#include "lib/import/read/stage.h"
 #include "lib/base/kind.h"
 #include "lib/base/suggest.h"
 

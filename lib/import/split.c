@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "lib/store/ids.h"
-#include "lib/import/files.h"
+#include "lib/import/read/files.h"
 #include "lib/import/rand.h"
 #include "lib/base/mem.h"
 

@@ -6,7 +6,7 @@
 #include <time.h>
 
 #include "lib/import/rand.h"
-#include "lib/import/table.h"
+#include "lib/import/read/table.h"
 
 enum { SIZE = 1 << 26, ROWS = 1 << 12 };
 

@@ -9,10 +9,10 @@ finds() { # NAME WANTED-TEXT COMMAND...
         sed 's/^/# /' out
     fi
 }
-mkdir -p cmd lib/base lib/store kernels/cpu formats man scripts tests
+mkdir -p cmd lib/base lib/store lib/import/read lib/import/build kernels/cpu formats man scripts tests
 printf '%s\n' '# SPDX-License-Identifier: Apache-2.0' all: >Makefile
 echo x >README.md
-reset() { rm -f cmd/* lib/*/* kernels/cpu/* formats/* scripts/* man/*; }
+reset() { find cmd lib -type f -delete; rm -f kernels/cpu/* formats/* scripts/* man/*; }
 layers() { perl "$GNN_TOP/scripts/check-layers.pl" .; }
 headers() { sh "$GNN_TOP/scripts/check-headers.sh" .; }
 format() { sh "$GNN_TOP/scripts/check-format.sh" .; }
@@ -35,6 +35,11 @@ finds 'check-layers.pl finds a module that includes one after it' 'base may not 
 plant lib/base/a.c ''
 plant lib/store/s.c '#include "lib/base/err.h"\n'
 check 'check-layers.pl accepts a module that includes one before it' layers
+plant lib/import/read/r.c '#include "lib/import/import.h"\n#include "lib/import/read/r.h"\n'
+check 'check-layers.pl accepts a directory of a module that includes its own and what the module shares' layers
+plant lib/import/read/r.c '#include "lib/import/build/b.h"\n'
+finds 'check-layers.pl finds one that includes a directory beside it' 'lib/import/read may not include "lib/import/build/b.h": lib/import/build is beside it' layers
+rm lib/import/read/r.c
 plant lib/a.c ''
 finds 'check-layers.pl finds a file of no module in lib' 'lib/a.c: no module' layers
 rm lib/a.c

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "lib/import/rand.h"
-#include "lib/import/spill.h"
+#include "lib/import/build/spill.h"
 #include "lib/base/mem.h"
 #include "tap.h"
 

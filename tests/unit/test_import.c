@@ -6,10 +6,10 @@
 
 #include "formats/npy.h"
 #include "import_drain.h"
-#include "lib/import/gen.h"
-#include "lib/import/idmap.h"
+#include "lib/import/generate/gen.h"
+#include "lib/import/read/idmap.h"
 #include "lib/import/rand.h"
-#include "lib/import/words.h"
+#include "lib/import/read/words.h"
 #include "tap.h"
 
 struct file {

@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the files that write an imported store share: build.c and, for the edges, build_edges.c. */
+#ifndef GNN_LIB_IMPORT_BUILD_IMPL_H
+#define GNN_LIB_IMPORT_BUILD_IMPL_H
+
+#include "lib/import/import.h"
+#include "lib/import/build/order.h"
+#include "lib/import/build/spill.h"
+#include "lib/import/split.h"
+#include "lib/store/write.h"
+
+/* An edge type of the store: which input type it is made of and how. */
+struct plan {
+    uint32_t in;
+    unsigned mode;
+    bool add_loops;
+    struct gnn_csc csc;
+    struct gnn_spill spill; /* what sorts the edges, if they are too many for memory */
+    bool spilled;
+    size_t row[GNN_FIELDS_MAX]; /* bytes */
+    struct gnn_order order;     /* by which times, if the schema has an order */
+    uint64_t *has_loop;         /* bit per node, if add_loops */
+    uint64_t duplicates, loops_added;
+    struct gnn_direction dir;
+    uint64_t read, balance; /* edges of the input, and what tells whether those of another type are
+                               their reverses */
+    uint32_t indptr_id, indices_id;
+    uint32_t field_id[GNN_FIELDS_MAX];
+};
+
+struct build {
+    struct gnn_dataset *d;
+    const struct gnn_import_opts *o;
+    const char *path;
+    struct gnn_meta meta; /* schema of the store */
+    struct gnn_store_writer w;
+    struct plan *plan; /* [schema.netypes] */
+    void **time; /* [ntypes] (nodes) times of the types that are sources, once they are read */
+    struct gnn_splits splits;
+    struct gnn_import_stats st;
+};
+
+/* Whether the ends of a chunk's edges are nodes: GNN_E_INPUT if not. */
+int gnn_build_check(const struct build *b, const struct plan *p, const struct gnn_edge_chunk *c,
+                    struct gnn_err *e) GNN_MUST_USE;
+/* Counts the edges of type t of the store: its offsets, directions and duplicates. */
+int gnn_build_count(struct build *b, uint32_t t, struct gnn_err *e) GNN_MUST_USE;
+/* Finds the times of edges of type t, which was counted, and marks it as ordered by them, if there
+ * are any; adds the field of effective times if they are not the edges' own. */
+int gnn_build_order(struct build *b, uint32_t t, struct gnn_err *e) GNN_MUST_USE;
+/* The field by which it did so, or NULL. */
+const char *gnn_build_ordered(const struct build *b, uint32_t t);
+/* Leaves one of equal edges of type t, which was counted. */
+int gnn_build_dedup(struct build *b, uint32_t t, struct gnn_err *e) GNN_MUST_USE;
+/* Writes the sources and fields of type t, which was counted, in the order of the offsets. */
+int gnn_build_edges(struct build *b, uint32_t t, struct gnn_err *e) GNN_MUST_USE;
+
+#endif

@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* By which times the in-edges of an imported store are sorted. */
+#include <string.h>
+
+#include "lib/import/build/build_impl.h"
+#include "lib/base/mem.h"
+
+static const char times[] = "time";
+static const char effective[] = "effective_time";
+
+/* The number of the field of times, or -1. */
+static int find_times(const struct build *b, const char *of, const struct gnn_field *f, uint32_t n,
+                      int *at, struct gnn_err *e)
+{
+    const struct gnn_field *t = gnn_field_find(f, n, times);
+    *at = t ? (int)(t - f) : -1;
+    if (!t || (t->width <= 1 && (t->dtype == GNN_I64 || t->dtype == GNN_F64)))
+        return GNN_OK;
+    return gnn_fail(
+        e, GNN_E_INPUT,
+        "%s: %s of %s has %llu columns of %s, expected one of i64 or f64 (--map NAME=%s "
+        "gives it another name)",
+        b->d->name, times, of, (unsigned long long)t->width, gnn_dtype_name(t->dtype), times);
+}
+
+struct taken {
+    char *time;
+    uint64_t n, count;
+};
+
+static int take_times(void *arg, const void *rows, uint64_t n, struct gnn_err *e)
+{
+    struct taken *t = arg;
+    if (n > t->count - t->n)
+        return gnn_fail(e, GNN_E_INPUT, "more times than nodes");
+    memcpy(t->time + t->n * 8, rows, n * 8);
+    t->n += n;
+    return GNN_OK;
+}
+
+/* Times of all nodes of a type, whose field they are. */
+static int load_times(struct build *b, uint32_t ntype, uint32_t field, struct gnn_err *e)
+{
+    const struct gnn_schema *s = &b->d->schema;
+    if (!b->time && !(b->time = gnn_alloc_zero(s->nntypes, sizeof *b->time, "node types", e)))
+        return e->code;
+    if (b->time[ntype])
+        return GNN_OK;
+    struct taken t = {.count = s->ntype[ntype].count};
+    if (!(t.time = b->time[ntype] = gnn_alloc(t.count, 8, "times of nodes", e)))
+        return e->code;
+    int rc = b->d->ops->rows(b->d, ntype, field, take_times, &t, e);
+    if (!rc && t.n != t.count)
+        rc = gnn_fail(e, GNN_E_INPUT, "%s: fewer times than nodes of type %s", b->d->name,
+                      s->ntype[ntype].name);
+    return rc;
+}
+
+/* ---- are sources ever later than their edges? ---- */
+
+/* Whether a double holds this number exactly. */
+static bool is_exact(int64_t v)
+{
+    const double d = (double)v;
+    return d < 9223372036854775808.0 && (int64_t)d == v;
+}
+
+static int fail_inexact(const struct build *b, const char *what, uint64_t i, int64_t v,
+                        struct gnn_err *e)
+{
+    return gnn_fail(
+        e, GNN_E_INPUT,
+        "%s: %s %llu: time %lld cannot be compared with times of real numbers: more than "
+        "2^53",
+        b->d->name, what, (unsigned long long)i, (long long)v);
+}
+
+struct look {
+    const struct build *b;
+    const struct plan *p;
+    uint64_t done;
+    bool raised;
+};
+
+static int look_chunk(void *arg, const struct gnn_edge_chunk *c, struct gnn_err *e)
+{
+    struct look *l = arg;
+    const struct gnn_order *o = &l->p->order;
+    const unsigned mode = l->p->mode;
+    const void *own = c->field[o->own];
+    const bool inexact = o->own_dtype == GNN_I64 && o->dtype == GNN_F64;
+    int rc = gnn_build_check(l->b, l->p, c, e);
+    if (l->b->o->progress)
+        l->b->o->progress("comparing times", l->done, l->p->read);
+    for (uint64_t i = 0; !rc && i < c->n; i++) {
+        if (inexact && !is_exact(((const int64_t *)own)[i]))
+            rc = fail_inexact(l->b, "edge", l->done + i, ((const int64_t *)own)[i], e);
+        if (c->src[i] == c->dst[i] && mode & GNN_CSC_DROP_LOOPS)
+            continue;
+        l->raised = l->raised || (mode & GNN_CSC_FWD && gnn_order_raises(o, own, i, c->src[i])) ||
+                    (mode & GNN_CSC_REV && gnn_order_raises(o, own, i, c->dst[i]));
+    }
+    l->done += c->n;
+    return rc;
+}
+
+/* An added self-loop has time 0. */
+static bool raises_loops(const struct plan *p)
+{
+    const int64_t whole = 0;
+    const double real = 0;
+    const void *zero = p->order.own_dtype == GNN_I64 ? (const void *)&whole : &real;
+    for (uint64_t v = 0; p->add_loops && v < p->csc.ndst; v++)
+        if (!(p->has_loop[v >> 6] >> (v & 63) & 1) &&
+            gnn_order_raises(&p->order, zero, 0, (uint32_t)v))
+            return true;
+    return false;
+}
+
+static int compare_times(struct build *b, uint32_t t, struct gnn_err *e)
+{
+    struct plan *p = &b->plan[t];
+    const uint32_t src = b->meta.schema.etype[t].src;
+    const int64_t *time = b->time[src];
+    struct look l = {.b = b, .p = p};
+    for (uint64_t v = 0; p->order.src_dtype < p->order.dtype && v < b->d->schema.ntype[src].count;
+         v++)
+        if (!is_exact(time[v]))
+            return fail_inexact(b, "node", v, time[v], e);
+    int rc = b->d->ops->edges(b->d, p->in, true, look_chunk, &l, e);
+    p->order.raised = l.raised || raises_loops(p);
+    return rc;
+}
+
+int gnn_build_order(struct build *b, uint32_t t, struct gnn_err *e)
+{
+    struct plan *p = &b->plan[t];
+    struct gnn_order *o = &p->order;
+    struct gnn_schema *s = &b->meta.schema;
+    const struct gnn_etype *in = &b->d->schema.etype[p->in];
+    const struct gnn_ntype *src = &b->d->schema.ntype[s->etype[t].src];
+    int of_src;
+    int rc = find_times(b, in->rel, in->field, in->nfields, &o->own, e);
+    if (!rc)
+        rc = find_times(b, src->name, src->field, src->nfields, &of_src, e);
+    if (rc || (o->own < 0 && of_src < 0))
+        return rc;
+    if (o->own >= 0)
+        o->dtype = o->own_dtype = in->field[o->own].dtype;
+    if (of_src >= 0) {
+        if (load_times(b, s->etype[t].src, (uint32_t)of_src, e))
+            return e->code;
+        o->src = b->time[s->etype[t].src];
+        o->src_dtype = src->field[of_src].dtype;
+        o->dtype = o->dtype == GNN_F64 ? GNN_F64 : o->src_dtype;
+        o->raised = true;
+    }
+    if (o->own >= 0 && of_src >= 0)
+        rc = compare_times(b, t, e);
+    if (!rc && o->raised)
+        rc = gnn_schema_add_efield(s, t, effective, o->dtype, 0, e);
+    if (!rc && o->raised)
+        p->row[in->nfields] = 8;
+    return rc ? rc : gnn_schema_set_order(s, t, o->raised ? effective : times, e);
+}
+
+const char *gnn_build_ordered(const struct build *b, uint32_t t)
+{
+    return !b->meta.schema.etype[t].order ? NULL : b->plan[t].order.raised ? effective : times;
+}

@@ -1,0 +1,395 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Edge lists and Matrix Market files as datasets (lib/import/read/edgelist.h). A first pass finds
+ * the ids, or checks them; the second delivers edges. If all edges fit 128 MiB the first pass keeps
+ * them, so that the text is parsed once. */
+#include "lib/import/read/edgelist.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "formats/mtx.h"
+
+/* KEEP counts 32-bit words: a pair of ids is two, a number of a field two more. */
+enum { CHUNK = 1 << 13, KEEP = 1 << 25 }; /* edges of a step; edges kept in memory */
+
+/* A pass over the file. */
+struct pass {
+    struct gnn_edgelist *l;
+    struct gnn_table t;
+    uint64_t *id; /* [2*CHUNK] */
+    double *num;  /* [CHUNK*nnum] */
+    uint32_t nnum;
+    uint64_t done;     /* lines of edges, or kept edges */
+    uint64_t row, col; /* of a dense matrix's next value, from 0 */
+};
+
+static void pass_close(struct pass *ps)
+{
+    gnn_table_close(&ps->t);
+    gnn_free(ps->id);
+    gnn_free(ps->num);
+}
+
+static int pass_open(struct pass *ps, struct gnn_edgelist *l, struct gnn_err *e)
+{
+    *ps = (struct pass){.l = l, .nnum = l->npick - 2};
+    ps->id = gnn_alloc(2 * CHUNK, sizeof *ps->id, "edges", e);
+    ps->num = gnn_alloc((uint64_t)CHUNK * ps->nnum, sizeof *ps->num, "edge fields", e);
+    if (!ps->id || !ps->num)
+        return GNN_E_NOMEM;
+    if (l->kept)
+        return GNN_OK;
+    int rc = gnn_table_open(&ps->t, l->s.in[0], l->member, l->comment, e);
+    uint32_t want = l->ncols ? l->ncols : ps->t.ncols;
+    for (uint32_t i = 0; !rc && i < l->skip; i++) {
+        gnn_table_next(&ps->t);
+        rc = gnn_table_line(&ps->t, e);
+        if (rc == GNN_END) {
+            ps->t.ncols = 0;
+            return GNN_OK;
+        }
+    }
+    if (!rc && l->skip) /* the columns are those of the edges, not of what was skipped */
+        ps->t.ncols = gnn_text_count(ps->t.p, ps->t.sep);
+    if (!rc && ps->t.ncols != want)
+        rc = gnn_fail(e, GNN_E_INPUT, "%s: line %llu: %u fields instead of %u",
+                      gnn_reader_name(ps->t.r), (unsigned long long)ps->t.line, ps->t.ncols, want);
+    return rc;
+}
+
+static int check_promise(const struct pass *ps, uint64_t n, struct gnn_err *e)
+{
+    const struct gnn_edgelist *l = ps->l;
+    if (l->declared != UINT64_MAX && (n ? ps->done > l->declared : ps->done != l->declared))
+        return gnn_fail(e, GNN_E_INPUT, "%s: %s entries than the %llu of the size line",
+                        gnn_reader_name(ps->t.r), n ? "more" : "fewer",
+                        (unsigned long long)l->declared);
+    return GNN_OK;
+}
+
+/* The line that edge i of the n just read is from (blank and comment lines between do not count).
+ */
+static unsigned long long line_of(const struct pass *ps, uint64_t n, uint64_t i)
+{
+    return (unsigned long long)(ps->t.line - (ps->l->skew ? (n - i + 1) / 2 : n - i));
+}
+
+/* Checks entry (i, j), in the given line, against what the header of the matrix says of it. */
+static int check_entry(const struct pass *ps, uint64_t i, uint64_t j, double v, uint64_t line,
+                       struct gnn_err *e)
+{
+    const struct gnn_mtx *m = ps->l->mtx;
+    unsigned allow = ps->l->s.o->allow;
+    const char *bad = NULL, *word = NULL;
+    if (m->symmetric && i < j && !(allow & GNN_ALLOW_UPPER)) {
+        bad =
+            "above the diagonal of a symmetric matrix, where only entries on and below it are allowed";
+        word = " (--allow upper reads it as its mirror image)";
+    } else if (m->skew && i < j) {
+        bad =
+            "above the diagonal of a skew-symmetric matrix, where only entries below it are allowed";
+    } else if (m->skew && i == j && v != 0) {
+        bad = "on the diagonal of a skew-symmetric matrix, where all values are 0";
+    } else if (m->integer && v != floor(v) && isfinite(v) && !(allow & GNN_ALLOW_FRACTIONS)) {
+        bad = "not a whole number, in a matrix of integers";
+        word = " (--allow fractions accepts it)";
+    }
+    if (!bad)
+        return GNN_OK;
+    return gnn_fail(e, GNN_E_INPUT, "%s: line %llu: entry (%llu, %llu) is %s%s",
+                    gnn_reader_name(ps->t.r), (unsigned long long)line, (unsigned long long)i,
+                    (unsigned long long)j, bad, word ? word : "");
+}
+
+static int check_entries(const struct pass *ps, uint64_t n, struct gnn_err *e)
+{
+    int rc = GNN_OK;
+    for (uint64_t i = 0; !rc && i < n; i++)
+        rc = check_entry(ps, ps->id[2 * i], ps->id[2 * i + 1], ps->nnum ? ps->num[i] : 0,
+                         ps->t.line - (n - i), e);
+    return rc;
+}
+
+/* A dense matrix, column by column: each value but 0 is an edge. */
+static int dense_read(struct pass *ps, uint64_t *n, struct gnn_err *e)
+{
+    const struct gnn_mtx *m = ps->l->mtx;
+    uint64_t got = ps->t.ncols, from = m->symmetric || m->skew;
+    int rc = GNN_OK;
+    if (!ps->done)
+        ps->row = m->skew;
+    for (*n = 0; !rc && !*n && got;) {
+        double v[CHUNK / 4];
+        rc = gnn_table_f64(&ps->t, v, 1, CHUNK / 4, &got, e);
+        ps->done += rc ? 0 : got;
+        if (!rc)
+            rc = check_promise(ps, got, e);
+        for (uint64_t k = 0; !rc && k < got; k++) {
+            uint64_t line = ps->t.line - (got - k);
+            rc = check_entry(ps, ps->row + 1, ps->col + 1, v[k], line, e);
+            if (!rc && !isfinite((float)v[k]))
+                rc = gnn_fail(e, GNN_E_INPUT, "%s: line %llu: weight is %s",
+                              gnn_reader_name(ps->t.r), (unsigned long long)line,
+                              isnan(v[k]) ? "missing or nan" : "infinite or too large");
+            if (v[k] != 0) {
+                ps->id[2 * *n] = ps->row + 1;
+                ps->id[2 * *n + 1] = ps->col + 1;
+                ps->num[(*n)++] = v[k];
+            }
+            if (++ps->row == m->rows) {
+                ps->col++;
+                ps->row = from ? ps->col + m->skew : 0;
+            }
+        }
+    }
+    if (!rc && !*n)
+        rc = check_promise(ps, 0, e);
+    return rc;
+}
+
+/* Each of the n edges is followed by its reverse, with the negative value: a skew-symmetric matrix.
+ * From the end, so that it can be done in place. */
+static void add_opposites(struct pass *ps, uint64_t n)
+{
+    for (uint64_t i = n; i--;) {
+        uint64_t a = ps->id[2 * i], b = ps->id[2 * i + 1];
+        double v = ps->num[i];
+        ps->id[4 * i] = ps->id[4 * i + 3] = a;
+        ps->id[4 * i + 1] = ps->id[4 * i + 2] = b;
+        ps->num[2 * i] = v;
+        ps->num[2 * i + 1] = -v;
+    }
+}
+
+static int pass_read(struct pass *ps, uint64_t *n, struct gnn_err *e)
+{
+    struct gnn_edgelist *l = ps->l;
+    const uint64_t max = l->skew ? CHUNK / 2 : CHUNK;
+    int rc = GNN_OK;
+    *n = 0;
+    if (l->mtx && l->mtx->array)
+        rc = dense_read(ps, n, e);
+    else if (ps->t.ncols && ps->t.ncols <= l->pick[l->npick - 1].col)
+        rc = gnn_table_fail(&ps->t, NULL, "too few fields", e);
+    else if (ps->t.ncols == 2 && l->npick == 2)
+        rc = gnn_table_ids(&ps->t, ps->id, 2, max, n, e);
+    else if (ps->t.ncols)
+        rc = gnn_table_pick(&ps->t, l->pick, l->npick, ps->id, ps->num, max, n, e);
+    if (!l->mtx || !l->mtx->array) {
+        ps->done += *n;
+        if (!rc)
+            rc = check_promise(ps, *n, e);
+        if (!rc && l->mtx && (l->mtx->symmetric || l->mtx->skew || l->mtx->integer))
+            rc = check_entries(ps, *n, e);
+    }
+    if (l->target_first)
+        for (uint64_t i = 0; i < *n; i++) {
+            uint64_t v = ps->id[2 * i];
+            ps->id[2 * i] = ps->id[2 * i + 1];
+            ps->id[2 * i + 1] = v;
+        }
+    if (!rc && l->skew) {
+        add_opposites(ps, *n);
+        *n *= 2;
+    }
+    return rc;
+}
+
+/* An id beyond the count. */
+static int bad_id(const struct pass *ps, uint64_t n, uint64_t i, uint64_t id, uint64_t count,
+                  struct gnn_err *e)
+{
+    return gnn_fail(e, GNN_E_INPUT, "%s: line %llu: id %llu, but ids are %llu to %llu",
+                    ps->t.r ? gnn_reader_name(ps->t.r) : gnn_input_name(ps->l->s.in[0]),
+                    line_of(ps, n, i), (unsigned long long)id, (unsigned long long)ps->l->base,
+                    (unsigned long long)(ps->l->base + count - 1));
+}
+
+/* Numbers of the n lines just read: which are whole, and that those are finite (as f32, if stored
+ * so) that must be. */
+static int check_numbers(struct gnn_edgelist *l, const struct pass *ps, uint64_t n,
+                         struct gnn_err *e)
+{
+    for (uint64_t i = 0; i < n * ps->nnum; i++) {
+        const double v = ps->num[i];
+        const uint32_t k = (uint32_t)(i % ps->nnum);
+        /* Beyond 2^53 a double does not hold each whole number. */
+        if (!(v == floor(v) && fabs(v) < 9007199254740992.0))
+            l->whole[k] = false;
+        if (l->finite[k] && !isfinite(strcmp(l->finite[k], "time") ? (double)(float)v : v))
+            return gnn_fail(e, GNN_E_INPUT, "%s: line %llu: %s is %s", gnn_reader_name(ps->t.r),
+                            line_of(ps, n, i / ps->nnum), l->finite[k],
+                            isnan(v) ? "missing or nan" : "infinite or too large");
+    }
+    return GNN_OK;
+}
+
+/* File ids to store ids; with src NULL only checks them. */
+static int convert_ids(struct pass *ps, uint64_t n, uint32_t *src, uint32_t *dst, struct gnn_err *e)
+{
+    const struct gnn_edgelist *l = ps->l;
+    const struct gnn_schema *sc = &l->s.d.schema;
+    uint64_t ns = sc->ntype[0].count, nd = sc->ntype[sc->nntypes - 1].count;
+    for (uint64_t i = 0; i < n; i++) {
+        uint64_t s = ps->id[2 * i], d = ps->id[2 * i + 1];
+        uint64_t a = l->mapped ? gnn_idmap_find(&l->map, s) : s - l->base;
+        uint64_t b = l->mapped ? gnn_idmap_find(&l->map, d) : d - l->base;
+        if (a >= ns || b >= nd)
+            return bad_id(ps, n, i, a >= ns ? s : d, a >= ns ? ns : nd, e);
+        if (src) {
+            src[i] = (uint32_t)a;
+            dst[i] = (uint32_t)b;
+        }
+    }
+    return GNN_OK;
+}
+
+/* Keeps the edges of a chunk while there are not too many; from the first that do not fit on,
+ * nothing is kept. */
+static int keep_edges(struct gnn_edgelist *l, const struct pass *ps, uint64_t n,
+                      struct gnn_buf *ids, struct gnn_buf *nums, struct gnn_err *e)
+{
+    uint64_t at = l->n, all = at + n, cost = 2 + 2 * ps->nnum;
+    bool fits = all <= KEEP / cost && (!at || ids->data);
+    for (uint64_t i = 0; i < 2 * n && fits; i++)
+        fits = ps->id[i] <= UINT32_MAX;
+    if (!fits) {
+        gnn_buf_release(ids);
+        gnn_buf_release(nums);
+        return GNN_OK;
+    }
+    int rc = gnn_buf_reserve(ids, 2 * all, sizeof(uint32_t), "edges", e);
+    if (!rc)
+        rc = gnn_buf_reserve(nums, all * ps->nnum, sizeof(double), "edge fields", e);
+    if (rc)
+        return rc;
+    uint32_t *id = (uint32_t *)ids->data + 2 * at;
+    for (uint64_t i = 0; i < 2 * n; i++)
+        id[i] = (uint32_t)ps->id[i];
+    memcpy((double *)nums->data + at * ps->nnum, ps->num, n * ps->nnum * sizeof(double));
+    return GNN_OK;
+}
+
+int gnn_edgelist_scan(struct gnn_edgelist *l, struct gnn_err *e)
+{
+    struct pass ps;
+    struct gnn_buf ids = {0}, nums = {0};
+    bool collect = !l->s.d.schema.nntypes;
+    for (uint32_t f = 0; f < GNN_EDGELIST_FIELDS; f++)
+        l->whole[f] = true;
+    int rc = pass_open(&ps, l, e);
+    for (uint64_t n = 1; !rc && n; l->n += n) {
+        rc = pass_read(&ps, &n, e);
+        if (!rc)
+            rc = collect ? gnn_idmap_add(&l->map, ps.id, 2 * n, e)
+                         : convert_ids(&ps, n, NULL, NULL, e);
+        if (!rc)
+            rc = check_numbers(l, &ps, n, e);
+        if (!rc)
+            rc = keep_edges(l, &ps, n, &ids, &nums, e);
+    }
+    l->kept = ids.data;
+    l->kept_num = nums.data;
+    if (!rc && !l->n && collect)
+        rc = gnn_fail(e, GNN_E_INPUT, "%s: no edges: give the number of nodes with --nodes",
+                      gnn_reader_name(ps.t.r));
+    pass_close(&ps);
+    if (rc || !collect)
+        return rc;
+    gnn_idmap_finish(&l->map);
+    if (l->map.n > UINT32_MAX - 1)
+        return gnn_fail(e, GNN_E_INPUT, "%s: more than 4294967294 nodes",
+                        gnn_input_name(l->s.in[0]));
+    l->mapped = !l->map.dense;
+    rc = gnn_schema_add_ntype(&l->s.d.schema, "node", l->map.n, e);
+    if (rc || !l->mapped)
+        return rc;
+    l->s.d.ids = gnn_alloc_zero(1, sizeof *l->s.d.ids, "node ids", e);
+    if (!l->s.d.ids || !(l->s.d.ids->key = gnn_alloc(l->map.n, sizeof(int64_t), "node ids", e)))
+        return GNN_E_NOMEM;
+    gnn_idmap_keys(&l->map, l->s.d.ids->key);
+    return GNN_OK;
+}
+
+/* Numbers of a chunk to rows of the fields. */
+static void fill_fields(const struct gnn_edgelist *l, const double *num, uint32_t nnum, uint64_t n,
+                        void *const *row)
+{
+    const struct gnn_etype *et = &l->s.d.schema.etype[0];
+    for (uint32_t f = 0; f < et->nfields; f++) {
+        const double *v = num + l->num_of[f];
+        for (uint64_t i = 0; i < n; i++, v += nnum) {
+            if (et->field[f].dtype == GNN_F32)
+                ((float *)row[f])[i] = (float)*v;
+            else if (et->field[f].dtype == GNN_F64)
+                ((double *)row[f])[i] = *v;
+            else /* the scan saw whole numbers; should the file have changed, no undefined
+                    conversion */
+                ((int64_t *)row[f])[i] = fabs(*v) < 9e18 ? (int64_t)*v : 0;
+        }
+    }
+}
+
+/* The next edges, from memory or from the file. */
+static int next_chunk(struct pass *ps, uint64_t *n, const double **num, struct gnn_err *e)
+{
+    struct gnn_edgelist *l = ps->l;
+    if (!l->kept) {
+        *num = ps->num;
+        return pass_read(ps, n, e);
+    }
+    *n = l->n - ps->done < CHUNK ? l->n - ps->done : CHUNK;
+    for (uint64_t i = 0; i < 2 * *n; i++)
+        ps->id[i] = l->kept[2 * ps->done + i];
+    *num = l->kept_num + ps->done * ps->nnum;
+    ps->done += *n;
+    return GNN_OK;
+}
+
+static int edgelist_edges(struct gnn_dataset *d, uint32_t t, bool fields, gnn_edge_fn *fn,
+                          void *arg, struct gnn_err *e)
+{
+    struct gnn_edgelist *l = (struct gnn_edgelist *)d;
+    const struct gnn_etype *et = &d->schema.etype[t];
+    struct pass ps;
+    void *row[GNN_EDGELIST_FIELDS] = {0};
+    const double *num;
+    int rc = pass_open(&ps, l, e);
+    uint32_t *src = gnn_alloc(CHUNK, sizeof *src, "edges", e);
+    uint32_t *dst = gnn_alloc(CHUNK, sizeof *dst, "edges", e);
+    fields = fields && et->nfields;
+    if (!rc && (!src || !dst))
+        rc = GNN_E_NOMEM;
+    for (uint32_t f = 0; !rc && fields && f < et->nfields; f++)
+        if (!(row[f] = gnn_alloc(CHUNK, 8, "edge fields", e)))
+            rc = GNN_E_NOMEM;
+    for (uint64_t n = 1; !rc && n;) {
+        rc = next_chunk(&ps, &n, &num, e);
+        if (!rc)
+            rc = convert_ids(&ps, n, src, dst, e);
+        if (!rc && fields)
+            fill_fields(l, num, ps.nnum, n, row);
+        struct gnn_edge_chunk c = {n, src, dst, fields ? (const void *const *)row : NULL};
+        if (!rc && n)
+            rc = fn(arg, &c, e);
+    }
+    for (uint32_t f = 0; f < et->nfields; f++)
+        gnn_free(row[f]);
+    gnn_free(src);
+    gnn_free(dst);
+    pass_close(&ps);
+    return rc;
+}
+
+static void edgelist_free(struct gnn_dataset *d)
+{
+    struct gnn_edgelist *l = (struct gnn_edgelist *)d;
+    gnn_idmap_release(&l->map);
+    gnn_free(l->kept);
+    gnn_free(l->kept_num);
+    gnn_src_release(&l->s);
+    gnn_free(l);
+}
+
+const struct gnn_dataset_ops gnn_edgelist_ops = {edgelist_edges, gnn_src_rows, gnn_src_set,
+                                                 edgelist_free};

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Edge lists in text: shared by SNAP, CSV and Matrix Market. Private to lib/import. */
+#ifndef GNN_LIB_IMPORT_EDGELIST_H
+#define GNN_LIB_IMPORT_EDGELIST_H
+
+#include "lib/import/read/idmap.h"
+#include "lib/import/read/src.h"
+#include "lib/import/read/table.h"
+
+enum { GNN_EDGELIST_FIELDS = 16 };
+
+struct gnn_mtx;
+
+struct gnn_edgelist {
+    struct gnn_src s;
+    uint32_t member;
+    char comment;
+    uint32_t skip;  /* lines before the first edge that are not comments */
+    uint32_t ncols; /* fields an edge's line must have; 0: as many as the lines that are skipped */
+    uint64_t base;  /* of the ids: 0 or 1 */
+    uint64_t declared;         /* edges that the header declares; UINT64_MAX: it does not say */
+    const struct gnn_mtx *mtx; /* what a matrix's header says, or NULL */
+    bool skew;                 /* each entry gives the reverse edge of opposite weight, too */
+    bool mapped;               /* ids go through map */
+    struct gnn_idmap map;
+    struct gnn_pick pick[2 + GNN_EDGELIST_FIELDS];
+    uint32_t npick;
+    bool target_first;                       /* the target's column comes before the source's */
+    uint32_t num_of[GNN_EDGELIST_FIELDS];    /* field -> which number of a row */
+    uint64_t n;                              /* edges, after the scan */
+    const char *finite[GNN_EDGELIST_FIELDS]; /* number -> what gnn_src_finite says of its field */
+    bool whole[GNN_EDGELIST_FIELDS];         /* number -> all values are whole */
+    uint32_t *kept; /* ids of all edges, if few enough to be kept from the scan */
+    double *kept_num;
+};
+
+/* Reads all edges once: counts, collects ids (unless the node types are already there) and kinds of
+ * numbers. */
+int gnn_edgelist_scan(struct gnn_edgelist *l, struct gnn_err *e) GNN_MUST_USE;
+extern const struct gnn_dataset_ops gnn_edgelist_ops;
+
+#endif

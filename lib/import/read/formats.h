@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The readers of the formats. Each takes over the input, on failure too, and answers with a data
+ * set. */
+#ifndef GNN_LIB_IMPORT_FORMATS_H
+#define GNN_LIB_IMPORT_FORMATS_H
+
+#include "lib/import/read/src.h"
+#include "lib/import/read/table.h"
+
+typedef int gnn_open_fn(struct gnn_dataset **out, struct gnn_input *in,
+                        const struct gnn_import_opts *o, struct gnn_err *e);
+gnn_open_fn gnn_ogb_open;      /* OGB node property: CSV, binary, heterogeneous CSV */
+gnn_open_fn gnn_npz_open;      /* .npz, a directory of .npy, a lone .npy */
+gnn_open_fn gnn_edgelist_open; /* SNAP and CSV edge lists */
+gnn_open_fn gnn_mtx_open;      /* Matrix Market */
+gnn_open_fn gnn_metis_open;    /* METIS graphs */
+gnn_open_fn gnn_triples_open;  /* (head, relation, tail) words */
+
+/* Whether the n words of a file's first line name the ends of edges: the head line of a table. */
+bool gnn_edgelist_head(const struct gnn_word *w, uint32_t n);
+
+#endif

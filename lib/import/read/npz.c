@@ -1,0 +1,684 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Arrays with names: an .npz, a directory of .npy files, or a lone .npy that holds edges. Edges are
+ * pairs, or a sparse matrix as scipy.sparse.save_npz writes it, or with arrays called adj_* as in
+ * the data sets of gnn-benchmark, where features can be one too. */
+#include <math.h>
+#include <string.h>
+
+#include "lib/import/read/array.h"
+#include "lib/import/read/files.h"
+#include "lib/import/read/formats.h"
+#include "lib/import/read/pairs.h"
+#include "lib/import/read/sparse.h"
+#include "lib/base/suggest.h"
+
+struct npz {
+    struct gnn_src s;
+    struct gnn_pairs pairs;
+    bool scipy;            /* the arrays are those of one matrix */
+    struct gnn_sparse adj; /* the edges, if `sparse` */
+    bool sparse, columns;  /* compressed by destination */
+    uint64_t rows, cols;   /* of the matrix of edges, or 0 */
+    struct gnn_sparse x;   /* features, of x.minor columns, or 0 */
+};
+
+/* Names under which arrays are found, and what they are. */
+static const struct {
+    const char *key, *role;
+} known[] = {
+    {"x", "x"},
+    {"node_features", "x"},
+    {"node_feat", "x"},
+    {"features", "x"},
+    {"feat", "x"},
+    {"attr_matrix", "x"},
+    {"y", "y"},
+    {"node_labels", "y"},
+    {"node_label", "y"},
+    {"labels", "y"},
+    {"label", "y"},
+    {"edges", "edges"},
+    {"edge_index", "edge_index"},
+    {"edge_list", "edges"},
+    {"src", "src"},
+    {"row", "src"},
+    {"edge_src", "src"},
+    {"dst", "dst"},
+    {"col", "dst"},
+    {"edge_dst", "dst"},
+    {"edge_attr", "edge_x"},
+    {"edge_feat", "edge_x"},
+    {"edge_features", "edge_x"},
+    {"edge_weight", "weight"},
+    {"weight", "weight"},
+    {"edge_time", "time"},
+    {"time", "time"},
+    {"num_nodes", "num_nodes"},
+    {"num_nodes_list", "num_nodes"},
+    {"num_edges_list", "num_edges"},
+    {"train_mask", "train_mask"},
+    {"train_masks", "train_mask"},
+    {"val_mask", "valid_mask"},
+    {"val_masks", "valid_mask"},
+    {"valid_mask", "valid_mask"},
+    {"valid_masks", "valid_mask"},
+    {"test_mask", "test_mask"},
+    {"test_masks", "test_mask"},
+    {"train_idx", "train_ids"},
+    {"val_idx", "valid_ids"},
+    {"valid_idx", "valid_ids"},
+    {"test_idx", "test_ids"},
+};
+
+/* The same for a matrix of scipy.sparse.save_npz, whose names would say little elsewhere. */
+static const char *const of_scipy[][2] = {{"indptr", "adj_indptr"}, {"indices", "adj_indices"},
+                                          {"data", "adj_data"},     {"shape", "adj_shape"},
+                                          {"format", "adj_format"}, {"_is_array", ""}};
+
+enum { ROLE_ROOM = 256 };
+
+/* The array's own name. */
+static void key_of(const struct gnn_input *in, uint32_t i, char *key)
+{
+    const char *name = gnn_input_member(in, i), *slash = strrchr(name, '/');
+    snprintf(key, ROLE_ROOM, "%s", slash ? slash + 1 : name);
+    char *dot = strstr(key, ".npy");
+    if (dot)
+        *dot = 0;
+}
+
+/* The role of member i: --map's word, a known name's, or the array's own name. */
+static void role_of(const struct npz *z, struct gnn_input *in, uint32_t i, char *role)
+{
+    char key[ROLE_ROOM];
+    key_of(in, i, key);
+    const char *m = gnn_src_mapped(z->s.o, key);
+    if (m == key)
+        for (unsigned k = 0; k < sizeof known / sizeof *known; k++)
+            if (!strcmp(key, known[k].key))
+                m = known[k].role;
+    for (unsigned k = 0; m == key && z->scipy && k < sizeof of_scipy / sizeof *of_scipy; k++)
+        if (!strcmp(key, of_scipy[k][0]))
+            m = of_scipy[k][1];
+    snprintf(role, ROLE_ROOM, "%s", m);
+}
+
+/* Index of the only member with the role; -1 if there is none. */
+static int find_role(const struct npz *z, struct gnn_input *in, const char *role, struct gnn_err *e)
+{
+    int found = -1;
+    char r[ROLE_ROOM];
+    for (uint32_t i = 0; i < gnn_input_members(in); i++) {
+        role_of(z, in, i, r);
+        if (strcmp(r, role))
+            continue;
+        if (found >= 0) {
+            gnn_fail(e, GNN_E_INPUT, "%s: both '%s' and '%s' are %s", gnn_input_name(in),
+                     gnn_input_member(in, (uint32_t)found), gnn_input_member(in, i), role);
+            return -1;
+        }
+        found = (int)i;
+    }
+    return found;
+}
+
+/* Which of the known arrays with edges there is: only one, for there would be no telling which one
+ * is meant. */
+static int choose_edges(struct npz *z, struct gnn_input *in, int found[5], int *which,
+                        struct gnn_err *e)
+{
+    static const char *const roles[] = {"edges", "edge_index", "src", "dst", "adj_indptr"};
+    *which = -1;
+    for (int k = 0; k < 5; k++) {
+        found[k] = find_role(z, in, roles[k], e);
+        if (e->code)
+            return e->code;
+        if (found[k] < 0)
+            continue;
+        if (*which >= 0 && !(k == 3 && *which == 2))
+            return gnn_fail(e, GNN_E_INPUT,
+                            "%s: both '%s' and '%s' hold edges (--map =NAME leaves one out)",
+                            gnn_input_name(in), gnn_input_member(in, (uint32_t)found[*which]),
+                            gnn_input_member(in, (uint32_t)found[k]));
+        *which = *which < 0 ? k : *which;
+    }
+    return GNN_OK;
+}
+
+/* Two numbers: rows and columns. */
+static int read_shape(struct gnn_input *in, uint32_t member, uint64_t *rows, uint64_t *cols,
+                      struct gnn_err *e)
+{
+    int64_t *v = NULL;
+    uint64_t n, width;
+    int rc = gnn_array_load(in, member, GNN_I64, (void **)&v, &n, &width, e);
+    if (!rc &&
+        (n * width != 2 || v[0] < 1 || v[1] < 1 || v[0] > UINT32_MAX - 1 || v[1] > UINT32_MAX - 1))
+        rc = gnn_fail(e, GNN_E_INPUT,
+                      "%s: %s: expected the numbers of rows and columns, each from 1 to 4294967294",
+                      gnn_input_name(in), gnn_input_member(in, member));
+    *rows = rc ? 0 : (uint64_t)v[0];
+    *cols = rc ? 0 : (uint64_t)v[1];
+    gnn_free(v);
+    return rc;
+}
+
+/* The arrays PREFIX_indptr, PREFIX_indices, PREFIX_shape and perhaps PREFIX_data as a matrix of
+ * compressed rows. */
+static int find_sparse(struct npz *z, struct gnn_input *in, const char *prefix,
+                       struct gnn_sparse *m, struct gnn_err *e)
+{
+    static const char *const names[] = {"indptr", "indices", "shape", "data"};
+    int found[4];
+    for (int k = 0; k < 4; k++) {
+        char role[ROLE_ROOM];
+        snprintf(role, sizeof role, "%s_%s", prefix, names[k]);
+        found[k] = find_role(z, in, role, e);
+        if (!e->code && found[k] < 0 && k < 3)
+            gnn_fail(e, GNN_E_INPUT, "%s: a sparse matrix lacks the array %s", gnn_input_name(in),
+                     z->scipy ? names[k] : role);
+        if (e->code)
+            return e->code;
+    }
+    *m = (struct gnn_sparse){
+        .in = in, .indptr = (uint32_t)found[0], .indices = (uint32_t)found[1], .data = found[3]};
+    return read_shape(in, (uint32_t)found[2], &m->major, &m->minor, e);
+}
+
+/* Reads all of it once; whether each value is 1. */
+static int scan_sparse(const struct gnn_sparse *m, bool *ones, struct gnn_err *e)
+{
+    struct gnn_sparse_pass p;
+    struct gnn_buf b = {0};
+    const uint64_t chunk = GNN_SPARSE_CHUNK;
+    int rc = gnn_buf_reserve(&b, 3 * chunk, sizeof(float), "matrix entries", e);
+    *ones = true;
+    if (rc)
+        return rc;
+    float *v = b.data;
+    uint32_t *id = (uint32_t *)(v + chunk);
+    rc = gnn_sparse_open(&p, m, e);
+    for (uint64_t got = 1; !rc && got;) {
+        rc = gnn_sparse_read(&p, id, id + chunk, v, chunk, &got, e);
+        for (uint64_t i = 0; !rc && i < got; i++)
+            *ones = *ones && v[i] == 1;
+    }
+    gnn_sparse_close(&p);
+    gnn_buf_release(&b);
+    return rc;
+}
+
+/* The layout of a sparse matrix: csr, csc or coo. */
+static int read_format(const struct npz *z, struct gnn_input *in, char *format, size_t room,
+                       struct gnn_err *e)
+{
+    int m = find_role(z, in, "adj_format", e);
+    snprintf(format, room, "csr");
+    int rc = e->code ? e->code : m < 0 ? GNN_OK : gnn_array_word(in, (uint32_t)m, format, room, e);
+    for (char *p = format; *p; p++)
+        *p = *p >= ' ' && *p <= '~' ? *p : '?';
+    if (!rc && strcmp(format, "csr") && strcmp(format, "csc") && strcmp(format, "coo"))
+        rc = gnn_fail(e, GNN_E_INPUT, "%s: a sparse matrix in the layout '%s', not csr, csc or coo",
+                      gnn_input_name(in), format);
+    return rc;
+}
+
+static int open_adjacency(struct npz *z, struct gnn_input *in, const char *format,
+                          struct gnn_err *e)
+{
+    int rc = GNN_OK;
+    if (!strcmp(format, "coo"))
+        rc =
+            gnn_fail(e, GNN_E_INPUT, "%s: a sparse matrix in the layout 'coo' that also has indptr",
+                     gnn_input_name(in));
+    if (!rc)
+        rc = find_sparse(z, in, "adj", &z->adj, e);
+    bool ones;
+    if (!rc)
+        rc = scan_sparse(&z->adj, &ones, e);
+    if (rc)
+        return rc;
+    z->sparse = true;
+    z->columns = !strcmp(format, "csc");
+    z->rows = z->columns ? z->adj.minor : z->adj.major;
+    z->cols = z->columns ? z->adj.major : z->adj.minor;
+    z->adj.data = ones ? -1 : z->adj.data;
+    return GNN_OK;
+}
+
+static int find_edges(struct npz *z, struct gnn_input *in, struct gnn_err *e)
+{
+    int found[5], which, shape = find_role(z, in, "adj_shape", e);
+    char format[16];
+    int rc = e->code ? e->code : read_format(z, in, format, sizeof format, e);
+    if (!rc)
+        rc = choose_edges(z, in, found, &which, e);
+    if (rc)
+        return rc;
+    if (which < 0 && gnn_input_members(in) == 1)
+        return gnn_pairs_open(&z->pairs, in, 0, -1, false, e);
+    if (which == 4)
+        return open_adjacency(z, in, format, e);
+    if (which >= 0 && which < 2)
+        return gnn_pairs_open(&z->pairs, in, found[which], -1, !which, e);
+    if (which == 2 && found[3] >= 0) { /* coordinates: SciPy's have a shape, too */
+        rc = gnn_pairs_open(&z->pairs, in, found[2], found[3], false, e);
+        return rc || shape < 0 ? rc : read_shape(in, (uint32_t)shape, &z->rows, &z->cols, e);
+    }
+    struct gnn_suggest arrays = {.word = ""};
+    for (uint32_t i = 0; i < gnn_input_members(in); i++)
+        gnn_suggest_add(&arrays, gnn_input_member(in, i));
+    return gnn_fail(
+        e, GNN_E_INPUT,
+        "%s: no array of edges (edges, edge_index, src and dst, or a sparse matrix; see --map)%s",
+        gnn_input_name(in), gnn_suggest_text(&arrays, "arrays"));
+}
+
+/* The number of nodes: told, or the rows of x, y or the masks, or one more than the largest id. */
+static int count_nodes(struct npz *z, struct gnn_input *in, uint64_t *n, struct gnn_err *e)
+{
+    static const char *const by_rows[] = {"x", "y"};
+    int m = find_role(z, in, "num_nodes", e);
+    if (z->rows && z->s.o->nodes && z->s.o->nodes != z->rows)
+        return gnn_fail(e, GNN_E_USAGE,
+                        "--nodes %llu: the matrix of edges has %llu rows and %llu columns",
+                        (unsigned long long)z->s.o->nodes, (unsigned long long)z->rows,
+                        (unsigned long long)z->cols);
+    if (z->rows || z->s.o->nodes) {
+        *n = z->rows ? z->rows : z->s.o->nodes;
+        return GNN_OK;
+    }
+    if (m >= 0) {
+        int rc = gnn_member_number(in, (uint32_t)m, n, e);
+        if (!rc && (*n < 1 || *n > UINT32_MAX - 1))
+            rc = gnn_fail(e, GNN_E_INPUT, "%s: %s: %llu nodes, expected 1 to 4294967294",
+                          gnn_input_name(in), gnn_input_member(in, (uint32_t)m),
+                          (unsigned long long)*n);
+        return rc;
+    }
+    for (int k = 0; k < 2; k++) {
+        struct gnn_array a;
+        m = find_role(z, in, by_rows[k], e);
+        if (m < 0)
+            continue;
+        int rc = gnn_array_open(&a, in, (uint32_t)m, e);
+        *n = a.rows;
+        if (!rc && (a.rows < 1 || a.rows > UINT32_MAX - 1))
+            rc = gnn_fail(e, GNN_E_INPUT, "%s: %llu rows", gnn_array_name(&a),
+                          (unsigned long long)a.rows);
+        gnn_array_close(&a);
+        return rc;
+    }
+    int64_t max;
+    uint64_t edges;
+    if (e->code)
+        return e->code;
+    int rc = gnn_pairs_scan(&z->pairs, &edges, &max, e);
+    if (!rc && max < 0)
+        rc = gnn_fail(e, GNN_E_INPUT, "%s: no nodes", gnn_input_name(in));
+    *n = (uint64_t)(max + 1);
+    return rc;
+}
+
+/* Masks of shape (n), (splits, n) or (n, splits): split "0", "1", ... or "mask" if there is one. */
+static int add_masks(struct npz *z, struct gnn_input *in, uint32_t member, const char *set,
+                     struct gnn_err *e)
+{
+    float *v;
+    uint64_t rows, width, n = z->s.d.schema.ntype[0].count;
+    int rc = gnn_array_load(in, member, GNN_F32, (void **)&v, &rows, &width, e);
+    bool across = !rc && width == n && rows != n; /* a mask is a row */
+    uint64_t nsplits = across ? rows : width;
+    if (!rc && ((!across && rows != n) || nsplits < 1 || nsplits > 1000))
+        rc = gnn_fail(e, GNN_E_INPUT, "%s: %s: not a mask of %llu nodes", gnn_input_name(in),
+                      gnn_input_member(in, member), (unsigned long long)n);
+    for (uint64_t k = 0; !rc && k < nsplits; k++) {
+        char split[24];
+        snprintf(split, sizeof split, nsplits == 1 ? "mask" : "%llu", (unsigned long long)k);
+        uint64_t m = 0;
+        uint32_t *ids = gnn_alloc(n, sizeof *ids, "splits", e);
+        if (!ids) {
+            rc = GNN_E_NOMEM;
+            break;
+        }
+        for (uint64_t i = 0; i < n; i++)
+            if (v[across ? k * n + i : i * nsplits + k] != 0)
+                ids[m++] = (uint32_t)i;
+        rc = gnn_src_add_set(&z->s, split, set, 0, ids, m, e);
+    }
+    gnn_free(v);
+    return rc;
+}
+
+static int add_ids(struct npz *z, struct gnn_input *in, uint32_t member, const char *set,
+                   struct gnn_err *e)
+{
+    int64_t *v;
+    uint64_t rows, width, n = z->s.d.schema.ntype[0].count;
+    uint32_t *ids = NULL;
+    int rc = gnn_array_load(in, member, GNN_I64, (void **)&v, &rows, &width, e);
+    if (!rc && !(ids = gnn_alloc(rows, sizeof *ids, "splits", e)))
+        rc = GNN_E_NOMEM;
+    for (uint64_t i = 0; !rc && i < rows; i++) {
+        if (width != 1 || v[i] < 0 || (uint64_t)v[i] >= n)
+            rc = gnn_fail(e, GNN_E_INPUT, "%s: %s: row %llu: not the id of a node",
+                          gnn_input_name(in), gnn_input_member(in, member), (unsigned long long)i);
+        ids[i] = (uint32_t)v[i];
+    }
+    gnn_free(v);
+    if (!rc)
+        return gnn_src_add_set(&z->s, "ids", set, 0, ids, rows, e);
+    gnn_free(ids);
+    return rc;
+}
+
+/* An array of the user's own: it belongs to what it has as many rows of. */
+static int add_other(struct npz *z, struct gnn_input *in, uint32_t member, const char *name,
+                     bool edge, struct gnn_err *e)
+{
+    struct gnn_array a;
+    int rc = gnn_array_open(&a, in, member, e);
+    uint64_t rows = rc ? 0 : a.rows, n = z->s.d.schema.ntype[0].count;
+    gnn_array_close(&a);
+    if (rc)
+        return rc;
+    if (!z->sparse && rows == z->pairs.n && (edge || rows != n))
+        return gnn_pairs_field(&z->s, 0, &z->pairs, name, in, member, e);
+    if (rows == n && !edge)
+        return gnn_src_node_array(&z->s, 0, name, in, member, e);
+    if (rows == UINT64_MAX)
+        return gnn_fail(e, GNN_E_INPUT, "%s: %s: not an array (--map =%s leaves it out)",
+                        gnn_input_name(in), gnn_input_member(in, member), name);
+    return gnn_fail(
+        e, GNN_E_INPUT, "%s: %s: %llu rows fit neither nodes nor edges (--map =%s leaves it out)",
+        gnn_input_name(in), gnn_input_member(in, member), (unsigned long long)rows, name);
+}
+
+/* Values of a matrix of coordinates, unless each is 1. */
+static int add_weights(struct npz *z, struct gnn_input *in, uint32_t member, struct gnn_err *e)
+{
+    struct gnn_array a;
+    float v[1024];
+    bool ones = true;
+    int rc = gnn_array_open(&a, in, member, e);
+    if (!rc && a.width != 1)
+        rc = gnn_fail(e, GNN_E_INPUT, "%s: not a vector", gnn_array_name(&a));
+    for (uint64_t got = 1; !rc && got && ones;) {
+        rc = gnn_array_read(&a, GNN_F32, v, 1024, &got, e);
+        for (uint64_t i = 0; !rc && i < got; i++)
+            ones = ones && v[i] == 1;
+    }
+    gnn_array_close(&a);
+    return rc || ones ? rc : gnn_pairs_field(&z->s, 0, &z->pairs, "weight", in, member, e);
+}
+
+static int add_member(struct npz *z, struct gnn_input *in, uint32_t i, const char *pass,
+                      struct gnn_err *e)
+{
+    static const char *const taken[] = {
+        "edges",       "edge_index",   "src",         "dst",        "num_nodes",
+        "num_edges",   "adj_indptr",   "adj_indices", "adj_shape",  "adj_format",
+        "attr_indptr", "attr_indices", "attr_data",   "attr_shape", ""};
+    static const char *const sets[] = {"train", "valid", "test"};
+    char role[ROLE_ROOM], key[ROLE_ROOM];
+    role_of(z, in, i, role);
+    for (unsigned k = 0; k < sizeof taken / sizeof *taken; k++)
+        if (!strcmp(role, taken[k]))
+            return GNN_OK;
+    for (int k = 0; k < 3; k++) {
+        size_t len = strlen(sets[k]);
+        if (strncmp(role, sets[k], len) || role[len] != '_')
+            continue;
+        bool mask = !strcmp(role + len, "_mask"), ids = !strcmp(role + len, "_ids");
+        if (!mask && !ids)
+            continue;
+        if (strcmp(pass, sets[k]))
+            return GNN_OK;
+        return mask ? add_masks(z, in, i, sets[k], e) : add_ids(z, in, i, sets[k], e);
+    }
+    if (strcmp(pass, "fields"))
+        return GNN_OK;
+    if (!strcmp(role, "edge_x"))
+        return add_other(z, in, i, "x", true, e);
+    if (!strcmp(role, "adj_data")) /* of a compressed matrix: known already */
+        return z->sparse ? GNN_OK : add_weights(z, in, i, e);
+    if (!strcmp(role, "x") || !strcmp(role, "y"))
+        return gnn_src_node_array(&z->s, 0, role, in, i, e);
+    key_of(in, i, key);
+    const bool time = !strcmp(role, "time") && !strncmp(key, "edge_", 5);
+    return add_other(z, in, i, role, time || !strcmp(role, "weight"), e);
+}
+
+static int sparse_edges(struct npz *z, bool fields, gnn_edge_fn *fn, void *arg, struct gnn_err *e)
+{
+    const uint64_t chunk = GNN_SPARSE_CHUNK;
+    struct gnn_sparse_pass p;
+    struct gnn_buf b = {0};
+    int rc = gnn_buf_reserve(&b, 3 * chunk, sizeof(float), "edges", e);
+    if (rc)
+        return rc;
+    float *v = b.data;
+    uint32_t *major = (uint32_t *)(v + chunk), *minor = major + chunk;
+    const void *field[] = {v};
+    struct gnn_edge_chunk c = {0, z->columns ? minor : major, z->columns ? major : minor,
+                               fields ? field : NULL};
+    rc = gnn_sparse_open(&p, &z->adj, e);
+    for (c.n = 1; !rc && c.n;) {
+        rc = gnn_sparse_read(&p, major, minor, v, chunk, &c.n, e);
+        if (!rc && c.n)
+            rc = fn(arg, &c, e);
+    }
+    gnn_sparse_close(&p);
+    gnn_buf_release(&b);
+    return rc;
+}
+
+static int npz_edges(struct gnn_dataset *d, uint32_t t, bool fields, gnn_edge_fn *fn, void *arg,
+                     struct gnn_err *e)
+{
+    struct npz *z = (struct npz *)d;
+    return z->sparse ? sparse_edges(z, fields && d->schema.etype[t].nfields, fn, arg, e)
+                     : gnn_pairs_edges(d, t, &z->pairs, fields, fn, arg, e);
+}
+
+/* The rows of a sparse matrix of features, one after the other as dense ones; values of one place
+ * are added up, as SciPy does. */
+struct dense_rows {
+    struct gnn_sparse_pass p;
+    float *row, v[GNN_SPARSE_CHUNK];
+    uint32_t major[GNN_SPARSE_CHUNK], minor[GNN_SPARSE_CHUNK];
+    uint64_t width, at; /* of the row; rows given away */
+    gnn_rows_fn *fn;
+    void *arg;
+};
+
+static int give_rows(struct dense_rows *r, uint64_t upto, struct gnn_err *e)
+{
+    int rc = GNN_OK;
+    for (; !rc && r->at < upto; r->at++) {
+        rc = r->fn(r->arg, r->row, 1, e);
+        memset(r->row, 0, r->width * sizeof *r->row);
+    }
+    return rc;
+}
+
+static int sparse_rows(struct npz *z, gnn_rows_fn *fn, void *arg, struct gnn_err *e)
+{
+    struct dense_rows *r = gnn_alloc_zero(1, sizeof *r, "feature rows", e);
+    if (!r)
+        return GNN_E_NOMEM;
+    r->width = z->x.minor;
+    r->fn = fn;
+    r->arg = arg;
+    r->row = gnn_alloc_zero(r->width, sizeof *r->row, "a row of features", e);
+    int rc = r->row ? gnn_sparse_open(&r->p, &z->x, e) : GNN_E_NOMEM;
+    for (uint64_t n = 1; !rc && n;) {
+        rc = gnn_sparse_read(&r->p, r->major, r->minor, r->v, GNN_SPARSE_CHUNK, &n, e);
+        for (uint64_t i = 0; !rc && i < n; i++) {
+            rc = give_rows(r, r->major[i], e);
+            r->row[r->minor[i]] += r->v[i];
+            if (!rc && !isfinite(r->row[r->minor[i]]))
+                rc = gnn_fail(e, GNN_E_INPUT, "%s: the sum of the values at (%u, %u) is too large",
+                              gnn_array_name(&r->p.val), r->major[i], r->minor[i]);
+        }
+    }
+    if (!rc)
+        rc = give_rows(r, z->x.major, e);
+    gnn_sparse_close(&r->p);
+    gnn_free(r->row);
+    gnn_free(r);
+    return rc;
+}
+
+static int npz_rows(struct gnn_dataset *d, uint32_t ntype, uint32_t field, gnn_rows_fn *fn,
+                    void *arg, struct gnn_err *e)
+{
+    struct npz *z = (struct npz *)d;
+    return z->x.minor && !strcmp(d->schema.ntype[ntype].field[field].name, "x")
+               ? sparse_rows(z, fn, arg, e)
+               : gnn_src_rows(d, ntype, field, fn, arg, e);
+}
+
+/* Features as a sparse matrix. */
+static int add_attributes(struct npz *z, struct gnn_input *in, struct gnn_err *e)
+{
+    enum { WIDEST = 1 << 20, ALWAYS = 1 << 28, PER_BYTE = 4096 }; /* the store has them dense */
+    bool ones;
+    if (find_role(z, in, "attr_indptr", e) < 0 || e->code)
+        return e->code;
+    int rc = find_sparse(z, in, "attr", &z->x, e);
+    uint64_t n = z->s.d.schema.ntype[0].count, width = z->x.minor;
+    if (!rc && (z->x.major != n || width > WIDEST ||
+                (n * width > ALWAYS && n * width / PER_BYTE > gnn_input_bytes(in))))
+        rc = gnn_fail(e, GNN_E_INPUT, "%s: attr_shape: %llu rows of %llu values for %llu nodes",
+                      gnn_input_name(in), (unsigned long long)z->x.major, (unsigned long long)width,
+                      (unsigned long long)n);
+    if (!rc)
+        rc = scan_sparse(&z->x, &ones, e);
+    return rc ? rc : gnn_schema_add_nfield(&z->s.d.schema, 0, "x", GNN_F32, width, e);
+}
+
+static void npz_free(struct gnn_dataset *d)
+{
+    gnn_src_release((struct gnn_src *)d);
+    gnn_free(d);
+}
+
+static const struct gnn_dataset_ops npz_ops = {npz_edges, npz_rows, gnn_src_set, npz_free};
+
+/* Whether the arrays are those of scipy.sparse.save_npz. */
+static bool is_scipy(const struct gnn_input *in)
+{
+    bool csr = gnn_input_find(in, "indptr.npy") >= 0 && gnn_input_find(in, "indices.npy") >= 0;
+    return gnn_input_find(in, "format.npy") >= 0 || (csr && gnn_input_find(in, "shape.npy") >= 0);
+}
+
+/* Arrays that hold no numbers, all of them at once; of more arrays than there are names for, and a
+ * graph may have fields, none: each is looked for from the archive's beginning, and something else
+ * is wrong. */
+static int check_readable(const struct npz *z, struct gnn_input *in, struct gnn_err *e)
+{
+    enum { MOST = sizeof known / sizeof *known + GNN_FIELDS_MAX };
+    char role[ROLE_ROOM], list[512] = "";
+    struct gnn_err first = {0};
+    size_t used = 0;
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < gnn_input_members(in); i++) {
+        role_of(z, in, i, role);
+        n += *role != 0;
+    }
+    for (uint32_t i = 0; n <= MOST && i < gnn_input_members(in); i++) {
+        struct gnn_array a;
+        struct gnn_err why = {0};
+        role_of(z, in, i, role);
+        if (!*role || !strcmp(role, "adj_format"))
+            continue;
+        int rc = gnn_array_open(&a, in, i, &why);
+        bool none = rc && (a.h.objects || a.h.text);
+        gnn_array_close(&a);
+        if (rc && !none)
+            return gnn_fail_as(e, &why);
+        key_of(in, i, role);
+        if (none && used < sizeof list)
+            used +=
+                (size_t)snprintf(list + used, sizeof list - used, "%s=%s", *list ? "," : "", role);
+        if (none && !first.code)
+            first = why;
+    }
+    if (!first.code || gnn_input_members(in) == 1 || used >= sizeof list)
+        return first.code ? gnn_fail_as(e, &first) : GNN_OK;
+    return gnn_fail(e, GNN_E_INPUT, "%s (--map %s leaves out what holds no numbers)", first.msg,
+                    list);
+}
+
+/* The node types: one, or rows and columns of a matrix that is not square. */
+static int add_types(struct npz *z, struct gnn_input *in, struct gnn_err *e)
+{
+    struct gnn_schema *s = &z->s.d.schema;
+    uint64_t n = 0;
+    bool square = z->rows == z->cols;
+    int rc = count_nodes(z, in, &n, e);
+    if (!rc)
+        rc = gnn_schema_add_ntype(s, square ? "node" : "row", n, e);
+    if (!rc && !square)
+        rc = gnn_schema_add_ntype(s, "column", z->cols, e);
+    if (!rc)
+        rc = gnn_schema_add_etype(s, 0, "to", square ? 0 : 1, 0, e);
+    if (!rc && z->sparse && z->adj.data >= 0)
+        rc = gnn_schema_add_efield(s, 0, "weight", GNN_F32, 0, e);
+    return rc;
+}
+
+/* The heterophilous graph data sets list each undirected edge once, and say so in their paper only.
+ */
+static bool lists_pairs(const struct gnn_input *in)
+{
+    static const char *const name[] = {"edges.npy",       "node_features.npy", "node_labels.npy",
+                                       "train_masks.npy", "val_masks.npy",     "test_masks.npy"};
+    for (unsigned i = 0; i < sizeof name / sizeof *name; i++)
+        if (gnn_input_find(in, name[i]) < 0)
+            return false;
+    return true;
+}
+
+int gnn_npz_open(struct gnn_dataset **out, struct gnn_input *in, const struct gnn_import_opts *o,
+                 struct gnn_err *e)
+{
+    static const char *const passes[] = {"fields", "train", "valid", "test"};
+    struct npz *z = gnn_alloc_zero(1, sizeof *z, "data set", e);
+    *out = NULL;
+    if (!z) {
+        gnn_input_free(in);
+        return GNN_E_NOMEM;
+    }
+    z->s.o = o;
+    z->s.d.ops = &npz_ops;
+    z->s.d.format = "npz";
+    if (lists_pairs(in)) {
+        z->s.d.mirror = z->s.d.guessed = true;
+        z->s.d.says =
+            "has the members of the heterophilous graph data sets: each edge is read in both directions (--directed: in one)";
+    }
+    int rc = gnn_src_own(&z->s, in, e);
+    z->scipy = is_scipy(in);
+    if (!rc)
+        rc = check_readable(z, in, e);
+    if (!rc)
+        rc = find_edges(z, in, e);
+    if (!rc)
+        rc = add_types(z, in, e);
+    if (!rc)
+        rc = add_attributes(z, in, e);
+    for (int p = 0; p < 4; p++)
+        for (uint32_t i = 0; !rc && i < gnn_input_members(in); i++)
+            if (gnn_input_members(in) > 1)
+                rc = add_member(z, in, i, passes[p], e);
+    if (!rc)
+        rc = gnn_src_attach(&z->s, e);
+    if (rc) {
+        gnn_dataset_free(&z->s.d);
+        return rc;
+    }
+    *out = &z->s.d;
+    return GNN_OK;
+}

@@ -1,0 +1,487 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The Open Graph Benchmark's node-property archives, as snap-stanford/ogb reads them: raw/ with CSV
+ * files or with data.npz and node-label.npz, or with triplet-type-list for typed graphs;
+ * split/NAME/{train,valid,test}. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/import/read/array.h"
+#include "lib/import/read/files.h"
+#include "lib/import/read/formats.h"
+#include "lib/import/read/pairs.h"
+
+enum { TYPES = 256, WORD = GNN_TYPE_NAME_MAX + 1, PATH = 1024 };
+
+struct ogb {
+    struct gnn_src s;
+    struct gnn_input *in;
+    struct gnn_pairs *pairs; /* [schema.netypes] */
+    char root[PATH];         /* "cora/", or "" */
+};
+
+/* The member root + name, which may be compressed; -1 if there is none. */
+static int find_member(const struct ogb *g, const char *fmt, ...) GNN_PRINTF(2, 3);
+static int find_member(const struct ogb *g, const char *fmt, ...)
+{
+    char name[PATH + 4 * WORD + 64];
+    int n = snprintf(name, sizeof name, "%s", g->root);
+    va_list ap;
+    va_start(ap, fmt);
+    int k = vsnprintf(name + n, sizeof name - (size_t)n, fmt, ap);
+    va_end(ap);
+    return k < 0 || (size_t)(n + k) >= sizeof name ? -1 : gnn_input_find(g->in, name);
+}
+
+static int fail_missing(const struct ogb *g, const char *name, struct gnn_err *e)
+{
+    return gnn_fail(e, GNN_E_INPUT, "%s: %s%s is missing", gnn_input_name(g->in), g->root, name);
+}
+
+/* "cora/" from "cora/raw/...". */
+static void find_root(struct ogb *g)
+{
+    for (uint32_t i = 0; i < gnn_input_members(g->in); i++) {
+        const char *name = gnn_input_member(g->in, i), *raw = strstr(name, "raw/");
+        if (raw && (raw == name || raw[-1] == '/') && (size_t)(raw - name) < sizeof g->root) {
+            memcpy(g->root, name, (size_t)(raw - name));
+            g->root[raw - name] = 0;
+            return;
+        }
+    }
+}
+
+static int add_pairs(struct ogb *g, uint32_t src, const char *rel, uint32_t dst,
+                     const struct gnn_pairs *p, struct gnn_err *e)
+{
+    uint32_t n = g->s.d.schema.netypes;
+    int rc = gnn_grow(&g->pairs, n, sizeof *g->pairs, "edge types", e);
+    if (!rc)
+        rc = gnn_schema_add_etype(&g->s.d.schema, src, rel, dst, 0, e);
+    if (!rc)
+        g->pairs[n] = *p;
+    return rc;
+}
+
+/* Node ids of the split's sets; typed graphs have a directory for each type below the split's. */
+static int add_split(struct ogb *g, const char *split, uint32_t ntype, const char *dir,
+                     struct gnn_err *e)
+{
+    static const char *const sets[] = {"train", "valid", "test"};
+    int rc = GNN_OK, found = 0;
+    for (int k = 0; !rc && k < 3; k++) {
+        uint32_t *ids;
+        uint64_t n;
+        int m = find_member(g, "split/%s/%s%s.csv", split, dir, sets[k]);
+        if (m < 0)
+            continue;
+        found++;
+        rc =
+            gnn_member_ids(g->in, (uint32_t)m, g->s.d.schema.ntype[ntype].count, NULL, &ids, &n, e);
+        if (!rc)
+            rc = gnn_src_add_set(&g->s, split, sets[k], ntype, ids, n, e);
+    }
+    if (!rc && found && found < 3)
+        rc = gnn_fail(e, GNN_E_INPUT, "%s: %ssplit/%s/%s lacks one of train, valid, test",
+                      gnn_input_name(g->in), g->root, split, dir);
+    return rc;
+}
+
+static int add_splits(struct ogb *g, struct gnn_err *e)
+{
+    char before[WORD] = "", prefix[PATH + 8];
+    int rc = GNN_OK, n = snprintf(prefix, sizeof prefix, "%ssplit/", g->root);
+    for (uint32_t i = 0; !rc && i < gnn_input_members(g->in); i++) {
+        const char *name = gnn_input_member(g->in, i) + n, *end;
+        if (strncmp(name - n, prefix, (size_t)n) || !(end = strchr(name, '/')))
+            continue;
+        char split[WORD];
+        if (end - name >= WORD)
+            return gnn_fail(e, GNN_E_INPUT, "%s: a split's name is too long",
+                            gnn_input_name(g->in));
+        snprintf(split, sizeof split, "%.*s", (int)(end - name), name);
+        if (!strcmp(split, before)) /* members are sorted */
+            continue;
+        snprintf(before, sizeof before, "%s", split);
+        rc = add_split(g, split, 0, "", e);
+        for (uint32_t t = 0; !rc && t < g->s.d.schema.nntypes; t++) {
+            char dir[WORD + 1];
+            snprintf(dir, sizeof dir, "%s/", g->s.d.schema.ntype[t].name);
+            rc = add_split(g, split, t, dir, e);
+        }
+        if (!rc && !g->s.d.schema.nsets && !g->s.o->nsplit && strstr(name, ".pt"))
+            rc = gnn_fail(e, GNN_E_INPUT,
+                          "%s: %s%s: splits in PyTorch files are not supported (--split)",
+                          gnn_input_name(g->in), prefix, name);
+    }
+    return rc;
+}
+
+static int count_of(struct ogb *g, const char *dir, const char *what, uint64_t *n,
+                    struct gnn_err *e)
+{
+    int m = find_member(g, "%s%s.csv", dir, what);
+    if (m < 0)
+        return gnn_fail(e, GNN_E_INPUT, "%s: %s%s%s.csv is missing", gnn_input_name(g->in), g->root,
+                        dir, what);
+    return gnn_member_number(g->in, (uint32_t)m, n, e);
+}
+
+static int node_count_ok(const struct ogb *g, const char *member, uint64_t n, struct gnn_err *e)
+{
+    if (n < 1 || n > UINT32_MAX - 1)
+        return gnn_fail(e, GNN_E_INPUT, "%s: %sraw/%s: %llu nodes, expected 1 to 4294967294",
+                        gnn_input_name(g->in), g->root, member, (unsigned long long)n);
+    return GNN_OK;
+}
+
+static int check_edge_count(struct gnn_pairs *p, const struct gnn_input *in, uint64_t n,
+                            struct gnn_err *e)
+{
+    if (p->n != UINT64_MAX && p->n != n)
+        return gnn_fail(e, GNN_E_INPUT, "%s: %llu edges, but %llu declared", gnn_input_name(in),
+                        (unsigned long long)p->n, (unsigned long long)n);
+    p->expected = n;
+    return GNN_OK;
+}
+
+/* Files node_NAME.csv and edge_NAME.csv become fields NAME; edge_reltype says what the type says.
+ */
+static int add_extras(struct ogb *g, struct gnn_err *e)
+{
+    char prefix[PATH + 8];
+    int rc = GNN_OK, n = snprintf(prefix, sizeof prefix, "%sraw/", g->root);
+    for (uint32_t i = 0; !rc && i < gnn_input_members(g->in); i++) {
+        const char *name = gnn_input_member(g->in, i);
+        if (strncmp(name, prefix, (size_t)n))
+            continue;
+        name += n;
+        bool node = !strncmp(name, "node_", 5), edge = !strncmp(name, "edge_", 5);
+        char field[WORD];
+        size_t len = strcspn(name, ".") - 5;
+        if ((!node && !edge) || len >= sizeof field || strncmp(name + 5 + len, ".csv", 4))
+            continue;
+        snprintf(field, sizeof field, "%.*s", (int)len, name + 5);
+        const char *m = gnn_src_mapped(g->s.o, field);
+        if (!*m || !strcmp(field, "reltype"))
+            continue;
+        rc = node ? gnn_src_node_array(&g->s, 0, m, g->in, i, e)
+                  : gnn_pairs_field(&g->s, 0, &g->pairs[0], m, g->in, i, e);
+    }
+    return rc;
+}
+
+static int open_csv(struct ogb *g, struct gnn_err *e)
+{
+    uint64_t n = 0, edges = 0;
+    struct gnn_pairs p;
+    int m, rc = count_of(g, "raw/", "num-node-list", &n, e);
+    if (!rc)
+        rc = count_of(g, "raw/", "num-edge-list", &edges, e);
+    if (!rc)
+        rc = node_count_ok(g, "num-node-list.csv", n, e);
+    if (!rc)
+        rc = gnn_schema_add_ntype(&g->s.d.schema, "node", n, e);
+    if (!rc)
+        rc = (m = find_member(g, "raw/edge.csv")) < 0 ? fail_missing(g, "raw/edge.csv", e)
+                                                      : gnn_pairs_open(&p, g->in, m, -1, true, e);
+    if (!rc)
+        rc = check_edge_count(&p, g->in, edges, e);
+    if (!rc)
+        rc = add_pairs(g, 0, "to", 0, &p, e);
+    if (!rc && (m = find_member(g, "raw/node-feat.csv")) >= 0)
+        rc = gnn_src_node_array(&g->s, 0, "x", g->in, (uint32_t)m, e);
+    if (!rc && (m = find_member(g, "raw/node-label.csv")) >= 0)
+        rc = gnn_src_node_array(&g->s, 0, "y", g->in, (uint32_t)m, e);
+    if (!rc && (m = find_member(g, "raw/edge-feat.csv")) >= 0)
+        rc = gnn_pairs_field(&g->s, 0, &g->pairs[0], "x", g->in, (uint32_t)m, e);
+    return rc ? rc : add_extras(g, e);
+}
+
+static int one_number(struct gnn_input *in, const char *key, uint64_t *v, struct gnn_err *e)
+{
+    int m = gnn_input_find(in, key);
+    return m < 0 ? gnn_fail(e, GNN_E_INPUT, "%s: %s is missing", gnn_input_name(in), key)
+                 : gnn_member_number(in, (uint32_t)m, v, e);
+}
+
+/* data.npz: edge_index, num_nodes_list, num_edges_list; node_X and edge_X are fields. */
+static int add_arrays(struct ogb *g, struct gnn_input *npz, struct gnn_err *e)
+{
+    int rc = GNN_OK;
+    for (uint32_t i = 0; !rc && i < gnn_input_members(npz); i++) {
+        const char *name = gnn_input_member(npz, i);
+        size_t len = strcspn(name, ".");
+        char field[WORD];
+        if (len >= sizeof field || strncmp(name + len, ".npy", 4))
+            return gnn_fail(e, GNN_E_INPUT, "%s: %s is not an array", gnn_input_name(npz), name);
+        snprintf(field, sizeof field, "%.*s", (int)len, name);
+        if (!strcmp(field, "edge_index") || !strncmp(field, "num_", 4))
+            continue;
+        bool node = !strncmp(field, "node_", 5), edge = !strncmp(field, "edge_", 5);
+        if (!node && !edge)
+            return gnn_fail(e, GNN_E_INPUT, "%s: %s is neither node_ nor edge_",
+                            gnn_input_name(npz), name);
+        const char *m = gnn_src_mapped(g->s.o, field + 5);
+        if (m == field + 5)
+            m = !strcmp(m, "feat") ? "x" : !strcmp(m, "label") ? "y" : m;
+        if (*m)
+            rc = node ? gnn_src_node_array(&g->s, 0, m, npz, i, e)
+                      : gnn_pairs_field(&g->s, 0, &g->pairs[0], m, npz, i, e);
+    }
+    return rc;
+}
+
+static int open_binary(struct ogb *g, struct gnn_err *e)
+{
+    struct gnn_input *npz = NULL, *labels = NULL;
+    struct gnn_pairs p;
+    uint64_t n = 0, edges = 0;
+    int m, rc = gnn_input_open_inner(&npz, g->in, (uint32_t)find_member(g, "raw/data.npz"), e);
+    if (!rc)
+        rc = gnn_src_own(&g->s, npz, e);
+    if (!rc)
+        rc = one_number(npz, "num_nodes_list.npy", &n, e);
+    if (!rc)
+        rc = one_number(npz, "num_edges_list.npy", &edges, e);
+    if (!rc)
+        rc = node_count_ok(g, "data.npz", n, e);
+    if (!rc)
+        rc = gnn_schema_add_ntype(&g->s.d.schema, "node", n, e);
+    if (!rc && (m = gnn_input_find(npz, "edge_index.npy")) < 0)
+        rc = gnn_fail(e, GNN_E_INPUT, "%s: edge_index.npy is missing", gnn_input_name(npz));
+    if (!rc)
+        rc = gnn_pairs_open(&p, npz, m, -1, false, e);
+    if (!rc)
+        rc = check_edge_count(&p, npz, edges, e);
+    if (!rc)
+        rc = add_pairs(g, 0, "to", 0, &p, e);
+    if (!rc)
+        rc = add_arrays(g, npz, e);
+    if (rc || (m = find_member(g, "raw/node-label.npz")) < 0)
+        return rc;
+    rc = gnn_input_open_inner(&labels, g->in, (uint32_t)m, e);
+    if (!rc)
+        rc = gnn_src_own(&g->s, labels, e);
+    if (!rc && (m = gnn_input_find(labels, "node_label.npy")) < 0)
+        rc = gnn_fail(e, GNN_E_INPUT, "%s: node_label.npy is missing", gnn_input_name(labels));
+    return rc ? rc : gnn_src_node_array(&g->s, 0, "y", labels, (uint32_t)m, e);
+}
+
+/* num-node-dict.csv: a line of type names, a line of counts. */
+static int typed_nodes(struct ogb *g, struct gnn_err *e)
+{
+    struct gnn_table t;
+    struct gnn_word w[TYPES];
+    uint32_t n = 0;
+    int m = find_member(g, "raw/num-node-dict.csv");
+    if (m < 0)
+        return fail_missing(g, "raw/num-node-dict.csv", e);
+    char(*name)[WORD] = gnn_alloc(TYPES, sizeof *name, "node types", e);
+    int rc = gnn_table_open(&t, g->in, (uint32_t)m, 0, e);
+    if (!rc && !name)
+        rc = GNN_E_NOMEM;
+    if (!rc && t.ncols)
+        rc = gnn_table_words(&t, w, TYPES, &n, e);
+    for (uint32_t i = 0; !rc && i < n; i++) {
+        if (!w[i].n || w[i].n >= WORD)
+            rc = gnn_table_fail(&t, NULL, "the name of a node type is empty or too long", e);
+        else
+            snprintf(name[i], WORD, "%.*s", (int)w[i].n, w[i].p);
+    }
+    uint64_t *count = rc ? NULL : gnn_alloc(n, sizeof *count, "node types", e), got = 0;
+    if (!rc && !count)
+        rc = GNN_E_NOMEM;
+    if (!rc && n)
+        rc = gnn_table_ids(&t, count, n, 1, &got, e);
+    if (!rc && got != 1)
+        rc = gnn_fail(e, GNN_E_INPUT, "%s: the numbers of nodes are missing", gnn_reader_name(t.r));
+    for (uint32_t i = 0; !rc && i < n; i++) {
+        rc = node_count_ok(g, "num-node-dict.csv", count[i], e);
+        if (!rc)
+            rc = gnn_schema_add_ntype(&g->s.d.schema, name[i], count[i], e);
+    }
+    gnn_free(count);
+    gnn_free(name);
+    gnn_table_close(&t);
+    return rc;
+}
+
+static int typed_relation(struct ogb *g, const struct gnn_word *w, struct gnn_err *e)
+{
+    char name[3][WORD], dir[4 * WORD];
+    struct gnn_pairs p;
+    uint64_t edges = 0;
+    for (int i = 0; i < 3; i++) {
+        if (!w[i].n || w[i].n >= WORD)
+            return gnn_fail(e, GNN_E_INPUT, "%s: triplet-type-list: a name is empty or too long",
+                            gnn_input_name(g->in));
+        snprintf(name[i], WORD, "%.*s", (int)w[i].n, w[i].p);
+    }
+    int src = gnn_schema_find_ntype(&g->s.d.schema, name[0]);
+    int dst = gnn_schema_find_ntype(&g->s.d.schema, name[2]);
+    if (src < 0 || dst < 0)
+        return gnn_fail(e, GNN_E_INPUT, "%s: triplet-type-list: no node type '%s'",
+                        gnn_input_name(g->in), name[src < 0 ? 0 : 2]);
+    snprintf(dir, sizeof dir, "raw/relations/%s___%s___%s/", name[0], name[1], name[2]);
+    int m = find_member(g, "%sedge.csv", dir);
+    int rc = m < 0 ? gnn_fail(e, GNN_E_INPUT, "%s: %s%sedge.csv is missing", gnn_input_name(g->in),
+                              g->root, dir)
+                   : count_of(g, dir, "num-edge-list", &edges, e);
+    if (!rc)
+        rc = gnn_pairs_open(&p, g->in, m, -1, true, e);
+    if (!rc)
+        rc = check_edge_count(&p, g->in, edges, e);
+    if (!rc)
+        rc = add_pairs(g, (uint32_t)src, name[1], (uint32_t)dst, &p, e);
+    return rc;
+}
+
+/* nodetype-has-feat and -has-label, where present, promise members: an archive that lost some
+ * shows. */
+static int check_declared(struct ogb *g, const char *list, const char *dir, struct gnn_err *e)
+{
+    struct gnn_table t;
+    struct gnn_word name[TYPES], has[TYPES];
+    uint32_t n = 0, k = 0;
+    int m = find_member(g, "raw/nodetype-has-%s.csv", list);
+    if (m < 0)
+        return GNN_OK;
+    int rc = gnn_table_open(&t, g->in, (uint32_t)m, 0, e);
+    if (!rc && t.ncols)
+        rc = gnn_table_words(&t, name, TYPES, &n, e);
+    /* Two short lines: the second lies in the same block as the first. */
+    if (!rc && n && t.p < t.end)
+        rc = gnn_table_words(&t, has, TYPES, &k, e);
+    if (!rc && (!n || n != k))
+        rc = gnn_fail(e, GNN_E_INPUT, "%s: expected a line of types and a line of True or False",
+                      gnn_reader_name(t.r));
+    for (uint32_t i = 0; !rc && i < n; i++)
+        if (has[i].n == 4 && !memcmp(has[i].p, "True", 4) &&
+            find_member(g, "raw/%s/%.*s/%s.csv", dir, (int)name[i].n, name[i].p, dir) < 0)
+            rc = gnn_fail(e, GNN_E_INPUT, "%s: %sraw/%s/%.*s/%s.csv is missing",
+                          gnn_input_name(g->in), g->root, dir, (int)name[i].n, name[i].p, dir);
+    gnn_table_close(&t);
+    return rc;
+}
+
+static int open_typed(struct ogb *g, struct gnn_err *e)
+{
+    struct gnn_table t;
+    struct gnn_word w[3];
+    int m, rc = typed_nodes(g, e);
+    if (!rc)
+        rc = check_declared(g, "feat", "node-feat", e);
+    if (!rc)
+        rc = check_declared(g, "label", "node-label", e);
+    if (rc)
+        return rc;
+    rc = gnn_table_open(&t, g->in, (uint32_t)find_member(g, "raw/triplet-type-list.csv"), 0, e);
+    while (!rc) {
+        rc = gnn_table_row(&t, w, 3, e);
+        if (!rc)
+            rc = typed_relation(g, w, e);
+    }
+    gnn_table_close(&t);
+    rc = rc == GNN_END ? GNN_OK : rc;
+    if (!rc && !g->s.d.schema.netypes)
+        rc = gnn_fail(e, GNN_E_INPUT, "%s: no edge types", gnn_input_name(g->in));
+    for (uint32_t i = 0; !rc && i < g->s.d.schema.nntypes; i++) {
+        const char *name = g->s.d.schema.ntype[i].name;
+        if ((m = find_member(g, "raw/node-feat/%s/node-feat.csv", name)) >= 0)
+            rc = gnn_src_node_array(&g->s, i, "x", g->in, (uint32_t)m, e);
+        if (!rc && (m = find_member(g, "raw/node-label/%s/node-label.csv", name)) >= 0)
+            rc = g->s.d.schema.task != GNN_TASK_NONE
+                     ? gnn_fail(e, GNN_E_INPUT, "%s: labels of two node types",
+                                gnn_input_name(g->in))
+                     : gnn_src_node_array(&g->s, i, "y", g->in, (uint32_t)m, e);
+    }
+    return rc;
+}
+
+/* Typed graphs: raw/node_NAME/TYPE/node_NAME.csv is a field of the type. */
+static int add_typed_extras(struct ogb *g, struct gnn_err *e)
+{
+    char prefix[PATH + 8];
+    int rc = GNN_OK, n = snprintf(prefix, sizeof prefix, "%sraw/", g->root);
+    for (uint32_t i = 0; !rc && i < gnn_input_members(g->in); i++) {
+        const char *name = gnn_input_member(g->in, i) + n, *type, *file;
+        if (strncmp(name - n, prefix, (size_t)n) || strncmp(name, "node_", 5) ||
+            !(type = strchr(name, '/')) || !(file = strchr(++type, '/')))
+            continue;
+        size_t len = (size_t)(type - 1 - name);
+        if (strncmp(++file, name, len) || strncmp(file + len, ".csv", 4))
+            continue;
+        char field[WORD], tname[WORD];
+        if (len - 5 >= WORD || file - type > WORD)
+            return gnn_fail(e, GNN_E_INPUT, "%s: %s: the name is too long", gnn_input_name(g->in),
+                            name);
+        snprintf(field, sizeof field, "%.*s", (int)len - 5, name + 5);
+        snprintf(tname, sizeof tname, "%.*s", (int)(file - 1 - type), type);
+        int t = gnn_schema_find_ntype(&g->s.d.schema, tname);
+        if (t < 0)
+            return gnn_fail(e, GNN_E_INPUT, "%s: %s: no such node type", gnn_input_name(g->in),
+                            name);
+        const char *m = gnn_src_mapped(g->s.o, field);
+        if (*m)
+            rc = gnn_src_node_array(&g->s, (uint32_t)t, m, g->in, i, e);
+    }
+    return rc;
+}
+
+static int ogb_edges(struct gnn_dataset *d, uint32_t t, bool fields, gnn_edge_fn *fn, void *arg,
+                     struct gnn_err *e)
+{
+    return gnn_pairs_edges(d, t, &((struct ogb *)d)->pairs[t], fields, fn, arg, e);
+}
+
+static void ogb_free(struct gnn_dataset *d)
+{
+    gnn_free(((struct ogb *)d)->pairs);
+    gnn_src_release((struct gnn_src *)d);
+    gnn_free(d);
+}
+
+static const struct gnn_dataset_ops ogb_ops = {ogb_edges, gnn_src_rows, gnn_src_set, ogb_free};
+
+int gnn_ogb_open(struct gnn_dataset **out, struct gnn_input *in, const struct gnn_import_opts *o,
+                 struct gnn_err *e)
+{
+    struct ogb *g = gnn_alloc_zero(1, sizeof *g, "data set", e);
+    *out = NULL;
+    if (!g) {
+        gnn_input_free(in);
+        return GNN_E_NOMEM;
+    }
+    g->s.o = o;
+    g->s.d.ops = &ogb_ops;
+    g->in = in;
+    int rc = gnn_src_own(&g->s, in, e);
+    find_root(g);
+    if (rc)
+        ;
+    else if (find_member(g, "raw/triplet-type-list.csv") >= 0) {
+        g->s.d.format = "ogb heterogeneous";
+        rc = open_typed(g, e);
+        if (!rc)
+            rc = add_typed_extras(g, e);
+    } else if (find_member(g, "raw/data.npz") >= 0) {
+        g->s.d.format = "ogb binary";
+        rc = open_binary(g, e);
+    } else if (find_member(g, "raw/edge_index_dict.npz") >= 0) {
+        rc = gnn_fail(e, GNN_E_INPUT, "%s: OGB's heterogeneous binary layout is not supported",
+                      gnn_input_name(in));
+    } else {
+        g->s.d.format = "ogb csv";
+        rc = open_csv(g, e);
+    }
+    if (!rc)
+        rc = add_splits(g, e);
+    if (!rc)
+        rc = gnn_src_attach(&g->s, e);
+    if (rc) {
+        gnn_dataset_free(&g->s.d);
+        return rc;
+    }
+    *out = &g->s.d;
+    return GNN_OK;
+}

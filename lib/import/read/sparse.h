@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Sparse matrices in arrays, as SciPy's: the entries of row i (of column i, in csc) are those from
+ * indptr[i] to indptr[i+1] - 1 of indices and data. Private to lib/import. */
+#ifndef GNN_LIB_IMPORT_SPARSE_H
+#define GNN_LIB_IMPORT_SPARSE_H
+
+#include "lib/import/read/array.h"
+
+struct gnn_sparse {
+    struct gnn_input *in;
+    uint32_t indptr, indices;
+    int data;              /* members; data -1: all values are 1 */
+    uint64_t major, minor; /* rows and columns; columns and rows in csc */
+};
+
+/* A pass over the entries, in order. */
+struct gnn_sparse_pass {
+    const struct gnn_sparse *s;
+    struct gnn_array ptr, idx, val;
+    int64_t *buf, *end; /* ids as read; the next rows' ends */
+    uint64_t nend, at;  /* ends that are there and used */
+    uint64_t row, last; /* the present row, and where it ends */
+    uint64_t done;
+};
+
+/* After a failure, too, to be closed. */
+int gnn_sparse_open(struct gnn_sparse_pass *p, const struct gnn_sparse *s,
+                    struct gnn_err *e) GNN_MUST_USE;
+/* Up to max entries, at most GNN_SPARSE_CHUNK; *got 0 after the last. Every index is below its
+ * limit, every value finite. */
+enum { GNN_SPARSE_CHUNK = 1 << 13 };
+int gnn_sparse_read(struct gnn_sparse_pass *p, uint32_t *major, uint32_t *minor, float *value,
+                    uint64_t max, uint64_t *got, struct gnn_err *e) GNN_MUST_USE;
+void gnn_sparse_close(struct gnn_sparse_pass *p);
+
+#endif

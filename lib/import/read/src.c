@@ -1,0 +1,430 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What importers have in common (lib/import/read/src.h): where a dataset's fields come from, a file
+ * or memory, conversion of labels and numbers to what a store has, and checks of the counts. */
+#include "lib/import/read/src.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "lib/import/read/array.h"
+
+enum { ROWS_BYTES = 1 << 20 };
+
+static struct gnn_src_field *find_field(struct gnn_src *s, uint32_t ntype, uint32_t field)
+{
+    for (uint32_t i = 0; i < s->nfields; i++)
+        if (s->field[i].ntype == ntype && s->field[i].field == field)
+            return &s->field[i];
+    return NULL;
+}
+
+const char *gnn_src_finite(const char *field)
+{
+    static const char *const names[] = {"x", "weight", "time"};
+    for (int i = 0; i < 3; i++)
+        if (!strcmp(field, names[i]))
+            return names[i];
+    return NULL;
+}
+
+/* Index of the first float that is nan or infinite; n if there is none. */
+static uint64_t find_odd(enum gnn_dtype dtype, const void *v, uint64_t n)
+{
+    const float *f = v;
+    const double *d = v;
+    uint64_t at = 0;
+    if (dtype == GNN_F32) {
+        for (uint64_t end; at < n; at = end) { /* in blocks that vectorize */
+            int odd = 0;
+            end = n - at < 1024 ? n : at + 1024;
+            for (uint64_t i = at; i < end; i++)
+                odd |= !isfinite(f[i]);
+            if (odd)
+                break;
+        }
+        while (at < n && isfinite(f[at]))
+            at++;
+    } else if (dtype == GNN_F64) {
+        while (at < n && isfinite(d[at]))
+            at++;
+    } else {
+        at = n;
+    }
+    return at;
+}
+
+int gnn_src_check_finite(const char *file, const char *field, enum gnn_dtype dtype,
+                         const void *rows, uint64_t n, uint64_t width, uint64_t first,
+                         struct gnn_err *e)
+{
+    uint64_t at = find_odd(dtype, rows, n * width);
+    if (at == n * width)
+        return GNN_OK;
+    double v = dtype == GNN_F32 ? (double)((const float *)rows)[at] : ((const double *)rows)[at];
+    return gnn_fail(e, GNN_E_INPUT, "%s: row %llu: %s is %s", file,
+                    (unsigned long long)(first + at / width), field,
+                    isnan(v) ? "missing or nan" : "infinite or too large");
+}
+
+int gnn_src_rows(struct gnn_dataset *d, uint32_t ntype, uint32_t field, gnn_rows_fn *fn, void *arg,
+                 struct gnn_err *e)
+{
+    struct gnn_src_field *f = find_field((struct gnn_src *)d, ntype, field);
+    const struct gnn_field *def = &d->schema.ntype[ntype].field[field];
+    if (f->mem)
+        return fn(arg, f->mem, d->schema.ntype[ntype].count, e);
+    struct gnn_array a;
+    uint64_t got = 1, width = def->width ? def->width : 1;
+    int rc = gnn_array_open(&a, f->in, f->member, e);
+    uint64_t max = ROWS_BYTES / (width * sizeof(float)) + 1;
+    float *buf = rc ? NULL : gnn_alloc(max * width, sizeof *buf, "feature rows", e);
+    if (!rc && !buf)
+        rc = GNN_E_NOMEM;
+    if (!rc && a.width != width)
+        rc = gnn_fail(e, GNN_E_INPUT, "%s: changed while it was read", gnn_array_name(&a));
+    while (!rc && got) {
+        rc = gnn_array_read(&a, GNN_F32, buf, max, &got, e);
+        if (!rc && got && a.at > d->schema.ntype[ntype].count)
+            rc = gnn_fail(e, GNN_E_INPUT, "%s: more rows than the %llu nodes", gnn_array_name(&a),
+                          (unsigned long long)d->schema.ntype[ntype].count);
+        if (!rc && gnn_src_finite(def->name))
+            rc = gnn_src_check_finite(gnn_array_name(&a), def->name, GNN_F32, buf, got, width,
+                                      a.at - got + 1, e);
+        if (!rc && got)
+            rc = fn(arg, buf, got, e);
+    }
+    if (!rc && a.at != d->schema.ntype[ntype].count)
+        rc = gnn_fail(e, GNN_E_INPUT, "%s: %llu rows for %llu nodes", gnn_array_name(&a),
+                      (unsigned long long)a.at, (unsigned long long)d->schema.ntype[ntype].count);
+    gnn_free(buf);
+    gnn_array_close(&a);
+    return rc;
+}
+
+int gnn_src_set(struct gnn_dataset *d, uint32_t set, uint32_t *ids, struct gnn_err *e)
+{
+    (void)e;
+    memcpy(ids, ((struct gnn_src *)d)->set[set], d->schema.set[set].count * sizeof *ids);
+    return GNN_OK;
+}
+
+void gnn_src_release(struct gnn_src *s)
+{
+    for (uint32_t i = 0; i < s->nfields; i++)
+        gnn_free(s->field[i].mem);
+    gnn_free(s->field);
+    for (uint32_t i = 0; i < s->nsets; i++)
+        gnn_free(s->set[i]);
+    gnn_free(s->set);
+    while (s->nin)
+        gnn_input_free(s->in[--s->nin]);
+}
+
+int gnn_src_own(struct gnn_src *s, struct gnn_input *in, struct gnn_err *e)
+{
+    if (s->nin == GNN_SRC_INPUTS) {
+        gnn_input_free(in);
+        return gnn_fail(e, GNN_E_INPUT, "too many archives in an archive");
+    }
+    if (!s->nin)
+        s->d.name = gnn_input_name(in);
+    s->in[s->nin++] = in;
+    return GNN_OK;
+}
+
+const char *gnn_src_mapped(const struct gnn_import_opts *o, const char *name)
+{
+    static _Thread_local char found[GNN_NAME_MAX + 1];
+    for (uint32_t i = 0; i < o->nmap; i++) {
+        const char *eq = strchr(o->map[i], '=');
+        if (!eq || strcmp(eq + 1, name) || eq - o->map[i] > GNN_NAME_MAX)
+            continue;
+        snprintf(found, sizeof found, "%.*s", (int)(eq - o->map[i]), o->map[i]);
+        if (o->map_used)
+            o->map_used[i] = true;
+        return found;
+    }
+    return name;
+}
+
+static int add_field(struct gnn_src *s, uint32_t ntype, const char *name, enum gnn_dtype dtype,
+                     uint64_t width, struct gnn_src_field **out, struct gnn_err *e)
+{
+    const struct gnn_ntype *nt = &s->d.schema.ntype[ntype];
+    *out = NULL;
+    if (gnn_field_find(nt->field, nt->nfields, name))
+        return gnn_fail(e, GNN_E_INPUT, "node type '%s' has two fields called '%s'", nt->name,
+                        name);
+    uint32_t at = nt->nfields;
+    int rc = gnn_grow(&s->field, s->nfields, sizeof *s->field, "fields", e);
+    if (!rc)
+        rc = gnn_schema_add_nfield(&s->d.schema, ntype, name, dtype, width, e);
+    if (rc)
+        return rc;
+    *out = &s->field[s->nfields++];
+    **out = (struct gnn_src_field){.ntype = ntype, .field = at};
+    return GNN_OK;
+}
+
+int gnn_src_stream(struct gnn_src *s, uint32_t ntype, const char *name, struct gnn_input *in,
+                   uint32_t member, struct gnn_err *e)
+{
+    struct gnn_array a;
+    struct gnn_src_field *f = NULL;
+    uint64_t count = s->d.schema.ntype[ntype].count;
+    int rc = gnn_array_open(&a, in, member, e);
+    if (!rc && a.rows != UINT64_MAX && a.rows != count)
+        rc = gnn_fail(e, GNN_E_INPUT, "%s: %llu rows for %llu nodes", gnn_array_name(&a),
+                      (unsigned long long)a.rows, (unsigned long long)count);
+    if (!rc && (a.width < 1 || a.width > 1 << 20))
+        rc = gnn_fail(e, GNN_E_INPUT, "%s: rows of %llu values", gnn_array_name(&a),
+                      (unsigned long long)a.width);
+    if (!rc)
+        rc = add_field(s, ntype, name, GNN_F32, a.width, &f, e);
+    if (!rc) {
+        f->in = in;
+        f->member = member;
+    }
+    gnn_array_close(&a);
+    return rc;
+}
+
+int gnn_src_mem(struct gnn_src *s, uint32_t ntype, const char *name, enum gnn_dtype dtype,
+                uint64_t width, void *mem, struct gnn_err *e)
+{
+    struct gnn_src_field *f;
+    int rc = add_field(s, ntype, name, dtype, width, &f, e);
+    if (rc)
+        gnn_free(mem);
+    else
+        f->mem = mem;
+    return rc;
+}
+
+/* Labels of a regression: any finite numbers, in place as f32. Takes over v. */
+static int add_targets(struct gnn_src *s, uint32_t ntype, double *v, uint64_t n, uint64_t width,
+                       const char *name, struct gnn_err *e)
+{
+    struct gnn_schema *sc = &s->d.schema;
+    bool any = false;
+    int rc = GNN_OK;
+    for (uint64_t i = 0; !rc && i < n * width; i++) {
+        double d;
+        memcpy(&d, (char *)v + i * sizeof d, sizeof d);
+        const float f = (float)d;
+        memcpy((char *)v + i * sizeof f, &f, sizeof f);
+        any = any || !isnan(f);
+        if (isinf(f))
+            rc = gnn_fail(e, GNN_E_INPUT,
+                          "%s: row %llu: label %g is infinite or too large for f32 (nan for none)",
+                          name, (unsigned long long)(i / width + 1), d);
+    }
+    if (!rc && !any)
+        rc = gnn_fail(e, GNN_E_INPUT, "%s: no node has a label", name);
+    if (rc) {
+        gnn_free(v);
+        return rc;
+    }
+    sc->task = GNN_TASK_REGRESSION;
+    sc->label_ntype = ntype;
+    sc->nclasses = (uint32_t)width;
+    return gnn_src_mem(s, ntype, "y", GNN_F32, width > 1 ? width : 0, v, e);
+}
+
+/* Finds the task from the labels: several columns are a multilabel task, one column of whole
+ * numbers is classes. Takes over v. */
+static int add_labels(struct gnn_src *s, uint32_t ntype, double *v, uint64_t n, uint64_t width,
+                      const char *name, struct gnn_err *e)
+{
+    struct gnn_schema *sc = &s->d.schema;
+    if (s->o->task == GNN_TASK_REGRESSION)
+        return add_targets(s, ntype, v, n, width, name, e);
+    bool bits = true, nans = false;
+    double max = -1;
+    uint64_t bad = UINT64_MAX;
+    for (uint64_t i = 0; i < n * width; i++) {
+        if (isnan(v[i])) {
+            nans = true;
+            continue;
+        }
+        bits = bits && (v[i] == 0 || v[i] == 1);
+        max = v[i] > max ? v[i] : max;
+        if (v[i] != floor(v[i]) || v[i] < -1 || v[i] > 65535)
+            bad = bad < i ? bad : i;
+    }
+    int task = s->o->task;
+    if (task < 0)
+        task = width > 1 ? GNN_TASK_MULTILABEL : max <= 1 ? GNN_TASK_BINARY : GNN_TASK_MULTICLASS;
+    int rc = GNN_OK;
+    if (task != GNN_TASK_MULTILABEL && width > 1)
+        rc = gnn_fail(e, GNN_E_USAGE,
+                      "%s: %llu labels per node require --task multilabel or regression", name,
+                      (unsigned long long)width);
+    else if (task != GNN_TASK_MULTILABEL && bad != UINT64_MAX)
+        rc = gnn_fail(e, GNN_E_INPUT,
+                      "%s: row %llu: '%g' is not a class (0 to 65535, -1 or nan for none); numbers "
+                      "to predict require --task regression",
+                      name, (unsigned long long)(bad / width + 1), v[bad]);
+    else if (task == GNN_TASK_BINARY && max > 1)
+        rc = gnn_fail(e, GNN_E_INPUT, "%s: class %g in a binary task", name, max);
+    else if (max < 0)
+        rc = gnn_fail(e, GNN_E_INPUT, "%s: no node has a label", name);
+    if (rc) {
+        gnn_free(v);
+        return rc;
+    }
+    sc->task = (enum gnn_task)task;
+    sc->label_ntype = ntype;
+    sc->nclasses = task == GNN_TASK_MULTILABEL ? (uint32_t)width
+                   : task == GNN_TASK_BINARY   ? 2
+                                               : (uint32_t)max + 1;
+    /* In place: every narrower element ends before the doubles still to be read. */
+    uint64_t count = n * width;
+    if (task != GNN_TASK_MULTILABEL) {
+        int32_t *y = (int32_t *)(void *)v;
+        for (uint64_t i = 0; i < count; i++) {
+            double d;
+            memcpy(&d, (char *)v + i * sizeof d, sizeof d);
+            int32_t c = isnan(d) ? -1 : (int32_t)d;
+            memcpy(y + i, &c, sizeof c);
+        }
+        return gnn_src_mem(s, ntype, "y", GNN_I32, 0, v, e);
+    }
+    for (uint64_t i = 0; i < count; i++) {
+        double d;
+        memcpy(&d, (char *)v + i * sizeof d, sizeof d);
+        float f = (float)d;
+        uint8_t b = d > 0;
+        if (bits && !nans)
+            memcpy((char *)v + i, &b, 1);
+        else
+            memcpy((char *)v + i * sizeof f, &f, sizeof f);
+    }
+    return gnn_src_mem(s, ntype, "y", bits && !nans ? GNN_U8 : GNN_F32, width, v, e);
+}
+
+/* Takes over v. where: for messages. */
+static int add_numbers(struct gnn_src *s, uint32_t ntype, const char *name, double *v, uint64_t n,
+                       uint64_t width, const char *where, struct gnn_err *e)
+{
+    bool whole = true;
+    for (uint64_t i = 0; i < n * width && whole; i++)
+        /* Beyond 2^53 a double does not hold each whole number. Times keep their double
+         * precision. */
+        whole = v[i] == floor(v[i]) && fabs(v[i]) < 9007199254740992.0;
+    const enum gnn_dtype dtype = whole ? GNN_I64 : strcmp(name, "time") ? GNN_F32 : GNN_F64;
+    for (uint64_t i = 0; dtype != GNN_F64 && i < n * width; i++) {
+        double d;
+        memcpy(&d, (char *)v + i * sizeof d, sizeof d);
+        int64_t k = whole ? (int64_t)d : 0;
+        float f = (float)d;
+        if (whole)
+            memcpy((char *)v + i * sizeof k, &k, sizeof k);
+        else
+            memcpy((char *)v + i * sizeof f, &f, sizeof f);
+    }
+    /* Checked as it is stored: a double that is finite may be infinite as a float. */
+    int rc =
+        gnn_src_finite(name) ? gnn_src_check_finite(where, name, dtype, v, n, width, 1, e) : GNN_OK;
+    if (!rc)
+        return gnn_src_mem(s, ntype, name, dtype, width > 1 ? width : 0, v, e);
+    gnn_free(v);
+    return rc;
+}
+
+static char *member_name(const struct gnn_input *in, uint32_t member, struct gnn_err *e)
+{
+    return gnn_strf(e, gnn_input_members(in) > 1 ? "%s: %s" : "%s", gnn_input_name(in),
+                    gnn_input_member(in, member));
+}
+
+/* Whether an array has integers, of which a double does not hold each. */
+static int has_integers(struct gnn_input *in, uint32_t member, bool *whole, struct gnn_err *e)
+{
+    struct gnn_array a;
+    int rc = gnn_array_open(&a, in, member, e);
+    const enum gnn_dtype t = a.h.dtype;
+    *whole = !rc && !a.text && t != GNN_F16 && t != GNN_F32 && t != GNN_F64;
+    gnn_array_close(&a);
+    return rc;
+}
+
+int gnn_src_node_array(struct gnn_src *s, uint32_t ntype, const char *name, struct gnn_input *in,
+                       uint32_t member, struct gnn_err *e)
+{
+    void *v = NULL;
+    uint64_t rows, width, count = s->d.schema.ntype[ntype].count;
+    if (!strcmp(name, "x"))
+        return gnn_src_stream(s, ntype, name, in, member, e);
+    bool whole = false;
+    int rc = strcmp(name, "time") ? GNN_OK : has_integers(in, member, &whole, e);
+    if (!rc)
+        rc = gnn_array_load(in, member, whole ? GNN_I64 : GNN_F64, &v, &rows, &width, e);
+    if (rc)
+        return rc;
+    char *where = member_name(in, member, e);
+    if (!where) {
+        gnn_free(v);
+        return GNN_E_NOMEM;
+    }
+    if (rows != count || !width) {
+        gnn_free(v);
+        rc = gnn_fail(e, GNN_E_INPUT, "%s: %llu rows for %llu nodes", where,
+                      (unsigned long long)rows, (unsigned long long)count);
+    } else if (whole) {
+        rc = gnn_src_mem(s, ntype, name, GNN_I64, width > 1 ? width : 0, v, e);
+    } else {
+        rc = strcmp(name, "y") ? add_numbers(s, ntype, name, v, rows, width, where, e)
+                               : add_labels(s, ntype, v, rows, width, where, e);
+    }
+    gnn_free(where);
+    return rc;
+}
+
+int gnn_src_add_set(struct gnn_src *s, const char *split, const char *set, uint32_t ntype,
+                    uint32_t *ids, uint64_t n, struct gnn_err *e)
+{
+    int rc = gnn_grow(&s->set, s->nsets, sizeof *s->set, "splits", e);
+    if (!rc)
+        rc = gnn_schema_add_set(&s->d.schema, split, set, ntype, n, e);
+    if (rc)
+        gnn_free(ids);
+    else
+        s->set[s->nsets++] = ids;
+    return rc;
+}
+
+int gnn_src_attach(struct gnn_src *s, struct gnn_err *e)
+{
+    const char *path[2] = {s->o->features, s->o->labels};
+    int rc = GNN_OK;
+    for (int i = 0; !rc && i < 2; i++) {
+        struct gnn_input *in;
+        if (!path[i])
+            continue;
+        rc = gnn_input_open(&in, &path[i], 1, e);
+        if (!rc)
+            rc = gnn_src_own(s, in, e);
+        if (!rc)
+            rc = gnn_input_lone(in, i ? "labels" : "features", e);
+        if (!rc)
+            rc = gnn_src_node_array(s, 0, i ? "y" : "x", in, 0, e);
+    }
+    return rc;
+}
+
+int gnn_src_check_counts(const struct gnn_dataset *d, uint64_t bytes,
+                         const struct gnn_import_opts *o, struct gnn_err *e)
+{
+    /* Up to 2^24 nodes are always believed, more only up to 64 for each byte of the input: a typing
+     * error in an id would make a store of billions of nodes. */
+    enum { ALWAYS = 1 << 24, PER_BYTE = 64 };
+    uint64_t n = 0;
+    for (uint32_t t = 0; t < d->schema.nntypes; t++)
+        n += d->schema.ntype[t].count;
+    if (!o->nodes && n > ALWAYS && n / PER_BYTE > bytes)
+        return gnn_fail(e, GNN_E_INPUT, "%s: %llu nodes in %llu bytes are implausible", d->name,
+                        (unsigned long long)n, (unsigned long long)bytes);
+    return GNN_OK;
+}

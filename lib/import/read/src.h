@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What all data sets read from files share: inputs, node fields from memory or from a member, label
+ * conversion, splits, renaming. Private to lib/import. */
+#ifndef GNN_LIB_IMPORT_SRC_H
+#define GNN_LIB_IMPORT_SRC_H
+
+#include "lib/import/import.h"
+#include "lib/import/read/input.h"
+
+enum { GNN_SRC_INPUTS = 8 };
+
+struct gnn_src_field {
+    uint32_t ntype, field;
+    void *mem;            /* whole field, or NULL: */
+    struct gnn_input *in; /* rows of a member */
+    uint32_t member;
+};
+
+/* Embedded first in the format's own object. */
+struct gnn_src {
+    struct gnn_dataset d;
+    const struct gnn_import_opts *o;
+    struct gnn_input *in[GNN_SRC_INPUTS]; /* owned; freed last to first */
+    uint32_t nin;
+    struct gnn_src_field *field;
+    uint32_t nfields;
+    uint32_t **set; /* [schema.nsets] ids, owned */
+    uint32_t nsets;
+};
+
+/* ops.rows and ops.set of every such data set; the release frees all but the object. */
+int gnn_src_rows(struct gnn_dataset *d, uint32_t ntype, uint32_t field, gnn_rows_fn *fn, void *arg,
+                 struct gnn_err *e);
+int gnn_src_set(struct gnn_dataset *d, uint32_t set, uint32_t *ids, struct gnn_err *e);
+void gnn_src_release(struct gnn_src *s);
+
+/* Takes over the input, on failure too. */
+int gnn_src_own(struct gnn_src *s, struct gnn_input *in, struct gnn_err *e) GNN_MUST_USE;
+/* What --map makes of a name: the new one, "" for an array to leave out, or the name itself. */
+const char *gnn_src_mapped(const struct gnn_import_opts *o, const char *name);
+/* Adds a node field whose rows are the member's, in order, as F32. */
+int gnn_src_stream(struct gnn_src *s, uint32_t ntype, const char *name, struct gnn_input *in,
+                   uint32_t member, struct gnn_err *e) GNN_MUST_USE;
+/* Adds a node field from memory (from gnn_alloc), which it takes over, on failure too. */
+int gnn_src_mem(struct gnn_src *s, uint32_t ntype, const char *name, enum gnn_dtype dtype,
+                uint64_t width, void *mem, struct gnn_err *e) GNN_MUST_USE;
+/* Adds a member as a node field: "x" streamed; "y" as labels; "time" and others I64 when all values
+ * are whole numbers (time otherwise F64), else F32. `rows` is what the type counts, or UINT64_MAX
+ * to be set by it. */
+int gnn_src_node_array(struct gnn_src *s, uint32_t ntype, const char *name, struct gnn_input *in,
+                       uint32_t member, struct gnn_err *e) GNN_MUST_USE;
+/* The name of a field that must consist of finite numbers, which features, times and weights must;
+ * of others NULL. */
+const char *gnn_src_finite(const char *field);
+/* Row i of n rows of `width` values, from row number `first` of the file, where a float is missing,
+ * nan or infinite: an error that names it. Types other than f32 and f64 pass. */
+int gnn_src_check_finite(const char *file, const char *field, enum gnn_dtype dtype,
+                         const void *rows, uint64_t n, uint64_t width, uint64_t first,
+                         struct gnn_err *e) GNN_MUST_USE;
+/* Adds a set; takes over ids, on failure too. */
+int gnn_src_add_set(struct gnn_src *s, const char *split, const char *set, uint32_t ntype,
+                    uint32_t *ids, uint64_t n, struct gnn_err *e) GNN_MUST_USE;
+/* GNN_E_INPUT for a declared number of nodes that the input's bytes cannot back: it would cost
+ * memory and disk for nothing. */
+int gnn_src_check_counts(const struct gnn_dataset *d, uint64_t bytes,
+                         const struct gnn_import_opts *o, struct gnn_err *e) GNN_MUST_USE;
+/* Attaches --features and --labels to node type 0. */
+int gnn_src_attach(struct gnn_src *s, struct gnn_err *e) GNN_MUST_USE;
+
+#endif

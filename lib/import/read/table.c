@@ -1,0 +1,343 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Lines of numbers from text (lib/import/read/table.h). Text is read in blocks that end with a
+ * whole line, so that parsing needs no checks of the end; a field that is a plain number followed
+ * by its separator is parsed at once, and anything else goes through slow_value, which also finds
+ * what is wrong. */
+#include "lib/import/read/table.h"
+
+#include <math.h>
+#include <string.h>
+
+/* The buffer starts small, as most files of a dataset are; a line can be up to 256 MiB long. */
+enum { FIRST_ROOM = 1 << 15, FULL_ROOM = 1 << 19, LINE_MAX = 1 << 28 };
+
+/* Reads more text behind what is unread, until there is a whole line. */
+static int refill_buffer(struct gnn_table *t, struct gnn_err *e)
+{
+    uint64_t rest = t->used - (uint64_t)(t->p - (char *)t->buf.data);
+    memmove(t->buf.data, t->p, rest);
+    t->used = rest;
+    t->p = t->end = t->buf.data;
+    uint64_t searched = 0;
+    if (t->r && t->started && t->buf.cap < FULL_ROOM) { /* not a small file */
+        int rc = gnn_buf_reserve(&t->buf, FULL_ROOM, 1, "a text buffer", e);
+        if (rc)
+            return rc;
+        t->p = t->end = t->buf.data;
+    }
+    t->started = true;
+    while (!t->eof) {
+        if (t->used + 1 >= t->buf.cap) { /* one byte stays for a newline */
+            if (t->buf.cap >= LINE_MAX)
+                return gnn_fail(e, GNN_E_INPUT, "%s: line %llu: longer than %d bytes",
+                                gnn_reader_name(t->r), (unsigned long long)t->line, LINE_MAX);
+            int rc = gnn_buf_reserve(&t->buf, t->buf.cap * 2, 1, "a long line", e);
+            if (rc)
+                return rc;
+            t->p = t->end = t->buf.data;
+        }
+        char *data = t->buf.data;
+        uint64_t got, want = t->buf.cap - t->used - 1;
+        int rc = gnn_reader_read(t->r, data + t->used, want, &got, e);
+        if (rc)
+            return rc;
+        t->used += got;
+        t->eof = got < want;
+        if (t->eof && t->used && data[t->used - 1] != '\n')
+            data[t->used++] = '\n';
+        const char *nl = memrchr(data + searched, '\n', t->used - searched);
+        if (nl) {
+            t->end = nl + 1;
+            return GNN_OK;
+        }
+        searched = t->used;
+    }
+    return GNN_END;
+}
+
+int gnn_table_open_reader(struct gnn_table *t, struct gnn_reader *r, char comment,
+                          struct gnn_err *e)
+{
+    *t = (struct gnn_table){.r = r, .comment = comment, .line = 1};
+    int rc = gnn_buf_reserve(&t->buf, FIRST_ROOM, 1, "a text buffer", e);
+    t->p = t->end = t->buf.data;
+    if (!rc)
+        rc = refill_buffer(t, e);
+    /* A byte order mark, which editors on Windows write. */
+    if (!rc && t->end - t->p >= 4 && !memcmp(t->p, "\xef\xbb\xbf", 3))
+        t->p += 3;
+    if (!rc)
+        rc = gnn_table_line(t, e);
+    if (rc)
+        return rc == GNN_END ? GNN_OK : rc;
+    t->sep = gnn_text_separator(t->p);
+    t->ncols = gnn_text_count(t->p, t->sep);
+    return GNN_OK;
+}
+
+int gnn_table_open(struct gnn_table *t, struct gnn_input *in, uint32_t member, char comment,
+                   struct gnn_err *e)
+{
+    struct gnn_reader *r;
+    *t = (struct gnn_table){0};
+    int rc = gnn_reader_open(&r, in, member, e);
+    return rc ? rc : gnn_table_open_reader(t, r, comment, e);
+}
+
+void gnn_table_close(struct gnn_table *t)
+{
+    gnn_reader_free(t->r);
+    gnn_buf_release(&t->buf);
+    *t = (struct gnn_table){0};
+}
+
+int gnn_table_fail(const struct gnn_table *t, const char *p, const char *what, struct gnn_err *e)
+{
+    const char *field;
+    size_t len;
+    bool last;
+    const char *next;
+    if (!p || *p == '\n' || !gnn_text_field(p, t->sep, &field, &len, &next, &last))
+        return gnn_fail(e, GNN_E_INPUT, "%s: line %llu: %s", gnn_reader_name(t->r),
+                        (unsigned long long)t->line, what);
+    char shown[61];
+    size_t n = len < sizeof shown - 1 ? len : sizeof shown - 1;
+    for (size_t i = 0; i < n; i++)
+        shown[i] = field[i] >= ' ' && field[i] <= '~' ? field[i] : '?';
+    shown[n] = 0;
+    return gnn_fail(e, GNN_E_INPUT, "%s: line %llu: %s '%s'", gnn_reader_name(t->r),
+                    (unsigned long long)t->line, what, shown);
+}
+
+int gnn_table_any(struct gnn_table *t, struct gnn_err *e)
+{
+    return t->p < t->end ? GNN_OK : t->r ? refill_buffer(t, e) : GNN_END;
+}
+
+int gnn_table_line(struct gnn_table *t, struct gnn_err *e)
+{
+    for (;;) {
+        int rc = gnn_table_any(t, e);
+        if (rc)
+            return rc;
+        const char *p = t->p;
+        if ((unsigned char)*p > ' ' && *p != t->comment)
+            return GNN_OK;
+        p = gnn_text_blanks(p);
+        if (*p != '\n' && *p != t->comment)
+            return GNN_OK;
+        gnn_table_next(t);
+    }
+}
+
+void gnn_table_next(struct gnn_table *t)
+{
+    const char *nl = memchr(t->p, '\n', (size_t)(t->end - t->p));
+    t->p = nl ? nl + 1 : t->end;
+    t->line++;
+}
+
+/* After a value at q: is it well ended? Returns where the next field or the line's newline is, or
+ * NULL. */
+static inline const char *after_value(const char *q, char sep, bool last)
+{
+    if (last) {
+        if (*q == '\n')
+            return q;
+        q = gnn_text_blanks(q);
+        return *q == '\n' ? q : NULL;
+    }
+    if (*q == sep && sep != GNN_TEXT_SPACE)
+        return q + 1;
+    if (sep == '\t') {
+        while (*q == ' ')
+            q++;
+        return *q == '\t' ? q + 1 : NULL;
+    }
+    const char *start = q;
+    q = gnn_text_blanks(q);
+    if (sep == GNN_TEXT_SPACE)
+        return q > start && *q != '\n' ? q : NULL;
+    return *q == sep ? q + 1 : NULL;
+}
+
+/* "2024-01-03", "2024/1/3" */
+static bool looks_dated(const char *field, size_t len)
+{
+    return len > 4 && strspn(field, "0123456789") == 4 && (field[4] == '-' || field[4] == '/');
+}
+
+/* A value that the fast path did not take: quoted, padded or wrong. */
+static int slow_value(struct gnn_table *t, const char **p, bool last, bool id, uint64_t *u,
+                      double *d, struct gnn_err *e)
+{
+    const char *field, *next, *q;
+    size_t len;
+    bool is_last;
+    if (!gnn_text_field(*p, t->sep, &field, &len, &next, &is_last))
+        return gnn_table_fail(t, NULL, "a quote is not closed", e);
+    /* A field's text ends before a quote, separator or newline, so parsing a number stops there by
+     * itself. */
+    if (id) {
+        q = len ? gnn_text_u64(field, u) : NULL;
+        if (!q || q != field + len)
+            return gnn_table_fail(t, *p,
+                                  len && *field == '-' ? "a negative id"
+                                  : len && (*field | 32) >= 'a' && (*field | 32) <= 'z'
+                                      ? "not a number, and words are ids in triples only:"
+                                      : "not an id",
+                                  e);
+    } else if (!len) {
+        *d = NAN;
+    } else {
+        q = gnn_text_f64(field, d);
+        if (!q || q != field + len)
+            return gnn_table_fail(t, *p,
+                                  looks_dated(field, len)
+                                      ? "not a number, and times are numbers, not dates:"
+                                      : "not a number",
+                                  e);
+    }
+    if (is_last != last)
+        return gnn_table_fail(t, NULL,
+                              last ? "more fields than the first line has"
+                                   : "fewer fields than the first line has",
+                              e);
+    *p = next;
+    return GNN_OK;
+}
+
+int gnn_table_ids(struct gnn_table *t, uint64_t *out, uint32_t ncols, uint64_t max, uint64_t *got,
+                  struct gnn_err *e)
+{
+    for (*got = 0; *got < max; ++*got) {
+        int rc = gnn_table_line(t, e);
+        if (rc)
+            return rc == GNN_END ? GNN_OK : rc;
+        const char *p = t->p;
+        for (uint32_t j = 0; j < ncols; j++, out++) {
+            const char *q = gnn_text_u64(p, out);
+            q = q ? after_value(q, t->sep, j + 1 == ncols) : NULL;
+            if (q)
+                p = q;
+            else if ((rc = slow_value(t, &p, j + 1 == ncols, true, out, NULL, e)))
+                return rc;
+        }
+        t->p = p + 1;
+        t->line++;
+    }
+    return GNN_OK;
+}
+
+#define FLOAT_ROWS(name, T)                                                                        \
+    int name(struct gnn_table *t, T *out, uint32_t ncols, uint64_t max, uint64_t *got,             \
+             struct gnn_err *e)                                                                    \
+    {                                                                                              \
+        for (*got = 0; *got < max; ++*got) {                                                       \
+            int rc = gnn_table_line(t, e);                                                         \
+            if (rc)                                                                                \
+                return rc == GNN_END ? GNN_OK : rc;                                                \
+            const char *p = t->p;                                                                  \
+            for (uint32_t j = 0; j < ncols; j++, out++) {                                          \
+                double d;                                                                          \
+                const char *q = gnn_text_f64(p, &d);                                               \
+                q = q ? after_value(q, t->sep, j + 1 == ncols) : NULL;                             \
+                if (q)                                                                             \
+                    p = q;                                                                         \
+                else if ((rc = slow_value(t, &p, j + 1 == ncols, false, NULL, &d, e)))             \
+                    return rc;                                                                     \
+                *out = (T)d;                                                                       \
+            }                                                                                      \
+            t->p = p + 1;                                                                          \
+            t->line++;                                                                             \
+        }                                                                                          \
+        return GNN_OK;                                                                             \
+    }
+FLOAT_ROWS(gnn_table_f64, double)
+FLOAT_ROWS(gnn_table_f32, float)
+
+int gnn_table_words(struct gnn_table *t, struct gnn_word *w, uint32_t max, uint32_t *n,
+                    struct gnn_err *e)
+{
+    const char *p = gnn_text_blanks(t->p);
+    bool last = false;
+    for (*n = 0; !last; ++*n) {
+        if (*n == max)
+            return gnn_table_fail(t, NULL, "too many fields", e);
+        if (!gnn_text_field(p, t->sep, &w[*n].p, &w[*n].n, &p, &last))
+            return gnn_table_fail(t, NULL, "a quote is not closed", e);
+    }
+    t->p = p + 1;
+    t->line++;
+    return GNN_OK;
+}
+
+int gnn_table_row(struct gnn_table *t, struct gnn_word *w, uint32_t want, struct gnn_err *e)
+{
+    uint32_t n = 0;
+    int rc = gnn_table_line(t, e);
+    if (!rc)
+        rc = gnn_table_words(t, w, want, &n, e);
+    if (!rc && n != want)
+        rc = gnn_fail(e, GNN_E_INPUT, "%s: line %llu: %u fields instead of %u",
+                      gnn_reader_name(t->r), (unsigned long long)t->line - 1, n, want);
+    return rc;
+}
+
+/* Walks over fields nobody asked for. */
+static int skip_fields(struct gnn_table *t, const char **p, uint32_t n, struct gnn_err *e)
+{
+    while (n--) {
+        const char *field;
+        size_t len;
+        bool last;
+        if (!gnn_text_field(*p, t->sep, &field, &len, p, &last))
+            return gnn_table_fail(t, NULL, "a quote is not closed", e);
+        if (last)
+            return gnn_table_fail(t, NULL, "fewer fields than the first line has", e);
+    }
+    return GNN_OK;
+}
+
+int gnn_table_pick(struct gnn_table *t, const struct gnn_pick *pick, uint32_t npick, uint64_t *ids,
+                   double *nums, uint64_t max, uint64_t *got, struct gnn_err *e)
+{
+    for (*got = 0; *got < max; ++*got) {
+        int rc = gnn_table_line(t, e);
+        if (rc)
+            return rc == GNN_END ? GNN_OK : rc;
+        const char *p = t->p;
+        uint32_t col = 0;
+        for (uint32_t k = 0; k < npick; k++) {
+            const char *q;
+            bool last = pick[k].col + 1 == t->ncols;
+            if (pick[k].col > col && (rc = skip_fields(t, &p, pick[k].col - col, e)))
+                return rc;
+            col = pick[k].col + 1;
+            q = pick[k].id ? gnn_text_u64(p, ids) : gnn_text_f64(p, nums);
+            q = q ? after_value(q, t->sep, last) : NULL;
+            if (q)
+                p = q;
+            else if ((rc = slow_value(t, &p, last, pick[k].id, ids, nums, e)))
+                return rc;
+            if (pick[k].id)
+                ids++;
+            else
+                nums++;
+        }
+        if (col < t->ncols) {
+            const char *field;
+            size_t len;
+            bool last;
+            if ((rc = skip_fields(t, &p, t->ncols - col - 1, e)))
+                return rc;
+            if (!gnn_text_field(p, t->sep, &field, &len, &p, &last))
+                return gnn_table_fail(t, NULL, "a quote is not closed", e);
+            if (!last)
+                return gnn_table_fail(t, NULL, "more fields than the first line has", e);
+        }
+        t->p = p + 1;
+        t->line++;
+    }
+    return GNN_OK;
+}

@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Text tables: lines of fields, read in blocks of whole lines. Blank lines and comment lines are
+ * skipped, a byte order mark and carriage returns are ignored, the last line needs no newline.
+ * Every error names the line. */
+#ifndef GNN_LIB_IMPORT_TABLE_H
+#define GNN_LIB_IMPORT_TABLE_H
+
+#include "formats/text.h"
+#include "lib/import/read/input.h"
+#include "lib/base/mem.h"
+
+struct gnn_table {
+    struct gnn_reader *r;
+    struct gnn_buf buf;
+    const char *p, *end; /* unread whole lines */
+    uint64_t used;       /* bytes in buf */
+    uint64_t line;       /* number of the line at p, from 1 */
+    char sep, comment;   /* comment 0: none */
+    uint32_t
+        ncols; /* fields of the first line that is neither blank nor comment; 0: no such line */
+    bool eof, started;
+};
+
+/* A zeroed object, or one that failed to open, may be closed. */
+int gnn_table_open(struct gnn_table *t, struct gnn_input *in, uint32_t member, char comment,
+                   struct gnn_err *e) GNN_MUST_USE;
+/* The same on an open reader, which it takes over, on failure too. */
+int gnn_table_open_reader(struct gnn_table *t, struct gnn_reader *r, char comment,
+                          struct gnn_err *e) GNN_MUST_USE;
+void gnn_table_close(struct gnn_table *t);
+/* Records "NAME: line N: WHAT 'FIELD'" for the field at p; returns GNN_E_INPUT. */
+int gnn_table_fail(const struct gnn_table *t, const char *p, const char *what, struct gnn_err *e);
+
+/* Makes p point to a line that is neither blank nor comment; GNN_END after the last. */
+int gnn_table_line(struct gnn_table *t, struct gnn_err *e) GNN_MUST_USE;
+/* The same, but stops at blank and comment lines too. */
+int gnn_table_any(struct gnn_table *t, struct gnn_err *e) GNN_MUST_USE;
+/* Goes to the next line; p is anywhere in the present one. */
+void gnn_table_next(struct gnn_table *t);
+
+/* Up to max rows of ncols fields each; *got 0 at the end. Rows with another number of fields, and
+ * fields that are no numbers, are errors; an empty field of a float table is NaN. */
+int gnn_table_ids(struct gnn_table *t, uint64_t *out, uint32_t ncols, uint64_t max, uint64_t *got,
+                  struct gnn_err *e) GNN_MUST_USE;
+int gnn_table_f64(struct gnn_table *t, double *out, uint32_t ncols, uint64_t max, uint64_t *got,
+                  struct gnn_err *e) GNN_MUST_USE;
+int gnn_table_f32(struct gnn_table *t, float *out, uint32_t ncols, uint64_t max, uint64_t *got,
+                  struct gnn_err *e) GNN_MUST_USE;
+/* The fields of the present line (at most max: more are an error); then goes to the next line.
+ * Pointers are valid until the next call of gnn_table_line. */
+struct gnn_word {
+    const char *p;
+    size_t n;
+};
+int gnn_table_words(struct gnn_table *t, struct gnn_word *w, uint32_t max, uint32_t *n,
+                    struct gnn_err *e) GNN_MUST_USE;
+
+/* The words of the next line that is neither blank nor comment, which must be `want`; GNN_END after
+ * the last. */
+int gnn_table_row(struct gnn_table *t, struct gnn_word *w, uint32_t want,
+                  struct gnn_err *e) GNN_MUST_USE;
+
+/* Chosen columns of a wide table: ids and numbers. */
+struct gnn_pick {
+    uint32_t col; /* ascending, none twice */
+    bool id;      /* to *ids++, else to *nums++ */
+};
+int gnn_table_pick(struct gnn_table *t, const struct gnn_pick *pick, uint32_t npick, uint64_t *ids,
+                   double *nums, uint64_t max, uint64_t *got, struct gnn_err *e) GNN_MUST_USE;
+
+#endif
