@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Which reader an input is for (lib/import/read/detect.h): by the members of an archive, else by
+ * the first bytes, else by the first lines. */
+#include "lib/import/read/detect.h"
+
+#include <string.h>
+#include <strings.h>
+
+#include "lib/import/read/formats.h"
+#include "lib/import/read/stage.h"
+
+static bool ends_with(const char *s, const char *end)
+{
+    size_t n = strlen(s), k = strlen(end);
+    return n >= k && !strcmp(s + n - k, end);
+}
+
+/* train.txt and the like. */
+static bool is_set(const char *name)
+{
+    static const char *const sets[] = {"train.", "valid.", "test.", "dev."};
+    const char *slash = strrchr(name, '/');
+    name = slash ? slash + 1 : name;
+    bool is = false;
+    for (int i = 0; i < 4; i++)
+        is = is || !strncmp(name, sets[i], strlen(sets[i]));
+    return is;
+}
+
+/* By names: OGB's raw/ directory; nothing but arrays; files of triples. */
+static const char *by_members(const struct gnn_input *in)
+{
+    bool npy = true, sets = gnn_input_members(in) > 1;
+    for (uint32_t i = 0; i < gnn_input_members(in); i++) {
+        const char *name = gnn_input_member(in, i), *raw = strstr(name, "raw/");
+        if (raw && (raw == name || raw[-1] == '/'))
+            return "ogb";
+        npy = npy && ends_with(name, ".npy");
+        sets = sets && is_set(name);
+    }
+    return npy ? "npz" : sets ? "triples" : NULL;
+}
+
+/* Words in a line, and whether all are numbers. */
+static uint32_t count_words(const struct gnn_word *w, uint32_t n, bool *numbers)
+{
+    *numbers = true;
+    for (uint32_t i = 0; i < n; i++)
+        for (size_t k = 0; k < w[i].n; k++)
+            *numbers = *numbers && strchr("0123456789+-.eE", w[i].p[k]);
+    return n;
+}
+
+/* By the first lines of a text: ragged lines of numbers are METIS's, three words a line triples,
+ * unless it is a table: one with a head line that names the ends, or with a line of numbers only.
+ * Anything else is a table of edges. */
+static const char *by_lines(struct gnn_table *t, struct gnn_err *e)
+{
+    enum { LINES = 64, WORDS = 256 };
+    struct gnn_word w[WORDS];
+    uint32_t first = 0, n;
+    bool numbers, ragged = false, words = false, table = false;
+    for (int i = 0; i < LINES; i++) {
+        if (gnn_table_line(t, e) || gnn_table_words(t, w, WORDS, &n, e))
+            break;
+        n = count_words(w, n, &numbers);
+        first = i ? first : n;
+        ragged = ragged || (n != first && numbers);
+        words = words || (i && !numbers && n == 3);
+        table = table || numbers || (!i && gnn_edgelist_head(w, n));
+    }
+    if (words && !table && first == 3)
+        return "triples";
+    return ragged && t->sep == GNN_TEXT_SPACE ? "metis"
+           : t->sep == ',' || t->sep == ';'   ? "csv"
+                                              : "snap";
+}
+
+static const char *by_content(struct gnn_input *in, uint32_t member, struct gnn_err *e)
+{
+    struct gnn_reader *r;
+    struct gnn_table t;
+    struct gnn_err ignored = {0};
+    const uint8_t *p;
+    size_t n;
+    const char *format = NULL, *name = gnn_input_member(in, member);
+    int rc = gnn_reader_open(&r, in, member, e);
+    if (rc)
+        return NULL;
+    rc = gnn_reader_peek(r, &p, &n, e);
+    bool text = !rc && !memchr(p, 0, n);
+    if (!rc && !n)
+        gnn_fail(e, GNN_E_INPUT, "%s: empty", gnn_reader_name(r));
+    else if (!rc && n > 5 && !memcmp(p, "\x93NUMPY", 6))
+        format = "npz";
+    else if (!rc && gnn_stage_is_archive(p, n))
+        gnn_fail(e, GNN_E_INPUT, "%s: an archive in an archive", gnn_reader_name(r));
+    else if (!rc && n > 13 && !strncasecmp((const char *)p, "%%MatrixMarket", 14))
+        format = "mtx";
+    else if (!rc && text && (ends_with(name, ".graph") || ends_with(name, ".mgraph")))
+        format = "metis";
+    if (rc || format || e->code || !text) {
+        gnn_reader_free(r);
+        return format;
+    }
+    char comment = *p == '%' ? '%' : '#';
+    if (!gnn_table_open_reader(&t, r, comment, e))
+        format = by_lines(&t, &ignored);
+    gnn_table_close(&t);
+    return format;
+}
+
+int gnn_detect(struct gnn_input *in, const char **format, struct gnn_err *e)
+{
+    *format = by_members(in);
+    if (!*format && gnn_input_members(in) == 1)
+        *format = by_content(in, 0, e);
+    if (!*format)
+        return gnn_fail(e, GNN_E_INPUT, "%s: unknown format (see --format)", gnn_input_name(in));
+    return GNN_OK;
+}
