@@ -134,6 +134,25 @@ bool gnn_text_field(const char *p, char sep, const char **field, size_t *len, co
     return true;
 }
 
+const char *gnn_text_encoding(const uint8_t *p, size_t n)
+{
+    static const char *const names[] = {"UTF-32BE", "UTF-32LE", "UTF-16BE", "UTF-16LE"};
+    if (n > 3 && (!memcmp(p, "\xff\xfe\0", 4) || !memcmp(p, "\0\0\xfe\xff", 4)))
+        return "UTF-32";
+    if (n > 1 && (!memcmp(p, "\xff\xfe", 2) || !memcmp(p, "\xfe\xff", 2)))
+        return "UTF-16";
+    /* Without a mark: characters of ASCII, with zeros before or after each. */
+    for (unsigned k = 0; k < 4; k++) {
+        const size_t width = k < 2 ? 4 : 2, at = k & 1 ? 0 : width - 1;
+        size_t i = 0;
+        while (i < n && i < 64 && (p[i] != 0) == (i % width == at))
+            i++;
+        if (i > width && (i == 64 || i == n))
+            return names[k];
+    }
+    return NULL;
+}
+
 char gnn_text_separator(const char *line)
 {
     bool tab = false, semi = false;

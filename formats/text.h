@@ -75,6 +75,10 @@ static inline const char *gnn_text_blanks(const char *p)
 bool gnn_text_field(const char *p, char sep, const char **field, size_t *len, const char **next,
                     bool *last);
 
+/* What iconv(1) calls the encoding of a text that begins with these bytes, if it is one of two or
+ * four bytes a character; NULL for any other. */
+const char *gnn_text_encoding(const uint8_t *p, size_t n);
+
 /* The separator of a line: comma, semicolon, tab, or GNN_TEXT_SPACE. */
 char gnn_text_separator(const char *line);
 /* Number of fields of a line. 0 for a blank line. */

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # Options, by inputs that must come to the same store.
 . "$GNN_TOP/tests/lib.sh"
+refusing=gnn-import
 c=$GNN_TOP/tests/import/corpus
 imp() { gnn-import --no-provenance "$@"; }
 same() { # NAME  LEFT...  --  RIGHT...: both imports give the same bytes
@@ -69,13 +70,24 @@ printf 'c\tr\ta\n' >valid.txt
 printf 'a\ts\tc\n' >test.txt
 same 'several inputs are read like the members of an archive' train.txt valid.txt test.txt -- "$c/good-triples.tar.gz"
 
-# Carriage returns, as Windows writes them.
+# Carriage returns, as Windows writes them, and alone, as old programs for the Mac do; or a file put together from all kinds.
 crlf() { sed 's/$/\r/' "$1"; }
+cr() { tr '\n' '\r' <"$1"; }
+mixed() { awk 'NR % 3 == 0 { printf "%s\r", $0 } NR % 3 == 1 { printf "%s\r\n", $0 } NR % 3 == 2 { print }' "$1"; }
 for f in good-snap.txt good-quotes.csv good-sparse.csv good-general.mtx good-symmetric.mtx good-weights.graph good-isolated.graph \
     good-triples.txt good-array.mtx good-skew.mtx; do
     crlf "$c/$f" >"crlf-$f"
     same "$f may have carriage returns" "$c/$f" -- "crlf-$f"
+    cr "$c/$f" >"cr-$f"
+    same "lines of $f may end in carriage returns only" "$c/$f" -- "cr-$f"
+    mixed "$c/$f" >"mixed-$f"
+    same "lines of $f may end in different ways" "$c/$f" -- "mixed-$f"
 done
+seq 0 99999 | awk '{ print $1, ($1 * 7 + 1) % 100000 }' >lines.txt # several blocks of the reader
+mixed lines.txt >mixed.txt
+same 'many lines may end in different ways' lines.txt -- mixed.txt
+sed 'n; s/ /\t-/' lines.txt | cr /dev/stdin >cr.txt
+refuses 3 "cr.txt: line 2: a negative id '-8'" 'a negative id' gnn-import -o bad cr.txt
 if command -v bsdtar >zip.out 2>&1; then
     mkdir crlf
     for f in good-ogb.zip good-typed.zip; do
@@ -95,6 +107,17 @@ for f in ids.train ids.valid crlf.x crlf.y; do crlf $f >$f.r; done
 same 'features, labels and a split may have carriage returns' \
     --features crlf.x --labels crlf.y --split train=ids.train,valid=ids.valid "$c/good-snap.txt" \
     -- --features crlf.x.r --labels crlf.y.r --split train=ids.train.r,valid=ids.valid.r "$c/good-snap.txt"
+for f in ids.train ids.valid crlf.x crlf.y; do cr $f >$f.cr; done
+same 'lines of features, labels and a split may end in carriage returns only' \
+    --features crlf.x --labels crlf.y --split train=ids.train,valid=ids.valid "$c/good-snap.txt" \
+    -- --features crlf.x.cr --labels crlf.y.cr --split train=ids.train.cr,valid=ids.valid.cr "$c/good-snap.txt"
+for code in UTF-16 UTF-16LE UTF-16BE UTF-32 UTF-32LE UTF-32BE; do
+    iconv -f UTF-8 -t $code crlf.y >wide.y
+    refuses 3 "wide.y: text in ${code%[BL]E}, where UTF-8 is expected: iconv -f $code -t UTF-8 converts it" "labels in $code" \
+        gnn-import -o bad --labels wide.y "$c/good-snap.txt"
+    iconv -f UTF-8 -t $code lines.txt >wide.txt
+    refuses 3 "wide.txt: text in ${code%[BL]E}, where" "edges in $code" gnn-import -o bad wide.txt
+done
 for how in ids.train ids.train.r; do check "gnn-sample reads the seeds in $how" gnn-sample -q --no-provenance -f 2 --seeds $how -o $how.gnb L; done
 check 'gnn-sample draws the same from seeds with carriage returns' cmp ids.train.gnb ids.train.r.gnb
 crlf crlf.y >parts.r

@@ -88,7 +88,7 @@ static const char *by_content(struct gnn_input *in, uint32_t member, struct gnn_
     if (rc)
         return NULL;
     rc = gnn_reader_peek(r, &p, &n, e);
-    bool text = !rc && !memchr(p, 0, n);
+    bool text = !rc && (!memchr(p, 0, n) || gnn_text_encoding(p, n));
     if (!rc && !n)
         gnn_fail(e, GNN_E_INPUT, "%s: empty", gnn_reader_name(r));
     else if (!rc && n > 5 && !memcmp(p, "\x93NUMPY", 6))

@@ -11,6 +11,15 @@
 /* The buffer starts small, as most files of a dataset are; a line can be up to 256 MiB long. */
 enum { FIRST_ROOM = 1 << 15, FULL_ROOM = 1 << 19, LINE_MAX = 1 << 28 };
 
+/* A carriage return without a line feed ends a line, too: it becomes one. The last byte waits for
+ * what follows it. */
+static void fold_returns(char *p, const char *end, bool eof)
+{
+    for (; (p = memchr(p, '\r', (size_t)(end - p))); p++)
+        if (p + 1 < end ? p[1] != '\n' : eof)
+            *p = '\n';
+}
+
 /* Reads more text behind what is unread, until there is a whole line. */
 static int refill_buffer(struct gnn_table *t, struct gnn_err *e)
 {
@@ -18,7 +27,7 @@ static int refill_buffer(struct gnn_table *t, struct gnn_err *e)
     memmove(t->buf.data, t->p, rest);
     t->used = rest;
     t->p = t->end = t->buf.data;
-    uint64_t searched = 0;
+    uint64_t searched = rest ? rest - 1 : 0;
     if (t->r && t->started && t->buf.cap < FULL_ROOM) { /* not a small file */
         int rc = gnn_buf_reserve(&t->buf, FULL_ROOM, 1, "a text buffer", e);
         if (rc)
@@ -43,6 +52,7 @@ static int refill_buffer(struct gnn_table *t, struct gnn_err *e)
             return rc;
         t->used += got;
         t->eof = got < want;
+        fold_returns(data + searched, data + t->used, t->eof);
         if (t->eof && t->used && data[t->used - 1] != '\n')
             data[t->used++] = '\n';
         const char *nl = memrchr(data + searched, '\n', t->used - searched);
@@ -50,16 +60,32 @@ static int refill_buffer(struct gnn_table *t, struct gnn_err *e)
             t->end = nl + 1;
             return GNN_OK;
         }
-        searched = t->used;
+        searched = t->used ? t->used - 1 : 0;
     }
     return GNN_END;
+}
+
+/* Refuses text of two or four bytes a character, by its first bytes. */
+static int check_encoding(struct gnn_reader *r, struct gnn_err *e)
+{
+    const uint8_t *p;
+    size_t n;
+    int rc = gnn_reader_peek(r, &p, &n, e);
+    const char *name = rc ? NULL : gnn_text_encoding(p, n);
+    if (name)
+        rc = gnn_fail(e, GNN_E_INPUT,
+                      "%s: text in %.6s, where UTF-8 is expected: iconv -f %s -t UTF-8 converts it",
+                      gnn_reader_name(r), name, name);
+    return rc;
 }
 
 int gnn_table_open_reader(struct gnn_table *t, struct gnn_reader *r, char comment,
                           struct gnn_err *e)
 {
     *t = (struct gnn_table){.r = r, .comment = comment, .line = 1};
-    int rc = gnn_buf_reserve(&t->buf, FIRST_ROOM, 1, "a text buffer", e);
+    int rc = check_encoding(r, e);
+    if (!rc)
+        rc = gnn_buf_reserve(&t->buf, FIRST_ROOM, 1, "a text buffer", e);
     t->p = t->end = t->buf.data;
     if (!rc)
         rc = refill_buffer(t, e);

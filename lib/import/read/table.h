@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Text tables: lines of fields, read in blocks of whole lines. Blank lines and comment lines are
- * skipped, a byte order mark and carriage returns are ignored, the last line needs no newline.
- * Every error names the line. */
+/* Text tables: lines of fields, read in blocks of whole lines. A line ends with a line
+ * feed, a carriage return or both, and the last one needs no end. Blank lines and comment lines are
+ * skipped, a byte order mark of UTF-8 is ignored, and UTF-16 and UTF-32 are refused. Every error
+ * names the line. */
 #ifndef GNN_LIB_IMPORT_TABLE_H
 #define GNN_LIB_IMPORT_TABLE_H
 
