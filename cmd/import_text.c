@@ -139,6 +139,8 @@ void import_text(const struct gnn_dataset *d, const struct gnn_import_opts *o,
 {
     for (uint32_t t = 0; t < d->schema.nntypes; t++)
         cli_info("%s: %" PRIu64 " nodes", d->schema.ntype[t].name, d->schema.ntype[t].count);
+    for (uint32_t i = 0; i < d->nnotes; i++)
+        cli_note("%s", d->note[i]);
     tell_all_edges(d, st);
     tell_direction(d, o, st);
     tell_order(st);

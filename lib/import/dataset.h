@@ -49,8 +49,14 @@ struct gnn_dataset {
     bool made;        /* by a generator: edges come quickly */
     const char *says; /* what the format or the file says of the edges' direction, for people; NULL:
                          nothing */
+    char **note;      /* [nnotes] what users should know of how it was read; owned */
+    uint32_t nnotes;
 };
 
+/* Adds a line for the user, without the program's name or a newline; one that is there already is
+ * not added again. The data set may be read several times, with the same notes each time. */
+int gnn_dataset_note(struct gnn_dataset *d, struct gnn_err *e, const char *fmt, ...)
+    GNN_PRINTF(3, 4);
 /* Takes NULL. */
 void gnn_dataset_free(struct gnn_dataset *d);
 
