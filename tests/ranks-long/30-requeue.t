@@ -32,9 +32,9 @@ tell() { # MODEL JOB OPTION-OF-SCANCEL...
     _model=$1 _job=$2 _point=$1.checkpoint/checkpoint.safetensors
     shift 2
     for _t in 1 2; do
-        until [ $_t -eq 1 ] && [ -e $_point ] || find $_point -newer $_model.stops | grep -q . || ! squeue -h -j $_job | grep -q .; do sleep 0.2; done
+        until [ $_t -eq 1 ] && [ -e $_point ] || find $_point -newer $_model.stops.$_job | grep -q . || ! squeue -h -j $_job | grep -q .; do sleep 0.2; done
         scancel "$@" $_job
-        until [ "$(grep -c . $_model.stops)" -ge $_t ] || ! squeue -h -j $_job | grep -q .; do sleep 0.2; done
+        until [ "$(grep -c . $_model.stops.$_job)" -ge $_t ] || ! squeue -h -j $_job | grep -q .; do sleep 0.2; done
     done 2>/dev/null
 }
 told1=$(GNN_RESTARTS=0 train told1 --nodelist=n11,n12 --epochs 200)
@@ -95,7 +95,7 @@ for how in 'told1 USR1' 'told2 USR1 to all processes' 'told3 TERM'; do
 done
 goes_on 'a time limit' $long long want.600
 check 'train.sbatch counts no restart for time limits' sh -c "! grep '^train.sbatch: ' $long.txt | grep -v ': stopped with a checkpoint; requeueing the job'"
-check 'train.sbatch leaves no note of stops' sh -c '! ls ./*.stops 2>/dev/null'
+check 'train.sbatch leaves no note of stops' sh -c '! ls ./*.stops.* 2>/dev/null'
 goes_on 'the end of a rank by SIGKILL' $killed killed
 finished $gone >/dev/null
 check 'train.sbatch stays cancelled after scancel' grep -qx CANCELLED state

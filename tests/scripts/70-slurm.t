@@ -80,22 +80,23 @@ job 0 'sleep 10' 'the line of a start is not complete' 'echo start 2.; printf "s
 export SLURM_RESTART_COUNT=3 GNN_RESTARTS=3
 job 5 '' 'a rank was lost once too often' "$both echo end 0 5.; exit 5"
 job 5 '' 'srun could not start the ranks once too often' 'exit 1'
+for other in 17 71 ''; do echo a >model.stops.$other; done
 for stop in 1 2; do
     job 75 "$again" "ranks stop with a checkpoint, which is not counted, time $stop" "$both echo end 0 75.; echo end 1 75.; exit 75"
-    check "train.sbatch notes stop $stop beside the model" test "$(grep -c '^7 ' model.stops)" -eq $stop
+    check "train.sbatch notes stop $stop beside the model" test "$(wc -l <model.stops.7)" -eq $stop
 done
 job 5 "$again" 'a rank was lost after 3 restarts, 2 of them for a stop' "$both exit 5"
 job 5 'sleep 10 sleep 20' 'srun could not start the ranks twice after 3 restarts, 2 of them for a stop' 'exit 1' 'exit 1' 'exit 1'
-check 'train.sbatch leaves no note of stops when it gives up' test ! -e model.stops
-printf '7 a\n17 b\n7 c\n71 d\n' >model.stops
-job 5 'sleep 10 sleep 20' 'srun could not start the ranks twice after 3 restarts, 2 of them for a stop, and another job had others' \
-    'exit 1' 'exit 1' 'exit 1'
-echo '7 a' >model.stops
-job 0 '' 'all ranks end well after a stop' "$both $well"
-check 'train.sbatch leaves no note of stops when it is through' test ! -e model.stops
-echo '7 a' >model.stops
-job 3 '' 'the ranks fail after a stop' "$both exit 3"
-check 'train.sbatch leaves no note of stops when it fails' test ! -e model.stops
+for end in 'exit 1' "$well" 'exit 3'; do # each has a job of its own
+    echo a >model.stops.7
+    case $end in *3) job 3 '' 'the ranks fail after a stop' "$both $end" ;; *1) job 5 'sleep 10' 'srun could not start the ranks after a stop' "$end" "$end" ;; *) job 0 '' 'all ranks end well after a stop' "$both $end" ;; esac
+    check "train.sbatch leaves no note of stops after '$end'" test ! -e model.stops.7
+    check "train.sbatch leaves what other jobs have noted after '$end'" test "$(cat model.stops.*)" = "$(printf 'a\na\na')"
+done
+echo a >model.stops.7
+SLURM_RESTART_COUNT=0 job 75 "$again" 'a job stops for the first time, and one with its number did long ago' "$both exit 75"
+check 'train.sbatch does not count the stops of a job that had the same number long ago' test "$(grep -c ' ' model.stops.7)$(wc -l <model.stops.7)" = 11
+rm model.stops.*
 export GNN_RESTARTS=5
 job 5 'sleep 10 sleep 20' 'srun could not start the ranks in GNN_RESTARTS attempts' 'exit 1' 'exit 1' 'exit 1'
 unset SLURM_RESTART_COUNT GNN_RESTARTS
@@ -128,26 +129,61 @@ case "$*" in
 --mpi=list) echo "MPI plugin types are... pmix none" ;;
 *mkfifo*) for dir; do :; done; mkdir "$dir"; echo start 1. ;;
 *'rm -rf'*) for dir; do :; done; rm -rf "$dir" ;;
-*) for name in sample gather train; do case "$*" in *" sh gnn-$name "*) . "./$name.step" ;; esac; done ;;
+*)
+    for name in sample gather train; do
+        case "$*" in *" sh gnn-$name "*)
+            trap "rm -f running.$name" EXIT
+            . "./$name.step" ;;
+        esac
+    done ;;
 esac
+P
+# Half a minute is not over before the steps have ended.
+cat >bin/sleep <<'P'
+#!/bin/sh
+echo >>slept
+while [ "$(wc -l <slept)" -ge 25 ] && ls running.* >/dev/null 2>&1; do /bin/sleep .05; done
 P
 # pipe STATUS WHEN SAMPLE GATHER TRAIN
 pipe() {
     echo "$3" >sample.step
     echo "$4" >gather.step
     echo "$5" >train.step
+    touch running.sample running.gather running.train
+    : >slept
     status "$1" "pipeline.sbatch ends with status $1 when $2" script env TMPDIR="$PWD" bash "$GNN_TOP/scripts/slurm/pipeline.sbatch" P model
 }
 well='echo start 2.; echo start 2.; echo end 0.; echo end 0.' cut='echo start 2.; echo start 2.; echo end 3.; exit 143'
 pipe 0 'all stages end well' "$well" "$well" "$well"
 pipe 0 'gnn-train has had enough' "$both exit 141" "$both exit 143" "$well"
 pipe 2 'a rank of gnn-train ends with status 2, and the other is ended' "$well" "$well" "$both echo end 2.; exit 143"
-pipe 2 'a rank of gnn-sample ends with status 2, and the other is ended' "$both echo end 2.; exit 143" "$cut" "$cut"
-pipe 3 'srun says 3, and no rank of gnn-gather how it ended' "$well" "$both exit 3" "$cut"
-pipe 137 'a rank of gnn-sample is killed' "$both exit 137" "$well" "$cut"
 pipe 5 'srun could not start all ranks of gnn-sample and says 0' 'echo start 2.; echo end 0.' "$well" "$cut"
 pipe 5 'srun could not start all ranks of gnn-train and says 1' "$well" "$well" 'echo start 2.; exit 1'
 pipe 3 'a file is damaged, which gnn-train says' "$well" "$well" "$cut"
+# The cause counts, whichever of the stages is seen to end first: each of them ends last in its turn.
+piped="$both echo end 141.; echo end 5.; exit 137"
+cause() { # STATUS WHEN SAMPLE GATHER TRAIN
+    pipe "$1" "$2" "$3" "$4" "$5"
+    # shellcheck disable=SC2016
+    late='while [ "$(ls running.* | wc -l)" -gt 1 ]; do /bin/sleep .05; done; /bin/sleep .1;'
+    pipe "$1" "$2, and gnn-sample ends last" "$late $3" "$4" "$5"
+    pipe "$1" "$2, and gnn-gather ends last" "$3" "$late $4" "$5"
+    pipe "$1" "$2, and gnn-train ends last" "$3" "$4" "$late $5"
+}
+cause 2 'a rank of gnn-sample ends with status 2, and the other is ended' "$both echo end 2.; exit 143" "$cut" "$cut"
+cause 3 'srun says 3, and no rank of gnn-gather how it ended' "$piped" "$both exit 3" "$cut"
+cause 137 'a rank of gnn-sample is killed' "$both exit 137" "$cut" "$cut"
+cause 137 'a rank of gnn-gather is killed, and its shell is not' "$piped" "$both echo end 137.; echo end 5.; exit 143" "$cut"
+cause 139 'a rank of gnn-gather crashes' "$piped" "$both echo end 139.; echo end 143.; exit 143" "$cut"
+cause 4 'gnn-train has no device' "$piped" "$piped" "$both echo end 4.; exit 137"
+cause 1 'gnn-train cannot write' "$both exit 141" "$piped" "$both echo end 1.; exit 143"
+cause 5 'gnn-train loses a rank' "$piped" "$both exit 141" "$both echo end 5.; exit 5"
+cause 143 'all are ended' "$both exit 143" "$both exit 143" "$both exit 143"
+# A stage that still waits for its input is ended; what it says then is no cause.
+# shellcheck disable=SC2016
+waits='rm running.$name; trap "exit 137" TERM; while :; do /bin/sleep .05; done'
+pipe 2 'gnn-sample ends with status 2 before it has opened its FIFOs' "$both echo end 2.; exit 2" "$waits" "$waits"
+pipe 3 'gnn-gather finds a damaged store before it has opened its FIFOs' "$waits" "$both echo end 3.; exit 3" "$waits"
 
 # Arrays: a task draws its own stretch, whatever else was submitted with it, or refuses.
 array() { # STATUS WHAT MIN-MAX COUNT TASK...; options and the environment are in $draw and $with
@@ -189,8 +225,27 @@ check 'sample-array.sbatch has changed no file' cmp before after
 rm out.00001-* out.00003-*
 array 0 'of 1,3 of five' 1-3 2 1 3
 check 'sample-array.sbatch draws the tasks that are missing as they were' whole
-head -c 9999 out.00001-of-00005.gnb >cut && mv cut out.00001-of-00005.gnb
-array 3 'of 1,3 of five, where a file is cut' 1-3 2 1
+# What is there, and is not what the task draws, is refused and stays.
+instead() { # WHAT WHY: in place of task 1's file
+    mv made out.00001-of-00005.gnb
+    cp out.00001-of-00005.gnb before
+    array 3 "of 1,3 of five, where the file is $1" 1-3 2 1
+    check "sample-array.sbatch says why a file that is $1 is not replaced" said "^sample-array.sbatch: out.00001-of-00005.gnb: .*$2"
+    check "sample-array.sbatch does not change a file that is $1" cmp before out.00001-of-00005.gnb
+}
+for size in 0 9 9999; do
+    head -c $size out.00003-of-00005.gnb >made
+    instead "cut to $size bytes" 'remove it'
+done
+for wrong in '--steps 7:13' '--steps 8:14' '--steps 7:14 --epochs 1:2' '--steps 7:14 --epochs 2' '--steps 14:21' '--steps 7:14 --batch 25' '--steps 7:14 --split valid'; do
+    gnn-sample $draw $wrong -o made S || _not_ok "gnn-sample draws $wrong"
+    instead "made with $wrong" 'but not of these batches'
+done
+gnn-sample $draw --steps 7:14 -o made S
+cat made made >twice && mv twice made
+instead 'the right one twice' 'remove it'
+{ gnn-sample $draw --steps 7:9 S; gnn-sample $draw --steps 9:14 S; } >out.00001-of-00005.gnb
+array 0 'of 1,3 of five, where the file is made of two streams' 1-3 2 1
 rm out.*
 with=TASKS=5
 array 0 'of 0-4:2 of five' 0-4 3 0 2 4
