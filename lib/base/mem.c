@@ -17,6 +17,8 @@
 /* A block from 4 MiB on is aligned to huge pages and asks for them: random reads of features and of
  * the maps of node ids miss the TLB otherwise. */
 enum { ALIGN = 64, HUGE_PAGE = 2 << 20, LARGE = 4 << 20 };
+/* From here on malloc maps each block by itself, and moves its pages instead of copying them. */
+enum { MOVES = 64 << 20 };
 
 /* Bytes to ask for, a multiple of the alignment; false on overflow. */
 static bool padded_bytes(uint64_t n, size_t size, uint64_t *bytes)
@@ -101,6 +103,31 @@ static void heap_free(const struct gnn_mem *m, void *p)
 
 const struct gnn_mem gnn_mem_heap = {heap_alloc, heap_free};
 
+/* A larger block with the contents of b, whose own is gone on success. */
+static void *grow_block(struct gnn_buf *b, uint64_t bytes, const char *what, struct gnn_err *e)
+{
+    if (b->cap >= MOVES && bytes < (uint64_t)INT64_MAX) {
+        void *p = realloc(b->data, bytes);
+        if (!p) {
+            gnn_fail_nomem(e, bytes, what);
+            return NULL;
+        }
+        b->data = p;
+        if (!((uintptr_t)p % ALIGN)) {
+            (void)madvise((char *)p + (HUGE_PAGE - (uintptr_t)p % HUGE_PAGE), bytes - HUGE_PAGE,
+                          MADV_HUGEPAGE);
+            return p;
+        }
+    }
+    void *p = gnn_alloc(bytes, 1, what, e);
+    if (!p)
+        return NULL;
+    if (b->data)
+        memcpy(p, b->data, b->cap);
+    gnn_free(b->data);
+    return p;
+}
+
 /* The contents survive, and growth by half makes many small steps linear in all. */
 int gnn_buf_reserve(struct gnn_buf *b, uint64_t n, size_t size, const char *what, struct gnn_err *e)
 {
@@ -112,12 +139,9 @@ int gnn_buf_reserve(struct gnn_buf *b, uint64_t n, size_t size, const char *what
     uint64_t grown = b->cap + b->cap / 2;
     if (grown < want)
         grown = want;
-    void *p = gnn_alloc(grown, 1, what, e);
+    void *p = grow_block(b, grown, what, e);
     if (!p)
         return e->code;
-    if (b->data)
-        memcpy(p, b->data, b->cap);
-    gnn_free(b->data);
     b->data = p;
     b->cap = grown;
     return 0;

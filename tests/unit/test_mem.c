@@ -57,6 +57,14 @@ static void buffers(void)
     memcpy(b.data, "123456789", 10);
     good = good && !gnn_buf_reserve(&b, 5 << 20, 1, "a test", &e) && !strcmp(b.data, "123456789");
     ok(good, "gnn_buf_reserve keeps the contents of a buffer");
+    for (uint64_t n = 64 << 20; good && n <= 256 << 20; n *= 2) {
+        good = !gnn_buf_reserve(&b, n, 1, "a test", &e) && !strcmp(b.data, "123456789") &&
+               !((uintptr_t)b.data % 64);
+        ((char *)b.data)[n - 1] = 'x';
+        good = good && (n == 64 << 20 || ((char *)b.data)[n / 2 - 1] == 'x');
+    }
+    ok(good, "gnn_buf_reserve keeps those of a large one");
+    gnn_buf_release(&b);
     good = !gnn_buf_fit(&b, 1 << 20, 8, "a test", &e) && b.cap >= 9 << 20;
     void *was = b.data;
     ok(good && !gnn_buf_fit(&b, 9 << 20, 1, "a test", &e) && b.data == was &&
