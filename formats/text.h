@@ -14,6 +14,12 @@ struct gnn_text_err {
     uint64_t line;
 };
 
+/* A field's text, without a NUL at its end. */
+struct gnn_word {
+    const char *p;
+    size_t n;
+};
+
 enum { GNN_TEXT_SPACE = ' ' }; /* separator that stands for any run of blanks and tabs */
 
 /* A decimal number without sign. NULL if there is no digit at p or it exceeds 2^64-1. */

@@ -28,13 +28,6 @@ void gnn_dataset_free(struct gnn_dataset *d)
 {
     if (!d)
         return;
-    if (d->ids)
-        for (uint32_t t = 0; t < d->schema.nntypes; t++) {
-            gnn_free(d->ids[t].key);
-            gnn_free(d->ids[t].word);
-            gnn_free(d->ids[t].word_at);
-        }
-    gnn_free(d->ids);
     for (uint32_t i = 0; i < d->nnotes; i++)
         gnn_free(d->note[i]);
     gnn_free(d->note);

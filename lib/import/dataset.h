@@ -17,6 +17,7 @@ typedef int gnn_edge_fn(void *arg, const struct gnn_edge_chunk *c, struct gnn_er
 /* The next n rows of a node field. */
 typedef int gnn_rows_fn(void *arg, const void *rows, uint64_t n, struct gnn_err *e);
 
+struct gnn_nodeids;
 struct gnn_dataset;
 struct gnn_dataset_ops {
     /* Calls fn on all edges of the type; every call of edges yields the same sequence. */
@@ -30,20 +31,13 @@ struct gnn_dataset_ops {
     void (*free)(struct gnn_dataset *d);
 };
 
-/* Original ids of a node type: at most one of key and word is set. */
-struct gnn_dataset_ids {
-    int64_t *key;      /* [count] ascending, when the data set's ids are not 0..count-1 */
-    uint8_t *word;     /* bytes of all words, back to back */
-    uint64_t *word_at; /* [count+1] */
-};
-
 struct gnn_dataset {
     const struct gnn_dataset_ops *ops;
-    struct gnn_schema schema;    /* etype.count: input edges, 0 if not known before a pass */
-    struct gnn_dataset_ids *ids; /* [nntypes], or NULL */
-    const char *format;          /* "ogb", "rmat", ... */
-    const char *name;            /* of the input, for messages */
-    bool mirror;                 /* each edge stands for both directions */
+    struct gnn_schema schema;      /* etype.count: input edges, 0 if not known before a pass */
+    const struct gnn_nodeids *ids; /* [nntypes] finished, the reader's; NULL: counts */
+    const char *format;            /* "ogb", "rmat", ... */
+    const char *name;              /* of the input, for messages */
+    bool mirror;                   /* each edge stands for both directions */
     bool guessed;     /* mirror follows from how the file looks: not if edges turn out to have their
                          reverse */
     bool made;        /* by a generator: edges come quickly */

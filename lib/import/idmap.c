@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* From the ids of a file to 0, 1, 2 ... in ascending order (lib/import/read/idmap.h). Ids below
+/* From the ids of a file to 0, 1, 2 ... in ascending order (lib/import/idmap.h). Ids below
  * 2^32 are bits in pages of 65536, which a prefix sum turns into ranks; larger ones are a sorted
  * list. So dense ids cost a bit each, and sparse ones a page. */
-#include "lib/import/read/idmap.h"
+#include "lib/import/idmap.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -198,11 +198,13 @@ static int load_ids(struct gnn_splits *s, const struct gnn_splits_set *set, uint
 static int fail_repeated(const struct gnn_splits *s, const struct gnn_splits_set *set, uint32_t v,
                          const struct gnn_splits_set *other, struct gnn_err *e)
 {
-    const int64_t *key = s->d->ids ? s->d->ids[set->ntype].key : NULL;
-    long long id = key ? (long long)key[v] : (long long)v;
-    return gnn_fail(e, GNN_E_INPUT, "%s: split %s/%s: node %lld is %s%s",
-                    set->file ? set->file : s->d->name, set->split, set->name, id,
-                    other == set ? "a duplicate" : "also in ", other == set ? "" : other->name);
+    static const struct gnn_nodeids count;
+    char text[GNN_ID_TEXT];
+    const struct gnn_nodeids *of = s->d->ids ? &s->d->ids[set->ntype] : &count;
+    return gnn_fail(e, GNN_E_INPUT, "%s: split %s/%s: node %s is %s%s",
+                    set->file ? set->file : s->d->name, set->split, set->name,
+                    gnn_nodeids_text(of, v, text), other == set ? "a duplicate" : "also in ",
+                    other == set ? "" : other->name);
 }
 
 /* No node may be twice in a set, nor in two sets of a split: it would be trained on and tested

@@ -7,9 +7,8 @@
 #include "formats/npy.h"
 #include "import_drain.h"
 #include "lib/import/generate/gen.h"
-#include "lib/import/read/idmap.h"
+#include "lib/import/nodeids.h"
 #include "lib/import/rand.h"
-#include "lib/import/read/words.h"
 #include "tap.h"
 
 struct file {
@@ -426,16 +425,109 @@ static void maps(void)
     gnn_idmap_finish(&m);
     ok(good && m.dense && m.n == 200000, "gnn_idmap_finish knows keys that are dense");
     gnn_idmap_release(&m);
+}
+
+/* Text of word i: some are long, some the beginning of others. */
+static struct gnn_word word_of(uint32_t i, char text[64])
+{
+    int n = snprintf(text, 64, i % 3 ? "w%u" : "http://example.org/person/%u#it", i);
+    return (struct gnn_word){text, (size_t)n};
+}
+
+static void many_words(void)
+{
+    enum { N = 70000, BATCH = 50 };
+    static char text[BATCH][64];
+    struct gnn_word word[BATCH];
+    uint32_t id[BATCH];
     struct gnn_words w = {0};
-    good = true;
-    for (uint32_t i = 0; i < 30000; i++) {
-        char word[16];
-        uint32_t id;
-        int n = snprintf(word, sizeof word, "w%u", i % 10000);
-        good = good && !gnn_words_add(&w, word, (size_t)n, &id, &e) && id == i % 10000;
+    bool good = true;
+    e = (struct gnn_err){0};
+    gnn_words_find(&w, &(struct gnn_word){"", 0}, 1, id);
+    good = good && id[0] == UINT32_MAX;
+    for (uint32_t i = 0; i < 3 * N; i += BATCH) {
+        for (uint32_t k = 0; k < BATCH; k++)
+            word[k] = word_of((i + k) % N, text[k]);
+        good = good && !gnn_words_add(&w, word, BATCH, id, &e);
+        for (uint32_t k = 0; good && k < BATCH; k++)
+            good = id[k] == (i + k) % N;
     }
-    ok(good && w.n == 10000, "gnn_words_add numbers words as they come");
+    ok(good && w.n == N, "gnn_words_add numbers words as they come");
+    for (uint32_t i = 0; good && i < 2 * N; i += BATCH) {
+        for (uint32_t k = 0; k < BATCH; k++)
+            word[k] = word_of(i + k, text[k]);
+        gnn_words_find(&w, word, BATCH, id);
+        for (uint32_t k = 0; good && k < BATCH; k++)
+            good = id[k] == (i + k < N ? i + k : UINT32_MAX);
+    }
+    ok(good, "gnn_words_find knows the words that were added, and no others");
     gnn_words_release(&w);
+}
+
+static struct gnn_word word(const char *text)
+{
+    return (struct gnn_word){text, strlen(text)};
+}
+
+static uint32_t node_of(const struct gnn_nodeids *ids, const char *text)
+{
+    uint32_t node;
+    gnn_nodeids_find(ids, &(struct gnn_word){text, strlen(text)}, 1, &node);
+    return node;
+}
+
+/* Ids that only tables have follow those of the edges, in one order whatever the tables' is. */
+static void names(void)
+{
+    const char *const tail[4] = {"za", "z", "", "\xc3\xa9"};
+    static const int order[3][4] = {{0, 1, 2, 3}, {3, 2, 1, 0}, {1, 3, 0, 2}};
+    bool good = true;
+    char text[GNN_ID_TEXT];
+    for (int o = 0; good && o < 3; o++) {
+        struct gnn_nodeids ids = {.kind = GNN_IDS_WORDS};
+        uint32_t node[4];
+        const struct gnn_word ends[4] = {word("m"), word("z0"), word("m"), word("a")};
+        e = (struct gnn_err){0};
+        good = !gnn_nodeids_add_words(&ids, ends, 4, node, &e) && node[1] == 1 && node[3] == 2;
+        gnn_nodeids_seal(&ids);
+        for (int i = 0; good && i < 4; i++) {
+            const struct gnn_word w[2] = {word(tail[order[o][i]]), word("a")};
+            good = !gnn_nodeids_add_words(&ids, w, 2, node, &e) && node[1] == 2;
+        }
+        good = good && !gnn_nodeids_finish(&ids, &e) && ids.n == 7 && node_of(&ids, "m") == 0 &&
+               node_of(&ids, "a") == 2 && node_of(&ids, "") == 3 && node_of(&ids, "z") == 4 &&
+               node_of(&ids, "za") == 5 && node_of(&ids, tail[3]) == 6 &&
+               node_of(&ids, "zz") == UINT32_MAX && !strcmp(gnn_nodeids_text(&ids, 5, text), "za");
+        gnn_nodeids_release(&ids);
+    }
+    ok(good, "gnn_nodeids_finish puts words that only tables have in the order of their bytes");
+}
+
+static void ids_of_numbers(void)
+{
+    static const uint64_t key[] = {70, 5, 70, UINT64_C(1) << 40}, dense[] = {1, 0, 2};
+    struct gnn_nodeids ids = {.kind = GNN_IDS_NUMBERS}, count = {.n = 3};
+    char text[GNN_ID_TEXT];
+    e = (struct gnn_err){0};
+    ok(!gnn_nodeids_add_numbers(&ids, key, 4, &e) && !gnn_nodeids_finish(&ids, &e) && ids.n == 3 &&
+           ids.key && gnn_nodeids_number(&ids, 70) == 1 && node_of(&ids, "1099511627776") == 2 &&
+           node_of(&ids, "6") == UINT32_MAX && node_of(&ids, "5x") == UINT32_MAX &&
+           node_of(&ids, "-5") == UINT32_MAX &&
+           node_of(&ids, "123456789012345678901") == UINT32_MAX &&
+           !strcmp(gnn_nodeids_text(&ids, 1, text), "70"),
+       "gnn_nodeids_find finds numbers, as text and as numbers");
+    gnn_nodeids_release(&ids);
+    ids.kind = GNN_IDS_NUMBERS;
+    ok(!gnn_nodeids_add_numbers(&ids, dense, 3, &e) && !gnn_nodeids_finish(&ids, &e) && !ids.key &&
+           node_of(&ids, "2") == 2 && node_of(&ids, "3") == UINT32_MAX &&
+           node_of(&count, "2") == 2 && node_of(&count, "3") == UINT32_MAX &&
+           !strcmp(gnn_nodeids_text(&count, 2, text), "2"),
+       "ids that are 0 to n-1 have no map");
+    gnn_nodeids_release(&ids);
+    ids.kind = GNN_IDS_NUMBERS;
+    ok(gnn_nodeids_add_numbers(&ids, &(uint64_t){UINT64_C(1) << 63}, 1, &e) == GNN_E_INPUT,
+       "numbers from 2^63 on are refused");
+    gnn_nodeids_release(&ids);
 }
 
 /* More edges than 32 bits count are welcome, but some room is left. */
@@ -458,6 +550,9 @@ int main(void)
     mallopt(M_TRIM_THRESHOLD, 1 << 30); /* thousands of runs: keep the heap */
     mallopt(M_MMAP_THRESHOLD, 1 << 30);
     maps();
+    many_words();
+    names();
+    ids_of_numbers();
     texts();
     tricks();
     memory();

@@ -5,6 +5,7 @@
 #include "lib/import/build/build_impl.h"
 #include "lib/import/build/reverses.h"
 #include "lib/import/build/rows.h"
+#include "lib/import/nodeids.h"
 #include "lib/base/mem.h"
 
 static int copy_etype(struct build *b, uint32_t in, uint32_t src, const char *rel, uint32_t dst,
@@ -202,12 +203,12 @@ struct node_ids {
 static int declare_ntype(struct build *b, uint32_t t, struct node_ids *id, struct gnn_err *e)
 {
     const struct gnn_ntype *nt = &b->meta.schema.ntype[t];
-    const struct gnn_dataset_ids *orig = b->d->ids ? &b->d->ids[t] : NULL;
+    const struct gnn_nodeids *orig = b->d->ids ? &b->d->ids[t] : NULL;
     int rc = GNN_OK;
     if (orig && orig->key)
         rc = declare_tensor(b, GNN_I64, nt->count, 0, &id->key, e, "node/%s/key", nt->name);
-    if (!rc && orig && orig->word_at) {
-        rc = declare_tensor(b, GNN_U8, orig->word_at[nt->count], 0, &id->word, e, "node/%s/name",
+    if (!rc && orig && orig->kind == GNN_IDS_WORDS) {
+        rc = declare_tensor(b, GNN_U8, orig->words.nbytes, 0, &id->word, e, "node/%s/name",
                             nt->name);
         if (!rc)
             rc = declare_tensor(b, GNN_U64, nt->count + 1, 0, &id->word_at, e,
@@ -224,16 +225,16 @@ static int declare_ntype(struct build *b, uint32_t t, struct node_ids *id, struc
 static int write_ntype(struct build *b, uint32_t t, const struct node_ids *id, struct gnn_err *e)
 {
     const struct gnn_ntype *nt = &b->meta.schema.ntype[t];
-    const struct gnn_dataset_ids *orig = b->d->ids ? &b->d->ids[t] : NULL;
+    const struct gnn_nodeids *orig = b->d->ids ? &b->d->ids[t] : NULL;
     uint64_t book[2] = {0, nt->count};
     int rc = gnn_part_write(&b->w, id->book, book, sizeof book, e);
     if (!rc && orig && orig->key)
         rc = gnn_part_write(&b->w, id->key, orig->key, nt->count * sizeof *orig->key, e);
-    if (!rc && orig && orig->word_at) {
-        rc = gnn_part_write(&b->w, id->word, orig->word, orig->word_at[nt->count], e);
+    if (!rc && orig && orig->kind == GNN_IDS_WORDS) {
+        rc = gnn_part_write(&b->w, id->word, orig->words.byte.data, orig->words.nbytes, e);
         if (!rc)
-            rc = gnn_part_write(&b->w, id->word_at, orig->word_at,
-                                (nt->count + 1) * sizeof *orig->word_at, e);
+            rc = gnn_part_write(&b->w, id->word_at, orig->words.at.data,
+                                (nt->count + 1) * sizeof(uint64_t), e);
     }
     for (uint32_t f = 0; !rc && f < nt->nfields; f++) {
         rc = gnn_rows_write(b->d, b->o, t, f, nt->field[f].dtype, &b->w, id->field[f], e);

@@ -232,8 +232,8 @@ static int convert_ids(struct pass *ps, uint64_t n, uint32_t *src, uint32_t *dst
     uint64_t ns = sc->ntype[0].count, nd = sc->ntype[sc->nntypes - 1].count;
     for (uint64_t i = 0; i < n; i++) {
         uint64_t s = ps->id[2 * i], d = ps->id[2 * i + 1];
-        uint64_t a = l->mapped ? gnn_idmap_find(&l->map, s) : s - l->base;
-        uint64_t b = l->mapped ? gnn_idmap_find(&l->map, d) : d - l->base;
+        uint64_t a = l->mapped ? gnn_nodeids_number(l->s.ids, s) : s - l->base;
+        uint64_t b = l->mapped ? gnn_nodeids_number(l->s.ids, d) : d - l->base;
         if (a >= ns || b >= nd)
             return bad_id(ps, n, i, a >= ns ? s : d, a >= ns ? ns : nd, e);
         if (src) {
@@ -278,10 +278,12 @@ int gnn_edgelist_scan(struct gnn_edgelist *l, struct gnn_err *e)
     for (uint32_t f = 0; f < GNN_EDGELIST_FIELDS; f++)
         l->whole[f] = true;
     int rc = pass_open(&ps, l, e);
+    if (!rc && collect && !(rc = gnn_src_make_ids(&l->s, 1, e)))
+        l->s.ids->kind = GNN_IDS_NUMBERS;
     for (uint64_t n = 1; !rc && n; l->n += n) {
         rc = pass_read(&ps, &n, e);
         if (!rc)
-            rc = collect ? gnn_idmap_add(&l->map, ps.id, 2 * n, e)
+            rc = collect ? gnn_nodeids_add_numbers(l->s.ids, ps.id, 2 * n, e)
                          : convert_ids(&ps, n, NULL, NULL, e);
         if (!rc)
             rc = check_numbers(l, &ps, n, e);
@@ -296,19 +298,10 @@ int gnn_edgelist_scan(struct gnn_edgelist *l, struct gnn_err *e)
     pass_close(&ps);
     if (rc || !collect)
         return rc;
-    gnn_idmap_finish(&l->map);
-    if (l->map.n > UINT32_MAX - 1)
-        return gnn_fail(e, GNN_E_INPUT, "%s: more than 4294967294 nodes",
-                        gnn_input_name(l->s.in[0]));
-    l->mapped = !l->map.dense;
-    rc = gnn_schema_add_ntype(&l->s.d.schema, "node", l->map.n, e);
-    if (rc || !l->mapped)
-        return rc;
-    l->s.d.ids = gnn_alloc_zero(1, sizeof *l->s.d.ids, "node ids", e);
-    if (!l->s.d.ids || !(l->s.d.ids->key = gnn_alloc(l->map.n, sizeof(int64_t), "node ids", e)))
-        return GNN_E_NOMEM;
-    gnn_idmap_keys(&l->map, l->s.d.ids->key);
-    return GNN_OK;
+    rc = gnn_nodeids_finish(l->s.ids, e);
+    l->mapped = !rc && l->s.ids->key;
+    l->s.d.ids = l->s.ids;
+    return rc ? rc : gnn_schema_add_ntype(&l->s.d.schema, "node", l->s.ids->n, e);
 }
 
 /* Numbers of a chunk to rows of the fields. */
@@ -384,7 +377,6 @@ static int edgelist_edges(struct gnn_dataset *d, uint32_t t, bool fields, gnn_ed
 static void edgelist_free(struct gnn_dataset *d)
 {
     struct gnn_edgelist *l = (struct gnn_edgelist *)d;
-    gnn_idmap_release(&l->map);
     gnn_free(l->kept);
     gnn_free(l->kept_num);
     gnn_src_release(&l->s);

@@ -3,7 +3,6 @@
 #ifndef GNN_LIB_IMPORT_EDGELIST_H
 #define GNN_LIB_IMPORT_EDGELIST_H
 
-#include "lib/import/read/idmap.h"
 #include "lib/import/read/src.h"
 #include "lib/import/read/table.h"
 
@@ -21,8 +20,7 @@ struct gnn_edgelist {
     uint64_t declared;         /* edges that the header declares; UINT64_MAX: it does not say */
     const struct gnn_mtx *mtx; /* what a matrix's header says, or NULL */
     bool skew;                 /* each entry gives the reverse edge of opposite weight, too */
-    bool mapped;               /* ids go through map */
-    struct gnn_idmap map;
+    bool mapped;               /* ids go through s.ids[0] */
     struct gnn_pick pick[2 + GNN_EDGELIST_FIELDS];
     uint32_t npick;
     bool target_first;                       /* the target's column comes before the source's */

@@ -3,17 +3,17 @@
 #ifndef GNN_LIB_IMPORT_FILES_H
 #define GNN_LIB_IMPORT_FILES_H
 
-#include "lib/import/dataset.h"
+#include "lib/import/nodeids.h"
 #include "lib/import/read/input.h"
 
-/* Node ids in a member (text or .npy), one a row, each below count. *ids is to be freed with
- * gnn_free. With orig, what is read are original ids. */
+/* The nodes of ids in a member (text or .npy), one a row: as the data set writes them or, with
+ * `of` NULL, 0 to count-1. *node is to be freed with gnn_free. */
 int gnn_member_ids(struct gnn_input *in, uint32_t member, uint64_t count,
-                   const struct gnn_dataset_ids *orig, uint32_t **ids, uint64_t *n,
+                   const struct gnn_nodeids *of, uint32_t **node, uint64_t *n,
                    struct gnn_err *e) GNN_MUST_USE;
 /* The same from a file of its own. */
-int gnn_files_ids(const char *path, uint64_t count, const struct gnn_dataset_ids *orig,
-                  uint32_t **ids, uint64_t *n, struct gnn_err *e) GNN_MUST_USE;
+int gnn_files_ids(const char *path, uint64_t count, const struct gnn_nodeids *of, uint32_t **node,
+                  uint64_t *n, struct gnn_err *e) GNN_MUST_USE;
 /* A member, text or array, that holds a single number, whole and not negative. */
 int gnn_member_number(struct gnn_input *in, uint32_t member, uint64_t *v,
                       struct gnn_err *e) GNN_MUST_USE;

@@ -117,8 +117,18 @@ void gnn_src_release(struct gnn_src *s)
     for (uint32_t i = 0; i < s->nsets; i++)
         gnn_free(s->set[i]);
     gnn_free(s->set);
+    for (uint32_t i = 0; i < s->nids; i++)
+        gnn_nodeids_release(&s->ids[i]);
+    gnn_free(s->ids);
     while (s->nin)
         gnn_input_free(s->in[--s->nin]);
+}
+
+int gnn_src_make_ids(struct gnn_src *s, uint32_t n, struct gnn_err *e)
+{
+    s->ids = gnn_alloc_zero(n, sizeof *s->ids, "node ids", e);
+    s->nids = s->ids ? n : 0;
+    return s->ids ? GNN_OK : GNN_E_NOMEM;
 }
 
 int gnn_src_own(struct gnn_src *s, struct gnn_input *in, struct gnn_err *e)

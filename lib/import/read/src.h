@@ -5,6 +5,7 @@
 #define GNN_LIB_IMPORT_SRC_H
 
 #include "lib/import/import.h"
+#include "lib/import/nodeids.h"
 #include "lib/import/read/input.h"
 
 enum { GNN_SRC_INPUTS = 8 };
@@ -26,6 +27,8 @@ struct gnn_src {
     uint32_t nfields;
     uint32_t **set; /* [schema.nsets] ids, owned */
     uint32_t nsets;
+    struct gnn_nodeids *ids; /* [nids] of the first node types, owned; d.ids is NULL, or these */
+    uint32_t nids;
 };
 
 /* ops.rows and ops.set of every such data set; the release frees all but the object. */
@@ -34,6 +37,9 @@ int gnn_src_rows(struct gnn_dataset *d, uint32_t ntype, uint32_t field, gnn_rows
 int gnn_src_set(struct gnn_dataset *d, uint32_t set, uint32_t *ids, struct gnn_err *e);
 void gnn_src_release(struct gnn_src *s);
 
+/* Makes room for the ids of n node types, all counts of 0; d.ids is what the caller makes of them.
+ */
+int gnn_src_make_ids(struct gnn_src *s, uint32_t n, struct gnn_err *e) GNN_MUST_USE;
 /* Takes over the input, on failure too. */
 int gnn_src_own(struct gnn_src *s, struct gnn_input *in, struct gnn_err *e) GNN_MUST_USE;
 /* What --map makes of a name: the new one, "" for an array to leave out, or the name itself. */

@@ -49,10 +49,6 @@ int gnn_table_f32(struct gnn_table *t, float *out, uint32_t ncols, uint64_t max,
                   struct gnn_err *e) GNN_MUST_USE;
 /* The fields of the present line (at most max: more are an error); then goes to the next line.
  * Pointers are valid until the next call of gnn_table_line. */
-struct gnn_word {
-    const char *p;
-    size_t n;
-};
 int gnn_table_words(struct gnn_table *t, struct gnn_word *w, uint32_t max, uint32_t *n,
                     struct gnn_err *e) GNN_MUST_USE;
 

@@ -6,13 +6,12 @@
 
 #include "lib/import/read/formats.h"
 #include "lib/import/read/table.h"
-#include "lib/import/read/words.h"
 
 enum { CHUNK = 1 << 13 };
 
 struct triples {
     struct gnn_src s;
-    struct gnn_words node, rel;
+    struct gnn_words rel;
     struct gnn_buf src, dst, type, set; /* [n] u32, u32, u16, u8 */
     uint64_t n;
 };
@@ -48,7 +47,8 @@ static int add_triple(struct triples *g, const struct gnn_table *t, const struct
         if (!w[k].n)
             return gnn_fail(e, GNN_E_INPUT, "%s: line %llu: a word is empty", gnn_reader_name(t->r),
                             (unsigned long long)t->line - 1);
-        rc = gnn_words_add(k == 1 ? &g->rel : &g->node, w[k].p, w[k].n, &id[k], e);
+        rc = k == 1 ? gnn_words_add(&g->rel, &w[k], 1, &id[k], e)
+                    : gnn_nodeids_add_words(g->s.ids, &w[k], 1, &id[k], e);
     }
     if (!rc && g->rel.n > known)
         rc = check_relation(g, t, &w[1], e);
@@ -149,7 +149,6 @@ static int triples_edges(struct gnn_dataset *d, uint32_t t, bool fields, gnn_edg
 static void triples_free(struct gnn_dataset *d)
 {
     struct triples *g = (struct triples *)d;
-    gnn_words_release(&g->node);
     gnn_words_release(&g->rel);
     gnn_buf_release(&g->src);
     gnn_buf_release(&g->dst);
@@ -165,30 +164,19 @@ static const struct gnn_dataset_ops triples_ops = {triples_edges, gnn_src_rows, 
 static int add_types(struct triples *g, bool sets, struct gnn_err *e)
 {
     struct gnn_schema *s = &g->s.d.schema;
-    const uint64_t *at = gnn_words_offsets(&g->rel);
-    int rc = gnn_schema_add_ntype(s, "node", g->node.n, e);
+    int rc = gnn_nodeids_finish(g->s.ids, e);
+    if (!rc)
+        rc = gnn_schema_add_ntype(s, "node", g->s.ids->n, e);
+    g->s.d.ids = g->s.ids;
     for (uint32_t r = 0; !rc && r < g->rel.n; r++) {
         char name[GNN_TYPE_NAME_MAX + 1];
-        snprintf(name, sizeof name, "%.*s", (int)(at[r + 1] - at[r]),
-                 (char *)g->rel.byte.data + at[r]);
+        const struct gnn_word w = gnn_words_get(&g->rel, r);
+        snprintf(name, sizeof name, "%.*s", (int)w.n, w.p);
         rc = gnn_schema_add_etype(s, 0, name, 0, 0, e);
         if (!rc && sets)
             rc = gnn_schema_add_efield(s, r, "set", GNN_U8, 0, e);
     }
     return rc;
-}
-
-/* The words go to the store as they are. */
-static int add_words(struct triples *g, struct gnn_err *e)
-{
-    struct gnn_dataset_ids *ids = gnn_alloc_zero(1, sizeof *ids, "node names", e);
-    g->s.d.ids = ids;
-    if (!ids || !(ids->word = gnn_alloc(g->node.nbytes, 1, "node names", e)) ||
-        !(ids->word_at = gnn_alloc((uint64_t)g->node.n + 1, sizeof(uint64_t), "node names", e)))
-        return GNN_E_NOMEM;
-    memcpy(ids->word, g->node.byte.data, g->node.nbytes);
-    memcpy(ids->word_at, g->node.at.data, ((uint64_t)g->node.n + 1) * sizeof(uint64_t));
-    return GNN_OK;
 }
 
 int gnn_triples_open(struct gnn_dataset **out, struct gnn_input *in,
@@ -206,13 +194,17 @@ int gnn_triples_open(struct gnn_dataset **out, struct gnn_input *in,
     g->s.d.says = "triples: edges lead from head to tail";
     int rc = gnn_src_own(&g->s, in, e);
     if (!rc)
+        rc = gnn_src_make_ids(&g->s, 1, e);
+    if (!rc)
+        g->s.ids->kind = GNN_IDS_WORDS;
+    if (!rc)
         rc = read_all(g, e);
+    if (!rc)
+        gnn_nodeids_seal(g->s.ids);
     if (!rc && !g->n)
         rc = gnn_fail(e, GNN_E_INPUT, "%s: no triples", gnn_input_name(in));
     if (!rc)
         rc = add_types(g, gnn_input_members(in) > 1, e);
-    if (!rc)
-        rc = add_words(g, e);
     if (!rc)
         rc = gnn_src_attach(&g->s, e);
     if (rc) {

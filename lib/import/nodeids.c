@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The ids of nodes (lib/import/nodeids.h): ranks from a map of numbers, or a table of words. */
+#include "lib/import/nodeids.h"
+
+#include <stdio.h>
+
+int gnn_nodeids_add_numbers(struct gnn_nodeids *ids, const uint64_t *key, uint64_t n,
+                            struct gnn_err *e)
+{
+    return gnn_idmap_add(&ids->map, key, n, e);
+}
+
+int gnn_nodeids_add_words(struct gnn_nodeids *ids, const struct gnn_word *word, uint64_t n,
+                          uint32_t *node, struct gnn_err *e)
+{
+    return gnn_words_add(&ids->words, word, n, node, e);
+}
+
+void gnn_nodeids_seal(struct gnn_nodeids *ids)
+{
+    ids->of_edges = ids->words.n;
+}
+
+int gnn_nodeids_finish(struct gnn_nodeids *ids, struct gnn_err *e)
+{
+    int rc = GNN_OK;
+    if (ids->kind == GNN_IDS_WORDS) {
+        ids->n = ids->words.n;
+        rc = gnn_words_sort(&ids->words, ids->of_edges, e);
+    } else if (ids->kind == GNN_IDS_NUMBERS) {
+        gnn_idmap_finish(&ids->map);
+        ids->n = ids->map.n;
+        /* Dense ids are what they are mapped to. */
+        if (!ids->map.dense && !(ids->key = gnn_alloc(ids->n, sizeof *ids->key, "node ids", e)))
+            return GNN_E_NOMEM;
+        if (ids->key)
+            gnn_idmap_keys(&ids->map, ids->key);
+    }
+    if (!rc && ids->n > UINT32_MAX - 1)
+        rc = gnn_fail(e, GNN_E_INPUT, "more than 4294967294 nodes");
+    return rc;
+}
+
+/* A word that is a whole number, and nothing else. */
+static bool as_number(const struct gnn_word *w, uint64_t *v)
+{
+    char digits[24];
+    if (!w->n || w->n > 20)
+        return false;
+    for (size_t i = 0; i < w->n; i++)
+        digits[i] = w->p[i];
+    digits[w->n] = '\n';
+    const char *end = gnn_text_u64(digits, v);
+    return end == digits + w->n;
+}
+
+void gnn_nodeids_find(const struct gnn_nodeids *ids, const struct gnn_word *word, uint64_t n,
+                      uint32_t *node)
+{
+    uint64_t v, at;
+    if (ids->kind == GNN_IDS_WORDS) {
+        gnn_words_find(&ids->words, word, n, node);
+        return;
+    }
+    for (uint64_t i = 0; i < n; i++) {
+        at = as_number(&word[i], &v) ? gnn_nodeids_number(ids, v) : UINT64_MAX;
+        node[i] = at == UINT64_MAX ? UINT32_MAX : (uint32_t)at;
+    }
+}
+
+const char *gnn_nodeids_text(const struct gnn_nodeids *ids, uint64_t node, char text[GNN_ID_TEXT])
+{
+    if (ids->kind != GNN_IDS_WORDS) {
+        snprintf(text, GNN_ID_TEXT, "%lld", ids->key ? (long long)ids->key[node] : (long long)node);
+        return text;
+    }
+    const struct gnn_word w = gnn_words_get(&ids->words, node);
+    const size_t n = w.n < GNN_ID_TEXT - 4 ? w.n : GNN_ID_TEXT - 4;
+    for (size_t i = 0; i < n; i++)
+        text[i] = (unsigned char)w.p[i] < ' ' || w.p[i] == 127 ? '?' : w.p[i];
+    snprintf(text + n, GNN_ID_TEXT - n, "%s", n < w.n ? "..." : "");
+    return text;
+}
+
+void gnn_nodeids_release(struct gnn_nodeids *ids)
+{
+    gnn_free(ids->key);
+    gnn_idmap_release(&ids->map);
+    gnn_words_release(&ids->words);
+    *ids = (struct gnn_nodeids){0};
+}
