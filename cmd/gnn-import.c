@@ -60,6 +60,10 @@ static const struct opt opts[] = {
      "auto|multiclass|binary|multilabel|regression"},
     {OPT_CHOICE, 0, "dtype", &dtype, "TYPE",
      "type of stored features (default: f32; f16 for igbh:)", "f32|f16|bf16"},
+    {OPT_FLAG, 0, "standardize", &o.standardize,
+     .help = "store features by mean 0 and deviation 1, as measured on the training set"},
+    {OPT_STR, 0, "standardize-from", &o.standardize_from, "STORE",
+     "store features by the means and deviations that STORE was standardized with", .file = true},
     {OPT_U64, 0, "seed", &seed, "N", "random seed of splits and generators (default: 1)"},
     {OPT_U32, 'j', "threads", &threads, "N",
      "threads for generators and sorting by time; files are read by one (default: one per core)",
@@ -178,6 +182,8 @@ int main(int argc, char **argv)
     stdin_unread("gnn-import reads files", (const char *const *)args, (unsigned)nargs);
     if (o.undirected && o.directed)
         cli_usage("--directed and --undirected exclude each other");
+    if (o.standardize && o.standardize_from)
+        cli_usage("--standardize and --standardize-from exclude each other");
     finish_opts();
     char *target = gnn_store_target(output, force, &e); /* before any work */
     if (!target)
@@ -191,6 +197,7 @@ int main(int argc, char **argv)
     if (!rc)
         import_text(d, &o, &st, gnn_clock() - start);
     gnn_free(st.type);
+    gnn_free(st.columns);
     gnn_dataset_free(d);
     if (rc)
         cli_fail(&e);

@@ -112,6 +112,22 @@ static void tell_order(const struct gnn_import_stats *st)
                  some);
 }
 
+/* Features of which some are thousands of times as large as others hide the small ones. */
+static void tell_columns(const struct gnn_dataset *d, const struct gnn_import_opts *o,
+                         const struct gnn_import_stats *st)
+{
+    if (o->standardize || o->standardize_from)
+        return;
+    for (uint32_t t = 0; t < d->schema.nntypes; t++) {
+        const struct gnn_import_columns *c = &st->columns[t];
+        if (c->most >= 10 && c->most / 1000 >= c->least)
+            cli_note("features of %s differ by orders of magnitude: column %" PRIu64
+                     " has values up to %g, column %" PRIu64 " up to %g (--standardize)",
+                     d->schema.ntype[t].name, c->wide + 1, (double)c->most, c->narrow + 1,
+                     (double)c->least);
+    }
+}
+
 static json_t *edges_json(const struct gnn_dataset *d, const struct gnn_import_stats *st)
 {
     json_t *a = json_array();
@@ -144,6 +160,7 @@ void import_text(const struct gnn_dataset *d, const struct gnn_import_opts *o,
     tell_all_edges(d, st);
     tell_direction(d, o, st);
     tell_order(st);
+    tell_columns(d, o, st);
     if (!d->made)
         unused_edge_fields(
             &d->schema, "weight time x",

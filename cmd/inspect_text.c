@@ -80,6 +80,8 @@ static void print_fields(const json_t *list)
         printf("%s %s %s", i ? "," : ":", text_of(f, "name"), text_of(f, "dtype"));
         if (whole_of(f, "width"))
             printf("[%lld]", whole_of(f, "width"));
+        if (json_is_true(json_object_get(f, "standardized")))
+            printf(" standardized");
     }
 }
 
@@ -138,6 +140,17 @@ static void print_schema(const json_t *r)
         printf("  task   %s of %s, %lld %s\n", text_of(r, "task"), text_of(r, "label_type"),
                whole_of(r, "classes"),
                strcmp(text_of(r, "task"), "regression") ? "classes" : "outputs");
+    const json_t *names = json_object_get(r, "class_names");
+    json_array_foreach((json_t *)(uintptr_t)names, i, x)
+    {
+        if (i == shown_items(names)) {
+            printf(", ... %zu more (-v lists them)", json_array_size(names) - i);
+            break;
+        }
+        printf("%s%s", i ? ", " : "  class  ", text_of(x, NULL));
+    }
+    if (names)
+        putchar('\n');
 }
 
 static void print_numbers(const char *what, const json_t *list)
@@ -321,7 +334,63 @@ static void print_edge_stats(const json_t *list)
             n - few, n, symmetric, loops, parallel);
 }
 
-static void print_stats(const json_t *s)
+static double span_of(const json_t *column)
+{
+    return real_of(column, "max") - real_of(column, "min");
+}
+
+static void print_column(const char *what, const json_t *list, size_t i)
+{
+    const json_t *x = json_array_get(list, i);
+    printf("    %scolumn %zu: min %s, mean %s, max %s\n", what, i + 1, number_text(x, "min"),
+           number_text(x, "mean"), number_text(x, "max"));
+}
+
+/* The ranges of columns; of many, those of the widest and of the narrowest one that varies. */
+static void print_columns(const json_t *list)
+{
+    const size_t n = json_array_size(list);
+    size_t wide = 0, narrow = n;
+    for (size_t i = 0; i < n; i++) {
+        const double span = span_of(json_array_get(list, i));
+        if (span > span_of(json_array_get(list, wide)))
+            wide = i;
+        if (span > 0 && (narrow == n || span < span_of(json_array_get(list, narrow))))
+            narrow = i;
+        if (n <= MANY || common.verbose > 0)
+            print_column("", list, i);
+    }
+    if (n > MANY && common.verbose <= 0) {
+        print_column("widest of all: ", list, wide);
+        if (narrow < n)
+            print_column("narrowest that varies: ", list, narrow);
+    }
+}
+
+/* "members of each class: bird 97, cat 98". */
+static void print_classes(const json_t *names, const json_t *counts)
+{
+    size_t i;
+    json_t *x;
+    if (!names) {
+        print_numbers("members of each class:", counts);
+        return;
+    }
+    printf("  members of each class:");
+    json_array_foreach((json_t *)(uintptr_t)counts, i, x)
+    {
+        if (i == shown_items(counts)) {
+            printf(", ... %zu more (-v lists them)", json_array_size(counts) - i);
+            break;
+        }
+        printf("%s %s %lld", i ? "," : "", text_of(json_array_get(names, i), NULL),
+               (long long)json_integer_value(x));
+    }
+    putchar('\n');
+}
+
+/* names: of classes, or NULL. */
+static void print_stats(const json_t *s, const json_t *names)
 {
     const json_t *fields = json_object_get(s, "fields");
     size_t i, types = 0;
@@ -346,9 +415,10 @@ static void print_stats(const json_t *s)
             printf(", %lld NaN, %lld infinite of %lld", whole_of(x, "nan"), whole_of(x, "infinite"),
                    whole_of(x, "values"));
         putchar('\n');
+        print_columns(json_object_get(x, "columns"));
     }
     if (json_object_get(s, "classes"))
-        print_numbers("members of each class:", json_object_get(s, "classes"));
+        print_classes(names, json_object_get(s, "classes"));
     if (whole_of(s, "unlabelled"))
         printf("  nodes without a label: %lld\n", whole_of(s, "unlabelled"));
 }
@@ -374,7 +444,7 @@ void inspect_text_report(const json_t *r)
     if (json_object_get(r, "tensors"))
         print_tensors(json_object_get(r, "tensors"));
     if (json_object_get(r, "statistics"))
-        print_stats(json_object_get(r, "statistics"));
+        print_stats(json_object_get(r, "statistics"), json_object_get(r, "class_names"));
 }
 
 /* What was chosen for the layers, by the names of gnn-train's options: ", train-eps". */

@@ -8,12 +8,17 @@
 #include <string.h>
 
 #include "lib/base/mem.h"
+#include "lib/data/class_names.h"
+#include "lib/data/standard.h"
+#include "lib/data/text_check.h"
 #include "lib/data/time.h"
 
 static void fields_release(struct gnn_field *f, uint32_t n)
 {
-    for (uint32_t i = 0; i < n; i++)
+    for (uint32_t i = 0; i < n; i++) {
         gnn_free(f[i].name);
+        gnn_free(f[i].standard);
+    }
     gnn_free(f);
 }
 
@@ -36,6 +41,7 @@ void gnn_schema_release(struct gnn_schema *s)
         gnn_free(s->set[i].split);
         gnn_free(s->set[i].set);
     }
+    gnn_class_names_free(s->class_name, s->nclasses);
     gnn_free(s->ntype);
     gnn_free(s->etype);
     gnn_free(s->set);
@@ -49,53 +55,6 @@ static int grow_array(void *array, uint32_t n, uint32_t max, size_t size, const 
                    : gnn_fail(e, GNN_E_INPUT, "more than %u %s", max, what);
 }
 
-/* Well-formed UTF-8 as in RFC 3629, since names go into JSON, and no control characters, those
- * beyond ASCII included. */
-static bool is_text(const char *s)
-{
-    const unsigned char *p = (const unsigned char *)s;
-    while (*p) {
-        unsigned n = *p < 0x80                 ? 0
-                     : *p >= 0xc2 && *p < 0xe0 ? 1
-                     : *p >= 0xe0 && *p < 0xf0 ? 2
-                     : *p >= 0xf0 && *p < 0xf5 ? 3
-                                               : 4;
-        uint32_t c = *p++ & (0x7fu >> n);
-        if (n == 4)
-            return false;
-        for (unsigned i = 0; i < n; i++, p++) {
-            if ((*p & 0xc0) != 0x80)
-                return false;
-            c = c << 6 | (*p & 0x3fu);
-        }
-        if ((n == 1 && c < 0xa0) || (n == 2 && (c < 0x800 || (c >= 0xd800 && c < 0xe000))) ||
-            (n == 3 && (c < 0x10000 || c > 0x10ffff)))
-            return false;
-    }
-    return true;
-}
-
-static int check_text(const char *name, const char *what, size_t most, struct gnn_err *e)
-{
-    const size_t n = strlen(name);
-    if (!n)
-        return gnn_fail(e, GNN_E_INPUT, "%s name is empty", what);
-    if (n > most)
-        return gnn_fail(e, GNN_E_INPUT, "%s name '%.70s...' has %zu bytes, more than %zu", what,
-                        name, n, most);
-    for (size_t i = 0; i < n; i++)
-        if ((unsigned char)name[i] < 0x20 || name[i] == 0x7f)
-            return gnn_fail(e, GNN_E_INPUT, "%s name '%.70s' has a control character", what, name);
-    return is_text(name)
-               ? 0
-               : gnn_fail(e, GNN_E_INPUT, "%s name '%.70s' is not UTF-8 text", what, name);
-}
-
-int gnn_type_name_check(const char *name, const char *what, struct gnn_err *e)
-{
-    return check_text(name, what, GNN_TYPE_NAME_MAX, e);
-}
-
 /* A field, a split or a set is a word: such names stand in lists on the command line, and at the
  * end of tensor names. */
 static bool is_word(const char *name)
@@ -105,7 +64,7 @@ static bool is_word(const char *name)
 
 static int check_name(const char *name, const char *what, struct gnn_err *e)
 {
-    int rc = check_text(name, what, GNN_WORD_MAX, e);
+    int rc = gnn_text_check(name, what, GNN_WORD_MAX, e);
     return rc || is_word(name)
                ? rc
                : gnn_fail(e, GNN_E_INPUT, "%s name '%.70s' has a blank or one of / = , :", what,
@@ -247,6 +206,36 @@ int gnn_schema_add_efield(struct gnn_schema *s, uint32_t etype, const char *name
     return add_field(&t->field, &t->nfields, name, dtype, width, e);
 }
 
+int gnn_schema_set_standard(struct gnn_schema *s, uint32_t ntype, const char *field,
+                            const double *standard, struct gnn_err *e)
+{
+    const struct gnn_ntype *t = &s->ntype[ntype];
+    for (uint32_t i = 0; i < t->nfields; i++) {
+        struct gnn_field *f = &t->field[i];
+        if (strcmp(f->name, field) != 0)
+            continue;
+        double *copy = gnn_standard_check(standard, gnn_field_columns(f), e)
+                           ? NULL
+                           : gnn_standard_copy(standard, gnn_field_columns(f), e);
+        if (!copy)
+            return e->code;
+        gnn_free(f->standard);
+        f->standard = copy;
+        return GNN_OK;
+    }
+    return gnn_fail(e, GNN_E_INPUT, "node type '%s' has no field '%.70s'", t->name, field);
+}
+
+int gnn_schema_set_classes(struct gnn_schema *s, const char *const *name, struct gnn_err *e)
+{
+    char **copy = gnn_class_names_copy(name, s->nclasses, e);
+    if (!copy)
+        return e->code;
+    gnn_class_names_free(s->class_name, s->nclasses);
+    s->class_name = copy;
+    return GNN_OK;
+}
+
 int gnn_schema_set_order(struct gnn_schema *s, uint32_t etype, const char *field, struct gnn_err *e)
 {
     struct gnn_etype *t = &s->etype[etype];
@@ -304,9 +293,12 @@ int gnn_schema_copy(struct gnn_schema *dst, const struct gnn_schema *src, struct
     for (uint32_t i = 0; !rc && i < src->nntypes; i++) {
         const struct gnn_ntype *t = &src->ntype[i];
         rc = gnn_schema_add_ntype(&c, t->name, t->count, e);
-        for (uint32_t j = 0; !rc && j < t->nfields; j++)
-            rc = gnn_schema_add_nfield(&c, i, t->field[j].name, t->field[j].dtype,
-                                       t->field[j].width, e);
+        for (uint32_t j = 0; !rc && j < t->nfields; j++) {
+            const struct gnn_field *f = &t->field[j];
+            rc = gnn_schema_add_nfield(&c, i, f->name, f->dtype, f->width, e);
+            if (!rc && f->standard)
+                rc = gnn_schema_set_standard(&c, i, f->name, f->standard, e);
+        }
     }
     for (uint32_t i = 0; !rc && i < src->netypes; i++) {
         const struct gnn_etype *t = &src->etype[i];
@@ -321,6 +313,8 @@ int gnn_schema_copy(struct gnn_schema *dst, const struct gnn_schema *src, struct
         const struct gnn_split_set *t = &src->set[i];
         rc = gnn_schema_add_set(&c, t->split, t->set, t->ntype, t->count, e);
     }
+    if (!rc && src->class_name)
+        rc = gnn_schema_set_classes(&c, (const char *const *)src->class_name, e);
     if (rc)
         gnn_schema_release(&c);
     *dst = c;

@@ -35,6 +35,9 @@ struct gnn_field {
     char *name; /* "x" features, "y" labels, "time", "weight", "key", or the user's own */
     enum gnn_dtype dtype;
     uint64_t width;
+    /* [2][columns] means, then scales, of a node field: v of the data set is stored as
+     * (v - mean) / scale. NULL: values are as in the data set. */
+    double *standard;
 };
 
 struct gnn_ntype {
@@ -81,6 +84,7 @@ struct gnn_schema {
     enum gnn_task task;
     uint32_t label_ntype; /* node type that carries field "y", if task is not NONE */
     uint32_t nclasses; /* classes, or columns of labels if MULTILABEL or REGRESSION; 0 if unknown */
+    char **class_name; /* [nclasses] of the classes or columns, each another; NULL: none has one */
     uint32_t nparts;
 };
 
@@ -108,6 +112,18 @@ int gnn_schema_add_nfield(struct gnn_schema *s, uint32_t ntype, const char *name
                           enum gnn_dtype dtype, uint64_t width, struct gnn_err *e) GNN_MUST_USE;
 int gnn_schema_add_efield(struct gnn_schema *s, uint32_t etype, const char *name,
                           enum gnn_dtype dtype, uint64_t width, struct gnn_err *e) GNN_MUST_USE;
+/* Says how a node field, which is there, was standardized; [2][columns], copied. GNN_E_INPUT for
+ * means that are not finite, and scales that are not finite and above 0. */
+int gnn_schema_set_standard(struct gnn_schema *s, uint32_t ntype, const char *field,
+                            const double *standard, struct gnn_err *e) GNN_MUST_USE;
+/* Names the classes, or columns of labels: s->nclasses names, copied. GNN_E_INPUT for one that no
+ * type could have, and for two that are equal. */
+int gnn_schema_set_classes(struct gnn_schema *s, const char *const *name,
+                           struct gnn_err *e) GNN_MUST_USE;
+static inline uint64_t gnn_field_columns(const struct gnn_field *f)
+{
+    return f->width ? f->width : 1;
+}
 /* Marks the edge type as ordered by this field of its own, which is there: GNN_E_INPUT unless it
  * has one column of integers, f32 or f64. */
 int gnn_schema_set_order(struct gnn_schema *s, uint32_t etype, const char *field,

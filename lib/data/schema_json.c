@@ -2,7 +2,10 @@
 /* The schema as JSON: the writer's order of keys is fixed, so equal schemas give equal bytes. */
 #include <string.h>
 
+#include "lib/base/mem.h"
+#include "lib/data/class_names.h"
 #include "lib/data/schema.h"
+#include "lib/data/standard.h"
 
 static const char *const tasks[] = {"none", "multiclass", "binary", "multilabel", "regression"};
 
@@ -14,13 +17,18 @@ const char *gnn_task_name(enum gnn_task t)
 static json_t *fields_to_json(const struct gnn_field *f, uint32_t n)
 {
     json_t *a = json_array();
-    for (uint32_t i = 0; i < n; i++)
-        if (json_array_append_new(a, json_pack("{s:s,s:s,s:I}", "name", f[i].name, "dtype",
-                                               gnn_dtype_name(f[i].dtype), "width",
-                                               (json_int_t)f[i].width))) {
+    for (uint32_t i = 0; i < n; i++) {
+        json_t *o = json_pack("{s:s,s:s,s:I}", "name", f[i].name, "dtype",
+                              gnn_dtype_name(f[i].dtype), "width", (json_int_t)f[i].width);
+        int bad =
+            f[i].standard &&
+            json_object_set_new(o, "standardized",
+                                gnn_standard_to_json(f[i].standard, gnn_field_columns(&f[i])));
+        if (json_array_append_new(a, o) || bad) {
             json_decref(a);
             return NULL;
         }
+    }
     return a;
 }
 
@@ -54,6 +62,9 @@ json_t *gnn_schema_to_json(const struct gnn_schema *s, struct gnn_err *e)
            (s->task &&
             json_object_set_new(j, "label_type", json_string(s->ntype[s->label_ntype].name))) ||
            json_object_set_new(j, "classes", json_integer(s->nclasses)) ||
+           (s->class_name &&
+            json_object_set_new(j, "class_names",
+                                gnn_class_names_to_json(s->class_name, s->nclasses))) ||
            json_object_set_new(j, "parts", json_integer(s->nparts));
     json_decref(nt);
     json_decref(et);
@@ -104,6 +115,24 @@ static int get_ntype(const struct gnn_schema *s, const json_t *o, const char *ke
     return 0;
 }
 
+/* Absent where the last node field is as in the data set. */
+static int get_standard(struct gnn_schema *s, const json_t *o, struct gnn_err *e)
+{
+    const struct gnn_ntype *t = &s->ntype[s->nntypes - 1];
+    const struct gnn_field *f = &t->field[t->nfields - 1];
+    const json_t *j = json_object_get(o, "standardized");
+    struct gnn_err why = {0};
+    if (!j)
+        return GNN_OK;
+    double *standard = gnn_standard_from_json(j, gnn_field_columns(f), &why);
+    if (!standard)
+        return gnn_fail(e, (enum gnn_status)why.code, "schema: field '%s' of node type '%.70s': %s",
+                        f->name, t->name, why.msg);
+    int rc = gnn_schema_set_standard(s, s->nntypes - 1, f->name, standard, e);
+    gnn_free(standard);
+    return rc;
+}
+
 static int get_fields(struct gnn_schema *s, const json_t *o, bool node, struct gnn_err *e)
 {
     const json_t *a = json_object_get(o, "fields"), *j;
@@ -126,6 +155,8 @@ static int get_fields(struct gnn_schema *s, const json_t *o, bool node, struct g
                                               width, e)
                       : gnn_schema_add_efield(s, s->netypes - 1, name, gnn_dtype_parse(dtype),
                                               width, e);
+        if (!rc && node)
+            rc = get_standard(s, j, e);
         if (rc)
             return rc;
     }
@@ -211,6 +242,18 @@ static int read_task(struct gnn_schema *s, const json_t *j, struct gnn_err *e)
     return gnn_fail(e, GNN_E_INPUT, "schema: unknown task '%.40s'", task);
 }
 
+/* Absent where classes are numbers. */
+static int read_classes(struct gnn_schema *s, const json_t *j, struct gnn_err *e)
+{
+    const json_t *list = json_object_get(j, "class_names");
+    struct gnn_err why = {0};
+    if (list && !s->nclasses)
+        return gnn_fail(e, GNN_E_INPUT, "schema: names of classes where there are none");
+    if (list && !(s->class_name = gnn_class_names_from_json(list, s->nclasses, &why)))
+        return gnn_fail(e, (enum gnn_status)why.code, "schema: %s", why.msg);
+    return GNN_OK;
+}
+
 int gnn_schema_from_json(struct gnn_schema *s, const json_t *j, struct gnn_err *e)
 {
     struct gnn_schema c = {0};
@@ -221,6 +264,8 @@ int gnn_schema_from_json(struct gnn_schema *s, const json_t *j, struct gnn_err *
         rc = read_types(&c, j, e);
     if (!rc)
         rc = read_task(&c, j, e);
+    if (!rc)
+        rc = read_classes(&c, j, e);
     if (rc)
         gnn_schema_release(&c);
     *s = c;

@@ -42,8 +42,17 @@ struct gnn_import_opts {
     /* Told now and then how far the writing is: "placing edges", 5 of 9 (of 0: of an unknown
      * number). NULL: nobody is. */
     void (*progress)(const char *what, uint64_t done, uint64_t total);
+    bool standardize; /* features x are stored as (v - mean) / scale, by the training set, */
+    const char *standardize_from; /* or by the constants of this store; at most one of the two */
     enum gnn_dtype
         dtype; /* of stored features x: F32, F16 or BF16; 0: the data set's, F32 but for igbh */
+};
+
+/* Of the features of a node type as the input has them, columns that are 0 throughout left out: the
+ * largest absolute value of any column, and the smallest of the columns' largest ones. */
+struct gnn_import_columns {
+    float most, least;
+    uint64_t wide, narrow; /* the columns, from 0 */
 };
 
 struct gnn_import_stats {
@@ -54,7 +63,8 @@ struct gnn_import_stats {
     /* [ntypes] edge types of the store, to be freed with gnn_free, on failure too */
     struct gnn_import_edges *type;
     uint32_t ntypes;
-    bool mirrored;    /* the file's edges stood for both directions */
+    struct gnn_import_columns *columns; /* [nntypes], likewise */
+    bool mirrored;                      /* the file's edges stood for both directions */
     uint32_t two_way; /* edge types that were to get reverses, but have them already, and stayed as
                          they are */
     uint32_t

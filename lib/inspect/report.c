@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Header, schema and tensors as JSON. */
+#include "lib/data/class_names.h"
 #include "lib/inspect/report.h"
 
 #include <string.h>
@@ -16,6 +17,8 @@ static json_t *report_fields(const struct gnn_field *f, uint32_t n, bool *bad)
         report_put(o, "name", json_string(f[i].name), bad);
         report_put(o, "dtype", json_string(gnn_dtype_name(f[i].dtype)), bad);
         report_put(o, "width", report_num(f[i].width), bad);
+        if (f[i].standard)
+            report_put(o, "standardized", json_true(), bad);
         report_push(a, o, bad);
     }
     return a;
@@ -56,6 +59,8 @@ static void report_schema(json_t *o, const struct gnn_schema *s, bool *bad)
         report_put(o, "label_type", json_string(s->ntype[s->label_ntype].name), bad);
         report_put(o, "classes", report_num(s->nclasses), bad);
     }
+    if (s->class_name)
+        report_put(o, "class_names", gnn_class_names_to_json(s->class_name, s->nclasses), bad);
     report_put(o, "node_types", nt, bad);
     report_put(o, "edge_types", et, bad);
     report_put(o, "splits", sets, bad);

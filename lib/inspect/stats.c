@@ -130,43 +130,81 @@ struct range {
     uint64_t n, nan, inf;
 };
 
-static void range_add(struct range *r, const struct gnn_tensor *t)
+static void add_value(struct range *r, double x)
+{
+    if (isnan(x)) {
+        r->nan++;
+    } else if (isinf(x)) {
+        r->inf++;
+    } else {
+        r->min = r->n && r->min < x ? r->min : x;
+        r->max = r->n && r->max > x ? r->max : x;
+        r->sum += x;
+        r->n++;
+    }
+}
+
+/* r: [columns]. */
+static void range_add(struct range *r, uint64_t columns, const struct gnn_tensor *t)
 {
     uint64_t n = 0;
     if (!gnn_tensor_count(t, &n))
         return;
-    for (uint64_t i = 0; i < n; i++) {
-        double x = gnn_value(t->dtype, t->data, i);
-        if (isnan(x)) {
-            r->nan++;
-        } else if (isinf(x)) {
-            r->inf++;
-        } else {
-            r->min = r->n && r->min < x ? r->min : x;
-            r->max = r->n && r->max > x ? r->max : x;
-            r->sum += x;
-            r->n++;
-        }
-    }
+    for (uint64_t i = 0; i < n; i += columns)
+        for (uint64_t c = 0; c < columns && i + c < n; c++)
+            add_value(&r[c], gnn_value(t->dtype, t->data, i + c));
 }
 
+static void range_merge(struct range *r, const struct range *other)
+{
+    if (other->n) {
+        r->min = r->n && r->min < other->min ? r->min : other->min;
+        r->max = r->n && r->max > other->max ? r->max : other->max;
+    }
+    r->sum += other->sum;
+    r->n += other->n;
+    r->nan += other->nan;
+    r->inf += other->inf;
+}
+
+static void put_range(json_t *o, const struct range *r, bool *bad)
+{
+    report_put(o, "min", report_real(r->n ? r->min : 0), bad);
+    report_put(o, "mean", report_real(r->n ? r->sum / (double)r->n : 0), bad);
+    report_put(o, "max", report_real(r->n ? r->max : 0), bad);
+}
+
+/* Of the whole field and, up to COLUMNS_MAX of them, of each of its columns. */
 static json_t *field_stats(struct gnn_store *s, const char *what, const char *owner,
                            const struct gnn_field *f, bool *bad)
 {
-    struct range r = {0};
-    for (uint32_t p = 0; p < s->nparts; p++) {
+    enum { COLUMNS_MAX = 1 << 16 };
+    const uint64_t all = gnn_field_columns(f), columns = all <= COLUMNS_MAX ? all : 1;
+    struct gnn_err ignored = {0};
+    struct range sum = {0}, *r = gnn_alloc_zero(columns, sizeof *r, "ranges of columns", &ignored);
+    for (uint32_t p = 0; r && p < s->nparts; p++) {
         const struct gnn_tensor *t = gnn_store_findf(s, p, "%s/%s/%s", what, owner, f->name);
         if (t)
-            range_add(&r, t);
+            range_add(r, columns, t);
     }
-    json_t *o = json_object();
+    *bad = *bad || !r;
+    json_t *o = json_object(), *list = json_array();
+    for (uint64_t c = 0; r && c < columns; c++) {
+        json_t *x = json_object();
+        range_merge(&sum, &r[c]);
+        put_range(x, &r[c], bad);
+        report_push(list, x, bad);
+    }
+    gnn_free(r);
     report_put(o, "name", json_sprintf("%s/%s/%s", what, owner, f->name), bad);
-    report_put(o, "min", report_real(r.n ? r.min : 0), bad);
-    report_put(o, "mean", report_real(r.n ? r.sum / (double)r.n : 0), bad);
-    report_put(o, "max", report_real(r.n ? r.max : 0), bad);
-    report_put(o, "values", report_num(r.n + r.nan + r.inf), bad);
-    report_put(o, "nan", report_num(r.nan), bad);
-    report_put(o, "infinite", report_num(r.inf), bad);
+    put_range(o, &sum, bad);
+    report_put(o, "values", report_num(sum.n + sum.nan + sum.inf), bad);
+    report_put(o, "nan", report_num(sum.nan), bad);
+    report_put(o, "infinite", report_num(sum.inf), bad);
+    if (columns > 1)
+        report_put(o, "columns", list, bad);
+    else
+        json_decref(list);
     return o;
 }
 

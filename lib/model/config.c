@@ -5,6 +5,8 @@
 #include <string.h>
 
 #include "lib/base/mem.h"
+#include "lib/data/class_names.h"
+#include "lib/data/standard.h"
 #include "lib/model/layer.h"
 #include "lib/model/model.h"
 
@@ -29,8 +31,11 @@ int gnn_layer_option_find(const struct gnn_layer *layer, const char *name)
 
 void gnn_model_config_release(struct gnn_model_config *c)
 {
-    for (uint32_t t = 0; c->ntype && t < c->nntypes; t++)
+    for (uint32_t t = 0; c->ntype && t < c->nntypes; t++) {
         gnn_free(c->ntype[t].name);
+        gnn_free(c->ntype[t].standard);
+    }
+    gnn_class_names_free(c->class_name, gnn_model_classes(c));
     for (uint32_t r = 0; c->etype && r < c->netypes; r++)
         gnn_free(c->etype[r].rel);
     gnn_free(c->ntype);
@@ -65,7 +70,10 @@ static int take_types(struct gnn_model_config *c, const struct gnn_schema *s, st
         if (x && x->width > 1u << 24)
             return gnn_fail(e, GNN_E_USAGE, "features x of node type %s are too wide", n->name);
         if (x)
-            c->ntype[t].width = x->width ? (uint32_t)x->width : 1;
+            c->ntype[t].width = (uint32_t)gnn_field_columns(x);
+        if (x && x->standard &&
+            !(c->ntype[t].standard = gnn_standard_copy(x->standard, c->ntype[t].width, e)))
+            return e->code;
     }
     for (uint32_t r = 0; r < s->netypes; r++) {
         c->etype[r].src = s->etype[r].src;
@@ -149,6 +157,9 @@ int gnn_model_config_fit(struct gnn_model_config *c, const struct gnn_schema *s,
     if (!c->act)
         c->act = GNN_ACT_RELU;
     c->outputs = s->task == GNN_TASK_BINARY ? 1 : s->nclasses;
+    if (s->class_name &&
+        !(c->class_name = gnn_class_names_copy((const char *const *)s->class_name, s->nclasses, e)))
+        return e->code;
     if (!c->has_head)
         c->width[c->nlayers - 1] = c->outputs;
     for (uint32_t l = 0; l < c->nlayers; l++)
@@ -175,6 +186,25 @@ static int match_edges(const struct gnn_model_config *c, const struct gnn_schema
     return check_weights(c, s, text, GNN_E_INPUT, e);
 }
 
+/* Features must be standardized as those of the training were, or be as they are, too. */
+static int match_standard(const struct gnn_model_ntype *m, const struct gnn_field *x,
+                          const char *what, struct gnn_err *e)
+{
+    if (!x || gnn_standard_equal(x->standard, m->standard, m->width))
+        return GNN_OK;
+    if (!m->standard)
+        return gnn_fail(e, GNN_E_INPUT,
+                        "%s: features of node type %s are standardized; the model was trained on "
+                        "features that are not: import without --standardize",
+                        what, m->name);
+    return gnn_fail(e, GNN_E_INPUT,
+                    "%s: features of node type %s are %s the model's training: import with "
+                    "--standardize-from and the store that it was trained on",
+                    what, m->name,
+                    x->standard ? "standardized by other constants than in"
+                                : "not standardized, unlike in");
+}
+
 int gnn_model_config_match(const struct gnn_model_config *c, const struct gnn_schema *s,
                            const char *what, struct gnn_err *e)
 {
@@ -194,6 +224,8 @@ int gnn_model_config_match(const struct gnn_model_config *c, const struct gnn_sc
                             "%s: node type %s has %llu features (%s); the model needs %u", what,
                             n->name, (unsigned long long)w, x ? gnn_dtype_name(x->dtype) : "none",
                             c->ntype[t].width);
+        if (match_standard(&c->ntype[t], x, what, e))
+            return e->code;
     }
     for (uint32_t r = 0; r < s->netypes; r++)
         if (s->etype[r].src != c->etype[r].src || s->etype[r].dst != c->etype[r].dst ||

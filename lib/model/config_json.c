@@ -5,6 +5,8 @@
 
 #include "lib/base/json.h"
 #include "lib/base/mem.h"
+#include "lib/data/class_names.h"
+#include "lib/data/standard.h"
 #include "lib/model/model_file.h"
 #include "lib/model/layer.h"
 
@@ -30,6 +32,9 @@ static void put_surroundings(json_t *j, const struct gnn_model_config *c)
         json_object_set_new(j, "edge_weight", json_string(c->edge_weight));
     if (c->edge_features)
         json_object_set_new(j, "edge_features", json_true());
+    if (c->class_name)
+        json_object_set_new(j, "class_names",
+                            gnn_class_names_to_json(c->class_name, gnn_model_classes(c)));
     if (c->act != GNN_ACT_RELU)
         json_object_set_new(j, "activation", json_string(acts[c->act]));
     if (!c->has_head)
@@ -63,9 +68,13 @@ char *gnn_model_config_text(const struct gnn_model_config *c, struct gnn_err *e)
     json_t *width = json_array(), *nt = json_array(), *et = json_array();
     for (uint32_t l = 0; l < c->nlayers; l++)
         json_array_append_new(width, json_integer(c->width[l]));
-    for (uint32_t t = 0; t < c->nntypes; t++)
-        json_array_append_new(nt, json_pack("{s:s, s:I}", "name", c->ntype[t].name, "features",
-                                            (json_int_t)c->ntype[t].width));
+    for (uint32_t t = 0; t < c->nntypes; t++) {
+        const struct gnn_model_ntype *x = &c->ntype[t];
+        json_t *o = json_pack("{s:s, s:I}", "name", x->name, "features", (json_int_t)x->width);
+        if (x->standard)
+            json_object_set_new(o, "standardized", gnn_standard_to_json(x->standard, x->width));
+        json_array_append_new(nt, o);
+    }
     for (uint32_t r = 0; r < c->netypes; r++) {
         const struct gnn_model_etype *t = &c->etype[r];
         json_t *x = json_pack("[I, s, I]", (json_int_t)t->src, t->rel, (json_int_t)t->dst);
@@ -139,12 +148,23 @@ static bool parse_node_types(struct gnn_model_config *c, const json_t *nt, struc
         return false;
     for (uint32_t t = 0; t < c->nntypes; t++) {
         const json_t *j = json_array_get(nt, t), *name = json_object_get(j, "name");
+        const json_t *standard = json_object_get(j, "standardized");
+        struct gnn_err why = {0};
         if (!json_is_string(name) ||
             !parse_number(json_object_get(j, "features"), (1u << 24) + 1, &c->ntype[t].width) ||
-            !(c->ntype[t].name = gnn_strdup(json_string_value(name), e)))
+            !(c->ntype[t].name = gnn_strdup(json_string_value(name), e)) ||
+            (standard &&
+             !(c->ntype[t].standard = gnn_standard_from_json(standard, c->ntype[t].width, &why))))
             return false;
     }
     return true;
+}
+
+/* After the outputs. */
+static bool parse_classes(struct gnn_model_config *c, const json_t *list)
+{
+    struct gnn_err why = {0};
+    return !list || (c->class_name = gnn_class_names_from_json(list, gnn_model_classes(c), &why));
 }
 
 /* [source, name, destination], and the columns of features, if the model uses them. */
@@ -320,6 +340,7 @@ static bool know_members(const struct gnn_model_config *c, struct description *d
         "edge_types",
         "edge_weight",
         "edge_features",
+        "class_names",
     };
     json_t *v;
     json_object_foreach((json_t *)(uintptr_t)d->j, d->member, v)
@@ -340,8 +361,8 @@ static bool parse_config(struct gnn_model_config *c, struct description *d, stru
     c->layer = gnn_layer_find(json_string_value(take_member(d, "kind")));
     return c->layer && know_members(c, d) && parse_options(c, d) && parse_task(c, d) &&
            parse_width(c, take_member(d, "width")) && parse_surroundings(c, d) &&
-           check_outputs(c, d) && parse_edges(c, d, e) &&
-           parse_node_types(c, take_member(d, "node_types"), e) &&
+           check_outputs(c, d) && parse_classes(c, take_member(d, "class_names")) &&
+           parse_edges(c, d, e) && parse_node_types(c, take_member(d, "node_types"), e) &&
            parse_edge_types(c, take_member(d, "edge_types"), e) &&
            parse_number(take_member(d, "target"), c->nntypes, &c->target);
 }

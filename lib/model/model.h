@@ -23,7 +23,8 @@ enum { GNN_LAYERS_MAX = 64, GNN_LAYER_OPTIONS = 8, GNN_HEAD_MAX = 16 };
 
 struct gnn_model_ntype {
     char *name;
-    uint32_t width; /* of its features; 0: none, then every node has the one constant feature 1 */
+    uint32_t width;   /* of its features; 0: none, then every node has the one constant feature 1 */
+    double *standard; /* by which they were standardized (struct gnn_field); NULL: they were not */
 };
 struct gnn_model_etype {
     uint32_t src, dst;
@@ -54,7 +55,8 @@ struct gnn_model_config {
     bool edge_features; /* the features "x" of edges are used, where edges have them */
     enum gnn_feature_norm feature_norm; /* ROW_SUM: rows of x are divided by their sum */
     enum gnn_task task;
-    uint32_t target; /* node type that is classified */
+    uint32_t target;   /* node type that is classified */
+    char **class_name; /* of the classes of the task, or of its columns of labels; NULL: numbers */
     struct gnn_model_ntype *ntype;
     struct gnn_model_etype *etype;
     uint32_t nntypes, netypes;
@@ -69,6 +71,11 @@ int gnn_model_config_fit(struct gnn_model_config *c, const struct gnn_schema *s,
 /* GNN_E_INPUT, naming the difference, unless a graph with this schema can be fed to the model. */
 int gnn_model_config_match(const struct gnn_model_config *c, const struct gnn_schema *s,
                            const char *what, struct gnn_err *e) GNN_MUST_USE;
+/* How many classes, or columns of labels, the task has: one output serves two classes. */
+static inline uint32_t gnn_model_classes(const struct gnn_model_config *c)
+{
+    return c->task == GNN_TASK_BINARY ? 2 : c->outputs;
+}
 /* How many of the layers are hidden: all but the last, or all, if a head follows. */
 static inline uint32_t gnn_model_hidden(const struct gnn_model_config *c)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What becomes of the outputs: .npy files and scores. */
+/* Outputs as .npy files. */
 #include <string.h>
 #include <unistd.h>
 
@@ -118,74 +118,4 @@ int gnn_predict_write(struct gnn_predict *p, enum gnn_predict_output what, bool 
     }
     gnn_free(store_id);
     return gnn_io_close(&io, true, e);
-}
-
-/* The labels of ids[n], as one tensor. */
-static int labels_of(struct gnn_predict *p, const uint32_t *ids, uint64_t n, struct gnn_tensor *y,
-                     struct gnn_buf *buf, struct gnn_err *e)
-{
-    const uint32_t t = p->m->c.target;
-    const char *type = p->m->c.ntype[t].name;
-    const struct gnn_tensor *first = gnn_store_findf(p->s, 0, "node/%s/y", type);
-    if (!first)
-        return gnn_fail(e, GNN_E_INPUT, "%s: node type %s has no labels", p->s->path, type);
-    const uint64_t bytes = gnn_dtype_bytes(first->dtype) * (first->ndim == 2 ? first->shape[1] : 1);
-    *y = *first;
-    y->shape[0] = n;
-    if (gnn_buf_fit(buf, n, bytes, "labels", e))
-        return e->code;
-    y->data = buf->data;
-    for (uint64_t i = 0; i < n; i++) {
-        const uint32_t k = gnn_store_owner(p->s, t, ids[i]);
-        const struct gnn_tensor *part = gnn_store_findf(p->s, k, "node/%s/y", type);
-        if (!part)
-            return gnn_fail(e, GNN_E_INPUT, "%s: no labels", gnn_store_part_path(p->s, k));
-        memcpy((char *)y->data + i * bytes,
-               (const char *)part->data + (ids[i] - p->s->book[t][k]) * bytes, bytes);
-    }
-    return 0;
-}
-
-static int score_rows(struct gnn_predict *p, const uint32_t *ids, uint64_t n,
-                      struct gnn_score *score, struct gnn_err *e)
-{
-    const uint64_t w = p->logits.width;
-    struct gnn_tensor y;
-    struct gnn_buf buf = {0};
-    struct gnn_labels labels = {0};
-    float *z = gnn_alloc(n * w, sizeof(float), "output rows", e);
-    double *loss = gnn_alloc(n, sizeof(double), "losses", e);
-    if (z && loss && !labels_of(p, ids, n, &y, &buf, e) &&
-        !gnn_labels_read(&labels, p->m->c.task, (uint32_t)w, &y, n, e)) {
-        for (uint64_t i = 0; i < n; i++)
-            memcpy(z + i * w, p->logits.data + ids[i] * w, w * sizeof(float));
-        if (p->m->c.task == GNN_TASK_MULTICLASS)
-            gnn_softmax_ce(z, n, w, labels.cls, 1, loss, NULL);
-        else if (p->m->c.task == GNN_TASK_REGRESSION)
-            gnn_squared_error(z, n, w, labels.target, 1, loss, NULL);
-        else
-            gnn_sigmoid_ce(z, n, w, labels.target, 1, loss, NULL);
-        (void)!gnn_score_add(score, z, &labels, n, loss, e);
-    }
-    gnn_buf_release(&buf);
-    gnn_labels_release(&labels);
-    gnn_free(z);
-    gnn_free(loss);
-    return e->code;
-}
-
-int gnn_predict_score(struct gnn_predict *p, uint32_t set, struct gnn_score *score,
-                      struct gnn_err *e)
-{
-    const struct gnn_split_set *q = &p->s->meta.schema.set[set];
-    uint32_t *ids;
-    if (q->ntype != p->m->c.target)
-        return gnn_fail(e, GNN_E_USAGE, "set %s is not of the labelled node type %s", q->set,
-                        p->m->c.ntype[p->m->c.target].name);
-    if (gnn_predict_to_host(p, &p->logits, e) || gnn_store_split(p->s, set, &ids, e))
-        return e->code;
-    for (uint64_t i = 0; i < q->count && !e->code; i += ROWS)
-        (void)!score_rows(p, ids + i, q->count - i < ROWS ? q->count - i : ROWS, score, e);
-    gnn_free(ids);
-    return e->code;
 }

@@ -6,6 +6,7 @@
 #include "lib/import/build/reverses.h"
 #include "lib/import/build/rows.h"
 #include "lib/import/nodeids.h"
+#include "lib/import/build/scaling.h"
 #include "lib/base/mem.h"
 
 static int copy_etype(struct build *b, uint32_t in, uint32_t src, const char *rel, uint32_t dst,
@@ -76,7 +77,12 @@ static int plan_schema(struct build *b, struct gnn_err *e)
     for (uint32_t i = 0; !rc && i < b->splits.n; i++)
         rc = gnn_schema_add_set(out, b->splits.set[i].split, b->splits.set[i].name,
                                 b->splits.set[i].ntype, b->splits.set[i].count, e);
-    return rc;
+    if (!rc && in->class_name)
+        rc = gnn_schema_set_classes(out, (const char *const *)in->class_name, e);
+    if (!rc)
+        rc = gnn_scaling_plan(b->d, b->o, &b->splits, out, e);
+    b->st.columns = gnn_alloc_zero(in->nntypes, sizeof *b->st.columns, "node types", e);
+    return rc ? rc : e->code;
 }
 
 /* Whether another type of the input has the reverses of those edges of type t, which joins two node
@@ -236,9 +242,9 @@ static int write_ntype(struct build *b, uint32_t t, const struct node_ids *id, s
             rc = gnn_part_write(&b->w, id->word_at, orig->words.at.data,
                                 (nt->count + 1) * sizeof(uint64_t), e);
     }
-    for (uint32_t f = 0; !rc && f < nt->nfields; f++) {
-        rc = gnn_rows_write(b->d, b->o, t, f, nt->field[f].dtype, &b->w, id->field[f], e);
-    }
+    for (uint32_t f = 0; !rc && f < nt->nfields; f++)
+        rc = gnn_rows_write(b->d, b->o, t, f, &nt->field[f], &b->w, id->field[f], &b->st.columns[t],
+                            e);
     return rc;
 }
 

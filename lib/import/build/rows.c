@@ -1,7 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "lib/import/build/rows.h"
 
+#include <math.h>
+#include <string.h>
+
 #include "kernels/half.h"
+#include "lib/import/build/scaling.h"
 #include "lib/base/mem.h"
 
 struct rows_arg {
@@ -11,8 +15,35 @@ struct rows_arg {
     uint32_t id;
     uint64_t values, rows, limit; /* a row's values; rows so far and expected */
     enum gnn_dtype in, out;
-    struct gnn_buf buf;
+    const double *standard; /* of the store's field */
+    float *largest;         /* [values] absolute values of the columns of features; or NULL */
+    struct gnn_buf buf, scaled;
 };
+
+static void note_largest(struct rows_arg *a, const float *v, uint64_t n)
+{
+    for (uint64_t i = 0; i < n; i++, v += a->values)
+        for (uint64_t c = 0; c < a->values; c++)
+            a->largest[c] = fabsf(v[c]) > a->largest[c] ? fabsf(v[c]) : a->largest[c];
+}
+
+/* Standardizes n rows, which must stay finite. */
+static int scale_rows(struct rows_arg *a, const float *v, uint64_t n, struct gnn_err *e)
+{
+    int rc = gnn_buf_reserve(&a->scaled, n * a->values, sizeof(float), "scaled features", e);
+    if (rc)
+        return rc;
+    float *to = a->scaled.data;
+    gnn_scaling_apply(a->standard, a->values, v, n, to);
+    for (uint64_t i = 0; i < n * a->values; i++)
+        if (!isfinite(to[i]))
+            return gnn_fail(e, GNN_E_INPUT,
+                            "%s: features, row %llu, column %llu: %g is too far from the mean to "
+                            "be standardized",
+                            a->name, (unsigned long long)(a->rows + i / a->values + 1),
+                            (unsigned long long)(i % a->values + 1), (double)v[i]);
+    return GNN_OK;
+}
 
 /* Narrows n values; finite ones must stay so. */
 static int narrow_values(struct rows_arg *a, const float *v, uint64_t n, struct gnn_err *e)
@@ -40,6 +71,14 @@ static int write_rows(void *arg, const void *rows, uint64_t n, struct gnn_err *e
     uint64_t values = n * a->values;
     if (n > a->limit - a->rows)
         return gnn_fail(e, GNN_E_INPUT, "%s: more rows than nodes", a->name);
+    if (a->largest)
+        note_largest(a, rows, n);
+    if (a->standard) {
+        int rc = scale_rows(a, rows, n, e);
+        if (rc)
+            return rc;
+        rows = a->scaled.data;
+    }
     if (a->in != a->out) {
         int rc = narrow_values(a, rows, values, e);
         if (rc)
@@ -52,9 +91,22 @@ static int write_rows(void *arg, const void *rows, uint64_t n, struct gnn_err *e
     return gnn_part_write(a->w, a->id, rows, values * gnn_dtype_bytes(a->out), e);
 }
 
+/* Which columns have the largest and the smallest values, of those that are not 0 throughout. */
+static void take_spread(const struct rows_arg *a, struct gnn_import_columns *s)
+{
+    *s = (struct gnn_import_columns){0};
+    for (uint64_t c = 0; c < a->values; c++) {
+        const float v = a->largest[c];
+        if (v > s->most)
+            *s = (struct gnn_import_columns){v, s->least, c, s->narrow};
+        if (v > 0 && (v < s->least || !(s->least > 0)))
+            *s = (struct gnn_import_columns){s->most, v, s->wide, c};
+    }
+}
+
 int gnn_rows_write(struct gnn_dataset *d, const struct gnn_import_opts *o, uint32_t ntype,
-                   uint32_t field, enum gnn_dtype out, struct gnn_store_writer *w, uint32_t id,
-                   struct gnn_err *e)
+                   uint32_t field, const struct gnn_field *to, struct gnn_store_writer *w,
+                   uint32_t id, struct gnn_import_columns *spread, struct gnn_err *e)
 {
     const struct gnn_ntype *nt = &d->schema.ntype[ntype];
     const struct gnn_field *f = &nt->field[field];
@@ -63,10 +115,18 @@ int gnn_rows_write(struct gnn_dataset *d, const struct gnn_import_opts *o, uint3
                          .name = d->name,
                          .id = id,
                          .limit = nt->count,
-                         .values = f->width ? f->width : 1,
+                         .values = gnn_field_columns(f),
                          .in = f->dtype,
-                         .out = out};
+                         .out = to->dtype,
+                         .standard = to->standard};
+    const bool features = !strcmp(f->name, "x") && f->dtype == GNN_F32;
+    if (features && !(a.largest = gnn_alloc_zero(a.values, sizeof *a.largest, "columns", e)))
+        return GNN_E_NOMEM;
     int rc = d->ops->rows(d, ntype, field, write_rows, &a, e);
+    if (features)
+        take_spread(&a, spread);
+    gnn_free(a.largest);
+    gnn_buf_release(&a.scaled);
     if (!rc && a.rows != nt->count)
         rc = gnn_fail(e, GNN_E_INPUT, "%s: %s/%s: %llu rows for %llu nodes", d->name, nt->name,
                       f->name, (unsigned long long)a.rows, (unsigned long long)nt->count);

@@ -1,0 +1,176 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "lib/import/read/classes.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/base/mem.h"
+#include "lib/import/read/array.h"
+
+enum { CLASSES_MAX = 1 << 16 };
+
+static bool is_missing(const char *word, size_t len)
+{
+    static const char *const words[] = {"", "NA", "N/A", "null", "nan", "NaN"};
+    bool missing = false;
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        missing = missing || (strlen(words[i]) == len && !memcmp(words[i], word, len));
+    return missing;
+}
+
+int gnn_classes_add(struct gnn_classes *c, const struct gnn_word *word, int32_t *number,
+                    struct gnn_err *e)
+{
+    uint32_t id = 0;
+    *number = -1;
+    if (is_missing(word->p, word->n))
+        return GNN_OK;
+    int rc = gnn_words_add(&c->words, word, 1, &id, e);
+    if (!rc && id >= CLASSES_MAX)
+        rc = gnn_fail(e, GNN_E_INPUT, "more than %d classes", CLASSES_MAX);
+    if (!rc)
+        *number = (int32_t)id;
+    return rc;
+}
+
+struct named {
+    char *name;
+    int32_t number;
+};
+
+static int compare_named(const void *a, const void *b)
+{
+    return strcmp(((const struct named *)a)->name, ((const struct named *)b)->name);
+}
+
+/* The words as strings, sorted; [n], each to be freed. */
+static struct named *sort_names(const struct gnn_classes *c, struct gnn_err *e)
+{
+    struct named *list = gnn_alloc_zero(c->words.n, sizeof *list, "classes", e);
+    for (uint32_t i = 0; list && i < c->words.n; i++) {
+        const struct gnn_word w = gnn_words_get(&c->words, i);
+        list[i] = (struct named){gnn_strf(e, "%.*s", (int)w.n, w.p), (int32_t)i};
+    }
+    if (list && !e->code)
+        qsort(list, c->words.n, sizeof *list, compare_named);
+    return list;
+}
+
+static int name_classes(const struct gnn_classes *c, int task, int32_t *y, uint64_t n,
+                        struct gnn_schema *s, struct gnn_err *e)
+{
+    const uint32_t k = c->words.n;
+    struct named *list = sort_names(c, e);
+    int32_t *class_of = gnn_alloc(k, sizeof *class_of, "classes", e);
+    const char **name = gnn_alloc(k, sizeof *name, "classes", e);
+    for (uint32_t i = 0; !e->code && i < k; i++) {
+        class_of[list[i].number] = (int32_t)i;
+        name[i] = list[i].name;
+    }
+    for (uint64_t i = 0; !e->code && i < n; i++)
+        y[i] = y[i] < 0 ? -1 : class_of[y[i]];
+    if (!e->code) {
+        s->task = task >= 0 ? (enum gnn_task)task : k == 2 ? GNN_TASK_BINARY : GNN_TASK_MULTICLASS;
+        s->nclasses = k;
+        (void)!gnn_schema_set_classes(s, name, e);
+    }
+    for (uint32_t i = 0; list && i < k; i++)
+        gnn_free(list[i].name);
+    gnn_free(list);
+    gnn_free(class_of);
+    gnn_free(name);
+    return e->code;
+}
+
+int gnn_classes_finish(struct gnn_classes *c, int task, int32_t *y, uint64_t n, const char *where,
+                       struct gnn_schema *s, struct gnn_err *e)
+{
+    struct gnn_err why = {0};
+    if (task >= 0 && task != GNN_TASK_MULTICLASS && task != GNN_TASK_BINARY)
+        return gnn_fail(e, GNN_E_USAGE, "%s: labels are words, which a %s task cannot have", where,
+                        gnn_task_name((enum gnn_task)task));
+    if (!c->words.n)
+        return gnn_fail(e, GNN_E_INPUT, "%s: no node has a label", where);
+    if (c->words.n < 2)
+        return gnn_fail(e, GNN_E_INPUT, "%s: all labels are '%.*s': expected at least two classes",
+                        where, (int)(c->words.nbytes < 60 ? c->words.nbytes : 60),
+                        (const char *)c->words.byte.data);
+    if (task == GNN_TASK_BINARY && c->words.n > 2)
+        return gnn_fail(e, GNN_E_INPUT, "%s: %u classes in a binary task", where, c->words.n);
+    if (name_classes(c, task, y, n, s, &why))
+        return gnn_fail(e, (enum gnn_status)why.code, "%s: %s", where, why.msg);
+    return GNN_OK;
+}
+
+void gnn_classes_release(struct gnn_classes *c)
+{
+    gnn_words_release(&c->words);
+}
+
+static bool is_number(const struct gnn_word *w)
+{
+    double v;
+    return gnn_text_f64(w->p, &v) == w->p + w->n;
+}
+
+static int read_labels(struct gnn_classes *c, struct gnn_table *t, struct gnn_buf *y,
+                       uint64_t *rows, struct gnn_err *e)
+{
+    struct gnn_word w;
+    int rc = GNN_OK;
+    while (!rc && !(rc = gnn_table_row(t, &w, 1, e))) {
+        if (w.n && !is_missing(w.p, w.n) && is_number(&w))
+            return gnn_fail(e, GNN_E_INPUT,
+                            "%s: line %llu: label %.*s is a number, and those above are words: "
+                            "quoted or not, classes are either all numbers or all words",
+                            gnn_reader_name(t->r), (unsigned long long)t->line - 1, (int)w.n, w.p);
+        rc = gnn_buf_reserve(y, *rows + 1, sizeof(int32_t), "labels", e);
+        if (!rc)
+            rc = gnn_classes_add(c, &w, (int32_t *)y->data + *rows, e);
+        *rows += !rc;
+    }
+    return rc == GNN_END ? GNN_OK : rc;
+}
+
+/* Whether the first label that is not missing is a word. */
+static int begins_with_words(struct gnn_input *in, uint32_t member, bool *words, struct gnn_err *e)
+{
+    struct gnn_table t;
+    struct gnn_word w;
+    int rc = gnn_table_open(&t, in, member, 0, e);
+    *words = false;
+    while (!rc && t.ncols == 1 && !(rc = gnn_table_row(&t, &w, 1, e))) {
+        if (is_missing(w.p, w.n))
+            continue;
+        *words = !is_number(&w);
+        break;
+    }
+    gnn_table_close(&t);
+    return rc == GNN_END ? GNN_OK : rc;
+}
+
+int gnn_classes_read(struct gnn_classes *c, struct gnn_input *in, uint32_t member, int32_t **y,
+                     uint64_t *rows, struct gnn_err *e)
+{
+    struct gnn_array a;
+    struct gnn_table t = {0};
+    struct gnn_buf b = {0};
+    bool words = false;
+    *y = NULL;
+    *rows = 0;
+    int rc = gnn_array_open(&a, in, member, e);
+    const bool text = !rc && a.text;
+    gnn_array_close(&a);
+    if (text)
+        rc = begins_with_words(in, member, &words, e);
+    if (rc || !words)
+        return rc;
+    rc = gnn_table_open(&t, in, member, 0, e);
+    if (!rc)
+        rc = read_labels(c, &t, &b, rows, e);
+    gnn_table_close(&t);
+    if (rc)
+        gnn_buf_release(&b);
+    *y = b.data;
+    return rc;
+}

@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Outputs compared with the labels of a set. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "kernels/loss.h"
+#include "lib/predict/predict_impl.h"
+
+enum { ROWS = 4096 };
+
+/* The labels of ids[n], as one tensor. */
+static int labels_of(struct gnn_predict *p, const uint32_t *ids, uint64_t n, struct gnn_tensor *y,
+                     struct gnn_buf *buf, struct gnn_err *e)
+{
+    const uint32_t t = p->m->c.target;
+    const char *type = p->m->c.ntype[t].name;
+    const struct gnn_tensor *first = gnn_store_findf(p->s, 0, "node/%s/y", type);
+    if (!first)
+        return gnn_fail(e, GNN_E_INPUT, "%s: node type %s has no labels", p->s->path, type);
+    const uint64_t bytes = gnn_dtype_bytes(first->dtype) * (first->ndim == 2 ? first->shape[1] : 1);
+    *y = *first;
+    y->shape[0] = n;
+    if (gnn_buf_fit(buf, n, bytes, "labels", e))
+        return e->code;
+    y->data = buf->data;
+    for (uint64_t i = 0; i < n; i++) {
+        const uint32_t k = gnn_store_owner(p->s, t, ids[i]);
+        const struct gnn_tensor *part = gnn_store_findf(p->s, k, "node/%s/y", type);
+        if (!part)
+            return gnn_fail(e, GNN_E_INPUT, "%s: no labels", gnn_store_part_path(p->s, k));
+        memcpy((char *)y->data + i * bytes,
+               (const char *)part->data + (ids[i] - p->s->book[t][k]) * bytes, bytes);
+    }
+    return 0;
+}
+
+/* The model's classes by the byte order of their names. */
+static int compare_classes(const void *a, const void *b, void *name)
+{
+    char *const *const names = name;
+    return strcmp(names[*(const uint32_t *)a], names[*(const uint32_t *)b]);
+}
+
+static int find_class(char *const *name, const uint32_t *sorted, uint32_t n, const char *wanted)
+{
+    uint32_t lo = 0, hi = n;
+    while (lo < hi) {
+        const uint32_t mid = lo + (hi - lo) / 2;
+        if (strcmp(name[sorted[mid]], wanted) < 0)
+            lo = mid + 1;
+        else
+            hi = mid;
+    }
+    return lo < n && !strcmp(name[sorted[lo]], wanted) ? (int)sorted[lo] : -1;
+}
+
+/* *class_of[k] is the model's class of the name that class k of the graph has; NULL where one of
+ * the two has no names, so that numbers decide, or where they agree. */
+static int match_classes(const struct gnn_predict *p, int32_t **class_of, struct gnn_err *e)
+{
+    const struct gnn_schema *s = &p->s->meta.schema;
+    char *const *const name = p->m->c.class_name;
+    const uint32_t n = gnn_model_classes(&p->m->c);
+    const bool one = s->task == GNN_TASK_MULTICLASS || s->task == GNN_TASK_BINARY;
+    bool same = true;
+    *class_of = NULL;
+    if (!name || !s->class_name || !one)
+        return GNN_OK;
+    uint32_t *sorted = gnn_alloc(n, sizeof *sorted, "classes", e);
+    int32_t *to = gnn_alloc(s->nclasses, sizeof *to, "classes", e);
+    int rc = sorted && to ? GNN_OK : GNN_E_NOMEM;
+    for (uint32_t k = 0; !rc && k < n; k++)
+        sorted[k] = k;
+    if (!rc)
+        qsort_r(sorted, n, sizeof *sorted, compare_classes, (void *)(uintptr_t)name);
+    for (uint32_t k = 0; !rc && k < s->nclasses; k++) {
+        to[k] = find_class(name, sorted, n, s->class_name[k]);
+        same = same && to[k] == (int32_t)k;
+        if (to[k] < 0)
+            rc = gnn_fail(e, GNN_E_INPUT, "%s: class '%.70s' is none that the model knows",
+                          p->s->path, s->class_name[k]);
+    }
+    gnn_free(sorted);
+    if (rc || same)
+        gnn_free(to);
+    else
+        *class_of = to;
+    return rc;
+}
+
+static int rename_classes(const struct gnn_tensor *y, const int32_t *class_of, uint32_t nclasses,
+                          uint64_t n, struct gnn_err *e)
+{
+    int32_t *v = (int32_t *)(uintptr_t)y->data;
+    if (y->dtype != GNN_I32)
+        return gnn_fail(e, GNN_E_INPUT, "tensor %s: labels with names are %s, not i32", y->name,
+                        gnn_dtype_name(y->dtype));
+    for (uint64_t i = 0; i < n; i++)
+        if (v[i] >= 0 && (uint32_t)v[i] < nclasses)
+            v[i] = class_of[v[i]];
+    return GNN_OK;
+}
+
+static int score_rows(struct gnn_predict *p, const uint32_t *ids, uint64_t n,
+                      const int32_t *class_of, struct gnn_score *score, struct gnn_err *e)
+{
+    const uint64_t w = p->logits.width;
+    struct gnn_tensor y;
+    struct gnn_buf buf = {0};
+    struct gnn_labels labels = {0};
+    float *z = gnn_alloc(n * w, sizeof(float), "output rows", e);
+    double *loss = gnn_alloc(n, sizeof(double), "losses", e);
+    if (z && loss && !labels_of(p, ids, n, &y, &buf, e) &&
+        (!class_of || !rename_classes(&y, class_of, p->s->meta.schema.nclasses, n, e)) &&
+        !gnn_labels_read(&labels, p->m->c.task, (uint32_t)w, &y, n, e)) {
+        for (uint64_t i = 0; i < n; i++)
+            memcpy(z + i * w, p->logits.data + ids[i] * w, w * sizeof(float));
+        if (p->m->c.task == GNN_TASK_MULTICLASS)
+            gnn_softmax_ce(z, n, w, labels.cls, 1, loss, NULL);
+        else if (p->m->c.task == GNN_TASK_REGRESSION)
+            gnn_squared_error(z, n, w, labels.target, 1, loss, NULL);
+        else
+            gnn_sigmoid_ce(z, n, w, labels.target, 1, loss, NULL);
+        (void)!gnn_score_add(score, z, &labels, n, loss, e);
+    }
+    gnn_buf_release(&buf);
+    gnn_labels_release(&labels);
+    gnn_free(z);
+    gnn_free(loss);
+    return e->code;
+}
+
+int gnn_predict_score(struct gnn_predict *p, uint32_t set, struct gnn_score *score,
+                      struct gnn_err *e)
+{
+    const struct gnn_split_set *q = &p->s->meta.schema.set[set];
+    uint32_t *ids = NULL;
+    int32_t *class_of;
+    if (q->ntype != p->m->c.target)
+        return gnn_fail(e, GNN_E_USAGE, "set %s is not of the labelled node type %s", q->set,
+                        p->m->c.ntype[p->m->c.target].name);
+    if (gnn_predict_to_host(p, &p->logits, e) || match_classes(p, &class_of, e))
+        return e->code;
+    if (gnn_store_split(p->s, set, &ids, e))
+        ids = NULL;
+    for (uint64_t i = 0; i < q->count && !e->code; i += ROWS)
+        (void)!score_rows(p, ids + i, q->count - i < ROWS ? q->count - i : ROWS, class_of, score,
+                          e);
+    gnn_free(ids);
+    gnn_free(class_of);
+    return e->code;
+}
