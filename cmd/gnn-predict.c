@@ -28,7 +28,8 @@ static uint64_t memory;
 static uint32_t threads;
 
 static const struct opt opts[] = {
-    {OPT_STR, 'o', "output", &output, "FILE", "array to write (.npy; default: stdout)",
+    {OPT_STR, 'o', "output", &output, "FILE",
+     "array to write (.npy; default: stdout), or a table with the ids of nodes, if FILE ends in .csv",
      .file = true, .makes = ""},
     {OPT_CHOICE, 0, "output-kind", &what, "KIND",
      "what to write per node (default: classes; values for regression)",
@@ -206,6 +207,33 @@ static void report_metric(struct gnn_predict *p, const char *set, enum gnn_metri
     gnn_score_release(&score);
 }
 
+static bool is_csv(void)
+{
+    const size_t n = output ? strlen(output) : 0;
+    return n > 4 && !strcmp(output + n - 4, ".csv");
+}
+
+/* The split whose sets a table names: that of the first set reported on, or the first one with
+ * nodes of the model's target type; NULL: there is none. */
+static const char *split_of(const struct gnn_store *s, uint32_t target)
+{
+    const struct gnn_schema *c = &s->meta.schema;
+    if (sets.n)
+        return c->set[gnn_schema_find_set(c, sets.v[0])].split;
+    for (uint32_t i = 0; i < c->nsets; i++)
+        if (c->set[i].ntype == target)
+            return c->set[i].split;
+    return NULL;
+}
+
+static int write_output(struct gnn_predict *p, enum gnn_predict_output form, int out,
+                        const char *name, struct gnn_err *e)
+{
+    return is_csv() ? gnn_predict_write_csv(p, form, original, split_of(p->s, p->m->c.target), out,
+                                            name, e)
+                    : gnn_predict_write(p, form, original, out, name, e);
+}
+
 static void tell_unused(const struct gnn_model_config *c, const struct gnn_schema *s)
 {
     const char *weight = c->edge_weight ? c->edge_weight : "";
@@ -267,8 +295,7 @@ int main(int argc, char **argv)
              s, 1e-6 * (double)p.pass.edges / s, 1e-9 * (double)p.pass.flops / s);
     for (uint32_t i = 0; i < sets.n; i++)
         report_metric(&p, sets.v[i], kind, &e);
-    if (gnn_store_verified(&store, &e) ||
-        (!none && gnn_predict_write(&p, form, original, out, name, &e)))
+    if (gnn_store_verified(&store, &e) || (!none && write_output(&p, form, out, name, &e)))
         cli_fail(&e);
     cli_out_commit();
     cli_metrics(json_pack("{s:s, s:I, s:f, s:I, s:I}", "event", "end", "nodes",

@@ -75,6 +75,13 @@ enum gnn_predict_output { GNN_OUT_CLASSES, GNN_OUT_PROBS, GNN_OUT_EMBEDDINGS, GN
  * (n, outputs), n for one output. Takes over fd. */
 int gnn_predict_write(struct gnn_predict *p, enum gnn_predict_output what, bool original, int fd,
                       const char *name, struct gnn_err *e) GNN_MUST_USE;
+/* The same as a table in text, a line a node, after a line of names: the node's id in the data set;
+ * its class, by name where classes have names, and how probable that is, or a column for each
+ * label, probability, value or element of the embedding; and the set of `split` (may be NULL) that
+ * it is in. */
+int gnn_predict_write_csv(struct gnn_predict *p, enum gnn_predict_output what, bool original,
+                          const char *split, int fd, const char *name,
+                          struct gnn_err *e) GNN_MUST_USE;
 /* Adds the members of set `set` (index into schema.set) to score. */
 int gnn_predict_score(struct gnn_predict *p, uint32_t set, struct gnn_score *score,
                       struct gnn_err *e) GNN_MUST_USE;
