@@ -7,7 +7,8 @@
 
 A model that uses weights or features of edges takes them as a third argument. The outputs are those of the labelled node type,
 before softmax or sigmoid. For a type without features, only the number of rows is used. Parameters have the names that they have
-in the file. A description that this module cannot represent raises NotImplementedError.
+in the file. x are features as a store has them: of a model whose model.standardized["paper"] is {"mean": [...], "scale": [...]}, the
+rows of papers are (x - mean) / scale. model.class_names is None where classes are numbers. A description that this module cannot represent raises NotImplementedError.
 """
 import json
 import torch
@@ -75,7 +76,7 @@ LAYERS = {
 
 NORMS = {"layer_norm": {"mode": "node"}, "batch_norm": {"allow_single_element": True}, None: {}}
 KNOWN = ("version kind width layer_norm batch_norm residual residual_projection activation encoder ffn jk head feature_norm task target "
-         "node_types edge_types edge_weight edge_features").split()
+         "node_types edge_types edge_weight edge_features class_names").split()
 ACTIVATIONS = {"relu": F.relu, "elu": F.elu, "leaky": F.leaky_relu}
 VALUES = {"version": [1], "kind": LAYERS, "activation": ACTIVATIONS, "jk": [None, "cat", "max"], "feature_norm": ["none", "row"]}
 
@@ -87,7 +88,8 @@ class GnnModel(Module):
         self.plain, names, widths = len(self.types) == len(d["edge_types"]) == 1, list(self.types), d["width"]
         make, *options = LAYERS.get(d["kind"], [None])
         self.relations = {(names[s], name, names[t]): {"edge_dim": w for w in more if w} for s, name, t, *more in d["edge_types"]}
-        self.target = names[d["target"]]
+        self.target, self.class_names = names[d["target"]], d["class_names"]
+        self.standardized = {t["name"]: t.get("standardized") for t in d["node_types"]}
         self.edge = "edge_weight" if d["edge_weight"] else "edge_attr" if d["edge_features"] else ""
         unknown = [f"{k} {d[k]}" for k, values in VALUES.items() if d[k] not in values] + sorted({*d} - {*KNOWN} - {*options})
         if unknown := unknown + [f"name {n}" for r in self.relations for n in r if "#" in n or "___" in n]:
