@@ -67,6 +67,16 @@ static inline const char *gnn_text_f64(const char *p, double *v)
     return gnn_text_f64_slow(p, v);
 }
 
+/* The number at p: *whole if it is written as an integer of i64, which *i then is; *v is its double
+ * in either case. */
+static inline const char *gnn_text_number(const char *p, bool *whole, int64_t *i, double *v)
+{
+    const char *q = gnn_text_i64(p, i);
+    *whole = q && *q != '.' && (*q | 32) != 'e';
+    *v = *whole ? (double)*i : 0;
+    return *whole ? q : gnn_text_f64(p, v);
+}
+
 /* Blanks and tabs; with a carriage return before a newline counted as one. */
 static inline const char *gnn_text_blanks(const char *p)
 {

@@ -11,6 +11,7 @@
 
 #include "formats/gnb.h"
 #include "formats/le.h"
+#include "lib/base/foreign.h"
 #include "lib/base/mem.h"
 
 static bool starts_with_magic(const uint8_t *p, size_t n, const char *want, size_t len)
@@ -18,15 +19,8 @@ static bool starts_with_magic(const uint8_t *p, size_t n, const char *want, size
     return n >= len && !memcmp(p, want, len);
 }
 
-/* A zip archive whose first member is NAME/data.pkl. */
-static bool is_torch_file(const uint8_t *p, size_t n)
-{
-    static const char member[] = "/data.pkl";
-    const size_t name = 30, len = n >= name ? load_le16(p + 26) : 0, end = sizeof member - 1;
-    return len > end && name + len <= n && !memcmp(p + name + len - end, member, end);
-}
-
-enum gnn_kind gnn_kind_bytes(const uint8_t *p, size_t n)
+/* whole: the file has no more bytes. */
+static enum gnn_kind kind_of(const uint8_t *p, size_t n, bool whole)
 {
     struct gnb_frame f;
     if (n >= 4 && gnn_gnb_frame_is(p))
@@ -35,8 +29,7 @@ enum gnn_kind gnn_kind_bytes(const uint8_t *p, size_t n)
         return n >= GNB_HEADER_BYTES && !gnn_gnb_frame_decode(&f, p) && f.align != GNB_ALIGN
                    ? GNN_KIND_PART
                    : GNN_KIND_STREAM;
-    if (starts_with_magic(p, n, "PK\3\4", 4) || starts_with_magic(p, n, "PK\5\6", 4))
-        return is_torch_file(p, n) ? GNN_KIND_TORCH : GNN_KIND_ZIP;
+    const bool zip = starts_with_magic(p, n, "PK\3\4", 4) || starts_with_magic(p, n, "PK\5\6", 4);
     if (starts_with_magic(p, n, "\x1f\x8b", 2))
         return GNN_KIND_GZIP;
     if (starts_with_magic(p, n, "\x28\xb5\x2f\xfd", 4))
@@ -54,8 +47,17 @@ enum gnn_kind gnn_kind_bytes(const uint8_t *p, size_t n)
     if (n > 262 && !memcmp(p + 257, "ustar", 5))
         return GNN_KIND_TAR;
     /* the length of a JSON text, and its first character: text cannot begin so */
-    return n > 8 && p[8] == '{' && load_le64(p) < (uint64_t)1 << 32 ? GNN_KIND_MODEL
-                                                                    : GNN_KIND_UNKNOWN;
+    if (n > 8 && p[8] == '{' && load_le64(p) < (uint64_t)1 << 32)
+        return GNN_KIND_MODEL;
+    const struct gnn_foreign *foreign = gnn_foreign_bytes(p, n, whole);
+    return foreign ? (enum gnn_kind)(GNN_KIND_FOREIGN + gnn_foreign_index(foreign))
+           : zip   ? GNN_KIND_ZIP
+                   : GNN_KIND_UNKNOWN;
+}
+
+enum gnn_kind gnn_kind_bytes(const uint8_t *p, size_t n)
+{
+    return kind_of(p, n, false);
 }
 
 static bool holds_store(const char *path)
@@ -81,7 +83,7 @@ enum gnn_kind gnn_kind_path(const char *path)
         return GNN_KIND_UNKNOWN;
     const ssize_t n = read(fd, head, sizeof head);
     close(fd);
-    return n > 0 ? gnn_kind_bytes(head, (size_t)n) : GNN_KIND_UNKNOWN;
+    return n > 0 ? kind_of(head, (size_t)n, n < (ssize_t)sizeof head) : GNN_KIND_UNKNOWN;
 }
 
 const char *gnn_kind_text(enum gnn_kind k)
@@ -92,7 +94,6 @@ const char *gnn_kind_text(enum gnn_kind k)
         [GNN_KIND_PART] = "one partition of a store",
         [GNN_KIND_STREAM] = "a stream of batches",
         [GNN_KIND_MODEL] = "a model or checkpoint (safetensors)",
-        [GNN_KIND_TORCH] = "a file of torch.save",
         [GNN_KIND_ZIP] = "a zip archive",
         [GNN_KIND_TAR] = "a tar archive",
         [GNN_KIND_GZIP] = "a gzip file",
@@ -101,7 +102,7 @@ const char *gnn_kind_text(enum gnn_kind k)
         [GNN_KIND_NPY] = "a NumPy array (.npy)",
         [GNN_KIND_MTX] = "a Matrix Market file",
     };
-    return text[k];
+    return k < GNN_KIND_FOREIGN ? text[k] : gnn_foreign_at((unsigned)k - GNN_KIND_FOREIGN)->name;
 }
 
 int gnn_kind_refuse(enum gnn_kind k, const char *name, const char *what, struct gnn_err *e)
@@ -109,11 +110,12 @@ int gnn_kind_refuse(enum gnn_kind k, const char *name, const char *what, struct 
     const char *is = gnn_kind_text(k);
     if (!is)
         return 0;
-    if (k == GNN_KIND_TORCH)
-        return gnn_fail(e, GNN_E_INPUT,
-                        "%s: this is %s, not %s; save parameters with safetensors.torch.save_file, "
-                        "and data with numpy.savez",
-                        name, is, what);
+    if (k >= GNN_KIND_FOREIGN) {
+        const struct gnn_foreign *f = gnn_foreign_at((unsigned)k - GNN_KIND_FOREIGN);
+        return strcmp(what, "a data set") ? gnn_fail(e, GNN_E_INPUT, "%s: this is %s, not %s; %s",
+                                                     name, is, what, f->remedy)
+                                          : gnn_foreign_refuse(f, name, e);
+    }
     if (k >= GNN_KIND_ZIP)
         return gnn_fail(e, GNN_E_INPUT,
                         "%s: this is %s, not %s; gnn-import converts it into a store", name, is,

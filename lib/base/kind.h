@@ -17,28 +17,30 @@ enum gnn_kind {
     GNN_KIND_PART, /* of a store */
     GNN_KIND_STREAM,
     GNN_KIND_MODEL, /* any safetensors file */
-    GNN_KIND_TORCH, /* what torch.save writes: nobody here reads it */
-    GNN_KIND_ZIP,   /* the rest is for gnn-import */
+    GNN_KIND_ZIP,   /* these are for gnn-import */
     GNN_KIND_TAR,
     GNN_KIND_GZIP,
     GNN_KIND_ZSTD,
     GNN_KIND_XZ,
     GNN_KIND_NPY,
-    GNN_KIND_MTX
+    GNN_KIND_MTX,
+    GNN_KIND_FOREIGN /* from here on what nobody here reads: number k - GNN_KIND_FOREIGN of
+                        lib/base/foreign.h */
 };
 
 /* So many of the first bytes tell all kinds apart; GNB, models and most archives are known by 64.
  */
-enum { GNN_KIND_BYTES = 512 };
+enum { GNN_KIND_BYTES = 4096 };
 
+/* A file of which these are the first bytes, or all. */
 enum gnn_kind gnn_kind_bytes(const uint8_t *p, size_t n);
 /* Opens regular files and directories only, so that it never blocks. */
 enum gnn_kind gnn_kind_path(const char *path);
 /* "a zip archive"; NULL for UNKNOWN and ABSENT. */
 const char *gnn_kind_text(enum gnn_kind k);
 /* GNN_E_INPUT "NAME: this is a zip archive, not WHAT; gnn-import makes a store of it"; 0 if
- * gnn_kind_text has no text for `k`, the kind of NAME. WHAT is "a store", "a stream of batches" or
- * "a model". */
+ * gnn_kind_text has no text for `k`, the kind of NAME. WHAT is "a store", "a stream of batches",
+ * "a model" or "a data set". */
 int gnn_kind_refuse(enum gnn_kind k, const char *name, const char *what, struct gnn_err *e);
 
 #endif

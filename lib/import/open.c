@@ -9,6 +9,7 @@
 #include "lib/import/read/formats.h"
 #include "lib/import/generate/gen.h"
 #include "lib/import/read/detect.h"
+#include "lib/base/foreign.h"
 #include "lib/base/kind.h"
 #include "lib/base/suggest.h"
 
@@ -121,14 +122,17 @@ static int no_generator(const char *spec, struct gnn_err *e)
                     gnn_suggest_text(&s, "generators"));
 }
 
-/* What our own programs write is no data set, nor is a file of torch.save. */
+/* What our own programs write is no data set, nor are binary formats of others, whatever --format
+ * says. */
 static int check_kinds(const char *const *input, uint32_t n, struct gnn_err *e)
 {
     int rc = 0;
     for (uint32_t i = 0; !rc && i < n; i++) {
         const enum gnn_kind k = gnn_kind_path(input[i]);
+        const bool foreign =
+            k >= GNN_KIND_FOREIGN && !gnn_foreign_at((unsigned)k - GNN_KIND_FOREIGN)->text;
         if (k == GNN_KIND_STORE || k == GNN_KIND_PART || k == GNN_KIND_STREAM ||
-            k == GNN_KIND_MODEL || k == GNN_KIND_TORCH)
+            k == GNN_KIND_MODEL || foreign)
             rc = gnn_kind_refuse(k, input[i], "a data set", e);
     }
     return rc;

@@ -41,13 +41,14 @@ static size_t fill(char *text, int kind)
 
 static uint64_t parse(struct gnn_table *t, int kind, void *out, struct gnn_err *e)
 {
-    static const struct gnn_pick pick[] = {{0, true}, {1, true}, {2, false}, {3, false}};
+    static const struct gnn_pick pick[] = {
+        {.col = 0, .id = true}, {.col = 1, .id = true}, {.col = 2}, {.col = 3}};
     uint64_t rows = 0, got = 1;
     while (got) {
-        int rc = kind == 0 ? gnn_table_ids(t, out, 2, ROWS, &got, e)
-                 : kind == 1
-                     ? gnn_table_pick(t, pick, 4, out, (double *)out + 2 * ROWS, ROWS, &got, e)
-                     : gnn_table_f32(t, out, 100, ROWS, &got, e);
+        int rc = kind == 0   ? gnn_table_ids(t, out, 2, ROWS, &got, e)
+                 : kind == 1 ? gnn_table_pick(t, pick, 4, out, (union gnn_number *)out + 2 * ROWS,
+                                              ROWS, &got, e)
+                             : gnn_table_f32(t, out, 100, ROWS, &got, e);
         if (rc) {
             fprintf(stderr, "%s\n", e->msg);
             exit(1);

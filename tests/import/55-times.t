@@ -11,33 +11,7 @@ refuses() { # PATTERN NAME ARGUMENT...
     check "gnn-import says where it is: $why" grep -q -- "$why" said
 }
 
-# dump.pl PART KEY FIELD...: a line for each edge, by destination: destination, source, fields. Reads a partition file as gnb(5) says.
-cat >dump.pl <<'E2'
-use strict; use warnings;
-my ($file, $key, @field) = @ARGV;
-open my $fh, '<:raw', $file or die "$file: $!\n";
-my $s = do { local $/; <$fh> };
-my ($at, %t) = (0);
-for (1 .. 2) {
-    my ($kind, $n, $seq, $table, $payload) = unpack 'x8 L< L< Q< Q< Q<', substr $s, $at, 64;
-    my ($e, $data) = ($at + 64, $at + 64 + $table);
-    for (1 .. $n) {
-        my ($dtype, $codec, $d, $len, $off, $stored) = unpack 'C C C x S< x2 Q< Q<', substr $s, $e, 40;
-        $t{substr $s, $e + 40 + 8 * $d, $len} = [$dtype, substr $s, $data + $off, $stored];
-        $e += 40 + 8 * $d + $len;
-        $e += -($e - $at) % 8;
-    }
-    $at = $data + $payload;
-}
-my %code = (1, 'C*', 5, 'L<*', 7, 'Q<*', 8, 'q<*', 11, 'f<*', 12, 'd<*');
-sub of { my $x = $t{"edge/$key/$_[0]"} // die "no $_[0]\n"; unpack $code{$x->[0]}, $x->[1] }
-my @ptr = of('indptr');
-my @column = map { [of($_)] } 'indices', @field;
-for my $v (0 .. $#ptr - 1) {
-    for my $k ($ptr[$v] .. $ptr[$v + 1] - 1) { print join(' ', $v, map { $_->[$k] } @column), "\n" }
-}
-E2
-dump() { perl dump.pl "$@"; }
+dump() { perl "$GNN_TOP/tests/import/dump.pl" "$@"; }
 
 # want.pl MODE NODE-TIMES <edges.csv: the same lines (destination, source, weight, time, effective time) from the table. MODE: any of
 # u (with reverses), d (without duplicates), l (with self-loops of all nodes), r (only the reverses). NODE-TIMES: a file or -.
@@ -105,16 +79,7 @@ perl want.pl x - <real.csv | cut -d' ' -f1-4 >want
 dump S/part-00000.gnb node/to/node weight time >got
 check 'gnn-import sorts in-edges by times that are real numbers' cmp want got
 
-# Arrays: npy FILE DESCR SHAPE VALUE...
-cat >npy.pl <<'E2'
-my ($file, $descr, $shape) = @ARGV;
-my $h = "{'descr': '$descr', 'fortran_order': False, 'shape': ($shape), }";
-$h .= ' ' x (63 - (10 + length $h) % 64) . "\n";
-open my $fh, '>:raw', $file or die;
-my $code = {'<i8' => 'q<', '<u8' => 'Q<', '<f8' => 'd<', '<f4' => 'f<', '<i4' => 'l<'}->{$descr};
-print $fh "\x93NUMPY\1\0", pack('v', length $h), $h, map { pack $code, $_ } split ' ', do { local $/; <STDIN> };
-E2
-npy() { perl npy.pl "$@"; }
+npy() { perl "$GNN_TOP/tests/import/npy.pl" "$@"; }
 arrays() { # DIRECTORY EDGE-TIMES-DTYPE NODE-TIMES-DTYPE, of t.csv and node.times
     rm -rf "$1"
     mkdir "$1"

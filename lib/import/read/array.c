@@ -4,6 +4,7 @@
  * headers may lie. */
 #include "lib/import/read/array.h"
 
+#include <math.h>
 #include <string.h>
 
 enum { CHUNK = 1 << 20 };
@@ -128,15 +129,42 @@ static int load_fortran(struct gnn_array *a, struct gnn_err *e)
     return rc;
 }
 
+/* Takes note of those of n values of an array that f32 does not hold. */
+static void look_lost(struct gnn_array *a, const void *in, uint64_t n)
+{
+    const enum gnn_dtype t = a->h.dtype;
+    const bool sign = t == GNN_I32 || t == GNN_I64;
+    if (t != GNN_F64 && t != GNN_U32 && t != GNN_U64 && !sign)
+        return; /* f32 holds all of the others */
+    for (uint64_t i = 0; i < n; i++) {
+        double d;
+        gnn_npy_to_f64(t, (const uint8_t *)in + i * gnn_dtype_bytes(t), &d, 1);
+        if (t == GNN_F64) {
+            gnn_lost_add(&a->lost, d);
+        } else if (fabs(d) > 1 << 24) {
+            uint64_t m = 0;
+            memcpy(&m, (const uint8_t *)in + i * gnn_dtype_bytes(t), gnn_dtype_bytes(t));
+            m = d < 0 ? (t == GNN_I32 ? (uint32_t)0 - (uint32_t)m : 0 - m) : m;
+            gnn_lost_add_whole(&a->lost, m, d);
+        }
+    }
+}
+
+const struct gnn_lost *gnn_array_lost(const struct gnn_array *a)
+{
+    return a->text ? &a->t.lost : &a->lost;
+}
+
 static int convert_values(struct gnn_array *a, enum gnn_dtype as, const void *in, void *out,
                           uint64_t n, struct gnn_err *e)
 {
     uint64_t bad;
     if (as == a->h.dtype)
         memcpy(out, in, n * gnn_dtype_bytes(as));
-    else if (as == GNN_F32)
+    else if (as == GNN_F32) {
         gnn_npy_to_f32(a->h.dtype, in, out, n);
-    else if (as == GNN_F64)
+        look_lost(a, in, n);
+    } else if (as == GNN_F64)
         gnn_npy_to_f64(a->h.dtype, in, out, n);
     else if (!gnn_npy_to_i64(a->h.dtype, in, out, n, &bad))
         return gnn_fail(e, GNN_E_INPUT, "%s: element %llu is not a whole number in range",
@@ -147,18 +175,10 @@ static int convert_values(struct gnn_array *a, enum gnn_dtype as, const void *in
 static int text_read(struct gnn_array *a, enum gnn_dtype as, void *out, uint64_t max, uint64_t *got,
                      struct gnn_err *e)
 {
-    uint32_t w = (uint32_t)a->width;
-    if (as == GNN_F32)
-        return gnn_table_f32(&a->t, out, w, max, got, e);
-    int rc = gnn_table_f64(&a->t, out, w, max, got, e);
-    if (rc || as == GNN_F64)
-        return rc;
-    uint64_t bad;
-    /* Done in place: a double is replaced by an int64_t of the same size. */
-    if (!gnn_npy_to_i64(GNN_F64, out, out, *got * w, &bad))
-        return gnn_fail(e, GNN_E_INPUT, "%s: row %llu: not a whole number", gnn_array_name(a),
-                        (unsigned long long)(a->at + bad / w + 1));
-    return GNN_OK;
+    const uint32_t w = (uint32_t)a->width;
+    return as == GNN_F32   ? gnn_table_f32(&a->t, out, w, max, got, e)
+           : as == GNN_F64 ? gnn_table_f64(&a->t, out, w, max, got, e)
+                           : gnn_table_i64(&a->t, out, w, max, got, e);
 }
 
 int gnn_array_read(struct gnn_array *a, enum gnn_dtype as, void *out, uint64_t max, uint64_t *got,
@@ -201,6 +221,42 @@ int gnn_array_read(struct gnn_array *a, enum gnn_dtype as, void *out, uint64_t m
     a->at += n;
     *got = n;
     return GNN_OK;
+}
+
+/* What the numbers of an array of doubles or of a text are like. */
+static int look_numbers(struct gnn_array *a, struct gnn_numbers *seen, struct gnn_err *e)
+{
+    const uint64_t max = CHUNK / 8 / (a->width + 1) + 1;
+    double *v = a->text ? NULL : gnn_alloc(max * a->width, sizeof *v, "array data", e);
+    int rc = a->text || v ? GNN_OK : GNN_E_NOMEM;
+    for (uint64_t got = 1; !rc && got;) {
+        rc = a->text ? gnn_table_numbers(&a->t, seen, (uint32_t)a->width, max, &got, e)
+                     : gnn_array_read(a, GNN_F64, v, max, &got, e);
+        if (!rc && !a->text)
+            gnn_numbers_doubles(seen, v, got * a->width);
+    }
+    gnn_free(v);
+    return rc;
+}
+
+int gnn_array_type(struct gnn_input *in, uint32_t member, const char *field, enum gnn_dtype *dtype,
+                   struct gnn_err *e)
+{
+    struct gnn_array a;
+    struct gnn_numbers seen = {0};
+    int rc = gnn_array_open(&a, in, member, e);
+    const enum gnn_dtype t = a.h.dtype;
+    const bool floats = t == GNN_F16 || t == GNN_BF16 || t == GNN_F32 || t == GNN_F64;
+    if (!rc && a.width > CHUNK)
+        rc = gnn_fail(e, GNN_E_INPUT, "%s: rows of %llu values", gnn_array_name(&a),
+                      (unsigned long long)a.width);
+    seen.real = !a.text && floats;
+    if (!rc && (a.text || (t == GNN_F64 && strcmp(field, "time") != 0)) && a.width)
+        rc = look_numbers(&a, &seen, e);
+    if (!rc)
+        rc = gnn_numbers_type(&seen, gnn_array_name(&a), field, dtype, e);
+    gnn_array_close(&a);
+    return rc;
 }
 
 int gnn_array_skip(struct gnn_array *a, uint64_t n, struct gnn_err *e)

@@ -16,7 +16,8 @@ struct gnn_array {
     uint64_t width; /* elements of a row; 1 for a vector */
     uint64_t at;    /* rows read */
     struct gnn_buf raw;
-    void *whole; /* column-major arrays are read whole and turned */
+    void *whole;          /* column-major arrays are read whole and turned */
+    struct gnn_lost lost; /* of reading .npy as F32; see gnn_array_lost */
 };
 
 /* What its first bytes make of a member. */
@@ -29,6 +30,13 @@ const char *gnn_array_name(const struct gnn_array *a);
  * has also been checked that nothing follows. I64: GNN_E_INPUT for a value that is no whole number.
  */
 int gnn_array_read(struct gnn_array *a, enum gnn_dtype as, void *out, uint64_t max, uint64_t *got,
+                   struct gnn_err *e) GNN_MUST_USE;
+/* What F32 did not hold of the values read so far. */
+const struct gnn_lost *gnn_array_lost(const struct gnn_array *a);
+/* The type of a member as the named field, other than features, labels and weights of edges: I64
+ * for an array of integers and for text of integers only; else F64 for times and for numbers that
+ * F32 does not hold, and F32. Arrays of F64 and text are read once for it. */
+int gnn_array_type(struct gnn_input *in, uint32_t member, const char *field, enum gnn_dtype *dtype,
                    struct gnn_err *e) GNN_MUST_USE;
 /* Skips n rows. Only .npy. */
 int gnn_array_skip(struct gnn_array *a, uint64_t n, struct gnn_err *e) GNN_MUST_USE;

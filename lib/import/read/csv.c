@@ -148,10 +148,14 @@ static int pick_columns(struct gnn_edgelist *l, const struct columns *c, const c
                             GNN_EDGELIST_FIELDS);
         src = s ? (int)i : src;
         dst = d ? (int)i : dst;
-        if (!s && !d && nums < GNN_EDGELIST_FIELDS)
+        struct gnn_pick *pick = &l->pick[l->npick++];
+        *pick = (struct gnn_pick){.col = i, .id = s || d};
+        if (!s && !d && nums < GNN_EDGELIST_FIELDS) {
             l->finite[nums] = gnn_src_finite(c->use[i]);
+            if (strcmp(c->use[i], "weight") != 0)
+                pick->seen = &l->seen[nums];
+        }
         nums += !s && !d;
-        l->pick[l->npick++] = (struct gnn_pick){i, s || d};
     }
     if (nums > GNN_EDGELIST_FIELDS)
         return gnn_fail(e, GNN_E_INPUT, "%s: more than %d edge fields", file, GNN_EDGELIST_FIELDS);
@@ -167,13 +171,16 @@ static int add_fields(struct gnn_edgelist *l, const struct columns *c, struct gn
     uint32_t k = 0;
     for (uint32_t i = 0; !rc && i < c->n; i++) {
         const char *name = c->use[i];
+        enum gnn_dtype dt = GNN_F32;
         if (!*name || !strcmp(name, "source") || !strcmp(name, "target"))
             continue;
-        enum gnn_dtype dt = l->whole[k] ? GNN_I64 : strcmp(name, "time") ? GNN_F32 : GNN_F64;
-        if (!strcmp(name, "weight"))
-            dt = GNN_F32;
+        if (strcmp(name, "weight") != 0)
+            rc = gnn_numbers_type(&l->seen[k], gnn_input_name(l->s.in[0]), name, &dt, e);
+        if (!rc && dt == GNN_I64)
+            gnn_edgelist_take_whole(l, k);
         l->num_of[l->s.d.schema.etype[0].nfields] = k++;
-        rc = gnn_schema_add_efield(&l->s.d.schema, 0, name, dt, 0, e);
+        if (!rc)
+            rc = gnn_schema_add_efield(&l->s.d.schema, 0, name, dt, 0, e);
     }
     return rc;
 }

@@ -8,6 +8,7 @@
 
 #include "lib/import/read/formats.h"
 #include "lib/import/read/stage.h"
+#include "lib/base/foreign.h"
 
 static bool ends_with(const char *s, const char *end)
 {
@@ -39,6 +40,11 @@ static const char *by_members(const struct gnn_input *in)
         sets = sets && is_set(name);
     }
     return npy ? "npz" : sets ? "triples" : NULL;
+}
+
+static bool named_metis(const char *name)
+{
+    return ends_with(name, ".graph") || ends_with(name, ".mgraph");
 }
 
 /* Words in a line, and whether all are numbers. */
@@ -84,6 +90,7 @@ static const char *by_content(struct gnn_input *in, uint32_t member, struct gnn_
     const uint8_t *p;
     size_t n;
     const char *format = NULL, *name = gnn_input_member(in, member);
+    const struct gnn_foreign *foreign;
     int rc = gnn_reader_open(&r, in, member, e);
     if (rc)
         return NULL;
@@ -93,11 +100,15 @@ static const char *by_content(struct gnn_input *in, uint32_t member, struct gnn_
         gnn_fail(e, GNN_E_INPUT, "%s: empty", gnn_reader_name(r));
     else if (!rc && n > 5 && !memcmp(p, "\x93NUMPY", 6))
         format = "npz";
-    else if (!rc && gnn_stage_is_archive(p, n))
-        gnn_fail(e, GNN_E_INPUT, "%s: an archive in an archive", gnn_reader_name(r));
     else if (!rc && n > 13 && !strncasecmp((const char *)p, "%%MatrixMarket", 14))
         format = "mtx";
-    else if (!rc && text && (ends_with(name, ".graph") || ends_with(name, ".mgraph")))
+    else if (!rc && named_metis(name) && text && strchr("%\r\n\t 0123456789", *p))
+        format = "metis";
+    else if (!rc && (foreign = gnn_foreign_bytes(p, n, n < GNN_STAGE_PEEK)))
+        gnn_foreign_refuse(foreign, gnn_reader_name(r), e);
+    else if (!rc && gnn_stage_is_archive(p, n))
+        gnn_fail(e, GNN_E_INPUT, "%s: an archive in an archive", gnn_reader_name(r));
+    else if (!rc && text && named_metis(name))
         format = "metis";
     if (rc || format || e->code || !text) {
         gnn_reader_free(r);

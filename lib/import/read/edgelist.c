@@ -16,8 +16,8 @@ enum { CHUNK = 1 << 13, KEEP = 1 << 25 }; /* edges of a step; edges kept in memo
 struct pass {
     struct gnn_edgelist *l;
     struct gnn_table t;
-    uint64_t *id; /* [2*CHUNK] */
-    double *num;  /* [CHUNK*nnum] */
+    uint64_t *id;          /* [2*CHUNK] */
+    union gnn_number *num; /* [CHUNK*nnum] as l->pick says */
     uint32_t nnum;
     uint64_t done;     /* lines of edges, or kept edges */
     uint64_t row, col; /* of a dense matrix's next value, from 0 */
@@ -105,7 +105,7 @@ static int check_entries(const struct pass *ps, uint64_t n, struct gnn_err *e)
 {
     int rc = GNN_OK;
     for (uint64_t i = 0; !rc && i < n; i++)
-        rc = check_entry(ps, ps->id[2 * i], ps->id[2 * i + 1], ps->nnum ? ps->num[i] : 0,
+        rc = check_entry(ps, ps->id[2 * i], ps->id[2 * i + 1], ps->nnum ? ps->num[i].real : 0,
                          ps->t.line - (n - i), e);
     return rc;
 }
@@ -134,7 +134,7 @@ static int dense_read(struct pass *ps, uint64_t *n, struct gnn_err *e)
             if (v[k] != 0) {
                 ps->id[2 * *n] = ps->row + 1;
                 ps->id[2 * *n + 1] = ps->col + 1;
-                ps->num[(*n)++] = v[k];
+                ps->num[(*n)++].real = v[k];
             }
             if (++ps->row == m->rows) {
                 ps->col++;
@@ -153,11 +153,11 @@ static void add_opposites(struct pass *ps, uint64_t n)
 {
     for (uint64_t i = n; i--;) {
         uint64_t a = ps->id[2 * i], b = ps->id[2 * i + 1];
-        double v = ps->num[i];
+        double v = ps->num[i].real;
         ps->id[4 * i] = ps->id[4 * i + 3] = a;
         ps->id[4 * i + 1] = ps->id[4 * i + 2] = b;
-        ps->num[2 * i] = v;
-        ps->num[2 * i + 1] = -v;
+        ps->num[2 * i].real = v;
+        ps->num[2 * i + 1].real = -v;
     }
 }
 
@@ -205,17 +205,13 @@ static int bad_id(const struct pass *ps, uint64_t n, uint64_t i, uint64_t id, ui
                     (unsigned long long)(ps->l->base + count - 1));
 }
 
-/* Numbers of the n lines just read: which are whole, and that those are finite (as f32, if stored
- * so) that must be. */
+/* Whether the numbers of the n lines just read are finite (as f32, if stored so) that must be. */
 static int check_numbers(struct gnn_edgelist *l, const struct pass *ps, uint64_t n,
                          struct gnn_err *e)
 {
     for (uint64_t i = 0; i < n * ps->nnum; i++) {
-        const double v = ps->num[i];
+        const double v = ps->num[i].real;
         const uint32_t k = (uint32_t)(i % ps->nnum);
-        /* Beyond 2^53 a double does not hold each whole number. */
-        if (!(v == floor(v) && fabs(v) < 9007199254740992.0))
-            l->whole[k] = false;
         if (l->finite[k] && !isfinite(strcmp(l->finite[k], "time") ? (double)(float)v : v))
             return gnn_fail(e, GNN_E_INPUT, "%s: line %llu: %s is %s", gnn_reader_name(ps->t.r),
                             line_of(ps, n, i / ps->nnum), l->finite[k],
@@ -251,6 +247,8 @@ static int keep_edges(struct gnn_edgelist *l, const struct pass *ps, uint64_t n,
 {
     uint64_t at = l->n, all = at + n, cost = 2 + 2 * ps->nnum;
     bool fits = all <= KEEP / cost && (!at || ids->data);
+    for (uint32_t k = 0; k < ps->nnum && fits; k++) /* whole numbers are then read again */
+        fits = !l->seen[k].inexact.line;
     for (uint64_t i = 0; i < 2 * n && fits; i++)
         fits = ps->id[i] <= UINT32_MAX;
     if (!fits) {
@@ -260,13 +258,13 @@ static int keep_edges(struct gnn_edgelist *l, const struct pass *ps, uint64_t n,
     }
     int rc = gnn_buf_reserve(ids, 2 * all, sizeof(uint32_t), "edges", e);
     if (!rc)
-        rc = gnn_buf_reserve(nums, all * ps->nnum, sizeof(double), "edge fields", e);
+        rc = gnn_buf_reserve(nums, all * ps->nnum, sizeof *ps->num, "edge fields", e);
     if (rc)
         return rc;
     uint32_t *id = (uint32_t *)ids->data + 2 * at;
     for (uint64_t i = 0; i < 2 * n; i++)
         id[i] = (uint32_t)ps->id[i];
-    memcpy((double *)nums->data + at * ps->nnum, ps->num, n * ps->nnum * sizeof(double));
+    memcpy((union gnn_number *)nums->data + at * ps->nnum, ps->num, n * ps->nnum * sizeof *ps->num);
     return GNN_OK;
 }
 
@@ -275,8 +273,6 @@ int gnn_edgelist_scan(struct gnn_edgelist *l, struct gnn_err *e)
     struct pass ps;
     struct gnn_buf ids = {0}, nums = {0};
     bool collect = !l->s.d.schema.nntypes;
-    for (uint32_t f = 0; f < GNN_EDGELIST_FIELDS; f++)
-        l->whole[f] = true;
     int rc = pass_open(&ps, l, e);
     if (!rc && collect && !(rc = gnn_src_make_ids(&l->s, 1, e)))
         l->s.ids->kind = GNN_IDS_NUMBERS;
@@ -304,27 +300,40 @@ int gnn_edgelist_scan(struct gnn_edgelist *l, struct gnn_err *e)
     return rc ? rc : gnn_schema_add_ntype(&l->s.d.schema, "node", l->s.ids->n, e);
 }
 
+void gnn_edgelist_take_whole(struct gnn_edgelist *l, uint32_t k)
+{
+    const uint32_t nnum = l->npick - 2;
+    uint32_t at = 0;
+    for (uint32_t i = 0; i < l->npick; i++)
+        if (!l->pick[i].id && at++ == k)
+            l->pick[i].whole = true;
+    union gnn_number *v = l->kept_num;
+    for (uint64_t i = k; v && i < l->n * nnum; i += nnum)
+        v[i].whole = (int64_t)v[i].real;
+}
+
 /* Numbers of a chunk to rows of the fields. */
-static void fill_fields(const struct gnn_edgelist *l, const double *num, uint32_t nnum, uint64_t n,
-                        void *const *row)
+static void fill_fields(const struct gnn_edgelist *l, const union gnn_number *num, uint32_t nnum,
+                        uint64_t n, void *const *row, struct gnn_lost *lost)
 {
     const struct gnn_etype *et = &l->s.d.schema.etype[0];
     for (uint32_t f = 0; f < et->nfields; f++) {
-        const double *v = num + l->num_of[f];
+        const union gnn_number *v = num + l->num_of[f];
         for (uint64_t i = 0; i < n; i++, v += nnum) {
-            if (et->field[f].dtype == GNN_F32)
-                ((float *)row[f])[i] = (float)*v;
-            else if (et->field[f].dtype == GNN_F64)
-                ((double *)row[f])[i] = *v;
-            else /* the scan saw whole numbers; should the file have changed, no undefined
-                    conversion */
-                ((int64_t *)row[f])[i] = fabs(*v) < 9e18 ? (int64_t)*v : 0;
+            if (et->field[f].dtype == GNN_F32) {
+                gnn_lost_add(&lost[f], v->real);
+                ((float *)row[f])[i] = (float)v->real;
+            } else if (et->field[f].dtype == GNN_F64) {
+                ((double *)row[f])[i] = v->real;
+            } else {
+                ((int64_t *)row[f])[i] = v->whole;
+            }
         }
     }
 }
 
 /* The next edges, from memory or from the file. */
-static int next_chunk(struct pass *ps, uint64_t *n, const double **num, struct gnn_err *e)
+static int next_chunk(struct pass *ps, uint64_t *n, const union gnn_number **num, struct gnn_err *e)
 {
     struct gnn_edgelist *l = ps->l;
     if (!l->kept) {
@@ -346,7 +355,8 @@ static int edgelist_edges(struct gnn_dataset *d, uint32_t t, bool fields, gnn_ed
     const struct gnn_etype *et = &d->schema.etype[t];
     struct pass ps;
     void *row[GNN_EDGELIST_FIELDS] = {0};
-    const double *num;
+    const union gnn_number *num;
+    struct gnn_lost lost[GNN_EDGELIST_FIELDS] = {0};
     int rc = pass_open(&ps, l, e);
     uint32_t *src = gnn_alloc(CHUNK, sizeof *src, "edges", e);
     uint32_t *dst = gnn_alloc(CHUNK, sizeof *dst, "edges", e);
@@ -361,11 +371,13 @@ static int edgelist_edges(struct gnn_dataset *d, uint32_t t, bool fields, gnn_ed
         if (!rc)
             rc = convert_ids(&ps, n, src, dst, e);
         if (!rc && fields)
-            fill_fields(l, num, ps.nnum, n, row);
+            fill_fields(l, num, ps.nnum, n, row, lost);
         struct gnn_edge_chunk c = {n, src, dst, fields ? (const void *const *)row : NULL};
         if (!rc && n)
             rc = fn(arg, &c, e);
     }
+    for (uint32_t f = 0; !rc && f < et->nfields; f++)
+        rc = gnn_lost_tell(d, gnn_input_name(l->s.in[0]), et->field[f].name, &lost[f], e);
     for (uint32_t f = 0; f < et->nfields; f++)
         gnn_free(row[f]);
     gnn_free(src);

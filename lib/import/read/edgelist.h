@@ -27,14 +27,16 @@ struct gnn_edgelist {
     uint32_t num_of[GNN_EDGELIST_FIELDS];    /* field -> which number of a row */
     uint64_t n;                              /* edges, after the scan */
     const char *finite[GNN_EDGELIST_FIELDS]; /* number -> what gnn_src_finite says of its field */
-    bool whole[GNN_EDGELIST_FIELDS];         /* number -> all values are whole */
-    uint32_t *kept; /* ids of all edges, if few enough to be kept from the scan */
-    double *kept_num;
+    struct gnn_numbers seen[GNN_EDGELIST_FIELDS]; /* number -> what the scan saw */
+    uint32_t *kept;             /* ids of all edges, if few enough to be kept from the scan */
+    union gnn_number *kept_num; /* real */
 };
 
 /* Reads all edges once: counts, collects ids (unless the node types are already there) and kinds of
  * numbers. */
 int gnn_edgelist_scan(struct gnn_edgelist *l, struct gnn_err *e) GNN_MUST_USE;
+/* Has the pass of the edges read number k as i64, after the scan saw integers only. */
+void gnn_edgelist_take_whole(struct gnn_edgelist *l, uint32_t k);
 extern const struct gnn_dataset_ops gnn_edgelist_ops;
 
 #endif

@@ -47,7 +47,7 @@ int gnn_reader_open(struct gnn_reader **r, struct gnn_input *in, uint32_t member
  * fit, or content that expands more than 1,100-fold. */
 int gnn_reader_read(struct gnn_reader *r, void *buf, uint64_t n, uint64_t *got,
                     struct gnn_err *e) GNN_MUST_USE;
-/* The first bytes, up to 512, before anything has been read. */
+/* The first bytes, up to 4,096, before anything has been read. */
 int gnn_reader_peek(struct gnn_reader *r, const uint8_t **p, size_t *n,
                     struct gnn_err *e) GNN_MUST_USE;
 /* Reads and drops n bytes. */

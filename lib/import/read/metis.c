@@ -63,6 +63,7 @@ struct pass {
     bool fields;
     /* The scan's: */
     uint64_t entries, balance;
+    struct gnn_lost lost;
     struct gnn_buf prefix; /* sizes and weights of vertices, as they come */
     uint64_t nprefix;
 };
@@ -122,6 +123,7 @@ static int read_vertex(struct pass *ps, uint64_t v, struct gnn_err *e)
         ps->entries++;
         ps->src[ps->n] = (uint32_t)u;
         ps->dst[ps->n] = (uint32_t)v;
+        gnn_lost_add_whole(&ps->lost, w, (double)w);
         ps->w[ps->n] = (float)w;
         if (++ps->n == CHUNK)
             rc = flush_edges(ps, e);
@@ -177,7 +179,8 @@ static int metis_edges(struct gnn_dataset *d, uint32_t t, bool fields, gnn_edge_
 {
     struct pass ps = {.fn = fn, .arg = arg};
     ps.fields = fields && d->schema.etype[t].nfields;
-    return walk_vertices((struct metis *)d, &ps, e);
+    int rc = walk_vertices((struct metis *)d, &ps, e);
+    return rc || !ps.fields ? rc : gnn_lost_tell(d, d->name, "weight", &ps.lost, e);
 }
 
 static void metis_free(struct gnn_dataset *d)

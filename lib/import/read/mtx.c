@@ -154,9 +154,9 @@ int gnn_mtx_open(struct gnn_dataset **out, struct gnn_input *in, const struct gn
             ? "a skew-symmetric matrix: each entry is an edge in both directions, of opposite weights"
             : NULL;
     l->skew = x->m.skew && !o->directed;
-    l->pick[0] = (struct gnn_pick){0, true};
-    l->pick[1] = (struct gnn_pick){1, true};
-    l->pick[2] = (struct gnn_pick){2, false};
+    l->pick[0] = (struct gnn_pick){.col = 0, .id = true};
+    l->pick[1] = (struct gnn_pick){.col = 1, .id = true};
+    l->pick[2] = (struct gnn_pick){.col = 2};
     l->npick = x->m.pattern ? 2 : 3;
     l->finite[0] = gnn_src_finite("weight");
     l->ncols = x->m.array ? 1 : l->npick;

@@ -468,6 +468,8 @@ static int sparse_edges(struct npz *z, bool fields, gnn_edge_fn *fn, void *arg, 
         if (!rc && c.n)
             rc = fn(arg, &c, e);
     }
+    if (!rc && fields)
+        rc = gnn_lost_tell(&z->s.d, gnn_array_name(&p.val), "weight", gnn_array_lost(&p.val), e);
     gnn_sparse_close(&p);
     gnn_buf_release(&b);
     return rc;
@@ -524,6 +526,8 @@ static int sparse_rows(struct npz *z, gnn_rows_fn *fn, void *arg, struct gnn_err
     }
     if (!rc)
         rc = give_rows(r, z->x.major, e);
+    if (!rc && z->x.data >= 0)
+        rc = gnn_lost_tell(&z->s.d, gnn_array_name(&r->p.val), "x", gnn_array_lost(&r->p.val), e);
     gnn_sparse_close(&r->p);
     gnn_free(r->row);
     gnn_free(r);

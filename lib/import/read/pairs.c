@@ -59,11 +59,6 @@ int gnn_pairs_field(struct gnn_src *s, uint32_t t, struct gnn_pairs *p, const ch
     struct gnn_array a;
     int rc = gnn_array_open(&a, in, member, e);
     enum gnn_dtype dt = GNN_F32;
-    bool floats = a.h.dtype == GNN_F16 || a.h.dtype == GNN_F32 || a.h.dtype == GNN_F64;
-    if (!rc && !a.text && strcmp(name, "x") && strcmp(name, "weight"))
-        dt = !floats ? GNN_I64 : strcmp(name, "time") ? GNN_F32 : GNN_F64;
-    if (!rc && a.text && !strcmp(name, "time"))
-        dt = GNN_F64;
     if (!rc && et->nfields == GNN_PAIRS_FIELDS)
         rc = gnn_fail(e, GNN_E_INPUT, "%s: more than %d edge fields", gnn_array_name(&a),
                       GNN_PAIRS_FIELDS);
@@ -75,6 +70,8 @@ int gnn_pairs_field(struct gnn_src *s, uint32_t t, struct gnn_pairs *p, const ch
                       (unsigned long long)a.width);
     if (!rc && gnn_field_find(et->field, et->nfields, name))
         rc = gnn_fail(e, GNN_E_INPUT, "%s: a second edge field '%s'", gnn_array_name(&a), name);
+    if (!rc && strcmp(name, "x") && strcmp(name, "weight"))
+        rc = gnn_array_type(in, member, name, &dt, e);
     if (!rc) {
         p->field[et->nfields].in = in;
         p->field[et->nfields].member = member;
@@ -263,6 +260,9 @@ int gnn_pairs_edges(struct gnn_dataset *d, uint32_t t, const struct gnn_pairs *p
         if (!rc && n)
             rc = fn(arg, &c, e);
     }
+    for (uint32_t f = 0; !rc && f < ps.nfields; f++)
+        rc = gnn_lost_tell(d, gnn_array_name(&ps.field[f]), et->field[f].name,
+                           gnn_array_lost(&ps.field[f]), e);
     pass_close(&ps);
     return rc;
 }

@@ -98,6 +98,8 @@ int gnn_src_rows(struct gnn_dataset *d, uint32_t ntype, uint32_t field, gnn_rows
     if (!rc && a.at != d->schema.ntype[ntype].count)
         rc = gnn_fail(e, GNN_E_INPUT, "%s: %llu rows for %llu nodes", gnn_array_name(&a),
                       (unsigned long long)a.at, (unsigned long long)d->schema.ntype[ntype].count);
+    if (!rc)
+        rc = gnn_lost_tell(d, gnn_array_name(&a), def->name, gnn_array_lost(&a), e);
     gnn_free(buf);
     gnn_array_close(&a);
     return rc;
@@ -218,12 +220,14 @@ static int add_targets(struct gnn_src *s, uint32_t ntype, double *v, uint64_t n,
                        const char *name, struct gnn_err *e)
 {
     struct gnn_schema *sc = &s->d.schema;
+    struct gnn_lost lost = {0};
     bool any = false;
     int rc = GNN_OK;
     for (uint64_t i = 0; !rc && i < n * width; i++) {
         double d;
         memcpy(&d, (char *)v + i * sizeof d, sizeof d);
         const float f = (float)d;
+        gnn_lost_add(&lost, d);
         memcpy((char *)v + i * sizeof f, &f, sizeof f);
         any = any || !isnan(f);
         if (isinf(f))
@@ -233,6 +237,8 @@ static int add_targets(struct gnn_src *s, uint32_t ntype, double *v, uint64_t n,
     }
     if (!rc && !any)
         rc = gnn_fail(e, GNN_E_INPUT, "%s: no node has a label", name);
+    if (!rc)
+        rc = gnn_lost_tell(&s->d, name, "the label", &lost, e);
     if (rc) {
         gnn_free(v);
         return rc;
@@ -315,49 +321,28 @@ static int add_labels(struct gnn_src *s, uint32_t ntype, double *v, uint64_t n, 
     return gnn_src_mem(s, ntype, "y", bits && !nans ? GNN_U8 : GNN_F32, width, v, e);
 }
 
-/* Takes over v. where: for messages. */
-static int add_numbers(struct gnn_src *s, uint32_t ntype, const char *name, double *v, uint64_t n,
-                       uint64_t width, const char *where, struct gnn_err *e)
-{
-    bool whole = true;
-    for (uint64_t i = 0; i < n * width && whole; i++)
-        /* Beyond 2^53 a double does not hold each whole number. Times keep their double
-         * precision. */
-        whole = v[i] == floor(v[i]) && fabs(v[i]) < 9007199254740992.0;
-    const enum gnn_dtype dtype = whole ? GNN_I64 : strcmp(name, "time") ? GNN_F32 : GNN_F64;
-    for (uint64_t i = 0; dtype != GNN_F64 && i < n * width; i++) {
-        double d;
-        memcpy(&d, (char *)v + i * sizeof d, sizeof d);
-        int64_t k = whole ? (int64_t)d : 0;
-        float f = (float)d;
-        if (whole)
-            memcpy((char *)v + i * sizeof k, &k, sizeof k);
-        else
-            memcpy((char *)v + i * sizeof f, &f, sizeof f);
-    }
-    /* Checked as it is stored: a double that is finite may be infinite as a float. */
-    int rc =
-        gnn_src_finite(name) ? gnn_src_check_finite(where, name, dtype, v, n, width, 1, e) : GNN_OK;
-    if (!rc)
-        return gnn_src_mem(s, ntype, name, dtype, width > 1 ? width : 0, v, e);
-    gnn_free(v);
-    return rc;
-}
-
 static char *member_name(const struct gnn_input *in, uint32_t member, struct gnn_err *e)
 {
     return gnn_strf(e, gnn_input_members(in) > 1 ? "%s: %s" : "%s", gnn_input_name(in),
                     gnn_input_member(in, member));
 }
 
-/* Whether an array has integers, of which a double does not hold each. */
-static int has_integers(struct gnn_input *in, uint32_t member, bool *whole, struct gnn_err *e)
+/* Takes over v, which has the rows of the field as they are stored, or as F64 if it is the labels.
+ */
+static int add_array(struct gnn_src *s, uint32_t ntype, const char *name, enum gnn_dtype dtype,
+                     void *v, uint64_t rows, uint64_t width, const char *where, struct gnn_err *e)
 {
-    struct gnn_array a;
-    int rc = gnn_array_open(&a, in, member, e);
-    const enum gnn_dtype t = a.h.dtype;
-    *whole = !rc && !a.text && t != GNN_F16 && t != GNN_F32 && t != GNN_F64;
-    gnn_array_close(&a);
+    const uint64_t count = s->d.schema.ntype[ntype].count;
+    int rc = GNN_OK;
+    if (rows != count || !width)
+        rc = gnn_fail(e, GNN_E_INPUT, "%s: %llu rows for %llu nodes", where,
+                      (unsigned long long)rows, (unsigned long long)count);
+    else if (gnn_src_finite(name))
+        rc = gnn_src_check_finite(where, name, dtype, v, rows, width, 1, e);
+    if (!rc)
+        return !strcmp(name, "y") ? add_labels(s, ntype, v, rows, width, where, e)
+                                  : gnn_src_mem(s, ntype, name, dtype, width > 1 ? width : 0, v, e);
+    gnn_free(v);
     return rc;
 }
 
@@ -392,34 +377,25 @@ int gnn_src_node_array(struct gnn_src *s, uint32_t ntype, const char *name, stru
                        uint32_t member, struct gnn_err *e)
 {
     void *v = NULL;
-    uint64_t rows, width, count = s->d.schema.ntype[ntype].count;
+    uint64_t rows, width;
+    enum gnn_dtype dtype = GNN_F64;
     if (!strcmp(name, "x"))
         return gnn_src_stream(s, ntype, name, in, member, e);
-    bool whole = false, taken = false;
+    bool taken = false;
     if (!strcmp(name, "y") && (take_classes(s, ntype, in, member, &taken, e) || taken))
         return e->code;
-    int rc = strcmp(name, "time") ? GNN_OK : has_integers(in, member, &whole, e);
+    int rc = strcmp(name, "y") ? gnn_array_type(in, member, name, &dtype, e) : GNN_OK;
     if (!rc)
-        rc = gnn_array_load(in, member, whole ? GNN_I64 : GNN_F64, &v, &rows, &width, e);
+        rc = gnn_array_load(in, member, dtype, &v, &rows, &width, e);
     if (rc)
         return rc;
     char *where = member_name(in, member, e);
-    if (!where) {
+    if (where)
+        rc = add_array(s, ntype, name, dtype, v, rows, width, where, e);
+    else
         gnn_free(v);
-        return GNN_E_NOMEM;
-    }
-    if (rows != count || !width) {
-        gnn_free(v);
-        rc = gnn_fail(e, GNN_E_INPUT, "%s: %llu rows for %llu nodes", where,
-                      (unsigned long long)rows, (unsigned long long)count);
-    } else if (whole) {
-        rc = gnn_src_mem(s, ntype, name, GNN_I64, width > 1 ? width : 0, v, e);
-    } else {
-        rc = strcmp(name, "y") ? add_numbers(s, ntype, name, v, rows, width, where, e)
-                               : add_labels(s, ntype, v, rows, width, where, e);
-    }
     gnn_free(where);
-    return rc;
+    return where ? rc : GNN_E_NOMEM;
 }
 
 int gnn_src_add_set(struct gnn_src *s, const char *split, const char *set, uint32_t ntype,

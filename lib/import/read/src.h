@@ -50,9 +50,8 @@ int gnn_src_stream(struct gnn_src *s, uint32_t ntype, const char *name, struct g
 /* Adds a node field from memory (from gnn_alloc), which it takes over, on failure too. */
 int gnn_src_mem(struct gnn_src *s, uint32_t ntype, const char *name, enum gnn_dtype dtype,
                 uint64_t width, void *mem, struct gnn_err *e) GNN_MUST_USE;
-/* Adds a member as a node field: "x" streamed; "y" as labels; "time" and others I64 when all values
- * are whole numbers (time otherwise F64), else F32. `rows` is what the type counts, or UINT64_MAX
- * to be set by it. */
+/* Adds a member as a node field: "x" streamed; "y" as labels; others of the type that
+ * gnn_array_type gives. */
 int gnn_src_node_array(struct gnn_src *s, uint32_t ntype, const char *name, struct gnn_input *in,
                        uint32_t member, struct gnn_err *e) GNN_MUST_USE;
 /* The name of a field that must consist of finite numbers, which features, times and weights must;

@@ -11,6 +11,8 @@
 
 #include "lib/base/err.h"
 
+enum { GNN_STAGE_PEEK = 4096 };
+
 struct gnn_stage {
     /* Up to n bytes, at least one unless at the end. */
     int (*read)(struct gnn_stage *s, void *buf, size_t n, size_t *got, struct gnn_err *e);
@@ -20,7 +22,7 @@ struct gnn_stage {
     struct gnn_stage *below;           /* owned */
     const char *name;                  /* for messages; not owned */
     uint64_t out;                      /* bytes given so far */
-    uint8_t peek[512];                 /* bytes read ahead */
+    uint8_t peek[GNN_STAGE_PEEK];      /* bytes read ahead */
     size_t npeek, peek_at;
 };
 
@@ -40,7 +42,7 @@ int gnn_stage_next(struct gnn_stage *s, const char **name, struct gnn_err *e) GN
 
 int gnn_stage_read(struct gnn_stage *s, void *buf, size_t n, size_t *got,
                    struct gnn_err *e) GNN_MUST_USE;
-/* The first bytes, up to 512, without taking them. Only before the first read. */
+/* The first bytes, up to GNN_STAGE_PEEK, without taking them. Only before the first read. */
 int gnn_stage_peek(struct gnn_stage *s, const uint8_t **p, size_t *n,
                    struct gnn_err *e) GNN_MUST_USE;
 enum gnn_packing gnn_stage_packing(const uint8_t *p, size_t n);

@@ -193,9 +193,58 @@ static bool looks_dated(const char *field, size_t len)
     return len > 4 && strspn(field, "0123456789") == 4 && (field[4] == '-' || field[4] == '/');
 }
 
+/* How a field is read. */
+enum reading { ID, REAL, WHOLE, NUMBER };
+
+/* A field that is no number, as the reading requires it. */
+static int not_number(const struct gnn_table *t, const char *p, enum reading how, const char *field,
+                      size_t len, struct gnn_err *e)
+{
+    const char *what = "not a number";
+    if (how == ID)
+        what = len && *field == '-' ? "a negative id"
+               : len && (*field | 32) >= 'a' && (*field | 32) <= 'z'
+                   ? "not a number, and words are ids in triples only:"
+                   : "not an id";
+    else if (looks_dated(field, len))
+        what = "not a number, and times are numbers, not dates:";
+    else if (how == WHOLE)
+        what = "not a whole number of i64";
+    return gnn_table_fail(t, p, what, e);
+}
+
+/* The value at p, whose end is returned, or NULL. */
+static inline const char *read_value(const struct gnn_table *t, const char *p, enum reading how,
+                                     union gnn_number *v, struct gnn_numbers *seen)
+{
+    if (how == ID) {
+        uint64_t id = 0;
+        p = gnn_text_u64(p, &id);
+        v->whole = (int64_t)id;
+        return p;
+    }
+    if (how == REAL)
+        return gnn_text_f64(p, &v->real);
+    bool whole;
+    int64_t i = 0;
+    double d;
+    const char *q = gnn_text_number(p, &whole, &i, &d);
+    if (how == NUMBER) {
+        v->real = d;
+        /* Small integers, which are most, tell nothing. */
+        if (q && (!whole || i > 1 << 24 || i < -(1 << 24)))
+            gnn_numbers_add(seen, p, t->line, whole, i, d);
+        return q;
+    }
+    if (q && !whole && (d != floor(d) || fabs(d) >= 9007199254740992.0))
+        return NULL;
+    v->whole = whole ? i : q ? (int64_t)d : 0;
+    return q;
+}
+
 /* A value that the fast path did not take: quoted, padded or wrong. */
-static int slow_value(struct gnn_table *t, const char **p, bool last, bool id, uint64_t *u,
-                      double *d, struct gnn_err *e)
+static int slow_value(struct gnn_table *t, const char **p, bool last, enum reading how,
+                      union gnn_number *v, struct gnn_numbers *seen, struct gnn_err *e)
 {
     const char *field, *next, *q;
     size_t len;
@@ -204,25 +253,14 @@ static int slow_value(struct gnn_table *t, const char **p, bool last, bool id, u
         return gnn_table_fail(t, NULL, "a quote is not closed", e);
     /* A field's text ends before a quote, separator or newline, so parsing a number stops there by
      * itself. */
-    if (id) {
-        q = len ? gnn_text_u64(field, u) : NULL;
-        if (!q || q != field + len)
-            return gnn_table_fail(t, *p,
-                                  len && *field == '-' ? "a negative id"
-                                  : len && (*field | 32) >= 'a' && (*field | 32) <= 'z'
-                                      ? "not a number, and words are ids in triples only:"
-                                      : "not an id",
-                                  e);
-    } else if (!len) {
-        *d = NAN;
+    if (!len && (how == REAL || how == NUMBER)) {
+        v->real = NAN;
+        if (how == NUMBER)
+            gnn_numbers_add(seen, field, t->line, false, 0, NAN);
     } else {
-        q = gnn_text_f64(field, d);
+        q = len ? read_value(t, field, how, v, seen) : NULL;
         if (!q || q != field + len)
-            return gnn_table_fail(t, *p,
-                                  looks_dated(field, len)
-                                      ? "not a number, and times are numbers, not dates:"
-                                      : "not a number",
-                                  e);
+            return not_number(t, *p, how, field, len, e);
     }
     if (is_last != last)
         return gnn_table_fail(t, NULL,
@@ -233,29 +271,19 @@ static int slow_value(struct gnn_table *t, const char **p, bool last, bool id, u
     return GNN_OK;
 }
 
-int gnn_table_ids(struct gnn_table *t, uint64_t *out, uint32_t ncols, uint64_t max, uint64_t *got,
-                  struct gnn_err *e)
+/* The value at *p, which then is where the next field begins, or the newline. */
+static inline int next_value(struct gnn_table *t, const char **p, bool last, enum reading how,
+                             union gnn_number *v, struct gnn_numbers *seen, struct gnn_err *e)
 {
-    for (*got = 0; *got < max; ++*got) {
-        int rc = gnn_table_line(t, e);
-        if (rc)
-            return rc == GNN_END ? GNN_OK : rc;
-        const char *p = t->p;
-        for (uint32_t j = 0; j < ncols; j++, out++) {
-            const char *q = gnn_text_u64(p, out);
-            q = q ? after_value(q, t->sep, j + 1 == ncols) : NULL;
-            if (q)
-                p = q;
-            else if ((rc = slow_value(t, &p, j + 1 == ncols, true, out, NULL, e)))
-                return rc;
-        }
-        t->p = p + 1;
-        t->line++;
-    }
+    const char *q = read_value(t, *p, how, v, seen);
+    q = q ? after_value(q, t->sep, last) : NULL;
+    if (!q)
+        return slow_value(t, p, last, how, v, seen, e);
+    *p = q;
     return GNN_OK;
 }
 
-#define FLOAT_ROWS(name, T)                                                                        \
+#define ROWS(name, T, how, seen, take)                                                             \
     int name(struct gnn_table *t, T *out, uint32_t ncols, uint64_t max, uint64_t *got,             \
              struct gnn_err *e)                                                                    \
     {                                                                                              \
@@ -264,23 +292,22 @@ int gnn_table_ids(struct gnn_table *t, uint64_t *out, uint32_t ncols, uint64_t m
             if (rc)                                                                                \
                 return rc == GNN_END ? GNN_OK : rc;                                                \
             const char *p = t->p;                                                                  \
-            for (uint32_t j = 0; j < ncols; j++, out++) {                                          \
-                double d;                                                                          \
-                const char *q = gnn_text_f64(p, &d);                                               \
-                q = q ? after_value(q, t->sep, j + 1 == ncols) : NULL;                             \
-                if (q)                                                                             \
-                    p = q;                                                                         \
-                else if ((rc = slow_value(t, &p, j + 1 == ncols, false, NULL, &d, e)))             \
+            for (uint32_t j = 0; j < ncols; j++) {                                                 \
+                union gnn_number v;                                                                \
+                if ((rc = next_value(t, &p, j + 1 == ncols, how, &v, seen, e)))                    \
                     return rc;                                                                     \
-                *out = (T)d;                                                                       \
+                take;                                                                              \
             }                                                                                      \
             t->p = p + 1;                                                                          \
             t->line++;                                                                             \
         }                                                                                          \
         return GNN_OK;                                                                             \
     }
-FLOAT_ROWS(gnn_table_f64, double)
-FLOAT_ROWS(gnn_table_f32, float)
+ROWS(gnn_table_ids, uint64_t, ID, NULL, *out++ = (uint64_t)v.whole)
+ROWS(gnn_table_i64, int64_t, WHOLE, NULL, *out++ = v.whole)
+ROWS(gnn_table_f64, double, REAL, NULL, *out++ = v.real)
+ROWS(gnn_table_f32, float, REAL, NULL, (gnn_lost_add(&t->lost, v.real), *out++ = (float)v.real))
+ROWS(gnn_table_numbers, struct gnn_numbers, NUMBER, out, (void)v)
 
 int gnn_table_words(struct gnn_table *t, struct gnn_word *w, uint32_t max, uint32_t *n,
                     struct gnn_err *e)
@@ -326,7 +353,7 @@ static int skip_fields(struct gnn_table *t, const char **p, uint32_t n, struct g
 }
 
 int gnn_table_pick(struct gnn_table *t, const struct gnn_pick *pick, uint32_t npick, uint64_t *ids,
-                   double *nums, uint64_t max, uint64_t *got, struct gnn_err *e)
+                   union gnn_number *nums, uint64_t max, uint64_t *got, struct gnn_err *e)
 {
     for (*got = 0; *got < max; ++*got) {
         int rc = gnn_table_line(t, e);
@@ -335,21 +362,21 @@ int gnn_table_pick(struct gnn_table *t, const struct gnn_pick *pick, uint32_t np
         const char *p = t->p;
         uint32_t col = 0;
         for (uint32_t k = 0; k < npick; k++) {
-            const char *q;
             bool last = pick[k].col + 1 == t->ncols;
             if (pick[k].col > col && (rc = skip_fields(t, &p, pick[k].col - col, e)))
                 return rc;
             col = pick[k].col + 1;
-            q = pick[k].id ? gnn_text_u64(p, ids) : gnn_text_f64(p, nums);
-            q = q ? after_value(q, t->sep, last) : NULL;
-            if (q)
-                p = q;
-            else if ((rc = slow_value(t, &p, last, pick[k].id, ids, nums, e)))
+            union gnn_number v;
+            enum reading how = pick[k].id      ? ID
+                               : pick[k].whole ? WHOLE
+                               : pick[k].seen  ? NUMBER
+                                               : REAL;
+            if ((rc = next_value(t, &p, last, how, &v, pick[k].seen, e)))
                 return rc;
             if (pick[k].id)
-                ids++;
+                *ids++ = (uint64_t)v.whole;
             else
-                nums++;
+                *nums++ = v;
         }
         if (col < t->ncols) {
             const char *field;

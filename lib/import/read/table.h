@@ -8,6 +8,7 @@
 
 #include "formats/text.h"
 #include "lib/import/read/input.h"
+#include "lib/import/read/number.h"
 #include "lib/base/mem.h"
 
 struct gnn_table {
@@ -20,6 +21,7 @@ struct gnn_table {
     uint32_t
         ncols; /* fields of the first line that is neither blank nor comment; 0: no such line */
     bool eof, started;
+    struct gnn_lost lost; /* of gnn_table_f32 */
 };
 
 /* A zeroed object, or one that failed to open, may be closed. */
@@ -40,13 +42,19 @@ int gnn_table_any(struct gnn_table *t, struct gnn_err *e) GNN_MUST_USE;
 void gnn_table_next(struct gnn_table *t);
 
 /* Up to max rows of ncols fields each; *got 0 at the end. Rows with another number of fields, and
- * fields that are no numbers, are errors; an empty field of a float table is NaN. */
+ * fields that are no numbers, are errors; an empty field of a float table is NaN. _i64 takes whole
+ * numbers only, exactly if they are written as integers, others (3.0) up to 2^53. _numbers takes
+ * note of what the numbers are like. */
 int gnn_table_ids(struct gnn_table *t, uint64_t *out, uint32_t ncols, uint64_t max, uint64_t *got,
                   struct gnn_err *e) GNN_MUST_USE;
 int gnn_table_f64(struct gnn_table *t, double *out, uint32_t ncols, uint64_t max, uint64_t *got,
                   struct gnn_err *e) GNN_MUST_USE;
 int gnn_table_f32(struct gnn_table *t, float *out, uint32_t ncols, uint64_t max, uint64_t *got,
                   struct gnn_err *e) GNN_MUST_USE;
+int gnn_table_i64(struct gnn_table *t, int64_t *out, uint32_t ncols, uint64_t max, uint64_t *got,
+                  struct gnn_err *e) GNN_MUST_USE;
+int gnn_table_numbers(struct gnn_table *t, struct gnn_numbers *s, uint32_t ncols, uint64_t max,
+                      uint64_t *got, struct gnn_err *e) GNN_MUST_USE;
 /* The fields of the present line (at most max: more are an error); then goes to the next line.
  * Pointers are valid until the next call of gnn_table_line. */
 int gnn_table_words(struct gnn_table *t, struct gnn_word *w, uint32_t max, uint32_t *n,
@@ -59,10 +67,13 @@ int gnn_table_row(struct gnn_table *t, struct gnn_word *w, uint32_t want,
 
 /* Chosen columns of a wide table: ids and numbers. */
 struct gnn_pick {
-    uint32_t col; /* ascending, none twice */
-    bool id;      /* to *ids++, else to *nums++ */
+    uint32_t col;             /* ascending, none twice */
+    bool id;                  /* to *ids++, else to *nums++ */
+    bool whole;               /* a number: the exact value of an integer; else the real one, and */
+    struct gnn_numbers *seen; /* what the numbers are like, or NULL */
 };
 int gnn_table_pick(struct gnn_table *t, const struct gnn_pick *pick, uint32_t npick, uint64_t *ids,
-                   double *nums, uint64_t max, uint64_t *got, struct gnn_err *e) GNN_MUST_USE;
+                   union gnn_number *nums, uint64_t max, uint64_t *got,
+                   struct gnn_err *e) GNN_MUST_USE;
 
 #endif
