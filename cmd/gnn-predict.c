@@ -14,6 +14,7 @@
 #include "cmd/unused.h"
 #include "lib/base/clock.h"
 #include "lib/base/kind.h"
+#include "lib/base/limit.h"
 #include "lib/base/mem.h"
 #include "lib/model/model_file.h"
 #include "lib/predict/predict.h"
@@ -243,6 +244,14 @@ static void tell_unused(const struct gnn_model_config *c, const struct gnn_schem
     unused_edge_fields(s, fields, "the model treats all edges equally");
 }
 
+/* Half of what the machine has, or of what this process may have of it. */
+static uint64_t default_memory(void)
+{
+    const uint64_t all = (uint64_t)sysconf(_SC_PHYS_PAGES) * (uint64_t)sysconf(_SC_PAGESIZE),
+                   most = gnn_limit_memory("");
+    return (most < all ? most : all) / 2;
+}
+
 int main(int argc, char **argv)
 {
     struct gnn_err e = {0};
@@ -269,7 +278,7 @@ int main(int argc, char **argv)
     threads_start(threads);
     struct gnn_gpu *gpu = device_open(device, gnn_comm_self());
     if (!memory)
-        memory = (uint64_t)sysconf(_SC_PHYS_PAGES) / 2 * (uint64_t)sysconf(_SC_PAGESIZE);
+        memory = default_memory();
     if (gnn_store_open(&store, args[0], true, &e))
         cli_fail(&e);
     open_model(&m, args[1], &store, &e);

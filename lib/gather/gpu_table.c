@@ -198,13 +198,13 @@ static int open_counts(struct gpu_gather *x, struct gnn_err *e)
 {
     const uint64_t bytes = x->ncounts * sizeof *x->fresh;
     void *p;
-    int rc = gnn_dev_pin(&p, bytes, "counts", e);
+    int rc = gnn_gpu_pin(&p, bytes, "counts", e);
     if (rc)
         return rc;
     x->fresh = p;
     for (uint32_t i = 0; i < x->ncounts; i++)
         x->fresh[i] = (struct gnn_gather_count){.first_missing = UINT64_MAX};
-    rc = gnn_dev_pin(&p, x->depth * bytes, "counts", e);
+    rc = gnn_gpu_pin(&p, x->depth * bytes, "counts", e);
     x->counted = rc ? NULL : p;
     return rc;
 }
@@ -249,8 +249,8 @@ void gnn_gpu_gather_release(struct gpu_gather *x)
     }
     for (unsigned i = 0; x->staging && i < x->depth; i++)
         gnn_gather_staging_put(x->queue, x->staging[i]);
-    gnn_dev_unpin(x->fresh);
-    gnn_dev_unpin(x->counted);
+    gnn_gpu_unpin(x->fresh);
+    gnn_gpu_unpin(x->counted);
     gnn_free(x->staging);
     gnn_free(x->unit);
     gnn_free(x->table);

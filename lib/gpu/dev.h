@@ -43,7 +43,8 @@ void gnn_dev_free(void *p);
 /* Host memory that every device reaches at the same address. */
 int gnn_dev_pin(void **p, uint64_t bytes, const char *what, struct gnn_err *e) GNN_MUST_USE;
 void gnn_dev_unpin(void *p);
-/* Bytes of the host's memory beyond which nothing is to be pinned: a limit of the container. */
+/* Bytes of the host's memory that all that is pinned may have: more would be pinned at the cost of
+ * whatever the system ends to get it. */
 uint64_t gnn_dev_pinnable(void);
 /* Lets every device read host memory that exists already, whole pages that are ours to write, or
  * else pages of a file that is only read; *at is its address there. Fails where the system does not

@@ -9,6 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/base/limit.h"
+
 #if __has_include(<nvtx3/nvToolsExt.h>)
 #include <nvtx3/nvToolsExt.h>
 #define NVTX 1
@@ -164,23 +166,11 @@ void gnn_dev_unpin(void *p)
     (void)cudaFreeHost(p);
 }
 
-/* What a container may have: more would be pinned at the cost of whatever the system ends to get
- * it. What the system says it has available counts for nothing: the memory of a virtual machine may
+/* What the system says it has available counts for nothing: the memory of a virtual machine may
  * grow as it is used. */
 uint64_t gnn_dev_pinnable(void)
 {
-    static const char *const files[] = {"/sys/fs/cgroup/memory.max",
-                                        "/sys/fs/cgroup/memory/memory.limit_in_bytes"};
-    uint64_t least = UINT64_MAX;
-    for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
-        FILE *f = fopen(files[i], "re");
-        unsigned long long n;
-        if (f && fscanf(f, "%llu", &n) == 1) /* else "max" */
-            least = n < least ? n : least;
-        if (f)
-            (void)fclose(f);
-    }
-    return least;
+    return gnn_limit_memory("");
 }
 
 /* Can the thread's device pin what is only read? Asked, not tried: tools that watch the runtime

@@ -14,6 +14,7 @@ struct gpu_host {
     void *copy;  /* NULL: mapped where it lies */
     void *block; /* the heap's, that holds the copy and that we have pinned; NULL: the runtime has
                     made it */
+    uint64_t bytes; /* that are pinned: whole pages */
     unsigned users;
     struct gpu_host *next;
 };
@@ -63,12 +64,7 @@ static void copy_in(char *to, struct gnn_store *s, const char *from, uint64_t by
 static int pin_copy(struct gnn_gpu *g, struct gpu_host *h, struct gnn_store *s, uint64_t bytes,
                     const char *what, struct gnn_err *e)
 {
-    const uint64_t page = gnn_page_size(), whole = (bytes + page - 1) / page * page,
-                   room = gnn_dev_pinnable();
-    if (whole > room) /* or the system would end us, or others, when it is touched */
-        return gnn_fail(e, GNN_E_NOMEM,
-                        "not enough memory to pin: %llu bytes for %s, and at most %llu are allowed",
-                        (unsigned long long)bytes, what, (unsigned long long)room);
+    const uint64_t page = gnn_page_size();
     if (!pins_heap(g)) {
         int rc = gnn_dev_pin(&h->copy, bytes, what, e);
         if (!rc)
@@ -76,15 +72,30 @@ static int pin_copy(struct gnn_gpu *g, struct gpu_host *h, struct gnn_store *s, 
         h->at = h->copy;
         return rc;
     }
-    h->block = gnn_alloc(whole + page, 1, what, e);
+    h->block = gnn_alloc(h->bytes + page, 1, what, e);
     if (!h->block)
         return e->code;
     h->copy = (char *)h->block + (page - (uintptr_t)h->block % page) % page;
     copy_in(h->copy, s, h->p, bytes);
-    int rc = gnn_dev_map(h->copy, whole, true, &h->at, e);
+    int rc = gnn_dev_map(h->copy, h->bytes, true, &h->at, e);
     if (rc)
         gnn_free(h->block);
     return rc;
+}
+
+/* Where it lies or in a copy: either is counted before it is touched. */
+static int pin_host(struct gnn_gpu *g, struct gpu_host *h, struct gnn_store *s, uint64_t bytes,
+                    const char *what, struct gnn_err *e)
+{
+    const uint64_t page = gnn_page_size();
+    struct gnn_err refused = {0};
+    h->bytes = (bytes + page - 1) / page * page;
+    if (gnn_gpu_pin_take(h->bytes, what, e))
+        return e->code;
+    if (!gnn_dev_map(h->p, bytes, false, &h->at, &refused) || !pin_copy(g, h, s, bytes, what, e))
+        return 0;
+    gnn_gpu_pin_give(h->bytes);
+    return e->code;
 }
 
 static struct gpu_host *find_mapping(const struct gnn_gpu *g, const void *p)
@@ -98,7 +109,6 @@ static struct gpu_host *find_mapping(const struct gnn_gpu *g, const void *p)
 int gnn_gpu_host_open(struct gnn_gpu *g, struct gnn_store *s, const void *p, uint64_t bytes,
                       const char *what, const void **at, struct gnn_err *e)
 {
-    struct gnn_err refused = {0};
     *at = p;
     if (!bytes)
         return 0;
@@ -112,7 +122,7 @@ int gnn_gpu_host_open(struct gnn_gpu *g, struct gnn_store *s, const void *p, uin
     if (!h)
         return e->code;
     *h = (struct gpu_host){.p = p, .users = 1, .next = g->dev->host};
-    if (gnn_dev_map(p, bytes, false, &h->at, &refused) && pin_copy(g, h, s, bytes, what, e)) {
+    if (pin_host(g, h, s, bytes, what, e)) {
         gnn_free(h);
         return e->code;
     }
@@ -140,6 +150,7 @@ void gnn_gpu_host_close(struct gnn_gpu *g, const void *p)
         gnn_dev_unpin(h->copy);
     else
         gnn_dev_unmap(h->copy ? h->copy : p);
+    gnn_gpu_pin_give(h->bytes);
     gnn_free(h->block);
     gnn_free(h);
 }

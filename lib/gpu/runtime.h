@@ -34,6 +34,14 @@ int gnn_gpu_stream_new(const struct gpu_device *d, enum gnn_dev_priority priorit
                        struct gnn_err *e) GNN_MUST_USE;
 /* The memory of a device, as mem of struct gpu_device, and pinned memory of the host (memory.c). */
 extern const struct gnn_mem gnn_gpu_device_memory, gnn_gpu_pinned;
+/* Host memory that every device reaches at the same address; unpin takes NULL. GNN_E_NOMEM where
+ * all that this process has pinned, together, would exceed what the system lets it have. Use these,
+ * not gnn_dev_pin. Thread-safe. */
+int gnn_gpu_pin(void **p, uint64_t bytes, const char *what, struct gnn_err *e) GNN_MUST_USE;
+void gnn_gpu_unpin(void *p);
+/* The account alone, for memory that is pinned in another way: take comes before, give after. */
+int gnn_gpu_pin_take(uint64_t bytes, const char *what, struct gnn_err *e) GNN_MUST_USE;
+void gnn_gpu_pin_give(uint64_t bytes);
 
 /* Lets all devices read memory of the host: where it lies, or if the system refuses that, in a
  * pinned copy. *at: its address there. Once for all who ask for the same memory; close it as often

@@ -160,13 +160,13 @@ static int open_device(struct ops_dev *dev, struct gnn_err *e)
     void *ring = NULL, *word = NULL, *seen = NULL;
     if (gnn_gpu_stream_new(dev->d, GNN_DEV_HIGH, &dev->stream, e))
         return e->code;
-    int rc = gnn_dev_pin(&ring, RING, "operations", e);
+    int rc = gnn_gpu_pin(&ring, RING, "operations", e);
     dev->ring = ring;
     if (!rc)
         rc = gnn_dev_alloc(&word, NWORDS * sizeof(*dev->word), "operations", e);
     dev->word = word;
     if (!rc)
-        rc = gnn_dev_pin(&seen, GNN_OPS_MARKS * NWORDS * sizeof(*dev->seen), "operations", e);
+        rc = gnn_gpu_pin(&seen, GNN_OPS_MARKS * NWORDS * sizeof(*dev->seen), "operations", e);
     dev->seen = seen;
     for (unsigned i = 0; !rc && i < RING_PARTS; i++)
         rc = gnn_dev_event_new(&dev->part[i], e);
@@ -203,8 +203,8 @@ static void gpu_ops_free(const struct gnn_ops *o)
         gnn_dev_event_free(dev->mark[i]);
     o->release(o, &dev->scratch);
     gnn_dev_free(dev->word);
-    gnn_dev_unpin(dev->ring);
-    gnn_dev_unpin(dev->seen);
+    gnn_gpu_unpin(dev->ring);
+    gnn_gpu_unpin(dev->seen);
     gnn_free(dev);
 }
 

@@ -9,8 +9,8 @@ static void drawn_empty(struct gpu_drawn *x)
 {
     gnn_dev_graph_free(x->graph);
     gnn_dev_free(x->arena);
-    gnn_dev_unpin(x->in);
-    gnn_dev_unpin(x->out);
+    gnn_gpu_unpin(x->in);
+    gnn_gpu_unpin(x->out);
     x->graph = x->arena = NULL;
     x->in = x->out = NULL;
     x->turn = 0;
@@ -96,10 +96,10 @@ static int drawn_fit(struct gpu_drawn *x, struct gnn_err *e)
     if (x->turn == r->turn)
         return 0;
     drawn_empty(x);
-    int rc = gnn_dev_pin(&in, io.bytes, "a batch's seeds", e);
+    int rc = gnn_gpu_pin(&in, io.bytes, "a batch's seeds", e);
     x->in = in;
     if (!rc)
-        rc = gnn_dev_pin(&out, io.out, "a batch's sizes", e);
+        rc = gnn_gpu_pin(&out, io.out, "a batch's sizes", e);
     x->out = out;
     if (!rc)
         rc = gnn_dev_alloc(&x->arena, arena_lay(x, NULL), "a batch", e);

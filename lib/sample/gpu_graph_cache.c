@@ -205,7 +205,7 @@ int gnn_gpu_resident_copy(const struct gpu_resident *n, const struct sampler *s,
 {
     struct stage g = {.to = to, .stream = stream, .e = e};
     void *buf = NULL;
-    int rc = n->units ? gnn_dev_pin(&buf, CHUNK, "copying the graph", e) : 0;
+    int rc = n->units ? gnn_gpu_pin(&buf, CHUNK, "copying the graph", e) : 0;
     g.buf = buf;
     for (uint64_t k = 0; !rc && n->units && k < n->narrays; k++) {
         const struct gnn_sample_graph *graph = &s->graph[k / s->store->nparts];
@@ -220,6 +220,6 @@ int gnn_gpu_resident_copy(const struct gpu_resident *n, const struct sampler *s,
     }
     if (!rc && g.n)
         rc = flush_staging(&g);
-    gnn_dev_unpin(buf);
+    gnn_gpu_unpin(buf);
     return rc;
 }

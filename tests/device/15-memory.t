@@ -2,6 +2,7 @@
 # Where devices find the graph: in their own memory, or in the host's. What they draw is the same.
 . "$GNN_TOP/tests/lib.sh"
 . "$GNN_TOP/tests/device/setup.sh"
+gather=$GNN_B/emu/bin/gnn-gather
 gnn-import -q sbm:nodes=400,degree=7 -o s
 gnn-import -q sbm:nodes=200,types=3,weights=1 -o h
 gnn-partition -q -k 3 -o s3 s
@@ -46,8 +47,18 @@ said "in the memory of the host and all its rows are cached" \
 said "in memory of the host that the runtime has pinned" \
     "$host, in a pinned copy; .* 0 MB of it for cached rows" GNN_FAKE_NO_REGISTER=1 --graph-memory uva --graph-cache 0
 fails 1 "gnn-sample --graph-memory uva fails when it cannot pin enough memory" \
-    "not enough memory to pin: 96000 bytes for the graph, and at most 90000 are allowed" \
+    "not enough memory to pin: 98304 bytes for the graph, with [0-9]* pinned already, and the process is limited to 90000" \
     env GNN_FAKE_PINNABLE=90000 "$emu" -f 2 big --device cuda --graph-memory uva
+# Features of three types of nodes, each array less than the limit.
+gnn-import -q -o three sbm:nodes=600,types=3,features=512
+gnn-sample -q -f 2 -b 20 --steps 0:2 -o seen three
+for how in '' GNN_FAKE_NO_REGISTER=1 GNN_FAKE_MAP=1; do
+    fails 1 "gnn-gather fails when arrays can be pinned one by one, but not all together $how" \
+        "not enough memory to pin: [0-9]* bytes for .*, with [0-9]* pinned already, and the process is limited to 1500000" \
+        env $how GNN_FAKE_PINNABLE=1500000 "$gather" --device cuda --cache none -i seen three
+    check "gnn-gather gathers when all arrays can be pinned $how" \
+        env $how GNN_FAKE_PINNABLE=20000000 "$gather" -q --device cuda --cache none -i seen three -o o
+done
 
 # A copy does not stay in the page cache a second time, whether checksums have still to be checked or not.
 cached() { fincore -bno PAGES big/part-00000.gnb | tr -d ' '; }
