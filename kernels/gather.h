@@ -110,8 +110,8 @@ struct gnn_cuda_gather {
     const uint64_t *id64; /* if id is NULL */
     void *out;            /* (capacity, gnn_gather_out_bytes); rows from n on are left alone */
     struct gnn_gather_count *count; /* or NULL */
-    uint32_t blocks;        /* at most so many; 0: blocks_per_sm for each of 132 multiprocessors */
-    uint32_t blocks_per_sm; /* 0: GNN_CUDA_GATHER_BLOCKS */
+    uint32_t blocks; /* at most so many, such as GNN_CUDA_GATHER_BLOCKS for each multiprocessor of
+                        the device; 0: as many as other kernels */
 };
 enum {
     GNN_CUDA_GATHER_BLOCKS = 5,      /* that a multiprocessor runs at once */

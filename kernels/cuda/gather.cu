@@ -340,9 +340,9 @@ template <int CAST> void launch(const gnn_cuda_gather *g, void *stream)
     const unsigned per = s.width >> s.fit ? s.width >> s.fit : 1;
     s.most = max(1u, min(ROWS, UNITS / per));
     s.least = max(1u, min(s.most, THREADS / per));
-    const unsigned per_sm = g->blocks_per_sm ? g->blocks_per_sm : (unsigned)GNN_CUDA_GATHER_BLOCKS;
-    const uint64_t blocks = g->blocks ? g->blocks : (uint64_t)per_sm * 132;
-    const unsigned grid = (unsigned)min(blocks, (g->capacity + s.least - 1) / s.least);
+    const uint64_t tiles = (g->capacity + s.least - 1) / s.least;
+    const unsigned grid =
+        g->blocks ? (unsigned)min((uint64_t)g->blocks, tiles) : gnn_grid(tiles, 1);
     const size_t shared = CAST == GNN_GATHER_I8_F32 ? sizeof(Shared) : offsetof(Shared, scale);
     GNN_LAUNCH(gather_rows<CAST>, grid, THREADS, shared, stream, *g, s);
 }

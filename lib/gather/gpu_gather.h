@@ -37,8 +37,8 @@ struct gather_table {
 struct gather_unit {
     struct gpu_device *d;
     void *stream;
-    unsigned blocks_per_sm; /* of a batch's kernels: as in struct gnn_cuda_gather */
-    void **memory;          /* [nmemory] to be freed with it */
+    unsigned blocks; /* of a batch's kernels: as in struct gnn_cuda_gather */
+    void **memory;   /* [nmemory] to be freed with it */
     uint64_t nmemory;
     /* [nntypes] original id to store id; empty where they are the same */
     struct gather_view *inverse;

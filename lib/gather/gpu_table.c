@@ -166,8 +166,8 @@ static int open_unit(struct gpu_gather *x, unsigned i, struct gnn_err *e)
     u->ids = gnn_alloc_zero(c->nntypes, sizeof *u->ids, "a device", e);
     if (!u->inverse || !u->ids || gnn_gpu_stream_new(u->d, GNN_DEV_LOW, &u->stream, e))
         return e->code;
-    if (x->beside && i == 0 && !(u->d->off & GNN_GPU_OFF_GATHER2)) /* the first one trains */
-        u->blocks_per_sm = BESIDE_TRAINING;
+    const bool trains = x->beside && i == 0 && !(u->d->off & GNN_GPU_OFF_GATHER2); /* the first */
+    u->blocks = u->d->multiprocessors * (trains ? BESIDE_TRAINING : GNN_CUDA_GATHER_BLOCKS);
     int rc = gnn_gpu_gather_alloc(u, (uint64_t)x->depth * x->ncounts * sizeof *u->count, "counts",
                                   &p, e);
     u->count = p;
@@ -296,8 +296,8 @@ int gnn_gpu_gather_rows(struct gather_unit *u, const struct gather_view *v, size
                                       .id64 = id64,
                                       .out = out,
                                       .count = count,
-                                      .blocks = v->ncached ? 0 : GNN_CUDA_GATHER_HOST_BLOCKS,
-                                      .blocks_per_sm = u->blocks_per_sm};
+                                      .blocks =
+                                          v->ncached ? u->blocks : GNN_CUDA_GATHER_HOST_BLOCKS};
     gnn_cuda_gather_rows(&g, u->stream);
     return gnn_dev_launched("gathering", e);
 }

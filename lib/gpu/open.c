@@ -28,9 +28,29 @@ static const struct gnn_gpu_ops ops = {.close = close_devices,
                                        .unused = gnn_gpu_unused,
                                        .timeline = gnn_gpu_timeline};
 
-int gnn_gpu_backend(struct gnn_gpu *g, struct gnn_err *e)
+/* Fills in device i, and from the first the name. */
+static int ask_device(struct gnn_gpu *g, unsigned i, unsigned off, struct gnn_err *e)
 {
     struct gnn_dev_info info;
+    const int rc = gnn_dev_ask(g->device[i], &info, e);
+    if (rc)
+        return rc;
+    if (10 * info.major + info.minor < info.least)
+        return gnn_fail(e, GNN_E_DEVICE,
+                        "CUDA device %u, %s, has compute capability %d.%d: this build needs %d.%d",
+                        g->device[i], info.name, info.major, info.minor, info.least / 10,
+                        info.least % 10);
+    if (!i)
+        snprintf(g->name, sizeof g->name, "%s", info.name);
+    g->dev[i] = (struct gpu_device){.mem = gnn_gpu_device_memory,
+                                    .number = g->device[i],
+                                    .multiprocessors = info.multiprocessors,
+                                    .off = off};
+    return 0;
+}
+
+int gnn_gpu_backend(struct gnn_gpu *g, struct gnn_err *e)
+{
     unsigned n, off;
     int rc = gnn_gpu_off_read(&off, e);
     if (!rc)
@@ -43,23 +63,11 @@ int gnn_gpu_backend(struct gnn_gpu *g, struct gnn_err *e)
         if (g->device[i] >= n)
             return gnn_fail(e, GNN_E_DEVICE, "no CUDA device %u: there %s %u", g->device[i],
                             n == 1 ? "is" : "are", n);
-    for (unsigned i = g->n; i-- > 0;) { /* the first comes last: it gives its name */
-        rc = gnn_dev_ask(g->device[i], &info, e);
-        if (rc)
-            return rc;
-        if (10 * info.major + info.minor < info.least)
-            return gnn_fail(
-                e, GNN_E_DEVICE,
-                "CUDA device %u, %s, has compute capability %d.%d: this build needs %d.%d",
-                g->device[i], info.name, info.major, info.minor, info.least / 10, info.least % 10);
-    }
-    snprintf(g->name, sizeof g->name, "%s", info.name);
     g->dev = gnn_alloc_zero(g->n, sizeof *g->dev, "devices", e);
     if (!g->dev)
         return e->code;
-    for (unsigned i = 0; i < g->n; i++)
-        g->dev[i] =
-            (struct gpu_device){.mem = gnn_gpu_device_memory, .number = g->device[i], .off = off};
+    for (unsigned i = 0; !rc && i < g->n; i++)
+        rc = ask_device(g, i, off, e);
     for (unsigned i = 0; !rc && i < g->n; i++)
         for (unsigned k = 0; !rc && k < g->n; k++)
             if (gnn_dev_peer(g->device[i], g->device[k]))

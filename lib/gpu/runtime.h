@@ -14,7 +14,7 @@
 /* A device in use. */
 struct gpu_device {
     struct gnn_mem mem; /* of the device; first, so that a pointer to it is one to the device */
-    unsigned number;
+    unsigned number, multiprocessors;
     struct gpu_host *host; /* of the first: what gnn_gpu_host_open has opened */
     int pins;     /* of the first: whether memory of the heap can be pinned (lib/gpu/host.c) */
     bool ranks;   /* of the first: what is made with the devices is part of several ranks' work */

@@ -323,14 +323,16 @@ static void queue_batch(struct queue *q)
     queue_hops(q);
     for (uint32_t t = 0; !q->rc && t < l->s->meta.schema.nntypes; t++)
         if (l->found[t] && l->capacity->nodes[t])
-            gnn_cuda_gather_rows(&(struct gnn_cuda_gather){.backing = l->graph->orig[t],
-                                                           .nbacking = l->s->store->nparts,
-                                                           .bytes = sizeof(uint32_t),
-                                                           .n = l->type[t].count,
-                                                           .capacity = l->capacity->nodes[t],
-                                                           .id = l->found[t],
-                                                           .out = q->x->nodes[t]},
-                                 l->stream);
+            gnn_cuda_gather_rows(
+                &(struct gnn_cuda_gather){.backing = l->graph->orig[t],
+                                          .nbacking = l->s->store->nparts,
+                                          .bytes = sizeof(uint32_t),
+                                          .n = l->type[t].count,
+                                          .capacity = l->capacity->nodes[t],
+                                          .id = l->found[t],
+                                          .out = q->x->nodes[t],
+                                          .blocks = l->d->multiprocessors * GNN_CUDA_GATHER_BLOCKS},
+                l->stream);
     check_launch(q, "translating ids");
     queue_copy(q, q->x->out, l->io, q->io.out);
 }

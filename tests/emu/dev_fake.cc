@@ -48,7 +48,9 @@ int gnn_dev_ask(unsigned d, struct gnn_dev_info *info, struct gnn_err *e)
     CALL("querying a device's properties");
     if (d >= device.size())
         return gnn_fail(e, GNN_E_DEVICE, "CUDA: no device %u", d);
-    *info = gnn_dev_info{"fake", (int)capability / 10, (int)capability % 10, 80, 4, memory, memory};
+    /* No two devices have as many. */
+    *info = gnn_dev_info{"fake", (int)capability / 10, (int)capability % 10, 80, 4 + 3 * d, memory,
+                         memory};
     for (auto &b : device[d].block)
         info->free -= b.second.bytes;
     return 0;

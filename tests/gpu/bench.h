@@ -27,6 +27,7 @@ enum {
 struct bench {
     uint32_t all; /* rows of the table; all else is in proportion */
     bool tiny;    /* only the way is tried: no number means anything */
+    unsigned multiprocessors;
     void *stream;
     void *gemm;             /* NULL: there is no cuBLASLt, */
     struct gnn_err no_gemm; /* and why */

@@ -74,6 +74,7 @@ static int print_versions(struct gnn_err *e)
         printf("cuBLASLt %llu\n", (unsigned long long)lt.version);
     }
     fflush(stdout);
+    bench.multiprocessors = info.multiprocessors;
     return 0;
 }
 

@@ -56,7 +56,8 @@ static struct fetch make_fetch(uint32_t wanted, uint64_t bytes, bool with_host)
                                 .bytes = bytes,
                                 .capacity = wanted,
                                 .id = bench_up(id, wanted * sizeof *id),
-                                .out = bench_room(wanted * bytes)},
+                                .out = bench_room(wanted * bytes),
+                                .blocks = GNN_CUDA_GATHER_BLOCKS * bench.multiprocessors},
                           .stream = bench.stream};
 }
 
@@ -77,13 +78,12 @@ void bench_gather(void)
     row_of("gather, device memory", &f, 2, device);
     for (uint32_t n = 1; n <= GNN_CUDA_GATHER_BLOCKS; n++) {
         char what[64];
-        f.g.blocks_per_sm = n;
+        f.g.blocks = n * bench.multiprocessors;
         snprintf(what, sizeof what, "gather, device memory, blocks a multiprocessor: %u", n);
         row_of(what, &f, 2, device);
     }
-    f.g.blocks_per_sm = 0;
     from_host(&f);
-    f.g.blocks = 0;
+    f.g.blocks = GNN_CUDA_GATHER_BLOCKS * bench.multiprocessors;
     row_of("gather, pinned, all blocks", &f, 1, host);
     f.g.blocks = GNN_CUDA_GATHER_HOST_BLOCKS;
     row_of("gather, pinned host memory", &f, 1, host);
@@ -194,11 +194,10 @@ static void beside(struct fetch *f, struct multiplication *p, struct meeting *m,
 {
     char what[96];
     for (uint32_t n = 1; n <= GNN_CUDA_GATHER_BLOCKS; n++) {
-        f->g.blocks_per_sm = n;
+        f->g.blocks = n * bench.multiprocessors;
         snprintf(what, sizeof what, "gather beside %s, blocks a multiprocessor: %u", name, n);
         row_beside(what, f, p, m);
     }
-    f->g.blocks_per_sm = 0;
     struct fetch host = *f;
     from_host(&host);
     snprintf(what, sizeof what, "gather from pinned host memory beside %s", name);
