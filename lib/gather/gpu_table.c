@@ -166,7 +166,7 @@ static int open_unit(struct gpu_gather *x, unsigned i, struct gnn_err *e)
     u->ids = gnn_alloc_zero(c->nntypes, sizeof *u->ids, "a device", e);
     if (!u->inverse || !u->ids || gnn_gpu_stream_new(u->d, GNN_DEV_LOW, &u->stream, e))
         return e->code;
-    const bool trains = x->beside && i == 0 && !(u->d->off & GNN_GPU_OFF_GATHER2); /* the first */
+    const bool trains = x->beside && i == 0 && !(u->d->asked & GNN_GPU_OFF_GATHER2); /* the first */
     u->blocks = u->d->multiprocessors * (trains ? BESIDE_TRAINING : GNN_CUDA_GATHER_BLOCKS);
     int rc = gnn_gpu_gather_alloc(u, (uint64_t)x->depth * x->ncounts * sizeof *u->count, "counts",
                                   &p, e);

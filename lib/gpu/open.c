@@ -29,7 +29,7 @@ static const struct gnn_gpu_ops ops = {.close = close_devices,
                                        .timeline = gnn_gpu_timeline};
 
 /* Fills in device i, and from the first the name. */
-static int ask_device(struct gnn_gpu *g, unsigned i, unsigned off, struct gnn_err *e)
+static int ask_device(struct gnn_gpu *g, unsigned i, unsigned asked, struct gnn_err *e)
 {
     struct gnn_dev_info info;
     const int rc = gnn_dev_ask(g->device[i], &info, e);
@@ -45,14 +45,14 @@ static int ask_device(struct gnn_gpu *g, unsigned i, unsigned off, struct gnn_er
     g->dev[i] = (struct gpu_device){.mem = gnn_gpu_device_memory,
                                     .number = g->device[i],
                                     .multiprocessors = info.multiprocessors,
-                                    .off = off};
+                                    .asked = asked};
     return 0;
 }
 
 int gnn_gpu_backend(struct gnn_gpu *g, struct gnn_err *e)
 {
-    unsigned n, off;
-    int rc = gnn_gpu_off_read(&off, e);
+    unsigned n, asked;
+    int rc = gnn_gpu_asked_read(&asked, e);
     if (!rc)
         rc = gnn_dev_count(&n, e);
     if (rc)
@@ -67,7 +67,7 @@ int gnn_gpu_backend(struct gnn_gpu *g, struct gnn_err *e)
     if (!g->dev)
         return e->code;
     for (unsigned i = 0; !rc && i < g->n; i++)
-        rc = ask_device(g, i, off, e);
+        rc = ask_device(g, i, asked, e);
     for (unsigned i = 0; !rc && i < g->n; i++)
         for (unsigned k = 0; !rc && k < g->n; k++)
             if (gnn_dev_peer(g->device[i], g->device[k]))

@@ -16,18 +16,21 @@ struct gpu_device {
     struct gnn_mem mem; /* of the device; first, so that a pointer to it is one to the device */
     unsigned number, multiprocessors;
     struct gpu_host *host; /* of the first: what gnn_gpu_host_open has opened */
-    int pins;     /* of the first: whether memory of the heap can be pinned (lib/gpu/host.c) */
-    bool ranks;   /* of the first: what is made with the devices is part of several ranks' work */
-    unsigned off; /* of enum gnn_gpu_off */
+    int pins;       /* of the first: whether memory of the heap can be pinned (lib/gpu/host.c) */
+    bool ranks;     /* of the first: what is made with the devices is part of several ranks' work */
+    unsigned asked; /* of enum gnn_gpu_asked */
     struct gpu_timeline *timeline; /* of the first; NULL: nobody asks for it */
 };
 /* Bits of what GNN_GPU_OFF in the environment switches off, so that runs with and without it can be
- * compared (off.c); GNN_E_USAGE for a word that is none. */
-enum gnn_gpu_off {
+ * compared, and of the times that GNN_DEBUG_TIME asks for (asked.c). GNN_E_USAGE for a word that is
+ * none of these. */
+enum gnn_gpu_asked {
     GNN_GPU_OFF_PRIORITY = 1, /* "priority": all streams are equal */
-    GNN_GPU_OFF_GATHER2 = 2 /* "gather2": gathering takes whole multiprocessors in training, too */
+    GNN_GPU_OFF_GATHER2 = 2, /* "gather2": gathering takes whole multiprocessors in training, too */
+    GNN_GPU_TIME_OPERATIONS = 4, /* "operations" (lib/ops/gpu_time.c) */
+    GNN_GPU_TIME_LINE = 8        /* "timeline" (timeline.c); "1" is both */
 };
-int gnn_gpu_off_read(unsigned *off, struct gnn_err *e) GNN_MUST_USE;
+int gnn_gpu_asked_read(unsigned *asked, struct gnn_err *e) GNN_MUST_USE;
 /* A stream of d, which becomes the thread's device. The small kernels of sampling, on which all
  * else waits, go first, gathering, which fills the device, last. */
 int gnn_gpu_stream_new(const struct gpu_device *d, enum gnn_dev_priority priority, void **stream,
@@ -57,9 +60,7 @@ void gnn_gpu_host_close(struct gnn_gpu *g, const void *p);
 
 /* ---- the time line (timeline.c) ---- */
 
-/* Does GNN_DEBUG_TIME ask for these times, "operations" or "timeline"? */
-bool gnn_gpu_timing(const char *what);
-/* Begins d's time line if so; it is closed with the devices. */
+/* Begins d's time line if it is asked for; it is closed with the devices. */
 int gnn_gpu_timeline_open(struct gpu_device *d, struct gnn_err *e) GNN_MUST_USE;
 void gnn_gpu_timeline_close(struct gpu_device *d);
 int gnn_gpu_timeline(struct gnn_gpu *g, void (*each)(void *arg, const struct gnn_gpu_times *t),

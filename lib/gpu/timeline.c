@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* When the streams of the device that trains work on each batch: an event before and after. */
-#include <stdlib.h>
-#include <string.h>
-
 #include "lib/gpu/runtime.h"
 
 /* The first batches are made while buffers grow and graphs are captured; they are not told. */
@@ -23,15 +20,9 @@ struct gpu_timeline {
     struct gnn_err err; /* the first failure, which is told at the end */
 };
 
-bool gnn_gpu_timing(const char *what)
-{
-    const char *v = getenv("GNN_DEBUG_TIME");
-    return v && (!strcmp(v, "1") || !strcmp(v, what));
-}
-
 int gnn_gpu_timeline_open(struct gpu_device *d, struct gnn_err *e)
 {
-    if (d->timeline || !gnn_gpu_timing("timeline"))
+    if (d->timeline || !(d->asked & GNN_GPU_TIME_LINE))
         return 0;
     struct gpu_timeline *t = d->timeline = gnn_alloc_zero(1, sizeof *t, "a time line", e);
     int rc = t ? gnn_dev_use(d->number, e) : e->code;

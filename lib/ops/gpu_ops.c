@@ -175,7 +175,7 @@ static int open_device(struct ops_dev *dev, struct gnn_err *e)
     if (!rc)
         rc = gnn_dev_set(dev->word, 0xff, NWORDS * sizeof(*dev->word), dev->stream, e);
     if (!rc)
-        rc = gnn_ops_times_new(&dev->times, e);
+        rc = gnn_ops_times_new(&dev->times, dev->d, e);
     if (!rc)
         rc = gnn_gpu_timeline_open(dev->d, e);
     return rc ? rc : gnn_dev_gemm_new(&dev->gemm, e);

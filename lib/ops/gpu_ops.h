@@ -57,7 +57,8 @@ void gnn_ops_launched(struct ops_dev *dev, const char *what, uint64_t bytes);
 const char *gnn_ops_name(struct ops_dev *dev, const char *fmt, ...) GNN_PRINTF(2, 3);
 /* Times of operations, by name (gpu_time.c): what is on the stream from _from on, or since the
  * operation before. */
-int gnn_ops_times_new(struct ops_times **t, struct gnn_err *e) GNN_MUST_USE;
+int gnn_ops_times_new(struct ops_times **t, const struct gpu_device *d,
+                      struct gnn_err *e) GNN_MUST_USE;
 void gnn_ops_times_free(struct ops_times *t);
 void gnn_ops_time_from(struct ops_dev *dev);
 void gnn_ops_timed(struct ops_dev *dev, const char *name, uint64_t bytes);

@@ -25,9 +25,9 @@ struct ops_times {
     unsigned nkinds;
 };
 
-int gnn_ops_times_new(struct ops_times **out, struct gnn_err *e)
+int gnn_ops_times_new(struct ops_times **out, const struct gpu_device *d, struct gnn_err *e)
 {
-    if (!gnn_gpu_timing("operations"))
+    if (!(d->asked & GNN_GPU_TIME_OPERATIONS))
         return 0;
     struct ops_times *t = *out = gnn_alloc_zero(1, sizeof(*t), "times of operations", e);
     int rc = t ? 0 : e->code;

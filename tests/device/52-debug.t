@@ -48,4 +48,14 @@ done
 refusing=gnn-train
 refuses 2 "GNN_GPU_OFF: 'fast' is none of priority, gather2" "an unknown word in GNN_GPU_OFF" \
     env GNN_GPU_OFF=gather2,fast "$emu/gnn-train" --store s -f 4,3 --device cuda -o t.st
+for word in line operations,times 2 operation; do
+    refuses 2 "GNN_DEBUG_TIME: '${word#*,}' is none of operations, timeline, 1" "an unknown word in GNN_DEBUG_TIME" \
+        env GNN_DEBUG_TIME=$word "$emu/gnn-train" --store s -f 4,3 --device cuda -o t.st
+done
+check "gnn-train trains with GNN_DEBUG_TIME=operations,timeline" train t.st GNN_DEBUG_TIME=operations,timeline
+check "gnn-train with GNN_DEBUG_TIME=operations,timeline tells both" sh -c 'grep -q "time line" said && grep -q "times, [0-9.]* ms" said'
+for off in 0 ''; do
+    check "gnn-train trains with GNN_DEBUG_TIME=$off" train t.st GNN_DEBUG_TIME=$off
+    check "gnn-train with GNN_DEBUG_TIME=$off tells no times" sh -c '! grep -E "time line|times, [0-9.]* ms" said'
+done
 done_testing
