@@ -6,7 +6,8 @@
 # rates beside the machine's limits, where a step's time goes, variants, compute-sanitizer. What teaches most comes first; each section
 # ends when its share of the time is over, what the former leave included, and what fails or is left out is said in results.md.
 # Unpack what `make gpu-bundle` made, and run it there.
-# usage: gpu-check.sh [OUT-DIRECTORY]   (default: results) where results.md and the log go; status 1 if a check failed
+# usage: gpu-check.sh [OUT-DIRECTORY]   (default: results) where results.md and the log go; status 1 if a check failed, 2 if there are
+# results in it already
 # environment: GNN_CHECK_BIN folder of programs (default: bin beside this); GNN_CHECK_SECONDS in all (default: 560); GNN_CHECK_SMALL=1:
 # tiny graphs, rates that mean nothing - how the script itself is tested on devices that are emulated
 set -u
@@ -17,14 +18,19 @@ small=${GNN_CHECK_SMALL:-}
 all=${GNN_CHECK_SECONDS:-560}
 mkdir -p "$out" || exit 1
 out=$(cd "$out" && pwd)
+for file in results.md log; do
+    [ ! -e "$out/$file" ] || { echo "gpu-check.sh: there are results in $out already: name another directory for those of this run" >&2; exit 2; }
+done
 work=$(mktemp -d) || exit 1
 cd "$work" || exit 1
+# What runs behind the script ends with it, even if it is killed: it reads from a pipe that the script alone has open for writing.
+mkfifo alive && exec 9<>alive || exit 1
 path0=${LD_LIBRARY_PATH-} # the machine's own: where its driver may be
 PATH=$bin:$PATH
 LC_ALL=C
 export PATH LC_ALL
 began=$(date +%s)
-passed=0 failed=0 skipped=0 spent='' section='' helpers='' child='' ended=''
+passed=0 failed=0 skipped=0 spent='' section='' helpers='' child='' ended='' came=end
 spare=$((all / 60)) # seconds that nothing works in, as a program that does not end at once gets 5 more
 : >"$out/log"
 : >"$out/results.md"
@@ -60,35 +66,42 @@ finish() {
 }
 trap finish EXIT
 trap 'echo "- ENDED: $section: no time left, or ended from outside" >>told; exit 1' HUP INT TERM
-# limited SECONDS COMMAND...: at most so long, which devices that are emulated may not keep to, and not beyond the end of the section
+# limited SECONDS COMMAND...: at most so long, which devices that are emulated may not keep to, and not beyond the end of the section;
+# nor is it begun just before that. $came: "late", and it was not begun; "end", to which it came; or "after N s: COMMAND", and was stopped
 limited() {
-    most=$1
+    most=$1 came=late
     shift
-    [ "$(left)" -gt 0 ] || return 124
+    least=$((all / 40 < most ? all / 40 : most))
+    [ "$(left)" -gt 0 ] && [ "$(left)" -ge "$least" ] || return 124
     [ -z "$small" ] && [ "$most" -lt "$(left)" ] || most=$(left)
-    timeout -k 5 "$most" "$@" & # in the background, as the shell notices no signal while it waits for what is not
+    came=end started=$(date +%s)
+    timeout -k 5 "$most" "$@" 9>&- & # in the background, as the shell notices no signal while it waits for what is not
     child=$!
     wait $child
     limited_rc=$?
     child=
+    case $limited_rc in 124 | 137) [ $(($(date +%s) - started)) -lt "$most" ] || came="after $most s: $*" ;; esac
     return $limited_rc
 }
 # reason FILE: the line that says why, in what a program has printed
 reason() {
     { grep -m 1 -E '^not ok|^Bail out|ERR|[Ee]rror|cannot|differ|not enough|too old|no such' "$1" || tail -n 1 "$1"; } | cut -c 1-240
 }
-# outcome NAME STATUS: counts what ended so, and what was printed, in ./now, goes into the log; false unless it went well
+# outcome NAME STATUS: counts what ended so, and what was printed, in ./now, goes into the log; false unless it went well. What was begun
+# and had to be stopped has failed: it may wait for ever.
 outcome() {
     { echo "--- $1"; cat now; } >>"$out/log"
-    case $2 in
-    0) said=ok ;;
-    124 | 137) if [ "$(left)" -le 0 ]; then said='skipped, no time left'; else said='FAILED, too long'; fi ;;
+    why="status $2: $(reason now)"
+    case $2,$came in
+    0,*) said=ok ;;
+    124,late) said='skipped, no time left' ;;
+    124,after* | 137,after*) said='FAILED, stopped' why="$came; what it wrote last: $(tail -n 1 now | cut -c 1-240)" ;;
     *) said=FAILED ;;
     esac
     case $said in
     ok) passed=$((passed + 1)) ;;
     skipped*) skipped=$((skipped + 1)) && echo "- $said: $1" >>told ;;
-    *) failed=$((failed + 1)) && echo "- $said: $1: status $2: $(reason now)" >>told ;;
+    *) failed=$((failed + 1)) && echo "- $said: $1: $why" >>told ;;
     esac
     echo "$said: $1" | tee -a "$out/log"
     return "$2"
@@ -134,8 +147,8 @@ measured() {
 
 # ---- what this machine is, and what takes time behind the rest ----
 
-# At the latest when all is over, whatever a program waits for in the driver.
-sh -c 'sleep "$1" & trap "kill $!; exit" TERM; wait; kill "$2"' watch "$all" $$ >/dev/null 2>&1 &
+# Ends the script when all is over, whatever a program waits for in the driver; or cleans up when the script is gone.
+sh -c 'timeout "$1" cat <&8; if [ $? -eq 124 ]; then kill "$2"; else rm -rf "$3"; fi' watch "$all" $$ "$work" 8<alive 9>&- >/dev/null 2>&1 &
 helpers=$!
 # cuBLASLt and NCCL are too large for the bundle: the toolkit's, or ones that came with a Python package.
 # found NAME: the folder that holds it, the newest first, where such things usually are; only then anywhere
@@ -161,11 +174,11 @@ if [ -z "$small" ]; then
     timeout 120 sh -c 'for f in $(echo "$1" | tr : " "); do cat "$f"/libcublas*.so.1[23] "$f"/libnccl.so.2; done
         shift
         for python; do cat $("$python" -c "import importlib.util as u; print(u.find_spec(\"torch\").submodule_search_locations[0])")/lib/*.so; done' \
-        ahead "$LD_LIBRARY_PATH" $pythons >/dev/null 2>&1 &
+        ahead "$LD_LIBRARY_PATH" $pythons >/dev/null 2>&1 9>&- &
     helpers="$helpers $!"
     for device in /dev/nvidia[0-9]*; do # held open, or every program that starts would start the device, too
         [ -r "$device" ] || continue
-        sh -c 'exec sleep "$1" 3<"$2"' hold "$all" "$device" >/dev/null 2>&1 &
+        cat <alive 3<"$device" 9>&- >/dev/null 2>&1 &
         helpers="$helpers $!"
         break
     done
@@ -204,22 +217,24 @@ fi
 plain='--keep last --eval none --lr 0.01 --dropout 0 --no-layer-norm' # steps, and nothing else
 # made NAME GRAPH: behind the rest; its status is in NAME.rc when it is over
 made() {
+    kill -0 $$ || return # the script
     timeout -k 5 240 gnn-import -q -o "$1" "$2" >"$1.said" 2>&1 &
     job=$!
     trap 'kill $job; exit' TERM
     wait $job
     echo $? >"$1.rc"
 }
-{ made products "$products"; made weighed "$weighed"; } & # while the first checks run
+{ made products "$products"; made weighed "$weighed"; } 9>&- & # while the first checks run
 helpers="$helpers $!"
 # awaited NAME GRAPH: whether it could be made
 awaited() {
     until [ -e "$1.rc" ] || [ "$(left)" -le 0 ]; do sleep 1; done
     cat "$1.said" >now 2>/dev/null
+    came="after $(elapsed) s: gnn-import -o $1 $2"
     outcome "$2 is made" "$(cat "$1.rc" 2>/dev/null || echo 124)"
 }
 
-# ---- kernels: each group in a process of its own, so that one that fails hides no other ----
+# ---- kernels: each group in a process of its own, so that one that fails hides no other; memcheck looks at those afterwards ----
 part kernels 18
 # sanitizing: whether compute-sanitizer, in $sanitizer, works here, which is tried at first
 sanitizing() {
@@ -240,12 +255,17 @@ lists() {
     names=$(grep -x '[a-z][a-z0-9_-]*' names || echo all)
 }
 lists check_kernels --groups
+bad=
 for group in $names; do
-    check "kernels, $group, scale $scale" limited 60 check_kernels $scale ${group#all} && continue
-    sanitizing || continue
+    check "kernels, $group, scale $scale" limited 30 check_kernels $scale ${group#all} || [ "$came" = late ] || bad="$bad $group"
+done
+for group in $bad; do
+    sanitizing || break
     limited 60 "$sanitizer" --tool memcheck --report-api-errors no --error-exitcode 9 "$bin/check_kernels" 1 ${group#all} >now 2>&1
+    [ "$came" != late ] || { missing "memcheck of the kernels of $group" 'no time left'; continue; }
+    stopped=${came#end}
     { echo "--- memcheck of $group"; cat now; } >>"$out/log"
-    { echo "  memcheck at scale 1 says:"; grep -e '^not ok' -e '^========= [A-Z]' -e '^=========     at' now | head -n 6 | sed 's/^/  - /'; } >>told
+    { echo "- memcheck of the kernels of $group, at scale 1${stopped:+, stopped $stopped}, says:"; grep -e '^not ok' -e '^========= [A-Z]' -e '^=========     at' now | head -n 6 | sed 's/^/  - /'; } >>told
 done
 check 'all-reduces of one rank on its device' limited 60 check_reduce
 [ -n "$small" ] || check 'training beside the CPU, twice, and from checkpoints' limited 90 check_train

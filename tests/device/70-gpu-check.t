@@ -8,6 +8,7 @@
 gpu_check() {
     _bin=$1 _res=$2
     shift 2
+    rm -rf "$_res"
     env -u HOME GNN_CHECK_BIN="$PWD/$_bin" PATH=/usr/bin:/bin "$@" sh "$GNN_TOP/scripts/gpu-check.sh" "$_res"
 }
 # told RES NAME PATTERN: what results.md says
@@ -115,7 +116,14 @@ T
 status 1 "gpu-check.sh fails when one of its checks fails" gpu_check part res GNN_CHECK_SMALL=1 TMPDIR="$PWD"
 for g in gather spmm; do check "gpu-check.sh checks the kernels of $g though those of sampling fail" grep -q "^ok: kernels, $g, scale 1" res/log; done
 told res "says which kernels fail, and why" '^- FAILED: kernels, sample, scale 1: status 1: not ok 2 - sampling: 3 nodes differ'
+told res "says which kernels memcheck looks at" '^- memcheck of the kernels of sample, at scale 1, says:$'
 told res "says what memcheck finds in the kernels that fail" '^  - ========= Invalid __global__ read of size 4 bytes'
+before=$(cat res/results.md res/log | cksum)
+status 2 "gpu-check.sh refuses a directory that has results" \
+    env GNN_CHECK_BIN="$PWD/part" GNN_CHECK_SMALL=1 sh "$GNN_TOP/scripts/gpu-check.sh" res
+cp err said
+check "gpu-check.sh says that there are results" grep -q 'there are results in .*/res already: name another directory' said
+check "gpu-check.sh leaves results as they are" test "$(cat res/results.md res/log | cksum)" = "$before"
 for g in limits gather; do told res "measures $g though another part of bench_gpu crashes" "^| $g of 700 rows"; done
 told res "says which part of bench_gpu crashed" '^- FAILED: rates of kernels, latency: status 139'
 told res "says why products: is not there" '^- FAILED: products:.* is made: status 1: gnn-import: no space left on device'
@@ -135,6 +143,24 @@ status 1 "gpu-check.sh fails when the first batch does" gpu_check part res GNN_C
 told res "says why the first batch fails" '^- FAILED: a first batch on the device: status 4: .*illegal memory access'
 told res "goes on when the first batch fails" '^Checks: [1-9][0-9]* passed'
 
+# Real kernels, of which one gives wrong results.
+fakes wrong
+ln -sf "$GNN_B/emu/tests/gpu/check_kernels" wrong/check_kernels
+instead wrong compute-sanitizer <<'T'
+while :; do case $1 in --tool | --error-exitcode | --report-api-errors) shift 2 ;; *) break ;; esac; done
+case $1,$# in *check_kernels,3) ;; *) exit 0 ;; esac # one group
+echo '========= COMPUTE-SANITIZER'
+"$@" || { rc=$?; echo '========= ERROR SUMMARY: 0 errors'; exit $rc; }
+T
+status 1 "gpu-check.sh fails when a kernel is wrong" gpu_check wrong res GNN_CHECK_SMALL=1 GNN_CHECK_SECONDS=5000 GNN_FAKE_FAULT=gelu_back
+told res "names the kernels that give wrong results, and the first case of them" '^- FAILED: kernels, rows, scale 1: status 1: not ok [0-9]* - .*GELU'
+told res "runs the kernels that give wrong results again under memcheck" '^- memcheck of the kernels of rows, at scale 1, says:$'
+told res "shows what memcheck says of kernels that give wrong results" '^  - not ok [0-9]* - .*GELU'
+check "gpu-check.sh finds all other kernels right" sh -c 'grep "^\(ok\|FAILED\): kernels, " res/log >of &&
+    [ "$(grep -c "^ok" of)" -eq $(($("$1" --groups | wc -l) - 1)) ] && [ "$(grep -c ^FAILED of)" -eq 1 ]' sh wrong/check_kernels
+told res "runs everything else when a kernel is wrong" '^Checks: [1-9][0-9]* passed, [1-9][0-9]* failed, 0 skipped'
+told res "measures rates when a kernel is wrong" '^| sampling, products:, --graph-memory device | '
+
 # The budget, on a clock that only what takes time sets forward.
 fakes slow
 instead slow date <<'T'
@@ -151,7 +177,7 @@ instead slow timeout <<'T'
 most=$1
 shift
 case $most in 240) exec nothing "$@" ;; esac # behind the others
-case $1 in nvidia-smi | find) exit 1 ;; gnn-import) WANTS=1 ;; esac
+case $1 in cat) exec /bin/cat ;; nvidia-smi | find) exit 1 ;; gnn-import) WANTS=1 ;; esac
 case "$*" in *'ahead '*) exit 0 ;; *--groups) exec printf 'a\nb\nc\n' ;; *--parts) exec printf 'limits\nlatency\n' ;; esac
 echo "$(cat "$CLOCK") $*" >>"$CLOCK.log"
 [ "$WANTS" -le "$most" ] || { echo $(($(cat "$CLOCK") + most + LATE)) >"$CLOCK"; exit $((LATE ? 137 : 124)); }
@@ -174,18 +200,42 @@ for what in 'check_kernels 100 c' 'bench_gpu 2449029 latency' 'gnn-train .*--epo
     check "gpu-check.sh gets to ${what##* }, each program of 9 seconds before it" grep -q -e "$what" clock.log
 done
 lasts 'no program ends' 100000 0
-told res "says which program did not end" '^- FAILED, too long: kernels, a, scale 100'
+told res "says which kernels did not end, and what ran" \
+    '^- FAILED, stopped: kernels, a, scale 100: after 30 s: check_kernels 100 a; what it wrote last: '
+told res "goes on to the next kernels when some do not end" '^- FAILED, stopped: kernels, b, scale 100: after 30 s'
+check "gpu-check.sh calls nothing skipped that it began" \
+    sh -c 'sed -n "s/^- skipped, no time left: //p" res/results.md >skipped; ! grep -q "^kernels, [ab]," skipped'
 lasts 'no program ends, and all have to be killed' 100000 5
 # A program that cannot even be killed.
 instead slow timeout <<'T'
-case "$*" in *tiny*) exit 0 ;; esac
+case "$*" in *tiny*) exit 0 ;; *' cat') exec /usr/bin/timeout "$@" ;; esac
 echo $$ >>"$CLOCK.pids"
 trap '' TERM
 exec /bin/sleep 1000
 T
 rm -f slow/date slow/sleep
+rm -rf res
 check "gpu-check.sh ends although a program does not" sh -c '! "$@"' ends env -u HOME GNN_CHECK_BIN="$PWD/slow" GNN_CHECK_SMALL=1 GNN_CHECK_SECONDS=2 PATH=/usr/bin:/bin \
     sh "$GNN_TOP/scripts/gpu-check.sh" res
 kill -KILL $(cat clock.pids)
 told res "says in which section it ended" '^- ENDED: start: no time left'
+
+# Killed at once, it leaves nothing behind.
+fakes killed
+mkdir temporary
+instead killed gnn-import <<'T'
+echo $$ >"$TMPDIR.pid"
+exec /bin/sleep 1000
+T
+rm -rf res
+env -u HOME GNN_CHECK_BIN="$PWD/killed" GNN_CHECK_SMALL=1 TMPDIR="$PWD/temporary" PATH=/usr/bin:/bin sh "$GNN_TOP/scripts/gpu-check.sh" res >out 2>&1 &
+script=$!
+until [ -s temporary.pid ]; do sleep 0.1; done
+here() { for _c in /proc/[0-9]*/cwd; do case $(readlink "$_c") in "$PWD"/temporary*) echo "$_c" ;; esac; done; }
+check "gpu-check.sh works in a temporary directory" test "$(here | wc -l)" -gt 1
+kill -KILL $script "$(cat temporary.pid)"
+wait $script 2>/dev/null
+_t=0
+until [ -z "$(here)$(ls temporary)" ] || [ $_t -eq 100 ]; do sleep 0.1 && _t=$((_t + 1)); done
+check "gpu-check.sh leaves no process and no file when it is killed" test -z "$(here)$(ls temporary)"
 done_testing

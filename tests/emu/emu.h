@@ -10,6 +10,9 @@
  * for different seeds. Threads that wait for each other at different places, for lanes that have
  * ended, or for ever, are an error that names the place and ends the process.
  *
+ * GNN_FAKE_FAULT=NAME in the environment plants a fault: kernels whose names contain it lack their
+ * last block.
+ *
  * Not simulated: caches, weak memory order, the clock, textures, tensor cores, launches from
  * kernels. */
 #ifndef GNN_TESTS_EMU_EMU_H
