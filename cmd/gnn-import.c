@@ -20,7 +20,7 @@ static struct opt_list map, split, allow;
 static const char *time_from, *weight_from;
 static uint64_t seed = 1, nodes; /* nodes 0, threads 0: not given */
 static uint32_t threads;
-static int format, loops, task, dtype = -1;
+static int format, loops, task, dtype = -1, header, ids, comments;
 
 #define ALLOW "duplicates|upper|fractions"
 #define FORMATS "auto|ogb|npz|snap|csv|triples|mtx|metis"
@@ -33,6 +33,15 @@ static const struct opt opts[] = {
      FORMATS},
     {OPT_STR, 0, "columns", &o.columns, "LIST",
      "columns of a text table: source=from,target=to,weight=w,..."},
+    {OPT_CHOICE, 0, "header", &header, "WHETHER",
+     "whether line 1 of a text table names its columns (default: auto, by all lines)",
+     "auto|yes|no"},
+    {OPT_CHOICE, 0, "ids", &ids, "KIND",
+     "what ids in a text table are (default: auto, words if one is no plain integer)",
+     "auto|numbers|words"},
+    {OPT_CHOICE, 0, "comments", &comments, "WHETHER",
+     "whether lines of a text table that begin with # or % are comments (default: auto)",
+     "auto|yes|no"},
     {OPT_LIST, 0, "map", &map, "NEW=OLD[,..]", "read the array or field OLD as NEW"},
     {OPT_STR, 0, "time", &time_from, "FIELD", "read FIELD as the time of edges (or nodes)"},
     {OPT_STR, 0, "weight", &weight_from, "FIELD", "read FIELD as the weight of edges"},
@@ -153,6 +162,9 @@ static void finish_opts(void)
     make_map();
     take_allowed();
     o.format = formats[format];
+    o.header = (enum gnn_header)header;
+    o.ids = (enum gnn_ids_as)ids;
+    o.comments = (enum gnn_comments)comments;
     o.split = split.v;
     o.nsplit = split.n;
     o.nodes = nodes;

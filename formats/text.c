@@ -134,6 +134,39 @@ bool gnn_text_field(const char *p, char sep, const char **field, size_t *len, co
     return true;
 }
 
+bool gnn_text_missing(const struct gnn_word *w)
+{
+    static const char *const words[] = {"NA", "N/A", "null", "none", "nan"};
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        if (w->n == strlen(words[i]) && !strncasecmp(w->p, words[i], w->n))
+            return true;
+    return false;
+}
+
+bool gnn_text_is_utf8(const char *s, size_t len)
+{
+    const unsigned char *p = (const unsigned char *)s, *end = p + len;
+    while (p < end) {
+        unsigned n = *p < 0x80                 ? 0
+                     : *p >= 0xc2 && *p < 0xe0 ? 1
+                     : *p >= 0xe0 && *p < 0xf0 ? 2
+                     : *p >= 0xf0 && *p < 0xf5 ? 3
+                                               : 4;
+        uint32_t c = *p++ & (0x7fu >> n);
+        if (n == 4 || (size_t)(end - p) < n)
+            return false;
+        for (unsigned i = 0; i < n; i++, p++) {
+            if ((*p & 0xc0) != 0x80)
+                return false;
+            c = c << 6 | (*p & 0x3fu);
+        }
+        if ((n == 1 && c < 0xa0) || (n == 2 && (c < 0x800 || (c >= 0xd800 && c < 0xe000))) ||
+            (n == 3 && (c < 0x10000 || c > 0x10ffff)))
+            return false;
+    }
+    return true;
+}
+
 const char *gnn_text_encoding(const uint8_t *p, size_t n)
 {
     static const char *const names[] = {"UTF-32BE", "UTF-32LE", "UTF-16BE", "UTF-16LE"};

@@ -95,6 +95,11 @@ bool gnn_text_field(const char *p, char sep, const char **field, size_t *len, co
  * four bytes a character; NULL for any other. */
 const char *gnn_text_encoding(const uint8_t *p, size_t n);
 
+/* Whether a field says that a value is missing: NA, N/A, null, none or nan, in any case. */
+bool gnn_text_missing(const struct gnn_word *w);
+/* Whether text is UTF-8 as in RFC 3629, without control characters beyond ASCII. */
+bool gnn_text_is_utf8(const char *s, size_t n);
+
 /* The separator of a line: comma, semicolon, tab, or GNN_TEXT_SPACE. */
 char gnn_text_separator(const char *line);
 /* Number of fields of a line. 0 for a blank line. */

@@ -19,15 +19,23 @@ enum gnn_allow {
 
 enum gnn_loops { GNN_LOOPS_KEEP, GNN_LOOPS_ADD, GNN_LOOPS_REMOVE };
 
+/* What decides how a text table is read, where the table itself does not. */
+enum gnn_header { GNN_HEADER_AUTO, GNN_HEADER_YES, GNN_HEADER_NO };
+enum gnn_ids_as { GNN_IDS_AS_FOUND, GNN_IDS_AS_NUMBERS, GNN_IDS_AS_WORDS };
+enum gnn_comments { GNN_COMMENTS_AUTO, GNN_COMMENTS_YES, GNN_COMMENTS_NO };
+
 struct gnn_import_opts {
     const char *format;     /* NULL: found out from the content */
     const char *const *map; /* "new=old" renamings of fields and arrays */
     bool *map_used; /* [nmap] or NULL: told which held; with it, one that did not is an error */
     uint32_t nmap;
-    const char *columns;      /* "source=from,target=to,..." for text tables */
-    const char *labels;       /* file with a row of labels for each node */
-    const char *features;     /* file with a row of features for each node */
-    const char *const *split; /* "random:0.6,0.2,0.2" or "train=FILE,valid=FILE,..." */
+    const char *columns;        /* "source=from,target=to,..." for text tables */
+    enum gnn_header header;     /* whether the first row of a text table is one */
+    enum gnn_ids_as ids;        /* what ids in text tables are */
+    enum gnn_comments comments; /* whether lines that begin with # or % are comments */
+    const char *labels;         /* file with a row of labels for each node */
+    const char *features;       /* file with a row of features for each node */
+    const char *const *split;   /* "random:0.6,0.2,0.2" or "train=FILE,valid=FILE,..." */
     uint32_t nsplit;
     uint64_t nodes; /* ids are 0..nodes-1; 0: as found in the data */
     uint64_t seed;

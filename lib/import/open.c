@@ -13,7 +13,7 @@
 #include "lib/base/kind.h"
 #include "lib/base/suggest.h"
 
-enum { COLUMNS = 1, NODES = 2, ATTACH = 4, MAP = 8 };
+enum { COLUMNS = 1, NODES = 2, ATTACH = 4, MAP = 8, TABLE = 16 };
 
 static const struct format {
     const char *name;
@@ -22,9 +22,9 @@ static const struct format {
 } formats[] = {
     {"ogb", gnn_ogb_open, ATTACH | MAP},
     {"npz", gnn_npz_open, NODES | ATTACH | MAP},
-    {"snap", gnn_edgelist_open, COLUMNS | NODES | ATTACH | MAP},
-    {"csv", gnn_edgelist_open, COLUMNS | NODES | ATTACH | MAP},
-    {"triples", gnn_triples_open, ATTACH},
+    {"snap", gnn_edgelist_open, COLUMNS | NODES | ATTACH | MAP | TABLE},
+    {"csv", gnn_edgelist_open, COLUMNS | NODES | ATTACH | MAP | TABLE},
+    {"triples", gnn_triples_open, ATTACH | MAP | TABLE},
     {"mtx", gnn_mtx_open, ATTACH},
     {"metis", gnn_metis_open, ATTACH},
     {"generator", NULL, 0},
@@ -47,6 +47,8 @@ static int check_options(const struct format *f, const struct gnn_import_opts *o
         wrong = "nodes";
     if ((o->features || o->labels) && !(f->takes & ATTACH))
         wrong = o->features ? "features" : "labels";
+    if ((o->header || o->ids || o->comments) && !(f->takes & TABLE))
+        wrong = o->header ? "header" : o->ids ? "ids" : "comments";
     if (o->nmap && !(f->takes & MAP))
         wrong = "map (or --time, --weight)";
     return wrong ? gnn_fail(e, GNN_E_USAGE, "--%s does not apply to the format %s", wrong, f->name)

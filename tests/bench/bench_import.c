@@ -46,8 +46,8 @@ static uint64_t parse(struct gnn_table *t, int kind, void *out, struct gnn_err *
     uint64_t rows = 0, got = 1;
     while (got) {
         int rc = kind == 0   ? gnn_table_ids(t, out, 2, ROWS, &got, e)
-                 : kind == 1 ? gnn_table_pick(t, pick, 4, out, (union gnn_number *)out + 2 * ROWS,
-                                              ROWS, &got, e)
+                 : kind == 1 ? gnn_table_pick(t, pick, 4, out, NULL,
+                                              (union gnn_number *)out + 2 * ROWS, ROWS, &got, e)
                              : gnn_table_f32(t, out, 100, ROWS, &got, e);
         if (rc) {
             fprintf(stderr, "%s\n", e->msg);

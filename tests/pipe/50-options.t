@@ -74,8 +74,8 @@ status 0 'gnn-import accepts a size with a suffix' gnn-import -v -o K sbm:nodes=
 says '1000 nodes'
 status 2 'gnn-import refuses a suffix behind a suffix' gnn-import -o R sbm:nodes=1kk
 printf 'from,to\nalice,bob\n' >words.csv
-status 3 'gnn-import refuses words as ids' gnn-import -o R words.csv
-says 'in triples only'
+status 3 'gnn-import --ids numbers refuses words as ids' gnn-import --ids numbers -o R words.csv
+says 'where ids are numbers'
 status 2 'gnn-import refuses an empty name' gnn-import -o '' sbm:
 says 'output: the name is empty'
 check 'gnn-import leaves nothing of an empty name' sh -c '! ls -d .tmp* 2>no.tmp'

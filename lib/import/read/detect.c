@@ -57,29 +57,22 @@ static uint32_t count_words(const struct gnn_word *w, uint32_t n, bool *numbers)
     return n;
 }
 
-/* By the first lines of a text: ragged lines of numbers are METIS's, three words a line triples,
- * unless it is a table: one with a head line that names the ends, or with a line of numbers only.
- * Anything else is a table of edges. */
+/* By the first lines of a text: ragged lines of numbers are METIS's, anything else is a table of
+ * edges or triples. */
 static const char *by_lines(struct gnn_table *t, struct gnn_err *e)
 {
     enum { LINES = 64, WORDS = 256 };
     struct gnn_word w[WORDS];
     uint32_t first = 0, n;
-    bool numbers, ragged = false, words = false, table = false;
+    bool numbers, ragged = false;
     for (int i = 0; i < LINES; i++) {
         if (gnn_table_line(t, e) || gnn_table_words(t, w, WORDS, &n, e))
             break;
         n = count_words(w, n, &numbers);
         first = i ? first : n;
         ragged = ragged || (n != first && numbers);
-        words = words || (i && !numbers && n == 3);
-        table = table || numbers || (!i && gnn_edgelist_head(w, n));
     }
-    if (words && !table && first == 3)
-        return "triples";
-    return ragged && t->sep == GNN_TEXT_SPACE ? "metis"
-           : t->sep == ',' || t->sep == ';'   ? "csv"
-                                              : "snap";
+    return ragged && t->sep == GNN_TEXT_SPACE ? "metis" : "csv";
 }
 
 static const char *by_content(struct gnn_input *in, uint32_t member, struct gnn_err *e)

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "formats/mtx.h"
+#include "lib/import/read/reading.h"
 
 /* KEEP counts 32-bit words: a pair of ids is two, a number of a field two more. */
 enum { CHUNK = 1 << 13, KEEP = 1 << 25 }; /* edges of a step; edges kept in memory */
@@ -17,6 +18,8 @@ struct pass {
     struct gnn_edgelist *l;
     struct gnn_table t;
     uint64_t *id;          /* [2*CHUNK] */
+    struct gnn_word *word; /* [2*CHUNK] and the nodes that they are; NULL where ids are numbers */
+    uint32_t *node;
     union gnn_number *num; /* [CHUNK*nnum] as l->pick says */
     uint32_t nnum;
     uint64_t done;     /* lines of edges, or kept edges */
@@ -27,20 +30,15 @@ static void pass_close(struct pass *ps)
 {
     gnn_table_close(&ps->t);
     gnn_free(ps->id);
+    gnn_free(ps->word);
+    gnn_free(ps->node);
     gnn_free(ps->num);
 }
 
-static int pass_open(struct pass *ps, struct gnn_edgelist *l, struct gnn_err *e)
+/* At the first entry of a matrix. */
+static int open_matrix(struct pass *ps, const struct gnn_edgelist *l, struct gnn_err *e)
 {
-    *ps = (struct pass){.l = l, .nnum = l->npick - 2};
-    ps->id = gnn_alloc(2 * CHUNK, sizeof *ps->id, "edges", e);
-    ps->num = gnn_alloc((uint64_t)CHUNK * ps->nnum, sizeof *ps->num, "edge fields", e);
-    if (!ps->id || !ps->num)
-        return GNN_E_NOMEM;
-    if (l->kept)
-        return GNN_OK;
     int rc = gnn_table_open(&ps->t, l->s.in[0], l->member, l->comment, e);
-    uint32_t want = l->ncols ? l->ncols : ps->t.ncols;
     for (uint32_t i = 0; !rc && i < l->skip; i++) {
         gnn_table_next(&ps->t);
         rc = gnn_table_line(&ps->t, e);
@@ -49,12 +47,31 @@ static int pass_open(struct pass *ps, struct gnn_edgelist *l, struct gnn_err *e)
             return GNN_OK;
         }
     }
-    if (!rc && l->skip) /* the columns are those of the edges, not of what was skipped */
+    if (!rc) /* the columns are those of the edges, not of what was skipped */
         ps->t.ncols = gnn_text_count(ps->t.p, ps->t.sep);
-    if (!rc && ps->t.ncols != want)
+    if (!rc && ps->t.ncols != l->ncols)
         rc = gnn_fail(e, GNN_E_INPUT, "%s: line %llu: %u fields instead of %u",
-                      gnn_reader_name(ps->t.r), (unsigned long long)ps->t.line, ps->t.ncols, want);
+                      gnn_reader_name(ps->t.r), (unsigned long long)ps->t.line, ps->t.ncols,
+                      l->ncols);
     return rc;
+}
+
+static int pass_open(struct pass *ps, struct gnn_edgelist *l, struct gnn_err *e)
+{
+    const bool words = l->reading && l->reading->words && !l->kept;
+    *ps = (struct pass){.l = l, .nnum = l->npick - 2};
+    ps->id = gnn_alloc(2 * CHUNK, sizeof *ps->id, "edges", e);
+    ps->num = gnn_alloc((uint64_t)CHUNK * ps->nnum, sizeof *ps->num, "edge fields", e);
+    if (words) {
+        ps->word = gnn_alloc(2 * CHUNK, sizeof *ps->word, "edges", e);
+        ps->node = gnn_alloc(2 * CHUNK, sizeof *ps->node, "edges", e);
+    }
+    if (!ps->id || !ps->num || (words && (!ps->word || !ps->node)))
+        return GNN_E_NOMEM;
+    if (l->kept)
+        return GNN_OK;
+    return l->reading ? gnn_reading_open(l->reading, &ps->t, l->s.in[0], l->member, e)
+                      : open_matrix(ps, l, e);
 }
 
 static int check_promise(const struct pass *ps, uint64_t n, struct gnn_err *e)
@@ -161,6 +178,20 @@ static void add_opposites(struct pass *ps, uint64_t n)
     }
 }
 
+/* Words to nodes: new ones while the scan goes on, which numbers them in the order of the file. */
+static int find_nodes(struct pass *ps, uint64_t n, struct gnn_err *e)
+{
+    struct gnn_nodeids *ids = ps->l->s.ids;
+    int rc = GNN_OK;
+    if (ps->l->s.d.schema.nntypes)
+        gnn_nodeids_find(ids, ps->word, 2 * n, ps->node);
+    else
+        rc = gnn_nodeids_add_words(ids, ps->word, 2 * n, ps->node, e);
+    for (uint64_t i = 0; !rc && i < 2 * n; i++)
+        ps->id[i] = ps->node[i];
+    return rc;
+}
+
 static int pass_read(struct pass *ps, uint64_t *n, struct gnn_err *e)
 {
     struct gnn_edgelist *l = ps->l;
@@ -171,10 +202,10 @@ static int pass_read(struct pass *ps, uint64_t *n, struct gnn_err *e)
         rc = dense_read(ps, n, e);
     else if (ps->t.ncols && ps->t.ncols <= l->pick[l->npick - 1].col)
         rc = gnn_table_fail(&ps->t, NULL, "too few fields", e);
-    else if (ps->t.ncols == 2 && l->npick == 2)
+    else if (ps->t.ncols == 2 && l->npick == 2 && !ps->word)
         rc = gnn_table_ids(&ps->t, ps->id, 2, max, n, e);
     else if (ps->t.ncols)
-        rc = gnn_table_pick(&ps->t, l->pick, l->npick, ps->id, ps->num, max, n, e);
+        rc = gnn_table_pick(&ps->t, l->pick, l->npick, ps->id, ps->word, ps->num, max, n, e);
     if (!l->mtx || !l->mtx->array) {
         ps->done += *n;
         if (!rc)
@@ -182,6 +213,8 @@ static int pass_read(struct pass *ps, uint64_t *n, struct gnn_err *e)
         if (!rc && l->mtx && (l->mtx->symmetric || l->mtx->skew || l->mtx->integer))
             rc = check_entries(ps, *n, e);
     }
+    if (!rc && ps->word)
+        rc = find_nodes(ps, *n, e);
     if (l->target_first)
         for (uint64_t i = 0; i < *n; i++) {
             uint64_t v = ps->id[2 * i];
@@ -228,6 +261,9 @@ static int convert_ids(struct pass *ps, uint64_t n, uint32_t *src, uint32_t *dst
     uint64_t ns = sc->ntype[0].count, nd = sc->ntype[sc->nntypes - 1].count;
     for (uint64_t i = 0; i < n; i++) {
         uint64_t s = ps->id[2 * i], d = ps->id[2 * i + 1];
+        if (l->reading && l->reading->words && (s >= ns || d >= nd))
+            return gnn_fail(e, GNN_E_INPUT, "%s: the input changed while it was read: other ids",
+                            gnn_input_name(l->s.in[0]));
         uint64_t a = l->mapped ? gnn_nodeids_number(l->s.ids, s) : s - l->base;
         uint64_t b = l->mapped ? gnn_nodeids_number(l->s.ids, d) : d - l->base;
         if (a >= ns || b >= nd)
@@ -268,36 +304,58 @@ static int keep_edges(struct gnn_edgelist *l, const struct pass *ps, uint64_t n,
     return GNN_OK;
 }
 
-int gnn_edgelist_scan(struct gnn_edgelist *l, struct gnn_err *e)
+/* Reads the edges of the scan, one chunk after the other. */
+static int scan_edges(struct gnn_edgelist *l, struct pass *ps, bool collect, struct gnn_err *e)
 {
-    struct pass ps;
     struct gnn_buf ids = {0}, nums = {0};
-    bool collect = !l->s.d.schema.nntypes;
-    int rc = pass_open(&ps, l, e);
-    if (!rc && collect && !(rc = gnn_src_make_ids(&l->s, 1, e)))
-        l->s.ids->kind = GNN_IDS_NUMBERS;
+    int rc = GNN_OK;
     for (uint64_t n = 1; !rc && n; l->n += n) {
-        rc = pass_read(&ps, &n, e);
+        rc = pass_read(ps, &n, e);
+        if (!rc && !collect)
+            rc = convert_ids(ps, n, NULL, NULL, e);
+        else if (!rc && !ps->word)
+            rc = gnn_nodeids_add_numbers(l->s.ids, ps->id, 2 * n, e);
         if (!rc)
-            rc = collect ? gnn_nodeids_add_numbers(l->s.ids, ps.id, 2 * n, e)
-                         : convert_ids(&ps, n, NULL, NULL, e);
+            rc = check_numbers(l, ps, n, e);
         if (!rc)
-            rc = check_numbers(l, &ps, n, e);
-        if (!rc)
-            rc = keep_edges(l, &ps, n, &ids, &nums, e);
+            rc = keep_edges(l, ps, n, &ids, &nums, e);
     }
     l->kept = ids.data;
     l->kept_num = nums.data;
     if (!rc && !l->n && collect)
         rc = gnn_fail(e, GNN_E_INPUT, "%s: no edges: give the number of nodes with --nodes",
-                      gnn_reader_name(ps.t.r));
+                      gnn_reader_name(ps->t.r));
+    return rc;
+}
+
+int gnn_edgelist_scan(struct gnn_edgelist *l, struct gnn_err *e)
+{
+    struct pass ps;
+    bool collect = !l->s.d.schema.nntypes;
+    int rc = pass_open(&ps, l, e);
+    if (!rc && collect && !(rc = gnn_src_make_ids(&l->s, 1, e)))
+        l->s.ids->kind = ps.word ? GNN_IDS_WORDS : GNN_IDS_NUMBERS;
+    if (!rc)
+        rc = scan_edges(l, &ps, collect, e);
     pass_close(&ps);
     if (rc || !collect)
         return rc;
+    gnn_nodeids_seal(l->s.ids);
     rc = gnn_nodeids_finish(l->s.ids, e);
     l->mapped = !rc && l->s.ids->key;
     l->s.d.ids = l->s.ids;
     return rc ? rc : gnn_schema_add_ntype(&l->s.d.schema, "node", l->s.ids->n, e);
+}
+
+void gnn_edgelist_forget(struct gnn_edgelist *l)
+{
+    gnn_free(l->kept);
+    gnn_free(l->kept_num);
+    gnn_src_forget_ids(&l->s);
+    l->kept = NULL;
+    l->kept_num = NULL;
+    l->n = 0;
+    memset(l->seen, 0, sizeof l->seen);
 }
 
 void gnn_edgelist_take_whole(struct gnn_edgelist *l, uint32_t k)
@@ -391,6 +449,7 @@ static void edgelist_free(struct gnn_dataset *d)
     struct gnn_edgelist *l = (struct gnn_edgelist *)d;
     gnn_free(l->kept);
     gnn_free(l->kept_num);
+    gnn_free(l->reading);
     gnn_src_release(&l->s);
     gnn_free(l);
 }

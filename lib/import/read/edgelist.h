@@ -9,10 +9,12 @@
 enum { GNN_EDGELIST_FIELDS = 16 };
 
 struct gnn_mtx;
+struct gnn_reading;
 
 struct gnn_edgelist {
     struct gnn_src s;
     uint32_t member;
+    struct gnn_reading *reading; /* owned; NULL of a matrix, of which the next three lines speak */
     char comment;
     uint32_t skip;  /* lines before the first edge that are not comments */
     uint32_t ncols; /* fields an edge's line must have; 0: as many as the lines that are skipped */
@@ -28,13 +30,15 @@ struct gnn_edgelist {
     uint64_t n;                              /* edges, after the scan */
     const char *finite[GNN_EDGELIST_FIELDS]; /* number -> what gnn_src_finite says of its field */
     struct gnn_numbers seen[GNN_EDGELIST_FIELDS]; /* number -> what the scan saw */
-    uint32_t *kept;             /* ids of all edges, if few enough to be kept from the scan */
+    uint32_t *kept; /* ids of all edges (of words: nodes), if few enough to be kept from the scan */
     union gnn_number *kept_num; /* real */
 };
 
 /* Reads all edges once: counts, collects ids (unless the node types are already there) and kinds of
  * numbers. */
 int gnn_edgelist_scan(struct gnn_edgelist *l, struct gnn_err *e) GNN_MUST_USE;
+/* Forgets what a scan that failed has found, for another one. */
+void gnn_edgelist_forget(struct gnn_edgelist *l);
 /* Has the pass of the edges read number k as i64, after the scan saw integers only. */
 void gnn_edgelist_take_whole(struct gnn_edgelist *l, uint32_t k);
 extern const struct gnn_dataset_ops gnn_edgelist_ops;

@@ -11,12 +11,9 @@ typedef int gnn_open_fn(struct gnn_dataset **out, struct gnn_input *in,
                         const struct gnn_import_opts *o, struct gnn_err *e);
 gnn_open_fn gnn_ogb_open;      /* OGB node property: CSV, binary, heterogeneous CSV */
 gnn_open_fn gnn_npz_open;      /* .npz, a directory of .npy, a lone .npy */
-gnn_open_fn gnn_edgelist_open; /* SNAP and CSV edge lists */
+gnn_open_fn gnn_edgelist_open; /* text tables: SNAP, CSV, and triples if not asked for by name */
 gnn_open_fn gnn_mtx_open;      /* Matrix Market */
 gnn_open_fn gnn_metis_open;    /* METIS graphs */
 gnn_open_fn gnn_triples_open;  /* (head, relation, tail) words */
-
-/* Whether the n words of a file's first line name the ends of edges: the head line of a table. */
-bool gnn_edgelist_head(const struct gnn_word *w, uint32_t n);
 
 #endif

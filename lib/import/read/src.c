@@ -112,6 +112,15 @@ int gnn_src_set(struct gnn_dataset *d, uint32_t set, uint32_t *ids, struct gnn_e
     return GNN_OK;
 }
 
+void gnn_src_forget_ids(struct gnn_src *s)
+{
+    for (uint32_t i = 0; i < s->nids; i++)
+        gnn_nodeids_release(&s->ids[i]);
+    gnn_free(s->ids);
+    s->ids = NULL;
+    s->nids = 0;
+}
+
 void gnn_src_release(struct gnn_src *s)
 {
     for (uint32_t i = 0; i < s->nfields; i++)
@@ -120,9 +129,7 @@ void gnn_src_release(struct gnn_src *s)
     for (uint32_t i = 0; i < s->nsets; i++)
         gnn_free(s->set[i]);
     gnn_free(s->set);
-    for (uint32_t i = 0; i < s->nids; i++)
-        gnn_nodeids_release(&s->ids[i]);
-    gnn_free(s->ids);
+    gnn_src_forget_ids(s);
     while (s->nin)
         gnn_input_free(s->in[--s->nin]);
 }

@@ -40,6 +40,7 @@ void gnn_src_release(struct gnn_src *s);
 /* Makes room for the ids of n node types, all counts of 0; d.ids is what the caller makes of them.
  */
 int gnn_src_make_ids(struct gnn_src *s, uint32_t n, struct gnn_err *e) GNN_MUST_USE;
+void gnn_src_forget_ids(struct gnn_src *s);
 /* Takes over the input, on failure too. */
 int gnn_src_own(struct gnn_src *s, struct gnn_input *in, struct gnn_err *e) GNN_MUST_USE;
 /* What --map makes of a name: the new one, "" for an array to leave out, or the name itself. */

@@ -140,20 +140,26 @@ int gnn_table_any(struct gnn_table *t, struct gnn_err *e)
     return t->p < t->end ? GNN_OK : t->r ? refill_buffer(t, e) : GNN_END;
 }
 
-int gnn_table_line(struct gnn_table *t, struct gnn_err *e)
+bool gnn_table_more(struct gnn_table *t)
 {
-    for (;;) {
-        int rc = gnn_table_any(t, e);
-        if (rc)
-            return rc;
+    while (t->p < t->end) {
         const char *p = t->p;
-        if ((unsigned char)*p > ' ' && *p != t->comment)
-            return GNN_OK;
+        if ((unsigned char)*p > '%') /* a digit or letter, mostly */
+            return true;
         p = gnn_text_blanks(p);
-        if (*p != '\n' && *p != t->comment)
-            return GNN_OK;
+        if (*p != '\n' && (*p != t->comment || !*p) && (*p != '%' || !t->percent))
+            return true;
         gnn_table_next(t);
     }
+    return false;
+}
+
+int gnn_table_line(struct gnn_table *t, struct gnn_err *e)
+{
+    int rc = GNN_OK;
+    while (!rc && !gnn_table_more(t))
+        rc = gnn_table_any(t, e);
+    return rc;
 }
 
 void gnn_table_next(struct gnn_table *t)
@@ -204,7 +210,7 @@ static int not_number(const struct gnn_table *t, const char *p, enum reading how
     if (how == ID)
         what = len && *field == '-' ? "a negative id"
                : len && (*field | 32) >= 'a' && (*field | 32) <= 'z'
-                   ? "not a number, and words are ids in triples only:"
+                   ? "not a number, where ids are numbers:"
                    : "not an id";
     else if (looks_dated(field, len))
         what = "not a number, and times are numbers, not dates:";
@@ -253,7 +259,8 @@ static int slow_value(struct gnn_table *t, const char **p, bool last, enum readi
         return gnn_table_fail(t, NULL, "a quote is not closed", e);
     /* A field's text ends before a quote, separator or newline, so parsing a number stops there by
      * itself. */
-    if (!len && (how == REAL || how == NUMBER)) {
+    const bool none = !len || gnn_text_missing(&(struct gnn_word){field, len});
+    if (none && (how == REAL || how == NUMBER)) {
         v->real = NAN;
         if (how == NUMBER)
             gnn_numbers_add(seen, field, t->line, false, 0, NAN);
@@ -309,6 +316,44 @@ ROWS(gnn_table_f64, double, REAL, NULL, *out++ = v.real)
 ROWS(gnn_table_f32, float, REAL, NULL, (gnn_lost_add(&t->lost, v.real), *out++ = (float)v.real))
 ROWS(gnn_table_numbers, struct gnn_numbers, NUMBER, out, (void)v)
 
+/* A quoted field with doubled quotes in it, which are made single ones in place. */
+static bool doubled_quotes(const struct gnn_table *t, const char **p, struct gnn_word *w,
+                           bool *last)
+{
+    const char *q = *p;
+    while (*q == ' ' || (*q == '\t' && t->sep != '\t'))
+        q++;
+    if (*q != '"')
+        return false;
+    char *out = (char *)t->buf.data + (q + 1 - (const char *)t->buf.data), *from = out;
+    const char *in = out;
+    for (; *in != '\n' && (*in != '"' || in[1] == '"'); in++) {
+        in += *in == '"';
+        *out++ = *in;
+    }
+    if (*in++ != '"')
+        return false;
+    *w = (struct gnn_word){from, (size_t)(out - from)};
+    const char *const after = in;
+    in = gnn_text_blanks(in);
+    *last = *in == '\n';
+    if (!*last && t->sep != GNN_TEXT_SPACE && *in != t->sep && *after != t->sep)
+        return false;
+    if (t->sep == '\t' && *after == '\t')
+        in = after;
+    *p = *last || t->sep == GNN_TEXT_SPACE ? in : in + 1;
+    return true;
+}
+
+bool gnn_table_field(struct gnn_table *t, const char **p, struct gnn_word *w, bool *last)
+{
+    const char *next;
+    if (!gnn_text_field(*p, t->sep, &w->p, &w->n, &next, last))
+        return doubled_quotes(t, p, w, last);
+    *p = next;
+    return true;
+}
+
 int gnn_table_words(struct gnn_table *t, struct gnn_word *w, uint32_t max, uint32_t *n,
                     struct gnn_err *e)
 {
@@ -317,7 +362,7 @@ int gnn_table_words(struct gnn_table *t, struct gnn_word *w, uint32_t max, uint3
     for (*n = 0; !last; ++*n) {
         if (*n == max)
             return gnn_table_fail(t, NULL, "too many fields", e);
-        if (!gnn_text_field(p, t->sep, &w[*n].p, &w[*n].n, &p, &last))
+        if (!gnn_table_field(t, &p, &w[*n], &last))
             return gnn_table_fail(t, NULL, "a quote is not closed", e);
     }
     t->p = p + 1;
@@ -341,10 +386,9 @@ int gnn_table_row(struct gnn_table *t, struct gnn_word *w, uint32_t want, struct
 static int skip_fields(struct gnn_table *t, const char **p, uint32_t n, struct gnn_err *e)
 {
     while (n--) {
-        const char *field;
-        size_t len;
+        struct gnn_word w;
         bool last;
-        if (!gnn_text_field(*p, t->sep, &field, &len, p, &last))
+        if (!gnn_table_field(t, p, &w, &last))
             return gnn_table_fail(t, NULL, "a quote is not closed", e);
         if (last)
             return gnn_table_fail(t, NULL, "fewer fields than the first line has", e);
@@ -352,10 +396,62 @@ static int skip_fields(struct gnn_table *t, const char **p, uint32_t n, struct g
     return GNN_OK;
 }
 
+/* A word that is an id. */
+static int pick_word(struct gnn_table *t, const char **p, uint32_t col, bool last,
+                     struct gnn_word *w, struct gnn_err *e)
+{
+    const char *const start = *p;
+    bool is_last, odd = false, control = false;
+    char what[80];
+    if (!gnn_table_field(t, p, w, &is_last))
+        return gnn_table_fail(t, NULL, "a quote is not closed", e);
+    for (size_t i = 0; i < w->n; i++) {
+        const unsigned char c = (unsigned char)w->p[i];
+        control = control || c < ' ' || c == 127;
+        odd = odd || c > 127;
+    }
+    const char *bad =
+        !w->n     ? "the id is empty"
+        : control ? "a control character in the id"
+        : odd && !gnn_text_is_utf8(w->p, w->n)
+            ? "no UTF-8 text; if it is Latin-1, iconv -f ISO-8859-1 -t UTF-8 converts "
+              "the file:"
+            : NULL;
+    if (bad) {
+        snprintf(what, sizeof what, "column %u: ", col + 1);
+        char *text = gnn_strf(e, "%s%s", what, bad);
+        int rc = text ? gnn_table_fail(t, w->n ? start : NULL, text, e) : GNN_E_NOMEM;
+        gnn_free(text);
+        return rc;
+    }
+    if (is_last != last)
+        return gnn_table_fail(t, NULL,
+                              last ? "more fields than the first line has"
+                                   : "fewer fields than the first line has",
+                              e);
+    return GNN_OK;
+}
+
+/* What is behind the last column that is picked. */
+static int pick_rest(struct gnn_table *t, const char **p, uint32_t col, struct gnn_err *e)
+{
+    struct gnn_word w;
+    bool last;
+    int rc = skip_fields(t, p, t->ncols - col - 1, e);
+    if (rc)
+        return rc;
+    if (!gnn_table_field(t, p, &w, &last))
+        return gnn_table_fail(t, NULL, "a quote is not closed", e);
+    return last ? GNN_OK : gnn_table_fail(t, NULL, "more fields than the first line has", e);
+}
+
 int gnn_table_pick(struct gnn_table *t, const struct gnn_pick *pick, uint32_t npick, uint64_t *ids,
-                   union gnn_number *nums, uint64_t max, uint64_t *got, struct gnn_err *e)
+                   struct gnn_word *words, union gnn_number *nums, uint64_t max, uint64_t *got,
+                   struct gnn_err *e)
 {
     for (*got = 0; *got < max; ++*got) {
+        if (words && *got && !gnn_table_more(t))
+            return GNN_OK;
         int rc = gnn_table_line(t, e);
         if (rc)
             return rc == GNN_END ? GNN_OK : rc;
@@ -366,6 +462,11 @@ int gnn_table_pick(struct gnn_table *t, const struct gnn_pick *pick, uint32_t np
             if (pick[k].col > col && (rc = skip_fields(t, &p, pick[k].col - col, e)))
                 return rc;
             col = pick[k].col + 1;
+            if (pick[k].id && words) {
+                if ((rc = pick_word(t, &p, pick[k].col, last, words++, e)))
+                    return rc;
+                continue;
+            }
             union gnn_number v;
             enum reading how = pick[k].id      ? ID
                                : pick[k].whole ? WHOLE
@@ -378,17 +479,8 @@ int gnn_table_pick(struct gnn_table *t, const struct gnn_pick *pick, uint32_t np
             else
                 *nums++ = v;
         }
-        if (col < t->ncols) {
-            const char *field;
-            size_t len;
-            bool last;
-            if ((rc = skip_fields(t, &p, t->ncols - col - 1, e)))
-                return rc;
-            if (!gnn_text_field(p, t->sep, &field, &len, &p, &last))
-                return gnn_table_fail(t, NULL, "a quote is not closed", e);
-            if (!last)
-                return gnn_table_fail(t, NULL, "more fields than the first line has", e);
-        }
+        if (col < t->ncols && (rc = pick_rest(t, &p, col, e)))
+            return rc;
         t->p = p + 1;
         t->line++;
     }

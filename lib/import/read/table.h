@@ -18,6 +18,7 @@ struct gnn_table {
     uint64_t used;       /* bytes in buf */
     uint64_t line;       /* number of the line at p, from 1 */
     char sep, comment;   /* comment 0: none */
+    bool percent;        /* lines that begin with % are comments, too */
     uint32_t
         ncols; /* fields of the first line that is neither blank nor comment; 0: no such line */
     bool eof, started;
@@ -38,6 +39,8 @@ int gnn_table_fail(const struct gnn_table *t, const char *p, const char *what, s
 int gnn_table_line(struct gnn_table *t, struct gnn_err *e) GNN_MUST_USE;
 /* The same, but stops at blank and comment lines too. */
 int gnn_table_any(struct gnn_table *t, struct gnn_err *e) GNN_MUST_USE;
+/* The same among the lines that are in memory; false if there is none. */
+bool gnn_table_more(struct gnn_table *t);
 /* Goes to the next line; p is anywhere in the present one. */
 void gnn_table_next(struct gnn_table *t);
 
@@ -60,6 +63,11 @@ int gnn_table_numbers(struct gnn_table *t, struct gnn_numbers *s, uint32_t ncols
 int gnn_table_words(struct gnn_table *t, struct gnn_word *w, uint32_t max, uint32_t *n,
                     struct gnn_err *e) GNN_MUST_USE;
 
+/* The field at *p, which then is the next one, or the line's newline after the *last. A doubled
+ * quote inside quotes is one, in place, so that a field must not be read twice. False if a quote is
+ * not closed in the line. */
+bool gnn_table_field(struct gnn_table *t, const char **p, struct gnn_word *w, bool *last);
+
 /* The words of the next line that is neither blank nor comment, which must be `want`; GNN_END after
  * the last. */
 int gnn_table_row(struct gnn_table *t, struct gnn_word *w, uint32_t want,
@@ -68,12 +76,15 @@ int gnn_table_row(struct gnn_table *t, struct gnn_word *w, uint32_t want,
 /* Chosen columns of a wide table: ids and numbers. */
 struct gnn_pick {
     uint32_t col;             /* ascending, none twice */
-    bool id;                  /* to *ids++, else to *nums++ */
+    bool id;                  /* to *ids++, or *words++; else to *nums++ */
     bool whole;               /* a number: the exact value of an integer; else the real one, and */
     struct gnn_numbers *seen; /* what the numbers are like, or NULL */
 };
+/* Ids are numbers if words is NULL. Words are UTF-8, not empty, without control characters, and
+ * valid until the next call of this or of gnn_table_line, so that fewer than max rows may come at a
+ * time. */
 int gnn_table_pick(struct gnn_table *t, const struct gnn_pick *pick, uint32_t npick, uint64_t *ids,
-                   union gnn_number *nums, uint64_t max, uint64_t *got,
+                   struct gnn_word *words, union gnn_number *nums, uint64_t max, uint64_t *got,
                    struct gnn_err *e) GNN_MUST_USE;
 
 #endif

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "lib/import/read/formats.h"
-#include "lib/import/read/table.h"
+#include "lib/import/read/reading.h"
 
 enum { CHUNK = 1 << 13 };
 
@@ -71,16 +71,25 @@ static int add_triple(struct triples *g, const struct gnn_table *t, const struct
 
 static int read_member(struct triples *g, uint32_t member, uint8_t set, struct gnn_err *e)
 {
-    struct gnn_table t;
+    struct gnn_table t = {0};
     struct gnn_word w[3];
-    int rc = gnn_table_open(&t, g->s.in[0], member, 0, e);
-    while (!rc) {
+    struct gnn_reading *r;
+    int rc = gnn_reading_find(&r, g->s.in[0], member, g->s.o, 1, true, e);
+    if (rc)
+        return rc;
+    const int col[3] = {r->source, r->relation, r->target};
+    rc = gnn_reading_open(r, &t, g->s.in[0], member, e);
+    while (!rc && t.ncols) {
         rc = gnn_table_row(&t, w, 3, e);
+        const struct gnn_word triple[3] = {w[col[0]], w[col[1]], w[col[2]]};
         if (!rc)
-            rc = add_triple(g, &t, w, set, e);
+            rc = add_triple(g, &t, triple, set, e);
     }
+    if (!rc || rc == GNN_END)
+        rc = gnn_reading_note(r, &g->s.d, e);
     gnn_table_close(&t);
-    return rc == GNN_END ? GNN_OK : rc;
+    gnn_free(r);
+    return rc;
 }
 
 /* 0, 1, 2 for train, valid, test by the member's base name; -1 for any other. */

@@ -1,0 +1,564 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The rules by which a text table of edges is read (lib/import/read/reading.h). Each rule looks at
+ * counts over all rows, so no first line decides alone. */
+#include "lib/import/read/reading.h"
+
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/import/read/src.h"
+#include "lib/base/suggest.h"
+
+enum { WORD = GNN_SURVEY_NAME, FIRST_ROWS = 1000 };
+
+/* What the ends of an edge are called, and what is between them, in lower case and without anything
+ * but letters and digits. The first OLD names of both ends may be mixed; others are pairs. */
+enum { OLD = 7, NAMES = 24 };
+static const char *const sources[NAMES + 1] = {
+    "source",  "src",   "from",    "head",     "u",          "sourceid", "fromnodeid",
+    "subject", "start", "startid", "user",     "userid",     "node1",    "id1",
+    "origin",  "srcid", "fromid",  "fromnode", "sourcenode", "entity1",  "nodeid1",
+    "sender",  "h",     "s",       NULL};
+static const char *const targets[NAMES + 1] = {
+    "target",      "dst",   "to",    "tail",   "v",          "targetid", "tonodeid",
+    "object",      "end",   "endid", "item",   "itemid",     "node2",    "id2",
+    "destination", "dstid", "toid",  "tonode", "targetnode", "entity2",  "nodeid2",
+    "receiver",    "t",     "o",     NULL};
+static const char *const relations[] = {
+    "relation",     "rel",      "predicate", "label", "type", "property",
+    "relationtype", "edgetype", "link",      "r",     "p",    NULL};
+
+/* What a rule goes by. */
+struct facts {
+    struct gnn_reading *r;
+    const struct gnn_survey *s;
+    const struct gnn_import_opts *o;
+    const char *file;
+    enum gnn_status
+        fault; /* what a misfit of columns is: of the options, if some speak of columns */
+};
+
+/* Index of a column's name among names; -1: it is none of them. */
+static int known_as(const char *name, const char *const *names)
+{
+    char plain[WORD];
+    size_t n = 0;
+    for (; *name; name++)
+        if (isalnum((unsigned char)*name))
+            plain[n++] = (char)tolower((unsigned char)*name);
+    plain[n] = 0;
+    for (int i = 0; names[i]; i++)
+        if (!strcmp(names[i], plain))
+            return i;
+    return -1;
+}
+
+/* The columns that the first row, by the names that --map gives its cells, calls like the two ends
+ * of an edge: the pair that is first in the lists, or the first two. */
+static bool row_names_ends(const struct facts *f, int *source, int *target)
+{
+    int at[2][NAMES], pair = NAMES;
+    memset(at, -1, sizeof at);
+    *source = *target = -1;
+    for (uint32_t i = f->s->ncols; i--;) {
+        const char *name = gnn_src_mapped(f->o, f->s->col[i].name);
+        for (int k = 0; k < 2; k++) {
+            const int which = known_as(name, k ? targets : sources);
+            if (which >= 0)
+                at[k][which] = (int)i;
+        }
+    }
+    for (int k = NAMES; k--;)
+        pair = at[0][k] >= 0 && at[1][k] >= 0 ? k : pair;
+    for (int k = OLD; k-- && pair == NAMES;) {
+        *source = at[0][k] >= 0 ? at[0][k] : *source;
+        *target = at[1][k] >= 0 ? at[1][k] : *target;
+    }
+    if (pair < NAMES) {
+        *source = at[0][pair];
+        *target = at[1][pair];
+    }
+    return *source >= 0 && *target >= 0;
+}
+
+/* Cells of a kind in a column, the first row included if it is no header. */
+static uint64_t count_cells(const struct facts *f, int col, enum gnn_cell kind)
+{
+    const struct gnn_survey_column *c = &f->s->col[col];
+    return c->n[kind] + (!f->r->header && f->s->ncols && c->first == kind);
+}
+
+/* Whether all cells below the first row are numbers, dates and the like, or missing, and not all
+ * are missing. */
+static bool numbers_below(const struct facts *f, int col)
+{
+    const uint64_t *n = f->s->col[col].n;
+    return n[GNN_CELL_ID] + n[GNN_CELL_PADDED] + n[GNN_CELL_HUGE] + n[GNN_CELL_NUMBER] +
+               n[GNN_CELL_FIGURE] &&
+           !n[GNN_CELL_WORD] && !n[GNN_CELL_DICT] && !n[GNN_CELL_NODICT];
+}
+
+/* The next USE=COLUMN of --columns; false at its end. */
+static bool next_use(const char **list, char use[WORD], char want[WORD], bool *bad)
+{
+    const char *p = *list;
+    const size_t klen = strcspn(p, "=,"), len = strcspn(p, ",");
+    if (!*p)
+        return false;
+    *bad = !klen || len < klen + 2 || klen >= WORD || len - klen - 1 >= WORD;
+    if (*bad)
+        return false;
+    memcpy(use, p, klen);
+    use[klen] = 0;
+    memcpy(want, p + klen + 1, len - klen - 1);
+    want[len - klen - 1] = 0;
+    *list = p + len + (p[len] == ',');
+    return true;
+}
+
+static int column_called(const struct facts *f, const char *name)
+{
+    for (uint32_t i = 0; i < f->s->ncols; i++)
+        if (!strcmp(f->s->col[i].name, name))
+            return (int)i;
+    return -1;
+}
+
+/* A column's number from 1, in digits; -1: it is none. */
+static int column_number(const struct facts *f, const char *want)
+{
+    char *end;
+    const unsigned long k = strtoul(want, &end, 10);
+    return isdigit((unsigned char)*want) && !*end && k >= 1 && k <= f->s->ncols ? (int)k - 1 : -1;
+}
+
+/* The columns whose cells say whether the first row is a header: those of the ends, as far as
+ * options, names or places tell. *named: the options or the row itself name them by words. */
+static int likely_ends(const struct facts *f, int end[2], bool *named, struct gnn_err *e)
+{
+    char use[WORD], want[WORD];
+    bool bad = false;
+    *named = false;
+    if (!f->o->columns) {
+        *named = row_names_ends(f, &end[0], &end[1]);
+        for (uint32_t i = 0; !*named && i < f->o->nmap; i++) {
+            const char *eq = strchr(f->o->map[i], '=');
+            *named = eq && column_called(f, eq + 1) >= 0;
+        }
+    }
+    for (const char *p = f->o->columns; p && next_use(&p, use, want, &bad);) {
+        const int number = column_number(f, want);
+        const bool word = !isdigit((unsigned char)*want) && column_called(f, want) >= 0;
+        *named = *named || word;
+        if (!word && number >= 0 && !strcmp(use, "source"))
+            end[0] = number;
+        if (!word && number >= 0 && !strcmp(use, "target"))
+            end[1] = number;
+    }
+    for (int k = 0; k < 2; k++) /* else the first two */
+        if (end[k] < 0)
+            end[k] = f->s->ncols > 1 ? k : 0;
+    return bad ? gnn_fail(e, GNN_E_USAGE, "--columns %s: expected USE=COLUMN,...", f->o->columns)
+               : GNN_OK;
+}
+
+/* Whether the first row names columns: it does if it has the names of ends, or if its ids are words
+ * above numbers, or if one of its other cells is, and its ids stand in no other row. */
+static int find_header(const struct facts *f, struct gnn_err *e)
+{
+    int end[2] = {-1, -1};
+    bool named, words = true, numbers = true, again = false;
+    const struct gnn_survey_column *col = f->s->col;
+    int rc = likely_ends(f, end, &named, e);
+    for (int k = 0; k < 2; k++) {
+        words = words && col[end[k]].first == GNN_CELL_WORD && numbers_below(f, end[k]);
+        numbers = numbers && col[end[k]].first == GNN_CELL_ID;
+        again = again || col[end[k]].again;
+    }
+    if (rc || f->o->header || !f->s->ncols) {
+        f->r->header = f->o->header == GNN_HEADER_YES && f->s->ncols;
+        return rc;
+    }
+    if (named && again)
+        return gnn_fail(
+            e, GNN_E_INPUT,
+            "%s: line %llu is a header by its names, or a row, as other rows have its words: "
+            "--header yes or no decides",
+            f->file, (unsigned long long)f->s->line);
+    f->r->header = named || words;
+    for (uint32_t i = 0; i < f->s->ncols; i++)
+        if ((int)i != end[0] && (int)i != end[1] && col[i].first == GNN_CELL_WORD)
+            f->r->header = f->r->header || (!numbers && !again && numbers_below(f, (int)i));
+    return GNN_OK;
+}
+
+static const char *names_text(const struct facts *f, struct gnn_suggest *s, const char *word)
+{
+    *s = (struct gnn_suggest){.word = word};
+    for (uint32_t i = 0; f->r->header && i < f->s->ncols; i++)
+        gnn_suggest_add(s, f->r->col[i].name);
+    return gnn_suggest_text(s, "columns");
+}
+
+/* --columns USE=NAME,...: NAME is a column's name, or its number from 1. What --map names is read,
+ * too. */
+static int use_columns(const struct facts *f, struct gnn_err *e)
+{
+    char use[WORD], want[WORD];
+    bool bad = false;
+    struct gnn_suggest s;
+    struct gnn_reading_column *col = f->r->col;
+    for (const char *p = f->o->columns; next_use(&p, use, want, &bad);) {
+        int i = f->r->header ? column_called(f, want) : -1;
+        i = i < 0 ? column_number(f, want) : i;
+        if (i < 0 && !f->r->header)
+            return gnn_fail(e, GNN_E_USAGE,
+                            "--columns: there is no column '%s'; there are %u, without names", want,
+                            f->r->ncols);
+        if (i < 0)
+            return gnn_fail(e, GNN_E_USAGE, "--columns: there is no column '%s'%s", want,
+                            names_text(f, &s, want));
+        if (*col[i].use)
+            return gnn_fail(e, GNN_E_USAGE, "--columns: '%s' is named twice", want);
+        memcpy(col[i].use, use, sizeof use);
+    }
+    for (uint32_t i = 0; f->r->header && i < f->r->ncols; i++) {
+        const char *mapped = gnn_src_mapped(f->o, col[i].name);
+        if (!*col[i].use && mapped != col[i].name)
+            snprintf(col[i].use, WORD, "%s", mapped);
+    }
+    return GNN_OK;
+}
+
+/* Without --columns: names of the ends, weight and time in any case, other columns under their own
+ * names; without a header the first two columns. */
+static int guess_columns(const struct facts *f, struct gnn_err *e)
+{
+    struct gnn_reading_column *col = f->r->col;
+    const uint32_t n = f->r->ncols;
+    int end[2] = {-1, -1};
+    if (f->r->header) {
+        row_names_ends(f, &end[0], &end[1]);
+    } else if (n > 1 && (n == 2 || f->r->triples ||
+                         (n == 3 && count_cells(f, 2, GNN_CELL_NODICT) == f->s->rows + 1))) {
+        end[0] = 0;
+        end[1] = f->r->triples ? 2 : 1;
+    } else if (n > 2) {
+        return gnn_fail(e, GNN_E_INPUT,
+                        "%s: %u columns; --columns must say what they are, such as "
+                        "--columns source=1,target=2,weight=3",
+                        f->file, n);
+    }
+    for (uint32_t i = 0; i < n; i++) {
+        const char *name = f->r->header ? gnn_src_mapped(f->o, col[i].name) : "";
+        const char *use = (int)i == end[0]              ? "source"
+                          : (int)i == end[1]            ? "target"
+                          : f->r->triples               ? "relation"
+                          : !strcasecmp(name, "weight") ? "weight"
+                          : !strcasecmp(name, "time")   ? "time"
+                          : count_cells(f, (int)i, GNN_CELL_NODICT) == f->s->rows + !f->r->header
+                              ? ""
+                              : name;
+        snprintf(col[i].use, WORD, "%s", use);
+    }
+    return GNN_OK;
+}
+
+/* Each use is that of one column, and two are the ends. */
+static int check_columns(const struct facts *f, struct gnn_err *e)
+{
+    struct gnn_suggest s;
+    struct gnn_reading *r = f->r;
+    r->source = r->target = r->relation = -1;
+    for (uint32_t i = 0; i < r->ncols; i++) {
+        const char *use = r->col[i].use;
+        for (uint32_t j = 0; *use && j < i; j++)
+            if (!strcmp(r->col[j].use, use))
+                return gnn_fail(e, f->fault, "%s: two columns are '%s'", f->file, use);
+        if (!strcmp(use, "source"))
+            r->source = (int)i;
+        if (!strcmp(use, "target"))
+            r->target = (int)i;
+        if (r->triples && !strcmp(use, "relation"))
+            r->relation = (int)i;
+    }
+    for (int k = 0; k < 2; k++)
+        if ((k ? r->target : r->source) < 0)
+            return gnn_fail(e, f->o->columns ? GNN_E_USAGE : GNN_E_INPUT,
+                            "%s: no column is the %s (--columns %s=COLUMN names it)%s", f->file,
+                            k ? "target" : "source", k ? "target" : "source",
+                            names_text(f, &s, ""));
+    return GNN_OK;
+}
+
+/* Three columns are triples if the third has words, and so has another; under a header, if that
+ * says so. Numbers with zeros before them count as words here. */
+static int find_triples(const struct facts *f, int want, struct gnn_err *e)
+{
+    int source = 0, target = 2, relation = 1;
+    struct gnn_reading *r = f->r;
+    r->triples = want == 1;
+    if (want == 1 && f->s->ncols && f->s->ncols != 3)
+        return gnn_fail(e, GNN_E_INPUT, "%s: line %llu: %u fields instead of 3", f->file,
+                        (unsigned long long)f->s->line, f->s->ncols);
+    if (f->s->ncols != 3 || want == 0 || f->o->columns)
+        return GNN_OK;
+    if (r->header) {
+        if (!row_names_ends(f, &source, &target))
+            return GNN_OK;
+        relation = 3 - source - target;
+        r->triples = r->triples || (known_as(r->col[relation].name, relations) >= 0 &&
+                                    count_cells(f, relation, GNN_CELL_WORD));
+        return GNN_OK;
+    }
+    const struct gnn_survey_column *c = &f->s->col[2];
+    const bool words[2] = {count_cells(f, 0, GNN_CELL_WORD), count_cells(f, 1, GNN_CELL_WORD)};
+    const bool values = !count_cells(f, 2, GNN_CELL_WORD) && !count_cells(f, 2, GNN_CELL_PADDED);
+    const bool dicts = c->first == GNN_CELL_NODICT || c->first == GNN_CELL_DICT;
+    if (!r->triples && !words[0] && words[1] && values && !dicts)
+        return gnn_fail(
+            e, GNN_E_INPUT,
+            "%s: 3 columns; these are triples with ids in columns 1 and 3 (--format triples), or "
+            "edges with numbers in column 3 (--columns source=1,target=2,weight=3)",
+            f->file);
+    r->triples = r->triples || (!values && !dicts && (words[0] || words[1]));
+    return GNN_OK;
+}
+
+/* The first line of a kind of cells among the ids, and a text there; 0: there is none. */
+static uint64_t first_id(const struct facts *f, enum gnn_cell kind, const char **text)
+{
+    const int end[2] = {f->r->source, f->r->target};
+    uint64_t found = 0;
+    for (int k = 0; k < 2 && f->s->ncols; k++) {
+        const struct gnn_survey_column *c = &f->s->col[end[k]];
+        const bool first = !f->r->header && c->first == kind;
+        const uint64_t line = first ? f->s->line : c->line[kind];
+        if (line && (!found || line < found)) {
+            found = line;
+            *text = first ? c->name : c->text[kind];
+        }
+    }
+    return found;
+}
+
+/* NumPy and others write the names of columns behind a comment sign. */
+static bool names_ends(const struct facts *f, const char *p)
+{
+    const char blank[] = {f->s->sep, ' ', '\t', '\r', 0};
+    bool has[2] = {false, false};
+    char name[WORD];
+    for (; *p; p += strcspn(p, blank), p += strspn(p, blank)) {
+        snprintf(name, sizeof name, "%.*s", (int)strcspn(p, blank), p);
+        has[0] = has[0] || known_as(name, sources) >= 0;
+        has[1] = has[1] || known_as(name, targets) >= 0;
+    }
+    return has[0] && has[1];
+}
+
+static int check_comments(const struct facts *f, struct gnn_err *e)
+{
+    if (f->o->comments != GNN_COMMENTS_AUTO || f->o->nodes || (f->s->ncols && !f->r->words))
+        return GNN_OK;
+    for (int i = 0; i < 2; i++)
+        if (f->s->comment[i] && !names_ends(f, f->s->commented[i]))
+            return gnn_fail(
+                e, GNN_E_INPUT,
+                "%s: line %llu is a comment by its first character, or a row by its fields, "
+                "as ids may be words: --comments yes or no decides",
+                f->file, (unsigned long long)f->s->comment[i]);
+    return GNN_OK;
+}
+
+/* Numbers that are no ids, in a table of numbers. */
+static int check_numbers(const struct facts *f, struct gnn_err *e)
+{
+    static const enum gnn_cell kinds[] = {GNN_CELL_EMPTY, GNN_CELL_MISSING, GNN_CELL_NUMBER};
+    const char *text = NULL;
+    for (int i = 0; i < 3; i++) {
+        const uint64_t line = first_id(f, kinds[i], &text);
+        if (line)
+            return gnn_fail(e, GNN_E_INPUT, "%s: line %llu: %s '%s'%s", f->file,
+                            (unsigned long long)line,
+                            i == 0         ? "an empty id"
+                            : *text == '-' ? "a negative id"
+                                           : "not an id",
+                            text, i ? " (ids are plain integers, or words with --ids words)" : "");
+    }
+    return GNN_OK;
+}
+
+/* Ids are words if one of them is no number, or is one that would lose its zeros or digits. */
+static int find_ids(const struct facts *f, struct gnn_err *e)
+{
+    static const enum gnn_cell wordy[] = {GNN_CELL_WORD, GNN_CELL_FIGURE, GNN_CELL_PADDED,
+                                          GNN_CELL_HUGE};
+    struct gnn_reading *r = f->r;
+    const bool open = !r->triples && f->o->ids == GNN_IDS_AS_FOUND;
+    r->words = r->triples || f->o->ids == GNN_IDS_AS_WORDS;
+    for (int i = 0; i < 4 && open; i++) {
+        const char *text = NULL;
+        const uint64_t line = first_id(f, wordy[i], &text);
+        if (line && (!r->word_line || line < r->word_line)) {
+            r->words = true;
+            r->word_line = line;
+            snprintf(r->word, sizeof r->word, "%s", text);
+        }
+    }
+    int rc = r->words || !open ? GNN_OK : check_numbers(f, e);
+    return rc ? rc : check_comments(f, e);
+}
+
+/* A row that no separator fits, or that Python wrote. */
+static int check_rows(const struct facts *f, struct gnn_err *e)
+{
+    const struct gnn_survey *s = f->s;
+    if (s->quote)
+        return gnn_fail(e, GNN_E_INPUT, "%s: line %llu: a quote is not closed", f->file,
+                        (unsigned long long)s->quote);
+    if (s->ragged)
+        return gnn_fail(e, GNN_E_INPUT, "%s: line %llu: %u fields, but line %llu has %u", f->file,
+                        (unsigned long long)s->ragged, s->fields, (unsigned long long)s->line,
+                        s->ncols);
+    for (uint32_t i = 0; i < s->ncols; i++) {
+        const struct gnn_survey_column *c = &s->col[i];
+        const bool first = c->first == GNN_CELL_DICT;
+        if (first || c->n[GNN_CELL_DICT])
+            return gnn_fail(e, GNN_E_INPUT,
+                            "%s: line %llu: attributes in Python's notation: write the graph with "
+                            "networkx.write_weighted_edgelist, or with "
+                            "networkx.to_pandas_edgelist(G).to_csv(FILE, index=False)",
+                            f->file,
+                            (unsigned long long)(first ? s->line : c->line[GNN_CELL_DICT]));
+    }
+    return GNN_OK;
+}
+
+static int take_names(const struct facts *f, struct gnn_err *e)
+{
+    for (uint32_t i = 0; f->r->header && i < f->s->ncols; i++) {
+        if (f->s->col[i].namelen >= WORD)
+            return gnn_fail(e, GNN_E_INPUT, "%s: line %llu: a column's name is too long", f->file,
+                            (unsigned long long)f->s->line);
+        memcpy(f->r->col[i].name, f->s->col[i].name, WORD);
+    }
+    return GNN_OK;
+}
+
+/* All rules, in the order in which they build on each other. */
+static int apply_rules(const struct facts *f, int triples, struct gnn_err *e)
+{
+    struct gnn_reading *r = f->r;
+    memset(r, 0, sizeof *r);
+    r->sep = f->s->sep;
+    r->ncols = f->s->ncols ? f->s->ncols : 2; /* without rows: a graph without edges */
+    r->line = f->s->line;
+    r->comments = f->o->comments != GNN_COMMENTS_NO;
+    r->whole = f->s->whole;
+    int rc = check_rows(f, e);
+    if (!rc)
+        rc = find_header(f, e);
+    if (!rc)
+        rc = take_names(f, e);
+    if (!rc)
+        rc = find_triples(f, triples, e);
+    if (!rc)
+        rc = f->o->columns ? use_columns(f, e) : guess_columns(f, e);
+    if (!rc)
+        rc = check_columns(f, e);
+    return rc ? rc : find_ids(f, e);
+}
+
+int gnn_reading_find(struct gnn_reading **r, struct gnn_input *in, uint32_t member,
+                     const struct gnn_import_opts *o, int triples, bool whole, struct gnn_err *e)
+{
+    struct gnn_survey *s = gnn_alloc(1, sizeof *s, "columns", e);
+    struct gnn_err why = {0};
+    *r = gnn_alloc(1, sizeof **r, "columns", e);
+    char *file = gnn_strf(e, gnn_input_members(in) > 1 ? "%s: %s" : "%s", gnn_input_name(in),
+                          gnn_input_member(in, member));
+    const struct facts f = {*r, s, o, file, o->columns || o->nmap ? GNN_E_USAGE : GNN_E_INPUT};
+    int rc = s && *r && file ? GNN_OK : GNN_E_NOMEM;
+    /* Numbers are recognised by reading them, so that the first rows are enough; for all else the
+     * whole file is looked at. */
+    for (bool all = whole;; all = true) {
+        why = (struct gnn_err){0};
+        if (!rc)
+            rc = gnn_survey_read(s, in, member, o->comments != GNN_COMMENTS_NO, 0,
+                                 all ? 0 : FIRST_ROWS, e);
+        if (rc)
+            break;
+        const int fit = apply_rules(&f, triples, &why);
+        if (s->whole || all || (!fit && !(*r)->words)) {
+            rc = fit ? gnn_fail_as(e, &why) : GNN_OK;
+            break;
+        }
+    }
+    gnn_free(file);
+    gnn_free(s);
+    if (rc) {
+        gnn_free(*r);
+        *r = NULL;
+    }
+    return rc;
+}
+
+bool gnn_reading_same(const struct gnn_reading *a, const struct gnn_reading *b)
+{
+    return a->triples == b->triples && a->header == b->header && a->words == b->words &&
+           a->sep == b->sep && a->ncols == b->ncols && a->source == b->source &&
+           a->target == b->target;
+}
+
+int gnn_reading_open(const struct gnn_reading *r, struct gnn_table *t, struct gnn_input *in,
+                     uint32_t member, struct gnn_err *e)
+{
+    int rc = gnn_table_open(t, in, member, r->comments ? '#' : 0, e);
+    t->percent = r->comments;
+    if (!rc)
+        rc = gnn_table_line(t, e);
+    if (!rc && r->header) {
+        gnn_table_next(t);
+        rc = gnn_table_line(t, e);
+    }
+    t->sep = r->sep;
+    t->ncols = rc ? 0 : r->ncols;
+    return rc == GNN_END ? GNN_OK : rc;
+}
+
+/* "; weight = column 3, time = column 4": what is not as in a list of two columns. */
+static size_t say_columns(const struct gnn_reading *r, char *text, size_t room)
+{
+    size_t n = 0;
+    const bool plain = r->source == 0 && r->target == (r->triples ? 2 : 1);
+    for (uint32_t i = 0; i < r->ncols && n < room; i++) {
+        const char *use = r->col[i].use;
+        const bool end = (int)i == r->source || (int)i == r->target || (int)i == r->relation;
+        if (*use ? !plain || !end : r->header || r->ncols > 3)
+            n += (size_t)snprintf(text + n, room - n, "%s%.60s = column %u", n ? ", " : "; ",
+                                  *use ? use : "left out", i + 1);
+    }
+    if (n && n < room && !r->triples)
+        n += (size_t)snprintf(text + n, room - n, " (--columns changes this)");
+    return n;
+}
+
+int gnn_reading_note(const struct gnn_reading *r, struct gnn_dataset *d, struct gnn_err *e)
+{
+    char columns[512] = "", line[128] = "", why[64 + WORD] = "";
+    if (r->header)
+        snprintf(line, sizeof line, "; line %llu is the header", (unsigned long long)r->line);
+    else if (r->words && r->line)
+        snprintf(line, sizeof line, "; line %llu is no header (--header yes makes it one)",
+                 (unsigned long long)r->line);
+    if (r->word_line > r->line + 1)
+        snprintf(why, sizeof why, ", as line %llu has '%s'", (unsigned long long)r->word_line,
+                 r->word);
+    say_columns(r, columns, sizeof columns);
+    return gnn_dataset_note(d, e, "read as: %s%s%s%s",
+                            r->triples ? "triples"
+                            : r->words ? "edges by name"
+                                       : "edges by number",
+                            why, line, columns);
+}
