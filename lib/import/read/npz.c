@@ -9,6 +9,7 @@
 #include "lib/import/read/files.h"
 #include "lib/import/read/formats.h"
 #include "lib/import/read/pairs.h"
+#include "lib/import/read/roles.h"
 #include "lib/import/read/sparse.h"
 #include "lib/base/suggest.h"
 
@@ -19,95 +20,33 @@ struct npz {
     struct gnn_sparse adj; /* the edges, if `sparse` */
     bool sparse, columns;  /* compressed by destination */
     uint64_t rows, cols;   /* of the matrix of edges, or 0 */
+    uint64_t nedges;       /* edges, or entries of the matrix */
     struct gnn_sparse x;   /* features, of x.minor columns, or 0 */
 };
-
-/* Names under which arrays are found, and what they are. */
-static const struct {
-    const char *key, *role;
-} known[] = {
-    {"x", "x"},
-    {"node_features", "x"},
-    {"node_feat", "x"},
-    {"features", "x"},
-    {"feat", "x"},
-    {"attr_matrix", "x"},
-    {"y", "y"},
-    {"node_labels", "y"},
-    {"node_label", "y"},
-    {"labels", "y"},
-    {"label", "y"},
-    {"edges", "edges"},
-    {"edge_index", "edge_index"},
-    {"edge_list", "edges"},
-    {"src", "src"},
-    {"row", "src"},
-    {"edge_src", "src"},
-    {"dst", "dst"},
-    {"col", "dst"},
-    {"edge_dst", "dst"},
-    {"edge_attr", "edge_x"},
-    {"edge_feat", "edge_x"},
-    {"edge_features", "edge_x"},
-    {"edge_weight", "weight"},
-    {"weight", "weight"},
-    {"edge_time", "time"},
-    {"time", "time"},
-    {"num_nodes", "num_nodes"},
-    {"num_nodes_list", "num_nodes"},
-    {"num_edges_list", "num_edges"},
-    {"train_mask", "train_mask"},
-    {"train_masks", "train_mask"},
-    {"val_mask", "valid_mask"},
-    {"val_masks", "valid_mask"},
-    {"valid_mask", "valid_mask"},
-    {"valid_masks", "valid_mask"},
-    {"test_mask", "test_mask"},
-    {"test_masks", "test_mask"},
-    {"train_idx", "train_ids"},
-    {"val_idx", "valid_ids"},
-    {"valid_idx", "valid_ids"},
-    {"test_idx", "test_ids"},
-};
-
-/* The same for a matrix of scipy.sparse.save_npz, whose names would say little elsewhere. */
-static const char *const of_scipy[][2] = {{"indptr", "adj_indptr"}, {"indices", "adj_indices"},
-                                          {"data", "adj_data"},     {"shape", "adj_shape"},
-                                          {"format", "adj_format"}, {"_is_array", ""}};
-
-enum { ROLE_ROOM = 256 };
 
 /* The array's own name. */
 static void key_of(const struct gnn_input *in, uint32_t i, char *key)
 {
     const char *name = gnn_input_member(in, i), *slash = strrchr(name, '/');
-    snprintf(key, ROLE_ROOM, "%s", slash ? slash + 1 : name);
+    snprintf(key, GNN_ROLE_ROOM, "%s", slash ? slash + 1 : name);
     char *dot = strstr(key, ".npy");
     if (dot)
         *dot = 0;
 }
 
-/* The role of member i: --map's word, a known name's, or the array's own name. */
+/* The role of member i. */
 static void role_of(const struct npz *z, struct gnn_input *in, uint32_t i, char *role)
 {
-    char key[ROLE_ROOM];
+    char key[GNN_ROLE_ROOM];
     key_of(in, i, key);
-    const char *m = gnn_src_mapped(z->s.o, key);
-    if (m == key)
-        for (unsigned k = 0; k < sizeof known / sizeof *known; k++)
-            if (!strcmp(key, known[k].key))
-                m = known[k].role;
-    for (unsigned k = 0; m == key && z->scipy && k < sizeof of_scipy / sizeof *of_scipy; k++)
-        if (!strcmp(key, of_scipy[k][0]))
-            m = of_scipy[k][1];
-    snprintf(role, ROLE_ROOM, "%s", m);
+    gnn_role_of(z->s.o, key, z->scipy, role);
 }
 
 /* Index of the only member with the role; -1 if there is none. */
 static int find_role(const struct npz *z, struct gnn_input *in, const char *role, struct gnn_err *e)
 {
     int found = -1;
-    char r[ROLE_ROOM];
+    char r[GNN_ROLE_ROOM];
     for (uint32_t i = 0; i < gnn_input_members(in); i++) {
         role_of(z, in, i, r);
         if (strcmp(r, role))
@@ -171,7 +110,7 @@ static int find_sparse(struct npz *z, struct gnn_input *in, const char *prefix,
     static const char *const names[] = {"indptr", "indices", "shape", "data"};
     int found[4];
     for (int k = 0; k < 4; k++) {
-        char role[ROLE_ROOM];
+        char role[GNN_ROLE_ROOM];
         snprintf(role, sizeof role, "%s_%s", prefix, names[k]);
         found[k] = find_role(z, in, role, e);
         if (!e->code && found[k] < 0 && k < 3)
@@ -274,6 +213,52 @@ static int find_edges(struct npz *z, struct gnn_input *in, struct gnn_err *e)
         gnn_input_name(in), gnn_suggest_text(&arrays, "arrays"));
 }
 
+/* Counts the edges, or the entries of a matrix, which may be told, too. */
+static int count_edges(struct npz *z, struct gnn_input *in, struct gnn_err *e)
+{
+    struct gnn_array a = {0};
+    uint64_t told;
+    int rc = z->sparse ? gnn_array_open(&a, in, z->adj.indices, e) : GNN_OK;
+    z->nedges = z->sparse ? a.rows : z->pairs.n;
+    gnn_array_close(&a);
+    const int m = rc ? -1 : find_role(z, in, "num_edges", e);
+    if (rc || m < 0)
+        return rc ? rc : e->code;
+    rc = gnn_member_number(in, (uint32_t)m, &told, e);
+    if (!rc && told != z->nedges)
+        rc = gnn_fail(e, GNN_E_INPUT, "%s: %s: %llu edges, but there are %llu", gnn_input_name(in),
+                      gnn_input_member(in, (uint32_t)m), (unsigned long long)told,
+                      (unsigned long long)z->nedges);
+    return rc;
+}
+
+/* The number of nodes as the rows of features or labels. As labels may be of edges, as many of them
+ * as edges say nothing of nodes that the edges do not have. */
+static int count_rows(struct npz *z, struct gnn_input *in, uint32_t member, bool labels,
+                      uint64_t *n, struct gnn_err *e)
+{
+    struct gnn_array a;
+    uint64_t edges = 0;
+    int64_t max = -1;
+    int rc = gnn_array_open(&a, in, member, e);
+    *n = a.rows;
+    if (!rc && (a.rows < 1 || a.rows > UINT32_MAX - 1))
+        rc = gnn_fail(e, GNN_E_INPUT, "%s: %llu rows", gnn_array_name(&a),
+                      (unsigned long long)a.rows);
+    const bool both = !rc && labels && a.rows == z->nedges;
+    if (both)
+        rc = gnn_pairs_scan(&z->pairs, &edges, &max, e);
+    if (!rc && both && max + 1 < (int64_t)a.rows)
+        rc = gnn_fail(e, GNN_E_INPUT,
+                      "%s: %llu rows, which is the number of edges, while their nodes are 0 to "
+                      "%lld: --map edge_y=NAME if these are labels of edges, --nodes %llu if there "
+                      "are as many nodes",
+                      gnn_array_name(&a), (unsigned long long)a.rows, (long long)max,
+                      (unsigned long long)a.rows);
+    gnn_array_close(&a);
+    return rc;
+}
+
 /* The number of nodes: told, or the rows of x, y or the masks, or one more than the largest id. */
 static int count_nodes(struct npz *z, struct gnn_input *in, uint64_t *n, struct gnn_err *e)
 {
@@ -297,17 +282,11 @@ static int count_nodes(struct npz *z, struct gnn_input *in, uint64_t *n, struct 
         return rc;
     }
     for (int k = 0; k < 2; k++) {
-        struct gnn_array a;
         m = find_role(z, in, by_rows[k], e);
-        if (m < 0)
-            continue;
-        int rc = gnn_array_open(&a, in, (uint32_t)m, e);
-        *n = a.rows;
-        if (!rc && (a.rows < 1 || a.rows > UINT32_MAX - 1))
-            rc = gnn_fail(e, GNN_E_INPUT, "%s: %llu rows", gnn_array_name(&a),
-                          (unsigned long long)a.rows);
-        gnn_array_close(&a);
-        return rc;
+        if (e->code)
+            return e->code;
+        if (m >= 0)
+            return count_rows(z, in, (uint32_t)m, k, n, e);
     }
     int64_t max;
     uint64_t edges;
@@ -332,6 +311,12 @@ static int add_masks(struct npz *z, struct gnn_input *in, uint32_t member, const
     if (!rc && ((!across && rows != n) || nsplits < 1 || nsplits > 1000))
         rc = gnn_fail(e, GNN_E_INPUT, "%s: %s: not a mask of %llu nodes", gnn_input_name(in),
                       gnn_input_member(in, member), (unsigned long long)n);
+    for (uint64_t i = 0; !rc && i < rows * width; i++)
+        if (v[i] != 0 && v[i] != 1)
+            rc = gnn_fail(
+                e, GNN_E_INPUT, "%s: %s: row %llu: %.9g is not 0 or 1, the values of a mask",
+                gnn_input_name(in), gnn_input_member(in, member),
+                (unsigned long long)(i / width + 1), fabs((double)v[i]) * (v[i] < 0 ? -1 : 1));
     for (uint64_t k = 0; !rc && k < nsplits; k++) {
         char split[24];
         snprintf(split, sizeof split, nsplits == 1 ? "mask" : "%llu", (unsigned long long)k);
@@ -342,7 +327,7 @@ static int add_masks(struct npz *z, struct gnn_input *in, uint32_t member, const
             break;
         }
         for (uint64_t i = 0; i < n; i++)
-            if (v[across ? k * n + i : i * nsplits + k] != 0)
+            if (v[across ? k * n + i : i * nsplits + k] == 1)
                 ids[m++] = (uint32_t)i;
         rc = gnn_src_add_set(&z->s, split, set, 0, ids, m, e);
     }
@@ -372,26 +357,51 @@ static int add_ids(struct npz *z, struct gnn_input *in, uint32_t member, const c
     return rc;
 }
 
-/* An array of the user's own: it belongs to what it has as many rows of. */
-static int add_other(struct npz *z, struct gnn_input *in, uint32_t member, const char *name,
-                     bool edge, struct gnn_err *e)
+/* A field: of nodes or edges as its name says, else of those of which there are as many as rows, if
+ * that is clear. */
+static int add_field(struct npz *z, struct gnn_input *in, uint32_t member, const char *role,
+                     struct gnn_err *e)
 {
     struct gnn_array a;
+    char key[GNN_ROLE_ROOM];
+    const char *name = gnn_input_name(in), *array = gnn_input_member(in, member);
     int rc = gnn_array_open(&a, in, member, e);
-    uint64_t rows = rc ? 0 : a.rows, n = z->s.d.schema.ntype[0].count;
+    const uint64_t rows = rc ? 0 : a.rows, n = z->s.d.schema.ntype[0].count;
     gnn_array_close(&a);
     if (rc)
         return rc;
-    if (!z->sparse && rows == z->pairs.n && (edge || rows != n))
-        return gnn_pairs_field(&z->s, 0, &z->pairs, name, in, member, e);
-    if (rows == n && !edge)
-        return gnn_src_node_array(&z->s, 0, name, in, member, e);
+    key_of(in, member, key);
+    enum gnn_owner owner = gnn_role_owner(role);
     if (rows == UINT64_MAX)
-        return gnn_fail(e, GNN_E_INPUT, "%s: %s: not an array (--map =%s leaves it out)",
-                        gnn_input_name(in), gnn_input_member(in, member), name);
-    return gnn_fail(
-        e, GNN_E_INPUT, "%s: %s: %llu rows fit neither nodes nor edges (--map =%s leaves it out)",
-        gnn_input_name(in), gnn_input_member(in, member), (unsigned long long)rows, name);
+        return gnn_fail(e, GNN_E_INPUT, "%s: %s: not an array (--map =%s leaves it out)", name,
+                        array, key);
+    if (owner == GNN_OF_ANY && rows == n && rows == z->nedges)
+        return gnn_fail(e, GNN_E_INPUT,
+                        "%s: %s: %llu rows, but there are as many nodes as edges: --map "
+                        "node_%s=%s or edge_%s=%s says whose it is (=%s leaves it out)",
+                        name, array, (unsigned long long)rows, role, key, role, key, key);
+    if (owner == GNN_OF_ANY)
+        owner = rows == n ? GNN_OF_NODES : rows == z->nedges ? GNN_OF_EDGES : GNN_OF_ANY;
+    const char *what = owner == GNN_OF_NODES ? "nodes" : "edges";
+    if (owner == GNN_OF_ANY)
+        return gnn_fail(e, GNN_E_INPUT,
+                        "%s: %s: %llu rows fit neither nodes nor edges (--map =%s leaves it out)",
+                        name, array, (unsigned long long)rows, key);
+    if (rows != (owner == GNN_OF_NODES ? n : z->nedges))
+        return gnn_fail(e, GNN_E_INPUT,
+                        "%s: %s: %llu rows for %llu %s (--map NAME=%s makes it something else, "
+                        "=%s leaves it out)",
+                        name, array, (unsigned long long)rows,
+                        (unsigned long long)(owner == GNN_OF_NODES ? n : z->nedges), what, key,
+                        key);
+    if (owner == GNN_OF_EDGES && z->sparse)
+        return gnn_fail(e, GNN_E_INPUT,
+                        "%s: %s: the edges of a sparse matrix have no fields but its values (--map "
+                        "=%s leaves it out)",
+                        name, array, key);
+    return owner == GNN_OF_NODES
+               ? gnn_src_node_array(&z->s, 0, gnn_role_field(role), in, member, e)
+               : gnn_pairs_field(&z->s, 0, &z->pairs, gnn_role_field(role), in, member, e);
 }
 
 /* Values of a matrix of coordinates, unless each is 1. */
@@ -420,7 +430,7 @@ static int add_member(struct npz *z, struct gnn_input *in, uint32_t i, const cha
         "num_edges",   "adj_indptr",   "adj_indices", "adj_shape",  "adj_format",
         "attr_indptr", "attr_indices", "attr_data",   "attr_shape", ""};
     static const char *const sets[] = {"train", "valid", "test"};
-    char role[ROLE_ROOM], key[ROLE_ROOM];
+    char role[GNN_ROLE_ROOM];
     role_of(z, in, i, role);
     for (unsigned k = 0; k < sizeof taken / sizeof *taken; k++)
         if (!strcmp(role, taken[k]))
@@ -438,15 +448,9 @@ static int add_member(struct npz *z, struct gnn_input *in, uint32_t i, const cha
     }
     if (strcmp(pass, "fields"))
         return GNN_OK;
-    if (!strcmp(role, "edge_x"))
-        return add_other(z, in, i, "x", true, e);
     if (!strcmp(role, "adj_data")) /* of a compressed matrix: known already */
         return z->sparse ? GNN_OK : add_weights(z, in, i, e);
-    if (!strcmp(role, "x") || !strcmp(role, "y"))
-        return gnn_src_node_array(&z->s, 0, role, in, i, e);
-    key_of(in, i, key);
-    const bool time = !strcmp(role, "time") && !strncmp(key, "edge_", 5);
-    return add_other(z, in, i, role, time || !strcmp(role, "weight"), e);
+    return add_field(z, in, i, role, e);
 }
 
 static int sparse_edges(struct npz *z, bool fields, gnn_edge_fn *fn, void *arg, struct gnn_err *e)
@@ -582,8 +586,8 @@ static bool is_scipy(const struct gnn_input *in)
  * is wrong. */
 static int check_readable(const struct npz *z, struct gnn_input *in, struct gnn_err *e)
 {
-    enum { MOST = sizeof known / sizeof *known + GNN_FIELDS_MAX };
-    char role[ROLE_ROOM], list[512] = "";
+    const uint32_t most = gnn_role_known() + GNN_FIELDS_MAX;
+    char role[GNN_ROLE_ROOM], list[512] = "";
     struct gnn_err first = {0};
     size_t used = 0;
     uint32_t n = 0;
@@ -591,7 +595,7 @@ static int check_readable(const struct npz *z, struct gnn_input *in, struct gnn_
         role_of(z, in, i, role);
         n += *role != 0;
     }
-    for (uint32_t i = 0; n <= MOST && i < gnn_input_members(in); i++) {
+    for (uint32_t i = 0; n <= most && i < gnn_input_members(in); i++) {
         struct gnn_array a;
         struct gnn_err why = {0};
         role_of(z, in, i, role);
@@ -669,6 +673,8 @@ int gnn_npz_open(struct gnn_dataset **out, struct gnn_input *in, const struct gn
         rc = check_readable(z, in, e);
     if (!rc)
         rc = find_edges(z, in, e);
+    if (!rc)
+        rc = count_edges(z, in, e);
     if (!rc)
         rc = add_types(z, in, e);
     if (!rc)

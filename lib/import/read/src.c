@@ -9,6 +9,7 @@
 
 #include "lib/import/read/array.h"
 #include "lib/import/read/classes.h"
+#include "lib/import/read/labels.h"
 
 enum { ROWS_BYTES = 1 << 20 };
 
@@ -82,6 +83,8 @@ int gnn_src_rows(struct gnn_dataset *d, uint32_t ntype, uint32_t field, gnn_rows
     float *buf = rc ? NULL : gnn_alloc(max * width, sizeof *buf, "feature rows", e);
     if (!rc && !buf)
         rc = GNN_E_NOMEM;
+    struct gnn_id_column first = {
+        .zero = true, .one = true, .key = d->ids ? d->ids[ntype].key : NULL};
     if (!rc && a.width != width)
         rc = gnn_fail(e, GNN_E_INPUT, "%s: changed while it was read", gnn_array_name(&a));
     while (!rc && got) {
@@ -92,6 +95,8 @@ int gnn_src_rows(struct gnn_dataset *d, uint32_t ntype, uint32_t field, gnn_rows
         if (!rc && gnn_src_finite(def->name))
             rc = gnn_src_check_finite(gnn_array_name(&a), def->name, GNN_F32, buf, got, width,
                                       a.at - got + 1, e);
+        for (uint64_t i = 0; !rc && i < got; i++)
+            gnn_id_column_add(&first, (double)buf[i * width]);
         if (!rc && got)
             rc = fn(arg, buf, got, e);
     }
@@ -100,6 +105,11 @@ int gnn_src_rows(struct gnn_dataset *d, uint32_t ntype, uint32_t field, gnn_rows
                       (unsigned long long)a.at, (unsigned long long)d->schema.ntype[ntype].count);
     if (!rc)
         rc = gnn_lost_tell(d, gnn_array_name(&a), def->name, gnn_array_lost(&a), e);
+    if (!rc && gnn_id_column_is(&first))
+        rc = gnn_dataset_note(d, e,
+                              "warning: %s: column 1 of the features %s is the ids of the nodes: "
+                              "if it is no feature, leave it out",
+                              gnn_array_name(&a), def->name);
     gnn_free(buf);
     gnn_array_close(&a);
     return rc;
@@ -222,112 +232,6 @@ int gnn_src_mem(struct gnn_src *s, uint32_t ntype, const char *name, enum gnn_dt
     return rc;
 }
 
-/* Labels of a regression: any finite numbers, in place as f32. Takes over v. */
-static int add_targets(struct gnn_src *s, uint32_t ntype, double *v, uint64_t n, uint64_t width,
-                       const char *name, struct gnn_err *e)
-{
-    struct gnn_schema *sc = &s->d.schema;
-    struct gnn_lost lost = {0};
-    bool any = false;
-    int rc = GNN_OK;
-    for (uint64_t i = 0; !rc && i < n * width; i++) {
-        double d;
-        memcpy(&d, (char *)v + i * sizeof d, sizeof d);
-        const float f = (float)d;
-        gnn_lost_add(&lost, d);
-        memcpy((char *)v + i * sizeof f, &f, sizeof f);
-        any = any || !isnan(f);
-        if (isinf(f))
-            rc = gnn_fail(e, GNN_E_INPUT,
-                          "%s: row %llu: label %g is infinite or too large for f32 (nan for none)",
-                          name, (unsigned long long)(i / width + 1), d);
-    }
-    if (!rc && !any)
-        rc = gnn_fail(e, GNN_E_INPUT, "%s: no node has a label", name);
-    if (!rc)
-        rc = gnn_lost_tell(&s->d, name, "the label", &lost, e);
-    if (rc) {
-        gnn_free(v);
-        return rc;
-    }
-    sc->task = GNN_TASK_REGRESSION;
-    sc->label_ntype = ntype;
-    sc->nclasses = (uint32_t)width;
-    return gnn_src_mem(s, ntype, "y", GNN_F32, width > 1 ? width : 0, v, e);
-}
-
-/* Finds the task from the labels: several columns are a multilabel task, one column of whole
- * numbers is classes. Takes over v. */
-static int add_labels(struct gnn_src *s, uint32_t ntype, double *v, uint64_t n, uint64_t width,
-                      const char *name, struct gnn_err *e)
-{
-    struct gnn_schema *sc = &s->d.schema;
-    if (s->o->task == GNN_TASK_REGRESSION)
-        return add_targets(s, ntype, v, n, width, name, e);
-    bool bits = true, nans = false;
-    double max = -1;
-    uint64_t bad = UINT64_MAX;
-    for (uint64_t i = 0; i < n * width; i++) {
-        if (isnan(v[i])) {
-            nans = true;
-            continue;
-        }
-        bits = bits && (v[i] == 0 || v[i] == 1);
-        max = v[i] > max ? v[i] : max;
-        if (v[i] != floor(v[i]) || v[i] < -1 || v[i] > 65535)
-            bad = bad < i ? bad : i;
-    }
-    int task = s->o->task;
-    if (task < 0)
-        task = width > 1 ? GNN_TASK_MULTILABEL : max <= 1 ? GNN_TASK_BINARY : GNN_TASK_MULTICLASS;
-    int rc = GNN_OK;
-    if (task != GNN_TASK_MULTILABEL && width > 1)
-        rc = gnn_fail(e, GNN_E_USAGE,
-                      "%s: %llu labels per node require --task multilabel or regression", name,
-                      (unsigned long long)width);
-    else if (task != GNN_TASK_MULTILABEL && bad != UINT64_MAX)
-        rc = gnn_fail(e, GNN_E_INPUT,
-                      "%s: row %llu: '%g' is not a class (0 to 65535, -1 or nan for none); numbers "
-                      "to predict require --task regression",
-                      name, (unsigned long long)(bad / width + 1), v[bad]);
-    else if (task == GNN_TASK_BINARY && max > 1)
-        rc = gnn_fail(e, GNN_E_INPUT, "%s: class %g in a binary task", name, max);
-    else if (max < 0)
-        rc = gnn_fail(e, GNN_E_INPUT, "%s: no node has a label", name);
-    if (rc) {
-        gnn_free(v);
-        return rc;
-    }
-    sc->task = (enum gnn_task)task;
-    sc->label_ntype = ntype;
-    sc->nclasses = task == GNN_TASK_MULTILABEL ? (uint32_t)width
-                   : task == GNN_TASK_BINARY   ? 2
-                                               : (uint32_t)max + 1;
-    /* In place: every narrower element ends before the doubles still to be read. */
-    uint64_t count = n * width;
-    if (task != GNN_TASK_MULTILABEL) {
-        int32_t *y = (int32_t *)(void *)v;
-        for (uint64_t i = 0; i < count; i++) {
-            double d;
-            memcpy(&d, (char *)v + i * sizeof d, sizeof d);
-            int32_t c = isnan(d) ? -1 : (int32_t)d;
-            memcpy(y + i, &c, sizeof c);
-        }
-        return gnn_src_mem(s, ntype, "y", GNN_I32, 0, v, e);
-    }
-    for (uint64_t i = 0; i < count; i++) {
-        double d;
-        memcpy(&d, (char *)v + i * sizeof d, sizeof d);
-        float f = (float)d;
-        uint8_t b = d > 0;
-        if (bits && !nans)
-            memcpy((char *)v + i, &b, 1);
-        else
-            memcpy((char *)v + i * sizeof f, &f, sizeof f);
-    }
-    return gnn_src_mem(s, ntype, "y", bits && !nans ? GNN_U8 : GNN_F32, width, v, e);
-}
-
 static char *member_name(const struct gnn_input *in, uint32_t member, struct gnn_err *e)
 {
     return gnn_strf(e, gnn_input_members(in) > 1 ? "%s: %s" : "%s", gnn_input_name(in),
@@ -346,9 +250,12 @@ static int add_array(struct gnn_src *s, uint32_t ntype, const char *name, enum g
                       (unsigned long long)rows, (unsigned long long)count);
     else if (gnn_src_finite(name))
         rc = gnn_src_check_finite(where, name, dtype, v, rows, width, 1, e);
+    if (!rc && !strcmp(name, "y"))
+        rc = gnn_labels_take(&s->d, s->o->task, ntype, v, rows, &width, &dtype, where, e);
+    else
+        width = width > 1 ? width : 0;
     if (!rc)
-        return !strcmp(name, "y") ? add_labels(s, ntype, v, rows, width, where, e)
-                                  : gnn_src_mem(s, ntype, name, dtype, width > 1 ? width : 0, v, e);
+        return gnn_src_mem(s, ntype, name, dtype, width, v, e);
     gnn_free(v);
     return rc;
 }
