@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Writing a store (lib/store/write.h): all of it in a temporary directory, one partition after the
- * other. Within a partition tensors are declared, laid out, and then filled in any order, by
- * writing or through a mapping. Headers hold the identity of the store, a hash of all partitions,
- * so they are written last. */
+ * other. Within a partition tensors are declared, laid out, and then written in any order. Headers
+ * hold the identity of the store, a hash of all partitions, so they are written last. */
 #include "lib/store/write.h"
 
 #include <dirent.h>
@@ -19,14 +18,12 @@
 #include "formats/gnb.h"
 #include "lib/base/io.h"
 #include "lib/base/json.h"
-#include "lib/base/mapped.h"
 #include "lib/base/mem.h"
 
 struct part_tensor {
     struct gnn_tensor t;
     uint64_t bytes, written, at; /* at: file offset, once laid out */
     XXH3_state_t sum;
-    void *map; /* page-aligned mapping, if filled in place */
     char name[];
 };
 
@@ -150,10 +147,8 @@ static void part_free(struct gnn_part_writer *p)
 {
     if (!p)
         return;
-    for (uint32_t i = 0; i < p->n; i++) {
-        gnn_mapped_free(p->tensor[i]->map);
+    for (uint32_t i = 0; i < p->n; i++)
         gnn_free(p->tensor[i]);
-    }
     if (p->io.fd >= 0)
         close(p->io.fd);
     gnn_buf_release(&p->list);
@@ -255,7 +250,7 @@ int gnn_part_layout(struct gnn_store_writer *w, struct gnn_err *e)
     for (uint32_t i = 0; i < p->n; i++)
         p->tensor[i]->at = payload + t[i].offset;
     p->laid_out = true;
-    /* Reserving the blocks now turns a full disk into an error here, not a SIGBUS in a mapping. */
+    /* A full disk is found here, before edges are sorted. */
     int sys = posix_fallocate(p->io.fd, 0, (off_t)(payload + p->frame.payload_bytes));
     if (sys) {
         errno = sys;
@@ -269,7 +264,7 @@ int gnn_part_write(struct gnn_store_writer *w, uint32_t id, const void *data, ui
                    struct gnn_err *e)
 {
     struct part_tensor *t = w->part->tensor[id];
-    if (t->map || bytes > t->bytes - t->written)
+    if (bytes > t->bytes - t->written)
         return gnn_fail(e, GNN_E_RUN, "tensor '%s': written beyond its size", t->name);
     int rc = gnn_io_pwrite(&w->part->io, data, bytes, t->at + t->written, e);
     if (rc)
@@ -279,33 +274,14 @@ int gnn_part_write(struct gnn_store_writer *w, uint32_t id, const void *data, ui
     return 0;
 }
 
-int gnn_part_map(struct gnn_store_writer *w, uint32_t id, void **data, struct gnn_err *e)
-{
-    struct part_tensor *t = w->part->tensor[id];
-    static uint64_t nothing[8];
-    *data = nothing;
-    if (!t->bytes)
-        return 0;
-    if (!t->map &&
-        !(t->map = gnn_mapped_new(w->part->io.fd, t->at, t->bytes, true, w->part->path, e)))
-        return e->code;
-    *data = t->map;
-    return 0;
-}
-
 int gnn_part_finish(struct gnn_store_writer *w, struct gnn_err *e)
 {
     struct gnn_part_writer *p = w->part;
     struct gnb_entry *entry = p->entries.data;
     for (uint32_t i = 0; i < p->n; i++) {
         struct part_tensor *t = p->tensor[i];
-        if (t->map) {
-            XXH3_64bits_update(&t->sum, t->map, t->bytes);
-            gnn_mapped_free(t->map);
-            t->map = NULL;
-        } else if (t->written < t->bytes) {
+        if (t->written < t->bytes)
             return gnn_fail(e, GNN_E_RUN, "tensor '%s' was not written in full", t->name);
-        }
         entry[i].sum = XXH3_64bits_digest(&t->sum);
     }
     uint64_t head = GNB_HEADER_BYTES + p->frame.table_bytes, used = 0;

@@ -13,8 +13,7 @@
  *       gnn_part_begin(&w, p, &e)
  *       gnn_part_declare(...)      for each tensor
  *       gnn_part_layout(&w, &e)    shapes are final from here on
- *       gnn_part_write(...)        in any order of tensors, the bytes of one tensor in sequence;
- *                                  or gnn_part_map(...), and fill the memory
+ *       gnn_part_write(...)        in any order of tensors, the bytes of one tensor in sequence
  *       gnn_part_finish(&w, &e)
  *   gnn_store_commit(&w, &e)       computes the identity, writes store.json, syncs, renames
  *
@@ -48,11 +47,7 @@ int gnn_part_layout(struct gnn_store_writer *w, struct gnn_err *e) GNN_MUST_USE;
 /* Appends bytes to tensor id. Thread-safe for different tensors. */
 int gnn_part_write(struct gnn_store_writer *w, uint32_t id, const void *data, uint64_t bytes,
                    struct gnn_err *e) GNN_MUST_USE;
-/* The tensor's whole payload as writable memory (zero at first), valid until gnn_part_finish. A
- * full disk is found when the file is laid out (blocks are reserved), not by a fault on access. */
-int gnn_part_map(struct gnn_store_writer *w, uint32_t id, void **data,
-                 struct gnn_err *e) GNN_MUST_USE;
-/* Fails if a tensor that was neither mapped nor written in full remains. */
+/* Fails if a tensor was not written in full. */
 int gnn_part_finish(struct gnn_store_writer *w, struct gnn_err *e) GNN_MUST_USE;
 /* Gives up the part that is being written, if there is one. */
 void gnn_part_abandon(struct gnn_store_writer *w);

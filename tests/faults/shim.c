@@ -6,6 +6,7 @@
  *   FAULT_ERR       errno of the failure (default ENOSPC; memory: always ENOMEM)
  *   FAULT_STICKY=1  all later calls fail too
  *   FAULT_SHORT=1   instead of failing, writes and reads do only half
+ *   FAULT_FLIP=1    instead of failing, pwrite flips a bit in the middle of what it writes
  *   FAULT_KILL=1    SIGKILL at that call
  *   FAULT_SIGNAL=N  instead of failing, the process gets signal N before the call
  *   FAULT_SLOW=S    instead of failing, the call begins S seconds later
@@ -56,7 +57,7 @@ static char op[16];
 static long when;
 static int code = ENOSPC;
 static size_t page, page_here;
-static bool sticky, halve, kill_self, trace, named, ready;
+static bool sticky, halve, flip, kill_self, trace, named, ready;
 static unsigned slow;
 static int sent;
 static const char *count_file;
@@ -100,6 +101,7 @@ __attribute__((constructor)) static void start(void)
         sent = (int)strtol(s, NULL, 10);
     sticky = getenv("FAULT_STICKY") != NULL;
     halve = getenv("FAULT_SHORT") != NULL;
+    flip = getenv("FAULT_FLIP") != NULL;
     kill_self = getenv("FAULT_KILL") != NULL;
     trace = getenv("FAULT_TRACE") != NULL;
     named = getenv("FAULT_NAMED") != NULL;
@@ -357,8 +359,19 @@ ssize_t write(int fd, const void *b, size_t n)
         return -1;
     return syscall(SYS_write, fd, b, n);
 }
+/* As pwrite on a faulty disk, which then holds something else. */
+static ssize_t write_flipped(int fd, const void *b, size_t n, off_t at)
+{
+    const long done = syscall(SYS_pwrite64, fd, b, n, at);
+    const char c = ((const char *)b)[n / 2] ^ 16;
+    syscall(SYS_pwrite64, fd, &c, (size_t)1, at + (off_t)(n / 2));
+    return done;
+}
 ssize_t pwrite(int fd, const void *b, size_t n, off_t at)
 {
+    if (flip)
+        return hit("write") && n ? write_flipped(fd, b, n, at)
+                                 : syscall(SYS_pwrite64, fd, b, n, at);
     if (fails("write", &n))
         return -1;
     return syscall(SYS_pwrite64, fd, b, n, at);

@@ -28,7 +28,7 @@ struct piece {
     const void *data;
 };
 
-/* Declares, lays out and fills a part, every other tensor through a mapping. */
+/* Declares, lays out and fills a part. */
 static int write_part(struct gnn_store_writer *w, uint32_t p, struct gnn_err *e)
 {
     uint64_t n = book[p + 1] - book[p], edges = indptr[p][n], sets = p ? 1 : 2;
@@ -53,11 +53,7 @@ static int write_part(struct gnn_store_writer *w, uint32_t p, struct gnn_err *e)
     for (int i = 0; !rc && i < N; i++) {
         uint64_t bytes =
             piece[i].rows * (piece[i].width ? piece[i].width : 1) * gnn_dtype_bytes(piece[i].dtype);
-        void *map;
-        if (i % 2)
-            rc = gnn_part_write(w, id[i], piece[i].data, bytes, e);
-        else if (!(rc = gnn_part_map(w, id[i], &map, e)))
-            memcpy(map, piece[i].data, bytes);
+        rc = gnn_part_write(w, id[i], piece[i].data, bytes, e);
     }
     return rc ? rc : gnn_part_finish(w, e);
 }

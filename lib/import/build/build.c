@@ -19,12 +19,9 @@ static int copy_etype(struct build *b, uint32_t in, uint32_t src, const char *re
     b->plan[t] = (struct plan){.in = in, .mode = mode};
     b->plan[t].add_loops = src == dst && b->o->loops == GNN_LOOPS_ADD;
     int rc = gnn_schema_add_etype(&b->meta.schema, src, rel, dst, 0, e);
-    for (uint32_t f = 0; !rc && f < from->nfields; f++) {
-        b->plan[t].row[f] = gnn_dtype_bytes(from->field[f].dtype) *
-                            (from->field[f].width ? from->field[f].width : 1);
+    for (uint32_t f = 0; !rc && f < from->nfields; f++)
         rc = gnn_schema_add_efield(&b->meta.schema, t, from->field[f].name, from->field[f].dtype,
                                    from->field[f].width, e);
-    }
     return rc;
 }
 
@@ -100,8 +97,7 @@ static bool has_reverse_type(const struct build *b, uint32_t t)
 
 static void release_plan(struct plan *p)
 {
-    gnn_spill_release(&p->spill);
-    gnn_csc_release(&p->csc);
+    gnn_sort_release(&p->sort);
     gnn_free(p->has_loop);
 }
 
@@ -115,11 +111,6 @@ static void drop_repeated(struct build *b)
         release_plan(&b->plan[t]);
         gnn_schema_drop_etype(s, t);
         memmove(&b->plan[t], &b->plan[t + 1], (s->netypes - t) * sizeof *b->plan);
-        /* Plans have moved, and so has what their files point to. */
-        for (uint32_t i = t; i < s->netypes; i++) {
-            b->plan[i].spill.csc = &b->plan[i].csc;
-            b->plan[i].spill.row = b->plan[i].row;
-        }
         b->st.rev_left++;
     }
 }
@@ -134,12 +125,12 @@ static int sum_up(struct build *b, struct gnn_err *e)
     st->ntypes = s->netypes;
     for (uint32_t t = 0; t < s->netypes; t++) {
         struct plan *p = &b->plan[t];
-        b->meta.schema.etype[t].count = p->csc.nedges;
-        st->edges += p->csc.nedges;
+        b->meta.schema.etype[t].count = p->sort.csc.nedges;
+        st->edges += p->sort.csc.nedges;
         st->duplicates += p->duplicates;
         st->loops_added += p->loops_added;
         st->input_edges += p->mode & GNN_CSC_FWD ? p->read : 0;
-        p->dir.edges = p->csc.nedges;
+        p->dir.edges = p->sort.csc.nedges;
         p->dir.loops += p->loops_added;
         st->type[t] = (struct gnn_import_edges){.in = p->in,
                                                 .d = p->dir,

@@ -5,7 +5,7 @@
 
 #include "lib/import/import.h"
 #include "lib/import/build/order.h"
-#include "lib/import/build/spill.h"
+#include "lib/import/build/sort.h"
 #include "lib/import/split.h"
 #include "lib/store/write.h"
 
@@ -14,12 +14,9 @@ struct plan {
     uint32_t in;
     unsigned mode;
     bool add_loops;
-    struct gnn_csc csc;
-    struct gnn_spill spill; /* what sorts the edges, if they are too many for memory */
-    bool spilled;
-    size_t row[GNN_FIELDS_MAX]; /* bytes */
-    struct gnn_order order;     /* by which times, if the schema has an order */
-    uint64_t *has_loop;         /* bit per node, if add_loops */
+    struct gnn_sort sort;   /* with the counts of the edges */
+    struct gnn_order order; /* by which times, if the schema has an order */
+    uint64_t *has_loop;     /* bit per node, if add_loops */
     uint64_t duplicates, loops_added;
     struct gnn_direction dir;
     uint64_t read, balance; /* edges of the input, and what tells whether those of another type are
@@ -35,6 +32,7 @@ struct build {
     struct gnn_meta meta; /* schema of the store */
     struct gnn_store_writer w;
     struct plan *plan; /* [schema.netypes] */
+    uint64_t held;     /* memory of types that are sorted and wait to be written */
     void **time; /* [ntypes] (nodes) times of the types that are sources, once they are read */
     struct gnn_splits splits;
     struct gnn_import_stats st;
@@ -50,7 +48,7 @@ int gnn_build_count(struct build *b, uint32_t t, struct gnn_err *e) GNN_MUST_USE
 int gnn_build_order(struct build *b, uint32_t t, struct gnn_err *e) GNN_MUST_USE;
 /* The field by which it did so, or NULL. */
 const char *gnn_build_ordered(const struct build *b, uint32_t t);
-/* Leaves one of equal edges of type t, which was counted. */
+/* Sorts the edges of type t, which was counted, and leaves one of equal ones. */
 int gnn_build_dedup(struct build *b, uint32_t t, struct gnn_err *e) GNN_MUST_USE;
 /* Writes the sources and fields of type t, which was counted, in the order of the offsets. */
 int gnn_build_edges(struct build *b, uint32_t t, struct gnn_err *e) GNN_MUST_USE;

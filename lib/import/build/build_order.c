@@ -110,7 +110,7 @@ static bool raises_loops(const struct plan *p)
     const int64_t whole = 0;
     const double real = 0;
     const void *zero = p->order.own_dtype == GNN_I64 ? (const void *)&whole : &real;
-    for (uint64_t v = 0; p->add_loops && v < p->csc.ndst; v++)
+    for (uint64_t v = 0; p->add_loops && v < p->sort.csc.ndst; v++)
         if (!(p->has_loop[v >> 6] >> (v & 63) & 1) &&
             gnn_order_raises(&p->order, zero, 0, (uint32_t)v))
             return true;
@@ -159,8 +159,6 @@ int gnn_build_order(struct build *b, uint32_t t, struct gnn_err *e)
         rc = compare_times(b, t, e);
     if (!rc && o->raised)
         rc = gnn_schema_add_efield(s, t, effective, o->dtype, 0, e);
-    if (!rc && o->raised)
-        p->row[in->nfields] = 8;
     return rc ? rc : gnn_schema_set_order(s, t, o->raised ? effective : times, e);
 }
 

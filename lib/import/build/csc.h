@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Building compressed sparse columns from a stream of edges, in two passes: count, then place. A
- * stable counting sort: the in-edges of a destination keep the order of the input. */
+/* The offsets of compressed sparse columns: edges are counted by destination as they stream by.
+ * What puts them in their places is sort.h. */
 #ifndef GNN_LIB_IMPORT_CSC_H
 #define GNN_LIB_IMPORT_CSC_H
 
@@ -10,7 +10,7 @@
 #include "lib/base/err.h"
 
 /* What one input edge (s, d) becomes. FWD: s -> d; REV: d -> s; both: s -> d, then d -> s, a
- * self-loop once. With REV alone nsrc and ndst are those of the result. */
+ * self-loop once. With REV alone ndst is that of the result. */
 enum gnn_csc_mode {
     GNN_CSC_FWD = 1,
     GNN_CSC_REV = 2,
@@ -20,35 +20,22 @@ enum gnn_csc_mode {
 
 struct gnn_csc {
     uint64_t ndst;
-    uint64_t nedges; /* edges counted so far; after _ready the final number */
-    uint64_t placed;
+    uint64_t nedges; /* edges counted so far */
     unsigned mode;
-    uint64_t *indptr;  /* [ndst+1]; cursors between _ready and _done */
-    uint32_t *indices; /* [nedges] after _ready */
+    uint64_t *indptr; /* [ndst+1] counts; offsets after gnn_csc_offsets */
+    uint64_t ends;    /* sum of gnn_csc_end of all rows: tells whether cursors stand there */
 };
 
 /* Not thread-safe. The caller has checked that ids are below the counts. */
 int gnn_csc_init(struct gnn_csc *c, uint64_t ndst, unsigned mode, struct gnn_err *e) GNN_MUST_USE;
 void gnn_csc_count(struct gnn_csc *c, const uint32_t *src, const uint32_t *dst, uint64_t n);
-/* Ends the counting: indptr becomes offsets, which are the cursors of placing. */
+/* Ends the counting: indptr becomes offsets. They may then serve as cursors, each of which is moved
+ * to the end of its row. */
 void gnn_csc_offsets(struct gnn_csc *c);
-/* The same, and allocates indices. */
-int gnn_csc_ready(struct gnn_csc *c, struct gnn_err *e) GNN_MUST_USE;
-/* What edges from *i on become, at most `room` (2 or more) copies of them, moving *i past them:
- * sources, destinations, and 2 * edge, plus 1 for a reverse copy. Returns how many. */
-unsigned gnn_csc_copies(unsigned mode, const uint32_t *src, const uint32_t *dst, uint64_t n,
-                        uint64_t *i, unsigned room, uint32_t *s, uint32_t *d, uint64_t *from);
-/* Places n edges. at, if not NULL, has room for 2n and receives the positions of edge i's forward
- * and reverse copy at 2i and 2i+1, UINT64_MAX where there is none. GNN_E_INPUT if more edges arrive
- * than were counted (the input changed between passes). */
-int gnn_csc_place(struct gnn_csc *c, const uint32_t *src, const uint32_t *dst, uint64_t n,
-                  uint64_t *at, struct gnn_err *e) GNN_MUST_USE;
-/* Ends the placing: indptr holds offsets. GNN_E_INPUT if edges are missing. */
+uint64_t gnn_csc_end(uint64_t v, uint64_t end);
+/* Cursors that all stand at the ends of their rows become offsets again. GNN_E_INPUT if they do
+ * not: other edges were placed than were counted. */
 int gnn_csc_done(struct gnn_csc *c, struct gnn_err *e) GNN_MUST_USE;
-/* Sorts each destination's sources and keeps one of each. */
-void gnn_csc_dedup(struct gnn_csc *c);
-/* Position of s -> d in a deduplicated graph; UINT64_MAX if there is none. */
-uint64_t gnn_csc_find(const struct gnn_csc *c, uint32_t s, uint32_t d);
 void gnn_csc_release(struct gnn_csc *c);
 
 #endif
