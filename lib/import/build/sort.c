@@ -116,8 +116,8 @@ static void copy_rows(char *to, const uint64_t *pos, const char *from, const uin
 
 /* Puts edges of a range at their destinations' cursors. Two stages: first all cursors, then all
  * targets, so that neither line is waited for. Row i of field f lies at field[f] + i * step[f]. */
-static void place(struct gnn_sort *s, const struct gnn_sort_range *r, const struct block *b,
-                  const void *const *field, const size_t *step)
+static void place_block(struct gnn_sort *s, const struct gnn_sort_range *r, const struct block *b,
+                        const void *const *field, const size_t *step)
 {
     uint64_t *cursor = s->csc.indptr, size = r[1].edge - r->edge, pos[BLOCK];
     uint32_t *indices = s->indices.data;
@@ -312,7 +312,7 @@ static void place_records(struct gnn_sort *s, const struct gnn_sort_range *r, ui
         const char *rows = rec + 2 * sizeof(uint32_t);
         for (uint32_t f = 0; f < s->nfields; rows += s->row[f++])
             field[f] = rows;
-        place(s, r, &b, field, step);
+        place_block(s, r, &b, field, step);
     }
 }
 
@@ -330,12 +330,24 @@ static int sort_range(struct gnn_sort *s, const struct gnn_sort_range *r, struct
     return check_range(s, r, sum, e);
 }
 
+/* In pieces that are still in the caches when their sum is taken after they were written. */
+static int tensor_out(uint32_t which, const char *data, uint64_t bytes, gnn_sort_fn *fn, void *arg,
+                      struct gnn_err *e)
+{
+    for (uint64_t n; bytes; bytes -= n, data += n) {
+        n = bytes < PIECE ? bytes : PIECE;
+        if (fn(arg, which, data, n, e))
+            return e->code;
+    }
+    return GNN_OK;
+}
+
 static int window_out(struct gnn_sort *s, uint64_t n, gnn_sort_fn *fn, void *arg, struct gnn_err *e)
 {
-    if (n && fn(arg, 0, s->indices.data, n * sizeof(uint32_t), e))
+    if (tensor_out(0, s->indices.data, n * sizeof(uint32_t), fn, arg, e))
         return e->code;
-    for (uint32_t f = 0; n && f < s->nfields; f++)
-        if (fn(arg, f + 1, s->field[f].data, n * s->row[f], e))
+    for (uint32_t f = 0; f < s->nfields; f++)
+        if (tensor_out(f + 1, s->field[f].data, n * s->row[f], fn, arg, e))
             return e->code;
     return GNN_OK;
 }
@@ -579,7 +591,7 @@ int gnn_sort_put(struct gnn_sort *s, const uint32_t *src, const uint32_t *dst, u
                 return e->code;
             continue;
         }
-        place(s, s->range, &b, field, s->row);
+        place_block(s, s->range, &b, field, s->row);
         if (s->astray)
             return fail_changed(e, "other");
     }
