@@ -1,8 +1,8 @@
 #!/usr/bin/perl
 # SPDX-License-Identifier: Apache-2.0
 # Runs one test in DIR/d, with its output and its errors in DIR/tap as well and its status in DIR/rc. A test that says nothing for
-# GNN_PATIENCE seconds (600) is ended, with a word on what was running. One that ends before its end shows its last words. One that leaves
-# processes, or files in TMPDIR, which is DIR/tmp, fails.
+# GNN_PATIENCE seconds (600) is ended, with a word on what was running, also if it has closed its output. One that ends before its end shows
+# its last words. One that leaves processes, or files in TMPDIR, which is DIR/tmp, fails.
 # usage: watch.pl DIR COMMAND...
 use strict;
 use warnings;
@@ -10,20 +10,47 @@ use POSIX qw(WNOHANG);
 use Time::HiRes qw(sleep time);
 
 my ($dir, @command) = @ARGV;
-my $pid;
+my ($pid, $status);
 my $patience = $ENV{GNN_PATIENCE} || 600;
 my $linger = $patience < 30 ? $patience : 30; # seconds that processes have to end after they were told to
 
 sub slurp { open my $f, '<', $_[0] or return ''; local $/; <$f> // '' }
 sub tail { my @lines = split /\n/, slurp($_[0]); join '', map { "#   $_\n" } @lines > 15 ? @lines[-15 .. -1] : @lines }
 
-# Processes of this test: those that have inherited its environment. Zombies have none.
-sub running { grep { $_ != $$ && slurp("/proc/$_/environ") =~ /(?:^|\0)GNN_TEST=\Q$dir\E(?:\0|$)/ } map { m{(\d+)} } glob '/proc/[0-9]*' }
+# Orphans of the test become children of this process (PR_SET_CHILD_SUBREAPER), whatever session and environment they have.
+my %prctl = (x86_64 => 157, aarch64 => 167);
+my $number = $prctl{(POSIX::uname)[4]};
+warn "watch.pl: what a test leaves is found by its environment only\n" if !defined $number || syscall($number, 36, 1, 0, 0, 0);
+
+# Whether the test has ended. Orphans that have are reaped, too.
+sub has_ended {
+    while ((my $gone = waitpid -1, WNOHANG) > 0) { $status = $? if $gone == $pid }
+    defined $status;
+}
+
+# Processes of this test: its descendants, and those that have inherited its environment. Zombies are none.
+sub running {
+    my %child;
+    has_ended();
+    my @all = map { m{(\d+)} } glob '/proc/[0-9]*';
+    for (@all) {
+        my ($state, $parent) = slurp("/proc/$_/stat") =~ /.*\) (\S) (\d+)/s or next;
+        push @{$child{$parent}}, [$_, $state];
+    }
+    my (%found, @more) = ();
+    for (@more = $$; @more;) {
+        my $family = $child{shift @more} // [];
+        $found{$_->[0]} = $_->[1] for @$family;
+        push @more, map { $_->[0] } @$family;
+    }
+    for (@all) { $found{$_} //= '?' if slurp("/proc/$_/environ") =~ /(?:^|\0)GNN_TEST=\Q$dir\E(?:\0|$)/ }
+    grep { $_ != $$ && $found{$_} ne 'Z' } sort { $a <=> $b } keys %found;
+}
 sub named { map { "#   $_: " . substr(slurp("/proc/$_/cmdline") =~ tr/\0\n/  /r, 0, 200) . "\n" } @_ }
 
 sub finish { # what does not obey is killed
     kill 'TERM', -$pid;
-    for (my $until = time + $linger; time < $until && waitpid($pid, WNOHANG) <= 0; sleep .1) { }
+    for (my $until = time + $linger; time < $until && !has_ended(); sleep .1) { }
     kill 'KILL', -$pid, running();
 }
 
@@ -46,15 +73,14 @@ $SIG{$_} = sub { finish(); exit 1 } for qw(HUP INT TERM PIPE);
 open my $tap, '>', "$dir/tap" or die "$dir/tap: $!\n";
 sub tell_all { syswrite STDOUT, $_[0]; syswrite $tap, $_[0] }
 
-my ($status, $heard) = (undef, time);
-while (1) {
-    vec(my $ready = '', fileno $in, 1) = 1;
-    if (select $ready, undef, undef, 1) {
-        sysread $in, my $text, 65536 or last;
+my ($heard, $open) = (time, 1);
+until (has_ended() && !$open) {
+    vec(my $ready = '', fileno $in, 1) = $open;
+    if (select $ready, undef, undef, $open ? 1 : .05) {
+        $open = sysread($in, my $text, 65536) ? 1 : 0 or next;
         tell_all($text);
         $heard = time;
-    } elsif (waitpid($pid, WNOHANG) > 0) { # and others hold the pipe open
-        $status = $?;
+    } elsif ($open && has_ended()) { # and others hold the pipe open
         last;
     } elsif (time - $heard > $patience) {
         tell_all(join '', "\n# nothing was said for $patience seconds; what runs:\n", named(running()),
@@ -65,7 +91,6 @@ while (1) {
         last;
     }
 }
-waitpid $pid, 0 and $status = $? if !defined $status;
 my $rc = $status & 127 ? 128 + ($status & 127) : $status >> 8;
 
 tell_all("not ok - the test comes to its end: status $rc\n" . tail("$dir/tap")) if $rc && slurp("$dir/tap") !~ /^not ok/m;

@@ -42,7 +42,10 @@ fails 'hangs' '^# nothing was said for 3 seconds' 'check "waits" sh -c "echo thi
 check 'run.sh says what a test that hangs was doing' grep -q '^#   [0-9]*: sleep 301' runner
 check 'run.sh shows what a test that hangs has written' grep -q '^#   this far' runner
 fails 'leaves a process' '^#   [0-9]*: sleep 302' 'setsid sleep 302 &'
+fails 'leaves a process without its environment' '^#   [0-9]*: sleep 303' 'env -i setsid sleep 303 &'
+fails 'leaves a process of a process that has ended' '^#   [0-9]*: sleep 304' '(env -i setsid sh -c "sleep 304 & sleep 0.1" &)'
+fails 'closes its output and hangs' '^# nothing was said for 3 seconds' 'exec >&- 2>&-; sleep 305'
+check 'run.sh says what a test was doing that has closed its output' grep -q '^#   [0-9]*: sleep 305' runner
 fails 'leaves a temporary file' '^#   tmp.left' 'echo >"$TMPDIR/tmp.left"'
-# shellcheck disable=SC2016
-check 'run.sh ends what a test leaves' sh -c '! grep -lsE "^sleep.30[12]" /proc/[0-9]*/cmdline'
+check 'run.sh ends what a test leaves' test -z "$(grep -alsE "^sleep.30[1-5]" /proc/[0-9]*/cmdline)"
 done_testing
