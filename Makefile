@@ -190,7 +190,7 @@ LONGEST   = tests/faults/20-% tests/bits/% tests/man/40-% tests/train/38-% tests
 ALL_TESTS = $(filter $(LONGEST),$(SCRIPTS)) $(addprefix $(B)/emu/tests/gpu/,check_kernels check_reduce $(if $(SAN),,check_train)) \
             $(UNIT:%=$(B)/tests/unit/%) $(EMU:%=$(B)/tests/emu/%) $(filter-out $(LONGEST),$(SCRIPTS))
 RUN_TESTS = GNN_PATIENCE=$${GNN_PATIENCE:-$(if $(SAN),1800,600)} GNN_BIN=$(CURDIR)/$(B)/bin GNN_TOP=$(CURDIR) GNN_B=$(CURDIR)/$(B) GNN_SAN=$(GNN_SAN) GNN_SWEEP=$(GNN_SWEEP) sh tests/run.sh
-check: all unit replay $(B)/shim.so ## run the tests (TESTS=... narrows them)
+check: all unit replay $(B)/shim.so $(B)/fault-mpi.so ## run the tests (TESTS=... narrows them)
 	$(Q)$(RUN_TESTS) $(or $(TESTS),$(ALL_TESTS))
 
 # What CI leaves out, too: hours.
@@ -335,7 +335,7 @@ check-arm: all ## compile for ARM, run there under emulation, and compare the bi
 	$(Q)GNN_BIN=$(CURDIR)/$(B)/bin sh scripts/check-arm.sh
 
 # Slurm and two hosts beside what make check has of ranks, and faults.
-check-ranks: all $(B)/shim.so $(B)/fault-mpi.so ## ranks that are killed, links that are cut, nodes that fail (GNN_IDLE=1: and how soon, on an idle machine)
+check-ranks: all ## ranks that are killed, links that are cut, nodes that fail (GNN_IDLE=1: and how soon, on an idle machine)
 	$(Q)$(MAKE) -s check TESTS='$(or $(TESTS),$(sort $(wildcard tests/ranks-long/*.t)))'
 
 clean: ## remove build/
