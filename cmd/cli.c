@@ -173,7 +173,7 @@ void cli_fail(const struct gnn_err *e)
                                  [-GNN_E_STOPPED] = 75};
     /* Ctrl-C goes to all programs of a pipeline, and the one before this may have died first: the
      * input then ends too early, but the signal is the cause, and the process ends by it. */
-    const int sig = e->code == GNN_E_INPUT ? sig_settled() : 0;
+    const int sig = e->code == GNN_E_INPUT || e->code == GNN_E_STOPPED ? sig_settled() : 0;
     if (sig) {
         cli_progress_end();
         gnn_temp_abort();
@@ -228,10 +228,21 @@ const char *cli_path(const char *path)
     return out;
 }
 
+/* A FIFO has another end, which may never be opened. */
+static int open_waiting(const char *path, int how)
+{
+    struct stat st;
+    const bool let = !stat(path, &st) && S_ISFIFO(st.st_mode) && sig_let();
+    const int fd = open(path, how | O_CLOEXEC, 0666), why = errno;
+    sig_hold(let);
+    errno = why;
+    return fd;
+}
+
 int cli_in(const char *path, const char **name)
 {
     *name = is_std(path) ? "stdin" : path;
-    int fd = is_std(path) ? dup(0) : open(path, O_RDONLY | O_CLOEXEC);
+    int fd = is_std(path) ? dup(0) : open_waiting(path, O_RDONLY);
     struct gnn_err e = {0};
     if (fd < 0 && gnn_fail_open(&e, *name))
         cli_fail(&e);
@@ -279,7 +290,7 @@ int cli_out(const char *path, const char **name)
     if (!stat(path, &st) && (!S_ISREG(st.st_mode) || !st.st_nlink)) {
         /* a FIFO or device, or a file that only a descriptor leads to, cannot be renamed into
          * place: written directly */
-        int fd = open(path, O_WRONLY | O_TRUNC | O_CLOEXEC);
+        int fd = open_waiting(path, O_WRONLY | O_TRUNC);
         if (fd < 0)
             cli_die(1, "%s: cannot open: %s", path, strerror(errno));
         if (isatty(fd))
@@ -382,7 +393,11 @@ void cli_metrics_open(void)
     if (!common.metrics || (rank && !strstr(common.metrics, "%r")))
         return;
     common.metrics = cli_path(common.metrics);
-    if (!(metrics = is_std(common.metrics) ? stdout : fopen(common.metrics, "we")))
+    const int fd =
+        is_std(common.metrics) ? -1 : open_waiting(common.metrics, O_WRONLY | O_CREAT | O_TRUNC);
+    if (is_std(common.metrics))
+        metrics = stdout;
+    else if (fd < 0 || !(metrics = fdopen(fd, "w")))
         cli_die(1, "%s: cannot create: %s", common.metrics, strerror(errno));
 }
 

@@ -21,6 +21,7 @@
 #include "cmd/train_text.h"
 #include "cmd/train_timeline.h"
 #include "cmd/train_weights.h"
+#include "lib/base/io.h"
 #include "lib/model/model_file.h"
 #include "lib/train/trainer.h"
 
@@ -225,7 +226,9 @@ static void read_options(int argc, char **argv)
     o.dropout = TRAIN_DROPOUT;
     o.patience = TRAIN_PATIENCE;
     (void)opt_parse(&program, argc, argv, &nargs);
-    if (!o.checkpoint)
+    if (o.checkpoint)
+        gnn_io_stop_on(sig_fd());
+    else
         sig_act();
     check_options();
     threads_start(threads);
@@ -249,7 +252,7 @@ static void train_model(struct gnn_trainer *t, struct gnn_source *src, struct tr
     const struct gnn_train_hooks quiet = {text, hooks.stop, NULL, NULL};
     const int rc = gnn_trainer_run(t, src, train_feed.comm->rank ? &quiet : &hooks, e);
     cli_progress_end();
-    if (rc == GNN_E_STOPPED)
+    if (rc == GNN_E_STOPPED && t->s.any)
         cli_die(75, "stopped after epoch %llu, step %llu; the checkpoint is in %s",
                 (unsigned long long)t->s.epoch, (unsigned long long)t->s.step, o.checkpoint);
     if (rc)

@@ -9,6 +9,7 @@
 #include <signal.h>
 #include <stdatomic.h>
 #include <stddef.h>
+#include <sys/eventfd.h>
 #include <unistd.h>
 
 #include "lib/base/mapped.h"
@@ -21,6 +22,7 @@
 
 static atomic_int pending; /* the first that was deferred */
 static atomic_bool deferred;
+static atomic_int told = -1; /* the descriptor of sig_fd */
 static sigset_t awaited;
 static pthread_t waiting; /* the thread, if `started` */
 static bool started;
@@ -87,6 +89,13 @@ static bool only_asks(int sig)
     return true;
 }
 
+static void tell_deferred(void)
+{
+    const int fd = atomic_load(&told);
+    if (fd >= 0)
+        (void)eventfd_write(fd, 1);
+}
+
 static void *wait_for_signals(void *arg)
 {
     sigset_t all = awaited;
@@ -106,6 +115,7 @@ static void *wait_for_signals(void *arg)
         if (only_asks(sig)) {
             if (!atomic_load(&pending))
                 atomic_store(&pending, sig);
+            tell_deferred();
             continue;
         }
         pthread_sigmask(
@@ -196,6 +206,28 @@ void sig_act(void)
         return;
     gnn_temp_abort();
     sig_reraise(sig);
+}
+
+bool sig_let(void)
+{
+    const bool was = atomic_load(&deferred);
+    if (was)
+        sig_act();
+    return was;
+}
+
+void sig_hold(bool let)
+{
+    if (let)
+        sig_defer();
+}
+
+int sig_fd(void)
+{
+    atomic_store(&told, eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
+    if (sig_settled())
+        tell_deferred();
+    return atomic_load(&told);
 }
 
 void sig_finish(void)

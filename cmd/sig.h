@@ -19,6 +19,12 @@ void sig_start(void (*die)(int exit_status, const char *fmt, ...) GNN_PRINTF(2, 
 void sig_defer(void);
 /* Ends what sig_defer began: one that has come meanwhile acts now. */
 void sig_act(void);
+/* Around a call that may wait for ever while there is nothing to keep yet: signals act at once. */
+bool sig_let(void);
+void sig_hold(bool let); /* takes what sig_let returned */
+/* A descriptor that can be read once a signal has been deferred; -1 if that cannot be. Once, after
+ * sig_start. */
+int sig_fd(void);
 int sig_pending(void);
 /* The same for certain: nothing that had come before the call is still in the hands of the thread
  * that takes signals. If one came that was not deferred, the process ends here. Costs two switches

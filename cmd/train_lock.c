@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "cmd/cli.h"
+#include "cmd/sig.h"
 #include "lib/base/clock.h"
 #include "lib/train/trainer.h"
 
@@ -14,7 +15,7 @@ static void take_lock(const char *dir, double seconds)
 {
     struct gnn_err e = {0};
     char who[256];
-    bool told = false;
+    bool told = false, let = false;
     const double end = gnn_clock() + seconds;
     while (!(lock = gnn_checkpoint_lock(dir, who, &e))) {
         const char *const other = *who ? who : "another process";
@@ -25,8 +26,10 @@ static void take_lock(const char *dir, double seconds)
         if (!told)
             cli_note("%s: locked by %s, which writes its checkpoints there; waiting", dir, other);
         told = true;
+        let = sig_let() || let;
         nanosleep(&(struct timespec){.tv_nsec = 100000000}, NULL);
     }
+    sig_hold(let);
 }
 
 void train_lock(struct gnn_comm *c, const char *dir, bool make, double seconds)

@@ -36,7 +36,7 @@ enum gnn_status {
     GNN_E_INPUT = -4,  /* bad, cut or mismatched input; exit status 3 */
     GNN_E_DEVICE = -5, /* device not usable; exit status 4 */
     GNN_E_RANK = -6,   /* a rank was lost; exit status 5 */
-    GNN_E_STOPPED = -7 /* stopped by a signal after a good checkpoint; exit status 75 */
+    GNN_E_STOPPED = -7 /* stopped by a signal; exit status 75 after a good checkpoint */
 };
 
 /* Owned by the caller, zeroed before use. The first failure wins: later calls of gnn_fail on the

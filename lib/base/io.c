@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <libgen.h>
+#include <poll.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
@@ -60,10 +61,35 @@ int gnn_io_open(const char *path, struct stat *st, struct gnn_err *e)
     return -1;
 }
 
+static int stop_fd = -1;
+
+void gnn_io_stop_on(int stop)
+{
+    stop_fd = stop;
+}
+
+int gnn_io_stop(void)
+{
+    return stop_fd;
+}
+
+/* Whether there is something to read, be it the end, before the wait is to end. */
+static bool is_ready(int fd)
+{
+    struct pollfd p[2] = {{.fd = fd, .events = POLLIN}, {.fd = stop_fd, .events = POLLIN}};
+    int n;
+    while ((n = poll(p, 2, -1)) < 0 && errno == EINTR)
+        ;
+    return n < 0 || p[0].revents;
+}
+
 int gnn_io_read(struct gnn_io *io, void *buf, uint64_t n, uint64_t *got, struct gnn_err *e)
 {
     uint64_t done = 0;
     while (done < n) {
+        if (stop_fd >= 0 && !is_ready(io->fd))
+            return gnn_fail(e, GNN_E_STOPPED, "%s: stopped at byte %llu", io->name,
+                            (unsigned long long)(io->pos + done));
         /* Linux transfers at most 2 GiB in one call. */
         uint64_t want = n - done < (1u << 30) ? n - done : 1u << 30;
         ssize_t r = read(io->fd, (char *)buf + done, want);

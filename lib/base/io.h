@@ -23,6 +23,10 @@ void gnn_io_init(struct gnn_io *io, int fd, const char *name);
  * GNN_E_INPUT for a FIFO, a device or a directory, as for what is not there (errno is ENOENT then).
  */
 int gnn_io_open(const char *path, struct stat *st, struct gnn_err *e) GNN_MUST_USE;
+/* Reads that would have to wait end with GNN_E_STOPPED from now on once the descriptor `stop` can
+ * be read. For programs that hold signals back; before there are other threads. */
+void gnn_io_stop_on(int stop);
+int gnn_io_stop(void); /* the descriptor, or -1 */
 /* Reads until n bytes or end of file; *got tells which. Retries EINTR and short reads. */
 int gnn_io_read(struct gnn_io *io, void *buf, uint64_t n, uint64_t *got,
                 struct gnn_err *e) GNN_MUST_USE;

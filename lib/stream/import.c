@@ -159,12 +159,14 @@ static void send_answer(struct gnn_importer *b)
 void gnn_importer_wait(struct gnn_importer *b, int fd)
 {
     while (!b->base && b->sock >= 0) {
-        struct pollfd p[2] = {{.fd = fd, .events = POLLIN}, {.fd = b->sock, .events = POLLIN}};
-        if (poll(p, 2, -1) < 0)
+        struct pollfd p[3] = {{.fd = fd, .events = POLLIN},
+                              {.fd = b->sock, .events = POLLIN},
+                              {.fd = gnn_io_stop(), .events = POLLIN}};
+        if (poll(p, 3, -1) < 0)
             continue;
         if (p[1].revents)
             send_answer(b);
-        else if (p[0].revents)
+        else
             return;
     }
 }

@@ -56,7 +56,8 @@ struct gnn_importer;
 /* Greets the writer of the stream on fd whose HEADER has this checksum; NULL if none is listening,
  * which is no error. gpu: where batches may lie, or NULL; it must outlive the borrower. */
 struct gnn_importer *gnn_importer_new(int fd, uint64_t sum, struct gnn_gpu *gpu);
-/* Waits until fd has something to read, and meanwhile takes what the writer offers. */
+/* Waits until fd has something to read, or reads are to stop, and meanwhile takes what the writer
+ * offers. */
 void gnn_importer_wait(struct gnn_importer *b, int fd);
 /* Where the reference of `bytes` leads; the lease goes into set with the first tensor of a frame.
  * Returns NULL, or a text that says what is wrong. b may be NULL. */

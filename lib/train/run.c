@@ -311,7 +311,8 @@ static int all_batches(struct gnn_trainer *t, struct gnn_source *src, struct gnn
         rc = gnn_source_next(src, &b, e);
         t->r.wait_s += gnn_clock() - from;
         /* A signal to a whole pipeline also ends the programs that the batches come from. */
-        if (rc == GNN_E_INPUT && t->s.any && h->stop && h->stop(h->arg, true)) {
+        if (t->s.any &&
+            (rc == GNN_E_STOPPED || (rc == GNN_E_INPUT && h->stop && h->stop(h->arg, true)))) {
             *e = (struct gnn_err){0};
             rc = keep_pace(t, TRAIN_NEXT_CUT, e);
             return rc ? rc : GNN_E_STOPPED;
@@ -347,7 +348,7 @@ int gnn_trainer_run(struct gnn_trainer *t, struct gnn_source *src, const struct 
         return e->code;
     gnn_train_slabs_put(t);
     const int rc = all_batches(t, src, e);
-    if (rc == GNN_E_STOPPED)
+    if (rc == GNN_E_STOPPED && t->s.any)
         return stop_here(t, e);
     if (gnn_train_flush(t, &late)) { /* of a step before */
         *e = late;
