@@ -194,14 +194,20 @@ check: all unit replay $(B)/shim.so $(B)/fault-mpi.so ## run the tests (TESTS=..
 	$(Q)$(RUN_TESTS) $(or $(TESTS),$(ALL_TESTS))
 
 # What CI leaves out, too: hours.
-check-all: ## everything that needs no other system: all of each test's matrix, also under sanitizers, and all of check-ranks
+check-all: ## everything that needs no other system: all of each test's matrix, also under sanitizers, all of check-ranks and check-sums
 	$(Q)$(MAKE) -s lint
 	$(Q)$(MAKE) -s CC=clang WERROR=1 syntax
 	$(Q)$(MAKE) -s check GNN_SWEEP=more WERROR=1
+	$(Q)$(MAKE) -s check-sums WERROR=1
 	$(Q)$(MAKE) -s check-ranks GNN_SWEEP=more WERROR=1
 	$(Q)$(MAKE) -s bits BITS=all
 	$(Q)$(MAKE) -s check $(ASAN) GNN_SWEEP=more
 	$(Q)$(MAKE) -s check-threads $(TSAN)
+
+check-sums: ## run all tests of devices with products that are added up in float, in two orders
+	$(Q)for s in forward backward; do \
+	    GNN_FAKE_SUMS=$$s $(MAKE) -s check TESTS='$(addprefix $(B)/emu/tests/gpu/,check_kernels check_reduce check_train) $(sort $(wildcard tests/device/*.t))' || exit; \
+	done
 
 # What needs other systems: their samplers beside gnn-sample, and models in PyG. Each may be missing, but not all.
 PEERS     ?= $(or $(GNN_PYTHON),python3)
@@ -344,6 +350,6 @@ clean: ## remove build/
 list: ## print the targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1\t\2/p' Makefile | sort
 
-.PHONY: all bits gpu-bundle check-bundle build/bin build/libgnn.a unit check check-all check-parts check-threads check-san build-san syntax check-long check-ranks check-bare check-arm check-big check-peers lint bench bench-build install uninstall clean list fuzz fuzz-run fuzz-build replay
+.PHONY: all bits gpu-bundle check-bundle build/bin build/libgnn.a unit check check-all check-sums check-parts check-threads check-san build-san syntax check-long check-ranks check-bare check-arm check-big check-peers lint bench bench-build install uninstall clean list fuzz fuzz-run fuzz-build replay
 .SECONDARY:
 -include $(shell find $(B) -name '*.d' 2>/dev/null)

@@ -15,7 +15,9 @@
  * GNN_FAKE_NO_REGISTER=1 refuses to pin any memory that exists, GNN_FAKE_NO_EXPORT=1 to share
  * memory with other processes; GNN_FAKE_PINNABLE (no limit) bytes of the host's memory that can be
  * pinned; GNN_FAKE_PINNED=1 ends a program that copies from a device to memory of the host that is
- * not pinned; GNN_FAKE_FAIL=k lets call k fail, and a count of calls is printed for k = 0. */
+ * not pinned; GNN_FAKE_SUMS=forward and =backward add up products of matrices in float, in these
+ * orders, instead of in double; GNN_FAKE_FAIL=k lets call k fail, and a count of calls is printed
+ * for k = 0. */
 #include "lib/gpu/dev.h"
 
 #include <cstdio>

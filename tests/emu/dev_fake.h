@@ -94,6 +94,10 @@ extern uint64_t clock; /* operations of all streams so far: each takes a millise
 extern uint64_t memory, clique, capability,
     host; /* as GNN_FAKE_MEMORY, _CLIQUE, _CAPABILITY and _HOST say */
 extern bool allow_map, refuse_register, refuse_export;
+/* How products are added up: in double, or in float from the first term to the last, or backwards.
+ */
+enum Sums { DOUBLE, FORWARD, BACKWARD };
+extern Sums sums; /* as GNN_FAKE_SUMS says */
 extern thread_local unsigned now_using;
 
 [[noreturn]] void die(const char *what);

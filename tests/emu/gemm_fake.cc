@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* lib/gpu/gemm.h without cuBLASLt: plain loops, as a kernel, summed up in double.
+/* lib/gpu/gemm.h without cuBLASLt: plain loops, as a kernel, summed up as GNN_FAKE_SUMS says.
  * GNN_FAKE_NO_BIAS=1: it knows no way to add one. GNN_FAKE_NO_BF16=n: no way to multiply in bf16
  * where n is the width of the result, or anywhere if n is 0; GNN_FAKE_NO_TENSOR=1: no way to
  * multiply on tensor cores. */
@@ -41,21 +41,24 @@ float rounded(float v, int precision)
     return precision == 1 && v == v ? gnn_bits_f32((u + 0xfffu + (u >> 13 & 1)) & ~0x1fffu) : v;
 }
 
-__global__ void product(const gnn_dev_product g)
+/* What c holds is the first term. */
+template <typename T> __global__ void product(const gnn_dev_product g, bool backward)
 {
     const int precision = g.precision;
     const size_t lda = gnn_dev_product_lda(&g), ldb = gnn_dev_product_ldb(&g),
                  ldc = gnn_dev_product_ldc(&g);
-    std::vector<double> sum(g.n);
+    std::vector<T> sum(g.n);
     for (size_t i = 0; i < g.m; i++) {
         for (size_t j = 0; j < g.n; j++)
-            sum[j] = g.beta != 0 ? (double)g.beta * (double)g.c[i * ldc + j] : 0;
-        for (size_t x = 0; x < g.k; x++) {
-            const double a = (double)rounded(g.ta ? g.a[x * lda + i] : g.a[i * lda + x], precision);
+            sum[j] = g.beta != 0 && !backward ? (T)g.beta * (T)g.c[i * ldc + j] : 0;
+        for (size_t k = 0; k < g.k; k++) {
+            const size_t x = backward ? g.k - 1 - k : k;
+            const T a = (T)rounded(g.ta ? g.a[x * lda + i] : g.a[i * lda + x], precision);
             for (size_t j = 0; j < g.n; j++)
-                sum[j] +=
-                    a * (double)rounded(g.tb ? g.b[j * ldb + x] : g.b[x * ldb + j], precision);
+                sum[j] += a * (T)rounded(g.tb ? g.b[j * ldb + x] : g.b[x * ldb + j], precision);
         }
+        for (size_t j = 0; j < g.n && g.beta != 0 && backward; j++)
+            sum[j] += (T)g.beta * (T)g.c[i * ldc + j];
         for (size_t j = 0; j < g.n; j++) {
             const float v = (float)sum[j] + (g.bias ? g.bias[j] : 0);
             g.c[i * ldc + j] = g.relu ? (v > 0 ? v : 0) : v; /* a NaN becomes 0, as it may */
@@ -89,7 +92,10 @@ int gnn_dev_multiply(void *h, const struct gnn_dev_product *g, bool *can, void *
     if (!*can)
         return 0;
     ((Handle *)h)->numerics = numerics[g->precision];
-    GNN_LAUNCH(product, 1, 1, 0, stream, *g);
+    if (fake::sums == fake::DOUBLE)
+        GNN_LAUNCH(product<double>, 1, 1, 0, stream, *g, false);
+    else
+        GNN_LAUNCH(product<float>, 1, 1, 0, stream, *g, fake::sums == fake::BACKWARD);
     return 0;
 }
 

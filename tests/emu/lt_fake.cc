@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What tests/gpu/part_epilogues.c calls of cuBLASLt, without it: products by plain loops, columns
- * first and with the epilogues that the library's header describes. GNN_FAKE_LT=1: they are there,
- * but for BGRADB in f32; =2: they are wrong, too - no bias is added, masks have the highest bit
- * first, sums are of the other matrix. Otherwise there are none, as where CUDA was not there to
- * build with. */
+ * first and with the epilogues that the library's header describes, summed up as GNN_FAKE_SUMS
+ * says. GNN_FAKE_LT=1: they are there, but for BGRADB in f32; =2: they are wrong, too - no bias is
+ * added, masks have the highest bit first, sums are of the other matrix. Otherwise there are none,
+ * as where CUDA was not there to build with. */
 #include "lib/gpu/gemm.h"
 
 #include <cstring>
@@ -77,21 +77,34 @@ void store(int type, void *to, uint64_t at, double v)
         ((uint16_t *)to)[at] = gnn_bf16_of(gnn_f32_bits((float)v));
 }
 
+/* Index i of n, or where `backward` that of the other end. */
+uint64_t index_of(uint64_t i, uint64_t n, bool backward)
+{
+    return backward ? n - 1 - i : i;
+}
+
 /* The product, and all that its epilogue does; `wrong`: and does not. */
-__global__ void multiply(Desc d, Matrix a, Matrix b, Matrix c, double beta, bool wrong)
+template <typename T>
+__global__ void multiply(Desc d, Matrix a, Matrix b, Matrix c, float beta, bool backward,
+                         bool wrong)
 {
     const uint64_t m = c.is.rows, n = c.is.cols, depth = d.op[0] ? a.is.rows : a.is.cols;
     const int type = c.is.type;
     const unsigned high = wrong ? 7 : 0;
     unsigned char *mask = (unsigned char *)d.aux;
     const Matrix bias = {{type, m, 1, (int64_t)m}, false, (char *)d.bias};
-    std::vector<double> rows(m), cols(n);
-    for (uint64_t j = 0; j < n; j++)
+    std::vector<T> rows(m), cols(n);
+    for (uint64_t y = 0; y < n; y++)
         for (uint64_t i = 0; i < m; i++) {
-            double v = beta != 0 ? beta * (double)c.at(i, j) : 0;
-            for (uint64_t k = 0; k < depth; k++)
-                v += (double)a.at(i, k) * (double)b.at(k, j);
-            v += d.epilogue & BIAS && !wrong ? (double)bias.at(i, 0) : 0;
+            const uint64_t j = index_of(y, n, backward);
+            const T before = beta != 0 ? (T)beta * (T)c.at(i, j) : 0;
+            T v = backward ? 0 : before;
+            for (uint64_t x = 0; x < depth; x++) {
+                const uint64_t k = index_of(x, depth, backward);
+                v += (T)a.at(i, k) * (T)b.at(k, j);
+            }
+            v += backward ? before : 0;
+            v += d.epilogue & BIAS && !wrong ? (T)bias.at(i, 0) : 0;
             const uint64_t bit = j * (uint64_t)d.aux_ld + i;
             unsigned char *octet = mask + bit / 8;
             const unsigned char one = (unsigned char)(1u << (bit % 8 ^ high));
@@ -106,11 +119,12 @@ __global__ void multiply(Desc d, Matrix a, Matrix b, Matrix c, double beta, bool
         }
     const bool of_a = d.epilogue == (wrong ? BGRADB : BGRADA),
                of_b = d.epilogue == (wrong ? BGRADA : BGRADB);
-    for (uint64_t k = 0; k < depth && (of_a || of_b); k++) {
+    for (uint64_t x = 0; x < depth && (of_a || of_b); x++) {
+        const uint64_t k = index_of(x, depth, backward);
         for (uint64_t i = 0; i < m; i++)
-            rows[i] = (k ? rows[i] : 0) + (double)a.at(i, k);
+            rows[i] = (x ? rows[i] : 0) + (T)a.at(i, k);
         for (uint64_t j = 0; j < n; j++)
-            cols[j] += (double)b.at(k, j);
+            cols[j] += (T)b.at(k, j);
     }
     if (d.epilogue & BGRAD || of_a)
         for (uint64_t i = 0; i < m; i++)
@@ -270,8 +284,12 @@ Status matmul(void *, void *h, const void *alpha, const void *a, void *la, const
     const Matrix x = {*of[0], d.op[0] != 0, (char *)const_cast<void *>(a)},
                  y = {*of[1], d.op[1] != 0, (char *)const_cast<void *>(b)},
                  z = {*of[2], false, (char *)to};
-    GNN_LAUNCH(multiply, 1, 1, 0, stream, d, x, y, z, (double)by,
-               fake::setting("GNN_FAKE_LT", 0) == 2);
+    const bool wrong = fake::setting("GNN_FAKE_LT", 0) == 2;
+    if (fake::sums == fake::DOUBLE)
+        GNN_LAUNCH(multiply<double>, 1, 1, 0, stream, d, x, y, z, by, false, wrong);
+    else
+        GNN_LAUNCH(multiply<float>, 1, 1, 0, stream, d, x, y, z, by, fake::sums == fake::BACKWARD,
+                   wrong);
     return OK;
 }
 

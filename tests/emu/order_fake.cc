@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <sys/mman.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -25,6 +26,7 @@ unsigned graphs;
 uint64_t clock;
 uint64_t memory = 1 << 30, clique = UINT64_MAX, capability = 90, host;
 bool allow_map, refuse_register, refuse_export;
+Sums sums;
 thread_local unsigned now_using;
 static uint64_t state = 1, calls, fail_at = UINT64_MAX;
 static int favour; /* priorities count as they are, reversed, or not at all */
@@ -239,6 +241,16 @@ void check_guards(const Arena &a, uint64_t at, const Block &b)
         }
 }
 
+static Sums read_sums()
+{
+    static const char *const name[] = {"double", "forward", "backward"};
+    const char *v = getenv("GNN_FAKE_SUMS");
+    for (int i = DOUBLE; i <= BACKWARD; i++)
+        if (!v || !*v || !strcmp(v, name[i]))
+            return (Sums)i;
+    die("GNN_FAKE_SUMS: expected double, forward or backward");
+}
+
 static void at_exit(int status, void *)
 {
     if (fail_at == 0)
@@ -279,6 +291,7 @@ void begin()
     allow_map = setting("GNN_FAKE_MAP", 0);
     refuse_register = setting("GNN_FAKE_NO_REGISTER", 0);
     refuse_export = setting("GNN_FAKE_NO_EXPORT", 0);
+    sums = read_sums();
     const char *order = getenv("GNN_FAKE_ORDER");
     favour = !order || !*order ? 0 : *order == 'r' ? -1 : 1;
     device.resize(setting("GNN_FAKE_DEVICES", 1));
