@@ -4,7 +4,9 @@
 
 #include <cstdio>
 #include <cstdlib>
+#include <map>
 #include <memory>
+#include <mutex>
 #include <sys/mman.h>
 #include <ucontext.h>
 #include <vector>
@@ -64,6 +66,10 @@ namespace
 
 constexpr size_t STACK = 256 << 10;
 constexpr unsigned WARP = 32;
+constexpr size_t USUAL_SHARED = 48 << 10, MOST_SHARED = 227 << 10;
+constexpr char POISON = (char)0xa5;
+constexpr char NO_OPT_IN[] =
+    "bytes of shared memory, as the kernel has not opted in to so many by cudaFuncSetAttribute";
 
 #ifdef __x86_64__
 struct Context {
@@ -125,7 +131,7 @@ struct Block {
     unsigned threads = 0, ended = 0, waiting = 0;
     std::vector<char> dynamic;
     const std::function<void()> *body = nullptr;
-    const char *name = "";
+    Launch is = {};
 } block;
 
 Context scheduler;
@@ -160,7 +166,7 @@ bool same(Place a, Place b)
 [[noreturn]] void die(const char *what, Place at)
 {
     fflush(stdout);
-    fprintf(stderr, "emu: kernel %s, block (%u,%u,%u), %s at %s:%d (seed %llu)\n", block.name,
+    fprintf(stderr, "emu: kernel %s, block (%u,%u,%u), %s at %s:%d (seed %llu)\n", block.is.name,
             block_idx.x, block_idx.y, block_idx.z, what, at.file, at.line,
             (unsigned long long)first_seed);
     abort();
@@ -242,6 +248,31 @@ void open_barrier()
     wake(AT_BARRIER);
 }
 
+[[noreturn]] void refuse(const Launch &l, size_t n, const char *what)
+{
+    fflush(stdout);
+    fprintf(stderr, "emu: kernel %s, launched at %s:%d: a device refuses %zu %s\n", l.name,
+            l.at.file, l.at.line, n, what);
+    abort();
+}
+
+/* All kernels have their static shared memory in one section: of it a block has the words that it
+ * has written. */
+void check_static()
+{
+    const size_t n = (size_t)(emu_section_end - emu_section_begin);
+    size_t used = 0, last = SIZE_MAX;
+    if (n + block.is.shared <= USUAL_SHARED)
+        return;
+    for (size_t i = 0; i < n; i++)
+        if (((volatile char *)emu_section_begin)[i] != POISON && last != i / 4) {
+            last = i / 4;
+            used += 4;
+        }
+    if (used > USUAL_SHARED || used + block.is.shared > block.is.limit)
+        refuse(block.is, used + block.is.shared, NO_OPT_IN);
+}
+
 void run_block()
 {
     block.ended = block.waiting = 0;
@@ -265,8 +296,8 @@ void run_block()
     if (block.threads % WARP)
         block.gone[warps - 1] = ~0u << block.threads % WARP;
     for (volatile char *p = emu_section_begin; p && p < emu_section_end; p++)
-        *p = (char)0xa5;
-    std::fill(block.dynamic.begin(), block.dynamic.end(), (char)0xa5);
+        *p = POISON;
+    std::fill(block.dynamic.begin(), block.dynamic.end(), POISON);
     while (block.ended < block.threads) {
         if (block.ready.empty()) {
             if (block.waiting && block.waiting + block.ended == block.threads) {
@@ -283,6 +314,7 @@ void run_block()
         block.ready.pop_back();
         resume(f);
     }
+    check_static();
 }
 
 } // namespace
@@ -328,28 +360,56 @@ unsigned lane()
     return current->number % WARP;
 }
 
-void launch(dim3 grid, dim3 size, size_t shared, const char *name,
-            const std::function<void()> &body)
+static std::map<const void *, size_t> opted; /* bytes of dynamic shared memory */
+static std::mutex opting;
+bool opt_in(const void *kernel, size_t shared)
 {
+    std::lock_guard<std::mutex> hold(opting);
+    if (shared > MOST_SHARED)
+        return false;
+    opted[kernel] = shared;
+    return true;
+}
+
+Launch accept(Launch l, const void *kernel)
+{
+    std::lock_guard<std::mutex> hold(opting);
+    const auto may = opted.find(kernel);
+    const bool more = may != opted.end();
+    const dim3 g = l.grid, b = l.block;
+    const uint64_t threads = (uint64_t)b.x * b.y * b.z;
+    l.limit = more ? MOST_SHARED : USUAL_SHARED;
+    if (!g.x || !g.y || !g.z || !threads)
+        refuse(l, 0, "blocks or threads");
+    if (g.x > INT32_MAX || g.y > UINT16_MAX || g.z > UINT16_MAX)
+        refuse(l, std::max({g.x, g.y, g.z}), "blocks in one dimension of a grid");
+    if (threads > 1024 || b.z > 64)
+        refuse(l, threads, "threads in a block, or more than 64 in its third dimension");
+    if (l.shared > (more ? may->second : USUAL_SHARED))
+        refuse(l, l.shared, NO_OPT_IN);
+    return l;
+}
+
+void launch(const Launch &l, const std::function<void()> &body)
+{
+    const dim3 grid = l.grid, size = l.block;
     const uint64_t blocks = (uint64_t)grid.x * grid.y * grid.z;
-    block.name = name;
+    block.is = l;
     block.threads = size.x * size.y * size.z;
-    if (!blocks || !block.threads || block.threads > 1024 || shared > 227 << 10)
-        die("a launch that no device accepts", Place{"launch", 0});
     count_of_launches++;
     if (watch)
-        watch(name, grid);
+        watch(l.name, grid);
     grid_dim = grid;
     block_dim = size;
     block.body = &body;
-    block.dynamic.resize(shared + 16);
+    block.dynamic.resize(l.shared + 16);
     std::vector<uint64_t> order(blocks);
     for (uint64_t i = 0; i < blocks; i++)
         order[i] = i;
     for (uint64_t i = blocks; i > 1; i--)
         std::swap(order[i - 1], order[draw(i)]);
     const char *fault = getenv("GNN_FAKE_FAULT");
-    const bool planted = fault && *fault && strstr(name, fault);
+    const bool planted = fault && *fault && strstr(l.name, fault);
     for (uint64_t b : order) {
         if (planted && b == blocks - 1)
             continue;

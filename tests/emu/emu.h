@@ -8,7 +8,9 @@
  * an atomic, and who goes on is drawn at random. Shared memory is poisoned before each block. What
  * depends on an order that nothing guarantees - a missing barrier above all - comes out differently
  * for different seeds. Threads that wait for each other at different places, for lanes that have
- * ended, or for ever, are an error that names the place and ends the process.
+ * ended, or for ever, are an error that names the place and ends the process; so is a launch that a
+ * device refuses: a grid or a block that is empty or too large, or more than 48 KB of shared memory
+ * without cudaFuncSetAttribute. (Of static shared memory, what the kernel writes counts.)
  *
  * GNN_FAKE_FAULT=NAME in the environment plants a fault: kernels whose names contain it lack their
  * last block.
@@ -70,9 +72,20 @@ extern uint3 thread_idx, block_idx;
 extern dim3 block_dim, grid_dim;
 void *dynamic_shared();
 
-/* Runs all blocks of a kernel now. seed() decides the order; set_seed before the first launch. */
-void launch(dim3 grid, dim3 block, size_t shared, const char *name,
-            const std::function<void()> &body);
+/* A kernel that is launched; shared: bytes of dynamic shared memory. */
+struct Launch {
+    dim3 grid, block;
+    size_t shared;
+    const char *name;
+    Place at;
+    size_t limit; /* bytes of shared memory in all, as accept() says */
+};
+/* Ends the program if a device would refuse to launch this kernel. */
+Launch accept(Launch l, const void *kernel);
+/* Runs all blocks now. seed() decides the order; set_seed before the first launch. */
+void launch(const Launch &l, const std::function<void()> &body);
+/* Lets a kernel have more than 48 KB of shared memory, if a device has so much. */
+bool opt_in(const void *kernel, size_t shared);
 void set_seed(uint64_t seed);
 uint64_t seed();
 uint64_t launches();                               /* so far */
@@ -83,10 +96,10 @@ void submit(void *stream, Kernel run);
 void set_runtime(void (*take)(void *stream, Kernel run));
 /* Arguments are taken now, even if the kernel runs later. */
 template <typename K, typename... A>
-void submit(void *stream, dim3 grid, dim3 block, size_t shared, const char *name, K kernel,
-            A... args)
+void submit(void *stream, const Launch &asked, K *kernel, A... args)
 {
-    submit(stream, [=]() { launch(grid, block, shared, name, [=]() { kernel(args...); }); });
+    const Launch l = accept(asked, (const void *)kernel);
+    submit(stream, [=]() { launch(l, [=]() { kernel(args...); }); });
 }
 
 void barrier(Place at);
@@ -297,6 +310,15 @@ static inline float rsqrtf(float a)
 using std::max;
 using std::min;
 
+enum cudaError_t { cudaSuccess = 0, cudaErrorInvalidValue = 1 };
+enum cudaFuncAttribute { cudaFuncAttributeMaxDynamicSharedMemorySize = 8 };
+template <typename K>
+static inline cudaError_t cudaFuncSetAttribute(K *kernel, cudaFuncAttribute, int bytes)
+{
+    return bytes >= 0 && emu::opt_in((const void *)kernel, (size_t)bytes) ? cudaSuccess
+                                                                          : cudaErrorInvalidValue;
+}
+
 /* kernels/cuda/cuda.cuh's words. Small grids: threads have to stride; tests change it, to see no
  * result change. */
 namespace emu
@@ -305,7 +327,8 @@ inline unsigned grid_max = 12;
 }
 #define GNN_GRID_MAX (emu::grid_max)
 #define GNN_LAUNCH(kernel, grid, block, shared, stream, ...)                                       \
-    emu::submit((stream), (grid), (block), (shared), #kernel, kernel, __VA_ARGS__)
+    emu::submit((stream), emu::Launch{(grid), (block), (shared), #kernel, EMU_HERE, 0}, kernel,    \
+                __VA_ARGS__)
 #define GNN_DYNAMIC_SHARED(type, name) type *const name = static_cast<type *>(emu::dynamic_shared())
 
 #endif

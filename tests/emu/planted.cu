@@ -43,6 +43,21 @@ __global__ void lost_update(unsigned *count, unsigned *exact)
     *count = old + 1;
 }
 
+/* Has 2 KB of static shared memory, and dynamic. */
+__global__ void much_shared(unsigned *out)
+{
+    __shared__ unsigned s[512];
+    GNN_DYNAMIC_SHARED(unsigned, d);
+    for (unsigned i = threadIdx.x; i < 512; i += blockDim.x)
+        s[i] = i;
+    d[threadIdx.x] = s[threadIdx.x];
+    out[threadIdx.x] = d[threadIdx.x];
+}
+
+__global__ void nothing(int)
+{
+}
+
 /* Numbers equal lanes. */
 __global__ void matches(const unsigned *in, unsigned *out)
 {
@@ -77,9 +92,23 @@ void planted_warp_reductions(unsigned blocks, unsigned threads, const unsigned *
 {
     GNN_LAUNCH(warp_reductions, blocks, threads, 0, nullptr, in, out);
 }
-void planted_lost_update(unsigned threads, unsigned *count, unsigned *exact)
+void planted_lost_update(unsigned blocks, unsigned threads, unsigned *count, unsigned *exact)
 {
-    GNN_LAUNCH(lost_update, 1, threads, 0, nullptr, count, exact);
+    GNN_LAUNCH(lost_update, blocks, threads, 0, nullptr, count, exact);
+}
+bool planted_opt_in(int bytes)
+{
+    return cudaFuncSetAttribute(much_shared, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes) ==
+           cudaSuccess;
+}
+void planted_much_shared(size_t bytes, unsigned *out)
+{
+    GNN_LAUNCH(much_shared, 1, 32, bytes, nullptr, out);
+}
+void planted_shape(const unsigned grid[3], const unsigned block[3])
+{
+    GNN_LAUNCH(nothing, dim3(grid[0], grid[1], grid[2]), dim3(block[0], block[1], block[2]), 0,
+               nullptr, 0);
 }
 void planted_matches(const unsigned *in, unsigned *out)
 {

@@ -3,13 +3,21 @@
 #ifndef GNN_TESTS_EMU_PLANTED_H
 #define GNN_TESTS_EMU_PLANTED_H
 
+#include <cstddef>
+
 /* out[i] = in[i] + in of the next thread of the block. */
 void planted_neighbours(bool guarded, unsigned blocks, unsigned threads, const unsigned *in,
                         unsigned *out);
 /* out[w] = sum of the 32 numbers of warp w. */
 void planted_warp_sums(unsigned blocks, unsigned threads, const unsigned *in, unsigned *out);
 void planted_warp_reductions(unsigned blocks, unsigned threads, const unsigned *in, unsigned *out);
-void planted_lost_update(unsigned threads, unsigned *count, unsigned *exact);
+void planted_lost_update(unsigned blocks, unsigned threads, unsigned *count, unsigned *exact);
+/* Lets it have so much dynamic shared memory, if a device has it. */
+bool planted_opt_in(int bytes);
+/* With so much beside 2 KB of static shared memory: out[0..31] = 0..31. */
+void planted_much_shared(size_t bytes, unsigned *out);
+/* Does nothing. */
+void planted_shape(const unsigned grid[3], const unsigned block[3]);
 /* out[l] = lanes with in[l]. */
 void planted_matches(const unsigned *in, unsigned *out);
 void planted_divergent(unsigned *out);
