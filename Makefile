@@ -142,8 +142,19 @@ $(B)/tests/emu/%.o: tests/emu/%.cc Makefile
 FAKE     := $(filter-out %_cuda.o,$(GPU_OBJ)) $(patsubst %.cc,$(B)/%.o,$(sort $(wildcard tests/emu/*_fake.cc))) $(B)/tests/emu/emu.o $(EMU_OBJ)
 $(B)/tests/emu/test_%: $(B)/tests/emu/test_%.o $(B)/emu/tests/emu/planted.o $(FAKE) $(B)/libgnn.a
 	$(Q)$(CXX) $(CXXFLAGS_ALL) $(LDFLAGS) -o $@ $^ $(LIBS)
+# The kernels a third time, so that tests/emu/watch.cc learns of each access; no sanitizer goes with that.
+WATCHED  := $(if $(SAN),,$(addprefix $(B)/watched/tests/,gpu/check_kernels emu/test_races))
+$(B)/watched/%.o: %.cu Makefile
+	$(Q)mkdir -p $(@D)
+	$(if $(Q),@echo '  EMU watched $<')
+	$(Q)$(CXX) $(CPPFLAGS) $(CXXFLAGS_ALL) -O1 -fsanitize=thread -Itests -include emu/emu.h -MMD -MP -c -o $@ -x c++ $<
+$(WATCHED): $(FAKE:$(B)/emu/%=$(B)/watched/%) $(B)/tests/emu/watch.o $(B)/libgnn.a
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CXX) $(CXXFLAGS_ALL) $(LDFLAGS) -o $@ $(filter %.o,$^) $(filter %.a,$^) $(LIBS)
+$(B)/watched/tests/gpu/check_kernels: $(B)/tests/gpu/check_kernels.o
+$(B)/watched/tests/emu/test_races: $(B)/tests/emu/test_races.o $(B)/watched/tests/emu/planted.o
 $(B)/tests/gpu/bench_gpu $(B)/emu/tests/gpu/bench_gpu: $(patsubst %.c,$(B)/%.o,$(sort $(wildcard tests/gpu/part_*.c)))
-$(B)/tests/gpu/check_kernels $(B)/emu/tests/gpu/check_kernels: $(patsubst %.c,$(B)/%.o,$(sort $(wildcard tests/gpu/case_*.c)) $(addprefix tests/gpu/,layer.c on_device.c sampler.c sampling.c))
+$(addsuffix /tests/gpu/check_kernels,$(B) $(B)/emu $(B)/watched): $(patsubst %.c,$(B)/%.o,$(sort $(wildcard tests/gpu/case_*.c)) $(addprefix tests/gpu/,layer.c on_device.c sampler.c sampling.c))
 $(B)/emu/tests/gpu/%: $(B)/tests/gpu/%.o $(FAKE) $(B)/libgnn.a
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CXX) $(CXXFLAGS_ALL) $(LDFLAGS) -o $@ $(filter %.o,$^) $(filter %.a,$^) $(LIBS)
@@ -178,7 +189,7 @@ $(B)/shim.so: tests/faults/shim.c Makefile
 $(B)/tests/bits/probe: $(B)/tests/bits/probe.o
 	$(Q)$(LINK)
 
-unit: $(UNIT:%=$(B)/tests/unit/%) $(B)/tests/bits/probe $(EMU:%=$(B)/tests/emu/%) $(addprefix $(B)/emu/bin/,gnn-sample gnn-gather gnn-train gnn-predict) $(GPU_TEST:%=$(B)/emu/tests/gpu/%) ## build the unit tests
+unit: $(UNIT:%=$(B)/tests/unit/%) $(B)/tests/bits/probe $(EMU:%=$(B)/tests/emu/%) $(addprefix $(B)/emu/bin/,gnn-sample gnn-gather gnn-train gnn-predict) $(GPU_TEST:%=$(B)/emu/tests/gpu/%) $(WATCHED) ## build the unit tests
 
 # Unit tests are TAP programs, the rest are TAP shell scripts named NN-what.t; a test finds the programs in $$GNN_BIN.
 # Tiers: `make check` runs a choice of each test's matrix, `make check-all` all of it (GNN_SWEEP=more), `make check-long` every single
@@ -188,7 +199,7 @@ unit: $(UNIT:%=$(B)/tests/unit/%) $(B)/tests/bits/probe $(EMU:%=$(B)/tests/emu/%
 SCRIPTS   = $(filter-out tests/ranks-long/% tests/peers/%,$(sort $(wildcard tests/*/*.t)))
 LONGEST   = tests/faults/20-% tests/bits/% tests/man/40-% tests/train/38-% tests/train/39-% tests/ranks/% tests/device/%
 ALL_TESTS = $(filter $(LONGEST),$(SCRIPTS)) $(addprefix $(B)/emu/tests/gpu/,check_kernels check_reduce $(if $(SAN),,check_train)) \
-            $(UNIT:%=$(B)/tests/unit/%) $(EMU:%=$(B)/tests/emu/%) $(filter-out $(LONGEST),$(SCRIPTS))
+            $(UNIT:%=$(B)/tests/unit/%) $(EMU:%=$(B)/tests/emu/%) $(filter %/test_races,$(WATCHED)) $(filter-out $(LONGEST),$(SCRIPTS))
 RUN_TESTS = GNN_PATIENCE=$${GNN_PATIENCE:-$(if $(SAN),1800,600)} GNN_BIN=$(CURDIR)/$(B)/bin GNN_TOP=$(CURDIR) GNN_B=$(CURDIR)/$(B) GNN_SAN=$(GNN_SAN) GNN_SWEEP=$(GNN_SWEEP) sh tests/run.sh
 check: all unit replay $(B)/shim.so $(B)/fault-mpi.so ## run the tests (TESTS=... narrows them)
 	$(Q)$(RUN_TESTS) $(or $(TESTS),$(ALL_TESTS))
@@ -204,6 +215,8 @@ check-all: ## everything that needs no other system: all of each test's matrix, 
 	$(Q)$(MAKE) -s check $(ASAN) GNN_SWEEP=more
 	$(Q)$(MAKE) -s check-threads $(TSAN)
 
+check-races: ## run all kernels with two blocks at once that see each other's writes after fences only (part of check-all)
+	$(Q)$(MAKE) -s check GNN_SWEEP=more TESTS='$(B)/watched/tests/emu/test_races tests/device/67-races.t'
 check-sums: ## run all tests of devices with products that are added up in float, in two orders
 	$(Q)for s in forward backward; do \
 	    GNN_FAKE_SUMS=$$s $(MAKE) -s check TESTS='$(addprefix $(B)/emu/tests/gpu/,check_kernels check_reduce check_train) $(sort $(wildcard tests/device/*.t))' || exit; \
@@ -350,6 +363,6 @@ clean: ## remove build/
 list: ## print the targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1\t\2/p' Makefile | sort
 
-.PHONY: all bits gpu-bundle check-bundle build/bin build/libgnn.a unit check check-all check-sums check-parts check-threads check-san build-san syntax check-long check-ranks check-bare check-arm check-big check-peers lint bench bench-build install uninstall clean list fuzz fuzz-run fuzz-build replay
+.PHONY: all bits gpu-bundle check-bundle build/bin build/libgnn.a unit check check-all check-races check-sums check-parts check-threads check-san build-san syntax check-long check-ranks check-bare check-arm check-big check-peers lint bench bench-build install uninstall clean list fuzz fuzz-run fuzz-build replay
 .SECONDARY:
 -include $(shell find $(B) -name '*.d' 2>/dev/null)

@@ -29,7 +29,9 @@ template <bool warps> __device__ __forceinline__ void sync_team()
 }
 
 template <bool warps> struct Team {
-    static constexpr unsigned SIZE = warps ? 32u : +GNN_BLOCK;
+    static constexpr unsigned SIZE = warps ? 32u : +GNN_BLOCK, IN_BLOCK = GNN_BLOCK / SIZE;
+    static constexpr size_t SHARED =
+        IN_BLOCK * BINS * sizeof(uint32_t) + GNN_WARPS * sizeof(uint64_t); /* bytes of a block */
     const Picker &p;
     uint32_t *count; /* [BINS] shared memory of the team */
     uint64_t *scan;  /* [GNN_WARPS] of the block */
@@ -129,9 +131,9 @@ template <bool warps> struct Team {
 
 template <bool warps> __global__ __launch_bounds__(GNN_BLOCK) void pick_labor(const gnn_work w)
 {
-    constexpr unsigned SIZE = Team<warps>::SIZE, TEAMS = GNN_BLOCK / SIZE;
-    __shared__ uint32_t count[TEAMS * BINS];
-    __shared__ uint64_t scan[GNN_WARPS];
+    constexpr unsigned SIZE = Team<warps>::SIZE, TEAMS = Team<warps>::IN_BLOCK;
+    GNN_DYNAMIC_SHARED(uint64_t, scan);
+    uint32_t *const count = reinterpret_cast<uint32_t *>(scan + GNN_WARPS);
     const Picker p(w);
     const unsigned of = threadIdx.x / SIZE;
     const Team<warps> team = {p, count + of * BINS, scan, threadIdx.x % SIZE};
@@ -153,6 +155,8 @@ template <bool warps> __global__ __launch_bounds__(GNN_BLOCK) void pick_labor(co
 
 void gnn_cuda_pick_labor(const gnn_work &w, void *stream)
 {
-    GNN_LAUNCH(pick_labor<true>, gnn_grid(w.job.what.n, GNN_WARPS), GNN_BLOCK, 0, stream, w);
-    GNN_LAUNCH(pick_labor<false>, gnn_grid(w.job.what.n, GNN_WARPS), GNN_BLOCK, 0, stream, w);
+    GNN_LAUNCH(pick_labor<true>, gnn_grid(w.job.what.n, GNN_WARPS), GNN_BLOCK, Team<true>::SHARED,
+               stream, w);
+    GNN_LAUNCH(pick_labor<false>, gnn_grid(w.job.what.n, GNN_WARPS), GNN_BLOCK, Team<false>::SHARED,
+               stream, w);
 }

@@ -124,15 +124,21 @@ struct Meeting {
 };
 
 struct Block {
+    unsigned number; /* among those at once */
+    uint3 idx;
+    std::vector<char> statics;                 /* shared memory, while another block runs */
     std::vector<std::unique_ptr<Fiber>> fiber; /* kept for the next block */
     std::vector<Meeting> meeting;              /* [warp * WARP + lowest lane] */
     std::vector<unsigned> gone; /* [warp] lanes that have ended, or that there are not */
     std::vector<unsigned> ready;
     unsigned threads = 0, ended = 0, waiting = 0;
     std::vector<char> dynamic;
-    const std::function<void()> *body = nullptr;
-    Launch is = {};
-} block;
+};
+
+std::vector<std::unique_ptr<Block>> blocks; /* as many as run by turns */
+Block *block;                               /* the running one */
+Launch running;
+const std::function<void()> *body;
 
 Context scheduler;
 #ifdef EMU_ASAN
@@ -141,6 +147,7 @@ const void *scheduler_stack;
 size_t scheduler_stack_size;
 #endif
 Fiber *current;
+uint64_t steps_left; /* until it is another block's turn */
 uint64_t random_state = 1, first_seed = 1, count_of_launches;
 
 uint64_t draw()
@@ -166,7 +173,7 @@ bool same(Place a, Place b)
 [[noreturn]] void die(const char *what, Place at)
 {
     fflush(stdout);
-    fprintf(stderr, "emu: kernel %s, block (%u,%u,%u), %s at %s:%d (seed %llu)\n", block.is.name,
+    fprintf(stderr, "emu: kernel %s, block (%u,%u,%u), %s at %s:%d (seed %llu)\n", running.name,
             block_idx.x, block_idx.y, block_idx.z, what, at.file, at.line,
             (unsigned long long)first_seed);
     abort();
@@ -190,10 +197,10 @@ void run_fiber()
     __sanitizer_finish_switch_fiber(nullptr, &scheduler_stack, &scheduler_stack_size);
 #endif
     for (;;) { /* a fiber that has ended is used again by the next block */
-        (*block.body)();
+        (*body)();
         current->state = ENDED;
-        block.ended++;
-        block.gone[current->number / WARP] |= 1u << current->number % WARP;
+        block->ended++;
+        block->gone[current->number / WARP] |= 1u << current->number % WARP;
         swap_to_scheduler();
     }
 }
@@ -224,10 +231,10 @@ Fiber *new_fiber()
 
 void wake(State from)
 {
-    for (unsigned i = 0; i < block.threads; i++)
-        if (block.fiber[i]->state == from) {
-            block.fiber[i]->state = READY;
-            block.ready.push_back(i);
+    for (unsigned i = 0; i < block->threads; i++)
+        if (block->fiber[i]->state == from) {
+            block->fiber[i]->state = READY;
+            block->ready.push_back(i);
         }
 }
 
@@ -236,15 +243,15 @@ void wake(State from)
 void open_barrier()
 {
     const Fiber *first = nullptr;
-    for (unsigned i = 0; i < block.threads; i++) {
-        const Fiber *f = block.fiber[i].get();
+    for (unsigned i = 0; i < block->threads; i++) {
+        const Fiber *f = block->fiber[i].get();
         if (f->state != AT_BARRIER)
             continue;
         if (first && !same(first->at, f->at))
             die("threads wait at another __syncthreads than others", f->at);
         first = f;
     }
-    block.waiting = 0;
+    block->waiting = 0;
     wake(AT_BARRIER);
 }
 
@@ -262,59 +269,99 @@ void check_static()
 {
     const size_t n = (size_t)(emu_section_end - emu_section_begin);
     size_t used = 0, last = SIZE_MAX;
-    if (n + block.is.shared <= USUAL_SHARED)
+    if (n + running.shared <= USUAL_SHARED)
         return;
     for (size_t i = 0; i < n; i++)
         if (((volatile char *)emu_section_begin)[i] != POISON && last != i / 4) {
             last = i / 4;
             used += 4;
         }
-    if (used > USUAL_SHARED || used + block.is.shared > block.is.limit)
-        refuse(block.is, used + block.is.shared, NO_OPT_IN);
+    if (used > USUAL_SHARED || used + running.shared > running.limit)
+        refuse(running, used + running.shared, NO_OPT_IN);
 }
 
-void run_block()
+/* Words that are written to let another block run. */
+size_t cost_of_turn()
 {
-    block.ended = block.waiting = 0;
-    block.ready.clear();
-    for (unsigned i = 0; i < block.threads; i++) {
-        if (i == block.fiber.size())
-            block.fiber.emplace_back(new_fiber());
-        Fiber *f = block.fiber[i].get();
-        f->number = i;
-        f->idx = block_dim.y * block_dim.z == 1
-                     ? uint3{i, 0, 0}
-                     : uint3{i % block_dim.x, i / block_dim.x % block_dim.y,
-                             i / (block_dim.x * block_dim.y)};
-        f->state = READY;
-        block.ready.push_back(i);
+    return watch_swapped ? watch_swapped(block->number) : 0;
+}
+
+/* Lets another block run: memory becomes what it sees. */
+void enter(Block *b)
+{
+    const size_t n = (size_t)(emu_section_end - emu_section_begin);
+    if (b == block)
+        return;
+    if (block) {
+        block->statics.assign(emu_section_begin, emu_section_end);
+        if (watch_swap)
+            watch_swap(block->number);
     }
-    const unsigned warps = (block.threads + WARP - 1) / WARP;
-    if (block.meeting.size() < warps * WARP) /* nobody is left in one when a block has ended */
-        block.meeting.resize(warps * WARP);
-    block.gone.assign(warps, 0);
-    if (block.threads % WARP)
-        block.gone[warps - 1] = ~0u << block.threads % WARP;
+    block = b;
+    block_idx = b->idx;
+    if (n && b->statics.size() == n)
+        memcpy(emu_section_begin, b->statics.data(), n);
+    if (watch_swap)
+        watch_swap(b->number);
+}
+
+void start_block(Block *b, uint64_t i)
+{
+    const dim3 g = running.grid;
+    enter(b);
+    block_idx = b->idx =
+        uint3{(unsigned)(i % g.x), (unsigned)(i / g.x % g.y), (unsigned)(i / g.x / g.y)};
+    b->threads = block_dim.x * block_dim.y * block_dim.z;
+    b->ended = b->waiting = 0;
+    b->ready.clear();
+    for (unsigned t = 0; t < b->threads; t++) {
+        if (t == b->fiber.size())
+            b->fiber.emplace_back(new_fiber());
+        Fiber *f = b->fiber[t].get();
+        f->number = t;
+        f->idx = block_dim.y * block_dim.z == 1
+                     ? uint3{t, 0, 0}
+                     : uint3{t % block_dim.x, t / block_dim.x % block_dim.y,
+                             t / (block_dim.x * block_dim.y)};
+        f->state = READY;
+        b->ready.push_back(t);
+    }
+    const unsigned warps = (b->threads + WARP - 1) / WARP;
+    if (b->meeting.size() < warps * WARP) /* nobody is left in one when a block has ended */
+        b->meeting.resize(warps * WARP);
+    b->gone.assign(warps, 0);
+    if (b->threads % WARP)
+        b->gone[warps - 1] = ~0u << b->threads % WARP;
     for (volatile char *p = emu_section_begin; p && p < emu_section_end; p++)
         *p = POISON;
-    std::fill(block.dynamic.begin(), block.dynamic.end(), POISON);
-    while (block.ended < block.threads) {
-        if (block.ready.empty()) {
-            if (block.waiting && block.waiting + block.ended == block.threads) {
-                open_barrier();
-                continue;
-            }
-            for (unsigned i = 0; i < block.threads; i++)
-                if (block.fiber[i]->state == IN_WARP || block.fiber[i]->state == AT_BARRIER)
-                    die("threads wait for ever", block.fiber[i]->at);
+    b->dynamic.assign(running.shared + 16, POISON);
+}
+
+/* One thread of the running block goes on, or all from a barrier. */
+void step_block()
+{
+    Block &b = *block;
+    if (b.ready.empty()) {
+        if (b.waiting && b.waiting + b.ended == b.threads) {
+            open_barrier();
+            return;
         }
-        const size_t k = draw(block.ready.size());
-        Fiber *f = block.fiber[block.ready[k]].get();
-        block.ready[k] = block.ready.back();
-        block.ready.pop_back();
-        resume(f);
+        for (unsigned i = 0; i < b.threads; i++)
+            if (b.fiber[i]->state == IN_WARP || b.fiber[i]->state == AT_BARRIER)
+                die("threads wait for ever", b.fiber[i]->at);
     }
+    const size_t k = draw(b.ready.size());
+    Fiber *f = b.fiber[b.ready[k]].get();
+    b.ready[k] = b.ready.back();
+    b.ready.pop_back();
+    resume(f);
+}
+
+void end_block()
+{
     check_static();
+    if (watch_block_end)
+        watch_block_end(block->number);
 }
 
 } // namespace
@@ -353,7 +400,7 @@ void submit(void *stream, Kernel run)
 
 void *dynamic_shared()
 {
-    return (void *)(((uintptr_t)block.dynamic.data() + 15) & ~(uintptr_t)15);
+    return (void *)(((uintptr_t)block->dynamic.data() + 15) & ~(uintptr_t)15);
 }
 unsigned lane()
 {
@@ -390,49 +437,134 @@ Launch accept(Launch l, const void *kernel)
     return l;
 }
 
-void launch(const Launch &l, const std::function<void()> &body)
+static unsigned blocks_at_once()
+{
+    const char *v = getenv("GNN_EMU_BLOCKS");
+    const int n = v && *v ? atoi(v) : 1;
+    if (n >= 1 && n <= 16)
+        return (unsigned)n;
+    fprintf(stderr, "emu: GNN_EMU_BLOCKS=%s: expected a number from 1 to 16\n", v);
+    abort();
+}
+
+/* For how many steps the same block runs on: few or many, and more where it takes long to let
+ * another one run. */
+static uint64_t turn_of_block()
+{
+    return (UINT64_C(1) << draw(12)) * (1 + cost_of_turn() / 1024);
+}
+
+/* In this order they begin; any that has begun may go on. */
+static void run_blocks(const std::vector<uint64_t> &order)
+{
+    static const unsigned most = blocks_at_once();
+    std::vector<Block *> idle, live;
+    for (unsigned i = 0; i < most; i++) {
+        if (i == blocks.size()) {
+            blocks.emplace_back(new Block);
+            blocks[i]->number = i;
+        }
+        idle.push_back(blocks[i].get());
+    }
+    for (size_t next = 0; next < order.size() || !live.empty();) {
+        if (!idle.empty() && next < order.size()) {
+            start_block(idle.back(), order[next++]);
+            live.push_back(block);
+            idle.pop_back();
+            continue;
+        }
+        const size_t k = live.size() > 1 ? draw(live.size()) : 0;
+        enter(live[k]);
+        steps_left = turn_of_block();
+        do
+            step_block();
+        while (block->ended < block->threads && (live.size() == 1 || steps_left-- > 0));
+        if (block->ended < block->threads)
+            continue;
+        end_block();
+        idle.push_back(block);
+        live[k] = live.back();
+        live.pop_back();
+    }
+    if (watch_kernel_end)
+        watch_kernel_end();
+}
+
+void launch(const Launch &l, const std::function<void()> &run)
 {
     const dim3 grid = l.grid, size = l.block;
-    const uint64_t blocks = (uint64_t)grid.x * grid.y * grid.z;
-    block.is = l;
-    block.threads = size.x * size.y * size.z;
+    const uint64_t blocks_in_all = (uint64_t)grid.x * grid.y * grid.z;
+    running = l;
     count_of_launches++;
     if (watch)
         watch(l.name, grid);
     grid_dim = grid;
     block_dim = size;
-    block.body = &body;
-    block.dynamic.resize(l.shared + 16);
-    std::vector<uint64_t> order(blocks);
-    for (uint64_t i = 0; i < blocks; i++)
+    body = &run;
+    std::vector<uint64_t> order(blocks_in_all);
+    for (uint64_t i = 0; i < blocks_in_all; i++)
         order[i] = i;
-    for (uint64_t i = blocks; i > 1; i--)
+    for (uint64_t i = blocks_in_all; i > 1; i--)
         std::swap(order[i - 1], order[draw(i)]);
     const char *fault = getenv("GNN_FAKE_FAULT");
-    const bool planted = fault && *fault && strstr(l.name, fault);
-    for (uint64_t b : order) {
-        if (planted && b == blocks - 1)
-            continue;
-        block_idx = uint3{(unsigned)(b % grid.x), (unsigned)(b / grid.x % grid.y),
-                          (unsigned)(b / grid.x / grid.y)};
-        run_block();
-    }
+    if (fault && *fault && strstr(l.name, fault))
+        order.erase(std::find(order.begin(), order.end(), blocks_in_all - 1));
+    run_blocks(order);
 }
 
 void barrier(Place at)
 {
     current->state = AT_BARRIER;
     current->at = at;
-    block.waiting++;
+    block->waiting++;
     swap_to_scheduler();
 }
 
+static void let_others()
+{
+    block->ready.push_back(current->number);
+    swap_to_scheduler();
+}
 void pause()
 {
     if (draw() % 4)
         return;
-    block.ready.push_back(current->number);
-    swap_to_scheduler();
+    if (blocks.size() > 1 && draw(2 + cost_of_turn() / 16) == 0)
+        steps_left = 0;
+    let_others();
+}
+void touch()
+{
+    if (draw() % 32 == 0)
+        let_others();
+}
+
+void fence()
+{
+    if (watch_publish)
+        watch_publish(block->number);
+    pause();
+}
+
+void shared_by_all(const void *p, size_t n)
+{
+    if (watch_publish_at)
+        watch_publish_at(block->number, p, n);
+}
+
+static bool within(const void *p, const void *begin, size_t n)
+{
+    return (uintptr_t)p - (uintptr_t)begin < n;
+}
+/* Another thread of the host, which has a stack of its own, may be at work in the same code. */
+int toucher(const void *p)
+{
+    const size_t statics = (size_t)(emu_section_end - emu_section_begin);
+    return current && within(__builtin_frame_address(0), current->stack, STACK) &&
+                   !within(p, current->stack, STACK) && !within(p, emu_section_begin, statics) &&
+                   !within(p, block->dynamic.data(), block->dynamic.size())
+               ? (int)block->number
+               : -1;
 }
 
 const uint64_t *collect(unsigned mask, uint64_t v, Op op, Place at)
@@ -440,7 +572,7 @@ const uint64_t *collect(unsigned mask, uint64_t v, Op op, Place at)
     const unsigned me = lane(), warp = current->number / WARP;
     if (!(mask >> me & 1))
         die("a lane outside the mask of its collective", at);
-    Meeting *m = &block.meeting[warp * WARP + (unsigned)__builtin_ctz(mask)];
+    Meeting *m = &block->meeting[warp * WARP + (unsigned)__builtin_ctz(mask)];
     if (!m->here) {
         m->mask = mask;
         m->op = op;
@@ -451,16 +583,16 @@ const uint64_t *collect(unsigned mask, uint64_t v, Op op, Place at)
     const uint64_t turn = m->turn;
     m->value[turn & 1][me] = v;
     m->here |= 1u << me;
-    if (mask & block.gone[warp])
+    if (mask & block->gone[warp])
         die("a collective waits for a lane that has ended", at);
     if (m->here == mask) {
         m->here = 0;
         m->turn++;
         for (unsigned l = 0; l < WARP; l++)
             if ((mask >> l & 1) && l != me) {
-                Fiber *f = block.fiber[warp * WARP + l].get();
+                Fiber *f = block->fiber[warp * WARP + l].get();
                 f->state = READY;
-                block.ready.push_back(f->number);
+                block->ready.push_back(f->number);
             }
         pause();
     } else {

@@ -3,20 +3,21 @@
  * emu/emu.h) and runs its kernels, so that they are tested, also under sanitizers, where there is
  * no GPU.
  *
- * Blocks run one after the other in random order. A block's threads are fibers of the one host
- * thread; each runs until it waits at a barrier or in a warp's collective, or is made to pause at
- * an atomic, and who goes on is drawn at random. Shared memory is poisoned before each block. What
- * depends on an order that nothing guarantees - a missing barrier above all - comes out differently
- * for different seeds. Threads that wait for each other at different places, for lanes that have
- * ended, or for ever, are an error that names the place and ends the process; so is a launch that a
- * device refuses: a grid or a block that is empty or too large, or more than 48 KB of shared memory
- * without cudaFuncSetAttribute. (Of static shared memory, what the kernel writes counts.)
+ * Blocks run one after the other in random order, or GNN_EMU_BLOCKS of them by turns. A block's
+ * threads are fibers of the one host thread; each runs until it waits at a barrier or in a warp's
+ * collective, or is made to pause at an atomic, and who goes on is drawn at random. Shared memory
+ * is poisoned before each block. What depends on an order that nothing guarantees - a missing
+ * barrier above all - comes out differently for different seeds. Threads that wait for each other
+ * at different places, for lanes that have ended, or for ever, are an error that names the place
+ * and ends the process; so is a launch that a device refuses: a grid or a block that is empty or
+ * too large, or more than 48 KB of shared memory without cudaFuncSetAttribute. (Of static shared
+ * memory, what the kernel writes counts.)
  *
  * GNN_FAKE_FAULT=NAME in the environment plants a fault: kernels whose names contain it lack their
  * last block.
  *
- * Not simulated: caches, weak memory order, the clock, textures, tensor cores, launches from
- * kernels. */
+ * Not simulated: caches, weak memory order (but see watch.cc), the clock, textures, tensor cores,
+ * launches from kernels. */
 #ifndef GNN_TESTS_EMU_EMU_H
 #define GNN_TESTS_EMU_EMU_H
 
@@ -56,6 +57,9 @@ static inline uint4 make_uint4(unsigned x, unsigned y, unsigned z, unsigned w)
 {
     return uint4{x, y, z, w};
 }
+
+/* The two sides of an atomic, and nothing in between. */
+#define EMU_UNWATCHED __attribute__((noinline, no_sanitize("thread")))
 
 namespace emu
 {
@@ -104,6 +108,7 @@ void submit(void *stream, const Launch &asked, K *kernel, A... args)
 
 void barrier(Place at);
 void pause(); /* at an atomic: lets others go first, now and then */
+void fence();
 /* All lanes of `mask`, the caller's among them, must come here with the same mask; returns the
  * values of all 32. */
 const uint64_t *collect(unsigned mask, uint64_t value, Op op, Place at);
@@ -149,13 +154,29 @@ T shuffle(Shuffle how, unsigned mask, T v, unsigned by, unsigned width, Place at
     return value<T>(all[from]);
 }
 
+/* What tests/emu/watch.cc does, in programs that have it, for the blocks that run by turns, which
+ * are numbered from 0 on. Their writes are their own until a fence publishes them, or the kernel
+ * ends. */
+__attribute__((weak)) void watch_swap(unsigned block); /* puts its writes into memory, or back */
+__attribute__((weak)) size_t watch_swapped(unsigned block); /* words that this would change */
+__attribute__((weak)) void watch_publish(unsigned block);
+__attribute__((weak)) void watch_publish_at(unsigned block, const void *p, size_t n);
+__attribute__((weak)) void watch_block_end(unsigned block);
+__attribute__((weak)) void watch_kernel_end();
+/* The running block's number, where it may touch p and so may other blocks; or -1. */
+int toucher(const void *p);
+void touch(); /* lets others go first, rarely */
+/* The block's own writes there become everybody's. */
+void shared_by_all(const void *p, size_t n);
+
 unsigned ballot(unsigned mask, bool pred, Place at);
 unsigned match(unsigned mask, uint64_t v, Place at);
 unsigned reduce_add(unsigned mask, unsigned v, Place at);
 
-template <typename T, typename F> T atomic(T *p, F f)
+template <typename T, typename F> EMU_UNWATCHED T atomic(T *p, F f)
 {
     pause();
+    shared_by_all(p, sizeof *p);
     const T old = *p;
     *p = f(old);
     pause();
@@ -232,7 +253,7 @@ template <typename T> static inline T atomicCAS(T *p, T expected, T v)
 {
     return emu::atomic(p, [=](T o) { return o == expected ? v : o; });
 }
-#define __threadfence() emu::pause()
+#define __threadfence() emu::fence()
 #define __threadfence_block() emu::pause()
 
 /* What a device does not forgive either. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Kernels with and without a fault, to show that the emulation finds it. */
-#include "kernels/cuda/cuda.cuh"
+#include "kernels/cuda/scan.cuh"
 
 #include "emu/planted.h"
 
@@ -41,6 +41,40 @@ __global__ void lost_update(unsigned *count, unsigned *exact)
     const unsigned old = *count;
     atomicAdd(exact, 1u);
     *count = old + 1;
+}
+
+/* Each block puts a number into memory, and the last one adds them up. */
+template <bool fenced>
+__global__ void last_adds_up(unsigned *of_block, uint32_t *ticket, unsigned *sum)
+{
+    __shared__ uint32_t last;
+    if (threadIdx.x == 0)
+        of_block[blockIdx.x] = blockIdx.x + 1;
+    if (fenced)
+        gnn_last_block(ticket, &last);
+    else {
+        __syncthreads();
+        if (threadIdx.x == 0)
+            last = atomicAdd(ticket, 1u) == gridDim.x - 1;
+        __syncthreads();
+    }
+    if (last && threadIdx.x == 0)
+        for (unsigned b = 0; b < gridDim.x; b++)
+            *sum += __ldcg(&of_block[b]);
+}
+
+/* A block waits for nobody, and reads what its neighbour writes. */
+__global__ void reads_neighbour(unsigned *of_block, unsigned *out)
+{
+    of_block[blockIdx.x] = 1;
+    out[blockIdx.x] = of_block[(blockIdx.x + 1) % gridDim.x];
+}
+
+/* Blocks write to the same word; `alone`: only the first. */
+__global__ void same_word(bool alone, unsigned *out)
+{
+    if (!alone || blockIdx.x == 0)
+        *out = blockIdx.x;
 }
 
 /* Has 2 KB of static shared memory, and dynamic. */
@@ -95,6 +129,22 @@ void planted_warp_reductions(unsigned blocks, unsigned threads, const unsigned *
 void planted_lost_update(unsigned blocks, unsigned threads, unsigned *count, unsigned *exact)
 {
     GNN_LAUNCH(lost_update, blocks, threads, 0, nullptr, count, exact);
+}
+void planted_last_adds_up(bool fenced, unsigned blocks, unsigned *of_block, unsigned *ticket,
+                          unsigned *sum)
+{
+    if (fenced)
+        GNN_LAUNCH(last_adds_up<true>, blocks, 32, 0, nullptr, of_block, ticket, sum);
+    else
+        GNN_LAUNCH(last_adds_up<false>, blocks, 32, 0, nullptr, of_block, ticket, sum);
+}
+void planted_reads_neighbour(unsigned blocks, unsigned *of_block, unsigned *out)
+{
+    GNN_LAUNCH(reads_neighbour, blocks, 1, 0, nullptr, of_block, out);
+}
+void planted_same_word(bool alone, unsigned blocks, unsigned *out)
+{
+    GNN_LAUNCH(same_word, blocks, 1, 0, nullptr, alone, out);
 }
 bool planted_opt_in(int bytes)
 {
