@@ -63,13 +63,15 @@ void gnn_adj_transpose(const struct gnn_ops *o, struct gnn_adj *a)
                  a->numbered ? a->tedge.data : NULL);
 }
 
-void gnn_adj_tell(const struct gnn_ops *o, const struct gnn_adj *a)
+void gnn_adj_tell(const struct gnn_ops *o, const struct gnn_adj *a, struct gnn_block_shape least)
 {
-    o->edges(o, a->seg, a->edges);
+    const struct gnn_block_shape back = {
+        .to = a->nsrc, .edges = least.edges, .rows = least.sources, .sources = least.rows};
+    o->shape(o, a->seg, &least);
     if (a->back)
-        o->edges(o, a->back, a->edges);
+        o->shape(o, a->back, &back);
     if (a->parts)
-        o->edges(o, a->parts->seg, a->edges);
+        o->shape(o, a->parts->seg, &least);
 }
 
 void gnn_adj_edges_of(const struct gnn_ops *o, const struct gnn_adj *a, uint32_t from, uint32_t to,

@@ -76,8 +76,9 @@ struct gnn_csr gnn_adj_transposed(const struct gnn_adj *a);
 void gnn_adj_normalise(const struct gnn_ops *o, struct gnn_adj *a, uint32_t from, uint32_t to);
 void gnn_adj_transpose(const struct gnn_ops *o, struct gnn_adj *a);
 
-/* When seg and back are set: how many edges they have, for those who ask what operations move. */
-void gnn_adj_tell(const struct gnn_ops *o, const struct gnn_adj *a);
+/* When seg and back are set: what the segments have at least, for those who ask what operations
+ * transfer. */
+void gnn_adj_tell(const struct gnn_ops *o, const struct gnn_adj *a, struct gnn_block_shape least);
 
 /* Before products over all edges: rows of (edges, d) that no edge has become 0. */
 static inline void gnn_adj_clear_rest(const struct gnn_ops *o, const struct gnn_adj *a, size_t d,

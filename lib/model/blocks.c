@@ -205,6 +205,36 @@ static int list_blocks(struct gnn_net *n, const struct gnn_sampling *s, struct g
     return 0;
 }
 
+/* What the blocks of convolution v have at least, by the batch's shape alone. A row has no more
+ * edges than the fan-out. Each node that a hop has found is the source of one of its edges: of this
+ * relation, if no other one has edges from nodes of the type. */
+static struct gnn_block_shape least_shape(const struct gnn_net *n, const struct gnn_conv *v,
+                                          const struct gnn_sampling *s)
+{
+    const struct gnn_model_config *c = &n->pass.m->c;
+    const uint32_t src = c->etype[v->rel].src;
+    struct gnn_block_shape least = {.to = net_run(n, v)->adj.ndst};
+    bool alone = !s->induced;
+    uint32_t first, last;
+    hops_of(n, v, s, &first, &last);
+    for (uint32_t h = first; h <= last; h++) {
+        const struct gnn_block *whole = gnn_batch_block(n->b, h, v->rel),
+                               k = cut_block(n, whole, (uint32_t)least.to);
+        const int64_t most = s->induced ? -1 : s->fanout[(size_t)h * c->netypes + v->rel];
+        alone = alone && k.n == whole->n;
+        for (uint32_t r = 0; r < c->netypes; r++)
+            if (r != v->rel && c->etype[r].src == src && gnn_batch_block(n->b, h, r)->edges)
+                alone = false;
+        if (n->b->place && k.n < whole->n) /* only the device knows */
+            continue;
+        least.edges += k.edges;
+        least.rows += most > 0 ? (k.edges + (uint64_t)most - 1) / (uint64_t)most : k.edges > 0;
+    }
+    if (alone)
+        least.sources = n->b->type[src].count[last + 1] - n->b->type[src].count[first];
+    return least;
+}
+
 int gnn_net_blocks(struct gnn_net *n, const struct gnn_meta *meta, struct gnn_err *e)
 {
     const struct gnn_model *m = n->pass.m;
@@ -225,7 +255,7 @@ int gnn_net_blocks(struct gnn_net *n, const struct gnn_meta *meta, struct gnn_er
     for (uint32_t i = 0; i < m->nconvs; i++)
         if (has_blocks(&m->conv[i])) {
             struct gnn_adj *a = &n->run[i].adj;
-            gnn_adj_tell(n->pass.o, a);
+            gnn_adj_tell(n->pass.o, a, least_shape(n, &m->conv[i], &meta->sampling));
             gnn_adj_normalise(n->pass.o, a, 0, a->ndst);
             if (a->back)
                 gnn_adj_transpose(n->pass.o, a);

@@ -27,7 +27,7 @@ void gnn_full_view(const struct full_part *p, struct gnn_conv_run *c, uint32_t q
     a->value = b->value.data;
     a->feature = b->feature.data;
     a->features = c->s->m->c.etype[c->conv->rel].features;
-    gnn_adj_tell(c->s->o, a);
+    gnn_adj_tell(c->s->o, a, (struct gnn_block_shape){.to = a->ndst, .edges = b->edges});
     if (c->message)
         c->messages = rows;
     else

@@ -132,11 +132,12 @@ static int no_times(const struct gnn_ops *o, gnn_ops_each each, void *arg, struc
     return 0;
 }
 
-static void no_edges(const struct gnn_ops *o, const struct gnn_csr *block, uint64_t edges)
+static void no_shape(const struct gnn_ops *o, const struct gnn_csr *block,
+                     const struct gnn_block_shape *s)
 {
     (void)o;
     (void)block;
-    (void)edges;
+    (void)s;
 }
 
 const struct gnn_ops gnn_ops_cpu = {
@@ -144,7 +145,7 @@ const struct gnn_ops gnn_ops_cpu = {
     .free = free_nothing,
     .note = no_note,
     .times = no_times,
-    .edges = no_edges,
+    .shape = no_shape,
     .fit = host_fit,
     .release = host_release,
     .fit_host = host_fit,

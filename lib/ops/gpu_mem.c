@@ -43,7 +43,7 @@ static void device_copy(const struct gnn_ops *o, void *to, const void *from, uin
     struct ops_dev *dev = ops_dev(o);
     if (!dev->err.code)
         (void)!gnn_dev_copy(to, from, bytes, dev->stream, &dev->err);
-    gnn_ops_timed(dev, "copies", 2 * bytes);
+    gnn_ops_timed(dev, "copying", 2 * bytes);
 }
 
 /* Room for `bytes`, at most RING_PART, in the ring; *at is where. False if something is wrong. */
@@ -80,11 +80,10 @@ static void device_put(const struct gnn_ops *o, void *to, const void *from, uint
     }
 }
 
-void gnn_ops_launched(struct ops_dev *dev, const char *what, uint64_t bytes)
+void gnn_ops_launched(struct ops_dev *dev, const char *what)
 {
     if (!ops_failed(dev))
         (void)!gnn_dev_launched(what, &dev->err);
-    gnn_ops_timed(dev, what, bytes);
 }
 
 static void device_mark(const struct gnn_ops *o, unsigned k)

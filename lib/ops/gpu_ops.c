@@ -5,38 +5,8 @@
 #include "lib/gpu/gemm.h"
 #include "lib/ops/gpu_reduce.h"
 
-#include "kernels/factors.h"
-#include "kernels/gate.h"
-#include "kernels/half.h"
-#include "kernels/label.h"
-#include "kernels/loss.h"
-#include "kernels/message.h"
-#include "kernels/rows.h"
-#include "kernels/weight.h"
-
 static const char *const precisions[] = {
     [GNN_PRECISION_F32] = "f32", [GNN_PRECISION_TF32] = "tf32", [GNN_PRECISION_BF16] = "bf16"};
-
-/* ---- what operations must move at least, in words of four bytes ---- */
-
-static uint64_t cells_of(uint64_t rows, uint64_t columns)
-{
-    return rows * columns;
-}
-/* What is added to must be read, too. */
-static uint64_t rows_out(uint64_t rows, bool acc)
-{
-    return acc ? 2 * rows : rows;
-}
-static uint64_t edges_of(const struct ops_dev *dev, const struct gnn_csr *block)
-{
-    return gnn_ops_edges_of(dev, block);
-}
-/* Offsets and sources of a block. */
-static uint64_t links_of(const struct ops_dev *dev, const struct gnn_csr *block, uint64_t rows)
-{
-    return rows + edges_of(dev, block);
-}
 
 /* ---- products, and what takes more than one call ---- */
 
@@ -96,12 +66,11 @@ static int device_gemm(const struct gnn_ops *o, const struct gnn_product *p, str
     bool bare = !p->k;
     if (p->k && device_multiply(dev, &g, &bare, e))
         return e->code;
-    if (dev->times) /* batches differ in their numbers of rows */
-        gnn_ops_timed(
-            dev,
-            p->ta ? gnn_ops_name(dev, "product (%zu, rows) by (rows, %zu)", p->m, p->n)
-                  : gnn_ops_name(dev, "product (rows, %zu) by (%zu, %zu)", p->k, p->k, p->n),
-            4 * (p->m * p->k + p->k * p->n + rows_out(p->m * p->n, p->beta != 0)));
+    if (dev->times) {
+        struct gnn_ops_cost c;
+        gnn_ops_cost_product(&c, p->m, p->n, p->k, p->ta, p->beta != 0);
+        gnn_ops_timed(dev, c.text, c.bytes);
+    }
     for (size_t i = 0; !p->k && p->beta == 0 && i < (p->ldc ? p->m : 1); i++)
         o->zero(o, p->c + i * p->ldc, (p->ldc ? 1 : p->m) * p->n * sizeof(*p->c));
     /* The library knows no function but ReLU, and that only after a bias. */
@@ -151,7 +120,14 @@ static void widen_tensor(struct ops_dev *dev, const struct gnn_tensor *x, uint64
         if (ops_failed(dev))                                                                       \
             return;                                                                                \
         cuda;                                                                                      \
-        gnn_ops_launched(dev, kind, 4 * (uint64_t)(words));                                        \
+        gnn_ops_launched(dev, #name);                                                              \
+        if (dev->times) {                                                                          \
+            const struct gnn_ops_blocks *known = &dev->known;                                      \
+            char text[sizeof((struct gnn_ops_cost *)0)->text];                                     \
+            (void)known;                                                                           \
+            snprintf(text, sizeof text, GNN_OP_PARAMS kind);                                       \
+            gnn_ops_timed(dev, text, 4 * (uint64_t)(words));                                       \
+        }                                                                                          \
     }
 #include "lib/ops/list.h"
 
@@ -186,9 +162,12 @@ static const char *gpu_ops_note(const struct gnn_ops *o)
     return ops_dev(o)->note;
 }
 
-static void tell_edges(const struct gnn_ops *o, const struct gnn_csr *block, uint64_t edges)
+static void tell_shape(const struct gnn_ops *o, const struct gnn_csr *block,
+                       const struct gnn_block_shape *shape)
 {
-    gnn_ops_edges_told(ops_dev(o), block, edges);
+    struct ops_dev *dev = ops_dev(o);
+    if (dev->times)
+        gnn_ops_block_told(&dev->known, block, shape);
 }
 
 static void gpu_ops_free(const struct gnn_ops *o)
@@ -213,7 +192,7 @@ static const struct gnn_ops table = {
     .free = gpu_ops_free,
     .note = gpu_ops_note,
     .times = gnn_gpu_ops_times,
-    .edges = tell_edges,
+    .shape = tell_shape,
     .chunk = UINT32_MAX,
     .gemm = device_gemm,
 #define GNN_OP(name, ...) .name = launch_##name,

@@ -4,7 +4,7 @@
 #define GNN_LIB_OPS_GPU_OPS_H
 
 #include "lib/gpu/runtime.h"
-#include "lib/ops/ops.h"
+#include "lib/ops/gpu_cost.h"
 
 /* What comes from the host goes through a ring of pinned memory, a part of which is used again when
  * the copies from it are done. */
@@ -13,13 +13,6 @@ enum { RING_PARTS = 4, RING_PART = 1 << 20, RING = RING_PARTS * RING_PART };
 /* Words that kernels leave something in: the lowest bad position of aggregation, of transposing, of
  * classes; a sum. */
 enum { WORD_SPMM, WORD_TRANSPOSE, WORD_CLASS, WORD_SQUARES, NWORDS };
-
-/* How many edges blocks have, as far as has been told; the next one takes the oldest's place. */
-enum { OPS_BLOCKS = 256 };
-struct ops_block {
-    const struct gnn_csr *block;
-    uint64_t edges;
-};
 
 struct ops_dev {
     struct gnn_ops ops; /* first */
@@ -36,9 +29,7 @@ struct ops_dev {
     void *mark[GNN_OPS_MARKS];
     struct gnn_buf scratch;
     struct ops_times *times; /* NULL: nobody asks for them */
-    struct ops_block known[OPS_BLOCKS];
-    unsigned told;
-    char name[72]; /* gnn_ops_name */
+    struct gnn_ops_blocks known;
 };
 
 static inline struct ops_dev *ops_dev(const struct gnn_ops *o)
@@ -50,11 +41,8 @@ static inline bool ops_failed(const struct ops_dev *dev)
 {
     return dev->err.code != 0;
 }
-/* After a launch: an error of it is the device's, its time is counted under `what`, and so are the
- * bytes that it must move at least. */
-void gnn_ops_launched(struct ops_dev *dev, const char *what, uint64_t bytes);
-/* A name made as by printf, which holds until the next one is made. */
-const char *gnn_ops_name(struct ops_dev *dev, const char *fmt, ...) GNN_PRINTF(2, 3);
+/* After a launch of `what`: an error of it is the device's. */
+void gnn_ops_launched(struct ops_dev *dev, const char *what);
 /* Times of operations, by name (gpu_time.c): what is on the stream from _from on, or since the
  * operation before. */
 int gnn_ops_times_new(struct ops_times **t, const struct gpu_device *d,
@@ -62,17 +50,6 @@ int gnn_ops_times_new(struct ops_times **t, const struct gpu_device *d,
 void gnn_ops_times_free(struct ops_times *t);
 void gnn_ops_time_from(struct ops_dev *dev);
 void gnn_ops_timed(struct ops_dev *dev, const char *name, uint64_t bytes);
-/* How many edges blocks have, as struct gnn_ops.edges has told; 0: it has not, or nobody asks. */
-void gnn_ops_edges_told(struct ops_dev *dev, const struct gnn_csr *block, uint64_t edges);
-uint64_t gnn_ops_edges_of(const struct ops_dev *dev, const struct gnn_csr *block);
-/* Words of four bytes that attention must move at least (gpu_bytes.c): forward, and its gradients;
- * so many rows and edges. */
-uint64_t gnn_ops_attention_words(const struct gnn_attention *a, uint64_t edges, uint64_t rows,
-                                 unsigned flags);
-uint64_t gnn_ops_sources_words(const struct gnn_attention *a, uint64_t edges, uint64_t rows,
-                               const struct gnn_attention_back *g, bool acc);
-uint64_t gnn_ops_targets_words(const struct gnn_attention *a, uint64_t edges, uint64_t rows,
-                               const struct gnn_attention_back *g, bool acc);
 /* Memory, copies, marks. */
 void gnn_ops_fill_memory(struct gnn_ops *o);
 

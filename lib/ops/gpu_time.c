@@ -2,13 +2,12 @@
 /* How long operations take on the device, by name, where GNN_DEBUG_TIME asks for it: an event after
  * each, and the time since the one before; and what they must move. Only what was queued long ago
  * is waited for, so that the host stays ahead of the device. */
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "lib/ops/gpu_ops.h"
 
-enum { PENDING = 512, EVENTS = PENDING + 1, KINDS = 128, NAME = 72, BETWEEN = KINDS };
+enum { PENDING = 512, EVENTS = PENDING + 1, KINDS = 128, BETWEEN = KINDS };
 
 struct ops_times {
     /* Operation i, of those from `first` up to n that are pending, is what happens between event i
@@ -18,7 +17,7 @@ struct ops_times {
     uint64_t first, n;
     bool begun; /* event n has been recorded */
     struct kind {
-        char name[NAME];
+        char name[sizeof((struct gnn_ops_cost *)0)->text];
         uint64_t n, bytes;
         double ms;
     } kind[KINDS];
@@ -82,15 +81,6 @@ void gnn_ops_time_from(struct ops_dev *dev)
         add_time(dev, BETWEEN);
 }
 
-const char *gnn_ops_name(struct ops_dev *dev, const char *fmt, ...)
-{
-    va_list ap;
-    va_start(ap, fmt);
-    vsnprintf(dev->name, sizeof(dev->name), fmt, ap);
-    va_end(ap);
-    return dev->name;
-}
-
 void gnn_ops_timed(struct ops_dev *dev, const char *name, uint64_t bytes)
 {
     struct ops_times *t = dev->times;
@@ -102,7 +92,7 @@ void gnn_ops_timed(struct ops_dev *dev, const char *name, uint64_t bytes)
     if (k == KINDS)
         k = KINDS - 1; /* the last one takes them all */
     else if (k == t->nkinds)
-        snprintf(t->kind[t->nkinds++].name, NAME, "%s", name);
+        snprintf(t->kind[t->nkinds++].name, sizeof t->kind->name, "%s", name);
     t->kind[k].bytes += bytes;
     add_time(dev, k);
 }

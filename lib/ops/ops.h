@@ -36,6 +36,12 @@ struct gnn_product {
     const struct gnn_epilogue *ep;
 };
 
+/* What rows [from, to) of a block, or of all of a relation's blocks, have at least: edges, rows
+ * with an edge, and different rows that edges lead from. */
+struct gnn_block_shape {
+    uint64_t from, to, edges, rows, sources;
+};
+
 typedef void (*gnn_ops_each)(void *arg, const char *name, uint64_t n, double ms, uint64_t bytes);
 
 /* Operations of a table are carried out in the order of the calls, but on a device later than
@@ -55,10 +61,11 @@ struct gnn_ops {
     const char *(*note)(const struct gnn_ops *o);
     /* With GNN_DEBUG_TIME=1 in the environment when the operations were made: what each kind has
      * taken on the device so far, how often and in all, and the bytes that it had to move at least
-     * (0: unknown). These depend on how many edges blocks have, which the device alone knows: who
-     * makes a block tells it. */
+     * (0: unknown). These depend on what is in blocks, which the device alone knows: who makes a
+     * block tells what it is sure of. */
     int (*times)(const struct gnn_ops *o, gnn_ops_each each, void *arg, struct gnn_err *e);
-    void (*edges)(const struct gnn_ops *o, const struct gnn_csr *block, uint64_t edges);
+    void (*shape)(const struct gnn_ops *o, const struct gnn_csr *block,
+                  const struct gnn_block_shape *s);
 
     /* As gnn_buf_fit and gnn_buf_release, for the backend's memory; _host: the host's, for `fetch`.
      */

@@ -102,7 +102,7 @@ static int make_segment(struct gnn_predict *p, uint32_t r, const struct chunk *c
         return e->code;
     a->seg = o->async ? p->block.data : k;
     a->nseg = 1;
-    gnn_adj_tell(o, a);
+    gnn_adj_tell(o, a, (struct gnn_block_shape){.from = c->first, .to = end, .edges = edges});
     if (q->normalised < end) { /* rows come in order, and to each layer the same */
         gnn_adj_normalise(o, a, k->first, (uint32_t)end);
         q->normalised = end;

@@ -123,7 +123,7 @@ done
 
 check "gnn-train learns with GNN_DEBUG_TIME=1" in_precision c.st f32 GNN_DEBUG_TIME=1
 check "gnn-train with GNN_DEBUG_TIME=1 says how long each operation takes" \
-    sh -c 'grep -q "^gnn-train: product (rows, 12) by (12, 8): [1-9][0-9]* times, [0-9.]* ms, [0-9.]* MB at least$" said && grep -q "\"event\": *\"operation\"" m.json'
+    sh -c 'grep -q "^gnn-train: matrix product (rows, 12) by (12, 8): [1-9][0-9]* times, [0-9.]* ms, [0-9.]* MB at least$" said && grep -q "\"event\": *\"operation\"" m.json'
 check "gnn-train with GNN_DEBUG_TIME=1 writes the same model" cmp f32.st c.st
 # moves NAME BYTES NODES... OPTIONS...: what the operation must move in one batch, a formula of the batch's nodes n0, n1, n2 and edges e1, e2
 moves() {
@@ -137,16 +137,20 @@ moves() {
     cmp want got
 }
 fan='-f 4,3' layers='--hidden 8'
-check "GNN_DEBUG_TIME=1 tells the bytes of sums: the rows of both sides, offsets and edges, of one sum and a gradient" \
-    moves 'aggregation, 8 wide' '4 * (2 * 8 * (n1 + n2) + n1 + n2 + 2 * e2)'
-check "GNN_DEBUG_TIME=1 tells the bytes of products, of which one is added" moves 'product (rows, 12) by (12, 8)' '4 * (n2 * (12 + 8) + n1 * (12 + 2 * 8) + 2 * 12 * 8)'
-fan='-f 4' layers='' # one layer of 2 heads of 4 columns
+# There must be: the nodes that the hop has found, as sources, and as many rows as its edges need at least, given the fan-out.
+check "GNN_DEBUG_TIME=1 tells the bytes of sums: rows that must be read, offsets and edges, of one sum and a gradient" \
+    moves 'aggregation, 8 columns' '4 * (8 * (2 * n2 + int((e2 + 2) / 3)) + int((e2 + 2) / 3) + n2 - n1 + 2 * e2)'
+check "GNN_DEBUG_TIME=1 tells the bytes of products, of which one is added" moves 'matrix product (rows, 12) by (12, 8)' '4 * (n2 * (12 + 8) + n1 * (12 + 2 * 8) + 2 * 12 * 8)'
+fan='-f 4' layers='' # one layer of 2 heads of 4 columns, where each destination is a source, too
+sources='(n1 - n0 > n0 ? n1 - n0 : n0)' rows='int((e1 + 3) / 4)'
 check "GNN_DEBUG_TIME=1 tells the bytes of attention" \
-    moves attention '4 * (n1 * (8 + 2) + e1 + n0 * (1 + 2 + 8 + 4))' '--model gat --heads 2'
-check "GNN_DEBUG_TIME=1 tells the bytes of the gradients of attention" moves 'backward attention' \
-    '4 * (n1 * (1 + 2 * (8 + 2)) + e1 * (1 + 2) + n0 * (8 + 2 + 6) + n0 * (1 + 2) + e1 * (1 + 2))' '--model gat --heads 2'
+    moves attention "4 * ($sources * (8 + 2) + e1 + $rows + n0 * (2 + 8 + 4))" '--model gat --heads 2'
+check "GNN_DEBUG_TIME=1 tells the bytes of the gradients of attention, by source" moves 'attention, backward, by source' \
+    "4 * (n1 * (8 + 2) + n1 - n0 + e1 * (1 + 2) + $sources * (8 + 2) + n0 * (8 + 2 + 6))" '--model gat --heads 2'
+check "GNN_DEBUG_TIME=1 tells the bytes of the gradients of attention, by destination" \
+    moves 'attention, backward, by destination' "4 * (n0 * 2 + $rows + e1 * 2)" '--model gat --heads 2'
 check "GNN_DEBUG_TIME=1 tells the bytes of GATv2's attention" \
-    moves attention '4 * (n1 * 8 + e1 + n0 * (1 + 8 + 8 + 4))' '--model gatv2 --heads 2'
+    moves attention "4 * ($sources * 8 + e1 + $rows + n0 * (8 + 8 + 4))" '--model gatv2 --heads 2'
 
 # By pipes: batches that stay on the device, that come from there, that come from the CPU.
 for transport in cuda inline; do

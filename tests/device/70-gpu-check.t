@@ -32,9 +32,10 @@ for row in 'gather, device memory | [0-9.]* GB/s, [0-9.]* us | [0-9.]*, [0-9.]* 
     'sampling, products:, --graph-memory uva --graph-cache 0 | [0-9.e+]* us' 'sampling, products:, --labor | [0-9.e+]* us' 'sampling, products:, --disjoint | [0-9.e+]* us' \
     'sampling, products:, --weight weight | [0-9.e+]* us' 'sampling, products:, --seeds dated --time-rule le | [0-9.e+]* us' \
     'epoch, SAGE 3x256, bf16, median of the last 1 | [0-9.]* s | 0.3 s; cuBLASLt cannot multiply' 'epoch, the default model, tf32 | [0-9.]* s' 'predict, all nodes | [0-9.]* s' \
-    'aggregate, 256 wide | [0-9.]* GB/s, [0-9.]* us | [0-9.]*, [0-9.]* %' 'aggregate, 100 wide | ' 'transpose, [0-9]* edges | ' 'act_back, 256 wide | ' 'column sums, 256 wide | ' 'Adam, the model' \
-    'product, layer 0: ([0-9]*, 100) by (100, 256), tf32 | [0-9.]* TFLOP/s, [0-9.]* us | tensor cores' 'product, layer 0: ([0-9]*, 100) by (100, 256), bf16 | refused' \
-    'product (rows, 100) by (100, 8) | [0-9.]*, [0-9]* times | [0-9.]* ms | [0-9.]* MB | [0-9.]* us | [0-9]* % |' 'layer norm | ' 'attention | ' 'maximum, 8 wide | ' \
+    'aggregation, 256 columns: [0-9]* rows, [0-9]* sources, [0-9]* edges | [0-9.]* GB/s, [0-9.]* us | [0-9.]*, [0-9.]* %' 'aggregation, 100 columns: of gradients, ' 'transposing blocks: ' \
+    'activation, backward: ' 'column sums: ' 'optimiser: Adam, ' 'attention, backward, by destination: GATv2, ' 'matrix product, layer 0: ([0-9]*, 100) by (100, 256), bf16 | refused' \
+    'matrix product, layer 0: ([0-9]*, 100) by (100, 256), tf32 | [0-9.]* TFLOP/s, [0-9.]* us | tensor cores' \
+    'matrix product (rows, 100) by (100, 8) | [0-9.]*, [0-9]* times | [0-9.]* ms | [0-9.]* MB | [0-9.]* us | [0-9]* % |' 'layer norm | ' 'attention | ' 'maximum aggregation, 8 columns | ' \
     'priority | [0-9.]* s | [0-9.]* s | [0-9.]* s | [0-9.]* s |' '1 | [0-9.]* | [0-9.]* | [0-9.]* |'; do
     told res "reports a row of ${row%% |*}" "^| $row"
 done

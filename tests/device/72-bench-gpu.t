@@ -17,7 +17,7 @@ done
 check "the parts together have all rows" cmp rows alone
 status 0 "bench_gpu measures two parts" "$bench" 700 passes limits
 names out >two
-check "they are measured in the order asked for" sh -c 'sed -n "1p;\$p" two | paste -sd, | grep -q "^bias and ReLU, 256 wide,copy, device to pinned host$"'
+check "they are measured in the order asked for" sh -c 'sed -n "1p;\$p" two | paste -sd, | grep -q "^bias and activation: ReLU, [0-9]* rows, 256 columns,copy, device to pinned host$"'
 refuses 2 "no part 'nonsense'" "a part that it does not have" "$bench" 700 passes nonsense
 refuses 2 "expected a count of rows from 100 on, not '7x'" "rows that are no count" "$bench" 7x
 refuses 4 'no CUDA device' "to measure without a device" env GNN_FAKE_DEVICES=0 "$bench" 700

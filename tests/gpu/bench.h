@@ -14,6 +14,7 @@
 
 #include "kernels/spmm.h"
 #include "lib/base/err.h"
+#include "lib/ops/gpu_cost.h"
 
 enum {
     BENCH_ALL = 2449029, /* rows of products: */
@@ -29,10 +30,11 @@ struct bench {
     bool tiny;    /* only the way is tried: no number means anything */
     unsigned multiprocessors;
     void *stream;
-    void *gemm;             /* NULL: there is no cuBLASLt, */
-    struct gnn_err no_gemm; /* and why */
-    struct gnn_err failed;  /* why there is no memory */
-    unsigned failures;      /* rows that lack their number */
+    void *gemm;                  /* NULL: there is no cuBLASLt, */
+    struct gnn_err no_gemm;      /* and why */
+    struct gnn_ops_blocks known; /* what is in blocks, exactly */
+    struct gnn_err failed;       /* why there is no memory */
+    unsigned failures;           /* rows that lack their number */
 };
 extern struct bench bench;
 
@@ -104,6 +106,9 @@ void bench_row_failed(const char *what, const struct gnn_err *e);
 void bench_row_absent(const char *what, const char *why);
 /* f moves so many bytes; the limit is what could be moved. */
 void bench_rate(const char *what, double bytes, double limit, bench_fn *f, const void *arg);
+/* f is an operation, under the name and with the bytes that it has in GNN_DEBUG_TIME's table, on
+ * arrays of this shape; the limit is the device's. */
+void bench_operation(const struct gnn_ops_cost *c, const char *shape, bench_fn *f, const void *arg);
 
 /* ---- the parts ---- */
 

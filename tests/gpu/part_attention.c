@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Attention as GAT and GATv2 have it, forward and backward, and what goes over rows of heads. Bytes
- * are those that the operation cannot do without: rows of the other side once for each edge, all
- * else once. Each destination has a self-loop, as in these models. */
+/* Attention as GAT and GATv2 have it, forward and backward, and what goes over rows of heads. Each
+ * destination has a self-loop, as in these models. */
 #include <stdio.h>
 
 #include "gpu/bench.h"
@@ -11,7 +10,6 @@
 #include "kernels/heads.h"
 
 enum { HEADS = 4, CHANNELS = 64 };
-static const double FLOAT = sizeof(float);
 
 struct attended {
     struct bench_graph g;
@@ -102,55 +100,31 @@ static struct attended make_attended(unsigned layer, enum gnn_attention_kind kin
     return t;
 }
 
-/* Floats, which words are counted as, too, of each pass. */
-struct floats {
-    double forward, sources, targets;
-};
-static struct floats floats_of(const struct attended *t)
-{
-    const double rows = t->g.is.rows, cols = t->g.is.cols, edges = t->g.is.edges,
-                 all = edges + rows, h = HEADS, c = t->a.channels, d = h * c, block = edges + rows,
-                 back = 2 * edges + cols;
-    const double signs = (double)gnn_attention_signs(HEADS, t->a.channels);
-    const double given = t->b.dvalue != NULL;
-    switch (t->a.kind) {
-    case GNN_ATTENTION_RAW: /* of a source one row for all heads */
-        return (struct floats){block + all * (c + h) + rows * (d + 3 * h),
-                               back + all * h + cols * h + given * (all * (h + d) + cols * c),
-                               block + all * (c + (2 + given) * h) + rows * (d + 5 * h)};
-    case GNN_ATTENTION_V2: /* scores are made of the sources' rows */
-        return (struct floats){block + all * d + rows * (2 * d + 2 * h),
-                               back + all * (d + signs + 2 * h) + cols * d,
-                               block + all * (d + signs + 2 * h) + rows * (4 * d + 4 * h)};
-    default:
-        return (struct floats){block + all * (d + h) + rows * (d + 3 * h),
-                               back + all * (d + 5 * h) + cols * (2 * d + 2 * h),
-                               all * h + rows * (1 + h)};
-    }
-}
-
 static void rows_of_kind(const char *model, unsigned layer, enum gnn_attention_kind kind,
                          uint32_t channels, bool inputs)
 {
     const struct attended t = make_attended(layer, kind, channels, inputs);
-    const struct floats n = floats_of(&t);
-    const bool first = gnn_attention_targets_first(kind);
-    const double limit = bench_device_limit();
-    char shape[64], what[128];
-    snprintf(shape, sizeof shape, "%u rows, %u edges, %d heads of %u", t.g.is.rows, t.g.is.edges,
-             HEADS, channels);
-    snprintf(what, sizeof what, "attention, %s: %s", model, shape);
-    bench_rate(what, n.forward * FLOAT, limit, forward, &t);
-    snprintf(what, sizeof what, "attention, %s, backward, head_dots: %s", model, shape);
-    bench_rate(what, (2.0 * HEADS * channels + HEADS) * t.g.is.rows * FLOAT, limit, dots, &t);
-    for (int pass = 0; pass < 2; pass++) { /* one reads what the other one writes */
-        const bool by_target = first != (pass == 1);
-        snprintf(what, sizeof what, "attention, %s, backward, by %s: %s", model,
-                 by_target ? "destinations" : "sources", shape);
-        bench_rate(what, (by_target ? n.targets : n.sources) * FLOAT, limit,
-                   by_target ? targets : sources, &t);
-    }
-    bench_graph_check(&t.g, what);
+    const struct gnn_ops_blocks *known = &bench.known;
+    const uint32_t rows = t.g.is.rows, cols = t.g.is.cols;
+    struct gnn_ops_cost c;
+    char shape[96];
+    snprintf(shape, sizeof shape, "%s, %u rows, %u sources, %u edges, %d heads of %u", model, rows,
+             cols, t.g.is.edges, HEADS, channels);
+    gnn_ops_cost_attention(&c, known, &t.a, t.g.block, 1, 0, rows, GNN_ATTENTION_WHOLE, t.y, t.m,
+                           t.z);
+    bench_operation(&c, shape, forward, &t);
+    gnn_ops_cost_head_dots(&c, known, t.b.dy, t.y, (size_t)HEADS * channels, rows, HEADS, channels,
+                           t.dots);
+    bench_operation(&c, shape, dots, &t);
+    for (int pass = 0; pass < 2; pass++) /* one reads what the other one writes */
+        if (gnn_attention_targets_first(kind) != (pass == 1)) {
+            gnn_ops_cost_attention_targets(&c, known, &t.a, t.g.block, 1, 0, rows, &t.b, false);
+            bench_operation(&c, shape, targets, &t);
+        } else {
+            gnn_ops_cost_attention_sources(&c, known, &t.a, t.g.back, 0, cols, &t.b, false);
+            bench_operation(&c, shape, sources, &t);
+        }
+    bench_graph_check(&t.g, "attention");
     bench_release();
 }
 
@@ -185,21 +159,21 @@ static int head_outer(const void *arg, struct gnn_err *e)
 static void rows_of_heads(uint32_t n)
 {
     const uint64_t d = HEADS * CHANNELS;
-    const double x = (double)n * (double)d * FLOAT, g = (double)n * HEADS * FLOAT,
-                 limit = bench_device_limit();
     const struct heads t = {.x = bench_numbers(n * d, 0),
                             .g = bench_numbers((uint64_t)n * HEADS, 1),
                             .row = bench_numbers(d, 2),
                             .work = bench_room(GNN_COLSUM_BLOCKS * d * sizeof(float)),
                             .out = bench_numbers(d, 3),
                             .n = n};
-    char what[64];
-    snprintf(what, sizeof what, "head_dots: %u rows, %d heads of %d", n, HEADS, CHANNELS);
-    bench_rate(what, x + g, limit, head_dots, &t);
-    snprintf(what, sizeof what, "head_sums: %u rows, %d heads of %d", n, HEADS, CHANNELS);
-    bench_rate(what, x + g, limit, head_sums, &t);
-    snprintf(what, sizeof what, "head_outer: %u rows, %d heads of %d", n, HEADS, CHANNELS);
-    bench_rate(what, 2 * x + g, limit, head_outer, &t);
+    struct gnn_ops_cost c;
+    char shape[64];
+    snprintf(shape, sizeof shape, "%u rows, %d heads of %d", n, HEADS, CHANNELS);
+    gnn_ops_cost_head_dots(&c, &bench.known, t.x, t.row, 0, n, HEADS, CHANNELS, t.g);
+    bench_operation(&c, shape, head_dots, &t);
+    gnn_ops_cost_head_sums(&c, &bench.known, t.g, t.x, n, HEADS, CHANNELS, t.work, t.out, true);
+    bench_operation(&c, shape, head_sums, &t);
+    gnn_ops_cost_head_outer(&c, &bench.known, t.g, t.row, n, HEADS, CHANNELS, t.x);
+    bench_operation(&c, shape, head_outer, &t);
     bench_release();
 }
 

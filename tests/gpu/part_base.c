@@ -341,3 +341,10 @@ void bench_rate(const char *what, double bytes, double limit, bench_fn *f, const
         bench_row(what, "%.1f GB/s, %.1f us | %.1f, %.1f %%; %.4g MB, at least %.1f us", gb,
                   1000 * ms, limit, 100 * gb / limit, bytes / 1e6, bytes / limit / 1e3);
 }
+
+void bench_operation(const struct gnn_ops_cost *c, const char *shape, bench_fn *f, const void *arg)
+{
+    char what[160];
+    snprintf(what, sizeof what, "%s: %s", c->text, shape);
+    bench_rate(what, (double)c->bytes, bench_device_limit(), f, arg);
+}

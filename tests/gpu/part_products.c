@@ -47,17 +47,17 @@ static void product(const char *name, struct gnn_dev_product g)
 {
     static const char *const precision[] = {
         [GNN_PRECISION_F32] = "f32", [GNN_PRECISION_TF32] = "tf32", [GNN_PRECISION_BF16] = "bf16"};
-    const double bytes = 4.0 * ((double)g.m * (double)g.k + (double)g.k * (double)g.n +
-                                (double)g.m * (double)g.n * (g.beta != 0 ? 2 : 1));
+    struct gnn_ops_cost c;
+    gnn_ops_cost_product(&c, g.m, g.n, g.k, g.ta, g.beta != 0);
     char what[128];
     g.a = bench_numbers((uint64_t)g.m * g.k, 0);
     g.b = bench_numbers((uint64_t)g.k * g.n, 1);
     g.c = bench_numbers((uint64_t)g.m * g.n, 2);
     g.bias = g.bias ? bench_numbers(g.n, 3) : NULL;
     for (g.precision = GNN_PRECISION_F32; g.precision <= GNN_PRECISION_BF16; g.precision++) {
-        snprintf(what, sizeof what, "product, %s: (%zu, %zu) by (%zu, %zu), %s", name, g.m, g.k,
-                 g.k, g.n, precision[g.precision]);
-        row_of(what, &g, bytes);
+        snprintf(what, sizeof what, "matrix product, %s: (%zu, %zu) by (%zu, %zu), %s", name, g.m,
+                 g.k, g.k, g.n, precision[g.precision]);
+        row_of(what, &g, (double)c.bytes);
     }
     bench_release();
 }

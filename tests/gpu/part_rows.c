@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What goes over rows: aggregation by mean and maximum, transposing, element-wise passes, layer
- * norm, the optimiser. Bytes are those of a block's edges and rows, each read or written once; rows
- * of neighbours once for each edge. */
+ * norm, the optimiser. */
 #include <stdio.h>
 
 #include "gpu/bench.h"
@@ -11,9 +10,27 @@
 #include "kernels/spmm.h"
 #include "lib/gpu/dev.h"
 
-static const double FLOAT = sizeof(float), WORD = sizeof(uint32_t);
-
 /* ---- blocks ---- */
+
+/* How many of n rows have edges. */
+static uint64_t count_filled(const uint32_t *ptr, uint32_t n)
+{
+    uint64_t filled = 0;
+    for (uint32_t i = 0; i < n; i++)
+        filled += ptr[i] < ptr[i + 1];
+    return filled;
+}
+
+static void tell_shapes(const struct bench_graph *g, const uint32_t *ptr, const uint32_t *tptr)
+{
+    const uint64_t rows = count_filled(ptr, g->is.rows), cols = count_filled(tptr, g->is.cols);
+    gnn_ops_block_told(&bench.known, g->block,
+                       &(struct gnn_block_shape){
+                           .to = g->is.rows, .edges = g->is.edges, .rows = rows, .sources = cols});
+    gnn_ops_block_told(&bench.known, g->back,
+                       &(struct gnn_block_shape){
+                           .to = g->is.cols, .edges = g->is.edges, .rows = cols, .sources = rows});
+}
 
 struct bench_graph bench_graph(unsigned layer)
 {
@@ -41,6 +58,7 @@ struct bench_graph bench_graph(unsigned layer)
     g.block = bench_up(&a, sizeof a);
     g.back = bench_up(&t, sizeof t);
     g.bad = bench_up(&none, sizeof none);
+    tell_shapes(&g, ptr, tptr);
     return g;
 }
 
@@ -109,28 +127,33 @@ static int max_back(const void *arg, struct gnn_err *e)
 
 static void rows_of_layer(unsigned layer, uint32_t width)
 {
-    char name[64];
+    char shape[64];
+    struct gnn_ops_cost c;
     struct sum s = {.g = bench_graph(layer), .width = width};
-    const double rows = s.g.is.rows, cols = s.g.is.cols, edges = s.g.is.edges, wide = width * FLOAT,
-                 limit = bench_device_limit();
-    s.x = bench_numbers((uint64_t)s.g.is.cols * width, 0);
-    s.dx = bench_numbers((uint64_t)s.g.is.cols * width, 0);
-    s.y = bench_numbers((uint64_t)s.g.is.rows * width, 0);
-    s.arg = bench_room((uint64_t)s.g.is.rows * width * sizeof *s.arg);
-    s.tptr = bench_room((s.g.is.cols + UINT64_C(1)) * sizeof *s.tptr);
-    s.tidx = bench_room(s.g.is.edges * sizeof *s.tidx);
-    s.scratch = bench_room(gnn_cuda_csr_transpose_scratch(s.g.is.edges, 0));
-    snprintf(name, sizeof name, "aggregate, %u wide", width);
-    bench_rate(name, (edges + rows) * wide + (edges + rows) * WORD, limit, sum_rows, &s);
-    snprintf(name, sizeof name, "aggregate, backward, %u wide", width);
-    bench_rate(name, (edges + cols) * wide + (edges + cols) * WORD, limit, sum_back, &s);
-    snprintf(name, sizeof name, "maximum, %u wide", width);
-    bench_rate(name, (edges + 2 * rows) * wide + (edges + rows) * WORD, limit, max_rows, &s);
-    snprintf(name, sizeof name, "maximum, backward, %u wide", width);
-    bench_rate(name, (2 * edges + cols) * wide + (2 * edges + cols) * WORD, limit, max_back, &s);
-    snprintf(name, sizeof name, "transpose, %u edges", s.g.is.edges);
-    bench_rate(name, (2 * edges + rows + cols) * WORD, limit, transpose, &s);
-    bench_graph_check(&s.g, "aggregate");
+    const struct bench_graph *g = &s.g;
+    const uint32_t rows = g->is.rows, cols = g->is.cols, edges = g->is.edges;
+    s.x = bench_numbers((uint64_t)cols * width, 0);
+    s.dx = bench_numbers((uint64_t)cols * width, 0);
+    s.y = bench_numbers((uint64_t)rows * width, 0);
+    s.arg = bench_room((uint64_t)rows * width * sizeof *s.arg);
+    s.tptr = bench_room((cols + UINT64_C(1)) * sizeof *s.tptr);
+    s.tidx = bench_room(edges * sizeof *s.tidx);
+    s.scratch = bench_room(gnn_cuda_csr_transpose_scratch(edges, 0));
+    snprintf(shape, sizeof shape, "%u rows, %u sources, %u edges", rows, cols, edges);
+    gnn_ops_cost_aggregate(&c, &bench.known, g->block, 1, 0, rows, s.x, cols, width, s.y, false);
+    bench_operation(&c, shape, sum_rows, &s);
+    gnn_ops_cost_max_rows(&c, &bench.known, g->block, 1, 0, rows, s.x, cols, width, s.y, s.arg, 0,
+                          false);
+    bench_operation(&c, shape, max_rows, &s);
+    gnn_ops_cost_transpose(&c, &bench.known, g->block, 1, cols, edges, s.tptr, s.tidx, NULL);
+    bench_operation(&c, shape, transpose, &s);
+    gnn_ops_cost_max_back(&c, &bench.known, g->back, 1, 0, cols, s.y, s.arg, rows, width, s.dx, 0,
+                          false);
+    bench_operation(&c, shape, max_back, &s);
+    snprintf(shape, sizeof shape, "of gradients, %u rows, %u sources, %u edges", cols, rows, edges);
+    gnn_ops_cost_aggregate(&c, &bench.known, g->back, 1, 0, cols, s.y, rows, width, s.dx, false);
+    bench_operation(&c, shape, sum_back, &s);
+    bench_graph_check(&s.g, "aggregation");
     bench_release();
 }
 
@@ -204,9 +227,11 @@ static int adam(const void *arg, struct gnn_err *e)
 
 void bench_passes(void)
 {
+    const struct gnn_ops_blocks *none = &bench.known;
     struct pass p = {.n = bench_part(137000), .d = BENCH_HIDDEN};
     const uint64_t count = (uint64_t)p.n * p.d;
-    const double bytes = (double)count * FLOAT, limit = bench_device_limit();
+    struct gnn_ops_cost c;
+    char shape[64];
     p.x = bench_numbers(count, 0);
     p.y = bench_numbers(count, 1);
     p.m = bench_numbers(count, 2);
@@ -215,12 +240,23 @@ void bench_passes(void)
     p.out = bench_numbers(2 * p.d, 5);
     p.work = bench_numbers(GNN_COLSUM_BLOCKS * p.d, 0);
     p.drop = (struct gnn_dropout){{1, 2}, bench_room(p.n * sizeof(uint32_t)), 32768};
-    bench_rate("bias and ReLU, 256 wide", 2 * bytes, limit, bias_relu, &p);
-    bench_rate("bias, ReLU and dropout, 256 wide", 2 * bytes, limit, bias_relu_dropout, &p);
-    bench_rate("act_back, 256 wide", 3 * bytes, limit, act_back, &p);
-    bench_rate("column sums, 256 wide", bytes, limit, colsum, &p);
-    bench_rate("layer norm, 256 wide", 3 * bytes, limit, norm, &p);
-    bench_rate("layer norm, backward, 256 wide", 3 * bytes, limit, norm_back, &p);
+    snprintf(shape, sizeof shape, "ReLU, %u rows, %zu columns", p.n, p.d);
+    gnn_ops_cost_bias_act(&c, none, p.x, p.n, p.d, p.bias, GNN_ACT_RELU, NULL);
+    bench_operation(&c, shape, bias_relu, &p);
+    gnn_ops_cost_act_back(&c, none, p.x, p.y, p.n, p.d, GNN_ACT_RELU, 1, NULL);
+    bench_operation(&c, shape, act_back, &p);
+    snprintf(shape, sizeof shape, "ReLU, dropout, %u rows, %zu columns", p.n, p.d);
+    gnn_ops_cost_bias_act(&c, none, p.x, p.n, p.d, p.bias, GNN_ACT_RELU, &p.drop);
+    bench_operation(&c, shape, bias_relu_dropout, &p);
+    snprintf(shape, sizeof shape, "%u rows, %zu columns", p.n, p.d);
+    gnn_ops_cost_colsum(&c, none, p.x, p.n, p.d, p.work, p.out, false);
+    bench_operation(&c, shape, colsum, &p);
+    gnn_ops_cost_layer_norm(&c, none, p.x, p.n, p.d, p.bias, p.out, 1e-5f, p.m, p.v, p.y);
+    bench_operation(&c, shape, norm, &p);
+    gnn_ops_cost_layer_norm_back(&c, none, p.y, p.m, p.v, p.n, p.d, p.bias, p.out, p.out, p.work);
+    bench_operation(&c, shape, norm_back, &p);
     p.n = bench_part(2 * (BENCH_WIDTH + BENCH_HIDDEN + BENCH_CLASSES) * BENCH_HIDDEN);
-    bench_rate("Adam, the model's parameters", 7.0 * p.n * FLOAT, limit, adam, &p);
+    snprintf(shape, sizeof shape, "Adam, %u parameters", p.n);
+    gnn_ops_cost_adam(&c, none, p.x, p.y, p.m, p.v, p.n, false, NULL);
+    bench_operation(&c, shape, adam, &p);
 }
