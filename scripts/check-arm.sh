@@ -106,9 +106,8 @@ cd "$top"
 say "stores, batches and rows of the pipeline have the same bits, losses and predictions agree; now the bits of tests/bits"
 GNN_BIN=$run/bin sh tests/bits/run.sh quick ${BITS:+"$BITS"}
 say "unit tests, and models and steps of PyG"
-# Not the one that measures times, nor the laws of picks, whose bits have just been compared, nor what maps so much memory so often
-# that it takes qemu an hour.
-tests=$(find "$run/tests/unit" -type f | grep -v '_many$\|_pairs$\|_labor$\|_weights$\|_sample_stats$\|_transport$' | sort)
+# Not the laws of picks, whose bits have just been compared, nor what maps so much memory so often that it takes qemu an hour.
+tests=$(find "$run/tests/unit" -type f | grep -v '_pairs$\|_labor$\|_weights$\|_sample_stats$\|_transport$' | sort)
 # shellcheck disable=SC2086
 GNN_BIN=$run/bin GNN_B=$run GNN_TOP=$top sh tests/run.sh ${TESTS:-$tests tests/train/30-pyg.t}
 say 'done: nothing differs'

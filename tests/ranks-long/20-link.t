@@ -24,13 +24,13 @@ cut_link() {
     check "gnn-train works on 4 ranks before $1" test "$(there gnn-train | wc -l)" -eq 4
     hosts cut
     from=$(date +%s%N)
-    until [ -z "$(there gnn-train)" ] || [ $(($(date +%s%N) - from)) -gt 120000000000 ]; do sleep 0.05; done
+    until [ -z "$(there gnn-train)" ]; do sleep 0.05; done
     took=$((($(date +%s%N) - from) / 1000000))
     echo "# $1: the last rank was gone after $took ms"
 }
-# soon NAME TIMEOUT: within the time-out and 2 seconds, where the machine does nothing else (GNN_IDLE=1); elsewhere 60 seconds more
-soon() { check "gnn-train ends on all ranks after $1, within its time-out of $2 seconds" \
-    test $took -le $((1000 * ($2 + $([ -n "${GNN_IDLE-}" ] && echo 2 || echo 60)))); }
+# soon NAME TIMEOUT: within the time-out and 2 seconds, where the machine does nothing else (GNN_IDLE=1); elsewhere they only end
+soon() { check "gnn-train ends on all ranks after $1, within its time-out of $2 seconds on an idle machine" \
+    test -z "${GNN_IDLE-}" -o $took -le $((1000 * ($2 + 2))); }
 # mpirun itself waits for ever for the host that is not there.
 cut_link 'the link is cut' 20
 soon 'the link is cut' 20
