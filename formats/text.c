@@ -108,6 +108,8 @@ bool gnn_text_field(const char *p, char sep, const char **field, size_t *len, co
         if (*p != '"')
             return false;
         end = p++;
+        if (sep == GNN_TEXT_SPACE && *p != ' ' && *p != '\t' && *p != '\n' && *p != '\r')
+            return false;
         while (*p == ' ' || (*p == '\t' && sep != '\t'))
             p++;
         if (*p != '\n' && *p != '\r' && *p != sep && sep != GNN_TEXT_SPACE)

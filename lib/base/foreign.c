@@ -219,7 +219,8 @@ static bool is_mapped_list(struct text t)
             continue;
         if (!next_word(&line, &w) || strchr("{[\"'<", *w.p))
             return false;
-        const bool colon = w.end[-1] == ':' && w.end - w.p > 1;
+        const bool colon =
+            w.end[-1] == ':' && w.end - w.p > 1 && !memchr(w.p, '{', (size_t)(w.end - w.p));
         const bool any = next_word(&line, &second);
         const bool arrow = any && second.end - second.p == 2 && !memcmp(second.p, "->", 2);
         const bool tab = any && w.end < t.end && *w.end == '\t' && is_integer(w) &&

@@ -24,7 +24,7 @@ static const struct format {
     {"npz", gnn_npz_open, NODES | ATTACH | MAP},
     {"snap", gnn_edgelist_open, COLUMNS | NODES | ATTACH | MAP | TABLE},
     {"csv", gnn_edgelist_open, COLUMNS | NODES | ATTACH | MAP | TABLE},
-    {"triples", gnn_triples_open, ATTACH | MAP | TABLE},
+    {"triples", gnn_triples_open, COLUMNS | ATTACH | MAP | TABLE},
     {"mtx", gnn_mtx_open, ATTACH},
     {"metis", gnn_metis_open, ATTACH},
     {"generator", NULL, 0},

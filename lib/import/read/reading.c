@@ -139,9 +139,11 @@ static int likely_ends(const struct facts *f, int end[2], bool *named, struct gn
 {
     char use[WORD], want[WORD];
     bool bad = false;
-    *named = false;
+    int given[2];
+    *named = row_names_ends(f, &given[0], &given[1]);
     if (!f->o->columns) {
-        *named = row_names_ends(f, &end[0], &end[1]);
+        end[0] = given[0];
+        end[1] = given[1];
         for (uint32_t i = 0; !*named && i < f->o->nmap; i++) {
             const char *eq = strchr(f->o->map[i], '=');
             *named = eq && column_called(f, eq + 1) >= 0;
@@ -268,6 +270,7 @@ static int guess_columns(const struct facts *f, struct gnn_err *e)
 /* Each use is that of one column, and two are the ends. */
 static int check_columns(const struct facts *f, struct gnn_err *e)
 {
+    static const char *const ends[] = {"source", "target", "relation"};
     struct gnn_suggest s;
     struct gnn_reading *r = f->r;
     r->source = r->target = r->relation = -1;
@@ -283,13 +286,27 @@ static int check_columns(const struct facts *f, struct gnn_err *e)
         if (r->triples && !strcmp(use, "relation"))
             r->relation = (int)i;
     }
-    for (int k = 0; k < 2; k++)
-        if ((k ? r->target : r->source) < 0)
+    const int found[3] = {r->source, r->target, r->triples ? r->relation : 0};
+    for (int k = 0; k < 3; k++)
+        if (found[k] < 0)
             return gnn_fail(e, f->o->columns ? GNN_E_USAGE : GNN_E_INPUT,
                             "%s: no column is the %s (--columns %s=COLUMN names it)%s", f->file,
-                            k ? "target" : "source", k ? "target" : "source",
-                            names_text(f, &s, ""));
+                            ends[k], ends[k], names_text(f, &s, ""));
+    for (uint32_t i = 0; r->triples && i < r->ncols; i++)
+        if (*r->col[i].use && (int)i != r->source && (int)i != r->target && (int)i != r->relation)
+            return gnn_fail(e, GNN_E_USAGE,
+                            "%s: column %u as '%s': edges with a relation have no other fields",
+                            f->file, i + 1, r->col[i].use);
     return GNN_OK;
+}
+
+static bool names_relation(const struct facts *f)
+{
+    char use[WORD], want[WORD];
+    bool bad = false, found = false;
+    for (const char *p = f->o->columns; p && next_use(&p, use, want, &bad);)
+        found = found || !strcmp(use, "relation");
+    return found;
 }
 
 /* Three columns are triples if the third has words, and so has another; under a header, if that
@@ -299,9 +316,10 @@ static int find_triples(const struct facts *f, int want, struct gnn_err *e)
     int source = 0, target = 2, relation = 1;
     struct gnn_reading *r = f->r;
     r->triples = want == 1;
-    if (want == 1 && f->s->ncols && f->s->ncols != 3)
+    if (want == 1 && f->s->ncols && f->s->ncols != 3 && !f->o->columns)
         return gnn_fail(e, GNN_E_INPUT, "%s: line %llu: %u fields instead of 3", f->file,
                         (unsigned long long)f->s->line, f->s->ncols);
+    r->triples = r->triples || (want != 0 && names_relation(f));
     if (f->s->ncols != 3 || want == 0 || f->o->columns)
         return GNN_OK;
     if (r->header) {
@@ -322,7 +340,15 @@ static int find_triples(const struct facts *f, int want, struct gnn_err *e)
             "%s: 3 columns; these are triples with ids in columns 1 and 3 (--format triples), or "
             "edges with numbers in column 3 (--columns source=1,target=2,weight=3)",
             f->file);
-    r->triples = r->triples || (!values && !dicts && (words[0] || words[1]));
+    const bool looks = !values && !dicts && (words[0] || words[1]);
+    if (!r->triples && looks && f->s->again[0] && !f->s->again[1])
+        return gnn_fail(
+            e, GNN_E_INPUT,
+            "%s: 3 columns; the second has ids of the first, so that the third may be the "
+            "relation (--columns source=1,target=2,relation=3), or the second after all "
+            "(--format triples)",
+            f->file);
+    r->triples = r->triples || looks;
     return GNN_OK;
 }
 

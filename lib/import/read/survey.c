@@ -6,10 +6,15 @@
 #include <string.h>
 #include <strings.h>
 
+#include "lib/import/words.h"
+
+enum { SOME_WORDS = 1 << 12 };
+
 struct look {
     struct gnn_survey *s;
     struct gnn_table t;
-    uint64_t seen; /* bits of the words of the first row, by length and first byte */
+    struct gnn_words set[3]; /* some words of each of three columns */
+    uint64_t seen;           /* bits of the words of the first row, by length and first byte */
 };
 
 static bool is_dict(const char *p, const char *end)
@@ -81,6 +86,28 @@ static void take_first(struct look *k, struct gnn_survey_column *c, const struct
         k->seen |= bit_of(w);
 }
 
+/* Of three columns. */
+static int keep_word(struct look *k, uint32_t col, const struct gnn_word *w, struct gnn_err *e)
+{
+    uint32_t id;
+    return k->s->ncols == 3 && col < 3 && k->set[col].n < SOME_WORDS
+               ? gnn_words_add(&k->set[col], w, 1, &id, e)
+               : GNN_OK;
+}
+
+static void compare_words(struct look *k)
+{
+    uint32_t id;
+    for (int c = 0; c < 2; c++)
+        for (uint32_t i = 0; i < k->set[c + 1].n && !k->s->again[c]; i++) {
+            const struct gnn_word w = gnn_words_get(&k->set[c + 1], i);
+            gnn_words_find(&k->set[0], &w, 1, &id);
+            k->s->again[c] = id != UINT32_MAX;
+        }
+    for (int c = 0; c < 3; c++)
+        gnn_words_release(&k->set[c]);
+}
+
 static void take_word(struct look *k, const struct gnn_word *w)
 {
     if (!(k->seen & bit_of(w)))
@@ -138,6 +165,8 @@ static int take_row(struct look *k, bool first, struct gnn_err *e)
             if (kind == GNN_CELL_WORD)
                 take_word(k, &w);
         }
+        if (w.n && keep_word(k, n, &w, e))
+            return e->code;
     }
     if (first) {
         s->ncols = n;
@@ -226,6 +255,7 @@ static int look_with(struct gnn_survey *s, struct gnn_input *in, uint32_t member
         }
     }
     gnn_table_close(&k.t);
+    compare_words(&k);
     s->whole = rc == GNN_END;
     return rc == GNN_END ? GNN_OK : rc;
 }

@@ -44,7 +44,9 @@ struct gnn_survey {
      * there, cut short. */
     uint64_t comment[2];
     char commented[2][GNN_SURVEY_NAME];
-    bool whole; /* to the end of the file */
+    bool again[2]; /* of three columns: a word of the second (third) stands in the first, too, as
+                      far as some thousand words tell */
+    bool whole;    /* to the end of the file */
     struct gnn_survey_column col[GNN_SURVEY_COLUMNS];
 };
 

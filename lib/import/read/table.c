@@ -396,40 +396,47 @@ static int skip_fields(struct gnn_table *t, const char **p, uint32_t n, struct g
     return GNN_OK;
 }
 
-/* A word that is an id. */
-static int pick_word(struct gnn_table *t, const char **p, uint32_t col, bool last,
-                     struct gnn_word *w, struct gnn_err *e)
+int gnn_table_check_id(const struct gnn_table *t, const struct gnn_word *w, uint32_t col,
+                       uint64_t line, struct gnn_err *e)
 {
-    const char *const start = *p;
-    bool is_last, odd = false, control = false;
-    char what[80];
-    if (!gnn_table_field(t, p, w, &is_last))
-        return gnn_table_fail(t, NULL, "a quote is not closed", e);
+    bool odd = false, control = false;
     for (size_t i = 0; i < w->n; i++) {
         const unsigned char c = (unsigned char)w->p[i];
         control = control || c < ' ' || c == 127;
         odd = odd || c > 127;
     }
-    const char *bad =
-        !w->n     ? "the id is empty"
-        : control ? "a control character in the id"
-        : odd && !gnn_text_is_utf8(w->p, w->n)
-            ? "no UTF-8 text; if it is Latin-1, iconv -f ISO-8859-1 -t UTF-8 converts "
-              "the file:"
-            : NULL;
-    if (bad) {
-        snprintf(what, sizeof what, "column %u: ", col + 1);
-        char *text = gnn_strf(e, "%s%s", what, bad);
-        int rc = text ? gnn_table_fail(t, w->n ? start : NULL, text, e) : GNN_E_NOMEM;
-        gnn_free(text);
-        return rc;
-    }
-    if (is_last != last)
-        return gnn_table_fail(t, NULL,
-                              last ? "more fields than the first line has"
-                                   : "fewer fields than the first line has",
-                              e);
-    return GNN_OK;
+    if (w->n && !control && !(odd && !gnn_text_is_utf8(w->p, w->n)))
+        return GNN_OK;
+    char shown[41];
+    size_t n = w->n < sizeof shown - 1 ? w->n : sizeof shown - 1;
+    for (size_t i = 0; i < n; i++)
+        shown[i] = w->p[i] >= ' ' && w->p[i] <= '~' ? w->p[i] : '?';
+    shown[n] = 0;
+    return gnn_fail(e, GNN_E_INPUT, "%s: line %llu: column %u: %s%s%s", gnn_reader_name(t->r),
+                    (unsigned long long)line, col + 1,
+                    !w->n     ? "the id is empty"
+                    : control ? "the id has a control character: '"
+                              : "the id is not UTF-8: '",
+                    shown,
+                    !w->n ? ""
+                    : control
+                        ? "'"
+                        : "' (if it is Latin-1, iconv -f ISO-8859-1 -t UTF-8 converts the file)");
+}
+
+static int pick_word(struct gnn_table *t, const char **p, uint32_t col, bool last,
+                     struct gnn_word *w, struct gnn_err *e)
+{
+    bool is_last;
+    if (!gnn_table_field(t, p, w, &is_last))
+        return gnn_table_fail(t, NULL, "a quote is not closed", e);
+    int rc = gnn_table_check_id(t, w, col, t->line, e);
+    if (!rc && is_last != last)
+        rc = gnn_table_fail(t, NULL,
+                            last ? "more fields than the first line has"
+                                 : "fewer fields than the first line has",
+                            e);
+    return rc;
 }
 
 /* What is behind the last column that is picked. */

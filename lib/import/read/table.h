@@ -68,6 +68,10 @@ int gnn_table_words(struct gnn_table *t, struct gnn_word *w, uint32_t max, uint3
  * not closed in the line. */
 bool gnn_table_field(struct gnn_table *t, const char **p, struct gnn_word *w, bool *last);
 
+/* Whether a word of the line may be an id: UTF-8, not empty, without control characters. */
+int gnn_table_check_id(const struct gnn_table *t, const struct gnn_word *w, uint32_t col,
+                       uint64_t line, struct gnn_err *e) GNN_MUST_USE;
+
 /* The words of the next line that is neither blank nor comment, which must be `want`; GNN_END after
  * the last. */
 int gnn_table_row(struct gnn_table *t, struct gnn_word *w, uint32_t want,
@@ -80,9 +84,8 @@ struct gnn_pick {
     bool whole;               /* a number: the exact value of an integer; else the real one, and */
     struct gnn_numbers *seen; /* what the numbers are like, or NULL */
 };
-/* Ids are numbers if words is NULL. Words are UTF-8, not empty, without control characters, and
- * valid until the next call of this or of gnn_table_line, so that fewer than max rows may come at a
- * time. */
+/* Ids are numbers if words is NULL. Words are checked, and valid until the next call of this or of
+ * gnn_table_line, so that fewer than max rows may come at a time. */
 int gnn_table_pick(struct gnn_table *t, const struct gnn_pick *pick, uint32_t npick, uint64_t *ids,
                    struct gnn_word *words, union gnn_number *nums, uint64_t max, uint64_t *got,
                    struct gnn_err *e) GNN_MUST_USE;

@@ -38,15 +38,16 @@ static int check_relation(const struct triples *g, const struct gnn_table *t,
 }
 
 static int add_triple(struct triples *g, const struct gnn_table *t, const struct gnn_word *w,
-                      uint8_t set, struct gnn_err *e)
+                      const int *col, uint8_t set, struct gnn_err *e)
 {
     uint32_t id[3];
     const uint32_t known = g->rel.n;
     int rc = GNN_OK;
     for (int k = 0; !rc && k < 3; k++) {
-        if (!w[k].n)
-            return gnn_fail(e, GNN_E_INPUT, "%s: line %llu: a word is empty", gnn_reader_name(t->r),
-                            (unsigned long long)t->line - 1);
+        if (k != 1 || !w[k].n)
+            rc = gnn_table_check_id(t, &w[k], (uint32_t)col[k], t->line - 1, e);
+        if (rc)
+            return rc;
         rc = k == 1 ? gnn_words_add(&g->rel, &w[k], 1, &id[k], e)
                     : gnn_nodeids_add_words(g->s.ids, &w[k], 1, &id[k], e);
     }
@@ -72,7 +73,7 @@ static int add_triple(struct triples *g, const struct gnn_table *t, const struct
 static int read_member(struct triples *g, uint32_t member, uint8_t set, struct gnn_err *e)
 {
     struct gnn_table t = {0};
-    struct gnn_word w[3];
+    struct gnn_word w[GNN_SURVEY_COLUMNS];
     struct gnn_reading *r;
     int rc = gnn_reading_find(&r, g->s.in[0], member, g->s.o, 1, true, e);
     if (rc)
@@ -80,10 +81,11 @@ static int read_member(struct triples *g, uint32_t member, uint8_t set, struct g
     const int col[3] = {r->source, r->relation, r->target};
     rc = gnn_reading_open(r, &t, g->s.in[0], member, e);
     while (!rc && t.ncols) {
-        rc = gnn_table_row(&t, w, 3, e);
+        rc = gnn_table_row(&t, w, r->ncols, e);
+        if (rc)
+            break;
         const struct gnn_word triple[3] = {w[col[0]], w[col[1]], w[col[2]]};
-        if (!rc)
-            rc = add_triple(g, &t, triple, set, e);
+        rc = add_triple(g, &t, triple, col, set, e);
     }
     if (!rc || rc == GNN_END)
         rc = gnn_reading_note(r, &g->s.d, e);

@@ -1,0 +1,212 @@
+# SPDX-License-Identifier: Apache-2.0
+# Text tables of edges: the rules of gnn-import(1) over tables made from a grammar, and by hand where a rule has an end.
+. "$GNN_TOP/tests/lib.sh"
+pl=$GNN_TOP/tests/import/tables.pl
+refusing=gnn-import
+
+mkdir g
+perl "$pl" make g || exit 1
+read_right() { # N: as the oracle wants
+    rm -rf S got
+    # shellcheck disable=SC2046
+    gnn-import --directed -o S $(cat "g/$1.args") "g/$1.txt" 2>said
+    _rc=$?
+    _want=$(cat "g/$1.want")
+    case $_want in
+    refused*) { [ $_rc = 3 ] || [ $_rc = 2 ]; } && [ "$(wc -l <said)" = 1 ] && grep -Eq -- "${_want#refused }" said && [ ! -e S ] ;;
+    *) [ $_rc = 0 ] && grep -q 'read as: ' said && perl "$pl" dump S >got && cmp -s got "g/$1.want" ;;
+    esac
+}
+count=0 good=0
+for f in g/*.txt; do
+    i=${f#g/} i=${i%.txt}
+    grep -q ^refused "g/$i.want" || good=$((good + 1))
+    count=$((count + 1))
+    if read_right "$i"; then continue; fi
+    _not_ok "gnn-import reads table $i by the rules: $(cat "g/$i.what")"
+    { cat "g/$i.args" && head -c 300 "g/$i.txt" && echo "-- wanted" && cat "g/$i.want" && echo "-- got" && cat said got; } 2>&1 | cat -v | sed 's/^/# /'
+done
+check "gnn-import reads or refuses $count tables by the rules" [ "$count" -ge 100 ]
+check "the grammar makes tables that are read, $good of them" [ "$good" -ge 60 ]
+
+as() { # NAME WANT [ARGUMENT...]: the edges of t.txt as tables.pl prints them, joined by ", ", or "refused TEXT"
+    _what=$1 _want=$2
+    shift 2
+    rm -rf S
+    gnn-import --directed -o S "$@" t.txt >out 2>said
+    _rc=$?
+    case $_want in
+    refused*) { [ $_rc = 3 ] || [ $_rc = 2 ]; } && [ "$(wc -l <said)" = 1 ] && grep -q -- "${_want#refused }" said && [ ! -e S ] ;;
+    *) [ $_rc = 0 ] && [ "$(perl "$pl" dump S | tr '\n' ',' | sed 's/,$//')" = "$_want" ] ;;
+    esac
+    if [ $? = 0 ]; then _ok "gnn-import: $_what"; else
+        _not_ok "gnn-import: $_what"
+        { echo "wanted: $_want"; [ ! -e S ] || perl "$pl" dump S | tr '\n' ','; cat said; } | sed 's/^/# /'
+    fi
+}
+said() { check "gnn-import says: $1" grep -q -- "$1" said; }
+
+# Line 1: never dropped without a word.
+printf '1,2,NA\n2,3,0.5\n3,1,0.75\n' >t.txt
+as 'a missing value in line 1 makes it no header' '1 to 2 nan,2 to 3 0.5,3 to 1 0.75' --columns source=1,target=2,score=3
+said 'read as: edges by number; score = column 3 (--columns changes this)'
+printf '1,2,2011-05-03\n2,3,2012-01-01\n3,1,2012-01-02\n' >t.txt
+as 'a date in a column that is left out makes line 1 no header' '1 to 2,2 to 3,3 to 1' --columns source=1,target=2
+printf '1,2,"610,086"\n2,3,"5"\n' >t.txt
+as 'a number with a comma in line 1 is refused' "refused t.txt: line 1: not a number '610,086'" --columns source=1,target=2,count=3
+printf '1 2 x\n2 3 4\n' >t.txt
+as 'a word above numbers makes a line of ids no header' "refused t.txt: line 1: not a number 'x'" --columns source=1,target=2,score=3
+printf '1a 2\n2 3\n3 1a\n' >t.txt
+as 'an id with a letter makes line 1 no header' '1a to 2,2 to 3,3 to 1a'
+printf 'u v\nv w\n' >t.txt
+as 'names of ends that are ids below are refused' 'refused line 1 is a header by its names, or a row.*--header yes or no'
+printf 'u v\nv w\n' >t.txt
+as '--header no makes names of ends a row' 'u to v,v to w' --header no
+printf 'u v\nv w\n' >t.txt
+as '--header yes makes names of ends a header' 'v to w' --header yes
+printf 'a b\nb c\n' >t.txt
+as '--header yes needs names of ends' 'refused no column is the source' --header yes
+printf 'a b\nb c\n' >t.txt
+as '--columns names columns of any header' 'c to b' --header yes --columns source=b,target=a
+printf '1 2\n3 4\n' >t.txt
+as '--header yes drops a line of numbers, by columns' '3 to 4' --header yes --columns source=1,target=2
+said 'line 1 is the header'
+printf 'ann bob\nbob cleo\n' >t.txt
+as 'two words are an edge' 'ann to bob,bob to cleo'
+said 'read as: edges by name; line 1 is no header (--header yes makes it one)'
+printf ',source,target,weight\n0,ann,bob,2\n1,bob,cleo,3\n' >t.txt
+as 'a column without a name is left out' 'ann to bob 2,bob to cleo 3'
+said 'left out = column 1'
+printf 'Source,Target,Weight\nann,bob,1.5\nbob,cleo,2\n' >t.txt
+as 'names count in any case' 'ann to bob 1.5,bob to cleo 2'
+said 'read as: edges by name; line 1 is the header; weight = column 3 (--columns changes this)'
+printf 'Origin;Destination\nann;bob\n' >t.txt
+as 'other pairs of names are known' 'ann to bob'
+printf ':START_ID,:END_ID\nann,bob\n' >t.txt
+as 'signs between letters do not count in names' 'ann to bob'
+printf 'source;target;user;from\n1;2;3;4\n' >t.txt
+as 'the first pair of names has the ends' '1 to 2'
+printf 'ann,bob,trust\nann,cleo,4\nbob,cleo,5\n' >t.txt
+as 'a word above numbers is no name if the ids beside it are' "refused line 1: not a number 'trust'" --columns source=1,target=2,score=3
+
+# Roles.
+printf 'AAA,BBB,853\nAAA,CCC,1\nBBB,CCC,12\nCCC,AAA,7\n' >t.txt
+as 'numbers in column 3 are no triples' 'refused t.txt: 3 columns; --columns must say'
+printf 'AAA,BBB,853\nAAA,CCC,1\n' >t.txt
+as '--columns reads weighted edges between words' 'AAA to BBB 853,AAA to CCC 1' --columns source=1,target=2,weight=3
+printf 'u1 u2 0.5\nu2 u3 1\n' >t.txt
+as 'fractions in column 3 are no triples' 'refused 3 columns; --columns'
+printf 'ann likes bob\nbob likes cleo\n' >t.txt
+as 'three words are a triple' 'ann likes bob,bob likes cleo'
+said 'read as: triples; line 1 is no header'
+for h in 'head relation tail' 'subject predicate object' 'h r t' 'node1 label node2' 'user relation item' 'FROM TYPE TO'; do
+    printf '%s\nann likes bob\nbob likes cleo\n' "$h" >t.txt
+    as "a header '$h' is no triple" 'ann likes bob,bob likes cleo'
+    said 'read as: triples; line 1 is the header'
+    printf '%s\nann likes bob\nbob likes cleo\n' "$h" >t.txt
+    as "a header '$h' is no triple with --format triples" 'ann likes bob,bob likes cleo' --format triples
+done
+printf 'source,target,type\nann,bob,likes\nbob,cleo,knows\n' >t.txt
+as 'a header says which column is the relation' 'ann likes bob,bob knows cleo'
+said 'source = column 1, target = column 2, relation = column 3'
+printf 'ann bob likes\nbob cleo likes\n' >t.txt
+as 'ids in column 2 are refused as relations' 'refused the second has ids of the first.*--columns source=1,target=2,relation=3.*--format triples'
+printf 'ann bob likes\nbob cleo likes\n' >t.txt
+as '--columns names the relation' 'ann likes bob,bob likes cleo' --columns source=1,target=2,relation=3
+printf 'ann likes bob 2014\nbob likes cleo 2015\n' >t.txt
+as '--columns reads triples of more columns' 'ann likes bob,bob likes cleo' --columns source=1,relation=2,target=3
+printf 'ann likes bob 2014\nbob likes cleo 2015\n' >t.txt
+as 'triples have no other fields' "refused column 4 as 'time'" --columns source=1,relation=2,target=3,time=4
+printf '1 likes 2\n2 likes 3\n' >t.txt
+as 'a word between numbers has two readings' 'refused --format triples.*--columns'
+printf '1 likes 2\n2 likes 3\n' >t.txt
+as '--format triples takes numbers for words' '1 likes 2,2 likes 3' --format triples
+printf '1 2 friend\n2 3 foe\n' >t.txt
+as 'a word after numbers is no tail' 'refused 3 columns; --columns'
+printf '00260881 _hypernym 00260622\n' >t.txt
+as 'numbers with zeros before them are words' '00260881 _hypernym 00260622'
+printf 'source,target,when\nann,bob,2020-01-01\n' >t.txt
+as 'a date in a field is refused' 'refused line 2: not a number, and times are numbers, not dates'
+printf '0 1 {}\n1 2 {}\n' >t.txt
+as "Python's empty attributes are left out" '0 to 1,1 to 2'
+printf 'a b {}\nb c {}\n' >t.txt
+as "Python's empty attributes of words are left out" 'a to b,b to c'
+printf "0 1 {'weight': 3}\n1 2 {'weight': 2, 'x': 1}\n" >t.txt
+as "Python's attributes are refused" 'refused line 1: .*write_weighted_edgelist'
+printf "0 1 {}\n1 2 {'weight': 2}\n" >t.txt
+as "Python's attributes are refused further down" 'refused line 2: .*write_weighted_edgelist'
+printf 'source,target,when\n1,2,7\n2,3,8\n' >w.csv
+check 'gnn-import --columns keeps what --time names' gnn-import -q --directed --columns source=source,target=target --time when -o W w.csv
+check 'gnn-import --columns stores what --time names' sh -c 'gnn-inspect W | grep -q "time i64"'
+
+# Ids.
+printf '007 7\n7 7.0\n' >t.txt
+as 'each spelling is a node' '007 to 7,7 to 7.0'
+printf '1.0 2.0\n2 3\n' >t.txt
+as 'fractions are no ids' "refused line 1: not an id '1.0' (ids are plain integers, or words with --ids words)"
+printf '1 2\n+1 1e5\n' >t.txt
+as '--ids words takes any spelling' '+1 to 1e5,1 to 2' --ids words
+printf '1 2\n+1 1e5\n' >t.txt
+as 'a sign is refused' "refused line 2: not an id '+1'"
+printf '1 2\n3 x\n' >t.txt
+as '--ids numbers refuses words' "refused line 2: not a number, where ids are numbers: 'x'" --ids numbers
+printf '18446744073709551616 1\n' >t.txt
+as 'numbers beyond 2^63 are words' '18446744073709551616 to 1'
+printf '9223372036854775807 1\n' >t.txt
+as 'the largest number is one' '9223372036854775807 to 1'
+printf '1,2\n,3\n' >t.txt
+as 'an empty id is refused' 'refused line 2: an empty id'
+printf 'ann,2\nbob,""\n' >t.txt
+as 'an empty id among words is refused by line and column' 'refused line 2: column 2: the id is empty'
+printf 'a\001b c\nd e\n' >t.txt
+as 'a control character in an id is refused' "refused line 1: column 1: the id has a control character: 'a?b'"
+printf 'caf\351 b\nb c\n' >t.txt
+as 'Latin-1 is refused with a remedy' 'refused line 1: column 1: the id is not UTF-8.*iconv -f ISO-8859-1'
+printf 'caf\303\251 b\nb c\n' >t.txt
+as 'UTF-8 is read' 'b to c,café to b'
+printf '1 2\nNA 3\n' >t.txt
+as 'a missing id among numbers is refused' "refused line 2: not an id 'NA'"
+printf 'DE NA\nNA FR\n' >t.txt
+as 'NA among words is a word' 'DE to NA,NA to FR'
+printf '"New York","Paris, TX"\n"Paris, TX","a ""b"""\n' >t.txt
+as 'quoted ids have blanks, separators and quotes' 'New_York to Paris,_TX,Paris,_TX to a_"b"'
+printf 'New York, NY\tBoston, MA\nBoston, MA\tNew York, NY\n' >t.txt
+as 'tabs separate before commas' 'Boston,_MA to New_York,_NY,New_York,_NY to Boston,_MA'
+printf 'source;target;weight\n1;2;0,5\n' >t.txt
+as 'semicolons separate before commas' "refused line 2: not a number '0,5'"
+printf 'a b\nc\n' >t.txt
+as 'rows of other numbers of fields are refused' 'refused line 2: 1 fields, but line 1 has 2'
+printf 'ann bob\nbob cleo\n' >t.txt
+as '--nodes does not count words' 'refused --nodes.*ids are words' --nodes 3
+printf 'ann bob\nbob ann\nann cleo\n' >w.txt
+check 'gnn-import -u --dedup reads words' gnn-import -q -u --dedup --self-loops add -o W --force w.txt
+check 'gnn-import -u --dedup stores each edge of words once' sh -c 'gnn-inspect --json W | grep -q "\"count\": 7,"'
+
+# Comments, or words that begin like them.
+printf '#py #c\n#c #go\n' >t.txt
+as 'a table of hashtags is refused' 'refused line 1 is a comment.*--comments yes or no'
+printf '#py #c\n#c #go\n' >t.txt
+as '--comments no reads hashtags' '#c to #go,#py to #c' --comments no
+printf 'c go\n#py #c\n' >t.txt
+as '--comments yes leaves out lines' 'c to go' --comments yes
+printf '#source target\nann bob\n' >t.txt
+as 'names behind a comment sign are a comment' 'ann to bob'
+printf '%% sym\n%% 2 3 3\n1 2\n2 3\n' >t.txt
+as 'lines that begin with % are comments' '1 to 2,2 to 3'
+printf '# c\n%% d\n1 2\n#3 4\n' >t.txt
+as 'among numbers, no line that begins with # is a row' '1 to 2'
+
+# What the first rows say does not hold: the rest is looked at.
+seq 1 5000 | awk '{ print $1, $1 + 1 }' >long.txt
+{ cat long.txt; echo 'x7 1'; } >late.txt
+check 'gnn-import reads a word in the last of many lines' sh -c 'gnn-import --directed -o L late.txt 2>said'
+said "read as: edges by name, as line 5001 has 'x7'; line 1 is no header"
+check 'gnn-import stores the word in the last of many lines' sh -c 'perl "$0" dump L | grep -qx "x7 to 1" && [ "$(perl "$0" dump L | wc -l)" = 5001 ]' "$pl"
+{ cat long.txt; echo '7'; } >late.txt
+refuses 3 'late.txt: line 5001: 1 fields, but line 1 has 2' 'a short line after many' gnn-import -o bad late.txt
+{ echo 'source,target,weight'; sed 's/ /,/; s/$/,1/' long.txt; echo '1,2,NA'; } >late.txt
+refuses 3 'late.txt: line 5002: weight is missing' 'a missing weight after many' gnn-import -o bad late.txt
+refuses 2 'header does not apply to the format mtx' '--header of a matrix' gnn-import --header yes --format mtx -o bad w.csv
+status 0 'gnn-import -q reads words' gnn-import -q -o Q w.txt
+check 'gnn-import -q does not say how it reads' test ! -s err
+done_testing
