@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* gnn-import: a public data set, plain files or a generator in; a store of one part out. */
+#include <stdlib.h>
 #include <string.h>
 
 #include "cmd/cli.h"
@@ -16,10 +17,10 @@
 static const char *output;
 static bool force;
 static struct gnn_import_opts o;
-static struct opt_list map, split, allow;
+static struct opt_list map, split, allow, nodes, features, labels;
 static const char *time_from, *weight_from;
-static uint64_t seed = 1, nodes; /* nodes 0, threads 0: not given */
-static uint32_t threads;
+static uint64_t seed = 1;
+static uint32_t threads; /* 0: not given */
 static int format, loops, task, dtype = -1, header, ids, comments;
 
 #define ALLOW "duplicates|upper|fractions"
@@ -42,16 +43,18 @@ static const struct opt opts[] = {
     {OPT_CHOICE, 0, "comments", &comments, "WHETHER",
      "whether lines of a text table that begin with # or % are comments (default: auto)",
      "auto|yes|no"},
+    {OPT_STR, 0, "edge-type", &o.edge_type, "SRC/REL/DST",
+     "types of a text table: user/buys/item has two node types (default: node/to/node)"},
     {OPT_LIST, 0, "map", &map, "NEW=OLD[,..]", "read the array or field OLD as NEW"},
     {OPT_STR, 0, "time", &time_from, "FIELD", "read FIELD as the time of edges (or nodes)"},
     {OPT_STR, 0, "weight", &weight_from, "FIELD", "read FIELD as the weight of edges"},
-    {OPT_STR, 0, "features", &o.features, "FILE", "features, one row per node: .npy or text",
+    {OPT_LIST, 0, "nodes", &nodes, "N|[TYPE=]FILE[:COLUMN]",
+     "ids are 0 to N-1; or a table of nodes, whose rows are found by the ids in COLUMN",
      .file = true},
-    {OPT_STR, 0, "labels", &o.labels, "FILE", "labels, one row per node: .npy or text",
-     .file = true},
-    {OPT_U64, 0, "nodes", &nodes, "N",
-     "node ids are 0 to N-1 (default: the ids that occur, renumbered without gaps)", .min = 1,
-     .max = 4294967294.0},
+    {OPT_LIST, 0, "features", &features, "[TYPE=]FILE[:COLUMN]",
+     "features: rows with ids in COLUMN, or one row per node: text or .npy", .file = true},
+    {OPT_LIST, 0, "labels", &labels, "[TYPE=]FILE[:COLUMN]",
+     "labels: rows with ids in COLUMN, or one row per node: text or .npy", .file = true},
     {OPT_LIST, 0, "allow", &allow, "WORD[,..]",
      "what to accept in matrices: duplicates, upper, fractions", ALLOW},
     {OPT_GROUP, .help = "Graph"},
@@ -149,6 +152,30 @@ static void take_allowed(void)
         }
 }
 
+/* Digits are a count; anything else is a table. */
+static void take_nodes(void)
+{
+    o.node_table = nodes.v;
+    for (uint32_t i = 0; i < nodes.n; i++) {
+        const char *v = nodes.v[i];
+        char *end;
+        if (strspn(v, "0123456789") < strlen(v) || !*v) {
+            nodes.v[o.nnode_tables++] = v;
+            continue;
+        }
+        const unsigned long long n = strtoull(v, &end, 10);
+        if (!n || n > 4294967294u || strlen(v) > 10)
+            cli_usage("--nodes %s: expected a count from 1 to 4294967294, or a FILE", v);
+        if (o.nodes)
+            cli_usage("--nodes %llu and %llu: one count only", (unsigned long long)o.nodes, n);
+        o.nodes = n;
+    }
+    if (o.nodes && o.nnode_tables)
+        cli_usage(
+            "--nodes %llu and --nodes %s exclude each other: the table says which nodes there are",
+            (unsigned long long)o.nodes, nodes.v[0]);
+}
+
 static void show_progress(const char *what, uint64_t done, uint64_t total)
 {
     cli_progress(what, done, total, NULL);
@@ -167,7 +194,11 @@ static void finish_opts(void)
     o.comments = (enum gnn_comments)comments;
     o.split = split.v;
     o.nsplit = split.n;
-    o.nodes = nodes;
+    o.features = features.v;
+    o.nfeatures = features.n;
+    o.labels = labels.v;
+    o.nlabels = labels.n;
+    take_nodes();
     o.seed = seed;
     o.threads = threads;
     o.progress = show_progress;

@@ -29,13 +29,16 @@ struct gnn_import_opts {
     const char *const *map; /* "new=old" renamings of fields and arrays */
     bool *map_used; /* [nmap] or NULL: told which held; with it, one that did not is an error */
     uint32_t nmap;
-    const char *columns;        /* "source=from,target=to,..." for text tables */
-    enum gnn_header header;     /* whether the first row of a text table is one */
-    enum gnn_ids_as ids;        /* what ids in text tables are */
-    enum gnn_comments comments; /* whether lines that begin with # or % are comments */
-    const char *labels;         /* file with a row of labels for each node */
-    const char *features;       /* file with a row of features for each node */
-    const char *const *split;   /* "random:0.6,0.2,0.2" or "train=FILE,valid=FILE,..." */
+    const char *columns;    /* "source=from,target=to,..." for text tables */
+    const char *edge_type;  /* SRC/REL/DST, names of types for text tables; NULL: node/to/node */
+    enum gnn_header header; /* whether the first row of a text table is one */
+    enum gnn_ids_as ids;    /* what ids in text tables are */
+    enum gnn_comments comments;    /* whether lines that begin with # or % are comments */
+    const char *const *labels;     /* [TYPE=]FILE[:COLUMN] with rows of labels */
+    const char *const *features;   /* ... of features */
+    const char *const *node_table; /* tables of nodes */
+    uint32_t nlabels, nfeatures, nnode_tables;
+    const char *const *split; /* "random:0.6,0.2,0.2" or "train=FILE,valid=FILE,..." */
     uint32_t nsplit;
     uint64_t nodes; /* ids are 0..nodes-1; 0: as found in the data */
     uint64_t seed;

@@ -41,8 +41,7 @@ int gnn_nodeids_finish(struct gnn_nodeids *ids, struct gnn_err *e)
     return rc;
 }
 
-/* A word that is a whole number, and nothing else. */
-static bool as_number(const struct gnn_word *w, uint64_t *v)
+bool gnn_word_number(const struct gnn_word *w, uint64_t *v)
 {
     char digits[24];
     if (!w->n || w->n > 20)
@@ -63,22 +62,27 @@ void gnn_nodeids_find(const struct gnn_nodeids *ids, const struct gnn_word *word
         return;
     }
     for (uint64_t i = 0; i < n; i++) {
-        at = as_number(&word[i], &v) ? gnn_nodeids_number(ids, v) : UINT64_MAX;
+        at = gnn_word_number(&word[i], &v) ? gnn_nodeids_number(ids, v) : UINT64_MAX;
         node[i] = at == UINT64_MAX ? UINT32_MAX : (uint32_t)at;
     }
 }
 
+const char *gnn_word_shown(const struct gnn_word *w, char text[GNN_ID_TEXT])
+{
+    const size_t n = w->n < GNN_ID_TEXT - 4 ? w->n : GNN_ID_TEXT - 4;
+    for (size_t i = 0; i < n; i++)
+        text[i] = (unsigned char)w->p[i] < ' ' || w->p[i] == 127 ? '?' : w->p[i];
+    snprintf(text + n, GNN_ID_TEXT - n, "%s", n < w->n ? "..." : "");
+    return text;
+}
+
 const char *gnn_nodeids_text(const struct gnn_nodeids *ids, uint64_t node, char text[GNN_ID_TEXT])
 {
-    if (ids->kind != GNN_IDS_WORDS) {
-        snprintf(text, GNN_ID_TEXT, "%lld", ids->key ? (long long)ids->key[node] : (long long)node);
-        return text;
+    if (ids->kind == GNN_IDS_WORDS) {
+        const struct gnn_word w = gnn_words_get(&ids->words, node);
+        return gnn_word_shown(&w, text);
     }
-    const struct gnn_word w = gnn_words_get(&ids->words, node);
-    const size_t n = w.n < GNN_ID_TEXT - 4 ? w.n : GNN_ID_TEXT - 4;
-    for (size_t i = 0; i < n; i++)
-        text[i] = (unsigned char)w.p[i] < ' ' || w.p[i] == 127 ? '?' : w.p[i];
-    snprintf(text + n, GNN_ID_TEXT - n, "%s", n < w.n ? "..." : "");
+    snprintf(text, GNN_ID_TEXT, "%lld", ids->key ? (long long)ids->key[node] : (long long)node);
     return text;
 }
 

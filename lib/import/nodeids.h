@@ -15,7 +15,7 @@
 #include "lib/import/words.h"
 
 enum gnn_nodeids_kind { GNN_IDS_COUNT, GNN_IDS_NUMBERS, GNN_IDS_WORDS };
-enum { GNN_ID_TEXT = 64 }; /* room for _text */
+enum { GNN_ID_TEXT = 64 }; /* room for the next two */
 
 /* Zeroed object: a count of 0. */
 struct gnn_nodeids {
@@ -48,7 +48,11 @@ static inline uint64_t gnn_nodeids_number(const struct gnn_nodeids *ids, uint64_
 /* The nodes of ids in text, of any kind; UINT32_MAX: there is none. */
 void gnn_nodeids_find(const struct gnn_nodeids *ids, const struct gnn_word *word, uint64_t n,
                       uint32_t *node);
-/* The id of a node below n, for messages: long and unprintable ones are shortened. */
+/* Whether a word is a whole number below 2^64 and nothing else. */
+bool gnn_word_number(const struct gnn_word *w, uint64_t *v);
+/* A word for messages: cut short, and without control characters. */
+const char *gnn_word_shown(const struct gnn_word *w, char text[GNN_ID_TEXT]);
+/* The id of a node below n, for messages. */
 const char *gnn_nodeids_text(const struct gnn_nodeids *ids, uint64_t node, char text[GNN_ID_TEXT]);
 void gnn_nodeids_release(struct gnn_nodeids *ids);
 

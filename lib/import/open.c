@@ -13,18 +13,18 @@
 #include "lib/base/kind.h"
 #include "lib/base/suggest.h"
 
-enum { COLUMNS = 1, NODES = 2, ATTACH = 4, MAP = 8, TABLE = 16 };
+enum { COLUMNS = 1, COUNT = 2, ATTACH = 4, MAP = 8, TABLE = 16, NODES = 32, TYPES = 64 };
 
 static const struct format {
     const char *name;
     gnn_open_fn *open;
     unsigned takes; /* options */
 } formats[] = {
-    {"ogb", gnn_ogb_open, ATTACH | MAP},
-    {"npz", gnn_npz_open, NODES | ATTACH | MAP},
-    {"snap", gnn_edgelist_open, COLUMNS | NODES | ATTACH | MAP | TABLE},
-    {"csv", gnn_edgelist_open, COLUMNS | NODES | ATTACH | MAP | TABLE},
-    {"triples", gnn_triples_open, COLUMNS | ATTACH | MAP | TABLE},
+    {"ogb", gnn_ogb_open, ATTACH | MAP | NODES},
+    {"npz", gnn_npz_open, COUNT | ATTACH | MAP | NODES},
+    {"snap", gnn_edgelist_open, COLUMNS | COUNT | ATTACH | MAP | TABLE | NODES | TYPES},
+    {"csv", gnn_edgelist_open, COLUMNS | COUNT | ATTACH | MAP | TABLE | NODES | TYPES},
+    {"triples", gnn_triples_open, COLUMNS | ATTACH | MAP | TABLE | NODES},
     {"mtx", gnn_mtx_open, ATTACH},
     {"metis", gnn_metis_open, ATTACH},
     {"generator", NULL, 0},
@@ -43,10 +43,12 @@ static int check_options(const struct format *f, const struct gnn_import_opts *o
     const char *wrong = NULL;
     if (o->columns && !(f->takes & COLUMNS))
         wrong = "columns";
-    if (o->nodes && !(f->takes & NODES))
-        wrong = "nodes";
-    if ((o->features || o->labels) && !(f->takes & ATTACH))
-        wrong = o->features ? "features" : "labels";
+    if (o->edge_type && !(f->takes & TYPES))
+        wrong = "edge-type";
+    if ((o->nodes && !(f->takes & COUNT)) || (o->nnode_tables && !(f->takes & NODES)))
+        wrong = o->nodes ? "nodes N" : "nodes FILE";
+    if ((o->nfeatures || o->nlabels) && !(f->takes & ATTACH))
+        wrong = o->nfeatures ? "features" : "labels";
     if ((o->header || o->ids || o->comments) && !(f->takes & TABLE))
         wrong = o->header ? "header" : o->ids ? "ids" : "comments";
     if (o->nmap && !(f->takes & MAP))

@@ -132,15 +132,17 @@ static int file_split(struct gnn_splits *s, const char *text, struct gnn_err *e)
         char *name = gnn_strf(e, "%.*s", (int)klen, p);
         char *file = gnn_strf(e, "%.*s", (int)(len - klen - 1), p + klen + 1);
         struct gnn_splits_set *set = NULL;
-        int rc = name && file ? add_set(s, "file", name, t, &set, e) : GNN_E_NOMEM;
+        char *what = gnn_strf(e, "split file/%.*s", (int)klen, p);
+        int rc = name && file && what ? add_set(s, "file", name, t, &set, e) : GNN_E_NOMEM;
         if (!rc)
-            rc = gnn_files_ids(file, s->d->schema.ntype[t].count, s->d->ids ? &s->d->ids[t] : NULL,
-                               &set->ids, &set->count, e);
+            rc = gnn_files_ids(file, what, s->d->schema.ntype[t].count,
+                               s->d->ids ? &s->d->ids[t] : NULL, &set->ids, &set->count, e);
         if (set)
             set->file = file;
         else
             gnn_free(file);
         gnn_free(name);
+        gnn_free(what);
         if (rc)
             return rc;
         p += len;

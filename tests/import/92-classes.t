@@ -32,7 +32,9 @@ refuses 3 'mixed.txt: line 7: label 17 is a number' 'a number among words' impor
 sed 's/.*/dog/' y.txt >one.txt
 refuses 3 "one.txt: all labels are 'dog'" 'labels of one class' import no one.txt
 (echo label; cat y.txt) >head.txt
-refuses 3 'head.txt: 121 rows for 120 nodes' 'a row too many' import no head.txt
+check 'a header is no label' import head head.txt
+(echo cat; cat y.txt) >more.txt
+refuses 3 'more.txt: 121 rows for 120 nodes' 'a row too many' import no more.txt
 refuses 2 'labels are words, which a regression task cannot have' 'words for a regression' import no y.txt --task regression
 check 'nothing is left of what was refused' test ! -e no
 

@@ -51,11 +51,33 @@ static int add_field(struct gnn_edgelist *l, const char *name, uint32_t k, struc
 
 static int add_fields(struct gnn_edgelist *l, struct gnn_err *e)
 {
-    int rc = gnn_schema_add_etype(&l->s.d.schema, 0, "to", 0, l->n, e);
+    struct gnn_schema *s = &l->s.d.schema;
+    int rc = gnn_schema_add_etype(s, 0, l->type[1], s->nntypes - 1, l->n, e);
     for (uint32_t i = 0, k = 0; !rc && i < l->reading->ncols; i++)
         if (*l->reading->col[i].use && !is_end(l->reading->col[i].use))
             rc = add_field(l, l->reading->col[i].use, k++, e);
     return rc;
+}
+
+/* Ids are words if those of tables of nodes are. */
+static int find_again(const struct gnn_edgelist *l, struct gnn_reading **r, bool whole,
+                      struct gnn_err *e)
+{
+    struct gnn_import_opts o = *l->s.o;
+    o.ids = l->words ? GNN_IDS_AS_WORDS : o.ids;
+    return gnn_reading_find(r, l->s.in[0], l->member, &o, 0, whole, e);
+}
+
+static int open_tables(struct gnn_edgelist *l, struct gnn_err *e)
+{
+    int rc = gnn_attach_open(&l->s, &l->words, e);
+    if (rc || !l->words || l->reading->words)
+        return rc;
+    if (l->s.o->ids == GNN_IDS_AS_NUMBERS)
+        return gnn_fail(e, GNN_E_USAGE, "--ids numbers: ids of --nodes are words");
+    gnn_free(l->reading);
+    l->reading = NULL;
+    return find_again(l, &l->reading, false, e);
 }
 
 /* Scans the edges as they are read; *again: what was found by the first rows does not hold, so that
@@ -70,7 +92,7 @@ static int scan_read(struct gnn_edgelist *l, bool *again, struct gnn_err *e)
     rc = gnn_edgelist_scan(l, &why);
     if (rc == GNN_E_INPUT && !l->reading->whole) {
         struct gnn_reading *r;
-        int other = gnn_reading_find(&r, l->s.in[0], l->member, l->s.o, 0, true, e);
+        int other = find_again(l, &r, true, e);
         if (other)
             return other;
         *again = !gnn_reading_same(r, l->reading);
@@ -82,18 +104,46 @@ static int scan_read(struct gnn_edgelist *l, bool *again, struct gnn_err *e)
     return *again ? GNN_OK : gnn_fail_as(e, &why);
 }
 
+/* SRC/REL/DST of --edge-type. */
+static int name_types(struct gnn_edgelist *l, struct gnn_err *e)
+{
+    static const char *const usual[3] = {"node", "to", "node"};
+    const char *p = l->s.o->edge_type;
+    char *at = l->types = gnn_strdup(p ? p : "", e);
+    if (!at)
+        return GNN_E_NOMEM;
+    for (int i = 0; i < 3; i++) {
+        l->type[i] = p ? at : usual[i];
+        at += p ? strcspn(at, "/") : 0;
+        if (p && (at == l->type[i] || !*at != (i == 2)))
+            return gnn_fail(e, GNN_E_USAGE, "--edge-type %s: expected SRC/REL/DST", p);
+        if (p && *at)
+            *at++ = 0;
+    }
+    return GNN_OK;
+}
+
 static int open_edges(struct gnn_edgelist *l, struct gnn_err *e)
 {
     const struct gnn_import_opts *o = l->s.o;
     bool again;
-    int rc = GNN_OK;
+    int rc = name_types(l, e);
+    if (!rc)
+        rc = open_tables(l, e);
+    if (rc)
+        return rc;
+    if (o->nodes && strcmp(l->type[0], l->type[2]) != 0)
+        return gnn_fail(e, GNN_E_USAGE,
+                        "--nodes %llu: there are two node types: --nodes %s=FILE names the nodes "
+                        "of one",
+                        (unsigned long long)o->nodes, l->type[0]);
     if (o->nodes && l->reading->words)
         return gnn_fail(
             e, GNN_E_USAGE, "--nodes: %s: line %llu: ids are words, which cannot be counted from 0",
             l->s.d.name,
             (unsigned long long)(l->reading->word_line ? l->reading->word_line : l->reading->line));
     if (o->nodes)
-        rc = gnn_schema_add_ntype(&l->s.d.schema, "node", o->nodes, e);
+        rc = gnn_schema_add_ntype(&l->s.d.schema, l->type[0], o->nodes, e);
     if (!rc)
         rc = scan_read(l, &again, e);
     if (!rc && again)
@@ -102,7 +152,7 @@ static int open_edges(struct gnn_edgelist *l, struct gnn_err *e)
         rc = add_fields(l, e);
     if (!rc)
         rc = gnn_reading_note(l->reading, &l->s.d, e);
-    return rc ? rc : gnn_src_attach(&l->s, e);
+    return rc ? rc : gnn_attach(&l->s, e);
 }
 
 /* The member's first rows say whether these are triples. */
@@ -121,7 +171,10 @@ int gnn_edgelist_open(struct gnn_dataset **out, struct gnn_input *in,
     *out = NULL;
     int rc = find_reading(&r, in, o, e);
     if (!rc && r->triples && o->nodes)
-        rc = gnn_fail(e, GNN_E_USAGE, "--nodes does not apply to the format triples");
+        rc = gnn_fail(e, GNN_E_USAGE, "--nodes N does not apply to the format triples");
+    if (!rc && r->triples && o->edge_type)
+        rc = gnn_fail(e, GNN_E_USAGE,
+                      "--edge-type does not apply to the format triples, which names relations");
     if (!rc && r->triples) {
         gnn_free(r);
         return gnn_triples_open(out, in, o, e);

@@ -3,6 +3,7 @@
  * the ids, or checks them; the second delivers edges. If all edges fit 128 MiB the first pass keeps
  * them, so that the text is parsed once. */
 #include "lib/import/read/edgelist.h"
+#include "lib/import/read/attach.h"
 
 #include <math.h>
 #include <string.h>
@@ -179,16 +180,51 @@ static void add_opposites(struct pass *ps, uint64_t n)
 }
 
 /* Words to nodes: new ones while the scan goes on, which numbers them in the order of the file. */
-static int find_nodes(struct pass *ps, uint64_t n, struct gnn_err *e)
+static int find_nodes(const struct pass *ps, struct gnn_nodeids *ids, const struct gnn_word *word,
+                      uint64_t n, struct gnn_err *e)
 {
-    struct gnn_nodeids *ids = ps->l->s.ids;
-    int rc = GNN_OK;
-    if (ps->l->s.d.schema.nntypes)
-        gnn_nodeids_find(ids, ps->word, 2 * n, ps->node);
-    else
-        rc = gnn_nodeids_add_words(ids, ps->word, 2 * n, ps->node, e);
+    if (!ps->l->s.d.schema.nntypes)
+        return gnn_nodeids_add_words(ids, word, n, ps->node, e);
+    gnn_nodeids_find(ids, word, n, ps->node);
+    return GNN_OK;
+}
+
+/* The same for edges between two types, whose words are apart: k = 0 for sources, 1 for targets. */
+static int find_end(struct pass *ps, uint64_t n, unsigned k, struct gnn_err *e)
+{
+    const unsigned at = k ^ ps->l->target_first;
+    struct gnn_word *half = gnn_alloc(n, sizeof *half, "edges", e);
+    for (uint64_t i = 0; half && i < n; i++)
+        half[i] = ps->word[2 * i + at];
+    int rc = half ? find_nodes(ps, &ps->l->s.ids[k], half, n, e) : GNN_E_NOMEM;
+    for (uint64_t i = 0; !rc && i < n; i++)
+        ps->id[2 * i + at] = ps->node[i];
+    gnn_free(half);
+    return rc;
+}
+
+static int find_ends(struct pass *ps, uint64_t n, struct gnn_err *e)
+{
+    int rc;
+    if (ps->l->s.nids == 2) {
+        rc = find_end(ps, n, 0, e);
+        return rc ? rc : find_end(ps, n, 1, e);
+    }
+    rc = find_nodes(ps, ps->l->s.ids, ps->word, 2 * n, e);
     for (uint64_t i = 0; !rc && i < 2 * n; i++)
         ps->id[i] = ps->node[i];
+    return rc;
+}
+
+/* Numbers of the scan. */
+static int add_numbers(const struct pass *ps, uint64_t n, struct gnn_err *e)
+{
+    struct gnn_nodeids *ids = ps->l->s.ids;
+    if (ps->l->s.nids == 1)
+        return gnn_nodeids_add_numbers(ids, ps->id, 2 * n, e);
+    int rc = GNN_OK;
+    for (uint64_t i = 0; !rc && i < 2 * n; i++)
+        rc = gnn_nodeids_add_numbers(&ids[i & 1], &ps->id[i], 1, e);
     return rc;
 }
 
@@ -214,7 +250,7 @@ static int pass_read(struct pass *ps, uint64_t *n, struct gnn_err *e)
             rc = check_entries(ps, *n, e);
     }
     if (!rc && ps->word)
-        rc = find_nodes(ps, *n, e);
+        rc = find_ends(ps, *n, e);
     if (l->target_first)
         for (uint64_t i = 0; i < *n; i++) {
             uint64_t v = ps->id[2 * i];
@@ -259,13 +295,15 @@ static int convert_ids(struct pass *ps, uint64_t n, uint32_t *src, uint32_t *dst
     const struct gnn_edgelist *l = ps->l;
     const struct gnn_schema *sc = &l->s.d.schema;
     uint64_t ns = sc->ntype[0].count, nd = sc->ntype[sc->nntypes - 1].count;
+    const struct gnn_nodeids *of_s = l->mapped ? &l->s.ids[0] : NULL,
+                             *of_d = l->mapped ? &l->s.ids[l->s.nids - 1] : NULL;
     for (uint64_t i = 0; i < n; i++) {
         uint64_t s = ps->id[2 * i], d = ps->id[2 * i + 1];
         if (l->reading && l->reading->words && (s >= ns || d >= nd))
             return gnn_fail(e, GNN_E_INPUT, "%s: the input changed while it was read: other ids",
                             gnn_input_name(l->s.in[0]));
-        uint64_t a = l->mapped ? gnn_nodeids_number(l->s.ids, s) : s - l->base;
-        uint64_t b = l->mapped ? gnn_nodeids_number(l->s.ids, d) : d - l->base;
+        uint64_t a = of_s ? gnn_nodeids_number(of_s, s) : s - l->base;
+        uint64_t b = of_d ? gnn_nodeids_number(of_d, d) : d - l->base;
         if (a >= ns || b >= nd)
             return bad_id(ps, n, i, a >= ns ? s : d, a >= ns ? ns : nd, e);
         if (src) {
@@ -314,7 +352,7 @@ static int scan_edges(struct gnn_edgelist *l, struct pass *ps, bool collect, str
         if (!rc && !collect)
             rc = convert_ids(ps, n, NULL, NULL, e);
         else if (!rc && !ps->word)
-            rc = gnn_nodeids_add_numbers(l->s.ids, ps->id, 2 * n, e);
+            rc = add_numbers(ps, n, e);
         if (!rc)
             rc = check_numbers(l, ps, n, e);
         if (!rc)
@@ -322,7 +360,7 @@ static int scan_edges(struct gnn_edgelist *l, struct pass *ps, bool collect, str
     }
     l->kept = ids.data;
     l->kept_num = nums.data;
-    if (!rc && !l->n && collect)
+    if (!rc && !l->n && collect && !l->s.ntables)
         rc = gnn_fail(e, GNN_E_INPUT, "%s: no edges: give the number of nodes with --nodes",
                       gnn_reader_name(ps->t.r));
     return rc;
@@ -333,18 +371,21 @@ int gnn_edgelist_scan(struct gnn_edgelist *l, struct gnn_err *e)
     struct pass ps;
     bool collect = !l->s.d.schema.nntypes;
     int rc = pass_open(&ps, l, e);
-    if (!rc && collect && !(rc = gnn_src_make_ids(&l->s, 1, e)))
-        l->s.ids->kind = ps.word ? GNN_IDS_WORDS : GNN_IDS_NUMBERS;
+    if (!rc && collect)
+        rc = gnn_src_make_ids(&l->s, strcmp(l->type[0], l->type[2]) ? 2 : 1, e);
+    for (uint32_t i = 0; !rc && i < l->s.nids; i++)
+        l->s.ids[i].kind = ps.word || l->words ? GNN_IDS_WORDS : GNN_IDS_NUMBERS;
     if (!rc)
         rc = scan_edges(l, &ps, collect, e);
     pass_close(&ps);
     if (rc || !collect)
         return rc;
-    gnn_nodeids_seal(l->s.ids);
-    rc = gnn_nodeids_finish(l->s.ids, e);
-    l->mapped = !rc && l->s.ids->key;
-    l->s.d.ids = l->s.ids;
-    return rc ? rc : gnn_schema_add_ntype(&l->s.d.schema, "node", l->s.ids->n, e);
+    rc = gnn_attach_ids(&l->s, (const char *const[]){l->type[0], l->type[2]}, e);
+    for (uint32_t i = 0; !rc && i < l->s.nids; i++) {
+        l->mapped = l->mapped || l->s.ids[i].key;
+        rc = gnn_schema_add_ntype(&l->s.d.schema, l->type[2 * i], l->s.ids[i].n, e);
+    }
+    return rc;
 }
 
 void gnn_edgelist_forget(struct gnn_edgelist *l)
@@ -450,6 +491,7 @@ static void edgelist_free(struct gnn_dataset *d)
     gnn_free(l->kept);
     gnn_free(l->kept_num);
     gnn_free(l->reading);
+    gnn_free(l->types);
     gnn_src_release(&l->s);
     gnn_free(l);
 }

@@ -14,6 +14,9 @@ struct gnn_reading;
 struct gnn_edgelist {
     struct gnn_src s;
     uint32_t member;
+    char *types;                 /* owned: what type points to, or "" */
+    const char *type[3];         /* of a text table: types of sources, of edges and of targets */
+    bool words;                  /* ids of --nodes are words, and so must those of the edges be */
     struct gnn_reading *reading; /* owned; NULL of a matrix, of which the next three lines speak */
     char comment;
     uint32_t skip;  /* lines before the first edge that are not comments */

@@ -11,9 +11,11 @@
 int gnn_member_ids(struct gnn_input *in, uint32_t member, uint64_t count,
                    const struct gnn_nodeids *of, uint32_t **node, uint64_t *n,
                    struct gnn_err *e) GNN_MUST_USE;
-/* The same from a file of its own. */
-int gnn_files_ids(const char *path, uint64_t count, const struct gnn_nodeids *of, uint32_t **node,
-                  uint64_t *n, struct gnn_err *e) GNN_MUST_USE;
+/* The same from FILE[:COLUMN], .npy or a text table with a column of ids
+ * (lib/import/read/joined.h), for a set that messages call `what`: an id that is there twice is
+ * GNN_E_INPUT. */
+int gnn_files_ids(const char *spec, const char *what, uint64_t count, const struct gnn_nodeids *of,
+                  uint32_t **node, uint64_t *n, struct gnn_err *e) GNN_MUST_USE;
 /* A member, text or array, that holds a single number, whole and not negative. */
 int gnn_member_number(struct gnn_input *in, uint32_t member, uint64_t *v,
                       struct gnn_err *e) GNN_MUST_USE;

@@ -4,7 +4,7 @@
 #ifndef GNN_LIB_IMPORT_FORMATS_H
 #define GNN_LIB_IMPORT_FORMATS_H
 
-#include "lib/import/read/src.h"
+#include "lib/import/read/attach.h"
 #include "lib/import/read/table.h"
 
 typedef int gnn_open_fn(struct gnn_dataset **out, struct gnn_input *in,

@@ -4,12 +4,14 @@
 #include "lib/import/read/labels.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "lib/import/nodeids.h"
 
 /* What a look at all numbers finds. */
 struct look {
+    const uint64_t *line; /* [nodes] of the rows, or NULL */
     bool bits, nans;
     double max;         /* -1: no label */
     uint64_t labelled;  /* of one column: rows that have a label */
@@ -18,9 +20,9 @@ struct look {
     uint64_t bad, wide; /* the first that is no class, and the first outside 0 to 1 */
 };
 
-static struct look look_at(const double *v, uint64_t n)
+static struct look look_at(const double *v, uint64_t n, const uint64_t *line)
 {
-    struct look l = {.bits = true, .max = -1, .bad = UINT64_MAX, .wide = UINT64_MAX};
+    struct look l = {.line = line, .bits = true, .max = -1, .bad = UINT64_MAX, .wide = UINT64_MAX};
     for (uint64_t i = 0; i < n; i++) {
         if (isnan(v[i])) {
             l.nans = true;
@@ -49,10 +51,18 @@ static bool are_ids(const struct gnn_dataset *d, uint32_t ntype, const double *v
     return gnn_id_column_is(&c);
 }
 
+static const char *row_text(const uint64_t *line, uint64_t node, char text[32])
+{
+    snprintf(text, 32, line ? "line %llu" : "row %llu",
+             (unsigned long long)(line ? line[node] : node + 1));
+    return text;
+}
+
 /* Labels of a regression: any finite numbers, in place as f32. */
 static int take_targets(struct gnn_dataset *d, double *v, uint64_t n, uint64_t width,
-                        const char *where, struct gnn_err *e)
+                        const char *where, const uint64_t *line, struct gnn_err *e)
 {
+    char row[32];
     struct gnn_lost lost = {0};
     bool any = false;
     for (uint64_t i = 0; i < n * width; i++) {
@@ -63,10 +73,9 @@ static int take_targets(struct gnn_dataset *d, double *v, uint64_t n, uint64_t w
         memcpy((char *)v + i * sizeof f, &f, sizeof f);
         any = any || !isnan(f);
         if (isinf(f))
-            return gnn_fail(
-                e, GNN_E_INPUT,
-                "%s: row %llu: label %g is infinite or too large for f32 (nan for none)", where,
-                (unsigned long long)(i / width + 1), x);
+            return gnn_fail(e, GNN_E_INPUT,
+                            "%s: %s: label %g is infinite or too large for f32 (nan for none)",
+                            where, row_text(line, i / width, row), x);
     }
     return any ? gnn_lost_tell(d, where, "the label", &lost, e)
                : gnn_fail(e, GNN_E_INPUT, "%s: no node has a label", where);
@@ -76,11 +85,12 @@ static int take_targets(struct gnn_dataset *d, double *v, uint64_t n, uint64_t w
 static int check_classes(int task, bool told, const struct look *l, const double *v,
                          const char *where, struct gnn_err *e)
 {
+    char row[32];
     if (l->bad != UINT64_MAX)
         return gnn_fail(e, GNN_E_INPUT,
-                        "%s: row %llu: '%.17g' is not a class (0 to 65535, -1 or nan for none); "
+                        "%s: %s: '%.17g' is not a class (0 to 65535, -1 or nan for none); "
                         "numbers to predict require --task regression",
-                        where, (unsigned long long)(l->bad + 1), v[l->bad]);
+                        where, row_text(l->line, l->bad, row), v[l->bad]);
     if (task == GNN_TASK_BINARY && l->max > 1)
         return gnn_fail(e, GNN_E_INPUT, "%s: class %g in a binary task", where, l->max);
     if (!told && l->max == 1 && l->minus && !l->zeros)
@@ -95,11 +105,12 @@ static int check_classes(int task, bool told, const struct look *l, const double
 static int check_columns(const struct look *l, const double *v, uint64_t width, const char *where,
                          struct gnn_err *e)
 {
+    char row[32];
     if (l->wide == UINT64_MAX)
         return GNN_OK;
     return gnn_fail(e, GNN_E_INPUT,
-                    "%s: row %llu, column %llu: label %.17g is outside 0 to 1 (nan for none)%s",
-                    where, (unsigned long long)(l->wide / width + 1),
+                    "%s: %s, column %llu: label %.17g is outside 0 to 1 (nan for none)%s", where,
+                    row_text(l->line, l->wide / width, row),
                     (unsigned long long)(l->wide % width + 1), v[l->wide],
                     v[l->wide] == -1 ? "; -1 stands for none only in a single column of classes"
                                      : "; numbers to predict require --task regression");
@@ -109,7 +120,7 @@ static int check_labels(const struct gnn_dataset *d, uint32_t ntype, int task, b
                         const struct look *l, const double *v, uint64_t n, uint64_t width,
                         const char *where, struct gnn_err *e)
 {
-    if (width > 1 && are_ids(d, ntype, v, n, width))
+    if (width > 1 && !l->line && are_ids(d, ntype, v, n, width))
         return gnn_fail(e, GNN_E_INPUT,
                         "%s: column 1 is the ids of the nodes: leave it out, as rows are labels "
                         "only, in the order of ids",
@@ -131,7 +142,7 @@ static int check_labels(const struct gnn_dataset *d, uint32_t ntype, int task, b
 static int tell_ids(struct gnn_dataset *d, uint32_t ntype, const struct look *l, const double *v,
                     uint64_t n, const char *where, struct gnn_err *e)
 {
-    if (are_ids(d, ntype, v, n, 1))
+    if (!l->line && are_ids(d, ntype, v, n, 1))
         return gnn_dataset_note(d, e,
                                 "warning: %s: each node has a class of its own, in order: are "
                                 "these ids and not labels?",
@@ -165,10 +176,11 @@ static enum gnn_dtype narrow_labels(double *v, uint64_t n, bool classes, bool bi
 }
 
 int gnn_labels_take(struct gnn_dataset *d, int task, uint32_t ntype, double *v, uint64_t n,
-                    uint64_t *width, enum gnn_dtype *dtype, const char *where, struct gnn_err *e)
+                    uint64_t *width, enum gnn_dtype *dtype, const char *where, const uint64_t *line,
+                    struct gnn_err *e)
 {
     struct gnn_schema *sc = &d->schema;
-    const struct look l = look_at(v, n * *width);
+    const struct look l = look_at(v, n * *width, line);
     const bool told = task >= 0;
     if (!told)
         task = *width > 1   ? GNN_TASK_MULTILABEL
@@ -179,7 +191,7 @@ int gnn_labels_take(struct gnn_dataset *d, int task, uint32_t ntype, double *v, 
     if (!rc && classes)
         rc = tell_ids(d, ntype, &l, v, n, where, e);
     if (!rc && task == GNN_TASK_REGRESSION)
-        rc = take_targets(d, v, n, *width, where, e);
+        rc = take_targets(d, v, n, *width, where, line, e);
     if (rc)
         return rc;
     sc->task = (enum gnn_task)task;

@@ -9,9 +9,10 @@
 /* Turns n rows of *width numbers in place into labels of the node type, of *dtype and *width (0:
  * one number a node) as the schema's field y has them, and tells the schema their task: the given
  * one, or if that is -1 multilabel for several columns, binary or multiclass for one. GNN_E_INPUT
- * "WHERE: row R: ..." for a number that the task does not accept, and for a column of ids. */
+ * "WHERE: row R: ..." for a number that the task does not accept, and for a column of ids. line: of
+ * each node's row, which was found by an id; NULL: rows are in order. */
 int gnn_labels_take(struct gnn_dataset *d, int task, uint32_t ntype, double *v, uint64_t n,
-                    uint64_t *width, enum gnn_dtype *dtype, const char *where,
+                    uint64_t *width, enum gnn_dtype *dtype, const char *where, const uint64_t *line,
                     struct gnn_err *e) GNN_MUST_USE;
 /* Whether a column is the ids of the nodes in order: 0, 1, 2 or 1, 2, 3 and so on, or the data
  * set's own. Of two rows or fewer that cannot be told: false. Begun with {.zero = true, .one =

@@ -242,7 +242,7 @@ int gnn_metis_open(struct gnn_dataset **out, struct gnn_input *in, const struct 
     if (!rc)
         rc = add_fields(m, &ps, e);
     if (!rc)
-        rc = gnn_src_attach(&m->s, e);
+        rc = gnn_attach(&m->s, e);
     gnn_buf_release(&ps.prefix);
     if (rc) {
         gnn_dataset_free(&m->s.d);

@@ -167,7 +167,7 @@ int gnn_mtx_open(struct gnn_dataset **out, struct gnn_input *in, const struct gn
     if (!rc)
         rc = check_once(x, e);
     if (!rc)
-        rc = gnn_src_attach(&l->s, e);
+        rc = gnn_attach(&l->s, e);
     if (rc) {
         gnn_dataset_free(&l->s.d);
         return rc;

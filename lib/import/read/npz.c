@@ -684,7 +684,7 @@ int gnn_npz_open(struct gnn_dataset **out, struct gnn_input *in, const struct gn
             if (gnn_input_members(in) > 1)
                 rc = add_member(z, in, i, passes[p], e);
     if (!rc)
-        rc = gnn_src_attach(&z->s, e);
+        rc = gnn_attach(&z->s, e);
     if (rc) {
         gnn_dataset_free(&z->s.d);
         return rc;

@@ -477,7 +477,7 @@ int gnn_ogb_open(struct gnn_dataset **out, struct gnn_input *in, const struct gn
     if (!rc)
         rc = add_splits(g, e);
     if (!rc)
-        rc = gnn_src_attach(&g->s, e);
+        rc = gnn_attach(&g->s, e);
     if (rc) {
         gnn_dataset_free(&g->s.d);
         return rc;

@@ -14,17 +14,17 @@ enum { WORD = GNN_SURVEY_NAME, FIRST_ROWS = 1000 };
 
 /* What the ends of an edge are called, and what is between them, in lower case and without anything
  * but letters and digits. The first OLD names of both ends may be mixed; others are pairs. */
-enum { OLD = 7, NAMES = 24 };
+enum { OLD = 7, NAMES = 31 };
 static const char *const sources[NAMES + 1] = {
-    "source",  "src",   "from",    "head",     "u",          "sourceid", "fromnodeid",
-    "subject", "start", "startid", "user",     "userid",     "node1",    "id1",
-    "origin",  "srcid", "fromid",  "fromnode", "sourcenode", "entity1",  "nodeid1",
-    "sender",  "h",     "s",       NULL};
+    "source", "src",      "from",       "head",    "u",       "sourceid", "fromnodeid", "subject",
+    "start",  "startid",  "user",       "userid",  "node1",   "id1",      "origin",     "srcid",
+    "fromid", "fromnode", "sourcenode", "entity1", "nodeid1", "sender",   "h",          "s",
+    "citing", "citer",    "follower",   "parent",  "caller",  "buyer",    "customer",   NULL};
 static const char *const targets[NAMES + 1] = {
-    "target",      "dst",   "to",    "tail",   "v",          "targetid", "tonodeid",
-    "object",      "end",   "endid", "item",   "itemid",     "node2",    "id2",
-    "destination", "dstid", "toid",  "tonode", "targetnode", "entity2",  "nodeid2",
-    "receiver",    "t",     "o",     NULL};
+    "target", "dst",    "to",         "tail",    "v",       "targetid", "tonodeid",    "object",
+    "end",    "endid",  "item",       "itemid",  "node2",   "id2",      "destination", "dstid",
+    "toid",   "tonode", "targetnode", "entity2", "nodeid2", "receiver", "t",           "o",
+    "cited",  "citee",  "followee",   "child",   "callee",  "seller",   "product",     NULL};
 static const char *const relations[] = {
     "relation",     "rel",      "predicate", "label", "type", "property",
     "relationtype", "edgetype", "link",      "r",     "p",    NULL};

@@ -10,6 +10,7 @@
 #include "lib/import/read/array.h"
 #include "lib/import/read/classes.h"
 #include "lib/import/read/labels.h"
+#include "lib/import/read/joined.h"
 
 enum { ROWS_BYTES = 1 << 20 };
 
@@ -128,6 +129,7 @@ void gnn_src_forget_ids(struct gnn_src *s)
         gnn_nodeids_release(&s->ids[i]);
     gnn_free(s->ids);
     s->ids = NULL;
+    s->d.ids = NULL;
     s->nids = 0;
 }
 
@@ -140,6 +142,13 @@ void gnn_src_release(struct gnn_src *s)
         gnn_free(s->set[i]);
     gnn_free(s->set);
     gnn_src_forget_ids(s);
+    for (uint32_t i = 0; i < s->ntables; i++) {
+        if (s->table[i].joined)
+            gnn_joined_close(s->table[i].joined);
+        gnn_free(s->table[i].joined);
+        gnn_free(s->table[i].type);
+    }
+    gnn_free(s->table);
     while (s->nin)
         gnn_input_free(s->in[--s->nin]);
 }
@@ -251,7 +260,7 @@ static int add_array(struct gnn_src *s, uint32_t ntype, const char *name, enum g
     else if (gnn_src_finite(name))
         rc = gnn_src_check_finite(where, name, dtype, v, rows, width, 1, e);
     if (!rc && !strcmp(name, "y"))
-        rc = gnn_labels_take(&s->d, s->o->task, ntype, v, rows, &width, &dtype, where, e);
+        rc = gnn_labels_take(&s->d, s->o->task, ntype, v, rows, &width, &dtype, where, NULL, e);
     else
         width = width > 1 ? width : 0;
     if (!rc)
@@ -322,25 +331,6 @@ int gnn_src_add_set(struct gnn_src *s, const char *split, const char *set, uint3
         gnn_free(ids);
     else
         s->set[s->nsets++] = ids;
-    return rc;
-}
-
-int gnn_src_attach(struct gnn_src *s, struct gnn_err *e)
-{
-    const char *path[2] = {s->o->features, s->o->labels};
-    int rc = GNN_OK;
-    for (int i = 0; !rc && i < 2; i++) {
-        struct gnn_input *in;
-        if (!path[i])
-            continue;
-        rc = gnn_input_open(&in, &path[i], 1, e);
-        if (!rc)
-            rc = gnn_src_own(s, in, e);
-        if (!rc)
-            rc = gnn_input_lone(in, i ? "labels" : "features", e);
-        if (!rc)
-            rc = gnn_src_node_array(s, 0, i ? "y" : "x", in, 0, e);
-    }
     return rc;
 }
 

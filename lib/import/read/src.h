@@ -17,6 +17,14 @@ struct gnn_src_field {
     uint32_t member;
 };
 
+/* A table of --nodes. */
+struct gnn_joined;
+struct gnn_src_table {
+    struct gnn_joined *joined; /* owned */
+    char *type;                /* as given, or NULL */
+    uint32_t ntype;            /* once types are known */
+};
+
 /* Embedded first in the format's own object. */
 struct gnn_src {
     struct gnn_dataset d;
@@ -29,6 +37,8 @@ struct gnn_src {
     uint32_t nsets;
     struct gnn_nodeids *ids; /* [nids] of the first node types, owned; d.ids is NULL, or these */
     uint32_t nids;
+    struct gnn_src_table *table; /* [ntables] */
+    uint32_t ntables;
 };
 
 /* ops.rows and ops.set of every such data set; the release frees all but the object. */
@@ -70,7 +80,5 @@ int gnn_src_add_set(struct gnn_src *s, const char *split, const char *set, uint3
  * memory and disk for nothing. */
 int gnn_src_check_counts(const struct gnn_dataset *d, uint64_t bytes,
                          const struct gnn_import_opts *o, struct gnn_err *e) GNN_MUST_USE;
-/* Attaches --features and --labels to node type 0. */
-int gnn_src_attach(struct gnn_src *s, struct gnn_err *e) GNN_MUST_USE;
 
 #endif

@@ -36,7 +36,7 @@ static bool has_figures(const struct gnn_word *w)
     return digits;
 }
 
-static enum gnn_cell kind_of(const struct gnn_word *w)
+enum gnn_cell gnn_cell_kind(const struct gnn_word *w)
 {
     uint64_t u;
     double d;
@@ -79,7 +79,7 @@ static void copy_text(char *to, size_t room, const char *p, size_t n)
 
 static void take_first(struct look *k, struct gnn_survey_column *c, const struct gnn_word *w)
 {
-    c->first = kind_of(w);
+    c->first = gnn_cell_kind(w);
     c->namelen = w->n;
     copy_text(c->name, sizeof c->name, w->p, w->n);
     if (c->first == GNN_CELL_WORD && w->n < GNN_SURVEY_NAME)
@@ -157,7 +157,7 @@ static int take_row(struct look *k, bool first, struct gnn_err *e)
         if (first) {
             take_first(k, c, &w);
         } else if (n < s->ncols) {
-            const enum gnn_cell kind = kind_of(&w);
+            const enum gnn_cell kind = gnn_cell_kind(&w);
             if (!c->n[kind]++) {
                 c->line[kind] = k->t.line;
                 copy_text(c->text[kind], sizeof c->text[kind], w.p, w.n);

@@ -50,6 +50,7 @@ struct gnn_survey {
     struct gnn_survey_column col[GNN_SURVEY_COLUMNS];
 };
 
+enum gnn_cell gnn_cell_kind(const struct gnn_word *w);
 /* Reads the table, of at most `limit` rows (0: all). The separator is the first of tab, semicolon,
  * comma and blanks that stands in the first row and by which all rows have as many fields; sep, if
  * not 0, is it instead. With `comments`, lines that begin with # or % are none of its rows. Too

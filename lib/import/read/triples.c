@@ -175,10 +175,9 @@ static const struct gnn_dataset_ops triples_ops = {triples_edges, gnn_src_rows, 
 static int add_types(struct triples *g, bool sets, struct gnn_err *e)
 {
     struct gnn_schema *s = &g->s.d.schema;
-    int rc = gnn_nodeids_finish(g->s.ids, e);
+    int rc = gnn_attach_ids(&g->s, (const char *const[]){"node"}, e);
     if (!rc)
         rc = gnn_schema_add_ntype(s, "node", g->s.ids->n, e);
-    g->s.d.ids = g->s.ids;
     for (uint32_t r = 0; !rc && r < g->rel.n; r++) {
         char name[GNN_TYPE_NAME_MAX + 1];
         const struct gnn_word w = gnn_words_get(&g->rel, r);
@@ -204,20 +203,21 @@ int gnn_triples_open(struct gnn_dataset **out, struct gnn_input *in,
     g->s.d.format = "triples";
     g->s.d.says = "triples: edges lead from head to tail";
     int rc = gnn_src_own(&g->s, in, e);
+    bool words;
+    if (!rc)
+        rc = gnn_attach_open(&g->s, &words, e);
     if (!rc)
         rc = gnn_src_make_ids(&g->s, 1, e);
     if (!rc)
         g->s.ids->kind = GNN_IDS_WORDS;
     if (!rc)
         rc = read_all(g, e);
-    if (!rc)
-        gnn_nodeids_seal(g->s.ids);
     if (!rc && !g->n)
         rc = gnn_fail(e, GNN_E_INPUT, "%s: no triples", gnn_input_name(in));
     if (!rc)
         rc = add_types(g, gnn_input_members(in) > 1, e);
     if (!rc)
-        rc = gnn_src_attach(&g->s, e);
+        rc = gnn_attach(&g->s, e);
     if (rc) {
         gnn_dataset_free(&g->s.d);
         return rc;

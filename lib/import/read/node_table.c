@@ -1,0 +1,563 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Columns of a table of nodes (lib/import/read/node_table.h). A first pass finds the node of each
+ * row and what kinds of cells columns have; a second one fills the fields, whose types are known by
+ * then. */
+#include "lib/import/read/node_table.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "lib/import/read/classes.h"
+#include "lib/import/read/labels.h"
+
+enum role { LEFT_OUT, THE_ID, FEATURE, LABEL, FIELD, SET, TRAIN_MASK, VALID_MASK, TEST_MASK };
+enum { NAME = GNN_NAME_MAX + 1 };
+
+struct column {
+    enum role role;
+    char *name;              /* of a field */
+    uint32_t at;             /* place among the features or labels */
+    uint64_t text, number;   /* lines of the first cells that are no number, and one; 0: none */
+    struct gnn_numbers seen; /* of a field's cells */
+    enum gnn_dtype dtype;
+    void *mem; /* [count] of a field */
+};
+
+struct load {
+    struct gnn_src *s;
+    struct gnn_joined *j;
+    const struct gnn_nodeids *ids;
+    uint32_t ntype;
+    uint64_t count, *line;  /* nodes; [count] lines of their rows, 0: none */
+    struct column *col;     /* [j->ncols] */
+    uint32_t nx, ny, nsets; /* columns of features, of labels, of sets and masks */
+    float *x;
+    double *y;
+    struct gnn_classes classes; /* of labels that are words, */
+    int32_t *class_of;          /* [count] which y is then NULL for */
+    uint8_t *set;               /* [count] bit k: in set k */
+    struct gnn_lost lost;
+};
+
+static const char *const set_names[3] = {"train", "valid", "test"};
+
+/* "f12", "feature_12", "x[12]": one of the names, then perhaps a number. */
+static bool in_family(const char *name, const char *const *family)
+{
+    char plain[NAME];
+    size_t n = 0;
+    for (const char *p = name; *p && n < NAME - 1; p++)
+        if (!strchr("_-. []()", *p))
+            plain[n++] = *p;
+    plain[n] = 0;
+    for (; *family; family++) {
+        const size_t len = strlen(*family);
+        if (!strncasecmp(plain, *family, len) && strspn(plain + len, "0123456789") == n - len)
+            return true;
+    }
+    return false;
+}
+
+/* What a column of this name is. */
+static enum role role_of(const char *name)
+{
+    static const char *const features[] = {"x",        "feat", "feature", "features",
+                                           "nodefeat", "",     NULL};
+    static const char *const labels[] = {"y",      "label",     "labels", "class",
+                                         "target", "nodelabel", NULL};
+    static const char *const f[] = {"f", NULL};
+    static const struct {
+        const char *name;
+        enum role role;
+    } sets[] = {{"set", SET},
+                {"split", SET},
+                {"train_mask", TRAIN_MASK},
+                {"val_mask", VALID_MASK},
+                {"valid_mask", VALID_MASK},
+                {"test_mask", TEST_MASK}};
+    for (size_t i = 0; i < sizeof sets / sizeof *sets; i++)
+        if (!strcasecmp(name, sets[i].name))
+            return sets[i].role;
+    return !*name                                                         ? LEFT_OUT
+           : in_family(name, labels)                                      ? LABEL
+           : in_family(name, features) || (name[1] && in_family(name, f)) ? FEATURE
+                                                                          : FIELD;
+}
+
+static int find_column(const struct gnn_joined *j, const char *name, size_t n)
+{
+    for (uint32_t i = 0; i < j->ncols; i++)
+        if (strlen(j->name[i]) == n && !memcmp(j->name[i], name, n))
+            return (int)i;
+    return -1;
+}
+
+/* What --map makes of column i: a new name, or NULL. NEW=FIRST..LAST is about all between. */
+static const char *mapped_name(const struct load *l, uint32_t i, char found[NAME])
+{
+    const struct gnn_import_opts *o = l->s->o;
+    const char *name = l->j->name[i], *to = gnn_src_mapped(o, name);
+    if (to != name)
+        return to;
+    for (uint32_t k = 0; k < o->nmap; k++) {
+        const char *eq = strchr(o->map[k], '='), *dots = eq ? strstr(eq, "..") : NULL;
+        if (!dots || eq - o->map[k] >= NAME)
+            continue;
+        const int from = find_column(l->j, eq + 1, (size_t)(dots - eq - 1)),
+                  last = find_column(l->j, dots + 2, strlen(dots + 2));
+        if (from < 0 || last < from || (int)i < from || (int)i > last)
+            continue;
+        snprintf(found, NAME, "%.*s", (int)(eq - o->map[k]), o->map[k]);
+        if (o->map_used)
+            o->map_used[k] = true;
+        return found;
+    }
+    return NULL;
+}
+
+/* The roles of columns of a table of nodes; those that --map gives features or labels are all of
+ * them. */
+static int name_columns(struct load *l, struct gnn_err *e)
+{
+    char text[NAME];
+    bool given[SET + 1] = {false}, lone[2] = {false, false};
+    for (uint32_t i = 0; i < l->j->ncols; i++) {
+        struct column *c = &l->col[i];
+        const char *to = (int)i == l->j->id ? NULL : mapped_name(l, i, text);
+        const char *name = l->j->name[i];
+        c->role = (int)i == l->j->id ? THE_ID : role_of(to ? to : name);
+        given[c->role <= SET ? c->role : SET] |= to != NULL;
+        lone[0] = lone[0] || (!to && !strcasecmp(name, "x"));
+        lone[1] = lone[1] || (!to && !strcasecmp(name, "y"));
+        /* times in any case */
+        if (!to && !strcasecmp(name, "time"))
+            to = "time";
+        if (c->role == FIELD && !(c->name = gnn_strdup(to ? to : name, e)))
+            return GNN_E_NOMEM;
+        if (to && (c->role == FEATURE || c->role == LABEL) && strcmp(to, "x") && strcmp(to, "y"))
+            return gnn_fail(e, GNN_E_USAGE,
+                            "--map %s=%s: a column of features is called x, and one of labels y",
+                            to, name);
+        c->at = to != NULL;
+    }
+    if (lone[0] && lone[1])
+        return gnn_fail(
+            e, GNN_E_INPUT,
+            "%s: columns x and y are features and labels, or coordinates: --map x=x,y=y or "
+            "--map x=x,x=y decides",
+            l->j->path);
+    for (uint32_t i = 0; i < l->j->ncols; i++) {
+        struct column *c = &l->col[i];
+        if ((c->role == FEATURE || c->role == LABEL) && given[c->role] && !c->at) {
+            c->role = FIELD;
+            if (!(c->name = gnn_strdup(l->j->name[i], e)))
+                return GNN_E_NOMEM;
+        }
+    }
+    return GNN_OK;
+}
+
+static int plan_columns(struct load *l, enum gnn_table_use use, struct gnn_err *e)
+{
+    int rc = GNN_OK;
+    l->col = gnn_alloc_zero(l->j->ncols, sizeof *l->col, "columns", e);
+    l->line = gnn_alloc_zero(l->count, sizeof *l->line, "lines of nodes", e);
+    if (!l->col || !l->line)
+        return GNN_E_NOMEM;
+    if (use == GNN_TABLE_NODES && !l->j->header && l->j->ncols > 1)
+        return gnn_fail(e, GNN_E_INPUT,
+                        "%s: no header says what its %u columns are: add one, or give features and "
+                        "labels as --features FILE:COLUMN and --labels FILE:COLUMN",
+                        l->j->path, l->j->ncols);
+    if (use == GNN_TABLE_NODES)
+        rc = name_columns(l, e);
+    for (uint32_t i = 0; i < l->j->ncols; i++) {
+        struct column *c = &l->col[i];
+        if (use != GNN_TABLE_NODES)
+            c->role = (int)i == l->j->id ? THE_ID : use == GNN_TABLE_FEATURES ? FEATURE : LABEL;
+        c->at = c->role == FEATURE ? l->nx++ : c->role == LABEL ? l->ny++ : 0;
+        l->nsets += c->role >= SET;
+    }
+    if (!rc && use != GNN_TABLE_NODES && !l->nx && !l->ny)
+        rc = gnn_fail(e, GNN_E_INPUT, "%s: a column of ids and no other", l->j->path);
+    return rc;
+}
+
+/* The number in a cell: whole, or else real; nan for none. False: it is another text. */
+static bool read_number(const struct gnn_word *w, bool *whole, int64_t *i, double *d)
+{
+    *whole = false;
+    *d = NAN;
+    return !w->n || gnn_text_missing(w) || gnn_text_number(w->p, whole, i, d) == w->p + w->n;
+}
+
+/* Bit of the set that a cell names; 0 for none, -1: it is no set. */
+static int set_bit(const struct gnn_word *w)
+{
+    static const struct {
+        const char *name;
+        int bit;
+    } known[] = {{"train", 1}, {"training", 1},   {"valid", 2},   {"validation", 2}, {"val", 2},
+                 {"dev", 2},   {"test", 4},       {"testing", 4}, {"none", 0},       {"nan", 0},
+                 {"na", 0},    {"unlabelled", 0}, {"", 0}};
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+        if (strlen(known[i].name) == w->n && !strncasecmp(known[i].name, w->p, w->n))
+            return known[i].bit;
+    return -1;
+}
+
+/* Of a mask: 0 or 1; -1: neither. */
+static int mask_bit(const struct gnn_word *w)
+{
+    static const char *const known[] = {"0", "1", "false", "true", "0.0", "1.0", "f", "t"};
+    for (int i = 0; i < 8; i++)
+        if (strlen(known[i]) == w->n && !strncasecmp(known[i], w->p, w->n))
+            return i & 1;
+    return -1;
+}
+
+static int take_set(struct load *l, uint32_t i, uint32_t node, struct gnn_err *e)
+{
+    const struct column *c = &l->col[i];
+    const int bit = c->role == SET ? set_bit(&l->j->word[i]) : mask_bit(&l->j->word[i]);
+    if (bit < 0)
+        return gnn_joined_fail(
+            l->j, i, c->role == SET ? "no set is" : "a mask is",
+            c->role == SET ? ": expected train, valid, test or nothing (--map =COLUMN leaves "
+                             "the column out)"
+                           : ": expected 0 or 1",
+            e);
+    l->set[node] |= (uint8_t)(c->role == SET ? bit : bit << (c->role - TRAIN_MASK));
+    return GNN_OK;
+}
+
+/* Notes what kinds of cells the present row has. */
+static void survey_row(struct load *l)
+{
+    int64_t v;
+    double d;
+    bool whole;
+    for (uint32_t i = 0; i < l->j->ncols; i++) {
+        struct column *c = &l->col[i];
+        const struct gnn_word *w = &l->j->word[i];
+        if ((c->role != FIELD && c->role != LABEL) || (c->text && c->number))
+            continue;
+        if (!read_number(w, &whole, &v, &d))
+            c->text = c->text ? c->text : l->j->line;
+        else if (!isnan(d) && !c->number)
+            c->number = l->j->line;
+        if (c->role == FIELD && !c->text)
+            gnn_numbers_add(&c->seen, w->n ? w->p : "nan", l->j->line, whole, v, d);
+    }
+}
+
+/* Nodes without a row, which only labels and sets can do without. */
+static int check_missing(const struct load *l, struct gnn_err *e)
+{
+    uint64_t missing = 0, first = 0, fields = l->nx;
+    char text[GNN_ID_TEXT];
+    for (uint32_t i = 0; i < l->j->ncols; i++)
+        fields += l->col[i].role == FIELD && !l->col[i].text;
+    for (uint64_t v = l->count; v--;)
+        if (!l->line[v]) {
+            missing++;
+            first = v;
+        }
+    if (!missing || (l->j->id >= 0 && !fields))
+        return GNN_OK;
+    if (l->j->id < 0)
+        return gnn_fail(e, GNN_E_INPUT,
+                        "%s: %llu rows for %llu nodes (FILE:COLUMN finds rows by id)", l->j->path,
+                        (unsigned long long)l->j->row, (unsigned long long)l->count);
+    return gnn_fail(e, GNN_E_INPUT, "%s: %llu of %llu nodes have no row, the first of them '%s'",
+                    l->j->path, (unsigned long long)missing, (unsigned long long)l->count,
+                    gnn_nodeids_text(l->ids, first, text));
+}
+
+static int survey_rows(struct load *l, struct gnn_err *e)
+{
+    uint32_t node;
+    int rc;
+    while (!(rc = gnn_joined_next(l->j, e))) {
+        rc = gnn_joined_node(l->j, l->ids, l->count, l->line, &node, e);
+        if (rc)
+            return rc;
+        survey_row(l);
+    }
+    if (rc == GNN_END && !l->j->row)
+        return gnn_fail(e, GNN_E_INPUT, "%s: a header line, and no rows", l->j->path);
+    rc = rc == GNN_END ? check_missing(l, e) : rc;
+    return rc ? rc : gnn_joined_again(l->j, e);
+}
+
+/* One column of words is classes. */
+static int make_labels(struct load *l, struct gnn_err *e)
+{
+    const struct column *words = NULL;
+    for (uint32_t i = 0; l->ny == 1 && i < l->j->ncols; i++)
+        if (l->col[i].role == LABEL && l->col[i].text)
+            words = &l->col[i];
+    if (words && words->number)
+        return gnn_fail(e, GNN_E_INPUT,
+                        "%s: the label in line %llu is a word, and that in line %llu a number: "
+                        "classes are all words or all numbers",
+                        l->j->path, (unsigned long long)words->text,
+                        (unsigned long long)words->number);
+    if (words && !(l->class_of = gnn_alloc(l->count, sizeof *l->class_of, "labels", e)))
+        return GNN_E_NOMEM;
+    for (uint64_t i = 0; words && i < l->count; i++)
+        l->class_of[i] = -1;
+    if (!words && !(l->y = gnn_alloc(l->count * l->ny, sizeof *l->y, "labels", e)))
+        return GNN_E_NOMEM;
+    for (uint64_t i = 0; !words && i < l->count * l->ny; i++)
+        l->y[i] = NAN;
+    return GNN_OK;
+}
+
+/* Types of fields; memory for all. */
+static int make_room(struct load *l, struct gnn_err *e)
+{
+    for (uint32_t i = 0; i < l->j->ncols; i++) {
+        struct column *c = &l->col[i];
+        if (c->role != FIELD || c->text)
+            continue;
+        if (gnn_numbers_type(&c->seen, l->j->path, c->name, &c->dtype, e) ||
+            !(c->mem = gnn_alloc_zero(l->count, gnn_dtype_bytes(c->dtype), "node fields", e)))
+            return e->code;
+    }
+    if (l->nx && !(l->x = gnn_alloc(l->count * l->nx, sizeof *l->x, "features", e)))
+        return GNN_E_NOMEM;
+    int rc = l->ny ? make_labels(l, e) : GNN_OK;
+    if (rc)
+        return rc;
+    if (l->nsets && !(l->set = gnn_alloc_zero(l->count, 1, "sets", e)))
+        return GNN_E_NOMEM;
+    return GNN_OK;
+}
+
+static int not_finite(const struct load *l, uint32_t i, double v, struct gnn_err *e)
+{
+    char col[96];
+    return gnn_fail(e, GNN_E_INPUT, "%s: line %llu: %s is %s", l->j->path,
+                    (unsigned long long)l->j->line, gnn_joined_column(l->j, i, col),
+                    isnan(v) ? "missing or nan" : "infinite or too large");
+}
+
+static int no_number(const struct load *l, uint32_t i, struct gnn_err *e)
+{
+    char col[96], what[128];
+    snprintf(what, sizeof what, "%s is no number:", gnn_joined_column(l->j, i, col));
+    return gnn_joined_fail(l->j, i, what, "", e);
+}
+
+static int fill_field(const struct load *l, uint32_t i, uint32_t node, struct gnn_err *e)
+{
+    const struct column *c = &l->col[i];
+    int64_t v;
+    double d;
+    bool whole;
+    if (!read_number(&l->j->word[i], &whole, &v, &d) || (c->dtype == GNN_I64 && !whole))
+        return no_number(l, i, e);
+    if (c->dtype == GNN_I64)
+        ((int64_t *)c->mem)[node] = v;
+    else if (c->dtype == GNN_F64)
+        ((double *)c->mem)[node] = d;
+    else
+        ((float *)c->mem)[node] = (float)d;
+    const bool finite = c->dtype == GNN_F32 ? isfinite((float)d) : isfinite(d);
+    return finite || !gnn_src_finite(c->name) ? GNN_OK : not_finite(l, i, d, e);
+}
+
+static int fill_row(struct load *l, uint32_t node, struct gnn_err *e)
+{
+    int64_t v;
+    double d;
+    bool whole;
+    int rc = GNN_OK;
+    for (uint32_t i = 0; !rc && i < l->j->ncols; i++) {
+        const struct column *c = &l->col[i];
+        if (c->role == LABEL && l->class_of) {
+            rc = gnn_classes_add(&l->classes, &l->j->word[i], &l->class_of[node], e);
+        } else if (c->role == FEATURE || c->role == LABEL) {
+            if (!read_number(&l->j->word[i], &whole, &v, &d))
+                return no_number(l, i, e);
+            if (c->role == LABEL) {
+                l->y[(uint64_t)node * l->ny + c->at] = d;
+                continue;
+            }
+            if (!isfinite((float)d))
+                return not_finite(l, i, d, e);
+            gnn_lost_add(&l->lost, d);
+            l->x[(uint64_t)node * l->nx + c->at] = (float)d;
+        } else if (c->role == FIELD && !c->text) {
+            rc = fill_field(l, i, node, e);
+        } else if (c->role >= SET) {
+            rc = take_set(l, i, node, e);
+        }
+    }
+    return rc;
+}
+
+static int fill_rows(struct load *l, struct gnn_err *e)
+{
+    uint32_t node;
+    int rc;
+    memset(l->line, 0, l->count * sizeof *l->line);
+    while (!(rc = gnn_joined_next(l->j, e))) {
+        rc = gnn_joined_node(l->j, l->ids, l->count, l->line, &node, e);
+        if (!rc)
+            rc = fill_row(l, node, e);
+        if (rc)
+            return rc;
+    }
+    return rc == GNN_END ? gnn_lost_tell(&l->s->d, l->j->path, "x", &l->lost, e) : rc;
+}
+
+static int add_sets(struct load *l, struct gnn_err *e)
+{
+    int rc = GNN_OK;
+    for (int k = 0; !rc && l->set && k < 3; k++) {
+        uint64_t n = 0;
+        for (uint64_t v = 0; v < l->count; v++)
+            n += l->set[v] >> k & 1;
+        if (!n)
+            continue;
+        uint32_t *id = gnn_alloc(n, sizeof *id, "sets", e);
+        if (!id)
+            return GNN_E_NOMEM;
+        n = 0;
+        for (uint64_t v = 0; v < l->count; v++)
+            if (l->set[v] >> k & 1)
+                id[n++] = (uint32_t)v;
+        rc = gnn_src_add_set(l->s, "file", set_names[k], l->ntype, id, n, e);
+    }
+    return rc;
+}
+
+static int add_classes(struct load *l, struct gnn_err *e)
+{
+    uint64_t n = 0;
+    for (uint64_t i = 0; i < l->count; i++)
+        n += l->class_of[i] >= 0;
+    if (n > 2 && l->classes.words.n == n)
+        return gnn_fail(e, GNN_E_INPUT,
+                        "%s: the labels of all nodes differ, as names do: --map =COLUMN leaves the "
+                        "column out",
+                        l->j->path);
+    int rc = gnn_classes_finish(&l->classes, l->s->o->task, l->class_of, l->count, l->j->path,
+                                &l->s->d.schema, e);
+    if (rc)
+        return rc;
+    int32_t *y = l->class_of;
+    l->class_of = NULL;
+    l->s->d.schema.label_ntype = l->ntype;
+    return gnn_src_mem(l->s, l->ntype, "y", GNN_I32, 0, y, e);
+}
+
+/* Takes all that was filled to the data set. */
+static int add_fields(struct load *l, struct gnn_err *e)
+{
+    int rc = GNN_OK;
+    if (l->x) {
+        rc = gnn_src_mem(l->s, l->ntype, "x", GNN_F32, l->nx, l->x, e);
+        l->x = NULL;
+    }
+    if (!rc && l->class_of)
+        rc = add_classes(l, e);
+    if (!rc && l->y) {
+        uint64_t width = l->ny;
+        enum gnn_dtype dtype;
+        rc = gnn_labels_take(&l->s->d, l->s->o->task, l->ntype, l->y, l->count, &width, &dtype,
+                             l->j->path, l->line, e);
+        if (!rc) {
+            rc = gnn_src_mem(l->s, l->ntype, "y", dtype, width, l->y, e);
+            l->y = NULL;
+        }
+    }
+    for (uint32_t i = 0; !rc && i < l->j->ncols; i++) {
+        struct column *c = &l->col[i];
+        if (!c->mem)
+            continue;
+        rc = gnn_src_mem(l->s, l->ntype, c->name, c->dtype, 0, c->mem, e);
+        c->mem = NULL;
+    }
+    return rc ? rc : add_sets(l, e);
+}
+
+static bool is_listed(const struct column *c, enum role role, bool text)
+{
+    return c->role == role && (role != FIELD || (c->text != 0) == text);
+}
+
+/* " 'a', 'b' and 3 more" for the columns of a role. */
+static void list_columns(const struct load *l, enum role role, bool text, char *out, size_t room)
+{
+    uint32_t n = 0, k = 0;
+    size_t at = 0;
+    char col[96];
+    for (uint32_t i = 0; i < l->j->ncols; i++)
+        n += is_listed(&l->col[i], role, text);
+    *out = 0;
+    for (uint32_t i = 0; i < l->j->ncols && at < room; i++) {
+        if (!is_listed(&l->col[i], role, text) || ++k > 4)
+            continue;
+        at += (size_t)snprintf(out + at, room - at, "%s%s", k > 1 ? ", " : "",
+                               gnn_joined_column(l->j, i, col));
+    }
+    if (n > 4 && at < room)
+        snprintf(out + at, room - at, " and %u more", n - 4);
+}
+
+/* How the table was read. */
+static int tell_reading(const struct load *l, struct gnn_err *e)
+{
+    static const struct {
+        enum role role;
+        bool text;
+        const char *what;
+    } part[] = {{THE_ID, false, "ids"},   {FEATURE, false, "features"},
+                {LABEL, false, "labels"}, {SET, false, "sets"},
+                {FIELD, false, "fields"}, {FIELD, true, "left out, as they hold text"}};
+    char text[900] = "", list[480];
+    for (size_t i = 0; i < sizeof part / sizeof *part; i++) {
+        const size_t at = strlen(text);
+        list_columns(l, part[i].role, part[i].text, list, sizeof list);
+        if (*list)
+            snprintf(text + at, sizeof text - at, "%s%s: %s", at ? "; " : "", part[i].what, list);
+    }
+    return gnn_dataset_note(&l->s->d, e, "%s: read as %s", l->j->path, text);
+}
+
+int gnn_node_table_add(struct gnn_src *s, struct gnn_joined *j, const struct gnn_nodeids *ids,
+                       uint32_t ntype, enum gnn_table_use use, struct gnn_err *e)
+{
+    struct load l = {.s = s, .j = j, .ids = ids, .ntype = ntype};
+    struct gnn_err why = {0};
+    l.count = s->d.schema.ntype[ntype].count;
+    int rc = plan_columns(&l, use, e);
+    if (!rc)
+        rc = survey_rows(&l, e);
+    if (!rc)
+        rc = make_room(&l, e);
+    if (!rc)
+        rc = fill_rows(&l, e);
+    if (!rc && (rc = add_fields(&l, &why)))
+        gnn_fail(e, (enum gnn_status)rc, strstr(why.msg, j->path) ? "%.0s%s" : "%s: %s", j->path,
+                 why.msg);
+    if (!rc)
+        rc = tell_reading(&l, e);
+    for (uint32_t i = 0; l.col && i < j->ncols; i++) {
+        gnn_free(l.col[i].name);
+        gnn_free(l.col[i].mem);
+    }
+    gnn_free(l.col);
+    gnn_free(l.line);
+    gnn_free(l.x);
+    gnn_free(l.y);
+    gnn_free(l.class_of);
+    gnn_classes_release(&l.classes);
+    gnn_free(l.set);
+    return rc;
+}
