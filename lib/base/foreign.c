@@ -237,7 +237,7 @@ static bool is_mapped_list(struct text t)
 /* What lines of whole numbers are like. */
 struct lines {
     unsigned long long n, blank; /* lines with and without numbers */
-    unsigned long long first;    /* number of the first line, and how many it has */
+    unsigned long long first[2]; /* numbers of the first line, and how many it has */
     unsigned head;
     unsigned least, most; /* numbers in the other lines */
 };
@@ -253,8 +253,8 @@ static bool count_numbers(struct lines *l, struct text t)
         for (; next_word(&line, &w); n++) {
             if (!is_integer(w) || w.end - w.p > 18)
                 return false;
-            for (const char *p = w.p; !l->n && !n && p < w.end; p++)
-                l->first = l->first * 10 + (unsigned)(*p - '0');
+            for (const char *p = w.p; !l->n && n < 2 && p < w.end; p++)
+                l->first[n] = l->first[n] * 10 + (unsigned)(*p - '0');
         }
         l->blank += !n;
         if (!n)
@@ -269,13 +269,15 @@ static bool count_numbers(struct lines *l, struct text t)
     return l->n > 1;
 }
 
-/* A line with a number or two, and a table of others: OpenKE, and others that say how many lines
- * follow. */
+/* A line with a number or two, the last of which is how many lines follow, and a table: OpenKE and
+ * others. */
 static bool is_counted(struct text t)
 {
     struct lines l;
-    return count_numbers(&l, t) && l.least == l.most && l.most > l.head && l.head <= 2 &&
-           l.most <= 4 && (!t.whole || l.head > 1 || l.first == l.n - 1);
+    if (!count_numbers(&l, t) || l.least != l.most || l.most <= l.head || l.head > 2 || l.most > 4)
+        return false;
+    const unsigned long long told = l.first[l.head - 1];
+    return t.whole ? told == l.n - 1 : told >= l.n - 1;
 }
 
 /* A node and its neighbours in each line. METIS has such lines too, after one of 2 to 4 numbers,
@@ -285,8 +287,8 @@ static bool is_ragged(struct text t)
     struct lines l;
     if (!count_numbers(&l, t) || (l.least == l.most && l.head == l.most))
         return false;
-    const bool metis = l.head >= 2 && l.head <= 4 && l.first >= l.n - 1 &&
-                       (!t.whole || l.first <= l.n - 1 + l.blank);
+    const bool metis = l.head >= 2 && l.head <= 4 && l.first[0] >= l.n - 1 &&
+                       (!t.whole || l.first[0] <= l.n - 1 + l.blank);
     return !metis;
 }
 
@@ -353,6 +355,14 @@ static const struct entry {
 #define LINES(NAME, ENDS, IS, REMEDY)                                                              \
     {                                                                                              \
         {NAME, ENDS, REMEDY, true}, NULL, 0, 0, IS                                                 \
+    }
+#define NOBYTES(NAME, ENDS, AT, MAGIC, REMEDY)                                                     \
+    {                                                                                              \
+        {NAME, ENDS, REMEDY, false, true}, MAGIC, AT, sizeof MAGIC - 1, NULL                       \
+    }
+#define NOBEGIN(NAME, ENDS, MAGIC, REMEDY)                                                         \
+    {                                                                                              \
+        {NAME, ENDS, REMEDY, true, true}, MAGIC, 0, 0, NULL                                        \
     }
 #define NAMED(NAME, ENDS, REMEDY)                                                                  \
     {                                                                                              \
@@ -486,22 +496,22 @@ static const struct entry {
     BEGIN("YAML", ".yaml .yml ", "---\n", JSON),
     BEGIN("YAML", ".yaml .yml ", "%YAML", JSON),
     /* no data */
-    BEGIN("a PDF document", ".pdf ", "%PDF-", NO_DATA),
-    BEGIN("a PostScript document", ".ps .eps ", "%!PS", NO_DATA),
-    BEGIN("an RTF document", ".rtf ", "{\\rtf", NO_DATA),
-    BYTES("an image", ".png ", 0, "\x89PNG\r\n", NO_DATA),
-    BYTES("an image", ".jpg .jpeg ", 0, "\xff\xd8\xff", NO_DATA),
-    BYTES("an image", ".gif ", 0, "GIF8", NO_DATA),
-    BYTES("an image", ".tif .tiff ", 0, "II*\0", NO_DATA),
-    BYTES("an image", ".tif .tiff ", 0, "MM\0*", NO_DATA),
-    BYTES("an image", ".webp ", 8, "WEBPVP8", NO_DATA),
-    BYTES("a program", ".so .o .exe ", 0,
-          "\x7f"
-          "ELF",
-          NO_DATA),
-    BYTES("a program", ".class ", 0, "\xca\xfe\xba\xbe", NO_DATA),
-    BEGIN("a script", ".sh .py ", "#!", NO_DATA),
-    BEGIN("an SVG image", ".svg ", "<svg", NO_DATA),
+    NOBEGIN("a PDF document", ".pdf ", "%PDF-", NO_DATA),
+    NOBEGIN("a PostScript document", ".ps .eps ", "%!PS", NO_DATA),
+    NOBEGIN("an RTF document", ".rtf ", "{\\rtf", NO_DATA),
+    NOBYTES("an image", ".png ", 0, "\x89PNG\r\n", NO_DATA),
+    NOBYTES("an image", ".jpg .jpeg ", 0, "\xff\xd8\xff", NO_DATA),
+    NOBYTES("an image", ".gif ", 0, "GIF8", NO_DATA),
+    NOBYTES("an image", ".tif .tiff ", 0, "II*\0", NO_DATA),
+    NOBYTES("an image", ".tif .tiff ", 0, "MM\0*", NO_DATA),
+    NOBYTES("an image", ".webp ", 8, "WEBPVP8", NO_DATA),
+    NOBYTES("a program", ".so .o .exe ", 0,
+            "\x7f"
+            "ELF",
+            NO_DATA),
+    NOBYTES("a program", ".class ", 0, "\xca\xfe\xba\xbe", NO_DATA),
+    NOBEGIN("a script", ".sh .py ", "#!", NO_DATA),
+    NOBEGIN("an SVG image", ".svg ", "<svg", NO_DATA),
     BEGIN("a web page", ".html .htm ", "<!doctype html", PAGE),
     BEGIN("a web page", ".html .htm ", "<html", PAGE),
     BEGIN("a web server's answer, and no data", "", "404: Not Found", PAGE),

@@ -16,6 +16,7 @@ struct gnn_foreign {
     const char *ends;   /* what names of such files end in, each followed by a blank: ".gml " */
     const char *remedy; /* what to do instead */
     bool text;
+    bool no_data; /* a document, image or program */
 };
 
 /* From the first bytes of a file, unpacked: 4,096 are enough for all, fewer tell most; `whole`: it

@@ -57,12 +57,39 @@ static int check_options(const struct format *f, const struct gnn_import_opts *o
                  : GNN_OK;
 }
 
-/* What the schema refuses does not know its file. */
-static int say_where(const char *file, int rc, const struct gnn_err *why, struct gnn_err *e)
+/* What the schema refuses does not know its file; and a line of joined members is one of one of
+ * them. */
+static int say_where(struct gnn_input *in, int rc, const struct gnn_err *why, struct gnn_err *e)
 {
-    if (rc != GNN_E_INPUT || strstr(why->msg, ": "))
-        return gnn_fail(e, (enum gnn_status)rc, "%s", why->msg);
+    const char *file = gnn_input_name(in), *member, *last;
+    const size_t n = strlen(file);
+    uint64_t at;
+    unsigned long long line;
+    int end = 0;
+    if (rc != GNN_E_INPUT || strstr(why->msg, ": ")) {
+        if (!gnn_input_parts(in, &member, &last) || strncmp(why->msg, file, n) != 0 ||
+            sscanf(why->msg + n, ": line %llu%n", &line, &end) != 1 ||
+            gnn_input_line(in, line, &member, &at, e))
+            return gnn_fail(e, (enum gnn_status)rc, "%s", why->msg);
+        return gnn_fail(e, (enum gnn_status)rc, "%s: line %llu%s", member, (unsigned long long)at,
+                        why->msg + n + end);
+    }
     return gnn_fail(e, GNN_E_INPUT, "%s: %s", file, why->msg);
+}
+
+/* Which files were read as one, and which not at all. */
+static int note_files(struct gnn_dataset *d, struct gnn_input *in, struct gnn_err *e)
+{
+    char left[400];
+    const char *first, *last;
+    const uint32_t parts = gnn_input_parts(in, &first, &last);
+    int rc = GNN_OK;
+    if (parts)
+        rc = gnn_dataset_note(d, e, "%s: one table in %u parts, from %s to %s", d->name, parts,
+                              first, last);
+    if (!rc && gnn_input_left(in, left, sizeof left))
+        rc = gnn_dataset_note(d, e, "%s: not read: %s", d->name, left);
+    return rc;
 }
 
 static int not_mapped(const struct gnn_dataset *d, const char *map, struct gnn_err *e)
@@ -77,11 +104,10 @@ int gnn_import_open_input(struct gnn_dataset **out, struct gnn_input *in,
                           const struct gnn_import_opts *o, struct gnn_err *e)
 {
     const char *name = o->format;
-    int rc = name ? GNN_OK : gnn_detect(in, &name, e);
+    int rc = name && !by_name(name) ? gnn_fail(e, GNN_E_USAGE, "no format '%s'", name)
+                                    : gnn_detect(in, &name, e);
     const struct format *f = rc ? NULL : by_name(name);
     *out = NULL;
-    if (!rc && !f)
-        rc = gnn_fail(e, GNN_E_USAGE, "no format '%s'", name);
     if (!rc)
         rc = check_options(f, o, e);
     if (rc) {
@@ -90,13 +116,14 @@ int gnn_import_open_input(struct gnn_dataset **out, struct gnn_input *in,
     }
     uint64_t bytes = gnn_input_bytes(in);
     struct gnn_err why = {0};
-    char file[256];
-    snprintf(file, sizeof file, "%s", gnn_input_name(in));
-    rc = f->open(out, in, o, &why);
+    rc = f->open(out, gnn_input_hold(in), o, &why);
     if (rc)
-        rc = say_where(file, rc, &why, e);
+        rc = say_where(in, rc, &why, e);
     else
         rc = gnn_src_check_counts(*out, bytes, o, e);
+    if (!rc)
+        rc = note_files(*out, in, e);
+    gnn_input_free(in);
     for (uint32_t i = 0; !rc && o->map_used && i < o->nmap; i++)
         if (!o->map_used[i])
             rc = not_mapped(*out, o->map[i], e);
@@ -112,8 +139,8 @@ static bool like_generator(const char *input)
 {
     char word[GNN_SUGGEST_WORD];
     snprintf(word, sizeof word, "%s:", input);
-    return !gnn_gen_is(input) && (strchr(input, ':') || gnn_gen_is(word)) && access(input, F_OK) &&
-           errno == ENOENT;
+    return !gnn_gen_is(input) && !gnn_input_is_member(input) &&
+           (strchr(input, ':') || gnn_gen_is(word)) && access(input, F_OK) && errno == ENOENT;
 }
 
 static int no_generator(const char *spec, struct gnn_err *e)

@@ -7,6 +7,7 @@
 #include <strings.h>
 
 #include "lib/import/read/formats.h"
+#include "lib/import/read/members.h"
 #include "lib/import/read/stage.h"
 #include "lib/base/foreign.h"
 
@@ -14,32 +15,6 @@ static bool ends_with(const char *s, const char *end)
 {
     size_t n = strlen(s), k = strlen(end);
     return n >= k && !strcmp(s + n - k, end);
-}
-
-/* train.txt and the like. */
-static bool is_set(const char *name)
-{
-    static const char *const sets[] = {"train.", "valid.", "test.", "dev."};
-    const char *slash = strrchr(name, '/');
-    name = slash ? slash + 1 : name;
-    bool is = false;
-    for (int i = 0; i < 4; i++)
-        is = is || !strncmp(name, sets[i], strlen(sets[i]));
-    return is;
-}
-
-/* By names: OGB's raw/ directory; nothing but arrays; files of triples. */
-static const char *by_members(const struct gnn_input *in)
-{
-    bool npy = true, sets = gnn_input_members(in) > 1;
-    for (uint32_t i = 0; i < gnn_input_members(in); i++) {
-        const char *name = gnn_input_member(in, i), *raw = strstr(name, "raw/");
-        if (raw && (raw == name || raw[-1] == '/'))
-            return "ogb";
-        npy = npy && ends_with(name, ".npy");
-        sets = sets && is_set(name);
-    }
-    return npy ? "npz" : sets ? "triples" : NULL;
 }
 
 static bool named_metis(const char *name)
@@ -75,6 +50,15 @@ static const char *by_lines(struct gnn_table *t, struct gnn_err *e)
     return ragged && t->sep == GNN_TEXT_SPACE ? "metis" : "csv";
 }
 
+/* No bytes that texts do not have; DOS ends some with 26. */
+static bool is_text(const uint8_t *p, size_t n)
+{
+    size_t i = 0;
+    while (i < n && p[i] != 127 && p[i] && (p[i] >= ' ' || strchr("\t\n\v\f\r\x1a\x1b", p[i])))
+        i++;
+    return i == n;
+}
+
 static const char *by_content(struct gnn_input *in, uint32_t member, struct gnn_err *e)
 {
     struct gnn_reader *r;
@@ -84,11 +68,12 @@ static const char *by_content(struct gnn_input *in, uint32_t member, struct gnn_
     size_t n;
     const char *format = NULL, *name = gnn_input_member(in, member);
     const struct gnn_foreign *foreign;
+    const bool inside = gnn_input_is_archive(in);
     int rc = gnn_reader_open(&r, in, member, e);
     if (rc)
         return NULL;
     rc = gnn_reader_peek(r, &p, &n, e);
-    bool text = !rc && (!memchr(p, 0, n) || gnn_text_encoding(p, n));
+    bool text = !rc && (is_text(p, n) || gnn_text_encoding(p, n));
     if (!rc && !n)
         gnn_fail(e, GNN_E_INPUT, "%s: empty", gnn_reader_name(r));
     else if (!rc && n > 5 && !memcmp(p, "\x93NUMPY", 6))
@@ -100,7 +85,9 @@ static const char *by_content(struct gnn_input *in, uint32_t member, struct gnn_
     else if (!rc && (foreign = gnn_foreign_bytes(p, n, n < GNN_STAGE_PEEK)))
         gnn_foreign_refuse(foreign, gnn_reader_name(r), e);
     else if (!rc && gnn_stage_is_archive(p, n))
-        gnn_fail(e, GNN_E_INPUT, "%s: an archive in an archive", gnn_reader_name(r));
+        gnn_fail(e, GNN_E_INPUT, "%s: an archive in an archive%s%s%s%s", gnn_reader_name(r),
+                 inside ? ", which is read by its name: " : "", inside ? gnn_input_name(in) : "",
+                 inside ? ":" : "", inside ? name : "");
     else if (!rc && text && named_metis(name))
         format = "metis";
     if (rc || format || e->code || !text) {
@@ -114,12 +101,29 @@ static const char *by_content(struct gnn_input *in, uint32_t member, struct gnn_
     return format;
 }
 
+/* Text of a table is one file, or parts of one, or sets of triples. */
+static int unite_members(struct gnn_input *in, const char *format, bool sets, struct gnn_err *e)
+{
+    const bool table =
+        !format || !strcmp(format, "snap") || !strcmp(format, "csv") || !strcmp(format, "triples");
+    return table && gnn_input_members(in) > 1 ? gnn_members_unite(in, sets, e) : GNN_OK;
+}
+
 int gnn_detect(struct gnn_input *in, const char **format, struct gnn_err *e)
 {
-    *format = by_members(in);
-    if (!*format && gnn_input_members(in) == 1)
+    const char *names = gnn_members_format(in);
+    const bool sets = names && !strcmp(names, "triples");
+    if (*format)
+        return unite_members(in, *format, sets && !strcmp(*format, "triples"), e);
+    *format = names;
+    int rc = unite_members(in, names, sets, e);
+    if (!rc && !*format)
         *format = by_content(in, 0, e);
-    if (!*format)
-        return gnn_fail(e, GNN_E_INPUT, "%s: unknown format (see --format)", gnn_input_name(in));
-    return GNN_OK;
+    if (!rc && !*format)
+        rc =
+            gnn_fail(e, GNN_E_INPUT,
+                     "%s: unknown format: neither text nor known by its first bytes; what is read: "
+                     "OGB's layout, .npz and .npy, tables of edges, triples, Matrix Market, METIS",
+                     gnn_input_name(in));
+    return rc;
 }

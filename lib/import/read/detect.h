@@ -5,8 +5,9 @@
 
 #include "lib/import/read/input.h"
 
-/* The name of the format that reads the input, as --format has it: static. GNN_E_INPUT where no
- * format does. */
+/* *format is the name of the format that reads the input, as --format has it, or NULL: it is then
+ * found out, and static. Members that are parts of one table are joined, those that are no data
+ * left out. GNN_E_INPUT where no format reads the input. */
 int gnn_detect(struct gnn_input *in, const char **format, struct gnn_err *e) GNN_MUST_USE;
 
 #endif

@@ -3,76 +3,118 @@
  * all as a sorted list of members that can be read again and again. A reader is a stack of stages
  * (lib/import/read/stage.h), made anew each time. Members are sorted by name, so results do not
  * depend on the order in a directory. */
-#include "lib/import/read/input.h"
-
 #include <dirent.h>
+#include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
-#include "lib/import/read/stage.h"
+#include "lib/import/read/companion.h"
+#include "lib/import/read/input_impl.h"
 #include "lib/import/read/zip.h"
 #include "lib/base/mem.h"
+#include "lib/base/suggest.h"
 
 /* Limits on what a hostile archive or a wrong directory can make of the program's memory. */
 enum { MEMBERS_MAX = 100000, DEPTH_MAX = 8, NAME_MAX_BYTES = 4096 };
 
-struct member {
-    char *name;
-    char *path; /* of a plain file; NULL in an archive */
-};
-
-struct gnn_input {
-    char *name;
-    struct member *m;
-    uint32_t n;
-    bool archive;             /* members are in an archive */
-    enum gnn_packing packing; /* of the archive itself */
-    char *path;               /* of the archive */
-    const void *mem;          /* or its bytes */
-    size_t nmem;
-    uint64_t bytes;          /* of the files */
-    struct gnn_input *outer; /* or the archive that holds it */
-    uint32_t outer_member;
-};
-
-struct gnn_reader {
-    struct gnn_stage *top;
-    char *name;
-};
+static int note_left(struct gnn_input *in, const char *name, struct gnn_err *e)
+{
+    if (in->nleft++ >= GNN_INPUT_LEFT)
+        return GNN_OK;
+    char *copy = gnn_strdup(name, e);
+    in->left[in->nleft - 1] = copy;
+    return copy ? GNN_OK : GNN_E_NOMEM;
+}
 
 static int add_member(struct gnn_input *in, const char *name, const char *path, struct gnn_err *e)
 {
-    if (in->n == MEMBERS_MAX)
+    if (in->n + in->nleft >= MEMBERS_MAX)
         return gnn_fail(e, GNN_E_INPUT, "%s: more than %d members", in->name, MEMBERS_MAX);
     if (strlen(name) > NAME_MAX_BYTES)
         return gnn_fail(e, GNN_E_INPUT, "%s: a member's name is longer than %d bytes", in->name,
                         NAME_MAX_BYTES);
     if (gnn_grow(&in->m, in->n, sizeof *in->m, "members", e))
         return e->code;
-    struct member *m = &in->m[in->n++];
+    struct gnn_input_member *m = &in->m[in->n++];
     m->name = gnn_strdup(name, e);
     m->path = path ? gnn_strdup(path, e) : NULL;
+    m->given = in->n - 1;
     return m->name && (m->path || !path) ? GNN_OK : GNN_E_NOMEM;
+}
+
+int gnn_input_leave(struct gnn_input *in, uint32_t i, struct gnn_err *e)
+{
+    const struct gnn_input_member m = in->m[i];
+    memmove(&in->m[i], &in->m[i + 1], (--in->n - i) * sizeof *in->m);
+    int rc = note_left(in, m.name, e);
+    gnn_free(m.name);
+    gnn_free(m.path);
+    return rc;
+}
+
+/* Those that cannot be data. */
+static int leave_companions(struct gnn_input *in, struct gnn_err *e)
+{
+    uint32_t kept = 0;
+    int rc = GNN_OK;
+    for (uint32_t i = 0; i < in->n; i++) {
+        const bool out = gnn_companion_is(in->m[i].name);
+        if (out && !rc)
+            rc = note_left(in, in->m[i].name, e);
+        if (!out) {
+            in->m[kept++] = in->m[i];
+            continue;
+        }
+        gnn_free(in->m[i].name);
+        gnn_free(in->m[i].path);
+    }
+    in->n = kept;
+    char text[400];
+    if (!rc && !kept && gnn_input_left(in, text, sizeof text))
+        rc = gnn_fail(e, GNN_E_INPUT, "%s: nothing in it is data: %s", in->name, text);
+    return rc;
+}
+
+bool gnn_input_left(const struct gnn_input *in, char *text, size_t room)
+{
+    size_t used = 0;
+    uint32_t i = 0;
+    *text = 0;
+    for (; i < in->nleft && i < GNN_INPUT_LEFT; i++) {
+        const int n = snprintf(text + used, room - used, "%s%s", i ? ", " : "", in->left[i]);
+        if (n < 0 || (size_t)n + 24 >= room - used)
+            break;
+        used += (size_t)n;
+    }
+    text[used] = 0;
+    if (i < in->nleft)
+        snprintf(text + used, room - used, "%s%u%s", i ? " and " : "", in->nleft - i,
+                 i ? " more" : " files");
+    return in->nleft > 0;
 }
 
 static int list_dir(struct gnn_input *in, const char *dir, const char *prefix, int depth,
                     struct gnn_err *e)
 {
     if (depth > DEPTH_MAX)
-        return gnn_fail(e, GNN_E_INPUT, "%s: directories nested too deep", in->name);
+        return gnn_fail(e, GNN_E_INPUT, "%s: directories more than %d deep, or a loop of links",
+                        dir, DEPTH_MAX);
     DIR *d = opendir(dir);
     if (!d)
         return gnn_fail_open(e, dir);
     int rc = GNN_OK;
     for (struct dirent *de; !rc && (de = readdir(d));) {
-        if (de->d_name[0] == '.')
+        if (!strcmp(de->d_name, ".") || !strcmp(de->d_name, ".."))
             continue;
         struct stat st;
         char *path = gnn_strf(e, "%s/%s", dir, de->d_name);
         char *name = gnn_strf(e, "%s%s", prefix, de->d_name);
         if (!path || !name)
             rc = GNN_E_NOMEM;
+        else if (de->d_name[0] == '.')
+            rc = note_left(in, name, e);
         else if (stat(path, &st))
             rc = gnn_fail_open(e, path);
         else if (S_ISREG(st.st_mode)) {
@@ -82,6 +124,8 @@ static int list_dir(struct gnn_input *in, const char *dir, const char *prefix, i
             char *sub = gnn_strf(e, "%s/", name);
             rc = sub ? list_dir(in, path, sub, depth + 1, e) : GNN_E_NOMEM;
             gnn_free(sub);
+        } else {
+            rc = note_left(in, name, e);
         }
         gnn_free(path);
         gnn_free(name);
@@ -90,21 +134,17 @@ static int list_dir(struct gnn_input *in, const char *dir, const char *prefix, i
     return rc;
 }
 
-static int member_stage(struct gnn_input *in, uint32_t i, struct gnn_stage **top,
-                        struct gnn_err *e);
-
 /* The bytes of the archive, or of a lone file, still packed. */
 static int base_stage(struct gnn_input *in, struct gnn_stage **s, struct gnn_err *e)
 {
     if (in->outer)
-        return member_stage(in->outer, in->outer_member, s, e);
+        return gnn_input_stage(in->outer, in->outer_member, s, e);
     if (in->path)
         return gnn_stage_file(s, in->path, in->name, e);
     return gnn_stage_mem(s, in->mem, in->nmem, in->name, e);
 }
 
-/* Member i as it lies there, still packed. */
-static int member_stage(struct gnn_input *in, uint32_t i, struct gnn_stage **top, struct gnn_err *e)
+int gnn_input_stage(struct gnn_input *in, uint32_t i, struct gnn_stage **top, struct gnn_err *e)
 {
     *top = NULL;
     if (!in->archive && in->m[i].path)
@@ -133,7 +173,8 @@ static int member_stage(struct gnn_input *in, uint32_t i, struct gnn_stage **top
 
 static int cmp_member(const void *a, const void *b)
 {
-    return strcmp(((const struct member *)a)->name, ((const struct member *)b)->name);
+    return strcmp(((const struct gnn_input_member *)a)->name,
+                  ((const struct gnn_input_member *)b)->name);
 }
 
 static int sort_members(struct gnn_input *in, struct gnn_err *e)
@@ -240,7 +281,7 @@ static int open_path(struct gnn_input *in, const char *path, struct gnn_err *e)
         return gnn_fail_open(e, path);
     if (S_ISDIR(st.st_mode)) {
         int rc = list_dir(in, path, "", 0, e);
-        if (!rc && !in->n)
+        if (!rc && !in->n && !in->nleft)
             rc = gnn_fail(e, GNN_E_INPUT, "%s: the directory is empty", path);
         return rc ? rc : sort_members(in, e);
     }
@@ -270,24 +311,138 @@ static int finish_open(struct gnn_input **in, int rc)
     return rc;
 }
 
-int gnn_input_open(struct gnn_input **in, const char *const *path, uint32_t n, struct gnn_err *e)
+/* The colon of ARCHIVE:MEMBER, the last one before which there is a file; NULL: none. */
+static const char *member_colon(const char *path)
 {
-    int rc = new_input(in, path[0], e);
-    if (!rc && n == 1)
-        rc = open_path(*in, path[0], e);
-    for (uint32_t i = 0; !rc && n > 1 && i < n; i++) {
+    struct stat st;
+    struct gnn_err ignored = {0};
+    if (!stat(path, &st) || errno == ENOMEM)
+        return NULL;
+    char *copy = gnn_strdup(path, &ignored);
+    const char *found = NULL;
+    for (char *c; copy && !found && (c = strrchr(copy, ':')); *c = 0) {
+        *c = 0;
+        if (c > copy && path[c - copy + 1] && !stat(copy, &st))
+            found = path + (c - copy);
+    }
+    gnn_free(copy);
+    return found;
+}
+
+bool gnn_input_is_member(const char *path)
+{
+    return member_colon(path) != NULL;
+}
+
+static int no_member(const struct gnn_input *in, const char *want, struct gnn_err *e)
+{
+    struct gnn_suggest s = {.word = want};
+    for (uint32_t i = 0; i < in->n; i++)
+        gnn_suggest_add(&s, in->m[i].name);
+    return gnn_fail(e, GNN_E_INPUT, "%s: no member '%.200s'%s", in->name, want,
+                    gnn_suggest_text(&s, "members"));
+}
+
+/* Keeps what lies below a directory. */
+static int keep_below(struct gnn_input *in, const char *want, struct gnn_err *e)
+{
+    const size_t n = strlen(want) - (want[strlen(want) - 1] == '/');
+    uint32_t kept = 0, all = in->n;
+    for (uint32_t i = 0; i < all && !kept; i++)
+        kept = !strncmp(in->m[i].name, want, n) && in->m[i].name[n] == '/';
+    if (!kept)
+        return no_member(in, want, e);
+    for (uint32_t i = kept = 0; i < all; i++)
+        if (!strncmp(in->m[i].name, want, n) && in->m[i].name[n] == '/') {
+            in->m[kept++] = in->m[i];
+        } else {
+            gnn_free(in->m[i].name);
+            gnn_free(in->m[i].path);
+        }
+    in->n = kept;
+    return leave_companions(in, e);
+}
+
+/* A member by its name, which may be an archive itself. */
+static int open_member(struct gnn_input **in, const char *path, const char *colon,
+                       struct gnn_err *e)
+{
+    struct gnn_input *outer = NULL;
+    char *file = gnn_strf(e, "%.*s", (int)(colon - path), path);
+    int rc = file ? new_input(&outer, file, e) : GNN_E_NOMEM;
+    if (!rc)
+        rc = open_path(outer, file, e);
+    gnn_free(file);
+    const int at = rc ? -1 : gnn_input_find(outer, colon + 1);
+    if (!rc && at < 0) {
+        rc = keep_below(outer, colon + 1, e);
+        *in = outer;
+        return rc;
+    }
+    if (!rc)
+        rc = new_input(in, path, e);
+    if (rc) {
+        gnn_input_free(outer);
+        return rc;
+    }
+    (*in)->outer = outer;
+    (*in)->owns_outer = true;
+    (*in)->outer_member = (uint32_t)at;
+    (*in)->bytes = outer->bytes;
+    rc = list_lone(*in, e);
+    return !rc && (*in)->archive ? leave_companions(*in, e) : rc;
+}
+
+/* For files of one name in several directories. */
+static int name_by_path(struct gnn_input *in, struct gnn_err *e)
+{
+    for (uint32_t i = 0; i < in->n; i++) {
+        gnn_free(in->m[i].name);
+        if (!(in->m[i].name = gnn_strdup(in->m[i].path, e)))
+            return GNN_E_NOMEM;
+    }
+    return GNN_OK;
+}
+
+static int open_several(struct gnn_input *in, const char *const *path, uint32_t n,
+                        struct gnn_err *e)
+{
+    struct gnn_err twice = {0};
+    int rc = GNN_OK;
+    in->several = true;
+    for (uint32_t i = 0; !rc && i < n; i++) {
         struct stat st;
         if (stat(path[i], &st))
-            rc = gnn_fail_open(e, path[i]);
+            rc = gnn_input_is_member(path[i])
+                     ? gnn_fail(e, GNN_E_USAGE, "%s: several inputs must be plain files", path[i])
+                     : gnn_fail_open(e, path[i]);
         else if (!S_ISREG(st.st_mode))
             rc = gnn_fail(e, GNN_E_USAGE, "%s: several inputs must be plain files", path[i]);
         else {
-            (*in)->bytes += (uint64_t)st.st_size;
-            rc = add_member(*in, base_name(path[i]), path[i], e);
+            in->bytes += (uint64_t)st.st_size;
+            rc = add_member(in, base_name(path[i]), path[i], e);
         }
     }
+    if (!rc && sort_members(in, &twice))
+        rc = name_by_path(in, e);
+    return rc ? rc : sort_members(in, e);
+}
+
+int gnn_input_open(struct gnn_input **in, const char *const *path, uint32_t n, struct gnn_err *e)
+{
+    const char *colon = n == 1 ? member_colon(path[0]) : NULL;
+    *in = NULL;
+    if (colon)
+        return finish_open(in, open_member(in, path[0], colon, e));
+    char *name = n > 1 ? gnn_strf(e, "%s and %u more", path[0], n - 1) : gnn_strdup(path[0], e);
+    int rc = name ? new_input(in, name, e) : GNN_E_NOMEM;
+    gnn_free(name);
+    if (!rc && n == 1)
+        rc = open_path(*in, path[0], e);
     if (!rc && n > 1)
-        rc = sort_members(*in, e);
+        rc = open_several(*in, path, n, e);
+    if (!rc && n == 1 && ((*in)->archive || !(*in)->path))
+        rc = leave_companions(*in, e);
     return finish_open(in, rc);
 }
 
@@ -299,6 +454,8 @@ int gnn_input_open_mem(struct gnn_input **in, const char *name, const void *data
         (*in)->mem = data;
         (*in)->nmem = (*in)->bytes = n;
         rc = list_lone(*in, e);
+        if (!rc && (*in)->archive)
+            rc = leave_companions(*in, e);
     }
     return finish_open(in, rc);
 }
@@ -320,16 +477,36 @@ int gnn_input_open_inner(struct gnn_input **in, struct gnn_input *outer, uint32_
 
 void gnn_input_free(struct gnn_input *in)
 {
-    if (!in)
+    if (!in || in->holders--)
         return;
     for (uint32_t i = 0; i < in->n; i++) {
         gnn_free(in->m[i].name);
         gnn_free(in->m[i].path);
     }
+    for (uint32_t i = 0; i < in->nleft && i < GNN_INPUT_LEFT; i++)
+        gnn_free(in->left[i]);
+    if (in->owns_outer)
+        gnn_input_free(in->outer);
     gnn_free(in->m);
     gnn_free(in->name);
     gnn_free(in->path);
     gnn_free(in);
+}
+
+struct gnn_input *gnn_input_hold(struct gnn_input *in)
+{
+    in->holders++;
+    return in;
+}
+
+bool gnn_input_several(const struct gnn_input *in)
+{
+    return in->several;
+}
+
+bool gnn_input_is_archive(const struct gnn_input *in)
+{
+    return in->archive;
 }
 
 const char *gnn_input_name(const struct gnn_input *in)
@@ -344,7 +521,7 @@ uint64_t gnn_input_bytes(const struct gnn_input *in)
 
 uint32_t gnn_input_members(const struct gnn_input *in)
 {
-    return in->n;
+    return in->joined ? 1 : in->n;
 }
 
 const char *gnn_input_member(const struct gnn_input *in, uint32_t i)
@@ -354,7 +531,7 @@ const char *gnn_input_member(const struct gnn_input *in, uint32_t i)
 
 int gnn_input_lone(const struct gnn_input *in, const char *what, struct gnn_err *e)
 {
-    if (in->n > 1)
+    if (gnn_input_members(in) > 1)
         return gnn_fail(e, GNN_E_INPUT, "%s: several members, but %s must be one file", in->name,
                         what);
     return GNN_OK;
@@ -388,87 +565,4 @@ int gnn_input_find(const struct gnn_input *in, const char *name)
     for (unsigned k = 0; found < 0 && k < sizeof ends / sizeof *ends; k++)
         found = find_exact(in, name, ends[k]);
     return found;
-}
-
-int gnn_reader_open(struct gnn_reader **r, struct gnn_input *in, uint32_t member, struct gnn_err *e)
-{
-    *r = gnn_alloc_zero(1, sizeof **r, "reader", e);
-    if (!*r)
-        return GNN_E_NOMEM;
-    bool lone = !in->archive && !in->m[member].path;
-    const char *path = in->m[member].path;
-    (*r)->name = lone || path ? gnn_strdup(path ? path : in->name, e)
-                              : gnn_strf(e, "%s: %s", in->name, in->m[member].name);
-    int rc = (*r)->name ? member_stage(in, member, &(*r)->top, e) : GNN_E_NOMEM;
-    const uint8_t *p;
-    size_t n;
-    if (!rc) {
-        /* Names in messages are those of the reader, which has the archive's in front. */
-        (*r)->top->name = (*r)->name;
-        rc = gnn_stage_peek((*r)->top, &p, &n, e);
-    }
-    if (!rc)
-        rc = gnn_stage_unpack(&(*r)->top, gnn_stage_packing(p, n), e);
-    if (rc) {
-        gnn_reader_free(*r);
-        *r = NULL;
-        return rc;
-    }
-    return GNN_OK;
-}
-
-int gnn_reader_peek(struct gnn_reader *r, const uint8_t **p, size_t *n, struct gnn_err *e)
-{
-    if (!r->top->npeek) {
-        int rc = gnn_stage_peek(r->top, p, n, e);
-        if (rc)
-            return rc;
-    }
-    *p = r->top->peek;
-    *n = r->top->npeek;
-    return GNN_OK;
-}
-
-int gnn_reader_read(struct gnn_reader *r, void *buf, uint64_t n, uint64_t *got, struct gnn_err *e)
-{
-    *got = 0;
-    while (*got < n) {
-        size_t k = 0, want = n - *got < 1u << 30 ? (size_t)(n - *got) : 1u << 30;
-        int rc = gnn_stage_read(r->top, (char *)buf + *got, want, &k, e);
-        if (rc)
-            return rc;
-        if (!k)
-            break;
-        *got += k;
-    }
-    return GNN_OK;
-}
-
-int gnn_reader_skip(struct gnn_reader *r, uint64_t n, struct gnn_err *e)
-{
-    uint8_t buf[1 << 15];
-    while (n) {
-        uint64_t got;
-        int rc = gnn_reader_read(r, buf, n < sizeof buf ? n : sizeof buf, &got, e);
-        if (rc)
-            return rc;
-        if (!got)
-            return gnn_fail(e, GNN_E_INPUT, "%s: cut short", r->name);
-        n -= got;
-    }
-    return GNN_OK;
-}
-
-const char *gnn_reader_name(const struct gnn_reader *r)
-{
-    return r->name;
-}
-
-void gnn_reader_free(struct gnn_reader *r)
-{
-    if (!r)
-        return;
-    gnn_stage_free(r->top);
-    gnn_free(r->name);
-    gnn_free(r);
 }

@@ -14,9 +14,10 @@
 struct gnn_input;
 struct gnn_reader;
 
-/* One path, or several plain files that become the members. Refuses (GNN_E_INPUT) encrypted
+/* One path, or several plain files that become the members. A path ARCHIVE:MEMBER, where no file
+ * has that name, is a member of an archive, or those below it. Refuses (GNN_E_INPUT) encrypted
  * members, names that lead out of the archive, the same name twice, and more than 100,000 members.
- */
+ * What cannot be data (lib/import/read/companion.h) is left out, unless it is named. */
 int gnn_input_open(struct gnn_input **in, const char *const *path, uint32_t n,
                    struct gnn_err *e) GNN_MUST_USE;
 /* The same over bytes in memory, which stay the caller's; `name` is for messages and formats. */
@@ -27,6 +28,13 @@ int gnn_input_open_inner(struct gnn_input **in, struct gnn_input *outer, uint32_
                          struct gnn_err *e) GNN_MUST_USE;
 /* Takes NULL. */
 void gnn_input_free(struct gnn_input *in);
+/* Another holder, who frees it as well. */
+struct gnn_input *gnn_input_hold(struct gnn_input *in);
+/* Whether several paths were given; whether it is an archive. */
+bool gnn_input_several(const struct gnn_input *in);
+bool gnn_input_is_archive(const struct gnn_input *in);
+/* Whether there is no file of that path, but one that is a part of it before a colon. */
+bool gnn_input_is_member(const char *path);
 
 const char *gnn_input_name(const struct gnn_input *in);
 /* Bytes of the files or memory it lies in, packed as they are. */
@@ -38,6 +46,21 @@ int gnn_input_lone(const struct gnn_input *in, const char *what, struct gnn_err 
 const char *gnn_input_member(const struct gnn_input *in, uint32_t i);
 /* Index of the member called name, or name with ".gz", ".zst" or ".xz"; -1 if there is none. */
 int gnn_input_find(const struct gnn_input *in, const char *name);
+
+/* Takes member i out of those that are read. */
+int gnn_input_leave(struct gnn_input *in, uint32_t i, struct gnn_err *e) GNN_MUST_USE;
+/* What is not read: names, as many as fit. False: nothing. */
+bool gnn_input_left(const struct gnn_input *in, char *text, size_t room);
+/* Makes one text of the members, in the order of their names or as they were given; from then on
+ * there is one member, which is read from the first to the last. In what was member i, bytes `from`
+ * to `to` appear as blanks: a header that is there again. */
+void gnn_input_blank(struct gnn_input *in, uint32_t i, uint64_t from, uint64_t to);
+void gnn_input_join(struct gnn_input *in);
+/* How many members were made one text, and the names of the first and the last; 0: none. */
+uint32_t gnn_input_parts(const struct gnn_input *in, const char **first, const char **last);
+/* In which of the joined members a line of the whole text is, and as which of it. */
+int gnn_input_line(struct gnn_input *in, uint64_t line, const char **member, uint64_t *at,
+                   struct gnn_err *e) GNN_MUST_USE;
 
 /* Opens a member as a stream of its bytes, decompressed if they are gzip, zstd or xz. Independent
  * of other readers of the input. */

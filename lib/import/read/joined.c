@@ -15,11 +15,25 @@
 
 enum { COLUMNS_MAX = 1 << 20, NAME = 96 };
 
-/* FILE[:COLUMN]; a file of that whole name is meant first. */
+/* Whether what stands before the colon has members, one of which stands behind it. */
+static bool before_member(const char *spec, const char *colon)
+{
+    struct gnn_err ignored = {0};
+    struct gnn_input *in = NULL;
+    char *path = gnn_strf(&ignored, "%.*s", (int)(colon - spec), spec);
+    const bool is = path && !gnn_input_open(&in, (const char *const *)&path, 1, &ignored) &&
+                    (gnn_input_is_archive(in) || gnn_input_members(in) > 1);
+    gnn_input_free(in);
+    gnn_free(path);
+    return is;
+}
+
+/* FILE[:COLUMN]; a file of that whole name is meant first, then a member of an archive. */
 static int split_spec(struct gnn_joined *j, const char *spec, struct gnn_err *e)
 {
     const char *colon = strrchr(spec, ':');
-    if (colon && (!colon[1] || strchr(colon, '/') || !access(spec, F_OK)))
+    if (colon &&
+        (!colon[1] || strchr(colon, '/') || !access(spec, F_OK) || before_member(spec, colon)))
         colon = NULL;
     if (colon && !(j->column = gnn_strdup(colon + 1, e)))
         return GNN_E_NOMEM;

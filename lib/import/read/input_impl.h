@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What an input consists of, for the files that make and read it: input.c, reader.c. */
+#ifndef GNN_LIB_IMPORT_INPUT_IMPL_H
+#define GNN_LIB_IMPORT_INPUT_IMPL_H
+
+#include "lib/import/read/input.h"
+#include "lib/import/read/stage.h"
+
+struct gnn_input_member {
+    char *name;
+    char *path;               /* of a plain file; NULL in an archive */
+    uint32_t given;           /* as which of several inputs */
+    uint64_t blank, blank_to; /* bytes of the content that a joined reader replaces by blanks */
+};
+
+enum { GNN_INPUT_LEFT = 6 };
+
+struct gnn_input {
+    char *name;
+    struct gnn_input_member *m;
+    uint32_t n;
+    bool archive;             /* members are in an archive */
+    enum gnn_packing packing; /* of the archive itself */
+    char *path;               /* of the archive */
+    const void *mem;          /* or its bytes */
+    size_t nmem;
+    uint64_t bytes;          /* of the files */
+    struct gnn_input *outer; /* or the archive that holds it */
+    uint32_t outer_member;
+    bool owns_outer;
+    bool several;               /* inputs were given */
+    bool joined;                /* the members are one text */
+    char *left[GNN_INPUT_LEFT]; /* the first of the names of what is not read */
+    uint32_t nleft;
+    uint32_t holders; /* others than the first */
+};
+
+/* Member i as it lies there, still packed. */
+int gnn_input_stage(struct gnn_input *in, uint32_t i, struct gnn_stage **top,
+                    struct gnn_err *e) GNN_MUST_USE;
+
+#endif
