@@ -101,7 +101,7 @@ int gnn_dev_alloc(void **p, uint64_t bytes, const char *what, struct gnn_err *e)
     for (auto &b : a.block) {
         if (b.first - at >= room)
             break;
-        at = b.first + (b.second.bytes + ALIGN - 1) / ALIGN * ALIGN + GUARD;
+        at = b.first + room_of(b.second.bytes);
     }
     if (bytes > memory || at + room > memory)
         return gnn_fail(e, GNN_E_NOMEM, "not enough device memory: %llu bytes for %s",

@@ -311,6 +311,25 @@ int imported()
 
 } // namespace
 
+/* Memory that is freed, and its guard, reach into no block that was put right behind it, as
+ * AddressSanitizer would see. */
+void neighbours()
+{
+    void *a, *b, *s;
+    must(gnn_dev_stream_new(&s, &err));
+    must(gnn_dev_alloc(&a, 4096, "first", &err)); /* a multiple of the alignment */
+    must(gnn_dev_alloc(&b, 4096, "second", &err));
+    must(gnn_dev_set(b, 1, 4096, s, &err));
+    gnn_dev_free(a);
+    must(gnn_dev_alloc(&a, 4096, "first again", &err));
+    gnn_dev_free(b);
+    must(gnn_dev_alloc(&b, 4096, "second again", &err));
+    gnn_dev_free(a);
+    must(gnn_dev_set(b, 2, 4096, s, &err));
+    gnn_dev_free(b);
+    gnn_dev_stream_free(s);
+}
+
 int main(int argc, char **argv)
 {
     if (argc > 1)
@@ -330,6 +349,8 @@ int main(int argc, char **argv)
     ok(child(nullptr, nullptr, overread) == 0,
        "the fake device alone does not see that a kernel reads behind an array");
 #endif
+    ok(child(nullptr, nullptr, neighbours) == 0,
+       "the fake device frees a block without touching the one behind it");
     ok(crashed(child(nullptr, nullptr, other_device)),
        "the fake device keeps a kernel from reading another device's memory");
     ok(child("OPEN_PEER", "1", other_device) == 0,
