@@ -75,11 +75,11 @@ void gnn_id_reader_init(struct gnn_id_reader *r, int fd, const char *name, const
     r->line = 1;
     r->at_line = 0;
     r->at = r->have = 0;
-    r->over = false;
+    r->over = r->returned = false;
 }
 
 /* The next byte, or -1 at the end, or -2 on failure. */
-static int next_byte(struct gnn_id_reader *r, struct gnn_err *e)
+static int read_byte(struct gnn_id_reader *r, struct gnn_err *e)
 {
     while (r->at == r->have) {
         if (r->over)
@@ -99,9 +99,19 @@ static int next_byte(struct gnn_id_reader *r, struct gnn_err *e)
     return (unsigned char)r->buf[r->at++];
 }
 
+/* The same, but a line ends in one newline, whether it ends in LF, CR or both. */
+static int next_byte(struct gnn_id_reader *r, struct gnn_err *e)
+{
+    int c = read_byte(r, e);
+    if (c == '\n' && r->returned)
+        c = read_byte(r, e);
+    r->returned = c == '\r';
+    return c == '\r' ? '\n' : c;
+}
+
 static bool is_blank(int c)
 {
-    return c == ' ' || c == '\t' || c == '\r';
+    return c == ' ' || c == '\t';
 }
 
 /* The next id, and in *c what follows it, blank or not; GNN_END at the end of the input. */

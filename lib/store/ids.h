@@ -25,7 +25,7 @@ struct gnn_id_reader {
     uint64_t line;    /* where reading goes on */
     uint64_t at_line; /* of the last id */
     uint32_t at, have;
-    bool over;
+    bool over, returned; /* at the end; the last byte was a carriage return */
     char buf[16384];
 };
 

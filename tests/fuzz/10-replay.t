@@ -47,7 +47,7 @@ good stream stream
 for f in R L N A LR W V I WR IR; do good stream $f; done
 good ogb "$GNN_TOP/tests/import/corpus/bad-zipcrc.zip"
 good any "$GNN_TOP/tests/import/corpus/bad-crc.txt.gz"
-for target in parts ranks checkpoint producer verify; do
+for target in parts ranks checkpoint producer table verify; do
     check "fuzz_$target replays its seeds" sh -c '"$0" "$1"/*' "$replay$target" "$GNN_TOP/tests/fuzz/seeds/$target"
 done
 for target in parts ranks checkpoint verify; do good $target "$GNN_TOP/tests/fuzz/seeds/$target/none"; done
@@ -56,6 +56,7 @@ for rule in lt window induced induced-disjoint walks node2vec; do good verify "$
 for seed in sampled gathered typed typed-gathered temporal temporal-disjoint disjoint walks pairs induced; do good producer "$GNN_TOP/tests/fuzz/seeds/producer/good-$seed"; done
 for seed in ogb typed; do good ogb "$GNN_TOP/tests/fuzz/seeds/$seed.txt"; done
 good triples "$GNN_TOP/tests/fuzz/seeds/triples.txt"
+for seed in plain words header triples columns relation networkx returns hashes late time bom huge; do good table "$GNN_TOP/tests/fuzz/seeds/table/$seed"; done
 for seed in csr scipy; do good npy "$GNN_TOP/tests/fuzz/seeds/$seed.bin"; done
 check 'fuzz_stream replays damaged streams' sh -c '"$0" streams/*' "${replay}stream"
 check 'fuzz_store replays damaged partitions' sh -c '"$0" parts/*' "${replay}store"

@@ -118,14 +118,15 @@ for code in UTF-16 UTF-16LE UTF-16BE UTF-32 UTF-32LE UTF-32BE; do
     iconv -f UTF-8 -t $code lines.txt >wide.txt
     refuses 3 "wide.txt: text in ${code%[BL]E}, where" "edges in $code" gnn-import -o bad wide.txt
 done
-for how in ids.train ids.train.r; do check "gnn-sample reads the seeds in $how" gnn-sample -q --no-provenance -f 2 --seeds $how -o $how.gnb L; done
-check 'gnn-sample draws the same from seeds with carriage returns' cmp ids.train.gnb ids.train.r.gnb
+for how in ids.train ids.train.r ids.train.cr; do check "gnn-sample reads the seeds in $how" gnn-sample -q --no-provenance -f 2 --seeds $how -o $how.gnb L; done
+check 'gnn-sample draws the same from seeds with carriage returns' sh -c 'cmp ids.train.gnb ids.train.r.gnb && cmp ids.train.gnb ids.train.cr.gnb'
 crlf crlf.y >parts.r
-for how in crlf.y parts.r; do
+for how in crlf.y parts.r crlf.y.cr; do
     check "gnn-partition --from reads the partitions in $how" gnn-partition -q --no-provenance --from $how -o $how.parts L
 done
 check 'gnn-partition --from makes the same partitions of a file with carriage returns' \
-    sh -c 'cmp crlf.y.parts/part-00000.gnb parts.r.parts/part-00000.gnb && cmp crlf.y.parts/part-00001.gnb parts.r.parts/part-00001.gnb'
+    sh -c 'cmp crlf.y.parts/part-00000.gnb parts.r.parts/part-00000.gnb && cmp crlf.y.parts/part-00001.gnb parts.r.parts/part-00001.gnb &&
+        cmp crlf.y.parts/part-00000.gnb crlf.y.cr.parts/part-00000.gnb'
 
 # Matrices, and the same edges in a table.
 mtx() { # BANNER SIZE LINE...

@@ -139,6 +139,12 @@ printf 'source,target,when\n1,2,7\n2,3,8\n' >w.csv
 check 'gnn-import --columns keeps what --time names' gnn-import -q --directed --columns source=source,target=target --time when -o W w.csv
 check 'gnn-import --columns stores what --time names' sh -c 'gnn-inspect W | grep -q "time i64"'
 
+printf 'Source,Target,Type,Weight\n1,2,Directed,1.5\n2,3,Directed,2\n' >t.txt
+as 'words in a field are refused with the way to leave them out' "refused line 2: not a number 'Directed', in column 3 (--map =Type leaves it out)"
+as '--map leaves out a field of words' '1 to 2 1.5,2 to 3 2' --map =Type
+printf 'source target\n1 0 1\n2 1 2\n' >t.txt
+as 'names of rows without a name, as R writes them, are refused' 'refused line 2: 3 fields, but line 1 has 2'
+
 # Ids.
 printf '007 7\n7 7.0\n' >t.txt
 as 'each spelling is a node' '007 to 7,7 to 7.0'

@@ -44,6 +44,8 @@ static const char *by_lines(struct gnn_table *t, struct gnn_err *e)
         if (gnn_table_line(t, e) || gnn_table_words(t, w, WORDS, &n, e))
             break;
         n = count_words(w, n, &numbers);
+        if (!i && !numbers) /* a header */
+            break;
         first = i ? first : n;
         ragged = ragged || (n != first && numbers);
     }

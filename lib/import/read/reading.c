@@ -309,6 +309,27 @@ static bool names_relation(const struct facts *f)
     return found;
 }
 
+/* Fields are numbers; words in one are told with the way to leave it out. */
+static int check_values(const struct facts *f, struct gnn_err *e)
+{
+    const struct gnn_reading *r = f->r;
+    for (uint32_t i = 0; i < r->ncols && f->s->ncols; i++) {
+        const struct gnn_survey_column *c = &f->s->col[i];
+        const bool end = (int)i == r->source || (int)i == r->target || (int)i == r->relation;
+        const bool first = !r->header && c->first == GNN_CELL_WORD;
+        if (!*r->col[i].use || end || !count_cells(f, (int)i, GNN_CELL_WORD))
+            continue;
+        return gnn_fail(e, GNN_E_INPUT,
+                        "%s: line %llu: not a number '%.60s', in column %u%s%.60s%s", f->file,
+                        (unsigned long long)(first ? f->s->line : c->line[GNN_CELL_WORD]),
+                        first ? c->name : c->text[GNN_CELL_WORD], i + 1,
+                        r->header && !f->o->columns ? " (--map =" : "",
+                        r->header && !f->o->columns ? r->col[i].name : "",
+                        r->header && !f->o->columns ? " leaves it out)" : "");
+    }
+    return GNN_OK;
+}
+
 /* Three columns are triples if the third has words, and so has another; under a header, if that
  * says so. Numbers with zeros before them count as words here. */
 static int find_triples(const struct facts *f, int want, struct gnn_err *e)
@@ -493,7 +514,9 @@ static int apply_rules(const struct facts *f, int triples, struct gnn_err *e)
         rc = f->o->columns ? use_columns(f, e) : guess_columns(f, e);
     if (!rc)
         rc = check_columns(f, e);
-    return rc ? rc : find_ids(f, e);
+    if (!rc)
+        rc = find_ids(f, e);
+    return rc ? rc : check_values(f, e);
 }
 
 int gnn_reading_find(struct gnn_reading **r, struct gnn_input *in, uint32_t member,
