@@ -330,6 +330,9 @@ static bool is_torch(struct text t)
 #define ARRAYS                                                                                     \
     "load it in Python and save arrays with numpy.savez(FILE, edge_index=..., x=..., y=...)"
 
+#define KONECT                                                                                      \
+    "read its columns with --format snap --columns source=1,target=2 (and weight=3, time=4, where " \
+    "it has them)"
 #define TORCH "save parameters with safetensors.torch.save_file, and data with numpy.savez"
 #define PAGE "get the file itself: what was saved is the page that leads to it, or an error"
 #define SQL_DUMP "load it into a database and write the table of edges as CSV"
@@ -460,6 +463,9 @@ static const struct entry {
     BEGIN("UCINET DL", ".dl ", "dl n=",
           "igraph makes an edge list of it: Graph.Read_DL(FILE)"
           ".write_edgelist('edges.txt')"),
+    BEGIN("KONECT", "", "% sym ", KONECT " and -u"),
+    BEGIN("KONECT", "", "% asym ", KONECT),
+    BEGIN("KONECT", "", "% bip ", KONECT " and --edge-type left/to/right"),
     BEGIN("LEDA", ".lgr .gw ", "LEDA.GRAPH", NETWORKX("read_leda")),
     BEGIN("LEMON", ".lgf ", "@nodes",
           "write its section @arcs or @edges as a table, from the second line on"),

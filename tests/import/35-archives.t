@@ -125,8 +125,8 @@ says 'a member of a tar archive that claims 8 GiB' 'huge.tar: .*\(cut\|Truncated
 printf 'PK' >two.npz
 says 'two bytes of an npz file' 'two.npz: cut short in its first bytes' two.npz
 check 'two.npz is an archive of several arrays' cp "$c/good-arrays.npz" two.npz
-says 'several arrays for --features' 'two.npz: several members, but features must be one file' --features two.npz "$c/good-snap.txt"
-says 'several arrays for --labels' 'two.npz: several members, but labels must be one file' --labels two.npz "$c/good-snap.txt"
+says 'several arrays for --features' 'two.npz: several members, but .* must be one file' --features two.npz "$c/good-snap.txt"
+says 'several arrays for --labels' 'two.npz: several members, but .* must be one file' --labels two.npz "$c/good-snap.txt"
 says 'several arrays for --split' 'two.npz: several members' --split train=two.npz "$c/good-snap.txt"
 check 'gnn-import leaves no temporary file of an archive' test -z "$(find . -name '*.tmp*')"
 done_testing

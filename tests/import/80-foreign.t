@@ -74,6 +74,11 @@ foreign g.net Pajek read_pajek '*Vertices 3\n1 "a"\n2 "b"\n3 "c"\n*Edges\n1 2 1.
 foreign n.net Pajek read_pajek '%% a network\n*network g\n*vertices 2\n1 a\n2 b\n*arcs\n1 2\n'
 foreign g.vna VNA 'Tie data' '*Node data\nid\na\nb\n*Tie data\nfrom to\na b\n'
 foreign g.dl 'UCINET DL' Read_DL 'DL n=3 format = edgelist1\nlabels:\na,b,c\ndata:\n1 2\n'
+foreign out.sym KONECT 'and -u$' '%% sym unweighted\n%% 2 3 3\n1 2\n2 3\n'
+foreign out.asym KONECT 'format snap' '%% asym posweighted\n1\t2\t1.5\n2\t3\t2\n'
+foreign out.bip KONECT 'edge-type left/to/right$' '%% bip weighted\n%% 3 2 2\n1 1 5\n2 1 4\n2 2 3\n'
+check 'gnn-import reads KONECT as that message says' gnn-import --format snap --columns source=1,target=2,weight=3 --edge-type left/to/right -o KONECT out.bip
+check 'gnn-import keeps both sides of KONECT apart' sh -c 'gnn-inspect KONECT | grep -q "left/to/right"'
 foreign g.lgr LEDA read_leda '#header\nLEDA.GRAPH\nstring\nint\n-1\n2\n|{a}|\n'
 foreign g.lgf LEMON '@arcs' '@nodes\nlabel\n0\n1\n@arcs\nlabel\n0 1 0\n'
 foreign g.g6 graph6 read_graph6 '>>graph6<<D?{\n'

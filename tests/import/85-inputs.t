@@ -121,6 +121,7 @@ mkdir pair kg
 printf 'source,target\n0,1\n1,2\n' >pair/edges.csv
 printf 'id,f1,label\n0,0.5,1\n1,0.25,0\n2,1,1\n' >pair/nodes.csv
 says 'a table of nodes beside the edges' "pair: edges.csv is a table of edges, but nodes.csv, which begins with 'id,f1,label', names no ends of edges: .*--nodes" pair
+check 'gnn-import reads the edges and the table of nodes as that message says' imp --nodes pair:nodes.csv -o PAIR pair:edges.csv
 says 'a table of nodes as an input' "nodes.csv, which begins with 'id,f1,label', names no ends" pair/edges.csv pair/nodes.csv
 printf 'ann\tlikes\tbob\n' >kg/train.txt
 printf 'bob\tlikes\tcleo\n' >kg/valid.txt

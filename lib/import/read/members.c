@@ -239,11 +239,18 @@ static int refuse_pair(struct gnn_input *in, uint32_t edges, uint32_t other, con
                        struct gnn_err *e)
 {
     char shown[SHOWN + 4];
+    const char *all = gnn_input_name(in), *one = gnn_input_member(in, edges),
+               *two = gnn_input_member(in, other);
+    show_begin(b, shown);
+    if (gnn_input_several(in))
+        return gnn_fail(e, GNN_E_INPUT,
+                        "%s: %s is a table of edges, but %s, which begins with '%s', names no ends "
+                        "of edges: give a table of nodes with --nodes, and only the edges as input",
+                        all, one, two, shown);
     return gnn_fail(e, GNN_E_INPUT,
                     "%s: %s is a table of edges, but %s, which begins with '%s', names no ends of "
-                    "edges: give a table of nodes with --nodes, and only the edges as the input",
-                    gnn_input_name(in), gnn_input_member(in, edges), gnn_input_member(in, other),
-                    show_begin(b, shown));
+                    "edges: if it is a table of nodes, gnn-import --nodes %s:%s %s:%s reads both",
+                    all, one, two, shown, all, two, all, one);
 }
 
 static int refuse_others(struct gnn_input *in, const char *why, const char *first,
