@@ -167,8 +167,8 @@ y nan,nan , nan, ,nan
 no 'no node has a label' 'unknown labels only'
 for v in 0 1; do
     perl -e 'print $ARGV[0] + $_, ",", $_ % 2, "\n" for 0 .. 3' $v >y.csv
-    no 'column 1 is the ids of the nodes: leave it out' "ids from $v on beside a label"
-    no 'column 1 is the ids of the nodes: leave it out' "ids from $v on beside a number to predict" --task regression
+    no 'column 1 is the ids of the nodes' "ids from $v on beside a label"
+    no 'column 1 is the ids of the nodes' "ids from $v on beside a number to predict" --task regression
 done
 printf '10 20\n20 30\n30 40\n40 10\n' >keys.txt
 y 10,1 20,0 30,1 40,0
@@ -211,9 +211,9 @@ warns 'each node has a class of its own, in order: are these ids' 'classes that 
 y 0 900 2 2
 warns '901 classes for 4 nodes that have a label' 'more classes than nodes' --labels y.csv e.txt
 y 0,5 1,7 2,5 3,1
-warns 'y.csv: column 1 of the features x is the ids of the nodes' 'ids among features' --features y.csv e.txt
+warns 'y.csv: column 1 of the features x is the ids of the nodes' 'ids among features' --features y.csv:0 e.txt
 y 10,5 20,7 30,5 40,1
-warns 'y.csv: column 1 of the features x is the ids of the nodes' 'ids of the data set among features' --features y.csv keys.txt
+warns 'y.csv: column 1 of the features x is the ids of the nodes' 'ids of the data set among features' --features y.csv:0 keys.txt
 y 5,0 7,1 5,2 1,3
 check 'gnn-import accepts features' imp -o S --features y.csv e.txt
 cp err said

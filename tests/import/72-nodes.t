@@ -177,7 +177,7 @@ is 'rows of --labels are found by name, and may be missing' F y '0;-1;1;'
 check 'sets are found by name' seen F 'file/train  *2 '
 check 'gnn-import --features FILE:COLUMN names the ids' imp --features x.csv:name t.tsv -o F2
 printf '20,1\n9,0\n5,1\n' >idl.csv
-says 'a first column that may be ids' 3 'idl.csv: column 1 has the id of each node once, .*--labels idl.csv:1 finds rows by it, idl.csv:0 takes' --labels idl.csv e.csv
+says 'a first column that may be ids' 3 'idl.csv: column 1 is the ids of the nodes, .*--labels idl.csv:1 finds rows by it, idl.csv:0 takes' --labels idl.csv e.csv
 check 'gnn-import --labels FILE:1 finds rows by it' imp --labels idl.csv:1 e.csv -o L
 is 'rows are found by their first column' L y '1;0;1;'
 check 'gnn-import --labels FILE:0 takes it for a label' imp --labels idl.csv:0 --task regression e.csv -o L0

@@ -172,7 +172,7 @@ static int find_ids(struct gnn_src *s, struct gnn_joined *j, const struct gnn_no
     }
     if (!rc && are && !j->header && ids->kind != GNN_IDS_WORDS)
         return gnn_fail(e, GNN_E_INPUT,
-                        "%s: column 1 has the id of each node once, and there is no header: "
+                        "%s: column 1 is the ids of the nodes, and there is no header: "
                         "--%s %s:1 finds rows by it, %s:0 takes it for one of the %s",
                         j->path, option, j->path, j->path, option);
     if (!rc && are)
