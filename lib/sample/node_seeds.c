@@ -13,6 +13,7 @@
 #include "lib/base/suggest.h"
 #include "lib/data/rule.h"
 #include "lib/sample/sample_impl.h"
+#include "lib/sample/seed_names.h"
 
 /* A set's number is part of the tag of its random numbers, which has 14 bits for it. */
 enum { SET_MAX = (1 << 14) - 2 };
@@ -25,6 +26,7 @@ struct node_seeds {
     const int64_t **time;         /* [nparts] else, those of the seed type's nodes; or NULL */
     struct gnn_id_reader *reader; /* ids that are read as they come, or NULL */
     uint32_t *inverse;            /* store ids of original ones, or NULL */
+    struct gnn_id_names *names;   /* of the seeds' type, where a list may have them */
 };
 
 static void free_seeds(struct sample_seeds *base)
@@ -32,9 +34,12 @@ static void free_seeds(struct sample_seeds *base)
     struct node_seeds *q = (struct node_seeds *)base;
     for (uint32_t i = 0; q->ids && i < q->s->meta.sampling.nsplits; i++)
         gnn_free(q->ids[i]);
-    if (q->reader)
+    if (q->reader) {
         close(q->reader->fd);
+        gnn_id_reader_release(q->reader);
+    }
     gnn_free(q->reader);
+    gnn_seed_names_free(q->names);
     gnn_free(q->inverse);
     gnn_buf_release(&q->times);
     gnn_free(q->time);
@@ -167,8 +172,11 @@ static int read_all(struct node_seeds *q, uint64_t *n, struct gnn_err *e)
     }
     q->ids[0] = b.data;
     close(q->reader->fd);
+    gnn_id_reader_release(q->reader);
     gnn_free(q->reader);
     q->reader = NULL;
+    gnn_seed_names_free(q->names);
+    q->names = NULL;
     return rc;
 }
 
@@ -214,6 +222,11 @@ static int add_ids(struct node_seeds *q, struct gnn_sampling *m, const struct gn
                       o->seeds_name);
     if (!rc && o->original_ids)
         rc = gnn_store_inverse(q->s->store, m->seed_ntype, &q->inverse, e);
+    /* With several ranks, no process has all names. */
+    if (!rc && q->s->store->to - q->s->store->from == q->s->store->nparts &&
+        gnn_seed_names_has(q->s->store, m->seed_ntype) &&
+        !(q->names = gnn_seed_names_new(q->s->store, m->seed_ntype, q->inverse, e)))
+        rc = e->code;
     if (!rc && !(q->reader = gnn_alloc(1, sizeof *q->reader, "seeds", e)))
         rc = e->code;
     if (rc) {
@@ -222,6 +235,7 @@ static int add_ids(struct node_seeds *q, struct gnn_sampling *m, const struct gn
     }
     gnn_id_reader_init(q->reader, o->seeds_fd, o->seeds_name, "node id",
                        q->s->meta.schema.ntype[m->seed_ntype].count);
+    q->reader->names = q->names;
     if (o->stream)
         q->base.next = read_next;
     else if ((rc = read_all(q, &m->split_seeds[0], e)) ||

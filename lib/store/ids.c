@@ -76,6 +76,14 @@ void gnn_id_reader_init(struct gnn_id_reader *r, int fd, const char *name, const
     r->at_line = 0;
     r->at = r->have = 0;
     r->over = r->returned = false;
+    r->names = NULL;
+    r->text = (struct gnn_buf){0};
+    r->from = r->len = 0;
+}
+
+void gnn_id_reader_release(struct gnn_id_reader *r)
+{
+    gnn_buf_release(&r->text);
 }
 
 /* The next byte, or -1 at the end, or -2 on failure. */
@@ -141,15 +149,113 @@ static int next_id(struct gnn_id_reader *r, uint32_t *id, int *c, struct gnn_err
     return 0;
 }
 
+/* The next line that is not blank, without blanks round it; GNN_END at the end. */
+static int next_line(struct gnn_id_reader *r, struct gnn_err *e)
+{
+    int c = '\n';
+    while (c == '\n' || is_blank(c)) {
+        c = next_byte(r, e);
+        r->line += c == '\n';
+    }
+    r->at_line = r->line;
+    r->from = r->len = 0;
+    for (; c >= 0 && c != '\n'; c = next_byte(r, e)) {
+        if (gnn_buf_reserve(&r->text, (uint64_t)r->len + 2, 1, "a line", e))
+            return e->code;
+        if (r->len == UINT32_MAX / 2)
+            return gnn_fail(e, GNN_E_INPUT, "%s: line %" PRIu64 ": too long", r->name, r->line);
+        ((char *)r->text.data)[r->len++] = (char)c;
+    }
+    char *text = r->text.data;
+    while (r->len && is_blank(text[r->len - 1]))
+        r->len--;
+    if (r->len)
+        text[r->len] = 0;
+    r->line += c == '\n';
+    return c == -2 ? e->code : r->len ? 0 : GNN_END;
+}
+
+/* The node that n bytes of the line name, in quotes or not; false: none. */
+static bool find_name(const struct gnn_id_reader *r, uint32_t n, uint32_t *id)
+{
+    const char *text = r->text.data;
+    return r->names->find(r->names, text, n, id) || (n > 1 && *text == '"' && text[n - 1] == '"' &&
+                                                     r->names->find(r->names, text + 1, n - 2, id));
+}
+
+/* The number at r->from of the line. */
+static int next_number(struct gnn_id_reader *r, uint32_t end, uint32_t *id, struct gnn_err *e)
+{
+    const char *text = r->text.data;
+    const uint32_t from = r->from;
+    uint64_t v = 0;
+    for (; r->from < end && text[r->from] >= '0' && text[r->from] <= '9'; r->from++)
+        v = v < 1000000000000 ? v * 10 + (uint64_t)(text[r->from] - '0') : v;
+    if (r->from == from || (r->from < end && !is_blank(text[r->from])))
+        return gnn_fail(e, GNN_E_INPUT,
+                        "%s: line %" PRIu64 ": no node is called '%.*s', and it is no %s", r->name,
+                        r->at_line, (int)(end < 60 ? end : 60), text, r->what);
+    if (v >= r->limit)
+        return gnn_fail(e, GNN_E_INPUT,
+                        "%s: line %" PRIu64 ": %s %" PRIu64 " is out of range: there are %" PRIu64,
+                        r->name, r->at_line, r->what, v, r->limit);
+    while (r->from < end && is_blank(text[r->from]))
+        r->from++;
+    *id = (uint32_t)v;
+    return 0;
+}
+
+/* The id in the first n bytes of the line, which are a name or begin with a number. */
+static int id_of_line(struct gnn_id_reader *r, uint32_t n, uint32_t *id, struct gnn_err *e)
+{
+    const char *text = r->text.data;
+    if (!find_name(r, n, id))
+        return next_number(r, n, id, e);
+    r->from = n;
+    if (strspn(text, "0123456789") < n)
+        return 0;
+    return gnn_fail(e, GNN_E_INPUT,
+                    "%s: line %" PRIu64 ": %.*s is the name of a node, and may be a position: "
+                    "write names in quotes",
+                    r->name, r->at_line, (int)(n < 60 ? n : 60), text);
+}
+
+/* The next id where there are names. */
+static int next_named(struct gnn_id_reader *r, uint32_t *id, struct gnn_err *e)
+{
+    if (r->from < r->len)
+        return next_number(r, r->len, id, e);
+    const int rc = next_line(r, e);
+    return rc ? rc : id_of_line(r, r->len, id, e);
+}
+
 int gnn_id_reader_next(struct gnn_id_reader *r, uint32_t *ids, uint64_t want, uint64_t *got,
                        struct gnn_err *e)
 {
-    int c, rc;
+    int c = 0, rc;
     for (*got = 0; *got < want; ++*got) {
-        if ((rc = next_id(r, &ids[*got], &c, e)))
+        rc = r->names ? next_named(r, &ids[*got], e) : next_id(r, &ids[*got], &c, e);
+        if (rc)
             return rc == GNN_END ? 0 : rc;
         r->line += c == '\n';
     }
+    return 0;
+}
+
+/* The time in the n bytes of text, which has room for one more; `ended`: nothing follows. */
+static int parse_time(const struct gnn_id_reader *r, char *text, size_t n, bool ended, bool real,
+                      int64_t *time, struct gnn_err *e)
+{
+    double v;
+    text[n] = '\n';
+    const char *end = real ? gnn_text_f64(text, &v) : gnn_text_i64(text, time);
+    if (!n || !end || *end != '\n' || !ended || (real && isnan(v)))
+        return gnn_fail(e, GNN_E_INPUT,
+                        "%s: line %" PRIu64 ": expected a %s and its time, which is %s", r->name,
+                        r->at_line, r->what,
+                        real ? "a number" : "a whole number, as times of edges are");
+    if (real)
+        *time = gnn_time_bits(v);
     return 0;
 }
 
@@ -158,7 +264,6 @@ static int rest_of_line(struct gnn_id_reader *r, int c, bool real, int64_t *time
 {
     char text[64];
     size_t n = 0;
-    double v;
     while (is_blank(c))
         c = next_byte(r, e);
     for (; c >= 0 && c != '\n' && n < sizeof text - 1; c = next_byte(r, e))
@@ -167,17 +272,27 @@ static int rest_of_line(struct gnn_id_reader *r, int c, bool real, int64_t *time
         return e->code;
     while (n && is_blank(text[n - 1]))
         n--;
-    text[n] = '\n';
-    const char *end = real ? gnn_text_f64(text, &v) : gnn_text_i64(text, time);
-    if (!n || !end || *end != '\n' || (c != '\n' && c != -1) || (real && isnan(v)))
-        return gnn_fail(e, GNN_E_INPUT,
-                        "%s: line %" PRIu64 ": expected a %s and its time, which is %s", r->name,
-                        r->at_line, r->what,
-                        real ? "a number" : "a whole number, as times of edges are");
-    if (real)
-        *time = gnn_time_bits(v);
-    r->line += c == '\n';
-    return 0;
+    int rc = parse_time(r, text, n, c == '\n' || c == -1, real, time, e);
+    r->line += !rc && c == '\n';
+    return rc;
+}
+
+/* A line with a name or a number, and its time: the last word. */
+static int next_timed(struct gnn_id_reader *r, uint32_t *id, bool real, int64_t *time,
+                      struct gnn_err *e)
+{
+    int rc = next_line(r, e);
+    if (rc)
+        return rc;
+    char *text = r->text.data;
+    uint32_t at = r->len;
+    while (at && !is_blank(text[at - 1]))
+        at--;
+    uint32_t n = at;
+    while (n && is_blank(text[n - 1]))
+        n--;
+    rc = n ? id_of_line(r, n, id, e) : parse_time(r, text, 0, true, real, time, e);
+    return rc ? rc : parse_time(r, text + at, r->len - at, r->from == n, real, time, e);
 }
 
 int gnn_id_reader_timed(struct gnn_id_reader *r, uint32_t *ids, int64_t *times, bool real,
@@ -185,8 +300,9 @@ int gnn_id_reader_timed(struct gnn_id_reader *r, uint32_t *ids, int64_t *times, 
 {
     int c, rc;
     for (*got = 0; *got < want; ++*got)
-        if ((rc = next_id(r, &ids[*got], &c, e)) ||
-            (rc = rest_of_line(r, c, real, &times[*got], e)))
+        if (r->names ? (rc = next_timed(r, &ids[*got], real, &times[*got], e))
+                     : ((rc = next_id(r, &ids[*got], &c, e)) ||
+                        (rc = rest_of_line(r, c, real, &times[*got], e))))
             return rc == GNN_END ? 0 : rc;
     return 0;
 }

@@ -15,8 +15,14 @@ int gnn_store_inverse(struct gnn_store *s, uint32_t t, uint32_t **inverse,
 /* Ascending, in place. */
 void gnn_u32_sort(uint32_t *v, uint64_t n);
 
+/* Names of nodes: whether one is called by these n bytes, and then which. */
+struct gnn_id_names {
+    bool (*find)(const struct gnn_id_names *names, const char *text, size_t n, uint32_t *id);
+};
+
 /* Decimal numbers separated by white space, or lines with one and a time, read from a descriptor as
- * they arrive. */
+ * they arrive. With names, a line may be one, in quotes or not, and what is also the name of a node
+ * is no number. */
 struct gnn_id_reader {
     int fd;
     const char *name; /* for messages; not owned */
@@ -26,11 +32,16 @@ struct gnn_id_reader {
     uint64_t at_line; /* of the last id */
     uint32_t at, have;
     bool over, returned; /* at the end; the last byte was a carriage return */
+    const struct gnn_id_names *names; /* or NULL; set after _init */
+    struct gnn_buf text;              /* a line, when there are names */
+    uint32_t from, len;               /* what is unread of it: numbers */
     char buf[16384];
 };
 
 void gnn_id_reader_init(struct gnn_id_reader *r, int fd, const char *name, const char *what,
                         uint64_t limit);
+/* Frees what names took; the descriptor stays open. */
+void gnn_id_reader_release(struct gnn_id_reader *r);
 /* Reads up to `want` ids; fewer only at the end of the input. */
 int gnn_id_reader_next(struct gnn_id_reader *r, uint32_t *ids, uint64_t want, uint64_t *got,
                        struct gnn_err *e) GNN_MUST_USE;

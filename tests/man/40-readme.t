@@ -57,6 +57,7 @@ for i in $(seq "$count"); do
         tail -n 5 err | sed 's/^/# /'
     fi
 done
+check 'README.md predicts fields of papers by their ids' grep -qE '^W7,(AI|DB|IR),' fields.csv
 check 'the pipeline of README.md leaves a model' test -s model.safetensors
 check 'the prediction of README.md leaves classes' test -s classes.npy
 

@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Seeds given by the names of nodes. */
+#ifndef GNN_LIB_SAMPLE_SEED_NAMES_H
+#define GNN_LIB_SAMPLE_SEED_NAMES_H
+
+#include "lib/store/ids.h"
+
+/* Whether the store has names of the type. */
+bool gnn_seed_names_has(struct gnn_store *s, uint32_t ntype);
+/* The names of a type's nodes, by positions in the store or, with the positions of original ids in
+ * `inverse`, by original ids: their bytes and 24 a node. All parts must be open. NULL on failure:
+ * GNN_E_INPUT for names that are twice. */
+struct gnn_id_names *gnn_seed_names_new(struct gnn_store *s, uint32_t ntype,
+                                        const uint32_t *inverse, struct gnn_err *e) GNN_MUST_USE;
+/* Takes NULL. */
+void gnn_seed_names_free(struct gnn_id_names *names);
+
+#endif
