@@ -101,7 +101,7 @@ static int scan_read(struct gnn_edgelist *l, bool *again, struct gnn_err *e)
         if (*again)
             gnn_edgelist_forget(l);
     }
-    return *again ? GNN_OK : gnn_fail_as(e, &why);
+    return !rc || *again ? GNN_OK : gnn_fail_as(e, &why);
 }
 
 /* SRC/REL/DST of --edge-type. */

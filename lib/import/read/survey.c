@@ -211,15 +211,22 @@ static uint32_t find_separators(const char *line, char sep[4])
     static const char all[] = "\t;,";
     bool has[3] = {false, false, false};
     uint32_t n = 0;
-    for (const char *p = line, *before = "\n"; *p != '\n'; before = p++) {
+    const char *before = "\n"; /* the byte before p */
+    for (const char *p = line; *p != '\n'; before = p++) {
         const char *s = memchr(all, *p, 3);
+        const bool start = p == line || *before == ' ' || memchr(all, *before, 3);
         if (s)
             has[s - all] = true;
-        else if (*p == '{' && (*before == ' ' || memchr(all, *before, 3)))
+        if (*p == '{' && start)
             break;
-        else if (*p == '"' && (p == line || *before == ' ' || memchr(all, *before, 3)))
-            for (p++; *p != '"' && p[1] != '\n'; p++)
-                ;
+        if (*p != '"' || !start)
+            continue;
+        const char *end = p + 1;
+        while (*end != '"' && *end != '\n')
+            end++;
+        if (*end == '\n')
+            break;
+        p = end;
     }
     for (int i = 0; i < 3; i++)
         if (has[i])
