@@ -175,10 +175,8 @@ int gnn_edgelist_open(struct gnn_dataset **out, struct gnn_input *in,
     if (!rc && r->triples && o->edge_type)
         rc = gnn_fail(e, GNN_E_USAGE,
                       "--edge-type does not apply to the format triples, which names relations");
-    if (!rc && r->triples) {
-        gnn_free(r);
-        return gnn_triples_open(out, in, o, e);
-    }
+    if (!rc && r->triples)
+        return gnn_triples_open_as(out, in, o, r, e);
     struct gnn_edgelist *l = rc ? NULL : gnn_alloc_zero(1, sizeof *l, "data set", e);
     if (!l) {
         gnn_free(r);

@@ -16,4 +16,10 @@ gnn_open_fn gnn_mtx_open;      /* Matrix Market */
 gnn_open_fn gnn_metis_open;    /* METIS graphs */
 gnn_open_fn gnn_triples_open;  /* (head, relation, tail) words */
 
+/* Triples as they were found to be read, by a look at the whole file; the reading is taken over. */
+struct gnn_reading;
+int gnn_triples_open_as(struct gnn_dataset **out, struct gnn_input *in,
+                        const struct gnn_import_opts *o, struct gnn_reading *r,
+                        struct gnn_err *e) GNN_MUST_USE;
+
 #endif

@@ -8,7 +8,7 @@
 
 #include "lib/import/words.h"
 
-enum { SOME_WORDS = 1 << 12 };
+enum { SOME_WORDS = 1 << 12, SOME_ROWS = 1 << 16 };
 
 struct look {
     struct gnn_survey *s;
@@ -90,7 +90,7 @@ static void take_first(struct look *k, struct gnn_survey_column *c, const struct
 static int keep_word(struct look *k, uint32_t col, const struct gnn_word *w, struct gnn_err *e)
 {
     uint32_t id;
-    return k->s->ncols == 3 && col < 3 && k->set[col].n < SOME_WORDS
+    return k->s->ncols == 3 && col < 3 && k->set[col].n < SOME_WORDS && k->s->rows < SOME_ROWS
                ? gnn_words_add(&k->set[col], w, 1, &id, e)
                : GNN_OK;
 }

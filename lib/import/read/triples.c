@@ -7,22 +7,37 @@
 #include "lib/import/read/formats.h"
 #include "lib/import/read/reading.h"
 
-enum { CHUNK = 1 << 13 };
+enum { CHUNK = 1 << 13, ROWS = 1 << 10 }; /* edges of a step; rows whose words are known at once */
+
+struct triple {
+    uint32_t src, dst;
+    uint16_t rel;
+    uint8_t set;
+};
 
 struct triples {
     struct gnn_src s;
+    struct gnn_reading *reading; /* owned; of a lone file, if it was looked at before */
     struct gnn_words rel;
-    struct gnn_buf src, dst, type, set; /* [n] u32, u32, u16, u8 */
+    struct gnn_buf row; /* [n] struct triple: as read, then by relation */
     uint64_t n;
+    uint64_t *start; /* [rel.n+1] first row of a relation */
+};
+
+/* Rows of one file that are in memory together: their words, and what these are. */
+struct batch {
+    uint64_t n, line[ROWS];
+    struct gnn_word end[2 * ROWS], rel[ROWS];
+    uint32_t node[2 * ROWS], type[ROWS];
 };
 
 /* A relation becomes an edge type of that name. */
-static int check_relation(const struct triples *g, const struct gnn_table *t,
-                          const struct gnn_word *w, struct gnn_err *e)
+static int check_relation(const struct gnn_table *t, uint32_t i, const struct gnn_word *w,
+                          uint64_t line, struct gnn_err *e)
 {
     char name[GNN_TYPE_NAME_MAX + 2];
     struct gnn_err why = {0};
-    if (g->rel.n > GNN_TYPES_MAX)
+    if (i >= GNN_TYPES_MAX)
         gnn_fail(&why, GNN_E_INPUT, "more than %d relations", GNN_TYPES_MAX);
     snprintf(name, sizeof name, "%.*s", (int)(w->n < sizeof name ? w->n : sizeof name - 1), w->p);
     if (strlen(name) < w->n && w->n < sizeof name)
@@ -33,64 +48,81 @@ static int check_relation(const struct triples *g, const struct gnn_table *t,
     else
         (void)!gnn_type_name_check(name, "relation", &why);
     return why.code ? gnn_fail(e, GNN_E_INPUT, "%s: line %llu: %s", gnn_reader_name(t->r),
-                               (unsigned long long)t->line - 1, why.msg)
+                               (unsigned long long)line, why.msg)
                     : GNN_OK;
 }
 
-static int add_triple(struct triples *g, const struct gnn_table *t, const struct gnn_word *w,
-                      const int *col, uint8_t set, struct gnn_err *e)
+/* The words of the next rows; none at the end. */
+static int read_batch(struct batch *b, struct gnn_table *t, const struct gnn_reading *r,
+                      struct gnn_err *e)
 {
-    uint32_t id[3];
-    const uint32_t known = g->rel.n;
+    struct gnn_word w[GNN_SURVEY_COLUMNS];
     int rc = GNN_OK;
-    for (int k = 0; !rc && k < 3; k++) {
-        if (k != 1 || !w[k].n)
-            rc = gnn_table_check_id(t, &w[k], (uint32_t)col[k], t->line - 1, e);
+    for (b->n = 0; b->n < ROWS && (!b->n || gnn_table_more(t)); b->n++) {
+        rc = gnn_table_row(t, w, r->ncols, e);
+        const struct gnn_word *src = &w[r->source], *rel = &w[r->relation], *dst = &w[r->target];
+        const uint64_t line = b->line[b->n] = t->line - 1;
+        if (!rc)
+            rc = gnn_table_check_id(t, src, (uint32_t)r->source, line, e);
+        if (!rc && !rel->n)
+            rc = gnn_table_check_id(t, rel, (uint32_t)r->relation, line, e);
+        if (!rc)
+            rc = gnn_table_check_id(t, dst, (uint32_t)r->target, line, e);
         if (rc)
-            return rc;
-        rc = k == 1 ? gnn_words_add(&g->rel, &w[k], 1, &id[k], e)
-                    : gnn_nodeids_add_words(g->s.ids, &w[k], 1, &id[k], e);
+            break;
+        b->end[2 * b->n] = *src;
+        b->end[2 * b->n + 1] = *dst;
+        b->rel[b->n] = *rel;
     }
-    if (!rc && g->rel.n > known)
-        rc = check_relation(g, t, &w[1], e);
+    return rc == GNN_END ? GNN_OK : rc;
+}
+
+static int add_batch(struct triples *g, struct batch *b, const struct gnn_table *t, uint8_t set,
+                     struct gnn_err *e)
+{
+    uint32_t known = g->rel.n;
+    int rc = gnn_nodeids_add_words(g->s.ids, b->end, 2 * b->n, b->node, e);
     if (!rc)
-        rc = gnn_buf_reserve(&g->src, g->n + 1, sizeof(uint32_t), "triples", e);
+        rc = gnn_words_add(&g->rel, b->rel, b->n, b->type, e);
+    for (uint64_t i = 0; !rc && i < b->n && known < g->rel.n; i++)
+        if (b->type[i] == known)
+            rc = check_relation(t, known++, &b->rel[i], b->line[i], e);
     if (!rc)
-        rc = gnn_buf_reserve(&g->dst, g->n + 1, sizeof(uint32_t), "triples", e);
-    if (!rc)
-        rc = gnn_buf_reserve(&g->type, g->n + 1, sizeof(uint16_t), "triples", e);
-    if (!rc)
-        rc = gnn_buf_reserve(&g->set, g->n + 1, 1, "triples", e);
-    if (rc)
-        return rc;
-    ((uint32_t *)g->src.data)[g->n] = id[0];
-    ((uint32_t *)g->dst.data)[g->n] = id[2];
-    ((uint16_t *)g->type.data)[g->n] = (uint16_t)id[1];
-    ((uint8_t *)g->set.data)[g->n++] = set;
-    return GNN_OK;
+        rc = gnn_buf_reserve(&g->row, g->n + b->n, sizeof(struct triple), "triples", e);
+    for (uint64_t i = 0; !rc && i < b->n; i++)
+        ((struct triple *)g->row.data)[g->n++] =
+            (struct triple){b->node[2 * i], b->node[2 * i + 1], (uint16_t)b->type[i], set};
+    return rc;
+}
+
+static int read_rows(struct triples *g, const struct gnn_reading *r, uint32_t member, uint8_t set,
+                     struct gnn_err *e)
+{
+    struct gnn_table t = {0};
+    struct batch *b = gnn_alloc(1, sizeof *b, "triples", e);
+    int rc = b ? gnn_reading_open(r, &t, g->s.in[0], member, e) : GNN_E_NOMEM;
+    do {
+        if (!rc && t.ncols)
+            rc = read_batch(b, &t, r, e);
+        if (!rc && t.ncols)
+            rc = add_batch(g, b, &t, set, e);
+    } while (!rc && t.ncols && b->n);
+    gnn_table_close(&t);
+    gnn_free(b);
+    return rc;
 }
 
 static int read_member(struct triples *g, uint32_t member, uint8_t set, struct gnn_err *e)
 {
-    struct gnn_table t = {0};
-    struct gnn_word w[GNN_SURVEY_COLUMNS];
-    struct gnn_reading *r;
-    int rc = gnn_reading_find(&r, g->s.in[0], member, g->s.o, 1, true, e);
-    if (rc)
-        return rc;
-    const int col[3] = {r->source, r->relation, r->target};
-    rc = gnn_reading_open(r, &t, g->s.in[0], member, e);
-    while (!rc && t.ncols) {
-        rc = gnn_table_row(&t, w, r->ncols, e);
-        if (rc)
-            break;
-        const struct gnn_word triple[3] = {w[col[0]], w[col[1]], w[col[2]]};
-        rc = add_triple(g, &t, triple, col, set, e);
-    }
-    if (!rc || rc == GNN_END)
-        rc = gnn_reading_note(r, &g->s.d, e);
-    gnn_table_close(&t);
-    gnn_free(r);
+    int rc = GNN_OK;
+    if (!g->reading)
+        rc = gnn_reading_find(&g->reading, g->s.in[0], member, g->s.o, 1, true, e);
+    if (!rc)
+        rc = read_rows(g, g->reading, member, set, e);
+    if (!rc)
+        rc = gnn_reading_note(g->reading, &g->s.d, e);
+    gnn_free(g->reading);
+    g->reading = NULL;
     return rc;
 }
 
@@ -129,27 +161,47 @@ static int read_all(struct triples *g, struct gnn_err *e)
     return rc;
 }
 
+/* Puts the rows in order of their relations, and of the file. */
+static int group_rows(struct triples *g, struct gnn_err *e)
+{
+    struct gnn_buf to = {0};
+    const struct triple *from = g->row.data;
+    g->start = gnn_alloc_zero(g->rel.n + 2, sizeof *g->start, "triples", e);
+    int rc = g->start ? gnn_buf_fit_exactly(&to, g->n, sizeof *from, "triples", e) : GNN_E_NOMEM;
+    if (rc)
+        return rc;
+    struct triple *row = to.data;
+    for (uint64_t i = 0; i < g->n; i++)
+        g->start[from[i].rel + 2]++;
+    for (uint32_t r = 1; r < g->rel.n; r++)
+        g->start[r + 1] += g->start[r];
+    for (uint64_t i = 0; i < g->n; i++)
+        row[g->start[from[i].rel + 1]++] = from[i];
+    gnn_buf_release(&g->row);
+    g->row = to;
+    return GNN_OK;
+}
+
 static int triples_edges(struct gnn_dataset *d, uint32_t t, bool fields, gnn_edge_fn *fn, void *arg,
                          struct gnn_err *e)
 {
     struct triples *g = (struct triples *)d;
-    const uint16_t *type = g->type.data;
+    const struct triple *row = g->row.data;
     uint32_t *src = gnn_alloc(CHUNK, sizeof *src, "edges", e);
     uint32_t *dst = gnn_alloc(CHUNK, sizeof *dst, "edges", e);
     uint8_t *set = gnn_alloc(CHUNK, 1, "edge fields", e);
     int rc = src && dst && set ? GNN_OK : GNN_E_NOMEM;
     const void *field[1] = {set};
-    struct gnn_edge_chunk c = {0, src, dst, fields && d->schema.etype[t].nfields ? field : NULL};
-    for (uint64_t i = 0; !rc && i < g->n; i++) {
-        if (type[i] == t) {
-            src[c.n] = ((uint32_t *)g->src.data)[i];
-            dst[c.n] = ((uint32_t *)g->dst.data)[i];
-            set[c.n++] = ((uint8_t *)g->set.data)[i];
+    for (uint64_t at = g->start[t], end = g->start[t + 1]; !rc && at < end;) {
+        const uint64_t n = end - at < CHUNK ? end - at : CHUNK;
+        for (uint64_t i = 0; i < n; i++, at++) {
+            src[i] = row[at].src;
+            dst[i] = row[at].dst;
+            set[i] = row[at].set;
         }
-        if (c.n && (c.n == CHUNK || i + 1 == g->n)) {
-            rc = fn(arg, &c, e);
-            c.n = 0;
-        }
+        const struct gnn_edge_chunk c = {n, src, dst,
+                                         fields && d->schema.etype[t].nfields ? field : NULL};
+        rc = fn(arg, &c, e);
     }
     gnn_free(src);
     gnn_free(dst);
@@ -161,10 +213,9 @@ static void triples_free(struct gnn_dataset *d)
 {
     struct triples *g = (struct triples *)d;
     gnn_words_release(&g->rel);
-    gnn_buf_release(&g->src);
-    gnn_buf_release(&g->dst);
-    gnn_buf_release(&g->type);
-    gnn_buf_release(&g->set);
+    gnn_buf_release(&g->row);
+    gnn_free(g->start);
+    gnn_free(g->reading);
     gnn_src_release(&g->s);
     gnn_free(g);
 }
@@ -189,15 +240,17 @@ static int add_types(struct triples *g, bool sets, struct gnn_err *e)
     return rc;
 }
 
-int gnn_triples_open(struct gnn_dataset **out, struct gnn_input *in,
-                     const struct gnn_import_opts *o, struct gnn_err *e)
+int gnn_triples_open_as(struct gnn_dataset **out, struct gnn_input *in,
+                        const struct gnn_import_opts *o, struct gnn_reading *r, struct gnn_err *e)
 {
     struct triples *g = gnn_alloc_zero(1, sizeof *g, "data set", e);
     *out = NULL;
     if (!g) {
+        gnn_free(r);
         gnn_input_free(in);
         return GNN_E_NOMEM;
     }
+    g->reading = r;
     g->s.o = o;
     g->s.d.ops = &triples_ops;
     g->s.d.format = "triples";
@@ -215,6 +268,8 @@ int gnn_triples_open(struct gnn_dataset **out, struct gnn_input *in,
     if (!rc && !g->n)
         rc = gnn_fail(e, GNN_E_INPUT, "%s: no triples", gnn_input_name(in));
     if (!rc)
+        rc = group_rows(g, e);
+    if (!rc)
         rc = add_types(g, gnn_input_members(in) > 1, e);
     if (!rc)
         rc = gnn_attach(&g->s, e);
@@ -224,4 +279,10 @@ int gnn_triples_open(struct gnn_dataset **out, struct gnn_input *in,
     }
     *out = &g->s.d;
     return GNN_OK;
+}
+
+int gnn_triples_open(struct gnn_dataset **out, struct gnn_input *in,
+                     const struct gnn_import_opts *o, struct gnn_err *e)
+{
+    return gnn_triples_open_as(out, in, o, NULL, e);
 }
