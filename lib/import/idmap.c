@@ -99,7 +99,7 @@ void gnn_idmap_finish(struct gnn_idmap *m)
         page->rank = (uint32_t)n;
         for (unsigned w = 0; w < GNN_IDMAP_WORDS; w++) {
             page->before[w] = (uint16_t)in;
-            in += (uint32_t)__builtin_popcountll(page->bits[w]);
+            in += gnn_idmap_bits(page->bits[w]);
             if (page->bits[w])
                 top = (p << 16 | w << 6) + 64 - (uint64_t)__builtin_clzll(page->bits[w]);
         }
@@ -112,19 +112,10 @@ void gnn_idmap_finish(struct gnn_idmap *m)
     m->dense = !m->nbig && top == n;
 }
 
-uint64_t gnn_idmap_find(const struct gnn_idmap *m, uint64_t key)
+uint64_t gnn_idmap_find_big(const struct gnn_idmap *m, uint64_t key)
 {
-    if (key >> 32) {
-        const uint64_t *at = m->nbig ? bsearch(&key, m->big, m->nbig, sizeof key, cmp_u64) : NULL;
-        return at ? m->nsmall + (uint64_t)(at - m->big) : UINT64_MAX;
-    }
-    const struct gnn_idmap_page *page = key >> 16 < m->npages ? m->page[key >> 16] : NULL;
-    unsigned w = key >> 6 & (GNN_IDMAP_WORDS - 1);
-    /* The rank of an id: ids before its page, before its word, and before its bit. */
-    if (!page || !(page->bits[w] >> (key & 63) & 1))
-        return UINT64_MAX;
-    return (uint64_t)page->rank + page->before[w] +
-           (uint64_t)__builtin_popcountll(page->bits[w] & ((1ull << (key & 63)) - 1));
+    const uint64_t *at = m->nbig ? bsearch(&key, m->big, m->nbig, sizeof key, cmp_u64) : NULL;
+    return at ? m->nsmall + (uint64_t)(at - m->big) : UINT64_MAX;
 }
 
 void gnn_idmap_keys(const struct gnn_idmap *m, int64_t *key)

@@ -289,21 +289,29 @@ static int check_numbers(struct gnn_edgelist *l, const struct pass *ps, uint64_t
     return GNN_OK;
 }
 
+/* From ids of sources (end 0) or targets (end 1) to nodes; NULL: they are the same, but for the
+ * base.
+ */
+static const struct gnn_idmap *map_of(const struct gnn_edgelist *l, int end)
+{
+    const struct gnn_nodeids *ids = l->s.nids ? &l->s.ids[end ? l->s.nids - 1 : 0] : NULL;
+    return ids && ids->key ? &ids->map : NULL;
+}
+
 /* File ids to store ids; with src NULL only checks them. */
 static int convert_ids(struct pass *ps, uint64_t n, uint32_t *src, uint32_t *dst, struct gnn_err *e)
 {
     const struct gnn_edgelist *l = ps->l;
     const struct gnn_schema *sc = &l->s.d.schema;
-    uint64_t ns = sc->ntype[0].count, nd = sc->ntype[sc->nntypes - 1].count;
-    const struct gnn_nodeids *of_s = l->mapped ? &l->s.ids[0] : NULL,
-                             *of_d = l->mapped ? &l->s.ids[l->s.nids - 1] : NULL;
+    const uint64_t ns = sc->ntype[0].count, nd = sc->ntype[sc->nntypes - 1].count, base = l->base;
+    const struct gnn_idmap *of_s = map_of(l, 0), *of_d = map_of(l, 1);
     for (uint64_t i = 0; i < n; i++) {
-        uint64_t s = ps->id[2 * i], d = ps->id[2 * i + 1];
-        if (l->reading && l->reading->words && (s >= ns || d >= nd))
+        const uint64_t s = ps->id[2 * i], d = ps->id[2 * i + 1];
+        const uint64_t a = of_s ? gnn_idmap_find(of_s, s) : s - base,
+                       b = of_d ? gnn_idmap_find(of_d, d) : d - base;
+        if ((a >= ns || b >= nd) && l->reading && l->reading->words)
             return gnn_fail(e, GNN_E_INPUT, "%s: the input changed while it was read: other ids",
                             gnn_input_name(l->s.in[0]));
-        uint64_t a = of_s ? gnn_nodeids_number(of_s, s) : s - l->base;
-        uint64_t b = of_d ? gnn_nodeids_number(of_d, d) : d - l->base;
         if (a >= ns || b >= nd)
             return bad_id(ps, n, i, a >= ns ? s : d, a >= ns ? ns : nd, e);
         if (src) {
@@ -366,6 +374,27 @@ static int scan_edges(struct gnn_edgelist *l, struct pass *ps, bool collect, str
     return rc;
 }
 
+/* Kept ids become nodes: all of them are known. */
+static void convert_kept(struct gnn_edgelist *l)
+{
+    const uint32_t base = (uint32_t)l->base;
+    for (int end = 0; end < 2; end++) {
+        const struct gnn_idmap *map = map_of(l, end);
+        uint32_t *id = l->kept + end;
+        for (uint64_t i = 0; (map || base) && i < l->n; i++, id += 2)
+            *id = map ? (uint32_t)gnn_idmap_find(map, *id) : *id - base;
+    }
+}
+
+/* The node types are those of the ids that occur in edges and in tables of nodes. */
+static int add_ntypes(struct gnn_edgelist *l, struct gnn_err *e)
+{
+    int rc = gnn_attach_ids(&l->s, (const char *const[]){l->type[0], l->type[2]}, e);
+    for (uint32_t i = 0; !rc && i < l->s.nids; i++)
+        rc = gnn_schema_add_ntype(&l->s.d.schema, l->type[2 * i], l->s.ids[i].n, e);
+    return rc;
+}
+
 int gnn_edgelist_scan(struct gnn_edgelist *l, struct gnn_err *e)
 {
     struct pass ps;
@@ -378,13 +407,10 @@ int gnn_edgelist_scan(struct gnn_edgelist *l, struct gnn_err *e)
     if (!rc)
         rc = scan_edges(l, &ps, collect, e);
     pass_close(&ps);
-    if (rc || !collect)
-        return rc;
-    rc = gnn_attach_ids(&l->s, (const char *const[]){l->type[0], l->type[2]}, e);
-    for (uint32_t i = 0; !rc && i < l->s.nids; i++) {
-        l->mapped = l->mapped || l->s.ids[i].key;
-        rc = gnn_schema_add_ntype(&l->s.d.schema, l->type[2 * i], l->s.ids[i].n, e);
-    }
+    if (!rc && collect)
+        rc = add_ntypes(l, e);
+    if (!rc && l->kept)
+        convert_kept(l);
     return rc;
 }
 
@@ -432,16 +458,21 @@ static void fill_fields(const struct gnn_edgelist *l, const union gnn_number *nu
 }
 
 /* The next edges, from memory or from the file. */
-static int next_chunk(struct pass *ps, uint64_t *n, const union gnn_number **num, struct gnn_err *e)
+static int next_chunk(struct pass *ps, uint64_t *n, uint32_t *src, uint32_t *dst,
+                      const union gnn_number **num, struct gnn_err *e)
 {
     struct gnn_edgelist *l = ps->l;
     if (!l->kept) {
         *num = ps->num;
-        return pass_read(ps, n, e);
+        int rc = pass_read(ps, n, e);
+        return rc ? rc : convert_ids(ps, *n, src, dst, e);
     }
+    const uint32_t *id = l->kept + 2 * ps->done;
     *n = l->n - ps->done < CHUNK ? l->n - ps->done : CHUNK;
-    for (uint64_t i = 0; i < 2 * *n; i++)
-        ps->id[i] = l->kept[2 * ps->done + i];
+    for (uint64_t i = 0; i < *n; i++) {
+        src[i] = id[2 * i];
+        dst[i] = id[2 * i + 1];
+    }
     *num = l->kept_num + ps->done * ps->nnum;
     ps->done += *n;
     return GNN_OK;
@@ -466,9 +497,7 @@ static int edgelist_edges(struct gnn_dataset *d, uint32_t t, bool fields, gnn_ed
         if (!(row[f] = gnn_alloc(CHUNK, 8, "edge fields", e)))
             rc = GNN_E_NOMEM;
     for (uint64_t n = 1; !rc && n;) {
-        rc = next_chunk(&ps, &n, &num, e);
-        if (!rc)
-            rc = convert_ids(&ps, n, src, dst, e);
+        rc = next_chunk(&ps, &n, src, dst, &num, e);
         if (!rc && fields)
             fill_fields(l, num, ps.nnum, n, row, lost);
         struct gnn_edge_chunk c = {n, src, dst, fields ? (const void *const *)row : NULL};

@@ -25,7 +25,6 @@ struct gnn_edgelist {
     uint64_t declared;         /* edges that the header declares; UINT64_MAX: it does not say */
     const struct gnn_mtx *mtx; /* what a matrix's header says, or NULL */
     bool skew;                 /* each entry gives the reverse edge of opposite weight, too */
-    bool mapped;               /* ids go through s.ids[0] */
     struct gnn_pick pick[2 + GNN_EDGELIST_FIELDS];
     uint32_t npick;
     bool target_first;                       /* the target's column comes before the source's */
@@ -33,7 +32,7 @@ struct gnn_edgelist {
     uint64_t n;                              /* edges, after the scan */
     const char *finite[GNN_EDGELIST_FIELDS]; /* number -> what gnn_src_finite says of its field */
     struct gnn_numbers seen[GNN_EDGELIST_FIELDS]; /* number -> what the scan saw */
-    uint32_t *kept; /* ids of all edges (of words: nodes), if few enough to be kept from the scan */
+    uint32_t *kept; /* [2n] nodes of all edges, if few enough to be kept from the scan */
     union gnn_number *kept_num; /* real */
 };
 
