@@ -50,8 +50,9 @@ check 'gnn-sample waits longer for a rank to start than for one to answer' \
 
 # Our line is all that is said, also by mpirun and MPI, unless more is asked for.
 mpirun -n 3 $sample 2>said
-check "gnn-sample says with one line of rank 0 why the ranks end, and mpirun says nothing" \
-    sh -c 'test "$(wc -l <said)" -eq 1 && grep -q "^gnn-sample: rank 0: .* too few for 3 ranks" said'
+# The others leave it to rank 0 for a moment, which on a busy machine is over before mpirun has ended them; they say the same.
+check 'gnn-sample says only why the ranks end, and mpirun says nothing' \
+    sh -c 'sed "s/rank [012]:/rank N:/" said | sort -u >once; test "$(wc -l <once)" -eq 1 && grep -q "^gnn-sample: rank N: .* too few for 3 ranks" once'
 # The launcher may end a rank while it leaves the line to rank 0: it has the status all the same.
 if [ -z "${GNN_SAN-}" ]; then
     status 2 'gnn-sample on rank 1 ends with its own status when SIGTERM ends it meanwhile' env OMPI_COMM_WORLD_SIZE=2 OMPI_COMM_WORLD_RANK=1 \
