@@ -31,7 +31,7 @@ struct gnn_id_reader {
     uint64_t line;    /* where reading goes on */
     uint64_t at_line; /* of the last id */
     uint32_t at, have;
-    bool over, returned; /* at the end; the last byte was a carriage return */
+    bool over, returned;              /* at the end; the last byte was a carriage return */
     const struct gnn_id_names *names; /* or NULL; set after _init */
     struct gnn_buf text;              /* a line, when there are names */
     uint32_t from, len;               /* what is unread of it: numbers */

@@ -149,7 +149,10 @@ bad 'a set that is none' "b.csv: line 2: no set is 'trian'" 'id,set\n9,trian\n'
 bad 'a mask that is none' "b.csv: line 2: a mask is '2': expected 0 or 1" 'id,train_mask\n9,2\n'
 bad 'a label that no task takes' "b.csv: line 3: '0.5' is not a class" 'id,y\n9,1\n5,0.5\n'
 bad 'labels that are words and numbers' 'b.csv: the label in line 3 is a word, and that in line 2 a number' 'id,y\n9,1\n5,a\n'
-bad 'labels that are names' 'b.csv: the labels of all nodes differ, as names do' 'id,label\n9,ann\n5,bob\n20,cid\n'
+printf 'Id,Label\n9,ann\n5,bob\n20,cid\n' >gephi.csv
+gnn-import --directed --nodes gephi.csv -o G e.csv 2>G.err
+check 'labels that differ are names, and left out' grep -q "left out, as they hold text: 'Label'" G.err
+says 'names that are given as labels' 3 'gephi.csv: the labels of all nodes differ, as names do' --labels gephi.csv e.csv
 bad 'coordinates' 'b.csv: columns x and y are features and labels, or coordinates' 'id,x,y\n9,1,0\n5,1,0\n20,1,1\n'
 bad 'a field called twice' "b.csv: node type 'node' has two fields called 'a'" 'id,a,a\n9,1,2\n5,1,2\n20,1,2\n'
 bad 'an integer that no type holds' 'b.csv: line 2: a 9223372036854775808 is outside' 'id,a\n9,9223372036854775808\n5,1\n20,1\n'

@@ -120,9 +120,14 @@ check 'gnn-import makes the same of a table of nodes in an archive' sh -c 'cmp N
 mkdir pair kg
 printf 'source,target\n0,1\n1,2\n' >pair/edges.csv
 printf 'id,f1,label\n0,0.5,1\n1,0.25,0\n2,1,1\n' >pair/nodes.csv
-says 'a table of nodes beside the edges' "pair: edges.csv is a table of edges, but nodes.csv, which begins with 'id,f1,label', names no ends of edges: .*--nodes" pair
-check 'gnn-import reads the edges and the table of nodes as that message says' imp --nodes pair:nodes.csv -o PAIR pair:edges.csv
-says 'a table of nodes as an input' "nodes.csv, which begins with 'id,f1,label', names no ends" pair/edges.csv pair/nodes.csv
+check 'gnn-import reads the edges and the table of nodes' imp --nodes pair:nodes.csv -o PAIR pair:edges.csv
+check 'gnn-import reads a table of nodes beside the edges' imp -o PAIR2 pair
+check 'gnn-import reads a table of nodes as an input' imp -o PAIR3 pair/nodes.csv pair/edges.csv
+tar cf pair.tar pair
+check 'gnn-import reads a table of nodes beside the edges of an archive' imp -o PAIR4 pair.tar
+check 'gnn-import makes the same of all of them' sh -c 'for i in 2 3 4; do cmp PAIR/part-00000.gnb PAIR$i/part-00000.gnb || exit 1; done'
+printf 'a,b\n1,2\n' >pair/other.csv
+says 'a table beside the edges that has no ids' "other.csv: none of its 2 columns is called like ids: --nodes .*other.csv:COLUMN names it" pair
 printf 'ann\tlikes\tbob\n' >kg/train.txt
 printf 'bob\tlikes\tcleo\n' >kg/valid.txt
 printf 'cleo\tlikes\tann\n' >kg/test.txt

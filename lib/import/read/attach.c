@@ -81,13 +81,17 @@ static int open_table(const char *spec, struct gnn_src_table *t, bool *words, st
 
 int gnn_attach_open(struct gnn_src *s, bool *words, struct gnn_err *e)
 {
-    const uint32_t n = s->o->nnode_tables;
+    const uint32_t given = s->o->nnode_tables;
+    uint32_t n = given;
+    while (gnn_input_table(s->in[0], n - given))
+        n++;
     *words = false;
     s->table = gnn_alloc_zero(n, sizeof *s->table, "tables of nodes", e);
     int rc = s->table ? GNN_OK : GNN_E_NOMEM;
     while (!rc && s->ntables < n) {
         const uint32_t i = s->ntables++;
-        rc = open_table(s->o->node_table[i], &s->table[i], words, e);
+        rc = open_table(i < given ? s->o->node_table[i] : gnn_input_table(s->in[0], i - given),
+                        &s->table[i], words, e);
     }
     return rc;
 }

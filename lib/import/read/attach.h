@@ -6,7 +6,7 @@
 
 #include "lib/import/read/src.h"
 
-/* Opens the tables of --nodes and looks at their ids: *words if some are no numbers. Before ids are
+/* Opens the tables of --nodes, and those beside the edges (gnn_input_table), and looks at their ids: *words if some are no numbers. Before ids are
  * added to s->ids. */
 int gnn_attach_open(struct gnn_src *s, bool *words, struct gnn_err *e) GNN_MUST_USE;
 /* Adds the ids of these tables to s->ids, of kind NUMBERS or WORDS and named `type`, which have

@@ -44,14 +44,36 @@ static int add_member(struct gnn_input *in, const char *name, const char *path, 
     return m->name && (m->path || !path) ? GNN_OK : GNN_E_NOMEM;
 }
 
+static void drop_member(struct gnn_input *in, uint32_t i)
+{
+    gnn_free(in->m[i].name);
+    gnn_free(in->m[i].path);
+    memmove(&in->m[i], &in->m[i + 1], (--in->n - i) * sizeof *in->m);
+}
+
 int gnn_input_leave(struct gnn_input *in, uint32_t i, struct gnn_err *e)
 {
-    const struct gnn_input_member m = in->m[i];
-    memmove(&in->m[i], &in->m[i + 1], (--in->n - i) * sizeof *in->m);
-    int rc = note_left(in, m.name, e);
-    gnn_free(m.name);
-    gnn_free(m.path);
+    int rc = note_left(in, in->m[i].name, e);
+    drop_member(in, i);
     return rc;
+}
+
+int gnn_input_set_aside(struct gnn_input *in, uint32_t i, struct gnn_err *e)
+{
+    const struct gnn_input_member *m = &in->m[i];
+    if (gnn_grow(&in->table, in->ntables, sizeof *in->table, "tables of nodes", e))
+        return GNN_E_NOMEM;
+    char *spec = m->path ? gnn_strdup(m->path, e) : gnn_strf(e, "%s:%s", in->name, m->name);
+    if (!spec)
+        return GNN_E_NOMEM;
+    in->table[in->ntables++] = spec;
+    drop_member(in, i);
+    return GNN_OK;
+}
+
+const char *gnn_input_table(const struct gnn_input *in, uint32_t k)
+{
+    return k < in->ntables ? in->table[k] : NULL;
 }
 
 /* Those that cannot be data. */
@@ -485,6 +507,9 @@ void gnn_input_free(struct gnn_input *in)
     }
     for (uint32_t i = 0; i < in->nleft && i < GNN_INPUT_LEFT; i++)
         gnn_free(in->left[i]);
+    for (uint32_t i = 0; i < in->ntables; i++)
+        gnn_free(in->table[i]);
+    gnn_free(in->table);
     if (in->owns_outer)
         gnn_input_free(in->outer);
     gnn_free(in->m);

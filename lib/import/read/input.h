@@ -49,6 +49,10 @@ int gnn_input_find(const struct gnn_input *in, const char *name);
 
 /* Takes member i out of those that are read. */
 int gnn_input_leave(struct gnn_input *in, uint32_t i, struct gnn_err *e) GNN_MUST_USE;
+/* The same of a table of nodes, which gnn_input_table then names: by its path, or ARCHIVE:MEMBER;
+ * NULL for those that are not there. */
+int gnn_input_set_aside(struct gnn_input *in, uint32_t i, struct gnn_err *e) GNN_MUST_USE;
+const char *gnn_input_table(const struct gnn_input *in, uint32_t k);
 /* What is not read: names, as many as fit. False: nothing. */
 bool gnn_input_left(const struct gnn_input *in, char *text, size_t room);
 /* Makes one text of the members, in the order of their names or as they were given; from then on

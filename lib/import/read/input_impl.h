@@ -32,6 +32,8 @@ struct gnn_input {
     bool joined;                /* the members are one text */
     char *left[GNN_INPUT_LEFT]; /* the first of the names of what is not read */
     uint32_t nleft;
+    char **table; /* [ntables] what gnn_input_table says */
+    uint32_t ntables;
     uint32_t holders; /* others than the first */
 };
 

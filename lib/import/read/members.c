@@ -235,22 +235,18 @@ static bool are_alike(const char *a, const char *b)
     return true;
 }
 
-static int refuse_pair(struct gnn_input *in, uint32_t edges, uint32_t other, const struct begin *b,
-                       struct gnn_err *e)
+/* Tables beside tables of edges whose headers name no ends are of nodes. */
+static int set_nodes_aside(struct gnn_input *in, struct begin *b, struct gnn_err *e)
 {
-    char shown[SHOWN + 4];
-    const char *all = gnn_input_name(in), *one = gnn_input_member(in, edges),
-               *two = gnn_input_member(in, other);
-    show_begin(b, shown);
-    if (gnn_input_several(in))
-        return gnn_fail(e, GNN_E_INPUT,
-                        "%s: %s is a table of edges, but %s, which begins with '%s', names no ends "
-                        "of edges: give a table of nodes with --nodes, and only the edges as input",
-                        all, one, two, shown);
-    return gnn_fail(e, GNN_E_INPUT,
-                    "%s: %s is a table of edges, but %s, which begins with '%s', names no ends of "
-                    "edges: if it is a table of nodes, gnn-import --nodes %s:%s %s:%s reads both",
-                    all, one, two, shown, all, two, all, one);
+    int rc = GNN_OK;
+    for (uint32_t i = 0; !rc && i < gnn_input_members(in);) {
+        rc = look_at(in, i, b, e);
+        if (!rc && is_header(b) && !names_ends(b))
+            rc = gnn_input_set_aside(in, i, e);
+        else
+            i++;
+    }
+    return rc;
 }
 
 static int refuse_others(struct gnn_input *in, const char *why, const char *first,
@@ -317,10 +313,8 @@ static int join_parts(struct gnn_input *in, struct begin *first, struct begin *b
 
 /* Leaves out what is empty and what is no data; tells what else is there. */
 struct found {
-    uint32_t edges, nodes; /* tables whose header names ends, and those whose header does not: how
-                              many, and the last of them */
-    uint32_t last_edges, last_nodes;
-    bool other; /* no text */
+    uint32_t edges, nodes; /* tables whose header names ends, and those whose header does not */
+    bool other;            /* no text */
     uint32_t last_other;
 };
 
@@ -343,10 +337,8 @@ static int sift_members(struct gnn_input *in, struct begin *b, struct found *f, 
             f->last_other = i;
         } else if (is_header(b) && names_ends(b)) {
             f->edges++;
-            f->last_edges = i;
         } else if (is_header(b)) {
             f->nodes++;
-            f->last_nodes = i;
         }
         i++;
     }
@@ -366,11 +358,9 @@ static int unite_tables(struct gnn_input *in, struct begin *first, struct begin 
     if (f.other)
         return refuse_others(in, ", which is no text", gnn_input_member(in, f.last_other ? 0 : 1),
                              gnn_input_member(in, f.last_other), e);
-    if (f.edges && f.nodes) {
-        rc = look_at(in, f.last_nodes, b, e);
-        return rc ? rc : refuse_pair(in, f.last_edges, f.last_nodes, b, e);
-    }
-    for (uint32_t i = 0; i < n; i++) {
+    if (f.edges && f.nodes && (rc = set_nodes_aside(in, b, e)))
+        return rc;
+    for (uint32_t i = 0; i < gnn_input_members(in); i++) {
         const char *name = gnn_input_member(in, i);
         const char *eq = strchr(name, '=');
         if (eq && strchr(eq, '/'))
@@ -383,7 +373,7 @@ static int unite_tables(struct gnn_input *in, struct begin *first, struct begin 
              begins_with(base_name(gnn_input_member(in, 0)), "node vert feat label ")))
             return refuse_others(in, "", gnn_input_member(in, 0), name, e);
     }
-    return join_parts(in, first, b, e);
+    return gnn_input_members(in) > 1 ? join_parts(in, first, b, e) : GNN_OK;
 }
 
 /* Files of triples: three columns each; dictionaries are not needed, as nodes have their words. */

@@ -30,6 +30,7 @@ struct load {
     struct gnn_joined *j;
     const struct gnn_nodeids *ids;
     uint32_t ntype;
+    enum gnn_table_use use;
     uint64_t count, *line;  /* nodes; [count] lines of their rows, 0: none */
     struct column *col;     /* [j->ncols] */
     uint32_t nx, ny, nsets; /* columns of features, of labels, of sets and masks */
@@ -436,15 +437,28 @@ static int add_sets(struct load *l, struct gnn_err *e)
     return rc;
 }
 
+/* Takes a column that is called like labels, but not by an option, for text, as others are. */
+static bool take_for_text(struct load *l)
+{
+    char text[NAME];
+    for (uint32_t i = 0; i < l->j->ncols; i++)
+        if (l->col[i].role == LABEL && l->use == GNN_TABLE_NODES && !mapped_name(l, i, text)) {
+            l->col[i].role = FIELD;
+            return true;
+        }
+    return false;
+}
+
 static int add_classes(struct load *l, struct gnn_err *e)
 {
     uint64_t n = 0;
     for (uint64_t i = 0; i < l->count; i++)
         n += l->class_of[i] >= 0;
-    if (n > 2 && l->classes.words.n == n)
-        return gnn_fail(e, GNN_E_INPUT,
-                        "%s: the labels of all nodes differ, as names do: --map =COLUMN leaves the "
-                        "column out",
+    const bool names = n > 2 && l->classes.words.n == n;
+    if (names && take_for_text(l))
+        return GNN_OK;
+    if (names)
+        return gnn_fail(e, GNN_E_INPUT, "%s: the labels of all nodes differ, as names do",
                         l->j->path);
     int rc = gnn_classes_finish(&l->classes, l->s->o->task, l->class_of, l->count, l->j->path,
                                 &l->s->d.schema, e);
@@ -533,7 +547,7 @@ static int tell_reading(const struct load *l, struct gnn_err *e)
 int gnn_node_table_add(struct gnn_src *s, struct gnn_joined *j, const struct gnn_nodeids *ids,
                        uint32_t ntype, enum gnn_table_use use, struct gnn_err *e)
 {
-    struct load l = {.s = s, .j = j, .ids = ids, .ntype = ntype};
+    struct load l = {.s = s, .j = j, .ids = ids, .ntype = ntype, .use = use};
     struct gnn_err why = {0};
     l.count = s->d.schema.ntype[ntype].count;
     int rc = plan_columns(&l, use, e);
