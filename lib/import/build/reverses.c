@@ -16,6 +16,13 @@ int gnn_reverses_check(const struct gnn_dataset *d, const struct gnn_import_opts
     if (n.edges == n.loops || !(o->undirected || d->guessed))
         return GNN_OK;
     *there = n.symmetric || (!o->undirected && share >= NEARLY);
+    if (!*there && !o->undirected && share > 0)
+        return gnn_fail(
+            e, GNN_E_INPUT,
+            "%s: %s%.2f %% of the edges %s have their reverse, so the file does not list each edge "
+            "once, as its layout has it: --directed keeps the edges as they are, -u --dedup adds "
+            "the missing reverses",
+            d->name, gnn_direction_estimated(&n) ? "about " : "", 100 * share, key);
     if (*there || o->dedup || share < NEARLY)
         return GNN_OK;
     return gnn_fail(

@@ -8,6 +8,7 @@
 #include "lib/import/read/array.h"
 #include "lib/import/read/files.h"
 #include "lib/import/read/formats.h"
+#include "lib/import/read/masks.h"
 #include "lib/import/read/pairs.h"
 #include "lib/import/read/roles.h"
 #include "lib/import/read/sparse.h"
@@ -299,64 +300,6 @@ static int count_nodes(struct npz *z, struct gnn_input *in, uint64_t *n, struct 
     return rc;
 }
 
-/* Masks of shape (n), (splits, n) or (n, splits): split "0", "1", ... or "mask" if there is one. */
-static int add_masks(struct npz *z, struct gnn_input *in, uint32_t member, const char *set,
-                     struct gnn_err *e)
-{
-    float *v;
-    uint64_t rows, width, n = z->s.d.schema.ntype[0].count;
-    int rc = gnn_array_load(in, member, GNN_F32, (void **)&v, &rows, &width, e);
-    bool across = !rc && width == n && rows != n; /* a mask is a row */
-    uint64_t nsplits = across ? rows : width;
-    if (!rc && ((!across && rows != n) || nsplits < 1 || nsplits > 1000))
-        rc = gnn_fail(e, GNN_E_INPUT, "%s: %s: not a mask of %llu nodes", gnn_input_name(in),
-                      gnn_input_member(in, member), (unsigned long long)n);
-    for (uint64_t i = 0; !rc && i < rows * width; i++)
-        if (v[i] != 0 && v[i] != 1)
-            rc = gnn_fail(
-                e, GNN_E_INPUT, "%s: %s: row %llu: %.9g is not 0 or 1, the values of a mask",
-                gnn_input_name(in), gnn_input_member(in, member),
-                (unsigned long long)(i / width + 1), fabs((double)v[i]) * (v[i] < 0 ? -1 : 1));
-    for (uint64_t k = 0; !rc && k < nsplits; k++) {
-        char split[24];
-        snprintf(split, sizeof split, nsplits == 1 ? "mask" : "%llu", (unsigned long long)k);
-        uint64_t m = 0;
-        uint32_t *ids = gnn_alloc(n, sizeof *ids, "splits", e);
-        if (!ids) {
-            rc = GNN_E_NOMEM;
-            break;
-        }
-        for (uint64_t i = 0; i < n; i++)
-            if (v[across ? k * n + i : i * nsplits + k] == 1)
-                ids[m++] = (uint32_t)i;
-        rc = gnn_src_add_set(&z->s, split, set, 0, ids, m, e);
-    }
-    gnn_free(v);
-    return rc;
-}
-
-static int add_ids(struct npz *z, struct gnn_input *in, uint32_t member, const char *set,
-                   struct gnn_err *e)
-{
-    int64_t *v;
-    uint64_t rows, width, n = z->s.d.schema.ntype[0].count;
-    uint32_t *ids = NULL;
-    int rc = gnn_array_load(in, member, GNN_I64, (void **)&v, &rows, &width, e);
-    if (!rc && !(ids = gnn_alloc(rows, sizeof *ids, "splits", e)))
-        rc = GNN_E_NOMEM;
-    for (uint64_t i = 0; !rc && i < rows; i++) {
-        if (width != 1 || v[i] < 0 || (uint64_t)v[i] >= n)
-            rc = gnn_fail(e, GNN_E_INPUT, "%s: %s: row %llu: not the id of a node",
-                          gnn_input_name(in), gnn_input_member(in, member), (unsigned long long)i);
-        ids[i] = (uint32_t)v[i];
-    }
-    gnn_free(v);
-    if (!rc)
-        return gnn_src_add_set(&z->s, "ids", set, 0, ids, rows, e);
-    gnn_free(ids);
-    return rc;
-}
-
 /* A field: of nodes or edges as its name says, else of those of which there are as many as rows, if
  * that is clear. */
 static int add_field(struct npz *z, struct gnn_input *in, uint32_t member, const char *role,
@@ -444,7 +387,8 @@ static int add_member(struct npz *z, struct gnn_input *in, uint32_t i, const cha
             continue;
         if (strcmp(pass, sets[k]))
             return GNN_OK;
-        return mask ? add_masks(z, in, i, sets[k], e) : add_ids(z, in, i, sets[k], e);
+        return mask ? gnn_masks_add(&z->s, in, i, sets[k], e)
+                    : gnn_masks_add_ids(&z->s, in, i, sets[k], e);
     }
     if (strcmp(pass, "fields"))
         return GNN_OK;
@@ -649,6 +593,28 @@ static bool lists_pairs(const struct gnn_input *in)
     return true;
 }
 
+/* Variants of these data sets that are directed have the same members, and "directed" in their
+ * name.
+ */
+static int guess_direction(struct npz *z, const struct gnn_input *in, struct gnn_err *e)
+{
+    const char *name = gnn_input_name(in), *slash = strrchr(name, '/');
+    const char *base = slash ? slash + 1 : name;
+    struct gnn_dataset *d = &z->s.d;
+    if (!lists_pairs(in))
+        return GNN_OK;
+    if (!strcasestr(base, "directed") || strcasestr(base, "undirected")) {
+        d->mirror = d->guessed = true;
+        d->says =
+            "has the members of the heterophilous graph data sets: each edge is read in both directions (--directed: in one)";
+        return GNN_OK;
+    }
+    d->says =
+        "is directed by its name: its edges are kept as they are (-u adds the reverse of each)";
+    return z->s.o->directed || z->s.o->undirected ? GNN_OK
+                                                  : gnn_dataset_note(d, e, "%s %s", name, d->says);
+}
+
 int gnn_npz_open(struct gnn_dataset **out, struct gnn_input *in, const struct gnn_import_opts *o,
                  struct gnn_err *e)
 {
@@ -662,12 +628,9 @@ int gnn_npz_open(struct gnn_dataset **out, struct gnn_input *in, const struct gn
     z->s.o = o;
     z->s.d.ops = &npz_ops;
     z->s.d.format = "npz";
-    if (lists_pairs(in)) {
-        z->s.d.mirror = z->s.d.guessed = true;
-        z->s.d.says =
-            "has the members of the heterophilous graph data sets: each edge is read in both directions (--directed: in one)";
-    }
     int rc = gnn_src_own(&z->s, in, e);
+    if (!rc)
+        rc = guess_direction(z, in, e);
     z->scipy = is_scipy(in);
     if (!rc)
         rc = check_readable(z, in, e);

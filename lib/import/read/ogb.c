@@ -17,6 +17,7 @@ struct ogb {
     struct gnn_input *in;
     struct gnn_pairs *pairs; /* [schema.netypes] */
     char root[PATH];         /* "cora/", or "" */
+    bool *used;              /* [members] */
 };
 
 /* The member root + name, which may be compressed; -1 if there is none. */
@@ -29,7 +30,40 @@ static int find_member(const struct ogb *g, const char *fmt, ...)
     va_start(ap, fmt);
     int k = vsnprintf(name + n, sizeof name - (size_t)n, fmt, ap);
     va_end(ap);
-    return k < 0 || (size_t)(n + k) >= sizeof name ? -1 : gnn_input_find(g->in, name);
+    const int m = k < 0 || (size_t)(n + k) >= sizeof name ? -1 : gnn_input_find(g->in, name);
+    if (m >= 0)
+        g->used[m] = true;
+    return m;
+}
+
+/* The member's name below root + dir; NULL: it lies elsewhere. */
+static const char *name_below(const struct ogb *g, uint32_t member, const char *dir)
+{
+    const char *name = gnn_input_member(g->in, member);
+    const size_t n = strlen(g->root), k = strlen(dir);
+    return strncmp(name, g->root, n) || strncmp(name + n, dir, k) ? NULL : name + n + k;
+}
+
+/* Whether the file is STEM.csv, compressed or not. */
+static bool is_csv(const char *file, size_t stem)
+{
+    static const char *const ends[] = {".csv", ".csv.gz", ".csv.zst", ".csv.xz"};
+    bool is = false;
+    for (int i = 0; i < 4; i++)
+        is = is || !strcmp(file + stem, ends[i]);
+    return is;
+}
+
+/* What --map makes of a file edge_NAME or node_NAME, by its whole name or by NAME; `own` if it says
+ * nothing. */
+static const char *map_name(const struct ogb *g, const char *stem, const char *name,
+                            const char *own)
+{
+    const char *m = gnn_src_mapped(g->s.o, stem);
+    if (m != stem)
+        return m + (strncmp(m, stem, 5) ? 0 : 5);
+    m = gnn_src_mapped(g->s.o, name);
+    return m == name ? own : m;
 }
 
 static int fail_missing(const struct ogb *g, const char *name, struct gnn_err *e)
@@ -86,6 +120,35 @@ static int add_split(struct ogb *g, const char *split, uint32_t ntype, const cha
     return rc;
 }
 
+/* Lists such as nodetype-has-feat, where present, promise members BEFORE + type + AFTER: an archive
+ * that lost some shows. */
+static int check_declared(struct ogb *g, const char *list, const char *before, const char *after,
+                          struct gnn_err *e)
+{
+    struct gnn_table t;
+    struct gnn_word name[TYPES], has[TYPES];
+    uint32_t n = 0, k = 0;
+    int m = find_member(g, "%s", list);
+    if (m < 0)
+        return GNN_OK;
+    int rc = gnn_table_open(&t, g->in, (uint32_t)m, 0, e);
+    if (!rc && t.ncols)
+        rc = gnn_table_words(&t, name, TYPES, &n, e);
+    /* Two short lines: the second lies in the same block as the first. */
+    if (!rc && n && t.p < t.end)
+        rc = gnn_table_words(&t, has, TYPES, &k, e);
+    if (!rc && (!n || n != k))
+        rc = gnn_fail(e, GNN_E_INPUT, "%s: expected a line of types and a line of True or False",
+                      gnn_reader_name(t.r));
+    for (uint32_t i = 0; !rc && i < n; i++)
+        if (has[i].n == 4 && !memcmp(has[i].p, "True", 4) &&
+            find_member(g, "%s%.*s%s", before, (int)name[i].n, name[i].p, after) < 0)
+            rc = gnn_fail(e, GNN_E_INPUT, "%s: %s%s%.*s%s is missing", gnn_input_name(g->in),
+                          g->root, before, (int)name[i].n, name[i].p, after);
+    gnn_table_close(&t);
+    return rc;
+}
+
 static int add_splits(struct ogb *g, struct gnn_err *e)
 {
     char before[WORD] = "", prefix[PATH + 8];
@@ -102,7 +165,12 @@ static int add_splits(struct ogb *g, struct gnn_err *e)
         if (!strcmp(split, before)) /* members are sorted */
             continue;
         snprintf(before, sizeof before, "%s", split);
-        rc = add_split(g, split, 0, "", e);
+        char list[2 * WORD], sets[WORD + 8];
+        snprintf(list, sizeof list, "split/%s/nodetype-has-split.csv", split);
+        snprintf(sets, sizeof sets, "split/%s/", split);
+        rc = check_declared(g, list, sets, "/train.csv", e);
+        if (!rc)
+            rc = add_split(g, split, 0, "", e);
         for (uint32_t t = 0; !rc && t < g->s.d.schema.nntypes; t++) {
             char dir[WORD + 1];
             snprintf(dir, sizeof dir, "%s/", g->s.d.schema.ntype[t].name);
@@ -144,28 +212,41 @@ static int check_edge_count(struct gnn_pairs *p, const struct gnn_input *in, uin
     return GNN_OK;
 }
 
-/* Files node_NAME.csv and edge_NAME.csv become fields NAME; edge_reltype says what the type says.
- */
-static int add_extras(struct ogb *g, struct gnn_err *e)
+/* Adds a member as a field of edge type t, or of node type t. */
+static int add_field(struct ogb *g, bool edge, uint32_t t, const char *stem, const char *name,
+                     const char *own, uint32_t member, struct gnn_err *e)
 {
-    char prefix[PATH + 8];
-    int rc = GNN_OK, n = snprintf(prefix, sizeof prefix, "%sraw/", g->root);
+    const char *m = map_name(g, stem, name, own);
+    g->used[member] = true;
+    /* edge_reltype repeats what the type of the edges says. */
+    if (!*m || !strcmp(stem, "edge_reltype"))
+        return GNN_OK;
+    return edge ? gnn_pairs_field(&g->s, t, &g->pairs[t], m, g->in, member, e)
+                : gnn_src_node_array(&g->s, t, m, g->in, member, e);
+}
+
+/* Files of fields in a directory: PREFIX_NAME.csv, and PREFIX-feat.csv and -label.csv with the
+ * features and labels. */
+static int add_fields(struct ogb *g, const char *dir, const char *prefix, uint32_t t,
+                      struct gnn_err *e)
+{
+    static const char *const known[][2] = {{"feat", "x"}, {"label", "y"}};
+    const bool edge = !strcmp(prefix, "edge");
+    int rc = GNN_OK;
     for (uint32_t i = 0; !rc && i < gnn_input_members(g->in); i++) {
-        const char *name = gnn_input_member(g->in, i);
-        if (strncmp(name, prefix, (size_t)n))
+        const char *file = name_below(g, i, dir);
+        char stem[WORD + 5];
+        if (!file || strncmp(file, prefix, 4) || (file[4] != '_' && file[4] != '-'))
             continue;
-        name += n;
-        bool node = !strncmp(name, "node_", 5), edge = !strncmp(name, "edge_", 5);
-        char field[WORD];
-        size_t len = strcspn(name, ".") - 5;
-        if ((!node && !edge) || len >= sizeof field || strncmp(name + 5 + len, ".csv", 4))
+        const size_t len = strcspn(file, ".");
+        if (!is_csv(file, len) || len <= 5 || len >= sizeof stem)
             continue;
-        snprintf(field, sizeof field, "%.*s", (int)len, name + 5);
-        const char *m = gnn_src_mapped(g->s.o, field);
-        if (!*m || !strcmp(field, "reltype"))
-            continue;
-        rc = node ? gnn_src_node_array(&g->s, 0, m, g->in, i, e)
-                  : gnn_pairs_field(&g->s, 0, &g->pairs[0], m, g->in, i, e);
+        snprintf(stem, sizeof stem, "%.*s", (int)len, file);
+        const char *name = stem + 5, *own = stem[4] == '_' ? name : NULL;
+        for (int k = 0; k < (edge ? 1 : 2) && !own; k++)
+            own = strcmp(name, known[k][0]) ? NULL : known[k][1];
+        if (own)
+            rc = add_field(g, edge, t, stem, name, own, i, e);
     }
     return rc;
 }
@@ -188,13 +269,9 @@ static int open_csv(struct ogb *g, struct gnn_err *e)
         rc = check_edge_count(&p, g->in, edges, e);
     if (!rc)
         rc = add_pairs(g, 0, "to", 0, &p, e);
-    if (!rc && (m = find_member(g, "raw/node-feat.csv")) >= 0)
-        rc = gnn_src_node_array(&g->s, 0, "x", g->in, (uint32_t)m, e);
-    if (!rc && (m = find_member(g, "raw/node-label.csv")) >= 0)
-        rc = gnn_src_node_array(&g->s, 0, "y", g->in, (uint32_t)m, e);
-    if (!rc && (m = find_member(g, "raw/edge-feat.csv")) >= 0)
-        rc = gnn_pairs_field(&g->s, 0, &g->pairs[0], "x", g->in, (uint32_t)m, e);
-    return rc ? rc : add_extras(g, e);
+    if (!rc)
+        rc = add_fields(g, "raw/", "node", 0, e);
+    return rc ? rc : add_fields(g, "raw/", "edge", 0, e);
 }
 
 static int one_number(struct gnn_input *in, const char *key, uint64_t *v, struct gnn_err *e)
@@ -221,9 +298,9 @@ static int add_arrays(struct ogb *g, struct gnn_input *npz, struct gnn_err *e)
         if (!node && !edge)
             return gnn_fail(e, GNN_E_INPUT, "%s: %s is neither node_ nor edge_",
                             gnn_input_name(npz), name);
-        const char *m = gnn_src_mapped(g->s.o, field + 5);
-        if (m == field + 5)
-            m = !strcmp(m, "feat") ? "x" : !strcmp(m, "label") ? "y" : m;
+        const char *own = field + 5;
+        own = !strcmp(own, "feat") ? "x" : !strcmp(own, "label") ? "y" : own;
+        const char *m = map_name(g, field, field + 5, own);
         if (*m)
             rc = node ? gnn_src_node_array(&g->s, 0, m, npz, i, e)
                       : gnn_pairs_field(&g->s, 0, &g->pairs[0], m, npz, i, e);
@@ -264,6 +341,10 @@ static int open_binary(struct ogb *g, struct gnn_err *e)
         rc = gnn_src_own(&g->s, labels, e);
     if (!rc && (m = gnn_input_find(labels, "node_label.npy")) < 0)
         rc = gnn_fail(e, GNN_E_INPUT, "%s: node_label.npy is missing", gnn_input_name(labels));
+    for (uint32_t i = 0; !rc && i < gnn_input_members(labels); i++)
+        if (i != (uint32_t)m)
+            rc = gnn_fail(e, GNN_E_INPUT, "%s: %s: only node_label is expected",
+                          gnn_input_name(labels), gnn_input_member(labels, i));
     return rc ? rc : gnn_src_node_array(&g->s, 0, "y", labels, (uint32_t)m, e);
 }
 
@@ -333,34 +414,64 @@ static int typed_relation(struct ogb *g, const struct gnn_word *w, struct gnn_er
         rc = check_edge_count(&p, g->in, edges, e);
     if (!rc)
         rc = add_pairs(g, (uint32_t)src, name[1], (uint32_t)dst, &p, e);
+    return rc ? rc : add_fields(g, dir, "edge", g->s.d.schema.netypes - 1, e);
+}
+
+/* num-node-list.csv beside a field repeats the number of nodes of the type. */
+static int check_node_count(struct ogb *g, uint32_t t, uint32_t member, struct gnn_err *e)
+{
+    const struct gnn_ntype *nt = &g->s.d.schema.ntype[t];
+    uint64_t n;
+    int rc = gnn_member_number(g->in, member, &n, e);
+    g->used[member] = true;
+    if (!rc && n != nt->count)
+        rc = gnn_fail(e, GNN_E_INPUT, "%s: %s: %llu nodes, but there are %llu of type %s",
+                      gnn_input_name(g->in), gnn_input_member(g->in, member), (unsigned long long)n,
+                      (unsigned long long)nt->count, nt->name);
     return rc;
 }
 
-/* nodetype-has-feat and -has-label, where present, promise members: an archive that lost some
- * shows. */
-static int check_declared(struct ogb *g, const char *list, const char *dir, struct gnn_err *e)
+/* raw/node-feat/TYPE/node-feat.csv and node-label likewise are features and labels of the type,
+ * raw/node_NAME/TYPE/node_NAME.csv is a field. */
+static int add_typed_field(struct ogb *g, uint32_t member, const char *name, struct gnn_err *e)
 {
-    struct gnn_table t;
-    struct gnn_word name[TYPES], has[TYPES];
-    uint32_t n = 0, k = 0;
-    int m = find_member(g, "raw/nodetype-has-%s.csv", list);
-    if (m < 0)
+    const char *type = strchr(name, '/'), *file = strrchr(name, '/'); /* types may have a / */
+    char stem[WORD + 5], tname[WORD];
+    const size_t len = type ? (size_t)(type - name) : 0;
+    if (file == type || strncmp(name, "node", 4) || (name[4] != '_' && name[4] != '-'))
         return GNN_OK;
-    int rc = gnn_table_open(&t, g->in, (uint32_t)m, 0, e);
-    if (!rc && t.ncols)
-        rc = gnn_table_words(&t, name, TYPES, &n, e);
-    /* Two short lines: the second lies in the same block as the first. */
-    if (!rc && n && t.p < t.end)
-        rc = gnn_table_words(&t, has, TYPES, &k, e);
-    if (!rc && (!n || n != k))
-        rc = gnn_fail(e, GNN_E_INPUT, "%s: expected a line of types and a line of True or False",
-                      gnn_reader_name(t.r));
-    for (uint32_t i = 0; !rc && i < n; i++)
-        if (has[i].n == 4 && !memcmp(has[i].p, "True", 4) &&
-            find_member(g, "raw/%s/%.*s/%s.csv", dir, (int)name[i].n, name[i].p, dir) < 0)
-            rc = gnn_fail(e, GNN_E_INPUT, "%s: %sraw/%s/%.*s/%s.csv is missing",
-                          gnn_input_name(g->in), g->root, dir, (int)name[i].n, name[i].p, dir);
-    gnn_table_close(&t);
+    if (len >= sizeof stem || file - type > WORD)
+        return gnn_fail(e, GNN_E_INPUT, "%s: %s: the name is too long", gnn_input_name(g->in),
+                        name);
+    snprintf(stem, sizeof stem, "%.*s", (int)len, name);
+    snprintf(tname, sizeof tname, "%.*s", (int)(file - 1 - type), type + 1);
+    const int t = gnn_schema_find_ntype(&g->s.d.schema, tname);
+    file++;
+    if (t < 0)
+        return gnn_fail(e, GNN_E_INPUT, "%s: %s: no such node type", gnn_input_name(g->in), name);
+    if (!strncmp(file, "num-node-list", 13) && is_csv(file, 13))
+        return check_node_count(g, (uint32_t)t, member, e);
+    if (strncmp(file, stem, len) || !is_csv(file, len))
+        return GNN_OK;
+    const bool labels = !strcmp(stem, "node-label"), feat = !strcmp(stem, "node-feat");
+    if (labels && g->s.d.schema.task != GNN_TASK_NONE)
+        return gnn_fail(e, GNN_E_INPUT, "%s: labels of two node types", gnn_input_name(g->in));
+    return stem[4] == '_' || labels || feat ? add_field(g, false, (uint32_t)t, stem, stem + 5,
+                                                        labels ? "y"
+                                                        : feat ? "x"
+                                                               : stem + 5,
+                                                        member, e)
+                                            : GNN_OK;
+}
+
+static int add_typed_fields(struct ogb *g, struct gnn_err *e)
+{
+    int rc = GNN_OK;
+    for (uint32_t i = 0; !rc && i < gnn_input_members(g->in); i++) {
+        const char *name = name_below(g, i, "raw/");
+        if (name)
+            rc = add_typed_field(g, i, name, e);
+    }
     return rc;
 }
 
@@ -368,11 +479,12 @@ static int open_typed(struct ogb *g, struct gnn_err *e)
 {
     struct gnn_table t;
     struct gnn_word w[3];
-    int m, rc = typed_nodes(g, e);
+    int rc = typed_nodes(g, e);
     if (!rc)
-        rc = check_declared(g, "feat", "node-feat", e);
+        rc = check_declared(g, "raw/nodetype-has-feat.csv", "raw/node-feat/", "/node-feat.csv", e);
     if (!rc)
-        rc = check_declared(g, "label", "node-label", e);
+        rc = check_declared(g, "raw/nodetype-has-label.csv", "raw/node-label/", "/node-label.csv",
+                            e);
     if (rc)
         return rc;
     rc = gnn_table_open(&t, g->in, (uint32_t)find_member(g, "raw/triplet-type-list.csv"), 0, e);
@@ -385,47 +497,7 @@ static int open_typed(struct ogb *g, struct gnn_err *e)
     rc = rc == GNN_END ? GNN_OK : rc;
     if (!rc && !g->s.d.schema.netypes)
         rc = gnn_fail(e, GNN_E_INPUT, "%s: no edge types", gnn_input_name(g->in));
-    for (uint32_t i = 0; !rc && i < g->s.d.schema.nntypes; i++) {
-        const char *name = g->s.d.schema.ntype[i].name;
-        if ((m = find_member(g, "raw/node-feat/%s/node-feat.csv", name)) >= 0)
-            rc = gnn_src_node_array(&g->s, i, "x", g->in, (uint32_t)m, e);
-        if (!rc && (m = find_member(g, "raw/node-label/%s/node-label.csv", name)) >= 0)
-            rc = g->s.d.schema.task != GNN_TASK_NONE
-                     ? gnn_fail(e, GNN_E_INPUT, "%s: labels of two node types",
-                                gnn_input_name(g->in))
-                     : gnn_src_node_array(&g->s, i, "y", g->in, (uint32_t)m, e);
-    }
-    return rc;
-}
-
-/* Typed graphs: raw/node_NAME/TYPE/node_NAME.csv is a field of the type. */
-static int add_typed_extras(struct ogb *g, struct gnn_err *e)
-{
-    char prefix[PATH + 8];
-    int rc = GNN_OK, n = snprintf(prefix, sizeof prefix, "%sraw/", g->root);
-    for (uint32_t i = 0; !rc && i < gnn_input_members(g->in); i++) {
-        const char *name = gnn_input_member(g->in, i) + n, *type, *file;
-        if (strncmp(name - n, prefix, (size_t)n) || strncmp(name, "node_", 5) ||
-            !(type = strchr(name, '/')) || !(file = strchr(++type, '/')))
-            continue;
-        size_t len = (size_t)(type - 1 - name);
-        if (strncmp(++file, name, len) || strncmp(file + len, ".csv", 4))
-            continue;
-        char field[WORD], tname[WORD];
-        if (len - 5 >= WORD || file - type > WORD)
-            return gnn_fail(e, GNN_E_INPUT, "%s: %s: the name is too long", gnn_input_name(g->in),
-                            name);
-        snprintf(field, sizeof field, "%.*s", (int)len - 5, name + 5);
-        snprintf(tname, sizeof tname, "%.*s", (int)(file - 1 - type), type);
-        int t = gnn_schema_find_ntype(&g->s.d.schema, tname);
-        if (t < 0)
-            return gnn_fail(e, GNN_E_INPUT, "%s: %s: no such node type", gnn_input_name(g->in),
-                            name);
-        const char *m = gnn_src_mapped(g->s.o, field);
-        if (*m)
-            rc = gnn_src_node_array(&g->s, (uint32_t)t, m, g->in, i, e);
-    }
-    return rc;
+    return rc ? rc : add_typed_fields(g, e);
 }
 
 static int ogb_edges(struct gnn_dataset *d, uint32_t t, bool fields, gnn_edge_fn *fn, void *arg,
@@ -437,6 +509,7 @@ static int ogb_edges(struct gnn_dataset *d, uint32_t t, bool fields, gnn_edge_fn
 static void ogb_free(struct gnn_dataset *d)
 {
     gnn_free(((struct ogb *)d)->pairs);
+    gnn_free(((struct ogb *)d)->used);
     gnn_src_release((struct gnn_src *)d);
     gnn_free(d);
 }
@@ -456,14 +529,15 @@ int gnn_ogb_open(struct gnn_dataset **out, struct gnn_input *in, const struct gn
     g->s.d.ops = &ogb_ops;
     g->in = in;
     int rc = gnn_src_own(&g->s, in, e);
-    find_root(g);
+    if (!rc && !(g->used = gnn_alloc_zero(gnn_input_members(in), sizeof *g->used, "members", e)))
+        rc = GNN_E_NOMEM;
+    if (!rc)
+        find_root(g);
     if (rc)
         ;
     else if (find_member(g, "raw/triplet-type-list.csv") >= 0) {
         g->s.d.format = "ogb heterogeneous";
         rc = open_typed(g, e);
-        if (!rc)
-            rc = add_typed_extras(g, e);
     } else if (find_member(g, "raw/data.npz") >= 0) {
         g->s.d.format = "ogb binary";
         rc = open_binary(g, e);
@@ -476,6 +550,8 @@ int gnn_ogb_open(struct gnn_dataset **out, struct gnn_input *in, const struct gn
     }
     if (!rc)
         rc = add_splits(g, e);
+    if (!rc)
+        rc = gnn_src_tell_unused(&g->s, in, g->used, true, e);
     if (!rc)
         rc = gnn_attach(&g->s, e);
     if (rc) {

@@ -334,6 +334,47 @@ int gnn_src_add_set(struct gnn_src *s, const char *split, const char *set, uint3
     return rc;
 }
 
+/* The member's name without directories, up to the first point. */
+static const char *stem_of(const char *member, char stem[GNN_NAME_MAX + 1])
+{
+    const char *slash = strrchr(member, '/'), *base = slash ? slash + 1 : member;
+    snprintf(stem, GNN_NAME_MAX + 1, "%.*s", (int)strcspn(base, "."), base);
+    return stem;
+}
+
+/* edge_time, node-feat, edges and the like. */
+static bool holds_graph(const char *stem)
+{
+    const bool either = !strncmp(stem, "edge", 4) || !strncmp(stem, "node", 4);
+    return either && strchr("_-", stem[4 + (stem[4] == 's')]);
+}
+
+int gnn_src_tell_unused(struct gnn_src *s, const struct gnn_input *in, const bool *used, bool map,
+                        struct gnn_err *e)
+{
+    enum { MOST = 5 };
+    char stem[GNN_NAME_MAX + 1];
+    const char *name = gnn_input_name(in);
+    uint32_t n = 0;
+    int rc = GNN_OK;
+    for (uint32_t pass = 0; pass < 2; pass++) /* what is an error comes before any note */
+        for (uint32_t i = 0; !rc && i < gnn_input_members(in); i++) {
+            const char *member = gnn_input_member(in, i);
+            if (used[i] || (map && !*gnn_src_mapped(s->o, stem_of(member, stem))))
+                continue;
+            stem_of(member, stem);
+            if (!pass && holds_graph(stem))
+                return gnn_fail(e, GNN_E_INPUT, "%s: %s: no member of this name is read%s%s%s",
+                                name, member, map ? " (--map =" : "", map ? stem : "",
+                                map ? " leaves it out)" : "");
+            if (pass && n++ < MOST)
+                rc = gnn_dataset_note(&s->d, e, "%s: %s is not read", name, member);
+        }
+    if (!rc && n > MOST)
+        rc = gnn_dataset_note(&s->d, e, "%s: %u more members are not read", name, n - MOST);
+    return rc;
+}
+
 int gnn_src_check_counts(const struct gnn_dataset *d, uint64_t bytes,
                          const struct gnn_import_opts *o, struct gnn_err *e)
 {

@@ -76,6 +76,11 @@ int gnn_src_check_finite(const char *file, const char *field, enum gnn_dtype dty
 /* Adds a set; takes over ids, on failure too. */
 int gnn_src_add_set(struct gnn_src *s, const char *split, const char *set, uint32_t ntype,
                     uint32_t *ids, uint64_t n, struct gnn_err *e) GNN_MUST_USE;
+/* Notes which members were not used: one line each, of many their number. GNN_E_INPUT for one whose
+ * name says that it holds edges, nodes or fields of them; `map`: unless --map leaves it out by its
+ * name up to the first point. */
+int gnn_src_tell_unused(struct gnn_src *s, const struct gnn_input *in, const bool *used, bool map,
+                        struct gnn_err *e) GNN_MUST_USE;
 /* GNN_E_INPUT for a declared number of nodes that the input's bytes cannot back: it would cost
  * memory and disk for nothing. */
 int gnn_src_check_counts(const struct gnn_dataset *d, uint64_t bytes,
