@@ -6,8 +6,8 @@
 
 #include "lib/import/read/src.h"
 
-/* Opens the tables of --nodes, and those beside the edges (gnn_input_table), and looks at their ids: *words if some are no numbers. Before ids are
- * added to s->ids. */
+/* Opens the tables of --nodes, and those beside the edges (gnn_input_table), and looks at their
+ * ids: *words if some are no numbers. Before ids are added to s->ids. */
 int gnn_attach_open(struct gnn_src *s, bool *words, struct gnn_err *e) GNN_MUST_USE;
 /* Adds the ids of these tables to s->ids, of kind NUMBERS or WORDS and named `type`, which have
  * those of the edges, and finishes them; d.ids is s->ids from then on. Nodes that only these tables
