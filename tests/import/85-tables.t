@@ -123,6 +123,8 @@ printf '1 likes 2\n2 likes 3\n' >t.txt
 as '--format triples takes numbers for words' '1 likes 2,2 likes 3' --format triples
 printf '1 2 friend\n2 3 foe\n' >t.txt
 as 'a word after numbers is no tail' 'refused 3 columns; --columns'
+printf '1 likes 2\n2 likes 3\n' >t.txt
+as '--ids numbers does not apply to triples' 'refused --ids numbers: ids of triples are words' --format triples --ids numbers
 printf '00260881 _hypernym 00260622\n' >t.txt
 as 'numbers with zeros before them are words' '00260881 _hypernym 00260622'
 printf 'source,target,when\nann,bob,2020-01-01\n' >t.txt
@@ -165,7 +167,7 @@ as 'an empty id is refused' 'refused line 2: an empty id'
 printf 'ann,2\nbob,""\n' >t.txt
 as 'an empty id among words is refused by line and column' 'refused line 2: column 2: the id is empty'
 printf 'a\001b c\nd e\n' >t.txt
-as 'a control character in an id is refused' "refused line 1: column 1: the id has a control character: 'a?b'"
+as 'a control character in an id is refused' "refused line 1: column 1: the id has a control character: 'a?b'" --format csv
 printf 'caf\351 b\nb c\n' >t.txt
 as 'Latin-1 is refused with a remedy' 'refused line 1: column 1: the id is not UTF-8.*iconv -f ISO-8859-1'
 printf 'caf\303\251 b\nb c\n' >t.txt

@@ -443,6 +443,8 @@ static int find_ids(const struct facts *f, struct gnn_err *e)
                                           GNN_CELL_HUGE};
     struct gnn_reading *r = f->r;
     const bool open = !r->triples && f->o->ids == GNN_IDS_AS_FOUND;
+    if (r->triples && f->o->ids == GNN_IDS_AS_NUMBERS)
+        return gnn_fail(e, GNN_E_USAGE, "%s: --ids numbers: ids of triples are words", f->file);
     r->words = r->triples || f->o->ids == GNN_IDS_AS_WORDS;
     for (int i = 0; i < 4 && open; i++) {
         const char *text = NULL;
