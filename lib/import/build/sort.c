@@ -525,6 +525,16 @@ int gnn_sort_dedup(struct gnn_sort *s, struct gnn_err *e)
     return GNN_OK;
 }
 
+/* Continues the sum of a tensor that window_out wrote: piece by piece, as it was written. */
+static uint64_t add_sum(uint64_t sum, const char *data, uint64_t bytes)
+{
+    for (uint64_t n; bytes; bytes -= n, data += n) {
+        n = bytes < PIECE ? bytes : PIECE;
+        sum = XXH3_64bits_withSeed(data, n, sum);
+    }
+    return sum;
+}
+
 /* Fills the window with what is kept of a range. */
 static int load_range(struct gnn_sort *s, const struct gnn_sort_range *r, struct gnn_err *e)
 {
@@ -536,7 +546,7 @@ static int load_range(struct gnn_sort *s, const struct gnn_sort_range *r, struct
         uint64_t bytes = r->kept * (which ? s->row[which - 1] : sizeof(uint32_t));
         if (read_at(s, data, bytes, at, e))
             return e->code;
-        sum = XXH3_64bits_withSeed(data, bytes, sum);
+        sum = add_sum(sum, data, bytes);
         at += bytes;
     }
     return check_range(s, r, sum, e);
