@@ -26,6 +26,7 @@ tests=$(list -path 'tests/*' \( -name '*.t' -o -name '*.sh' \))
     [ -z "$code" ] || bad 'a tab in C' "$(grep -n "$(printf '\t')" /dev/null $code | cut -d: -f1,2)"
     [ -z "$text" ] || bad 'a word twice' \
         "$(grep -nP '\b([a-z]{3,})( \1){2}\b|([a-z]{4,})\3\3|\b(the|of|to|and|with|for|is|are|from) \4\b' /dev/null $text | cut -d: -f1,2)"
+    [ -z "$text" ] || bad 'a mark of a merge' "$(grep -nE '^(<{7}|>{7})( |$)|^={7}$' /dev/null $text | cut -d: -f1,2)"
     [ -z "$text" ] || bad 'a promise left in the text' \
         "$(grep -nwE 'TO''DO|FIX''ME|XX''X|HA''CK|not impl''emented' /dev/null $text | cut -d: -f1,2)"
     for f in $text; do

@@ -116,6 +116,8 @@ finds 'check-text.sh finds a file without a last newline' 'no newline' text
 finds 'check-text.sh finds a file without an SPDX line' 'lib/base/t.c: no SPDX line' text
 plant lib/base/t.c '/* Who is'' is known. */\n'
 finds 'check-text.sh finds a word twice' 'a word twice' text
+plant lib/base/t.c '<<<<''<<< HEAD\na\n====''===\nb\n>>>>''>>> c0ffee (Add b)\n'
+finds 'check-text.sh finds marks of a merge' 'lib/base/t.c:3: a mark of a merge' text
 plant lib/base/t.c '// TO''DO: later\n'
 finds 'check-text.sh finds a promise left in the text' 'a promise' text
 yes 'int a;' | head -n 701 >lib/base/t.c
