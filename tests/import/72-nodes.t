@@ -90,6 +90,7 @@ check 'gnn-import --features takes TYPE=FILE' imp --edge-type user/buys/item --f
 check 'features are those of their types' sh -c 'gnn-inspect TF | grep -q "user  *2: x" && gnn-inspect TF | grep -q "item  *2: x"'
 says 'a table of no type' 2 'users.csv: several node types: TYPE=users.csv says of which it is; node types: user, item' \
     --edge-type user/buys/item --nodes users.csv bought.csv
+says 'features of no type' 2 'items.csv: several node types: TYPE=items.csv says of which it is' --edge-type user/buys/item --labels items.csv bought.csv
 says 'a type that is not there' 2 "users.csv: there is no node type 'usr'; did you mean 'user'?" \
     --edge-type user/buys/item --nodes usr=users.csv bought.csv
 says 'a type of edges that is none' 2 'user/buys: expected SRC/REL/DST' --edge-type user/buys bought.csv
@@ -136,9 +137,11 @@ bad 'a row twice' "b.csv: line 5: node '9' has a row already, in line 2" 'id,x\n
 bad 'nodes without a row' "b.csv: 2 of 3 nodes have no row, the first of them '9'" 'id,x\n5,2\n'
 bad 'features that are missing' "b.csv: line 3: 'x' is missing or nan" 'id,x\n9,1\n5,\n20,3\n'
 bad 'features that are no numbers' "b.csv: line 3: 'x' is no number: 'two'" 'id,x\n9,1\n5,two\n20,3\n'
-bad 'an id that is missing' "b.csv: line 3: an id is empty: ''" 'id,x\n9,1\n,2\n20,3\n'
+bad 'an id that is missing' "b.csv: line 3: column 1: the id is empty" 'id,x\n9,1\n,2\n20,3\n'
 bad 'an id that is nan' "b.csv: line 3: ids are numbers, and not 'nan'" 'id,x\n9,1\nnan,2\n20,3\n'
 bad 'an id that is negative' "b.csv: line 3: ids are numbers, and not '-5'" 'id,x\n9,1\n-5,2\n20,3\n'
+bad 'an id with a NUL' "b.csv: line 3: column 1: the id has a control character: '5?'" 'id,y\n9,1\n5\0000,2\n'
+bad 'an id in Latin-1' "b.csv: line 3: column 1: the id is not UTF-8: 'M?ller' (if it is Latin-1, iconv" 'id,y\n9,1\nM\0374ller,0\n'
 bad 'a row that is cut' 'b.csv: line 4: 1 fields instead of 2' 'id,x\n9,1\n5,2\n20'
 bad 'a header and no rows' 'b.csv: a header line, and no rows' 'id,x\n'
 bad 'an empty table' 'b.csv: no rows' ''
@@ -202,6 +205,8 @@ printf 'v\n1\n2\n' >short
 says 'too few rows' 3 'short: 2 rows for 3 nodes' --features short e.csv
 printf 'v\n1\n2\n3\n4\n' >long
 says 'too many rows' 3 'long: line 5: more rows than the 3 nodes' --features long e.csv
+printf '' >none
+says 'an empty file of features' 3 'none: no rows' --features none e.csv
 printf 'id\n5\n' >ids
 says 'ids and nothing else' 3 'ids: a column of ids and no other' --labels ids e.csv
 printf '1,2\n3,4\n5,6\n' >rows.csv

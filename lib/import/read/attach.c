@@ -47,8 +47,8 @@ static int look_at_ids(struct gnn_joined *j, bool *words, struct gnn_err *e)
     int rc;
     while (!(rc = gnn_joined_next(j, e))) {
         const enum gnn_cell kind = gnn_cell_kind(&j->word[j->id]);
-        if (kind == GNN_CELL_EMPTY)
-            return gnn_joined_fail(j, (uint32_t)j->id, "an id is empty:", "", e);
+        if (gnn_table_check_id(&j->t, &j->word[j->id], (uint32_t)j->id, j->line, e))
+            return e->code;
         *words =
             *words || (kind != GNN_CELL_ID && kind != GNN_CELL_NUMBER && kind != GNN_CELL_MISSING);
     }
@@ -206,9 +206,11 @@ static int attach_file(struct gnn_src *s, const char *spec, bool labels, struct 
     type_names(c, names);
     const char *file = skip_type(spec, &t.type, e);
     int rc = file ? gnn_joined_open(&j, file, t.type, e) : GNN_E_NOMEM;
-    if (!rc && t.type)
+    if (!rc && (t.type || s->nids > 1))
         rc = find_type(&t, names, c->nntypes, e);
     const struct gnn_nodeids *ids = rc ? NULL : ids_of(s, t.ntype, &count);
+    if (!rc && j.text && !j.ncols && ids->n)
+        rc = gnn_fail(e, GNN_E_INPUT, "%s: no rows", j.path);
     if (!rc)
         rc = find_ids(s, &j, ids, option, e);
     if (!rc && (j.header || j.id >= 0)) {
