@@ -7,24 +7,31 @@
 # ends when its share of the time is over, what the former leave included, and what fails or is left out is said in results.md.
 # Unpack what `make gpu-bundle` made, and run it there.
 # usage: gpu-check.sh [OUT-DIRECTORY]   (default: results) where results.md and the log go; status 1 if a check failed, 2 if there are
-# results in it already
+# results in it already, or for wrong arguments
 # environment: GNN_CHECK_BIN folder of programs (default: bin beside this); GNN_CHECK_SECONDS in all (default: 560); GNN_CHECK_SMALL=1:
 # tiny graphs, rates that mean nothing - how the script itself is tested on devices that are emulated
 set -u
-here=$(cd "$(dirname "$0")" && pwd)
-out=${1:-results}
-bin=${GNN_CHECK_BIN:-$here/bin}
+unset CDPATH # with it, cd goes elsewhere, and says where
+refuse() { echo "gpu-check.sh: $*" >&2; exit 2; }
+case $#,${1-} in 0, | 1,[!-]*) ;; *) refuse 'usage: gpu-check.sh [OUT-DIRECTORY]' ;; esac
 small=${GNN_CHECK_SMALL:-}
 all=${GNN_CHECK_SECONDS:-560}
-mkdir -p "$out" || exit 1
-out=$(cd "$out" && pwd)
+case $all in 0* | *[!0-9]*) refuse "GNN_CHECK_SECONDS: '$all' is not a number of seconds > 0" ;; esac
+here=$(cd "$(dirname "$0")" && pwd) || exit 1
+bin=$(cd "${GNN_CHECK_BIN:-$here/bin}" && pwd) || exit 1
+out=${1:-results}
+mkdir -p "$out" && out=$(cd "$out" && pwd) || exit 1
 for file in results.md log; do
-    [ ! -e "$out/$file" ] || { echo "gpu-check.sh: there are results in $out already: name another directory for those of this run" >&2; exit 2; }
+    [ ! -e "$out/$file" ] || refuse "there are results in $out already: name another directory for those of this run"
 done
 work=$(mktemp -d) || exit 1
-cd "$work" || exit 1
+# What another run, begun at the same time, has made is not replaced.
+if ! { cd "$work" && mkfifo alive && (set -C && : >"$out/log" && : >"$out/results.md"); }; then
+    rm -rf "$work"
+    exit 1
+fi
 # What runs behind the script ends with it, even if it is killed: it reads from a pipe that the script alone has open for writing.
-mkfifo alive && exec 9<>alive || exit 1
+exec 9<>alive
 path0=${LD_LIBRARY_PATH-} # the machine's own: where its driver may be
 PATH=$bin:$PATH
 LC_ALL=C
@@ -32,8 +39,6 @@ export PATH LC_ALL
 began=$(date +%s)
 passed=0 failed=0 skipped=0 spent='' section='' helpers='' child='' ended='' came=end
 spare=$((all / 60)) # seconds that nothing works in, as a program that does not end at once gets 5 more
-: >"$out/log"
-: >"$out/results.md"
 : >told
 
 # ---- how checks are made ----

@@ -125,6 +125,24 @@ status 2 "gpu-check.sh refuses a directory that has results" \
 cp err said
 check "gpu-check.sh says that there are results" grep -q 'there are results in .*/res already: name another directory' said
 check "gpu-check.sh leaves results as they are" test "$(cat res/results.md res/log | cksum)" = "$before"
+# Arguments and an environment that would lead elsewhere.
+wrong() { # WHAT PATTERN ENVIRONMENT... -- ARGUMENT...
+    _what=$1 _pattern=$2
+    shift 2
+    status 2 "gpu-check.sh refuses $_what" env GNN_CHECK_BIN="$PWD/part" GNN_CHECK_SMALL=1 "$@"
+    mv err said
+    check "gpu-check.sh says what is wrong with $_what" grep -qx -e "gpu-check.sh: $_pattern" said
+}
+script=$GNN_TOP/scripts/gpu-check.sh usage='usage: gpu-check.sh \[OUT-DIRECTORY\]'
+wrong '--help' "$usage" sh "$script" --help
+wrong 'two directories' "$usage" sh "$script" one two
+for seconds in 10m -5 0 1e3; do wrong "GNN_CHECK_SECONDS=$seconds" "GNN_CHECK_SECONDS: '$seconds' is not a number of seconds > 0" GNN_CHECK_SECONDS=$seconds sh "$script" none; done
+check "gpu-check.sh makes nothing of what it refuses" test ! -e none -a ! -e one -a ! -e --help
+mkdir -p 'a b/elsewhere/mine'
+status 1 "gpu-check.sh takes relative paths, with blanks and with CDPATH in the environment" \
+    env -C 'a b' GNN_CHECK_BIN=../part GNN_CHECK_SMALL=1 CDPATH=elsewhere TMPDIR="$PWD/a b" sh "$script" mine
+check "gpu-check.sh leaves results there, and its log" test -s 'a b/mine/results.md' -a -s 'a b/mine/log' -a -z "$(ls 'a b/elsewhere/mine')"
+check "gpu-check.sh finds its programs by a relative path" grep -q '^Checks: [1-9][0-9]* passed' 'a b/mine/results.md'
 for g in limits gather; do told res "measures $g though another part of bench_gpu crashes" "^| $g of 700 rows"; done
 told res "says which part of bench_gpu crashed" '^- FAILED: rates of kernels, latency: status 139'
 told res "says why products: is not there" '^- FAILED: products:.* is made: status 1: gnn-import: no space left on device'
