@@ -99,7 +99,13 @@ check 'train.sbatch does not count the stops of a job that had the same number l
 rm model.stops.*
 export GNN_RESTARTS=5
 job 5 'sleep 10 sleep 20' 'srun could not start the ranks in GNN_RESTARTS attempts' 'exit 1' 'exit 1' 'exit 1'
-unset SLURM_RESTART_COUNT GNN_RESTARTS
+unset SLURM_RESTART_COUNT
+for GNN_RESTARTS in ten -1 3x; do
+    job 2 '' "GNN_RESTARTS is $GNN_RESTARTS"
+    env PATH="$PWD/bin:$PATH" SLURM_JOB_ID=7 sh "$GNN_TOP/scripts/slurm/train.sbatch" P model 2>said
+    check "train.sbatch names a GNN_RESTARTS of $GNN_RESTARTS" grep -qx "train.sbatch: GNN_RESTARTS: '$GNN_RESTARTS' is not a count" said
+done
+unset GNN_RESTARTS
 
 # Who sends a signal to all processes of a job sends it to this script, too.
 echo "kill -USR1 0; $both $well" >step.1
@@ -156,6 +162,13 @@ pipe() {
 well='echo start 2.; echo start 2.; echo end 0.; echo end 0.' cut='echo start 2.; echo start 2.; echo end 3.; exit 143'
 pipe 0 'all stages end well' "$well" "$well" "$well"
 pipe 0 'gnn-train has had enough' "$both exit 141" "$both exit 143" "$well"
+export SAMPLE_OPTIONS='-z 3
+  --labor' GATHER_OPTIONS='-q
+-j 2'
+pipe 0 'options of the first stages are on several lines' "echo \"\$*\" >given.1; $well" "echo \"\$*\" >given.2; $well" "$well"
+check 'pipeline.sbatch gives gnn-sample options of several lines' grep -q -e ' -z 3 --labor ' given.1
+check 'pipeline.sbatch gives gnn-gather options of several lines' grep -q -e ' -q -j 2 ' given.2
+unset SAMPLE_OPTIONS GATHER_OPTIONS
 pipe 2 'a rank of gnn-train ends with status 2, and the other is ended' "$well" "$well" "$both echo end 2.; exit 143"
 pipe 5 'srun could not start all ranks of gnn-sample and says 0' 'echo start 2.; echo end 0.' "$well" "$cut"
 pipe 5 'srun could not start all ranks of gnn-train and says 1' "$well" "$well" 'echo start 2.; exit 1'
@@ -252,6 +265,11 @@ array 0 'of 0-4:2 of five' 0-4 3 0 2 4
 array 0 'of 1-3:2 of five' 1-3 2 1 3
 check 'sample-array.sbatch draws in two arrays what one process draws' whole
 rm out.*
+printf '#!/bin/sh\nexit 137\n' >bin/gnn-inspect
+chmod +x bin/gnn-inspect
+PATH="$PWD/bin:$PATH" array 1 'of 0-4 where gnn-inspect is killed' 0-4 5 0 4
+rm bin/gnn-inspect
+check 'sample-array.sbatch says that it does not know the steps of an epoch' said '^sample-array.sbatch: gnn-inspect does not tell'
 for with in TASKS=0 TASKS=x TASKS=-1 EPOCHS=0 EPOCHS=2; do array 2 "of 0-4 with $with" 0-4 5 0; done
 with=GNN=0
 for option in '--epochs 3' --epochs=3 '--steps 0' --steps=0:4 '-o x' -ox '-qo x' -rqox --output=x '--output x'; do
