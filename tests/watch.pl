@@ -73,8 +73,9 @@ $SIG{$_} = sub { finish(); exit 1 } for qw(HUP INT TERM PIPE);
 open my $tap, '>', "$dir/tap" or die "$dir/tap: $!\n";
 sub tell_all { syswrite STDOUT, $_[0]; syswrite $tap, $_[0] }
 
-my ($heard, $open) = (time, 1);
+my ($heard, $open, $until) = (time, 1);
 until (has_ended() && !$open) {
+    last if defined $status && time > ($until //= time + $linger); # and others go on talking
     vec(my $ready = '', fileno $in, 1) = $open;
     if (select $ready, undef, undef, $open ? 1 : .05) {
         $open = sysread($in, my $text, 65536) ? 1 : 0 or next;
