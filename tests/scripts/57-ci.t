@@ -26,24 +26,31 @@ run() {
     fi
     wait $pid
 }
-# What sleeps has a name that nothing else has.
+# Nothing else on this machine sleeps so.
 ended() {
     for _i in $(seq 300); do
-        [ -n "$(grep -alsE "^sleep.31$1" /proc/[0-9]*/cmdline)" ] || return 0
+        [ -n "$(grep -alsE "^sleep.31$1\.$$" /proc/[0-9]*/cmdline)" ] || return 0
         sleep 0.1
     done
     false
 }
 status 0 '.ci/run ends well when all parts do' run : :
 check '.ci/run runs its parts' test "$(wc -l <build/pids)" -ge 4
-status 7 '.ci/run ends with the status of the tests' run 'sleep 0.5; exit 7' 'sleep 3111'
+status 7 '.ci/run ends with the status of the tests' run 'sleep 0.5; exit 7' "sleep 3111.$$"
 check '.ci/run leaves nothing running when the tests fail' ended 11
 status 2 '.ci/run ends with the status of what runs beside the tests' run : 'exit 1'
 for sig in TERM HUP; do
     case $sig in TERM) rc=143 ;; *) rc=129 ;; esac
-    status $rc ".ci/run ends on SIG$sig, in the middle of its parts" run 'sleep 3112; :' 'sleep 3113; :' $sig
+    status $rc ".ci/run ends on SIG$sig, in the middle of its parts" run "sleep 3112.$$; :" "sleep 3113.$$; :" $sig
     check ".ci/run leaves nothing running on SIG$sig" ended '1[23]'
 done
+# Before what it starts is a group.
+mkdir build/slow
+# shellcheck disable=SC2016
+printf '#!%s\nopen F, ">", "build/pids"; print F "$$\\n$$\\n"; close F; sleep 3114;\n' "$(command -v perl)" >build/slow/perl
+chmod +x build/slow/perl
+PATH="$PWD/build/slow:$PATH" status 143 '.ci/run ends on SIGTERM, at once' run : : TERM
+check '.ci/run leaves nothing running on SIGTERM, at once' sh -c '! kill -0 "$1" 2>/dev/null' sh "$(head -n 1 build/pids)"
 cd .. || exit 1
 check '.ci/run leaves no file' sh -c 'test -z "$(ls -A "$TMPDIR")"'
 done_testing
