@@ -7,14 +7,15 @@
  *
  * name        of the member: one calls o->name(o, arguments)
  * "kind"      what tables of time call it, as by printf: GNN_DEBUG_TIME's and those of bench_gpu,
- * in the words of gnn(7); what a backward pass does ends with "backward" words       of four bytes
- * that it must transfer at least, told beside its time: what it reads and writes of each array of
- * the parameters, once, whatever a kernel does; of rows that edges lead to those alone that are
- * sure to be read. Edges' weights and numbers are left out, which are few beside rows. The
- * functions are those of gpu_cost.h, `known` is what blocks have, and AT_LEAST what `block` has in
- * rows [from, to) CPU call    of the kernel for the host's memory CUDA call   of the launcher,
- * which puts kernels on dev->stream; dev is the struct ops_dev of gpu_ops.h, which also has the
- * words in which kernels leave what they found wrong
+ *             in the words of gnn(7); what a backward pass does ends with "backward"
+ * words       of four bytes that it must transfer at least, told beside its time: what it reads and
+ *             writes of each array of the parameters, once, whatever a kernel does; of rows that
+ *             edges lead to those alone that are sure to be read. Edges' weights and numbers are
+ *             left out, which are few beside rows. The functions are those of gpu_cost.h, `known`
+ *             is what blocks have, and AT_LEAST what `block` has in rows [from, to)
+ * CPU call    of the kernel for the host's memory
+ * CUDA call   of the launcher, which puts kernels on dev->stream; dev is the struct ops_dev of
+ *             gpu_ops.h, which also has the words in which kernels leave what they found wrong
  *
  * To add an operation, say x *= v:
  *  1. kernels/rows.h: declare gnn_scale(float *x, size_t n, float v), with its contract, and
