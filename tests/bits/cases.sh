@@ -365,7 +365,7 @@ done
 
 D='"$GNN_BITS_TOP"/tests/train/data'
 for w in 'sage-norm --layer-norm' 'sage-batch --batch-norm' 'gcn -m gcn --no-layer-norm' 'typed --no-layer-norm'; do
-    store=$D/graph.npz
+    store="-u $D/graph.npz"
     [ "${w%% *}" != typed ] || store=$D/typed.zip
     q "train --init, a state dict, $w" "imp $store && mv o S && trn --store S $(case $w in sage*) echo '-f 4,3,2 --hidden 16,16' ;; *) echo '-f 4,3 --hidden 16' ;; esac) ${w#* } -b 7 --epochs 2 --init $D/${w%% *}.safetensors -o o && rm -r S"
 done
@@ -408,10 +408,10 @@ q 'predict h, hgt' "prd --output-kind embeddings -o o @{import h, typed} @{train
 q 'device predict, hgt' "on 1 gnn-predict --device cuda --output-kind probs -o o @{import h, typed} @{train h -m hgt }"
 q 'predict parts, gcn' "prd --output-kind probs -o o @{$P} @{train s -m gcn}"
 for m in sage gcn sage-norm sage-batch gin gin-batch; do
-    q "predict a state dict, $m" "imp $D/graph.npz && mv o S && prd --output-kind probs -o o S $D/$m.safetensors; rm -rf S"
+    q "predict a state dict, $m" "imp -u $D/graph.npz && mv o S && prd --output-kind probs -o o S $D/$m.safetensors; rm -rf S"
 done
 for m in 'sage-max --aggr max' 'sage-sum --aggr sum' 'sage-more --aggr max --normalize'; do
-    q "predict a state dict, $m" "imp $D/graph.npz && mv o S && prd ${m#* } --output-kind probs -o o S $D/${m%% *}.safetensors; rm -rf S"
+    q "predict a state dict, $m" "imp -u $D/graph.npz && mv o S && prd ${m#* } --output-kind probs -o o S $D/${m%% *}.safetensors; rm -rf S"
 done
 for k in rgcn rgcn-bases; do
     q "predict a state dict, $k" "imp $D/gin-typed.zip && mv o S && prd --output-kind probs -o o S $D/$k.safetensors; rm -rf S"
