@@ -136,6 +136,33 @@ bool gnn_text_field(const char *p, char sep, const char **field, size_t *len, co
     return true;
 }
 
+bool gnn_text_doubled(const char *p, char sep, char *out, size_t *len, const char **next,
+                      bool *last)
+{
+    size_t n = 0;
+    while (*p == ' ' || (*p == '\t' && sep != '\t'))
+        p++;
+    if (*p++ != '"')
+        return false;
+    for (; *p != '\n' && (*p != '"' || p[1] == '"'); p++, n++) {
+        p += *p == '"';
+        if (out)
+            out[n] = *p;
+    }
+    if (*p++ != '"')
+        return false;
+    const char *const after = p;
+    p = gnn_text_blanks(p);
+    *last = *p == '\n';
+    if (!*last && (sep == GNN_TEXT_SPACE ? p == after : *p != sep && *after != sep))
+        return false;
+    if (sep == '\t' && *after == '\t')
+        p = after;
+    *len = n;
+    *next = *last || sep == GNN_TEXT_SPACE ? p : p + 1;
+    return true;
+}
+
 bool gnn_text_missing(const struct gnn_word *w)
 {
     static const char *const words[] = {"NA", "N/A", "null", "none", "nan"};
@@ -208,7 +235,8 @@ uint32_t gnn_text_count(const char *line, char sep)
     uint32_t n = 0;
     size_t len;
     bool last = false;
-    while (!last && gnn_text_field(p, sep, &field, &len, &p, &last))
+    while (!last && (gnn_text_field(p, sep, &field, &len, &p, &last) ||
+                     gnn_text_doubled(p, sep, NULL, &len, &p, &last)))
         n++;
     return n;
 }

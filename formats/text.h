@@ -91,6 +91,11 @@ static inline const char *gnn_text_blanks(const char *p)
 bool gnn_text_field(const char *p, char sep, const char **field, size_t *len, const char **next,
                     bool *last);
 
+/* The same for a field in quotes, in which each doubled quote is one. Its text goes to out, which
+ * may be the text behind the first quote itself; NULL: nowhere. */
+bool gnn_text_doubled(const char *p, char sep, char *out, size_t *len, const char **next,
+                      bool *last);
+
 /* What iconv(1) calls the encoding of a text that begins with these bytes, if it is one of two or
  * four bytes a character; NULL for any other. */
 const char *gnn_text_encoding(const uint8_t *p, size_t n);

@@ -70,7 +70,9 @@ long=$(printf '%01001d' 0)
 bad "of 1001 bytes" "1001 bytes, more than 1000" "$long"
 bad "with a control character" "control character" 'a\001b'
 bad "that is not UTF-8" "not UTF-8" '\0377'
-bad "with a NUL" "control character" 'a\0000b'
+printf 'a\tr\tb\na\ta\0b\tb\n' >bad.txt
+refusing=gnn-import
+refuses 3 'bad.txt: line 2: a byte of value 0, which is no text' 'a relation name with a NUL' gnn-import --format triples -o bad bad.txt
 
 # Typed graphs, whose node types have such names too.
 mkdir -p typed/raw/relations typed/raw/node-label typed/raw/node-feat

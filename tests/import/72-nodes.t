@@ -140,7 +140,8 @@ bad 'features that are no numbers' "b.csv: line 3: 'x' is no number: 'two'" 'id,
 bad 'an id that is missing' "b.csv: line 3: column 1: the id is empty" 'id,x\n9,1\n,2\n20,3\n'
 bad 'an id that is nan' "b.csv: line 3: ids are numbers, and not 'nan'" 'id,x\n9,1\nnan,2\n20,3\n'
 bad 'an id that is negative' "b.csv: line 3: ids are numbers, and not '-5'" 'id,x\n9,1\n-5,2\n20,3\n'
-bad 'an id with a NUL' "b.csv: line 3: column 1: the id has a control character: '5?'" 'id,y\n9,1\n5\0000,2\n'
+bad 'an id with a NUL' "b.csv: line 3: a byte of value 0, which is no text" 'id,y\n9,1\n5\0000,2\n'
+bad 'an id with a control character' "b.csv: line 3: column 1: the id has a control character: '5?'" 'id,y\n9,1\n5\0001,2\n'
 bad 'an id in Latin-1' "b.csv: line 3: column 1: the id is not UTF-8: 'M?ller' (if it is Latin-1, iconv" 'id,y\n9,1\nM\0374ller,0\n'
 bad 'a row that is cut' 'b.csv: line 4: 1 fields instead of 2' 'id,x\n9,1\n5,2\n20'
 bad 'a header and no rows' 'b.csv: a header line, and no rows' 'id,x\n'
@@ -224,6 +225,11 @@ printf 'a\nnobody\n' >un
 says 'a name that no node has' 3 "un: line 2: no node has the id 'nobody'" --split train=un t.tsv
 printf 'a\nb\na\n' >du
 says 'a name twice' 3 'du: split file/train: node a is a duplicate, in lines 1 and 3' --split train=du t.tsv
+says 'a set without a column of ids' 2 'two: none of its 2 columns is called like ids' --split train=two:0 e.csv
+printf 'a "b"\tr\tb\n' >quoted.tsv
+printf '"a ""b"""\n' >quoted
+check 'a first name with quotes in it is one' imp --split train=quoted --format triples quoted.tsv -o S5
+check 'that name is in the set' seen S5 'file/train  *1 '
 printf 'name\nb\n' >named
 check 'a header above names is no name' imp --split train=named t.tsv -o S3
 printf 'name\tr\tb\n' >t2.tsv

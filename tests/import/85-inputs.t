@@ -43,6 +43,11 @@ for p in 0 1 2; do printf 'source,target,weight\n%s,%s,0.5\n' $p $((p + 1)) >hea
 same 'parts that all have the header' headed.csv headed
 for f in headed/*; do sed -i 's/$/\r/' $f; done
 same 'parts with carriage returns' headed.csv headed
+mkdir marked
+for f in headed/*; do { printf '\357\273\277' && cat $f; } >marked/"${f#*/}"; done
+same 'parts with byte order marks' headed.csv marked
+mkdir marks && for p in 0 1; do { printf '\357\273\277' && cat parts/part-0000$p.csv; } >marks/part-$p.csv; done
+same 'parts with byte order marks and without a header' all.csv marks
 gzip headed/part-00001.csv
 same 'parts some of which are gzipped' headed.csv headed/part-00000.csv headed/part-00001.csv.gz headed/part-00002.csv
 gzip headed/part-0000[02].csv

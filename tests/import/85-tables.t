@@ -214,6 +214,25 @@ check 'gnn-import stores the word in the last of many lines' sh -c 'perl "$0" du
 refuses 3 'late.txt: line 5001: 1 fields, but line 1 has 2' 'a short line after many' gnn-import -o bad late.txt
 { echo 'source,target,weight'; sed 's/ /,/; s/$/,1/' long.txt; echo '1,2,NA'; } >late.txt
 refuses 3 'late.txt: line 5002: weight is missing' 'a missing weight after many' gnn-import -o bad late.txt
+{ echo 'source,target' && sed 's/ /,/' long.txt && echo '007,5'; } >late.txt
+check 'gnn-import reads an id with zeros after many' sh -c 'gnn-import --directed -o Z late.txt 2>said'
+said "read as: edges by name, as line 5002 has '007'; line 1 is the header"
+check 'gnn-import stores its zeros' sh -c 'perl "$0" dump Z | grep -qx "007 to 5"' "$pl"
+check 'gnn-import --ids numbers reads it as a number' sh -c 'gnn-import -q --directed --ids numbers -o Y late.txt && perl "$0" dump Y | grep -c "^7 to" | grep -qx 2' "$pl"
+{ cat long.txt && echo 'x 1'; } >late.txt
+refuses 2 'late.txt: line 5001: ids are words, which cannot be counted' 'a word after many with --nodes N' gnn-import --nodes 6000 -o bad late.txt
+{ sed 's/$/ {}/' long.txt && echo "1 2 {'w':3}"; } >late.txt
+refuses 3 "late.txt: line 5001: attributes in Python's notation" 'a dict after many that are empty' gnn-import -o bad late.txt
+{ sed 's/$/ {}/' long.txt && echo '1 2 3'; } >late.txt
+refuses 3 'late.txt: 3 columns; --columns must say what they are' 'a number after many empty dicts' gnn-import -o bad late.txt
+printf '1 2\n"1 "2"\n' >t.txt
+as 'text right behind a closing quote is refused' 'refused line 2: a quote is not closed'
+printf 'a b\n# c\n\nc d\0e\n' >t.txt
+as 'a byte of value 0 is refused' 'refused t.txt: ' --comments yes
+{ cat long.txt && printf '1 2\0\n'; } >late.txt
+refuses 3 'late.txt: line 5001: a byte of value 0, which is no text' 'a byte of value 0 after many lines' gnn-import -o bad late.txt
+head -c 268435456 /dev/zero | tr '\0' 7 | gzip -1 >wide.gz
+refuses 3 'wide.gz: line 1: longer than 268435456 bytes' 'a line of more than 256 MiB' gnn-import -o bad wide.gz
 refuses 2 'header does not apply to the format mtx' '--header of a matrix' gnn-import --header yes --format mtx -o bad w.csv
 status 0 'gnn-import -q reads words' gnn-import -q -o Q w.txt
 check 'gnn-import -q does not say how it reads' test ! -s err

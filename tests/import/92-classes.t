@@ -26,7 +26,13 @@ sed '1s/.*/nan/; 3s/.*/N\/A/' y.txt >some.txt
 check 'missing labels are no class' import some some.txt
 gnn-inspect --stats some >shown
 check 'and are counted' grep -q 'nodes without a label: 2' shown
+sed 's/cat/"the ""cat"""/; s/dog/"a ""dog"""/' y.txt >quoted.txt
+check 'a first label with quotes in it is one' import quoted quoted.txt
+gnn-inspect --stats quoted >shown
+check 'and has quotes in its name' grep -q '^  class  a "dog", bird, the "cat"$' shown
 refusing=gnn-import
+sed '5s/$/@/' y.txt | tr @ '\0' >zero.txt
+refuses 3 'zero.txt: line 5: a byte of value 0, which is no text' 'a label with a byte of value 0' import bad zero.txt
 sed '7s/.*/17/' y.txt >mixed.txt
 refuses 3 'mixed.txt: line 7: label 17 is a number' 'a number among words' import no mixed.txt
 sed 's/.*/dog/' y.txt >one.txt

@@ -80,13 +80,26 @@ static int open_tables(struct gnn_edgelist *l, struct gnn_err *e)
     return find_again(l, &l->reading, false, e);
 }
 
+/* --nodes N counts ids from 0. */
+static int check_count(const struct gnn_edgelist *l, struct gnn_err *e)
+{
+    const struct gnn_reading *r = l->reading;
+    if (!l->s.o->nodes || !r->words)
+        return GNN_OK;
+    return gnn_fail(e, GNN_E_USAGE,
+                    "--nodes: %s: line %llu: ids are words, which cannot be counted from 0",
+                    l->s.d.name, (unsigned long long)(r->word_line ? r->word_line : r->line));
+}
+
 /* Scans the edges as they are read; *again: what was found by the first rows does not hold, so that
  * all of them must be looked at. */
 static int scan_read(struct gnn_edgelist *l, bool *again, struct gnn_err *e)
 {
     struct gnn_err why = {0};
     *again = false;
-    int rc = pick_columns(l, e);
+    int rc = check_count(l, e);
+    if (!rc)
+        rc = pick_columns(l, e);
     if (rc)
         return rc;
     rc = gnn_edgelist_scan(l, &why);
@@ -137,11 +150,6 @@ static int open_edges(struct gnn_edgelist *l, struct gnn_err *e)
                         "--nodes %llu: there are two node types: --nodes %s=FILE names the nodes "
                         "of one",
                         (unsigned long long)o->nodes, l->type[0]);
-    if (o->nodes && l->reading->words)
-        return gnn_fail(
-            e, GNN_E_USAGE, "--nodes: %s: line %llu: ids are words, which cannot be counted from 0",
-            l->s.d.name,
-            (unsigned long long)(l->reading->word_line ? l->reading->word_line : l->reading->line));
     if (o->nodes)
         rc = gnn_schema_add_ntype(&l->s.d.schema, l->type[0], o->nodes, e);
     if (!rc)

@@ -350,6 +350,16 @@ static int keep_edges(struct gnn_edgelist *l, const struct pass *ps, uint64_t n,
     return GNN_OK;
 }
 
+/* The first rows had no zeros before ids, so that ids were taken for numbers; those that have them
+ * are words. */
+static int check_padded(const struct pass *ps, struct gnn_err *e)
+{
+    const struct gnn_reading *r = ps->l->reading;
+    return ps->t.padded && r && !r->whole && ps->l->s.o->ids == GNN_IDS_AS_FOUND
+               ? gnn_table_fail(&ps->t, NULL, "an id begins with 0", e)
+               : GNN_OK;
+}
+
 /* Reads the edges of the scan, one chunk after the other. */
 static int scan_edges(struct gnn_edgelist *l, struct pass *ps, bool collect, struct gnn_err *e)
 {
@@ -357,6 +367,8 @@ static int scan_edges(struct gnn_edgelist *l, struct pass *ps, bool collect, str
     int rc = GNN_OK;
     for (uint64_t n = 1; !rc && n; l->n += n) {
         rc = pass_read(ps, &n, e);
+        if (!rc)
+            rc = check_padded(ps, e);
         if (!rc && !collect)
             rc = convert_ids(ps, n, NULL, NULL, e);
         else if (!rc && !ps->word)

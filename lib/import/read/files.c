@@ -53,7 +53,7 @@ static int find_column(struct gnn_joined *j, const struct gnn_nodeids *of, struc
 {
     uint32_t node;
     if (j->column)
-        return GNN_OK;
+        return j->id < 0 ? gnn_joined_no_id(j, "", j->path, e) : GNN_OK;
     gnn_nodeids_find(of, &j->top, 1, &node);
     if (node < of->n && of->kind == GNN_IDS_WORDS)
         return gnn_joined_whole(j, e);

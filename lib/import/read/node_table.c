@@ -32,7 +32,9 @@ struct load {
     uint32_t ntype;
     enum gnn_table_use use;
     uint64_t count, *line;  /* nodes; [count] lines of their rows, 0: none */
+    uint64_t rows;          /* in the first pass */
     struct column *col;     /* [j->ncols] */
+    int *range;             /* [2 * options nmap] first and last column of FIRST..LAST; -1: none */
     uint32_t nx, ny, nsets; /* columns of features, of labels, of sets and masks */
     float *x;
     double *y;
@@ -95,6 +97,19 @@ static int find_column(const struct gnn_joined *j, const char *name, size_t n)
     return -1;
 }
 
+static int find_ranges(struct load *l, struct gnn_err *e)
+{
+    const struct gnn_import_opts *o = l->s->o;
+    l->range = gnn_alloc(2 * o->nmap, sizeof *l->range, "ranges of columns", e);
+    for (uint32_t k = 0; l->range && k < o->nmap; k++) {
+        const char *eq = strchr(o->map[k], '='), *dots = eq ? strstr(eq, "..") : NULL;
+        const bool is = dots && eq - o->map[k] < NAME;
+        l->range[2 * k] = is ? find_column(l->j, eq + 1, (size_t)(dots - eq - 1)) : -1;
+        l->range[2 * k + 1] = is ? find_column(l->j, dots + 2, strlen(dots + 2)) : -1;
+    }
+    return l->range ? GNN_OK : GNN_E_NOMEM;
+}
+
 /* What --map makes of column i: a new name, or NULL. NEW=FIRST..LAST is about all between. */
 static const char *mapped_name(const struct load *l, uint32_t i, char found[NAME])
 {
@@ -103,14 +118,9 @@ static const char *mapped_name(const struct load *l, uint32_t i, char found[NAME
     if (to != name)
         return to;
     for (uint32_t k = 0; k < o->nmap; k++) {
-        const char *eq = strchr(o->map[k], '='), *dots = eq ? strstr(eq, "..") : NULL;
-        if (!dots || eq - o->map[k] >= NAME)
+        if (l->range[2 * k] < 0 || (int)i < l->range[2 * k] || (int)i > l->range[2 * k + 1])
             continue;
-        const int from = find_column(l->j, eq + 1, (size_t)(dots - eq - 1)),
-                  last = find_column(l->j, dots + 2, strlen(dots + 2));
-        if (from < 0 || last < from || (int)i < from || (int)i > last)
-            continue;
-        snprintf(found, NAME, "%.*s", (int)(eq - o->map[k]), o->map[k]);
+        snprintf(found, NAME, "%.*s", (int)strcspn(o->map[k], "="), o->map[k]);
         if (o->map_used)
             o->map_used[k] = true;
         return found;
@@ -173,6 +183,8 @@ static int plan_columns(struct load *l, enum gnn_table_use use, struct gnn_err *
                         "labels as --features FILE:COLUMN and --labels FILE:COLUMN",
                         l->j->path, l->j->ncols);
     if (use == GNN_TABLE_NODES)
+        rc = find_ranges(l, e);
+    if (!rc && use == GNN_TABLE_NODES)
         rc = name_columns(l, e);
     for (uint32_t i = 0; i < l->j->ncols; i++) {
         struct column *c = &l->col[i];
@@ -290,6 +302,7 @@ static int survey_rows(struct load *l, struct gnn_err *e)
     if (rc == GNN_END && !l->j->row)
         return gnn_fail(e, GNN_E_INPUT, "%s: a header line, and no rows", l->j->path);
     rc = rc == GNN_END ? check_missing(l, e) : rc;
+    l->rows = l->j->row;
     return rc ? rc : gnn_joined_again(l->j, e);
 }
 
@@ -413,6 +426,10 @@ static int fill_rows(struct load *l, struct gnn_err *e)
         if (rc)
             return rc;
     }
+    if (rc == GNN_END && l->j->row != l->rows)
+        return gnn_fail(e, GNN_E_INPUT,
+                        "%s: the input changed while it was read: %llu rows, then %llu", l->j->path,
+                        (unsigned long long)l->rows, (unsigned long long)l->j->row);
     return rc == GNN_END ? gnn_lost_tell(&l->s->d, l->j->path, "x", &l->lost, e) : rc;
 }
 
@@ -567,6 +584,7 @@ int gnn_node_table_add(struct gnn_src *s, struct gnn_joined *j, const struct gnn
         gnn_free(l.col[i].mem);
     }
     gnn_free(l.col);
+    gnn_free(l.range);
     gnn_free(l.line);
     gnn_free(l.x);
     gnn_free(l.y);

@@ -11,9 +11,22 @@ struct gnn_reader {
     char *name;
     struct gnn_input *in; /* whose members follow one another; NULL: there is one */
     uint32_t member;
-    uint64_t at; /* bytes of the member that have been read */
-    char last;   /* byte of it */
+    uint64_t at;   /* bytes of the member that have been read */
+    uint64_t mark; /* bytes of its byte order mark, if it follows another */
+    char last;     /* byte of it */
 };
+
+int gnn_reader_peek(struct gnn_reader *r, const uint8_t **p, size_t *n, struct gnn_err *e)
+{
+    if (!r->top->npeek) {
+        int rc = gnn_stage_peek(r->top, p, n, e);
+        if (rc)
+            return rc;
+    }
+    *p = r->top->peek;
+    *n = r->top->npeek;
+    return GNN_OK;
+}
 
 static int open_stage(struct gnn_reader *r, struct gnn_input *in, uint32_t member,
                       struct gnn_err *e)
@@ -26,7 +39,13 @@ static int open_stage(struct gnn_reader *r, struct gnn_input *in, uint32_t membe
     /* Names in messages are those of the reader, which has the archive's in front. */
     r->top->name = r->in ? in->m[member].name : r->name;
     rc = gnn_stage_peek(r->top, &p, &n, e);
-    return rc ? rc : gnn_stage_unpack(&r->top, gnn_stage_packing(p, n), e);
+    if (!rc)
+        rc = gnn_stage_unpack(&r->top, gnn_stage_packing(p, n), e);
+    if (rc || !r->in || !member)
+        return rc;
+    rc = gnn_reader_peek(r, &p, &n, e);
+    r->mark = !rc && n > 2 && !memcmp(p, "\xef\xbb\xbf", 3) ? 3 : 0;
+    return rc;
 }
 
 int gnn_reader_open(struct gnn_reader **r, struct gnn_input *in, uint32_t member, struct gnn_err *e)
@@ -49,24 +68,20 @@ int gnn_reader_open(struct gnn_reader **r, struct gnn_input *in, uint32_t member
     return GNN_OK;
 }
 
-int gnn_reader_peek(struct gnn_reader *r, const uint8_t **p, size_t *n, struct gnn_err *e)
+/* Blanks in place of bytes `from` to `to` of a member, of which the n in buf have just been read.
+ */
+static void blank_bytes(const struct gnn_reader *r, char *buf, size_t n, uint64_t from, uint64_t to)
 {
-    if (!r->top->npeek) {
-        int rc = gnn_stage_peek(r->top, p, n, e);
-        if (rc)
-            return rc;
-    }
-    *p = r->top->peek;
-    *n = r->top->npeek;
-    return GNN_OK;
+    for (uint64_t i = from > r->at ? from : r->at; i < to && i < r->at + n; i++)
+        buf[i - r->at] = ' ';
 }
 
-/* What has just been read of a joined member, with blanks where its header is. */
+/* What has just been read of a joined member, without its byte order mark and header. */
 static void blank_header(struct gnn_reader *r, char *buf, size_t n)
 {
     const struct gnn_input_member *m = &r->in->m[r->member];
-    for (uint64_t i = m->blank > r->at ? m->blank : r->at; i < m->blank_to && i < r->at + n; i++)
-        buf[i - r->at] = ' ';
+    blank_bytes(r, buf, n, m->blank, m->blank_to);
+    blank_bytes(r, buf, n, 0, r->mark);
     r->at += n;
     r->last = n ? buf[n - 1] : r->last;
 }

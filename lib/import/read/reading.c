@@ -521,6 +521,15 @@ static int apply_rules(const struct facts *f, int triples, struct gnn_err *e)
     return rc ? rc : check_values(f, e);
 }
 
+/* A column of {} is left out, if there is nothing else in it to the end. */
+static bool has_braces(const struct gnn_survey *s)
+{
+    bool has = false;
+    for (uint32_t i = 0; i < s->ncols; i++)
+        has = has || s->col[i].first == GNN_CELL_NODICT || s->col[i].n[GNN_CELL_NODICT];
+    return has;
+}
+
 int gnn_reading_find(struct gnn_reading **r, struct gnn_input *in, uint32_t member,
                      const struct gnn_import_opts *o, int triples, bool whole, struct gnn_err *e)
 {
@@ -541,7 +550,7 @@ int gnn_reading_find(struct gnn_reading **r, struct gnn_input *in, uint32_t memb
         if (rc)
             break;
         const int fit = apply_rules(&f, triples, &why);
-        if (s->whole || all || (!fit && !(*r)->words)) {
+        if (s->whole || all || (!fit && !(*r)->words && !has_braces(s))) {
             rc = fit ? gnn_fail_as(e, &why) : GNN_OK;
             break;
         }

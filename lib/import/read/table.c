@@ -20,6 +20,18 @@ static void fold_returns(char *p, const char *end, bool eof)
             *p = '\n';
 }
 
+/* Text from `from` on, of which the lines before it have been read. */
+static int refuse_zero(const struct gnn_table *t, const char *from, uint64_t n, struct gnn_err *e)
+{
+    const char *zero = n ? memchr(from, 0, n) : NULL;
+    uint64_t line = t->line;
+    for (const char *p = t->p; zero && p < zero; p++)
+        line += *p == '\n';
+    return zero ? gnn_fail(e, GNN_E_INPUT, "%s: line %llu: a byte of value 0, which is no text",
+                           gnn_reader_name(t->r), (unsigned long long)line)
+                : GNN_OK;
+}
+
 /* Reads more text behind what is unread, until there is a whole line. */
 static int refill_buffer(struct gnn_table *t, struct gnn_err *e)
 {
@@ -48,6 +60,9 @@ static int refill_buffer(struct gnn_table *t, struct gnn_err *e)
         char *data = t->buf.data;
         uint64_t got, want = t->buf.cap - t->used - 1;
         int rc = gnn_reader_read(t->r, data + t->used, want, &got, e);
+        if (rc)
+            return rc;
+        rc = refuse_zero(t, data + t->used, got, e);
         if (rc)
             return rc;
         t->used += got;
@@ -220,11 +235,12 @@ static int not_number(const struct gnn_table *t, const char *p, enum reading how
 }
 
 /* The value at p, whose end is returned, or NULL. */
-static inline const char *read_value(const struct gnn_table *t, const char *p, enum reading how,
+static inline const char *read_value(struct gnn_table *t, const char *p, enum reading how,
                                      union gnn_number *v, struct gnn_numbers *seen)
 {
     if (how == ID) {
         uint64_t id = 0;
+        t->padded |= *p == '0' && p[1] >= '0' && p[1] <= '9';
         p = gnn_text_u64(p, &id);
         v->whole = (int64_t)id;
         return p;
@@ -316,40 +332,16 @@ ROWS(gnn_table_f64, double, REAL, NULL, *out++ = v.real)
 ROWS(gnn_table_f32, float, REAL, NULL, (gnn_lost_add(&t->lost, v.real), *out++ = (float)v.real))
 ROWS(gnn_table_numbers, struct gnn_numbers, NUMBER, out, (void)v)
 
-/* A quoted field with doubled quotes in it, which are made single ones in place. */
-static bool doubled_quotes(const struct gnn_table *t, const char **p, struct gnn_word *w,
-                           bool *last)
-{
-    const char *q = *p;
-    while (*q == ' ' || (*q == '\t' && t->sep != '\t'))
-        q++;
-    if (*q != '"')
-        return false;
-    char *out = (char *)t->buf.data + (q + 1 - (const char *)t->buf.data), *from = out;
-    const char *in = out;
-    for (; *in != '\n' && (*in != '"' || in[1] == '"'); in++) {
-        in += *in == '"';
-        *out++ = *in;
-    }
-    if (*in++ != '"')
-        return false;
-    *w = (struct gnn_word){from, (size_t)(out - from)};
-    const char *const after = in;
-    in = gnn_text_blanks(in);
-    *last = *in == '\n';
-    if (!*last && t->sep != GNN_TEXT_SPACE && *in != t->sep && *after != t->sep)
-        return false;
-    if (t->sep == '\t' && *after == '\t')
-        in = after;
-    *p = *last || t->sep == GNN_TEXT_SPACE ? in : in + 1;
-    return true;
-}
-
 bool gnn_table_field(struct gnn_table *t, const char **p, struct gnn_word *w, bool *last)
 {
-    const char *next;
-    if (!gnn_text_field(*p, t->sep, &w->p, &w->n, &next, last))
-        return doubled_quotes(t, p, w, last);
+    const char *next = *p;
+    if (!gnn_text_field(*p, t->sep, &w->p, &w->n, &next, last)) {
+        const char *quote = memchr(*p, '"', (size_t)(t->end - *p));
+        char *out = quote ? (char *)t->buf.data + (quote + 1 - (const char *)t->buf.data) : NULL;
+        if (!out || !gnn_text_doubled(*p, t->sep, out, &w->n, &next, last))
+            return false;
+        w->p = out;
+    }
     *p = next;
     return true;
 }

@@ -22,6 +22,7 @@ struct gnn_table {
     uint32_t
         ncols; /* fields of the first line that is neither blank nor comment; 0: no such line */
     bool eof, started;
+    bool padded;          /* an id had zeros before it */
     struct gnn_lost lost; /* of gnn_table_f32 */
 };
 
