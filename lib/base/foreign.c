@@ -117,7 +117,7 @@ static bool is_dot(struct text t)
 static bool is_statement(struct text t)
 {
     struct text line, w;
-    if (!next_line(&t, &line) || line.end[-1] != '.')
+    if (!next_line(&t, &line) || line.end == line.p || line.end[-1] != '.')
         return false;
     for (int i = 0; i < 2; i++)
         if (!next_word(&line, &w) ||

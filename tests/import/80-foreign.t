@@ -171,5 +171,6 @@ good metis.graph '3 2\n2\n1 3\n2\n' 4
 good numbers.net '0 1\n1 2\n' 2
 good edges.gml '0 1\n1 2\n' 2
 good tab.txt '0\t1\n1\t2\n' 2
+good blank.txt '  \n0 1\n1 2\n' 2
 good quotes.csv '"source","target"\n"0","1"\n' 1
 done_testing
