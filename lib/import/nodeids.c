@@ -18,7 +18,19 @@ int gnn_nodeids_add_words(struct gnn_nodeids *ids, const struct gnn_word *word, 
 
 void gnn_nodeids_seal(struct gnn_nodeids *ids)
 {
-    ids->of_edges = ids->words.n;
+    if (ids->kind == GNN_IDS_NUMBERS)
+        gnn_idmap_finish(&ids->map);
+    ids->of_edges = ids->kind == GNN_IDS_NUMBERS ? ids->map.n : ids->words.n;
+}
+
+bool gnn_nodeids_in_edges(const struct gnn_nodeids *ids, const struct gnn_word *word)
+{
+    uint64_t v;
+    uint32_t node = UINT32_MAX;
+    if (ids->kind == GNN_IDS_NUMBERS)
+        return gnn_word_number(word, &v) && gnn_idmap_find(&ids->map, v) != UINT64_MAX;
+    gnn_words_find(&ids->words, word, 1, &node);
+    return node != UINT32_MAX;
 }
 
 int gnn_nodeids_finish(struct gnn_nodeids *ids, struct gnn_err *e)
@@ -26,7 +38,7 @@ int gnn_nodeids_finish(struct gnn_nodeids *ids, struct gnn_err *e)
     int rc = GNN_OK;
     if (ids->kind == GNN_IDS_WORDS) {
         ids->n = ids->words.n;
-        rc = gnn_words_sort(&ids->words, ids->of_edges, e);
+        rc = gnn_words_sort(&ids->words, (uint32_t)ids->of_edges, e);
     } else if (ids->kind == GNN_IDS_NUMBERS) {
         gnn_idmap_finish(&ids->map);
         ids->n = ids->map.n;

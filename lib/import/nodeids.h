@@ -24,7 +24,7 @@ struct gnn_nodeids {
     int64_t *key; /* [n] ascending, after _finish of NUMBERS that are not 0 to n-1; else NULL */
     struct gnn_idmap map;
     struct gnn_words words; /* [n] in order of nodes, after _finish of WORDS */
-    uint32_t of_edges;      /* words that are there before _sealed ones */
+    uint64_t of_edges;      /* ids that were there at _seal */
 };
 
 /* Numbers above 2^63-1 are GNN_E_INPUT. */
@@ -35,6 +35,8 @@ int gnn_nodeids_add_words(struct gnn_nodeids *ids, const struct gnn_word *word, 
                           uint32_t *node, struct gnn_err *e) GNN_MUST_USE;
 /* All edges are read: what is added from now on is what only other tables name. */
 void gnn_nodeids_seal(struct gnn_nodeids *ids);
+/* Whether the edges name an id; between _seal and the next _add. */
+bool gnn_nodeids_in_edges(const struct gnn_nodeids *ids, const struct gnn_word *word);
 /* GNN_E_INPUT for more than 2^32-2 nodes. */
 int gnn_nodeids_finish(struct gnn_nodeids *ids, struct gnn_err *e) GNN_MUST_USE;
 

@@ -235,4 +235,30 @@ check 'a header above names is no name' imp --split train=named t.tsv -o S3
 printf 'name\tr\tb\n' >t2.tsv
 check 'a name is no header if a node has it' imp --split train=named --format triples t2.tsv -o S4
 check 'both names are in the set' seen S4 'file/train  *2 '
+# Tables that speak of other nodes, and columns without a name.
+printf 'source,target\n001,002\n002,003\n' >zeros.csv
+printf 'id,label\n1,A\n2,B\n3,A\n' >lost.csv
+says 'ids none of which is in the edges' 3 "lost.csv: none of its ids is in the edges, which have '001': its first is '1'" --nodes lost.csv zeros.csv
+printf 'id,label\n7,A\n8,B\n' >away.csv
+says 'numbers none of which is in the edges' 3 "away.csv: none of its ids is in the edges: its first is '7'" --nodes away.csv e.csv
+printf 'id,label\n7,A\n8,B\n20,A\n' >some.csv
+gnn-import --directed -o SOME --nodes some.csv e.csv 2>some.err
+check 'gnn-import says how many nodes are in no edge' grep -q '2 of 5 nodes are in no edge' some.err
+printf 'id,label\n7.0,A\n20.0,B\n' >real.csv
+says 'ids that are no integers' 3 "real.csv: line 2: ids are numbers, and not '7.0'" --nodes real.csv e.csv
+printf ',f1,label\nb,1,A\na,2,B\nc d,3,A\n' >index.csv
+check 'gnn-import --nodes reads an index of pandas that has words' imp --nodes index.csv t.tsv -o IX
+is 'an index of words has the ids' IX x '2;1;3;'
+printf ',f1,label\n0,1,A\n1,2,B\n2,3,A\n' >index.csv
+says 'an index of numbers' 3 'index.csv: none of its 3 columns is called like ids' --nodes index.csv e.csv
+printf ',f1,f2\n0,1,2\n1,3,4\n2,5,6\n' >count.csv
+check 'gnn-import --features leaves out an index that has no ids' imp --features count.csv e.csv -o CT
+is 'a column without a name is no feature' CT x '1 2;3 4;5 6;'
+printf 'id,when\n5,2020-01-01\n9,2020-01-02\n20,2020-01-03\n' >dates.csv
+says 'text that --map names' 3 "dates.csv: line 2: 'when' as 'time' is no number, and times are numbers" --map time=when --nodes dates.csv e.csv
+printf 'id,train_mask,test_mask\n5,1,0\n9,1,1\n20,0,1\n' >both.csv
+says 'a node in two sets' 3 'both.csv: line 3: a node in two sets' --nodes both.csv e.csv
+printf 'id,Paid Amount\n5,1\n9,1\n20,0\n' >blank.csv
+says 'a column that cannot be a field' 3 "blank.csv: field name 'Paid Amount' has a blank.*--map NEW='Paid Amount'" --nodes blank.csv e.csv
+says 'rows without ids' 2 'dates.csv:0: rows are found by ids' --nodes dates.csv:0 e.csv
 done_testing

@@ -190,6 +190,46 @@ printf 'ann bob\nbob ann\nann cleo\n' >w.txt
 check 'gnn-import -u --dedup reads words' gnn-import -q -u --dedup --self-loops add -o W --force w.txt
 check 'gnn-import -u --dedup stores each edge of words once' sh -c 'gnn-inspect --json W | grep -q "\"count\": 7,"'
 
+# Line 1 that is neither a row nor a header like others.
+printf '5 4\n1 2\n2 3\n3 1\n4 2\n' >t.txt
+as 'a line of counts is refused' "refused t.txt: line 1: '5 4' is an edge, or the numbers of nodes and of edges.*--header no"
+as '--header no takes it for an edge' '1 to 2,2 to 3,3 to 1,4 to 2,5 to 4' --header no
+printf '# counts\n3 7\n0 1\n1 2\n2 0\n0 2\n2 1\n1 0\n1 1\n' >t.txt
+as 'a line of more edges than nodes is refused' "refused t.txt: line 2: '3 7' is an edge, or the numbers"
+printf '5 3\n1 2\n2 3\n3 1\n4 2\n' >t.txt
+as 'a line of other counts is an edge' '1 to 2,2 to 3,3 to 1,4 to 2,5 to 3'
+printf '5 4\n1 2\n2 6\n3 1\n4 2\n' >t.txt
+as 'a line of too few nodes is an edge' '1 to 2,2 to 6,3 to 1,4 to 2,5 to 4'
+printf '2 3\n3 4\n4 2\n2 4\n' >t.txt
+as 'counts below an id are none' '2 to 3,2 to 4,3 to 4,4 to 2'
+printf '1,2\nsource,target\n2,3\n' >t.txt
+as 'a header among rows of numbers is refused' "refused t.txt: line 2: 'source' and 'target' are a header"
+as '--ids words takes it for an edge' '1 to 2,2 to 3,source to target' --ids words
+printf ',0,1\n0,5,6\n1,6,7\n' >t.txt
+as 'the numbers of columns behind an empty cell are a header' '5 to 6,6 to 7' --columns source=0,target=1
+printf '0,1\na,b\nb,c\n' >t.txt
+as 'the numbers of columns above words are refused' 'refused t.txt: line 1 has the numbers of the columns'
+as '--header no takes them for ids' '0 to 1,a to b,b to c' --header no
+printf '0,1\n1,2\n' >t.txt
+as 'the first edge of many is no header' '0 to 1,1 to 2'
+printf 'Unnamed: 0,source,target\n0,5,6\n1,6,7\n' >t.txt
+as 'a column that pandas has named is left out' '5 to 6,6 to 7'
+printf '5,6,\n6,7,\n' >t.txt
+as 'an empty last column is left out' '5 to 6,6 to 7'
+printf '5,6,\n6,7,1\n' >t.txt
+as 'a last column that is not empty is not' 'refused t.txt: 3 columns'
+printf '(0, 0) (0, 1)\n(0, 1) (1, 1)\n' >t.txt
+as 'tuples of Python are refused' "refused t.txt: line 1: nodes in Python's notation, '(0, ...'"
+printf '1::2::5\n2::3::4\n' >t.txt
+as 'an unknown separator is told' "refused t.txt: line 1: one column, '1::2::5': fields are separated by"
+printf 'source,target,Paid Amount\n1,2,3\n' >t.txt
+as 'a column that cannot be a field is told with what can be done' "refused t.txt: field name 'Paid Amount' has a blank.*--map NEW='Paid Amount'"
+as '--map gives it another name' '1 to 2 3' --map 'score=Paid Amount'
+printf 'movieId,userId,rating\n1,2,3\n5,2,3\n' >t.txt
+check 'columns called like the types of --edge-type are ends' gnn-import -q -o MV --edge-type user/rated/movie t.txt
+check 'columns called like types are ends by name' sh -c 'gnn-inspect MV | grep -q "nodes  *user  *1$" && gnn-inspect MV | grep -q "nodes  *movie  *2$"'
+as 'without --edge-type, they are not' 'refused t.txt: no column is the source'
+
 # Comments, or words that begin like them.
 printf '#py #c\n#c #go\n' >t.txt
 as 'a table of hashtags is refused' 'refused line 1 is a comment.*--comments yes or no'

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "lib/import/read/colname.h"
 #include "lib/import/read/node_table.h"
 #include "lib/import/read/survey.h"
 #include "lib/base/suggest.h"
@@ -57,6 +58,17 @@ static int look_at_ids(struct gnn_joined *j, bool *words, struct gnn_err *e)
     return rc == GNN_END ? gnn_joined_again(j, e) : rc;
 }
 
+/* Words in a first column without a name, as pandas writes an index, are ids. */
+static int find_index(struct gnn_joined *j, struct gnn_err *e)
+{
+    if (j->id >= 0 || !j->header || !gnn_colname_none(j->name[0]))
+        return GNN_OK;
+    int rc = gnn_joined_next(j, e);
+    if (!rc && j->word[0].n && !gnn_joined_is_number(&j->word[0]))
+        j->id = 0;
+    return rc && rc != GNN_END ? rc : gnn_joined_again(j, e);
+}
+
 static int open_table(const char *spec, struct gnn_src_table *t, bool *words, struct gnn_err *e)
 {
     const char *file = skip_type(spec, &t->type, e);
@@ -72,6 +84,13 @@ static int open_table(const char *spec, struct gnn_src_table *t, bool *words, st
     /* Names of nodes, one a line. */
     if (!rc && t->joined->id < 0 && t->joined->ncols == 1 && !t->joined->column)
         t->joined->id = 0;
+    if (!rc && t->joined->id < 0 && t->joined->column)
+        rc = gnn_fail(e, GNN_E_USAGE,
+                      "--nodes %s: rows are found by ids: --features and --labels take rows in the "
+                      "order of nodes",
+                      spec);
+    if (!rc)
+        rc = find_index(t->joined, e);
     if (!rc && t->joined->id < 0)
         rc = gnn_joined_no_id(t->joined, "--nodes ", spec, e);
     if (rc)
@@ -94,6 +113,46 @@ int gnn_attach_open(struct gnn_src *s, bool *words, struct gnn_err *e)
                         &s->table[i], words, e);
     }
     return rc;
+}
+
+/* Tables whose rows are all of nodes that no edge names are of other edges, or write ids in another
+ * way. Most often the first row tells. */
+static int check_ids(const struct gnn_src *s, uint32_t ntype, struct gnn_err *e)
+{
+    const struct gnn_nodeids *ids = &s->ids[ntype];
+    char shown[GNN_ID_TEXT] = "", other[GNN_ID_TEXT + 32] = "";
+    const char *path = NULL;
+    uint64_t key;
+    bool met = !ids->of_edges;
+    int rc = GNN_OK;
+    for (uint32_t i = 0; !met && i < s->ntables; i++) {
+        struct gnn_joined *j = s->table[i].joined;
+        if (s->table[i].ntype != ntype)
+            continue;
+        while (!met && !(rc = gnn_joined_next(j, e))) {
+            if (!path)
+                gnn_word_shown(&j->word[j->id], shown);
+            path = j->path;
+            /* what is no number is told when it is added */
+            met = gnn_nodeids_in_edges(ids, &j->word[j->id]) ||
+                  (ids->kind == GNN_IDS_NUMBERS && !gnn_word_number(&j->word[j->id], &key));
+        }
+        if (rc && rc != GNN_END)
+            return rc;
+        if ((rc = gnn_joined_again(j, e)))
+            return rc;
+    }
+    if (met || !path)
+        return GNN_OK;
+    if (ids->kind == GNN_IDS_WORDS) {
+        const struct gnn_word w = gnn_words_get(&ids->words, 0);
+        char text[GNN_ID_TEXT];
+        snprintf(other, sizeof other, ", which have '%s'", gnn_word_shown(&w, text));
+    }
+    return gnn_fail(e, GNN_E_INPUT,
+                    "%s: none of its ids is in the edges%s: its first is '%s' (each spelling is an "
+                    "id of its own, and FILE:COLUMN names another column)",
+                    path, other, shown);
 }
 
 static int add_ids(struct gnn_nodeids *ids, struct gnn_joined *j, struct gnn_err *e)
@@ -123,11 +182,19 @@ int gnn_attach_ids(struct gnn_src *s, const char *const *type, struct gnn_err *e
     for (uint32_t i = 0; !rc && i < s->ntables; i++) {
         struct gnn_src_table *t = &s->table[i];
         rc = find_type(t, type, s->nids, e);
-        if (!rc)
-            rc = add_ids(&s->ids[t->ntype], t->joined, e);
     }
     for (uint32_t i = 0; !rc && i < s->nids; i++)
+        rc = check_ids(s, i, e);
+    for (uint32_t i = 0; !rc && i < s->ntables; i++)
+        rc = add_ids(&s->ids[s->table[i].ntype], s->table[i].joined, e);
+    for (uint32_t i = 0; !rc && i < s->nids; i++) {
+        const struct gnn_nodeids *ids = &s->ids[i];
         rc = gnn_nodeids_finish(&s->ids[i], e);
+        if (!rc && s->ntables && ids->of_edges && ids->n > ids->of_edges)
+            rc = gnn_dataset_note(&s->d, e, "%llu of %llu nodes are in no edge, but in a table",
+                                  (unsigned long long)(ids->n - ids->of_edges),
+                                  (unsigned long long)ids->n);
+    }
     s->d.ids = s->ids;
     return rc;
 }

@@ -40,13 +40,17 @@ static int add_field(struct gnn_edgelist *l, const char *name, uint32_t k, struc
 {
     struct gnn_schema *s = &l->s.d.schema;
     enum gnn_dtype dt = GNN_F32;
+    struct gnn_err why = {0};
     int rc = GNN_OK;
     if (strcmp(name, "weight") != 0)
         rc = gnn_numbers_type(&l->seen[k], gnn_input_name(l->s.in[0]), name, &dt, e);
     if (!rc && dt == GNN_I64)
         gnn_edgelist_take_whole(l, k);
     l->num_of[s->etype[0].nfields] = k;
-    return rc ? rc : gnn_schema_add_efield(s, 0, name, dt, 0, e);
+    if (!rc && (rc = gnn_schema_add_efield(s, 0, name, dt, 0, &why)))
+        rc = gnn_src_fail_name(&why, gnn_input_name(l->s.in[0]), l->reading->header ? name : NULL,
+                               e);
+    return rc;
 }
 
 static int add_fields(struct gnn_edgelist *l, struct gnn_err *e)
@@ -136,6 +140,29 @@ static int name_types(struct gnn_edgelist *l, struct gnn_err *e)
     return GNN_OK;
 }
 
+/* The first row may be counts of nodes and edges if as many rows as it says follow, and no id is
+ * larger than the number of nodes. */
+static int check_counts(const struct gnn_edgelist *l, struct gnn_err *e)
+{
+    const struct gnn_reading *r = l->reading;
+    const struct gnn_nodeids *ids = l->s.nids == 1 ? &l->s.ids[0] : NULL;
+    if (!ids || ids->kind != GNN_IDS_NUMBERS || r->header || r->ncols != 2 || l->s.o->header ||
+        l->s.ntables || l->n < 3 || r->counts[1] != l->n - 1)
+        return GNN_OK;
+    uint64_t k = ids->n - 1; /* the largest id but for those of the first row itself */
+    const uint64_t last = ids->key ? (uint64_t)ids->key[k] : k;
+    if (k && last == r->counts[1] && last > r->counts[0])
+        k--;
+    if ((ids->key ? (uint64_t)ids->key[k] : k) > r->counts[0])
+        return GNN_OK;
+    return gnn_fail(e, GNN_E_INPUT,
+                    "%s: line %llu: '%llu %llu' is an edge, or the numbers of nodes and of edges, "
+                    "as so many follow: --header no takes it for an edge; else leave it out: "
+                    "tail -n +%llu FILE",
+                    l->s.d.name, (unsigned long long)r->line, (unsigned long long)r->counts[0],
+                    (unsigned long long)r->counts[1], (unsigned long long)r->line + 1);
+}
+
 static int open_edges(struct gnn_edgelist *l, struct gnn_err *e)
 {
     const struct gnn_import_opts *o = l->s.o;
@@ -156,6 +183,8 @@ static int open_edges(struct gnn_edgelist *l, struct gnn_err *e)
         rc = scan_read(l, &again, e);
     if (!rc && again)
         rc = scan_read(l, &again, e);
+    if (!rc)
+        rc = check_counts(l, e);
     if (!rc)
         rc = add_fields(l, e);
     if (!rc)

@@ -10,6 +10,7 @@
 #include <strings.h>
 
 #include "lib/import/read/classes.h"
+#include "lib/import/read/colname.h"
 #include "lib/import/read/labels.h"
 
 enum role { LEFT_OUT, THE_ID, FEATURE, LABEL, FIELD, SET, TRAIN_MASK, VALID_MASK, TEST_MASK };
@@ -83,7 +84,7 @@ static enum role role_of(const char *name)
     for (size_t i = 0; i < sizeof sets / sizeof *sets; i++)
         if (!strcasecmp(name, sets[i].name))
             return sets[i].role;
-    return !*name                                                         ? LEFT_OUT
+    return gnn_colname_none(name)                                         ? LEFT_OUT
            : in_family(name, labels)                                      ? LABEL
            : in_family(name, features) || (name[1] && in_family(name, f)) ? FEATURE
                                                                           : FIELD;
@@ -189,7 +190,10 @@ static int plan_columns(struct load *l, enum gnn_table_use use, struct gnn_err *
     for (uint32_t i = 0; i < l->j->ncols; i++) {
         struct column *c = &l->col[i];
         if (use != GNN_TABLE_NODES)
-            c->role = (int)i == l->j->id ? THE_ID : use == GNN_TABLE_FEATURES ? FEATURE : LABEL;
+            c->role = (int)i == l->j->id                                ? THE_ID
+                      : l->j->header && gnn_colname_none(l->j->name[i]) ? LEFT_OUT
+                      : use == GNN_TABLE_FEATURES                       ? FEATURE
+                                                                        : LABEL;
         c->at = c->role == FEATURE ? l->nx++ : c->role == LABEL ? l->ny++ : 0;
         l->nsets += c->role >= SET;
     }
@@ -243,6 +247,9 @@ static int take_set(struct load *l, uint32_t i, uint32_t node, struct gnn_err *e
                            : ": expected 0 or 1",
             e);
     l->set[node] |= (uint8_t)(c->role == SET ? bit : bit << (c->role - TRAIN_MASK));
+    if (l->set[node] & (l->set[node] - 1))
+        return gnn_fail(e, GNN_E_INPUT, "%s: line %llu: a node in two sets", l->j->path,
+                        (unsigned long long)l->j->line);
     return GNN_OK;
 }
 
@@ -333,8 +340,13 @@ static int make_labels(struct load *l, struct gnn_err *e)
 /* Types of fields; memory for all. */
 static int make_room(struct load *l, struct gnn_err *e)
 {
+    char mapped[NAME], col[96];
     for (uint32_t i = 0; i < l->j->ncols; i++) {
         struct column *c = &l->col[i];
+        if (c->role == FIELD && c->text && mapped_name(l, i, mapped))
+            return gnn_fail(e, GNN_E_INPUT, "%s: line %llu: %s as '%s' is no number%s", l->j->path,
+                            (unsigned long long)c->text, gnn_joined_column(l->j, i, col), c->name,
+                            strcmp(c->name, "time") ? "" : ", and times are numbers, not dates");
         if (c->role != FIELD || c->text)
             continue;
         if (gnn_numbers_type(&c->seen, l->j->path, c->name, &c->dtype, e) ||
@@ -490,6 +502,7 @@ static int add_classes(struct load *l, struct gnn_err *e)
 /* Takes all that was filled to the data set. */
 static int add_fields(struct load *l, struct gnn_err *e)
 {
+    struct gnn_err why = {0};
     int rc = GNN_OK;
     if (l->x) {
         rc = gnn_src_mem(l->s, l->ntype, "x", GNN_F32, l->nx, l->x, e);
@@ -511,8 +524,10 @@ static int add_fields(struct load *l, struct gnn_err *e)
         struct column *c = &l->col[i];
         if (!c->mem)
             continue;
-        rc = gnn_src_mem(l->s, l->ntype, c->name, c->dtype, 0, c->mem, e);
+        rc = gnn_src_mem(l->s, l->ntype, c->name, c->dtype, 0, c->mem, &why);
         c->mem = NULL;
+        if (rc)
+            return gnn_src_fail_name(&why, l->j->path, l->j->name[i], e);
     }
     return rc ? rc : add_sets(l, e);
 }
@@ -525,6 +540,7 @@ static bool is_listed(const struct column *c, enum role role, bool text)
 /* " 'a', 'b' and 3 more" for the columns of a role. */
 static void list_columns(const struct load *l, enum role role, bool text, char *out, size_t room)
 {
+    enum { MANY = 8 };
     uint32_t n = 0, k = 0;
     size_t at = 0;
     char col[96];
@@ -532,13 +548,13 @@ static void list_columns(const struct load *l, enum role role, bool text, char *
         n += is_listed(&l->col[i], role, text);
     *out = 0;
     for (uint32_t i = 0; i < l->j->ncols && at < room; i++) {
-        if (!is_listed(&l->col[i], role, text) || ++k > 4)
+        if (!is_listed(&l->col[i], role, text) || ++k > MANY)
             continue;
         at += (size_t)snprintf(out + at, room - at, "%s%s", k > 1 ? ", " : "",
                                gnn_joined_column(l->j, i, col));
     }
-    if (n > 4 && at < room)
-        snprintf(out + at, room - at, " and %u more", n - 4);
+    if (n > MANY && at < room)
+        snprintf(out + at, room - at, " and %u more", n - MANY);
 }
 
 /* How the table was read. */

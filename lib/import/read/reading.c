@@ -7,27 +7,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/import/read/colname.h"
 #include "lib/import/read/src.h"
 #include "lib/base/suggest.h"
 
 enum { WORD = GNN_SURVEY_NAME, FIRST_ROWS = 1000 };
-
-/* What the ends of an edge are called, and what is between them, in lower case and without anything
- * but letters and digits. The first OLD names of both ends may be mixed; others are pairs. */
-enum { OLD = 7, NAMES = 31 };
-static const char *const sources[NAMES + 1] = {
-    "source", "src",      "from",       "head",    "u",       "sourceid", "fromnodeid", "subject",
-    "start",  "startid",  "user",       "userid",  "node1",   "id1",      "origin",     "srcid",
-    "fromid", "fromnode", "sourcenode", "entity1", "nodeid1", "sender",   "h",          "s",
-    "citing", "citer",    "follower",   "parent",  "caller",  "buyer",    "customer",   NULL};
-static const char *const targets[NAMES + 1] = {
-    "target", "dst",    "to",         "tail",    "v",       "targetid", "tonodeid",    "object",
-    "end",    "endid",  "item",       "itemid",  "node2",   "id2",      "destination", "dstid",
-    "toid",   "tonode", "targetnode", "entity2", "nodeid2", "receiver", "t",           "o",
-    "cited",  "citee",  "followee",   "child",   "callee",  "seller",   "product",     NULL};
-static const char *const relations[] = {
-    "relation",     "rel",      "predicate", "label", "type", "property",
-    "relationtype", "edgetype", "link",      "r",     "p",    NULL};
 
 /* What a rule goes by. */
 struct facts {
@@ -39,43 +23,47 @@ struct facts {
         fault; /* what a misfit of columns is: of the options, if some speak of columns */
 };
 
-/* Index of a column's name among names; -1: it is none of them. */
-static int known_as(const char *name, const char *const *names)
+/* The column that is called like a node type, or like its ids; -1: none is. */
+static int called_type(const struct facts *f, const char *type, size_t len)
 {
-    char plain[WORD];
-    size_t n = 0;
-    for (; *name; name++)
-        if (isalnum((unsigned char)*name))
-            plain[n++] = (char)tolower((unsigned char)*name);
-    plain[n] = 0;
-    for (int i = 0; names[i]; i++)
-        if (!strcmp(names[i], plain))
-            return i;
+    for (uint32_t i = 0; i < f->s->ncols; i++)
+        if (gnn_colname_of_type(gnn_src_mapped(f->o, f->s->col[i].name), type, len))
+            return (int)i;
     return -1;
 }
 
 /* The columns that the first row, by the names that --map gives its cells, calls like the two ends
- * of an edge: the pair that is first in the lists, or the first two. */
+ * of an edge: the types of --edge-type, or the pair that is first in the lists, or the first two.
+ */
 static bool row_names_ends(const struct facts *f, int *source, int *target)
 {
-    int at[2][NAMES], pair = NAMES;
+    int at[2][GNN_COLNAME_PAIRS], pair = GNN_COLNAME_PAIRS;
     memset(at, -1, sizeof at);
     *source = *target = -1;
     for (uint32_t i = f->s->ncols; i--;) {
         const char *name = gnn_src_mapped(f->o, f->s->col[i].name);
         for (int k = 0; k < 2; k++) {
-            const int which = known_as(name, k ? targets : sources);
+            const int which = gnn_colname_end(name, k);
             if (which >= 0)
                 at[k][which] = (int)i;
         }
     }
-    for (int k = NAMES; k--;)
+    const char *type = f->o->edge_type, *rest = type ? strchr(type, '/') : NULL;
+    const char *last = rest ? strrchr(rest, '/') + 1 : "";
+    const int s = rest ? called_type(f, type, (size_t)(rest - type)) : -1;
+    const int t = called_type(f, last, strlen(last));
+    if (s >= 0 && t >= 0 && s != t) {
+        *source = s;
+        *target = t;
+        return true;
+    }
+    for (int k = GNN_COLNAME_PAIRS; k--;)
         pair = at[0][k] >= 0 && at[1][k] >= 0 ? k : pair;
-    for (int k = OLD; k-- && pair == NAMES;) {
+    for (int k = GNN_COLNAME_MIXED; k-- && pair == GNN_COLNAME_PAIRS;) {
         *source = at[0][k] >= 0 ? at[0][k] : *source;
         *target = at[1][k] >= 0 ? at[1][k] : *target;
     }
-    if (pair < NAMES) {
+    if (pair < GNN_COLNAME_PAIRS) {
         *source = at[0][pair];
         *target = at[1][pair];
     }
@@ -165,6 +153,23 @@ static int likely_ends(const struct facts *f, int end[2], bool *named, struct gn
                : GNN_OK;
 }
 
+/* Whether the first row is 0, 1, 2 and so on, which pandas writes above columns without names:
+ * behind an empty cell above an index, or above words only. */
+static bool counts_up(const struct facts *f)
+{
+    const struct gnn_survey_column *col = f->s->col;
+    const bool index = f->s->ncols && col[0].first == GNN_CELL_EMPTY;
+    char want[16];
+    if (f->s->ncols < 2u + index || !f->s->rows || (index && col[0].n[GNN_CELL_EMPTY]))
+        return false;
+    for (uint32_t i = index; i < f->s->ncols; i++) {
+        snprintf(want, sizeof want, "%u", i - index);
+        if (strcmp(col[i].name, want) != 0 || (!index && col[i].n[GNN_CELL_WORD] != f->s->rows))
+            return false;
+    }
+    return true;
+}
+
 /* Whether the first row names columns: it does if it has the names of ends, or if its ids are words
  * above numbers, or if one of its other cells is, and its ids stand in no other row. */
 static int find_header(const struct facts *f, struct gnn_err *e)
@@ -181,6 +186,14 @@ static int find_header(const struct facts *f, struct gnn_err *e)
     if (rc || f->o->header || !f->s->ncols) {
         f->r->header = f->o->header == GNN_HEADER_YES && f->s->ncols;
         return rc;
+    }
+    if (counts_up(f) && !named) {
+        f->r->header = col[0].first == GNN_CELL_EMPTY;
+        return f->r->header ? GNN_OK
+                            : gnn_fail(e, GNN_E_INPUT,
+                                       "%s: line %llu has the numbers of the columns, as pandas "
+                                       "writes a header, or ids: --header yes or no decides",
+                                       f->file, (unsigned long long)f->s->line);
     }
     if (named && again)
         return gnn_fail(
@@ -233,6 +246,14 @@ static int use_columns(const struct facts *f, struct gnn_err *e)
     return GNN_OK;
 }
 
+/* A column of nothing but {}, or of nothing at all, as behind a last separator. */
+static bool is_blank(const struct facts *f, int col)
+{
+    const uint64_t cells = f->s->rows + !f->r->header;
+    return count_cells(f, col, GNN_CELL_NODICT) == cells ||
+           (count_cells(f, col, GNN_CELL_EMPTY) == cells && !f->r->header);
+}
+
 /* Without --columns: names of the ends, weight and time in any case, other columns under their own
  * names; without a header the first two columns. */
 static int guess_columns(const struct facts *f, struct gnn_err *e)
@@ -242,8 +263,7 @@ static int guess_columns(const struct facts *f, struct gnn_err *e)
     int end[2] = {-1, -1};
     if (f->r->header) {
         row_names_ends(f, &end[0], &end[1]);
-    } else if (n > 1 && (n == 2 || f->r->triples ||
-                         (n == 3 && count_cells(f, 2, GNN_CELL_NODICT) == f->s->rows + 1))) {
+    } else if (n > 1 && (n == 2 || f->r->triples || (n == 3 && is_blank(f, 2)))) {
         end[0] = 0;
         end[1] = f->r->triples ? 2 : 1;
     } else if (n > 2) {
@@ -259,9 +279,8 @@ static int guess_columns(const struct facts *f, struct gnn_err *e)
                           : f->r->triples               ? "relation"
                           : !strcasecmp(name, "weight") ? "weight"
                           : !strcasecmp(name, "time")   ? "time"
-                          : count_cells(f, (int)i, GNN_CELL_NODICT) == f->s->rows + !f->r->header
-                              ? ""
-                              : name;
+                          : is_blank(f, (int)i)         ? ""
+                                                        : name;
         snprintf(col[i].use, WORD, "%s", use);
     }
     return GNN_OK;
@@ -286,6 +305,11 @@ static int check_columns(const struct facts *f, struct gnn_err *e)
         if (r->triples && !strcmp(use, "relation"))
             r->relation = (int)i;
     }
+    if (r->ncols == 1)
+        return gnn_fail(e, GNN_E_INPUT,
+                        "%s: line %llu: one column, '%.40s': fields are separated by tabs, "
+                        "semicolons, commas or blanks (sed 's/::/,/g' FILE >NEW changes others)",
+                        f->file, (unsigned long long)f->s->line, f->s->col[0].name);
     const int found[3] = {r->source, r->target, r->triples ? r->relation : 0};
     for (int k = 0; k < 3; k++)
         if (found[k] < 0)
@@ -347,7 +371,7 @@ static int find_triples(const struct facts *f, int want, struct gnn_err *e)
         if (!row_names_ends(f, &source, &target))
             return GNN_OK;
         relation = 3 - source - target;
-        r->triples = r->triples || (known_as(r->col[relation].name, relations) >= 0 &&
+        r->triples = r->triples || (gnn_colname_relation(r->col[relation].name) &&
                                     count_cells(f, relation, GNN_CELL_WORD));
         return GNN_OK;
     }
@@ -398,8 +422,8 @@ static bool names_ends(const struct facts *f, const char *p)
     char name[WORD];
     for (; *p; p += strcspn(p, blank), p += strspn(p, blank)) {
         snprintf(name, sizeof name, "%.*s", (int)strcspn(p, blank), p);
-        has[0] = has[0] || known_as(name, sources) >= 0;
-        has[1] = has[1] || known_as(name, targets) >= 0;
+        has[0] = has[0] || gnn_colname_end(name, 0) >= 0;
+        has[1] = has[1] || gnn_colname_end(name, 1) >= 0;
     }
     return has[0] && has[1];
 }
@@ -442,16 +466,26 @@ static int find_ids(const struct facts *f, struct gnn_err *e)
     static const enum gnn_cell wordy[] = {GNN_CELL_WORD, GNN_CELL_FIGURE, GNN_CELL_PADDED,
                                           GNN_CELL_HUGE};
     struct gnn_reading *r = f->r;
+    const struct gnn_survey_column *from = &f->s->col[r->source], *to = &f->s->col[r->target];
+    const uint64_t line = f->s->ncols ? from->line[GNN_CELL_WORD] : 0;
+    if (line && line == to->line[GNN_CELL_WORD] && f->o->ids == GNN_IDS_AS_FOUND &&
+        gnn_colname_end(from->text[GNN_CELL_WORD], 0) >= 0 &&
+        gnn_colname_end(to->text[GNN_CELL_WORD], 1) >= 0 && count_cells(f, r->source, GNN_CELL_ID))
+        return gnn_fail(e, GNN_E_INPUT,
+                        "%s: line %llu: '%s' and '%s' are a header among rows of numbers: remove "
+                        "the line (or --ids words, if they are ids)",
+                        f->file, (unsigned long long)line, from->text[GNN_CELL_WORD],
+                        to->text[GNN_CELL_WORD]);
     const bool open = !r->triples && f->o->ids == GNN_IDS_AS_FOUND;
     if (r->triples && f->o->ids == GNN_IDS_AS_NUMBERS)
         return gnn_fail(e, GNN_E_USAGE, "%s: --ids numbers: ids of triples are words", f->file);
     r->words = r->triples || f->o->ids == GNN_IDS_AS_WORDS;
     for (int i = 0; i < 4 && open; i++) {
         const char *text = NULL;
-        const uint64_t line = first_id(f, wordy[i], &text);
-        if (line && (!r->word_line || line < r->word_line)) {
+        const uint64_t at = first_id(f, wordy[i], &text);
+        if (at && (!r->word_line || at < r->word_line)) {
             r->words = true;
-            r->word_line = line;
+            r->word_line = at;
             snprintf(r->word, sizeof r->word, "%s", text);
         }
     }
@@ -470,6 +504,12 @@ static int check_rows(const struct facts *f, struct gnn_err *e)
         return gnn_fail(e, GNN_E_INPUT, "%s: line %llu: %u fields, but line %llu has %u", f->file,
                         (unsigned long long)s->ragged, s->fields, (unsigned long long)s->line,
                         s->ncols);
+    if (s->ncols && s->sep == ',' && strchr("([", *s->col[0].name) && *s->col[0].name &&
+        !strpbrk(s->col[0].name, ")]"))
+        return gnn_fail(e, GNN_E_INPUT,
+                        "%s: line %llu: nodes in Python's notation, '%.40s, ...': give them names, "
+                        "with networkx.convert_node_labels_to_integers(G)",
+                        f->file, (unsigned long long)s->line, s->col[0].name);
     for (uint32_t i = 0; i < s->ncols; i++) {
         const struct gnn_survey_column *c = &s->col[i];
         const bool first = c->first == GNN_CELL_DICT;
@@ -490,7 +530,9 @@ static int take_names(const struct facts *f, struct gnn_err *e)
         if (f->s->col[i].namelen >= WORD)
             return gnn_fail(e, GNN_E_INPUT, "%s: line %llu: a column's name is too long", f->file,
                             (unsigned long long)f->s->line);
-        memcpy(f->r->col[i].name, f->s->col[i].name, WORD);
+        const char *name = f->s->col[i].name;
+        if (!gnn_colname_none(name) || gnn_src_mapped(f->o, name) != name)
+            memcpy(f->r->col[i].name, name, WORD);
     }
     return GNN_OK;
 }
@@ -503,6 +545,8 @@ static int apply_rules(const struct facts *f, int triples, struct gnn_err *e)
     r->sep = f->s->sep;
     r->ncols = f->s->ncols ? f->s->ncols : 2; /* without rows: a graph without edges */
     r->line = f->s->line;
+    for (uint32_t i = 0; i < 2 && i < f->s->ncols; i++)
+        r->counts[i] = strtoull(f->s->col[i].name, NULL, 10);
     r->comments = f->o->comments != GNN_COMMENTS_NO;
     r->whole = f->s->whole;
     int rc = check_rows(f, e);

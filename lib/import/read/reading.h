@@ -23,7 +23,8 @@ struct gnn_reading {
     char sep;
     uint32_t ncols;               /* of a row; 0: no rows */
     int source, target, relation; /* columns; -1: none */
-    uint64_t line;                /* of the first row */
+    uint64_t line;                /* of the first row, */
+    uint64_t counts[2];           /* whose first two cells are these, if they are numbers */
     uint64_t word_line;           /* where an id is that makes all of them words; 0: none */
     char word[GNN_SURVEY_NAME];
     struct gnn_reading_column col[GNN_SURVEY_COLUMNS];

@@ -187,6 +187,17 @@ const char *gnn_src_mapped(const struct gnn_import_opts *o, const char *name)
     return name;
 }
 
+int gnn_src_fail_name(const struct gnn_err *why, const char *file, const char *column,
+                      struct gnn_err *e)
+{
+    if (why->code != GNN_E_INPUT || !column || strpbrk(column, ",='"))
+        return gnn_fail_as(e, why);
+    return gnn_fail(e, GNN_E_INPUT,
+                    "%s: %s (--map NEW='%s' gives the column another name, --map ='%s' leaves it "
+                    "out)",
+                    file, why->msg, column, column);
+}
+
 static int add_field(struct gnn_src *s, uint32_t ntype, const char *name, enum gnn_dtype dtype,
                      uint64_t width, struct gnn_src_field **out, struct gnn_err *e)
 {

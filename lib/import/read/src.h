@@ -55,6 +55,10 @@ void gnn_src_forget_ids(struct gnn_src *s);
 int gnn_src_own(struct gnn_src *s, struct gnn_input *in, struct gnn_err *e) GNN_MUST_USE;
 /* What --map makes of a name: the new one, "" for an array to leave out, or the name itself. */
 const char *gnn_src_mapped(const struct gnn_import_opts *o, const char *name);
+/* What the schema says of a column that is no field, with what --map can do; column NULL: it has no
+ * name. */
+int gnn_src_fail_name(const struct gnn_err *why, const char *file, const char *column,
+                      struct gnn_err *e);
 /* Adds a node field whose rows are the member's, in order, as F32. */
 int gnn_src_stream(struct gnn_src *s, uint32_t ntype, const char *name, struct gnn_input *in,
                    uint32_t member, struct gnn_err *e) GNN_MUST_USE;
