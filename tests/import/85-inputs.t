@@ -38,6 +38,10 @@ told 'not read: .*part-00002.csv'
 printf '3,0\n2,3\n1,2\n0,1\n' >back.csv
 printf '1,2\n0,1\n' >p0 && printf '3,0\n2,3\n' >p1
 same 'parts in the order in which they are given' back.csv p1 p0
+printf 'source,target\n1,2\n2,3\n' >q0.csv
+printf 'source,target\n3,1\n4,2\n' >q1.csv
+printf 'source,target\n3,1\n4,2\n1,2\n2,3\n' >back2.csv
+same 'parts with headers in the order in which they are given' back2.csv q1.csv q0.csv
 for p in 0 1 2; do printf 'source,target,weight\n%s,%s,0.5\n' $p $((p + 1)) >headed/part-0000$p.csv; done
 (cat headed/part-00000.csv && sed 1d headed/part-00001.csv && sed 1d headed/part-00002.csv) >headed.csv
 same 'parts that all have the header' headed.csv headed

@@ -55,9 +55,12 @@ int gnn_input_set_aside(struct gnn_input *in, uint32_t i, struct gnn_err *e) GNN
 const char *gnn_input_table(const struct gnn_input *in, uint32_t k);
 /* What is not read: names, as many as fit. False: nothing. */
 bool gnn_input_left(const struct gnn_input *in, char *text, size_t room);
-/* Makes one text of the members, in the order of their names or as they were given; from then on
- * there is one member, which is read from the first to the last. In what was member i, bytes `from`
- * to `to` appear as blanks: a header that is there again. */
+/* Puts several inputs, whose members are in the order of their names, in the order in which they
+ * were given. */
+void gnn_input_as_given(struct gnn_input *in);
+/* _join makes one text of the members, which is read from the first to the last; from then on there
+ * is one member. In what was member i, bytes `from` to `to` appear as blanks: a header that is
+ * there again. */
 void gnn_input_blank(struct gnn_input *in, uint32_t i, uint64_t from, uint64_t to);
 void gnn_input_join(struct gnn_input *in);
 /* How many members were made one text, and the names of the first and the last; 0: none. */

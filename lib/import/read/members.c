@@ -295,6 +295,7 @@ static int unclear_header(struct gnn_input *in, const struct begin *b, struct gn
 static int join_parts(struct gnn_input *in, struct begin *first, struct begin *b, struct gnn_err *e)
 {
     unsigned fields;
+    gnn_input_as_given(in);
     int rc = look_at(in, 0, first, e);
     const bool header = !rc && is_header(first);
     bool all_same = true;

@@ -159,10 +159,14 @@ static int by_given(const void *a, const void *b)
     return (x->given > y->given) - (x->given < y->given);
 }
 
-void gnn_input_join(struct gnn_input *in)
+void gnn_input_as_given(struct gnn_input *in)
 {
     if (in->several)
         qsort(in->m, in->n, sizeof *in->m, by_given);
+}
+
+void gnn_input_join(struct gnn_input *in)
+{
     in->joined = true;
 }
 
