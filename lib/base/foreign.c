@@ -192,6 +192,28 @@ static bool is_dimacs(struct text t)
     return false;
 }
 
+/* "# NAME" above its neighbours, one a line and perhaps with a weight, and then another one. */
+static bool is_lgl(struct text t)
+{
+    struct text line, name, weight;
+    for (bool head, below = false, any = false; next_line(&t, &line);) {
+        if (line.p == line.end)
+            continue;
+        head = *line.p == '#';
+        line.p += head;
+        if (!next_word(&line, &name) || (!head && !any))
+            return false;
+        if (next_word(&line, &weight) &&
+            (head || is_integer(name) || !strchr("0123456789.", *weight.p)))
+            return false;
+        if (head && below)
+            return true;
+        any = any || head;
+        below = !head;
+    }
+    return false;
+}
+
 /* A node and its degree, then as many lines of a neighbour and a dict: networkx. */
 static bool is_multiline(struct text t)
 {
@@ -527,13 +549,17 @@ static const struct entry {
           "git lfs pull gets the file itself"),
     BEGIN("a pointer of git-annex", "", "/annex/objects/", "git annex get gets the file itself"),
     /* lists of neighbours */
+    LINES("LGL", ".lgl ", is_lgl,
+          "write one edge per line: awk '/^#/ {s = $2; next} {print s, $1}' FILE >edges.txt"),
     LINES("a multiline adjacency list", ".multiline_adjlist .madjlist ", is_multiline,
           NETWORKX("read_multiline_adjlist")),
     LINES("a table under a line with its count", "", is_counted,
           "leave out that line: tail -n +2 FILE >edges.txt (--columns says what each column is)"),
-    LINES("an adjacency list", ".adjlist .adj ", is_adjacency,
-          "write one edge per line: awk '{for (i = 2; i <= NF; i++) print $1, $i}' FILE >edges.txt "
-          "(or give it as METIS with --format metis)"),
+    LINES(
+        "an adjacency list", ".adjlist .adj ", is_adjacency,
+        "write one edge per line: sed 's/->/ /; s/[:,]/ /g' FILE | awk '{for (i = 2; i <= NF; i++) "
+        "print $1, $i}' >edges.txt "
+        "(or give it as METIS with --format metis)"),
 };
 
 enum { COUNT = sizeof list / sizeof *list };

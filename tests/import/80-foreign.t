@@ -92,6 +92,8 @@ foreign colons.txt 'an adjacency list' awk '0: 1 2\n1: 0\n2:\n'
 foreign arrows.txt 'an adjacency list' awk 'a -> b c\nb -> a\n'
 foreign commas.txt 'an adjacency list' awk '0\t1,2\n1\t0\n'
 foreign lightgcn.txt 'an adjacency list' awk '0 0 1 2 3 4\n1 5 6\n2 7 8 9\n'
+foreign g.lgl LGL awk '# a\nb 1.5\nc 2\n# b\nc 1\n'
+foreign plain.lgl LGL awk '# a\nb\nc\n# b\nc\n'
 foreign g.multiline_adjlist 'a multiline adjacency list' read_multiline '#/usr/bin/python\n0 2\n1 {}\n2 {}\n1 0\n2 0\n'
 foreign w.multiline_adjlist 'a multiline adjacency list' read_multiline "0 1\n1 {'weight': 3}\n1 0\n"
 foreign train2id.txt 'a table under a line with its count' 'tail -n +2' '3\n0 1 0\n1 2 1\n2 0 0\n'
