@@ -271,6 +271,9 @@ printf 'a b\n# c\n\nc d\0e\n' >t.txt
 as 'a byte of value 0 is refused' 'refused t.txt: ' --comments yes
 { cat long.txt && printf '1 2\0\n'; } >late.txt
 refuses 3 'late.txt: line 5001: a byte of value 0, which is no text' 'a byte of value 0 after many lines' gnn-import -o bad late.txt
+printf 'source,target,w\n1,2,3\n' >map.csv && long=$(printf '%01000d' 0 | tr 0 x)
+refuses 3 "map.csv: field name 'x*...' has 127 bytes, more than 48" 'a new name of 1000 bytes' gnn-import --map "$long=w" -o bad map.csv
+refuses 3 'map.csv: no column is the source' 'a new name of 1000 bytes for an end' gnn-import --map "$long=source" -o bad map.csv
 head -c 268435456 /dev/zero | tr '\0' 7 | gzip -1 >wide.gz
 refuses 3 'wide.gz: line 1: longer than 268435456 bytes' 'a line of more than 256 MiB' gnn-import -o bad wide.gz
 refuses 2 'header does not apply to the format mtx' '--header of a matrix' gnn-import --header yes --format mtx -o bad w.csv

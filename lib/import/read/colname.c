@@ -1,13 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What columns of tables of edges are called (lib/import/read/colname.h). */
+/* What columns are called (lib/import/read/colname.h). */
 #include "lib/import/read/colname.h"
 
 #include <ctype.h>
 #include <stdint.h>
 #include <string.h>
 #include <strings.h>
-
-enum { ROOM = 128 };
 
 /* What the ends of an edge are called, and what is between them, in lower case and without anything
  * but letters and digits. The first GNN_COLNAME_MIXED names of both ends may be mixed; others are
@@ -26,11 +24,10 @@ static const char *const relations[] = {
     "relation",     "rel",      "predicate", "label", "type", "property",
     "relationtype", "edgetype", "link",      "r",     "p",    NULL};
 
-/* The letters and digits of a name, in lower case; how many. */
-static size_t plain_name(const char *name, size_t len, char plain[ROOM])
+size_t gnn_colname_plain(const char *name, size_t len, char plain[GNN_COLNAME_ROOM])
 {
     size_t n = 0;
-    for (size_t i = 0; i < len && n < ROOM - 1; i++)
+    for (size_t i = 0; i < len && n < GNN_COLNAME_ROOM - 1; i++)
         if (isalnum((unsigned char)name[i]))
             plain[n++] = (char)tolower((unsigned char)name[i]);
     plain[n] = 0;
@@ -39,8 +36,8 @@ static size_t plain_name(const char *name, size_t len, char plain[ROOM])
 
 static int find_name(const char *name, const char *const *names)
 {
-    char plain[ROOM];
-    plain_name(name, strlen(name), plain);
+    char plain[GNN_COLNAME_ROOM];
+    gnn_colname_plain(name, strlen(name), plain);
     for (int i = 0; names[i]; i++)
         if (!strcmp(names[i], plain))
             return i;
@@ -52,6 +49,49 @@ int gnn_colname_end(const char *name, int end)
     return find_name(name, end ? targets : sources);
 }
 
+void gnn_colname_note(struct gnn_colname_ends *ends, const char *name, int column)
+{
+    const int source = find_name(name, sources), target = find_name(name, targets);
+    if (source >= 0)
+        ends->source[source] = column;
+    if (target >= 0)
+        ends->target[target] = column;
+}
+
+bool gnn_colname_choose(const struct gnn_colname_ends *ends, int *source, int *target)
+{
+    *source = *target = -1;
+    for (int k = 0; k < GNN_COLNAME_PAIRS; k++)
+        if (ends->source[k] >= 0 && ends->target[k] >= 0) {
+            *source = ends->source[k];
+            *target = ends->target[k];
+            return true;
+        }
+    for (int k = GNN_COLNAME_MIXED; k--;) {
+        *source = ends->source[k] >= 0 ? ends->source[k] : *source;
+        *target = ends->target[k] >= 0 ? ends->target[k] : *target;
+    }
+    return *source >= 0 && *target >= 0;
+}
+
+bool gnn_colname_header(const char *line, size_t n)
+{
+    struct gnn_colname_ends ends;
+    char name[GNN_COLNAME_ROOM];
+    int source, target;
+    memset(&ends, -1, sizeof ends);
+    for (size_t at = 0, len; at < n; at += len + 1) {
+        for (len = 0; at + len < n && !memchr(",; \t\r\"", line[at + len], 6);)
+            len++;
+        if (len >= sizeof name)
+            continue;
+        memcpy(name, line + at, len);
+        name[len] = 0;
+        gnn_colname_note(&ends, name, 0);
+    }
+    return gnn_colname_choose(&ends, &source, &target);
+}
+
 bool gnn_colname_relation(const char *name)
 {
     return find_name(name, relations) >= 0;
@@ -59,9 +99,9 @@ bool gnn_colname_relation(const char *name)
 
 bool gnn_colname_of_type(const char *name, const char *type, size_t len)
 {
-    char plain[ROOM], of[ROOM];
-    const size_t n = plain_name(type, len, of);
-    plain_name(name, strlen(name), plain);
+    char plain[GNN_COLNAME_ROOM], of[GNN_COLNAME_ROOM];
+    const size_t n = gnn_colname_plain(type, len, of);
+    gnn_colname_plain(name, strlen(name), plain);
     return n && !strncmp(plain, of, n) && (!plain[n] || !strcmp(plain + n, "id"));
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What columns of tables of edges are called. Names count in any case, whatever stands between
+/* What columns are called. Names count in any case, whatever stands between
  * their letters and digits. */
 #ifndef GNN_LIB_IMPORT_COLNAME_H
 #define GNN_LIB_IMPORT_COLNAME_H
@@ -8,8 +8,23 @@
 #include <stddef.h>
 
 /* Names of both ends are in pairs, the first of which may be mixed. */
-enum { GNN_COLNAME_MIXED = 7, GNN_COLNAME_PAIRS = 31 };
+enum { GNN_COLNAME_MIXED = 7, GNN_COLNAME_PAIRS = 31, GNN_COLNAME_ROOM = 128 };
 
+/* A name of len bytes as names are compared, its letters and digits in lower case, cut short; how
+ * many there are. */
+size_t gnn_colname_plain(const char *name, size_t len, char plain[GNN_COLNAME_ROOM]);
+
+/* The columns of a row by the pairs in which their names are; filled with -1 at first. */
+struct gnn_colname_ends {
+    int source[GNN_COLNAME_PAIRS], target[GNN_COLNAME_PAIRS];
+};
+/* Takes note of a column's name. Of two columns of one name the last noted one counts. */
+void gnn_colname_note(struct gnn_colname_ends *ends, const char *name, int column);
+/* The columns of the two ends of an edge: the pair that is first in the lists, or the first two;
+ * false: there are none. */
+bool gnn_colname_choose(const struct gnn_colname_ends *ends, int *source, int *target);
+/* Whether a line of n bytes, whatever separates its fields, names both ends, as a header does. */
+bool gnn_colname_header(const char *line, size_t n);
 /* The pair in which a name is that of sources (end 0) or targets (1); -1: in none. */
 int gnn_colname_end(const char *name, int end);
 bool gnn_colname_relation(const char *name);

@@ -10,10 +10,11 @@
 #include <strings.h>
 #include <unistd.h>
 
+#include "lib/import/read/colname.h"
 #include "lib/import/read/survey.h"
 #include "lib/base/suggest.h"
 
-enum { COLUMNS_MAX = 1 << 20, NAME = 96 };
+enum { COLUMNS_MAX = 1 << 20 };
 
 /* Whether what stands before the colon has members, one of which stands behind it. */
 static bool before_member(const char *spec, const char *colon)
@@ -48,28 +49,16 @@ bool gnn_joined_is_number(const struct gnn_word *w)
            kind == GNN_CELL_NUMBER;
 }
 
-/* A name without anything but letters and digits, in lower case. */
-static void plain_name(const char *name, char plain[NAME])
-{
-    size_t n = 0;
-    for (; *name && n < NAME - 1; name++)
-        if (isalnum((unsigned char)*name))
-            plain[n++] = (char)tolower((unsigned char)*name);
-    plain[n] = 0;
-}
-
 /* How surely a column of this name holds the ids, 0 being best; -1: it does not sound so. */
 static int id_rank(const char *name, const char *type, uint32_t col)
 {
     static const char *const known[] = {"id",  "nodeid",   "node",   "key",
                                         "nid", "vertexid", "vertex", "name"};
     enum { KNOWN = sizeof known / sizeof *known };
-    char plain[NAME], of[NAME + 4];
+    char plain[GNN_COLNAME_ROOM];
     const size_t n = strlen(name);
-    plain_name(name, plain);
-    plain_name(type ? type : "", of);
-    const size_t of_len = strlen(of);
-    if (of_len && !strncmp(plain, of, of_len) && (!plain[of_len] || !strcmp(plain + of_len, "id")))
+    gnn_colname_plain(name, n, plain);
+    if (type && gnn_colname_of_type(name, type, strlen(type)))
         return 1;
     for (int i = 0; i < KNOWN; i++)
         if (!strcmp(plain, known[i]))

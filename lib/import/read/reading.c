@@ -37,17 +37,8 @@ static int called_type(const struct facts *f, const char *type, size_t len)
  */
 static bool row_names_ends(const struct facts *f, int *source, int *target)
 {
-    int at[2][GNN_COLNAME_PAIRS], pair = GNN_COLNAME_PAIRS;
-    memset(at, -1, sizeof at);
-    *source = *target = -1;
-    for (uint32_t i = f->s->ncols; i--;) {
-        const char *name = gnn_src_mapped(f->o, f->s->col[i].name);
-        for (int k = 0; k < 2; k++) {
-            const int which = gnn_colname_end(name, k);
-            if (which >= 0)
-                at[k][which] = (int)i;
-        }
-    }
+    struct gnn_colname_ends ends;
+    memset(&ends, -1, sizeof ends);
     const char *type = f->o->edge_type, *rest = type ? strchr(type, '/') : NULL;
     const char *last = rest ? strrchr(rest, '/') + 1 : "";
     const int s = rest ? called_type(f, type, (size_t)(rest - type)) : -1;
@@ -57,17 +48,9 @@ static bool row_names_ends(const struct facts *f, int *source, int *target)
         *target = t;
         return true;
     }
-    for (int k = GNN_COLNAME_PAIRS; k--;)
-        pair = at[0][k] >= 0 && at[1][k] >= 0 ? k : pair;
-    for (int k = GNN_COLNAME_MIXED; k-- && pair == GNN_COLNAME_PAIRS;) {
-        *source = at[0][k] >= 0 ? at[0][k] : *source;
-        *target = at[1][k] >= 0 ? at[1][k] : *target;
-    }
-    if (pair < GNN_COLNAME_PAIRS) {
-        *source = at[0][pair];
-        *target = at[1][pair];
-    }
-    return *source >= 0 && *target >= 0;
+    for (uint32_t i = f->s->ncols; i--;)
+        gnn_colname_note(&ends, gnn_src_mapped(f->o, f->s->col[i].name), (int)i);
+    return gnn_colname_choose(&ends, source, target);
 }
 
 /* Cells of a kind in a column, the first row included if it is no header. */
@@ -414,26 +397,13 @@ static uint64_t first_id(const struct facts *f, enum gnn_cell kind, const char *
     return found;
 }
 
-/* NumPy and others write the names of columns behind a comment sign. */
-static bool names_ends(const struct facts *f, const char *p)
-{
-    const char blank[] = {f->s->sep, ' ', '\t', '\r', 0};
-    bool has[2] = {false, false};
-    char name[WORD];
-    for (; *p; p += strcspn(p, blank), p += strspn(p, blank)) {
-        snprintf(name, sizeof name, "%.*s", (int)strcspn(p, blank), p);
-        has[0] = has[0] || gnn_colname_end(name, 0) >= 0;
-        has[1] = has[1] || gnn_colname_end(name, 1) >= 0;
-    }
-    return has[0] && has[1];
-}
-
+/* NumPy and others write the names of columns behind a comment sign: such a line is no row. */
 static int check_comments(const struct facts *f, struct gnn_err *e)
 {
     if (f->o->comments != GNN_COMMENTS_AUTO || f->o->nodes || (f->s->ncols && !f->r->words))
         return GNN_OK;
     for (int i = 0; i < 2; i++)
-        if (f->s->comment[i] && !names_ends(f, f->s->commented[i]))
+        if (f->s->comment[i] && !gnn_colname_header(f->s->commented[i], strlen(f->s->commented[i])))
             return gnn_fail(
                 e, GNN_E_INPUT,
                 "%s: line %llu is a comment by its first character, or a row by its fields, "

@@ -4,7 +4,6 @@
 #include "lib/import/read/survey.h"
 
 #include <string.h>
-#include <strings.h>
 
 #include "lib/import/words.h"
 
