@@ -135,6 +135,9 @@ check 'gnn-import reads a table of nodes as an input' imp -o PAIR3 pair/nodes.cs
 tar cf pair.tar pair
 check 'gnn-import reads a table of nodes beside the edges of an archive' imp -o PAIR4 pair.tar
 check 'gnn-import makes the same of all of them' sh -c 'for i in 2 3 4; do cmp PAIR/part-00000.gnb PAIR$i/part-00000.gnb || exit 1; done'
+mkdir pair5 && cp pair/nodes.csv pair5 && sed '1s/.*/"Follower";"Followee"/; 2,$s/,/;/' pair/edges.csv >pair5/edges.csv
+check 'gnn-import knows a table of edges beside nodes by the names it knows alone' imp -o PAIR5 pair5
+check 'gnn-import makes the same of it' cmp PAIR/part-00000.gnb PAIR5/part-00000.gnb
 printf 'a,b\n1,2\n' >pair/other.csv
 says 'a table beside the edges that has no ids' "other.csv: none of its 2 columns is called like ids: --nodes .*other.csv:COLUMN names it" pair
 printf 'ann\tlikes\tbob\n' >kg/train.txt
@@ -147,6 +150,9 @@ cp err said
 told 'not read: entities.dict, relations.dict'
 check 'gnn-import reads triples by the names of their files' imp kg/train.txt kg/valid.txt kg/test.txt -o KG2
 check 'gnn-import makes the same of triples with dictionaries and without' cmp KG/part-00000.gnb KG2/part-00000.gnb
+mkdir bare && for f in train valid test; do cp kg/$f.txt bare/$f; done
+check 'gnn-import reads triples in files without extensions' imp bare -o KG3
+check 'gnn-import makes the same of them' cmp KG/part-00000.gnb KG3/part-00000.gnb
 mkdir links && printf '0\t1\n' >links/train.txt && printf '1\t2\n' >links/test.txt
 says 'sets of edges' "links: files named train, valid and test are triples, of three columns; but test.txt begins with '1?2'" links
 mkdir gcn && printf '0 1 2 3\n1 4\n' >gcn/train.txt && printf '0 5\n1 6 7\n' >gcn/test.txt

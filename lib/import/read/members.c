@@ -8,6 +8,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "lib/import/read/colname.h"
 #include "lib/base/foreign.h"
 #include "lib/base/mem.h"
 
@@ -44,15 +45,21 @@ static bool begins_with(const char *s, const char *words)
     return false;
 }
 
-/* train.txt and the like. */
+int gnn_members_set(const char *member)
+{
+    static const char *const known[] = {"train", "valid", "test", "dev"};
+    const char *name = base_name(member);
+    for (int k = 0; k < 4; k++) {
+        const size_t n = strlen(known[k]);
+        if (!strncmp(name, known[k], n) && (name[n] == '.' || !name[n]))
+            return k == 3 ? 1 : k;
+    }
+    return -1;
+}
+
 static bool is_set(const char *name)
 {
-    static const char *const sets[] = {"train.", "valid.", "test.", "dev."};
-    bool is = false;
-    name = base_name(name);
-    for (int i = 0; i < 4; i++)
-        is = is || !strncmp(name, sets[i], strlen(sets[i]));
-    return is;
+    return gnn_members_set(name) >= 0;
 }
 
 /* What lies beside triples and is not needed for them: names of entities and relations, as numbers
@@ -159,27 +166,10 @@ static unsigned count_numbers(const struct begin *b, size_t from, size_t to, uns
     return numbers;
 }
 
-/* Whether a field of the first line is one of the words, each of which a blank follows. */
-static bool has_column(const struct begin *b, const char *words)
-{
-    for (size_t at = b->from, end; at < b->to; at = end + 1) {
-        while (at < b->to && (b->head[at] == '"' || b->head[at] == ' '))
-            at++;
-        for (end = at; end < b->to && !is_separator(b->head[end]) && b->head[end] != '"';)
-            end++;
-        for (const char *p = words; *p; p += strcspn(p, " ") + 1)
-            if (strcspn(p, " ") == end - at &&
-                !strncasecmp(p, (const char *)b->head + at, end - at))
-                return true;
-    }
-    return false;
-}
-
 /* Whether the first line names both ends of edges. */
 static bool names_ends(const struct begin *b)
 {
-    return has_column(b, "source src from head u source_id fromnodeid start start_id :start_id ") &&
-           has_column(b, "target dst to tail v target_id tonodeid end end_id :end_id ");
+    return gnn_colname_header((const char *)b->head + b->from, b->to - b->from);
 }
 
 /* Whether it names columns: words above numbers, or the ends of edges. */

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "lib/import/read/formats.h"
+#include "lib/import/read/members.h"
 #include "lib/import/read/reading.h"
 
 enum { CHUNK = 1 << 13, ROWS = 1 << 10 }; /* edges of a step; rows whose words are known at once */
@@ -126,20 +127,6 @@ static int read_member(struct triples *g, uint32_t member, uint8_t set, struct g
     return rc;
 }
 
-/* 0, 1, 2 for train, valid, test by the member's base name; -1 for any other. */
-static int set_of(const char *name)
-{
-    static const char *const known[] = {"train", "valid", "test", "dev"};
-    const char *slash = strrchr(name, '/');
-    name = slash ? slash + 1 : name;
-    for (int k = 0; k < 4; k++) {
-        size_t n = strlen(known[k]);
-        if (!strncmp(name, known[k], n) && (name[n] == '.' || !name[n]))
-            return k == 3 ? 1 : k;
-    }
-    return -1;
-}
-
 static int read_all(struct triples *g, struct gnn_err *e)
 {
     struct gnn_input *in = g->s.in[0];
@@ -148,7 +135,7 @@ static int read_all(struct triples *g, struct gnn_err *e)
         return read_member(g, 0, 0, e);
     int rc = GNN_OK, member[3] = {-1, -1, -1};
     for (uint32_t i = 0; i < n; i++) {
-        int k = set_of(gnn_input_member(in, i));
+        const int k = gnn_members_set(gnn_input_member(in, i));
         if (k < 0 || member[k] >= 0)
             return gnn_fail(e, GNN_E_INPUT,
                             "%s: %s: triples are in one train, one valid and one test file",
