@@ -132,6 +132,18 @@ void gnn_table_close(struct gnn_table *t)
     *t = (struct gnn_table){0};
 }
 
+enum { SHOWN = 60 };
+
+/* Text for messages: its first bytes, with ? for all that is not printable ASCII. */
+static const char *show_text(const char *p, size_t n, char shown[SHOWN + 1])
+{
+    n = n < SHOWN ? n : SHOWN;
+    for (size_t i = 0; i < n; i++)
+        shown[i] = p[i] >= ' ' && p[i] <= '~' ? p[i] : '?';
+    shown[n] = 0;
+    return shown;
+}
+
 int gnn_table_fail(const struct gnn_table *t, const char *p, const char *what, struct gnn_err *e)
 {
     const char *field;
@@ -141,13 +153,9 @@ int gnn_table_fail(const struct gnn_table *t, const char *p, const char *what, s
     if (!p || *p == '\n' || !gnn_text_field(p, t->sep, &field, &len, &next, &last))
         return gnn_fail(e, GNN_E_INPUT, "%s: line %llu: %s", gnn_reader_name(t->r),
                         (unsigned long long)t->line, what);
-    char shown[61];
-    size_t n = len < sizeof shown - 1 ? len : sizeof shown - 1;
-    for (size_t i = 0; i < n; i++)
-        shown[i] = field[i] >= ' ' && field[i] <= '~' ? field[i] : '?';
-    shown[n] = 0;
+    char shown[SHOWN + 1];
     return gnn_fail(e, GNN_E_INPUT, "%s: line %llu: %s '%s'", gnn_reader_name(t->r),
-                    (unsigned long long)t->line, what, shown);
+                    (unsigned long long)t->line, what, show_text(field, len, shown));
 }
 
 int gnn_table_any(struct gnn_table *t, struct gnn_err *e)
@@ -264,6 +272,14 @@ static inline const char *read_value(struct gnn_table *t, const char *p, enum re
     return q;
 }
 
+/* A row whose last field is not where the first line's is; `more`: it comes later. */
+static int other_count(const struct gnn_table *t, bool more, struct gnn_err *e)
+{
+    return gnn_table_fail(
+        t, NULL,
+        more ? "more fields than the first line has" : "fewer fields than the first line has", e);
+}
+
 /* A value that the fast path did not take: quoted, padded or wrong. */
 static int slow_value(struct gnn_table *t, const char **p, bool last, enum reading how,
                       union gnn_number *v, struct gnn_numbers *seen, struct gnn_err *e)
@@ -286,10 +302,7 @@ static int slow_value(struct gnn_table *t, const char **p, bool last, enum readi
             return not_number(t, *p, how, field, len, e);
     }
     if (is_last != last)
-        return gnn_table_fail(t, NULL,
-                              last ? "more fields than the first line has"
-                                   : "fewer fields than the first line has",
-                              e);
+        return other_count(t, last, e);
     *p = next;
     return GNN_OK;
 }
@@ -383,7 +396,7 @@ static int skip_fields(struct gnn_table *t, const char **p, uint32_t n, struct g
         if (!gnn_table_field(t, p, &w, &last))
             return gnn_table_fail(t, NULL, "a quote is not closed", e);
         if (last)
-            return gnn_table_fail(t, NULL, "fewer fields than the first line has", e);
+            return other_count(t, false, e);
     }
     return GNN_OK;
 }
@@ -399,17 +412,13 @@ int gnn_table_check_id(const struct gnn_table *t, const struct gnn_word *w, uint
     }
     if (w->n && !control && !(odd && !gnn_text_is_utf8(w->p, w->n)))
         return GNN_OK;
-    char shown[41];
-    size_t n = w->n < sizeof shown - 1 ? w->n : sizeof shown - 1;
-    for (size_t i = 0; i < n; i++)
-        shown[i] = w->p[i] >= ' ' && w->p[i] <= '~' ? w->p[i] : '?';
-    shown[n] = 0;
+    char shown[SHOWN + 1];
     return gnn_fail(e, GNN_E_INPUT, "%s: line %llu: column %u: %s%s%s", gnn_reader_name(t->r),
                     (unsigned long long)line, col + 1,
                     !w->n     ? "the id is empty"
                     : control ? "the id has a control character: '"
                               : "the id is not UTF-8: '",
-                    shown,
+                    show_text(w->p, w->n, shown),
                     !w->n ? ""
                     : control
                         ? "'"
@@ -424,10 +433,7 @@ static int pick_word(struct gnn_table *t, const char **p, uint32_t col, bool las
         return gnn_table_fail(t, NULL, "a quote is not closed", e);
     int rc = gnn_table_check_id(t, w, col, t->line, e);
     if (!rc && is_last != last)
-        rc = gnn_table_fail(t, NULL,
-                            last ? "more fields than the first line has"
-                                 : "fewer fields than the first line has",
-                            e);
+        rc = other_count(t, last, e);
     return rc;
 }
 
@@ -441,7 +447,7 @@ static int pick_rest(struct gnn_table *t, const char **p, uint32_t col, struct g
         return rc;
     if (!gnn_table_field(t, p, &w, &last))
         return gnn_table_fail(t, NULL, "a quote is not closed", e);
-    return last ? GNN_OK : gnn_table_fail(t, NULL, "more fields than the first line has", e);
+    return last ? GNN_OK : other_count(t, true, e);
 }
 
 int gnn_table_pick(struct gnn_table *t, const struct gnn_pick *pick, uint32_t npick, uint64_t *ids,
