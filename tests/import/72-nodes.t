@@ -153,6 +153,10 @@ bad 'a set that is none' "b.csv: line 2: no set is 'trian'" 'id,set\n9,trian\n'
 bad 'a mask that is none' "b.csv: line 2: a mask is '2': expected 0 or 1" 'id,train_mask\n9,2\n'
 bad 'a label that no task takes' "b.csv: line 3: '0.5' is not a class" 'id,y\n9,1\n5,0.5\n'
 bad 'labels that are words and numbers' 'b.csv: the label in line 3 is a word, and that in line 2 a number' 'id,y\n9,1\n5,a\n'
+printf 'id,set\n9,train\n5,\n20,\n' >in.csv && sed 's/5,/5,NULL/; s/20,/20,N\/A/' in.csv >missing.csv
+check 'a set may be missing' gnn-import -q --no-provenance --directed --nodes in.csv -o IN e.csv
+check 'a set may be missing in words' gnn-import -q --no-provenance --directed --nodes missing.csv -o MISSING e.csv
+check 'both ways are the same' cmp IN/part-00000.gnb MISSING/part-00000.gnb
 printf 'Id,Label\n9,ann\n5,bob\n20,cid\n' >gephi.csv
 gnn-import --directed --nodes gephi.csv -o G e.csv 2>G.err
 check 'labels that differ are names, and left out' grep -q "left out, as they hold text: 'Label'" G.err

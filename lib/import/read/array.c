@@ -269,7 +269,7 @@ int gnn_array_word(struct gnn_input *in, uint32_t member, char *word, size_t roo
                    struct gnn_err *e)
 {
     struct gnn_array a = {0};
-    struct gnn_err why = {0};
+    struct gnn_err why = {0}; /* that text is no number, which parse_header refuses */
     uint8_t text[256];
     int rc = gnn_reader_open(&a.r, in, member, e);
     if (!rc) {

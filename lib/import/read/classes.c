@@ -9,6 +9,7 @@
 
 enum { CLASSES_MAX = 1 << 16 };
 
+/* Fewer spellings than gnn_text_missing: a class may be called none, Na or Null. */
 static bool is_missing(const char *word, size_t len)
 {
     static const char *const words[] = {"", "NA", "N/A", "null", "nan", "NaN"};

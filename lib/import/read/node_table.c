@@ -216,9 +216,10 @@ static int set_bit(const struct gnn_word *w)
     static const struct {
         const char *name;
         int bit;
-    } known[] = {{"train", 1}, {"training", 1},   {"valid", 2},   {"validation", 2}, {"val", 2},
-                 {"dev", 2},   {"test", 4},       {"testing", 4}, {"none", 0},       {"nan", 0},
-                 {"na", 0},    {"unlabelled", 0}, {"", 0}};
+    } known[] = {{"train", 1}, {"training", 1}, {"valid", 2},   {"validation", 2}, {"val", 2},
+                 {"dev", 2},   {"test", 4},     {"testing", 4}, {"unlabelled", 0}};
+    if (!w->n || gnn_text_missing(w))
+        return 0;
     for (size_t i = 0; i < sizeof known / sizeof *known; i++)
         if (strlen(known[i].name) == w->n && !strncasecmp(known[i].name, w->p, w->n))
             return known[i].bit;
