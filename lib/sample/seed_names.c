@@ -20,7 +20,8 @@ static bool find_name(const struct gnn_id_names *names, const char *text, size_t
 
 bool gnn_seed_names_has(struct gnn_store *s, uint32_t ntype)
 {
-    return gnn_store_findf(s, s->from, "node/%s/name", s->meta.schema.ntype[ntype].name) != NULL;
+    return gnn_store_findf(s, s->from, "node/%s/name_offsets", s->meta.schema.ntype[ntype].name) !=
+           NULL;
 }
 
 static int add_names(struct seed_names *n, struct gnn_store *s, uint32_t ntype,

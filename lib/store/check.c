@@ -74,6 +74,9 @@ static int check_nodes(struct gnn_store *s, uint32_t p, uint32_t t, struct gnn_e
         snprintf(name, sizeof name, "node/%s/%s", nt->name, f->name);
         rc = check_shape(s, p, name, f->dtype, n, f->width, true, NULL, e);
     }
+    snprintf(name, sizeof name, "node/%s/key", nt->name);
+    if (!rc && !gnn_field_find(nt->field, nt->nfields, "key"))
+        rc = check_shape(s, p, name, GNN_I64, n, 0, false, NULL, e);
     snprintf(name, sizeof name, "node/%s/name_offsets", nt->name);
     const struct gnn_tensor *offsets;
     if (!rc)

@@ -27,13 +27,15 @@ static int check_words(struct gnn_store *s, uint32_t part, uint32_t ntype,
 
 int gnn_names_init(struct gnn_names *n, struct gnn_store *s, uint32_t ntype, struct gnn_err *e)
 {
-    const char *type = s->meta.schema.ntype[ntype].name;
+    const struct gnn_ntype *nt = &s->meta.schema.ntype[ntype];
+    const char *type = nt->name;
+    const bool is_field = gnn_field_find(nt->field, nt->nfields, "key");
     struct gnn_names_part *part = gnn_alloc_zero(s->nparts, sizeof *part, "node names", e);
     *n = (struct gnn_names){.s = s, .ntype = ntype, .part = part};
     int rc = part ? GNN_OK : GNN_E_NOMEM;
     for (uint32_t p = s->from; !rc && p < s->to; p++) {
         part[p] = (struct gnn_names_part){.id = data_of(s, p, type, "id"),
-                                          .key = data_of(s, p, type, "key"),
+                                          .key = is_field ? NULL : data_of(s, p, type, "key"),
                                           .word = data_of(s, p, type, "name"),
                                           .word_end = data_of(s, p, type, "name_offsets")};
         rc = check_words(s, p, ntype, &part[p], e);

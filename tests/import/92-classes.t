@@ -126,5 +126,14 @@ gnn-predict -q -o named.csv kg kg.safetensors
 check 'names with commas and quotes are in quotes' grep -q '^"a,b",[01],' named.csv
 check 'with quotes doubled' grep -q '^"x""y",[01],' named.csv
 check 'the classes of a graph without names are numbers' is "$(awk -F, 'NR > 1 && $NF ~ /^(train|test|)$/' named.csv | wc -l)" 4
+# A field of nodes that is called as ids are stored.
+{ echo id,f0,key,label && seq 0 119 | awk -v OFS=, '{ print $1, $1, 1000 + $1 ".5", $1 % 3 }'; } >keyed.csv
+check 'a field of nodes may be called key' gnn-import -q -u --dedup --nodes keyed.csv --split random:0.5,0.2,0.3 -o keyed e.txt
+check 'a model of it is trained' gnn-train -q --store keyed -f 4 --epochs 1 -o keyed.safetensors
+check 'ids are predicted' gnn-predict -q -o ids.csv keyed keyed.safetensors
+check 'and not that field' is "$(sed 1d ids.csv | cut -d, -f1 | tr '\n' ' ')" "$(seq -s' ' 0 119) "
+printf '0 2\n2 4\n4 0\n' >gaps.txt && printf 'id,key\n0,1\n2,2\n4,3\n' >gaps.csv
+refuses 3 "gaps.txt: a field of nodes is called 'key', as their ids are stored: --map NEW=key" 'a field called like the ids' gnn-import --directed --nodes gaps.csv -o bad gaps.txt
+check '--map gives it another name' gnn-import -q --directed --nodes gaps.csv --map number=key -o gaps gaps.txt
 refuses 1 'absent/p.csv' 'a directory that is not there' gnn-predict -q -o absent/p.csv std m.safetensors
 done_testing

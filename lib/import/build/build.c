@@ -197,12 +197,25 @@ struct node_ids {
     uint32_t field[GNN_FIELDS_MAX];
 };
 
+/* Ids that are stored have the name of a tensor that no field can have then. */
+static int check_taken(const struct build *b, const struct gnn_ntype *nt,
+                       const struct gnn_nodeids *ids, struct gnn_err *e)
+{
+    const char *taken = ids->kind == GNN_IDS_WORDS ? "name" : ids->key ? "key" : NULL;
+    return taken && gnn_field_find(nt->field, nt->nfields, taken)
+               ? gnn_fail(e, GNN_E_INPUT,
+                          "%s: a field of nodes is called '%s', as their ids are stored: "
+                          "--map NEW=%s gives it another name",
+                          b->d->name, taken, taken)
+               : GNN_OK;
+}
+
 static int declare_ntype(struct build *b, uint32_t t, struct node_ids *id, struct gnn_err *e)
 {
     const struct gnn_ntype *nt = &b->meta.schema.ntype[t];
     const struct gnn_nodeids *orig = b->d->ids ? &b->d->ids[t] : NULL;
-    int rc = GNN_OK;
-    if (orig && orig->key)
+    int rc = orig ? check_taken(b, nt, orig, e) : GNN_OK;
+    if (!rc && orig && orig->key)
         rc = declare_tensor(b, GNN_I64, nt->count, 0, &id->key, e, "node/%s/key", nt->name);
     if (!rc && orig && orig->kind == GNN_IDS_WORDS) {
         rc = declare_tensor(b, GNN_U8, orig->words.nbytes, 0, &id->word, e, "node/%s/name",
