@@ -10,10 +10,31 @@
 #include "fuzz/fuzz.h"
 #include "formats/le.h"
 #include "fuzz/walk.h"
+#include "lib/store/names.h"
 
 unsigned long fuzz_accepted;
 
-/* Touches every tensor's first and last byte, and reads the splits. */
+/* Touches the names of all nodes. */
+static uint64_t use_names(struct gnn_store *s)
+{
+    uint64_t sum = 0;
+    char buf[GNN_NODE_NAME_ROOM];
+    for (uint32_t t = 0; t < s->meta.schema.nntypes; t++) {
+        struct gnn_err e = {0};
+        struct gnn_names names;
+        if (gnn_names_init(&names, s, t, &e))
+            continue;
+        for (uint64_t v = 0; v < s->meta.schema.ntype[t].count; v++) {
+            size_t len;
+            const char *p = gnn_names_of(&names, v, buf, &len);
+            sum += len ? (uint64_t)(uint8_t)p[0] + (uint8_t)p[len - 1] : 0;
+        }
+        gnn_names_release(&names);
+    }
+    return sum;
+}
+
+/* Touches every tensor's first and last byte, and reads the splits and names. */
 static uint64_t use(struct gnn_store *s)
 {
     uint64_t sum = 0;
@@ -30,7 +51,7 @@ static uint64_t use(struct gnn_store *s)
             gnn_free(ids);
         e = (struct gnn_err){0};
     }
-    return sum;
+    return sum + use_names(s);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
