@@ -201,10 +201,11 @@ static bool is_lgl(struct text t)
             continue;
         head = *line.p == '#';
         line.p += head;
-        if (!next_word(&line, &name) || (!head && !any))
+        if (!next_word(&line, &name) || (!head && !any) ||
+            memchr(name.p, ',', (size_t)(name.end - name.p)))
             return false;
         if (next_word(&line, &weight) &&
-            (head || is_integer(name) || !strchr("0123456789.", *weight.p)))
+            (head || is_integer(name) || (!isdigit((unsigned char)*weight.p) && *weight.p != '.')))
             return false;
         if (head && below)
             return true;

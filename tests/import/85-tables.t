@@ -128,7 +128,7 @@ as '--ids numbers does not apply to triples' 'refused --ids numbers: ids of trip
 printf '00260881 _hypernym 00260622\n' >t.txt
 as 'numbers with zeros before them are words' '00260881 _hypernym 00260622'
 printf 'source,target,when\nann,bob,2020-01-01\n' >t.txt
-as 'a date in a field is refused' 'refused line 2: not a number, and times are numbers, not dates'
+as 'a date in a field is refused' "refused t.txt: line 2: not a number '2020-01-01', in column 3"
 printf '0 1 {}\n1 2 {}\n' >t.txt
 as "Python's empty attributes are left out" '0 to 1,1 to 2'
 printf 'a b {}\nb c {}\n' >t.txt
@@ -181,7 +181,7 @@ as 'quoted ids have blanks, separators and quotes' 'New_York to Paris,_TX,Paris,
 printf 'New York, NY\tBoston, MA\nBoston, MA\tNew York, NY\n' >t.txt
 as 'tabs separate before commas' 'Boston,_MA to New_York,_NY,New_York,_NY to Boston,_MA'
 printf 'source;target;weight\n1;2;0,5\n' >t.txt
-as 'semicolons separate before commas' "refused line 2: not a number '0,5'"
+as 'semicolons separate before commas' "refused t.txt: line 2: not a number '0,5', in column 3 (--map =weight leaves it out)"
 printf 'a b\nc\n' >t.txt
 as 'rows of other numbers of fields are refused' 'refused line 2: 1 fields, but line 1 has 2'
 printf 'ann bob\nbob cleo\n' >t.txt

@@ -316,23 +316,26 @@ static bool names_relation(const struct facts *f)
     return found;
 }
 
-/* Fields are numbers; words in one are told with the way to leave it out. */
+/* Fields are numbers; words, 0,5 and the like in one are told with the way to leave it out. */
 static int check_values(const struct facts *f, struct gnn_err *e)
 {
     const struct gnn_reading *r = f->r;
     for (uint32_t i = 0; i < r->ncols && f->s->ncols; i++) {
         const struct gnn_survey_column *c = &f->s->col[i];
         const bool end = (int)i == r->source || (int)i == r->target || (int)i == r->relation;
-        const bool first = !r->header && c->first == GNN_CELL_WORD;
-        if (!*r->col[i].use || end || !count_cells(f, (int)i, GNN_CELL_WORD))
+        /* Dates are told where times are read. */
+        const bool figures =
+            strcmp(r->col[i].use, "time") != 0 && !count_cells(f, (int)i, GNN_CELL_WORD);
+        const enum gnn_cell kind = figures ? GNN_CELL_FIGURE : GNN_CELL_WORD;
+        const bool first = !r->header && c->first == kind;
+        if (!*r->col[i].use || end || !count_cells(f, (int)i, kind))
             continue;
-        return gnn_fail(e, GNN_E_INPUT,
-                        "%s: line %llu: not a number '%.60s', in column %u%s%.60s%s", f->file,
-                        (unsigned long long)(first ? f->s->line : c->line[GNN_CELL_WORD]),
-                        first ? c->name : c->text[GNN_CELL_WORD], i + 1,
-                        r->header && !f->o->columns ? " (--map =" : "",
-                        r->header && !f->o->columns ? r->col[i].name : "",
-                        r->header && !f->o->columns ? " leaves it out)" : "");
+        return gnn_fail(
+            e, GNN_E_INPUT, "%s: line %llu: not a number '%.60s', in column %u%s%.60s%s", f->file,
+            (unsigned long long)(first ? f->s->line : c->line[kind]),
+            first ? c->name : c->text[kind], i + 1, r->header && !f->o->columns ? " (--map =" : "",
+            r->header && !f->o->columns ? r->col[i].name : "",
+            r->header && !f->o->columns ? " leaves it out)" : "");
     }
     return GNN_OK;
 }
