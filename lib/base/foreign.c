@@ -202,7 +202,8 @@ static bool is_lgl(struct text t)
         head = *line.p == '#';
         line.p += head;
         if (!next_word(&line, &name) || (!head && !any) ||
-            memchr(name.p, ',', (size_t)(name.end - name.p)))
+            memchr(name.p, ',', (size_t)(name.end - name.p)) ||
+            memchr(name.p, ';', (size_t)(name.end - name.p)))
             return false;
         if (next_word(&line, &weight) &&
             (head || is_integer(name) || (!isdigit((unsigned char)*weight.p) && *weight.p != '.')))

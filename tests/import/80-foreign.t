@@ -171,6 +171,7 @@ good metis.txt '3 2\n2\n1 3\n2\n' 4
 good isolated.txt '4 2\n2\n1 3\n2\n\n' 4
 good metis.graph '3 2\n2\n1 3\n2\n' 4
 good comments.csv '# source,target\n0,1\n#0,2\n1,2\n' 2
+good comments.txt '# source;target\n0;1\n#0;2\n1;2\n' 2
 good sections.txt '# train\n0 1\n# test\n1 2\n' 2
 good numbers.net '0 1\n1 2\n' 2
 good edges.gml '0 1\n1 2\n' 2
