@@ -30,7 +30,7 @@ static uint32_t threads;
 
 static const struct opt opts[] = {
     {OPT_STR, 'o', "output", &output, "FILE",
-     "array to write (.npy; default: stdout), or a table with the ids of nodes, if FILE ends in .csv",
+     "array to write (.npy; default: stdout); FILE.csv: a table with the ids of nodes",
      .file = true, .makes = ""},
     {OPT_CHOICE, 0, "output-kind", &what, "KIND",
      "what to write per node (default: classes; values for regression)",

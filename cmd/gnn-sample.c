@@ -41,7 +41,7 @@ static const struct opt opts[] = {
      "read positions or names of nodes from FILE instead; - is stdin, sampled as they arrive",
      .file = true, .own = true},
     {OPT_STR, 0, "seed-type", &o.seed_type, "TYPE",
-     "node type of these ids (default: the labelled one)"},
+     "node type of these nodes (default: the labelled one)"},
     {OPT_U32, 'b', "batch", &o.batch_size, "N", "seeds per batch (default: 1024)", .min = 1,
      .max = 1073741824},
     {OPT_RANGE, 0, "epochs", &epochs, "A:B", "epochs A to B-1; N: the first N (default: 0:1)",

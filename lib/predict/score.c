@@ -77,8 +77,8 @@ static int match_classes(const struct gnn_predict *p, int32_t **class_of, struct
         to[k] = find_class(name, sorted, n, s->class_name[k]);
         same = same && to[k] == (int32_t)k;
         if (to[k] < 0)
-            rc = gnn_fail(e, GNN_E_INPUT, "%s: class '%.70s' is none that the model knows",
-                          p->s->path, s->class_name[k]);
+            rc = gnn_fail(e, GNN_E_INPUT, "%s: the model has no class '%.70s'", p->s->path,
+                          s->class_name[k]);
     }
     gnn_free(sorted);
     if (rc || same)

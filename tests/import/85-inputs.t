@@ -132,6 +132,14 @@ printf 'id,f1,label\n0,0.5,1\n1,0.25,0\n2,1,1\n' >pair/nodes.csv
 check 'gnn-import reads the edges and the table of nodes' imp --nodes pair:nodes.csv -o PAIR pair:edges.csv
 check 'gnn-import reads a table of nodes beside the edges' imp -o PAIR2 pair
 check 'gnn-import reads a table of nodes as an input' imp -o PAIR3 pair/nodes.csv pair/edges.csv
+for names in 'citing,cited' 'User ID;Item ID' 'Source,to'; do
+    mkdir named && cp pair/nodes.csv named
+    sep=$(printf %s "$names" | tr -dc ',;')
+    printf '%s\n' "$names" "0${sep}1" "1${sep}2" >named/edges.csv
+    check "gnn-import reads a table of nodes beside edges with the header '$names'" imp -o NAMED named
+    check 'and finds the features' sh -c 'gnn-inspect NAMED | grep -q "3: x f32"'
+    rm -r named NAMED
+done
 tar cf pair.tar pair
 check 'gnn-import reads a table of nodes beside the edges of an archive' imp -o PAIR4 pair.tar
 check 'gnn-import makes the same of all of them' sh -c 'for i in 2 3 4; do cmp PAIR/part-00000.gnb PAIR$i/part-00000.gnb || exit 1; done'

@@ -76,9 +76,9 @@ refuses 2 'no set train of nodes node' 'a split without a training set' \
     gnn-import --standardize --features x.csv --split valid=train -o no e.txt
 refuses 2 'has no features x' 'a graph without features' gnn-import --standardize -o no e.txt
 refuses 2 'exclude each other' 'both' gnn-import --standardize --standardize-from std --features x.csv -o no e.txt
-refuses 3 'raw: features of node type node are not standardized there' 'a store that is not' std no --standardize-from raw
+refuses 3 'raw: features of node type node are not standardized' 'a store that is not' std no --standardize-from raw
 cut -d, -f1,2 x.csv >narrow.csv
-refuses 3 'std: nodes node have 3 features there, and 2 here' 'a store of other columns' \
+refuses 3 'std: node type node has 3 features; the input has 2' 'a store of other columns' \
     gnn-import --standardize-from std --features narrow.csv -o no e.txt
 check 'nothing is left of what was refused' test ! -e no
 
@@ -102,7 +102,7 @@ gnn-predict -n --metric accuracy less m.safetensors 2>said
 check 'classes are compared by name' grep -q "accuracy $(cat want)" said
 sed 's/bird/emu/' y.txt >more.txt
 gnn-import -q -u --labels more.txt --features x.csv --split train=train --standardize-from std -o more e.txt
-refuses 3 "more: class 'emu' is none that the model knows" 'an unknown class' gnn-predict -n more m.safetensors
+refuses 3 "more: the model has no class 'emu'" 'an unknown class' gnn-predict -n more m.safetensors
 
 # Tables.
 check 'gnn-predict writes a table' gnn-predict -q -o p.csv std m.safetensors

@@ -110,12 +110,10 @@ static int from_store(const struct gnn_store *s, const struct gnn_dataset *d, ui
     if (there >= 0)
         from = gnn_field_find(c->ntype[there].field, c->ntype[there].nfields, "x");
     if (!from || !from->standard)
-        return gnn_fail(e, GNN_E_INPUT,
-                        "%s: features of node type %s are not standardized there, but are to be "
-                        "here",
+        return gnn_fail(e, GNN_E_INPUT, "%s: features of node type %s are not standardized",
                         s->path, here->name);
     if (gnn_field_columns(from) != gnn_field_columns(x))
-        return gnn_fail(e, GNN_E_INPUT, "%s: nodes %s have %llu features there, and %llu here",
+        return gnn_fail(e, GNN_E_INPUT, "%s: node type %s has %llu features; the input has %llu",
                         s->path, here->name, (unsigned long long)gnn_field_columns(from),
                         (unsigned long long)gnn_field_columns(x));
     return gnn_schema_set_standard(out, t, "x", from->standard, e);
