@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Features in like units: constants by which columns are standardized, and how far columns lie
- * apart. */
+/* Features in like units: the constants by which columns are standardized. */
 #ifndef GNN_LIB_IMPORT_SCALING_H
 #define GNN_LIB_IMPORT_SCALING_H
 

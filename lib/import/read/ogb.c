@@ -66,9 +66,10 @@ static const char *map_name(const struct ogb *g, const char *stem, const char *n
     return m == name ? own : m;
 }
 
-static int fail_missing(const struct ogb *g, const char *name, struct gnn_err *e)
+static int fail_missing(const struct ogb *g, const char *dir, const char *name, struct gnn_err *e)
 {
-    return gnn_fail(e, GNN_E_INPUT, "%s: %s%s is missing", gnn_input_name(g->in), g->root, name);
+    return gnn_fail(e, GNN_E_INPUT, "%s: %s%s%s is missing", gnn_input_name(g->in), g->root, dir,
+                    name);
 }
 
 /* "cora/" from "cora/raw/...". */
@@ -187,10 +188,9 @@ static int add_splits(struct ogb *g, struct gnn_err *e)
 static int count_of(struct ogb *g, const char *dir, const char *what, uint64_t *n,
                     struct gnn_err *e)
 {
-    int m = find_member(g, "%s%s.csv", dir, what);
+    int m = find_member(g, "%s%s", dir, what);
     if (m < 0)
-        return gnn_fail(e, GNN_E_INPUT, "%s: %s%s%s.csv is missing", gnn_input_name(g->in), g->root,
-                        dir, what);
+        return fail_missing(g, dir, what, e);
     return gnn_member_number(g->in, (uint32_t)m, n, e);
 }
 
@@ -255,15 +255,15 @@ static int open_csv(struct ogb *g, struct gnn_err *e)
 {
     uint64_t n = 0, edges = 0;
     struct gnn_pairs p;
-    int m, rc = count_of(g, "raw/", "num-node-list", &n, e);
+    int m, rc = count_of(g, "raw/", "num-node-list.csv", &n, e);
     if (!rc)
-        rc = count_of(g, "raw/", "num-edge-list", &edges, e);
+        rc = count_of(g, "raw/", "num-edge-list.csv", &edges, e);
     if (!rc)
         rc = node_count_ok(g, "num-node-list.csv", n, e);
     if (!rc)
         rc = gnn_schema_add_ntype(&g->s.d.schema, "node", n, e);
     if (!rc)
-        rc = (m = find_member(g, "raw/edge.csv")) < 0 ? fail_missing(g, "raw/edge.csv", e)
+        rc = (m = find_member(g, "raw/edge.csv")) < 0 ? fail_missing(g, "raw/", "edge.csv", e)
                                                       : gnn_pairs_open(&p, g->in, m, -1, true, e);
     if (!rc)
         rc = check_edge_count(&p, g->in, edges, e);
@@ -356,7 +356,7 @@ static int typed_nodes(struct ogb *g, struct gnn_err *e)
     uint32_t n = 0;
     int m = find_member(g, "raw/num-node-dict.csv");
     if (m < 0)
-        return fail_missing(g, "raw/num-node-dict.csv", e);
+        return fail_missing(g, "raw/", "num-node-dict.csv", e);
     char(*name)[WORD] = gnn_alloc(TYPES, sizeof *name, "node types", e);
     int rc = gnn_table_open(&t, g->in, (uint32_t)m, 0, e);
     if (!rc && !name)
@@ -405,9 +405,8 @@ static int typed_relation(struct ogb *g, const struct gnn_word *w, struct gnn_er
                         gnn_input_name(g->in), name[src < 0 ? 0 : 2]);
     snprintf(dir, sizeof dir, "raw/relations/%s___%s___%s/", name[0], name[1], name[2]);
     int m = find_member(g, "%sedge.csv", dir);
-    int rc = m < 0 ? gnn_fail(e, GNN_E_INPUT, "%s: %s%sedge.csv is missing", gnn_input_name(g->in),
-                              g->root, dir)
-                   : count_of(g, dir, "num-edge-list", &edges, e);
+    int rc = m < 0 ? fail_missing(g, dir, "edge.csv", e)
+                   : count_of(g, dir, "num-edge-list.csv", &edges, e);
     if (!rc)
         rc = gnn_pairs_open(&p, g->in, m, -1, true, e);
     if (!rc)

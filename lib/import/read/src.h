@@ -53,7 +53,8 @@ int gnn_src_make_ids(struct gnn_src *s, uint32_t n, struct gnn_err *e) GNN_MUST_
 void gnn_src_forget_ids(struct gnn_src *s);
 /* Takes over the input, on failure too. */
 int gnn_src_own(struct gnn_src *s, struct gnn_input *in, struct gnn_err *e) GNN_MUST_USE;
-/* What --map makes of a name: the new one, "" for an array to leave out, or the name itself. */
+/* What --map makes of a name: the name itself, or else the new one, "" for an array to leave out,
+ * which is valid until the thread's next call. Thread-safe but for o->map_used. */
 const char *gnn_src_mapped(const struct gnn_import_opts *o, const char *name);
 /* What the schema says of a column that is no field, with what --map can do; column NULL: it has no
  * name. */
