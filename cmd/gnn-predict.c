@@ -208,10 +208,25 @@ static void report_metric(struct gnn_predict *p, const char *set, enum gnn_metri
     gnn_score_release(&score);
 }
 
+static bool output_ends(const char *end)
+{
+    const size_t n = output ? strlen(output) : 0, k = strlen(end);
+    return n > k && !strcmp(output + n - k, end);
+}
+
 static bool is_csv(void)
 {
-    const size_t n = output ? strlen(output) : 0;
-    return n > 4 && !strcmp(output + n - 4, ".csv");
+    return output_ends(".csv");
+}
+
+/* An array in a file whose name promises a table would be taken for a damaged one. */
+static void check_name(void)
+{
+    static const char *const others[] = {".tsv", ".txt", ".json", ".ndjson", ".parquet", ".xlsx"};
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+        if (output_ends(others[i]))
+            cli_usage("-o %s: expected a name that ends in .csv (a table) or .npy (an array)",
+                      output);
 }
 
 /* The split whose sets a table names: that of the first set reported on, or the first one with
@@ -266,6 +281,7 @@ int main(int argc, char **argv)
     cli_start("gnn-predict", argc, argv);
     layer_opts_list(true);
     char **args = opt_parse(&program, argc, argv, &nargs);
+    check_name();
     if (none)
         opt_refuse(OPTS(&output, &what, &original), "and --no-output exclude each other");
     if (!sets.n && !none)
