@@ -206,8 +206,8 @@ static int list_blocks(struct gnn_net *n, const struct gnn_sampling *s, struct g
 }
 
 /* What the blocks of convolution v have at least, by the batch's shape alone. A row has no more
- * edges than the fan-out. Each node that a hop has found is the source of one of its edges: of this
- * relation, if no other one has edges from nodes of the type. */
+ * edges than the fan-out, where there is one. Each node that a hop has found is the source of one
+ * of its edges: of this relation, if no other one has edges from nodes of the type. */
 static struct gnn_block_shape least_shape(const struct gnn_net *n, const struct gnn_conv *v,
                                           const struct gnn_sampling *s)
 {
@@ -220,7 +220,8 @@ static struct gnn_block_shape least_shape(const struct gnn_net *n, const struct 
     for (uint32_t h = first; h <= last; h++) {
         const struct gnn_block *whole = gnn_batch_block(n->b, h, v->rel),
                                k = cut_block(n, whole, (uint32_t)least.to);
-        const int64_t most = s->induced ? -1 : s->fanout[(size_t)h * c->netypes + v->rel];
+        const int64_t most =
+            s->induced || !s->fanout ? -1 : s->fanout[(size_t)h * c->netypes + v->rel];
         alone = alone && k.n == whole->n;
         for (uint32_t r = 0; r < c->netypes; r++)
             if (r != v->rel && c->etype[r].src == src && gnn_batch_block(n->b, h, r)->edges)

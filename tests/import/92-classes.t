@@ -134,7 +134,7 @@ check 'ids are predicted' gnn-predict -q -o ids.csv keyed keyed.safetensors
 check 'and not that field' is "$(sed 1d ids.csv | cut -d, -f1 | tr '\n' ' ')" "$(seq -s' ' 0 119) "
 printf '0 2\n2 4\n4 0\n' >gaps.txt && printf 'id,key\n0,1\n2,2\n4,3\n' >gaps.csv
 refuses 3 "gaps.txt: a field of nodes is called 'key', as their ids are stored: --map NEW=key" 'a field called like the ids' gnn-import --directed --nodes gaps.csv -o bad gaps.txt
-check '--map gives it another name' gnn-import -q --directed --nodes gaps.csv --map number=key -o gaps gaps.txt
+check 'a field of that name is read under another one' gnn-import -q --directed --nodes gaps.csv --map number=key -o gaps gaps.txt
 refuses 2 'ends in .csv (a table) or .npy' 'another kind of table' gnn-predict -o p.tsv std m.safetensors
 refuses 1 'absent/p.csv' 'a directory that is not there' gnn-predict -q -o absent/p.csv std m.safetensors
 done_testing
