@@ -320,7 +320,8 @@ int main(int argc, char **argv)
              s, 1e-6 * (double)p.pass.edges / s, 1e-9 * (double)p.pass.flops / s);
     for (uint32_t i = 0; i < sets.n; i++)
         report_metric(&p, sets.v[i], kind, &e);
-    if (gnn_store_verified(&store, &e) || (!none && write_output(&p, form, out, name, &e)))
+    if (gnn_store_verified(&store, &e) || (!none && write_output(&p, form, out, name, &e)) ||
+        gnn_predict_check(&p, &e))
         cli_fail(&e);
     cli_out_commit();
     cli_metrics(json_pack("{s:s, s:I, s:f, s:I, s:I}", "event", "end", "nodes",

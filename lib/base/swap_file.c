@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "formats/xxh.h"
 #include "lib/base/swap_impl.h"
 
 /* One call to the system moves so much: threads can be stopped in between. */
@@ -52,18 +53,27 @@ static int check_size(const struct gnn_swap *s, uint64_t end, bool reserved, str
         s->name, (unsigned long long)(size < blocks ? size : blocks), (unsigned long long)end);
 }
 
+/* What a region holds when its writing begins has the sum. It may be changed meanwhile: then it is
+ * written again before anybody reads it. */
 static int move_region(struct gnn_swap *s, struct swap_region *r, bool write, uint64_t end,
                        bool reserved, struct gnn_err *e)
 {
     uint64_t n = 0;
     if (!write && check_size(s, end, reserved, e))
         return e->code;
+    if (write)
+        r->sum = XXH3_64bits(r->data, r->bytes);
     for (uint64_t at = 0; at < r->bytes; at += n) {
         n = r->bytes - at < PIECE ? r->bytes - at : PIECE;
         if (move_piece(s, r, at, n, write, &n, e))
             return e->code;
     }
-    return 0;
+    if (write || XXH3_64bits(r->data, r->bytes) == r->sum)
+        return 0;
+    return gnn_fail(e, GNN_E_RUN,
+                    "%s: the temporary file of --memory was damaged while it lay on disk, in bytes "
+                    "%llu to %llu",
+                    s->name, (unsigned long long)r->at, (unsigned long long)(r->at + r->bytes - 1));
 }
 
 /* Some file systems reserve nothing, and say nothing. */

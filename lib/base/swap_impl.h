@@ -18,6 +18,7 @@ struct swap_region {
     char *data;
     uint64_t bytes; /* whole pages */
     uint64_t at;    /* in the file; SWAP_NEVER: it has no place there yet */
+    uint64_t sum;   /* of what was written there */
     uint64_t next;  /* of the order of uses: when it is needed next; SWAP_NEVER: unknown */
     enum swap_state state;
     bool changed;  /* since it was written */

@@ -15,9 +15,8 @@ struct gnn_table {
     uint64_t rows, width;
     bool near; /* in the memory of the operations; else in the host's, which a device reads over the
                   bus */
-    struct gnn_buf
-        buf; /* data, unless they are the store's own or mapped from an unlinked temporary file */
-    uint64_t mapped; /* bytes of that */
+    struct gnn_buf buf;      /* data, unless they are the store's own or in a temporary file, */
+    struct gnn_spill *spill; /* this one */
 };
 
 /* A relation at work. */
@@ -66,6 +65,9 @@ struct gnn_predict {
  * parts. */
 int gnn_predict_run(struct gnn_predict *p, const struct gnn_model *m, struct gnn_store *s,
                     const struct gnn_predict_opts *o, struct gnn_err *e) GNN_MUST_USE;
+/* After the last use of logits and embedding: GNN_E_RUN if they lay in a temporary file that has
+ * been damaged. Other tables are checked by gnn_predict_run. */
+int gnn_predict_check(const struct gnn_predict *p, struct gnn_err *e) GNN_MUST_USE;
 void gnn_predict_release(struct gnn_predict *p);
 
 enum gnn_predict_output { GNN_OUT_CLASSES, GNN_OUT_PROBS, GNN_OUT_EMBEDDINGS, GNN_OUT_VALUES };

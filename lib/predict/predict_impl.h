@@ -16,10 +16,16 @@ enum {
 int gnn_predict_table_new(struct gnn_predict *p, struct gnn_table *t, uint64_t rows, uint64_t width,
                           struct gnn_err *e) GNN_MUST_USE;
 void gnn_predict_table_free(struct gnn_predict *p, struct gnn_table *t);
+/* _check: GNN_E_RUN if the temporary file of t has been damaged. _end: the same after the last
+ * read, and frees t. */
+int gnn_predict_table_check(const struct gnn_table *t, struct gnn_err *e) GNN_MUST_USE;
+int gnn_predict_table_end(struct gnn_predict *p, struct gnn_table *t,
+                          struct gnn_err *e) GNN_MUST_USE;
 /* Rows of t, near: its own memory, or a copy that is good until the next call. */
 int gnn_predict_rows(struct gnn_predict *p, const struct gnn_table *t, uint64_t first, uint64_t n,
                      const float **x, struct gnn_err *e) GNN_MUST_USE;
-/* Where rows of t are to be computed, near; and what has been computed there becomes t's. */
+/* Where rows of t are to be computed, near; and what has been computed there becomes t's. Rows come
+ * in order. */
 int gnn_predict_open_rows(struct gnn_predict *p, const struct gnn_table *t, uint64_t first,
                           uint64_t n, float **y, struct gnn_err *e) GNN_MUST_USE;
 int gnn_predict_keep_rows(struct gnn_predict *p, const struct gnn_table *t, uint64_t first,

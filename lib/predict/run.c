@@ -37,7 +37,7 @@ static uint32_t embedding_stage(const struct gnn_model *m)
 }
 
 /* Tables that no stage after this one reads. */
-static void free_read(struct gnn_predict *p, uint32_t stage)
+static int free_read(struct gnn_predict *p, uint32_t stage, struct gnn_err *e)
 {
     const struct gnn_model *m = p->m;
     const uint32_t nt = m->c.nntypes;
@@ -48,9 +48,10 @@ static void free_read(struct gnn_predict *p, uint32_t stage)
             later = v->needed && v->stage > stage &&
                     (v->from * nt + v->src == k || v->from * nt + v->dst == k);
         }
-        if (!later)
-            gnn_predict_table_free(p, &p->made[k]);
+        if (!later && gnn_predict_table_end(p, &p->made[k], e))
+            return e->code;
     }
+    return 0;
 }
 
 static int one_stage(struct gnn_predict *p, uint32_t stage, struct gnn_err *e)
@@ -58,8 +59,7 @@ static int one_stage(struct gnn_predict *p, uint32_t stage, struct gnn_err *e)
     for (uint32_t t = 0; t < p->m->c.nntypes; t++)
         if (gnn_model_live(p->m, stage, t) && gnn_predict_stage(p, stage, t, e))
             return e->code;
-    free_read(p, stage);
-    return 0;
+    return free_read(p, stage, e);
 }
 
 static void take_table(struct gnn_table *to, struct gnn_table *from)
@@ -96,6 +96,13 @@ int gnn_predict_run(struct gnn_predict *p, const struct gnn_model *m, struct gnn
 fail:
     gnn_predict_release(p);
     return e->code;
+}
+
+int gnn_predict_check(const struct gnn_predict *p, struct gnn_err *e)
+{
+    return gnn_predict_table_check(&p->logits, e) || gnn_predict_table_check(&p->embedding, e)
+               ? e->code
+               : 0;
 }
 
 void gnn_predict_release(struct gnn_predict *p)

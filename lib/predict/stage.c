@@ -247,7 +247,8 @@ int gnn_predict_stage(struct gnn_predict *p, uint32_t stage, uint32_t type, stru
         }
     }
     for (uint32_t r = 0; r < p->m->c.netypes; r++)
-        gnn_predict_table_free(p, &p->rel[r].messages);
+        if (gnn_predict_table_end(p, &p->rel[r].messages, e))
+            return e->code;
     /* Rows may still be on their way from the device to the host. */
     o->mark(o, 0);
     return o->wait(o, 0, e);

@@ -1,38 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Tables of activations, in memory as far as allowed, and the features as the first of them. */
-#include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "kernels/rows.h"
 #include "lib/predict/predict_impl.h"
-#include "lib/base/mapped.h"
-#include "lib/base/temp.h"
+#include "lib/predict/spill.h"
 #include "lib/data/tensors.h"
-
-static int map_file(struct gnn_predict *p, struct gnn_table *t, uint64_t bytes, struct gnn_err *e)
-{
-    char *path = gnn_strf(e, "%s/gnn-predict", p->o.tmpdir);
-    const int fd = path ? gnn_temp_scratch(path, e) : -1;
-    if (fd < 0) {
-        gnn_free(path);
-        return e->code;
-    }
-    const int sys =
-        posix_fallocate(fd, 0, (off_t)bytes); /* a full disk is found here, not by a fault */
-    errno = sys;
-    if (sys)
-        gnn_fail_errno(e, "%s: cannot hold %llu bytes of activations", p->o.tmpdir,
-                       (unsigned long long)bytes);
-    else
-        t->data = gnn_mapped_new(fd, 0, bytes, true, path, e);
-    close(fd);
-    gnn_free(path);
-    t->mapped = t->data ? bytes : 0;
-    return e->code;
-}
 
 /* In the memory of the device if it fits, else in pinned memory of the host; t->near says which. */
 static int place_rows(struct gnn_predict *p, struct gnn_table *t, struct gnn_err *e)
@@ -58,8 +32,11 @@ int gnn_predict_table_new(struct gnn_predict *p, struct gnn_table *t, uint64_t r
                         (unsigned long long)rows, (unsigned long long)width);
     if (p->o.ops->async)
         return place_rows(p, t, e);
-    if (bytes && p->held + bytes > p->o.memory)
-        return map_file(p, t, bytes, e);
+    if (bytes && p->held + bytes > p->o.memory) {
+        t->spill = gnn_spill_new(p->o.tmpdir, bytes, e);
+        t->data = t->spill ? gnn_spill_data(t->spill) : NULL;
+        return e->code;
+    }
     t->data = t->buf.data = gnn_alloc(rows * width, sizeof(float), "activations", e);
     p->held += t->data ? bytes : 0;
     return t->data ? 0 : e->code;
@@ -68,8 +45,7 @@ int gnn_predict_table_new(struct gnn_predict *p, struct gnn_table *t, uint64_t r
 void gnn_predict_table_free(struct gnn_predict *p, struct gnn_table *t)
 {
     const struct gnn_ops *o = p->o.ops;
-    if (t->mapped)
-        gnn_mapped_free(t->data);
+    gnn_spill_free(t->spill);
     if (t->buf.data && !o->async)
         p->held -= t->rows * t->width * sizeof(float);
     if (t->near)
@@ -77,6 +53,26 @@ void gnn_predict_table_free(struct gnn_predict *p, struct gnn_table *t)
     else
         o->release_host(o, &t->buf);
     memset(t, 0, sizeof(*t));
+}
+
+int gnn_predict_table_check(const struct gnn_table *t, struct gnn_err *e)
+{
+    return gnn_spill_check(t->spill, e);
+}
+
+int gnn_predict_table_end(struct gnn_predict *p, struct gnn_table *t, struct gnn_err *e)
+{
+    if (gnn_predict_table_check(t, e))
+        return e->code;
+    gnn_predict_table_free(p, t);
+    return 0;
+}
+
+/* The next n rows are complete. */
+static void end_rows(const struct gnn_table *t, uint64_t n)
+{
+    if (t->spill)
+        gnn_spill_written(t->spill, n * t->width * sizeof(float));
 }
 
 int gnn_predict_rows(struct gnn_predict *p, const struct gnn_table *t, uint64_t first, uint64_t n,
@@ -107,6 +103,7 @@ int gnn_predict_keep_rows(struct gnn_predict *p, const struct gnn_table *t, uint
                           uint64_t n, const float *y, struct gnn_err *e)
 {
     const struct gnn_ops *o = p->o.ops;
+    end_rows(t, n);
     if (t->near)
         return 0;
     o->fetch(o, t->data + first * t->width, y, n * t->width * sizeof(float));
@@ -164,6 +161,7 @@ static int feature_rows(struct gnn_predict *p, struct gnn_table *t, const struct
         gnn_rows_to_unit_sum(to, n, t->width);
     if (to != y)
         o->put(o, y, to, n * t->width * sizeof(float));
+    end_rows(t, n);
     return 0;
 }
 
@@ -198,6 +196,7 @@ int gnn_predict_features(struct gnn_predict *p, uint32_t type, struct gnn_err *e
             o->fill(o, t->data, n, 1);
         for (uint64_t i = 0; !t->near && i < n; i++)
             t->data[i] = 1;
+        end_rows(t, n);
         return 0;
     }
     float *room = gnn_alloc(PREDICT_CHUNK * w, sizeof *room, "features", e);

@@ -1,18 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* LD_PRELOAD library that makes the k-th call of a kind fail, for tests; or pages larger.
  *   FAULT_OP        malloc, write, read, fsync, rename, close, mmap, mprotect, fallocate, memfd,
- *                   socket, send, flock or nanosleep
+ *                   socket, send, flock, nanosleep or share: mmap of a file to be written to
  *   FAULT_N         which call fails, from 1; 0 or unset: none, only counting
  *   FAULT_ERR       errno of the failure (default ENOSPC; memory: always ENOMEM)
  *   FAULT_STICKY=1  all later calls fail too
  *   FAULT_SHORT=1   instead of failing, writes and reads do only half
- *   FAULT_FLIP=1    instead of failing, pwrite flips a bit in the middle of what it writes
- *   FAULT_KILL=1    SIGKILL at that call
- *   FAULT_SIGNAL=N  instead of failing, the process gets signal N before the call
- *   FAULT_SLOW=S    instead of failing, the call begins S seconds later
- *   FAULT_NAMED=1   no file is made without a name (O_TMPFILE), as on NFS
- *   FAULT_PAGE=N    pages have N bytes, as on some ARM machines: calls of ours that map, unmap,
- *                   protect or advise memory fail and count if they do not begin with a page
+ *   FAULT_FLIP=1    instead of failing, pwrite and pread flip a bit in the middle of what they
+ * move, and `share' one in the middle of what was mapped so before FAULT_KILL=1    SIGKILL at that
+ * call FAULT_SIGNAL=N  instead of failing, the process gets signal N before the call FAULT_SLOW=S
+ * instead of failing, the call begins S seconds later FAULT_NAMED=1   no file is made without a
+ * name (O_TMPFILE), as on NFS FAULT_PAGE=N    pages have N bytes, as on some ARM machines: calls of
+ * ours that map, unmap, protect or advise memory fail and count if they do not begin with a page
  *   FAULT_TRACE=1   prints the stack of the call that fails (addr2line or gdb tell the lines)
  *   FAULT_COUNT     file to which the number of calls is written at the end
  * Calls of malloc by libraries that abort by design when memory is out (C++ and OpenMP run-time) do
@@ -286,6 +285,17 @@ static void *map_pages(void *at, size_t n, int prot, int flags, int fd, off_t of
     return (void *)syscall(SYS_mmap, at, n, prot, flags | MAP_FIXED, fd, off);
 }
 
+/* Files that are mapped to be written to: what is in the last one may be damaged. */
+static char *shared;
+static size_t shared_bytes;
+static void note_shared(void *at, size_t n)
+{
+    if (hit("share") && shared)
+        shared[shared_bytes / 2] ^= 16;
+    shared = at;
+    shared_bytes = n;
+}
+
 /* Anonymous memory of our programs may come from mmap; files are mapped too. */
 static void *map_for(void *caller, void *at, size_t n, int prot, int flags, int fd, off_t off)
 {
@@ -293,8 +303,11 @@ static void *map_for(void *caller, void *at, size_t n, int prot, int flags, int 
         errno = ENOMEM;
         return MAP_FAILED;
     }
-    return has_page(caller) ? map_pages(at, n, prot, flags, fd, off)
-                            : (void *)syscall(SYS_mmap, at, n, prot, flags, fd, off);
+    void *p = has_page(caller) ? map_pages(at, n, prot, flags, fd, off)
+                               : (void *)syscall(SYS_mmap, at, n, prot, flags, fd, off);
+    if (flags & MAP_SHARED && prot & PROT_WRITE && p != MAP_FAILED)
+        note_shared(p, n);
+    return p;
 }
 void *mmap(void *at, size_t n, int prot, int flags, int fd, off_t off)
 {
@@ -307,6 +320,8 @@ void *mmap64(void *at, size_t n, int prot, int flags, int fd, off_t off)
 
 int munmap(void *at, size_t n)
 {
+    if (at == shared)
+        shared = NULL;
     if (!has_page(CALLER))
         return (int)syscall(SYS_munmap, at, n);
     return splits_page((uintptr_t)at) ? -1 : (int)syscall(SYS_munmap, at, whole_pages(n));
@@ -355,24 +370,32 @@ static bool fails(const char *what, size_t *n)
 
 ssize_t write(int fd, const void *b, size_t n)
 {
-    if (data_fd(fd) && fails("write", &n))
+    if (!flip && data_fd(fd) && fails("write", &n))
         return -1;
     return syscall(SYS_write, fd, b, n);
 }
-/* As pwrite on a faulty disk, which then holds something else. */
+/* Whether this call flips a bit. */
+static bool flips(const char *what, int fd, size_t n)
+{
+    struct stat st;
+    return flip && n && syscall(SYS_newfstatat, fd, "", &st, AT_EMPTY_PATH) == 0 && !st.st_nlink &&
+           hit(what);
+}
+/* As pwrite on a faulty disk, which then holds something else. The copy suits direct I/O. */
 static ssize_t write_flipped(int fd, const void *b, size_t n, off_t at)
 {
-    const long done = syscall(SYS_pwrite64, fd, b, n, at);
-    const char c = ((const char *)b)[n / 2] ^ 16;
-    syscall(SYS_pwrite64, fd, &c, (size_t)1, at + (off_t)(n / 2));
+    char *copy = __libc_memalign(4096, n);
+    memcpy(copy, b, n);
+    copy[n / 2] ^= 16;
+    const long done = syscall(SYS_pwrite64, fd, copy, n, at);
+    free(copy);
     return done;
 }
 ssize_t pwrite(int fd, const void *b, size_t n, off_t at)
 {
-    if (flip)
-        return hit("write") && n ? write_flipped(fd, b, n, at)
-                                 : syscall(SYS_pwrite64, fd, b, n, at);
-    if (fails("write", &n))
+    if (flips("write", fd, n))
+        return write_flipped(fd, b, n, at);
+    if (!flip && fails("write", &n))
         return -1;
     return syscall(SYS_pwrite64, fd, b, n, at);
 }
@@ -389,15 +412,19 @@ ssize_t writev(int fd, const struct iovec *v, int n)
 }
 ssize_t read(int fd, void *b, size_t n)
 {
-    if (fails("read", &n))
+    if (!flip && fails("read", &n))
         return -1;
     return syscall(SYS_read, fd, b, n);
 }
 ssize_t pread(int fd, void *b, size_t n, off_t at)
 {
-    if (fails("read", &n))
+    const bool damaged = flips("read", fd, n);
+    if (!flip && fails("read", &n))
         return -1;
-    return syscall(SYS_pread64, fd, b, n, at);
+    const long done = syscall(SYS_pread64, fd, b, n, at);
+    if (damaged && done > 0)
+        ((char *)b)[done / 2] ^= 16;
+    return done;
 }
 ssize_t pread64(int fd, void *b, size_t n, off_t at)
 {

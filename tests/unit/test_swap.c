@@ -254,6 +254,38 @@ static void test_cut(const char *dir)
     gnn_swap_free(s);
 }
 
+/* A bit of the file is another one when it is read again. */
+static void test_damaged(const char *dir)
+{
+    struct gnn_err e = {0};
+    struct gnn_swap *s = start(dir, 9u << 20, &e);
+    struct gnn_buf b[REGIONS] = {{0}};
+    struct stat st = {0};
+    bool good = s && fill(s, b, &e);
+    const int fd = find_file();
+    const uint64_t page = gnn_page_size();
+    char *room = gnn_alloc(1, 2 * page, "a page", &e), *at = room;
+    if (room)
+        at += (page - (uint64_t)(uintptr_t)room % page) % page; /* for direct I/O */
+    good = good && fd >= 0 && room && !fstat(fd, &st);
+    const off_t half = st.st_size / 2 / (off_t)page * (off_t)page;
+    good = good && pread(fd, at, page, half) == (ssize_t)page;
+    if (good)
+        at[page / 2] ^= 0x40;
+    good = good && pwrite(fd, at, page, half) == (ssize_t)page;
+    uint32_t r = 0;
+    for (; good && !e.code && r < REGIONS; r++)
+        if (!gnn_swap_hold(s, &b[r], false, &e)) {
+            good = is_right(&b[r], r, 0);
+            (void)!gnn_swap_drop(s, &e);
+        }
+    ok(good && e.code == GNN_E_RUN &&
+           strstr(e.msg, "/model: the temporary file of --memory was damaged while it lay on disk"),
+       "a bit that was flipped in the file is found before it is used: %s", e.msg);
+    gnn_free(room);
+    gnn_swap_free(s);
+}
+
 static void test_full(const char *dir)
 {
     struct gnn_err e = {0};
@@ -333,6 +365,7 @@ int main(void)
     test_small(dir);
     test_too_small(dir);
     test_cut(dir);
+    test_damaged(dir);
     test_full(dir);
     test_guard(dir);
     test_large_pages(dir);

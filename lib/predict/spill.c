@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A temporary file of rows, and the sums of its blocks. Rows are read at random, through a mapping
+ * whose pages the system brings and takes as it likes, so that no read can be checked by itself:
+ * all blocks are, after the last one. */
+#include "lib/predict/spill.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <unistd.h>
+
+#include "formats/xxh.h"
+#include "lib/base/mapped.h"
+#include "lib/base/mem.h"
+#include "lib/base/temp.h"
+
+enum { BLOCK = 1 << 20 }; /* bytes */
+
+struct gnn_spill {
+    XXH3_state_t state; /* of the block that is being written; aligned by 64 bytes */
+    char *name, *data;
+    uint64_t bytes, written;
+    uint64_t *sum; /* of blocks that are written in full, and of the last one */
+};
+
+static int map_file(struct gnn_spill *s, const char *dir, struct gnn_err *e)
+{
+    const int fd = gnn_temp_scratch(s->name, e);
+    if (fd < 0)
+        return e->code;
+    const int sys =
+        posix_fallocate(fd, 0, (off_t)s->bytes); /* a full disk is found here, not by a fault */
+    errno = sys;
+    if (sys)
+        gnn_fail_errno(e, "%s: cannot hold %llu bytes of activations", dir,
+                       (unsigned long long)s->bytes);
+    else
+        s->data = gnn_mapped_new(fd, 0, s->bytes, true, s->name, e);
+    close(fd);
+    return e->code;
+}
+
+struct gnn_spill *gnn_spill_new(const char *dir, uint64_t bytes, struct gnn_err *e)
+{
+    struct gnn_spill *s = gnn_alloc_zero(1, sizeof *s, "activations", e);
+    if (!s)
+        return NULL;
+    s->bytes = bytes;
+    XXH3_64bits_reset(&s->state);
+    if (!(s->name = gnn_strf(e, "%s/gnn-predict", dir)) ||
+        !(s->sum = gnn_alloc(bytes / BLOCK + 1, sizeof *s->sum, "sums of activations", e)) ||
+        map_file(s, dir, e)) {
+        gnn_spill_free(s);
+        return NULL;
+    }
+    return s;
+}
+
+void *gnn_spill_data(const struct gnn_spill *s)
+{
+    return s->data;
+}
+
+void gnn_spill_written(struct gnn_spill *s, uint64_t bytes)
+{
+    while (bytes) {
+        const uint64_t rest = BLOCK - s->written % BLOCK, n = bytes < rest ? bytes : rest;
+        (void)XXH3_64bits_update(&s->state, s->data + s->written, n);
+        s->written += n;
+        bytes -= n;
+        if (n == rest || s->written == s->bytes) {
+            s->sum[(s->written - 1) / BLOCK] = XXH3_64bits_digest(&s->state);
+            XXH3_64bits_reset(&s->state);
+        }
+    }
+}
+
+int gnn_spill_check(const struct gnn_spill *s, struct gnn_err *e)
+{
+    uint64_t bad = UINT64_MAX;
+    if (!s)
+        return 0;
+    const uint64_t n = s->written == s->bytes ? (s->bytes + BLOCK - 1) / BLOCK : s->written / BLOCK;
+#pragma omp parallel for reduction(min : bad)
+    for (uint64_t i = 0; i < n; i++) {
+        const uint64_t at = i * BLOCK, rest = s->bytes - at;
+        if (XXH3_64bits(s->data + at, rest < BLOCK ? rest : BLOCK) != s->sum[i] && i < bad)
+            bad = i;
+    }
+    if (bad == UINT64_MAX)
+        return 0;
+    const uint64_t at = bad * BLOCK, rest = s->bytes - at;
+    return gnn_fail(e, GNN_E_RUN,
+                    "%s: the temporary file of activations was damaged while it lay on disk, in "
+                    "bytes %llu to %llu",
+                    s->name, (unsigned long long)at,
+                    (unsigned long long)(at + (rest < BLOCK ? rest : BLOCK) - 1));
+}
+
+void gnn_spill_free(struct gnn_spill *s)
+{
+    if (!s)
+        return;
+    gnn_mapped_free(s->data);
+    gnn_free(s->name);
+    gnn_free(s->sum);
+    gnn_free(s);
+}
