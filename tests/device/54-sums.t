@@ -17,6 +17,10 @@ for sums in double forward backward; do
     fi
     status 0 "bench_gpu measures epilogues that add up in $sums" env GNN_FAKE_LT=1 "$GNN_B/emu/tests/gpu/bench_gpu" 100 epilogues
     cp out lt
+    if grep -q 'built without CUDA' lt; then
+        skip "none of them is wrong with sums in $sums" 'built without CUDA'
+        continue
+    fi
     check "none of them is wrong with sums in $sums" sh -c 'grep -q "^| epilogue BGRADA.* right" lt && ! grep "WRONG\|OTHER\|another\|not measured" lt'
 done
 check "the order in which products are added up shows in the model" sh -c '! cmp -s double.st forward.st && ! cmp -s forward.st backward.st'
