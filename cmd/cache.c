@@ -10,9 +10,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "cmd/cli.h"
+#include "lib/base/io.h"
 #include "lib/cache/frequency.h"
 
 void cache_size(const char *text, double *share, uint64_t *bytes)
@@ -45,8 +47,9 @@ void cache_order_read(const char *name, struct gnn_store *s, struct gnn_order *o
     /* gnn_order_parse takes every word that is no order for the name of a file. */
     if (o->by != GNN_ORDER_FILE || !s)
         return;
-    const int fd = cli_in(name, &name);
-    if (gnn_frequency_read(s, fd, name, &o->file, &e))
+    struct stat st;
+    const int fd = gnn_io_open(name, &st, &e); /* all ranks read it: no pipe */
+    if (fd < 0 || gnn_frequency_read(s, fd, name, &o->file, &e))
         cli_fail(&e);
     close(fd);
 }

@@ -89,7 +89,7 @@ static const struct opt training_opts[] = {
     {.kind = OPT_GROUP, .help = "Checkpoints"},
     {OPT_STR, 0, "checkpoint", &o.checkpoint, "DIR",
      "keep checkpoints in DIR; SIGTERM, SIGINT and SIGUSR1 write one and end with status 75",
-     .file = true, .makes = "checkpoint.safetensors"},
+     .file = true, .makes = "checkpoint.safetensors|checkpoint.lock"},
     {OPT_U64, 0, "checkpoint-every", &o.checkpoint_every, "N",
      "steps between checkpoints (default: only when stopped)", .min = 1, .max = 1e15},
     {OPT_FLAG, 0, "resume", &resume, NULL, "resume from the checkpoint in DIR, if there is one"},

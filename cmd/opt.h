@@ -54,8 +54,8 @@ struct opt {
     bool bytes;
     bool file; /* names a file or directory: completion offers such, and no output may be an input
                   (cmd/paths.h) */
-    const char *makes; /* with `file`: it is written; "" or the name of what is written in that
-                          directory. NULL: read */
+    const char *makes; /* with `file`: it is written; "" or the names of what is written in that
+                          directory, "a|b". NULL: read */
     bool own;          /* with several ranks, each may have another */
     bool count;        /* OPT_RANGE: a lone number says how many, not which one */
 };

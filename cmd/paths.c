@@ -34,8 +34,8 @@ static void add_place(const struct place *p)
     places[nplaces++] = *p;
 }
 
-/* The absolute name of what is, or will be, at `path`. NULL if nothing can be there: opening it
- * reports that. */
+/* The absolute name of what is, or will be, at `path`, whose directories may not exist yet either.
+ * NULL if nothing can be there: opening it reports that. */
 static char *real_name(const char *path)
 {
     struct gnn_err e = {0};
@@ -45,12 +45,14 @@ static char *real_name(const char *path)
     char *slash = strrchr(at, '/');
     if (slash)
         *slash = 0;
-    char *dir = realpath(slash ? at : ".", NULL);
-    /* The file does not exist yet, so realpath(3) works for its directory only. */
+    char *found = realpath(slash ? at : ".", NULL), *dir = found   ? gnn_strdup(found, &e)
+                                                           : slash ? real_name(at)
+                                                                   : NULL;
     char *real =
         dir ? gnn_strf(&e, "%s/%s", strcmp(dir, "/") != 0 ? dir : "", slash ? slash + 1 : at)
             : NULL;
-    free(dir);
+    free(found);
+    gnn_free(dir);
     gnn_free(at);
     return real;
 }
@@ -64,22 +66,32 @@ static void note_path(struct place *p, const char *path)
         add_place(p);
 }
 
-void paths_note(const struct opt *o, const char *path, size_t n)
+/* `file`, n bytes: what is written in the directory `path`, or "". */
+static void note_file(struct place *p, const char *path, const char *file, size_t n)
 {
     struct gnn_err e = {0};
-    struct place p = {.opt = o, .given = path, .n = (int)n, .out = o && o->makes};
-    if (n == 1 && *path == '-')
-        return;
-    char *copy =
-        gnn_strf(&e, p.out && *o->makes ? "%.*s/%s" : "%.*s%s", p.n, path, p.out ? o->makes : "");
+    char *copy = gnn_strf(&e, n ? "%.*s/%.*s" : "%.*s%.*s", p->n, path, (int)n, file);
     if (!copy)
         cli_fail(&e);
     const char *name = cli_path(copy);
-    /* An output that is a directory (o->makes is a file in it) is noted as that file. */
-    note_path(&p, name);
+    note_path(p, name);
     if (name != copy)
         free((void *)(uintptr_t)name);
     gnn_free(copy);
+}
+
+void paths_note(const struct opt *o, const char *path, size_t n)
+{
+    if (n == 1 && *path == '-')
+        return;
+    /* An output that is a directory (o->makes are files in it) is noted as those files. */
+    const char *file = o && o->makes ? o->makes : "";
+    do {
+        struct place p = {.opt = o, .given = path, .n = (int)n, .out = o && o->makes};
+        const size_t length = strcspn(file, "|");
+        note_file(&p, path, file, length);
+        file += length;
+    } while (*file++);
 }
 
 static void note_descriptor(int fd, bool out, const char *given)

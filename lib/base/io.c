@@ -45,7 +45,12 @@ static const char *kind_of(mode_t mode)
 
 int gnn_io_open(const char *path, struct stat *st, struct gnn_err *e)
 {
-    const int fd = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+    return gnn_io_open_at(AT_FDCWD, path, path, st, e);
+}
+
+int gnn_io_open_at(int dir, const char *name, const char *path, struct stat *st, struct gnn_err *e)
+{
+    const int fd = openat(dir, name, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
     if (fd < 0 || fstat(fd, st)) {
         gnn_fail_open(e, path);
     } else if (S_ISREG(st->st_mode)) {

@@ -23,6 +23,9 @@ void gnn_io_init(struct gnn_io *io, int fd, const char *name);
  * GNN_E_INPUT for a FIFO, a device or a directory, as for what is not there (errno is ENOENT then).
  */
 int gnn_io_open(const char *path, struct stat *st, struct gnn_err *e) GNN_MUST_USE;
+/* The same of a name seen from the directory `dir`; path: for messages. */
+int gnn_io_open_at(int dir, const char *name, const char *path, struct stat *st,
+                   struct gnn_err *e) GNN_MUST_USE;
 /* Reads that would have to wait end with GNN_E_STOPPED from now on once the descriptor `stop` can
  * be read. For programs that hold signals back; before there are other threads. */
 void gnn_io_stop_on(int stop);

@@ -23,7 +23,7 @@
 #include "lib/base/io.h"
 #include "lib/base/mem.h"
 
-enum { DIGITS = 16, SUFFIX = 5 + DIGITS, LINKS_MAX = 40, TRIES = 100 };
+enum { DIGITS = 16, SUFFIX = 5 + DIGITS, LINKS_MAX = 40, TRIES = 100, OWNER_MAX = 128 };
 
 static pthread_mutex_t gate = PTHREAD_MUTEX_INITIALIZER;
 static struct gnn_temp *live;
@@ -193,11 +193,22 @@ static void remove_dir(int parent, const char *name)
     unlinkat(parent, name, AT_REMOVEDIR);
 }
 
+/* Whether the temporary name is still that of what was made: another program may have put its own
+ * file there. */
+static bool is_own(const struct gnn_temp *t)
+{
+    struct stat st, now;
+    return !fstat(t->fd, &st) && !lstat(t->name, &now) && st.st_dev == now.st_dev &&
+           st.st_ino == now.st_ino;
+}
+
 static void remove_temp(const struct gnn_temp *t)
 {
-    if (t->name && t->dir)
+    if (!t->name || !is_own(t))
+        return;
+    if (t->dir)
         remove_dir(AT_FDCWD, t->name);
-    else if (t->name)
+    else
         unlink(t->name);
 }
 
@@ -300,6 +311,34 @@ static bool is_unsupported(int sys)
     return sys == EOPNOTSUPP || sys == EISDIR || sys == EINVAL;
 }
 
+/* ---- who may read it ---- */
+
+static bool set_part_mode(int fd, const char *name, void *mode)
+{
+    if (gnn_temp_in_store(name))
+        (void)!fchmodat(fd, name, *(const mode_t *)mode, 0);
+    return true;
+}
+
+/* What replaces a file or a store may be read by those who might read that: it gets its mode and,
+ * as far as the system permits, its owner. Files of a store get the mode of the old store.json.
+ * `also`: what this process needs until the result is complete. */
+static void take_mode(const struct gnn_temp *t, mode_t also)
+{
+    struct stat old, json;
+    if (lstat(t->path, &old) || (t->dir ? !S_ISDIR(old.st_mode) : !S_ISREG(old.st_mode)))
+        return;
+    (void)!fchown(t->fd, old.st_uid, old.st_gid); /* before the mode, which it may change */
+    (void)!fchmod(t->fd, (old.st_mode & 0777) | also);
+    const int dir = t->dir && !also ? open(t->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
+    if (dir >= 0 && !fstatat(dir, "store.json", &json, AT_SYMLINK_NOFOLLOW)) {
+        mode_t mode = json.st_mode & 0777;
+        each_entry(t->fd, set_part_mode, &mode);
+    }
+    if (dir >= 0)
+        close(dir);
+}
+
 static int begin_file(struct gnn_temp *t, const char *dir, struct gnn_err *e)
 {
     const int parent = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -346,6 +385,7 @@ static struct gnn_temp *temp_begin(const char *path, bool dir, struct gnn_err *e
     if (t) {
         gnn_temp_enter();
         if (!begin_file(t, parent, e)) {
+            take_mode(t, dir ? 0700 : 0600);
             t->next = live;
             live = t;
         }
@@ -391,6 +431,19 @@ int gnn_temp_scratch(const char *path, struct gnn_err *e)
 
 /* ---- a lock ---- */
 
+/* Whether a file is a lock: it has no second name, and holds what write_owner writes, or nothing
+ * yet. Everything else is data, whose name is the same by chance. */
+static bool is_lock(int fd, const struct stat *st)
+{
+    char text[OWNER_MAX + 1] = "";
+    long process;
+    int end = 0;
+    const ssize_t n = pread(fd, text, sizeof text, 0);
+    if (st->st_nlink > 1 || n < 0 || n > OWNER_MAX || memchr(text, '\n', (size_t)n))
+        return false;
+    return !n || (sscanf(text, "process %ld on %n", &process, &end) == 1 && end > 0);
+}
+
 /* False if another process holds the lock, or has just removed the file: *gone says which. */
 static bool try_lock(struct gnn_temp *t, bool *gone, struct gnn_err *e)
 {
@@ -405,6 +458,13 @@ static bool try_lock(struct gnn_temp *t, bool *gone, struct gnn_err *e)
         gnn_fail(e, GNN_E_RUN, "%s: not a regular file: cannot be locked", t->path);
         return false;
     }
+    if (!is_lock(t->fd, &st)) {
+        gnn_fail(e, GNN_E_RUN,
+                 "%s: not a lock, but a file with other contents or with a second name: move it, "
+                 "or name another directory",
+                 t->path);
+        return false;
+    }
     if (lock_new(t->fd))
         return true;
     *gone = fstat(t->fd, &st) || !st.st_nlink;
@@ -413,7 +473,7 @@ static bool try_lock(struct gnn_temp *t, bool *gone, struct gnn_err *e)
 
 static void write_owner(const struct gnn_temp *t, struct gnn_err *e)
 {
-    char text[128], host[64] = "";
+    char text[OWNER_MAX], host[64] = "";
     (void)gethostname(host, sizeof host - 1);
     const int n = snprintf(text, sizeof text, "process %ld on %s", (long)getpid(), host);
     struct gnn_io io = {.fd = t->fd, .name = t->path};
@@ -496,7 +556,8 @@ static int place_dir(struct gnn_temp *t, bool replace, struct gnn_err *e)
         if (!replace || (errno != EEXIST && errno != ENOTEMPTY))
             break;
         if (!renameat2(AT_FDCWD, t->name, AT_FDCWD, t->path, RENAME_EXCHANGE)) {
-            remove_dir(AT_FDCWD, t->name); /* what has this name now is the old one */
+            (void)!chmod(t->name, 0700); /* what has this name now is the old one */
+            remove_dir(AT_FDCWD, t->name);
             return 0;
         }
         if (errno == EINVAL)
@@ -511,6 +572,7 @@ static int place_dir(struct gnn_temp *t, bool replace, struct gnn_err *e)
 int gnn_temp_commit(struct gnn_temp *t, bool replace, struct gnn_err *e)
 {
     gnn_temp_enter();
+    take_mode(t, 0);
     const int rc = t->dir ? place_dir(t, replace, e) : place_file(t, e);
     if (!rc) {
         gnn_free(t->name);

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Opens a store: store.json, and of each part the frames, their tables and checksums. */
+/* Opens a store: store.json, and of each part the frames, their tables and checksums. All files are
+ * opened relative to one descriptor of the directory, so that they are those of one store although
+ * another process may replace it meanwhile. */
 #include "lib/store/store_impl.h"
 
 #include <errno.h>
@@ -164,11 +166,11 @@ static int read_frames(struct gnn_part *p, struct gnn_meta *meta, struct gnn_err
     return rc;
 }
 
-static int part_open(struct gnn_part *p, struct gnn_meta *meta, struct gnn_err *e)
+static int part_open(struct gnn_part *p, int dir, struct gnn_meta *meta, struct gnn_err *e)
 {
     struct stat st;
     struct gnn_err why = {0};
-    const int fd = gnn_io_open(p->path, &st, &why);
+    const int fd = gnn_io_open_at(dir, strrchr(p->path, '/') + 1, p->path, &st, &why);
     if (fd < 0)
         return errno == ENOENT ? gnn_fail(e, GNN_E_INPUT, "%s: partition is missing", p->path)
                                : gnn_fail_as(e, &why);
@@ -199,16 +201,16 @@ static int no_store(const char *path, struct gnn_err *e)
                     path);
 }
 
-static int read_json(struct gnn_store *s, struct gnn_err *e)
+static int read_json(struct gnn_store *s, int dir, struct gnn_err *e)
 {
     char *path = gnn_strf(e, "%s/store.json", s->path);
     if (!path)
         return e->code;
     struct stat st;
     struct gnn_err unread = {0};
-    int rc = 0, fd = gnn_io_open(path, &st, &unread);
+    int rc = 0, fd = gnn_io_open_at(dir, "store.json", path, &st, &unread);
     if (fd < 0)
-        rc = errno == ENOENT || errno == ENOTDIR ? no_store(s->path, e) : gnn_fail_as(e, &unread);
+        rc = errno == ENOENT ? no_store(s->path, e) : gnn_fail_as(e, &unread);
     else if (st.st_size > GNN_META_MAX)
         rc = gnn_fail(e, GNN_E_INPUT, "%s: too large for the description of a store", path);
     if (!rc) {
@@ -240,71 +242,104 @@ static int check_same(const struct gnn_store *s, const struct gnn_part *p,
     return e->code;
 }
 
-static int open_parts(struct gnn_store *s, struct gnn_err *e)
+/* Each rank opens a range of the parts only. */
+static int open_parts(struct gnn_store *s, int dir, struct gnn_err *e)
 {
-    struct gnn_comm *c = s->comm;
-    uint32_t n = s->meta.schema.nparts;
-    s->part = gnn_alloc_zero(n, sizeof *s->part, "parts", e);
-    uint64_t *hash = s->part ? gnn_alloc_zero(n, sizeof *hash, "parts", e) : NULL;
-    if (!hash)
+    const struct gnn_comm *c = s->comm;
+    const uint32_t n = s->meta.schema.nparts;
+    if (!(s->part = gnn_alloc_zero(n, sizeof *s->part, "parts", e)))
         return e->code;
     s->nparts = n;
-    /* Each rank opens a range of the parts only. */
     s->from = gnn_store_rank_from(s, c->rank);
     s->to = gnn_store_rank_from(s, c->rank + 1);
-    int rc = n < c->size
-                 ? gnn_fail(e, GNN_E_INPUT,
-                            "%s: has %u partition%s, too few for %u ranks: use gnn-partition -k %u",
-                            s->path, n, n == 1 ? "" : "s", c->size, c->size)
-                 : 0;
-    for (uint32_t i = 0; !rc && i < n; i++) {
+    if (n < c->size)
+        return gnn_fail(e, GNN_E_INPUT,
+                        "%s: has %u partition%s, too few for %u ranks: use gnn-partition -k %u",
+                        s->path, n, n == 1 ? "" : "s", c->size, c->size);
+    for (uint32_t i = 0; i < n; i++) {
         struct gnn_meta meta = {0};
         struct gnn_part *p = s->part[i] = gnn_alloc_zero(1, sizeof *p, "a partition", e);
-        if (!p || !(p->path = gnn_strf(e, "%s/part-%05u.gnb", s->path, i))) {
-            rc = e->code;
-            break;
-        }
+        if (!p || !(p->path = gnn_strf(e, "%s/part-%05u.gnb", s->path, i)))
+            return e->code;
         pthread_mutex_init(&p->lock, NULL);
         if (!gnn_store_has(s, i))
             continue;
-        rc = part_open(p, &meta, e);
+        int rc = part_open(p, dir, &meta, e);
         if (!rc)
             rc = check_same(s, p, &meta, e);
-        hash[i] = p->hash;
         p->verify = s->verify;
         gnn_meta_release(&meta);
+        if (rc)
+            return rc;
     }
-    char identity[17];
-    if (!rc) /* each part's hash is that of one rank, and 0 in the others */
-        rc = gnn_comm_all_reduce(c, hash, n, GNN_REDUCE_U64, e);
-    if (!rc) {
-        gnn_store_identity(&s->meta.schema, hash, identity, e);
+    return 0;
+}
+
+/* Opens what this rank has of the store that is there now. *replaced: another has its name since,
+ * and what failed may be there. */
+static int open_own(struct gnn_store *s, const char *path, bool verify, bool *replaced,
+                    struct gnn_err *e)
+{
+    struct stat was, now;
+    *replaced = false;
+    if (!(s->path = gnn_strdup(path, e)))
+        return e->code;
+    const int dir = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+    if (dir < 0)
+        return errno == ENOENT || errno == ENOTDIR ? no_store(path, e) : gnn_fail_open(e, path);
+    int rc = read_json(s, dir, e);
+    if (!rc && verify && !(s->verify = gnn_verify_new(e)))
         rc = e->code;
-    }
+    if (!rc)
+        rc = open_parts(s, dir, e);
+    *replaced = !fstat(dir, &was) && !stat(path, &now) &&
+                (was.st_ino != now.st_ino || was.st_dev != now.st_dev);
+    close(dir);
+    return rc;
+}
+
+/* The parts, of which each rank knows its own, are those of one store. */
+static int check_identity(struct gnn_store *s, struct gnn_err *e)
+{
+    char identity[17];
+    uint64_t *hash = gnn_alloc_zero(s->nparts, sizeof *hash, "parts", e);
+    for (uint32_t i = s->from; hash && i < s->to; i++)
+        hash[i] = s->part[i]->hash;
+    /* Each part's hash is that of one rank, and 0 in the others. */
+    if (hash && !gnn_comm_all_reduce(s->comm, hash, s->nparts, GNN_REDUCE_U64, e))
+        gnn_store_identity(&s->meta.schema, hash, identity, e);
+    gnn_free(hash);
+    if (e->code)
+        return e->code;
 #ifdef FUZZING_BUILD_MODE_UNSAFE_FOR_PRODUCTION
     memcpy(identity, s->meta.identity, sizeof identity);
 #endif
-    if (!rc && strcmp(identity, s->meta.identity))
-        rc = gnn_fail(e, GNN_E_INPUT, "%s: partitions are missing, swapped or from another store",
-                      s->path);
-    gnn_free(hash);
-    return rc;
+    return strcmp(identity, s->meta.identity)
+               ? gnn_fail(e, GNN_E_INPUT,
+                          "%s: partitions are missing, swapped or from another store", s->path)
+               : 0;
 }
 
 int gnn_store_open_ranks(struct gnn_store *s, const char *path, bool verify, struct gnn_comm *c,
                          struct gnn_err *e)
 {
+    enum { TRIES = 100 };
     char text[sizeof s->meta.identity + 16];
+    bool again;
     *s = (struct gnn_store){.comm = c};
-    int rc = (s->path = gnn_strdup(path, e)) ? read_json(s, e) : e->code;
+    int rc = open_own(s, path, verify, &again, e);
+    for (int i = 0; rc && again && i < TRIES; i++) {
+        gnn_store_close(s);
+        *s = (struct gnn_store){.comm = c};
+        *e = (struct gnn_err){0};
+        rc = open_own(s, path, verify, &again, e);
+    }
     snprintf(text, sizeof text, "%s %u", s->meta.identity, s->meta.schema.nparts);
     if (!rc)
         /* Ranks may have different file systems: all must have opened the same store. */
         rc = gnn_comm_agree(c, "store", text, e);
-    if (!rc && verify && !(s->verify = gnn_verify_new(e)))
-        rc = e->code;
     if (!rc)
-        rc = open_parts(s, e);
+        rc = check_identity(s, e);
     if (!rc)
         rc = gnn_store_check(s, e);
     if (rc)

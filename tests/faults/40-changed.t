@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # A store that is cut short, or written to, while a program works on it: status 1 and a line that names the file, and nothing is left.
+# One that is replaced while a program opens it: the old one or the new one, whole.
 . "$GNN_TOP/tests/lib.sh"
 graph=sbm:nodes=3000,degree=10,features=256
 part=S/part-00000.gnb
@@ -97,6 +98,26 @@ if prlimit --sigpending=0 true 2>/dev/null; then
     [ $rc -eq 135 ] && _ok "$pending" || { _not_ok "$pending: status $rc"; sed 's/^/# /' err; }
 else
     skip "$pending" 'no prlimit(1)'
+fi
+# store.json of the old one has been opened when the new one takes its place.
+replaced() { # COMMAND...
+    rm -rf S o && gnn-partition -q -k 3 -o S was
+    env LD_PRELOAD="$GNN_B/shim.so" FAULT_OP=read FAULT_N=1 FAULT_SLOW=3 "$@" >out 2>err &
+    _pid=$!
+    until ls -l /proc/$_pid/fd 2>/dev/null | grep -q 'S/store.json$' || ! kill -0 $_pid 2>/dev/null; do sleep 0.05; done
+    gnn-partition -q --force -k $parts -o S was
+    wait $_pid
+    rc=$?
+}
+if [ -n "${GNN_SAN-}" ]; then
+    skip 'programs read a store that is replaced' 'the shim does not fit sanitizers'
+else
+    for parts in 3 5 2; do
+        for command in 'gnn-sample -q --no-provenance -f 5,5 -b 256 -o o S' 'gnn-train -q --store S --epochs 1 --hidden 8 -o o'; do
+            replaced $command
+            check "${command%% *} reads a store of 3 parts or of $parts that takes its place" logged err test $rc -eq 0
+        done
+    done
 fi
 bus() { kill -BUS "$(cat pid)"; }
 during bus bus none sh -c 'gnn-sample -q -f 5 --epochs 0:100000000 -c S & echo $! >pid; wait $!'

@@ -70,6 +70,17 @@ status 2 'gnn-train does not write the model over the checkpoint' \
     sh -c 'mkdir C && gnn-train -q --store a --epochs 1 --checkpoint C -o C/checkpoint.safetensors'
 same b b0 'programs that refuse to write over a stream keep it as it was'
 check 'programs that refuse to write into a store keep it as it was' gnn-inspect --verify a
+mkdir K
+ln -s K L
+for own in K/checkpoint.lock K/./checkpoint.lock L/checkpoint.lock K; do
+    status 2 "gnn-train does not write the model over its own lock: $own" gnn-train -q --store a --epochs 1 --hidden 8 --checkpoint K -o $own
+done
+status 2 'gnn-train does not write metrics over its own lock' gnn-train -q --store a --epochs 1 --hidden 8 --checkpoint K -o x --metrics K/checkpoint.lock
+status 2 'gnn-train does not write the model over the checkpoint in directories that do not exist yet' \
+    gnn-train -q --store a --epochs 1 --hidden 8 --checkpoint n/K -o n/K/checkpoint.safetensors
+status 2 'gnn-train does not give the model the name of the directory of checkpoints that it makes' \
+    gnn-train -q --store a --epochs 1 --hidden 8 --checkpoint n -o n
+check 'gnn-train has written nothing that it refuses' test -z "$(ls -A K)" -a ! -e n -a ! -e x
 check 'gnn-train writes model and metrics to one device' gnn-train -q --store a --epochs 1 --hidden 8 -o /dev/null --metrics /dev/null
 check 'gnn-train writes model and metrics beside checkpoints' gnn-train -q --store a --epochs 1 --hidden 8 --checkpoint C -o C/m --metrics C/metrics
 clean 'programs leave no temporary where they refuse an output'
@@ -144,6 +155,25 @@ gnn-sample -q --no-provenance -f 3,3 -o want a
 check 'gnn-sample writes to a file that has no name any more' nameless gnn-sample -q --no-provenance -f 3,3 a
 same got want 'gnn-sample writes the same to a file that has no name any more'
 check 'gnn-sample makes no file called deleted' test -z "$(find . -name '*deleted*')"
+
+# ---- who may read what is replaced ----
+mode() { stat -c %a "$@" | tr '\n' ' '; }
+echo old >kept && chmod 640 kept
+check 'gnn-sample replaces a file' gnn-sample -q -f 3,3 -o kept a
+check 'gnn-sample keeps the mode of a file that it replaces' test "$(mode kept)" = '640 '
+chmod 604 kept && mkdir Q && gnn-train -q --store a --epochs 1 --hidden 8 --checkpoint Q --checkpoint-every 1 -o kept && chmod 600 Q/checkpoint.safetensors
+check 'gnn-train keeps the modes of a model and a checkpoint that it replaces' \
+    gnn-train -q --store a --epochs 2 --hidden 8 --checkpoint Q --checkpoint-every 1 --resume -o kept
+check 'gnn-train has kept them' test "$(mode kept Q/checkpoint.safetensors)" = '604 600 '
+gnn-import -q -o own $small
+for modes in '700 600' '750 640' '500 400'; do
+    chmod ${modes#* } own/* && chmod ${modes% *} own
+    check "gnn-import replaces a store of mode $modes" gnn-import -q --force -o own $small
+    check "gnn-import keeps the modes of a store that it replaces, $modes" test "$(mode own)$(mode own/* | xargs -n1 | sort -u)" = "$modes"
+done
+chmod 700 own
+check 'gnn-predict makes what is not there yet as the umask says' sh -c 'umask 027; gnn-predict -q -o fresh a kept; test "$(stat -c %a fresh)" = 640'
+clean 'programs leave no temporary where they keep modes'
 
 # ---- no space, no permission ----
 for run in 'gnn-import -q -o no sbm:nodes=20000,features=64' 'gnn-sample -q -f 10,10 -o no S' 'gnn-partition -q -k 2 -o no S'; do

@@ -50,6 +50,9 @@ for name in 'seeds|gnn-sample -q -f 3 --seeds dir -o x S' 'partitions of nodes|g
     # shellcheck disable=SC2086
     status 3 "${_c%% *} refuses a directory as ${name%%|*}" timeout 600 $_c
 done
+for kind in $kinds; do
+    refused "a $kind as an order of rows" "^gnn-gather: $kind: .*\($(what $kind)\)" gnn-gather -q --plan --cache 0.5 --cache-order $kind -i b S
+done
 # What is read once, in order, may be a pipe.
 check 'gnn-sample reads seeds from a pipe' timeout 600 bash -c 'gnn-sample -q -f 3 --seeds <(cat ids) -o x S'
 check 'gnn-partition reads partitions of nodes from a pipe' timeout 600 bash -c 'gnn-partition -q -o P --from <(seq 200 | sed s/.*/0/) S'

@@ -41,16 +41,36 @@ rc=$?
 check "gnn-train ends with status 75 on SIGTERM while another one waits for its lock ($rc)" logged first.err test $rc -eq 75
 check 'gnn-train --resume goes on once the lock is free' logged second.err wait $second
 check 'gnn-train --resume writes the same model after it has waited for the lock' cmp alone M
-mkdir bad && ln -s ../S/store.json bad/checkpoint.lock && cp S/store.json was
+mkdir bad && cp S/store.json was && cp was target && ln -s ../target bad/checkpoint.lock
 status 1 'gnn-train refuses a symbolic link in the place of its lock' gnn-train -q --store S -f 3,2 --epochs 1 --checkpoint bad -o x
 mkdir bad2 && mkfifo bad2/checkpoint.lock
 status 1 'gnn-train refuses a FIFO in the place of its lock' timeout 600 gnn-train -q --store S -f 3,2 --epochs 1 --checkpoint bad2 -o x
-check 'gnn-train writes nothing through a symbolic link in the place of its lock' cmp was S/store.json
+check 'gnn-train writes nothing through a symbolic link in the place of its lock' cmp was target
 mkdir planted && ln -s ../S/store.json planted/checkpoint.safetensors.tmp && ln -s ../precious planted/checkpoint.safetensors && echo gold >precious
 check 'gnn-train replaces symbolic links in the place of its checkpoint' \
     gnn-train -q --store S -f 3,2 --epochs 1 --hidden 8 --checkpoint planted --checkpoint-every 1 -o x
 check 'gnn-train writes nothing through symbolic links in the place of its checkpoint' \
     sh -c 'cmp was S/store.json && grep -qx gold precious && test ! -L planted/checkpoint.safetensors'
+# What has the lock's name but is none is somebody's data.
+refusing=gnn-train
+hold() { rm -rf held && mkdir held && "$@" && cp held/checkpoint.lock was; }
+for kind in 'ln precious held/checkpoint.lock' 'cp precious held/checkpoint.lock' 'cp alone held/checkpoint.lock' \
+    "sh -c 'echo process 1 on host >held/checkpoint.lock'"; do
+    eval "hold $kind"
+    refuses 1 '^gnn-train: held/checkpoint.lock: not a lock' "what is no lock in its place: $kind" \
+        gnn-train -q --store S -f 3,2 --epochs 1 --hidden 8 --checkpoint held -o x
+    check "gnn-train leaves what it refuses to lock as it is: $kind" sh -c 'cmp was held/checkpoint.lock && grep -qx gold precious'
+done
+rm -rf held && mkdir held && printf 'process 1 on host' >held/checkpoint.lock
+check 'gnn-train takes the lock of a process that was killed, whatever that is' gnn-train -q --store S -f 3,2 --epochs 1 --hidden 8 --checkpoint held -o x
+check 'gnn-train removes the lock of a process that was killed' test ! -e held/checkpoint.lock
+# A file that comes to have the lock's name while it is held is not removed with it.
+begin
+cp precious other && mv other C/checkpoint.lock
+kill -TERM $first
+wait $first
+check 'gnn-train leaves a file that has taken the place of its lock' grep -qx gold C/checkpoint.lock
+rm -rf C
 status 3 'gnn-train refuses --checkpoint together with a store that does not exist' gnn-train -q --store none --epochs 1 --checkpoint D -o x
 check 'gnn-train makes no checkpoint directory for a store that does not exist' test ! -e D
 done_testing
