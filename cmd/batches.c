@@ -207,7 +207,7 @@ void batches_run(struct gnn_source *src, const struct batches_opts *o)
     if (rc)
         cli_fail(&e);
     if (o->gathered)
-        ranks_tell(o->comm, o->gathered);
+        ranks_tell(o->comm, o->gathered, o->copying);
     if (o->sampled)
         ranks_tell_sample(o->comm, o->sampled);
     if (o->count)

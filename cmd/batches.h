@@ -18,6 +18,7 @@ struct batches_opts {
     struct gnn_store *store;                 /* needed for that */
     struct gnn_gpu *gpu;                     /* where the batches lie, or NULL */
     struct gnn_tier_hits *gathered;          /* where their nodes' rows were, or NULL */
+    struct gnn_gather_copying *copying;      /* what copies of remote rows took; with gathered */
     struct gnn_sample_remote_stats *sampled; /* likewise */
     struct gnn_comm *comm;                   /* the ranks: what is counted is the sum over them */
 };

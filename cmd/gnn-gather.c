@@ -134,6 +134,7 @@ int main(int argc, char **argv)
     static const enum gnn_dtype dtypes[] = {0, GNN_F32, GNN_F16, GNN_BF16};
     struct gnn_gather_stats stats = {0};
     struct gnn_tier_hits hits = {0};
+    struct gnn_gather_copying copying = {0};
     struct gnn_err e = {0};
     const char *name;
     int nargs;
@@ -151,6 +152,7 @@ int main(int argc, char **argv)
     if (!run.count && !plan.on)
         run.output = ranks_path(run.output, "-o");
     o.hits = run.gathered = &hits;
+    o.copying = run.copying = &copying;
     if (input && gnn_kind_path(input) == GNN_KIND_STORE &&
         gnn_kind_path(args[0]) == GNN_KIND_STREAM)
         cli_usage("%s is a store and %s a stream: gnn-gather -i %s %s", input, args[0], args[0],

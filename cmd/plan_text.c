@@ -25,17 +25,18 @@ void plan_show_head(const struct gnn_cache_plan *p)
     const bool seen = p->batches;
     const struct gnn_rows *r = p->rows;
     const uint32_t batch_size = p->sampling->batch_size;
+    const uint64_t steps = p->sampling->steps[0];
     printf("rows      %" PRIu64 " of %.1f MB in all\n", r->count, (double)r->all_bytes / 1e6);
     printf("a batch   ");
     if (p->sampling->clusters)
         printf("%u partitions, at most ", p->sampling->clusters);
-    printf("%u seeds, %.0f of an epoch; %.0f rows expected, ", batch_size, p->steps,
+    printf("%u seeds, %" PRIu64 " of an epoch; %.0f rows expected, ", batch_size, steps,
            p->expected_rows);
     printf(seen ? "%.0f measured in %.0f batches\n" : "none measured\n", p->measured_rows,
            (double)p->batches);
-    cli_metrics(json_pack("{s:s, s:I, s:I, s:I, s:f, s:f, s:o, s:I, s:f}", "table", "batch", "rows",
+    cli_metrics(json_pack("{s:s, s:I, s:I, s:I, s:I, s:f, s:o, s:I, s:f}", "table", "batch", "rows",
                           (json_int_t)r->count, "bytes", (json_int_t)r->all_bytes, "batch_size",
-                          (json_int_t)batch_size, "steps", p->steps, "expected_rows",
+                          (json_int_t)batch_size, "steps", (json_int_t)steps, "expected_rows",
                           p->expected_rows, "measured_rows", number_json(seen, p->measured_rows),
                           "batches", (json_int_t)p->batches, "access_seconds", p->seconds));
 }

@@ -155,7 +155,8 @@ static double percent_of(uint64_t part, uint64_t all)
     return all ? 100 * (double)part / (double)all : 0;
 }
 
-void ranks_tell(const struct gnn_comm *c, const struct gnn_tier_hits *h)
+void ranks_tell(const struct gnn_comm *c, const struct gnn_tier_hits *h,
+                const struct gnn_gather_copying *k)
 {
     const uint64_t rows = gnn_tier_rows(h), replicated = h->rows[GNN_TIER_REPLICA],
                    fetched = h->rows[GNN_TIER_REMOTE], remote = replicated + fetched,
@@ -166,10 +167,16 @@ void ranks_tell(const struct gnn_comm *c, const struct gnn_tier_hits *h)
              " (%.1f %% of these), fetched %" PRIu64 ", %.1f MB; sent %.1f MB in total",
              rows, remote, percent_of(remote, rows), replicated, percent_of(replicated, remote),
              fetched, 1e-6 * (double)bytes, 1e-6 * (double)c->sent);
-    cli_metrics(json_pack("{s:s, s:I, s:I, s:I, s:I, s:I, s:I}", "event", "ranks", "rank",
-                          (json_int_t)c->rank, "rows", (json_int_t)rows, "replicated_rows",
-                          (json_int_t)replicated, "fetched_rows", (json_int_t)fetched,
-                          "fetched_bytes", (json_int_t)bytes, "sent_bytes", (json_int_t)c->sent));
+    if (k->rows)
+        cli_info("copies of remote rows: %" PRIu64
+                 "; sent %.1f MB to choose them, and %.1f MB to fetch them and give others theirs",
+                 k->rows, 1e-6 * (double)k->choosing, 1e-6 * (double)k->fetching);
+    cli_metrics(json_pack(
+        "{s:s, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I}", "event", "ranks", "rank",
+        (json_int_t)c->rank, "rows", (json_int_t)rows, "replicated_rows", (json_int_t)replicated,
+        "fetched_rows", (json_int_t)fetched, "fetched_bytes", (json_int_t)bytes, "sent_bytes",
+        (json_int_t)c->sent, "copies", (json_int_t)k->rows, "copies_chosen_bytes",
+        (json_int_t)k->choosing, "copies_fetched_bytes", (json_int_t)k->fetching));
 }
 
 void ranks_tell_sample(const struct gnn_comm *c, const struct gnn_sample_remote_stats *s)

@@ -31,10 +31,12 @@ const char *ranks_path(const char *path, const char *option);
  * or NULL, are what all ranks make. */
 struct gnn_meta;
 void ranks_agree(struct gnn_comm *c, const struct gnn_meta *m, const char *more);
-/* With -v and to --metrics, as "ranks": what this rank had of the nodes' rows itself, and what came
- * from others; nothing with one. */
+/* With -v and to --metrics, as "ranks": what this rank had of the nodes' rows itself, what came
+ * from others, and what its copies took; nothing with one. */
 struct gnn_tier_hits;
-void ranks_tell(const struct gnn_comm *c, const struct gnn_tier_hits *h);
+struct gnn_gather_copying;
+void ranks_tell(const struct gnn_comm *c, const struct gnn_tier_hits *h,
+                const struct gnn_gather_copying *k);
 /* The same of sampling. */
 struct gnn_sample_remote_stats;
 void ranks_tell_sample(const struct gnn_comm *c, const struct gnn_sample_remote_stats *s);

@@ -226,6 +226,7 @@ static struct gnn_source *open_store(struct train_feed *f, struct gnn_err *e)
     if (f->replicate.n)
         cache_replicate(&f->replicate, &f->cache, &g.replicate);
     g.hits = &f->gathered;
+    g.copying = &f->copying;
     s.remote = &f->sampled;
     s.count_once = f->count_once && !train_full();
     s.edge_ids = f->edge_ids && !train_full();
@@ -283,7 +284,7 @@ void train_feed_close(struct train_feed *f, struct gnn_source *src)
         cache_report(&f->stats, false);
     if (f->store_path && !train_full()) { /* full batches tell themselves what ranks have sent */
         ranks_tell_sample(f->comm, &f->sampled);
-        ranks_tell(f->comm, &f->gathered);
+        ranks_tell(f->comm, &f->gathered, &f->copying);
     }
     gnn_order_release(&f->cache.read);
     gnn_free(f->eval_name);

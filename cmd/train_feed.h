@@ -24,6 +24,7 @@ struct train_feed {
     /* what comes of it */
     struct gnn_comm *comm; /* set before train_feed_open */
     struct gnn_tier_hits gathered;
+    struct gnn_gather_copying copying;
     struct gnn_sample_remote_stats sampled;
     struct gnn_gpu *gpu; /* or NULL; the batches lie on its first device */
     struct gnn_store store;

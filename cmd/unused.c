@@ -6,7 +6,7 @@
 
 #include "cmd/cli.h"
 
-static bool edges_have(const struct gnn_schema *s, const char *name)
+bool unused_edges_have(const struct gnn_schema *s, const char *name)
 {
     for (uint32_t t = 0; t < s->netypes; t++)
         if (gnn_field_find(s->etype[t].field, s->etype[t].nfields, name))
@@ -23,7 +23,7 @@ void unused_edge_fields(const struct gnn_schema *s, const char *fields, const ch
         snprintf(name, sizeof name, "%.*s", n, p);
         p += n;
         const size_t used = strlen(list);
-        if (edges_have(s, name))
+        if (unused_edges_have(s, name))
             snprintf(list + used, sizeof list - used, "%s%s%s", found++ ? ", " : "", name,
                      strcmp(name, "x") ? "" : " (features)");
     }

@@ -55,8 +55,8 @@ int gnn_access_expected(struct gnn_store *s, const struct gnn_sampling *m, const
                         struct gnn_err *e) GNN_MUST_USE;
 
 /* The seeds that batches drawn as m says come from: *seeds, store ids, to be freed with gnn_free.
- * share: the probability of each to be in a batch; steps: batches of an epoch. GNN_E_USAGE when
- * they are not a set of the store. */
+ * share: the probability of each to be in a batch; steps: batches of an epoch, of which the last
+ * may be a fraction. GNN_E_USAGE when they are not a set of the store. */
 int gnn_access_seeds(struct gnn_store *s, const struct gnn_sampling *m, uint32_t **seeds,
                      uint64_t *n, double *share, double *steps, struct gnn_err *e) GNN_MUST_USE;
 /* gnn_access_expected of those that this rank owns. */
@@ -65,9 +65,9 @@ int gnn_access_of_batches(struct gnn_store *s, const struct gnn_sampling *m, str
 
 /* Out-degrees, over the edge types that m samples: in how many adjacencies a node stands. A node is
  * found through the in-edges of others, that is through its own out-edges; how many in-edges it has
- * decides whom it finds, not who finds it. Of a rank's store: over the edges that this rank has.
+ * decides whom it finds, not who finds it. Over the edges of parts [from, to), which are open.
  * OpenMP's threads. GNN_E_INPUT when the adjacency is damaged. */
-int gnn_access_degree(struct gnn_store *s, const struct gnn_sampling *m, struct gnn_scores *x,
-                      struct gnn_err *e) GNN_MUST_USE;
+int gnn_access_degree(struct gnn_store *s, const struct gnn_sampling *m, uint32_t from, uint32_t to,
+                      struct gnn_scores *x, struct gnn_err *e) GNN_MUST_USE;
 
 #endif

@@ -159,15 +159,16 @@ static uint64_t walk_rows(const struct rows *a, const struct contribution *g, ui
     return wrong;
 }
 
-/* Over the in-edges of the store's open parts: adds to sum[sources]. weights: [nparts] of edges of
- * this type that have some, or NULL. */
-static int walk_edges(struct gnn_store *s, uint32_t et, const struct contribution *g,
-                      const struct gnn_store_sums *weights, uint64_t *sum, struct gnn_err *e)
+/* Over the in-edges of parts [from, to), which are open: adds to sum[sources]. weights: [nparts] of
+ * edges of this type that have some, or NULL. */
+static int walk_edges(struct gnn_store *s, uint32_t from, uint32_t to, uint32_t et,
+                      const struct contribution *g, const struct gnn_store_sums *weights,
+                      uint64_t *sum, struct gnn_err *e)
 {
     const struct gnn_etype *type = &s->meta.schema.etype[et];
     char key[GNN_ETYPE_KEY_ROOM];
     gnn_etype_key(&s->meta.schema, et, key, sizeof key);
-    for (uint32_t p = s->from; p < s->to; p++) {
+    for (uint32_t p = from; p < to; p++) {
         const struct gnn_tensor *ptr = gnn_store_findf(s, p, "edge/%s/indptr", key);
         const struct gnn_tensor *idx = gnn_store_findf(s, p, "edge/%s/indices", key);
         if (!ptr || !idx)
@@ -390,7 +391,8 @@ static int add_hop(struct hops *w, uint32_t hop, uint32_t band)
                                        high};
         const bool weighted = w->weights && w->m->weighted[et];
         if (w->picked[et])
-            rc = walk_edges(w->s, et, &g, weighted ? w->weights + (size_t)et * w->s->nparts : NULL,
+            rc = walk_edges(w->s, w->s->from, w->s->to, et, &g,
+                            weighted ? w->weights + (size_t)et * w->s->nparts : NULL,
                             w->sum[c->etype[et].src], w->e);
     }
     return rc;
@@ -505,8 +507,8 @@ int gnn_access_expected(struct gnn_store *s, const struct gnn_sampling *m, const
     return rc;
 }
 
-int gnn_access_degree(struct gnn_store *s, const struct gnn_sampling *m, struct gnn_scores *x,
-                      struct gnn_err *e)
+int gnn_access_degree(struct gnn_store *s, const struct gnn_sampling *m, uint32_t from, uint32_t to,
+                      struct gnn_scores *x, struct gnn_err *e)
 {
     const struct gnn_schema *c = &s->meta.schema;
     const struct contribution one = {0};
@@ -516,7 +518,7 @@ int gnn_access_degree(struct gnn_store *s, const struct gnn_sampling *m, struct 
         rc = sum ? 0 : e->code;
         for (uint32_t et = 0; !rc && et < c->netypes; et++)
             if (c->etype[et].src == t && gnn_sampling_uses(m, c->netypes, et))
-                rc = walk_edges(s, et, &one, NULL, sum, e);
+                rc = walk_edges(s, from, to, et, &one, NULL, sum, e);
         for (uint64_t i = 0; !rc && i < c->ntype[t].count; i++)
             x->of[t][i] = (float)sum[i];
         gnn_free(sum);

@@ -26,28 +26,6 @@ void gnn_order_release(struct gnn_order *o)
     gnn_scores_release(&o->file);
 }
 
-/* The nodes in the part's halo have score 1, so they are ranked by their ids; all others have -1,
- * which keeps them out. */
-static int halo_scores(struct gnn_store *s, uint32_t part, struct gnn_scores *x, struct gnn_err *e)
-{
-    const struct gnn_schema *c = &s->meta.schema;
-    if (gnn_scores_init(x, c, e))
-        return e->code;
-    for (uint32_t t = 0; t < c->nntypes; t++) {
-        const struct gnn_tensor *ids = gnn_store_findf(s, part, "halo/%s/ids", c->ntype[t].name);
-        for (uint64_t i = 0; i < c->ntype[t].count; i++)
-            x->of[t][i] = -1;
-        for (uint64_t i = 0; ids && i < ids->shape[0]; i++) {
-            const uint32_t id = ((const uint32_t *)ids->data)[i];
-            if (id >= c->ntype[t].count)
-                return gnn_fail(e, GNN_E_INPUT, "%s: tensor 'halo/%s/ids': out of range",
-                                gnn_store_part_path(s, part), c->ntype[t].name);
-            x->of[t][id] = 1;
-        }
-    }
-    return 0;
-}
-
 static int sum_scores(struct gnn_store *s, struct gnn_scores *x, struct gnn_err *e)
 {
     const struct gnn_schema *c = &s->meta.schema;
@@ -62,11 +40,11 @@ static int make_scores(enum gnn_order_by by, const struct gnn_order_scope *w, st
 {
     if (by == GNN_ORDER_ACCESS)
         return gnn_access_of_batches(w->store, w->sampling, x, e);
-    if (by == GNN_ORDER_HALO && w->one_part)
-        return halo_scores(w->store, w->part, x, e);
-    /* Degrees over the edges that this rank has: other than its own nodes, only those of its halo
-     * have edges there. */
-    return gnn_access_degree(w->store, w->sampling, x, e);
+    /* Over the edges of one part, or those that this rank has: other than own nodes, only those of
+     * the halo have edges there. */
+    const bool part = by == GNN_ORDER_HALO && w->one_part;
+    return gnn_access_degree(w->store, w->sampling, part ? w->part : w->store->from,
+                             part ? w->part + 1 : w->store->to, x, e);
 }
 
 int gnn_order_scores(const struct gnn_order *o, const struct gnn_order_scope *w,
@@ -118,15 +96,16 @@ static uint32_t key_of(float score)
     return ~(bits & 0x7fffffff);
 }
 
-/* Ranks the rows of one type except those of ids [from, to). */
+/* Ranks the rows of one type except those of ids [from, to). For `copies` of remote rows, those
+ * that nothing leads to are left out. */
 static int rank_rows(struct gnn_ranking *k, struct gnn_store *s, uint32_t t, uint64_t from,
-                     uint64_t to, struct gnn_err *e)
+                     uint64_t to, bool copies, struct gnn_err *e)
 {
     const uint64_t n = s->meta.schema.ntype[t].count;
     const float *score = k->score->of[t];
     uint32_t *store_id = NULL;
     uint64_t m = 0;
-    int rc = s->to - s->from < s->nparts ? 0 : gnn_store_inverse(s, t, &store_id, e);
+    int rc = copies || s->to - s->from < s->nparts ? 0 : gnn_store_inverse(s, t, &store_id, e);
     if (rc)
         return rc;
     struct entry *a = gnn_alloc(n, sizeof *a, "an order", e),
@@ -135,7 +114,7 @@ static int rank_rows(struct gnn_ranking *k, struct gnn_store *s, uint32_t t, uin
     rc = a && b && k->row[t] ? 0 : e->code;
     for (uint64_t i = 0; !rc && i < n; i++) {
         const uint32_t id = store_id ? store_id[i] : (uint32_t)i;
-        if (score[id] >= 0 && !(id >= from && id < to))
+        if ((copies ? score[id] > 0 : score[id] >= 0) && !(id >= from && id < to))
             a[m++] = (struct entry){key_of(score[id]), id};
     }
     const struct entry *in = rc ? NULL : sort_entries(a, b, m);
@@ -156,7 +135,7 @@ int gnn_ranking_init(struct gnn_ranking *k, struct gnn_store *s, const uint64_t 
     k->n = gnn_alloc_zero(k->ntypes, sizeof *k->n, "an order", e);
     int rc = k->row && k->n ? 0 : e->code;
     for (uint32_t t = 0; !rc && t < k->ntypes; t++)
-        rc = bytes[t] ? rank_rows(k, s, t, s->book[t][from], s->book[t][to], e) : 0;
+        rc = bytes[t] ? rank_rows(k, s, t, s->book[t][from], s->book[t][to], from < to, e) : 0;
     return rc;
 }
 

@@ -11,7 +11,7 @@
 enum gnn_order_by {
     GNN_ORDER_DEGREE, /* gnn_access_degree, of the whole graph */
     GNN_ORDER_ACCESS, /* expected access frequencies */
-    GNN_ORDER_HALO, /* nodes that a part's edges come from, no others: for copies of remote rows */
+    GNN_ORDER_HALO, /* gnn_access_degree of a part's or a rank's edges: for copies of remote rows */
     GNN_ORDER_FILE  /* numbers of the caller's, as lib/cache/frequency.h reads them */
 };
 /* The words for them, in this order; any other text names a file. */
@@ -47,8 +47,8 @@ int gnn_order_scores(const struct gnn_order *o, const struct gnn_order_scope *w,
                      struct gnn_err *e) GNN_MUST_USE;
 
 /* Rows of all node types, by their scores: highest first, equal ones by original id, so that parts
- * change nothing; by store id where several ranks have the parts, as none of them knows all
- * original ids. */
+ * change nothing; by store id for copies of remote rows, and where several ranks have the parts, as
+ * none of them knows all original ids. */
 struct gnn_ranking {
     uint32_t ntypes;
     const uint64_t *bytes; /* [ntypes] of a row; 0: the type has none */
@@ -56,8 +56,9 @@ struct gnn_ranking {
     uint32_t **row; /* [ntypes] -> (n) store ids */
     uint64_t *n;    /* [ntypes] */
 };
-/* Rows of parts [from, to), and those with a negative score, are left out. bytes and x outlive k,
- * which is to be released on failure too. */
+/* from < to: for copies that parts [from, to) make of remote rows, so their own rows, and those
+ * with score 0, are left out. Rows with a negative score always are. bytes and x outlive k, which
+ * is to be released on failure too. */
 int gnn_ranking_init(struct gnn_ranking *k, struct gnn_store *s, const uint64_t *bytes,
                      const struct gnn_scores *x, uint32_t from, uint32_t to,
                      struct gnn_err *e) GNN_MUST_USE;

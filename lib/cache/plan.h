@@ -38,7 +38,7 @@ struct gnn_cache_plan_order {
         parts; /* missed in an epoch by all parts, each taking the seeds it owns of each batch */
 };
 
-/* Readable: rows, steps, seconds, order, norder, batches; after _finish expected_rows and
+/* Readable: rows, sampling, seconds, order, norder, batches; after _finish expected_rows and
  * measured_rows. */
 struct gnn_cache_plan {
     struct gnn_store *store;
@@ -51,7 +51,8 @@ struct gnn_cache_plan {
     uint32_t *seeds;
     uint64_t nseeds;
     double share;          /* of the seeds that a batch takes */
-    double steps, seconds; /* batches of an epoch; time that the expected frequencies took */
+    double steps, seconds; /* full batches' worth of seeds in an epoch; time that the expected
+                              frequencies took */
     uint32_t **inverse;  /* [nntypes] original id to store id, where batches carry original ids and
                             they differ */
     struct gnn_buf *ids; /* [nntypes] */

@@ -63,6 +63,12 @@ struct gnn_gather_replicate {
     enum gnn_order_by by; /* which first, of this rank's batches; not GNN_ORDER_FILE */
 };
 
+/* What copies took: how many this rank holds, and the bytes that it sent to choose them, and to
+ * fetch them and give the other ranks theirs. */
+struct gnn_gather_copying {
+    uint64_t rows, choosing, fetching;
+};
+
 struct gnn_gather_opts {
     /* Element type on the wire of features, that is of fields with a width that are f32 in the
      * store: GNN_F32, GNN_F16, GNN_BF16 (round to nearest, ties to even), or 0: as stored.
@@ -81,6 +87,7 @@ struct gnn_gather_opts {
     /* with several ranks, or NULL: where the nodes were, whatever fields they have, and the bytes
      * that came from other ranks; outlives the source */
     struct gnn_tier_hits *hits;
+    struct gnn_gather_copying *copying; /* filled by gnn_gather_source_new, or NULL */
     /* NULL: on the CPU. Else up's batches lie on its devices and stay there; with several ranks
      * they come from the host, and `threads` ask the other ranks for rows */
     struct gnn_gpu *gpu;

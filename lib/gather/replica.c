@@ -50,20 +50,15 @@ static int copy_ids(struct gather_copies *k, const uint32_t *row, uint64_t n, st
     return rc;
 }
 
-/* Ranks the remote rows of nodes that this rank's batches have; the others get a negative score,
- * which leaves them out. */
+/* Ranks the remote rows of nodes that this rank's batches have. */
 static int rank_remote(const struct gatherer *g, const struct gnn_gather_replicate *o,
                        const uint64_t *bytes, struct gnn_scores *made, struct gnn_ranking *k,
                        struct gnn_err *e)
 {
-    const struct gnn_schema *c = &g->store->meta.schema;
     const struct gnn_order order = {.by = o->by};
     const struct gnn_order_scope scope = {.store = g->store, .sampling = &g->meta.sampling};
     const struct gnn_scores *x;
-    int rc = gnn_order_scores(&order, &scope, made, &x, e);
-    for (uint32_t t = 0; !rc && t < c->nntypes; t++)
-        for (uint64_t i = 0; i < c->ntype[t].count; i++)
-            made->of[t][i] = made->of[t][i] > 0 ? made->of[t][i] : -1;
+    const int rc = gnn_order_scores(&order, &scope, made, &x, e);
     return rc ? rc : gnn_ranking_init(k, g->store, bytes, x, g->store->from, g->store->to, e);
 }
 
@@ -163,9 +158,19 @@ static int fetch_rows(struct gather_replica *r, struct gatherer *g, struct gnn_e
     return rc;
 }
 
-struct gather_replica *
-gnn_gather_replica_new(struct gatherer *g, const struct gnn_gather_replicate *o, struct gnn_err *e)
+static void report_copies(const struct gather_replica *r, uint64_t begun, uint64_t chosen,
+                          uint64_t sent, struct gnn_gather_copying *took)
 {
+    *took = (struct gnn_gather_copying){.choosing = chosen - begun, .fetching = sent - chosen};
+    for (uint32_t t = 0; t < r->ntypes; t++)
+        took->rows += r->of[t].n;
+}
+
+struct gather_replica *gnn_gather_replica_new(struct gatherer *g,
+                                              const struct gnn_gather_replicate *o,
+                                              struct gnn_gather_copying *took, struct gnn_err *e)
+{
+    const uint64_t begun = g->comm->sent;
     struct gather_replica *r = gnn_alloc_zero(1, sizeof *r, "remote rows", e);
     if (!r)
         return NULL;
@@ -173,7 +178,13 @@ gnn_gather_replica_new(struct gatherer *g, const struct gnn_gather_replicate *o,
     r->njobs = g->njobs;
     r->of = gnn_alloc_zero(r->ntypes, sizeof *r->of, "remote rows", e);
     r->data = gnn_alloc_zero(r->njobs, sizeof *r->data, "remote rows", e);
-    if (r->of && r->data && !choose_rows(r, g, o, e) && !fetch_rows(r, g, e))
+    int rc = r->of && r->data ? choose_rows(r, g, o, e) : e->code;
+    const uint64_t chosen = g->comm->sent;
+    if (!rc)
+        rc = fetch_rows(r, g, e);
+    if (!rc && took)
+        report_copies(r, begun, chosen, g->comm->sent, took);
+    if (!rc)
         return r;
     gnn_gather_replica_free(r);
     return NULL;

@@ -18,9 +18,11 @@ struct gather_replica {
     uint32_t ntypes, njobs;
 };
 
-/* Chooses as o says and fetches the rows; collective. NULL on failure. */
+/* Chooses as o says and fetches the rows; collective. took: what that took, or NULL. NULL on
+ * failure. */
 struct gather_replica *gnn_gather_replica_new(struct gatherer *g,
                                               const struct gnn_gather_replicate *o,
+                                              struct gnn_gather_copying *took,
                                               struct gnn_err *e) GNN_MUST_USE;
 void gnn_gather_replica_free(struct gather_replica *r); /* takes NULL */
 

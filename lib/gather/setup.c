@@ -257,7 +257,7 @@ static int gatherer_init(struct gatherer *g, const struct gnn_meta *up,
     for (uint32_t t = 0; !rc && g->meta.sampling.original_ids && t < g->meta.schema.nntypes; t++)
         rc = gnn_store_inverse(g->store, t, &g->inverse[t], e);
     if (!rc && o->replicate.share > 0 &&
-        !(g->replica = gnn_gather_replica_new(g, &o->replicate, e)))
+        !(g->replica = gnn_gather_replica_new(g, &o->replicate, o->copying, e)))
         rc = e->code;
     for (uint32_t t = 0; !rc && g->replica && t < g->meta.schema.nntypes; t++)
         g->map[t].replicated = &g->replica->of[t].map;

@@ -71,9 +71,10 @@ struct sample_remote *gnn_sample_remote_new(const struct sampler *s, struct gnn_
 
 /* ---- requests ---- */
 
-/* Destinations of one edge type to their owners. *at: where their part of f->owner begins. */
+/* Destinations of one edge type to their owners. *at: where their part of f->owner begins. counted:
+ * the statistics have these nodes from another edge type. */
 static int ask_entries(const struct sample_draw *d, uint32_t et, struct gnn_entries entry,
-                       uint32_t n, uint64_t *at)
+                       uint32_t n, bool counted, uint64_t *at)
 {
     struct sample_remote *f = d->w->remote;
     const uint32_t dst = d->s->meta.schema.etype[et].dst, self = d->s->comm->rank;
@@ -88,9 +89,11 @@ static int ask_entries(const struct sample_draw *d, uint32_t et, struct gnn_entr
         const uint32_t row = halo && owner[i] != self
                                  ? gnn_node_map_find(&halo->of[dst], entry.node[i])
                                  : UINT32_MAX;
-        f->stats.rows++;
-        f->stats.remote += owner[i] != self;
-        f->stats.halo += row != UINT32_MAX;
+        if (!counted) {
+            f->stats.rows++;
+            f->stats.remote += owner[i] != self;
+            f->stats.halo += row != UINT32_MAX;
+        }
         if (row != UINT32_MAX) {
             owner[i] = f->q.ranks;
             ask_for[i] = row;
@@ -101,12 +104,23 @@ static int ask_entries(const struct sample_draw *d, uint32_t et, struct gnn_entr
     return gnn_request_put(&f->q, owner, entry, n, f->wanted + (size_t)et * f->q.owners, d->e);
 }
 
+/* The edge types of a hop that lead to one node type, and sample, have the same destinations. */
+static bool is_counted(const struct sample_draw *d, uint32_t hop, uint32_t et)
+{
+    const struct gnn_etype *type = d->s->meta.schema.etype;
+    uint32_t first;
+    for (uint32_t i = 0; i < et; i++)
+        if (type[i].dst == type[et].dst && gnn_sample_rows(d, hop, i, &first))
+            return true;
+    return false;
+}
+
 static int ask_block(const struct sample_draw *d, uint32_t hop, uint32_t et, uint64_t *at)
 {
     uint32_t first;
     const uint32_t n = gnn_sample_rows(d, hop, et, &first);
-    return ask_entries(
-        d, et, gnn_entries_from(d->w->type[d->s->meta.schema.etype[et].dst].list, first), n, at);
+    const struct gnn_entries all = d->w->type[d->s->meta.schema.etype[et].dst].list;
+    return ask_entries(d, et, gnn_entries_from(all, first), n, is_counted(d, hop, et), at);
 }
 
 /* ---- replies to others ---- */
@@ -440,7 +454,7 @@ int gnn_sample_remote_pick(const struct sample_draw *d, uint32_t et,
     const int64_t *times;
     uint64_t at = 0;
     gnn_request_begin(q, gnn_comm_tag(GNN_COMM_SAMPLE, d->b->nth), d->b);
-    int rc = ask_entries(d, et, job->dst, job->n, &at);
+    int rc = ask_entries(d, et, job->dst, job->n, false, &at);
     if (!rc)
         rc = say_to_all(q, job->n, d->e);
     if (!rc)

@@ -43,9 +43,9 @@ struct gnn_weight_report {
     uint64_t idle;  /* nodes with in-edges of a type, all of weight 0: they pick none of these */
 };
 
-/* Nodes whose neighbours a rank samples after the seeds: all; other ranks'; and of these those that
- * are in this rank's halo with their in-edges, so that nobody is asked. Grows as batches are made.
- */
+/* Nodes whose neighbours a rank samples after the seeds, each once in each hop, along however many
+ * edge types: all; other ranks'; and of these those that are in this rank's halo with their
+ * in-edges, so that nobody is asked. Grows as batches are made. */
 struct gnn_sample_remote_stats {
     uint64_t rows, remote, halo;
 };

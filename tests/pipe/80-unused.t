@@ -50,6 +50,13 @@ run "all programs accept fields of edges with -q" \
     sh -c 'gnn-import -q --force -u --dedup --labels y.csv --features x.csv --split random:0.5,0.25,0.25 -o S e.csv &&
     gnn-partition -q --force -k 2 -o P S && gnn-sample -q -f 3,3 -b 8 S | gnn-gather -q S | gnn-train -q --hidden 4 -o m && gnn-predict -q -o p.npy S m'
 check "no program warns of fields of edges with -q" test ! -s said
+for field in weight time; do
+    cut -d , -f 1,2,$([ $field = weight ] && echo 3 || echo 4) e.csv >one.csv
+    gnn-import -q -u --dedup --force --labels y.csv --split random:0.5,0.25,0.25 -o one one.csv
+    run "gnn-sample reads a store whose edges have $field only" gnn-sample -f 3,3 -b 8 -o s.gnb one
+    [ $field = weight ] && how='neighbours are sampled uniformly$' || how='neighbours are sampled whatever their time$'
+    says "gnn-sample speaks of $field only" "warning: edge field $field is not used: $how"
+done
 run "gnn-import and gnn-train accept edges without fields" \
     sh -c 'gnn-import --force -o N sbm:nodes=100 && gnn-train --store N -f 3,3 --epochs 1 --hidden 4 -o n'
 check "gnn-import and gnn-train do not warn of edges without fields" sh -c '! grep -q warning said'

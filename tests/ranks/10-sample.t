@@ -32,6 +32,34 @@ for by in access degree halo; do
         ranks 4 gnn-gather P4 -v --replicate 0.4 --cache-order $by -i 'r.%r.gnb' -o 'g.%r.gnb' --metrics "k$by.%r"
     check "gnn-gather --replicate in the order of $by gathers the rows that the store has" union P4 one.gnb $(streams g 4)
 done
+# What --plan measures is what ranks fetch, whatever the order.
+gnn-sample -q P4 --fanout 7,4,3 --batch 100 -o whole.gnb
+ranks 4 gnn-sample -q P4 --fanout 7,4,3 --batch 100 -o 'w.%r.gnb'
+gnn-gather --plan --replicate 0.2,0.4 -i whole.gnb P4 >plan
+sum() { cat "$2".? | sed -n "s/.*\"$1\":\([0-9]*\).*/\1/p" | awk '{ s += $1 } END { print s + 0 }'; } # KEY FILE
+planned() { awk -v o="$1" -v a="$2" '$1 == o && $2 == a && NF == 5 { print $5 }' plan; }                  # ORDER SHARE
+for by in access degree halo; do
+    ranks 4 gnn-gather -v P4 --replicate 0.4 --cache-order $by -i 'w.%r.gnb' -o 'g.%r.gnb' --metrics "f$by.%r" 2>said.$by
+    check "gnn-gather --replicate in the order of $by fetches the $(planned $by 0.4) rows that --plan measures" \
+        test "$(sum fetched_rows f$by)" = "$(planned $by 0.4)"
+done
+check 'gnn-gather --replicate by access sends messages to choose the copies' test "$(sum copies_chosen_bytes faccess)" -gt 0
+check 'gnn-gather --replicate by halo sends no message to choose the copies' test "$(sum copies_chosen_bytes fhalo)" = 0
+check 'gnn-gather --replicate -v says what the copies took' grep -q 'copies of remote rows: [1-9][0-9]*; sent [0-9.]* MB to choose them, and' said.access
+# A node counts once in a hop, along however many edge types.
+gnn-import -q --no-provenance -o Q sbm:nodes=600,degree=8,types=3
+gnn-partition -q --method random -k 2 -o Q2 Q
+ranks 2 gnn-sample -q Q2 -f 3,3 -b 50 --steps 0 -o 't.%r.gnb' --metrics 'mt.%r'
+found() { # nodes after the first hop: what the second hop samples for
+    for r in 0 1; do gnn-inspect --export t.$r.npz t.$r.gnb; done
+    /usr/bin/python3 -c 'import numpy as np, glob
+print(sum(int(z[k][1]) for z in map(np.load, glob.glob("t.?.npz")) for k in z.files if "/counts/" in k))'
+}
+if /usr/bin/python3 -c 'import numpy' 2>/dev/null; then
+    check "gnn-sample on 2 ranks counts each frontier node of a hop once: $(found)" test "$(sum frontier mt)" = "$(found)"
+else
+    skip 'gnn-sample on 2 ranks counts each frontier node of a hop once' 'no numpy'
+fi
 # Nodes in several shares are counted once.
 for many in $(choice '2 3 4' '2 4'); do
     check "gnn-sample --count-once on $many ranks draws batches" ranks $many gnn-sample -q P4 $opts --count-once -j 2 -o 'r.%r.gnb'

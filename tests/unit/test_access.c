@@ -347,7 +347,8 @@ static void threads(struct gnn_store *s, enum gnn_pick_kind kind)
         struct gnn_scores d;
         omp_set_num_threads(n);
         fine = !gnn_access_expected(s, &m, seeds, c->set[0].count, n < 4 ? 0.1 : 0.2, &many, &e);
-        degrees = degrees && !gnn_access_degree(s, &m, &d, &e) && (n == 1 || same(&d, &degree, c));
+        degrees = degrees && !gnn_access_degree(s, &m, s->from, s->to, &d, &e) &&
+                  (n == 1 || same(&d, &degree, c));
         if (n == 1) {
             one = many;
             degree = d;
