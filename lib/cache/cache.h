@@ -28,7 +28,8 @@ struct gnn_cache {
                       * GNN_CACHE_OWN: the part owns the row; level[t] NULL: the type has no rows */
     uint64_t rows[GNN_CACHE_SIZES_MAX], bytes[GNN_CACHE_SIZES_MAX];
 };
-/* size[nsizes]: bytes, ascending. part: the rows that this part owns need no cache; -1: none do. */
+/* size[nsizes]: bytes, ascending. part: copies that this part makes: it needs none of the rows that
+ * it owns, nor of those with score 0; -1: caches of all rows. */
 int gnn_cache_init(struct gnn_cache *k, struct gnn_store *s, const struct gnn_rows *r,
                    const struct gnn_scores *x, const uint64_t *size, uint32_t nsizes, int64_t part,
                    struct gnn_err *e) GNN_MUST_USE;

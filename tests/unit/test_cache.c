@@ -139,7 +139,9 @@ static void caches(const struct gnn_scores *x, const struct gnn_scores *p, int64
         for (uint64_t i = 0; rows.bytes[t] && i < c->ntype[t].count; i++) {
             const bool own = part >= 0 && i >= s.book[t][part] && i < s.book[t][part + 1];
             uint32_t level = own ? GNN_CACHE_OWN : SIZES;
-            for (uint32_t z = SIZES; !own && x->of[t][i] >= 0 && z--;)
+            /* Nothing leads to what has score 0: no part copies it. */
+            const bool ranked = part >= 0 ? x->of[t][i] > 0 : x->of[t][i] >= 0;
+            for (uint32_t z = SIZES; !own && ranked && z--;)
                 if (bytes_before(x, t, i, part) + rows.bytes[t] <= size[z])
                     level = z;
             right = right && k.level[t][i] == level;
