@@ -172,6 +172,12 @@ bool gnn_text_missing(const struct gnn_word *w)
     return false;
 }
 
+bool gnn_text_boolean(const struct gnn_word *w)
+{
+    return (w->n == 4 && !strncasecmp(w->p, "true", 4)) ||
+           (w->n == 5 && !strncasecmp(w->p, "false", 5));
+}
+
 bool gnn_text_is_utf8(const char *s, size_t len)
 {
     const unsigned char *p = (const unsigned char *)s, *end = p + len;

@@ -102,6 +102,8 @@ const char *gnn_text_encoding(const uint8_t *p, size_t n);
 
 /* Whether a field says that a value is missing: NA, N/A, null, none or nan, in any case. */
 bool gnn_text_missing(const struct gnn_word *w);
+/* Whether a word is "true" or "false", in any case. */
+bool gnn_text_boolean(const struct gnn_word *w);
 /* Whether text is UTF-8 as in RFC 3629, without control characters beyond ASCII. */
 bool gnn_text_is_utf8(const char *s, size_t n);
 

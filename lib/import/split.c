@@ -107,6 +107,7 @@ static int random_split(struct gnn_splits *s, const char *text, uint64_t seed, s
         if (rc)
             break;
         set->count = n;
+        set->unasked = f[i] == 0;
         set->ids = gnn_alloc(n, sizeof *set->ids, "random split", e);
         if (!set->ids) {
             rc = GNN_E_NOMEM;
@@ -151,6 +152,16 @@ static int file_split(struct gnn_splits *s, const char *text, struct gnn_err *e)
     return GNN_OK;
 }
 
+/* A set that is given and has no nodes may be a file that went wrong. */
+static int note_empty(const struct gnn_splits_set *set, struct gnn_dataset *d, struct gnn_err *e)
+{
+    if (set->count || set->unasked)
+        return GNN_OK;
+    return gnn_dataset_note(d, e, "set %s/%s is empty%s%s%s", set->split, set->name,
+                            set->file ? ": " : "", set->file ? set->file : "",
+                            set->file ? " has no ids" : "");
+}
+
 int gnn_splits_plan(struct gnn_splits *s, struct gnn_dataset *d, const struct gnn_import_opts *o,
                     struct gnn_err *e)
 {
@@ -163,6 +174,8 @@ int gnn_splits_plan(struct gnn_splits *s, struct gnn_dataset *d, const struct gn
             rc = file_split(s, o->split[i], e);
     }
     uint32_t given = s->n;
+    for (uint32_t i = 0; !rc && i < given; i++)
+        rc = note_empty(&s->set[i], d, e);
     for (uint32_t i = 0; !rc && i < d->schema.nsets; i++) {
         const struct gnn_split_set *own = &d->schema.set[i];
         bool replaced = false;

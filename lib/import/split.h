@@ -13,6 +13,7 @@ struct gnn_splits {
         uint64_t count;
         uint32_t *ids; /* NULL: set `own` of the data set */
         uint32_t own;
+        bool unasked; /* of share 0: it is to be empty */
     } * set;
     uint32_t n;
 };

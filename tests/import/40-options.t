@@ -220,6 +220,13 @@ check 'gnn-import --split stores sets of one and two nodes' \
     sh -c 'gnn-inspect SP | grep -q "file/train  *1 " && gnn-inspect SP | grep -q "file/valid  *2 "'
 printf '11\n' >valid
 status 3 'gnn-import --split refuses an id that no node has' imp --split train=train,valid=valid "$c/good-sparse.csv" -o bad
+: >no-ids
+imp --split train=train,valid=no-ids "$c/good-sparse.csv" -o EMPTY 2>said
+check 'gnn-import --split says that a file has no ids' grep -q 'set file/valid is empty: no-ids has no ids$' said
+imp --split random:0.5,0.5,0 sbm:nodes=100 -o EMPTY2 2>said
+check 'gnn-import --split is silent about a share of 0' sh -c '! grep -q "is empty" said'
+imp --split random:0.99,0.001,0.009 sbm:nodes=100 -o EMPTY3 2>said
+check 'gnn-import --split says that a share is less than one node' grep -q 'set random/valid is empty$' said
 check 'gnn-import --split random divides the nodes' imp --split random:0.5,0.25,0.25 sbm:nodes=100 -o R1
 check 'gnn-import --split random keeps to the shares that it is given' \
     sh -c 'gnn-inspect R1 | grep -q "random/train  *50 " && gnn-inspect R1 | grep -q "random/test  *25 "'

@@ -137,6 +137,7 @@ bad 'a row twice' "b.csv: line 5: node '9' has a row already, in line 2" 'id,x\n
 bad 'nodes without a row' "b.csv: 2 of 3 nodes have no row, the first of them '9'" 'id,x\n5,2\n'
 bad 'features that are missing' "b.csv: line 3: 'x' is missing or nan" 'id,x\n9,1\n5,\n20,3\n'
 bad 'features that are no numbers' "b.csv: line 3: 'x' is no number: 'two'" 'id,x\n9,1\n5,two\n20,3\n'
+bad 'truth values among features' "b.csv: line 3: 'x' is no number: 'False'; write 1 and 0" 'id,x\n9,1\n5,False\n20,3\n'
 bad 'an id that is missing' "b.csv: line 3: column 1: the id is empty" 'id,x\n9,1\n,2\n20,3\n'
 bad 'an id that is nan' "b.csv: line 3: ids are numbers, and not 'nan'" 'id,x\n9,1\nnan,2\n20,3\n'
 bad 'an id that is negative' "b.csv: line 3: ids are numbers, and not '-5'" 'id,x\n9,1\n-5,2\n20,3\n'

@@ -376,7 +376,8 @@ static int no_number(const struct load *l, uint32_t i, struct gnn_err *e)
 {
     char col[96], what[128];
     snprintf(what, sizeof what, "%s is no number:", gnn_joined_column(l->j, i, col));
-    return gnn_joined_fail(l->j, i, what, "", e);
+    return gnn_joined_fail(l->j, i, what, gnn_text_boolean(&l->j->word[i]) ? "; write 1 and 0" : "",
+                           e);
 }
 
 static int fill_field(const struct load *l, uint32_t i, uint32_t node, struct gnn_err *e)

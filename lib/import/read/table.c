@@ -237,6 +237,8 @@ static int not_number(const struct gnn_table *t, const char *p, enum reading how
                    : "not an id";
     else if (looks_dated(field, len))
         what = "not a number, and times are numbers, not dates:";
+    else if (gnn_text_boolean(&(struct gnn_word){field, len}))
+        what = "not a number; write 1 and 0 for";
     else if (how == WHOLE)
         what = "not a whole number of i64";
     return gnn_table_fail(t, p, what, e);
