@@ -342,7 +342,7 @@ check-bundle: gpu-bundle ## pack it, unpack it elsewhere, and run its programs i
 	$(Q)GNN_BUNDLE=$(CURDIR)/build/gnn-gpu.tar.xz GNN_BIN=$(CURDIR)/$(B)/bin GNN_TOP=$(CURDIR) GNN_B=$(CURDIR)/$(B) sh tests/run.sh tests/scripts/45-gpu-bundle.t
 
 check-long: all $(B)/shim.so ## fail every single allocation and call, try all combinations of ranks, not a choice of them
-	$(Q)GNN_PATIENCE=$${GNN_PATIENCE:-3600} $(MAKE) -s check GNN_SWEEP=all TESTS='tests/faults/10-malloc.t tests/faults/20-io.t $(sort $(wildcard tests/ranks/*.t))'
+	$(Q)GNN_PATIENCE=$${GNN_PATIENCE:-3600} $(MAKE) -s check GNN_SWEEP=all TESTS='tests/faults/10-malloc.t tests/faults/20-io.t tests/faults/40-address-space.t $(sort $(wildcard tests/ranks/*.t))'
 
 # TESTS=... narrows the second.
 check-bare: ## run demo.sh and check.sh on a bare Debian that is made on the spot (as root)

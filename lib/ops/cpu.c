@@ -70,18 +70,39 @@ static void find_limit(void)
     limited = gnn_mem_limited();
 }
 
-/* oneDNN generates code while it runs, 6 MB at the first product and less for new shapes later, and
- * does not look whether it got the memory for that. So where memory is limited, somebody has to
- * look before. */
+/* oneDNN generates code at the first product of each class (tests/unit/test_products.c), and does
+ * not look whether it got the memory for that; later ones take what they pack. So where memory is
+ * limited, somebody has to look before. ROOM: MiB. */
+enum { ROOM_FIRST = 20, ROOM_LATER = 2 };
+
+/* Products of all classes: of vectors and matrices, and as each operand may be transposed. */
+static void make_kernels(void)
+{
+    enum { MOST = 48 };
+    static const size_t size[] = {1, 2, MOST};
+    static const float x[MOST * MOST];
+    float y[MOST * MOST];
+    for (unsigned i = 0; i < 81; i++) {
+        const size_t m = size[i % 3], n = size[i / 3 % 3], k = size[i / 9 % 3];
+        const bool ta = i / 27 == 1, tb = i / 27 == 2;
+        (void)gnn_gemm(ta, tb, m, n, k, 1, x, ta ? m : k, x, tb ? k : n, 0, y, n);
+    }
+}
+
 static int check_room(struct gnn_err *e)
 {
     static atomic_bool begun;
     pthread_once(&once_limit, find_limit);
-    const unsigned mb = atomic_load(&begun) ? 2 : 8;
-    if (limited && !gnn_mem_room((uint64_t)mb << 20))
+    if (!limited)
+        return 0;
+    const bool first = !atomic_load(&begun);
+    const unsigned mb = first ? ROOM_FIRST : ROOM_LATER;
+    if (!gnn_mem_room((uint64_t)mb << 20))
         return gnn_fail(
             e, GNN_E_NOMEM,
             "out of memory: a matrix product needs another %u MB (see ulimit -v and -d)", mb);
+    if (first)
+        make_kernels();
     atomic_store(&begun, true);
     return 0;
 }

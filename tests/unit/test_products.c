@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Matrix products where memory is limited: code for all of them is generated at the first one, in
+ * the room that is asked for before. */
+#include <malloc.h>
+#include <omp.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/resource.h>
+
+#include "lib/ops/ops.h"
+#include "tap.h"
+
+enum { ROOM = 20 << 20 }; /* what lib/ops/cpu.c asks for */
+
+/* Bytes of anonymous memory that holds code; and of address space. */
+static uint64_t mapped(bool code)
+{
+    char line[512], perm[8];
+    unsigned long from, to, inode;
+    uint64_t sum = 0;
+    FILE *f = fopen("/proc/self/maps", "re");
+    while (f && fgets(line, sizeof line, f))
+        if (sscanf(line, "%lx-%lx %7s %*s %*s %lu", &from, &to, perm, &inode) == 4 &&
+            (!code || (perm[2] == 'x' && !inode && !strstr(line, "[v"))))
+            sum += to - from;
+    if (f)
+        fclose(f);
+    return sum;
+}
+
+static bool multiply(size_t m, size_t n, size_t k, unsigned how)
+{
+    enum { MOST = 512 };
+    static float x[MOST * MOST], y[MOST * MOST];
+    struct gnn_err e = {0};
+    const struct gnn_product p = {.ta = how & 1,
+                                  .tb = how & 2,
+                                  .m = m,
+                                  .n = n,
+                                  .k = k,
+                                  .a = x,
+                                  .b = x,
+                                  .beta = how & 4 ? 1.0f : 0.0f,
+                                  .c = y};
+    return !gnn_ops_cpu.gemm(&gnn_ops_cpu, &p, &e);
+}
+
+int main(void)
+{
+    static const size_t size[] = {1, 2, 3, 8, 16, 17, 33, 64, 257, 512};
+    enum { SIZES = sizeof size / sizeof *size };
+    const struct rlimit much = {UINT64_C(1) << 36, UINT64_C(1) << 36};
+#if defined __SANITIZE_ADDRESS__ || defined __SANITIZE_THREAD__
+    ok(true, "products generate code only once # SKIP a sanitizer takes more address space");
+    return tap_done();
+#endif
+    /* As cmd/threads.c: threads are there, and take their heaps from one arena. */
+    ok(mallopt(M_ARENA_MAX, 1) && !setrlimit(RLIMIT_AS, &much), "address space is limited");
+#pragma omp parallel
+    __asm__ volatile("");
+    const uint64_t before = mapped(false);
+    bool good = multiply(3, 5, 7, 0);
+    const uint64_t code = mapped(true), taken = mapped(false) - before;
+    ok(good && taken <= ROOM, "the first product takes %llu of %u bytes", (unsigned long long)taken,
+       ROOM);
+    uint64_t n = 0;
+    omp_set_num_threads(1);
+    for (unsigned how = 0; how < 8; how++)
+        for (unsigned i = 0; i < SIZES * SIZES * SIZES; i++) {
+            const size_t r = size[i % SIZES], c = size[i / SIZES % SIZES],
+                         k = size[i / SIZES / SIZES];
+            if ((how & 3) == 3 || r * c * k > 1 << 18)
+                continue;
+            good = good && multiply(r, c, k, how);
+            n++;
+            if (mapped(true) != code) {
+                ok(false, "a product of %zu x %zu x %zu, %u, generates code", r, c, k, how);
+                return tap_done();
+            }
+        }
+    ok(good, "%llu others generate none", (unsigned long long)n);
+    return tap_done();
+}
