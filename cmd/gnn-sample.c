@@ -62,6 +62,11 @@ static const struct opt opts[] = {
          "with several ranks, mark the nodes that each rank counts (for gnn-train --batch-norm)"},
     {OPT_FLAG, 0, "original-ids", &o.original_ids,
      .help = "write positions before partitioning, and read them with --seeds"},
+    {OPT_END},
+};
+
+/* They follow rule_opts. */
+static const struct opt further_opts[] = {
     {OPT_GROUP, .help = "Random walks"},
     {OPT_U32, 0, "walk-length", &o.walks.length, "N",
      "random walks of N steps from each seed, in place of neighbourhoods", .min = 1,
@@ -110,7 +115,7 @@ static const struct program program = {
     .args = "STORE",
     .extra = "the stream is named with -o",
     .opts = opts,
-    .more = (const struct opt *const[]){rule_opts, NULL},
+    .more = (const struct opt *const[]){rule_opts, further_opts, NULL},
     .min_args = 1,
     .max_args = 1,
 };

@@ -40,12 +40,17 @@ static const struct opt opts[] = {
      .file = true, .own = true},
     {OPT_U32, 'j', "threads", &threads, "N", "CPU threads of a step (default: one per core)",
      .min = 1, .max = 1024, .own = true},
-    RANKS_TIMEOUT(&timeout),
     {OPT_U64, 0, "seed", &train_feed.seed, "N",
      "random seed of initial weights, dropout and, with --store, sampling (default: 1)"},
+    {.kind = OPT_END},
+};
+
+static const struct opt device_opts[] = {
+    {.kind = OPT_GROUP, .help = "Devices, caches and ranks"},
     {OPT_STR, 0, "device", &train_feed.device, "DEV", DEVICE_HELP, DEVICE_WORDS},
     {OPT_CHOICE, 0, "precision", &precision, "HOW",
      "precision of matrix products on a device (default: f32)", "f32|tf32|bf16"},
+    RANKS_TIMEOUT(&timeout),
     {.kind = OPT_END},
 };
 
@@ -103,8 +108,10 @@ static const struct program program = {
     .extra =
         "a store is given with --store, a stream to stdin or with -i, and the model is named with -o",
     .opts = opts,
-    .more = (const struct opt *const[]){train_feed_opts, rule_opts, train_full_opts,
-                                        train_model_opts, layer_opts, training_opts, NULL},
+    /* what most runs set comes first */
+    .more = (const struct opt *const[]){train_feed_opts, train_model_opts, layer_opts,
+                                        training_opts, rule_opts, train_full_opts, device_opts,
+                                        train_cache_opts, NULL},
 };
 
 static bool stop_asked(void *arg, bool cut)

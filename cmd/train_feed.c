@@ -46,6 +46,13 @@ const struct opt train_feed_opts[] = {
      "stored|f32|f16|bf16"},
     {OPT_U32, 0, "prefetch", &train_feed.prefetch, "N",
      "threads that sample and gather ahead (default: 2)", .min = 1, .max = 1024, .own = true},
+    {OPT_FLAG, 0, "verify", &train_feed.verify, NULL,
+     "verify the store's checksums in the background (default; --no-verify)", .own = true},
+    {.kind = OPT_END},
+};
+
+/* They follow --device. */
+const struct opt train_cache_opts[] = {
     {OPT_CHOICE, 0, "graph-memory", &train_feed.graph_memory, "WHERE",
      "where the graph is stored: device memory, or pinned host memory (uva) (default: auto, by size)",
      "auto|device|uva"},
@@ -64,8 +71,6 @@ const struct opt train_feed_opts[] = {
     {OPT_DOUBLES, 0, "replicate", &train_feed.replicate, "X",
      "remote rows of which each rank holds copies, as a share of an average rank's rows (default: 0)",
      .min = 0, .max = 65536},
-    {OPT_FLAG, 0, "verify", &train_feed.verify, NULL,
-     "verify the store's checksums in the background (default; --no-verify)", .own = true},
     {.kind = OPT_END},
 };
 

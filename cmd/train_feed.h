@@ -33,9 +33,10 @@ struct train_feed {
     struct gnn_graph_report graph;
 };
 
-/* What gnn-train's options fill, and those of them that are about batches from a store. */
+/* What gnn-train's options fill, and those of them that are about batches from a store; in a table
+ * of their own, those about the memory of devices and ranks. */
 extern struct train_feed train_feed;
-extern const struct opt train_feed_opts[];
+extern const struct opt train_feed_opts[], train_cache_opts[];
 
 /* Ends the program unless the options fit each other. */
 void train_feed_check(const struct train_feed *f);
