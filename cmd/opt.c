@@ -434,6 +434,37 @@ static void print_completion(const struct program *p)
 
 /* ---- the parser ---- */
 
+static bool is_of_list(const struct opt *o, const char *value)
+{
+    value += *value == '-';
+    return *value >= '0' && *value <= '9' && o->arg &&
+           (strstr(o->arg, "LIST") || strstr(o->arg, ",..."));
+}
+
+/* Ends the program if the argument follows the value of an option and goes on with its list, as in
+ * "-f 10 5"; or, if the program has no arguments, with an option that may be repeated, as in
+ * "--eval valid test". */
+static void refuse_split(const struct program *p, char *const *argv, const char *arg)
+{
+    int i = 1;
+    while (argv[i] != arg)
+        i++;
+    const char *before =
+        argv[i - 1] + strlen(argv[i - 1]); /* where the value ends: "-f 10", "-f10" */
+    for (uint32_t k = 0; k < ngiven; k++) {
+        const struct opt *o = given[k];
+        const char *v = given_as[k];
+        if (v + strlen(v) != before)
+            continue;
+        if (is_of_list(o, arg))
+            cli_usage("unexpected argument '%s': numbers of --%s are separated by commas: %s,%s",
+                      arg, o->name, v, arg);
+        if (o->kind == OPT_LIST && !p->max_args)
+            cli_usage("unexpected argument '%s': repeat the option: --%s %s --%s %s", arg, o->name,
+                      v, o->name, arg);
+    }
+}
+
 /* The option nearest to a name of which there is none; "--no-NAME" where that was asked for. */
 static void unknown_option(const struct program *p, const char *name, size_t n)
 {
@@ -476,10 +507,12 @@ static void long_option(const struct program *p, char **argv, int *i)
 }
 
 /* "-epochs": a long name with one dash. */
-static void unknown_letter(const struct program *p, const char *arg, char c)
+static void unknown_letter(const struct program *p, char *const *argv, const char *arg, char c)
 {
     bool negated;
     const bool known = arg[2] && find_long(p, arg + 1, strcspn(arg + 1, "="), &negated);
+    if (c >= '0' && c <= '9')
+        refuse_split(p, argv, arg);
     cli_usage("unknown option '-%c'%s%.64s%s (see --help)", c, known ? "; did you mean '-" : "",
               known ? arg : "", known ? "'?" : "");
 }
@@ -489,7 +522,7 @@ static void short_options(const struct program *p, char **argv, int *i)
     for (const char *c = argv[*i] + 1; *c; c++) {
         const struct opt *o = find_short(p, *c);
         if (!o)
-            unknown_letter(p, argv[*i], *c);
+            unknown_letter(p, argv, argv[*i], *c);
         if (o->kind == OPT_FLAG) {
             set_flag(o, true);
             continue;
@@ -524,9 +557,12 @@ static void fail_missing(const struct program *p, char **args, int nargs)
               p->name, p->synopsis);
 }
 
-static void one_too_many(const struct program *p, const char *arg)
+static void one_too_many(const struct program *p, char *const *argv, char *const *args)
 {
     const bool usage = *p->synopsis || !p->extra; /* else all is said by what is extra */
+    const char *arg = args[p->max_args];
+    for (; *args; args++)
+        refuse_split(p, argv, *args);
     cli_usage("unexpected argument '%s': %s%s%s%s%s (see --help)", arg, usage ? p->name : "",
               *p->synopsis ? " " : "", p->synopsis, usage && p->extra ? "; " : "",
               p->extra ? p->extra : "");
@@ -588,7 +624,7 @@ char **opt_parse(const struct program *p, int argc, char **argv, int *nargs)
     if (*nargs < p->min_args)
         fail_missing(p, args, *nargs);
     if (p->max_args >= 0 && *nargs > p->max_args)
-        one_too_many(p, args[p->max_args]);
+        one_too_many(p, argv, args);
     /* Before any file is created: an output that is also an input would be destroyed. */
     check_files(args);
     cli_metrics_open();

@@ -222,6 +222,11 @@ static struct gnn_source *open_store(struct train_feed *f, struct gnn_err *e)
     struct gnn_gather_opts g = {.dtype = dtypes[f->dtype]};
     if (gnn_store_open_ranks(&f->store, f->store_path, f->verify, f->comm, e))
         return NULL;
+    if (f->store.meta.schema.task == GNN_TASK_NONE) { /* without labels, sets are no remedy */
+        gnn_fail(e, GNN_E_USAGE, "%s: no labels to train on (gnn-import --labels reads them)",
+                 f->store_path);
+        return NULL;
+    }
     if (choose_eval(f, e))
         return NULL;
     sampler_opts(f, &s);

@@ -36,6 +36,11 @@ static int no_set(const struct gnn_schema *s, const char *where, const char *nam
         gnn_suggest_try(&sets, key);
     }
     *splits.best = 0;
+    if (strchr(name, ','))
+        return gnn_fail(e, GNN_E_USAGE,
+                        "%s: no set '%.128s': one set for each option (--eval, and gnn-predict "
+                        "--split, may be repeated)",
+                        where, name);
     return gnn_fail(e, GNN_E_USAGE, "%s: no set '%.128s'%s%s", where, name,
                     s->nsets ? gnn_suggest_text(&sets, "sets")
                              : ": the store has no splits (gnn-import --split makes them)",

@@ -53,8 +53,19 @@ says 'STORE is missing: gnn-partition -k N -o STORE STORE' 2 gnn-partition -k 2 
 says 'INPUT is missing' 2 gnn-import -o X
 says "unexpected argument 'b': gnn-gather STORE; batches come from stdin or -i FILE" 2 gnn-gather S b
 says "unexpected argument 'S': a store is given with --store" 2 gnn-train S
+says "unexpected argument '5': numbers of --fanout are separated by commas: 10,5" 2 gnn-train --store S -f 10 5
+says "unexpected argument '5': numbers of --fanout are separated by commas: 10,5" 2 gnn-sample -f10 5 S
+says "unexpected argument '-1': numbers of --fanout are separated by commas: -1,-1" 2 gnn-train --store S -f -1 -1
+says "unexpected argument '32': numbers of --hidden are separated by commas: 64,32" 2 gnn-train --hidden=64 32 --store S
+says "unexpected argument 'test': repeat the option: --eval valid --eval test" 2 gnn-train --store S --eval valid test
+says "unexpected argument '5': gnn-gather STORE; batches" 2 gnn-gather S 5
+says "no set 'valid,test': one set for each option (--eval, and gnn-predict --split, may be repeated)" 2 gnn-train --store S --eval valid,test
+says "no set 'valid,test': one set for each option" 2 gnn-predict -n --split valid,test S m.st
 says "unexpected argument 'X': gnn-partition -k N -o STORE STORE; the new store is named with -o" 2 gnn-partition -k 2 S X
 says 'm.st is a model and S a store: gnn-predict STORE MODEL' 2 gnn-predict m.st S
+gnn-import -q -o unlabelled rmat:scale=5
+says 'unlabelled: no labels to train on (gnn-import --labels reads them)' 2 gnn-train --store unlabelled -o X
+says 'unlabelled: no labels to train on' 2 gnn-train --store unlabelled --full-batch --eval valid -o X
 says 'S is a store and b a stream: gnn-gather -i b S' 2 gnn-gather -i S b
 says 'X: no such store, but -o S is one' 2 gnn-partition -k 2 -o S X
 printf 'from,to\n1,2\n' >e.csv
