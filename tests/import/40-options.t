@@ -257,8 +257,8 @@ mtx 'coordinate real skew-symmetric' '2 2 1' '1 1 3' >bad.mtx
 says 'arrays that hold no numbers' 'class_names.npy: the array holds text, .*--map =class_names,=node_names leaves' "$c/unsupported-pickle.npz"
 says 'two arrays of edges' "both 'edges.npy' and 'adj_indptr.npy' hold edges (--map =NAME" "$c/bad-twoedges.npz"
 says 'the layout dia of SciPy' "layout 'dia', not csr, csc or coo" "$c/unsupported-scipy-dia.npz"
-says 'an offset of a sparse matrix that goes back' 'bad-indptr.npz: adj_indptr.npy: element 2: offset 1 after 2' "$c/bad-indptr.npz"
-says 'an index beyond the columns of a sparse matrix' 'bad-indices.npz: adj_indices.npy: element 3: index 4 is outside 0 to 3' "$c/bad-indices.npz"
+says 'an offset of a sparse matrix that goes back' 'bad-indptr.npz: adj_indptr.npy: element 3: offset 1 after 2' "$c/bad-indptr.npz"
+says 'an index beyond the columns of a sparse matrix' 'bad-indices.npz: adj_indices.npy: element 4: index 4 is outside 0 to 3' "$c/bad-indices.npz"
 mkdir scipy
 if command -v bsdtar >zip.out 2>&1; then
     bsdtar -xf "$c/good-scipy-csr.npz" -C scipy

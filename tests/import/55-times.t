@@ -158,7 +158,7 @@ printf '1 2 9007199254740993\n1 0 9007199254740994\n1 2 9223372036854775807\n2 0
 dump S/part-00000.gnb node/to/node effective_time >got
 check 'gnn-import compares times of nodes beyond 2^53 exactly' cmp want got
 echo '0 0.5 1' | npy large/time.npy '<f8' '3,'
-refuses 'edge 0: time 9007199254740993 cannot be compared' 'to compare a time beyond 2^53 with real ones' large
+refuses 'edge 1: time 9007199254740993 cannot be compared' 'to compare a time beyond 2^53 with real ones' large
 echo '1 2 3 4' | npy large/edge_time.npy '<f8' '4,'
 echo '0 9007199254740993 1' | npy large/time.npy '<i8' '3,'
 refuses 'node 1: time 9007199254740993 cannot be compared' 'to compare a time of a node beyond 2^53 with real ones' large

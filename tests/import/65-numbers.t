@@ -138,7 +138,7 @@ holds 'doubles that f32 does not hold' $t edge_stamp f64 '0 2 1
 2 0 1
 2 1 0.5'
 echo '1 18446744073709551615 5 6' | npy a/edge_code.npy '<u8' '4,'
-refuses 3 'edge_code.npy: element 1 ' 'an unsigned integer beyond i64' imp -o T a
+refuses 3 'edge_code.npy: element 2 ' 'an unsigned integer beyond i64' imp -o T a
 rm a/edge_code.npy
 
 # ---- what is stored as f32 in any case ----

@@ -94,7 +94,7 @@ static int look_chunk(void *arg, const struct gnn_edge_chunk *c, struct gnn_err 
         l->b->o->progress("comparing times", l->done, l->p->read);
     for (uint64_t i = 0; !rc && i < c->n; i++) {
         if (inexact && !is_exact(((const int64_t *)own)[i]))
-            rc = fail_inexact(l->b, "edge", l->done + i, ((const int64_t *)own)[i], e);
+            rc = fail_inexact(l->b, "edge", l->done + i + 1, ((const int64_t *)own)[i], e);
         if (c->src[i] == c->dst[i] && mode & GNN_CSC_DROP_LOOPS)
             continue;
         l->raised = l->raised || (mode & GNN_CSC_FWD && gnn_order_raises(o, own, i, c->src[i])) ||

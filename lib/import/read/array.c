@@ -87,7 +87,7 @@ static int read_bytes(struct gnn_array *a, void *out, uint64_t n, struct gnn_err
     int rc = gnn_reader_read(a->r, out, n, &got, e);
     if (!rc && got < n)
         rc = gnn_fail(e, GNN_E_INPUT, "%s: cut short in row %llu of %llu", gnn_reader_name(a->r),
-                      (unsigned long long)a->at, (unsigned long long)a->rows);
+                      (unsigned long long)a->at + 1, (unsigned long long)a->rows);
     return rc;
 }
 
@@ -168,7 +168,7 @@ static int convert_values(struct gnn_array *a, enum gnn_dtype as, const void *in
         gnn_npy_to_f64(a->h.dtype, in, out, n);
     else if (!gnn_npy_to_i64(a->h.dtype, in, out, n, &bad))
         return gnn_fail(e, GNN_E_INPUT, "%s: element %llu is not a whole number in range",
-                        gnn_reader_name(a->r), (unsigned long long)(a->at * a->width + bad));
+                        gnn_reader_name(a->r), (unsigned long long)(a->at * a->width + bad + 1));
     return GNN_OK;
 }
 

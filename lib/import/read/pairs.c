@@ -174,10 +174,10 @@ static int bad_id(const struct pass *ps, uint64_t i, bool source, int64_t v, uin
     const char *name = gnn_array_name(source || ps->p->a == ps->p->b ? &ps->a : &ps->b);
     if (!ps->a.text && v < 0)
         return gnn_fail(e, GNN_E_INPUT, "%s: edge %llu: a negative id %lld", name,
-                        (unsigned long long)(ps->done + i), (long long)v);
+                        (unsigned long long)(ps->done + i + 1), (long long)v);
     if (!type)
         return gnn_fail(e, GNN_E_INPUT, "%s: edge %llu: id %lld, expected one below %llu", name,
-                        (unsigned long long)(ps->done + i), (long long)v,
+                        (unsigned long long)(ps->done + i + 1), (long long)v,
                         (unsigned long long)count);
     if (ps->a.text)
         return gnn_fail(e, GNN_E_INPUT,
@@ -185,7 +185,7 @@ static int bad_id(const struct pass *ps, uint64_t i, bool source, int64_t v, uin
                         (unsigned long long)(ps->done + i + 1), (unsigned long long)v,
                         (unsigned long long)count, type);
     return gnn_fail(e, GNN_E_INPUT, "%s: edge %llu: id %lld, but there are %llu nodes of type %s",
-                    name, (unsigned long long)(ps->done + i), (long long)v,
+                    name, (unsigned long long)(ps->done + i + 1), (long long)v,
                     (unsigned long long)count, type);
 }
 

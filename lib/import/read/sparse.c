@@ -59,7 +59,7 @@ static int next_row(struct gnn_sparse_pass *p, struct gnn_err *e)
     p->row++;
     if (end < 0 || (uint64_t)end < p->last || (uint64_t)end > p->idx.rows)
         return gnn_fail(e, GNN_E_INPUT, "%s: element %llu: offset %lld after %llu, of %llu entries",
-                        gnn_array_name(&p->ptr), (unsigned long long)p->row + 1, (long long)end,
+                        gnn_array_name(&p->ptr), (unsigned long long)p->row + 2, (long long)end,
                         (unsigned long long)p->last, (unsigned long long)p->idx.rows);
     p->last = (uint64_t)end;
     return GNN_OK;
@@ -70,7 +70,8 @@ static int check_value(const struct gnn_sparse_pass *p, uint64_t i, float v, str
     if (isfinite(v))
         return GNN_OK;
     return gnn_fail(e, GNN_E_INPUT, "%s: element %llu is %s", gnn_array_name(&p->val),
-                    (unsigned long long)(p->done + i), isnan(v) ? "nan" : "infinite or too large");
+                    (unsigned long long)(p->done + i + 1),
+                    isnan(v) ? "nan" : "infinite or too large");
 }
 
 /* The rest of the offsets, after the last entry. */
@@ -103,7 +104,7 @@ int gnn_sparse_read(struct gnn_sparse_pass *p, uint32_t *major, uint32_t *minor,
                             (unsigned long long)p->last);
         if (!rc && (p->buf[i] < 0 || (uint64_t)p->buf[i] >= p->s->minor))
             rc = gnn_fail(e, GNN_E_INPUT, "%s: element %llu: index %lld is outside 0 to %llu",
-                          gnn_array_name(&p->idx), (unsigned long long)(p->done + i),
+                          gnn_array_name(&p->idx), (unsigned long long)(p->done + i + 1),
                           (long long)p->buf[i], (unsigned long long)p->s->minor - 1);
         if (!rc && p->s->data >= 0)
             rc = check_value(p, i, value[i], e);
