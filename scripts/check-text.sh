@@ -47,6 +47,13 @@ tests=$(list -path 'tests/*' \( -name '*.t' -o -name '*.sh' \))
     pages=$(list -path 'man/*' -name '*.[157]')
     if [ -n "$pages" ] && command -v mandoc >/dev/null; then
         mandoc -Tlint -Wwarning $pages || rc=1
+        # A macro goes on behind a comma: ".Pq with Fl -a , the same file" shows "-the -same -file"; No ends it.
+        for f in $pages; do
+            bad 'a macro that goes on: end it with No' "$(mandoc -T markdown "$f" 2>/dev/null | awk -F '[*][*]' -v f="$f" '{
+                for (i = 2; i <= NF; i += 2)
+                    if ($i ~ /^-[a-z][a-z][a-z]|(^| )(the|of|and|or|if|with|for|is|are|as|by|that|which)( |$)/) print f ": " $i
+            }')"
+        done
     fi
 }
 exit $rc

@@ -131,6 +131,13 @@ else skip 'check-text.sh finds a careless script' 'no shellcheck'; fi
 if command -v mandoc >/dev/null; then
     plant man/x.1 '.Dd November 20, 2026\n.Dt X 1\n.Os\n.Sh NAME\n.Nm x\n.Nd x\n.Bogus\n'
     finds 'check-text.sh finds a careless manual page' 'unknown macro' text
+    plant man/x.1 '.\\" SPDX-License-Identifier: Apache-2.0\n.Dd November 20, 2026\n.Dt X 1\n.Os\n.Sh NAME\n.Nm x\n.Nd x\n.Sh DESCRIPTION\n.Pq with Fl -all , No the same\n.Cm a , b\n'
+    check 'check-text.sh accepts a macro that No ends' text
+    echo '.Pq with Fl -all , same file' >>man/x.1
+    finds 'check-text.sh finds words that are shown as options' 'man/x.1: -same: a macro that goes on' text
+    sed -i '$d' man/x.1
+    echo '.Cm a or b' >>man/x.1
+    finds 'check-text.sh finds words that are shown in bold' 'man/x.1: a or b: a macro that goes on' text
     reset
 else skip 'check-text.sh finds a careless manual page' 'no mandoc'; fi
 check 'check-text.sh accepts a clean tree' text
