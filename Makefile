@@ -20,7 +20,7 @@ NVCC    ?= $(if $(SAN),,$(shell command -v nvcc))
 OPT     ?= -O3
 SAN     ?=
 WERROR  ?=
-VERSION := 0.2.0
+VERSION := 0.3.0
 
 PKGS := libzstd libarchive zlib jansson libxxhash
 WARN := -Wall -Wextra -Wno-missing-field-initializers -Wpedantic -Wshadow -Wconversion -Wstrict-prototypes -Wmissing-prototypes -Wvla \
