@@ -24,7 +24,7 @@ border() {
     shift 3
     while [ $((_to - _from)) -gt 500 ]; do
         under $(((_from + _to) / 2)) "$@"
-        case $is in $_kind) _from=$_at ;; *) _to=$_at ;; esac
+        case $is in "$_kind") _from=$_at ;; *) _to=$_at ;; esac
     done
 }
 # window COMMAND...: the limits with which it gets to the first product, but not to the end, are from $least to $most
