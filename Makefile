@@ -189,8 +189,11 @@ $(B)/shim.so: tests/faults/shim.c Makefile
 # What libraries compute, for tests/bits.
 $(B)/tests/bits/probe: $(B)/tests/bits/probe.o
 	$(Q)$(LINK)
+# And models without what is said of their training.
+$(B)/tests/bits/bare: $(B)/tests/bits/bare.o $(B)/libgnn.a
+	$(Q)$(LINK)
 
-unit: $(UNIT:%=$(B)/tests/unit/%) $(B)/tests/bits/probe $(EMU:%=$(B)/tests/emu/%) $(addprefix $(B)/emu/bin/,gnn-sample gnn-gather gnn-train gnn-predict) $(GPU_TEST:%=$(B)/emu/tests/gpu/%) $(WATCHED) ## build the unit tests
+unit: $(UNIT:%=$(B)/tests/unit/%) $(addprefix $(B)/tests/bits/,probe bare) $(EMU:%=$(B)/tests/emu/%) $(addprefix $(B)/emu/bin/,gnn-sample gnn-gather gnn-train gnn-predict) $(GPU_TEST:%=$(B)/emu/tests/gpu/%) $(WATCHED) ## build the unit tests
 
 # Unit tests are TAP programs, the rest are TAP shell scripts named NN-what.t; a test finds the programs in $$GNN_BIN.
 # Tiers: `make check` runs a choice of each test's matrix, `make check-all` all of it (GNN_SWEEP=more), `make check-long` every single

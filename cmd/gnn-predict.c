@@ -11,6 +11,7 @@
 #include "cmd/layer_opts.h"
 #include "cmd/opt.h"
 #include "cmd/stdin.h"
+#include "cmd/untrained.h"
 #include "cmd/unused.h"
 #include "lib/base/clock.h"
 #include "lib/base/kind.h"
@@ -102,6 +103,18 @@ static void check_untold(const struct gnn_model *m)
               model_path, m->c.layer->name);
 }
 
+/* What the file says of training, which changes what the model computes. */
+static void tell_trained(const struct gnn_model *m)
+{
+    const char *left_out = untrained_text(&m->c, m->c.untrained);
+    if (*left_out)
+        cli_note("%s: leaves out edges of types that training never saw: %s", model_path, left_out);
+    if (!asked && !m->recipe)
+        cli_note("%s: written by a version that did not record what training saw: all convolutions "
+                 "count as trained",
+                 model_path);
+}
+
 static void open_model(struct gnn_model *m, const char *path, const struct gnn_store *s,
                        struct gnn_err *e)
 {
@@ -116,6 +129,7 @@ static void open_model(struct gnn_model *m, const char *path, const struct gnn_s
         cli_fail(e);
     check_untold(m);
     tell_assumed();
+    tell_trained(m);
     if (!f.st.summed)
         cli_note("%s: no checksum (written by another program): not verified", path);
     gnn_st_release(&f);

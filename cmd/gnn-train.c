@@ -21,6 +21,7 @@
 #include "cmd/train_text.h"
 #include "cmd/train_timeline.h"
 #include "cmd/train_weights.h"
+#include "cmd/untrained.h"
 #include "lib/base/io.h"
 #include "lib/model/model_file.h"
 #include "lib/train/trainer.h"
@@ -266,6 +267,16 @@ static void train_model(struct gnn_trainer *t, struct gnn_source *src, struct tr
         cli_fail(e);
 }
 
+/* Which edges the model that is written leaves out. */
+static void tell_untrained(const struct gnn_trainer *t)
+{
+    bool *list;
+    (void)gnn_trainer_result(t, &list);
+    const char *text = untrained_text(&t->m->c, list);
+    if (*text)
+        cli_note("training had no edge of these types, which the model leaves out: %s", text);
+}
+
 int main(int argc, char **argv)
 {
     struct gnn_err e = {0};
@@ -306,13 +317,14 @@ int main(int argc, char **argv)
     train_text_init(&text, &t);
     train_model(&t, src, &text, &e);
     if ((train_feed.store_path && gnn_store_verified(&train_feed.store, &e)) ||
-        (!c->rank && gnn_model_write(&m, gnn_trainer_result(&t), cli_provenance(), out, name, &e)))
+        (!c->rank && gnn_trainer_write(&t, out, name, &e)))
         cli_fail(&e);
     train_full_tell(o.full, c, text.epochs, text.steps);
     if (!c->rank) {
         train_text_times(o.ops);
         train_timeline_tell(train_feed.gpu, &src->meta->sampling);
         train_text_end(&text);
+        tell_untrained(&t);
     }
     gnn_trainer_release(&t);
     gnn_full_free(o.full);

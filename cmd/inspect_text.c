@@ -481,6 +481,19 @@ static void print_surroundings(const json_t *a)
         printf("%s%lld", i ? ", " : ", head ", (long long)json_integer_value(x));
 }
 
+/* ", not in layer 0, 1": where edges of type r are left out. */
+static void print_untrained(const json_t *layers, json_int_t r)
+{
+    unsigned n = 0;
+    size_t l, k;
+    json_t *list, *x;
+    json_array_foreach((json_t *)(uintptr_t)layers, l, list) json_array_foreach(list, k, x)
+    {
+        if (json_integer_value(x) == r)
+            printf("%s%zu", n++ ? ", " : ", left out in layer ", l);
+    }
+}
+
 static void print_architecture(const json_t *a)
 {
     const json_t *node_types = json_object_get(a, "node_types");
@@ -511,9 +524,25 @@ static void print_architecture(const json_t *a)
             json_array_get(node_types, (size_t)json_integer_value(json_array_get(x, 0)));
         const json_t *dst =
             json_array_get(node_types, (size_t)json_integer_value(json_array_get(x, 2)));
-        printf("  edges  %s/%s/%s\n", text_of(src, "name"), text_of(json_array_get(x, 1), NULL),
+        printf("  edges  %s/%s/%s", text_of(src, "name"), text_of(json_array_get(x, 1), NULL),
                text_of(dst, "name"));
+        print_untrained(json_object_get(a, "untrained"), (json_int_t)i);
+        putchar('\n');
     }
+}
+
+/* What the model's file says of its batches. */
+static void print_recipe(const json_t *t)
+{
+    const json_t *sampling = json_object_get(t, "sampling");
+    size_t i;
+    json_t *x;
+    printf("  trained on graph %s, set", text_of(t, "graph"));
+    json_array_foreach(json_object_get(sampling, "splits"), i, x) printf(i > 1 ? ", %s"
+                                                                         : i   ? "; evaluated on %s"
+                                                                               : " %s",
+                                                                         text_of(x, "name"));
+    printf("%s\n", json_is_true(json_object_get(t, "full_batch")) ? "; full batches" : "");
 }
 
 static void print_training(const json_t *t)
@@ -544,6 +573,8 @@ void inspect_text_model(const json_t *r)
     print_architecture(json_object_get(r, "architecture"));
     printf("  parameters %lld numbers in %lld tensors, %s\n", whole_of(p, "numbers"),
            whole_of(p, "tensors"), human_bytes(real_of(p, "bytes")));
+    if (json_object_get(r, "trained_on"))
+        print_recipe(json_object_get(r, "trained_on"));
     if (json_object_get(r, "training"))
         print_training(json_object_get(r, "training"));
     json_array_foreach(json_object_get(r, "provenance"), i, x)

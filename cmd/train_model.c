@@ -12,6 +12,7 @@
 #include "cmd/train_feed.h"
 #include "cmd/unused.h"
 #include "lib/base/mem.h"
+#include "lib/data/recipe.h"
 #include "lib/model/layer.h"
 #include "lib/model/model_file.h"
 
@@ -283,7 +284,8 @@ void train_model_make(struct gnn_model *m, struct gnn_source **src, struct gnn_e
     check_effects(m, meta);
     layer_opts_check(&m->c);
     prove_widths(src, m, e);
-    if (gnn_model_alloc(m, e))
+    if (gnn_model_alloc(m, e) || gnn_model_untrain(m, e) ||
+        !(m->recipe = gnn_recipe_text(meta, train_full(), e)))
         cli_fail(e);
     gnn_model_reset(m, train_feed.seed);
     if (!init)

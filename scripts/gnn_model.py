@@ -6,9 +6,9 @@
     outputs = model(x, edge_index)                        # tensors as in PyG; with several types, dicts as in PyG's HeteroData
 
 A model that uses weights or features of edges takes them as a third argument. The outputs are those of the labelled node type,
-before softmax or sigmoid. For a type without features, only the number of rows is used. Parameters have the names that they have
-in the file. x are features as a store has them: of a model whose model.standardized["paper"] is {"mean": [...], "scale": [...]}, the
-rows of papers are (x - mean) / scale. model.class_names is None where classes are numbers. A description that this module cannot represent raises NotImplementedError.
+before softmax or sigmoid. For a type without features, only the number of rows is used. Edges of the types in model.untrained[layer],
+which training never saw there, are left out. Parameters have the names that they have in the file. x are features as a store has
+them: of a model whose model.standardized["paper"] is {"mean": [...], "scale": [...]}, the rows of papers are (x - mean) / scale. model.class_names is None where classes are numbers. A description that this module cannot represent raises NotImplementedError.
 """
 import json
 import torch
@@ -63,9 +63,26 @@ class RGCN(pyg.RGCNConv):  # its nodes are the concatenated rows of all types
 JOINT = {"hgt": HGT, "rgcn": RGCN}  # layers in which one module computes all edge types
 
 GAT = "heads", "last_heads", "negative_slope", "attention_dropout", "self_loops", "conv_residual"
+class GCN(pyg.GCNConv):  # of edges that it leaves out, only the nodes' degrees count
+    def forward(self, x, edges, edge_weight=None, left_out=False):
+        if left_out:
+            edges, edge_weight = pyg.conv.gcn_conv.gcn_norm(edges, edge_weight, len(x), dtype=x.dtype)
+            loops = edges[0] == edges[1]
+            return self.lin(x) * edge_weight.new_zeros(len(x)).index_put((edges[0, loops],), edge_weight[loops])[:, None] + self.bias
+        return super().forward(x, edges, edge_weight)
+
+def edges_of(m, l, edges, data):  # of layer l: those that were in training; their data, and what GCN is to know of the others
+    out, gcn, key = m.untrained[l], m.d["kind"] == "gcn", m.edge + "_dict" * (not m.plain)
+    keep = {r: slice(0 if r in out and not gcn else None) for r in m.relations}
+    if m.plain:
+        (k,) = keep.values()
+        return edges[:, k], ({key: data[k]} if m.edge else {}) | ({"left_out": True} if out and gcn else {})
+    more = {key: {r: rows[keep[r]] for r, rows in data.items()}} if m.edge else {}
+    return {r: edges[r][:, k] for r, k in keep.items()}, more | ({"left_out_dict": dict.fromkeys(out, True)} if out and gcn else {})
+
 LAYERS = {
     "sage": [lambda m, r, src, dst, out, **o: pyg.SAGEConv((src, dst), out, **o), "aggr", "normalize", "project"],
-    "gcn": [lambda m, r, src, dst, out, **o: pyg.GCNConv(src, out, **o)],
+    "gcn": [lambda m, r, src, dst, out, **o: GCN(src, out, **o)],
     "gin": [lambda m, r, src, dst, out, **o: pyg.GINConv(gin_mlp(m, src, out), **o), "train_eps"],
     "gine": [lambda m, r, src, dst, out, **o: pyg.GINEConv(gin_mlp(m, src, out), **o), "train_eps"],
     "gat": [gat(pyg.GATConv), *GAT],
@@ -76,7 +93,7 @@ LAYERS = {
 
 NORMS = {"layer_norm": {"mode": "node"}, "batch_norm": {"allow_single_element": True}, None: {}}
 KNOWN = ("version kind width layer_norm batch_norm residual residual_projection activation encoder ffn jk head feature_norm task target "
-         "node_types edge_types edge_weight edge_features class_names").split()
+         "node_types edge_types edge_weight edge_features class_names untrained").split()
 ACTIVATIONS = {"relu": F.relu, "elu": F.elu, "leaky": F.leaky_relu}
 VALUES = {"version": [1], "kind": LAYERS, "activation": ACTIVATIONS, "jk": [None, "cat", "max"], "feature_norm": ["none", "row"]}
 
@@ -94,6 +111,7 @@ class GnnModel(Module):
         unknown = [f"{k} {d[k]}" for k, values in VALUES.items() if d[k] not in values] + sorted({*d} - {*KNOWN} - {*options})
         if unknown := unknown + [f"name {n}" for r in self.relations for n in r if "#" in n or "___" in n]:
             raise NotImplementedError(", ".join(unknown))
+        self.untrained = [[[*self.relations][r] for r in l] for l in d["untrained"] or [[]] * len(widths)]
         self.act, self.norm = ACTIVATIONS[d["activation"]], next((n for n in NORMS if n and d[n]), None)
         norm = lambda w: pyg.resolver.normalization_resolver(self.norm, w, **NORMS[self.norm]) if self.norm else Identity()
         self.encoder = self.each(lambda w: Linear(w or 1, d["encoder"]), self.types if d["encoder"] else {})
@@ -136,12 +154,12 @@ class GnnModel(Module):
 
     def forward(self, x, edge_index, edge_data={}):
         drop = lambda rows: F.dropout(self.act(rows), self.dropout, self.training)
-        more = {self.edge + "_dict" * (not self.plain): edge_data} if self.edge else {}
-        x, edges, layers = ({self.target: x}, edge_index, []) if self.plain else (x, {r: edge_index[r] for r in self.relations}, [])
+        x, layers = {self.target: x} if self.plain else x, []
         x = {t: x[t] if width else x[t].new_ones(len(x[t]), 1) for t, width in self.types.items()}
         x = {t: rows / rows.sum(1, keepdim=True).clamp(min=1) if self.d["feature_norm"] == "row" else rows for t, rows in x.items()}
         x.update(self.run(self.encoder, x, drop))
-        for conv, norm, skip, ffn in zip(self.convs, self.norms, self.skips, self.ffns):
+        for l, (conv, norm, skip, ffn) in enumerate(zip(self.convs, self.norms, self.skips, self.ffns)):
+            edges, more = edges_of(self, l, edge_index, edge_data)
             u = self.run(norm, x) if self.d["ffn"] else x
             y = {self.target: conv(u[self.target], edges, **more)} if self.plain else conv(u, edges, **more)
             y.update(self.run(ffn, y))

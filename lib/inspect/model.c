@@ -127,6 +127,12 @@ static int report_file(const struct gnn_st_file *f, const char *path, unsigned w
     report_put(o, "bytes", report_num(f->nbytes), &bad);
     report_put(o, "checksum", json_boolean(f->st.summed), &bad);
     report_put(o, "architecture", architecture, &bad);
+    if (text_of(f, "training")) {
+        const char *text = text_of(f, "training");
+        report_put(o, "trained_on", gnn_json_parse(text, strlen(text), path, e), &bad);
+        if (e->code)
+            return e->code;
+    }
     report_put(o, "parameters", parameter_totals(f, &bad), &bad);
     if (gnn_st_checkpoint(f) && put_training(o, f, path, &bad, e))
         return e->code;
@@ -215,6 +221,8 @@ static int compare_files(struct gnn_diff *d, const struct gnn_st_file *a,
         gnn_differ_text(d, a->st.n > b->st.n ? a->st.by_name[b->st.n]->name : "(absent)",
                         b->st.n > a->st.n ? b->st.by_name[a->st.n]->name : "(absent)",
                         "model: name of tensor");
+    if (!rc && !d->differ)
+        rc = differ_meta(d, a, b, "training", true, e);
     if (!rc && !d->differ && (flags & GNN_DIFF_PROVENANCE))
         rc = differ_meta(d, a, b, "provenance", false, e);
     return rc;

@@ -50,7 +50,7 @@ void gnn_adj_normalise(const struct gnn_ops *o, struct gnn_adj *a, uint32_t from
 {
     if (a->norm == GNN_ADJ_MEAN)
         o->mean_factors(o, a->seg, a->nseg, from, to, a->row.data);
-    if (a->norm == GNN_ADJ_SYMMETRIC && a->value)
+    if (a->norm == GNN_ADJ_SYMMETRIC && a->loop) /* edges are weighted, also where there are none */
         o->weight_factors(o, a->seg, a->nseg, from, to, a->node, a->degree, a->loop, a->row.data,
                           a->diag.data);
     else if (a->norm == GNN_ADJ_SYMMETRIC)

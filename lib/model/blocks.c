@@ -54,6 +54,15 @@ static struct gnn_block cut_block(const struct gnn_net *n, const struct gnn_bloc
     return x;
 }
 
+/* What of hop h convolution v reads: nothing where no edge along it has been in training. */
+static struct gnn_block hop_block(const struct gnn_net *n, const struct gnn_conv *v, uint32_t h,
+                                  uint32_t rows)
+{
+    return !n->pass.train && gnn_conv_untrained(n->pass.m, v)
+               ? (struct gnn_block){0}
+               : cut_block(n, gnn_batch_block(n->b, h, v->rel), rows);
+}
+
 /* Lists the blocks of convolution v from seg[0] on, at least one, and the transposed one. */
 static int collect_blocks(struct gnn_net *n, const struct gnn_conv *v, const struct gnn_sampling *s,
                           struct gnn_csr *seg, struct gnn_err *e)
@@ -66,10 +75,9 @@ static int collect_blocks(struct gnn_net *n, const struct gnn_conv *v, const str
     a->edges = 0;
     a->at_most = false;
     for (uint32_t h = first; h <= last; h++) {
-        const struct gnn_block *whole = gnn_batch_block(n->b, h, r),
-                               k = cut_block(n, whole, a->ndst);
+        const struct gnn_block k = hop_block(n, v, h, a->ndst);
         a->edges += k.edges;
-        a->at_most = a->at_most || (n->b->place && k.n < whole->n);
+        a->at_most = a->at_most || (n->b->place && k.edges && k.n < gnn_batch_block(n->b, h, r)->n);
     }
     if (a->edges > UINT32_MAX)
         return gnn_fail(e, GNN_E_INPUT, "a batch has more than 2^32 edges");
@@ -81,7 +89,7 @@ static int collect_blocks(struct gnn_net *n, const struct gnn_conv *v, const str
     a->nseg = 0;
     uint64_t at = 0;
     for (uint32_t h = first; h <= last; h++) {
-        const struct gnn_block k = cut_block(n, gnn_batch_block(n->b, h, r), a->ndst);
+        const struct gnn_block k = hop_block(n, v, h, a->ndst);
         if (k.n == 0)
             continue;
         seg[a->nseg] = gnn_adj_segment(a);
@@ -219,7 +227,7 @@ static struct gnn_block_shape least_shape(const struct gnn_net *n, const struct 
     hops_of(n, v, s, &first, &last);
     for (uint32_t h = first; h <= last; h++) {
         const struct gnn_block *whole = gnn_batch_block(n->b, h, v->rel),
-                               k = cut_block(n, whole, (uint32_t)least.to);
+                               k = hop_block(n, v, h, (uint32_t)least.to);
         const int64_t most =
             s->induced || !s->fanout ? -1 : s->fanout[(size_t)h * c->netypes + v->rel];
         alone = alone && k.n == whole->n;
@@ -261,5 +269,44 @@ int gnn_net_blocks(struct gnn_net *n, const struct gnn_meta *meta, struct gnn_er
             if (a->back)
                 gnn_adj_transpose(n->pass.o, a);
         }
+    return 0;
+}
+
+/* Whether a view whose edges only the device can count has some. */
+static int count_on_device(struct gnn_net *n, const struct gnn_adj *a, bool *any, struct gnn_err *e)
+{
+    const struct gnn_ops *o = n->pass.o;
+    const struct gnn_csr *seg =
+        (const struct gnn_csr *)n->segs.data + (a->seg - (const struct gnn_csr *)n->blocks.data);
+    if (o->fit_host(o, &n->counts, a->nseg, sizeof(uint32_t), "counts of edges", e))
+        return e->code;
+    uint32_t *count = n->counts.data;
+    for (uint32_t k = 0; k < a->nseg; k++) {
+        count[k] = 0;
+        if (seg[k].n)
+            o->fetch(o, &count[k], seg[k].indptr + seg[k].n, sizeof *count);
+    }
+    o->mark(o, GNN_OPS_MARK_NET);
+    if (o->wait(o, GNN_OPS_MARK_NET, e))
+        return e->code;
+    for (uint32_t k = 0; k < a->nseg; k++)
+        *any = *any || count[k];
+    return 0;
+}
+
+int gnn_net_reached(struct gnn_net *n, bool *untrained, struct gnn_err *e)
+{
+    const struct gnn_model *m = n->pass.m;
+    for (uint32_t i = 0; i < m->nconvs; i++) {
+        const struct gnn_conv *v = &m->conv[i];
+        if (!has_blocks(v) || !gnn_conv_untrained(m, v))
+            continue;
+        const struct gnn_adj *a = &n->run[i].adj;
+        bool any = a->edges && !a->at_most;
+        if (a->edges && a->at_most && count_on_device(n, a, &any, e))
+            return e->code;
+        if (any)
+            untrained[(size_t)m->stage[v->stage].layer * m->c.netypes + v->rel] = false;
+    }
     return 0;
 }

@@ -41,6 +41,7 @@ void gnn_model_config_release(struct gnn_model_config *c)
     gnn_free(c->ntype);
     gnn_free(c->etype);
     gnn_free(c->edge_weight);
+    gnn_free(c->untrained);
     memset(c, 0, sizeof(*c));
 }
 

@@ -15,6 +15,25 @@ static const char *const jks[] = {"none", "cat", "max"};
 static const char *const acts[] = {"none", "relu", "elu", "leaky"};
 static const char *const tasks[] = {"none", "multiclass", "binary", "multilabel", "regression"};
 
+/* For each layer the edge types that it leaves out, if there are any. */
+static void put_untrained(json_t *j, const struct gnn_model_config *c)
+{
+    json_t *layers = json_array();
+    bool any = false;
+    for (uint32_t l = 0; c->untrained && l < c->nlayers; l++) {
+        json_t *list = json_array();
+        for (uint32_t r = 0; r < c->netypes; r++)
+            if (c->untrained[(size_t)l * c->netypes + r]) {
+                json_array_append_new(list, json_integer(r));
+                any = true;
+            }
+        json_array_append_new(layers, list);
+    }
+    if (any)
+        json_object_set(j, "untrained", layers);
+    json_decref(layers);
+}
+
 /* The modules around the layers, if there are any: descriptions without them do not change. */
 static void put_surroundings(json_t *j, const struct gnn_model_config *c)
 {
@@ -91,6 +110,8 @@ char *gnn_model_config_text(const struct gnn_model_config *c, struct gnn_err *e)
         put_surroundings(j, c);
     if (j)
         gnn_model_put_options(j, c);
+    if (j)
+        put_untrained(j, c);
     if (j)
         text = gnn_json_text(j, JSON_COMPACT, e);
     json_decref(j);
@@ -183,6 +204,29 @@ static bool parse_edge_types(struct gnn_model_config *c, const json_t *et, struc
              !parse_number(json_array_get(j, 3), (1u << 20) + 1, &c->etype[r].features)) ||
             !(c->etype[r].rel = gnn_strdup(json_string_value(rel), e)))
             return false;
+    }
+    return true;
+}
+
+/* After the layers and edge types. */
+static bool parse_untrained(struct gnn_model_config *c, const json_t *layers, struct gnn_err *e)
+{
+    const uint64_t n = (uint64_t)c->nlayers * c->netypes;
+    if (!layers)
+        return true;
+    if (json_array_size(layers) != c->nlayers ||
+        !(c->untrained = gnn_alloc_zero(n, sizeof(bool), "edge types", e)))
+        return false;
+    for (uint32_t l = 0; l < c->nlayers; l++) {
+        const json_t *list = json_array_get(layers, l);
+        if (!json_is_array(list) || json_array_size(list) > c->netypes)
+            return false;
+        for (size_t k = 0; k < json_array_size(list); k++) {
+            uint32_t r;
+            if (!parse_number(json_array_get(list, k), c->netypes, &r))
+                return false;
+            c->untrained[(size_t)l * c->netypes + r] = true;
+        }
     }
     return true;
 }
@@ -341,6 +385,7 @@ static bool know_members(const struct gnn_model_config *c, struct description *d
         "edge_weight",
         "edge_features",
         "class_names",
+        "untrained",
     };
     json_t *v;
     json_object_foreach((json_t *)(uintptr_t)d->j, d->member, v)
@@ -364,6 +409,7 @@ static bool parse_config(struct gnn_model_config *c, struct description *d, stru
            check_outputs(c, d) && parse_classes(c, take_member(d, "class_names")) &&
            parse_edges(c, d, e) && parse_node_types(c, take_member(d, "node_types"), e) &&
            parse_edge_types(c, take_member(d, "edge_types"), e) &&
+           parse_untrained(c, take_member(d, "untrained"), e) &&
            parse_number(take_member(d, "target"), c->nntypes, &c->target);
 }
 

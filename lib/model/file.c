@@ -146,6 +146,8 @@ json_t *gnn_model_describe(const struct gnn_model *m, const float *slab, const c
     json_t *j = json_pack("{s:s, s:s, s:s}", "format", "pt", "gnn", text, GNN_SAFETENSORS_CHECKSUM,
                           GNN_SAFETENSORS_NO_DIGITS);
     gnn_free(text);
+    if (j && m->recipe)
+        json_object_set_new(j, "training", json_string(m->recipe));
     if (j && provenance)
         json_object_set_new(j, "provenance", json_string(provenance));
     if (j && !gnn_json_starved())
@@ -339,7 +341,9 @@ int gnn_model_open(struct gnn_model *m, const struct gnn_st_file *f, const char 
     }
     if (lay_out(m, &c, f, path, e) || gnn_model_alloc(m, e))
         return e->code;
-    if (gnn_model_copy_params(m, m->slab, f, path, "", gnn_st_checkpoint(f), e))
+    const char *recipe = json_string_value(json_object_get(f->st.metadata, "training"));
+    if (gnn_model_copy_params(m, m->slab, f, path, "", gnn_st_checkpoint(f), e) ||
+        (text && recipe && !(m->recipe = gnn_strdup(recipe, e))))
         gnn_model_release(m);
     return e->code;
 }

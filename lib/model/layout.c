@@ -28,6 +28,7 @@ void gnn_model_release(struct gnn_model *m)
     gnn_free(m->live);
     gnn_free(m->stage_at);
     gnn_free(m->slab);
+    gnn_free(m->recipe);
     memset(m, 0, sizeof(*m));
 }
 
@@ -265,6 +266,19 @@ bool gnn_model_alike(const struct gnn_model *a, const struct gnn_model *b)
             !strcmp(a->param[i].name, b->param[i].name) && a->param[i].count == b->param[i].count;
     return same && (a->c.act == b->c.act || !has_activations(a)) &&
            (a->c.feature_norm == b->c.feature_norm || !has_features(a));
+}
+
+int gnn_model_untrain(struct gnn_model *m, struct gnn_err *e)
+{
+    const uint64_t n = (uint64_t)m->c.nlayers * m->c.netypes;
+    if (!m->c.untrained && !(m->c.untrained = gnn_alloc_zero(n, sizeof(bool), "edge types", e)))
+        return e->code;
+    for (uint32_t i = 0; i < m->nconvs; i++) {
+        const struct gnn_conv *v = &m->conv[i];
+        if (v->rel != GNN_ROWS && v->needed)
+            m->c.untrained[(size_t)m->stage[v->stage].layer * m->c.netypes + v->rel] = true;
+    }
+    return 0;
 }
 
 void gnn_model_reset(struct gnn_model *m, uint64_t seed)

@@ -60,6 +60,10 @@ struct gnn_model_config {
     struct gnn_model_ntype *ntype;
     struct gnn_model_etype *etype;
     uint32_t nntypes, netypes;
+    /* [nlayers][netypes] or NULL: none. Training saw no edge of this type in this layer, where the
+     * output could depend on one: no parameter has learned what it means, so that all but the
+     * passes of training leave these edges out (gnn_conv_untrained). */
+    bool *untrained;
 };
 
 void gnn_model_config_release(struct gnn_model_config *c);
@@ -163,6 +167,7 @@ struct gnn_model {
     uint64_t *stage_at; /* [nstages+1] where those of each stage begin, in order; the last is
                            `trained` */
     float *slab;        /* all parameters; padding is zero */
+    char *recipe; /* what it was trained on (lib/data/recipe.h); NULL: its file does not say */
 };
 
 /* Takes over *c (also on failure). All parameters are allocated; none is initialised. */
@@ -175,6 +180,14 @@ void gnn_model_release(struct gnn_model *m);
 /* Whether both, of one graph, have the same stages and parameters and compute the same with them;
  * options of layers are not compared. */
 bool gnn_model_alike(const struct gnn_model *a, const struct gnn_model *b);
+/* Whether an edge along v has never been in training. */
+static inline bool gnn_conv_untrained(const struct gnn_model *m, const struct gnn_conv *v)
+{
+    return m->c.untrained && v->rel != GNN_ROWS &&
+           m->c.untrained[(size_t)m->stage[v->stage].layer * m->c.netypes + v->rel];
+}
+/* All convolutions that the output depends on become untrained. */
+int gnn_model_untrain(struct gnn_model *m, struct gnn_err *e) GNN_MUST_USE;
 /* Initial values, drawn from the generator keyed by seed. */
 void gnn_model_reset(struct gnn_model *m, uint64_t seed);
 /* The first parameter in slab (all: else a slab of those that are trained only) with a number that

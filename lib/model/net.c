@@ -53,6 +53,7 @@ void gnn_net_release(struct gnn_net *n)
     }
     o->release(o, &n->blocks);
     o->release(o, &n->slab);
+    o->release_host(o, &n->counts);
     gnn_buf_release(&n->segs);
     gnn_pass_release(&n->pass);
     gnn_free(n->run);

@@ -33,6 +33,7 @@ struct gnn_net {
     struct gnn_net_edges *edge; /* [netypes] what layers use of edges */
     struct gnn_buf segs,
         blocks; /* all relations' blocks: as the host puts them together, and where they are used */
+    struct gnn_buf counts; /* the host's, of edges */
     struct gnn_buf slab;
     /* Or NULL: called in the backward pass, with pass.arg, that gradients of a stage's parameters
      * will not change any more, the last stage first. */
@@ -60,6 +61,9 @@ void gnn_net_release(struct gnn_net *n);
 int gnn_net_forward(struct gnn_net *n, const float *params, const struct gnn_batch *b,
                     const struct gnn_meta *meta, const struct gnn_net_mode *mode, float **out,
                     uint32_t *rows, struct gnn_err *e) GNN_MUST_USE;
+/* After a forward pass with mode.train: the convolutions along which it had edges are trained from
+ * now on (untrained is the list of the model's configuration). */
+int gnn_net_reached(struct gnn_net *n, bool *untrained, struct gnn_err *e) GNN_MUST_USE;
 /* After a forward pass with mode.train: batch norm's running statistics, in params, take a step. */
 void gnn_net_track(struct gnn_net *n, float *params);
 /* From the gradient of the loss with respect to *out, written over it, to pass.grad (overwritten).

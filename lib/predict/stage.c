@@ -79,6 +79,29 @@ static int bring_edges(struct gnn_predict *p, uint32_t r, uint32_t part, uint64_
     return 0;
 }
 
+/* The chunk's rows without an edge: none along convolution v has been in training. */
+static int leave_out_edges(struct gnn_predict *p, const struct gnn_conv *v, const struct chunk *c,
+                           struct gnn_err *e)
+{
+    const struct gnn_ops *o = p->o.ops;
+    const uint64_t end = c->first + c->n;
+    struct gnn_adj *a = &p->rel[v->rel].run.adj;
+    if (o->async && o->fit(o, &p->block, 1, sizeof p->csr, "a chunk of edges", e))
+        return e->code;
+    p->csr = gnn_adj_segment(a);
+    a->edges = 0;
+    a->features = p->m->c.etype[v->rel].features;
+    a->value = a->feature = NULL;
+    if (o->async)
+        o->put(o, p->block.data, &p->csr, sizeof p->csr);
+    a->seg = o->async ? p->block.data : &p->csr;
+    a->nseg = 1;
+    gnn_adj_tell(o, a, (struct gnn_block_shape){.from = c->first, .to = end});
+    gnn_adj_normalise(o, a, (uint32_t)c->first, (uint32_t)end);
+    p->rel[v->rel].normalised = 0; /* these factors are not those of the edges */
+    return 0;
+}
+
 /* The chunk's edges along relation r become the adjacency of its run. */
 static int make_segment(struct gnn_predict *p, uint32_t r, const struct chunk *c, struct gnn_err *e)
 {
@@ -119,7 +142,8 @@ static int conv_chunk(struct gnn_predict *p, const struct gnn_conv *v, const str
                       float *y, bool acc, const struct gnn_epilogue *ep, struct gnn_err *e)
 {
     struct gnn_conv_run *run = conv_run(p, v);
-    if ((v->rel != GNN_ROWS && make_segment(p, v->rel, c, e)) ||
+    if ((v->rel != GNN_ROWS && (gnn_conv_untrained(p->m, v) ? leave_out_edges(p, v, c, e)
+                                                            : make_segment(p, v->rel, c, e))) ||
         (run->layer->own &&
          gnn_predict_rows(p, predict_made(p, v->from, v->dst), c->first, c->n, &run->own, e)))
         return e->code;

@@ -266,8 +266,9 @@ static char *pace_text(const struct gnn_trainer *t, struct gnn_err *e)
 char *gnn_train_run_text(const struct gnn_trainer *t, struct gnn_err *e)
 {
     const struct gnn_train_opts *o = &t->o;
-    char *batches = batches_text(t->meta, t->o.full, e),
-         *config = gnn_model_config_text(&t->m->c, e);
+    struct gnn_model_config c = t->m->c;
+    c.untrained = NULL; /* changes during the run */
+    char *batches = batches_text(t->meta, t->o.full, e), *config = gnn_model_config_text(&c, e);
     char *weights = weights_text(t, e), *pace = pace_text(t, e), *text = NULL;
     if (batches && config && weights && pace)
         text = gnn_strf(
@@ -340,6 +341,21 @@ struct gnn_temp *gnn_checkpoint_lock(const char *dir, char who[256], struct gnn_
     return lock;
 }
 
+/* "state.untrained": the lists of now and of the best parameters, if either names a convolution. */
+static bool store_untrained(const struct gnn_trainer *t, uint8_t *list, struct gnn_tensor *x)
+{
+    const uint64_t n = gnn_train_nconvs(t);
+    bool any = false;
+    for (uint64_t i = 0; t->m->c.untrained && i < n; i++) {
+        list[i] = t->m->c.untrained[i];
+        list[n + i] = t->best_untrained[i];
+        any = any || list[i] || list[n + i];
+    }
+    *x = (struct gnn_tensor){
+        .name = "state.untrained", .dtype = GNN_U8, .ndim = 1, .shape = {2 * n}, .data = list};
+    return any;
+}
+
 int gnn_trainer_save(struct gnn_trainer *t, struct gnn_err *e)
 {
     const uint32_t np = t->m->nparams, ncounts = 3 + 3 * t->train.classes;
@@ -348,15 +364,16 @@ int gnn_trainer_save(struct gnn_trainer *t, struct gnn_err *e)
     struct slabs slab[NSLABS];
     json_t *meta = NULL;
     char *path = file_path(t->o.checkpoint, e), *run = gnn_train_run_text(t, e);
-    struct gnn_tensor *x = gnn_alloc(np + 6, sizeof(*x), "tensor table", e);
-    const struct gnn_tensor **p = gnn_alloc(np + 6, sizeof(*p), "tensor table", e);
+    struct gnn_tensor *x = gnn_alloc(np + 7, sizeof(*x), "tensor table", e);
+    const struct gnn_tensor **p = gnn_alloc(np + 7, sizeof(*p), "tensor table", e);
+    uint8_t *untrained = gnn_alloc(2 * gnn_train_nconvs(t), 1, "edge types", e);
     uint64_t *counts = gnn_alloc(ncounts, sizeof(*counts), "counts", e);
     double *f = gnn_alloc(nf, sizeof(*f), "scores", e);
 
-    if (!path || !run || !x || !p || !counts || !f)
+    if (!path || !run || !x || !p || !untrained || !counts || !f)
         goto out;
     /* All ranks take part in the sums, although only rank 0 writes. */
-    if (gnn_train_flush(t, e) || gnn_train_sum_train(t, e))
+    if (gnn_train_flush(t, e) || gnn_train_untrained_agree(t, e) || gnn_train_sum_train(t, e))
         goto out;
     if (t->comm->rank) { /* rank 0 writes for all */
         gnn_train_keep_own(t);
@@ -386,14 +403,16 @@ int gnn_trainer_save(struct gnn_trainer *t, struct gnn_err *e)
                                             .ndim = 1,
                                             .shape = {slab[i].n},
                                             .data = slab[i].data};
-    gnn_model_order(x, np + 6, p);
-    (void)!gnn_st_replace(path, p, np + 6, meta, e);
+    const uint32_t n = np + 6 + store_untrained(t, untrained, &x[np + 6]);
+    gnn_model_order(x, n, p);
+    (void)!gnn_st_replace(path, p, n, meta, e);
 out:
     json_decref(meta);
     gnn_free(path);
     gnn_free(run);
     gnn_free(x);
     gnn_free(p);
+    gnn_free(untrained);
     gnn_free(counts);
     gnn_free(f);
     return e->code;
@@ -529,6 +548,22 @@ static int restore_slabs(struct gnn_trainer *t, const struct gnn_st_file *f, con
     return 0;
 }
 
+/* Without the tensor all convolutions count as trained, also in a file of an earlier version. */
+static int restore_untrained(struct gnn_trainer *t, const struct gnn_st_file *f, const char *path,
+                             struct gnn_err *e)
+{
+    const uint64_t n = gnn_train_nconvs(t);
+    const bool there = gnn_safetensors_find(&f->st, "state.untrained") != NULL;
+    const uint8_t *list = there && t->m->c.untrained
+                              ? state_tensor(f, path, "state.untrained", GNN_U8, 2 * n, e)
+                              : NULL;
+    for (uint64_t i = 0; !e->code && t->m->c.untrained && i < n; i++) {
+        t->m->c.untrained[i] = list && list[i];
+        t->best_untrained[i] = list && list[n + i];
+    }
+    return e->code;
+}
+
 int gnn_checkpoint_restore(struct gnn_trainer *t, const struct gnn_st_file *f, const char *path,
                            struct gnn_err *e)
 {
@@ -541,7 +576,8 @@ int gnn_checkpoint_restore(struct gnn_trainer *t, const struct gnn_st_file *f, c
         state_tensor(f, path, "state.counts", GNN_U64, 3 + 3 * (uint64_t)t->train.classes, e);
     if (e->code || unpack_state(&s, u, t->meta->sampling.steps[0], path, e) ||
         check_scores(t, d, c, u[10], path, e) || restore_slabs(t, f, path, e) ||
-        gnn_model_copy_params(t->m, t->m->slab, f, path, "", true, e))
+        gnn_model_copy_params(t->m, t->m->slab, f, path, "", true, e) ||
+        restore_untrained(t, f, path, e))
         return e->code;
     restore_counters(t, &s, u, d, c);
     gnn_train_keep_own(t);

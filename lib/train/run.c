@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "lib/base/clock.h"
+#include "lib/model/model_file.h"
 #include "lib/train/train_impl.h"
 
 void gnn_train_opts_init(struct gnn_train_opts *o)
@@ -66,7 +67,8 @@ int gnn_trainer_init(struct gnn_trainer *t, struct gnn_model *m, const struct gn
     t->best_eval = gnn_alloc_zero(ns, sizeof(*t->eval), "scores", e);
     for (uint32_t i = 1; i < ns && !e->code; i++)
         (void)!gnn_score_init(&t->score[i], m->c.task, out, o->metric == GNN_ROC_AUC, e);
-    if (!e->code && !gnn_train_weigh_init(t, e) && !gnn_train_slabs_init(t, e))
+    if (!e->code && !gnn_train_untrained_init(t, e) && !gnn_train_weigh_init(t, e) &&
+        !gnn_train_slabs_init(t, e))
         return 0;
 fail:
     if (t->reduce != t->comm)
@@ -96,15 +98,28 @@ void gnn_trainer_release(struct gnn_trainer *t)
     gnn_free(t->m1);
     gnn_free(t->m2);
     gnn_free(t->best);
+    gnn_free(t->best_untrained);
     gnn_free(t->score);
     gnn_free(t->eval);
     gnn_free(t->best_eval);
     memset(t, 0, sizeof(*t));
 }
 
-const float *gnn_trainer_result(const struct gnn_trainer *t)
+const float *gnn_trainer_result(const struct gnn_trainer *t, bool **untrained)
 {
-    return t->o.keep == GNN_KEEP_BEST && t->s.has_best ? t->best : t->m->slab;
+    const bool best = t->o.keep == GNN_KEEP_BEST && t->s.has_best;
+    if (untrained)
+        *untrained = best ? t->best_untrained : t->m->c.untrained;
+    return best ? t->best : t->m->slab;
+}
+
+int gnn_trainer_write(struct gnn_trainer *t, int fd, const char *name, struct gnn_err *e)
+{
+    bool *const list = t->m->c.untrained;
+    const float *slab = gnn_trainer_result(t, &t->m->c.untrained);
+    const int rc = gnn_model_write(t->m, slab, t->o.provenance, fd, name, e);
+    t->m->c.untrained = list;
+    return rc;
 }
 
 /* What is reported of the epoch's batches. */
@@ -141,6 +156,8 @@ static void keep_best(struct gnn_trainer *t)
         t->s.since_best = 0;
         t->ops->copy(t->ops, t->work.best, t->work.p, t->m->nfloats * sizeof(float));
         memcpy(t->best_eval, t->eval, ns * sizeof(*t->eval));
+        if (t->best_untrained)
+            memcpy(t->best_untrained, t->m->c.untrained, gnn_train_nconvs(t) * sizeof(bool));
     } else {
         t->s.since_best += t->o.eval_every; /* epochs */
     }
@@ -156,7 +173,7 @@ static int close_epoch(struct gnn_trainer *t, struct gnn_err *e)
     if (!t->s.any || t->s.closed)
         return 0;
     if (gnn_train_flush(t, e) || gnn_train_slabs_fetch(t, e) || gnn_train_check_params(t, e) ||
-        gnn_train_sum_epoch(t, e) || measure_epoch(t, e))
+        gnn_train_untrained_agree(t, e) || gnn_train_sum_epoch(t, e) || measure_epoch(t, e))
         return e->code;
     keep_best(t);
     t->s.closed = true;

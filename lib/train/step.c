@@ -267,7 +267,7 @@ int gnn_train_step(struct gnn_trainer *t, const struct gnn_batch *b, struct gnn_
     const bool any = gnn_train_batch_rows(t, b, rows), async = t->ops->async;
     double waited;
     rc = meet_ranks(t, &waited, e);
-    if (rc || (!async && finish_batch(t, t->turn, e)))
+    if (rc || (!async && finish_batch(t, t->turn, e)) || gnn_train_untrained_reach(t, e))
         return rc ? rc : e->code;
     if (any && (rc = pass_backward(t, e)))
         return rc;
@@ -306,7 +306,9 @@ int gnn_train_eval_batch(struct gnn_trainer *t, const struct gnn_batch *b, struc
 {
     const struct gnn_net_mode mode = {false, 0, 0, 0};
     uint32_t rows;
-    int rc = t->o.full ? gnn_train_pace_end(t, e) : 0;
+    int rc = t->o.full || t->reached ? gnn_train_pace_end(t, e) : 0;
+    if (!rc)
+        rc = gnn_train_untrained_agree(t, e);
     if (rc)
         return rc;
     if (t->ops->enter(t->ops, b, e))

@@ -65,6 +65,17 @@ int gnn_train_agree(struct gnn_trainer *t, const char *what, struct gnn_err *e) 
 int gnn_train_sum_in_step(struct gnn_trainer *t, double *x, uint64_t n,
                           struct gnn_err *e) GNN_MUST_USE;
 
+/* Convolutions that no step has reached (lib/train/untrained.c). _reach: after the forward pass of
+ * a step. _agree: the list becomes that of all ranks, if a step was made since the last time;
+ * before an evaluation, as that leaves these edges out, and before the list is kept. */
+int gnn_train_untrained_init(struct gnn_trainer *t, struct gnn_err *e) GNN_MUST_USE;
+int gnn_train_untrained_reach(struct gnn_trainer *t, struct gnn_err *e) GNN_MUST_USE;
+int gnn_train_untrained_agree(struct gnn_trainer *t, struct gnn_err *e) GNN_MUST_USE;
+static inline uint64_t gnn_train_nconvs(const struct gnn_trainer *t)
+{
+    return (uint64_t)t->m->c.nlayers * t->m->c.netypes;
+}
+
 /* Weights of classes (lib/train/weights.c). _weigh makes the losses of a training batch,
  * t->row_loss, and their gradient dz weighted; `all` are its rows on all ranks, which must be at
  * the same batch. Nothing without t->o.class_weight. */

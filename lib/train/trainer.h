@@ -133,6 +133,9 @@ struct gnn_trainer {
     const struct gnn_meta *meta;
     struct gnn_train_state s;
     float *m1, *m2, *best; /* slabs */
+    bool
+        *best_untrained; /* m->c.untrained when `best` was made; NULL: the model has no such list */
+    bool reached;        /* a step was made since all ranks agreed on that list */
     struct gnn_train_slabs {
         float *p, *m1, *m2, *best;
         struct gnn_buf buf, host;
@@ -160,7 +163,8 @@ struct gnn_store;
 int gnn_class_counts(struct gnn_store *s, uint32_t set, uint64_t *count,
                      struct gnn_err *e) GNN_MUST_USE;
 /* m and meta must outlive the trainer; m's parameters are changed in place: they hold what has been
- * reached when _run returns, and in between when a checkpoint is written. GNN_E_USAGE for options
+ * reached when _run returns, and in between when a checkpoint is written. So is m->c.untrained, if
+ * there is one: convolutions along which a step had edges leave it. GNN_E_USAGE for options
  * that do not fit. Makes the directory of checkpoints: GNN_E_RUN if none can be kept there. */
 int gnn_trainer_init(struct gnn_trainer *t, struct gnn_model *m, const struct gnn_meta *meta,
                      const struct gnn_train_opts *o, struct gnn_err *e) GNN_MUST_USE;
@@ -170,8 +174,12 @@ void gnn_trainer_release(struct gnn_trainer *t);
  * (without a checkpoint directory: nothing). The caller keeps src. */
 int gnn_trainer_run(struct gnn_trainer *t, struct gnn_source *src, const struct gnn_train_hooks *h,
                     struct gnn_err *e) GNN_MUST_USE;
-/* The parameters to keep: the best epoch's, or the last ones. */
-const float *gnn_trainer_result(const struct gnn_trainer *t);
+/* The parameters to keep: the best epoch's, or the last ones; *untrained (may be NULL) is what
+ * takes the place of m->c.untrained with them. */
+const float *gnn_trainer_result(const struct gnn_trainer *t, bool **untrained);
+/* Writes a model with these parameters, as gnn_model_write. */
+int gnn_trainer_write(struct gnn_trainer *t, int fd, const char *name,
+                      struct gnn_err *e) GNN_MUST_USE;
 
 /* o->checkpoint/checkpoint.safetensors: written whole or not at all. Loading one restores
  * everything that training depends on, bit for bit; run then passes over the batches that were

@@ -195,7 +195,7 @@ static void train(struct run *r, const struct variant *v, bool device, enum gnn_
     r->nfloats = m.nfloats;
     r->slab = malloc(m.nfloats * sizeof(float));
     made_must(!r->slab);
-    memcpy(r->slab, t.ops ? gnn_trainer_result(&t) : m.slab, m.nfloats * sizeof(float));
+    memcpy(r->slab, t.ops ? gnn_trainer_result(&t, NULL) : m.slab, m.nfloats * sizeof(float));
     gnn_trainer_release(&t);
     gnn_model_release(&m);
 out:

@@ -190,6 +190,25 @@ while read -r k s layers opts; do
         cd '$D' && d=\$($py ../record.py --load $s '$PWD/$k.st' '$PWD/$k.p.npy') && echo \"\$d\" &&
         perl -e 'exit !(\$ARGV[0] < 1e-5)' \"\$d\""
 done <"$GNN_TOP/tests/train/cases.txt"
+# Models that leave out edges, of a layer or of types.
+while read -r s opts; do
+    name="gnn_model.py leaves out the edges that gnn-train $opts never saw, as gnn-predict does"
+    [ -n "$have" ] || { skip "$name" "torch_geometric is not installed"; continue; }
+    train $s out.st "$opts" && gnn-predict -q $s out.st --output-kind probs -o out.npy || exit 1
+    check "$name" sh -c "cd '$D' && d=\$($py ../record.py --load $s '$PWD/out.st' '$PWD/out.npy') && echo \"\$d\" &&
+        gnn-inspect --json '$PWD/out.st' | grep -q untrained && perl -e 'exit !(\$ARGV[0] < 1e-5)' \"\$d\""
+done <<EOF
+g -f 3,0
+g -m gcn -f 3,0
+gw -m gcn --edge-weight weight -f 3,0
+gw -m gine --edge-features -f 0,3
+gw -m gat --edge-features --heads 4 -f 3,0
+gt -m gin -f a/cites/a=3,0
+t -f a/cites/a=3,3
+t -m gat --heads 4 -f a/cites/a=3,3 -f b/of.x/a=3,0
+gt -m rgcn -f a/cites/a=3,3 -f b/of.x/a=3,0
+t -m hgt --heads 4 -f a/cites/a=3,3 -f b/of.x/a=3,0
+EOF
 # KIND MEMBERS: what gnn_model.py says of the description of a model of that kind, with further members.
 unknown() {
     PYTHONPATH=$GNN_TOP/scripts PYTHONDONTWRITEBYTECODE=1 $py -c 'import json, sys; from gnn_model import GnnModel; from safetensors import safe_open

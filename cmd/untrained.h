@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What is said of edges that a model leaves out, since training never saw one. */
+#ifndef GNN_CMD_UNTRAINED_H
+#define GNN_CMD_UNTRAINED_H
+
+#include "lib/model/model.h"
+
+/* "layer 0: a/to/b, b/to/a and 2 more; layer 1: a/to/b" of a list as c.untrained (NULL: "");
+ * overwritten by the next call. */
+const char *untrained_text(const struct gnn_model_config *c, const bool *list);
+
+#endif

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What a model was trained on: the graph, its sets, and how the batches were sampled. It is part of
+ * the model's file, so that programs that read the model know it without the command line.
+ *
+ * Example: the set that this model was trained on.
+ *     struct gnn_recipe r;
+ *     if (m->recipe && !gnn_recipe_parse(&r, m->recipe, path, e)) {
+ *         puts(gnn_recipe_set(&r, 0));
+ *         gnn_recipe_release(&r);
+ *     }
+ */
+#ifndef GNN_LIB_DATA_RECIPE_H
+#define GNN_LIB_DATA_RECIPE_H
+
+#include "lib/data/meta.h"
+
+struct gnn_recipe {
+    json_t *j;        /* owned */
+    char graph[17];   /* gnn_meta_graph of the store */
+    bool full;        /* full batches: nothing was sampled */
+    json_t *sampling; /* of j: as in the header of a stream; fan-outs are by edge type in the order
+                         of the store that the model was trained on */
+};
+
+/* As JSON text, freed with gnn_free: the same for all batches of equal nodes and edges, whichever
+ * rank or partition they are of. NULL and e on failure. */
+char *gnn_recipe_text(const struct gnn_meta *m, bool full, struct gnn_err *e) GNN_MUST_USE;
+/* GNN_E_INPUT, naming `path`, for any other text. */
+int gnn_recipe_parse(struct gnn_recipe *r, const char *text, const char *path,
+                     struct gnn_err *e) GNN_MUST_USE;
+void gnn_recipe_release(struct gnn_recipe *r);
+/* The name of set i as it was given, "train" or "3/train": 0 was trained on, the others were
+ * evaluated. NULL: there are not so many. */
+const char *gnn_recipe_set(const struct gnn_recipe *r, uint32_t i);
+
+#endif
