@@ -37,8 +37,8 @@ static struct gnn_train_opts o;
 static const struct opt opts[] = {
     {OPT_STR, 'o', "output", &output, "FILE", "the model (safetensors; default: stdout)",
      .file = true, .makes = "", .own = true},
-    {OPT_STR, 'i', "input", &train_feed.input, "FILE", "stream of batches (default: stdin)",
-     .file = true, .own = true},
+    {OPT_STR, 'i', "input", &feed.input, "FILE", "stream of batches (default: stdin)", .file = true,
+     .own = true},
     {OPT_U32, 'j', "threads", &threads, "N", "CPU threads of a step (default: one per core)",
      .min = 1, .max = 1024, .own = true},
     {OPT_U64, 0, "seed", &train_feed.seed, "N",
@@ -48,7 +48,7 @@ static const struct opt opts[] = {
 
 static const struct opt device_opts[] = {
     {.kind = OPT_GROUP, .help = "Devices, caches and ranks"},
-    {OPT_STR, 0, "device", &train_feed.device, "DEV", DEVICE_HELP, DEVICE_WORDS},
+    {OPT_STR, 0, "device", &feed.device, "DEV", DEVICE_HELP, DEVICE_WORDS},
     {OPT_CHOICE, 0, "precision", &precision, "HOW",
      "precision of matrix products on a device (default: f32)", "f32|tf32|bf16"},
     RANKS_TIMEOUT(&timeout),
@@ -110,9 +110,9 @@ static const struct program program = {
         "a store is given with --store, a stream to stdin or with -i, and the model is named with -o",
     .opts = opts,
     /* what most runs set comes first */
-    .more = (const struct opt *const[]){train_feed_opts, train_model_opts, layer_opts,
+    .more = (const struct opt *const[]){feed_opts, train_feed_opts, train_model_opts, layer_opts,
                                         training_opts, rule_opts, train_full_opts, device_opts,
-                                        train_cache_opts, NULL},
+                                        feed_cache_opts, NULL},
 };
 
 static bool stop_asked(void *arg, bool cut)
@@ -129,7 +129,7 @@ static void check_options(void)
         cli_usage("--resume requires --checkpoint DIR");
     if (o.checkpoint_every && !o.checkpoint)
         cli_usage("--checkpoint-every requires --checkpoint DIR");
-    if (!train_feed.store_path && schedule != GNN_COSINE)
+    if (!feed.store_path && schedule != GNN_COSINE)
         opt_refuse(OPTS(&train_feed.epochs),
                    "requires --store or --schedule cosine; a stream determines its epochs");
     train_model_check();
@@ -137,7 +137,7 @@ static void check_options(void)
         opt_refuse(OPTS(&o.momentum), "requires --optimizer sgd");
     if (schedule != GNN_STEP)
         opt_refuse(OPTS(&o.step_epochs, &o.step_factor), "requires --schedule step");
-    device_refuse_cpu(train_feed.device, OPTS(&precision),
+    device_refuse_cpu(feed.device, OPTS(&precision),
                       "has no effect: the CPU uses single precision");
 }
 
@@ -160,7 +160,7 @@ static void finish_opts(const struct gnn_meta *meta, const struct gnn_model *m)
     o.seed = train_feed.seed;
     o.provenance = cli_provenance();
     o.eval_every = train_full_eval_every(meta->sampling.nsplits > 1);
-    if (o.patience && o.eval_every > 1 && o.eval_every >= o.patience && !train_feed.comm->rank)
+    if (o.patience && o.eval_every > 1 && o.eval_every >= o.patience && !feed.comm->rank)
         cli_note("warning: --patience %llu counts epochs: with --eval-every %llu, the first "
                  "evaluation without improvement ends training",
                  (unsigned long long)o.patience, (unsigned long long)o.eval_every);
@@ -170,7 +170,7 @@ static void finish_opts(const struct gnn_meta *meta, const struct gnn_model *m)
         schedule != GNN_COSINE
             ? 0
             : steps * (train_feed.epochs.given ? train_feed.epochs.to - train_feed.epochs.from
-                       : train_feed.store_path ? TRAIN_EPOCHS
+                       : feed.store_path       ? TRAIN_EPOCHS
                                                : 0);
 }
 
@@ -214,12 +214,12 @@ static void start_over(struct gnn_trainer *t, struct gnn_err *e)
     if (!t->s.any)
         return;
     const uint64_t end = train_feed.epochs.given ? train_feed.epochs.to : TRAIN_EPOCHS;
-    if (train_feed.store_path && t->s.epoch >= end)
+    if (feed.store_path && t->s.epoch >= end)
         cli_usage("%s: the checkpoint was made in epoch %llu, and --epochs ends before %llu",
                   o.checkpoint, (unsigned long long)t->s.epoch, (unsigned long long)end);
     cli_note("resuming after epoch %llu, step %llu", (unsigned long long)t->s.epoch,
              (unsigned long long)t->s.step);
-    if (!train_feed.store_path)
+    if (!feed.store_path)
         return;
     if (t->s.epoch != train_feed.first_epoch || t->s.step != train_feed.first_step)
         cli_die(1, "%s: the checkpoint was changed by another process", o.checkpoint);
@@ -240,15 +240,12 @@ static void read_options(int argc, char **argv)
         sig_act();
     check_options();
     threads_start(threads);
-    train_feed.edge_weight = train_model_edge_weight();
-    train_feed.edge_ids = train_model_needs_edges();
-    train_feed.degrees = train_model_needs_degrees();
-    train_feed.count_once = train_model_has_batch_norm();
-    train_feed.input = ranks_path(train_feed.input, train_feed.store_path ? NULL : "-i");
-    if (train_feed.input || train_feed.store_path)
-        stdin_unread(train_feed.input ? "gnn-train reads the file of -i"
-                                      : "gnn-train --store samples its own batches",
-                     (const char *const[]){train_feed.input, train_feed.store_path}, 2);
+    train_model_needs();
+    feed.input = ranks_path(feed.input, feed.store_path ? NULL : "-i");
+    if (feed.input || feed.store_path)
+        stdin_unread(feed.input ? "gnn-train reads the file of -i"
+                                : "gnn-train --store samples its own batches",
+                     (const char *const[]){feed.input, feed.store_path}, 2);
 }
 
 /* Does not return on failure, nor when it was asked to stop. */
@@ -258,7 +255,7 @@ static void train_model(struct gnn_trainer *t, struct gnn_source *src, struct tr
     const struct gnn_train_hooks hooks = {text, o.checkpoint ? stop_asked : NULL, train_text_step,
                                           train_text_epoch};
     const struct gnn_train_hooks quiet = {text, hooks.stop, NULL, NULL};
-    const int rc = gnn_trainer_run(t, src, train_feed.comm->rank ? &quiet : &hooks, e);
+    const int rc = gnn_trainer_run(t, src, feed.comm->rank ? &quiet : &hooks, e);
     cli_progress_end();
     if (rc == GNN_E_STOPPED && t->s.any)
         cli_die(75, "stopped after epoch %llu, step %llu; the checkpoint is in %s",
@@ -290,7 +287,7 @@ int main(int argc, char **argv)
     cli_start("gnn-train", argc, argv);
     ranks_start();
     read_options(argc, argv);
-    struct gnn_comm *c = train_feed.comm = o.comm = ranks_open(timeout);
+    struct gnn_comm *c = feed.comm = o.comm = ranks_open(timeout);
     if (resume) {
         train_lock(c, o.checkpoint, false, timeout / 2);
         find_start(c);
@@ -303,10 +300,10 @@ int main(int argc, char **argv)
     train_model_make(&m, &src, &e);
     finish_opts(src->meta, &m);
     o.class_weight = train_weights_read(class_weights, &src->meta->schema);
-    o.ops = gnn_ops_new(train_feed.gpu, (enum gnn_precision)precision, &e);
+    o.ops = gnn_ops_new(feed.gpu, (enum gnn_precision)precision, &e);
     if (!o.ops)
         cli_fail(&e);
-    o.full = train_full_open(&m, &train_feed.store, &src->meta->sampling, o.ops, output);
+    o.full = train_full_open(&m, &feed.store, &src->meta->sampling, o.ops, output);
     if (o.checkpoint)
         train_lock(c, o.checkpoint, true, 0);
     tell_replaced(c);
@@ -316,13 +313,13 @@ int main(int argc, char **argv)
         start_over(&t, &e);
     train_text_init(&text, &t);
     train_model(&t, src, &text, &e);
-    if ((train_feed.store_path && gnn_store_verified(&train_feed.store, &e)) ||
+    if ((feed.store_path && gnn_store_verified(&feed.store, &e)) ||
         (!c->rank && gnn_trainer_write(&t, out, name, &e)))
         cli_fail(&e);
     train_full_tell(o.full, c, text.epochs, text.steps);
     if (!c->rank) {
         train_text_times(o.ops);
-        train_timeline_tell(train_feed.gpu, &src->meta->sampling);
+        train_timeline_tell(feed.gpu, &src->meta->sampling);
         train_text_end(&text);
         tell_untrained(&t);
     }
@@ -333,6 +330,6 @@ int main(int argc, char **argv)
     train_feed_close(&train_feed, src);
     ranks_close(c);
     cli_out_commit();
-    gnn_store_close(&train_feed.store);
+    gnn_store_close(&feed.store);
     return cli_finish();
 }

@@ -105,26 +105,14 @@ void train_model_check(void)
         cli_usage("--layer-norm and --batch-norm exclude each other");
 }
 
-const char *train_model_edge_weight(void)
+void train_model_needs(void)
 {
-    return edge_weight;
-}
-
-bool train_model_needs_edges(void)
-{
-    struct gnn_model_config c = {.layer = gnn_layers[kind]};
+    struct gnn_model_config c = {.layer = gnn_layers[kind],
+                                 .batch_norm = batch_norm,
+                                 .edge_weight = (char *)(uintptr_t)edge_weight,
+                                 .edge_features = edge_features};
     layer_opts_take(&c);
-    return edge_weight || edge_features || gnn_layer_needs_ids(&c);
-}
-
-bool train_model_needs_degrees(void)
-{
-    return gnn_adj_needs_degrees(gnn_layers[kind]->norm);
-}
-
-bool train_model_has_batch_norm(void)
-{
-    return batch_norm;
+    feed_needs(&c);
 }
 
 /* The widths of the hidden layers: as many as the model has layers, less one without a head. That
@@ -135,7 +123,7 @@ static void set_widths(struct gnn_model_config *c, uint32_t hops, bool induced)
     const uint32_t most = c->has_head ? hops : hops - 1;
     c->nlayers = hops;
     if (hops > GNN_LAYERS_MAX)
-        cli_die(train_feed.store_path ? 2 : 3, "%u %s: a model has at most %d layers", hops, what,
+        cli_die(feed.store_path ? 2 : 3, "%u %s: a model has at most %d layers", hops, what,
                 GNN_LAYERS_MAX);
     if (hidden.n > 1 && hidden.n != most)
         cli_usage("--hidden names %u widths; %u %s need %u", hidden.n, hops, what, most);
@@ -160,7 +148,7 @@ static void prove_widths(struct gnn_source **src, const struct gnn_model *m, str
     enum { SMALL = 1 << 24, MODEST = 1 << 12 };
     const struct gnn_batch *b;
     char name[GNN_NAME_MAX + 1];
-    if (train_feed.store_path || m->nfloats <= SMALL)
+    if (feed.store_path || m->nfloats <= SMALL)
         return;
     if (!(*src = gnn_source_ahead(*src, &b, e)))
         cli_fail(e);
@@ -192,7 +180,7 @@ static bool is_weight(const char *name, const char *by)
 
 static void tell_unused(const struct gnn_meta *meta)
 {
-    const bool store = train_feed.store_path != NULL;
+    const bool store = feed.store_path != NULL;
     const char *by = meta->sampling.weight;
     const bool timed = gnn_sampling_is_temporal(&meta->sampling) || is_weight("time", by);
     char fields[16];

@@ -12,13 +12,9 @@ extern const struct opt train_model_opts[];
 /* After opt_parse: ends the program unless the options fit each other. */
 void train_model_check(void);
 
-/* What batches must bring: a weight of edges, or NULL; edges' ids; degrees of nodes; who counts a
- * node (gnn_sampler_opts.count_once). */
 #define TRAIN_NEEDS_ROWS "requires hidden rows: two layers, --head or --encoder"
-const char *train_model_edge_weight(void);
-bool train_model_needs_edges(void);
-bool train_model_needs_degrees(void);
-bool train_model_has_batch_norm(void);
+/* What batches must bring (feed_needs). */
+void train_model_needs(void);
 
 /* The model for the batches of *src, which may be replaced by a source that gives the same, with
  * initial parameters; or ends the program. */

@@ -16,7 +16,7 @@ static uint64_t *count_labels(const struct gnn_schema *c)
     struct gnn_err e = {0};
     uint64_t *count = gnn_alloc(c->nclasses, sizeof *count, "counts of classes", &e);
     const int set = gnn_schema_find_set(c, train_feed.split); /* it is there: the sampler has it */
-    if (!count || gnn_class_counts(&train_feed.store, (uint32_t)set, count, &e))
+    if (!count || gnn_class_counts(&feed.store, (uint32_t)set, count, &e))
         cli_fail(&e);
     return count;
 }
@@ -24,7 +24,7 @@ static uint64_t *count_labels(const struct gnn_schema *c)
 /* n / (classes * count), which scikit-learn calls balanced; a class that does not occur has 0. */
 static void balance_weights(float *w, const struct gnn_schema *c)
 {
-    if (!train_feed.store_path)
+    if (!feed.store_path)
         cli_usage(
             "--class-weights balanced requires --store: a stream does not tell the counts of classes");
     uint64_t n = 0, *count = count_labels(c);
@@ -40,7 +40,7 @@ static void balance_weights(float *w, const struct gnn_schema *c)
 /* With none, nothing would be learned. */
 static void check_weights(const float *w, const struct gnn_schema *c)
 {
-    uint64_t n = 0, *count = train_feed.store_path ? count_labels(c) : NULL;
+    uint64_t n = 0, *count = feed.store_path ? count_labels(c) : NULL;
     for (uint32_t k = 0; count && k < c->nclasses; k++)
         n += w[k] > 0 ? count[k] : 0;
     if (count && !n)

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Batches for a program that passes them through a model: from a stream, or from a sampler and a
+ * gatherer in this process, which read a store. */
+#ifndef GNN_CMD_FEED_H
+#define GNN_CMD_FEED_H
+
+#include "cmd/cache.h"
+#include "cmd/opt.h"
+#include "lib/model/model.h"
+#include "lib/train/feed.h"
+
+struct feed {
+    const char *input, *store_path, *device;
+    uint32_t prefetch;
+    uint64_t graph_cache;
+    int dtype, graph_memory;
+    bool verify;
+    struct cache_opts cache;
+    struct opt_doubles replicate;
+    const char *edge_weight;            /* batches need this weight of edges; NULL: none */
+    bool edge_ids, degrees, count_once; /* batches need that: set before feed_open */
+    bool seeds_only; /* batches are seeds with labels, without neighbours, in the host's memory */
+    struct gnn_comm *comm; /* set before feed_open */
+    /* what comes of it */
+    struct gnn_tier_hits gathered;
+    struct gnn_gather_copying copying;
+    struct gnn_sample_remote_stats sampled;
+    struct gnn_gpu *gpu;    /* or NULL; the batches lie on its first device */
+    struct gnn_store store; /* if there is store_path */
+    struct gnn_gather_stats stats;
+    struct gnn_graph_report graph;
+};
+
+/* What the options fill, and those of them that are about how batches are made from a store. */
+extern struct feed feed;
+extern const struct opt feed_opts[], feed_cache_opts[];
+
+/* Ends the program unless the options fit each other. */
+void feed_check(void);
+/* The same of some that have no effect, or cannot be used: WHY. */
+void feed_refuse(const char *why);
+/* What batches must bring for this model. */
+void feed_needs(const struct gnn_model_config *c);
+/* Opens the device and, with --store, the store; or ends the program. */
+void feed_start(void);
+/* The batches; s says how they are drawn from the store, and gets what the options say of this
+ * process (NULL with a stream). Ends the program on failure. */
+struct gnn_source *feed_open(struct gnn_sampler_opts *s);
+/* After the last batch: tells what devices found where, frees all but the store. src may be NULL:
+ * there were none. */
+void feed_close(struct gnn_source *src);
+
+#endif
