@@ -75,6 +75,20 @@ static int sampling_copy(struct gnn_sampling *d, const struct gnn_sampling *s, u
     return 0;
 }
 
+int gnn_sampling_copy_rule(struct gnn_sampling *d, const struct gnn_sampling *s, uint32_t netypes,
+                           struct gnn_err *e)
+{
+    struct gnn_sampling rule = *s;
+    rule.nsplits = 0;
+    const int rc = sampling_copy(d, &rule, netypes, e);
+    gnn_free(d->split);
+    gnn_free(d->steps);
+    gnn_free(d->split_seeds);
+    d->split = NULL;
+    d->steps = d->split_seeds = NULL;
+    return rc;
+}
+
 int gnn_meta_copy(struct gnn_meta *dst, const struct gnn_meta *src, struct gnn_err *e)
 {
     struct gnn_meta m = {.is_stream = src->is_stream};
@@ -262,7 +276,7 @@ static int sampling_numbers(struct gnn_sampling *s, const json_t *j, struct gnn_
     return 0;
 }
 
-static int sampling_from_json(struct gnn_meta *m, const json_t *j, struct gnn_err *e)
+int gnn_meta_sampling_parse(struct gnn_meta *m, const json_t *j, struct gnn_err *e)
 {
     struct gnn_sampling *s = &m->sampling;
     const json_t *fan = json_object_get(j, "fanout"), *splits = json_object_get(j, "splits");
@@ -336,7 +350,7 @@ static int from_json(struct gnn_meta *m, const json_t *j, struct gnn_err *e)
         return gnn_fail_nomem(e, 0, "provenance");
     int rc = gnn_schema_from_json(&m->schema, json_object_get(j, "schema"), e);
     if (!rc && m->is_stream)
-        rc = sampling_from_json(m, json_object_get(j, "sampling"), e);
+        rc = gnn_meta_sampling_parse(m, json_object_get(j, "sampling"), e);
     return rc;
 }
 

@@ -160,6 +160,10 @@ static inline uint64_t gnn_sampling_nodes_max(const struct gnn_sampling *s, uint
     return all < UINT32_MAX - 1 ? all : UINT32_MAX - 1;
 }
 
+/* All but the splits; d is zeroed, and a part of a meta that is to be released. */
+int gnn_sampling_copy_rule(struct gnn_sampling *d, const struct gnn_sampling *s, uint32_t netypes,
+                           struct gnn_err *e) GNN_MUST_USE;
+
 struct gnn_meta {
     struct gnn_schema schema;
     char identity[17]; /* store's content hash, 16 hex digits */
@@ -191,6 +195,8 @@ char *gnn_meta_difference(const struct gnn_meta *a, const struct gnn_meta *b,
                           struct gnn_err *e) GNN_MUST_USE;
 /* The member "sampling", to be released; NULL on failure. */
 json_t *gnn_meta_sampling_json(const struct gnn_meta *m, struct gnn_err *e) GNN_MUST_USE;
+/* Reads it, for the schema of m. On failure m is to be released as well. */
+int gnn_meta_sampling_parse(struct gnn_meta *m, const json_t *j, struct gnn_err *e) GNN_MUST_USE;
 int gnn_meta_from_text(struct gnn_meta *m, const char *text, size_t n,
                        struct gnn_err *e) GNN_MUST_USE;
 

@@ -62,6 +62,11 @@ int gnn_seeds_add_set(struct sample_seeds *q, struct sampler *s, uint32_t i, con
     struct gnn_sampling *m = &s->meta.sampling;
     const struct gnn_schema *c = &s->meta.schema;
     struct gnn_store *store = s->store;
+    if (!name) {
+        m->split_seeds[i] = c->ntype[m->seed_ntype].count;
+        m->split[i] = gnn_strdup("nodes", e);
+        return m->split[i] ? gnn_store_nodes(store, m->seed_ntype, ids, e) : e->code;
+    }
     const int set = gnn_schema_need_set(c, store->path, name, e);
     if (set < 0)
         return set;
@@ -108,7 +113,7 @@ static int add_sets(struct node_seeds *q, struct gnn_sampling *m, const struct g
                     struct gnn_err *e)
 {
     int rc = add_set(q, m, 0, o->split, o->drop_last, e);
-    if (!rc && gnn_sampling_is_temporal(m))
+    if (!rc && gnn_sampling_is_temporal(m) && !m->seed_time)
         rc = set_field(q, m, o->seed_time ? o->seed_time : "time", e);
     for (uint32_t i = 1; !rc && i < m->nsplits; i++)
         rc = add_set(q, m, i, o->eval[i - 1], false, e);

@@ -52,6 +52,9 @@ struct gnn_sample_remote_stats {
 
 /* What to draw. Everything pointed to must live until gnn_sampler_source_new returns. */
 struct gnn_sampler_opts {
+    /* Or NULL: how neighbours are picked, and the random seed, in place of all below that say so,
+     * up to `disjoint`; seeds are not shuffled, and none are dropped (struct gnn_recipe). */
+    const struct gnn_sampling *recipe;
     /* Fan-outs per hop, from the seeds outwards: "15,10,5" for every edge type, or "S/R/D=10,5" for
      * one, which overrides the former; -1 all neighbours, 0 none. All must name the same number of
      * hops. */
@@ -59,8 +62,9 @@ struct gnn_sampler_opts {
     uint32_t nfanout;
     uint32_t batch_size; /* seeds of a global batch, >= 1 */
 
-    /* Where seeds come from: a set of the schema ("train", "0/train"; key split 0) and sets that
-     * follow each epoch (key splits 1, 2, ...; never shuffled, never dropped), ... */
+    /* Where seeds come from: a set of the schema ("train", "0/train"; key split 0; NULL, with a
+     * recipe: all nodes of its seed type, in the order of original ids) and sets that follow each
+     * epoch (key splits 1, 2, ...; never shuffled, never dropped), ... */
     const char *split;
     const char *const *eval;
     uint32_t neval;
@@ -142,7 +146,7 @@ void gnn_sampler_opts_init(struct gnn_sampler_opts *o);
  * ranks, of walks and of clusters. */
 static inline bool gnn_sampler_assembles(const struct gnn_sampler_opts *o, unsigned ranks)
 {
-    return ranks > 1 || o->walks.length || o->clusters;
+    return ranks > 1 || o->walks.length || (o->recipe ? o->recipe->clusters : o->clusters);
 }
 
 /* Returns NULL and fills e on failure: GNN_E_USAGE for options that do not fit each other or the

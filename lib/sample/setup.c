@@ -225,36 +225,49 @@ static void report_weights(const struct sampler *s, struct gnn_weight_report *r)
 
 static int check_ranks(struct sampler *s, const struct gnn_sampler_opts *o, struct gnn_err *e)
 {
-    if (o->frontier != GNN_FRONTIER_ALL)
+    struct gnn_sampling *m = &s->meta.sampling;
+    if (m->frontier != GNN_FRONTIER_ALL)
         return gnn_fail(
             e, GNN_E_USAGE,
             "with several ranks the frontier policy must be 'all': which nodes are new depends on the seeds of all ranks");
-    if (o->clusters && !o->disjoint)
+    if (m->clusters && !m->disjoint)
         return gnn_fail(
             e, GNN_E_USAGE,
             "with several ranks, clusters must be disjoint: no rank has the edges between its partitions and those of others");
-    if (o->induced && !o->disjoint)
+    if (m->induced && !m->disjoint)
         return gnn_fail(
             e, GNN_E_USAGE,
             "with several ranks, induced edges require disjoint trees: which nodes are in a batch depends on the seeds of all ranks");
-    if (o->original_ids)
+    if (m->original_ids)
         return gnn_fail(e, GNN_E_USAGE, "with several ranks, batches cannot have original ids");
     if (o->stream)
         return gnn_fail(
             e, GNN_E_USAGE,
             "%s: with several ranks, seeds must come from a file that all of them can read",
             o->seeds_name);
-    s->meta.sampling.rank = s->comm->rank;
-    s->meta.sampling.ranks = s->comm->size;
+    m->rank = s->comm->rank;
+    m->ranks = s->comm->size;
     return 0;
 }
 
-static int sampler_init(struct sampler *s, const struct gnn_sampler_opts *o, struct gnn_err *e)
+/* As a recipe says, but that batches are not trained on. */
+static int follow_recipe(struct sampler *s, const struct gnn_sampler_opts *o, struct gnn_err *e)
 {
     struct gnn_sampling *m = &s->meta.sampling;
-    int rc =
-        gnn_meta_copy(&s->meta, &s->store->meta, e) || gnn_sample_barrier_new(s, e) ? e->code : 0;
-    s->meta.is_stream = true;
+    if (gnn_sampling_copy_rule(m, o->recipe, s->meta.schema.netypes, e))
+        return e->code;
+    m->shuffle = m->drop_last = m->original_ids = false;
+    m->edge_ids = o->edge_ids;
+    m->rank = m->ranks = 0;
+    return 0;
+}
+
+/* How neighbours are picked, but for where seeds come from. */
+static int set_rule(struct sampler *s, const struct gnn_sampler_opts *o, struct gnn_err *e)
+{
+    struct gnn_sampling *m = &s->meta.sampling;
+    const struct gnn_schema *c = &s->meta.schema;
+    const char *where = s->store->path;
     m->seed = o->seed;
     m->batch_size = o->batch_size;
     m->frontier = o->frontier;
@@ -266,34 +279,37 @@ static int sampler_init(struct sampler *s, const struct gnn_sampler_opts *o, str
     m->edge_ids = o->edge_ids;
     m->disjoint = o->disjoint;
     m->original_ids = o->original_ids;
+    if (o->walks.length ? gnn_sampling_set_walks(m, c, where, o->walks, o->path, o->npath, e)
+        : o->clusters   ? gnn_sampling_set_clusters(m, c, where, o->clusters, e)
+                        : gnn_fanout_parse(c, o->fanout, o->nfanout, m, e))
+        return e->code;
+    if ((o->induced && !o->clusters && gnn_sampling_set_induced(m, c->netypes, e)) ||
+        gnn_sampling_set_weight(m, c, where, o->weight, e) ||
+        gnn_sampling_set_time(m, c, where, o->until, o->window, o->latest, o->by_edge, e))
+        return e->code;
+    return gnn_sampling_check_labor(m, c->netypes, where, e);
+}
+
+static int sampler_init(struct sampler *s, const struct gnn_sampler_opts *o, struct gnn_err *e)
+{
+    struct gnn_sampling *m = &s->meta.sampling;
+    int rc =
+        gnn_meta_copy(&s->meta, &s->store->meta, e) || gnn_sample_barrier_new(s, e) ? e->code : 0;
+    s->meta.is_stream = true;
     if (!rc)
         rc = gnn_meta_add_provenance(&s->meta, o->provenance, e);
     if (!rc && !o->batch_size)
         rc = gnn_fail(e, GNN_E_USAGE, "a batch requires at least one seed");
+    if (!rc)
+        rc = o->recipe ? follow_recipe(s, o, e) : set_rule(s, o, e);
     if (!rc && s->comm->size > 1)
         rc = check_ranks(s, o, e);
-    if (!rc && o->walks.length)
-        rc = gnn_sampling_set_walks(m, &s->meta.schema, s->store->path, o->walks, o->path, o->npath,
-                                    e);
-    else if (!rc && o->clusters)
-        rc = gnn_sampling_set_clusters(m, &s->meta.schema, s->store->path, o->clusters, e);
-    else if (!rc)
-        rc = gnn_fanout_parse(&s->meta.schema, o->fanout, o->nfanout, m, e);
-    if (!rc && o->induced && !o->clusters)
-        rc = gnn_sampling_set_induced(m, s->meta.schema.netypes, e);
-    if (!rc)
-        rc = gnn_sampling_set_weight(m, &s->meta.schema, s->store->path, o->weight, e);
-    if (!rc)
-        rc = gnn_sampling_set_time(m, &s->meta.schema, s->store->path, o->until, o->window,
-                                   o->latest, o->by_edge, e);
-    if (!rc)
-        rc = gnn_sampling_check_labor(m, s->meta.schema.netypes, s->store->path, e);
     if (rc) {
         if (o->seeds_name)
             close(o->seeds_fd);
         return rc;
     }
-    s->seeds = o->clusters ? gnn_cluster_seeds_new(s, o, e) : gnn_node_seeds_new(s, o, e);
+    s->seeds = m->clusters ? gnn_cluster_seeds_new(s, o, e) : gnn_node_seeds_new(s, o, e);
     rc = s->seeds ? gnn_plan_init(s, o, e) : e->code;
     if (!rc && m->walks.length)
         rc = gnn_sampling_check_walks(m, &s->meta.schema, s->store->path, e);

@@ -34,6 +34,16 @@ static int fill_inverse(struct gnn_store *s, uint32_t t, uint32_t *inv, struct g
     return 0;
 }
 
+int gnn_store_nodes(struct gnn_store *s, uint32_t t, uint32_t **ids, struct gnn_err *e)
+{
+    *ids = gnn_alloc(s->meta.schema.ntype[t].count, sizeof **ids, "original ids", e);
+    if (*ids && fill_inverse(s, t, *ids, e)) {
+        gnn_free(*ids);
+        *ids = NULL;
+    }
+    return *ids ? 0 : e->code;
+}
+
 int gnn_store_inverse(struct gnn_store *s, uint32_t t, uint32_t **inverse, struct gnn_err *e)
 {
     const struct gnn_ntype *nt = &s->meta.schema.ntype[t];
@@ -43,15 +53,7 @@ int gnn_store_inverse(struct gnn_store *s, uint32_t t, uint32_t **inverse, struc
         renamed = renamed || gnn_store_findf(s, p, "node/%s/id", nt->name);
     if (!renamed)
         return 0;
-    uint32_t *inv = gnn_alloc(nt->count, sizeof *inv, "original ids", e);
-    if (!inv)
-        return e->code;
-    int rc = fill_inverse(s, t, inv, e);
-    if (rc)
-        gnn_free(inv);
-    else
-        *inverse = inv;
-    return rc;
+    return gnn_store_nodes(s, t, inverse, e);
 }
 
 static int compare_u32(const void *a, const void *b)

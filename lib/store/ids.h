@@ -11,6 +11,9 @@
  * GNN_E_INPUT when the store's original ids are not a permutation. */
 int gnn_store_inverse(struct gnn_store *s, uint32_t t, uint32_t **inverse,
                       struct gnn_err *e) GNN_MUST_USE;
+/* The same in any case; UINT32_MAX for nodes of parts that are not open. */
+int gnn_store_nodes(struct gnn_store *s, uint32_t t, uint32_t **ids,
+                    struct gnn_err *e) GNN_MUST_USE;
 
 /* Ascending, in place. */
 void gnn_u32_sort(uint32_t *v, uint64_t n);
