@@ -300,6 +300,7 @@ int main(int argc, char **argv)
     train_model_make(&m, &src, &e);
     finish_opts(src->meta, &m);
     o.class_weight = train_weights_read(class_weights, &src->meta->schema);
+    train_weights_tell_few(&src->meta->schema);
     o.ops = gnn_ops_new(feed.gpu, (enum gnn_precision)precision, &e);
     if (!o.ops)
         cli_fail(&e);

@@ -2,6 +2,7 @@
 #include "cmd/train_weights.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -72,6 +73,33 @@ static void list_weights(float *w, const char *text, uint32_t classes)
         cli_usage("--class-weights: %u weight%s for %u classes", n, n == 1 ? "" : "s", classes);
     if (!any)
         cli_usage("--class-weights: all weights are 0");
+}
+
+enum { FEW_LABELS = 50 }; /* gnn-settings(7) says the same */
+
+void train_weights_tell_few(const struct gnn_schema *c)
+{
+    char number[16], labels[24] = "none";
+    uint32_t few = 0, least = 0;
+    const int set = feed.store_path ? gnn_schema_find_set(c, train_feed.split) : -1;
+    if ((c->task != GNN_TASK_MULTICLASS && c->task != GNN_TASK_BINARY) || set < 0 ||
+        c->set[set].ntype != c->label_ntype)
+        return;
+    uint64_t n = 0, *count = count_labels(c);
+    for (uint32_t k = 0; k < c->nclasses; k++) {
+        n += count[k];
+        few += count[k] < FEW_LABELS;
+        least = count[k] < count[least] ? k : least;
+    }
+    snprintf(number, sizeof number, "%u", least);
+    if (count[least])
+        snprintf(labels, sizeof labels, "%llu", (unsigned long long)count[least]);
+    if (n && few)
+        cli_note("%u of %u classes %s fewer than %d labels in set %s (fewest: class %s, with %s): "
+                 "gnn-settings(7) has settings for few labels",
+                 few, c->nclasses, few > 1 ? "have" : "has", FEW_LABELS, train_feed.split,
+                 c->class_name ? c->class_name[least] : number, labels);
+    gnn_free(count);
 }
 
 const float *train_weights_read(const char *text, const struct gnn_schema *c)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The weights of classes that gnn-train --class-weights names. */
+/* The weights of classes that gnn-train --class-weights names, and a hint if classes have few
+ * labels. */
 #ifndef GNN_CMD_TRAIN_WEIGHTS_H
 #define GNN_CMD_TRAIN_WEIGHTS_H
 
@@ -16,5 +17,9 @@
  * Balanced weights are of the labels of train_feed's training set; all ranks take part. Lives as
  * long as the process. */
 const float *train_weights_read(const char *text, const struct gnn_schema *c);
+
+/* Prints a line if a class has so few labels in train_feed's training set that the defaults are not
+ * the best settings; nothing for a stream, which does not have the counts. All ranks take part. */
+void train_weights_tell_few(const struct gnn_schema *c);
 
 #endif

@@ -24,6 +24,12 @@ PY
     check "gnn-train on $many ranks has the losses of 100 steps and the accuracies of one process" grep "^worst " cmp.txt
     sed 's/^/# /' cmp.txt
 done
+seq 0 149 >few.ids
+check 'gnn-import makes a set of 150 nodes' gnn-import -q -o F --split train=few.ids sbm:nodes=4000,degree=10,features=16
+gnn-partition -q -k 4 -o FP F
+gnn-train --store F -f 2,2 --epochs 1 --eval none --hidden 8 -o m 2>&1 | grep 'gnn-settings(7)' >one.hint
+ranks 4 gnn-train --store FP -f 2,2 --epochs 1 --eval none --hidden 8 -o m 2>&1 | grep 'gnn-settings(7)' >four.hint
+check 'gnn-train counts the labels of classes on 4 ranks' sh -c 'test -s one.hint && cmp one.hint four.hint'
 check 'gnn-train on 4 ranks learns from batches in which some ranks have no seed' \
     ranks 4 gnn-train -q --store P -f 4,4 -b 3 --no-shuffle --epochs 1 --eval none --lr 0.01 --dropout 0 --no-layer-norm \
     --hidden 8 --metrics few.json -o few
