@@ -129,7 +129,8 @@ status 2 "gnn-train refuses --step-factor without --schedule step" gnn-train -i 
 status 2 "gnn-train refuses --step-epochs without --schedule step" gnn-train -i g.gnb --step-epochs 3 -o y.safetensors
 for r in 0 2: 3:3 4:2; do status 2 "gnn-train refuses --epochs $r" gnn-train --store s --epochs $r -o y.safetensors; done
 printf 'from,to\n0,1\n1,2\n' >e.csv
-gnn-import -q -o nosplit e.csv || exit 1
+printf '0\n1\n1\n' >y.txt
+gnn-import -q --directed --labels y.txt -o nosplit e.csv || exit 1
 status 2 "gnn-train refuses a store without splits" gnn-train --store nosplit -o y.safetensors
 mv err said
 check "gnn-train says that gnn-import --split makes the splits that are missing" grep -q 'no splits (gnn-import --split' said
