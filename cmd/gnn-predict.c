@@ -10,6 +10,7 @@
 #include "cmd/device.h"
 #include "cmd/layer_opts.h"
 #include "cmd/opt.h"
+#include "cmd/sets.h"
 #include "cmd/stdin.h"
 #include "cmd/untrained.h"
 #include "cmd/unused.h"
@@ -23,6 +24,7 @@
 
 static const char *output;
 static struct opt_list sets;
+static const char *split; /* that the sets are of, unless they say otherwise */
 static int what = -1, metric = -1;
 static const char *device;
 static bool original = true, none;
@@ -135,21 +137,6 @@ static void open_model(struct gnn_model *m, const char *path, const struct gnn_s
     gnn_st_release(&f);
 }
 
-/* What -n reports where no set is named: those of the store's first split that are of the model's
- * node type. */
-static void all_sets(const struct gnn_store *s, uint32_t target)
-{
-    const struct gnn_schema *c = &s->meta.schema;
-    struct gnn_err e = {0};
-    if (!(sets.v = gnn_alloc(c->nsets, sizeof *sets.v, "sets", &e)))
-        cli_fail(&e);
-    for (uint32_t i = 0; i < c->nsets; i++)
-        if (c->set[i].ntype == target && !strcmp(c->set[i].split, c->set[0].split))
-            sets.v[sets.n++] = c->set[i].set;
-    if (!sets.n)
-        cli_usage("--no-output: %s has no sets to report on, and no array is written", s->path);
-}
-
 static enum gnn_predict_output output_kind(const struct gnn_model *m)
 {
     const bool regression = m->c.task == GNN_TASK_REGRESSION;
@@ -182,7 +169,6 @@ static void check_task(const struct gnn_store *s, const struct gnn_model *m)
 /* What can be refused before hours of work is. */
 static enum gnn_metric check_options(const struct gnn_store *s, const struct gnn_model *m)
 {
-    struct gnn_err e = {0};
     const enum gnn_metric kind =
         metric >= 0 ? (enum gnn_metric)metric : gnn_metric_usual(m->c.task);
     if (!gnn_metric_defined(kind, m->c.task))
@@ -190,9 +176,6 @@ static enum gnn_metric check_options(const struct gnn_store *s, const struct gnn
                   gnn_task_name(m->c.task));
     if (sets.n)
         check_task(s, m);
-    for (uint32_t i = 0; i < sets.n; i++)
-        if (gnn_schema_need_set(&s->meta.schema, s->path, sets.v[i], &e) < 0)
-            cli_fail(&e);
     return kind;
 }
 
@@ -243,23 +226,16 @@ static void check_name(void)
                       output);
 }
 
-/* The split whose sets a table names: that of the first set reported on, or the first one with
- * nodes of the model's target type; NULL: there is none. */
-static const char *split_of(const struct gnn_store *s, uint32_t target)
+/* The split whose sets a table names: that of the first set reported on, or the model's. */
+static const char *split_of(const struct gnn_schema *c)
 {
-    const struct gnn_schema *c = &s->meta.schema;
-    if (sets.n)
-        return c->set[gnn_schema_find_set(c, sets.v[0])].split;
-    for (uint32_t i = 0; i < c->nsets; i++)
-        if (c->set[i].ntype == target)
-            return c->set[i].split;
-    return NULL;
+    return sets.n ? c->set[gnn_schema_find_set(c, sets.v[0])].split : split;
 }
 
 static int write_output(struct gnn_predict *p, enum gnn_predict_output form, int out,
                         const char *name, struct gnn_err *e)
 {
-    return is_csv() ? gnn_predict_write_csv(p, form, original, split_of(p->s, p->m->c.target), out,
+    return is_csv() ? gnn_predict_write_csv(p, form, original, split_of(&p->s->meta.schema), out,
                                             name, e)
                     : gnn_predict_write(p, form, original, out, name, e);
 }
@@ -312,8 +288,7 @@ int main(int argc, char **argv)
     if (gnn_store_open(&store, args[0], true, &e))
         cli_fail(&e);
     open_model(&m, args[1], &store, &e);
-    if (none && !sets.n)
-        all_sets(&store, m.c.target);
+    split = sets_choose(&sets, none && !sets.n, &store, &m, args[1]);
     const enum gnn_metric kind = check_options(&store, &m);
     const enum gnn_predict_output form = output_kind(&m);
     if (!none)

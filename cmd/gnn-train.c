@@ -11,6 +11,7 @@
 #include "cmd/opt.h"
 #include "cmd/ranks.h"
 #include "cmd/rule_opts.h"
+#include "cmd/sets.h"
 #include "cmd/sig.h"
 #include "cmd/stdin.h"
 #include "cmd/train_defaults.h"
@@ -299,6 +300,9 @@ int main(int argc, char **argv)
         cli_spare_stdout();
     train_model_make(&m, &src, &e);
     finish_opts(src->meta, &m);
+    sets_tell_selection(feed.store_path ? &feed.store : NULL, src->meta->sampling.split,
+                        src->meta->sampling.nsplits, o.keep == GNN_KEEP_BEST || o.patience,
+                        gnn_metric_name(o.metric));
     o.class_weight = train_weights_read(class_weights, &src->meta->schema);
     train_weights_tell_few(&src->meta->schema);
     o.ops = gnn_ops_new(feed.gpu, (enum gnn_precision)precision, &e);

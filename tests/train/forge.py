@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """forge.py MODEL DIR <EDITS: a model with each edit, under a checksum that holds, as DIR/1, DIR/2, ...
 
-An edit is a line of Python. d is the model's description, t maps a tensor's name to [dtype, shape, bytes]; text(f) and
+An edit is a line of Python. d is the model's description, meta the other metadata, t maps a tensor's name to [dtype, shape, bytes]; text(f) and
 head(f) replace the description and the file's header as JSON text by what f makes of them. Needs libxxhash, which
 gnn-tools is linked with."""
 import ctypes, ctypes.util, json, struct, sys
@@ -25,7 +25,7 @@ def forge(model, edit):
     meta = header.pop("__metadata__")
     d, changes = json.loads(meta["gnn"]), {}
     t = {k: [v["dtype"], v["shape"], data[slice(*v["data_offsets"])]] for k, v in header.items()}
-    exec(edit, {"d": d, "t": t, "struct": struct,
+    exec(edit, {"d": d, "t": t, "meta": meta, "struct": struct,
                 "text": lambda f: changes.update(text=f), "head": lambda f: changes.update(head=f)})
     meta["gnn"] = changes.get("text", str)(json.dumps(d, separators=(",", ":")))
     meta["gnn_checksum"] = "0" * 32
