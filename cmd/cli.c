@@ -166,6 +166,19 @@ void cli_die(int exit_status, const char *fmt, ...)
     end_process(exit_status);
 }
 
+void cli_stop(int sig, const char *fmt, ...)
+{
+    if (rank) /* the first to end ends all */
+        nanosleep(&(struct timespec){.tv_nsec = 300000000}, NULL);
+    else
+        SAY(fmt);
+    if (ranked)
+        end_process(128 + sig);
+    gnn_temp_abort();
+    flush_stdout();
+    sig_reraise(sig);
+}
+
 void cli_fail(const struct gnn_err *e)
 {
     static const int status[] = {[-GNN_E_RUN] = 1,     [-GNN_E_NOMEM] = 1,  [-GNN_E_USAGE] = 2,

@@ -19,6 +19,8 @@ void cli_info(const char *fmt, ...) GNN_PRINTF(1, 2);
 /* The same, then exit with the status. */
 void cli_die(int exit_status, const char *fmt, ...) GNN_PRINTF(2, 3) __attribute__((noreturn));
 #define cli_usage(...) cli_die(2, __VA_ARGS__)
+/* The line of rank 0, then the end by the signal; of several ranks, with 128 and its number. */
+void cli_stop(int sig, const char *fmt, ...) GNN_PRINTF(2, 3) __attribute__((noreturn));
 /* Reports e and ends with the exit status of its code. */
 void cli_fail(const struct gnn_err *e) __attribute__((noreturn));
 /* Last call of main: flushes stdout and fails (status 1) if anything written there was lost. If a

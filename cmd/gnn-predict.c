@@ -20,6 +20,7 @@
 #include "lib/base/mem.h"
 #include "lib/model/model_file.h"
 #include "lib/predict/predict.h"
+#include "lib/train/trainer.h"
 #include "lib/comm/comm.h"
 
 static const char *output;
@@ -117,18 +118,34 @@ static void tell_trained(const struct gnn_model *m)
                  model_path);
 }
 
+/* A checkpoint holds two models. */
+static void take_best(struct gnn_model *m, const struct gnn_st_file *f, const char *path)
+{
+    struct gnn_err e = {0};
+    struct gnn_train_state s;
+    if (gnn_checkpoint_best(m, f, path, &s, &e))
+        cli_fail(&e);
+    if (s.has_best)
+        cli_note("%s: a checkpoint: predicting with the model of epoch %llu, its best", path,
+                 (unsigned long long)s.best_epoch);
+    else
+        cli_note("%s: a checkpoint: predicting with the model of its last step, in epoch %llu, as "
+                 "no epoch has been evaluated",
+                 path, (unsigned long long)s.epoch);
+}
+
 static void open_model(struct gnn_model *m, const char *path, const struct gnn_store *s,
                        struct gnn_err *e)
 {
     struct gnn_st_file f;
     if (gnn_st_read(&f, path, e))
         cli_fail(e);
-    if (gnn_st_checkpoint(&f))
-        cli_die(3, "%s: a checkpoint, not a model: resume it with gnn-train --resume", path);
     model_path = path;
     if (gnn_model_open(m, &f, path, &s->meta.schema, take_untold, e) ||
         gnn_model_config_match(&m->c, &s->meta.schema, s->path, e))
         cli_fail(e);
+    if (gnn_st_checkpoint(&f))
+        take_best(m, &f, path);
     check_untold(m);
     tell_assumed();
     tell_trained(m);

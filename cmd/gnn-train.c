@@ -2,6 +2,7 @@
 /* gnn-train: batches in, a model out. */
 
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "cmd/threads.h"
@@ -19,11 +20,13 @@
 #include "cmd/train_full.h"
 #include "cmd/train_lock.h"
 #include "cmd/train_model.h"
+#include "cmd/train_stop.h"
 #include "cmd/train_text.h"
 #include "cmd/train_timeline.h"
 #include "cmd/train_weights.h"
 #include "cmd/untrained.h"
 #include "lib/base/io.h"
+#include "lib/base/kind.h"
 #include "lib/model/model_file.h"
 #include "lib/train/trainer.h"
 
@@ -95,10 +98,10 @@ static const struct opt training_opts[] = {
      .max = 1e15},
     {.kind = OPT_GROUP, .help = "Checkpoints"},
     {OPT_STR, 0, "checkpoint", &o.checkpoint, "DIR",
-     "keep checkpoints in DIR; SIGTERM, SIGINT and SIGUSR1 write one and end with status 75",
+     "keep checkpoints in DIR: one at the end, and one when a signal stops the run (status 75)",
      .file = true, .makes = "checkpoint.safetensors|checkpoint.lock"},
     {OPT_U64, 0, "checkpoint-every", &o.checkpoint_every, "N",
-     "steps between checkpoints (default: only when stopped)", .min = 1, .max = 1e15},
+     "steps between checkpoints (default: only at the end)", .min = 1, .max = 1e15},
     {OPT_FLAG, 0, "resume", &resume, NULL, "resume from the checkpoint in DIR, if there is one"},
     {.kind = OPT_END},
 };
@@ -116,9 +119,12 @@ static const struct program program = {
                                         feed_cache_opts, NULL},
 };
 
+/* Without checkpoints, signals act at once until there is a step to keep. */
 static bool stop_asked(void *arg, bool cut)
 {
-    (void)arg;
+    const struct train_text *x = arg;
+    if (!o.checkpoint && x->t->s.any)
+        sig_defer();
     return (cut ? sig_settled() : sig_pending()) != 0;
 }
 
@@ -175,6 +181,12 @@ static void finish_opts(const struct gnn_meta *meta, const struct gnn_model *m)
                                                : 0);
 }
 
+/* The epoch after the last one; 0: the stream knows. */
+static uint64_t train_epochs_end(void)
+{
+    return train_feed.epochs.given ? train_feed.epochs.to : feed.store_path ? TRAIN_EPOCHS : 0;
+}
+
 /* Where the checkpoint is; a source that starts there needs not be opened twice. */
 static void find_start(struct gnn_comm *c)
 {
@@ -189,22 +201,38 @@ static void find_start(struct gnn_comm *c)
         cli_fail(&e);
 }
 
-/* Who forgot --resume learns so before hours of work are lost. */
-static void tell_replaced(const struct gnn_comm *c)
+/* What a run without --resume will replace. Who forgot the option learns so before hours of work
+ * are lost; what is no checkpoint has its name by chance, and stays. */
+static void check_replaced(const struct gnn_comm *c)
 {
-    struct gnn_err e = {0};
-    if (!o.checkpoint || resume || c->rank)
-        return;
-    char *path = gnn_strf(&e, "%s/checkpoint.safetensors", o.checkpoint);
-    if (path && !access(path, F_OK))
+    struct gnn_err e = {0}, damaged = {0};
+    struct gnn_st_file f;
+    struct stat st;
+    char *path = o.checkpoint && !resume && !c->rank
+                     ? gnn_strf(&e, "%s/checkpoint.safetensors", o.checkpoint)
+                     : NULL;
+    if (e.code)
+        cli_fail(&e);
+    if (path && !lstat(path, &st)) {
+        const bool read = S_ISREG(st.st_mode) && !gnn_st_read(&f, path, &damaged);
+        if ((read && !gnn_st_checkpoint(&f)) ||
+            (S_ISREG(st.st_mode) && gnn_kind_path(path) != GNN_KIND_MODEL))
+            cli_die(3,
+                    "%s: not a checkpoint, and would be replaced: move it, or name another "
+                    "directory",
+                    path);
+        if (read)
+            gnn_st_release(&f);
         cli_note("warning: %s exists and will be removed after the first step (--resume would "
                  "continue from it)",
                  path);
+    }
     gnn_free(path);
 }
 
 static void start_over(struct gnn_trainer *t, struct gnn_err *e)
 {
+    char at[96];
     const int rc = gnn_trainer_load(t, e);
     if (rc < 0)
         cli_fail(e);
@@ -214,15 +242,17 @@ static void start_over(struct gnn_trainer *t, struct gnn_err *e)
     }
     if (!t->s.any)
         return;
-    const uint64_t end = train_feed.epochs.given ? train_feed.epochs.to : TRAIN_EPOCHS;
-    if (feed.store_path && t->s.epoch >= end)
-        cli_usage("%s: the checkpoint was made in epoch %llu, and --epochs ends before %llu",
-                  o.checkpoint, (unsigned long long)t->s.epoch, (unsigned long long)end);
-    cli_note("resuming after epoch %llu, step %llu", (unsigned long long)t->s.epoch,
-             (unsigned long long)t->s.step);
-    if (!feed.store_path)
-        return;
-    if (t->s.epoch != train_feed.first_epoch || t->s.step != train_feed.first_step)
+    const uint64_t end = train_epochs_end();
+    train_stop_at(t, 0, at, sizeof at);
+    if (end && t->s.epoch >= end)
+        cli_usage("%s: the checkpoint was made %s, and --epochs ends before epoch %llu",
+                  o.checkpoint, at, (unsigned long long)end);
+    cli_note("resuming %s", at);
+    if (t->s.stopped_early)
+        cli_note("the run had stopped early: %llu epochs without improvement (--patience)",
+                 (unsigned long long)t->s.since_best);
+    if (feed.store_path &&
+        (t->s.epoch != train_feed.first_epoch || t->s.step != train_feed.first_step))
         cli_die(1, "%s: the checkpoint was changed by another process", o.checkpoint);
 }
 
@@ -235,9 +265,9 @@ static void read_options(int argc, char **argv)
     o.dropout = TRAIN_DROPOUT;
     o.patience = TRAIN_PATIENCE;
     (void)opt_parse(&program, argc, argv, &nargs);
-    if (o.checkpoint)
-        gnn_io_stop_on(sig_fd());
-    else
+    gnn_io_stop_on(sig_fd());
+    sig_tell_late(train_stop_late);
+    if (!o.checkpoint)
         sig_act();
     check_options();
     threads_start(threads);
@@ -249,20 +279,27 @@ static void read_options(int argc, char **argv)
                      (const char *const[]){feed.input, feed.store_path}, 2);
 }
 
-/* Does not return on failure, nor when it was asked to stop. */
-static void train_model(struct gnn_trainer *t, struct gnn_source *src, struct train_text *text,
+/* Does not return on failure, nor when it was asked to stop and a checkpoint was written. Returns
+ * whether it was asked to stop. */
+static bool train_model(struct gnn_trainer *t, struct gnn_source *src, struct train_text *text,
                         struct gnn_err *e)
 {
-    const struct gnn_train_hooks hooks = {text, o.checkpoint ? stop_asked : NULL, train_text_step,
-                                          train_text_epoch};
-    const struct gnn_train_hooks quiet = {text, hooks.stop, NULL, NULL};
+    const struct gnn_train_hooks hooks = {text, stop_asked, train_text_step, train_text_epoch};
+    const struct gnn_train_hooks quiet = {text, stop_asked, NULL, NULL};
     const int rc = gnn_trainer_run(t, src, feed.comm->rank ? &quiet : &hooks, e);
     cli_progress_end();
-    if (rc == GNN_E_STOPPED && t->s.any)
-        cli_die(75, "stopped after epoch %llu, step %llu; the checkpoint is in %s",
-                (unsigned long long)t->s.epoch, (unsigned long long)t->s.step, o.checkpoint);
-    if (rc)
+    if (rc == GNN_E_STOPPED && t->s.any && o.checkpoint)
+        train_stop_saved(t, train_epochs_end());
+    if (rc && !(rc == GNN_E_STOPPED && t->s.any))
         cli_fail(e);
+    return rc != 0;
+}
+
+/* Whether the model takes the name of its file. What was stopped in its first epoch replaces no
+ * file of before. */
+static bool is_worth(const struct train_text *text, bool stopped)
+{
+    return !stopped || text->epochs || !output || access(output, F_OK);
 }
 
 /* Which edges the model that is written leaves out. */
@@ -311,13 +348,13 @@ int main(int argc, char **argv)
     o.full = train_full_open(&m, &feed.store, &src->meta->sampling, o.ops, output);
     if (o.checkpoint)
         train_lock(c, o.checkpoint, true, 0);
-    tell_replaced(c);
+    check_replaced(c);
     if (gnn_trainer_init(&t, &m, src->meta, &o, &e))
         cli_fail(&e);
     if (resume)
         start_over(&t, &e);
     train_text_init(&text, &t);
-    train_model(&t, src, &text, &e);
+    const bool stopped = train_model(&t, src, &text, &e), worth = is_worth(&text, stopped);
     if ((feed.store_path && gnn_store_verified(&feed.store, &e)) ||
         (!c->rank && gnn_trainer_write(&t, out, name, &e)))
         cli_fail(&e);
@@ -325,8 +362,13 @@ int main(int argc, char **argv)
     if (!c->rank) {
         train_text_times(o.ops);
         train_timeline_tell(feed.gpu, &src->meta->sampling);
-        train_text_end(&text);
+        train_text_end(&text, stopped);
         tell_untrained(&t);
+    }
+    if (stopped) {
+        if (worth)
+            cli_out_commit();
+        train_stop_written(&t, train_epochs_end(), name, worth);
     }
     gnn_trainer_release(&t);
     gnn_full_free(o.full);

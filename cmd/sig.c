@@ -32,6 +32,7 @@ static sem_t answer; /* to ASK, which only sig_settled sends, and only to that t
 static void *_Atomic fault;  /* the address */
 static pid_t process;        /* whose thread that is: a child has none */
 static void (*die)(int exit_status, const char *fmt, ...) GNN_PRINTF(2, 3);
+static void (*_Atomic late)(void); /* tells that a signal was deferred */
 static const int sigs[] = {SIGINT, SIGTERM, SIGHUP, SIGUSR1};
 
 void sig_reraise(int sig)
@@ -96,16 +97,29 @@ static void tell_deferred(void)
         (void)eventfd_write(fd, 1);
 }
 
+/* The next signal. If none comes for a second, calls *tell, if there is one, and then no more. */
+static int next_signal(const sigset_t *set, void (**tell)(void))
+{
+    int sig = *tell ? sigtimedwait(set, NULL, &(struct timespec){.tv_sec = 1}) : -1;
+    if (sig > 0)
+        return sig;
+    if (*tell)
+        (*tell)();
+    *tell = NULL;
+    while (sigwait(set, &sig))
+        ;
+    return sig;
+}
+
 static void *wait_for_signals(void *arg)
 {
     sigset_t all = awaited;
+    void (*tell)(void) = NULL;
     (void)arg;
     sigaddset(&all, ASK);
     sigaddset(&all, FAULT);
     for (;;) {
-        int sig;
-        if (sigwait(&all, &sig))
-            continue;
+        const int sig = next_signal(&all, &tell);
         if (sig == ASK) { /* what was taken before has been dealt with */
             sem_post(&answer);
             continue;
@@ -113,8 +127,10 @@ static void *wait_for_signals(void *arg)
         if (sig == FAULT)
             end_by_fault();
         if (only_asks(sig)) {
-            if (!atomic_load(&pending))
+            if (!atomic_load(&pending)) {
                 atomic_store(&pending, sig);
+                tell = atomic_load(&late);
+            }
             tell_deferred();
             continue;
         }
@@ -125,6 +141,19 @@ static void *wait_for_signals(void *arg)
         sig_reraise(sig);
     }
     return NULL;
+}
+
+void sig_tell_late(void (*tell)(void))
+{
+    atomic_store(&late, tell);
+}
+
+const char *sig_name(int sig)
+{
+    return sig == SIGINT    ? "SIGINT"
+           : sig == SIGHUP  ? "SIGHUP"
+           : sig == SIGUSR1 ? "SIGUSR1"
+                            : "SIGTERM";
 }
 
 void sig_start(void (*end)(int exit_status, const char *fmt, ...))

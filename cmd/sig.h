@@ -26,6 +26,11 @@ void sig_hold(bool let); /* takes what sig_let returned */
  * sig_start. */
 int sig_fd(void);
 int sig_pending(void);
+/* Calls `tell`, in a thread of its own, if the process still runs a second after it deferred a
+ * signal. */
+void sig_tell_late(void (*tell)(void));
+/* "SIGINT" */
+const char *sig_name(int sig);
 /* The same for certain: nothing that had come before the call is still in the hands of the thread
  * that takes signals. If one came that was not deferred, the process ends here. Costs two switches
  * between threads. */

@@ -164,7 +164,7 @@ void train_text_times(const struct gnn_ops *ops)
         cli_fail(&e);
 }
 
-void train_text_end(struct train_text *x)
+void train_text_end(struct train_text *x, bool stopped)
 {
     const struct gnn_trainer *t = x->t;
     const struct gnn_sampling *sm = &t->meta->sampling;
@@ -172,6 +172,8 @@ void train_text_end(struct train_text *x)
     char line[512] = "";
     json_t *j = json_pack("{s:s, s:I, s:b}", "event", "end", "epochs", (json_int_t)x->epochs,
                           "stopped_early", t->s.stopped_early);
+    if (stopped)
+        json_object_set_new(j, "stopped", json_true());
     if (t->s.has_best) {
         for (uint32_t i = 1; i < sm->nsplits; i++) {
             append_value(line, sizeof(line), sm->split[i], name, t->best_eval[i].value);
@@ -180,7 +182,7 @@ void train_text_end(struct train_text *x)
         json_object_set_new(j, "best_epoch", json_integer((json_int_t)t->s.best_epoch));
         cli_note("best epoch %llu%s%s%s", (unsigned long long)t->s.best_epoch, line,
                  t->s.stopped_early ? "; stopped early" : "", train_full_words());
-    } else if (t->o.keep == GNN_KEEP_BEST && sm->nsplits > 1 && t->eval[1].rows) {
+    } else if (!stopped && t->o.keep == GNN_KEEP_BEST && sm->nsplits > 1 && t->eval[1].rows) {
         cli_note("%s of set %s is not defined in any epoch: writing the model of the last epoch",
                  name, sm->split[1]);
     }

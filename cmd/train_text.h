@@ -19,6 +19,7 @@ void train_text_step(void *arg, uint64_t epoch, uint64_t step, uint64_t steps, d
 void train_text_epoch(void *arg, const struct gnn_train_epoch *r);
 /* What operations on a device have taken, if GNN_DEBUG_TIME has asked for it. */
 void train_text_times(const struct gnn_ops *ops);
-void train_text_end(struct train_text *x);
+/* stopped: by a signal, which is told elsewhere. */
+void train_text_end(struct train_text *x, bool stopped);
 
 #endif

@@ -133,6 +133,9 @@ static void restore_counters(struct gnn_trainer *t, const struct gnn_train_state
                              const uint64_t *u, const double *f, const uint64_t *counts)
 {
     t->s = *s;
+    /* As of this run: patience may be another. */
+    t->s.stopped_early =
+        s->closed && s->has_best && t->o.patience && s->since_best >= t->o.patience;
     t->s.best = f[0];
     t->r.steps = u[9];
     t->r.seeds = u[10];
@@ -621,6 +624,41 @@ int gnn_checkpoint_state(const struct gnn_st_file *f, const char *path, struct g
                         path);
     s->best = *(const double *)d->data;
     return 0;
+}
+
+/* The list of the best parameters in place of that of the last ones. */
+static int best_untrained(struct gnn_model *m, const struct gnn_st_file *f, const char *path,
+                          struct gnn_err *e)
+{
+    const uint64_t n = (uint64_t)m->c.nlayers * m->c.netypes;
+    if (!gnn_safetensors_find(&f->st, "state.untrained"))
+        return 0;
+    const uint8_t *list = state_tensor(f, path, "state.untrained", GNN_U8, 2 * n, e);
+    if (list && !m->c.untrained)
+        m->c.untrained = gnn_alloc_zero(n, sizeof *m->c.untrained, "edge types", e);
+    for (uint64_t i = 0; !e->code && i < n; i++)
+        m->c.untrained[i] = list[n + i];
+    return e->code;
+}
+
+int gnn_checkpoint_best(struct gnn_model *m, const struct gnn_st_file *f, const char *path,
+                        struct gnn_train_state *s, struct gnn_err *e)
+{
+    uint64_t k;
+    if (gnn_checkpoint_state(f, path, s, e))
+        return e->code;
+    const void *best =
+        s->has_best ? state_tensor(f, path, "state.best", GNN_F32, m->nfloats, e) : NULL;
+    if (!best)
+        return e->code;
+    memcpy(m->slab, best, m->nfloats * sizeof(float));
+    if (best_untrained(m, f, path, e))
+        return e->code;
+    const struct gnn_param *p = gnn_model_not_finite(m, m->slab, true, &k);
+    return p ? gnn_fail(e, GNN_E_INPUT,
+                        "%s: tensor state.best: element %" PRIu64 ", of %s, is not finite", path,
+                        p->at + k, p->name)
+             : 0;
 }
 
 int gnn_checkpoint_at(const char *dir, uint64_t *epoch, uint64_t *step, bool *any,

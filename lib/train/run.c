@@ -164,6 +164,15 @@ static void keep_best(struct gnn_trainer *t)
     t->s.stopped_early = t->o.patience && t->s.since_best >= t->o.patience;
 }
 
+/* What steps have made, in the host's memory, of all ranks. */
+static int fetch_model(struct gnn_trainer *t, struct gnn_err *e)
+{
+    if (gnn_train_flush(t, e) || gnn_train_slabs_fetch(t, e) || gnn_train_check_params(t, e) ||
+        gnn_train_untrained_agree(t, e))
+        return e->code;
+    return 0;
+}
+
 /* After the last batch of an epoch: values, best parameters, patience, report. */
 static int close_epoch(struct gnn_trainer *t, struct gnn_err *e)
 {
@@ -172,8 +181,7 @@ static int close_epoch(struct gnn_trainer *t, struct gnn_err *e)
     struct gnn_train_epoch *r = &t->r;
     if (!t->s.any || t->s.closed)
         return 0;
-    if (gnn_train_flush(t, e) || gnn_train_slabs_fetch(t, e) || gnn_train_check_params(t, e) ||
-        gnn_train_untrained_agree(t, e) || gnn_train_sum_epoch(t, e) || measure_epoch(t, e))
+    if (fetch_model(t, e) || gnn_train_sum_epoch(t, e) || measure_epoch(t, e))
         return e->code;
     keep_best(t);
     t->s.closed = true;
@@ -309,7 +317,7 @@ static int stop_here(struct gnn_trainer *t, struct gnn_err *e)
     *e = (struct gnn_err){0};
     if (keep_pace(t, TRAIN_NEXT_STOP, e) < 0)
         return e->code;
-    if (t->o.checkpoint && gnn_trainer_save(t, e))
+    if (t->o.checkpoint ? gnn_trainer_save(t, e) : fetch_model(t, e))
         return e->code;
     /* The first to end ends all: not before rank 0 has written. */
     if (gnn_comm_agree(t->comm, "termination", "", e))
@@ -382,5 +390,6 @@ int gnn_trainer_run(struct gnn_trainer *t, struct gnn_source *src, const struct 
         return e->code;
     if (!t->s.any)
         return gnn_fail(e, GNN_E_INPUT, "there was no batch to train on");
-    return 0;
+    /* From here a later run goes on, with more epochs or more patience. */
+    return t->o.checkpoint ? gnn_trainer_save(t, e) : 0;
 }

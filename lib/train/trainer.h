@@ -69,7 +69,7 @@ struct gnn_train_epoch {
 struct gnn_train_hooks {
     void *arg;
     /* Asked after each batch, and where the input is damaged: with `cut` then, as a late answer
-     * would be none. True: checkpoint and return GNN_E_STOPPED. May be NULL. */
+     * would be none. True: return GNN_E_STOPPED. May be NULL. */
     bool (*stop)(void *arg, bool cut);
     /* May be NULL; on a device, and with several ranks, a step is told of while the next one runs.
      * balance: the slowest rank over the mean, 0 with one. */
@@ -169,9 +169,10 @@ int gnn_class_counts(struct gnn_store *s, uint32_t set, uint64_t *count,
 int gnn_trainer_init(struct gnn_trainer *t, struct gnn_model *m, const struct gnn_meta *meta,
                      const struct gnn_train_opts *o, struct gnn_err *e) GNN_MUST_USE;
 void gnn_trainer_release(struct gnn_trainer *t);
-/* Trains until src ends or patience does. Unless a checkpoint was loaded, the one of an earlier run
- * in the directory is removed after the first step. On GNN_E_STOPPED a checkpoint has been written
- * (without a checkpoint directory: nothing). The caller keeps src. */
+/* Trains until src ends or patience does, and then writes a checkpoint, if there is a directory for
+ * it. Unless a checkpoint was loaded, the one of an earlier run in the directory is removed after
+ * the first step. On GNN_E_STOPPED the checkpoint has been written, too; without a directory, the
+ * result is what has been reached. The caller keeps src. */
 int gnn_trainer_run(struct gnn_trainer *t, struct gnn_source *src, const struct gnn_train_hooks *h,
                     struct gnn_err *e) GNN_MUST_USE;
 /* The parameters to keep: the best epoch's, or the last ones; *untrained (may be NULL) is what
@@ -195,6 +196,10 @@ int gnn_checkpoint_restore(struct gnn_trainer *t, const struct gnn_st_file *f, c
 /* Its counters, and the best value. GNN_E_INPUT: it is not a checkpoint. */
 int gnn_checkpoint_state(const struct gnn_st_file *f, const char *path, struct gnn_train_state *s,
                          struct gnn_err *e) GNN_MUST_USE;
+/* Of a model that was made from a checkpoint: replaces its last parameters by those of the best
+ * epoch, if one has been evaluated (s->has_best). GNN_E_INPUT: the file is damaged. */
+int gnn_checkpoint_best(struct gnn_model *m, const struct gnn_st_file *f, const char *path,
+                        struct gnn_train_state *s, struct gnn_err *e) GNN_MUST_USE;
 /* Takes the directory of checkpoints, which is made if it is not there, for this process, until
  * gnn_temp_free. NULL without an error: another process has it, which calls itself `who`. */
 struct gnn_temp *gnn_checkpoint_lock(const char *dir, char who[256],

@@ -29,7 +29,7 @@ check 'gnn-inspect --json reports on a checkpoint' sh -c "gnn-inspect --json $c 
 check 'gnn-inspect --json holds the training state of a checkpoint' perl -MJSON::PP -0777 -e '
     my $r = decode_json(<>); my $t = $r->{training};
     die unless $r->{kind} eq "checkpoint" && $r->{checksum} && $r->{architecture}{batch_norm} && $r->{parameters}{tensors} == 11 &&
-        $t->{optimizer} eq "adam" && $t->{lr} == 0.003 && $t->{optimizer_steps} % 4 == 0 && $t->{run} =~ /frontier/ && @{$r->{tensors}} == 17' said
+        $t->{optimizer} eq "adam" && $t->{lr} == 0.003 && $t->{optimizer_steps} > 0 && $t->{run} =~ /frontier/ && @{$r->{tensors}} == 17' said
 check 'gnn-inspect --metrics reports on a checkpoint' grep -q '"kind":"checkpoint"' j
 
 check 'gnn-inspect reports on a state dict of another program' sh -c "gnn-inspect '$D/gcn.safetensors' >said"

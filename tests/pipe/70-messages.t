@@ -157,10 +157,11 @@ says "checkpoint is of another model: 'width[0]' is 4, here 8" 3 $train -f 3,3 -
 says "checkpoint is of another model: 'kind' is \"sage\", here \"gcn\"" 3 $train -f 3,3 --hidden 4 -m gcn --resume -o X
 says "options: 'fan-out 3,3', here 'fan-out 3,2'" 3 $train -f 3,2 --hidden 4 --resume -o X
 says "options: 'sets train 120,valid 40', here 'sets train 120,valid 40,test 40'" 3 $train -f 3,3 --hidden 4 --eval test --resume -o X
-says 'C: the checkpoint was made in epoch 1, and --epochs ends before 1' 2 $train -f 3,3 --hidden 4 --epochs 1 --resume -o X
+says 'C: the checkpoint was made after epoch 1, and --epochs ends before epoch 1' 2 $train -f 3,3 --hidden 4 --epochs 1 --resume -o X
 gnn-train --store S -f 3 --epochs 1 --checkpoint C -o c.st 2>told
 check 'gnn-train warns that a new run will remove the checkpoint' grep -q 'warning: C/checkpoint.safetensors exists and will be removed' told
-check 'gnn-train has removed the checkpoint of the earlier run' test ! -e C/checkpoint.safetensors
+check 'gnn-train has replaced the checkpoint of the earlier run' sh -c 'gnn-inspect C/checkpoint.safetensors | grep -q "epoch 0"'
+rm -r C
 gnn-train --store S -f 3 --epochs 1 --checkpoint C --resume -o c.st 2>told
 check 'gnn-train --resume does not warn of the checkpoint' sh -c '! grep -q "will be removed" told'
 check 'gnn-train --resume starts from the beginning where there is none' grep -q 'no checkpoint in C: starting from the beginning' told

@@ -198,6 +198,20 @@ for sig in USR1 TERM; do
     check "gnn-train ends on all ranks with status 75 when one of them gets SIG$sig ($rc)" logged said test $rc -eq 75
     check "gnn-train leaves a checkpoint and no model when one rank gets SIG$sig" sh -c 'test -e C/checkpoint.safetensors && test ! -e never'
 done
+# Without checkpoints, rank 0 writes the best model so far.
+for sig in TERM:143 USR1:138; do
+    rm -f best
+    mpirun --quiet -n 3 $note gnn-train --store P $opts --epochs 4000 -o best 2>said &
+    pid=$!
+    until grep -q 'epoch 4' said || ! kill -0 $pid 2>/dev/null; do sleep 0.05; done
+    kill -${sig%:*} "$(cat pid.2)"
+    wait $pid
+    rc=$?
+    check "gnn-train without checkpoints ends on all ranks by SIG${sig%:*} ($rc)" logged said test $rc -eq ${sig#*:}
+    b=$(sed -n "s/^gnn-train: .*stopped by SIG${sig%:*} in epoch .*; best is the model of epoch \([0-9]*\), the best so far$/\1/p" said)
+    check "gnn-train on 3 ranks trains for ${b:-?} epochs and one" ranks 3 gnn-train -q --store P $opts --epochs $((b + 1)) -o want
+    check "gnn-train on 3 ranks writes the best model so far when one gets SIG${sig%:*}" cmp best want
+done
 # A signal to one rank before all ranks are there: it comes at a call of malloc, in MPI_Init or before.
 early() { # CALL SIGNAL OPTION...
     rm -rf C

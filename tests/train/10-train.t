@@ -56,13 +56,13 @@ done
 
 # A signal: finish the step, checkpoint, 75.
 for sig in TERM USR1; do
-    rm -rf ck x.safetensors
+    rm -rf ck x.safetensors begun
     mkfifo pipe 2>/dev/null
-    gnn-train -i pipe $M --checkpoint ck -o x.safetensors 2>err & pid=$!
+    gnn-train -i pipe $M --checkpoint ck -o x.safetensors --metrics begun 2>err & pid=$!
     rm -f killed
     # The rest of the stream comes when the signal has been sent; that is sent when training has begun.
     (head -c 2000000 g.gnb; until [ -e killed ]; do sleep 0.02; done; tail -c +2000001 g.gnb) 2>/dev/null >pipe & feed=$!
-    until [ -e ck/checkpoint.lock ] || ! kill -0 $pid 2>/dev/null; do sleep 0.02; done
+    until grep -qs '"event":"step"' begun || ! kill -0 $pid 2>/dev/null; do sleep 0.02; done
     kill -$sig $pid
     : >killed
     wait $pid
@@ -112,7 +112,7 @@ done
 
 gnn-sample s -f 5,5 -b 256 --eval valid --eval test --epochs 7:8 --frontier new --shuffle | gnn-gather s >late.gnb
 rm -rf ck
-gnn-train --store s $S $M --epochs 0:8 --checkpoint ck --checkpoint-every 40 -o x.safetensors || exit 1
+gnn-train --store s $S $M --epochs 0:6 --checkpoint ck -o x.safetensors || exit 1
 status 3 "gnn-train --resume refuses a stream that begins after the checkpoint's epoch" \
     gnn-train -i late.gnb $M --checkpoint ck --resume -o y.safetensors
 check "gnn-train writes no model when --resume is refused" test ! -e y.safetensors

@@ -91,7 +91,7 @@ check 'gnn-train --full-batch learns for six epochs' $full --epochs 6 -o want
 check 'gnn-train --full-batch keeps a checkpoint' $full --epochs 3 --checkpoint C --checkpoint-every 1 -o part
 check 'gnn-train --full-batch resumes' $full --epochs 6 --checkpoint C --resume -o got
 check 'gnn-train --full-batch writes the same model after resuming' cmp want got
-# The checkpoint was made before its epoch was evaluated: the first epoch after resuming has no step.
+# A checkpoint that was made before its epoch was evaluated: the first epoch after resuming has no step.
 wide='gnn-train --full-batch --store w5 --hidden 256 --layers 3'
 gradients() { sed -n 's/.*between partitions: .* and \([0-9.]*\) MB of gradients a step.*/\1/p' "$1"; }
 $wide --epochs 3 -o wide 2>whole
