@@ -64,11 +64,6 @@ void partition_check(struct partition_opts *o)
 
 /* ---- what is balanced ---- */
 
-struct even_list {
-    struct gnn_even even;
-    uint32_t set[GNN_METIS_CONSTRAINTS_MAX];
-};
-
 static void no_balance(const struct gnn_view *v, const char *w)
 {
     const struct gnn_schema *c = &v->store->meta.schema;
@@ -80,36 +75,37 @@ static void no_balance(const struct gnn_view *v, const char *w)
               gnn_suggest_text(&s, "one of"));
 }
 
-static void add_word(struct even_list *x, const struct gnn_view *v, const char *w)
+static void add_word(struct partition_figures *f, const struct gnn_view *v, const char *w)
 {
     /* A word is one of three keywords, or the name of a set of the store, whose members are then
      * spread evenly as well. */
     int i;
     if (!strcmp(w, "nodes"))
-        x->even.balance |= GNN_BALANCE_NODES;
+        f->even.balance |= GNN_BALANCE_NODES;
     else if (!strcmp(w, "edges"))
-        x->even.balance |= GNN_BALANCE_EDGES;
+        f->even.balance |= GNN_BALANCE_EDGES;
     else if (!strcmp(w, "types"))
-        x->even.balance |= GNN_BALANCE_TYPES;
+        f->even.balance |= GNN_BALANCE_TYPES;
     else if ((i = gnn_schema_find_set(&v->store->meta.schema, w)) < 0)
         no_balance(v, w);
-    else if (x->even.nsets == GNN_METIS_CONSTRAINTS_MAX)
+    else if (f->even.nsets == GNN_METIS_CONSTRAINTS_MAX)
         cli_usage("--balance: more than %d constraints", GNN_METIS_CONSTRAINTS_MAX);
     else
-        x->set[x->even.nsets++] = (uint32_t)i;
+        f->set[f->even.nsets++] = (uint32_t)i;
 }
 
-static void even_list(struct even_list *x, const struct partition_opts *o, const struct gnn_view *v)
+static void even_list(struct partition_figures *f, const struct partition_opts *o,
+                      const struct gnn_view *v)
 {
     char *list = strdup(o->balance ? o->balance : "nodes"), *save = NULL;
-    *x = (struct even_list){.even = {.sets = x->set, .imbalance = o->imbalance}};
+    f->even = (struct gnn_even){.sets = f->set, .imbalance = o->imbalance};
     if (!list)
         cli_die(1, "out of memory");
     for (char *w = strtok_r(list, ",", &save); w; w = strtok_r(NULL, ",", &save))
-        add_word(x, v, w);
+        add_word(f, v, w);
     free(list);
-    if (x->even.nsets)
-        x->even.balance |= GNN_BALANCE_SETS;
+    if (f->even.nsets)
+        f->even.balance |= GNN_BALANCE_SETS;
 }
 
 /* ---- METIS ---- */
@@ -130,37 +126,28 @@ static void assign_metis(struct partition_opts *o, const struct gnn_view *v, uin
                          struct partition_figures *f)
 {
     struct gnn_err e = {0};
-    struct gnn_symgraph g = {0};
-    struct gnn_metis m = {.k = o->k,
-                          .objective = o->objective ? GNN_OBJECTIVE_VOL : GNN_OBJECTIVE_CUT,
-                          .imbalance = o->imbalance,
-                          .seed = o->seed};
-    struct even_list x;
-    int32_t *wgt = NULL;
-    const double start = gnn_clock();
-
-    need_metis(gnn_symgraph_init(&g, v, GNN_METIS_LIMIT, o->threads, &e), &e);
-    even_list(&x, o, v);
-    if (x.even.balance != GNN_BALANCE_NODES)
-        need_metis(gnn_balance_weights(v, x.even.balance, x.set, x.even.nsets, &m.ncon, &wgt, &e),
-                   &e);
-    m.wgt = wgt;
-    f->graph_seconds = gnn_clock() - start;
-    /* A damaged store is found before minutes of work. Waiting also means that the verifying thread
-     * holds no lock of the allocator while METIS's process is forked: one of a sanitizer's
-     * allocator would stay locked in the child for ever. */
-    fail_unless(gnn_store_verified(v->store, &e), &e);
+    struct gnn_metis_parts m = {
+        .m = {.k = o->k,
+              .objective = o->objective ? GNN_OBJECTIVE_VOL : GNN_OBJECTIVE_CUT,
+              .imbalance = o->imbalance,
+              .seed = o->seed},
+        .nodes = nodes_of(o),
+        .even = f->even,
+        .threads = o->threads};
     cli_progress("metis: nodes", v->nvertices, 0, NULL);
-    need_metis(o->levels.n ? gnn_metis_two_level(&m, &g, o->k / nodes_of(o), part, &e)
-                           : gnn_metis_run(&m, &g, part, &e),
-               &e);
-    gnn_free(wgt);
-    fail_unless(gnn_symgraph_measure(&g, o->k, part, &f->pairs_cut, &f->volume, &e), &e);
+    need_metis(gnn_assign_metis(&m, v, part, &e), &e);
     f->has_pairs = true;
-    f->pairs = (uint64_t)g.xadj[g.n] / 2;
-    f->metis_seconds = m.seconds;
-    f->metis_peak = f->assign_bytes = m.peak;
-    gnn_symgraph_release(&g);
+    f->pairs = m.pairs;
+    f->pairs_cut = m.cut;
+    f->volume = m.volume;
+    f->graph_seconds = m.graph_seconds;
+    f->metis_seconds = m.m.seconds;
+    f->metis_peak = m.m.peak;
+    f->assign_bytes = m.m.peak > m.bytes ? m.m.peak : m.bytes;
+    f->moves = m.moves;
+    f->missed = m.missed;
+    f->passes = m.passes;
+    f->how = m.passes ? "fennel" : "metis";
 }
 
 /* ---- methods that stream ---- */
@@ -182,7 +169,7 @@ static uint32_t seed_set(const struct partition_opts *o, const struct gnn_view *
 }
 
 static void assign_access(const struct partition_opts *o, const struct gnn_view *v, uint32_t *part,
-                          struct gnn_stream *by, struct even_list *x, struct partition_figures *f)
+                          struct gnn_stream *by, struct partition_figures *f)
 {
     static const char *const usual[] = {"15,10,5"};
     struct gnn_err e = {0};
@@ -191,8 +178,9 @@ static void assign_access(const struct partition_opts *o, const struct gnn_view 
 
     /* Balance the seeds of training by default: every rank then has as many batches. */
     if (!o->balance) {
-        by->even.balance |= GNN_BALANCE_SETS;
-        x->set[by->even.nsets++] = a.set;
+        f->even.balance |= GNN_BALANCE_SETS;
+        f->set[f->even.nsets++] = a.set;
+        by->even = f->even;
     }
     fail_unless(gnn_fanout_parse(&v->store->meta.schema, o->fanout.n ? o->fanout.v : usual,
                                  o->fanout.n ? o->fanout.n : 1, &m, &e),
@@ -209,22 +197,36 @@ static void assign_stream(struct partition_opts *o, const struct gnn_view *v, ui
                           struct partition_figures *f)
 {
     struct gnn_err e = {0};
-    struct even_list x;
-    even_list(&x, o, v);
     struct gnn_stream s = {.rule = o->method == METHOD_LDG ? GNN_STREAM_LDG : GNN_STREAM_FENNEL,
                            .k = o->k,
                            .passes = o->passes,
                            .nodes = nodes_of(o),
-                           .even = x.even,
+                           .even = f->even,
                            .threads = o->threads,
                            .done = pass_done,
                            .arg = o};
     if (o->method == METHOD_ACCESS)
-        assign_access(o, v, part, &s, &x, f);
+        assign_access(o, v, part, &s, f);
     else
         fail_unless(gnn_stream_run(&s, v, part, &e), &e);
     f->passes = s.passes_done;
     f->assign_bytes += s.bytes;
+}
+
+/* What the method has missed; of METIS that is done. */
+static void repair(const struct partition_opts *o, const struct gnn_view *v, uint32_t *part,
+                   struct partition_figures *f)
+{
+    struct gnn_err e = {0};
+    struct gnn_repair r = {.k = o->k, .nodes = nodes_of(o), .even = f->even};
+    /* Random parts have the same number of nodes of each type; none may have none of all. */
+    if (o->method == METHOD_RANDOM)
+        r.even = v->store->meta.schema.nntypes <= GNN_METIS_CONSTRAINTS_MAX
+                     ? (struct gnn_even){.balance = GNN_BALANCE_TYPES, .imbalance = 1}
+                     : (struct gnn_even){.balance = GNN_BALANCE_NODES, .imbalance = o->k};
+    fail_unless(gnn_repair_run(&r, v, part, &e), &e);
+    f->moves = r.moves;
+    f->assign_bytes = f->assign_bytes > r.bytes ? f->assign_bytes : r.bytes;
 }
 
 /* ---- all ---- */
@@ -237,6 +239,8 @@ void partition_assign(struct partition_opts *o, const struct gnn_view *v, uint32
     const double start = gnn_clock();
 
     f->how = o->from ? "file" : name[o->method];
+    if (!o->from && o->method != METHOD_RANDOM)
+        even_list(f, o, v);
     f->assign_bytes = v->nvertices * sizeof *part;
     if (o->from) {
         const char *path;
@@ -254,5 +258,7 @@ void partition_assign(struct partition_opts *o, const struct gnn_view *v, uint32
         f->assign_bytes = 0;
         assign_stream(o, v, part, f);
     }
+    if (!o->from && o->k > 1 && o->method != METHOD_METIS)
+        repair(o, v, part, f);
     f->assign_seconds = gnn_clock() - start;
 }

@@ -25,36 +25,133 @@ static void put_balance(json_t *o, uint32_t k, const char *what, uint64_t most, 
         cli_die(1, "out of memory");
 }
 
-static json_t *show_balance(const struct gnn_layout *l, const struct gnn_part_figures *fig)
+/* How much of something the parts have. */
+struct share {
+    const char *name;
+    uint64_t most, total;
+    bool limited; /* by --imbalance */
+};
+
+static void count_part(struct share *s, uint64_t n)
+{
+    s->most = n > s->most ? n : s->most;
+    s->total += n;
+}
+
+enum { SHARE_NODES, SHARE_EDGES, SHARE_TYPES };
+
+/* Nodes, edges, each type of several, each set. */
+static struct share *shares_new(const struct partition_figures *f, const struct gnn_layout *l,
+                                const struct gnn_part_figures *fig)
 {
     const struct gnn_schema *sc = &l->view->store->meta.schema;
-    uint32_t k = l->k;
-    struct gnn_part_figures sum = {0}, top = {0};
-    json_t *o = json_object();
+    const unsigned b = f->even.balance;
+    struct gnn_err e = {0};
+    struct share *s = gnn_alloc_zero((uint64_t)SHARE_TYPES + sc->nntypes + sc->nsets, sizeof *s,
+                                     "figures of partitions", &e),
+                 *set = s + SHARE_TYPES + sc->nntypes;
+    if (!s)
+        cli_fail(&e);
+    s[SHARE_NODES] = (struct share){.name = "nodes", .limited = b & GNN_BALANCE_NODES};
+    s[SHARE_EDGES] = (struct share){.name = "edges", .limited = b & GNN_BALANCE_EDGES};
+    for (uint32_t t = 0; t < sc->nntypes; t++)
+        s[SHARE_TYPES + t] =
+            (struct share){.name = sc->ntype[t].name, .limited = b & GNN_BALANCE_TYPES};
+    for (uint32_t i = 0; i < sc->nsets; i++)
+        set[i].name = sc->set[i].set;
+    for (uint32_t i = 0; i < f->even.nsets; i++)
+        set[f->set[i]].limited = true;
+    for (uint32_t p = 0; p < l->k; p++) {
+        count_part(&s[SHARE_NODES], fig[p].nodes);
+        count_part(&s[SHARE_EDGES], fig[p].edges);
+        for (uint32_t t = 0; t < sc->nntypes; t++)
+            count_part(&s[SHARE_TYPES + t], l->book[t][p + 1] - l->book[t][p]);
+        for (uint32_t i = 0; i < sc->nsets; i++)
+            count_part(&set[i], fig[p].set[i]);
+    }
+    return s;
+}
 
-    for (uint32_t p = 0; p < k; p++) {
-        sum.nodes += fig[p].nodes;
-        sum.edges += fig[p].edges;
-        top.nodes = fig[p].nodes > top.nodes ? fig[p].nodes : top.nodes;
-        top.edges = fig[p].edges > top.edges ? fig[p].edges : top.edges;
-    }
-    put_balance(o, k, "nodes", top.nodes, sum.nodes);
-    put_balance(o, k, "edges", top.edges, sum.edges);
-    for (uint32_t t = 0; sc->nntypes > 1 && t < sc->nntypes; t++) {
-        uint64_t most = 0;
-        for (uint32_t p = 0; p < k; p++)
-            most =
-                l->book[t][p + 1] - l->book[t][p] > most ? l->book[t][p + 1] - l->book[t][p] : most;
-        put_balance(o, k, sc->ntype[t].name, most, sc->ntype[t].count);
-    }
+static json_t *show_balance(const struct gnn_layout *l, const struct share *s)
+{
+    const struct gnn_schema *sc = &l->view->store->meta.schema;
+    const struct share *set = s + SHARE_TYPES + sc->nntypes;
+    json_t *o = json_object();
+    for (uint32_t i = 0; i < SHARE_TYPES + sc->nntypes; i++)
+        if (i < SHARE_TYPES || sc->nntypes > 1)
+            put_balance(o, l->k, s[i].name, s[i].most, s[i].total);
     /* Sets of the first split only: the splits of a store divide the same nodes. */
-    for (uint32_t i = 0; i < sc->nsets && !strcmp(sc->set[i].split, sc->set[0].split); i++) {
-        uint64_t most = 0;
-        for (uint32_t p = 0; p < k; p++)
-            most = fig[p].set[i] > most ? fig[p].set[i] : most;
-        put_balance(o, k, sc->set[i].set, most, sc->set[i].count);
-    }
+    for (uint32_t i = 0; i < sc->nsets && !strcmp(sc->set[i].split, sc->set[0].split); i++)
+        put_balance(o, l->k, set[i].name, set[i].most, set[i].total);
     return o;
+}
+
+/* ---- what is not as it was asked for ---- */
+
+/* So few that a part holds more than it may with one of them more, or the average rounded up. */
+static bool are_few(const struct share *s, uint32_t k)
+{
+    return s->total < k || s->most <= s->total / k + (s->total % k != 0);
+}
+
+/* A list of what is above the limit, of what is few or of the rest; to be freed with gnn_free. */
+static char *list_missed(const struct share *s, uint32_t n, uint32_t k, double limit, bool few)
+{
+    struct gnn_err e = {0};
+    char *list = gnn_strf(&e, "%s", "");
+    for (uint32_t i = 0; list && i < n; i++) {
+        const double ratio = load_ratio(k, s[i].most, s[i].total);
+        if (!s[i].limited || ratio <= limit * (1 + 1e-9) || are_few(&s[i], k) != few)
+            continue;
+        char *more = gnn_strf(&e, "%s%s%s %.4g", list, *list ? ", " : "", s[i].name, ratio);
+        gnn_free(list);
+        list = more;
+    }
+    if (!list)
+        cli_fail(&e);
+    return list;
+}
+
+static void tell_limits(const struct partition_figures *f, const struct gnn_layout *l,
+                        const struct share *s)
+{
+    const struct gnn_schema *sc = &l->view->store->meta.schema;
+    const uint32_t n = SHARE_TYPES + sc->nntypes + sc->nsets;
+    const double limit = f->even.imbalance;
+    char *missed = list_missed(s, n, l->k, limit, false),
+         *few = list_missed(s, n, l->k, limit, true);
+    if (*missed)
+        cli_note("warning: --imbalance %g is exceeded: %s times the average", limit, missed);
+    if (*few)
+        cli_note("too few in %u partitions for --imbalance %g: %s times the average", l->k, limit,
+                 few);
+    gnn_free(missed);
+    gnn_free(few);
+}
+
+static uint32_t parts_without(const struct gnn_layout *l, const struct gnn_part_figures *fig,
+                              int set)
+{
+    uint32_t n = 0;
+    for (uint32_t p = 0; p < l->k; p++)
+        n += !(set < 0 ? fig[p].nodes : fig[p].set[set]);
+    return n;
+}
+
+/* A rank of such a part has nothing to do. */
+static void tell_empty(const struct gnn_layout *l, const struct gnn_part_figures *fig)
+{
+    const struct gnn_schema *sc = &l->view->store->meta.schema;
+    const int train = gnn_schema_find_set(sc, "train");
+    const uint32_t empty = parts_without(l, fig, -1),
+                   idle = train < 0 ? 0 : parts_without(l, fig, train);
+    if (empty)
+        cli_note("warning: %u of %u partitions have no nodes: a rank of one has no work", empty,
+                 l->k);
+    else if (idle && sc->set[train].count >= l->k)
+        cli_note("warning: %u of %u partitions have no node of 'train': a rank of one has no "
+                 "seeds; --balance nodes,train shares them",
+                 idle, l->k);
 }
 
 static double percent_of(uint64_t n, uint64_t of)
@@ -64,11 +161,15 @@ static double percent_of(uint64_t n, uint64_t of)
 
 static void put_method(const struct partition_figures *f, const struct gnn_layout *l)
 {
+    printf("parts     %u (%s", l->k, f->how);
     if (f->passes)
-        printf("parts     %u (%s, %u pass%s)\n", l->k, f->how, f->passes,
-               f->passes == 1 ? "" : "es");
-    else
-        printf("parts     %u (%s)\n", l->k, f->how);
+        printf(", %u pass%s", f->passes, f->passes == 1 ? "" : "es");
+    printf(")\n");
+    if (f->missed > 0)
+        printf("limit     METIS's own partitions have up to %.4f times the average\n", f->missed);
+    if (f->moves)
+        printf("moved     %llu node%s, to keep the limit and to leave no partition empty\n",
+               (unsigned long long)f->moves, f->moves == 1 ? "" : "s");
 }
 
 static void put_cost(const struct partition_figures *f, uint64_t peak)
@@ -87,19 +188,21 @@ static void put_metrics(const struct partition_figures *f, const struct gnn_layo
                         const struct gnn_part_figures *sum, json_t *balances, uint64_t peak)
 {
     json_t *o = json_pack(
-        "{s:i,s:s,s:I,s:I,s:f,s:I,s:f,s:o,s:f,s:f,s:f,s:f,s:f,s:I,s:I}", "parts", (int)l->k,
-        "method", f->how, "edges", (json_int_t)sum->edges, "cut", (json_int_t)sum->cut,
-        "cut_percent", percent_of(sum->cut, sum->edges), "halo", (json_int_t)sum->halo,
-        "halo_percent", percent_of(sum->halo, l->view->nvertices), "balance", balances, "seconds",
-        f->seconds, "assign_seconds", f->assign_seconds, "graph_seconds", f->graph_seconds,
-        "metis_seconds", f->metis_seconds, "write_seconds", f->write_seconds, "assign_bytes",
-        (json_int_t)f->assign_bytes, "peak_bytes", (json_int_t)peak);
+        "{s:i,s:s,s:I,s:I,s:I,s:f,s:I,s:f,s:o,s:f,s:f,s:f,s:f,s:f,s:I,s:I}", "parts", (int)l->k,
+        "method", f->how, "moved", (json_int_t)f->moves, "edges", (json_int_t)sum->edges, "cut",
+        (json_int_t)sum->cut, "cut_percent", percent_of(sum->cut, sum->edges), "halo",
+        (json_int_t)sum->halo, "halo_percent", percent_of(sum->halo, l->view->nvertices), "balance",
+        balances, "seconds", f->seconds, "assign_seconds", f->assign_seconds, "graph_seconds",
+        f->graph_seconds, "metis_seconds", f->metis_seconds, "write_seconds", f->write_seconds,
+        "assign_bytes", (json_int_t)f->assign_bytes, "peak_bytes", (json_int_t)peak);
     if (o && f->has_pairs)
         json_object_update_new(o, json_pack("{s:I,s:I,s:I}", "pairs", (json_int_t)f->pairs,
                                             "pairs_cut", (json_int_t)f->pairs_cut, "volume",
                                             (json_int_t)f->volume));
     if (o && f->passes)
         json_object_set_new(o, "passes", json_integer((json_int_t)f->passes));
+    if (o && f->missed > 0)
+        json_object_set_new(o, "metis_ratio", json_real(f->missed));
     if (o && f->rows > 0)
         json_object_update_new(o, json_pack("{s:f,s:f,s:f}", "rows", f->rows, "remote", f->remote,
                                             "remote_stream", f->remote_before));
@@ -133,8 +236,13 @@ void partition_show(const struct partition_figures *f, const struct gnn_layout *
             printf("rows      %.0f expected in a step, %.2f %% remote; with fennel alone %.2f %%\n",
                    f->rows, 100 * f->remote / f->rows, 100 * f->remote_before / f->rows);
     }
-    json_t *balances = show_balance(l, fig);
+    struct share *shares = shares_new(f, l, fig);
+    json_t *balances = show_balance(l, shares);
     if (common.verbose >= 0)
         put_cost(f, peak);
     put_metrics(f, l, &sum, balances, peak);
+    if (f->even.balance)
+        tell_limits(f, l, shares);
+    tell_empty(l, fig);
+    gnn_free(shares);
 }

@@ -11,6 +11,10 @@ struct partition_figures {
     uint64_t pairs, pairs_cut, volume, metis_peak;
     uint64_t assign_bytes; /* held to find the parts; METIS: the peak of its process */
     uint32_t passes;       /* over the graph, by methods that stream; 0: none */
+    struct gnn_even even;  /* what is kept even; balance 0: nothing */
+    uint32_t set[GNN_METIS_CONSTRAINTS_MAX]; /* of even */
+    uint64_t moves;                          /* of nodes, to keep it so */
+    double missed; /* METIS: the largest ratio of its own parts, if that is not kept; else 0 */
     double rows, remote,
         remote_before; /* expected in a step, if the method is access; rows 0: not known */
     double seconds, assign_seconds, metis_seconds, graph_seconds, write_seconds;

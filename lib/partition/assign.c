@@ -3,7 +3,7 @@
 #include "kernels/rng.h"
 #include "lib/store/ids.h"
 #include "lib/base/mem.h"
-#include "lib/partition/partition.h"
+#include "lib/partition/loads.h"
 
 /* One number a line: so says the line that the reader found it in. */
 static int check_line(const struct gnn_id_reader *r, const struct gnn_view *v, uint64_t n, bool end,
@@ -66,76 +66,29 @@ void gnn_assign_random(const struct gnn_view *v, uint32_t k, uint64_t seed, uint
     }
 }
 
-static int add_weight(int32_t *w, uint64_t more, uint64_t *sum, const char *what, struct gnn_err *e)
-{
-    *sum += more;
-    if (*sum > INT32_MAX)
-        return gnn_fail(
-            e, GNN_E_INPUT,
-            "METIS's 32-bit weights cannot hold the sum of %s (over %d); --method fennel and ldg can",
-            what, INT32_MAX);
-    *w += (int32_t)more;
-    return GNN_OK;
-}
-
-static int edge_weights(const struct gnn_view *v, uint32_t ncon, int32_t *w, struct gnn_err *e)
+int gnn_balance_weights(const struct gnn_view *v, const struct gnn_even *even, uint32_t k,
+                        uint32_t *ncon, int32_t **wgt, struct gnn_err *e)
 {
     const struct gnn_schema *sc = &v->store->meta.schema;
-    uint64_t sum = 0;
-    for (uint32_t et = 0; et < sc->netypes; et++) {
-        uint32_t t = sc->etype[et].dst;
-        for (uint64_t i = 0; i < sc->ntype[t].count; i++)
-            if (add_weight(&w[(v->base[t] + i) * ncon], gnn_view_row(v, et, i).n, &sum, "edges", e))
-                return e->code;
-    }
-    return GNN_OK;
-}
-
-static int set_weights(const struct gnn_view *v, uint32_t set, uint32_t ncon, int32_t *w,
-                       struct gnn_err *e)
-{
-    const struct gnn_split_set *ss = &v->store->meta.schema.set[set];
-    uint32_t *ids = NULL;
-    if (gnn_store_split(v->store, set, &ids, e))
-        return e->code;
-    for (uint64_t i = 0; i < ss->count; i++)
-        w[(v->base[ss->ntype] + gnn_view_orig(v, ss->ntype, ids[i])) * ncon] = 1;
-    gnn_free(ids);
-    return GNN_OK;
-}
-
-int gnn_balance_weights(const struct gnn_view *v, unsigned balance, const uint32_t *sets,
-                        uint32_t nsets, uint32_t *ncon, int32_t **wgt, struct gnn_err *e)
-{
-    const struct gnn_schema *sc = &v->store->meta.schema;
-    uint64_t want = (balance & GNN_BALANCE_NODES ? 1u : 0u) +
-                    (balance & GNN_BALANCE_EDGES ? 1u : 0u) +
-                    (balance & GNN_BALANCE_SETS ? (uint64_t)nsets : 0) +
-                    (balance & GNN_BALANCE_TYPES ? (uint64_t)sc->nntypes : 0);
-    uint32_t c = 0, n;
-
-    if (want > GNN_METIS_CONSTRAINTS_MAX || want == 0)
-        return gnn_fail(e, GNN_E_USAGE, "%llu balance constraints; METIS takes 1 to %d",
-                        (unsigned long long)want, GNN_METIS_CONSTRAINTS_MAX);
-    *ncon = n = (uint32_t)want;
-    int32_t *w = *wgt = gnn_alloc_zero(v->nvertices * n, sizeof *w, "balance weights", e);
-    if (!w)
-        return e->code;
-    if (balance & GNN_BALANCE_NODES) {
-        for (uint64_t i = 0; i < v->nvertices; i++)
-            w[i * n] = 1;
-        c++;
-    }
-    if (balance & GNN_BALANCE_EDGES)
-        if (edge_weights(v, n, w + c++, e))
-            return e->code;
-    if (balance & GNN_BALANCE_SETS)
-        for (uint32_t i = 0; i < nsets; i++)
-            if (set_weights(v, sets[i], n, w + c++, e))
-                return e->code;
-    if (balance & GNN_BALANCE_TYPES)
-        for (uint32_t t = 0; t < sc->nntypes; t++, c++)
-            for (uint64_t i = v->base[t]; i < v->base[t + 1]; i++)
-                w[i * n + c] = 1;
-    return GNN_OK;
+    struct gnn_loads l;
+    int rc = gnn_loads_init(&l, v, even, k, k, 1, e);
+    *ncon = l.ncon;
+    *wgt = NULL;
+    for (uint32_t c = 0; !rc && c < l.ncon; c++)
+        if (l.con[c].total > INT32_MAX) /* nodes are fewer */
+            rc = gnn_fail(
+                e, GNN_E_INPUT,
+                "METIS's 32-bit weights cannot hold the sum of edges (over %d); --method fennel and ldg can",
+                INT32_MAX);
+    if (!rc && (l.ncon > 1 || l.con[0].what != GNN_BALANCE_NODES) &&
+        !(*wgt = gnn_alloc(v->nvertices * l.ncon, sizeof **wgt, "balance weights", e)))
+        rc = e->code;
+    for (uint32_t t = 0; !rc && *wgt && t < sc->nntypes; t++)
+        for (uint64_t d = 0; d < sc->ntype[t].count; d++) {
+            const struct gnn_weights w = gnn_loads_weigh(&l, t, d);
+            for (uint32_t c = 0; c < l.ncon; c++)
+                (*wgt)[(v->base[t] + d) * l.ncon + c] = (int32_t)w.of[c];
+        }
+    gnn_loads_release(&l);
+    return rc;
 }

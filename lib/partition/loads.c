@@ -38,44 +38,59 @@ static int set_init(struct gnn_loads *l, struct gnn_load_con *c, uint32_t set, s
     return GNN_OK;
 }
 
+/* Counts what c says, unless there is too little of it. */
+static void keep_con(struct gnn_loads *l, struct gnn_load_con *c, uint64_t least)
+{
+    if (c->total >= least && l->ncon++ < GNN_METIS_CONSTRAINTS_MAX)
+        l->con[l->ncon - 1] = *c;
+    else
+        gnn_free(c->member);
+}
+
+static int bad_number(uint64_t n, struct gnn_err *e)
+{
+    return gnn_fail(e, GNN_E_USAGE, "%llu balance constraints; there can be 1 to %d",
+                    (unsigned long long)n, GNN_METIS_CONSTRAINTS_MAX);
+}
+
 /* What is counted, and how much there is of it. */
-static int cons_init(struct gnn_loads *l, const struct gnn_even *even, struct gnn_err *e)
+static int cons_init(struct gnn_loads *l, const struct gnn_even *even, uint64_t parts,
+                     struct gnn_err *e)
 {
     const struct gnn_schema *sc = &l->view->store->meta.schema;
     const unsigned b = even->balance;
-    const uint64_t want = (b & GNN_BALANCE_NODES ? 1u : 0u) + (b & GNN_BALANCE_EDGES ? 1u : 0u) +
-                          (b & GNN_BALANCE_SETS ? (uint64_t)even->nsets : 0) +
-                          (b & GNN_BALANCE_TYPES ? (uint64_t)sc->nntypes : 0);
-    struct gnn_load_con *c = l->con;
-
-    if (want > GNN_METIS_CONSTRAINTS_MAX || want == 0)
-        return gnn_fail(e, GNN_E_USAGE, "%llu balance constraints; there can be 1 to %d",
-                        (unsigned long long)want, GNN_METIS_CONSTRAINTS_MAX);
-    l->ncon = (uint32_t)want;
+    const uint64_t least = even->no_small ? parts : 0;
+    struct gnn_load_con nodes = {.what = GNN_BALANCE_NODES, .total = l->view->nvertices},
+                        edges = {.what = GNN_BALANCE_EDGES};
+    if (!b || even->nsets > GNN_METIS_CONSTRAINTS_MAX)
+        return bad_number(even->nsets, e);
+    for (uint32_t et = 0; et < sc->netypes; et++)
+        edges.total += sc->etype[et].count;
     if (b & GNN_BALANCE_NODES)
-        *c++ = (struct gnn_load_con){.what = GNN_BALANCE_NODES, .total = l->view->nvertices};
-    if (b & GNN_BALANCE_EDGES) {
-        *c = (struct gnn_load_con){.what = GNN_BALANCE_EDGES};
-        for (uint32_t et = 0; et < sc->netypes; et++)
-            c->total += sc->etype[et].count;
-        c++;
+        keep_con(l, &nodes, 0);
+    if (b & GNN_BALANCE_EDGES)
+        keep_con(l, &edges, 0);
+    for (uint32_t i = 0; b & GNN_BALANCE_SETS && i < even->nsets; i++) {
+        struct gnn_load_con c = {.what = GNN_BALANCE_SETS};
+        const int rc = set_init(l, &c, even->sets[i], e);
+        keep_con(l, &c, least);
+        if (rc)
+            return rc;
     }
-    for (uint32_t i = 0; b & GNN_BALANCE_SETS && i < even->nsets; i++, c++) {
-        c->what = GNN_BALANCE_SETS;
-        if (set_init(l, c, even->sets[i], e))
-            return e->code;
+    for (uint32_t t = 0; b & GNN_BALANCE_TYPES && t < sc->nntypes; t++) {
+        struct gnn_load_con c = {.what = GNN_BALANCE_TYPES, .type = t, .total = sc->ntype[t].count};
+        keep_con(l, &c, least);
     }
-    for (uint32_t t = 0; b & GNN_BALANCE_TYPES && t < sc->nntypes; t++)
-        *c++ = (struct gnn_load_con){
-            .what = GNN_BALANCE_TYPES, .type = t, .total = sc->ntype[t].count};
-    return GNN_OK;
+    if (!l->ncon)
+        keep_con(l, &nodes, 0);
+    return l->ncon <= GNN_METIS_CONSTRAINTS_MAX ? GNN_OK : bad_number(l->ncon, e);
 }
 
 int gnn_loads_init(struct gnn_loads *l, const struct gnn_view *v, const struct gnn_even *even,
                    uint32_t k, uint32_t group, uint32_t finer, struct gnn_err *e)
 {
     *l = (struct gnn_loads){.view = v, .k = k, .group = group, .leaves = 1};
-    if (cons_init(l, even, e))
+    if (cons_init(l, even, (uint64_t)k * finer, e))
         return e->code;
     for (struct gnn_load_con *c = l->con; c < l->con + l->ncon; c++)
         c->cap = min_of(cap_of(c->total, even->imbalance, k),
@@ -200,6 +215,17 @@ double gnn_loads_excess(const struct gnn_loads *l, uint32_t p, const struct gnn_
         const uint64_t load = l->load[(size_t)p * l->ncon + c], cap = l->con[c].cap;
         if (load + w->of[c] > cap)
             sum += (double)(load + w->of[c] - (load > cap ? load : cap)) / (double)cap;
+    }
+    return sum;
+}
+
+double gnn_loads_relief(const struct gnn_loads *l, uint32_t p, const struct gnn_weights *w)
+{
+    double sum = 0;
+    for (uint32_t c = 0; c < l->ncon; c++) {
+        const uint64_t load = l->load[(size_t)p * l->ncon + c], cap = l->con[c].cap;
+        if (load > cap)
+            sum += (double)min_of(load - cap, w->of[c]) / (double)cap;
     }
     return sum;
 }

@@ -60,6 +60,8 @@ double gnn_loads_fill(const struct gnn_loads *l, uint32_t p, const struct gnn_we
 /* How much more there would be too much with the vertex, in units of what is allowed, summed over
  * the constraints. */
 double gnn_loads_excess(const struct gnn_loads *l, uint32_t p, const struct gnn_weights *w);
+/* How much less there would be too much without the vertex, which it holds: likewise. */
+double gnn_loads_relief(const struct gnn_loads *l, uint32_t p, const struct gnn_weights *w);
 bool gnn_loads_fits(const struct gnn_loads *l, uint32_t p, const struct gnn_weights *w);
 /* The part holds more than it may of something that this vertex counts for. */
 bool gnn_loads_over(const struct gnn_loads *l, uint32_t p, const struct gnn_weights *w);

@@ -26,6 +26,30 @@ struct answer {
     int32_t part[];
 };
 
+/* ub: [ncon] what a part may hold of each constraint, against the average. Returns whether that is
+ * more than the imbalance for any. */
+static bool relax_limits(const struct gnn_metis *m, const struct gnn_symgraph *g, real_t *ub)
+{
+    const uint32_t ncon = m->wgt ? m->ncon : 1;
+    bool any = false;
+    for (uint32_t c = 0; c < ncon; c++) {
+        uint64_t total = m->wgt ? 0 : g->n;
+        for (uint32_t i = 0; m->wgt && i < g->n; i++)
+            total += (uint64_t)m->wgt[(size_t)i * ncon + c];
+        const uint64_t up = total / m->k + (total % m->k != 0);
+        const double even = total ? (double)up * m->k / (double)total : 1;
+        any = any || even > m->imbalance;
+        ub[c] = (real_t)(even > m->imbalance ? even : m->imbalance);
+    }
+    return any;
+}
+
+bool gnn_metis_rounds(const struct gnn_metis *m, const struct gnn_symgraph *g)
+{
+    real_t ub[GNN_METIS_CONSTRAINTS_MAX];
+    return relax_limits(m, g, ub);
+}
+
 static int metis_call(const struct gnn_metis *m, const struct gnn_symgraph *g, int32_t *part)
 {
     idx_t opt[METIS_NOPTIONS], n = (idx_t)g->n, k = (idx_t)m->k, obj = 0;
@@ -41,9 +65,12 @@ static int metis_call(const struct gnn_metis *m, const struct gnn_symgraph *g, i
         opt[METIS_OPTION_SEED] = (idx_t)seed;
     opt[METIS_OPTION_UFACTOR] = (idx_t)((m->imbalance - 1.0) * 1000 + 0.5);
     opt[METIS_OPTION_NUMBERING] = 0;
+    real_t ub[GNN_METIS_CONSTRAINTS_MAX];
+    if (m->relaxed)
+        (void)relax_limits(m, g, ub);
     /* METIS takes the weights as non-const and does not change them. */
     return METIS_PartGraphKway(&n, &ncon, g->xadj, g->adjncy, (idx_t *)(uintptr_t)m->wgt, NULL,
-                               NULL, &k, NULL, NULL, opt, &obj, part);
+                               NULL, &k, NULL, m->relaxed ? ub : NULL, opt, &obj, part);
 }
 
 static void run_child(const struct gnn_metis *m, const struct gnn_symgraph *g, struct answer *a,

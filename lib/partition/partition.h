@@ -36,6 +36,8 @@ struct gnn_metis {
     uint64_t seed;
     uint32_t ncon;      /* balance constraints; 0: one, every vertex weighs 1 */
     const int32_t *wgt; /* (n, ncon) vertex weights, or NULL */
+    bool
+        relaxed; /* a part may hold the average rounded up, where that is more than the imbalance */
     /* Replaces the call of METIS in the child (tests); returns METIS's status. */
     int (*call)(const struct gnn_metis *m, const struct gnn_symgraph *g, int32_t *part);
     uint64_t peak;      /* out: highest resident size of the child, bytes */
@@ -48,8 +50,14 @@ struct gnn_metis {
 int gnn_metis_run(struct gnn_metis *m, const struct gnn_symgraph *g, uint32_t *part,
                   struct gnn_err *e) GNN_MUST_USE;
 
-/* The same in two levels: first m->k / into parts, then each of these in `into`, so that parts i *
- * into up to the next are of the i-th. into divides m->k; each level has half of the imbalance. */
+/* Would `relaxed` change what a part may hold? */
+bool gnn_metis_rounds(const struct gnn_metis *m, const struct gnn_symgraph *g);
+/* The same in one of several levels: m->k parts in runs of `group`, which divides m->k. With group
+ * < m->k, part[v] says on entry in which run v's parts are. What it takes is added to m. */
+int gnn_metis_level(struct gnn_metis *m, const struct gnn_symgraph *g, uint32_t group,
+                    uint32_t *part, struct gnn_err *e) GNN_MUST_USE;
+/* In two levels: first m->k / into parts, then each of these in `into`, so that parts i * into up
+ * to the next are of the i-th. into divides m->k; each level has half of the imbalance. */
 int gnn_metis_two_level(struct gnn_metis *m, const struct gnn_symgraph *g, uint32_t into,
                         uint32_t *part, struct gnn_err *e) GNN_MUST_USE;
 
@@ -61,23 +69,24 @@ enum gnn_balance {
     GNN_BALANCE_TYPES = 8
 };
 enum { GNN_METIS_CONSTRAINTS_MAX = 15 };
-/* Vertex weights for METIS: 1 per node; in-edges per node (what a part stores); 1 per member of
- * each set in `sets` (indices into schema.set); 1 per node of each node type. *wgt is (nvertices,
- * *ncon), free with gnn_free. GNN_E_USAGE: too many constraints; GNN_E_INPUT: a sum that 32 bits
- * cannot hold. */
-int gnn_balance_weights(const struct gnn_view *v, unsigned balance, const uint32_t *sets,
-                        uint32_t nsets, uint32_t *ncon, int32_t **wgt,
-                        struct gnn_err *e) GNN_MUST_USE;
-
-/* What parts share evenly: the same, for methods that keep capacities. At most
- * GNN_METIS_CONSTRAINTS_MAX in all. */
+/* What parts share evenly, GNN_METIS_CONSTRAINTS_MAX at most in all. */
 struct gnn_even {
     unsigned balance;     /* of enum gnn_balance */
     const uint32_t *sets; /* [nsets] with GNN_BALANCE_SETS */
     uint32_t nsets;
     double
         imbalance; /* a part may be so much heavier than the average, or the average rounded up */
+    /* Sets and types with fewer members than parts do not count; nodes do if nothing else is left.
+     */
+    bool no_small;
 };
+
+/* Vertex weights for METIS into k parts: 1 per node; in-edges per node (what a part stores); 1 per
+ * member of each set; 1 per node of each node type. *wgt is (nvertices, *ncon), free with gnn_free;
+ * NULL if each vertex weighs 1. GNN_E_USAGE: too many constraints; GNN_E_INPUT: a sum that 32 bits
+ * cannot hold. */
+int gnn_balance_weights(const struct gnn_view *v, const struct gnn_even *even, uint32_t k,
+                        uint32_t *ncon, int32_t **wgt, struct gnn_err *e) GNN_MUST_USE;
 
 enum { GNN_PARTS_MAX = 65536 };
 
@@ -147,6 +156,50 @@ struct gnn_access_parts {
  * store is partitioned. */
 int gnn_assign_access(struct gnn_access_parts *a, const struct gnn_view *v, uint32_t *part,
                       struct gnn_err *e) GNN_MUST_USE;
+
+/* Keeps the limits where a method has missed them: moves vertices out of parts that hold more than
+ * they may, those first whose move cuts the fewest edges, and into parts that have none, as far as
+ * there are at least k vertices. If nothing is missed, part[] stays as it is. What cannot be kept,
+ * because a vertex is heavier than a part may be, or because no single move helps any more, is said
+ * in `excess`. Time in proportion to the edges of what is moved and of the parts that it leaves;
+ * 13 bytes per vertex while it moves some. One thread. */
+struct gnn_repair {
+    uint32_t k, nodes; /* as in gnn_stream */
+    struct gnn_even even;
+    /* whose neighbours count for the cut; NULL: in-neighbours, read where the store is mapped */
+    const struct gnn_symgraph *graph;
+    uint64_t moves; /* out */
+    double excess; /* out: what parts hold above what they may, in units of that, summed; 0: kept */
+    double ratio;  /* out: of what is above, the largest / the average; 0: kept */
+    uint32_t empty; /* out: parts without vertices */
+    uint64_t bytes; /* out: memory held beside `part` */
+};
+/* part: (nvertices), in and out. */
+int gnn_repair_run(struct gnn_repair *o, const struct gnn_view *v, uint32_t *part,
+                   struct gnn_err *e) GNN_MUST_USE;
+/* Sets excess, ratio and empty; nothing is moved. */
+int gnn_repair_judge(struct gnn_repair *o, const struct gnn_view *v, uint32_t *part,
+                     struct gnn_err *e) GNN_MUST_USE;
+
+/* METIS, held to the limits: what it misses is repaired, and with several constraints the parts of
+ * Fennel are taken if they keep more, or as much with a smaller cut. Parts that METIS makes within
+ * the limits stay as they are. */
+struct gnn_metis_parts {
+    struct gnn_metis
+        m;          /* k, objective, imbalance, seed, call; out: peak and seconds, of all calls */
+    uint32_t nodes; /* as in gnn_stream */
+    struct gnn_even even; /* no_small is set here */
+    unsigned threads;     /* for the graph */
+    double missed;   /* out: the largest ratio of METIS's parts, if they did not keep it; else 0 */
+    uint64_t moves;  /* out: of the repair */
+    uint32_t passes; /* out: of Fennel, if its parts were taken; else 0 */
+    uint64_t pairs, cut, volume; /* out: undirected edges, and what gnn_symgraph_measure says */
+    uint64_t bytes;              /* out: memory held in this process beside the graph */
+    double graph_seconds;        /* out */
+};
+/* part: (nvertices), out. */
+int gnn_assign_metis(struct gnn_metis_parts *o, const struct gnn_view *v, uint32_t *part,
+                     struct gnn_err *e) GNN_MUST_USE;
 
 /* Equally many nodes of every type in each part (they differ by at most one), drawn by Fisher-Yates
  * with Philox keyed by (seed, node type). part: (nvertices), out. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* METIS in two levels. */
+/* METIS in several levels. */
 #include <string.h>
 
 #include "lib/base/mem.h"
@@ -63,9 +63,6 @@ static int run_metis(struct gnn_metis *m, const struct gnn_symgraph *g, uint32_t
     struct gnn_metis one = *m;
     one.k = k;
     one.wgt = wgt;
-    one.imbalance = 1 + (m->imbalance - 1) / 2;
-    if (one.imbalance < 1.001)
-        one.imbalance = 1.001;
     const int rc = gnn_metis_run(&one, g, part, e);
     m->peak = one.peak > m->peak ? one.peak : m->peak;
     m->seconds += one.seconds;
@@ -73,26 +70,45 @@ static int run_metis(struct gnn_metis *m, const struct gnn_symgraph *g, uint32_t
     return rc;
 }
 
-int gnn_metis_two_level(struct gnn_metis *m, const struct gnn_symgraph *g, uint32_t into,
-                        uint32_t *part, struct gnn_err *e)
+int gnn_metis_level(struct gnn_metis *m, const struct gnn_symgraph *g, uint32_t group,
+                    uint32_t *part, struct gnn_err *e)
 {
+    if (group == m->k)
+        return run_metis(m, g, m->k, m->wgt, part, e);
     uint32_t *number = gnn_alloc(g->n, sizeof *number, "nodes of partitions", e),
              *fine = gnn_alloc(g->n, sizeof *fine, "parts", e);
-    m->peak = 0;
-    m->seconds = m->cpu_seconds = 0;
-    int rc = number && fine ? run_metis(m, g, m->k / into, m->wgt, part, e) : e->code;
-    for (uint32_t p = 0; !rc && p < m->k / into; p++) {
+    int rc = number && fine ? GNN_OK : e->code;
+    for (uint32_t p = 0; !rc && p < m->k / group; p++) {
         struct piece x = {0};
         rc = piece_init(&x, m, g, part, p, number, e);
         if (!rc && x.g.n)
-            rc = run_metis(m, &x.g, into, x.wgt, x.part, e);
+            rc = run_metis(m, &x.g, group, x.wgt, x.part, e);
         for (uint32_t i = 0; !rc && i < x.g.n; i++)
-            fine[x.vertex[i]] = p * into + x.part[i];
+            fine[x.vertex[i]] = p * group + x.part[i];
         piece_release(&x);
     }
     if (!rc && g->n)
         memcpy(part, fine, g->n * sizeof *part);
     gnn_free(number);
     gnn_free(fine);
+    return rc;
+}
+
+int gnn_metis_two_level(struct gnn_metis *m, const struct gnn_symgraph *g, uint32_t into,
+                        uint32_t *part, struct gnn_err *e)
+{
+    const uint32_t k = m->k;
+    const double imbalance = m->imbalance;
+    m->peak = 0;
+    m->seconds = m->cpu_seconds = 0;
+    m->imbalance = 1 + (imbalance - 1) / 2;
+    if (m->imbalance < 1.001)
+        m->imbalance = 1.001;
+    m->k = k / into;
+    int rc = gnn_metis_level(m, g, m->k, part, e);
+    m->k = k;
+    if (!rc)
+        rc = gnn_metis_level(m, g, into, part, e);
+    m->imbalance = imbalance;
     return rc;
 }

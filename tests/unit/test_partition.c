@@ -213,10 +213,10 @@ static void test_balance(void)
         return;
     uint32_t ncon, set = 0;
     int32_t *w = NULL;
-    ok(!gnn_balance_weights(
-           &f.v, GNN_BALANCE_NODES | GNN_BALANCE_EDGES | GNN_BALANCE_SETS | GNN_BALANCE_TYPES, &set,
-           1, &ncon, &w, &e) &&
-           ncon == 5,
+    struct gnn_even even = {GNN_BALANCE_NODES | GNN_BALANCE_EDGES | GNN_BALANCE_SETS |
+                                GNN_BALANCE_TYPES,
+                            &set, 1, 1.03, true};
+    ok(!gnn_balance_weights(&f.v, &even, 2, &ncon, &w, &e) && ncon == 5,
        "gnn_balance_weights makes five constraints %s", e.msg);
     int64_t sum[5] = {0};
     for (uint64_t i = 0; i < f.v.nvertices; i++)
@@ -228,6 +228,14 @@ static void test_balance(void)
            sum[4] == (int64_t)sc->ntype[1].count,
        "gnn_balance_weights gives weights that add up to what they count");
     gnn_free(w);
+    const uint64_t smaller = sc->ntype[0].count < sc->ntype[1].count ? 0 : 1;
+    even.balance = GNN_BALANCE_TYPES;
+    ok(!gnn_balance_weights(&f.v, &even, (uint32_t)sc->ntype[smaller].count + 1, &ncon, &w, &e) &&
+           ncon == 1 && w && w[f.v.base[1 - smaller]] == 1 && !w[f.v.base[smaller]],
+       "gnn_balance_weights leaves out a type that has fewer nodes than parts %s", e.msg);
+    gnn_free(w);
+    ok(!gnn_balance_weights(&f.v, &even, (uint32_t)f.v.nvertices, &ncon, &w, &e) && ncon == 1 && !w,
+       "gnn_balance_weights counts nodes where all types have fewer than parts %s", e.msg);
     fix_close(&f);
 }
 
