@@ -214,8 +214,8 @@ static void assign_stream(struct partition_opts *o, const struct gnn_view *v, ui
 }
 
 /* What the method has missed; of METIS that is done. */
-static void repair(const struct partition_opts *o, const struct gnn_view *v, uint32_t *part,
-                   struct partition_figures *f)
+static void repair_parts(const struct partition_opts *o, const struct gnn_view *v, uint32_t *part,
+                         struct partition_figures *f)
 {
     struct gnn_err e = {0};
     struct gnn_repair r = {.k = o->k, .nodes = nodes_of(o), .even = f->even};
@@ -259,6 +259,6 @@ void partition_assign(struct partition_opts *o, const struct gnn_view *v, uint32
         assign_stream(o, v, part, f);
     }
     if (!o->from && o->k > 1 && o->method != METHOD_METIS)
-        repair(o, v, part, f);
+        repair_parts(o, v, part, f);
     f->assign_seconds = gnn_clock() - start;
 }

@@ -41,13 +41,13 @@ static bool is_better(const struct work *w, const struct candidate *a, const str
     return w->o->m.objective == GNN_OBJECTIVE_VOL ? a->volume < b->volume : a->cut < b->cut;
 }
 
-static int measure(struct work *w, struct candidate *c)
+static int measure_cut(struct work *w, struct candidate *c)
 {
     return gnn_symgraph_measure(&w->g, w->o->m.k, c->part, &c->cut, &c->volume, w->e);
 }
 
 /* The other takes the place of the best if it is better. */
-static void settle(struct work *w)
+static void take_better(struct work *w)
 {
     if (!is_better(w, &w->other, &w->best))
         return;
@@ -77,14 +77,14 @@ static int run_metis(struct work *w, struct candidate *c, bool relaxed)
     w->o->m.cpu_seconds += m.cpu_seconds;
     if (!rc)
         rc = gnn_repair_judge(&c->kept, w->v, c->part, w->e);
-    return rc ? rc : measure(w, c);
+    return rc ? rc : measure_cut(w, c);
 }
 
 static int run_repair(struct work *w, struct candidate *c)
 {
     const int rc = gnn_repair_run(&c->kept, w->v, c->part, w->e);
     w->o->bytes = c->kept.bytes > w->o->bytes ? c->kept.bytes : w->o->bytes;
-    return rc ? rc : measure(w, c);
+    return rc ? rc : measure_cut(w, c);
 }
 
 static int run_fennel(struct work *w)
@@ -102,7 +102,7 @@ static int run_fennel(struct work *w)
     if (rc)
         return rc;
     w->o->passes = is_better(w, &w->other, &w->best) ? s.passes_done : 0;
-    settle(w);
+    take_better(w);
     return 0;
 }
 
@@ -117,12 +117,12 @@ static int run_relaxed(struct work *w)
         return 0;
     const int rc = run_metis(w, &w->other, true);
     if (!rc)
-        settle(w);
+        take_better(w);
     return rc;
 }
 
 /* METIS's parts do not keep the limits. */
-static int improve(struct work *w)
+static int improve_parts(struct work *w)
 {
     w->o->missed = w->best.kept.ratio;
     w->other.part = gnn_alloc(w->v->nvertices, sizeof *w->other.part, "assignment", w->e);
@@ -153,7 +153,7 @@ int gnn_assign_metis(struct gnn_metis_parts *o, const struct gnn_view *v, uint32
     if (!rc)
         rc = run_metis(&w, &w.best, false);
     if (!rc && !is_kept(&w, &w.best))
-        rc = improve(&w);
+        rc = improve_parts(&w);
     o->pairs = rc ? 0 : (uint64_t)w.g.xadj[w.g.n] / 2;
     o->cut = w.best.cut;
     o->volume = w.best.volume;

@@ -27,7 +27,7 @@ static uint32_t key_of(int64_t gain)
     return key < 0 ? 0 : key < KEYS ? (uint32_t)key : KEYS - 1;
 }
 
-static void enqueue(struct queue *q, uint32_t x, uint32_t key)
+static void add_vertex(struct queue *q, uint32_t x, uint32_t key)
 {
     struct repair *r = q->r;
     r->key[x] = key;
@@ -39,7 +39,7 @@ static void enqueue(struct queue *q, uint32_t x, uint32_t key)
     q->top = (int)key > q->top ? (int)key : q->top;
 }
 
-static void dequeue(struct queue *q, uint32_t x)
+static void drop_vertex(struct queue *q, uint32_t x)
 {
     struct repair *r = q->r;
     if (r->prev[x] == none)
@@ -59,7 +59,7 @@ static bool take_first(struct queue *q, uint32_t *x, uint32_t *key)
         return false;
     *x = q->head[q->top];
     *key = (uint32_t)q->top;
-    dequeue(q, *x);
+    drop_vertex(q, *x);
     return true;
 }
 
@@ -148,7 +148,7 @@ static void enqueue_all(struct queue *q)
             continue;
         const struct move m = best_move(r, x, &w);
         if (m.to != none)
-            enqueue(q, (uint32_t)x, key_of(m.gain));
+            add_vertex(q, (uint32_t)x, key_of(m.gain));
     }
 }
 
@@ -162,8 +162,8 @@ static void raise_neighbours(struct queue *q, uint64_t x, uint32_t from)
         const uint32_t key = r->key[u], more = r->part[u] == from ? 2 : 1;
         if (key == none)
             continue;
-        dequeue(q, (uint32_t)u);
-        enqueue(q, (uint32_t)u, key + more < KEYS ? key + more : KEYS - 1);
+        drop_vertex(q, (uint32_t)u);
+        add_vertex(q, (uint32_t)u, key + more < KEYS ? key + more : KEYS - 1);
     }
 }
 
@@ -183,7 +183,7 @@ void gnn_repair_relieve(struct repair *r)
             const uint32_t from = r->part[x];
             const struct move m = best_move(r, x, &w);
             if (m.to != none && key_of(m.gain) < key && r->tries[x]++ < TRIES_MOST) {
-                enqueue(&q, x, key_of(m.gain));
+                add_vertex(&q, x, key_of(m.gain));
             } else if (m.to != none) {
                 gnn_repair_move(r, x, m.to, &w);
                 raise_neighbours(&q, x, from);
