@@ -15,10 +15,10 @@ working() { # MODEL: until there is a checkpoint, and more was done since
     until [ -e "$1.checkpoint/checkpoint.safetensors" ]; do sleep 0.2; done
     sleep 0.3
 }
-restarts() { scontrol show job "$1" | sed -n 's/.* Restarts=\([0-9]*\).*/\1/p'; }
+restarts() { sed -n 's/.* Restarts=\([0-9]*\).*/\1/p' job; } # of the job that finished last
 goes_on() { # NAME JOB MODEL [MODEL-OF-MPIRUN]
     check "train.sbatch ends well after $1" finished $2
-    n_r=$(restarts $2)
+    n_r=$(restarts)
     check "train.sbatch is started again by Slurm after $1 ($n_r times)" test "${n_r:-0}" -ge 1
     check "train.sbatch writes the same model after $1 as without" cmp $3 ${4:-want}
     sed -n 's/^gnn-train: /# /p; s/^train.sbatch: /# &/p' $2.txt | head -n 8
@@ -84,14 +84,14 @@ for try in 1 2 3 4 5; do
     wide=$(echo $wides | cut -d' ' -f$try)
     finished $wide >/dev/null
     check "train.sbatch fails with the status of gnn-train and is not started again with a checkpoint of another width, try $try" \
-        sh -c 'grep -qx FAILED state && scontrol show job '$wide' | grep -q "Restarts=0 .*ExitCode=3:0"'
+        sh -c 'grep -qx FAILED state && grep -q "Restarts=0 .*ExitCode=3:0" job'
 done
 wait $telling
 for how in 'told1 USR1' 'told2 USR1 to all processes' 'told3 TERM'; do
     eval "job=\$${how%% *}"
     goes_on "a signal ${how#* }, twice" $job ${how%% *} want.200
     check "train.sbatch counts no restart for a signal ${how#* }, twice" sh -c "grep '^train.sbatch: ' $job.txt | sort | uniq -c | sed 's/^ *//' |
-        grep -qx '2 train.sbatch: stopped with a checkpoint; requeueing the job' && test $(restarts $job) -eq 2"
+        grep -qx '2 train.sbatch: stopped with a checkpoint; requeueing the job' && test $(restarts) -eq 2"
 done
 goes_on 'a time limit' $long long want.600
 check 'train.sbatch counts no restart for time limits' sh -c "! grep '^train.sbatch: ' $long.txt | grep -v ': stopped with a checkpoint; requeueing the job'"

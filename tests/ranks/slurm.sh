@@ -24,10 +24,10 @@ submit() { # [-sbatch options]... SCRIPT ARGS...
     case $* in *--array*) _txt='%A_%a.txt' ;; *) _txt='%j.txt' ;; esac
     sbatch --parsable --output="$_txt" "$@"
 }
-# finished JOB: waits until the job is through; true if all of it ended well. The state is in `state'.
+# finished JOB: waits until the job is through; true if all of it ended well. The state is in `state', all that Slurm knows in `job'.
 finished() {
     # A controller that does not answer on a busy machine says nothing about the job.
-    until scontrol show job "$1" 2>/dev/null | sed -n 's/.*JobState=\([A-Z_]*\).*/\1/p' | sort -u >state && [ -s state ] &&
+    until scontrol show job "$1" >job 2>/dev/null && sed -n 's/.*JobState=\([A-Z_]*\).*/\1/p' job | sort -u >state && [ -s state ] &&
         ! grep -qE 'PENDING|RUNNING|CONFIGURING|COMPLETING|REQUEUE|SIGNALING|SUSPENDED' state; do
         sleep 0.3
     done
