@@ -18,21 +18,23 @@ under() {
     esac
     ! grep -q 'a matrix product needs' err || is=product
 }
-# border KIND LEAST MOST COMMAND...: $_to becomes a limit from which on the end is no longer KIND, within 500 KB
+short() { [ $is != good ]; }
+early() { [ $is = refused ]; }
+# border short|early LEAST MOST COMMAND...: $_to becomes a limit from which on the end is no longer that, within 500 KB
 border() {
     _kind=$1 _from=$2 _to=$3
     shift 3
     while [ $((_to - _from)) -gt 500 ]; do
         under $(((_from + _to) / 2)) "$@"
-        case $is in "$_kind") _from=$_at ;; *) _to=$_at ;; esac
+        if $_kind; then _from=$_at; else _to=$_at; fi
     done
 }
 # window COMMAND...: the limits with which it gets to the first product, but not to the end, are from $least to $most
 window() {
     _bad='' _nbad=0
-    border '[!g]*' 20000 400000 "$@"
+    border short 20000 400000 "$@"
     most=$_to
-    border refused 20000 $most "$@"
+    border early 20000 $most "$@"
     least=$_to
 }
 # sweep NAME FIRST STEP COMMAND...: goes through that window, and a little more, from FIRST KB after its beginning on
