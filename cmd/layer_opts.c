@@ -95,6 +95,43 @@ void layer_opts_take(struct gnn_model_config *c)
     }
 }
 
+bool layer_opts_adopt(const struct gnn_model_config *c, const struct opt **other)
+{
+    struct gnn_model_config now = {.layer = c->layer};
+    layer_opts_take(&now);
+    for (uint32_t k = 0; k < c->layer->noptions; k++) {
+        const uint32_t i = find_layer_value(c->layer->option[k].name);
+        struct layer_value *v = &layer_value[i];
+        *other = &layer_opts[i];
+        if (c->layer->option[k].training)
+            continue;
+        if (opt_given(layer_opts[i].value) && now.option[k] != c->option[k])
+            return false;
+        v->flag = c->option[k] != 0;
+        v->choice = (int)c->option[k];
+        v->count = c->option[k] > 0 ? (uint32_t)c->option[k] : 0;
+        v->number = c->option[k];
+    }
+    return true;
+}
+
+const char *layer_opts_value(const struct gnn_model_config *c, const struct opt *o)
+{
+    static char text[64];
+    const int k = gnn_layer_option_find(c->layer, layer_value[o - layer_opts].name);
+    const struct gnn_layer_option *x = &c->layer->option[k];
+    size_t n = 0;
+    if (x->choices) {
+        const char *word = gnn_layer_option_word(x, c->option[k], &n);
+        snprintf(text, sizeof text, "%.*s", (int)n, word);
+    } else if (x->flag) {
+        snprintf(text, sizeof text, "%s", c->option[k] != 0 ? "it" : "it not");
+    } else {
+        snprintf(text, sizeof text, "%g", c->option[k]);
+    }
+    return text;
+}
+
 void layer_opts_check(const struct gnn_model_config *c)
 {
     for (uint32_t k = 0; c->layer->idle && k < c->layer->noptions; k++) {
@@ -117,7 +154,7 @@ const char *layer_opts_assumed(const struct gnn_layer *layer)
         const char *space = at ? " " : "";
         size_t n = 0;
         const char *word = x->choices ? gnn_layer_option_word(x, x->init, &n) : NULL;
-        if (o->kind == OPT_END || opt_given(o->value))
+        if (!x->untold || o->kind == OPT_END || opt_given(o->value))
             continue;
         if (x->choices)
             snprintf(to, sizeof text - at, "%s--%s %.*s", space, x->word, (int)n, word);

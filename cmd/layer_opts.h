@@ -17,6 +17,11 @@ const struct opt *layer_opts_alien(const struct gnn_layer *layer);
 const char *layer_opts_layers(const struct opt *o);
 /* Sets those options of c's layers that are in the table. */
 void layer_opts_take(struct gnn_model_config *c);
+/* Options of c's layers become those of c, but for what is about training only. false: *other was
+ * given as something else. */
+bool layer_opts_adopt(const struct gnn_model_config *c, const struct opt **other);
+/* The value that c has of such an option, "mean", "no" or "4"; lives until the next call. */
+const char *layer_opts_value(const struct gnn_model_config *c, const struct opt *o);
 /* Warns of those given that do nothing in c's models. */
 void layer_opts_check(const struct gnn_model_config *c);
 /* "--aggr mean --no-normalize": those of the layer in the table that were not given, with their

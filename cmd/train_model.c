@@ -10,6 +10,7 @@
 #include "cmd/rule_opts.h"
 #include "cmd/train_full.h"
 #include "cmd/train_feed.h"
+#include "cmd/untrained.h"
 #include "cmd/unused.h"
 #include "lib/base/mem.h"
 #include "lib/data/recipe.h"
@@ -65,6 +66,112 @@ const struct opt train_model_opts[] = {
     {.kind = OPT_END},
 };
 
+/* The file of --init, and what it says of its model; no layer: it does not, and gives numbers only.
+ */
+static struct gnn_st_file init_file;
+static struct gnn_model_config begun;
+
+/* An option says something else than the model that is gone on with. */
+static void refuse_other(const void *option, const char *is)
+{
+    char why[512];
+    snprintf(why, sizeof why, "differs from the model of --init %s, which has %s: leave it out",
+             init, is);
+    opt_refuse(OPTS(option), why);
+}
+
+static void adopt_flag(bool *option, bool is)
+{
+    if (*option != is)
+        refuse_other(option, is ? "it" : "it not");
+    *option = is;
+}
+
+static void adopt_word(int *option, int is, const char *const *words)
+{
+    if (*option != is)
+        refuse_other(option, words[is]);
+    *option = is;
+}
+
+static void adopt_widths(struct opt_i32s *option, const uint32_t *width, uint32_t n)
+{
+    static int32_t v[2][GNN_LAYERS_MAX];
+    int32_t *to = v[option == &head];
+    char text[256] = "";
+    bool same = option->n == n || (option->n == 1 && option == &hidden);
+    for (uint32_t k = 0; k < n; k++) {
+        const size_t at = strlen(text);
+        to[k] = (int32_t)width[k];
+        same = same && option->v[option->n == 1 ? 0 : k] == to[k];
+        snprintf(text + at, sizeof text - at, "%s%d", k ? "," : "", to[k]);
+    }
+    if (!same)
+        refuse_other(option, n ? text : "none");
+    *option = (struct opt_i32s){to, n};
+}
+
+static const char *const acts[] = {"relu", "elu", "leaky"};
+
+static void adopt_layer(void)
+{
+    const struct opt *other;
+    int k = 0;
+    while (gnn_layers[k] != begun.layer)
+        k++;
+    if (kind != k)
+        refuse_other(&kind, begun.layer->name);
+    kind = k;
+    if (!layer_opts_adopt(&begun, &other))
+        refuse_other(other->value, layer_opts_value(&begun, other));
+}
+
+/* What the model that is gone on with says of itself holds where no option was given. */
+static void adopt_model(void)
+{
+    static const char *const jks[] = {"none", "cat", "max"}, *const norms[] = {"none", "row"};
+    static const uint32_t only = 0;
+    const uint32_t nhead = begun.nhead ? begun.nhead : begun.has_head;
+    char encoder_is[16] = "none";
+    if (begun.encoder)
+        snprintf(encoder_is, sizeof encoder_is, "%u", begun.encoder);
+    adopt_layer();
+    adopt_widths(&hidden, begun.width, gnn_model_hidden(&begun));
+    adopt_widths(&head, begun.nhead ? begun.head : &only, nhead);
+    adopt_flag(&layer_norm, begun.layer_norm);
+    adopt_flag(&batch_norm, begun.batch_norm);
+    adopt_flag(&residual, begun.residual);
+    adopt_flag(&projection, begun.projection);
+    adopt_flag(&ffn, begun.ffn);
+    adopt_flag(&edge_features, begun.edge_features);
+    adopt_word(&jk, (int)begun.jk, jks);
+    adopt_word(&feature_norm, (int)begun.feature_norm, norms);
+    act = act < 0 ? 0 : act;
+    adopt_word(&act, begun.act - (int)GNN_ACT_RELU, acts);
+    if (encoder != begun.encoder)
+        refuse_other(&encoder, encoder_is);
+    encoder = begun.encoder;
+    if (!edge_weight != !begun.edge_weight ||
+        (edge_weight && strcmp(edge_weight, begun.edge_weight) != 0))
+        refuse_other(&edge_weight, begun.edge_weight ? begun.edge_weight : "none");
+    edge_weight = begun.edge_weight;
+}
+
+/* Reads the file of --init; a model of gnn-train describes itself. */
+static void read_init(void)
+{
+    struct gnn_err e = {0};
+    if (gnn_st_read(&init_file, init, &e))
+        cli_fail(&e);
+    const char *text = json_string_value(json_object_get(init_file.st.metadata, "gnn"));
+    if (gnn_st_checkpoint(&init_file))
+        cli_die(3, "%s: a checkpoint, not a model: continue it with --resume", init);
+    if (text && gnn_model_config_parse(&begun, text, init, &e))
+        cli_fail(&e);
+    if (text)
+        adopt_model();
+}
+
 /* "gcn or gat": the layers that can use weights, or else features, of edges. */
 static const char *name_users(bool weights)
 {
@@ -80,6 +187,8 @@ static const char *name_users(bool weights)
 
 void train_model_check(void)
 {
+    if (init)
+        read_init();
     const struct opt *alien = layer_opts_alien(gnn_layers[kind]);
     if (alien)
         cli_usage("--%s requires --model %s", alien->name, layer_opts_layers(alien));
@@ -125,6 +234,9 @@ static void set_widths(struct gnn_model_config *c, uint32_t hops, bool induced)
     if (hops > GNN_LAYERS_MAX)
         cli_die(feed.store_path ? 2 : 3, "%u %s: a model has at most %d layers", hops, what,
                 GNN_LAYERS_MAX);
+    if (begun.layer && hops != begun.nlayers)
+        cli_usage("%u %s, but the model of --init %s has %u layers", hops, what, init,
+                  begun.nlayers);
     if (hidden.n > 1 && hidden.n != most)
         cli_usage("--hidden names %u widths; %u %s need %u", hidden.n, hops, what, most);
     if (hidden.n && !most)
@@ -257,10 +369,107 @@ static void check_effects(const struct gnn_model *m, const struct gnn_meta *meta
     }
 }
 
+/* Names of classes, in another order, would exchange outputs without a word. */
+static void check_classes(const struct gnn_model_config *from, const struct gnn_model_config *c)
+{
+    const uint32_t n = gnn_model_classes(c);
+    bool same = true;
+    if (from->outputs != c->outputs || from->task != c->task)
+        cli_die(3, "%s: a model of a %s task with %u outputs; this graph has a %s task with %u",
+                init, gnn_task_name(from->task), from->outputs, gnn_task_name(c->task), c->outputs);
+    for (uint32_t k = 0; from->class_name && c->class_name && k < n; k++) {
+        bool elsewhere = false;
+        if (!strcmp(from->class_name[k], c->class_name[k]))
+            continue;
+        same = false;
+        for (uint32_t i = 0; i < n; i++)
+            elsewhere = elsewhere || !strcmp(from->class_name[i], c->class_name[k]);
+        if (elsewhere)
+            cli_die(3,
+                    "%s: class %u is '%.70s', but that of this graph is '%.70s': the classes are "
+                    "in another order",
+                    init, k, from->class_name[k], c->class_name[k]);
+    }
+    if (!same)
+        cli_note("warning: the classes of %s have other names: their outputs become those of the "
+                 "classes with the same numbers",
+                 init);
+}
+
+/* Whether convolution v has no fan-out in any hop that it reads. */
+static bool has_no_fanout(const struct gnn_model *m, const struct gnn_conv *v,
+                          const struct gnn_sampling *s)
+{
+    const uint32_t last = s->induced ? s->nhops - 1 : m->c.nlayers - m->stage[v->stage].level;
+    bool none = true;
+    for (uint32_t h = s->induced || s->frontier == GNN_FRONTIER_ALL ? last : 0; h <= last; h++)
+        none = none && !s->fanout[(size_t)h * m->c.netypes + v->rel];
+    return none;
+}
+
+/* What was trained before stays so, unless this run samples no edge along it: the others learn to
+ * do without. was: the list of the model that is gone on with, or NULL. */
+static void take_untrained(struct gnn_model *m, const struct gnn_sampling *s, const bool *was)
+{
+    const uint64_t n = (uint64_t)m->c.nlayers * m->c.netypes;
+    struct gnn_err e = {0};
+    bool *gone = gnn_alloc_zero(n, sizeof *gone, "edge types", &e);
+    if (!gone)
+        cli_fail(&e);
+    for (uint64_t i = 0; i < n; i++)
+        m->c.untrained[i] = was && was[i];
+    for (uint32_t i = 0; i < m->nconvs && !train_full(); i++) {
+        const struct gnn_conv *v = &m->conv[i];
+        if (v->rel == GNN_ROWS || !v->needed || !has_no_fanout(m, v, s))
+            continue;
+        const uint64_t k = (uint64_t)m->stage[v->stage].layer * m->c.netypes + v->rel;
+        gone[k] = !m->c.untrained[k];
+        m->c.untrained[k] = true;
+    }
+    const char *text = untrained_text(&m->c, gone);
+    if (*text)
+        cli_note("warning: %s uses edges that have no fan-out here, and that the model will leave "
+                 "out: %s",
+                 init, text);
+    gnn_free(gone);
+}
+
+/* The parameters of --init: of a model of gnn-train with its types found by name; else of a state
+ * dict, for what the options say. */
+static void go_on(struct gnn_model *m, const struct gnn_meta *meta, struct gnn_err *e)
+{
+    const char *what = feed.store_path ? feed.store_path : "the batches";
+    struct gnn_model from = {0};
+    if (!begun.layer) {
+        const char *assumed = layer_opts_assumed(m->c.layer);
+        if (gnn_model_copy_params(m, m->slab, &init_file, init, "", false, e))
+            cli_fail(e);
+        cli_note("%s: read as with --activation %s%s%s%s, which a state dict does not tell", init,
+                 acts[act < 0 ? 0 : act], residual ? " --residual" : " --no-residual",
+                 *assumed ? " " : "", assumed);
+    } else {
+        if (gnn_model_open(&from, &init_file, init, &meta->schema, NULL, e) ||
+            gnn_model_config_match(&from.c, &meta->schema, what, e))
+            cli_fail(e);
+        check_classes(&from.c, &m->c);
+        for (uint32_t i = 0; i < m->nparams; i++)
+            memcpy(m->slab + m->param[i].at, from.slab + from.param[i].at,
+                   m->param[i].count * sizeof *m->slab);
+        if (!from.recipe)
+            cli_note("%s: written by a version that did not record what training saw: all "
+                     "convolutions count as trained",
+                     init);
+    }
+    take_untrained(m, &meta->sampling, from.c.untrained);
+    if (!init_file.st.summed)
+        cli_note("%s: no checksum (written by another program): not verified", init);
+    gnn_model_release(&from);
+    gnn_st_release(&init_file);
+}
+
 void train_model_make(struct gnn_model *m, struct gnn_source **src, struct gnn_err *e)
 {
     const struct gnn_meta *meta = (*src)->meta;
-    struct gnn_st_file f;
     if (!meta->is_stream)
         cli_die(3, "the input is not a stream of batches");
     if (meta->sampling.walks.length)
@@ -276,11 +485,6 @@ void train_model_make(struct gnn_model *m, struct gnn_source **src, struct gnn_e
         !(m->recipe = gnn_recipe_text(meta, train_full(), e)))
         cli_fail(e);
     gnn_model_reset(m, train_feed.seed);
-    if (!init)
-        return;
-    if (gnn_st_read(&f, init, e) || gnn_model_copy_params(m, m->slab, &f, init, "", false, e))
-        cli_fail(e);
-    if (!f.st.summed)
-        cli_note("%s: no checksum (written by another program): not verified", init);
-    gnn_st_release(&f);
+    if (init)
+        go_on(m, meta, e);
 }

@@ -43,6 +43,32 @@ int gnn_recipe_parse(struct gnn_recipe *r, const char *text, const char *path, s
                     path);
 }
 
+char *gnn_recipe_arrange(const char *text, const char *path, const uint32_t *order, uint32_t n,
+                         struct gnn_err *e)
+{
+    struct gnn_recipe r;
+    json_t *hop;
+    size_t i;
+    if (!order)
+        return gnn_strdup(text, e);
+    if (gnn_recipe_parse(&r, text, path, e))
+        return NULL;
+    gnn_json_watch();
+    json_t *hops = json_object_get(r.sampling, "fanout");
+    json_array_foreach(hops, i, hop)
+    {
+        json_t *to = json_array();
+        for (uint32_t k = 0; k < n; k++)
+            json_array_append(to, json_array_get(hop, order[k]));
+        json_array_set_new(hops, i, to);
+    }
+    char *out = gnn_json_starved() ? NULL : gnn_json_text(r.j, JSON_COMPACT, e);
+    if (!out && !e->code)
+        gnn_fail_nomem(e, 0, "the record of the training");
+    gnn_recipe_release(&r);
+    return out;
+}
+
 void gnn_recipe_release(struct gnn_recipe *r)
 {
     json_decref(r->j);

@@ -18,13 +18,17 @@ struct gnn_recipe {
     json_t *j;        /* owned */
     char graph[17];   /* gnn_meta_graph of the store */
     bool full;        /* full batches: nothing was sampled */
-    json_t *sampling; /* of j: as in the header of a stream; fan-outs are by edge type in the order
-                         of the store that the model was trained on */
+    json_t *sampling; /* of j: as in the header of a stream; fan-outs are by edge type in the
+                         order of the model's description */
 };
 
 /* As JSON text, freed with gnn_free: the same for all batches of equal nodes and edges, whichever
  * rank or partition they are of. NULL and e on failure. */
 char *gnn_recipe_text(const struct gnn_meta *m, bool full, struct gnn_err *e) GNN_MUST_USE;
+/* The same for edge types in another order: fan-out r becomes what was order[r] of n; NULL: a copy.
+ */
+char *gnn_recipe_arrange(const char *text, const char *path, const uint32_t *order, uint32_t n,
+                         struct gnn_err *e) GNN_MUST_USE;
 /* GNN_E_INPUT, naming `path`, for any other text. */
 int gnn_recipe_parse(struct gnn_recipe *r, const char *text, const char *path,
                      struct gnn_err *e) GNN_MUST_USE;

@@ -13,6 +13,8 @@
 #include "lib/base/json.h"
 #include "lib/base/kind.h"
 #include "lib/base/mem.h"
+#include "lib/data/recipe.h"
+#include "lib/model/arrange.h"
 #include "lib/model/layer.h"
 #include "lib/model/model_file.h"
 #include "lib/base/temp.h"
@@ -315,17 +317,35 @@ static int lay_out(struct gnn_model *m, struct gnn_model_config *c, const struct
     return rc;
 }
 
+/* What a file of ours says, with the types in the order of s, and then their parameters. */
+static int read_parts(struct gnn_model *m, const struct gnn_st_file *f, const char *path,
+                      const uint32_t *order, struct gnn_err *e)
+{
+    const json_t *ours = json_object_get(f->st.metadata, "gnn");
+    const char *recipe =
+        ours ? json_string_value(json_object_get(f->st.metadata, "training")) : NULL;
+    if (gnn_model_alloc(m, e))
+        return e->code;
+    if (gnn_model_copy_params(m, m->slab, f, path, "", gnn_st_checkpoint(f), e) ||
+        (order && gnn_model_arrange_params(m, order, e)) ||
+        (recipe && !(m->recipe = gnn_recipe_arrange(recipe, path, order, m->c.netypes, e))))
+        gnn_model_release(m);
+    return e->code;
+}
+
 int gnn_model_open(struct gnn_model *m, const struct gnn_st_file *f, const char *path,
                    const struct gnn_schema *s, void (*untold)(struct gnn_model_config *c),
                    struct gnn_err *e)
 {
     struct gnn_model_config c = {0};
     const json_t *text = f->st.metadata ? json_object_get(f->st.metadata, "gnn") : NULL;
-    uint32_t outputs;
+    uint32_t outputs, *order = NULL;
     int rc;
     memset(m, 0, sizeof(*m));
     if (text) {
         rc = gnn_model_config_parse(&c, json_string_value(text), path, e);
+        if (!rc && s)
+            rc = gnn_model_arrange(&c, s, &order, e);
     } else if ((rc = gnn_model_guess(&c, f, path, e)) == 0) {
         if (untold)
             untold(&c);
@@ -339,11 +359,8 @@ int gnn_model_open(struct gnn_model *m, const struct gnn_st_file *f, const char 
         gnn_model_config_release(&c);
         return rc;
     }
-    if (lay_out(m, &c, f, path, e) || gnn_model_alloc(m, e))
-        return e->code;
-    const char *recipe = json_string_value(json_object_get(f->st.metadata, "training"));
-    if (gnn_model_copy_params(m, m->slab, f, path, "", gnn_st_checkpoint(f), e) ||
-        (text && recipe && !(m->recipe = gnn_strdup(recipe, e))))
-        gnn_model_release(m);
+    if (!lay_out(m, &c, f, path, e))
+        (void)!read_parts(m, f, path, order, e);
+    gnn_free(order);
     return e->code;
 }

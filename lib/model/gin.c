@@ -21,7 +21,7 @@ static bool has_norm(const struct gnn_model_config *c)
 
 enum { TRAIN_EPS };
 const struct gnn_layer_option gnn_gin_options[] = {
-    [TRAIN_EPS] = {"train_eps", "train-eps", .flag = true,
+    [TRAIN_EPS] = {"train_eps", "train-eps", .flag = true, .training = true,
                    .help = "gin and gine: train eps (default: eps is constant)"},
 };
 

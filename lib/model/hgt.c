@@ -65,8 +65,12 @@ static void list_relation(const struct gnn_conv_shape *s, struct gnn_param_list 
 static void list_relations(const struct gnn_conv_shape *s, struct gnn_param_list *l)
 {
     const uint32_t n = (uint32_t)s->c->option[GNN_HEADS_COUNT], c = s->out / n;
-    gnn_param_list_add(l, "k_rel.weight", c, c, 1 / sqrt(c), 0)->lead = n * s->c->netypes;
-    gnn_param_list_add(l, "v_rel.weight", c, c, 1 / sqrt(c), 0)->lead = n * s->c->netypes;
+    static const char *const names[] = {"k_rel.weight", "v_rel.weight"};
+    for (unsigned k = 0; k < 2; k++) {
+        struct gnn_param_spec *x = gnn_param_list_add(l, names[k], c, c, 1 / sqrt(c), 0);
+        x->lead = n * s->c->netypes;
+        x->relations = true;
+    }
 }
 
 /* What a convolution keeps: its keys, then its values (nsrc, d); its matrices of both (d, d), whose

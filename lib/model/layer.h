@@ -38,8 +38,9 @@ struct gnn_param_list {
     struct gnn_param_spec {
         char name[48];       /* the end of its name in PyG's state dict; '*': the conv's key */
         uint32_t rows, cols; /* cols 0: a vector */
-        uint32_t lead; /* so many matrices, one after the other: one more dimension; 0: none */
-        bool shared;   /* the same numbers, in the same place, as parameter `with` */
+        uint32_t lead;  /* so many matrices, one after the other: one more dimension; 0: none */
+        bool relations; /* as struct gnn_param's */
+        bool shared;    /* the same numbers, in the same place, as parameter `with` */
         uint32_t with;
         double bound, fill; /* as struct gnn_param's */
         bool trained;
@@ -102,7 +103,8 @@ struct gnn_layer_option {
     const char *choices;     /* "mean|max": the number of one of these words; or NULL */
     double init, min, max;   /* init: unless it is chosen; of a flag 0 or 1 */
     const char *help;        /* names the default */
-    bool untold; /* a state dict of another program does not say it: gnn-predict has it too */
+    bool training; /* it is about training: an applied model computes the same with all values */
+    bool untold;   /* a state dict of another program does not say it: gnn-predict has it too */
 };
 /* The word of an option with `choices` that has this value, of *n characters; and the value of a
  * word, -1: it is none of them. */

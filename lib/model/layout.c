@@ -65,6 +65,7 @@ static int add_list(struct gnn_model *m, const char *prefix, const char *key,
         *p = (struct gnn_param){.name = name_param(prefix, x->name, key, e),
                                 .dtype = x->dtype,
                                 .trained = x->trained,
+                                .relations = x->relations,
                                 .with = x->shared ? *first + x->with : GNN_NONE,
                                 .bound = (float)x->bound,
                                 .fill = (float)x->fill};

@@ -93,6 +93,7 @@ struct gnn_param {
     uint64_t at, count; /* floats, in the slab; `at` is a multiple of 16 */
     bool must;          /* the output depends on it */
     bool trained;       /* by gradients; all that are lie in front */
+    bool relations;     /* its first dimension goes over edge types, for each head */
     uint32_t with;      /* the parameter that it shares numbers with; GNN_NONE: it has its own */
     float bound;        /* initial values: uniform in [-bound, bound); 0: the constant `fill` */
     float fill;

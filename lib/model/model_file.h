@@ -67,9 +67,10 @@ void gnn_model_order(const struct gnn_tensor *t, size_t n, const struct gnn_tens
 int gnn_model_write(const struct gnn_model *m, const float *slab, const char *provenance, int fd,
                     const char *name, struct gnn_err *e) GNN_MUST_USE;
 
-/* Makes the model that the file holds. A file of our own says what it is; for any other (a PyG
- * state dict), kind, layers and widths are read off the names and shapes, types and task are those
- * of the schema (else not used), and what is not said of the layers is set by `untold` (NULL: as by
+/* Makes the model that the file holds. A file of our own says what it is, and its types are put
+ * into the order of the schema's types of the same names (NULL: not). For any other (a PyG state
+ * dict), kind, layers and widths are read off the names and shapes, types and task are those of the
+ * schema (else not used), and what is not said of the layers is set by `untold` (NULL: as by
  * default). */
 int gnn_model_open(struct gnn_model *m, const struct gnn_st_file *f, const char *path,
                    const struct gnn_schema *s, void (*untold)(struct gnn_model_config *c),

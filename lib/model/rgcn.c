@@ -32,11 +32,14 @@ static void list_params(const struct gnn_conv_shape *s, struct gnn_param_list *l
 {
     const uint32_t bases = count_bases(s->c), relations = s->c->netypes;
     const double glorot = sqrt(6.0 / ((double)s->dst + s->out));
-    gnn_param_list_add(l, "weight", s->dst, s->out, glorot, 0)->lead = bases ? bases : relations;
+    struct gnn_param_spec *weight = gnn_param_list_add(l, "weight", s->dst, s->out, glorot, 0);
+    weight->lead = bases ? bases : relations;
+    weight->relations = !bases;
     gnn_param_list_add(l, "root", s->dst, s->out, glorot, 0);
     gnn_param_list_add(l, "bias", s->out, 0, 0, 0);
     if (bases)
-        gnn_param_list_add(l, "comp", relations, bases, sqrt(6.0 / ((double)relations + bases)), 0);
+        gnn_param_list_add(l, "comp", relations, bases, sqrt(6.0 / ((double)relations + bases)), 0)
+            ->relations = true;
 }
 
 static void tell_bases(struct gnn_model_config *c, const char *name, const struct gnn_tensor *t)

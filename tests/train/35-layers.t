@@ -102,11 +102,17 @@ EOF
 status 2 "gnn-train refuses --ffn without a hidden layer" gnn-train --store s -f 3 --ffn -o x
 status 2 "gnn-train refuses --activation without hidden rows" gnn-train --store s -f 3 --activation elu -o x
 
-# Parameters of other models.
+# Parameters of other models, as state dicts: without the description, which --init compares (26-init.t).
 train --store s -f 3,3 -m gat --heads 4 -o gat4.st
 train --store s -f 3,3 -m gat --heads 4 --conv-residual -o res4.st
 train --store s -f 3,3 -m sage -o sage.st
 train --store s -f 3,3 -m sage --encoder 8 --head 0 -o around.st
+# dict FROM TO
+dict() {
+    mkdir -p dict && echo 'import json; head(lambda h: json.dumps({k: v for k, v in json.loads(h).items() if k != "__metadata__"}))' |
+        /usr/bin/python3 "$GNN_TOP/tests/train/forge.py" "$1" dict && mv dict/1 "$2" || exit 1
+}
+for f in gat4 res4 sage around; do dict $f.st $f.st; done
 while IFS='|' read -r file opts message; do
     status 3 "gnn-train $opts refuses the parameters of $file" gnn-train --store s -f 3,3 --hidden 8 $opts --init $file -o x
     mv err said
@@ -136,15 +142,17 @@ edges_of() { # LAYER
     m=$1
     train --store wide -f 3,3 -m $m -o plain.st
     train --store wide -f 3,3 -m $m --edge-features -o edges.st
+    dict plain.st plain.sd
+    dict edges.st edges.sd
     while IFS='|' read -r what message; do
         status 3 "$m: $what" $what
         mv err said
         check "$m: $what says why" grep -q -e "$message" said
     done <<EOF
-train --store wide -f 3,3 -m $m --edge-features --init plain.st -o x|plain.st: no tensor convs.0.lin_edge.weight
-train --store wide -f 3,3 -m $m --init edges.st -o x|edges.st: tensor convs.0.lin_edge.weight is not part of the model
-train --store narrow -f 3,3 -m $m --edge-features --init edges.st -o x|tensor convs.0.lin_edge.weight: shape (8, 5) instead of (8, 4)
-train --store wide -f 3,3 -m gin --init edges.st -o x|its parameters are of $m, not of gin
+train --store wide -f 3,3 -m $m --edge-features --init plain.sd -o x|plain.sd: no tensor convs.0.lin_edge.weight
+train --store wide -f 3,3 -m $m --init edges.sd -o x|edges.sd: tensor convs.0.lin_edge.weight is not part of the model
+train --store narrow -f 3,3 -m $m --edge-features --init edges.sd -o x|tensor convs.0.lin_edge.weight: shape (8, 5) instead of (8, 4)
+train --store wide -f 3,3 -m gin --init edges.sd -o x|its parameters are of $m, not of gin
 gnn-predict -q narrow edges.st -o x|edges of type node/to/node have 4 features x; the model needs 5
 EOF
     gnn-sample -q wide -f 3,3 -b 20 --epochs 1 | gnn-gather -q wide >bare.gnb

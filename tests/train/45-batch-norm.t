@@ -33,7 +33,10 @@ status 1 "gnn-train updates the running statistics at a learning rate of 0" cmp 
 # Where a batch has a single row it has no variance, and the running statistics do, and stay what they are.
 check "gnn-train trains with batch norm on batches of a single row" \
     gnn-train --store s -f 0,3 -b 1 --epochs 1 --eval none $M --lr 0 --init from -o single
-check "gnn-train leaves the running statistics as they are for batches of a single row" cmp from single
+check "gnn-train leaves the running statistics as they are for batches of a single row" /usr/bin/python3 -c '
+import struct
+a, b = (f[8 + struct.unpack("<Q", f[:8])[0]:] for f in (open(name, "rb").read() for name in ("from", "single")))
+exit(a != b)'
 check "gnn-train trains with batch norm on a graph of several node types" gnn-train --store h -f 3,3 -b 50 --epochs 2 $M -o typed
 check "gnn-predict runs a model with batch norm on a graph of several node types" gnn-predict h typed -q -o typed.npy
 done_testing

@@ -1,0 +1,72 @@
+# SPDX-License-Identifier: Apache-2.0
+# gnn-train --init goes on with a model of gnn-train as its file describes it, with types found by name, as gnn-predict does; what the
+# command line says differently is refused, or said.
+. "$GNN_TOP/tests/lib.sh"
+refusing=gnn-train
+# The same graph twice, with node types and edge types in another order.
+/usr/bin/python3 - <<'PY' || exit 1
+import numpy as np, os
+r = np.random.default_rng(1)
+count = {"n": 40, "m": 25}
+rel = {k: np.unique(r.integers(0, (count[k[0]], count[k[2]]), (e, 2)), axis=0)
+       for k, e in ((("n", "p", "n"), 80), (("n", "q", "n"), 60), (("m", "to", "n"), 70), (("n", "back", "m"), 50))}
+x, y = {t: r.standard_normal((c, 4)) for t, c in count.items()}, r.integers(0, 3, 40)
+def table(path, rows, form):
+    os.makedirs(os.path.dirname(path), exist_ok=True)
+    np.savetxt(path, rows, form, ",")
+for name, turn in (("a", 1), ("b", -1)):
+    types, kinds = [*count][::turn], [*rel][::turn]
+    for k in kinds:
+        d = f"{name}/raw/relations/{'___'.join(k)}"
+        table(d + "/edge.csv", rel[k], "%d")
+        table(d + "/num-edge-list.csv", [len(rel[k])], "%d")
+    for t in types:
+        table(f"{name}/raw/node-feat/{t}/node-feat.csv", x[t], "%.6f")
+    table(f"{name}/raw/node-label/n/node-label.csv", y, "%d")
+    open(f"{name}/raw/num-node-dict.csv", "w").write(",".join(types) + "\n" + ",".join(str(count[t]) for t in types) + "\n")
+    open(f"{name}/raw/triplet-type-list.csv", "w").write("".join(",".join(k) + "\n" for k in kinds))
+PY
+for s in a b; do gnn-import -q --directed --split random:0.5,0.25,0.25 -o $s.store $s || exit 1; done
+check "the two stores have their types in another order" sh -c '! gnn-inspect a.store | grep -e "^  edges" -e "^  nodes" >a.txt; ! gnn-inspect b.store | grep -e "^  edges" -e "^  nodes" | cmp -s - a.txt'
+gap() { perl "$GNN_TOP/tests/train/npygap.pl" "$@" 1e-5; }
+while read -r opts; do
+    check "gnn-train trains $opts" gnn-train -q --store a.store $opts -f 4,4 -f m/to/n=4,0 --hidden 9 --epochs 4 -o m.st
+    check "gnn-predict predicts" gnn-predict -q --output-kind values -o a.npy a.store m.st
+    check "gnn-predict predicts for types in another order" gnn-predict -q --output-kind values -o b.npy b.store m.st
+    check "gnn-predict finds them by name ($opts)" gap a.npy b.npy
+    check "gnn-train --init goes on with the model, as its file describes it" gnn-train -q --store b.store --init m.st --lr 0 -f 4,4 -f m/to/n=4,0 --epochs 1 -o n.st
+    check "its parameters are those of the same types" sh -c "gnn-predict -q --output-kind values -o c.npy b.store n.st && perl '$GNN_TOP/tests/train/npygap.pl' a.npy c.npy 1e-5"
+    gnn-inspect n.st >n.txt
+    check "what was not trained is left out there, too" grep -q 'edges  m/to/n, left out in layer 0$' n.txt
+done <<LIST
+-m rgcn
+-m rgcn --bases 2
+-m hgt --heads 3
+-m sage --aggr max --activation elu --residual-projection --residual
+-m gat --heads 3 --no-self-loops
+-m gin --encoder 7 --head 5 --jk cat
+LIST
+
+gnn-train -q --store a.store -m gat --heads 3 --hidden 9 --activation elu -f 4,4 --epochs 1 -o g.st || exit 1
+while IFS='|' read -r opts said; do
+    refuses 2 "$said" "$opts with the model of --init" gnn-train -q --store a.store --init g.st -f 4,4 --epochs 1 $opts -o x.st
+done <<LIST
+--hidden 8|--hidden differs from the model of --init g.st, which has 9: leave it out
+-m sage|--model differs from the model of --init g.st, which has gat: leave it out
+--heads 1|--heads differs from the model of --init g.st, which has 3: leave it out
+--no-self-loops|--no-self-loops differs from the model of --init g.st, which has it: leave it out
+--activation relu|--activation differs from the model of --init g.st, which has elu: leave it out
+--no-layer-norm|--no-layer-norm differs from the model of --init g.st, which has it: leave it out
+--residual|--residual differs from the model of --init g.st, which has it not: leave it out
+--feature-norm row|--feature-norm differs from the model of --init g.st, which has none: leave it out
+--encoder 4|--encoder differs from the model of --init g.st, which has none: leave it out
+--head 0|--head differs from the model of --init g.st, which has none: leave it out
+LIST
+refuses 2 '1 hops, but the model of --init g.st has 2 layers' "another number of layers than the model of --init has" \
+    gnn-train -q --store a.store --init g.st -f 4 --epochs 1 -o x.st
+check "gnn-train takes options that say the same" gnn-train -q --store a.store --init g.st -f 4,4 -m gat --heads 3 --hidden 9 --epochs 1 -o x.st
+check "gnn-train takes options of training" gnn-train -q --store a.store --init g.st -f 4,4 --attention-dropout 0.3 --dropout 0.1 --epochs 1 -o x.st
+gnn-train --store a.store --init g.st -f n/p/n=4,4 --epochs 1 -o x.st 2>said
+check "gnn-train says which edges of the model of --init have no fan-out" grep -q 'warning: g.st uses edges that have no fan-out here, and that the model will leave out: layer 0: ' said
+
+done_testing
