@@ -257,15 +257,6 @@ static int write_output(struct gnn_predict *p, enum gnn_predict_output form, int
                     : gnn_predict_write(p, form, original, out, name, e);
 }
 
-static void tell_unused(const struct gnn_model_config *c, const struct gnn_schema *s)
-{
-    const char *weight = c->edge_weight ? c->edge_weight : "";
-    char fields[16];
-    snprintf(fields, sizeof fields, "%s%s", strcmp(weight, "weight") ? "weight " : "",
-             c->edge_features || !strcmp(weight, "x") ? "" : "x");
-    unused_edge_fields(s, fields, "the model treats all edges equally");
-}
-
 /* Half of what the machine has, or of what this process may have of it. */
 static uint64_t default_memory(void)
 {
@@ -310,7 +301,7 @@ int main(int argc, char **argv)
     const enum gnn_predict_output form = output_kind(&m);
     if (!none)
         out = cli_out(output, &name);
-    tell_unused(&m.c, &store.meta.schema);
+    unused_tell(&store.meta.schema, &(const struct unused_by){.model = &m.c});
     if (!(ops = gnn_ops_new(gpu, GNN_PRECISION_F32, &e)))
         cli_fail(&e);
     const struct gnn_predict_opts o = {.ops = ops,

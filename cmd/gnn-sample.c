@@ -11,6 +11,7 @@
 #include "cmd/ranks.h"
 #include "cmd/rule_opts.h"
 #include "cmd/stdin.h"
+#include "cmd/unused.h"
 #include "lib/base/clock.h"
 #include "lib/sample/sampler.h"
 
@@ -256,7 +257,8 @@ int main(int argc, char **argv)
     if (!src)
         cli_fail(&e);
     rule_opts_tell(c);
-    rule_opts_tell_unused(&src->meta->schema);
+    unused_tell(&src->meta->schema,
+                &(const struct unused_by){.sampling = &src->meta->sampling, .samples = true});
     device_tell_graph(&graph);
     char range[128];
     snprintf(range, sizeof range, "%" PRIu64 ":%" PRIu64 " %" PRIu64 ":%" PRIu64 " %d",

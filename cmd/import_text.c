@@ -8,7 +8,6 @@
 #include <string.h>
 
 #include "cmd/cli.h"
-#include "cmd/unused.h"
 #include "lib/base/mem.h"
 
 enum { FEW = 4 }; /* edge types with a line each, unless -v is given */
@@ -161,11 +160,6 @@ void import_text(const struct gnn_dataset *d, const struct gnn_import_opts *o,
     tell_direction(d, o, st);
     tell_order(st);
     tell_columns(d, o, st);
-    if (!d->made)
-        unused_edge_fields(
-            &d->schema, "weight time x",
-            "stored, and gathered on request, but sampling uses them only with --weight or --time-rule "
-            "(gnn-sample, gnn-train), and models only with gnn-train --edge-weight or --edge-features");
     cli_info(
         "%" PRIu64 " nodes, %" PRIu64 " edges from %" PRIu64 " read (%s), %.2f s, peak %.1f MB",
         st->nodes, st->edges, st->input_edges, d->format, seconds, (double)gnn_mem_peak() / 1e6);

@@ -4,7 +4,6 @@
 #include <inttypes.h>
 
 #include "cmd/cli.h"
-#include "cmd/unused.h"
 
 static bool replace, disjoint, induced, latest;
 static bool labor, layer_dependency;
@@ -93,24 +92,6 @@ void rule_opts_refuse(const char *why)
     opt_refuse(OPTS(&replace, &weight, &labor, &layer_dependency, &batch_dependency, &disjoint,
                     &induced, &clusters, &time_rule, &window, &latest, &hop_time, &seed_time),
                why);
-}
-
-void rule_opts_tell_unused(const struct gnn_schema *s)
-{
-    const bool weights_idle = !weight && unused_edges_have(s, "weight"),
-               times_idle = !time_rule && !(weight && !strcmp(weight, "time")) &&
-                            unused_edges_have(s, "time");
-    char fields[16];
-    snprintf(fields, sizeof fields, "%s%s", weights_idle ? "weight " : "",
-             times_idle ? "time" : "");
-    unused_edge_fields(s, fields,
-                       clusters    ? "clusters have all edges"
-                       : latest    ? "the latest neighbours are taken"
-                       : time_rule ? "neighbours are sampled uniformly among those of their time"
-                       : weights_idle && times_idle
-                           ? "neighbours are sampled uniformly, whatever their time"
-                       : weights_idle ? "neighbours are sampled uniformly"
-                                      : "neighbours are sampled whatever their time");
 }
 
 void rule_opts_tell(struct gnn_comm *c)

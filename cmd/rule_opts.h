@@ -17,8 +17,6 @@ uint32_t rule_opts_clusters(void);
 void rule_opts_walk(void);
 /* Ends the program if one of them was given: they WHY. */
 void rule_opts_refuse(const char *why);
-/* Warns about fields of edges that samples could depend on, but do not. */
-void rule_opts_tell_unused(const struct gnn_schema *s);
 /* When the sampler has been made, by all ranks: what weights take, and what they leave out. */
 void rule_opts_tell(struct gnn_comm *c);
 

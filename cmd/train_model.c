@@ -284,27 +284,16 @@ static void tell_bare(const struct gnn_schema *s)
     cli_note("warning: nodes have no features x: a single feature 1 is used");
 }
 
-/* by: the field in proportion to which neighbours are picked, or NULL. */
-static bool is_weight(const char *name, const char *by)
-{
-    return (edge_weight && !strcmp(edge_weight, name)) || (by && !strcmp(by, name));
-}
-
 static void tell_unused(const struct gnn_meta *meta)
 {
-    const bool store = feed.store_path != NULL;
-    const char *by = meta->sampling.weight;
-    const bool timed = gnn_sampling_is_temporal(&meta->sampling) || is_weight("time", by);
-    char fields[16];
-    snprintf(fields, sizeof fields, "%s%s%s", is_weight("weight", by) ? "" : "weight ",
-             store && !timed ? "time " : "", edge_features || is_weight("x", by) ? "" : "x");
-    unused_edge_fields(
-        &meta->schema, fields,
-        store && !train_full() && !by
-            ? (meta->sampling.clusters
-                   ? "clusters have all edges, and the model treats all edges equally"
-                   : "neighbours are sampled uniformly, and the model treats all edges equally")
-            : "the model treats all edges equally");
+    const struct gnn_model_config c = {.layer = gnn_layers[kind],
+                                       .edge_weight = (char *)(uintptr_t)edge_weight,
+                                       .edge_features = edge_features};
+    unused_tell(&meta->schema,
+                &(const struct unused_by){.sampling = &meta->sampling,
+                                          .samples = feed.store_path && !train_full(),
+                                          .whole = train_full(),
+                                          .model = &c});
 }
 
 /* The model of the options, but for the one that fills `without` (NULL: of all of them): its

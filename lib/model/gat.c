@@ -297,6 +297,7 @@ const struct gnn_layer gnn_layer_gat = {
     .ids = gnn_heads_ids,
     .keeps = true,
     .numbered = true,
+    .attends = true,
     .parts = true,
     .back = true,
     .rooms = 1,

@@ -323,6 +323,7 @@ const struct gnn_layer gnn_layer_gatv2 = {
     .ids = gnn_heads_ids,
     .keeps = true,
     .numbered = true,
+    .attends = true,
     .rooms = 2,
     .params = list_params,
     .weight = LIN_L,

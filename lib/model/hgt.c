@@ -638,6 +638,7 @@ const struct gnn_layer gnn_layer_hgt = {
     .norm = GNN_ADJ_SUM,
     .own = true,
     .numbered = true,
+    .attends = true,
     .parts = true,
     .rooms = 2,
     .params = list_relation,

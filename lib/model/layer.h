@@ -133,6 +133,7 @@ struct gnn_layer {
                        aggregated as they are */
     bool numbered;  /* the numbers of edges in it */
     bool parts;     /* its backward pass can take sources in parts (struct gnn_adj_parts) */
+    bool attends;   /* rows at the ends of edges determine their weights */
     bool activates; /* it applies the model's activation inside */
     bool fixed;     /* what `gather` makes of sources as they are depends on nothing but these, and
                        stays as it is where they get no gradient */
