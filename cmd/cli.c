@@ -15,6 +15,8 @@
 #include <unistd.h>
 
 #include "cmd/sig.h"
+#include "formats/tensor.h"
+#include "formats/text.h"
 #include "lib/base/clock.h"
 #include "lib/base/io.h"
 #include "lib/base/mapped.h"
@@ -89,22 +91,45 @@ static void flush_stdout(void)
 GNN_PRINTF(1, 0)
 static void print_message(const char *fmt, va_list ap)
 {
-    char buf[4096];
+    char buf[4096], line[2 * sizeof buf];
     cli_progress_end();
     flush_stdout();
     int n = ranked ? snprintf(buf, sizeof buf, "%s: rank %u: ", prog, rank)
                    : snprintf(buf, sizeof buf, "%s: ", prog);
-    int m = vsnprintf(buf + n, sizeof buf - (size_t)n - 1, fmt, ap);
-    size_t len = (size_t)n + (m > 0 ? (size_t)m : 0);
-    if (len > sizeof buf - 2)
-        len = sizeof buf - 2;
+    (void)!vsnprintf(buf + n, sizeof buf - (size_t)n, fmt, ap);
     /* Messages quote file names and text of inputs, which may hold terminal escapes. */
-    for (size_t i = 0; i < len; i++)
-        if ((unsigned char)buf[i] < 0x20 || buf[i] == 0x7f)
-            buf[i] = '?';
-    buf[len++] = '\n';
-    ssize_t done = write(2, buf, len);
+    gnn_text_shown(line, sizeof line - 1, buf, strlen(buf));
+    const size_t len = strlen(line);
+    line[len] = '\n';
+    ssize_t done = write(2, line, len + 1);
     (void)done; /* nowhere left to complain */
+}
+
+const char *cli_shown(const char *s)
+{
+    /* Four buffers in turn, because one printf shows up to four names. */
+    static char buf[4][GNN_NAME_MAX + 1];
+    static unsigned turn;
+    return gnn_text_shown(buf[turn++ % 4], sizeof buf[0], s ? s : "", s ? strlen(s) : 0);
+}
+
+/* jansson's own escapes are those of control characters of ASCII. */
+static int write_json(const char *p, size_t n, void *to)
+{
+    char piece[GNN_ESCAPE_ROOM];
+    while (n) {
+        const size_t used = *p == '\n' ? 1 : gnn_text_escape(p, n, piece);
+        if ((*p == '\n' ? putc('\n', to) : fputs(piece, to)) == EOF)
+            return -1;
+        p += used;
+        n -= used;
+    }
+    return 0;
+}
+
+int cli_json(const json_t *j, FILE *to, size_t flags)
+{
+    return json_dump_callback(j, write_json, to, flags) || putc('\n', to) == EOF ? -1 : 0;
 }
 
 #define SAY(fmt)                                                                                   \
@@ -378,17 +403,16 @@ void cli_progress(const char *what, uint64_t done, uint64_t total, const char *e
         for (uint64_t i = 0; i < 20; i++)
             bar[i] = i < full ? '#' : '.';
     }
-    char line[256];
-    int n = total
-                ? snprintf(line, sizeof line, "\r\033[K%s [%s] %llu/%llu %s", what, bar,
+    char text[256], line[2 * sizeof text] = "\r\033[K";
+    const size_t clear = strlen(line);
+    (void)!(total
+                ? snprintf(text, sizeof text, "%s [%s] %llu/%llu %s", what, bar,
                            (unsigned long long)done, (unsigned long long)total, extra ? extra : "")
-                : snprintf(line, sizeof line, "\r\033[K%s %llu %s", what, (unsigned long long)done,
-                           extra ? extra : "");
-    if (n > 0) {
-        size_t len = (size_t)n < sizeof line ? (size_t)n : sizeof line - 1;
-        ssize_t ignored = write(2, line, len);
-        (void)ignored;
-    }
+                : snprintf(text, sizeof text, "%s %llu %s", what, (unsigned long long)done,
+                           extra ? extra : ""));
+    gnn_text_shown(line + clear, sizeof line - clear, text, strlen(text));
+    ssize_t ignored = write(2, line, strlen(line));
+    (void)ignored;
     progress_shown = true;
 }
 
@@ -428,8 +452,8 @@ void cli_metrics(json_t *object)
     errno = 0;
     json_t *line = json_pack("{s:i,s:s,s:f}", "v", 1, "stage", prog, "t", gnn_clock() - started);
     if (!object || !line || json_object_update(line, object) ||
-        (also && json_object_update(line, also)) || json_dumpf(line, metrics, JSON_COMPACT) ||
-        putc('\n', metrics) == EOF || fflush(metrics))
+        (also && json_object_update(line, also)) || cli_json(line, metrics, JSON_COMPACT) ||
+        fflush(metrics))
         cli_die(1, "%s: cannot write metrics%s%s", common.metrics, errno ? ": " : "",
                 errno ? strerror(errno) : "");
     json_decref(line);

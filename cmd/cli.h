@@ -4,6 +4,7 @@
 #define GNN_CMD_CLI_H
 
 #include <jansson.h>
+#include <stdio.h>
 
 #include "cmd/opt.h"
 #include "lib/base/err.h"
@@ -12,7 +13,7 @@
  * handlers of sig.h, remembers the command line for provenance. */
 void cli_start(const char *name, int argc, char **argv);
 
-/* One line on stderr, "NAME: text", in one write, control characters masked. _info only with -v,
+/* One line on stderr, "NAME: text", in one write, as gnn_text_shown has it. _info only with -v,
  * _note unless -q. */
 void cli_note(const char *fmt, ...) GNN_PRINTF(1, 2);
 void cli_info(const char *fmt, ...) GNN_PRINTF(1, 2);
@@ -26,6 +27,13 @@ void cli_fail(const struct gnn_err *e) __attribute__((noreturn));
 /* Last call of main: flushes stdout and fails (status 1) if anything written there was lost. If a
  * signal asked to stop, dies by that signal. */
 int cli_finish(void);
+
+/* A name for stdout, as gnn_text_shown has it; NULL is "". Good until the fourth call after this.
+ */
+const char *cli_shown(const char *s);
+/* Writes JSON and a newline, with such characters escaped, which are the same to who reads JSON; 0,
+ * or -1. */
+int cli_json(const json_t *j, FILE *to, size_t flags) GNN_MUST_USE;
 
 /* This process is one of several ranks: messages say which, rank 0 speaks first where all have the
  * same to say, only it shows notes and progress, and `end` (which may not return) ends the others

@@ -95,7 +95,7 @@ static void print_report(json_t *report, void (*text)(const json_t *))
 {
     cli_metrics(json_incref(report));
     if (json) {
-        if (json_dumpf(report, stdout, JSON_INDENT(2)) || putchar('\n') == EOF)
+        if (cli_json(report, stdout, JSON_INDENT(2)))
             cli_die(1, "stdout: cannot write");
     } else {
         text(report);

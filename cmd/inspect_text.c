@@ -9,27 +9,13 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "cmd/opt.h"
+#include "cmd/cli.h"
 #include "formats/tensor.h"
 #include "lib/model/layer.h"
 
-/* Control characters in names and provenance must not reach a terminal. */
-static const char *mask_controls(const char *s)
-{
-    /* Four buffers in turn, because one printf shows up to four names. */
-    static char buf[4][GNN_NAME_MAX + 1];
-    static unsigned turn;
-    char *out = buf[turn++ % 4];
-    snprintf(out, sizeof buf[0], "%s", s ? s : "");
-    for (char *p = out; *p; p++)
-        if ((unsigned char)*p < 0x20 || *p == 0x7f)
-            *p = '?';
-    return out;
-}
-
 static const char *text_of(const json_t *o, const char *key)
 {
-    return mask_controls(json_string_value(key ? json_object_get(o, key) : o));
+    return cli_shown(json_string_value(key ? json_object_get(o, key) : o));
 }
 
 static long long whole_of(const json_t *o, const char *key)
@@ -199,7 +185,7 @@ static void print_rule(const json_t *s)
         printf(" and at most %.10g older", real_of(time, "window"));
     if (json_is_true(json_object_get(time, "latest")))
         printf(", the latest");
-    printf("%s%s", weight ? ", by " : "", weight ? weight : "");
+    printf("%s%s", weight ? ", by " : "", weight ? cli_shown(weight) : "");
     printf("%s", json_is_true(json_object_get(s, "induced")) ? ", then all edges among them" : "");
 }
 
@@ -299,7 +285,7 @@ static void print_direction(const json_t *x)
     const char *way = json_string_value(json_object_get(x, "direction"));
     const long long from = whole_of(x, "estimated_from");
     if (way && strcmp(way, "directed") != 0)
-        printf(" %s;", mask_controls(way));
+        printf(" %s;", cli_shown(way));
     else if (way && from)
         printf(" directed, about %.2f %% have their reverse (estimated from %lld);",
                100 * real_of(x, "reverse_share"), from);
@@ -399,8 +385,7 @@ static void print_stats(const json_t *s, const json_t *names)
     print_edge_stats(json_object_get(s, "edges"));
     json_object_foreach(json_object_get(s, "isolated"), key,
                         x) if (types++ < MANY || common.verbose > 0)
-        printf("  isolated nodes of %s: %lld\n", mask_controls(key),
-               (long long)json_integer_value(x));
+        printf("  isolated nodes of %s: %lld\n", cli_shown(key), (long long)json_integer_value(x));
     if (types > MANY && common.verbose <= 0)
         printf("  ... %zu more node types (-v lists them)\n", types - MANY);
     json_array_foreach((json_t *)(uintptr_t)fields, i, x)
@@ -456,7 +441,7 @@ static void print_options(const json_t *a)
         if (json_is_number(v))
             printf(", %s %g", layer->option[k].word, json_number_value(v));
         else if (json_is_string(v))
-            printf(", %s %s", layer->option[k].word, json_string_value(v));
+            printf(", %s %s", layer->option[k].word, cli_shown(json_string_value(v)));
         else if (json_is_boolean(v))
             printf(", %s%s", json_is_true(v) ? "" : "no-", layer->option[k].word);
     }

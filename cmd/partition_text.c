@@ -19,7 +19,7 @@ static double load_ratio(uint32_t k, uint64_t most, uint64_t total)
 static void put_balance(json_t *o, uint32_t k, const char *what, uint64_t most, uint64_t total)
 {
     if (common.verbose >= 0)
-        printf("balance   %-20s %8.4f  (largest partition %llu)\n", what,
+        printf("balance   %-20s %8.4f  (largest partition %llu)\n", cli_shown(what),
                load_ratio(k, most, total), (unsigned long long)most);
     if (json_object_set_new(o, what, json_real(load_ratio(k, most, total))))
         cli_die(1, "out of memory");

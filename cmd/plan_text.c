@@ -51,7 +51,8 @@ static void cache_line(const char *order, const struct gnn_cache_figures *f, uin
 {
     const double want = share_missed(f->expected, i, f->nsizes),
                  got = share_missed(f->measured, i, f->nsizes);
-    printf("%-16s %10s %12" PRIu64 " %12.1f", order, size, f->rows[i], (double)f->bytes[i] / 1e6);
+    printf("%-16s %10s %12" PRIu64 " %12.1f", cli_shown(order), size, f->rows[i],
+           (double)f->bytes[i] / 1e6);
     print_cell(12, "%", true, 100 * want, 2);
     print_cell(12, "%", seen, 100 * got, 2);
     putchar('\n');
@@ -74,7 +75,7 @@ void plan_show_caches(const struct gnn_cache_plan *p, const struct plan_figures 
 static void remote_line(const struct plan_figures *f, double alpha, uint32_t at, double mean_rows,
                         bool seen)
 {
-    printf("%-16s %10g %12.0f", f->order, alpha, mean_rows);
+    printf("%-16s %10g %12.0f", cli_shown(f->order), alpha, mean_rows);
     print_cell(16, "", true, f->of->expected[at], 0);
     print_cell(16, "", seen, f->of->measured[at], 0);
     putchar('\n');

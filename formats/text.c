@@ -4,6 +4,7 @@
 #include "formats/text.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -178,28 +179,97 @@ bool gnn_text_boolean(const struct gnn_word *w)
            (w->n == 5 && !strncasecmp(w->p, "false", 5));
 }
 
+/* The character at p, before end; NULL if there is none in UTF-8 as in RFC 3629, else what follows
+ * it. */
+static const char *take_char(const char *at, const char *end, uint32_t *out)
+{
+    const unsigned char *p = (const unsigned char *)at;
+    const unsigned n = *p < 0x80                 ? 0
+                       : *p >= 0xc2 && *p < 0xe0 ? 1
+                       : *p >= 0xe0 && *p < 0xf0 ? 2
+                       : *p >= 0xf0 && *p < 0xf5 ? 3
+                                                 : 4;
+    uint32_t c = *p++ & (0x7fu >> n);
+    if (n == 4 || end - at <= (ptrdiff_t)n)
+        return NULL;
+    for (unsigned i = 0; i < n; i++, p++) {
+        if ((*p & 0xc0) != 0x80)
+            return NULL;
+        c = c << 6 | (*p & 0x3fu);
+    }
+    *out = c;
+    return (n == 2 && (c < 0x800 || (c >= 0xd800 && c < 0xe000))) ||
+                   (n == 3 && (c < 0x10000 || c > 0x10ffff))
+               ? NULL
+               : (const char *)p;
+}
+
 bool gnn_text_is_utf8(const char *s, size_t len)
 {
-    const unsigned char *p = (const unsigned char *)s, *end = p + len;
-    while (p < end) {
-        unsigned n = *p < 0x80                 ? 0
-                     : *p >= 0xc2 && *p < 0xe0 ? 1
-                     : *p >= 0xe0 && *p < 0xf0 ? 2
-                     : *p >= 0xf0 && *p < 0xf5 ? 3
-                                               : 4;
-        uint32_t c = *p++ & (0x7fu >> n);
-        if (n == 4 || (size_t)(end - p) < n)
+    const char *end = s + len;
+    uint32_t c;
+    while (s < end)
+        if (!(s = take_char(s, end, &c)) || (c >= 0x80 && c < 0xa0))
             return false;
-        for (unsigned i = 0; i < n; i++, p++) {
-            if ((*p & 0xc0) != 0x80)
-                return false;
-            c = c << 6 | (*p & 0x3fu);
-        }
-        if ((n == 1 && c < 0xa0) || (n == 2 && (c < 0x800 || (c >= 0xd800 && c < 0xe000))) ||
-            (n == 3 && (c < 0x10000 || c > 0x10ffff)))
-            return false;
-    }
     return true;
+}
+
+/* Whether a terminal would obey the character, or show nothing for it: control characters, ends of
+ * lines and paragraphs, marks of annotations, and Unicode's Default_Ignorable_Code_Point, which has
+ * all that changes the direction of text or has no width. */
+static bool is_hidden(uint32_t c)
+{
+    static const uint32_t ranges[][2] = {
+        {0, 0x1f},          {0x7f, 0x9f},       {0xad, 0xad},      {0x34f, 0x34f},
+        {0x61c, 0x61c},     {0x115f, 0x1160},   {0x17b4, 0x17b5},  {0x180b, 0x180f},
+        {0x200b, 0x200f},   {0x2028, 0x202e},   {0x2060, 0x206f},  {0x3164, 0x3164},
+        {0xfe00, 0xfe0f},   {0xfeff, 0xfeff},   {0xffa0, 0xffa0},  {0xfff0, 0xfffb},
+        {0x1bca0, 0x1bca3}, {0x1d173, 0x1d17a}, {0xe0000, 0xe0fff}};
+    bool is = false;
+    for (size_t i = 0; i < sizeof ranges / sizeof *ranges; i++)
+        is = is || (c >= ranges[i][0] && c <= ranges[i][1]);
+    return is;
+}
+
+size_t gnn_text_escape(const char *p, size_t n, char out[GNN_ESCAPE_ROOM])
+{
+    uint32_t c = 0;
+    if (*p >= ' ' && *p <= '~') { /* nearly always */
+        memcpy(out, (char[2]){*p}, 2);
+        return 1;
+    }
+    const char *next = take_char(p, p + n, &c);
+    if (!next)
+        snprintf(out, GNN_ESCAPE_ROOM, "\\x%02x", (unsigned)(unsigned char)*p);
+    else if (!is_hidden(c))
+        snprintf(out, GNN_ESCAPE_ROOM, "%.*s", (int)(next - p), p);
+    else if (c < 0x10000)
+        snprintf(out, GNN_ESCAPE_ROOM, "\\u%04x", (unsigned)c);
+    else
+        snprintf(out, GNN_ESCAPE_ROOM, "\\u%04x\\u%04x", (unsigned)(0xd7c0 + (c >> 10)),
+                 (unsigned)(0xdc00 | (c & 0x3ff)));
+    return next ? (size_t)(next - p) : 1;
+}
+
+const char *gnn_text_shown(char *out, size_t room, const char *s, size_t n)
+{
+    static const char gap[] = "...";
+    char piece[GNN_ESCAPE_ROOM];
+    size_t at = 0, fit = 0; /* fit: so much can stay before a gap */
+    while (n) {
+        const size_t used = gnn_text_escape(s, n, piece), len = strlen(piece);
+        if (at + len >= room) {
+            snprintf(out + fit, room - fit, "%s", gap);
+            return out;
+        }
+        memcpy(out + at, piece, len);
+        at += len;
+        fit = at + sizeof gap <= room ? at : fit;
+        s += used;
+        n -= used;
+    }
+    out[at] = 0;
+    return out;
 }
 
 const char *gnn_text_encoding(const uint8_t *p, size_t n)

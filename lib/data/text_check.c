@@ -20,7 +20,9 @@ int gnn_text_check(const char *name, const char *what, size_t most, struct gnn_e
             return gnn_fail(e, GNN_E_INPUT, "%s name '%.70s' has a control character", what, name);
     return gnn_text_is_utf8(name, n)
                ? 0
-               : gnn_fail(e, GNN_E_INPUT, "%s name '%.70s' is not UTF-8 text", what, name);
+               : gnn_fail(e, GNN_E_INPUT,
+                          "%s name '%.70s' is not UTF-8 text without control characters", what,
+                          name);
 }
 
 int gnn_type_name_check(const char *name, const char *what, struct gnn_err *e)

@@ -81,11 +81,7 @@ void gnn_nodeids_find(const struct gnn_nodeids *ids, const struct gnn_word *word
 
 const char *gnn_word_shown(const struct gnn_word *w, char text[GNN_ID_TEXT])
 {
-    const size_t n = w->n < GNN_ID_TEXT - 4 ? w->n : GNN_ID_TEXT - 4;
-    for (size_t i = 0; i < n; i++)
-        text[i] = (unsigned char)w->p[i] < ' ' || w->p[i] == 127 ? '?' : w->p[i];
-    snprintf(text + n, GNN_ID_TEXT - n, "%s", n < w->n ? "..." : "");
-    return text;
+    return gnn_text_shown(text, GNN_ID_TEXT, w->p, w->n);
 }
 
 const char *gnn_nodeids_text(const struct gnn_nodeids *ids, uint64_t node, char text[GNN_ID_TEXT])

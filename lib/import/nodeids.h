@@ -52,7 +52,7 @@ void gnn_nodeids_find(const struct gnn_nodeids *ids, const struct gnn_word *word
                       uint32_t *node);
 /* Whether a word is a whole number below 2^64 and nothing else. */
 bool gnn_word_number(const struct gnn_word *w, uint64_t *v);
-/* A word for messages: cut short, and without control characters. */
+/* A word for messages, as gnn_text_shown has it. */
 const char *gnn_word_shown(const struct gnn_word *w, char text[GNN_ID_TEXT]);
 /* The id of a node below n, for messages. */
 const char *gnn_nodeids_text(const struct gnn_nodeids *ids, uint64_t node, char text[GNN_ID_TEXT]);

@@ -13,6 +13,8 @@
 #include "formats/text.h"
 #include "kernels/pick.h"
 
+enum { SHOWN = 64 }; /* room for what messages show of a line */
+
 static int fill_inverse(struct gnn_store *s, uint32_t t, uint32_t *inv, struct gnn_err *e)
 {
     const struct gnn_ntype *nt = &s->meta.schema.ntype[t];
@@ -124,6 +126,21 @@ static bool is_blank(int c)
     return c == ' ' || c == '\t';
 }
 
+/* A number that is too large already stays so. */
+static uint64_t add_digit(uint64_t v, int c)
+{
+    return v < 1000000000000 ? v * 10 + (uint64_t)(c - '0') : v;
+}
+
+static int out_of_range(const struct gnn_id_reader *r, const char *digits, uint32_t n,
+                        struct gnn_err *e)
+{
+    char shown[SHOWN];
+    return gnn_fail(e, GNN_E_INPUT,
+                    "%s: line %" PRIu64 ": %s %s is out of range: there are %" PRIu64, r->name,
+                    r->at_line, r->what, gnn_text_shown(shown, sizeof shown, digits, n), r->limit);
+}
+
 /* The next id, and in *c what follows it, blank or not; GNN_END at the end of the input. */
 static int next_id(struct gnn_id_reader *r, uint32_t *id, int *c, struct gnn_err *e)
 {
@@ -135,20 +152,21 @@ static int next_id(struct gnn_id_reader *r, uint32_t *id, int *c, struct gnn_err
     if (*c < 0)
         return *c == -1 ? GNN_END : e->code;
     uint64_t v = 0;
-    for (; *c >= '0' && *c <= '9'; *c = next_byte(r, e))
-        v = v < 1000000000000 ? v * 10 + (uint64_t)(*c - '0') : v; /* too large already */
+    char digits[SHOWN + 1];
+    uint32_t n = 0;
+    for (; *c >= '0' && *c <= '9'; *c = next_byte(r, e)) {
+        v = add_digit(v, *c);
+        digits[n] = (char)*c;
+        n += n < SHOWN; /* one more than are shown says that there are more */
+    }
     if (*c == -2)
         return e->code;
     if (*c != -1 && *c != '\n' && !is_blank(*c))
         return gnn_fail(e, GNN_E_INPUT, "%s: line %" PRIu64 ": not a %s", r->name, r->line,
                         r->what);
-    if (v >= r->limit)
-        return gnn_fail(e, GNN_E_INPUT,
-                        "%s: line %" PRIu64 ": %s %" PRIu64 " is out of range: there are %" PRIu64,
-                        r->name, r->line, r->what, v, r->limit);
     r->at_line = r->line;
     *id = (uint32_t)v;
-    return 0;
+    return v < r->limit ? 0 : out_of_range(r, digits, n, e);
 }
 
 /* The next line that is not blank, without blanks round it; GNN_END at the end. */
@@ -190,17 +208,16 @@ static int next_number(struct gnn_id_reader *r, uint32_t end, uint32_t *id, stru
 {
     const char *text = r->text.data;
     const uint32_t from = r->from;
+    char shown[SHOWN];
     uint64_t v = 0;
     for (; r->from < end && text[r->from] >= '0' && text[r->from] <= '9'; r->from++)
-        v = v < 1000000000000 ? v * 10 + (uint64_t)(text[r->from] - '0') : v;
+        v = add_digit(v, text[r->from]);
     if (r->from == from || (r->from < end && !is_blank(text[r->from])))
         return gnn_fail(e, GNN_E_INPUT,
-                        "%s: line %" PRIu64 ": no node is called '%.*s', and it is no %s", r->name,
-                        r->at_line, (int)(end < 60 ? end : 60), text, r->what);
+                        "%s: line %" PRIu64 ": no node is called '%s', and it is no %s", r->name,
+                        r->at_line, gnn_text_shown(shown, sizeof shown, text, end), r->what);
     if (v >= r->limit)
-        return gnn_fail(e, GNN_E_INPUT,
-                        "%s: line %" PRIu64 ": %s %" PRIu64 " is out of range: there are %" PRIu64,
-                        r->name, r->at_line, r->what, v, r->limit);
+        return out_of_range(r, text + from, r->from - from, e);
     while (r->from < end && is_blank(text[r->from]))
         r->from++;
     *id = (uint32_t)v;
@@ -211,15 +228,16 @@ static int next_number(struct gnn_id_reader *r, uint32_t end, uint32_t *id, stru
 static int id_of_line(struct gnn_id_reader *r, uint32_t n, uint32_t *id, struct gnn_err *e)
 {
     const char *text = r->text.data;
+    char shown[SHOWN];
     if (!find_name(r, n, id))
         return next_number(r, n, id, e);
     r->from = n;
     if (strspn(text, "0123456789") < n)
         return 0;
     return gnn_fail(e, GNN_E_INPUT,
-                    "%s: line %" PRIu64 ": %.*s is the name of a node, and may be a position: "
+                    "%s: line %" PRIu64 ": %s is the name of a node, and may be a position: "
                     "write names in quotes",
-                    r->name, r->at_line, (int)(n < 60 ? n : 60), text);
+                    r->name, r->at_line, gnn_text_shown(shown, sizeof shown, text, n));
 }
 
 /* The next id where there are names. */

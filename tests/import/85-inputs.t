@@ -162,7 +162,7 @@ mkdir bare && for f in train valid test; do cp kg/$f.txt bare/$f; done
 check 'gnn-import reads triples in files without extensions' imp bare -o KG3
 check 'gnn-import makes the same of them' cmp KG/part-00000.gnb KG3/part-00000.gnb
 mkdir links && printf '0\t1\n' >links/train.txt && printf '1\t2\n' >links/test.txt
-says 'sets of edges' "links: files named train, valid and test are triples, of three columns; but test.txt begins with '1?2'" links
+says 'sets of edges' "links: files named train, valid and test are triples, of three columns; but test.txt begins with '1\\\\u00092'" links
 mkdir gcn && printf '0 1 2 3\n1 4\n' >gcn/train.txt && printf '0 5\n1 6 7\n' >gcn/test.txt
 says 'sets of neighbours' 'test.txt: this is an adjacency list' gcn
 mkdir pyg pyg/raw && printf '\200\004\225\020\0\0\0\0\0\0\0}' >pyg/raw/ind.cora.x && cp all.csv pyg/raw/other.csv

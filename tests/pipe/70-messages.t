@@ -180,6 +180,19 @@ check 'gnn-train warns of a patience shorter than --eval-every' grep -q 'warning
 says 'F: a directory of gnn-train --checkpoint, not a store: inspect F/checkpoint.safetensors' 3 gnn-inspect F
 says '--no-shuffle has no effect with --full-batch' 2 gnn-train --full-batch --store halves --no-shuffle -o X
 
+# Ids of any length are shown whole, or said to be cut.
+long=12345678901234567890123
+big=$(printf '%099d' 0 | tr 0 7)
+printf '%s\n' $long >long.txt
+printf '%s\n' "$big" >big.txt
+says "long.txt: line 1: node id $long is out of range: there are 200" 3 gnn-sample -f 3 --seeds long.txt S
+says 'big.txt: line 1: node id 777777777777777777777777777777777777777777777777777777777777... is out of range' 3 gnn-sample -f 3 --seeds big.txt S
+says "stdin: line 1: node id $long is out of range" 3 sh -c "echo $long | gnn-sample -f 3 --seeds - S"
+says "long.txt: line 1: partition number $long is out of range" 3 gnn-partition --from long.txt -k 2 -o X S
+says "long.txt: line 1: no node has the id '$long'" 3 gnn-import -o X --split train=long.txt three.txt
+printf 'source,target,time\n0,1,%s\n' $long >t.csv
+says "line 2: time $long is outside -2^63 to 2^63-1" 3 gnn-import -o X t.csv
+
 says 'y.txt: frame 0 at byte 0: not a GNB frame (wrong magic), so not a stream of batches' 3 gnn-gather -i y.txt -o X S
 
 # Nodes without features.

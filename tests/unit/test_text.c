@@ -194,9 +194,48 @@ static void suggestions(void)
     ok(!*gnn_suggest_text(&none, "names"), "gnn_suggest_text says nothing of no names");
 }
 
+static bool shown_as(const char *text, const char *want)
+{
+    char out[256];
+    return !strcmp(gnn_text_shown(out, sizeof out, text, strlen(text)), want);
+}
+
+static void shown_text(void)
+{
+    char out[9], piece[GNN_ESCAPE_ROOM];
+    ok(shown_as("plain caf\xc3\xa9 \xe6\x97\xa5\xe6\x9c\xac \xf0\x9f\x90\xb1\\n",
+                "plain caf\xc3\xa9 \xe6\x97\xa5\xe6\x9c\xac \xf0\x9f\x90\xb1\\n"),
+       "gnn_text_shown leaves text as it is");
+    ok(shown_as("\x1b[31m\n\t\x7f", "\\u001b[31m\\u000a\\u0009\\u007f"),
+       "gnn_text_shown escapes control characters of ASCII");
+    ok(shown_as("\xc2\x80\xc2\x9b\xc2\x9f\xc2\xa0", "\\u0080\\u009b\\u009f\xc2\xa0"),
+       "gnn_text_shown escapes control characters beyond ASCII");
+    ok(shown_as("\xe2\x80\xae\xe2\x80\xaa\xe2\x81\xa6\xe2\x81\xa9\xd8\x9c\xe2\x80\x8f",
+                "\\u202e\\u202a\\u2066\\u2069\\u061c\\u200f"),
+       "gnn_text_shown escapes what changes the direction of text");
+    ok(shown_as("\xe2\x80\x8b\xe2\x80\x8d\xe2\x81\xa0\xef\xbb\xbf\xc2\xad\xe2\x80\xa8",
+                "\\u200b\\u200d\\u2060\\ufeff\\u00ad\\u2028"),
+       "gnn_text_shown escapes characters without width, and ends of lines");
+    ok(shown_as("\xf3\xa0\x81\x81\xf0\x9d\x85\xb3", "\\udb40\\udc41\\ud834\\udd73"),
+       "gnn_text_shown escapes characters of 21 bits as JSON does");
+    ok(shown_as("a\x9b\xc3(\xed\xa0\x80\xc0\x80\xe2\x80",
+                "a\\x9b\\xc3(\\xed\\xa0\\x80\\xc0\\x80\\xe2\\x80"),
+       "gnn_text_shown escapes bytes that are not UTF-8");
+    ok(!strcmp(gnn_text_shown(out, sizeof out, "12345678", 8), "12345678") &&
+           !strcmp(gnn_text_shown(out, sizeof out, "123456789", 9), "12345...") &&
+           !strcmp(gnn_text_shown(out, sizeof out, "1234\xc3\xa9\xc3\xa9\xc3\xa9", 10),
+                   "1234...") &&
+           !strcmp(gnn_text_shown(out, sizeof out, "\x1b\x1b", 2), "..."),
+       "gnn_text_shown says that text is cut, between characters");
+    ok(gnn_text_escape("\xe2\x80\xaeX", 4, piece) == 3 &&
+           gnn_text_escape("\xe2\x80", 2, piece) == 1,
+       "gnn_text_escape takes one character, and reads no byte behind the last");
+}
+
 int main(void)
 {
     numbers();
+    shown_text();
     fields();
     headers();
     suggestions();

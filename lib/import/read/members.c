@@ -8,11 +8,12 @@
 #include <string.h>
 #include <strings.h>
 
+#include "formats/text.h"
 #include "lib/import/read/colname.h"
 #include "lib/base/foreign.h"
 #include "lib/base/mem.h"
 
-enum { SHOWN = 40 };
+enum { SHOWN = 44 }; /* room for what messages show of a line */
 
 /* How a member begins: its first two lines that are neither blank nor comments. */
 struct begin {
@@ -188,15 +189,10 @@ static bool same_line(const struct begin *a, const struct begin *b)
 }
 
 /* The first line, or bytes, for messages. */
-static const char *show_begin(const struct begin *b, char out[SHOWN + 4])
+static const char *show_begin(const struct begin *b, char out[SHOWN])
 {
-    size_t n = b->to > b->from ? b->to - b->from : b->n, k = 0;
-    for (; k < n && k < SHOWN; k++) {
-        const uint8_t c = b->head[b->from + k];
-        out[k] = c >= ' ' && c <= '~' ? (char)c : '?';
-    }
-    memcpy(out + k, n > SHOWN ? "..." : "", n > SHOWN ? 4 : 1);
-    return out;
+    const size_t n = b->to > b->from ? b->to - b->from : b->n;
+    return gnn_text_shown(out, SHOWN, (const char *)b->head + b->from, n);
 }
 
 /* ---- several members ---- */
@@ -254,7 +250,7 @@ static int refuse_others(struct gnn_input *in, const char *why, const char *firs
 static int check_part(struct gnn_input *in, uint32_t i, bool header, const struct begin *first,
                       const struct begin *b, struct gnn_err *e)
 {
-    char one[SHOWN + 4], other[SHOWN + 4];
+    char one[SHOWN], other[SHOWN];
     unsigned n, fields;
     const bool same = same_line(first, b), has = is_header(b);
     (void)count_numbers(first, first->from, first->to, &fields);
@@ -274,7 +270,7 @@ static int check_part(struct gnn_input *in, uint32_t i, bool header, const struc
 /* A lone text in words may begin with the same line in each part by chance. */
 static int unclear_header(struct gnn_input *in, const struct begin *b, struct gnn_err *e)
 {
-    char shown[SHOWN + 4];
+    char shown[SHOWN];
     return gnn_fail(
         e, GNN_E_INPUT,
         "%s: all parts begin with '%s', which is a header or an edge: put them together, "
@@ -370,7 +366,7 @@ static int unite_tables(struct gnn_input *in, struct begin *first, struct begin 
 /* Files of triples: three columns each; dictionaries are not needed, as nodes have their words. */
 static int check_sets(struct gnn_input *in, struct begin *b, struct gnn_err *e)
 {
-    char shown[SHOWN + 4];
+    char shown[SHOWN];
     for (uint32_t i = 0; i < gnn_input_members(in);) {
         const bool set = is_set(gnn_input_member(in, i));
         int rc = set ? look_at(in, i, b, e) : gnn_input_leave(in, i, e);

@@ -5,15 +5,13 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "formats/text.h"
 #include "lib/import/dataset.h"
 
 /* The number as it is written: up to what cannot belong to one. */
 static void copy_text(char *to, size_t room, const char *p)
 {
-    size_t n = strspn(p, "+-.0123456789eE");
-    n = n < room ? n : room - 1;
-    memcpy(to, p, n);
-    to[n] = 0;
+    gnn_text_shown(to, room, p, strspn(p, "+-.0123456789eE"));
 }
 
 /* Whether digits alone are written, so that only the range of i64 keeps it from being whole. */

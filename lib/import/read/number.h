@@ -25,7 +25,7 @@ struct gnn_numbers {
     bool wide; /* f32 does not hold some: integers of more than 24 bits, or beyond its range */
     struct {
         uint64_t line; /* 0: there is none */
-        char text[24]; /* the number as it is written, perhaps cut */
+        char text[64]; /* the number as it is written, as gnn_text_shown has it */
     } inexact, beyond; /* the first integer that f64 does not hold, and the first outside i64 */
 };
 

@@ -330,12 +330,14 @@ static int check_values(const struct facts *f, struct gnn_err *e)
         const bool first = !r->header && c->first == kind;
         if (!*r->col[i].use || end || !count_cells(f, (int)i, kind))
             continue;
-        return gnn_fail(
-            e, GNN_E_INPUT, "%s: line %llu: not a number '%.60s', in column %u%s%.60s%s", f->file,
-            (unsigned long long)(first ? f->s->line : c->line[kind]),
-            first ? c->name : c->text[kind], i + 1, r->header && !f->o->columns ? " (--map =" : "",
-            r->header && !f->o->columns ? r->col[i].name : "",
-            r->header && !f->o->columns ? " leaves it out)" : "");
+        const char *text = first ? c->name : c->text[kind];
+        char shown[GNN_SURVEY_CELL];
+        return gnn_fail(e, GNN_E_INPUT, "%s: line %llu: not a number '%s', in column %u%s%.60s%s",
+                        f->file, (unsigned long long)(first ? f->s->line : c->line[kind]),
+                        gnn_text_shown(shown, sizeof shown, text, strlen(text)), i + 1,
+                        r->header && !f->o->columns ? " (--map =" : "",
+                        r->header && !f->o->columns ? r->col[i].name : "",
+                        r->header && !f->o->columns ? " leaves it out)" : "");
     }
     return GNN_OK;
 }

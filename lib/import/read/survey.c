@@ -159,7 +159,7 @@ static int take_row(struct look *k, bool first, struct gnn_err *e)
             const enum gnn_cell kind = gnn_cell_kind(&w);
             if (!c->n[kind]++) {
                 c->line[kind] = k->t.line;
-                copy_text(c->text[kind], sizeof c->text[kind], w.p, w.n);
+                gnn_text_shown(c->text[kind], sizeof c->text[kind], w.p, w.n);
             }
             if (kind == GNN_CELL_WORD)
                 take_word(k, &w);

@@ -20,7 +20,7 @@ enum gnn_cell {
     GNN_CELL_WORD,
     GNN_CELLS
 };
-enum { GNN_SURVEY_COLUMNS = 256, GNN_SURVEY_NAME = 128, GNN_SURVEY_CELL = 32 };
+enum { GNN_SURVEY_COLUMNS = 256, GNN_SURVEY_NAME = 128, GNN_SURVEY_CELL = 64 };
 
 struct gnn_survey_column {
     enum gnn_cell first;        /* in the first row */
@@ -28,7 +28,7 @@ struct gnn_survey_column {
     size_t namelen;             /* of the whole cell */
     bool again;                 /* that cell, a word, stands in another row, in any column */
     uint64_t n[GNN_CELLS];      /* cells below the first row */
-    uint64_t line[GNN_CELLS];   /* of the first of them, whose text is, cut short: */
+    uint64_t line[GNN_CELLS];   /* of the first of them, whose text is, as messages show it: */
     char text[GNN_CELLS][GNN_SURVEY_CELL];
 };
 

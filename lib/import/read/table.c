@@ -132,17 +132,7 @@ void gnn_table_close(struct gnn_table *t)
     *t = (struct gnn_table){0};
 }
 
-enum { SHOWN = 60 };
-
-/* Text for messages: its first bytes, with ? for all that is not printable ASCII. */
-static const char *show_text(const char *p, size_t n, char shown[SHOWN + 1])
-{
-    n = n < SHOWN ? n : SHOWN;
-    for (size_t i = 0; i < n; i++)
-        shown[i] = p[i] >= ' ' && p[i] <= '~' ? p[i] : '?';
-    shown[n] = 0;
-    return shown;
-}
+enum { SHOWN = 64 }; /* room for what messages show of a line */
 
 int gnn_table_fail(const struct gnn_table *t, const char *p, const char *what, struct gnn_err *e)
 {
@@ -153,9 +143,10 @@ int gnn_table_fail(const struct gnn_table *t, const char *p, const char *what, s
     if (!p || *p == '\n' || !gnn_text_field(p, t->sep, &field, &len, &next, &last))
         return gnn_fail(e, GNN_E_INPUT, "%s: line %llu: %s", gnn_reader_name(t->r),
                         (unsigned long long)t->line, what);
-    char shown[SHOWN + 1];
+    char shown[SHOWN];
     return gnn_fail(e, GNN_E_INPUT, "%s: line %llu: %s '%s'", gnn_reader_name(t->r),
-                    (unsigned long long)t->line, what, show_text(field, len, shown));
+                    (unsigned long long)t->line, what,
+                    gnn_text_shown(shown, sizeof shown, field, len));
 }
 
 int gnn_table_any(struct gnn_table *t, struct gnn_err *e)
@@ -414,13 +405,13 @@ int gnn_table_check_id(const struct gnn_table *t, const struct gnn_word *w, uint
     }
     if (w->n && !control && !(odd && !gnn_text_is_utf8(w->p, w->n)))
         return GNN_OK;
-    char shown[SHOWN + 1];
+    char shown[SHOWN];
     return gnn_fail(e, GNN_E_INPUT, "%s: line %llu: column %u: %s%s%s", gnn_reader_name(t->r),
                     (unsigned long long)line, col + 1,
                     !w->n     ? "the id is empty"
                     : control ? "the id has a control character: '"
                               : "the id is not UTF-8: '",
-                    show_text(w->p, w->n, shown),
+                    gnn_text_shown(shown, sizeof shown, w->p, w->n),
                     !w->n ? ""
                     : control
                         ? "'"

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "formats/text.h"
 #include "formats/zip.h"
 #include "lib/base/mem.h"
 
@@ -131,12 +132,9 @@ static int read_header(struct walk *w, size_t fixed, uint32_t (*bytes)(const uin
 static int bad_member(const struct walk *w, const char *name, size_t n, const char *why,
                       struct gnn_err *e)
 {
-    char shown[201];
-    size_t i = 0;
-    for (; i < n && i + 1 < sizeof shown; i++)
-        shown[i] = name[i] >= ' ' && name[i] <= '~' ? name[i] : '?';
-    shown[i] = 0;
-    return gnn_fail(e, GNN_E_INPUT, "%s: member '%s': %s", w->s->name, shown, why);
+    char shown[256];
+    return gnn_fail(e, GNN_E_INPUT, "%s: member '%s': %s", w->s->name,
+                    gnn_text_shown(shown, sizeof shown, name, n), why);
 }
 
 static int read_entry(struct walk *w, uint64_t i, struct gnn_err *e)
