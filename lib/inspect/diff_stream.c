@@ -6,12 +6,12 @@
 
 #include "lib/inspect/differ.h"
 #include "lib/base/mem.h"
-#include "lib/stream/stream.h"
+#include "lib/data/source.h"
 
 /* One stream, with the store its node ids are mapped through, if any. */
 struct side {
-    struct gnn_reader r;
-    struct gnn_tensors t;
+    struct gnn_source *src;
+    struct gnn_batch *b; /* the last one, or NULL */
     struct gnn_view view;
     const char *name;
 };
@@ -20,53 +20,41 @@ static int side_init(struct side *s, int fd, const char *name, bool original,
                      struct gnn_store *stores, uint32_t nstores, struct gnn_err *e)
 {
     s->name = name;
-    if (gnn_reader_begin(&s->r, fd, name, e))
+    if (!(s->src = gnn_stream_source_new(fd, name, e)))
         return e->code;
-    if (!original || s->r.meta.sampling.original_ids)
+    const struct gnn_meta *m = s->src->meta;
+    if (!original || m->sampling.original_ids)
         return GNN_OK;
     for (uint32_t i = 0; i < nstores; i++)
-        if (strcmp(stores[i].meta.identity, s->r.meta.identity) == 0 &&
-            gnn_schema_same_types(&stores[i].meta.schema, &s->r.meta.schema))
+        if (strcmp(stores[i].meta.identity, m->identity) == 0 &&
+            gnn_schema_same_types(&stores[i].meta.schema, &m->schema))
             return gnn_view_init(&s->view, &stores[i], e);
-    if (s->r.meta.schema.nparts == 1)
+    if (m->schema.nparts == 1)
         return GNN_OK;
     return gnn_fail(e, GNN_E_USAGE,
                     "%s: its node ids are those of store %s in %u partitions; name it with --store",
-                    name, s->r.meta.identity, s->r.meta.schema.nparts);
+                    name, m->identity, m->schema.nparts);
 }
 
 static void side_release(struct side *s)
 {
-    gnn_reader_release(&s->r);
-    gnn_tensors_release(&s->t);
+    gnn_batch_put(s->b);
+    gnn_source_free(s->src);
     gnn_view_release(&s->view);
 }
 
 /* The next frame, with nodes/T in original ids. */
 static int side_next(struct side *s, struct gnn_err *e)
 {
-    int rc = gnn_reader_next(&s->r, &s->t, e);
-    if (rc || !s->view.store)
-        return rc;
-    const struct gnn_schema *sc = &s->r.meta.schema;
-    for (uint32_t t = 0; t < sc->nntypes; t++) {
-        char name[GNN_NAME_MAX + 16];
-        snprintf(name, sizeof name, "nodes/%s", sc->ntype[t].name);
-        struct gnn_tensor *x = gnn_tensors_find(&s->t, name);
-        if (!x)
-            continue;
-        if (x->dtype != GNN_U32 || x->ndim != 1)
-            return gnn_fail(e, GNN_E_INPUT, "%s: tensor %s is not a list of u32", s->name, name);
-        uint32_t *id = x->data;
-        for (uint64_t i = 0; i < x->shape[0]; i++) {
-            if (id[i] >= sc->ntype[t].count)
-                return gnn_fail(e, GNN_E_INPUT,
-                                "%s: tensor %s: element %" PRIu64 " is %u, of %" PRIu64 " nodes",
-                                s->name, name, i, id[i], sc->ntype[t].count);
+    gnn_batch_put(s->b);
+    s->b = NULL;
+    int rc = gnn_source_next(s->src, &s->b, e);
+    for (uint32_t t = 0; !rc && s->view.store && t < s->b->nntypes; t++) {
+        uint32_t *id = (uint32_t *)(uintptr_t)s->b->type[t].node; /* of a tensor of the batch */
+        for (uint64_t i = 0; i < gnn_batch_nodes(s->b, t); i++)
             id[i] = gnn_view_orig(&s->view, t, id[i]);
-        }
     }
-    return GNN_OK;
+    return rc;
 }
 
 static void diff_frame(const struct gnn_tensors *a, const struct gnn_tensors *b, uint64_t frame,
@@ -100,7 +88,7 @@ static int diff_frames(struct side *a, struct side *b, struct gnn_diff *d, struc
             gnn_differ_text(d, ra ? "(end)" : "a batch", rb ? "(end)" : "a batch", "batch %" PRIu64,
                             frame);
         else
-            diff_frame(&a->t, &b->t, frame, d);
+            diff_frame(&a->b->tensors, &b->b->tensors, frame, d);
     }
     return GNN_OK;
 }
@@ -117,12 +105,12 @@ int gnn_diff_streams(int fd_a, const char *name_a, int fd_b, const char *name_b,
     else
         rc = side_init(&b, fd_b, name_b, original, stores, nstores, e);
     if (!rc)
-        rc = gnn_differ_meta(d, &a.r.meta, &b.r.meta,
+        rc = gnn_differ_meta(d, a.src->meta, b.src->meta,
                              flags & ~(unsigned)(GNN_DIFF_PROVENANCE | GNN_DIFF_IDENTITY), e);
     if (!rc && !d->differ)
         rc = diff_frames(&a, &b, d, e);
     if (!rc && !d->differ)
-        rc = gnn_differ_meta(d, &a.r.meta, &b.r.meta, flags, e);
+        rc = gnn_differ_meta(d, a.src->meta, b.src->meta, flags, e);
     side_release(&a);
     side_release(&b);
     return rc;

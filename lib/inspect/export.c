@@ -12,7 +12,7 @@
 #include "lib/inspect/inspect.h"
 #include "lib/base/io.h"
 #include "lib/model/model_file.h"
-#include "lib/stream/stream.h"
+#include "lib/data/source.h"
 
 struct zip {
     struct archive *a;
@@ -71,12 +71,74 @@ static int zip_put(struct zip *z, const void *data, uint64_t n)
     return GNN_OK;
 }
 
-static int zip_tensor(struct zip *z, const struct gnn_tensor *t, const char *prefix)
+/* ---- names of members ---- */
+
+enum { MEMBER_ROOM = 3 * GNN_NAME_MAX + 64 };
+
+/* n bytes as one component of a path, written as in a URL: no slash in a name, and no name of dots,
+ * leads out of the directory that an archive is unpacked to, and none is a hidden file. */
+static char *put_name(char *to, const char *name, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        if (strchr("%/\\", name[i]) || (!i && *name == '.'))
+            to += snprintf(to, 4, "%%%02X", (unsigned)(unsigned char)name[i]);
+        else
+            *to++ = name[i];
+    *to = 0;
+    return to;
+}
+
+/* The name of a node type, or of the three parts of an edge type. */
+static char *put_type(char *to, const struct gnn_schema *c, const char *name, size_t n)
+{
+    char key[GNN_NAME_MAX + 1];
+    snprintf(key, sizeof key, "%.*s", (int)n, name);
+    const int et = gnn_schema_find_etype(c, key);
+    if (et < 0)
+        return put_name(to, name, n);
+    const struct gnn_etype *t = &c->etype[et];
+    const char *const part[] = {c->ntype[t->src].name, t->rel, c->ntype[t->dst].name};
+    for (int k = 0; k < 3; k++) {
+        to = put_name(to, part[k], strlen(part[k]));
+        if (k < 2)
+            *to++ = '/';
+    }
+    return to;
+}
+
+/* The member for a tensor of a batch or a part: what a slash in its name separates, one in the name
+ * of a type does not. */
+static void name_member(char *to, const struct gnn_schema *c, const char *name)
+{
+    const char *at = name, *last = strrchr(name, '/');
+    const bool sets = !strncmp(name, "split/", 6), hop = !strncmp(name, "hop/", 4),
+               field = hop || !strncmp(name, "node/", 5) || !strncmp(name, "edge/", 5) ||
+                       !strncmp(name, "halo/", 5);
+    /* "node/", "hop/H/", "split/SPLIT/" */
+    for (int k = 0; c && k <= (hop || sets) && strchr(at, '/'); k++) {
+        const size_t n = strcspn(at, "/");
+        to = put_name(to, at, n);
+        *to++ = '/';
+        at += n + 1;
+    }
+    if (c && at > name && (field || sets) && last > at) {
+        to = field ? put_type(to, c, at, (size_t)(last - at))
+                   : put_name(to, at, (size_t)(last - at));
+        *to++ = '/';
+        at = last + 1;
+    }
+    to = c && at > name && !field ? put_type(to, c, at, strlen(at)) : put_name(to, at, strlen(at));
+    memcpy(to, ".npy", 5);
+}
+
+/* c: whose types the tensor's name has, or NULL. */
+static int zip_tensor(struct zip *z, const struct gnn_schema *c, const struct gnn_tensor *t,
+                      const char *prefix)
 {
     /* NumPy has no bf16: its bits go as u16. */
     struct gnn_npy h = {.dtype = t->dtype == GNN_BF16 ? GNN_U16 : t->dtype, .ndim = t->ndim};
     uint8_t head[256];
-    char name[GNN_NAME_MAX + 64];
+    char name[MEMBER_ROOM];
     uint64_t n, bytes = 0;
 
     if (!gnn_tensor_bytes(t, &bytes))
@@ -86,7 +148,7 @@ static int zip_tensor(struct zip *z, const struct gnn_tensor *t, const char *pre
     struct archive_entry *en = archive_entry_new();
     if (!en)
         return gnn_fail_nomem(z->e, 0, "archive entry");
-    snprintf(name, sizeof name, "%s%s.npy", prefix, t->name);
+    name_member(name + snprintf(name, sizeof name, "%s", prefix), c, t->name);
     archive_entry_set_pathname(en, name);
     archive_entry_set_filetype(en, AE_IFREG);
     archive_entry_set_perm(en, 0644);
@@ -126,7 +188,7 @@ int gnn_export_store(struct gnn_store *s, int fd, const char *name, struct gnn_e
         if (s->nparts > 1)
             snprintf(prefix, sizeof prefix, "part-%u/", p);
         for (uint32_t i = 0; !rc && i < gnn_store_ntensors(s, p); i++)
-            rc = zip_tensor(&z, gnn_store_at(s, p, i), prefix);
+            rc = zip_tensor(&z, &s->meta.schema, gnn_store_at(s, p, i), prefix);
     }
     if (!rc)
         rc = gnn_store_verified(s, e);
@@ -141,7 +203,7 @@ int gnn_export_model(const char *path, int fd, const char *name, struct gnn_err 
         return e->code;
     int rc = zip_begin(&z, fd, name, e);
     for (size_t i = 0; !rc && i < f.st.n; i++)
-        rc = zip_tensor(&z, f.st.by_name[i], "");
+        rc = zip_tensor(&z, NULL, f.st.by_name[i], "");
     rc = zip_end(&z, rc);
     gnn_st_release(&f);
     return rc;
@@ -149,21 +211,19 @@ int gnn_export_model(const char *path, int fd, const char *name, struct gnn_err 
 
 int gnn_export_stream(int in, const char *in_name, int fd, const char *name, struct gnn_err *e)
 {
-    struct gnn_reader r = {0};
-    struct gnn_tensors t = {0};
+    struct gnn_source *src = gnn_stream_source_new(in, in_name, e);
+    struct gnn_batch *b = NULL;
     struct zip z = {0};
     char prefix[48];
     uint64_t batch = 0;
-    int rc = gnn_reader_begin(&r, in, in_name, e);
-    if (!rc)
-        rc = zip_begin(&z, fd, name, e);
-    while (!rc && !(rc = gnn_reader_next(&r, &t, e))) {
+    int rc = src ? zip_begin(&z, fd, name, e) : e->code;
+    while (!rc && !(rc = gnn_source_next(src, &b, e))) {
         snprintf(prefix, sizeof prefix, "batch-%" PRIu64 "/", batch++);
-        for (uint32_t i = 0; !rc && i < t.n; i++)
-            rc = zip_tensor(&z, gnn_tensors_at(&t, i), prefix);
+        for (uint32_t i = 0; !rc && i < b->tensors.n; i++)
+            rc = zip_tensor(&z, &src->meta->schema, gnn_tensors_at(&b->tensors, i), prefix);
+        gnn_batch_put(b);
     }
     rc = zip_end(&z, rc == GNN_END ? GNN_OK : rc);
-    gnn_reader_release(&r);
-    gnn_tensors_release(&t);
+    gnn_source_free(src);
     return rc;
 }
