@@ -269,6 +269,31 @@ for how in '-k 3' '-k 3 --halo-edges'; do
     check "gnn-partition -k 1 makes of partitions by $how what they were" gnn-inspect --diff --original O A
 done
 
+# Whole times beside real ones: what order edges and seeds have is of one type, whatever the values, and none is rounded.
+mixed() { # WHAT EDGE-TIMES NODE-TIMES DTYPES WANT
+    printf 'source,target,time\n%s' "$(echo "$2" | awk '{ for (i = 1; i <= NF; i++) print i - 1 "," i % 3 "," $i }')" >mixed.csv
+    printf 'id,time,split\n%s' "$(echo "$3" | awk '{ for (i = 1; i <= NF; i++) print i - 1 "," $i ",train" }')" >nodes.csv
+    rm -rf S
+    gnn-import --no-provenance -o S --nodes nodes.csv mixed.csv >out 2>said
+    check "gnn-import reads $1" test -d S
+    check "gnn-import stores $1 as $4" sh -c 'gnn-inspect S | tr "\n" " " | grep -q -- "$0"' "$4"
+    echo "$5" >want
+    dump S/part-00000.gnb node/to/node effective_time >got 2>/dev/null || dump S/part-00000.gnb node/to/node time >got
+    check "gnn-import orders edges by $1" sh -c 'tr "\n" " " <got | grep -q -- "^$(cat want)"'
+    check "gnn-sample compares $1" sh -c 'gnn-sample -q -f 2 -b 2 --time-rule le S >b && gnn-inspect -q --verify --against S b'
+}
+real='time f64.*effective_time f64; in-edges ordered by effective_time'
+mixed 'whole times of edges, none before its source' '5 6 7' '1.5 2.5 3' "$real" '0 2 7 1 0 5 2 1 6'
+mixed 'whole times of edges, some before their source' '5 6 1' '1.5 7.5 3' "$real" '0 2 3 1 0 5 2 1 7.5'
+check 'gnn-import says that whole times are beside real ones' grep -q 'some times are whole numbers, others real' said
+check 'gnn-import keeps the whole times of edges' sh -c 'gnn-inspect S | grep -q "time i64, effective_time f64"'
+mixed 'whole times of nodes, real ones of edges' '5.5 6 7' '1 2 3' 'time f64.*time f64; in-edges ordered by time' '0 2 7 1 0 5.5 2 1 6'
+mixed 'whole times only' '5 6 7' '1 2 3' 'time i64.*time i64; in-edges ordered by time' '0 2 7 1 0 5 2 1 6'
+check 'gnn-import says nothing of times of one kind' sh -c '! grep -q "some times" said'
+mixed 'real times that are whole' '5.0 6.0 7.0' '1.0 2.0 3.0' 'time f64.*time f64; in-edges ordered by time' '0 2 7 1 0 5 2 1 6'
+printf 'id,time\n0,9007199254740993\n1,2\n2,3\n' >nodes.csv
+refuses 'time 9007199254740993 cannot be compared' 'a whole time that f64 would round' --nodes nodes.csv mixed.csv
+
 # What a user is told of it.
 printf '0 1 5\n2 1 3\n' >few.txt
 gnn-import --directed --columns source=1,target=2,time=3 -o told few.txt 2>said

@@ -52,14 +52,12 @@ static int plan_schema(struct build *b, struct gnn_err *e)
 {
     const struct gnn_schema *in = &b->d->schema;
     struct gnn_schema *out = &b->meta.schema;
-    int rc = GNN_OK;
+    int rc = gnn_build_times(b, e);
     for (uint32_t t = 0; !rc && t < in->nntypes; t++) {
         const struct gnn_ntype *nt = &in->ntype[t];
         rc = gnn_schema_add_ntype(out, nt->name, nt->count, e);
         for (uint32_t f = 0; !rc && f < nt->nfields; f++) {
-            bool x = !strcmp(nt->field[f].name, "x") && nt->field[f].dtype == GNN_F32;
-            rc = gnn_schema_add_nfield(out, t, nt->field[f].name,
-                                       x && b->o->dtype ? b->o->dtype : nt->field[f].dtype,
+            rc = gnn_schema_add_nfield(out, t, nt->field[f].name, gnn_build_field(b, &nt->field[f]),
                                        nt->field[f].width, e);
         }
     }

@@ -33,6 +33,7 @@ struct build {
     struct gnn_store_writer w;
     struct plan *plan; /* [schema.netypes] */
     uint64_t held;     /* memory of types that are sorted and wait to be written */
+    bool real;         /* some times of nodes or edges are f64: whatever is ordered by times is */
     void **time; /* [ntypes] (nodes) times of the types that are sources, once they are read */
     struct gnn_splits splits;
     struct gnn_import_stats st;
@@ -43,6 +44,10 @@ int gnn_build_check(const struct build *b, const struct plan *p, const struct gn
                     struct gnn_err *e) GNN_MUST_USE;
 /* Counts the edges of type t of the store: its offsets, directions and duplicates. */
 int gnn_build_count(struct build *b, uint32_t t, struct gnn_err *e) GNN_MUST_USE;
+/* Whether some times of the data set are real numbers; says so if others are whole. */
+int gnn_build_times(struct build *b, struct gnn_err *e) GNN_MUST_USE;
+/* The store's type of a node field. */
+enum gnn_dtype gnn_build_field(const struct build *b, const struct gnn_field *f);
 /* Finds the times of edges of type t, which was counted, and marks it as ordered by them, if there
  * are any; adds the field of effective times if they are not the edges' own. */
 int gnn_build_order(struct build *b, uint32_t t, struct gnn_err *e) GNN_MUST_USE;

@@ -23,6 +23,37 @@ static int find_times(const struct build *b, const char *of, const struct gnn_fi
         b->d->name, times, of, (unsigned long long)t->width, gnn_dtype_name(t->dtype), times);
 }
 
+/* The type of times in a field, if it has any: 1 << 0 whole ones, 1 << 1 real ones. */
+static unsigned kinds_of(const struct gnn_field *f, uint32_t n)
+{
+    const struct gnn_field *t = gnn_field_find(f, n, times);
+    return !t || t->width > 1 ? 0 : t->dtype == GNN_I64 ? 1 : t->dtype == GNN_F64 ? 2 : 0;
+}
+
+int gnn_build_times(struct build *b, struct gnn_err *e)
+{
+    const struct gnn_schema *s = &b->d->schema;
+    unsigned kinds = 0;
+    for (uint32_t t = 0; t < s->nntypes; t++)
+        kinds |= kinds_of(s->ntype[t].field, s->ntype[t].nfields);
+    for (uint32_t t = 0; t < s->netypes; t++)
+        kinds |= kinds_of(s->etype[t].field, s->etype[t].nfields);
+    b->real = kinds & 2;
+    return kinds != 3
+               ? GNN_OK
+               : gnn_dataset_note(b->d, e,
+                                  "%s: some times are whole numbers, others real: nodes have "
+                                  "times of f64, and edges are ordered by such times",
+                                  b->d->name);
+}
+
+enum gnn_dtype gnn_build_field(const struct build *b, const struct gnn_field *f)
+{
+    if (!strcmp(f->name, "x") && f->dtype == GNN_F32 && b->o->dtype)
+        return b->o->dtype;
+    return b->real && !strcmp(f->name, times) && kinds_of(f, 1) == 1 ? GNN_F64 : f->dtype;
+}
+
 struct taken {
     char *time;
     uint64_t n, count;
@@ -121,14 +152,14 @@ static int compare_times(struct build *b, uint32_t t, struct gnn_err *e)
 {
     struct plan *p = &b->plan[t];
     const uint32_t src = b->meta.schema.etype[t].src;
-    const int64_t *time = b->time[src];
+    const int64_t *time = p->order.src;
     struct look l = {.b = b, .p = p};
-    for (uint64_t v = 0; p->order.src_dtype < p->order.dtype && v < b->d->schema.ntype[src].count;
-         v++)
+    const bool inexact = p->order.src && p->order.src_dtype < p->order.dtype;
+    for (uint64_t v = 0; inexact && v < b->d->schema.ntype[src].count; v++)
         if (!is_exact(time[v]))
             return fail_inexact(b, "node", v, time[v], e);
     int rc = b->d->ops->edges(b->d, p->in, true, look_chunk, &l, e);
-    p->order.raised = l.raised || raises_loops(p);
+    p->order.raised = l.raised || raises_loops(p) || p->order.own_dtype != p->order.dtype;
     return rc;
 }
 
@@ -151,11 +182,11 @@ int gnn_build_order(struct build *b, uint32_t t, struct gnn_err *e)
         if (load_times(b, s->etype[t].src, (uint32_t)of_src, e))
             return e->code;
         o->src = b->time[s->etype[t].src];
-        o->src_dtype = src->field[of_src].dtype;
-        o->dtype = o->dtype == GNN_F64 ? GNN_F64 : o->src_dtype;
+        o->dtype = o->src_dtype = src->field[of_src].dtype;
         o->raised = true;
     }
-    if (o->own >= 0 && of_src >= 0)
+    o->dtype = b->real ? GNN_F64 : o->dtype;
+    if (o->own >= 0 && (of_src >= 0 || o->own_dtype != o->dtype))
         rc = compare_times(b, t, e);
     if (!rc && o->raised)
         rc = gnn_schema_add_efield(s, t, effective, o->dtype, 0, e);

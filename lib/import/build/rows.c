@@ -65,6 +65,24 @@ static int narrow_values(struct rows_arg *a, const float *v, uint64_t n, struct 
     return GNN_OK;
 }
 
+/* Times that are whole numbers, as real ones: none may be rounded. */
+static int widen_times(struct rows_arg *a, const int64_t *v, uint64_t n, struct gnn_err *e)
+{
+    int rc = gnn_buf_reserve(&a->buf, n, sizeof(double), "converted times", e);
+    if (rc)
+        return rc;
+    double *to = a->buf.data;
+    for (uint64_t i = 0; i < n; i++) {
+        to[i] = (double)v[i];
+        if (to[i] >= 9223372036854775808.0 || (int64_t)to[i] != v[i])
+            return gnn_fail(e, GNN_E_INPUT,
+                            "%s: node %llu: time %lld cannot be compared with times of real "
+                            "numbers: more than 2^53",
+                            a->name, (unsigned long long)(a->rows + i), (long long)v[i]);
+    }
+    return GNN_OK;
+}
+
 static int write_rows(void *arg, const void *rows, uint64_t n, struct gnn_err *e)
 {
     struct rows_arg *a = arg;
@@ -80,7 +98,8 @@ static int write_rows(void *arg, const void *rows, uint64_t n, struct gnn_err *e
         rows = a->scaled.data;
     }
     if (a->in != a->out) {
-        int rc = narrow_values(a, rows, values, e);
+        int rc =
+            a->in == GNN_I64 ? widen_times(a, rows, values, e) : narrow_values(a, rows, values, e);
         if (rc)
             return rc;
         rows = a->buf.data;
