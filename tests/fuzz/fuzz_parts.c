@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A store of two parts with halos and their in-edges, of two node types and three edge types, with
- * changes (edits.h); checksums are off. It is reported, proved, sampled and gathered from, as a
- * whole. Changes: what 0 is store.json, else a part; op 0 an element of a tensor, 1 a byte, 2 the
- * length, 3 a byte of header or table, 4 the other part in its place, 5 a byte of the metadata of
- * all, 6 a length or number in the table of tensors */
+ * changes (edits.h); checksums are off. It is reported and proved, or sampled and gathered from, as
+ * a whole: a byte after the last change says which, and without one, all is done. Changes: what 0
+ * is store.json, else a part; op 0 an element of a tensor, 1 a byte, 2 the length, 3 a byte of
+ * header or table, 4 the other part in its place, 5 a byte of the metadata of all, 6 a length or
+ * number in the table of tensors */
 #include "formats/gnb.h"
 #include "formats/le.h"
 #include "fuzz/edits.h"
@@ -129,32 +130,56 @@ static void sample(struct gnn_store *s, const struct gnn_sampler_opts *o)
     gnn_source_free(q);
 }
 
+enum { PLAIN, TIMED, INDUCED, WALKS, SETS, LOOK, USES };
+
 /* Whatever the times; by them and by weights; all edges among what is found; and walks. */
-static void sample_all(struct gnn_store *s)
+static struct gnn_sampler_opts what_is_drawn(int use)
 {
     static const char *const fanout = "2,-1", *const path = "a/to/a";
-    struct gnn_sampler_opts o, timed, induced, walks;
+    struct gnn_sampler_opts o;
     gnn_sampler_opts_init(&o);
     o.batch_size = 4;
     o.step_to = 2;
-    walks = o;
+    if (use == WALKS) {
+        o.walks = (struct gnn_walks){.length = 3, .per_seed = 2, .p = 0.5, .q = 2};
+        o.path = &path;
+        o.npath = 1;
+        return o;
+    }
     o.fanout = &fanout;
     o.nfanout = 1;
     o.edge_ids = true;
-    sample(s, &o);
-    induced = timed = o;
-    timed.until = GNN_PICK_BEFORE;
-    timed.window = "9";
-    timed.weight = "weight";
-    timed.disjoint = true;
-    sample(s, &timed);
-    induced.until = GNN_PICK_UNTIL;
-    induced.induced = true;
-    sample(s, &induced);
-    walks.walks = (struct gnn_walks){.length = 3, .per_seed = 2, .p = 0.5, .q = 2};
-    walks.path = &path;
-    walks.npath = 1;
-    sample(s, &walks);
+    if (use == TIMED) {
+        o.until = GNN_PICK_BEFORE;
+        o.window = "9";
+        o.weight = "weight";
+        o.disjoint = true;
+    } else if (use == INDUCED) {
+        o.until = GNN_PICK_UNTIL;
+        o.induced = true;
+    }
+    return o;
+}
+
+static void read_sets(struct gnn_store *s)
+{
+    for (uint32_t i = 0; i < s->meta.schema.nsets; i++) {
+        uint32_t *ids;
+        struct gnn_err why = {0};
+        if (!gnn_store_split(s, i, &ids, &why))
+            gnn_free(ids);
+    }
+}
+
+static void use_store(struct gnn_store *s, int use)
+{
+    const struct gnn_sampler_opts o = what_is_drawn(use);
+    if (use == SETS)
+        read_sets(s);
+    else if (use == LOOK)
+        walk_store(s);
+    else
+        sample(s, &o);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
@@ -163,6 +188,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
     struct gnn_store s;
     struct edit x;
     char path[256];
+    const bool one = n % sizeof x;
+    const int first = one ? data[n - 1] % USES : 0;
     if (!fuzz_dir[0])
         make();
     while (edit_next(&x, &data, &n))
@@ -171,14 +198,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
         if (file[i].dirty)
             fuzz_write(name[i], file[i].now, file[i].n);
     if (!gnn_store_open(&s, fuzz_path(path, "W"), false, &e)) {
-        for (uint32_t i = 0; i < s.meta.schema.nsets; i++) {
-            uint32_t *ids;
-            struct gnn_err why = {0};
-            if (!gnn_store_split(&s, i, &ids, &why))
-                gnn_free(ids);
-        }
-        walk_store(&s);
-        sample_all(&s);
+        for (int use = first; use < (one ? first + 1 : USES); use++)
+            use_store(&s, use);
         fuzz_accepted++;
         gnn_store_close(&s);
     }

@@ -82,6 +82,7 @@ static struct gnn_sampler_opts what_is_drawn(void)
         o.nfanout = 1;
     }
     o.batch_size = 10;
+    o.step_to = 2; /* more of them would say nothing new */
     o.edge_ids = o.count_once = !walks;
     o.rule = rule->pick;
     o.weight = rule->weight;

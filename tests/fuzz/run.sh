@@ -8,6 +8,8 @@ export TZ=UTC # libarchive asks for the time zone again and again
 top=$(cd "$(dirname "$0")/../.." && pwd)
 bin=$GNN_BIN
 export OMP_NUM_THREADS=1 # what trains is too small for more
+# Where memory came from is told by a run of the finding alone; meanwhile, it would cost more than what is fuzzed.
+export ASAN_OPTIONS="malloc_context_size=1:quarantine_size_mb=16${ASAN_OPTIONS:+:$ASAN_OPTIONS}"
 tmp=$(mktemp -d)
 trap 'rm -rf "$tmp"' EXIT
 
@@ -73,6 +75,9 @@ for target; do
     fuzz_stream)
         max=65536
         cp "$tmp"/b?* "$corpus"
+        ;;
+    fuzz_ranks)
+        max=240 # twenty changes, which are looked through for each message
         ;;
     fuzz_model)
         max=65536 # no seed is cut
