@@ -37,6 +37,7 @@ __attribute__((unused)) static void stream_make_meta(struct gnn_meta *meta, uint
     s->fanout[0] = 3;
     s->split[0] = gnn_strdup("train", &e);
     s->steps[0] = steps;
+    s->split_seeds[0] = 2 * steps;
 }
 
 __attribute__((unused)) static void *stream_make_tensor(struct gnn_batch *b, const char *name,

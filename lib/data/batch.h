@@ -122,6 +122,16 @@ void gnn_batch_unplace(struct gnn_batch *b);
  * what lies on a device, which comes from a program of ours and is checked where it is used.
  * GNN_E_INPUT names the tensor. */
 int gnn_batch_bind(struct gnn_batch *b, const struct gnn_meta *m, struct gnn_err *e) GNN_MUST_USE;
+/* Whether a batch can be what its frame's table says, before any of it is read: its tensors, the
+ * data of which are not looked at, are those that the header declares, with as many rows as the
+ * header, the schema and the other tensors let them have. GNN_E_INPUT names the tensor. */
+int gnn_batch_check_table(const struct gnn_tensors *t, const struct gnn_meta *m,
+                          struct gnn_err *e) GNN_MUST_USE;
+/* Whether a batch that is bound has what its header promises: seeds, no more than there are; the
+ * blocks of all hops; no more picks than the fan-out; walks that begin at its seeds; of what lies
+ * on a device, as far as shapes tell. GNN_E_INPUT names the tensor. */
+int gnn_batch_check_counts(const struct gnn_batch *b, const struct gnn_meta *m,
+                           struct gnn_err *e) GNN_MUST_USE;
 struct gnn_node_set; /* lib/base/node_set.h */
 /* GNN_E_INPUT if a node is twice among those of its type, or of its type, tree and time, in a batch
  * that lies in the host's memory and is bound. */

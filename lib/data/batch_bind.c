@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "lib/data/batch.h"
+#include "lib/data/batch_impl.h"
 #include "lib/data/labels.h"
 #include "lib/base/node_set.h"
 
@@ -265,87 +265,29 @@ static int bind_walks(struct bind *s)
     return 0;
 }
 
-/* The node type called name[0..n), or UINT32_MAX. */
-static uint32_t find_ntype(const struct gnn_schema *c, const char *name, size_t n)
-{
-    for (uint32_t t = 0; t < c->nntypes; t++)
-        if (!strncmp(c->ntype[t].name, name, n) && !c->ntype[t].name[n])
-            return t;
-    return UINT32_MAX;
-}
-
-/* What follows "NAME/" at p; NULL if something else is there. */
-static const char *after_name(const char *p, const char *name)
-{
-    const size_t n = strlen(name);
-    return p && !strncmp(p, name, n) && p[n] == '/' ? p + n + 1 : NULL;
-}
-
-/* The hop of "H/SRC/REL/DST/FIELD" and the number of its edge type; false if there are no such. */
-static bool find_block(const struct bind *s, const char *p, const char *field, uint32_t *hop,
-                       uint32_t *et)
-{
-    const struct gnn_schema *c = &s->m->schema;
-    const size_t n = strcspn(p, "/");
-    char h[12];
-    *hop = n < 10 ? (uint32_t)strtoul(p, NULL, 10) : UINT32_MAX;
-    snprintf(h, sizeof h, "%u", *hop); /* the one way to write it */
-    p = after_name(p, h);
-    for (*et = 0; p && *hop < s->b->nhops && *et < c->netypes; ++*et) {
-        const struct gnn_etype *t = &c->etype[*et];
-        if (after_name(after_name(after_name(p, c->ntype[t->src].name), t->rel),
-                       c->ntype[t->dst].name) == field)
-            return true;
-    }
-    return false;
-}
-
 static int check_labels(struct bind *s, const struct gnn_tensor *y)
 {
     struct gnn_err why = {0};
     return gnn_labels_valid(&s->m->schema, y, &why) ? fail_tensor(s, y->name, why.msg) : 0;
 }
 
-/* Gathered rows: "node/T/FIELD" or "hop/H/S/R/D/FIELD" must be a field of the schema with the right
- * number of rows. Floats may have been narrowed on the way. What else there is, is not known. */
+/* Gathered rows must be of a field of the schema, as many as there are nodes or edges. Floats may
+ * have been narrowed on the way. What else there is, is not known. */
 static int bind_field(struct bind *s, const struct gnn_tensor *t)
 {
-    const struct gnn_schema *c = &s->m->schema;
-    const char *slash = strrchr(t->name, '/');
-    uint64_t rows;
-    const struct gnn_field *x;
-    bool labels = false;
-    if (!slash)
+    struct gnn_rows_of x;
+    if (!gnn_batch_rows_of(s->m, t->name, &x))
         return 0;
-    const char *field = slash + 1;
-    if (!strcmp(field, "indptr") || !strcmp(field, "indices") || !strcmp(field, "id"))
-        return 0;
-    if (!strncmp(t->name, "node/", 5) && field > t->name + 5) {
-        const uint32_t type = find_ntype(c, t->name + 5, (size_t)(field - 1 - (t->name + 5)));
-        if (type == UINT32_MAX)
-            return 0;
-        x = gnn_field_find(c->ntype[type].field, c->ntype[type].nfields, field);
-        labels = !strcmp(field, "y");
-        rows = labels ? s->b->type[type].count[0] : gnn_batch_nodes(s->b, type);
-        labels = labels && type == c->label_ntype;
-    } else if (!strncmp(t->name, "hop/", 4)) {
-        uint32_t hop, type;
-        if (!find_block(s, t->name + 4, field, &hop, &type))
-            return 0;
-        const struct gnn_block *k = gnn_batch_block(s->b, hop, type);
-        x = gnn_field_find(c->etype[type].field, c->etype[type].nfields, field);
-        rows = k->edges;
-    } else {
-        return 0;
-    }
-    if (!x)
-        return fail_tensor(s, t->name, "no such field in the schema");
-    const bool real = t->dtype >= GNN_F16 && x->dtype >= GNN_F16;
-    if ((t->dtype != x->dtype && !real) || t->ndim != (x->width ? 2u : 1u) || t->shape[0] != rows ||
-        (x->width && t->shape[1] != x->width))
-        return fail_tensor(s, t->name, "wrong dtype or shape");
+    const uint64_t rows = x.edges    ? gnn_batch_block(s->b, x.hop, x.type)->edges
+                          : x.labels ? s->b->type[x.type].count[0]
+                                     : gnn_batch_nodes(s->b, x.type);
+    const char *why = gnn_batch_rows_fit(&x, t);
+    if (!why && t->shape[0] != rows)
+        why = "wrong dtype or shape";
+    if (why)
+        return fail_tensor(s, t->name, why);
     s->known++;
-    return labels && !s->b->place ? check_labels(s, t) : 0;
+    return x.labels && x.type == s->m->schema.label_ntype && !s->b->place ? check_labels(s, t) : 0;
 }
 
 int gnn_batch_bind(struct gnn_batch *b, const struct gnn_meta *m, struct gnn_err *e)

@@ -151,12 +151,14 @@ static inline uint64_t gnn_sampling_visits(const struct gnn_sampling *s)
                : 0;
 }
 
-/* How many nodes of a type with `count` nodes a batch can have: those of all seeds, or, where they
- * have times of edges, no bound is known. */
+/* How many nodes of a type with `count` nodes a batch can have: those of all seeds; of walks, those
+ * that they visit; or, where nodes have times of edges, no bound is known. */
 static inline uint64_t gnn_sampling_nodes_max(const struct gnn_sampling *s, uint64_t count)
 {
-    const uint64_t all =
+    uint64_t all =
         s->rule.time.by_edge ? UINT64_MAX : count * gnn_sampling_copies(s); /* 32 bits each */
+    if (s->walks.length && gnn_sampling_visits(s) < all)
+        all = gnn_sampling_visits(s);
     return all < UINT32_MAX - 1 ? all : UINT32_MAX - 1;
 }
 

@@ -441,7 +441,7 @@ static int walks_from_json(struct gnn_sampling *s, const struct gnn_schema *c, c
     bool good =
         s->nhops && is_count(length, 1) && json_integer_value(length) <= GNN_WALK_MAX &&
         is_count(many, 1) && is_count(window, 0) && json_integer_value(window) <= GNN_WALK_MAX &&
-        json_integer_value(many) * s->batch_size <= INT32_MAX && !s->disjoint &&
+        json_integer_value(many) <= INT32_MAX / (json_int_t)s->batch_size && !s->disjoint &&
         !json_object_get(j, "time") && !json_object_get(j, "labor") && json_is_number(restart) &&
         json_number_value(restart) >= 0 && json_number_value(restart) < 1 && is_bias(p) &&
         is_bias(q) && s->rule.kind == GNN_PICK_REPLACE;

@@ -5,11 +5,13 @@
 
 #include "lib/inspect/among.h"
 #include "lib/inspect/inspect.h"
+#include "lib/inspect/laws.h"
 #include "lib/inspect/leaks.h"
 #include "lib/inspect/report.h"
 #include "lib/base/mem.h"
 #include "lib/data/rule.h"
 #include "lib/data/source.h"
+#include "lib/store/ids.h"
 
 /* What is kept between batches. */
 struct check {
@@ -21,11 +23,13 @@ struct check {
     const int64_t **seed_time; /* [nparts] likewise, of nodes of the seed type */
     struct gnn_pick_time rule; /* what times of edges are held to */
     struct gnn_leaks *leaks;   /* edges that break it are counted here; NULL: they are refused */
-    struct gnn_among among;    /* entries of a batch, where all edges among them must be there */
-    uint64_t *epoch_of;        /* [nsplits][nparts] one more than that of the last cluster, or 0 */
-    uint32_t *tree_of;         /* [nparts] of clusters: one more than the tree, or 0 */
-    uint64_t (*last)[2];       /* [nsplits] epoch and step */
-    bool *started;             /* [nsplits] */
+    struct gnn_laws laws;
+    struct gnn_buf sorted;  /* u32: the sources of a row */
+    struct gnn_among among; /* entries of a batch, where all edges among them must be there */
+    uint64_t *epoch_of;     /* [nsplits][nparts] one more than that of the last cluster, or 0 */
+    uint32_t *tree_of;      /* [nparts] of clusters: one more than the tree, or 0 */
+    uint64_t (*last)[2];    /* [nsplits] epoch and step */
+    bool *started;          /* [nsplits] */
     uint64_t batch, edges;
 };
 
@@ -69,7 +73,7 @@ static int check_init(struct check *c, struct gnn_store *store, struct gnn_err *
     if (!c->last || !c->started)
         return e->code;
     if (!store)
-        return GNN_OK;
+        return gnn_laws_init(&c->laws, c->meta, NULL, NULL, e);
     if (strcmp(store->meta.identity, c->meta->identity) != 0 ||
         !gnn_schema_same_types(&store->meta.schema, &c->meta->schema))
         return gnn_meta_other_store(c->meta, &store->meta, store->path, e);
@@ -79,7 +83,8 @@ static int check_init(struct check *c, struct gnn_store *store, struct gnn_err *
     if (!c->tree_of || !c->epoch_of)
         return e->code;
     c->rule = c->meta->sampling.rule.time;
-    if (gnn_view_init(&c->view, store, e) || find_times(c, store, e))
+    if (gnn_view_init(&c->view, store, e) || find_times(c, store, e) ||
+        gnn_laws_init(&c->laws, c->meta, store, &c->view, e))
         return e->code;
     if (!c->leaks)
         return GNN_OK;
@@ -94,6 +99,8 @@ static void check_release(struct check *c)
     gnn_free(c->time);
     gnn_free(c->seed_time);
     gnn_among_release(&c->among);
+    gnn_laws_release(&c->laws);
+    gnn_buf_release(&c->sorted);
     gnn_free(c->tree_of);
     gnn_free(c->epoch_of);
     gnn_view_release(&c->view);
@@ -200,6 +207,67 @@ static int judge_edge(struct check *c, struct place at, enum found found, struct
     return GNN_OK;
 }
 
+/* How often the store has an edge from src, as the row may have picked it. */
+static uint32_t count_edges(const struct check *c, const struct gnn_view_row *r, uint32_t et,
+                            struct claim x)
+{
+    const int64_t *time = c->time[(size_t)et * c->view.store->nparts + r->part];
+    uint32_t n = 0;
+    for (uint64_t k = 0; k < r->n; k++)
+        n += r->indices[k] == x.src &&
+             (!x.time || !time || judge_time(&c->rule, time[r->first + k], &x) == FOUND);
+    return n;
+}
+
+/* Row i of a block, whose edges are all in the store, has as many as the rule picks, and none more
+ * often than the store has it. (Of weighted picks: not more than that. Ids tell edges apart, and
+ * laws.c looks at them.) */
+static int check_picks(struct check *c, const struct gnn_batch *b, struct place at, uint32_t i,
+                       const struct gnn_view_row *r, struct gnn_err *e)
+{
+    const struct gnn_etype *t = &c->meta->schema.etype[at.et];
+    const struct gnn_block *k = gnn_batch_block(b, at.hop, at.et);
+    const int64_t *time = c->time[(size_t)at.et * c->view.store->nparts + r->part],
+                  *entry = b->type[t->dst].time ? &b->type[t->dst].time[k->first + i] : NULL,
+                  *own = c->rule.by_edge ? b->type[t->src].time : NULL;
+    const struct gnn_pick_rule rule =
+        gnn_sampling_rule(&c->meta->sampling, (uint64_t)at.hop * b->netypes + at.et);
+    const uint32_t n = k->indptr[i + 1] - k->indptr[i];
+    uint32_t some = 0, *v;
+    for (uint64_t j = 0; j < r->n; j++)
+        some += !time || !entry || in_time(&c->rule, &time[r->first + j], entry);
+    if (gnn_sampling_induces(&c->meta->sampling, at.hop))
+        some = n; /* check_induced knows which these are */
+    const uint32_t want = gnn_pick_count(rule, some);
+    if (rule.weighted ? n > want : n != want)
+        return gnn_fail(e, GNN_E_INPUT,
+                        "%s: batch %" PRIu64 ": hop %u: node %u has %u edges, and should have %u%s",
+                        c->name, c->batch, at.hop, at.dst, n, want,
+                        rule.weighted ? " at most" : "");
+    if (k->id || gnn_pick_repeats(rule))
+        return GNN_OK;
+    if (gnn_buf_fit(&c->sorted, n + UINT64_C(1), sizeof *v, "edges", e))
+        return e->code;
+    v = c->sorted.data;
+    if (n)
+        memcpy(v, k->indices + k->indptr[i], n * sizeof *v);
+    gnn_u32_sort(v, n);
+    for (uint32_t j = 0, run; j < n; j += run) {
+        for (run = 1; j + run < n && v[j + run] == v[j];)
+            run++;
+        const uint32_t src = b->type[t->src].node[v[j]];
+        const struct claim x = {
+            c->meta->sampling.original_ids ? gnn_view_store_id(&c->view, t->src, src) : src, NULL,
+            entry, own ? &own[v[j]] : NULL};
+        if (run > 1 && run > count_edges(c, r, at.et, x))
+            return gnn_fail(e, GNN_E_INPUT,
+                            "%s: batch %" PRIu64 ": hop %u: edge %u -> %u is there %u times, more "
+                            "often than in the store",
+                            c->name, c->batch, at.hop, src, at.dst, run);
+    }
+    return GNN_OK;
+}
+
 static int check_block(struct check *c, const struct gnn_batch *b, uint32_t hop, uint32_t et,
                        struct gnn_err *e)
 {
@@ -208,10 +276,6 @@ static int check_block(struct check *c, const struct gnn_batch *b, uint32_t hop,
     const int64_t *time = b->type[t->dst].time, *own = b->type[t->src].time;
     const bool original = c->meta->sampling.original_ids, by_edge = c->rule.by_edge;
 
-    if (k->edges && !c->meta->sampling.fanout[(size_t)hop * b->netypes + et])
-        return gnn_fail(e, GNN_E_INPUT,
-                        "%s: batch %" PRIu64 ": hop %u has edges of a type that is not sampled",
-                        c->name, c->batch, hop);
     for (uint32_t i = 0; i < k->n; i++) {
         uint32_t dst = b->type[t->dst].node[k->first + i];
         uint32_t orig = original ? dst : gnn_view_orig(&c->view, t->dst, dst);
@@ -225,6 +289,8 @@ static int check_block(struct check *c, const struct gnn_batch *b, uint32_t hop,
                            e))
                 return e->code;
         }
+        if (!c->leaks && check_picks(c, b, (struct place){hop, et, 0, 0, dst}, i, &row, e))
+            return e->code;
     }
     return GNN_OK;
 }
@@ -417,6 +483,11 @@ static int check_seeds(const struct check *c, const struct gnn_batch *b, struct 
 
 static int check_batch(struct check *c, const struct gnn_batch *b, struct gnn_err *e)
 {
+    struct gnn_err why = {0};
+    const int rc = c->leaks ? GNN_OK : gnn_laws_check(&c->laws, b, &why);
+    if (rc)
+        return gnn_fail(e, (enum gnn_status)rc, "%s: batch %" PRIu64 ": %s", c->name, c->batch,
+                        why.msg);
     if (check_key(c, b, e) || check_nodes(c, b, e) || check_walks(c, b, e) ||
         (c->view.store && check_seeds(c, b, e)) ||
         (c->view.store && c->meta->sampling.clusters && check_clusters(c, b, e)))
@@ -447,6 +518,12 @@ static int report_checks(const struct check *c, json_t *out, struct gnn_err *e)
                                 : "batches: valid, no node twice"),
                 &bad);
     report_push(a, json_string("keys: in sequence"), &bad);
+    const bool once = c->meta->sampling.edge_ids && c->meta->sampling.rule.kind != GNN_PICK_REPLACE;
+    report_push(a,
+                json_sprintf("counts: as the header promises, nodes in the order in which they are "
+                             "found%s",
+                             once ? ", no edge twice" : ""),
+                &bad);
     if (c->meta->sampling.walks.window)
         report_push(a, json_string("pairs: of nodes of their batch, but not proved to be in walks"),
                     &bad);

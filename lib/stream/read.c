@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Reading a stream of batches frame by frame (lib/stream/stream.h): frame header and table first,
- * then tensor by tensor, each checked as it arrives - a frame is never trusted to be as large, or
- * of the kind, that it says. Tensors may also be compressed, or lie in memory of the producer, to
- * which they refer. */
+ * which must fit the stream's header, then tensor by tensor, each checked as it arrives - a frame
+ * is never trusted to be as large, or of the kind, that it says. Tensors may also be compressed, or
+ * lie in memory of the producer, to which they refer. */
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -279,34 +279,73 @@ static const char *check_place(const struct gnn_reader *r, const struct gnn_tens
                : NULL;
 }
 
+/* Adds what an entry of the table says of a tensor to r->declared. */
+static int declare_tensor(struct gnn_reader *r, const struct gnb_entry *t, struct gnn_err *e)
+{
+    char name[GNN_NAME_MAX + 1];
+    const uint64_t none = 0;
+    struct gnn_tensor *x;
+    memcpy(name, t->t.name, t->name_len);
+    name[t->name_len] = 0;
+    const int rc = gnn_tensors_add(&r->declared, name, t->t.dtype, 1, &none, &x, e);
+    if (rc)
+        return rc;
+    x->ndim = t->t.ndim;
+    memcpy(x->shape, t->t.shape, sizeof x->shape);
+    return 0;
+}
+
+/* All entries of the table, into r->entries: what can be refused by them costs no memory, however
+ * much the frame says that it unpacks to. */
+static int read_table(struct gnn_reader *r, const struct gnb_frame *f, uint64_t frame,
+                      struct gnn_err *e)
+{
+    uint64_t at = 0, end = 0;
+    const char *text = NULL;
+    gnn_tensors_clear(&r->declared);
+    if (gnn_buf_reserve(&r->entries, f->ntensors + UINT64_C(1), sizeof(struct gnb_entry),
+                        "tensor table", e))
+        return e->code;
+    struct gnb_entry *t = r->entries.data;
+    for (uint32_t i = 0; !text && i < f->ntensors; i++) {
+        text = gnn_gnb_entry_decode(&t[i], f, r->table.data, &at, &end);
+        if (!text && f->kind != GNB_BATCH && t[i].raw > GNN_META_MAX)
+            text = "metadata larger than 8 MiB";
+        if (!text && f->kind != GNB_BATCH && t[i].codec != GNB_RAW)
+            text = "metadata that is not raw";
+        if (!text && declare_tensor(r, &t[i], e))
+            return e->code;
+    }
+    if (!text)
+        text = gnn_gnb_table_end(f, r->table.data, at, end);
+    if (text)
+        return fail_frame(r, frame, text, e);
+    struct gnn_err why = {0};
+    const int rc =
+        f->kind == GNB_BATCH && r->check_table ? r->check_table(&r->declared, &r->meta, &why) : 0;
+    return rc ? gnn_fail(e, (enum gnn_status)rc, "%s: frame %llu: %s", r->io.name,
+                         (unsigned long long)r->seq, why.msg)
+              : 0;
+}
+
 static int read_frame(struct gnn_reader *r, struct gnb_frame *f, struct gnn_tensors *set,
                       struct gnn_err *e)
 {
     uint64_t frame = r->io.pos;
     int rc = read_head(r, f, e);
-    if (rc)
+    if (rc || (rc = read_table(r, f, frame, e)))
         return rc;
     gnn_tensors_clear(set);
     r->kind = f->kind;
     r->on_device = false;
     r->ndevice = r->nshared = 0;
-    uint64_t base = r->io.pos, at = 0, end = 0;
-    for (uint32_t i = 0; i < f->ntensors; i++) {
-        struct gnb_entry t;
-        const char *text = gnn_gnb_entry_decode(&t, f, r->table.data, &at, &end);
-        if (!text && f->kind != GNB_BATCH && t.raw > GNN_META_MAX)
-            text = "metadata larger than 8 MiB";
-        if (!text && f->kind != GNB_BATCH && t.codec != GNB_RAW)
-            text = "metadata that is not raw";
-        if (text)
-            return fail_frame(r, frame, text, e);
-        if ((rc = read_padding(r, base + t.offset - r->io.pos, e)) ||
-            (rc = read_tensor(r, &t, set, e)))
+    const uint64_t base = r->io.pos;
+    const struct gnb_entry *t = r->entries.data;
+    for (uint32_t i = 0; i < f->ntensors; i++)
+        if ((rc = read_padding(r, base + t[i].offset - r->io.pos, e)) ||
+            (rc = read_tensor(r, &t[i], set, e)))
             return rc;
-    }
-    const char *text = gnn_gnb_table_end(f, r->table.data, at, end);
-    if (!text)
-        text = check_place(r, set);
+    const char *text = check_place(r, set);
     if (text)
         return fail_frame(r, frame, text, e);
     if ((rc = read_padding(r, base + f->payload_bytes - r->io.pos, e)))
@@ -349,6 +388,11 @@ static int take_header(struct gnn_reader *r, const struct gnn_tensors *t, struct
         gnn_meta_release(&meta);
         return fail_frame(r, r->start,
                           "batches with trees, times or induced edges require version 2", e);
+    }
+    if (!gnn_sampling_needs_version_2(&meta.sampling) && r->major >= GNB_MAJOR_TREES) {
+        gnn_meta_release(&meta);
+        return fail_frame(r, r->start,
+                          "version 2, but batches without trees, times or induced edges", e);
     }
     if (r->have_meta) {
         rc = check_same(r, &meta, e);
@@ -439,6 +483,8 @@ void gnn_reader_release(struct gnn_reader *r)
     gnn_importer_free(r->importer);
     ZSTD_freeDCtx(r->zstd);
     gnn_buf_release(&r->table);
+    gnn_buf_release(&r->entries);
     gnn_buf_release(&r->packed);
+    gnn_tensors_release(&r->declared);
     *r = (struct gnn_reader){.io.fd = -1};
 }

@@ -46,6 +46,7 @@ static int next_batch(struct gnn_source *s, struct gnn_batch **out, struct gnn_e
         rc = set_place(q, b, e);
     struct gnn_err why = {0};
     if (!rc && ((rc = gnn_batch_bind(b, s->meta, &why)) ||
+                (rc = gnn_batch_check_counts(b, s->meta, &why)) ||
                 (!b->place && (rc = gnn_batch_check_nodes(b, s->meta, &q->seen, &why)))))
         gnn_fail(e, (enum gnn_status)rc, "%s: frame %llu: %s", q->reader.io.name,
                  (unsigned long long)(q->reader.seq - 1), why.msg);
@@ -86,5 +87,6 @@ struct gnn_source *gnn_stream_source_on(int fd, const char *name, struct gnn_gpu
         source_free(&q->base);
         return NULL;
     }
+    q->reader.check_table = gnn_batch_check_table;
     return &q->base;
 }

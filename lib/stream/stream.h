@@ -82,6 +82,11 @@ struct gnn_reader {
     uint16_t major;      /* version of its frames */
     uint64_t streams;    /* complete streams read so far */
     struct gnn_buf table, packed;
+    struct gnn_buf entries;      /* of the last table */
+    struct gnn_tensors declared; /* and its tensors, without data */
+    /* NULL, or what such tensors of a batch are checked by before any is read:
+     * gnn_batch_check_table */
+    int (*check_table)(const struct gnn_tensors *t, const struct gnn_meta *m, struct gnn_err *e);
     void *zstd;
     struct gnn_importer *importer; /* of the current stream, or NULL */
     struct gnn_gpu *gpu;

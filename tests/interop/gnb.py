@@ -12,6 +12,7 @@ import struct
 import sys
 
 import numpy as np
+import promised
 
 try:
     from xxhash import xxh3_64_intdigest as xxh3
@@ -96,7 +97,7 @@ def read_stream(path):
     """The header, and the tensors of each batch by name."""
     with open(path, "rb") as f:
         frames = list(read_frames(f))
-    return frames[0][1], [dict(tensors) for kind, tensors in frames if kind == BATCH]
+    return promised.must_be(must, path, frames[0][1], [dict(tensors) for kind, tensors in frames if kind == BATCH])
 
 
 def read_store(path):
@@ -131,11 +132,10 @@ def write_frame(f, kind, seq, tensors, align, major=1):
     return 64 + len(table) + len(payload), total
 
 
-def write_frames(f, header, frames, align=64, kind=BATCH):
+def write_frames(f, header, frames, align=64, kind=BATCH, major=None):
     """Returns the sum of the last frame before END."""
     meta = np.frombuffer(json.dumps(header).encode(), "u1")
-    sampling = header.get("sampling", {})
-    major = 2 if sampling.get("disjoint") or sampling.get("time") or sampling.get("induced") else 1
+    major = major or 1 + promised.needs_trees(header)
     size, total = write_frame(f, HEADER, 0, [("meta", meta)], align, major)
     for seq, tensors in enumerate(frames, 1):
         n, total = write_frame(f, kind, seq, tensors, align, major)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Streams that are well formed but mean harm or break a rule that no flipped bit would show. */
 #include <fcntl.h>
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
@@ -151,6 +152,91 @@ static void test_packed(void)
     packed("two frames", p, 2 * n, 2 * sizeof raw, "not one zstd frame");
     packed("no frame", p, 0, 0, "not one zstd frame");
     packed("a skippable frame", "\x50\x2a\x4d\x18\0\0\0\0", 8, 0, "not one zstd frame");
+}
+
+/* A packed tensor that the header does not let a batch have is refused before it is looked at. */
+static void undeclared(const char *name, uint64_t raw, const char *why)
+{
+    struct gnn_err e = {0};
+    struct gnn_batch *b;
+    char p[4096] = "no zstd at all";
+    const int fd = create();
+    stream_make_header(fd, HEAD);
+    stream_make_frame(fd, GNB_BATCH, 1, name, p, sizeof p, GNB_ZSTD, raw);
+    close(fd);
+    struct gnn_source *s = gnn_stream_source_new(open("s", O_RDONLY), "s", &e);
+    const int rc = s ? gnn_source_next(s, &b, &e) : e.code;
+    ok(rc == GNN_E_INPUT && strstr(e.msg, why),
+       "gnn_stream_source_new refuses a packed tensor %s by the table: %s", name, e.msg);
+    gnn_source_free(s);
+}
+
+/* The counts in the table: more rows than there can be, dtypes and tensors that no header asks for.
+ */
+static void table(const char *name, enum gnn_dtype dtype, uint64_t rows, const char *why)
+{
+    struct gnn_meta m = {0};
+    struct gnn_err e = {0};
+    struct gnn_tensors t = {0};
+    struct gnn_tensor *x;
+    const uint64_t none = 0;
+    stream_make_meta(&m, 40, 2, 4);
+    static const struct {
+        const char *name;
+        enum gnn_dtype dtype;
+        uint64_t rows, width;
+    } good[] = {{"key", GNN_U64, 4, 0},
+                {"counts/node", GNN_U64, 2, 0},
+                {"nodes/node", GNN_U32, 40, 0},
+                {"hop/0/node/to/node/indptr", GNN_U32, 41, 0},
+                {"hop/0/node/to/node/indices", GNN_U32, 120, 0},
+                {"node/node/x", GNN_F32, 40, 2}};
+    for (size_t i = 0; i < sizeof good / sizeof *good; i++) {
+        const bool is = name && !strcmp(name, good[i].name);
+        if (is && dtype == GNN_U8) /* left out */
+            continue;
+        if (gnn_tensors_add(&t, good[i].name, is ? dtype : good[i].dtype, 1, &none, &x, &e))
+            exit(99);
+        x->ndim = good[i].width ? 2 : 1;
+        x->shape[0] = is ? rows : good[i].rows;
+        x->shape[1] = good[i].width;
+    }
+    if (name && !gnn_tensors_find(&t, name) && dtype != GNN_U8 &&
+        gnn_tensors_add(&t, name, dtype, 1, &none, &x, &e))
+        exit(99);
+    const int rc = gnn_batch_check_table(&t, &m, &e);
+    ok(why ? rc == GNN_E_INPUT && strstr(e.msg, why) : !rc,
+       "gnn_batch_check_table of %" PRIu64 " rows in %s: %s", rows, name ? name : "all", e.msg);
+    gnn_tensors_release(&t);
+    gnn_meta_release(&m);
+}
+
+static void test_tables(void)
+{
+    undeclared("x", (uint64_t)3 << 30, "key': missing");
+    undeclared("key", (uint64_t)3 << 30, "wrong dtype or shape");
+    table(NULL, 0, 0, NULL);
+    table("key", GNN_U64, 5, "has 5 rows, where there can be 4");
+    table("key", GNN_U64, 3, "wrong dtype or shape");
+    table("key", GNN_U8, 0, "missing");
+    table("counts/node", GNN_U64, UINT64_C(1) << 40, "rows, where there can be 2");
+    table("counts/node", GNN_U32, 2, "wrong dtype or shape");
+    table("nodes/node", GNN_U32, 41, "has 41 rows, where there can be 40");
+    table("nodes/node", GNN_U32, 39, "has 41 rows, where there can be 40"); /* of offsets */
+    table("nodes/node", GNN_U8, 0, "missing");
+    table("hop/0/node/to/node/indptr", GNN_U32, 42, "has 42 rows, where there can be 41");
+    table("hop/0/node/to/node/indptr", GNN_U32, 0, "wrong dtype or shape");
+    table("hop/0/node/to/node/indptr", GNN_U32, 40, "has 120 rows, where there can be 117");
+    table("hop/0/node/to/node/indptr", GNN_U8, 0, "does not declare");
+    table("hop/0/node/to/node/indices", GNN_U32, 121, "has 121 rows, where there can be 120");
+    table("hop/0/node/to/node/indices", GNN_U8, 0, "missing");
+    table("hop/0/node/to/node/id", GNN_U64, 0, "wrong dtype or shape");
+    table("node/node/x", GNN_F32, 39, "wrong dtype or shape");
+    table("node/node/x", GNN_F16, 40, NULL);
+    table("node/node/z", GNN_F32, 40, "no such field");
+    table("node/other/x", GNN_F32, 40, "does not declare");
+    table("walk", GNN_U32, 0, "does not declare");
+    table("tree/node", GNN_U32, 0, "does not declare");
 }
 
 /* No writer packs metadata, and what a thousand bytes of it unpack to would take hundreds of
@@ -383,6 +469,13 @@ int main(void)
     test_times();
     test_packed();
     test_packed_header();
+    test_tables();
+    header_of(TIMED("i64"),
+              "\"fanout\":[[2]],\"batch_size\":2,\"frontier\":\"all\",\"replace\":false",
+              "\"fanout\":[[1]],\"walks\":{\"length\":3,\"per_seed\":4294967295,\"restart\":0.0,"
+              "\"window\":0,\"p\":1.0,\"q\":1.0},\"batch_size\":4294967295,"
+              "\"frontier\":\"all\",\"replace\":true",
+              "bad 'walks'");
     test_bomb();
     test_counts();
     return scratch_done();

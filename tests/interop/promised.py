@@ -1,0 +1,70 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What gnb(5) says of the counts in a batch: its seeds, blocks and picks are those that the header promises."""
+import struct
+
+import numpy as np
+
+
+def needs_trees(header):
+    """Whether the frames are of version 2."""
+    sampling = header.get("sampling", {})
+    return any(bool(sampling.get(key)) for key in ("disjoint", "time", "induced"))
+
+
+def must_be(must, path, header, batches):
+    """The version and all batches of a stream are what its header asks for; returns the two."""
+    with open(path, "rb") as f:
+        must((struct.unpack("<4xH", f.read(6))[0] == 2) == needs_trees(header), "major version of this header")
+    for batch in batches:
+        must_promised(must, header, batch)
+    return header, batches
+
+
+def must_promised(must, header, batch):
+    schema, s = header["schema"], header["sampling"]
+    types = {t["name"]: batch["counts/" + t["name"]].tolist() for t in schema["node_types"]}
+    edges = ["%s/%s/%s" % (t["src"], t["rel"], t["dst"]) for t in schema["edge_types"]]
+    step, split = int(batch["key"][1]), s["splits"][int(batch["key"][2])]
+    walks, clusters, last = s.get("walks"), s.get("clusters"), len(s["fanout"]) - 1
+    most = s["batch_size"]
+    must(step < split["steps"] or not split["steps"], "step")
+    if split["steps"] and split["seeds"] and not clusters:
+        most = min(most, max(0, split["seeds"] - step * most))
+    for t, c in types.items():
+        must(t == s["seed_type"] or c[0] == 0, "seeds of another type")
+        must(c[0] <= most, "more seeds than promised")
+        must(c[0] or t != s["seed_type"] or "ranks" in s or clusters, "no seeds")
+    for hop, fanout in enumerate(s["fanout"]):
+        reach = {}
+        for e, key, pick in zip(schema["edge_types"], edges, fanout):
+            name = "hop/%d/%s/" % (hop, key)
+            first = types[e["dst"]][hop - 1] if s["frontier"] == "new" and hop and not (s.get("induced") and hop == last) else 0
+            rows = types[e["dst"]][hop] - first
+            if walks or (s.get("induced") and hop < last):
+                must(name + "indptr" not in batch, "a block that is not kept")
+                continue
+            must(name + "indptr" in batch or not rows or not pick, "a block is missing")
+            if name + "indptr" in batch:
+                picks = np.diff(batch[name + "indptr"].astype("i8"))
+                must(len(picks) == rows and (picks >= 0).all() and (pick < 0 or (picks <= pick).all()), "picks")
+                sources = batch[name + "indices"]
+                copies = s["batch_size"] if (s.get("disjoint") or s.get("time")) and not clusters else 1
+                must((s["replace"] and pick > 0) or "hop_time" in s.get("time", {}) or len(sources) <= e["count"] * copies, "edges")
+                reach[e["src"]] = max(reach.get(e["src"], 0), int(sources.max()) + 1 if len(sources) else 0)
+        for t, c in types.items():
+            if not walks and not (s.get("induced") and hop < last):
+                must(c[hop + 1] == c[hop] or reach.get(t, 0) == c[hop + 1], "nodes that no edge leads to")
+
+
+    for name, a in batch.items():
+        must(name.split("/")[0] in "key seeds nodes tree time walk pair counts counted hop node".split(), "tensor " + name)
+        field = name.split("/")[-1]
+        if name.startswith("node/") and field not in ("id", "y"):
+            must(len(a) == types[name[5:-1 - len(field)]][-1], "rows of nodes")
+    if walks and walks["window"]:
+        n, w = walks["length"] + 1, min(walks["window"], walks["length"])
+        must(len(batch["pair"]) <= s["batch_size"] * walks["per_seed"] * (2 * n * w - w * (w + 1)), "pairs")
+    if walks and not walks["window"]:
+        first = batch["walk"][:, 0].reshape(-1, walks["per_seed"])
+        must((first == first[:, :1]).all(), "walks of several seeds")
+        must(list(dict.fromkeys(first[:, 0].tolist())) == list(range(types[s["seed_type"]][0])), "order of walks")
