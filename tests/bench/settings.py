@@ -4,10 +4,10 @@
 usage: GNN_DATA=DIR /usr/bin/python3 tests/bench/settings.py [--runs N] [--threads N] [GROUP...]
 
 A group of GROUPS has data, labels, and settings, the first of which is what the others are compared with. Labels are `all` (the
-training set is every labelled node outside of the validation and test sets), `given` (the training set of the data) or a number of
-nodes of each class, drawn from `all` anew for each run. Run i has random seed i + 1, and split i if the data have several splits.
-Validation and test sets are those of the data. A line has the mean and the standard deviation of N runs, the mean difference from
-the first setting in runs of the same seed, split and draw, half of its 95 % confidence interval, and what follows from both.
+training set is every labelled node outside of the validation and test sets) or a number of nodes of each class, drawn from `all` anew
+for each run. Run i has random seed i + 1, and split i if the data have several splits. Validation and test sets are those of the data.
+A line has the mean and the standard deviation of N runs, the mean difference from the first setting in runs of the same seed, split
+and draw, half of its 95 % confidence interval, and what follows from both.
 """
 import argparse
 import json
@@ -21,29 +21,18 @@ import tempfile
 import numpy as np
 
 DATA = {"cora": ["cora.zip"], "amazon-computers": ["amazon-computers.zip"], "acm": ["acm.zip"], "tolokers": ["-u", "tolokers.npz"]}
-# Published settings: Kipf and Welling (2017), Velickovic et al. (2018), Platonov et al. (2023).
-KIPF = "-m gcn -f -1,-1 --hidden 16 --epochs 200 --patience 0 --lr 0.01 --weight-decay 5e-4 --dropout-input 0.5 --no-layer-norm"
-GAT = ("-m gat --heads 8 --activation elu -f -1,-1 --hidden 64 --epochs 500 --patience 100 --lr 0.005 --weight-decay 5e-4"
-       " --dropout 0.6 --dropout-input 0.6 --attention-dropout 0.6 --no-layer-norm")
-BLOCKS = "--encoder 128 --ffn --residual --head 0 --hidden 128 -f 15,15,10 -b 512 --lr 0.001 --dropout 0.2"
 BOTH = "--weight-decay 5e-4 --dropout-input 0.5"
-FEW = ["", BOTH, "-m gcn", "-m gcn " + BOTH, "-m gat --heads 4 " + BOTH]
-SPARSE = FEW + ["--weight-decay 5e-4", "--dropout-input 0.5", "-m gat --heads 4", "-f -1,-1", "-m gcn -f -1,-1 " + BOTH, KIPF,
-                KIPF + " --feature-norm row", GAT + " --feature-norm row"]
-MANY = ["", "--residual", "--dropout 0.2", BOTH, "-m gcn", "-m gat --heads 4", "-f 15,15 --frontier new"]
-TYPED = ["", BOTH, "-m gat --heads 4", "-m rgcn --encoder 64 --hidden 64", "-m hgt --heads 4 --encoder 64 --hidden 64 --head 0"]
-FULL = ["", "--full-batch", "--full-batch --epochs 500 --patience 100", "--full-batch --epochs 500 --patience 100 --lr 0.01"]
+GCN = "-m gcn --no-layer-norm " + BOTH
+KIPF = "-m gcn -f -1,-1 --hidden 16 --epochs 200 --patience 0 --lr 0.01 --no-layer-norm " + BOTH  # Kipf and Welling (2017)
+LONG = "--full-batch --epochs 500 --patience 100"
 GROUPS = {
-    "cora-20": ("cora", "20", SPARSE),
-    "cora-all": ("cora", "all", MANY + [KIPF]),
-    "amazon-20": ("amazon-computers", "20", FEW),
-    "amazon-all": ("amazon-computers", "all", MANY),
-    "acm-20": ("acm", "20", TYPED),
-    "acm-all": ("acm", "all", TYPED),
-    "tolokers-20": ("tolokers", "20", FEW),
-    "tolokers-all": ("tolokers", "all", MANY + ["-m gcn " + BLOCKS]),
-    "full-cora-20": ("cora", "20", FULL),
-    "full-amazon-all": ("amazon-computers", "all", FULL),
+    "cora-20": ("cora", "20", ["", BOTH, "-m gcn", "-m gat --heads 4 " + BOTH, GCN, KIPF + " --feature-norm row"]),
+    "acm-20": ("acm", "20", ["", BOTH, "-m gat --heads 4", "-m rgcn --encoder 64 --hidden 64",
+                             "-m hgt --heads 4 --encoder 64 --hidden 64 --head 0"]),
+    "amazon-20": ("amazon-computers", "20", ["", BOTH, GCN]),
+    "tolokers-20": ("tolokers", "20", ["", BOTH, "-m gcn", GCN]),
+    "cora-all": ("cora", "all", ["", "--dropout 0.2", BOTH, "-m gcn", "-m gat --heads 4", "-f 15,15 --frontier new", KIPF]),
+    "full": ("cora", "20", ["", "--full-batch", LONG, LONG + " --lr 0.01"]),
 }
 # Quantiles of Student's t distribution at 0.975, for 1, 2, ... degrees of freedom.
 T = [12.71, 4.30, 3.18, 2.78, 2.57, 2.45, 2.36, 2.31, 2.26]
@@ -65,8 +54,6 @@ def importing(work, name):
 
 def training_set(y, sets, labels, draw):
     """Positions of the nodes to train on, in ascending order."""
-    if labels == "given":
-        return sorted(sets["train"])
     pool = sorted(set(np.flatnonzero(y >= 0)) - set(sets["valid"]) - set(sets["test"]))
     if labels == "all":
         return pool
