@@ -333,6 +333,24 @@ static int read_parts(struct gnn_model *m, const struct gnn_st_file *f, const ch
     return e->code;
 }
 
+/* A state dict whose last layer does not compute what the labels need; there may be a layer after
+ * it, as of PyG's models with jumping knowledge. */
+static int other_outputs(const struct gnn_model_config *c, uint32_t outputs,
+                         const struct gnn_st_file *f, const char *path, struct gnn_err *e)
+{
+    const char *after = NULL;
+    for (size_t i = 0; i < f->st.n && !after; i++)
+        if (!strstr(f->st.tensor[i].name, "convs.") && !strstr(f->st.tensor[i].name, "norms."))
+            after = f->st.tensor[i].name;
+    return gnn_fail(
+        e, GNN_E_INPUT,
+        "%s: convs.%u, the last layer, has %u outputs, but the labels of the graph need %u%s%s%s",
+        path, c->nlayers - 1, outputs, c->outputs, after ? "; tensor " : "", after ? after : "",
+        after
+            ? " is of a layer after it, and such state dicts (jumping knowledge, heads) are not supported"
+            : "");
+}
+
 int gnn_model_open(struct gnn_model *m, const struct gnn_st_file *f, const char *path,
                    const struct gnn_schema *s, void (*untold)(struct gnn_model_config *c),
                    struct gnn_err *e)
@@ -352,8 +370,7 @@ int gnn_model_open(struct gnn_model *m, const struct gnn_st_file *f, const char 
         outputs = c.width[c.nlayers - 1];
         rc = gnn_model_config_fit(&c, s, e);
         if (!rc && c.outputs != outputs)
-            rc = gnn_fail(e, GNN_E_INPUT, "%s: %u outputs, but the graph has %u classes", path,
-                          outputs, c.outputs);
+            rc = other_outputs(&c, outputs, f, path, e);
     }
     if (rc) {
         gnn_model_config_release(&c);

@@ -8,7 +8,6 @@
 #include <unistd.h>
 
 #include "kernels/rows.h"
-#include "lib/base/json.h"
 #include "lib/model/model_file.h"
 #include "lib/train/train_impl.h"
 
@@ -153,146 +152,6 @@ static void restore_counters(struct gnn_trainer *t, const struct gnn_train_state
     memcpy(t->train.tp, counts + 3, 3 * (size_t)t->train.classes * sizeof(*counts));
 }
 
-/* Takes both texts over. */
-static char *join_texts(char *a, char *b, struct gnn_err *e)
-{
-    char *both = a && b ? gnn_strf(e, "%s%s", a, b) : NULL;
-    gnn_free(a);
-    gnn_free(b);
-    return both;
-}
-
-/* Appends a value of the header: "1,", of a list "3,3,", of a set "train 140,". */
-static char *append_value(char *text, json_t *v, struct gnn_err *e)
-{
-    const json_t *name = json_object_get(v, "name"), *seeds = json_object_get(v, "seeds");
-    json_t *x;
-    size_t i;
-    json_array_foreach(v, i, x)
-    {
-        text = append_value(text, x, e);
-    }
-    if (json_is_array(v))
-        return text;
-    return join_texts(text,
-                      name                 ? gnn_strf(e, "%s %lld,", json_string_value(name),
-                                                      (long long)json_integer_value(seeds))
-                      : json_is_string(v)  ? gnn_strf(e, "%s,", json_string_value(v))
-                      : json_is_boolean(v) ? gnn_strf(e, "%d,", json_is_true(v))
-                                           : gnn_strf(e, "%lld,", (long long)json_integer_value(v)),
-                      e);
-}
-
-static char *append_member(char *text, const char *word, json_t *v, struct gnn_err *e)
-{
-    text = append_value(join_texts(text, gnn_strf(e, "%s ", word), e), v, e);
-    return join_texts(text, gnn_strdup(" ", e), e);
-}
-
-/* How the batches were sampled: everything in the header's JSON except what changes no node and no
- * edge of a batch. Members that version 0.1 had come first, in its words, so that its checkpoints
- * can be resumed; others follow under their own names. "seed 1, size 8, fan-out 3,3, ... sets train
- * 140,valid 50, ". Full batches have layers in place of what is sampled. */
-static char *batches_text(const struct gnn_meta *m, bool full, struct gnn_err *e)
-{
-    static const char *const words[][2] = {{"seed", "seed"},
-                                           {"batch_size", "size"},
-                                           {"fanout", "fan-out"},
-                                           {"frontier", "frontier"},
-                                           {"replace", "replace"},
-                                           {"shuffle", "shuffle"},
-                                           {"drop_last", "drop-last"},
-                                           {"splits", "sets"},
-                                           {"edge_ids", NULL},
-                                           {"original_ids", NULL},
-                                           {"seed_type", NULL},
-                                           {"rank", NULL},
-                                           {"ranks", NULL}};
-    json_t *j = gnn_meta_sampling_json(m, e), *v;
-    char *text = j ? gnn_strdup("", e) : NULL;
-    const char *key;
-    if (j && json_object_set_new(j, "seed", json_sprintf("%" PRIu64, m->sampling.seed)))
-        gnn_fail_nomem(e, 0, "a checkpoint's description");
-    static const char *const sampled[] = {"batch_size", "fanout", "frontier", "shuffle",
-                                          "drop_last"};
-    for (size_t i = 0; full && i < sizeof sampled / sizeof *sampled; i++)
-        json_object_del(j, sampled[i]);
-    if (j && full && json_object_set_new(j, "layers", json_integer(m->sampling.nhops)))
-        gnn_fail_nomem(e, 0, "a checkpoint's description");
-    for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
-        v = json_object_get(j, words[i][0]);
-        if (v && words[i][1])
-            text = append_member(text, words[i][1], v, e);
-        json_object_del(j, words[i][0]);
-    }
-    json_object_foreach(j, key, v)
-    {
-        text = append_member(text, key, v, e);
-    }
-    json_decref(j);
-    return e->code ? join_texts(text, NULL, e) : text;
-}
-
-static const char *const optimizers[] = {"adam", "adamw", "sgd"};
-static const char *const schedules[] = {"constant", "cosine", "step"};
-
-/* " with class weights 1,2.5", or "": runs without them have the words that they had before. */
-static char *weights_text(const struct gnn_trainer *t, struct gnn_err *e)
-{
-    const uint32_t n = t->train.classes;
-    char *text = gnn_strdup(t->o.class_weight ? " with class weights " : "", e);
-    for (uint32_t i = 0; t->o.class_weight && i < n; i++)
-        text =
-            join_texts(text, gnn_strf(e, "%s%.9g", i ? "," : "", (double)t->o.class_weight[i]), e);
-    return text;
-}
-
-/* "full batches, ", with their approximations, and "evaluated every N epochs, "; or "", as above.
- */
-static char *pace_text(const struct gnn_trainer *t, struct gnn_err *e)
-{
-    char *text = gnn_strdup(t->o.full ? "full batches, " : "", e);
-    const struct gnn_full_opts exact = {0}, *o = t->o.full ? gnn_full_options(t->o.full) : &exact;
-    if (o->boundary > 0)
-        text = join_texts(text, gnn_strf(e, "boundary %.17g, ", o->boundary), e);
-    if (o->bf16)
-        text = join_texts(text, gnn_strdup("messages bf16, ", e), e);
-    if (t->o.eval_every > 1)
-        text = join_texts(
-            text, gnn_strf(e, "evaluated every %llu epochs, ", (unsigned long long)t->o.eval_every),
-            e);
-    return text;
-}
-
-/* What must be the same for the rest of the run to be the rest of that run. Doubles are printed so
- * that they can be told apart to the last bit. */
-char *gnn_train_run_text(const struct gnn_trainer *t, struct gnn_err *e)
-{
-    const struct gnn_train_opts *o = &t->o;
-    struct gnn_model_config c = t->m->c;
-    c.untrained = NULL; /* changes during the run */
-    char *batches = batches_text(t->meta, t->o.full, e), *config = gnn_model_config_text(&c, e);
-    char *weights = weights_text(t, e), *pace = pace_text(t, e), *text = NULL;
-    if (batches && config && weights && pace)
-        text = gnn_strf(
-            e,
-            "store %s; batches: %s%soptimizer %s, schedule %s, lr %.17g, weight decay %.17g, momentum "
-            "%.17g, betas %.17g %.17g, eps %.17g, clip %.17g, warm-up %llu, total %llu, step %llu "
-            "%.17g, dropout %.17g %.17g, seed %llu, metric %s%s; model %s",
-            t->meta->identity, batches, pace, optimizers[o->optimizer], schedules[o->schedule],
-            o->lr, o->weight_decay, o->momentum, o->beta1, o->beta2, o->eps, o->clip,
-            (unsigned long long)o->warmup,
-            (unsigned long long)(o->schedule == GNN_COSINE ? o->total_steps
-                                                           : 0), /* else runs may be longer */
-            (unsigned long long)o->step_epochs, o->step_factor, o->dropout, o->dropout_input,
-            (unsigned long long)o->seed, gnn_metric_name(o->metric), weights, config);
-    gnn_free(batches);
-    gnn_free(weights);
-    gnn_free(pace);
-    gnn_free(config);
-    return text;
-}
-
 static char *file_path(const char *dir, struct gnn_err *e)
 {
     return gnn_strf(e, "%s/checkpoint.safetensors", dir);
@@ -433,81 +292,6 @@ static const void *state_tensor(const struct gnn_st_file *f, const char *path, c
     return NULL;
 }
 
-/* Steps over one item of what gnn_train_run_text wrote, "lr 0.01" or "fan-out 10,10", to what
- * separates it from the next one: a comma, semicolon or colon before a blank. */
-static size_t item_length(const char *s)
-{
-    size_t n = 0;
-    while (s[n] && !(strchr(",;:", s[n]) && s[n + 1] == ' '))
-        n++;
-    return n;
-}
-
-/* What the value of an item follows: "lr"; "weight decay" is another than "weight". */
-static size_t key_length(const char *item)
-{
-    static const char decay[] = "weight decay";
-    return !strncmp(item, decay, sizeof decay - 1) ? sizeof decay - 1 : strcspn(item, " ,;:");
-}
-
-/* Whether a text has an item of the same key as this one. */
-static bool has_item(const char *text, const char *item)
-{
-    const size_t n = key_length(item);
-    for (size_t len; *text; text += len + strspn(text + len, ",;: ")) {
-        if (key_length(text) == n && !strncmp(text, item, n))
-            return true;
-        len = item_length(text);
-    }
-    return false;
-}
-
-/* The model of such a text, which ends with it; NULL: it has none. */
-static const char *find_model(const char *run)
-{
-    static const char begin[] = "; model ";
-    const char *at = strstr(run, begin);
-    return at ? at + sizeof begin - 1 : NULL;
-}
-
-/* The member in which two models differ; NULL: they are no models, or do not differ. */
-static char *model_difference(const char *a, const char *b)
-{
-    struct gnn_err e = {0};
-    json_t *x = gnn_json_parse(a, strlen(a), "model", &e),
-           *y = x ? gnn_json_parse(b, strlen(b), "model", &e) : NULL;
-    char *text = y ? gnn_json_difference(x, y, &e) : NULL;
-    json_decref(x);
-    json_decref(y);
-    return text;
-}
-
-/* The first thing in which two runs differ. */
-static void other_run(const char *path, const char *a, const char *b, struct gnn_err *e)
-{
-    size_t same = 0, at = 0;
-    while (a[same] && a[same] == b[same])
-        same++;
-    for (size_t n; n = at + item_length(a + at), n + 1 < same; at = n + 1 + strspn(a + n + 1, " "))
-        ;
-    const char *x = find_model(a), *y = find_model(b);
-    char *model = x && y && a + same >= x ? model_difference(x, y) : NULL;
-    a += at;
-    b += at;
-    const int na = (int)item_length(a), nb = (int)item_length(b);
-    const char *what = "the checkpoint was made with another store, other batches or other options";
-    /* Where one of two has an item more, those at the same place have nothing in common. */
-    if (model)
-        gnn_fail(e, GNN_E_INPUT, "%s: the checkpoint is of another model: %s", path, model);
-    else if (!has_item(a, b) && has_item(b, a))
-        gnn_fail(e, GNN_E_INPUT, "%s: %s: '%.*s' only here", path, what, nb, b);
-    else if (!has_item(b, a) && has_item(a, b))
-        gnn_fail(e, GNN_E_INPUT, "%s: %s: '%.*s' only in the checkpoint", path, what, na, a);
-    else
-        gnn_fail(e, GNN_E_INPUT, "%s: %s: '%.*s', here '%.*s'", path, what, na, a, nb, b);
-    gnn_free(model);
-}
-
 static int check_run(const struct gnn_trainer *t, const struct gnn_st_file *f, const char *path,
                      struct gnn_err *e)
 {
@@ -518,7 +302,7 @@ static int check_run(const struct gnn_trainer *t, const struct gnn_st_file *f, c
     if (!r)
         gnn_fail(e, GNN_E_INPUT, "%s: not a checkpoint", path);
     else if (strcmp(r, run))
-        other_run(path, r, run, e);
+        (void)!gnn_train_run_differs(t, path, r, run, e);
     gnn_free(run);
     return e->code;
 }

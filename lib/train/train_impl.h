@@ -10,6 +10,10 @@
 /* All that a run depends on but the bytes it starts from: must be the same when it goes on, and on
  * all ranks. */
 char *gnn_train_run_text(const struct gnn_trainer *t, struct gnn_err *e) GNN_MUST_USE;
+/* GNN_E_INPUT "PATH: ...": the option in which a checkpoint's run (was) and this one (is), which
+ * are not the same, differ first, with both values. */
+int gnn_train_run_differs(const struct gnn_trainer *t, const char *path, const char *was,
+                          const char *is, struct gnn_err *e) GNN_MUST_USE;
 /* Makes the directory of checkpoints unless it is there; fails if none can be written in it. */
 int gnn_train_checkpoint_dir(const char *dir, struct gnn_err *e) GNN_MUST_USE;
 /* Removes the checkpoint of an earlier run, if there is one; rank 0 does. */

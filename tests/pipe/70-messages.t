@@ -151,12 +151,40 @@ cat first second >both
 check 'gnn-inspect --verify accepts concatenated streams that other commands made' gnn-inspect -q --verify both
 
 # What a checkpoint was made with, by its name, and that another run replaces it.
+gnn-partition -q -k 2 --method random -o halves S
 train="gnn-train -q --store S -b 60 --epochs 2 --eval valid --checkpoint C"
 $train -f 3,3 --hidden 4 --checkpoint-every 1 -o c.st
-says "checkpoint is of another model: 'width[0]' is 4, here 8" 3 $train -f 3,3 --hidden 8 --resume -o X
-says "checkpoint is of another model: 'kind' is \"sage\", here \"gcn\"" 3 $train -f 3,3 --hidden 4 -m gcn --resume -o X
-says "options: 'fan-out 3,3', here 'fan-out 3,2'" 3 $train -f 3,2 --hidden 4 --resume -o X
-says "options: 'sets train 120,valid 40', here 'sets train 120,valid 40,test 40'" 3 $train -f 3,3 --hidden 4 --eval test --resume -o X
+M='C/checkpoint.safetensors: the checkpoint was made'
+while IFS='|' read -r what options; do
+    # shellcheck disable=SC2086
+    says "$M $what" 3 $train -f 3,3 --hidden 4 --resume -o X $options
+done <<'T'
+with --hidden 4, and this run has --hidden 8|--hidden 8
+with --model sage, and this run has --model gcn|-m gcn
+without --activation elu, which this run has|--activation elu
+with --layer-norm, and this run without|--no-layer-norm
+without --head 0, which this run has|--head 0
+without --aggr max, which this run has|--aggr max
+with --batch 60, and this run has --batch 30|-b 30
+with --seed 1, and this run has --seed 2|--seed 2
+with --no-replace, and this run has --replace|--replace
+with --shuffle, and this run has --no-shuffle|--no-shuffle
+with --split train --eval valid, and this run has --split train --eval valid --eval test|--eval test
+with --lr 0.003, and this run has --lr 0.1|--lr 0.1
+with --weight-decay 0, and this run has --weight-decay 0.5|--weight-decay 0.5
+with --warmup 0, and this run has --warmup 1|--warmup 1
+with --dropout 0.5 --dropout-input 0, and this run has --dropout 0.5 --dropout-input 0.25|--dropout-input 0.25
+with --metric accuracy, and this run has --metric f1-macro|--metric f1-macro
+with --metric accuracy, and this run has --metric accuracy --class-weights |--class-weights balanced
+with --schedule constant, and this run has --schedule cosine|--schedule cosine
+without --labor, which this run has|--labor
+T
+says "$M with --fanout 3,3, and this run has --fanout 3,2" 3 $train -f 3,2 --hidden 4 --resume -o X
+says "$M with the store of identity " 3 $train --store halves -f 3,3 --hidden 4 --resume -o X
+says "$M without --full-batch, which this run has" 3 gnn-train -q --full-batch --store S --hidden 4 --resume --checkpoint C -o X
+$train -f 3,3 --hidden 4 --schedule cosine --checkpoint cosine -o c.st
+says "with --epochs 2, and this run has --epochs 8: with --schedule cosine, the number of epochs cannot change" 3 \
+    $train -f 3,3 --hidden 4 --schedule cosine --epochs 8 --resume --checkpoint cosine -o X
 says 'C: the checkpoint was made after epoch 1, and --epochs ends before epoch 1' 2 $train -f 3,3 --hidden 4 --epochs 1 --resume -o X
 gnn-train --store S -f 3 --epochs 1 --checkpoint C -o c.st 2>told
 check 'gnn-train warns that a new run will remove the checkpoint' grep -q 'warning: C/checkpoint.safetensors exists and will be removed' told
@@ -165,13 +193,22 @@ rm -r C
 gnn-train --store S -f 3 --epochs 1 --checkpoint C --resume -o c.st 2>told
 check 'gnn-train --resume does not warn of the checkpoint' sh -c '! grep -q "will be removed" told'
 check 'gnn-train --resume starts from the beginning where there is none' grep -q 'no checkpoint in C: starting from the beginning' told
+# A place is named once; a set without nodes is said to be one.
+perl -e '$h = "{\x27descr\x27: \x27<i8\x27, \x27fortran_order\x27: False, \x27shape\x27: (2, 2), }"; $h .= " " x (53 - length $h) . "\n";
+    print "\x93NUMPY\1\0", pack("v", length $h), $h, pack "q<4", 0 .. 3' >two.npy
+printf '0 1\n1 2\n2 3\n' >pairs
+says 'gnn-import: two.npy: more than one id a line' 3 gnn-import -q -o X --split train=two.npy pairs
+: >nobody
+printf '0\n1\n0\n1\n' >classes && printf '1,2\n3,4\n5,6\n7,8\n' >columns
+gnn-import -q -o unset --features columns --labels classes --split train=nobody pairs
+says "gnn-sample: unset: set 'train' is empty: there is nothing to sample" 2 gnn-sample -q -f 3 -o X unset
+says "set 'train' has 120 nodes, fewer than a batch of 1000, which --drop-last leaves out" 2 gnn-train -q --store S -b 1000 --drop-last -o X
 # Of two runs one of which has an option more, that option is named; a run that is refused leaves the checkpoint.
-gnn-partition -q -k 2 --method random -o halves S
 full='gnn-train -q --full-batch --store halves --hidden 4 --epochs 2 --checkpoint F'
 $full --boundary 0.5 --checkpoint-every 1 -o c.st
-says "options: 'boundary 0.5' only in the checkpoint" 3 $full --resume -o X
-says "options: 'boundary 0.5', here 'boundary 0.25'" 3 $full --boundary 0.25 --resume -o X
-says "options: 'messages bf16' only here" 3 $full --boundary 0.5 --message-dtype bf16 --resume -o X
+says "made with --boundary 0.5, and this run without" 3 $full --resume -o X
+says "made with --boundary 0.5, and this run has --boundary 0.25" 3 $full --boundary 0.25 --resume -o X
+says "made without --message-dtype bf16, which this run has" 3 $full --boundary 0.5 --message-dtype bf16 --resume -o X
 says 'cannot create' 1 $full --boundary 0.5 -o no/such/X
 says 'schedule cosine requires' 2 $full --boundary 0.5 --schedule cosine --warmup 3 -o X
 check 'a run that is refused leaves the checkpoint' test -s F/checkpoint.safetensors

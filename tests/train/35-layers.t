@@ -199,18 +199,18 @@ while IFS='|' read -r first later said; do
     mv err told
     check "gnn-train $later names what is another than with $first" grep -q -F -e "$said" told
 done <<EOF
---encoder 8|--encoder 16|the checkpoint is of another model: 'encoder' is 8, here 16
--m gat --heads 2|-m gat --heads 4|another model: 'heads' is 2, here 4
--m gat --heads 2|-m gat --heads 2 --negative-slope 0.25|another model: 'negative_slope' is absent, here 0.25
--m gat|-m gat --no-self-loops|another model: 'self_loops' is absent, here false
--m gat|-m gat --attention-dropout 0.25|another model: 'attention_dropout' is absent, here 0.25
--m gatv2|-m gatv2 --conv-residual|another model: 'conv_residual' is absent, here true
--m sage|-m sage --aggr max|another model: 'aggr' is absent, here "max"
--m sage|-m gcn|another model: 'kind' is "sage", here "gcn"
--m rgcn|-m rgcn --bases 1|another model: 'bases' is absent, here 1
---residual|--residual --residual-projection|another model: 'residual_projection' is absent, here true
---head 0|--head 0 --jk max|another model: 'jk' is absent, here "max"
---activation elu|--activation relu|another model: 'activation' is "elu", here absent
---class-weights 1,2,1,1|--class-weights none|other options: 'metric accuracy with class weights 1,2,1,1', here 'metric accuracy'
+--encoder 8|--encoder 16|made with --encoder 8, and this run has --encoder 16
+-m gat --heads 2|-m gat --heads 4|made with --heads 2, and this run has --heads 4
+-m gat --heads 2|-m gat --heads 2 --negative-slope 0.25|made without --negative-slope 0.25, which this run has
+-m gat|-m gat --no-self-loops|made without --no-self-loops, which this run has
+-m gat|-m gat --attention-dropout 0.25|made without --attention-dropout 0.25, which this run has
+-m gatv2|-m gatv2 --conv-residual|made without --conv-residual, which this run has
+-m sage|-m sage --aggr max|made without --aggr max, which this run has
+-m sage|-m gcn|made with --model sage, and this run has --model gcn
+-m rgcn|-m rgcn --bases 1|made without --bases 1, which this run has
+--residual|--residual --residual-projection|made without --residual-projection, which this run has
+--head 0|--head 0 --jk max|made without --jk max, which this run has
+--activation elu|--activation relu|made with --activation elu, and this run without
+--class-weights 1,2,1,1|--class-weights none|made with --metric accuracy --class-weights 1,2,1,1, and this run has --metric accuracy
 EOF
 done_testing

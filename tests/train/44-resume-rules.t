@@ -40,5 +40,17 @@ for other in '--induced --disjoint' '' '--induced --frontier new' '--induced --r
     status 3 "gnn-train --resume refuses batches of $other after those of --induced" \
         gnn-train $learn --store s -f 5,3 -b 40 --eval valid $other --epochs 2 --checkpoint C --resume -o x
 done
+while IFS='|' read -r began later; do
+    rm -rf C
+    check "gnn-train $began keeps a checkpoint" gnn-train $learn --store s -f 5,3 -b 40 $began --epochs 1 --checkpoint C -o part
+    status 3 "gnn-train --resume refuses $later after $began" gnn-train $learn --store s -f 5,3 -b 40 $later --epochs 2 --checkpoint C --resume -o x
+done <<.
+--time-rule le|--time-rule lt
+--time-rule le|--time-rule le --window 30
+--time-rule le --window 30|--time-rule le --window 31
+--time-rule le|--time-rule le --latest
+--labor|--labor --layer-dependency
+--labor --batch-dependency 3|--labor --batch-dependency 4
+.
 check "nothing is left of what was refused" test ! -e x
 done_testing

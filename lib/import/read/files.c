@@ -28,16 +28,15 @@ int gnn_member_ids(struct gnn_input *in, uint32_t member, uint64_t count,
                         gnn_input_name(in));
     int rc = gnn_array_load(in, member, GNN_I64, (void **)&v, n, &width, e);
     if (!rc && width > 1)
-        rc = gnn_fail(e, GNN_E_INPUT, "%s: %s: more than one id a line", gnn_input_name(in),
-                      gnn_input_member(in, member));
+        rc = gnn_fail(e, GNN_E_INPUT, "%s: more than one id a line", gnn_input_where(in, member));
     if (!rc && !(*node = gnn_alloc(*n, sizeof **node, "node ids", e)))
         rc = GNN_E_NOMEM;
     for (uint64_t i = 0; !rc && i < *n; i++) {
         uint64_t id = node_of(of, count, v[i]);
         if (id == UINT64_MAX)
-            rc = gnn_fail(e, GNN_E_INPUT, "%s: %s: row %llu: no node %lld (there are %llu)",
-                          gnn_input_name(in), gnn_input_member(in, member),
-                          (unsigned long long)i + 1, (long long)v[i], (unsigned long long)count);
+            rc = gnn_fail(e, GNN_E_INPUT, "%s: row %llu: no node %lld (there are %llu)",
+                          gnn_input_where(in, member), (unsigned long long)i + 1, (long long)v[i],
+                          (unsigned long long)count);
         (*node)[i] = (uint32_t)id;
     }
     gnn_free(v);
@@ -120,12 +119,12 @@ int gnn_member_number(struct gnn_input *in, uint32_t member, uint64_t *v, struct
     uint64_t rows, width;
     int rc = gnn_array_load(in, member, GNN_I64, (void **)&a, &rows, &width, e);
     if (!rc && (rows != 1 || width != 1))
-        rc = gnn_fail(e, GNN_E_INPUT, "%s: %s: expected one number, found %s", gnn_input_name(in),
-                      gnn_input_member(in, member),
+        rc = gnn_fail(e, GNN_E_INPUT, "%s: expected one number, found %s",
+                      gnn_input_where(in, member),
                       rows && width ? "several (several graphs are not supported)" : "none");
     if (!rc && a[0] < 0)
-        rc = gnn_fail(e, GNN_E_INPUT, "%s: %s: %lld: expected a count >= 0", gnn_input_name(in),
-                      gnn_input_member(in, member), (long long)a[0]);
+        rc = gnn_fail(e, GNN_E_INPUT, "%s: %lld: expected a count >= 0",
+                      gnn_input_where(in, member), (long long)a[0]);
     *v = rc ? 0 : (uint64_t)a[0];
     gnn_free(a);
     return rc;

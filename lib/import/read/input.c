@@ -549,6 +549,15 @@ uint32_t gnn_input_members(const struct gnn_input *in)
     return in->joined ? 1 : in->n;
 }
 
+const char *gnn_input_where(const struct gnn_input *in, uint32_t i)
+{
+    static _Thread_local char text[1024];
+    if (in->joined || (!in->archive && !in->m[i].path))
+        return in->name;
+    snprintf(text, sizeof text, "%s: %s", in->name, in->m[i].name);
+    return text;
+}
+
 const char *gnn_input_member(const struct gnn_input *in, uint32_t i)
 {
     return in->m[i].name;

@@ -44,6 +44,9 @@ uint32_t gnn_input_members(const struct gnn_input *in);
 int gnn_input_lone(const struct gnn_input *in, const char *what, struct gnn_err *e) GNN_MUST_USE;
 /* Name of member i: for a lone plain file its base name. Sorted by name. */
 const char *gnn_input_member(const struct gnn_input *in, uint32_t i);
+/* Where member i is, for messages: "INPUT: MEMBER", and of a lone plain file, which is both, INPUT.
+ * Lives until this thread's next call. */
+const char *gnn_input_where(const struct gnn_input *in, uint32_t i);
 /* Index of the member called name, or name with ".gz", ".zst" or ".xz"; -1 if there is none. */
 int gnn_input_find(const struct gnn_input *in, const char *name);
 

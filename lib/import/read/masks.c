@@ -16,14 +16,13 @@ int gnn_masks_add(struct gnn_src *s, struct gnn_input *in, uint32_t member, cons
     bool across = !rc && width == n && rows != n; /* a mask is a row */
     uint64_t nsplits = across ? rows : width;
     if (!rc && ((!across && rows != n) || nsplits < 1 || nsplits > 1000))
-        rc = gnn_fail(e, GNN_E_INPUT, "%s: %s: not a mask of %llu nodes", gnn_input_name(in),
-                      gnn_input_member(in, member), (unsigned long long)n);
+        rc = gnn_fail(e, GNN_E_INPUT, "%s: not a mask of %llu nodes", gnn_input_where(in, member),
+                      (unsigned long long)n);
     for (uint64_t i = 0; !rc && i < rows * width; i++)
         if (v[i] != 0 && v[i] != 1)
-            rc = gnn_fail(
-                e, GNN_E_INPUT, "%s: %s: row %llu: %.9g is not 0 or 1, the values of a mask",
-                gnn_input_name(in), gnn_input_member(in, member),
-                (unsigned long long)(i / width + 1), isnan(v[i]) ? (double)NAN : (double)v[i]);
+            rc = gnn_fail(e, GNN_E_INPUT, "%s: row %llu: %.9g is not 0 or 1, the values of a mask",
+                          gnn_input_where(in, member), (unsigned long long)(i / width + 1),
+                          isnan(v[i]) ? (double)NAN : (double)v[i]);
     for (uint64_t k = 0; !rc && k < nsplits; k++) {
         char split[24];
         snprintf(split, sizeof split, nsplits == 1 ? "mask" : "%llu", (unsigned long long)k);
@@ -50,16 +49,16 @@ int gnn_masks_add_ids(struct gnn_src *s, struct gnn_input *in, uint32_t member, 
     uint32_t *ids = NULL;
     int rc = gnn_array_load(in, member, GNN_I64, (void **)&v, &rows, &width, e);
     if (!rc && width != 1)
-        rc = gnn_fail(e, GNN_E_INPUT, "%s: %s: rows of %llu values, expected one id each",
-                      gnn_input_name(in), gnn_input_member(in, member), (unsigned long long)width);
+        rc = gnn_fail(e, GNN_E_INPUT, "%s: rows of %llu values, expected one id each",
+                      gnn_input_where(in, member), (unsigned long long)width);
     if (!rc && !(ids = gnn_alloc(rows, sizeof *ids, "splits", e)))
         rc = GNN_E_NOMEM;
     for (uint64_t i = 0; !rc && i < rows; i++) {
         if (v[i] < 0 || (uint64_t)v[i] >= n)
             rc = gnn_fail(e, GNN_E_INPUT,
-                          "%s: %s: row %llu: %lld is not the id of a node (there are %llu)",
-                          gnn_input_name(in), gnn_input_member(in, member),
-                          (unsigned long long)(i + 1), (long long)v[i], (unsigned long long)n);
+                          "%s: row %llu: %lld is not the id of a node (there are %llu)",
+                          gnn_input_where(in, member), (unsigned long long)(i + 1), (long long)v[i],
+                          (unsigned long long)n);
         ids[i] = (uint32_t)v[i];
     }
     gnn_free(v);

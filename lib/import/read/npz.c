@@ -95,8 +95,8 @@ static int read_shape(struct gnn_input *in, uint32_t member, uint64_t *rows, uin
     if (!rc &&
         (n * width != 2 || v[0] < 1 || v[1] < 1 || v[0] > UINT32_MAX - 1 || v[1] > UINT32_MAX - 1))
         rc = gnn_fail(e, GNN_E_INPUT,
-                      "%s: %s: expected the numbers of rows and columns, each from 1 to 4294967294",
-                      gnn_input_name(in), gnn_input_member(in, member));
+                      "%s: expected the numbers of rows and columns, each from 1 to 4294967294",
+                      gnn_input_where(in, member));
     *rows = rc ? 0 : (uint64_t)v[0];
     *cols = rc ? 0 : (uint64_t)v[1];
     gnn_free(v);
@@ -227,8 +227,8 @@ static int count_edges(struct npz *z, struct gnn_input *in, struct gnn_err *e)
         return rc ? rc : e->code;
     rc = gnn_member_number(in, (uint32_t)m, &told, e);
     if (!rc && told != z->nedges)
-        rc = gnn_fail(e, GNN_E_INPUT, "%s: %s: %llu edges, but there are %llu", gnn_input_name(in),
-                      gnn_input_member(in, (uint32_t)m), (unsigned long long)told,
+        rc = gnn_fail(e, GNN_E_INPUT, "%s: %llu edges, but there are %llu",
+                      gnn_input_where(in, (uint32_t)m), (unsigned long long)told,
                       (unsigned long long)z->nedges);
     return rc;
 }
@@ -277,9 +277,8 @@ static int count_nodes(struct npz *z, struct gnn_input *in, uint64_t *n, struct 
     if (m >= 0) {
         int rc = gnn_member_number(in, (uint32_t)m, n, e);
         if (!rc && (*n < 1 || *n > UINT32_MAX - 1))
-            rc = gnn_fail(e, GNN_E_INPUT, "%s: %s: %llu nodes, expected 1 to 4294967294",
-                          gnn_input_name(in), gnn_input_member(in, (uint32_t)m),
-                          (unsigned long long)*n);
+            rc = gnn_fail(e, GNN_E_INPUT, "%s: %llu nodes, expected 1 to 4294967294",
+                          gnn_input_where(in, (uint32_t)m), (unsigned long long)*n);
         return rc;
     }
     for (int k = 0; k < 2; k++) {

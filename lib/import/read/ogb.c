@@ -343,8 +343,8 @@ static int open_binary(struct ogb *g, struct gnn_err *e)
         rc = gnn_fail(e, GNN_E_INPUT, "%s: node_label.npy is missing", gnn_input_name(labels));
     for (uint32_t i = 0; !rc && i < gnn_input_members(labels); i++)
         if (i != (uint32_t)m)
-            rc = gnn_fail(e, GNN_E_INPUT, "%s: %s: only node_label is expected",
-                          gnn_input_name(labels), gnn_input_member(labels, i));
+            rc = gnn_fail(e, GNN_E_INPUT, "%s: only node_label is expected",
+                          gnn_input_where(labels, i));
     return rc ? rc : gnn_src_node_array(&g->s, 0, "y", labels, (uint32_t)m, e);
 }
 
@@ -424,8 +424,8 @@ static int check_node_count(struct ogb *g, uint32_t t, uint32_t member, struct g
     int rc = gnn_member_number(g->in, member, &n, e);
     g->used[member] = true;
     if (!rc && n != nt->count)
-        rc = gnn_fail(e, GNN_E_INPUT, "%s: %s: %llu nodes, but there are %llu of type %s",
-                      gnn_input_name(g->in), gnn_input_member(g->in, member), (unsigned long long)n,
+        rc = gnn_fail(e, GNN_E_INPUT, "%s: %llu nodes, but there are %llu of type %s",
+                      gnn_input_where(g->in, member), (unsigned long long)n,
                       (unsigned long long)nt->count, nt->name);
     return rc;
 }

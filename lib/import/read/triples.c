@@ -138,8 +138,8 @@ static int read_all(struct triples *g, struct gnn_err *e)
         const int k = gnn_members_set(gnn_input_member(in, i));
         if (k < 0 || member[k] >= 0)
             return gnn_fail(e, GNN_E_INPUT,
-                            "%s: %s: triples are in one train, one valid and one test file",
-                            gnn_input_name(in), gnn_input_member(in, i));
+                            "%s: triples are in one train, one valid and one test file",
+                            gnn_input_where(in, i));
         member[k] = (int)i;
     }
     for (uint8_t k = 0; !rc && k < 3; k++)
