@@ -119,11 +119,11 @@ static void tell_trained(const struct gnn_model *m)
 }
 
 /* A checkpoint holds two models. */
-static void take_best(struct gnn_model *m, const struct gnn_st_file *f, const char *path)
+static void take_best(struct gnn_st_file *f, const char *path)
 {
     struct gnn_err e = {0};
     struct gnn_train_state s;
-    if (gnn_checkpoint_best(m, f, path, &s, &e))
+    if (gnn_checkpoint_best(f, path, &s, &e))
         cli_fail(&e);
     if (s.has_best)
         cli_note("%s: a checkpoint: predicting with the model of epoch %llu, its best", path,
@@ -141,11 +141,11 @@ static void open_model(struct gnn_model *m, const char *path, const struct gnn_s
     if (gnn_st_read(&f, path, e))
         cli_fail(e);
     model_path = path;
+    if (gnn_st_checkpoint(&f))
+        take_best(&f, path);
     if (gnn_model_open(m, &f, path, &s->meta.schema, take_untold, e) ||
         gnn_model_config_match(&m->c, &s->meta.schema, s->path, e))
         cli_fail(e);
-    if (gnn_st_checkpoint(&f))
-        take_best(m, &f, path);
     check_untold(m);
     tell_assumed();
     tell_trained(m);

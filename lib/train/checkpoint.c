@@ -410,39 +410,44 @@ int gnn_checkpoint_state(const struct gnn_st_file *f, const char *path, struct g
     return 0;
 }
 
-/* The list of the best parameters in place of that of the last ones. */
-static int best_untrained(struct gnn_model *m, const struct gnn_st_file *f, const char *path,
+/* The list of the best parameters in place of that of the last ones, in the description. */
+static int best_untrained(struct gnn_model_config *c, struct gnn_st_file *f, const char *path,
                           struct gnn_err *e)
 {
-    const uint64_t n = (uint64_t)m->c.nlayers * m->c.netypes;
-    if (!gnn_safetensors_find(&f->st, "state.untrained"))
-        return 0;
+    const uint64_t n = (uint64_t)c->nlayers * c->netypes;
     const uint8_t *list = state_tensor(f, path, "state.untrained", GNN_U8, 2 * n, e);
-    if (list && !m->c.untrained)
-        m->c.untrained = gnn_alloc_zero(n, sizeof *m->c.untrained, "edge types", e);
+    if (list && !c->untrained)
+        c->untrained = gnn_alloc_zero(n, sizeof *c->untrained, "edge types", e);
     for (uint64_t i = 0; !e->code && i < n; i++)
-        m->c.untrained[i] = list[n + i];
+        c->untrained[i] = list[n + i];
+    char *text = e->code ? NULL : gnn_model_config_text(c, e);
+    if (text && json_object_set_new(f->st.metadata, "gnn", json_string(text)))
+        gnn_fail_nomem(e, strlen(text), "a model's description");
+    gnn_free(text);
     return e->code;
 }
 
-int gnn_checkpoint_best(struct gnn_model *m, const struct gnn_st_file *f, const char *path,
-                        struct gnn_train_state *s, struct gnn_err *e)
+int gnn_checkpoint_best(struct gnn_st_file *f, const char *path, struct gnn_train_state *s,
+                        struct gnn_err *e)
 {
-    uint64_t k;
-    if (gnn_checkpoint_state(f, path, s, e))
+    struct gnn_model m = {0};
+    struct gnn_model_config c = {0};
+    const char *text = json_string_value(json_object_get(f->st.metadata, "gnn"));
+    if (gnn_checkpoint_state(f, path, s, e) || !s->has_best)
         return e->code;
-    const void *best =
-        s->has_best ? state_tensor(f, path, "state.best", GNN_F32, m->nfloats, e) : NULL;
-    if (!best)
+    if (!text)
+        return gnn_fail(e, GNN_E_INPUT, "%s: damaged: no description of the model", path);
+    if (gnn_model_config_parse(&c, text, path, e) || gnn_model_layout(&m, &c, e))
         return e->code;
-    memcpy(m->slab, best, m->nfloats * sizeof(float));
-    if (best_untrained(m, f, path, e))
-        return e->code;
-    const struct gnn_param *p = gnn_model_not_finite(m, m->slab, true, &k);
-    return p ? gnn_fail(e, GNN_E_INPUT,
-                        "%s: tensor state.best: element %" PRIu64 ", of %s, is not finite", path,
-                        p->at + k, p->name)
-             : 0;
+    const float *best = state_tensor(f, path, "state.best", GNN_F32, m.nfloats, e);
+    for (uint32_t i = 0; best && i < m.nparams; i++)
+        for (size_t k = 0; k < f->st.n; k++)
+            if (!strcmp(f->st.tensor[k].name, m.param[i].name))
+                f->st.tensor[k].data = (void *)(uintptr_t)(best + m.param[i].at);
+    if (best && gnn_safetensors_find(&f->st, "state.untrained"))
+        (void)!best_untrained(&m.c, f, path, e);
+    gnn_model_release(&m);
+    return e->code;
 }
 
 int gnn_checkpoint_at(const char *dir, uint64_t *epoch, uint64_t *step, bool *any,

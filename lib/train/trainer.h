@@ -196,10 +196,11 @@ int gnn_checkpoint_restore(struct gnn_trainer *t, const struct gnn_st_file *f, c
 /* Its counters, and the best value. GNN_E_INPUT: it is not a checkpoint. */
 int gnn_checkpoint_state(const struct gnn_st_file *f, const char *path, struct gnn_train_state *s,
                          struct gnn_err *e) GNN_MUST_USE;
-/* Of a model that was made from a checkpoint: replaces its last parameters by those of the best
- * epoch, if one has been evaluated (s->has_best). GNN_E_INPUT: the file is damaged. */
-int gnn_checkpoint_best(struct gnn_model *m, const struct gnn_st_file *f, const char *path,
-                        struct gnn_train_state *s, struct gnn_err *e) GNN_MUST_USE;
+/* A checkpoint in memory becomes one of the best epoch's model, if an epoch has been evaluated
+ * (s->has_best): its parameters, and what its description says of them. GNN_E_INPUT: the file is
+ * damaged. */
+int gnn_checkpoint_best(struct gnn_st_file *f, const char *path, struct gnn_train_state *s,
+                        struct gnn_err *e) GNN_MUST_USE;
 /* Takes the directory of checkpoints, which is made if it is not there, for this process, until
  * gnn_temp_free. NULL without an error: another process has it, which calls itself `who`. */
 struct gnn_temp *gnn_checkpoint_lock(const char *dir, char who[256],
