@@ -190,7 +190,12 @@ static void assign_access(const struct partition_opts *o, const struct gnn_view 
     f->rows = a.rows;
     f->remote = a.remote;
     f->remote_before = a.before;
+    f->remote_metis = a.before_metis;
+    f->metis_peak = a.metis_peak;
     f->assign_bytes += a.bytes;
+    f->start = a.from_metis ? "metis" : "fennel";
+    if (a.no_metis.code)
+        cli_note("access starts from fennel only: %s", a.no_metis.msg);
 }
 
 static void assign_stream(struct partition_opts *o, const struct gnn_view *v, uint32_t *part,

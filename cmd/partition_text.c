@@ -161,7 +161,8 @@ static double percent_of(uint64_t n, uint64_t of)
 
 static void put_method(const struct partition_figures *f, const struct gnn_layout *l)
 {
-    printf("parts     %u (%s", l->k, f->how);
+    printf("parts     %u (%s%s%s", l->k, f->how, f->start ? " from " : "",
+           f->start ? f->start : "");
     if (f->passes)
         printf(", %u pass%s", f->passes, f->passes == 1 ? "" : "es");
     printf(")\n");
@@ -170,6 +171,15 @@ static void put_method(const struct partition_figures *f, const struct gnn_layou
     if (f->moves)
         printf("moved     %llu node%s, to keep the limit and to leave no partition empty\n",
                (unsigned long long)f->moves, f->moves == 1 ? "" : "s");
+}
+
+static void put_rows(const struct partition_figures *f)
+{
+    printf("rows      %.0f expected in a step, %.2f %% remote; with fennel alone %.2f %%", f->rows,
+           100 * f->remote / f->rows, 100 * f->remote_before / f->rows);
+    if (f->remote_metis >= 0)
+        printf(", with METIS alone %.2f %%", 100 * f->remote_metis / f->rows);
+    putchar('\n');
 }
 
 static void put_cost(const struct partition_figures *f, uint64_t peak)
@@ -206,6 +216,10 @@ static void put_metrics(const struct partition_figures *f, const struct gnn_layo
     if (o && f->rows > 0)
         json_object_update_new(o, json_pack("{s:f,s:f,s:f}", "rows", f->rows, "remote", f->remote,
                                             "remote_stream", f->remote_before));
+    if (o && f->start)
+        json_object_set_new(o, "start", json_string(f->start));
+    if (o && f->rows > 0 && f->remote_metis >= 0)
+        json_object_set_new(o, "remote_metis", json_real(f->remote_metis));
     cli_metrics(o);
 }
 
@@ -233,8 +247,7 @@ void partition_show(const struct partition_figures *f, const struct gnn_layout *
         printf("halo      %llu nodes, %.2f %% of %llu\n", (unsigned long long)sum.halo,
                percent_of(sum.halo, vertices), (unsigned long long)vertices);
         if (f->rows > 0)
-            printf("rows      %.0f expected in a step, %.2f %% remote; with fennel alone %.2f %%\n",
-                   f->rows, 100 * f->remote / f->rows, 100 * f->remote_before / f->rows);
+            put_rows(f);
     }
     struct share *shares = shares_new(f, l, fig);
     json_t *balances = show_balance(l, shares);

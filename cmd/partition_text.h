@@ -6,8 +6,9 @@
 #include "lib/partition/partition.h"
 
 struct partition_figures {
-    const char *how; /* the method, or "file" */
-    bool has_pairs;  /* METIS's undirected graph was built: */
+    const char *how;   /* the method, or "file" */
+    const char *start; /* of access: the method it starts from */
+    bool has_pairs;    /* METIS's undirected graph was built: */
     uint64_t pairs, pairs_cut, volume, metis_peak;
     uint64_t assign_bytes; /* held to find the parts; METIS: the peak of its process */
     uint32_t passes;       /* over the graph, by methods that stream; 0: none */
@@ -15,8 +16,9 @@ struct partition_figures {
     uint32_t set[GNN_METIS_CONSTRAINTS_MAX]; /* of even */
     uint64_t moves;                          /* of nodes, to keep it so */
     double missed; /* METIS: the largest ratio of its own parts, if that is not kept; else 0 */
-    double rows, remote,
-        remote_before; /* expected in a step, if the method is access; rows 0: not known */
+    double rows, remote, remote_before,
+        remote_metis; /* expected in a step, if the method is access; rows 0: not known;
+                         remote_metis negative: METIS could not start */
     double seconds, assign_seconds, metis_seconds, graph_seconds, write_seconds;
 };
 

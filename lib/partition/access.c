@@ -1,26 +1,33 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Parts by expected access (lib/partition/partition.h): a stream partition comes first; then each
- * vertex goes to the part whose batches are expected to need it most, the vertices with most to
- * lose first, as far as the balance allows. */
+/* Parts by expected access (lib/partition/partition.h): the parts of Fennel and of METIS come
+ * first; from either, each vertex goes to the part whose batches are expected to need it most, the
+ * vertices with most to lose first, as far as the balance allows; and what leaves the fewest remote
+ * rows is taken. */
 #include "lib/cache/access.h"
 
 #include <string.h>
 
 #include "lib/base/mem.h"
-#include "lib/partition/loads.h"
+#include "lib/partition/repair.h"
 #include "lib/partition/stream.h"
 
-enum { RANKS = 1 << 16, RELIEVE_MOST = 20 };
+enum { RANKS = 1 << 16, RELIEVE_MOST = 20, ROUNDS_MOST = 3 };
 
 struct access {
     struct gnn_access_parts *o;
     const struct gnn_view *v;
-    uint32_t k, group;
-    uint32_t *part;
-    float *p;        /* (nvertices, group) how much the parts of a vertex's run want it */
-    uint32_t *order; /* (nvertices) */
-    uint32_t *seeds; /* the set, store ids */
-    uint32_t *own;   /* those of one part */
+    const struct gnn_symgraph *graph; /* for METIS, or NULL */
+    const int32_t *wgt;               /* likewise */
+    uint32_t ncon;
+    uint32_t k, group, finer;
+    uint32_t *part;      /* (nvertices) at hand */
+    uint32_t *best;      /* (nvertices) with the fewest remote rows so far */
+    double rows, remote; /* of those at hand */
+    double fewest;       /* of the best; negative: none yet */
+    float *p;            /* (nvertices, group) how much the parts of a vertex's run want it */
+    uint32_t *order;     /* (nvertices) */
+    uint32_t *seeds;     /* the set, store ids */
+    uint32_t *own;       /* those of one part */
     struct gnn_loads l;
 };
 
@@ -54,7 +61,7 @@ static int expect_access(struct access *a, uint32_t r, struct gnn_err *e)
         for (uint64_t d = 0; d < sc->ntype[t].count; d++) {
             const uint64_t i = a->v->base[t] + d;
             const float wanted = x.of[t][gnn_view_store_id(a->v, t, d)];
-            a->o->rows += (double)wanted;
+            a->rows += (double)wanted;
             if (a->part[i] / a->group == r / a->group)
                 a->p[i * a->group + r % a->group] = wanted;
         }
@@ -174,48 +181,138 @@ static uint64_t relieve_parts(struct access *a)
     return moved;
 }
 
-static int level_init(struct access *a, uint32_t finer, struct gnn_err *e)
+/* ---- from where ---- */
+
+/* Whose seeds are whose decides what a part asks for, so it is computed for the parts at hand. */
+static int expect_rows(struct access *a, struct gnn_err *e)
+{
+    int rc = 0;
+    a->rows = 0;
+    for (uint32_t r = 0; !rc && r < a->k; r++)
+        rc = expect_access(a, r, e);
+    a->remote = a->rows - local_rows(a);
+    return rc;
+}
+
+/* Moves what the parts at hand do not have where it is wanted, as long as that helps. */
+static int improve_parts(struct access *a, double *before, struct gnn_err *e)
+{
+    double last = 0;
+    int rc = expect_rows(a, e);
+    *before = a->remote;
+    for (int round = 0; !rc && (!round || a->remote < last); round++) {
+        last = a->remote;
+        if (a->fewest < 0 || a->remote < a->fewest) {
+            memcpy(a->best, a->part, a->v->nvertices * sizeof *a->best);
+            a->fewest = a->remote;
+            a->o->rows = a->rows;
+        }
+        if (round == ROUNDS_MOST || sort_vertices(a, e))
+            return e->code;
+        gnn_loads_clear(&a->l);
+        give_vertices(a);
+        for (int i = 0; i < RELIEVE_MOST && gnn_loads_any_over(&a->l) && relieve_parts(a); i++)
+            ;
+        rc = expect_rows(a, e);
+    }
+    return rc;
+}
+
+/* METIS balances all but the seeds, which cuts less; then a repair moves seeds. */
+static int start_metis(struct access *a, struct gnn_err *e)
+{
+    struct gnn_repair r = {.k = a->k, .even = a->o->by->even, .graph = a->graph};
+    const double imbalance = a->o->by->even.imbalance;
+    struct gnn_metis m = {.k = a->k,
+                          .imbalance = imbalance > 1.001 ? imbalance : 1.001,
+                          .seed = 1,
+                          .ncon = a->ncon,
+                          .wgt = a->wgt};
+    int rc = gnn_metis_level(&m, a->graph, a->group, a->part, e);
+    a->o->metis_peak = m.peak > a->o->metis_peak ? m.peak : a->o->metis_peak;
+    return rc ? rc : gnn_repair_level(&r, a->v, a->k, a->group, a->finer, a->part, e);
+}
+
+static int level_init(struct access *a, struct gnn_err *e)
 {
     struct gnn_store *s = a->v->store;
     const uint64_t n = a->v->nvertices, nseeds = s->meta.schema.set[a->o->set].count;
     if (n > UINT32_MAX)
         return gnn_fail(e, GNN_E_INPUT, "%s: %llu nodes are too many for the method access",
                         s->path, (unsigned long long)n);
+    a->part = gnn_alloc(n, sizeof *a->part, "assignment", e);
+    a->best = gnn_alloc(n, sizeof *a->best, "assignment", e);
     a->p = gnn_alloc(n, a->group * sizeof *a->p, "access frequencies", e);
     a->order = gnn_alloc(n, sizeof *a->order, "order of nodes", e);
     a->own = gnn_alloc(nseeds, sizeof *a->own, "seeds", e);
-    if (!a->p || !a->order || !a->own || gnn_store_split(s, a->o->set, &a->seeds, e))
+    if (!a->part || !a->best || !a->p || !a->order || !a->own ||
+        gnn_store_split(s, a->o->set, &a->seeds, e))
         return e->code;
     const uint64_t held =
-        n * (a->group * sizeof *a->p + sizeof *a->order) + 2 * nseeds * sizeof *a->own;
+        n * (a->group * sizeof *a->p + 3 * sizeof *a->order) + 2 * nseeds * sizeof *a->own;
     a->o->bytes = held > a->o->bytes ? held : a->o->bytes;
-    return gnn_loads_init(&a->l, a->v, &a->o->by->even, a->k, a->group, finer, e);
+    return gnn_loads_init(&a->l, a->v, &a->o->by->even, a->k, a->group, a->finer, e);
 }
 
-/* k parts in runs of `group`; part[]: in, where the stream put them; out. */
-static int assign_level(struct gnn_access_parts *o, const struct gnn_view *v, uint32_t k,
-                        uint32_t group, uint32_t finer, uint32_t *part, struct gnn_err *e)
+static void level_release(struct access *a)
 {
-    struct access a = {.o = o, .v = v, .k = k, .group = group, .part = part};
-    int rc = level_init(&a, finer, e);
-    o->rows = 0;
-    for (uint32_t r = 0; !rc && r < k; r++)
-        rc = expect_access(&a, r, e);
-    if (!rc)
-        rc = sort_vertices(&a, e);
-    if (!rc) {
-        o->before = o->rows - local_rows(&a);
-        give_vertices(&a);
-        for (int i = 0; i < RELIEVE_MOST && gnn_loads_any_over(&a.l) && relieve_parts(&a); i++)
-            ;
-        o->remote = o->rows - local_rows(&a);
+    gnn_loads_release(&a->l);
+    gnn_free(a->part);
+    gnn_free(a->best);
+    gnn_free(a->p);
+    gnn_free(a->order);
+    gnn_free(a->seeds);
+    gnn_free(a->own);
+}
+
+/* a->k parts in runs of a->group; part[]: in, with group < k the runs; out. */
+static int assign_level(struct access *a, uint32_t *part, struct gnn_err *e)
+{
+    struct gnn_access_parts *o = a->o;
+    const size_t bytes = a->v->nvertices * sizeof *part;
+    struct gnn_err late = {0};
+    int rc = level_init(a, e);
+    a->fewest = -1;
+    if (!rc && a->v->nvertices) {
+        memcpy(a->part, part, bytes);
+        rc = gnn_stream_level(o->by, a->v, a->k, a->group, a->finer, a->part, e);
     }
-    gnn_loads_release(&a.l);
-    gnn_free(a.p);
-    gnn_free(a.order);
-    gnn_free(a.seeds);
-    gnn_free(a.own);
+    if (!rc)
+        rc = improve_parts(a, &o->before, e);
+    const double fennel = a->fewest;
+    if (!rc && a->graph) {
+        memcpy(a->part, part, bytes);
+        /* METIS may fail, as it needs much memory. */
+        if (start_metis(a, &late))
+            o->no_metis = late;
+        else
+            rc = improve_parts(a, &o->before_metis, e);
+    }
+    o->remote = a->fewest;
+    o->from_metis = a->fewest < fennel;
+    if (!rc && a->v->nvertices)
+        memcpy(part, a->best, bytes);
+    level_release(a);
     return rc;
+}
+
+/* METIS's graph and weights, unless it cannot have them. */
+static int graph_init(struct gnn_access_parts *o, const struct gnn_view *v, struct access *a,
+                      struct gnn_symgraph *g, int32_t **wgt, struct gnn_err *e)
+{
+    struct gnn_even even = o->by->even;
+    even.no_small = true;
+    even.balance &= ~(unsigned)GNN_BALANCE_SETS;
+    even.balance |= even.balance ? 0 : GNN_BALANCE_NODES;
+    if (gnn_symgraph_init(g, v, GNN_METIS_LIMIT, o->by->threads, &o->no_metis) ||
+        gnn_balance_weights(v, &even, o->by->k, &a->ncon, wgt, &o->no_metis)) {
+        gnn_symgraph_release(g);
+        return GNN_OK;
+    }
+    a->graph = g;
+    a->wgt = *wgt;
+    /* See gnn_assign_metis. */
+    return gnn_store_verified(v->store, e);
 }
 
 int gnn_assign_access(struct gnn_access_parts *o, const struct gnn_view *v, uint32_t *part,
@@ -224,19 +321,29 @@ int gnn_assign_access(struct gnn_access_parts *o, const struct gnn_view *v, uint
     struct gnn_stream *by = o->by;
     const uint32_t k = by->k, nodes = by->nodes > 1 ? by->nodes : 1;
     const struct gnn_even even = by->even;
-    o->bytes = by->bytes = by->moved = 0;
+    struct access a = {.o = o, .v = v};
+    struct gnn_symgraph g = {0};
+    int32_t *wgt = NULL;
+    o->bytes = o->metis_peak = by->bytes = by->moved = 0;
+    o->before_metis = -1;
     by->passes_done = 0;
+    int rc = k > 1 ? graph_init(o, v, &a, &g, &wgt, e) : GNN_OK;
     /* Half of the imbalance is for the level of nodes, so that parts within a node can use the
      * rest. */
-    if (nodes > 1) {
+    if (!rc && nodes > 1) {
+        struct access level = a;
+        level.k = level.group = nodes;
+        level.finer = k / nodes;
         by->even.imbalance = gnn_stream_half(even.imbalance);
-        int rc = gnn_stream_level(by, v, nodes, nodes, k / nodes, part, e);
-        if (!rc)
-            rc = assign_level(o, v, nodes, nodes, k / nodes, part, e);
+        rc = assign_level(&level, part, e);
         by->even = even;
-        if (rc)
-            return rc;
     }
-    const int rc = gnn_stream_level(by, v, k, k / nodes, 1, part, e);
-    return rc ? rc : assign_level(o, v, k, k / nodes, 1, part, e);
+    a.k = k;
+    a.group = k / nodes;
+    a.finer = 1;
+    if (!rc)
+        rc = assign_level(&a, part, e);
+    gnn_symgraph_release(&g);
+    gnn_free(wgt);
+    return rc;
 }

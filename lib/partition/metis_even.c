@@ -30,11 +30,11 @@ static bool is_kept(const struct work *w, const struct candidate *c)
     return !(c->kept.excess > 0) && (!c->kept.empty || w->v->nvertices < w->o->m.k);
 }
 
-/* Before the cut counts, limits do. */
+/* Before the cut counts, limits do; but where a vertex is too heavy for any part, none keeps them,
+ * and a little less is not worth a much larger cut. */
 static bool is_better(const struct work *w, const struct candidate *a, const struct candidate *b)
 {
-    const double slack = 1e-9;
-    if (a->kept.excess > b->kept.excess + slack || a->kept.excess < b->kept.excess - slack)
+    if (a->kept.excess < b->kept.excess / 2 || b->kept.excess < a->kept.excess / 2)
         return a->kept.excess < b->kept.excess;
     if (a->kept.empty != b->kept.empty)
         return a->kept.empty < b->kept.empty;

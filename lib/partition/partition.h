@@ -136,21 +136,27 @@ struct gnn_stream {
 int gnn_stream_run(struct gnn_stream *s, const struct gnn_view *v, uint32_t *part,
                    struct gnn_err *e) GNN_MUST_USE;
 
-/* Parts by who asks for what. A stream as `by` says divides the seeds over the parts; p_r(v) is
- * then the probability that what part r samples for its seeds of a global batch has v
- * (gnn_access_expected). Vertices for which the choice matters most, by the difference of the best
- * p_r and the next, come first; each goes to the part with room that has the highest p_r(v), and
- * where none is higher to the part of the stream. Every vertex goes to exactly one part. Memory: 4
- * k bytes per vertex (k / nodes with two levels, or nodes if that is more) beside the stream's and
- * gnn_access_expected's. */
+/* Parts by who asks for what. A method divides the seeds over the parts; p_r(v) is then the
+ * probability that what part r samples for its seeds of a global batch has v (gnn_access_expected).
+ * Vertices for which the choice matters most, by the difference of the best p_r and the next, come
+ * first; each goes to the part with room that has the highest p_r(v), and where none is higher to
+ * the part where it was. Seeds move as well, so p_r is computed again, and the next round begins,
+ * as long as fewer rows are remote, three times at most. This starts from the stream as `by` says
+ * and from METIS, and the parts with the fewest remote rows are taken, be they those of a start.
+ * Memory: 4 k bytes per vertex (k / nodes with two levels, or nodes if that is more) beside the
+ * stream's, METIS's and gnn_access_expected's. */
 struct gnn_access_parts {
-    struct gnn_stream *by;        /* k, nodes and even are those of the parts, too */
+    struct gnn_stream *by;        /* k, nodes, even and threads are those of the parts, too */
     const struct gnn_sampling *m; /* fan-outs, frontier, replace, batch_size (the global batch) */
     uint32_t set;                 /* the seeds, of the schema */
-    double rows;    /* out: rows that all parts together ask for in a step, on average */
-    double remote;  /* out: of these, from other parts */
-    double before;  /* out: the same if vertices had stayed where the stream put them */
-    uint64_t bytes; /* out: memory held, without the stream's and gnn_access_expected's */
+    double rows;             /* out: rows that all parts together ask for in a step, on average */
+    double remote;           /* out: of these, from other parts */
+    double before;           /* out: the same if vertices had stayed where the stream put them */
+    double before_metis;     /* out: or METIS; negative: it could not start */
+    bool from_metis;         /* out: the parts come from those of METIS */
+    struct gnn_err no_metis; /* out: why METIS could not start; code 0: it could */
+    uint64_t metis_peak;     /* out: of its process */
+    uint64_t bytes;          /* out: memory held, without the stream's and gnn_access_expected's */
 };
 /* part: (nvertices), out. Uses OpenMP's threads; the same for any number of them, and however the
  * store is partitioned. */
@@ -182,8 +188,8 @@ int gnn_repair_judge(struct gnn_repair *o, const struct gnn_view *v, uint32_t *p
                      struct gnn_err *e) GNN_MUST_USE;
 
 /* METIS, held to the limits: what it misses is repaired, and with several constraints the parts of
- * Fennel are taken if they keep more, or as much with a smaller cut. Parts that METIS makes within
- * the limits stay as they are. */
+ * Fennel are taken if they exceed the limits by less than half as much, or else if they cut less.
+ * Parts that METIS makes within the limits stay as they are. */
 struct gnn_metis_parts {
     struct gnn_metis
         m;          /* k, objective, imbalance, seed, call; out: peak and seconds, of all calls */

@@ -9,7 +9,7 @@
 
 #include "lib/partition/repair.h"
 
-enum { KEYS = 1024, ZERO = KEYS / 2, TRIES_MOST = 8, PASSES_MOST = 8 };
+enum { KEYS = 1024, ZERO = KEYS / 2, TRIES_MOST = 8, LOOKS_MOST = 64, PASSES_MOST = 8 };
 
 static const uint32_t none = UINT32_MAX;
 
@@ -111,7 +111,8 @@ static void count_neighbours(struct repair *r, uint64_t x)
     }
 }
 
-/* Among the parts where neighbours are, and the lightest. */
+/* Among the parts where neighbours are, and the lightest; all, where none of these has room, as
+ * long as that does not take more time than the rest. */
 static struct move best_move(struct repair *r, uint64_t x, const struct gnn_weights *w)
 {
     const uint32_t from = r->part[x], lo = from / r->group * r->group;
@@ -122,6 +123,11 @@ static struct move best_move(struct repair *r, uint64_t x, const struct gnn_weig
         consider_part(r, from, r->touched[i], relief, w, &best);
     for (uint32_t c = 0; c < r->l.ncon; c++)
         consider_part(r, from, gnn_loads_lightest(&r->l, c, lo), relief, w, &best);
+    if ((best.to == none || !best.fits) && r->looks >= r->group) {
+        r->looks -= r->group;
+        for (uint32_t p = lo; p < lo + r->group; p++)
+            consider_part(r, from, p, relief, w, &best);
+    }
     for (uint32_t i = 0; i < r->ntouched; i++)
         r->count[r->touched[i]] = 0;
     r->ntouched = 0;
@@ -171,6 +177,7 @@ void gnn_repair_relieve(struct repair *r)
 {
     struct queue q = {.r = r};
     uint64_t before = r->moves + 1;
+    r->looks = LOOKS_MOST * r->v->nvertices;
     for (int pass = 0; pass < PASSES_MOST && gnn_loads_any_over(&r->l) && r->moves != before;
          pass++) {
         uint32_t x, key;

@@ -80,6 +80,31 @@ static void fill_parts(struct repair *r)
     }
 }
 
+/* ---- parts that hold too much ---- */
+
+/* With several limits no single move may help, although some parts have room for one thing, and
+ * others for another. Moves that aim at tighter limits end with what is within the real ones. */
+static void relieve_parts(struct repair *r)
+{
+    static const double tighter[] = {0, 0.15, 0.4, 0.7};
+    uint64_t cap[GNN_METIS_CONSTRAINTS_MAX];
+    for (uint32_t c = 0; c < r->l.ncon; c++)
+        cap[c] = r->l.con[c].cap;
+    for (unsigned i = 0; i < sizeof tighter / sizeof *tighter && gnn_loads_any_over(&r->l); i++) {
+        for (uint32_t c = 0; c < r->l.ncon; c++) {
+            struct gnn_load_con *con = &r->l.con[c];
+            const uint64_t even = con->total / r->k + (con->total % r->k != 0);
+            if (cap[c] > even)
+                con->cap = cap[c] - (uint64_t)(tighter[i] * (double)(cap[c] - even));
+        }
+        gnn_repair_relieve(r);
+        for (uint32_t c = 0; c < r->l.ncon; c++)
+            r->l.con[c].cap = cap[c];
+        if (r->l.ncon == 1)
+            break;
+    }
+}
+
 /* ---- one level ---- */
 
 static bool is_short(const struct repair *r)
@@ -162,7 +187,7 @@ static int run_level(struct gnn_repair *o, struct repair *r, bool moves, uint32_
     if (!rc && r->key) {
         memset(r->key, 0xff, r->v->nvertices * sizeof *r->key);
         fill_parts(r);
-        gnn_repair_relieve(r);
+        relieve_parts(r);
         o->moves += r->moves;
     }
     if (!rc)

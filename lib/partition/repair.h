@@ -14,8 +14,8 @@ struct repair {
     uint32_t least;                   /* vertices that a part must have */
     uint32_t *part;
     struct gnn_loads l;
-    uint64_t *nodes; /* [k] vertices of each part */
-    uint64_t moves;
+    uint64_t *nodes;       /* [k] vertices of each part */
+    uint64_t moves, looks; /* looks: at parts where no neighbours are, that may still be made */
     /* neighbours of the vertex at hand: how many each part has; parts that have some */
     uint32_t *count, *touched, ntouched;
     /* (nvertices) vertices in a queue: the neighbours in lists, and what the queue knows */

@@ -53,9 +53,21 @@ gnn-import -q sbm:nodes=4000,classes=2,degree=8,homophily=0.6,train=0.1 -o mixed
 check "gnn-partition --method access -f -b --split makes partitions" \
     gnn-partition --metrics rows.json --method access -f 5,3 -b 64 --split train -k 3 -o rows mixed
 check "gnn-partition --method access leaves fewer remote rows than its stream" less "$(figure remote rows.json)" "$(figure remote_stream rows.json)"
+check "gnn-partition --method access leaves no more remote rows than METIS" sh -c 'awk -v a="$1" -v b="$2" "BEGIN { exit !(a != \"\" && b > 0 && a <= b) }"' - \
+    "$(figure remote rows.json)" "$(figure remote_metis rows.json)"
 check "gnn-partition --method access leaves fewer remote rows than there are rows" less "$(figure remote rows.json)" "$(figure rows rows.json)"
 check "gnn-partition --method access makes the seeds even" less "$(figure train rows.json)" 1.035
 
+# What batches fetch, of access and of the methods that it starts from.
+gnn-import -q -o products products:scale=0.002
+fetched() { # STORE: remote rows of two epochs, as measured
+    gnn-sample -q -f 5,5 -b 64 --epochs 0:2 "$1" | gnn-gather --plan --replicate 0.1 --cache-order degree -F x "$1" | awk '$1 == "degree" && $2 == 0 { print $5 }'
+}
+for m in access metis fennel; do gnn-partition -q --force --method $m $([ $m = access ] && echo -f 5,5 -b 64 || echo --balance nodes,train) -k 6 -o by-$m products; done
+check "gnn-partition --method access: $(fetched by-access) remote rows are fetched, with METIS $(fetched by-metis)" \
+    test "$(fetched by-access)" -le "$(fetched by-metis)"
+check "gnn-partition --method access: $(fetched by-access) remote rows are fetched, with fennel $(fetched by-fennel)" \
+    test "$(fetched by-access)" -lt "$(fetched by-fennel)"
 # Two levels.
 for m in metis fennel access random; do
     check "gnn-partition --method $m --two-level 2,3 makes partitions" \

@@ -96,4 +96,14 @@ for k in 5 40; do
         open F, "table"; while (<F>) { $most = $2 if /^balance +(nodes|edges|train) +([\d.]+)/ && $2 > $most }
         open S, "said"; $said = join "", <S>; exit !($most <= 1.1001 || $said =~ /exceeded|too few/)'
 done
+if [ -n "${GNN_DATA:-}" ]; then
+    gnn-import -q -o acm "$GNN_DATA/acm.zip"
+    gnn-partition --force -k 8 --balance nodes,edges -o p acm >table 2>said
+    check "gnn-partition moves nodes of METIS's partitions of acm until nodes and edges are even" \
+        sh -c 'grep -q "^parts     8 (metis)" table && grep -q "^moved " table && ! grep -q exceeded said'
+    for what in nodes edges; do check "gnn-partition makes $what of acm even" even $what 1.0301 table; done
+    check "gnn-partition cuts less of acm than a quarter" awk '/^pairs cut/ { exit !($3 < $5 / 4) }' table
+else
+    skip "gnn-partition moves nodes of METIS's partitions of acm until nodes and edges are even" "GNN_DATA is not set"
+fi
 done_testing
