@@ -32,6 +32,7 @@ GROUPS = {
     "amazon-20": ("amazon-computers", "20", ["", BOTH, GCN]),
     "tolokers-20": ("tolokers", "20", ["", BOTH, "-m gcn", GCN]),
     "cora-all": ("cora", "all", ["", "--dropout 0.2", BOTH, "-m gcn", "-m gat --heads 4", "-f 15,15 --frontier new", KIPF]),
+    "acm-all": ("acm", "all", ["", "-m rgcn --encoder 64 --hidden 64", "-m gat --heads 4"]),
     "full": ("cora", "20", ["", "--full-batch", LONG, LONG + " --lr 0.01"]),
 }
 # Quantiles of Student's t distribution at 0.975, for 1, 2, ... degrees of freedom.
