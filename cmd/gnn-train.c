@@ -20,6 +20,7 @@
 #include "cmd/train_full.h"
 #include "cmd/train_lock.h"
 #include "cmd/train_model.h"
+#include "cmd/train_progress.h"
 #include "cmd/train_stop.h"
 #include "cmd/train_text.h"
 #include "cmd/train_timeline.h"
@@ -354,6 +355,7 @@ int main(int argc, char **argv)
     if (resume)
         start_over(&t, &e);
     train_text_init(&text, &t);
+    train_progress_begin(train_epochs_end());
     const bool stopped = train_model(&t, src, &text, &e), worth = is_worth(&text, stopped);
     if ((feed.store_path && gnn_store_verified(&feed.store, &e)) ||
         (!c->rank && gnn_trainer_write(&t, out, name, &e)))
@@ -363,6 +365,8 @@ int main(int argc, char **argv)
         train_text_times(o.ops);
         train_timeline_tell(feed.gpu, &src->meta->sampling);
         train_text_end(&text, stopped);
+        train_progress_waited(&t, text.waited, text.waited + text.trained + text.evaluated,
+                              feed.store_path != NULL);
         tell_untrained(&t);
     }
     if (stopped) {

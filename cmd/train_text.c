@@ -9,6 +9,7 @@
 
 #include "cmd/cli.h"
 #include "cmd/train_full.h"
+#include "cmd/train_progress.h"
 #include "lib/base/clock.h"
 
 /* Where gradients of several ranks on devices are summed or, of full batches, how what partitions
@@ -59,12 +60,9 @@ static void tell_precision(struct train_text *x)
 void train_text_step(void *arg, uint64_t epoch, uint64_t step, uint64_t steps, double loss,
                      double balance)
 {
-    char what[48], extra[32];
     ((struct train_text *)arg)->steps++;
     tell_precision(arg);
-    snprintf(what, sizeof(what), "epoch %llu", (unsigned long long)epoch);
-    snprintf(extra, sizeof(extra), "loss %.4f", loss);
-    cli_progress(what, step + 1, steps, extra);
+    train_progress_step(((struct train_text *)arg)->t, epoch, step, steps, loss);
     json_t *j =
         json_pack("{s:s, s:I, s:I, s:f}", "event", "step", "epoch", (json_int_t)epoch, "step",
                   (json_int_t)step, "loss", loss); /* a loss that is not finite has ended the run */
@@ -123,7 +121,6 @@ void train_text_epoch(void *arg, const struct gnn_train_epoch *r)
     struct train_text *x = arg;
     const struct gnn_sampling *sm = &x->t->meta->sampling;
     const char *name = gnn_metric_name(x->t->o.metric);
-    /* Waiting for batches counts as part of the epoch, so that the share of it can be printed. */
     const double all = r->train_s + r->eval_s + r->wait_s;
     char line[512] = "", ranks[48] = "";
     append_value(line, sizeof(line), sm->split[0], name, r->value);
@@ -133,12 +130,10 @@ void train_text_epoch(void *arg, const struct gnn_train_epoch *r)
     cli_progress_end();
     if (r->balance > 0)
         snprintf(ranks, sizeof ranks, ", slowest rank %.2f x the mean", r->balance);
-    cli_note(
-        "epoch %llu: loss %.4f%s%s; %.2f s (%.0f %% waiting), %.1f M edges/s, %.0f GFLOP/s%s%s",
-        (unsigned long long)r->epoch, r->loss, line, r->best ? " *" : "", all,
-        all > 0 ? 100 * r->wait_s / all : 0,
-        r->train_s > 0 ? 1e-6 * (double)r->edges / r->train_s : 0,
-        r->train_s > 0 ? 1e-9 * (double)r->flops / r->train_s : 0, ranks, train_full_words());
+    cli_note("epoch %llu: loss %.4f%s%s; %.2f s, %.1f M edges/s, %.0f GFLOP/s%s%s",
+             (unsigned long long)r->epoch, r->loss, line, r->best ? " *" : "", all,
+             r->train_s > 0 ? 1e-6 * (double)r->edges / r->train_s : 0,
+             r->train_s > 0 ? 1e-9 * (double)r->flops / r->train_s : 0, ranks, train_full_words());
     write_metrics(x, r);
     x->epochs++;
     x->trained += r->train_s;
