@@ -11,6 +11,7 @@
 #include "cmd/layer_opts.h"
 #include "cmd/opt.h"
 #include "cmd/sets.h"
+#include "cmd/state_dict.h"
 #include "cmd/stdin.h"
 #include "cmd/untrained.h"
 #include "cmd/unused.h"
@@ -63,7 +64,7 @@ static const struct program program = {
     .args = "STORE|MODEL",
     .extra = "the array is named with -o",
     .opts = opts,
-    .more = (const struct opt *const[]){layer_opts, NULL},
+    .more = (const struct opt *const[]){state_dict_opts, layer_opts, NULL},
     .lacks = "no-provenance", /* .npy has no room for it */
     .min_args = 2,
     .max_args = 2,
@@ -77,42 +78,15 @@ static void show_progress(void *arg, uint32_t layer, uint64_t done, uint64_t tot
     cli_progress(text, done, total, NULL);
 }
 
-/* What a state dict does not say of its layers is as the options have it, or as by default, which
- * is told. */
 static const char *model_path;
-static const struct gnn_layer *asked;
-static void take_untold(struct gnn_model_config *c)
-{
-    asked = c->layer;
-    layer_opts_take(c);
-}
-
-static void tell_assumed(void)
-{
-    const char *assumed = asked ? layer_opts_assumed(asked) : "";
-    if (*assumed)
-        cli_note("%s: read as with %s, which a state dict does not tell", model_path, assumed);
-}
-
-/* Options of layers that the model does not have, or says itself. */
-static void check_untold(const struct gnn_model *m)
-{
-    const struct opt *alien = layer_opts_alien(asked);
-    if (!alien)
-        return;
-    if (asked)
-        cli_usage("--%s: the layers of %s are %s", alien->name, model_path, asked->name);
-    cli_usage("--%s: %s is a model of gnn-train and says how its layers (%s) compute", alien->name,
-              model_path, m->c.layer->name);
-}
 
 /* What the file says of training, which changes what the model computes. */
-static void tell_trained(const struct gnn_model *m)
+static void tell_trained(const struct gnn_model *m, bool foreign)
 {
     const char *left_out = untrained_text(&m->c, m->c.untrained);
     if (*left_out)
         cli_note("%s: leaves out edges of types that training never saw: %s", model_path, left_out);
-    if (!asked && !m->recipe)
+    if (!foreign && !m->recipe)
         cli_note("%s: written by a version that did not record what training saw: all convolutions "
                  "count as trained",
                  model_path);
@@ -143,12 +117,10 @@ static void open_model(struct gnn_model *m, const char *path, const struct gnn_s
     model_path = path;
     if (gnn_st_checkpoint(&f))
         take_best(&f, path);
-    if (gnn_model_open(m, &f, path, &s->meta.schema, take_untold, e) ||
+    if (gnn_model_open(m, &f, path, &s->meta.schema, state_dict_take, e) ||
         gnn_model_config_match(&m->c, &s->meta.schema, s->path, e))
         cli_fail(e);
-    check_untold(m);
-    tell_assumed();
-    tell_trained(m);
+    tell_trained(m, state_dict_tell(m, path));
     if (!f.st.summed)
         cli_note("%s: no checksum (written by another program): not verified", path);
     gnn_st_release(&f);

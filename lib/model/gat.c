@@ -291,6 +291,7 @@ static uint32_t recognise_layer(struct gnn_model_config *c, const struct gnn_ten
 const struct gnn_layer gnn_layer_gat = {
     .name = "gat",
     .module = "GATConv",
+    .assumed = "GATConv(fill_value=\"mean\")",
     .norm = GNN_ADJ_SUM,
     .own = true,
     .features = true,

@@ -317,6 +317,7 @@ static uint32_t recognise_layer(struct gnn_model_config *c, const struct gnn_ten
 const struct gnn_layer gnn_layer_gatv2 = {
     .name = "gatv2",
     .module = "GATv2Conv",
+    .assumed = "GATv2Conv(fill_value=\"mean\")",
     .norm = GNN_ADJ_SUM,
     .own = true,
     .features = true,

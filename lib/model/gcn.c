@@ -28,6 +28,7 @@ static int check_types(const struct gnn_conv_shape *s, struct gnn_err *e)
 const struct gnn_layer gnn_layer_gcn = {
     .name = "gcn",
     .module = "GCNConv",
+    .assumed = "GCNConv(normalize=True, add_self_loops=True, improved=False)",
     .norm = GNN_ADJ_SYMMETRIC,
     .weights = true,
     .rooms = 1,

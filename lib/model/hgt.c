@@ -635,6 +635,7 @@ static uint32_t recognise_layer(struct gnn_model_config *c, const struct gnn_ten
 const struct gnn_layer gnn_layer_hgt = {
     .name = "hgt",
     .module = "HGTConv",
+    .assumed = "HGTConv with relations in the order of the store's edge types",
     .norm = GNN_ADJ_SUM,
     .own = true,
     .numbered = true,

@@ -169,6 +169,9 @@ struct gnn_layer {
      * are read off its parameters in a state dict, t[k] being number k or NULL; 0: it is none of
      * this layer. */
     uint32_t (*recognise)(struct gnn_model_config *c, const struct gnn_tensor *const *t);
+    /* Or NULL: what else is true of all such layers here, but not in PyG, where a state dict does
+     * not tell it; in PyG's words. */
+    const char *assumed;
     const struct gnn_layer_option *option; /* [noptions], at most GNN_LAYER_OPTIONS */
     uint32_t noptions;
     /* Or NULL: why option k does nothing in c's models on their graph; NULL: it does. */

@@ -273,6 +273,7 @@ static const struct gnn_layer root = {
 const struct gnn_layer gnn_layer_rgcn = {
     .name = "rgcn",
     .module = "RGCNConv",
+    .assumed = "RGCNConv(aggr=\"mean\") with relations in the order of the store's edge types",
     .norm = GNN_ADJ_MEAN,
     .shared = true,
     .root = &root,

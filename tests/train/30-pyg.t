@@ -42,14 +42,39 @@ while read -r k opts; do
         gnn-predict g3 "$D/$k.safetensors" $opts --output-kind probs -o $k.3.npy
     check "gnn-predict gives the same to 1e-6 for $k from three parts with $opts" gap $k.3.npy $k.npy 1e-6
 done <<EOF
-sage-max --aggr max --no-normalize
-sage-sum --aggr sum --no-normalize
-sage-more --aggr max --normalize
-gat --self-loops --negative-slope 0.2
+sage-max --aggr max --no-normalize --activation relu --no-residual --feature-norm none
+sage-sum --aggr sum --no-normalize --activation relu --no-residual --feature-norm none
+sage-more --aggr max --normalize --activation relu --no-residual --feature-norm none
 EOF
-check "gnn-predict reads a state dict of sage-max without --aggr" gnn-predict g "$D/sage-max.safetensors" --normalize -o x.npy
-mv err said
-check "gnn-predict says how it reads a state dict that does not tell" grep -q 'sage-max.safetensors: read as with --aggr mean, which a state dict does not tell' said
+while IFS='|' read -r s k opts said; do
+    check "gnn-predict reads a state dict of $k with $opts" gnn-predict $s "$D/$k.safetensors" $opts -o x.npy
+    mv err said
+    check "gnn-predict says how it reads it: $said" grep -q "$k.safetensors: read as $said, which a state dict does not tell" said
+done <<EOF
+g|sage-max|--normalize|with --aggr mean --activation relu --no-residual --feature-norm none
+g|sage-max|--activation elu --residual --feature-norm row|with --aggr mean --no-normalize
+g|sage-norm||LayerNorm(mode="node"), not PyG's default "graph"
+g|gcn||GCNConv(normalize=True, add_self_loops=True, improved=False)
+g|gat||GATConv(fill_value="mean")
+t|typed||HeteroConv(aggr="sum")
+gt|rgcn||RGCNConv(aggr="mean") with relations in the order of the store's edge types
+t|hgt-typed||HGTConv with relations in the order of the store's edge types
+EOF
+# A model of gnn-train as a state dict, with the options that it was trained with, predicts the same.
+while read -r s opts; do
+    o=$(echo "$opts" | grep -oe '--\(activation\|edge-weight\|feature-norm\) [a-z]*' -e '--residual' | tr '\n' ' ')
+    gnn-train -q --store $s -f 3,3,3 --epochs 1 --eval none --hidden 8 --no-layer-norm $opts -o whole.st && gnn-predict -q $s whole.st --output-kind probs -o whole.npy &&
+        echo 'import json; head(lambda h: json.dumps({k: v for k, v in json.loads(h).items() if k != "__metadata__"}))' |
+        /usr/bin/python3 "$GNN_TOP/tests/train/forge.py" whole.st . || exit 1
+    check "gnn-predict reads a state dict with $o" gnn-predict -q $s 1 $o --output-kind probs -o dict.npy
+    check "it predicts what the model with a description does" cmp whole.npy dict.npy
+done <<EOF
+g --activation elu
+g --activation leaky --residual
+g --feature-norm row
+gw -m gcn --edge-weight weight
+EOF
+status 2 "gnn-predict refuses --activation for a model that says it itself" gnn-predict gw whole.st --activation elu -o x.npy
 status 2 "gnn-predict refuses --aggr for a state dict of GCN" gnn-predict g "$D/gcn.safetensors" --aggr max -o x.npy
 mv err said
 check "gnn-predict names the layers that have no --aggr" grep -q -e '--aggr: the layers of .*gcn.safetensors are gcn' said

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What a state dict of another program does not tell of its model: gnn-predict's options for it,
+ * and the message about what is assumed. */
+#ifndef GNN_CMD_STATE_DICT_H
+#define GNN_CMD_STATE_DICT_H
+
+#include "cmd/opt.h"
+#include "lib/model/model.h"
+
+/* Beside those of layers (cmd/layer_opts.h). */
+extern const struct opt state_dict_opts[];
+/* As gnn_model_open's `untold`: all of them. */
+void state_dict_take(struct gnn_model_config *c);
+/* After gnn_model_open of the model at `path`: ends the program if one of the options was given and
+ * the model says it itself, or its layers do not have it; a message names what is assumed. Whether
+ * it was a state dict. */
+bool state_dict_tell(const struct gnn_model *m, const char *path);
+
+#endif
