@@ -34,6 +34,11 @@ while read -r opts; do
     check "gnn-predict predicts" gnn-predict -q --output-kind values -o a.npy a.store m.st
     check "gnn-predict predicts for types in another order" gnn-predict -q --output-kind values -o b.npy b.store m.st
     check "gnn-predict finds them by name ($opts)" gap a.npy b.npy
+    check "gnn-train makes a checkpoint whose best epoch is not its last" gnn-train -q --store a.store $opts -f 4,4 -f m/to/n=4,0 --hidden 9 --epochs 6 \
+        --checkpoint ck --checkpoint-every 1 -o x.st
+    gnn-predict -q --output-kind values -o x.npy a.store ck/checkpoint.safetensors && gnn-predict -q --output-kind values -o y.npy b.store ck/checkpoint.safetensors
+    check "gnn-predict finds the types of a checkpoint by name" gap x.npy y.npy
+    rm -rf ck
     check "gnn-train --init goes on with the model, as its file describes it" gnn-train -q --store b.store --init m.st --lr 0 -f 4,4 -f m/to/n=4,0 --epochs 1 -o n.st
     check "its parameters are those of the same types" sh -c "gnn-predict -q --output-kind values -o c.npy b.store n.st && perl '$GNN_TOP/tests/train/npygap.pl' a.npy c.npy 1e-5"
     gnn-inspect n.st >n.txt
