@@ -191,10 +191,15 @@ static int bind_block(struct bind *s, uint32_t hop, uint32_t et)
     const uint32_t *ptr = indptr->data;
     if (!b->place && ptr[0])
         return fail_tensor(s, name, "does not start at 0");
-    for (uint64_t i = 0; !b->place && i < n; i++)
-        if (ptr[i] > ptr[i + 1])
-            return bad_element(s, name, i + 1, ptr[i + 1],
-                               "is less than the one before: not monotone");
+    const uint32_t rows = b->place ? 0 : (uint32_t)n; /* that are looked at, without a branch */
+    uint32_t falls = 0, fall = 0;
+    for (uint32_t i = 0; i < rows; i++)
+        falls |= ptr[i] > ptr[i + 1];
+    while (falls && ptr[fall] <= ptr[fall + 1])
+        fall++;
+    if (falls)
+        return bad_element(s, name, fall + 1, ptr[fall + 1],
+                           "is less than the one before: not monotone");
     snprintf(name, sizeof name, "hop/%u/%s/indices", hop, key);
     if ((rc = take_tensor(s, name, GNN_U32, b->place ? UINT64_MAX : ptr[n], true, &indices)))
         return rc;
@@ -203,7 +208,8 @@ static int bind_block(struct bind *s, uint32_t hop, uint32_t et)
     if (edges >= UINT32_MAX)
         return fail_tensor(s, name, "too many edges");
     uint32_t limit = (uint32_t)src[hop + 1], worst = 0, at = 0;
-    for (uint32_t i = 0; !b->place && i < edges; i++)
+    const uint32_t looked = b->place ? 0 : (uint32_t)edges;
+    for (uint32_t i = 0; i < looked; i++)
         worst |= v[i] >= limit;
     while (worst && v[at] < limit)
         at++;

@@ -287,6 +287,18 @@ static int check_seeds(const struct counts *s)
     return n || m->ranks ? 0 : fail_batch(s, name, "no seeds");
 }
 
+/* The first row with more than `most` edges, or n. All rows are looked at without a branch, as
+ * there is hardly ever one. */
+static uint32_t find_over(const uint32_t *indptr, uint32_t n, uint32_t most)
+{
+    uint32_t over = 0, at = 0;
+    for (uint32_t i = 0; i < n; i++)
+        over |= indptr[i + 1] - indptr[i] > most;
+    while (over && indptr[at + 1] - indptr[at] <= most)
+        at++;
+    return over ? at : n;
+}
+
 static int check_block(const struct counts *s, uint32_t hop, uint32_t et)
 {
     const struct gnn_sampling *m = &s->m->sampling;
@@ -295,24 +307,19 @@ static int check_block(const struct counts *s, uint32_t hop, uint32_t et)
     const struct gnn_pick_rule rule = gnn_sampling_rule(m, (uint64_t)hop * s->b->netypes + et);
     const uint64_t rows = dst[hop] - (gnn_sampling_new_rows(m, hop) ? dst[hop - 1] : 0);
     char name[GNN_NAME_MAX + 1], key[GNN_ETYPE_KEY_ROOM];
-    uint32_t most = 0, at = 0;
     const bool missing = rows && !k->indptr && gnn_pick_any(rule);
-    for (uint32_t i = 0; !s->b->place && rule.fanout >= 0 && i < k->n; i++)
-        most = k->indptr[i + 1] - k->indptr[i] > most ? k->indptr[i + 1] - k->indptr[i] : most;
-    if (!missing && (rule.fanout < 0 || most <= (uint32_t)rule.fanout) &&
-        k->edges <= edges_max(s->m, hop, et, k->n))
+    const uint32_t at =
+        rule.fanout < 0 || s->b->place ? k->n : find_over(k->indptr, k->n, (uint32_t)rule.fanout);
+    const bool many = k->edges > edges_max(s->m, hop, et, k->n);
+    if (!missing && at == k->n && !many)
         return 0;
     gnn_tensor_name(name, "hop/%u/%s/indptr", hop,
                     gnn_etype_key(&s->m->schema, et, key, sizeof key));
     if (missing)
         return fail_batch(s, name, "missing, though %" PRIu64 " nodes pick neighbours", rows);
-    while (rule.fanout >= 0 && at < k->n && !s->b->place &&
-           k->indptr[at + 1] - k->indptr[at] <= (uint32_t)rule.fanout)
-        at++;
-    return rule.fanout >= 0 && !s->b->place
-               ? fail_batch(s, name, "row %u has %u edges, and the fan-out is %d", at,
-                            k->indptr[at + 1] - k->indptr[at], rule.fanout)
-               : fail_batch(s, name, "%u edges, more than there can be", k->edges);
+    return at < k->n ? fail_batch(s, name, "row %u has %u edges, and the fan-out is %d", at,
+                                  k->indptr[at + 1] - k->indptr[at], rule.fanout)
+                     : fail_batch(s, name, "%u edges, more than there can be", k->edges);
 }
 
 /* The last hop leads to nodes that are there. */
