@@ -13,6 +13,7 @@
 #include "cmd/sets.h"
 #include "cmd/state_dict.h"
 #include "cmd/stdin.h"
+#include "cmd/type_map.h"
 #include "cmd/untrained.h"
 #include "cmd/unused.h"
 #include "lib/base/clock.h"
@@ -25,7 +26,7 @@
 #include "lib/comm/comm.h"
 
 static const char *output;
-static struct opt_list sets;
+static struct opt_list sets, map;
 static const char *split; /* that the sets are of, unless they say otherwise */
 static int what = -1, metric = -1;
 static const char *device;
@@ -48,6 +49,8 @@ static const struct opt opts[] = {
     {OPT_CHOICE, 0, "metric", &metric, "NAME",
      "metric to report (default: accuracy; roc-auc for binary and multilabel tasks; rmse for regression)",
      "accuracy|f1-micro|f1-macro|roc-auc|loss|rmse|mae|r2"},
+    {OPT_LIST, 0, "map", &map, "S/R/D=S/R/D",
+     "an edge type of the store, and what the model calls it and its node types"},
     {OPT_U64, 0, "memory", &memory, "SIZE",
      "activations to hold in memory; the others go to $TMPDIR (default: half of the memory)",
      .bytes = true, .min = 0, .max = 1e18},
@@ -112,14 +115,18 @@ static void open_model(struct gnn_model *m, const char *path, const struct gnn_s
                        struct gnn_err *e)
 {
     struct gnn_st_file f;
+    struct gnn_schema as; /* as the model names its types */
     if (gnn_st_read(&f, path, e))
         cli_fail(e);
     model_path = path;
+    type_map_schema(&map, &s->meta.schema, s->path, &as);
     if (gnn_st_checkpoint(&f))
         take_best(&f, path);
-    if (gnn_model_open(m, &f, path, &s->meta.schema, state_dict_take, e) ||
-        gnn_model_config_match(&m->c, &s->meta.schema, s->path, e))
+    if (gnn_model_open(m, &f, path, &as, state_dict_take, e) ||
+        gnn_model_config_match(&m->c, &as, s->path, e))
         cli_fail(e);
+    type_map_rename(&m->c, &s->meta.schema);
+    gnn_schema_release(&as);
     tell_trained(m, state_dict_tell(m, path));
     if (!f.st.summed)
         cli_note("%s: no checksum (written by another program): not verified", path);

@@ -52,6 +52,22 @@ done <<LIST
 -m gin --encoder 7 --head 5 --jk cat
 LIST
 
+# Other names of the same types.
+mkdir c && (cd a && tar cf - .) | (cd c && tar xf -) && for k in n___q___n:n___cites___n m___to___n:who___to___n n___back___m:n___back___who; do
+    mv "c/raw/relations/${k%:*}" "c/raw/relations/${k#*:}"
+done && mv c/raw/node-feat/m c/raw/node-feat/who && sed -i 's/\bm\b/who/' c/raw/num-node-dict.csv &&
+    sed -i 's/n,q,n/n,cites,n/; s/m,to,n/who,to,n/; s/n,back,m/n,back,who/' c/raw/triplet-type-list.csv &&
+    gnn-import -q --directed --split random:0.5,0.25,0.25 -o c.store c || exit 1
+refusing=gnn-predict
+maps='--map n/cites/n=n/q/n --map who/to/n=m/to/n --map n/back/who=n/back/m'
+gnn-train -q --store a.store -m hgt --heads 3 --hidden 9 -f 4,4 --epochs 2 -o m.st && gnn-predict -q --output-kind values -o a.npy a.store m.st || exit 1
+check "gnn-predict --map applies a model to types of other names" gnn-predict -q --output-kind values -o b.npy c.store m.st $maps
+check "it predicts what the model does" cmp a.npy b.npy
+refuses 3 "node type 1 is who; the model's is m" "types of other names" gnn-predict -q c.store m.st -o x.npy
+refuses 2 "no edge type 'n/x/n'" "--map of no edge type" gnn-predict -q c.store m.st --map n/x/n=n/q/n -o x.npy
+refuses 2 "expected S/R/D=S/R/D" "--map without a name in the model" gnn-predict -q c.store m.st --map n/cites/n -o x.npy
+refuses 2 "node type who is already m of the model" "--map of a node type to two" gnn-predict -q c.store m.st --map who/to/n=m/to/n --map n/back/who=n/back/n -o x.npy
+refusing=gnn-train
 gnn-train -q --store a.store -m gat --heads 3 --hidden 9 --activation elu -f 4,4 --epochs 1 -o g.st || exit 1
 while IFS='|' read -r opts said; do
     refuses 2 "$said" "$opts with the model of --init" gnn-train -q --store a.store --init g.st -f 4,4 --epochs 1 $opts -o x.st
