@@ -82,7 +82,7 @@ check 'gnn-train --resume goes on with the same weights' train --class-weights 1
 check 'gnn-train --resume writes the same model with weights' cmp whole.st again.st
 status 3 'gnn-train --resume refuses other weights' train --class-weights 1,2,3,5 --checkpoint C --resume -o bad
 mv err said
-check 'gnn-train --resume names the weights that differ' grep -q 'class weights 1,2,3,4.*, here.*class weights 1,2,3,5' said
+check 'gnn-train --resume names the weights that differ' grep -q -e '--class-weights 1,2,3,4, and this run has .*--class-weights 1,2,3,5' said
 status 3 'gnn-train --resume refuses to go on without the weights' train --checkpoint C --resume -o bad
 
 for w in 1,2 1,2,3,4,5 1,2,3,-1 1,2,3,nan 1,2,3,inf 0,0,0,0 1,2,3, ,1,2,3 '' 1,2,3,x balance 1e-50,0,0,0; do
