@@ -56,6 +56,9 @@ static const struct opt opts[] = {
      "neighbours per hop: 15,10,5 (the default), or S/R/D=15,10,5 for one edge type"},
     {OPT_U32, 'b', "batch", &o.batch, "N", "seeds per global batch (default: 1024)", .min = 1,
      .max = 1073741824},
+    {OPT_CHOICE, 0, "start", &o.start, "METHOD",
+     "what to start from: fennel, or the better of fennel and METIS (default: best)",
+     .choices = STARTS},
     {.kind = OPT_END},
 };
 

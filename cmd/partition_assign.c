@@ -59,7 +59,7 @@ void partition_check(struct partition_opts *o)
     else
         opt_refuse(OPTS(&o->passes), "requires --method fennel, ldg or access");
     if (o->from || o->method != METHOD_ACCESS)
-        opt_refuse(OPTS(&o->split, &o->fanout, &o->batch), "requires --method access");
+        opt_refuse(OPTS(&o->split, &o->fanout, &o->batch, &o->start), "requires --method access");
 }
 
 /* ---- what is balanced ---- */
@@ -185,7 +185,13 @@ static void assign_access(const struct partition_opts *o, const struct gnn_view 
     fail_unless(gnn_fanout_parse(&v->store->meta.schema, o->fanout.n ? o->fanout.v : usual,
                                  o->fanout.n ? o->fanout.n : 1, &m, &e),
                 &e);
-    fail_unless(gnn_assign_access(&a, v, part, &e), &e);
+    a.fennel_only = o->start == START_FENNEL;
+    int rc = gnn_assign_access(&a, v, part, &e);
+    if ((rc == GNN_E_NOMEM || rc == GNN_E_RUN) && !a.fennel_only) {
+        struct gnn_err more = {0};
+        fail_unless(gnn_fail(&more, rc, "%s; --start fennel does without METIS", e.msg), &more);
+    }
+    fail_unless(rc, &e);
     gnn_free(m.fanout);
     f->rows = a.rows;
     f->remote = a.remote;
@@ -194,8 +200,8 @@ static void assign_access(const struct partition_opts *o, const struct gnn_view 
     f->metis_peak = a.metis_peak;
     f->assign_bytes += a.bytes;
     f->start = a.from_metis ? "metis" : "fennel";
-    if (a.no_metis.code)
-        cli_note("access starts from fennel only: %s", a.no_metis.msg);
+    if (a.too_large.code)
+        cli_note("access starts from fennel only: %s", a.too_large.msg);
 }
 
 static void assign_stream(struct partition_opts *o, const struct gnn_view *v, uint32_t *part,

@@ -9,6 +9,9 @@
 enum { METHOD_METIS, METHOD_FENNEL, METHOD_LDG, METHOD_ACCESS, METHOD_RANDOM };
 #define METHODS "metis|fennel|ldg|access|random"
 
+enum { START_BEST, START_FENNEL };
+#define STARTS "best|fennel"
+
 struct partition_opts {
     uint32_t k, threads, passes;
     int method, objective;
@@ -19,6 +22,7 @@ struct partition_opts {
     const char *split;      /* access: */
     struct opt_list fanout;
     uint32_t batch;
+    int start;
 };
 
 /* Refuses options that do not go together, and sets k from the others. */

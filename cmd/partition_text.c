@@ -80,9 +80,16 @@ static json_t *show_balance(const struct gnn_layout *l, const struct share *s)
     for (uint32_t i = 0; i < SHARE_TYPES + sc->nntypes; i++)
         if (i < SHARE_TYPES || sc->nntypes > 1)
             put_balance(o, l->k, s[i].name, s[i].most, s[i].total);
-    /* Sets of the first split only: the splits of a store divide the same nodes. */
-    for (uint32_t i = 0; i < sc->nsets && !strcmp(sc->set[i].split, sc->set[0].split); i++)
-        put_balance(o, l->k, set[i].name, set[i].most, set[i].total);
+    /* Sets of the first split, and those that are balanced: all splits of a store divide the same
+     * nodes. */
+    for (uint32_t i = 0; i < sc->nsets; i++) {
+        char name[2 * GNN_WORD_MAX + 2];
+        const bool first = !strcmp(sc->set[i].split, sc->set[0].split);
+        snprintf(name, sizeof name, "%s%s%s", first ? "" : sc->set[i].split, first ? "" : "/",
+                 sc->set[i].set);
+        if (first || set[i].limited)
+            put_balance(o, l->k, name, set[i].most, set[i].total);
+    }
     return o;
 }
 

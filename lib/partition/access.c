@@ -270,7 +270,6 @@ static int assign_level(struct access *a, uint32_t *part, struct gnn_err *e)
 {
     struct gnn_access_parts *o = a->o;
     const size_t bytes = a->v->nvertices * sizeof *part;
-    struct gnn_err late = {0};
     int rc = level_init(a, e);
     a->fewest = -1;
     if (!rc && a->v->nvertices) {
@@ -282,10 +281,8 @@ static int assign_level(struct access *a, uint32_t *part, struct gnn_err *e)
     const double fennel = a->fewest;
     if (!rc && a->graph) {
         memcpy(a->part, part, bytes);
-        /* METIS may fail, as it needs much memory. */
-        if (start_metis(a, &late))
-            o->no_metis = late;
-        else
+        rc = start_metis(a, e);
+        if (!rc)
             rc = improve_parts(a, &o->before_metis, e);
     }
     o->remote = a->fewest;
@@ -296,7 +293,7 @@ static int assign_level(struct access *a, uint32_t *part, struct gnn_err *e)
     return rc;
 }
 
-/* METIS's graph and weights, unless it cannot have them. */
+/* METIS's graph and weights, unless they are too large for it. */
 static int graph_init(struct gnn_access_parts *o, const struct gnn_view *v, struct access *a,
                       struct gnn_symgraph *g, int32_t **wgt, struct gnn_err *e)
 {
@@ -304,15 +301,18 @@ static int graph_init(struct gnn_access_parts *o, const struct gnn_view *v, stru
     even.no_small = true;
     even.balance &= ~(unsigned)GNN_BALANCE_SETS;
     even.balance |= even.balance ? 0 : GNN_BALANCE_NODES;
-    if (gnn_symgraph_init(g, v, GNN_METIS_LIMIT, o->by->threads, &o->no_metis) ||
-        gnn_balance_weights(v, &even, o->by->k, &a->ncon, wgt, &o->no_metis)) {
-        gnn_symgraph_release(g);
+    int rc = gnn_symgraph_init(g, v, GNN_METIS_LIMIT, o->by->threads, e);
+    if (!rc)
+        rc = gnn_balance_weights(v, &even, o->by->k, &a->ncon, wgt, e);
+    if (rc == GNN_E_INPUT) {
+        o->too_large = *e;
+        *e = (struct gnn_err){0};
         return GNN_OK;
     }
     a->graph = g;
     a->wgt = *wgt;
     /* See gnn_assign_metis. */
-    return gnn_store_verified(v->store, e);
+    return rc ? rc : gnn_store_verified(v->store, e);
 }
 
 int gnn_assign_access(struct gnn_access_parts *o, const struct gnn_view *v, uint32_t *part,
@@ -327,7 +327,7 @@ int gnn_assign_access(struct gnn_access_parts *o, const struct gnn_view *v, uint
     o->bytes = o->metis_peak = by->bytes = by->moved = 0;
     o->before_metis = -1;
     by->passes_done = 0;
-    int rc = k > 1 ? graph_init(o, v, &a, &g, &wgt, e) : GNN_OK;
+    int rc = k > 1 && !o->fennel_only ? graph_init(o, v, &a, &g, &wgt, e) : GNN_OK;
     /* Half of the imbalance is for the level of nodes, so that parts within a node can use the
      * rest. */
     if (!rc && nodes > 1) {

@@ -149,14 +149,15 @@ struct gnn_access_parts {
     struct gnn_stream *by;        /* k, nodes, even and threads are those of the parts, too */
     const struct gnn_sampling *m; /* fan-outs, frontier, replace, batch_size (the global batch) */
     uint32_t set;                 /* the seeds, of the schema */
-    double rows;             /* out: rows that all parts together ask for in a step, on average */
-    double remote;           /* out: of these, from other parts */
-    double before;           /* out: the same if vertices had stayed where the stream put them */
-    double before_metis;     /* out: or METIS; negative: it could not start */
-    bool from_metis;         /* out: the parts come from those of METIS */
-    struct gnn_err no_metis; /* out: why METIS could not start; code 0: it could */
-    uint64_t metis_peak;     /* out: of its process */
-    uint64_t bytes;          /* out: memory held, without the stream's and gnn_access_expected's */
+    bool fennel_only;             /* does not start from METIS */
+    double rows;              /* out: rows that all parts together ask for in a step, on average */
+    double remote;            /* out: of these, from other parts */
+    double before;            /* out: the same if vertices had stayed where the stream put them */
+    double before_metis;      /* out: or METIS; negative: it did not start */
+    bool from_metis;          /* out: the parts come from those of METIS */
+    struct gnn_err too_large; /* out: why METIS cannot start from this graph; code 0: it can */
+    uint64_t metis_peak;      /* out: of its process */
+    uint64_t bytes;           /* out: memory held, without the stream's and gnn_access_expected's */
 };
 /* part: (nvertices), out. Uses OpenMP's threads; the same for any number of them, and however the
  * store is partitioned. */

@@ -68,6 +68,9 @@ check "gnn-partition --method access: $(fetched by-access) remote rows are fetch
     test "$(fetched by-access)" -le "$(fetched by-metis)"
 check "gnn-partition --method access: $(fetched by-access) remote rows are fetched, with fennel $(fetched by-fennel)" \
     test "$(fetched by-access)" -lt "$(fetched by-fennel)"
+gnn-partition --force --method access --start fennel -f 5,5 -b 64 -k 6 --metrics m -o by-start products >table
+check "gnn-partition --start fennel does without METIS" sh -c 'grep -q "access from fennel" table && ! grep -q METIS table && ! grep -q remote_metis m'
+
 # Two levels.
 for m in metis fennel access random; do
     check "gnn-partition --method $m --two-level 2,3 makes partitions" \
@@ -82,7 +85,7 @@ for args in "-k 4 --method fennel --seed 3 -o x whole" "-k 4 --method ldg --obje
     "-k 4 --method fennel --passes 0 -o x whole" "-k 4 --method fennel -b 3 -o x whole" "-k 4 --method access --split cats -o x whole" \
     "-k 4 --method access -f 3,cats -o x whole" "--two-level 2 -o x whole" "--two-level 2,2,2 -o x whole" "--two-level 0,2 -o x whole" \
     "-k 5 --two-level 2,2 -o x whole" "--two-level 300,300 -o x whole" "--method fennel -o x whole" "-k 4 --method fennel --balance cats -o x whole" \
-    "--from - --two-level 2,2 -o x whole"; do
+    "--from - --two-level 2,2 -o x whole" "-k 4 --start fennel -o x whole" "-k 4 --method access --start metis -o x whole"; do
     # shellcheck disable=SC2086
     status 2 "gnn-partition refuses $args" gnn-partition $args
 done
