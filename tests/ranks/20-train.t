@@ -248,4 +248,13 @@ at = lambda s: {(e["epoch"], e["step"]): e["loss"] for e in s if e["event"] == "
 a, b, p, q = at(a), at(b), {e["epoch"]: e["valid"]["loss"] for e in a if e["event"] == "epoch"}, {e["epoch"]: e["valid"]["loss"] for e in b if e["event"] == "epoch"}
 assert len(b) > 20 and 3 in q and all(abs(a[k] - v) < 1e-3 * v for k, v in b.items()) and all(abs(p[k] - v) < 1e-3 * v for k, v in q.items()), (len(b), q)' went$many
 done
+
+# Convolutions along which no rank has had an edge: the list, and the record of the training, are those of one process.
+gnn-import -q -o two sbm:nodes=600,classes=3,types=2 && gnn-partition -q -k 2 -o P2 two || _not_ok "gnn-partition makes 2 parts of several types"
+opts='-f t0/to/t0=5,5 -f t0/up/t1=2,2 --hidden 8 --epochs 2 --dropout 0'
+of_training() { gnn-inspect --json "$1" | sed -n '/"untrained"/,/"parameters"/p'; }
+check 'gnn-train with few fan-outs trains in one process' gnn-train -q --store P2 $opts -o left1
+check 'gnn-train with few fan-outs trains on 2 ranks' ranks 2 gnn-train -q --store P2 $opts -o left2
+check 'gnn-train on 2 ranks leaves out what one process does' test "$(of_training left1)" = "$(of_training left2)"
+check 'that is something' sh -c "gnn-inspect left2 | grep -q 'left out in layer 0, 1$'"
 done_testing
