@@ -6,6 +6,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <math.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -441,6 +442,23 @@ void cli_metrics_open(void)
 void cli_metrics_also(json_t *members)
 {
     also = members;
+}
+
+void cli_metrics_number(json_t *object, const char *key, double v)
+{
+    json_object_set_new(object, key, isfinite(v) ? json_real(v) : json_null());
+}
+
+const char *cli_number(char out[32], double v)
+{
+    snprintf(out, 32, isfinite(v) ? "%.4f" : "not defined", v);
+    return out;
+}
+
+const char *cli_share(char out[32], double part, double whole)
+{
+    snprintf(out, 32, whole > 0 ? "%.2f %%" : "not defined", 100 * part / whole);
+    return out;
 }
 
 void cli_metrics(json_t *object)

@@ -144,17 +144,13 @@ static enum gnn_predict_output output_kind(const struct gnn_model *m)
                         : GNN_OUT_CLASSES;
 }
 
-static bool has_columns(enum gnn_task t)
-{
-    return t == GNN_TASK_REGRESSION || t == GNN_TASK_MULTILABEL;
-}
-
 /* Labels in columns need as many outputs. Of classes the graph may have fewer than the model. */
 static void check_task(const struct gnn_store *s, const struct gnn_model *m)
 {
     const struct gnn_schema *c = &s->meta.schema;
     const bool same = c->task == m->c.task && c->nclasses == m->c.outputs;
-    if (c->task != GNN_TASK_NONE && !same && (has_columns(c->task) || has_columns(m->c.task)))
+    if (c->task != GNN_TASK_NONE && !same &&
+        (gnn_task_columns(c->task) || gnn_task_columns(m->c.task)))
         cli_die(3,
                 "%s: labels of a %s task with %u columns or classes cannot score a model of a %s "
                 "task with %u outputs",
@@ -179,24 +175,31 @@ static void report_metric(struct gnn_predict *p, const char *set, enum gnn_metri
                           struct gnn_err *e)
 {
     struct gnn_score score;
-    char value[32], more[64];
+    char value[32], more[64] = "", known_of[64] = "", number[32];
     double v, loss;
     const int i = gnn_schema_find_set(&p->s->meta.schema, set); /* checked: it is there */
-    if (gnn_score_init(&score, p->m->c.task, (uint32_t)p->logits.width, kind == GNN_ROC_AUC, e) ||
+    if (gnn_score_init(&score, p->m->c.task, (uint32_t)p->logits.width, gnn_metric_ranks(kind),
+                       e) ||
         gnn_predict_score(p, (uint32_t)i, &score, e) || gnn_score_value(&score, kind, &v, e) ||
         gnn_score_value(&score, GNN_METRIC_LOSS, &loss, e))
         cli_fail(e);
-    snprintf(value, sizeof(value), isnan(v) ? "not defined" : "%.4f", v);
-    snprintf(more, sizeof(more), ", loss %.4f", loss);
-    cli_note("%s: %s %s%s, %llu node%s", set, gnn_metric_name(kind), value,
-             kind == GNN_METRIC_LOSS ? "" : more, (unsigned long long)score.rows,
-             score.rows == 1 ? "" : "s");
+    const bool columns = gnn_task_columns(p->m->c.task);
+    const unsigned long long nodes = score.labelled, known = score.known,
+                             all = score.rows * (columns ? score.outputs : 1);
+    if (kind != GNN_METRIC_LOSS)
+        snprintf(more, sizeof more, ", loss %s", cli_number(number, loss));
+    if (known < all)
+        snprintf(known_of, sizeof known_of,
+                 columns ? ", %llu of %llu labels" : " with a label (%llu of %llu)", known, all);
+    cli_note("%s: %s %s%s, %llu node%s%s", set, gnn_metric_name(kind), cli_number(value, v), more,
+             nodes, nodes == 1 ? "" : "s", known_of);
     json_t *j =
-        json_pack("{s:s, s:s, s:I}", "event", "score", "set", set, "nodes", (json_int_t)score.rows);
-    if (isfinite(loss)) /* JSON has no NaN */
-        json_object_set_new(j, gnn_metric_name(GNN_METRIC_LOSS), json_real(loss));
-    if (isfinite(v))
-        json_object_set_new(j, gnn_metric_name(kind), json_real(v));
+        json_pack("{s:s, s:s, s:I, s:I, s:I}", "event", "score", "set", set, "nodes",
+                  (json_int_t)score.labelled, "unlabelled",
+                  (json_int_t)(score.rows - score.labelled), "labels", (json_int_t)score.known);
+    cli_metrics_number(j, gnn_metric_name(GNN_METRIC_LOSS), loss);
+    if (kind != GNN_METRIC_LOSS)
+        cli_metrics_number(j, gnn_metric_name(kind), v);
     cli_metrics(j);
     gnn_score_release(&score);
 }

@@ -12,6 +12,7 @@
 #include "cmd/train_defaults.h"
 #include "cmd/train_full.h"
 #include "lib/base/mem.h"
+#include "lib/train/trainer.h"
 
 struct train_feed train_feed = {.split = "train", .batch = TRAIN_BATCH, .shuffle = true, .seed = 1};
 
@@ -127,6 +128,37 @@ static int choose_eval(struct train_feed *f, struct gnn_err *e)
     return 0;
 }
 
+/* Says which sets have nodes without a label, which do not count. A training set of them alone is
+ * refused. */
+static int check_labels(const struct train_feed *f, struct gnn_err *e)
+{
+    const struct gnn_schema *c = &feed.store.meta.schema;
+    for (uint32_t i = 0; i <= f->eval.n; i++) {
+        const char *name = i ? f->eval.v[i - 1] : f->split;
+        const int set = gnn_schema_find_set(c, name);
+        uint64_t n;
+        if (set < 0 || c->set[set].ntype != c->label_ntype) /* refused by the sampler */
+            continue;
+        const unsigned long long all = c->set[set].count;
+        if (gnn_labelled_count(&feed.store, (uint32_t)set, &n, e))
+            return e->code;
+        if (!i && !n && all)
+            return gnn_fail(e, GNN_E_INPUT,
+                            "%s: set %s: none of its %llu nodes has a label: --split chooses "
+                            "another set to train on",
+                            feed.store_path, name, all);
+        if (feed.comm->rank || n == all)
+            continue;
+        if (n)
+            cli_note("set %s: %llu of %llu nodes have a label; the others do not count", name,
+                     (unsigned long long)n, all);
+        else
+            cli_note("warning: set %s: none of its %llu nodes has a label: nothing to evaluate",
+                     name, all);
+    }
+    return 0;
+}
+
 struct gnn_source *train_feed_open(struct train_feed *f)
 {
     struct gnn_err e = {0};
@@ -140,7 +172,7 @@ struct gnn_source *train_feed_open(struct train_feed *f)
         return feed_open(NULL);
     if (feed.store.meta.schema.task == GNN_TASK_NONE) /* without labels, sets are no remedy */
         cli_usage("%s: no labels to train on (gnn-import --labels reads them)", feed.store_path);
-    if (choose_eval(f, &e))
+    if (choose_eval(f, &e) || check_labels(f, &e))
         cli_fail(&e);
     sampler_opts(f, &s);
     if (train_full())

@@ -63,57 +63,72 @@ void train_text_step(void *arg, uint64_t epoch, uint64_t step, uint64_t steps, d
     ((struct train_text *)arg)->steps++;
     tell_precision(arg);
     train_progress_step(((struct train_text *)arg)->t, epoch, step, steps, loss);
-    json_t *j =
-        json_pack("{s:s, s:I, s:I, s:f}", "event", "step", "epoch", (json_int_t)epoch, "step",
-                  (json_int_t)step, "loss", loss); /* a loss that is not finite has ended the run */
+    json_t *j = json_pack("{s:s, s:I, s:I}", "event", "step", "epoch", (json_int_t)epoch, "step",
+                          (json_int_t)step);
+    cli_metrics_number(j, "loss", loss);
     if (balance > 0)
         json_object_set_new(j, "balance", json_real(balance));
     cli_metrics(j);
 }
 
-static void put_number(json_t *j, const char *key, double v)
+/* The metric over training batches as they came is not made where it ranks all of an epoch. */
+static bool has_value(const struct train_text *x, uint32_t set)
 {
-    if (isfinite(v)) /* JSON has no NaN */
-        json_object_set_new(j, key, json_real(v));
+    return set || !gnn_metric_ranks(x->t->o.metric);
 }
 
-static json_t *eval_json(const struct train_text *x, const struct gnn_train_eval *v)
+static json_t *eval_json(const struct train_text *x, uint32_t set, const struct gnn_train_eval *v)
 {
     json_t *j = json_object();
-    if (x->t->o.metric != GNN_METRIC_LOSS)
-        put_number(j, gnn_metric_name(x->t->o.metric), v->value);
-    put_number(j, "loss", v->loss);
+    if (x->t->o.metric != GNN_METRIC_LOSS && has_value(x, set))
+        cli_metrics_number(j, gnn_metric_name(x->t->o.metric), v->value);
+    cli_metrics_number(j, "loss", v->loss);
+    if (v->rows) /* those of the best epoch may be another run's */
+        json_object_set_new(j, "labels", json_integer((json_int_t)v->labels));
     return j;
 }
 
 static void write_metrics(const struct train_text *x, const struct gnn_train_epoch *r)
 {
     const struct gnn_sampling *sm = &x->t->meta->sampling;
-    const struct gnn_train_eval own = {.value = r->value, .loss = r->loss};
+    const struct gnn_train_eval own = {r->value, r->loss, r->seeds, r->labels};
     json_t *j = json_pack("{s:s, s:I, s:I, s:I, s:I, s:b}", "event", "epoch", "epoch",
                           (json_int_t)r->epoch, "steps", (json_int_t)r->steps, "seeds",
                           (json_int_t)r->seeds, "edges", (json_int_t)r->edges, "best", r->best);
-    put_number(j, "loss", r->loss);
-    put_number(j, "lr", r->lr);
-    put_number(j, "train_s", r->train_s);
-    put_number(j, "eval_s", r->eval_s);
-    put_number(j, "wait_s", r->wait_s);
+    cli_metrics_number(j, "loss", r->loss);
+    cli_metrics_number(j, "lr", r->lr);
+    cli_metrics_number(j, "train_s", r->train_s);
+    cli_metrics_number(j, "eval_s", r->eval_s);
+    cli_metrics_number(j, "wait_s", r->wait_s);
     if (r->balance > 0)
-        put_number(j, "balance", r->balance);
-    put_number(j, "gflops", r->train_s > 0 ? 1e-9 * (double)r->flops / r->train_s : NAN);
-    json_object_set_new(j, sm->split[0], eval_json(x, &own));
+        cli_metrics_number(j, "balance", r->balance);
+    cli_metrics_number(j, "gflops", r->train_s > 0 ? 1e-9 * (double)r->flops / r->train_s : NAN);
+    json_object_set_new(j, sm->split[0], eval_json(x, 0, &own));
     for (uint32_t i = 1; i < sm->nsplits; i++)
         if (r->eval[i].rows)
-            json_object_set_new(j, sm->split[i], eval_json(x, &r->eval[i]));
+            json_object_set_new(j, sm->split[i], eval_json(x, i, &r->eval[i]));
     cli_metrics(j);
 }
 
-/* Appends "NAME METRIC VALUE" if there is a value. */
+/* Appends "SET METRIC VALUE". */
 static void append_value(char *line, size_t room, const char *set, const char *metric, double v)
 {
     const size_t at = strlen(line);
-    if (!isnan(v) && at < room)
-        snprintf(line + at, room - at, ", %s %s %.4f", set, metric, v);
+    char number[32];
+    if (at < room)
+        snprintf(line + at, room - at, ", %s %s %s", set, metric, cli_number(number, v));
+}
+
+/* Appends what the numbers before it are over, unless it is all. */
+static void append_labels(char *line, size_t room, const struct train_text *x, uint64_t labels,
+                          uint64_t rows)
+{
+    const struct gnn_model_config *c = &x->t->m->c;
+    const uint64_t all = rows * (gnn_task_columns(c->task) ? c->outputs : 1);
+    const size_t at = strlen(line);
+    if (labels < all && at < room)
+        snprintf(line + at, room - at, " (%llu of %llu labels known)", (unsigned long long)labels,
+                 (unsigned long long)all);
 }
 
 void train_text_epoch(void *arg, const struct gnn_train_epoch *r)
@@ -122,16 +137,21 @@ void train_text_epoch(void *arg, const struct gnn_train_epoch *r)
     const struct gnn_sampling *sm = &x->t->meta->sampling;
     const char *name = gnn_metric_name(x->t->o.metric);
     const double all = r->train_s + r->eval_s + r->wait_s;
-    char line[512] = "", ranks[48] = "";
-    append_value(line, sizeof(line), sm->split[0], name, r->value);
+    char line[1024] = "", ranks[48] = "", loss[32];
+    if (has_value(x, 0))
+        append_value(line, sizeof(line), sm->split[0], name, r->value);
+    append_labels(line, sizeof line, x, r->labels, r->seeds);
     for (uint32_t i = 1; i < sm->nsplits; i++)
-        append_value(line, sizeof(line), sm->split[i], name,
-                     r->eval[i].rows ? r->eval[i].value : NAN);
+        if (r->eval[i].rows) {
+            append_value(line, sizeof(line), sm->split[i], name, r->eval[i].value);
+            append_labels(line, sizeof line, x, r->eval[i].labels, r->eval[i].rows);
+        }
     cli_progress_end();
     if (r->balance > 0)
         snprintf(ranks, sizeof ranks, ", slowest rank %.2f x the mean", r->balance);
-    cli_note("epoch %llu: loss %.4f%s%s; %.2f s, %.1f M edges/s, %.0f GFLOP/s%s%s",
-             (unsigned long long)r->epoch, r->loss, line, r->best ? " *" : "", all,
+    cli_note("epoch %llu: loss %s%s%s; %.2f s, %.1f M edges/s, %.0f GFLOP/s%s%s",
+             (unsigned long long)r->epoch, cli_number(loss, r->loss), line, r->best ? " *" : "",
+             all,
              r->train_s > 0 ? 1e-6 * (double)r->edges / r->train_s : 0,
              r->train_s > 0 ? 1e-9 * (double)r->flops / r->train_s : 0, ranks, train_full_words());
     write_metrics(x, r);
@@ -172,18 +192,18 @@ void train_text_end(struct train_text *x, bool stopped)
     if (t->s.has_best) {
         for (uint32_t i = 1; i < sm->nsplits; i++) {
             append_value(line, sizeof(line), sm->split[i], name, t->best_eval[i].value);
-            json_object_set_new(j, sm->split[i], eval_json(x, &t->best_eval[i]));
+            json_object_set_new(j, sm->split[i], eval_json(x, i, &t->best_eval[i]));
         }
         json_object_set_new(j, "best_epoch", json_integer((json_int_t)t->s.best_epoch));
         cli_note("best epoch %llu%s%s%s", (unsigned long long)t->s.best_epoch, line,
                  t->s.stopped_early ? "; stopped early" : "", train_full_words());
-    } else if (!stopped && t->o.keep == GNN_KEEP_BEST && sm->nsplits > 1 && t->eval[1].rows) {
+    } else if (!stopped && t->o.keep == GNN_KEEP_BEST && sm->nsplits > 1) {
         cli_note("%s of set %s is not defined in any epoch: writing the model of the last epoch",
                  name, sm->split[1]);
     }
-    put_number(j, "train_s", x->trained);
-    put_number(j, "wait_s", x->waited);
-    put_number(j, "eval_s", x->evaluated);
-    put_number(j, "seconds", gnn_clock() - x->started);
+    cli_metrics_number(j, "train_s", x->trained);
+    cli_metrics_number(j, "wait_s", x->waited);
+    cli_metrics_number(j, "eval_s", x->evaluated);
+    cli_metrics_number(j, "seconds", gnn_clock() - x->started);
     cli_metrics(j);
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Weights of classes in a loss: rows are weighted by their class, and a batch's loss is divided by
- * the sum of its rows' weights, as PyTorch's CrossEntropyLoss does it. */
+/* Weights of rows in a loss, which is divided by their sum: 0 for a row without a label; else 1, or
+ * the weight of its class, as in PyTorch's CrossEntropyLoss; of several columns, the share of them
+ * that is labelled, so that all labels weigh the same. */
 #ifndef GNN_KERNELS_WEIGHT_H
 #define GNN_KERNELS_WEIGHT_H
 
@@ -15,18 +16,20 @@ extern "C" {
 void gnn_class_weights(const int32_t *y, size_t n, size_t classes, const float *weight, float *w);
 /* The same for targets y (n) of a binary task: class 1 above 0.5, else 0; NaN = unlabelled. */
 void gnn_target_weights(const float *y, size_t n, const float *weight, float *w);
-/* Turns an unweighted loss of n rows, and its gradient dz (n, c) or NULL, into the weighted one:
- * row i is multiplied by w[i] * rows / *total. If the loss is the mean over `rows` rows whose
- * weights sum up to *total, this is the mean by weights. All is 0 if *total is. */
+/* w[i]: share of the targets or numbers y (n, c) of row i that are labelled, which are not NaN. */
+void gnn_column_weights(const float *y, size_t n, size_t c, float *w);
+/* Turns the gradient dz (n, c) of a mean over `rows` rows into that of the mean by their weights,
+ * which sum up to *total: row i is multiplied by w[i] * rows / *total. All is 0 if *total is. */
 void gnn_weigh_rows(const float *w, size_t n, size_t c, const double *total, double rows,
-                    double *row_loss, float *dz);
+                    float *dz);
 
 /* The same on a device, bit for bit. Launchers only put kernels on the stream (a cudaStream_t). */
 void gnn_cuda_class_weights(const int32_t *y, size_t n, size_t classes, const float *weight,
                             float *w, void *stream);
 void gnn_cuda_target_weights(const float *y, size_t n, const float *weight, float *w, void *stream);
+void gnn_cuda_column_weights(const float *y, size_t n, size_t c, float *w, void *stream);
 void gnn_cuda_weigh_rows(const float *w, size_t n, size_t c, const double *total, double rows,
-                         double *row_loss, float *dz, void *stream);
+                         float *dz, void *stream);
 
 #ifdef __cplusplus
 }

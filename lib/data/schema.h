@@ -75,6 +75,11 @@ enum gnn_task {
 };
 /* "none", "multiclass", ... */
 const char *gnn_task_name(enum gnn_task t);
+/* Whether a node has a label for each output, and not one class. */
+static inline bool gnn_task_columns(enum gnn_task t)
+{
+    return t == GNN_TASK_MULTILABEL || t == GNN_TASK_REGRESSION;
+}
 
 struct gnn_schema {
     struct gnn_ntype *ntype;

@@ -14,17 +14,11 @@ _Static_assert((int)GNN_LABEL_U8 == (int)GNN_U8 && (int)GNN_LABEL_I64 == (int)GN
                    (int)GNN_LABEL_BF16 == (int)GNN_BF16 && (int)GNN_LABEL_F64 == (int)GNN_F64,
                "one numbering of element types");
 
-/* True if each row has as many labels as outputs, not a class. */
-static bool has_columns(enum gnn_task task)
-{
-    return task == GNN_TASK_MULTILABEL || task == GNN_TASK_REGRESSION;
-}
-
 int gnn_labels_fit(const struct gnn_tensor *y, enum gnn_task task, uint32_t outputs, uint64_t n,
                    uint32_t *width, struct gnn_err *e)
 {
     const uint64_t has = y->ndim == 2 ? y->shape[1] : 1;
-    *width = has_columns(task) ? outputs : 1;
+    *width = gnn_task_columns(task) ? outputs : 1;
     if (y->ndim < 1 || y->ndim > 2 || y->shape[0] < n || has != *width || y->dtype == GNN_F16)
         return gnn_fail(e, GNN_E_INPUT, "%s: expected labels with %llu rows and %u columns",
                         y->name, (unsigned long long)n, *width);
@@ -44,7 +38,7 @@ int gnn_labels_check(const struct gnn_labels *l, enum gnn_task task, uint32_t ou
                      const char *name, const void *y, enum gnn_dtype dtype, struct gnn_err *e)
 {
     const bool classes = task == GNN_TASK_MULTICLASS;
-    const uint32_t width = has_columns(task) ? outputs : 1;
+    const uint32_t width = gnn_task_columns(task) ? outputs : 1;
     for (uint64_t i = 0; i < n * width; i++) {
         if (label_fits(l, task, outputs, i))
             continue;
@@ -110,7 +104,7 @@ int gnn_score_init(struct gnn_score *s, enum gnn_task task, uint32_t outputs, bo
 
 void gnn_score_clear(struct gnn_score *s)
 {
-    s->rows = s->known = s->correct = 0;
+    s->rows = s->labelled = s->known = s->correct = 0;
     s->loss = 0;
     if (s->tp)
         memset(s->tp, 0, 3 * sizeof(*s->tp) * s->classes);
@@ -183,14 +177,37 @@ static void count_row(struct gnn_score *s, const float *z, const struct gnn_labe
     }
 }
 
+/* What row i weighs in the loss; `known` of its labels have been counted. */
+static double row_weight(const struct gnn_score *s, const struct gnn_labels *y, uint64_t i,
+                         uint64_t known)
+{
+    if (gnn_task_columns(s->task))
+        return (double)known / s->outputs;
+    if (!known || !s->class_weight)
+        return known ? 1 : 0;
+    return (double)s->class_weight[s->task == GNN_TASK_BINARY ? y->target[i] > 0.5f : y->cls[i]];
+}
+
+double gnn_score_weight(const struct gnn_score *s)
+{
+    double sum = 0;
+    if (!s->class_weight)
+        return gnn_task_columns(s->task) ? (double)s->known / s->outputs : (double)s->known;
+    for (uint32_t k = 0; k < s->classes; k++)
+        sum += (double)s->class_weight[k] * (double)(s->tp[k] + s->fn[k]);
+    return sum;
+}
+
 int gnn_score_add(struct gnn_score *s, const float *z, const struct gnn_labels *y, uint64_t n,
                   const double *row_loss, struct gnn_err *e)
 {
     const uint64_t w = s->outputs;
     for (uint64_t i = 0; i < n; i++) {
+        const uint64_t before = s->known;
         count_row(s, z + i * w, y, i);
+        s->labelled += s->known > before;
         if (row_loss)
-            s->loss += row_loss[i];
+            s->loss += row_loss[i] * row_weight(s, y, i, s->known - before);
     }
     if (s->keep && s->task != GNN_TASK_MULTICLASS) {
         if (gnn_buf_reserve(&s->z, (s->rows + n) * w, sizeof(float), "predictions", e) ||
@@ -330,7 +347,7 @@ int gnn_score_value(const struct gnn_score *s, enum gnn_metric m, double *value,
     case GNN_ROC_AUC:
         return auc_mean(s, value, e);
     case GNN_METRIC_LOSS:
-        *value = s->rows ? s->loss / (double)s->rows : NAN;
+        *value = gnn_score_weight(s) > 0 ? s->loss / gnn_score_weight(s) : NAN;
         break;
     case GNN_RMSE:
         *value = sqrt(error_mean(s, s->square_error));

@@ -44,11 +44,14 @@ int gnn_labels_check(const struct gnn_labels *l, enum gnn_task task, uint32_t ou
 struct gnn_score {
     enum gnn_task task;
     uint32_t outputs, classes;
-    bool keep;            /* keep every logit: ROC-AUC needs them */
-    uint64_t rows, known; /* rows added; labelled rows, or labelled elements of several columns */
+    bool keep;                 /* keep every logit: ROC-AUC needs them */
+    const float *class_weight; /* one for each class, by which losses are weighted; NULL: none */
+    /* rows added; of them with a label, which checkpoints do not keep; labels, of which a row may
+     * have several */
+    uint64_t rows, labelled, known;
     uint64_t correct;
     uint64_t *tp, *fp, *fn; /* [classes] */
-    double loss;            /* summed over rows */
+    double loss;            /* summed over rows by their weights (kernels/weight.h) */
     /* [outputs] of a regression, else NULL; one array from abs_error on: sums of errors, sum of
      * squared deviations of labels from their mean, mean */
     double *abs_error, *square_error, *deviation, *mean;
@@ -63,17 +66,24 @@ int gnn_score_init(struct gnn_score *s, enum gnn_task task, uint32_t outputs, bo
                    struct gnn_err *e) GNN_MUST_USE;
 void gnn_score_clear(struct gnn_score *s);
 void gnn_score_release(struct gnn_score *s);
-/* Adds n rows of logits z. row_loss may be NULL. */
+/* What `loss` is divided by: the sum of the rows' weights. */
+double gnn_score_weight(const struct gnn_score *s);
+/* Adds n rows of logits z. row_loss, as the losses of kernels/loss.h give it, may be NULL. */
 int gnn_score_add(struct gnn_score *s, const float *z, const struct gnn_labels *y, uint64_t n,
                   const double *row_loss, struct gnn_err *e) GNN_MUST_USE;
 /* The metric over everything added; NaN when it is not defined (nothing labelled, one class only, a
  * logit that is a NaN). F1 macro averages over the classes that occur; ROC-AUC, for several tasks,
  * over those with both labels (OGB's rule), ties counted half. RMSE and MAE are over all labelled
- * elements; R2 averages over the outputs whose labels are not all the same. GNN_METRIC_LOSS: mean
- * loss.
+ * elements; R2 averages over the outputs whose labels are not all the same. GNN_METRIC_LOSS: the
+ * mean loss over all labels, by their weights.
  * GNN_E_NOMEM: ROC-AUC sorts a copy. */
 int gnn_score_value(const struct gnn_score *s, enum gnn_metric m, double *value,
                     struct gnn_err *e) GNN_MUST_USE;
+/* Whether it is made of the order of all outputs, which must be kept. */
+static inline bool gnn_metric_ranks(enum gnn_metric m)
+{
+    return m == GNN_ROC_AUC;
+}
 bool gnn_metric_defined(enum gnn_metric m, enum gnn_task task);
 /* What is reported of a task unless something else is asked for. */
 static inline enum gnn_metric gnn_metric_usual(enum gnn_task task)

@@ -352,11 +352,13 @@ GNN_OP(class_weights, ("loss weights"), cells_of(2, n),
 GNN_OP(target_weights, ("loss weights"), cells_of(2, n),
        (const float *y, uint32_t n, const float *weight, float *w),
        gnn_target_weights(y, n, weight, w), gnn_cuda_target_weights(y, n, weight, w, dev->stream))
-GNN_OP(weigh_rows, ("loss weights"), cells_of(2, n) * c + cells_of(5, n),
-       (const float *w, uint32_t n, size_t c, const double *total, double rows, double *row_loss,
-        float *dz),
-       gnn_weigh_rows(w, n, c, total, rows, row_loss, dz),
-       gnn_cuda_weigh_rows(w, n, c, total, rows, row_loss, dz, dev->stream))
+GNN_OP(column_weights, ("loss weights"), cells_of(1, n) * c + n,
+       (const float *y, uint32_t n, size_t c, float *w), gnn_column_weights(y, n, c, w),
+       gnn_cuda_column_weights(y, n, c, w, dev->stream))
+GNN_OP(weigh_rows, ("loss weights"), cells_of(2, n) * c + cells_of(1, n),
+       (const float *w, uint32_t n, size_t c, const double *total, double rows, float *dz),
+       gnn_weigh_rows(w, n, c, total, rows, dz),
+       gnn_cuda_weigh_rows(w, n, c, total, rows, dz, dev->stream))
 
 /* kernels/optim.h */
 GNN_OP(clip, ("gradient clipping"), n, (float *g, size_t n, double most), gnn_clip(g, n, most),

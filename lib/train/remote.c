@@ -96,19 +96,25 @@ uint64_t gnn_train_batch_rows(const struct gnn_trainer *t, const struct gnn_batc
 
 /* ---- the pace ---- */
 
-void gnn_train_pace_scored(struct gnn_trainer *t, const struct gnn_train_half *h, double loss)
+static double mean_of(double sum, double weight)
+{
+    return weight > 0 ? sum / weight : NAN;
+}
+
+void gnn_train_pace_scored(struct gnn_trainer *t, const struct gnn_train_half *h, double loss,
+                           double weight)
 {
     struct train_told *o = &t->pace.own;
     if (t->comm->size == 1) { /* nobody else's loss to wait for */
         if (t->hooks && t->hooks->step)
             t->hooks->step(t->hooks->arg, h->epoch, h->step, t->meta->sampling.steps[0],
-                           h->rows ? loss / h->rows : 0, 0);
+                           mean_of(loss, weight), 0);
         return;
     }
     o->scored = true;
     o->scored_epoch = h->epoch;
     o->scored_step = h->step;
-    o->rows = h->rows;
+    o->scored_weight = weight;
     o->loss = loss;
 }
 
@@ -143,14 +149,13 @@ static const struct train_told *told_by(const struct gnn_trainer *t, uint32_t r)
 static void tell_scored(struct gnn_trainer *t)
 {
     const struct train_told *first = told_by(t, 0);
-    double loss = 0, busy = 0, most = 0;
-    uint64_t rows = 0;
+    double loss = 0, weight = 0, busy = 0, most = 0;
     if (!first->scored)
         return;
     for (uint32_t r = 0; r < t->comm->size; r++) {
         const struct train_told *x = told_by(t, r);
         loss += x->loss;
-        rows += x->rows;
+        weight += x->scored_weight;
         busy += x->busy;
         most = x->busy > most ? x->busy : most;
     }
@@ -159,7 +164,7 @@ static void tell_scored(struct gnn_trainer *t)
     t->pace.scored++;
     if (t->hooks->step)
         t->hooks->step(t->hooks->arg, first->scored_epoch, first->scored_step,
-                       t->meta->sampling.steps[0], rows ? loss / (double)rows : 0, balance);
+                       t->meta->sampling.steps[0], mean_of(loss, weight), balance);
 }
 
 /* "epoch 0, step 3" or what else a rank said. */
@@ -191,7 +196,9 @@ int gnn_train_pace_end(struct gnn_trainer *t, struct gnn_err *e)
     const struct train_told *mine = &t->pace.told;
     bool cut = false;
     t->pace.stop = false;
+    t->pace.weight = 0;
     for (uint32_t r = 0; r < t->comm->size; r++) {
+        t->pace.weight += told_by(t, r)->weight;
         cut = cut || told_by(t, r)->next == TRAIN_NEXT_CUT;
         t->pace.stop = t->pace.stop || told_by(t, r)->stop;
     }
@@ -311,16 +318,17 @@ static int sum_counts(struct gnn_trainer *t, struct gnn_score *s, struct gnn_err
 
 static int sum_score(struct gnn_trainer *t, struct gnn_score *s, struct gnn_err *e)
 {
-    uint64_t n[3] = {s->rows, s->known, s->correct};
+    uint64_t n[] = {s->rows, s->known, s->correct, s->labelled};
     if (s->keep && s->task != GNN_TASK_MULTICLASS &&
         (share_kept(t, s, &s->z, e) || share_kept(t, s, &s->y, e)))
         return e->code;
-    if (gnn_comm_all_reduce(t->comm, n, 3, GNN_REDUCE_U64, e) || sum_counts(t, s, e) ||
+    if (gnn_comm_all_reduce(t->comm, n, 4, GNN_REDUCE_U64, e) || sum_counts(t, s, e) ||
         gnn_comm_all_reduce(t->comm, &s->loss, 1, GNN_REDUCE_F64, e))
         return e->code;
     s->rows = n[0];
     s->known = n[1];
     s->correct = n[2];
+    s->labelled = n[3];
     return 0;
 }
 

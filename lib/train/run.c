@@ -66,7 +66,7 @@ int gnn_trainer_init(struct gnn_trainer *t, struct gnn_model *m, const struct gn
     t->eval = gnn_alloc_zero(ns, sizeof(*t->eval), "scores", e);
     t->best_eval = gnn_alloc_zero(ns, sizeof(*t->eval), "scores", e);
     for (uint32_t i = 1; i < ns && !e->code; i++)
-        (void)!gnn_score_init(&t->score[i], m->c.task, out, o->metric == GNN_ROC_AUC, e);
+        (void)!gnn_score_init(&t->score[i], m->c.task, out, gnn_metric_ranks(o->metric), e);
     if (!e->code && !gnn_train_untrained_init(t, e) && !gnn_train_weigh_init(t, e) &&
         !gnn_train_slabs_init(t, e))
         return 0;
@@ -128,16 +128,26 @@ static int measure_epoch(struct gnn_trainer *t, struct gnn_err *e)
     struct gnn_train_epoch *r = &t->r;
     r->epoch = t->s.epoch;
     r->eval = t->eval;
+    r->labels = t->train.known;
     if (gnn_score_value(&t->train, GNN_METRIC_LOSS, &r->loss, e) ||
         gnn_score_value(&t->train, t->o.metric, &r->value, e))
         return e->code;
     for (uint32_t i = 1; i < t->meta->sampling.nsplits; i++) {
         t->eval[i].rows = t->score[i].rows;
+        t->eval[i].labels = t->score[i].known;
         if (gnn_score_value(&t->score[i], t->o.metric, &t->eval[i].value, e) ||
             gnn_score_value(&t->score[i], GNN_METRIC_LOSS, &t->eval[i].loss, e))
             return e->code;
     }
     return 0;
+}
+
+/* Of a stream, it shows after an epoch that there is nothing to learn from. */
+static int fail_unlabelled(const struct gnn_trainer *t, struct gnn_err *e)
+{
+    return gnn_fail(e, GNN_E_INPUT, "set %s: none of its %llu seeds has a label%s",
+                    t->meta->sampling.split[0], (unsigned long long)t->train.rows,
+                    t->train.known ? " of a class with a weight > 0 (--class-weights)" : "");
 }
 
 /* A value that is not defined, as ROC-AUC where all labels are the same, makes no epoch the best
@@ -183,6 +193,8 @@ static int close_epoch(struct gnn_trainer *t, struct gnn_err *e)
         return 0;
     if (fetch_model(t, e) || gnn_train_sum_epoch(t, e) || measure_epoch(t, e))
         return e->code;
+    if (!(gnn_score_weight(&t->train) > 0))
+        return fail_unlabelled(t, e);
     keep_best(t);
     t->s.closed = true;
     if (h->epoch)
@@ -260,7 +272,7 @@ static int one_batch(struct gnn_trainer *t, const struct gnn_batch *b, struct gn
             (unsigned long long)t->s.epoch, (unsigned long long)t->s.step);
     t->met = true;
     const bool turn = t->s.any && b->epoch != t->s.epoch;
-    if (gnn_train_pace_begin(t, TRAIN_NEXT_BATCH, b, e))
+    if (gnn_train_pace_weight(t, b, e) || gnn_train_pace_begin(t, TRAIN_NEXT_BATCH, b, e))
         return e->code;
     if (turn) {
         const int rc = gnn_train_pace_end(

@@ -72,7 +72,7 @@ static void count_work(const struct gnn_trainer *t, uint64_t *flops, uint64_t *e
  * else it is enough to know it before gradients are summed. */
 static bool passes_meet(const struct gnn_trainer *t)
 {
-    return t->m->c.batch_norm || t->o.class_weight || t->o.full;
+    return t->m->c.batch_norm || t->o.full;
 }
 
 static uint32_t output_width(const struct gnn_trainer *t)
@@ -111,23 +111,49 @@ static int fetch_labels(struct gnn_trainer *t, const struct gnn_batch *b, uint32
     return gnn_labels_check(&l, c->task, output_width(t), rows, h->label, y->data, y->dtype, e);
 }
 
+int gnn_train_pace_weight(struct gnn_trainer *t, const struct gnn_batch *b, struct gnn_err *e)
+{
+    const uint32_t rows = (uint32_t)b->type[t->m->c.target].count[0];
+    t->pace.own.weight = 0;
+    if (t->comm->size == 1 || t->ops->async || b->split)
+        return 0;
+    if (t->ops->enter(t->ops, b, e) || fetch_labels(t, b, rows, &t->half[t->turn], e) ||
+        gnn_train_weights(t, rows, e))
+        return e->code;
+    t->pace.own.weight = *(const double *)t->weigh.sum.data;
+    return 0;
+}
+
+/* Waits until all ranks have said that they are at this batch, too. */
+static int meet_ranks(struct gnn_trainer *t, double *waited, struct gnn_err *e)
+{
+    const double from = gnn_clock();
+    const int rc = gnn_train_pace_end(t, e);
+    *waited = gnn_clock() - from;
+    return rc;
+}
+
 /* Outputs of the batch's seeds, their losses and labels, and what scoring takes; the loss's
- * gradient over the outputs if wanted. */
+ * gradient over the outputs if wanted. *waited: seconds for other ranks. */
 static int forward_loss(struct gnn_trainer *t, const struct gnn_batch *b,
-                        const struct gnn_net_mode *mode, uint32_t *rows, struct gnn_err *e)
+                        const struct gnn_net_mode *mode, uint32_t *rows, double *waited,
+                        struct gnn_err *e)
 {
     const struct gnn_ops *o = t->ops;
     const uint32_t out = output_width(t);
     struct gnn_train_half *h = &t->half[t->turn];
     float *z;
-    const int rc = pass_forward(t, b, mode, &z, rows, e);
+    int rc = pass_forward(t, b, mode, &z, rows, e);
     if (rc)
         return rc;
     if (fetch_labels(t, b, *rows, h, e) ||
         o->fit(o, &t->row_loss, *rows, sizeof(double), "losses", e) ||
         o->fit_host(o, &h->loss, *rows, sizeof(double), "losses", e) ||
-        o->fit_host(o, &h->z, (uint64_t)*rows * out, sizeof(float), "outputs", e))
+        o->fit_host(o, &h->z, (uint64_t)*rows * out, sizeof(float), "outputs", e) ||
+        (mode->train && gnn_train_weights(t, *rows, e)))
         return e->code;
+    if ((rc = meet_ranks(t, waited, e)))
+        return rc;
     /* The mean of the loss is over the rows of all ranks, so that gradients need only be summed. */
     const uint64_t all = gnn_train_batch_rows(t, b, *rows);
     const float scale = all ? 1.0f / (float)all : 0;
@@ -189,18 +215,18 @@ static int score_batch(struct gnn_trainer *t, struct gnn_train_half *h, unsigned
 {
     struct gnn_score *score = h->split ? &t->score[h->split] : &t->train;
     const struct gnn_labels l = {.cls = h->y.data, .target = h->y.data};
-    const double before = score->loss;
+    const double loss = score->loss, weight = gnn_score_weight(score);
     if (t->ops->wait(t->ops, k, e) ||
         (t->ops->async && gnn_labels_check(&l, t->m->c.task, output_width(t), h->rows, h->label,
                                            NULL, GNN_F32, e)) ||
         gnn_score_add(score, h->z.data, &l, h->rows, h->loss.data, e))
         return e->code;
-    const double sum = score->loss - before;
+    const double sum = score->loss - loss;
     if (check_scores(t, h, sum, e))
         return e->code;
     if (h->split)
         return 0;
-    gnn_train_pace_scored(t, h, sum);
+    gnn_train_pace_scored(t, h, sum, gnn_score_weight(score) - weight);
     return 0;
 }
 
@@ -236,17 +262,6 @@ int gnn_train_flush(struct gnn_trainer *t, struct gnn_err *e)
     return 0;
 }
 
-/* Waits until all ranks have said that they are at this batch, too. */
-static int meet_ranks(struct gnn_trainer *t, double *waited, struct gnn_err *e)
-{
-    const double from = gnn_clock();
-    const int rc = gnn_train_pace_end(t, e);
-    *waited = gnn_clock() - from;
-    if (rc)
-        t->half[t->turn].open = false;
-    return rc;
-}
-
 int gnn_train_step(struct gnn_trainer *t, const struct gnn_batch *b, struct gnn_err *e)
 {
     const struct gnn_net_mode mode = {true, t->o.dropout, t->o.dropout_input, t->o.seed};
@@ -260,15 +275,14 @@ int gnn_train_step(struct gnn_trainer *t, const struct gnn_batch *b, struct gnn_
     t->pace.waited = 0;
     if (t->ops->enter(t->ops, b, e))
         return e->code;
-    if ((rc = forward_loss(t, b, &mode, &rows, e)))
+    double waited;
+    if ((rc = forward_loss(t, b, &mode, &rows, &waited, e)))
         return rc;
     /* A batch of which all ranks together have no row makes no step; a rank without rows still
      * takes part. */
     const bool any = gnn_train_batch_rows(t, b, rows), async = t->ops->async;
-    double waited;
-    rc = meet_ranks(t, &waited, e);
-    if (rc || (!async && finish_batch(t, t->turn, e)) || gnn_train_untrained_reach(t, e))
-        return rc ? rc : e->code;
+    if ((!async && finish_batch(t, t->turn, e)) || gnn_train_untrained_reach(t, e))
+        return e->code;
     if (any && (rc = pass_backward(t, e)))
         return rc;
     if (finish_last(t, e)) /* there is time, until the gradients are there */
@@ -314,7 +328,7 @@ int gnn_train_eval_batch(struct gnn_trainer *t, const struct gnn_batch *b, struc
     if (t->ops->enter(t->ops, b, e))
         return e->code;
     double waited;
-    if ((rc = forward_loss(t, b, &mode, &rows, e)) || (rc = meet_ranks(t, &waited, e)))
+    if ((rc = forward_loss(t, b, &mode, &rows, &waited, e)))
         return rc;
     if (!t->ops->async && finish_batch(t, t->turn, e))
         return e->code;

@@ -32,7 +32,7 @@ int gnn_train_check_params(const struct gnn_trainer *t, struct gnn_err *e) GNN_M
 /* What ranks do together (lib/train/remote.c). */
 int gnn_train_ranks_init(struct gnn_trainer *t, struct gnn_err *e) GNN_MUST_USE;
 void gnn_train_ranks_release(struct gnn_trainer *t);
-/* Seeds of a batch over all ranks, of which `rows` are this one's: what its loss is divided by. */
+/* Seeds of a batch over all ranks, of which `rows` are this one's. */
 uint64_t gnn_train_batch_rows(const struct gnn_trainer *t, const struct gnn_batch *b,
                               uint32_t rows);
 /* Before each batch the ranks tell each other what comes next on them: a batch (b, with its epoch
@@ -44,9 +44,14 @@ uint64_t gnn_train_batch_rows(const struct gnn_trainer *t, const struct gnn_batc
 int gnn_train_pace_begin(struct gnn_trainer *t, enum train_next next, const struct gnn_batch *b,
                          struct gnn_err *e) GNN_MUST_USE;
 int gnn_train_pace_end(struct gnn_trainer *t, struct gnn_err *e) GNN_MUST_USE;
-/* The loss, summed over this rank's seeds, of a training batch: reported when that of all ranks is
- * known, with the next batch. */
-void gnn_train_pace_scored(struct gnn_trainer *t, const struct gnn_train_half *h, double loss);
+/* The weighted loss of this rank's seeds in a training batch, summed, and the sum of their weights:
+ * reported when those of all ranks are known, with the next batch. */
+void gnn_train_pace_scored(struct gnn_trainer *t, const struct gnn_train_half *h, double loss,
+                           double weight);
+/* Of a training batch whose labels are in the host's memory: the sum of weights of this rank's
+ * seeds, which _begin tells the others. */
+int gnn_train_pace_weight(struct gnn_trainer *t, const struct gnn_batch *b,
+                          struct gnn_err *e) GNN_MUST_USE;
 /* After a batch: is the run to end here? The same on all ranks. */
 bool gnn_train_stops(const struct gnn_trainer *t);
 /* _push starts the all-reduce of gradients that the backward pass has made ready; _own waits until
@@ -80,11 +85,12 @@ static inline uint64_t gnn_train_nconvs(const struct gnn_trainer *t)
     return (uint64_t)t->m->c.nlayers * t->m->c.netypes;
 }
 
-/* Weights of classes (lib/train/weights.c). _weigh makes the losses of a training batch,
- * t->row_loss, and their gradient dz weighted; `all` are its rows on all ranks, which must be at
- * the same batch. Nothing without t->o.class_weight. */
+/* Weights of rows (lib/train/weights.c). _weights makes those of the labels in t->y, and their
+ * sum. _weigh turns the gradient dz of the mean over `all` rows, those of a training batch on all
+ * ranks, into that of the mean by weights; the ranks must be at the same batch. */
 int gnn_train_weigh_init(struct gnn_trainer *t, struct gnn_err *e) GNN_MUST_USE;
 void gnn_train_weigh_release(struct gnn_trainer *t);
+int gnn_train_weights(struct gnn_trainer *t, uint32_t rows, struct gnn_err *e) GNN_MUST_USE;
 int gnn_train_weigh(struct gnn_trainer *t, uint32_t rows, uint64_t all, float *dz,
                     struct gnn_err *e) GNN_MUST_USE;
 

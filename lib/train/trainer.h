@@ -39,7 +39,7 @@ struct gnn_train_opts {
     const char *provenance;
     const struct gnn_ops *ops; /* where the work is done; must outlive the trainer */
     /* gnn_comm_self(), or several ranks, which all make trainers with the same options and run them
-     * on their shares of the same batches. Losses are divided by the seeds of the whole batch,
+     * on their shares of the same batches. Losses are divided by the labels of the whole batch,
      * gradients are all-reduced, and scores are those of all ranks. Rank 0 writes the files; a
      * checkpoint is read by all. Any number of ranks may go on from it. */
     struct gnn_comm *comm;
@@ -49,14 +49,15 @@ struct gnn_train_opts {
 };
 
 struct gnn_train_eval {
-    double value, loss; /* of the metric; mean loss; NaN: not evaluated */
-    uint64_t rows;
+    double value, loss;    /* of the metric; mean loss; NaN: not defined */
+    uint64_t rows, labels; /* 0 rows: not evaluated */
 };
 
 struct gnn_train_epoch {
     uint64_t epoch, steps, seeds;
     uint64_t edges, flops; /* of training steps */
-    double loss;           /* mean over the training seeds; with class_weight, of weighted losses */
+    uint64_t labels;       /* of the training seeds */
+    double loss;           /* mean over these, by class_weight; NaN: over nothing */
     double value;          /* metric over the training batches as they came; NaN for ROC-AUC */
     double lr;             /* of the last step */
     double train_s, eval_s, wait_s;    /* seconds in steps, in evaluation, waiting for batches */
@@ -72,7 +73,7 @@ struct gnn_train_hooks {
      * would be none. True: return GNN_E_STOPPED. May be NULL. */
     bool (*stop)(void *arg, bool cut);
     /* May be NULL; on a device, and with several ranks, a step is told of while the next one runs.
-     * balance: the slowest rank over the mean, 0 with one. */
+     * loss: NaN if no seed has a label. balance: the slowest rank over the mean, 0 with one. */
     void (*step)(void *arg, uint64_t epoch, uint64_t step, uint64_t steps, double loss,
                  double balance);
     void (*epoch)(void *arg, const struct gnn_train_epoch *r); /* may be NULL */
@@ -104,18 +105,21 @@ struct gnn_train_half {
 /* What a rank tells the others with each batch. */
 enum train_next { TRAIN_NEXT_BATCH, TRAIN_NEXT_END, TRAIN_NEXT_CUT, TRAIN_NEXT_STOP };
 struct train_told {
-    uint64_t epoch, step, split;              /* of the batch it is at, ... */
-    enum train_next next;                     /* ... unless it has none */
-    bool stop;                                /* it was asked to stop */
-    bool scored;                              /* there was a training batch since the last time: */
-    uint64_t scored_epoch, scored_step, rows; /* rows: its seeds */
-    double loss, busy; /* summed over its seeds; seconds in the step, without waiting */
+    uint64_t epoch, step, split; /* of the batch it is at, ... */
+    enum train_next next;        /* ... unless it has none */
+    bool stop;                   /* it was asked to stop */
+    double weight;               /* of a training batch on the host: the sum of its rows' weights */
+    bool scored;                 /* there was a training batch since the last time: */
+    uint64_t scored_epoch, scored_step;
+    double loss, scored_weight,
+        busy; /* sums over its seeds; seconds in the step, without waiting */
 };
 struct train_pace {
     struct gnn_exchange x;
     struct train_told own, told; /* being filled; under way */
     void **reduction;            /* [nstages] of gradients, under way */
     double waited;               /* seconds of this step, for all-reduces inside of it */
+    double weight;               /* what all ranks have told of this batch, summed */
     uint64_t scored;             /* steps whose balance is in r.balance */
     bool open;                   /* between begin and end */
     bool stop;                   /* a rank was asked to stop */
@@ -162,6 +166,10 @@ void gnn_train_opts_init(struct gnn_train_opts *o);
 struct gnn_store;
 int gnn_class_counts(struct gnn_store *s, uint32_t set, uint64_t *count,
                      struct gnn_err *e) GNN_MUST_USE;
+/* How many members of the set have a label, on all ranks; of any task, not NONE, and a set of the
+ * labelled node type. */
+int gnn_labelled_count(struct gnn_store *s, uint32_t set, uint64_t *count,
+                       struct gnn_err *e) GNN_MUST_USE;
 /* m and meta must outlive the trainer; m's parameters are changed in place: they hold what has been
  * reached when _run returns, and in between when a checkpoint is written. So is m->c.untrained, if
  * there is one: convolutions along which a step had edges leave it. GNN_E_USAGE for options

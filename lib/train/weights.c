@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Weights of classes: counts of the classes, from which balanced weights are made, and the
- * weighting of a batch's loss. The sum of weights that a loss is divided by is over the batch of
- * all ranks. It is made where the operations are, so that a device does not wait for the host. */
+/* Weights of rows (kernels/weight.h): what a batch's loss is divided by is their sum over the batch
+ * of all ranks. It is made where the operations are, so that a device does not wait for the host.
+ * And counts of the classes, from which balanced weights are made. */
 #include <string.h>
 
 #include "kernels/label.h"
@@ -10,21 +10,29 @@
 
 enum { MOMENTS = 2 }; /* of one column: sum of weights, and of their squares, which nobody needs */
 
-static int class_of(const struct gnn_schema *c, const struct gnn_tensor *y, uint64_t i)
+/* Whether row i has a label, and its class where it has one. */
+static bool has_label(const struct gnn_schema *c, const struct gnn_tensor *y, uint64_t i,
+                      uint32_t *class)
 {
-    const double v = gnn_label_value(y->data, (enum gnn_label_type)y->dtype, i);
-    const float target = gnn_label_target(v);
-    const int32_t k = c->task == GNN_TASK_BINARY ? (target == target ? target > 0.5f : -1)
-                                                 : gnn_label_class(v, c->nclasses);
-    return k >= 0 && (uint32_t)k < c->nclasses ? k : -1;
+    const uint64_t w = y->ndim == 2 ? y->shape[1] : 1;
+    bool known = false;
+    for (uint64_t j = i * w; j < (i + 1) * w; j++) {
+        const double v = gnn_label_value(y->data, (enum gnn_label_type)y->dtype, j);
+        const int32_t k = c->task == GNN_TASK_MULTICLASS ? gnn_label_class(v, c->nclasses) : -1;
+        const float f = c->task == GNN_TASK_REGRESSION ? gnn_label_number(v) : gnn_label_target(v);
+        *class = k >= 0 ? (uint32_t)k : f > 0.5f;
+        known = known || (c->task == GNN_TASK_MULTICLASS ? k >= 0 && *class < c->nclasses : f == f);
+    }
+    return known;
 }
 
-int gnn_class_counts(struct gnn_store *s, uint32_t set, uint64_t *count, struct gnn_err *e)
+/* For each member of the set with a label that this rank has, counts it: by class, or in all. */
+static int count_labels(struct gnn_store *s, uint32_t set, bool by_class, uint64_t *count,
+                        struct gnn_err *e)
 {
     const struct gnn_schema *c = &s->meta.schema;
     const uint32_t t = c->label_ntype;
-    uint32_t *ids;
-    memset(count, 0, c->nclasses * sizeof *count);
+    uint32_t *ids, class;
     if (c->set[set].ntype != t)
         return gnn_fail(e, GNN_E_USAGE, "set %s is not of the labelled node type %s",
                         c->set[set].set, c->ntype[t].name);
@@ -35,30 +43,53 @@ int gnn_class_counts(struct gnn_store *s, uint32_t set, uint64_t *count, struct 
             continue;
         const uint32_t p = gnn_store_owner(s, t, ids[i]);
         const struct gnn_tensor *y = gnn_store_findf(s, p, "node/%s/y", c->ntype[t].name);
-        const int k = y ? class_of(c, y, ids[i] - s->book[t][p]) : -1;
-        if (k >= 0)
-            count[k]++;
+        if (y && has_label(c, y, ids[i] - s->book[t][p], &class))
+            count[by_class ? class : 0]++;
     }
     gnn_free(ids);
-    return gnn_comm_all_reduce(s->comm, count, c->nclasses, GNN_REDUCE_U64, e);
+    return gnn_comm_all_reduce(s->comm, count, by_class ? c->nclasses : 1, GNN_REDUCE_U64, e);
+}
+
+int gnn_class_counts(struct gnn_store *s, uint32_t set, uint64_t *count, struct gnn_err *e)
+{
+    memset(count, 0, s->meta.schema.nclasses * sizeof *count);
+    return count_labels(s, set, true, count, e);
+}
+
+int gnn_labelled_count(struct gnn_store *s, uint32_t set, uint64_t *count, struct gnn_err *e)
+{
+    *count = 0;
+    return count_labels(s, set, false, count, e);
+}
+
+/* Those of the classes, or 1 for each. */
+static int put_classes(struct gnn_trainer *t, struct gnn_err *e)
+{
+    const uint32_t n = gnn_model_classes(&t->m->c);
+    float *ones = gnn_alloc(n, sizeof *ones, "weights of classes", e);
+    if (!ones)
+        return e->code;
+    for (uint32_t k = 0; k < n; k++)
+        ones[k] = 1;
+    const int rc = t->ops->fit(t->ops, &t->weigh.weight, n, sizeof *ones, "weights of classes", e);
+    if (!rc)
+        t->ops->put(t->ops, t->weigh.weight.data, t->o.class_weight ? t->o.class_weight : ones,
+                    n * sizeof *ones);
+    gnn_free(ones);
+    return rc;
 }
 
 int gnn_train_weigh_init(struct gnn_trainer *t, struct gnn_err *e)
 {
     const struct gnn_ops *o = t->ops;
-    const enum gnn_task task = t->m->c.task;
-    const uint32_t n = task == GNN_TASK_BINARY ? 2 : t->m->c.outputs;
-    if (!t->o.class_weight)
-        return 0;
-    if (task != GNN_TASK_MULTICLASS && task != GNN_TASK_BINARY)
+    if (t->o.class_weight && gnn_task_columns(t->m->c.task))
         return gnn_fail(e, GNN_E_USAGE, "--class-weights does not apply to %s tasks",
-                        gnn_task_name(task));
-    if (o->fit(o, &t->weigh.weight, n, sizeof(float), "weights of classes", e) ||
-        o->fit(o, &t->weigh.sum, (1 + GNN_MOMENT_BLOCKS) * MOMENTS, sizeof(double),
-               "weights of classes", e))
+                        gnn_task_name(t->m->c.task));
+    if (!gnn_task_columns(t->m->c.task) && put_classes(t, e))
         return e->code;
-    o->put(o, t->weigh.weight.data, t->o.class_weight, n * sizeof(float));
-    return 0;
+    t->train.class_weight = t->o.class_weight;
+    return o->fit(o, &t->weigh.sum, (1 + GNN_MOMENT_BLOCKS) * MOMENTS, sizeof(double),
+                  "weights of rows", e);
 }
 
 void gnn_train_weigh_release(struct gnn_trainer *t)
@@ -68,25 +99,37 @@ void gnn_train_weigh_release(struct gnn_trainer *t)
     t->ops->release(t->ops, &t->weigh.sum);
 }
 
-int gnn_train_weigh(struct gnn_trainer *t, uint32_t rows, uint64_t all, float *dz,
-                    struct gnn_err *e)
+int gnn_train_weights(struct gnn_trainer *t, uint32_t rows, struct gnn_err *e)
 {
     const struct gnn_ops *o = t->ops;
     const uint32_t out = t->m->c.outputs;
     double *sum = t->weigh.sum.data;
-    if (!t->o.class_weight || !all)
-        return 0;
     if (o->fit(o, &t->weigh.row, rows, sizeof(float), "weights of rows", e))
         return e->code;
     float *w = t->weigh.row.data;
-    if (t->m->c.task == GNN_TASK_BINARY)
+    if (t->m->c.task == GNN_TASK_MULTICLASS)
+        o->class_weights(o, t->y.data, rows, out, t->weigh.weight.data, w);
+    else if (t->m->c.task == GNN_TASK_BINARY)
         o->target_weights(o, t->y.data, rows, t->weigh.weight.data, w);
     else
-        o->class_weights(o, t->y.data, rows, out, t->weigh.weight.data, w);
+        o->column_weights(o, t->y.data, rows, out, w);
     o->zero(o, sum, MOMENTS * sizeof *sum);
     o->moments(o, w, w, NULL, rows, 1, sum + MOMENTS, sum);
-    if (t->comm->size > 1 && gnn_train_sum_in_step(t, sum, 1, e))
+    return 0;
+}
+
+int gnn_train_weigh(struct gnn_trainer *t, uint32_t rows, uint64_t all, float *dz,
+                    struct gnn_err *e)
+{
+    const struct gnn_ops *o = t->ops;
+    double *sum = t->weigh.sum.data;
+    if (!all)
+        return 0;
+    /* Ranks on devices do not know their sums when they tell each other where they are. */
+    if (t->comm->size > 1 && o->async && gnn_train_sum_in_step(t, sum, 1, e))
         return e->code;
-    o->weigh_rows(o, w, rows, out, sum, (double)all, t->row_loss.data, dz);
+    if (t->comm->size > 1 && !o->async)
+        *sum = t->pace.weight;
+    o->weigh_rows(o, t->weigh.row.data, rows, t->m->c.outputs, sum, (double)all, dz);
     return 0;
 }

@@ -117,36 +117,37 @@ static void bad_classes(void)
     verdict("softmax reports classes out of range");
 }
 
-static void class_weights(uint32_t n, size_t c, double sum)
+static void row_weights(uint32_t n, size_t c, double sum)
 {
     int32_t *cls = array(n, sizeof *cls);
     float *target = floats(n), *weight = floats(c), *w = floats(n), *v = floats(n),
-          *dz = numbers(n * c);
-    double *total = doubles(1), *row = doubles(n), *only = doubles(n);
+          *many = floats(n * c), *share = floats(n), *dz = numbers(n * c);
+    double *total = doubles(1);
     for (uint32_t i = 0; i < n; i++) {
         cls[i] = (int32_t)below((uint32_t)c + 3) - 1;
         target[i] = below(5) ? (float)below(3) / 2 : NAN;
-        row[i] = only[i] = (double)number();
     }
+    for (size_t i = 0; i < n * c; i++)
+        many[i] = below(4) ? number() : NAN;
     for (size_t k = 0; k < c; k++)
         weight[k] = (float)k + 0.3f;
     *total = sum;
     while (again()) {
         gnn_cuda_class_weights(at(cls), n, c, at(weight), at(w), stream);
         gnn_cuda_target_weights(at(target), n, at(weight), at(v), stream);
-        gnn_cuda_weigh_rows(at(w), n, c, at(total), 17, at(row), at(dz), stream);
-        gnn_cuda_weigh_rows(at(w), n, c, at(total), 17, at(only), NULL, stream);
+        gnn_cuda_column_weights(at(many), n, c, at(share), stream);
+        gnn_cuda_weigh_rows(at(w), n, c, at(total), 17, at(dz), stream);
     }
     gnn_class_weights(cls, n, c, weight, w);
     gnn_target_weights(target, n, weight, v);
-    gnn_weigh_rows(w, n, c, total, 17, row, dz);
-    gnn_weigh_rows(w, n, c, total, 17, only, NULL);
+    gnn_column_weights(many, n, c, share);
+    gnn_weigh_rows(w, n, c, total, 17, dz);
     for (uint32_t i = 0; i < n; i++) {
         expect((cls[i] >= 0 && cls[i] < (int32_t)c) || (w[i] == 0 && dz[i * c] == 0),
                "the CPU weighs what has no label");
-        expect(sum != 0 || row[i] == 0, "the CPU leaves a loss where the total is 0");
+        expect(sum != 0 || dz[i * c] == 0, "the CPU leaves a gradient where the total is 0");
     }
-    verdict("weights of classes: (%u, %zu), of the total %g", n, c, sum);
+    verdict("weights of rows: (%u, %zu), of the total %g", n, c, sum);
 }
 
 void case_loss(void)
@@ -159,11 +160,11 @@ void case_loss(void)
     losses(700 * size_scale, 2); /* a thread a row: several blocks */
     bad_classes();
     for (size_t i = 1; i < 11; i += 3) { /* 2, 31, 47 and 300 */
-        class_weights(0, classes[i], 3.7);
-        class_weights(1, classes[i], 3.7);
-        class_weights(600 * size_scale, classes[i], 3.7);
+        row_weights(0, classes[i], 3.7);
+        row_weights(1, classes[i], 3.7);
+        row_weights(600 * size_scale, classes[i], 3.7);
     }
-    class_weights(50, 3, 0);
+    row_weights(50, 3, 0);
 }
 
 /* ---- labels ---- */
