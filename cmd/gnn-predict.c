@@ -9,6 +9,7 @@
 #include "cmd/cli.h"
 #include "cmd/device.h"
 #include "cmd/layer_opts.h"
+#include "cmd/metric.h"
 #include "cmd/opt.h"
 #include "cmd/sets.h"
 #include "cmd/state_dict.h"
@@ -28,8 +29,8 @@
 static const char *output;
 static struct opt_list sets, map;
 static const char *split; /* that the sets are of, unless they say otherwise */
-static int what = -1, metric = -1;
-static const char *device;
+static int what = -1;
+static const char *device, *metric;
 static bool original = true, none;
 static uint64_t memory;
 static uint32_t threads;
@@ -46,9 +47,7 @@ static const struct opt opts[] = {
     {OPT_FLAG, 'n', "no-output", &none, NULL,
      "write no array; report on --split, or on all sets of the first split"},
     {OPT_LIST, 0, "split", &sets, "SET", "report the metric on this set"},
-    {OPT_CHOICE, 0, "metric", &metric, "NAME",
-     "metric to report (default: accuracy; roc-auc for binary and multilabel tasks; rmse for regression)",
-     "accuracy|f1-micro|f1-macro|roc-auc|loss|rmse|mae|r2"},
+    METRIC_OPT(&metric),
     {OPT_LIST, 0, "map", &map, "S/R/D=S/R/D",
      "an edge type of the store, and what the model calls it and its node types"},
     {OPT_U64, 0, "memory", &memory, "SIZE",
@@ -159,47 +158,44 @@ static void check_task(const struct gnn_store *s, const struct gnn_model *m)
 }
 
 /* What can be refused before hours of work is. */
-static enum gnn_metric check_options(const struct gnn_store *s, const struct gnn_model *m)
+static struct gnn_measure check_options(const struct gnn_store *s, const struct gnn_model *m)
 {
-    const enum gnn_metric kind =
-        metric >= 0 ? (enum gnn_metric)metric : gnn_metric_usual(m->c.task);
-    if (!gnn_metric_defined(kind, m->c.task))
-        cli_usage("metric %s is not defined for %s tasks", gnn_metric_name(kind),
-                  gnn_task_name(m->c.task));
+    const struct gnn_measure kind = metric_read(metric, m->c.task);
     if (sets.n)
         check_task(s, m);
     return kind;
 }
 
-static void report_metric(struct gnn_predict *p, const char *set, enum gnn_metric kind,
+static void report_metric(struct gnn_predict *p, const char *set, struct gnn_measure kind,
                           struct gnn_err *e)
 {
     struct gnn_score score;
-    char value[32], more[64] = "", known_of[64] = "", number[32];
-    double v, loss;
+    char value[32], more[64] = "", known_of[64] = "", number[32], room[48];
+    const char *name = gnn_measure_name(kind, room);
+    double v;
     const int i = gnn_schema_find_set(&p->s->meta.schema, set); /* checked: it is there */
-    if (gnn_score_init(&score, p->m->c.task, (uint32_t)p->logits.width, gnn_metric_ranks(kind),
-                       e) ||
-        gnn_predict_score(p, (uint32_t)i, &score, e) || gnn_score_value(&score, kind, &v, e) ||
-        gnn_score_value(&score, GNN_METRIC_LOSS, &loss, e))
+    if (gnn_score_init(&score, p->m->c.task, (uint32_t)p->logits.width,
+                       gnn_metric_ranks(kind.metric), e) ||
+        gnn_predict_score(p, (uint32_t)i, &score, e) || gnn_score_value(&score, kind, &v, e))
         cli_fail(e);
+    const double loss = gnn_score_loss(&score);
     const bool columns = gnn_task_columns(p->m->c.task);
     const unsigned long long nodes = score.labelled, known = score.known,
                              all = score.rows * (columns ? score.outputs : 1);
-    if (kind != GNN_METRIC_LOSS)
+    if (kind.metric != GNN_METRIC_LOSS)
         snprintf(more, sizeof more, ", loss %s", cli_number(number, loss));
     if (known < all)
         snprintf(known_of, sizeof known_of,
                  columns ? ", %llu of %llu labels" : " with a label (%llu of %llu)", known, all);
-    cli_note("%s: %s %s%s, %llu node%s%s", set, gnn_metric_name(kind), cli_number(value, v), more,
-             nodes, nodes == 1 ? "" : "s", known_of);
+    cli_note("%s: %s %s%s, %llu node%s%s", set, name, cli_number(value, v), more, nodes,
+             nodes == 1 ? "" : "s", known_of);
     json_t *j =
         json_pack("{s:s, s:s, s:I, s:I, s:I}", "event", "score", "set", set, "nodes",
                   (json_int_t)score.labelled, "unlabelled",
                   (json_int_t)(score.rows - score.labelled), "labels", (json_int_t)score.known);
-    cli_metrics_number(j, gnn_metric_name(GNN_METRIC_LOSS), loss);
-    if (kind != GNN_METRIC_LOSS)
-        cli_metrics_number(j, gnn_metric_name(kind), v);
+    cli_metrics_number(j, "loss", loss);
+    if (kind.metric != GNN_METRIC_LOSS)
+        cli_metrics_number(j, name, v);
     cli_metrics(j);
     gnn_score_release(&score);
 }
@@ -279,7 +275,7 @@ int main(int argc, char **argv)
         cli_fail(&e);
     open_model(&m, args[1], &store, &e);
     split = sets_choose(&sets, none && !sets.n, &store, &m, args[1]);
-    const enum gnn_metric kind = check_options(&store, &m);
+    const struct gnn_measure kind = check_options(&store, &m);
     const enum gnn_predict_output form = output_kind(&m);
     if (!none)
         out = cli_out(output, &name);

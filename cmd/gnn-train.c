@@ -9,6 +9,7 @@
 #include "cmd/cli.h"
 #include "cmd/device.h"
 #include "cmd/layer_opts.h"
+#include "cmd/metric.h"
 #include "cmd/opt.h"
 #include "cmd/ranks.h"
 #include "cmd/rule_opts.h"
@@ -31,10 +32,10 @@
 #include "lib/model/model_file.h"
 #include "lib/train/trainer.h"
 
-static const char *output, *class_weights;
+static const char *output, *class_weights, *metric;
 static uint32_t threads;
 static double timeout = 300;
-static int optimizer, schedule, metric = -1, keep = -1, precision;
+static int optimizer, schedule, keep = -1, precision;
 static bool resume;
 static double warmup_epochs;
 static struct gnn_train_opts o;
@@ -88,9 +89,7 @@ static const struct opt training_opts[] = {
     {OPT_DOUBLE, 0, "warmup", &warmup_epochs, "X",
      "epochs over which the learning rate increases from 0 (default: 0)", .min = 0, .max = 1e6},
     {.kind = OPT_GROUP, .help = "Evaluation and stopping"},
-    {OPT_CHOICE, 0, "metric", &metric, "NAME",
-     "metric to report (default: accuracy; roc-auc for binary and multilabel tasks; rmse for regression)",
-     "accuracy|f1-micro|f1-macro|roc-auc|loss|rmse|mae|r2"},
+    METRIC_OPT(&metric),
     {OPT_CHOICE, 0, "keep", &keep, "WHICH",
      "write the model of the best epoch on the first evaluated set, or of the last epoch (default: best)",
      "best|last"},
@@ -164,7 +163,7 @@ static void finish_opts(const struct gnn_meta *meta, const struct gnn_model *m)
     if (meta->sampling.nsplits < 2 && !opt_given(&o.patience))
         o.patience = 0; /* nothing tells when to stop */
     o.keep = keep < 0 ? GNN_KEEP_BEST : (enum gnn_keep)keep;
-    o.metric = metric >= 0 ? (enum gnn_metric)metric : gnn_metric_usual(m->c.task);
+    o.metric = metric_read(metric, m->c.task);
     o.seed = train_feed.seed;
     o.provenance = cli_provenance();
     o.eval_every = train_full_eval_every(meta->sampling.nsplits > 1);
@@ -320,6 +319,7 @@ int main(int argc, char **argv)
     struct gnn_trainer t;
     struct train_text text = {0};
     const char *name;
+    char metric_name[48];
 
     sig_defer(); /* until the options tell whether there are checkpoints */
     threads_wait_briefly(argv);
@@ -340,7 +340,7 @@ int main(int argc, char **argv)
     finish_opts(src->meta, &m);
     sets_tell_selection(feed.store_path ? &feed.store : NULL, src->meta->sampling.split,
                         src->meta->sampling.nsplits, o.keep == GNN_KEEP_BEST || o.patience,
-                        gnn_metric_name(o.metric));
+                        gnn_measure_name(o.metric, metric_name));
     o.class_weight = train_weights_read(class_weights, &src->meta->schema);
     train_weights_tell_few(&src->meta->schema);
     o.ops = gnn_ops_new(feed.gpu, (enum gnn_precision)precision, &e);

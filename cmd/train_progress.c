@@ -18,10 +18,11 @@ void train_progress_begin(uint64_t epochs)
 /* ", best valid accuracy 0.8123 (epoch 10)", or "" */
 static const char *say_best(const struct gnn_trainer *t, char text[160])
 {
+    char name[48];
     *text = 0;
     if (t->s.has_best)
         snprintf(text, 160, ", best %s %s %.4f (epoch %" PRIu64 ")", t->meta->sampling.split[1],
-                 gnn_metric_name(t->o.metric), t->s.best, t->s.best_epoch);
+                 gnn_measure_name(t->o.metric, name), t->s.best, t->s.best_epoch);
     return text;
 }
 
@@ -46,7 +47,7 @@ static const char *say_left(const struct gnn_trainer *t, uint64_t epoch, uint64_
 void train_progress_step(const struct gnn_trainer *t, uint64_t epoch, uint64_t step, uint64_t steps,
                          double loss)
 {
-    char what[64], best[160], left[64], extra[320];
+    char what[64], best[160], left[64], extra[320], number[32];
     /* The first step also warms up what the others find ready, and does not count. */
     if (!steps_done++)
         began = gnn_clock();
@@ -56,8 +57,8 @@ void train_progress_step(const struct gnn_trainer *t, uint64_t epoch, uint64_t s
     if (each > 0)
         snprintf(rate, sizeof rate, each < 1 ? ", %.1f steps/s" : ", %.1f s/step",
                  each < 1 ? 1 / each : each);
-    snprintf(extra, sizeof extra, "loss %.4f%s%s%s", loss, say_best(t, best), rate,
-             each > 0 ? say_left(t, epoch, step, steps, each, left) : "");
+    snprintf(extra, sizeof extra, "loss %s%s%s%s", cli_number(number, loss), say_best(t, best),
+             rate, each > 0 ? say_left(t, epoch, step, steps, each, left) : "");
     if (steps == 1 && end) { /* full batches: epochs are the steps */
         cli_progress("epoch", epoch + 1, end, extra);
         return;

@@ -74,14 +74,15 @@ void train_text_step(void *arg, uint64_t epoch, uint64_t step, uint64_t steps, d
 /* The metric over training batches as they came is not made where it ranks all of an epoch. */
 static bool has_value(const struct train_text *x, uint32_t set)
 {
-    return set || !gnn_metric_ranks(x->t->o.metric);
+    return set || !gnn_metric_ranks(x->t->o.metric.metric);
 }
 
 static json_t *eval_json(const struct train_text *x, uint32_t set, const struct gnn_train_eval *v)
 {
     json_t *j = json_object();
-    if (x->t->o.metric != GNN_METRIC_LOSS && has_value(x, set))
-        cli_metrics_number(j, gnn_metric_name(x->t->o.metric), v->value);
+    char name[48];
+    if (x->t->o.metric.metric != GNN_METRIC_LOSS && has_value(x, set))
+        cli_metrics_number(j, gnn_measure_name(x->t->o.metric, name), v->value);
     cli_metrics_number(j, "loss", v->loss);
     if (v->rows) /* those of the best epoch may be another run's */
         json_object_set_new(j, "labels", json_integer((json_int_t)v->labels));
@@ -135,7 +136,8 @@ void train_text_epoch(void *arg, const struct gnn_train_epoch *r)
 {
     struct train_text *x = arg;
     const struct gnn_sampling *sm = &x->t->meta->sampling;
-    const char *name = gnn_metric_name(x->t->o.metric);
+    char room[48];
+    const char *name = gnn_measure_name(x->t->o.metric, room);
     const double all = r->train_s + r->eval_s + r->wait_s;
     char line[1024] = "", ranks[48] = "", loss[32];
     if (has_value(x, 0))
@@ -151,8 +153,7 @@ void train_text_epoch(void *arg, const struct gnn_train_epoch *r)
         snprintf(ranks, sizeof ranks, ", slowest rank %.2f x the mean", r->balance);
     cli_note("epoch %llu: loss %s%s%s; %.2f s, %.1f M edges/s, %.0f GFLOP/s%s%s",
              (unsigned long long)r->epoch, cli_number(loss, r->loss), line, r->best ? " *" : "",
-             all,
-             r->train_s > 0 ? 1e-6 * (double)r->edges / r->train_s : 0,
+             all, r->train_s > 0 ? 1e-6 * (double)r->edges / r->train_s : 0,
              r->train_s > 0 ? 1e-9 * (double)r->flops / r->train_s : 0, ranks, train_full_words());
     write_metrics(x, r);
     x->epochs++;
@@ -183,7 +184,8 @@ void train_text_end(struct train_text *x, bool stopped)
 {
     const struct gnn_trainer *t = x->t;
     const struct gnn_sampling *sm = &t->meta->sampling;
-    const char *name = gnn_metric_name(t->o.metric);
+    char room[48];
+    const char *name = gnn_measure_name(t->o.metric, room);
     char line[512] = "";
     json_t *j = json_pack("{s:s, s:I, s:b}", "event", "end", "epochs", (json_int_t)x->epochs,
                           "stopped_early", t->s.stopped_early);

@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Labels and scores (lib/model/metrics.h): labels are checked and brought to one type, predictions
  * are counted into true and false positives per class, and metrics are made from these counts. Only
- * ROC-AUC needs all predictions, so only then they are kept. */
+ * metrics that rank need all predictions, so only then they are kept. */
 #include "lib/model/metrics.h"
 
 #include <math.h>
-#include <stdlib.h>
+#include <stdio.h>
 #include <string.h>
 
+#include "formats/text.h"
 #include "kernels/label.h"
+#include "lib/model/ranking.h"
 
 _Static_assert((int)GNN_LABEL_U8 == (int)GNN_U8 && (int)GNN_LABEL_I64 == (int)GNN_I64 &&
                    (int)GNN_LABEL_BF16 == (int)GNN_BF16 && (int)GNN_LABEL_F64 == (int)GNN_F64,
@@ -244,60 +246,40 @@ static double f1_mean(const struct gnn_score *s, bool macro)
     return !macro ? f1_score(tp, fp, fn) : n ? sum / (double)n : NAN;
 }
 
-struct pair {
-    float z, y;
-};
-
-static int by_z(const void *a, const void *b)
-{
-    const float x = ((const struct pair *)a)->z, y = ((const struct pair *)b)->z;
-    return x < y ? -1 : x > y;
-}
-
-/* Share of (positive, negative) pairs in the right order: Mann and Whitney's statistic from ranks.
- */
-static double auc_score(const struct gnn_score *s, uint32_t task, struct pair *p)
+/* One output's values with its labels. False if one is a NaN, which has no rank. */
+static bool list_output(const struct gnn_score *s, uint32_t output, struct gnn_ranked *p,
+                        uint64_t *n)
 {
     const float *z = s->z.data, *y = s->y.data;
-    uint64_t n = 0, pos = 0;
-    double ranks = 0;
-    for (uint64_t i = 0; i < s->rows; i++) {
-        const struct pair q = {z[i * s->outputs + task], y[i * s->outputs + task]};
-        if (isnan(q.y))
+    *n = 0;
+    for (uint64_t i = output; i < s->rows * s->outputs; i += s->outputs) {
+        if (isnan(y[i]))
             continue;
-        if (isnan(q.z)) /* has no rank */
-            return NAN;
-        p[n++] = q;
+        if (isnan(z[i]))
+            return false;
+        p[(*n)++] = (struct gnn_ranked){z[i], y[i]};
     }
-    qsort(p, n, sizeof(*p), by_z);
-    /* Equal outputs share the mean of their ranks. */
-    for (uint64_t i = 0, k; i < n; i = k) {
-        for (k = i + 1; k < n && p[k].z == p[i].z; k++)
-            ;
-        for (uint64_t j = i; j < k; j++)
-            if (p[j].y > 0.5f) {
-                pos++;
-                ranks += (double)(i + k + 1) / 2; /* mean of the ranks i+1 .. k */
-            }
-    }
-    if (pos == 0 || pos == n)
-        return NAN;
-    /* U = sum of the positives' ranks - pos (pos + 1) / 2; the share of pairs is U / (pos *
-     * neg). */
-    return (ranks - (double)pos * (double)(pos + 1) / 2) / ((double)pos * (double)(n - pos));
+    return true;
 }
 
-static int auc_mean(const struct gnn_score *s, double *value, struct gnn_err *e)
+static int rank_mean(const struct gnn_score *s, struct gnn_measure m, double *value,
+                     struct gnn_err *e)
 {
     double sum = 0;
     uint32_t n = 0;
-    if (s->task == GNN_TASK_MULTICLASS || !s->keep)
+    if (!s->keep)
         return 0;
-    struct pair *p = gnn_alloc(s->rows, sizeof(*p), "ranks", e);
+    struct gnn_ranked *p = gnn_alloc(s->rows, sizeof(*p), "ranks", e);
     if (!p)
         return e->code;
     for (uint32_t t = 0; t < s->outputs; t++) {
-        const double v = auc_score(s, t, p);
+        uint64_t many;
+        if (!list_output(s, t, p, &many))
+            continue;
+        const uint64_t positive = gnn_ranking_sort(p, many);
+        const bool one = positive == 0 || positive == many;
+        const double v =
+            one && s->outputs > 1 ? (double)NAN : gnn_ranking_value(m, p, many, positive);
         if (!isnan(v)) {
             sum += v;
             n++;
@@ -331,47 +313,87 @@ static double r2_mean(const struct gnn_score *s)
     return n ? sum / n : NAN;
 }
 
-int gnn_score_value(const struct gnn_score *s, enum gnn_metric m, double *value, struct gnn_err *e)
+double gnn_score_loss(const struct gnn_score *s)
+{
+    const double weight = gnn_score_weight(s);
+    return weight > 0 ? s->loss / weight : (double)NAN;
+}
+
+int gnn_score_value(const struct gnn_score *s, struct gnn_measure m, double *value,
+                    struct gnn_err *e)
 {
     *value = NAN;
-    if (!gnn_metric_defined(m, s->task))
+    if (!gnn_metric_defined(m.metric, s->task))
         return 0;
-    switch (m) {
-    case GNN_ACCURACY:
-        *value = s->known ? (double)s->correct / (double)s->known : NAN;
-        break;
-    case GNN_F1_MICRO:
-    case GNN_F1_MACRO:
-        *value = f1_mean(s, m == GNN_F1_MACRO);
-        break;
-    case GNN_ROC_AUC:
-        return auc_mean(s, value, e);
-    case GNN_METRIC_LOSS:
-        *value = gnn_score_weight(s) > 0 ? s->loss / gnn_score_weight(s) : NAN;
-        break;
-    case GNN_RMSE:
+    if (gnn_metric_ranks(m.metric))
+        return rank_mean(s, m, value, e);
+    if (m.metric == GNN_ACCURACY)
+        *value = s->known ? (double)s->correct / (double)s->known : (double)NAN;
+    else if (m.metric == GNN_F1_MICRO || m.metric == GNN_F1_MACRO)
+        *value = f1_mean(s, m.metric == GNN_F1_MACRO);
+    else if (m.metric == GNN_METRIC_LOSS)
+        *value = gnn_score_loss(s);
+    else if (m.metric == GNN_RMSE)
         *value = sqrt(error_mean(s, s->square_error));
-        break;
-    case GNN_MAE:
+    else if (m.metric == GNN_MAE)
         *value = error_mean(s, s->abs_error);
-        break;
-    case GNN_R2:
+    else
         *value = r2_mean(s);
-        break;
-    }
     return 0;
 }
 
 bool gnn_metric_defined(enum gnn_metric m, enum gnn_task task)
 {
-    if (task == GNN_TASK_REGRESSION || m >= GNN_RMSE)
-        return m == GNN_METRIC_LOSS || (task == GNN_TASK_REGRESSION && m >= GNN_RMSE);
-    return m != GNN_ROC_AUC || task != GNN_TASK_MULTICLASS;
+    if (m == GNN_METRIC_LOSS)
+        return true;
+    if (m == GNN_RMSE || m == GNN_MAE || m == GNN_R2)
+        return task == GNN_TASK_REGRESSION;
+    return task != GNN_TASK_REGRESSION && !(gnn_metric_ranks(m) && task == GNN_TASK_MULTICLASS);
 }
 
-const char *gnn_metric_name(enum gnn_metric m)
+/* By enum gnn_metric. A number follows the last ones. */
+static const char *const names[] = {
+    "accuracy", "f1-micro", "f1-macro",          "roc-auc",    "loss",    "rmse",
+    "mae",      "r2",       "average-precision", "precision@", "recall@", "recall@precision="};
+
+static bool has_number(enum gnn_metric m)
 {
-    static const char *const names[] = {"accuracy", "f1-micro", "f1-macro", "roc-auc",
-                                        "loss",     "rmse",     "mae",      "r2"};
-    return names[m];
+    return m >= GNN_PRECISION_AT;
+}
+
+const char *gnn_measure_name(struct gnn_measure m, char out[48])
+{
+    if (has_number(m.metric))
+        snprintf(out, 48, "%s%.15g", names[m.metric], m.at);
+    else
+        snprintf(out, 48, "%s", names[m.metric]);
+    return out;
+}
+
+/* A count or, of a precision, a share. */
+static bool read_number(const char *text, bool share, double *v)
+{
+    char line[40];
+    uint64_t whole = 0;
+    if (snprintf(line, sizeof line, "%s\n", text) >= (int)sizeof line)
+        return false;
+    const char *end = share ? gnn_text_f64(line, v) : gnn_text_u64(line, &whole);
+    if (!share)
+        *v = (double)whole;
+    return end && *end == '\n' && !end[1] && *v > 0 && *v <= (share ? 1 : 1e15);
+}
+
+bool gnn_measure_read(const char *name, struct gnn_measure *m)
+{
+    for (int k = GNN_RECALL_AT_PRECISION; k >= 0; k--) { /* the longest one first */
+        const size_t n = strlen(names[k]);
+        *m = (struct gnn_measure){.metric = (enum gnn_metric)k};
+        if (strncmp(name, names[k], n) != 0)
+            continue;
+        if (has_number(m->metric))
+            return read_number(name + n, k == GNN_RECALL_AT_PRECISION, &m->at);
+        if (!name[n])
+            return true;
+    }
+    return false;
 }

@@ -14,7 +14,16 @@ enum gnn_metric {
     GNN_METRIC_LOSS,
     GNN_RMSE,
     GNN_MAE,
-    GNN_R2
+    GNN_R2,
+    GNN_AVERAGE_PRECISION,
+    GNN_PRECISION_AT,       /* among so many of the highest outputs ... */
+    GNN_RECALL_AT,          /* ... of all positive ones, the share that is among these */
+    GNN_RECALL_AT_PRECISION /* the most at any threshold with at least this precision */
+};
+/* A metric and, if its name has one, the number in it. */
+struct gnn_measure {
+    enum gnn_metric metric;
+    double at;
 };
 
 /* Labels of n rows in the form the losses take. Zeroed object = empty. */
@@ -44,7 +53,7 @@ int gnn_labels_check(const struct gnn_labels *l, enum gnn_task task, uint32_t ou
 struct gnn_score {
     enum gnn_task task;
     uint32_t outputs, classes;
-    bool keep;                 /* keep every logit: ROC-AUC needs them */
+    bool keep;                 /* keep every logit: metrics that rank need them */
     const float *class_weight; /* one for each class, by which losses are weighted; NULL: none */
     /* rows added; of them with a label, which checkpoints do not keep; labels, of which a row may
      * have several */
@@ -72,17 +81,20 @@ double gnn_score_weight(const struct gnn_score *s);
 int gnn_score_add(struct gnn_score *s, const float *z, const struct gnn_labels *y, uint64_t n,
                   const double *row_loss, struct gnn_err *e) GNN_MUST_USE;
 /* The metric over everything added; NaN when it is not defined (nothing labelled, one class only, a
- * logit that is a NaN). F1 macro averages over the classes that occur; ROC-AUC, for several tasks,
- * over those with both labels (OGB's rule), ties counted half. RMSE and MAE are over all labelled
- * elements; R2 averages over the outputs whose labels are not all the same. GNN_METRIC_LOSS: the
- * mean loss over all labels, by their weights.
- * GNN_E_NOMEM: ROC-AUC sorts a copy. */
-int gnn_score_value(const struct gnn_score *s, enum gnn_metric m, double *value,
+ * logit that is a NaN). F1 macro averages over the classes that occur; metrics that rank average,
+ * of several outputs, over those with both labels (OGB's rule). ROC-AUC counts ties half and needs
+ * both labels; the others need a positive one, but precision among k any k. RMSE and MAE are over
+ * all labelled elements; R2 averages over the outputs whose labels are not all the same.
+ * GNN_METRIC_LOSS: the mean loss over all labels, by their weights.
+ * GNN_E_NOMEM: what ranks sorts a copy. */
+int gnn_score_value(const struct gnn_score *s, struct gnn_measure m, double *value,
                     struct gnn_err *e) GNN_MUST_USE;
+/* The mean loss, which needs no memory. */
+double gnn_score_loss(const struct gnn_score *s);
 /* Whether it is made of the order of all outputs, which must be kept. */
 static inline bool gnn_metric_ranks(enum gnn_metric m)
 {
-    return m == GNN_ROC_AUC;
+    return m == GNN_ROC_AUC || m >= GNN_AVERAGE_PRECISION;
 }
 bool gnn_metric_defined(enum gnn_metric m, enum gnn_task task);
 /* What is reported of a task unless something else is asked for. */
@@ -97,6 +109,12 @@ static inline bool gnn_metric_better(enum gnn_metric m, double a, double b)
 {
     return m == GNN_METRIC_LOSS || m == GNN_RMSE || m == GNN_MAE ? a < b : a > b;
 }
-const char *gnn_metric_name(enum gnn_metric m);
+/* Its name, such as "accuracy" or "precision@100"; returns out. And back: false if it is none. */
+const char *gnn_measure_name(struct gnn_measure m, char out[48]);
+bool gnn_measure_read(const char *name, struct gnn_measure *m) GNN_MUST_USE;
+/* All names, as choices of an option; the numbers are examples. */
+#define GNN_METRIC_WORDS                                                                           \
+    "accuracy|f1-micro|f1-macro|roc-auc|average-precision|precision@100|recall@100|"               \
+    "recall@precision=0.9|loss|rmse|mae|r2"
 
 #endif

@@ -16,7 +16,7 @@ void gnn_train_opts_init(struct gnn_train_opts *o)
                                  .eval_every = 1,
                                  .step_epochs = 10,
                                  .step_factor = 0.5,
-                                 .metric = GNN_ACCURACY,
+                                 .metric = {GNN_ACCURACY, 0},
                                  .ops = &gnn_ops_cpu,
                                  .comm = gnn_comm_self()};
 }
@@ -25,9 +25,10 @@ static int check_source(const struct gnn_trainer *t, struct gnn_err *e)
 {
     const struct gnn_train_opts *o = &t->o;
     const struct gnn_sampling *sm = &t->meta->sampling;
-    if (!gnn_metric_defined(o->metric, t->m->c.task))
+    char name[48];
+    if (!gnn_metric_defined(o->metric.metric, t->m->c.task))
         return gnn_fail(e, GNN_E_USAGE, "metric %s is not defined for %s tasks",
-                        gnn_metric_name(o->metric), gnn_task_name(t->m->c.task));
+                        gnn_measure_name(o->metric, name), gnn_task_name(t->m->c.task));
     if (!t->meta->is_stream || sm->nsplits < 1)
         return gnn_fail(e, GNN_E_INPUT, "the input is not a stream of batches");
     if (sm->seed_ntype != t->m->c.target)
@@ -66,7 +67,7 @@ int gnn_trainer_init(struct gnn_trainer *t, struct gnn_model *m, const struct gn
     t->eval = gnn_alloc_zero(ns, sizeof(*t->eval), "scores", e);
     t->best_eval = gnn_alloc_zero(ns, sizeof(*t->eval), "scores", e);
     for (uint32_t i = 1; i < ns && !e->code; i++)
-        (void)!gnn_score_init(&t->score[i], m->c.task, out, gnn_metric_ranks(o->metric), e);
+        (void)!gnn_score_init(&t->score[i], m->c.task, out, gnn_metric_ranks(o->metric.metric), e);
     if (!e->code && !gnn_train_untrained_init(t, e) && !gnn_train_weigh_init(t, e) &&
         !gnn_train_slabs_init(t, e))
         return 0;
@@ -129,14 +130,14 @@ static int measure_epoch(struct gnn_trainer *t, struct gnn_err *e)
     r->epoch = t->s.epoch;
     r->eval = t->eval;
     r->labels = t->train.known;
-    if (gnn_score_value(&t->train, GNN_METRIC_LOSS, &r->loss, e) ||
-        gnn_score_value(&t->train, t->o.metric, &r->value, e))
+    r->loss = gnn_score_loss(&t->train);
+    if (gnn_score_value(&t->train, t->o.metric, &r->value, e))
         return e->code;
     for (uint32_t i = 1; i < t->meta->sampling.nsplits; i++) {
         t->eval[i].rows = t->score[i].rows;
         t->eval[i].labels = t->score[i].known;
-        if (gnn_score_value(&t->score[i], t->o.metric, &t->eval[i].value, e) ||
-            gnn_score_value(&t->score[i], GNN_METRIC_LOSS, &t->eval[i].loss, e))
+        t->eval[i].loss = gnn_score_loss(&t->score[i]);
+        if (gnn_score_value(&t->score[i], t->o.metric, &t->eval[i].value, e))
             return e->code;
     }
     return 0;
@@ -159,7 +160,7 @@ static void keep_best(struct gnn_trainer *t)
     if (ns < 2 || !t->score[1].rows || isnan(t->eval[1].value))
         return;
     const double v = t->eval[1].value;
-    if (!t->s.has_best || gnn_metric_better(t->o.metric, v, t->s.best)) {
+    if (!t->s.has_best || gnn_metric_better(t->o.metric.metric, v, t->s.best)) {
         t->s.has_best = t->r.best = true;
         t->s.best = v;
         t->s.best_epoch = t->r.epoch;

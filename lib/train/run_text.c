@@ -131,7 +131,7 @@ char *gnn_train_run_text(const struct gnn_trainer *t, struct gnn_err *e)
     struct gnn_model_config c = t->m->c;
     c.untrained = NULL; /* changes during the run */
     char *batches = batches_text(t->meta, t->o.full, e), *config = gnn_model_config_text(&c, e);
-    char *weights = weights_text(t, e), *pace = pace_text(t, e), *text = NULL;
+    char *weights = weights_text(t, e), *pace = pace_text(t, e), *text = NULL, metric[48];
     if (batches && config && weights && pace)
         text = gnn_strf(
             e,
@@ -144,7 +144,7 @@ char *gnn_train_run_text(const struct gnn_trainer *t, struct gnn_err *e)
             (unsigned long long)(o->schedule == GNN_COSINE ? o->total_steps
                                                            : 0), /* else runs may be longer */
             (unsigned long long)o->step_epochs, o->step_factor, o->dropout, o->dropout_input,
-            (unsigned long long)o->seed, gnn_metric_name(o->metric), weights, config);
+            (unsigned long long)o->seed, gnn_measure_name(o->metric, metric), weights, config);
     gnn_free(batches);
     gnn_free(weights);
     gnn_free(pace);

@@ -27,7 +27,7 @@ struct gnn_train_opts {
     double step_factor;        /* ... by this factor */
     double dropout, dropout_input;
     uint64_t seed; /* dropout */
-    enum gnn_metric metric;
+    struct gnn_measure metric;
     enum gnn_keep
         keep; /* BEST: the parameters of the epoch with the best value of metric on eval set 1 */
     uint64_t

@@ -182,7 +182,7 @@ static void train(struct run *r, const struct variant *v, bool device, enum gnn_
     o.dropout = v->drop;
     o.dropout_input = v->drop_in;
     o.seed = 3;
-    o.metric = gnn_metric_usual(v->w.task);
+    o.metric.metric = gnn_metric_usual(v->w.task);
     o.checkpoint = dir;
     o.ops = ops;
     made_must(gnn_model_config_fit(&c, &src->meta->schema, &r->e) || gnn_model_init(&m, &c, &r->e));

@@ -28,6 +28,47 @@ for t in binary multilabel; do
         gnn-train --hidden 16 --lr 0.01 --dropout 0 --no-layer-norm -q --no-provenance -o p.st &&
         gnn-train --store $t -f 5,5 --hidden 16 --lr 0.01 --dropout 0 --no-layer-norm -b 64 --epochs 0:12 --eval valid -q --no-provenance -o s.st && cmp p.st s.st"
 done
+# Metrics for rare classes, from the definition: thresholds at each output, and equal outputs in part among the K highest.
+cat >rank.py <<'PY'
+import json, sys, numpy as np
+y, z = np.loadtxt(sys.argv[1]).reshape(600, -1), np.load(sys.argv[2]).reshape(600, -1)
+ids, got = np.loadtxt(sys.argv[3]).astype(int), {}
+for f in sys.argv[4:]:
+    for e in map(json.loads, open(f)):
+        got.update({k: v for k, v in (e.get("test", e) if e["event"] in ("end", "score") else {}).items() if "precision" in k or "recall" in k})
+def measure(name, y, z):
+    z, y = z[~np.isnan(y)], y[~np.isnan(y)] > 0.5
+    tp = np.array([(y & (z >= v)).sum() for v in z])
+    p, r = tp / np.array([(z >= v).sum() for v in z]), tp / y.sum()
+    if name == "average-precision": return p[y].mean()
+    if name.startswith("recall@precision="): return max([0, *r[p >= float(name.split("=")[1])]])
+    k = int(name.split("@")[1])
+    among = (np.clip((k - np.array([(z > v).sum() for v in z])) / np.array([(z == v).sum() for v in z]), 0, 1) * y).sum()
+    return among / (k if name.startswith("precision") else y.sum())
+assert len(got) == 5, got
+for name, v in got.items():
+    want = np.mean([measure(name, y[ids, j], z[ids, j]) for j in range(y.shape[1])])
+    assert abs(v - want) < 1e-9, (name, v, want)
+PY
+for t in binary multilabel; do
+    gnn-inspect --export $t.npz $t >/dev/null && gnn-predict -q --output-kind values -o $t.z.npy $t $t.st
+    set --
+    for m in average-precision precision@7 recall@20 recall@precision=0.9 recall@precision=1; do
+        check "gnn-predict scores $m of a $t task" gnn-predict $t $t.st -n -q --split test --metric $m --metrics "$m.json"
+        set -- "$@" "$m.json"
+    done
+    if /usr/bin/python3 -c 'import numpy' 2>/dev/null; then
+        /usr/bin/python3 -c 'import numpy as np, sys; z = np.load(sys.argv[1]); np.savetxt("ids", z[[k for k in z.files if k.startswith("split/") and k.endswith("/test")][0]], "%d")' $t.npz
+        check "gnn-predict ranks nodes of a $t task by the definitions" /usr/bin/python3 rank.py "$([ $t = binary ] && echo b.txt || echo y.txt)" $t.z.npy ids "$@"
+    else skip "gnn-predict ranks nodes of a $t task by the definitions" 'no numpy'; fi
+    check "gnn-train selects the epoch of a $t task by average precision" gnn-train --store $t -f 5,5 --hidden 16 -b 64 --epochs 3 --eval test \
+        --metric average-precision --no-provenance --metrics ap.json -o ap.st
+    cp err said
+    check "gnn-train prints the average precision of a $t task" grep -q 'best epoch [0-9], test average-precision 0\.' said
+done
+status 2 'gnn-predict refuses --metric precision@0' gnn-predict binary binary.st -n --metric precision@0
+status 2 'gnn-predict refuses --metric recall@precision=2' gnn-predict binary binary.st -n --metric recall@precision=2
+check 'gnn-predict has no precision among more nodes than there are' sh -c 'gnn-predict binary binary.st -n --split test --metric precision@999 2>&1 | grep -q "test: precision@999 not defined"'
 head_of() { head -c 128 "$1" | tr -d '\0' | LC_ALL=C sed -n 's/.*\({.*}\).*/\1/p'; }
 check "gnn-predict writes one probability a node for a binary task" \
     test "$(head_of binary.npy)" = "{'descr': '<f4', 'fortran_order': False, 'shape': (600,), }"

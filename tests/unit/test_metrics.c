@@ -40,13 +40,18 @@ static void fill(struct gnn_score *s, enum gnn_task task, uint32_t outputs, cons
     gnn_labels_release(&l);
 }
 
-static double value(const struct gnn_score *s, enum gnn_metric m)
+static double value_at(const struct gnn_score *s, enum gnn_metric m, double at)
 {
     struct gnn_err e = {0};
     double v;
-    if (gnn_score_value(s, m, &v, &e))
+    if (gnn_score_value(s, (struct gnn_measure){m, at}, &v, &e))
         abort();
     return v;
+}
+
+static double value(const struct gnn_score *s, enum gnn_metric m)
+{
+    return value_at(s, m, 0);
 }
 
 /* Values are NumPy's, over what is not nan. */
@@ -98,9 +103,181 @@ static void test_regression(void)
     gnn_labels_release(&l);
 }
 
+/* The losses of rows as kernels/loss.h gives them: of several columns, means over those labelled.
+ */
+static void test_loss(void)
+{
+    struct gnn_err e = {0};
+    struct gnn_score s;
+    float z[8] = {0}, two[] = {1, NAN, NAN, NAN, 3, 4, NAN, 5};
+    int32_t cls[] = {1, -1, 0, 0};
+    const struct gnn_labels columns = {.target = two}, classes = {.cls = cls};
+    const float weight[] = {2, 5};
+    if (gnn_score_init(&s, GNN_TASK_REGRESSION, 2, false, &e) ||
+        gnn_score_add(&s, z, &columns, 4, (double[]){1, 0, (9 + 16) / 2.0, 25}, &e))
+        abort();
+    ok(s.known == 4 && s.labelled == 3 && s.rows == 4 && near(gnn_score_loss(&s), 51 / 4.0) &&
+           near(value(&s, GNN_RMSE), sqrt(51 / 4.0)),
+       "gnn_score_loss is the mean over all labels of several columns");
+    gnn_score_release(&s);
+    if (gnn_score_init(&s, GNN_TASK_MULTICLASS, 2, false, &e) ||
+        gnn_score_add(&s, z, &classes, 4, (double[]){1, 0, 3, 5}, &e))
+        abort();
+    ok(near(gnn_score_loss(&s), 9 / 3.0) && s.labelled == 3,
+       "gnn_score_loss is the mean over the rows with a label");
+    gnn_score_clear(&s);
+    ok(isnan(gnn_score_loss(&s)) && gnn_score_weight(&s) == 0,
+       "gnn_score_loss is not defined over nothing");
+    s.class_weight = weight;
+    if (gnn_score_add(&s, z, &classes, 4, (double[]){1, 0, 3, 5}, &e))
+        abort();
+    ok(near(gnn_score_loss(&s), (5 * 1 + 2 * 3 + 2 * 5) / 9.0),
+       "gnn_score_loss is the mean by the weights of classes");
+    gnn_score_clear(&s);
+    if (gnn_score_add(&s, z, &(struct gnn_labels){.cls = cls + 1}, 1, (double[]){0}, &e))
+        abort();
+    ok(isnan(gnn_score_loss(&s)) && s.rows == 1,
+       "gnn_score_loss is not defined over rows without a label");
+    gnn_score_release(&s);
+}
+
+enum { RANKED = 60 };
+
+/* What scikit-learn and torchmetrics compute, from the definition: each value is a threshold, at
+ * which all values not below are taken. Among the k highest, one of several equal values is as
+ * likely as another. */
+static double oracle(enum gnn_metric m, double at, const float *z, const float *y, uint32_t n)
+{
+    double positive = 0, area = 0, most = 0, among = 0, known = 0;
+    for (uint32_t i = 0; i < n; i++) {
+        known += !isnan(y[i]);
+        positive += y[i] == 1;
+    }
+    for (uint32_t i = 0; i < n; i++) {
+        double taken = 0, found = 0, above = 0, equal = 0;
+        for (uint32_t k = 0; k < n && !isnan(y[i]); k++) {
+            if (isnan(y[k]))
+                continue;
+            taken += z[k] >= z[i];
+            found += z[k] >= z[i] && y[k] == 1;
+            above += z[k] > z[i];
+            equal += z[k] == z[i];
+        }
+        if (y[i] == 1) {
+            area += found / taken;
+            among += fmin(1, fmax(0, (at - above) / equal));
+        }
+        if (!isnan(y[i]) && found / taken >= at && found / positive > most)
+            most = found / positive;
+    }
+    if (m == GNN_PRECISION_AT)
+        return known >= at ? among / at : (double)NAN;
+    if (!(positive > 0))
+        return NAN;
+    return m == GNN_AVERAGE_PRECISION ? area / positive
+           : m == GNN_RECALL_AT       ? among / positive
+                                      : most;
+}
+
+static uint32_t draw(uint32_t below)
+{
+    static uint32_t x = 7;
+    x = (uint32_t)((uint64_t)x * 48271 % 2147483647);
+    return x % below;
+}
+
+static void test_ranking(void)
+{
+    static const struct gnn_measure all[] = {{GNN_AVERAGE_PRECISION, 0},
+                                             {GNN_PRECISION_AT, 1},
+                                             {GNN_PRECISION_AT, 7},
+                                             {GNN_PRECISION_AT, 45},
+                                             {GNN_RECALL_AT, 1},
+                                             {GNN_RECALL_AT, 10},
+                                             {GNN_RECALL_AT, 1000},
+                                             {GNN_RECALL_AT_PRECISION, 0.5},
+                                             {GNN_RECALL_AT_PRECISION, 0.9},
+                                             {GNN_RECALL_AT_PRECISION, 1}};
+    struct gnn_score s;
+    float z[RANKED], y[RANKED];
+    uint32_t wrong = 0, defined = 0;
+    for (uint32_t turn = 0; turn < 400; turn++) {
+        const uint32_t n = 1 + draw(RANKED), levels = 1 + draw(turn % 3 ? 6 : 1000),
+                       rare = 1 + draw(9);
+        for (uint32_t i = 0; i < n; i++) {
+            z[i] = (float)draw(levels) - 3;
+            y[i] = draw(7) == 0 ? (float)NAN : draw(rare) == 0;
+        }
+        fill(&s, GNN_TASK_BINARY, 1, z, GNN_F32, y, n);
+        for (size_t k = 0; k < sizeof all / sizeof *all; k++) {
+            const double got = value_at(&s, all[k].metric, all[k].at),
+                         want = oracle(all[k].metric, all[k].at, z, y, n);
+            wrong += !near(got, want);
+            defined += isnan(want) ? 0 : 1;
+        }
+        gnn_score_release(&s);
+    }
+    ok(!wrong && defined > 2000,
+       "metrics that rank are those of the definition, with ties: %u of %u", wrong, defined);
+    /* The example of scikit-learn's average_precision_score. */
+    fill(&s, GNN_TASK_BINARY, 1, (float[]){0.1f, 0.4f, 0.35f, 0.8f}, GNN_F32, (float[]){0, 0, 1, 1},
+         4);
+    ok(near(value(&s, GNN_AVERAGE_PRECISION), 5 / 6.0) &&
+           near(value_at(&s, GNN_PRECISION_AT, 2), 0.5) &&
+           near(value_at(&s, GNN_RECALL_AT, 3), 1) && isnan(value_at(&s, GNN_PRECISION_AT, 5)) &&
+           near(value_at(&s, GNN_RECALL_AT_PRECISION, 0.7), 0.5),
+       "gnn_score_value ranks the example of scikit-learn");
+    gnn_score_release(&s);
+    /* Of several columns, those with both labels count. */
+    fill(&s, GNN_TASK_MULTILABEL, 3, (float[]){1, 1, 1, 2, 2, 2, 3, 3, 3}, GNN_F32,
+         (float[]){1, 1, 0, 0, 1, 0, 1, NAN, 0}, 3);
+    ok(near(value(&s, GNN_AVERAGE_PRECISION), (1 + 2 / 3.0) / 2),
+       "average precision of several columns is the mean over those with both labels");
+    gnn_score_release(&s);
+}
+
+static bool reads(const char *name, struct gnn_measure want)
+{
+    struct gnn_measure m;
+    char text[48];
+    return gnn_measure_read(name, &m) && m.metric == want.metric && near(m.at, want.at) &&
+           !strcmp(gnn_measure_name(m, text), name);
+}
+
+static void test_names(void)
+{
+    static const char *const bad[] = {"",
+                                      "precision@",
+                                      "precision@0",
+                                      "recall@-1",
+                                      "recall@1.5",
+                                      "recall@precision=0",
+                                      "recall@precision=1.1",
+                                      "recall@precision=nan",
+                                      "recall@precision=",
+                                      "roc-auc1",
+                                      "precision@9 ",
+                                      "precision@99999999999999999999"};
+    struct gnn_measure m;
+    ok(reads("accuracy", (struct gnn_measure){GNN_ACCURACY, 0}) &&
+           reads("r2", (struct gnn_measure){GNN_R2, 0}) &&
+           reads("average-precision", (struct gnn_measure){GNN_AVERAGE_PRECISION, 0}) &&
+           reads("precision@100", (struct gnn_measure){GNN_PRECISION_AT, 100}) &&
+           reads("recall@1000000", (struct gnn_measure){GNN_RECALL_AT, 1e6}) &&
+           reads("recall@precision=0.9", (struct gnn_measure){GNN_RECALL_AT_PRECISION, 0.9}),
+       "gnn_measure_read reads what gnn_measure_name writes");
+    uint32_t taken = 0;
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
+        taken += gnn_measure_read(bad[i], &m);
+    ok(!taken, "gnn_measure_read refuses other names and numbers");
+}
+
 int main(void)
 {
     test_regression();
+    test_loss();
+    test_ranking();
+    test_names();
     struct gnn_score s;
     struct gnn_err e = {0};
 

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The option --metric of gnn-train and gnn-predict. */
+#ifndef GNN_CMD_METRIC_H
+#define GNN_CMD_METRIC_H
+
+#include "lib/model/metrics.h"
+
+#define METRIC_OPT(text)                                                                           \
+    {                                                                                              \
+        OPT_STR, 0, "metric", (text), "NAME",                                                      \
+            "metric to report: " METRIC_HELP                                                       \
+            " (default: accuracy; roc-auc for binary and multilabel tasks; rmse for regression)",  \
+            GNN_METRIC_WORDS                                                                       \
+    }
+#define METRIC_HELP                                                                                \
+    "accuracy, f1-micro, f1-macro, roc-auc, average-precision, precision@K, recall@K, "            \
+    "recall@precision=P, loss, rmse, mae or r2"
+
+/* What the option names, or, where text is NULL, what is usual for the task. Ends the program
+ * unless it is defined for the task. */
+struct gnn_measure metric_read(const char *text, enum gnn_task task);
+
+#endif
