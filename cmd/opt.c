@@ -127,7 +127,10 @@ static void check_range(const struct opt *o, const char *v, double x)
 {
     if (o->max > o->min && !(x >= o->min && x <= o->max)) {
         char want[96];
-        snprintf(want, sizeof want, "between %.16g and %.16g", o->min, o->max);
+        if (o->bytes && x < o->min && o->min >= 1024) /* as it is given */
+            snprintf(want, sizeof want, "at least %.16gk", o->min / 1024);
+        else
+            snprintf(want, sizeof want, "between %.16g and %.16g", o->min, o->max);
         bad_value(o, v, want);
     }
 }

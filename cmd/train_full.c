@@ -212,8 +212,8 @@ struct gnn_full *train_full_open(const struct gnn_model *m, struct gnn_store *s,
 static void tell_memory(const struct gnn_swap_stats *x, uint64_t epochs)
 {
     const double each = 1e-6 / (double)epochs;
-    /* As the option takes it; what a process has besides differs a little from run to run. */
-    const uint64_t enough = (x->least >> 20) + 2;
+    /* As the option takes it. */
+    const uint64_t enough = (x->least + (1 << 20) - 1) >> 20;
     cli_note("temporary file: %.1f MB written and %.1f MB read in an epoch%s, waited for %.2f s; "
              "the smallest --memory for this run is about %" PRIu64 "M",
              (double)x->written * each, (double)x->read * each,

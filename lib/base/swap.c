@@ -21,6 +21,8 @@ enum { SMALL = 64 << 10, UNSEEN = 1 << 20, HUGE_PAGE = 2 << 20 };
  * what matrix products pack, for each thread and for all, which is gone when they are done. And the
  * system counts pages by processor, so its sums are a little late. */
 enum { MARGIN = 2 << 20, MARGIN_SHARE = 64 };
+/* What computing takes besides, after a rehearsal; and it differs a little from run to run. */
+enum { GROWS = 6 << 20 };
 static uint64_t fixed_margin(void)
 {
     return (2 + (uint64_t)omp_get_max_threads()) * MARGIN;
@@ -37,10 +39,17 @@ static uint64_t limit_for(uint64_t bytes)
     return n + (n - 1) / (MARGIN_SHARE - 1);
 }
 
+static uint64_t limit_to_hold(const struct gnn_swap *s, uint64_t held)
+{
+    return limit_for(held + s->besides + s->aside);
+}
+
 /* What is held now needs a limit of its own. */
 static void note_least(struct gnn_swap *s)
 {
-    const uint64_t least = limit_for(s->held_bytes + s->besides + s->aside);
+    if (s->rehearsing && s->held_bytes > s->most_held)
+        s->most_held = s->held_bytes;
+    const uint64_t least = limit_to_hold(s, s->held_bytes);
     if (least > s->stats.least)
         s->stats.least = least;
 }
@@ -160,28 +169,30 @@ static int await_room(struct gnn_swap *s, struct gnn_err *e)
     return rc;
 }
 
-/* held: what the step has asked for until now; it may need more. Sizes are as the option takes
- * them. */
-static int fail_too_small(const struct gnn_swap *s, uint64_t held, struct gnn_err *e)
+/* least: a limit that would have been enough until now. Sizes are as the option takes them. */
+static int fail_too_small(const struct gnn_swap *s, uint64_t least, struct gnn_err *e)
 {
-    const uint64_t now = limit_for(held + s->besides + s->aside);
-    uint64_t least = now > s->stats.least ? now : s->stats.least, limit = s->limit;
+    uint64_t limit = s->limit;
     const char *unit = limit % (1 << 20) == 0 ? "M" : limit % (1 << 10) == 0 ? "k" : "";
     limit >>= *unit == 'M' ? 20 : *unit ? 10 : 0;
+    least = least > s->stats.least ? least : s->stats.least;
     least = least > s->limit ? least : s->limit + 1;
     return gnn_fail(e, GNN_E_NOMEM, "--memory %llu%s is too small: at least %lluM are needed",
                     (unsigned long long)limit, unit,
                     (unsigned long long)((least + (1 << 20) - 1) >> 20));
 }
 
-/* Until there is memory for r, which is EMPTY or FILED, or has just been read. */
+/* Until there is memory for r, which is EMPTY or FILED, or has just been read; or, before the limit
+ * is kept, all that can go has gone. */
 static int get_room(struct gnn_swap *s, struct swap_region *r, struct gnn_err *e)
 {
     while (r->state == SWAP_EMPTY || r->state == SWAP_FILED) {
         if (gnn_swap_make_room(s, r->bytes, 0))
             return 0;
+        if (!s->reading && !s->writing && !s->begun)
+            return 0;
         if (!s->reading && !s->writing)
-            return fail_too_small(s, s->held_bytes + r->bytes, e);
+            return fail_too_small(s, limit_to_hold(s, s->held_bytes + r->bytes), e);
         if (await_room(s, e))
             return e->code;
     }
@@ -206,7 +217,7 @@ static int bring_in(struct gnn_swap *s, struct swap_region *r, struct gnn_err *e
 /* What is held to be read can only be read. */
 static void guard_region(const struct gnn_swap *s, const struct swap_region *r)
 {
-    if (s->strict)
+    if (s->strict && r->state != SWAP_EMPTY)
         (void)mprotect(r->data, r->bytes, r->changed ? PROT_READ | PROT_WRITE : PROT_READ);
 }
 
@@ -224,7 +235,7 @@ static int hold_region(struct gnn_swap *s, struct swap_region *r, bool change, s
         return e->code;
     r->held = true; /* it must not go while the threads are awaited */
     r->needless = false;
-    if (bring_in(s, r, e)) {
+    if (!(s->rehearsing && r->state == SWAP_EMPTY) && bring_in(s, r, e)) {
         r->held = false;
         return e->code;
     }
@@ -250,13 +261,40 @@ int gnn_swap_hold(struct gnn_swap *s, const struct gnn_buf *b, bool change, stru
 static int keep_limit(struct gnn_swap *s, struct gnn_err *e)
 {
     while (!gnn_swap_make_room(s, 0, 0)) {
+        if (!s->reading && !s->writing && !s->begun)
+            break;
         if (!s->reading && !s->writing)
-            return fail_too_small(s, s->held_bytes, e);
+            return fail_too_small(s, limit_to_hold(s, s->held_bytes), e);
         if (await_room(s, e))
             return e->code;
     }
     note_least(s);
     return 0;
+}
+
+void gnn_swap_rehearse(struct gnn_swap *s)
+{
+    pthread_mutex_lock(&s->lock);
+    s->rehearsing = true;
+    pthread_mutex_unlock(&s->lock);
+}
+
+/* What the process has besides has only grown: early turns need the room that late ones do. */
+int gnn_swap_begin(struct gnn_swap *s, struct gnn_err *e)
+{
+    pthread_mutex_lock(&s->lock);
+    const uint64_t least = limit_to_hold(s, s->most_held);
+    if (s->rehearsing && least > s->stats.least)
+        s->stats.least = least;
+    if (s->rehearsing)
+        s->stats.least += GROWS;
+    const bool fits = !s->rehearsing || s->stats.least <= s->limit;
+    s->rehearsing = false;
+    s->begun = true;
+    s->seen.n = s->order.n = s->pos = 0;
+    const int rc = fits ? 0 : fail_too_small(s, 0, e);
+    pthread_mutex_unlock(&s->lock);
+    return rc;
 }
 
 int gnn_swap_drop(struct gnn_swap *s, struct gnn_err *e)

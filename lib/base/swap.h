@@ -44,8 +44,8 @@ void gnn_swap_free(struct gnn_swap *s); /* takes NULL; the buffers are gone */
 
 /* As gnn_buf_fit; the buffer is held. Small buffers are of the heap, where they stay: only
  * gnn_swap_release knows which. GNN_E_NOMEM if what is held, and what the process has besides,
- * small buffers among it, leave no room within the limit; GNN_E_RUN if the file cannot be written.
- * The same is true for hold and drop. */
+ * small buffers among it, leave no room within the limit (after _begin); GNN_E_RUN if the file
+ * cannot be written. The same is true for hold and drop. */
 int gnn_swap_fit(struct gnn_swap *s, struct gnn_buf *b, uint64_t n, size_t size, const char *what,
                  struct gnn_err *e) GNN_MUST_USE;
 void gnn_swap_release(struct gnn_swap *s, struct gnn_buf *b);
@@ -63,6 +63,12 @@ int gnn_swap_reserve(struct gnn_swap *s, uint64_t bytes, struct gnn_err *e) GNN_
 /* So many bytes of the limit stay free for what comes and goes within a turn, such as pages of
  * mapped files; it replaces what was said before. At first nothing does. */
 void gnn_swap_set_aside(struct gnn_swap *s, uint64_t bytes);
+/* At first the limit is only kept as far as possible: what a turn holds beyond it is noted. After
+ * _rehearse, buffers without contents do not get any memory either: they can be held, but must not
+ * be touched. _begin: GNN_E_NOMEM, naming the smallest limit that is enough for all turns so far,
+ * if this one is not; after that it is kept. */
+void gnn_swap_rehearse(struct gnn_swap *s);
+int gnn_swap_begin(struct gnn_swap *s, struct gnn_err *e) GNN_MUST_USE;
 /* A cycle begins. */
 void gnn_swap_cycle(struct gnn_swap *s);
 struct gnn_swap_stats gnn_swap_stats(struct gnn_swap *s);

@@ -46,8 +46,10 @@ struct gnn_swap {
     uint64_t page;             /* the system's: what is mapped and moved are whole ones */
     uint64_t reading, writing; /* bytes that are on their way from the file, and to it */
     bool stop;
-    bool strict; /* see gnn_swap_new */
-    bool wanted; /* a turn waits for room: nothing is read ahead */
+    bool strict;     /* see gnn_swap_new */
+    bool begun;      /* the limit is kept */
+    bool rehearsing; /* see gnn_swap_rehearse */
+    bool wanted;     /* a turn waits for room: nothing is read ahead */
     int fd;
     bool reserved; /* the file system has reserved all of the file */
     char *name;    /* for messages */
@@ -56,14 +58,14 @@ struct gnn_swap {
     struct swap_region **queue; /* what threads are to read or write: [ring], from `head` on */
     uint64_t head, queued, ring;
     struct swap_region **held;
-    uint64_t nheld, held_bytes;
-    uint64_t there, end;          /* bytes in memory; of the file */
-    uint64_t limit, besides;      /* of the process; of that, what is no region, */
-    uint64_t unseen;              /* without small buffers that were made since */
-    uint64_t margin, aside;       /* of it, what stays free; see gnn_swap_set_aside */
-    struct swap_uses order, seen; /* of the last cycle, of this one */
-    uint64_t pos;                 /* how far this one has come in `order` */
-    struct swap_free {            /* places in the file that are free */
+    uint64_t nheld, held_bytes, most_held; /* the latter: in a turn of a rehearsal */
+    uint64_t there, end;                   /* bytes in memory; of the file */
+    uint64_t limit, besides;               /* of the process; of that, what is no region, */
+    uint64_t unseen;                       /* without small buffers that were made since */
+    uint64_t margin, aside;                /* of it, what stays free; see gnn_swap_set_aside */
+    struct swap_uses order, seen;          /* of the last cycle, of this one */
+    uint64_t pos;                          /* how far this one has come in `order` */
+    struct swap_free {                     /* places in the file that are free */
         uint64_t at, bytes;
     } * spare;
     uint64_t nspare;

@@ -224,17 +224,9 @@ static int take_outputs(struct gnn_full *f, uint32_t n, struct gnn_err *e)
     return gnn_full_each(f, &take, NULL, e);
 }
 
-int gnn_full_forward(struct gnn_full *f, const float *params, const struct gnn_batch *b,
-                     const struct gnn_net_mode *mode, float **out, uint32_t *rows,
-                     struct gnn_err *e)
+static void begin_pass(struct gnn_full *f, const float *params, const struct gnn_batch *b,
+                       const struct gnn_net_mode *mode)
 {
-    const uint32_t n = (uint32_t)b->type[f->m->c.target].count[0];
-    if (f->eval && !mode->train) {
-        f->eval->evaluated = f->evaluated;
-        f->evaluated = true;
-        return gnn_full_forward(f->eval, params, b, mode, out, rows, e);
-    }
-    const bool again = f->evaluated && !mode->train;
     f->pass.p = params;
     f->pass.train = mode->train;
     f->pass.seed = mode->seed;
@@ -246,33 +238,18 @@ int gnn_full_forward(struct gnn_full *f, const float *params, const struct gnn_b
         gnn_full_enter(f, &f->part[i]);
         gnn_full_leave(f, &f->part[i]);
     }
-    if (f->swap && mode->train) {
-        gnn_swap_cycle(f->swap);
-        f->backward = false; /* each cycle goes the same way */
-    }
-    if (!again)
-        gnn_full_forget_pass(f);
-    if (mode->train && gnn_full_sample_draw(f, e))
-        return e->code;
-    const int rc = again ? 0 : gnn_full_run_forward(f, mode, e);
-    if (rc || find_all_seeds(f, b, n, e) || take_outputs(f, n, e))
-        return rc ? rc : e->code;
-    f->evaluated = !mode->train;
-    f->passed[0] = f->passed[0] || !mode->train;
-    *out = f->out.data;
-    *rows = n;
-    return 0;
 }
 
-int gnn_full_track(struct gnn_full *f, float *params, struct gnn_err *e)
+/* again: the pass has been made. */
+static int make_pass(struct gnn_full *f, const struct gnn_batch *b, const struct gnn_net_mode *mode,
+                     bool again, struct gnn_err *e)
 {
-    struct full_part *p = &f->part[0];
-    if (gnn_full_begin(f, p, &(const struct full_want){.read = FULL_STATISTICS}, e))
+    const uint32_t n = (uint32_t)b->type[f->m->c.target].count[0];
+    if (!again)
+        gnn_full_forget_pass(f);
+    if (!again && gnn_full_run_forward(f, mode, e))
         return e->code;
-    gnn_full_enter(f, p);
-    gnn_net_track(&p->net, params);
-    gnn_full_leave(f, p);
-    return gnn_full_end(f, p, e);
+    return find_all_seeds(f, b, n, e) || take_outputs(f, n, e) ? e->code : 0;
 }
 
 /* The gradients of the seeds' outputs, in place of all outputs. */
@@ -288,14 +265,109 @@ static int put_of_part(struct gnn_full *f, struct full_part *p, void *arg, struc
     return 0;
 }
 
-int gnn_full_backward(struct gnn_full *f, const float *params, struct gnn_err *e)
+static int make_gradients(struct gnn_full *f, struct gnn_err *e)
 {
     const struct full_turn put = {
         put_of_part, {.stage = f->m->nstages - 1, .type = f->m->c.target, .change = FULL_GRAD}};
+    const int rc = gnn_full_each(f, &put, NULL, e);
+    return rc ? rc : gnn_full_run_backward(f, e);
+}
+
+/* ---- before the first pass, with a limit of memory ---- */
+
+/* What oneDNN generates for products is there then. */
+static int make_products(struct gnn_err *e)
+{
+    enum { WIDE = 48 };
+    static const float x[WIDE * WIDE];
+    float y[WIDE * WIDE];
+    for (unsigned i = 0; i < 3; i++) {
+        const struct gnn_product p = {
+            .ta = i == 1, .tb = i == 2, .m = WIDE, .n = WIDE, .k = WIDE, .a = x, .b = x, .c = y};
+        if (gnn_ops_cpu.gemm(&gnn_ops_cpu, &p, e))
+            return e->code;
+    }
+    return 0;
+}
+
+static int make_all_passes(struct gnn_full *f, const float *params, const struct gnn_batch *b,
+                           const struct gnn_net_mode *step, struct gnn_err *e)
+{
+    const struct gnn_net_mode eval = {.seed = step->seed};
+    if (make_pass(f, b, step, false, e) || make_gradients(f, e))
+        return e->code;
+    begin_pass(f, params, b, &eval);
+    return make_pass(f, b, &eval, false, e);
+}
+
+/* A step and an evaluation in which nothing is computed, and rows get no memory: they tell which
+ * limit is enough. Nothing of them is left but buffers without contents. */
+static int rehearse(struct gnn_full *f, const float *params, const struct gnn_batch *b,
+                    const struct gnn_net_mode *mode, struct gnn_err *e)
+{
+    const struct gnn_ops computing = f->turns;
+    const struct gnn_full_stats stats = f->stats;
+    const struct gnn_net_mode plain = {.train = true, .seed = mode->seed},
+                              *step = mode->train ? mode : &plain;
+    const uint64_t flops = f->pass.flops, edges = f->pass.edges;
+    begin_pass(f, params, b, step);
+    if (make_products(e) || gnn_full_sample_draw(f, e))
+        return e->code;
+    f->rehearsed = true;
+    gnn_swap_rehearse(f->swap);
+    gnn_ops_idle(&f->turns);
+    const int rc = make_all_passes(f, params, b, step, e);
+    f->turns = computing;
+    memset(f->fixed, 0, f->m->nconvs * sizeof *f->fixed);
+    gnn_full_forget_pass(f);
+    f->stats = stats;
+    f->pass.flops = flops;
+    f->pass.edges = edges;
+    f->backward = false;
+    return rc ? rc : gnn_swap_begin(f->swap, e);
+}
+
+int gnn_full_forward(struct gnn_full *f, const float *params, const struct gnn_batch *b,
+                     const struct gnn_net_mode *mode, float **out, uint32_t *rows,
+                     struct gnn_err *e)
+{
+    if (f->eval && !mode->train) {
+        f->eval->evaluated = f->evaluated;
+        f->evaluated = true;
+        return gnn_full_forward(f->eval, params, b, mode, out, rows, e);
+    }
+    const bool again = f->evaluated && !mode->train;
+    if (f->swap && !f->rehearsed && rehearse(f, params, b, mode, e))
+        return e->code;
+    begin_pass(f, params, b, mode);
+    if (f->swap && mode->train) {
+        gnn_swap_cycle(f->swap);
+        f->backward = false; /* each cycle goes the same way */
+    }
+    if ((mode->train && gnn_full_sample_draw(f, e)) || make_pass(f, b, mode, again, e))
+        return e->code;
+    f->evaluated = !mode->train;
+    f->passed[0] = f->passed[0] || !mode->train;
+    *out = f->out.data;
+    *rows = (uint32_t)b->type[f->m->c.target].count[0];
+    return 0;
+}
+
+int gnn_full_track(struct gnn_full *f, float *params, struct gnn_err *e)
+{
+    struct full_part *p = &f->part[0];
+    if (gnn_full_begin(f, p, &(const struct full_want){.read = FULL_STATISTICS}, e))
+        return e->code;
+    gnn_full_enter(f, p);
+    gnn_net_track(&p->net, params);
+    gnn_full_leave(f, p);
+    return gnn_full_end(f, p, e);
+}
+
+int gnn_full_backward(struct gnn_full *f, const float *params, struct gnn_err *e)
+{
     f->pass.p = params;
-    int rc = gnn_full_each(f, &put, NULL, e);
-    if (!rc)
-        rc = gnn_full_run_backward(f, e);
+    const int rc = make_gradients(f, e);
     f->passed[1] = true;
     return rc;
 }

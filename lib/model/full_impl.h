@@ -149,6 +149,7 @@ struct gnn_full {
     struct gnn_full *eval; /* makes the passes of evaluation, with the rows that these need */
     bool forward;          /* is such a one: there are no backward passes */
     bool *fixed;           /* [nconvs] what it has gathered of the features will do again */
+    bool rehearsed;        /* with a limit of memory: which one is enough is known */
     bool evaluated;        /* the rows are those of an evaluation with the current parameters */
     struct gnn_full_stats stats;
     struct gnn_swap *swap;  /* or NULL: memory is not limited */

@@ -112,6 +112,8 @@ struct gnn_ops {
 
 /* The host's memory and threads. */
 extern const struct gnn_ops gnn_ops_cpu;
+/* Operations of the host do nothing from now on, and look at no memory; buffers are still made. */
+void gnn_ops_idle(struct gnn_ops *o);
 
 /* Those of the first of the devices, on a stream of their own; g NULL: gnn_ops_cpu. NULL and e on
  * failure. */

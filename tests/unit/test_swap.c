@@ -45,7 +45,8 @@ static struct gnn_swap *start(const char *dir, uint64_t room, struct gnn_err *e)
     char path[4096];
     const uint64_t limit = gnn_mem_resident() + room;
     (void)snprintf(path, sizeof path, "%s/model", dir);
-    return gnn_swap_new(path, limit + limit / 63 + (6 << 20), e);
+    struct gnn_swap *s = gnn_swap_new(path, limit + limit / 63 + (6 << 20), e);
+    return s && !gnn_swap_begin(s, e) ? s : NULL;
 }
 
 static bool fill(struct gnn_swap *s, struct gnn_buf *b, struct gnn_err *e)
@@ -108,7 +109,7 @@ static uint64_t least_of(const char *path, uint64_t limit)
     struct gnn_err e = {0};
     struct gnn_swap *s = gnn_swap_new(path, limit, &e);
     struct gnn_buf b[REGIONS] = {{0}};
-    bool good = s && fill(s, b, &e);
+    bool good = s && !gnn_swap_begin(s, &e) && fill(s, b, &e);
     for (uint32_t r = 0; good && r < REGIONS; r++)
         good = !gnn_swap_hold(s, &b[r], true, &e) &&
                !gnn_swap_hold(s, &b[(r + 13) % REGIONS], false, &e) &&
@@ -132,6 +133,38 @@ static void test_least(const char *dir)
     ok(again > 0 && again <= least + few, "it is enough: %llu", (unsigned long long)again);
     ok(!least_of(path, least - held / 2 - few), "a smaller one is not");
 #endif
+}
+
+/* Turns without contents take no memory, and tell which limit is enough. */
+static void test_rehearsal(const char *dir)
+{
+    char path[4096];
+    struct gnn_err e = {0};
+    struct gnn_buf b[REGIONS] = {{0}}, filled = {0};
+    (void)snprintf(path, sizeof path, "%s/model", dir);
+    const uint64_t before = gnn_mem_resident();
+    struct gnn_swap *s = gnn_swap_new(path, 1 << 20, &e);
+    bool good = s && !gnn_swap_fit(s, &filled, WORDS, sizeof(uint64_t), "words", &e);
+    if (good)
+        write_words(&filled, 0, 0);
+    good = good && !gnn_swap_drop(s, &e);
+    gnn_swap_rehearse(s);
+    for (uint32_t r = 0; good && r < REGIONS; r++)
+        good = !gnn_swap_fit(s, &b[r], WORDS, sizeof(uint64_t), "words", &e) &&
+               (r % 12 != 11 || !gnn_swap_drop(s, &e));
+    good = good && !gnn_swap_hold(s, &filled, false, &e) && is_right(&filled, 0, 0) &&
+           !gnn_swap_drop(s, &e);
+    const uint64_t taken = gnn_mem_resident() - before, held = 12 * WORDS * sizeof(uint64_t);
+#if !defined __SANITIZE_ADDRESS__ && !defined __SANITIZE_THREAD__ /* they take more and more */
+    ok(good && taken < held / 4, "a rehearsal takes no memory: %llu kB",
+       (unsigned long long)taken / 1000);
+#endif
+    const int rc = good ? gnn_swap_begin(s, &e) : 0;
+    const uint64_t least = good ? gnn_swap_stats(s).least : 0;
+    ok(rc == GNN_E_NOMEM && strstr(e.msg, "--memory 1M is too small: at least ") &&
+           least > before + held && least < before + before / 32 + held + (16 << 20),
+       "it tells which limit is enough: %s", e.msg);
+    gnn_swap_free(s);
 }
 
 /* Where all fits, nothing is written. */
@@ -360,6 +393,7 @@ int main(void)
     scratch_enter();
     test_contents(dir);
     test_least(dir);
+    test_rehearsal(dir);
     test_room(dir);
     test_forget(dir);
     test_small(dir);

@@ -170,10 +170,10 @@ static uint64_t clamp_to(uint64_t x, uint64_t least, uint64_t most)
     return x > most ? most : x;
 }
 
-/* The buffers of all ranges take a quarter of the memory, 4 to 256 KiB each. */
+/* The buffers of all ranges take a quarter of the memory, a few edges to 256 KiB each. */
 static int make_buffers(struct gnn_sort *s, uint64_t memory, struct gnn_err *e)
 {
-    s->room = clamp_to(memory / 4 / s->nranges, 4096, 256 << 10) / s->record;
+    s->room = clamp_to(memory / 4 / s->nranges, 16 * s->record, 256 << 10) / s->record;
     s->room = s->record * (s->room ? s->room : 1);
     s->buf = gnn_alloc(s->nranges, s->room, "buffers of ranges", e);
     s->first = gnn_alloc(CELLS + 1, sizeof *s->first, "ranges of edges", e);
