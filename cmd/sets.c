@@ -9,7 +9,7 @@
 #include "lib/base/mem.h"
 #include "lib/data/recipe.h"
 
-/* How many nodes of set b are in set a, of this rank's partitions. */
+/* How many nodes of set b are in set a, of all ranks. */
 static uint64_t count_shared(struct gnn_store *s, uint32_t a, uint32_t b)
 {
     const struct gnn_split_set *x = &s->meta.schema.set[a], *y = &s->meta.schema.set[b];
@@ -30,6 +30,8 @@ static uint64_t count_shared(struct gnn_store *s, uint32_t a, uint32_t b)
     gnn_free(is);
     gnn_free(in);
     gnn_free(of);
+    if (gnn_comm_all_reduce(s->comm, &shared, 1, GNN_REDUCE_U64, &e))
+        cli_fail(&e);
     return shared;
 }
 
@@ -140,16 +142,11 @@ static bool is_test(const char *name)
     return !strncasecmp(slash ? slash + 1 : name, "test", 4);
 }
 
-/* Nodes that set `name` shares with set `on`, of all ranks. */
-static uint64_t shared_by_all(struct gnn_store *s, const char *on, const char *name)
+static uint64_t shared_with(struct gnn_store *s, const char *on, const char *name)
 {
     const struct gnn_schema *c = &s->meta.schema;
-    struct gnn_err e = {0};
     const int a = gnn_schema_find_set(c, on), b = gnn_schema_find_set(c, name);
-    uint64_t n = a >= 0 && b >= 0 ? count_shared(s, (uint32_t)a, (uint32_t)b) : 0;
-    if (s->comm->size > 1 && gnn_comm_all_reduce(s->comm, &n, 1, GNN_REDUCE_U64, &e))
-        cli_fail(&e);
-    return n;
+    return a >= 0 && b >= 0 ? count_shared(s, (uint32_t)a, (uint32_t)b) : 0;
 }
 
 void sets_tell_selection(struct gnn_store *s, char *const *sets, uint32_t n, bool selects,
@@ -162,7 +159,7 @@ void sets_tell_selection(struct gnn_store *s, char *const *sets, uint32_t n, boo
                  "selects the epoch: evaluate another set first (--eval valid --eval %s)",
                  sets[1], sets[1]);
     for (uint32_t i = 1; s && i < n; i++) {
-        const uint64_t shared = shared_by_all(s, sets[0], sets[i]);
+        const uint64_t shared = shared_with(s, sets[0], sets[i]);
         if (shared)
             cli_note(
                 "warning: set %s, which is %s, shares %llu nodes with set %s, which is trained "

@@ -80,3 +80,75 @@ const char *gnn_recipe_set(const struct gnn_recipe *r, uint32_t i)
     const json_t *set = json_array_get(json_object_get(r->sampling, "splits"), i);
     return json_string_value(json_object_get(set, "name"));
 }
+
+char *gnn_recipe_at(char *text, uint64_t epoch, struct gnn_err *e)
+{
+    char *with = NULL;
+    json_t *j = gnn_json_parse(text, strlen(text), "a recipe", e);
+    if (j && json_object_set_new(j, "epoch", json_integer((json_int_t)epoch)))
+        gnn_fail_nomem(e, 0, "the record of the training");
+    else if (j)
+        with = gnn_json_text(j, JSON_COMPACT, e);
+    json_decref(j);
+    gnn_free(text);
+    return with;
+}
+
+/* Whether a member of one is that of the other, without `but`. */
+static bool same_member(const json_t *a, const json_t *b, const char *key, const char *but)
+{
+    json_t *x = json_copy(json_object_get(a, key)), *y = json_copy(json_object_get(b, key));
+    json_object_del(x, but);
+    json_object_del(y, but);
+    const bool same = x && y ? json_equal(x, y) : x == y;
+    json_decref(x);
+    json_decref(y);
+    return same;
+}
+
+const char *gnn_recipe_differs(const struct gnn_recipe *r, const json_t *other)
+{
+    const json_t *clusters = json_object_get(r->sampling, "clusters");
+    return !same_member(r->sampling, other, "time", "seeds")  ? "--time-rule"
+           : !same_member(r->sampling, other, "weight", "")   ? "--weight"
+           : !clusters != !json_object_get(other, "clusters") ? "--clusters"
+           : !same_member(r->sampling, other, "induced", "")  ? "--induced"
+                                                              : NULL;
+}
+
+/* What a store of other partitions cannot have is said first. */
+static int check_clusters(const struct gnn_recipe *r, const struct gnn_schema *c, const char *path,
+                          struct gnn_err *e)
+{
+    const json_int_t n = json_integer_value(json_object_get(r->sampling, "clusters"));
+    return n <= c->nparts ? 0
+                          : gnn_fail(e, GNN_E_INPUT,
+                                     "%s: was trained on batches of %lld partitions, and the store "
+                                     "has %u (gnn-partition makes more)",
+                                     path, (long long)n, c->nparts);
+}
+
+int gnn_recipe_sampling(const struct gnn_recipe *r, const struct gnn_schema *c, const char *path,
+                        struct gnn_meta *m, uint64_t *epoch, struct gnn_err *e)
+{
+    const json_t *at = json_object_get(r->j, "epoch");
+    const json_int_t n = json_integer_value(at);
+    struct gnn_err why = {0};
+    *m = (struct gnn_meta){.is_stream = true};
+    if (check_clusters(r, c, path, e) || gnn_schema_copy(&m->schema, c, e))
+        return e->code;
+    if (at && (!json_is_integer(at) || n < 0 || n >= (json_int_t)1 << 32))
+        gnn_fail(&why, GNN_E_INPUT, "bad epoch");
+    else
+        (void)!gnn_meta_sampling_parse(m, r->sampling, &why);
+    *epoch = (uint64_t)n;
+    if (!why.code)
+        return 0;
+    gnn_meta_release(m);
+    return why.code == GNN_E_NOMEM
+               ? gnn_fail_as(e, &why)
+               : gnn_fail(e, GNN_E_INPUT,
+                          "%s: how the batches were sampled that it was trained on does not fit "
+                          "this graph: %s",
+                          path, why.msg);
+}

@@ -37,4 +37,19 @@ void gnn_recipe_release(struct gnn_recipe *r);
  * evaluated. NULL: there are not so many. */
 const char *gnn_recipe_set(const struct gnn_recipe *r, uint32_t i);
 
+/* The text of a recipe with the epoch, from 0, that the parameters are of, so that the batches that
+ * they were evaluated on can be drawn again; in place of `text`, which it frees. NULL and e on
+ * failure. */
+char *gnn_recipe_at(char *text, uint64_t epoch, struct gnn_err *e) GNN_MUST_USE;
+/* The first of the options "--time-rule", "--weight", "--clusters" and "--induced" by which batches
+ * of the recipe differ from those of another one or of a header, its "sampling"; NULL: by none of
+ * them. other NULL: from samples of all edges alike, which see, on average, what layer-wise
+ * inference sees. Which field has the times of seeds does not count. */
+const char *gnn_recipe_differs(const struct gnn_recipe *r, const json_t *other);
+/* How batches were sampled, for a graph with this schema, whose edge types are in the order of the
+ * model's: m gets a copy of the schema and is to be released. GNN_E_INPUT, "PATH: ...", unless such
+ * batches can be drawn from it. *epoch: as above, or 0. */
+int gnn_recipe_sampling(const struct gnn_recipe *r, const struct gnn_schema *c, const char *path,
+                        struct gnn_meta *m, uint64_t *epoch, struct gnn_err *e) GNN_MUST_USE;
+
 #endif

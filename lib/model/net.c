@@ -9,6 +9,23 @@
 #include "kernels/rng.h"
 #include "lib/model/net_impl.h"
 
+int gnn_net_fits(const struct gnn_model *m, const struct gnn_meta *meta, struct gnn_err *e)
+{
+    const struct gnn_sampling *s = &meta->sampling;
+    if (!meta->is_stream || s->nsplits < 1)
+        return gnn_fail(e, GNN_E_INPUT, "the input is not a stream of batches");
+    if (s->walks.length)
+        return gnn_fail(e, GNN_E_INPUT,
+                        "the batches are random walks, not neighbourhoods that a model could use");
+    if (s->seed_ntype != m->c.target)
+        return gnn_fail(e, GNN_E_USAGE, "the seeds are of node type %s, but the labels of %s",
+                        meta->schema.ntype[s->seed_ntype].name, m->c.ntype[m->c.target].name);
+    if (!s->induced && s->nhops != m->c.nlayers)
+        return gnn_fail(e, GNN_E_USAGE, "the model has %u layers, but the batches have %u hops",
+                        m->c.nlayers, s->nhops);
+    return 0;
+}
+
 int gnn_net_init(struct gnn_net *n, const struct gnn_model *m, const struct gnn_ops *ops,
                  struct gnn_err *e)
 {

@@ -49,6 +49,10 @@ struct gnn_net_mode {
     uint64_t seed;
 };
 
+/* GNN_E_INPUT or GNN_E_USAGE, with the reason, unless batches with this header can be passed
+ * through the model. */
+int gnn_net_fits(const struct gnn_model *m, const struct gnn_meta *meta,
+                 struct gnn_err *e) GNN_MUST_USE;
 /* Model and operations must outlive the net. */
 int gnn_net_init(struct gnn_net *n, const struct gnn_model *m, const struct gnn_ops *ops,
                  struct gnn_err *e) GNN_MUST_USE;

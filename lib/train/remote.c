@@ -12,6 +12,7 @@
 
 #include "formats/xxh.h"
 #include "lib/base/clock.h"
+#include "lib/model/score_ranks.h"
 #include "lib/train/train_impl.h"
 
 /* Gradient-ready callback of the backward pass: the gradients of a layer are all-reduced while
@@ -248,93 +249,9 @@ int gnn_train_sum_gradient(struct gnn_trainer *t, struct gnn_err *e)
     return rc;
 }
 
-/* Every rank gets what all have kept for ROC-AUC, in the order of the ranks. */
-static int share_kept(struct gnn_trainer *t, struct gnn_score *s, struct gnn_buf *kept,
-                      struct gnn_err *e)
-{
-    struct gnn_exchange x;
-    uint64_t bytes = 0, at = 0;
-    int rc = gnn_exchange_init(&x, t->comm, gnn_comm_tag(GNN_COMM_CONTROL, GNN_COMM_SCORES), e);
-    if (!rc)
-        rc = gnn_comm_all_gather(t->comm, &x, kept->data, s->rows * s->outputs * sizeof(float), e);
-    struct gnn_buf all = {0};
-    for (uint32_t r = 0; !rc && r < t->comm->size; r++)
-        bytes += x.in[r].bytes;
-    if (!rc)
-        rc = gnn_buf_fit(&all, bytes, 1, "predictions", e);
-    for (uint32_t r = 0; !rc && r < t->comm->size; at += x.in[r].bytes, r++)
-        if (x.in[r].bytes)
-            memcpy((char *)all.data + at, x.in[r].data, x.in[r].bytes);
-    gnn_exchange_release(&x);
-    if (rc) {
-        gnn_buf_release(&all);
-        return rc;
-    }
-    gnn_buf_release(kept);
-    *kept = all;
-    return 0;
-}
-
-/* Deviations of labels from the means of ranks become those from the mean of all, as by Chan, Golub
- * and LeVeque (1979). n: this rank's labels of each output; s->tp has those of all. */
-static int share_means(struct gnn_trainer *t, struct gnn_score *s, const uint64_t *n,
-                       struct gnn_err *e)
-{
-    const uint64_t w = s->outputs;
-    double *own = gnn_alloc(w, sizeof *own, "means of labels", e);
-    if (!own)
-        return e->code;
-    memcpy(own, s->mean, w * sizeof *own);
-    for (uint64_t j = 0; j < w; j++)
-        s->mean[j] *= (double)n[j];
-    int rc = gnn_comm_all_reduce(t->comm, s->mean, w, GNN_REDUCE_F64, e);
-    for (uint64_t j = 0; !rc && j < w; j++) {
-        s->mean[j] = s->tp[j] ? s->mean[j] / (double)s->tp[j] : 0;
-        s->deviation[j] += (double)n[j] * (own[j] - s->mean[j]) * (own[j] - s->mean[j]);
-    }
-    gnn_free(own);
-    return rc ? rc : gnn_comm_all_reduce(t->comm, s->abs_error, 3 * w, GNN_REDUCE_F64, e);
-}
-
-static int sum_numbers(struct gnn_trainer *t, struct gnn_score *s, struct gnn_err *e)
-{
-    uint64_t *n = gnn_alloc(s->outputs, sizeof *n, "counts of labels", e);
-    if (!n)
-        return e->code;
-    memcpy(n, s->tp, s->outputs * sizeof *n);
-    int rc = gnn_comm_all_reduce(t->comm, s->tp, s->outputs, GNN_REDUCE_U64, e);
-    if (!rc)
-        rc = share_means(t, s, n, e);
-    gnn_free(n);
-    return rc;
-}
-
-static int sum_counts(struct gnn_trainer *t, struct gnn_score *s, struct gnn_err *e)
-{
-    return s->task == GNN_TASK_REGRESSION
-               ? sum_numbers(t, s, e)
-               : gnn_comm_all_reduce(t->comm, s->tp, 3 * (uint64_t)s->classes, GNN_REDUCE_U64, e);
-}
-
-static int sum_score(struct gnn_trainer *t, struct gnn_score *s, struct gnn_err *e)
-{
-    uint64_t n[] = {s->rows, s->known, s->correct, s->labelled};
-    if (s->keep && s->task != GNN_TASK_MULTICLASS &&
-        (share_kept(t, s, &s->z, e) || share_kept(t, s, &s->y, e)))
-        return e->code;
-    if (gnn_comm_all_reduce(t->comm, n, 4, GNN_REDUCE_U64, e) || sum_counts(t, s, e) ||
-        gnn_comm_all_reduce(t->comm, &s->loss, 1, GNN_REDUCE_F64, e))
-        return e->code;
-    s->rows = n[0];
-    s->known = n[1];
-    s->correct = n[2];
-    s->labelled = n[3];
-    return 0;
-}
-
 int gnn_train_sum_train(struct gnn_trainer *t, struct gnn_err *e)
 {
-    if (sum_score(t, &t->train, e) ||
+    if (gnn_score_sum(&t->train, t->comm, e) ||
         gnn_comm_all_reduce(t->comm, &t->r.seeds, 1, GNN_REDUCE_U64, e))
         return e->code;
     return 0;
@@ -346,7 +263,7 @@ int gnn_train_sum_epoch(struct gnn_trainer *t, struct gnn_err *e)
     double seconds[3] = {t->r.train_s, t->r.eval_s, t->r.wait_s};
     int rc = gnn_train_sum_train(t, e);
     for (uint32_t i = 1; !rc && i < t->meta->sampling.nsplits; i++)
-        rc = sum_score(t, &t->score[i], e);
+        rc = gnn_score_sum(&t->score[i], t->comm, e);
     if (!rc)
         rc = gnn_comm_all_reduce(t->comm, work, 2, GNN_REDUCE_U64, e);
     if (!rc)

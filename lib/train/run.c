@@ -2,8 +2,10 @@
 /* The loop over batches: epochs, evaluation, early stopping. */
 #include <math.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "lib/base/clock.h"
+#include "lib/data/recipe.h"
 #include "lib/model/model_file.h"
 #include "lib/train/train_impl.h"
 
@@ -29,15 +31,8 @@ static int check_source(const struct gnn_trainer *t, struct gnn_err *e)
     if (!gnn_metric_defined(o->metric.metric, t->m->c.task))
         return gnn_fail(e, GNN_E_USAGE, "metric %s is not defined for %s tasks",
                         gnn_measure_name(o->metric, name), gnn_task_name(t->m->c.task));
-    if (!t->meta->is_stream || sm->nsplits < 1)
-        return gnn_fail(e, GNN_E_INPUT, "the input is not a stream of batches");
-    if (sm->seed_ntype != t->m->c.target)
-        return gnn_fail(e, GNN_E_USAGE, "the seeds are of node type %s, but the labels of %s",
-                        t->meta->schema.ntype[sm->seed_ntype].name,
-                        t->m->c.ntype[t->m->c.target].name);
-    if (!sm->induced && sm->nhops != t->m->c.nlayers)
-        return gnn_fail(e, GNN_E_USAGE, "the model has %u layers, but the batches have %u hops",
-                        t->m->c.nlayers, sm->nhops);
+    if (gnn_net_fits(t->m, t->meta, e))
+        return e->code;
     if (o->schedule == GNN_COSINE && o->total_steps <= o->warmup)
         return gnn_fail(e, GNN_E_USAGE,
                         "--schedule cosine requires --epochs, and more of them than --warmup");
@@ -117,6 +112,12 @@ const float *gnn_trainer_result(const struct gnn_trainer *t, bool **untrained)
 int gnn_trainer_write(struct gnn_trainer *t, int fd, const char *name, struct gnn_err *e)
 {
     bool *const list = t->m->c.untrained;
+    const bool best = t->o.keep == GNN_KEEP_BEST && t->s.has_best;
+    if (t->m->recipe &&
+        !(t->m->recipe = gnn_recipe_at(t->m->recipe, best ? t->s.best_epoch : t->s.epoch, e))) {
+        close(fd);
+        return e->code;
+    }
     const float *slab = gnn_trainer_result(t, &t->m->c.untrained);
     const int rc = gnn_model_write(t->m, slab, t->o.provenance, fd, name, e);
     t->m->c.untrained = list;

@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "lib/model/score_ranks.h"
+
+#include <string.h>
+
+/* Every rank gets what all have kept for metrics that rank, in the order of the ranks. */
+static int share_kept(struct gnn_comm *c, const struct gnn_score *s, struct gnn_buf *kept,
+                      struct gnn_err *e)
+{
+    struct gnn_exchange x;
+    uint64_t bytes = 0, at = 0;
+    int rc = gnn_exchange_init(&x, c, gnn_comm_tag(GNN_COMM_CONTROL, GNN_COMM_SCORES), e);
+    if (!rc)
+        rc = gnn_comm_all_gather(c, &x, kept->data, s->rows * s->outputs * sizeof(float), e);
+    struct gnn_buf all = {0};
+    for (uint32_t r = 0; !rc && r < c->size; r++)
+        bytes += x.in[r].bytes;
+    if (!rc)
+        rc = gnn_buf_fit(&all, bytes, 1, "predictions", e);
+    for (uint32_t r = 0; !rc && r < c->size; at += x.in[r].bytes, r++)
+        if (x.in[r].bytes)
+            memcpy((char *)all.data + at, x.in[r].data, x.in[r].bytes);
+    gnn_exchange_release(&x);
+    if (rc) {
+        gnn_buf_release(&all);
+        return rc;
+    }
+    gnn_buf_release(kept);
+    *kept = all;
+    return 0;
+}
+
+/* Deviations of labels from the means of ranks become those from the mean of all, as by Chan, Golub
+ * and LeVeque (1979). n: this rank's labels of each output; s->tp has those of all. */
+static int share_means(struct gnn_comm *c, struct gnn_score *s, const uint64_t *n,
+                       struct gnn_err *e)
+{
+    const uint64_t w = s->outputs;
+    double *own = gnn_alloc(w, sizeof *own, "means of labels", e);
+    if (!own)
+        return e->code;
+    memcpy(own, s->mean, w * sizeof *own);
+    for (uint64_t j = 0; j < w; j++)
+        s->mean[j] *= (double)n[j];
+    int rc = gnn_comm_all_reduce(c, s->mean, w, GNN_REDUCE_F64, e);
+    for (uint64_t j = 0; !rc && j < w; j++) {
+        s->mean[j] = s->tp[j] ? s->mean[j] / (double)s->tp[j] : 0;
+        s->deviation[j] += (double)n[j] * (own[j] - s->mean[j]) * (own[j] - s->mean[j]);
+    }
+    gnn_free(own);
+    return rc ? rc : gnn_comm_all_reduce(c, s->abs_error, 3 * w, GNN_REDUCE_F64, e);
+}
+
+static int sum_numbers(struct gnn_comm *c, struct gnn_score *s, struct gnn_err *e)
+{
+    uint64_t *n = gnn_alloc(s->outputs, sizeof *n, "counts of labels", e);
+    if (!n)
+        return e->code;
+    memcpy(n, s->tp, s->outputs * sizeof *n);
+    int rc = gnn_comm_all_reduce(c, s->tp, s->outputs, GNN_REDUCE_U64, e);
+    if (!rc)
+        rc = share_means(c, s, n, e);
+    gnn_free(n);
+    return rc;
+}
+
+static int sum_counts(struct gnn_comm *c, struct gnn_score *s, struct gnn_err *e)
+{
+    return s->task == GNN_TASK_REGRESSION
+               ? sum_numbers(c, s, e)
+               : gnn_comm_all_reduce(c, s->tp, 3 * (uint64_t)s->classes, GNN_REDUCE_U64, e);
+}
+
+int gnn_score_sum(struct gnn_score *s, struct gnn_comm *c, struct gnn_err *e)
+{
+    uint64_t n[] = {s->rows, s->known, s->correct, s->labelled};
+    if (s->keep && s->task != GNN_TASK_MULTICLASS &&
+        (share_kept(c, s, &s->z, e) || share_kept(c, s, &s->y, e)))
+        return e->code;
+    if (gnn_comm_all_reduce(c, n, 4, GNN_REDUCE_U64, e) || sum_counts(c, s, e) ||
+        gnn_comm_all_reduce(c, &s->loss, 1, GNN_REDUCE_F64, e))
+        return e->code;
+    s->rows = n[0];
+    s->known = n[1];
+    s->correct = n[2];
+    s->labelled = n[3];
+    return 0;
+}
