@@ -1,16 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* gnn-predict: a store and a model in; one row per node, and scores, out. */
+/* gnn-predict: a store, or batches, and a model in; one row per node or seed, and scores, out. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "cmd/threads.h"
 #include "cmd/cli.h"
 #include "cmd/device.h"
 #include "cmd/layer_opts.h"
+#include "cmd/feed.h"
 #include "cmd/metric.h"
 #include "cmd/opt.h"
+#include "cmd/predict_batches.h"
+#include "cmd/ranks.h"
 #include "cmd/sets.h"
 #include "cmd/state_dict.h"
 #include "cmd/stdin.h"
@@ -21,17 +25,20 @@
 #include "lib/base/kind.h"
 #include "lib/base/limit.h"
 #include "lib/base/mem.h"
+#include "lib/base/suggest.h"
+#include "lib/data/recipe.h"
 #include "lib/model/model_file.h"
+#include "lib/predict/batches.h"
 #include "lib/predict/predict.h"
 #include "lib/train/trainer.h"
-#include "lib/comm/comm.h"
 
 static const char *output;
 static struct opt_list sets, map;
 static const char *split; /* that the sets are of, unless they say otherwise */
 static int what = -1;
-static const char *device, *metric;
-static bool original = true, none;
+static const char *metric;
+static bool original = true, none, layer_wise;
+static double timeout = 300;
 static uint64_t memory;
 static uint32_t threads;
 
@@ -39,37 +46,53 @@ static const struct opt opts[] = {
     {OPT_STR, 'o', "output", &output, "FILE",
      "array to write (.npy; default: stdout); FILE.csv: a table with the ids of nodes",
      .file = true, .makes = ""},
+    {OPT_STR, 'i', "input", &feed.input, "FILE",
+     "stream of batches to predict on, without STORE (default: stdin)", .file = true, .own = true},
     {OPT_CHOICE, 0, "output-kind", &what, "KIND",
-     "what to write per node (default: classes; values for regression)",
+     "what to write per node or seed (default: classes; values for regression)",
      "classes|probs|embeddings|values"},
     {OPT_FLAG, 0, "original-order", &original, NULL,
      "write rows in the order of original ids (default; --no-original-order: in the order of store ids)"},
     {OPT_FLAG, 'n', "no-output", &none, NULL,
      "write no array; report on --split, or on all sets of the first split"},
-    {OPT_LIST, 0, "split", &sets, "SET", "report the metric on this set"},
+    {OPT_LIST, 0, "split", &sets, "SET",
+     "report the metric on this set; batches: predict on its nodes only"},
     METRIC_OPT(&metric),
     {OPT_LIST, 0, "map", &map, "S/R/D=S/R/D",
      "an edge type of the store, and what the model calls it and its node types"},
+    {OPT_FLAG, 0, "layer-wise", &layer_wise, NULL,
+     "with STORE: use all edges, although the model was trained on batches that leave some out"},
     {OPT_U64, 0, "memory", &memory, "SIZE",
      "activations to hold in memory; the others go to $TMPDIR (default: half of the memory)",
      .bytes = true, .min = 0, .max = 1e18},
     {OPT_U32, 'j', "threads", &threads, "N", "threads (default: one per core)", .min = 1,
      .max = 1024},
-    {OPT_STR, 0, "device", &device, "DEV", DEVICE_HELP, DEVICE_WORDS},
+    {.kind = OPT_END},
+};
+
+static const struct opt device_opts[] = {
+    {.kind = OPT_GROUP, .help = "Devices, caches and ranks"},
+    {OPT_STR, 0, "device", &feed.device, "DEV", DEVICE_HELP, DEVICE_WORDS},
+    RANKS_TIMEOUT(&timeout),
     {.kind = OPT_END},
 };
 
 static const struct program program = {
     .name = "gnn-predict",
-    .summary = "compute the output of a model for every node of a store",
-    .synopsis = "STORE MODEL",
-    .args = "STORE|MODEL",
+    .summary = "compute the output of a model for every node of a store, or every seed of batches",
+    .synopsis = "[STORE] MODEL",
     .extra = "the array is named with -o",
     .opts = opts,
-    .more = (const struct opt *const[]){state_dict_opts, layer_opts, NULL},
+    .more = (const struct opt *const[]){feed_opts, state_dict_opts, layer_opts, device_opts,
+                                        feed_cache_opts, NULL},
     .lacks = "no-provenance", /* .npy has no room for it */
-    .min_args = 2,
     .max_args = 2,
+};
+
+/* Where nodes and labels come from, for messages and names of sets. */
+struct graph {
+    const struct gnn_schema *schema;
+    const char *name;
 };
 
 static void show_progress(void *arg, uint32_t layer, uint64_t done, uint64_t total)
@@ -78,6 +101,12 @@ static void show_progress(void *arg, uint32_t layer, uint64_t done, uint64_t tot
     (void)arg;
     snprintf(text, sizeof(text), "layer %u", layer);
     cli_progress(text, done, total, NULL);
+}
+
+static void show_seeds(void *arg, uint64_t done, uint64_t total)
+{
+    (void)arg;
+    cli_progress("seeds", done, total, NULL);
 }
 
 static const char *model_path;
@@ -94,8 +123,8 @@ static void tell_trained(const struct gnn_model *m, bool foreign)
                  model_path);
 }
 
-/* A checkpoint holds two models. */
-static void take_best(struct gnn_st_file *f, const char *path)
+/* A checkpoint holds two models; returns the epoch of the one that is used. */
+static uint64_t take_best(struct gnn_st_file *f, const char *path)
 {
     struct gnn_err e = {0};
     struct gnn_train_state s;
@@ -108,24 +137,29 @@ static void take_best(struct gnn_st_file *f, const char *path)
         cli_note("%s: a checkpoint: predicting with the model of its last step, in epoch %llu, as "
                  "no epoch has been evaluated",
                  path, (unsigned long long)s.epoch);
+    return s.has_best ? s.best_epoch : s.epoch;
 }
 
-static void open_model(struct gnn_model *m, const char *path, const struct gnn_store *s,
+static void open_model(struct gnn_model *m, const char *path, const struct graph *g,
                        struct gnn_err *e)
 {
     struct gnn_st_file f;
     struct gnn_schema as; /* as the model names its types */
+    uint64_t epoch = 0;
     if (gnn_st_read(&f, path, e))
         cli_fail(e);
     model_path = path;
-    type_map_schema(&map, &s->meta.schema, s->path, &as);
-    if (gnn_st_checkpoint(&f))
-        take_best(&f, path);
+    type_map_schema(&map, g->schema, g->name, &as);
+    const bool checkpoint = gnn_st_checkpoint(&f);
+    if (checkpoint)
+        epoch = take_best(&f, path);
     if (gnn_model_open(m, &f, path, &as, state_dict_take, e) ||
-        gnn_model_config_match(&m->c, &as, s->path, e))
+        gnn_model_config_match(&m->c, &as, g->name, e))
         cli_fail(e);
-    type_map_rename(&m->c, &s->meta.schema);
+    type_map_rename(&m->c, g->schema);
     gnn_schema_release(&as);
+    if (checkpoint && m->recipe && !(m->recipe = gnn_recipe_at(m->recipe, epoch, e)))
+        cli_fail(e);
     tell_trained(m, state_dict_tell(m, path));
     if (!f.st.summed)
         cli_note("%s: no checksum (written by another program): not verified", path);
@@ -144,44 +178,40 @@ static enum gnn_predict_output output_kind(const struct gnn_model *m)
 }
 
 /* Labels in columns need as many outputs. Of classes the graph may have fewer than the model. */
-static void check_task(const struct gnn_store *s, const struct gnn_model *m)
+static void check_task(const struct graph *g, const struct gnn_model *m)
 {
-    const struct gnn_schema *c = &s->meta.schema;
+    const struct gnn_schema *c = g->schema;
     const bool same = c->task == m->c.task && c->nclasses == m->c.outputs;
     if (c->task != GNN_TASK_NONE && !same &&
         (gnn_task_columns(c->task) || gnn_task_columns(m->c.task)))
         cli_die(3,
                 "%s: labels of a %s task with %u columns or classes cannot score a model of a %s "
                 "task with %u outputs",
-                s->path, gnn_task_name(c->task), c->nclasses, gnn_task_name(m->c.task),
+                g->name, gnn_task_name(c->task), c->nclasses, gnn_task_name(m->c.task),
                 m->c.outputs);
 }
 
 /* What can be refused before hours of work is. */
-static struct gnn_measure check_options(const struct gnn_store *s, const struct gnn_model *m)
+static struct gnn_measure check_options(const struct graph *g, const struct gnn_model *m)
 {
     const struct gnn_measure kind = metric_read(metric, m->c.task);
     if (sets.n)
-        check_task(s, m);
+        check_task(g, m);
     return kind;
 }
 
-static void report_metric(struct gnn_predict *p, const char *set, struct gnn_measure kind,
-                          struct gnn_err *e)
+static void report_score(const struct gnn_score *score, const char *set, struct gnn_measure kind)
 {
-    struct gnn_score score;
+    struct gnn_err e = {0};
     char value[32], more[64] = "", known_of[64] = "", number[32], room[48];
     const char *name = gnn_measure_name(kind, room);
     double v;
-    const int i = gnn_schema_find_set(&p->s->meta.schema, set); /* checked: it is there */
-    if (gnn_score_init(&score, p->m->c.task, (uint32_t)p->logits.width,
-                       gnn_metric_ranks(kind.metric), e) ||
-        gnn_predict_score(p, (uint32_t)i, &score, e) || gnn_score_value(&score, kind, &v, e))
-        cli_fail(e);
-    const double loss = gnn_score_loss(&score);
-    const bool columns = gnn_task_columns(p->m->c.task);
-    const unsigned long long nodes = score.labelled, known = score.known,
-                             all = score.rows * (columns ? score.outputs : 1);
+    if (gnn_score_value(score, kind, &v, &e))
+        cli_fail(&e);
+    const double loss = gnn_score_loss(score);
+    const bool columns = gnn_task_columns(score->task);
+    const unsigned long long nodes = score->labelled, known = score->known,
+                             all = score->rows * (columns ? score->outputs : 1);
     if (kind.metric != GNN_METRIC_LOSS)
         snprintf(more, sizeof more, ", loss %s", cli_number(number, loss));
     if (known < all)
@@ -191,12 +221,24 @@ static void report_metric(struct gnn_predict *p, const char *set, struct gnn_mea
              nodes == 1 ? "" : "s", known_of);
     json_t *j =
         json_pack("{s:s, s:s, s:I, s:I, s:I}", "event", "score", "set", set, "nodes",
-                  (json_int_t)score.labelled, "unlabelled",
-                  (json_int_t)(score.rows - score.labelled), "labels", (json_int_t)score.known);
+                  (json_int_t)score->labelled, "unlabelled",
+                  (json_int_t)(score->rows - score->labelled), "labels", (json_int_t)score->known);
     cli_metrics_number(j, "loss", loss);
     if (kind.metric != GNN_METRIC_LOSS)
         cli_metrics_number(j, name, v);
     cli_metrics(j);
+}
+
+static void report_set(struct gnn_predict *p, const char *set, struct gnn_measure kind)
+{
+    struct gnn_err e = {0};
+    struct gnn_score score;
+    const int i = gnn_schema_find_set(&p->s->meta.schema, set); /* checked: it is there */
+    if (gnn_score_init(&score, p->m->c.task, (uint32_t)p->logits.width,
+                       gnn_metric_ranks(kind.metric), &e) ||
+        gnn_predict_score(p, (uint32_t)i, &score, &e))
+        cli_fail(&e);
+    report_score(&score, set, kind);
     gnn_score_release(&score);
 }
 
@@ -227,12 +269,10 @@ static const char *split_of(const struct gnn_schema *c)
     return sets.n ? c->set[gnn_schema_find_set(c, sets.v[0])].split : split;
 }
 
-static int write_output(struct gnn_predict *p, enum gnn_predict_output form, int out,
-                        const char *name, struct gnn_err *e)
+static int write_output(const struct gnn_output *o, int out, const char *name, struct gnn_err *e)
 {
-    return is_csv() ? gnn_predict_write_csv(p, form, original, split_of(&p->s->meta.schema), out,
-                                            name, e)
-                    : gnn_predict_write(p, form, original, out, name, e);
+    return o->text ? gnn_output_write_csv(o, o->s ? split_of(o->schema) : NULL, out, name, e)
+                   : gnn_output_write(o, out, name, e);
 }
 
 /* Half of what the machine has, or of what this process may have of it. */
@@ -243,69 +283,241 @@ static uint64_t default_memory(void)
     return (most < all ? most : all) / 2;
 }
 
-int main(int argc, char **argv)
-{
-    struct gnn_err e = {0};
-    struct gnn_store store = {0};
-    struct gnn_model m;
-    struct gnn_predict p;
-    const struct gnn_ops *ops;
-    const char *name = NULL, *tmpdir = getenv("TMPDIR");
-    int nargs, out = -1;
+/* ---- layer by layer, over a store ---- */
 
-    threads_wait_briefly(argv);
-    cli_start("gnn-predict", argc, argv);
-    layer_opts_list(true);
-    char **args = opt_parse(&program, argc, argv, &nargs);
-    check_name();
-    if (none)
-        opt_refuse(OPTS(&output, &what, &original), "and --no-output exclude each other");
-    if (!sets.n && !none)
-        opt_refuse(OPTS(&metric), "requires --split");
-    device_refuse_cuda(device, OPTS(&memory),
-                       "has no effect: host memory holds what the device cannot");
-    if (gnn_kind_path(args[0]) == GNN_KIND_MODEL && gnn_kind_path(args[1]) == GNN_KIND_STORE)
-        cli_usage("%s is a model and %s a store: gnn-predict STORE MODEL", args[0], args[1]);
-    stdin_unread("gnn-predict reads a store and a model", (const char *const *)args, 2);
-    threads_start(threads);
-    struct gnn_gpu *gpu = device_open(device, gnn_comm_self());
-    if (!memory)
-        memory = default_memory();
-    if (gnn_store_open(&store, args[0], true, &e))
-        cli_fail(&e);
-    open_model(&m, args[1], &store, &e);
-    split = sets_choose(&sets, none && !sets.n, &store, &m, args[1]);
-    const struct gnn_measure kind = check_options(&store, &m);
-    const enum gnn_predict_output form = output_kind(&m);
-    if (!none)
-        out = cli_out(output, &name);
-    unused_tell(&store.meta.schema, &(const struct unused_by){.model = &m.c});
-    if (!(ops = gnn_ops_new(gpu, GNN_PRECISION_F32, &e)))
-        cli_fail(&e);
+static void predict_layers(const struct gnn_model *m, const struct gnn_ops *ops,
+                           struct gnn_measure kind, int out, const char *name)
+{
+    const char *tmpdir = getenv("TMPDIR");
     const struct gnn_predict_opts o = {.ops = ops,
-                                       .memory = memory,
+                                       .memory = memory ? memory : default_memory(),
                                        .tmpdir = tmpdir && *tmpdir ? tmpdir : "/tmp",
                                        .progress = show_progress};
+    const enum gnn_predict_output form = output_kind(m);
+    struct gnn_err e = {0};
+    struct gnn_predict p;
+    struct gnn_output rows = {0};
     const double start = gnn_clock();
-    if (gnn_predict_run(&p, &m, &store, &o, &e))
+    if (gnn_predict_run(&p, m, &feed.store, &o, &e))
         cli_fail(&e);
     cli_progress_end();
     const double s = gnn_clock() - start;
     cli_info("%llu nodes, %.2f s, %.1f M edges/s, %.0f GFLOP/s", (unsigned long long)p.logits.rows,
              s, 1e-6 * (double)p.pass.edges / s, 1e-9 * (double)p.pass.flops / s);
     for (uint32_t i = 0; i < sets.n; i++)
-        report_metric(&p, sets.v[i], kind, &e);
-    if (gnn_store_verified(&store, &e) || (!none && write_output(&p, form, out, name, &e)) ||
-        gnn_predict_check(&p, &e))
+        report_set(&p, sets.v[i], kind);
+    if (gnn_store_verified(&feed.store, &e) ||
+        (!none && gnn_predict_output(&p, form, original, &rows, &e)))
+        cli_fail(&e);
+    rows.text = is_csv();
+    if ((!none && write_output(&rows, out, name, &e)) || gnn_predict_check(&p, &e))
         cli_fail(&e);
     cli_out_commit();
     cli_metrics(json_pack("{s:s, s:I, s:f, s:I, s:I}", "event", "end", "nodes",
                           (json_int_t)p.logits.rows, "seconds", s, "edges",
                           (json_int_t)p.pass.edges, "peak_bytes", (json_int_t)gnn_mem_peak()));
+    gnn_output_release(&rows);
     gnn_predict_release(&p);
+}
+
+/* ---- batch by batch ---- */
+
+/* Which splits of a stream are predicted on: those that are named, or NULL: all. */
+static bool *choose_splits(const struct gnn_sampling *s, const char *name)
+{
+    struct gnn_err e = {0};
+    bool *wanted = gnn_alloc_zero(s->nsplits, sizeof *wanted, "sets", &e);
+    if (!wanted)
+        cli_fail(&e);
+    for (uint32_t i = 0; i < sets.n; i++) {
+        struct gnn_suggest of = {.word = sets.v[i]};
+        bool found = false;
+        for (uint32_t k = 0; k < s->nsplits; k++) {
+            gnn_suggest_add(&of, s->split[k]);
+            wanted[k] = wanted[k] || !strcmp(s->split[k], sets.v[i]);
+            found = found || !strcmp(s->split[k], sets.v[i]);
+        }
+        if (!found)
+            cli_usage("%s: no batches of set '%.64s'%s", name, sets.v[i],
+                      gnn_suggest_text(&of, "sets"));
+    }
+    return wanted;
+}
+
+static void predict_batches(const struct gnn_model *m, struct gnn_source *src,
+                            const struct graph *g, const struct gnn_ops *ops,
+                            struct gnn_measure kind, int out, const char *name)
+{
+    const struct gnn_sampling *sampling = &src->meta->sampling;
+    const bool drawn = feed.store_path != NULL;
+    struct gnn_err e = {0};
+    struct gnn_predict_batches q;
+    bool *wanted = sets.n && !drawn ? choose_splits(sampling, g->name) : NULL;
+    const struct gnn_predict_batches_opts o = {.ops = ops,
+                                               .comm = feed.comm,
+                                               .s = drawn ? &feed.store : NULL,
+                                               .name = g->name,
+                                               .wanted = wanted,
+                                               .keep = !none,
+                                               .what = output_kind(m),
+                                               .text = is_csv(),
+                                               .scores = none || sets.n,
+                                               .ranks = gnn_metric_ranks(kind.metric),
+                                               .progress = show_seeds};
+    const double start = gnn_clock();
+    if (gnn_predict_batches_run(&q, m, src, &o, &e))
+        cli_fail(&e);
+    cli_progress_end();
+    const double s = gnn_clock() - start;
+    cli_info("%llu seeds, %.2f s, %.1f M edges/s, %.0f GFLOP/s", (unsigned long long)q.seeds, s,
+             1e-6 * (double)q.net.pass.edges / s, 1e-9 * (double)q.net.pass.flops / s);
+    for (uint32_t i = 0; o.scores && !feed.comm->rank && i < sampling->nsplits; i++)
+        if (!wanted || wanted[i])
+            report_score(&q.score[i], sampling->split[i], kind);
+    if ((drawn && gnn_store_verified(&feed.store, &e)) ||
+        (!none && write_output(&q.out, out, name, &e)))
+        cli_fail(&e);
+    cli_metrics(json_pack("{s:s, s:I, s:f, s:I, s:I}", "event", "end", "nodes", (json_int_t)q.seeds,
+                          "seconds", s, "edges", (json_int_t)q.net.pass.edges, "peak_bytes",
+                          (json_int_t)gnn_mem_peak()));
+    gnn_predict_batches_release(&q);
+    gnn_free(wanted);
+}
+
+/* ---- the command line ---- */
+
+/* A stream can come on standard input. */
+static bool stdin_may_stream(void)
+{
+    struct stat st;
+    return !fstat(0, &st) && (S_ISFIFO(st.st_mode) || S_ISSOCK(st.st_mode) || S_ISREG(st.st_mode));
+}
+
+/* One argument is a model for batches, two are a store and a model. */
+static void check_args(char **args, int n)
+{
+    const bool batches = feed.store_path || feed.input;
+    const enum gnn_kind kind = n ? gnn_kind_path(args[0]) : GNN_KIND_ABSENT;
+    if (n == 2 && batches)
+        cli_usage("--%s: %s: layer-wise inference reads %s; leave it out to predict on batches",
+                  feed.input ? "input" : "store", feed.input ? feed.input : feed.store_path,
+                  args[0]);
+    if (n == 2 && kind == GNN_KIND_MODEL && gnn_kind_path(args[1]) == GNN_KIND_STORE)
+        cli_usage("%s is a model and %s a store: gnn-predict STORE MODEL", args[0], args[1]);
+    if (!n)
+        cli_usage(batches ? "MODEL is missing: gnn-predict [--store STORE | -i FILE] MODEL (see "
+                            "--help)"
+                          : "STORE and MODEL are missing: gnn-predict STORE MODEL (see --help)");
+    if (n == 1 && kind == GNN_KIND_STORE)
+        cli_usage("MODEL is missing: gnn-predict STORE MODEL (see --help)");
+    if (n == 1 && !batches && !stdin_may_stream())
+        cli_usage(kind == GNN_KIND_MODEL
+                      ? "%s is a model, and STORE is missing: gnn-predict STORE MODEL, or a stream "
+                        "of batches to stdin (see --help)"
+                      : "%s: MODEL is missing: gnn-predict STORE MODEL (see --help)",
+                  args[0]);
+}
+
+static void check_layers(char **args)
+{
+    if (ranks_many())
+        cli_usage("several ranks require batches: gnn-predict --store STORE MODEL");
+    feed_refuse("requires batches: gnn-predict --store STORE MODEL");
+    opt_refuse(OPTS(&timeout), "requires several ranks");
+    device_refuse_cuda(feed.device, OPTS(&memory),
+                       "has no effect: host memory holds what the device cannot");
+    stdin_unread("gnn-predict reads a store and a model (without STORE: batches and a model)",
+                 (const char *const *)args, 2);
+    feed.store_path = args[0];
+}
+
+static void check_batches(const char *model)
+{
+    feed_check();
+    if (ranks_many() && !feed.store_path)
+        cli_usage("several ranks require --store: the stream of each rank is predicted on by "
+                  "itself");
+    opt_refuse(OPTS(&layer_wise, &memory, &original), "requires STORE: gnn-predict STORE MODEL");
+    if (!ranks_many())
+        opt_refuse(OPTS(&timeout), "requires several ranks");
+    if (feed.store_path || feed.input)
+        stdin_unread(feed.store_path ? "gnn-predict --store samples its own batches"
+                                     : "gnn-predict reads the file of -i",
+                     (const char *const[]){model, feed.input, feed.store_path}, 3);
+}
+
+static bool read_options(int argc, char **argv, char ***args, int *n)
+{
+    layer_opts_list(true);
+    *args = opt_parse(&program, argc, argv, n);
+    check_name();
+    if (none)
+        opt_refuse(OPTS(&output, &what, &original), "and --no-output exclude each other");
+    if (!sets.n && !none)
+        opt_refuse(OPTS(&metric), "requires --split");
+    check_args(*args, *n);
+    if (*n == 2)
+        check_layers(*args);
+    else
+        check_batches((*args)[0]);
+    return *n == 1;
+}
+
+int main(int argc, char **argv)
+{
+    struct gnn_err e = {0};
+    struct gnn_model m;
+    struct gnn_source *src = NULL;
+    struct graph g;
+    const char *name = NULL;
+    char **args;
+    int nargs, out = -1;
+
+    threads_wait_briefly(argv);
+    cli_start("gnn-predict", argc, argv);
+    ranks_start();
+    const bool batches = read_options(argc, argv, &args, &nargs);
+    threads_start(threads);
+    feed.comm = batches ? ranks_open(timeout) : gnn_comm_self();
+    feed_start();
+    if (!feed.store_path)
+        src = feed_open(NULL);
+    g = src ? (struct graph){&src->meta->schema, feed.input ? feed.input : "stdin"}
+            : (struct graph){&feed.store.meta.schema, feed.store.path};
+    open_model(&m, args[nargs - 1], &g, &e);
+    if (src)
+        predict_compare(&m, model_path, src->meta);
+    if (!batches)
+        predict_check_layers(&m, model_path, g.name, layer_wise);
+    if (!src)
+        split = sets_choose(&sets, none && !sets.n, &feed.store, &m, model_path);
+    const struct gnn_measure kind = check_options(&g, &m);
+    (void)output_kind(&m);
+    if (batches && !src) {
+        feed_needs(&m.c);
+        src = predict_draw(&m, model_path, &sets);
+    }
+    if (!none && !feed.comm->rank)
+        out = cli_out(output, &name);
+    if (feed.comm->rank)
+        cli_spare_stdout();
+    unused_tell(g.schema, &(const struct unused_by){.model = &m.c,
+                                                    .sampling = src ? &src->meta->sampling : NULL,
+                                                    .samples = src && feed.store_path});
+    const struct gnn_ops *ops = gnn_ops_new(feed.gpu, GNN_PRECISION_F32, &e);
+    if (!ops)
+        cli_fail(&e);
+    if (batches)
+        predict_batches(&m, src, &g, ops, kind, out, name);
+    else
+        predict_layers(&m, ops, kind, out, name);
     ops->free(ops);
-    gnn_gpu_close(gpu);
+    feed_close(src);
+    if (batches) {
+        ranks_close(feed.comm);
+        cli_out_commit();
+    }
     gnn_model_release(&m);
-    gnn_store_close(&store);
+    gnn_store_close(&feed.store);
     return cli_finish();
 }

@@ -541,14 +541,10 @@ static void short_options(const struct program *p, char **argv, int *i)
 }
 
 /* "STORE and MODEL are missing: gnn-predict STORE MODEL" */
-static void fail_missing(const struct program *p, char **args, int nargs)
+static void fail_missing(const struct program *p, int nargs)
 {
     const char *name = p->args;
     char list[256] = "";
-    if (nargs == 1 && p->min_args == 2 && !strcmp(name, "STORE|MODEL") &&
-        gnn_kind_path(args[0]) == GNN_KIND_MODEL)
-        cli_usage("%s is a model, and STORE is missing: %s %s (see --help)", args[0], p->name,
-                  p->synopsis);
     for (int i = 0; i < nargs; i++)
         name += strcspn(name, "|") + 1;
     for (int i = nargs, n; i < p->min_args; i++, name += n + 1) {
@@ -625,7 +621,7 @@ char **opt_parse(const struct program *p, int argc, char **argv, int *nargs)
     if (version || help || completion)
         exit(cli_finish());
     if (*nargs < p->min_args)
-        fail_missing(p, args, *nargs);
+        fail_missing(p, *nargs);
     if (p->max_args >= 0 && *nargs > p->max_args)
         one_too_many(p, argv, args);
     /* Before any file is created: an output that is also an input would be destroyed. */

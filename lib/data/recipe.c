@@ -128,8 +128,8 @@ static int check_clusters(const struct gnn_recipe *r, const struct gnn_schema *c
                                      path, (long long)n, c->nparts);
 }
 
-int gnn_recipe_sampling(const struct gnn_recipe *r, const struct gnn_schema *c, const char *path,
-                        struct gnn_meta *m, uint64_t *epoch, struct gnn_err *e)
+int gnn_recipe_sampling(const struct gnn_recipe *r, const struct gnn_schema *c, uint32_t target,
+                        const char *path, struct gnn_meta *m, uint64_t *epoch, struct gnn_err *e)
 {
     const json_t *at = json_object_get(r->j, "epoch");
     const json_int_t n = json_integer_value(at);
@@ -139,6 +139,8 @@ int gnn_recipe_sampling(const struct gnn_recipe *r, const struct gnn_schema *c, 
         return e->code;
     if (at && (!json_is_integer(at) || n < 0 || n >= (json_int_t)1 << 32))
         gnn_fail(&why, GNN_E_INPUT, "bad epoch");
+    else if (json_object_set_new(r->sampling, "seed_type", json_string(c->ntype[target].name)))
+        gnn_fail_nomem(&why, 0, "the record of the training");
     else
         (void)!gnn_meta_sampling_parse(m, r->sampling, &why);
     *epoch = (uint64_t)n;

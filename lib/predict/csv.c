@@ -5,42 +5,31 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "kernels/loss.h"
 #include "lib/base/io.h"
 #include "lib/base/mem.h"
 #include "lib/predict/predict_impl.h"
 #include "lib/store/ids.h"
 #include "lib/store/names.h"
 
-enum { TEXT_ROOM = 1 << 16, NUMBER_ROOM = 32, NO_SET = 0 };
+enum { NUMBER_ROOM = 32, NO_SET = 0 };
 
+/* What a line is made of; `to` gets its bytes. */
 struct csv {
-    struct gnn_predict *p;
-    enum gnn_predict_output what;
-    const struct gnn_table *table;
+    const struct gnn_output *o;
     char *const *class_name; /* [gnn_model_classes], or NULL */
-    struct gnn_names names;
-    uint16_t *set; /* [rows] 1 + index into schema.set, by store id; NO_SET: in none */
-    struct gnn_io io;
-    size_t n;
-    char text[TEXT_ROOM]; /* n bytes to be written */
+    struct gnn_names names;  /* with a store */
+    uint16_t *set; /* [nodes] 1 + index into schema.set, by position; NULL: o->set has it */
+    struct gnn_buf *to;
+    uint64_t n;
 };
 
 static int put_bytes(struct csv *c, const char *s, size_t n, struct gnn_err *e)
 {
-    while (n) {
-        const size_t k = n < TEXT_ROOM - c->n ? n : TEXT_ROOM - c->n;
-        memcpy(c->text + c->n, s, k);
-        c->n += k;
-        s += k;
-        n -= k;
-        if (c->n == TEXT_ROOM) {
-            if (gnn_io_write(&c->io, c->text, c->n, e))
-                return e->code;
-            c->n = 0;
-        }
-    }
-    return GNN_OK;
+    if (gnn_buf_reserve(c->to, c->n + n, 1, "text", e))
+        return e->code;
+    memcpy((char *)c->to->data + c->n, s, n);
+    c->n += n;
+    return 0;
 }
 
 /* A field: in quotes, each quote doubled, where it would be read as something else otherwise. */
@@ -76,6 +65,25 @@ static int put_number(struct csv *c, float v, struct gnn_err *e)
     return put_bytes(c, s, strlen(s), e);
 }
 
+static int put_time(struct csv *c, uint64_t row, struct gnn_err *e)
+{
+    char s[NUMBER_ROOM];
+    double v;
+    if (!c->o->time_type)
+        return 0;
+    if (put_comma(c, e))
+        return e->code;
+    snprintf(s, sizeof s, "%lld", (long long)c->o->time[row]);
+    memcpy(&v, &c->o->time[row], sizeof v);
+    for (int digits = 15; c->o->time_type == GNN_F64 && digits <= 17; digits++) {
+        snprintf(s, sizeof s, "%.*g", digits, v);
+        const double back = strtod(s, NULL);
+        if (!memcmp(&back, &v, sizeof v))
+            break;
+    }
+    return put_bytes(c, s, strlen(s), e);
+}
+
 static int put_class(struct csv *c, uint64_t k, const char *otherwise, struct gnn_err *e)
 {
     char s[NUMBER_ROOM];
@@ -88,21 +96,23 @@ static int put_class(struct csv *c, uint64_t k, const char *otherwise, struct gn
 /* Whether a row tells one class, and how probable it is. */
 static bool is_one_class(const struct csv *c)
 {
-    return c->what == GNN_OUT_CLASSES && c->p->m->c.task != GNN_TASK_MULTILABEL;
+    return c->o->what == GNN_OUT_CLASSES && c->o->m->c.task != GNN_TASK_MULTILABEL;
 }
 
 static int put_head(struct csv *c, struct gnn_err *e)
 {
-    const bool binary = c->p->m->c.task == GNN_TASK_BINARY;
-    const char *const prefix = c->what == GNN_OUT_CLASSES  ? "label_"
-                               : c->what == GNN_OUT_PROBS  ? "probability_"
-                               : c->what == GNN_OUT_VALUES ? "value_"
-                                                           : NULL;
+    const enum gnn_predict_output what = c->o->what;
+    const bool binary = c->o->m->c.task == GNN_TASK_BINARY;
+    const char *const prefix = what == GNN_OUT_CLASSES  ? "label_"
+                               : what == GNN_OUT_PROBS  ? "probability_"
+                               : what == GNN_OUT_VALUES ? "value_"
+                                                        : NULL,
+                      *const first = c->o->time_type ? "id,time" : "id";
     char s[NUMBER_ROOM];
-    int rc = put_bytes(c, "id", 2, e);
+    int rc = put_bytes(c, first, strlen(first), e);
     if (is_one_class(c))
         return rc ? rc : put_bytes(c, ",class,probability,set\n", 23, e);
-    for (uint64_t k = 0; !rc && k < c->table->width; k++) {
+    for (uint64_t k = 0; !rc && k < gnn_output_columns(c->o); k++) {
         rc = put_comma(c, e);
         if (!rc && prefix)
             rc = put_class(c, binary ? 1 : k, prefix, e);
@@ -113,127 +123,121 @@ static int put_head(struct csv *c, struct gnn_err *e)
     return rc ? rc : put_bytes(c, ",set\n", 5, e);
 }
 
-/* The outputs of a row in the form asked for, in place; *best is the class of the greatest one. */
-static void form_row(const struct csv *c, float *z, uint64_t *best)
+/* What the data set calls the node; of a stream, its id. */
+static int put_id(struct csv *c, uint64_t row, struct gnn_err *e)
 {
-    const enum gnn_task task = c->p->m->c.task;
-    const uint64_t w = c->table->width;
-    *best = 0;
-    if (c->what == GNN_OUT_EMBEDDINGS || c->what == GNN_OUT_VALUES)
-        return;
-    for (uint64_t k = 1; k < w; k++)
-        *best = z[k] > z[*best] ? k : *best;
-    if (c->what == GNN_OUT_CLASSES && task == GNN_TASK_MULTILABEL) {
-        for (uint64_t k = 0; k < w; k++)
-            z[k] = z[k] > 0;
-    } else if (task == GNN_TASK_MULTICLASS) {
-        gnn_softmax(z, 1, w);
-    } else {
-        const bool second = z[0] > 0; /* of two classes, before rounding can hide which */
-        gnn_sigmoid(z, w);
-        if (c->what == GNN_OUT_CLASSES)
-            z[0] = second ? z[0] : 1 - z[0];
-        *best = second;
+    char buf[GNN_NODE_NAME_ROOM];
+    const uint64_t node = c->o->node ? c->o->node[row] : row;
+    size_t len;
+    if (c->o->s) {
+        const char *id = gnn_names_of(&c->names, node, buf, &len);
+        return put_field(c, id, len, e);
     }
+    len = (size_t)snprintf(buf, sizeof buf, "%llu", (unsigned long long)node);
+    return put_bytes(c, buf, len, e);
 }
 
-static int put_row(struct csv *c, uint64_t store_id, float *z, struct gnn_err *e)
+static int put_cells(struct csv *c, const float *cells, struct gnn_err *e)
 {
-    const struct gnn_schema *s = &c->p->s->meta.schema;
-    char buf[GNN_NODE_NAME_ROOM];
-    size_t len;
-    uint64_t best;
-    const char *id = gnn_names_of(&c->names, store_id, buf, &len);
-    memcpy(z, c->table->data + store_id * c->table->width, c->table->width * sizeof *z);
-    form_row(c, z, &best);
-    int rc = put_field(c, id, len, e);
-    if (!rc && is_one_class(c)) {
+    int rc = 0;
+    if (is_one_class(c)) {
         rc = put_comma(c, e);
-        rc = rc ? rc : put_class(c, best, "", e);
+        rc = rc ? rc : put_class(c, (uint64_t)cells[0], "", e);
         rc = rc ? rc : put_comma(c, e);
-        rc = rc ? rc : put_number(c, z[c->p->m->c.task == GNN_TASK_BINARY ? 0 : best], e);
-    } else {
-        for (uint64_t k = 0; !rc && k < c->table->width; k++) {
-            rc = put_comma(c, e);
-            rc = rc ? rc : put_number(c, z[k], e);
-        }
+        return rc ? rc : put_number(c, cells[1], e);
     }
-    if (!rc)
+    for (uint64_t k = 0; !rc && k < gnn_output_columns(c->o); k++) {
         rc = put_comma(c, e);
-    const uint16_t set = c->set[store_id];
-    if (!rc && set != NO_SET)
-        rc = put_field(c, s->set[set - 1].set, strlen(s->set[set - 1].set), e);
-    return rc ? rc : put_bytes(c, "\n", 1, e);
+        rc = rc ? rc : put_number(c, cells[k], e);
+    }
+    return rc;
+}
+
+static int put_set(struct csv *c, uint64_t row, struct gnn_err *e)
+{
+    const uint64_t node = c->o->node ? c->o->node[row] : row;
+    const uint16_t set = c->set ? c->set[node] : c->o->set ? c->o->set[row] : NO_SET;
+    const char *name = set == NO_SET ? ""
+                       : c->set      ? c->o->schema->set[set - 1].set
+                                     : c->o->set_name[set - 1];
+    const char *slash = strrchr(name, '/'); /* of "SPLIT/SET" */
+    int rc = put_comma(c, e);
+    name = slash ? slash + 1 : name;
+    return rc ? rc : put_field(c, name, strlen(name), e);
+}
+
+static int put_row(void *arg, uint64_t row, const float *cells, struct gnn_buf *to, uint64_t *n,
+                   struct gnn_err *e)
+{
+    struct csv *c = arg;
+    c->to = to;
+    c->n = *n;
+    const int rc = put_id(c, row, e) || put_time(c, row, e) || put_cells(c, cells, e) ||
+                           put_set(c, row, e) || put_bytes(c, "\n", 1, e)
+                       ? e->code
+                       : 0;
+    *n = c->n;
+    return rc;
 }
 
 /* The sets of one split that have nodes of the target type. */
 static int find_sets(struct csv *c, const char *split, struct gnn_err *e)
 {
-    const struct gnn_schema *s = &c->p->s->meta.schema;
-    c->set = gnn_alloc_zero(c->table->rows, sizeof *c->set, "sets of nodes", e);
+    const struct gnn_schema *s = c->o->schema;
+    const uint32_t target = c->o->m->c.target;
+    if (c->o->set || !c->o->s)
+        return 0;
+    c->set = gnn_alloc_zero(s->ntype[target].count, sizeof *c->set, "sets of nodes", e);
     for (uint32_t i = 0; c->set && !e->code && split && i < s->nsets; i++) {
         uint32_t *ids;
-        if (s->set[i].ntype != c->p->m->c.target || strcmp(s->set[i].split, split) != 0 ||
-            gnn_store_split(c->p->s, i, &ids, e))
+        if (s->set[i].ntype != target || strcmp(s->set[i].split, split) != 0 ||
+            gnn_store_split(c->o->s, i, &ids, e))
             continue;
         for (uint64_t k = 0; k < s->set[i].count; k++)
-            c->set[ids[k]] = (uint16_t)(i + 1);
+            if (ids[k] != UINT32_MAX) /* another rank's */
+                c->set[ids[k]] = (uint16_t)(i + 1);
         gnn_free(ids);
     }
     return e->code;
 }
 
-static int put_rows(struct csv *c, bool original, struct gnn_err *e)
-{
-    uint32_t *store_id = NULL;
-    if (original && gnn_store_inverse(c->p->s, c->p->m->c.target, &store_id, e))
-        return e->code;
-    float *z = gnn_alloc(c->table->width, sizeof *z, "a row", e);
-    int rc = z ? put_head(c, e) : GNN_E_NOMEM;
-    for (uint64_t i = 0; !rc && i < c->table->rows; i++)
-        rc = put_row(c, store_id ? store_id[i] : i, z, e);
-    gnn_free(z);
-    gnn_free(store_id);
-    return rc ? rc : gnn_io_write(&c->io, c->text, c->n, e);
-}
-
 /* The model's names of classes, or those of a graph whose task is the model's. */
-static char *const *names_of_classes(const struct gnn_predict *p)
+static char *const *names_of_classes(const struct gnn_output *o)
 {
-    const struct gnn_schema *s = &p->s->meta.schema;
-    const bool same = s->task == p->m->c.task && s->nclasses == gnn_model_classes(&p->m->c);
-    return p->m->c.class_name ? p->m->c.class_name : same ? s->class_name : NULL;
+    const struct gnn_schema *s = o->schema;
+    const bool same = s->task == o->m->c.task && s->nclasses == gnn_model_classes(&o->m->c);
+    return o->m->c.class_name ? o->m->c.class_name : same ? s->class_name : NULL;
 }
 
-int gnn_predict_write_csv(struct gnn_predict *p, enum gnn_predict_output what, bool original,
-                          const char *split, int fd, const char *name, struct gnn_err *e)
+static int write_text(struct csv *c, struct gnn_io *io, struct gnn_err *e)
 {
-    struct gnn_table *table = what == GNN_OUT_EMBEDDINGS ? &p->embedding : &p->logits;
-    struct csv *c = gnn_alloc_zero(1, sizeof *c, "text", e);
-    int rc = c ? GNN_OK : GNN_E_NOMEM;
-    if (!rc) {
-        c->p = p;
-        c->what = what;
-        c->table = table;
-        c->class_name = names_of_classes(p);
-        gnn_io_init(&c->io, fd, name);
-        rc = what == GNN_OUT_EMBEDDINGS ? gnn_predict_check_rows(p, table, "embedding", e)
-                                        : gnn_predict_to_host(p, table, e);
-    }
+    struct gnn_buf head = {0};
+    c->to = &head;
+    int rc = put_head(c, e);
+    if (!rc && !c->o->comm->rank)
+        rc = gnn_io_write(io, head.data, c->n, e);
+    gnn_buf_release(&head);
+    return rc ? rc : gnn_output_rows(c->o, put_row, c, io, e);
+}
+
+int gnn_output_write_csv(const struct gnn_output *o, const char *split, int fd, const char *name,
+                         struct gnn_err *e)
+{
+    struct csv c = {.o = o, .class_name = names_of_classes(o)};
+    struct gnn_io io;
+    gnn_io_init(&io, fd, name);
+    const bool named = o->s && !gnn_names_init(&c.names, o->s, o->m->c.target, e);
+    int rc = e->code;
     if (!rc)
-        rc = gnn_names_init(&c->names, p->s, p->m->c.target, e);
+        rc = find_sets(&c, split, e);
     if (!rc)
-        rc = find_sets(c, split, e);
-    if (!rc)
-        rc = put_rows(c, original, e);
-    if (rc)
+        rc = write_text(&c, &io, e);
+    if (rc && fd >= 0)
         close(fd);
-    else
-        rc = gnn_io_close(&c->io, true, e);
-    if (c) {
-        gnn_names_release(&c->names);
-        gnn_free(c->set);
-    }
-    gnn_free(c);
+    else if (!rc && !o->comm->rank)
+        rc = gnn_io_close(&io, true, e);
+    if (named)
+        gnn_names_release(&c.names);
+    gnn_free(c.set);
     return rc;
 }

@@ -7,6 +7,7 @@
 
 #include "lib/model/layer.h"
 #include "lib/model/metrics.h"
+#include "lib/predict/output.h"
 #include "lib/store/store.h"
 
 /* Rows of a layer for all nodes of a type. */
@@ -70,20 +71,10 @@ int gnn_predict_run(struct gnn_predict *p, const struct gnn_model *m, struct gnn
 int gnn_predict_check(const struct gnn_predict *p, struct gnn_err *e) GNN_MUST_USE;
 void gnn_predict_release(struct gnn_predict *p);
 
-enum gnn_predict_output { GNN_OUT_CLASSES, GNN_OUT_PROBS, GNN_OUT_EMBEDDINGS, GNN_OUT_VALUES };
-/* Writes a .npy file of one row per node of the target type, in the order of original ids, or of
- * store ids. Classes: i32 (n), or u8 (n, outputs) for multi-label; probabilities f32 (n, outputs),
- * n for binary; embeddings f32 (n, width); values, which are the outputs as they are, f32
- * (n, outputs), n for one output. Takes over fd. */
-int gnn_predict_write(struct gnn_predict *p, enum gnn_predict_output what, bool original, int fd,
-                      const char *name, struct gnn_err *e) GNN_MUST_USE;
-/* The same as a table in text, a line a node, after a line of names: the node's id in the data set;
- * its class, by name where classes have names, and how probable that is, or a column for each
- * label, probability, value or element of the embedding; and the set of `split` (may be NULL) that
- * it is in. */
-int gnn_predict_write_csv(struct gnn_predict *p, enum gnn_predict_output what, bool original,
-                          const char *split, int fd, const char *name,
-                          struct gnn_err *e) GNN_MUST_USE;
+/* The rows of all nodes of the target type, in the order of original ids or of store ids, to be
+ * written: o refers to p. Brings them to the host, and checks embeddings as above. */
+int gnn_predict_output(struct gnn_predict *p, enum gnn_predict_output what, bool original,
+                       struct gnn_output *o, struct gnn_err *e) GNN_MUST_USE;
 /* Adds the members of set `set` (index into schema.set) to score. */
 int gnn_predict_score(struct gnn_predict *p, uint32_t set, struct gnn_score *score,
                       struct gnn_err *e) GNN_MUST_USE;

@@ -41,6 +41,12 @@ static inline struct gnn_table *predict_made(const struct gnn_predict *p, uint32
 {
     return &p->made[(size_t)stage * p->m->c.nntypes + t];
 }
+/* The stage whose rows of the target are the embedding: what enters the last one. */
+static inline uint32_t predict_embedding_stage(const struct gnn_model *m)
+{
+    const struct gnn_stage *last = &m->stage[m->nstages - 1];
+    return m->conv[last->conv].from;
+}
 /* What stage 0 makes of a type: the features, or ones. */
 int gnn_predict_features(struct gnn_predict *p, uint32_t type, struct gnn_err *e) GNN_MUST_USE;
 
@@ -54,5 +60,23 @@ const struct gnn_tensor *gnn_predict_adjacency(const struct gnn_predict *p, uint
 /* What a stage makes of all nodes of a type. */
 int gnn_predict_stage(struct gnn_predict *p, uint32_t stage, uint32_t type,
                       struct gnn_err *e) GNN_MUST_USE;
+
+/* What compares outputs with labels, of a graph with this schema: the model's class for each of the
+ * graph's, and room. */
+struct predict_scorer {
+    const struct gnn_model *m;
+    const struct gnn_schema *schema;
+    int32_t *class_of; /* [schema->nclasses], or NULL: the same */
+    struct gnn_labels labels;
+    struct gnn_buf loss;
+};
+/* GNN_E_INPUT, "PATH: ...", if the model has no such class. */
+int gnn_predict_scorer_init(struct predict_scorer *q, const struct gnn_model *m,
+                            const struct gnn_schema *s, const char *path,
+                            struct gnn_err *e) GNN_MUST_USE;
+void gnn_predict_scorer_release(struct predict_scorer *q);
+/* Adds n rows of outputs z, which have the labels y, whose data it may change. */
+int gnn_predict_score_rows(struct predict_scorer *q, struct gnn_tensor *y, const float *z,
+                           uint64_t n, struct gnn_score *score, struct gnn_err *e) GNN_MUST_USE;
 
 #endif

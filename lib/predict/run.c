@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "lib/predict/predict_impl.h"
+#include "lib/store/ids.h"
 
 /* On a device: allocates the room for a chunk before the tables take all free memory, and brings
  * the parameters. */
@@ -29,20 +30,13 @@ static int start_device(struct gnn_predict *p, struct gnn_err *e)
                     : 0;
 }
 
-/* The stage whose rows of the target are the embedding: what enters the last one. */
-static uint32_t embedding_stage(const struct gnn_model *m)
-{
-    const struct gnn_stage *last = &m->stage[m->nstages - 1];
-    return m->conv[last->conv].from;
-}
-
 /* Tables that no stage after this one reads. */
 static int free_read(struct gnn_predict *p, uint32_t stage, struct gnn_err *e)
 {
     const struct gnn_model *m = p->m;
     const uint32_t nt = m->c.nntypes;
     for (uint32_t k = 0; k < stage * nt; k++) {
-        bool later = k == embedding_stage(m) * nt + m->c.target;
+        bool later = k == predict_embedding_stage(m) * nt + m->c.target;
         for (uint32_t i = 0; !later && i < m->nconvs; i++) {
             const struct gnn_conv *v = &m->conv[i];
             later = v->needed && v->stage > stage &&
@@ -90,7 +84,7 @@ int gnn_predict_run(struct gnn_predict *p, const struct gnn_model *m, struct gnn
         if (one_stage(p, i, e))
             goto fail;
     take_table(&p->logits, predict_made(p, m->nstages - 1, m->c.target));
-    take_table(&p->embedding, predict_made(p, embedding_stage(m), m->c.target));
+    take_table(&p->embedding, predict_made(p, predict_embedding_stage(m), m->c.target));
     if (!gnn_predict_check_rows(p, &p->logits, "output", e))
         return 0;
 fail:
@@ -103,6 +97,24 @@ int gnn_predict_check(const struct gnn_predict *p, struct gnn_err *e)
     return gnn_predict_table_check(&p->logits, e) || gnn_predict_table_check(&p->embedding, e)
                ? e->code
                : 0;
+}
+
+int gnn_predict_output(struct gnn_predict *p, enum gnn_predict_output what, bool original,
+                       struct gnn_output *o, struct gnn_err *e)
+{
+    const bool embeddings = what == GNN_OUT_EMBEDDINGS;
+    struct gnn_table *t = embeddings ? &p->embedding : &p->logits;
+    *o = (struct gnn_output){.m = p->m,
+                             .schema = &p->s->meta.schema,
+                             .what = what,
+                             .width = t->width,
+                             .n = t->rows,
+                             .s = p->s,
+                             .comm = gnn_comm_self()};
+    if (embeddings ? gnn_predict_check_rows(p, t, "embedding", e) : gnn_predict_to_host(p, t, e))
+        return e->code;
+    o->data = t->data;
+    return original ? gnn_store_inverse(p->s, p->m->c.target, &o->row, e) : 0;
 }
 
 void gnn_predict_release(struct gnn_predict *p)

@@ -54,16 +54,15 @@ static int find_class(char *const *name, const uint32_t *sorted, uint32_t n, con
     return lo < n && !strcmp(name[sorted[lo]], wanted) ? (int)sorted[lo] : -1;
 }
 
-/* *class_of[k] is the model's class of the name that class k of the graph has; NULL where one of
+/* q->class_of[k] is the model's class of the name that class k of the graph has; NULL where one of
  * the two has no names, so that numbers decide, or where they agree. */
-static int match_classes(const struct gnn_predict *p, int32_t **class_of, struct gnn_err *e)
+static int match_classes(struct predict_scorer *q, const char *path, struct gnn_err *e)
 {
-    const struct gnn_schema *s = &p->s->meta.schema;
-    char *const *const name = p->m->c.class_name;
-    const uint32_t n = gnn_model_classes(&p->m->c);
+    const struct gnn_schema *s = q->schema;
+    char *const *const name = q->m->c.class_name;
+    const uint32_t n = gnn_model_classes(&q->m->c);
     const bool one = s->task == GNN_TASK_MULTICLASS || s->task == GNN_TASK_BINARY;
     bool same = true;
-    *class_of = NULL;
     if (!name || !s->class_name || !one)
         return GNN_OK;
     uint32_t *sorted = gnn_alloc(n, sizeof *sorted, "classes", e);
@@ -77,15 +76,30 @@ static int match_classes(const struct gnn_predict *p, int32_t **class_of, struct
         to[k] = find_class(name, sorted, n, s->class_name[k]);
         same = same && to[k] == (int32_t)k;
         if (to[k] < 0)
-            rc = gnn_fail(e, GNN_E_INPUT, "%s: the model has no class '%.70s'", p->s->path,
+            rc = gnn_fail(e, GNN_E_INPUT, "%s: the model has no class '%.70s'", path,
                           s->class_name[k]);
     }
     gnn_free(sorted);
     if (rc || same)
         gnn_free(to);
     else
-        *class_of = to;
+        q->class_of = to;
     return rc;
+}
+
+int gnn_predict_scorer_init(struct predict_scorer *q, const struct gnn_model *m,
+                            const struct gnn_schema *s, const char *path, struct gnn_err *e)
+{
+    *q = (struct predict_scorer){.m = m, .schema = s};
+    return match_classes(q, path, e);
+}
+
+void gnn_predict_scorer_release(struct predict_scorer *q)
+{
+    gnn_labels_release(&q->labels);
+    gnn_buf_release(&q->loss);
+    gnn_free(q->class_of);
+    *q = (struct predict_scorer){0};
 }
 
 static int rename_classes(const struct gnn_tensor *y, const int32_t *class_of, uint32_t nclasses,
@@ -101,52 +115,61 @@ static int rename_classes(const struct gnn_tensor *y, const int32_t *class_of, u
     return GNN_OK;
 }
 
-static int score_rows(struct gnn_predict *p, const uint32_t *ids, uint64_t n,
-                      const int32_t *class_of, struct gnn_score *score, struct gnn_err *e)
+int gnn_predict_score_rows(struct predict_scorer *q, struct gnn_tensor *y, const float *z,
+                           uint64_t n, struct gnn_score *score, struct gnn_err *e)
+{
+    const uint32_t w = q->m->c.outputs;
+    if ((q->class_of && rename_classes(y, q->class_of, q->schema->nclasses, n, e)) ||
+        gnn_labels_read(&q->labels, q->m->c.task, w, y, n, e) ||
+        gnn_buf_fit(&q->loss, n, sizeof(double), "losses", e))
+        return e->code;
+    double *loss = q->loss.data;
+    /* Without a gradient the outputs stay as they are. */
+    float *rows = (float *)(uintptr_t)z;
+    if (q->m->c.task == GNN_TASK_MULTICLASS)
+        gnn_softmax_ce(rows, n, w, q->labels.cls, 1, loss, NULL);
+    else if (q->m->c.task == GNN_TASK_REGRESSION)
+        gnn_squared_error(rows, n, w, q->labels.target, 1, loss, NULL);
+    else
+        gnn_sigmoid_ce(rows, n, w, q->labels.target, 1, loss, NULL);
+    return gnn_score_add(score, z, &q->labels, n, loss, e);
+}
+
+static int score_ids(struct gnn_predict *p, const uint32_t *ids, uint64_t n,
+                     struct predict_scorer *q, struct gnn_score *score, struct gnn_err *e)
 {
     const uint64_t w = p->logits.width;
     struct gnn_tensor y;
     struct gnn_buf buf = {0};
-    struct gnn_labels labels = {0};
     float *z = gnn_alloc(n * w, sizeof(float), "output rows", e);
-    double *loss = gnn_alloc(n, sizeof(double), "losses", e);
-    if (z && loss && !labels_of(p, ids, n, &y, &buf, e) &&
-        (!class_of || !rename_classes(&y, class_of, p->s->meta.schema.nclasses, n, e)) &&
-        !gnn_labels_read(&labels, p->m->c.task, (uint32_t)w, &y, n, e)) {
+    if (z && !labels_of(p, ids, n, &y, &buf, e)) {
         for (uint64_t i = 0; i < n; i++)
             memcpy(z + i * w, p->logits.data + ids[i] * w, w * sizeof(float));
-        if (p->m->c.task == GNN_TASK_MULTICLASS)
-            gnn_softmax_ce(z, n, w, labels.cls, 1, loss, NULL);
-        else if (p->m->c.task == GNN_TASK_REGRESSION)
-            gnn_squared_error(z, n, w, labels.target, 1, loss, NULL);
-        else
-            gnn_sigmoid_ce(z, n, w, labels.target, 1, loss, NULL);
-        (void)!gnn_score_add(score, z, &labels, n, loss, e);
+        (void)!gnn_predict_score_rows(q, &y, z, n, score, e);
     }
     gnn_buf_release(&buf);
-    gnn_labels_release(&labels);
     gnn_free(z);
-    gnn_free(loss);
     return e->code;
 }
 
 int gnn_predict_score(struct gnn_predict *p, uint32_t set, struct gnn_score *score,
                       struct gnn_err *e)
 {
-    const struct gnn_split_set *q = &p->s->meta.schema.set[set];
+    const struct gnn_schema *c = &p->s->meta.schema;
+    const struct gnn_split_set *q = &c->set[set];
+    struct predict_scorer scorer;
     uint32_t *ids = NULL;
-    int32_t *class_of;
     if (q->ntype != p->m->c.target)
         return gnn_fail(e, GNN_E_USAGE, "set %s is not of the labelled node type %s", q->set,
                         p->m->c.ntype[p->m->c.target].name);
-    if (gnn_predict_to_host(p, &p->logits, e) || match_classes(p, &class_of, e))
+    if (gnn_predict_to_host(p, &p->logits, e) ||
+        gnn_predict_scorer_init(&scorer, p->m, c, p->s->path, e))
         return e->code;
     if (gnn_store_split(p->s, set, &ids, e))
         ids = NULL;
     for (uint64_t i = 0; i < q->count && !e->code; i += ROWS)
-        (void)!score_rows(p, ids + i, q->count - i < ROWS ? q->count - i : ROWS, class_of, score,
-                          e);
+        (void)!score_ids(p, ids + i, q->count - i < ROWS ? q->count - i : ROWS, &scorer, score, e);
     gnn_free(ids);
-    gnn_free(class_of);
+    gnn_predict_scorer_release(&scorer);
     return e->code;
 }

@@ -207,6 +207,18 @@ check "gnn-predict on a device agrees with the CPU with tables in the memory of 
 gnn-predict -q --output-kind embeddings -o cpu.npy s model.st
 check "gnn-predict writes embeddings on a device" "$emu/gnn-predict" -q --device cuda:1 --output-kind embeddings -o dev.npy s model.st
 check "gnn-predict on a device agrees with the CPU to 1e-5 for embeddings" alike cpu.npy dev.npy
+for kind in probs embeddings; do
+    gnn-predict -q --store s --output-kind $kind --metrics cpu.json --split valid -o cpu.npy model.st
+    check "gnn-predict --store --output-kind $kind runs on a device" \
+        "$emu/gnn-predict" -q --device cuda --store s --output-kind $kind --metrics dev.json --split valid -o dev.npy model.st
+    check "gnn-predict --store on a device agrees with the CPU to 1e-5 for $kind" alike cpu.npy dev.npy
+    for f in cpu dev; do grep '"event":"score"' $f.json | grep -oE '"(set|nodes|accuracy)":[^,}]*' >$f.figures; done
+    check "gnn-predict --store on a device has the figures of the CPU" sh -c '[ $(wc -l <cpu.figures) -eq 3 ] && cmp cpu.figures dev.figures'
+    gnn-sample -q -f 4,3 -b 60 --no-shuffle s | gnn-gather -q s >g.gnb
+    gnn-predict -q --output-kind $kind -o cpu.npy model.st <g.gnb
+    check "gnn-predict reads a stream on a device" "$emu/gnn-predict" -q --device cuda --output-kind $kind -o dev.npy -i g.gnb model.st
+    check "gnn-predict on a stream on a device agrees with the CPU to 1e-5 for $kind" alike cpu.npy dev.npy
+done
 
 "$emu/gnn-train" $T --eval none -v --store s --device cuda --epochs 1 --graph-memory uva --hidden 4 -o x 2>said
 check "gnn-train -v says that the graph is in the memory of the host" grep -q "^gnn-train: graph: .* MB in host memory" said

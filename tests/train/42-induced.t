@@ -25,7 +25,7 @@ h x,y -m hgt --heads 2
 .
 how='--induced --disjoint -f 6,4 -b 60 --eval valid'
 check 'gnn-train --induced learns without a break' gnn-train $learn --layers 4 --store s $how --epochs 2 -o want
-check 'gnn-predict takes the model' sh -c 'gnn-predict -q s want -o p.npy && test $(wc -c <p.npy) -gt 1500'
+check 'gnn-predict --layer-wise takes the model' sh -c 'gnn-predict -q --layer-wise s want -o p.npy && test $(wc -c <p.npy) -gt 1500'
 gnn-train $learn --store s --induced -f 6,4 -b 60 --epochs 1 -o two
 check 'a model has two layers unless told' sh -c 'gnn-inspect two | grep -q "layers sage, widths 8"'
 refuses 2 'requires --full-batch, --induced or --clusters' '--layers for hops' gnn-train -q --store s -f 6,4 --layers 3 -o x

@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cmd/predict_batches.h"
+
+#include <string.h>
+
+#include "cmd/cli.h"
+#include "cmd/feed.h"
+#include "lib/base/mem.h"
+#include "lib/data/recipe.h"
+
+/* What layer-wise inference uses that batches with this option do not have. */
+static const char *what_differs(const char *option)
+{
+    return !strcmp(option, "--time-rule") ? "edges that are later than a node's time"
+           : !strcmp(option, "--weight")  ? "all neighbours alike, whatever their weights"
+                                          : "edges that such batches do not have";
+}
+
+/* False: the model does not say how batches were sampled, or there were none. */
+static bool read_recipe(const struct gnn_model *m, const char *path, struct gnn_recipe *r)
+{
+    struct gnn_err e = {0};
+    if (!m->recipe)
+        return false;
+    if (gnn_recipe_parse(r, m->recipe, path, &e))
+        cli_fail(&e);
+    if (!r->full)
+        return true;
+    gnn_recipe_release(r);
+    return false;
+}
+
+void predict_check_layers(const struct gnn_model *m, const char *path, const char *store,
+                          bool allowed)
+{
+    struct gnn_recipe r;
+    if (!read_recipe(m, path, &r))
+        return;
+    const char *option = gnn_recipe_differs(&r, NULL);
+    gnn_recipe_release(&r);
+    if (option && !allowed)
+        cli_usage("%s was trained with %s: layer-wise inference would use %s: predict with "
+                  "--store %s, as it was trained, or allow that with --layer-wise",
+                  path, option, what_differs(option), store);
+    if (!option)
+        return;
+    cli_note("warning: %s was trained with %s: layer-wise inference uses %s", path, option,
+             what_differs(option));
+}
+
+/* Times that came with the seeds of a stream are nowhere in a store. */
+static void check_times(const struct gnn_sampling *s, const char *path)
+{
+    if (gnn_sampling_is_temporal(s) && !s->seed_time)
+        cli_usage("%s was trained on seeds that came with their times: predict on a stream of "
+                  "gnn-sample --seeds FILE --time-rule, or train with --seed-time FIELD",
+                  path);
+}
+
+struct gnn_source *predict_draw(const struct gnn_model *m, const char *path,
+                                const struct opt_list *sets)
+{
+    struct gnn_err e = {0};
+    struct gnn_recipe r;
+    struct gnn_meta meta;
+    struct gnn_sampler_opts s;
+    uint64_t epoch;
+    if (!read_recipe(m, path, &r))
+        cli_usage(
+            "--store: %s does not say how to draw batches: it was trained on full batches, or "
+            "by another program or version: gnn-predict %s %s",
+            path, feed.store.path, path);
+    if (gnn_recipe_sampling(&r, &feed.store.meta.schema, m->c.target, path, &meta, &epoch, &e))
+        cli_fail(&e);
+    gnn_recipe_release(&r);
+    check_times(&meta.sampling, path);
+    gnn_sampler_opts_init(&s);
+    s.recipe = &meta.sampling;
+    s.split = sets->n ? sets->v[0] : NULL;
+    s.eval = sets->v + (sets->n > 0);
+    s.neval = sets->n ? sets->n - 1 : 0;
+    s.epoch_from = epoch;
+    s.epoch_to = epoch + 1;
+    struct gnn_source *src = feed_open(&s);
+    gnn_meta_release(&meta);
+    return src;
+}
+
+void predict_compare(const struct gnn_model *m, const char *path, const struct gnn_meta *batches)
+{
+    struct gnn_err e = {0};
+    struct gnn_recipe r;
+    if (!read_recipe(m, path, &r))
+        return;
+    json_t *sampling = gnn_meta_sampling_json(batches, &e);
+    if (!sampling)
+        cli_fail(&e);
+    const char *option = gnn_recipe_differs(&r, sampling);
+    if (option)
+        cli_note("warning: %s was trained on batches that differ from these by %s", path, option);
+    json_decref(sampling);
+    gnn_recipe_release(&r);
+}
