@@ -110,11 +110,14 @@ $(B)/%.o: %.c Makefile
 
 $(B)/libgnn.a: $(LIB_OBJ) $(CUDA_OBJ)
 	$(Q)rm -f $@ && $(AR) rcs $@ $^
+# What programs share, of which each is linked with what it uses.
+$(B)/cmd.a: $(CMD_OBJ)
+	$(Q)rm -f $@ && $(AR) rcs $@ $^
 
 # Only what a program uses is loaded: oneDNN alone costs some 10 ms at the start.
 LINK = $(CC) $(CFLAGS_ALL) -Wl,--as-needed $(LDFLAGS) -o $@ $(filter %.o,$^) $(filter %.a,$^) $(LIBS)
 
-$(B)/bin/gnn-%: $(B)/cmd/gnn-%.o $(CMD_OBJ) $(B)/libgnn.a
+$(B)/bin/gnn-%: $(B)/cmd/gnn-%.o $(B)/cmd.a $(B)/libgnn.a
 	$(Q)mkdir -p $(@D)
 	$(if $(Q),@echo '  LD  $(@F)')
 	$(Q)$(LINK)
@@ -161,7 +164,7 @@ $(B)/emu/tests/gpu/%: $(B)/tests/gpu/%.o $(FAKE) $(B)/libgnn.a
 	$(Q)$(CXX) $(CXXFLAGS_ALL) $(LDFLAGS) -o $@ $(filter %.o,$^) $(filter %.a,$^) $(LIBS)
 $(B)/tests/gpu/%: $(B)/tests/gpu/%.o $(B)/libgnn.a
 	$(Q)$(LINK)
-$(B)/emu/bin/gnn-%: $(B)/cmd/gnn-%.o $(CMD_OBJ) $(FAKE) $(B)/libgnn.a
+$(B)/emu/bin/gnn-%: $(B)/cmd/gnn-%.o $(B)/cmd.a $(FAKE) $(B)/libgnn.a
 	$(Q)mkdir -p $(@D)
 	$(if $(Q),@echo '  LD  emulated $(@F)')
 	$(Q)$(CXX) $(CXXFLAGS_ALL) -Wl,--as-needed $(LDFLAGS) -o $@ $^ $(LIBS)
@@ -335,7 +338,7 @@ ARCHIVE_LIBS = $(if $(wildcard $(shell $(CC) -print-file-name=libarchive.a)),-l:
 $(B)/bundle/gnn-%: LIBS := $(filter-out -larchive,$(LIBS))
 # The bundle's libraries are found from wherever it is unpacked, and theirs, for which only the older kind of tag holds.
 $(B)/bundle/gnn-% $(B)/tests/gpu/%: LDFLAGS += -Wl,--disable-new-dtags,-rpath,'$$ORIGIN/../lib'
-$(B)/bundle/gnn-%: $(B)/cmd/gnn-%.o $(CMD_OBJ) $(B)/libgnn.a
+$(B)/bundle/gnn-%: $(B)/cmd/gnn-%.o $(B)/cmd.a $(B)/libgnn.a
 	$(Q)mkdir -p $(@D)
 	$(Q)$(LINK) $(ARCHIVE_LIBS)
 BUNDLE := $(addprefix $(B)/bundle/,gnn-import gnn-partition gnn-sample gnn-gather gnn-train gnn-predict) $(GPU_TEST:%=$(B)/tests/gpu/%)

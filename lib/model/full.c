@@ -276,7 +276,7 @@ static int make_gradients(struct gnn_full *f, struct gnn_err *e)
 /* ---- before the first pass, with a limit of memory ---- */
 
 /* What oneDNN generates for products is there then. */
-static int make_products(struct gnn_err *e)
+static int make_products(const struct gnn_ops *ops, struct gnn_err *e)
 {
     enum { WIDE = 48 };
     static const float x[WIDE * WIDE];
@@ -284,7 +284,7 @@ static int make_products(struct gnn_err *e)
     for (unsigned i = 0; i < 3; i++) {
         const struct gnn_product p = {
             .ta = i == 1, .tb = i == 2, .m = WIDE, .n = WIDE, .k = WIDE, .a = x, .b = x, .c = y};
-        if (gnn_ops_cpu.gemm(&gnn_ops_cpu, &p, e))
+        if (ops->gemm(ops, &p, e))
             return e->code;
     }
     return 0;
@@ -302,7 +302,7 @@ static int make_all_passes(struct gnn_full *f, const float *params, const struct
 
 /* A step and an evaluation in which nothing is computed, and rows get no memory: they tell which
  * limit is enough. Nothing of them is left but buffers without contents. */
-static int rehearse(struct gnn_full *f, const float *params, const struct gnn_batch *b,
+static int rehearse_step(struct gnn_full *f, const float *params, const struct gnn_batch *b,
                     const struct gnn_net_mode *mode, struct gnn_err *e)
 {
     const struct gnn_ops computing = f->turns;
@@ -311,7 +311,7 @@ static int rehearse(struct gnn_full *f, const float *params, const struct gnn_ba
                               *step = mode->train ? mode : &plain;
     const uint64_t flops = f->pass.flops, edges = f->pass.edges;
     begin_pass(f, params, b, step);
-    if (make_products(e) || gnn_full_sample_draw(f, e))
+    if (make_products(&computing, e) || gnn_full_sample_draw(f, e))
         return e->code;
     f->rehearsed = true;
     gnn_swap_rehearse(f->swap);
@@ -337,7 +337,7 @@ int gnn_full_forward(struct gnn_full *f, const float *params, const struct gnn_b
         return gnn_full_forward(f->eval, params, b, mode, out, rows, e);
     }
     const bool again = f->evaluated && !mode->train;
-    if (f->swap && !f->rehearsed && rehearse(f, params, b, mode, e))
+    if (f->swap && !f->rehearsed && rehearse_step(f, params, b, mode, e))
         return e->code;
     begin_pass(f, params, b, mode);
     if (f->swap && mode->train) {
