@@ -5,10 +5,10 @@
 
 #include "cmd/cli.h"
 
-static bool replace, disjoint, induced, latest;
+static bool replace, disjoint, induced, latest, seed_balance;
 static bool labor, layer_dependency;
 static uint32_t batch_dependency, clusters;
-static const char *weight, *seed_time, *window;
+static const char *weight, *seed_time, *seed_weight, *window;
 static int time_rule, hop_time;
 static struct gnn_weight_report weights;
 
@@ -35,6 +35,10 @@ const struct opt rule_opts[] = {
     {OPT_STR, 0, "seed-time", &seed_time, "FIELD",
      "with --time-rule: field of nodes with the times of seeds (default: time; with --seeds, the "
      "file has them)"},
+    {OPT_FLAG, 0, "seed-balance", &seed_balance,
+     .help = "draw seeds with replacement, so that all classes are as likely"},
+    {OPT_STR, 0, "seed-weight", &seed_weight, "FIELD",
+     "draw seeds with replacement, in proportion to this field of nodes"},
     {OPT_FLAG, 0, "induced", &induced,
      .help = "batches have all edges among the nodes found, not those along which they were found"},
     {OPT_U32, 0, "clusters", &clusters, "N",
@@ -57,6 +61,12 @@ void rule_opts_take(struct gnn_sampler_opts *o)
     o->batch_dependency = batch_dependency;
     o->weight = weight;
     o->disjoint = disjoint;
+    if (seed_balance)
+        opt_refuse(OPTS(&seed_weight), "and --seed-balance exclude each other");
+    if (clusters)
+        opt_refuse(OPTS(&seed_balance, &seed_weight), "cannot be used with --clusters");
+    o->seed_balance = seed_balance;
+    o->seed_weight = seed_weight;
     o->induced = induced;
     o->clusters = clusters;
     if (clusters)
@@ -90,7 +100,8 @@ void rule_opts_walk(void)
 void rule_opts_refuse(const char *why)
 {
     opt_refuse(OPTS(&replace, &weight, &labor, &layer_dependency, &batch_dependency, &disjoint,
-                    &induced, &clusters, &time_rule, &window, &latest, &hop_time, &seed_time),
+                    &induced, &clusters, &time_rule, &window, &latest, &hop_time, &seed_time,
+                    &seed_balance, &seed_weight),
                why);
 }
 

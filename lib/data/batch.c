@@ -29,7 +29,8 @@ struct gnn_batch_pool *gnn_batch_pool_new(const struct gnn_meta *m, struct gnn_e
 
 bool gnn_batch_on_host(const struct gnn_tensor *t)
 {
-    return !strcmp(t->name, "key") || !strcmp(t->name, "seeds") || !strncmp(t->name, "counts/", 7);
+    return !strcmp(t->name, "key") || !strcmp(t->name, "seeds") ||
+           !strncmp(t->name, "counts/", 7) || !strncmp(t->name, "draws/", 6);
 }
 
 bool gnn_batch_is_rows(const struct gnn_tensor *t)

@@ -43,14 +43,18 @@ struct gnn_batch_type {
     /* (count[nhops-1]) of several ranks: this one counts the node in sums over the whole batch, in
      * which each of its nodes counts once, in any hop; or NULL */
     const uint8_t *counted;
+    /* (count[0]) how often each seed was drawn, in the host's memory; NULL: once
+     * (gnn_sampling_counts_draws) */
+    const uint32_t *draws;
     const uint32_t *orig; /* (count[nhops]) ids in the unpartitioned store, if they travel beside
                              others; or NULL */
 };
 
-/* Where a batch lies that is in a device's memory: its tensors, but for "key" and "counts/T", and
- * what the typed view points to, but for count. The rest of the view - first, n, edges - is for the
- * host as ever. A stream that reads the batch waits for `ready` first; the reader records `used` on
- * its stream before it gives the batch back. Who fills the batch again waits for that. */
+/* Where a batch lies that is in a device's memory: its tensors, but for "key", "counts/T" and
+ * "draws/T", and what the typed view points to, but for count. The rest of the view - first, n,
+ * edges - is for the host as ever. A stream that reads the batch waits for `ready` first; the
+ * reader records `used` on its stream before it gives the batch back. Who fills the batch again
+ * waits for that. */
 struct gnn_batch_place {
     unsigned device;
     void *ready, *used; /* events of lib/gpu/dev.h */
@@ -66,6 +70,8 @@ struct gnn_batch_place {
  *   time/T     i64 or f64 (n)          if it says `time`
  *   walk       u32 (walks, length+1)   if it says `walks`, or pair u32 (pairs, 2)
  *   counts/T   u64 (nhops+1)           nodes after the seeds, and after each hop
+ *   draws/T    u32 (counts[0])         if it says `seed_weight` or `seed_balance`, and not
+ *                                      `disjoint` or `walks`, of split 0 and the seed type
  *   counted/T  u8 (counts[nhops-1])    if asked for, with several ranks: whether this rank counts
  * the node hop/H/S/R/D/indptr  u32 (m+1)      in-edges of the rows of hop H, hop/H/S/R/D/indices
  * u32 (e)        their sources, hop/H/S/R/D/id      u64 (e)        and ids node/T/id  u32 (n) added

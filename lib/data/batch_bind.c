@@ -128,9 +128,33 @@ static int check_cluster_seeds(struct bind *s, uint32_t t, const char *name, uin
     return 0;
 }
 
+/* How often n seeds of type t were drawn; all of them together, at most as often as a batch has
+ * seeds. */
+static int bind_draws(struct bind *s, uint32_t t, uint64_t n, const uint32_t **out)
+{
+    const struct gnn_sampling *m = &s->m->sampling;
+    const struct gnn_tensor *draws;
+    char name[GNN_NAME_MAX + 1];
+    uint64_t all = 0;
+    *out = NULL;
+    if (t != m->seed_ntype || !gnn_sampling_counts_draws(m, s->b->split))
+        return 0;
+    snprintf(name, sizeof name, "draws/%s", s->m->schema.ntype[t].name);
+    int rc = take_tensor(s, name, GNN_U32, n, true, &draws);
+    if (rc)
+        return rc;
+    const uint32_t *v = *out = draws->data;
+    for (uint64_t i = 0; i < n; i++) {
+        all += v[i];
+        if (!v[i] || all > m->batch_size)
+            return bad_element(s, name, i, v[i], "is not how often a seed was drawn");
+    }
+    return 0;
+}
+
 static int bind_nodes(struct bind *s, uint32_t t)
 {
-    const uint32_t *tree = NULL;
+    const uint32_t *tree = NULL, *draws;
     const int64_t *time = NULL;
     const struct gnn_ntype *nt = &s->m->schema.ntype[t];
     uint32_t nhops = s->b->nhops;
@@ -157,7 +181,8 @@ static int bind_nodes(struct bind *s, uint32_t t)
     for (uint64_t i = 0; !s->b->place && i < c[nhops]; i++)
         if (v[i] >= nt->count)
             return bad_element(s, name, i, v[i], "is a node id out of range");
-    if ((rc = bind_trees(s, t, c, &tree)) || (rc = bind_times(s, t, c[nhops], &time)))
+    if ((rc = bind_trees(s, t, c, &tree)) || (rc = bind_times(s, t, c[nhops], &time)) ||
+        (rc = bind_draws(s, t, c[0], &draws)))
         return rc;
     snprintf(name, sizeof name, "node/%s/id", nt->name);
     if ((rc = take_tensor(s, name, GNN_U32, c[nhops], false, &orig)))
@@ -169,6 +194,7 @@ static int bind_nodes(struct bind *s, uint32_t t)
                                             .tree = tree,
                                             .time = time,
                                             .count = c,
+                                            .draws = draws,
                                             .counted = counted ? counted->data : NULL,
                                             .orig = orig ? orig->data : NULL};
     return 0;

@@ -136,6 +136,10 @@ static int take_nodes(struct table *s, uint32_t t)
     if (!rc && gnn_sampling_is_temporal(m))
         rc = take_tensor(s, gnn_tensor_name(name, "time/%s", nt->name), gnn_sampling_time_dtype(m),
                          0, n, n, true, &got);
+    if (!rc && t == m->seed_ntype &&
+        gnn_sampling_counts_draws(m, 0)) /* of split 0: then required */
+        rc = take_tensor(s, gnn_tensor_name(name, "draws/%s", nt->name), GNN_U32, 0, 0, n, false,
+                         &got);
     if (!rc)
         rc = take_tensor(s, gnn_tensor_name(name, "node/%s/id", nt->name), GNN_U32, 0, n, n, false,
                          &got);

@@ -21,6 +21,7 @@ static void sampling_release(struct gnn_sampling *s)
     gnn_free(s->weight);
     gnn_free(s->weighted);
     gnn_free(s->seed_time);
+    gnn_free(s->seed_weight);
     gnn_free(s->steps);
     gnn_free(s->split_seeds);
     *s = (struct gnn_sampling){0};
@@ -48,7 +49,7 @@ static int sampling_copy(struct gnn_sampling *d, const struct gnn_sampling *s, u
 {
     *d = *s;
     d->fanout = NULL;
-    d->weight = d->seed_time = NULL;
+    d->weight = d->seed_time = d->seed_weight = NULL;
     d->weighted = NULL;
     d->split = NULL;
     d->steps = d->split_seeds = NULL;
@@ -65,6 +66,8 @@ static int sampling_copy(struct gnn_sampling *d, const struct gnn_sampling *s, u
         memcpy(d->weighted, s->weighted, (size_t)s->nhops * netypes * sizeof *d->weighted);
     }
     if (s->seed_time && !(d->seed_time = gnn_strdup(s->seed_time, e)))
+        return e->code;
+    if (s->seed_weight && !(d->seed_weight = gnn_strdup(s->seed_weight, e)))
         return e->code;
     for (uint32_t i = 0; i < s->nsplits; i++) {
         d->steps[i] = s->steps[i];

@@ -64,8 +64,13 @@ struct gnn_sampling {
     uint32_t clusters;
     bool disjoint; /* each seed, or cluster, has a tree of its own, in which nodes are numbered and
                       drawn for */
-    char *seed_time;   /* the seed type's field with the times of seeds; NULL: they came with these,
-                          or there are none */
+    char *seed_time; /* the seed type's field with the times of seeds; NULL: they came with these,
+                        or there are none */
+    /* Each seed of split 0 is drawn from all of the set, with replacement: in proportion to this
+     * field of the seed type; or, balanced, so that all classes are as likely. NULL and false: each
+     * comes once an epoch. (In PyG: ImbalancedSampler; in PyTorch: WeightedRandomSampler) */
+    char *seed_weight;
+    bool seed_balance;
     bool original_ids; /* node ids in batches are those of the unpartitioned store */
     uint32_t seed_ntype;
     uint32_t nsplits;      /* a batch key's split is an index into split[] */
@@ -116,6 +121,17 @@ static inline uint32_t gnn_sampling_step(const struct gnn_sampling *s, uint32_t 
 static inline bool gnn_walks_second_order(const struct gnn_walks *w)
 {
     return w->length && (w->p != 1 || w->q != 1);
+}
+/* Whether seeds of split 0 are drawn. */
+static inline bool gnn_sampling_draws_seeds(const struct gnn_sampling *s)
+{
+    return s->seed_weight || s->seed_balance;
+}
+/* Whether batches of a split say how often each seed was drawn. Where each draw has a tree or walks
+ * of its own, none is drawn twice. */
+static inline bool gnn_sampling_counts_draws(const struct gnn_sampling *s, uint32_t split)
+{
+    return gnn_sampling_draws_seeds(s) && !split && !s->disjoint && !s->walks.length;
 }
 /* Whether picks depend on times; the entries of batches have some then. */
 static inline bool gnn_sampling_is_temporal(const struct gnn_sampling *s)

@@ -130,20 +130,59 @@ int gnn_sampling_set_time(struct gnn_sampling *s, const struct gnn_schema *c, co
     return window ? set_window(&s->rule.time, where, window, e) : 0;
 }
 
+/* A field of the seeds' type, with `what` of seeds. */
+static const struct gnn_field *seed_field(const struct gnn_sampling *s, const struct gnn_schema *c,
+                                          const char *where, const char *field, const char *what,
+                                          struct gnn_err *e)
+{
+    const struct gnn_ntype *t = &c->ntype[s->seed_ntype];
+    const struct gnn_field *f = gnn_field_find(t->field, t->nfields, field);
+    struct gnn_suggest of = {.word = field};
+    if (f)
+        return f;
+    for (uint32_t i = 0; i < t->nfields; i++)
+        gnn_suggest_add(&of, t->field[i].name);
+    gnn_fail(e, GNN_E_USAGE, "%s: nodes '%s' have no field '%.64s' with %s of seeds%s", where,
+             t->name, field, what, gnn_suggest_text(&of, "fields"));
+    return NULL;
+}
+
+int gnn_sampling_set_draws(struct gnn_sampling *s, const struct gnn_schema *c, const char *where,
+                           const char *weight, bool balance, struct gnn_err *e)
+{
+    const struct gnn_field *f;
+    const bool classes = c->task == GNN_TASK_MULTICLASS || c->task == GNN_TASK_BINARY;
+    if (!weight && !balance)
+        return 0;
+    if (weight && balance)
+        return gnn_fail(e, GNN_E_USAGE, "%s: seeds are drawn by weight or by class, not by both",
+                        where);
+    if (s->clusters)
+        return gnn_fail(e, GNN_E_USAGE, "%s: seeds of clusters are not drawn", where);
+    if (balance && (!classes || c->label_ntype != s->seed_ntype))
+        return gnn_fail(e, GNN_E_USAGE, "%s: nodes '%s' have no classes to balance", where,
+                        c->ntype[s->seed_ntype].name);
+    s->seed_balance = balance;
+    if (balance)
+        return 0;
+    if (!(f = seed_field(s, c, where, weight, "weights", e)))
+        return e->code;
+    if (f->width > 1)
+        return gnn_fail(e, GNN_E_USAGE,
+                        "%s: field '%s' has %llu numbers for each node: a weight is one", where,
+                        weight, (unsigned long long)f->width);
+    s->seed_weight = gnn_strdup(weight, e);
+    return e->code;
+}
+
 int gnn_sampling_set_seed_time(struct gnn_sampling *s, const struct gnn_schema *c,
                                const char *where, const char *field, struct gnn_err *e)
 {
     const struct gnn_ntype *t = &c->ntype[s->seed_ntype];
-    const struct gnn_field *f = gnn_field_find(t->field, t->nfields, field);
+    const struct gnn_field *f = seed_field(s, c, where, field, "times", e);
     const enum gnn_dtype dtype = gnn_sampling_time_dtype(s);
-    if (!f) {
-        struct gnn_suggest of = {.word = field};
-        for (uint32_t i = 0; i < t->nfields; i++)
-            gnn_suggest_add(&of, t->field[i].name);
-        return gnn_fail(e, GNN_E_USAGE,
-                        "%s: nodes '%s' have no field '%.64s' with times of seeds%s", where,
-                        t->name, field, gnn_suggest_text(&of, "fields"));
-    }
+    if (!f)
+        return e->code;
     if (f->dtype != dtype || f->width > 1)
         return gnn_fail(e, GNN_E_USAGE,
                         "%s: field '%s' of nodes '%s' is %s%s, but times of edges are %s", where,
@@ -360,6 +399,10 @@ int gnn_rule_to_json(const struct gnn_sampling *s, json_t *j)
         bad |= json_object_set_new(j, "clusters", json_integer(s->clusters));
     if (gnn_sampling_is_temporal(s))
         bad |= json_object_set_new(j, "time", time_to_json(s));
+    if (s->seed_weight)
+        bad |= json_object_set_new(j, "seed_weight", json_string(s->seed_weight));
+    if (s->seed_balance)
+        bad |= json_object_set_new(j, "seed_balance", json_true());
     return bad;
 }
 
@@ -488,6 +531,17 @@ static int induced_from_json(struct gnn_sampling *s, const struct gnn_schema *c,
     return good ? 0 : gnn_fail(e, GNN_E_INPUT, "header: bad 'induced'");
 }
 
+static int draws_from_json(struct gnn_sampling *s, const struct gnn_schema *c, const json_t *j,
+                           struct gnn_err *e)
+{
+    const json_t *weight = json_object_get(j, "seed_weight"),
+                 *balance = json_object_get(j, "seed_balance");
+    if ((weight && !json_is_string(weight)) || (balance && !json_is_boolean(balance)))
+        return gnn_fail(e, GNN_E_INPUT, "header: bad 'seed_weight' or 'seed_balance'");
+    return gnn_sampling_set_draws(s, c, "header", json_string_value(weight), json_is_true(balance),
+                                  e);
+}
+
 int gnn_rule_from_json(struct gnn_sampling *s, const struct gnn_schema *c, const json_t *j,
                        struct gnn_err *e)
 {
@@ -497,7 +551,7 @@ int gnn_rule_from_json(struct gnn_sampling *s, const struct gnn_schema *c, const
     s->disjoint = json_is_true(disjoint);
     if (!walks_from_json(s, c, j, e) && !induced_from_json(s, c, j, e) &&
         !weight_from_json(s, c, j, e) && !labor_from_json(s, j, c->netypes, e) &&
-        !time_from_json(s, c, j, e))
+        !time_from_json(s, c, j, e) && !draws_from_json(s, c, j, e))
         return 0;
     if (e->code == GNN_E_USAGE) /* of whoever wrote the header */
         e->code = GNN_E_INPUT;

@@ -26,6 +26,11 @@ int gnn_sampling_set_time(struct gnn_sampling *s, const struct gnn_schema *c, co
 int gnn_sampling_set_seed_time(struct gnn_sampling *s, const struct gnn_schema *c,
                                const char *where, const char *field,
                                struct gnn_err *e) GNN_MUST_USE;
+/* Seeds of split 0 are drawn with replacement, by a field of their type, which has been set, or by
+ * class; NULL and false: they are not. GNN_E_USAGE, likewise, if there is no such field with one
+ * number for each node, or no classes of that type. */
+int gnn_sampling_set_draws(struct gnn_sampling *s, const struct gnn_schema *c, const char *where,
+                           const char *weight, bool balance, struct gnn_err *e) GNN_MUST_USE;
 /* GNN_E_USAGE, in the same words, if the rule is LABOR and cannot be, or picks nowhere; when the
  * rest is set. */
 int gnn_sampling_check_labor(const struct gnn_sampling *s, uint32_t netypes, const char *where,

@@ -89,6 +89,7 @@ void gnn_gpu_batch_view(struct gnn_batch *to, const struct gnn_batch *from)
                                               .tree = moved_address(to, from, x->tree),
                                               .time = moved_address(to, from, x->time),
                                               .count = moved_address(to, from, x->count),
+                                              .draws = moved_address(to, from, x->draws),
                                               .counted = moved_address(to, from, x->counted),
                                               .orig = moved_address(to, from, x->orig)};
     }

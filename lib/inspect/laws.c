@@ -119,7 +119,17 @@ static void set_bit(uint64_t *bits, uint64_t i)
     bits[i / 64] |= UINT64_C(1) << i % 64;
 }
 
-/* Seeds of a set are its members, none twice in an epoch; and, of one rank, as many as promised. */
+/* How many seeds a batch has, each as often as it was drawn. */
+static uint64_t count_draws(const struct gnn_batch_type *x)
+{
+    uint64_t n = 0;
+    for (uint64_t i = 0; i < x->count[0]; i++)
+        n += x->draws ? x->draws[i] : 1;
+    return n;
+}
+
+/* Seeds of a set are its members, none twice in an epoch, unless they are drawn; and, of one rank,
+ * as many as promised. */
 static int check_seeds(struct gnn_laws *l, const struct gnn_batch *b, struct gnn_err *e)
 {
     const struct gnn_sampling *m = &l->m->sampling;
@@ -127,6 +137,7 @@ static int check_seeds(struct gnn_laws *l, const struct gnn_batch *b, struct gnn
     const uint64_t words = l->m->schema.ntype[m->seed_ntype].count / 64 + 1;
     if (!l->member || !l->member[b->split])
         return GNN_OK;
+    const bool drawn = gnn_sampling_draws_seeds(m) && !b->split;
     uint64_t *seen = l->seen[b->split];
     if (l->epoch[b->split] != b->epoch)
         memset(seen, 0, words * sizeof *seen);
@@ -135,17 +146,18 @@ static int check_seeds(struct gnn_laws *l, const struct gnn_batch *b, struct gnn
         const uint32_t v =
             m->original_ids ? gnn_view_store_id(l->view, m->seed_ntype, x->node[i]) : x->node[i];
         const bool member = has_bit(l->member[b->split], v);
-        if (!member || has_bit(seen, v))
+        if (!member || (!drawn && has_bit(seen, v)))
             return gnn_fail(e, GNN_E_INPUT, "seed %u is %s '%s'", x->node[i],
                             member ? "twice in an epoch of" : "not in the set", m->split[b->split]);
         set_bit(seen, v);
     }
     const uint64_t left = m->split_seeds[b->split] - b->step * m->batch_size,
-                   want = left < m->batch_size ? left : m->batch_size;
-    return m->clusters || m->ranks || x->count[0] == want
+                   want = left < m->batch_size ? left : m->batch_size, n = count_draws(x);
+    /* What walks begin with repeatedly is one node. */
+    return m->clusters || m->ranks || n == want || (drawn && m->walks.length && n < want)
                ? GNN_OK
-               : gnn_fail(e, GNN_E_INPUT, "has %" PRIu64 " seeds, and should have %" PRIu64,
-                          x->count[0], want);
+               : gnn_fail(e, GNN_E_INPUT, "has %" PRIu64 " seeds, and should have %" PRIu64, n,
+                          want);
 }
 
 /* The members of split i, if it is a set of the store that has each of them once. */

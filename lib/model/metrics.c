@@ -123,39 +123,41 @@ void gnn_score_release(struct gnn_score *s)
     memset(s, 0, sizeof(*s));
 }
 
-static void count_class(struct gnn_score *s, uint32_t got, uint32_t want)
+static void count_class(struct gnn_score *s, uint32_t got, uint32_t want, uint32_t many)
 {
-    s->known++;
+    s->known += many;
     if (got == want) {
-        s->correct++;
-        s->tp[want]++;
+        s->correct += many;
+        s->tp[want] += many;
     } else {
-        s->fp[got]++;
-        s->fn[want]++;
+        s->fp[got] += many;
+        s->fn[want] += many;
     }
 }
 
-/* One more label of output j; its deviation as by Welford (1962), which does not cancel. */
-static void count_number(struct gnn_score *s, uint32_t j, double z, double y)
+/* A label of output j, which counts so often; its deviation as by Welford (1962), which does not
+ * cancel, with weights as by West (1979). */
+static void count_number(struct gnn_score *s, uint32_t j, double z, double y, uint32_t many)
 {
-    const double error = z - y, before = y - s->mean[j];
-    s->known++;
-    s->tp[j]++;
-    s->abs_error[j] += fabs(error);
-    s->square_error[j] += error * error;
-    s->mean[j] += before / (double)s->tp[j];
-    s->deviation[j] += before * (y - s->mean[j]);
+    const double error = z - y, before = y - s->mean[j], times = many;
+    s->known += many;
+    s->tp[j] += many;
+    s->abs_error[j] += times * fabs(error);
+    s->square_error[j] += times * (error * error);
+    s->mean[j] += times * before / (double)s->tp[j];
+    s->deviation[j] += times * before * (y - s->mean[j]);
 }
 
 static void count_row(struct gnn_score *s, const float *z, const struct gnn_labels *y, uint64_t i)
 {
+    const uint32_t many = y->draws ? y->draws[i] : 1;
     if (s->task == GNN_TASK_MULTICLASS) {
         uint32_t best = 0;
         /* Of equal outputs the first wins, as in PyTorch's argmax on the CPU. */
         for (uint32_t j = 1; j < s->outputs; j++)
             best = z[j] > z[best] ? j : best;
         if (y->cls[i] >= 0)
-            count_class(s, best, (uint32_t)y->cls[i]);
+            count_class(s, best, (uint32_t)y->cls[i], many);
         return;
     }
     for (uint32_t j = 0; j < s->outputs; j++) {
@@ -163,19 +165,19 @@ static void count_row(struct gnn_score *s, const float *z, const struct gnn_labe
         if (isnan(t))
             continue;
         if (s->task == GNN_TASK_REGRESSION) {
-            count_number(s, j, (double)z[j], (double)t);
+            count_number(s, j, (double)z[j], (double)t, many);
             continue;
         }
         const bool got = z[j] > 0, want = t > 0.5f;
         if (s->task == GNN_TASK_BINARY) {
-            count_class(s, got, want);
+            count_class(s, got, want, many);
             continue;
         }
-        s->known++;
-        s->correct += got == want;
-        s->tp[j] += got && want;
-        s->fp[j] += got && !want;
-        s->fn[j] += !got && want;
+        s->known += many;
+        s->correct += got == want ? many : 0;
+        s->tp[j] += got && want ? many : 0;
+        s->fp[j] += got && !want ? many : 0;
+        s->fn[j] += !got && want ? many : 0;
     }
 }
 
@@ -186,8 +188,9 @@ static double row_weight(const struct gnn_score *s, const struct gnn_labels *y, 
     if (gnn_task_columns(s->task))
         return (double)known / s->outputs;
     if (!known || !s->class_weight)
-        return known ? 1 : 0;
-    return (double)s->class_weight[s->task == GNN_TASK_BINARY ? y->target[i] > 0.5f : y->cls[i]];
+        return (double)known;
+    return (double)known *
+           (double)s->class_weight[s->task == GNN_TASK_BINARY ? y->target[i] > 0.5f : y->cls[i]];
 }
 
 double gnn_score_weight(const struct gnn_score *s)
@@ -207,7 +210,8 @@ int gnn_score_add(struct gnn_score *s, const float *z, const struct gnn_labels *
     for (uint64_t i = 0; i < n; i++) {
         const uint64_t before = s->known;
         count_row(s, z + i * w, y, i);
-        s->labelled += s->known > before;
+        if (s->known > before)
+            s->labelled += y->draws ? y->draws[i] : 1;
         if (row_loss)
             s->loss += row_loss[i] * row_weight(s, y, i, s->known - before);
     }
@@ -220,7 +224,8 @@ int gnn_score_add(struct gnn_score *s, const float *z, const struct gnn_labels *
             memcpy((float *)s->y.data + s->rows * w, y->target, n * w * sizeof(float));
         }
     }
-    s->rows += n;
+    for (uint64_t i = 0; i < n; i++)
+        s->rows += y->draws ? y->draws[i] : 1;
     return 0;
 }
 

@@ -212,6 +212,28 @@ static int bind_block(const struct gpu_drawn *x, struct gnn_batch *b, uint32_t h
     return rc;
 }
 
+/* How often the seeds were drawn, which lie in the host's memory. */
+static int bind_draws(const struct gpu_drawn *x, struct gnn_batch *b, struct gnn_err *e)
+{
+    const struct sampler *s = x->context->s;
+    const struct gpu_io io = gnn_gpu_io_lay(s, x->context->capacity);
+    const uint32_t type = s->meta.sampling.seed_ntype;
+    const uint64_t n = *(const uint32_t *)(const void *)(x->in + io.n);
+    struct gnn_tensor *t;
+    char name[GNN_NAME_MAX + 1];
+    uint64_t distinct;
+    if (!gnn_sampling_counts_draws(&s->meta.sampling, b->split))
+        return 0;
+    gnn_tensor_name(name, "draws/%s", s->meta.schema.ntype[type].name);
+    if (gnn_tensors_add(&b->tensors, name, GNN_U32, 1, &n, &t, e) ||
+        gnn_seed_draws_count((const uint32_t *)(const void *)(x->in + io.seeds), n, t->data,
+                             &distinct, e) ||
+        gnn_tensors_resize(&b->tensors, t, distinct, e))
+        return e->code;
+    b->type[type].draws = t->data;
+    return 0;
+}
+
 void gnn_gpu_drawn_rows(const struct gpu_drawn *x, uint32_t block, uint32_t *first, uint32_t *n)
 {
     const struct gnn_schema *c = &x->context->s->meta.schema;
@@ -237,6 +259,8 @@ int gnn_gpu_drawn_bind(const struct gpu_drawn *x, const struct gnn_batch *key, s
     memcpy(t->data, (uint64_t[]){b->epoch, b->step, b->split, b->rank}, 4 * sizeof(uint64_t));
     for (uint32_t i = 0; !rc && i < b->nntypes; i++)
         rc = bind_nodes(x, b, i, gpu_drawn_counts(x), e);
+    if (!rc)
+        rc = bind_draws(x, b, e);
     for (uint32_t h = 0; !rc && h < b->nhops; h++)
         for (uint32_t et = 0;
              !rc && gnn_sampling_keeps(&x->context->s->meta.sampling, h) && et < b->netypes; et++)

@@ -22,6 +22,7 @@ struct node_seeds {
     struct sample_seeds base; /* first */
     struct sampler *s;
     uint32_t **ids;               /* [nsplits] in their order before any shuffling */
+    struct seed_draws *draws;     /* of split 0, or NULL */
     struct gnn_buf times;         /* i64: times of ids[0], if they came with these */
     const int64_t **time;         /* [nparts] else, those of the seed type's nodes; or NULL */
     struct gnn_id_reader *reader; /* ids that are read as they come, or NULL */
@@ -40,6 +41,7 @@ static void free_seeds(struct sample_seeds *base)
     }
     gnn_free(q->reader);
     gnn_seed_names_free(q->names);
+    gnn_seed_draws_free(q->draws);
     gnn_free(q->inverse);
     gnn_buf_release(&q->times);
     gnn_free(q->time);
@@ -109,10 +111,19 @@ static int add_set(struct node_seeds *q, struct gnn_sampling *m, uint32_t i, con
     return 0;
 }
 
+static int set_draws(const struct node_seeds *q, struct gnn_sampling *m,
+                     const struct gnn_sampler_opts *o, struct gnn_err *e)
+{
+    return gnn_sampling_set_draws(m, &q->s->meta.schema, q->s->store->path, o->seed_weight,
+                                  o->seed_balance, e);
+}
+
 static int add_sets(struct node_seeds *q, struct gnn_sampling *m, const struct gnn_sampler_opts *o,
                     struct gnn_err *e)
 {
     int rc = add_set(q, m, 0, o->split, o->drop_last, e);
+    if (!rc)
+        rc = set_draws(q, m, o, e);
     if (!rc && gnn_sampling_is_temporal(m) && !m->seed_time)
         rc = set_field(q, m, o->seed_time ? o->seed_time : "time", e);
     for (uint32_t i = 1; !rc && i < m->nsplits; i++)
@@ -221,6 +232,11 @@ static int add_ids(struct node_seeds *q, struct gnn_sampling *m, const struct gn
     int rc = find_type(q->s, o->seed_type, &m->seed_ntype, e);
     if (!rc && o->seed_time)
         rc = set_field(q, m, o->seed_time, e);
+    if (!rc)
+        rc = set_draws(q, m, o, e);
+    if (!rc && o->stream && gnn_sampling_draws_seeds(m))
+        rc = gnn_fail(e, GNN_E_USAGE, "%s: seeds from a pipe cannot be drawn: name a file",
+                      o->seeds_name);
     if (!rc && o->stream && (o->shuffle || o->drop_last || o->epoch_to != o->epoch_from + 1))
         rc = gnn_fail(e, GNN_E_USAGE,
                       "%s: seeds from a pipe allow only one epoch, without shuffling or dropping",
@@ -254,6 +270,17 @@ static int add_ids(struct node_seeds *q, struct gnn_sampling *m, const struct gn
 
 /* ---- which of them a batch starts from ---- */
 
+/* Where the seeds [first, first + n) of an epoch are in the set: as they were drawn. */
+static void draw_seeds(const struct node_seeds *q, const struct gnn_batch *b, uint64_t first,
+                       uint32_t n, uint64_t *at)
+{
+    uint32_t key[2];
+    gnn_rng_key(q->s->meta.sampling.seed, (uint32_t)b->epoch, 0, 0,
+                gnn_rng_tag(GNN_RNG_SEEDS, q->base.tag[b->split], 0), key);
+    for (uint32_t k = 0; k < n; k++)
+        at[k] = gnn_seed_draws_at(q->draws, key, first + k);
+}
+
 /* Seeds [first, first + n) of an epoch of a split, in the epoch's order; UINT32_MAX for those in
  * other ranks' parts. */
 static void list_seeds(const struct node_seeds *q, const struct gnn_batch *b, uint64_t first,
@@ -264,7 +291,7 @@ static void list_seeds(const struct node_seeds *q, const struct gnn_batch *b, ui
     const int64_t *times = q->times.data;
     struct gnn_perm order;
     uint32_t key[2];
-    const bool shuffled = m->shuffle && !b->split;
+    const bool drawn = q->draws && !b->split, shuffled = m->shuffle && !b->split && !drawn;
     gnn_rng_key(m->seed, (uint32_t)b->epoch, 0, 0,
                 gnn_rng_tag(GNN_RNG_ORDER, q->base.tag[b->split], 0), key);
     gnn_perm_init(&order, m->split_seeds[b->split], key);
@@ -273,6 +300,8 @@ static void list_seeds(const struct node_seeds *q, const struct gnn_batch *b, ui
         const uint32_t many = n - i < GNN_PERM_MANY ? (uint32_t)(n - i) : GNN_PERM_MANY;
         for (uint32_t k = 0; !shuffled && k < many; k++)
             at[k] = first + i + k;
+        if (drawn)
+            draw_seeds(q, b, first + i, many, at);
         if (shuffled)
             gnn_perm_many(&order, first + i, many, at);
         for (uint32_t k = 0; k < many; k++) {
@@ -414,7 +443,9 @@ struct sample_seeds *gnn_node_seeds_new(struct sampler *s, const struct gnn_samp
     }
     *q = (struct node_seeds){.base = {.free = free_seeds, .fill = fill_entries}, .s = s};
     struct gnn_sampling *m = &s->meta.sampling;
-    if (!init_seeds(q, m, o, e) && (!m->seed_time || !find_field(q, e)))
+    if (!init_seeds(q, m, o, e) && (!m->seed_time || !find_field(q, e)) &&
+        (!gnn_sampling_draws_seeds(m) ||
+         (q->draws = gnn_seed_draws_new(s, q->ids[0], m->split_seeds[0], e))))
         return &q->base;
     free_seeds(&q->base);
     return NULL;

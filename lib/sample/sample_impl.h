@@ -244,6 +244,18 @@ int gnn_seeds_alloc(struct sample_seeds *q, struct gnn_sampling *m, uint32_t n,
                     struct gnn_err *e) GNN_MUST_USE;
 int gnn_seeds_add_set(struct sample_seeds *q, struct sampler *s, uint32_t i, const char *name,
                       uint32_t **ids, struct gnn_err *e) GNN_MUST_USE;
+/* (lib/sample/seed_draws.c) What draws seeds from ids (n), of which those of other ranks may be
+ * UINT32_MAX, as meta.sampling says; all ranks call it. NULL on failure. _at: the index of the one
+ * at a position of an epoch, given the epoch's key. Any thread. */
+struct seed_draws;
+struct seed_draws *gnn_seed_draws_new(const struct sampler *s, const uint32_t *ids, uint64_t n,
+                                      struct gnn_err *e) GNN_MUST_USE;
+void gnn_seed_draws_free(struct seed_draws *d);
+uint64_t gnn_seed_draws_at(const struct seed_draws *d, const uint32_t key[2], uint64_t position);
+/* draws[*distinct]: how often each of node[n] occurs, in order of first occurrence, for which there
+ * is room for n. */
+int gnn_seed_draws_count(const uint32_t *node, uint64_t n, uint32_t *draws, uint64_t *distinct,
+                         struct gnn_err *e) GNN_MUST_USE;
 /* Sets the ranges of epochs and steps, when s->seeds are there. */
 int gnn_plan_init(struct sampler *s, const struct gnn_sampler_opts *o,
                   struct gnn_err *e) GNN_MUST_USE;

@@ -76,6 +76,11 @@ struct gnn_sampler_opts {
     bool stream;
     const char *seed_type; /* node type of those ids; NULL: the labelled type, else the only one */
 
+    /* Seeds of split 0 drawn with replacement (struct gnn_sampling), in place of an order; not of a
+     * stream or of clusters. */
+    const char *seed_weight;
+    bool seed_balance;
+
     uint64_t seed;
     uint64_t epoch_from, epoch_to; /* half open */
     uint64_t step_from, step_to;   /* of split 0, half open; `to` is cut at the epoch's end.

@@ -256,7 +256,9 @@ static int follow_recipe(struct sampler *s, const struct gnn_sampler_opts *o, st
     struct gnn_sampling *m = &s->meta.sampling;
     if (gnn_sampling_copy_rule(m, o->recipe, s->meta.schema.netypes, e))
         return e->code;
-    m->shuffle = m->drop_last = m->original_ids = false;
+    m->shuffle = m->drop_last = m->original_ids = m->seed_balance = false;
+    gnn_free(m->seed_weight);
+    m->seed_weight = NULL;
     m->edge_ids = o->edge_ids;
     m->rank = m->ranks = 0;
     return 0;

@@ -106,6 +106,24 @@ static int add_seed_count(const struct sample_draw *d)
     return 0;
 }
 
+/* How often the seeds were drawn, of which there are n. */
+static int add_draws(const struct sample_draw *d, uint64_t n)
+{
+    const uint32_t type = d->s->meta.sampling.seed_ntype;
+    struct gnn_tensor *t;
+    char name[GNN_NAME_MAX + 1];
+    uint64_t distinct;
+    gnn_tensor_name(name, "draws/%s", d->s->meta.schema.ntype[type].name);
+    if (!gnn_sampling_counts_draws(&d->s->meta.sampling, d->b->split))
+        return 0;
+    if (gnn_sample_add(d, name, GNN_U32, n, &t) ||
+        gnn_seed_draws_count(d->w->seeds.node, n, t->data, &distinct, d->e) ||
+        gnn_tensors_resize(&d->b->tensors, t, distinct, d->e))
+        return d->e->code;
+    d->b->type[type].draws = t->data;
+    return 0;
+}
+
 /* *n: seeds of this rank. */
 static int begin_batch(const struct sample_draw *d, uint64_t *n)
 {
@@ -130,7 +148,7 @@ static int begin_batch(const struct sample_draw *d, uint64_t *n)
         rc = gnn_sample_damaged(d->s, 0, GNN_SAMPLE_SEED, &(struct gnn_sample_place){0}, d->e);
     for (uint32_t t = 0; !rc && t < c->nntypes; t++)
         d->w->counts[t][0] = d->w->type[t].count;
-    return rc;
+    return rc ? rc : add_draws(d, *n);
 }
 
 /* What the first hop adds to clusters' seeds: all nodes of type t in these. */
@@ -236,6 +254,7 @@ static int finish_type(const struct sample_draw *d, uint32_t t)
                                                 .tree = tree ? tree->data : NULL,
                                                 .time = time ? time->data : NULL,
                                                 .count = d->w->counts[t],
+                                                .draws = d->b->type[t].draws,
                                                 .counted = counted};
     return rc;
 }

@@ -85,6 +85,7 @@ void gnn_trainer_release(struct gnn_trainer *t)
         t->ops->release_host(t->ops, &t->half[i].z);
         t->ops->release_host(t->ops, &t->half[i].loss);
         t->ops->release_host(t->ops, &t->half[i].y);
+        gnn_buf_release(&t->half[i].draws);
     }
     t->ops->release(t->ops, &t->y);
     t->ops->release(t->ops, &t->row_loss);

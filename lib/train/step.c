@@ -3,6 +3,7 @@
  * while the next one is being computed, so that the host never waits for the batch that it has just
  * queued: two halves of buffers take turns. */
 #include <math.h>
+#include <string.h>
 
 #include "kernels/rows.h"
 #include "lib/base/clock.h"
@@ -80,6 +81,27 @@ static uint32_t output_width(const struct gnn_trainer *t)
     return t->m->c.outputs;
 }
 
+/* How often the batch's seeds were drawn, kept for scoring; NULL: once each. */
+static const uint32_t *keep_draws(const struct gnn_trainer *t, const struct gnn_batch *b,
+                                  uint32_t rows, struct gnn_train_half *h, struct gnn_err *e)
+{
+    const uint32_t *draws = b->type[t->m->c.target].draws;
+    h->drawn = draws != NULL;
+    if (!draws || gnn_buf_fit(&h->draws, rows, sizeof *draws, "draws", e))
+        return NULL;
+    if (rows)
+        memcpy(h->draws.data, draws, rows * sizeof *draws);
+    return draws;
+}
+
+/* Weights of the rows whose labels have been fetched, and their sum. */
+static int weigh_labels(struct gnn_trainer *t, const struct gnn_batch *b, uint32_t rows,
+                        struct gnn_err *e)
+{
+    const uint32_t *draws = keep_draws(t, b, rows, &t->half[t->turn], e);
+    return e->code ? e->code : gnn_train_weights(t, rows, draws, e);
+}
+
 /* Labels of the batch's seeds in t->y, and on their way to h. */
 static int fetch_labels(struct gnn_trainer *t, const struct gnn_batch *b, uint32_t rows,
                         struct gnn_train_half *h, struct gnn_err *e)
@@ -118,7 +140,7 @@ int gnn_train_pace_weight(struct gnn_trainer *t, const struct gnn_batch *b, stru
     if (t->comm->size == 1 || t->ops->async || b->split)
         return 0;
     if (t->ops->enter(t->ops, b, e) || fetch_labels(t, b, rows, &t->half[t->turn], e) ||
-        gnn_train_weights(t, rows, e))
+        weigh_labels(t, b, rows, e))
         return e->code;
     t->pace.own.weight = *(const double *)t->weigh.sum.data;
     return 0;
@@ -150,7 +172,7 @@ static int forward_loss(struct gnn_trainer *t, const struct gnn_batch *b,
         o->fit(o, &t->row_loss, *rows, sizeof(double), "losses", e) ||
         o->fit_host(o, &h->loss, *rows, sizeof(double), "losses", e) ||
         o->fit_host(o, &h->z, (uint64_t)*rows * out, sizeof(float), "outputs", e) ||
-        (mode->train && gnn_train_weights(t, *rows, e)))
+        (mode->train && weigh_labels(t, b, *rows, e)))
         return e->code;
     if ((rc = meet_ranks(t, waited, e)))
         return rc;
@@ -214,7 +236,10 @@ static int score_batch(struct gnn_trainer *t, struct gnn_train_half *h, unsigned
                        struct gnn_err *e)
 {
     struct gnn_score *score = h->split ? &t->score[h->split] : &t->train;
-    const struct gnn_labels l = {.cls = h->y.data, .target = h->y.data};
+    const struct gnn_labels l = {.cls = h->y.data,
+                                 .target = h->y.data,
+                                 .draws = h->drawn && !h->split ? h->draws.data : NULL};
+    const uint64_t seeds = score->rows;
     const double loss = score->loss, weight = gnn_score_weight(score);
     if (t->ops->wait(t->ops, k, e) ||
         (t->ops->async && gnn_labels_check(&l, t->m->c.task, output_width(t), h->rows, h->label,
@@ -226,6 +251,7 @@ static int score_batch(struct gnn_trainer *t, struct gnn_train_half *h, unsigned
         return e->code;
     if (h->split)
         return 0;
+    t->r.seeds += score->rows - seeds;
     gnn_train_pace_scored(t, h, sum, gnn_score_weight(score) - weight);
     return 0;
 }
@@ -309,7 +335,6 @@ int gnn_train_step(struct gnn_trainer *t, const struct gnn_batch *b, struct gnn_
     t->s.any = true;
     t->s.closed = false;
     t->r.steps++;
-    t->r.seeds += rows;
     count_work(t, &flops_now, &edges_now);
     t->r.flops += flops_now - flops;
     t->r.edges += edges_now - edges;

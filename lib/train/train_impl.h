@@ -85,12 +85,14 @@ static inline uint64_t gnn_train_nconvs(const struct gnn_trainer *t)
     return (uint64_t)t->m->c.nlayers * t->m->c.netypes;
 }
 
-/* Weights of rows (lib/train/weights.c). _weights makes those of the labels in t->y, and their
- * sum. _weigh turns the gradient dz of the mean over `all` rows, those of a training batch on all
- * ranks, into that of the mean by weights; the ranks must be at the same batch. */
+/* Weights of rows (lib/train/weights.c). _weights makes those of the labels in t->y, times draws
+ * (NULL: once each), and their sum. _weigh turns the gradient dz of the mean over `all` rows, those
+ * of a training batch on all ranks, into that of the mean by weights; the ranks must be at the same
+ * batch. */
 int gnn_train_weigh_init(struct gnn_trainer *t, struct gnn_err *e) GNN_MUST_USE;
 void gnn_train_weigh_release(struct gnn_trainer *t);
-int gnn_train_weights(struct gnn_trainer *t, uint32_t rows, struct gnn_err *e) GNN_MUST_USE;
+int gnn_train_weights(struct gnn_trainer *t, uint32_t rows, const uint32_t *draws,
+                      struct gnn_err *e) GNN_MUST_USE;
 int gnn_train_weigh(struct gnn_trainer *t, uint32_t rows, uint64_t all, float *dz,
                     struct gnn_err *e) GNN_MUST_USE;
 

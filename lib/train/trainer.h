@@ -96,10 +96,11 @@ struct gnn_train_state {
 enum { GNN_TRAIN_HALVES = 2 };
 struct gnn_train_half {
     struct gnn_buf z, loss, y; /* logits, loss of each row, labels */
+    struct gnn_buf draws;      /* u32: how often each row was drawn, if the batch says so */
     uint64_t epoch, step;
     uint32_t split, rows;
     char label[GNN_NAME_MAX + 1]; /* the labels' name */
-    bool open;
+    bool open, drawn;
 };
 
 /* What a rank tells the others with each batch. */
@@ -149,8 +150,10 @@ struct gnn_trainer {
     struct gnn_train_eval *eval, *best_eval; /* [nsplits]: of this epoch, of the best one */
     struct gnn_buf y, row_loss;
     struct {
-        struct gnn_buf weight, row, sum; /* of classes; of a batch's rows; their sum, and scratch */
-    } weigh;                             /* where the operations are */
+        /* of classes; of a batch's rows; their sum, and scratch, and 1; how often rows were drawn
+         */
+        struct gnn_buf weight, row, sum, draws;
+    } weigh;                                      /* where the operations are */
     struct gnn_train_half half[GNN_TRAIN_HALVES]; /* each with the mark of its number */
     unsigned turn;                                /* half of the next batch */
     const struct gnn_train_hooks *hooks;          /* while it runs */

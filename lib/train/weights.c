@@ -8,7 +8,10 @@
 #include "lib/store/store.h"
 #include "lib/train/train_impl.h"
 
-enum { MOMENTS = 2 }; /* of one column: sum of weights, and of their squares, which nobody needs */
+enum {
+    MOMENTS = 2, /* of one column: sum of weights, and of their squares, which nobody needs */
+    ONE = (1 + GNN_MOMENT_BLOCKS) * MOMENTS
+};
 
 /* Whether row i has a label, and its class where it has one. */
 static bool has_label(const struct gnn_schema *c, const struct gnn_tensor *y, uint64_t i,
@@ -88,8 +91,10 @@ int gnn_train_weigh_init(struct gnn_trainer *t, struct gnn_err *e)
     if (!gnn_task_columns(t->m->c.task) && put_classes(t, e))
         return e->code;
     t->train.class_weight = t->o.class_weight;
-    return o->fit(o, &t->weigh.sum, (1 + GNN_MOMENT_BLOCKS) * MOMENTS, sizeof(double),
-                  "weights of rows", e);
+    if (o->fit(o, &t->weigh.sum, ONE + 1, sizeof(double), "weights of rows", e))
+        return e->code;
+    o->put(o, (double *)t->weigh.sum.data + ONE, &(double){1}, sizeof(double));
+    return 0;
 }
 
 void gnn_train_weigh_release(struct gnn_trainer *t)
@@ -97,9 +102,31 @@ void gnn_train_weigh_release(struct gnn_trainer *t)
     t->ops->release(t->ops, &t->weigh.weight);
     t->ops->release(t->ops, &t->weigh.row);
     t->ops->release(t->ops, &t->weigh.sum);
+    t->ops->release(t->ops, &t->weigh.draws);
 }
 
-int gnn_train_weights(struct gnn_trainer *t, uint32_t rows, struct gnn_err *e)
+/* Multiplies the weights by how often the rows were drawn. */
+static int weigh_draws(struct gnn_trainer *t, uint32_t rows, const uint32_t *draws,
+                       struct gnn_err *e)
+{
+    const struct gnn_ops *o = t->ops;
+    const double *one = (const double *)t->weigh.sum.data + ONE;
+    float *times = gnn_alloc(rows, sizeof *times, "weights of rows", e);
+    if (!times)
+        return e->code;
+    for (uint32_t i = 0; i < rows; i++)
+        times[i] = (float)draws[i];
+    const int rc = o->fit(o, &t->weigh.draws, rows, sizeof *times, "weights of rows", e);
+    if (!rc) {
+        o->put(o, t->weigh.draws.data, times, rows * sizeof *times);
+        o->weigh_rows(o, t->weigh.draws.data, rows, 1, one, 1, t->weigh.row.data);
+    }
+    gnn_free(times);
+    return rc;
+}
+
+int gnn_train_weights(struct gnn_trainer *t, uint32_t rows, const uint32_t *draws,
+                      struct gnn_err *e)
 {
     const struct gnn_ops *o = t->ops;
     const uint32_t out = t->m->c.outputs;
@@ -113,6 +140,8 @@ int gnn_train_weights(struct gnn_trainer *t, uint32_t rows, struct gnn_err *e)
         o->target_weights(o, t->y.data, rows, t->weigh.weight.data, w);
     else
         o->column_weights(o, t->y.data, rows, out, w);
+    if (draws && weigh_draws(t, rows, draws, e))
+        return e->code;
     o->zero(o, sum, MOMENTS * sizeof *sum);
     o->moments(o, w, w, NULL, rows, 1, sum + MOMENTS, sum);
     return 0;
