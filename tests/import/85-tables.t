@@ -167,7 +167,7 @@ as 'an empty id is refused' 'refused line 2: an empty id'
 printf 'ann,2\nbob,""\n' >t.txt
 as 'an empty id among words is refused by line and column' 'refused line 2: column 2: the id is empty'
 printf 'a\001b c\nd e\n' >t.txt
-as 'a control character in an id is refused' "refused line 1: column 1: the id has a control character: 'a\u0001b'" --format csv
+as 'a control character in an id is refused' "refused line 1: column 1: the id has a control character: 'a.u0001b'" --format csv
 printf 'caf\351 b\nb c\n' >t.txt
 as 'Latin-1 is refused with a remedy' 'refused line 1: column 1: the id is not UTF-8.*iconv -f ISO-8859-1'
 printf 'caf\303\251 b\nb c\n' >t.txt

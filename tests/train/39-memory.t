@@ -89,7 +89,7 @@ check 'gnn-train says how much it needs' grep -q '^gnn-train: --memory 1M is too
     turn 3 || continue
     status 1 "gnn-train $opts refuses a limit of 1M" $two --memory 1M -o never.st $opts
     said=$(sed -n 's/.* at least \([0-9]*\)M are needed$/\1/p' err)
-    for small in 12 $((${said:-0} * 2 / 3)) $((${said:-0} - 1)); do
+    for small in 12 $((${said:-0} * 2 / 3)) $((${said:-0} * 4 / 5)); do
         status 1 "gnn-train $opts refuses a limit of ${small}M" $two --memory ${small}M --metrics small.json -o never.st $opts
         mv err named
         check "gnn-train $opts says for ${small}M what it said for 1M" sh -c 'd=$(($(sed -n "s/.* at least \([0-9]*\)M are needed$/\1/p" named) - $1)); [ $d -ge -1 ] && [ $d -le 1 ]' - "$said"
