@@ -17,14 +17,15 @@ on() {
 }
 log='export GNN_FAKE_NCCL_LOG=calls.$r;'
 
-# Three batches of two layers: 12 -> 8 and 8 -> 5, two matrices and a bias each, in multiples of 16. The last layer is first.
+# Three batches: how many labels they have, and the gradients of two layers, 12 -> 8 and 8 -> 5, two matrices and a bias each, in multiples
+# of 16. The last layer is first.
 steps=3
 up() { echo $((($1 + 15) / 16 * 16)); }
 expected() { # RANK RANKS
     echo new
     [ "$1" -ne 0 ] || echo id
     echo "join $1 of $2"
-    for _s in $(seq $steps); do printf 'sum %d f32\n' $((2 * $(up 40) + $(up 5))) $((2 * $(up 96) + $(up 8))); done
+    for _s in $(seq $steps); do printf 'sum 1 f64\nsum %d f32\nsum %d f32\n' $((2 * $(up 40) + $(up 5))) $((2 * $(up 96) + $(up 8))); done
     echo leave
     echo free
 }
@@ -95,12 +96,12 @@ check "gnn-train ends NCCL by an abort on the ranks that wait for a device that 
     sh -c 'test "$(grep -l abort calls.0 calls.1 calls.3 | wc -l)" -ge 1'
 check "gnn-train asks NCCL for no more sums after a device hangs" sh -c 'test "$(grep -c sum calls.0)" = 4'
 
-# A process that stops, and one that is killed, while sums are made: rank 0's device never comes to the second, so they are.
+# A process that stops, and one that is killed, while sums are made: rank 0's device never comes to the third, so they are.
 lose() { # SIGNAL
     rm -f never calls.*
-    mpirun --quiet -n 2 sh -c "r=\$OMPI_COMM_WORLD_RANK; $log test \$r != 0 || export GNN_FAKE_NCCL_HANG=2; export GNN_FAKE_DEVICES=2; echo \$\$ >pid.\$r; exec $train --store P --device cuda $opts -q --timeout 20 -o never" >out 2>lost.txt &
+    mpirun --quiet -n 2 sh -c "r=\$OMPI_COMM_WORLD_RANK; $log test \$r != 0 || export GNN_FAKE_NCCL_HANG=3; export GNN_FAKE_DEVICES=2; echo \$\$ >pid.\$r; exec $train --store P --device cuda $opts -q --timeout 20 -o never" >out 2>lost.txt &
     pid=$!
-    until [ "$(grep -s -c sum calls.1)" = 2 ] || ! kill -0 $pid 2>/dev/null; do sleep 0.05; done
+    until [ "$(grep -s -c sum calls.1)" = 3 ] || ! kill -0 $pid 2>/dev/null; do sleep 0.05; done
     sleep 0.5
     kill "-$1" "$(cat pid.1)"
     wait $pid
