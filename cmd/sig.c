@@ -10,8 +10,10 @@
 #include <stdatomic.h>
 #include <stddef.h>
 #include <sys/eventfd.h>
+#include <time.h>
 #include <unistd.h>
 
+#include "lib/base/clock.h"
 #include "lib/base/mapped.h"
 #include "lib/base/temp.h"
 
@@ -79,14 +81,22 @@ static void end_by_fault(void)
 }
 
 /* Whether a signal only asks the program to stop. The second that somebody sends to end it does
- * not. SIGUSR1 says that the time is nearly over, may come by several ways, and is followed by
- * SIGTERM when the time is over. */
-static bool only_asks(int sig)
+ * not. What another process sends within a second of the first is the same request by another way:
+ * timeout(1) signals its child and then the group of its child, and passes Ctrl-C on to a child
+ * that the terminal has told already. SIGUSR1 says that the time is nearly over, may come by
+ * several ways, and is followed by SIGTERM when the time is over. */
+static bool only_asks(const siginfo_t *si)
 {
-    static bool asked;
-    if (!atomic_load(&deferred) || (asked && sig != SIGUSR1))
+    static double first = -1; /* when the first came */
+    if (!atomic_load(&deferred))
         return false;
-    asked = asked || sig != SIGUSR1;
+    if (si->si_signo == SIGUSR1)
+        return true;
+    const double now = gnn_clock();
+    if (first < 0)
+        first = now;
+    else
+        return si->si_code <= 0 && si->si_pid != process && now - first < 1;
     return true;
 }
 
@@ -98,17 +108,16 @@ static void tell_deferred(void)
 }
 
 /* The next signal. If none comes for a second, calls *tell, if there is one, and then no more. */
-static int next_signal(const sigset_t *set, void (**tell)(void))
+static void next_signal(const sigset_t *set, void (**tell)(void), siginfo_t *si)
 {
-    int sig = *tell ? sigtimedwait(set, NULL, &(struct timespec){.tv_sec = 1}) : -1;
-    if (sig > 0)
-        return sig;
-    if (*tell)
+    if (*tell) {
+        if (sigtimedwait(set, si, &(struct timespec){.tv_sec = 1}) > 0)
+            return;
         (*tell)();
+    }
     *tell = NULL;
-    while (sigwait(set, &sig))
+    while (sigwaitinfo(set, si) <= 0)
         ;
-    return sig;
 }
 
 static void *wait_for_signals(void *arg)
@@ -119,14 +128,16 @@ static void *wait_for_signals(void *arg)
     sigaddset(&all, ASK);
     sigaddset(&all, FAULT);
     for (;;) {
-        const int sig = next_signal(&all, &tell);
+        siginfo_t si;
+        next_signal(&all, &tell, &si);
+        const int sig = si.si_signo;
         if (sig == ASK) { /* what was taken before has been dealt with */
             sem_post(&answer);
             continue;
         }
         if (sig == FAULT)
             end_by_fault();
-        if (only_asks(sig)) {
+        if (only_asks(&si)) {
             if (!atomic_load(&pending)) {
                 atomic_store(&pending, sig);
                 tell = atomic_load(&late);

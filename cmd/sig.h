@@ -9,7 +9,8 @@
 
 /* By default SIGINT, SIGTERM, SIGHUP and SIGUSR1 remove partial results and end the process by that
  * signal. After sig_defer the first only sets what sig_pending returns (the signal's number, or 0),
- * and a second, unless it is SIGUSR1, acts as by default. No handler of these runs in any thread; a
+ * and a second acts as by default, unless it is SIGUSR1, or another process sends it within a second of
+ * the first, as timeout(1) does. No handler of these runs in any thread; a
  * child that is forked starts with them blocked. A mapped file that is cut short or cannot be read
  * (SIGBUS, lib/base/mapped.h) ends the process with status 1 and a line that names it, which `die`
  * prints, whichever thread finds out. */

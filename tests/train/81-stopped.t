@@ -66,10 +66,28 @@ for try in 1 2 3; do
     until grep -qs $fifth mm || ! kill -0 $pid 2>/dev/null; do sleep 0.02; done
     kill -s INT -- "-$pid"
     wait $pid
-    check "Ctrl-C ends all programs of a pipeline, try $try" grep -qx '130 130 130' statuses
+    # A program that is about to end by the signal may first find that its reader has ended.
+    check "Ctrl-C ends all programs of a pipeline, try $try" grep -Eqx '1(30|41) 1(30|41) 130' statuses
     b=$(best)
     $train -q $store --epochs $((b + 1)) -o want
     check "gnn-train writes the best model so far on Ctrl-C in a pipeline, try $try" cmp m want
+done
+
+# timeout(1) sends its signal to the program and then to the group that it is in, which is one request.
+for after in 0 0 0 0.01 0.2; do
+    rm -f m mm
+    status 143 "gnn-train ends by SIGTERM, twice from a process after $after s" perl -e '
+        my $after = shift;
+        my $pid = fork;
+        $pid or open(STDERR, ">", "said") && exec @ARGV or die;
+        select undef, undef, undef, 0.02 until `grep -s -c event.:.epoch mm` > 4;
+        kill TERM => $pid;
+        select undef, undef, undef, $after;
+        kill TERM => $pid;
+        waitpid $pid, 0;
+        exit 128 + ($? & 127)' $after $train $store --epochs 10000000 -o m --metrics mm
+    says 'gnn-train: stopped by SIGTERM .*, the best so far' "gnn-train says what it keeps after both, $after s apart"
+    check "gnn-train writes the best model, $after s apart" gnn-predict -q -n S m
 done
 
 # A second signal, and one that has to wait.
