@@ -399,11 +399,20 @@ static void check_args(char **args, int n)
     const bool batches = feed.store_path || feed.input;
     const enum gnn_kind kind = n ? gnn_kind_path(args[0]) : GNN_KIND_ABSENT;
     if (n == 2 && batches)
-        cli_usage("--%s: %s: layer-wise inference reads %s; leave it out to predict on batches",
-                  feed.input ? "input" : "store", feed.input ? feed.input : feed.store_path,
-                  args[0]);
+        cli_usage("--%s gives the batches: leave out %s (gnn-predict --%s %s %s)",
+                  feed.input ? "input" : "store", args[0], feed.input ? "input" : "store",
+                  feed.input ? feed.input : feed.store_path, args[1]);
     if (n == 2 && kind == GNN_KIND_MODEL && gnn_kind_path(args[1]) == GNN_KIND_STORE)
         cli_usage("%s is a model and %s a store: gnn-predict STORE MODEL", args[0], args[1]);
+    if (n == 2 && kind == GNN_KIND_STREAM)
+        cli_usage("%s is a stream of batches: gnn-predict -i %s %s", args[0], args[0], args[1]);
+    if (n == 1 && kind == GNN_KIND_STORE && feed.store_path &&
+        gnn_kind_path(feed.store_path) == GNN_KIND_MODEL)
+        cli_usage("%s is a model and %s a store: gnn-predict --store STORE MODEL", feed.store_path,
+                  args[0]);
+    if (n == 1 && kind == GNN_KIND_STREAM)
+        cli_usage("%s is a stream of batches, and MODEL is missing: gnn-predict -i %s MODEL",
+                  args[0], args[0]);
     if (!n)
         cli_usage(batches ? "MODEL is missing: gnn-predict [--store STORE | -i FILE] MODEL (see "
                             "--help)"
@@ -451,6 +460,7 @@ static bool read_options(int argc, char **argv, char ***args, int *n)
     layer_opts_list(true);
     *args = opt_parse(&program, argc, argv, n);
     check_name();
+    metric_check(metric);
     if (none)
         opt_refuse(OPTS(&output, &what, &original), "and --no-output exclude each other");
     if (!sets.n && !none)

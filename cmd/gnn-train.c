@@ -245,8 +245,8 @@ static void start_over(struct gnn_trainer *t, struct gnn_err *e)
     const uint64_t end = train_epochs_end();
     train_stop_at(t, 0, at, sizeof at);
     if (end && t->s.epoch >= end)
-        cli_usage("%s: the checkpoint was made %s, and --epochs ends before epoch %llu",
-                  o.checkpoint, at, (unsigned long long)end);
+        cli_usage("%s: the checkpoint was made %s, but the last epoch of --epochs is %llu",
+                  o.checkpoint, at, (unsigned long long)end - 1);
     cli_note("resuming %s", at);
     if (t->s.stopped_early)
         cli_note("the run had stopped early: %llu epochs without improvement (--patience)",
@@ -270,6 +270,7 @@ static void read_options(int argc, char **argv)
     if (!o.checkpoint)
         sig_act();
     check_options();
+    metric_check(metric);
     threads_start(threads);
     train_model_needs();
     feed.input = ranks_path(feed.input, feed.store_path ? NULL : "-i");

@@ -16,6 +16,12 @@
     "accuracy, f1-micro, f1-macro, roc-auc, average-precision, precision@K, recall@K, "            \
     "recall@precision=P, loss, rmse, mae or r2"
 
+#define METRIC_WORDS                                                                               \
+    "accuracy|f1-micro|f1-macro|roc-auc|average-precision|precision@K|recall@K|"                   \
+    "recall@precision=P|loss|rmse|mae|r2"
+
+/* Ends the program if the option is given, and names no metric. */
+void metric_check(const char *text);
 /* What the option names, or, where text is NULL, what is usual for the task. Ends the program
  * unless it is defined for the task. */
 struct gnn_measure metric_read(const char *text, enum gnn_task task);

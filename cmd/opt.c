@@ -101,13 +101,19 @@ static void bad_value(const struct opt *o, const char *v, const char *want)
     cli_usage("--%s: '%s' is not %s", o->name, v, want);
 }
 
+static const char *whole_number(const struct opt *o)
+{
+    return o->bytes ? "a number of bytes, a whole number with or without k, M, G or T (4G)"
+                    : "a whole number";
+}
+
 /* One unsigned number with suffix; *end points past it. */
 static uint64_t parse_number(const struct opt *o, const char *v, const char **end)
 {
     char *e;
     errno = 0;
     if (*v < '0' || *v > '9')
-        bad_value(o, v, "a whole number");
+        bad_value(o, v, whole_number(o));
     uint64_t n = strtoull(v, &e, 10);
     if (errno)
         bad_value(o, v, "a number that fits 64 bits");
@@ -140,7 +146,7 @@ static uint64_t parse_whole(const struct opt *o, const char *v, uint64_t max)
     const char *end;
     uint64_t n = parse_number(o, v, &end);
     if (*end)
-        bad_value(o, v, "a whole number");
+        bad_value(o, v, whole_number(o));
     if (n > max)
         bad_value(o, v, "small enough");
     check_range(o, v, (double)n);

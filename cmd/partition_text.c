@@ -130,8 +130,8 @@ static void tell_limits(const struct partition_figures *f, const struct gnn_layo
     if (*missed)
         cli_note("warning: --imbalance %g is exceeded: %s times the average", limit, missed);
     if (*few)
-        cli_note("too few in %u partitions for --imbalance %g: %s times the average", l->k, limit,
-                 few);
+        cli_note("too few to divide into %u partitions within --imbalance %g: %s times the average",
+                 l->k, limit, few);
     gnn_free(missed);
     gnn_free(few);
 }
@@ -153,12 +153,14 @@ static void tell_empty(const struct gnn_layout *l, const struct gnn_part_figures
     const uint32_t empty = parts_without(l, fig, -1),
                    idle = train < 0 ? 0 : parts_without(l, fig, train);
     if (empty)
-        cli_note("warning: %u of %u partitions have no nodes: a rank of one has no work", empty,
-                 l->k);
+        cli_note(
+            "warning: %u of %u partitions have no nodes: ranks that own only such have no work",
+            empty, l->k);
     else if (idle && sc->set[train].count >= l->k)
-        cli_note("warning: %u of %u partitions have no node of 'train': a rank of one has no "
-                 "seeds; --balance nodes,train shares them",
-                 idle, l->k);
+        cli_note(
+            "warning: %u of %u partitions have no node of 'train': ranks that own only such have "
+            "no seeds; --balance nodes,train divides the seeds evenly",
+            idle, l->k);
 }
 
 static double percent_of(uint64_t n, uint64_t of)

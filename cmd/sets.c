@@ -160,11 +160,12 @@ void sets_tell_selection(struct gnn_store *s, char *const *sets, uint32_t n, boo
                  sets[1], sets[1]);
     for (uint32_t i = 1; s && i < n; i++) {
         const uint64_t shared = shared_with(s, sets[0], sets[i]);
-        if (shared)
-            cli_note(
-                "warning: set %s, which is %s, shares %llu nodes with set %s, which is trained "
-                "on",
-                sets[i], selects && i == 1 ? "to select the epoch" : "evaluated",
-                (unsigned long long)shared, sets[0]);
+        const char *const is = selects && i == 1 ? "selects the epoch" : "is evaluated";
+        if (shared && !strcmp(sets[i], sets[0]))
+            cli_note("warning: set %s, which is trained on, also %s", sets[i], is);
+        else if (shared)
+            cli_note("warning: set %s, which %s, shares %llu nodes with set %s, which is trained "
+                     "on",
+                     sets[i], is, (unsigned long long)shared, sets[0]);
     }
 }

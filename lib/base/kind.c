@@ -120,11 +120,13 @@ int gnn_kind_refuse(enum gnn_kind k, const char *name, const char *what, struct 
         return gnn_fail(e, GNN_E_INPUT,
                         "%s: this is %s, not %s; gnn-import converts it into a store", name, is,
                         what);
-    return gnn_fail(e, GNN_E_INPUT, "%s: this is %s, not %s%s", name, is, what,
-                    k == GNN_KIND_STORE && !strncmp(what, "a stream", 8)
-                        ? "; gnn-sample samples batches from it"
-                    : k == GNN_KIND_PART && !strcmp(what, "a store")
-                        ? "; a store is named by its directory"
-                    : k == GNN_KIND_DIRECTORY && !strcmp(what, "a store") ? " (no store.json)"
-                                                                          : "");
+    return gnn_fail(
+        e, GNN_E_INPUT, "%s: this is %s, not %s%s", name, is, what,
+        k == GNN_KIND_STORE && !strncmp(what, "a stream", 8)
+            ? "; gnn-sample samples batches from it"
+        : k == GNN_KIND_PART && !strcmp(what, "a store") ? "; a store is named by its directory"
+        : k == GNN_KIND_DIRECTORY && !strcmp(what, "a store") ? " (no store.json)"
+        : k == GNN_KIND_DIRECTORY && !strcmp(what, "a model")
+            ? "; the checkpoint in a directory of --checkpoint is checkpoint.safetensors"
+            : "");
 }

@@ -142,8 +142,11 @@ static const struct gnn_field *seed_field(const struct gnn_sampling *s, const st
         return f;
     for (uint32_t i = 0; i < t->nfields; i++)
         gnn_suggest_add(&of, t->field[i].name);
-    gnn_fail(e, GNN_E_USAGE, "%s: nodes '%s' have no field '%.64s' with %s of seeds%s", where,
-             t->name, field, what, gnn_suggest_text(&of, "fields"));
+    gnn_fail(e, GNN_E_USAGE, "%s: nodes '%s' have no field '%.64s' with %s of seeds%s%s", where,
+             t->name, field, what, gnn_suggest_text(&of, "fields"),
+             strcmp(what, "times") ? ""
+                                   : " (--seed-time FIELD names another; gnn-sample --seeds FILE "
+                                     "gives each seed a time)");
     return NULL;
 }
 

@@ -51,20 +51,20 @@ check "gnn-partition moves nothing where the limit is kept" sh -c '! grep -q "^m
 gnn-partition --force -k 7 --balance edges -o p star 2>said >table
 check "gnn-partition says that the edges of a hub exceed --imbalance" grep -q 'warning: --imbalance 1.03 is exceeded: edges 3.5 times the average' said
 gnn-partition --force -k 30 -o p path 2>said >table
-check "gnn-partition says that an average of 1.67 nodes is rounded up" grep -q 'too few in 30 partitions for --imbalance 1.03: nodes 1.2 times the average' said
+check "gnn-partition says that an average of 1.67 nodes is rounded up" grep -q 'too few to divide into 30 partitions within --imbalance 1.03: nodes 1.2 times the average' said
 gnn-partition -q --force -k 30 -o p path 2>said
 check "gnn-partition -q says nothing of limits" test ! -s said
 for how in "-k 60 --method metis" "-k 60 --method fennel" "-k 60 --method random"; do
     # shellcheck disable=SC2086
     gnn-partition --force $how -o p path 2>said >table
-    check "gnn-partition $how counts the partitions that 50 nodes leave empty" grep -q 'warning: 10 of 60 partitions have no nodes: a rank of one has no work' said
+    check "gnn-partition $how counts the partitions that 50 nodes leave empty" grep -q 'warning: 10 of 60 partitions have no nodes: ranks that own only such have no work' said
 done
 seq 50 | sed 's/.*/0/; 50s/0/8/' >few
 gnn-partition --from few -o f path 2>said >table
 check "gnn-partition --from counts the empty partitions of the file" grep -q 'warning: 7 of 9 partitions have no nodes' said
 seq 1024 | awk '{ print $1 <= 8 ? $1 - 1 : 8 }' >lone
 gnn-partition --from lone -o l mesh 2>said >table
-check "gnn-partition counts partitions without seeds" grep -q 'of 9 partitions have no node of .train.: a rank of one has no seeds' said
+check "gnn-partition counts partitions without seeds" grep -q 'of 9 partitions have no node of .train.: ranks that own only such have no seeds' said
 
 # Several node types: those with fewer nodes than partitions are no constraints, and the others are even.
 perl -e 'printf "%d,%d\n", $_ % 400, ($_ * 7 + 3) % 3 for 0 .. 1999' >buys.csv
@@ -77,7 +77,7 @@ even() { # TYPE MOST FILE
 for m in metis fennel ldg; do
     gnn-partition --force -k 4 --balance types --method $m -o p buys >table 2>said
     check "gnn-partition --balance types --method $m makes the large type even" even user 1.03 table
-    check "gnn-partition --balance types --method $m says that 3 nodes are too few" grep -q 'too few in 4 partitions for --imbalance 1.03: item' said
+    check "gnn-partition --balance types --method $m says that 3 nodes are too few" grep -q 'too few to divide into 4 partitions within --imbalance 1.03: item' said
 done
 gnn-import -q --no-provenance -o igbh igbh:scale=0.00002
 gnn-partition --force -k 4 --balance types --metrics m -o p igbh >table 2>said

@@ -37,6 +37,8 @@ printf 'from,to,w\n1,2,3\n' >w.csv
 says "there is no column 'too'; did you mean 'to'? columns: from, to, w" 2 gnn-import -o X --columns source=from,target=too w.csv
 says '--map weight=wt: w.csv has nothing of that name; nodes have no fields; did you mean' 2 gnn-import -o X --weight wt w.csv
 says "--metric: unknown value 'acuracy'; did you mean 'accuracy'? one of: accuracy, f1-micro" 2 gnn-train --metric acuracy
+says "--metric: unknown value 'average_precision'; did you mean 'average-precision'?" 2 gnn-predict --metric average_precision S m
+says "--metric: unknown value 'precision@'; did you mean 'precision@K'?" 2 gnn-predict --metric precision@ S m
 says "--format: unknown value 'zip'; one of: auto, ogb, npz" 2 gnn-import --format zip -o X g
 says "--ignore: unknown value 'provenence'; did you mean 'provenance'?" 2 gnn-inspect --diff --ignore provenence S S
 says "unknown option '--epoch'; did you mean '--epochs'?" 2 gnn-train --epoch 3
@@ -185,7 +187,7 @@ says "$M without --full-batch, which this run has" 3 gnn-train -q --full-batch -
 $train -f 3,3 --hidden 4 --schedule cosine --checkpoint cosine -o c.st
 says "with --epochs 2, and this run has --epochs 8: with --schedule cosine, the number of epochs cannot change" 3 \
     $train -f 3,3 --hidden 4 --schedule cosine --epochs 8 --resume --checkpoint cosine -o X
-says 'C: the checkpoint was made after epoch 1, and --epochs ends before epoch 1' 2 $train -f 3,3 --hidden 4 --epochs 1 --resume -o X
+says 'C: the checkpoint was made after epoch 1, but the last epoch of --epochs is 0' 2 $train -f 3,3 --hidden 4 --epochs 1 --resume -o X
 gnn-train --store S -f 3 --epochs 1 --checkpoint C -o c.st 2>told
 check 'gnn-train warns that a new run will remove the checkpoint' grep -q 'warning: C/checkpoint.safetensors exists and will be removed' told
 check 'gnn-train has replaced the checkpoint of the earlier run' sh -c 'gnn-inspect C/checkpoint.safetensors | grep -q "epoch 0"'

@@ -127,8 +127,11 @@ refuses 2 'the model has 2 layers, but the batches have 1 hops' "batches with ot
 refuses 2 "no batches of set 'nowhere'" "a set that a stream does not have" gnn-predict -n --split nowhere -i all.gnb m.st
 refuses 2 "no set 'nowhere'" "a set that the store does not have" gnn-predict -n --split nowhere --store g m.st
 refuses 2 'exclude each other' "a stream and a store" gnn-predict -i all.gnb --store g m.st
-refuses 2 'leave it out to predict on batches' "two stores" gnn-predict --store g g m.st
-refuses 2 'leave it out to predict on batches' "a stream and a store to be read" gnn-predict -i all.gnb g m.st
+refuses 2 'leave out g (gnn-predict --store g m.st)' "two stores" gnn-predict --store g g m.st
+refuses 2 'leave out g (gnn-predict --input all.gnb m.st)' "a stream and a store to be read" gnn-predict -i all.gnb g m.st
+refuses 2 'all.gnb is a stream of batches: gnn-predict -i all.gnb m.st' "a stream in the place of a store" gnn-predict all.gnb m.st
+refuses 2 'all.gnb is a stream of batches, and MODEL is missing' "a stream in the place of a model" gnn-predict -n all.gnb
+refuses 2 'm.st is a model and g a store: gnn-predict --store STORE MODEL' "a model in the place of a store" gnn-predict --store m.st g
 refuses 2 'requires STORE' "--memory with batches" gnn-predict --memory 1M --store g m.st
 refuses 2 'requires STORE' "--layer-wise with batches" gnn-predict --layer-wise --store g m.st
 refuses 2 'requires batches' "--dtype without batches" gnn-predict --dtype bf16 g p.st

@@ -59,7 +59,7 @@ check "gnn-predict warns of nothing on another graph" sh -c '! grep "warning" sa
 check "gnn-train evaluates test first" train --store s --split 2/train --eval test --eval 2/valid -o x.st
 cp err said
 says "gnn-train warns of a set called test that selects the epoch" 'warning: figures of set test will be better than those of unknown nodes'
-says "gnn-train warns of one that shares nodes with the training set" "warning: set test, which is to select the epoch, shares $shared nodes with set 2/train, which is trained on"
+says "gnn-train warns of one that shares nodes with the training set" "warning: set test, which selects the epoch, shares $shared nodes with set 2/train, which is trained on"
 train --store s3 --split 2/train --eval 2/valid --eval 0/test -o x.st 2>said
 says "gnn-train warns of an evaluated set that shares nodes, in three partitions" "warning: set 0/test, which is evaluated, shares $shared nodes with set 2/train"
 check "gnn-train warns of no set called test that does not select the epoch" sh -c '! grep "will be better" said'
