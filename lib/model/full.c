@@ -303,7 +303,7 @@ static int make_all_passes(struct gnn_full *f, const float *params, const struct
 /* A step and an evaluation in which nothing is computed, and rows get no memory: they tell which
  * limit is enough. Nothing of them is left but buffers without contents. */
 static int rehearse_step(struct gnn_full *f, const float *params, const struct gnn_batch *b,
-                    const struct gnn_net_mode *mode, struct gnn_err *e)
+                         const struct gnn_net_mode *mode, struct gnn_err *e)
 {
     const struct gnn_ops computing = f->turns;
     const struct gnn_full_stats stats = f->stats;
