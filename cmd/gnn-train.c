@@ -214,9 +214,10 @@ static void check_replaced(const struct gnn_comm *c)
     if (e.code)
         cli_fail(&e);
     if (path && !lstat(path, &st)) {
-        const bool read = S_ISREG(st.st_mode) && !gnn_st_read(&f, path, &damaged);
-        if ((read && !gnn_st_checkpoint(&f)) ||
-            (S_ISREG(st.st_mode) && gnn_kind_path(path) != GNN_KIND_MODEL))
+        const bool file = S_ISREG(st.st_mode), read = file && !gnn_st_read(&f, path, &damaged);
+        if (damaged.code && damaged.code != GNN_E_INPUT)
+            cli_fail(&damaged);
+        if (read ? !gnn_st_checkpoint(&f) : file && gnn_kind_path(path) != GNN_KIND_MODEL)
             cli_die(3,
                     "%s: not a checkpoint, and would be replaced: move it, or name another "
                     "directory",
