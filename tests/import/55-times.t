@@ -3,10 +3,10 @@
 # Perl make of them; weights number the edges, so that one that moves without its fields shows.
 . "$GNN_TOP/tests/lib.sh"
 imp() { gnn-import -q --no-provenance "$@"; }
-refuses() { # PATTERN NAME ARGUMENT...
+turns_down() { # PATTERN NAME ARGUMENT...
     why=$1 what=$2
     shift 2
-    status 3 "gnn-import refuses $what" imp -o bad "$@"
+    status 3 "gnn-import turns_down $what" imp -o bad "$@"
     cp err said
     check "gnn-import says where it is: $why" grep -q -- "$why" said
 }
@@ -158,23 +158,23 @@ printf '1 2 9007199254740993\n1 0 9007199254740994\n1 2 9223372036854775807\n2 0
 dump S/part-00000.gnb node/to/node effective_time >got
 check 'gnn-import compares times of nodes beyond 2^53 exactly' cmp want got
 echo '0 0.5 1' | npy large/time.npy '<f8' '3,'
-refuses 'edge 1: time 9007199254740993 cannot be compared' 'to compare a time beyond 2^53 with real ones' large
+turns_down 'edge 1: time 9007199254740993 cannot be compared' 'to compare a time beyond 2^53 with real ones' large
 echo '1 2 3 4' | npy large/edge_time.npy '<f8' '4,'
 echo '0 9007199254740993 1' | npy large/time.npy '<i8' '3,'
-refuses 'node 1: time 9007199254740993 cannot be compared' 'to compare a time of a node beyond 2^53 with real ones' large
+turns_down 'node 1: time 9007199254740993 cannot be compared' 'to compare a time of a node beyond 2^53 with real ones' large
 
 # What is no time.
 sed '5s/,[-0-9]*$/,nan/' t.csv >nan.csv
-refuses 'nan.csv: line 5: time is missing or nan' 'a time that is nan in a table' nan.csv
+turns_down 'nan.csv: line 5: time is missing or nan' 'a time that is nan in a table' nan.csv
 rm large/time.npy
 echo '1 2 nan 4' | npy large/edge_time.npy '<f8' '4,'
-refuses 'edge_time.npy: row 3: time is missing or nan' 'a time of an edge that is nan' large
+turns_down 'edge_time.npy: row 3: time is missing or nan' 'a time of an edge that is nan' large
 echo '1 2 3 4' | npy large/edge_time.npy '<f8' '4,'
 echo '1 nan 2' | npy large/time.npy '<f8' '3,'
-refuses 'time.npy: row 2: time is missing or nan' 'a time of a node that is nan' large
+turns_down 'time.npy: row 2: time is missing or nan' 'a time of a node that is nan' large
 rm large/time.npy
 echo '1 2 3 4 5 6 7 8' | npy large/edge_time.npy '<i8' '4, 2'
-refuses 'has 2 columns of i64, expected one .*--map' 'times of two columns' large
+turns_down 'has 2 columns of i64, expected one .*--map' 'times of two columns' large
 rm -rf S
 check 'gnn-import --map keeps two columns under another name' imp --map span=edge_time -o S large
 check 'gnn-import leaves no store where it failed' test ! -e bad
@@ -292,7 +292,7 @@ mixed 'whole times only' '5 6 7' '1 2 3' 'time i64.*time i64; in-edges ordered b
 check 'gnn-import says nothing of times of one kind' sh -c '! grep -q "some times" said'
 mixed 'real times that are whole' '5.0 6.0 7.0' '1.0 2.0 3.0' 'time f64.*time f64; in-edges ordered by time' '0 2 7 1 0 5 2 1 6'
 printf 'id,time\n0,9007199254740993\n1,2\n2,3\n' >nodes.csv
-refuses 'time 9007199254740993 cannot be compared' 'a whole time that f64 would round' --nodes nodes.csv mixed.csv
+turns_down 'time 9007199254740993 cannot be compared' 'a whole time that f64 would round' --nodes nodes.csv mixed.csv
 
 # What a user is told of it.
 printf '0 1 5\n2 1 3\n' >few.txt
@@ -301,5 +301,5 @@ check 'gnn-import says that in-edges are sorted by time' grep -q 'the in-edges o
 gnn-import --directed --columns source=1,target=2,t=3 -o untold few.txt 2>said
 check 'gnn-import says nothing of the order of edges without times' sh -c '! grep -q sorted said'
 printf 'from,to,time\n0,1,2024-01-03\n' >dates.csv
-refuses "not a number, and times are numbers, not dates: '2024-01-03'" 'dates in place of times' dates.csv
+turns_down "not a number, and times are numbers, not dates: '2024-01-03'" 'dates in place of times' dates.csv
 done_testing

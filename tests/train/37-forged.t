@@ -83,7 +83,7 @@ d["task"] = "binary" | member task
 d["target"] = 2**32 | member target
 d["node_types"][0]["features"] = 7 | tensor convs.0.lin.weight: shape (8, 6) instead of (8, 7)
 d["node_types"][0]["features"] = 2**24 | is implausible
-d["node_types"][0]["name"] = "a\nb" | node type 0 is node; the model's is a?b
+d["node_types"][0]["name"] = "a\nb" | node type 0 is node; the model's is a.u000ab
 d["node_types"] *= 1025 | member node_types
 d["edge_types"][0][2] = 1 | member edge_types
 d["edge_types"][0].append(5) | member edge_types
@@ -118,7 +118,6 @@ del d["bases"] | tensor convs.0.weight: shape (2, 4, 8) instead of (5, 4, 8)
 d["bases"] = 65537 | member bases
 d["node_types"][1]["features"] = 5 | rgcn requires node types of the same width
 d["node_types"].reverse() | node type 0 is t0; the model's is t1
-d["edge_types"].reverse() | edge type 0 is t0/to/t0; the model's is t0/rev_down/t1
 del d["edge_types"][4] | tensor convs.0.comp: shape (5, 2) instead of (4, 2)
 d["edge_types"] = [[1, "x%d" % i, 1] for i in range(5)] | no edge type leads to the labelled node type t0
 t["convs.0.weight"][1] = [2, 32] | tensor convs.0.weight: shape (2, 32)

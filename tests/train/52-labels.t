@@ -121,7 +121,7 @@ done
 # Weights of 1 are no weights, and of classes that occur nowhere there is nothing to learn.
 for w in none 1,1,1 7,7,7; do
     check "gnn-train learns with --class-weights $w" gnn-train --store multiclass $how -f -1,-1 -b 16 --epochs 2 --class-weights $w --no-provenance --metrics $w.json -o $w.st
-    check "--class-weights $w has the losses of no weights" /usr/bin/python3 -c '
+    check "gnn-train --class-weights $w has the losses of no weights" /usr/bin/python3 -c '
 import json, sys
 a, b = ([e["loss"] for e in map(json.loads, open(f)) if e["event"] in ("step", "epoch")] for f in ("none.json", sys.argv[1]))
 assert len(a) == len(b) > 10 and all(abs(p - q) < 1e-6 for p, q in zip(a, b))' $w.json
