@@ -413,7 +413,7 @@ operations() {
                 floor = copy ? b / copy / 1e6 : 0
                 printf "| %s | %.1f, %d times | %.2f ms | %.3g MB | %s |\n", name, 1000 * ms / n, n, ms, b / 1e6 / n,
                     floor ? sprintf("%.1f us | %.0f %%", 1000 * floor / n, 100 * floor / ms) : " | " }
-            { name = $0; sub(/^[^ ]* [^ ]* [^ ]* /, "", name); ms += $1; b += $3; if (NR <= 16) line(name, $2, $1, $3) }
+            { name = $0; sub(/^[^ ]* [^ ]* [^ ]* /, "", name); ms += $1; b += $3; if (NR <= 32) line(name, $2, $1, $3) }
             END { if (NR) line("all", steps, ms, b) }' | tee -a "$out/results.md"
 }
 operations 'SAGE 3x256, tf32' products $hops --hidden $width --precision tf32 --dropout 0 --no-layer-norm
