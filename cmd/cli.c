@@ -455,12 +455,6 @@ const char *cli_number(char out[32], double v)
     return out;
 }
 
-const char *cli_share(char out[32], double part, double whole)
-{
-    snprintf(out, 32, whole > 0 ? "%.2f %%" : "not defined", 100 * part / whole);
-    return out;
-}
-
 void cli_metrics(json_t *object)
 {
     if (!metrics) {

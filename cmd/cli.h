@@ -76,7 +76,5 @@ void cli_metrics_also(json_t *members);
 void cli_metrics_number(json_t *object, const char *key, double v);
 /* The same in a line: four digits after the point, or "not defined". Returns out. */
 const char *cli_number(char out[32], double v);
-/* `part` of `whole` in percent, with two digits after the point, or "not defined"; returns out. */
-const char *cli_share(char out[32], double part, double whole);
 
 #endif

@@ -154,10 +154,7 @@ static int all_batches(struct gnn_predict_batches *q, struct gnn_source *src,
         struct gnn_batch *b = NULL;
         if ((rc = gnn_source_next(src, &b, e)))
             break;
-        if (b->split >= m->nsplits)
-            rc = gnn_fail(e, GNN_E_INPUT, "a batch of split %u, but the header has %u splits",
-                          b->split, m->nsplits);
-        else if (!q->o.wanted || q->o.wanted[b->split])
+        if (!q->o.wanted || q->o.wanted[b->split])
             rc = one_batch(q, scorer, b, e);
         gnn_batch_put(b);
         if (q->o.progress)
