@@ -14,23 +14,19 @@
 #include "cmd/metric.h"
 #include "cmd/opt.h"
 #include "cmd/predict_batches.h"
+#include "cmd/predict_model.h"
 #include "cmd/ranks.h"
 #include "cmd/sets.h"
 #include "cmd/state_dict.h"
 #include "cmd/stdin.h"
-#include "cmd/type_map.h"
-#include "cmd/untrained.h"
 #include "cmd/unused.h"
 #include "lib/base/clock.h"
 #include "lib/base/kind.h"
 #include "lib/base/limit.h"
 #include "lib/base/mem.h"
 #include "lib/base/suggest.h"
-#include "lib/data/recipe.h"
-#include "lib/model/model_file.h"
 #include "lib/predict/batches.h"
 #include "lib/predict/predict.h"
-#include "lib/train/trainer.h"
 
 static const char *output;
 static struct opt_list sets, map;
@@ -107,63 +103,6 @@ static void show_seeds(void *arg, uint64_t done, uint64_t total)
 {
     (void)arg;
     cli_progress("seeds", done, total, NULL);
-}
-
-static const char *model_path;
-
-/* What the file says of training, which changes what the model computes. */
-static void tell_trained(const struct gnn_model *m, bool foreign)
-{
-    const char *left_out = untrained_text(&m->c, m->c.untrained);
-    if (*left_out)
-        cli_note("%s: leaves out edges of types that training never saw: %s", model_path, left_out);
-    if (!foreign && !m->recipe)
-        cli_note("%s: written by a version that did not record what training saw: all convolutions "
-                 "count as trained",
-                 model_path);
-}
-
-/* A checkpoint holds two models; returns the epoch of the one that is used. */
-static uint64_t take_best(struct gnn_st_file *f, const char *path)
-{
-    struct gnn_err e = {0};
-    struct gnn_train_state s;
-    if (gnn_checkpoint_best(f, path, &s, &e))
-        cli_fail(&e);
-    if (s.has_best)
-        cli_note("%s: a checkpoint: predicting with the model of epoch %llu, its best", path,
-                 (unsigned long long)s.best_epoch);
-    else
-        cli_note("%s: a checkpoint: predicting with the model of its last step, in epoch %llu, as "
-                 "no epoch has been evaluated",
-                 path, (unsigned long long)s.epoch);
-    return s.has_best ? s.best_epoch : s.epoch;
-}
-
-static void open_model(struct gnn_model *m, const char *path, const struct graph *g,
-                       struct gnn_err *e)
-{
-    struct gnn_st_file f;
-    struct gnn_schema as; /* as the model names its types */
-    uint64_t epoch = 0;
-    if (gnn_st_read(&f, path, e))
-        cli_fail(e);
-    model_path = path;
-    type_map_schema(&map, g->schema, g->name, &as);
-    const bool checkpoint = gnn_st_checkpoint(&f);
-    if (checkpoint)
-        epoch = take_best(&f, path);
-    if (gnn_model_open(m, &f, path, &as, state_dict_take, e) ||
-        gnn_model_config_match(&m->c, &as, g->name, e))
-        cli_fail(e);
-    type_map_rename(&m->c, g->schema);
-    gnn_schema_release(&as);
-    if (checkpoint && m->recipe && !(m->recipe = gnn_recipe_at(m->recipe, epoch, e)))
-        cli_fail(e);
-    tell_trained(m, state_dict_tell(m, path));
-    if (!f.st.summed)
-        cli_note("%s: no checksum (written by another program): not verified", path);
-    gnn_st_release(&f);
 }
 
 static enum gnn_predict_output output_kind(const struct gnn_model *m)
@@ -494,18 +433,19 @@ int main(int argc, char **argv)
         src = feed_open(NULL);
     g = src ? (struct graph){&src->meta->schema, feed.input ? feed.input : "stdin"}
             : (struct graph){&feed.store.meta.schema, feed.store.path};
-    open_model(&m, args[nargs - 1], &g, &e);
+    const char *path = args[nargs - 1];
+    predict_open_model(&m, path, &map, g.schema, g.name);
     if (src)
-        predict_compare(&m, model_path, src->meta);
+        predict_compare(&m, path, src->meta);
     if (!batches)
-        predict_check_layers(&m, model_path, g.name, layer_wise);
+        predict_check_layers(&m, path, g.name, layer_wise);
     if (!src)
-        split = sets_choose(&sets, none && !sets.n, &feed.store, &m, model_path);
+        split = sets_choose(&sets, none && !sets.n, &feed.store, &m, path);
     const struct gnn_measure kind = check_options(&g, &m);
     (void)output_kind(&m);
     if (batches && !src) {
         feed_needs(&m.c);
-        src = predict_draw(&m, model_path, &sets);
+        src = predict_draw(&m, path, &sets);
     }
     if (!none && !feed.comm->rank)
         out = cli_out(output, &name);

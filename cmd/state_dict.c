@@ -59,29 +59,34 @@ static void append_text(char *text, size_t room, const char *between, const char
         snprintf(text + at, room - at, "%s%s", at ? between : "", more);
 }
 
-bool state_dict_tell(const struct gnn_model *m, const char *path)
+void state_dict_tell_assumed(const struct gnn_model_config *c, const char *path,
+                             const void *activation, const void *skips, const void *norm)
 {
     char with[512] = "", fixed[512] = "";
-    refuse_alien(m, path);
-    if (!asked)
-        return false;
-    append_text(with, sizeof with, " ", layer_opts_assumed(asked));
-    if (!opt_given(&act) && (m->c.nlayers > 1 || asked->activates))
+    append_text(with, sizeof with, " ", layer_opts_assumed(c->layer));
+    if (!opt_given(activation) && (c->nlayers > 1 || c->layer->activates))
         append_text(with, sizeof with, " ", "--activation relu");
-    if (!opt_given(&residual) && m->c.nlayers > 1)
+    if (!opt_given(skips) && c->nlayers > 1)
         append_text(with, sizeof with, " ", "--no-residual");
-    if (!opt_given(&feature_norm))
+    if (!opt_given(norm))
         append_text(with, sizeof with, " ", "--feature-norm none");
-    if (m->c.layer_norm)
+    if (c->layer_norm)
         append_text(fixed, sizeof fixed, "; ",
                     "LayerNorm(mode=\"node\"), not PyG's default \"graph\"");
-    append_text(fixed, sizeof fixed, "; ", asked->assumed ? asked->assumed : "");
-    if (m->c.nntypes + m->c.netypes > 2 && !asked->shared && !asked->keyed)
+    append_text(fixed, sizeof fixed, "; ", c->layer->assumed ? c->layer->assumed : "");
+    if (c->nntypes + c->netypes > 2 && !c->layer->shared && !c->layer->keyed)
         append_text(fixed, sizeof fixed, "; ", "HeteroConv(aggr=\"sum\")");
     if (*with)
         cli_note("%s: read as with %s, which a state dict does not tell", path, with);
     if (*fixed)
         cli_note("%s: read as %s, which a state dict does not tell and no option changes", path,
                  fixed);
-    return true;
+}
+
+bool state_dict_tell(const struct gnn_model *m, const char *path)
+{
+    refuse_alien(m, path);
+    if (asked)
+        state_dict_tell_assumed(&m->c, path, &act, &residual, &feature_norm);
+    return asked;
 }

@@ -1,13 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a state dict of another program does not tell of its model: gnn-predict's options for it,
- * and the message about what is assumed. */
+/* What a state dict of another program does not tell of its model: the message about what is
+ * assumed, and gnn-predict's options for it. */
 #ifndef GNN_CMD_STATE_DICT_H
 #define GNN_CMD_STATE_DICT_H
 
 #include "cmd/opt.h"
 #include "lib/model/model.h"
 
-/* Beside those of layers (cmd/layer_opts.h). */
+/* Names what is assumed of the model at `path`: by options, of which these have that variable if
+ * they were given, and what no option changes. */
+void state_dict_tell_assumed(const struct gnn_model_config *c, const char *path,
+                             const void *activation, const void *skips, const void *norm);
+
+/* gnn-predict's, beside those of layers (cmd/layer_opts.h). */
 extern const struct opt state_dict_opts[];
 /* As gnn_model_open's `untold`: all of them. */
 void state_dict_take(struct gnn_model_config *c);

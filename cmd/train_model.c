@@ -8,6 +8,7 @@
 #include "cmd/layer_opts.h"
 #include "cmd/train_defaults.h"
 #include "cmd/rule_opts.h"
+#include "cmd/state_dict.h"
 #include "cmd/train_full.h"
 #include "cmd/train_feed.h"
 #include "cmd/untrained.h"
@@ -430,12 +431,9 @@ static void go_on(struct gnn_model *m, const struct gnn_meta *meta, struct gnn_e
     const char *what = feed.store_path ? feed.store_path : "the batches";
     struct gnn_model from = {0};
     if (!begun.layer) {
-        const char *assumed = layer_opts_assumed(m->c.layer);
         if (gnn_model_copy_params(m, m->slab, &init_file, init, "", false, e))
             cli_fail(e);
-        cli_note("%s: read as with --activation %s%s%s%s, which a state dict does not tell", init,
-                 acts[act < 0 ? 0 : act], residual ? " --residual" : " --no-residual",
-                 *assumed ? " " : "", assumed);
+        state_dict_tell_assumed(&m->c, init, &act, &residual, &feature_norm);
     } else {
         if (gnn_model_open(&from, &init_file, init, &meta->schema, NULL, e) ||
             gnn_model_config_match(&from.c, &meta->schema, what, e))
@@ -444,10 +442,7 @@ static void go_on(struct gnn_model *m, const struct gnn_meta *meta, struct gnn_e
         for (uint32_t i = 0; i < m->nparams; i++)
             memcpy(m->slab + m->param[i].at, from.slab + from.param[i].at,
                    m->param[i].count * sizeof *m->slab);
-        if (!from.recipe)
-            cli_note("%s: written by a version that did not record what training saw: all "
-                     "convolutions count as trained",
-                     init);
+        untrained_tell_unknown(&from, init);
     }
     take_untrained(m, &meta->sampling, from.c.untrained);
     if (!init_file.st.summed)

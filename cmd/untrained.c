@@ -3,6 +3,8 @@
 
 #include <stdio.h>
 
+#include "cmd/cli.h"
+
 enum { NAMED = 3 }; /* edge types of a layer that are named */
 
 /* Appends the edge types of layer l. */
@@ -38,4 +40,12 @@ const char *untrained_text(const struct gnn_model_config *c, const bool *list)
             at += list_types(c, list, l, text + at, sizeof text - at);
     }
     return text;
+}
+
+void untrained_tell_unknown(const struct gnn_model *m, const char *path)
+{
+    if (!m->recipe)
+        cli_note("%s: written by a version that did not record what training saw: all convolutions "
+                 "count as trained",
+                 path);
 }

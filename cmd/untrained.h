@@ -9,4 +9,7 @@
  * overwritten by the next call. */
 const char *untrained_text(const struct gnn_model_config *c, const bool *list);
 
+/* Says that the file at `path`, which is no state dict, does not tell what training saw, if so. */
+void untrained_tell_unknown(const struct gnn_model *m, const char *path);
+
 #endif

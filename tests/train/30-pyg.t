@@ -103,6 +103,9 @@ gine -m gine --edge-features --train-eps
 gat-edge -m gat --edge-features --heads 4
 gatv2-edge -m gatv2 --edge-features --heads 4
 EOF
+gnn-train --store gw -m gcn --edge-weight weight -f 3,3 --hidden 16 --init "$D/gcn-weight.safetensors" --no-layer-norm --epochs 1 --eval none -o x.st 2>said
+check "gnn-train --init names the options that it assumes of a state dict" grep -q 'safetensors: read as with --activation relu --no-residual --feature-norm none, which' said
+check "gnn-train --init names what no option changes of a state dict" grep -q 'read as GCNConv(normalize=True, add_self_loops=True, improved=False), which' said
 for k in gine gat-edge gatv2-edge; do
     for s in gw gw3; do
         check "gnn-predict reads PyG's state dict of $k for store $s" gnn-predict -q $s "$D/$k.safetensors" --output-kind probs -o edges.npy
