@@ -314,6 +314,32 @@ static void tell_untrained(const struct gnn_trainer *t)
         cli_note("training had no edge of these types, which the model leaves out: %s", text);
 }
 
+/* Writes the model, and says what has come of the run. Does not return if a signal has stopped it.
+ */
+static void end_run(struct gnn_trainer *t, const struct gnn_sampling *s, struct train_text *text,
+                    int out, const char *name, bool stopped)
+{
+    const bool worth = is_worth(text, stopped);
+    struct gnn_err e = {0};
+    if ((feed.store_path && gnn_store_verified(&feed.store, &e)) ||
+        (!o.comm->rank && gnn_trainer_write(t, out, name, &e)))
+        cli_fail(&e);
+    train_full_tell(o.full, o.comm, text->epochs, text->steps);
+    if (!o.comm->rank) {
+        train_text_times(o.ops);
+        train_timeline_tell(feed.gpu, s);
+        train_text_end(text, stopped);
+        train_progress_waited(t, text->waited, text->waited + text->trained + text->evaluated,
+                              feed.store_path != NULL);
+        tell_untrained(t);
+    }
+    if (!stopped)
+        return;
+    if (worth)
+        cli_out_commit();
+    train_stop_written(t, train_epochs_end(), name, worth);
+}
+
 int main(int argc, char **argv)
 {
     struct gnn_err e = {0};
@@ -358,24 +384,8 @@ int main(int argc, char **argv)
         start_over(&t, &e);
     train_text_init(&text, &t);
     train_progress_begin(train_epochs_end());
-    const bool stopped = train_model(&t, src, &text, &e), worth = is_worth(&text, stopped);
-    if ((feed.store_path && gnn_store_verified(&feed.store, &e)) ||
-        (!c->rank && gnn_trainer_write(&t, out, name, &e)))
-        cli_fail(&e);
-    train_full_tell(o.full, c, text.epochs, text.steps);
-    if (!c->rank) {
-        train_text_times(o.ops);
-        train_timeline_tell(feed.gpu, &src->meta->sampling);
-        train_text_end(&text, stopped);
-        train_progress_waited(&t, text.waited, text.waited + text.trained + text.evaluated,
-                              feed.store_path != NULL);
-        tell_untrained(&t);
-    }
-    if (stopped) {
-        if (worth)
-            cli_out_commit();
-        train_stop_written(&t, train_epochs_end(), name, worth);
-    }
+    const bool stopped = train_model(&t, src, &text, &e);
+    end_run(&t, &src->meta->sampling, &text, out, name, stopped);
     gnn_trainer_release(&t);
     gnn_full_free(o.full);
     gnn_model_release(&m);
