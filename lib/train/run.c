@@ -235,6 +235,26 @@ static bool continues_checkpoint(const struct gnn_trainer *t, const struct gnn_b
     return b->split != 0 && b->epoch == s->epoch;
 }
 
+/* Says in which node type the features are of another type than those of the checkpoint. */
+static int fail_dtypes(const struct gnn_trainer *t, uint64_t before, uint64_t now,
+                       struct gnn_err *e)
+{
+    enum { EXACT = 12 }; /* of more node types, the numbers below have wrapped around */
+    const struct gnn_model_config *c = &t->m->c;
+    const char *type = "", *names[2] = {"another type", "these"};
+    for (uint32_t i = c->nntypes; c->nntypes <= EXACT && i-- > 0; before /= 31, now /= 31)
+        if (before % 31 != now % 31 && before % 31 && now % 31) {
+            type = c->ntype[i].name;
+            names[0] = gnn_dtype_name((enum gnn_dtype)(before % 31 - 1));
+            names[1] = gnn_dtype_name((enum gnn_dtype)(now % 31 - 1));
+        }
+    return gnn_fail(
+        e, GNN_E_INPUT,
+        "%s/checkpoint.safetensors: the checkpoint was made with features%s%s of %s, and "
+        "this run has %s (--dtype)",
+        t->o.checkpoint, *type ? " of " : "", type, names[0], names[1]);
+}
+
 /* Features rounded on the way make another model, and no header says so: the batches must go on as
  * they began. */
 static int check_dtypes(struct gnn_trainer *t, const struct gnn_batch *b, struct gnn_err *e)
@@ -251,8 +271,7 @@ static int check_dtypes(struct gnn_trainer *t, const struct gnn_batch *b, struct
     }
     t->dtypes = now;
     if (t->s.dtypes && t->s.dtypes != now)
-        return gnn_fail(e, GNN_E_INPUT,
-                        "the features have another type than those of the checkpoint (--dtype)");
+        return fail_dtypes(t, t->s.dtypes, now, e);
     t->s.dtypes = now;
     return 0;
 }

@@ -169,16 +169,16 @@ static size_t key_length(const char *item)
     return !strncmp(item, decay, sizeof decay - 1) ? sizeof decay - 1 : strcspn(item, " ,;:");
 }
 
-/* Whether a text has an item of the same key as this one. */
-static bool has_item(const char *text, const char *item)
+/* The item of a text that has the same key as this one, or NULL. */
+static const char *find_item(const char *text, const char *item)
 {
     const size_t n = key_length(item);
     for (size_t len; *text; text += len + strspn(text + len, ",;: ")) {
         if (key_length(text) == n && !strncmp(text, item, n))
-            return true;
+            return text;
         len = item_length(text);
     }
-    return false;
+    return NULL;
 }
 
 /* The model of such a text, which ends with it; NULL: it has none. */
@@ -201,7 +201,6 @@ static const struct {
     const char *option[2];
 } items[] = {{"store", 0, {"the store of identity"}},
              {"size", 0, {"--batch"}},
-             {"fan-out", 0, {"--fanout"}},
              {"warm-up", 0, {"--warmup"}},
              {"total", 0, {"--epochs"}},
              {"step", 0, {"--step-epochs", "--step-factor"}},
@@ -260,6 +259,49 @@ static const char *say_sets(const char *item, char text[SAID])
     return text;
 }
 
+/* The fan-outs of type number i, in each of so many hops: "3,2". */
+static size_t append_fanouts(const char *item, uint32_t types, uint32_t i, uint32_t hops,
+                             char text[SAID], size_t n)
+{
+    const char *at = item + key_length(item) + 1;
+    for (uint32_t k = 0; k < hops * types && n < SAID; k++) {
+        char *end;
+        const long long fanout = strtoll(at, &end, 10);
+        if (k % types == i)
+            n += (size_t)snprintf(text + n, SAID - n, "%s%lld", k / types ? "," : "", fanout);
+        at = end + (*end == ',');
+    }
+    return n;
+}
+
+/* "--fanout 3,3" of "fan-out 3,3", which has a number for each hop and edge type, or one option for
+ * each type that has neighbours picked. Of subgraphs, the last hop is what lies within them. */
+static const char *say_fanouts(const struct gnn_trainer *t, const char *item, char text[SAID])
+{
+    const struct gnn_schema *c = &t->meta->schema;
+    const char *const end = item + item_length(item);
+    uint32_t numbers = 1;
+    for (const char *at = item; at < end; at++)
+        numbers += *at == ',';
+    const uint32_t types = c->netypes && numbers % c->netypes == 0 ? c->netypes : 1,
+                   hops = numbers / types - (find_item(item, "induced") != NULL);
+    char one[SAID], other[SAID];
+    bool same = true;
+    append_fanouts(item, types, 0, hops, one, 0);
+    for (uint32_t i = 1; i < types; i++) {
+        append_fanouts(item, types, i, hops, other, 0);
+        same = same && !strcmp(one, other);
+    }
+    size_t n = same ? (size_t)snprintf(text, SAID, "--fanout %s", one) : 0;
+    for (uint32_t i = 0; i < types && !same && n < SAID; i++) {
+        append_fanouts(item, types, i, hops, other, 0);
+        if (other[strspn(other, "0,")])
+            n += (size_t)snprintf(text + n, SAID - n, "%s--fanout %s=%s", n ? " " : "",
+                                  gnn_etype_key(c, i, one, sizeof one), other);
+    }
+    return text;
+}
+
 /* An item as the options that make it: "--batch 64" of "size 64". */
 static const char *say_item(const struct gnn_trainer *t, const char *item, char text[SAID])
 {
@@ -267,6 +309,8 @@ static const char *say_item(const struct gnn_trainer *t, const char *item, char 
     const int n = (int)key_length(item);
     if (is_key(item, "sets"))
         return say_sets(item, text);
+    if (is_key(item, "fan-out"))
+        return say_fanouts(t, item, text);
     split_value(t, item, word);
     const bool no = !strcmp(word[0], "0"), yes = !strcmp(word[0], "1");
     static const char *const flags[] = {"replace", "shuffle", "drop-last", "disjoint", "induced"};
@@ -371,6 +415,24 @@ static void model_differs(const struct gnn_trainer *t, const char *path, const c
     json_decref(y);
 }
 
+/* How batches are made: what follows from this differs, too, but no option says it. */
+static void kind_differs(const struct gnn_trainer *t, const char *path, const char *a,
+                         const char *b, struct gnn_err *e)
+{
+    static const char *const kinds[] = {"clusters", "induced"};
+    const bool full_a = strstr(a, "full batches, "), full_b = strstr(b, "full batches, ");
+    if (full_a != full_b)
+        fail_differs(path, full_a ? "--full-batch" : NULL, full_b ? "--full-batch" : NULL, e);
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds && !e->code; i++) {
+        char said[2][SAID];
+        const char *x = find_item(a, kinds[i]), *y = find_item(b, kinds[i]);
+        const char *one = x ? say_item(t, x, said[0]) : NULL,
+                   *two = y ? say_item(t, y, said[1]) : NULL;
+        if (!one || !two || strcmp(one, two) != 0)
+            fail_differs(path, one, two, e);
+    }
+}
+
 int gnn_train_run_differs(const struct gnn_trainer *t, const char *path, const char *a,
                           const char *b, struct gnn_err *e)
 {
@@ -381,10 +443,8 @@ int gnn_train_run_differs(const struct gnn_trainer *t, const char *path, const c
     for (size_t n; n = at + item_length(a + at), n + 1 < same; at = n + 1 + strspn(a + n + 1, " "))
         ;
     const char *x = find_model(a), *y = find_model(b);
-    const bool full_a = strstr(a, "full batches, "), full_b = strstr(b, "full batches, ");
-    if (full_a != full_b)
-        fail_differs(path, full_a ? "--full-batch" : NULL, full_b ? "--full-batch" : NULL, e);
-    else if (x && y && a + same >= x)
+    kind_differs(t, path, a, b, e);
+    if (!e->code && x && y && a + same >= x)
         model_differs(t, path, x, y, e);
     if (e->code)
         return e->code;
@@ -392,9 +452,9 @@ int gnn_train_run_differs(const struct gnn_trainer *t, const char *path, const c
     b += at;
     const char *one = say_item(t, a, said[0]), *two = say_item(t, b, said[1]);
     /* Where one of two has an item more, those at the same place have nothing in common. */
-    if (!has_item(a, b) && has_item(b, a))
+    if (!find_item(a, b) && find_item(b, a))
         fail_differs(path, NULL, two, e);
-    else if (!has_item(b, a) && has_item(a, b))
+    else if (!find_item(b, a) && find_item(a, b))
         fail_differs(path, one, NULL, e);
     else if (is_key(a, "total") && is_key(b, "total"))
         gnn_fail(

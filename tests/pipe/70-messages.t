@@ -182,6 +182,19 @@ with --schedule constant, and this run has --schedule cosine|--schedule cosine
 without --labor, which this run has|--labor
 T
 says "$M with --fanout 3,3, and this run has --fanout 3,2" 3 $train -f 3,2 --hidden 4 --resume -o X
+# What follows from these options differs as well, and nobody gave it.
+says "$M without --induced, which this run has" 3 $train -f 3,3 --hidden 4 --induced --layers 2 --resume -o X
+typed='gnn-train -q --store H --hidden 4 --epochs 1 --checkpoint T -o c.st -f t0/to/t0=3,2'
+$typed
+says 'made with --fanout t0/to/t0=3,2, and this run has --fanout t0/to/t0=3,2 --fanout t0/up/t1=1,1' 3 $typed -f t0/up/t1=1,1 --resume
+$typed --induced
+says 'made with --fanout t0/to/t0=3,2, and this run has --fanout 3,2' 3 \
+    gnn-train -q --store H --hidden 4 --epochs 1 --checkpoint T -o c.st -f 3,2 --induced --resume
+says 'made with --induced, and this run without' 3 $typed --resume
+joined='gnn-train -q --store halves --hidden 4 --epochs 1 --checkpoint J -o c.st'
+$joined --clusters 1
+says 'made with --clusters 1, and this run has --clusters 2' 3 $joined --clusters 2 --resume
+says 'made with --clusters 1, and this run without' 3 $joined --resume
 says "$M with the store of identity " 3 $train --store halves -f 3,3 --hidden 4 --resume -o X
 says "$M without --full-batch, which this run has" 3 gnn-train -q --full-batch --store S --hidden 4 --resume --checkpoint C -o X
 $train -f 3,3 --hidden 4 --schedule cosine --checkpoint cosine -o c.st

@@ -97,7 +97,8 @@ way
 status 3 "gnn-train --resume refuses features of another type than the checkpoint's" \
     gnn-train --store k3 $S --dtype f16 --epochs 8 $half --resume -o y.safetensors
 mv err said
-check "gnn-train says that the features are of another type than the checkpoint's" grep -q 'another type' said
+check "gnn-train says of which types the features are" \
+    grep -qx 'gnn-train: way/checkpoint.safetensors: the checkpoint was made with features of node of f32, and this run has f16 (--dtype)' said
 status 3 "gnn-train --resume refuses evaluated sets in another order than the checkpoint's" \
     gnn-train --store k3 -f 5,5 --frontier new -b 256 --eval test --eval valid --epochs 8 $half --resume -o y.safetensors
 # Where checkpoints cannot be kept is said before the work.
