@@ -116,7 +116,8 @@ static enum gnn_predict_output output_kind(const struct gnn_model *m)
                         : GNN_OUT_CLASSES;
 }
 
-/* Labels in columns need as many outputs. Of classes the graph may have fewer than the model. */
+/* Labels in columns need as many outputs. Of classes the graph may have fewer than the model, if
+ * their numbers mean the same. */
 static void check_task(const struct graph *g, const struct gnn_model *m)
 {
     const struct gnn_schema *c = g->schema;
@@ -128,13 +129,23 @@ static void check_task(const struct graph *g, const struct gnn_model *m)
                 "task with %u outputs",
                 g->name, gnn_task_name(c->task), c->nclasses, gnn_task_name(m->c.task),
                 m->c.outputs);
+    const uint32_t classes = gnn_model_classes(&m->c);
+    if (c->task == GNN_TASK_NONE || gnn_task_columns(m->c.task) || c->nclasses == classes)
+        return;
+    if (c->nclasses > classes)
+        cli_die(3, "%s: has %u classes, and the model %u: its labels cannot score the model",
+                g->name, c->nclasses, classes);
+    if (!c->class_name) /* names have been compared */
+        cli_note("warning: %s has %u classes, and the model %u: the figures are wrong unless a "
+                 "class has the same number in both",
+                 g->name, c->nclasses, classes);
 }
 
 /* What can be refused before hours of work is. */
 static struct gnn_measure check_options(const struct graph *g, const struct gnn_model *m)
 {
     const struct gnn_measure kind = metric_read(metric, m->c.task);
-    if (sets.n)
+    if (sets.n || none)
         check_task(g, m);
     return kind;
 }

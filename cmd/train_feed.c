@@ -116,8 +116,9 @@ static int choose_eval(struct train_feed *f, struct gnn_err *e)
             i = gnn_schema_find_set(c, f->eval_name);
         }
         if (i < 0 || i == on || !c->set[i].count || c->set[i].ntype != c->set[on].ntype) {
-            cli_note("no set " TRAIN_EVAL
-                     " to evaluate on: all epochs are trained (--eval chooses a set)");
+            cli_note("no %sset " TRAIN_EVAL
+                     " to evaluate on: all epochs are trained (--eval chooses a set)",
+                     i == on && i >= 0 ? "other " : "");
             return 0;
         }
         set = f->eval_name ? f->eval_name : TRAIN_EVAL;

@@ -152,6 +152,17 @@ gnn-sample -q -f 3 --epochs 1:2 -o second S
 cat first second >both
 check 'gnn-inspect --verify accepts concatenated streams that other commands made' gnn-inspect -q --verify both
 
+# Classes of another graph.
+gnn-import -q -o five sbm:nodes=100,classes=5
+says 'five: has 5 classes, and the model 4: its labels cannot score the model' 3 gnn-predict -n five m.st
+says 'stdin: has 5 classes, and the model 4: its labels cannot score the model' 3 \
+    sh -c 'gnn-sample -q -f 3 five | gnn-gather -q five | gnn-predict -n m.st'
+gnn-import -q -o three sbm:nodes=100,classes=3
+check 'gnn-predict reports on fewer classes than the model has' sh -c 'gnn-predict -n three m.st 2>told'
+check 'gnn-predict says on what that depends' grep -qx 'gnn-predict: warning: three has 3 classes, and the model 4: the figures are wrong unless a class has the same number in both' told
+gnn-train --store S --split valid -f 3 --epochs 1 -o c.st 2>told
+check 'gnn-train says that a set to train on is not one to evaluate on' grep -q 'no other set valid to evaluate on: all epochs are trained' told
+
 # What a checkpoint was made with, by its name, and that another run replaces it.
 gnn-partition -q -k 2 --method random -o halves S
 train="gnn-train -q --store S -b 60 --epochs 2 --eval valid --checkpoint C"
