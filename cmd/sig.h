@@ -9,11 +9,11 @@
 
 /* By default SIGINT, SIGTERM, SIGHUP and SIGUSR1 remove partial results and end the process by that
  * signal. After sig_defer the first only sets what sig_pending returns (the signal's number, or 0),
- * and a second acts as by default, unless it is SIGUSR1, or another process sends it within a second of
- * the first, as timeout(1) does. No handler of these runs in any thread; a
- * child that is forked starts with them blocked. A mapped file that is cut short or cannot be read
- * (SIGBUS, lib/base/mapped.h) ends the process with status 1 and a line that names it, which `die`
- * prints, whichever thread finds out. */
+ * and a second acts as by default, unless it is SIGUSR1, or another process sends it within a
+ * second of the first, as timeout(1) does. No handler of these runs in any thread; a child that is
+ * forked starts with them blocked. A mapped file that is cut short or cannot be read (SIGBUS,
+ * lib/base/mapped.h) ends the process with status 1 and a line that names it, which `die` prints,
+ * whichever thread finds out. */
 void sig_start(void (*die)(int exit_status, const char *fmt, ...) GNN_PRINTF(2, 3));
 /* May come before sig_start, as the first statement of a program: no signal is lost from there on.
  */
