@@ -451,7 +451,10 @@ static bool try_lock(struct gnn_temp *t, bool *gone, struct gnn_err *e)
     *gone = false;
     t->fd = open(t->path, O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC, 0666);
     if (t->fd < 0 || fstat(t->fd, &st)) {
-        gnn_fail_errno(e, "%s: cannot create", t->path);
+        if (t->fd < 0 && (errno == ELOOP || errno == EISDIR))
+            gnn_fail(e, GNN_E_RUN, "%s: not a regular file: cannot be locked", t->path);
+        else
+            gnn_fail_errno(e, "%s: cannot create", t->path);
         return false;
     }
     if (!S_ISREG(st.st_mode)) {

@@ -43,6 +43,7 @@ check 'gnn-train --resume goes on once the lock is free' logged second.err wait 
 check 'gnn-train --resume writes the same model after it has waited for the lock' cmp alone M
 mkdir bad && cp S/store.json was && cp was target && ln -s ../target bad/checkpoint.lock
 status 1 'gnn-train refuses a symbolic link in the place of its lock' gnn-train -q --store S -f 3,2 --epochs 1 --checkpoint bad -o x
+says '^gnn-train: bad/checkpoint.lock: not a regular file: cannot be locked$' 'gnn-train says that a link is no file to lock'
 mkdir bad2 && mkfifo bad2/checkpoint.lock
 status 1 'gnn-train refuses a FIFO in the place of its lock' timeout 600 gnn-train -q --store S -f 3,2 --epochs 1 --checkpoint bad2 -o x
 check 'gnn-train writes nothing through a symbolic link in the place of its lock' cmp was target
