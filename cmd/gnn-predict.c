@@ -147,6 +147,8 @@ static struct gnn_measure check_options(const struct graph *g, const struct gnn_
     const struct gnn_measure kind = metric_read(metric, m->c.task);
     if (sets.n || none)
         check_task(g, m);
+    if (sets.n && !feed.comm->rank)
+        metric_tell(kind, g->schema);
     return kind;
 }
 

@@ -162,6 +162,7 @@ static void finish_opts(void)
 {
     finish_walks();
     rule_opts_take(&o);
+    rule_opts_order(&shuffle);
     if (o.seeds_name)
         opt_refuse(OPTS(&split, &eval), "and --seeds exclude each other");
     else

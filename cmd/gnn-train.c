@@ -369,6 +369,8 @@ int main(int argc, char **argv)
     sets_tell_selection(feed.store_path ? &feed.store : NULL, src->meta->sampling.split,
                         src->meta->sampling.nsplits, o.keep == GNN_KEEP_BEST || o.patience,
                         gnn_measure_name(o.metric, metric_name));
+    if (!c->rank && src->meta->sampling.nsplits > 1)
+        metric_tell(o.metric, &src->meta->schema);
     o.class_weight = train_weights_read(class_weights, &src->meta->schema);
     train_weights_tell_few(&src->meta->schema);
     o.ops = gnn_ops_new(feed.gpu, (enum gnn_precision)precision, &e);

@@ -20,3 +20,11 @@ struct gnn_measure metric_read(const char *text, enum gnn_task task)
         cli_usage("metric %s is not defined for %s tasks", text, gnn_task_name(task));
     return m;
 }
+
+void metric_tell(struct gnn_measure m, const struct gnn_schema *c)
+{
+    if (c->task == GNN_TASK_BINARY && c->nclasses == 2 && c->class_name &&
+        gnn_metric_ranks(m.metric) && m.metric != GNN_ROC_AUC)
+        cli_note("positive nodes are those of class '%s', the second in the order of names",
+                 c->class_name[1]);
+}

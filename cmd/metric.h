@@ -3,6 +3,7 @@
 #ifndef GNN_CMD_METRIC_H
 #define GNN_CMD_METRIC_H
 
+#include "lib/data/schema.h"
 #include "lib/model/metrics.h"
 
 #define METRIC_OPT(text)                                                                           \
@@ -25,5 +26,8 @@ void metric_check(const char *text);
 /* What the option names, or, where text is NULL, what is usual for the task. Ends the program
  * unless it is defined for the task. */
 struct gnn_measure metric_read(const char *text, enum gnn_task task);
+/* Says which class is the positive one, if the metric would be another for the other class and
+ * classes have names. */
+void metric_tell(struct gnn_measure m, const struct gnn_schema *c);
 
 #endif

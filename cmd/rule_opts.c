@@ -91,6 +91,13 @@ uint32_t rule_opts_clusters(void)
     return clusters;
 }
 
+void rule_opts_order(const void *shuffle)
+{
+    if (seed_balance || seed_weight)
+        opt_refuse(OPTS(shuffle), "has no effect with --seed-balance and --seed-weight: seeds are "
+                                  "drawn");
+}
+
 void rule_opts_walk(void)
 {
     opt_refuse(OPTS(&replace, &disjoint), "has no effect: walks are independent of each other");

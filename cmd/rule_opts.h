@@ -13,6 +13,9 @@ void rule_opts_take(struct gnn_sampler_opts *o);
 /* Partitions in a batch, or 0: fan-outs, the frontier policy and the size of batches have no effect
  * if there are some. */
 uint32_t rule_opts_clusters(void);
+/* Ends the program if seeds are drawn and the option of this value, which orders them, was given.
+ */
+void rule_opts_order(const void *shuffle);
 /* Ends the program if one was given that random walks do not have, or that they imply. */
 void rule_opts_walk(void);
 /* Ends the program if one of them was given: they WHY. */

@@ -89,6 +89,7 @@ static void sampler_opts(struct train_feed *f, struct gnn_sampler_opts *s)
     }
     s->frontier = f->frontier ? GNN_FRONTIER_NEW : GNN_FRONTIER_ALL;
     rule_opts_take(s);
+    rule_opts_order(&f->shuffle);
     s->shuffle = f->shuffle;
     s->drop_last = f->drop_last;
 }

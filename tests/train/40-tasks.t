@@ -69,6 +69,17 @@ done
 status 2 'gnn-predict refuses --metric precision@0' gnn-predict binary binary.st -n --metric precision@0
 status 2 'gnn-predict refuses --metric recall@precision=2' gnn-predict binary binary.st -n --metric recall@precision=2
 check 'gnn-predict has no precision among more nodes than there are' sh -c 'gnn-predict binary binary.st -n --split test --metric precision@999 2>&1 | grep -q "test: precision@999 not defined"'
+# With names, which class is the positive one is no matter of course.
+perl -e 'print "id,label,f\n"; print "n$_,", ($_ % 3 ? "ok" : "fraud"), ",", $_ % 7, "\n" for 0 .. 99' >kinds.csv
+perl -e 'print "source,target\n"; print "n$_,n", ($_ * 7 + 1) % 100, "\n" for 0 .. 99' >who.csv
+gnn-import -q --nodes kinds.csv --split random:0.6,0.2,0.2 -o kinds who.csv
+positive="positive nodes are those of class 'ok', the second in the order of names"
+gnn-train --store kinds --hidden 4 --epochs 1 --metric average-precision -o kinds.st 2>said
+check "gnn-train names the positive class for average precision" grep -qx "gnn-train: $positive" said
+gnn-predict -n --metric precision@5 kinds kinds.st 2>said
+check "gnn-predict names the positive class for precision among K" grep -qx "gnn-predict: $positive" said
+gnn-predict -n kinds kinds.st 2>said
+check "gnn-predict names none for the ROC-AUC, which is the same for both" sh -c 'grep -q roc-auc said && ! grep positive said'
 head_of() { head -c 128 "$1" | tr -d '\0' | LC_ALL=C sed -n 's/.*\({.*}\).*/\1/p'; }
 check "gnn-predict writes one probability a node for a binary task" \
     test "$(head_of binary.npy)" = "{'descr': '<f4', 'fortran_order': False, 'shape': (600,), }"
