@@ -248,7 +248,8 @@ static void start_over(struct gnn_trainer *t, struct gnn_err *e)
     if (end && t->s.epoch >= end)
         cli_usage("%s: the checkpoint was made %s, but the last epoch of --epochs is %llu",
                   o.checkpoint, at, (unsigned long long)end - 1);
-    cli_note("resuming %s", at);
+    cli_note("resuming %s%s", at,
+             train_model_init() ? "; its parameters are used, not those of --init" : "");
     if (t->s.stopped_early)
         cli_note("the run had stopped early: %llu epochs without improvement (--patience)",
                  (unsigned long long)t->s.since_best);

@@ -67,6 +67,11 @@ const struct opt train_model_opts[] = {
     {.kind = OPT_END},
 };
 
+const char *train_model_init(void)
+{
+    return init;
+}
+
 /* The file of --init, and what it says of its model; no layer: it does not, and gives numbers only.
  */
 static struct gnn_st_file init_file;

@@ -13,6 +13,8 @@ extern const struct opt train_model_opts[];
 void train_model_check(void);
 
 #define TRAIN_NEEDS_ROWS "requires hidden rows: two layers, --head or --encoder"
+/* The file of --init, or NULL. */
+const char *train_model_init(void);
 /* What batches must bring (feed_needs). */
 void train_model_needs(void);
 

@@ -292,7 +292,7 @@ static const char *say_fanouts(const struct gnn_trainer *t, const char *item, ch
         append_fanouts(item, types, i, hops, other, 0);
         same = same && !strcmp(one, other);
     }
-    size_t n = same ? (size_t)snprintf(text, SAID, "--fanout %s", one) : 0;
+    size_t n = same ? (size_t)snprintf(text, SAID, "--fanout %.*s", SAID - 10, one) : 0;
     for (uint32_t i = 0; i < types && !same && n < SAID; i++) {
         append_fanouts(item, types, i, hops, other, 0);
         if (other[strspn(other, "0,")])

@@ -90,4 +90,10 @@ check "gnn-train takes options of training" gnn-train -q --store a.store --init 
 gnn-train --store a.store --init g.st -f n/p/n=4,4 --epochs 1 -o x.st 2>said
 check "gnn-train says which edges of the model of --init have no fan-out" grep -q 'warning: g.st uses edges that have no fan-out here, and that the model will leave out: layer 0: ' said
 
+again="gnn-train --store a.store --init g.st -f 4,4 --checkpoint ck --resume -o x.st"
+$again --epochs 1 2>said
+check "gnn-train --init --resume begins with --init" grep -q 'no checkpoint in ck: starting from the beginning' said
+$again --epochs 2 2>said
+check "gnn-train --init --resume says whose parameters it goes on with" grep -q 'resuming .*; its parameters are used, not those of --init$' said
+
 done_testing
