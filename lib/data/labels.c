@@ -26,3 +26,17 @@ int gnn_labels_valid(const struct gnn_schema *c, const struct gnn_tensor *y, str
     }
     return 0;
 }
+
+bool gnn_label_row(const struct gnn_schema *c, const struct gnn_tensor *y, uint64_t i, uint32_t *of)
+{
+    const uint64_t w = y->ndim == 2 ? y->shape[1] : 1;
+    bool known = false;
+    for (uint64_t j = i * w; j < (i + 1) * w; j++) {
+        const double v = gnn_label_value(y->data, (enum gnn_label_type)y->dtype, j);
+        const int32_t k = c->task == GNN_TASK_MULTICLASS ? gnn_label_class(v, c->nclasses) : -1;
+        const float f = c->task == GNN_TASK_REGRESSION ? gnn_label_number(v) : gnn_label_target(v);
+        *of = k >= 0 ? (uint32_t)k : f > 0.5f;
+        known = known || (c->task == GNN_TASK_MULTICLASS ? k >= 0 && *of < c->nclasses : f == f);
+    }
+    return known;
+}

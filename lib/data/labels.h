@@ -11,5 +11,9 @@
  * value is GNN_E_INPUT "element N: label V outside 0..M"; the caller adds the file and tensor. */
 int gnn_labels_valid(const struct gnn_schema *c, const struct gnn_tensor *y,
                      struct gnn_err *e) GNN_MUST_USE;
+/* Whether row i of such labels has one, in any of its columns; and *of, of a multiclass or binary
+ * task, its class. */
+bool gnn_label_row(const struct gnn_schema *c, const struct gnn_tensor *y, uint64_t i,
+                   uint32_t *of);
 
 #endif

@@ -9,6 +9,7 @@
 
 #include "kernels/label.h"
 #include "lib/base/node_map.h"
+#include "lib/data/labels.h"
 #include "lib/sample/sample_impl.h"
 
 struct seed_draws {
@@ -26,12 +27,8 @@ void gnn_seed_draws_free(struct seed_draws *d)
 /* The class of row i, or nclasses: it has none. */
 static uint32_t class_of(const struct gnn_schema *c, const struct gnn_tensor *y, uint64_t i)
 {
-    const double v = gnn_label_value(y->data, (enum gnn_label_type)y->dtype, i);
-    const float target = gnn_label_target(v);
-    const int32_t k = c->task == GNN_TASK_MULTICLASS ? gnn_label_class(v, c->nclasses)
-                      : target == target             ? target > 0.5f
-                                                     : -1;
-    return k >= 0 && (uint32_t)k < c->nclasses ? (uint32_t)k : c->nclasses;
+    uint32_t k;
+    return gnn_label_row(c, y, i, &k) ? k : c->nclasses;
 }
 
 /* This rank's nodes among ids (n): their rows of a field, one after the other. */

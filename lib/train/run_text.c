@@ -211,6 +211,7 @@ static const struct {
              {"evaluated", 1, {"--eval-every"}}, /* every N epochs */
              {"labor", 1, {"--labor"}},          /* JSON */
              {"time", 0, {"--time-rule"}},
+             {"seed_balance", 1, {"--seed-balance"}},
              {"kind", 0, {"--model"}},
              {"width", 0, {"--hidden"}}};
 

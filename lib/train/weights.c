@@ -4,7 +4,7 @@
  * And counts of the classes, from which balanced weights are made. */
 #include <string.h>
 
-#include "kernels/label.h"
+#include "lib/data/labels.h"
 #include "lib/store/store.h"
 #include "lib/train/train_impl.h"
 
@@ -12,22 +12,6 @@ enum {
     MOMENTS = 2, /* of one column: sum of weights, and of their squares, which nobody needs */
     ONE = (1 + GNN_MOMENT_BLOCKS) * MOMENTS
 };
-
-/* Whether row i has a label, and its class where it has one. */
-static bool has_label(const struct gnn_schema *c, const struct gnn_tensor *y, uint64_t i,
-                      uint32_t *class)
-{
-    const uint64_t w = y->ndim == 2 ? y->shape[1] : 1;
-    bool known = false;
-    for (uint64_t j = i * w; j < (i + 1) * w; j++) {
-        const double v = gnn_label_value(y->data, (enum gnn_label_type)y->dtype, j);
-        const int32_t k = c->task == GNN_TASK_MULTICLASS ? gnn_label_class(v, c->nclasses) : -1;
-        const float f = c->task == GNN_TASK_REGRESSION ? gnn_label_number(v) : gnn_label_target(v);
-        *class = k >= 0 ? (uint32_t)k : f > 0.5f;
-        known = known || (c->task == GNN_TASK_MULTICLASS ? k >= 0 && *class < c->nclasses : f == f);
-    }
-    return known;
-}
 
 /* For each member of the set with a label that this rank has, counts it: by class, or in all. */
 static int count_labels(struct gnn_store *s, uint32_t set, bool by_class, uint64_t *count,
@@ -46,7 +30,7 @@ static int count_labels(struct gnn_store *s, uint32_t set, bool by_class, uint64
             continue;
         const uint32_t p = gnn_store_owner(s, t, ids[i]);
         const struct gnn_tensor *y = gnn_store_findf(s, p, "node/%s/y", c->ntype[t].name);
-        if (y && has_label(c, y, ids[i] - s->book[t][p], &class))
+        if (y && gnn_label_row(c, y, ids[i] - s->book[t][p], &class))
             count[by_class ? class : 0]++;
     }
     gnn_free(ids);
