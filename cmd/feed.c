@@ -128,6 +128,7 @@ static struct gnn_source *open_store(struct gnn_sampler_opts *s, struct gnn_err 
     char fields[2 * GNN_WORD_MAX + 32];
     struct gnn_gather_opts g = {.dtype = dtypes[feed.dtype]};
     const bool seeds_only = feed.seeds_only;
+    g.part_by_part = seeds_only; /* other partitions may be in memory already, to its limit */
     g.fields = seeds_only ? "y" : list_fields(fields, sizeof fields);
     if (feed.replicate.n)
         cache_replicate(&feed.replicate, &feed.cache, &g.replicate);

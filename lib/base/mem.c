@@ -20,15 +20,14 @@ enum { ALIGN = 64, HUGE_PAGE = 2 << 20, LARGE = 4 << 20 };
 /* From here on malloc maps each block by itself, and moves its pages instead of copying them. */
 enum { MOVES = 64 << 20 };
 
-/* Bytes to ask for, a multiple of the alignment; false on overflow. */
+/* Bytes to ask for, a multiple of the alignment if there is as much; false on overflow. */
 static bool padded_bytes(uint64_t n, size_t size, uint64_t *bytes)
 {
     if (__builtin_mul_overflow(n, (uint64_t)size, bytes) || *bytes > (uint64_t)INT64_MAX - ALIGN)
         return false;
     /* aligned_alloc requires a multiple of the alignment. */
-    *bytes = (*bytes + ALIGN - 1) & ~(uint64_t)(ALIGN - 1);
-    if (!*bytes)
-        *bytes = ALIGN;
+    if (*bytes >= ALIGN)
+        *bytes = (*bytes + ALIGN - 1) & ~(uint64_t)(ALIGN - 1);
     return true;
 }
 
@@ -38,7 +37,9 @@ void *gnn_alloc(uint64_t n, size_t size, const char *what, struct gnn_err *e)
     const bool good = padded_bytes(n, size, &bytes);
     const bool large = good && bytes >= LARGE;
     void *p = NULL;
-    if (good && !large)
+    if (good && bytes < ALIGN) /* aligning it would take several times the room */
+        p = malloc(bytes ? bytes : 1);
+    else if (good && !large)
         p = aligned_alloc(ALIGN, bytes);
     else if (large && posix_memalign(&p, HUGE_PAGE,
                                      bytes)) /* aligned_alloc wants a multiple of the alignment */

@@ -10,10 +10,10 @@
 
 #include "lib/base/err.h"
 
-/* Room for n elements of `size` bytes, 64-byte aligned, contents undefined (_zero: zeroed). Never
- * NULL on success, even for n = 0. Large blocks are on huge pages if the system has some: they are
- * mostly read in random order. On failure (overflow included) returns NULL and records GNN_E_NOMEM
- * with `what`. Free with gnn_free. */
+/* Room for n elements of `size` bytes, contents undefined (_zero: zeroed): 64-byte aligned, or, of
+ * less than 64 bytes, aligned for any type. Never NULL on success, even for n = 0. Large blocks are
+ * on huge pages if the system has some: they are mostly read in random order. On failure (overflow
+ * included) returns NULL and records GNN_E_NOMEM with `what`. Free with gnn_free. */
 void *gnn_alloc(uint64_t n, size_t size, const char *what, struct gnn_err *e) GNN_MUST_USE;
 void *gnn_alloc_zero(uint64_t n, size_t size, const char *what, struct gnn_err *e) GNN_MUST_USE;
 /* Takes NULL; keeps errno. */

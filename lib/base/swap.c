@@ -169,8 +169,12 @@ static int await_room(struct gnn_swap *s, struct gnn_err *e)
     return rc;
 }
 
-/* What the process takes at its start differs that much from run to run. */
-#define DIFFERS (1 << 19)
+/* What the process takes besides differs from run to run: at its start, and with where malloc finds
+ * room for what is small. */
+static uint64_t differs(const struct gnn_swap *s)
+{
+    return (1 << 19) + s->besides / 64;
+}
 
 /* least: a limit that would have been enough until now. Sizes are as the option takes them. */
 static int fail_too_small(const struct gnn_swap *s, uint64_t least, struct gnn_err *e)
@@ -182,7 +186,7 @@ static int fail_too_small(const struct gnn_swap *s, uint64_t least, struct gnn_e
     least = least > s->limit ? least : s->limit + 1;
     return gnn_fail(e, GNN_E_NOMEM, "--memory %llu%s is too small: at least %lluM are needed",
                     (unsigned long long)limit, unit,
-                    (unsigned long long)((least + DIFFERS + (1 << 20) - 1) >> 20));
+                    (unsigned long long)((least + differs(s) + (1 << 20) - 1) >> 20));
 }
 
 /* Until there is memory for r, which is EMPTY or FILED, or has just been read; or, before the limit

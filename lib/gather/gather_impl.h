@@ -15,6 +15,7 @@ struct gatherer {
     struct gnn_meta meta;
     struct gather_job *job; /* in the order of the tensors */
     uint32_t njobs;
+    bool part_by_part; /* see gnn_gather_opts */
     bool sums;
     struct gnn_comm *comm;          /* the store's */
     struct gather_replica *replica; /* replicated remote rows, or NULL */

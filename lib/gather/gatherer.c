@@ -49,6 +49,26 @@ static int store_ids(const struct gatherer *g, struct gather_scratch *w, const s
     return rc;
 }
 
+/* What gnn_gather_opts.part_by_part promises. Returns how many ids have a row. */
+static uint64_t copy_part_by_part(const struct gatherer *g, const struct gather_job *j,
+                                  const uint32_t *ids, uint64_t n, uint8_t *out)
+{
+    const size_t bytes = gnn_gather_job_bytes(j);
+    uint64_t got = 0;
+    for (uint32_t p = 0; p < j->nparts; p++) {
+        const struct gnn_gather_part *f = &j->part[p];
+        const uint8_t *rows = f->data;
+        for (uint64_t i = 0; i < n; i++)
+            if (ids[i] >= f->first && ids[i] - f->first < f->count) {
+                memcpy(out + i * bytes, rows + (ids[i] - f->first) * bytes, bytes);
+                got++;
+            }
+        if (gnn_store_has(g->store, p))
+            gnn_store_forget(g->store, p);
+    }
+    return got;
+}
+
 static int gather_nodes(const struct gatherer *g, const struct gather_job *j,
                         struct gather_scratch *w, struct gnn_batch *b, struct gnn_err *e)
 {
@@ -59,7 +79,10 @@ static int gather_nodes(const struct gatherer *g, const struct gather_job *j,
         rc = store_ids(g, w, b, j->type, t->shape[0], &ids, e);
     if (rc)
         return rc;
-    if (gnn_gather_job_rows(j, ids, NULL, t->shape[0], wants_sum(g, b), t) < t->shape[0])
+    const uint64_t got = g->part_by_part && !j->own
+                             ? copy_part_by_part(g, j, ids, t->shape[0], t->data)
+                             : gnn_gather_job_rows(j, ids, NULL, t->shape[0], wants_sum(g, b), t);
+    if (got < t->shape[0])
         return gnn_gather_bad_id(g, j, b, 0, e);
     if (j->original)
         b->type[j->type].orig = t->data;

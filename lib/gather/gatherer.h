@@ -92,6 +92,9 @@ struct gnn_gather_opts {
      * they come from the host, and `threads` ask the other ranks for rows */
     struct gnn_gpu *gpu;
     struct gnn_gather_cache cache; /* with a gpu */
+    /* rows are copied from one partition after the other, whose pages then leave the process's
+     * memory: of nodes' fields, as stored, without checksums; on the CPU with one rank only */
+    bool part_by_part;
     bool beside; /* with a gpu, whose first device also trains on the batches: leaves room for that
                   */
     struct gnn_gather_stats *stats; /* with a gpu, or NULL; outlives the source */

@@ -245,6 +245,7 @@ static int gatherer_init(struct gatherer *g, const struct gnn_meta *up,
     if ((rc = check_ranks(g, e)))
         return rc;
     g->sums = o->sums;
+    g->part_by_part = o->part_by_part;
     rc = add_fields(g, o, e);
     if (!rc)
         rc = add_originals(g, e);

@@ -56,20 +56,30 @@ static void release_in_turn(const struct gnn_ops *o, struct gnn_buf *b)
     gnn_swap_release(full_of(o)->swap, b);
 }
 
-/* Of the features of a part, which its turns may read in place. */
+static uint64_t mapped_bytes(const struct gnn_full *f, uint32_t part, const char *type,
+                             const char *field)
+{
+    char name[GNN_NAME_MAX + 1];
+    uint64_t bytes = 0;
+    gnn_tensor_name(name, "node/%s/%s", type, field);
+    const struct gnn_tensor *x = gnn_store_look(f->s, part, name);
+    return x && gnn_tensor_bytes(x, &bytes) ? bytes : 0;
+}
+
+/* Of the features of a part, which its turns may read in place, and of the labels and ids, which
+ * the seeds of a batch to come may be given meanwhile. */
 static uint64_t most_mapped(const struct gnn_full *f)
 {
+    const char *target = f->m->c.ntype[f->m->c.target].name;
     uint64_t most = 0;
     for (uint32_t i = 0; i < f->n; i++) {
-        uint64_t sum = 0;
-        for (uint32_t t = 0; t < f->m->c.nntypes; t++) {
-            char name[GNN_NAME_MAX + 1];
-            uint64_t bytes = 0;
-            gnn_tensor_name(name, "node/%s/x", f->m->c.ntype[t].name);
-            const struct gnn_tensor *x = gnn_store_look(f->s, f->first + i, name);
-            if (f->m->c.ntype[t].width && x && gnn_tensor_bytes(x, &bytes))
-                sum += bytes;
-        }
+        const uint32_t p = f->first + i;
+        uint64_t sum = mapped_bytes(f, p, target, "y");
+        const uint64_t ids = mapped_bytes(f, p, target, "id");
+        sum = ids > sum ? ids : sum;
+        for (uint32_t t = 0; t < f->m->c.nntypes; t++)
+            if (f->m->c.ntype[t].width)
+                sum += mapped_bytes(f, p, f->m->c.ntype[t].name, "x");
         most = sum > most ? sum : most;
     }
     return most;

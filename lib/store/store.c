@@ -50,6 +50,18 @@ void gnn_store_close(struct gnn_store *s)
     *s = (struct gnn_store){0};
 }
 
+static void verify_tensor(const struct gnn_part *p, const struct gnn_tensor *t)
+{
+    struct gnn_verify_job j = {.data = t->data,
+                               .sum = t->sum,
+                               .file = p->path,
+                               .tensor = t->name,
+                               .map = p->map,
+                               .mapped = p->bytes};
+    if (gnn_tensor_bytes(t, &j.bytes))
+        gnn_verify_add(p->verify, &j);
+}
+
 const struct gnn_tensor *gnn_store_at(struct gnn_store *s, uint32_t part, uint32_t i)
 {
     struct gnn_part *p = s->part[part];
@@ -59,9 +71,8 @@ const struct gnn_tensor *gnn_store_at(struct gnn_store *s, uint32_t part, uint32
         bool first = !p->queued[i];
         p->queued[i] = 1;
         pthread_mutex_unlock(&p->lock);
-        uint64_t bytes = 0;
-        if (first && gnn_tensor_bytes(t, &bytes))
-            gnn_verify_add(p->verify, t->data, bytes, t->sum, p->path, t->name);
+        if (first)
+            verify_tensor(p, t);
     }
     return t;
 }
@@ -118,12 +129,9 @@ uint32_t gnn_store_owner(const struct gnn_store *s, uint32_t t, uint64_t id)
 
 static void check_again(struct gnn_part *p)
 {
-    for (uint32_t i = 0; i < p->n; i++) {
-        uint64_t bytes = 0;
-        if (p->queued[i] && gnn_tensor_bytes(&p->tensor[i], &bytes))
-            gnn_verify_add(p->verify, p->tensor[i].data, bytes, p->tensor[i].sum, p->path,
-                           p->tensor[i].name);
-    }
+    for (uint32_t i = 0; i < p->n; i++)
+        if (p->queued[i])
+            verify_tensor(p, &p->tensor[i]);
 }
 
 int gnn_store_verified(struct gnn_store *s, struct gnn_err *e)

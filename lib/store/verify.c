@@ -15,9 +15,7 @@
 #include "lib/base/mem.h"
 
 struct job {
-    const uint8_t *data;
-    uint64_t bytes, sum;
-    const char *file, *tensor;
+    struct gnn_verify_job is;
     void (*drop)(const void *arg, const void *data, uint64_t bytes); /* or NULL */
     const void *arg;
 };
@@ -33,23 +31,27 @@ struct gnn_verify {
     struct gnn_err first;
 };
 
-/* Whole pages: of one that is only partly checked, the rest is read again. */
-static void forget_pages(const uint8_t *data, uint64_t bytes)
+/* Whole pages, and those that the kernel maps with the one that is touched: around it, 64 KiB by
+ * default. Whoever uses one of them reads it again. */
+static void forget_pages(const struct gnn_verify_job *j, uint64_t at, uint64_t n)
 {
-    const uintptr_t from = (uintptr_t)data & ~(uintptr_t)(gnn_page_size() - 1);
-    (void)madvise((void *)from, (uintptr_t)data + bytes - from, MADV_DONTNEED);
+    const uint64_t around = 64 << 10, page = gnn_page_size();
+    const uint64_t data = (uint64_t)((const uint8_t *)j->data - (const uint8_t *)j->map) + at;
+    const uint64_t from = data > around ? (data - around) / page * page : 0,
+                   to = data + n + around < j->mapped ? data + n + around : j->mapped;
+    (void)madvise((uint8_t *)(uintptr_t)j->map + from, to - from, MADV_DONTNEED);
 }
 
 /* In pieces, so that stopping does not wait for gigabytes. */
-static bool checksum_matches(struct gnn_verify *v, const struct job *j)
+static bool checksum_matches(struct gnn_verify *v, const struct gnn_verify_job *j)
 {
     XXH3_state_t s;
     XXH3_64bits_reset(&s);
     for (uint64_t at = 0; at < j->bytes && !__atomic_load_n(&v->stop, __ATOMIC_RELAXED);) {
         uint64_t n = j->bytes - at < (4u << 20) ? j->bytes - at : 4u << 20;
-        XXH3_64bits_update(&s, j->data + at, n);
+        XXH3_64bits_update(&s, (const uint8_t *)j->data + at, n);
         if (__atomic_load_n(&v->keep_none, __ATOMIC_RELAXED))
-            forget_pages(j->data + at, n);
+            forget_pages(j, at, n);
         at += n;
     }
     return __atomic_load_n(&v->stop, __ATOMIC_RELAXED) || XXH3_64bits_digest(&s) == j->sum;
@@ -70,16 +72,17 @@ static void *run_verifier(void *arg)
         struct job j = ((struct job *)v->jobs.data)[v->next];
         v->busy = true;
         pthread_mutex_unlock(&v->lock);
-        bool good = checksum_matches(v, &j);
+        bool good = checksum_matches(v, &j.is);
         pthread_mutex_lock(&v->lock);
         j = ((struct job *)v->jobs.data)[v->next]; /* may be to be dropped meanwhile */
         if (j.drop)
-            j.drop(j.arg, j.data, j.bytes);
+            j.drop(j.arg, j.is.data, j.is.bytes);
         v->busy = false;
         v->next++;
         if (!good) {
             gnn_fail(&v->first, GNN_E_INPUT,
-                     "%s: tensor '%s': checksum mismatch, the file is damaged", j.file, j.tensor);
+                     "%s: tensor '%s': checksum mismatch, the file is damaged", j.is.file,
+                     j.is.tensor);
             pthread_cond_broadcast(&v->idle); /* who waits need not wait for the rest */
         }
     }
@@ -115,13 +118,11 @@ void gnn_verify_free(struct gnn_verify *v)
     gnn_free(v);
 }
 
-void gnn_verify_add(struct gnn_verify *v, const void *data, uint64_t bytes, uint64_t sum,
-                    const char *file, const char *tensor)
+void gnn_verify_add(struct gnn_verify *v, const struct gnn_verify_job *job)
 {
     pthread_mutex_lock(&v->lock);
     if (!gnn_buf_reserve(&v->jobs, v->njobs + 1, sizeof(struct job), "verification", &v->first)) {
-        ((struct job *)v->jobs.data)[v->njobs++] =
-            (struct job){.data = data, .bytes = bytes, .sum = sum, .file = file, .tensor = tensor};
+        ((struct job *)v->jobs.data)[v->njobs++] = (struct job){.is = *job};
         if (!v->started) {
             v->started = !pthread_create(&v->thread, NULL, run_verifier, v);
             if (!v->started)
@@ -142,7 +143,8 @@ bool gnn_verify_last(struct gnn_verify *v, const void *data, uint64_t bytes,
     /* Those done already need no drop: none is then true, and the caller drops the pages itself. */
     for (uint64_t i = v->next; i < v->njobs; i++) {
         struct job *j = (struct job *)v->jobs.data + i;
-        if (j->data >= from + bytes || from >= j->data + j->bytes)
+        const uint8_t *checked = j->is.data;
+        if (checked >= from + bytes || from >= checked + j->is.bytes)
             continue;
         j->drop = drop;
         j->arg = arg;

@@ -10,15 +10,22 @@
 
 struct gnn_verify;
 
+/* A tensor to be checked against its XXH3-64: its bytes in a file that is mapped as a whole. */
+struct gnn_verify_job {
+    const void *data;
+    uint64_t bytes, sum;
+    const char *file, *tensor; /* for the message */
+    const void *map;
+    uint64_t mapped;
+};
+
 /* NULL on failure. The thread starts with the first job, at the lowest priority. */
 struct gnn_verify *gnn_verify_new(struct gnn_err *e) GNN_MUST_USE;
 /* Stops at once; jobs left are dropped. Takes NULL. */
 void gnn_verify_free(struct gnn_verify *v);
-/* Queues the bytes for a check against their XXH3-64. `file` and `tensor` are for the message and,
- * like data, must outlive v. Thread-safe. A failure to queue is remembered and told by
- * gnn_verify_wait. */
-void gnn_verify_add(struct gnn_verify *v, const void *data, uint64_t bytes, uint64_t sum,
-                    const char *file, const char *tensor);
+/* Queues a check. What the job refers to must outlive v. Thread-safe. A failure to queue is
+ * remembered and told by gnn_verify_wait. */
+void gnn_verify_add(struct gnn_verify *v, const struct gnn_verify_job *job);
 /* Nobody else will read these bytes. True if no check of them is left; otherwise calls drop(arg,
  * ...) for each of their tensors when that has been checked, also while v is freed. */
 bool gnn_verify_last(struct gnn_verify *v, const void *data, uint64_t bytes,

@@ -22,6 +22,7 @@ void gnn_feed_prefetch(struct gnn_sampler_opts *s, struct gnn_gather_opts *g, un
     s->background = true;
     *g = (struct gnn_gather_opts){.dtype = g->dtype,
                                   .fields = g->fields,
+                                  .part_by_part = g->part_by_part,
                                   .replicate = g->replicate,
                                   .hits = g->hits}; /* on the same threads */
 }
