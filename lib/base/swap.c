@@ -171,7 +171,7 @@ static int await_room(struct gnn_swap *s, struct gnn_err *e)
 
 /* What the process takes besides differs from run to run: at its start, and with where malloc finds
  * room for what is small. */
-static uint64_t differs(const struct gnn_swap *s)
+static uint64_t differs_by(const struct gnn_swap *s)
 {
     return (1 << 19) + s->besides / 64;
 }
@@ -186,7 +186,7 @@ static int fail_too_small(const struct gnn_swap *s, uint64_t least, struct gnn_e
     least = least > s->limit ? least : s->limit + 1;
     return gnn_fail(e, GNN_E_NOMEM, "--memory %llu%s is too small: at least %lluM are needed",
                     (unsigned long long)limit, unit,
-                    (unsigned long long)((least + differs(s) + (1 << 20) - 1) >> 20));
+                    (unsigned long long)((least + differs_by(s) + (1 << 20) - 1) >> 20));
 }
 
 /* Until there is memory for r, which is EMPTY or FILED, or has just been read; or, before the limit
