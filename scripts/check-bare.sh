@@ -22,6 +22,8 @@ trap 'exit 130' HUP INT TERM
 root=$dir/root
 apt-config dump | grep '^Acquire::.*Proxy' >"$dir/apt.conf" || : # those of this machine
 sources | mmdebstrap --quiet --variant=minbase --dpkgopt=force-unsafe-io --include=ca-certificates --aptopt="$dir/apt.conf" "$release" "$root" -
+# What an installer writes: without it, programs that look up this machine's name wait for a name server.
+printf '127.0.0.1 localhost\n127.0.1.1 %s\n' "$(uname -n)" >"$root/etc/hosts"
 git clone -q . "$root/gnn-tools"
 mkdir -p build/debs "$root/data"
 [ $# -gt 0 ] || set -- 'sh scripts/demo.sh' 'sh scripts/check.sh'
