@@ -71,6 +71,20 @@ void feed_check(void)
         opt_refuse(OPTS(&feed.graph_cache), "requires --graph-memory uva");
 }
 
+static const enum gnn_dtype dtypes[] = {0, GNN_F32, GNN_F16, GNN_BF16};
+
+enum gnn_dtype feed_dtype(void)
+{
+    return dtypes[feed.dtype];
+}
+
+void feed_convert(enum gnn_dtype d)
+{
+    for (int i = 0; i < (int)(sizeof dtypes / sizeof *dtypes); i++)
+        if (dtypes[i] == d)
+            feed.dtype = i;
+}
+
 void feed_needs(const struct gnn_model_config *c)
 {
     feed.edge_weight = c->edge_weight;
@@ -124,9 +138,8 @@ void feed_start(void)
 
 static struct gnn_source *open_store(struct gnn_sampler_opts *s, struct gnn_err *e)
 {
-    static const enum gnn_dtype dtypes[] = {0, GNN_F32, GNN_F16, GNN_BF16};
     char fields[2 * GNN_WORD_MAX + 32];
-    struct gnn_gather_opts g = {.dtype = dtypes[feed.dtype]};
+    struct gnn_gather_opts g = {.dtype = feed_dtype()};
     const bool seeds_only = feed.seeds_only;
     g.part_by_part = seeds_only; /* other partitions may be in memory already, to its limit */
     g.fields = seeds_only ? "y" : list_fields(fields, sizeof fields);

@@ -41,6 +41,9 @@ void feed_check(void);
 void feed_refuse(const char *why);
 /* What batches must bring for this model. */
 void feed_needs(const struct gnn_model_config *c);
+/* What features are converted to; 0: they are as stored. And the same as an option would say it. */
+enum gnn_dtype feed_dtype(void);
+void feed_convert(enum gnn_dtype d);
 /* Opens the device and, with --store, the store; or ends the program. */
 void feed_start(void);
 /* The batches; s says how they are drawn from the store, and gets what the options say of this

@@ -449,7 +449,7 @@ int main(int argc, char **argv)
     const char *path = args[nargs - 1];
     predict_open_model(&m, path, &map, g.schema, g.name);
     if (src)
-        predict_compare(&m, path, src->meta);
+        predict_compare(&m, path, &src);
     if (!batches)
         predict_check_layers(&m, path, g.name, layer_wise);
     if (!src)

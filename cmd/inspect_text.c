@@ -527,6 +527,8 @@ static void print_recipe(const json_t *t)
                                                                          : i   ? "; evaluated on %s"
                                                                                : " %s",
                                                                          text_of(x, "name"));
+    if (json_object_get(t, "dtype"))
+        printf("; features converted to %s", text_of(t, "dtype"));
     printf("%s\n", json_is_true(json_object_get(t, "full_batch")) ? "; full batches" : "");
 }
 

@@ -37,6 +37,10 @@ void predict_check_layers(const struct gnn_model *m, const char *path, const cha
     if (!read_recipe(m, path, &r))
         return;
     const char *option = gnn_recipe_differs(&r, NULL);
+    if (r.dtype)
+        cli_note("%s was trained on features that were converted to %s: layer-wise inference uses "
+                 "them as they are stored",
+                 path, gnn_dtype_name(r.dtype));
     gnn_recipe_release(&r);
     if (option && !allowed)
         cli_usage("%s was trained with %s: layer-wise inference would use %s: predict with "
@@ -57,6 +61,26 @@ static void check_times(const struct gnn_sampling *s, const char *path)
                   path);
 }
 
+/* Features are converted as they were for training, unless --dtype says otherwise. */
+static void take_dtype(const struct gnn_recipe *r, const char *path)
+{
+    const enum gnn_dtype d = feed_dtype();
+    const bool given = opt_given(&feed.dtype);
+    if (!given && r->dtype) {
+        feed_convert(r->dtype);
+        cli_note("%s was trained on features that were converted to %s: they are converted here, "
+                 "too",
+                 path, gnn_dtype_name(r->dtype));
+    } else if (r->dtype && d != r->dtype) {
+        cli_note("warning: %s was trained on features that were converted to %s (--dtype)", path,
+                 gnn_dtype_name(r->dtype));
+    } else if (!r->dtype && (d == GNN_F16 || d == GNN_BF16)) {
+        cli_note("warning: --dtype %s: %s does not say that it was trained on features that were "
+                 "converted",
+                 gnn_dtype_name(d), path);
+    }
+}
+
 struct gnn_source *predict_draw(const struct gnn_model *m, const char *path,
                                 const struct opt_list *sets)
 {
@@ -72,6 +96,7 @@ struct gnn_source *predict_draw(const struct gnn_model *m, const char *path,
             path, feed.store.path, path);
     if (gnn_recipe_sampling(&r, &feed.store.meta.schema, m->c.target, path, &meta, &epoch, &e))
         cli_fail(&e);
+    take_dtype(&r, path);
     gnn_recipe_release(&r);
     check_times(&meta.sampling, path);
     gnn_sampler_opts_init(&s);
@@ -86,16 +111,30 @@ struct gnn_source *predict_draw(const struct gnn_model *m, const char *path,
     return src;
 }
 
-void predict_compare(const struct gnn_model *m, const char *path, const struct gnn_meta *batches)
+/* What features were converted to shows in the batches alone. */
+static bool other_dtype(const struct gnn_recipe *r, struct gnn_source **src)
+{
+    struct gnn_err e = {0};
+    const struct gnn_batch *b;
+    if (!r->dtype)
+        return false; /* perhaps it was not recorded yet */
+    if (!(*src = gnn_source_ahead(*src, &b, &e)))
+        cli_fail(&e);
+    return b && gnn_batch_narrowed(b, (*src)->meta) != r->dtype;
+}
+
+void predict_compare(const struct gnn_model *m, const char *path, struct gnn_source **src)
 {
     struct gnn_err e = {0};
     struct gnn_recipe r;
     if (!read_recipe(m, path, &r))
         return;
-    json_t *sampling = gnn_meta_sampling_json(batches, &e);
+    json_t *sampling = gnn_meta_sampling_json((*src)->meta, &e);
     if (!sampling)
         cli_fail(&e);
     const char *option = gnn_recipe_differs(&r, sampling);
+    if (other_dtype(&r, src) && !option)
+        option = "--dtype";
     if (option)
         cli_note("warning: %s was trained on batches that differ from these by %s", path, option);
     json_decref(sampling);

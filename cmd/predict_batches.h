@@ -16,7 +16,8 @@ void predict_check_layers(const struct gnn_model *m, const char *path, const cha
  */
 struct gnn_source *predict_draw(const struct gnn_model *m, const char *path,
                                 const struct opt_list *sets);
-/* Says if the batches of a stream are not of the kind that the model was trained on. */
-void predict_compare(const struct gnn_model *m, const char *path, const struct gnn_meta *batches);
+/* Says if the batches of a stream are not of the kind that the model was trained on. *src may
+ * become another source of the same batches. */
+void predict_compare(const struct gnn_model *m, const char *path, struct gnn_source **src);
 
 #endif

@@ -138,6 +138,9 @@ int gnn_batch_check_table(const struct gnn_tensors *t, const struct gnn_meta *m,
  * on a device, as far as shapes tell. GNN_E_INPUT names the tensor. */
 int gnn_batch_check_counts(const struct gnn_batch *b, const struct gnn_meta *m,
                            struct gnn_err *e) GNN_MUST_USE;
+/* The dtype of the first rows that are f16 or bf16 and f32 in the store (gnn-gather --dtype); 0:
+ * there are none. */
+enum gnn_dtype gnn_batch_narrowed(const struct gnn_batch *b, const struct gnn_meta *m);
 struct gnn_node_set; /* lib/base/node_set.h */
 /* GNN_E_INPUT if a node is twice among those of its type, or of its type, tree and time, in a batch
  * that lies in the host's memory and is bound. */

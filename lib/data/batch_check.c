@@ -82,6 +82,18 @@ const char *gnn_batch_rows_fit(const struct gnn_rows_of *x, const struct gnn_ten
                : NULL;
 }
 
+enum gnn_dtype gnn_batch_narrowed(const struct gnn_batch *b, const struct gnn_meta *m)
+{
+    struct gnn_rows_of x;
+    for (uint32_t i = 0; i < b->tensors.n; i++) {
+        const struct gnn_tensor *t = &b->tensors.slot[i]->t;
+        if ((t->dtype == GNN_F16 || t->dtype == GNN_BF16) && gnn_batch_rows_of(m, t->name, &x) &&
+            x.field && x.field->dtype == GNN_F32)
+            return t->dtype;
+    }
+    return 0;
+}
+
 /* ---- the table ---- */
 
 struct table {

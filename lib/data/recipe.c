@@ -26,6 +26,16 @@ char *gnn_recipe_text(const struct gnn_meta *m, bool full, struct gnn_err *e)
     return text;
 }
 
+/* False: not a dtype that features are converted to. */
+static bool read_dtype(struct gnn_recipe *r)
+{
+    const json_t *name = json_object_get(r->j, "dtype");
+    const char *word = json_string_value(name);
+    const enum gnn_dtype d = word ? gnn_dtype_parse(word) : 0;
+    r->dtype = d == GNN_F16 || d == GNN_BF16 ? d : 0;
+    return !name || r->dtype;
+}
+
 int gnn_recipe_parse(struct gnn_recipe *r, const char *text, const char *path, struct gnn_err *e)
 {
     *r = (struct gnn_recipe){0};
@@ -34,13 +44,15 @@ int gnn_recipe_parse(struct gnn_recipe *r, const char *text, const char *path, s
     const char *graph = json_string_value(json_object_get(r->j, "graph"));
     r->sampling = json_object_get(r->j, "sampling");
     r->full = json_is_true(json_object_get(r->j, "full_batch"));
-    if (graph && strlen(graph) == sizeof r->graph - 1 && gnn_recipe_set(r, 0)) {
+    const bool good = graph && strlen(graph) == sizeof r->graph - 1 && gnn_recipe_set(r, 0),
+               known = read_dtype(r);
+    if (good && known) {
         memcpy(r->graph, graph, sizeof r->graph);
         return 0;
     }
     gnn_recipe_release(r);
-    return gnn_fail(e, GNN_E_INPUT, "%s: damaged: the record of the training has no graph or set",
-                    path);
+    return gnn_fail(e, GNN_E_INPUT, "%s: damaged: the record of the training has no %s", path,
+                    good ? "dtype of features" : "graph or set");
 }
 
 char *gnn_recipe_arrange(const char *text, const char *path, const uint32_t *order, uint32_t n,
@@ -81,17 +93,30 @@ const char *gnn_recipe_set(const struct gnn_recipe *r, uint32_t i)
     return json_string_value(json_object_get(set, "name"));
 }
 
-char *gnn_recipe_at(char *text, uint64_t epoch, struct gnn_err *e)
+/* Takes over the text and the value. */
+static char *set_member(char *text, const char *key, json_t *value, struct gnn_err *e)
 {
     char *with = NULL;
     json_t *j = gnn_json_parse(text, strlen(text), "a recipe", e);
-    if (j && json_object_set_new(j, "epoch", json_integer((json_int_t)epoch)))
+    if (!j)
+        json_decref(value);
+    if (j && json_object_set_new(j, key, value))
         gnn_fail_nomem(e, 0, "the record of the training");
     else if (j)
         with = gnn_json_text(j, JSON_COMPACT, e);
     json_decref(j);
     gnn_free(text);
     return with;
+}
+
+char *gnn_recipe_at(char *text, uint64_t epoch, struct gnn_err *e)
+{
+    return set_member(text, "epoch", json_integer((json_int_t)epoch), e);
+}
+
+char *gnn_recipe_narrowed(char *text, enum gnn_dtype dtype, struct gnn_err *e)
+{
+    return dtype ? set_member(text, "dtype", json_string(gnn_dtype_name(dtype)), e) : text;
 }
 
 /* Whether a member of one is that of the other, without `but`. */

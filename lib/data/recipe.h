@@ -15,11 +15,13 @@
 #include "lib/data/meta.h"
 
 struct gnn_recipe {
-    json_t *j;        /* owned */
-    char graph[17];   /* gnn_meta_graph of the store */
-    bool full;        /* full batches: nothing was sampled */
-    json_t *sampling; /* of j: as in the header of a stream; fan-outs are by edge type in the
-                         order of the model's description */
+    json_t *j;            /* owned */
+    char graph[17];       /* gnn_meta_graph of the store */
+    bool full;            /* full batches: nothing was sampled */
+    enum gnn_dtype dtype; /* features were converted to this, f16 or bf16 (gnn-gather --dtype); 0:
+                             they were as stored, or it is not known */
+    json_t *sampling;     /* of j: as in the header of a stream; fan-outs are by edge type in the
+                             order of the model's description */
 };
 
 /* As JSON text, freed with gnn_free: the same for all batches of equal nodes and edges, whichever
@@ -41,6 +43,8 @@ const char *gnn_recipe_set(const struct gnn_recipe *r, uint32_t i);
  * they were evaluated on can be drawn again; in place of `text`, which it frees. NULL and e on
  * failure. */
 char *gnn_recipe_at(char *text, uint64_t epoch, struct gnn_err *e) GNN_MUST_USE;
+/* The same with the dtype that features were converted to; 0: the text itself. */
+char *gnn_recipe_narrowed(char *text, enum gnn_dtype dtype, struct gnn_err *e) GNN_MUST_USE;
 /* The first of the options "--time-rule", "--weight", "--clusters" and "--induced" by which batches
  * of the recipe differ from those of another one or of a header, its "sampling"; NULL: by none of
  * them. other NULL: from samples of all edges alike, which see, on average, what layer-wise

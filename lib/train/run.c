@@ -273,6 +273,9 @@ static int check_dtypes(struct gnn_trainer *t, const struct gnn_batch *b, struct
     if (t->s.dtypes && t->s.dtypes != now)
         return fail_dtypes(t, t->s.dtypes, now, e);
     t->s.dtypes = now;
+    if (t->m->recipe &&
+        !(t->m->recipe = gnn_recipe_narrowed(t->m->recipe, gnn_batch_narrowed(b, t->meta), e)))
+        return e->code;
     return 0;
 }
 

@@ -24,6 +24,11 @@ gnn-train -q --store BP --clusters 2 --disjoint --layers 2 --epochs 2 --eval val
 gnn-predict -q -n --store BP c.st --split test --metrics one.json && ranks 2 gnn-predict -q -n --store BP c.st --split test --metrics many.json
 figures one.json >one && figures many.json >many
 check 'gnn-predict on ranks has the figures of one process on clusters' cmp one many
+# Features are converted on ranks as for training.
+gnn-train -q --store S -f 6,6 -b 100 --epochs 2 --eval valid --hidden 16 --dtype bf16 -o d.st
+gnn-predict -q -n --store S d.st --split test --metrics one.json && ranks 2 gnn-predict -q -n --store P d.st --split test --metrics many.json
+figures one.json >one && figures many.json >many
+check 'gnn-predict on ranks converts features as training did' cmp one many
 status 2 'gnn-predict refuses layer-wise inference on ranks' ranks 2 gnn-predict P m.st -o x.npy
 cp err said
 check 'gnn-predict says what several ranks require' grep -q 'several ranks require batches: gnn-predict --store STORE MODEL' said

@@ -53,6 +53,35 @@ for how in '-f 5,4 -b 60' '-f 5,4 -b 60 -r --seed 3' '-f 5,4 -b 60 --labor' '-f 
     same "gnn-predict --store finds the same from partitions: $how"
 done
 
+# Features that were rounded for training are rounded again.
+for d in f16 bf16; do
+    check "gnn-train learns from features as $d" train --store g -f 5,4 -b 60 --dtype $d -o d.st
+    check "gnn-predict --store says that features are converted to $d" sh -c "
+        gnn-predict -n --store g --split valid --split test --metrics got d.st 2>said && grep -q 'd.st was trained on features that were converted to $d: they are' said"
+    same "gnn-predict --store finds with features as $d what gnn-train --eval found"
+    gnn-predict -q -n --store g4 --split valid --split test --metrics got d.st
+    same "gnn-predict --store finds the same with features as $d from partitions"
+done
+cp got want
+gnn-predict -n --store g --dtype f32 --split valid --split test --metrics got d.st 2>said
+check "gnn-predict says what --dtype contradicts" grep -q 'warning: d.st was trained on features that were converted to bf16 (--dtype)' said
+check "features that are not converted give other figures" sh -c '! cmp -s "$1" "$2"' - want got
+check "gnn-predict says nothing of --dtype where it agrees" sh -c 'gnn-predict -n --store g --dtype bf16 --split test d.st 2>said && ! grep -q convert said'
+check "gnn-predict says that layer-wise inference converts nothing" sh -c 'gnn-predict g d.st -o x.npy 2>said && grep -q "converted to bf16: layer-wise inference uses them as they are stored" said && rm x.npy'
+check "gnn-inspect shows what features were converted to" sh -c 'gnn-inspect d.st | grep -q "features converted to bf16$" && gnn-inspect --json d.st | grep -q "\"dtype\": *\"bf16\""'
+gnn-sample -q g -f 5,4 -b 60 --eval valid --eval test --epochs 3 | gnn-gather -q --dtype f16 g >f16.gnb
+check "gnn-train learns from a stream of features as f16" sh -c 'gnn-train -q --hidden 8 --metrics told -o f16.st <f16.gnb'
+gnn-predict -q -n --store g4 --split valid --split test --metrics got f16.st
+same "gnn-predict --store finds with the store what gnn-train --eval found in a stream of features as f16"
+gnn-sample -q g -f 5,4 -b 60 --split test | gnn-gather -q g >f32.gnb
+check "gnn-predict says that features of a stream are not those of training" sh -c '
+    gnn-predict -n -i f32.gnb f16.st 2>said && grep -q "warning: f16.st was trained on batches that differ from these by --dtype" said'
+gnn-sample -q g -f 5,4 -b 60 --split test | gnn-gather -q --dtype f16 g | gnn-predict -n f16.st 2>said
+check "gnn-predict says nothing of features that are converted alike" sh -c '! grep -q dtype said'
+gnn-train -q --store g -f 5,4 --hidden 4 --epochs 1 -o plain.st
+gnn-predict -n --store g --dtype f16 --split test plain.st 2>said
+check "gnn-predict says that a model does not tell of --dtype" grep -q 'warning: --dtype f16: plain.st does not say that it was trained on features that were converted' said
+
 # A stream in a pipe, a file and, without a store, the ids of its nodes.
 check "gnn-train learns by time" train --store g -f 5,4 -b 60 --time-rule le -o m.st
 epoch=$("$python" -c 'import json; print([json.loads(l) for l in open("told")][-1]["best_epoch"])')
