@@ -42,13 +42,13 @@ static void forget_pages(const struct gnn_verify_job *j, uint64_t at, uint64_t n
     (void)madvise((uint8_t *)(uintptr_t)j->map + from, to - from, MADV_DONTNEED);
 }
 
-/* In pieces, so that stopping does not wait for gigabytes. */
+/* In pieces, so that stopping does not wait for gigabytes, and little is in memory at once. */
 static bool checksum_matches(struct gnn_verify *v, const struct gnn_verify_job *j)
 {
     XXH3_state_t s;
     XXH3_64bits_reset(&s);
     for (uint64_t at = 0; at < j->bytes && !__atomic_load_n(&v->stop, __ATOMIC_RELAXED);) {
-        uint64_t n = j->bytes - at < (4u << 20) ? j->bytes - at : 4u << 20;
+        const uint64_t piece = 256 << 10, n = j->bytes - at < piece ? j->bytes - at : piece;
         XXH3_64bits_update(&s, (const uint8_t *)j->data + at, n);
         if (__atomic_load_n(&v->keep_none, __ATOMIC_RELAXED))
             forget_pages(j, at, n);

@@ -23,7 +23,8 @@ static void blocks(void)
             memset(p, 1, n);
         for (uint64_t k = 0; zero && k < n; k++)
             zero = !z[k];
-        ok(zero && (uintptr_t)p % 64 == 0 && (uintptr_t)z % 64 == 0 &&
+        const uintptr_t aligned = n < 64 ? 16 : 64;
+        ok(zero && (uintptr_t)p % aligned == 0 && (uintptr_t)z % aligned == 0 &&
                (n < 4 << 20 || (uintptr_t)p % (2 << 20) == 0),
            "gnn_alloc gives %llu bytes that are aligned, and zeroed where asked",
            (unsigned long long)n);
