@@ -1,0 +1,92 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Checks that the arrays of a batch are what gnb(5) and the header of its stream promise, so that indexing by them is safe."""
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from . import gnb
+
+_IDS = {"id", "name", "name_offsets", "y"}
+
+
+def is_field(name: str) -> bool:
+    """Whether any bits are valid there: rows of a field, but not labels."""
+    first, _, rest = name.partition("/")
+    last = rest.rpartition("/")[2]
+    return (first == "node" and last not in _IDS) or (first == "hop" and last not in ("id", "indptr", "indices"))
+
+
+class Check:
+    """The checks for the batches of one header. Called with a batch's arrays; raises gnb.Error with the name of the array."""
+
+    def __init__(self, header: dict[str, Any], place: str):
+        schema, self.place = header["schema"], place
+        try:
+            self.sampling = s = header["sampling"]
+            self.fanout, self.splits, self.seed_type = s["fanout"], s["splits"], s["seed_type"]
+            self.types = {t["name"]: t["count"] for t in schema["node_types"]}
+            self.edges = [(gnb.edge_name(e), e["src"], e["dst"]) for e in schema["edge_types"]]
+            self.node_fields = [(f"node/{t['name']}/{f['name']}", t["name"]) for t in schema["node_types"] for f in t["fields"]]
+            self.edge_fields = {gnb.edge_name(e): [f["name"] for f in e["fields"]] for e in schema["edge_types"]}
+        except (KeyError, TypeError) as why:
+            raise gnb.Error(f"{place}: the header lacks {why}") from None
+        self.label = f"node/{schema.get('label_type')}/y" if schema.get("task") == "multiclass" else None
+        self.classes = schema.get("classes", 0)
+        self.walks, self.clusters = s.get("walks"), s.get("clusters")
+        self.blocks = range(len(self.fanout)) if not (s.get("induced") or self.walks) else [len(self.fanout) - 1] if not self.walks else []
+
+    def must(self, true: Any, what: str) -> None:
+        if not true:
+            raise gnb.Error(f"{self.place}: batch {self.key}: {what}: the stream is damaged or its producer is not of gnn-tools")
+
+    def __call__(self, arrays: dict[str, np.ndarray]) -> None:
+        key = arrays.get("key")
+        self.key = "?"
+        self.must(key is not None and key.dtype == np.uint64 and key.shape == (4,), "no key")
+        self.key = f"{key[0]}:{key[1]}"
+        self.must(key[2] < len(self.splits), "a split that the header does not have")
+        counts = {name: self._nodes(arrays, name, count) for name, count in self.types.items()}
+        for hop in self.blocks:
+            for (name, src, dst), fanout in zip(self.edges, self.fanout[hop]):
+                self._block(arrays, hop, name, counts[src], counts[dst], fanout)
+        for name, node_type in self.node_fields:
+            if name in arrays:
+                rows = counts[node_type][0 if name.endswith("/y") else -1]
+                self.must(arrays[name].ndim and len(arrays[name]) == rows, f"'{name}' has not {rows} rows")
+        y = arrays.get(self.label)
+        if y is not None and len(y):
+            self.must(y.dtype == np.int32 and y.min() >= -1 and y.max() < self.classes, f"'{self.label}' has values that are no class")
+        n = counts[self.seed_type][-1]
+        for name in ("walk", "pair") if self.walks else ():
+            a = arrays.get(name)
+            self.must(a is None or not a.size or a.max() < n or (a[a != gnb.NONE] < n).all(), f"'{name}' leads out of the batch")
+
+    def _nodes(self, arrays: dict, name: str, count: int) -> list[int]:
+        nodes, counts = arrays.get("nodes/" + name), arrays.get("counts/" + name)
+        self.must(nodes is not None and nodes.dtype == np.uint32 and nodes.ndim == 1, f"no 'nodes/{name}'")
+        self.must(counts is not None and counts.dtype == np.uint64 and counts.shape == (len(self.fanout) + 1,), f"no 'counts/{name}'")
+        n = counts.tolist()
+        self.must(all(a <= b for a, b in zip(n, n[1:])) and n[-1] == len(nodes), f"'counts/{name}' does not fit 'nodes/{name}'")
+        self.must(n[0] <= (self.sampling["batch_size"] if name == self.seed_type else 0), f"more seeds of '{name}' than promised")
+        self.must(not len(nodes) or nodes.max() < count, f"'nodes/{name}' has ids that the store does not have")
+        for kind in ("tree/", "time/"):
+            self.must(kind + name not in arrays or len(arrays[kind + name]) == len(nodes), f"'{kind}{name}' has other rows")
+        return n
+
+    def _block(self, arrays: dict, hop: int, name: str, src: list[int], dst: list[int], fanout: int) -> None:
+        at = f"hop/{hop}/{name}/"
+        induced = self.sampling.get("induced")
+        first = dst[hop - 1] if self.sampling["frontier"] == "new" and hop and not induced else 0
+        rows = dst[-1] if induced else dst[hop] - first
+        indptr, indices = arrays.get(at + "indptr"), arrays.get(at + "indices")
+        if indptr is None:
+            return self.must(not rows or not fanout, f"no '{at}indptr'")
+        self.must(indptr.dtype == np.uint32 and indptr.shape == (rows + 1,) and not indptr[0] and (indptr[1:] >= indptr[:-1]).all(),
+                  f"'{at}indptr' is no list of offsets of {rows} rows")
+        edges = int(indptr[-1])
+        self.must(indices is not None and indices.dtype == np.uint32 and indices.shape == (edges,), f"'{at}indices' has not {edges} edges")
+        self.must(not edges or indices.max() < src[-1 if induced else hop + 1], f"'{at}indices' leads out of the batch")
+        for field in ["id", *self.edge_fields[name]]:
+            self.must(at + field not in arrays or len(arrays[at + field]) == edges, f"'{at}{field}' has not {edges} rows")

@@ -1,0 +1,159 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Programs of gnn-tools as child processes: found, started, watched, and ended with the object that needs them."""
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import weakref
+from typing import IO, Optional, Sequence
+
+PATIENCE = 2.0  # seconds until a child that has closed its output must have ended
+
+
+class ProgramError(RuntimeError):
+    """A program failed; the text is its own last line. `program` is its name, `status` its exit status (-9: killed by signal 9)."""
+
+    def __init__(self, text: str, program: str = "", status: Optional[int] = None):
+        super().__init__(text)
+        self.program, self.status = program, status
+
+    def __reduce__(self):
+        return type(self), (str(self), self.program, self.status)
+
+
+def find(program: str) -> str:
+    """The path of a program: beside the package, then in $GNN_BIN, then in PATH. ProgramError if it is nowhere."""
+    for folder in (os.path.join(os.path.dirname(os.path.abspath(__file__)), "bin"), os.environ.get("GNN_BIN")):
+        path = os.path.join(folder, program) if folder else ""
+        if folder and os.access(path, os.X_OK) and os.path.isfile(path):
+            return path
+    path = shutil.which(program)
+    if path is None:
+        raise ProgramError(f"{program}: not found beside the package, in $GNN_BIN or in PATH: install gnn-tools, or set GNN_BIN to "
+                           "the folder of its programs", program)
+    return path
+
+
+def _scratch() -> IO[bytes]:
+    """A file without a name, in memory where that is possible."""
+    if hasattr(os, "memfd_create"):
+        return os.fdopen(os.memfd_create("gnn-stderr"), "w+b", buffering=0)
+    return tempfile.TemporaryFile(buffering=0)
+
+
+def text_file(data: bytes) -> IO[bytes]:
+    """A file without a name that holds the data, to pass to a child as /dev/fd/N."""
+    file = _scratch()
+    file.write(data)
+    file.seek(0)
+    return file
+
+
+class Pipeline:
+    """Commands joined by pipes, as in a shell; the first word of each is looked for by find().
+
+    output: the last one's standard output, unbuffered. input: the first one's standard input if `feed`, otherwise None.
+    The children are in a session of their own, so that Ctrl-C stops the caller, who closes them. They end when this object is
+    closed or collected, or the interpreter ends. A fork of the process leaves them to its parent.
+    """
+
+    def __init__(self, commands: Sequence[Sequence[str]], *, feed: bool = False, pass_fds: Sequence[int] = ()):
+        self.names = [os.path.basename(command[0]) for command in commands]
+        self._pid, self._told = os.getpid(), [0] * len(commands)
+        self._errors: list[IO[bytes]] = []
+        self._children: list[subprocess.Popen] = []
+        self.input = self.output = None
+        self._finalizer = weakref.finalize(self, _end, self._children, self._errors, self._pid)
+        before = None
+        try:
+            for command in commands:
+                self._errors.append(_scratch())
+                stdin = before if before is not None else subprocess.PIPE if feed else subprocess.DEVNULL
+                child = subprocess.Popen([find(command[0]), *map(str, command[1:])], stdin=stdin, stdout=subprocess.PIPE,
+                                         stderr=self._errors[-1], pass_fds=pass_fds, start_new_session=True, bufsize=0)
+                self._children.append(child)
+                if before is not None:
+                    before.close()
+                before = child.stdout
+        except OSError as why:
+            self.close()
+            raise ProgramError(f"{self.names[len(self._children)]}: cannot be started: {why}") from why
+        except BaseException:
+            self.close()
+            raise
+        self.output, self.input = before, self._children[0].stdin
+
+    @property
+    def foreign(self) -> bool:
+        """Whether this process is a fork of the one that started the children."""
+        return os.getpid() != self._pid
+
+    def failure(self, patience: float = PATIENCE) -> Optional[ProgramError]:
+        """Why the children ended: that of the first that failed, or None if none did. Waits so many seconds for their end."""
+        end = time.monotonic() + patience
+        late = []
+        for name, child in zip(self.names, self._children):
+            try:
+                child.wait(max(0.0, end - time.monotonic()))
+            except subprocess.TimeoutExpired:
+                late.append(name)
+        for i, child in enumerate(self._children):
+            if child.returncode not in (None, 0, -signal.SIGPIPE):
+                return ProgramError(self._reason(i, child.returncode), self.names[i], child.returncode)
+        return ProgramError(f"{late[0]}: has closed its output and does not end", late[0]) if late else None
+
+    def _reason(self, i: int, status: int) -> str:
+        lines = self._said(i).splitlines()
+        if status < 0:
+            return f"{self.names[i]}: killed by {signal.Signals(-status).name}" + (f"; its last line: {lines[-1]}" if lines else "")
+        return lines[-1] if lines else f"{self.names[i]}: ended with status {status} without a word"
+
+    def _said(self, i: int, start: int = 0) -> str:
+        fd = self._errors[i].fileno()
+        return os.pread(fd, max(0, os.fstat(fd).st_size - start), start).decode(errors="replace").strip()
+
+    def tell(self) -> None:
+        """Passes on to sys.stderr what the children have said since the last call."""
+        for i, file in enumerate(self._errors):
+            size = os.fstat(file.fileno()).st_size
+            if size > self._told[i]:
+                text, self._told[i] = self._said(i, self._told[i]), size
+                print(text, file=sys.stderr)
+
+    def close(self) -> None:
+        """Ends the children. May be called repeatedly, and in a fork, where it leaves them alone."""
+        for file in (self.input, self.output):
+            if file is not None:
+                try:
+                    file.close()
+                except OSError:  # what was not yet written to a child that has gone
+                    pass
+        self._finalizer()
+
+
+def _end(children: list, errors: list, pid: int) -> None:
+    if os.getpid() == pid:
+        for child in children:
+            if child.poll() is None:
+                child.kill()
+        for child in children:
+            child.wait()
+            if child.stdout:
+                child.stdout.close()
+    for file in errors:
+        file.close()
+
+
+def words(options: dict) -> list[str]:
+    """Options as a program takes them: edge_ids=True is --edge-ids, weight="w" is --weight=w, False and None are left out."""
+    out = []
+    for name, value in options.items():
+        for one in value if isinstance(value, (list, tuple)) else [value]:
+            if one is not None and one is not False:
+                out.append(f"--{name.replace('_', '-')}" + ("" if one is True else f"={one}"))
+    return out

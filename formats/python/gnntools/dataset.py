@@ -1,0 +1,147 @@
+# SPDX-License-Identifier: Apache-2.0
+"""An epoch of batches per iteration, from gnn-sample and gnn-gather."""
+from __future__ import annotations
+
+import os
+import sys
+from typing import Any, Iterator, Optional, Sequence, Union
+
+import numpy as np
+
+from . import gnb
+from ._child import Pipeline, text_file, words
+from .store import Fanout, Ids, Store, fanout_words, id_array
+from .stream import Batch, Stream
+
+_LAST = 1 << 32
+
+
+class Loader:
+    """Iterates the batches of an epoch; each iteration is the next epoch, unless set_epoch or load_state_dict says another.
+
+    store: a Store or its path. fanout: [15, 10, 5] from the seeds outwards, or a dict by edge type. The seeds are a set of the store
+    (`split`, such as "train" or "0/train") or `seeds`: ids of `seed_type` or a mask, with `times`, one for each, where the time rule asks
+    for them. They are shuffled in each epoch if `shuffle`, by default if they are a set. A batch depends on the store, the seeds, `seed`,
+    the epoch and the step alone.
+    fields: what gnn-gather adds (default: x and y, if there are any); () for none. gather: its other options, such as {"dtype": "f16"}.
+    rank, world: yields steps rank, rank+world, ... of each epoch; the last ranks may have one batch less.
+    options: any other option of gnn-sample(1) by name: edge_ids=True, frontier="new", replace=True, weight="w", disjoint=True,
+    time_rule="le", latest=True, window=10, drop_last=True, clusters=4 (with fanout=None) ...
+    In a worker of torch's DataLoader (batch_size=None) it yields the worker's share of the steps; it is an IterableDataset if torch was
+    imported before it was made. Raises gnb.Error, ProgramError; IndexError, ValueError and KeyError for seeds and sets that are not there.
+    """
+
+    def __init__(self, store: Union[Store, str, os.PathLike], fanout: Optional[Fanout], *, split: str = "train", seeds: Optional[Ids] = None,
+                 seed_type: Optional[str] = None, times: Optional[Ids] = None, batch_size: int = 1024, shuffle: Optional[bool] = None,
+                 seed: int = 1, fields: Optional[Sequence[str]] = None, gather: Optional[dict] = None, rank: int = 0, world: int = 1,
+                 threads: int = 2, verify: bool = True, **options: Any):
+        self.store = store if isinstance(store, Store) else Store(store)
+        if not 0 <= rank < world:
+            raise ValueError(f"rank {rank} of world {world}: ranks are from 0 to world-1")
+        self.batch_size, self.rank, self.world, self.seed = int(batch_size), rank, world, seed
+        self._verify, self._threads = verify, threads
+        self._fields, self._gather, self._options = fields, dict(gather or {}), dict(options)
+        self._text: Optional[bytes] = None
+        if seeds is None:
+            info = self.store.set_info(split)
+            self.seed_type, n = info["node_type"], info["count"]
+            self._seeds = ["--split", f"{info['split']}/{info['set']}"]
+            shuffle = shuffle is not False
+        else:
+            self.seed_type = self.store.type(seed_type)
+            ids = id_array(seeds, self.store.count(self.seed_type), "seeds")
+            n = len(ids)
+            self._seeds, self._text = ["--seed-type", self.seed_type], _lines(ids, times, bool(options.get("disjoint")))
+        self.shuffle = bool(shuffle)
+        command = [*(fanout_words(fanout) if fanout is not None else []), *([] if options.get("clusters") else ["-b", str(self.batch_size)]),
+                   "--shuffle" if self.shuffle else "--no-shuffle", "--seed", str(seed), *words(options)]
+        self._command = command
+        of, size = (len(self.store.parts), options["clusters"]) if options.get("clusters") else (n, self.batch_size)
+        self._total = of // size if options.get("drop_last") else -(-of // size)
+        self._next = self._at = (0, 0)
+        self._register()
+
+    def _register(self) -> None:
+        data = sys.modules.get("torch.utils.data")
+        if data is not None:
+            data.IterableDataset.register(type(self))
+
+    def __setstate__(self, state: dict) -> None:
+        self.__dict__.update(state)
+        self._register()
+
+    def __len__(self) -> int:
+        """Batches per epoch of this rank."""
+        return len(range(self.rank, self._total, self.world))
+
+    def set_epoch(self, epoch: int) -> None:
+        """The epoch of the next iteration; those after it follow."""
+        self._next = self._at = (int(epoch), 0)
+
+    def state_dict(self) -> dict[str, Any]:
+        """Where the latest iteration is: after load_state_dict, the next one goes on with the batch that follows."""
+        return {"epoch": self._at[0], "step": self._at[1], **self._same()}
+
+    def _same(self) -> dict[str, Any]:
+        return {"identity": self.store.identity, "command": self._command, "rank": self.rank, "world": self.world}
+
+    def load_state_dict(self, state: dict[str, Any]) -> None:
+        """Goes on after the batch where state_dict was called. ValueError if the state is of a loader that gives other batches."""
+        for key, value in self._same().items():
+            if state.get(key) != value:
+                raise ValueError(f"load_state_dict: the state is of a loader with another {key}: {state.get(key)}, not {value}")
+        self._next = self._at = (int(state["epoch"]), int(state["step"]))
+
+    def commands(self, epoch: int, first: int, stride: int, seeds: str = "-") -> list[list[str]]:
+        """The pipeline for an epoch from a step on."""
+        sample = ["gnn-sample", *self._command, *self._seeds, "--epochs", f"{epoch}:{epoch + 1}", "--steps",
+                  f"{first}:{_LAST}" + (f":{stride}" if stride > 1 else ""), "-j", str(self._threads)]
+        if self._text is not None:
+            sample += ["--seeds", seeds]
+        check = [] if self._verify else ["--no-verify"]
+        out = [[*sample, *check, self.store.path]]
+        if self._fields is None or len(self._fields):
+            fields = ["-F", ",".join(self._fields)] if self._fields else []
+            out.append(["gnn-gather", *fields, *words(self._gather), "-j", str(self._threads), *check, self.store.path])
+        return out
+
+    def __iter__(self) -> Iterator[Batch]:
+        worker, workers = _worker()
+        (epoch, step), stride = self._next, self.world * workers
+        self._at, self._next = (epoch, step), (epoch + 1, 0)
+        first = self.rank + self.world * (step * workers + worker)
+        return self._run(epoch, step, first, stride) if first < self._total else iter(())
+
+    def _run(self, epoch: int, step: int, first: int, stride: int) -> Iterator[Batch]:
+        file = None if self._text is None else text_file(self._text)
+        fds = [] if file is None else [file.fileno()]
+        with Stream.of(Pipeline(self.commands(epoch, first, stride, f"/dev/fd/{fds[0]}" if fds else "-"), pass_fds=fds)) as stream:
+            if file is not None:
+                file.close()
+            if stream.header["identity"] != self.store.identity:
+                raise gnb.Error(f"{self.store.path}: changed or replaced since it was opened: open the store again")
+            for batch in stream:
+                step += 1
+                self._at = (epoch, step)
+                yield batch
+        self._verify = False  # once is enough: the files are the same, or their identity is another
+        self._at = (epoch + 1, 0)
+
+
+def _lines(ids: np.ndarray, times: Optional[Ids], disjoint: bool) -> bytes:
+    """What gnn-sample --seeds reads."""
+    if times is None:
+        if not disjoint and len(np.unique(ids)) != len(ids):
+            raise ValueError("seeds: some are repeated, and would be merged: leave them out, or sample with disjoint=True")
+        return "\n".join(map(str, ids.tolist())).encode()
+    times = np.asarray(times)
+    if times.shape != ids.shape:
+        raise ValueError(f"times: shape {list(times.shape)}; there are {len(ids)} seeds")
+    return "\n".join(f"{i} {t!r}" for i, t in zip(ids.tolist(), times.tolist())).encode()
+
+
+def _worker() -> tuple[int, int]:
+    """This process's number among torch's data workers, and how many there are."""
+    data = sys.modules.get("torch.utils.data")
+    info = data.get_worker_info() if data is not None else None
+    return (info.id, info.num_workers) if info else (0, 1)

@@ -1,0 +1,322 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A graph store: its schema, its rows by id, and samples from a program that stays."""
+from __future__ import annotations
+
+import json
+import os
+import sys
+import threading
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any, NamedTuple, Optional, Sequence, Union
+
+import numpy as np
+
+from . import gnb
+from ._child import Pipeline, words
+from .stream import Batch, Stream
+
+Ids = Union[np.ndarray, Sequence[int], Any]  # or a tensor of torch
+Fanout = Union[Sequence[int], dict]
+_RESIDENT = 4  # producers for different fan-outs and options that a store keeps
+_MANY = 1 << 14  # rows from which two threads copy
+_threads: Optional[tuple[int, ThreadPoolExecutor]] = None
+
+
+def is_tensor(ids: Any) -> bool:
+    """Whether it is a tensor of torch, which is not imported for this."""
+    torch = sys.modules.get("torch")
+    return torch is not None and isinstance(ids, torch.Tensor)
+
+
+def id_array(ids: Any, count: int, what: str = "ids") -> np.ndarray:
+    """Ids as a contiguous array of one dimension, which are below count. IndexError and TypeError name what is wrong."""
+    if is_tensor(ids):
+        ids = ids.detach().cpu().numpy()
+    ids = np.asarray(ids)
+    if ids.dtype == bool:
+        if ids.shape != (count,):
+            raise IndexError(f"{what}: a mask of shape {list(ids.shape)}; there are {count} nodes")
+        return np.flatnonzero(ids)
+    if not len(ids) if ids.ndim else False:
+        return np.empty(0, np.int64)
+    if ids.ndim != 1 or ids.dtype.kind not in "iu":
+        raise TypeError(f"{what}: {ids.dtype} of shape {list(ids.shape)}; expected integers in one dimension, or a mask")
+    low, high = int(ids.min()), int(ids.max())
+    if low < 0 or high >= count:
+        at = int(np.flatnonzero((ids < 0) | (ids >= count))[0])
+        raise IndexError(f"{what}[{at}] is {int(ids[at])}: there are {count} nodes, from 0")
+    return np.ascontiguousarray(ids)
+
+
+def fanout_words(fanout: Fanout) -> list[str]:
+    """-f of gnn-sample: [15, 10, 5] for every edge type, or {(src, rel, dst) or "src/rel/dst": [15, 10, 5]}."""
+    lists = fanout.items() if isinstance(fanout, dict) else [(None, fanout)]
+    out = []
+    for key, hops in lists:
+        text = ",".join(str(int(n)) for n in hops)
+        name = "/".join(key) if isinstance(key, (tuple, list)) else key
+        out += ["-f", f"{name}={text}" if name else text]
+    return out
+
+
+class Adj(NamedTuple):
+    """Edges of a hop. edge_index: int64 (2, e), sources and destinations as positions in n_id; e_id: int64 (e) or None; size: how many
+    nodes there are on both sides."""
+
+    edge_index: Any
+    e_id: Any
+    size: tuple[int, int]
+
+
+class Rows:
+    """The rows of a node field, `store.x`: indexing by ids, a mask or a tensor gives a copy of rows, in kind."""
+
+    def __init__(self, store: "Store", node_type: str, field: str):
+        self._store, self.node_type, self.field = store, node_type, field
+        parts = [store._array(p, f"node/{node_type}/{field}") for p in range(len(store.parts))]
+        self._parts, self.bf16 = parts, f"node/{node_type}/{field}" in store.parts[0].bf16
+        self.shape, self.dtype = (store.count(node_type), *parts[0].shape[1:]), parts[0].dtype
+
+    def __len__(self) -> int:
+        return self.shape[0]
+
+    def __getitem__(self, ids: Ids) -> Any:
+        self._store.check()
+        tensor = is_tensor(ids)
+        ids = id_array(ids, self.shape[0], f"{self.node_type}/{self.field}")
+        out = np.empty((len(ids), *self.shape[1:]), self.dtype)
+        if len(self._parts) == 1:
+            _take(self._parts[0], ids, out)
+        else:
+            book = self._store.book(self.node_type)
+            owner = np.searchsorted(book, ids, "right") - 1
+            for p, rows in enumerate(self._parts):
+                mine = np.flatnonzero(owner == p)
+                out[mine] = rows[ids[mine] - book[p]]
+        return as_tensor(out, self.bf16) if tensor else out
+
+    def __array__(self, dtype=None, copy=None) -> np.ndarray:
+        self._store.check()
+        whole = self._parts[0] if len(self._parts) == 1 else np.concatenate(self._parts)
+        return np.array(whole, dtype)
+
+
+def as_tensor(a: np.ndarray, bf16: bool = False) -> Any:
+    """A tensor of torch over the same memory; unsigned integers as the signed ones of their size."""
+    import torch
+
+    t = torch.from_numpy(a.view(f"i{a.itemsize}") if a.dtype.kind == "u" and a.itemsize > 1 else a)
+    return t.view(torch.bfloat16) if bf16 else t
+
+
+def _take(rows: np.ndarray, ids: np.ndarray, out: np.ndarray) -> None:
+    """out[i] = rows[ids[i]] of ids that are valid."""
+    global _threads
+    if len(ids) < _MANY or (os.cpu_count() or 1) < 2:
+        np.take(rows, ids, 0, out, "clip")
+        return
+    if _threads is None or _threads[0] != os.getpid():
+        _threads = os.getpid(), ThreadPoolExecutor(1, "gnntools")
+    half = len(ids) // 2
+    other = _threads[1].submit(np.take, rows, ids[half:], 0, out[half:], "clip")
+    np.take(rows, ids[:half], 0, out[:half], "clip")
+    other.result()
+
+
+class Store:
+    """A store that gnn-import or gnn-partition wrote, opened for reading.
+
+    header and schema are the JSON of store.json (gnb(5)); x is the field x of the labelled node type, or of the only one. Arrays are
+    mapped, not read, and cannot be written to. Raises gnb.Error if the store is damaged, or changes while it is open.
+    Pickling and forking open it anew. Threads may share it.
+    """
+
+    def __init__(self, path: Union[str, os.PathLike]):
+        self.path = os.fspath(path)
+        try:
+            with open(os.path.join(self.path, "store.json"), encoding="utf-8") as file:
+                self.header: dict[str, Any] = json.load(file)
+            self.schema: dict[str, Any] = self.header["schema"]
+            self.identity: str = self.header["identity"]
+            parts = self.schema["parts"]
+        except (OSError, ValueError, KeyError, TypeError) as why:
+            raise gnb.Error(f"{self.path}: not a graph store: {why}; gnn-import makes one") from None
+        self.parts = [gnb.Part(os.path.join(self.path, f"part-{p:05d}.gnb")) for p in range(parts)]
+        for part in self.parts:
+            if part.header["identity"] != self.identity or part.header["schema"] != self.schema:
+                raise gnb.Error(f"{part.path}: from another store than store.json")
+        self._types = {t["name"]: t for t in self.schema["node_types"]}
+        self._rows: dict[tuple[str, str], Rows] = {}
+        self._resident: dict[tuple, "_Resident"] = {}
+        self._lock = threading.Lock()
+
+    def __reduce__(self):
+        return Store, (self.path,)
+
+    def __repr__(self) -> str:
+        return f"Store({self.path!r})"
+
+    @property
+    def node_types(self) -> list[str]:
+        return list(self._types)
+
+    @property
+    def edge_types(self) -> list[tuple[str, str, str]]:
+        return [(e["src"], e["rel"], e["dst"]) for e in self.schema["edge_types"]]
+
+    def type(self, node_type: Optional[str] = None) -> str:
+        """A node type, checked; the default is the one with labels, or the only one."""
+        name = node_type or self.schema.get("label_type") or (self.node_types[0] if len(self._types) == 1 else None)
+        if name not in self._types:
+            raise KeyError(f"{self.path}: " + (f"no node type '{name}'; there are {', '.join(self._types)}" if name else
+                           f"name a node type: {', '.join(self._types)}"))
+        return name
+
+    def count(self, node_type: Optional[str] = None) -> int:
+        return self._types[self.type(node_type)]["count"]
+
+    def check(self) -> None:
+        """Raises gnb.Error if the files were changed or replaced since they were mapped."""
+        for part in self.parts:
+            part.check()
+
+    def _array(self, p: int, name: str) -> np.ndarray:
+        try:
+            return self.parts[p].arrays[name]
+        except KeyError:
+            raise KeyError(f"{self.parts[p].path}: no '{name}'") from None
+
+    def book(self, node_type: Optional[str] = None) -> np.ndarray:
+        """u64 (parts+1): part p owns the ids book[p] to book[p+1]-1."""
+        name = self.type(node_type)
+        book = self.parts[0].arrays.get("book/" + name)
+        return np.array([0, self.count(name)], np.uint64) if book is None else book
+
+    def rows(self, field: str, node_type: Optional[str] = None) -> Rows:
+        """The rows of a node field, to be indexed by ids. KeyError if the type does not have it."""
+        name = self.type(node_type)
+        if (name, field) not in self._rows:
+            self._rows[name, field] = Rows(self, name, field)
+        return self._rows[name, field]
+
+    @property
+    def x(self) -> Rows:
+        return self.rows("x")
+
+    @property
+    def y(self) -> Rows:
+        return self.rows("y")
+
+    def lookup(self, node_type: str, field: str, ids: Ids) -> Any:
+        """Rows of a field by ids (positions in the store), as a copy: an array, or a tensor if the ids are one."""
+        return self.rows(field, node_type)[ids]
+
+    def ids(self, node_type: Optional[str] = None) -> np.ndarray:
+        """u32 (n): the id that each node had before the store was partitioned."""
+        name = self.type(node_type)
+        if f"node/{name}/id" not in self.parts[0].arrays:
+            return np.arange(self.count(name), dtype=np.uint32)
+        return np.concatenate([self._array(p, f"node/{name}/id") for p in range(len(self.parts))])
+
+    def names(self, node_type: Optional[str] = None) -> Optional[list[str]]:
+        """The data set's own names of the nodes, or None."""
+        at, out = f"node/{self.type(node_type)}/name", []
+        if at not in self.parts[0].arrays:
+            return None
+        for p in range(len(self.parts)):
+            text, ends = self._array(p, at).tobytes(), self._array(p, at + "_offsets").tolist()
+            out += [text[a:b].decode(errors="surrogateescape") for a, b in zip(ends, ends[1:])]
+        return out
+
+    def set(self, name: str = "train") -> np.ndarray:
+        """u32: the members of a set, such as train or 0/train, in the order of the set."""
+        s = self.set_info(name)
+        at, parts = f"split/{s['split']}/{s['set']}", range(len(self.parts))
+        found = [self._array(p, at) for p in parts]
+        if at + "/order" not in self.parts[0].arrays:
+            return np.array(np.concatenate(found))
+        out = np.empty(s["count"], np.uint32)
+        for p in parts:
+            out[self._array(p, at + "/order").astype(np.int64)] = found[p]
+        return out
+
+    def set_info(self, name: str) -> dict[str, Any]:
+        """The entry of the schema for a set: split, set, node_type, count. KeyError if there is none."""
+        split, _, last = name.rpartition("/")
+        for s in self.schema["splits"]:
+            if s["set"] == last and split in ("", s["split"]):
+                return s
+        have = ", ".join(f"{s['split']}/{s['set']}" for s in self.schema["splits"]) or "none"
+        raise KeyError(f"{self.path}: no set '{name}'; there are: {have}")
+
+    def batch(self, seeds: Ids, fanout: Fanout, *, node_type: Optional[str] = None, seed: int = 1, **options: Any) -> Batch:
+        """A batch of these seeds, from a gnn-sample that stays for further calls; each call draws anew.
+
+        options are those of gnn-sample(1), such as frontier="new", edge_ids=True, weight="w". The first call starts the program.
+        """
+        name = self.type(node_type)
+        ids = id_array(seeds, self.count(name), "seeds")
+        if not len(ids):
+            raise ValueError("seeds: none")
+        if not options.get("disjoint") and len(np.unique(ids)) != len(ids):
+            raise ValueError("seeds: some are repeated, and would be merged: leave them out, or sample with disjoint=True")
+        command = ["gnn-sample", "--seeds", "-", "--seed-type", name, "-b", str(1 << 30), "--seed", str(seed), *fanout_words(fanout),
+                   *words(options), self.path]
+        key = (os.getpid(), *command)
+        with self._lock:
+            resident = self._resident.pop(key, None) or _Resident(command, self)
+            for old in list(self._resident)[:-_RESIDENT + 1]:
+                self._resident.pop(old).close()
+            batch = resident.ask(ids)
+            self._resident[key] = resident  # not if it failed: the next call starts another
+        return batch
+
+    def sample(self, seeds: Ids, fanout: Fanout, **options: Any) -> tuple[Any, int, list[Adj]]:
+        """(n_id, batch_size, adjs) of these seeds, as Quiver and PyG's NeighborSampler give: adjs from the outermost hop inwards.
+
+        Each hop samples neighbours of all nodes so far. Tensors if the seeds are one, arrays otherwise. For stores of one node type and
+        one edge type; batch() is for all others. options: as batch().
+        """
+        if len(self._types) != 1 or len(self.schema["edge_types"]) != 1:
+            raise ValueError(f"{self.path}: has several node or edge types: batch() samples from it")
+        batch = self.batch(seeds, fanout, frontier="all", **options)
+        counts, adjs = batch.counts().tolist(), []
+        give = as_tensor if is_tensor(seeds) else np.asarray
+        for block in batch.blocks():
+            e_id = None if block.id is None else give(block.id.view(np.int64))
+            adjs.append(Adj(give(block.coo()), e_id, (counts[block.hop + 1], counts[block.hop])))
+        return give(batch.n_id().astype(np.int64)), batch.batch_size, adjs[::-1]
+
+    def close(self) -> None:
+        """Ends the programs that stay. The store can still be used."""
+        with self._lock:
+            for resident in self._resident.values():
+                resident.close()
+            self._resident.clear()
+
+
+class _Resident:
+    """A gnn-sample that reads seeds from a pipe and answers each list with a batch."""
+
+    def __init__(self, command: list[str], store: Store):
+        self._pipeline, self._identity, self._store = Pipeline([command], feed=True), store.identity, store.path
+        self._stream = Stream.of(self._pipeline)
+
+    def ask(self, ids: np.ndarray) -> Batch:
+        try:
+            try:
+                text = memoryview((" ".join(map(str, ids.tolist())) + "\n\n").encode())
+                while text:
+                    text = text[self._pipeline.input.write(text):]
+            except OSError:  # it has gone: reading says why
+                pass
+            batch = next(self._stream)
+            if batch.header["identity"] != self._identity:
+                raise gnb.Error(f"{self._store}: changed or replaced since it was opened: open the store again")
+            return batch
+        except BaseException:
+            self.close()
+            raise
+
+    def close(self) -> None:
+        self._stream.close()
