@@ -68,6 +68,14 @@ static const struct opt opts[] = {
     {OPT_END},
 };
 
+static const struct opt_elsewhere elsewhere[] = {
+    {"f|b|fanout|batch|split|eval|seeds|seed-type|epochs|steps|shuffle|drop-last|seed|frontier|"
+     "edge-ids|original-ids|replace|weight|labor|time-rule|window|latest|seed-balance|seed-weight|"
+     "induced|clusters|disjoint|walk-length",
+     "gnn-sample decides this, and gnn-gather reads its batches"},
+    {0},
+};
+
 static const struct program program = {
     .name = "gnn-gather",
     .summary = "add features, labels and other fields of a store to batches",
@@ -75,6 +83,7 @@ static const struct program program = {
     .args = "STORE",
     .extra = "batches come from stdin or -i FILE",
     .opts = opts,
+    .elsewhere = elsewhere,
     .min_args = 1,
     .max_args = 1,
 };

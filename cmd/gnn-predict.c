@@ -73,6 +73,19 @@ static const struct opt device_opts[] = {
     {.kind = OPT_END},
 };
 
+static const struct opt_elsewhere elsewhere[] = {
+    {"f|b|fanout|batch|frontier|shuffle|drop-last|replace|weight|labor|layer-dependency|"
+     "batch-dependency|time-rule|window|latest|hop-time|seed-time|seed-balance|seed-weight|induced|"
+     "clusters|disjoint|seed",
+     "the model's file says how batches are sampled, and --store STORE samples them so; those of "
+     "gnn-sample are read from a stream"},
+    {"m|model|hidden|layers|heads|last-heads|head|jk|encoder|ffn|layer-norm|batch-norm|edge-features",
+     "the model's file says this (gnn-inspect shows it)"},
+    {"lr|epochs|optimizer|weight-decay|dropout|patience|schedule|clip|class-weights|full-batch|init",
+     "gnn-train trains"},
+    {0},
+};
+
 static const struct program program = {
     .name = "gnn-predict",
     .summary = "compute the output of a model for every node of a store, or every seed of batches",
@@ -82,6 +95,7 @@ static const struct program program = {
     .more = (const struct opt *const[]){feed_opts, state_dict_opts, layer_opts, device_opts,
                                         feed_cache_opts, NULL},
     .lacks = "no-provenance", /* .npy has no room for it */
+    .elsewhere = elsewhere,
     .max_args = 2,
 };
 

@@ -109,6 +109,14 @@ static const struct opt further_opts[] = {
     {OPT_END},
 };
 
+static const struct opt_elsewhere elsewhere[] = {
+    {"F|fields|dtype|cache|cache-policy|cache-order|plan|replicate",
+     "gnn-gather adds features and other fields to the batches"},
+    {"m|model|hidden|layers|heads|lr|optimizer|weight-decay|dropout|patience|metric|class-weights",
+     "gnn-train has this option, and reads the batches"},
+    {0},
+};
+
 static const struct program program = {
     .name = "gnn-sample",
     .summary = "sample the neighbourhoods of seed nodes",

@@ -106,6 +106,16 @@ static const struct opt training_opts[] = {
     {.kind = OPT_END},
 };
 
+static const struct opt_elsewhere elsewhere[] = {
+    {"seeds|seed-type|steps|edge-ids|original-ids",
+     "gnn-sample has this option: gnn-sample STORE | gnn-gather STORE | gnn-train"},
+    {"F|fields",
+     "the model uses features x and labels y; --edge-weight and --edge-features add what "
+     "edges have"},
+    {"k|parts", "gnn-partition has this option: it divides a store"},
+    {0},
+};
+
 static const struct program program = {
     .name = "gnn-train",
     .summary = "train a graph neural network on batches",
@@ -117,6 +127,7 @@ static const struct program program = {
     .more = (const struct opt *const[]){feed_opts, train_feed_opts, train_model_opts, layer_opts,
                                         training_opts, rule_opts, train_full_opts, device_opts,
                                         feed_cache_opts, NULL},
+    .elsewhere = elsewhere,
 };
 
 /* Without checkpoints, signals act at once until there is a step to keep. */

@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "cmd/cli.h"
+#include "cmd/other_names.h"
 #include "cmd/paths.h"
 #include "lib/base/kind.h"
 #include "lib/base/suggest.h"
@@ -474,13 +475,39 @@ static void refuse_split(const struct program *p, char *const *argv, const char 
     }
 }
 
+/* Ends the program if the option `name`, which stood there as `given`, belongs to another program
+ * or is decided by what this one reads. */
+static void refuse_elsewhere(const struct program *p, const char *typed, const char *name, size_t n)
+{
+    for (const struct opt_elsewhere *w = p->elsewhere; w && w->names; w++)
+        if (other_name_among(w->names, name, n))
+            cli_usage("unknown option '%.64s': %s", typed, w->why);
+}
+
+/* The option that other programs of the field call so, if this one has it. */
+static void suggest_other(const struct program *p, const char *typed, const char *name, size_t n)
+{
+    const char *ours;
+    bool negated;
+    for (unsigned i = 0; (ours = other_name(name, n, i)); i++) {
+        const struct opt *o = find_long(p, ours, strlen(ours), &negated);
+        if (o && o->help)
+            cli_usage("unknown option '%.64s'; did you mean '--%s'? (see --help)", typed, ours);
+    }
+    for (unsigned i = 0; (ours = other_name(name, n, i)); i++)
+        refuse_elsewhere(p, typed, ours, strlen(ours));
+}
+
 /* The option nearest to a name of which there is none; "--no-NAME" where that was asked for. */
 static void unknown_option(const struct program *p, const char *name, size_t n)
 {
     char word[GNN_SUGGEST_WORD], key[GNN_SUGGEST_WORD];
     struct gnn_suggest s = {.word = word};
+    const size_t no = n > 3 && !strncmp(name, "no-", 3) ? 3 : 0;
     snprintf(word, sizeof word, "--%.*s", n < sizeof word / 2 ? (int)n : (int)sizeof word / 2,
              name);
+    refuse_elsewhere(p, word, name + no, n - no);
+    suggest_other(p, word, name, n);
     EACH(o, p)
     {
         if (o->kind == OPT_GROUP || !o->help)
@@ -522,6 +549,8 @@ static void unknown_letter(const struct program *p, char *const *argv, const cha
     const bool known = arg[2] && find_long(p, arg + 1, strcspn(arg + 1, "="), &negated);
     if (c >= '0' && c <= '9')
         refuse_split(p, argv, arg);
+    if (!known && arg[1] == c)
+        refuse_elsewhere(p, (char[]){'-', c, 0}, &c, 1);
     cli_usage("unknown option '-%c'%s%.64s%s (see --help)", c, known ? "; did you mean '-" : "",
               known ? arg : "", known ? "'?" : "");
 }

@@ -60,6 +60,12 @@ struct opt {
     bool count;        /* OPT_RANGE: a lone number says how many, not which one */
 };
 
+/* Options that a program does not have, by name or letter, "fanout|f", and what decides this
+ * instead, or which program has them. */
+struct opt_elsewhere {
+    const char *names, *why;
+};
+
 struct program {
     const char *name;     /* "gnn-sample" */
     const char *summary;  /* one line */
@@ -73,7 +79,8 @@ struct program {
     const char *words; /* what completion offers besides files as arguments, "a|b", or NULL */
     /* common options that would have no effect, "progress no-provenance", or NULL */
     const char *lacks;
-    int min_args, max_args; /* positional arguments; max_args < 0: any number */
+    const struct opt_elsewhere *elsewhere; /* with no names at the end; or NULL */
+    int min_args, max_args;                /* positional arguments; max_args < 0: any number */
 };
 
 /* Options every program has (GNN_COMMON in its table puts them under a heading of their own). */
