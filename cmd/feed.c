@@ -55,6 +55,17 @@ void feed_refuse(const char *why)
                why);
 }
 
+/* Before a store is opened. */
+static void check_cache(void)
+{
+    struct gnn_gather_opts g = {0};
+    feed.cache.replicate = feed.replicate.n > 0;
+    if (feed.replicate.n)
+        cache_replicate(&feed.replicate, &feed.cache, &g.replicate);
+    else
+        cache_read(&feed.cache, NULL, &g.cache);
+}
+
 void feed_check(void)
 {
     if (feed.input && feed.store_path)
@@ -69,6 +80,7 @@ void feed_check(void)
         opt_refuse(OPTS(&feed.replicate), "requires several ranks");
     if (feed.graph_memory == GNN_GRAPH_DEVICE)
         opt_refuse(OPTS(&feed.graph_cache), "requires --graph-memory uva");
+    check_cache();
 }
 
 static const enum gnn_dtype dtypes[] = {0, GNN_F32, GNN_F16, GNN_BF16};
@@ -159,7 +171,6 @@ static struct gnn_source *open_store(struct gnn_sampler_opts *s, struct gnn_err 
         gnn_feed_prefetch(s, &g, feed.prefetch);
         return gnn_feed_new(&feed.store, s, &g, e);
     }
-    feed.cache.replicate = feed.replicate.n > 0;
     cache_read(&feed.cache, &feed.store, &g.cache);
     g.gpu = feed.gpu;
     g.stats = &feed.stats;

@@ -300,8 +300,11 @@ static bool *choose_splits(const struct gnn_sampling *s, const char *name)
         bool found = false;
         for (uint32_t k = 0; k < s->nsplits; k++) {
             gnn_suggest_add(&of, s->split[k]);
-            wanted[k] = wanted[k] || !strcmp(s->split[k], sets.v[i]);
-            found = found || !strcmp(s->split[k], sets.v[i]);
+            if (strcmp(s->split[k], sets.v[i]) != 0)
+                continue;
+            if (wanted[k])
+                cli_usage("--split: set %s is named twice", sets.v[i]);
+            wanted[k] = found = true;
         }
         if (!found)
             cli_usage("%s: no batches of set '%.64s'%s", name, sets.v[i],

@@ -125,6 +125,7 @@ static const struct program program = {
     .extra = "the stream is named with -o",
     .opts = opts,
     .more = (const struct opt *const[]){rule_opts, further_opts, NULL},
+    .elsewhere = elsewhere,
     .min_args = 1,
     .max_args = 1,
 };
@@ -169,8 +170,8 @@ static void finish_walks(void)
 static void finish_opts(void)
 {
     finish_walks();
+    rule_opts_check(&shuffle);
     rule_opts_take(&o);
-    rule_opts_order(&shuffle);
     if (o.seeds_name)
         opt_refuse(OPTS(&split, &eval), "and --seeds exclude each other");
     else

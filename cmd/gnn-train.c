@@ -150,6 +150,7 @@ static void check_options(void)
     if (!feed.store_path && schedule != GNN_COSINE)
         opt_refuse(OPTS(&train_feed.epochs),
                    "requires --store or --schedule cosine; a stream determines its epochs");
+    train_weights_check(class_weights);
     train_model_check();
     if (optimizer != GNN_SGD)
         opt_refuse(OPTS(&o.momentum), "requires --optimizer sgd");
@@ -259,6 +260,12 @@ static void start_over(struct gnn_trainer *t, struct gnn_err *e)
     if (end && t->s.epoch >= end)
         cli_usage("%s: the checkpoint was made %s, but the last epoch of --epochs is %llu",
                   o.checkpoint, at, (unsigned long long)end - 1);
+    const uint64_t next = t->s.epoch + t->s.closed;
+    if (train_feed.epochs.given && train_feed.epochs.from > next)
+        cli_usage("--epochs %llu:%llu: the checkpoint of %s was made %s, so a run goes on in epoch "
+                  "%llu: --epochs %llu",
+                  (unsigned long long)train_feed.epochs.from, (unsigned long long)end, o.checkpoint,
+                  at, (unsigned long long)next, (unsigned long long)end);
     cli_note("resuming %s%s", at,
              train_model_init() ? "; its parameters are used, not those of --init" : "");
     if (t->s.stopped_early)

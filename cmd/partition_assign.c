@@ -75,6 +75,14 @@ static void no_balance(const struct gnn_view *v, const char *w)
               gnn_suggest_text(&s, "one of"));
 }
 
+static bool has_set(const struct partition_figures *f, uint32_t set)
+{
+    bool has = false;
+    for (uint32_t k = 0; k < f->even.nsets; k++)
+        has = has || f->set[k] == set;
+    return has;
+}
+
 static void add_word(struct partition_figures *f, const struct gnn_view *v, const char *w)
 {
     /* A word is one of three keywords, or the name of a set of the store, whose members are then
@@ -88,6 +96,8 @@ static void add_word(struct partition_figures *f, const struct gnn_view *v, cons
         f->even.balance |= GNN_BALANCE_TYPES;
     else if ((i = gnn_schema_find_set(&v->store->meta.schema, w)) < 0)
         no_balance(v, w);
+    else if (has_set(f, (uint32_t)i))
+        cli_usage("--balance: '%s' is named twice", w);
     else if (f->even.nsets == GNN_METIS_CONSTRAINTS_MAX)
         cli_usage("--balance: more than %d constraints", GNN_METIS_CONSTRAINTS_MAX);
     else

@@ -50,25 +50,16 @@ const struct opt rule_opts[] = {
     {.kind = OPT_END},
 };
 
-void rule_opts_take(struct gnn_sampler_opts *o)
+void rule_opts_check(const void *shuffle)
 {
     if (!labor)
         opt_refuse(OPTS(&layer_dependency, &batch_dependency), "requires --labor");
     if (labor)
         opt_refuse(OPTS(&replace, &weight, &disjoint), "cannot be used with --labor");
-    o->rule.kind = labor ? GNN_PICK_LABOR : replace ? GNN_PICK_REPLACE : GNN_PICK_UNIFORM;
-    o->layer_dependency = layer_dependency;
-    o->batch_dependency = batch_dependency;
-    o->weight = weight;
-    o->disjoint = disjoint;
     if (seed_balance)
         opt_refuse(OPTS(&seed_weight), "and --seed-balance exclude each other");
     if (clusters)
         opt_refuse(OPTS(&seed_balance, &seed_weight), "cannot be used with --clusters");
-    o->seed_balance = seed_balance;
-    o->seed_weight = seed_weight;
-    o->induced = induced;
-    o->clusters = clusters;
     if (clusters)
         opt_refuse(OPTS(&replace, &weight, &labor, &time_rule),
                    "has no effect with --clusters: no neighbours are picked");
@@ -78,6 +69,22 @@ void rule_opts_take(struct gnn_sampler_opts *o)
         opt_refuse(OPTS(&window, &latest, &hop_time, &seed_time), "requires --time-rule le or lt");
     if (latest)
         opt_refuse(OPTS(&replace, &weight, &labor), "cannot be used with --latest");
+    if (seed_balance || seed_weight)
+        opt_refuse(OPTS(shuffle), "has no effect with --seed-balance and --seed-weight: seeds are "
+                                  "drawn");
+}
+
+void rule_opts_take(struct gnn_sampler_opts *o)
+{
+    o->rule.kind = labor ? GNN_PICK_LABOR : replace ? GNN_PICK_REPLACE : GNN_PICK_UNIFORM;
+    o->layer_dependency = layer_dependency;
+    o->batch_dependency = batch_dependency;
+    o->weight = weight;
+    o->disjoint = disjoint;
+    o->seed_balance = seed_balance;
+    o->seed_weight = seed_weight;
+    o->induced = induced;
+    o->clusters = clusters;
     o->until = (enum gnn_pick_until)time_rule;
     o->seed_time = seed_time;
     o->window = window;
@@ -91,11 +98,9 @@ uint32_t rule_opts_clusters(void)
     return clusters;
 }
 
-void rule_opts_order(const void *shuffle)
+const char *rule_opts_draws(void)
 {
-    if (seed_balance || seed_weight)
-        opt_refuse(OPTS(shuffle), "has no effect with --seed-balance and --seed-weight: seeds are "
-                                  "drawn");
+    return seed_balance ? "--seed-balance" : seed_weight ? "--seed-weight" : NULL;
 }
 
 void rule_opts_walk(void)

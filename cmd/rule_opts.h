@@ -8,14 +8,16 @@
 
 extern const struct opt rule_opts[];
 
-/* After opt_parse: what was given, to the options of a sampler. */
+/* After opt_parse, before a store is opened: ends the program unless what was given fits together;
+ * shuffle: the value of the option that orders seeds. */
+void rule_opts_check(const void *shuffle);
+/* What was given, to the options of a sampler. */
 void rule_opts_take(struct gnn_sampler_opts *o);
 /* Partitions in a batch, or 0: fan-outs, the frontier policy and the size of batches have no effect
  * if there are some. */
 uint32_t rule_opts_clusters(void);
-/* Ends the program if seeds are drawn and the option of this value, which orders them, was given.
- */
-void rule_opts_order(const void *shuffle);
+/* The option by which seeds are drawn with replacement, or NULL. */
+const char *rule_opts_draws(void);
 /* Ends the program if one was given that random walks do not have, or that they imply. */
 void rule_opts_walk(void);
 /* Ends the program if one of them was given: they WHY. */

@@ -86,6 +86,15 @@ static void take_all(struct opt_list *sets, const struct gnn_store *s, const cha
         cli_usage("--no-output: %s has no sets to report on, and no array is written", s->path);
 }
 
+/* A set would be reported twice, perhaps by two names. */
+static void refuse_repeated(const struct opt_list *sets, const struct gnn_schema *c)
+{
+    for (uint32_t i = 1; i < sets->n; i++)
+        for (uint32_t k = 0; k < i; k++)
+            if (gnn_schema_find_set(c, sets->v[k]) == gnn_schema_find_set(c, sets->v[i]))
+                cli_usage("--split: set %s is named twice", sets->v[i]);
+}
+
 static void warn_shared(struct gnn_store *s, const char *set, uint32_t on)
 {
     const struct gnn_schema *c = &s->meta.schema;
@@ -124,6 +133,7 @@ const char *sets_choose(struct opt_list *sets, bool all, struct gnn_store *s,
             sets->v[i] = keep_name(c, (uint32_t)k);
         named = named || k >= 0;
     }
+    refuse_repeated(sets, c);
     if (named && has_splits(c))
         cli_note(on >= 0 ? "sets are of split %s, which %s was trained on"
                          : "sets are of split %s, the first: %s does not say which split of this "

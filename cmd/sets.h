@@ -11,7 +11,7 @@
  * of the first. With `all`, *sets becomes all of them that are of the model's target type; else a
  * name without a split becomes that of the set in this split, if it has one. A message names the
  * split, and warns of sets that share nodes with the training set. Ends the program for sets that
- * are not there. Returns the split. */
+ * are not there, or are named twice. Returns the split. */
 const char *sets_choose(struct opt_list *sets, bool all, struct gnn_store *s,
                         const struct gnn_model *m, const char *model);
 /* Of set i (index into schema.set): its name, with the split if the store has several. */

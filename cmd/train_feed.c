@@ -60,6 +60,7 @@ void train_feed_check(const struct train_feed *f)
     if (train_full())
         refuse_sampling(f);
     feed_check();
+    rule_opts_check(&f->shuffle);
     if (!ranks_many() && !rule_opts_clusters())
         device_refuse_cuda(feed.device, OPTS(&feed.prefetch),
                            "has no effect: the device makes the batches");
@@ -89,7 +90,6 @@ static void sampler_opts(struct train_feed *f, struct gnn_sampler_opts *s)
     }
     s->frontier = f->frontier ? GNN_FRONTIER_NEW : GNN_FRONTIER_ALL;
     rule_opts_take(s);
-    rule_opts_order(&f->shuffle);
     s->shuffle = f->shuffle;
     s->drop_last = f->drop_last;
 }

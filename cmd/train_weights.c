@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "cmd/cli.h"
+#include "cmd/rule_opts.h"
 #include "cmd/train_feed.h"
 #include "lib/base/mem.h"
 #include "lib/train/trainer.h"
@@ -25,9 +26,6 @@ static uint64_t *count_labels(const struct gnn_schema *c)
 /* n / (classes * count), which scikit-learn calls balanced; a class that does not occur has 0. */
 static void balance_weights(float *w, const struct gnn_schema *c)
 {
-    if (!feed.store_path)
-        cli_usage(
-            "--class-weights balanced requires --store: a stream does not tell the counts of classes");
     uint64_t n = 0, *count = count_labels(c);
     for (uint32_t k = 0; k < c->nclasses; k++)
         n += count[k];
@@ -50,29 +48,49 @@ static void check_weights(const float *w, const struct gnn_schema *c)
     gnn_free(count);
 }
 
-static void list_weights(float *w, const char *text, uint32_t classes)
+/* Into w, which has room for so many; returns how many there are. */
+static uint32_t list_weights(const char *text, float *w, uint32_t room)
 {
     uint32_t n = 0;
     bool any = false;
-    for (const char *s = text;; s++, n++) {
+    for (const char *s = text;; s++) {
         char *end;
         const float v = strtof(s, &end);
         const size_t len = strcspn(s, ",");
         if (end == s || end != s + len || !isfinite(v) || v < 0)
             cli_usage("--class-weights: '%.*s': expected a number >= 0, balanced or none", (int)len,
                       s);
-        if (n < classes)
+        if (n < room)
             w[n] = v;
+        n++;
         any = any || v > 0;
-        if (!*(s = end)) {
-            n++;
+        if (!*(s = end))
             break;
-        }
     }
-    if (n != classes)
-        cli_usage("--class-weights: %u weight%s for %u classes", n, n == 1 ? "" : "s", classes);
     if (!any)
         cli_usage("--class-weights: all weights are 0");
+    return n;
+}
+
+void train_weights_check(const char *text)
+{
+    const char *draws = rule_opts_draws();
+    if (!text || !strcmp(text, "none"))
+        return;
+    if (strcmp(text, "balanced") != 0) {
+        (void)list_weights(text, NULL, 0);
+        return;
+    }
+    if (!feed.store_path)
+        cli_usage(
+            "--class-weights balanced requires --store: a stream does not tell the counts of classes");
+    if (draws && !strcmp(draws, "--seed-balance"))
+        cli_usage("--class-weights balanced and --seed-balance exclude each other: classes that "
+                  "are drawn equally often would be weighted by their counts as well");
+    if (draws)
+        cli_note("warning: --class-weights balanced is by the counts of classes in the set, not by "
+                 "how often %s draws them",
+                 draws);
 }
 
 enum { FEW_LABELS = 50 }; /* gnn-settings(7) says the same */
@@ -114,9 +132,11 @@ const float *train_weights_read(const char *text, const struct gnn_schema *c)
         cli_fail(&e);
     if (!strcmp(text, "balanced")) {
         balance_weights(w, c);
-    } else {
-        list_weights(w, text, c->nclasses);
-        check_weights(w, c);
+        return w;
     }
+    const uint32_t n = list_weights(text, w, c->nclasses);
+    if (n != c->nclasses)
+        cli_usage("--class-weights: %u weight%s for %u classes", n, n == 1 ? "" : "s", c->nclasses);
+    check_weights(w, c);
     return w;
 }

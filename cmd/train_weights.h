@@ -13,6 +13,10 @@
             "none|balanced"                                                                          \
     }
 
+/* Before a store is opened: ends the program unless the text is a list of weights, or a word that
+ * fits the other options. */
+void train_weights_check(const char *text);
+
 /* One weight for each class, or NULL: none. Ends the program unless the text fits the task.
  * Balanced weights are of the labels of train_feed's training set; all ranks take part. Lives as
  * long as the process. */

@@ -81,6 +81,10 @@ int gnn_seeds_add_set(struct sample_seeds *q, struct sampler *s, uint32_t i, con
     /* The set is part of the key of the draws, so equal steps of two sets draw different
      * neighbours. */
     q->tag[i] = (uint32_t)set + 1;
+    for (uint32_t k = 1; k < i; k++)
+        if (q->tag[k] == q->tag[i])
+            return gnn_fail(e, GNN_E_USAGE, "%s: set '%s' is named twice (--eval)", store->path,
+                            name);
     m->seed_ntype = c->set[set].ntype;
     m->split_seeds[i] = c->set[set].count;
     if (gnn_store_split(store, (uint32_t)set, ids, e))

@@ -150,4 +150,25 @@ refuses 2 '--no-shuffle has no effect with --seed-balance' 'an order of seeds th
 refuses 2 'a pipe cannot be drawn' 'a pipe' sh -c 'gnn-sample -q -f 2 --seeds - --seed-weight node_w -o bad g <list'
 refusing=gnn-train
 refuses 2 'has no effect with --full-batch' 'full batches' gnn-train --store g --full-batch --seed-balance -o bad
+# Before a store is opened: this one is not there.
+while IFS='|' read -r why what options; do
+    # shellcheck disable=SC2086
+    refuses 2 "$why" "$what, before it opens a store" gnn-train --store none $options -o bad
+done <<'.'
+^gnn-train: --seed-weight and --seed-balance exclude each other$|both ways to draw|--seed-balance --seed-weight node_w
+^gnn-train: --seed-balance cannot be used with --clusters$|clusters of drawn seeds|--seed-balance --clusters 2
+^gnn-train: --seed-weight cannot be used with --clusters$|clusters of weighted seeds|--clusters 2 --seed-weight node_w
+^gnn-train: --no-shuffle has no effect with --seed-balance|an order of seeds that are drawn|--no-shuffle --seed-balance
+^gnn-train: --replace cannot be used with --labor$|LABOR with replacement|--labor --replace
+^gnn-train: --induced has no effect: --clusters implies it$|induced clusters|--clusters 2 --induced
+^gnn-train: --window requires --time-rule|a window without times|--window 3
+^gnn-train: --latest requires --time-rule|the latest without times|--latest
+^gnn-train: --weight cannot be used with --latest$|the latest by weight|--time-rule le --latest --weight weight
+^gnn-train: --class-weights balanced and --seed-balance exclude each other|classes that are balanced twice|--seed-balance --class-weights balanced
+^gnn-train: --class-weights: 'x': expected a number|a weight of a class that is no number|--class-weights 1,x
+^gnn-train: --class-weights: all weights are 0$|weights of classes that are all 0|--class-weights 0,0
+.
+check 'gnn-train says what balanced weights of weighted draws are of' sh -c 'gnn-train --store g --seed-weight node_w --class-weights balanced --epochs 1 \
+    --hidden 4 -o bad 2>&1 | grep -q "warning: --class-weights balanced is by the counts of classes in the set, not by how often --seed-weight draws them"'
+check 'gnn-train takes weights of classes that are drawn equally often' gnn-train -q --store g --seed-balance --class-weights 1,2 --epochs 1 --hidden 4 -o bad
 done_testing

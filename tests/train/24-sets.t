@@ -68,4 +68,19 @@ check "gnn-train says nothing of selection where the last epoch is written" sh -
 gnn-sample -q s --split 2/train --eval 2/test -f 3,3 --epochs 0:2 | gnn-gather -q s | gnn-train --hidden 8 -o x.st 2>said
 says "gnn-train says which set of a stream selects the epoch" 'set 2/test selects the epoch, by accuracy'
 says "gnn-train warns of a stream's set called test" 'warning: figures of set 2/test will be better'
+
+# A set is named once, by whatever name.
+refusing=gnn-predict
+refuses 2 '^gnn-predict: --split: set 0/test is named twice$' 'a set twice' gnn-predict -n --split 0/test --split 0/test s m.st
+refuses 2 'is named twice$' 'a set by two names' gnn-predict -n --split 2/test --split test s m.st
+refuses 2 'is named twice$' 'a set twice for batches' gnn-predict -n --split test --split test --store s m.st
+gnn-sample -q s --split 2/train --eval 2/test -f 3,3 | gnn-gather -q -o stream s
+refuses 2 '^gnn-predict: --split: set 2/test is named twice$' 'a set of a stream twice' gnn-predict -n --split 2/test --split 2/test -i stream m.st
+refusing=gnn-sample
+refuses 2 "set 'test' is named twice (--eval)$" 'a set to evaluate twice' gnn-sample -q -f 3 --split train --eval test --eval valid --eval test -o bad s
+refusing=gnn-train
+refuses 2 "set '0/test' is named twice (--eval)$" 'a set to evaluate by two names' train --store s --split train --eval test --eval 0/test -o bad
+refusing=gnn-partition
+refuses 2 "^gnn-partition: --balance: 'train' is named twice$" 'a set to balance twice' gnn-partition -q -k 2 --balance train,train -o bad s
+check 'nothing is left of what was refused' test ! -e bad
 done_testing

@@ -53,4 +53,20 @@ done <<.
 --labor --batch-dependency 3|--labor --batch-dependency 4
 .
 check "nothing is left of what was refused" test ! -e x
+
+# A run goes on where it ended, whatever --epochs begins with; no epoch between is trained without being asked for.
+rm -rf C
+check "gnn-train keeps a checkpoint of epoch 2" gnn-train $learn --store s -f 5,3 -b 40 --epochs 3 --checkpoint C -o part
+for a in 4:6 5:7 9:10; do
+    refuses 2 "^gnn-train: --epochs $a: the checkpoint of C was made after epoch 2, so a run goes on in epoch 3: --epochs ${a#*:}\$" \
+        "to go on with --epochs $a" gnn-train $learn --store s -f 5,3 -b 40 --epochs $a --checkpoint C --resume -o x
+done
+for a in 3:4 1:5 6; do
+    check "gnn-train --resume --epochs $a goes on" sh -c "gnn-train $learn --store s -f 5,3 -b 40 --epochs $a --checkpoint C --resume --metrics m -o part"
+    check "gnn-train --resume --epochs $a trains the next epoch" sh -c 'test "$(grep -o "\"event\":\"epoch\",\"epoch\":[0-9]*" m | grep -o "[0-9]*$" | xargs)" = "$1"' - \
+        "$((${a#*:} - 1))"
+done
+rm -rf C
+check "gnn-train begins with the epoch that --epochs begins with" sh -c "gnn-train $learn --store s -f 5,3 -b 40 --epochs 5:6 --checkpoint C --metrics m -o part && grep -q '\"event\":\"epoch\",\"epoch\":5' m"
+check "gnn-train --resume takes the command again" gnn-train $learn --store s -f 5,3 -b 40 --epochs 5:6 --checkpoint C --resume -o part
 done_testing
