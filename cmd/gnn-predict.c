@@ -59,7 +59,7 @@ static const struct opt opts[] = {
     {OPT_FLAG, 0, "layer-wise", &layer_wise, NULL,
      "with STORE: use all edges, although the model was trained on batches that leave some out"},
     {OPT_U64, 0, "memory", &memory, "SIZE",
-     "activations to hold in memory; the others go to $TMPDIR (default: half of the memory)",
+     "activations, or outputs of batches, to hold in memory; the others go to $TMPDIR (default: half of the memory)",
      .bytes = true, .min = 0, .max = 1e18},
     {OPT_U32, 'j', "threads", &threads, "N", "threads (default: one per core)", .min = 1,
      .max = 1024},
@@ -249,15 +249,20 @@ static uint64_t default_memory(void)
     return (most < all ? most : all) / 2;
 }
 
+static const char *temp_directory(void)
+{
+    const char *dir = getenv("TMPDIR");
+    return dir && *dir ? dir : "/tmp";
+}
+
 /* ---- layer by layer, over a store ---- */
 
 static void predict_layers(const struct gnn_model *m, const struct gnn_ops *ops,
                            struct gnn_measure kind, int out, const char *name)
 {
-    const char *tmpdir = getenv("TMPDIR");
     const struct gnn_predict_opts o = {.ops = ops,
                                        .memory = memory ? memory : default_memory(),
-                                       .tmpdir = tmpdir && *tmpdir ? tmpdir : "/tmp",
+                                       .tmpdir = temp_directory(),
                                        .progress = show_progress};
     const enum gnn_predict_output form = output_kind(m);
     struct gnn_err e = {0};
@@ -328,6 +333,8 @@ static void predict_batches(const struct gnn_model *m, struct gnn_source *src,
                                                .name = g->name,
                                                .wanted = wanted,
                                                .keep = !none,
+                                               .memory = memory ? memory : default_memory(),
+                                               .tmpdir = temp_directory(),
                                                .what = output_kind(m),
                                                .text = is_csv(),
                                                .scores = none || sets.n,
@@ -344,7 +351,7 @@ static void predict_batches(const struct gnn_model *m, struct gnn_source *src,
         if (!wanted || wanted[i])
             report_score(&q.score[i], sampling->split[i], kind);
     if ((drawn && gnn_store_verified(&feed.store, &e)) ||
-        (!none && write_output(&q.out, out, name, &e)))
+        (!none && write_output(&q.out, out, name, &e)) || gnn_predict_batches_check(&q, &e))
         cli_fail(&e);
     cli_metrics(json_pack("{s:s, s:I, s:f, s:I, s:I}", "event", "end", "nodes", (json_int_t)q.seeds,
                           "seconds", s, "edges", (json_int_t)q.net.pass.edges, "peak_bytes",
@@ -415,7 +422,9 @@ static void check_batches(const char *model)
     if (ranks_many() && !feed.store_path)
         cli_usage("several ranks require --store: the stream of each rank is predicted on by "
                   "itself");
-    opt_refuse(OPTS(&layer_wise, &memory, &original), "requires STORE: gnn-predict STORE MODEL");
+    opt_refuse(OPTS(&layer_wise, &original), "requires STORE: gnn-predict STORE MODEL");
+    if (none)
+        opt_refuse(OPTS(&memory), "has no effect with --no-output: no output of batches is kept");
     if (!ranks_many())
         opt_refuse(OPTS(&timeout), "requires several ranks");
     if (feed.store_path || feed.input)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Inference over batches. Each batch makes one row for each of its seeds, which are kept as they
- * come; which row of the output each is, is found at the end. On a device, a batch is waited for
- * before the next one begins: what is fetched of it is small beside what it was made from. */
+ * come; which row of the output each is, is found at the end. On a device, the rows of a batch are
+ * taken while the next one is being computed. */
 #include "lib/predict/batches.h"
 
 #include <inttypes.h>
@@ -10,6 +10,7 @@
 #include "kernels/rows.h"
 #include "lib/model/score_ranks.h"
 #include "lib/predict/predict_impl.h"
+#include "lib/predict/spill.h"
 #include "lib/store/ids.h"
 
 /* ---- a batch ---- */
@@ -26,118 +27,157 @@ static int fetch_bytes(struct gnn_predict_batches *q, struct gnn_buf *to, const 
     return 0;
 }
 
-/* The labels of a batch; without them, or without columns that fit, NULL and the reason. */
+/* The labels of a batch, by h->label; without them, or without columns that fit, NULL and the
+ * reason. */
 static const struct gnn_tensor *find_labels(const struct gnn_predict_batches *q,
-                                            const struct gnn_batch *b, uint64_t rows,
+                                            const struct gnn_batch *b, struct gnn_predict_half *h,
                                             struct gnn_err *e)
 {
     const struct gnn_model_config *c = &q->m->c;
-    char name[GNN_NAME_MAX + 1];
     uint32_t width;
-    gnn_tensor_name(name, "node/%s/y", c->ntype[c->target].name);
-    const struct gnn_tensor *y = gnn_tensors_find(&b->tensors, name);
+    gnn_tensor_name(h->label, "node/%s/y", c->ntype[c->target].name);
+    const struct gnn_tensor *y = gnn_tensors_find(&b->tensors, h->label);
     if (!y)
-        gnn_fail(e, GNN_E_INPUT, "batches have no labels %s: run gnn-gather first", name);
-    return y && !gnn_labels_fit(y, c->task, c->outputs, rows, &width, e) ? y : NULL;
+        gnn_fail(e, GNN_E_INPUT, "batches have no labels %s: run gnn-gather first", h->label);
+    return y && !gnn_labels_fit(y, c->task, c->outputs, h->n, &width, e) ? y : NULL;
 }
 
-static int fetch_labels(struct gnn_predict_batches *q, const struct gnn_batch *b, uint64_t rows,
-                        struct gnn_tensor *y, struct gnn_err *e)
+static int fetch_labels(struct gnn_predict_batches *q, const struct gnn_batch *b,
+                        struct gnn_predict_half *h, struct gnn_err *e)
 {
-    const struct gnn_tensor *have = find_labels(q, b, rows, e);
+    const struct gnn_tensor *have = find_labels(q, b, h, e);
+    struct gnn_tensor *y = &h->labels;
     if (!have)
         return e->code;
     *y = *have;
-    y->shape[0] = rows;
+    y->name = h->label;
+    y->shape[0] = h->n;
     const uint64_t bytes = gnn_dtype_bytes(y->dtype) * (y->ndim == 2 ? y->shape[1] : 1);
-    if (fetch_bytes(q, &q->y, have->data, rows * bytes, e))
+    if (fetch_bytes(q, &h->y, have->data, h->n * bytes, e))
         return e->code;
-    y->data = q->y.data;
+    y->data = h->y.data;
     return 0;
 }
 
 /* What is to be known of the seeds themselves. */
-static int fetch_seeds(struct gnn_predict_batches *q, const struct gnn_batch *b, uint64_t rows,
-                       struct gnn_err *e)
+static int fetch_seeds(struct gnn_predict_batches *q, const struct gnn_batch *b,
+                       struct gnn_predict_half *h, struct gnn_err *e)
 {
     const struct gnn_batch_type *t = &b->type[q->m->c.target];
     const uint32_t *ids = !q->o.s && t->orig ? t->orig : t->node;
-    if (fetch_bytes(q, &q->node, ids, rows * sizeof *ids, e))
+    if (fetch_bytes(q, &h->node, ids, h->n * sizeof *ids, e))
         return e->code;
-    return t->time ? fetch_bytes(q, &q->time, t->time, rows * sizeof *t->time, e) : 0;
+    return t->time ? fetch_bytes(q, &h->time, t->time, h->n * sizeof *t->time, e) : 0;
 }
 
-static int check_finite(const struct gnn_predict_batches *q, const float *rows, uint64_t n,
-                        uint64_t w, const char *what, struct gnn_err *e)
+static int check_finite(const struct gnn_predict_half *h, const float *rows, uint64_t w,
+                        const char *what, struct gnn_err *e)
 {
-    const uint64_t k = gnn_first_not_finite(rows, n * w);
-    if (k == n * w)
+    const uint64_t k = gnn_first_not_finite(rows, h->n * w);
+    if (k == h->n * w)
         return 0;
     return gnn_fail(e, GNN_E_RUN,
                     "the %s of node %u is not finite (%g at element %" PRIu64
                     "): do the features contain NaN, or are the weights too large?",
-                    what, ((const uint32_t *)q->node.data)[k / w], (double)rows[k], k % w);
+                    what, ((const uint32_t *)h->node.data)[k / w], (double)rows[k], k % w);
+}
+
+/* Appends what is written of n rows to that of all, in memory or, if it is too much, in a file. */
+static int keep_cells(struct gnn_predict_batches *q, float *rows, uint64_t n, struct gnn_err *e)
+{
+    const uint64_t c = gnn_output_columns(&q->out), row = c * sizeof(float);
+    if (!q->spill && (q->seeds + n) * row > q->o.memory) {
+        if (!(q->spill = gnn_spill_begin(q->o.tmpdir, e)) ||
+            gnn_spill_append(q->spill, q->cells.data, q->seeds * row, e))
+            return e->code;
+        gnn_buf_release(&q->cells);
+    }
+    const uint64_t at = q->spill ? 0 : q->seeds;
+    if (gnn_buf_reserve(&q->cells, (at + n) * c, sizeof(float), "outputs", e))
+        return e->code;
+    float *cells = (float *)q->cells.data + at * c;
+    gnn_output_form(&q->out, rows, n, cells);
+    return q->spill ? gnn_spill_append(q->spill, cells, n * row, e) : 0;
 }
 
 /* Appends the batch's rows to those that are kept. */
-static int keep_rows(struct gnn_predict_batches *q, uint32_t split, float *rows, uint64_t n,
+static int keep_rows(struct gnn_predict_batches *q, const struct gnn_predict_half *h, float *rows,
                      struct gnn_err *e)
 {
-    const uint64_t at = q->seeds, c = gnn_output_columns(&q->out);
+    const uint64_t at = q->seeds, n = h->n;
     const bool timed = q->out.time_type != 0;
     if (at + n >= UINT32_MAX)
         return gnn_fail(e, GNN_E_RUN, "more than 2^32 seeds");
-    if (gnn_buf_reserve(&q->cells, (at + n) * c, sizeof(float), "outputs", e) ||
-        gnn_buf_reserve(&q->nodes, at + n, sizeof(uint32_t), "seeds", e) ||
+    if (gnn_buf_reserve(&q->nodes, at + n, sizeof(uint32_t), "seeds", e) ||
         gnn_buf_reserve(&q->split, at + n, sizeof(uint16_t), "seeds", e) ||
-        (timed && gnn_buf_reserve(&q->times, at + n, sizeof(int64_t), "seeds", e)))
+        (timed && gnn_buf_reserve(&q->times, at + n, sizeof(int64_t), "seeds", e)) ||
+        keep_cells(q, rows, n, e))
         return e->code;
-    gnn_output_form(&q->out, rows, n, (float *)q->cells.data + at * c);
     for (uint64_t i = 0; i < n; i++)
-        ((uint16_t *)q->split.data)[at + i] = (uint16_t)(split + 1);
+        ((uint16_t *)q->split.data)[at + i] = (uint16_t)(h->split + 1);
     if (n)
-        memcpy((uint32_t *)q->nodes.data + at, q->node.data, n * sizeof(uint32_t));
+        memcpy((uint32_t *)q->nodes.data + at, h->node.data, n * sizeof(uint32_t));
     if (n && timed)
-        memcpy((int64_t *)q->times.data + at, q->time.data, n * sizeof(int64_t));
+        memcpy((int64_t *)q->times.data + at, h->time.data, n * sizeof(int64_t));
     return 0;
 }
 
-/* On the host: counts and keeps. */
-static int take_rows(struct gnn_predict_batches *q, struct predict_scorer *scorer, uint32_t split,
-                     struct gnn_tensor *y, uint64_t n, struct gnn_err *e)
+/* On the host, when the operations have made half k, if there is something in it: counts and
+ * keeps. */
+static int take_rows(struct gnn_predict_batches *q, struct predict_scorer *scorer, unsigned k,
+                     struct gnn_err *e)
 {
     const bool embeddings = q->o.keep && q->o.what == GNN_OUT_EMBEDDINGS;
-    float *z = q->z.data;
-    if (check_finite(q, z, n, q->m->c.outputs, "output", e) ||
-        (embeddings && check_finite(q, q->e.data, n, q->out.width, "embedding", e)) ||
-        (q->o.scores && gnn_predict_score_rows(scorer, y, z, n, &q->score[split], e)))
+    struct gnn_predict_half *h = &q->half[k];
+    float *z = h->z.data;
+    if (!h->open)
+        return 0;
+    h->open = false;
+    if (q->o.ops->wait(q->o.ops, k, e) || check_finite(h, z, q->m->c.outputs, "output", e) ||
+        (embeddings && check_finite(h, h->e.data, q->out.width, "embedding", e)) ||
+        (q->o.scores &&
+         gnn_predict_score_rows(scorer, &h->labels, z, h->n, &q->score[h->split], e)))
         return e->code;
-    if (q->o.keep && keep_rows(q, split, embeddings ? q->e.data : z, n, e))
+    if (q->o.keep && keep_rows(q, h, embeddings ? h->e.data : z, e))
         return e->code;
-    q->seeds += n;
+    q->seeds += h->n;
+    return 0;
+}
+
+/* Passes a batch through the model, and has what comes of it fetched to half k. */
+static int pass_batch(struct gnn_predict_batches *q, const struct gnn_batch *b, unsigned k,
+                      struct gnn_err *e)
+{
+    const struct gnn_net_mode mode = {false, 0, 0, 0};
+    const struct gnn_ops *o = q->o.ops;
+    const struct gnn_model *m = q->m;
+    const uint32_t inner = predict_embedding_stage(m) * m->c.nntypes + m->c.target;
+    struct gnn_predict_half *h = &q->half[k];
+    uint32_t n;
+    float *z;
+    if (o->enter(o, b, e) || gnn_net_forward(&q->net, q->params.data, b, q->meta, &mode, &z, &n, e))
+        return e->code;
+    h->n = n;
+    h->split = b->split;
+    if (fetch_bytes(q, &h->z, z, h->n * m->c.outputs * sizeof *z, e) ||
+        (q->o.what == GNN_OUT_EMBEDDINGS && q->o.keep &&
+         fetch_bytes(q, &h->e, q->net.made[inner], h->n * q->out.width * sizeof *z, e)) ||
+        fetch_seeds(q, b, h, e) || (q->o.scores && fetch_labels(q, b, h, e)))
+        return e->code;
+    o->mark(o, k);
+    o->leave(o, b);
+    h->open = true;
     return 0;
 }
 
 static int one_batch(struct gnn_predict_batches *q, struct predict_scorer *scorer,
                      const struct gnn_batch *b, struct gnn_err *e)
 {
-    const struct gnn_net_mode mode = {false, 0, 0, 0};
-    const struct gnn_ops *o = q->o.ops;
-    const struct gnn_model *m = q->m;
-    const uint32_t inner = predict_embedding_stage(m) * m->c.nntypes + m->c.target;
-    struct gnn_tensor y;
-    uint32_t n;
-    float *z;
-    if (o->enter(o, b, e) ||
-        gnn_net_forward(&q->net, q->params.data, b, q->meta, &mode, &z, &n, e) ||
-        fetch_bytes(q, &q->z, z, (uint64_t)n * m->c.outputs * sizeof *z, e) ||
-        (q->o.what == GNN_OUT_EMBEDDINGS && q->o.keep &&
-         fetch_bytes(q, &q->e, q->net.made[inner], n * q->out.width * sizeof *z, e)) ||
-        fetch_seeds(q, b, n, e) || (q->o.scores && fetch_labels(q, b, n, &y, e)))
+    if (pass_batch(q, b, q->turn, e))
         return e->code;
-    o->mark(o, 0);
-    o->leave(o, b);
-    return o->wait(o, 0, e) ? e->code : take_rows(q, scorer, b->split, &y, n, e);
+    if (q->o.ops->async) /* the one before it */
+        q->turn = (q->turn + 1) % GNN_PREDICT_HALVES;
+    return take_rows(q, scorer, q->turn, e);
 }
 
 /* ---- all of them ---- */
@@ -160,6 +200,9 @@ static int all_batches(struct gnn_predict_batches *q, struct gnn_source *src,
         if (q->o.progress)
             q->o.progress(q->o.arg, q->seeds, q->o.comm->size > 1 ? 0 : total);
     }
+    for (unsigned i = 0; rc == GNN_END && i < GNN_PREDICT_HALVES; i++)
+        if (take_rows(q, scorer, (q->turn + i) % GNN_PREDICT_HALVES, e))
+            return e->code;
     return rc == GNN_END ? 0 : rc;
 }
 
@@ -201,7 +244,9 @@ static int order_rows(struct gnn_predict_batches *q, struct gnn_err *e)
 {
     const struct gnn_sampling *m = &q->meta->sampling;
     struct gnn_output *out = &q->out;
-    out->data = q->cells.data;
+    if (q->spill && gnn_spill_end(q->spill, e))
+        return e->code;
+    out->data = q->spill ? gnn_spill_data(q->spill) : q->cells.data;
     out->node = q->nodes.data;
     out->time = q->times.data;
     out->set = q->split.data;
@@ -275,6 +320,11 @@ int gnn_predict_batches_run(struct gnn_predict_batches *q, const struct gnn_mode
     return e->code;
 }
 
+int gnn_predict_batches_check(const struct gnn_predict_batches *q, struct gnn_err *e)
+{
+    return gnn_spill_check(q->spill, e);
+}
+
 void gnn_predict_batches_release(struct gnn_predict_batches *q)
 {
     const struct gnn_ops *o = q->o.ops;
@@ -286,11 +336,15 @@ void gnn_predict_batches_release(struct gnn_predict_batches *q)
     gnn_output_release(&q->out);
     gnn_net_release(&q->net);
     o->release(o, &q->params);
-    struct gnn_buf *const fetched[] = {&q->z, &q->e, &q->y, &q->node, &q->time};
-    for (size_t i = 0; i < sizeof fetched / sizeof *fetched; i++)
-        o->release_host(o, fetched[i]);
+    for (unsigned k = 0; k < GNN_PREDICT_HALVES; k++) {
+        struct gnn_predict_half *h = &q->half[k];
+        struct gnn_buf *const fetched[] = {&h->z, &h->e, &h->y, &h->node, &h->time};
+        for (size_t i = 0; i < sizeof fetched / sizeof *fetched; i++)
+            o->release_host(o, fetched[i]);
+    }
     struct gnn_buf *const kept[] = {&q->cells, &q->nodes, &q->times, &q->split};
     for (size_t i = 0; i < sizeof kept / sizeof *kept; i++)
         gnn_buf_release(kept[i]);
+    gnn_spill_free(q->spill);
     *q = (struct gnn_predict_batches){0};
 }

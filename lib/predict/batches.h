@@ -18,10 +18,23 @@ struct gnn_predict_batches_opts {
     bool keep;                    /* the outputs */
     enum gnn_predict_output what; /* which, and ... */
     bool text;                    /* ... for what */
+    uint64_t memory;              /* bytes of them to hold in memory; beyond, all are in ... */
+    const char *tmpdir;           /* ... a temporary file made there */
     bool scores;                  /* compares them with labels, which batches must have then */
     bool ranks;                   /* for a metric of the order of outputs, which are kept for it */
     void *arg;
     void (*progress)(void *arg, uint64_t done, uint64_t total); /* seeds; total 0: not known */
+};
+
+/* What is fetched of a batch. On a device, it is taken when the next batch is under way. */
+enum { GNN_PREDICT_HALVES = 2 };
+struct gnn_predict_half {
+    struct gnn_buf z, e, y, node, time; /* outputs, embeddings, labels, ids and times of seeds */
+    struct gnn_tensor labels;           /* y */
+    char label[GNN_NAME_MAX + 1];       /* its name */
+    uint32_t split;
+    uint64_t n; /* seeds */
+    bool open;  /* is to be taken */
 };
 
 struct gnn_predict_batches {
@@ -33,9 +46,11 @@ struct gnn_predict_batches {
     uint64_t seeds;          /* this rank's; of all ranks when it is done */
     struct gnn_output
         out; /* if they are kept: in the order of original ids, of sets, of a stream */
-    struct gnn_buf params, z, e, y, node,
-        time;                                  /* of a batch, the first in the operations' memory */
-    struct gnn_buf cells, nodes, times, split; /* of all: see struct gnn_output */
+    struct gnn_buf params;                            /* in the operations' memory */
+    struct gnn_predict_half half[GNN_PREDICT_HALVES]; /* each with the mark of its number */
+    unsigned turn;                                    /* half of the next batch */
+    struct gnn_buf cells, nodes, times, split;        /* of all: see struct gnn_output */
+    struct gnn_spill *spill; /* has the cells, if they are too many; cells is room then */
 };
 
 /* Passes all batches of src through the model. GNN_E_RUN naming the node unless all outputs are
@@ -44,6 +59,8 @@ struct gnn_predict_batches {
 int gnn_predict_batches_run(struct gnn_predict_batches *q, const struct gnn_model *m,
                             struct gnn_source *src, const struct gnn_predict_batches_opts *o,
                             struct gnn_err *e) GNN_MUST_USE;
+/* After the last use of q->out: as gnn_predict_check. */
+int gnn_predict_batches_check(const struct gnn_predict_batches *q, struct gnn_err *e) GNN_MUST_USE;
 void gnn_predict_batches_release(struct gnn_predict_batches *q);
 
 #endif

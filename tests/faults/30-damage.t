@@ -70,4 +70,7 @@ for model in 'sage' 'gat --heads 2' 'gin' 'gcn' 'hgt --heads 2' 'sage --jk cat';
     flips "gnn-predict -m $model notices a bit flipped in its temporary files" C.npy '/gnn-predict: the temporary file of activations was damaged while it lay on disk, in bytes 0 to' \
         share gnn-predict -q --memory 1 -o C.npy --output-kind embeddings S M3
 done
+gnn-train -q --store S -f 3,3 --hidden 20 -b 10 --epochs 1 -o M3
+flips "gnn-predict --store notices a bit flipped by a write of its temporary file" C.npy '/gnn-predict: the temporary file of activations was damaged while it lay on disk, in bytes 0 to' \
+    write gnn-predict -q --memory 1 --store S -o C.npy --output-kind embeddings M3
 done_testing

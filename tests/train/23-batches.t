@@ -107,6 +107,23 @@ check "gnn-predict writes arrays with the rows of seeds" "$python" -c '
 import numpy as np
 v = np.load("one.npy"); assert v.shape == (75, 3) and v.dtype == "f4"'
 
+# Outputs beyond --memory are in a file: the same results, and what is held does not grow with the number of seeds.
+for s in "--store g" "--store g4" "-i all.gnb"; do
+    for kind in embeddings classes; do
+        for end in npy csv; do
+            # shellcheck disable=SC2086
+            check "gnn-predict $s --memory 1 writes the same $kind to a $end file" sh -c '
+                gnn-predict -q '"$s --output-kind $kind"' m.st -o one.'$end' && gnn-predict -q --memory 1 '"$s --output-kind $kind"' m.st -o two.'$end' && cmp one.'$end' two.'$end
+        done
+    done
+done
+gnn-import -q -o many sbm:nodes=20000,features=8 && gnn-train -q --store many -f 2,2 -b 50 --epochs 1 --hidden 128 -o many.st
+held() { gnn-predict -q --prefetch 1 --store many --output-kind embeddings --metrics got "$@" many.st -o x.npy && "$python" -c 'import json; print([json.loads(l) for l in open("got")][-1]["peak_bytes"])'; }
+all=$(held) little=$(held --memory 1M)
+check "gnn-predict --memory holds so much of outputs ($all bytes without, $little with)" test $((all - little)) -gt 2000000
+check "gnn-predict names the directory where it cannot make its file" sh -c '! TMPDIR=$PWD/nowhere gnn-predict -q --memory 1 --store g m.st -o y.npy 2>err && grep -q "nowhere/gnn-predict: cannot create a temporary file" err && ! test -e y.npy'
+rm -f x.npy
+
 # The best model of a checkpoint is of its epoch, too.
 check "gnn-train leaves a checkpoint" train --store g -f 5,4 -b 60 --time-rule le --checkpoint ck --checkpoint-every 5 --keep best -o ck.st
 gnn-predict -q -n --store g --split valid --split test --metrics got ck/checkpoint.safetensors
@@ -161,7 +178,7 @@ refuses 2 'leave out g (gnn-predict --input all.gnb m.st)' "a stream and a store
 refuses 2 'all.gnb is a stream of batches: gnn-predict -i all.gnb m.st' "a stream in the place of a store" gnn-predict all.gnb m.st
 refuses 2 'all.gnb is a stream of batches, and MODEL is missing' "a stream in the place of a model" gnn-predict -n all.gnb
 refuses 2 'm.st is a model and g a store: gnn-predict --store STORE MODEL' "a model in the place of a store" gnn-predict --store m.st g
-refuses 2 'requires STORE' "--memory with batches" gnn-predict --memory 1M --store g m.st
+refuses 2 'has no effect with --no-output' "--memory where no output of batches is kept" gnn-predict -n --memory 1M --store g m.st
 refuses 2 'requires STORE' "--layer-wise with batches" gnn-predict --layer-wise --store g m.st
 refuses 2 'requires batches' "--dtype without batches" gnn-predict --dtype bf16 g p.st
 refuses 2 'requires --store' "--dtype with a stream" gnn-predict --dtype bf16 -i all.gnb m.st
