@@ -3,6 +3,7 @@
 #include "lib/import/nodeids.h"
 
 #include <stdio.h>
+#include <string.h>
 
 int gnn_nodeids_add_numbers(struct gnn_nodeids *ids, const uint64_t *key, uint64_t n,
                             struct gnn_err *e)
@@ -53,6 +54,50 @@ int gnn_nodeids_finish(struct gnn_nodeids *ids, struct gnn_err *e)
     return rc;
 }
 
+/* The node of each rank; GNN_E_INPUT for a rank that two nodes have. */
+static int place_nodes(struct gnn_nodeids *ids, const int64_t *key, uint64_t n, const char *where,
+                       struct gnn_err *e)
+{
+    uint32_t *place = gnn_alloc(n, sizeof *place, "node ids", e);
+    if (!place)
+        return GNN_E_NOMEM;
+    ids->place = place;
+    memset(place, 255, n * sizeof *place);
+    for (uint64_t i = 0; i < n; i++) {
+        const uint64_t k = (uint64_t)key[i], rank = gnn_idmap_find(&ids->map, k);
+        if (place[rank] != UINT32_MAX)
+            return gnn_fail(e, GNN_E_INPUT, "%s: row %llu: the id %llu is there twice", where,
+                            (unsigned long long)i + 1, (unsigned long long)k);
+        place[rank] = (uint32_t)i;
+    }
+    return GNN_OK;
+}
+
+int gnn_nodeids_take(struct gnn_nodeids *ids, const int64_t *key, uint64_t n, const char *where,
+                     struct gnn_err *e)
+{
+    bool ascend = true;
+    ids->kind = GNN_IDS_NUMBERS;
+    for (uint64_t i = 0; i < n; i++) {
+        if (key[i] < 0)
+            return gnn_fail(e, GNN_E_INPUT, "%s: row %llu: a negative id %lld", where,
+                            (unsigned long long)i + 1, (long long)key[i]);
+        ascend = ascend && (!i || key[i] > key[i - 1]);
+    }
+    int rc = gnn_nodeids_add_numbers(ids, (const uint64_t *)key, n, e);
+    gnn_nodeids_seal(ids);
+    if (!rc)
+        rc = gnn_nodeids_finish(ids, e);
+    if (rc || ascend)
+        return rc;
+    rc = place_nodes(ids, key, n, where, e);
+    if (!rc && !ids->key && !(ids->key = gnn_alloc(n, sizeof *ids->key, "node ids", e)))
+        rc = GNN_E_NOMEM;
+    if (!rc)
+        memcpy(ids->key, key, n * sizeof *key);
+    return rc;
+}
+
 bool gnn_word_number(const struct gnn_word *w, uint64_t *v)
 {
     char digits[24];
@@ -97,6 +142,7 @@ const char *gnn_nodeids_text(const struct gnn_nodeids *ids, uint64_t node, char 
 void gnn_nodeids_release(struct gnn_nodeids *ids)
 {
     gnn_free(ids->key);
+    gnn_free(ids->place);
     gnn_idmap_release(&ids->map);
     gnn_words_release(&ids->words);
     *ids = (struct gnn_nodeids){0};

@@ -2,7 +2,7 @@
 /* The ids of one node type, as the data set writes them. They are
  *
  * - a count: 0 to n-1, each its own node;
- * - numbers: a node is the rank of its id among all ids;
+ * - numbers: a node is the rank of its id among all ids, or has its place in a list;
  * - words: nodes in order of first occurrence in the edges, and after these the ones that only other
  *   tables name, in the order of their bytes, so that these tables may be in any order.
  *
@@ -21,7 +21,10 @@ enum { GNN_ID_TEXT = 64 }; /* room for the next two */
 struct gnn_nodeids {
     enum gnn_nodeids_kind kind; /* set it to NUMBERS or WORDS to add ids */
     uint64_t n;                 /* nodes, after _finish */
-    int64_t *key; /* [n] ascending, after _finish of NUMBERS that are not 0 to n-1; else NULL */
+    int64_t *key; /* [n] after _finish of NUMBERS that are not 0 to n-1, ascending, or after _take;
+                     else NULL */
+    uint32_t
+        *place; /* [n] the node of each rank, after _take of ids that do not ascend; else NULL */
     struct gnn_idmap map;
     struct gnn_words words; /* [n] in order of nodes, after _finish of WORDS */
     uint64_t of_edges;      /* ids that were there at _seal */
@@ -40,12 +43,19 @@ bool gnn_nodeids_in_edges(const struct gnn_nodeids *ids, const struct gnn_word *
 /* GNN_E_INPUT for more than 2^32-2 nodes. */
 int gnn_nodeids_finish(struct gnn_nodeids *ids, struct gnn_err *e) GNN_MUST_USE;
 
+/* Adds and finishes n ids that are numbers, of nodes 0 to n-1 in this order. GNN_E_INPUT, with
+ * `where` and the row, for one that is negative or there twice. */
+int gnn_nodeids_take(struct gnn_nodeids *ids, const int64_t *key, uint64_t n, const char *where,
+                     struct gnn_err *e) GNN_MUST_USE;
+
 /* The node of a number, of a count or of NUMBERS; UINT64_MAX: there is none. */
 static inline uint64_t gnn_nodeids_number(const struct gnn_nodeids *ids, uint64_t key)
 {
     if (ids->kind == GNN_IDS_COUNT || (ids->kind == GNN_IDS_NUMBERS && !ids->key))
         return key < ids->n ? key : UINT64_MAX;
-    return ids->kind == GNN_IDS_NUMBERS ? gnn_idmap_find(&ids->map, key) : UINT64_MAX;
+    const uint64_t rank =
+        ids->kind == GNN_IDS_NUMBERS ? gnn_idmap_find(&ids->map, key) : UINT64_MAX;
+    return ids->place && rank != UINT64_MAX ? ids->place[rank] : rank;
 }
 /* The nodes of ids in text, of any kind; UINT32_MAX: there is none. */
 void gnn_nodeids_find(const struct gnn_nodeids *ids, const struct gnn_word *word, uint64_t n,

@@ -89,7 +89,7 @@ typed
 more d/split/random/nodetype-has-split.csv user,item False,True
 refuses 3 'd: split/random/item/train.csv is missing' 'a split that a list promises' imp -o T d
 for f in relations/user___buys___item/edge_time.txt relations/user___likes___item/edge.csv relations/user___buys___item/edge-attr.csv \
-    edge_time.csv node_year.csv node-feat.csv node-feat/user/node-feat.npy node_year/user/node_year.csv.bak \
+    edge_time.csv node_year.csv node-feat.csv node-feat/user/node-feat.txt node_year/user/node_year.csv.bak \
     relations/user___buys___item/sub/edge_time.csv node-label/user/edges.csv; do
     typed
     more d/raw/$f 1 2 3 4

@@ -43,8 +43,8 @@ int gnn_array_skip(struct gnn_array *a, uint64_t n, struct gnn_err *e) GNN_MUST_
 /* A member that holds one short text in ASCII, as SciPy writes names. */
 int gnn_array_word(struct gnn_input *in, uint32_t member, char *word, size_t room,
                    struct gnn_err *e) GNN_MUST_USE;
-/* All of it as F32, F64 or I64, of *rows rows; free with gnn_free. Memory grows with what is read.
- */
+/* All of it as F32, F64, I64 or what it is, of *rows rows; free with gnn_free. Memory grows with
+ * what is read. */
 int gnn_array_load(struct gnn_input *in, uint32_t member, enum gnn_dtype as, void **out,
                    uint64_t *rows, uint64_t *width, struct gnn_err *e) GNN_MUST_USE;
 

@@ -47,6 +47,33 @@ int gnn_member_ids(struct gnn_input *in, uint32_t member, uint64_t count,
     return rc;
 }
 
+int gnn_member_words(struct gnn_input *in, uint32_t member, struct gnn_nodeids *ids, uint64_t *n,
+                     struct gnn_err *e)
+{
+    struct gnn_table t;
+    struct gnn_word w;
+    char shown[GNN_ID_TEXT];
+    uint32_t node;
+    int rc = gnn_table_open(&t, in, member, 0, e);
+    ids->kind = GNN_IDS_WORDS;
+    *n = 0;
+    while (!rc) {
+        const uint64_t line = t.line;
+        rc = gnn_table_row(&t, &w, 1, e);
+        if (!rc)
+            rc = gnn_table_check_id(&t, &w, 0, line, e);
+        if (!rc)
+            rc = gnn_nodeids_add_words(ids, &w, 1, &node, e);
+        if (!rc && node != (*n)++)
+            rc =
+                gnn_fail(e, GNN_E_INPUT, "%s: line %llu: the id '%s' is there twice",
+                         gnn_reader_name(t.r), (unsigned long long)line, gnn_word_shown(&w, shown));
+    }
+    gnn_table_close(&t);
+    gnn_nodeids_seal(ids);
+    return rc == GNN_END ? gnn_nodeids_finish(ids, e) : rc;
+}
+
 /* Which column has the ids of a set; a name may have blanks in it. */
 static int find_column(struct gnn_joined *j, const struct gnn_nodeids *of, struct gnn_err *e)
 {

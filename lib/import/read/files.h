@@ -11,7 +11,11 @@
 int gnn_member_ids(struct gnn_input *in, uint32_t member, uint64_t count,
                    const struct gnn_nodeids *of, uint32_t **node, uint64_t *n,
                    struct gnn_err *e) GNN_MUST_USE;
-/* The same from FILE[:COLUMN], .npy or a text table with a column of ids
+/* Ids that are words, one in each line of a member, of nodes that have none yet: node i is that of
+ * line i, of *n. GNN_E_INPUT for an id that is there twice. */
+int gnn_member_words(struct gnn_input *in, uint32_t member, struct gnn_nodeids *ids, uint64_t *n,
+                     struct gnn_err *e) GNN_MUST_USE;
+/* The same as gnn_member_ids from FILE[:COLUMN], .npy or a text table with a column of ids
  * (lib/import/read/joined.h), for a set that messages call `what`: an id that is there twice is
  * GNN_E_INPUT. */
 int gnn_files_ids(const char *spec, const char *what, uint64_t count, const struct gnn_nodeids *of,

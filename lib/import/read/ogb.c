@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The Open Graph Benchmark's node-property archives, as snap-stanford/ogb reads them: raw/ with CSV
  * files or with data.npz and node-label.npz, or with triplet-type-list for typed graphs;
- * split/NAME/{train,valid,test}. */
+ * split/NAME/{train,valid,test}. In typed graphs, NumPy's arrays may take the place of CSV files,
+ * and raw/node-id/TYPE has the ids of nodes. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -36,6 +37,19 @@ static int find_member(const struct ogb *g, const char *fmt, ...)
     return m;
 }
 
+/* The member STEM.csv or STEM.npy. */
+static int find_rows(const struct ogb *g, const char *dir, const char *stem)
+{
+    const int m = find_member(g, "%s%s.csv", dir, stem);
+    return m >= 0 ? m : find_member(g, "%s%s.npy", dir, stem);
+}
+
+static bool is_array(const struct ogb *g, int member)
+{
+    const char *name = gnn_input_member(g->in, (uint32_t)member), *slash = strrchr(name, '/');
+    return strstr(slash ? slash : name, ".npy") != NULL;
+}
+
 /* The member's name below root + dir; NULL: it lies elsewhere. */
 static const char *name_below(const struct ogb *g, uint32_t member, const char *dir)
 {
@@ -44,13 +58,14 @@ static const char *name_below(const struct ogb *g, uint32_t member, const char *
     return strncmp(name, g->root, n) || strncmp(name + n, dir, k) ? NULL : name + n + k;
 }
 
-/* Whether the file is STEM.csv, compressed or not. */
-static bool is_csv(const char *file, size_t stem)
+/* Whether the file is STEM.csv or STEM.npy, compressed or not. */
+static bool has_rows(const char *file, size_t stem)
 {
-    static const char *const ends[] = {".csv", ".csv.gz", ".csv.zst", ".csv.xz"};
+    static const char *const ends[] = {"", ".gz", ".zst", ".xz"};
     bool is = false;
-    for (int i = 0; i < 4; i++)
-        is = is || !strcmp(file + stem, ends[i]);
+    const char *end = file + stem;
+    for (int i = 0; i < 4 && (!strncmp(end, ".csv", 4) || !strncmp(end, ".npy", 4)); i++)
+        is = is || !strcmp(end + 4, ends[i]);
     return is;
 }
 
@@ -102,20 +117,24 @@ static int add_split(struct ogb *g, const char *split, uint32_t ntype, const cha
                      struct gnn_err *e)
 {
     static const char *const sets[] = {"train", "valid", "test"};
-    int rc = GNN_OK, found = 0;
+    char path[3 * WORD];
+    int rc = GNN_OK, found = 0, arrays = 0;
+    snprintf(path, sizeof path, "split/%s/%s", split, dir);
     for (int k = 0; !rc && k < 3; k++) {
         uint32_t *ids;
         uint64_t n;
-        int m = find_member(g, "split/%s/%s%s.csv", split, dir, sets[k]);
+        const int m = find_rows(g, path, sets[k]);
         if (m < 0)
             continue;
         found++;
+        arrays += is_array(g, m);
         rc =
             gnn_member_ids(g->in, (uint32_t)m, g->s.d.schema.ntype[ntype].count, NULL, &ids, &n, e);
         if (!rc)
             rc = gnn_src_add_set(&g->s, split, sets[k], ntype, ids, n, e);
     }
-    if (!rc && found && found < 3)
+    /* OGB's own splits have all three. */
+    if (!rc && found > arrays && found < 3)
         rc = gnn_fail(e, GNN_E_INPUT, "%s: %ssplit/%s/%s lacks one of train, valid, test",
                       gnn_input_name(g->in), g->root, split, dir);
     return rc;
@@ -218,15 +237,15 @@ static int add_field(struct ogb *g, bool edge, uint32_t t, const char *stem, con
 {
     const char *m = map_name(g, stem, name, own);
     g->used[member] = true;
-    /* edge_reltype repeats what the type of the edges says. */
-    if (!*m || !strcmp(stem, "edge_reltype"))
+    /* OGB's edge_reltype repeats what the type of the edges says. */
+    if (!*m || (!strcmp(stem, "edge_reltype") && !is_array(g, (int)member)))
         return GNN_OK;
     return edge ? gnn_pairs_field(&g->s, t, &g->pairs[t], m, g->in, member, e)
                 : gnn_src_node_array(&g->s, t, m, g->in, member, e);
 }
 
-/* Files of fields in a directory: PREFIX_NAME.csv, and PREFIX-feat.csv and -label.csv with the
- * features and labels. */
+/* Files of fields in a directory: PREFIX_NAME.csv or .npy, and PREFIX-feat.csv and -label.csv with
+ * the features and labels. */
 static int add_fields(struct ogb *g, const char *dir, const char *prefix, uint32_t t,
                       struct gnn_err *e)
 {
@@ -239,7 +258,7 @@ static int add_fields(struct ogb *g, const char *dir, const char *prefix, uint32
         if (!file || strncmp(file, prefix, 4) || (file[4] != '_' && file[4] != '-'))
             continue;
         const size_t len = strcspn(file, ".");
-        if (!is_csv(file, len) || len <= 5 || len >= sizeof stem)
+        if (!has_rows(file, len) || len <= 5 || len >= sizeof stem)
             continue;
         snprintf(stem, sizeof stem, "%.*s", (int)len, file);
         const char *name = stem + 5, *own = stem[4] == '_' ? name : NULL;
@@ -404,7 +423,7 @@ static int typed_relation(struct ogb *g, const struct gnn_word *w, struct gnn_er
         return gnn_fail(e, GNN_E_INPUT, "%s: triplet-type-list: no node type '%s'",
                         gnn_input_name(g->in), name[src < 0 ? 0 : 2]);
     snprintf(dir, sizeof dir, "raw/relations/%s___%s___%s/", name[0], name[1], name[2]);
-    int m = find_member(g, "%sedge.csv", dir);
+    int m = find_rows(g, dir, "edge");
     int rc = m < 0 ? fail_missing(g, dir, "edge.csv", e)
                    : count_of(g, dir, "num-edge-list.csv", &edges, e);
     if (!rc)
@@ -430,6 +449,43 @@ static int check_node_count(struct ogb *g, uint32_t t, uint32_t member, struct g
     return rc;
 }
 
+/* The ids of the nodes of a type, in the order of their numbers: words, one in each line of a text,
+ * or an array of numbers. */
+static int read_ids(struct ogb *g, uint32_t t, uint32_t member, struct gnn_err *e)
+{
+    const uint64_t count = g->s.d.schema.ntype[t].count;
+    struct gnn_nodeids *ids = &g->s.ids[t];
+    const char *where = gnn_input_where(g->in, member);
+    int64_t *key = NULL;
+    uint64_t rows = 0, width = 1;
+    g->used[member] = true;
+    if (ids->kind != GNN_IDS_COUNT)
+        return gnn_fail(e, GNN_E_INPUT, "%s: these nodes have ids already", where);
+    int rc = is_array(g, (int)member)
+                 ? gnn_array_load(g->in, member, GNN_I64, (void **)&key, &rows, &width, e)
+                 : gnn_member_words(g->in, member, ids, &rows, e);
+    if (!rc && (rows != count || width != 1))
+        rc = gnn_fail(e, GNN_E_INPUT, "%s: %llu ids for %llu nodes", gnn_input_where(g->in, member),
+                      (unsigned long long)(rows * width), (unsigned long long)count);
+    if (!rc && key)
+        rc = gnn_nodeids_take(ids, key, rows, gnn_input_where(g->in, member), e);
+    gnn_free(key);
+    return rc;
+}
+
+/* Ids of some types; the others' nodes are counted. */
+static int add_ids(struct ogb *g, uint32_t t, uint32_t member, struct gnn_err *e)
+{
+    const uint32_t n = g->s.d.schema.nntypes;
+    int rc = g->s.ids ? GNN_OK : gnn_src_make_ids(&g->s, n, e);
+    for (uint32_t i = 0; !rc && !g->s.d.ids && i < n; i++)
+        g->s.ids[i].n = g->s.d.schema.ntype[i].count;
+    if (!rc)
+        rc = read_ids(g, t, member, e);
+    g->s.d.ids = g->s.ids;
+    return rc;
+}
+
 /* raw/node-feat/TYPE/node-feat.csv and node-label likewise are features and labels of the type,
  * raw/node_NAME/TYPE/node_NAME.csv is a field. */
 static int add_typed_field(struct ogb *g, uint32_t member, const char *name, struct gnn_err *e)
@@ -448,10 +504,12 @@ static int add_typed_field(struct ogb *g, uint32_t member, const char *name, str
     file++;
     if (t < 0)
         return gnn_fail(e, GNN_E_INPUT, "%s: %s: no such node type", gnn_input_name(g->in), name);
-    if (!strncmp(file, "num-node-list", 13) && is_csv(file, 13))
+    if (!strncmp(file, "num-node-list", 13) && has_rows(file, 13))
         return check_node_count(g, (uint32_t)t, member, e);
-    if (strncmp(file, stem, len) || !is_csv(file, len))
+    if (strncmp(file, stem, len) || !has_rows(file, len))
         return GNN_OK;
+    if (!strcmp(stem, "node-id"))
+        return add_ids(g, (uint32_t)t, member, e);
     const bool labels = !strcmp(stem, "node-label"), feat = !strcmp(stem, "node-feat");
     if (labels && g->s.d.schema.task != GNN_TASK_NONE)
         return gnn_fail(e, GNN_E_INPUT, "%s: labels of two node types", gnn_input_name(g->in));
@@ -536,6 +594,7 @@ int gnn_ogb_open(struct gnn_dataset **out, struct gnn_input *in, const struct gn
         ;
     else if (find_member(g, "raw/triplet-type-list.csv") >= 0) {
         g->s.d.format = "ogb heterogeneous";
+        g->s.own_types = true;
         rc = open_typed(g, e);
     } else if (find_member(g, "raw/data.npz") >= 0) {
         g->s.d.format = "ogb binary";

@@ -71,7 +71,7 @@ int gnn_pairs_field(struct gnn_src *s, uint32_t t, struct gnn_pairs *p, const ch
     if (!rc && gnn_field_find(et->field, et->nfields, name))
         rc = gnn_fail(e, GNN_E_INPUT, "%s: a second edge field '%s'", gnn_array_name(&a), name);
     if (!rc && strcmp(name, "x") && strcmp(name, "weight"))
-        rc = gnn_array_type(in, member, name, &dt, e);
+        rc = gnn_src_type(s, in, member, name, &dt, e);
     if (!rc) {
         p->field[et->nfields].in = in;
         p->field[et->nfields].member = member;

@@ -307,6 +307,17 @@ static int take_classes(struct gnn_src *s, uint32_t ntype, struct gnn_input *in,
     return rc;
 }
 
+int gnn_src_type(const struct gnn_src *s, struct gnn_input *in, uint32_t member, const char *field,
+                 enum gnn_dtype *dtype, struct gnn_err *e)
+{
+    struct gnn_array a = {.text = true};
+    int rc = s->own_types && strcmp(field, "time") ? gnn_array_open(&a, in, member, e) : GNN_OK;
+    const bool own = !rc && !a.text;
+    *dtype = a.h.dtype;
+    gnn_array_close(&a);
+    return rc || own ? rc : gnn_array_type(in, member, field, dtype, e);
+}
+
 int gnn_src_node_array(struct gnn_src *s, uint32_t ntype, const char *name, struct gnn_input *in,
                        uint32_t member, struct gnn_err *e)
 {
@@ -318,7 +329,7 @@ int gnn_src_node_array(struct gnn_src *s, uint32_t ntype, const char *name, stru
     bool taken = false;
     if (!strcmp(name, "y") && (take_classes(s, ntype, in, member, &taken, e) || taken))
         return e->code;
-    int rc = strcmp(name, "y") ? gnn_array_type(in, member, name, &dtype, e) : GNN_OK;
+    int rc = strcmp(name, "y") ? gnn_src_type(s, in, member, name, &dtype, e) : GNN_OK;
     if (!rc)
         rc = gnn_array_load(in, member, dtype, &v, &rows, &width, e);
     if (rc)

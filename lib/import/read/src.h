@@ -37,6 +37,8 @@ struct gnn_src {
     uint32_t nsets;
     struct gnn_nodeids *ids; /* [nids] of the first node types, owned; d.ids is NULL, or these */
     uint32_t nids;
+    bool own_types; /* fields other than features, labels, weights and times keep their array's type
+                     */
     struct gnn_src_table *table; /* [ntables] */
     uint32_t ntables;
 };
@@ -66,8 +68,12 @@ int gnn_src_stream(struct gnn_src *s, uint32_t ntype, const char *name, struct g
 /* Adds a node field from memory (from gnn_alloc), which it takes over, on failure too. */
 int gnn_src_mem(struct gnn_src *s, uint32_t ntype, const char *name, enum gnn_dtype dtype,
                 uint64_t width, void *mem, struct gnn_err *e) GNN_MUST_USE;
-/* Adds a member as a node field: "x" streamed; "y" as labels; others of the type that
- * gnn_array_type gives. */
+/* The type of a member as the named field: its own, with own_types, or what gnn_array_type gives.
+ */
+int gnn_src_type(const struct gnn_src *s, struct gnn_input *in, uint32_t member, const char *field,
+                 enum gnn_dtype *dtype, struct gnn_err *e) GNN_MUST_USE;
+/* Adds a member as a node field: "x" streamed; "y" as labels; others of the type that gnn_src_type
+ * gives. */
 int gnn_src_node_array(struct gnn_src *s, uint32_t ntype, const char *name, struct gnn_input *in,
                        uint32_t member, struct gnn_err *e) GNN_MUST_USE;
 /* The name of a field that must consist of finite numbers, which features, times and weights must;
