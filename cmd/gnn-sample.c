@@ -47,8 +47,9 @@ static const struct opt opts[] = {
      .max = 1073741824},
     {OPT_RANGE, 0, "epochs", &epochs, "A:B", "epochs A to B-1; N: the first N (default: 0:1)",
      .count = true},
-    {OPT_RANGE, 0, "steps", &steps, "A:B",
-     "only these steps of each epoch; N: step N (default: all)"},
+    {OPT_RANGE, 0, "steps", &steps, "A:B[:STRIDE]",
+     "only these steps of each epoch, or every STRIDE-th of them; N: step N (default: all)",
+     .strided = true},
     {OPT_FLAG, 0, "shuffle", &shuffle,
      .help = "shuffle the seeds in each epoch (default, except for --seeds; --no-shuffle)"},
     {OPT_FLAG, 0, "drop-last", &o.drop_last, .help = "leave out the last batch if it is smaller"},
@@ -216,6 +217,7 @@ static void finish_opts(void)
     if (steps.given) {
         o.step_from = steps.from;
         o.step_to = steps.to;
+        o.step_stride = steps.stride;
     }
     o.frontier = frontier ? GNN_FRONTIER_NEW : GNN_FRONTIER_ALL;
     o.provenance = cli_provenance();
@@ -229,8 +231,10 @@ static void finish_opts(void)
 static uint64_t expected_batches(const struct gnn_sampling *m)
 {
     const uint64_t to = o.step_to < m->steps[0] ? o.step_to : m->steps[0];
-    uint64_t n = to > o.step_from ? to - o.step_from : 0;
-    for (uint32_t i = 1; i < m->nsplits && to == m->steps[0]; i++)
+    const uint64_t stride = o.step_stride ? o.step_stride : 1;
+    uint64_t n = to > o.step_from ? (to - o.step_from - 1) / stride + 1 : 0;
+    const bool last = to == m->steps[0] && n && o.step_from + (n - 1) * stride == to - 1;
+    for (uint32_t i = 1; i < m->nsplits && last; i++)
         n += m->steps[i];
     return n * (o.epoch_to - o.epoch_from);
 }
@@ -271,8 +275,8 @@ int main(int argc, char **argv)
                 &(const struct unused_by){.sampling = &src->meta->sampling, .samples = true});
     device_tell_graph(&graph);
     char range[128];
-    snprintf(range, sizeof range, "%" PRIu64 ":%" PRIu64 " %" PRIu64 ":%" PRIu64 " %d",
-             o.epoch_from, o.epoch_to, o.step_from, o.step_to, o.count_once);
+    snprintf(range, sizeof range, "%" PRIu64 ":%" PRIu64 " %" PRIu64 ":%" PRIu64 ":%" PRIu64 " %d",
+             o.epoch_from, o.epoch_to, o.step_from, o.step_to, o.step_stride, o.count_once);
     ranks_agree(c, src->meta, range);
     run.total = expected_batches(&src->meta->sampling);
     run.store = store;

@@ -198,7 +198,7 @@ static void set_choice(const struct opt *o, const char *v)
 
 static void set_range(const struct opt *o, const char *v)
 {
-    struct opt_range r = {.from = 0, .to = UINT64_MAX, .given = true};
+    struct opt_range r = {.from = 0, .to = UINT64_MAX, .stride = 1, .given = true};
     const char *s = v;
     if (*s != ':')
         r.from = parse_number(o, s, &s);
@@ -209,8 +209,10 @@ static void set_range(const struct opt *o, const char *v)
         r.to = r.from + 1;
     else if (*s++ != ':')
         bad_value(o, v, "a range A:B");
-    else if (*s)
+    else if (*s && *s != ':')
         r.to = parse_number(o, s, &s);
+    if (*s == ':' && o->strided && (r.stride = parse_number(o, s + 1, &s)) == 0)
+        bad_value(o, v, "a range A:B:STRIDE with a stride of at least 1");
     if (*s || r.to < r.from)
         bad_value(o, v, "a range A:B with A <= B");
     *(struct opt_range *)o->value = r;

@@ -30,6 +30,7 @@ struct opt_list {
 };
 struct opt_range {
     uint64_t from, to; /* to = UINT64_MAX: open */
+    uint64_t stride;   /* 1 unless the option is `strided` */
     bool given;
 };
 struct opt_i32s {
@@ -58,6 +59,7 @@ struct opt {
                           directory, "a|b". NULL: read */
     bool own;          /* with several ranks, each may have another */
     bool count;        /* OPT_RANGE: a lone number says how many, not which one */
+    bool strided;      /* OPT_RANGE: or A:B:STRIDE */
 };
 
 /* Options that a program does not have, by name or letter, "fanout|f", and what decides this

@@ -261,6 +261,7 @@ static int add_ids(struct node_seeds *q, struct gnn_sampling *m, const struct gn
     gnn_id_reader_init(q->reader, o->seeds_fd, o->seeds_name, "node id",
                        q->s->meta.schema.ntype[m->seed_ntype].count);
     q->reader->names = q->names;
+    q->reader->lists = o->stream;
     if (o->stream)
         q->base.next = read_next;
     else if ((rc = read_all(q, &m->split_seeds[0], e)) ||

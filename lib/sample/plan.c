@@ -12,6 +12,7 @@ int gnn_plan_init(struct sampler *s, const struct gnn_sampler_opts *o, struct gn
     s->epoch_to = o->epoch_to;
     s->step_from = o->step_from;
     s->step_first = o->step_first;
+    s->step_stride = o->step_stride ? o->step_stride : 1;
     s->step_to = o->step_to < steps ? o->step_to : steps;
     if (o->epoch_from >= o->epoch_to || o->epoch_to > (uint64_t)1 << 32)
         return gnn_fail(e, GNN_E_USAGE, "epochs %" PRIu64 ":%" PRIu64 ": not a range of epochs",
@@ -53,12 +54,19 @@ static int next_read(struct plan *p, struct gnn_batch *b, struct gnn_err *e)
         int rc = p->s->seeds->next(p->s->seeds, b, e);
         if (rc)
             return rc;
-        if (p->step >= p->s->step_from)
+        if (p->step >= p->s->step_from && (p->step - p->s->step_from) % p->s->step_stride == 0)
             break;
     }
     b->epoch = p->epoch;
     b->step = p->step++;
     return 0;
+}
+
+/* Whether the last step of an epoch is among those asked for. */
+static bool has_last_step(const struct sampler *s)
+{
+    const uint64_t steps = s->meta.sampling.steps[0];
+    return s->step_to == steps && (steps - 1 - s->step_from) % s->step_stride == 0;
 }
 
 static int next_listed(struct plan *p, struct gnn_batch *b)
@@ -68,12 +76,13 @@ static int next_listed(struct plan *p, struct gnn_batch *b)
     for (; p->epoch < s->epoch_to; p->epoch++, p->split = 0, p->step = s->step_from)
         for (; p->split < m->nsplits; p->split++, p->step = 0) {
             const uint64_t steps = m->steps[p->split];
-            if (p->split && s->step_to < m->steps[0])
+            if (p->split && !has_last_step(s))
                 break;
             if (p->step < (p->split ? steps : s->step_to)) {
                 b->epoch = p->epoch;
                 b->split = p->split;
-                b->step = p->step++;
+                b->step = p->step;
+                p->step += p->split ? 1 : s->step_stride;
                 return 0;
             }
         }

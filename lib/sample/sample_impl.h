@@ -57,7 +57,7 @@ struct sampler {
     struct gnn_store *store;
     struct gnn_meta meta;
     struct sample_seeds *seeds;
-    uint64_t epoch_from, epoch_to, step_from, step_to, step_first;
+    uint64_t epoch_from, epoch_to, step_from, step_to, step_first, step_stride;
     struct gnn_sample_graph *graph; /* [netypes]; no parts where no hop uses the type */
     struct gnn_store_sums *sums;    /* [netypes][nparts] of types whose weights count, or NULL */
     struct gnn_gather_part *

@@ -86,8 +86,9 @@ struct gnn_sampler_opts {
     uint64_t step_from, step_to;   /* of split 0, half open; `to` is cut at the epoch's end.
                                     * Evaluation sets follow an epoch whose last step is in the
                                     * range. */
-    uint64_t step_first; /* the same, of the first epoch alone, for a run that goes on: later than
-                            step_from, or 0; not of a stream */
+    uint64_t step_stride; /* of these, step_from and each so manieth one after it; 0: all */
+    uint64_t step_first;  /* the same, of the first epoch alone, for a run that goes on: later than
+                             step_from, or 0; not of a stream */
     enum gnn_frontier frontier;
     struct gnn_pick_rule rule; /* but for the fan-outs above, and what follows from these: */
     const char *weight; /* edge field in proportion to which neighbours are picked, along the edge

@@ -79,7 +79,8 @@ void gnn_id_reader_init(struct gnn_id_reader *r, int fd, const char *name, const
     r->line = 1;
     r->at_line = 0;
     r->at = r->have = 0;
-    r->over = r->returned = false;
+    r->over = r->returned = r->lists = false;
+    r->fresh = true;
     r->names = NULL;
     r->text = (struct gnn_buf){0};
     r->from = r->len = 0;
@@ -141,12 +142,19 @@ static int out_of_range(const struct gnn_id_reader *r, const char *digits, uint3
                     r->at_line, r->what, gnn_text_shown(shown, sizeof shown, digits, n), r->limit);
 }
 
-/* The next id, and in *c what follows it, blank or not; GNN_END at the end of the input. */
-static int next_id(struct gnn_id_reader *r, uint32_t *id, int *c, struct gnn_err *e)
+/* The next id, and in *c what follows it, blank or not; GNN_END at the end of the input, or of a
+ * list of `some` ids. */
+static int next_id(struct gnn_id_reader *r, bool some, uint32_t *id, int *c, struct gnn_err *e)
 {
     *c = next_byte(r, e);
     while (is_blank(*c) || *c == '\n') {
+        const bool empty = *c == '\n' && r->fresh;
         r->line += *c == '\n';
+        r->fresh = r->fresh || *c == '\n';
+        if (empty && some && r->lists) {
+            *c = 0;
+            return GNN_END;
+        }
         *c = next_byte(r, e);
     }
     if (*c < 0)
@@ -165,20 +173,24 @@ static int next_id(struct gnn_id_reader *r, uint32_t *id, int *c, struct gnn_err
         return gnn_fail(e, GNN_E_INPUT, "%s: line %" PRIu64 ": not a %s", r->name, r->line,
                         r->what);
     r->at_line = r->line;
+    r->fresh = *c == '\n';
     *id = (uint32_t)v;
     return v < r->limit ? 0 : out_of_range(r, digits, n, e);
 }
 
-/* The next line that is not blank, without blanks round it; GNN_END at the end. */
-static int next_line(struct gnn_id_reader *r, struct gnn_err *e)
+/* The next line that is not blank, without blanks round it; GNN_END at the end, or at that of a
+ * list of `some` ids. */
+static int next_line(struct gnn_id_reader *r, bool some, struct gnn_err *e)
 {
-    int c = '\n';
+    int c = ' ';
+    r->from = r->len = 0;
     while (c == '\n' || is_blank(c)) {
         c = next_byte(r, e);
         r->line += c == '\n';
+        if (c == '\n' && some && r->lists)
+            return GNN_END;
     }
     r->at_line = r->line;
-    r->from = r->len = 0;
     for (; c >= 0 && c != '\n'; c = next_byte(r, e)) {
         if (gnn_buf_reserve(&r->text, (uint64_t)r->len + 2, 1, "a line", e))
             return e->code;
@@ -241,11 +253,11 @@ static int id_of_line(struct gnn_id_reader *r, uint32_t n, uint32_t *id, struct 
 }
 
 /* The next id where there are names. */
-static int next_named(struct gnn_id_reader *r, uint32_t *id, struct gnn_err *e)
+static int next_named(struct gnn_id_reader *r, bool some, uint32_t *id, struct gnn_err *e)
 {
     if (r->from < r->len)
         return next_number(r, r->len, id, e);
-    const int rc = next_line(r, e);
+    const int rc = next_line(r, some, e);
     return rc ? rc : id_of_line(r, r->len, id, e);
 }
 
@@ -254,7 +266,7 @@ int gnn_id_reader_next(struct gnn_id_reader *r, uint32_t *ids, uint64_t want, ui
 {
     int c = 0, rc;
     for (*got = 0; *got < want; ++*got) {
-        rc = r->names ? next_named(r, &ids[*got], e) : next_id(r, &ids[*got], &c, e);
+        rc = r->names ? next_named(r, *got, &ids[*got], e) : next_id(r, *got, &ids[*got], &c, e);
         if (rc)
             return rc == GNN_END ? 0 : rc;
         r->line += c == '\n';
@@ -294,14 +306,15 @@ static int rest_of_line(struct gnn_id_reader *r, int c, bool real, int64_t *time
         n--;
     int rc = parse_time(r, text, n, c == '\n' || c == -1, real, time, e);
     r->line += !rc && c == '\n';
+    r->fresh = true;
     return rc;
 }
 
 /* A line with a name or a number, and its time: the last word. */
-static int next_timed(struct gnn_id_reader *r, uint32_t *id, bool real, int64_t *time,
+static int next_timed(struct gnn_id_reader *r, bool some, uint32_t *id, bool real, int64_t *time,
                       struct gnn_err *e)
 {
-    int rc = next_line(r, e);
+    int rc = next_line(r, some, e);
     if (rc)
         return rc;
     char *text = r->text.data;
@@ -320,8 +333,8 @@ int gnn_id_reader_timed(struct gnn_id_reader *r, uint32_t *ids, int64_t *times, 
 {
     int c, rc;
     for (*got = 0; *got < want; ++*got)
-        if (r->names ? (rc = next_timed(r, &ids[*got], real, &times[*got], e))
-                     : ((rc = next_id(r, &ids[*got], &c, e)) ||
+        if (r->names ? (rc = next_timed(r, *got, &ids[*got], real, &times[*got], e))
+                     : ((rc = next_id(r, *got, &ids[*got], &c, e)) ||
                         (rc = rest_of_line(r, c, real, &times[*got], e))))
             return rc == GNN_END ? 0 : rc;
     return 0;

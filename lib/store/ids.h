@@ -35,6 +35,8 @@ struct gnn_id_reader {
     uint64_t at_line; /* of the last id */
     uint32_t at, have;
     bool over, returned;              /* at the end; the last byte was a carriage return */
+    bool fresh;                       /* nothing of the line has been read */
+    bool lists;                       /* an empty line ends a list; set after _init */
     const struct gnn_id_names *names; /* or NULL; set after _init */
     struct gnn_buf text;              /* a line, when there are names */
     uint32_t from, len;               /* what is unread of it: numbers */
@@ -45,7 +47,8 @@ void gnn_id_reader_init(struct gnn_id_reader *r, int fd, const char *name, const
                         uint64_t limit);
 /* Frees what names took; the descriptor stays open. */
 void gnn_id_reader_release(struct gnn_id_reader *r);
-/* Reads up to `want` ids; fewer only at the end of the input. */
+/* Reads up to `want` ids; fewer only at the end of the input or, with `lists`, before an empty
+ * line, and none only at the end. */
 int gnn_id_reader_next(struct gnn_id_reader *r, uint32_t *ids, uint64_t want, uint64_t *got,
                        struct gnn_err *e) GNN_MUST_USE;
 /* The same of lines with an id and its time: i64 or, with `real`, f64 and no NaN, whose bits are in

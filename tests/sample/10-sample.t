@@ -46,6 +46,19 @@ check "gnn-sample --seeds draws the same from a list and a pipe" same_batches l 
 smp s -f 3 -b 100 --seeds - --steps 1:2 -o p1 <ids
 smp s -f 3 -b 100 --seeds ids --steps 1:2 -o l1
 check "gnn-sample --seeds --steps draws the same from a list and a pipe" same_batches l1 p1
+for r in 0:18:4 1::4 2:99:4 3::4; do smp s -f 5,3 -b 100 --steps $r -o part.$r; done
+check "gnn-sample --steps A:B:STRIDE divides an epoch among four, uneven ends included" sh -c '
+    for f in part.*; do gnn-inspect "$f" | sed -n "s/.* batches \([0-9]*\),.*/\1/p"; done | tr "\n" " " | grep -qx "5 5 4 4 "'
+smp s -f 5,3 -b 100 --steps 6 -o want
+smp s -f 5,3 -b 100 --steps 6:18:40 -o got
+check "gnn-sample --steps 6:18:40 draws step 6" same_batches want got
+status 2 "gnn-sample refuses a stride of 0" smp s -f 3 --steps 0:4:0 -o x
+check "gnn-sample --eval with a stride follows the last step alone" test "$(count s -f 2 -b 100 --steps 1:18:4 --eval valid)/$(count s -f 2 -b 100 --steps 0:18:4 --eval valid)" = "11 1100/5 500"
+seq 0 249 | awk '{ print } NR == 30 || NR == 31 || NR == 131 || NR == 231 { print "\n" }' >lists
+smp s -f 3 -b 100 --seeds - -o lists.gnb <lists
+check "an empty line ends a batch of gnn-sample --seeds -, unless it has no seeds yet" sh -c 'gnn-inspect lists.gnb | grep -q "batches 5, 250 seeds"'
+smp s -f 3 -b 100 --seeds lists -o listed.gnb
+check "gnn-sample --seeds FILE passes over empty lines" sh -c 'gnn-inspect listed.gnb | grep -q "batches 3, 250 seeds"'
 smp s -f 3 --seeds - -o none </dev/null
 check "gnn-sample --seeds makes a whole stream of no ids" sh -c 'gnn-inspect none | grep -q "batches 0"'
 echo 7 7 7 8 | smp s -f 0 --seeds - -o dup

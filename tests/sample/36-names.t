@@ -16,6 +16,8 @@ printf '2 0\n3\n' >two
 check 'gnn-sample takes two positions in a line' sample --seeds two -o b4 s
 check 'and has all of them' cmp b1 b4
 sample --seeds - s <names >b5
+printf '\na\n2 0\n\n\nc d\n   \n3\n' | sample --seeds - s >lists
+check 'an empty line ends a batch of names from a pipe' sh -c 'gnn-inspect lists | grep -q "batches 4, 5 seeds"'
 [ -s b5 ] && _ok 'seeds from a pipe make batches' || _not_ok 'seeds from a pipe make batches'
 check 'gnn-sample takes positions before partitioning' sample --original-ids --seeds positions -o b6 p
 check 'gnn-sample takes names with --original-ids' sample --original-ids --seeds names -o b7 p

@@ -53,6 +53,8 @@ check "gnn-sample takes the times of seeds from their file" look whole one
 smp whole -f 5,3 -b 60 --seeds - --time-rule lt --edge-ids <pairs -o piped
 bits one && bits piped
 check "gnn-sample takes the times of seeds from a pipe" cmp one.sums piped.sums
+printf '\n1 20\n2 -5\n\n3 30\n\n\n4 40\n' | smp whole -f 5,3 -b 60 --seeds - --time-rule lt --edge-ids -o lists
+check "an empty line ends a batch of seeds with times" sh -c 'gnn-inspect lists | grep -q "batches 3, 4 seeds"'
 smp whole4 -f 5,3 -b 60 --seeds pairs --time-rule lt --edge-ids --original-ids -o piped
 check "gnn-sample takes times of original ids from 4 partitions" gnn-inspect --verify piped --against whole4
 smp real -f 5,3 -b 60 --seeds pairs --time-rule lt --shuffle --edge-ids -o one

@@ -13,8 +13,6 @@ from ._child import Pipeline, text_file, words
 from .store import Fanout, Ids, Store, fanout_words, id_array
 from .stream import Batch, Stream
 
-_LAST = 1 << 32
-
 
 class Loader:
     """Iterates the batches of an epoch; each iteration is the next epoch, unless set_epoch or load_state_dict says another.
@@ -95,7 +93,7 @@ class Loader:
     def commands(self, epoch: int, first: int, stride: int, seeds: str = "-") -> list[list[str]]:
         """The pipeline for an epoch from a step on."""
         sample = ["gnn-sample", *self._command, *self._seeds, "--epochs", f"{epoch}:{epoch + 1}", "--steps",
-                  f"{first}:{_LAST}" + (f":{stride}" if stride > 1 else ""), "-j", str(self._threads)]
+                  f"{first}::{stride}", "-j", str(self._threads)]
         if self._text is not None:
             sample += ["--seeds", seeds]
         check = [] if self._verify else ["--no-verify"]
