@@ -57,7 +57,7 @@ def must_promised(must, header, batch):
 
 
     for name, a in batch.items():
-        must(name.split("/")[0] in "key seeds nodes tree time walk pair counts counted hop node".split(), "tensor " + name)
+        must(name.split("/")[0] in "key seeds nodes tree time walk pair counts counted draws hop node".split(), "tensor " + name)
         field = name.split("/")[-1]
         if name.startswith("node/") and field not in ("id", "y"):
             must(len(a) == types[name[5:-1 - len(field)]][-1], "rows of nodes")

@@ -9,4 +9,16 @@ from .dataset import Loader
 from .store import Store
 from .stream import Batch, Block, Stream
 
+
+def __getattr__(name: str) -> str:
+    if name != "__version__":
+        raise AttributeError(f"module 'gnntools' has no attribute '{name}'")
+    from importlib.metadata import PackageNotFoundError, version
+
+    try:
+        return version("gnn-tools")
+    except PackageNotFoundError:
+        return "unknown"
+
+
 __all__ = ["Batch", "Block", "Loader", "ProgramError", "Store", "Stream", "gnb"]

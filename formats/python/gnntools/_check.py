@@ -25,15 +25,19 @@ class Check:
         schema, self.place = header["schema"], place
         try:
             self.sampling = s = header["sampling"]
-            self.fanout, self.splits, self.seed_type = s["fanout"], s["splits"], s["seed_type"]
-            self.types = {t["name"]: t["count"] for t in schema["node_types"]}
+            self.fanout, self.seed_type = [[int(n) for n in hop] for hop in s["fanout"]], s["seed_type"]
+            self.splits, self.batch_size, self.new = [str(x["name"]) for x in s["splits"]], int(s["batch_size"]), s["frontier"] == "new"
+            self.types = {t["name"]: int(t["count"]) for t in schema["node_types"]}
             self.edges = [(gnb.edge_name(e), e["src"], e["dst"]) for e in schema["edge_types"]]
             self.node_fields = [(f"node/{t['name']}/{f['name']}", t["name"]) for t in schema["node_types"] for f in t["fields"]]
             self.edge_fields = {gnb.edge_name(e): [f["name"] for f in e["fields"]] for e in schema["edge_types"]}
-        except (KeyError, TypeError) as why:
-            raise gnb.Error(f"{place}: the header lacks {why}") from None
+            self.classes = int(schema.get("classes", 0))
+            self.types[self.seed_type], [self.types[end] for e in self.edges for end in e[1:]]
+            if any(len(hop) != len(self.edges) for hop in self.fanout):
+                raise ValueError("a fan-out for each edge type")
+        except (KeyError, TypeError, ValueError, AttributeError) as why:
+            raise gnb.Error(f"{place}: the header is damaged: {why!r}") from None
         self.label = f"node/{schema.get('label_type')}/y" if schema.get("task") == "multiclass" else None
-        self.classes = schema.get("classes", 0)
         self.walks, self.clusters = s.get("walks"), s.get("clusters")
         self.blocks = range(len(self.fanout)) if not (s.get("induced") or self.walks) else [len(self.fanout) - 1] if not self.walks else []
 
@@ -69,16 +73,17 @@ class Check:
         self.must(counts is not None and counts.dtype == np.uint64 and counts.shape == (len(self.fanout) + 1,), f"no 'counts/{name}'")
         n = counts.tolist()
         self.must(all(a <= b for a, b in zip(n, n[1:])) and n[-1] == len(nodes), f"'counts/{name}' does not fit 'nodes/{name}'")
-        self.must(n[0] <= (self.sampling["batch_size"] if name == self.seed_type else 0), f"more seeds of '{name}' than promised")
+        self.must(n[0] <= (self.batch_size if name == self.seed_type else 0), f"more seeds of '{name}' than promised")
         self.must(not len(nodes) or nodes.max() < count, f"'nodes/{name}' has ids that the store does not have")
-        for kind in ("tree/", "time/"):
-            self.must(kind + name not in arrays or len(arrays[kind + name]) == len(nodes), f"'{kind}{name}' has other rows")
+        for kind, rows in ("tree/", n[-1]), ("time/", n[-1]), ("draws/", n[0]), ("counted/", n[max(len(n) - 2, 0)]):
+            a = arrays.get(kind + name)
+            self.must(a is None or a.shape == (rows,), f"'{kind}{name}' has not {rows} rows")
         return n
 
     def _block(self, arrays: dict, hop: int, name: str, src: list[int], dst: list[int], fanout: int) -> None:
         at = f"hop/{hop}/{name}/"
         induced = self.sampling.get("induced")
-        first = dst[hop - 1] if self.sampling["frontier"] == "new" and hop and not induced else 0
+        first = dst[hop - 1] if self.new and hop and not induced else 0
         rows = dst[-1] if induced else dst[hop] - first
         indptr, indices = arrays.get(at + "indptr"), arrays.get(at + "indices")
         if indptr is None:

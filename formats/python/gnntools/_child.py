@@ -7,6 +7,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import sysconfig
 import tempfile
 import time
 import weakref
@@ -27,29 +28,34 @@ class ProgramError(RuntimeError):
 
 
 def find(program: str) -> str:
-    """The path of a program: beside the package, then in $GNN_BIN, then in PATH. ProgramError if it is nowhere."""
-    for folder in (os.path.join(os.path.dirname(os.path.abspath(__file__)), "bin"), os.environ.get("GNN_BIN")):
-        path = os.path.join(folder, program) if folder else ""
-        if folder and os.access(path, os.X_OK) and os.path.isfile(path):
+    """The path of a program: in $GNN_BIN, where pip puts scripts, beside the package, or in PATH. ProgramError if it is nowhere."""
+    package = os.path.dirname(os.path.abspath(__file__))
+    folders = [os.environ.get("GNN_BIN"), os.path.dirname(sys.executable), sysconfig.get_path("scripts"),
+               sysconfig.get_path("scripts", f"{os.name}_user"), os.path.join(os.path.dirname(package), "bin")]
+    for folder in filter(None, folders):
+        path = os.path.join(folder, program)
+        if os.access(path, os.X_OK) and os.path.isfile(path):
             return path
     path = shutil.which(program)
     if path is None:
-        raise ProgramError(f"{program}: not found beside the package, in $GNN_BIN or in PATH: install gnn-tools, or set GNN_BIN to "
-                           "the folder of its programs", program)
+        raise ProgramError(f"{program}: not found in $GNN_BIN, beside Python or in PATH: install gnn-tools, or set GNN_BIN to the folder "
+                           "of its programs", program)
     return path
 
 
 def _scratch() -> IO[bytes]:
     """A file without a name, in memory where that is possible."""
-    if hasattr(os, "memfd_create"):
-        return os.fdopen(os.memfd_create("gnn-stderr"), "w+b", buffering=0)
-    return tempfile.TemporaryFile(buffering=0)
+    try:
+        return os.fdopen(os.memfd_create("gnn-python"), "w+b", buffering=0)
+    except (AttributeError, OSError):
+        return tempfile.TemporaryFile(buffering=0)
 
 
 def text_file(data: bytes) -> IO[bytes]:
     """A file without a name that holds the data, to pass to a child as /dev/fd/N."""
-    file = _scratch()
-    file.write(data)
+    file, rest = _scratch(), memoryview(data)
+    while rest:
+        rest = rest[file.write(rest):]
     file.seek(0)
     return file
 
@@ -69,6 +75,7 @@ class Pipeline:
         self._children: list[subprocess.Popen] = []
         self.input = self.output = None
         self._finalizer = weakref.finalize(self, _end, self._children, self._errors, self._pid)
+        _alive.add(self)
         before = None
         try:
             for command in commands:
@@ -88,18 +95,13 @@ class Pipeline:
             raise
         self.output, self.input = before, self._children[0].stdin
 
-    @property
-    def foreign(self) -> bool:
-        """Whether this process is a fork of the one that started the children."""
-        return os.getpid() != self._pid
-
-    def failure(self, patience: float = PATIENCE) -> Optional[ProgramError]:
-        """Why the children ended: that of the first that failed, or None if none did. Waits so many seconds for their end."""
-        end = time.monotonic() + patience
+    def failure(self, patience: Optional[float] = PATIENCE) -> Optional[ProgramError]:
+        """Why the children ended: that of the first that failed, or None if none did. Waits so many seconds for their end; None: until it."""
+        end = None if patience is None else time.monotonic() + patience
         late = []
         for name, child in zip(self.names, self._children):
             try:
-                child.wait(max(0.0, end - time.monotonic()))
+                child.wait(None if end is None else max(0.0, end - time.monotonic()))
             except subprocess.TimeoutExpired:
                 late.append(name)
         for i, child in enumerate(self._children):
@@ -127,13 +129,26 @@ class Pipeline:
 
     def close(self) -> None:
         """Ends the children. May be called repeatedly, and in a fork, where it leaves them alone."""
+        self._hang_up()
+        self._finalizer()
+
+    def _hang_up(self) -> None:
         for file in (self.input, self.output):
             if file is not None:
-                try:
-                    file.close()
-                except OSError:  # what was not yet written to a child that has gone
-                    pass
-        self._finalizer()
+                file.close()
+
+
+_alive: "weakref.WeakSet[Pipeline]" = weakref.WeakSet()
+
+
+def _leave_to_parent() -> None:
+    """A fork must not hold open the pipes of programs that its parent has started."""
+    for pipeline in list(_alive):
+        pipeline._hang_up()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_leave_to_parent)
 
 
 def _end(children: list, errors: list, pid: int) -> None:
@@ -143,7 +158,7 @@ def _end(children: list, errors: list, pid: int) -> None:
                 child.kill()
         for child in children:
             child.wait()
-            if child.stdout:
+            if child.stdout:  # only if it was not handed on
                 child.stdout.close()
     for file in errors:
         file.close()

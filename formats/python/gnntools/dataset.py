@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import os
 import sys
+import weakref
 from typing import Any, Iterator, Optional, Sequence, Union
 
 import numpy as np
 
 from . import gnb
 from ._child import Pipeline, text_file, words
-from .store import Fanout, Ids, Store, fanout_words, id_array
+from .store import Fanout, Ids, Store, fanout_words, id_array, ids_text
 from .stream import Batch, Stream
 
 
@@ -49,7 +50,8 @@ class Loader:
             self.seed_type = self.store.type(seed_type)
             ids = id_array(seeds, self.store.count(self.seed_type), "seeds")
             n = len(ids)
-            self._seeds, self._text = ["--seed-type", self.seed_type], _lines(ids, times, bool(options.get("disjoint")))
+            self._seeds, self._text = ["--seed-type", self.seed_type], _lines(ids, times, bool(options.get("disjoint")),
+                                                                                            self.store.has_names(self.seed_type))
         self.shuffle = bool(shuffle)
         command = [*(fanout_words(fanout) if fanout is not None else []), *([] if options.get("clusters") else ["-b", str(self.batch_size)]),
                    "--shuffle" if self.shuffle else "--no-shuffle", "--seed", str(seed), *words(options)]
@@ -57,6 +59,7 @@ class Loader:
         of, size = (len(self.store.parts), options["clusters"]) if options.get("clusters") else (n, self.batch_size)
         self._total = of // size if options.get("drop_last") else -(-of // size)
         self._next = self._at = (0, 0)
+        self._open: "weakref.WeakSet[Stream]" = weakref.WeakSet()
         self._register()
 
     def _register(self) -> None:
@@ -64,8 +67,11 @@ class Loader:
         if data is not None:
             data.IterableDataset.register(type(self))
 
+    def __getstate__(self) -> dict:
+        return {name: value for name, value in self.__dict__.items() if name != "_open"}
+
     def __setstate__(self, state: dict) -> None:
-        self.__dict__.update(state)
+        self.__dict__.update(state, _open=weakref.WeakSet())
         self._register()
 
     def __len__(self) -> int:
@@ -89,6 +95,11 @@ class Loader:
             if state.get(key) != value:
                 raise ValueError(f"load_state_dict: the state is of a loader with another {key}: {state.get(key)}, not {value}")
         self._next = self._at = (int(state["epoch"]), int(state["step"]))
+
+    def close(self) -> None:
+        """Ends iterations that are not complete. The loader can be used again."""
+        for stream in list(self._open):
+            stream.close()
 
     def commands(self, epoch: int, first: int, stride: int, seeds: str = "-") -> list[list[str]]:
         """The pipeline for an epoch from a step on."""
@@ -114,6 +125,7 @@ class Loader:
         file = None if self._text is None else text_file(self._text)
         fds = [] if file is None else [file.fileno()]
         with Stream.of(Pipeline(self.commands(epoch, first, stride, f"/dev/fd/{fds[0]}" if fds else "-"), pass_fds=fds)) as stream:
+            self._open.add(stream)
             if file is not None:
                 file.close()
             if stream.header["identity"] != self.store.identity:
@@ -126,16 +138,17 @@ class Loader:
         self._at = (epoch + 1, 0)
 
 
-def _lines(ids: np.ndarray, times: Optional[Ids], disjoint: bool) -> bytes:
+def _lines(ids: np.ndarray, times: Optional[Ids], disjoint: bool, named: bool) -> bytes:
     """What gnn-sample --seeds reads."""
-    if times is None:
-        if not disjoint and len(np.unique(ids)) != len(ids):
-            raise ValueError("seeds: some are repeated, and would be merged: leave them out, or sample with disjoint=True")
-        return "\n".join(map(str, ids.tolist())).encode()
-    times = np.asarray(times)
-    if times.shape != ids.shape:
-        raise ValueError(f"times: shape {list(times.shape)}; there are {len(ids)} seeds")
-    return "\n".join(f"{i} {t!r}" for i, t in zip(ids.tolist(), times.tolist())).encode()
+    if times is not None:
+        times = np.asarray(times)
+        if times.shape != ids.shape or times.dtype.kind not in "iuf":
+            raise ValueError(f"times: {times.dtype} of shape {list(times.shape)}; expected a number for each of {len(ids)} seeds")
+        if times.dtype.kind == "f" and np.isnan(times).any():
+            raise ValueError(f"times[{int(np.flatnonzero(np.isnan(times))[0])}] is NaN: every seed needs a time")
+    elif not disjoint and len(np.unique(ids)) != len(ids):
+        raise ValueError("seeds: some are repeated, and would be merged: leave them out, or sample with disjoint=True")
+    return ids_text(ids, "\n", named, times)
 
 
 def _worker() -> tuple[int, int]:

@@ -83,7 +83,7 @@ class Frames:
         self.name = name or (os.fspath(source) if isinstance(source, (str, os.PathLike)) else "stream")
         self.verified = _sum is not None
         self.header_sum = 0
-        self._resolve, self._memory, self._file, self._verify = resolve, None, None, verify
+        self.resolve, self._memory, self._file, self._verify = resolve, None, None, verify
         self._at = self._start = self._seq = self._major = 0
         self._header: Optional[dict] = None
         if isinstance(source, (str, os.PathLike)):
@@ -241,9 +241,9 @@ class Frames:
 
     def _decode(self, name: str, codec: int, data: np.ndarray, raw: int) -> np.ndarray:
         if codec == 2:
-            if self._resolve is None:
+            if self.resolve is None:
                 self._fail(f"tensor '{name}' is in memory that its producer shares with another program: no stream to keep")
-            return self._resolve(data.tobytes(), raw)
+            return self.resolve(data.tobytes(), raw)
         try:
             from zstandard import ZstdDecompressor
         except ImportError:

@@ -48,6 +48,14 @@ def id_array(ids: Any, count: int, what: str = "ids") -> np.ndarray:
     return np.ascontiguousarray(ids)
 
 
+def ids_text(ids: np.ndarray, between: str, named: bool, times: Optional[np.ndarray] = None) -> bytes:
+    """Ids as gnn-sample reads them. Where nodes have names, one may look like a position, but not like one with so many zeros."""
+    text = map(("%024d" if named else "%d").__mod__, ids.tolist())
+    if times is not None:
+        text = (f"{i} {t!r}" for i, t in zip(text, times.tolist()))
+    return between.join(text).encode()
+
+
 def fanout_words(fanout: Fanout) -> list[str]:
     """-f of gnn-sample: [15, 10, 5] for every edge type, or {(src, rel, dst) or "src/rel/dst": [15, 10, 5]}."""
     lists = fanout.items() if isinstance(fanout, dict) else [(None, fanout)]
@@ -81,18 +89,20 @@ class Rows:
         return self.shape[0]
 
     def __getitem__(self, ids: Ids) -> Any:
-        self._store.check()
         tensor = is_tensor(ids)
         ids = id_array(ids, self.shape[0], f"{self.node_type}/{self.field}")
         out = np.empty((len(ids), *self.shape[1:]), self.dtype)
         if len(self._parts) == 1:
+            self._store.parts[0].check()
             _take(self._parts[0], ids, out)
         else:
             book = self._store.book(self.node_type)
             owner = np.searchsorted(book, ids, "right") - 1
             for p, rows in enumerate(self._parts):
                 mine = np.flatnonzero(owner == p)
-                out[mine] = rows[ids[mine] - book[p]]
+                if len(mine):
+                    self._store.parts[p].check()
+                    out[mine] = rows[ids[mine] - int(book[p])]
         return as_tensor(out, self.bf16) if tensor else out
 
     def __array__(self, dtype=None, copy=None) -> np.ndarray:
@@ -221,12 +231,15 @@ class Store:
     def names(self, node_type: Optional[str] = None) -> Optional[list[str]]:
         """The data set's own names of the nodes, or None."""
         at, out = f"node/{self.type(node_type)}/name", []
-        if at not in self.parts[0].arrays:
+        if not self.has_names(self.type(node_type)):
             return None
         for p in range(len(self.parts)):
             text, ends = self._array(p, at).tobytes(), self._array(p, at + "_offsets").tolist()
             out += [text[a:b].decode(errors="surrogateescape") for a, b in zip(ends, ends[1:])]
         return out
+
+    def has_names(self, node_type: str) -> bool:
+        return f"node/{node_type}/name" in self.parts[0].arrays
 
     def set(self, name: str = "train") -> np.ndarray:
         """u32: the members of a set, such as train or 0/train, in the order of the set."""
@@ -260,14 +273,14 @@ class Store:
             raise ValueError("seeds: none")
         if not options.get("disjoint") and len(np.unique(ids)) != len(ids):
             raise ValueError("seeds: some are repeated, and would be merged: leave them out, or sample with disjoint=True")
-        command = ["gnn-sample", "--seeds", "-", "--seed-type", name, "-b", str(1 << 30), "--seed", str(seed), *fanout_words(fanout),
-                   *words(options), self.path]
+        command = ["gnn-sample", "--seeds", "-", "--seed-type", name, "-b", str(max(1024, 1 << (len(ids) - 1).bit_length())),
+                   "--seed", str(seed), *fanout_words(fanout), *words(options), self.path]
         key = (os.getpid(), *command)
         with self._lock:
             resident = self._resident.pop(key, None) or _Resident(command, self)
             for old in list(self._resident)[:-_RESIDENT + 1]:
                 self._resident.pop(old).close()
-            batch = resident.ask(ids)
+            batch = resident.ask(ids_text(ids, " ", self.has_names(name)) + b"\n\n")
             self._resident[key] = resident  # not if it failed: the next call starts another
         return batch
 
@@ -302,10 +315,10 @@ class _Resident:
         self._pipeline, self._identity, self._store = Pipeline([command], feed=True), store.identity, store.path
         self._stream = Stream.of(self._pipeline)
 
-    def ask(self, ids: np.ndarray) -> Batch:
+    def ask(self, request: bytes) -> Batch:
         try:
             try:
-                text = memoryview((" ".join(map(str, ids.tolist())) + "\n\n").encode())
+                text = memoryview(request)
                 while text:
                     text = text[self._pipeline.input.write(text):]
             except OSError:  # it has gone: reading says why

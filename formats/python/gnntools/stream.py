@@ -9,13 +9,14 @@ import os
 import select
 import socket
 import struct
+import warnings
 import weakref
 from typing import Any, BinaryIO, Iterator, NamedTuple, Optional, Sequence, Union
 
 import numpy as np
 
 from . import _check, gnb
-from ._child import Pipeline
+from ._child import PATIENCE, Pipeline
 
 _MESSAGE = struct.Struct("<IIQ")
 _CONNECT, _OFFER, _ACCEPT, _RELEASE = 0x68424E47, 0x6F424E47, 0x74424E47, 0x62424E47
@@ -114,15 +115,16 @@ class _Importer:
 
     alive: "weakref.WeakSet[_Importer]" = weakref.WeakSet()
 
-    def __init__(self, pipe: int, header_sum: int):
-        self.pipe, self.pid = pipe, os.getpid()
+    def __init__(self, file: BinaryIO, header_sum: int):
+        self.pid = os.getpid()
         self.slots, self.window, self.memory, self.file = 0, 0, None, -1
         self.held: dict[int, weakref.ref] = {}
         self.kept: set[int] = set()
         self.lease = self.bytes = None
         self.sock: Optional[socket.socket] = None
-        s = os.fstat(pipe)
         try:
+            self.pipe = file.fileno()
+            s = os.fstat(self.pipe)
             self.sock = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET | socket.SOCK_CLOEXEC)
             self.sock.connect(f"\0gnn-handoff/{s.st_dev:x}/{s.st_ino:x}")
             _, uid, _ = struct.unpack("3i", self.sock.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, 12))
@@ -223,8 +225,13 @@ def _keep_for_fork() -> None:
         importer.kept |= set(importer.held)
 
 
+def _leave_to_parent() -> None:
+    for importer in list(_Importer.alive):
+        importer.hang_up()
+
+
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(before=_keep_for_fork)
+    os.register_at_fork(before=_keep_for_fork, after_in_child=_leave_to_parent)
 
 
 class Stream:
@@ -238,9 +245,7 @@ class Stream:
     """
 
     def __init__(self, source: Union[str, os.PathLike, int, BinaryIO, Sequence], *, pass_fds: Sequence[int] = (), writable: bool = True):
-        self._pipeline: Optional[Pipeline] = None
-        self._importer: Optional[_Importer] = None
-        self._pid, self._source = os.getpid(), source
+        self._reset()
         if isinstance(source, (list, tuple)):
             commands = [source] if source and isinstance(source[0], str) else source
             self._open(Pipeline(commands, pass_fds=pass_fds))
@@ -249,13 +254,19 @@ class Stream:
         elif hasattr(source, "readinto"):
             self._from(source, str(getattr(source, "name", "stream")))
         else:
-            self._frames, self._check = gnb.Frames(source, writable=writable), None
+            self._frames = gnb.Frames(source, writable=writable)
+
+    def _reset(self) -> None:
+        self._pipeline: Optional[Pipeline] = None
+        self._importer: Optional[_Importer] = None
+        self._check: Optional[_check.Check] = None
+        self._pid, self._ended, self._closed = os.getpid(), False, False
 
     @classmethod
     def of(cls, pipeline: Pipeline) -> "Stream":
         """The stream that a pipeline writes, which it takes over."""
         self = cls.__new__(cls)
-        self._importer, self._pid, self._source = None, os.getpid(), None
+        self._reset()
         self._open(pipeline)
         return self
 
@@ -264,17 +275,12 @@ class Stream:
         self._from(pipeline.output, " | ".join(pipeline.names))
 
     def _from(self, file: BinaryIO, name: str) -> None:
-        self._file, self._check = file, None
-        self._frames = gnb.Frames(file, name=name, resolve=self._resolve)
-
-    def _resolve(self, reference: bytes, raw: int) -> np.ndarray:
-        if self._importer is None:
-            raise gnb.Error("the stream refers to memory that its producer shares with another program")
-        return self._importer.resolve(reference, raw)
+        self._file = file
+        self._frames = gnb.Frames(file, name=name)
 
     @property
     def header(self) -> dict[str, Any]:
-        return self._guard(self._begin)
+        return self._frames.header if self._check else self._guard(self._begin)
 
     @property
     def verified(self) -> bool:
@@ -287,9 +293,12 @@ class Stream:
                 raise gnb.Error(f"{self._frames.name}: a store, not a stream of batches: open it with Store")
             self._check = _check.Check(header, self._frames.name)
             if self._frames.live:
-                self._importer = _Importer(self._file.fileno(), self._frames.header_sum)
+                self._importer = _Importer(self._file, self._frames.header_sum)
+                self._frames.resolve = self._importer.resolve
             if self._pipeline:
                 self._pipeline.tell()
+            elif not self.verified:
+                warnings.warn("sums of the stream are not verified: the module xxhash is not installed", stacklevel=4)
         return header
 
     def __iter__(self) -> Iterator[Batch]:
@@ -317,12 +326,17 @@ class Stream:
 
     def _guard(self, step):
         """Does a step; if it fails, or the stream ends, a program that failed is the reason, and all is closed."""
+        if self._ended:
+            raise StopIteration
         if self._pid != os.getpid():
             raise RuntimeError("this stream was started before the process was forked: start one in each process")
+        if self._closed:
+            raise ValueError(f"{self._frames.name}: the stream was closed")
         try:
             return step()
-        except (StopIteration, gnb.Error) as why:
-            failure = self._pipeline.failure() if self._pipeline and isinstance(why, (StopIteration, gnb.Cut)) else None
+        except (StopIteration, gnb.Cut) as why:
+            self._ended = isinstance(why, StopIteration)
+            failure = self._pipeline.failure(None if self._ended else PATIENCE) if self._pipeline else None
             if self._pipeline and failure is None:
                 self._pipeline.tell()
             self.close()
@@ -335,8 +349,14 @@ class Stream:
 
     def close(self) -> None:
         """Ends the programs. Batches that were yielded stay as they are."""
+        self._closed = True
         if self._pipeline:
             self._pipeline.close()
+        elif self._frames.live and self._pid == os.getpid():
+            self._file.close()
+        if self._importer:
+            self._importer.hang_up()
+        self._importer = self._frames.resolve = None
 
     def __enter__(self) -> "Stream":
         return self
