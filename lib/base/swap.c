@@ -173,7 +173,7 @@ static int await_room(struct gnn_swap *s, struct gnn_err *e)
  * room for what is small. */
 static uint64_t differs_by(const struct gnn_swap *s)
 {
-    return (1 << 19) + s->besides / 64;
+    return (1 << 19) + s->besides / 32;
 }
 
 /* least: a limit that would have been enough until now. Sizes are as the option takes them. */
