@@ -391,7 +391,7 @@ int main(int argc, char **argv)
     if (!c->rank && src->meta->sampling.nsplits > 1)
         metric_tell(o.metric, &src->meta->schema);
     o.class_weight = train_weights_read(class_weights, &src->meta->schema);
-    train_weights_tell_few(&src->meta->schema);
+    train_weights_tell_few(&src->meta->schema, &src->meta->sampling);
     o.ops = gnn_ops_new(feed.gpu, (enum gnn_precision)precision, &e);
     if (!o.ops)
         cli_fail(&e);

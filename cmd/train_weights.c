@@ -95,13 +95,28 @@ void train_weights_check(const char *text)
 
 enum { FEW_LABELS = 50 }; /* gnn-settings(7) says the same */
 
-void train_weights_tell_few(const struct gnn_schema *c)
+/* Fewer seeds than so many for each class say it, too. */
+static void tell_few_seeds(const struct gnn_schema *c, const struct gnn_sampling *s)
+{
+    const unsigned long long seeds = s->split_seeds[0];
+    if (s->seed_ntype == c->label_ntype && seeds && seeds < (uint64_t)FEW_LABELS * c->nclasses)
+        cli_note("set %s has %llu seeds, so at least one of %u classes has fewer than %d labels: "
+                 "gnn-settings(7) has settings for few labels",
+                 s->split[0], seeds, c->nclasses, FEW_LABELS);
+}
+
+void train_weights_tell_few(const struct gnn_schema *c, const struct gnn_sampling *s)
 {
     char number[16], labels[24] = "none";
     uint32_t few = 0, least = 0;
-    const int set = feed.store_path ? gnn_schema_find_set(c, train_feed.split) : -1;
-    if ((c->task != GNN_TASK_MULTICLASS && c->task != GNN_TASK_BINARY) || set < 0 ||
-        c->set[set].ntype != c->label_ntype)
+    if (c->task != GNN_TASK_MULTICLASS && c->task != GNN_TASK_BINARY)
+        return;
+    if (!feed.store_path) {
+        tell_few_seeds(c, s);
+        return;
+    }
+    const int set = gnn_schema_find_set(c, train_feed.split);
+    if (set < 0 || c->set[set].ntype != c->label_ntype)
         return;
     uint64_t n = 0, *count = count_labels(c);
     for (uint32_t k = 0; k < c->nclasses; k++) {

@@ -4,7 +4,7 @@
 #ifndef GNN_CMD_TRAIN_WEIGHTS_H
 #define GNN_CMD_TRAIN_WEIGHTS_H
 
-#include "lib/data/schema.h"
+#include "lib/data/meta.h"
 
 #define WEIGHTS_OPT(text)                                                                            \
     {                                                                                                \
@@ -23,7 +23,8 @@ void train_weights_check(const char *text);
 const float *train_weights_read(const char *text, const struct gnn_schema *c);
 
 /* Prints a line if a class has so few labels in train_feed's training set that the defaults are not
- * the best settings; nothing for a stream, which does not have the counts. All ranks take part. */
-void train_weights_tell_few(const struct gnn_schema *c);
+ * the best settings. A stream does not have the counts: a line if it has fewer seeds than that for
+ * all classes together. All ranks take part. */
+void train_weights_tell_few(const struct gnn_schema *c, const struct gnn_sampling *s);
 
 #endif

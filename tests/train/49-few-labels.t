@@ -38,6 +38,8 @@ hint 'full batches tell it too' '1 of 3 classes has fewer than 50 labels in set 
 hint 'nothing is told with -q' '' gnn-train -q --store s $once
 gnn-sample -q -f 2,2 s | gnn-gather -q -o g s
 hint 'a stream has no counts' '' gnn-train -i g --hidden 4 -o m
+gnn-sample -q -f 2,2 --split some none | gnn-gather -q -o g none
+hint 'a stream of few seeds tells it' 'set some has 39 seeds, so at least one of 3 classes has fewer than 50 labels' gnn-train -i g --hidden 4 -o m
 import w names.txt --split train=a
 hint 'classes are named' '1 of 3 classes has fewer than 50 labels in set train (fewest: class dog, with 49)' gnn-train --store w $once
 gnn-partition -q -k 3 -o p w
