@@ -5,8 +5,9 @@
  * The expected frequency is the vertex inclusion probability of SALIENT++ (Kaler, Iliopoulos,
  * Murzynowski, Schardl, Leiserson, Chen: "Communication-efficient graph neural networks with
  * probabilistic neighborhood expansion analysis and caching", MLSys 2023). A seed is in a batch
- * with probability p_0 = batch / seeds; a known destination v of degree d picks each of its sources
- * with q = min(1, f / d), or 1 - (1 - 1/d)^f with replacement; and
+ * with probability p_0 = batch / seeds or, if seeds are drawn, 1 - (1 - w)^batch where w is the
+ * share of its weight; a known destination v of degree d picks each of its sources with q = min(1,
+ * f / d), or 1 - (1 - 1/d)^f with replacement; and
  *
  *   p_h(u) = 1 - (1 - p_0(u)) * product over edges u -> v of (1 - r_h(v))
  *
@@ -42,23 +43,34 @@ int gnn_scores_init(struct gnn_scores *x, const struct gnn_schema *c,
 /* Takes a zeroed object. */
 void gnn_scores_release(struct gnn_scores *x);
 
-/* The probability that this rank's share of a batch drawn as m says (fan-outs, frontier, replace)
- * has the node. Its seeds are of m->seed_ntype: each of seeds[n] (store ids of nodes that this rank
- * owns) with probability `share`, all others never. x: out, for all nodes, to be released by the
- * caller. Collective over the ranks that have the store open; the result has the same bits as that
- * of one rank alone, with the same seeds. O(hops * ranks * own edges) time, streaming over the
- * adjacency; 8 bytes per node (12 with GNN_FRONTIER_NEW, 4 more with several ranks) and 4 per node
- * and edge type into it beside the result. OpenMP's threads; the same bits for any number of them.
- * GNN_E_INPUT when the adjacency is damaged. */
-int gnn_access_expected(struct gnn_store *s, const struct gnn_sampling *m, const uint32_t *seeds,
-                        uint64_t n, double share, struct gnn_scores *x,
-                        struct gnn_err *e) GNN_MUST_USE;
+/* The seeds that batches come from. */
+struct gnn_access_seeds {
+    uint32_t *id; /* [n] store ids */
+    uint64_t n;
+    double share;  /* the chance of each to be in a batch, unless it has one of its own: */
+    float *chance; /* [n], or NULL */
+    double steps;  /* batches of an epoch, of which the last may be a fraction */
+};
 
-/* The seeds that batches drawn as m says come from: *seeds, store ids, to be freed with gnn_free.
- * share: the probability of each to be in a batch; steps: batches of an epoch, of which the last
- * may be a fraction. GNN_E_USAGE when they are not a set of the store. */
-int gnn_access_seeds(struct gnn_store *s, const struct gnn_sampling *m, uint32_t **seeds,
-                     uint64_t *n, double *share, double *steps, struct gnn_err *e) GNN_MUST_USE;
+/* The seeds that batches drawn as m says come from, all of them; of several ranks, id is UINT32_MAX
+ * for those of others. GNN_E_USAGE when they are not a set of the store. All ranks take part. */
+int gnn_access_find_seeds(struct gnn_store *s, const struct gnn_sampling *m,
+                          struct gnn_access_seeds *x, struct gnn_err *e) GNN_MUST_USE;
+/* A copy of those with ids in [from, to). */
+int gnn_access_seeds_in(const struct gnn_access_seeds *all, uint64_t from, uint64_t to,
+                        struct gnn_access_seeds *x, struct gnn_err *e) GNN_MUST_USE;
+void gnn_access_seeds_release(struct gnn_access_seeds *x);
+
+/* The probability that this rank's share of a batch drawn as m says (fan-outs, frontier, replace)
+ * has the node. Its seeds are `seeds`, nodes of m->seed_ntype that this rank owns. x: out, for all
+ * nodes, to be released by the caller. Collective over the ranks that have the store open; the
+ * result has the same bits as that of one rank alone, with the same seeds. O(hops * ranks * own
+ * edges) time, streaming over the adjacency; 8 bytes per node (12 with GNN_FRONTIER_NEW, 4 more
+ * with several ranks) and 4 per node and edge type into it beside the result. OpenMP's threads; the
+ * same bits for any number of them. GNN_E_INPUT when the adjacency is damaged. */
+int gnn_access_expected(struct gnn_store *s, const struct gnn_sampling *m,
+                        const struct gnn_access_seeds *seeds, struct gnn_scores *x,
+                        struct gnn_err *e) GNN_MUST_USE;
 /* gnn_access_expected of those that this rank owns. */
 int gnn_access_of_batches(struct gnn_store *s, const struct gnn_sampling *m, struct gnn_scores *x,
                           struct gnn_err *e) GNN_MUST_USE;

@@ -11,6 +11,7 @@
 
 #include "lib/comm/request.h"
 #include "lib/data/rule.h"
+#include "lib/store/seed_weights.h"
 #include "lib/store/sums.h"
 
 enum { AHEAD = 24 };
@@ -202,8 +203,7 @@ struct hops {
     uint64_t **sum;                 /* [nntypes] -> (nodes) */
     struct gnn_store_sums *weights; /* [netypes][nparts] of edges whose weights count, or NULL */
     struct gnn_request q;
-    const uint32_t *seeds;
-    uint64_t nseeds, seed_gives;
+    const struct gnn_access_seeds *seeds;
     struct gnn_err *e;
 };
 
@@ -272,12 +272,14 @@ static void clear_sums(struct hops *w)
 /* What the seeds are known by, before any edge. */
 static int begin_sums(struct hops *w, uint32_t of)
 {
+    const struct gnn_access_seeds *q = w->seeds;
     const uint32_t t0 = w->m->seed_ntype;
+    const uint64_t share = to_fixed(q->share);
     clear_sums(w);
-    for (uint64_t i = 0; of == w->s->comm->rank && i < w->nseeds; i++) {
-        if (!gnn_store_owns(w->s, t0, w->seeds[i]))
+    for (uint64_t i = 0; of == w->s->comm->rank && i < q->n; i++) {
+        if (!gnn_store_owns(w->s, t0, q->id[i]))
             return gnn_fail(w->e, GNN_E_INPUT, "%s: seed out of range", w->s->path);
-        w->sum[t0][w->seeds[i]] = w->seed_gives;
+        w->sum[t0][q->id[i]] = q->chance ? to_fixed((double)q->chance[i]) : share;
     }
     return 0;
 }
@@ -481,11 +483,11 @@ static int expect_clusters(struct gnn_store *s, const struct gnn_sampling *m, st
     return 0;
 }
 
-int gnn_access_expected(struct gnn_store *s, const struct gnn_sampling *m, const uint32_t *seeds,
-                        uint64_t n, double share, struct gnn_scores *x, struct gnn_err *e)
+int gnn_access_expected(struct gnn_store *s, const struct gnn_sampling *m,
+                        const struct gnn_access_seeds *seeds, struct gnn_scores *x,
+                        struct gnn_err *e)
 {
-    struct hops w = {
-        .s = s, .m = m, .seeds = seeds, .nseeds = n, .seed_gives = to_fixed(share), .e = e};
+    struct hops w = {.s = s, .m = m, .seeds = seeds, .e = e};
     if (m->walks.length)
         return gnn_fail(e, GNN_E_USAGE,
                         "expected accesses of random walks are not computed: choose another order");
@@ -528,36 +530,83 @@ int gnn_access_degree(struct gnn_store *s, const struct gnn_sampling *m, uint32_
     return rc;
 }
 
-int gnn_access_seeds(struct gnn_store *s, const struct gnn_sampling *m, uint32_t **seeds,
-                     uint64_t *n, double *share, double *steps, struct gnn_err *e)
+/* A seed that is drawn with replacement is in a batch unless no draw takes it. */
+static int set_chances(struct gnn_store *s, const struct gnn_sampling *m,
+                       struct gnn_access_seeds *x, struct gnn_err *e)
+{
+    double total = 0, *w = gnn_alloc_zero(x->n, sizeof *w, "weights of seeds", e);
+    x->chance = gnn_alloc(x->n, sizeof *x->chance, "chances of seeds", e);
+    int rc = w && x->chance ? gnn_store_seed_weights(s, m, x->id, x->n, w, e) : e->code;
+    for (uint64_t i = 0; !rc && i < x->n; i++)
+        total += w[i];
+    for (uint64_t i = 0; !rc && i < x->n; i++)
+        x->chance[i] = (float)-expm1(m->batch_size * log1p(-fmin(1, w[i] / total)));
+    gnn_free(w);
+    return rc;
+}
+
+int gnn_access_find_seeds(struct gnn_store *s, const struct gnn_sampling *m,
+                          struct gnn_access_seeds *x, struct gnn_err *e)
 {
     const struct gnn_schema *c = &s->meta.schema;
     const int set = gnn_schema_find_set(c, m->split[0]);
+    *x = (struct gnn_access_seeds){.n = 0};
     if (set < 0 || c->set[set].ntype != m->seed_ntype || c->set[set].count != m->split_seeds[0])
         return gnn_fail(e, GNN_E_USAGE, "the set of the batches, '%s', is not in the store",
                         m->split[0]);
-    int rc = gnn_store_split(s, (uint32_t)set, seeds, e);
-    *n = c->set[set].count;
+    int rc = gnn_store_split(s, (uint32_t)set, &x->id, e);
+    if (rc)
+        return rc;
+    x->n = c->set[set].count;
     /* The chance of a seed to be in a batch, and steps of an epoch. */
     const double batches =
-        m->clusters ? (double)s->nparts / m->clusters : (double)*n / m->batch_size;
-    *share = batches > 1 ? 1 / batches : 1;
-    *steps = m->drop_last ? floor(batches) : batches > 1 ? batches : 1;
+        m->clusters ? (double)s->nparts / m->clusters : (double)x->n / m->batch_size;
+    x->share = batches > 1 ? 1 / batches : 1;
+    x->steps = m->drop_last ? floor(batches) : batches > 1 ? batches : 1;
+    rc = gnn_sampling_draws_seeds(m) ? set_chances(s, m, x, e) : 0;
+    if (rc)
+        gnn_access_seeds_release(x);
     return rc;
+}
+
+int gnn_access_seeds_in(const struct gnn_access_seeds *all, uint64_t from, uint64_t to,
+                        struct gnn_access_seeds *x, struct gnn_err *e)
+{
+    *x = (struct gnn_access_seeds){.share = all->share, .steps = all->steps};
+    x->id = gnn_alloc(all->n, sizeof *x->id, "seeds", e);
+    x->chance = all->chance ? gnn_alloc(all->n, sizeof *x->chance, "chances of seeds", e) : NULL;
+    if (e->code) {
+        gnn_access_seeds_release(x);
+        return e->code;
+    }
+    for (uint64_t i = 0; i < all->n; i++) {
+        if (all->id[i] < from || all->id[i] >= to)
+            continue;
+        if (all->chance)
+            x->chance[x->n] = all->chance[i];
+        x->id[x->n++] = all->id[i];
+    }
+    return 0;
+}
+
+void gnn_access_seeds_release(struct gnn_access_seeds *x)
+{
+    gnn_free(x->id);
+    gnn_free(x->chance);
+    *x = (struct gnn_access_seeds){.n = 0};
 }
 
 int gnn_access_of_batches(struct gnn_store *s, const struct gnn_sampling *m, struct gnn_scores *x,
                           struct gnn_err *e)
 {
-    uint32_t *seeds = NULL;
-    uint64_t n, own = 0;
-    double share, steps;
-    int rc = gnn_access_seeds(s, m, &seeds, &n, &share, &steps, e);
-    for (uint64_t i = 0; !rc && i < n; i++)
-        if (gnn_store_owns(s, m->seed_ntype, seeds[i]))
-            seeds[own++] = seeds[i];
+    const uint64_t *book = s->book[m->seed_ntype];
+    struct gnn_access_seeds all, own = {.n = 0};
+    if (gnn_access_find_seeds(s, m, &all, e))
+        return e->code;
+    int rc = gnn_access_seeds_in(&all, book[s->from], book[s->to], &own, e);
     if (!rc)
-        rc = gnn_access_expected(s, m, seeds, own, share, x, e);
-    gnn_free(seeds);
+        rc = gnn_access_expected(s, m, &own, x, e);
+    gnn_access_seeds_release(&own);
+    gnn_access_seeds_release(&all);
     return rc;
 }

@@ -28,7 +28,7 @@ int gnn_cache_plan_init(struct gnn_cache_plan *p, struct gnn_store *s, const str
     const uint32_t ntypes = s->meta.schema.nntypes;
     *p = (struct gnn_cache_plan){
         .store = s, .sampling = m, .rows = o->rows, .nsizes = o->nsizes, .nremote = o->nremote};
-    int rc = gnn_access_seeds(s, m, &p->seeds, &p->nseeds, &p->share, &p->steps, e);
+    int rc = gnn_access_find_seeds(s, m, &p->seeds, e);
     if (!rc)
         rc = keep_sizes(&p->size, o->size, o->nsizes, e);
     if (!rc)
@@ -45,7 +45,7 @@ int gnn_cache_plan_init(struct gnn_cache_plan *p, struct gnn_store *s, const str
         rc = gnn_reach_init(&p->reach, ntypes, e);
     const double begin = gnn_clock();
     if (!rc)
-        rc = gnn_access_expected(s, m, p->seeds, p->nseeds, p->share, &p->access, e);
+        rc = gnn_access_expected(s, m, &p->seeds, &p->access, e);
     p->seconds = gnn_clock() - begin;
     return rc;
 }
@@ -108,7 +108,7 @@ static int order_part(struct gnn_cache_plan *p, struct gnn_cache_plan_order *r, 
         return rc;
     gnn_cache_expected(&r->remote[part], &p->store->meta.schema, access, missed);
     for (uint32_t k = 0; k <= p->nremote; k++)
-        r->parts.expected[k] += missed[k] * p->steps;
+        r->parts.expected[k] += missed[k] * p->seeds.steps;
     figures_of(&r->parts, &r->remote[part]);
     return 0;
 }
@@ -117,16 +117,12 @@ static int one_part(struct gnn_cache_plan *p, uint32_t part, struct gnn_err *e)
 {
     /* A rank's batches begin with the seeds that it owns. */
     const uint64_t *book = p->store->book[p->sampling->seed_ntype];
+    struct gnn_access_seeds own;
     struct gnn_scores access = {0};
-    uint64_t n = 0;
-    uint32_t *own = gnn_alloc(p->nseeds, sizeof *own, "a part's seeds", e);
-    if (!own)
+    if (gnn_access_seeds_in(&p->seeds, book[part], book[part + 1], &own, e))
         return e->code;
-    for (uint64_t i = 0; i < p->nseeds; i++)
-        if (p->seeds[i] >= book[part] && p->seeds[i] < book[part + 1])
-            own[n++] = p->seeds[i];
-    int rc = gnn_access_expected(p->store, p->sampling, own, n, p->share, &access, e);
-    gnn_free(own);
+    int rc = gnn_access_expected(p->store, p->sampling, &own, &access, e);
+    gnn_access_seeds_release(&own);
     for (uint32_t i = 0; !rc && i < p->norder; i++)
         rc = order_part(p, &p->order[i], part, &access, e);
     gnn_scores_release(&access);
@@ -247,7 +243,7 @@ void gnn_cache_plan_release(struct gnn_cache_plan *p)
     gnn_free(p->inverse);
     gnn_free(p->ids);
     gnn_free(p->id);
-    gnn_free(p->seeds);
+    gnn_access_seeds_release(&p->seeds);
     gnn_scores_release(&p->access);
     gnn_reach_release(&p->reach);
     *p = (struct gnn_cache_plan){0};

@@ -48,11 +48,8 @@ struct gnn_cache_plan {
     uint32_t nsizes, nremote, norder;
     struct gnn_cache_plan_order *order;
     struct gnn_scores access;
-    uint32_t *seeds;
-    uint64_t nseeds;
-    double share;          /* of the seeds that a batch takes */
-    double steps, seconds; /* full batches' worth of seeds in an epoch; time that the expected
-                              frequencies took */
+    struct gnn_access_seeds seeds;
+    double seconds;      /* that the expected frequencies took */
     uint32_t **inverse;  /* [nntypes] original id to store id, where batches carry original ids and
                             they differ */
     struct gnn_buf *ids; /* [nntypes] */

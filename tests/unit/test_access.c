@@ -185,7 +185,8 @@ static double compare(struct toy *g)
                                    .rule.kind = g->replace ? GNN_PICK_REPLACE : GNN_PICK_UNIFORM,
                                    .frontier = g->fresh ? GNN_FRONTIER_NEW : GNN_FRONTIER_ALL};
     if (write_toy("toy", g, &e) || gnn_store_open(&s, "toy", true, &e) ||
-        gnn_access_expected(&s, &m, seeds, n, g->share, &x, &e)) {
+        gnn_access_expected(&s, &m, &(struct gnn_access_seeds){seeds, n, g->share, NULL, 0}, &x,
+                            &e)) {
         printf("# %s\n", e.msg);
         worst = 2;
     }
@@ -231,13 +232,14 @@ static void trees(void)
 /* ---- larger graphs, and the sampler itself ---- */
 
 struct how {
-    bool fresh, labor, layer;
+    bool fresh, labor, layer, balance;
 };
 static const char *name_of(const struct how *h)
 {
     static char text[64];
-    snprintf(text, sizeof text, "--frontier %s%s%s", h->fresh ? "new" : "all",
-             h->labor ? " --labor" : "", h->layer ? " --layer-dependency" : "");
+    snprintf(text, sizeof text, "--frontier %s%s%s%s", h->fresh ? "new" : "all",
+             h->labor ? " --labor" : "", h->layer ? " --layer-dependency" : "",
+             h->balance ? " --seed-balance" : "");
     return text;
 }
 
@@ -266,7 +268,7 @@ static void sampled(struct gnn_store *s, struct how how)
     struct gnn_sampler_opts o;
     struct gnn_batch *b;
     struct gnn_scores x = {0}, other = {0};
-    uint32_t *seeds = NULL;
+    struct gnn_access_seeds seeds = {0};
     gnn_sampler_opts_init(&o);
     o.fanout = fan;
     o.nfanout = 1;
@@ -275,14 +277,13 @@ static void sampled(struct gnn_store *s, struct how how)
     o.frontier = how.fresh ? GNN_FRONTIER_NEW : GNN_FRONTIER_ALL;
     o.rule.kind = how.labor ? GNN_PICK_LABOR : GNN_PICK_UNIFORM;
     o.layer_dependency = how.layer;
+    o.seed_balance = how.balance;
     struct gnn_source *src = gnn_sampler_source_new(s, &o, &e);
     double *count[2] = {calloc(c->ntype[0].count, sizeof(double)),
                         calloc(c->ntype[1].count, sizeof(double))},
            batches = 0;
-    const double share = (double)BATCH / (double)c->set[0].count;
-    const bool good =
-        src && !gnn_store_split(s, 0, &seeds, &e) &&
-        !gnn_access_expected(s, &src->meta->sampling, seeds, c->set[0].count, share, &x, &e);
+    const bool good = src && !gnn_access_find_seeds(s, &src->meta->sampling, &seeds, &e) &&
+                      !gnn_access_expected(s, &src->meta->sampling, &seeds, &x, &e);
     for (; good && !gnn_source_next(src, &b, &e); gnn_batch_put(b), batches++)
         for (uint32_t t = 0; t < 2; t++)
             for (uint64_t i = 0; i < gnn_batch_nodes(b, t); i++)
@@ -306,8 +307,7 @@ static void sampled(struct gnn_store *s, struct how how)
         m = src->meta->sampling;
         m.rule.kind = GNN_PICK_UNIFORM;
     }
-    if (good && how.labor &&
-        !gnn_access_expected(s, &m, seeds, c->set[0].count, share, &other, &e)) {
+    if (good && how.labor && !gnn_access_expected(s, &m, &seeds, &other, &e)) {
         double want, got, worse;
         const double error =
             compare_counts(&x, count[0], batches, c->ntype[0].count, 0, &want, &got);
@@ -320,7 +320,7 @@ static void sampled(struct gnn_store *s, struct how how)
     gnn_scores_release(&other);
     for (uint32_t t = 0; t < 2; t++)
         free(count[t]);
-    gnn_free(seeds);
+    gnn_access_seeds_release(&seeds);
     gnn_scores_release(&x);
     gnn_source_free(src);
 }
@@ -346,7 +346,8 @@ static void threads(struct gnn_store *s, enum gnn_pick_kind kind)
     for (int n = 1; fine && n <= 4; n++) {
         struct gnn_scores d;
         omp_set_num_threads(n);
-        fine = !gnn_access_expected(s, &m, seeds, c->set[0].count, n < 4 ? 0.1 : 0.2, &many, &e);
+        const struct gnn_access_seeds from = {seeds, c->set[0].count, n < 4 ? 0.1 : 0.2, NULL, 0};
+        fine = !gnn_access_expected(s, &m, &from, &many, &e);
         degrees = degrees && !gnn_access_degree(s, &m, s->from, s->to, &d, &e) &&
                   (n == 1 || same(&d, &degree, c));
         if (n == 1) {
@@ -397,42 +398,37 @@ static void expect_as_rank(struct gnn_comm *c, void *m)
 }
 
 /* What ranks find together is what one alone finds for the seeds of each. */
-static void ranks(enum gnn_frontier frontier, enum gnn_pick_kind kind)
+static void ranks(enum gnn_frontier frontier, enum gnn_pick_kind kind, bool balance)
 {
     struct gnn_err e = {0};
     struct gnn_store s;
     struct gnn_sampling m = rank_batches;
     m.rule.kind = kind;
-    uint32_t *seeds = NULL;
-    uint64_t n = 0;
-    double share = 0, steps;
+    m.seed_balance = balance;
+    struct gnn_access_seeds seeds = {0};
     bool equal = true;
     if (!gnn_store_open(&s, "parts", true, &e)) {
         m.frontier = frontier;
         m.split_seeds = &s.meta.schema.set[gnn_schema_find_set(&s.meta.schema, "train")].count;
-        (void)!gnn_access_seeds(&s, &m, &seeds, &n, &share, &steps, &e);
+        (void)!gnn_access_find_seeds(&s, &m, &seeds, &e);
     }
     ranks_run(RANKS, 0, expect_as_rank, &m);
     for (uint32_t r = 0; !e.code && r < RANKS; r++) {
         const uint64_t *book = s.book[m.seed_ntype], from = book[r * PARTS / RANKS],
                        to = book[(r + 1) * PARTS / RANKS];
-        uint32_t *own = malloc(n * sizeof *own);
-        uint64_t nown = 0;
+        struct gnn_access_seeds own = {0};
         struct gnn_scores x = {0};
-        for (uint64_t i = 0; i < n; i++)
-            if (seeds[i] >= from && seeds[i] < to)
-                own[nown++] = seeds[i];
-        equal = equal && nown && !gnn_access_expected(&s, &m, own, nown, share, &x, &e) &&
-                same(&x, &of_rank[r], &s.meta.schema);
+        equal = equal && !gnn_access_seeds_in(&seeds, from, to, &own, &e) && own.n &&
+                !gnn_access_expected(&s, &m, &own, &x, &e) && same(&x, &of_rank[r], &s.meta.schema);
         gnn_scores_release(&x);
         gnn_scores_release(&of_rank[r]);
-        free(own);
+        gnn_access_seeds_release(&own);
     }
-    ok(n && equal,
-       "gnn_access_of_batches expects with --frontier %s%s on %d ranks what one process does %s",
+    ok(seeds.n && equal,
+       "gnn_access_of_batches expects with --frontier %s%s%s on %d ranks what one process does %s",
        frontier == GNN_FRONTIER_NEW ? "new" : "all", kind == GNN_PICK_LABOR ? " --labor" : "",
-       RANKS, e.msg);
-    gnn_free(seeds);
+       balance ? " --seed-balance" : "", RANKS, e.msg);
+    gnn_access_seeds_release(&seeds);
     gnn_store_close(&s);
 }
 
@@ -446,15 +442,17 @@ int main(void)
     if (ok(!store_make("s", 800, 6000, true, 5, &e) && !gnn_store_open(&s, "s", true, &e),
            "store_make makes a store that opens %s", e.msg)) {
         for (unsigned i = 0; i < 6; i++)
-            sampled(&s, (struct how){i & 1, i >= 2, i >= 4});
+            sampled(&s, (struct how){i & 1, i >= 2, i >= 4, false});
+        sampled(&s, (struct how){.balance = true});
         threads(&s, GNN_PICK_UNIFORM);
         threads(&s, GNN_PICK_LABOR);
         if (ok(!store_divide("s", "parts", PARTS, false, &e),
                "store_divide divides a store into %d parts %s", PARTS, e.msg)) {
-            ranks(GNN_FRONTIER_ALL, GNN_PICK_UNIFORM);
-            ranks(GNN_FRONTIER_NEW, GNN_PICK_UNIFORM);
-            ranks(GNN_FRONTIER_ALL, GNN_PICK_LABOR);
-            ranks(GNN_FRONTIER_NEW, GNN_PICK_LABOR);
+            ranks(GNN_FRONTIER_ALL, GNN_PICK_UNIFORM, false);
+            ranks(GNN_FRONTIER_NEW, GNN_PICK_UNIFORM, false);
+            ranks(GNN_FRONTIER_ALL, GNN_PICK_LABOR, false);
+            ranks(GNN_FRONTIER_NEW, GNN_PICK_LABOR, false);
+            ranks(GNN_FRONTIER_ALL, GNN_PICK_UNIFORM, true);
         }
     }
     gnn_store_close(&s);
