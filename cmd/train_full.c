@@ -214,15 +214,17 @@ static void tell_memory(const struct gnn_swap_stats *x, uint64_t epochs)
     const double each = 1e-6 / (double)epochs;
     /* As the option takes it. */
     const uint64_t enough = (x->least + (1 << 20) - 1) >> 20;
-    cli_note("temporary file: %.1f MB written and %.1f MB read in an epoch%s, waited for %.2f s; "
-             "the smallest --memory for this run is about %" PRIu64 "M",
-             (double)x->written * each, (double)x->read * each,
-             x->direct ? "" : " through the page cache, as there is no direct I/O",
-             x->waited / (double)epochs, enough);
-    cli_metrics(json_pack("{s:s, s:I, s:I, s:f, s:b, s:I}", "event", "memory", "written_bytes",
+    cli_note(
+        "temporary file: %.1f MB written and %.1f MB read in an epoch%s, waited for %.2f s; "
+        "with %.1f MB that must stay free, the smallest --memory for this run is about %" PRIu64
+        "M",
+        (double)x->written * each, (double)x->read * each,
+        x->direct ? "" : " through the page cache, as there is no direct I/O",
+        x->waited / (double)epochs, 1e-6 * (double)x->margin, enough);
+    cli_metrics(json_pack("{s:s, s:I, s:I, s:f, s:b, s:I, s:I}", "event", "memory", "written_bytes",
                           (json_int_t)x->written, "read_bytes", (json_int_t)x->read, "waited_s",
-                          x->waited, "direct", x->direct, "least_bytes",
-                          (json_int_t)(enough << 20)));
+                          x->waited, "direct", x->direct, "least_bytes", (json_int_t)(enough << 20),
+                          "margin_bytes", (json_int_t)x->margin));
 }
 
 /* What the formula gives for the partitions of the rank that has most memory; of several, the
@@ -285,7 +287,7 @@ void train_full_tell(struct gnn_full *f, struct gnn_comm *c, uint64_t epochs, ui
         const double each = 1e-6 / (double)epochs, step = 1e-6 / (double)(steps ? steps : 1);
         cli_note(
             "between partitions: %.1f MB of rows and %.1f MB of gradients a step, %.1f MB of rows "
-            "an epoch for evaluation; %smemory of a rank: at most %.1f MB%s",
+            "an epoch for evaluation; resident %smemory of a rank: at most %.1f MB%s",
             (double)sum[0] * step, (double)sum[1] * step, (double)sum[2] * each,
             gnn_full_options(f)->ops->async ? "host " : "", 1e-6 * (double)peak,
             train_full_words());

@@ -493,7 +493,8 @@ int gnn_swap_fit(struct gnn_swap *s, struct gnn_buf *b, uint64_t n, size_t size,
 struct gnn_swap_stats gnn_swap_stats(struct gnn_swap *s)
 {
     pthread_mutex_lock(&s->lock);
-    const struct gnn_swap_stats stats = s->stats;
+    struct gnn_swap_stats stats = s->stats;
+    stats.margin = margin_of(stats.least) + (s->most_held ? GROWS : 0);
     pthread_mutex_unlock(&s->lock);
     return stats;
 }

@@ -30,6 +30,7 @@ struct gnn_swap_stats {
     uint64_t written, read; /* bytes */
     uint64_t least;         /* the smallest limit that would have been enough, with its own margin:
                                the bytes held in a turn, and what the process has besides */
+    uint64_t margin;        /* of that limit: what stays free */
     double waited;          /* seconds in which gnn_swap_hold, _fit and _drop waited */
     bool direct;            /* false: the file system has no direct I/O, the page cache is used */
 };

@@ -68,7 +68,7 @@ check 'gnn-train --full-batch keeps a checkpoint on a device' "$emu/gnn-train" $
 check 'gnn-train --full-batch resumes on a device' "$emu/gnn-train" $full --device cuda --epochs 6 --checkpoint C --resume -o got
 check 'gnn-train --full-batch on a device writes the same model after resuming' cmp want got
 "$emu/gnn-train" --no-provenance --full-batch --store w3 --device cuda --epochs 1 -o said.st 2>said
-check 'gnn-train --full-batch on a device tells the memory of the host' grep -q '; host memory of a rank: at most [0-9.]* MB$' said
+check 'gnn-train --full-batch on a device tells the memory of the host' grep -q '; resident host memory of a rank: at most [0-9.]* MB$' said
 GNN_FAKE_DEVICES=2 status 2 'gnn-train --full-batch refuses two devices' "$emu/gnn-train" $full --device cuda:1,0 -o never
 cp err said
 check 'gnn-train --full-batch tells what to do with two devices' grep -q '^gnn-train: --full-batch uses one device per rank, not 2' said

@@ -29,7 +29,12 @@ while read -r opts; do
     # Of a limit that is far too large, nothing is in the smallest one.
     check "gnn-train $opts --memory learns within any limit" $(echo "$two" | sed 's/ -q / /') --memory 64G -o memory.st $opts
     least=$(sed -n 's/.*the smallest --memory for this run is about \([0-9]*M\)$/\1/p' err)
+    cp err err.kept
     check "gnn-train $opts --memory says that ${least:-nothing} is the smallest limit" test "${least%M}" -lt $limit
+    # What is resident at most and what must stay free make the limit: it holds no more than this run takes, and no less.
+    check "gnn-train $opts --memory says what it took, what must stay free, and what is enough" perl -e 'local $/; $_ = <>;
+        my ($took) = /; resident memory of a rank: at most ([0-9.]+) MB/ or die; my ($free) = /with ([0-9.]+) MB that must stay free, the smallest/ or die;
+        my $enough = $ARGV[0] * 1.048576; exit !($free > 6 && $enough > $free && $enough < $took + $free + 8)' err.kept "${least%M}"
     least=$((${least%M} + 4))M # what the process takes at its start is not always the same
     check "gnn-train $opts --memory $least learns" $two --memory "$least" --metrics least.json -o least.st $opts
     check "gnn-train $opts --memory $least makes the same model" cmp free.st least.st
