@@ -160,6 +160,26 @@ static void check_options(void)
                       "has no effect: the CPU uses single precision");
 }
 
+/* Whether epochs are compared: by the first evaluated set, if it has a label. */
+static bool selects_epoch(const struct gnn_sampling *s)
+{
+    return s->nsplits > 1 && !train_feed.blank;
+}
+
+static void finish_selection(const struct gnn_sampling *s)
+{
+    if (keep == GNN_KEEP_BEST && s->nsplits < 2)
+        cli_usage("--keep best requires a set to evaluate: --eval valid");
+    if (s->nsplits > 1 && train_feed.blank && (keep == GNN_KEEP_BEST || opt_given(&o.patience)) &&
+        (keep == GNN_KEEP_BEST || o.patience))
+        cli_usage("%s: no node of set %s, by which epochs would be compared, has a label: evaluate "
+                  "another set first (--eval)",
+                  keep == GNN_KEEP_BEST ? "--keep best" : "--patience", s->split[1]);
+    if (!selects_epoch(s) && !opt_given(&o.patience))
+        o.patience = 0; /* nothing tells when to stop */
+    o.keep = keep < 0 ? GNN_KEEP_BEST : (enum gnn_keep)keep;
+}
+
 static void finish_opts(const struct gnn_meta *meta, const struct gnn_model *m)
 {
     const uint64_t steps = meta->sampling.nsplits ? meta->sampling.steps[0] : 0;
@@ -170,11 +190,7 @@ static void finish_opts(const struct gnn_meta *meta, const struct gnn_model *m)
         opt_refuse(OPTS(&o.dropout), TRAIN_NEEDS_ROWS);
     o.optimizer = (enum gnn_optimizer)optimizer;
     o.schedule = (enum gnn_schedule)schedule;
-    if (keep == GNN_KEEP_BEST && meta->sampling.nsplits < 2)
-        cli_usage("--keep best requires a set to evaluate: --eval valid");
-    if (meta->sampling.nsplits < 2 && !opt_given(&o.patience))
-        o.patience = 0; /* nothing tells when to stop */
-    o.keep = keep < 0 ? GNN_KEEP_BEST : (enum gnn_keep)keep;
+    finish_selection(&meta->sampling);
     o.metric = metric_read(metric, m->c.task);
     o.seed = train_feed.seed;
     o.provenance = cli_provenance();
@@ -386,7 +402,9 @@ int main(int argc, char **argv)
     train_model_make(&m, &src, &e);
     finish_opts(src->meta, &m);
     sets_tell_selection(feed.store_path ? &feed.store : NULL, src->meta->sampling.split,
-                        src->meta->sampling.nsplits, o.keep == GNN_KEEP_BEST || o.patience,
+                        src->meta->sampling.nsplits,
+                        selects_epoch(&src->meta->sampling) &&
+                            (o.keep == GNN_KEEP_BEST || o.patience),
                         gnn_measure_name(o.metric, metric_name));
     if (!c->rank && src->meta->sampling.nsplits > 1)
         metric_tell(o.metric, &src->meta->schema);

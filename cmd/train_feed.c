@@ -94,13 +94,47 @@ static void sampler_opts(struct train_feed *f, struct gnn_sampler_opts *s)
     s->drop_last = f->drop_last;
 }
 
-/* What is evaluated: what --eval names, nothing if that is "none", else the set TRAIN_EVAL of the
- * split that is trained on. */
-static int choose_eval(struct train_feed *f, struct gnn_err *e)
+/* What is evaluated by default: the set TRAIN_EVAL of the split of set `on`, the one that is
+ * trained on, if it has a label. */
+static int default_eval(struct train_feed *f, uint32_t on, struct gnn_err *e)
 {
     static const char *set;
     const struct gnn_schema *c = &feed.store.meta.schema;
-    const int on = gnn_schema_find_set(c, f->split);
+    uint64_t n;
+    int i = gnn_schema_find_set(c, TRAIN_EVAL);
+    if (i >= 0 && (strchr(f->split, '/') || strcmp(c->set[i].split, c->set[on].split) !=
+                                                0)) { /* of another split, perhaps */
+        if (!(f->eval_name = gnn_strf(e, "%s/%s", c->set[on].split, TRAIN_EVAL)))
+            return e->code;
+        i = gnn_schema_find_set(c, f->eval_name);
+    }
+    if (i < 0 || (uint32_t)i == on || !c->set[i].count || c->set[i].ntype != c->set[on].ntype) {
+        cli_note("no %sset " TRAIN_EVAL
+                 " to evaluate on: all epochs are trained (--eval chooses a set)",
+                 i >= 0 && (uint32_t)i == on ? "other " : "");
+        return 0;
+    }
+    set = f->eval_name ? f->eval_name : TRAIN_EVAL;
+    if (c->set[i].ntype == c->label_ntype) {
+        if (gnn_labelled_count(&feed.store, (uint32_t)i, &n, e))
+            return e->code;
+        if (!n) {
+            cli_note("no node of set %s has a label: nothing is evaluated, and all epochs are "
+                     "trained (--eval chooses a set)",
+                     set);
+            return 0;
+        }
+    }
+    f->eval = (struct opt_list){&set, 1};
+    cli_note("evaluating set %s%s (turn this off with --eval none)", set,
+             train_full_eval_every(true) == 1 ? " after each epoch" : "");
+    return 0;
+}
+
+/* What is evaluated: what --eval names, nothing if that is "none", else the default. */
+static int choose_eval(struct train_feed *f, struct gnn_err *e)
+{
+    const int on = gnn_schema_find_set(&feed.store.meta.schema, f->split);
     const uint32_t given = f->eval.n;
     f->eval.n = 0;
     for (uint32_t i = 0; i < given; i++)
@@ -108,31 +142,12 @@ static int choose_eval(struct train_feed *f, struct gnn_err *e)
             f->eval.v[f->eval.n++] = f->eval.v[i];
         else
             f->eval.n = 0; /* what follows counts */
-    if (!given && on >= 0) {
-        int i = gnn_schema_find_set(c, TRAIN_EVAL);
-        if (i >= 0 && (strchr(f->split, '/') || strcmp(c->set[i].split, c->set[on].split) !=
-                                                    0)) { /* of another split, perhaps */
-            if (!(f->eval_name = gnn_strf(e, "%s/%s", c->set[on].split, TRAIN_EVAL)))
-                return e->code;
-            i = gnn_schema_find_set(c, f->eval_name);
-        }
-        if (i < 0 || i == on || !c->set[i].count || c->set[i].ntype != c->set[on].ntype) {
-            cli_note("no %sset " TRAIN_EVAL
-                     " to evaluate on: all epochs are trained (--eval chooses a set)",
-                     i == on && i >= 0 ? "other " : "");
-            return 0;
-        }
-        set = f->eval_name ? f->eval_name : TRAIN_EVAL;
-        f->eval = (struct opt_list){&set, 1};
-        cli_note("evaluating set %s%s (turn this off with --eval none)", set,
-                 train_full_eval_every(true) == 1 ? " after each epoch" : "");
-    }
-    return 0;
+    return !given && on >= 0 ? default_eval(f, (uint32_t)on, e) : 0;
 }
 
 /* Says which sets have nodes without a label, which do not count. A training set of them alone is
  * refused. */
-static int check_labels(const struct train_feed *f, struct gnn_err *e)
+static int check_labels(struct train_feed *f, struct gnn_err *e)
 {
     const struct gnn_schema *c = &feed.store.meta.schema;
     for (uint32_t i = 0; i <= f->eval.n; i++) {
@@ -149,14 +164,15 @@ static int check_labels(const struct train_feed *f, struct gnn_err *e)
                             "%s: set %s: none of its %llu nodes has a label: --split chooses "
                             "another set to train on",
                             feed.store_path, name, all);
+        f->blank = f->blank || (i == 1 && !n);
         if (feed.comm->rank || n == all)
             continue;
         if (n)
             cli_note("set %s: %llu of %llu nodes have a label; the others do not count", name,
                      (unsigned long long)n, all);
         else
-            cli_note("warning: set %s: none of its %llu nodes has a label: nothing to evaluate",
-                     name, all);
+            cli_note("warning: set %s: none of its %llu nodes has a label: nothing to evaluate%s",
+                     name, all, i == 1 ? ", and no epoch is selected by it" : "");
     }
     return 0;
 }

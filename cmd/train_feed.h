@@ -13,6 +13,7 @@ struct train_feed {
     uint64_t seed;
     int frontier;
     bool shuffle, drop_last;
+    bool blank;   /* after train_feed_open with a store: the first evaluated set has no label */
     bool goes_on; /* a run, from this training batch on: set before train_feed_open; with a store */
     uint64_t first_epoch, first_step;
     char *eval_name; /* of the set that is evaluated by default, if it had to be made */

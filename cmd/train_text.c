@@ -132,6 +132,28 @@ static void append_labels(char *line, size_t room, const struct train_text *x, u
                  (unsigned long long)all);
 }
 
+/* Says once that what --patience waits for is not there. */
+static void tell_patience(struct train_text *x, const struct gnn_train_epoch *r)
+{
+    const struct gnn_trainer *t = x->t;
+    char name[48];
+    if (x->waits || !t->o.patience || t->meta->sampling.nsplits < 2 || !r->eval[1].rows ||
+        !isnan(r->eval[1].value))
+        return;
+    x->waits = true;
+    cli_note("warning: %s of set %s is not defined: --patience does not stop a run by such epochs",
+             gnn_measure_name(t->o.metric, name), t->meta->sampling.split[1]);
+}
+
+/* ", 5.1 M edges/s, 15 GFLOP/s"; nothing without time, as where a step was made before resuming. */
+static void append_rates(char *line, size_t room, const struct gnn_train_epoch *r)
+{
+    const size_t at = strlen(line);
+    if (r->train_s > 0 && at < room)
+        snprintf(line + at, room - at, ", %.1f M edges/s, %.0f GFLOP/s",
+                 1e-6 * (double)r->edges / r->train_s, 1e-9 * (double)r->flops / r->train_s);
+}
+
 void train_text_epoch(void *arg, const struct gnn_train_epoch *r)
 {
     struct train_text *x = arg;
@@ -139,7 +161,7 @@ void train_text_epoch(void *arg, const struct gnn_train_epoch *r)
     char room[48];
     const char *name = gnn_measure_name(x->t->o.metric, room);
     const double all = r->train_s + r->eval_s + r->wait_s;
-    char line[1024] = "", ranks[48] = "", loss[32];
+    char line[1024] = "", ranks[48] = "", rates[80] = "", loss[32];
     if (has_value(x, 0))
         append_value(line, sizeof(line), sm->split[0], name, r->value);
     append_labels(line, sizeof line, x, r->labels, r->seeds);
@@ -151,10 +173,11 @@ void train_text_epoch(void *arg, const struct gnn_train_epoch *r)
     cli_progress_end();
     if (r->balance > 0)
         snprintf(ranks, sizeof ranks, ", slowest rank %.2f x the mean", r->balance);
-    cli_note("epoch %llu: loss %s%s%s; %.2f s, %.1f M edges/s, %.0f GFLOP/s%s%s",
-             (unsigned long long)r->epoch, cli_number(loss, r->loss), line, r->best ? " *" : "",
-             all, r->train_s > 0 ? 1e-6 * (double)r->edges / r->train_s : 0,
-             r->train_s > 0 ? 1e-9 * (double)r->flops / r->train_s : 0, ranks, train_full_words());
+    append_rates(rates, sizeof rates, r);
+    cli_note("epoch %llu: loss %s%s%s; %.2f s%s%s%s", (unsigned long long)r->epoch,
+             cli_number(loss, r->loss), line, r->best ? " *" : "", all, rates, ranks,
+             train_full_words());
+    tell_patience(x, r);
     write_metrics(x, r);
     x->epochs++;
     x->trained += r->train_s;

@@ -7,6 +7,7 @@
 
 struct train_text {
     const struct gnn_trainer *t;
+    bool waits; /* told that --patience waits for what is not defined */
     bool noted; /* that products are made in another precision than asked for */
     double started, trained, waited, evaluated;
     uint64_t epochs, steps, edges, flops;

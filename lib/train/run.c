@@ -37,7 +37,7 @@ static int check_source(const struct gnn_trainer *t, struct gnn_err *e)
         return gnn_fail(e, GNN_E_USAGE,
                         "--schedule cosine requires --epochs, and more of them than --warmup");
     if (o->patience && sm->nsplits < 2)
-        return gnn_fail(e, GNN_E_USAGE, "early stopping requires a set to evaluate: --eval valid");
+        return gnn_fail(e, GNN_E_USAGE, "--patience requires a set to evaluate (--eval)");
     return 0;
 }
 

@@ -91,10 +91,16 @@ assert abs(a - b).max() < 2e-5 < 1e-2 < abs(a - z).max(), (abs(a - b).max(), abs
     check "gnn-train names the set of batches without labels: $t" grep -q 'set 2/train: none of its [0-9]* seeds has a label' said
     # A set without labels has no numbers, and makes no epoch the best.
     for m in loss $(case $t in regression) echo r2 ;; *) echo accuracy ;; esac); do
-        check "gnn-train evaluates a set without labels: $t, $m" gnn-train --store $t ${all#-q } --epochs 4 --eval 2/train --metric $m --patience 2 \
+        check "gnn-train evaluates a set without labels: $t, $m" gnn-train --store $t ${all#-q } --epochs 4 --eval 2/train --metric $m \
             --metrics n.json -o n.st
         cp err said
         check "gnn-train says so once: $t, $m" [ "$(grep -c 'warning: set 2/train: none of its .* nodes has a label' said)" -eq 1 ]
+        check "gnn-train does not say that it selects the epoch: $t, $m" sh -c '! grep "selects the epoch" said'
+        for o in '--patience 2' '--keep best'; do
+            status 2 "gnn-train refuses $o where no label tells: $t, $m" gnn-train --store $t $all --epochs 4 --eval 2/train --metric $m $o -o no.st
+            cp err asked
+            check "gnn-train says what $o would need: $t, $m" grep -q -e "^gnn-train: ${o% 2}: no node of set 2/train, by which epochs would be compared, has a label: evaluate another set first (--eval)$" asked
+        done
         check "such a set makes no epoch the best: $t, $m" grep -q "$m of set 2/train is not defined in any epoch: writing the model of the last" said
         check "its numbers are null: $t, $m" [ "$(grep -c '"epoch".*"best":false.*"2/train":{.*"loss":null,"labels":0}' n.json)" -eq 4 ]
         check "they are printed as not defined: $t, $m" [ "$(grep -c "^gnn-train: epoch .* 2/train $m not defined (0 of [0-9]* labels known)" said)" -eq 4 ]
@@ -103,6 +109,18 @@ assert abs(a - b).max() < 2e-5 < 1e-2 < abs(a - z).max(), (abs(a - b).max(), abs
         check "gnn-predict prints that its numbers are not defined: $t, $m" grep -q "2/train: $m not defined.*, 0 nodes" said
         check "gnn-predict has null for them: $t, $m" grep -q '"nodes":0,.*"labels":0,"loss":null' n.json
     done
+    # Another one first, and it does select.
+    check "gnn-train selects by the first of two sets: $t" gnn-train --store $t ${all#-q } --epochs 2 --eval valid --eval 2/train --patience 2 -o n.st
+    cp err said
+    check "gnn-train says which, and that the other has no label: $t" sh -c 'grep -q "^gnn-train: set valid selects the epoch, by" said &&
+        grep -q "warning: set 2/train: none of its [0-9]* nodes has a label: nothing to evaluate$" said'
+    # A stream shows it after the first epoch.
+    gnn-sample -q -f 2,2 --eval 2/train --epochs 3 $t | gnn-gather -q -o waits.gnb $t
+    check "gnn-train evaluates a set of a stream without labels: $t" gnn-train -i waits.gnb --hidden 8 --patience 1 --metrics n.json -o n.st
+    cp err said
+    check "gnn-train says once that --patience does not stop by it: $t" \
+        [ "$(grep -c 'warning: .* of set 2/train is not defined: --patience does not stop a run by such epochs$' said)" -eq 1 ]
+    check "gnn-train runs to the end of the stream: $t" [ "$(grep -c '"event":"epoch"' n.json)" -eq 3 ]
     gnn-partition -q -k 3 -o $t.p $t || _not_ok "gnn-partition divides the graph of $t"
     for way in "-f -1,-1 -b 16 --no-shuffle" --full-batch; do
         gnn-train --store $t $how $way --optimizer sgd --lr 0.1 --epochs 2 --eval valid --metrics a.json -o a.st
@@ -117,6 +135,24 @@ for p, q in zip(a, b):
         assert s not in p or (abs(p[s]["loss"] - q[s]["loss"]) < 1e-4 and p[s]["labels"] == q[s]["labels"] > 0), (p, q)'
     done
 done
+
+# The set that is evaluated by default has no label.
+printf 'id,f0,y,set\n0,1,0,train\n1,2,1,train\n2,3,,valid\n3,4,,valid\n' >b.csv && printf 'source,target\n0,1\n1,2\n2,3\n' >e.csv
+gnn-import -q -o blank --nodes b.csv e.csv || _not_ok 'gnn-import makes a set without labels'
+for o in '-f 2,2' --full-batch; do
+    check "gnn-train $o evaluates nothing where the set has no label" gnn-train --store blank $o --hidden 4 --epochs 25 --metrics n.json -o n.st
+    cp err said
+    check "gnn-train $o says so in one sentence" sh -c 'test "$(grep valid said)" = "gnn-train: no node of set valid has a label: nothing is evaluated, and all epochs are trained (--eval chooses a set)"'
+    check "gnn-train $o trains all epochs" [ "$(grep -c '"event":"epoch"' n.json)" -eq 25 ]
+done
+refusing=gnn-train
+refuses 2 '^gnn-train: --patience requires a set to evaluate (--eval)$' 'patience without a set' gnn-train -q --store blank -f 2 --patience 3 -o no.st
+# Labels that do not define the metric: all of one class.
+printf 'id,f0,y,set\n0,1,0,train\n1,2,1,train\n2,3,1,valid\n3,4,1,valid\n' >b.csv
+gnn-import -q -o one --nodes b.csv e.csv || _not_ok 'gnn-import makes a set of one class'
+check 'gnn-train evaluates a set of one class by ROC-AUC' gnn-train --store one -f 2 --epochs 4 --metric roc-auc --patience 2 -o n.st
+cp err said
+check 'gnn-train says that --patience does not stop by what is not defined' [ "$(grep -c 'warning: roc-auc of set valid is not defined: --patience does not stop' said)" -eq 1 ]
 
 # Weights of 1 are no weights, and of classes that occur nowhere there is nothing to learn.
 for w in none 1,1,1 7,7,7; do
