@@ -6,6 +6,7 @@
 #include "cmd/batches.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 
 #include "cmd/threads.h"
@@ -75,49 +76,81 @@ static void add_ranks(struct totals *t, struct gnn_comm *c)
         cli_fail(&e);
 }
 
-static void report_totals(const struct totals *t, const struct gnn_sampling *m, bool count)
+/* What the time of all batches is good for; not defined without a batch. */
+static double per_second(const struct totals *t, uint64_t n)
+{
+    return t->batches && t->seconds > 0 ? (double)n / t->seconds : NAN;
+}
+
+static void report_metrics(const struct totals *t, const struct gnn_sampling *m)
 {
     const bool walks = m->walks.length;
-    const uint32_t nhops = m->nhops;
-    const double s = t->seconds > 0 ? t->seconds : 1e-9;
-    char shared[48] = "";
     json_t *hops = json_array();
-    if (t->shared)
-        snprintf(shared, sizeof shared, ", %" PRIu64 " by reference", t->shared);
-    for (uint32_t h = 0; h < nhops; h++)
+    for (uint32_t h = 0; h < m->nhops; h++)
         json_array_append_new(hops, json_pack("{s:I, s:I}", "edges", (json_int_t)t->hop_edges[h],
                                               "new_nodes", (json_int_t)t->hop_nodes[h]));
-    cli_metrics(json_pack("{s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:f, s:f, s:f, s:f, s:o}",
-                          "batches", (json_int_t)t->batches, "seeds", (json_int_t)t->seeds, "nodes",
+    json_t *j = json_pack("{s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:f, s:o}", "batches",
+                          (json_int_t)t->batches, "seeds", (json_int_t)t->seeds, "nodes",
                           (json_int_t)t->nodes, "edges", (json_int_t)t->edges, "bytes",
                           (json_int_t)t->bytes, "shared_batches", (json_int_t)t->shared, "walks",
                           (json_int_t)t->walks, "steps", (json_int_t)t->steps, "pairs",
-                          (json_int_t)t->pairs, "seconds", t->seconds, "first_batch_seconds",
-                          t->first, "edges_per_second", (double)t->edges / s, "batches_per_second",
-                          (double)t->batches / s, "hops", hops));
-    if (!count) {
-        cli_info("%" PRIu64 " batches, %" PRIu64 " seeds, %" PRIu64 " nodes, %" PRIu64
-                 " %s, %.1f MB, %.2f s%s",
-                 t->batches, t->seeds, t->nodes, walks ? t->steps : t->edges,
-                 walks ? "steps" : "edges", (double)t->bytes / 1e6, t->seconds, shared);
-        return;
-    }
+                          (json_int_t)t->pairs, "seconds", t->seconds, "hops", hops);
+    cli_metrics_number(j, "first_batch_seconds", t->batches ? t->first : NAN);
+    cli_metrics_number(j, walks ? "steps_per_second" : "edges_per_second",
+                       per_second(t, walks ? t->steps : t->edges));
+    cli_metrics_number(j, "batches_per_second", per_second(t, t->batches));
+    cli_metrics(j);
+}
+
+static void print_rate(const struct totals *t, bool walks)
+{
+    if (!t->batches)
+        printf("rate not defined\n");
+    else if (walks)
+        printf("rate %.2f M steps/s\n", per_second(t, t->steps) / 1e6);
+    else
+        printf("rate %.2f M edges/s, %.2f M nodes/s, %.1f batches/s, %.2f GB/s\n",
+               per_second(t, t->edges) / 1e6, per_second(t, t->nodes) / 1e6,
+               per_second(t, t->batches), per_second(t, t->bytes) / 1e9);
+}
+
+static void print_totals(const struct totals *t, const struct gnn_sampling *m)
+{
+    const bool walks = m->walks.length;
     printf("batches %" PRIu64 "\nseeds %" PRIu64 "\nnodes %" PRIu64 "\n%s %" PRIu64
            "\nbytes %" PRIu64 "\n",
            t->batches, t->seeds, t->nodes, walks ? "steps" : "edges", walks ? t->steps : t->edges,
            t->bytes);
-    if (walks)
-        printf("%s %" PRIu64 "\nrate %.2f M steps/s\n", m->walks.window ? "pairs" : "walks",
-               m->walks.window ? t->pairs : t->walks, (double)t->steps / s / 1e6);
-    for (uint32_t h = 0; h < nhops && !walks; h++)
+    if (walks) {
+        printf("%s %" PRIu64 "\n", m->walks.window ? "pairs" : "walks",
+               m->walks.window ? t->pairs : t->walks);
+        print_rate(t, walks);
+    }
+    for (uint32_t h = 0; h < m->nhops && !walks; h++)
         printf("hop %u: edges %" PRIu64 " new nodes %" PRIu64 "\n", h, t->hop_edges[h],
                t->hop_nodes[h]);
-    printf("first batch after %.3f s\nseconds %.3f\n", t->first, t->seconds);
-    if (walks)
+    if (t->batches)
+        printf("first batch after %.3f s\n", t->first);
+    printf("seconds %.3f\n", t->seconds);
+    if (!walks)
+        print_rate(t, walks);
+}
+
+static void report_totals(const struct totals *t, const struct gnn_sampling *m, bool count)
+{
+    const bool walks = m->walks.length;
+    char shared[48] = "";
+    report_metrics(t, m);
+    if (count) {
+        print_totals(t, m);
         return;
-    printf("rate %.2f M edges/s, %.2f M nodes/s, %.1f batches/s, %.2f GB/s\n",
-           (double)t->edges / s / 1e6, (double)t->nodes / s / 1e6, (double)t->batches / s,
-           (double)t->bytes / s / 1e9);
+    }
+    if (t->shared)
+        snprintf(shared, sizeof shared, ", %" PRIu64 " by reference", t->shared);
+    cli_info("batches: %" PRIu64 ", seeds: %" PRIu64 ", nodes: %" PRIu64 ", %s: %" PRIu64
+             ", %.1f MB, %.2f s%s",
+             t->batches, t->seeds, t->nodes, walks ? "steps" : "edges", walks ? t->steps : t->edges,
+             (double)t->bytes / 1e6, t->seconds, shared);
 }
 
 static struct gnn_writer_opts writer_opts(const struct batches_opts *o)

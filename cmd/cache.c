@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "cmd/cli.h"
+#include "cmd/share.h"
 #include "lib/base/io.h"
 #include "lib/cache/frequency.h"
 
@@ -109,15 +110,11 @@ struct opt_list cache_plan_orders(const struct cache_opts *c)
 
 /* ---- what came of it ---- */
 
-static double share_of(uint64_t part, uint64_t all)
-{
-    return all ? 100.0 * (double)part / (double)all : 0;
-}
-
 static json_t *tier_json(uint64_t rows, uint64_t bytes, uint64_t all)
 {
-    return json_pack("{s:I, s:I, s:f}", "rows", (json_int_t)rows, "bytes", (json_int_t)bytes,
-                     "share", share_of(rows, all) / 100);
+    json_t *j = json_pack("{s:I, s:I}", "rows", (json_int_t)rows, "bytes", (json_int_t)bytes);
+    cli_metrics_number(j, "share", share_of(rows, all));
+    return j;
 }
 
 void cache_note(const struct gnn_gather_stats *s)
@@ -145,15 +142,18 @@ void cache_report(const struct gnn_gather_stats *s, bool to_stdout)
         [GNN_TIER_DEVICE] = "local", [GNN_TIER_PEER] = "peer", [GNN_TIER_HOST] = "host"};
     const uint64_t all =
         s->hits.rows[GNN_TIER_DEVICE] + s->hits.rows[GNN_TIER_PEER] + s->hits.rows[GNN_TIER_HOST];
-    char held[160], found[3 * 96];
+    char held[160], found[3 * 96], share[32];
     int n = 0;
     json_t *tiers = json_object();
     snprintf(held, sizeof held,
              "cache: %" PRIu64 " of %" PRIu64 " nodes on each device, %" PRIu64 " sharded, %.1f MB",
              s->replicated, s->nodes, s->sharded, (double)s->cached_bytes / 1e6);
     for (int k = 0; k < GNN_TIERS_CUDA; k++) {
-        n += snprintf(found + n, sizeof found - (size_t)n, "%s %s %" PRIu64 " (%.2f %%, %.1f MB)",
-                      k ? "," : "rows:", name[k], s->hits.rows[k], share_of(s->hits.rows[k], all),
+        *share = 0;
+        if (all)
+            snprintf(share, sizeof share, "%.2f %%, ", 100 * share_of(s->hits.rows[k], all));
+        n += snprintf(found + n, sizeof found - (size_t)n, "%s %s %" PRIu64 " (%s%.1f MB)",
+                      k ? "," : "rows:", name[k], s->hits.rows[k], share,
                       (double)s->hits.bytes[k] / 1e6);
         json_object_set_new(tiers, name[k], tier_json(s->hits.rows[k], s->hits.bytes[k], all));
     }

@@ -33,7 +33,9 @@ static void tell_edges(const char *key, const struct gnn_import_edges *t)
     const bool guess = gnn_direction_estimated(d);
     const char *about = guess ? "about " : "";
     char run[64] = "", from[64] = "";
-    if (t->same && !d->symmetric)
+    if (d->edges == d->loops)
+        *run = 0; /* no edge, no direction */
+    else if (t->same && !d->symmetric)
         snprintf(run, sizeof run, " directed, %s%.2f %% have their reverse,", about,
                  100 * gnn_direction_share(d));
     else if (t->same)
@@ -138,9 +140,11 @@ static json_t *edges_json(const struct gnn_dataset *d, const struct gnn_import_s
                               "parallel_edges", (json_int_t)k->parallel);
         if (st->type[t].same) {
             json_object_set_new(j, "direction",
-                                json_string(k->symmetric ? "symmetric" : "directed"));
+                                k->edges == k->loops
+                                    ? json_null()
+                                    : json_string(k->symmetric ? "symmetric" : "directed"));
             json_object_set_new(j, "reversed_edges", json_integer((json_int_t)k->reversed));
-            json_object_set_new(j, "reverse_share", json_real(gnn_direction_share(k)));
+            cli_metrics_number(j, "reverse_share", gnn_direction_share(k));
         }
         if (gnn_direction_estimated(k))
             json_object_set_new(j, "estimated_from", json_integer((json_int_t)k->looked));

@@ -228,6 +228,10 @@ static void print_stream(const json_t *r)
     json_array_foreach(json_object_get(s, "sets"), i, x)
         printf("  set    %-24s %12lld seeds in %lld steps an epoch\n", text_of(x, "set"),
                whole_of(x, "seeds"), whole_of(x, "steps"));
+    const json_t *share = json_object_get(r, "share_of");
+    if (share)
+        printf("  rank   %lld of %lld: what follows is its share\n", whole_of(share, "rank"),
+               whole_of(share, "ranks"));
     const json_t *first = json_object_get(r, "first"), *last = json_object_get(r, "last");
     printf("  batches %lld, %lld seeds, %s", whole_of(r, "batches"), whole_of(r, "seeds"),
            human_bytes(real_of(r, "bytes")));
@@ -235,8 +239,10 @@ static void print_stream(const json_t *r)
         printf("; epoch %lld step %lld to epoch %lld step %lld", whole_of(first, "epoch"),
                whole_of(first, "step"), whole_of(last, "epoch"), whole_of(last, "step"));
     putchar('\n');
-    print_numbers("mean nodes after each hop:", json_object_get(r, "mean_nodes"));
-    print_numbers("mean edges of each hop:", json_object_get(r, "mean_edges"));
+    if (whole_of(r, "batches"))
+        print_numbers("mean nodes after each hop:", json_object_get(r, "mean_nodes"));
+    if (whole_of(r, "batches") && !json_object_get(s, "walks"))
+        print_numbers("mean edges of each hop:", json_object_get(r, "mean_edges"));
 }
 
 static void print_tensors(const json_t *list)
@@ -261,6 +267,10 @@ static void print_tensors(const json_t *list)
 
 static void print_degrees(const char *what, const json_t *d)
 {
+    if (json_is_null(json_object_get(d, "mean"))) {
+        printf("    %s not defined: there are no such nodes\n", what);
+        return;
+    }
     printf("    %s min %lld, median %lld, mean %.4g, max %lld, zero %lld\n", what,
            whole_of(d, "min"), whole_of(d, "median"), real_of(d, "mean"), whole_of(d, "max"),
            whole_of(d, "zero"));
@@ -328,8 +338,11 @@ static double span_of(const json_t *column)
 static void print_column(const char *what, const json_t *list, size_t i)
 {
     const json_t *x = json_array_get(list, i);
-    printf("    %scolumn %zu: min %s, mean %s, max %s\n", what, i + 1, number_text(x, "min"),
-           number_text(x, "mean"), number_text(x, "max"));
+    if (json_is_null(json_object_get(x, "mean")))
+        printf("    %scolumn %zu: no number\n", what, i + 1);
+    else
+        printf("    %scolumn %zu: min %s, mean %s, max %s\n", what, i + 1, number_text(x, "min"),
+               number_text(x, "mean"), number_text(x, "max"));
 }
 
 /* The ranges of columns; of many, those of the widest and of the narrowest one that varies. */
@@ -375,6 +388,17 @@ static void print_classes(const json_t *names, const json_t *counts)
     putchar('\n');
 }
 
+/* What the numbers of a field are over, unless it is all values. */
+static void print_missing(const json_t *x)
+{
+    if (whole_of(x, "nan") || whole_of(x, "infinite"))
+        printf(", %lld NaN, %lld infinite of %lld", whole_of(x, "nan"), whole_of(x, "infinite"),
+               whole_of(x, "values"));
+    if (whole_of(x, "unlabelled"))
+        printf("; of %lld labels, as %lld are not known", whole_of(x, "values"),
+               whole_of(x, "unlabelled"));
+}
+
 /* names: of classes, or NULL. */
 static void print_stats(const json_t *s, const json_t *names)
 {
@@ -394,11 +418,12 @@ static void print_stats(const json_t *s, const json_t *names)
             printf("  ... %zu more fields (-v lists them)\n", json_array_size(fields) - i);
             break;
         }
-        printf("  %s: min %s, mean %s, max %s", text_of(x, "name"), number_text(x, "min"),
-               number_text(x, "mean"), number_text(x, "max"));
-        if (whole_of(x, "nan") || whole_of(x, "infinite"))
-            printf(", %lld NaN, %lld infinite of %lld", whole_of(x, "nan"), whole_of(x, "infinite"),
-                   whole_of(x, "values"));
+        if (json_is_null(json_object_get(x, "mean")))
+            printf("  %s: no number", text_of(x, "name"));
+        else
+            printf("  %s: min %s, mean %s, max %s", text_of(x, "name"), number_text(x, "min"),
+                   number_text(x, "mean"), number_text(x, "max"));
+        print_missing(x);
         putchar('\n');
         print_columns(json_object_get(x, "columns"));
     }

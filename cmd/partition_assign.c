@@ -175,6 +175,9 @@ static uint32_t seed_set(const struct partition_opts *o, const struct gnn_view *
     const int set = gnn_schema_need_set(&v->store->meta.schema, v->store->path, o->split, &e);
     if (set < 0)
         cli_fail(&e);
+    if (!v->store->meta.schema.set[set].count)
+        cli_usage("--split: set '%s' of %s is empty: no seed would access anything", o->split,
+                  v->store->path);
     return (uint32_t)set;
 }
 

@@ -8,21 +8,23 @@
 #include <string.h>
 
 #include "cmd/cli.h"
+#include "cmd/share.h"
 #include "lib/base/mem.h"
 
-/* The largest part divided by the average one: 1 is perfect. */
+/* The largest part divided by the average one: 1 is perfect; of nothing, not defined. */
 static double load_ratio(uint32_t k, uint64_t most, uint64_t total)
 {
-    return total ? (double)most * k / (double)total : 1;
+    return k * share_of(most, total);
 }
 
 static void put_balance(json_t *o, uint32_t k, const char *what, uint64_t most, uint64_t total)
 {
-    if (common.verbose >= 0)
+    if (common.verbose >= 0 && total)
         printf("balance   %-20s %8.4f  (largest partition %llu)\n", cli_shown(what),
                load_ratio(k, most, total), (unsigned long long)most);
-    if (json_object_set_new(o, what, json_real(load_ratio(k, most, total))))
-        cli_die(1, "out of memory");
+    else if (common.verbose >= 0)
+        printf("balance   %-20s %8s  (there are none)\n", cli_shown(what), "-");
+    cli_metrics_number(o, what, load_ratio(k, most, total));
 }
 
 /* How much of something the parts have. */
@@ -108,7 +110,7 @@ static char *list_missed(const struct share *s, uint32_t n, uint32_t k, double l
     char *list = gnn_strf(&e, "%s", "");
     for (uint32_t i = 0; list && i < n; i++) {
         const double ratio = load_ratio(k, s[i].most, s[i].total);
-        if (!s[i].limited || ratio <= limit * (1 + 1e-9) || are_few(&s[i], k) != few)
+        if (!s[i].limited || !(ratio > limit * (1 + 1e-9)) || are_few(&s[i], k) != few)
             continue;
         char *more = gnn_strf(&e, "%s%s%s %.4g", list, *list ? ", " : "", s[i].name, ratio);
         gnn_free(list);
@@ -163,11 +165,6 @@ static void tell_empty(const struct gnn_layout *l, const struct gnn_part_figures
             idle, l->k);
 }
 
-static double percent_of(uint64_t n, uint64_t of)
-{
-    return of ? 100.0 * (double)n / (double)of : 0;
-}
-
 static void put_method(const struct partition_figures *f, const struct gnn_layout *l)
 {
     printf("parts     %u (%s%s%s", l->k, f->how, f->start ? " from " : "",
@@ -207,13 +204,14 @@ static void put_metrics(const struct partition_figures *f, const struct gnn_layo
                         const struct gnn_part_figures *sum, json_t *balances, uint64_t peak)
 {
     json_t *o = json_pack(
-        "{s:i,s:s,s:I,s:I,s:I,s:f,s:I,s:f,s:o,s:f,s:f,s:f,s:f,s:f,s:I,s:I}", "parts", (int)l->k,
-        "method", f->how, "moved", (json_int_t)f->moves, "edges", (json_int_t)sum->edges, "cut",
-        (json_int_t)sum->cut, "cut_percent", percent_of(sum->cut, sum->edges), "halo",
-        (json_int_t)sum->halo, "halo_percent", percent_of(sum->halo, l->view->nvertices), "balance",
-        balances, "seconds", f->seconds, "assign_seconds", f->assign_seconds, "graph_seconds",
-        f->graph_seconds, "metis_seconds", f->metis_seconds, "write_seconds", f->write_seconds,
-        "assign_bytes", (json_int_t)f->assign_bytes, "peak_bytes", (json_int_t)peak);
+        "{s:i,s:s,s:I,s:I,s:I,s:I,s:o,s:f,s:f,s:f,s:f,s:f,s:I,s:I}", "parts", (int)l->k, "method",
+        f->how, "moved", (json_int_t)f->moves, "edges", (json_int_t)sum->edges, "cut",
+        (json_int_t)sum->cut, "halo", (json_int_t)sum->halo, "balance", balances, "seconds",
+        f->seconds, "assign_seconds", f->assign_seconds, "graph_seconds", f->graph_seconds,
+        "metis_seconds", f->metis_seconds, "write_seconds", f->write_seconds, "assign_bytes",
+        (json_int_t)f->assign_bytes, "peak_bytes", (json_int_t)peak);
+    cli_metrics_number(o, "cut_percent", 100 * share_of(sum->cut, sum->edges));
+    cli_metrics_number(o, "halo_percent", 100 * share_of(sum->halo, l->view->nvertices));
     if (o && f->has_pairs)
         json_object_update_new(o, json_pack("{s:I,s:I,s:I}", "pairs", (json_int_t)f->pairs,
                                             "pairs_cut", (json_int_t)f->pairs_cut, "volume",
@@ -240,6 +238,7 @@ void partition_show(const struct partition_figures *f, const struct gnn_layout *
      * the job must be given. */
     const uint64_t peak = f->metis_peak > own_peak ? f->metis_peak : own_peak;
     struct gnn_part_figures sum = {0};
+    char text[32];
     for (uint32_t p = 0; p < l->k; p++) {
         sum.edges += fig[p].edges;
         sum.cut += fig[p].cut;
@@ -247,14 +246,14 @@ void partition_show(const struct partition_figures *f, const struct gnn_layout *
     }
     if (common.verbose >= 0) {
         put_method(f, l);
-        printf("cut       %llu of %llu edges (%.2f %%)\n", (unsigned long long)sum.cut,
-               (unsigned long long)sum.edges, percent_of(sum.cut, sum.edges));
+        printf("cut       %llu of %llu edges%s\n", (unsigned long long)sum.cut,
+               (unsigned long long)sum.edges, share_text(text, sum.cut, sum.edges, 2));
         if (f->has_pairs)
-            printf("pairs cut %llu of %llu (%.2f %%), volume %llu\n",
-                   (unsigned long long)f->pairs_cut, (unsigned long long)f->pairs,
-                   percent_of(f->pairs_cut, f->pairs), (unsigned long long)f->volume);
+            printf("pairs cut %llu of %llu%s, volume %llu\n", (unsigned long long)f->pairs_cut,
+                   (unsigned long long)f->pairs, share_text(text, f->pairs_cut, f->pairs, 2),
+                   (unsigned long long)f->volume);
         printf("halo      %llu nodes, %.2f %% of %llu\n", (unsigned long long)sum.halo,
-               percent_of(sum.halo, vertices), (unsigned long long)vertices);
+               100 * share_of(sum.halo, vertices), (unsigned long long)vertices);
         if (f->rows > 0)
             put_rows(f);
     }

@@ -148,7 +148,7 @@ static void show_plan(const struct plan *p)
         if (k->order[i].whole.nsizes)
             f[n++] = (struct plan_figures){p->order.v[i], &k->order[i].whole};
     if (p->nsizes)
-        plan_show_caches(k, f, n, size);
+        plan_show_caches(f, n, size);
     for (uint32_t i = 0; i < k->norder; i++)
         f[i] = (struct plan_figures){p->order.v[i], &k->order[i].parts};
     if (p->o->alpha.n)
@@ -158,8 +158,13 @@ static void show_plan(const struct plan *p)
 void plan_run(struct gnn_source *src, struct gnn_store *s, const struct plan_opts *o)
 {
     struct plan p = {.s = s, .o = o};
+    const struct gnn_sampling *m = &src->meta->sampling;
+    if (m->ranks > 1)
+        cli_usage("--plan: the batches are the share of rank %u of %u: plan with those of a single "
+                  "process",
+                  m->rank, m->ranks);
     fail_unless(&p, gnn_gather_check(s, src->meta, &p.e));
-    begin_plan(&p, &src->meta->sampling);
+    begin_plan(&p, m);
     add_orders(&p);
     measure_batches(&p, src);
     show_plan(&p);

@@ -2,19 +2,15 @@
 #include "cmd/plan_text.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 
 #include "cmd/cli.h"
 
-static json_t *number_json(bool known, double v)
+/* A cell of `width`, "-" for what is not defined. */
+static void print_cell(int width, const char *unit, double v, int digits)
 {
-    return known ? json_real(v) : json_null();
-}
-
-/* A cell of `width`, "-" where nothing is known. */
-static void print_cell(int width, const char *unit, bool known, double v, int digits)
-{
-    if (known)
+    if (isfinite(v))
         printf(" %*.*f%s", width - (int)(unit[0] != 0), digits, v, unit);
     else
         printf(" %*s", width, "-");
@@ -34,55 +30,60 @@ void plan_show_head(const struct gnn_cache_plan *p)
            p->expected_rows);
     printf(seen ? "%.0f measured in %.0f batches\n" : "none measured\n", p->measured_rows,
            (double)p->batches);
-    cli_metrics(json_pack("{s:s, s:I, s:I, s:I, s:I, s:f, s:o, s:I, s:f}", "table", "batch", "rows",
+    json_t *j = json_pack("{s:s, s:I, s:I, s:I, s:I, s:f, s:I, s:f}", "table", "batch", "rows",
                           (json_int_t)r->count, "bytes", (json_int_t)r->all_bytes, "batch_size",
                           (json_int_t)batch_size, "steps", (json_int_t)steps, "expected_rows",
-                          p->expected_rows, "measured_rows", number_json(seen, p->measured_rows),
-                          "batches", (json_int_t)p->batches, "access_seconds", p->seconds));
+                          p->expected_rows, "batches", (json_int_t)p->batches, "access_seconds",
+                          p->seconds);
+    cli_metrics_number(j, "measured_rows", seen ? p->measured_rows : NAN);
+    cli_metrics(j);
 }
 
+/* Of the rows of all batches; where these have none, not defined. */
 static double share_missed(const double *missed, uint32_t i, uint32_t all)
 {
-    return missed[all] > 0 ? missed[i] / missed[all] : 0;
+    return missed[all] > 0 ? missed[i] / missed[all] : NAN;
 }
 
 static void cache_line(const char *order, const struct gnn_cache_figures *f, uint32_t i,
-                       const char *size, bool seen)
+                       const char *size)
 {
     const double want = share_missed(f->expected, i, f->nsizes),
                  got = share_missed(f->measured, i, f->nsizes);
     printf("%-16s %10s %12" PRIu64 " %12.1f", cli_shown(order), size, f->rows[i],
            (double)f->bytes[i] / 1e6);
-    print_cell(12, "%", true, 100 * want, 2);
-    print_cell(12, "%", seen, 100 * got, 2);
+    print_cell(12, "%", 100 * want, 2);
+    print_cell(12, "%", 100 * got, 2);
     putchar('\n');
-    cli_metrics(json_pack("{s:s, s:s, s:s, s:I, s:I, s:f, s:o}", "table", "cache", "order", order,
-                          "size", size, "rows", (json_int_t)f->rows[i], "bytes",
-                          (json_int_t)f->bytes[i], "expected_miss", want, "measured_miss",
-                          number_json(seen, got)));
+    json_t *j = json_pack("{s:s, s:s, s:s, s:I, s:I}", "table", "cache", "order", order, "size",
+                          size, "rows", (json_int_t)f->rows[i], "bytes", (json_int_t)f->bytes[i]);
+    cli_metrics_number(j, "expected_miss", want);
+    cli_metrics_number(j, "measured_miss", got);
+    cli_metrics(j);
 }
 
-void plan_show_caches(const struct gnn_cache_plan *p, const struct plan_figures *f, uint32_t n,
-                      const char *const *size)
+void plan_show_caches(const struct plan_figures *f, uint32_t n, const char *const *size)
 {
     printf("\n%-16s %10s %12s %12s %12s %12s\n", "order", "size", "rows", "MB", "expected",
            "measured");
     for (uint32_t i = 0; i < n; i++)
         for (uint32_t j = 0; j < f[i].of->nsizes; j++)
-            cache_line(f[i].order, f[i].of, j, size[j], p->batches);
+            cache_line(f[i].order, f[i].of, j, size[j]);
 }
 
 static void remote_line(const struct plan_figures *f, double alpha, uint32_t at, double mean_rows,
                         bool seen)
 {
+    const double got = seen ? f->of->measured[at] : NAN;
     printf("%-16s %10g %12.0f", cli_shown(f->order), alpha, mean_rows);
-    print_cell(16, "", true, f->of->expected[at], 0);
-    print_cell(16, "", seen, f->of->measured[at], 0);
+    print_cell(16, "", f->of->expected[at], 0);
+    print_cell(16, "", got, 0);
     putchar('\n');
-    cli_metrics(json_pack("{s:s, s:s, s:f, s:f, s:f, s:o}", "table", "remote", "order", f->order,
-                          "alpha", alpha, "cached_rows", mean_rows, "expected_rows",
-                          f->of->expected[at], "measured_rows",
-                          number_json(seen, f->of->measured[at])));
+    json_t *j =
+        json_pack("{s:s, s:s, s:f, s:f, s:f}", "table", "remote", "order", f->order, "alpha", alpha,
+                  "cached_rows", mean_rows, "expected_rows", f->of->expected[at]);
+    cli_metrics_number(j, "measured_rows", got);
+    cli_metrics(j);
 }
 
 void plan_show_remote(const struct gnn_cache_plan *p, const struct plan_figures *f, uint32_t n,

@@ -13,8 +13,7 @@ struct plan_figures {
 
 void plan_show_head(const struct gnn_cache_plan *p);
 /* One row per size; size[i] is its text. */
-void plan_show_caches(const struct gnn_cache_plan *p, const struct plan_figures *f, uint32_t n,
-                      const char *const *size);
+void plan_show_caches(const struct plan_figures *f, uint32_t n, const char *const *size);
 /* One row per alpha, after one without a cache. */
 void plan_show_remote(const struct gnn_cache_plan *p, const struct plan_figures *f, uint32_t n,
                       const double *alpha);

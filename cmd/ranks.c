@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "cmd/cli.h"
+#include "cmd/share.h"
 #include "lib/cache/tier.h"
 #include "lib/gather/gatherer.h"
 #include "lib/sample/sampler.h"
@@ -150,23 +151,20 @@ void ranks_agree(struct gnn_comm *c, const struct gnn_meta *meta, const char *mo
     gnn_free(all);
 }
 
-static double percent_of(uint64_t part, uint64_t all)
-{
-    return all ? 100 * (double)part / (double)all : 0;
-}
-
 void ranks_tell(const struct gnn_comm *c, const struct gnn_tier_hits *h,
                 const struct gnn_gather_copying *k)
 {
     const uint64_t rows = gnn_tier_rows(h), replicated = h->rows[GNN_TIER_REPLICA],
                    fetched = h->rows[GNN_TIER_REMOTE], remote = replicated + fetched,
                    bytes = h->bytes[GNN_TIER_REMOTE];
+    char of_rows[32], of_remote[32];
     if (c->size == 1)
         return;
-    cli_info("rows: %" PRIu64 ", %" PRIu64 " of them (%.1f %%) remote; replicated here %" PRIu64
-             " (%.1f %% of these), fetched %" PRIu64 ", %.1f MB; sent %.1f MB in total",
-             rows, remote, percent_of(remote, rows), replicated, percent_of(replicated, remote),
-             fetched, 1e-6 * (double)bytes, 1e-6 * (double)c->sent);
+    cli_info("rows: %" PRIu64 ", %" PRIu64 " of them%s remote; of these, replicated here %" PRIu64
+             "%s, fetched %" PRIu64 ", %.1f MB; sent %.1f MB in total",
+             rows, remote, share_text(of_rows, remote, rows, 1), replicated,
+             share_text(of_remote, replicated, remote, 1), fetched, 1e-6 * (double)bytes,
+             1e-6 * (double)c->sent);
     if (k->rows)
         cli_info("copies of remote rows: %" PRIu64
                  "; sent %.1f MB to choose them, and %.1f MB to fetch them and give others theirs",
@@ -181,13 +179,13 @@ void ranks_tell(const struct gnn_comm *c, const struct gnn_tier_hits *h,
 
 void ranks_tell_sample(const struct gnn_comm *c, const struct gnn_sample_remote_stats *s)
 {
+    char of_rows[32], of_remote[32];
     if (c->size == 1)
         return;
     cli_info("frontier nodes after the seeds: %" PRIu64 ", %" PRIu64
-             " of them (%.1f %%) remote; in the halo %" PRIu64
-             " (%.1f %% of these), requested %" PRIu64,
-             s->rows, s->remote, percent_of(s->remote, s->rows), s->halo,
-             percent_of(s->halo, s->remote), s->remote - s->halo);
+             " of them%s remote; of these, in the halo %" PRIu64 "%s, requested %" PRIu64,
+             s->rows, s->remote, share_text(of_rows, s->remote, s->rows, 1), s->halo,
+             share_text(of_remote, s->halo, s->remote, 1), s->remote - s->halo);
     cli_metrics(json_pack("{s:s, s:I, s:I, s:I, s:I}", "event", "sampling ranks", "rank",
                           (json_int_t)c->rank, "frontier", (json_int_t)s->rows, "remote",
                           (json_int_t)s->remote, "halo", (json_int_t)s->halo));

@@ -5,6 +5,7 @@
  * memory is taken in several passes or, last, left out by halves of the hash range. */
 #include "lib/data/direction.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "lib/base/mem.h"
@@ -327,5 +328,5 @@ void gnn_direction_sum(const struct gnn_direction_counter *c, bool both, bool dr
 
 double gnn_direction_share(const struct gnn_direction *d)
 {
-    return d->edges == d->loops ? 1 : (double)d->reversed / (double)(d->edges - d->loops);
+    return d->edges == d->loops ? NAN : (double)d->reversed / (double)(d->edges - d->loops);
 }

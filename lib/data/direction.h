@@ -66,7 +66,7 @@ void gnn_direction_sum(const struct gnn_direction_counter *c, bool both, bool dr
 /* Takes a zeroed object. */
 void gnn_direction_release(struct gnn_direction_counter *c);
 
-/* The share of edges, without loops, whose reverse is present; 1 if there are no edges. */
+/* The share of edges, without loops, whose reverse is present; NaN if there are none. */
 double gnn_direction_share(const struct gnn_direction *d);
 /* Whether these are estimates. */
 static inline bool gnn_direction_estimated(const struct gnn_direction *d)

@@ -212,11 +212,12 @@ static void count_batch(struct totals *t, const struct gnn_batch *b, unsigned wh
     t->last[1] = b->step;
 }
 
+/* Over all batches, those for evaluation among them; null if there is none. */
 static json_t *report_means(const uint64_t *sum, uint32_t n, uint64_t batches, bool *bad)
 {
     json_t *a = json_array();
     for (uint32_t i = 0; i < n; i++)
-        report_push(a, report_real(batches ? (double)sum[i] / (double)batches : 0), bad);
+        report_push(a, report_real(batches ? (double)sum[i] / (double)batches : NAN), bad);
     return a;
 }
 
@@ -259,6 +260,11 @@ int gnn_report_stream(int fd, const char *name, unsigned what, json_t **out, str
         gnn_batch_put(b);
     }
     if (rc == GNN_END) {
+        if (src->meta->sampling.ranks > 1)
+            report_put(*out, "share_of",
+                       json_pack("{s:I,s:I}", "rank", (json_int_t)src->meta->sampling.rank, "ranks",
+                                 (json_int_t)src->meta->sampling.ranks),
+                       &bad);
         put_totals(*out, &t, nhops, what, &bad);
         rc = bad ? no_json(e) : GNN_OK;
     }

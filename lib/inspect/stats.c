@@ -3,13 +3,14 @@
 #include <string.h>
 
 #include "lib/data/direction.h"
+#include "lib/data/labels.h"
 #include "lib/store/ids.h"
 #include "lib/inspect/inspect.h"
 #include "lib/inspect/report.h"
 #include "lib/inspect/value.h"
 #include "lib/base/mem.h"
 
-/* deg (n) is sorted in place. */
+/* deg (n) is sorted in place. Of no node, all but the count of zeros is null. */
 static json_t *degree_stats(uint32_t *deg, uint64_t n, bool *bad)
 {
     json_t *o = json_object();
@@ -20,10 +21,10 @@ static json_t *degree_stats(uint32_t *deg, uint64_t n, bool *bad)
         sum += deg[i];
         zero += deg[i] == 0;
     }
-    report_put(o, "min", report_num(n ? deg[0] : 0), bad);
-    report_put(o, "median", report_num(n ? deg[n / 2] : 0), bad);
-    report_put(o, "mean", report_real(n ? sum / (double)n : 0), bad);
-    report_put(o, "max", report_num(n ? deg[n - 1] : 0), bad);
+    report_put(o, "min", n ? report_num(deg[0]) : json_null(), bad);
+    report_put(o, "median", n ? report_num(deg[n / 2]) : json_null(), bad);
+    report_put(o, "mean", report_real(n ? sum / (double)n : NAN), bad);
+    report_put(o, "max", n ? report_num(deg[n - 1]) : json_null(), bad);
     report_put(o, "zero", report_num(zero), bad);
     return o;
 }
@@ -72,9 +73,13 @@ static int count_direction(const struct gnn_view *v, uint32_t et, struct gnn_dir
     return rc;
 }
 
+/* Without an edge between two nodes, there is no direction. */
 static void put_direction(json_t *o, const struct gnn_direction *d, bool *bad)
 {
-    report_put(o, "direction", json_string(d->symmetric ? "symmetric" : "directed"), bad);
+    report_put(o, "direction",
+               d->edges == d->loops ? json_null()
+                                    : json_string(d->symmetric ? "symmetric" : "directed"),
+               bad);
     report_put(o, "reversed_edges", report_num(d->reversed), bad);
     report_put(o, "reverse_share", report_real(gnn_direction_share(d)), bad);
     if (gnn_direction_estimated(d))
@@ -127,12 +132,14 @@ static json_t *edge_stats(struct gnn_view *v, uint32_t et, struct edge_work *w, 
 
 struct range {
     double min, max, sum;
-    uint64_t n, nan, inf;
+    uint64_t n, nan, inf, none; /* none: of a label that is not known */
 };
 
-static void add_value(struct range *r, double x)
+static void add_value(struct range *r, double x, bool label)
 {
-    if (isnan(x)) {
+    if (label && !(x >= 0)) {
+        r->none++;
+    } else if (isnan(x)) {
         r->nan++;
     } else if (isinf(x)) {
         r->inf++;
@@ -144,15 +151,15 @@ static void add_value(struct range *r, double x)
     }
 }
 
-/* r: [columns]. */
-static void range_add(struct range *r, uint64_t columns, const struct gnn_tensor *t)
+/* r: [columns]. label: of classes, of which -1 and NaN stand for none. */
+static void range_add(struct range *r, uint64_t columns, const struct gnn_tensor *t, bool label)
 {
     uint64_t n = 0;
     if (!gnn_tensor_count(t, &n))
         return;
     for (uint64_t i = 0; i < n; i += columns)
         for (uint64_t c = 0; c < columns && i + c < n; c++)
-            add_value(&r[c], gnn_value(t->dtype, t->data, i + c));
+            add_value(&r[c], gnn_value(t->dtype, t->data, i + c), label);
 }
 
 static void range_merge(struct range *r, const struct range *other)
@@ -165,13 +172,14 @@ static void range_merge(struct range *r, const struct range *other)
     r->n += other->n;
     r->nan += other->nan;
     r->inf += other->inf;
+    r->none += other->none;
 }
 
 static void put_range(json_t *o, const struct range *r, bool *bad)
 {
-    report_put(o, "min", report_real(r->n ? r->min : 0), bad);
-    report_put(o, "mean", report_real(r->n ? r->sum / (double)r->n : 0), bad);
-    report_put(o, "max", report_real(r->n ? r->max : 0), bad);
+    report_put(o, "min", report_real(r->n ? r->min : NAN), bad);
+    report_put(o, "mean", report_real(r->n ? r->sum / (double)r->n : NAN), bad);
+    report_put(o, "max", report_real(r->n ? r->max : NAN), bad);
 }
 
 /* Of the whole field and, up to COLUMNS_MAX of them, of each of its columns. */
@@ -179,20 +187,24 @@ static json_t *field_stats(struct gnn_store *s, const char *what, const char *ow
                            const struct gnn_field *f, bool *bad)
 {
     enum { COLUMNS_MAX = 1 << 16 };
+    const struct gnn_schema *c = &s->meta.schema;
     const uint64_t all = gnn_field_columns(f), columns = all <= COLUMNS_MAX ? all : 1;
+    const bool label = c->task != GNN_TASK_NONE && c->task != GNN_TASK_REGRESSION &&
+                       !strcmp(what, "node") && !strcmp(f->name, "y") &&
+                       !strcmp(owner, c->ntype[c->label_ntype].name);
     struct gnn_err ignored = {0};
     struct range sum = {0}, *r = gnn_alloc_zero(columns, sizeof *r, "ranges of columns", &ignored);
     for (uint32_t p = 0; r && p < s->nparts; p++) {
         const struct gnn_tensor *t = gnn_store_findf(s, p, "%s/%s/%s", what, owner, f->name);
         if (t)
-            range_add(r, columns, t);
+            range_add(r, columns, t, label);
     }
     *bad = *bad || !r;
     json_t *o = json_object(), *list = json_array();
-    for (uint64_t c = 0; r && c < columns; c++) {
+    for (uint64_t k = 0; r && k < columns; k++) {
         json_t *x = json_object();
-        range_merge(&sum, &r[c]);
-        put_range(x, &r[c], bad);
+        range_merge(&sum, &r[k]);
+        put_range(x, &r[k], bad);
         report_push(list, x, bad);
     }
     gnn_free(r);
@@ -201,6 +213,8 @@ static json_t *field_stats(struct gnn_store *s, const char *what, const char *ow
     report_put(o, "values", report_num(sum.n + sum.nan + sum.inf), bad);
     report_put(o, "nan", report_num(sum.nan), bad);
     report_put(o, "infinite", report_num(sum.inf), bad);
+    if (label)
+        report_put(o, "unlabelled", report_num(sum.none), bad);
     if (columns > 1)
         report_put(o, "columns", list, bad);
     else
@@ -208,38 +222,50 @@ static json_t *field_stats(struct gnn_store *s, const char *what, const char *ow
     return o;
 }
 
-/* Members of each class of the whole store; the last number counts nodes without a label. */
-static int class_stats(struct gnn_store *s, json_t *report, struct gnn_err *e)
+/* Adds what the labels of a part say. count: members of each class. Returns how many nodes have no
+ * label. */
+static uint64_t count_labels(const struct gnn_schema *c, const struct gnn_tensor *y,
+                             uint64_t *count)
+{
+    uint64_t none = 0;
+    for (uint64_t i = 0; i < y->shape[0]; i++) {
+        uint32_t of;
+        if (!gnn_label_row(c, y, i, &of))
+            none++;
+        else if (c->task == GNN_TASK_MULTICLASS || c->task == GNN_TASK_BINARY)
+            count[of]++;
+        for (uint64_t k = 0; c->task == GNN_TASK_MULTILABEL && k < c->nclasses; k++)
+            count[k] += gnn_value(y->dtype, y->data, i * c->nclasses + k) > 0;
+    }
+    return none;
+}
+
+/* Members of each class of the whole store, unless its labels are numbers, and nodes without a
+ * label. */
+static int label_stats(struct gnn_store *s, json_t *report, struct gnn_err *e)
 {
     const struct gnn_schema *sc = &s->meta.schema;
     bool bad = false;
-    if (sc->task == GNN_TASK_NONE || sc->task == GNN_TASK_REGRESSION || !sc->nclasses)
+    uint64_t none = 0;
+    if (sc->task == GNN_TASK_NONE || !sc->nclasses)
         return GNN_OK;
-    bool multi = sc->task == GNN_TASK_MULTILABEL;
-    uint64_t *count = gnn_alloc_zero((uint64_t)sc->nclasses + 1, sizeof *count, "classes", e);
+    uint64_t *count = gnn_alloc_zero(sc->nclasses, sizeof *count, "classes", e);
     if (!count)
         return e->code;
     for (uint32_t p = 0; p < s->nparts; p++) {
         const struct gnn_tensor *y =
             gnn_store_findf(s, p, "node/%s/y", sc->ntype[sc->label_ntype].name);
-        uint64_t n = 0;
-        if (!y || !gnn_tensor_count(y, &n))
-            continue;
-        for (uint64_t i = 0; i < n; i++) {
-            double x = gnn_value(y->dtype, y->data, i);
-            if (multi)
-                count[x > 0 ? i % sc->nclasses : sc->nclasses] += x > 0;
-            else
-                count[x >= 0 && x < sc->nclasses ? (uint32_t)x : sc->nclasses]++;
-        }
+        none += y ? count_labels(sc, y, count) : 0;
     }
     json_t *a = json_array();
     for (uint32_t c = 0; a && c < sc->nclasses; c++)
         report_push(a, report_num(count[c]), &bad);
-    report_put(report, "classes", a, &bad);
-    if (!multi)
-        report_put(report, "unlabelled", report_num(count[sc->nclasses]), &bad);
     gnn_free(count);
+    if (sc->task == GNN_TASK_REGRESSION)
+        json_decref(a);
+    else
+        report_put(report, "classes", a, &bad);
+    report_put(report, "unlabelled", report_num(none), &bad);
     return bad ? no_json(e) : GNN_OK;
 }
 
@@ -301,5 +327,5 @@ int gnn_report_stats(struct gnn_view *v, json_t *report, struct gnn_err *e)
                         field_stats(v->store, "edge", gnn_etype_key(sc, t, key, sizeof key),
                                     &sc->etype[t].field[f], &bad),
                         &bad);
-    return bad ? no_json(e) : class_stats(v->store, stats, e);
+    return bad ? no_json(e) : label_stats(v->store, stats, e);
 }

@@ -109,6 +109,13 @@ check "gnn-gather --count on a device counts what the CPU counts" \
 check "gnn-gather --count says where the rows were found" grep -q '^rows: local .*, peer 0 (0.00 %, 0.0 MB), host 0 ' got
 status 0 "gnn-gather -v gathers on a device" devices 1 1 "$on_device" s -i s.gnb -v -o got
 check "gnn-gather -v says where the rows were found" test -n "$(grep 'gnn-gather: rows: local ' err)"
+# Of no row there is no share: the seeds' type has no features.
+printf 'source,target\n' >none.csv && printf 'id,y,set\n0,0,train\n1,1,train\n' >user.csv && printf 'id,f0\n0,1\n1,2\n' >item.csv
+gnn-import -q -o bare --edge-type user/buys/item --nodes user=user.csv --nodes item=item.csv none.csv && gnn-sample -q -f 2 -o bare.gnb bare
+check "gnn-gather gathers no row on a device" devices 1 1 "$on_device" bare -i bare.gnb --count --metrics m
+cp out none
+check "gnn-gather prints no share of no row" grep -q '^rows: local 0 (0.0 MB), peer 0 (0.0 MB), host 0 (0.0 MB)$' none
+check "gnn-gather --metrics has null for it" test "$(grep -o '"share":null' m | wc -l)" = 3
 
 # Stores are copied to pinned memory, ours or the run-time's, or pinned where they lie; a device with little memory keeps little.
 for how in GNN_FAKE_MAP GNN_FAKE_NO_REGISTER; do

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Counting which edges have their reverse, against counting in a matrix; and in less memory than
  * there are edges. */
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -202,7 +203,7 @@ static void test_one(void)
 static void test_no_edges(void)
 {
     const struct gnn_direction d = count(0, true, false, 0, 0, 3, false, false, false, NULL);
-    ok(!d.edges && d.symmetric && gnn_direction_share(&d) == 1 && !gnn_direction_estimated(&d),
+    ok(!d.edges && d.symmetric && isnan(gnn_direction_share(&d)) && !gnn_direction_estimated(&d),
        "gnn_direction calls a graph without edges symmetric");
 }
 
