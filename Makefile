@@ -333,12 +333,16 @@ bench: bench-build ## measure rates beside the machine's limits (SCALE=0.1: a sm
 # Said at once, and not by the linker.
 $(if $(NVCC),,$(if $(filter gpu-bundle check-bundle,$(MAKECMDGOALS)),$(error a bundle needs nvcc)))
 # There libarchive is linked statically where it can be: as a shared library it loads libxml2 and 31 MB of ICU's tables.
-ARCHIVE_LIBS = $(if $(wildcard $(shell $(CC) -print-file-name=libarchive.a)),-l:libarchive.a \
-        $(filter-out -larchive -lxml2 -lacl -llz4,$(shell pkg-config --libs --static libarchive)),-larchive)
+ARCHIVE_A    = $(wildcard $(shell $(CC) -print-file-name=libarchive.a))
+ARCHIVE_LIBS = $(if $(ARCHIVE_A),$(B)/libarchive.a $(filter-out -larchive -lxml2 -lacl -llz4,$(shell pkg-config --libs --static libarchive)),-larchive)
 $(B)/bundle/gnn-%: LIBS := $(filter-out -larchive,$(LIBS))
+# It asks for random bytes, 16 at most, if it encrypts, which it never does here, by a function that glibc has from 2.36 on only.
+$(B)/libarchive.a: Makefile
+	$(Q)mkdir -p $(@D)
+	$(Q)objcopy --redefine-sym arc4random_buf=getentropy $(ARCHIVE_A) $@
 # The bundle's libraries are found from wherever it is unpacked, and theirs, for which only the older kind of tag holds.
 $(B)/bundle/gnn-% $(B)/tests/gpu/%: LDFLAGS += -Wl,--disable-new-dtags,-rpath,'$$ORIGIN/../lib'
-$(B)/bundle/gnn-%: $(B)/cmd/gnn-%.o $(B)/cmd.a $(B)/libgnn.a
+$(B)/bundle/gnn-%: $(B)/cmd/gnn-%.o $(B)/cmd.a $(B)/libgnn.a | $(if $(ARCHIVE_A),$(B)/libarchive.a)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(LINK) $(ARCHIVE_LIBS)
 BUNDLE := $(addprefix $(B)/bundle/,gnn-import gnn-partition gnn-sample gnn-gather gnn-train gnn-predict) $(GPU_TEST:%=$(B)/tests/gpu/%)
@@ -346,6 +350,39 @@ gpu-bundle: $(BUNDLE) ## pack what scripts/gpu-check.sh needs on a bare machine 
 	$(Q)sh scripts/gpu-bundle.sh build/gnn-gpu.tar.xz $(BUNDLE)
 check-bundle: gpu-bundle ## pack it, unpack it elsewhere, and run its programs in an empty environment
 	$(Q)GNN_BUNDLE=$(CURDIR)/build/gnn-gpu.tar.xz GNN_BIN=$(CURDIR)/$(B)/bin GNN_TOP=$(CURDIR) GNN_B=$(CURDIR)/$(B) sh tests/run.sh tests/scripts/45-gpu-bundle.t
+
+DIST = build/gnn-tools-$(VERSION).tar.xz
+dist: ## pack the sources, as they are committed
+	$(Q)mkdir -p $(dir $(DIST))
+	$(Q)[ -z "$$(git status --porcelain)" ] || echo 'make dist: what is not committed is left out' >&2
+	$(Q)git archive --prefix=gnn-tools-$(VERSION)/ -o $(DIST).tar HEAD && xz -c $(DIST).tar >$(DIST).part && mv $(DIST).part $(DIST); \
+	    rc=$$? && rm -f $(DIST).tar $(DIST).part && exit $$rc
+# As whoever has only the sources would: nothing that is built here counts.
+deb: dist ## build Debian packages of them, for lintian to find nothing in
+	$(Q)command -v dh >/dev/null && command -v lintian >/dev/null || { echo 'make deb: install debhelper, dh-python and lintian' >&2; exit 1; }
+	$(Q)rm -rf build/deb && mkdir build/deb && tar -C build/deb -xf $(DIST)
+	$(Q)cd build/deb/gnn-tools-$(VERSION) && env -u MAKEFLAGS -u MAKELEVEL dpkg-buildpackage -us -uc -b
+	$(Q)lintian --fail-on error,warning build/deb/gnn-tools_$(VERSION)_*.changes
+
+# A wheel is for CPUs and one machine: no CUDA, no MPI. Its programs share their code in a library, so that it stays small.
+WHEEL_CFLAGS = -g0 -fPIC -fno-semantic-interposition -ftls-model=initial-exec -ffunction-sections -fdata-sections -fno-asynchronous-unwind-tables
+WHEEL_TOOLS  = build/wheel-tools
+wheel: ## build the Python wheel: programs, manuals and the package gnntools
+	$(Q)sh scripts/wheel-tools.sh $(WHEEL_TOOLS)
+	$(Q)$(MAKE) -s NVCC= MPICC= SAN= CFLAGS='$(WHEEL_CFLAGS) $(CFLAGS)' wheel-programs
+wheel-programs: $(PROGS:%=$(B)/wheel/%)
+	$(Q)PATH="$(CURDIR)/$(WHEEL_TOOLS)/bin:$$PATH" python3 scripts/wheel.py $(VERSION) build/wheel $^
+# What programs call, and what that calls.
+$(B)/wheel/exports: $(PROGS:%=$(B)/cmd/%.o)
+	$(Q)mkdir -p $(@D)
+	$(Q){ echo '{ global:' && nm -u $^ | sed -n 's/^ *U \(.*\)/\1;/p' | sort -u && echo 'local: *; };'; } >$@
+$(B)/wheel/libgnn-tools.so: $(B)/wheel/exports $(B)/cmd.a $(B)/libgnn.a $(B)/libarchive.a
+	$(if $(Q),@echo '  LD  $(@F)')
+	$(Q)$(CC) $(CFLAGS_ALL) -shared -Wl,--as-needed,--gc-sections,-soname,$(@F),--version-script=$< $(LDFLAGS) -o $@ \
+	    -Wl,--whole-archive $(B)/cmd.a $(B)/libgnn.a -Wl,--no-whole-archive $(ARCHIVE_LIBS) $(filter-out -larchive,$(LIBS))
+$(B)/wheel/gnn-%: $(B)/cmd/gnn-%.o $(B)/wheel/libgnn-tools.so
+	$(if $(Q),@echo '  LD  $(@F)')
+	$(Q)$(CC) $(CFLAGS_ALL) -Wl,--as-needed,-rpath,'$$ORIGIN' $(LDFLAGS) -o $@ $^ $(filter-out -larchive,$(LIBS))
 
 check-long: all $(B)/shim.so ## fail every single allocation and call, try all combinations of ranks, not a choice of them
 	$(Q)GNN_PATIENCE=$${GNN_PATIENCE:-3600} $(MAKE) -s check GNN_SWEEP=all TESTS='tests/faults/10-malloc.t tests/faults/20-io.t tests/faults/40-address-space.t $(sort $(wildcard tests/ranks/*.t))'
@@ -370,6 +407,6 @@ clean: ## remove build/
 list: ## print the targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1\t\2/p' Makefile | sort
 
-.PHONY: all bits gpu-bundle check-bundle build/bin build/libgnn.a unit check check-all check-races check-sums check-parts check-threads check-san build-san syntax check-long check-ranks check-bare check-arm check-big check-peers lint bench bench-build install uninstall clean list fuzz fuzz-run fuzz-build replay
+.PHONY: all bits gpu-bundle check-bundle build/bin build/libgnn.a unit check check-all check-races check-sums check-parts check-threads check-san build-san syntax check-long check-ranks check-bare check-arm check-big check-peers lint wheel wheel-programs dist deb bench bench-build install uninstall clean list fuzz fuzz-run fuzz-build replay
 .SECONDARY:
 -include $(shell find $(B) -name '*.d' 2>/dev/null)

@@ -44,6 +44,8 @@ cat >optional <<'T'
 clang its other warnings
 clang-format the format of the code
 clang-format-14 the format of the code
+dpkg-buildpackage make deb, which asks for it
+lintian make deb, which asks for it
 mmdebstrap a bare Debian, for which check-bare.sh installs it
 nvidia-smi the name of the GPU
 T
