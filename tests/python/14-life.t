@@ -120,6 +120,7 @@ def press():
     time.sleep(0.3)
     os.killpg(0, signal.SIGINT)
 os.setpgid(0, 0)
+signal.signal(signal.SIGINT, signal.default_int_handler)  # ignored in what a shell starts in the background
 threading.Thread(target=press).start()
 try:
     while True:
