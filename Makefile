@@ -280,6 +280,7 @@ D          = $(DESTDIR)$(PREFIX)
 PUBLIC     = $(addprefix lib/,$(addprefix base/,err.h mem.h io.h) $(addprefix data/,schema.h meta.h tensors.h batch.h source.h) \
              comm/comm.h store/store.h gpu/gpu.h stream/stream.h cache/access.h cache/order.h sample/sampler.h gather/gatherer.h \
              model/model.h model/model_file.h) $(addprefix formats/,tensor.h safetensors.h) $(addprefix kernels/,hd.h rng.h pick.h gather.h)
+PACKAGE   := $(sort $(wildcard formats/python/gnntools/*.py)) formats/python/gnntools/py.typed
 MAN1      := $(sort $(wildcard man/*.1))
 MAN5      := $(sort $(wildcard man/*.5))
 MAN7      := $(sort $(wildcard man/*.7))
@@ -292,6 +293,8 @@ install: all ## install under PREFIX (DESTDIR is put before it)
 	install -d $(D)/share/gnn-tools/slurm
 	install -m 755 scripts/slurm/*.sbatch $(D)/share/gnn-tools/slurm
 	install -m 644 scripts/gnn_model.py $(D)/share/gnn-tools
+	install -d $(D)/share/gnn-tools/gnntools
+	install -m 644 $(PACKAGE) $(D)/share/gnn-tools/gnntools
 	sh scripts/install-headers.sh $(D)/include/gnn $(PUBLIC)
 	printf '%s\n' 'prefix=$(PREFIX)' 'libdir=$${prefix}/lib' 'includedir=$${prefix}/include' '' 'Name: gnn' \
 	    'Description: Sampling, gathering and training of graph neural networks' 'Version: $(VERSION)' \

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """What tests of the package import: the package itself and what they ask of it."""
+# ruff: noqa: F401
 import gc
 import io
 import os
@@ -34,7 +35,7 @@ def same(a, b):
 
 
 def children():
-    """Process ids of this process's children, those that are dead and not waited for included."""
+    """Process ids of this process's children, also of those that are dead and not waited for."""
     with open(f"/proc/self/task/{threading.get_native_id()}/children") as f:
         return f.read().split()
 
@@ -42,4 +43,5 @@ def children():
 def shared():
     """How much of this process's address space is memory of other programs, in bytes."""
     with open("/proc/self/maps") as f:
-        return sum(int(b, 16) - int(a, 16) for a, b in (line.split()[0].split("-") for line in f if "gnn-handoff" in line))
+        ranges = [line.split()[0].split("-") for line in f if "gnn-handoff" in line]
+    return sum(int(b, 16) - int(a, 16) for a, b in ranges)

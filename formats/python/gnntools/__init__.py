@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """gnn-tools for Python: sampled batches of a graph store as arrays, from programs that run beside the interpreter.
 
-Pure Python over NumPy. torch, PyG, DGL and pandas are imported by the functions that need them, in whatever version is there.
+Pure Python over NumPy. torch, PyG, DGL and pandas are imported by the functions that need them, in whatever version.
 """
 from . import gnb
 from ._child import ProgramError

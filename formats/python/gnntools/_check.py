@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Checks that the arrays of a batch are what gnb(5) and the header of its stream promise, so that indexing by them is safe."""
+"""Checks that the arrays of a batch are what gnb(5) and its header promise, so that indexing by them is safe."""
 from __future__ import annotations
 
 from typing import Any
@@ -19,17 +19,18 @@ def is_field(name: str) -> bool:
 
 
 class Check:
-    """The checks for the batches of one header. Called with a batch's arrays; raises gnb.Error with the name of the array."""
+    """Checks batches of one header: called with their arrays, raises gnb.Error with the name of the array."""
 
     def __init__(self, header: dict[str, Any], place: str):
         schema, self.place = header["schema"], place
         try:
             self.sampling = s = header["sampling"]
             self.fanout, self.seed_type = [[int(n) for n in hop] for hop in s["fanout"]], s["seed_type"]
-            self.splits, self.batch_size, self.new = [str(x["name"]) for x in s["splits"]], int(s["batch_size"]), s["frontier"] == "new"
-            self.types = {t["name"]: int(t["count"]) for t in schema["node_types"]}
+            self.splits, self.batch_size = [str(x["name"]) for x in s["splits"]], int(s["batch_size"])
+            self.new, nodes = s["frontier"] == "new", schema["node_types"]
+            self.types = {t["name"]: int(t["count"]) for t in nodes}
             self.edges = [(gnb.edge_name(e), e["src"], e["dst"]) for e in schema["edge_types"]]
-            self.node_fields = [(f"node/{t['name']}/{f['name']}", t["name"]) for t in schema["node_types"] for f in t["fields"]]
+            self.node_fields = [(f"node/{t['name']}/{f['name']}", t["name"]) for t in nodes for f in t["fields"]]
             self.edge_fields = {gnb.edge_name(e): [f["name"] for f in e["fields"]] for e in schema["edge_types"]}
             self.classes = int(schema.get("classes", 0))
             self.types[self.seed_type], [self.types[end] for e in self.edges for end in e[1:]]
@@ -39,11 +40,12 @@ class Check:
             raise gnb.Error(f"{place}: the header is damaged: {why!r}") from None
         self.label = f"node/{schema.get('label_type')}/y" if schema.get("task") == "multiclass" else None
         self.walks, self.clusters = s.get("walks"), s.get("clusters")
-        self.blocks = range(len(self.fanout)) if not (s.get("induced") or self.walks) else [len(self.fanout) - 1] if not self.walks else []
+        first = len(self.fanout) if self.walks else len(self.fanout) - 1 if s.get("induced") else 0
+        self.blocks = range(first, len(self.fanout))
 
     def must(self, true: Any, what: str) -> None:
         if not true:
-            raise gnb.Error(f"{self.place}: batch {self.key}: {what}: the stream is damaged or its producer is not of gnn-tools")
+            raise gnb.Error(f"{self.place}: batch {self.key}: {what}: damaged, or not written by gnn-tools")
 
     def __call__(self, arrays: dict[str, np.ndarray]) -> None:
         key = arrays.get("key")
@@ -58,21 +60,24 @@ class Check:
         for name, node_type in self.node_fields:
             if name in arrays:
                 rows = counts[node_type][0 if name.endswith("/y") else -1]
-                self.must(arrays[name].ndim and len(arrays[name]) == rows, f"'{name}' has not {rows} rows")
+                self.must(arrays[name].shape[:1] == (rows,), f"'{name}' has not {rows} rows")
         y = arrays.get(self.label)
         if y is not None and len(y):
-            self.must(y.dtype == np.int32 and y.min() >= -1 and y.max() < self.classes, f"'{self.label}' has values that are no class")
+            good = y.dtype == np.int32 and y.min() >= -1 and y.max() < self.classes
+            self.must(good, f"'{self.label}' has values that are no class")
         n = counts[self.seed_type][-1]
         for name in ("walk", "pair") if self.walks else ():
             a = arrays.get(name)
-            self.must(a is None or not a.size or a.max() < n or (a[a != gnb.NONE] < n).all(), f"'{name}' leads out of the batch")
+            good = a is None or not a.size or a.max() < n or (a[a != gnb.NONE] < n).all()
+            self.must(good, f"'{name}' leads out of the batch")
 
     def _nodes(self, arrays: dict, name: str, count: int) -> list[int]:
         nodes, counts = arrays.get("nodes/" + name), arrays.get("counts/" + name)
         self.must(nodes is not None and nodes.dtype == np.uint32 and nodes.ndim == 1, f"no 'nodes/{name}'")
-        self.must(counts is not None and counts.dtype == np.uint64 and counts.shape == (len(self.fanout) + 1,), f"no 'counts/{name}'")
+        good = counts is not None and counts.dtype == np.uint64 and counts.shape == (len(self.fanout) + 1,)
+        self.must(good, f"no 'counts/{name}'")
         n = counts.tolist()
-        self.must(all(a <= b for a, b in zip(n, n[1:])) and n[-1] == len(nodes), f"'counts/{name}' does not fit 'nodes/{name}'")
+        self.must(n == sorted(n) and n[-1] == len(nodes), f"'counts/{name}' does not fit 'nodes/{name}'")
         self.must(n[0] <= (self.batch_size if name == self.seed_type else 0), f"more seeds of '{name}' than promised")
         self.must(not len(nodes) or nodes.max() < count, f"'nodes/{name}' has ids that the store does not have")
         for kind, rows in ("tree/", n[-1]), ("time/", n[-1]), ("draws/", n[0]), ("counted/", n[max(len(n) - 2, 0)]):
@@ -88,10 +93,13 @@ class Check:
         indptr, indices = arrays.get(at + "indptr"), arrays.get(at + "indices")
         if indptr is None:
             return self.must(not rows or not fanout, f"no '{at}indptr'")
-        self.must(indptr.dtype == np.uint32 and indptr.shape == (rows + 1,) and not indptr[0] and (indptr[1:] >= indptr[:-1]).all(),
-                  f"'{at}indptr' is no list of offsets of {rows} rows")
+        good = indptr.dtype == np.uint32 and indptr.shape == (rows + 1,)
+        good = good and not indptr[0] and (indptr[1:] >= indptr[:-1]).all()
+        self.must(good, f"'{at}indptr' is no list of offsets of {rows} rows")
         edges = int(indptr[-1])
-        self.must(indices is not None and indices.dtype == np.uint32 and indices.shape == (edges,), f"'{at}indices' has not {edges} edges")
+        good = indices is not None and indices.dtype == np.uint32 and indices.shape == (edges,)
+        self.must(good, f"'{at}indices' has not {edges} edges")
         self.must(not edges or indices.max() < src[-1 if induced else hop + 1], f"'{at}indices' leads out of the batch")
         for field in ["id", *self.edge_fields[name]]:
-            self.must(at + field not in arrays or len(arrays[at + field]) == edges, f"'{at}{field}' has not {edges} rows")
+            good = at + field not in arrays or arrays[at + field].shape[:1] == (edges,)
+            self.must(good, f"'{at}{field}' has not {edges} rows")

@@ -11,15 +11,16 @@ import sysconfig
 import tempfile
 import time
 import weakref
-from typing import IO, Optional, Sequence
+from collections.abc import Sequence
+from typing import IO
 
 PATIENCE = 2.0  # seconds until a child that has closed its output must have ended
 
 
 class ProgramError(RuntimeError):
-    """A program failed; the text is its own last line. `program` is its name, `status` its exit status (-9: killed by signal 9)."""
+    """A program failed; the text is its own last line. `program`: its name; `status`: of its exit (-9: by signal 9)."""
 
-    def __init__(self, text: str, program: str = "", status: Optional[int] = None):
+    def __init__(self, text: str, program: str = "", status: int | None = None):
         super().__init__(text)
         self.program, self.status = program, status
 
@@ -28,18 +29,19 @@ class ProgramError(RuntimeError):
 
 
 def find(program: str) -> str:
-    """The path of a program: in $GNN_BIN, where pip puts scripts, beside the package, or in PATH. ProgramError if it is nowhere."""
+    """The path of a program: in $GNN_BIN, where pip puts scripts, beside the package, in PATH, or ProgramError."""
     package = os.path.dirname(os.path.abspath(__file__))
     folders = [os.environ.get("GNN_BIN"), os.path.dirname(sys.executable), sysconfig.get_path("scripts"),
-               sysconfig.get_path("scripts", f"{os.name}_user"), os.path.join(os.path.dirname(package), "bin")]
+               sysconfig.get_path("scripts", f"{os.name}_user"), os.path.join(os.path.dirname(package), "bin"),
+               os.path.join(package, "../../../bin")]  # of pip --target, of make install
     for folder in filter(None, folders):
         path = os.path.join(folder, program)
         if os.access(path, os.X_OK) and os.path.isfile(path):
             return path
     path = shutil.which(program)
     if path is None:
-        raise ProgramError(f"{program}: not found in $GNN_BIN, beside Python or in PATH: install gnn-tools, or set GNN_BIN to the folder "
-                           "of its programs", program)
+        raise ProgramError(f"{program}: not found in $GNN_BIN, beside Python or in PATH: install gnn-tools, or set "
+                           "GNN_BIN to the folder of its programs", program)
     return path
 
 
@@ -64,8 +66,8 @@ class Pipeline:
     """Commands joined by pipes, as in a shell; the first word of each is looked for by find().
 
     output: the last one's standard output, unbuffered. input: the first one's standard input if `feed`, otherwise None.
-    The children are in a session of their own, so that Ctrl-C stops the caller, who closes them. They end when this object is
-    closed or collected, or the interpreter ends. A fork of the process leaves them to its parent.
+    The children are in a session of their own, so that Ctrl-C stops the caller, who closes them. They end when this
+    object is closed or collected, or the interpreter ends. A fork of the process leaves them to its parent.
     """
 
     def __init__(self, commands: Sequence[Sequence[str]], *, feed: bool = False, pass_fds: Sequence[int] = ()):
@@ -81,8 +83,9 @@ class Pipeline:
             for command in commands:
                 self._errors.append(_scratch())
                 stdin = before if before is not None else subprocess.PIPE if feed else subprocess.DEVNULL
-                child = subprocess.Popen([find(command[0]), *map(str, command[1:])], stdin=stdin, stdout=subprocess.PIPE,
-                                         stderr=self._errors[-1], pass_fds=pass_fds, start_new_session=True, bufsize=0)
+                child = subprocess.Popen([find(command[0]), *map(str, command[1:])], bufsize=0, pass_fds=pass_fds,
+                                         stdin=stdin, stdout=subprocess.PIPE, stderr=self._errors[-1],
+                                         start_new_session=True)
                 self._children.append(child)
                 if before is not None:
                     before.close()
@@ -95,8 +98,8 @@ class Pipeline:
             raise
         self.output, self.input = before, self._children[0].stdin
 
-    def failure(self, patience: Optional[float] = PATIENCE) -> Optional[ProgramError]:
-        """Why the children ended: that of the first that failed, or None if none did. Waits so many seconds for their end; None: until it."""
+    def failure(self, patience: float | None = PATIENCE) -> ProgramError | None:
+        """Why the first of them failed, or None if none did. Waits so many seconds for their end (None: until it)."""
         end = None if patience is None else time.monotonic() + patience
         late = []
         for name, child in zip(self.names, self._children):
@@ -112,7 +115,8 @@ class Pipeline:
     def _reason(self, i: int, status: int) -> str:
         lines = self._said(i).splitlines()
         if status < 0:
-            return f"{self.names[i]}: killed by {signal.Signals(-status).name}" + (f"; its last line: {lines[-1]}" if lines else "")
+            last = f"; its last line: {lines[-1]}" if lines else ""
+            return f"{self.names[i]}: killed by {signal.Signals(-status).name}{last}"
         return lines[-1] if lines else f"{self.names[i]}: ended with status {status} without a word"
 
     def _said(self, i: int, start: int = 0) -> str:
@@ -138,7 +142,7 @@ class Pipeline:
                 file.close()
 
 
-_alive: "weakref.WeakSet[Pipeline]" = weakref.WeakSet()
+_alive: weakref.WeakSet[Pipeline] = weakref.WeakSet()
 
 
 def _leave_to_parent() -> None:
@@ -152,20 +156,24 @@ if hasattr(os, "register_at_fork"):
 
 
 def _end(children: list, errors: list, pid: int) -> None:
-    if os.getpid() == pid:
-        for child in children:
-            if child.poll() is None:
+    interrupt = None
+    for child in children if os.getpid() == pid else ():
+        while child.returncode is None:
+            try:
                 child.kill()
-        for child in children:
-            child.wait()
-            if child.stdout:  # only if it was not handed on
-                child.stdout.close()
+                child.wait()
+            except KeyboardInterrupt as why:  # not before all have ended
+                interrupt = why
+        if child.stdout:
+            child.stdout.close()
     for file in errors:
         file.close()
+    if interrupt:
+        raise interrupt
 
 
 def words(options: dict) -> list[str]:
-    """Options as a program takes them: edge_ids=True is --edge-ids, weight="w" is --weight=w, False and None are left out."""
+    """Options as programs take them: edge_ids=True is --edge-ids, weight="w" --weight=w; False, None are left out."""
     out = []
     for name, value in options.items():
         for one in value if isinstance(value, (list, tuple)) else [value]:

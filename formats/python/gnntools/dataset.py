@@ -5,7 +5,8 @@ from __future__ import annotations
 import os
 import sys
 import weakref
-from typing import Any, Iterator, Optional, Sequence, Union
+from collections.abc import Iterator, Sequence
+from typing import Any
 
 import numpy as np
 
@@ -16,23 +17,25 @@ from .stream import Batch, Stream
 
 
 class Loader:
-    """Iterates the batches of an epoch; each iteration is the next epoch, unless set_epoch or load_state_dict says another.
+    """Iterates the batches of an epoch; each iteration is the next one unless set_epoch or load_state_dict says so.
 
-    store: a Store or its path. fanout: [15, 10, 5] from the seeds outwards, or a dict by edge type. The seeds are a set of the store
-    (`split`, such as "train" or "0/train") or `seeds`: ids of `seed_type` or a mask, with `times`, one for each, where the time rule asks
-    for them. They are shuffled in each epoch if `shuffle`, by default if they are a set. A batch depends on the store, the seeds, `seed`,
-    the epoch and the step alone.
-    fields: what gnn-gather adds (default: x and y, if there are any); () for none. gather: its other options, such as {"dtype": "f16"}.
-    rank, world: yields steps rank, rank+world, ... of each epoch; the last ranks may have one batch less.
-    options: any other option of gnn-sample(1) by name: edge_ids=True, frontier="new", replace=True, weight="w", disjoint=True,
-    time_rule="le", latest=True, window=10, drop_last=True, clusters=4 (with fanout=None) ...
-    In a worker of torch's DataLoader (batch_size=None) it yields the worker's share of the steps; it is an IterableDataset if torch was
-    imported before it was made. Raises gnb.Error, ProgramError; IndexError, ValueError and KeyError for seeds and sets that are not there.
+    store: a Store or its path. fanout: [15, 10, 5] from the seeds outwards, or a dict by edge type.
+    The seeds are a set of the store (`split`, such as "train" or "0/train") or `seeds`: ids of `seed_type` or a mask,
+    with `times`, one for each, where the time rule asks for them. They are shuffled in each epoch if `shuffle`, by
+    default if they are a set. A batch depends on the store, the seeds, `seed`, the epoch and the step alone.
+    fields: what gnn-gather adds (default: x and y, if there are any); () for none. gather: its other options, such as
+    {"dtype": "f16"}. rank, world: yields steps rank, rank+world, ...; the last ranks may have one batch less.
+    options: any other option of gnn-sample(1) by name: edge_ids=True, frontier="new", replace=True, weight="w",
+    disjoint=True, time_rule="le", latest=True, window=10, drop_last=True, clusters=4 (with fanout=None) ...
+    In a worker of torch's DataLoader (batch_size=None) it yields the worker's share of the steps; it is an
+    IterableDataset if torch was imported before it was made.
+    Raises gnb.Error, ProgramError; IndexError, TypeError, ValueError, KeyError for seeds and sets that are not there.
     """
 
-    def __init__(self, store: Union[Store, str, os.PathLike], fanout: Optional[Fanout], *, split: str = "train", seeds: Optional[Ids] = None,
-                 seed_type: Optional[str] = None, times: Optional[Ids] = None, batch_size: int = 1024, shuffle: Optional[bool] = None,
-                 seed: int = 1, fields: Optional[Sequence[str]] = None, gather: Optional[dict] = None, rank: int = 0, world: int = 1,
+    def __init__(self, store: Store | str | os.PathLike, fanout: Fanout | None, *, split: str = "train",
+                 seeds: Ids | None = None, seed_type: str | None = None, times: Ids | None = None,
+                 batch_size: int = 1024, shuffle: bool | None = None, seed: int = 1,
+                 fields: Sequence[str] | None = None, gather: dict | None = None, rank: int = 0, world: int = 1,
                  threads: int = 2, verify: bool = True, **options: Any):
         self.store = store if isinstance(store, Store) else Store(store)
         if not 0 <= rank < world:
@@ -40,7 +43,7 @@ class Loader:
         self.batch_size, self.rank, self.world, self.seed = int(batch_size), rank, world, seed
         self._verify, self._threads = verify, threads
         self._fields, self._gather, self._options = fields, dict(gather or {}), dict(options)
-        self._text: Optional[bytes] = None
+        self._text: bytes | None = None
         if seeds is None:
             info = self.store.set_info(split)
             self.seed_type, n = info["node_type"], info["count"]
@@ -50,16 +53,17 @@ class Loader:
             self.seed_type = self.store.type(seed_type)
             ids = id_array(seeds, self.store.count(self.seed_type), "seeds")
             n = len(ids)
-            self._seeds, self._text = ["--seed-type", self.seed_type], _lines(ids, times, bool(options.get("disjoint")),
-                                                                                            self.store.has_names(self.seed_type))
+            self._seeds, named = ["--seed-type", self.seed_type], self.store.has_names(self.seed_type)
+            self._text = _lines(ids, times, bool(options.get("disjoint")), named)
         self.shuffle = bool(shuffle)
-        command = [*(fanout_words(fanout) if fanout is not None else []), *([] if options.get("clusters") else ["-b", str(self.batch_size)]),
-                   "--shuffle" if self.shuffle else "--no-shuffle", "--seed", str(seed), *words(options)]
-        self._command = command
-        of, size = (len(self.store.parts), options["clusters"]) if options.get("clusters") else (n, self.batch_size)
+        clusters = options.get("clusters")
+        self._command = [*(fanout_words(fanout) if fanout is not None else []),
+                         *([] if clusters else ["-b", str(self.batch_size)]),
+                         "--shuffle" if self.shuffle else "--no-shuffle", "--seed", str(seed), *words(options)]
+        of, size = (len(self.store.parts), clusters) if clusters else (n, self.batch_size)
         self._total = of // size if options.get("drop_last") else -(-of // size)
         self._next = self._at = (0, 0)
-        self._open: "weakref.WeakSet[Stream]" = weakref.WeakSet()
+        self._open: weakref.WeakSet[Stream] = weakref.WeakSet()
         self._register()
 
     def _register(self) -> None:
@@ -90,10 +94,10 @@ class Loader:
         return {"identity": self.store.identity, "command": self._command, "rank": self.rank, "world": self.world}
 
     def load_state_dict(self, state: dict[str, Any]) -> None:
-        """Goes on after the batch where state_dict was called. ValueError if the state is of a loader that gives other batches."""
+        """Goes on after the batch where state_dict was called. ValueError for a state of a loader of other batches."""
         for key, value in self._same().items():
             if state.get(key) != value:
-                raise ValueError(f"load_state_dict: the state is of a loader with another {key}: {state.get(key)}, not {value}")
+                raise ValueError(f"the state is of a loader with another {key}: {state.get(key)}, not {value}")
         self._next = self._at = (int(state["epoch"]), int(state["step"]))
 
     def close(self) -> None:
@@ -121,29 +125,37 @@ class Loader:
         first = self.rank + self.world * (step * workers + worker)
         return self._run(epoch, step, first, stride) if first < self._total else iter(())
 
+    def _note(self, epoch: int, step: int, batch: Batch) -> Batch:
+        self._at = (epoch, step)
+        return batch
+
     def _run(self, epoch: int, step: int, first: int, stride: int) -> Iterator[Batch]:
         file = None if self._text is None else text_file(self._text)
         fds = [] if file is None else [file.fileno()]
-        with Stream.of(Pipeline(self.commands(epoch, first, stride, f"/dev/fd/{fds[0]}" if fds else "-"), pass_fds=fds)) as stream:
+        commands = self.commands(epoch, first, stride, f"/dev/fd/{fds[0]}" if fds else "-")
+        with Stream(Pipeline(commands, pass_fds=fds)) as stream:
             self._open.add(stream)
             if file is not None:
                 file.close()
             if stream.header["identity"] != self.store.identity:
                 raise gnb.Error(f"{self.store.path}: changed or replaced since it was opened: open the store again")
-            for batch in stream:
-                step += 1
-                self._at = (epoch, step)
-                yield batch
+            try:
+                while True:
+                    step += 1
+                    yield self._note(epoch, step, next(stream))  # and no name holds it until the next one has come
+            except StopIteration:
+                pass
         self._verify = False  # once is enough: the files are the same, or their identity is another
         self._at = (epoch + 1, 0)
 
 
-def _lines(ids: np.ndarray, times: Optional[Ids], disjoint: bool, named: bool) -> bytes:
+def _lines(ids: np.ndarray, times: Ids | None, disjoint: bool, named: bool) -> bytes:
     """What gnn-sample --seeds reads."""
     if times is not None:
         times = np.asarray(times)
         if times.shape != ids.shape or times.dtype.kind not in "iuf":
-            raise ValueError(f"times: {times.dtype} of shape {list(times.shape)}; expected a number for each of {len(ids)} seeds")
+            raise ValueError(f"times: {times.dtype} of shape {list(times.shape)}; expected a number for each of "
+                             f"{len(ids)} seeds")
         if times.dtype.kind == "f" and np.isnan(times).any():
             raise ValueError(f"times[{int(np.flatnonzero(np.isnan(times))[0])}] is NaN: every seed needs a time")
     elif not disjoint and len(np.unique(ids)) != len(ids):

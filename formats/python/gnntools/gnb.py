@@ -7,8 +7,9 @@ This file needs nothing else of gnn-tools and may be copied into a project.
         frame.arrays["nodes/node"]             # NumPy arrays, not copied where the file can be mapped
     Part("graph/part-00000.gnb").arrays["node/node/x"]
 
-Sums are verified if the module xxhash is there; `verified` says so. NumPy has no bf16: such arrays are uint16 and their names are
-in `bf16`; widen() makes them float32. All that is wrong with an input raises Error, a ValueError that names the place.
+Sums are verified if the module xxhash is there; `verified` says so. NumPy has no bf16: such arrays are uint16 and their
+names are in `bf16`; widen() makes them float32. All that is wrong with an input raises Error, a ValueError that names
+the place.
 """
 from __future__ import annotations
 
@@ -17,7 +18,8 @@ import math
 import mmap
 import os
 import struct
-from typing import Any, BinaryIO, Callable, Iterator, NamedTuple, Optional, Union
+from collections.abc import Iterator
+from typing import Any, BinaryIO, Callable, NamedTuple, Union
 
 import numpy as np
 
@@ -73,20 +75,22 @@ class Frames:
     """Iterates the BATCH and TENSORS frames of one stream, of several in a row, or of a part of a store.
 
     source: a path (mapped if it is a file), an object with a buffer, or a binary file that is read in order.
-    resolve: gives the bytes of a tensor that a reference describes (codec 2), as an array of uint8; without it they are an error.
-    writable: a mapped file's arrays may be written to, which the file never sees. verify: the sums of tensors, not only of tables.
+    resolve: gives the bytes that a reference describes (codec 2), as an array of uint8; without it that is an error.
+    writable: a mapped file's arrays may be written to, which the file never sees.
+    verify: the sums of tensors, not only those of tables.
     header: the JSON of the last HEADER; reading it first waits for the stream to begin. Raises Error; not thread-safe.
     """
 
-    def __init__(self, source: Source, *, name: Optional[str] = None, resolve: Optional[Resolve] = None, writable: bool = True,
-                 verify: bool = True):
-        self.name = name or (os.fspath(source) if isinstance(source, (str, os.PathLike)) else "stream")
+    def __init__(self, source: Source, *, name: str | None = None, resolve: Resolve | None = None,
+                 writable: bool = True, verify: bool = True):
+        path = isinstance(source, (str, os.PathLike))
+        self.name = str(name or (source if path else getattr(source, "name", "stream")))
         self.verified = _sum is not None
         self.header_sum = 0
         self.resolve, self._memory, self._file, self._verify = resolve, None, None, verify
         self._at = self._start = self._seq = self._major = 0
-        self._header: Optional[dict] = None
-        if isinstance(source, (str, os.PathLike)):
+        self._header: dict | None = None
+        if path:
             source = _open(os.fspath(source), writable)
         if hasattr(source, "readinto") and not isinstance(source, mmap.mmap):
             self._file = source
@@ -101,17 +105,21 @@ class Frames:
     @property
     def header(self) -> dict[str, Any]:
         if self._header is None:
-            frame = self._frame()
-            if frame is None:
-                raise Cut(f"{self.name}: empty: it is no stream")
-            self._begin(frame)
+            self._first()
         return self._header
+
+    def _first(self) -> None:
+        frame = self._frame()
+        if frame is None:
+            raise Cut(f"{self.name}: empty: it is no stream")
+        self._begin(frame)
 
     def __iter__(self) -> Iterator[Frame]:
         return self
 
     def __next__(self) -> Frame:
-        self.header
+        if self._header is None:
+            self._first()
         while True:
             frame = self._frame()
             if frame is None:
@@ -156,7 +164,7 @@ class Frames:
             self._fail("END counts other frames or bytes: something is missing")
         self._seq, self._start = 0, self._at
 
-    def _take(self, n: int, what: str, first: bool = False) -> Optional[np.ndarray]:
+    def _take(self, n: int, what: str, first: bool = False) -> np.ndarray | None:
         """The next n bytes; with `first`, None at the end of the input."""
         if self._memory is not None:
             data = self._memory[self._at:self._at + n]
@@ -176,7 +184,7 @@ class Frames:
         self._at += n
         return data
 
-    def _frame(self) -> Optional[Frame]:
+    def _frame(self) -> Frame | None:
         self._before = self._at
         head = self._take(64, "the header of a frame", True)
         if head is None:
@@ -188,11 +196,11 @@ class Frames:
             self._fail(f"version {major} of GNB: this reader knows 1 and 2; a newer gnn-tools reads it")
         if self._seq and major != self._major:
             self._fail(f"version {major} in a stream of version {self._major}")
-        if kind not in (HEADER, BATCH, TENSORS, END) or align not in (64, 4096) or r1 or r2 or tensors > 16384 or ntable > 64 << 20:
+        if kind not in (HEADER, BATCH, TENSORS, END) or align not in (64, 4096) or r1 or r2 or tensors > 16384:
             self._fail("the header of the frame is damaged")
         if seq != self._seq:
             self._fail(f"sequence number {seq}: frames are missing or repeated")
-        if (64 + ntable) % align or npayload % align or (kind == HEADER and npayload > (8 << 20) + 64):
+        if (64 + ntable) % align or npayload % align or ntable > 64 << 20 or (kind == HEADER and npayload > 9 << 20):
             self._fail("the header of the frame is damaged")
         self._major = major
         table = self._take(ntable, "the table of tensors").tobytes()
@@ -204,7 +212,7 @@ class Frames:
 
     def _tensors(self, table: bytes, payload: np.ndarray, n: int, align: int, base: int) -> tuple[dict, list]:
         arrays: dict[str, np.ndarray] = {}
-        bf16, at, end = [], 0, 0
+        bf16, at, end, size, view = [], 0, 0, len(payload), memoryview(payload)
         for _ in range(n):
             if at + 40 > len(table):
                 self._fail("the table of tensors is damaged")
@@ -220,9 +228,10 @@ class Frames:
             at = (body + nname + 7) & ~7
             if name in arrays:
                 self._fail(f"two tensors '{name}'")
-            if offset != (end + align - 1) & -align or offset + stored > len(payload) or raw != math.prod(shape) * _DTYPE[dtype].itemsize:
+            want = math.prod(shape) * _DTYPE[dtype].itemsize
+            if offset != (end + align - 1) & -align or offset + stored > size or raw != want:
                 self._fail(f"tensor '{name}' (shape {list(shape)}) does not fit its bytes")
-            if payload[end:offset].any():
+            if end < offset and view[end:offset].tobytes().strip(b"\0"):
                 self._fail(f"bytes between tensors, before '{name}'")
             end = offset + stored
             data = payload[offset:end]
@@ -235,14 +244,14 @@ class Frames:
             arrays[name] = data.view(_DTYPE[dtype]).reshape(shape)
             if dtype == _BF16:
                 bf16.append(name)
-        if at > len(table) or len(payload) != (end + align - 1) & -align:
+        if at > len(table) or size != (end + align - 1) & -align:
             self._fail("the table of tensors does not fit its frame")
         return arrays, bf16
 
     def _decode(self, name: str, codec: int, data: np.ndarray, raw: int) -> np.ndarray:
         if codec == 2:
             if self.resolve is None:
-                self._fail(f"tensor '{name}' is in memory that its producer shares with another program: no stream to keep")
+                self._fail(f"tensor '{name}' is in memory that its producer shares with another program")
             return self.resolve(data.tobytes(), raw)
         try:
             from zstandard import ZstdDecompressor
@@ -257,14 +266,15 @@ class Frames:
         return np.frombuffer(bytearray(out), np.uint8)
 
 
-def _open(path: str, writable: bool) -> Union[mmap.mmap, BinaryIO, bytes]:
+def _open(path: str, writable: bool) -> mmap.mmap | BinaryIO | bytes:
     """A file mapped, private to this process if it is writable; anything else open for reading."""
     file = open(path, "rb", buffering=0)
     try:
         size = os.fstat(file.fileno()).st_size
         if not os.path.isfile(path):
             return file
-        memory = mmap.mmap(file.fileno(), size, access=mmap.ACCESS_COPY if writable else mmap.ACCESS_READ) if size else b""
+        access = mmap.ACCESS_COPY if writable else mmap.ACCESS_READ
+        memory = mmap.mmap(file.fileno(), size, access=access) if size else b""
     except BaseException:
         file.close()
         raise
@@ -278,7 +288,7 @@ class Part:
     The sums of the payload are verified by verify() only, which reads all of it.
     """
 
-    def __init__(self, path: Union[str, os.PathLike]):
+    def __init__(self, path: str | os.PathLike):
         self.path = os.fspath(path)
         before = os.stat(self.path)
         frames = Frames(self.path, writable=False, verify=False)
@@ -289,7 +299,7 @@ class Part:
         self._memory, self._stamp = frames._memory, _stamp(before)
 
     def check(self) -> None:
-        """Raises Error if the file was changed or replaced since it was mapped: reading a file that was cut ends the process."""
+        """Raises Error if the file was changed since it was mapped: reading one that was cut would end the process."""
         try:
             same = _stamp(os.stat(self.path)) == self._stamp
         except OSError:

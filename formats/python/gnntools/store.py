@@ -6,8 +6,9 @@ import json
 import os
 import sys
 import threading
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any, NamedTuple, Optional, Sequence, Union
+from typing import Any, NamedTuple, Union
 
 import numpy as np
 
@@ -19,7 +20,7 @@ Ids = Union[np.ndarray, Sequence[int], Any]  # or a tensor of torch
 Fanout = Union[Sequence[int], dict]
 _RESIDENT = 4  # producers for different fan-outs and options that a store keeps
 _MANY = 1 << 14  # rows from which two threads copy
-_threads: Optional[tuple[int, ThreadPoolExecutor]] = None
+_threads: tuple[int, ThreadPoolExecutor] | None = None
 
 
 def is_tensor(ids: Any) -> bool:
@@ -29,7 +30,7 @@ def is_tensor(ids: Any) -> bool:
 
 
 def id_array(ids: Any, count: int, what: str = "ids") -> np.ndarray:
-    """Ids as a contiguous array of one dimension, which are below count. IndexError and TypeError name what is wrong."""
+    """Ids below count as a contiguous array of one dimension. IndexError and TypeError name what is wrong."""
     if is_tensor(ids):
         ids = ids.detach().cpu().numpy()
     ids = np.asarray(ids)
@@ -40,7 +41,8 @@ def id_array(ids: Any, count: int, what: str = "ids") -> np.ndarray:
     if not len(ids) if ids.ndim else False:
         return np.empty(0, np.int64)
     if ids.ndim != 1 or ids.dtype.kind not in "iu":
-        raise TypeError(f"{what}: {ids.dtype} of shape {list(ids.shape)}; expected integers in one dimension, or a mask")
+        raise TypeError(f"{what}: {ids.dtype} of shape {list(ids.shape)}; expected integers in one dimension, or a "
+                        "mask")
     low, high = int(ids.min()), int(ids.max())
     if low < 0 or high >= count:
         at = int(np.flatnonzero((ids < 0) | (ids >= count))[0])
@@ -48,8 +50,8 @@ def id_array(ids: Any, count: int, what: str = "ids") -> np.ndarray:
     return np.ascontiguousarray(ids)
 
 
-def ids_text(ids: np.ndarray, between: str, named: bool, times: Optional[np.ndarray] = None) -> bytes:
-    """Ids as gnn-sample reads them. Where nodes have names, one may look like a position, but not like one with so many zeros."""
+def ids_text(ids: np.ndarray, between: str, named: bool, times: np.ndarray | None = None) -> bytes:
+    """Ids as gnn-sample reads them. A node's name may look like a position, but not like one with so many zeros."""
     text = map(("%024d" if named else "%d").__mod__, ids.tolist())
     if times is not None:
         text = (f"{i} {t!r}" for i, t in zip(text, times.tolist()))
@@ -68,8 +70,8 @@ def fanout_words(fanout: Fanout) -> list[str]:
 
 
 class Adj(NamedTuple):
-    """Edges of a hop. edge_index: int64 (2, e), sources and destinations as positions in n_id; e_id: int64 (e) or None; size: how many
-    nodes there are on both sides."""
+    """Edges of a hop. edge_index: int64 (2, e), sources and destinations as positions in n_id; e_id: int64 (e) or None;
+    size: how many nodes there are on both sides."""
 
     edge_index: Any
     e_id: Any
@@ -79,7 +81,7 @@ class Adj(NamedTuple):
 class Rows:
     """The rows of a node field, `store.x`: indexing by ids, a mask or a tensor gives a copy of rows, in kind."""
 
-    def __init__(self, store: "Store", node_type: str, field: str):
+    def __init__(self, store: Store, node_type: str, field: str):
         self._store, self.node_type, self.field = store, node_type, field
         parts = [store._array(p, f"node/{node_type}/{field}") for p in range(len(store.parts))]
         self._parts, self.bf16 = parts, f"node/{node_type}/{field}" in store.parts[0].bf16
@@ -136,12 +138,12 @@ def _take(rows: np.ndarray, ids: np.ndarray, out: np.ndarray) -> None:
 class Store:
     """A store that gnn-import or gnn-partition wrote, opened for reading.
 
-    header and schema are the JSON of store.json (gnb(5)); x is the field x of the labelled node type, or of the only one. Arrays are
-    mapped, not read, and cannot be written to. Raises gnb.Error if the store is damaged, or changes while it is open.
-    Pickling and forking open it anew. Threads may share it.
+    header and schema are the JSON of store.json (gnb(5)); x is the field x of the labelled node type, or of the only
+    one. Arrays are mapped, not read, and cannot be written to. Raises gnb.Error if the store is damaged, or changes
+    while it is open. Pickling opens it anew. Threads may share it.
     """
 
-    def __init__(self, path: Union[str, os.PathLike]):
+    def __init__(self, path: str | os.PathLike):
         self.path = os.fspath(path)
         try:
             with open(os.path.join(self.path, "store.json"), encoding="utf-8") as file:
@@ -157,7 +159,7 @@ class Store:
                 raise gnb.Error(f"{part.path}: from another store than store.json")
         self._types = {t["name"]: t for t in self.schema["node_types"]}
         self._rows: dict[tuple[str, str], Rows] = {}
-        self._resident: dict[tuple, "_Resident"] = {}
+        self._resident: dict[tuple, _Resident] = {}
         self._lock = threading.Lock()
 
     def __reduce__(self):
@@ -174,7 +176,7 @@ class Store:
     def edge_types(self) -> list[tuple[str, str, str]]:
         return [(e["src"], e["rel"], e["dst"]) for e in self.schema["edge_types"]]
 
-    def type(self, node_type: Optional[str] = None) -> str:
+    def type(self, node_type: str | None = None) -> str:
         """A node type, checked; the default is the one with labels, or the only one."""
         name = node_type or self.schema.get("label_type") or (self.node_types[0] if len(self._types) == 1 else None)
         if name not in self._types:
@@ -182,7 +184,7 @@ class Store:
                            f"name a node type: {', '.join(self._types)}"))
         return name
 
-    def count(self, node_type: Optional[str] = None) -> int:
+    def count(self, node_type: str | None = None) -> int:
         return self._types[self.type(node_type)]["count"]
 
     def check(self) -> None:
@@ -196,13 +198,13 @@ class Store:
         except KeyError:
             raise KeyError(f"{self.parts[p].path}: no '{name}'") from None
 
-    def book(self, node_type: Optional[str] = None) -> np.ndarray:
+    def book(self, node_type: str | None = None) -> np.ndarray:
         """u64 (parts+1): part p owns the ids book[p] to book[p+1]-1."""
         name = self.type(node_type)
         book = self.parts[0].arrays.get("book/" + name)
         return np.array([0, self.count(name)], np.uint64) if book is None else book
 
-    def rows(self, field: str, node_type: Optional[str] = None) -> Rows:
+    def rows(self, field: str, node_type: str | None = None) -> Rows:
         """The rows of a node field, to be indexed by ids. KeyError if the type does not have it."""
         name = self.type(node_type)
         if (name, field) not in self._rows:
@@ -221,14 +223,14 @@ class Store:
         """Rows of a field by ids (positions in the store), as a copy: an array, or a tensor if the ids are one."""
         return self.rows(field, node_type)[ids]
 
-    def ids(self, node_type: Optional[str] = None) -> np.ndarray:
+    def ids(self, node_type: str | None = None) -> np.ndarray:
         """u32 (n): the id that each node had before the store was partitioned."""
         name = self.type(node_type)
         if f"node/{name}/id" not in self.parts[0].arrays:
             return np.arange(self.count(name), dtype=np.uint32)
         return np.concatenate([self._array(p, f"node/{name}/id") for p in range(len(self.parts))])
 
-    def names(self, node_type: Optional[str] = None) -> Optional[list[str]]:
+    def names(self, node_type: str | None = None) -> list[str] | None:
         """The data set's own names of the nodes, or None."""
         at, out = f"node/{self.type(node_type)}/name", []
         if not self.has_names(self.type(node_type)):
@@ -262,19 +264,21 @@ class Store:
         have = ", ".join(f"{s['split']}/{s['set']}" for s in self.schema["splits"]) or "none"
         raise KeyError(f"{self.path}: no set '{name}'; there are: {have}")
 
-    def batch(self, seeds: Ids, fanout: Fanout, *, node_type: Optional[str] = None, seed: int = 1, **options: Any) -> Batch:
+    def batch(self, seeds: Ids, fanout: Fanout, *, node_type: str | None = None, seed: int = 1,
+              **options: Any) -> Batch:
         """A batch of these seeds, from a gnn-sample that stays for further calls; each call draws anew.
 
-        options are those of gnn-sample(1), such as frontier="new", edge_ids=True, weight="w". The first call starts the program.
+        options are those of gnn-sample(1): frontier="new", edge_ids=True ... The first call with them starts it.
         """
         name = self.type(node_type)
         ids = id_array(seeds, self.count(name), "seeds")
         if not len(ids):
             raise ValueError("seeds: none")
         if not options.get("disjoint") and len(np.unique(ids)) != len(ids):
-            raise ValueError("seeds: some are repeated, and would be merged: leave them out, or sample with disjoint=True")
-        command = ["gnn-sample", "--seeds", "-", "--seed-type", name, "-b", str(max(1024, 1 << (len(ids) - 1).bit_length())),
-                   "--seed", str(seed), *fanout_words(fanout), *words(options), self.path]
+            raise ValueError("seeds: some are repeated, and would be merged: leave them out, or use disjoint=True")
+        most = max(1024, 1 << (len(ids) - 1).bit_length())
+        command = ["gnn-sample", "--seeds", "-", "--seed-type", name, "-b", str(most), "--seed", str(seed),
+                   *fanout_words(fanout), *words(options), self.path]
         key = (os.getpid(), *command)
         with self._lock:
             resident = self._resident.pop(key, None) or _Resident(command, self)
@@ -285,10 +289,10 @@ class Store:
         return batch
 
     def sample(self, seeds: Ids, fanout: Fanout, **options: Any) -> tuple[Any, int, list[Adj]]:
-        """(n_id, batch_size, adjs) of these seeds, as Quiver and PyG's NeighborSampler give: adjs from the outermost hop inwards.
+        """(n_id, batch_size, adjs) as Quiver and PyG's NeighborSampler give: adjs from the outermost hop inwards.
 
-        Each hop samples neighbours of all nodes so far. Tensors if the seeds are one, arrays otherwise. For stores of one node type and
-        one edge type; batch() is for all others. options: as batch().
+        Each hop samples neighbours of all nodes so far. Tensors if the seeds are one, arrays otherwise. For stores of
+        one node type and one edge type; batch() is for all others. options: as batch().
         """
         if len(self._types) != 1 or len(self.schema["edge_types"]) != 1:
             raise ValueError(f"{self.path}: has several node or edge types: batch() samples from it")
@@ -313,7 +317,7 @@ class _Resident:
 
     def __init__(self, command: list[str], store: Store):
         self._pipeline, self._identity, self._store = Pipeline([command], feed=True), store.identity, store.path
-        self._stream = Stream.of(self._pipeline)
+        self._stream = Stream(self._pipeline)
 
     def ask(self, request: bytes) -> Batch:
         try:
