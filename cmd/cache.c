@@ -16,6 +16,7 @@
 #include "cmd/cli.h"
 #include "cmd/share.h"
 #include "lib/base/io.h"
+#include "lib/base/plural.h"
 #include "lib/cache/frequency.h"
 
 void cache_size(const char *text, double *share, uint64_t *bytes)
@@ -145,9 +146,10 @@ void cache_report(const struct gnn_gather_stats *s, bool to_stdout)
     char held[160], found[3 * 96], share[32];
     int n = 0;
     json_t *tiers = json_object();
-    snprintf(held, sizeof held,
-             "cache: %" PRIu64 " of %" PRIu64 " nodes on each device, %" PRIu64 " sharded, %.1f MB",
-             s->replicated, s->nodes, s->sharded, (double)s->cached_bytes / 1e6);
+    snprintf(
+        held, sizeof held,
+        "cache: %" PRIu64 " of %" PRIu64 " node%s on each device, %" PRIu64 " sharded, %.1f MB",
+        s->replicated, s->nodes, gnn_plural(s->nodes), s->sharded, (double)s->cached_bytes / 1e6);
     for (int k = 0; k < GNN_TIERS_CUDA; k++) {
         *share = 0;
         if (all)

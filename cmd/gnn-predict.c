@@ -25,6 +25,7 @@
 #include "lib/base/limit.h"
 #include "lib/base/mem.h"
 #include "lib/base/suggest.h"
+#include "lib/base/plural.h"
 #include "lib/predict/batches.h"
 #include "lib/predict/predict.h"
 
@@ -140,9 +141,9 @@ static void check_task(const struct graph *g, const struct gnn_model *m)
         (gnn_task_columns(c->task) || gnn_task_columns(m->c.task)))
         cli_die(3,
                 "%s: labels of a %s task with %u columns or classes cannot score a model of a %s "
-                "task with %u outputs",
+                "task with %u output%s",
                 g->name, gnn_task_name(c->task), c->nclasses, gnn_task_name(m->c.task),
-                m->c.outputs);
+                m->c.outputs, gnn_plural(m->c.outputs));
     const uint32_t classes = gnn_model_classes(&m->c);
     if (c->task == GNN_TASK_NONE || gnn_task_columns(m->c.task) || c->nclasses == classes)
         return;
@@ -184,7 +185,7 @@ static void report_score(const struct gnn_score *score, const char *set, struct 
         snprintf(known_of, sizeof known_of,
                  columns ? ", %llu of %llu labels" : " with a label (%llu of %llu)", known, all);
     cli_note("%s: %s %s%s, %llu node%s%s", set, name, cli_number(value, v), more, nodes,
-             nodes == 1 ? "" : "s", known_of);
+             gnn_plural(nodes), known_of);
     json_t *j =
         json_pack("{s:s, s:s, s:I, s:I, s:I}", "event", "score", "set", set, "nodes",
                   (json_int_t)score->labelled, "unlabelled",
@@ -273,8 +274,9 @@ static void predict_layers(const struct gnn_model *m, const struct gnn_ops *ops,
         cli_fail(&e);
     cli_progress_end();
     const double s = gnn_clock() - start;
-    cli_info("%llu nodes, %.2f s, %.1f M edges/s, %.0f GFLOP/s", (unsigned long long)p.logits.rows,
-             s, 1e-6 * (double)p.pass.edges / s, 1e-9 * (double)p.pass.flops / s);
+    cli_info("%llu node%s, %.2f s, %.1f M edges/s, %.0f GFLOP/s", (unsigned long long)p.logits.rows,
+             gnn_plural(p.logits.rows), s, 1e-6 * (double)p.pass.edges / s,
+             1e-9 * (double)p.pass.flops / s);
     for (uint32_t i = 0; i < sets.n; i++)
         report_set(&p, sets.v[i], kind);
     if (gnn_store_verified(&feed.store, &e) ||
@@ -345,8 +347,9 @@ static void predict_batches(const struct gnn_model *m, struct gnn_source *src,
         cli_fail(&e);
     cli_progress_end();
     const double s = gnn_clock() - start;
-    cli_info("%llu seeds, %.2f s, %.1f M edges/s, %.0f GFLOP/s", (unsigned long long)q.seeds, s,
-             1e-6 * (double)q.net.pass.edges / s, 1e-9 * (double)q.net.pass.flops / s);
+    cli_info("%llu seed%s, %.2f s, %.1f M edges/s, %.0f GFLOP/s", (unsigned long long)q.seeds,
+             gnn_plural(q.seeds), s, 1e-6 * (double)q.net.pass.edges / s,
+             1e-9 * (double)q.net.pass.flops / s);
     for (uint32_t i = 0; o.scores && !feed.comm->rank && i < sampling->nsplits; i++)
         if (!wanted || wanted[i])
             report_score(&q.score[i], sampling->split[i], kind);

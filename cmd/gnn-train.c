@@ -29,6 +29,7 @@
 #include "cmd/untrained.h"
 #include "lib/base/io.h"
 #include "lib/base/kind.h"
+#include "lib/base/plural.h"
 #include "lib/model/model_file.h"
 #include "lib/train/trainer.h"
 
@@ -285,8 +286,8 @@ static void start_over(struct gnn_trainer *t, struct gnn_err *e)
     cli_note("resuming %s%s", at,
              train_model_init() ? "; its parameters are used, not those of --init" : "");
     if (t->s.stopped_early)
-        cli_note("the run had stopped early: %llu epochs without improvement (--patience)",
-                 (unsigned long long)t->s.since_best);
+        cli_note("the run had stopped early: %llu epoch%s without improvement (--patience)",
+                 (unsigned long long)t->s.since_best, gnn_plural(t->s.since_best));
     if (feed.store_path &&
         (t->s.epoch != train_feed.first_epoch || t->s.step != train_feed.first_step))
         cli_die(1, "%s: the checkpoint was changed by another process", o.checkpoint);

@@ -9,6 +9,7 @@
 
 #include "cmd/cli.h"
 #include "lib/base/mem.h"
+#include "lib/base/plural.h"
 
 enum { FEW = 4 }; /* edge types with a line each, unless -v is given */
 
@@ -42,8 +43,9 @@ static void tell_edges(const char *key, const struct gnn_import_edges *t)
         snprintf(run, sizeof run, " symmetric,");
     if (guess)
         snprintf(from, sizeof from, " (estimated from %" PRIu64 ")", d->looked);
-    cli_note("%s: %" PRIu64 " edges,%s %" PRIu64 " self-loops, %s%" PRIu64 " parallel%s", key,
-             d->edges, run, d->loops, about, d->parallel, from);
+    cli_note("%s: %" PRIu64 " edge%s,%s %" PRIu64 " self-loop%s, %s%" PRIu64 " parallel%s", key,
+             d->edges, gnn_plural(d->edges), run, d->loops, gnn_plural(d->loops), about,
+             d->parallel, from);
 }
 
 static void tell_all_edges(const struct gnn_dataset *d, const struct gnn_import_stats *st)
@@ -58,10 +60,11 @@ static void tell_all_edges(const struct gnn_dataset *d, const struct gnn_import_
         sum.reversed += k->reversed, sum.parallel += k->parallel;
     }
     if (st->ntypes > FEW)
-        cli_note("%u edge types: %" PRIu64 " edges, %s%" PRIu64 " have their reverse, %" PRIu64
-                 " self-loops, %" PRIu64 " parallel%s",
-                 st->ntypes, sum.edges, gnn_direction_estimated(&sum) ? "about " : "", sum.reversed,
-                 sum.loops, sum.parallel, common.verbose > 0 ? "" : " (-v lists them)");
+        cli_note("%u edge types: %" PRIu64 " edge%s, %s%" PRIu64 " have their reverse, %" PRIu64
+                 " self-loop%s, %" PRIu64 " parallel%s",
+                 st->ntypes, sum.edges, gnn_plural(sum.edges),
+                 gnn_direction_estimated(&sum) ? "about " : "", sum.reversed, sum.loops,
+                 gnn_plural(sum.loops), sum.parallel, common.verbose > 0 ? "" : " (-v lists them)");
 }
 
 /* Says which options were obeyed, and warns of an undirected graph that was imported with one
@@ -157,16 +160,18 @@ void import_text(const struct gnn_dataset *d, const struct gnn_import_opts *o,
                  const struct gnn_import_stats *st, double seconds)
 {
     for (uint32_t t = 0; t < d->schema.nntypes; t++)
-        cli_info("%s: %" PRIu64 " nodes", d->schema.ntype[t].name, d->schema.ntype[t].count);
+        cli_info("%s: %" PRIu64 " node%s", d->schema.ntype[t].name, d->schema.ntype[t].count,
+                 gnn_plural(d->schema.ntype[t].count));
     for (uint32_t i = 0; i < d->nnotes; i++)
         cli_note("%s", d->note[i]);
     tell_all_edges(d, st);
     tell_direction(d, o, st);
     tell_order(st);
     tell_columns(d, o, st);
-    cli_info(
-        "%" PRIu64 " nodes, %" PRIu64 " edges from %" PRIu64 " read (%s), %.2f s, peak %.1f MB",
-        st->nodes, st->edges, st->input_edges, d->format, seconds, (double)gnn_mem_peak() / 1e6);
+    cli_info("%" PRIu64 " node%s, %" PRIu64 " edge%s from %" PRIu64
+             " read (%s), %.2f s, peak %.1f MB",
+             st->nodes, gnn_plural(st->nodes), st->edges, gnn_plural(st->edges), st->input_edges,
+             d->format, seconds, (double)gnn_mem_peak() / 1e6);
     cli_metrics(json_pack("{s:s, s:I, s:I, s:I, s:I, s:I, s:o, s:f, s:I}", "format", d->format,
                           "nodes", (json_int_t)st->nodes, "edges", (json_int_t)st->edges,
                           "input_edges", (json_int_t)st->input_edges, "duplicates",

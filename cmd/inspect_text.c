@@ -12,6 +12,7 @@
 #include "cmd/cli.h"
 #include "formats/tensor.h"
 #include "lib/model/layer.h"
+#include "lib/base/plural.h"
 
 static const char *text_of(const json_t *o, const char *key)
 {
@@ -125,7 +126,9 @@ static void print_schema(const json_t *r)
     if (json_object_get(r, "classes"))
         printf("  task   %s of %s, %lld %s\n", text_of(r, "task"), text_of(r, "label_type"),
                whole_of(r, "classes"),
-               strcmp(text_of(r, "task"), "regression") ? "classes" : "outputs");
+               strcmp(text_of(r, "task"), "regression") ? "classes"
+               : whole_of(r, "classes") == 1            ? "output"
+                                                        : "outputs");
     const json_t *names = json_object_get(r, "class_names");
     json_array_foreach((json_t *)(uintptr_t)names, i, x)
     {
@@ -157,7 +160,8 @@ static void print_rule(const json_t *s)
     const bool layer = json_is_true(json_object_get(labor, "layer_dependency"));
     const json_t *walks = json_object_get(s, "walks");
     if (walks)
-        printf(", walks of %lld steps, %lld from each seed", whole_of(walks, "length"),
+        printf(", walks of %lld step%s, %lld from each seed", whole_of(walks, "length"),
+               gnn_plural((unsigned long long)whole_of(walks, "length")),
                whole_of(walks, "per_seed"));
     if (walks && (real_of(walks, "p") != 1 || real_of(walks, "q") != 1))
         printf(", node2vec p %.10g q %.10g", real_of(walks, "p"), real_of(walks, "q"));
@@ -215,8 +219,9 @@ static void print_stream(const json_t *r)
         }
     }
     if (clusters)
-        printf(", batches of %lld partitions, at most %lld %s", whole_of(s, "clusters"),
-               whole_of(s, "batch_size"), text_of(s, "seed_type"));
+        printf(", batches of %lld partition%s, at most %lld %s", whole_of(s, "clusters"),
+               gnn_plural((unsigned long long)whole_of(s, "clusters")), whole_of(s, "batch_size"),
+               text_of(s, "seed_type"));
     else
         printf(", batches of %lld %s, frontier %s", whole_of(s, "batch_size"),
                text_of(s, "seed_type"), text_of(s, "frontier"));
@@ -226,15 +231,16 @@ static void print_stream(const json_t *r)
            json_is_true(json_object_get(s, "edge_ids")) ? ", with edge ids" : "",
            json_is_true(json_object_get(s, "original_ids")) ? ", original ids" : "");
     json_array_foreach(json_object_get(s, "sets"), i, x)
-        printf("  set    %-24s %12lld seeds in %lld steps an epoch\n", text_of(x, "set"),
-               whole_of(x, "seeds"), whole_of(x, "steps"));
+        printf("  set    %-24s %12lld seed%s in %lld step%s an epoch\n", text_of(x, "set"),
+               whole_of(x, "seeds"), gnn_plural((unsigned long long)whole_of(x, "seeds")),
+               whole_of(x, "steps"), gnn_plural((unsigned long long)whole_of(x, "steps")));
     const json_t *share = json_object_get(r, "share_of");
     if (share)
         printf("  rank   %lld of %lld: what follows is its share\n", whole_of(share, "rank"),
                whole_of(share, "ranks"));
     const json_t *first = json_object_get(r, "first"), *last = json_object_get(r, "last");
-    printf("  batches %lld, %lld seeds, %s", whole_of(r, "batches"), whole_of(r, "seeds"),
-           human_bytes(real_of(r, "bytes")));
+    printf("  batches %lld, %lld seed%s, %s", whole_of(r, "batches"), whole_of(r, "seeds"),
+           gnn_plural((unsigned long long)whole_of(r, "seeds")), human_bytes(real_of(r, "bytes")));
     if (first)
         printf("; epoch %lld step %lld to epoch %lld step %lld", whole_of(first, "epoch"),
                whole_of(first, "step"), whole_of(last, "epoch"), whole_of(last, "step"));
@@ -395,8 +401,8 @@ static void print_missing(const json_t *x)
         printf(", %lld NaN, %lld infinite of %lld", whole_of(x, "nan"), whole_of(x, "infinite"),
                whole_of(x, "values"));
     if (whole_of(x, "unlabelled"))
-        printf("; of %lld labels, as %lld are not known", whole_of(x, "values"),
-               whole_of(x, "unlabelled"));
+        printf("; of %lld label%s, and %lld not known", whole_of(x, "values"),
+               gnn_plural((unsigned long long)whole_of(x, "values")), whole_of(x, "unlabelled"));
 }
 
 /* names: of classes, or NULL. */
@@ -441,11 +447,11 @@ void inspect_text_report(const json_t *r)
 
     if (store)
         printf("store %s: %lld partition%s, identity %s, %s\n", text_of(r, "path"),
-               whole_of(r, "parts"), whole_of(r, "parts") == 1 ? "" : "s", text_of(r, "identity"),
-               human_bytes(real_of(r, "bytes")));
+               whole_of(r, "parts"), gnn_plural((unsigned long long)whole_of(r, "parts")),
+               text_of(r, "identity"), human_bytes(real_of(r, "bytes")));
     else
         printf("stream of batches from store %s in %lld partition%s\n", text_of(r, "identity"),
-               whole_of(r, "parts"), whole_of(r, "parts") == 1 ? "" : "s");
+               whole_of(r, "parts"), gnn_plural((unsigned long long)whole_of(r, "parts")));
     print_schema(r);
     if (!store)
         print_stream(r);
@@ -527,7 +533,8 @@ static void print_architecture(const json_t *a)
         printf("  task   %s of %s\n", text_of(a, "task"),
                text_of(json_array_get(node_types, (size_t)whole_of(a, "target")), "name"));
     json_array_foreach((json_t *)(uintptr_t)node_types, i, x)
-        printf("  nodes  %-24s %12lld features\n", text_of(x, "name"), whole_of(x, "features"));
+        printf("  nodes  %-24s %12lld feature%s\n", text_of(x, "name"), whole_of(x, "features"),
+               gnn_plural((unsigned long long)whole_of(x, "features")));
     json_array_foreach(json_object_get(a, "edge_types"), i, x)
     {
         const json_t *src =
@@ -564,11 +571,13 @@ static void print_training(const json_t *t)
     else
         printf("  state  after epoch %lld, step %lld%s", whole_of(t, "epoch"), whole_of(t, "step"),
                json_is_true(json_object_get(t, "epoch_complete")) ? ", the epoch complete" : "");
-    printf("; %lld steps of the optimiser%s\n", whole_of(t, "optimizer_steps"),
+    printf("; %lld step%s of the optimiser%s\n", whole_of(t, "optimizer_steps"),
+           gnn_plural((unsigned long long)whole_of(t, "optimizer_steps")),
            json_is_true(json_object_get(t, "stopped_early")) ? ", stopped early" : "");
     if (json_object_get(t, "best"))
-        printf("  best   epoch %lld, %s %.6g, %lld epochs since\n", whole_of(t, "best_epoch"),
-               text_of(t, "metric"), real_of(t, "best"), whole_of(t, "epochs_since_best"));
+        printf("  best   epoch %lld, %s %.6g, %lld epoch%s since\n", whole_of(t, "best_epoch"),
+               text_of(t, "metric"), real_of(t, "best"), whole_of(t, "epochs_since_best"),
+               gnn_plural((unsigned long long)whole_of(t, "epochs_since_best")));
     printf("  optimizer %s, lr %g, schedule %s\n", text_of(t, "optimizer"), real_of(t, "lr"),
            text_of(t, "schedule"));
 }
@@ -583,8 +592,10 @@ void inspect_text_model(const json_t *r)
            json_is_true(json_object_get(r, "checksum")) ? "checksum correct"
                                                         : "no checksum, not verified");
     print_architecture(json_object_get(r, "architecture"));
-    printf("  parameters %lld numbers in %lld tensors, %s\n", whole_of(p, "numbers"),
-           whole_of(p, "tensors"), human_bytes(real_of(p, "bytes")));
+    printf("  parameters %lld number%s in %lld tensor%s, %s\n", whole_of(p, "numbers"),
+           gnn_plural((unsigned long long)whole_of(p, "numbers")), whole_of(p, "tensors"),
+           gnn_plural((unsigned long long)whole_of(p, "tensors")),
+           human_bytes(real_of(p, "bytes")));
     if (json_object_get(r, "trained_on"))
         print_recipe(json_object_get(r, "trained_on"));
     if (json_object_get(r, "training"))

@@ -10,6 +10,7 @@
 #include "cmd/cli.h"
 #include "cmd/share.h"
 #include "lib/base/mem.h"
+#include "lib/base/plural.h"
 
 /* The largest part divided by the average one: 1 is perfect; of nothing, not defined. */
 static double load_ratio(uint32_t k, uint64_t most, uint64_t total)
@@ -155,14 +156,13 @@ static void tell_empty(const struct gnn_layout *l, const struct gnn_part_figures
     const uint32_t empty = parts_without(l, fig, -1),
                    idle = train < 0 ? 0 : parts_without(l, fig, train);
     if (empty)
-        cli_note(
-            "warning: %u of %u partitions have no nodes: ranks that own only such have no work",
-            empty, l->k);
+        cli_note("warning: %u of %u partitions %s no nodes: ranks that own only such have no work",
+                 empty, l->k, empty == 1 ? "has" : "have");
     else if (idle && sc->set[train].count >= l->k)
         cli_note(
-            "warning: %u of %u partitions have no node of 'train': ranks that own only such have "
+            "warning: %u of %u partitions %s no node of 'train': ranks that own only such have "
             "no seeds; --balance nodes,train divides the seeds evenly",
-            idle, l->k);
+            idle, l->k, idle == 1 ? "has" : "have");
 }
 
 static void put_method(const struct partition_figures *f, const struct gnn_layout *l)
@@ -176,7 +176,7 @@ static void put_method(const struct partition_figures *f, const struct gnn_layou
         printf("limit     METIS's own partitions have up to %.4f times the average\n", f->missed);
     if (f->moves)
         printf("moved     %llu node%s, to keep the limit and to leave no partition empty\n",
-               (unsigned long long)f->moves, f->moves == 1 ? "" : "s");
+               (unsigned long long)f->moves, gnn_plural(f->moves));
 }
 
 static void put_rows(const struct partition_figures *f)
@@ -246,14 +246,16 @@ void partition_show(const struct partition_figures *f, const struct gnn_layout *
     }
     if (common.verbose >= 0) {
         put_method(f, l);
-        printf("cut       %llu of %llu edges%s\n", (unsigned long long)sum.cut,
-               (unsigned long long)sum.edges, share_text(text, sum.cut, sum.edges, 2));
+        printf("cut       %llu of %llu edge%s%s\n", (unsigned long long)sum.cut,
+               (unsigned long long)sum.edges, gnn_plural(sum.edges),
+               share_text(text, sum.cut, sum.edges, 2));
         if (f->has_pairs)
             printf("pairs cut %llu of %llu%s, volume %llu\n", (unsigned long long)f->pairs_cut,
                    (unsigned long long)f->pairs, share_text(text, f->pairs_cut, f->pairs, 2),
                    (unsigned long long)f->volume);
-        printf("halo      %llu nodes, %.2f %% of %llu\n", (unsigned long long)sum.halo,
-               100 * share_of(sum.halo, vertices), (unsigned long long)vertices);
+        printf("halo      %llu node%s, %.2f %% of %llu\n", (unsigned long long)sum.halo,
+               gnn_plural(sum.halo), 100 * share_of(sum.halo, vertices),
+               (unsigned long long)vertices);
         if (f->rows > 0)
             put_rows(f);
     }

@@ -6,6 +6,7 @@
 #include <stdio.h>
 
 #include "cmd/cli.h"
+#include "lib/base/plural.h"
 
 /* A cell of `width`, "-" for what is not defined. */
 static void print_cell(int width, const char *unit, double v, int digits)
@@ -25,11 +26,15 @@ void plan_show_head(const struct gnn_cache_plan *p)
     printf("rows      %" PRIu64 " of %.1f MB in all\n", r->count, (double)r->all_bytes / 1e6);
     printf("a batch   ");
     if (p->sampling->clusters)
-        printf("%u partitions, at most ", p->sampling->clusters);
-    printf("%u seeds, %" PRIu64 " of an epoch; %.0f rows expected, ", batch_size, steps,
-           p->expected_rows);
-    printf(seen ? "%.0f measured in %.0f batches\n" : "none measured\n", p->measured_rows,
-           (double)p->batches);
+        printf("%u partition%s, at most ", p->sampling->clusters,
+               gnn_plural(p->sampling->clusters));
+    printf("%u seed%s, %" PRIu64 " of an epoch; %.0f rows expected, ", batch_size,
+           gnn_plural(batch_size), steps, p->expected_rows);
+    if (seen)
+        printf("%.0f measured in %" PRIu64 " batch%s\n", p->measured_rows, p->batches,
+               p->batches == 1 ? "" : "es");
+    else
+        printf("none measured\n");
     json_t *j = json_pack("{s:s, s:I, s:I, s:I, s:I, s:f, s:I, s:f}", "table", "batch", "rows",
                           (json_int_t)r->count, "bytes", (json_int_t)r->all_bytes, "batch_size",
                           (json_int_t)batch_size, "steps", (json_int_t)steps, "expected_rows",

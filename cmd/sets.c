@@ -7,6 +7,7 @@
 
 #include "cmd/cli.h"
 #include "lib/base/mem.h"
+#include "lib/base/plural.h"
 #include "lib/data/recipe.h"
 
 /* How many nodes of set b are in set a, of all ranks. */
@@ -106,9 +107,10 @@ static void warn_shared(struct gnn_store *s, const char *set, uint32_t on)
     }
     const uint64_t shared = count_shared(s, on, i);
     if (shared)
-        cli_note("warning: %llu of the %llu nodes of set %s are in set %s, which the model was "
+        cli_note("warning: %llu of the %llu node%s of set %s %s in set %s, which the model was "
                  "trained on",
-                 (unsigned long long)shared, (unsigned long long)c->set[i].count, sets_name(c, i),
+                 (unsigned long long)shared, (unsigned long long)c->set[i].count,
+                 gnn_plural(c->set[i].count), sets_name(c, i), shared == 1 ? "is" : "are",
                  sets_name(c, on));
 }
 
@@ -174,8 +176,8 @@ void sets_tell_selection(struct gnn_store *s, char *const *sets, uint32_t n, boo
         if (shared && !strcmp(sets[i], sets[0]))
             cli_note("warning: set %s, which is trained on, also %s", sets[i], is);
         else if (shared)
-            cli_note("warning: set %s, which %s, shares %llu nodes with set %s, which is trained "
+            cli_note("warning: set %s, which %s, shares %llu node%s with set %s, which is trained "
                      "on",
-                     sets[i], is, (unsigned long long)shared, sets[0]);
+                     sets[i], is, (unsigned long long)shared, gnn_plural(shared), sets[0]);
     }
 }

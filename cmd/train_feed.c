@@ -12,6 +12,7 @@
 #include "cmd/train_defaults.h"
 #include "cmd/train_full.h"
 #include "lib/base/mem.h"
+#include "lib/base/plural.h"
 #include "lib/train/trainer.h"
 
 struct train_feed train_feed = {.split = "train", .batch = TRAIN_BATCH, .shuffle = true, .seed = 1};
@@ -161,18 +162,18 @@ static int check_labels(struct train_feed *f, struct gnn_err *e)
             return e->code;
         if (!i && !n && all)
             return gnn_fail(e, GNN_E_INPUT,
-                            "%s: set %s: none of its %llu nodes has a label: --split chooses "
+                            "%s: set %s: none of its %llu node%s has a label: --split chooses "
                             "another set to train on",
-                            feed.store_path, name, all);
+                            feed.store_path, name, all, gnn_plural(all));
         f->blank = f->blank || (i == 1 && !n);
         if (feed.comm->rank || n == all)
             continue;
         if (n)
-            cli_note("set %s: %llu of %llu nodes have a label; the others do not count", name,
-                     (unsigned long long)n, all);
+            cli_note("set %s: %llu of %llu node%s %s a label; the others do not count", name,
+                     (unsigned long long)n, all, gnn_plural(all), n == 1 ? "has" : "have");
         else
-            cli_note("warning: set %s: none of its %llu nodes has a label: nothing to evaluate%s",
-                     name, all, i == 1 ? ", and no epoch is selected by it" : "");
+            cli_note("warning: set %s: none of its %llu node%s has a label: nothing to evaluate%s",
+                     name, all, gnn_plural(all), i == 1 ? ", and no epoch is selected by it" : "");
     }
     return 0;
 }

@@ -10,6 +10,7 @@
 
 #include "cmd/cli.h"
 #include "cmd/train_defaults.h"
+#include "lib/base/plural.h"
 
 static bool full, needed_only;
 static uint32_t layers = TRAIN_LAYERS, depth = TRAIN_PIPELINE_DEPTH;
@@ -141,7 +142,7 @@ static void tell_needed(const struct gnn_full *f, const struct gnn_model *m)
         json_array_append_new(rows, json_integer((json_int_t)n));
         whole = whole && n == all;
         if (l)
-            cli_note("layer %u: %" PRIu64 " of %" PRIu64 " rows", l, n, all);
+            cli_note("layer %u: %" PRIu64 " of %" PRIu64 " row%s", l, n, all, gnn_plural(all));
     }
     if (whole)
         cli_note("--needed-only has no effect: the seeds depend on all rows of each layer");

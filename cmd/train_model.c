@@ -14,6 +14,7 @@
 #include "cmd/untrained.h"
 #include "cmd/unused.h"
 #include "lib/base/mem.h"
+#include "lib/base/plural.h"
 #include "lib/data/recipe.h"
 #include "lib/model/layer.h"
 #include "lib/model/model_file.h"
@@ -234,17 +235,18 @@ void train_model_needs(void)
  * is for each hop one, unless all layers use the same edges. */
 static void set_widths(struct gnn_model_config *c, uint32_t hops, bool induced)
 {
-    const char *what = train_full() || induced ? "layers" : "hops";
+    const char *what = train_full() || induced ? "layer" : "hop";
     const uint32_t most = c->has_head ? hops : hops - 1;
     c->nlayers = hops;
     if (hops > GNN_LAYERS_MAX)
-        cli_die(feed.store_path ? 2 : 3, "%u %s: a model has at most %d layers", hops, what,
+        cli_die(feed.store_path ? 2 : 3, "%u %ss: a model has at most %d layers", hops, what,
                 GNN_LAYERS_MAX);
     if (begun.layer && hops != begun.nlayers)
-        cli_usage("%u %s, but the model of --init %s has %u layers", hops, what, init,
-                  begun.nlayers);
+        cli_usage("%u %s%s, but the model of --init %s has %u layer%s", hops, what,
+                  gnn_plural(hops), init, begun.nlayers, gnn_plural(begun.nlayers));
     if (hidden.n > 1 && hidden.n != most)
-        cli_usage("--hidden names %u widths; %u %s need %u", hidden.n, hops, what, most);
+        cli_usage("--hidden names %u widths; %u %s%s %s %u", hidden.n, hops, what, gnn_plural(hops),
+                  hops == 1 ? "needs" : "need", most);
     if (hidden.n && !most)
         cli_usage("--hidden " NEEDS_HIDDEN);
     if (ffn && !most)
@@ -276,8 +278,8 @@ static void prove_widths(struct gnn_source **src, const struct gnn_model *m, str
         if (m->c.ntype[t].width > MODEST && (!x || !x->shape[0]))
             cli_die(
                 3,
-                "features %s of width %u, but the first batch has none: a model of %llu parameters is implausible",
-                name, m->c.ntype[t].width, (unsigned long long)m->nfloats);
+                "features %s of width %u, but the first batch has none: a model of %llu parameter%s is implausible",
+                name, m->c.ntype[t].width, (unsigned long long)m->nfloats, gnn_plural(m->nfloats));
     }
 }
 
@@ -370,8 +372,9 @@ static void check_classes(const struct gnn_model_config *from, const struct gnn_
     const uint32_t n = gnn_model_classes(c);
     bool same = true;
     if (from->outputs != c->outputs || from->task != c->task)
-        cli_die(3, "%s: a model of a %s task with %u outputs; this graph has a %s task with %u",
-                init, gnn_task_name(from->task), from->outputs, gnn_task_name(c->task), c->outputs);
+        cli_die(3, "%s: a model of a %s task with %u output%s; this graph has a %s task with %u",
+                init, gnn_task_name(from->task), from->outputs, gnn_plural(from->outputs),
+                gnn_task_name(c->task), c->outputs);
     for (uint32_t k = 0; from->class_name && c->class_name && k < n; k++) {
         bool elsewhere = false;
         if (!strcmp(from->class_name[k], c->class_name[k]))

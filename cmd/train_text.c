@@ -11,6 +11,7 @@
 #include "cmd/train_full.h"
 #include "cmd/train_progress.h"
 #include "lib/base/clock.h"
+#include "lib/base/plural.h"
 
 /* Where gradients of several ranks on devices are summed or, of full batches, how what partitions
  * exchange goes from device to device. */
@@ -37,9 +38,9 @@ void train_text_init(struct train_text *x, const struct gnn_trainer *t)
     const struct gnn_model *m = t->m;
     x->t = t;
     x->started = gnn_clock();
-    cli_info("%s, %u layers, %llu parameters (%llu of them trained)%s", m->c.layer->name,
-             m->c.nlayers, (unsigned long long)m->nfloats, (unsigned long long)m->trained,
-             train_full_words());
+    cli_info("%s, %u layer%s, %llu parameter%s (%llu of them trained)%s", m->c.layer->name,
+             m->c.nlayers, gnn_plural(m->c.nlayers), (unsigned long long)m->nfloats,
+             gnn_plural(m->nfloats), (unsigned long long)m->trained, train_full_words());
     if (t->reduce != t->comm)
         tell_reduce(t);
 }
@@ -128,8 +129,8 @@ static void append_labels(char *line, size_t room, const struct train_text *x, u
     const uint64_t all = rows * (gnn_task_columns(c->task) ? c->outputs : 1);
     const size_t at = strlen(line);
     if (labels < all && at < room)
-        snprintf(line + at, room - at, " (%llu of %llu labels known)", (unsigned long long)labels,
-                 (unsigned long long)all);
+        snprintf(line + at, room - at, " (%llu of %llu label%s known)", (unsigned long long)labels,
+                 (unsigned long long)all, gnn_plural(all));
 }
 
 /* Says once that what --patience waits for is not there. */
@@ -190,8 +191,8 @@ void train_text_epoch(void *arg, const struct gnn_train_epoch *r)
 static void tell_time(void *arg, const char *name, uint64_t n, double ms, uint64_t bytes)
 {
     (void)arg;
-    cli_note("%s: %llu times, %.3f ms, %.3f MB at least", name, (unsigned long long)n, ms,
-             (double)bytes / 1e6);
+    cli_note("%s: %llu time%s, %.3f ms, %.3f MB at least", name, (unsigned long long)n,
+             gnn_plural(n), ms, (double)bytes / 1e6);
     cli_metrics(json_pack("{s:s, s:s, s:I, s:f, s:I}", "event", "operation", "name", name, "calls",
                           (json_int_t)n, "ms", ms, "bytes", (json_int_t)bytes));
 }

@@ -10,6 +10,7 @@
 #include "cmd/rule_opts.h"
 #include "cmd/train_feed.h"
 #include "lib/base/mem.h"
+#include "lib/base/plural.h"
 #include "lib/train/trainer.h"
 
 /* Labels of each class in the training set. */
@@ -100,9 +101,9 @@ static void tell_few_seeds(const struct gnn_schema *c, const struct gnn_sampling
 {
     const unsigned long long seeds = s->split_seeds[0];
     if (s->seed_ntype == c->label_ntype && seeds && seeds < (uint64_t)FEW_LABELS * c->nclasses)
-        cli_note("set %s has %llu seeds, so at least one of %u classes has fewer than %d labels: "
+        cli_note("set %s has %llu seed%s, so at least one of %u classes has fewer than %d labels: "
                  "gnn-settings(7) has settings for few labels",
-                 s->split[0], seeds, c->nclasses, FEW_LABELS);
+                 s->split[0], seeds, gnn_plural(seeds), c->nclasses, FEW_LABELS);
 }
 
 void train_weights_tell_few(const struct gnn_schema *c, const struct gnn_sampling *s)
@@ -151,7 +152,7 @@ const float *train_weights_read(const char *text, const struct gnn_schema *c)
     }
     const uint32_t n = list_weights(text, w, c->nclasses);
     if (n != c->nclasses)
-        cli_usage("--class-weights: %u weight%s for %u classes", n, n == 1 ? "" : "s", c->nclasses);
+        cli_usage("--class-weights: %u weight%s for %u classes", n, gnn_plural(n), c->nclasses);
     check_weights(w, c);
     return w;
 }

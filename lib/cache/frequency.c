@@ -12,6 +12,7 @@
 #include "lib/comm/comm.h"
 #include "lib/store/ids.h"
 #include "lib/base/io.h"
+#include "lib/base/plural.h"
 
 enum { CHUNK = 1 << 14 };
 
@@ -144,8 +145,9 @@ static int read_head(struct gnn_io *io, uint64_t want, struct gnn_npy *h, struct
         return gnn_fail(e, GNN_E_INPUT, "%s: %s", io->name, why);
     if (!rc && (h->ndim != 1 || h->shape[0] != want))
         return gnn_fail(e, GNN_E_INPUT,
-                        "%s: %" PRIu64 " numbers in %u dimensions: the store has %" PRIu64 " nodes",
-                        io->name, h->count, h->ndim, want);
+                        "%s: %" PRIu64 " number%s in %u dimensions: the store has %" PRIu64
+                        " node%s",
+                        io->name, h->count, gnn_plural(h->count), h->ndim, want, gnn_plural(want));
     return rc;
 }
 

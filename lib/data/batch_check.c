@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "lib/data/batch_impl.h"
+#include "lib/base/plural.h"
 
 /* ---- names ---- */
 
@@ -125,8 +126,8 @@ static int take_tensor(struct table *s, const char *name, enum gnn_dtype dtype, 
     return *rows <= most
                ? 0
                : gnn_fail(s->e, GNN_E_INPUT,
-                          "tensor '%s': has %" PRIu64 " rows, where there can be %" PRIu64, name,
-                          *rows, most);
+                          "tensor '%s': has %" PRIu64 " row%s, where there can be %" PRIu64, name,
+                          *rows, gnn_plural(*rows), most);
 }
 
 /* What a batch has of a node type. */
@@ -299,7 +300,8 @@ static int check_seeds(const struct counts *s)
         most = left < most ? left : most;
     }
     if (n > most)
-        return fail_batch(s, name, "%" PRIu64 " seeds, where there can be %" PRIu64, n, most);
+        return fail_batch(s, name, "%" PRIu64 " seed%s, where there can be %" PRIu64, n,
+                          gnn_plural(n), most);
     return n || m->ranks ? 0 : fail_batch(s, name, "no seeds");
 }
 
@@ -332,10 +334,13 @@ static int check_block(const struct counts *s, uint32_t hop, uint32_t et)
     gnn_tensor_name(name, "hop/%u/%s/indptr", hop,
                     gnn_etype_key(&s->m->schema, et, key, sizeof key));
     if (missing)
-        return fail_batch(s, name, "missing, though %" PRIu64 " nodes pick neighbours", rows);
-    return at < k->n ? fail_batch(s, name, "row %u has %u edges, and the fan-out is %d", at,
-                                  k->indptr[at + 1] - k->indptr[at], rule.fanout)
-                     : fail_batch(s, name, "%u edges, more than there can be", k->edges);
+        return fail_batch(s, name, "missing, though %" PRIu64 " node%s pick neighbours", rows,
+                          gnn_plural(rows));
+    return at < k->n ? fail_batch(s, name, "row %u has %u edge%s, and the fan-out is %d", at,
+                                  k->indptr[at + 1] - k->indptr[at],
+                                  gnn_plural(k->indptr[at + 1] - k->indptr[at]), rule.fanout)
+                     : fail_batch(s, name, "%u edge%s, more than there can be", k->edges,
+                                  gnn_plural(k->edges));
 }
 
 /* The last hop leads to nodes that are there. */

@@ -5,6 +5,7 @@
 
 #include "lib/base/json.h"
 #include "lib/base/mem.h"
+#include "lib/base/plural.h"
 
 char *gnn_recipe_text(const struct gnn_meta *m, bool full, struct gnn_err *e)
 {
@@ -146,11 +147,12 @@ static int check_clusters(const struct gnn_recipe *r, const struct gnn_schema *c
                           struct gnn_err *e)
 {
     const json_int_t n = json_integer_value(json_object_get(r->sampling, "clusters"));
-    return n <= c->nparts ? 0
-                          : gnn_fail(e, GNN_E_INPUT,
-                                     "%s: was trained on batches of %lld partitions, and the store "
-                                     "has %u (gnn-partition makes more)",
-                                     path, (long long)n, c->nparts);
+    return n <= c->nparts
+               ? 0
+               : gnn_fail(e, GNN_E_INPUT,
+                          "%s: was trained on batches of %lld partition%s, and the store "
+                          "has %u (gnn-partition makes more)",
+                          path, (long long)n, gnn_plural((uint64_t)n), c->nparts);
 }
 
 int gnn_recipe_sampling(const struct gnn_recipe *r, const struct gnn_schema *c, uint32_t target,

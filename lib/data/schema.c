@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "lib/base/mem.h"
+#include "lib/base/plural.h"
 #include "lib/data/class_names.h"
 #include "lib/data/standard.h"
 #include "lib/data/text_check.h"
@@ -340,8 +341,9 @@ int gnn_schema_check_counts(const struct gnn_schema *s, const char *name, struct
         bare += n->count;
         if (bare > ALWAYS)
             return gnn_fail(e, GNN_E_INPUT,
-                            "%s: %llu nodes of type %s with %llu edges are implausible", name,
-                            (unsigned long long)n->count, n->name, (unsigned long long)edges);
+                            "%s: %llu nodes of type %s with %llu edge%s are implausible", name,
+                            (unsigned long long)n->count, n->name, (unsigned long long)edges,
+                            gnn_plural(edges));
     }
     return 0;
 }

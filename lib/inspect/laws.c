@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "lib/inspect/laws.h"
+#include "lib/base/plural.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -156,8 +157,8 @@ static int check_seeds(struct gnn_laws *l, const struct gnn_batch *b, struct gnn
     /* What walks begin with repeatedly is one node. */
     return m->clusters || m->ranks || n == want || (drawn && m->walks.length && n < want)
                ? GNN_OK
-               : gnn_fail(e, GNN_E_INPUT, "has %" PRIu64 " seeds, and should have %" PRIu64, n,
-                          want);
+               : gnn_fail(e, GNN_E_INPUT, "has %" PRIu64 " seed%s, and should have %" PRIu64, n,
+                          gnn_plural(n), want);
 }
 
 /* The members of split i, if it is a set of the store that has each of them once. */

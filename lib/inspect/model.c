@@ -8,6 +8,7 @@
 #include "lib/inspect/differ.h"
 #include "lib/inspect/report.h"
 #include "lib/base/json.h"
+#include "lib/base/plural.h"
 #include "lib/model/model_file.h"
 #include "lib/model/layer.h"
 #include "lib/train/trainer.h"
@@ -164,7 +165,8 @@ static int prove_all(const struct gnn_st_file *f, const char *path, json_t *out,
 {
     struct gnn_model m;
     struct gnn_train_state s;
-    if (gnn_report_proved(out, e, "format: %zu tensors in %" PRIu64 " bytes", f->st.n, f->nbytes))
+    if (gnn_report_proved(out, e, "format: %zu tensor%s in %" PRIu64 " byte%s", f->st.n,
+                          gnn_plural(f->st.n), f->nbytes, gnn_plural(f->nbytes)))
         return e->code;
     if (!f->st.summed)
         return gnn_report_proved(out, e, "no checksum: only the format is verified");

@@ -8,6 +8,7 @@
 #include "lib/data/labels.h"
 #include "lib/data/time.h"
 #include "lib/base/mem.h"
+#include "lib/base/plural.h"
 
 static int verify_checksums(struct gnn_store *s, json_t *report, struct gnn_err *e)
 {
@@ -20,8 +21,8 @@ static int verify_checksums(struct gnn_store *s, json_t *report, struct gnn_err 
         }
     if (gnn_store_verified(s, e))
         return e->code;
-    return gnn_report_proved(report, e, "checksums: %" PRIu64 " tensors, %" PRIu64 " bytes", n,
-                             sum);
+    return gnn_report_proved(report, e, "checksums: %" PRIu64 " tensor%s, %" PRIu64 " byte%s", n,
+                             gnn_plural(n), sum, gnn_plural(sum));
 }
 
 /* Edge ids are positions in the unpartitioned store, so in original order they count 0, 1, 2, ...
@@ -49,8 +50,8 @@ static int edge_ids(struct gnn_view *v, json_t *report, struct gnn_err *e)
         }
         if (next != sc->etype[et].count)
             return gnn_fail(e, GNN_E_INPUT,
-                            "%s: edge type %s has %" PRIu64 " edges instead of %" PRIu64, s->path,
-                            key, next, sc->etype[et].count);
+                            "%s: edge type %s has %" PRIu64 " edge%s instead of %" PRIu64, s->path,
+                            key, next, gnn_plural(next), sc->etype[et].count);
         total += next;
     }
     return gnn_report_proved(report, e, "edges: %" PRIu64 ", each once, ids a permutation", total);
@@ -212,10 +213,11 @@ static int verify_halos(struct gnn_view *v, json_t *report, struct gnn_err *e)
     if (rc || !edges)
         return rc ? rc
                   : gnn_report_proved(report, e,
-                                      "halo: %" PRIu64 " nodes, exact, with their owners", total);
+                                      "halo: %" PRIu64 " node%s, exact, with their owners", total,
+                                      gnn_plural(total));
     return gnn_report_proved(
-        report, e, "halo: %" PRIu64 " nodes, exact, with their owners and %" PRIu64 " in-edges",
-        total, edges);
+        report, e, "halo: %" PRIu64 " node%s, exact, with their owners and %" PRIu64 " in-edges",
+        total, gnn_plural(total), edges);
 }
 
 /* ---- splits and names ---- */
@@ -232,8 +234,8 @@ static int verify_sets(struct gnn_store *s, json_t *report, struct gnn_err *e)
         gnn_free(ids);
         total += ss->count;
     }
-    return gnn_report_proved(report, e, "splits: %u sets, %" PRIu64 " members, complete", sc->nsets,
-                             total);
+    return gnn_report_proved(report, e, "splits: %u set%s, %" PRIu64 " member%s, complete",
+                             sc->nsets, gnn_plural(sc->nsets), total, gnn_plural(total));
 }
 
 static int verify_labels(struct gnn_store *s, json_t *report, struct gnn_err *e)
@@ -306,8 +308,8 @@ int gnn_verify_store(struct gnn_store *s, struct gnn_store *against, json_t *rep
     if (!rc)
         rc = gnn_report_proved(
             report, e,
-            "offsets monotone, indices in range, original ids a bijection: %" PRIu64 " nodes",
-            v.nvertices);
+            "offsets monotone, indices in range, original ids a bijection: %" PRIu64 " node%s",
+            v.nvertices, gnn_plural(v.nvertices));
     if (!rc)
         rc = edge_ids(&v, report, e);
     if (!rc)

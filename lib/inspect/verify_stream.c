@@ -9,6 +9,7 @@
 #include "lib/inspect/leaks.h"
 #include "lib/inspect/report.h"
 #include "lib/base/mem.h"
+#include "lib/base/plural.h"
 #include "lib/data/rule.h"
 #include "lib/data/source.h"
 #include "lib/store/ids.h"
@@ -240,10 +241,10 @@ static int check_picks(struct check *c, const struct gnn_batch *b, struct place 
         some = n; /* check_induced knows which these are */
     const uint32_t want = gnn_pick_count(rule, some);
     if (rule.weighted ? n > want : n != want)
-        return gnn_fail(e, GNN_E_INPUT,
-                        "%s: batch %" PRIu64 ": hop %u: node %u has %u edges, and should have %u%s",
-                        c->name, c->batch, at.hop, at.dst, n, want,
-                        rule.weighted ? " at most" : "");
+        return gnn_fail(
+            e, GNN_E_INPUT,
+            "%s: batch %" PRIu64 ": hop %u: node %u has %u edge%s, and should have %u%s", c->name,
+            c->batch, at.hop, at.dst, n, gnn_plural(n), want, rule.weighted ? " at most" : "");
     if (k->id || gnn_pick_repeats(rule))
         return GNN_OK;
     if (gnn_buf_fit(&c->sorted, n + UINT64_C(1), sizeof *v, "edges", e))
@@ -261,9 +262,9 @@ static int check_picks(struct check *c, const struct gnn_batch *b, struct place 
             entry, own ? &own[v[j]] : NULL};
         if (run > 1 && run > count_edges(c, r, at.et, x))
             return gnn_fail(e, GNN_E_INPUT,
-                            "%s: batch %" PRIu64 ": hop %u: edge %u -> %u is there %u times, more "
+                            "%s: batch %" PRIu64 ": hop %u: edge %u -> %u is there %u time%s, more "
                             "often than in the store",
-                            c->name, c->batch, at.hop, src, at.dst, run);
+                            c->name, c->batch, at.hop, src, at.dst, run, gnn_plural(run));
     }
     return GNN_OK;
 }
@@ -389,9 +390,10 @@ static int check_clusters(struct check *c, const struct gnn_batch *b, struct gnn
     if (have == want && parts <= m->clusters)
         return GNN_OK;
     return gnn_fail(e, GNN_E_INPUT,
-                    "%s: batch %" PRIu64 ": has %" PRIu64 " of the %" PRIu64 " nodes of %" PRIu64
-                    " partitions; it should have all of at most %u",
-                    c->name, c->batch, have, want, parts, m->clusters);
+                    "%s: batch %" PRIu64 ": has %" PRIu64 " of the %" PRIu64 " node%s of %" PRIu64
+                    " partition%s; it should have all of at most %u",
+                    c->name, c->batch, have, want, gnn_plural(want), parts, gnn_plural(parts),
+                    m->clusters);
 }
 
 /* Where walk i of the batch is after step s, as an id of the store; UINT32_MAX if it has ended. */

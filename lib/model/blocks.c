@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "lib/model/net_impl.h"
+#include "lib/base/plural.h"
 
 /* Whether the transposed block is needed: gradients flow back to inputs that are not features, and
  * to messages, since these are made with parameters. */
@@ -248,8 +249,8 @@ int gnn_net_blocks(struct gnn_net *n, const struct gnn_meta *meta, struct gnn_er
 {
     const struct gnn_model *m = n->pass.m;
     if (!meta->sampling.induced && n->b->nhops != m->c.nlayers)
-        return gnn_fail(e, GNN_E_INPUT, "batches have %u hops, the model %u layers", n->b->nhops,
-                        m->c.nlayers);
+        return gnn_fail(e, GNN_E_INPUT, "batches have %u hop%s, the model %u layer%s", n->b->nhops,
+                        gnn_plural(n->b->nhops), m->c.nlayers, gnn_plural(m->c.nlayers));
     count_rows(n, &meta->sampling);
     start_runs(n);
     for (uint32_t r = 0; gnn_adj_needs_degrees(gnn_layer_variant(&m->c)->norm) && r < m->c.netypes;

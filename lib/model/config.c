@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "lib/base/mem.h"
+#include "lib/base/plural.h"
 #include "lib/data/class_names.h"
 #include "lib/data/standard.h"
 #include "lib/model/layer.h"
@@ -180,8 +181,9 @@ static int match_edges(const struct gnn_model_config *c, const struct gnn_schema
             return e->code;
         if (width != c->etype[r].features)
             return gnn_fail(e, GNN_E_INPUT,
-                            "%s: edges of type %s have %u features x; the model needs %u", what,
-                            gnn_etype_key(s, r, key, sizeof key), width, c->etype[r].features);
+                            "%s: edges of type %s have %u feature%s x; the model needs %u", what,
+                            gnn_etype_key(s, r, key, sizeof key), width, gnn_plural(width),
+                            c->etype[r].features);
     }
     snprintf(text, sizeof text, "%s: ", what);
     return check_weights(c, s, text, GNN_E_INPUT, e);
@@ -222,9 +224,9 @@ int gnn_model_config_match(const struct gnn_model_config *c, const struct gnn_sc
                             n->name, c->ntype[t].name);
         if (w != c->ntype[t].width || (x && !is_float(x->dtype)))
             return gnn_fail(e, GNN_E_INPUT,
-                            "%s: node type %s has %llu features (%s); the model needs %u", what,
-                            n->name, (unsigned long long)w, x ? gnn_dtype_name(x->dtype) : "none",
-                            c->ntype[t].width);
+                            "%s: node type %s has %llu feature%s (%s); the model needs %u", what,
+                            n->name, (unsigned long long)w, gnn_plural(w),
+                            x ? gnn_dtype_name(x->dtype) : "none", c->ntype[t].width);
         if (match_standard(&c->ntype[t], x, what, e))
             return e->code;
     }

@@ -18,6 +18,7 @@
 #include "lib/model/layer.h"
 #include "lib/model/model_file.h"
 #include "lib/base/temp.h"
+#include "lib/base/plural.h"
 #include "lib/data/tensors.h"
 
 int gnn_st_read(struct gnn_st_file *f, const char *path, struct gnn_err *e)
@@ -310,8 +311,10 @@ static int lay_out(struct gnn_model *m, struct gnn_model_config *c, const struct
         return gnn_fail(e, rc == GNN_E_USAGE ? GNN_E_INPUT : (enum gnn_status)rc, "%s: %s", path,
                         why.msg);
     if (m->nfloats > SMALL && m->nfloats / FOLD > f->nbytes)
-        rc = gnn_fail(e, GNN_E_INPUT, "%s: a model of %llu parameters in %llu bytes is implausible",
-                      path, (unsigned long long)m->nfloats, (unsigned long long)f->nbytes);
+        rc = gnn_fail(e, GNN_E_INPUT,
+                      "%s: a model of %llu parameter%s in %llu byte%s is implausible", path,
+                      (unsigned long long)m->nfloats, gnn_plural(m->nfloats),
+                      (unsigned long long)f->nbytes, gnn_plural(f->nbytes));
     if (rc)
         gnn_model_release(m);
     return rc;
@@ -344,8 +347,9 @@ static int other_outputs(const struct gnn_model_config *c, uint32_t outputs,
             after = f->st.tensor[i].name;
     return gnn_fail(
         e, GNN_E_INPUT,
-        "%s: convs.%u, the last layer, has %u outputs, but the labels of the graph need %u%s%s%s",
-        path, c->nlayers - 1, outputs, c->outputs, after ? "; tensor " : "", after ? after : "",
+        "%s: convs.%u, the last layer, has %u output%s, but the labels of the graph need %u%s%s%s",
+        path, c->nlayers - 1, outputs, gnn_plural(outputs), c->outputs, after ? "; tensor " : "",
+        after ? after : "",
         after
             ? " is of a layer after it, and such state dicts (jumping knowledge, heads) are not supported"
             : "");

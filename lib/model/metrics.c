@@ -11,6 +11,7 @@
 #include "formats/text.h"
 #include "kernels/label.h"
 #include "lib/model/ranking.h"
+#include "lib/base/plural.h"
 
 _Static_assert((int)GNN_LABEL_U8 == (int)GNN_U8 && (int)GNN_LABEL_I64 == (int)GNN_I64 &&
                    (int)GNN_LABEL_BF16 == (int)GNN_BF16 && (int)GNN_LABEL_F64 == (int)GNN_F64,
@@ -22,8 +23,8 @@ int gnn_labels_fit(const struct gnn_tensor *y, enum gnn_task task, uint32_t outp
     const uint64_t has = y->ndim == 2 ? y->shape[1] : 1;
     *width = gnn_task_columns(task) ? outputs : 1;
     if (y->ndim < 1 || y->ndim > 2 || y->shape[0] < n || has != *width || y->dtype == GNN_F16)
-        return gnn_fail(e, GNN_E_INPUT, "%s: expected labels with %llu rows and %u columns",
-                        y->name, (unsigned long long)n, *width);
+        return gnn_fail(e, GNN_E_INPUT, "%s: expected labels with %llu row%s and %u column%s",
+                        y->name, (unsigned long long)n, gnn_plural(n), *width, gnn_plural(*width));
     return 0;
 }
 

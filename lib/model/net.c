@@ -8,6 +8,7 @@
 
 #include "kernels/rng.h"
 #include "lib/model/net_impl.h"
+#include "lib/base/plural.h"
 
 int gnn_net_fits(const struct gnn_model *m, const struct gnn_meta *meta, struct gnn_err *e)
 {
@@ -21,8 +22,8 @@ int gnn_net_fits(const struct gnn_model *m, const struct gnn_meta *meta, struct 
         return gnn_fail(e, GNN_E_USAGE, "the seeds are of node type %s, but the labels of %s",
                         meta->schema.ntype[s->seed_ntype].name, m->c.ntype[m->c.target].name);
     if (!s->induced && s->nhops != m->c.nlayers)
-        return gnn_fail(e, GNN_E_USAGE, "the model has %u layers, but the batches have %u hops",
-                        m->c.nlayers, s->nhops);
+        return gnn_fail(e, GNN_E_USAGE, "the model has %u layer%s, but the batches have %u hop%s",
+                        m->c.nlayers, gnn_plural(m->c.nlayers), s->nhops, gnn_plural(s->nhops));
     return 0;
 }
 

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "lib/model/layer.h"
+#include "lib/base/plural.h"
 
 enum { WEIGHT, ROOT, BIAS, COMP };
 /* Scratch: means of neighbours; W_r; its gradient. In full batches the means are kept. */
@@ -71,9 +72,9 @@ static int check_widths(const struct gnn_conv_shape *s, struct gnn_err *e)
         if (feature_width(c, ends[k]) != feature_width(c, a))
             return gnn_fail(e, GNN_E_USAGE,
                             "rgcn requires node types of the same width, but %s has %u and %s %u "
-                            "features; use --encoder N",
+                            "feature%s; use --encoder N",
                             c->ntype[a].name, feature_width(c, a), c->ntype[ends[k]].name,
-                            feature_width(c, ends[k]));
+                            feature_width(c, ends[k]), gnn_plural(feature_width(c, ends[k])));
     return 0;
 }
 

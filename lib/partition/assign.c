@@ -3,6 +3,7 @@
 #include "kernels/rng.h"
 #include "lib/store/ids.h"
 #include "lib/base/mem.h"
+#include "lib/base/plural.h"
 #include "lib/partition/loads.h"
 
 /* One number a line: so says the line that the reader found it in. */
@@ -10,8 +11,9 @@ static int check_line(const struct gnn_id_reader *r, const struct gnn_view *v, u
                       struct gnn_err *e)
 {
     if (end && n < v->nvertices)
-        return gnn_fail(e, GNN_E_INPUT, "%s: ends after line %llu; the graph has %llu nodes",
-                        r->name, (unsigned long long)n, (unsigned long long)v->nvertices);
+        return gnn_fail(e, GNN_E_INPUT, "%s: ends after line %llu; the graph has %llu node%s",
+                        r->name, (unsigned long long)n, (unsigned long long)v->nvertices,
+                        gnn_plural(v->nvertices));
     if (end)
         return GNN_OK;
     if (r->at_line != n + 1)
@@ -20,8 +22,9 @@ static int check_line(const struct gnn_id_reader *r, const struct gnn_view *v, u
                         r->at_line > n ? "no partition number" : "two partition numbers");
     return n < v->nvertices
                ? GNN_OK
-               : gnn_fail(e, GNN_E_INPUT, "%s: line %llu: the graph has only %llu nodes", r->name,
-                          (unsigned long long)r->at_line, (unsigned long long)v->nvertices);
+               : gnn_fail(e, GNN_E_INPUT, "%s: line %llu: the graph has only %llu node%s", r->name,
+                          (unsigned long long)r->at_line, (unsigned long long)v->nvertices,
+                          gnn_plural(v->nvertices));
 }
 
 int gnn_assign_read(const struct gnn_view *v, int fd, const char *name, uint32_t *k, uint32_t *part,

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "lib/base/mem.h"
+#include "lib/base/plural.h"
 #include "lib/sample/sampler.h"
 
 enum { FANOUT_MAX = 1000000 };
@@ -71,8 +72,8 @@ int gnn_fanout_parse(const struct gnn_schema *s, const char *const *spec, uint32
                 if (!(fan = gnn_alloc_zero((uint64_t)n * ne, sizeof *fan, "fan-outs", e)))
                     rc = e->code;
             } else if (n != sm->nhops)
-                rc = gnn_fail(e, GNN_E_USAGE, "fan-out '%s': has %u hops, but another one has %u",
-                              spec[i], n, sm->nhops);
+                rc = gnn_fail(e, GNN_E_USAGE, "fan-out '%s': has %u hop%s, but another one has %u",
+                              spec[i], n, gnn_plural(n), sm->nhops);
             if (!rc && (type < 0 ? general : set[type]))
                 rc = gnn_fail(e, GNN_E_USAGE, "fan-out '%s': given twice", spec[i]);
             for (uint32_t h = 0; !rc && h < n; h++)

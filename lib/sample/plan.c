@@ -3,6 +3,7 @@
 #include <inttypes.h>
 
 #include "lib/sample/sample_impl.h"
+#include "lib/base/plural.h"
 
 int gnn_plan_init(struct sampler *s, const struct gnn_sampler_opts *o, struct gnn_err *e)
 {
@@ -24,16 +25,17 @@ int gnn_plan_init(struct sampler *s, const struct gnn_sampler_opts *o, struct gn
         return gnn_fail(e, GNN_E_USAGE, "an epoch has more than 2^32 steps");
     if (steps && s->step_from >= steps)
         return gnn_fail(e, GNN_E_USAGE,
-                        "steps from %" PRIu64 " on: an epoch has only %" PRIu64 " steps",
-                        s->step_from, steps);
+                        "steps from %" PRIu64 " on: an epoch has only %" PRIu64 " step%s",
+                        s->step_from, steps, gnn_plural(steps));
     if (!steps && !m->split_seeds[0])
         return gnn_fail(e, GNN_E_USAGE, "%s: set '%s' is empty: there is nothing to sample",
                         s->store->path, m->split[0]);
     if (!steps)
         return gnn_fail(e, GNN_E_USAGE,
                         "%s: set '%s' has %" PRIu64
-                        " nodes, fewer than a batch of %u, which --drop-last leaves out",
-                        s->store->path, m->split[0], m->split_seeds[0], m->batch_size);
+                        " node%s, fewer than a batch of %u, which --drop-last leaves out",
+                        s->store->path, m->split[0], m->split_seeds[0],
+                        gnn_plural(m->split_seeds[0]), m->batch_size);
     return 0;
 }
 

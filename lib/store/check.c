@@ -5,6 +5,7 @@
 
 #include "formats/xxh.h"
 #include "lib/store/store.h"
+#include "lib/base/plural.h"
 
 /* Looks a tensor up without queueing it for verification: only its shape matters here. */
 static int check_shape(struct gnn_store *s, uint32_t part, const char *name, enum gnn_dtype dtype,
@@ -195,16 +196,16 @@ static int check_totals(struct gnn_store *s, uint64_t *edges, uint64_t *members,
         rc = gnn_comm_all_reduce(s->comm, members, m->nsets, GNN_REDUCE_U64, e);
     for (uint32_t t = 0; !rc && t < m->netypes; t++)
         if (edges[t] != m->etype[t].count)
-            rc = gnn_fail(e, GNN_E_INPUT, "%s: edge type '%s' has %llu edges instead of %llu",
+            rc = gnn_fail(e, GNN_E_INPUT, "%s: edge type '%s' has %llu edge%s instead of %llu",
                           s->path, m->etype[t].rel, (unsigned long long)edges[t],
-                          (unsigned long long)m->etype[t].count);
+                          gnn_plural(edges[t]), (unsigned long long)m->etype[t].count);
     if (!rc)
         rc = gnn_schema_check_counts(m, s->path, e);
     for (uint32_t i = 0; !rc && i < m->nsets; i++)
         if (members[i] != m->set[i].count)
-            rc = gnn_fail(e, GNN_E_INPUT, "%s: split '%s/%s' has %llu members instead of %llu",
+            rc = gnn_fail(e, GNN_E_INPUT, "%s: split '%s/%s' has %llu member%s instead of %llu",
                           s->path, m->set[i].split, m->set[i].set, (unsigned long long)members[i],
-                          (unsigned long long)m->set[i].count);
+                          gnn_plural(members[i]), (unsigned long long)m->set[i].count);
     return rc;
 }
 

@@ -21,6 +21,7 @@
 #include "lib/base/kind.h"
 #include "lib/base/mapped.h"
 #include "lib/base/mem.h"
+#include "lib/base/plural.h"
 #include "lib/store/write.h"
 
 /* ---- one part ---- */
@@ -254,8 +255,8 @@ static int open_parts(struct gnn_store *s, int dir, struct gnn_err *e)
     s->to = gnn_store_rank_from(s, c->rank + 1);
     if (n < c->size)
         return gnn_fail(e, GNN_E_INPUT,
-                        "%s: has %u partition%s, too few for %u ranks: use gnn-partition -k %u",
-                        s->path, n, n == 1 ? "" : "s", c->size, c->size);
+                        "%s: has %u partition%s, too few for %u rank%s: use gnn-partition -k %u",
+                        s->path, n, n == 1 ? "" : "s", c->size, gnn_plural(c->size), c->size);
     for (uint32_t i = 0; i < n; i++) {
         struct gnn_meta meta = {0};
         struct gnn_part *p = s->part[i] = gnn_alloc_zero(1, sizeof *p, "a partition", e);

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "lib/base/mem.h"
+#include "lib/base/plural.h"
 
 static int edges_init(struct gnn_view *v, uint32_t et, const char *key, struct gnn_err *e)
 {
@@ -35,9 +36,10 @@ static int edges_init(struct gnn_view *v, uint32_t et, const char *key, struct g
                                 (unsigned long long)i + 1);
         for (uint64_t i = 0; i < m; i++)
             if (ep->indices[i] >= nsrc)
-                return gnn_fail(
-                    e, GNN_E_INPUT, "%s: tensor edge/%s/indices: element %llu is %u, of %llu nodes",
-                    path, key, (unsigned long long)i, ep->indices[i], (unsigned long long)nsrc);
+                return gnn_fail(e, GNN_E_INPUT,
+                                "%s: tensor edge/%s/indices: element %llu is %u, of %llu node%s",
+                                path, key, (unsigned long long)i, ep->indices[i],
+                                (unsigned long long)nsrc, gnn_plural(nsrc));
         base += m;
     }
     return GNN_OK;

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "lib/base/clock.h"
+#include "lib/base/plural.h"
 #include "lib/data/recipe.h"
 #include "lib/model/model_file.h"
 #include "lib/train/train_impl.h"
@@ -148,8 +149,9 @@ static int measure_epoch(struct gnn_trainer *t, struct gnn_err *e)
 /* Of a stream, it shows after an epoch that there is nothing to learn from. */
 static int fail_unlabelled(const struct gnn_trainer *t, struct gnn_err *e)
 {
-    return gnn_fail(e, GNN_E_INPUT, "set %s: none of its %llu seeds has a label%s",
+    return gnn_fail(e, GNN_E_INPUT, "set %s: none of its %llu seed%s has a label%s",
                     t->meta->sampling.split[0], (unsigned long long)t->train.rows,
+                    gnn_plural(t->train.rows),
                     t->train.known ? " of a class with a weight > 0 (--class-weights)" : "");
 }
 
@@ -283,8 +285,8 @@ static int one_batch(struct gnn_trainer *t, const struct gnn_batch *b, struct gn
 {
     const double from = gnn_clock();
     if (b->split >= t->meta->sampling.nsplits)
-        return gnn_fail(e, GNN_E_INPUT, "a batch of split %u, but the header has %u splits",
-                        b->split, t->meta->sampling.nsplits);
+        return gnn_fail(e, GNN_E_INPUT, "a batch of split %u, but the header has %u split%s",
+                        b->split, t->meta->sampling.nsplits, gnn_plural(t->meta->sampling.nsplits));
     if (check_dtypes(t, b, e))
         return e->code;
     if (already_used(t, b))

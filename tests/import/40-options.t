@@ -313,7 +313,7 @@ awk 'BEGIN { print "%%MatrixMarket matrix coordinate pattern general"; for (i = 
     print "20000000 1 1\n1 1" }' >rows.mtx
 status 3 'gnn-import refuses a matrix of 20000000 rows with one edge' imp rows.mtx -o bad
 cp err err.rows
-check 'gnn-import says how many rows a matrix with one edge has' grep -q '20000000 nodes of type row with 1 edges' err.rows
+check 'gnn-import says how many rows a matrix with one edge has' grep -q '20000000 nodes of type row with 1 edge are' err.rows
 
 imp --progress always -o PR sbm:nodes=3000 2>err.progress
 check 'gnn-import --progress always shows progress without a terminal' grep -q 'writing rows .* 3000/3000' err.progress

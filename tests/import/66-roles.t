@@ -106,7 +106,7 @@ is nodes when 'an array with a row for each node' more
 more when 6
 is edges when 'an array with a row for each edge' more
 more num_edges 1
-refuses 3 'num_edges.npy: 1 edges, but there are 6' 'another number of edges than there are' imp -o T more
+refuses 3 'num_edges.npy: 1 edge, but there are 6' 'another number of edges than there are' imp -o T more
 
 # A sparse matrix.
 rm -rf sparse

@@ -144,7 +144,7 @@ bad 'an id that is negative' "b.csv: line 3: ids are numbers, and not '-5'" 'id,
 bad 'an id with a NUL' "b.csv: line 3: a byte of value 0, which is no text" 'id,y\n9,1\n5\0000,2\n'
 bad 'an id with a control character' "b.csv: line 3: column 1: the id has a control character: '5\\\\u0001'" 'id,y\n9,1\n5\0001,2\n'
 bad 'an id in Latin-1' "b.csv: line 3: column 1: the id is not UTF-8: 'M\\\\xfcller' (if it is Latin-1, iconv" 'id,y\n9,1\nM\0374ller,0\n'
-bad 'a row that is cut' 'b.csv: line 4: 1 fields instead of 2' 'id,x\n9,1\n5,2\n20'
+bad 'a row that is cut' 'b.csv: line 4: 1 field instead of 2' 'id,x\n9,1\n5,2\n20'
 bad 'a header and no rows' 'b.csv: a header line, and no rows' 'id,x\n'
 bad 'an empty table' 'b.csv: no rows' ''
 bad 'a table without ids' "b.csv: none of its 2 columns is called like ids: --nodes b.csv:COLUMN names it; columns: a, b" 'a,b\n9,1\n5,2\n20,3\n'

@@ -183,7 +183,7 @@ as 'tabs separate before commas' 'Boston,_MA to New_York,_NY,New_York,_NY to Bos
 printf 'source;target;weight\n1;2;0,5\n' >t.txt
 as 'semicolons separate before commas' "refused t.txt: line 2: not a number '0,5', in column 3 (--map =weight leaves it out)"
 printf 'a b\nc\n' >t.txt
-as 'rows of other numbers of fields are refused' 'refused line 2: 1 fields, but line 1 has 2'
+as 'rows of other numbers of fields are refused' 'refused line 2: 1 field, but line 1 has 2'
 printf 'ann bob\nbob cleo\n' >t.txt
 as '--nodes does not count words' 'refused --nodes.*ids are words' --nodes 3
 printf 'ann bob\nbob ann\nann cleo\n' >w.txt
@@ -251,7 +251,7 @@ check 'gnn-import reads a word in the last of many lines' sh -c 'gnn-import --di
 said "read as: edges by name, as line 5001 has 'x7'; line 1 is no header"
 check 'gnn-import stores the word in the last of many lines' sh -c 'perl "$0" dump L | grep -qx "x7 to 1" && [ "$(perl "$0" dump L | wc -l)" = 5001 ]' "$pl"
 { cat long.txt; echo '7'; } >late.txt
-refuses 3 'late.txt: line 5001: 1 fields, but line 1 has 2' 'a short line after many' gnn-import -o bad late.txt
+refuses 3 'late.txt: line 5001: 1 field, but line 1 has 2' 'a short line after many' gnn-import -o bad late.txt
 { echo 'source,target,weight'; sed 's/ /,/; s/$/,1/' long.txt; echo '1,2,NA'; } >late.txt
 refuses 3 'late.txt: line 5002: weight is missing' 'a missing weight after many' gnn-import -o bad late.txt
 { echo 'source,target' && sed 's/ /,/' long.txt && echo '007,5'; } >late.txt

@@ -22,7 +22,7 @@ for case in path:50:30 path:50:17 path:50:49 small:6:3 small:6:4 small:6:5 cliqu
     for m in metis fennel ldg; do
         gnn-partition --force --metrics m -k $k --method $m -o p $g >table 2>said
         check "gnn-partition --method $m -k $k keeps --imbalance on $g: $(owned m)" within $nodes $k "$(owned m)"
-        check "gnn-partition --method $m -k $k leaves no partition of $g empty" sh -c '! grep -q "have no nodes" said'
+        check "gnn-partition --method $m -k $k leaves no partition of $g empty" sh -c '! grep -q "partitions ha[a-z]* no nodes" said'
     done
 done
 check "gnn-inspect --verify finds repaired partitions to be the graph of the whole" gnn-inspect --verify --against mesh p
@@ -30,7 +30,7 @@ for m in metis fennel; do
     gnn-partition -q --force --metrics m -k 20 --two-level 4,5 --method $m -o p cliques
     check "gnn-partition --method $m --two-level 4,5 keeps --imbalance: $(owned m)" within 50 20 "$(owned m)"
     gnn-partition --force --metrics m --two-level 7,7 --method $m -o p path >table 2>said
-    check "gnn-partition --method $m --two-level 7,7 leaves none of 49 partitions of 50 nodes empty" sh -c '! grep -q "have no nodes" said'
+    check "gnn-partition --method $m --two-level 7,7 leaves none of 49 partitions of 50 nodes empty" sh -c '! grep -q "partitions ha[a-z]* no nodes" said'
 done
 
 # What was moved is said; the same for any number of threads and however the input is partitioned.
@@ -86,7 +86,7 @@ check "gnn-partition --balance types with METIS makes the authors of IGBH even" 
 check "gnn-partition --balance types with METIS exceeds nothing" sh -c '! grep -q exceeded said'
 check "gnn-inspect --verify finds partitions with even types to be the graph of the whole" gnn-inspect --verify --against igbh p
 gnn-partition --force -k 6 --method random -o p pairs >table 2>said
-check "gnn-partition --method random leaves no partition empty where each type has fewer nodes than partitions" sh -c '! grep -q "have no nodes" said'
+check "gnn-partition --method random leaves no partition empty where each type has fewer nodes than partitions" sh -c '! grep -q "partitions ha[a-z]* no nodes" said'
 check "gnn-partition --method random still spreads each type" sh -c '[ "$(grep -c "^balance   \(user\|item\)  *1.5000" table)" = 2 ]'
 
 # Several constraints, and many partitions.

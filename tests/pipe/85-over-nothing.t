@@ -17,7 +17,7 @@ gnn-inspect -s path >out.path
 says 'in-degrees of a path: of 4 nodes, one has none' 'in-degree  min 0, median 1, mean 0.75, max 1, zero 1$' out.path
 says 'no edge of a path has its reverse' 'node/to/node: directed, 0.00 % have their reverse; self-loops 0' out.path
 says 'the mean of features is over 8 numbers' 'node/node/x: min 1, mean 4, max 9$' out.path
-says 'the mean of labels is over those that are known' 'node/node/y: min 0, mean 0.666667, max 1; of 3 labels, as 1 are not known$' out.path
+says 'the mean of labels is over those that are known' 'node/node/y: min 0, mean 0.666667, max 1; of 3 labels, and 1 not known$' out.path
 says 'members of classes are those with a label' 'members of each class: 1 2$' out.path
 says 'nodes without a label are counted' 'nodes without a label: 1$' out.path
 printf '0\n0\n1\n1\n' >halves

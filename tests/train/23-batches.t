@@ -169,7 +169,7 @@ gnn-train -q --store g --full-batch --hidden 4 --epochs 1 -o f.st
 refuses 2 'does not say how to draw batches' "--store for a model of full batches" gnn-predict --store g f.st -o x.npy
 gnn-train -q --store g -f 5 --hidden 4 --head 0 --epochs 1 -o one.st
 rm -f x.npy
-refuses 2 'the model has 2 layers, but the batches have 1 hops' "batches with other hops than the model's layers" sh -c 'gnn-sample -q g -f 5 | gnn-gather -q g | gnn-predict p.st -o x.npy'
+refuses 2 'the model has 2 layers, but the batches have 1 hop' "batches with other hops than the model's layers" sh -c 'gnn-sample -q g -f 5 | gnn-gather -q g | gnn-predict p.st -o x.npy'
 refuses 2 "no batches of set 'nowhere'" "a set that a stream does not have" gnn-predict -n --split nowhere -i all.gnb m.st
 refuses 2 "no set 'nowhere'" "a set that the store does not have" gnn-predict -n --split nowhere --store g m.st
 refuses 2 'exclude each other' "a stream and a store" gnn-predict -i all.gnb --store g m.st

@@ -83,7 +83,7 @@ done <<LIST
 --encoder 4|--encoder differs from the model of --init g.st, which has none: leave it out
 --head 0|--head differs from the model of --init g.st, which has none: leave it out
 LIST
-refuses 2 '1 hops, but the model of --init g.st has 2 layers' "another number of layers than the model of --init has" \
+refuses 2 '1 hop, but the model of --init g.st has 2 layers' "another number of layers than the model of --init has" \
     gnn-train -q --store a.store --init g.st -f 4 --epochs 1 -o x.st
 check "gnn-train takes options that say the same" gnn-train -q --store a.store --init g.st -f 4,4 -m gat --heads 3 --hidden 9 --epochs 1 -o x.st
 check "gnn-train takes options of training" gnn-train -q --store a.store --init g.st -f 4,4 --attention-dropout 0.3 --dropout 0.1 --epochs 1 -o x.st

@@ -313,7 +313,7 @@ static void texts(void)
     fails("a file of comments only", "f", "# nothing\n", "no edges");
     fails("text with a negative id", "f", "1 2\n-3 4\n", "line 2: a negative id '-3'");
     fails("text with a line that lacks a field", "f", "1,2\n3\n",
-          "line 2: 1 fields, but line 1 has 2");
+          "line 2: 1 field, but line 1 has 2");
     fails("text with a line of too many fields", "f", "1,2\n3,4,5\n",
           "line 2: 3 fields, but line 1 has 2");
     fails("text with an open quote", "f", "from,to\n1,\"2\n", "line 2");

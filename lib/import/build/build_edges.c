@@ -5,6 +5,7 @@
 #include "lib/import/build/build_impl.h"
 #include "lib/import/build/reverses.h"
 #include "lib/base/mem.h"
+#include "lib/base/plural.h"
 
 /* One edge type while its edges stream by. */
 struct pass {
@@ -35,8 +36,8 @@ static int check_ids(const struct build *b, const uint32_t *v, uint64_t n, uint6
     for (uint64_t i = 0; i < n; i++)
         max = v[i] > max ? v[i] : max;
     if (n && max >= count)
-        return gnn_fail(e, GNN_E_INPUT, "%s: %s id %u, but there are %llu nodes", b->d->name, what,
-                        max, (unsigned long long)count);
+        return gnn_fail(e, GNN_E_INPUT, "%s: %s id %u, but there are %llu node%s", b->d->name, what,
+                        max, (unsigned long long)count, gnn_plural(count));
     return GNN_OK;
 }
 

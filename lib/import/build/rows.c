@@ -7,6 +7,7 @@
 #include "kernels/half.h"
 #include "lib/import/build/scaling.h"
 #include "lib/base/mem.h"
+#include "lib/base/plural.h"
 
 struct rows_arg {
     const struct gnn_import_opts *o;
@@ -147,8 +148,9 @@ int gnn_rows_write(struct gnn_dataset *d, const struct gnn_import_opts *o, uint3
     gnn_free(a.largest);
     gnn_buf_release(&a.scaled);
     if (!rc && a.rows != nt->count)
-        rc = gnn_fail(e, GNN_E_INPUT, "%s: %s/%s: %llu rows for %llu nodes", d->name, nt->name,
-                      f->name, (unsigned long long)a.rows, (unsigned long long)nt->count);
+        rc = gnn_fail(e, GNN_E_INPUT, "%s: %s/%s: %llu row%s for %llu node%s", d->name, nt->name,
+                      f->name, (unsigned long long)a.rows, gnn_plural(a.rows),
+                      (unsigned long long)nt->count, gnn_plural(nt->count));
     gnn_buf_release(&a.buf);
     return rc;
 }

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "lib/base/mem.h"
+#include "lib/base/plural.h"
 #include "lib/data/standard.h"
 #include "lib/store/store.h"
 
@@ -113,8 +114,9 @@ static int from_store(const struct gnn_store *s, const struct gnn_dataset *d, ui
         return gnn_fail(e, GNN_E_INPUT, "%s: features of node type %s are not standardized",
                         s->path, here->name);
     if (gnn_field_columns(from) != gnn_field_columns(x))
-        return gnn_fail(e, GNN_E_INPUT, "%s: node type %s has %llu features; the input has %llu",
+        return gnn_fail(e, GNN_E_INPUT, "%s: node type %s has %llu feature%s; the input has %llu",
                         s->path, here->name, (unsigned long long)gnn_field_columns(from),
+                        gnn_plural(gnn_field_columns(from)),
                         (unsigned long long)gnn_field_columns(x));
     return gnn_schema_set_standard(out, t, "x", from->standard, e);
 }

@@ -10,6 +10,7 @@
 
 #include "formats/mtx.h"
 #include "lib/import/read/reading.h"
+#include "lib/base/plural.h"
 
 /* KEEP counts 32-bit words: a pair of ids is two, a number of a field two more. */
 enum { CHUNK = 1 << 13, KEEP = 1 << 25 }; /* edges of a step; edges kept in memory */
@@ -51,9 +52,9 @@ static int open_matrix(struct pass *ps, const struct gnn_edgelist *l, struct gnn
     if (!rc) /* the columns are those of the edges, not of what was skipped */
         ps->t.ncols = gnn_text_count(ps->t.p, ps->t.sep);
     if (!rc && ps->t.ncols != l->ncols)
-        rc = gnn_fail(e, GNN_E_INPUT, "%s: line %llu: %u fields instead of %u",
+        rc = gnn_fail(e, GNN_E_INPUT, "%s: line %llu: %u field%s instead of %u",
                       gnn_reader_name(ps->t.r), (unsigned long long)ps->t.line, ps->t.ncols,
-                      l->ncols);
+                      gnn_plural(ps->t.ncols), l->ncols);
     return rc;
 }
 

@@ -13,6 +13,7 @@
 #include "lib/import/read/colname.h"
 #include "lib/import/read/survey.h"
 #include "lib/base/suggest.h"
+#include "lib/base/plural.h"
 
 enum { COLUMNS_MAX = 1 << 20 };
 
@@ -194,7 +195,7 @@ static int look_at_top(struct gnn_joined *j, const char *type, struct gnn_err *e
     j->ncols = j->t.ncols;
     j->id = -1;
     if (j->ncols > COLUMNS_MAX)
-        return gnn_fail(e, GNN_E_INPUT, "%s: %u columns", j->path, j->ncols);
+        return gnn_fail(e, GNN_E_INPUT, "%s: %u column%s", j->path, j->ncols, gnn_plural(j->ncols));
     j->word = gnn_alloc(j->ncols, sizeof *j->word, "columns", e);
     int rc = j->word ? keep_top(j, e) : GNN_E_NOMEM;
     if (!rc)
@@ -298,9 +299,9 @@ int gnn_joined_no_id(const struct gnn_joined *j, const char *option, const char 
     for (uint32_t i = 0; j->header && i < j->ncols; i++)
         gnn_suggest_add(&s, j->name[i]);
     return gnn_fail(e, j->column ? GNN_E_USAGE : GNN_E_INPUT,
-                    "%s: %s of its %u columns is called like ids: %s%s:COLUMN names it%s", j->path,
-                    j->header ? "none" : "no header, and none", j->ncols, option, file,
-                    j->header ? gnn_suggest_text(&s, "columns") : "");
+                    "%s: %s of its %u column%s is called like ids: %s%s:COLUMN names it%s", j->path,
+                    j->header ? "none" : "no header, and none", j->ncols, gnn_plural(j->ncols),
+                    option, file, j->header ? gnn_suggest_text(&s, "columns") : "");
 }
 
 int gnn_joined_fail(const struct gnn_joined *j, uint32_t col, const char *what, const char *rest,
@@ -336,8 +337,8 @@ int gnn_joined_node(struct gnn_joined *j, const struct gnn_nodeids *ids, uint64_
     if (j->id >= 0)
         rc = gnn_joined_id(j, ids, count, node, e);
     else if (j->row > count)
-        return gnn_fail(e, GNN_E_INPUT, "%s: line %llu: more rows than the %llu nodes", j->path,
-                        (unsigned long long)j->line, (unsigned long long)count);
+        return gnn_fail(e, GNN_E_INPUT, "%s: line %llu: more rows than the %llu node%s", j->path,
+                        (unsigned long long)j->line, (unsigned long long)count, gnn_plural(count));
     else
         *node = (uint32_t)(j->row - 1);
     if (!rc && line[*node]) {

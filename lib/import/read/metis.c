@@ -8,6 +8,7 @@
 #include "lib/import/read/formats.h"
 #include "lib/import/rand.h"
 #include "lib/import/read/table.h"
+#include "lib/base/plural.h"
 
 enum { CHUNK = 1 << 13 };
 
@@ -158,9 +159,10 @@ static int walk_vertices(struct metis *m, struct pass *ps, struct gnn_err *e)
                            : gnn_table_fail(&ps->t, NULL, "more lines than vertices", e);
     }
     if (!rc && ps->entries != 2 * m->h.m)
-        rc = gnn_fail(e, GNN_E_INPUT, "%s: %llu neighbours listed, but %llu edges need %llu",
+        rc = gnn_fail(e, GNN_E_INPUT, "%s: %llu neighbour%s listed, but %llu edge%s need %llu",
                       gnn_reader_name(ps->t.r), (unsigned long long)ps->entries,
-                      (unsigned long long)m->h.m, (unsigned long long)m->h.m * 2);
+                      gnn_plural(ps->entries), (unsigned long long)m->h.m, gnn_plural(m->h.m),
+                      (unsigned long long)m->h.m * 2);
     if (!rc && ps->balance)
         rc = gnn_fail(e, GNN_E_INPUT,
                       "%s: not every edge is listed from both its ends with one weight",

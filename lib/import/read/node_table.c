@@ -12,6 +12,7 @@
 #include "lib/import/read/classes.h"
 #include "lib/import/read/colname.h"
 #include "lib/import/read/labels.h"
+#include "lib/base/plural.h"
 
 enum role { LEFT_OUT, THE_ID, FEATURE, LABEL, FIELD, SET, TRAIN_MASK, VALID_MASK, TEST_MASK };
 enum { NAME = GNN_NAME_MAX + 1 };
@@ -179,10 +180,11 @@ static int plan_columns(struct load *l, enum gnn_table_use use, struct gnn_err *
     if (!l->col || !l->line)
         return GNN_E_NOMEM;
     if (use == GNN_TABLE_NODES && !l->j->header && l->j->ncols > 1)
-        return gnn_fail(e, GNN_E_INPUT,
-                        "%s: no header says what its %u columns are: add one, or give features and "
-                        "labels as --features FILE:COLUMN and --labels FILE:COLUMN",
-                        l->j->path, l->j->ncols);
+        return gnn_fail(
+            e, GNN_E_INPUT,
+            "%s: no header says what its %u column%s are: add one, or give features and "
+            "labels as --features FILE:COLUMN and --labels FILE:COLUMN",
+            l->j->path, l->j->ncols, gnn_plural(l->j->ncols));
     if (use == GNN_TABLE_NODES)
         rc = find_ranges(l, e);
     if (!rc && use == GNN_TABLE_NODES)
@@ -290,11 +292,12 @@ static int check_missing(const struct load *l, struct gnn_err *e)
         return GNN_OK;
     if (l->j->id < 0)
         return gnn_fail(e, GNN_E_INPUT,
-                        "%s: %llu rows for %llu nodes (FILE:COLUMN finds rows by id)", l->j->path,
-                        (unsigned long long)l->j->row, (unsigned long long)l->count);
-    return gnn_fail(e, GNN_E_INPUT, "%s: %llu of %llu nodes have no row, the first of them '%s'",
+                        "%s: %llu row%s for %llu node%s (FILE:COLUMN finds rows by id)", l->j->path,
+                        (unsigned long long)l->j->row, gnn_plural(l->j->row),
+                        (unsigned long long)l->count, gnn_plural(l->count));
+    return gnn_fail(e, GNN_E_INPUT, "%s: %llu of %llu node%s have no row, the first of them '%s'",
                     l->j->path, (unsigned long long)missing, (unsigned long long)l->count,
-                    gnn_nodeids_text(l->ids, first, text));
+                    gnn_plural(l->count), gnn_nodeids_text(l->ids, first, text));
 }
 
 static int survey_rows(struct load *l, struct gnn_err *e)
@@ -442,8 +445,9 @@ static int fill_rows(struct load *l, struct gnn_err *e)
     }
     if (rc == GNN_END && l->j->row != l->rows)
         return gnn_fail(e, GNN_E_INPUT,
-                        "%s: the input changed while it was read: %llu rows, then %llu", l->j->path,
-                        (unsigned long long)l->rows, (unsigned long long)l->j->row);
+                        "%s: the input changed while it was read: %llu row%s, then %llu",
+                        l->j->path, (unsigned long long)l->rows, gnn_plural(l->rows),
+                        (unsigned long long)l->j->row);
     return rc == GNN_END ? gnn_lost_tell(&l->s->d, l->j->path, "x", &l->lost, e) : rc;
 }
 

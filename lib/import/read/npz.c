@@ -13,6 +13,7 @@
 #include "lib/import/read/roles.h"
 #include "lib/import/read/sparse.h"
 #include "lib/base/suggest.h"
+#include "lib/base/plural.h"
 
 struct npz {
     struct gnn_src s;
@@ -227,8 +228,8 @@ static int count_edges(struct npz *z, struct gnn_input *in, struct gnn_err *e)
         return rc ? rc : e->code;
     rc = gnn_member_number(in, (uint32_t)m, &told, e);
     if (!rc && told != z->nedges)
-        rc = gnn_fail(e, GNN_E_INPUT, "%s: %llu edges, but there are %llu",
-                      gnn_input_where(in, (uint32_t)m), (unsigned long long)told,
+        rc = gnn_fail(e, GNN_E_INPUT, "%s: %llu edge%s, but there are %llu",
+                      gnn_input_where(in, (uint32_t)m), (unsigned long long)told, gnn_plural(told),
                       (unsigned long long)z->nedges);
     return rc;
 }
@@ -244,18 +245,18 @@ static int count_rows(struct npz *z, struct gnn_input *in, uint32_t member, bool
     int rc = gnn_array_open(&a, in, member, e);
     *n = a.rows;
     if (!rc && (a.rows < 1 || a.rows > UINT32_MAX - 1))
-        rc = gnn_fail(e, GNN_E_INPUT, "%s: %llu rows", gnn_array_name(&a),
-                      (unsigned long long)a.rows);
+        rc = gnn_fail(e, GNN_E_INPUT, "%s: %llu row%s", gnn_array_name(&a),
+                      (unsigned long long)a.rows, gnn_plural(a.rows));
     const bool both = !rc && labels && a.rows == z->nedges;
     if (both)
         rc = gnn_pairs_scan(&z->pairs, &edges, &max, e);
     if (!rc && both && max + 1 < (int64_t)a.rows)
         rc = gnn_fail(e, GNN_E_INPUT,
-                      "%s: %llu rows, which is the number of edges, while their nodes are 0 to "
+                      "%s: %llu row%s, which is the number of edges, while their nodes are 0 to "
                       "%lld: --map edge_y=NAME if these are labels of edges, --nodes %llu if there "
                       "are as many nodes",
-                      gnn_array_name(&a), (unsigned long long)a.rows, (long long)max,
-                      (unsigned long long)a.rows);
+                      gnn_array_name(&a), (unsigned long long)a.rows, gnn_plural(a.rows),
+                      (long long)max, (unsigned long long)a.rows);
     gnn_array_close(&a);
     return rc;
 }
@@ -267,9 +268,9 @@ static int count_nodes(struct npz *z, struct gnn_input *in, uint64_t *n, struct 
     int m = find_role(z, in, "num_nodes", e);
     if (z->rows && z->s.o->nodes && z->s.o->nodes != z->rows)
         return gnn_fail(e, GNN_E_USAGE,
-                        "--nodes %llu: the matrix of edges has %llu rows and %llu columns",
+                        "--nodes %llu: the matrix of edges has %llu row%s and %llu column%s",
                         (unsigned long long)z->s.o->nodes, (unsigned long long)z->rows,
-                        (unsigned long long)z->cols);
+                        gnn_plural(z->rows), (unsigned long long)z->cols, gnn_plural(z->cols));
     if (z->rows || z->s.o->nodes) {
         *n = z->rows ? z->rows : z->s.o->nodes;
         return GNN_OK;
@@ -277,8 +278,8 @@ static int count_nodes(struct npz *z, struct gnn_input *in, uint64_t *n, struct 
     if (m >= 0) {
         int rc = gnn_member_number(in, (uint32_t)m, n, e);
         if (!rc && (*n < 1 || *n > UINT32_MAX - 1))
-            rc = gnn_fail(e, GNN_E_INPUT, "%s: %llu nodes, expected 1 to 4294967294",
-                          gnn_input_where(in, (uint32_t)m), (unsigned long long)*n);
+            rc = gnn_fail(e, GNN_E_INPUT, "%s: %llu node%s, expected 1 to 4294967294",
+                          gnn_input_where(in, (uint32_t)m), (unsigned long long)*n, gnn_plural(*n));
         return rc;
     }
     for (int k = 0; k < 2; k++) {
@@ -319,21 +320,22 @@ static int add_field(struct npz *z, struct gnn_input *in, uint32_t member, const
                         array, key);
     if (owner == GNN_OF_ANY && rows == n && rows == z->nedges)
         return gnn_fail(e, GNN_E_INPUT,
-                        "%s: %s: %llu rows, but there are as many nodes as edges: --map "
+                        "%s: %s: %llu row%s, but there are as many nodes as edges: --map "
                         "node_%s=%s or edge_%s=%s says whose it is (=%s leaves it out)",
-                        name, array, (unsigned long long)rows, role, key, role, key, key);
+                        name, array, (unsigned long long)rows, gnn_plural(rows), role, key, role,
+                        key, key);
     if (owner == GNN_OF_ANY)
         owner = rows == n ? GNN_OF_NODES : rows == z->nedges ? GNN_OF_EDGES : GNN_OF_ANY;
     const char *what = owner == GNN_OF_NODES ? "nodes" : "edges";
     if (owner == GNN_OF_ANY)
         return gnn_fail(e, GNN_E_INPUT,
-                        "%s: %s: %llu rows fit neither nodes nor edges (--map =%s leaves it out)",
-                        name, array, (unsigned long long)rows, key);
+                        "%s: %s: %llu row%s fit neither nodes nor edges (--map =%s leaves it out)",
+                        name, array, (unsigned long long)rows, gnn_plural(rows), key);
     if (rows != (owner == GNN_OF_NODES ? n : z->nedges))
         return gnn_fail(e, GNN_E_INPUT,
-                        "%s: %s: %llu rows for %llu %s (--map NAME=%s makes it something else, "
+                        "%s: %s: %llu row%s for %llu %s (--map NAME=%s makes it something else, "
                         "=%s leaves it out)",
-                        name, array, (unsigned long long)rows,
+                        name, array, (unsigned long long)rows, gnn_plural(rows),
                         (unsigned long long)(owner == GNN_OF_NODES ? n : z->nedges), what, key,
                         key);
     if (owner == GNN_OF_EDGES && z->sparse)
@@ -501,9 +503,10 @@ static int add_attributes(struct npz *z, struct gnn_input *in, struct gnn_err *e
     uint64_t n = z->s.d.schema.ntype[0].count, width = z->x.minor;
     if (!rc && (z->x.major != n || width > WIDEST ||
                 (n * width > ALWAYS && n * width / PER_BYTE > gnn_input_bytes(in))))
-        rc = gnn_fail(e, GNN_E_INPUT, "%s: attr_shape: %llu rows of %llu values for %llu nodes",
-                      gnn_input_name(in), (unsigned long long)z->x.major, (unsigned long long)width,
-                      (unsigned long long)n);
+        rc = gnn_fail(e, GNN_E_INPUT, "%s: attr_shape: %llu row%s of %llu value%s for %llu node%s",
+                      gnn_input_name(in), (unsigned long long)z->x.major, gnn_plural(z->x.major),
+                      (unsigned long long)width, gnn_plural(width), (unsigned long long)n,
+                      gnn_plural(n));
     if (!rc)
         rc = scan_sparse(&z->x, &ones, e);
     return rc ? rc : gnn_schema_add_nfield(&z->s.d.schema, 0, "x", GNN_F32, width, e);

@@ -10,6 +10,7 @@
 #include "lib/import/read/files.h"
 #include "lib/import/read/formats.h"
 #include "lib/import/read/pairs.h"
+#include "lib/base/plural.h"
 
 enum { TYPES = 256, WORD = GNN_TYPE_NAME_MAX + 1, PATH = 1024 };
 
@@ -216,8 +217,9 @@ static int count_of(struct ogb *g, const char *dir, const char *what, uint64_t *
 static int node_count_ok(const struct ogb *g, const char *member, uint64_t n, struct gnn_err *e)
 {
     if (n < 1 || n > UINT32_MAX - 1)
-        return gnn_fail(e, GNN_E_INPUT, "%s: %sraw/%s: %llu nodes, expected 1 to 4294967294",
-                        gnn_input_name(g->in), g->root, member, (unsigned long long)n);
+        return gnn_fail(e, GNN_E_INPUT, "%s: %sraw/%s: %llu node%s, expected 1 to 4294967294",
+                        gnn_input_name(g->in), g->root, member, (unsigned long long)n,
+                        gnn_plural(n));
     return GNN_OK;
 }
 
@@ -225,8 +227,8 @@ static int check_edge_count(struct gnn_pairs *p, const struct gnn_input *in, uin
                             struct gnn_err *e)
 {
     if (p->n != UINT64_MAX && p->n != n)
-        return gnn_fail(e, GNN_E_INPUT, "%s: %llu edges, but %llu declared", gnn_input_name(in),
-                        (unsigned long long)p->n, (unsigned long long)n);
+        return gnn_fail(e, GNN_E_INPUT, "%s: %llu edge%s, but %llu declared", gnn_input_name(in),
+                        (unsigned long long)p->n, gnn_plural(p->n), (unsigned long long)n);
     p->expected = n;
     return GNN_OK;
 }
@@ -443,8 +445,8 @@ static int check_node_count(struct ogb *g, uint32_t t, uint32_t member, struct g
     int rc = gnn_member_number(g->in, member, &n, e);
     g->used[member] = true;
     if (!rc && n != nt->count)
-        rc = gnn_fail(e, GNN_E_INPUT, "%s: %llu nodes, but there are %llu of type %s",
-                      gnn_input_where(g->in, member), (unsigned long long)n,
+        rc = gnn_fail(e, GNN_E_INPUT, "%s: %llu node%s, but there are %llu of type %s",
+                      gnn_input_where(g->in, member), (unsigned long long)n, gnn_plural(n),
                       (unsigned long long)nt->count, nt->name);
     return rc;
 }
@@ -465,8 +467,9 @@ static int read_ids(struct ogb *g, uint32_t t, uint32_t member, struct gnn_err *
                  ? gnn_array_load(g->in, member, GNN_I64, (void **)&key, &rows, &width, e)
                  : gnn_member_words(g->in, member, ids, &rows, e);
     if (!rc && (rows != count || width != 1))
-        rc = gnn_fail(e, GNN_E_INPUT, "%s: %llu ids for %llu nodes", gnn_input_where(g->in, member),
-                      (unsigned long long)(rows * width), (unsigned long long)count);
+        rc = gnn_fail(e, GNN_E_INPUT, "%s: %llu ids for %llu node%s",
+                      gnn_input_where(g->in, member), (unsigned long long)(rows * width),
+                      (unsigned long long)count, gnn_plural(count));
     if (!rc && key)
         rc = gnn_nodeids_take(ids, key, rows, gnn_input_where(g->in, member), e);
     gnn_free(key);

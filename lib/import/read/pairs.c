@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "lib/import/read/array.h"
+#include "lib/base/plural.h"
 
 enum { CHUNK = 1 << 13 };
 
@@ -43,8 +44,9 @@ int gnn_pairs_open(struct gnn_pairs *p, struct gnn_input *in, int a, int b, bool
     else if (!rc && b >= 0)
         p->n = first.rows;
     else if (!rc && first.text && first.t.ncols != 2 && first.t.ncols != 0)
-        rc = gnn_fail(e, GNN_E_INPUT, "%s: line %llu: %u fields instead of 2",
-                      gnn_array_name(&first), (unsigned long long)first.t.line, first.t.ncols);
+        rc = gnn_fail(e, GNN_E_INPUT, "%s: line %llu: %u field%s instead of 2",
+                      gnn_array_name(&first), (unsigned long long)first.t.line, first.t.ncols,
+                      gnn_plural(first.t.ncols));
     else if (!rc && !first.text)
         rc = find_layout(p, &first, tall, e);
     gnn_array_close(&first);
@@ -63,11 +65,12 @@ int gnn_pairs_field(struct gnn_src *s, uint32_t t, struct gnn_pairs *p, const ch
         rc = gnn_fail(e, GNN_E_INPUT, "%s: more than %d edge fields", gnn_array_name(&a),
                       GNN_PAIRS_FIELDS);
     if (!rc && a.rows != UINT64_MAX && p->n != UINT64_MAX && a.rows != p->n)
-        rc = gnn_fail(e, GNN_E_INPUT, "%s: %llu rows for %llu edges", gnn_array_name(&a),
-                      (unsigned long long)a.rows, (unsigned long long)p->n);
+        rc = gnn_fail(e, GNN_E_INPUT, "%s: %llu row%s for %llu edge%s", gnn_array_name(&a),
+                      (unsigned long long)a.rows, gnn_plural(a.rows), (unsigned long long)p->n,
+                      gnn_plural(p->n));
     if (!rc && (!a.width || a.width > 4096))
-        rc = gnn_fail(e, GNN_E_INPUT, "%s: rows of %llu values", gnn_array_name(&a),
-                      (unsigned long long)a.width);
+        rc = gnn_fail(e, GNN_E_INPUT, "%s: rows of %llu value%s", gnn_array_name(&a),
+                      (unsigned long long)a.width, gnn_plural(a.width));
     if (!rc && gnn_field_find(et->field, et->nfields, name))
         rc = gnn_fail(e, GNN_E_INPUT, "%s: a second edge field '%s'", gnn_array_name(&a), name);
     if (!rc && strcmp(name, "x") && strcmp(name, "weight"))
@@ -181,12 +184,12 @@ static int bad_id(const struct pass *ps, uint64_t i, bool source, int64_t v, uin
                         (unsigned long long)count);
     if (ps->a.text)
         return gnn_fail(e, GNN_E_INPUT,
-                        "%s: edge %llu: id %llu, but there are %llu nodes of type %s", name,
+                        "%s: edge %llu: id %llu, but there are %llu node%s of type %s", name,
                         (unsigned long long)(ps->done + i + 1), (unsigned long long)v,
-                        (unsigned long long)count, type);
-    return gnn_fail(e, GNN_E_INPUT, "%s: edge %llu: id %lld, but there are %llu nodes of type %s",
+                        (unsigned long long)count, gnn_plural(count), type);
+    return gnn_fail(e, GNN_E_INPUT, "%s: edge %llu: id %lld, but there are %llu node%s of type %s",
                     name, (unsigned long long)(ps->done + i + 1), (long long)v,
-                    (unsigned long long)count, type);
+                    (unsigned long long)count, gnn_plural(count), type);
 }
 
 static int read_fields(struct pass *ps, const struct gnn_etype *et, uint64_t n, struct gnn_err *e)
@@ -251,9 +254,9 @@ int gnn_pairs_edges(struct gnn_dataset *d, uint32_t t, const struct gnn_pairs *p
         }
         if (!rc && p->expected != UINT64_MAX &&
             (n ? ps.done + n > p->expected : ps.done != p->expected))
-            rc = gnn_fail(e, GNN_E_INPUT, "%s: %s than the %llu edges declared",
+            rc = gnn_fail(e, GNN_E_INPUT, "%s: %s than the %llu edge%s declared",
                           gnn_array_name(&ps.a), n ? "more" : "fewer",
-                          (unsigned long long)p->expected);
+                          (unsigned long long)p->expected, gnn_plural(p->expected));
         if (!rc && fields)
             rc = read_fields(&ps, et, n, e);
         struct gnn_edge_chunk c = {n, ps.src, ps.dst, fields ? (const void *const *)ps.row : NULL};

@@ -10,6 +10,7 @@
 #include "lib/import/read/colname.h"
 #include "lib/import/read/src.h"
 #include "lib/base/suggest.h"
+#include "lib/base/plural.h"
 
 enum { WORD = GNN_SURVEY_NAME, FIRST_ROWS = 1000 };
 
@@ -251,9 +252,9 @@ static int guess_columns(const struct facts *f, struct gnn_err *e)
         end[1] = f->r->triples ? 2 : 1;
     } else if (n > 2) {
         return gnn_fail(e, GNN_E_INPUT,
-                        "%s: %u columns; --columns must say what they are, such as "
+                        "%s: %u column%s; --columns must say what they are, such as "
                         "--columns source=1,target=2,weight=3",
-                        f->file, n);
+                        f->file, n, gnn_plural(n));
     }
     for (uint32_t i = 0; i < n; i++) {
         const char *name = f->r->header ? gnn_src_mapped(f->o, col[i].name) : "";
@@ -350,8 +351,8 @@ static int find_triples(const struct facts *f, int want, struct gnn_err *e)
     struct gnn_reading *r = f->r;
     r->triples = want == 1;
     if (want == 1 && f->s->ncols && f->s->ncols != 3 && !f->o->columns)
-        return gnn_fail(e, GNN_E_INPUT, "%s: line %llu: %u fields instead of 3", f->file,
-                        (unsigned long long)f->s->line, f->s->ncols);
+        return gnn_fail(e, GNN_E_INPUT, "%s: line %llu: %u field%s instead of 3", f->file,
+                        (unsigned long long)f->s->line, f->s->ncols, gnn_plural(f->s->ncols));
     r->triples = r->triples || (want != 0 && names_relation(f));
     if (f->s->ncols != 3 || want == 0 || f->o->columns)
         return GNN_OK;
@@ -476,9 +477,9 @@ static int check_rows(const struct facts *f, struct gnn_err *e)
         return gnn_fail(e, GNN_E_INPUT, "%s: line %llu: a quote is not closed", f->file,
                         (unsigned long long)s->quote);
     if (s->ragged)
-        return gnn_fail(e, GNN_E_INPUT, "%s: line %llu: %u fields, but line %llu has %u", f->file,
-                        (unsigned long long)s->ragged, s->fields, (unsigned long long)s->line,
-                        s->ncols);
+        return gnn_fail(e, GNN_E_INPUT, "%s: line %llu: %u field%s, but line %llu has %u", f->file,
+                        (unsigned long long)s->ragged, s->fields, gnn_plural(s->fields),
+                        (unsigned long long)s->line, s->ncols);
     if (s->ncols && s->sep == ',' && strchr("([", *s->col[0].name) && *s->col[0].name &&
         !strpbrk(s->col[0].name, ")]"))
         return gnn_fail(e, GNN_E_INPUT,

@@ -3,6 +3,7 @@
  * and values are three arrays, read side by side. Offsets are checked as they are passed, each
  * against the one before it and the number of entries. */
 #include "lib/import/read/sparse.h"
+#include "lib/base/plural.h"
 
 #include <math.h>
 
@@ -29,12 +30,15 @@ int gnn_sparse_open(struct gnn_sparse_pass *p, const struct gnn_sparse *s, struc
     if (rc)
         return rc;
     if (p->ptr.rows != s->major + 1)
-        return gnn_fail(
-            e, GNN_E_INPUT, "%s: %llu offsets for %llu rows or columns, where one more is expected",
-            gnn_array_name(&p->ptr), (unsigned long long)p->ptr.rows, (unsigned long long)s->major);
+        return gnn_fail(e, GNN_E_INPUT,
+                        "%s: %llu offset%s for %llu row%s or columns, where one more is expected",
+                        gnn_array_name(&p->ptr), (unsigned long long)p->ptr.rows,
+                        gnn_plural(p->ptr.rows), (unsigned long long)s->major,
+                        gnn_plural(s->major));
     if (s->data >= 0 && p->val.rows != p->idx.rows)
-        return gnn_fail(e, GNN_E_INPUT, "%s: %llu values for %llu indices", gnn_array_name(&p->val),
-                        (unsigned long long)p->val.rows, (unsigned long long)p->idx.rows);
+        return gnn_fail(e, GNN_E_INPUT, "%s: %llu value%s for %llu indices",
+                        gnn_array_name(&p->val), (unsigned long long)p->val.rows,
+                        gnn_plural(p->val.rows), (unsigned long long)p->idx.rows);
     p->buf = gnn_alloc(CHUNK, sizeof *p->buf, "matrix entries", e);
     p->end = gnn_alloc(CHUNK, sizeof *p->end, "matrix rows", e);
     if (!p->buf || !p->end)

@@ -11,6 +11,7 @@
 #include "lib/import/read/classes.h"
 #include "lib/import/read/labels.h"
 #include "lib/import/read/joined.h"
+#include "lib/base/plural.h"
 
 enum { ROWS_BYTES = 1 << 20 };
 
@@ -91,8 +92,9 @@ int gnn_src_rows(struct gnn_dataset *d, uint32_t ntype, uint32_t field, gnn_rows
     while (!rc && got) {
         rc = gnn_array_read(&a, GNN_F32, buf, max, &got, e);
         if (!rc && got && a.at > d->schema.ntype[ntype].count)
-            rc = gnn_fail(e, GNN_E_INPUT, "%s: more rows than the %llu nodes", gnn_array_name(&a),
-                          (unsigned long long)d->schema.ntype[ntype].count);
+            rc = gnn_fail(e, GNN_E_INPUT, "%s: more rows than the %llu node%s", gnn_array_name(&a),
+                          (unsigned long long)d->schema.ntype[ntype].count,
+                          gnn_plural(d->schema.ntype[ntype].count));
         if (!rc && gnn_src_finite(def->name))
             rc = gnn_src_check_finite(gnn_array_name(&a), def->name, GNN_F32, buf, got, width,
                                       a.at - got + 1, e);
@@ -102,8 +104,10 @@ int gnn_src_rows(struct gnn_dataset *d, uint32_t ntype, uint32_t field, gnn_rows
             rc = fn(arg, buf, got, e);
     }
     if (!rc && a.at != d->schema.ntype[ntype].count)
-        rc = gnn_fail(e, GNN_E_INPUT, "%s: %llu rows for %llu nodes", gnn_array_name(&a),
-                      (unsigned long long)a.at, (unsigned long long)d->schema.ntype[ntype].count);
+        rc = gnn_fail(e, GNN_E_INPUT, "%s: %llu row%s for %llu node%s", gnn_array_name(&a),
+                      (unsigned long long)a.at, gnn_plural(a.at),
+                      (unsigned long long)d->schema.ntype[ntype].count,
+                      gnn_plural(d->schema.ntype[ntype].count));
     if (!rc)
         rc = gnn_lost_tell(d, gnn_array_name(&a), def->name, gnn_array_lost(&a), e);
     if (!rc && gnn_id_column_is(&first))
@@ -225,11 +229,12 @@ int gnn_src_stream(struct gnn_src *s, uint32_t ntype, const char *name, struct g
     uint64_t count = s->d.schema.ntype[ntype].count;
     int rc = gnn_array_open(&a, in, member, e);
     if (!rc && a.rows != UINT64_MAX && a.rows != count)
-        rc = gnn_fail(e, GNN_E_INPUT, "%s: %llu rows for %llu nodes", gnn_array_name(&a),
-                      (unsigned long long)a.rows, (unsigned long long)count);
+        rc = gnn_fail(e, GNN_E_INPUT, "%s: %llu row%s for %llu node%s", gnn_array_name(&a),
+                      (unsigned long long)a.rows, gnn_plural(a.rows), (unsigned long long)count,
+                      gnn_plural(count));
     if (!rc && (a.width < 1 || a.width > 1 << 20))
-        rc = gnn_fail(e, GNN_E_INPUT, "%s: rows of %llu values", gnn_array_name(&a),
-                      (unsigned long long)a.width);
+        rc = gnn_fail(e, GNN_E_INPUT, "%s: rows of %llu value%s", gnn_array_name(&a),
+                      (unsigned long long)a.width, gnn_plural(a.width));
     if (!rc)
         rc = add_field(s, ntype, name, GNN_F32, a.width, &f, e);
     if (!rc) {
@@ -266,8 +271,9 @@ static int add_array(struct gnn_src *s, uint32_t ntype, const char *name, enum g
     const uint64_t count = s->d.schema.ntype[ntype].count;
     int rc = GNN_OK;
     if (rows != count || !width)
-        rc = gnn_fail(e, GNN_E_INPUT, "%s: %llu rows for %llu nodes", where,
-                      (unsigned long long)rows, (unsigned long long)count);
+        rc = gnn_fail(e, GNN_E_INPUT, "%s: %llu row%s for %llu node%s", where,
+                      (unsigned long long)rows, gnn_plural(rows), (unsigned long long)count,
+                      gnn_plural(count));
     else if (gnn_src_finite(name))
         rc = gnn_src_check_finite(where, name, dtype, v, rows, width, 1, e);
     if (!rc && !strcmp(name, "y"))
@@ -292,8 +298,9 @@ static int take_classes(struct gnn_src *s, uint32_t ntype, struct gnn_input *in,
     int rc = where ? gnn_classes_read(&c, in, member, &y, &rows, e) : GNN_E_NOMEM;
     *taken = y != NULL;
     if (!rc && y && rows != count)
-        rc = gnn_fail(e, GNN_E_INPUT, "%s: %llu rows for %llu nodes", where,
-                      (unsigned long long)rows, (unsigned long long)count);
+        rc = gnn_fail(e, GNN_E_INPUT, "%s: %llu row%s for %llu node%s", where,
+                      (unsigned long long)rows, gnn_plural(rows), (unsigned long long)count,
+                      gnn_plural(count));
     if (!rc && y)
         rc = gnn_classes_finish(&c, s->o->task, y, rows, where, &s->d.schema, e);
     if (!rc && y) {
@@ -407,7 +414,8 @@ int gnn_src_check_counts(const struct gnn_dataset *d, uint64_t bytes,
     for (uint32_t t = 0; t < d->schema.nntypes; t++)
         n += d->schema.ntype[t].count;
     if (!o->nodes && n > ALWAYS && n / PER_BYTE > bytes)
-        return gnn_fail(e, GNN_E_INPUT, "%s: %llu nodes in %llu bytes are implausible", d->name,
-                        (unsigned long long)n, (unsigned long long)bytes);
+        return gnn_fail(e, GNN_E_INPUT, "%s: %llu node%s in %llu byte%s are implausible", d->name,
+                        (unsigned long long)n, gnn_plural(n), (unsigned long long)bytes,
+                        gnn_plural(bytes));
     return GNN_OK;
 }

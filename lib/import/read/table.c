@@ -4,6 +4,7 @@
  * by its separator is parsed at once, and anything else goes through slow_value, which also finds
  * what is wrong. */
 #include "lib/import/read/table.h"
+#include "lib/base/plural.h"
 
 #include <math.h>
 #include <string.h>
@@ -375,8 +376,9 @@ int gnn_table_row(struct gnn_table *t, struct gnn_word *w, uint32_t want, struct
     if (!rc)
         rc = gnn_table_words(t, w, want, &n, e);
     if (!rc && n != want)
-        rc = gnn_fail(e, GNN_E_INPUT, "%s: line %llu: %u fields instead of %u",
-                      gnn_reader_name(t->r), (unsigned long long)t->line - 1, n, want);
+        rc = gnn_fail(e, GNN_E_INPUT, "%s: line %llu: %u field%s instead of %u",
+                      gnn_reader_name(t->r), (unsigned long long)t->line - 1, n, gnn_plural(n),
+                      want);
     return rc;
 }
 
