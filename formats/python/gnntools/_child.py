@@ -164,8 +164,7 @@ def _end(children: list, errors: list, pid: int) -> None:
                 child.wait()
             except KeyboardInterrupt as why:  # not before all have ended
                 interrupt = why
-        if child.stdout:
-            child.stdout.close()
+        errors += filter(None, (child.stdin, child.stdout))
     for file in errors:
         file.close()
     if interrupt:

@@ -8,11 +8,9 @@ import weakref
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-import numpy as np
-
 from . import gnb
 from ._child import Pipeline, text_file, words
-from .store import Fanout, Ids, Store, fanout_words, id_array, ids_text
+from .store import Fanout, Ids, Store, fanout_words, id_array, seeds_text
 from .stream import Batch, Stream
 
 
@@ -54,7 +52,7 @@ class Loader:
             ids = id_array(seeds, self.store.count(self.seed_type), "seeds")
             n = len(ids)
             self._seeds, named = ["--seed-type", self.seed_type], self.store.has_names(self.seed_type)
-            self._text = _lines(ids, times, bool(options.get("disjoint")), named)
+            self._text = seeds_text(ids, named, bool(options.get("disjoint")), times)
         self.shuffle = bool(shuffle)
         clusters = options.get("clusters")
         self._command = [*(fanout_words(fanout) if fanout is not None else []),
@@ -105,19 +103,6 @@ class Loader:
         for stream in list(self._open):
             stream.close()
 
-    def commands(self, epoch: int, first: int, stride: int, seeds: str = "-") -> list[list[str]]:
-        """The pipeline for an epoch from a step on."""
-        sample = ["gnn-sample", *self._command, *self._seeds, "--epochs", f"{epoch}:{epoch + 1}", "--steps",
-                  f"{first}::{stride}", "-j", str(self._threads)]
-        if self._text is not None:
-            sample += ["--seeds", seeds]
-        check = [] if self._verify else ["--no-verify"]
-        out = [[*sample, *check, self.store.path]]
-        if self._fields is None or len(self._fields):
-            fields = ["-F", ",".join(self._fields)] if self._fields else []
-            out.append(["gnn-gather", *fields, *words(self._gather), "-j", str(self._threads), *check, self.store.path])
-        return out
-
     def __iter__(self) -> Iterator[Batch]:
         worker, workers = _worker()
         (epoch, step), stride = self._next, self.world * workers
@@ -130,12 +115,19 @@ class Loader:
         return batch
 
     def _run(self, epoch: int, step: int, first: int, stride: int) -> Iterator[Batch]:
-        file = None if self._text is None else text_file(self._text)
-        fds = [] if file is None else [file.fileno()]
-        commands = self.commands(epoch, first, stride, f"/dev/fd/{fds[0]}" if fds else "-")
+        check, seeds, fds = [] if self._verify else ["--no-verify"], [], []
+        if self._text is not None:
+            file = text_file(self._text)
+            seeds, fds = ["--seeds", f"/dev/fd/{file.fileno()}"], [file.fileno()]
+        commands = [["gnn-sample", *self._command, *self._seeds, *seeds, "--epochs", f"{epoch}:{epoch + 1}",
+                     "--steps", f"{first}::{stride}", "-j", str(self._threads), *check, self.store.path]]
+        if self._fields is None or len(self._fields):
+            fields = ["-F", ",".join(self._fields)] if self._fields else []
+            commands.append(["gnn-gather", *fields, *words(self._gather), "-j", str(self._threads), *check,
+                             self.store.path])
         with Stream(Pipeline(commands, pass_fds=fds)) as stream:
             self._open.add(stream)
-            if file is not None:
+            if fds:
                 file.close()
             if stream.header["identity"] != self.store.identity:
                 raise gnb.Error(f"{self.store.path}: changed or replaced since it was opened: open the store again")
@@ -147,20 +139,6 @@ class Loader:
                 pass
         self._verify = False  # once is enough: the files are the same, or their identity is another
         self._at = (epoch + 1, 0)
-
-
-def _lines(ids: np.ndarray, times: Ids | None, disjoint: bool, named: bool) -> bytes:
-    """What gnn-sample --seeds reads."""
-    if times is not None:
-        times = np.asarray(times)
-        if times.shape != ids.shape or times.dtype.kind not in "iuf":
-            raise ValueError(f"times: {times.dtype} of shape {list(times.shape)}; expected a number for each of "
-                             f"{len(ids)} seeds")
-        if times.dtype.kind == "f" and np.isnan(times).any():
-            raise ValueError(f"times[{int(np.flatnonzero(np.isnan(times))[0])}] is NaN: every seed needs a time")
-    elif not disjoint and len(np.unique(ids)) != len(ids):
-        raise ValueError("seeds: some are repeated, and would be merged: leave them out, or sample with disjoint=True")
-    return ids_text(ids, "\n", named, times)
 
 
 def _worker() -> tuple[int, int]:

@@ -50,11 +50,17 @@ def id_array(ids: Any, count: int, what: str = "ids") -> np.ndarray:
     return np.ascontiguousarray(ids)
 
 
-def ids_text(ids: np.ndarray, between: str, named: bool, times: np.ndarray | None = None) -> bytes:
-    """Ids as gnn-sample reads them. A node's name may look like a position, but not like one with so many zeros."""
-    text = map(("%024d" if named else "%d").__mod__, ids.tolist())
+def seeds_text(ids: np.ndarray, named: bool, disjoint: bool, times: Ids | None = None, between: str = "\n") -> bytes:
+    """Seeds as gnn-sample reads them. A node's name may look like a position, but not like one with so many zeros."""
+    text, keys = map(("%024d" if named else "%d").__mod__, ids.tolist()), ids.tolist()
     if times is not None:
-        text = (f"{i} {t!r}" for i, t in zip(text, times.tolist()))
+        times = np.asarray(times)
+        if times.shape != ids.shape or times.dtype.kind not in "iuf" or np.isnan(times).any():
+            raise ValueError(f"times: {times.dtype} of shape {list(times.shape)}; expected a number for each of "
+                             f"{len(ids)} seeds, and no NaN")
+        text, keys = (f"{i} {t!r}" for i, t in zip(text, times.tolist())), list(zip(keys, times.tolist()))
+    if not disjoint and len(set(keys)) != len(ids):
+        raise ValueError("seeds: some are repeated, and would be merged: leave them out, or use disjoint=True")
     return between.join(text).encode()
 
 
@@ -83,9 +89,10 @@ class Rows:
 
     def __init__(self, store: Store, node_type: str, field: str):
         self._store, self.node_type, self.field = store, node_type, field
-        parts = [store._array(p, f"node/{node_type}/{field}") for p in range(len(store.parts))]
-        self._parts, self.bf16 = parts, f"node/{node_type}/{field}" in store.parts[0].bf16
-        self.shape, self.dtype = (store.count(node_type), *parts[0].shape[1:]), parts[0].dtype
+        name = f"node/{node_type}/{field}"
+        self._parts, self.bf16 = store._arrays(name), name in store.parts[0].bf16
+        first = self._parts[0]
+        self.shape, self.dtype = (store.count(node_type), *first.shape[1:]), first.dtype
 
     def __len__(self) -> int:
         return self.shape[0]
@@ -124,7 +131,7 @@ def as_tensor(a: np.ndarray, bf16: bool = False) -> Any:
 def _take(rows: np.ndarray, ids: np.ndarray, out: np.ndarray) -> None:
     """out[i] = rows[ids[i]] of ids that are valid."""
     global _threads
-    if len(ids) < _MANY or (os.cpu_count() or 1) < 2:
+    if len(ids) < _MANY or len(os.sched_getaffinity(0)) < 2:
         np.take(rows, ids, 0, out, "clip")
         return
     if _threads is None or _threads[0] != os.getpid():
@@ -192,11 +199,12 @@ class Store:
         for part in self.parts:
             part.check()
 
-    def _array(self, p: int, name: str) -> np.ndarray:
-        try:
-            return self.parts[p].arrays[name]
-        except KeyError:
-            raise KeyError(f"{self.parts[p].path}: no '{name}'") from None
+    def _arrays(self, name: str) -> list[np.ndarray]:
+        """An array of all parts."""
+        for part in self.parts:
+            if name not in part.arrays:
+                raise KeyError(f"{part.path}: no '{name}'")
+        return [part.arrays[name] for part in self.parts]
 
     def book(self, node_type: str | None = None) -> np.ndarray:
         """u64 (parts+1): part p owns the ids book[p] to book[p+1]-1."""
@@ -228,15 +236,15 @@ class Store:
         name = self.type(node_type)
         if f"node/{name}/id" not in self.parts[0].arrays:
             return np.arange(self.count(name), dtype=np.uint32)
-        return np.concatenate([self._array(p, f"node/{name}/id") for p in range(len(self.parts))])
+        return np.concatenate(self._arrays(f"node/{name}/id"))
 
     def names(self, node_type: str | None = None) -> list[str] | None:
         """The data set's own names of the nodes, or None."""
         at, out = f"node/{self.type(node_type)}/name", []
         if not self.has_names(self.type(node_type)):
             return None
-        for p in range(len(self.parts)):
-            text, ends = self._array(p, at).tobytes(), self._array(p, at + "_offsets").tolist()
+        for names, offsets in zip(self._arrays(at), self._arrays(at + "_offsets")):
+            text, ends = names.tobytes(), offsets.tolist()
             out += [text[a:b].decode(errors="surrogateescape") for a, b in zip(ends, ends[1:])]
         return out
 
@@ -246,14 +254,11 @@ class Store:
     def set(self, name: str = "train") -> np.ndarray:
         """u32: the members of a set, such as train or 0/train, in the order of the set."""
         s = self.set_info(name)
-        at, parts = f"split/{s['split']}/{s['set']}", range(len(self.parts))
-        found = [self._array(p, at) for p in parts]
-        if at + "/order" not in self.parts[0].arrays:
-            return np.array(np.concatenate(found))
-        out = np.empty(s["count"], np.uint32)
-        for p in parts:
-            out[self._array(p, at + "/order").astype(np.int64)] = found[p]
-        return out
+        at = f"split/{s['split']}/{s['set']}"
+        found = np.concatenate(self._arrays(at))
+        if at + "/order" in self.parts[0].arrays:
+            found = found[np.argsort(np.concatenate(self._arrays(at + "/order")))]
+        return found
 
     def set_info(self, name: str) -> dict[str, Any]:
         """The entry of the schema for a set: split, set, node_type, count. KeyError if there is none."""
@@ -274,8 +279,7 @@ class Store:
         ids = id_array(seeds, self.count(name), "seeds")
         if not len(ids):
             raise ValueError("seeds: none")
-        if not options.get("disjoint") and len(np.unique(ids)) != len(ids):
-            raise ValueError("seeds: some are repeated, and would be merged: leave them out, or use disjoint=True")
+        request = seeds_text(ids, self.has_names(name), bool(options.get("disjoint")), between=" ") + b"\n\n"
         most = max(1024, 1 << (len(ids) - 1).bit_length())
         command = ["gnn-sample", "--seeds", "-", "--seed-type", name, "-b", str(most), "--seed", str(seed),
                    *fanout_words(fanout), *words(options), self.path]
@@ -284,7 +288,7 @@ class Store:
             resident = self._resident.pop(key, None) or _Resident(command, self)
             for old in list(self._resident)[:-_RESIDENT + 1]:
                 self._resident.pop(old).close()
-            batch = resident.ask(ids_text(ids, " ", self.has_names(name)) + b"\n\n")
+            batch = resident.ask(request)
             self._resident[key] = resident  # not if it failed: the next call starts another
         return batch
 
