@@ -292,7 +292,6 @@ install: all ## install under PREFIX (DESTDIR is put before it)
 	$(if $(MPI_SO),install -D -m 644 $(MPI_SO) $(D)/lib/gnn-tools/gnn-mpi.so)
 	install -d $(D)/share/gnn-tools/slurm
 	install -m 755 scripts/slurm/*.sbatch $(D)/share/gnn-tools/slurm
-	install -m 644 scripts/gnn_model.py $(D)/share/gnn-tools
 	install -d $(D)/share/gnn-tools/gnntools
 	install -m 644 $(PACKAGE) $(D)/share/gnn-tools/gnntools
 	sh scripts/install-headers.sh $(D)/include/gnn $(PUBLIC)

@@ -20,7 +20,6 @@ check 'make install installs gnb(5)' test -s "$d/share/man/man5/gnb.5"
 check 'make install installs gnn(7)' test -s "$d/share/man/man7/gnn.7"
 check 'make install installs gnn-gpu(7)' test -s "$d/share/man/man7/gnn-gpu.7"
 check 'make install installs the scripts for Slurm' cmp "$d/share/gnn-tools/slurm/train.sbatch" "$GNN_TOP/scripts/slurm/train.sbatch"
-check 'make install installs the PyTorch module of models' cmp "$d/share/gnn-tools/gnn_model.py" "$GNN_TOP/scripts/gnn_model.py"
 if /usr/bin/python3 -c 'import numpy' 2>/dev/null; then
     check 'make install installs the Python package, which finds the programs' env -u GNN_BIN PYTHONPATH="$d/share/gnn-tools" /usr/bin/python3 -B -c "
 import os, gnntools

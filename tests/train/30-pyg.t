@@ -195,7 +195,7 @@ gatv2-typed t -m gatv2 --heads 4 -f 3,3
 hgt-typed t -m hgt --heads 4 -f 3,3
 EOF
 
-# Models of scripts/gnn_model.py, with what stands around the layers: outputs, and a step of SGD on all nodes at once.
+# Models of the Python package (model.py), with what stands around the layers: outputs, and a step of SGD on all nodes at once.
 seq 0 59 >g.seeds && seq 0 39 >t.seeds && cp g.seeds gw.seeds && cp t.seeds gt.seeds
 step() { # STORE LAYERS FROM TO OPTIONS
     fields=x,y,degree
@@ -207,20 +207,20 @@ step() { # STORE LAYERS FROM TO OPTIONS
 while read -r k s layers opts; do
     [ "$k" != '#' ] || continue
     was=$D/case-$k.safetensors
-    check "gnn-predict reads the model $k of gnn_model.py" gnn-predict $s "$was" --output-kind probs -o $k.npy
+    check "gnn-predict reads the model $k of load_model" gnn-predict $s "$was" --output-kind probs -o $k.npy
     check "gnn-predict gives the probabilities of PyG to 1e-5 for $k" gap $k.npy "$D/case-$k.npy" 1e-5
-    check "gnn-train takes a step from the model $k of gnn_model.py" step $s $layers "$was" $k.after "$opts"
+    check "gnn-train takes a step from the model $k of load_model" step $s $layers "$was" $k.after "$opts"
     check "gnn-train takes the step that PyG's gradients make for $k, to 1e-5 of its size" \
         perl "$GNN_TOP/tests/train/stepgap.pl" "$was" "$D/case-$k.step.safetensors" $k.after 1e-5
-    [ -n "$have" ] || { skip "gnn_model.py loads the $k model of gnn-train and predicts the same" "torch_geometric is not installed"; continue; }
+    [ -n "$have" ] || { skip "load_model loads the $k model of gnn-train and predicts the same" "torch_geometric is not installed"; continue; }
     train $s $k.st "-f $(seq -s , "$layers" | sed 's/[0-9]*/3/g') $opts" && gnn-predict $s $k.st --output-kind probs -o $k.p.npy || exit 1
-    check "gnn_model.py loads the $k model of gnn-train and predicts the same" sh -c "
+    check "load_model loads the $k model of gnn-train and predicts the same" sh -c "
         cd '$D' && d=\$($py ../record.py --load $s '$PWD/$k.st' '$PWD/$k.p.npy') && echo \"\$d\" &&
         perl -e 'exit !(\$ARGV[0] < 1e-5)' \"\$d\""
 done <"$GNN_TOP/tests/train/cases.txt"
 # Models that leave out edges, of a layer or of types.
 while read -r s opts; do
-    name="gnn_model.py leaves out the edges that gnn-train $opts never saw, as gnn-predict does"
+    name="load_model leaves out the edges that gnn-train $opts never saw, as gnn-predict does"
     [ -n "$have" ] || { skip "$name" "torch_geometric is not installed"; continue; }
     train $s out.st "$opts" && gnn-predict -q $s out.st --output-kind probs -o out.npy || exit 1
     check "$name" sh -c "cd '$D' && d=\$($py ../record.py --load $s '$PWD/out.st' '$PWD/out.npy') && echo \"\$d\" &&
@@ -237,21 +237,19 @@ t -m gat --heads 4 -f a/cites/a=3,3 -f b/of.x/a=3,0
 gt -m rgcn -f a/cites/a=3,3 -f b/of.x/a=3,0
 t -m hgt --heads 4 -f a/cites/a=3,3 -f b/of.x/a=3,0
 EOF
-# KIND MEMBERS: what gnn_model.py says of the description of a model of that kind, with further members.
+# KIND MEMBERS: what load_model says of the description of a model of that kind, with further members.
 unknown() {
-    PYTHONPATH=$GNN_TOP/scripts PYTHONDONTWRITEBYTECODE=1 $py -c 'import json, sys; from gnn_model import GnnModel; from safetensors import safe_open
+    PYTHONPATH=$GNN_TOP/formats/python PYTHONDONTWRITEBYTECODE=1 $py -c 'import json, sys; from gnntools.model import GnnModel; from safetensors import safe_open
 GnnModel({**json.loads(safe_open(sys.argv[1], "pt").metadata()["gnn"]), **json.loads(sys.argv[2])})' "$D/case-$1.safetensors" "$2" 2>&1 | tail -n 1
 }
 while read -r k members said; do
-    [ -n "$have" ] || { skip "gnn_model.py refuses what it does not know: $said" "torch_geometric is not installed"; continue; }
-    check "gnn_model.py refuses what it does not know: $said" test "$(unknown "$k" "$members")" = "NotImplementedError: $said"
+    [ -n "$have" ] || { skip "load_model refuses what it does not know: $said" "torch_geometric is not installed"; continue; }
+    check "load_model refuses what it does not know: $said" test "$(unknown "$k" "$members")" = "NotImplementedError: $said"
 done <<EOF
 sage {"kind":"mlp"} kind mlp
 gin {"jk":"lstm","activation":"tanh"} activation tanh, jk lstm
 sage {"train_eps":true,"edges":"x"} edges, train_eps
 EOF
-check "gnn_model.py has at most 100 lines besides its table of layers" \
-    test "$(sed '/^# Layers/,/^}/d' "$GNN_TOP/scripts/gnn_model.py" | wc -l)" -le 100
 
 # Evaluation on batches of full neighbourhoods is exact inference: the losses agree.
 loss() { perl -MJSON::PP -ne '$j = decode_json($_); $v = $j->{valid}{loss} if $j->{valid};

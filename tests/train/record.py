@@ -7,9 +7,9 @@ record.py --check KIND MODEL NPY  loads a model of ours into PyG (strict) and pr
                                   probabilities and those in NPY; KIND as below; run in DIR
 record.py --cases DIR [NAME...]   for the models of cases.txt, or those named: writes DIR/case-NAME.safetensors, with the
                                   description that gnn-train makes and random parameters; case-NAME.npy, the probabilities
-                                  that scripts/gnn_model.py makes of it; and case-NAME.step.safetensors, the same model after
+                                  that load_model() makes of it; and case-NAME.step.safetensors, the same model after
                                   a step of SGD with all nodes of the labelled type as seeds; needs the programs and xxhash
-record.py --load STORE MODEL NPY  loads a model of ours into scripts/gnn_model.py and prints the largest difference between
+record.py --load STORE MODEL NPY  loads a model of ours by load_model() and prints the largest difference between
                                   its probabilities and those in NPY; STORE: g, gw, t or gt; run in DIR
 record.py --batch-norm            prints what tests/unit/test_train_kernels.c has of PyTorch's batch norm
 """
@@ -221,9 +221,9 @@ def inputs(store, m):
 
 
 def gnn_model(path):
-    sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../scripts"))
-    from gnn_model import GnnModel
-    return GnnModel.load(path).double().eval()
+    sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../formats/python"))
+    from gnntools import load_model
+    return load_model(path).double().eval()
 
 
 def cases():

@@ -1,21 +1,22 @@
 # SPDX-License-Identifier: Apache-2.0
 """The models of gnn-train(1) as a PyTorch module, made of PyG's layers; gnn-models(7) has the formulas.
 
-    from gnn_model import GnnModel                        # PYTHONPATH=/usr/local/share/gnn-tools
-    model = GnnModel.load("model.safetensors").eval()     # load(..., dropout=0.5) is for further training
-    outputs = model(x, edge_index)                        # tensors as in PyG; with several types, dicts as in PyG's HeteroData
+    model = load_model("model.safetensors").eval()     # load_model(..., dropout=0.5) is for further training
+    outputs = model(x, edge_index)                     # tensors as in PyG; with several types, dicts as in PyG's HeteroData
+    save_model(model, "tuned.safetensors")
 
 A model that uses weights or features of edges takes them as a third argument. The outputs are those of the labelled node type,
 before softmax or sigmoid. For a type without features, only the number of rows is used. Edges of the types in model.untrained[layer],
 which training never saw there, are left out. Parameters have the names that they have in the file. x are features as a store has
-them: of a model whose model.standardized["paper"] is {"mean": [...], "scale": [...]}, the rows of papers are (x - mean) / scale. model.class_names is None where classes are numbers. A description that this module cannot represent raises NotImplementedError.
+them: of a model whose model.standardized["paper"] is {"mean": [...], "scale": [...]}, the rows of papers are (x - mean) / scale.
+model.class_names is None where classes are numbers. A description that this module cannot represent raises NotImplementedError.
 """
 import json
 import torch
 import torch.nn.functional as F
 import torch_geometric.nn as pyg
-from safetensors import safe_open
 from torch.nn import Identity, Linear, Module, ModuleList
+from .weights import read_weights
 
 # Layers: a function that makes PyG's module from the edge type, the widths of sources, destinations and results, and options; then
 # the names of these options.
@@ -101,6 +102,7 @@ class GnnModel(Module):
     def __init__(self, description, dropout=0.0):
         super().__init__()
         d, self.dropout = {**dict.fromkeys(KNOWN), "head": [], "activation": "relu", **description}, dropout
+        self.description, self.metadata = description, {}  # for save_model()
         self.d, self.types = d, {t["name"]: t["features"] for t in d["node_types"]}
         self.plain, names, widths = len(self.types) == len(d["edge_types"]) == 1, list(self.types), d["width"]
         make, *options = LAYERS.get(d["kind"], [None])
@@ -137,12 +139,18 @@ class GnnModel(Module):
 
     @classmethod
     def load(cls, path, dropout=0.0):
-        with safe_open(path, "pt") as f:
-            model, state = cls(json.loads(f.metadata()["gnn"]), dropout), {k: f.get_tensor(k) for k in f.keys()}
-        for t in model.types:  # PyG replaces the dots in names of modules
-            state = {k.replace(f".{t}.", f".{pyg.module_dict.ModuleDict.to_internal_key(t)}."): v for k, v in state.items()}
-        model.load_state_dict(state, strict=True)
+        metadata, state = read_weights(path)
+        if "gnn" not in metadata:
+            raise ValueError(f"{path}: a state dict, which does not say of what model: load_state_dict() of that model takes it")
+        model = cls(json.loads(metadata["gnn"]), dropout)
+        names, model.metadata = {model.file_name(k): k for k in model.state_dict()}, metadata
+        model.load_state_dict({names.get(k, k): v for k, v in state.items()}, strict=True)
         return model
+
+    def file_name(self, name):  # of a parameter: PyG's ModuleDict replaces dots and more in names of types
+        for t in self.types:
+            name = name.replace(f".{pyg.module_dict.ModuleDict.to_internal_key(t)}.", f".{t}.")
+        return name
 
     def each(self, make, widths):  # one module per node type
         modules = {t: make(w) for t, w in widths.items()}
