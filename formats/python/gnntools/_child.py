@@ -119,9 +119,18 @@ class Pipeline:
             return f"{self.names[i]}: killed by {signal.Signals(-status).name}{last}"
         return lines[-1] if lines else f"{self.names[i]}: ended with status {status} without a word"
 
-    def _said(self, i: int, start: int = 0) -> str:
+    def said(self, start: int = 0, i: int = 0) -> bytes:
+        """What child i has said on stderr so far, from this byte on."""
         fd = self._errors[i].fileno()
-        return os.pread(fd, max(0, os.fstat(fd).st_size - start), start).decode(errors="replace").strip()
+        return os.pread(fd, max(0, os.fstat(fd).st_size - start), start)
+
+    def _said(self, i: int, start: int = 0) -> str:
+        return self.said(start, i).decode(errors="replace").strip()
+
+    def interrupt(self) -> None:
+        """What Ctrl-C does in a shell: children that train write the best model so far."""
+        for child in self._children:
+            child.send_signal(signal.SIGINT)
 
     def tell(self) -> None:
         """Passes on to sys.stderr what the children have said since the last call."""
