@@ -23,6 +23,7 @@ class Loader:
     default if they are a set. A batch depends on the store, the seeds, `seed`, the epoch and the step alone.
     fields: what gnn-gather adds (default: x and y, if there are any); () for none. gather: its other options, such as
     {"dtype": "f16"}. rank, world: yields steps rank, rank+world, ...; the last ranks may have one batch less.
+    threads: of each of the two programs (default: one samples, two gather). verify: the sums of the store, once.
     options: any other option of gnn-sample(1) by name: edge_ids=True, frontier="new", replace=True, weight="w",
     disjoint=True, time_rule="le", latest=True, window=10, drop_last=True, clusters=4 (with fanout=None) ...
     In a worker of torch's DataLoader (batch_size=None) it yields the worker's share of the steps; it is an
@@ -34,7 +35,7 @@ class Loader:
                  seeds: Ids | None = None, seed_type: str | None = None, times: Ids | None = None,
                  batch_size: int = 1024, shuffle: bool | None = None, seed: int = 1,
                  fields: Sequence[str] | None = None, gather: dict | None = None, rank: int = 0, world: int = 1,
-                 threads: int = 2, verify: bool = True, **options: Any):
+                 threads: int | None = None, verify: bool = True, **options: Any):
         self.store = store if isinstance(store, Store) else Store(store)
         if not 0 <= rank < world:
             raise ValueError(f"rank {rank} of world {world}: ranks are from 0 to world-1")
@@ -115,16 +116,17 @@ class Loader:
         return batch
 
     def _run(self, epoch: int, step: int, first: int, stride: int) -> Iterator[Batch]:
-        check, seeds, fds = [] if self._verify else ["--no-verify"], [], []
+        more, seeds, fds = [] if self._verify else ["--no-verify"], [], []
+        if self._threads:
+            more += ["-j", str(self._threads)]
         if self._text is not None:
             file = text_file(self._text)
             seeds, fds = ["--seeds", f"/dev/fd/{file.fileno()}"], [file.fileno()]
         commands = [["gnn-sample", *self._command, *self._seeds, *seeds, "--epochs", f"{epoch}:{epoch + 1}",
-                     "--steps", f"{first}::{stride}", "-j", str(self._threads), *check, self.store.path]]
+                     "--steps", f"{first}::{stride}", *more, self.store.path]]
         if self._fields is None or len(self._fields):
             fields = ["-F", ",".join(self._fields)] if self._fields else []
-            commands.append(["gnn-gather", *fields, *words(self._gather), "-j", str(self._threads), *check,
-                             self.store.path])
+            commands.append(["gnn-gather", *fields, *words(self._gather), *more, self.store.path])
         with Stream(Pipeline(commands, pass_fds=fds)) as stream:
             self._open.add(stream)
             if fds:

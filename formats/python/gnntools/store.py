@@ -128,10 +128,14 @@ def as_tensor(a: np.ndarray, bf16: bool = False) -> Any:
     return t.view(torch.bfloat16) if bf16 else t
 
 
+def _cpus() -> int:
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
 def _take(rows: np.ndarray, ids: np.ndarray, out: np.ndarray) -> None:
     """out[i] = rows[ids[i]] of ids that are valid."""
     global _threads
-    if len(ids) < _MANY or len(os.sched_getaffinity(0)) < 2:
+    if len(ids) < _MANY or _cpus() < 2:
         np.take(rows, ids, 0, out, "clip")
         return
     if _threads is None or _threads[0] != os.getpid():
