@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <math.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -89,6 +90,26 @@ static void flush_stdout(void)
     funlockfile(stdout);
 }
 
+/* To stderr, all of it. Once a signal asks the program to stop, whoever should read may have ceased
+ * to, as mpirun does before it kills its ranks: what would have to wait then is dropped, so that
+ * there is time left to save. */
+static void write_stderr(const char *s, size_t n)
+{
+    enum { AT_ONCE = 4096 /* bytes that a pipe that is ready takes */, GRACE = 100 /* ms */ };
+    struct pollfd p[] = {{.fd = 2, .events = POLLOUT}, {.fd = gnn_io_stop(), .events = POLLIN}};
+    for (ssize_t done; n; s += done, n -= (size_t)done) {
+        p[0].revents = 0;
+        while (poll(p, 2, -1) < 0 && errno == EINTR)
+            ;
+        if (!p[0].revents && poll(p, 1, GRACE) <= 0)
+            return;
+        done = write(2, s, n < AT_ONCE ? n : AT_ONCE);
+        if (done < 0 && errno != EINTR)
+            return; /* nowhere left to complain */
+        done = done < 0 ? 0 : done;
+    }
+}
+
 GNN_PRINTF(1, 0)
 static void print_message(const char *fmt, va_list ap)
 {
@@ -102,8 +123,7 @@ static void print_message(const char *fmt, va_list ap)
     gnn_text_shown(line, sizeof line - 1, buf, strlen(buf));
     const size_t len = strlen(line);
     line[len] = '\n';
-    ssize_t done = write(2, line, len + 1);
-    (void)done; /* nowhere left to complain */
+    write_stderr(line, len + 1);
 }
 
 const char *cli_shown(const char *s)
@@ -412,8 +432,7 @@ void cli_progress(const char *what, uint64_t done, uint64_t total, const char *e
                 : snprintf(text, sizeof text, "%s %llu %s", what, (unsigned long long)done,
                            extra ? extra : ""));
     gnn_text_shown(line + clear, sizeof line - clear, text, strlen(text));
-    ssize_t ignored = write(2, line, strlen(line));
-    (void)ignored;
+    write_stderr(line, strlen(line));
     progress_shown = true;
 }
 
@@ -422,8 +441,7 @@ void cli_progress_end(void)
     if (!progress_shown)
         return;
     progress_shown = false;
-    ssize_t ignored = write(2, "\r\033[K", 4);
-    (void)ignored;
+    write_stderr("\r\033[K", 4);
 }
 
 void cli_metrics_open(void)

@@ -63,6 +63,31 @@ if [ -z "${GNN_SAN-}" ]; then
     check 'gnn-train leaves the model on SIGUSR1 while it writes it' test -s M
 fi
 
+# Whoever should read its messages has ceased to, as mpirun does before it kills its ranks: there is time to save all the same.
+# Who waits for the reader all the same dies when that ends.
+mkfifo stuck
+unread() { # SIGNAL OPTION...
+    _sig=$1
+    shift
+    rm -rf C M m
+    perl -e 'open my $f, "<", "stuck"; open my $g, ">", "open"; sleep 1 while -e "open" && $n++ < 300' &
+    _reader=$!
+    gnn-train --store S -f 2,2 -b 1000 --hidden 4 --epochs 0:100000 --patience 0 --metrics m "$@" -o M 2>stuck &
+    _pid=$!
+    _was=0
+    until _now=$(wc -l 2>/dev/null <m) && [ "$_now" -gt 300 ] && [ "$_now" -eq $_was ] || ! kill -0 $_pid 2>/dev/null; do _was=${_now:-0} && sleep 1; done
+    kill -s "$_sig" $_pid
+    wait $_pid
+    _rc=$?
+    rm -f open
+    wait $_reader
+    return $_rc
+}
+status 75 'gnn-train ends with status 75 when nobody reads its messages' unread TERM --checkpoint C
+check 'gnn-train leaves a checkpoint when nobody reads its messages' test -s C/checkpoint.safetensors -a ! -e M
+status 143 'gnn-train without checkpoints ends by the signal when nobody reads its messages' unread TERM
+check 'gnn-train leaves its model when nobody reads its messages' test -s M
+
 # Ctrl-C reaches all programs of a pipeline at once, so that the batches are cut, too; they come slowly, so that
 # training waits for the rest of one.
 cat >group.sh <<'T'
