@@ -13,13 +13,13 @@
             " (default: accuracy; roc-auc for binary and multilabel tasks; rmse for regression)",  \
             GNN_METRIC_WORDS                                                                       \
     }
-#define METRIC_HELP                                                                                \
-    "accuracy, f1-micro, f1-macro, roc-auc, average-precision, precision@K, recall@K, "            \
-    "recall@precision=P, loss, rmse, mae or r2"
+#define METRIC_SAID(id, name, value, example) name value
+#define METRIC_SAID_NEXT(id, name, value, example) ", " name value
+#define METRIC_SAID_LAST(id, name, value, example) " or " name value
+#define METRIC_HELP GNN_METRICS(METRIC_SAID, METRIC_SAID_NEXT, METRIC_SAID_LAST)
 
-#define METRIC_WORDS                                                                               \
-    "accuracy|f1-micro|f1-macro|roc-auc|average-precision|precision@K|recall@K|"                   \
-    "recall@precision=P|loss|rmse|mae|r2"
+#define METRIC_WORD(id, name, value, example) "|" name value
+#define METRIC_WORDS GNN_METRICS(METRIC_SAID, METRIC_WORD, METRIC_WORD)
 
 /* Ends the program if the option is given, and names no metric. */
 void metric_check(const char *text);

@@ -15,7 +15,7 @@ static const struct gnn_layer *asked; /* the layer of a state dict; NULL: it was
 
 const struct opt state_dict_opts[] = {
     {OPT_CHOICE, 0, "activation", &act, "NAME", "activation of hidden layers (default: relu)",
-     "relu|elu|leaky"},
+     GNN_ACT_WORDS},
     {OPT_FLAG, 0, "residual", &residual, NULL,
      "in hidden layers, add the input to the output where the widths are equal"},
     {OPT_STR, 0, "edge-weight", &edge_weight, "FIELD", "weight neighbours by this edge field"},

@@ -59,7 +59,7 @@ const struct opt train_model_opts[] = {
      "of all layers (default: none)",
      "none|cat|max"},
     {OPT_CHOICE, 0, "activation", &act, "NAME", "activation of hidden layers (default: relu)",
-     "relu|elu|leaky"},
+     GNN_ACT_WORDS},
     {OPT_STR, 0, "edge-weight", &edge_weight, "FIELD", "weight neighbours by this edge field"},
     {OPT_FLAG, 0, "edge-features", &edge_features, NULL, "use the features x of edges"},
     {OPT_CHOICE, 0, "feature-norm", &feature_norm, "HOW",
@@ -118,7 +118,7 @@ static void adopt_widths(struct opt_i32s *option, const uint32_t *width, uint32_
     *option = (struct opt_i32s){to, n};
 }
 
-static const char *const acts[] = {"relu", "elu", "leaky"};
+static const char *const acts[] = {GNN_ACT_NAMES};
 
 static void adopt_layer(void)
 {
@@ -154,7 +154,7 @@ static void adopt_model(void)
     adopt_word(&jk, (int)begun.jk, jks);
     adopt_word(&feature_norm, (int)begun.feature_norm, norms);
     act = act < 0 ? 0 : act;
-    adopt_word(&act, begun.act - (int)GNN_ACT_RELU, acts);
+    adopt_word(&act, begun.act - (int)GNN_ACT_RELU, acts + GNN_ACT_RELU);
     if (encoder != begun.encoder)
         refuse_other(&encoder, encoder_is);
     encoder = begun.encoder;

@@ -12,7 +12,7 @@
 
 static const char *const norms[] = {"none", "row"};
 static const char *const jks[] = {"none", "cat", "max"};
-static const char *const acts[] = {"none", "relu", "elu", "leaky"};
+static const char *const acts[] = {GNN_ACT_NAMES};
 static const char *const tasks[] = {"none", "multiclass", "binary", "multilabel", "regression"};
 
 /* For each layer the edge types that it leaves out, if there are any. */

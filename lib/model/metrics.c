@@ -357,14 +357,12 @@ bool gnn_metric_defined(enum gnn_metric m, enum gnn_task task)
     return task != GNN_TASK_REGRESSION && !(gnn_metric_ranks(m) && task == GNN_TASK_MULTICLASS);
 }
 
-/* By enum gnn_metric. A number follows the last ones. */
-static const char *const names[] = {
-    "accuracy", "f1-micro", "f1-macro",          "roc-auc",    "loss",    "rmse",
-    "mae",      "r2",       "average-precision", "precision@", "recall@", "recall@precision="};
+#define NAME_OF(id, name, value, example) name,
+static const char *const names[] = {GNN_METRICS(NAME_OF, NAME_OF, NAME_OF)};
 
 static bool has_number(enum gnn_metric m)
 {
-    return m >= GNN_PRECISION_AT;
+    return m >= GNN_PRECISION_AT && m <= GNN_RECALL_AT_PRECISION;
 }
 
 const char *gnn_measure_name(struct gnn_measure m, char out[48])
@@ -391,7 +389,7 @@ static bool read_number(const char *text, bool share, double *v)
 
 bool gnn_measure_read(const char *name, struct gnn_measure *m)
 {
-    for (int k = GNN_RECALL_AT_PRECISION; k >= 0; k--) { /* the longest one first */
+    for (int k = GNN_R2; k >= 0; k--) { /* of two that begin alike, the longer one first */
         const size_t n = strlen(names[k]);
         *m = (struct gnn_measure){.metric = (enum gnn_metric)k};
         if (strncmp(name, names[k], n) != 0)

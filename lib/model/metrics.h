@@ -6,20 +6,24 @@
 #include "lib/base/mem.h"
 #include "lib/data/schema.h"
 
-enum gnn_metric {
-    GNN_ACCURACY,
-    GNN_F1_MICRO,
-    GNN_F1_MACRO,
-    GNN_ROC_AUC,
-    GNN_METRIC_LOSS,
-    GNN_RMSE,
-    GNN_MAE,
-    GNN_R2,
-    GNN_AVERAGE_PRECISION,
-    GNN_PRECISION_AT,       /* among so many of the highest outputs ... */
-    GNN_RECALL_AT,          /* ... of all positive ones, the share that is among these */
-    GNN_RECALL_AT_PRECISION /* the most at any threshold with at least this precision */
-};
+/* All metrics: name, and what follows it: in manuals, and as an example. PRECISION_AT is among so
+ * many of the highest outputs; RECALL_AT, of all positive ones, the share that is among these;
+ * RECALL_AT_PRECISION the most at any threshold with at least this precision. */
+#define GNN_METRICS(FIRST, NEXT, LAST)                                                             \
+    FIRST(GNN_ACCURACY, "accuracy", "", "")                                                        \
+    NEXT(GNN_F1_MICRO, "f1-micro", "", "")                                                         \
+    NEXT(GNN_F1_MACRO, "f1-macro", "", "")                                                         \
+    NEXT(GNN_ROC_AUC, "roc-auc", "", "")                                                           \
+    NEXT(GNN_AVERAGE_PRECISION, "average-precision", "", "")                                       \
+    NEXT(GNN_PRECISION_AT, "precision@", "K", "100")                                               \
+    NEXT(GNN_RECALL_AT, "recall@", "K", "100")                                                     \
+    NEXT(GNN_RECALL_AT_PRECISION, "recall@precision=", "P", "0.9")                                 \
+    NEXT(GNN_METRIC_LOSS, "loss", "", "")                                                          \
+    NEXT(GNN_RMSE, "rmse", "", "")                                                                 \
+    NEXT(GNN_MAE, "mae", "", "")                                                                   \
+    LAST(GNN_R2, "r2", "", "")
+#define GNN_METRIC_ID(id, name, value, example) id,
+enum gnn_metric { GNN_METRICS(GNN_METRIC_ID, GNN_METRIC_ID, GNN_METRIC_ID) };
 /* A metric and, if its name has one, the number in it. */
 struct gnn_measure {
     enum gnn_metric metric;
@@ -95,7 +99,7 @@ double gnn_score_loss(const struct gnn_score *s);
 /* Whether it is made of the order of all outputs, which must be kept. */
 static inline bool gnn_metric_ranks(enum gnn_metric m)
 {
-    return m == GNN_ROC_AUC || m >= GNN_AVERAGE_PRECISION;
+    return m >= GNN_ROC_AUC && m <= GNN_RECALL_AT_PRECISION;
 }
 bool gnn_metric_defined(enum gnn_metric m, enum gnn_task task);
 /* What is reported of a task unless something else is asked for. */
@@ -114,8 +118,8 @@ static inline bool gnn_metric_better(enum gnn_metric m, double a, double b)
 const char *gnn_measure_name(struct gnn_measure m, char out[48]);
 bool gnn_measure_read(const char *name, struct gnn_measure *m) GNN_MUST_USE;
 /* All names, as choices of an option; the numbers are examples. */
-#define GNN_METRIC_WORDS                                                                           \
-    "accuracy|f1-micro|f1-macro|roc-auc|average-precision|precision@100|recall@100|"               \
-    "recall@precision=0.9|loss|rmse|mae|r2"
+#define GNN_METRIC_WORD(id, name, value, example) name example
+#define GNN_METRIC_NEXT_WORD(id, name, value, example) "|" name example
+#define GNN_METRIC_WORDS GNN_METRICS(GNN_METRIC_WORD, GNN_METRIC_NEXT_WORD, GNN_METRIC_NEXT_WORD)
 
 #endif

@@ -137,12 +137,14 @@ int gnn_train_pace_weight(struct gnn_trainer *t, const struct gnn_batch *b, stru
 {
     const uint32_t rows = (uint32_t)b->type[t->m->c.target].count[0];
     t->pace.own.weight = 0;
+    t->half[t->turn].labelled = false;
     if (t->comm->size == 1 || t->ops->async || b->split)
         return 0;
     if (t->ops->enter(t->ops, b, e) || fetch_labels(t, b, rows, &t->half[t->turn], e) ||
         weigh_labels(t, b, rows, e))
         return e->code;
     t->pace.own.weight = *(const double *)t->weigh.sum.data;
+    t->half[t->turn].labelled = true;
     return 0;
 }
 
@@ -168,11 +170,13 @@ static int forward_loss(struct gnn_trainer *t, const struct gnn_batch *b,
     int rc = pass_forward(t, b, mode, &z, rows, e);
     if (rc)
         return rc;
-    if (fetch_labels(t, b, *rows, h, e) ||
+    const bool labelled = h->labelled;
+    h->labelled = false;
+    if ((!labelled && fetch_labels(t, b, *rows, h, e)) ||
         o->fit(o, &t->row_loss, *rows, sizeof(double), "losses", e) ||
         o->fit_host(o, &h->loss, *rows, sizeof(double), "losses", e) ||
         o->fit_host(o, &h->z, (uint64_t)*rows * out, sizeof(float), "outputs", e) ||
-        (mode->train && weigh_labels(t, b, *rows, e)))
+        (!labelled && mode->train && weigh_labels(t, b, *rows, e)))
         return e->code;
     if ((rc = meet_ranks(t, waited, e)))
         return rc;

@@ -101,6 +101,7 @@ struct gnn_train_half {
     uint32_t split, rows;
     char label[GNN_NAME_MAX + 1]; /* the labels' name */
     bool open, drawn;
+    bool labelled; /* y and weights are those of the next batch already */
 };
 
 /* What a rank tells the others with each batch. */

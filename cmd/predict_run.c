@@ -1,0 +1,217 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cmd/predict_run.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cmd/cli.h"
+#include "cmd/feed.h"
+#include "cmd/predict_opts.h"
+#include "lib/base/clock.h"
+#include "lib/base/limit.h"
+#include "lib/base/mem.h"
+#include "lib/base/plural.h"
+#include "lib/base/suggest.h"
+#include "lib/predict/batches.h"
+#include "lib/predict/predict.h"
+
+static void show_progress(void *arg, uint32_t layer, uint64_t done, uint64_t total)
+{
+    char text[32];
+    (void)arg;
+    snprintf(text, sizeof(text), "layer %u", layer);
+    cli_progress(text, done, total, NULL);
+}
+
+static void show_seeds(void *arg, uint64_t done, uint64_t total)
+{
+    (void)arg;
+    cli_progress("seeds", done, total, NULL);
+}
+
+enum gnn_predict_output predict_output_kind(const struct gnn_model *m)
+{
+    const bool regression = m->c.task == GNN_TASK_REGRESSION;
+    if (regression && (predict.what == GNN_OUT_CLASSES || predict.what == GNN_OUT_PROBS))
+        cli_usage("--output-kind %s: a regression has no classes: expected values or embeddings",
+                  predict.what == GNN_OUT_PROBS ? "probs" : "classes");
+    return predict.what >= 0 ? (enum gnn_predict_output)predict.what
+           : regression      ? GNN_OUT_VALUES
+                             : GNN_OUT_CLASSES;
+}
+
+static void report_score(const struct gnn_score *score, const char *set, struct gnn_measure kind)
+{
+    struct gnn_err e = {0};
+    char value[32], more[64] = "", known_of[64] = "", number[32], room[48];
+    const char *name = gnn_measure_name(kind, room);
+    double v;
+    if (gnn_score_value(score, kind, &v, &e))
+        cli_fail(&e);
+    const double loss = gnn_score_loss(score);
+    const bool columns = gnn_task_columns(score->task);
+    const unsigned long long nodes = score->labelled, known = score->known,
+                             all = score->rows * (columns ? score->outputs : 1);
+    if (kind.metric != GNN_METRIC_LOSS)
+        snprintf(more, sizeof more, ", loss %s", cli_number(number, loss));
+    if (known < all)
+        snprintf(known_of, sizeof known_of,
+                 columns ? ", %llu of %llu labels" : " with a label (%llu of %llu)", known, all);
+    cli_note("%s: %s %s%s, %llu node%s%s", set, name, cli_number(value, v), more, nodes,
+             gnn_plural(nodes), known_of);
+    json_t *j =
+        json_pack("{s:s, s:s, s:I, s:I, s:I}", "event", "score", "set", set, "nodes",
+                  (json_int_t)score->labelled, "unlabelled",
+                  (json_int_t)(score->rows - score->labelled), "labels", (json_int_t)score->known);
+    cli_metrics_number(j, "loss", loss);
+    if (kind.metric != GNN_METRIC_LOSS)
+        cli_metrics_number(j, name, v);
+    cli_metrics(j);
+}
+
+static void report_set(struct gnn_predict *p, const char *set, struct gnn_measure kind)
+{
+    struct gnn_err e = {0};
+    struct gnn_score score;
+    const int i = gnn_schema_find_set(&p->s->meta.schema, set); /* checked: it is there */
+    if (gnn_score_init(&score, p->m->c.task, (uint32_t)p->logits.width,
+                       gnn_metric_ranks(kind.metric), &e) ||
+        gnn_predict_score(p, (uint32_t)i, &score, &e))
+        cli_fail(&e);
+    report_score(&score, set, kind);
+    gnn_score_release(&score);
+}
+
+/* The split whose sets a table names: that of the first set reported on, or the model's. */
+static const char *split_of(const struct gnn_schema *c)
+{
+    return predict.sets.n ? c->set[gnn_schema_find_set(c, predict.sets.v[0])].split : predict.split;
+}
+
+static int write_output(const struct gnn_output *o, int out, const char *name, struct gnn_err *e)
+{
+    return o->text ? gnn_output_write_csv(o, o->s ? split_of(o->schema) : NULL, out, name, e)
+                   : gnn_output_write(o, out, name, e);
+}
+
+/* Half of what the machine has, or of what this process may have of it. */
+static uint64_t default_memory(void)
+{
+    const uint64_t all = (uint64_t)sysconf(_SC_PHYS_PAGES) * (uint64_t)sysconf(_SC_PAGESIZE),
+                   most = gnn_limit_memory("");
+    return (most < all ? most : all) / 2;
+}
+
+static const char *temp_directory(void)
+{
+    const char *dir = getenv("TMPDIR");
+    return dir && *dir ? dir : "/tmp";
+}
+
+/* ---- layer by layer, over a store ---- */
+
+void predict_layers(const struct gnn_model *m, const struct gnn_ops *ops, struct gnn_measure kind,
+                    int out, const char *name)
+{
+    const struct gnn_predict_opts o = {.ops = ops,
+                                       .memory = predict.memory ? predict.memory : default_memory(),
+                                       .tmpdir = temp_directory(),
+                                       .progress = show_progress};
+    const enum gnn_predict_output form = predict_output_kind(m);
+    struct gnn_err e = {0};
+    struct gnn_predict p;
+    struct gnn_output rows = {0};
+    const double start = gnn_clock();
+    if (gnn_predict_run(&p, m, &feed.store, &o, &e))
+        cli_fail(&e);
+    cli_progress_end();
+    const double s = gnn_clock() - start;
+    cli_info("%llu node%s, %.2f s, %.1f M edges/s, %.0f GFLOP/s", (unsigned long long)p.logits.rows,
+             gnn_plural(p.logits.rows), s, 1e-6 * (double)p.pass.edges / s,
+             1e-9 * (double)p.pass.flops / s);
+    for (uint32_t i = 0; i < predict.sets.n; i++)
+        report_set(&p, predict.sets.v[i], kind);
+    if (gnn_store_verified(&feed.store, &e) ||
+        (!predict.none && gnn_predict_output(&p, form, predict.original, &rows, &e)))
+        cli_fail(&e);
+    rows.text = predict_opts_csv();
+    if ((!predict.none && write_output(&rows, out, name, &e)) || gnn_predict_check(&p, &e))
+        cli_fail(&e);
+    cli_out_commit();
+    cli_metrics(json_pack("{s:s, s:I, s:f, s:I, s:I}", "event", "end", "nodes",
+                          (json_int_t)p.logits.rows, "seconds", s, "edges",
+                          (json_int_t)p.pass.edges, "peak_bytes", (json_int_t)gnn_mem_peak()));
+    gnn_output_release(&rows);
+    gnn_predict_release(&p);
+}
+
+/* ---- batch by batch ---- */
+
+/* Which splits of a stream are predicted on: those that are named, or NULL: all. */
+static bool *choose_splits(const struct gnn_sampling *s, const char *name)
+{
+    struct gnn_err e = {0};
+    bool *wanted = gnn_alloc_zero(s->nsplits, sizeof *wanted, "sets", &e);
+    if (!wanted)
+        cli_fail(&e);
+    for (uint32_t i = 0; i < predict.sets.n; i++) {
+        struct gnn_suggest of = {.word = predict.sets.v[i]};
+        bool found = false;
+        for (uint32_t k = 0; k < s->nsplits; k++) {
+            gnn_suggest_add(&of, s->split[k]);
+            if (strcmp(s->split[k], predict.sets.v[i]) != 0)
+                continue;
+            if (wanted[k])
+                cli_usage("--split: set %s is named twice", predict.sets.v[i]);
+            wanted[k] = found = true;
+        }
+        if (!found)
+            cli_usage("%s: no batches of set '%.64s'%s", name, predict.sets.v[i],
+                      gnn_suggest_text(&of, "sets"));
+    }
+    return wanted;
+}
+
+void predict_batches(const struct gnn_model *m, struct gnn_source *src, const char *graph,
+                     const struct gnn_ops *ops, struct gnn_measure kind, int out, const char *name)
+{
+    const struct gnn_sampling *sampling = &src->meta->sampling;
+    const bool drawn = feed.store_path != NULL;
+    struct gnn_err e = {0};
+    struct gnn_predict_batches q;
+    bool *wanted = predict.sets.n && !drawn ? choose_splits(sampling, graph) : NULL;
+    const struct gnn_predict_batches_opts o = {.ops = ops,
+                                               .comm = feed.comm,
+                                               .s = drawn ? &feed.store : NULL,
+                                               .name = graph,
+                                               .wanted = wanted,
+                                               .keep = !predict.none,
+                                               .memory = predict.memory ? predict.memory
+                                                                        : default_memory(),
+                                               .tmpdir = temp_directory(),
+                                               .what = predict_output_kind(m),
+                                               .text = predict_opts_csv(),
+                                               .scores = predict.none || predict.sets.n,
+                                               .ranks = gnn_metric_ranks(kind.metric),
+                                               .progress = show_seeds};
+    const double start = gnn_clock();
+    if (gnn_predict_batches_run(&q, m, src, &o, &e))
+        cli_fail(&e);
+    cli_progress_end();
+    const double s = gnn_clock() - start;
+    cli_info("%llu seed%s, %.2f s, %.1f M edges/s, %.0f GFLOP/s", (unsigned long long)q.seeds,
+             gnn_plural(q.seeds), s, 1e-6 * (double)q.net.pass.edges / s,
+             1e-9 * (double)q.net.pass.flops / s);
+    for (uint32_t i = 0; o.scores && !feed.comm->rank && i < sampling->nsplits; i++)
+        if (!wanted || wanted[i])
+            report_score(&q.score[i], sampling->split[i], kind);
+    if ((drawn && gnn_store_verified(&feed.store, &e)) ||
+        (!predict.none && write_output(&q.out, out, name, &e)) || gnn_predict_batches_check(&q, &e))
+        cli_fail(&e);
+    cli_metrics(json_pack("{s:s, s:I, s:f, s:I, s:I}", "event", "end", "nodes", (json_int_t)q.seeds,
+                          "seconds", s, "edges", (json_int_t)q.net.pass.edges, "peak_bytes",
+                          (json_int_t)gnn_mem_peak()));
+    gnn_predict_batches_release(&q);
+    gnn_free(wanted);
+}
