@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What gnn-train was asked for. */
+#ifndef GNN_CMD_TRAIN_OPTS_H
+#define GNN_CMD_TRAIN_OPTS_H
+
+#include "lib/train/trainer.h"
+
+struct train_opts {
+    const char *output, *class_weights, *metric;
+    uint32_t threads;
+    double timeout, warmup_epochs;
+    int optimizer, schedule, keep, precision; /* numbers of words; keep -1: not given */
+    bool resume;
+    struct gnn_train_opts o;
+};
+extern struct train_opts train;
+
+/* Reads the command line, and ends the program unless its parts fit each other. */
+void train_opts_read(int argc, char **argv);
+/* Fills train.o with what follows from the batches and the model. */
+void train_opts_finish(const struct gnn_meta *meta, const struct gnn_model *m);
+/* Whether epochs are compared: by the first evaluated set, if it has a label. */
+bool train_opts_select(const struct gnn_sampling *s);
+/* The epoch after the last one; 0: the stream knows. */
+uint64_t train_opts_end(void);
+
+#endif
