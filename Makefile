@@ -234,7 +234,7 @@ PEERS     ?= $(or $(GNN_PYTHON),python3)
 PEER       = $(if $(findstring /,$(PEERS)),$(abspath $(PEERS)),$(PEERS))
 check-peers: all ## compare samplers and models with PyG and DGL (PEERS=a python3 that has them; TESTS=... narrows it)
 	$(Q)have=$$($(PEER) -B tests/peers/rosetta.py --have 2>/dev/null) && [ "$$have" ] || { echo "check-peers: $(PEERS) has neither PyG nor DGL: set PEERS to a python3 that has" >&2; exit 1; }; echo "$$have"
-	$(Q)GNN_PEERS=$(PEER) GNN_PYTHON=$(PEER) GNN_BIN=$(CURDIR)/$(B)/bin GNN_TOP=$(CURDIR) GNN_B=$(CURDIR)/$(B) sh tests/run.sh $(or $(TESTS),$(sort $(wildcard tests/peers/*.t)) tests/train/30-pyg.t)
+	$(Q)GNN_PEERS=$(PEER) GNN_PYTHON=$(PEER) GNN_BIN=$(CURDIR)/$(B)/bin GNN_TOP=$(CURDIR) GNN_B=$(CURDIR)/$(B) sh tests/run.sh $(or $(TESTS),$(sort $(wildcard tests/peers/*.t)) tests/train/30-pyg.t tests/python/60-manual.t)
 
 # Sanitizers: parts, readers of damaged files and a case of each program under ASan and UBSan (everything in check-all); what runs on
 # several threads under TSan, with one OpenMP thread, as the OpenMP run-time is not built for it.
@@ -364,7 +364,8 @@ deb: dist ## build Debian packages of them, for lintian to find nothing in
 	$(Q)command -v dh >/dev/null && command -v lintian >/dev/null || { echo 'make deb: install debhelper, dh-python and lintian' >&2; exit 1; }
 	$(Q)rm -rf build/deb && mkdir build/deb && tar -C build/deb -xf $(DIST)
 	$(Q)cd build/deb/gnn-tools-$(VERSION) && env -u MAKEFLAGS -u MAKELEVEL dpkg-buildpackage -us -uc -b
-	$(Q)lintian --fail-on error,warning build/deb/gnn-tools_$(VERSION)_*.changes
+	$(Q)mkdir build/deb/tmp && TMPDIR=$(CURDIR)/build/deb/tmp lintian --fail-on error,warning build/deb/gnn-tools_$(VERSION)_*.changes
+	$(Q)rm -r build/deb/tmp # what lintian leaves
 
 # A wheel is for CPUs and one machine: no CUDA, no MPI. Its programs share their code in a library, so that it stays small.
 WHEEL_CFLAGS = -g0 -fPIC -fno-semantic-interposition -ftls-model=initial-exec -ffunction-sections -fdata-sections -fno-asynchronous-unwind-tables
