@@ -14,8 +14,11 @@ under() {
     case $_rc,$(wc -l <err) in
         0,0) is=good ;;
         1,1 | 127,1) is=refused ;; # 127: the system's loader
-        *) is=bad _nbad=$((_nbad + 1)) _bad="${_bad:-$_rc at $_at KB: $(head -n 1 err)}" ;;
+        # So does OpenMP's library, with an empty line, before the program begins.
+        1,2) if grep -q '^libgomp: Out of memory' err && [ ! -s out ]; then is=refused; else is=bad; fi ;;
+        *) is=bad ;;
     esac
+    [ $is != bad ] || { _nbad=$((_nbad + 1)) && _bad="${_bad:-$_rc at $_at KB: $(grep . err | head -n 1)}"; }
     ! grep -q 'a matrix product needs' err || is=product
 }
 short() { [ $is != good ]; }
