@@ -62,7 +62,7 @@ check 'train.sbatch fails with the status of gnn-train and is not requeued after
     sh -c 'grep -qx FAILED state && grep -q "Restarts=0 .*ExitCode=2:0" job'
 finished $wrong >wrong.txt
 check 'pipeline.sbatch fails with the status of gnn-sample after a wrong option' \
-    sh -c 'grep -qx FAILED state && grep -q "ExitCode=2:0" job'
+    sh -c 'grep -qx FAILED state && grep -q "ExitCode=2:0" job || { grep -E "State|ExitCode" job; cat wrong.txt; false; }'
 check 'pipeline.sbatch passes on the message of gnn-sample after a wrong option' grep -q 'gnn-sample: .*rank 0.*x' wrong.txt
 check 'train.sbatch and pipeline.sbatch leave no model after a wrong option' test ! -e never
 check 'pipeline.sbatch leaves no FIFO behind' sh -c '! ls -d gnn-pipeline.* 2>/dev/null'
