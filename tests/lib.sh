@@ -11,6 +11,7 @@
 exec </dev/null
 PATH=$GNN_BIN:$PATH
 export PATH
+[ -z "${GNN_PEERS-}" ] || export TMPDIR="$PWD" # PyTorch leaves files there
 n=0 failed=0 turns=0 refusing="the program"
 _ok() { n=$((n + 1)); echo "ok $n - $1"; }
 _not_ok() { n=$((n + 1)); failed=1; echo "not ok $n - $1"; }

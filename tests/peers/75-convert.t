@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # Graphs of PyG, SciPy and DGL become stores, and to_pyg gives them back key by key, also from partitions.
 . "$GNN_TOP/tests/lib.sh"
-GNN_PYTHON=${GNN_PEERS-} TMPDIR=$PWD # where PyTorch leaves files
-export TMPDIR
+GNN_PYTHON=${GNN_PEERS-}
 . "$GNN_TOP/tests/python/lib.sh"
 cat >pyg.py <<'EOP'
 import warnings

@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # load_model computes what gnn-predict does, and save_model writes what the programs read.
 . "$GNN_TOP/tests/lib.sh"
-GNN_PYTHON=${GNN_PEERS-} TMPDIR=$PWD # where PyTorch leaves files
-export TMPDIR
+GNN_PYTHON=${GNN_PEERS-}
 . "$GNN_TOP/tests/python/lib.sh"
 "${python-}" -c 'import torch_geometric' 2>/dev/null || { skip "models" "no PyG"; done_testing; }
 gnn-import -q -o graph sbm:nodes=600 || exit 1

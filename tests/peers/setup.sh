@@ -42,8 +42,8 @@ draw() {
         echo "# gnn-sample fails: $*"
     echo "$_case" >>cases
 }
-compare() {
-    rosetta cases >results 2>err || sed 's/^/# /' err
+# verdicts WHAT: each line of `results' (ok, skip or anything else|name|what was seen) as a test; how many of WHAT were skipped, and why
+verdicts() {
     while IFS='|' read -r _verdict _name _seen; do
         case $_verdict in
         ok) _ok "$_name" ;;
@@ -51,7 +51,11 @@ compare() {
         *) _not_ok "$_name" && echo "# $_seen" ;;
         esac
     done <results
-    sort lacks | uniq -c | while read -r _n _why; do echo "$_n of $(wc -l <cases) comparisons|$_why"; done >missing
+    sort lacks | uniq -c | while read -r _n _why; do echo "$_n of $1|$_why"; done >missing
     while IFS='|' read -r _name _why; do skip "$_name" "$_why"; done <missing
+}
+compare() {
+    rosetta cases >results 2>err || sed 's/^/# /' err
+    verdicts "$(wc -l <cases) comparisons"
     check "all cases are compared" test "$(wc -l <results)" -eq "$(wc -l <cases)"
 }
