@@ -18,7 +18,7 @@ from torch import Tensor
 from torch_geometric.data import Data, HeteroData
 
 from .arrays import from_arrays
-from .convert import _back, _masks
+from .convert import edge_attribute, split_masks
 from .store import Store, as_tensor
 from .stream import Batch, Block
 
@@ -287,9 +287,9 @@ def _graph_of_store(store: Store, time_attr: Optional[str], weight_attr: Optiona
                 classes = name == "y" and schema["task"] in ("multiclass", "binary")
                 attributes[name] = value.long() if classes else value.float() if name == "y" else value
             elif name != "effective_time" and (name != "position" or key not in graph.position):
-                attributes[_back(name, typed)] = value
+                attributes[edge_attribute(name, typed)] = value
         if "name" in t:
-            attributes.update((name, torch.from_numpy(m)) for name, m in _masks(store, t["name"], np.arange(t["count"])).items())
+            attributes.update((name, torch.from_numpy(m)) for name, m in split_masks(store, t["name"], np.arange(t["count"])).items())
             at.num_nodes = t["count"]
         for name, value in attributes.items():
             at[name] = value

@@ -145,7 +145,7 @@ def _edges_of(given: dict[str, Any], e: tuple, hetero: bool, told: _Told) -> dic
         if a is None:
             continue
         name = _EDGE.get(k, k) if k != "edge_attr" or a.dtype.kind == "f" else k
-        back = _back(name, hetero)
+        back = edge_attribute(name, hetero)
         if name in out:
             raise ValueError(f"from_pyg: '{k}'{what} and '{back}' are both {name} in a store: exclude one")
         out[name] = a
@@ -156,7 +156,7 @@ def _edges_of(given: dict[str, Any], e: tuple, hetero: bool, told: _Told) -> dic
     return out
 
 
-def _back(name: str, hetero: bool) -> str:
+def edge_attribute(name: str, hetero: bool) -> str:
     """PyG's name of an edge field."""
     return "time" if name == "time" and hetero else next((k for k, v in _EDGE.items() if v == name), name)
 
@@ -207,7 +207,7 @@ def to_pyg(store: Any, hetero: Optional[bool] = None) -> Any:
             at.y = at.y.long() if schema["task"] in ("multiclass", "binary") else at.y.float()
         if store.names(t["name"]) is not None:
             told.add(f"the names of {t['name']} are left out: Store.names() has them")
-        for k, v in _masks(store, t["name"], order).items():
+        for k, v in split_masks(store, t["name"], order).items():
             at[k] = torch.from_numpy(v)
     if schema.get("class_names"):
         told.add(f"classes are numbers: {', '.join(schema['class_names'][:20])} are 0 and so on")
@@ -249,10 +249,10 @@ def _edges_back(store: Store, i: int, ids: Mapping[str, np.ndarray], hetero: boo
         got.pop("effective_time", None)
     fields = {f["name"]: f for f in e["fields"]}
     out = {"edge_index": torch.from_numpy(np.ascontiguousarray(_placed(index.T, place).T))}
-    return {**out, **{_back(k, hetero): _tensor(_placed(v, place), fields[k]) for k, v in got.items()}}
+    return {**out, **{edge_attribute(k, hetero): _tensor(_placed(v, place), fields[k]) for k, v in got.items()}}
 
 
-def _masks(store: Store, node_type: str, order: np.ndarray) -> dict[str, np.ndarray]:
+def split_masks(store: Store, node_type: str, order: np.ndarray) -> dict[str, np.ndarray]:
     """Splits as masks: of several splits that are numbered, [N, S]; of others with names, MASK_SPLIT."""
     sets = [s for s in store.schema["splits"] if s["node_type"] == node_type]
     splits = list(dict.fromkeys(s["split"] for s in sets))
