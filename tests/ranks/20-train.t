@@ -201,6 +201,7 @@ done
 # Without checkpoints, rank 0 writes the best model so far.
 for sig in TERM:143 USR1:138; do
     rm -f best
+    : >said # of the signal before, which is looked at before mpirun begins a new one
     mpirun --quiet -n 3 $note gnn-train --store P $opts --epochs 4000 -o best 2>said &
     pid=$!
     until grep -q 'epoch 4' said || ! kill -0 $pid 2>/dev/null; do sleep 0.05; done

@@ -135,27 +135,26 @@ done <<'END'
 --needed-only cannot be used with --memory|--full-batch --memory 1G --needed-only
 END
 # The file is cut while it is in use: by whoever can open it through /proc.
-$each --epochs 100000 --patience 0 -m sage --memory ${limit}M -o cut.st 2>said &
-pid=$!
-file=
-for _ in $(seq $((limit == 2000 ? 10 : 600))); do
-    for fd in /proc/$pid/fd/*; do
-        case $(readlink "$fd" 2>/dev/null) in
-        *'(deleted)') [ "$(stat -Lc %s "$fd" 2>/dev/null || echo 0)" -gt 5000000 ] && file=$fd ;;
-        esac
-    done
-    [ -n "$file" ] || ! kill -0 $pid 2>/dev/null && break
-    sleep 0.1
-done
 if [ $limit = 2000 ]; then
-    kill $pid
-    wait $pid 2>/dev/null
+    skip 'the temporary file of --memory is cut' 'with sanitizers, nothing needs one'
 else
+    $each --epochs 100000 --patience 0 -m sage --memory ${limit}M -o cut.st 2>said &
+    pid=$!
+    file=
+    for _ in $(seq 600); do
+        for fd in /proc/$pid/fd/*; do
+            case $(readlink "$fd" 2>/dev/null) in
+            *'(deleted)') [ "$(stat -Lc %s "$fd" 2>/dev/null || echo 0)" -gt 5000000 ] && file=$fd ;;
+            esac
+        done
+        [ -n "$file" ] || ! kill -0 $pid 2>/dev/null && break
+        sleep 0.1
+    done
     check 'the temporary file is in use' test -n "$file"
     [ -z "$file" ] || : >"$file"
     wait $pid
     check 'gnn-train ends with status 1 when its temporary file is cut' test $? = 1
     check 'gnn-train says that the file was cut' grep -q '^gnn-train: cut.st: the temporary file of --memory was cut' said
+    check 'no model is left of it' test ! -e cut.st
 fi
-check 'no model is left of it' test ! -e cut.st
 done_testing
