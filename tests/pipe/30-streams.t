@@ -35,7 +35,8 @@ mkfifo fifo
 for i in 1 2 3; do
     gnn-sample -q --no-provenance -f 5,5 -b 64 --epochs 0:100000 S >fifo 2>/dev/null &
     pid=$!
-    (sleep 0.$i; kill -9 $pid) &
+    # From when both have opened the pipe: whoever is killed before leaves the reader waiting for a writer.
+    (until grep -qs '^gnn-' /proc/$pid/comm || ! kill -0 $pid 2>/dev/null; do sleep 0.02; done; sleep 0.$i; kill -9 $pid) &
     status 3 "gnn-train fails at the end of a pipeline whose gnn-sample is killed after 0.$i s" \
         sh -c 'timeout 600 gnn-gather -q --no-provenance S <fifo | timeout 600 gnn-train -q --no-provenance --hidden 8 -o X'
     absent X "gnn-train leaves no model of a pipeline whose gnn-sample is killed after 0.$i s"
