@@ -2,6 +2,7 @@
 # Graphs of PyG, SciPy and DGL become stores, and to_pyg gives them back key by key, also from partitions.
 . "$GNN_TOP/tests/lib.sh"
 GNN_PYTHON=${GNN_PEERS-}
+export DGLBACKEND=pytorch
 . "$GNN_TOP/tests/python/lib.sh"
 cat >pyg.py <<'EOP'
 import warnings
@@ -107,13 +108,94 @@ h = g.to_pyg(g.from_scipy(sp.random(4, 6, 0.5, random_state=1) > 0, "s", {"colum
 assert h["row"].num_nodes == 4 and h["column"].x.shape == (6, 2) and "edge_weight" not in h["row", "to", "column"]
 raises(ValueError, "sum_duplicates", g.from_scipy, sp.coo_matrix((np.ones(2), ([0, 0], [1, 1])), (3, 3)), "n")
 EOP
-says dgl "graphs of DGL" <<'EOP'
+cat >>pyg.py <<'EOP'
+
+def homogeneous():
+    import dgl
+    graph = dgl.graph((torch.randint(0, N, (E,)), torch.randint(0, N, (E,))), num_nodes=N)
+    i = torch.arange(N)
+    graph.ndata.update(feat=torch.randn(N, 7), label=torch.randint(0, 4, (N,)), train_mask=i < 20, val_mask=(i >= 20) & (i < 30), test_mask=i > 40,
+                       year=i.int(), half=torch.randn(N, 2).half())
+    graph.edata.update(feat=torch.randn(E, 3), w=torch.rand(E), kind=torch.randint(0, 9, (E,)))
+    return graph
+
+def several():
+    import dgl
+    t = torch.tensor
+    graph = dgl.heterograph({("user", "buys", "item"): (t([0, 4, 1, 1]), t([6, 2, 2, 0])), ("user", "rates", "item"): (t([3]), t([3])),
+                             ("item", "buys", "user"): (t([6, 2]), t([0, 4])), ("user", "knows", "user"): ([], [])}, {"user": 5, "item": 7})
+    graph.nodes["user"].data.update(feat=torch.randn(5, 3), label=t([0, 1, 2, -1, 1]), train_mask=t([1, 0, 1, 0, 0]).bool())
+    graph.edges["user", "buys", "item"].data.update(time=t([5, 3, 9, 1]), weight=torch.rand(4), feat=t([7, 8, 9, 6]))
+    graph.edges["item", "buys", "user"].data["feat"] = torch.randn(2, 3)
+    return graph
+
+def in_order(graph, e):
+    return torch.stack(graph.edges(etype=e, order="eid"))
+EOP
+says dgl "a graph of DGL: data of nodes and edges, labels, masks, weights, ids of edges" <<'EOP'
+graph = homogeneous()
+assert said(lambda: g.from_dgl(graph, "s", force=True, strict=True)) == []
+d = g.to_pyg("s")
+names = {"feat": "x", "label": "y"}, {"feat": "edge_attr", "w": "edge_weight"}
+want = {**{names[0].get(k, k): v for k, v in graph.ndata.items()}, **{names[1].get(k, k): v for k, v in graph.edata.items()}}
+alike(d, Data(edge_index=in_order(graph, graph.etypes[0]), **want))
+s = g.from_dgl(graph, "s", force=True)
+assert s.node_types == ["node"] and s.edge_types == [("node", "to", "node")] and s.set("valid").tolist() == list(range(20, 30))
+assert g.from_dgl(graph.int(), "s", force=True).identity == s.identity
+g.train(s, "m.st", fanout=[5, 5], hidden=8, epochs=1)
+EOP
+says dgl "a graph of DGL of several types, two relations between the same among them" <<'EOP'
+graph = several()
+d = g.to_pyg(g.from_dgl(graph, "s", force=True, strict=True))
+assert d.node_types == graph.ntypes and d.edge_types == graph.canonical_etypes, d
+for e in graph.canonical_etypes:
+    assert torch.equal(d[e].edge_index, in_order(graph, e)), e
+node, edge = graph.nodes["user"].data, graph.edges["user", "buys", "item"].data
+assert {*d["user"].keys()} == {"x", "y", "train_mask"} and torch.equal(d["user"].x, node["feat"]) and torch.equal(d["user"].y, node["label"])
+assert torch.equal(d["user"].train_mask, node["train_mask"]) and d["item"].num_nodes == 7
+got = d["user", "buys", "item"]
+assert all(torch.equal(got[k], edge[v]) for k, v in {"time": "time", "edge_weight": "weight", "feat": "feat"}.items()), got
+assert torch.equal(d["item", "buys", "user"].edge_attr, graph.edges["item", "buys", "user"].data["feat"])
+bipartite = graph["user", "buys", "item"]
+assert g.from_dgl(bipartite, "s", force=True).edge_types == [("user", "buys", "item")]
+EOP
+says dgl "the same graph from DGL and from PyG is the same store" <<'EOP'
 import dgl
-graph = dgl.graph((torch.tensor([0, 1, 2]), torch.tensor([2, 0, 0])), num_nodes=4)
-graph.ndata.update(feat=torch.randn(4, 2), label=torch.tensor([0, 1, 1, 0]), train_mask=torch.tensor([1, 1, 0, 0]).bool())
-graph.edata["w"] = torch.rand(3)
-d = g.to_pyg(g.from_dgl(graph, "s", force=True))
-assert torch.equal(d.x, graph.ndata["feat"]) and torch.equal(d.y, graph.ndata["label"]) and torch.equal(d.train_mask, graph.ndata["train_mask"])
-assert torch.equal(d.edge_index, torch.stack(graph.edges(order="eid"))) and torch.equal(d.edge_weight, graph.edata["w"])
+data = plain()
+graph = dgl.graph(tuple(data.edge_index), num_nodes=N)
+renamed = {"x": "feat", "y": "label", "edge_attr": "feat", "edge_weight": "w"}
+for k, v in data.to_dict().items():
+    if k != "edge_index":
+        (graph.edata if data.is_edge_attr(k) else graph.ndata)[renamed.get(k, k)] = v
+assert g.from_dgl(graph, "s", force=True).identity == g.from_pyg(data, "t", force=True).identity
+EOP
+says dgl "what of DGL a store cannot hold is named, or refused" <<'EOP'
+import dgl
+graph = homogeneous()
+block = dgl.to_block(graph.in_subgraph([1, 2]) if hasattr(graph, "in_subgraph") else dgl.in_subgraph(graph, [1, 2]))
+raises(ValueError, "from_dgl: a DGLBlock, expected a DGLGraph: give the graph that it was sampled from", g.from_dgl, block, "n")
+raises(ValueError, "from_dgl: a Data, expected a DGLGraph", g.from_dgl, plain(), "n")
+graph.ndata.update(cube=torch.zeros(N, 2, 2), feat=graph.ndata["feat"].double())
+graph.ndata["a name"] = torch.zeros(N)
+want = ["'cube' has shape [50, 2, 2]", "'feat' comes back as float32, not float64", "'a name': its name"]
+text = said(g.from_dgl, graph, "s", force=True)
+assert len(text) == 1 and all(w in text[0] for w in want) and "edge_" not in text[0], text
+raises(ValueError, "'cube' has shape [50, 2, 2]", g.from_dgl, graph, "n", strict=True)
+assert said(g.from_dgl, graph, "s", force=True, strict=True, exclude=["cube", "a name", "feat"]) == []
+text = said(g.from_dgl, dgl.batch([homogeneous(), homogeneous()]), "s", force=True)
+assert text == ["from_dgl: a store cannot hold everything: 2 graphs of a batch become one"] and g.Store("s").count() == 2 * N, text
+graph = homogeneous()
+graph.ndata["x"] = graph.ndata["feat"]
+raises(ValueError, "from_dgl: 'feat' and 'x' are both x in a store: exclude one", g.from_dgl, graph, "n")
+graph = several()
+graph.nodes["item"].data["label"] = torch.zeros(7, dtype=torch.long)
+raises(ValueError, "from_dgl: label of item, user, and a store has labels of one node type: say label_type", g.from_dgl, graph, "n")
+raises(ValueError, "labels of one node type: 'thing' has none", g.from_dgl, graph, "n", label_type="thing")
+assert said(g.from_dgl, graph, "s", force=True, label_type="user") == \
+    ["from_dgl: a store cannot hold everything: 'label' of item: a store has labels of one node type"]
+graph = homogeneous()
+graph.ndata["feat"][3, 0] = torch.nan
+raises(ValueError, "x of 'node': [3, 0] is nan", g.from_dgl, graph, "n")
+assert not os.path.exists("n")
 EOP
 done_testing

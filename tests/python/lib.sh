@@ -9,7 +9,7 @@ PYTHONPATH=$GNN_TOP/formats/python:$GNN_TOP/tests/python
 export PYTHONPATH GNN_BIN
 [ -n "$python" ] || { skip "the Python package" "no NumPy"; done_testing; }
 py() {
-    printf '%s\n' 'from helpers import *' >code.py
-    cat >>code.py
-    check "$1" "$python" code.py
+    printf '%s\n' 'from helpers import *' >snippet.py
+    cat >>snippet.py
+    check "$1" "$python" snippet.py
 }
