@@ -161,7 +161,7 @@ static struct gnn_source *open_store(struct gnn_sampler_opts *s, struct gnn_err 
     g.copying = &feed.copying;
     s->remote = &feed.sampled;
     s->count_once = feed.count_once && !seeds_only;
-    s->edge_ids = feed.edge_ids && !seeds_only;
+    s->sampling.edge_ids = feed.edge_ids && !seeds_only;
     s->gpu = seeds_only ? NULL : feed.gpu;
     s->graph_memory = (enum gnn_graph_memory)feed.graph_memory;
     s->graph_cache = feed.graph_cache;

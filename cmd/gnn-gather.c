@@ -11,6 +11,7 @@
 #include "cmd/opt.h"
 #include "cmd/plan.h"
 #include "cmd/ranks.h"
+#include "cmd/sampling_opts.h"
 #include "cmd/stdin.h"
 #include "lib/base/clock.h"
 #include "lib/gather/gatherer.h"
@@ -68,11 +69,8 @@ static const struct opt opts[] = {
     {OPT_END},
 };
 
-static const struct opt_elsewhere elsewhere[] = {
-    {"f|b|fanout|batch|split|eval|seeds|seed-type|epochs|steps|shuffle|drop-last|seed|frontier|"
-     "edge-ids|original-ids|replace|weight|labor|time-rule|window|latest|seed-balance|seed-weight|"
-     "induced|clusters|disjoint|walk-length",
-     "gnn-sample decides this, and gnn-gather reads its batches"},
+static struct opt_elsewhere elsewhere[] = {
+    {NULL, "gnn-sample decides this, and gnn-gather reads its batches"},
     {0},
 };
 
@@ -151,6 +149,8 @@ int main(int argc, char **argv)
     cli_start("gnn-gather", argc, argv);
     ranks_start();
     run.started = gnn_clock();
+    elsewhere->names = sampling_opts_names(
+        "f|fanout|split|eval|seeds|seed-type|epochs|steps|metapath|node2vec", false);
     char **args = opt_parse(&program, argc, argv, &nargs);
     check_options();
     o.dtype = dtypes[dtype];

@@ -9,7 +9,7 @@
 #include "cmd/device.h"
 #include "cmd/opt.h"
 #include "cmd/ranks.h"
-#include "cmd/rule_opts.h"
+#include "cmd/sampling_opts.h"
 #include "cmd/stdin.h"
 #include "cmd/unused.h"
 #include "lib/base/clock.h"
@@ -21,9 +21,9 @@ static struct opt_list fanout, eval;
 static struct opt_list path;
 static struct opt_doubles bias;
 static struct opt_range epochs, steps;
-static bool shuffle = true, verify = true;
+static bool verify = true;
 static uint32_t threads = 1, zstd;
-static int frontier, graph_memory;
+static int graph_memory;
 static struct gnn_graph_report graph;
 static struct gnn_sample_remote_stats remote;
 static const char *split, *device;
@@ -43,46 +43,20 @@ static const struct opt opts[] = {
      .file = true, .own = true},
     {OPT_STR, 0, "seed-type", &o.seed_type, "TYPE",
      "node type of these nodes (default: the labelled one)"},
-    {OPT_U32, 'b', "batch", &o.batch_size, "N", "seeds per batch (default: 1024)", .min = 1,
-     .max = 1073741824},
     {OPT_RANGE, 0, "epochs", &epochs, "A:B", "epochs A to B-1; N: the first N (default: 0:1)",
      .count = true},
     {OPT_RANGE, 0, "steps", &steps, "A:B[:STRIDE]",
      "only these steps of each epoch, or every STRIDE-th of them; N: step N (default: all)",
      .strided = true},
-    {OPT_FLAG, 0, "shuffle", &shuffle,
-     .help = "shuffle the seeds in each epoch (default, except for --seeds; --no-shuffle)"},
-    {OPT_FLAG, 0, "drop-last", &o.drop_last, .help = "leave out the last batch if it is smaller"},
-    {OPT_GROUP, .help = "Sampling"},
-    {OPT_U64, 0, "seed", &o.seed, "N", "random seed (default: 1)"},
-    {OPT_CHOICE, 0, "frontier", &frontier, "RULE",
-     "frontier policy: sample neighbours of all nodes so far, or only of new ones (default: all)",
-     "all|new"},
-    {OPT_FLAG, 0, "edge-ids", &o.edge_ids, .help = "add edge ids to the batches"},
-    {OPT_FLAG, 0, "count-once", &o.count_once,
-     .help =
-         "with several ranks, mark the nodes that each rank counts (for gnn-train --batch-norm)"},
-    {OPT_FLAG, 0, "original-ids", &o.original_ids,
-     .help = "write positions before partitioning, and read them with --seeds"},
     {OPT_END},
 };
 
-/* They follow rule_opts. */
+/* They follow rule_opts, whose last ones are those of walks. */
 static const struct opt further_opts[] = {
-    {OPT_GROUP, .help = "Random walks"},
-    {OPT_U32, 0, "walk-length", &o.walks.length, "N",
-     "random walks of N steps from each seed, in place of neighbourhoods", .min = 1,
-     .max = GNN_WALK_MAX},
-    {OPT_U32, 0, "walks-per-seed", &o.walks.per_seed, "N", "walks from each seed (default: 1)",
-     .min = 1, .max = 1048576},
     {OPT_LIST, 0, "metapath", &path, "S/R/D",
      "edge type of the next step; the list of them is repeated (default: the only one)"},
     {OPT_DOUBLES, 0, "node2vec", &bias, "P,Q",
      "steps as node2vec takes them: P against going back, Q against going away (default: 1,1)"},
-    {OPT_DOUBLE, 0, "restart", &o.walks.restart, "P",
-     "probability that a step after the first leads back to the seed (default: 0)"},
-    {OPT_U32, 0, "pairs", &o.walks.window, "N",
-     "write pairs of nodes at most N steps apart instead of walks", .min = 1, .max = GNN_WALK_MAX},
     {OPT_GROUP, .help = "Running"},
     {OPT_U32, 'j', "threads", &threads, "N",
      "CPU threads; the output does not depend on it (default: 1; with several ranks on devices 2 per device)",
@@ -94,6 +68,9 @@ static const struct opt further_opts[] = {
     {OPT_U64, 0, "graph-cache", &o.graph_cache, "SIZE",
      "with uva: device memory for cached rows (default: half of what is free beyond a quarter)",
      .bytes = true},
+    {OPT_FLAG, 0, "count-once", &o.count_once,
+     .help =
+         "with several ranks, mark the nodes that each rank counts (for gnn-train --batch-norm)"},
     {OPT_FLAG, 'c', "count", &run.count, .help = "write no batches; print statistics on stdout"},
     {OPT_STR, 0, "frequency", &run.frequency, "FILE",
      "with --count: also write to FILE (.npy) how many batches contain each node", .file = true,
@@ -125,7 +102,7 @@ static const struct program program = {
     .args = "STORE",
     .extra = "the stream is named with -o",
     .opts = opts,
-    .more = (const struct opt *const[]){rule_opts, further_opts, NULL},
+    .more = (const struct opt *const[]){sampling_opts, rule_opts, further_opts, NULL},
     .elsewhere = elsewhere,
     .min_args = 1,
     .max_args = 1,
@@ -136,43 +113,30 @@ static bool is_bias(double x)
     return x >= 1.0 / GNN_NODE2VEC_MAX && x <= GNN_NODE2VEC_MAX;
 }
 
-static void finish_walks(void)
+static void finish_walks(struct gnn_walks *w)
 {
-    if (!o.walks.length) {
-        opt_refuse(OPTS(&o.walks.per_seed, &path, &bias, &o.walks.restart, &o.walks.window),
-                   "requires --walk-length");
-        if (rule_opts_clusters())
-            opt_refuse(OPTS(&fanout, &frontier, &o.batch_size, &o.seeds_name),
-                       "cannot be used with --clusters");
-        else if (!fanout.n)
-            cli_usage("-f LIST is missing: neighbours per hop");
-        return;
-    }
-    opt_refuse(OPTS(&fanout, &frontier, &o.edge_ids, &o.count_once),
-               "cannot be used with --walk-length");
-    rule_opts_walk();
-    if (o.walks.restart < 0 || o.walks.restart >= 1)
+    if (!w->length && !sampling_given.clusters && !fanout.n)
+        cli_usage("-f LIST is missing: neighbours per hop");
+    if (w->restart < 0 || w->restart >= 1)
         cli_usage("--restart: expected a probability from 0 to less than 1");
-    if (bias.n)
-        opt_refuse(OPTS(&o.walks.restart), "cannot be used with --node2vec");
     if (bias.n) {
         if (bias.n != 2 || !is_bias(bias.v[0]) || !is_bias(bias.v[1]))
             cli_usage("--node2vec: expected P,Q, two numbers from %g to %d", 1.0 / GNN_NODE2VEC_MAX,
                       GNN_NODE2VEC_MAX);
-        o.walks.p = bias.v[0];
-        o.walks.q = bias.v[1];
+        w->p = bias.v[0];
+        w->q = bias.v[1];
     }
-    if (o.walks.window)
-        opt_refuse(OPTS(&o.walks.restart), "cannot be used with --pairs");
     o.path = path.v;
     o.npath = path.n;
 }
 
 static void finish_opts(void)
 {
-    finish_walks();
-    rule_opts_check(&shuffle);
-    rule_opts_take(&o);
+    sampling_opts_check();
+    finish_walks(&sampling_given.walks);
+    o.sampling = sampling_given;
+    o.sampling.shuffle = o.sampling.shuffle && (opt_given_name("shuffle") || !o.seeds_name);
+    o.weights = &sampling_weights;
     if (o.seeds_name)
         opt_refuse(OPTS(&split, &eval), "and --seeds exclude each other");
     else
@@ -186,9 +150,9 @@ static void finish_opts(void)
         opt_refuse(OPTS(&run.frequency), "requires --count");
     if (run.transport == TRANSPORT_CUDA && gnn_sampler_assembles(&o, 1 + ranks_many()))
         cli_usage("--transport cuda: batches of %s are assembled in host memory",
-                  ranks_many()     ? "several ranks"
-                  : o.walks.length ? "walks"
-                                   : "clusters");
+                  ranks_many()              ? "several ranks"
+                  : o.sampling.walks.length ? "walks"
+                                            : "clusters");
     if (run.frequency && !strcmp(run.frequency, "-"))
         cli_usage("--frequency -: stdout takes the statistics; name a file");
     if (!gnn_sampler_assembles(&o, 1 + ranks_many()))
@@ -207,7 +171,6 @@ static void finish_opts(void)
     o.neval = eval.n;
     if (split)
         o.split = split;
-    o.shuffle = shuffle && (opt_given(&shuffle) || !o.seeds_name);
     if (epochs.given && (epochs.to == UINT64_MAX || epochs.to <= epochs.from))
         cli_usage("--epochs: expected A:B with A < B, or a count > 0");
     if (epochs.given) {
@@ -219,7 +182,6 @@ static void finish_opts(void)
         o.step_to = steps.to;
         o.step_stride = steps.stride;
     }
-    o.frontier = frontier ? GNN_FRONTIER_NEW : GNN_FRONTIER_ALL;
     o.provenance = cli_provenance();
     run.zstd = (int)zstd;
     batches_check(&run, device);
@@ -247,7 +209,7 @@ int main(int argc, char **argv)
     ranks_start();
     run.started = gnn_clock();
     gnn_sampler_opts_init(&o);
-    o.seed = 1;
+    sampling_opts_init(false);
     char **args = opt_parse(&program, argc, argv, &nargs);
     finish_opts();
     stdin_unread("gnn-sample reads a store; gnn-gather and gnn-train read streams",
@@ -270,7 +232,7 @@ int main(int argc, char **argv)
     struct gnn_source *src = gnn_sampler_source_new(store, &o, &e);
     if (!src)
         cli_fail(&e);
-    rule_opts_tell(c);
+    sampling_opts_tell(c);
     unused_tell(&src->meta->schema,
                 &(const struct unused_by){.sampling = &src->meta->sampling, .samples = true});
     device_tell_graph(&graph);

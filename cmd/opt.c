@@ -282,9 +282,22 @@ static const char *given_prefix(const struct opt *o)
     return prefix;
 }
 
+static const struct opt *find_given_name(const char *name)
+{
+    for (uint32_t i = 0; i < ngiven; i++)
+        if (!strcmp(given[i]->name, name))
+            return given[i];
+    return NULL;
+}
+
 bool opt_given(const void *value)
 {
     return find_given(value) != NULL;
+}
+
+bool opt_given_name(const char *name)
+{
+    return find_given_name(name) != NULL;
 }
 
 const char *opt_shared(void)
@@ -311,13 +324,21 @@ const char *opt_shared(void)
     return text;
 }
 
+static void refuse_given(const struct opt *o, const char *why)
+{
+    if (o)
+        cli_usage("--%s%s %s", given_prefix(o), o->name, why);
+}
+
 void opt_refuse(const void *const *values, const char *why)
 {
-    for (; *values; values++) {
-        const struct opt *o = find_given(*values);
-        if (o)
-            cli_usage("--%s%s %s", given_prefix(o), o->name, why);
-    }
+    for (; *values; values++)
+        refuse_given(find_given(*values), why);
+}
+
+void opt_refuse_name(const char *name, const char *why)
+{
+    refuse_given(find_given_name(name), why);
 }
 
 void opt_warn(const void *value, const char *why)

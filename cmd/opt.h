@@ -102,11 +102,14 @@ char **opt_parse(const struct program *p, int argc, char **argv, int *nargs);
 /* Ends the program with status 2: --NAME takes one of the words of "a|b|c". */
 void opt_unknown(const char *name, const char *value, const char *words) __attribute__((noreturn));
 
-/* After opt_parse: whether the option that fills `value` stood on the command line. */
+/* After opt_parse: whether the option that fills `value`, or has this name, stood on the command
+ * line. */
 bool opt_given(const void *value);
+bool opt_given_name(const char *name);
 /* Ends the program with status 2, "--NAME WHY", if one of these options was given: what has no
  * effect is not accepted. values: NULL-terminated. */
 void opt_refuse(const void *const *values, const char *why);
+void opt_refuse_name(const char *name, const char *why);
 /* Prints a warning: an option that was given has no effect, WHY. */
 void opt_warn(const void *value, const char *why);
 /* After opt_parse: all that was given and must be the same on all ranks, in the order of the table;

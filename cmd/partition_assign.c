@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "cmd/cli.h"
+#include "lib/data/rule.h"
 #include "lib/base/clock.h"
 #include "lib/base/mem.h"
 #include "lib/sample/sampler.h"

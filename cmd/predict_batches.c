@@ -100,7 +100,7 @@ struct gnn_source *predict_draw(const struct gnn_model *m, const char *path,
     gnn_recipe_release(&r);
     check_times(&meta.sampling, path);
     gnn_sampler_opts_init(&s);
-    s.recipe = &meta.sampling;
+    s.sampling = meta.sampling;
     s.split = sets->n ? sets->v[0] : NULL;
     s.eval = sets->v + (sets->n > 0);
     s.neval = sets->n ? sets->n - 1 : 0;

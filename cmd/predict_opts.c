@@ -11,6 +11,7 @@
 #include "cmd/layer_opts.h"
 #include "cmd/metric.h"
 #include "cmd/ranks.h"
+#include "cmd/sampling_opts.h"
 #include "cmd/state_dict.h"
 #include "cmd/stdin.h"
 #include "lib/base/kind.h"
@@ -52,10 +53,8 @@ static const struct opt device_opts[] = {
     {.kind = OPT_END},
 };
 
-static const struct opt_elsewhere elsewhere[] = {
-    {"f|b|fanout|batch|frontier|shuffle|drop-last|replace|weight|labor|layer-dependency|"
-     "batch-dependency|time-rule|window|latest|hop-time|seed-time|seed-balance|seed-weight|induced|"
-     "clusters|disjoint|seed",
+static struct opt_elsewhere elsewhere[] = {
+    {NULL,
      "the model's file says how batches are sampled, and --store STORE samples them so; those of "
      "gnn-sample are read from a stream"},
     {"m|model|hidden|layers|heads|last-heads|head|jk|encoder|ffn|layer-norm|batch-norm|edge-features",
@@ -175,6 +174,7 @@ static void check_batches(const char *model)
 bool predict_opts_read(int argc, char **argv, char ***args, int *n)
 {
     layer_opts_list(true);
+    elsewhere->names = sampling_opts_names("f|fanout|seed", true);
     *args = opt_parse(&program, argc, argv, n);
     check_name();
     metric_check(predict.metric);

@@ -8,42 +8,32 @@
 #include "cmd/cli.h"
 #include "cmd/device.h"
 #include "cmd/ranks.h"
-#include "cmd/rule_opts.h"
+#include "cmd/sampling_opts.h"
 #include "cmd/train_defaults.h"
 #include "cmd/train_full.h"
 #include "lib/base/mem.h"
 #include "lib/base/plural.h"
 #include "lib/train/trainer.h"
 
-struct train_feed train_feed = {.split = "train", .batch = TRAIN_BATCH, .shuffle = true, .seed = 1};
+struct train_feed train_feed = {.split = "train", .seed = 1};
 
 const struct opt train_feed_opts[] = {
     {OPT_LIST, 'f', "fanout", &train_feed.fanout, "LIST",
      "neighbours per hop; -1: all; S/R/D=LIST for one edge type (default: " TRAIN_FANOUT ")"},
-    {OPT_U32, 'b', "batch", &train_feed.batch, "N", "seeds per batch " TRAIN_SAY(TRAIN_BATCH),
-     .min = 1, .max = 1073741824},
     {OPT_STR, 0, "split", &train_feed.split, "SET", "set to train on (default: train)"},
     {OPT_LIST, 0, "eval", &train_feed.eval, "SET",
      "set to evaluate after each epoch, or none (default: " TRAIN_EVAL
      " of the split that is trained on, if it exists)"},
-    {OPT_CHOICE, 0, "frontier", &train_feed.frontier, "RULE",
-     "frontier policy: sample neighbours of all nodes so far, or only of new ones (default: all)",
-     "all|new"},
-    {OPT_FLAG, 0, "shuffle", &train_feed.shuffle, NULL,
-     "shuffle the seeds in each epoch (default; --no-shuffle)"},
-    {OPT_FLAG, 0, "drop-last", &train_feed.drop_last, NULL,
-     "leave out the last batch if it is smaller"},
     {.kind = OPT_END},
 };
 
 static void refuse_sampling(const struct train_feed *f)
 {
     const char *why = "has no effect with --full-batch: nothing is sampled";
-    opt_refuse(OPTS(&f->fanout, &f->batch, &f->frontier, &f->shuffle, &f->drop_last, &feed.prefetch,
-                    &feed.graph_memory, &feed.graph_cache, &feed.cache.size, &feed.cache.policy,
-                    &feed.cache.one_order, &feed.replicate),
+    opt_refuse(OPTS(&f->fanout, &feed.prefetch, &feed.graph_memory, &feed.graph_cache,
+                    &feed.cache.size, &feed.cache.policy, &feed.cache.one_order, &feed.replicate),
                why);
-    rule_opts_refuse(why);
+    sampling_opts_refuse(why);
     opt_refuse(OPTS(&feed.dtype), "cannot be used with --full-batch: import features as that type");
 }
 
@@ -53,20 +43,16 @@ void train_feed_check(const struct train_feed *f)
     if (!feed.store_path && train_full())
         cli_usage("--full-batch requires --store");
     if (!feed.store_path)
-        opt_refuse(OPTS(&f->fanout, &f->batch, &f->split, &f->eval, &f->frontier, &f->shuffle,
-                        &f->drop_last),
-                   why);
+        opt_refuse(OPTS(&f->fanout, &f->split, &f->eval), why);
     if (!feed.store_path)
-        rule_opts_refuse(why);
+        sampling_opts_refuse(why);
     if (train_full())
         refuse_sampling(f);
     feed_check();
-    rule_opts_check(&f->shuffle);
-    if (!ranks_many() && !rule_opts_clusters())
+    sampling_opts_check();
+    if (!ranks_many() && !sampling_given.clusters)
         device_refuse_cuda(feed.device, OPTS(&feed.prefetch),
                            "has no effect: the device makes the batches");
-    if (rule_opts_clusters())
-        opt_refuse(OPTS(&f->fanout, &f->batch, &f->frontier), "cannot be used with --clusters");
     if (f->epochs.given && (f->epochs.to == UINT64_MAX || f->epochs.to <= f->epochs.from))
         cli_usage("--epochs: expected A:B with A < B, or a count > 0");
 }
@@ -76,12 +62,13 @@ static void sampler_opts(struct train_feed *f, struct gnn_sampler_opts *s)
     static const char *const deflt[] = {TRAIN_FANOUT};
     gnn_sampler_opts_init(s);
     s->fanout = f->fanout.n ? f->fanout.v : deflt;
-    s->nfanout = f->fanout.n ? f->fanout.n : 1;
-    s->batch_size = f->batch;
+    s->nfanout = f->fanout.n ? f->fanout.n : !sampling_given.clusters;
     s->split = f->split;
     s->eval = f->eval.v;
     s->neval = f->eval.n;
-    s->seed = f->seed;
+    s->sampling = sampling_given;
+    s->sampling.seed = f->seed;
+    s->weights = &sampling_weights;
     s->epoch_from = f->epochs.given ? f->epochs.from : 0;
     s->epoch_to = f->epochs.given ? f->epochs.to : TRAIN_EPOCHS;
     /* A resumed run continues after the last step of its checkpoint. */
@@ -89,10 +76,6 @@ static void sampler_opts(struct train_feed *f, struct gnn_sampler_opts *s)
         s->epoch_from = f->first_epoch;
         s->step_first = f->first_step;
     }
-    s->frontier = f->frontier ? GNN_FRONTIER_NEW : GNN_FRONTIER_ALL;
-    rule_opts_take(s);
-    s->shuffle = f->shuffle;
-    s->drop_last = f->drop_last;
 }
 
 /* What is evaluated by default: the set TRAIN_EVAL of the split of set `on`, the one that is
@@ -197,7 +180,7 @@ struct gnn_source *train_feed_open(struct train_feed *f)
     if (train_full())
         train_full_sampling(&feed.store, &s);
     struct gnn_source *src = feed_open(&s);
-    rule_opts_tell(feed.comm);
+    sampling_opts_tell(feed.comm);
     return src;
 }
 

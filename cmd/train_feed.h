@@ -9,10 +9,7 @@ struct train_feed {
     const char *split;
     struct opt_list fanout, eval;
     struct opt_range epochs;
-    uint32_t batch;
     uint64_t seed;
-    int frontier;
-    bool shuffle, drop_last;
     bool blank;   /* after train_feed_open with a store: the first evaluated set has no label */
     bool goes_on; /* a run, from this training batch on: set before train_feed_open; with a store */
     uint64_t first_epoch, first_step;

@@ -124,11 +124,12 @@ void train_full_sampling(const struct gnn_store *s, struct gnn_sampler_opts *o)
     list = text;
     o->fanout = &list;
     o->nfanout = 1;
-    o->shuffle = false;
-    o->batch_size = 1;
+    o->sampling.shuffle = false;
+    o->sampling.batch_size = 1;
     for (uint32_t i = 0; i < c->nsets; i++)
-        if (c->set[i].count > o->batch_size)
-            o->batch_size = c->set[i].count > UINT32_MAX ? UINT32_MAX : (uint32_t)c->set[i].count;
+        if (c->set[i].count > o->sampling.batch_size)
+            o->sampling.batch_size =
+                c->set[i].count > UINT32_MAX ? UINT32_MAX : (uint32_t)c->set[i].count;
 }
 
 /* How much of the graph a step leaves out. */

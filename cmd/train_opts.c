@@ -9,7 +9,7 @@
 #include "cmd/metric.h"
 #include "cmd/opt.h"
 #include "cmd/ranks.h"
-#include "cmd/rule_opts.h"
+#include "cmd/sampling_opts.h"
 #include "cmd/sig.h"
 #include "cmd/stdin.h"
 #include "cmd/train_defaults.h"
@@ -109,9 +109,9 @@ static const struct program program = {
         "a store is given with --store, a stream to stdin or with -i, and the model is named with -o",
     .opts = opts,
     /* what most runs set comes first */
-    .more = (const struct opt *const[]){feed_opts, train_feed_opts, train_model_opts, layer_opts,
-                                        training_opts, rule_opts, train_full_opts, device_opts,
-                                        feed_cache_opts, NULL},
+    .more = (const struct opt *const[]){feed_opts, train_feed_opts, sampling_opts, train_model_opts,
+                                        layer_opts, training_opts, rule_opts, train_full_opts,
+                                        device_opts, feed_cache_opts, NULL},
     .elsewhere = elsewhere,
 };
 
@@ -199,6 +199,7 @@ void train_opts_read(int argc, char **argv)
     train.o.lr = TRAIN_LR;
     train.o.dropout = TRAIN_DROPOUT;
     train.o.patience = TRAIN_PATIENCE;
+    sampling_opts_init(true);
     (void)opt_parse(&program, argc, argv, &nargs);
     gnn_io_stop_on(sig_fd());
     sig_tell_late(train_stop_late);

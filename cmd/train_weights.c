@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "cmd/cli.h"
-#include "cmd/rule_opts.h"
+#include "cmd/sampling_opts.h"
 #include "cmd/train_feed.h"
 #include "lib/base/mem.h"
 #include "lib/base/plural.h"
@@ -75,7 +75,7 @@ static uint32_t list_weights(const char *text, float *w, uint32_t room)
 
 void train_weights_check(const char *text)
 {
-    const char *draws = rule_opts_draws();
+    const char *draws = sampling_opts_draws();
     if (!text || !strcmp(text, "none"))
         return;
     if (strcmp(text, "balanced") != 0) {

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a stream or a store says of itself (lib/data/meta.h), as JSON and back. Sampling's JSON is
- * canonical text: two streams are of one kind if it is equal, so whatever changes a batch must be
- * in it, under the same name for good. */
+/* What a stream or a store says of itself (lib/data/meta.h), as JSON and back; how batches are
+ * drawn: lib/data/sampling_json.c. */
 #include "lib/data/meta.h"
 
 #include <stdio.h>
@@ -10,86 +9,14 @@
 
 #include "lib/base/json.h"
 #include "lib/base/mem.h"
-#include "lib/data/rule.h"
-
-static void sampling_release(struct gnn_sampling *s)
-{
-    for (uint32_t i = 0; s->split && i < s->nsplits; i++)
-        gnn_free(s->split[i]);
-    gnn_free(s->split);
-    gnn_free(s->fanout);
-    gnn_free(s->weight);
-    gnn_free(s->weighted);
-    gnn_free(s->seed_time);
-    gnn_free(s->seed_weight);
-    gnn_free(s->steps);
-    gnn_free(s->split_seeds);
-    *s = (struct gnn_sampling){0};
-}
+#include "lib/data/sampling_list.h"
 
 void gnn_meta_release(struct gnn_meta *m)
 {
     gnn_schema_release(&m->schema);
-    sampling_release(&m->sampling);
+    gnn_sampling_release(&m->sampling);
     json_decref(m->provenance);
     *m = (struct gnn_meta){0};
-}
-
-static int sampling_alloc(struct gnn_sampling *s, uint32_t netypes, struct gnn_err *e)
-{
-    s->fanout = gnn_alloc_zero((uint64_t)s->nhops * netypes, sizeof *s->fanout, "fan-outs", e);
-    s->split = gnn_alloc_zero(s->nsplits, sizeof *s->split, "splits", e);
-    s->steps = gnn_alloc_zero(s->nsplits, sizeof *s->steps, "splits", e);
-    s->split_seeds = gnn_alloc_zero(s->nsplits, sizeof *s->split_seeds, "splits", e);
-    return s->fanout && s->split && s->steps && s->split_seeds ? 0 : e->code;
-}
-
-static int sampling_copy(struct gnn_sampling *d, const struct gnn_sampling *s, uint32_t netypes,
-                         struct gnn_err *e)
-{
-    *d = *s;
-    d->fanout = NULL;
-    d->weight = d->seed_time = d->seed_weight = NULL;
-    d->weighted = NULL;
-    d->split = NULL;
-    d->steps = d->split_seeds = NULL;
-    int rc = sampling_alloc(d, netypes, e);
-    if (rc)
-        return rc;
-    if (s->fanout)
-        memcpy(d->fanout, s->fanout, (size_t)s->nhops * netypes * sizeof *d->fanout);
-    if (s->weight) {
-        d->weight = gnn_strdup(s->weight, e);
-        d->weighted = gnn_alloc((uint64_t)s->nhops * netypes, sizeof *d->weighted, "fan-outs", e);
-        if (!d->weight || !d->weighted)
-            return e->code;
-        memcpy(d->weighted, s->weighted, (size_t)s->nhops * netypes * sizeof *d->weighted);
-    }
-    if (s->seed_time && !(d->seed_time = gnn_strdup(s->seed_time, e)))
-        return e->code;
-    if (s->seed_weight && !(d->seed_weight = gnn_strdup(s->seed_weight, e)))
-        return e->code;
-    for (uint32_t i = 0; i < s->nsplits; i++) {
-        d->steps[i] = s->steps[i];
-        d->split_seeds[i] = s->split_seeds[i];
-        if (!(d->split[i] = gnn_strdup(s->split[i], e)))
-            return e->code;
-    }
-    return 0;
-}
-
-int gnn_sampling_copy_rule(struct gnn_sampling *d, const struct gnn_sampling *s, uint32_t netypes,
-                           struct gnn_err *e)
-{
-    struct gnn_sampling rule = *s;
-    rule.nsplits = 0;
-    const int rc = sampling_copy(d, &rule, netypes, e);
-    gnn_free(d->split);
-    gnn_free(d->steps);
-    gnn_free(d->split_seeds);
-    d->split = NULL;
-    d->steps = d->split_seeds = NULL;
-    return rc;
 }
 
 int gnn_meta_copy(struct gnn_meta *dst, const struct gnn_meta *src, struct gnn_err *e)
@@ -99,7 +26,7 @@ int gnn_meta_copy(struct gnn_meta *dst, const struct gnn_meta *src, struct gnn_e
     memcpy(m.graph, src->graph, sizeof m.graph);
     int rc = gnn_schema_copy(&m.schema, &src->schema, e);
     if (!rc && src->is_stream)
-        rc = sampling_copy(&m.sampling, &src->sampling, src->schema.netypes, e);
+        rc = gnn_sampling_copy(&m.sampling, &src->sampling, src->schema.netypes, e);
     if (!rc && src->provenance && !(m.provenance = json_deep_copy(src->provenance)))
         rc = gnn_fail_nomem(e, 0, "provenance");
     if (rc)
@@ -151,49 +78,6 @@ int gnn_meta_other_store(const struct gnn_meta *b, const struct gnn_meta *s, con
 
 /* ---- JSON ---- */
 
-json_t *gnn_meta_sampling_json(const struct gnn_meta *m, struct gnn_err *e)
-{
-    const struct gnn_sampling *s = &m->sampling;
-    uint32_t ne = m->schema.netypes;
-    json_t *fan = json_array(), *splits = json_array();
-    int bad = !fan || !splits;
-    for (uint32_t h = 0; !bad && h < s->nhops; h++) {
-        json_t *row = json_array();
-        for (uint32_t t = 0; !bad && t < ne; t++)
-            bad |= json_array_append_new(row, json_integer(s->fanout[h * ne + t]));
-        bad |= json_array_append_new(fan, row);
-    }
-    for (uint32_t i = 0; !bad && i < s->nsplits; i++)
-        bad |= json_array_append_new(splits, json_pack("{s:s,s:I,s:I}", "name", s->split[i],
-                                                       "steps", (json_int_t)s->steps[i], "seeds",
-                                                       (json_int_t)s->split_seeds[i]));
-    char seed[17];
-    snprintf(seed, sizeof seed, "%016llx", (unsigned long long)s->seed);
-    json_t *j =
-        bad ? NULL
-            : json_pack("{s:s,s:O,s:I,s:s,s:b,s:b,s:b,s:b,s:b,s:s,s:O}", "seed", seed, "fanout",
-                        fan, "batch_size", (json_int_t)s->batch_size, "frontier",
-                        s->frontier == GNN_FRONTIER_NEW ? "new" : "all", "replace",
-                        s->rule.kind == GNN_PICK_REPLACE, "shuffle", s->shuffle, "drop_last",
-                        s->drop_last, "edge_ids", s->edge_ids, "original_ids", s->original_ids,
-                        "seed_type", m->schema.ntype[s->seed_ntype].name, "splits", splits);
-    json_decref(fan);
-    json_decref(splits);
-    if (j && gnn_rule_to_json(s, j)) {
-        json_decref(j);
-        j = NULL;
-    }
-    if (j && s->ranks &&
-        (json_object_set_new(j, "rank", json_integer(s->rank)) ||
-         json_object_set_new(j, "ranks", json_integer(s->ranks)))) {
-        json_decref(j);
-        j = NULL;
-    }
-    if (!j)
-        gnn_fail_nomem(e, 0, "a JSON header");
-    return j;
-}
-
 static json_t *meta_to_json(const struct gnn_meta *m, struct gnn_err *e)
 {
     json_t *schema = gnn_schema_to_json(&m->schema, e);
@@ -237,90 +121,6 @@ char *gnn_meta_to_text(const struct gnn_meta *m, struct gnn_err *e)
         text = NULL;
     }
     return text;
-}
-
-static int sampling_numbers(struct gnn_sampling *s, const json_t *j, struct gnn_err *e)
-{
-    const char *seed = json_string_value(json_object_get(j, "seed"));
-    const char *frontier = json_string_value(json_object_get(j, "frontier"));
-    json_int_t batch = json_integer_value(json_object_get(j, "batch_size"));
-    if (!seed || strlen(seed) != 16 || strspn(seed, "0123456789abcdef") != 16)
-        return gnn_fail(e, GNN_E_INPUT, "header: bad sampling seed");
-    s->seed = strtoull(seed, NULL, 16);
-    if (batch < 1 || batch > UINT32_MAX)
-        return gnn_fail(e, GNN_E_INPUT, "header: bad batch size");
-    s->batch_size = (uint32_t)batch;
-    if (!frontier || (strcmp(frontier, "all") && strcmp(frontier, "new")))
-        return gnn_fail(e, GNN_E_INPUT, "header: bad frontier policy");
-    s->frontier = frontier[0] == 'n' ? GNN_FRONTIER_NEW : GNN_FRONTIER_ALL;
-    bool replace;
-    const struct {
-        const char *key;
-        bool *v;
-    } flags[] = {{"replace", &replace},
-                 {"shuffle", &s->shuffle},
-                 {"drop_last", &s->drop_last},
-                 {"edge_ids", &s->edge_ids},
-                 {"original_ids", &s->original_ids}};
-    for (size_t i = 0; i < sizeof flags / sizeof *flags; i++) {
-        const json_t *b = json_object_get(j, flags[i].key);
-        if (!json_is_boolean(b))
-            return gnn_fail(e, GNN_E_INPUT, "header: '%s' is missing", flags[i].key);
-        *flags[i].v = json_is_true(b);
-    }
-    s->rule.kind = replace ? GNN_PICK_REPLACE : GNN_PICK_UNIFORM;
-    const json_t *ranks = json_object_get(j, "ranks"), *rank = json_object_get(j, "rank");
-    const json_int_t n = json_integer_value(ranks), r = json_integer_value(rank);
-    if ((ranks || rank) && (!json_is_integer(ranks) || !json_is_integer(rank) || n < 2 ||
-                            n > UINT32_MAX || r < 0 || r >= n))
-        return gnn_fail(e, GNN_E_INPUT, "header: bad rank");
-    s->rank = (uint32_t)r;
-    s->ranks = (uint32_t)n;
-    return 0;
-}
-
-int gnn_meta_sampling_parse(struct gnn_meta *m, const json_t *j, struct gnn_err *e)
-{
-    struct gnn_sampling *s = &m->sampling;
-    const json_t *fan = json_object_get(j, "fanout"), *splits = json_object_get(j, "splits");
-    const char *type = json_string_value(json_object_get(j, "seed_type"));
-    int rc = sampling_numbers(s, j, e);
-    if (rc)
-        return rc;
-    int t = type ? gnn_schema_find_ntype(&m->schema, type) : -1;
-    if (t < 0 || !json_is_array(fan) || json_array_size(fan) > GNN_HOPS_MAX ||
-        !json_is_array(splits) || !json_array_size(splits) ||
-        json_array_size(splits) > GNN_SPLITS_MAX)
-        return gnn_fail(e, GNN_E_INPUT, "header: bad seed type, fan-outs or splits");
-    s->seed_ntype = (uint32_t)t;
-    s->nhops = (uint32_t)json_array_size(fan);
-    s->nsplits = (uint32_t)json_array_size(splits);
-    if ((rc = sampling_alloc(s, m->schema.netypes, e)))
-        return rc;
-    for (uint32_t h = 0; h < s->nhops; h++)
-        for (uint32_t i = 0; i < m->schema.netypes; i++) {
-            const json_t *k = json_array_get(json_array_get(fan, h), i);
-            if (!json_is_integer(k) || json_integer_value(k) < -1 ||
-                json_integer_value(k) > INT32_MAX)
-                return gnn_fail(e, GNN_E_INPUT, "header: bad fan-out in hop %u", h);
-            s->fanout[h * m->schema.netypes + i] = (int32_t)json_integer_value(k);
-        }
-    if (gnn_rule_from_json(s, &m->schema, j, e))
-        return e->code;
-    for (uint32_t i = 0; i < s->nsplits; i++) {
-        const json_t *o = json_array_get(splits, i), *steps = json_object_get(o, "steps"),
-                     *seeds = json_object_get(o, "seeds");
-        const char *name = json_string_value(json_object_get(o, "name"));
-        if (!name || !json_is_integer(steps) || json_integer_value(steps) < 0 ||
-            !json_is_integer(seeds) || json_integer_value(seeds) < 0)
-            return gnn_fail(e, GNN_E_INPUT, "header: bad split %u", i);
-        s->steps[i] = (uint64_t)json_integer_value(steps);
-        s->split_seeds[i] = (uint64_t)json_integer_value(seeds);
-        /* On failure the caller releases what has been filled in. */
-        if (!(s->split[i] = gnn_strdup(name, e)))
-            return e->code;
-    }
-    return 0;
 }
 
 static bool is_identity(const char *s)

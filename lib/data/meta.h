@@ -37,21 +37,26 @@ struct gnn_walks {
     uint32_t window; /* pairs of nodes at most so many steps apart, in place of walks; 0: walks */
 };
 
-/* How a batch stream was drawn; part of its HEADER. */
+/* Whose time the entry has that an edge leads to: that of the entry it was picked for, or its own.
+ */
+enum gnn_hop_time { GNN_HOP_TIME_SEED, GNN_HOP_TIME_EDGE };
+
+/* How a batch stream is drawn; part of its HEADER. What a user chooses comes first: each of these
+ * members has a line in lib/data/sampling_list.c, with its option, its default and its place in the
+ * header. The others follow from these for a graph (gnn_sampling_bind). */
 struct gnn_sampling {
     uint64_t seed;
-    struct gnn_pick_rule rule; /* but for the fan-out: */
-    uint32_t nhops;
-    int32_t *fanout; /* [nhops][netypes] */
-    char *weight;    /* edge field in proportion to which neighbours are picked, or NULL */
-    bool *weighted;  /* [nhops][netypes] whether the edge type has it; NULL without a weight */
-    /* Of GNN_PICK_LABOR: all hops have the same variates; they change every so many steps, >= 1 */
-    bool layer_dependency;
-    uint32_t batch_dependency;
-    uint32_t batch_size;
+    uint32_t batch_size; /* seeds of a global batch, at least 1 */
     enum gnn_frontier frontier;
-    bool shuffle, drop_last, edge_ids;
+    bool replace, shuffle, drop_last, edge_ids;
+    bool original_ids; /* node ids in batches are those of the unpartitioned store */
     struct gnn_walks walks;
+    const char *weight; /* edge field in proportion to which neighbours are picked, or NULL */
+    /* With labor: all hops have the same variates; they change every so many steps, >= 1 */
+    bool labor, layer_dependency;
+    uint32_t batch_dependency;
+    bool disjoint; /* each seed, or cluster, has a tree of its own, in which nodes are numbered and
+                      drawn for */
     /* The last hop, whose fan-outs are all or none, finds no nodes: its rows are all that there
      * are, and its edges those among them, along all edge types that are sampled. Batches have none
      * of the hops before it. (In DGL and PyG: ShaDow; Zeng et al., "Decoupling the Depth and Scope
@@ -62,23 +67,32 @@ struct gnn_sampling {
      * induced. If 0, batch_size is the number of seeds. (Chiang et al., "Cluster-GCN", KDD 2019)
      */
     uint32_t clusters;
-    bool disjoint; /* each seed, or cluster, has a tree of its own, in which nodes are numbered and
-                      drawn for */
-    char *seed_time; /* the seed type's field with the times of seeds; NULL: they came with these,
-                        or there are none */
+    /* Which edges are picked by their times, which order the rows, given that of the seed. */
+    enum gnn_pick_until time_rule;
+    bool latest; /* only the last ones */
+    enum gnn_hop_time hop_time;
+    /* The seed type's field with the times of seeds; NULL: they came with these, or there are none
+     */
+    const char *seed_time;
+    const char *window; /* a number: edges that are older than the seed by more are not picked */
     /* Each seed of split 0 is drawn from all of the set, with replacement: in proportion to this
      * field of the seed type; or, balanced, so that all classes are as likely. NULL and false: each
      * comes once an epoch. (In PyG: ImbalancedSampler; in PyTorch: WeightedRandomSampler) */
-    char *seed_weight;
+    const char *seed_weight;
     bool seed_balance;
-    bool original_ids; /* node ids in batches are those of the unpartitioned store */
+    uint32_t rank, ranks; /* several ranks: these batches have the seeds only that belong to this
+                             one. Else 0 */
+
+    /* ---- what follows ---- */
+    struct gnn_pick_rule rule; /* but for the fan-out: */
+    uint32_t nhops;
+    int32_t *fanout; /* [nhops][netypes] */
+    bool *weighted;  /* [nhops][netypes] whether the edge type has the weight; NULL without one */
     uint32_t seed_ntype;
     uint32_t nsplits;      /* a batch key's split is an index into split[] */
     char **split;          /* "train", "valid", ... ; [0] is what is trained on */
     uint64_t *steps;       /* batches per epoch of each split, before --steps narrows them */
     uint64_t *split_seeds; /* seeds per epoch of each split */
-    uint32_t rank, ranks;  /* several ranks: these batches have the seeds only that belong to this
-                              one. Else 0 */
 };
 
 /* How neighbours are picked in a hop along an edge type: block hop * netypes + edge type. */
@@ -178,7 +192,9 @@ static inline uint64_t gnn_sampling_nodes_max(const struct gnn_sampling *s, uint
     return all < UINT32_MAX - 1 ? all : UINT32_MAX - 1;
 }
 
-/* All but the splits; d is zeroed, and a part of a meta that is to be released. */
+/* The default of every member that a user chooses; nothing is bound. */
+void gnn_sampling_init(struct gnn_sampling *s);
+/* All but the splits; d is a part of a meta that is to be released. */
 int gnn_sampling_copy_rule(struct gnn_sampling *d, const struct gnn_sampling *s, uint32_t netypes,
                            struct gnn_err *e) GNN_MUST_USE;
 

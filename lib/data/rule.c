@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The rule by which neighbours are picked (lib/data/rule.h): what a graph must have for it, and its
- * members in the JSON of a header. */
+/* The rule by which neighbours are picked (lib/data/rule.h): what a graph must have for it. */
 #include "lib/data/rule.h"
 
 #include <math.h>
@@ -8,22 +7,22 @@
 #include <string.h>
 
 #include "formats/text.h"
-#include "lib/base/json.h"
 #include "lib/base/mem.h"
 #include "lib/base/suggest.h"
+#include "lib/data/sampling_list.h"
 
-int gnn_sampling_set_weight(struct gnn_sampling *s, const struct gnn_schema *c, const char *where,
-                            const char *weight, struct gnn_err *e)
+/* Neighbours are picked by weight along the edge types that have it. */
+static int bind_weight(struct gnn_sampling *s, const struct gnn_schema *c, const char *where,
+                       struct gnn_err *e)
 {
     const uint32_t blocks = s->nhops * c->netypes;
+    const char *weight = s->weight;
     bool any = false, sampled = false;
     if (!weight)
         return 0;
     if (gnn_schema_need_edge_field(c, where, weight, e))
         return e->code;
-    s->weight = gnn_strdup(weight, e);
-    s->weighted = gnn_alloc_zero(blocks, sizeof *s->weighted, "fan-outs", e);
-    if (!s->weight || !s->weighted)
+    if (!(s->weighted = gnn_alloc_zero(blocks, sizeof *s->weighted, "fan-outs", e)))
         return e->code;
     for (uint32_t b = 0; b < blocks; b++) {
         const struct gnn_etype *t = &c->etype[b % c->netypes];
@@ -97,37 +96,40 @@ static int set_window(struct gnn_pick_time *t, const char *where, const char *te
     return 0;
 }
 
-int gnn_sampling_set_time(struct gnn_sampling *s, const struct gnn_schema *c, const char *where,
-                          enum gnn_pick_until until, const char *window, bool latest, bool by_edge,
-                          struct gnn_err *e)
+/* The window's text, as a header has it: real times with a point. */
+static int write_window(struct gnn_sampling *s, struct gnn_err *e)
+{
+    const struct gnn_pick_time *t = &s->rule.time;
+    char text[48];
+    int n = t->real ? snprintf(text, sizeof text - 2, "%.17g", t->window_real)
+                    : snprintf(text, sizeof text - 2, "%lld", (long long)t->window);
+    if (t->real && !strpbrk(text, ".e"))
+        memcpy(text + n, ".0", 3);
+    gnn_free((void *)(uintptr_t)s->window);
+    s->window = NULL;
+    return gnn_sampling_take(&s->window, text, e);
+}
+
+static int bind_time(struct gnn_sampling *s, const struct gnn_schema *c, const char *where,
+                     struct gnn_err *e)
 {
     enum gnn_dtype dtype;
-    if (until == GNN_PICK_ANY_TIME)
+    bool any = false;
+    if (s->time_rule == GNN_PICK_ANY_TIME)
         return 0;
-    if (s->clusters)
-        return gnn_fail(e, GNN_E_USAGE, "%s: nodes of clusters have no times", where);
-    if (by_edge && s->induced)
-        return gnn_fail(e, GNN_E_USAGE,
-                        "%s: induced edges lead to nodes that have the time of their seed, not of "
-                        "an edge",
-                        where);
-    if (latest && (s->rule.kind != GNN_PICK_UNIFORM || s->weight))
-        return gnn_fail(e, GNN_E_USAGE, "%s: the latest neighbours are not drawn", where);
     if (find_edge_times(s, c, where, &dtype, e))
         return e->code;
-    s->rule.time =
-        (struct gnn_pick_time){.until = until, .real = dtype == GNN_F64, .by_edge = by_edge};
-    if (latest) {
-        bool any = false;
-        for (uint32_t b = 0; b < s->nhops * c->netypes; b++)
-            any = any || s->fanout[b] > 0;
-        if (!any)
-            return gnn_fail(e, GNN_E_USAGE,
-                            "%s: which are the latest has no effect: all neighbours are taken",
-                            where);
-        s->rule.kind = GNN_PICK_LATEST;
-    }
-    return window ? set_window(&s->rule.time, where, window, e) : 0;
+    s->rule.time = (struct gnn_pick_time){.until = s->time_rule,
+                                          .real = dtype == GNN_F64,
+                                          .by_edge = s->hop_time == GNN_HOP_TIME_EDGE};
+    for (uint32_t b = 0; b < s->nhops * c->netypes; b++)
+        any = any || s->fanout[b] > 0;
+    if (s->latest && !any)
+        return gnn_fail(e, GNN_E_USAGE,
+                        "%s: which are the latest has no effect: all neighbours are taken", where);
+    return s->window && (set_window(&s->rule.time, where, s->window, e) || write_window(s, e))
+               ? e->code
+               : 0;
 }
 
 /* A field of the seeds' type, with `what` of seeds. */
@@ -150,49 +152,42 @@ static const struct gnn_field *seed_field(const struct gnn_sampling *s, const st
     return NULL;
 }
 
-int gnn_sampling_set_draws(struct gnn_sampling *s, const struct gnn_schema *c, const char *where,
-                           const char *weight, bool balance, struct gnn_err *e)
+/* How seeds are drawn, if they are. */
+static int bind_draws(const struct gnn_sampling *s, const struct gnn_schema *c, const char *where,
+                      struct gnn_err *e)
 {
     const struct gnn_field *f;
     const bool classes = c->task == GNN_TASK_MULTICLASS || c->task == GNN_TASK_BINARY;
-    if (!weight && !balance)
-        return 0;
-    if (weight && balance)
-        return gnn_fail(e, GNN_E_USAGE, "%s: seeds are drawn by weight or by class, not by both",
-                        where);
-    if (s->clusters)
-        return gnn_fail(e, GNN_E_USAGE, "%s: seeds of clusters are not drawn", where);
-    if (balance && (!classes || c->label_ntype != s->seed_ntype))
+    if (s->seed_balance && (!classes || c->label_ntype != s->seed_ntype))
         return gnn_fail(e, GNN_E_USAGE, "%s: nodes '%s' have no classes to balance", where,
                         c->ntype[s->seed_ntype].name);
-    s->seed_balance = balance;
-    if (balance)
+    if (!s->seed_weight)
         return 0;
-    if (!(f = seed_field(s, c, where, weight, "weights", e)))
+    if (!(f = seed_field(s, c, where, s->seed_weight, "weights", e)))
         return e->code;
-    if (f->width > 1)
-        return gnn_fail(e, GNN_E_USAGE,
-                        "%s: field '%s' has %llu numbers for each node: a weight is one", where,
-                        weight, (unsigned long long)f->width);
-    s->seed_weight = gnn_strdup(weight, e);
-    return e->code;
+    return f->width > 1 ? gnn_fail(e, GNN_E_USAGE,
+                                   "%s: field '%s' has %llu numbers for each node: a weight is one",
+                                   where, s->seed_weight, (unsigned long long)f->width)
+                        : 0;
 }
 
-int gnn_sampling_set_seed_time(struct gnn_sampling *s, const struct gnn_schema *c,
-                               const char *where, const char *field, struct gnn_err *e)
+/* Which times seeds have. */
+static int bind_seed_time(const struct gnn_sampling *s, const struct gnn_schema *c,
+                          const char *where, struct gnn_err *e)
 {
     const struct gnn_ntype *t = &c->ntype[s->seed_ntype];
-    const struct gnn_field *f = seed_field(s, c, where, field, "times", e);
     const enum gnn_dtype dtype = gnn_sampling_time_dtype(s);
-    if (!f)
+    const struct gnn_field *f;
+    if (!s->seed_time)
+        return 0;
+    if (!(f = seed_field(s, c, where, s->seed_time, "times", e)))
         return e->code;
-    if (f->dtype != dtype || f->width > 1)
-        return gnn_fail(e, GNN_E_USAGE,
-                        "%s: field '%s' of nodes '%s' is %s%s, but times of edges are %s", where,
-                        field, t->name, gnn_dtype_name(f->dtype),
-                        f->width > 1 ? " with several columns" : "", gnn_dtype_name(dtype));
-    s->seed_time = gnn_strdup(field, e);
-    return e->code;
+    return f->dtype != dtype || f->width > 1
+               ? gnn_fail(e, GNN_E_USAGE,
+                          "%s: field '%s' of nodes '%s' is %s%s, but times of edges are %s", where,
+                          s->seed_time, t->name, gnn_dtype_name(f->dtype),
+                          f->width > 1 ? " with several columns" : "", gnn_dtype_name(dtype))
+               : 0;
 }
 
 /* Restarts and pairs need walks whose nodes are all of one type. */
@@ -231,21 +226,17 @@ static int check_path(const struct gnn_sampling *s, const struct gnn_schema *c, 
     return 0;
 }
 
-int gnn_sampling_set_walks(struct gnn_sampling *s, const struct gnn_schema *c, const char *where,
-                           struct gnn_walks walks, const char *const *path, uint32_t n,
-                           struct gnn_err *e)
+/* The edge types of a walk's steps, as fan-outs. */
+static int walk_hops(struct gnn_sampling *s, const struct gnn_schema *c, const char *where,
+                     const char *const *path, uint32_t n, struct gnn_err *e)
 {
+    const struct gnn_walks *w = &s->walks;
     if (!n && c->netypes != 1)
         return gnn_fail(e, GNN_E_USAGE,
                         "%s: has %u edge types: --metapath must name those of a walk's steps",
                         where, c->netypes);
-    if (s->batch_size * (uint64_t)walks.per_seed > INT32_MAX)
-        return gnn_fail(e, GNN_E_USAGE,
-                        "%u walks from each of %u seeds: a batch has at most 2^31 walks",
-                        walks.per_seed, s->batch_size);
-    if (n > walks.length)
-        return gnn_fail(e, GNN_E_USAGE, "a metapath of %u edge types: a walk has %u", n,
-                        walks.length);
+    if (n > w->length)
+        return gnn_fail(e, GNN_E_USAGE, "a metapath of %u edge types: a walk has %u", n, w->length);
     if (n > GNN_HOPS_MAX)
         return gnn_fail(e, GNN_E_USAGE, "more than %d edge types in a metapath", GNN_HOPS_MAX);
     s->nhops = n ? n : 1;
@@ -258,17 +249,39 @@ int gnn_sampling_set_walks(struct gnn_sampling *s, const struct gnn_schema *c, c
             return et;
         s->fanout[(uint64_t)h * c->netypes + (uint32_t)et] = 1;
     }
-    s->walks = walks;
-    s->rule.kind = GNN_PICK_REPLACE;
+    return 0;
+}
+
+static bool is_bias(double x)
+{
+    return x >= 1.0 / GNN_NODE2VEC_MAX && x <= GNN_NODE2VEC_MAX;
+}
+
+static int bind_walks(struct gnn_sampling *s, const struct gnn_schema *c, const char *where,
+                      struct gnn_err *e)
+{
+    const struct gnn_walks *w = &s->walks;
+    if (!w->length)
+        return 0;
+    if (s->batch_size * (uint64_t)w->per_seed > INT32_MAX)
+        return gnn_fail(e, GNN_E_USAGE,
+                        "%u walks from each of %u seeds: a batch has at most 2^31 walks",
+                        w->per_seed, s->batch_size);
+    if (!(w->restart >= 0 && w->restart < 1) || !is_bias(w->p) || !is_bias(w->q))
+        return gnn_fail(e, GNN_E_USAGE,
+                        "%s: walks with restarts %g, p %g and q %g: expected a probability less "
+                        "than 1, and two numbers from %g to %d",
+                        where, w->restart, w->p, w->q, 1.0 / GNN_NODE2VEC_MAX, GNN_NODE2VEC_MAX);
     return check_path(s, c, where, e);
 }
 
-int gnn_sampling_check_walks(const struct gnn_sampling *s, const struct gnn_schema *c,
-                             const char *where, struct gnn_err *e)
+/* Walks begin at the seeds. */
+static int bind_first_step(const struct gnn_sampling *s, const struct gnn_schema *c,
+                           const char *where, struct gnn_err *e)
 {
     char key[GNN_ETYPE_KEY_ROOM];
-    const uint32_t et = gnn_sampling_step(s, c->netypes, 0);
-    return c->etype[et].dst == s->seed_ntype
+    const uint32_t et = s->walks.length ? gnn_sampling_step(s, c->netypes, 0) : 0;
+    return !s->walks.length || c->etype[et].dst == s->seed_ntype
                ? 0
                : gnn_fail(
                      e, GNN_E_USAGE,
@@ -278,20 +291,10 @@ int gnn_sampling_check_walks(const struct gnn_sampling *s, const struct gnn_sche
                      c->ntype[c->etype[et].dst].name);
 }
 
-int gnn_sampling_check_labor(const struct gnn_sampling *s, uint32_t netypes, const char *where,
-                             struct gnn_err *e)
+static int bind_labor(const struct gnn_sampling *s, uint32_t netypes, const char *where,
+                      struct gnn_err *e)
 {
-    bool any = false;
-    if (s->rule.kind != GNN_PICK_LABOR)
-        return 0;
-    if (s->weight)
-        return gnn_fail(e, GNN_E_USAGE, "%s: LABOR picks neighbours uniformly, not by '%s'", where,
-                        s->weight);
-    if (s->disjoint)
-        return gnn_fail(e, GNN_E_USAGE,
-                        "%s: LABOR's variates are shared by all destinations, disjoint trees share "
-                        "nothing",
-                        where);
+    bool any = !s->labor;
     for (uint32_t b = 0; b < s->nhops * netypes; b++)
         any = any || s->fanout[b] > 0;
     return any ? 0
@@ -315,7 +318,8 @@ static int32_t induced_fanout(const struct gnn_sampling *s, uint32_t hops, uint3
     return s->clusters || uses_in(s, hops, netypes, etype) ? -1 : 0;
 }
 
-int gnn_sampling_set_induced(struct gnn_sampling *s, uint32_t netypes, struct gnn_err *e)
+/* Adds the hop of edges among the nodes that the others find. */
+static int induced_hop(struct gnn_sampling *s, uint32_t netypes, struct gnn_err *e)
 {
     const uint64_t blocks = (uint64_t)s->nhops * netypes;
     if (s->nhops == GNN_HOPS_MAX)
@@ -329,234 +333,115 @@ int gnn_sampling_set_induced(struct gnn_sampling *s, uint32_t netypes, struct gn
     gnn_free(s->fanout);
     s->fanout = fanout;
     s->nhops++;
-    s->induced = true;
     return 0;
 }
 
-int gnn_sampling_set_clusters(struct gnn_sampling *s, const struct gnn_schema *c, const char *where,
-                              uint32_t n, struct gnn_err *e)
+/* Fan-outs from what was given. */
+static int make_hops(struct gnn_sampling *s, const struct gnn_schema *c, const char *where,
+                     const struct gnn_sampling_hops *x, struct gnn_err *e)
 {
-    if (n > c->nparts)
-        return gnn_fail(e, GNN_E_USAGE,
-                        "%s: has %u partition%s, fewer than the %u of a batch (gnn-partition makes "
-                        "more)",
-                        where, c->nparts, c->nparts > 1 ? "s" : "", n);
-    if (s->rule.kind != GNN_PICK_UNIFORM || s->frontier != GNN_FRONTIER_ALL)
-        return gnn_fail(e, GNN_E_USAGE, "%s: in clusters no neighbours are picked", where);
-    s->nhops = 1;
-    s->fanout = gnn_alloc_zero(c->netypes, sizeof *s->fanout, "fan-outs", e);
-    s->clusters = n;
-    return s->fanout ? gnn_sampling_set_induced(s, c->netypes, e) : e->code;
+    if (s->walks.length)
+        return walk_hops(s, c, where, x->path, x->npath, e);
+    if (!s->clusters && gnn_fanout_parse(c, x->fanout, x->nfanout, s, e))
+        return e->code;
+    if (s->clusters) {
+        s->nhops = 1;
+        s->fanout = gnn_alloc_zero(c->netypes, sizeof *s->fanout, "fan-outs", e);
+    }
+    if (e->code)
+        return e->code;
+    return s->induced || s->clusters ? induced_hop(s, c->netypes, e) : 0;
+}
+
+/* Fan-outs that a header has must be those that would have been made. */
+static int check_hops(const struct gnn_sampling *s, uint32_t netypes, struct gnn_err *e)
+{
+    const bool induced = s->induced || s->clusters;
+    const uint32_t hops = s->nhops - (induced && s->nhops);
+    bool good = !induced || s->nhops > 1;
+    good = good && (!s->clusters || s->nhops == 2) && (!s->walks.length || s->nhops);
+    for (uint32_t b = 0; good && s->clusters && b < netypes; b++)
+        good = s->fanout[b] == 0;
+    for (uint32_t t = 0; good && induced && t < netypes; t++)
+        good = s->fanout[(uint64_t)hops * netypes + t] == induced_fanout(s, hops, netypes, t);
+    for (uint32_t h = 0; good && s->walks.length && h < s->nhops; h++) {
+        uint32_t steps = 0, other = 0;
+        for (uint32_t t = 0; t < netypes; t++) {
+            steps += s->fanout[(uint64_t)h * netypes + t] == 1;
+            other += s->fanout[(uint64_t)h * netypes + t] != 0;
+        }
+        good = steps == 1 && other == 1;
+    }
+    return good ? 0
+                : gnn_fail(e, GNN_E_INPUT, "header: bad fan-outs of %s",
+                           s->walks.length ? "walks"
+                           : s->clusters   ? "clusters"
+                                           : "induced edges");
+}
+
+struct chosen {
+    const struct gnn_sampling *s;
+    const struct gnn_sampling_hops *hops; /* or NULL */
+};
+
+/* An option of sampling that has an effect. The size of batches follows from clusters, and an order
+ * that is drawn is not shuffled. */
+static bool is_chosen(const void *arg, const char *option)
+{
+    const struct chosen *x = arg;
+    const struct gnn_sampling_member *m = gnn_sampling_find(option);
+    if (!strcmp(option, "batch") || !strcmp(option, "shuffle"))
+        return false;
+    return !strcmp(option, "fanout")     ? x->hops && x->hops->nfanout
+           : !strcmp(option, "metapath") ? x->hops && x->hops->npath
+           : !strcmp(option, "node2vec") ? gnn_walks_second_order(&x->s->walks)
+                                         : m && gnn_member_is_set(x->s, m);
+}
+
+static int check_conflicts(const struct gnn_sampling *s, const struct gnn_schema *c,
+                           const char *where, const struct gnn_sampling_hops *hops,
+                           struct gnn_err *e)
+{
+    const struct gnn_given given = {is_chosen, &(struct chosen){s, hops}};
+    const char *why, *option = gnn_sampling_conflict(s, &given, &why);
+    if (option)
+        return gnn_fail(e, GNN_E_USAGE, "%s: --%s %s", where, option, why);
+    return s->clusters > c->nparts
+               ? gnn_fail(e, GNN_E_USAGE,
+                          "%s: has %u partition%s, fewer than the %u of a batch (gnn-partition "
+                          "makes more)",
+                          where, c->nparts, c->nparts > 1 ? "s" : "", s->clusters)
+               : 0;
+}
+
+int gnn_sampling_bind(struct gnn_sampling *s, const struct gnn_schema *c, const char *where,
+                      const struct gnn_sampling_hops *hops, struct gnn_err *e)
+{
+    if (check_conflicts(s, c, where, hops, e) ||
+        (hops ? make_hops(s, c, where, hops, e) : check_hops(s, c->netypes, e)))
+        return e->code;
+    s->replace = s->replace || s->walks.length;
+    s->induced = s->induced || s->clusters;
+    s->rule.kind = s->labor     ? GNN_PICK_LABOR
+                   : s->latest  ? GNN_PICK_LATEST
+                   : s->replace ? GNN_PICK_REPLACE
+                                : GNN_PICK_UNIFORM;
+    return bind_walks(s, c, where, e) || bind_weight(s, c, where, e) || bind_time(s, c, where, e) ||
+                   bind_labor(s, c->netypes, where, e)
+               ? e->code
+               : 0;
+}
+
+int gnn_sampling_bind_seeds(const struct gnn_sampling *s, const struct gnn_schema *c,
+                            const char *where, struct gnn_err *e)
+{
+    return bind_first_step(s, c, where, e) || bind_draws(s, c, where, e) ||
+                   bind_seed_time(s, c, where, e)
+               ? e->code
+               : 0;
 }
 
 bool gnn_sampling_uses(const struct gnn_sampling *s, uint32_t netypes, uint32_t etype)
 {
     return uses_in(s, s->nhops, netypes, etype);
-}
-
-/* ---- JSON ---- */
-
-static json_t *time_to_json(const struct gnn_sampling *s)
-{
-    const struct gnn_pick_time *t = &s->rule.time;
-    json_t *j = json_pack("{s:s,s:b}", "rule", t->until == GNN_PICK_UNTIL ? "le" : "lt", "latest",
-                          s->rule.kind == GNN_PICK_LATEST);
-    if (j && t->by_edge && json_object_set_new(j, "hop_time", json_string("edge"))) {
-        json_decref(j);
-        j = NULL;
-    }
-    if (j && s->seed_time && json_object_set_new(j, "seeds", json_string(s->seed_time))) {
-        json_decref(j);
-        j = NULL;
-    }
-    if (j && t->windowed &&
-        json_object_set_new(j, "window",
-                            t->real ? json_real(t->window_real) : json_integer(t->window))) {
-        json_decref(j);
-        j = NULL;
-    }
-    return j;
-}
-
-int gnn_rule_to_json(const struct gnn_sampling *s, json_t *j)
-{
-    int bad = 0;
-    const struct gnn_walks *w = &s->walks;
-    if (w->length)
-        bad |= json_object_set_new(
-            j, "walks",
-            json_pack("{s:I,s:I,s:f,s:I,s:f,s:f}", "length", (json_int_t)w->length, "per_seed",
-                      (json_int_t)w->per_seed, "restart", w->restart, "window",
-                      (json_int_t)w->window, "p", w->p, "q", w->q));
-    if (s->weight)
-        bad |= json_object_set_new(j, "weight", json_string(s->weight));
-    if (s->rule.kind == GNN_PICK_LABOR)
-        bad |= json_object_set_new(j, "labor",
-                                   json_pack("{s:b,s:I}", "layer_dependency", s->layer_dependency,
-                                             "batch_dependency", (json_int_t)s->batch_dependency));
-    if (s->disjoint)
-        bad |= json_object_set_new(j, "disjoint", json_true());
-    if (s->induced)
-        bad |= json_object_set_new(j, "induced", json_true());
-    if (s->clusters)
-        bad |= json_object_set_new(j, "clusters", json_integer(s->clusters));
-    if (gnn_sampling_is_temporal(s))
-        bad |= json_object_set_new(j, "time", time_to_json(s));
-    if (s->seed_weight)
-        bad |= json_object_set_new(j, "seed_weight", json_string(s->seed_weight));
-    if (s->seed_balance)
-        bad |= json_object_set_new(j, "seed_balance", json_true());
-    return bad;
-}
-
-static int weight_from_json(struct gnn_sampling *s, const struct gnn_schema *c, const json_t *j,
-                            struct gnn_err *e)
-{
-    const json_t *weight = json_object_get(j, "weight");
-    if (weight && !json_is_string(weight))
-        return gnn_fail(e, GNN_E_INPUT, "header: bad weight");
-    return gnn_sampling_set_weight(s, c, "header", json_string_value(weight), e);
-}
-
-static int labor_from_json(struct gnn_sampling *s, const json_t *j, uint32_t netypes,
-                           struct gnn_err *e)
-{
-    const json_t *labor = json_object_get(j, "labor"),
-                 *layer = json_object_get(labor, "layer_dependency"),
-                 *batch = json_object_get(labor, "batch_dependency");
-    if (!labor)
-        return 0;
-    if (s->rule.kind != GNN_PICK_UNIFORM || !json_is_boolean(layer) || !json_is_integer(batch) ||
-        json_integer_value(batch) < 1 || json_integer_value(batch) > UINT32_MAX)
-        return gnn_fail(e, GNN_E_INPUT, "header: bad 'labor'");
-    s->rule.kind = GNN_PICK_LABOR;
-    s->layer_dependency = json_is_true(layer);
-    s->batch_dependency = (uint32_t)json_integer_value(batch);
-    return gnn_sampling_check_labor(s, netypes, "header", e);
-}
-
-/* Its numbers are read as the option's are. */
-static int time_from_json(struct gnn_sampling *s, const struct gnn_schema *c, const json_t *j,
-                          struct gnn_err *e)
-{
-    const json_t *time = json_object_get(j, "time"), *latest = json_object_get(time, "latest"),
-                 *window = json_object_get(time, "window"), *seeds = json_object_get(time, "seeds"),
-                 *hop = json_object_get(time, "hop_time");
-    const char *rule = json_string_value(json_object_get(time, "rule")),
-               *edge = json_string_value(hop);
-    char text[64];
-    if (!time)
-        return 0;
-    if (!rule || (strcmp(rule, "le") && strcmp(rule, "lt")) || !json_is_boolean(latest) ||
-        (hop && (!edge || strcmp(edge, "edge"))) || (window && !json_is_number(window)) ||
-        (seeds && !json_is_string(seeds)))
-        return gnn_fail(e, GNN_E_INPUT, "header: bad 'time'");
-    if (json_is_integer(window))
-        snprintf(text, sizeof text, "%lld", (long long)json_integer_value(window));
-    else
-        snprintf(text, sizeof text, "%.17g", json_real_value(window));
-    if (gnn_sampling_set_time(s, c, "header", rule[1] == 'e' ? GNN_PICK_UNTIL : GNN_PICK_BEFORE,
-                              window ? text : NULL, json_is_true(latest), hop != NULL, e))
-        return e->code;
-    return seeds ? gnn_sampling_set_seed_time(s, c, "header", json_string_value(seeds), e) : 0;
-}
-
-static bool is_bias(const json_t *j)
-{
-    return json_is_number(j) && json_number_value(j) >= 1.0 / GNN_NODE2VEC_MAX &&
-           json_number_value(j) <= GNN_NODE2VEC_MAX;
-}
-
-static bool is_count(const json_t *j, uint32_t least)
-{
-    return json_is_integer(j) && json_integer_value(j) >= least &&
-           json_integer_value(j) <= UINT32_MAX;
-}
-
-/* Their path is in the fan-outs. */
-static int walks_from_json(struct gnn_sampling *s, const struct gnn_schema *c, const json_t *j,
-                           struct gnn_err *e)
-{
-    const json_t *walks = json_object_get(j, "walks"), *length = json_object_get(walks, "length"),
-                 *many = json_object_get(walks, "per_seed"),
-                 *restart = json_object_get(walks, "restart"),
-                 *window = json_object_get(walks, "window"), *p = json_object_get(walks, "p"),
-                 *q = json_object_get(walks, "q");
-    if (!walks)
-        return 0;
-    bool good =
-        s->nhops && is_count(length, 1) && json_integer_value(length) <= GNN_WALK_MAX &&
-        is_count(many, 1) && is_count(window, 0) && json_integer_value(window) <= GNN_WALK_MAX &&
-        json_integer_value(many) <= INT32_MAX / (json_int_t)s->batch_size && !s->disjoint &&
-        !json_object_get(j, "time") && !json_object_get(j, "labor") && json_is_number(restart) &&
-        json_number_value(restart) >= 0 && json_number_value(restart) < 1 && is_bias(p) &&
-        is_bias(q) && s->rule.kind == GNN_PICK_REPLACE;
-    for (uint32_t h = 0; good && h < s->nhops; h++) {
-        uint32_t steps = 0;
-        for (uint32_t t = 0; t < c->netypes; t++) {
-            const int32_t f = s->fanout[(uint64_t)h * c->netypes + t];
-            steps += f != 0;
-            good = good && (f == 0 || f == 1);
-        }
-        good = good && steps == 1;
-    }
-    if (!good)
-        return gnn_fail(e, GNN_E_INPUT, "header: bad 'walks'");
-    s->walks = (struct gnn_walks){.length = (uint32_t)json_integer_value(length),
-                                  .per_seed = (uint32_t)json_integer_value(many),
-                                  .restart = json_number_value(restart),
-                                  .p = json_number_value(p),
-                                  .q = json_number_value(q),
-                                  .window = (uint32_t)json_integer_value(window)};
-    return check_path(s, c, "header", e) ? e->code : gnn_sampling_check_walks(s, c, "header", e);
-}
-
-/* The hop has been read with the others. */
-static int induced_from_json(struct gnn_sampling *s, const struct gnn_schema *c, const json_t *j,
-                             struct gnn_err *e)
-{
-    const json_t *induced = json_object_get(j, "induced"), *parts = json_object_get(j, "clusters");
-    if (!induced && !parts)
-        return 0;
-    bool good = json_is_true(induced) && s->nhops > 1 && !json_object_get(j, "walks");
-    if (good && parts) {
-        good = is_count(parts, 1) && json_integer_value(parts) <= c->nparts && s->nhops == 2 &&
-               s->rule.kind == GNN_PICK_UNIFORM && s->frontier == GNN_FRONTIER_ALL &&
-               !json_object_get(j, "time") && !json_object_get(j, "labor");
-        s->clusters = good ? (uint32_t)json_integer_value(parts) : 0;
-    }
-    for (uint32_t t = 0; good && s->clusters && t < c->netypes; t++)
-        good = s->fanout[t] == 0;
-    const uint32_t hops = good ? s->nhops - 1 : 0;
-    for (uint32_t t = 0; good && t < c->netypes; t++)
-        good = s->fanout[(uint64_t)hops * c->netypes + t] == induced_fanout(s, hops, c->netypes, t);
-    s->induced = good;
-    return good ? 0 : gnn_fail(e, GNN_E_INPUT, "header: bad 'induced'");
-}
-
-static int draws_from_json(struct gnn_sampling *s, const struct gnn_schema *c, const json_t *j,
-                           struct gnn_err *e)
-{
-    const json_t *weight = json_object_get(j, "seed_weight"),
-                 *balance = json_object_get(j, "seed_balance");
-    if ((weight && !json_is_string(weight)) || (balance && !json_is_boolean(balance)))
-        return gnn_fail(e, GNN_E_INPUT, "header: bad 'seed_weight' or 'seed_balance'");
-    return gnn_sampling_set_draws(s, c, "header", json_string_value(weight), json_is_true(balance),
-                                  e);
-}
-
-int gnn_rule_from_json(struct gnn_sampling *s, const struct gnn_schema *c, const json_t *j,
-                       struct gnn_err *e)
-{
-    const json_t *disjoint = json_object_get(j, "disjoint");
-    if (disjoint && !json_is_boolean(disjoint))
-        return gnn_fail(e, GNN_E_INPUT, "header: bad 'disjoint'");
-    s->disjoint = json_is_true(disjoint);
-    if (!walks_from_json(s, c, j, e) && !induced_from_json(s, c, j, e) &&
-        !weight_from_json(s, c, j, e) && !labor_from_json(s, j, c->netypes, e) &&
-        !time_from_json(s, c, j, e) && !draws_from_json(s, c, j, e))
-        return 0;
-    if (e->code == GNN_E_USAGE) /* of whoever wrote the header */
-        e->code = GNN_E_INPUT;
-    return e->code;
 }

@@ -177,7 +177,7 @@ static int init_seeds(struct cluster_seeds *q, struct sampler *s, const struct g
     if (!q->is_seed || !q->count)
         return e->code;
     for (uint32_t i = 0; !rc && i < n; i++)
-        rc = add_set(q, s, i, i ? o->eval[i - 1] : o->split, !i && o->drop_last, e);
+        rc = add_set(q, s, i, i ? o->eval[i - 1] : o->split, !i && s->meta.sampling.drop_last, e);
     if (!rc)
         rc = gnn_comm_all_reduce(s->comm, q->count, counts, GNN_REDUCE_U64, e);
     return rc ? rc : find_most(s, e);

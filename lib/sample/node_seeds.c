@@ -12,6 +12,7 @@
 #include "kernels/perm.h"
 #include "lib/base/suggest.h"
 #include "lib/data/rule.h"
+#include "lib/data/sampling_list.h"
 #include "lib/sample/sample_impl.h"
 #include "lib/sample/seed_names.h"
 
@@ -52,10 +53,10 @@ static void free_seeds(struct sample_seeds *base)
 
 /* ---- what there is ---- */
 
-static int set_field(const struct node_seeds *q, struct gnn_sampling *m, const char *field,
-                     struct gnn_err *e)
+/* What seeds must have, when their type is known. */
+static int bind_seeds(const struct node_seeds *q, struct gnn_err *e)
 {
-    return gnn_sampling_set_seed_time(m, &q->s->meta.schema, q->s->store->path, field, e);
+    return gnn_sampling_bind_seeds(&q->s->meta.sampling, &q->s->meta.schema, q->s->store->path, e);
 }
 
 int gnn_seeds_add_set(struct sample_seeds *q, struct sampler *s, uint32_t i, const char *name,
@@ -115,21 +116,14 @@ static int add_set(struct node_seeds *q, struct gnn_sampling *m, uint32_t i, con
     return 0;
 }
 
-static int set_draws(const struct node_seeds *q, struct gnn_sampling *m,
-                     const struct gnn_sampler_opts *o, struct gnn_err *e)
-{
-    return gnn_sampling_set_draws(m, &q->s->meta.schema, q->s->store->path, o->seed_weight,
-                                  o->seed_balance, e);
-}
-
 static int add_sets(struct node_seeds *q, struct gnn_sampling *m, const struct gnn_sampler_opts *o,
                     struct gnn_err *e)
 {
-    int rc = add_set(q, m, 0, o->split, o->drop_last, e);
-    if (!rc)
-        rc = set_draws(q, m, o, e);
+    int rc = add_set(q, m, 0, o->split, m->drop_last, e);
     if (!rc && gnn_sampling_is_temporal(m) && !m->seed_time)
-        rc = set_field(q, m, o->seed_time ? o->seed_time : "time", e);
+        rc = gnn_sampling_take(&m->seed_time, "time", e);
+    if (!rc)
+        rc = bind_seeds(q, e);
     for (uint32_t i = 1; !rc && i < m->nsplits; i++)
         rc = add_set(q, m, i, o->eval[i - 1], false, e);
     return rc;
@@ -234,18 +228,16 @@ static int add_ids(struct node_seeds *q, struct gnn_sampling *m, const struct gn
                    struct gnn_err *e)
 {
     int rc = find_type(q->s, o->seed_type, &m->seed_ntype, e);
-    if (!rc && o->seed_time)
-        rc = set_field(q, m, o->seed_time, e);
     if (!rc)
-        rc = set_draws(q, m, o, e);
+        rc = bind_seeds(q, e);
     if (!rc && o->stream && gnn_sampling_draws_seeds(m))
         rc = gnn_fail(e, GNN_E_USAGE, "%s: seeds from a pipe cannot be drawn: name a file",
                       o->seeds_name);
-    if (!rc && o->stream && (o->shuffle || o->drop_last || o->epoch_to != o->epoch_from + 1))
+    if (!rc && o->stream && (m->shuffle || m->drop_last || o->epoch_to != o->epoch_from + 1))
         rc = gnn_fail(e, GNN_E_USAGE,
                       "%s: seeds from a pipe allow only one epoch, without shuffling or dropping",
                       o->seeds_name);
-    if (!rc && o->original_ids)
+    if (!rc && m->original_ids)
         rc = gnn_store_inverse(q->s->store, m->seed_ntype, &q->inverse, e);
     /* With several ranks, no process has all names. */
     if (!rc && q->s->store->to - q->s->store->from == q->s->store->nparts &&
@@ -268,7 +260,7 @@ static int add_ids(struct node_seeds *q, struct gnn_sampling *m, const struct gn
              (rc = agree_on_ids(q, m->split_seeds[0], e)))
         return rc;
     else
-        m->steps[0] = gnn_plan_steps(m->split_seeds[0], m->batch_size, o->drop_last);
+        m->steps[0] = gnn_plan_steps(m->split_seeds[0], m->batch_size, m->drop_last);
     m->split[0] = gnn_strdup("seeds", e);
     return m->split[0] ? 0 : e->code;
 }

@@ -6,15 +6,12 @@
 
 void gnn_sampler_opts_init(struct gnn_sampler_opts *o)
 {
-    *o = (struct gnn_sampler_opts){.batch_size = 1024,
-                                   .split = "train",
+    *o = (struct gnn_sampler_opts){.split = "train",
                                    .seeds_fd = -1,
                                    .epoch_to = 1,
                                    .step_to = UINT64_MAX,
-                                   .frontier = GNN_FRONTIER_ALL,
-                                   .shuffle = true,
-                                   .walks = {.per_seed = 1, .p = 1, .q = 1},
                                    .graph_cache = UINT64_MAX};
+    gnn_sampling_init(&o->sampling);
 }
 
 static int sampler_end(void *arg, struct gnn_err *e)

@@ -5,7 +5,7 @@
  * The store must outlive the source. What options point to is needed during the call only, except
  * where they say otherwise.
  *
- * Example: one epoch of batches of 1024 seeds, at most 15 and 10 neighbours per node.
+ * Example: one epoch of batches of 512 seeds, at most 15 and 10 neighbours per node.
  *     struct gnn_source *epoch_of(struct gnn_store *s, struct gnn_err *e)
  *     {
  *         const char *fanout[] = {"15,10"};
@@ -52,15 +52,17 @@ struct gnn_sample_remote_stats {
 
 /* What to draw. Everything pointed to must live until gnn_sampler_source_new returns. */
 struct gnn_sampler_opts {
-    /* Or NULL: how neighbours are picked, and the random seed, in place of all below that say so,
-     * up to `disjoint`; seeds are not shuffled, and none are dropped (struct gnn_recipe). */
-    const struct gnn_sampling *recipe;
+    /* What is drawn: what a user chose (gnn_sampler_opts_init: all defaults), or, bound to the
+     * store's schema, what another stream or a model's file says (struct gnn_recipe); then seeds
+     * are neither shuffled, dropped nor drawn. */
+    struct gnn_sampling sampling;
     /* Fan-outs per hop, from the seeds outwards: "15,10,5" for every edge type, or "S/R/D=10,5" for
      * one, which overrides the former; -1 all neighbours, 0 none. All must name the same number of
      * hops. */
     const char *const *fanout;
     uint32_t nfanout;
-    uint32_t batch_size; /* seeds of a global batch, >= 1 */
+    uint32_t npath;          /* of walks, or 0: the only edge type */
+    const char *const *path; /* [npath] edge types of their steps, in turn */
 
     /* Where seeds come from: a set of the schema ("train", "0/train"; key split 0; NULL, with a
      * recipe: all nodes of its seed type, in the order of original ids) and sets that follow each
@@ -76,12 +78,6 @@ struct gnn_sampler_opts {
     bool stream;
     const char *seed_type; /* node type of those ids; NULL: the labelled type, else the only one */
 
-    /* Seeds of split 0 drawn with replacement (struct gnn_sampling), in place of an order; not of a
-     * stream or of clusters. */
-    const char *seed_weight;
-    bool seed_balance;
-
-    uint64_t seed;
     uint64_t epoch_from, epoch_to; /* half open */
     uint64_t step_from, step_to;   /* of split 0, half open; `to` is cut at the epoch's end.
                                     * Evaluation sets follow an epoch whose last step is in the
@@ -89,36 +85,8 @@ struct gnn_sampler_opts {
     uint64_t step_stride; /* of these, step_from and each so manieth one after it; 0: all */
     uint64_t step_first;  /* the same, of the first epoch alone, for a run that goes on: later than
                              step_from, or 0; not of a stream */
-    enum gnn_frontier frontier;
-    struct gnn_pick_rule rule; /* but for the fan-outs above, and what follows from these: */
-    const char *weight; /* edge field in proportion to which neighbours are picked, along the edge
-                           types that have it; or NULL */
-    bool layer_dependency;     /* of GNN_PICK_LABOR, as in struct gnn_sampling */
-    uint32_t batch_dependency; /* likewise; 0: 1 */
-    bool shuffle, drop_last;
-    /* By which times of edges neighbours are picked, given those of seeds; the edges must be
-     * ordered (struct gnn_etype's order). window: a number's text, or NULL; latest: only the last
-     * ones. by_edge: nodes that are found have the time of the edge. seed_time: the field of nodes
-     * with the times of seeds. NULL: each line of seeds_fd has a seed and its time, or, of a set,
-     * "time". */
-    enum gnn_pick_until until;
-    const char *seed_time, *window;
-    bool latest, by_edge;
-    /* length 0: none; else there are no fan-outs, times, trees or ids of edges, and rule.kind has
-     * no effect */
-    struct gnn_walks walks;
-    const char *const *path; /* [npath] edge types of their steps, in turn */
-    uint32_t npath;          /* 0: the only edge type */
-    bool induced;      /* edges among the nodes found, in place of those along which they were found
-                          (struct gnn_sampling's induced); with several ranks, only if disjoint */
-    uint32_t clusters; /* join so many of the store's partitions in a batch (struct gnn_sampling's
-                          clusters), whatever batch_size and fan-outs say; seeds come from sets. 0:
-                          no */
-    bool disjoint;     /* a tree for each seed (gnn_batch_type.tree), whose draws are its own */
-    bool edge_ids;     /* adds hop/.../id: positions in the unpartitioned store */
-    bool original_ids; /* nodes (and ids read from seeds_fd) are ids of the unpartitioned store */
-    unsigned threads;  /* 0: in the caller's thread */
-    unsigned depth;    /* batches under way; 0: chosen from threads */
+    unsigned threads;     /* 0: in the caller's thread */
+    unsigned depth;       /* batches under way; 0: chosen from threads */
     bool background; /* threads at the lowest priority, for a caller whose own threads wait for each
                         other */
     const char *provenance; /* line for the header, or NULL */
@@ -145,14 +113,14 @@ struct gnn_sampler_opts {
     struct gnn_weight_report *weights; /* filled by gnn_sampler_source_new; or NULL */
 };
 
-/* split "train", batch 1024, epochs 0:1, all steps, frontier all, shuffled, without replacement. */
+/* split "train", epochs 0:1, all steps; what is drawn: gnn_sampling_init. */
 void gnn_sampler_opts_init(struct gnn_sampler_opts *o);
 
 /* Whether batches are put together in the host's memory, though devices sample: those of several
  * ranks, of walks and of clusters. */
 static inline bool gnn_sampler_assembles(const struct gnn_sampler_opts *o, unsigned ranks)
 {
-    return ranks > 1 || o->walks.length || (o->recipe ? o->recipe->clusters : o->clusters);
+    return ranks > 1 || o->sampling.walks.length || o->sampling.clusters;
 }
 
 /* Returns NULL and fills e on failure: GNN_E_USAGE for options that do not fit each other or the
@@ -160,10 +128,6 @@ static inline bool gnn_sampler_assembles(const struct gnn_sampler_opts *o, unsig
  * checked (gnn_store_verified) before the source ends. ->meta is the stream's header. */
 struct gnn_source *gnn_sampler_source_new(struct gnn_store *s, const struct gnn_sampler_opts *o,
                                           struct gnn_err *e) GNN_MUST_USE;
-
-/* Sets sm->nhops and ->fanout; gnn_meta_release frees them from the texts described above. */
-int gnn_fanout_parse(const struct gnn_schema *s, const char *const *spec, uint32_t nspec,
-                     struct gnn_sampling *sm, struct gnn_err *e) GNN_MUST_USE;
 
 /* Steps per epoch of n seeds. */
 static inline uint64_t gnn_plan_steps(uint64_t n, uint32_t batch, bool drop_last)

@@ -204,7 +204,7 @@ static int find_graph(struct sampler *s, struct gnn_err *e)
     int rc = s->graph && s->orig && s->source_id && (s->sums || !m->weight) ? 0 : e->code;
     for (uint32_t t = 0; !rc && t < c->nntypes; t++)
         rc = find_orig(s, t, e);
-    for (uint32_t et = 0; !rc && m->rule.kind == GNN_PICK_LABOR && et < c->netypes; et++)
+    for (uint32_t et = 0; !rc && m->labor && et < c->netypes; et++)
         if (gnn_sampling_uses(m, c->netypes, et))
             rc = find_source_ids(s, c->etype[et].src, e);
     for (uint32_t et = 0; !rc && et < c->netypes; et++) {
@@ -250,46 +250,25 @@ static int check_ranks(struct sampler *s, const struct gnn_sampler_opts *o, stru
     return 0;
 }
 
-/* As a recipe says, but that batches are not trained on. */
-static int follow_recipe(struct sampler *s, const struct gnn_sampler_opts *o, struct gnn_err *e)
-{
-    struct gnn_sampling *m = &s->meta.sampling;
-    if (gnn_sampling_copy_rule(m, o->recipe, s->meta.schema.netypes, e))
-        return e->code;
-    m->shuffle = m->drop_last = m->original_ids = m->seed_balance = false;
-    gnn_free(m->seed_weight);
-    m->seed_weight = NULL;
-    m->edge_ids = o->edge_ids;
-    m->rank = m->ranks = 0;
-    return 0;
-}
-
-/* How neighbours are picked, but for where seeds come from. */
-static int set_rule(struct sampler *s, const struct gnn_sampler_opts *o, struct gnn_err *e)
+/* What is drawn from this store. */
+static int bind_sampling(struct sampler *s, const struct gnn_sampler_opts *o, struct gnn_err *e)
 {
     struct gnn_sampling *m = &s->meta.sampling;
     const struct gnn_schema *c = &s->meta.schema;
-    const char *where = s->store->path;
-    m->seed = o->seed;
-    m->batch_size = o->batch_size;
-    m->frontier = o->frontier;
-    m->rule = o->rule;
-    m->layer_dependency = o->layer_dependency;
-    m->batch_dependency = o->batch_dependency ? o->batch_dependency : 1;
-    m->shuffle = o->shuffle;
-    m->drop_last = o->drop_last;
-    m->edge_ids = o->edge_ids;
-    m->disjoint = o->disjoint;
-    m->original_ids = o->original_ids;
-    if (o->walks.length ? gnn_sampling_set_walks(m, c, where, o->walks, o->path, o->npath, e)
-        : o->clusters   ? gnn_sampling_set_clusters(m, c, where, o->clusters, e)
-                        : gnn_fanout_parse(c, o->fanout, o->nfanout, m, e))
+    const bool bound = o->sampling.fanout;
+    const struct gnn_sampling_hops hops = {o->fanout, o->path, o->nfanout, o->npath};
+    if (gnn_sampling_copy_rule(m, &o->sampling, c->netypes, e))
         return e->code;
-    if ((o->induced && !o->clusters && gnn_sampling_set_induced(m, c->netypes, e)) ||
-        gnn_sampling_set_weight(m, c, where, o->weight, e) ||
-        gnn_sampling_set_time(m, c, where, o->until, o->window, o->latest, o->by_edge, e))
-        return e->code;
-    return gnn_sampling_check_labor(m, c->netypes, where, e);
+    if (!m->batch_size)
+        return gnn_fail(e, GNN_E_USAGE, "a batch requires at least one seed");
+    m->batch_dependency = m->batch_dependency ? m->batch_dependency : 1;
+    m->rank = m->ranks = 0;
+    if (!bound)
+        return gnn_sampling_bind(m, c, s->store->path, &hops, e);
+    m->shuffle = m->drop_last = m->original_ids = m->seed_balance = false;
+    gnn_free((void *)(uintptr_t)m->seed_weight);
+    m->seed_weight = NULL;
+    return 0;
 }
 
 static int sampler_init(struct sampler *s, const struct gnn_sampler_opts *o, struct gnn_err *e)
@@ -300,10 +279,8 @@ static int sampler_init(struct sampler *s, const struct gnn_sampler_opts *o, str
     s->meta.is_stream = true;
     if (!rc)
         rc = gnn_meta_add_provenance(&s->meta, o->provenance, e);
-    if (!rc && !o->batch_size)
-        rc = gnn_fail(e, GNN_E_USAGE, "a batch requires at least one seed");
     if (!rc)
-        rc = o->recipe ? follow_recipe(s, o, e) : set_rule(s, o, e);
+        rc = bind_sampling(s, o, e);
     if (!rc && s->comm->size > 1)
         rc = check_ranks(s, o, e);
     if (rc) {
@@ -313,8 +290,6 @@ static int sampler_init(struct sampler *s, const struct gnn_sampler_opts *o, str
     }
     s->seeds = m->clusters ? gnn_cluster_seeds_new(s, o, e) : gnn_node_seeds_new(s, o, e);
     rc = s->seeds ? gnn_plan_init(s, o, e) : e->code;
-    if (!rc && m->walks.length)
-        rc = gnn_sampling_check_walks(m, &s->meta.schema, s->store->path, e);
     if (!rc)
         rc = find_graph(s, e);
     if (!rc && gnn_walks_second_order(&m->walks))

@@ -33,7 +33,7 @@ __attribute__((unused)) static void bench_sampling(struct gnn_sampler_opts *o)
     gnn_sampler_opts_init(o);
     o->fanout = fan;
     o->nfanout = 1;
-    o->frontier = GNN_FRONTIER_NEW;
+    o->sampling.frontier = GNN_FRONTIER_NEW;
     o->epoch_to = 1000;
 }
 

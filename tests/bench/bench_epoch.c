@@ -29,7 +29,7 @@ static struct gnn_source *feed(struct gnn_store *s, struct gnn_err *e)
     struct gnn_sampler_opts o;
     struct gnn_gather_opts g = {0};
     bench_sampling(&o);
-    o.batch_size = SEEDS;
+    o.sampling.batch_size = SEEDS;
     gnn_feed_prefetch(&o, &g, 2);
     return gnn_feed_new(s, &o, &g, e);
 }

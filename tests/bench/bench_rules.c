@@ -108,17 +108,17 @@ static struct gnn_source *open_source(struct world *w, const struct rule *r)
     o.nfanout = r->fanout != NULL;
     o.seeds_name = "seeds";
     o.seeds_fd = seeds_with_times(w, r->timed);
-    o.weight = r->weighted ? "weight" : NULL;
-    o.until = r->timed ? GNN_PICK_UNTIL : GNN_PICK_ANY_TIME;
-    o.window = r->window ? w->window : NULL;
-    o.disjoint = r->disjoint;
-    o.induced = r->induced;
-    o.rule.kind = r->labor ? GNN_PICK_LABOR : GNN_PICK_UNIFORM;
+    o.sampling.weight = r->weighted ? "weight" : NULL;
+    o.sampling.time_rule = r->timed ? GNN_PICK_UNTIL : GNN_PICK_ANY_TIME;
+    o.sampling.window = r->window ? w->window : NULL;
+    o.sampling.disjoint = r->disjoint;
+    o.sampling.induced = r->induced;
+    o.sampling.labor = r->labor;
     if (r->walk)
-        o.walks = (struct gnn_walks){.length = r->walk,
-                                     .per_seed = 1,
-                                     .p = r->p > 0 ? r->p : 1,
-                                     .q = r->p > 0 ? 1 / r->p : 1};
+        o.sampling.walks = (struct gnn_walks){.length = r->walk,
+                                              .per_seed = 1,
+                                              .p = r->p > 0 ? r->p : 1,
+                                              .q = r->p > 0 ? 1 / r->p : 1};
     struct gnn_source *s = gnn_sampler_source_new(&w->store, &o, &e);
     if (!s)
         bench_die(&e);

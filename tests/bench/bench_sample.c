@@ -12,7 +12,7 @@ static double sample(struct gnn_store *s, int threads, enum gnn_frontier f)
     struct gnn_err e = {0};
     struct gnn_batch *b;
     bench_sampling(&o);
-    o.frontier = f;
+    o.sampling.frontier = f;
     o.threads = threads > 1 ? (unsigned)threads : 0;
     struct gnn_source *src = gnn_sampler_source_new(s, &o, &e);
     if (!src)

@@ -55,9 +55,9 @@ gnn_sampler_opts sampling(bool original)
     gnn_sampler_opts_init(&o);
     o.fanout = fanout;
     o.nfanout = 1;
-    o.batch_size = 16;
-    o.edge_ids = true;
-    o.original_ids = original;
+    o.sampling.batch_size = 16;
+    o.sampling.edge_ids = true;
+    o.sampling.original_ids = original;
     return o;
 }
 

@@ -66,7 +66,7 @@ gnn_source *batches(gnn_gpu *g, bool train, gnn_err *e)
     gnn_sampler_opts_init(&s);
     s.fanout = fanout;
     s.nfanout = 1;
-    s.batch_size = 100;
+    s.sampling.batch_size = 100;
     s.gpu = o.gpu = g;
     o.fields = "x";
     if (train)

@@ -32,7 +32,7 @@ static struct gnn_source *batches(struct gnn_err *e)
     gnn_sampler_opts_init(&o);
     o.fanout = &fanout;
     o.nfanout = 1;
-    o.batch_size = 6;
+    o.sampling.batch_size = 6;
     o.epoch_to = EPOCHS;
     o.eval = &eval;
     o.neval = 1;

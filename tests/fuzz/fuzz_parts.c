@@ -118,7 +118,7 @@ static void change(const struct edit *x)
 
 static void sample(struct gnn_store *s, const struct gnn_sampler_opts *o)
 {
-    const char *fields = o->walks.length ? "x,y,key" : "x,y,key,weight,degree";
+    const char *fields = o->sampling.walks.length ? "x,y,key" : "x,y,key,weight,degree";
     struct gnn_err e = {0};
     struct gnn_batch *b;
     struct gnn_source *q = gnn_sampler_source_new(s, o, &e);
@@ -138,25 +138,25 @@ static struct gnn_sampler_opts what_is_drawn(int use)
     static const char *const fanout = "2,-1", *const path = "a/to/a";
     struct gnn_sampler_opts o;
     gnn_sampler_opts_init(&o);
-    o.batch_size = 4;
+    o.sampling.batch_size = 4;
     o.step_to = 2;
     if (use == WALKS) {
-        o.walks = (struct gnn_walks){.length = 3, .per_seed = 2, .p = 0.5, .q = 2};
+        o.sampling.walks = (struct gnn_walks){.length = 3, .per_seed = 2, .p = 0.5, .q = 2};
         o.path = &path;
         o.npath = 1;
         return o;
     }
     o.fanout = &fanout;
     o.nfanout = 1;
-    o.edge_ids = true;
+    o.sampling.edge_ids = true;
     if (use == TIMED) {
-        o.until = GNN_PICK_BEFORE;
-        o.window = "9";
-        o.weight = "weight";
-        o.disjoint = true;
+        o.sampling.time_rule = GNN_PICK_BEFORE;
+        o.sampling.window = "9";
+        o.sampling.weight = "weight";
+        o.sampling.disjoint = true;
     } else if (use == INDUCED) {
-        o.until = GNN_PICK_UNTIL;
-        o.induced = true;
+        o.sampling.time_rule = GNN_PICK_UNTIL;
+        o.sampling.induced = true;
     }
     return o;
 }

@@ -21,17 +21,16 @@ enum { RANKS = 2, PARTS = 3, MOST = 4096, ALIGN = 64 };
 unsigned long fuzz_accepted;
 
 static const struct rule {
-    struct gnn_pick_rule pick;
     const char *weight, *window;
     enum gnn_pick_until until;
-    bool latest, disjoint, layer_dependency, induced;
+    bool replace, labor, latest, disjoint, layer_dependency, induced;
     struct gnn_walks walks;
 } rules[] = {
     {.weight = NULL},
     {.until = GNN_PICK_UNTIL, .window = "90", .weight = "weight", .disjoint = true},
     {.until = GNN_PICK_BEFORE, .latest = true},
-    {.pick.kind = GNN_PICK_LABOR, .layer_dependency = true, .until = GNN_PICK_UNTIL},
-    {.pick.kind = GNN_PICK_REPLACE, .weight = "weight", .disjoint = true},
+    {.labor = true, .layer_dependency = true, .until = GNN_PICK_UNTIL},
+    {.replace = true, .weight = "weight", .disjoint = true},
     {.walks = {.length = 4, .per_seed = 2, .p = 1, .q = 1, .restart = 0.25}, .weight = "weight"},
     {.walks = {.length = 4, .per_seed = 1, .p = 0.25, .q = 4}},
     {.until = GNN_PICK_UNTIL, .window = "90", .induced = true, .disjoint = true},
@@ -74,24 +73,25 @@ static struct gnn_sampler_opts what_is_drawn(void)
     struct gnn_sampler_opts o;
     gnn_sampler_opts_init(&o);
     if (walks) {
-        o.walks = rule->walks;
+        o.sampling.walks = rule->walks;
         o.path = &path;
         o.npath = 1;
     } else {
         o.fanout = &fanout;
         o.nfanout = 1;
     }
-    o.batch_size = 10;
+    o.sampling.batch_size = 10;
     o.step_to = 2; /* more of them would say nothing new */
-    o.edge_ids = o.count_once = !walks;
-    o.rule = rule->pick;
-    o.weight = rule->weight;
-    o.until = rule->until;
-    o.window = rule->window;
-    o.latest = rule->latest;
-    o.disjoint = rule->disjoint;
-    o.induced = rule->induced;
-    o.layer_dependency = rule->layer_dependency;
+    o.sampling.edge_ids = o.count_once = !walks;
+    o.sampling.replace = rule->replace;
+    o.sampling.labor = rule->labor;
+    o.sampling.weight = rule->weight;
+    o.sampling.time_rule = rule->until;
+    o.sampling.window = rule->window;
+    o.sampling.latest = rule->latest;
+    o.sampling.disjoint = rule->disjoint;
+    o.sampling.induced = rule->induced;
+    o.sampling.layer_dependency = rule->layer_dependency;
     return o;
 }
 
@@ -104,9 +104,9 @@ static int work(struct gnn_comm *c)
     char path[256];
     int rc = gnn_store_open_ranks(&s, fuzz_path(path, "parts"), false, c, &e);
     const struct gnn_gather_opts g = {
-        .fields = o.walks.length ? "x,y" : "x,y,weight,degree",
+        .fields = o.sampling.walks.length ? "x,y" : "x,y,weight,degree",
         .dtype = GNN_F16,
-        .replicate = {0.5, o.walks.length ? GNN_ORDER_DEGREE : GNN_ORDER_ACCESS}};
+        .replicate = {0.5, o.sampling.walks.length ? GNN_ORDER_DEGREE : GNN_ORDER_ACCESS}};
     struct gnn_source *q = rc ? NULL : gnn_sampler_source_new(&s, &o, &e);
     q = q ? gnn_gather_source_new(q, &s, &g, &e) : NULL;
     while (q && !(rc = gnn_source_next(q, &b, &e))) {

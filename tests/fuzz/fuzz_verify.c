@@ -52,23 +52,23 @@ static struct gnn_sampler_opts what_is_drawn(const struct stream *x)
     struct gnn_sampler_opts o;
     gnn_sampler_opts_init(&o);
     if (x->walks.length) {
-        o.walks = x->walks;
+        o.sampling.walks = x->walks;
         o.path = &step;
         o.npath = 1;
     } else {
         o.fanout = &fanout;
         o.nfanout = 1;
     }
-    o.batch_size = 4;
+    o.sampling.batch_size = 4;
     o.eval = &x->eval;
     o.neval = x->eval != NULL;
-    o.until = x->until;
-    o.window = x->window;
-    o.latest = x->latest;
-    o.disjoint = x->disjoint;
-    o.induced = x->induced;
-    o.edge_ids = x->edge_ids;
-    o.original_ids = x->original_ids;
+    o.sampling.time_rule = x->until;
+    o.sampling.window = x->window;
+    o.sampling.latest = x->latest;
+    o.sampling.disjoint = x->disjoint;
+    o.sampling.induced = x->induced;
+    o.sampling.edge_ids = x->edge_ids;
+    o.sampling.original_ids = x->original_ids;
     return o;
 }
 

@@ -59,12 +59,12 @@ if "$python" -c 'import xxhash' 2>/dev/null; then
         cp err said
         check "gnn-inspect says why: $why" grep -q "$(echo $why | tr _ ' ')" said
     done <<.
-bad_'induced' h["sampling"]["clusters"] = 0
-bad_'induced' h["sampling"]["clusters"] = 18
-bad_'induced' h["sampling"]["clusters"] = "5"
-bad_'induced' h["sampling"]["fanout"][0] = [1]
-bad_'induced' h["sampling"]["induced"] = False
-bad_'induced' h["sampling"]["replace"] = True
+bad_'clusters' h["sampling"]["clusters"] = 0
+fewer_than_the_18_of_a_batch h["sampling"]["clusters"] = 18
+bad_'clusters' h["sampling"]["clusters"] = "5"
+bad_fan-outs_of_clusters h["sampling"]["fanout"][0] = [1]
+clusters_without_'induced' h["sampling"]["induced"] = False
+no_neighbours_are_picked h["sampling"]["replace"] = True
 'seeds':_missing del b[0]["seeds"]
 more_seeds_than_the_split_has b[0]["seeds"][0] = 1 << 40
 more_seeds_than_all_ranks_have b[0]["seeds"][0] = 1

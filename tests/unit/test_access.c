@@ -272,12 +272,12 @@ static void sampled(struct gnn_store *s, struct how how)
     gnn_sampler_opts_init(&o);
     o.fanout = fan;
     o.nfanout = 1;
-    o.batch_size = BATCH;
+    o.sampling.batch_size = BATCH;
     o.epoch_to = EPOCHS;
-    o.frontier = how.fresh ? GNN_FRONTIER_NEW : GNN_FRONTIER_ALL;
-    o.rule.kind = how.labor ? GNN_PICK_LABOR : GNN_PICK_UNIFORM;
-    o.layer_dependency = how.layer;
-    o.seed_balance = how.balance;
+    o.sampling.frontier = how.fresh ? GNN_FRONTIER_NEW : GNN_FRONTIER_ALL;
+    o.sampling.labor = how.labor;
+    o.sampling.layer_dependency = how.layer;
+    o.sampling.seed_balance = how.balance;
     struct gnn_source *src = gnn_sampler_source_new(s, &o, &e);
     double *count[2] = {calloc(c->ntype[0].count, sizeof(double)),
                         calloc(c->ntype[1].count, sizeof(double))},

@@ -214,7 +214,7 @@ static void plan(void)
     gnn_sampler_opts_init(&o);
     o.fanout = fan;
     o.nfanout = 1;
-    o.batch_size = 40;
+    o.sampling.batch_size = 40;
     struct gnn_source *src = gnn_sampler_source_new(&s, &o, &e);
     bool fine = src && !gnn_rows_init(&r, &s.meta.schema, NULL, &e) &&
                 !gnn_cache_plan_init(&p, &s, &src->meta->sampling, &po, &e) &&

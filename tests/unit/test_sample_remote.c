@@ -28,10 +28,10 @@ static struct gnn_sampler_opts opts(unsigned threads)
     gnn_sampler_opts_init(&o);
     o.fanout = &fanout;
     o.nfanout = 1;
-    o.batch_size = 50;
+    o.sampling.batch_size = 50;
     o.epoch_to = 2;
-    o.seed = 9;
-    o.edge_ids = true;
+    o.sampling.seed = 9;
+    o.sampling.edge_ids = true;
     o.threads = threads;
     return o;
 }
@@ -198,7 +198,7 @@ static void rank_garbled(struct gnn_comm *c, void *arg)
     struct gnn_store s;
     struct gnn_batch *b;
     struct gnn_sampler_opts o = opts(0);
-    o.edge_ids = false; /* sources are the last thing in a message then */
+    o.sampling.edge_ids = false; /* sources are the last thing in a message then */
     int rc = gnn_store_open_ranks(&s, "parts", true, c, &e);
     struct gnn_source *src = rc ? NULL : gnn_sampler_source_new(&s, &o, &e);
     garbling = arg;

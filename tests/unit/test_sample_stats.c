@@ -246,7 +246,8 @@ static struct gnn_sampler_opts two_hops(enum gnn_pick_kind kind)
     gnn_sampler_opts_init(&o);
     o.fanout = &fan;
     o.nfanout = 1;
-    o.rule.kind = kind;
+    o.sampling.replace = kind == GNN_PICK_REPLACE;
+    o.sampling.labor = kind == GNN_PICK_LABOR;
     return o;
 }
 
@@ -255,12 +256,12 @@ static struct gnn_source *source_of(struct gnn_store *s, const struct way *x, bo
 {
     struct gnn_sampler_opts o = two_hops(x->kind);
     o.epoch_to = EPOCHS;
-    o.frontier = fresh ? GNN_FRONTIER_NEW : GNN_FRONTIER_ALL;
-    o.weight = x->weighted ? "weight" : NULL;
-    o.until = x->timed ? GNN_PICK_UNTIL : GNN_PICK_ANY_TIME;
-    o.by_edge = x->by_edge;
-    o.disjoint = x->disjoint;
-    o.layer_dependency = x->layer_dependency;
+    o.sampling.frontier = fresh ? GNN_FRONTIER_NEW : GNN_FRONTIER_ALL;
+    o.sampling.weight = x->weighted ? "weight" : NULL;
+    o.sampling.time_rule = x->timed ? GNN_PICK_UNTIL : GNN_PICK_ANY_TIME;
+    o.sampling.hop_time = x->by_edge ? GNN_HOP_TIME_EDGE : GNN_HOP_TIME_SEED;
+    o.sampling.disjoint = x->disjoint;
+    o.sampling.layer_dependency = x->layer_dependency;
     return gnn_sampler_source_new(s, &o, e);
 }
 
@@ -362,10 +363,10 @@ static struct gnn_source *shared_source(struct gnn_store *s, FILE *seeds, uint32
                                         struct gnn_err *e)
 {
     struct gnn_sampler_opts o = two_hops(GNN_PICK_LABOR);
-    o.batch_size = 1;
+    o.sampling.batch_size = 1;
     o.seeds_name = "seeds";
     o.seeds_fd = dup(fileno(seeds));
-    o.batch_dependency = dependency;
+    o.sampling.batch_dependency = dependency;
     return gnn_sampler_source_new(s, &o, e);
 }
 

@@ -6,7 +6,7 @@
 
 #include "lib/base/mem.h"
 #include "lib/base/plural.h"
-#include "lib/sample/sampler.h"
+#include "lib/data/rule.h"
 
 enum { FANOUT_MAX = 1000000 };
 

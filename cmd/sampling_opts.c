@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cmd/sampling_opts.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "cmd/cli.h"
+#include "lib/data/sampling_list.h"
+
+struct opt sampling_opts[SAMPLING_OPTS_MAX], rule_opts[SAMPLING_OPTS_MAX];
+struct gnn_sampling sampling_given;
+struct gnn_weight_report sampling_weights;
+
+/* The option of a member. */
+static struct opt opt_of(const struct gnn_sampling_member *x)
+{
+    static const enum opt_kind kinds[] = {
+        [GNN_MEMBER_SEED] = OPT_U64,      [GNN_MEMBER_FLAG] = OPT_FLAG,
+        [GNN_MEMBER_U32] = OPT_U32,       [GNN_MEMBER_F64] = OPT_DOUBLE,
+        [GNN_MEMBER_CHOICE] = OPT_CHOICE, [GNN_MEMBER_TEXT] = OPT_STR,
+        [GNN_MEMBER_NUMBER] = OPT_STR};
+    return (struct opt){.kind = kinds[x->kind],
+                        .letter = x->letter,
+                        .name = x->option,
+                        .value = gnn_member_of(&sampling_given, x),
+                        .arg = x->arg,
+                        .help = x->help,
+                        .choices = x->choices,
+                        .min = x->min,
+                        .max = x->max};
+}
+
+/* Adds the options of a section, under its heading or that of the table before. */
+static struct opt *add_section(struct opt *to, const char *section, bool heading, bool of_train)
+{
+    if (heading)
+        *to++ = (struct opt){.kind = OPT_GROUP, .help = section};
+    for (unsigned i = 0; i < gnn_sampling_list_length; i++) {
+        const struct gnn_sampling_member *x = &gnn_sampling_list[i];
+        if (x->option && (x->train || !of_train) && !strcmp(x->section, section))
+            *to++ = opt_of(x);
+    }
+    *to = (struct opt){.kind = OPT_END};
+    return to;
+}
+
+void sampling_opts_init(bool of_train)
+{
+    gnn_sampling_init(&sampling_given);
+    add_section(add_section(sampling_opts, GNN_SECTION_SEEDS, false, of_train),
+                GNN_SECTION_SAMPLING, !of_train, of_train);
+    struct opt *end = add_section(rule_opts, GNN_SECTION_RULE, true, of_train);
+    if (!of_train)
+        add_section(end, GNN_SECTION_WALKS, true, of_train);
+}
+
+const char *sampling_opts_names(const char *others, bool of_train)
+{
+    static char names[1024];
+    size_t n = (size_t)snprintf(names, sizeof names, "%s", others);
+    for (unsigned i = 0; i < gnn_sampling_list_length && n < sizeof names; i++) {
+        const struct gnn_sampling_member *x = &gnn_sampling_list[i];
+        if (x->option && (x->train || !of_train))
+            n += (size_t)snprintf(names + n, sizeof names - n, "|%s", x->option);
+        if (x->letter && n < sizeof names)
+            n += (size_t)snprintf(names + n, sizeof names - n, "|%c", x->letter);
+    }
+    return names;
+}
+
+static bool is_given(const void *arg, const char *option)
+{
+    (void)arg;
+    return opt_given_name(option);
+}
+
+void sampling_opts_check(void)
+{
+    const struct gnn_given given = {is_given, NULL};
+    const char *why, *option = gnn_sampling_conflict(&sampling_given, &given, &why);
+    if (option)
+        opt_refuse_name(option, why);
+}
+
+const char *sampling_opts_draws(void)
+{
+    return sampling_given.seed_balance  ? "--seed-balance"
+           : sampling_given.seed_weight ? "--seed-weight"
+                                        : NULL;
+}
+
+void sampling_opts_refuse(const char *why)
+{
+    for (unsigned i = 0; i < gnn_sampling_list_length; i++)
+        opt_refuse(OPTS(gnn_member_of(&sampling_given, &gnn_sampling_list[i])), why);
+}
+
+void sampling_opts_tell(struct gnn_comm *c)
+{
+    struct gnn_err e = {0};
+    uint64_t idle = sampling_weights.idle;
+    if (gnn_comm_all_reduce(c, &idle, 1, GNN_REDUCE_U64, &e))
+        cli_fail(&e);
+    if (idle)
+        cli_note("%" PRIu64 " node%s in-edges whose %s is 0 throughout: none of these is picked",
+                 idle, idle > 1 ? "s have" : " has", sampling_given.weight);
+    if (sampling_weights.bytes)
+        cli_info("weights: %.1f MB of memory for their sums",
+                 1e-6 * (double)sampling_weights.bytes);
+}

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The options by which batches are drawn, in all programs that sample: made from the list in
+ * lib/data/sampling_list.c. */
+#ifndef GNN_CMD_SAMPLING_OPTS_H
+#define GNN_CMD_SAMPLING_OPTS_H
+
+#include "cmd/opt.h"
+#include "lib/sample/sampler.h"
+
+/* Tables that sampling_opts_init fills: of seeds and the run; and of the pick rule and walks. */
+enum { SAMPLING_OPTS_MAX = 40 };
+extern struct opt sampling_opts[SAMPLING_OPTS_MAX], rule_opts[SAMPLING_OPTS_MAX];
+/* What was given. */
+extern struct gnn_sampling sampling_given;
+
+/* Before opt_parse: sets defaults. of_train: only those that gnn-train has. */
+void sampling_opts_init(bool of_train);
+/* The names of these, after others: "fanout|f|batch|b|..."; for struct opt_elsewhere. Lives until
+ * the next call. */
+const char *sampling_opts_names(const char *others, bool of_train);
+/* After opt_parse, before a store is opened: ends the program unless what was given fits together.
+ */
+void sampling_opts_check(void);
+/* The option by which seeds are drawn with replacement, or NULL. */
+const char *sampling_opts_draws(void);
+/* Ends the program if one of them was given, "--NAME WHY". */
+void sampling_opts_refuse(const char *why);
+/* When the sampler has been made, by all ranks: what weights take, and what they leave out. */
+void sampling_opts_tell(struct gnn_comm *c);
+/* Where the sampler reports what weights take (struct gnn_sampler_opts). */
+extern struct gnn_weight_report sampling_weights;
+
+#endif

@@ -1,0 +1,283 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* How batches are drawn (struct gnn_sampling), as JSON and back, from the list in
+ * lib/data/sampling_list.c. The JSON is canonical text: two streams are of one kind if it is equal,
+ * so whatever changes a batch must be in it, under the same name for good. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/base/json.h"
+#include "lib/base/mem.h"
+#include "lib/data/rule.h"
+#include "lib/data/sampling_list.h"
+
+#define EACH(x)                                                                                    \
+    for (const struct gnn_sampling_member *x = gnn_sampling_list;                                  \
+         x < gnn_sampling_list + gnn_sampling_list_length; x++)
+
+static bool is_text(const struct gnn_sampling_member *x)
+{
+    return x->kind == GNN_MEMBER_TEXT || x->kind == GNN_MEMBER_NUMBER;
+}
+
+/* ---- to JSON ---- */
+
+static json_t *fanouts_to_json(const struct gnn_sampling *s, uint32_t netypes)
+{
+    json_t *fan = json_array();
+    for (uint32_t h = 0; h < s->nhops; h++) {
+        json_t *row = json_array();
+        for (uint32_t t = 0; t < netypes; t++)
+            json_array_append_new(row, json_integer(s->fanout[h * netypes + t]));
+        json_array_append_new(fan, row);
+    }
+    return fan;
+}
+
+static json_t *sets_to_json(const struct gnn_sampling *s)
+{
+    json_t *sets = json_array();
+    for (uint32_t i = 0; i < s->nsplits; i++)
+        json_array_append_new(sets, json_pack("{s:s,s:I,s:I}", "name", s->split[i], "steps",
+                                              (json_int_t)s->steps[i], "seeds",
+                                              (json_int_t)s->split_seeds[i]));
+    return sets;
+}
+
+/* Word i of "a|b|c". */
+static json_t *word_to_json(const char *words, uint32_t i)
+{
+    for (; i--; words++)
+        words += strcspn(words, "|");
+    return json_stringn(words, strcspn(words, "|"));
+}
+
+static json_t *value_to_json(const struct gnn_meta *m, const struct gnn_sampling_member *x)
+{
+    const struct gnn_sampling *s = &m->sampling;
+    const void *v = gnn_member_of(s, x);
+    const char *text = is_text(x) ? *(const char *const *)v : NULL;
+    switch (x->kind) {
+    case GNN_MEMBER_SEED:
+        return json_sprintf("%016llx", (unsigned long long)*(const uint64_t *)v);
+    case GNN_MEMBER_FLAG:
+        return json_boolean(*(const bool *)v);
+    case GNN_MEMBER_U32:
+        return json_integer(*(const uint32_t *)v);
+    case GNN_MEMBER_F64:
+        return json_real(*(const double *)v);
+    case GNN_MEMBER_CHOICE:
+        return word_to_json(x->choices, *(const uint32_t *)v);
+    case GNN_MEMBER_TEXT:
+        return json_string(text);
+    case GNN_MEMBER_NUMBER:
+        return strpbrk(text, ".eE") ? json_real(strtod(text, NULL))
+                                    : json_integer(strtoll(text, NULL, 10));
+    case GNN_MEMBER_BOUND:
+        break;
+    }
+    return !strcmp(x->key, "fanout")   ? fanouts_to_json(s, m->schema.netypes)
+           : !strcmp(x->key, "splits") ? sets_to_json(s)
+                                       : json_string(m->schema.ntype[s->seed_ntype].name);
+}
+
+/* The first member of x's group, or x. */
+static const struct gnn_sampling_member *lead_of(const struct gnn_sampling_member *x)
+{
+    while (x->group && x > gnn_sampling_list && x[-1].group && !strcmp(x[-1].group, x->group))
+        x--;
+    return x;
+}
+
+static bool is_present(const struct gnn_sampling *s, const struct gnn_sampling_member *x)
+{
+    return x->when != GNN_WHEN_NEVER && (!x->group || gnn_member_is_set(s, lead_of(x))) &&
+           (x->when == GNN_WHEN_ALWAYS ||
+            (x->when == GNN_WHEN_RANKS ? s->ranks != 0 : gnn_member_is_set(s, x)));
+}
+
+json_t *gnn_meta_sampling_json(const struct gnn_meta *m, struct gnn_err *e)
+{
+    json_t *j, *to;
+    gnn_json_watch();
+    j = json_object();
+    EACH(x)
+    {
+        if (!is_present(&m->sampling, x))
+            continue;
+        if (x->group && !json_object_get(j, x->group))
+            json_object_set_new(j, x->group, json_object());
+        to = x->group ? json_object_get(j, x->group) : j;
+        json_object_set_new(to, x->key, value_to_json(m, x));
+    }
+    if (!gnn_json_starved())
+        return j;
+    json_decref(j);
+    gnn_fail_nomem(e, 0, "a JSON header");
+    return NULL;
+}
+
+/* ---- from JSON ---- */
+
+static int bad_member(const struct gnn_sampling_member *x, struct gnn_err *e)
+{
+    return gnn_fail(e, GNN_E_INPUT, "header: bad '%s%s%s' of sampling", x->group ? x->group : "",
+                    x->group ? "." : "", x->key);
+}
+
+/* Which of "a|b|c"; UINT32_MAX: none. */
+static uint32_t find_word(const char *words, const char *word)
+{
+    const size_t n = strlen(word);
+    for (uint32_t i = 0;; i++) {
+        if (!strncmp(words, word, n) && (words[n] == '|' || !words[n]))
+            return i;
+        words += strcspn(words, "|");
+        if (!*words++)
+            return UINT32_MAX;
+    }
+}
+
+static int number_from_json(const char **text, const json_t *j, struct gnn_err *e)
+{
+    char buf[40];
+    if (json_is_integer(j))
+        snprintf(buf, sizeof buf, "%lld", (long long)json_integer_value(j));
+    else
+        snprintf(buf, sizeof buf, "%.17g", json_real_value(j));
+    return gnn_sampling_take(text, buf, e);
+}
+
+/* One value. 0 if it is of another kind, or out of its range, which *good says. */
+static int value_from_json(void *v, const struct gnn_sampling_member *x, const json_t *j,
+                           bool *good, struct gnn_err *e)
+{
+    const json_int_t n = json_integer_value(j);
+    const char *text = json_string_value(j);
+    const double most = x->most > 0 ? x->most : x->max;
+    *good = false;
+    switch (x->kind) {
+    case GNN_MEMBER_SEED:
+        if ((*good = text && strlen(text) == 16 && strspn(text, "0123456789abcdef") == 16))
+            *(uint64_t *)v = strtoull(text, NULL, 16);
+        return 0;
+    case GNN_MEMBER_FLAG:
+        *good = json_is_boolean(j);
+        *(bool *)v = json_is_true(j);
+        return 0;
+    case GNN_MEMBER_U32:
+        *good = json_is_integer(j) &&
+                ((n >= (json_int_t)x->min && n <= (json_int_t)(most > 0 ? most : UINT32_MAX)) ||
+                 (n == (json_int_t)x->standard && x != lead_of(x)));
+        *(uint32_t *)v = *good ? (uint32_t)n : 0;
+        return 0;
+    case GNN_MEMBER_F64:
+        *good = json_is_number(j);
+        *(double *)v = json_number_value(j);
+        return 0;
+    case GNN_MEMBER_CHOICE:
+        *(uint32_t *)v = text ? find_word(x->choices, text) : UINT32_MAX;
+        *good = *(uint32_t *)v != UINT32_MAX;
+        return 0;
+    case GNN_MEMBER_TEXT:
+        *good = text != NULL;
+        return gnn_sampling_take(v, text, e);
+    case GNN_MEMBER_NUMBER:
+        *good = json_is_number(j);
+        return *good ? number_from_json(v, j, e) : 0;
+    case GNN_MEMBER_BOUND:
+        *good = true;
+    }
+    return 0;
+}
+
+/* All but what is bound. What a group's first member is set by, without a key of its own, is that
+ * the group is there. */
+static int members_from_json(struct gnn_sampling *s, const json_t *j, struct gnn_err *e)
+{
+    EACH(x)
+    {
+        const json_t *group = x->group ? json_object_get(j, x->group) : j,
+                     *v = x->key ? json_object_get(group, x->key) : NULL;
+        bool good = x->kind == GNN_MEMBER_BOUND || (!v && (x->when != GNN_WHEN_ALWAYS || !group));
+        if (!x->key)
+            *(bool *)gnn_member_of(s, x) = group != NULL;
+        else if (v && value_from_json(gnn_member_of(s, x), x, v, &good, e))
+            return e->code;
+        /* A group is there only if its first member is. */
+        if (!good || (v && x->group && x == lead_of(x) && !gnn_member_is_set(s, x)))
+            return bad_member(x, e);
+    }
+    return 0;
+}
+
+static int fanouts_from_json(struct gnn_sampling *s, uint32_t netypes, const json_t *fan,
+                             struct gnn_err *e)
+{
+    s->nhops = (uint32_t)json_array_size(fan);
+    if (gnn_sampling_alloc_hops(s, netypes, e))
+        return e->code;
+    for (uint32_t h = 0; h < s->nhops; h++)
+        for (uint32_t t = 0; t < netypes; t++) {
+            const json_t *k = json_array_get(json_array_get(fan, h), t);
+            if (!json_is_integer(k) || json_integer_value(k) < -1 ||
+                json_integer_value(k) > INT32_MAX)
+                return gnn_fail(e, GNN_E_INPUT, "header: bad fan-out in hop %u", h);
+            s->fanout[h * netypes + t] = (int32_t)json_integer_value(k);
+        }
+    return 0;
+}
+
+static int sets_from_json(struct gnn_sampling *s, const json_t *sets, struct gnn_err *e)
+{
+    if (gnn_sampling_alloc_sets(s, (uint32_t)json_array_size(sets), e))
+        return e->code;
+    for (uint32_t i = 0; i < s->nsplits; i++) {
+        const json_t *o = json_array_get(sets, i), *steps = json_object_get(o, "steps"),
+                     *seeds = json_object_get(o, "seeds");
+        const char *name = json_string_value(json_object_get(o, "name"));
+        if (!name || !json_is_integer(steps) || json_integer_value(steps) < 0 ||
+            !json_is_integer(seeds) || json_integer_value(seeds) < 0)
+            return gnn_fail(e, GNN_E_INPUT, "header: bad split %u", i);
+        s->steps[i] = (uint64_t)json_integer_value(steps);
+        s->split_seeds[i] = (uint64_t)json_integer_value(seeds);
+        if (!(s->split[i] = gnn_strdup(name, e)))
+            return e->code;
+    }
+    return 0;
+}
+
+int gnn_meta_sampling_parse(struct gnn_meta *m, const json_t *j, struct gnn_err *e)
+{
+    struct gnn_sampling *s = &m->sampling;
+    const json_t *fan = json_object_get(j, "fanout"), *splits = json_object_get(j, "splits");
+    const char *type = json_string_value(json_object_get(j, "seed_type"));
+    gnn_sampling_init(s);
+    if (members_from_json(s, j, e))
+        return e->code;
+    if ((json_object_get(j, "ranks") || json_object_get(j, "rank")) &&
+        (s->ranks < 2 || s->rank >= s->ranks))
+        return gnn_fail(e, GNN_E_INPUT, "header: bad rank");
+    const int t = type ? gnn_schema_find_ntype(&m->schema, type) : -1;
+    if (t < 0 || !json_is_array(fan) || json_array_size(fan) > GNN_HOPS_MAX ||
+        !json_is_array(splits) || !json_array_size(splits) ||
+        json_array_size(splits) > GNN_SPLITS_MAX)
+        return gnn_fail(e, GNN_E_INPUT, "header: bad seed type, fan-outs or splits");
+    s->seed_ntype = (uint32_t)t;
+    if (fanouts_from_json(s, m->schema.netypes, fan, e) || sets_from_json(s, splits, e))
+        return e->code;
+    /* What other members imply is in the header, too. */
+    if (s->walks.length && !s->replace)
+        return gnn_fail(e, GNN_E_INPUT, "header: walks without 'replace'");
+    if (s->clusters && !s->induced)
+        return gnn_fail(e, GNN_E_INPUT, "header: clusters without 'induced'");
+    s->replace = s->replace && !s->walks.length;
+    s->induced = s->induced && !s->clusters;
+    if (!gnn_sampling_bind(s, &m->schema, "header", NULL, e) &&
+        !gnn_sampling_bind_seeds(s, &m->schema, "header", e))
+        return 0;
+    if (e->code == GNN_E_USAGE) /* of whoever wrote the header */
+        e->code = GNN_E_INPUT;
+    return e->code;
+}

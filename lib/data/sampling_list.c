@@ -1,0 +1,307 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The list itself (lib/data/sampling_list.h), in the order of the header, and what of it does not
+ * fit together. A member's key is for good: streams, models and checkpoints have it. */
+#include "lib/data/sampling_list.h"
+
+#include <stddef.h>
+#include <string.h>
+
+#include "lib/base/mem.h"
+
+#define AT(member) .at = offsetof(struct gnn_sampling, member)
+
+const struct gnn_sampling_member gnn_sampling_list[] = {
+    {GNN_MEMBER_SEED, AT(seed), .key = "seed", .option = "seed", .arg = "N",
+     .help = "random seed (default: 1)", .standard = 1, .section = GNN_SECTION_SAMPLING},
+    {GNN_MEMBER_BOUND, .key = "fanout"},
+    {GNN_MEMBER_U32, AT(batch_size), .key = "batch_size", .standard = 1024, .option = "batch",
+     .letter = 'b', .arg = "N", .help = "seeds per batch (default: 1024)", .min = 1,
+     .max = 1073741824, .most = UINT32_MAX, /* of full batches */
+     .section = GNN_SECTION_SEEDS, .train = true},
+    {GNN_MEMBER_CHOICE, AT(frontier), .key = "frontier", .option = "frontier", .arg = "RULE",
+     .help =
+         "frontier policy: sample neighbours of all nodes so far, or only of new ones (default: "
+         "all)",
+     .choices = "all|new", .section = GNN_SECTION_SAMPLING, .train = true},
+    {GNN_MEMBER_FLAG, AT(replace), .key = "replace", .option = "replace", .letter = 'r',
+     .help = "sample with replacement", .section = GNN_SECTION_RULE, .train = true},
+    {GNN_MEMBER_FLAG, AT(shuffle), .key = "shuffle", .standard = true, .option = "shuffle",
+     .help = "shuffle the seeds in each epoch (default for sets; --no-shuffle)",
+     .section = GNN_SECTION_SEEDS, .train = true},
+    {GNN_MEMBER_FLAG, AT(drop_last), .key = "drop_last", .option = "drop-last",
+     .help = "leave out the last batch if it is smaller", .section = GNN_SECTION_SEEDS,
+     .train = true},
+    {GNN_MEMBER_FLAG, AT(edge_ids), .key = "edge_ids", .option = "edge-ids",
+     .help = "add edge ids to the batches", .section = GNN_SECTION_SAMPLING},
+    {GNN_MEMBER_FLAG, AT(original_ids), .key = "original_ids", .option = "original-ids",
+     .help = "write positions before partitioning, and read them with --seeds",
+     .section = GNN_SECTION_SAMPLING},
+    {GNN_MEMBER_BOUND, .key = "seed_type"},
+    {GNN_MEMBER_BOUND, .key = "splits"},
+
+    {GNN_MEMBER_U32, AT(walks.length), .group = "walks", .key = "length", .option = "walk-length",
+     .arg = "N", .help = "random walks of N steps from each seed, in place of neighbourhoods",
+     .min = 1, .max = GNN_WALK_MAX, .section = GNN_SECTION_WALKS},
+    {GNN_MEMBER_U32, AT(walks.per_seed), .group = "walks", .key = "per_seed", .standard = 1,
+     .option = "walks-per-seed", .arg = "N", .help = "walks from each seed (default: 1)", .min = 1,
+     .max = 1048576, .most = INT32_MAX, .section = GNN_SECTION_WALKS},
+    {GNN_MEMBER_F64, AT(walks.restart), .group = "walks", .key = "restart", .option = "restart",
+     .arg = "P",
+     .help = "probability that a step after the first leads back to the seed (default: 0)",
+     .section = GNN_SECTION_WALKS},
+    {GNN_MEMBER_U32, AT(walks.window), .group = "walks", .key = "window", .option = "pairs",
+     .arg = "N", .help = "write pairs of nodes at most N steps apart instead of walks", .min = 1,
+     .max = GNN_WALK_MAX, .section = GNN_SECTION_WALKS},
+    {GNN_MEMBER_F64, AT(walks.p), .group = "walks", .key = "p", .standard = 1},
+    {GNN_MEMBER_F64, AT(walks.q), .group = "walks", .key = "q", .standard = 1},
+
+    {GNN_MEMBER_TEXT, AT(weight), .key = "weight", .when = GNN_WHEN_SET, .option = "weight",
+     .arg = "FIELD",
+     .help = "pick neighbours in proportion to this field of edges (default: uniformly)",
+     .section = GNN_SECTION_RULE, .train = true},
+    {GNN_MEMBER_FLAG, AT(labor), .group = "labor", .when = GNN_WHEN_NEVER, .option = "labor",
+     .help = "LABOR: destinations pick the same neighbours where they can, so batches are smaller",
+     .section = GNN_SECTION_RULE, .train = true},
+    {GNN_MEMBER_FLAG, AT(layer_dependency), .group = "labor", .key = "layer_dependency",
+     .option = "layer-dependency", .help = "with --labor: likewise all hops",
+     .section = GNN_SECTION_RULE, .train = true},
+    {GNN_MEMBER_U32, AT(batch_dependency), .group = "labor", .key = "batch_dependency",
+     .standard = 1, .option = "batch-dependency", .arg = "N",
+     .help = "with --labor: likewise N steps, one after the other (default: 1)", .min = 1,
+     .max = UINT32_MAX, .section = GNN_SECTION_RULE, .train = true},
+    {GNN_MEMBER_FLAG, AT(disjoint), .key = "disjoint", .when = GNN_WHEN_SET, .option = "disjoint",
+     .help = "sample a tree for each seed, which shares no nodes or draws with the others; with "
+             "--clusters: no edges between partitions",
+     .section = GNN_SECTION_RULE, .train = true},
+    {GNN_MEMBER_FLAG, AT(induced), .key = "induced", .when = GNN_WHEN_SET, .option = "induced",
+     .help = "batches have all edges among the nodes found, not those along which they were found",
+     .section = GNN_SECTION_RULE, .train = true},
+    {GNN_MEMBER_U32, AT(clusters), .key = "clusters", .when = GNN_WHEN_SET, .option = "clusters",
+     .arg = "N",
+     .help = "batches have all nodes of N partitions of the store, and all edges among them",
+     .min = 1, .max = INT32_MAX, .section = GNN_SECTION_RULE, .train = true},
+    {GNN_MEMBER_CHOICE, AT(time_rule), .group = "time", .key = "rule", .option = "time-rule",
+     .arg = "RULE",
+     .help = "pick edges by time: not later than the seed (le), or earlier (lt) (default: any)",
+     .choices = "any|le|lt", .section = GNN_SECTION_RULE, .train = true},
+    {GNN_MEMBER_FLAG, AT(latest), .group = "time", .key = "latest", .option = "latest",
+     .help = "with --time-rule: pick the latest edges", .section = GNN_SECTION_RULE, .train = true},
+    {GNN_MEMBER_CHOICE, AT(hop_time), .group = "time", .key = "hop_time", .when = GNN_WHEN_SET,
+     .option = "hop-time", .arg = "TIME",
+     .help = "with --time-rule: in the next hop, the seed's time counts, or the edge's (default: "
+             "seed)",
+     .choices = "seed|edge", .section = GNN_SECTION_RULE, .train = true},
+    {GNN_MEMBER_TEXT, AT(seed_time), .group = "time", .key = "seeds", .when = GNN_WHEN_SET,
+     .option = "seed-time", .arg = "FIELD",
+     .help = "with --time-rule: field of nodes with the times of seeds (default: time; with "
+             "--seeds, the file has them)",
+     .section = GNN_SECTION_RULE, .train = true},
+    {GNN_MEMBER_NUMBER, AT(window), .group = "time", .key = "window", .when = GNN_WHEN_SET,
+     .option = "window", .arg = "W",
+     .help = "with --time-rule: only edges that are at most W older than the seed",
+     .section = GNN_SECTION_RULE, .train = true},
+    {GNN_MEMBER_TEXT, AT(seed_weight), .key = "seed_weight", .when = GNN_WHEN_SET,
+     .option = "seed-weight", .arg = "FIELD",
+     .help = "draw seeds with replacement, in proportion to this field of nodes",
+     .section = GNN_SECTION_RULE, .train = true},
+    {GNN_MEMBER_FLAG, AT(seed_balance), .key = "seed_balance", .when = GNN_WHEN_SET,
+     .option = "seed-balance",
+     .help = "draw seeds with replacement, so that all classes are as likely",
+     .section = GNN_SECTION_RULE, .train = true},
+    {GNN_MEMBER_U32, AT(rank), .key = "rank", .when = GNN_WHEN_RANKS},
+    {GNN_MEMBER_U32, AT(ranks), .key = "ranks", .when = GNN_WHEN_RANKS},
+};
+const unsigned gnn_sampling_list_length = sizeof gnn_sampling_list / sizeof *gnn_sampling_list;
+
+/* Options that are refused where `with` is given; or, `without`, where it is not. */
+static const struct {
+    const char *with, *without, *options, *why;
+} rules[] = {
+    {.without = "labor", .options = "layer-dependency batch-dependency", .why = "requires --labor"},
+    {.without = "time-rule",
+     .options = "window latest hop-time seed-time",
+     .why = "requires --time-rule le or lt"},
+    {.without = "walk-length",
+     .options = "walks-per-seed metapath node2vec restart pairs",
+     .why = "requires --walk-length"},
+    {"walk-length", .options = "fanout frontier edge-ids count-once",
+     .why = "cannot be used with --walk-length"},
+    {"walk-length", .options = "replace disjoint",
+     .why = "has no effect: walks are independent of each other"},
+    {"walk-length", .options = "labor time-rule induced clusters",
+     .why = "cannot be used with --walk-length"},
+    {"node2vec", .options = "restart", .why = "cannot be used with --node2vec"},
+    {"pairs", .options = "restart", .why = "cannot be used with --pairs"},
+    {"labor", .options = "replace weight disjoint", .why = "cannot be used with --labor"},
+    {"seed-balance", .options = "seed-weight", .why = "and --seed-balance exclude each other"},
+    {"clusters", .options = "fanout frontier batch seeds seed-balance seed-weight",
+     .why = "cannot be used with --clusters"},
+    {"clusters", .options = "replace weight labor time-rule",
+     .why = "has no effect with --clusters: no neighbours are picked"},
+    {"clusters", .options = "induced", .why = "has no effect: --clusters implies it"},
+    {"latest", .options = "replace weight labor", .why = "cannot be used with --latest"},
+    {"induced", .options = "hop-time",
+     .why = "has no effect with --induced: induced edges lead to nodes that have the time of their "
+            "seed, not of an edge"},
+    {"seed-balance", .options = "shuffle",
+     .why = "has no effect with --seed-balance and --seed-weight: seeds are drawn"},
+    {"seed-weight", .options = "shuffle",
+     .why = "has no effect with --seed-balance and --seed-weight: seeds are drawn"},
+};
+
+const struct gnn_sampling_member *gnn_sampling_find(const char *option)
+{
+    for (unsigned i = 0; i < gnn_sampling_list_length; i++)
+        if (gnn_sampling_list[i].option && !strcmp(gnn_sampling_list[i].option, option))
+            return &gnn_sampling_list[i];
+    return NULL;
+}
+
+/* Whether an option has an effect: one that is not of the list, if it was given. */
+static bool is_in_effect(const struct gnn_sampling *s, const struct gnn_given *given,
+                         const char *option)
+{
+    const struct gnn_sampling_member *x = gnn_sampling_find(option);
+    return x ? gnn_member_is_set(s, x) : given->has(given->arg, option);
+}
+
+const char *gnn_sampling_conflict(const struct gnn_sampling *s, const struct gnn_given *given,
+                                  const char **why)
+{
+    static _Thread_local char name[32];
+    for (size_t i = 0; i < sizeof rules / sizeof *rules; i++) {
+        const char *with = rules[i].with, *p = rules[i].options;
+        if (with ? !is_in_effect(s, given, with) : is_in_effect(s, given, rules[i].without))
+            continue;
+        *why = rules[i].why;
+        for (size_t n; *p; p += n + (p[n] == ' ')) {
+            n = strcspn(p, " ");
+            memcpy(name, p, n);
+            name[n] = '\0';
+            if (given->has(given->arg, name))
+                return name;
+        }
+    }
+    return NULL;
+}
+
+bool gnn_member_is_set(const struct gnn_sampling *s, const struct gnn_sampling_member *x)
+{
+    const void *v = gnn_member_of(s, x);
+    switch (x->kind) {
+    case GNN_MEMBER_FLAG:
+        return *(const bool *)v != (x->standard != 0);
+    case GNN_MEMBER_U32:
+    case GNN_MEMBER_CHOICE:
+        return *(const uint32_t *)v != (uint32_t)x->standard;
+    case GNN_MEMBER_F64:
+        return *(const double *)v != x->standard;
+    case GNN_MEMBER_TEXT:
+    case GNN_MEMBER_NUMBER:
+        return *(const char *const *)v;
+    case GNN_MEMBER_SEED:
+    case GNN_MEMBER_BOUND:
+        break;
+    }
+    return true;
+}
+
+/* ---- all members of one sampling ---- */
+
+#define EACH(x)                                                                                    \
+    for (const struct gnn_sampling_member *x = gnn_sampling_list;                                  \
+         x < gnn_sampling_list + gnn_sampling_list_length; x++)
+
+static bool is_text(const struct gnn_sampling_member *x)
+{
+    return x->kind == GNN_MEMBER_TEXT || x->kind == GNN_MEMBER_NUMBER;
+}
+
+void gnn_sampling_init(struct gnn_sampling *s)
+{
+    *s = (struct gnn_sampling){0};
+    EACH(x)
+    {
+        void *v = gnn_member_of(s, x);
+        if (x->kind == GNN_MEMBER_SEED)
+            *(uint64_t *)v = (uint64_t)x->standard;
+        else if (x->kind == GNN_MEMBER_FLAG)
+            *(bool *)v = x->standard != 0;
+        else if (x->kind == GNN_MEMBER_F64)
+            *(double *)v = x->standard;
+        else if (x->kind == GNN_MEMBER_U32 || x->kind == GNN_MEMBER_CHOICE)
+            *(uint32_t *)v = (uint32_t)x->standard;
+    }
+}
+
+int gnn_sampling_take(const char **member, const char *text, struct gnn_err *e)
+{
+    return text && !(*member = gnn_strdup(text, e)) ? e->code : 0;
+}
+
+void gnn_sampling_release(struct gnn_sampling *s)
+{
+    EACH(x)
+    if (is_text(x))
+        gnn_free(*(char **)gnn_member_of(s, x));
+    for (uint32_t i = 0; s->split && i < s->nsplits; i++)
+        gnn_free(s->split[i]);
+    gnn_free(s->split);
+    gnn_free(s->fanout);
+    gnn_free(s->weighted);
+    gnn_free(s->steps);
+    gnn_free(s->split_seeds);
+    *s = (struct gnn_sampling){0};
+}
+
+int gnn_sampling_alloc_hops(struct gnn_sampling *s, uint32_t netypes, struct gnn_err *e)
+{
+    s->fanout = gnn_alloc_zero((uint64_t)s->nhops * netypes, sizeof *s->fanout, "fan-outs", e);
+    return s->fanout ? 0 : e->code;
+}
+
+int gnn_sampling_alloc_sets(struct gnn_sampling *s, uint32_t n, struct gnn_err *e)
+{
+    s->nsplits = n;
+    s->split = gnn_alloc_zero(n, sizeof *s->split, "splits", e);
+    s->steps = gnn_alloc_zero(n, sizeof *s->steps, "splits", e);
+    s->split_seeds = gnn_alloc_zero(n, sizeof *s->split_seeds, "splits", e);
+    return s->split && s->steps && s->split_seeds ? 0 : e->code;
+}
+
+int gnn_sampling_copy_rule(struct gnn_sampling *d, const struct gnn_sampling *s, uint32_t netypes,
+                           struct gnn_err *e)
+{
+    const uint64_t blocks = (uint64_t)s->nhops * netypes;
+    *d = *s;
+    d->fanout = NULL;
+    d->weighted = NULL;
+    d->nsplits = 0;
+    d->split = NULL;
+    d->steps = d->split_seeds = NULL;
+    EACH(x)
+    if (is_text(x))
+        *(const char **)gnn_member_of(d, x) = NULL;
+    EACH(x)
+    if (is_text(x) && gnn_sampling_take(gnn_member_of(d, x), *(char **)gnn_member_of(s, x), e))
+        return e->code;
+    if (s->fanout && !gnn_sampling_alloc_hops(d, netypes, e))
+        memcpy(d->fanout, s->fanout, blocks * sizeof *d->fanout);
+    if (s->weighted && (d->weighted = gnn_alloc(blocks, sizeof *d->weighted, "fan-outs", e)))
+        memcpy(d->weighted, s->weighted, blocks * sizeof *d->weighted);
+    return e->code;
+}
+
+int gnn_sampling_copy(struct gnn_sampling *d, const struct gnn_sampling *s, uint32_t netypes,
+                      struct gnn_err *e)
+{
+    if (gnn_sampling_copy_rule(d, s, netypes, e) || gnn_sampling_alloc_sets(d, s->nsplits, e))
+        return e->code;
+    for (uint32_t i = 0; i < s->nsplits; i++) {
+        d->steps[i] = s->steps[i];
+        d->split_seeds[i] = s->split_seeds[i];
+        if (!(d->split[i] = gnn_strdup(s->split[i], e)))
+            return e->code;
+    }
+    return 0;
+}
