@@ -8,7 +8,6 @@
 #define TRAIN_FANOUT "10,10"
 #define TRAIN_LAYERS 2 /* of full batches: as many as TRAIN_FANOUT has */
 #define TRAIN_PIPELINE_DEPTH 1
-#define TRAIN_BATCH 1024
 #define TRAIN_EPOCHS 100
 #define TRAIN_EVAL "valid" /* where the split that is trained on has such a set */
 #define TRAIN_PATIENCE 20  /* where a set is evaluated */

@@ -2,6 +2,7 @@
 /* gnn-train's options about the model, and the model that they and the batches' header describe. */
 #include "cmd/train_model.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "cmd/cli.h"
@@ -115,6 +116,7 @@ static void adopt_widths(struct opt_i32s *option, const uint32_t *width, uint32_
     }
     if (!same)
         refuse_other(option, n ? text : "none");
+    free(option->v);
     *option = (struct opt_i32s){to, n};
 }
 

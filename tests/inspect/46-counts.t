@@ -42,7 +42,7 @@ X
 nobody() { # WHAT KIND CODE WHY
     change "$2" forged "$3" || { check "$1 can be made of $2 batches" logged forge.err false; return; }
     case $2 in typed) _store=H ;; timed) _store=T ;; clusters) _store=P ;; *) _store=S ;; esac
-    for reader in "gnn-gather -q --fields y -o got -i forged $_store" "gnn-train -q --hidden 4 -o got -i forged" "gnn-inspect forged" \
+    for reader in "gnn-gather -q --fields y -o got -i forged $_store" "gnn-train -q --lr 0.01 -o got -i forged" "gnn-inspect forged" \
         "gnn-inspect --verify forged" "gnn-inspect --export got forged" "gnn-inspect --diff forged forged"; do
         case $2,$reader in
         walks,gnn-train* | pairs,gnn-train*) continue ;; # nothing learns from them
