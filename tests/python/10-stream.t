@@ -27,6 +27,22 @@ assert all(map(same, g.Stream(os.open("batches.gnb", os.O_RDONLY)), want))
 with subprocess.Popen(["cat", "batches.gnb"], stdout=subprocess.PIPE) as cat:
     assert all(map(same, g.Stream(cat.stdout), want))
 EOP
+py "a program reads seeds from a file as from a pipe: an empty line ends a batch, the same node may be in others" <<'EOP'
+from gnntools._child import Pipeline, text_file
+for lists in [[5, 1, 2], [9], [1, 5, 0, 7]], [[3]]:
+    with text_file("\n\n".join("\n".join(map(str, x)) for x in lists).encode()) as file:
+        stream = g.Stream(Pipeline([["gnn-sample", "-q", "-f", "3", "-b", "4", "--seeds", "-", "one"]], feed=file))
+    assert [b.n_id()[:b.batch_size].tolist() for b in stream] == lists
+EOP
+py "rows of edges are the same in a store and in its partitions" <<'EOP'
+from gnntools.store import Rows
+whole, parts = (Rows(g.Store(path), "edge/node/to/node/indices") for path in ("one", "three"))
+assert whole.shape == parts.shape and np.array_equal(np.asarray(parts)[[9, 2, 9]], parts[[9, 2, 9]])
+three, ids = g.Store("three"), g.Store("three").ids()
+at = [int(p.arrays["edge/node/to/node/indptr"][-1]) for p in three.parts]
+assert sum(at) == len(parts) and np.array_equal(parts[[at[0], at[0] - 1]], [three.parts[1].arrays["edge/node/to/node/indices"][0],
+                                                                          three.parts[0].arrays["edge/node/to/node/indices"][-1]])
+EOP
 py "parts of a store are what the independent reader reads" <<'EOP'
 sys.path.insert(0, TOP + "/tests/interop")
 import gnb as other

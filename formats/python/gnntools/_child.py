@@ -65,12 +65,14 @@ def text_file(data: bytes) -> IO[bytes]:
 class Pipeline:
     """Commands joined by pipes, as in a shell; the first word of each is looked for by find().
 
-    output: the last one's standard output, unbuffered. input: the first one's standard input if `feed`, otherwise None.
+    output: the last one's standard output, unbuffered. feed: the first one's standard input: a file, or True for a
+    pipe, which is `input`.
     The children are in a session of their own, so that Ctrl-C stops the caller, who closes them. They end when this
     object is closed or collected, or the interpreter ends. A fork of the process leaves them to its parent.
     """
 
-    def __init__(self, commands: Sequence[Sequence[str]], *, feed: bool = False, pass_fds: Sequence[int] = ()):
+    def __init__(self, commands: Sequence[Sequence[str]], *, feed: bool | IO[bytes] = False,
+                 pass_fds: Sequence[int] = ()):
         self.names = [os.path.basename(command[0]) for command in commands]
         self._pid, self._told = os.getpid(), [0] * len(commands)
         self._errors: list[IO[bytes]] = []
@@ -82,7 +84,7 @@ class Pipeline:
         try:
             for command in commands:
                 self._errors.append(_scratch())
-                stdin = before if before is not None else subprocess.PIPE if feed else subprocess.DEVNULL
+                stdin = before or (subprocess.PIPE if feed is True else feed or subprocess.DEVNULL)
                 child = subprocess.Popen([find(command[0]), *map(str, command[1:])], bufsize=0, pass_fds=pass_fds,
                                          stdin=stdin, stdout=subprocess.PIPE, stderr=self._errors[-1],
                                          start_new_session=True)

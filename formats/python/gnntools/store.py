@@ -85,33 +85,32 @@ class Adj(NamedTuple):
 
 
 class Rows:
-    """The rows of a node field, `store.x`: indexing by ids, a mask or a tensor gives a copy of rows, in kind."""
+    """The rows of a field, `store.x`: indexing by ids, a mask or a tensor gives a copy of rows, in kind."""
 
-    def __init__(self, store: Store, node_type: str, field: str):
-        self._store, self.node_type, self.field = store, node_type, field
-        name = f"node/{node_type}/{field}"
-        self._parts, self.bf16 = store._arrays(name), name in store.parts[0].bf16
+    def __init__(self, store: Store, name: str):
+        self._store, self.name = store, name.partition("/")[2]
+        self._parts, self.bf16 = store.arrays(name), name in store.parts[0].bf16
+        self._book = np.cumsum([0, *map(len, self._parts)])
         first = self._parts[0]
-        self.shape, self.dtype = (store.count(node_type), *first.shape[1:]), first.dtype
+        self.shape, self.dtype = (int(self._book[-1]), *first.shape[1:]), first.dtype
 
     def __len__(self) -> int:
         return self.shape[0]
 
     def __getitem__(self, ids: Ids) -> Any:
         tensor = is_tensor(ids)
-        ids = id_array(ids, self.shape[0], f"{self.node_type}/{self.field}")
+        ids = id_array(ids, self.shape[0], self.name)
         out = np.empty((len(ids), *self.shape[1:]), self.dtype)
         if len(self._parts) == 1:
             self._store.parts[0].check()
             _take(self._parts[0], ids, out)
         else:
-            book = self._store.book(self.node_type)
-            owner = np.searchsorted(book, ids, "right") - 1
+            owner = np.searchsorted(self._book, ids, "right") - 1
             for p, rows in enumerate(self._parts):
                 mine = np.flatnonzero(owner == p)
                 if len(mine):
                     self._store.parts[p].check()
-                    out[mine] = rows[ids[mine] - int(book[p])]
+                    out[mine] = rows[ids[mine] - self._book[p]]
         return as_tensor(out, self.bf16) if tensor else out
 
     def __array__(self, dtype=None, copy=None) -> np.ndarray:
@@ -128,14 +127,14 @@ def as_tensor(a: np.ndarray, bf16: bool = False) -> Any:
     return t.view(torch.bfloat16) if bf16 else t
 
 
-def _cpus() -> int:
+def cpus() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def _take(rows: np.ndarray, ids: np.ndarray, out: np.ndarray) -> None:
     """out[i] = rows[ids[i]] of ids that are valid."""
     global _threads
-    if len(ids) < _MANY or _cpus() < 2:
+    if len(ids) < _MANY or cpus() < 2:
         np.take(rows, ids, 0, out, "clip")
         return
     if _threads is None or _threads[0] != os.getpid():
@@ -203,7 +202,7 @@ class Store:
         for part in self.parts:
             part.check()
 
-    def _arrays(self, name: str) -> list[np.ndarray]:
+    def arrays(self, name: str) -> list[np.ndarray]:
         """An array of all parts."""
         for part in self.parts:
             if name not in part.arrays:
@@ -220,7 +219,7 @@ class Store:
         """The rows of a node field, to be indexed by ids. KeyError if the type does not have it."""
         name = self.type(node_type)
         if (name, field) not in self._rows:
-            self._rows[name, field] = Rows(self, name, field)
+            self._rows[name, field] = Rows(self, f"node/{name}/{field}")
         return self._rows[name, field]
 
     @property
@@ -240,14 +239,14 @@ class Store:
         name = self.type(node_type)
         if f"node/{name}/id" not in self.parts[0].arrays:
             return np.arange(self.count(name), dtype=np.uint32)
-        return np.concatenate(self._arrays(f"node/{name}/id"))
+        return np.concatenate(self.arrays(f"node/{name}/id"))
 
     def names(self, node_type: str | None = None) -> list[str] | None:
         """The data set's own names of the nodes, or None."""
         at, out = f"node/{self.type(node_type)}/name", []
         if not self.has_names(self.type(node_type)):
             return None
-        for names, offsets in zip(self._arrays(at), self._arrays(at + "_offsets")):
+        for names, offsets in zip(self.arrays(at), self.arrays(at + "_offsets")):
             text, ends = names.tobytes(), offsets.tolist()
             out += [text[a:b].decode(errors="surrogateescape") for a, b in zip(ends, ends[1:])]
         return out
@@ -259,9 +258,9 @@ class Store:
         """u32: the members of a set, such as train or 0/train, in the order of the set."""
         s = self.set_info(name)
         at = f"split/{s['split']}/{s['set']}"
-        found = np.concatenate(self._arrays(at))
+        found = np.concatenate(self.arrays(at))
         if at + "/order" in self.parts[0].arrays:
-            found = found[np.argsort(np.concatenate(self._arrays(at + "/order")))]
+            found = found[np.argsort(np.concatenate(self.arrays(at + "/order")))]
         return found
 
     def set_info(self, name: str) -> dict[str, Any]:
