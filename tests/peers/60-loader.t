@@ -7,6 +7,8 @@ if ! "$py" -B -c 'import torch_geometric' 2>err; then
     done_testing
 fi
 "$py" -B "$GNN_TOP/tests/peers/loader.py" >results 2>err || { _not_ok "all cases are run" && sed 's/^/# /' err | tail -n 20; }
+"$py" -B -W ignore "$GNN_TOP/tests/peers/ranks.py" >>results 2>err || { _not_ok "two processes train together" && sed 's/^/# /' err | tail -n 20; }
 verdicts "the comparisons with PyG's loader"
 check "cases were compared" test -s results
+check "two processes trained together" grep -q '|two processes train as one' results
 done_testing

@@ -2,9 +2,13 @@
 """Compares gnntools.pyg.NeighborLoader with PyG's, where nothing is left to chance, and with the graph itself, where something is.
 Prints a line for each case: `ok`, `not ok` or `skip`, its name, and what was seen, divided by `|`. What compares with PyG's loader is
 skipped unless PyG has pyg-lib."""
+import copy
 import gc
 import glob
+import multiprocessing
 import os
+import pickle
+import subprocess
 import sys
 import tempfile
 import time
@@ -15,9 +19,12 @@ import torch
 import torch_geometric.sampler.utils
 from torch_geometric.data import Data, HeteroData
 from torch_geometric.loader import NeighborLoader as Theirs
+from torch_geometric.nn import GraphSAGE
 from torch_geometric.typing import WITH_PYG_LIB
 
 sys.path.insert(0, os.path.join(os.environ["GNN_TOP"], "formats", "python"))
+from gnntools._child import find  # noqa: E402
+from gnntools.arrays import from_arrays  # noqa: E402
 from gnntools.pyg import NeighborLoader as Ours  # noqa: E402
 
 warnings.simplefilter("ignore")
@@ -313,7 +320,6 @@ def endings():
 
 
 def of_stores():
-    from gnntools.arrays import from_arrays
     d, t = plain(), typed()
     with tempfile.TemporaryDirectory() as folder:
         one, many = os.path.join(folder, "one"), os.path.join(folder, "many")
@@ -341,6 +347,258 @@ def of_stores():
             is_("a store that was replaced is refused", "than when the loader was made" in str(e) or "changed" in str(e), e)
 
 
-for run in homogeneous, several_types, limited, subgraphs, mistakes, endings, of_stores:
-    if len(sys.argv) < 2 or run.__name__ in sys.argv[1:]:
-        run()
+def agree(name, want, got):
+    """Two lists of batches are the same."""
+    print_case(name, ["%d and %d batches" % (len(want), len(got))] * (len(want) != len(got))
+               + list(filter(None, map(difference, want, got))))
+
+
+def twice(batch):
+    part = batch if isinstance(batch, Data) else batch["paper"]
+    part.twice = part.x * 2
+    return batch
+
+
+def epoch(loader):
+    """An epoch as bytes, which a process can send."""
+    torch.manual_seed(3)
+    return pickle.dumps(list(loader))
+
+
+def sizes_of(lists):
+    """A batch_sampler."""
+    return [lists[a:b] for a, b in zip([0, 4, 5, 5 + 9], [4, 5, 5 + 9, None])]
+
+
+def uneven():
+    """Batches of any size."""
+    d, t = plain(), typed()
+    lists = sizes_of(torch.randperm(30, generator=torch.Generator().manual_seed(1)).tolist())
+    same("uneven batches", d, ALL, batch_sampler=lists)
+    same("uneven batches, trees", d, ALL, batch_sampler=[[3, 3, 1], [3], [2, 2, 2, 2]], disjoint=True)
+    same("uneven batches, times of seeds", d, ALL, batch_sampler=lists, time_attr="time", input_time=torch.arange(30) * 2)
+    same("uneven batches of several types", t, ALL, input_nodes=("an author", torch.arange(19, -1, -1)),
+         batch_sampler=[[0], [5, 3, 2], [1, 4]])
+    same("a node in several batches", d, ALL, batch_sampler=[[3, 1], [1, 2, 3], [3]])
+    for w in 0, 2:
+        got = batches(Ours, d, [3, 2], batch_sampler=lists, num_workers=w)
+        is_("uneven batches have the sizes of their lists, %d workers" % w, [b.batch_size for b in got] == [4, 1, 9, 16])
+    refuses("an empty batch", "a batch without nodes", d, ALL, batch_sampler=[[1], []])
+    refuses("a node twice in an uneven batch", "disjoint=True", d, ALL, batch_sampler=[[1], [2, 3, 2]])
+
+
+def copies():
+    """Loaders are pickled and copied."""
+    d, t = plain(), typed()
+    with tempfile.TemporaryDirectory() as folder:
+        store = os.path.join(folder, "store")
+        from_arrays(store, {"x": d.x, "train_mask": d.train_mask}, {"edge_index": d.edge_index}, position=True)
+        generator = torch.Generator().manual_seed(9)
+        for name, data, nodes, kw in (
+            ("a Data", d, None, {"transform": twice, "num_workers": 2}), ("a HeteroData", t, "paper", {"transform": twice}),
+            ("times, weights and a generator", d, None, {"generator": generator, "time_attr": "time",
+                                                         "weight_attr": "heavy", "pad": True}),
+            ("a store", store, "train", {}),
+        ):
+            loader = Ours(data, [3, 2], nodes, batch_size=4, shuffle=True, **kw)
+            two, three = pickle.loads(pickle.dumps(loader)), copy.deepcopy(loader)
+            with multiprocessing.get_context("spawn").Pool(1) as pool:
+                there = pool.apply_async(epoch, (loader,)).get(300)
+            torch.manual_seed(3)
+            running = iter(loader)
+            want = [next(running)]
+            late = copy.deepcopy(loader)  # the epoch that is running stays with the first one
+            want += list(running)
+            paths = {x._graph.store.path for x in (loader, two, three)}
+            is_("a copy of a Data has a store of its own: " + name, len(paths) == (1 if name == "a store" else 3))
+            whole = len(loader)
+            del loader, running
+            gc.collect()
+            agree("a pickled loader gives the same batches: " + name, want, pickle.loads(epoch(two)))
+            agree("a copied loader gives the same batches: " + name, want, pickle.loads(epoch(three)))
+            agree("a spawned process gives the same batches: " + name, want, pickle.loads(there))
+            is_("a copy that is made in an epoch begins its own: " + name, len(list(late)) == whole)
+            is_("a copy has the data of its own: " + name, two.data is not data and two.data is two._graph.data
+                or name == "a store")
+            del two, three, late
+            gc.collect()
+            is_("stores of copies go with them: " + name, not any(map(os.path.exists, paths - {store})))
+
+
+def partitions():
+    """Stores that gnn-partition divided."""
+    d, t = plain(), typed()
+    with tempfile.TemporaryDirectory() as folder:
+        one, many = os.path.join(folder, "one"), os.path.join(folder, "many")
+        from_arrays(one, {"x": d.x, "y": d.y, "half": d.half, "time": d.time, "train_mask": d.train_mask},
+                    {"edge_index": d.edge_index, "weight": d.heavy, "edge_attr": d.edge_attr}, position=True)
+        from_arrays(many, {k: {"x": t[k].x} for k in t.node_types},
+                    {k: {key: v for key, v in t[k].items() if key != "time"} for k in t.edge_types}, position=True)
+        bare = os.path.join(folder, "bare")
+        from_arrays(bare, 30, {"edge_index": d.edge_index})
+        for whole, k in (one, 1), (one, 3), (many, 3), (bare, 3):
+            subprocess.run([find("gnn-partition"), "-q", "-k", str(k), "-o", whole + str(k), whole], check=True)
+        nodes = [7, 3, 29, 0]
+        for name, store, args, kw in (
+            ("all nodes", one, [3, 2], {}), ("all neighbours", one, ALL, {}),
+            ("a set by name", one, [3, 2], {"input_nodes": "train"}), ("nodes", one, [3, 2], {"input_nodes": nodes}),
+            ("a mask", one, [3, 2], {"input_nodes": d.train_mask}), ("trees", one, [3, 2], {"disjoint": True}),
+            ("weights", one, [3, 2], {"weight_attr": "edge_weight"}), ("replacement", one, [3, 2], {"replace": True}),
+            ("times", one, [3, 2], {"time_attr": "time"}), ("no ids of edges", one, [3, 2], {"edge_ids": False}),
+            ("induced subgraphs", one, [3, 2], {"subgraph_type": "induced"}), ("padding", one, [3, 2], {"pad": True}),
+            ("several types", many, [3, 2], {"input_nodes": "paper"}),
+            ("nodes of one of several types", many, [3, 2], {"input_nodes": ("an author", nodes[:2])}),
+            ("no attributes", bare, [3, 2], {}),
+        ):
+            kw = dict(kw, batch_size=4, shuffle=True)
+            want, got = batches(Ours, store, args, **kw), batches(Ours, store + "3", args, **kw)
+            agree("a store of three partitions gives the batches of the whole: " + name, want, got)
+            if store == one:
+                agree("and so does one of one partition: " + name, want, batches(Ours, one + "1", args, **kw))
+        graph = Data(x=d.x, y=d.y, half=d.half, edge_index=d.edge_index, edge_attr=d.edge_attr, train_mask=d.train_mask)
+        wrong = [unsound(graph, b) for b in batches(Ours, one + "3", [3, 2], batch_size=4, weight_attr="weight")]
+        print_case("rows of a store of three partitions are those of the graph", list(filter(None, wrong)))
+        is_("there are attributes of nodes and edges", {"x", "y", "half", "edge_weight", "edge_attr", "train_mask", "e_id"}
+            <= set(next(iter(Ours(one + "3", ALL))).keys()))
+
+
+def unpadded(batch, loader):
+    """A padded batch without its padding, and what is wrong about it or None."""
+    out, wrong, typed = copy.copy(batch), None, isinstance(batch, HeteroData)
+    sizes, graph = loader._sizes, loader._graph
+    for key in graph.edges:
+        part, mask = out[key] if typed else out, (batch[key] if typed else batch).pad_edge_mask
+        n, ends = int(mask.sum()), [(batch[t] if typed else batch).pad_node_mask.sum() for t in (key[0], key[2])]
+        if mask.numel() != sizes.edges[key] or not mask[:n].all():
+            wrong = "%s: mask of edges" % (key,)
+        if part.edge_index.shape[1] != mask.numel() or not (part.edge_index[:, n:] == torch.stack(ends)[:, None]).all():
+            wrong = "%s: edges that were added" % (key,)
+        if "num_sampled_edges" in part:
+            part.num_sampled_edges = [*part.num_sampled_edges[:-1], part.num_sampled_edges[-1] + n - mask.numel()]
+        part.edge_index = part.edge_index[:, :n]
+        for name, dim in dict([*graph.columns[key], ("e_id", 0)]).items():
+            if name in part:
+                wrong = wrong if not part[name].narrow(dim, n, mask.numel() - n).any() else "%s is not 0" % name
+                part[name] = part[name].narrow(dim, 0, n)
+        del part["pad_edge_mask"]
+    for t in graph.nodes:
+        part, mask = out[t] if typed else out, (batch[t] if typed else batch).pad_node_mask
+        n = int(mask.sum())
+        if mask.numel() != sizes.nodes[t] or n == mask.numel() or not mask[:n].all():
+            wrong = "%s: mask of nodes" % t
+        if "num_sampled_nodes" in part:
+            part.num_sampled_nodes = [*part.num_sampled_nodes[:-1], part.num_sampled_nodes[-1] + n - mask.numel()]
+        for name, dim in dict([*graph.columns[t], ("n_id", 0), ("batch", 0)]).items():
+            if name in part:
+                fill = sizes.batch_size if name == "batch" else 0
+                wrong = wrong if (part[name].narrow(dim, n, mask.numel() - n) == fill).all() else "%s is not 0" % name
+                part[name] = part[name].narrow(dim, 0, n)
+        if "num_nodes" in (part if typed else part._store):
+            part.num_nodes = n
+        del part["pad_node_mask"]
+    seeds = out if loader._type is None else out[loader._type]
+    for name in "input_id", "seed_time":
+        if name in seeds:
+            wrong = wrong if seeds[name].numel() == sizes.batch_size else name
+            seeds[name] = seeds[name][:seeds.batch_size]
+    return out, wrong
+
+
+def padded():
+    """pad=True: sizes, what is added, and models over it."""
+    d, t = plain(), typed()
+    t["paper", "cites", "paper"].heavy = torch.rand(90)
+    shapes = {}
+    for name, data, args, kw in (
+        ("limited", d, [3, 2], {}), ("three hops", d, [2, 2, 2], {}), ("all neighbours", d, ALL, {}),
+        ("trees", d, [3, 2], {"disjoint": True}), ("all, in trees", d, ALL, {"disjoint": True}),
+        ("replacement", d, [9, 9], {"replace": True}), ("replacement in trees", d, [9, 9], {"replace": True, "disjoint": True}),
+        ("induced", d, [3, 2], {"subgraph_type": "induced"}),
+        ("induced trees", d, [3, 2], {"subgraph_type": "induced", "disjoint": True}),
+        ("bidirectional", d, [3, 2], {"subgraph_type": "bidirectional"}), ("weights", d, [3, 2], {"weight_attr": "heavy"}),
+        ("times", d, [3, 2], {"time_attr": "time", "input_time": torch.arange(30) * 2}), ("fan-out 0", d, [3, 0], {}),
+        ("few seeds", d, ALL, {"input_nodes": [3, 7]}), ("no ids", d, [3, 2], {"edge_ids": False}),
+        ("uneven batches", d, [3, 2], {"batch_sampler": Uneven()}),
+        ("no edges", Data(x=d.x, edge_index=torch.zeros(2, 0, dtype=torch.long)), ALL, {}),
+        ("several types", t, [3, 2], {"input_nodes": "paper"}), ("several types, all", t, [-1] * 3, {"input_nodes": "tag"}),
+        ("several types, trees", t, [3, 2], {"input_nodes": "paper", "disjoint": True}),
+    ):
+        kw = kw if "batch_sampler" in kw else dict(kw, batch_size=4, shuffle=True)
+        torch.manual_seed(3)
+        loader = Ours(data, args, pad=True, **kw)
+        got = list(loader)
+        pairs = [unpadded(b, loader) for b in got]
+        print_case("padding is as it is said to be: " + name, list(filter(None, (w for _, w in pairs))))
+        agree("without padding, batches are the same: " + name, batches(Ours, data, args, **kw), [b for b, _ in pairs])
+        shapes[name] = {str([(k, v.shape) for s in b.stores for k, v in s.items() if isinstance(v, torch.Tensor)])
+                        for b in got}
+        is_("all batches have one size: " + name, len(shapes[name]) == 1, shapes[name])
+    b = next(iter(Ours(d, [3, 2], batch_size=4, pad=True)))
+    is_("sizes are the most that there can be", b.num_nodes == 31 and b.num_edges == 4 * 3 + 4 * 3 * 2, b)
+    is_("or all of the graph", next(iter(Ours(d, ALL, batch_size=30, pad=True))).num_edges == 120)
+    torch.manual_seed(0)
+    model = GraphSAGE(3, 8, num_layers=2, out_channels=4)
+    for x, y in zip(batches(Ours, d, [3, 2], batch_size=4), batches(Ours, d, [3, 2], batch_size=4, pad=True)):
+        how = {"num_sampled_nodes_per_hop": y.num_sampled_nodes, "num_sampled_edges_per_hop": y.num_sampled_edges}
+        want = model(x.x, x.edge_index)[:x.batch_size]
+        outs = [model(y.x, y.edge_index), model(y.x, y.edge_index, **how)]
+        wrong = [o for o in outs if not torch.allclose(o[:y.batch_size], want, atol=1e-6)]
+        if wrong:
+            break
+    is_("a model gives the same for padded batches, also with trim_to_layer", not wrong, "differs")
+    is_("a transform gets padded batches", all(b.twice.shape[0] == b.num_nodes == 31 for b in
+                                               Ours(d, [3, 2], batch_size=4, pad=True, transform=twice)))
+    refuses("padding without a size", "requires batch_size", d, ALL, pad=True, batch_sampler=[[1], [2, 3]])
+    refuses("a batch that is larger", "more than batch_size", d, ALL, pad=True, batch_sampler=Uneven(2))
+
+
+class Uneven(torch.utils.data.Sampler):
+    """A batch_sampler that says how large its batches are at most."""
+
+    def __init__(self, batch_size=9):
+        self.batch_size = batch_size
+
+    def __iter__(self):
+        return iter([[1, 2, 3, 4], [5], list(range(10, 19))])
+
+
+def shares():
+    """Ranks, in one process."""
+    d = plain()
+    for name, kw in ("in order", {}), ("shuffled", {"shuffle": True}), ("shuffled, in trees", {"shuffle": True, "disjoint": True}):
+        def make(**more):
+            return Ours(d, [3, 2], batch_size=4, **kw, **more)
+        whole = make(generator=torch.Generator().manual_seed(0))
+        want = [list(whole), list(whole)]
+        for world in 2, 3, 8, 11:
+            loaders = [make(rank=r, world_size=world, num_workers=r % 3) for r in range(world)]
+            got = [[list(loader) for loader in loaders] for _ in want]
+            agree("ranks have the batches of one process, two epochs: %s, %d ranks" % (name, world),
+                  [b for e in want for r in range(world) for b in e[r::world]], [b for e in got for x in e for b in x])
+            is_("len() is that of a rank: %s, %d ranks" % (name, world),
+                [list(map(len, e)) for e in got] == [list(map(len, loaders))] * 2)
+    loaders = [Ours(d, [3], input_nodes=torch.arange(27), batch_size=4, drop_last=True, rank=r, world_size=4)
+               for r in range(4)]
+    is_("drop_last gives all ranks as many batches", [(len(x), len(list(x))) for x in loaders] == [(1, 1)] * 4)
+    refuses("a rank that is not there", "ranks are from 0", d, ALL, rank=2, world_size=2)
+
+
+def pinned():
+    d = plain()
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always")
+        got = [batches(Ours, d, [3, 2], batch_size=4, pin_memory=True, num_workers=w) for w in (0, 2)]
+    said = [str(w.message) for w in told if "pin_memory" in str(w.message)]
+    there = torch.cuda.is_available()
+    is_("pin_memory: pinned copies, or one warning", len(said) == (0 if there else 1), said)
+    is_("batches are pinned if they can be", all(b.x.is_pinned() == there for g in got for b in g))
+    for g in got:
+        agree("pin_memory changes no values", batches(Ours, d, [3, 2], batch_size=4), [b.cpu() for b in g])
+
+
+RUNS = (homogeneous, several_types, limited, subgraphs, mistakes, endings, of_stores, uneven, copies, partitions, padded,
+        shares, pinned)
+if __name__ == "__main__":  # a process that is spawned imports this file
+    for run in RUNS:
+        if len(sys.argv) < 2 or run.__name__ in sys.argv[1:]:
+            run()

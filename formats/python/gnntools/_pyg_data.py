@@ -10,7 +10,7 @@ import shutil
 import tempfile
 import warnings
 import weakref
-from typing import Any, Dict, List, NamedTuple, Optional, Tuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import torch
@@ -19,7 +19,7 @@ from torch_geometric.data import Data, HeteroData
 
 from .arrays import from_arrays
 from .convert import edge_attribute, split_masks
-from .store import Store, as_tensor
+from .store import Rows, Store, as_tensor
 from .stream import Batch, Block
 
 ONE = (None, None, None)  # the edge type of a Data
@@ -28,12 +28,12 @@ KEPT = 1 << 30  # bytes that wait to be used again at most
 
 
 class Memory:
-    """Memory of batches that is used again when their last tensor is gone: new pages cost more than gathering rows into them."""
+    """Memory of batches, used again when their last tensor is gone: new pages cost more than gathering rows does."""
 
     def __init__(self) -> None:
-        self._free: List[mmap.mmap] = []
+        self._free: list[mmap.mmap] = []
 
-    def empty(self, shape: Tuple[int, ...], dtype: Any) -> np.ndarray:
+    def empty(self, shape: tuple[int, ...], dtype: Any) -> np.ndarray:
         size = math.prod(shape) * np.dtype(dtype).itemsize
         if size < LARGE:
             return np.empty(shape, dtype)
@@ -58,11 +58,13 @@ class Memory:
             self._free.pop(0)
 
 
-def mapped(a: np.ndarray, bf16: bool = False) -> Tensor:
-    """An array of a store as a tensor."""
+def column(store: Store, name: str) -> Tensor | Rows:
+    """An array of a store, mapped: a tensor, or the rows of several partitions."""
+    if len(store.parts) > 1:
+        return Rows(store, name)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # that it cannot be written to: batches are copies
-        return as_tensor(a, bf16)
+        return as_tensor(store.parts[0].arrays[name], name in store.parts[0].bf16)
 
 
 class Graph:
@@ -72,33 +74,43 @@ class Graph:
     nodes: the store's name of each node type (of None, in a Data). edges: that of each edge type (of ONE, in a Data).
     columns: of each node type and edge type, the attributes whose rows are picked: name and dimension.
     position: of an edge type, where its edges of the store are in `edge_index`, unless that is their order.
+    places: of each type of which a batch has ids from before the store was divided, the rows that have them.
     in_store: whether attributes of edges are in the order of the store. weight: the store's name of the weights.
+    args: of graph_of(), after the data, by which a pickled graph is made anew.
     """
 
-    def __init__(self, store: Store, data: Any, nodes: Dict[Any, str], edges: Dict[Any, str], weight: Optional[str], in_store: bool):
-        self.store, self.data, self.nodes, self.edges, self.weight, self.in_store = store, data, nodes, edges, weight, in_store
-        self.memory = Memory()
-        self.columns: Dict[Any, List[Tuple[str, int]]] = {} if in_store else columns_of(data)
-        arrays = store.parts[0].arrays
-        places = {key: arrays.get("edge/%s/position" % name) for key, name in edges.items()}
-        self.position = {key: mapped(place) for key, place in places.items() if place is not None}
+    def __init__(self, store: Store, data: Any, nodes: dict[Any, str], edges: dict[Any, str], weight: str | None,
+                 in_store: bool, args: tuple):
+        self.store, self.data, self.nodes, self.edges, self.weight = store, data, nodes, edges, weight
+        self.in_store, self.args, self.memory = in_store, args, Memory()
+        self.columns: dict[Any, list[tuple[str, int]]] = {} if in_store else columns_of(data)
+        places = {key: f"edge/{name}/position" for key, name in edges.items()}
+        self.position = {key: column(store, name) for key, name in places.items() if name in store.parts[0].arrays}
+        self.places: dict[Any, Tensor] = {}
+
+    def __reduce__(self) -> tuple:
+        return graph_of, (self.store if self.in_store else self.data, *self.args)
+
+    def rows(self, key: Any, ids: Tensor) -> Tensor:
+        """Where nodes or edges of a type are in its columns."""
+        return self.places[key][ids] if key in self.places else ids
 
 
 class Sampled(NamedTuple):
-    """Nodes and edges of a batch, by type: ids int64 [N]; tree int64 [N], if each seed has one of its own; how many nodes and edges were
-    found by hop; edge_index int64 [2, E]; ids of edges in the store int64 [E]."""
-    node: Dict[Any, Tensor]
-    tree: Dict[Any, Tensor]
-    nodes_by_hop: Dict[Any, List[int]]
-    index: Dict[Any, Tensor]
-    edge: Dict[Any, Optional[Tensor]]
-    edges_by_hop: Dict[Any, List[int]]
+    """Nodes and edges of a batch, by type: ids int64 [N]; tree int64 [N], if each seed has one of its own; how many
+    nodes and edges were found by hop; edge_index int64 [2, E]; ids of edges in the store int64 [E]."""
+    node: dict[Any, Tensor]
+    tree: dict[Any, Tensor]
+    nodes_by_hop: dict[Any, list[int]]
+    index: dict[Any, Tensor]
+    edge: dict[Any, Tensor | None]
+    edges_by_hop: dict[Any, list[int]]
 
 
 def read_sampled(batch: Batch, graph: Graph, ids: bool) -> Sampled:
     """What was sampled, copied. ids: whether edges have ids."""
     out = Sampled({}, {}, {}, {}, {}, {})
-    blocks: Dict[str, List[Block]] = {name: [] for name in graph.edges.values()}
+    blocks: dict[str, list[Block]] = {name: [] for name in graph.edges.values()}
     for block in batch.blocks():
         blocks["/".join(block[1:4])].append(block)
     for t, name in graph.nodes.items():
@@ -123,7 +135,7 @@ def read_sampled(batch: Batch, graph: Graph, ids: bool) -> Sampled:
 
 
 def make_bidirectional(s: Sampled) -> Sampled:
-    """Edges of a Data in both directions, each once, ordered by target, then by source; ids are those of edges that were sampled."""
+    """Edges of a Data in both directions, each once, ordered by target, then by source, with ids of sampled ones."""
     (row, col), edge, n = s.index[ONE], s.edge[ONE], max(1, s.node[None].numel())
     one, inverse = torch.unique(torch.cat([col * n + row, row * n + col]), return_inverse=True)
     index = torch.stack([one % n, one.div(n, rounding_mode="floor")])
@@ -136,37 +148,41 @@ def pick(value: Any, index: Tensor, dim: int, memory: Memory) -> Any:
     """Rows `index` of a tensor, an array or a TensorFrame, as a copy on its device."""
     if isinstance(value, np.ndarray):
         return torch.from_numpy(np.take(value, index.numpy(), axis=dim))
+    if isinstance(value, Rows):
+        return value[index]
     if not isinstance(value, Tensor):
         return value[index.to(value.device)]
     shape = (index.numel(), *value.shape[1:])
-    if dim or not math.prod(shape) or value.device.type != "cpu" or value.layout != torch.strided or value.requires_grad:
+    plain = value.device.type == "cpu" and value.layout == torch.strided and not value.requires_grad
+    if dim or not math.prod(shape) or not plain:
         return torch.index_select(value, dim, index.to(value.device))
-    out = torch.from_numpy(memory.empty((math.prod(shape) * value.element_size(),), np.uint8)).view(value.dtype).view(shape)
-    return torch.index_select(value, 0, index, out=out)
+    out = torch.from_numpy(memory.empty((math.prod(shape) * value.element_size(),), np.uint8))
+    return torch.index_select(value, 0, index, out=out.view(value.dtype).view(shape))
 
 
-def _fill(out: Any, source: Any, columns: List[Tuple[str, int]], index: Tensor, memory: Memory) -> None:
+def _fill(out: Any, source: Any, columns: list[tuple[str, int]], index: Tensor, memory: Memory) -> None:
     for name, dim in columns:
         out[name] = pick(source[name], index, dim, memory)
 
 
 def make_batch(graph: Graph, s: Sampled, edge_ids: bool) -> Any:
-    """The part of graph.data that was sampled: a Data or HeteroData with the keys of PyG's NeighborLoader, but for those of seeds."""
+    """What was sampled of graph.data: a Data or HeteroData with the keys of PyG's loader, but for those of seeds."""
     out = copy.copy(graph.data)
     typed, user = isinstance(out, HeteroData), {}
     for t, node in s.node.items():
         part, source = (out[t], graph.data[t]) if typed else (out, graph.data)
         if "num_nodes" in (source if typed else source._store):
             part.num_nodes = node.numel()
-        _fill(part, source, graph.columns[t], node, graph.memory)
+        _fill(part, source, graph.columns[t], graph.rows(t, node), graph.memory)
     for key, index in s.index.items():
         part, source = (out[key], graph.data[key]) if typed else (out, graph.data)
         part.edge_index = index.to(source.edge_index.device) if "edge_index" in source else index
         edge = s.edge[key]
+        rows = None if edge is None else graph.rows(key, edge)
         if edge is not None and key in graph.position:
-            edge = pick(graph.position[key], edge, 0, graph.memory).long()
+            edge = pick(graph.position[key], rows, 0, graph.memory).long()
         user[key] = edge
-        _fill(part, source, graph.columns[key], s.edge[key] if graph.in_store else edge, graph.memory)
+        _fill(part, source, graph.columns[key], rows if graph.in_store else edge, graph.memory)
     for t, node in s.node.items():
         part = out[t] if typed else out
         if "n_id" not in part:
@@ -175,25 +191,26 @@ def make_batch(graph: Graph, s: Sampled, edge_ids: bool) -> Any:
         part = out[key] if typed else out
         if edge_ids and edge is not None and "e_id" not in part:
             part.e_id = edge
-    for name, values in (("batch", s.tree), ("num_sampled_nodes", s.nodes_by_hop), ("num_sampled_edges", s.edges_by_hop)):
+    for name, values in (("batch", s.tree), ("num_sampled_nodes", s.nodes_by_hop),
+                         ("num_sampled_edges", s.edges_by_hop)):
         for t, value in values.items():
             setattr(out[t] if typed else out, name, value)
     return out
 
 
-def columns_of(data: Any) -> Dict[Any, List[Tuple[str, int]]]:
+def columns_of(data: Any) -> dict[Any, list[tuple[str, int]]]:
     """What has a row for each node or edge in a Data or HeteroData, and in which dimension."""
     typed = isinstance(data, HeteroData)
     nodes = [(t, data[t]) for t in data.node_types] if typed else [(None, data._store)]
     edges = [(t, data[t]) for t in data.edge_types] if typed else [(ONE, data._store)]
-    found: Dict[Any, List[Tuple[str, int]]] = {}
+    found: dict[Any, list[tuple[str, int]]] = {}
     for (key, store), is_row in [(x, "is_node_attr") for x in nodes] + [(x, "is_edge_attr") for x in edges]:
         found[key] = [(name, data.__cat_dim__(name, value, store)) for name, value in store.items()
                       if name not in ("num_nodes", "edge_index") and getattr(store, is_row)(name)]
     return found
 
 
-def graph_of(data: Any, time_attr: Optional[str], weight_attr: Optional[str], latest: bool) -> Graph:
+def graph_of(data: Any, time_attr: str | None, weight_attr: str | None, latest: bool) -> Graph:
     """The graph of a Data or HeteroData, whose edges go into a store that is removed with the graph, or of a store.
 
     Raises ValueError, gnb.Error and ProgramError for what cannot be sampled.
@@ -201,8 +218,8 @@ def graph_of(data: Any, time_attr: Optional[str], weight_attr: Optional[str], la
     if isinstance(data, (Data, HeteroData)):
         return _graph_of_data(data, time_attr, weight_attr, latest)
     if not isinstance(data, (str, os.PathLike, Store)):
-        raise TypeError("expected a Data, a HeteroData or a store (got %s)" % type(data).__name__)
-    return _graph_of_store(data if isinstance(data, Store) else Store(data), time_attr, weight_attr)
+        raise TypeError(f"expected a Data, a HeteroData or a store (got {type(data).__name__})")
+    return _graph_of_store(data if isinstance(data, Store) else Store(data), time_attr, weight_attr, latest)
 
 
 def _remove(path: str, pid: int) -> None:
@@ -210,38 +227,42 @@ def _remove(path: str, pid: int) -> None:
         shutil.rmtree(path, ignore_errors=True)
 
 
-def _edge_time(data: Any, key: Any, store: Any, attr: str) -> Optional[Tensor]:
+def _edge_time(data: Any, key: Any, store: Any, attr: str) -> Tensor | None:
     """The time of each edge: its own, or that of its source; None if neither has one."""
     source = store if key == ONE else data[key[0]]
-    own, of_node = attr in store and (key != ONE or store.is_edge_attr(attr)), attr in source and (key != ONE or store.is_node_attr(attr))
-    return store[attr] if own else source[attr].cpu()[store.edge_index[0].cpu()] if of_node else None
+    if attr in store and (key != ONE or store.is_edge_attr(attr)):
+        return store[attr]
+    if attr in source and (key != ONE or store.is_node_attr(attr)):
+        return source[attr].cpu()[store.edge_index[0].cpu()]
+    return None
 
 
-def _times(data: Any, stores: Dict[Any, Any], attr: str, latest: bool) -> Dict[Any, Tensor]:
+def _times(data: Any, stores: dict[Any, Any], attr: str, latest: bool) -> dict[Any, Tensor]:
     """Times of all edges; those of types without times come before all others, so that they are never left out."""
     found = {key: _edge_time(data, key, store, attr) for key, store in stores.items()}
     given = [t for t in found.values() if t is not None]
     if not given:
-        raise ValueError("time_attr: %r is an attribute of neither nodes nor edges" % attr)
-    if isinstance(data, HeteroData) and any(attr in s for s in stores.values()) and any(attr in s for s in data.node_stores):
-        raise ValueError("time_attr: %r is an attribute of both nodes and edges" % attr)
+        raise ValueError(f"time_attr: {attr!r} is an attribute of neither nodes nor edges")
+    if isinstance(data, HeteroData) and any(attr in s for s in data.edge_stores) and any(
+            attr in s for s in data.node_stores):
+        raise ValueError(f"time_attr: {attr!r} is an attribute of both nodes and edges")
     if latest and len(given) < len(found):
-        raise NotImplementedError("temporal_strategy='last': edges without %r have no last ones: %s" % (
-            attr, ", ".join(repr(k) for k, t in found.items() if t is None)))
-    real = any(t.is_floating_point() for t in given)
-    least = torch.finfo(torch.float64).min if real else torch.iinfo(torch.int64).min
-    return {key: torch.full((store.edge_index.shape[1],), least, dtype=torch.float64 if real else torch.int64) if found[key] is None
-            else found[key].cpu().to(torch.float64 if real else torch.int64).view(-1) for key, store in stores.items()}
+        without = ", ".join(repr(k) for k, t in found.items() if t is None)
+        raise NotImplementedError(f"temporal_strategy='last': edges without {attr!r} have no last ones: {without}")
+    kind = torch.float64 if any(t.is_floating_point() for t in given) else torch.int64
+    least = (torch.finfo if kind.is_floating_point else torch.iinfo)(kind).min
+    return {key: torch.full((store.edge_index.shape[1],), least, dtype=kind) if found[key] is None
+            else found[key].cpu().to(kind).view(-1) for key, store in stores.items()}
 
 
-def _graph_of_data(data: Any, time_attr: Optional[str], weight_attr: Optional[str], latest: bool) -> Graph:
+def _graph_of_data(data: Any, time_attr: str | None, weight_attr: str | None, latest: bool) -> Graph:
     typed = isinstance(data, HeteroData)
     stores = {key: data[key] for key in data.edge_types} if typed else {ONE: data._store}
     for key, store in stores.items():
         if "adj_t" in store or "adj" in store or "edge_index" not in store:
-            raise ValueError("%sno edge_index: give one in place of adj_t" % ("edge type %r: " % (key,) if typed else ""))
+            raise ValueError((f"edge type {key!r}: " if typed else "") + "no edge_index: give one in place of adj_t")
     if weight_attr is not None and not any(weight_attr in store for store in stores.values()):
-        raise ValueError("weight_attr: edges have no attribute %r" % weight_attr)
+        raise ValueError(f"weight_attr: edges have no attribute {weight_attr!r}")
     times = _times(data, stores, time_attr, latest) if time_attr is not None else {}
     edges = {}
     for key, store in stores.items():
@@ -255,7 +276,8 @@ def _graph_of_data(data: Any, time_attr: Optional[str], weight_attr: Optional[st
     try:
         path = from_arrays(os.path.join(folder, "store"), nodes, edges if typed else edges[ONE], position=True)
         graph = Graph(Store(path), data, {t: t for t in nodes} if typed else {None: "node"},
-                      {k: "/".join(k) for k in edges} if typed else {ONE: "node/to/node"}, "weight", False)
+                      {k: "/".join(k) for k in edges} if typed else {ONE: "node/to/node"}, "weight", False,
+                      (time_attr, weight_attr, latest))
     except BaseException:
         _remove(folder, os.getpid())
         raise
@@ -263,35 +285,43 @@ def _graph_of_data(data: Any, time_attr: Optional[str], weight_attr: Optional[st
     return graph
 
 
-def _graph_of_store(store: Store, time_attr: Optional[str], weight_attr: Optional[str]) -> Graph:
+def _graph_of_store(store: Store, time_attr: str | None, weight_attr: str | None, latest: bool) -> Graph:
     """The Data or HeteroData that to_pyg() gives, but with mapped attributes and without edges."""
-    schema, part = store.schema, store.parts[0]
+    schema, arrays = store.schema, store.parts[0].arrays
     weight = {"edge_weight": "weight"}.get(weight_attr, weight_attr)
-    if len(store.parts) > 1:
-        raise NotImplementedError("%s: has %d partitions: give the store that gnn-partition divided" % (store.path, len(store.parts)))
     if weight is not None and weight not in [f["name"] for t in schema["edge_types"] for f in t["fields"]]:
-        raise ValueError("weight_attr: %s: edges have no field %r" % (store.path, weight))
-    if time_attr is not None and (time_attr not in ("time", "edge_time") or not any("order" in t for t in schema["edge_types"])):
-        raise ValueError("time_attr: %s: edges are not ordered by %r; 'time' orders them where it is there" % (store.path, time_attr))
+        raise ValueError(f"weight_attr: {store.path}: edges have no field {weight!r}")
+    if time_attr is not None and (time_attr not in ("time", "edge_time")
+                                  or not any("order" in t for t in schema["edge_types"])):
+        raise ValueError(f"time_attr: {store.path}: edges are not ordered by {time_attr!r}; 'time' orders them where "
+                         "it is there")
     typed = len(store.node_types) > 1 or len(store.edge_types) > 1
     data = HeteroData() if typed else Data()
     graph = Graph(store, data, {t if typed else None: t for t in store.node_types},
-                  {t if typed else ONE: "/".join(t) for t in store.edge_types}, weight, True)
+                  {t if typed else ONE: "/".join(t) for t in store.edge_types}, weight, True,
+                  (time_attr, weight_attr, latest))
     of_nodes = [(key, "node/" + name, t) for (key, name), t in zip(graph.nodes.items(), schema["node_types"])]
     of_edges = [(key, "edge/" + name, t) for (key, name), t in zip(graph.edges.items(), schema["edge_types"])]
     for key, where, t in of_nodes + of_edges:
         at, attributes = data[key] if typed else data, {}
         for name in (f["name"] for f in t["fields"]):
-            value = mapped(part.arrays["%s/%s" % (where, name)], "%s/%s" % (where, name) in part.bf16)
-            if "name" in t:
-                classes = name == "y" and schema["task"] in ("multiclass", "binary")
-                attributes[name] = value.long() if classes else value.float() if name == "y" else value
+            if "name" in t and name == "y":
+                y = as_tensor(np.concatenate(store.arrays(f"{where}/y")))
+                attributes[name] = y.long() if schema["task"] in ("multiclass", "binary") else y.float()
+            elif "name" in t:
+                attributes[name] = column(store, f"{where}/{name}")
             elif name != "effective_time" and (name != "position" or key not in graph.position):
-                attributes[edge_attribute(name, typed)] = value
+                attributes[edge_attribute(name, typed)] = column(store, f"{where}/{name}")
         if "name" in t:
-            attributes.update((name, torch.from_numpy(m)) for name, m in split_masks(store, t["name"], np.arange(t["count"])).items())
+            masks = split_masks(store, t["name"], np.arange(t["count"]))
+            attributes.update((name, torch.from_numpy(m)) for name, m in masks.items())
             at.num_nodes = t["count"]
         for name, value in attributes.items():
             at[name] = value
         graph.columns[key] = [(name, 0) for name in attributes]
+        if f"{where}/id" in arrays and ("name" in t or attributes or key in graph.position):
+            ids = np.concatenate(store.arrays(f"{where}/id"))
+            place = np.zeros(len(ids), np.int64)
+            place[ids] = np.arange(len(ids))
+            graph.places[key] = torch.from_numpy(place)
     return graph

@@ -3,30 +3,28 @@
 
     from gnntools.pyg import NeighborLoader            # was: from torch_geometric.loader import NeighborLoader
 
-Neither pyg-lib nor torch-sparse is needed: a child process samples, while this one fills the batches. Needs torch and PyG, of any version.
+Neither pyg-lib nor torch-sparse is needed: a child process samples, while this one fills the batches. Needs torch and
+PyG, of any version.
 """
 from __future__ import annotations
 
-import os
-import queue
-import threading
 import warnings
+from collections import deque
+from collections.abc import Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from typing import Any, Callable, Dict, Iterator, List, Optional, Sequence, Tuple, Union
+from typing import Any, Callable
 
 import torch
 from torch import Tensor
 from torch.utils.data import DataLoader
 from torch_geometric.data import HeteroData
 
-from . import _pyg_data
-from ._child import text_file
+from . import _pyg_data, _pyg_pad
+from ._child import Pipeline, text_file
 from ._pyg_data import ONE, Graph
-from .store import fanout_words, id_array
-from .stream import Stream
+from .store import cpus, fanout_words, id_array, seeds_text
+from .stream import Batch, Stream
 
-EdgeType = Tuple[str, str, str]
-CORES = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 _told = set()
 
 
@@ -34,32 +32,34 @@ def _tell(name: str, why: str) -> None:
     """Says once that an argument has no effect, and why."""
     if name not in _told:
         _told.add(name)
-        warnings.warn("gnntools.pyg: %s has no effect: %s" % (name, why), stacklevel=4)
+        warnings.warn(f"gnntools.pyg: {name} has no effect: {why}", stacklevel=4)
 
 
-def _fanouts(num_neighbors: Any, graph: Graph) -> Tuple[List[str], bool]:
-    """Options of gnn-sample, and whether all neighbours are taken in all hops."""
-    default = getattr(num_neighbors, "default", None)
-    values = getattr(num_neighbors, "values", num_neighbors) if not isinstance(num_neighbors, dict) else num_neighbors
-    if isinstance(values, dict):
-        by_type = {tuple(k.to_tuple()) if hasattr(k, "to_tuple") else tuple(k): v for k, v in values.items()}
+def _fanouts(num_neighbors: Any, graph: Graph) -> dict[Any, list[int]]:
+    """The number of neighbours in each hop by edge type, -1 for all."""
+    default, by_type = getattr(num_neighbors, "default", None), getattr(num_neighbors, "values", None)
+    if isinstance(num_neighbors, dict) or not isinstance(by_type, dict):
+        by_type = num_neighbors
+    if isinstance(by_type, dict):
+        by_type = {tuple(k.to_tuple()) if hasattr(k, "to_tuple") else tuple(k): v for k, v in by_type.items()}
         for key in by_type:
             if key not in graph.edges:
-                raise ValueError("num_neighbors: the graph has no edge type %r; it has %s" % (key, ", ".join(map(repr, graph.edges))))
+                have = ", ".join(map(repr, graph.edges))
+                raise ValueError(f"num_neighbors: the graph has no edge type {key!r}; it has {have}")
         for key in graph.edges:
             if by_type.setdefault(key, default) is None:
-                raise ValueError("num_neighbors: edge type %r is missing" % (key,))
+                raise ValueError(f"num_neighbors: edge type {key!r} is missing")
     else:
-        by_type = {key: values for key in graph.edges}
+        by_type = dict.fromkeys(graph.edges, by_type)
     lists = {key: [max(int(n), -1) for n in v] for key, v in by_type.items()}
     if len({len(v) for v in lists.values()}) > 1 or not min(map(len, lists.values())):
-        raise ValueError("num_neighbors: each edge type needs a number for each hop, and there must be a hop (got %r)" % (num_neighbors,))
-    words = fanout_words(lists[ONE] if ONE in lists else lists)
-    return words, all(n < 0 for v in lists.values() for n in v)
+        raise ValueError("num_neighbors: each edge type needs a number for each hop, and there must be a hop "
+                         f"(got {num_neighbors!r})")
+    return lists
 
 
-def _input_nodes(given: Any, graph: Graph) -> Tuple[Optional[str], Tensor, Optional[Tensor]]:
-    """The node type (None in a Data), node ids int64 [n], and what is told of them as input_id if it is not their position."""
+def _input_nodes(given: Any, graph: Graph) -> tuple[str | None, Tensor, Tensor | None]:
+    """The node type (None in a Data), ids int64 [n], and what is told of them as input_id if not their position."""
     typed, kind = isinstance(graph.data, HeteroData), None
     if typed and given is None:
         raise ValueError("input_nodes: a graph of several types needs a node type, or a pair of it and nodes")
@@ -68,14 +68,16 @@ def _input_nodes(given: Any, graph: Graph) -> Tuple[Optional[str], Tensor, Optio
             kind, given = given, None
         else:
             try:
-                kind, given = graph.store.set_info(given)["node_type"] if typed else None, graph.store.set(given).astype("int64")
+                of = graph.store.set_info(given)["node_type"]
+                kind, given = of if typed else None, graph.store.ids(of)[graph.store.set(given)].astype("int64")
             except KeyError as why:
-                raise ValueError("input_nodes: no node type %r, and %s" % (given, why.args[0])) from None
+                raise ValueError(f"input_nodes: no node type {given!r}, and {why.args[0]}") from None
     elif typed:
         if not isinstance(given, (list, tuple)) or len(given) != 2 or given[0] not in graph.nodes:
-            raise ValueError("input_nodes: expected a node type and nodes; node types are %s" % ", ".join(map(repr, graph.nodes)))
+            have = ", ".join(map(repr, graph.nodes))
+            raise ValueError(f"input_nodes: expected a node type and nodes; node types are {have}")
         kind, given = given
-    n = graph.data[kind].num_nodes if typed else graph.data.num_nodes
+    n = (graph.data[kind] if typed else graph.data).num_nodes
     if given is None:
         return kind, torch.arange(n), None
     given = torch.as_tensor(given)
@@ -84,138 +86,175 @@ def _input_nodes(given: Any, graph: Graph) -> Tuple[Optional[str], Tensor, Optio
 
 
 class NeighborLoader(DataLoader):
-    """PyG's NeighborLoader: batches of `batch_size` seeds and the neighbours that were sampled for them, as Data or HeteroData.
+    """PyG's NeighborLoader: batches of `batch_size` seeds and the neighbours sampled for them, as Data or HeteroData.
 
-    data: a Data or HeteroData, whose edges are written to a temporary store when the loader is made; or a store: its path, or a
-    gnntools.Store. All arguments of PyG's class and of torch's DataLoader are taken, positional ones in the same order, and batches have
-    the same keys, dtypes and shapes: n_id and e_id int64 (e_id: columns of `data.edge_index`), edge_index int64 [2, E], and rows of all
-    attributes of nodes and edges. Differences:
+    data: a Data or HeteroData, whose edges are written to a temporary store when the loader is made; or a store: its
+    path, or a gnntools.Store. All arguments of PyG's class and of torch's DataLoader are taken, positional ones in the
+    same order, and batches have the same keys, dtypes and shapes: n_id and e_id int64 (e_id: columns of
+    `data.edge_index`), edge_index int64 [2, E], and rows of all attributes of nodes and edges. Differences:
 
     - Nothing needs pyg-lib: times, weights, `disjoint` and induced subgraphs work as they are.
-    - num_workers: threads of the child process, and threads here that fill batches while others are used, each as many as there are
-      cores at most. Transforms then run at once, as in PyG; `filter_per_worker=False` leaves them to the caller's thread.
-    - Draws follow torch's generator: after the same torch.manual_seed, seeds come in the order of PyG's loader, and batches are the
-      same for each num_workers.
-    - A node that is given twice needs `disjoint=True`, which gives each a tree of its own.
+    - num_workers: threads of the child process, and threads here that fill batches while others are used, each as many
+      as there are cores at most. Transforms then run at once, as in PyG; `filter_per_worker=False` leaves them to the
+      caller's thread.
+    - Draws follow torch's generator: after the same torch.manual_seed, seeds come in the order of PyG's loader, and
+      batches are the same for each num_workers.
+    - A node that is given twice in a batch needs `disjoint=True`, which gives each a tree of its own.
+    - A store that gnn-partition divided gives the batches of the whole one: ids are those before it was divided.
+    - The loader can be pickled and copied. A copy samples by itself; that of a Data writes a store of its own.
     - edge_ids=False leaves e_id out, which makes batches faster.
+    - pad=True gives all batches one size, as torch_geometric.transforms.Pad does: the most nodes of each type and edges
+      of each edge type that batch_size and num_neighbors can reach in this graph, and one node of each type more. What
+      is added follows what was sampled. Its rows are 0 (False in masks), its edges join the first node that was added
+      of each type, and its `batch` is the loader's batch_size. `pad_node_mask` and `pad_edge_mask` are False there.
+      num_sampled_nodes and num_sampled_edges count it in the last hop, so that their sums are the sizes, and
+      trim_to_layer works. input_id and seed_time have batch_size rows. `batch_size` of a batch stays the number of its
+      seeds: only the last one may have less, unless drop_last. Transforms get padded batches. Tensors are copied.
+    - rank, world_size: yields each world_size-th batch from the rank-th on, of those that one process would get. All
+      ranks need the same arguments and `generator`, in the same state; the default for several ranks has the seed 0. A
+      sampler of one's own must give the same order on all. len() counts this rank's batches: the first ranks may have
+      one more (use torch's Join, or drop_last=True, which leaves these batches out). Input_nodes that were divided
+      among ranks, as in PyG's examples, need neither: torch.distributed is not asked.
 
-    Raises ValueError for arguments that do not fit, NotImplementedError for those of PyG that are not there, and gnntools.ProgramError
-    with the line of the program that failed.
+    Raises ValueError for arguments that do not fit, NotImplementedError for those of PyG that are not there, and
+    gnntools.ProgramError with the line of the program that failed.
     """
 
     def __init__(
         self,
         data: Any,
-        num_neighbors: Union[Sequence[int], Dict[EdgeType, Sequence[int]]],
+        num_neighbors: Sequence[int] | dict[tuple[str, str, str], Sequence[int]],
         input_nodes: Any = None,
-        input_time: Optional[Tensor] = None,
+        input_time: Tensor | None = None,
         replace: bool = False,
         subgraph_type: Any = "directional",
         disjoint: bool = False,
         temporal_strategy: str = "uniform",
-        time_attr: Optional[str] = None,
-        weight_attr: Optional[str] = None,
-        transform: Optional[Callable] = None,
-        transform_sampler_output: Optional[Callable] = None,
+        time_attr: str | None = None,
+        weight_attr: str | None = None,
+        transform: Callable | None = None,
+        transform_sampler_output: Callable | None = None,
         is_sorted: bool = False,
-        filter_per_worker: Optional[bool] = None,
+        filter_per_worker: bool | None = None,
         neighbor_sampler: Any = None,
         directed: bool = True,
         *,
         edge_ids: bool = True,
+        pad: bool = False,
+        rank: int = 0,
+        world_size: int = 1,
         **kwargs: Any,
     ) -> None:
         _refuse(data, transform_sampler_output, neighbor_sampler, kwargs)
         how = "induced" if not directed else getattr(subgraph_type, "value", subgraph_type)
         if how not in ("directional", "bidirectional", "induced"):
-            raise ValueError("subgraph_type: %r is none of directional, bidirectional, induced" % (subgraph_type,))
+            raise ValueError(f"subgraph_type: {subgraph_type!r} is none of directional, bidirectional, induced")
         if temporal_strategy not in ("uniform", "last"):
-            raise ValueError("temporal_strategy: %r is neither uniform nor last" % (temporal_strategy,))
+            raise ValueError(f"temporal_strategy: {temporal_strategy!r} is neither uniform nor last")
         if input_time is not None and time_attr is None:
             raise ValueError("input_time: requires time_attr")
+        if not 0 <= rank < world_size:
+            raise ValueError(f"rank {rank} of world_size {world_size}: ranks are from 0 to world_size-1")
         if is_sorted:
             _tell("is_sorted", "edges are sorted in any case")
         self._graph = _pyg_data.graph_of(data, time_attr, weight_attr, temporal_strategy == "last")
         if how == "bidirectional" and isinstance(self._graph.data, HeteroData):
-            raise NotImplementedError("subgraph_type='bidirectional' is there for graphs of one node type and one edge type only")
+            raise NotImplementedError("subgraph_type='bidirectional' is there for graphs of one node type and one "
+                                      "edge type only")
         self.data, self.input_nodes, self.input_time, self.transform = data, input_nodes, input_time, transform
-        self.filter_per_worker = filter_per_worker
+        self.filter_per_worker, self.rank, self.world_size = filter_per_worker, rank, world_size
         self._type, self._nodes, self._input_id = _input_nodes(input_nodes, self._graph)
-        self._times = None if time_attr is None else _seed_times(self._graph, self._type, self._nodes, input_time, time_attr)
+        self._times = None
+        if time_attr is not None:
+            self._times = _seed_times(self._graph, self._type, self._nodes, input_time, time_attr)
         self._disjoint = bool(disjoint) or time_attr is not None
         if not self._disjoint and self._nodes.unique().numel() < self._nodes.numel():
-            raise NotImplementedError("input_nodes: a node is there twice, which needs disjoint=True: each then has a tree of its own")
+            raise NotImplementedError("input_nodes: a node is there twice, which needs disjoint=True: each then has a "
+                                      "tree of its own")
         self._how, self._edge_ids = how, bool(edge_ids)
-        fanout, every = _fanouts(num_neighbors, self._graph)
-        self._options = [*fanout, "--frontier", "new", "--seed-type", self._graph.nodes[self._type]]
-        for option, given in (("--replace", replace), ("--disjoint", self._disjoint), ("--induced", how == "induced")):
+        fanouts = _fanouts(num_neighbors, self._graph)
+        self._options = ["--frontier", "new", "--seed-type", self._graph.nodes[self._type]]
+        self._options += fanout_words(fanouts[ONE] if ONE in fanouts else fanouts)
+        for option, given in (("--replace", replace), ("--disjoint", self._disjoint), ("--induced", how == "induced"),
+                              ("--original-ids", self._graph.places)):
             self._options += [option] * bool(given)
-        if weight_attr is not None and not every:
+        if weight_attr is not None and max(map(max, fanouts.values())) >= 0:
             self._options += ["--weight", self._graph.weight]
         if time_attr is not None:
             self._options += ["--time-rule", "le"] + ["--latest"] * (temporal_strategy == "last")
         self._verified = not self._graph.in_store  # what this process has just written needs no sums
+        if world_size > 1 and kwargs.get("generator") is None:
+            kwargs["generator"] = torch.Generator().manual_seed(0)
         super().__init__(range(self._nodes.numel()), collate_fn=self._collate, **kwargs)
+        self._sizes = None
+        if pad:
+            self._sizes = _pyg_pad.sizes(self._graph, self._type, getattr(self.batch_sampler, "batch_size", None),
+                                         fanouts, self._disjoint, replace, how)
 
-    def _collate(self, index: Union[Tensor, Sequence[int]]) -> Any:
+    def _collate(self, index: Tensor | Sequence[int]) -> Any:
         """The batch of these positions in input_nodes."""
-        for batch in self._epoch([index], 0):
+        for batch in self._epoch([index], 0, 0, 1):
             return batch
 
     __call__ = _collate
 
+    def __len__(self) -> int:
+        """Batches of an epoch, of this rank."""
+        steps = super().__len__()
+        return steps // self.world_size if self.drop_last else len(range(self.rank, steps, self.world_size))
+
     def __iter__(self) -> Iterator[Any]:
         """An epoch. A program samples it, which ends with the iterator."""
-        return self._epoch(self._index_sampler, 0 if self.filter_per_worker is False else min(self.num_workers, CORES))
+        threads = 0 if self.filter_per_worker is False else min(self.num_workers, cpus())
+        return self._epoch(self._index_sampler, threads, self.rank, self.world_size)
 
     def __repr__(self) -> str:
         return "NeighborLoader()"
 
-    def _epoch(self, lists: Any, threads: int) -> Iterator[Any]:
-        seed = torch.empty((), dtype=torch.int64).random_(generator=self.generator).item()  # where torch draws, so that seeds agree
+    def _epoch(self, lists: Any, threads: int, rank: int, world: int) -> Iterator[Any]:
+        seed = torch.empty((), dtype=torch.int64).random_(generator=self.generator).item()  # where torch draws
         lists = [torch.as_tensor(x, dtype=torch.int64).view(-1) for x in lists]
-        if not lists:
+        if self.drop_last:
+            lists = lists[:len(lists) // world * world]
+        mine = lists[rank::world]
+        if not mine:
             return
-        self._graph.store.check()
-        if not self._graph.in_store:
-            self._graph.data = self.data
-            self._graph.columns = _pyg_data.columns_of(self.data)  # attributes may have come and gone
-        self._ids = self._edge_ids or any(self._graph.columns[key] for key in self._graph.edges)
-        given = 0
+        graph = self._graph
+        graph.store.check()
+        if not graph.in_store:
+            graph.data, graph.columns = self.data, _pyg_data.columns_of(self.data)  # attributes may come and go
+        self._ids = self._edge_ids or any(graph.columns[key] for key in graph.edges)
+        command = ["gnn-sample", "-q", "--no-provenance", graph.store.path, *self._options, "--seeds", "-", "--seed",
+                   str(seed), "-b", str(max(map(len, lists))), "-j", str(max(1, min(self.num_workers, cpus())))]
+        command += ["--edge-ids"] * self._ids + ["--no-verify"] * self._verified
+        command += ["--steps", f"{rank}::{world}"] * (world > 1)
         with text_file(self._seeds(lists)) as seeds:
-            stream = Stream(self._command(seeds.fileno(), len(lists[0]), seed), pass_fds=[seeds.fileno()])
+            stream = Stream(Pipeline([command], feed=seeds))
         with stream:
-            if stream.header["identity"] != self._graph.store.identity:
-                raise RuntimeError("%s: another store than when the loader was made" % self._graph.store.path)
-            for batch in _threaded(self._fill, lists, stream, threads, self.prefetch_factor) if threads else map(self._fill, lists, stream):
-                given += 1
-                yield batch
-            if given < len(lists) or next(stream, None) is not None:  # the last look finds out how the program ended
-                raise RuntimeError("gnn-sample: wrote other batches than those that were asked for")
+            if stream.header["identity"] != graph.store.identity:
+                raise RuntimeError(f"{graph.store.path}: another store than when the loader was made")
+            yield from _filled(self._fill, mine, stream, threads, threads * (self.prefetch_factor or 1))
+            if next(stream, None) is not None:  # this look finds out how the program ended
+                raise RuntimeError("gnn-sample: wrote more batches than those that were asked for")
         self._verified = True
 
-    def _command(self, fd: int, batch_size: int, seed: int) -> List[str]:
-        command = ["gnn-sample", "-q", "--no-provenance", self._graph.store.path, "--seeds", "/dev/fd/%d" % fd, "--seed", str(seed)]
-        command += ["-b", str(batch_size), "-j", str(max(1, min(self.num_workers, CORES))), *self._options]
-        return command + ["--edge-ids"] * self._ids + ["--no-verify"] * self._verified
+    def _seeds(self, lists: list[Tensor]) -> bytes:
+        """Seeds of each batch and, with times, these; between two batches there is an empty line."""
+        named = self._graph.store.has_names(self._graph.nodes[self._type])
+        if not all(map(len, lists)):
+            raise ValueError("batch_sampler: a batch without nodes")
+        if self._sizes is not None and max(map(len, lists)) > self._sizes.batch_size:
+            raise ValueError(f"pad=True: a batch of {max(map(len, lists))} nodes, more than batch_size")
+        return b"\n\n".join(seeds_text(self._nodes[x].numpy(), named, self._disjoint,
+                                       None if self._times is None else self._times[x].numpy()) for x in lists)
 
-    def _seeds(self, lists: List[Tensor]) -> bytes:
-        """Lines for --seeds: a node and, with times, its time."""
-        sizes = {x.numel() for x in lists[:-1]} | {max(x.numel() for x in lists)}
-        if len(sizes) > 1:
-            raise NotImplementedError("batch_sampler: all batches but the last one must have the same size (got %s)" % sorted(sizes))
-        at = torch.cat(lists)
-        if not self._disjoint and at.numel() and int(at.bincount().max()) > 1:
-            raise NotImplementedError("sampler: gives a node twice in an epoch, which needs disjoint=True: each then has a tree of its own")
-        nodes = map(str, self._nodes[at].tolist())
-        lines = nodes if self._times is None else ("%s %r" % line for line in zip(nodes, self._times[at].tolist()))
-        return "\n".join(lines).encode()
-
-    def _fill(self, index: Tensor, sampled: Any) -> Any:
+    def _fill(self, index: Tensor, sampled: Batch | None) -> Any:
         """The batch of these positions, from the arrays that gnn-sample wrote."""
+        if sampled is None:
+            raise RuntimeError("gnn-sample: wrote fewer batches than those that were asked for")
         s = _pyg_data.read_sampled(sampled, self._graph, self._ids)
-        if not torch.equal(s.node[self._type][:index.numel()], self._nodes[index]):
-            raise RuntimeError("gnn-sample: step %d begins with other seeds than those that were asked for" % sampled.step)
+        if not torch.equal(s.node[self._type][:sampled.batch_size], self._nodes[index]):
+            raise RuntimeError(f"gnn-sample: step {sampled.step} begins with other seeds than those asked for")
         if self._how == "bidirectional":
             s = _pyg_data.make_bidirectional(s)
         elif self._how == "induced":
@@ -226,57 +265,46 @@ class NeighborLoader(DataLoader):
         if self.input_time is not None:
             part.seed_time = self._times[index]
         part.batch_size = index.numel()
+        if self._sizes is not None:
+            _pyg_pad.pad(out, part, s, self._graph, self._sizes)
         if self.transform is not None:
             out = self.transform(out)
         return out.pin_memory() if self.pin_memory and torch.cuda.is_available() else out
 
 
-def _threaded(fill: Callable, lists: List[Tensor], stream: Any, threads: int, each: int) -> Iterator[Any]:
-    """fill(list, batch) in threads, up to so many batches for each ahead of the caller, who gets them in order."""
-    ready: "queue.Queue[Future[Any]]" = queue.Queue(max(1, threads * each))
-    stop = threading.Event()
+def _filled(fill: Callable, lists: list[Tensor], stream: Stream, threads: int, ahead: int) -> Iterator[Any]:
+    """fill(list, batch) for each list and its batch (None: the stream has ended); in threads, up to `ahead` ahead."""
+    if not threads:
+        for index in lists:
+            yield fill(index, next(stream, None))
+        return
+    reader, pool = (ThreadPoolExecutor(n, "gnntools") for n in (1, threads))  # a stream is read by one thread
+    waiting: deque[Future[Any]] = deque()
 
-    def put(future: "Future[Any]") -> None:
-        while not stop.is_set():
-            try:
-                return ready.put(future, timeout=0.05)
-            except queue.Full:
-                pass
+    def begin(index: Tensor) -> None:
+        batch = reader.submit(next, stream, None)
+        waiting.append(pool.submit(lambda: fill(index, batch.result())))
 
-    def read() -> None:
-        last: "Future[Any]" = Future()
-        try:
-            for index, batch in zip(lists, stream):
-                put(pool.submit(fill, index, batch))
-                if stop.is_set():
-                    return
-            last.set_exception(StopIteration())
-        except BaseException as why:
-            last.set_exception(why)
-        put(last)
-
-    pool = ThreadPoolExecutor(threads, "gnntools")
-    reader = threading.Thread(target=read, name="gnntools", daemon=True)
-    reader.start()
     try:
-        while True:
-            future = ready.get()
-            if isinstance(future.exception(), StopIteration):
-                return
-            yield future.result()
+        for index in lists[:ahead]:
+            begin(index)
+        for index in lists[ahead:] + [None] * len(waiting):
+            yield waiting.popleft().result()
+            if index is not None:
+                begin(index)
     finally:
-        stop.set()
-        reader.join(2)  # it waits for the next batch at most
-        pool.shutdown(wait=False, cancel_futures=True)
+        reader.shutdown(cancel_futures=True)  # waits for the batch that is being read
+        pool.shutdown(cancel_futures=True)
 
 
-def _refuse(data: Any, transform_sampler_output: Any, neighbor_sampler: Any, kwargs: Dict[str, Any]) -> None:
+def _refuse(data: Any, transform_sampler_output: Any, neighbor_sampler: Any, kwargs: dict[str, Any]) -> None:
     """What PyG's loader has and this one has not, by name; and what has no effect."""
-    for name, given in (("transform_sampler_output", transform_sampler_output), ("neighbor_sampler", neighbor_sampler)):
+    for name, given in ("transform_sampler_output", transform_sampler_output), ("neighbor_sampler", neighbor_sampler):
         if given is not None:
-            raise NotImplementedError("%s is not there: a program samples; transform is called with each batch" % name)
+            raise NotImplementedError(f"{name} is not there: a program samples; transform is called with each batch")
     if isinstance(data, (tuple, list)):
-        raise NotImplementedError("a FeatureStore and a GraphStore cannot be sampled: give a Data, a HeteroData or a store")
+        raise NotImplementedError("a FeatureStore and a GraphStore cannot be sampled: give a Data, a HeteroData or a "
+                                  "store")
     if kwargs.get("batch_size", 1) is None:
         raise NotImplementedError("batch_size=None: give a number, or a batch_sampler")
     for name in ("dataset", "collate_fn"):  # as PyG's loader
@@ -289,14 +317,15 @@ def _refuse(data: Any, transform_sampler_output: Any, neighbor_sampler: Any, kwa
         _tell("pin_memory", "there is no accelerator")
 
 
-def _seed_times(graph: Graph, kind: Optional[str], nodes: Tensor, given: Optional[Tensor], time_attr: str) -> Tensor:
+def _seed_times(graph: Graph, kind: str | None, nodes: Tensor, given: Tensor | None, time_attr: str) -> Tensor:
     """The time of each seed: those given, or those of the nodes."""
     if given is not None:
         times = torch.as_tensor(given).cpu()
         if times.shape != nodes.shape:
-            raise ValueError("input_time: %d times for %d input_nodes" % (times.numel(), nodes.numel()))
+            raise ValueError(f"input_time: {times.numel()} times for {nodes.numel()} input_nodes")
         return times
     if time_attr not in [name for name, _ in graph.columns[kind]]:
-        raise ValueError("input_time is missing: %s have no attribute %r" % (
-            "nodes" if kind is None else "nodes of type %r" % kind, time_attr))
-    return (graph.data if kind is None else graph.data[kind])[time_attr].cpu()[nodes]
+        whose = "nodes" if kind is None else f"nodes of type {kind!r}"
+        raise ValueError(f"input_time is missing: {whose} have no attribute {time_attr!r}")
+    times = (graph.data if kind is None else graph.data[kind])[time_attr]
+    return _pyg_data.pick(times, graph.rows(kind, nodes), 0, graph.memory).cpu()
