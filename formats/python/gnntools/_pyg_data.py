@@ -160,54 +160,49 @@ def pick(value: Any, index: Tensor, dim: int, memory: Memory) -> Any:
     return torch.index_select(value, 0, index, out=out.view(value.dtype).view(shape))
 
 
-def _fill(out: Any, source: Any, columns: list[tuple[str, int]], index: Tensor, memory: Memory) -> None:
-    for name, dim in columns:
-        out[name] = pick(source[name], index, dim, memory)
+def part_of(data: Any, key: Any) -> Any:
+    """What a Data or HeteroData has of a node type or edge type."""
+    return data if key in (None, ONE) else data[key]
 
 
 def make_batch(graph: Graph, s: Sampled, edge_ids: bool) -> Any:
     """What was sampled of graph.data: a Data or HeteroData with the keys of PyG's loader, but for those of seeds."""
-    out = copy.copy(graph.data)
-    typed, user = isinstance(out, HeteroData), {}
+    out, ids = copy.copy(graph.data), {}
+
+    def fill(part: Any, key: Any, rows: Tensor) -> None:
+        source = part_of(graph.data, key)
+        for name, dim in graph.columns[key]:
+            part[name] = pick(source[name], rows, dim, graph.memory)
+
     for t, node in s.node.items():
-        part, source = (out[t], graph.data[t]) if typed else (out, graph.data)
-        if "num_nodes" in (source if typed else source._store):
+        part = part_of(out, t)
+        if "num_nodes" in part:
             part.num_nodes = node.numel()
-        _fill(part, source, graph.columns[t], graph.rows(t, node), graph.memory)
+        fill(part, t, graph.rows(t, node))
     for key, index in s.index.items():
-        part, source = (out[key], graph.data[key]) if typed else (out, graph.data)
-        part.edge_index = index.to(source.edge_index.device) if "edge_index" in source else index
-        edge = s.edge[key]
-        rows = None if edge is None else graph.rows(key, edge)
-        if edge is not None and key in graph.position:
-            edge = pick(graph.position[key], rows, 0, graph.memory).long()
-        user[key] = edge
-        _fill(part, source, graph.columns[key], rows if graph.in_store else edge, graph.memory)
-    for t, node in s.node.items():
-        part = out[t] if typed else out
-        if "n_id" not in part:
-            part.n_id = node
-    for key, edge in user.items():
-        part = out[key] if typed else out
-        if edge_ids and edge is not None and "e_id" not in part:
-            part.e_id = edge
+        part, edge = part_of(out, key), s.edge[key]
+        part.edge_index = index.to(part.edge_index.device) if "edge_index" in part else index
+        if edge is not None:
+            rows = graph.rows(key, edge)
+            ids[key] = pick(graph.position[key], rows, 0, graph.memory).long() if key in graph.position else edge
+            fill(part, key, rows if graph.in_store else ids[key])
+    for name, values in (("n_id", s.node), ("e_id", ids if edge_ids else {})):
+        for key, value in values.items():
+            if name not in part_of(out, key):  # as an attribute of the user's
+                part_of(out, key)[name] = value
     for name, values in (("batch", s.tree), ("num_sampled_nodes", s.nodes_by_hop),
                          ("num_sampled_edges", s.edges_by_hop)):
-        for t, value in values.items():
-            setattr(out[t] if typed else out, name, value)
+        for key, value in values.items():
+            part_of(out, key)[name] = value
     return out
 
 
 def columns_of(data: Any) -> dict[Any, list[tuple[str, int]]]:
     """What has a row for each node or edge in a Data or HeteroData, and in which dimension."""
-    typed = isinstance(data, HeteroData)
-    nodes = [(t, data[t]) for t in data.node_types] if typed else [(None, data._store)]
-    edges = [(t, data[t]) for t in data.edge_types] if typed else [(ONE, data._store)]
-    found: dict[Any, list[tuple[str, int]]] = {}
-    for (key, store), is_row in [(x, "is_node_attr") for x in nodes] + [(x, "is_edge_attr") for x in edges]:
-        found[key] = [(name, data.__cat_dim__(name, value, store)) for name, value in store.items()
-                      if name not in ("num_nodes", "edge_index") and getattr(store, is_row)(name)]
-    return found
+    kinds = [(store._key, store, store.is_node_attr) for store in data.node_stores]
+    kinds += [(store._key or ONE, store, store.is_edge_attr) for store in data.edge_stores]
+    return {key: [(name, data.__cat_dim__(name, value, store)) for name, value in store.items()
+                  if name not in ("num_nodes", "edge_index") and is_column(name)] for key, store, is_column in kinds}
 
 
 def graph_of(data: Any, time_attr: str | None, weight_attr: str | None, latest: bool) -> Graph:
@@ -255,29 +250,29 @@ def _times(data: Any, stores: dict[Any, Any], attr: str, latest: bool) -> dict[A
             else found[key].cpu().to(kind).view(-1) for key, store in stores.items()}
 
 
-def _graph_of_data(data: Any, time_attr: str | None, weight_attr: str | None, latest: bool) -> Graph:
-    typed = isinstance(data, HeteroData)
-    stores = {key: data[key] for key in data.edge_types} if typed else {ONE: data._store}
+def _graph_of_data(data: Any, *args: Any) -> Graph:
+    time_attr, weight_attr, latest = args
+    stores = {store._key or ONE: store for store in data.edge_stores}
     for key, store in stores.items():
         if "adj_t" in store or "adj" in store or "edge_index" not in store:
-            raise ValueError((f"edge type {key!r}: " if typed else "") + "no edge_index: give one in place of adj_t")
+            of = "" if key == ONE else f"edge type {key!r}: "
+            raise ValueError(f"{of}no edge_index: give one in place of adj_t")
     if weight_attr is not None and not any(weight_attr in store for store in stores.values()):
         raise ValueError(f"weight_attr: edges have no attribute {weight_attr!r}")
     times = _times(data, stores, time_attr, latest) if time_attr is not None else {}
-    edges = {}
+    nodes, edges = {store._key: store._key or "node" for store in data.node_stores}, {}
     for key, store in stores.items():
-        edges[key] = {"edge_index": store.edge_index.as_subclass(Tensor).cpu().numpy()}
+        arrays = edges[("node", "to", "node") if key == ONE else key] = {
+            "edge_index": store.edge_index.as_subclass(Tensor).cpu().numpy()}
         if key in times:
-            edges[key]["time"] = times[key].numpy()
+            arrays["time"] = times[key].numpy()
         if weight_attr is not None and weight_attr in store:
-            edges[key]["weight"] = store[weight_attr].detach().cpu().view(-1).numpy()
-    nodes = {t: int(data[t].num_nodes) for t in data.node_types} if typed else int(data.num_nodes)
+            arrays["weight"] = store[weight_attr].detach().cpu().view(-1).numpy()
     folder = tempfile.mkdtemp(prefix="gnntools-")
     try:
-        path = from_arrays(os.path.join(folder, "store"), nodes, edges if typed else edges[ONE], position=True)
-        graph = Graph(Store(path), data, {t: t for t in nodes} if typed else {None: "node"},
-                      {k: "/".join(k) for k in edges} if typed else {ONE: "node/to/node"}, "weight", False,
-                      (time_attr, weight_attr, latest))
+        counts = {name: int(part_of(data, t).num_nodes) for t, name in nodes.items()}
+        path = from_arrays(os.path.join(folder, "store"), counts, edges, position=True)
+        graph = Graph(Store(path), data, nodes, dict(zip(stores, map("/".join, edges))), "weight", False, args)
     except BaseException:
         _remove(folder, os.getpid())
         raise
@@ -285,9 +280,9 @@ def _graph_of_data(data: Any, time_attr: str | None, weight_attr: str | None, la
     return graph
 
 
-def _graph_of_store(store: Store, time_attr: str | None, weight_attr: str | None, latest: bool) -> Graph:
+def _graph_of_store(store: Store, *args: Any) -> Graph:
     """The Data or HeteroData that to_pyg() gives, but with mapped attributes and without edges."""
-    schema, arrays = store.schema, store.parts[0].arrays
+    (time_attr, weight_attr, _), schema = args, store.schema
     weight = {"edge_weight": "weight"}.get(weight_attr, weight_attr)
     if weight is not None and weight not in [f["name"] for t in schema["edge_types"] for f in t["fields"]]:
         raise ValueError(f"weight_attr: {store.path}: edges have no field {weight!r}")
@@ -298,12 +293,11 @@ def _graph_of_store(store: Store, time_attr: str | None, weight_attr: str | None
     typed = len(store.node_types) > 1 or len(store.edge_types) > 1
     data = HeteroData() if typed else Data()
     graph = Graph(store, data, {t if typed else None: t for t in store.node_types},
-                  {t if typed else ONE: "/".join(t) for t in store.edge_types}, weight, True,
-                  (time_attr, weight_attr, latest))
+                  {t if typed else ONE: "/".join(t) for t in store.edge_types}, weight, True, args)
     of_nodes = [(key, "node/" + name, t) for (key, name), t in zip(graph.nodes.items(), schema["node_types"])]
     of_edges = [(key, "edge/" + name, t) for (key, name), t in zip(graph.edges.items(), schema["edge_types"])]
     for key, where, t in of_nodes + of_edges:
-        at, attributes = data[key] if typed else data, {}
+        at, attributes = part_of(data, key), {}
         for name in (f["name"] for f in t["fields"]):
             if "name" in t and name == "y":
                 y = as_tensor(np.concatenate(store.arrays(f"{where}/y")))
@@ -319,7 +313,7 @@ def _graph_of_store(store: Store, time_attr: str | None, weight_attr: str | None
         for name, value in attributes.items():
             at[name] = value
         graph.columns[key] = [(name, 0) for name in attributes]
-        if f"{where}/id" in arrays and ("name" in t or attributes or key in graph.position):
+        if f"{where}/id" in store.parts[0].arrays and ("name" in t or attributes or key in graph.position):
             ids = np.concatenate(store.arrays(f"{where}/id"))
             place = np.zeros(len(ids), np.int64)
             place[ids] = np.arange(len(ids))

@@ -7,9 +7,8 @@ from typing import Any, NamedTuple
 import numpy as np
 import torch
 from torch import Tensor
-from torch_geometric.data import HeteroData
 
-from ._pyg_data import Graph, Sampled
+from ._pyg_data import Graph, Sampled, part_of
 
 
 class Sizes(NamedTuple):
@@ -51,18 +50,16 @@ def sizes(graph: Graph, kind: Any, batch_size: int | None, fanouts: dict[Any, li
 
 def pad(out: Any, seeds: Any, s: Sampled, graph: Graph, to: Sizes) -> None:
     """Gives a batch these sizes. seeds: the part of it that has input_id."""
-    typed = isinstance(out, HeteroData)
     for key, index in s.index.items():
-        part, n = out[key] if typed else out, index.shape[1]
+        part, n = part_of(out, key), index.shape[1]
         first = [[s.node[t].numel()] for t in (key[0], key[2])]  # the nodes that are added
         add = part.edge_index.new_tensor(first).expand(2, to.edges[key] - n)
         part.edge_index = torch.cat([part.edge_index, add], 1)
         _pad_rows(part, [*graph.columns[key], ("e_id", 0)], n, to.edges[key], "edge", 0)
     for t, node in s.node.items():
-        part = out[t] if typed else out
-        columns = [*graph.columns[t], ("n_id", 0), ("batch", 0)]
+        part, columns = part_of(out, t), [*graph.columns[t], ("n_id", 0), ("batch", 0)]
         _pad_rows(part, columns, node.numel(), to.nodes[t], "node", to.batch_size)
-        if "num_nodes" in (part if typed else part._store):
+        if "num_nodes" in part:
             part.num_nodes = to.nodes[t]
     for name in "input_id", "seed_time":
         if name in seeds:

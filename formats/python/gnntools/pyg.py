@@ -77,7 +77,7 @@ def _input_nodes(given: Any, graph: Graph) -> tuple[str | None, Tensor, Tensor |
             have = ", ".join(map(repr, graph.nodes))
             raise ValueError(f"input_nodes: expected a node type and nodes; node types are {have}")
         kind, given = given
-    n = (graph.data[kind] if typed else graph.data).num_nodes
+    n = _pyg_data.part_of(graph.data, kind).num_nodes
     if given is None:
         return kind, torch.arange(n), None
     given = torch.as_tensor(given)
@@ -260,7 +260,7 @@ class NeighborLoader(DataLoader):
         elif self._how == "induced":
             s = s._replace(nodes_by_hop={}, edges_by_hop={})
         out = _pyg_data.make_batch(self._graph, s, self._edge_ids)
-        part = out if self._type is None else out[self._type]
+        part = _pyg_data.part_of(out, self._type)
         part.input_id = index if self._input_id is None else self._input_id[index]
         if self.input_time is not None:
             part.seed_time = self._times[index]
@@ -327,5 +327,5 @@ def _seed_times(graph: Graph, kind: str | None, nodes: Tensor, given: Tensor | N
     if time_attr not in [name for name, _ in graph.columns[kind]]:
         whose = "nodes" if kind is None else f"nodes of type {kind!r}"
         raise ValueError(f"input_time is missing: {whose} have no attribute {time_attr!r}")
-    times = (graph.data if kind is None else graph.data[kind])[time_attr]
+    times = _pyg_data.part_of(graph.data, kind)[time_attr]
     return _pyg_data.pick(times, graph.rows(kind, nodes), 0, graph.memory).cpu()
