@@ -59,8 +59,6 @@ static const struct opt opts[] = {
     {OPT_FLAG, 'c', "count", &run.count, .help = "write no batches; print statistics on stdout"},
     {OPT_CHOICE, 0, "transport", &run.transport, "HOW", TRANSPORT_HELP, TRANSPORT_CHOICE,
      .own = true},
-    /* The name of --transport in 0.1.0. */
-    {OPT_CHOICE, 0, "handoff", &run.transport, "HOW", NULL, TRANSPORT_CHOICE, .own = true},
     {OPT_U32, 'z', "zstd", &zstd, "LEVEL",
      "compress tensors with zstd (default: 0, no compression)", .min = 0, .max = 19, .own = true},
     RANKS_TIMEOUT(&timeout),

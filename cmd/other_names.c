@@ -56,6 +56,7 @@ static const struct {
     {"threads", "jobs|num-threads|num-workers|n-jobs|workers"},
     {"time", "time-attr"},
     {"time-rule", "time-attr|input-time"},
+    {"transport", "handoff"},
     {"undirected", "bidirected|to-undirected|to-bidirected"},
     {"weight", "edge-prob|prob|weight-attr"},
     {"weight-decay", "l2|wd"},

@@ -127,7 +127,7 @@ for f in all new; do
     done
 done
 for o in --no-shuffle '--drop-last' '--eval valid --eval test --epochs 0:2' '--epochs 3:5' '--steps 2:4' '--steps 1 --epochs 2:4' \
-    '--seed 2' '--seed 12345678901' '--split valid' '--split random/test' '-j 3' '-b 1' '-b 360' --edge-ids '--handoff inline' \
+    '--seed 2' '--seed 12345678901' '--split valid' '--split random/test' '-j 3' '-b 1' '-b 360' --edge-ids '--transport inline' \
     '--no-verify' '--eval valid --drop-last --no-shuffle --epochs 2 -j 3'; do
     q "sample s -f 4,3 -b 50 $o" "smp -f 4,3 -b 50 $o @{import s}"
     q "sample s in parts -f 4,3 -b 50 $o --original-ids" "smp -f 4,3 -b 50 $o --original-ids @{$P}"
@@ -201,8 +201,8 @@ done
 q 'sample s, counted for caches' 'smp -f 4,3 -b 60 --count --frequency o @{import s} >/dev/null'
 q 'sample h, counted for caches' 'smp -f 3,2 -b 16 --count --frequency o @{import h, typed} >/dev/null'
 for how in inline auto shm; do
-    q "sample through a pipe --handoff $how" "smp -f 4,3 -b 50 --epochs 2 --handoff $how @{import s} | gat --handoff inline @{import s}"
-    a "sample through a pipe --handoff $how, typed" "smp -f 4,3 -b 20 --epochs 2 --edge-ids --handoff $how -j 3 @{import h, typed} | gat --handoff $how -j 3 -F x,y,weight,time,degree @{import h, typed} | ins --export o -"
+    q "sample through a pipe --transport $how" "smp -f 4,3 -b 50 --epochs 2 --transport $how @{import s} | gat --transport inline @{import s}"
+    a "sample through a pipe --transport $how, typed" "smp -f 4,3 -b 20 --epochs 2 --edge-ids --transport $how -j 3 @{import h, typed} | gat --transport $how -j 3 -F x,y,weight,time,degree @{import h, typed} | ins --export o -"
 done
 q 'sample slices that are joined' 'smp -f 4,3 -b 50 --steps 0:3 @{import s} && smp -f 4,3 -b 50 --steps 3:100 @{import s}'
 
@@ -314,7 +314,7 @@ q 'train by pipe, gcn' 'smp -f 4,3 -b 60 --epochs 3 --eval valid @{import s} | g
 q 'train by pipe, parts, original ids' "smp -f 4,3 -b 60 --epochs 3 --original-ids @{$P} | gat @{$P} | trn --hidden 8 --lr 0.01 --dropout 0.4 -o o"
 q 'train by pipe, typed, narrow' 'smp -f 4,3 -b 60 --epochs 3 --eval test @{import h, typed} | gat --dtype f16 @{import h, typed} | trn --batch-norm --hidden 8 --lr 0.01 -o o'
 for how in inline shm; do
-    q "train by pipe --handoff $how" "smp --handoff $how -f 4,3 -b 60 --epochs 2 @{import p} | gat --handoff $how @{import p} | trn --hidden 16 -o o"
+    q "train by pipe --transport $how" "smp --transport $how -f 4,3 -b 60 --epochs 2 @{import p} | gat --transport $how @{import p} | trn --hidden 16 -o o"
 done
 for o in '' '--batch-norm --layers 3 --dropout 0.3' '--aggr max --normalize' '-m gcn' '-m gin --train-eps' '-m rgcn --bases 2' '-m gat --heads 2 --remote-rows keep' \
     '-m gatv2 --heads 2 --pipeline-depth 2' '-m hgt --heads 2 --head 0' '--boundary 0.4' '-m gcn --boundary 0.2 --message-dtype bf16' '-m gat --heads 2 --message-dtype bf16' \
@@ -528,7 +528,7 @@ q 'device train b' "on 1 gnn-train --device cuda --store @{import b, binary} -f 
 q 'device train l --batch-norm' "on 1 gnn-train --device cuda --store @{import l, labels of several columns} -f 4,3 $few --batch-norm $T && figures m"
 q 'device train --checkpoint, resumed' "on 1 gnn-train --device cuda --store @{import s} -f 4,3 $few --checkpoint c --checkpoint-every 3 -o first && on 1 gnn-train --device cuda --store @{import s} -f 4,3 $few --epochs 3 --checkpoint c --resume -o o && rm -f c/checkpoint.lock"
 for how in cuda inline; do
-    q "device train by pipe --handoff $how" "on 1 gnn-sample -f 4,3 -b 100 --epochs 2 --device cuda --handoff $how @{import s} | on 1 gnn-gather --device cuda --handoff $how @{import s} | on 1 gnn-train --device cuda --hidden 8 -o o"
+    q "device train by pipe --transport $how" "on 1 gnn-sample -f 4,3 -b 100 --epochs 2 --device cuda --transport $how @{import s} | on 1 gnn-gather --device cuda --transport $how @{import s} | on 1 gnn-train --device cuda --hidden 8 -o o"
 done
 for m in 's/import s' 's -m gcn/import s' 's --batch-norm/import s' 'h/import h, typed' 'h --layer-norm --residual --hidden 8,8 -f 3,3,2/import h, typed' 'l/import l, labels of several columns'; do
     q "device predict probs, ${m%/*}" "on 1 gnn-predict --device cuda --output-kind probs -o o @{${m##*/}} @{train ${m%/*}}"

@@ -78,7 +78,7 @@ says_one 'gnn-gather --transport shm refuses to write into a file in one line'
 absent X2 'gnn-gather --transport shm leaves no file that it refuses'
 status 2 'gnn-gather refuses --transport shm with compression' gnn-gather -q --transport shm -z 1 -o X2 -i LB L
 status 2 'gnn-gather refuses --transport without a result' gnn-gather -q --transport shm --count -i LB L
-status 2 'gnn-gather refuses --handoff, the name of --transport in 0.1.0' gnn-gather -q --handoff shm -o X2 -i LB L
+status 2 'gnn-gather no longer has --handoff, the name of --transport in 0.1.0' gnn-gather -q --handoff shm -o X2 -i LB L
 status 2 'gnn-sample refuses an unknown transport' gnn-sample -q -f 2 --transport cuda L
 status 1 'gnn-gather --transport shm fails where cat reads' \
     sh -c '{ gnn-gather -q --transport shm -i LB L; echo $? >rc; } | cat >X2; exit "$(cat rc)"'
