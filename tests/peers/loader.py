@@ -365,6 +365,13 @@ def epoch(loader):
     return pickle.dumps(list(loader))
 
 
+def keep(loader, path):
+    """What a process does that ends with a copy."""
+    keep.copy = copy.deepcopy(loader)
+    with open(path, "w") as f:
+        f.write(keep.copy._graph.store.path)
+
+
 def sizes_of(lists):
     """A batch_sampler."""
     return [lists[a:b] for a, b in zip([0, 4, 5, 5 + 9], [4, 5, 5 + 9, None])]
@@ -404,6 +411,8 @@ def copies():
             two, three = pickle.loads(pickle.dumps(loader)), copy.deepcopy(loader)
             with multiprocessing.get_context("spawn").Pool(1) as pool:
                 there = pool.apply_async(epoch, (loader,)).get(300)
+                pool.close()
+                pool.join()
             torch.manual_seed(3)
             running = iter(loader)
             want = [next(running)]
@@ -420,6 +429,14 @@ def copies():
             is_("a copy that is made in an epoch begins its own: " + name, len(list(late)) == whole)
             is_("a copy has the data of its own: " + name, two.data is not data and two.data is two._graph.data
                 or name == "a store")
+            for how in ["fork"] + ["spawn"] * ("generator" not in kw):  # torch gives no generator to a spawned Process
+                path = os.path.join(folder, "%s %s" % (how, name))
+                process = multiprocessing.get_context(how).Process(target=keep, args=(two, path))
+                process.start()
+                process.join()
+                with open(path) as f:
+                    paths.add(f.read())
+            is_("processes leave the store of the loader that they copied: " + name, os.path.exists(two._graph.store.path))
             del two, three, late
             gc.collect()
             is_("stores of copies go with them: " + name, not any(map(os.path.exists, paths - {store})))

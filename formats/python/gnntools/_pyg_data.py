@@ -10,6 +10,7 @@ import shutil
 import tempfile
 import warnings
 import weakref
+from multiprocessing.util import Finalize
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -217,11 +218,6 @@ def graph_of(data: Any, time_attr: str | None, weight_attr: str | None, latest: 
     return _graph_of_store(data if isinstance(data, Store) else Store(data), time_attr, weight_attr, latest)
 
 
-def _remove(path: str, pid: int) -> None:
-    if os.getpid() == pid:  # a fork leaves the store to its parent
-        shutil.rmtree(path, ignore_errors=True)
-
-
 def _edge_time(data: Any, key: Any, store: Any, attr: str) -> Tensor | None:
     """The time of each edge: its own, or that of its source; None if neither has one."""
     source = store if key == ONE else data[key[0]]
@@ -274,9 +270,9 @@ def _graph_of_data(data: Any, *args: Any) -> Graph:
         path = from_arrays(os.path.join(folder, "store"), counts, edges, position=True)
         graph = Graph(Store(path), data, nodes, dict(zip(stores, map("/".join, edges))), "weight", False, args)
     except BaseException:
-        _remove(folder, os.getpid())
+        shutil.rmtree(folder, ignore_errors=True)
         raise
-    weakref.finalize(graph, _remove, folder, os.getpid())
+    Finalize(graph, shutil.rmtree, (folder, True), exitpriority=0)  # also as a worker ends, and not in a fork
     return graph
 
 
