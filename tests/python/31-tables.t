@@ -7,7 +7,7 @@ import os, warnings
 from helpers import *
 USERS = {"id": ["ann", "bob ", "c,d", 'e"f'], "age": [3, 4, 5, 6], "f1": [1, 2, 3, 4], "f0": [.1, .2, .3, .4], "town": ["a", "b", "c", "d"],
          "label": ["x", None, "y", "x"], "split": ["train", "val", None, "test"]}
-ITEMS = {"item_id": [30, 10, 20], "price": [1.5, 2.5, float("nan")], "since": np.array([3, 2, 1], "M8[D]")}
+ITEMS = {"item_id": [30, 10, 20], "price": [1.5, 2.5, float("nan")], "since": np.array([3, 2, 1], "M8[ms]")}
 BUYS = {"user": ["bob ", "ann", 'e"f', "ann"], "item": [10, 30, 30, 20], "weight": [1., 2, 3, 4], "time": [5, 5, 7, 1]}
 
 def make(of=lambda t: {k: np.array(v, object) if isinstance(v, list) and isinstance(v[0], str) else v for k, v in t.items()}):
@@ -79,6 +79,7 @@ bad("no column 'z' (the labels); there are: id", t(id=[1]), t(u=[1], v=[1]), y="
 bad("column 'split': 'holdout', expected train, valid, test or nothing", t(id=[1], split=["holdout"]), t(u=[1], v=[1]))
 bad("column 'time': a date is missing", t(id=[1], time=np.array(["NaT"], "M8[s]")), t(u=[1], v=[1]))
 bad("field of 'node' 'unit price'", t(id=[1], **{"unit price": [2]}), t(u=[1], v=[1]))
+bad("nodes 'm': None, and no edges name any: give a table", {"n": None, "m": None}, {("n", "a", "n"): t(u=[1], v=[1])})
 bad("some edges have words as ids and others numbers", {"n": None}, {("n", "a", "n"): t(u=[1], v=[1]), ("n", "b", "n"): t(u=["x"], v=["x"])})
 EOP
 done_testing

@@ -13,8 +13,9 @@ from .store import Store
 from .stream import Batch, Block, Stream
 
 # What is imported when it is used first, and its module.
-_LATER = {"from_arrays": "arrays", "from_dgl": "convert", "from_pyg": "convert", "from_scipy": "convert", "from_tables": "tables",
-          "load_model": "weights", "predict": "run", "save_model": "weights", "to_pyg": "convert", "train": "run"}
+_LATER = {"from_arrays": "arrays", "from_dgl": "convert", "from_pyg": "convert", "from_scipy": "convert",
+          "from_tables": "tables", "load_model": "weights", "predict": "run", "save_model": "weights",
+          "to_pyg": "convert", "train": "run"}
 
 
 def __getattr__(name: str) -> Any:

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Stores from arrays: from_arrays(). Arrays are NumPy's, or what has their interface, such as tensors on any device.
 
-They are written beside the store as a folder of .npy files (gnn-layouts(7)) that gnn-import(1) reads, and which is removed then.
-Bad input is a ValueError that names the array and the remedy; what gnn-import finds wrong is a ProgramError with its own line.
+They are written beside the store as a folder of .npy files (gnn-layouts(7)), which gnn-import(1) reads. Bad input is a
+ValueError that names the array and the remedy; what gnn-import finds wrong is a ProgramError with its own line.
 """
 from __future__ import annotations
 
@@ -29,9 +29,9 @@ def from_arrays(path: str, nodes: Any, edges: Any, *, splits: Any = None, ids: A
     """Makes the store `path` of arrays, and returns path.
 
     nodes     of one type: their number, or {field: array [N] or [N, F]}; of several: {type: the same}
-    edges     of one type (called node/to/node): edge_index, or {"edge_index": integers [2, E], field: array [E] or [E, F]}; of
-              several: {(source type, relation, destination type): the same}. Row 0 has the sources.
-    splits    {set: node ids or bool mask [N]}, with sets train, val (or valid) and test; of several types: {type: the same}
+    edges     of one type (called node/to/node): edge_index, or {"edge_index": integers [2, E], field: array [E] or
+              [E, F]}; of several: {(source type, relation, destination type): the same}. Row 0 has the sources.
+    splits    {set: node ids or bool mask [N]}, with sets train, val (valid), test; of several types: {type: the same}
     ids       what nodes are called: integers >= 0 or words [N], all different; of several types: {type: the same}
     task      "multiclass", "binary", "multilabel" or "regression", where y does not tell
     position  keep the places of edges in edge_index, as the edge field `position`, unless destinations ascend
@@ -52,8 +52,8 @@ def from_arrays(path: str, nodes: Any, edges: Any, *, splits: Any = None, ids: A
                   {} if ids is None else {"node": ids}, task, position, force, options)
 
 
-def _write(path: str, nodes: Mapping[str, Any], edges: Mapping[EdgeType, Any], splits: Mapping[str, Any], ids: Mapping[str, Any],
-           task: Optional[str], position: bool, force: bool, options: Sequence[str]) -> str:
+def _write(path: str, nodes: Fields, edges: Mapping[EdgeType, Any], splits: Fields, ids: Fields, task: Optional[str],
+           position: bool, force: bool, options: Sequence[str]) -> str:
     fields = {t: dict(f) if isinstance(f, Mapping) else {"num_nodes": f} for t, f in nodes.items()}
     count = {t: _count(t, f) for t, f in fields.items()}
     _check(count, fields, edges, splits, ids)
@@ -67,7 +67,8 @@ def _write(path: str, nodes: Mapping[str, Any], edges: Mapping[EdgeType, Any], s
     more = more + ([] if {"-u", "--undirected"} & changes else ["--directed"]) + ["--force"] * force
     folder = _Folder(path)
     try:
-        folder.text("raw/num-node-dict", [",".join(map(_quoted, count)), ",".join(map(str, count.values()))], "the node types")
+        counts = ",".join(map(_quoted, count)), ",".join(map(str, count.values()))
+        folder.text("raw/num-node-dict", counts, "the node types")
         folder.text("raw/triplet-type-list", (",".join(map(_quoted, e)) for e in edges), "the edge types")
         for e, given in edges.items():
             _add_edges(folder, e, given, "time" in fields[e[0]], position)
@@ -77,7 +78,8 @@ def _write(path: str, nodes: Mapping[str, Any], edges: Mapping[EdgeType, Any], s
             task = _add_nodes(folder, t, fields[t], count[t], task)
             if t in ids:
                 _add_ids(folder, t, ids[t], count[t])
-        said = run_program(["gnn-import", "--format", "ogb", *more, *(["--task", task] if task else []), *options, "-o", path, folder.path])
+        more += ["--task", task] if task else []
+        said = run_program(["gnn-import", "--format", "ogb", *more, *options, "-o", path, folder.path])
     except ProgramError as e:
         raise ProgramError(folder.told(str(e)), e.program, e.status) from None
     finally:
@@ -89,7 +91,7 @@ def _write(path: str, nodes: Mapping[str, Any], edges: Mapping[EdgeType, Any], s
 
 
 def numbers(value: Any, what: str) -> np.ndarray:
-    """The array of numbers of a value: a tensor (detached, on the host), or whatever NumPy takes. ValueError for anything else."""
+    """The array of numbers of a value: a tensor, on any device, or whatever NumPy takes; otherwise ValueError."""
     if hasattr(value, "detach"):
         if "strided" not in str(value.layout):
             raise ValueError(f"{what}: a sparse tensor, expected a dense one: call its to_dense()")
@@ -101,7 +103,8 @@ def numbers(value: Any, what: str) -> np.ndarray:
         raise ValueError(f"{what}: not an array ({why}): make its rows equally long") from None
     if a.dtype.kind not in "biuf" or a.dtype.itemsize > 8:
         as_what = "np.int64" if a.dtype.kind in "mM" else "np.float32"
-        raise ValueError(f"{what}: {_KINDS.get(a.dtype.kind, a.dtype)}, expected numbers: convert them, as by .astype({as_what})")
+        raise ValueError(f"{what}: {_KINDS.get(a.dtype.kind, a.dtype)}, expected numbers: convert them, as by "
+                         f".astype({as_what})")
     return a
 
 
@@ -109,8 +112,8 @@ def _rows(value: Any, n: int, what: str, of: str, finite: bool) -> np.ndarray:
     """Numbers with n rows of one or two dimensions and, if asked, finite."""
     a = numbers(value, what)
     if a.ndim not in (1, 2) or len(a) != n or (a.ndim == 2 and not a.shape[1]):
-        raise ValueError(f"{what}: shape {list(a.shape)}, expected [{n}] or [{n}, columns], as there are {n} {of}: reshape it, or leave "
-                         "it out")
+        raise ValueError(f"{what}: shape {list(a.shape)}, expected [{n}] or [{n}, columns], as there are {n} {of}: "
+                         "reshape it, or leave it out")
     for i in range(0, n if finite and a.dtype.kind == "f" else 0, _ROWS):
         bad = np.argwhere(~np.isfinite(a[i:i + _ROWS]))
         if len(bad):
@@ -125,11 +128,12 @@ def _count(t: str, fields: dict[str, Any]) -> int:
         raise ValueError(f"nodes '{t}': no field tells how many there are: give their number, as num_nodes")
     n = int(len(next(iter(fields.values()))) if n is None else n)
     if not 1 <= n <= 2**32 - 2:
-        raise ValueError(f"nodes '{t}': {n} of them, expected 1 to 4294967294" + (": leave the type out" if not n else ""))
+        raise ValueError(f"nodes '{t}': {n} of them, expected 1 to 4294967294{'' if n else ': leave the type out'}")
     return n
 
 
-def _check(count: Mapping[str, int], fields: Mapping[str, Fields], edges: Mapping[EdgeType, Any], splits: Fields, ids: Fields) -> None:
+def _check(count: Mapping[str, int], fields: Mapping[str, Fields], edges: Mapping[EdgeType, Any], splits: Fields,
+           ids: Fields) -> None:
     """What types there are, and whether their names can be those of files."""
     for what, given in (("splits", splits), ("ids", ids)):
         for t in {*given} - {*count}:
@@ -139,22 +143,26 @@ def _check(count: Mapping[str, int], fields: Mapping[str, Fields], edges: Mappin
     places: dict[str, EdgeType] = {}
     for e in edges:
         if len(e) != 3 or not {e[0], e[2]} <= {*count}:
-            raise ValueError(f"edge type {e!r}: expected (source type, relation, destination type), of the node types {', '.join(count)}")
+            raise ValueError(f"edge type {e!r}: expected (source type, relation, destination type), of the node types "
+                             + ", ".join(count))
         _check_name("___".join(e), "edge type")
         if places.setdefault("___".join(e), e) != e:
-            raise ValueError(f"edge types {places['___'.join(e)]} and {e} are one with ___ between their parts: rename a relation")
+            raise ValueError(f"edge types {places['___'.join(e)]} and {e} are one with ___ between their parts: rename "
+                             "a relation")
     for t in count:
         _check_name(t, "node type")
     labelled = [t for t in fields if "y" in fields[t]]
     if len(labelled) > 1:
-        raise ValueError(f"y of '{labelled[0]}' and of '{labelled[1]}': a store has labels of one node type: rename the others")
+        raise ValueError(f"y of '{labelled[0]}' and of '{labelled[1]}': a store has labels of one node type: rename "
+                         "the others")
 
 
 def _check_name(name: Any, what: str, most: int = 240, odd: str = "") -> None:
     parts = name.split("/") if isinstance(name, str) else [""]
-    if any(not p or p[0] == "." for p in parts) or len(name.encode(errors="replace")) > most or not name.isprintable() or {*odd} & {*name}:
-        raise ValueError(f"{what} {name!r}: cannot be the name of a file: rename it (at most {most} bytes, no control characters, no dot "
-                         f"at its start{f', none of {odd!r}' if odd else ''})")
+    long = isinstance(name, str) and len(name.encode(errors="replace")) > most
+    if any(not p or p[0] == "." for p in parts) or long or not name.isprintable() or {*odd} & {*name}:
+        raise ValueError(f"{what} {name!r}: cannot be the name of a file: rename it (at most {most} bytes, no control "
+                         f"characters, no dot at its start{f', none of {odd!r}' if odd else ''})")
 
 
 class _Folder:
@@ -196,12 +204,14 @@ def _add_edges(folder: _Folder, t: EdgeType, given: Union[Fields, Any], timed: b
         raise ValueError(f"edges {what}: no 'edge_index' [2, E]")
     e = numbers(fields.pop("edge_index"), f"edge_index {what}")
     if e.ndim != 2 or e.shape[0] != 2 or e.dtype.kind not in "iu":
-        raise ValueError(f"edge_index {what}: {e.dtype} of shape {list(e.shape)}, expected integers [2, E], sources above destinations"
-                         + (": transpose it (.T)" if e.ndim == 2 and e.shape[1] == 2 else ": .astype(np.int64)" if e.dtype.kind == "f" else ""))
+        turned = ": transpose it (.T)" if e.ndim == 2 and e.shape[1] == 2 else ""
+        raise ValueError(f"edge_index {what}: {e.dtype} of shape {list(e.shape)}, expected integers [2, E], sources "
+                         f"above destinations{turned or (': .astype(np.int64)' if e.dtype.kind == 'f' else '')}")
     n = e.shape[1]
     if position and (timed or "time" in fields or (e[1, 1:] < e[1, :-1]).any()):
         if "position" in fields:
-            raise ValueError(f"position {what}: a field of this name is in the way of the places of edges: rename it, or position=False")
+            raise ValueError(f"position {what}: a field of this name is in the way of the places of edges: rename it, "
+                             "or position=False")
         fields["position"] = np.arange(n, dtype=np.int32 if n < 1 << 31 else np.int64)
     folder.save(f"{where}/edge", e.T if n == 2 else e, f"edge_index {what}")  # a file of 2x2 has an edge in each row
     folder.text(f"{where}/num-edge-list", [str(n)], f"the number of edges {what}")
@@ -225,8 +235,8 @@ def _add_sets(folder: _Folder, t: str, fields: dict[str, Any], given: Fields, n:
         a = numbers(v, what) if len(v) else np.zeros(0, np.int64)
         is_mask = a.dtype.kind == "b" and a.ndim in (1, 2) and len(a) == n
         if not is_mask and (masks or a.ndim != 1 or a.dtype.kind not in "iu"):
-            raise ValueError(f"set {what}: {a.dtype} of shape {list(a.shape)}, expected a bool mask [{n}] or [{n}, splits]"
-                             + (": .astype(bool)" if masks else ", or node ids [M]"))
+            raise ValueError(f"set {what}: {a.dtype} of shape {list(a.shape)}, expected a bool mask [{n}] or [{n}, "
+                             f"splits]{': .astype(bool)' if masks else ', or node ids [M]'}")
         for j in range(a.shape[1] if a.ndim == 2 else 1):
             a_j = a[:, j] if a.ndim == 2 else a
             folder.save(f"split/{j}{end}/{t}/{name}", np.flatnonzero(a_j) if is_mask else a_j, f"set {what}")

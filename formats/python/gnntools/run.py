@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """Training and prediction by gnn-train(1) and gnn-predict(1), with their progress and their metrics.
 
-    history = train("graph", "model.safetensors", fanout=[10, 5], hidden=64, epochs=20)     # [{"epoch": 0, "loss": ..., ...}, ...]
-    out = predict("graph", "model.safetensors", split="test")                               # out.rows, out.metrics
+    history = train("graph", "model.safetensors", fanout=[10, 5], hidden=64, epochs=20)  # [{"epoch": 0, "loss": ...}]
+    out = predict("graph", "model.safetensors", split="test")                            # out.rows, out.metrics
 
-Options of the programs are named arguments, with _ for -: True is --NAME and False --no-NAME; a list of numbers is joined by commas,
-a list of anything else repeats the option, as in eval=["valid", "test"]; so does a dict, as in fanout={"user/buys/item": [10, 5]}; a
-range A to B is A:B. None leaves an option out. gnn-train(1) and gnn-predict(1) describe them; an unknown one raises ProgramError.
+Options of the programs are named arguments, with _ for -: True is --NAME and False --no-NAME; a list of numbers is
+joined by commas, a list of anything else repeats the option, as in eval=["valid", "test"]; so does a dict, as in
+fanout={"user/buys/item": [10, 5]}; a range A to B is A:B. None leaves an option out. gnn-train(1) and gnn-predict(1)
+describe them; an unknown one raises ProgramError.
 """
 from __future__ import annotations
 
@@ -26,30 +27,31 @@ _ERASE = "\r\033[K"  # what a program writes before it rewrites its line of prog
 
 
 class Predictions(NamedTuple):
-    """rows: NumPy array with a row for each node, in the order in which the nodes came into the store; None if `output` is a table.
-    metrics: a dict for each set, with "set", "nodes", "labels", "loss" and the metric."""
+    """rows: NumPy array with a row for each node, in the order in which the nodes came into the store; None if `output`
+    is a table. metrics: a dict for each set, with "set", "nodes", "labels", "loss" and the metric."""
 
     rows: Optional[np.ndarray]
     metrics: list[dict]
 
 
 def train(store: Any, model: str, *, progress: Optional[bool] = None, **options: Any) -> list[dict]:
-    """Trains a model on a store (a path or Store) and writes it to the file `model`, a safetensors file for load_model().
+    """Trains a model on a store (a path or Store) and writes it to the file `model`, which load_model() reads.
 
-    Returns a dict for each epoch: "epoch", "loss", "lr", "seeds", "edges", "best", seconds as "train_s", and for each evaluated set a
-    dict of its figures. progress shows a line that is rewritten, on stderr; the default is to do so on a terminal and in a notebook.
-    An interrupt (Ctrl-C) lets gnn-train write the best model so far, or its checkpoint, before KeyboardInterrupt is raised.
-    Raises ProgramError with the last line of gnn-train."""
+    Returns a dict for each epoch: "epoch", "loss", "lr", "seeds", "edges", "best", seconds as "train_s", and for each
+    evaluated set a dict of its figures. progress shows a line that is rewritten, on stderr; the default is to do so on
+    a terminal and in a notebook. An interrupt (Ctrl-C) lets gnn-train write the best model so far, or its checkpoint,
+    before KeyboardInterrupt is raised. Raises ProgramError with the last line of gnn-train."""
     command = ["gnn-train", "--store", path_of(store), "-o", model, *option_list(options)]
     return _metrics(command, progress, "epoch")
 
 
-def predict(store: Any, model: str, output: Optional[str] = None, *, progress: Optional[bool] = None, **options: Any) -> Predictions:
+def predict(store: Any, model: str, output: Optional[str] = None, *, progress: Optional[bool] = None,
+            **options: Any) -> Predictions:
     """Computes the output of a model for all nodes of its labelled type, from all neighbours.
 
-    output_kind="classes" (the default), "probs", "embeddings" or "values"; split="test" or a list of sets asks for metrics. output, if
-    it is given, keeps the rows: as .npy, or as a table (.csv) with the nodes' own ids. Raises ProgramError with the last line of
-    gnn-predict."""
+    output_kind="classes" (the default), "probs", "embeddings" or "values"; split="test" or a list of sets asks for
+    metrics. output, if it is given, keeps the rows: as .npy, or as a table (.csv) with the nodes' own ids. Raises
+    ProgramError with the last line of gnn-predict."""
     with tempfile.TemporaryDirectory(prefix="gnn-predict.") as folder:
         out = output or os.path.join(folder, "rows.npy")
         command = ["gnn-predict", "-o", out, *option_list(options), path_of(store), model]
@@ -85,10 +87,11 @@ def run_program(command: Sequence[str]) -> str:
 
 
 def _metrics(command: list[str], progress: Optional[bool], event: str) -> list[dict]:
-    """What a program reports of these events. Its warnings are Python's, unless it shows them itself beside its progress."""
+    """What a program reports of these events. Its warnings are Python's, unless they are shown with its progress."""
     if progress is None:
         progress = sys.stderr.isatty() or "ipykernel" in sys.modules
-    out, said = _run([*command, "--metrics", "-", "--progress", "always" if progress else "never"], sys.stderr if progress else None)
+    command = [*command, "--metrics", "-", "--progress", "always" if progress else "never"]
+    out, said = _run(command, sys.stderr if progress else None)
     for line in [] if progress else said.splitlines():
         if "warning: " in line:
             warnings.warn(line.partition("warning: ")[2], stacklevel=3)
@@ -97,7 +100,7 @@ def _metrics(command: list[str], progress: Optional[bool], event: str) -> list[d
 
 
 def _run(command: Sequence[str], show: Any) -> tuple[bytes, str]:
-    """A program's standard output, and what it said, which goes to `show` meanwhile. An interrupt is passed on to it."""
+    """A program's standard output, and what it said, which goes to `show` meanwhile. It gets interrupts, too."""
     child, out, shown, width, stopped = Pipeline([command]), bytearray(), 0, 0, None
     try:
         more = True
@@ -129,7 +132,8 @@ def _run(command: Sequence[str], show: Any) -> tuple[bytes, str]:
 
 
 def _show(text: str, width: int, file: Any) -> int:
-    """Writes text; its control sequence for an empty line becomes blanks, as notebooks do not know it. Returns the line's width."""
+    """Writes text, with blanks for the control sequence of an empty line, which notebooks do not know. Returns the
+    line's width."""
     for i, piece in enumerate(text.split(_ERASE)):
         file.write(("\r" + " " * width + "\r" if i else "") + piece)
         width = len(piece.rpartition("\n")[2]) + (0 if i or "\n" in piece else width)

@@ -9,35 +9,37 @@ from typing import Any, Iterable, Mapping, Optional, Sequence
 
 import numpy as np
 
-from .arrays import MASKS, from_arrays
+from .arrays import MASKS, SETS, from_arrays
 from .store import Store
 
 _KEYS = ("id", "node_id", "node", "key", "nid", "vertex_id", "vertex", "name")
 _ENDS = (("source", "src", "from", "head", "u", "source_id", "src_id", "from_id"),
          ("target", "dst", "to", "tail", "v", "target_id", "dst_id", "to_id"))
-_SETS = {"train": "train", "valid": "valid", "val": "valid", "dev": "valid", "test": "test"}
+_SETS = {**SETS, "dev": "valid"}
 _FEATURE = re.compile(r"(?:x|f|feat|feature)_?(\d+)|(\d+)")
 
 
-def from_tables(path: str, nodes: Any, edges: Any, *, key: Any = None, ends: Any = None, x: Any = None, y: Any = None, split: Any = None,
-                exclude: Sequence[str] = (), task: Optional[str] = None, force: bool = False, options: Sequence[str] = ()) -> Store:
-    """Makes the store `path` of tables, and opens it. Nodes are in the order of the rows of their table and keep their ids as names.
+def from_tables(path: str, nodes: Any, edges: Any, *, key: Any = None, ends: Any = None, x: Any = None, y: Any = None,
+                split: Any = None, exclude: Sequence[str] = (), task: Optional[str] = None, **options: Any) -> Store:
+    """Makes the store `path` of tables, and opens it. Nodes have the order of their rows, and their ids as names.
 
-    nodes, edges  tables: data frames of pandas or polars, tables of pyarrow, paths of Parquet files, or {column: array}. Of one type,
-                  a table each; nodes may be None: then they are those that the edges name. Of several types, {type: table or None}
-                  and {(source type, relation, destination type): table}.
-    key           the column of ids in nodes, integers >= 0 or words; the default is one called id, TYPE, TYPE_id, node_id, node, key,
-                  nid, vertex_id, vertex or name; without one, the ids are 0, 1, 2 and so on
-    ends          the two columns of ids in edges; the default are those called source, src, from, head, u, SOURCETYPE or
-                  SOURCETYPE_id, and target, dst, to, tail, v, DESTINATIONTYPE or DESTINATIONTYPE_id
-    x             the columns of features; the default are a column x of lists, or those called x0, f1, feat_2, feature3, 4
+    nodes, edges  tables: data frames of pandas or polars, tables of pyarrow, paths of Parquet files, or {column:
+                  array}. Of one type, a table each; nodes may be None: then they are those that the edges name. Of
+                  several types, {type: table or None} and {(source type, relation, destination type): table}.
+    key           the column of ids in nodes, integers >= 0 or words; the default is one called id, TYPE, TYPE_id,
+                  node_id, node, key, nid, vertex_id, vertex or name; without one, the ids are 0, 1, 2 and so on
+    ends          the two columns of ids in edges; the default are those called source, src, from, head, u, SOURCETYPE
+                  or SOURCETYPE_id, and target, dst, to, tail, v, DESTINATIONTYPE or DESTINATIONTYPE_id
+    x             the columns of features; the default are a column x of lists, or x0, f1, feat_2, feature3, 4
     y             the column of labels, numbers or words; the default is one called y, label, class or target
-    split         the column with the set of each node, train, valid (val, dev), test or none; the default is one called split or set
+    split         the column with each node's set, train, valid (val, dev), test or none; by default split or set
     exclude       columns to leave out without a word
+    task, force, options    as in from_arrays()
 
-    Of several types, key, x, y and split are {type: columns}, and ends {edge type: columns}. Other columns of numbers, such as time and
-    weight, are fields as in from_arrays(); times that are dates become the integers that they are stored as. Other columns of text are
-    left out, and a warning names them. Raises ValueError for an id that is there twice, missing, or in edges but not in nodes."""
+    Of several types, key, x, y and split are {type: columns}, and ends {edge type: columns}. Other columns of numbers,
+    such as time and weight, are fields as in from_arrays(); times that are dates become the integers that they are
+    stored as. Other columns of text are left out, and a warning names them. Raises ValueError for an id that is there
+    twice, missing, or in edges but not in nodes."""
     if not (isinstance(edges, Mapping) and all(isinstance(e, tuple) for e in edges)):
         nodes, edges = {"node": nodes}, {("node", "to", "node"): edges}
         key, x, y, split = ({} if v is None else {"node": v} for v in (key, x, y, split))
@@ -49,7 +51,8 @@ def from_tables(path: str, nodes: Any, edges: Any, *, key: Any = None, ends: Any
     fields, ids, index = {}, {}, {}
     for t in types:
         used = [pairs[e][side] for e in edges for side in (0, 1) if e[2 * side] == t]
-        ids[t], fields[t] = _nodes(nodes.get(t), t, used, [(d or {}).get(t) for d in (key, x, y, split)], exclude, task, left)
+        chosen = [(d or {}).get(t) for d in (key, x, y, split)]
+        ids[t], fields[t] = _nodes(nodes.get(t), t, used, chosen, exclude, task, left)
         index[t] = _Index(ids[t], t)
         if not isinstance(ids[t], np.ndarray):
             del ids[t]
@@ -57,7 +60,7 @@ def from_tables(path: str, nodes: Any, edges: Any, *, key: Any = None, ends: Any
     for e, t in links.items():
         both = [index[e[2 * side]].find(pairs[e][side], f"edges {e}, column '{t.ends[side]}'") for side in (0, 1)]
         out[e] = {"edge_index": np.stack(both), **t.numbers([*t.ends, *exclude], left)}
-    from_arrays(path, fields, out, ids=ids, task=task, force=force, options=options)
+    from_arrays(path, fields, out, ids=ids, task=task, **options)
     if left:
         warnings.warn(f"from_tables: left out: {', '.join(left)}", stacklevel=2)
     return Store(path)
@@ -92,7 +95,7 @@ class _Table:
             missing = col.null_count > 0
             a = col.to_numpy(zero_copy_only=False)
         else:
-            missing = bool(col.null_count() if hasattr(col, "null_count") else col.isna().any() if hasattr(col, "isna") else False)
+            missing = col.null_count() if hasattr(col, "null_count") else hasattr(col, "isna") and col.isna().any()
             a = col.to_numpy() if hasattr(col, "to_numpy") else np.asarray(col)
         if a.dtype.kind == "M":
             if np.isnat(a).any():
@@ -135,7 +138,8 @@ def _parquet(path: str) -> Any:
 
 def _ends(table: _Table, e: tuple, given: Optional[Sequence[str]]) -> list[np.ndarray]:
     own = [[t, f"{t}_id"] if e[0] != e[2] else [] for t in (e[0], e[2])]
-    table.ends = tuple(table.choose(given[i] if given else None, [*_ENDS[i], *own[i]], ("the source", "the target")[i]) for i in (0, 1))
+    table.ends = tuple(table.choose(given[i] if given else None, [*_ENDS[i], *own[i]], what)
+                       for i, what in enumerate(("the source", "the target")))
     if None in table.ends:
         raise ValueError(f"{table.what}: columns {', '.join(table.names)}: say which two are the ends, as ends")
     return [table.column(n) for n in table.ends]
@@ -145,13 +149,17 @@ def _nodes(given: Any, t: str, used: list[np.ndarray], chosen: list, exclude: Se
            left: list[str]) -> tuple[Any, dict]:
     """Ids of a type (an array; a number if they are 0, 1, 2 and so on) and its fields."""
     if given is None:
+        if not used:
+            raise ValueError(f"nodes '{t}': None, and no edges name any: give a table, or leave the type out")
         if len({a.dtype.kind == "O" for a in used}) > 1:
             raise ValueError(f"nodes '{t}': some edges have words as ids and others numbers: make them alike")
         words = used[0].dtype.kind == "O"
-        ids = np.array([*dict.fromkeys(w for a in used for w in a), None], object)[:-1] if words else np.unique(np.concatenate(used))
+        named = np.concatenate(used)
+        ids = np.array([*dict.fromkeys(named), None], object)[:-1] if words else np.unique(named)
         return ids, {"num_nodes": len(ids)}
     table, (key, x, y, split) = _Table(given, f"nodes '{t}'"), chosen
-    key = table.choose(key, [t, f"{t}_id"], "the ids") or next((n for k in _KEYS for n in table.names if n.lower() == k), None)
+    key = table.choose(key, [t, f"{t}_id"], "the ids")
+    key = key or next((n for k in _KEYS for n in table.names if n.lower() == k), None)
     y = table.choose(y, ("y", "label", "class", "target"), "the labels")
     split = table.choose(split, ("split", "set"), "the split")
     x = list([x] if isinstance(x, str) else x or (["x"] if "x" in table.names else _features(table.names)))
@@ -163,8 +171,9 @@ def _nodes(given: Any, t: str, used: list[np.ndarray], chosen: list, exclude: Se
         fields["x"] = parts[0] if len(parts) == 1 and parts[0].ndim == 2 else np.stack(parts, 1)
     if y:
         a = fields["y"] = table.column(y)
-        if a.dtype.kind == "f" and a.ndim == 1 and task != "regression" and np.isnan(a).any() and (a[~np.isnan(a)] % 1 == 0).all():
-            fields["y"] = np.where(np.isnan(a), -1, a).astype(np.int64)  # classes, of which some are missing
+        gone = np.isnan(a) if a.dtype.kind == "f" and a.ndim == 1 and task != "regression" else np.zeros(1, bool)
+        if gone.any() and (a[~gone] % 1 == 0).all():
+            fields["y"] = np.where(gone, -1, a).astype(np.int64)  # classes, of which some are missing
     if split:
         fields.update(_masks(table, split))
     n = len(table.column(table.names[0]))
@@ -180,7 +189,8 @@ def _masks(table: _Table, split: str) -> dict[str, np.ndarray]:
     a = table.column(split)
     odd = next((v for v in a if v is not None and v not in _SETS), None)
     if odd is not None:
-        raise ValueError(f"{table.what}, column '{split}': {odd!r}, expected train, valid, test or nothing: split=... names another column")
+        raise ValueError(f"{table.what}, column '{split}': {odd!r}, expected train, valid, test or nothing: split=... "
+                         "names another column")
     sets = np.array([_SETS.get(v, "") for v in a])
     return {mask: sets == s for mask, s in MASKS.items() if (sets == s).any()}
 
@@ -192,7 +202,8 @@ class _Index:
         self.t, self.words = t, isinstance(ids, np.ndarray) and ids.dtype.kind == "O"
         self.n = len(ids) if isinstance(ids, np.ndarray) else ids
         if isinstance(ids, np.ndarray) and not self.words and ids.dtype.kind not in "iu":
-            raise ValueError(f"ids of '{t}': {ids.dtype}, expected integers or words, none of them missing: convert them, or fill them in")
+            raise ValueError(f"ids of '{t}': {ids.dtype}, expected integers or words, none of them missing: convert "
+                             "them, or fill them in")
         if self.words:
             self.at = {w: i for i, w in enumerate(ids)}
             twice = next((w for i, w in enumerate(ids) if self.at[w] != i), None) if len(self.at) < len(ids) else None
@@ -218,5 +229,6 @@ class _Index:
             at = np.where(self.keys[k] == ids, self.order[k], -1)
         if (at < 0).any():
             row = int((at < 0).argmax())
-            raise ValueError(f"{what}: row {row}: {ids[row]!r} is no id of '{self.t}': add it to the nodes, or leave the row out")
+            raise ValueError(f"{what}: row {row}: {ids[row]!r} is no id of '{self.t}': add it to the nodes, or leave "
+                             "the row out")
         return at

@@ -10,16 +10,15 @@ from typing import Any, Mapping
 
 import numpy as np
 
-_DTYPES = {"F64": "float64", "F32": "float32", "F16": "float16", "BF16": "bfloat16", "I64": "int64", "I32": "int32", "I16": "int16",
-           "I8": "int8", "U8": "uint8", "BOOL": "bool"}
+_DTYPES = {"F64": "float64", "F32": "float32", "F16": "float16", "BF16": "bfloat16", "I64": "int64", "I32": "int32",
+           "I16": "int16", "I8": "int8", "U8": "uint8", "BOOL": "bool"}
 _SUM = "gnn_checksum"
 _PREFIXES = ("module.", "_orig_mod.")  # of DistributedDataParallel and of torch.compile
 
 
 def read_weights(path: str) -> tuple[dict[str, str], dict[str, Any]]:
-    """The metadata of a file, and its tensors (on the host, writable). The checksum of gnn-train is verified if xxhash is there.
-
-    Raises ValueError for a file that is cut or damaged."""
+    """The metadata of a file, and its tensors (on the host, writable). gnn-train's checksum is verified by xxhash, if
+    that is there. Raises ValueError for a file that is cut or damaged."""
     import torch
 
     with open(path, "rb") as f:
@@ -45,8 +44,8 @@ def read_weights(path: str) -> tuple[dict[str, str], dict[str, Any]]:
 
 
 def load_model(path: str, dropout: float = 0.0) -> Any:
-    """A model of gnn-train(1) as a torch.nn.Module of PyG's layers (gnntools.model). Raises ValueError for other and for damaged files,
-    and NotImplementedError for a model that PyG has no layers for."""
+    """A model of gnn-train(1) as a torch.nn.Module of PyG's layers (gnntools.model). Raises ValueError for other and
+    for damaged files, and NotImplementedError for a model that PyG has no layers for."""
     from .model import GnnModel
 
     return GnnModel.load(path, dropout)
@@ -61,13 +60,14 @@ def _checksum(data: bytes) -> Any:
 
 
 def save_model(model: Any, path: str) -> None:
-    """Writes the parameters of a torch.nn.Module, or of its state_dict(), as gnn-predict(1) and gnn-train(1) --init read them.
+    """Writes the parameters of a torch.nn.Module, or of its state_dict(), as gnn-predict(1) and gnn-train(1) --init
+    read them.
 
-    A model of load_model() keeps its description, so that the file says what the model is; that needs the module xxhash. Of any other,
-    the file has names and shapes, which the programs take for PyG's layers (gnn-models(7)). Names are made what they were before PyG's
-    ModuleDict escaped them, and the prefixes of DistributedDataParallel and torch.compile are left out. The file appears when it is
-    complete. Raises ValueError for parameters that are not finite, that a lazy module has not made yet, or whose dtype is none of a
-    file's, and for two of one name."""
+    A model of load_model() keeps its description, so that the file says what the model is; that needs the module
+    xxhash. Of any other, the file has names and shapes, which the programs take for PyG's layers (gnn-models(7)). Names
+    are made what they were before PyG's ModuleDict escaped them, and the prefixes of DistributedDataParallel and
+    torch.compile are left out. The file appears when it is complete. Raises ValueError for parameters that are not
+    finite, that a lazy module has not made yet, or whose dtype is none of a file's, and for two of one name."""
     while hasattr(model, "_orig_mod") or type(model).__name__ in ("DistributedDataParallel", "DataParallel"):
         model = getattr(model, "_orig_mod", None) or model.module
     state = dict(model.state_dict() if hasattr(model, "state_dict") else model)
@@ -76,7 +76,7 @@ def save_model(model: Any, path: str) -> None:
             state = {k[len(prefix):]: v for k, v in state.items()}
     meta = {"format": "pt"}
     if hasattr(model, "description"):
-        meta.update({k: v for k, v in model.metadata.items() if k != _SUM}, gnn=json.dumps(model.description, separators=(",", ":")))
+        meta.update(model.metadata, gnn=json.dumps(model.description, separators=(",", ":")))
         meta[_SUM] = "0" * 32
     named: dict[str, np.ndarray] = {}
     for k, v in state.items():
@@ -88,8 +88,8 @@ def save_model(model: Any, path: str) -> None:
 
 
 def _plain_name(name: str) -> str:
-    """A name without the escapes of node types in PyG's ModuleDict: "a#b" for a.b, and "<pop>" for what modules call something else.
-    Edge types, <s___r___d> and s__r__d, have theirs in files, too."""
+    """A name without the escapes of node types in PyG's ModuleDict: "a#b" for a.b, and "<pop>" for what modules call
+    something else. Edge types, <s___r___d> and s__r__d, have theirs in files, too."""
     def part(word: str) -> str:
         if "__" in word:
             return word
@@ -108,7 +108,8 @@ def _bits(name: str, value: Any) -> tuple[str, list[int], bytes]:
     if dtype is None:
         raise ValueError(f"save_model: {name} is {t.dtype}: convert it, as by model.float()")
     if t.is_floating_point() and not bool(torch.isfinite(t).all()):
-        raise ValueError(f"save_model: {name} has {t[~torch.isfinite(t)][0].item()}, which no program accepts: training has diverged")
+        raise ValueError(f"save_model: {name} has {t[~torch.isfinite(t)][0].item()}, which no program accepts: "
+                         "training has diverged")
     return dtype, list(t.shape), t.reshape(-1).view(torch.uint8).numpy().tobytes()
 
 
@@ -123,7 +124,8 @@ def _write(path: str, meta: Mapping[str, str], tensors: Mapping[str, tuple[str, 
     if _SUM in meta:
         digest = _checksum(whole)
         if digest is None:
-            raise ValueError("save_model: a model with its description needs a checksum: pip install xxhash, or save model.state_dict()")
+            raise ValueError("save_model: a model with its description needs a checksum: pip install xxhash, or save "
+                             "model.state_dict()")
         whole = whole.replace(f'"{_SUM}":"{"0" * 32}"'.encode(), f'"{_SUM}":"{digest}"'.encode(), 1)
     folder = os.path.dirname(os.path.abspath(path))
     fd, temporary = tempfile.mkstemp(prefix=os.path.basename(path) + ".", dir=folder)
