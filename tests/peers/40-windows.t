@@ -9,6 +9,7 @@ for rule in le lt; do
     for frontier in all new; do
         for how in "" --disjoint; do
             for w in 0 1 4 30; do
+                [ $rule$w != lt0 ] || continue # which is refused, as nothing is in it
                 for k in edges nodes both; do
                     is plain+$k times "gnn-sample picks by times of $k: $rule --window $w --frontier $frontier $how" \
                         -f -1,-1 --time-rule $rule --window $w --frontier $frontier $how

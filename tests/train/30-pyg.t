@@ -163,7 +163,7 @@ while read -r k s opts; do
     check "gnn-train trains $k for PyG" train $s $k.st "$opts"
     gnn-predict $s $k.st --output-kind probs -o $k.p.npy || exit 1
     if [ -z "$have" ]; then
-        skip "PyG loads the $k model of gnn-train and predicts the same" "torch_geometric is not installed"
+        skip "PyG loads the $k model of gnn-train and predicts the same" "$py has no torch_geometric or safetensors"
         continue
     fi
     check "PyG loads the $k model of gnn-train and predicts the same" sh -c "
@@ -212,7 +212,7 @@ while read -r k s layers opts; do
     check "gnn-train takes a step from the model $k of load_model" step $s $layers "$was" $k.after "$opts"
     check "gnn-train takes the step that PyG's gradients make for $k, to 1e-5 of its size" \
         perl "$GNN_TOP/tests/train/stepgap.pl" "$was" "$D/case-$k.step.safetensors" $k.after 1e-5
-    [ -n "$have" ] || { skip "load_model loads the $k model of gnn-train and predicts the same" "torch_geometric is not installed"; continue; }
+    [ -n "$have" ] || { skip "load_model loads the $k model of gnn-train and predicts the same" "$py has no torch_geometric or safetensors"; continue; }
     train $s $k.st "-f $(seq -s , "$layers" | sed 's/[0-9]*/3/g') $opts" && gnn-predict $s $k.st --output-kind probs -o $k.p.npy || exit 1
     check "load_model loads the $k model of gnn-train and predicts the same" sh -c "
         cd '$D' && d=\$($py ../record.py --load $s '$PWD/$k.st' '$PWD/$k.p.npy') && echo \"\$d\" &&
@@ -221,7 +221,7 @@ done <"$GNN_TOP/tests/train/cases.txt"
 # Models that leave out edges, of a layer or of types.
 while read -r s opts; do
     name="load_model leaves out the edges that gnn-train $opts never saw, as gnn-predict does"
-    [ -n "$have" ] || { skip "$name" "torch_geometric is not installed"; continue; }
+    [ -n "$have" ] || { skip "$name" "$py has no torch_geometric or safetensors"; continue; }
     train $s out.st "$opts" && gnn-predict -q $s out.st --output-kind probs -o out.npy || exit 1
     check "$name" sh -c "cd '$D' && d=\$($py ../record.py --load $s '$PWD/out.st' '$PWD/out.npy') && echo \"\$d\" &&
         gnn-inspect --json '$PWD/out.st' | grep -q untrained && perl -e 'exit !(\$ARGV[0] < 1e-5)' \"\$d\""
@@ -243,7 +243,7 @@ unknown() {
 GnnModel({**json.loads(safe_open(sys.argv[1], "pt").metadata()["gnn"]), **json.loads(sys.argv[2])})' "$D/case-$1.safetensors" "$2" 2>&1 | tail -n 1
 }
 while read -r k members said; do
-    [ -n "$have" ] || { skip "load_model refuses what it does not know: $said" "torch_geometric is not installed"; continue; }
+    [ -n "$have" ] || { skip "load_model refuses what it does not know: $said" "$py has no torch_geometric or safetensors"; continue; }
     check "load_model refuses what it does not know: $said" test "$(unknown "$k" "$members")" = "NotImplementedError: $said"
 done <<EOF
 sage {"kind":"mlp"} kind mlp
