@@ -234,7 +234,7 @@ PEERS     ?= $(or $(GNN_PYTHON),python3)
 PEER       = $(if $(findstring /,$(PEERS)),$(abspath $(PEERS)),$(PEERS))
 check-peers: all ## compare samplers and models with PyG and DGL (PEERS=a python3 that has them; TESTS=... narrows it)
 	$(Q)have=$$($(PEER) -B tests/peers/rosetta.py --have 2>/dev/null) && [ "$$have" ] || { echo "check-peers: $(PEERS) has neither PyG nor DGL: set PEERS to a python3 that has" >&2; exit 1; }; echo "$$have"
-	$(Q)GNN_PEERS=$(PEER) GNN_PYTHON=$(PEER) GNN_BIN=$(CURDIR)/$(B)/bin GNN_TOP=$(CURDIR) GNN_B=$(CURDIR)/$(B) sh tests/run.sh $(or $(TESTS),$(sort $(wildcard tests/peers/*.t)) tests/train/30-pyg.t tests/python/60-manual.t)
+	$(Q)GNN_PEERS=$(PEER) GNN_PYTHON=$(PEER) GNN_BIN=$(CURDIR)/$(B)/bin GNN_TOP=$(CURDIR) GNN_B=$(CURDIR)/$(B) sh tests/run.sh $(or $(TESTS),$(sort $(wildcard tests/peers/*.t)) tests/train/30-pyg.t tests/python/60-manual.t tests/man/40-readme.t)
 
 # Sanitizers: parts, readers of damaged files and a case of each program under ASan and UBSan (everything in check-all); what runs on
 # several threads under TSan, with one OpenMP thread, as the OpenMP run-time is not built for it.

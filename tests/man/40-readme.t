@@ -4,7 +4,8 @@
 [ -z "${GNN_SAN-}" ] || { skip 'the command blocks of README.md run' 'those of plain builds do, and the tests of each program lead through the same code'; done_testing; }
 readme=$GNN_TOP/README.md
 export GNN_MPI="$GNN_B/lib/gnn-tools/gnn-mpi.so" # beside emulated programs there is none
-export PYTHONPATH="$GNN_TOP/formats/python" GNN_BIN
+export PYTHONPATH="$GNN_TOP/formats/python${PYTHONPATH:+:$PYTHONPATH}" GNN_BIN
+python=${GNN_PYTHON:-/usr/bin/python3}
 export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_rmaps_base_oversubscribe=1
 
 # Blocks go to 1.sh, 2.python and so on, in the order of the text, which is the order in which they run.
@@ -18,7 +19,7 @@ reason() {
     *.python)
         # shellcheck disable=SC2046
         for module in $(sed -n 's/^\(import\|from\) \([a-z_]*\).*/\2/p' "$1"); do
-            /usr/bin/python3 -c "import $module" 2>/dev/null || { echo "Python has no $module"; return; }
+            "$python" -c "import $module" 2>/dev/null || { echo "$python has no $module"; return; }
         done
         ;;
     *)
@@ -35,7 +36,7 @@ reason() {
 # A block with --device cuda has emulated devices.
 run() { # BLOCK
     case $1 in
-    *.python) /usr/bin/python3 "$1" ;;
+    *.python) "$python" "$1" ;;
     *)
         if grep -q -e '--device cuda' "$1"; then
             sed "s|\\(gnn-train .*--device cuda\\)|env GNN_FAKE_DEVICES=2 $GNN_B/emu/bin/\\1|" "$1" >emulated
