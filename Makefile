@@ -63,8 +63,8 @@ Q    := $(if $(V),,@)
 TESTFLAGS := -Itests
 
 # What only a build with CUDA has: the device runtime in lib/gpu, each stage's gpu_*.c, and kernels/cuda. Files named *_cuda.c call
-# CUDA's libraries; the rest is plain C. Without CUDA the gpu_none.c take their place.
-GPU_NONE := $(sort $(wildcard lib/*/gpu_none.c))
+# CUDA's libraries; the rest is plain C. Without CUDA the files named *no_gpu.c take their place.
+GPU_NONE := $(sort $(wildcard lib/*/*no_gpu.c))
 GPU_SRC  := $(filter-out $(GPU_NONE) lib/gpu/gpu.c,$(sort $(wildcard lib/gpu/*.c lib/*/gpu_*.c)))
 GPU_OBJ  := $(patsubst %.c,$(B)/%.o,$(GPU_SRC))
 LIB_SRC  := $(filter-out $(GPU_SRC) $(if $(NVCC),$(GPU_NONE)) lib/comm/calls_mpi.c,$(sort $(wildcard lib/*/*.c lib/*/*/*.c formats/*.c kernels/*.c kernels/cpu/*.c)))
@@ -158,7 +158,7 @@ $(WATCHED): $(FAKE:$(B)/emu/%=$(B)/watched/%) $(B)/tests/emu/watch.o $(B)/libgnn
 $(B)/watched/tests/gpu/check_kernels: $(B)/tests/gpu/check_kernels.o
 $(B)/watched/tests/emu/test_races: $(B)/tests/emu/test_races.o $(B)/watched/tests/emu/planted.o
 $(B)/tests/gpu/bench_gpu $(B)/emu/tests/gpu/bench_gpu: $(patsubst %.c,$(B)/%.o,$(sort $(wildcard tests/gpu/part_*.c)))
-$(addsuffix /tests/gpu/check_kernels,$(B) $(B)/emu $(B)/watched): $(patsubst %.c,$(B)/%.o,$(sort $(wildcard tests/gpu/case_*.c)) $(addprefix tests/gpu/,layer.c on_device.c sampler.c sampling.c))
+$(addsuffix /tests/gpu/check_kernels,$(B) $(B)/emu $(B)/watched): $(patsubst %.c,$(B)/%.o,$(sort $(wildcard tests/gpu/case_*.c)) $(addprefix tests/gpu/,blocks_case.c device_sampler.c on_device.c sampling.c))
 $(B)/emu/tests/gpu/%: $(B)/tests/gpu/%.o $(FAKE) $(B)/libgnn.a
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CXX) $(CXXFLAGS_ALL) $(LDFLAGS) -o $@ $(filter %.o,$^) $(filter %.a,$^) $(LIBS)
@@ -313,7 +313,7 @@ FUZZ     := $(patsubst tests/fuzz/%.c,%,$(sort $(wildcard tests/fuzz/fuzz_*.c)))
 FUZZ_SECONDS ?= 30
 FUZZ_TARGETS ?= $(FUZZ)
 # What replays files ignores checksums, as what fuzzes does: or most damage would end there.
-UNSUMMED := $(addprefix $(B)/unsummed/,formats/gnb.o formats/safetensors.o lib/model/file.o lib/import/read/stage.o lib/store/open.o lib/store/store.o lib/stream/read.o)
+UNSUMMED := $(addprefix $(B)/unsummed/,formats/gnb.o formats/safetensors.o lib/model/file.o lib/import/read/stage.o lib/store/open_store.o lib/store/store.o lib/stream/read.o)
 $(B)/unsummed/%.o: %.c Makefile
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) $(CPPFLAGS) $(CFLAGS_ALL) -DFUZZING_BUILD_MODE_UNSAFE_FOR_PRODUCTION -MMD -MP -c -o $@ $<

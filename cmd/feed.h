@@ -4,10 +4,10 @@
 #ifndef GNN_CMD_FEED_H
 #define GNN_CMD_FEED_H
 
-#include "cmd/cache.h"
+#include "cmd/cache_opts.h"
 #include "cmd/opt.h"
 #include "lib/model/model.h"
-#include "lib/train/feed.h"
+#include "lib/train/local_source.h"
 
 struct feed {
     const char *input, *store_path, *device;

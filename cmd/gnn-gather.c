@@ -4,12 +4,12 @@
 #include <string.h>
 
 #include "cmd/batches.h"
-#include "cmd/cache.h"
+#include "cmd/cache_opts.h"
 #include "cmd/threads.h"
 #include "cmd/cli.h"
 #include "cmd/device.h"
 #include "cmd/opt.h"
-#include "cmd/plan.h"
+#include "cmd/gather_plan.h"
 #include "cmd/ranks.h"
 #include "cmd/sampling_opts.h"
 #include "cmd/stdin.h"

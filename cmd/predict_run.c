@@ -13,7 +13,7 @@
 #include "lib/base/mem.h"
 #include "lib/base/plural.h"
 #include "lib/base/suggest.h"
-#include "lib/predict/batches.h"
+#include "lib/predict/sampled.h"
 #include "lib/predict/predict.h"
 
 static void show_progress(void *arg, uint32_t layer, uint64_t done, uint64_t total)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The directory of a zip archive (formats/zip.h, APPNOTE.TXT of PKWARE): its end, its entries, and
  * the header before each member, which must say the same. A reader that believes one of them only
- * can be led past members, or to other ones; lib/import/read/zip.c compares all. */
+ * can be led past members, or to other ones; lib/import/read/zip_check.c compares all. */
 #include "formats/zip.h"
 
 #include "formats/le.h"

@@ -2,11 +2,11 @@
 # SPDX-License-Identifier: Apache-2.0
 # Dependencies: cmd -> lib -> {kernels, formats}; inside lib a module includes only modules that stand before it
 # in @modules, and every file is in one of them; a directory inside a module includes nothing of the directories beside it; only cmd prints or exits; only lib/base/mem.c allocates for lib;
-# a few functions are used nowhere; no two GNN_SIMD functions have one name: clang makes the clones of static ones global.
+# a few functions are used nowhere; no two sources or headers, those of tests included, have one name; no two GNN_SIMD functions have one name: clang makes the clones of static ones global.
 # usage: check-layers.pl [TREE]      one line a finding; exit status 1 if there is any
 use strict;
 use warnings;
-use File::Basename qw(dirname);
+use File::Basename qw(basename dirname);
 
 my $top = shift // '.';
 my %may = (
@@ -26,6 +26,13 @@ my %simd;
 
 my $found = 0;
 sub report { print "@_\n"; $found = 1 }
+
+my %named;
+for my $file (sort grep { -e } glob "\Q$top\E/{cmd,lib,kernels,formats,tests}/{,*/,*/*/}*.{c,h,cc,cu,cuh}") {
+    (my $name = $file) =~ s{^\Q$top\E/}{};
+    push @{$named{basename($name)}}, $name;
+}
+@{$named{$_}} > 1 && report("$_: a name for one file: @{$named{$_}}") for sort keys %named;
 
 for my $room (sort keys %may) {
     for my $file (sort map { glob "\Q$top/$room\E/$_" } qw(*.[ch] */*.[ch] */*/*.[ch] *.cuh */*.cu */*.cuh)) {

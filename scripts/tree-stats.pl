@@ -56,7 +56,7 @@ for my $file (sort map { glob "\Q$top\E/$_" } map { ("$_/*.[ch]", "$_/*/*.[ch]",
         $asked{$what} += $n;
         push @{$asking{$what}}, "$name: $n";
     }
-    next if $name !~ s/\.cu?$// || $name =~ /gpu_none$/;
+    next if $name !~ s/\.cu?$// || $name =~ /no_gpu$/;
     # What begins a line, is not static and has a body or a value is the file's to offer.
     while ($text =~ /^(?!static\b|constexpr\b|typedef\b|extern\s+\w+\s+\w+[^{=]*;|else\b)[a-z][\w \t*]*?\b(\w+)(?:\s*\([^;{}]*\)\s*\{|(?:\[\w*\])?\s*=)/mg) {
         $home{$1} = $name;

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "kernels/cpu/draw.h"
-#include "kernels/cpu/labor.h"
+#include "kernels/cpu/labor_picks.h"
 #include "kernels/cpu/number.h"
 #include "kernels/cpu/times.h"
 #include "kernels/cpu/weighted.h"

@@ -304,7 +304,7 @@ static int send_sums(struct hops *w, uint32_t owner, uint32_t to)
         for (uint64_t i = book[owner]; i < book[owner + 1]; i++) {
             if (!sum[i])
                 continue;
-            uint32_t *words = gnn_words_add(&w->q.queue[to], SENT_WORDS, w->e);
+            uint32_t *words = gnn_packet_add(&w->q.queue[to], SENT_WORDS, w->e);
             if (!words)
                 return w->e->code;
             memcpy(words, &(struct sent_sum){sum[i], (uint32_t)i, t}, sizeof(struct sent_sum));
@@ -317,9 +317,9 @@ static int send_sums(struct hops *w, uint32_t owner, uint32_t to)
  */
 static int next_sum(struct hops *w, uint32_t r, uint32_t owner, struct sent_sum *x)
 {
-    struct gnn_words_in *in = &w->q.in[r];
+    struct gnn_packet_in *in = &w->q.in[r];
     const struct gnn_store *s = w->s;
-    const uint32_t *words = gnn_words_read(in, SENT_WORDS);
+    const uint32_t *words = gnn_packet_read(in, SENT_WORDS);
     if (!words && in->at == in->n)
         return 0;
     if (words)

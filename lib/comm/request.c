@@ -51,11 +51,11 @@ int gnn_request_put(struct gnn_request *q, const uint32_t *owner, struct gnn_ent
         if (owner[i] != GNN_REQUEST_NOBODY)
             count[owner[i]]++;
     for (uint32_t r = 0; r < q->owners; r++) {
-        uint32_t *w = gnn_words_add(&q->queue[r], 1, e);
+        uint32_t *w = gnn_packet_add(&q->queue[r], 1, e);
         if (!w)
             return e->code;
         *w = count[r];
-        if (gnn_words_add_entries(&q->queue[r], entry, count[r], &q->to[r], e))
+        if (gnn_packet_add_entries(&q->queue[r], entry, count[r], &q->to[r], e))
             return e->code;
     }
     for (uint32_t i = 0; i < n; i++)
@@ -65,13 +65,13 @@ int gnn_request_put(struct gnn_request *q, const uint32_t *owner, struct gnn_ent
 }
 
 /* To the ranks; what is for this one's further owners is there already. */
-static int exchange_words(struct gnn_request *q, const struct gnn_words *out, struct gnn_err *e)
+static int exchange_words(struct gnn_request *q, const struct gnn_packet *out, struct gnn_err *e)
 {
     for (uint32_t r = 0; r < q->ranks; r++)
-        q->x.out[r] = gnn_words_span(&out[r]);
+        q->x.out[r] = gnn_packet_span(&out[r]);
     const int rc = gnn_comm_exchange(q->comm, &q->x, e);
     for (uint32_t r = 0; r < q->owners; r++)
-        q->in[r] = gnn_words_open(r < q->ranks ? q->x.in[r] : gnn_words_span(&out[r]));
+        q->in[r] = gnn_packet_open(r < q->ranks ? q->x.in[r] : gnn_packet_span(&out[r]));
     return rc;
 }
 

@@ -10,7 +10,7 @@
 #ifndef GNN_LIB_COMM_REQUEST_H
 #define GNN_LIB_COMM_REQUEST_H
 
-#include "lib/comm/words.h"
+#include "lib/comm/packet.h"
 #include "lib/data/batch.h"
 
 #define GNN_REQUEST_NOBODY UINT32_MAX /* owner of what is not asked for */
@@ -18,11 +18,11 @@
 /* One thread's; used again and again it allocates nothing. */
 struct gnn_request {
     struct gnn_comm *comm;
-    uint32_t ranks, owners;    /* owners: the ranks, and after them queues that stay here and are
-                                  answered by this rank, such as a halo's */
-    struct gnn_words *queue;   /* [owners] requests to each */
-    struct gnn_words *staging; /* [owners] replies to each */
-    struct gnn_words_in *in;   /* [owners] what came from each, to be read from its start: after
+    uint32_t ranks, owners;     /* owners: the ranks, and after them queues that stay here and are
+                                   answered by this rank, such as a halo's */
+    struct gnn_packet *queue;   /* [owners] requests to each */
+    struct gnn_packet *staging; /* [owners] replies to each */
+    struct gnn_packet_in *in;   /* [owners] what came from each, to be read from its start: after
                                   _ask requests, after _reply replies. Until the next of these */
     struct gnn_exchange x;
     struct gnn_entries *to;        /* [owners] where the next entry goes */

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "lib/data/batch_impl.h"
-#include "lib/data/labels.h"
+#include "lib/data/label_check.h"
 #include "lib/base/node_set.h"
 
 struct bind {

@@ -8,7 +8,7 @@
 
 #include "lib/cache/tier.h"
 #include "lib/gather/gatherer.h"
-#include "lib/gather/rows.h"
+#include "lib/gather/field_rows.h"
 
 struct gatherer {
     struct gnn_store *store;
@@ -32,8 +32,8 @@ struct gatherer *gnn_gatherer_new(const struct gnn_meta *up, struct gnn_store *s
                                   const struct gnn_gather_opts *o, struct gnn_err *e) GNN_MUST_USE;
 void gnn_gatherer_free(void *gatherer);
 
-/* (lib/gather/rows.c) Is there a tensor to add to the batch for the job; of an edge field in this
- * hop, which is 0 for all others? */
+/* (lib/gather/field_rows.c) Is there a tensor to add to the batch for the job; of an edge field in
+ * this hop, which is 0 for all others? */
 bool gnn_gather_wanted(const struct gather_job *j, const struct gnn_batch *b, uint32_t hop);
 /* Adds it, in memory of a certain kind (NULL: the heap); GNN_E_INPUT if it is there already. */
 int gnn_gather_add(const struct gatherer *g, const struct gather_job *j, struct gnn_batch *b,

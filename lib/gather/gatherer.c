@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The gatherer with the CPU. */
-#include "lib/gather/remote.h"
+#include "lib/gather/gather_remote.h"
 
 static void *worker_new(void *arg, struct gnn_err *e)
 {

@@ -2,8 +2,8 @@
 /*- Gathering on devices with several ranks: rows of a batch that its device does not find by itself.
  *
  * Before a batch is copied to its device, threads of the host request the rows that are neither in
- * the GPU feature cache nor this rank's own (lib/gather/remote.h). Replies lie in one staging
- * buffer of pinned memory, which goes to the device in one copy, beside the batch:
+ * the GPU feature cache nor this rank's own (lib/gather/gather_remote.h). Replies lie in one
+ * staging buffer of pinned memory, which goes to the device in one copy, beside the batch:
  *
  *   parts     struct gnn_gather_part: of each field, and hop of an edge field, this rank's own
  * parts, the reply of each rank, and the replicated remote rows numbers   u64: of the rows wanted,
@@ -16,7 +16,7 @@
 #define GNN_LIB_GATHER_GPU_REMOTE_H
 
 #include "lib/gather/gpu_gather.h"
-#include "lib/gather/remote.h"
+#include "lib/gather/gather_remote.h"
 
 /* A field's part of a staging buffer, for each of its hops: offsets, and how many there are. */
 struct gather_staged {

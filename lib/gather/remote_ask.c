@@ -115,7 +115,7 @@ static int ask_edges(const struct gatherer *g, struct gather_remote *f, const st
         uint64_t n = 0;
         for (uint32_t i = 0; i < k->n; i++)
             n += owner[i] == r && !mine;
-        uint32_t *to = gnn_words_add(&f->q.queue[r], 2 + 2 * n, e);
+        uint32_t *to = gnn_packet_add(&f->q.queue[r], 2 + 2 * n, e);
         if (!to)
             return e->code;
         *to++ = (uint32_t)n;
@@ -125,9 +125,9 @@ static int ask_edges(const struct gatherer *g, struct gather_remote *f, const st
                 to[n] = k->indptr[i + 1] - k->indptr[i];
                 *to++ = node[i];
             }
-        uint64_t *id = gnn_words_align(&f->q.queue[r], sizeof *id, e)
+        uint64_t *id = gnn_packet_align(&f->q.queue[r], sizeof *id, e)
                            ? NULL
-                           : (void *)gnn_words_add(&f->q.queue[r], 2 * (uint64_t)count[r], e);
+                           : (void *)gnn_packet_add(&f->q.queue[r], 2 * (uint64_t)count[r], e);
         if (!id)
             return e->code;
         for (uint32_t i = 0; i < k->n; i++)
@@ -147,7 +147,7 @@ int gnn_gather_remote_ask(const struct gatherer *g, struct gather_remote *f,
     f->hits = (struct gnn_tier_hits){0};
     memset(f->want, 0, f->slots * sizeof *f->want);
     for (uint32_t r = 0; r < f->q.ranks; r++) {
-        uint32_t *w = gnn_words_add(&f->q.queue[r], 1, e);
+        uint32_t *w = gnn_packet_add(&f->q.queue[r], 1, e);
         if (!w)
             return e->code;
         *w = GATHER_ASKED;
@@ -174,9 +174,9 @@ int gnn_gather_remote_ask(const struct gatherer *g, struct gather_remote *f,
 static int read_nodes(struct gather_remote *f, uint32_t t, uint32_t r, struct gnn_err *e)
 {
     struct gather_asked *a = &f->by[(size_t)t * f->q.ranks + r];
-    const uint32_t *n = gnn_words_read(&f->q.in[r], 1);
+    const uint32_t *n = gnn_packet_read(&f->q.in[r], 1);
     a->n = n ? *n : 0;
-    a->node = n ? gnn_words_read(&f->q.in[r], *n) : NULL;
+    a->node = n ? gnn_packet_read(&f->q.in[r], *n) : NULL;
     return a->node ? 0 : gnn_request_malformed(&f->q, r, e);
 }
 
@@ -185,11 +185,11 @@ static int read_edges(const struct gatherer *g, struct gather_remote *f, uint32_
 {
     const struct gather_job *j = edge_job(g, et);
     struct gather_asked *a = &f->by[(size_t)slot * f->q.ranks + r];
-    struct gnn_words_in *in = &f->q.in[r];
-    const uint32_t *n = gnn_words_read(in, 2), *node = n ? gnn_words_read(in, n[0]) : NULL,
-                   *of_each = node ? gnn_words_read(in, n[0]) : NULL;
-    const uint64_t *id = of_each && gnn_words_skip(in, sizeof *id)
-                             ? (const void *)gnn_words_read(in, 2 * (uint64_t)n[1])
+    struct gnn_packet_in *in = &f->q.in[r];
+    const uint32_t *n = gnn_packet_read(in, 2), *node = n ? gnn_packet_read(in, n[0]) : NULL,
+                   *of_each = node ? gnn_packet_read(in, n[0]) : NULL;
+    const uint64_t *id = of_each && gnn_packet_skip(in, sizeof *id)
+                             ? (const void *)gnn_packet_read(in, 2 * (uint64_t)n[1])
                              : NULL;
     if (!id)
         return gnn_request_malformed(&f->q, r, e);
@@ -217,7 +217,7 @@ int gnn_gather_remote_read(const struct gatherer *g, struct gather_remote *f,
     bool direct;
     int rc = 0;
     for (uint32_t r = 0; !rc && r < f->q.ranks; r++) {
-        const uint32_t *kind = gnn_words_read(&f->q.in[r], 1);
+        const uint32_t *kind = gnn_packet_read(&f->q.in[r], 1);
         if (!kind)
             return gnn_request_malformed(&f->q, r, e);
         if (*kind == GATHER_ENDED)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* lib/gpu/gemm.h over cuBLASLt, which is loaded when it is first needed: a program that multiplies
- * nothing on a device neither links nor needs it.
+/* lib/gpu/device_gemm.h over cuBLASLt, which is loaded when it is first needed: a program that
+ * multiplies nothing on a device neither links nor needs it.
  *
  * Batches differ in their numbers of rows, and asking the library how to multiply costs about as
  * much as a small product. So it is asked once for all numbers of rows between two marks, eight to
@@ -8,7 +8,7 @@
  * ways to split a long sum only that is allowed which puts the parts aside and adds them up in a
  * second step, in a fixed order. Left to itself the library may do products of rounded inputs
  * without the tensor cores, in plain f32: such ways are refused. */
-#include "lib/gpu/gemm.h"
+#include "lib/gpu/device_gemm.h"
 
 #include <cublasLt.h>
 #include <dlfcn.h>

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "lib/data/direction.h"
-#include "lib/data/labels.h"
+#include "lib/data/label_check.h"
 #include "lib/store/ids.h"
 #include "lib/inspect/inspect.h"
 #include "lib/inspect/report.h"

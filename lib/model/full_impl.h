@@ -6,7 +6,7 @@
 #include "lib/base/swap.h"
 #include "lib/model/full.h"
 #include "lib/model/net_impl.h"
-#include "lib/store/adjacency.h"
+#include "lib/store/csc_check.h"
 
 enum { FULL_DEPTH_MAX = 1024 }; /* rounds under way: each has a tag of its own */
 enum { FULL_WIRES = 2 };        /* of gradients: of this round, and of the one before */

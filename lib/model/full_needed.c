@@ -13,7 +13,7 @@
 
 #include "lib/comm/request.h"
 #include "lib/model/full_impl.h"
-#include "lib/store/adjacency.h"
+#include "lib/store/csc_check.h"
 
 /* Sources of a type that edges of this rank's rows have: a bit for each node of the type, and, when
  * these are known, their new ids, in ascending order of the old ones. */
@@ -131,7 +131,7 @@ static int ask_sources(struct gnn_full *f, struct full_needed *w, uint32_t i, ui
             bit[id / 64] |= mask;
             if (id < book[rank] || id >= book[rank + 1])
                 rank = gnn_store_rank_of(f->s, t, id);
-            if (!(to = gnn_words_add(&w->q.queue[rank], 1, e)))
+            if (!(to = gnn_packet_add(&w->q.queue[rank], 1, e)))
                 return e->code;
             *to = id;
         }
@@ -144,7 +144,7 @@ static int open_lists(struct full_needed *w, struct gnn_err *e)
 {
     for (uint32_t rank = 0; rank < w->q.ranks; rank++) {
         w->start[rank] = w->q.queue[rank].n;
-        if (!gnn_words_add(&w->q.queue[rank], 1, e))
+        if (!gnn_packet_add(&w->q.queue[rank], 1, e))
             return e->code;
     }
     return 0;
@@ -153,7 +153,7 @@ static int open_lists(struct full_needed *w, struct gnn_err *e)
 static void close_lists(struct full_needed *w)
 {
     for (uint32_t rank = 0; rank < w->q.ranks; rank++) {
-        const struct gnn_words *q = &w->q.queue[rank];
+        const struct gnn_packet *q = &w->q.queue[rank];
         ((uint32_t *)q->buf.data)[w->start[rank]] = (uint32_t)(q->n - w->start[rank] - 1);
     }
 }
@@ -162,8 +162,8 @@ static void close_lists(struct full_needed *w)
 static const uint32_t *read_list(struct gnn_full *f, struct full_needed *w, uint32_t rank,
                                  uint32_t t, uint32_t *n, struct gnn_err *e)
 {
-    const uint32_t *head = gnn_words_read(&w->q.in[rank], 1),
-                   *id = head ? gnn_words_read(&w->q.in[rank], *head) : NULL;
+    const uint32_t *head = gnn_packet_read(&w->q.in[rank], 1),
+                   *id = head ? gnn_packet_read(&w->q.in[rank], *head) : NULL;
     *n = id ? *head : 0;
     bool bad = !id;
     for (uint32_t j = 0; j < *n; j++)
@@ -264,7 +264,7 @@ static int ask_numbers(struct gnn_full *f, struct full_needed *w, struct gnn_err
                 const uint64_t id = 64 * k + (uint64_t)__builtin_ctzll(bits);
                 while (id >= f->s->rank_book[t][rank + 1])
                     rank++;
-                if (!(to = gnn_words_add(&w->q.queue[rank], 1, e)))
+                if (!(to = gnn_packet_add(&w->q.queue[rank], 1, e)))
                     return e->code;
                 *to = (uint32_t)id;
             }
@@ -282,7 +282,7 @@ static int answer_numbers(struct gnn_full *f, struct full_needed *w, struct gnn_
         for (uint32_t t = 0; t < f->m->c.nntypes; t++) {
             uint32_t n, i = 0;
             const uint32_t *id = read_list(f, w, rank, t, &n, e);
-            uint32_t *to = id ? gnn_words_add(&w->q.staging[rank], n, e) : NULL;
+            uint32_t *to = id ? gnn_packet_add(&w->q.staging[rank], n, e) : NULL;
             const uint64_t *book = f->s->book[t] + f->first;
             for (uint32_t j = 0; to && j < n; j++) {
                 if (id[j] < book[i] || id[j] >= book[i + 1])
@@ -304,7 +304,7 @@ static int read_numbers(struct gnn_full *f, struct full_needed *w, struct gnn_er
             uint64_t n = 0;
             for (uint64_t k = lo; k < hi; k++)
                 n += x->bit[k / 64] >> k % 64 & 1;
-            const uint32_t *id = gnn_words_read(&w->q.in[rank], n);
+            const uint32_t *id = gnn_packet_read(&w->q.in[rank], n);
             for (uint64_t j = 0; id && j < n; j++)
                 if (id[j] < lo || id[j] >= hi)
                     return gnn_request_malformed(&w->q, rank, e);

@@ -5,7 +5,7 @@
  * edges add att_edge . lin_edge e_ij to the scores, as with edge_dim. */
 #include <math.h>
 
-#include "lib/model/heads.h"
+#include "lib/model/attention_layer.h"
 #include "lib/model/layout.h"
 
 enum { LIN_SRC, ATT_SRC, ATT_DST, BIAS, LIN_DST };

@@ -7,7 +7,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "lib/model/heads.h"
+#include "lib/model/attention_layer.h"
 
 enum { LIN_L, BIAS_L, LIN_R, BIAS_R, ATT, BIAS, LIN_EDGE };
 

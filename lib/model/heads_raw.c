@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Attention over raw rows, and the terms of scores without projected rows (lib/model/heads.h). A
- * row of sums has `heads` parts of ds columns each; each part is multiplied by its head's part of
- * the matrix. */
-#include "lib/model/heads.h"
+/* Attention over raw rows, and the terms of scores without projected rows
+ * (lib/model/attention_layer.h). A row of sums has `heads` parts of ds columns each; each part is
+ * multiplied by its head's part of the matrix. */
+#include "lib/model/attention_layer.h"
 
 /* ---- terms of scores ---- */
 

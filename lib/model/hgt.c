@@ -12,7 +12,7 @@
  * logistic function of a number of each type. */
 #include <math.h>
 
-#include "lib/model/heads.h"
+#include "lib/model/attention_layer.h"
 
 enum { KEY, QUERY, VALUE, PARTS }; /* columns of the first stage, d of each */
 enum { P_REL };

@@ -2,7 +2,7 @@
 /* The table of lib/ops/ops.h for a device: launchers of kernels/, on a stream of its own. */
 #include <stdio.h>
 
-#include "lib/gpu/gemm.h"
+#include "lib/gpu/device_gemm.h"
 #include "lib/ops/gpu_reduce.h"
 
 static const char *const precisions[] = {

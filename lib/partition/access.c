@@ -9,7 +9,7 @@
 
 #include "lib/base/mem.h"
 #include "lib/partition/repair.h"
-#include "lib/partition/stream.h"
+#include "lib/partition/streaming.h"
 
 enum { RANKS = 1 << 16, RELIEVE_MOST = 20, ROUNDS_MOST = 3 };
 

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "lib/base/mem.h"
-#include "lib/partition/stream.h"
+#include "lib/partition/streaming.h"
 
 /* ---- parts without vertices ---- */
 

@@ -2,7 +2,7 @@
 /* What is known of a relation before the first layer: that its adjacency is sound, and its nodes'
  * degrees. */
 
-#include "lib/store/adjacency.h"
+#include "lib/store/csc_check.h"
 #include "lib/store/degree.h"
 #include "lib/predict/predict_impl.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Drawing for the sampler of several ranks (lib/sample/draw.c): destinations come from the host's
- * memory, and what was drawn goes there. Each of the sampler's threads has a stream
- * context: a stream of one device, and memory that grows with what it is asked for. */
+/* Drawing for the sampler of several ranks (lib/sample/draw_etype.c): destinations come from the
+ * host's memory, and what was drawn goes there. Each of the sampler's threads has a stream context:
+ * a stream of one device, and memory that grows with what it is asked for. */
 #include "lib/sample/gpu_sample.h"
 
 enum {

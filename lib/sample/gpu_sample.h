@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the files of the sampler on devices share (sampler.c is the way in; for several ranks,
- * draw.c).
+/* What the files of the sampler on devices share (gpu_sampler.c is the way in; for several ranks,
+ * gpu_draw.c).
  *
  * A batch is drawn in one stream context of a device: a stream, maps of local numbers and scratch.
  * What it consists of lies in memory of its own, an arena, which is recycled with it. From the copy

@@ -3,7 +3,7 @@
  * over the nodes of the whole batch counts it once: in the rank that finds it first, hop by hop,
  * and of those that find it in the same hop the lowest. So the rank that counts a node counts it in
  * all later hops, in which other ranks have it, too. A node's owner knows who has found it, as all
- * ask there; requests and replies travel with those of the hop (lib/sample/remote.c):
+ * ask there; requests and replies travel with those of the hop (lib/sample/sample_remote.c):
  *
  *   request: per node type, u32 n, entries[n] that are new to the rank
  *   reply:   per node type, u32 words of n bits, from the lowest on: does the rank count the node?
@@ -162,12 +162,12 @@ int gnn_sample_dedup_reply(const struct sample_draw *d, struct sample_dedup *o,
                            struct gnn_request *q, uint32_t r)
 {
     for (uint32_t t = 0; t < o->nntypes; t++) {
-        const uint32_t *n = gnn_words_read(&q->in[r], 1);
+        const uint32_t *n = gnn_packet_read(&q->in[r], 1);
         struct gnn_entries entry;
-        if (!n || !gnn_words_read_entries(&q->in[r], d->w->type[t].list, *n, &entry))
+        if (!n || !gnn_packet_read_entries(&q->in[r], d->w->type[t].list, *n, &entry))
             return gnn_request_malformed(q, r, d->e);
         const uint64_t words = ((uint64_t)*n + 31) / 32;
-        uint32_t *bit = gnn_words_add(&q->staging[r], words, d->e);
+        uint32_t *bit = gnn_packet_add(&q->staging[r], words, d->e);
         if (!bit)
             return d->e->code;
         memset(bit, 0, words * sizeof *bit);
@@ -188,7 +188,7 @@ int gnn_sample_dedup_read(const struct sample_draw *d, struct sample_dedup *o,
         for (uint32_t r = 0; r < q->ranks; r++) {
             const uint64_t asked = o->wanted[(size_t)t * q->owners + r];
             o->left[r] = 0;
-            o->bits[r] = gnn_words_read(&q->in[r], (asked + 31) / 32);
+            o->bits[r] = gnn_packet_read(&q->in[r], (asked + 31) / 32);
             if (!o->bits[r])
                 return gnn_request_malformed(q, r, d->e);
         }

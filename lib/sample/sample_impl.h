@@ -131,8 +131,8 @@ struct sample_draw {
     struct gnn_err *e;
 };
 
-/* Steps of the work that both ways, alone and with ranks, have in common (lib/sample/draw.c). Adds
- * a tensor with one axis to the batch. */
+/* Steps of the work that both ways, alone and with ranks, have in common (lib/sample/draw_etype.c).
+ * Adds a tensor with one axis to the batch. */
 int gnn_sample_add(const struct sample_draw *d, const char *name, enum gnn_dtype dtype,
                    uint64_t rows, struct gnn_tensor **t) GNN_MUST_USE;
 /* Destinations of a block, *first on: the number of them, 0 if the fan-out is 0. */
@@ -165,8 +165,8 @@ int gnn_sample_pick_block(const struct sample_draw *d, uint32_t et,
 /* Room for the times of the picks, of the worker, if they are wanted and have none. */
 int gnn_sample_fit_times(const struct sample_draw *d, struct gnn_sample_job *job) GNN_MUST_USE;
 
-/* Several ranks (lib/sample/remote.c): samples a hop's blocks, asking other ranks for what they
- * own. NULL on failure; takes NULL. */
+/* Several ranks (lib/sample/sample_remote.c): samples a hop's blocks, asking other ranks for what
+ * they own. NULL on failure; takes NULL. */
 struct sample_remote *gnn_sample_remote_new(const struct sampler *s,
                                             struct gnn_err *e) GNN_MUST_USE;
 void gnn_sample_remote_free(struct sample_remote *f);

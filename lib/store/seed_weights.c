@@ -5,7 +5,7 @@
 #include <math.h>
 
 #include "kernels/label.h"
-#include "lib/data/labels.h"
+#include "lib/data/label_check.h"
 #include "lib/data/tensors.h"
 
 /* The class of row i, or nclasses: it has none. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A part of an open store, for open.c, which fills it, and store.c. */
+/* A part of an open store, for open_store.c, which fills it, and store.c. */
 #ifndef GNN_LIB_STORE_STORE_IMPL_H
 #define GNN_LIB_STORE_STORE_IMPL_H
 

@@ -7,7 +7,7 @@
 
 #include "lib/base/mem.h"
 #include "lib/data/tensors.h"
-#include "lib/store/adjacency.h"
+#include "lib/store/csc_check.h"
 
 enum { SUM_BITS = 57 }; /* a draw below the sum is repeated less than once in 64 times */
 

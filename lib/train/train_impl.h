@@ -29,7 +29,7 @@ int gnn_train_flush(struct gnn_trainer *t, struct gnn_err *e) GNN_MUST_USE;
 /* GNN_E_RUN unless all parameters and moments, of the host, are finite. */
 int gnn_train_check_params(const struct gnn_trainer *t, struct gnn_err *e) GNN_MUST_USE;
 
-/* What ranks do together (lib/train/remote.c). */
+/* What ranks do together (lib/train/train_ranks.c). */
 int gnn_train_ranks_init(struct gnn_trainer *t, struct gnn_err *e) GNN_MUST_USE;
 void gnn_train_ranks_release(struct gnn_trainer *t);
 /* Seeds of a batch over all ranks, of which `rows` are this one's. */
@@ -74,7 +74,7 @@ int gnn_train_agree(struct gnn_trainer *t, const char *what, struct gnn_err *e) 
 int gnn_train_sum_in_step(struct gnn_trainer *t, double *x, uint64_t n,
                           struct gnn_err *e) GNN_MUST_USE;
 
-/* Convolutions that no step has reached (lib/train/untrained.c). _reach: after the forward pass of
+/* Convolutions that no step has reached (lib/train/unreached.c). _reach: after the forward pass of
  * a step. _agree: the list becomes that of all ranks, if a step was made since the last time;
  * before an evaluation, as that leaves these edges out, and before the list is kept. */
 int gnn_train_untrained_init(struct gnn_trainer *t, struct gnn_err *e) GNN_MUST_USE;

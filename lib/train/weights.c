@@ -4,7 +4,7 @@
  * And counts of the classes, from which balanced weights are made. */
 #include <string.h>
 
-#include "lib/data/labels.h"
+#include "lib/data/label_check.h"
 #include "lib/store/store.h"
 #include "lib/train/train_impl.h"
 

@@ -6,7 +6,7 @@
 #include <omp.h>
 #include <sys/resource.h>
 
-#include "lib/train/feed.h"
+#include "lib/train/local_source.h"
 
 #include "bench_step.h"
 

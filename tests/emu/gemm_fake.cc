@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* lib/gpu/gemm.h without cuBLASLt: plain loops, as a kernel, summed up as GNN_FAKE_SUMS says.
- * GNN_FAKE_NO_BIAS=1: it knows no way to add one. GNN_FAKE_NO_BF16=n: no way to multiply in bf16
- * where n is the width of the result, or anywhere if n is 0; GNN_FAKE_NO_TENSOR=1: no way to
+/* lib/gpu/device_gemm.h without cuBLASLt: plain loops, as a kernel, summed up as GNN_FAKE_SUMS
+ * says. GNN_FAKE_NO_BIAS=1: it knows no way to add one. GNN_FAKE_NO_BF16=n: no way to multiply in
+ * bf16 where n is the width of the result, or anywhere if n is 0; GNN_FAKE_NO_TENSOR=1: no way to
  * multiply on tensor cores. */
-#include "lib/gpu/gemm.h"
+#include "lib/gpu/device_gemm.h"
 
 #include <cstdlib>
 #include <cstring>

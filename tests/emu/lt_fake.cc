@@ -4,7 +4,7 @@
  * says. GNN_FAKE_LT=1: they are there, but for BGRADB in f32; =2: they are wrong, too - no bias is
  * added, masks have the highest bit first, sums are of the other matrix. Otherwise there are none,
  * as where CUDA was not there to build with. */
-#include "lib/gpu/gemm.h"
+#include "lib/gpu/device_gemm.h"
 
 #include <cstring>
 #include <vector>

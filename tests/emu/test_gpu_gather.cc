@@ -11,7 +11,7 @@
 
 #include "tap.h"
 extern "C" {
-#include "lib/train/feed.h"
+#include "lib/train/local_source.h"
 #include "scratch.h"
 }
 

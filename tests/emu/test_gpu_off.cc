@@ -13,7 +13,7 @@
 extern "C" {
 #include "lib/gpu/dev.h"
 #include "lib/ops/ops.h"
-#include "lib/train/feed.h"
+#include "lib/train/local_source.h"
 #include "scratch.h"
 }
 

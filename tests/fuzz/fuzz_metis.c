@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* METIS graphs. */
-#include "fuzz/import.h"
+#include "fuzz/import_target.h"
 
 FUZZ_IMPORT("metis", "f.graph")

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* OGB archives. */
-#include "fuzz/import.h"
+#include "fuzz/import_target.h"
 
 FUZZ_IMPORT("ogb", "f.zip")

@@ -12,7 +12,7 @@
 #include "lib/comm/comm.h"
 #include "lib/gather/gatherer.h"
 #include "lib/sample/sampler.h"
-#include "ranks.h"
+#include "thread_ranks.h"
 #include "store_divide.h"
 #include "store_maker.h"
 

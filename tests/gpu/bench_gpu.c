@@ -14,7 +14,7 @@
 
 #include "gpu/bench.h"
 #include "lib/gpu/dev.h"
-#include "lib/gpu/gemm.h"
+#include "lib/gpu/device_gemm.h"
 
 static const struct {
     const char *name;

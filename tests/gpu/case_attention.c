@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Attention, forward and back, and rows of heads. */
 #include "gpu/case.h"
-#include "gpu/layer.h"
+#include "gpu/blocks_case.h"
 #include "kernels/act.h"
 #include "kernels/attention.h"
 #include "kernels/attention_edge.h"

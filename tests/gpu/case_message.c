@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Messages: maxima, rows of edges added to those of sources, their means. */
 #include "gpu/case.h"
-#include "gpu/layer.h"
+#include "gpu/blocks_case.h"
 #include "kernels/message.h"
 
 struct shape {

@@ -2,7 +2,7 @@
 /* Plain passes over rows and numbers: sums, gates, rows by number, on their way between partitions,
  * of unit length; and factors of aggregation. */
 #include "gpu/case.h"
-#include "gpu/layer.h"
+#include "gpu/blocks_case.h"
 #include "kernels/factors.h"
 #include "kernels/gate.h"
 #include "kernels/half.h"

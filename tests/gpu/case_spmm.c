@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Aggregation and transposed blocks. */
 #include "gpu/case.h"
-#include "gpu/layer.h"
+#include "gpu/blocks_case.h"
 
 static const struct gnn_csr *first_block(const struct layer *l, uint32_t b)
 {

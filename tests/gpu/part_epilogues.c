@@ -6,12 +6,12 @@
  *
  * Ways are asked for as lib/gpu/gemm_cuda.c asks: on tensor cores, unless in f32, and with sums
  * split in no way but the one of a fixed order; if there is none, for any ("loosely"). Matrices are
- * named as in lib/gpu/gemm.h; the library, which counts columns first, has them the other way
- * round: its A is B here, its bias, as long as its D has rows, goes over columns here. */
+ * named as in lib/gpu/device_gemm.h; the library, which counts columns first, has them the other
+ * way round: its A is B here, its bias, as long as its D has rows, goes over columns here. */
 #include <stdio.h>
 
 #include "gpu/bench.h"
-#include "lib/gpu/gemm.h"
+#include "lib/gpu/device_gemm.h"
 
 #if !__has_include(<cublasLt.h>)
 

@@ -8,7 +8,7 @@
 #include "gpu/bench.h"
 #include "kernels/gather.h"
 #include "lib/gpu/dev.h"
-#include "lib/gpu/gemm.h"
+#include "lib/gpu/device_gemm.h"
 #include "lib/gpu/gpu.h"
 
 enum {

@@ -5,7 +5,7 @@
 
 #include "gpu/bench.h"
 #include "lib/gpu/dev.h"
-#include "lib/gpu/gemm.h"
+#include "lib/gpu/device_gemm.h"
 #include "lib/gpu/gpu.h"
 
 static bool able;

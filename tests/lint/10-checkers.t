@@ -58,6 +58,15 @@ plant kernels/cpu/k.c '#include "formats/tensor.h"\n'
 finds 'check-layers.pl finds kernels that include formats' 'kernels may not include' layers
 plant kernels/cpu/k.c '#include "k.h"\n'
 finds 'check-layers.pl finds an include that is not from the root' 'by its path from the root' layers
+plant kernels/cpu/k.c ''
+plant lib/base/k.h ''
+check 'check-layers.pl accepts a source and a header of one stem' layers
+plant lib/store/k.c ''
+finds 'check-layers.pl finds two files of one name' '^k.c: a name for one file: kernels/cpu/k.c lib/store/k.c$' layers
+rm lib/store/k.c
+plant tests/k.h ''
+finds 'check-layers.pl finds a header of tests that is named like another' '^k.h: a name for one file: lib/base/k.h tests/k.h$' layers
+rm tests/k.h lib/base/k.h
 plant kernels/cpu/k.c 'void *f(void) { return calloc(1, 2); }\n'
 finds 'check-layers.pl finds kernels that allocate' 'kernels do not allocate' layers
 reset

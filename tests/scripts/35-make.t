@@ -32,7 +32,7 @@ check "make lists in one line what CUDA_ARCHS may be" \
 status 2 "make refuses a CUDA_ARCHS that the kernels are too new for" dry CUDA_ARCHS=75
 dry -B NVCC= all >all
 check "make NVCC= builds nothing for devices" \
-    sh -c '! grep "kernels/cuda\|lib/gpu/\|/gpu_" all | grep -v "lib/gpu/gpu\.\|/gpu_none\." && grep -q lib/gpu/gpu_none.c all'
+    sh -c '! grep "kernels/cuda\|lib/gpu/\|/gpu_" all | grep -v "lib/gpu/gpu\.\|/no_gpu\." && grep -q lib/gpu/no_gpu.c all'
 
 cores() { dry -p "$@" list 2>/dev/null | sed -n 's/^MAKEFLAGS = [^-]*\(-j[0-9]*\).*/\1/p' | head -n 1; }
 check "make builds on all cores" test "$(cores)" = "-j$(nproc)"

@@ -8,7 +8,7 @@
 #include "lib/cache/access.h"
 #include "lib/sample/sampler.h"
 
-#include "ranks.h"
+#include "thread_ranks.h"
 #include "scratch.h"
 #include "store_divide.h"
 #include "store_maker.h"

@@ -5,7 +5,7 @@
 #include <unistd.h>
 
 #include "lib/comm/request.h"
-#include "ranks.h"
+#include "thread_ranks.h"
 #include "tap.h"
 
 static atomic_int wrong;
@@ -272,11 +272,11 @@ static void ask_entries(struct gnn_comm *c, struct gnn_request *q, bool times, b
          !gnn_request_put(q, owner, full, N, count, &e) &&
          !gnn_request_put(q, owner, bare, 1, count, &e) && !gnn_request_ask(q, &e));
     for (uint32_t r = 0; r < c->size; r++) {
-        struct gnn_words_in *in = &q->in[r];
+        struct gnn_packet_in *in = &q->in[r];
         struct gnn_entries got = {0};
-        const uint32_t *n = gnn_words_read(in, 1);
-        must(n && gnn_words_read_entries(in, bare, *n, &got) && !got.time && !got.tree);
-        must((n = gnn_words_read(in, 1)) && gnn_words_read_entries(in, full, *n, &got));
+        const uint32_t *n = gnn_packet_read(in, 1);
+        must(n && gnn_packet_read_entries(in, bare, *n, &got) && !got.time && !got.tree);
+        must((n = gnn_packet_read(in, 1)) && gnn_packet_read_entries(in, full, *n, &got));
         must(!got.time == !times && !got.tree == !trees && n);
         for (uint32_t i = 0, k = 0; n && i < N; i++) {
             if ((i * 5 + r) % c->size != c->rank)
@@ -286,8 +286,8 @@ static void ask_entries(struct gnn_comm *c, struct gnn_request *q, bool times, b
             must(!trees || got.tree[k] == ~i);
             k++;
         }
-        must((n = gnn_words_read(in, 1)) && gnn_words_read_entries(in, bare, *n, &got));
-        must(in->at == in->n && !gnn_words_read_entries(in, full, 1, &got));
+        must((n = gnn_packet_read(in, 1)) && gnn_packet_read_entries(in, bare, *n, &got));
+        must(in->at == in->n && !gnn_packet_read_entries(in, full, 1, &got));
     }
 }
 

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "kernels/cpu/labor.h"
+#include "kernels/cpu/labor_picks.h"
 #include "kernels/labor.h"
 #include "kernels/sample.h"
 

@@ -8,7 +8,7 @@
 #include "scratch.h"
 #include "store_maker.h"
 #include "lib/data/time.h"
-#include "lib/import/build/order.h"
+#include "lib/import/build/time_order.h"
 #include "lib/inspect/inspect.h"
 #include "tap.h"
 

@@ -4,7 +4,7 @@
 #include <inttypes.h>
 
 #include "lib/sample/sampler.h"
-#include "ranks.h"
+#include "thread_ranks.h"
 #include "scratch.h"
 #include "store_divide.h"
 #include "store_maker.h"

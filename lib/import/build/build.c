@@ -4,7 +4,7 @@
 
 #include "lib/import/build/build_impl.h"
 #include "lib/import/build/reverses.h"
-#include "lib/import/build/rows.h"
+#include "lib/import/build/node_fields.h"
 #include "lib/import/nodeids.h"
 #include "lib/import/build/scaling.h"
 #include "lib/base/mem.h"

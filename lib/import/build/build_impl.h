@@ -4,7 +4,7 @@
 #define GNN_LIB_IMPORT_BUILD_IMPL_H
 
 #include "lib/import/import.h"
-#include "lib/import/build/order.h"
+#include "lib/import/build/time_order.h"
 #include "lib/import/build/sort.h"
 #include "lib/import/split.h"
 #include "lib/store/write.h"

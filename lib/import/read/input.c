@@ -12,7 +12,7 @@
 
 #include "lib/import/read/companion.h"
 #include "lib/import/read/input_impl.h"
-#include "lib/import/read/zip.h"
+#include "lib/import/read/zip_check.h"
 #include "lib/base/mem.h"
 #include "lib/base/suggest.h"
 

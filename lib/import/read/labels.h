@@ -4,7 +4,7 @@
 #define GNN_LIB_IMPORT_LABELS_H
 
 #include "lib/import/dataset.h"
-#include "lib/import/read/number.h"
+#include "lib/import/read/number_type.h"
 
 /* Turns n rows of *width numbers in place into labels of the node type, of *dtype and *width (0:
  * one number a node) as the schema's field y has them, and tells the schema their task: the given

@@ -8,7 +8,7 @@
 
 #include "formats/text.h"
 #include "lib/import/read/input.h"
-#include "lib/import/read/number.h"
+#include "lib/import/read/number_type.h"
 #include "lib/base/mem.h"
 
 struct gnn_table {

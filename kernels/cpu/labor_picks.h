@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Picks of LABOR on the CPU: see kernels/labor.h for the rule. */
+#ifndef GNN_KERNELS_CPU_LABOR_PICKS_H
+#define GNN_KERNELS_CPU_LABOR_PICKS_H
+
+#include "kernels/cpu/draw.h"
+#include "kernels/sample.h"
+
+/* So many neighbours of each row are best asked for before the call. */
+enum { GNN_LABOR_FETCHED = 64 };
+/* Bytes, to be 64-byte aligned, for k picks of a destination. */
+uint64_t gnn_labor_scratch(uint32_t k);
+/* Positions of the k > 0 neighbours that each of n <= 16 rows takes, of more than k, in their
+ * order: x[l*k+j]. _portable is the same without instructions chosen by hand, for the tests. */
+void gnn_labor_pick(const struct gnn_sample_graph *g, uint32_t k, const uint32_t key[2],
+                    const struct gnn_sample_row *row, uint32_t n, void *scratch, uint32_t *x);
+void gnn_labor_pick_portable(const struct gnn_sample_graph *g, uint32_t k, const uint32_t key[2],
+                             const struct gnn_sample_row *row, uint32_t n, void *scratch,
+                             uint32_t *x);
+
+#endif

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The check of the values in a label tensor. */
+#ifndef GNN_LIB_DATA_LABEL_CHECK_H
+#define GNN_LIB_DATA_LABEL_CHECK_H
+
+#include "lib/data/schema.h"
+
+/* Checks all values of y, of any dtype and one or two dimensions, as labels of the schema's task: a
+ * class is at least 0 and less than `classes`, a target is from 0 to 1, and -1 or NaN means no
+ * label; of a regression, all finite f32 numbers are labels and NaN means none. The first other
+ * value is GNN_E_INPUT "element N: label V outside 0..M"; the caller adds the file and tensor. */
+int gnn_labels_valid(const struct gnn_schema *c, const struct gnn_tensor *y,
+                     struct gnn_err *e) GNN_MUST_USE;
+/* Whether row i of such labels has one, in any of its columns; and *of, of a multiclass or binary
+ * task, its class. */
+bool gnn_label_row(const struct gnn_schema *c, const struct gnn_tensor *y, uint64_t i,
+                   uint32_t *of);
+
+#endif

@@ -1,0 +1,206 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Fields of a store as rows in parts (lib/gather/field_rows.h), and the tensors that gathered rows
+ * become. The gatherers on the CPU, on devices and over ranks all use these jobs, so that a batch
+ * has the same tensors, and an error the same words, wherever it is made. */
+#include <inttypes.h>
+
+#include "formats/xxh.h"
+#include "lib/base/mem.h"
+#include "lib/data/label_check.h"
+#include "lib/gather/gather_impl.h"
+
+/* Features, that is f32 rows, may be narrowed; everything else travels as stored. */
+static enum gnn_dtype on_the_wire(const struct gnn_field *f, bool label, enum gnn_dtype dtype)
+{
+    return dtype && f->dtype == GNN_F32 && f->width && !label ? dtype : f->dtype;
+}
+
+int gnn_gather_job_node(struct gather_job *j, struct gnn_store *s, uint32_t type,
+                        const struct gnn_field *f, bool label, enum gnn_dtype dtype,
+                        struct gnn_err *e)
+{
+    const char *name = s->meta.schema.ntype[type].name;
+    *j = (struct gather_job){.type = type,
+                             .field = f,
+                             .label = label,
+                             .wire = on_the_wire(f, label, dtype),
+                             .nparts = s->nparts};
+    if (!(j->part = gnn_alloc_zero(s->nparts, sizeof *j->part, "a field", e)))
+        return e->code;
+    for (uint32_t p = 0; p < s->nparts; p++) {
+        /* A part that another rank has is empty here, but keeps its place: parts are searched by
+         * their first row. */
+        j->part[p].first = s->book[type][p];
+        if (!gnn_store_has(s, p))
+            continue;
+        const struct gnn_tensor *t = gnn_store_findf(s, p, "node/%s/%s", name, f->name);
+        if (!t)
+            return gnn_fail(e, GNN_E_INPUT, "%s: tensor 'node/%s/%s' is missing",
+                            gnn_store_part_path(s, p), name, f->name);
+        j->part[p] =
+            (struct gnn_gather_part){s->book[type][p], gnn_store_owned(s, p, type), t->data};
+    }
+    return 0;
+}
+
+int gnn_gather_job_edge(struct gather_job *j, struct gnn_store *s, uint32_t type,
+                        const struct gnn_field *f, enum gnn_dtype dtype, struct gnn_err *e)
+{
+    const uint32_t dst = s->meta.schema.etype[type].dst;
+    char key[GNN_ETYPE_KEY_ROOM];
+    gnn_etype_key(&s->meta.schema, type, key, sizeof key);
+    *j = (struct gather_job){.edge = true,
+                             .type = type,
+                             .field = f,
+                             .wire = on_the_wire(f, false, dtype),
+                             .nparts = s->nparts};
+    j->part = gnn_alloc_zero(s->nparts, sizeof *j->part, "a field", e);
+    j->edges = gnn_alloc_zero(s->nparts, sizeof *j->edges, "a field", e);
+    if (!j->part || !j->edges)
+        return e->code;
+    uint64_t first = 0;
+    for (uint32_t p = 0; p < s->nparts; p++) {
+        j->part[p].first = first;
+        j->edges[p].first = s->book[dst][p];
+        if (!gnn_store_has(s, p))
+            continue;
+        const struct gnn_tensor *t = gnn_store_findf(s, p, "edge/%s/%s", key, f->name);
+        const struct gnn_tensor *indptr = gnn_store_findf(s, p, "edge/%s/indptr", key);
+        const struct gnn_tensor *id = gnn_store_findf(s, p, "edge/%s/id", key);
+        if (!t || !indptr)
+            return gnn_fail(e, GNN_E_INPUT, "%s: tensor 'edge/%s/%s' is missing",
+                            gnn_store_part_path(s, p), key, f->name);
+        const uint64_t n = t->shape[0];
+        j->part[p] = (struct gnn_gather_part){first, n, t->data};
+        j->edges[p] = (struct gnn_edges_part){.first = s->book[dst][p],
+                                              .count = gnn_store_owned(s, p, dst),
+                                              .row = first,
+                                              .nedges = n,
+                                              .indptr = indptr->data,
+                                              .id = id ? id->data : NULL};
+        first += n;
+    }
+    return 0;
+}
+
+int gnn_gather_job_numbers(struct gather_job *j, uint32_t type, const struct gnn_field *f, void *of,
+                           uint64_t n, struct gnn_err *e)
+{
+    *j = (struct gather_job){.type = type, .field = f, .wire = f->dtype, .nparts = 1, .own = of};
+    if (!(j->part = gnn_alloc_zero(1, sizeof *j->part, "a field", e)))
+        return e->code;
+    *j->part = (struct gnn_gather_part){.count = n, .data = of};
+    return 0;
+}
+
+void gnn_gather_job_release(struct gather_job *j)
+{
+    gnn_free(j->part);
+    gnn_free(j->edges);
+    gnn_free(j->own);
+}
+
+size_t gnn_gather_job_bytes(const struct gather_job *j)
+{
+    return (j->field->width ? j->field->width : 1) * gnn_dtype_bytes(j->field->dtype);
+}
+
+enum gnn_gather_cast gnn_gather_job_cast(const struct gather_job *j)
+{
+    return j->wire == j->field->dtype ? GNN_GATHER_AS_IS
+           : j->wire == GNN_F16       ? GNN_GATHER_F32_F16
+                                      : GNN_GATHER_F32_BF16;
+}
+
+static void sum_piece(void *sum, const void *piece, size_t bytes)
+{
+    XXH3_64bits_update(sum, piece, bytes);
+}
+
+uint64_t gnn_gather_job_rows(const struct gather_job *j, const uint32_t *ids, const uint64_t *rows,
+                             uint64_t n, bool sums, struct gnn_tensor *t)
+{
+    XXH3_state_t sum;
+    struct gnn_gather g = {.part = j->part,
+                           .nparts = j->nparts,
+                           .cast = gnn_gather_job_cast(j),
+                           .bytes = gnn_gather_job_bytes(j),
+                           .n = n,
+                           .id = ids,
+                           .id64 = rows,
+                           .out = t->data};
+    if (sums) {
+        XXH3_64bits_reset(&sum);
+        g.show = sum_piece;
+        /* The checksum is made of each piece while it is in the cache. */
+        g.arg = &sum;
+    }
+    const uint64_t got = gnn_gather_rows(&g);
+    if (sums)
+        t->sum = XXH3_64bits_digest(&sum);
+    t->has_sum = sums;
+    return got;
+}
+
+/* ---- the tensors of a batch ---- */
+
+bool gnn_gather_wanted(const struct gather_job *j, const struct gnn_batch *b, uint32_t hop)
+{
+    return j->edge ? gnn_batch_block(b, hop, j->type)->indptr != NULL
+                   : hop == 0 && !(j->original && b->type[j->type].orig);
+}
+
+static const char *name_of(const struct gatherer *g, const struct gather_job *j, uint32_t hop,
+                           const char *field, char name[GNN_NAME_MAX + 1])
+{
+    const struct gnn_schema *c = &g->meta.schema;
+    char key[GNN_ETYPE_KEY_ROOM];
+    return j->edge ? gnn_tensor_name(name, "hop/%u/%s/%s", hop,
+                                     gnn_etype_key(c, j->type, key, sizeof key), field)
+                   : gnn_tensor_name(name, "node/%s/%s", c->ntype[j->type].name, field);
+}
+
+int gnn_gather_add(const struct gatherer *g, const struct gather_job *j, struct gnn_batch *b,
+                   uint32_t hop, const struct gnn_mem *mem, struct gnn_tensor **t,
+                   struct gnn_err *e)
+{
+    char name[GNN_NAME_MAX + 1];
+    const uint64_t n = j->edge    ? gnn_batch_block(b, hop, j->type)->edges
+                       : j->label ? b->type[j->type].count[0]
+                                  : gnn_batch_nodes(b, j->type);
+    const uint64_t shape[2] = {n, j->field->width};
+    name_of(g, j, hop, j->field->name, name);
+    if (gnn_tensors_find(&b->tensors, name))
+        return gnn_fail(e, GNN_E_INPUT,
+                        "batch %" PRIu64 "/%" PRIu64
+                        ": '%s' is already present: has gnn-gather already processed this stream?",
+                        b->epoch, b->step, name);
+    return gnn_tensors_add_in(&b->tensors, mem, name, j->wire, j->field->width ? 2 : 1, shape, t,
+                              e);
+}
+
+int gnn_gather_bad_original(const struct gnn_batch *b, struct gnn_err *e)
+{
+    return gnn_fail(e, GNN_E_INPUT, "batch %" PRIu64 "/%" PRIu64 ": node id out of range", b->epoch,
+                    b->step);
+}
+
+int gnn_gather_bad_id(const struct gatherer *g, const struct gather_job *j,
+                      const struct gnn_batch *b, uint32_t hop, struct gnn_err *e)
+{
+    char name[GNN_NAME_MAX + 1];
+    name_of(g, j, hop, j->edge ? "id" : j->field->name, name);
+    return gnn_fail(e, GNN_E_INPUT, "batch %" PRIu64 "/%" PRIu64 ": tensor '%s': %s", b->epoch,
+                    b->step, name, j->edge ? "not an edge of its node" : "node id out of range");
+}
+
+int gnn_gather_check_labels(const struct gatherer *g, const struct gnn_batch *b,
+                            const struct gnn_tensor *y, struct gnn_err *e)
+{
+    const struct gnn_schema *c = &g->meta.schema;
+    struct gnn_err why = {0};
+    if (g->meta.sampling.seed_ntype != c->label_ntype || !gnn_labels_valid(c, y, &why))
+        return 0;
+    return gnn_fail(e, GNN_E_INPUT, "%s: batch %" PRIu64 "/%" PRIu64 ": tensor '%s': %s",
+                    g->store->path, b->epoch, b->step, y->name, why.msg);
+}

@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "lib/import/build/node_fields.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "kernels/half.h"
+#include "lib/import/build/scaling.h"
+#include "lib/base/mem.h"
+#include "lib/base/plural.h"
+
+struct rows_arg {
+    const struct gnn_import_opts *o;
+    struct gnn_store_writer *w;
+    const char *name; /* of the data set */
+    uint32_t id;
+    uint64_t values, rows, limit; /* a row's values; rows so far and expected */
+    enum gnn_dtype in, out;
+    const double *standard; /* of the store's field */
+    float *largest;         /* [values] absolute values of the columns of features; or NULL */
+    struct gnn_buf buf, scaled;
+};
+
+static void note_largest(struct rows_arg *a, const float *v, uint64_t n)
+{
+    for (uint64_t i = 0; i < n; i++, v += a->values)
+        for (uint64_t c = 0; c < a->values; c++)
+            a->largest[c] = fabsf(v[c]) > a->largest[c] ? fabsf(v[c]) : a->largest[c];
+}
+
+/* Standardizes n rows, which must stay finite. */
+static int scale_rows(struct rows_arg *a, const float *v, uint64_t n, struct gnn_err *e)
+{
+    int rc = gnn_buf_reserve(&a->scaled, n * a->values, sizeof(float), "scaled features", e);
+    if (rc)
+        return rc;
+    float *to = a->scaled.data;
+    gnn_scaling_apply(a->standard, a->values, v, n, to);
+    for (uint64_t i = 0; i < n * a->values; i++)
+        if (!isfinite(to[i]))
+            return gnn_fail(e, GNN_E_INPUT,
+                            "%s: features, row %llu, column %llu: %g is too far from the mean to "
+                            "be standardized",
+                            a->name, (unsigned long long)(a->rows + i / a->values + 1),
+                            (unsigned long long)(i % a->values + 1), (double)v[i]);
+    return GNN_OK;
+}
+
+/* Narrows n values; finite ones must stay so. */
+static int narrow_values(struct rows_arg *a, const float *v, uint64_t n, struct gnn_err *e)
+{
+    const uint16_t inf = a->out == GNN_F16 ? 0x7c00 : 0x7f80;
+    int rc = gnn_buf_reserve(&a->buf, n, sizeof(uint16_t), "converted features", e);
+    if (rc)
+        return rc;
+    const uint16_t *h = a->buf.data;
+    if (a->out == GNN_F16)
+        gnn_f32_to_f16(v, n, a->buf.data);
+    else
+        gnn_f32_to_bf16(v, n, a->buf.data);
+    for (uint64_t i = 0; i < n; i++)
+        if ((h[i] & inf) == inf)
+            return gnn_fail(e, GNN_E_INPUT, "%s: features, row %llu: %g is too large for %s",
+                            a->name, (unsigned long long)(a->rows + i / a->values + 1),
+                            (double)v[i], gnn_dtype_name(a->out));
+    return GNN_OK;
+}
+
+/* Times that are whole numbers, as real ones: none may be rounded. */
+static int widen_times(struct rows_arg *a, const int64_t *v, uint64_t n, struct gnn_err *e)
+{
+    int rc = gnn_buf_reserve(&a->buf, n, sizeof(double), "converted times", e);
+    if (rc)
+        return rc;
+    double *to = a->buf.data;
+    for (uint64_t i = 0; i < n; i++) {
+        to[i] = (double)v[i];
+        if (to[i] >= 9223372036854775808.0 || (int64_t)to[i] != v[i])
+            return gnn_fail(e, GNN_E_INPUT,
+                            "%s: node %llu: time %lld cannot be compared with times of real "
+                            "numbers: more than 2^53",
+                            a->name, (unsigned long long)(a->rows + i), (long long)v[i]);
+    }
+    return GNN_OK;
+}
+
+static int write_rows(void *arg, const void *rows, uint64_t n, struct gnn_err *e)
+{
+    struct rows_arg *a = arg;
+    uint64_t values = n * a->values;
+    if (n > a->limit - a->rows)
+        return gnn_fail(e, GNN_E_INPUT, "%s: more rows than nodes", a->name);
+    if (a->largest)
+        note_largest(a, rows, n);
+    if (a->standard) {
+        int rc = scale_rows(a, rows, n, e);
+        if (rc)
+            return rc;
+        rows = a->scaled.data;
+    }
+    if (a->in != a->out) {
+        int rc =
+            a->in == GNN_I64 ? widen_times(a, rows, values, e) : narrow_values(a, rows, values, e);
+        if (rc)
+            return rc;
+        rows = a->buf.data;
+    }
+    a->rows += n;
+    if (a->o->progress)
+        a->o->progress("writing rows", a->rows, a->limit);
+    return gnn_part_write(a->w, a->id, rows, values * gnn_dtype_bytes(a->out), e);
+}
+
+/* Which columns have the largest and the smallest values, of those that are not 0 throughout. */
+static void take_spread(const struct rows_arg *a, struct gnn_import_columns *s)
+{
+    *s = (struct gnn_import_columns){0};
+    for (uint64_t c = 0; c < a->values; c++) {
+        const float v = a->largest[c];
+        if (v > s->most)
+            *s = (struct gnn_import_columns){v, s->least, c, s->narrow};
+        if (v > 0 && (v < s->least || !(s->least > 0)))
+            *s = (struct gnn_import_columns){s->most, v, s->wide, c};
+    }
+}
+
+int gnn_rows_write(struct gnn_dataset *d, const struct gnn_import_opts *o, uint32_t ntype,
+                   uint32_t field, const struct gnn_field *to, struct gnn_store_writer *w,
+                   uint32_t id, struct gnn_import_columns *spread, struct gnn_err *e)
+{
+    const struct gnn_ntype *nt = &d->schema.ntype[ntype];
+    const struct gnn_field *f = &nt->field[field];
+    struct rows_arg a = {.o = o,
+                         .w = w,
+                         .name = d->name,
+                         .id = id,
+                         .limit = nt->count,
+                         .values = gnn_field_columns(f),
+                         .in = f->dtype,
+                         .out = to->dtype,
+                         .standard = to->standard};
+    const bool features = !strcmp(f->name, "x") && f->dtype == GNN_F32;
+    if (features && !(a.largest = gnn_alloc_zero(a.values, sizeof *a.largest, "columns", e)))
+        return GNN_E_NOMEM;
+    int rc = d->ops->rows(d, ntype, field, write_rows, &a, e);
+    if (features)
+        take_spread(&a, spread);
+    gnn_free(a.largest);
+    gnn_buf_release(&a.scaled);
+    if (!rc && a.rows != nt->count)
+        rc = gnn_fail(e, GNN_E_INPUT, "%s: %s/%s: %llu row%s for %llu node%s", d->name, nt->name,
+                      f->name, (unsigned long long)a.rows, gnn_plural(a.rows),
+                      (unsigned long long)nt->count, gnn_plural(nt->count));
+    gnn_buf_release(&a.buf);
+    return rc;
+}
