@@ -171,8 +171,13 @@ int gnn_recipe_sampling(const struct gnn_recipe *r, const struct gnn_schema *c, 
     else
         (void)!gnn_meta_sampling_parse(m, r->sampling, &why);
     *epoch = (uint64_t)n;
-    if (!why.code)
+    if (!why.code) { /* to predict: each seed once, in order */
+        struct gnn_sampling *s = &m->sampling;
+        s->shuffle = s->drop_last = s->original_ids = s->seed_balance = false;
+        gnn_free((void *)(uintptr_t)s->seed_weight);
+        s->seed_weight = NULL;
         return 0;
+    }
     gnn_meta_release(m);
     return why.code == GNN_E_NOMEM
                ? gnn_fail_as(e, &why)

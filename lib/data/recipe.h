@@ -51,9 +51,9 @@ char *gnn_recipe_narrowed(char *text, enum gnn_dtype dtype, struct gnn_err *e) G
  * inference sees. Which field has the times of seeds does not count. */
 const char *gnn_recipe_differs(const struct gnn_recipe *r, const json_t *other);
 /* How batches were sampled, for a graph with this schema, whose edge types are in the order of the
- * model's: m gets a copy of the schema and is to be released. GNN_E_INPUT, "PATH: ...", unless such
- * batches can be drawn from it. target: the type of seeds, whatever the model called it. *epoch: as
- * above, or 0. */
+ * model's, but that each seed comes once, in order: m gets a copy of the schema and is to be
+ * released. GNN_E_INPUT, "PATH: ...", unless such batches can be drawn from it. target: the type of
+ * seeds, whatever the model called it. *epoch: as above, or 0. */
 int gnn_recipe_sampling(const struct gnn_recipe *r, const struct gnn_schema *c, uint32_t target,
                         const char *path, struct gnn_meta *m, uint64_t *epoch,
                         struct gnn_err *e) GNN_MUST_USE;

@@ -178,7 +178,8 @@ static int value_from_json(void *v, const struct gnn_sampling_member *x, const j
         return 0;
     case GNN_MEMBER_CHOICE:
         *(uint32_t *)v = text ? find_word(x->choices, text) : UINT32_MAX;
-        *good = *(uint32_t *)v != UINT32_MAX;
+        *good = *(uint32_t *)v != UINT32_MAX &&
+                (x->when != GNN_WHEN_SET || *(uint32_t *)v != (uint32_t)x->standard);
         return 0;
     case GNN_MEMBER_TEXT:
         *good = text != NULL;

@@ -7,6 +7,7 @@
 #include "lib/inspect/inspect.h"
 #include "lib/inspect/laws.h"
 #include "lib/inspect/leaks.h"
+#include "lib/inspect/redraw.h"
 #include "lib/inspect/report.h"
 #include "lib/base/mem.h"
 #include "lib/base/plural.h"
@@ -25,12 +26,14 @@ struct check {
     struct gnn_pick_time rule; /* what times of edges are held to */
     struct gnn_leaks *leaks;   /* edges that break it are counted here; NULL: they are refused */
     struct gnn_laws laws;
-    struct gnn_buf sorted;  /* u32: the sources of a row */
-    struct gnn_among among; /* entries of a batch, where all edges among them must be there */
-    uint64_t *epoch_of;     /* [nsplits][nparts] one more than that of the last cluster, or 0 */
-    uint32_t *tree_of;      /* [nparts] of clusters: one more than the tree, or 0 */
-    uint64_t (*last)[2];    /* [nsplits] epoch and step */
-    bool *started;          /* [nsplits] */
+    struct gnn_redraw redraw; /* where no leaks are counted */
+    struct gnn_buf sorted;    /* u32: the sources of a row */
+    struct gnn_among among;   /* entries of a batch, where all edges among them must be there */
+    uint64_t *epoch_of;       /* [nsplits][nparts] one more than that of the last cluster, or 0 */
+    uint32_t *tree_of;        /* [nparts] of clusters: one more than the tree, or 0 */
+    uint64_t (*last)[2];      /* [nsplits] epoch and step */
+    uint64_t stride;          /* of training steps (gnn-sample --steps); 0: not known yet */
+    bool *started;            /* [nsplits] */
     uint64_t batch, edges;
 };
 
@@ -87,8 +90,10 @@ static int check_init(struct check *c, struct gnn_store *store, struct gnn_err *
     if (gnn_view_init(&c->view, store, e) || find_times(c, store, e) ||
         gnn_laws_init(&c->laws, c->meta, store, &c->view, e))
         return e->code;
-    if (!c->leaks)
+    if (!c->leaks) {
+        gnn_redraw_init(&c->redraw, store, c->meta);
         return GNN_OK;
+    }
     c->rule.windowed = false; /* what is too old leaks nothing */
     return gnn_leaks_init(c->leaks, c->meta, c->name, &c->view, e);
 }
@@ -101,18 +106,23 @@ static void check_release(struct check *c)
     gnn_free(c->seed_time);
     gnn_among_release(&c->among);
     gnn_laws_release(&c->laws);
+    gnn_redraw_release(&c->redraw);
     gnn_buf_release(&c->sorted);
     gnn_free(c->tree_of);
     gnn_free(c->epoch_of);
     gnn_view_release(&c->view);
 }
 
-/* Within a split, steps count up by one and epochs do not fall. */
+/* Within a split, steps count up, training's by any one stride and others by one, and epochs do not
+ * fall. */
 static int check_key(struct check *c, const struct gnn_batch *b, struct gnn_err *e)
 {
     uint64_t *last = c->last[b->split];
-    if (c->started[b->split] &&
-        !(b->epoch > last[0] || (b->epoch == last[0] && b->step == last[1] + 1)))
+    const bool next = c->started[b->split] && b->epoch == last[0] && b->step > last[1];
+    if (next && !b->split && !c->stride)
+        c->stride = b->step - last[1];
+    if (c->started[b->split] && b->epoch <= last[0] &&
+        !(next && b->step - last[1] == (b->split ? 1 : c->stride)))
         return gnn_fail(e, GNN_E_INPUT,
                         "%s: batch %" PRIu64 ": epoch %" PRIu64 " step %" PRIu64
                         " follows epoch %" PRIu64 " step %" PRIu64,
@@ -503,6 +513,8 @@ static int check_batch(struct check *c, const struct gnn_batch *b, struct gnn_er
             return e->code;
     if (c->leaks)
         gnn_leaks_add_seeds(c->leaks, c->meta, b, c->batch);
+    else if (c->view.store && gnn_redraw_check(&c->redraw, b, &why))
+        return gnn_fail(e, why.code, "%s: batch %" PRIu64 ": %s", c->name, c->batch, why.msg);
     c->batch++;
     return GNN_OK;
 }
@@ -541,6 +553,13 @@ static int report_checks(const struct check *c, json_t *out, struct gnn_err *e)
     if (c->view.store && proves_all(c))
         report_push(
             a, json_string("edges: all that lead from nodes of a batch to others are there"), &bad);
+    if (c->view.store)
+        report_push(
+            a,
+            c->redraw.why_not
+                ? json_sprintf("draws: not drawn again: %s", c->redraw.why_not)
+                : json_string("draws: all batches are those that the header's recipe draws"),
+            &bad);
     report_put(out, "proved", a, &bad);
     return bad ? no_json(e) : GNN_OK;
 }

@@ -52,9 +52,8 @@ struct gnn_sample_remote_stats {
 
 /* What to draw. Everything pointed to must live until gnn_sampler_source_new returns. */
 struct gnn_sampler_opts {
-    /* What is drawn: what a user chose (gnn_sampler_opts_init: all defaults), or, bound to the
-     * store's schema, what another stream or a model's file says (struct gnn_recipe); then seeds
-     * are neither shuffled, dropped nor drawn. */
+    /* What is drawn: what a user chose (gnn_sampler_opts_init: all defaults); or, bound to the
+     * store's schema, what the header of a stream says, or a model's file (struct gnn_recipe). */
     struct gnn_sampling sampling;
     /* Fan-outs per hop, from the seeds outwards: "15,10,5" for every edge type, or "S/R/D=10,5" for
      * one, which overrides the former; -1 all neighbours, 0 none. All must name the same number of

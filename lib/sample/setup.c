@@ -263,12 +263,7 @@ static int bind_sampling(struct sampler *s, const struct gnn_sampler_opts *o, st
         return gnn_fail(e, GNN_E_USAGE, "a batch requires at least one seed");
     m->batch_dependency = m->batch_dependency ? m->batch_dependency : 1;
     m->rank = m->ranks = 0;
-    if (!bound)
-        return gnn_sampling_bind(m, c, s->store->path, &hops, e);
-    m->shuffle = m->drop_last = m->original_ids = m->seed_balance = false;
-    gnn_free((void *)(uintptr_t)m->seed_weight);
-    m->seed_weight = NULL;
-    return 0;
+    return bound ? 0 : gnn_sampling_bind(m, c, s->store->path, &hops, e);
 }
 
 static int sampler_init(struct sampler *s, const struct gnn_sampler_opts *o, struct gnn_err *e)

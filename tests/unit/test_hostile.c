@@ -100,7 +100,7 @@ static void test_times(void)
                                       "{\"rule\":\"le\",\"latest\":false,\"hop_time\":1}",
                                       "{\"rule\":\"le\",\"latest\":false,\"seeds\":7}"};
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
-        header_time(i % 2, bad[i], "bad 'time'");
+        header_time(i % 2, bad[i], "bad 'time.");
     header_time(false, "{\"rule\":\"le\",\"latest\":false,\"window\":-1}",
                 "expected a whole number");
     header_time(false, "{\"rule\":\"le\",\"latest\":false,\"window\":2.5}",
@@ -118,7 +118,7 @@ static void test_times(void)
     header_time(false,
                 "{\"rule\":\"le\",\"latest\":true},\"labor\":{\"layer_dependency\":true,"
                 "\"batch_dependency\":1}",
-                "are not drawn");
+                "cannot be used with --latest");
     header("\"seed_type\"", "\"time\":{\"rule\":\"le\",\"latest\":false},\"seed_type\"",
            "no edges are sampled");
     /* Of good ones, that these frames are of version 1. */
@@ -455,17 +455,17 @@ int main(void)
     header("\"classes\":0", "\"classes\":65537", "classes");
     header("\"none\",\"classes\":0", "\"binary\",\"label_type\":\"node\",\"classes\":1",
            "1 classes of a binary task");
-    header("\"seed_type\"", "\"labor\":true,\"seed_type\"", "bad 'labor'");
-    header("\"seed_type\"", "\"labor\":{\"layer_dependency\":true},\"seed_type\"", "bad 'labor'");
+    header("\"seed_type\"", "\"labor\":true,\"seed_type\"", "bad 'labor.");
+    header("\"seed_type\"", "\"labor\":{\"layer_dependency\":true},\"seed_type\"", "bad 'labor.");
     header("\"seed_type\"",
            "\"labor\":{\"layer_dependency\":true,\"batch_dependency\":0},\"seed_type\"",
-           "bad 'labor'");
+           "bad 'labor.");
     header("\"seed_type\"",
            "\"labor\":{\"layer_dependency\":true,\"batch_dependency\":2},\"seed_type\"",
            "all neighbours are taken");
     header("\"replace\":false",
            "\"replace\":true,\"labor\":{\"layer_dependency\":true,\"batch_dependency\":2}",
-           "bad 'labor'");
+           "cannot be used with --labor");
     test_times();
     test_packed();
     test_packed_header();
@@ -475,7 +475,13 @@ int main(void)
               "\"fanout\":[[1]],\"walks\":{\"length\":3,\"per_seed\":4294967295,\"restart\":0.0,"
               "\"window\":0,\"p\":1.0,\"q\":1.0},\"batch_size\":4294967295,"
               "\"frontier\":\"all\",\"replace\":true",
-              "bad 'walks'");
+              "bad 'walks.per_seed'");
+    header_of(TIMED("i64"),
+              "\"fanout\":[[2]],\"batch_size\":2,\"frontier\":\"all\",\"replace\":false",
+              "\"fanout\":[[1]],\"walks\":{\"length\":3,\"per_seed\":2,\"restart\":0.0,"
+              "\"window\":0,\"p\":1.0,\"q\":1.0},\"batch_size\":4294967295,"
+              "\"frontier\":\"all\",\"replace\":true",
+              "at most 2^31 walks");
     test_bomb();
     test_counts();
     return scratch_done();
