@@ -132,6 +132,9 @@ finds 'check-text.sh finds a promise left in the text' 'a promise' text
 yes 'int a;' | head -n 701 >lib/base/t.c
 finds 'check-text.sh finds a file of over 700 lines' 'over 700' text
 reset
+printf '# SPDX-License-Identifier: Apache-2.0\nx = "%s"\n' "$(printf '%0120d' 0)" >formats/x.py
+finds 'check-text.sh finds a line of Python over 120 columns' 'formats/x.py:2: over 120 columns' text
+reset
 if command -v shellcheck >/dev/null; then
     plant scripts/s.sh '#!/bin/sh\nrm $1\n'
     finds 'check-text.sh finds a careless script' SC2086 text
