@@ -251,7 +251,8 @@ void batches_run(struct gnn_source *src, const struct batches_opts *o)
     /* A rank knows its own share only, if nothing is counted. */
     if (o->sampled && gnn_sampling_is_temporal(&m) && t.seeds && !t.edges &&
         (o->count || o->comm->size == 1) && tells)
-        cli_note("warning: no edge is of a time that its seed allows: are times in the same unit?");
+        cli_note(
+            "warning: --time-rule left no edges: are edge times and seed times in the same unit?");
     if (tells)
         report_totals(&t, &m, o->count);
 }

@@ -5,6 +5,7 @@
 #include "cmd/opt.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <math.h>
 #include <stddef.h>
 #include <stdio.h>
@@ -149,7 +150,7 @@ static uint64_t parse_whole(const struct opt *o, const char *v, uint64_t max)
     if (*end)
         bad_value(o, v, whole_number(o));
     if (n > max)
-        bad_value(o, v, "small enough");
+        cli_usage("--%s: %s is too large (at most %" PRIu64 ")", o->name, v, max);
     check_range(o, v, (double)n);
     return n;
 }

@@ -32,7 +32,7 @@ const char *ranks_path(const char *path, const char *option);
 struct gnn_meta;
 void ranks_agree(struct gnn_comm *c, const struct gnn_meta *m, const char *more);
 /* With -v and to --metrics, as "ranks": what this rank had of the nodes' rows itself, what came
- * from others, and what its copies took; nothing with one. */
+ * from others, and what its copies took. A single rank reports nothing. */
 struct gnn_tier_hits;
 struct gnn_gather_copying;
 void ranks_tell(const struct gnn_comm *c, const struct gnn_tier_hits *h,

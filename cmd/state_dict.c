@@ -77,9 +77,9 @@ void state_dict_tell_assumed(const struct gnn_model_config *c, const char *path,
     if (c->nntypes + c->netypes > 2 && !c->layer->shared && !c->layer->keyed)
         append_text(fixed, sizeof fixed, "; ", "HeteroConv(aggr=\"sum\")");
     if (*with)
-        cli_note("%s: read as with %s, which a state dict does not tell", path, with);
+        cli_note("%s: assuming %s: a state dict does not record it", path, with);
     if (*fixed)
-        cli_note("%s: read as %s, which a state dict does not tell and no option changes", path,
+        cli_note("%s: assuming %s: a state dict does not record it, and no option changes it", path,
                  fixed);
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Neighbour sampling of one hop along one edge type, and the numbering of the nodes found.
  *
- * Which neighbours a destination yields says the pick rule (kernels/pick.h): picks depend on the
+ * The pick rule (kernels/pick.h) decides which neighbours a destination yields: picks depend on the
  * key, the destination's tree and original ids only, of the destination or of its neighbours, so
  * the result does not depend on threads, parts or instruction set.
  *

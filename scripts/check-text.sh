@@ -31,6 +31,11 @@ tests=$(list -path 'tests/*' \( -name '*.t' -o -name '*.sh' \))
     [ -z "$text" ] || bad 'a mark of a merge' "$(grep -nE '^(<{7}|>{7})( |$)|^={7}$' /dev/null $text | cut -d: -f1,2)"
     [ -z "$text" ] || bad 'a promise left in the text' \
         "$(grep -nwE 'TO''DO|FIX''ME|XX''X|HA''CK|not impl''emented' /dev/null $text | cut -d: -f1,2)"
+    # Tables stand in comments that begin with "/*-", which clang-format leaves alone.
+    [ -z "$code" ] || bad 'two tensors in a line of a table' \
+        "$(grep -nE '^ \* .*\b[uif](8|16|32|64) \(.*\b[uif](8|16|32|64) \(' /dev/null $code | cut -d: -f1,2)"
+    [ -z "$code" ] || bad 'a declaration cut in two: its comment goes above it' \
+        "$(grep -nE '^ +(const )?(unsigned|bool|int|double|float|char|void|size_t|u?int(8|16|32|64)_t|(struct|enum) [a-z0-9_]+)( \*+)?$|^ +[A-Z][A-Z0-9_]+ =$' /dev/null $code | cut -d: -f1,2)"
     for f in $text; do
         case $f in *.md) ;; *) head -n 2 "$f" | grep -q 'SPDX-License-Identifier: Apache-2.0' || bad 'no SPDX line' "$f" ;; esac
         [ "$(tail -c 1 "$f" | wc -l)" -eq 1 ] || bad 'no newline at the end' "$f"

@@ -25,8 +25,8 @@ struct span {
 struct group {
     uint32_t n, left;
     bool loop;
-    const uint32_t
-        *next; /* the `left` edges that come AHEAD of these, which are fetched meanwhile */
+    /* the `left` edges that come AHEAD of these, which are fetched meanwhile */
+    const uint32_t *next;
     uint32_t at[GROUP], number[GROUP];
     const float *edge[GROUP]; /* rows of features or NULL */
     float u[GROUP * HEADS];   /* sums before leaky, or scores */

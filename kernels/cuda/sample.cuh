@@ -10,11 +10,10 @@
 #include "kernels/sample.h"
 
 enum : unsigned {
-    GNN_ROW_TILE =
-        GNN_BLOCK, /* destinations whose picks are added up together: a multiple of GNN_CHUNK */
-    GNN_LIST_TILE =
-        4 *
-        GNN_BLOCK, /* ids numbered together: four independent reads of the map for each thread */
+    /* destinations whose picks are added up together: a multiple of GNN_CHUNK */
+    GNN_ROW_TILE = GNN_BLOCK,
+    /* ids numbered together: four independent reads of the map for each thread */
+    GNN_LIST_TILE = 4 * GNN_BLOCK,
     GNN_CHUNK = 64 /* destinations after which the CPU looks at the sum of their picks */
 };
 

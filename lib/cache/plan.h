@@ -34,8 +34,8 @@ struct gnn_cache_plan_order {
     struct gnn_cache_tally tally, remote_tally;
     struct gnn_cache_figures whole; /* missed: `expected` in a batch, `measured` in all of them;
                                        nsizes 0 if the order is only for remote rows */
-    struct gnn_cache_figures
-        parts; /* missed in an epoch by all parts, each taking the seeds it owns of each batch */
+    /* missed in an epoch by all parts, each taking the seeds it owns of each batch */
+    struct gnn_cache_figures parts;
 };
 
 /* Readable: rows, sampling, seconds, order, norder, batches; after _finish expected_rows and

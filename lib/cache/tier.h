@@ -23,8 +23,8 @@ struct gnn_tier_map {
 
 struct gnn_tier_row {
     enum gnn_tier tier;
-    uint32_t
-        at; /* DEVICE, PEER: the slot; REPLICA: the copy; STORE, REMOTE: the rank that owns it */
+    /* DEVICE, PEER: the slot; REPLICA: the copy; STORE, REMOTE: the rank that owns it */
+    uint32_t at;
 };
 static inline struct gnn_tier_row gnn_tier_find(const struct gnn_tier_map *m, uint32_t row)
 {

@@ -68,16 +68,20 @@ struct gnn_batch_place {
  *   nodes/T    u32 (n)                 store ids
  *   tree/T     u32 (n)                 if the header says `disjoint`
  *   time/T     i64 or f64 (n)          if it says `time`
- *   walk       u32 (walks, length+1)   if it says `walks`, or pair u32 (pairs, 2)
+ *   walk       u32 (walks, length+1)   if it says `walks` without a window
+ *   pair       u32 (pairs, 2)          if it says `walks` with one
  *   counts/T   u64 (nhops+1)           nodes after the seeds, and after each hop
  *   draws/T    u32 (counts[0])         if it says `seed_weight` or `seed_balance`, and not
  *                                      `disjoint` or `walks`, of split 0 and the seed type
  *   counted/T  u8 (counts[nhops-1])    if asked for, with several ranks: whether this rank counts
- * the node hop/H/S/R/D/indptr  u32 (m+1)      in-edges of the rows of hop H, hop/H/S/R/D/indices
- * u32 (e)        their sources, hop/H/S/R/D/id      u64 (e)        and ids node/T/id  u32 (n) added
- * by gnn-gather from several parts: original ids, unless nodes/T are those node/T/<field> added by
- * gnn-gather: rows of all n nodes; of "y", of the seeds hop/H/S/R/D/<field>                added by
- * gnn-gather: fields of edges
+ *                                      the node
+ *   hop/H/S/R/D/indptr  u32 (m+1)      in-edges of the rows of hop H,
+ *   hop/H/S/R/D/indices u32 (e)        their sources,
+ *   hop/H/S/R/D/id      u64 (e)        and ids
+ *   node/T/id           u32 (n)        by gnn-gather from several parts: original ids, unless
+ *                                      nodes/T has them
+ *   node/T/<field>                     by gnn-gather: rows of all n nodes; of "y", of the seeds
+ *   hop/H/S/R/D/<field>                by gnn-gather: fields of edges
  *
  * The rows of hop H (from 0) are the nodes [0, count[H]) under GNN_FRONTIER_ALL, and [count[H-1],
  * count[H]) (from 0 for H = 0) under GNN_FRONTIER_NEW. Edge types without rows are absent. */

@@ -124,7 +124,7 @@ static int check_cluster_seeds(struct bind *s, uint32_t t, const char *name, uin
     if (n > s->b->seeds)
         return fail_tensor(s, name, "more seeds than all ranks have");
     if (t == m->seed_ntype && !m->ranks && n != s->b->seeds)
-        return fail_tensor(s, name, "fewer seeds than all ranks have, of which there is one");
+        return fail_tensor(s, name, "fewer seeds than the batch has, and there are no other ranks");
     return 0;
 }
 

@@ -17,8 +17,8 @@
 enum {
     GNN_DIRECTION_BYTES = 16,     /* memory for each pair that is kept */
     GNN_DIRECTION_ROOM = 1 << 21, /* capacity in pairs for edges that are read from files, */
-    GNN_DIRECTION_QUICK =
-        1 << 18, /* and for generated edges, where counting must not take much of the time */
+    /* and for generated edges, where counting must not take much of the time */
+    GNN_DIRECTION_QUICK = 1 << 18,
 };
 
 /* The counts. Edges between two node types have no reverse and are no loops. `reversed` and

@@ -104,7 +104,7 @@ static inline struct gnn_pick_rule gnn_sampling_rule(const struct gnn_sampling *
     return rule;
 }
 
-/* Whether hop h finds no nodes, but edges among those there are. */
+/* Whether hop h only adds edges among nodes already sampled (induced subgraph). */
 static inline bool gnn_sampling_induces(const struct gnn_sampling *s, uint32_t hop)
 {
     return s->induced && hop + 1 == s->nhops;

@@ -126,7 +126,7 @@ static int bind_time(struct gnn_sampling *s, const struct gnn_schema *c, const c
         any = any || s->fanout[b] > 0;
     if (s->latest && !any)
         return gnn_fail(e, GNN_E_USAGE,
-                        "%s: which are the latest has no effect: all neighbours are taken", where);
+                        "%s: taking the latest has no effect: all neighbours are taken", where);
     return s->window && (set_window(&s->rule.time, where, s->window, e) || write_window(s, e))
                ? e->code
                : 0;

@@ -53,8 +53,8 @@ struct gnn_source *gnn_source_ahead(struct gnn_source *up, const struct gnn_batc
  * finished or unfinished batches are under way. nthreads 0: on the threads of `up`, if that is such
  * a source with threads, after its own function (up is returned, and must not have been asked for a
  * batch yet); else in the caller's thread. Takes over `up` and, on failure too, `arg` (through
- * arg_free). apply must be deterministic in (arg, batch): which worker gets which batch is not. At
- * the end of `up`, `end` (may be NULL) has the last word. */
+ * arg_free). apply must be deterministic in (arg, batch): which worker gets which batch is not.
+ * `end` (may be NULL) is called after the last batch and may fail the stream. */
 struct gnn_map_ops {
     void *(*worker_new)(void *arg, struct gnn_err *e); /* per-thread scratch; NULL on failure */
     void (*worker_free)(void *worker);
@@ -63,8 +63,8 @@ struct gnn_map_ops {
     void (*arg_free)(void *arg);
     bool (*leave)(void *arg); /* or NULL: when the source is freed before its end; true: the batches
                                  that `up` still gives are made first */
-    bool
-        background; /* threads run at the lowest priority: on what the caller's own threads leave */
+    /* threads run at the lowest priority: on what the caller's own threads leave */
+    bool background;
 };
 struct gnn_source *gnn_map_new(struct gnn_source *up, const struct gnn_meta *meta,
                                const struct gnn_map_ops *ops, void *arg, unsigned nthreads,

@@ -29,11 +29,11 @@ struct gnn_gpu_import; /* device memory of another process, opened here */
 struct gnn_gpu {
     const struct gnn_gpu_ops *ops;
     unsigned n;
-    unsigned
-        device[GNN_GPU_MAX]; /* their numbers in this machine; the first is the one that trains */
-    char name[64];           /* of the first */
-    unsigned turn;           /* which to take if none is named */
-    struct gpu_device *dev;  /* [n], of the back end */
+    /* their numbers in this machine; the first is the one that trains */
+    unsigned device[GNN_GPU_MAX];
+    char name[64];          /* of the first */
+    unsigned turn;          /* which to take if none is named */
+    struct gpu_device *dev; /* [n], of the back end */
 };
 
 /* The work of a stream on a batch. */
@@ -115,7 +115,7 @@ enum gnn_precision { GNN_PRECISION_F32, GNN_PRECISION_TF32, GNN_PRECISION_BF16 }
 
 /* Why GPUs of two ranks of one host do not read each other's memory. */
 enum gnn_gpu_apart {
-    GNN_GPU_TOGETHER, /* they do, all of them, or there is one rank a host */
+    GNN_GPU_TOGETHER, /* all do, or each host has one rank */
     GNN_GPU_NO_PATH,  /* no NVLink, no peer access over PCIe */
     GNN_GPU_REFUSED,  /* the system shares no memory of GPUs between the processes */
     GNN_GPU_HIDDEN    /* one process does not see the other's GPU */

@@ -10,10 +10,10 @@
 
 /* What is refused unless a user knows better. */
 enum gnn_allow {
-    GNN_ALLOW_DUPLICATES =
-        1, /* entries of a Matrix Market file that are there twice become parallel edges */
-    GNN_ALLOW_UPPER =
-        2, /* entries above the diagonal of a symmetric one count as if they were below it */
+    /* entries of a Matrix Market file that are there twice become parallel edges */
+    GNN_ALLOW_DUPLICATES = 1,
+    /* entries above the diagonal of a symmetric one count as if they were below it */
+    GNN_ALLOW_UPPER = 2,
     GNN_ALLOW_FRACTIONS = 4, /* values with a fraction in one of integers */
 };
 
@@ -55,8 +55,8 @@ struct gnn_import_opts {
     void (*progress)(const char *what, uint64_t done, uint64_t total);
     bool standardize; /* features x are stored as (v - mean) / scale, by the training set, */
     const char *standardize_from; /* or by the constants of this store; at most one of the two */
-    enum gnn_dtype
-        dtype; /* of stored features x: F32, F16 or BF16; 0: the data set's, F32 but for igbh */
+    /* of stored features x: F32, F16 or BF16; 0: the data set's, F32 but for igbh */
+    enum gnn_dtype dtype;
 };
 
 /* Of the features of a node type as the input has them, columns that are 0 throughout left out: the
@@ -78,8 +78,8 @@ struct gnn_import_stats {
     bool mirrored;                      /* the file's edges stood for both directions */
     uint32_t two_way; /* edge types that were to get reverses, but have them already, and stayed as
                          they are */
-    uint32_t
-        rev_left; /* types rev_NAME that were not made, as the input has a type of those reverses */
+    /* types rev_NAME that were not made, as the input has a type of those reverses */
+    uint32_t rev_left;
 };
 struct gnn_import_edges {
     uint32_t in;            /* the input's edge type */

@@ -23,8 +23,8 @@ struct gnn_nodeids {
     uint64_t n;                 /* nodes, after _finish */
     int64_t *key; /* [n] after _finish of NUMBERS that are not 0 to n-1, ascending, or after _take;
                      else NULL */
-    uint32_t
-        *place; /* [n] the node of each rank, after _take of ids that do not ascend; else NULL */
+    /* [n] the node of each rank, after _take of ids that do not ascend; else NULL */
+    uint32_t *place;
     struct gnn_idmap map;
     struct gnn_words words; /* [n] in order of nodes, after _finish of WORDS */
     uint64_t of_edges;      /* ids that were there at _seal */

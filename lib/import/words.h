@@ -15,8 +15,8 @@ enum { GNN_WORDS_SHARES = 64 };
 struct gnn_words {
     struct gnn_buf byte, at; /* words back to back; u64 offsets [n+1] */
     struct gnn_words_share {
-        uint64_t
-            *slot; /* [room] the word's number plus 1, and above it 32 bits of its hash; 0: free */
+        /* [room] the word's number plus 1, and above it 32 bits of its hash; 0: free */
+        uint64_t *slot;
         uint64_t room, used;
     } share[GNN_WORDS_SHARES];
     uint64_t nbytes;

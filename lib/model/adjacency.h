@@ -50,11 +50,11 @@ struct gnn_adj {
     const float *value;   /* [edges] their weights */
     const float *feature; /* (edges, features) */
     uint32_t features;
-    const float
-        *loop_feature;       /* (ndst, features) their means of each row, or NULL: not known yet */
-    const uint64_t *id;      /* [edges] original ids; while training, where a layer needs them */
-    const uint32_t *node_id; /* [ndst] the same of destinations */
-    bool numbered;           /* the transposed block says which number an edge has */
+    /* (ndst, features) their means of each row, or NULL: not known yet */
+    const float *loop_feature;
+    const uint64_t *id;        /* [edges] original ids; while training, where a layer needs them */
+    const uint32_t *node_id;   /* [ndst] the same of destinations */
+    bool numbered;             /* the transposed block says which number an edge has */
     const struct gnn_csr *seg; /* [nseg], at least one */
     uint32_t nseg;
     const struct gnn_csr *back;        /* the transposed block, or NULL */

@@ -203,8 +203,8 @@ int gnn_full_needed_rows(const struct gnn_full *f, const struct full_part *p, ui
 /* The number of the seed that is this row of the store. */
 int gnn_full_needed_seed(const struct gnn_full *f, const struct full_part *p, uint64_t *row,
                          struct gnn_err *e) GNN_MUST_USE;
-/* Blocks become those of a level; without levels, and for level 0, they stay. _keep_cut: what they
- * are now is what they become again. */
+/* _set_level selects the blocks of one level; without levels, and for level 0, they stay.
+ * _keep_cut saves the current block as that level's. */
 void gnn_full_set_level(struct gnn_full *f, uint32_t level);
 void gnn_full_keep_cut(const struct full_block *b, struct full_cut *c);
 
@@ -230,8 +230,9 @@ bool gnn_full_drops_rows(const struct gnn_full *f, uint32_t stage, uint32_t t,
 void gnn_full_begin_rows(const struct gnn_full *f, struct full_part *p, uint32_t stage, uint32_t t);
 void gnn_full_drop_rows(struct gnn_full *f, struct full_part *p, const struct gnn_conv *v,
                         bool opened);
-/* Back, in a step: rows are there, and with norm what their norm keeps; so are the sources and
- * destinations of v; and its messages, p->table being what others fetch. */
+/* In the backward pass, recompute if dropped: _need_rows the rows of a stage (and, with `norm`, the
+ * normalised rows); _need_inputs the inputs of v; _need_sent its messages, and sets p->table to
+ * them. */
 int gnn_full_need_rows(struct gnn_full *f, struct full_part *p, uint32_t stage, uint32_t t,
                        bool norm, struct gnn_err *e) GNN_MUST_USE;
 int gnn_full_need_inputs(struct gnn_full *f, struct full_part *p, const struct gnn_conv *v,
@@ -401,9 +402,9 @@ int gnn_full_wire_end(struct gnn_full *f, struct full_wire *w, struct gnn_err *e
 /* Room in the operations' memory for messages, whose sizes differ from step to step. */
 int gnn_full_wire_fit(struct gnn_full *f, struct gnn_buf *b, uint64_t bytes,
                       struct gnn_err *e) GNN_MUST_USE;
-/* The same in the host's memory where operations are there, of the rooms that lie idle; and makes a
- * room an idle one. So there are as many as are in use at the same time. On a device each room
- * stays with its message: freeing memory there waits for others. */
+/* _take reuses a spare message buffer in the host's memory, or allocates one; _give returns it. The
+ * pool grows to the number in use at once. Devices keep one buffer per message, because freeing
+ * device memory synchronises. */
 int gnn_full_room_take(struct gnn_full *f, struct gnn_buf *b, uint64_t bytes,
                        struct gnn_err *e) GNN_MUST_USE;
 void gnn_full_room_give(struct gnn_full *f, struct gnn_buf *b);

@@ -30,8 +30,8 @@ struct full_needed {
     uint32_t *walked; /* [netypes] the lowest level whose edges have been walked */
     struct needed_sources *source; /* [nntypes] */
     struct gnn_store_adj *adj;     /* [parts of this rank][netypes] */
-    uint8_t *
-        *above; /* [parts of this rank][nntypes] of each row one more than its level; 0: none */
+    /* [parts of this rank][nntypes] of each row one more than its level; 0: none */
+    uint8_t **above;
     uint32_t **place; /* [parts of this rank][nntypes] its new number */
 };
 

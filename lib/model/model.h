@@ -38,8 +38,8 @@ struct gnn_model_etype {
 struct gnn_model_config {
     const struct gnn_layer *layer;
     uint32_t nlayers;
-    uint32_t
-        width[GNN_LAYERS_MAX]; /* of each layer's output; without a head, the last is `outputs` */
+    /* of each layer's output; without a head, the last is `outputs` */
+    uint32_t width[GNN_LAYERS_MAX];
     uint32_t outputs;
     bool layer_norm, batch_norm;
     bool residual;   /* a layer's input is added to its convolutions where the widths agree, */
@@ -173,7 +173,8 @@ struct gnn_model {
 
 /* Takes over *c (also on failure). All parameters are allocated; none is initialised. */
 int gnn_model_init(struct gnn_model *m, struct gnn_model_config *c, struct gnn_err *e) GNN_MUST_USE;
-/* The same in two steps: what there is, under which names and how much of it; then the slab. */
+/* gnn_model_init in two steps: _layout lists the parameters with their names and sizes, _alloc
+ * allocates the slab. */
 int gnn_model_layout(struct gnn_model *m, struct gnn_model_config *c,
                      struct gnn_err *e) GNN_MUST_USE;
 int gnn_model_alloc(struct gnn_model *m, struct gnn_err *e) GNN_MUST_USE;

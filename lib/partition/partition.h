@@ -36,8 +36,8 @@ struct gnn_metis {
     uint64_t seed;
     uint32_t ncon;      /* balance constraints; 0: one, every vertex weighs 1 */
     const int32_t *wgt; /* (n, ncon) vertex weights, or NULL */
-    bool
-        relaxed; /* a part may hold the average rounded up, where that is more than the imbalance */
+    /* a part may hold the average rounded up, where that is more than the imbalance */
+    bool relaxed;
     /* Replaces the call of METIS in the child (tests); returns METIS's status. */
     int (*call)(const struct gnn_metis *m, const struct gnn_symgraph *g, int32_t *part);
     uint64_t peak;      /* out: highest resident size of the child, bytes */
@@ -74,8 +74,8 @@ struct gnn_even {
     unsigned balance;     /* of enum gnn_balance */
     const uint32_t *sets; /* [nsets] with GNN_BALANCE_SETS */
     uint32_t nsets;
-    double
-        imbalance; /* a part may be so much heavier than the average, or the average rounded up */
+    /* a part may be so much heavier than the average, or the average rounded up */
+    double imbalance;
     /* Sets and types with fewer members than parts do not count; nodes do if nothing else is left.
      */
     bool no_small;
@@ -192,9 +192,9 @@ int gnn_repair_judge(struct gnn_repair *o, const struct gnn_view *v, uint32_t *p
  * Fennel are taken if they exceed the limits by less than half as much, or else if they cut less.
  * Parts that METIS makes within the limits stay as they are. */
 struct gnn_metis_parts {
-    struct gnn_metis
-        m;          /* k, objective, imbalance, seed, call; out: peak and seconds, of all calls */
-    uint32_t nodes; /* as in gnn_stream */
+    /* k, objective, imbalance, seed, call; out: peak and seconds, of all calls */
+    struct gnn_metis m;
+    uint32_t nodes;       /* as in gnn_stream */
     struct gnn_even even; /* no_small is set here */
     unsigned threads;     /* for the graph */
     double missed;   /* out: the largest ratio of METIS's parts, if they did not keep it; else 0 */

@@ -44,8 +44,8 @@ struct gnn_predict_batches {
     struct gnn_net net;
     struct gnn_score *score; /* [nsplits] of all ranks */
     uint64_t seeds;          /* this rank's; of all ranks when it is done */
-    struct gnn_output
-        out; /* if they are kept: in the order of original ids, of sets, of a stream */
+    /* if they are kept: in the order of original ids, of sets, of a stream */
+    struct gnn_output out;
     struct gnn_buf params;                            /* in the operations' memory */
     struct gnn_predict_half half[GNN_PREDICT_HALVES]; /* each with the mark of its number */
     unsigned turn;                                    /* half of the next batch */

@@ -24,8 +24,8 @@ struct gpu_capacity {
     uint32_t *rows;  /* [nhops * netypes] destinations; 0: no batch has such a block */
     uint32_t *edges; /* [nhops * netypes] */
     uint32_t *seen;  /* [netypes] edges of the hop that induces, which keeps no more than `edges` */
-    double *
-        mean; /* [netypes] in-edges of a node, where all are taken: what has been met, or a guess */
+    /* [netypes] in-edges of a node, where all are taken: what has been met, or a guess */
+    double *mean;
     uint64_t guess; /* the most that a first guess gives to one array */
 };
 /* free: bytes of device memory that are there for everything. */

@@ -3,8 +3,8 @@
 #include "lib/sample/gpu_sample.h"
 
 enum {
-    CONTEXTS =
-        2 /* of a device: while one batch waits for memory, another one's small kernels run */
+    /* of a device: while one batch waits for memory, another one's small kernels run */
+    CONTEXTS = 2
 };
 
 struct gpu_sampler {

@@ -60,8 +60,8 @@ struct sampler {
     uint64_t epoch_from, epoch_to, step_from, step_to, step_first, step_stride;
     struct gnn_sample_graph *graph; /* [netypes]; no parts where no hop uses the type */
     struct gnn_store_sums *sums;    /* [netypes][nparts] of types whose weights count, or NULL */
-    struct gnn_gather_part *
-        *orig;             /* [nntypes][nparts] original ids, or NULL where equal to the ids */
+    /* [nntypes][nparts] original ids, or NULL where equal to the ids */
+    struct gnn_gather_part **orig;
     uint32_t **sorted;     /* of node2vec: [nparts] indices with each row ascending, or NULL where
                               they are; or NULL */
     uint32_t **source_id;  /* [nntypes] -> (nodes) original ids by id, of a rule that compares, or

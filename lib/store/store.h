@@ -35,13 +35,16 @@
  *   edge/S/R/D/indptr  u64 (n_D+1)  in-edges of the part's nodes of D,
  *   edge/S/R/D/indices u32 (e)      and their sources: store ids of S
  *   edge/S/R/D/id      u64 (e)      position of the edge in the unpartitioned store's indices.
- * Absent when equal to the position here, and from parts that leave it out (no fields): it follows
- * from node/D/id and all parts' offsets (lib/store/view.h) edge/S/R/D/<field> split/SPLIT/SET u32
- * (m)      store ids of the part's members of the set split/SPLIT/SET/order u64 (m)   their
- * positions in the whole set; absent when 0,1,2,... halo/T/ids         u32 (h)      ascending:
- * sources of this part's edges that it does not own, halo/T/owner       u32 (h)      and the parts
- * that do book/T             u64 (k+1)    part p owns the ids book[p] to book[p+1]-1 of T; may be
- * absent when k = 1
+ *                                   Absent when equal to the position here, and from parts that
+ *                                   leave it out (no fields): it follows from node/D/id and all
+ *                                   parts' offsets (lib/store/view.h)
+ *   edge/S/R/D/<field>              fields of edges
+ *   split/SPLIT/SET    u32 (m)      store ids of the part's members of the set
+ *   split/SPLIT/SET/order u64 (m)   their positions in the whole set; absent when 0,1,2,...
+ *   halo/T/ids         u32 (h)      ascending: sources of this part's edges that it does not own,
+ *   halo/T/owner       u32 (h)      and the parts that do
+ *   book/T             u64 (k+1)    part p owns the ids book[p] to book[p+1]-1 of T; may be absent
+ *                                   when k = 1
  *
  * Only where gnn-partition was asked for the halo's edges:
  *

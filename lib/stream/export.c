@@ -26,8 +26,8 @@ struct export_slot {
     struct gnn_batch *b;           /* NULL: the slot is free, unless it is `away` */
     struct gnn_gpu_export *device; /* device memory, or NULL */
     bool away;                     /* the reader copies from that */
-    void *
-        stage; /* for tensors that cannot move there: those that came by reference, or are pinned */
+    /* for tensors that cannot move there: those that came by reference, or are pinned */
+    void *stage;
     uint64_t cap, wanted, used; /* bytes there, as many as were asked for, and in use */
 };
 

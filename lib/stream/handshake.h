@@ -9,12 +9,12 @@
 enum {
     GNN_HANDSHAKE_CONNECT = 0x68424e47, /* "GNBh", CONNECT: a reader, of the stream whose HEADER has
                                     the sum `value`; `slots` DEVICEs follow */
-    GNN_HANDSHAKE_DEVICE =
-        0x64424e47, /* "GNBd": it works on the device `value`, and takes what lies there */
-    GNN_HANDSHAKE_OFFER =
-        0x6f424e47, /* "GNBo": `slots`, `value` bytes to map, and the descriptor */
-    GNN_HANDSHAKE_ACCEPT =
-        0x74424e47, /* "GNBt", ACCEPT: mapped; from here on references may come */
+    /* "GNBd": it works on the device `value`, and takes what lies there */
+    GNN_HANDSHAKE_DEVICE = 0x64424e47,
+    /* "GNBo": `slots`, `value` bytes to map, and the descriptor */
+    GNN_HANDSHAKE_OFFER = 0x6f424e47,
+    /* "GNBt", ACCEPT: mapped; from here on references may come */
+    GNN_HANDSHAKE_ACCEPT = 0x74424e47,
     GNN_HANDSHAKE_RELEASE = 0x62424e47 /* "GNBb", RELEASE: slot number `slots` is given back */
 };
 

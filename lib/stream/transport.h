@@ -21,9 +21,9 @@ enum { GNN_TRANSPORT_SLOTS = 3 }; /* batches that are written and not given back
 /* ---- the writer's side; one thread ---- */
 struct gnn_exporter;
 
-/* Listens, if fd is a pipe and `how` is not INLINE; *l is NULL where there will be no handing off.
- * Fails only with SHM and CUDA. gpu: where batches may lie, or NULL. It, and name, for messages,
- * must outlive the lender. */
+/* Listens, if fd is a pipe and `how` is not INLINE; *l is NULL where batches will go through the
+ * pipe. Fails only with SHM and CUDA. gpu: where batches may lie, or NULL. It, and name, for
+ * messages, must outlive the exporter. */
 int gnn_exporter_new(struct gnn_exporter **l, int fd, const char *name, enum gnn_transport how,
                      struct gnn_gpu *gpu, struct gnn_err *e) GNN_MUST_USE;
 /* Call when the HEADER, whose checksum is `sum`, has been written. With SHM and CUDA waits for the
@@ -32,7 +32,7 @@ int gnn_exporter_handshake(struct gnn_exporter *l, uint64_t sum, struct gnn_err 
 /* Whether the reader takes what lies on this device; does not wait. l may be NULL. */
 bool gnn_exporter_accepts(struct gnn_exporter *l, unsigned device);
 /* Takes a slot for b's tensors: *slot, or -1 if they are to go inline. Waits for the reader to give
- * a slot back if it has all; a reader that dies meanwhile ends the wait, and the handing off. Large
+ * a slot back if it has all; a reader that dies meanwhile ends the wait, and the export. Large
  * tensors of the heap move to the shared memory, which voids b's view, and when b is used again
  * they are made there. What lies on a device is copied to memory there that the reader can open. */
 int gnn_exporter_slot(struct gnn_exporter *l, struct gnn_batch *b, int *slot,
@@ -46,15 +46,15 @@ void gnn_exporter_hold(struct gnn_exporter *l, int slot, struct gnn_batch *b);
 /* After the end of the stream, the pipe being closed: waits until the reader needs nothing more of
  * our devices' memory. */
 void gnn_exporter_drain(struct gnn_exporter *l);
-/* Puts all batches. What they lent stays for the reader, and they make their tensors anew. Takes
- * NULL. */
+/* Puts all batches. Their exported tensors stay for the reader; the batches allocate new ones.
+ * Takes NULL. */
 void gnn_exporter_free(struct gnn_exporter *l);
 
 /* ---- the reader's side; leases may be given back by any thread ---- */
 struct gnn_importer;
 
 /* Greets the writer of the stream on fd whose HEADER has this checksum; NULL if none is listening,
- * which is no error. gpu: where batches may lie, or NULL; it must outlive the borrower. */
+ * which is no error. gpu: where batches may lie, or NULL; it must outlive the importer. */
 struct gnn_importer *gnn_importer_new(int fd, uint64_t sum, struct gnn_gpu *gpu);
 /* Waits until fd has something to read, or reads are to stop, and meanwhile takes what the writer
  * offers. */

@@ -28,10 +28,10 @@ struct gnn_train_opts {
     double dropout, dropout_input;
     uint64_t seed; /* dropout */
     struct gnn_measure metric;
-    enum gnn_keep
-        keep; /* BEST: the parameters of the epoch with the best value of metric on eval set 1 */
-    uint64_t
-        eval_every; /* epochs from one evaluation to the next, and there is one in last_epoch */
+    /* BEST: the parameters of the epoch with the best value of metric on eval set 1 */
+    enum gnn_keep keep;
+    /* epochs from one evaluation to the next, and there is one in last_epoch */
+    uint64_t eval_every;
     uint64_t last_epoch;
     uint64_t patience;         /* epochs without a better value before training stops; 0: never */
     const char *checkpoint;    /* directory, or NULL */
@@ -139,9 +139,9 @@ struct gnn_trainer {
     const struct gnn_meta *meta;
     struct gnn_train_state s;
     float *m1, *m2, *best; /* slabs */
-    bool
-        *best_untrained; /* m->c.untrained when `best` was made; NULL: the model has no such list */
-    bool reached;        /* a step was made since all ranks agreed on that list */
+    /* m->c.untrained when `best` was made; NULL: the model has no such list */
+    bool *best_untrained;
+    bool reached; /* a step was made since all ranks agreed on that list */
     struct gnn_train_slabs {
         float *p, *m1, *m2, *best;
         struct gnn_buf buf, host;

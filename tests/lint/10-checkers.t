@@ -125,6 +125,14 @@ finds 'check-text.sh finds a file without a last newline' 'no newline' text
 finds 'check-text.sh finds a file without an SPDX line' 'lib/base/t.c: no SPDX line' text
 plant lib/base/t.c '/* Who is'' is known. */\n'
 finds 'check-text.sh finds a word twice' 'a word twice' text
+reset
+plant lib/base/t.h '/* SPDX-License-Identifier: Apache-2.0 */\n/*- T:\n * a u32 (n)  nodes\n * b u64 (e)  edges */\nstruct s {\n    int a; /* of it */\n};\n'
+check 'check-text.sh accepts a table with a line for each tensor' text
+plant lib/base/t.h '/* SPDX-License-Identifier: Apache-2.0 */\n/* T:\n * a u32 (n)  nodes b u64 (e)  edges */\n'
+finds 'check-text.sh finds a table whose lines have run together' 'lib/base/t.h:3: two tensors in a line of a table' text
+plant lib/base/t.h '/* SPDX-License-Identifier: Apache-2.0 */\nstruct s {\n    uint32_t\n        a; /* of it */\n};\n'
+finds 'check-text.sh finds a declaration that a comment has cut in two' 'lib/base/t.h:3: a declaration cut in two' text
+rm lib/base/t.h
 plant lib/base/t.c '<<<<''<<< HEAD\na\n====''===\nb\n>>>>''>>> c0ffee (Add b)\n'
 finds 'check-text.sh finds marks of a merge' 'lib/base/t.c:3: a mark of a merge' text
 plant lib/base/t.c '// TO''DO: later\n'

@@ -49,10 +49,10 @@ EOF
 while IFS='|' read -r s k opts said; do
     check "gnn-predict reads a state dict of $k with $opts" gnn-predict $s "$D/$k.safetensors" $opts -o x.npy
     mv err said
-    check "gnn-predict says how it reads it: $said" grep -q "$k.safetensors: read as $said, which a state dict does not tell" said
+    check "gnn-predict says how it reads it: $said" grep -q "$k.safetensors: assuming $said: a state dict does not record it" said
 done <<EOF
-g|sage-max|--normalize|with --aggr mean --activation relu --no-residual --feature-norm none
-g|sage-max|--activation elu --residual --feature-norm row|with --aggr mean --no-normalize
+g|sage-max|--normalize|--aggr mean --activation relu --no-residual --feature-norm none
+g|sage-max|--activation elu --residual --feature-norm row|--aggr mean --no-normalize
 g|sage-norm||LayerNorm(mode="node"), not PyG's default "graph"
 g|gcn||GCNConv(normalize=True, add_self_loops=True, improved=False)
 g|gat||GATConv(fill_value="mean")
@@ -104,8 +104,8 @@ gat-edge -m gat --edge-features --heads 4
 gatv2-edge -m gatv2 --edge-features --heads 4
 EOF
 gnn-train --store gw -m gcn --edge-weight weight -f 3,3 --hidden 16 --init "$D/gcn-weight.safetensors" --no-layer-norm --epochs 1 --eval none -o x.st 2>said
-check "gnn-train --init names the options that it assumes of a state dict" grep -q 'safetensors: read as with --activation relu --no-residual --feature-norm none, which' said
-check "gnn-train --init names what no option changes of a state dict" grep -q 'read as GCNConv(normalize=True, add_self_loops=True, improved=False), which' said
+check "gnn-train --init names the options that it assumes of a state dict" grep -q 'safetensors: assuming --activation relu --no-residual --feature-norm none: a state dict does not record it' said
+check "gnn-train --init names what no option changes of a state dict" grep -q 'assuming GCNConv(normalize=True, add_self_loops=True, improved=False): a state dict' said
 for k in gine gat-edge gatv2-edge; do
     for s in gw gw3; do
         check "gnn-predict reads PyG's state dict of $k for store $s" gnn-predict -q $s "$D/$k.safetensors" --output-kind probs -o edges.npy

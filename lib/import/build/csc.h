@@ -14,8 +14,8 @@
 enum gnn_csc_mode {
     GNN_CSC_FWD = 1,
     GNN_CSC_REV = 2,
-    GNN_CSC_DROP_LOOPS =
-        4, /* edges with s == d are left out; only when both ends are of one type */
+    /* edges with s == d are left out; only when both ends are of one type */
+    GNN_CSC_DROP_LOOPS = 4,
 };
 
 struct gnn_csc {

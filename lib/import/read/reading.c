@@ -20,8 +20,8 @@ struct facts {
     const struct gnn_survey *s;
     const struct gnn_import_opts *o;
     const char *file;
-    enum gnn_status
-        fault; /* what a misfit of columns is: of the options, if some speak of columns */
+    /* what a misfit of columns is: of the options, if some speak of columns */
+    enum gnn_status fault;
 };
 
 /* The column that is called like a node type, or like its ids; -1: none is. */

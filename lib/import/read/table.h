@@ -19,8 +19,8 @@ struct gnn_table {
     uint64_t line;       /* number of the line at p, from 1 */
     char sep, comment;   /* comment 0: none */
     bool percent;        /* lines that begin with % are comments, too */
-    uint32_t
-        ncols; /* fields of the first line that is neither blank nor comment; 0: no such line */
+    /* fields of the first line that is neither blank nor comment; 0: no such line */
+    uint32_t ncols;
     bool eof, started;
     bool padded;          /* an id had zeros before it */
     struct gnn_lost lost; /* of gnn_table_f32 */
