@@ -28,11 +28,12 @@ struct gnn_swap;
 
 struct gnn_swap_stats {
     uint64_t written, read; /* bytes */
-    uint64_t least;         /* the smallest limit that would have been enough, with its own margin:
-                               the bytes held in a turn, and what the process has besides */
-    uint64_t margin;        /* of that limit: what stays free */
-    double waited;          /* seconds in which gnn_swap_hold, _fit and _drop waited */
-    bool direct;            /* false: the file system has no direct I/O, the page cache is used */
+    /* The smallest limit that would have been enough, with its own margin: the bytes held in a
+     * turn, and the memory that the process has besides. */
+    uint64_t least;
+    uint64_t margin; /* of that limit: bytes that stay free */
+    double waited;   /* seconds in which gnn_swap_hold, _fit and _drop waited */
+    bool direct;     /* false: the file system has no direct I/O, the page cache is used */
 };
 
 /* The file has no name and lies in the directory of `beside`. limit: bytes that the process may
@@ -53,24 +54,24 @@ void gnn_swap_release(struct gnn_swap *s, struct gnn_buf *b);
 /* Takes buffers of the heap, and empty ones, too. change: it may be written to. */
 int gnn_swap_hold(struct gnn_swap *s, const struct gnn_buf *b, bool change,
                   struct gnn_err *e) GNN_MUST_USE;
-/* It is held no longer, before the turn ends; _forget: besides, its contents are not needed any
- * more, so they are not written to the file. The buffer need not be held then. */
+/* _let: holds the buffer no longer, before the turn ends. _forget also gives up its contents, so
+ * that they are not written to the file; it takes buffers that are not held, too. */
 void gnn_swap_let(struct gnn_swap *s, const struct gnn_buf *b);
 void gnn_swap_forget(struct gnn_swap *s, const struct gnn_buf *b);
 /* Ends a turn: nothing is held. */
 int gnn_swap_drop(struct gnn_swap *s, struct gnn_err *e) GNN_MUST_USE;
-/* Before the process takes so many bytes more that are no buffers of s: makes room for them. */
+/* Makes room for so many bytes that the process is about to take besides the buffers of s. */
 int gnn_swap_reserve(struct gnn_swap *s, uint64_t bytes, struct gnn_err *e) GNN_MUST_USE;
-/* So many bytes of the limit stay free for what comes and goes within a turn, such as pages of
- * mapped files; it replaces what was said before. At first nothing does. */
+/* Sets the bytes of the limit that stay free for memory that comes and goes within a turn, such as
+ * pages of mapped files. 0 at first. */
 void gnn_swap_set_aside(struct gnn_swap *s, uint64_t bytes);
-/* At first the limit is only kept as far as possible: what a turn holds beyond it is noted. After
- * _rehearse, buffers without contents do not get any memory either: they can be held, but must not
- * be touched. _begin: GNN_E_NOMEM, naming the smallest limit that is enough for all turns so far,
- * if this one is not; after that it is kept. */
+/* The limit is only kept as far as possible at first: bytes that a turn holds beyond it are
+ * counted. After _rehearse, buffers without contents do not get any memory either: they can be
+ * held, but must not be touched. _begin: GNN_E_NOMEM, naming the smallest limit that is enough for
+ * all turns so far, if this one is not; after that it is kept. */
 void gnn_swap_rehearse(struct gnn_swap *s);
 int gnn_swap_begin(struct gnn_swap *s, struct gnn_err *e) GNN_MUST_USE;
-/* A cycle begins. */
+/* Begins a cycle. */
 void gnn_swap_cycle(struct gnn_swap *s);
 struct gnn_swap_stats gnn_swap_stats(struct gnn_swap *s);
 

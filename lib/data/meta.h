@@ -37,8 +37,8 @@ struct gnn_walks {
     uint32_t window; /* pairs of nodes at most so many steps apart, in place of walks; 0: walks */
 };
 
-/* Whose time the entry has that an edge leads to: that of the entry it was picked for, or its own.
- */
+/* The time of the entry that an edge leads to: the time of the entry it was picked for, or of the
+ * edge. */
 enum gnn_hop_time { GNN_HOP_TIME_SEED, GNN_HOP_TIME_EDGE };
 
 /* How a batch stream is drawn; part of its HEADER. What a user chooses comes first: each of these
@@ -57,19 +57,21 @@ struct gnn_sampling {
     uint32_t batch_dependency;
     bool disjoint; /* each seed, or cluster, has a tree of its own, in which nodes are numbered and
                       drawn for */
-    /* The last hop, whose fan-outs are all or none, finds no nodes: its rows are all that there
-     * are, and its edges those among them, along all edge types that are sampled. Batches have none
-     * of the hops before it. (In DGL and PyG: ShaDow; Zeng et al., "Decoupling the Depth and Scope
-     * of Graph Neural Networks", NeurIPS 2021) */
+    /* Induced subgraphs: the last hop, whose fan-outs are all or none, finds no nodes. Its rows are
+     * all nodes of the batch, and its edges all edges among them, along the edge types that are
+     * sampled. Batches have none of the hops before it. (In DGL and PyG: ShaDow; Zeng et al.,
+     * "Decoupling the Depth and Scope of Graph Neural Networks", NeurIPS 2021) */
     bool induced;
-    /* So many partitions of the store are joined in a batch, whose nodes are all that these have:
-     * its seeds, at most batch_size, and those that the first hop adds without edges; the second is
-     * induced. If 0, batch_size is the number of seeds. (Chiang et al., "Cluster-GCN", KDD 2019)
+    /* The number of partitions of the store that are joined in a batch, whose nodes are all of
+     * theirs: its seeds, at most batch_size, and the others, which the first hop adds without
+     * edges; the second is induced. If 0, batch_size is the number of seeds. (Chiang et al.,
+     * "Cluster-GCN", KDD 2019)
      */
     uint32_t clusters;
-    /* Which edges are picked by their times, which order the rows, given that of the seed. */
+    /* The rule that picks edges by their times, given the time of the seed; rows are in the order
+     * of times. */
     enum gnn_pick_until time_rule;
-    bool latest; /* only the last ones */
+    bool latest; /* only the latest edges that the rule allows */
     enum gnn_hop_time hop_time;
     /* The seed type's field with the times of seeds; NULL: they came with these, or there are none
      */

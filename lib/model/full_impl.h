@@ -11,8 +11,8 @@
 enum { FULL_DEPTH_MAX = 1024 }; /* rounds under way: each has a tag of its own */
 enum { FULL_WIRES = 2 };        /* of gradients: of this round, and of the one before */
 
-/* What is made in the host's memory and then used where the operations are; on the host that is the
- * same memory. Zeroed object = empty. */
+/* A table that is made in the host's memory and then used where the operations are; on the host
+ * that is the same memory. Zeroed object = empty. */
 struct full_table {
     void *data; /* where it is: the host's memory, and after _put the operations' */
     struct gnn_buf made, there;
@@ -20,15 +20,15 @@ struct full_table {
     const char *what;
 };
 
-/* Of the rows that a partition uses of another, those that stay in this step: their numbers in the
- * owner, and among all that the user uses. */
+/* The boundary rows that stay in this step, of those that one partition uses of another: their
+ * numbers in the owner, and among all that the user uses. */
 struct full_sample {
     uint32_t n;
     struct gnn_buf row, at;
 };
 
-/* What of a block takes part in a layer, where not all of it does: the members of that name. Its
- * rows, its edges and the rows that it uses are the first so many of the block. */
+/* The portion of a block that takes part in a layer, where not all of it does. Its members are as
+ * in struct full_block; rows, edges and used rows are the first so many of the block. */
 struct full_cut {
     uint32_t n, edges;
     struct gnn_buf tptr, tidx, tedge;
@@ -101,8 +101,8 @@ struct full_part {
     double *sum;            /* its moments for a batch norm, then the number of its rows */
 };
 
-/* What is under way between ranks: of one round. Messages are packed and used where the operations
- * are; there the spans of x.out lie in `out`. */
+/* The messages of one round between ranks. They are packed and used where the operations are, on
+ * the host or on the device; there the spans of x.out lie in `out`. */
 struct full_wire {
     struct gnn_exchange x;
     struct gnn_buf out;
@@ -239,16 +239,17 @@ int gnn_full_need_inputs(struct gnn_full *f, struct full_part *p, const struct g
                          struct gnn_err *e) GNN_MUST_USE;
 int gnn_full_need_sent(struct gnn_full *f, struct full_part *p, const struct gnn_conv *v,
                        struct gnn_err *e) GNN_MUST_USE;
-/* When the gradients of rows have become those of sums; and what v has kept of its results, after
- * that, or when all of its gradients have been made. */
+/* _end_rows drops the rows of a stage, and their normalised rows, when the gradients of rows have
+ * become those of sums. _end_sums drops the results that v has kept, after that, or when all of its
+ * gradients have been made. */
 void gnn_full_end_rows(struct gnn_full *f, struct full_part *p, uint32_t stage, uint32_t t);
 void gnn_full_end_sums(struct gnn_full *f, struct full_part *p, const struct gnn_conv *v,
                        bool all_done);
 /* _enter gives partition p the scratch memory that all share, _leave takes it back. */
 void gnn_full_enter(struct gnn_full *f, struct full_part *p);
 void gnn_full_leave(struct gnn_full *f, struct full_part *p);
-/* What a step of partitions works with: of convolution `conv` or, if that is NULL, of all that lead
- * to type `type` in stage `stage`. */
+/* The buffers that a step of partitions works with: of convolution `conv` or, if that is NULL, of
+ * all that lead to type `type` in stage `stage`. */
 enum full_what {
     FULL_STAGE = 1 << 0, /* the rows of the stage, and what follows its convolutions */
     FULL_GRAD = 1 << 1,  /* their gradient */
@@ -287,9 +288,11 @@ int gnn_full_end(struct gnn_full *f, struct full_part *p, struct gnn_err *e) GNN
 /* Sets up the limit of memory, if there is one. */
 int gnn_full_limit(struct gnn_full *f, const struct gnn_full_opts *o,
                    struct gnn_err *e) GNN_MUST_USE;
-/* With it: so many bytes stay free for what a turn has besides; UINT64_MAX: for the features. */
+/* Sets, under a limit, the bytes that stay free for other memory of a turn; UINT64_MAX: as many as
+ * mapped features need. */
 void gnn_full_set_aside(struct gnn_full *f, uint64_t bytes);
-/* With it: when a pass begins, nothing is needed that the last one has left. */
+/* Gives up, under a limit, the buffers that the last pass has left and this one does not need;
+ * called when a pass begins. */
 void gnn_full_forget_pass(struct gnn_full *f);
 /* The part of this rank, or NULL, whose number among the k is `at`; and the rank that has it. */
 static inline struct full_part *gnn_full_own(const struct gnn_full *f, uint32_t at)
@@ -326,11 +329,12 @@ void gnn_full_table_free(const struct gnn_full *f, struct full_table *t);
 /* Makes the blocks of all relations that the model uses, tells partitions what they need of each
  * other, and makes factors. */
 int gnn_full_blocks_make(struct gnn_full *f, struct gnn_err *e) GNN_MUST_USE;
-/* Before a step: draws the boundary rows that stay (full_sample.c). */
+/* _init sets the share of boundary rows that stay; _draw draws them before a step (full_sample.c).
+ */
 void gnn_full_sample_init(struct gnn_full *f, double boundary);
 void gnn_full_sample_free(struct gnn_full *f, struct full_sample *s);
 int gnn_full_sample_draw(struct gnn_full *f, struct gnn_err *e) GNN_MUST_USE;
-/* What layers use of edges, in the order of blocks (full_edges.c). */
+/* Reads the values and features of edges that layers use, in the order of blocks (full_edges.c). */
 int gnn_full_edges_read(struct gnn_full *f, struct full_part *p, uint32_t r,
                         const struct gnn_store_adj *a, struct gnn_err *e) GNN_MUST_USE;
 /* An edge field of the part as f32, `width` columns: in its own memory, or in `to`. */
@@ -355,7 +359,7 @@ struct full_flow {
     struct full_turn first, last;
     full_step *over; /* or NULL: between these, when its rows have been used */
 };
-/* What goes between two partitions in a round of x. One of them is of this rank; both ranks find
+/* A message between two partitions in a round of x. One of them is of this rank; both ranks find
  * the same. `user` works with n rows of partition `owner`, d floats each, and leaves as many
  * gradients. Of these, `sent` are sent, d columns each: `row` are their numbers in the owner,
  * ascending, and `at` those among the n, of which the others are 0; NULL: all n are sent. */
@@ -369,8 +373,8 @@ struct full_message {
 };
 struct full_message gnn_full_message(const struct gnn_full *f, const struct full_flow *x,
                                      uint32_t owner, uint32_t user);
-/* Messages, too, are where the operations are. Its length as it is sent, the same for rows and for
- * gradients. */
+/* The length of a message as it is sent, the same for rows and for gradients. Messages, too, are
+ * where the operations are. */
 uint64_t gnn_full_message_bytes(const struct full_message *m);
 /* Whether gradients are sent as they are. */
 bool gnn_full_message_is_plain(const struct full_message *m);

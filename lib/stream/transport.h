@@ -37,8 +37,8 @@ bool gnn_exporter_accepts(struct gnn_exporter *l, unsigned device);
  * they are made there. What lies on a device is copied to memory there that the reader can open. */
 int gnn_exporter_slot(struct gnn_exporter *l, struct gnn_batch *b, int *slot,
                       struct gnn_err *e) GNN_MUST_USE;
-/* Where tensor i of b, of `bytes`, is, for the reader; it is copied to the shared memory if it is
- * elsewhere. */
+/* Fills *ref with the place of tensor i of b, of `bytes`, for the reader; copies the tensor to the
+ * shared memory if it is elsewhere. */
 void gnn_exporter_refer(struct gnn_exporter *l, int slot, const struct gnn_batch *b, uint32_t i,
                         uint64_t bytes, struct gnb_reference *ref);
 /* Keeps b, unless it lies on a device, until the reader gives the slot back. */
@@ -56,23 +56,23 @@ struct gnn_importer;
 /* Greets the writer of the stream on fd whose HEADER has this checksum; NULL if none is listening,
  * which is no error. gpu: where batches may lie, or NULL; it must outlive the importer. */
 struct gnn_importer *gnn_importer_new(int fd, uint64_t sum, struct gnn_gpu *gpu);
-/* Waits until fd has something to read, or reads are to stop, and meanwhile takes what the writer
- * offers. */
+/* Waits until fd has something to read, or reads are to stop; meanwhile accepts the memory that the
+ * writer offers. */
 void gnn_importer_wait(struct gnn_importer *b, int fd);
-/* Where the reference of `bytes` leads; the lease goes into set with the first tensor of a frame.
- * Returns NULL, or a text that says what is wrong. b may be NULL. */
+/* Sets *data to the memory that a reference of `bytes` names; the lease goes into set with the
+ * first tensor of a frame. Returns NULL, or a text that says what is wrong. b may be NULL. */
 const char *gnn_importer_map(struct gnn_importer *b, const struct gnb_reference *ref,
                              uint64_t bytes, struct gnn_tensors *set, void **data);
-/* The same for a tensor like `as` in a device's memory: adds it to the set, in memory of our own
- * there. GNN_E_INPUT if that is nothing that was offered. */
+/* Copies a tensor like `as` from a device's memory into own memory there, and adds it to the set.
+ * GNN_E_INPUT if the writer has not offered the memory that ref names. */
 int gnn_importer_copy(struct gnn_importer *b, const struct gnb_reference *ref,
                       const struct gnn_tensor *as, struct gnn_tensors *set, unsigned *device,
                       struct gnn_err *e) GNN_MUST_USE;
-/* After a frame: waits until what lies on a device is there, and gives the slot back. Else copies
- * the tensors and gives it back if the writer would otherwise have no slot left. */
+/* Ends a frame: waits for copies on a device, and gives the slot back. Without a device, copies the
+ * tensors and gives the slot back if the writer would otherwise have none left. */
 int gnn_importer_release(struct gnn_importer *b, struct gnn_tensors *set,
                          struct gnn_err *e) GNN_MUST_USE;
-/* Leases that are out stay good. Takes NULL. */
+/* Frees the importer; leases that are out stay valid. Takes NULL. */
 void gnn_importer_free(struct gnn_importer *b);
 
 #endif
