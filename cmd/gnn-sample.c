@@ -106,11 +106,6 @@ static const struct program program = {
     .max_args = 1,
 };
 
-static bool is_bias(double x)
-{
-    return x >= 1.0 / GNN_NODE2VEC_MAX && x <= GNN_NODE2VEC_MAX;
-}
-
 static void finish_walks(struct gnn_walks *w)
 {
     if (!w->length && !sampling_given.clusters && !fanout.n)
@@ -118,7 +113,7 @@ static void finish_walks(struct gnn_walks *w)
     if (w->restart < 0 || w->restart >= 1)
         cli_usage("--restart: expected a probability from 0 to less than 1");
     if (bias.n) {
-        if (bias.n != 2 || !is_bias(bias.v[0]) || !is_bias(bias.v[1]))
+        if (bias.n != 2 || !gnn_node2vec_takes(bias.v[0]) || !gnn_node2vec_takes(bias.v[1]))
             cli_usage("--node2vec: expected P,Q, two numbers from %g to %d", 1.0 / GNN_NODE2VEC_MAX,
                       GNN_NODE2VEC_MAX);
         w->p = bias.v[0];

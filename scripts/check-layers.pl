@@ -7,6 +7,7 @@
 use strict;
 use warnings;
 use File::Basename qw(basename dirname);
+use File::Find qw(find);
 
 my $top = shift // '.';
 my %may = (
@@ -28,11 +29,10 @@ my $found = 0;
 sub report { print "@_\n"; $found = 1 }
 
 my %named;
-for my $file (sort grep { -e } glob "\Q$top\E/{cmd,lib,kernels,formats,tests}/{,*/,*/*/}*.{c,h,cc,cu,cuh}") {
-    (my $name = $file) =~ s{^\Q$top\E/}{};
-    push @{$named{basename($name)}}, $name;
-}
-@{$named{$_}} > 1 && report("$_: a name for one file: @{$named{$_}}") for sort keys %named;
+find({no_chdir => 1, wanted => sub {
+    push @{$named{basename($_)}}, s{^\Q$top\E/}{}r if -f && /\.(c|h|cc|cu|cuh)$/;
+}}, grep { -d } map { "$top/$_" } qw(cmd lib kernels formats tests));
+@{$named{$_}} > 1 && report("$_: a name for one file: @{[sort @{$named{$_}}]}") for sort keys %named;
 
 for my $room (sort keys %may) {
     for my $file (sort map { glob "\Q$top/$room\E/$_" } qw(*.[ch] */*.[ch] */*/*.[ch] *.cuh */*.cu */*.cuh)) {

@@ -33,7 +33,7 @@ tests=$(list -path 'tests/*' \( -name '*.t' -o -name '*.sh' \))
         "$(grep -nwE 'TO''DO|FIX''ME|XX''X|HA''CK|not impl''emented' /dev/null $text | cut -d: -f1,2)"
     # Tables stand in comments that begin with "/*-", which clang-format leaves alone.
     [ -z "$code" ] || bad 'two tensors in a line of a table' \
-        "$(grep -nE '^ \* .*\b[uif](8|16|32|64) \(.*\b[uif](8|16|32|64) \(' /dev/null $code | cut -d: -f1,2)"
+        "$(grep -nE '^ \* .*\b[uif](8|16|32|64) \(.*\b[uif](8|16|32|64) \(|^ \* +[^ ].* [a-z]+(/[A-Za-z<>]+)+ +[uif](8|16|32|64)( \(|$)' /dev/null $code | cut -d: -f1,2)"
     [ -z "$code" ] || bad 'a declaration cut in two: its comment goes above it' \
         "$(grep -nE '^ +(const )?(unsigned|bool|int|double|float|char|void|size_t|u?int(8|16|32|64)_t|(struct|enum) [a-z0-9_]+)( \*+)?$|^ +[A-Z][A-Z0-9_]+ =$' /dev/null $code | cut -d: -f1,2)"
     for f in $text; do

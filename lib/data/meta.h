@@ -25,6 +25,11 @@ enum {
 enum gnn_frontier { GNN_FRONTIER_ALL, GNN_FRONTIER_NEW };
 
 enum { GNN_WALK_MAX = 65535, GNN_NODE2VEC_MAX = 100 };
+/* Whether node2vec can have this p or q. */
+static inline bool gnn_node2vec_takes(double x)
+{
+    return x >= 1.0 / GNN_NODE2VEC_MAX && x <= GNN_NODE2VEC_MAX;
+}
 /* Random walks in place of neighbourhoods. A step goes from a node to the source of one of its
  * in-edges, which is picked as with replacement. Step s, from 0, is along the edge types of hop s
  * modulo nhops: one type, whose fan-out is 1. */

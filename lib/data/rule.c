@@ -252,11 +252,6 @@ static int walk_hops(struct gnn_sampling *s, const struct gnn_schema *c, const c
     return 0;
 }
 
-static bool is_bias(double x)
-{
-    return x >= 1.0 / GNN_NODE2VEC_MAX && x <= GNN_NODE2VEC_MAX;
-}
-
 static int bind_walks(struct gnn_sampling *s, const struct gnn_schema *c, const char *where,
                       struct gnn_err *e)
 {
@@ -267,7 +262,8 @@ static int bind_walks(struct gnn_sampling *s, const struct gnn_schema *c, const 
         return gnn_fail(e, GNN_E_USAGE,
                         "%u walks from each of %u seeds: a batch has at most 2^31 walks",
                         w->per_seed, s->batch_size);
-    if (!(w->restart >= 0 && w->restart < 1) || !is_bias(w->p) || !is_bias(w->q))
+    if (!(w->restart >= 0 && w->restart < 1) || !gnn_node2vec_takes(w->p) ||
+        !gnn_node2vec_takes(w->q))
         return gnn_fail(e, GNN_E_USAGE,
                         "%s: walks with restarts %g, p %g and q %g: expected a probability less "
                         "than 1, and two numbers from %g to %d",

@@ -7,7 +7,7 @@
 #include "lib/data/source.h"
 #include "lib/sample/sampler.h"
 
-enum { SKIP_MAX = 16 }; /* batches that are drawn for nothing before another start is made */
+enum { SKIP_MAX = 64 }; /* steps that are drawn for nothing before another start is made */
 
 void gnn_redraw_init(struct gnn_redraw *r, struct gnn_store *store, const struct gnn_meta *m)
 {
@@ -57,21 +57,28 @@ static int compare_keys(const struct gnn_batch *a, const struct gnn_batch *b)
                                   : 0;
 }
 
-/* *drawn: the batch with b's key, if the source has it next or soon; else NULL. */
-static int take_drawn(struct gnn_redraw *r, const struct gnn_batch *b, uint64_t skip,
+/* Whether the batch with b's key comes soon after a. */
+static bool is_near(const struct gnn_batch *a, const struct gnn_batch *b)
+{
+    return a->epoch == b->epoch && a->split == b->split && b->step - a->step <= SKIP_MAX;
+}
+
+/* *drawn: the batch with b's key, if the source has it: next, soon or, with `far`, anywhere; else
+ * NULL. */
+static int take_drawn(struct gnn_redraw *r, const struct gnn_batch *b, bool far,
                       struct gnn_batch **drawn, struct gnn_err *e)
 {
-    int rc = 0, order = -1;
-    for (*drawn = NULL; r->src && order < 0 && skip--;) {
-        rc = gnn_source_next(r->src, drawn, e);
-        if (rc)
+    int rc = 0;
+    for (bool more = r->src; more;) {
+        if ((rc = gnn_source_next(r->src, drawn, e)))
             break;
-        order = compare_keys(*drawn, b);
-        if (order) {
-            gnn_batch_put(*drawn);
-            *drawn = NULL;
-        }
+        const int order = compare_keys(*drawn, b);
+        if (!order)
+            return 0;
+        more = order < 0 && (far || is_near(*drawn, b));
+        gnn_batch_put(*drawn);
     }
+    *drawn = NULL;
     return rc == GNN_END ? 0 : rc;
 }
 
@@ -106,8 +113,8 @@ int gnn_redraw_check(struct gnn_redraw *r, const struct gnn_batch *b, struct gnn
     const char *name;
     if (r->why_not)
         return 0;
-    if (take_drawn(r, b, SKIP_MAX, &d, e) ||
-        (!d && (start_at(r, b, e) || take_drawn(r, b, UINT64_MAX, &d, e))))
+    if (take_drawn(r, b, false, &d, e) ||
+        (!d && (start_at(r, b, e) || take_drawn(r, b, true, &d, e))))
         return e->code;
     if (!d)
         return gnn_fail(e, GNN_E_INPUT, "is not among those that the header's recipe draws");

@@ -98,12 +98,8 @@ int gnn_seeds_alloc(struct sample_seeds *q, struct gnn_sampling *m, uint32_t n, 
 {
     if (n > GNN_SPLITS_MAX)
         return gnn_fail(e, GNN_E_USAGE, "more than %d sets", GNN_SPLITS_MAX);
-    m->nsplits = n;
     q->tag = gnn_alloc_zero(n, sizeof *q->tag, "splits", e);
-    m->split = gnn_alloc_zero(n, sizeof *m->split, "splits", e);
-    m->steps = gnn_alloc_zero(n, sizeof *m->steps, "splits", e);
-    m->split_seeds = gnn_alloc_zero(n, sizeof *m->split_seeds, "splits", e);
-    return q->tag && m->split && m->steps && m->split_seeds ? 0 : e->code;
+    return q->tag ? gnn_sampling_alloc_sets(m, n, e) : e->code;
 }
 
 /* Set i, to be sampled as the header's split i. */

@@ -20,23 +20,20 @@ enum { RANKS = 2, PARTS = 3, MOST = 4096, ALIGN = 64 };
 
 unsigned long fuzz_accepted;
 
-static const struct rule {
-    const char *weight, *window;
-    enum gnn_pick_until until;
-    bool replace, labor, latest, disjoint, layer_dependency, induced;
-    struct gnn_walks walks;
-} rules[] = {
-    {.weight = NULL},
-    {.until = GNN_PICK_UNTIL, .window = "90", .weight = "weight", .disjoint = true},
-    {.until = GNN_PICK_BEFORE, .latest = true},
-    {.labor = true, .layer_dependency = true, .until = GNN_PICK_UNTIL},
-    {.replace = true, .weight = "weight", .disjoint = true},
-    {.walks = {.length = 4, .per_seed = 2, .p = 1, .q = 1, .restart = 0.25}, .weight = "weight"},
-    {.walks = {.length = 4, .per_seed = 1, .p = 0.25, .q = 4}},
-    {.until = GNN_PICK_UNTIL, .window = "90", .induced = true, .disjoint = true},
+#define BLOCKS .seed = 1, .batch_size = 10, .shuffle = true, .edge_ids = true, .walks.per_seed = 1
+#define WALKS .seed = 1, .batch_size = 10, .shuffle = true
+static const struct gnn_sampling rules[] = {
+    {BLOCKS},
+    {BLOCKS, .time_rule = GNN_PICK_UNTIL, .window = "90", .weight = "weight", .disjoint = true},
+    {BLOCKS, .time_rule = GNN_PICK_BEFORE, .latest = true},
+    {BLOCKS, .labor = true, .layer_dependency = true, .time_rule = GNN_PICK_UNTIL},
+    {BLOCKS, .replace = true, .weight = "weight", .disjoint = true},
+    {WALKS, .walks = {4, .per_seed = 2, .p = 1, .q = 1, .restart = 0.25}, .weight = "weight"},
+    {WALKS, .walks = {4, .per_seed = 1, .p = 0.25, .q = 4}},
+    {BLOCKS, .time_rule = GNN_PICK_UNTIL, .window = "90", .induced = true, .disjoint = true},
 };
 enum { RULES = sizeof rules / sizeof *rules };
-static const struct rule *rule; /* the one that is followed */
+static const struct gnn_sampling *rule; /* the one that is followed */
 
 /* What rank 0 got under each rule, in order: messages of rank 1, and sums. */
 struct said {
@@ -72,26 +69,13 @@ static struct gnn_sampler_opts what_is_drawn(void)
     const bool walks = rule->walks.length > 0;
     struct gnn_sampler_opts o;
     gnn_sampler_opts_init(&o);
-    if (walks) {
-        o.sampling.walks = rule->walks;
-        o.path = &path;
-        o.npath = 1;
-    } else {
-        o.fanout = &fanout;
-        o.nfanout = 1;
-    }
-    o.sampling.batch_size = 10;
+    o.sampling = *rule;
+    o.path = &path;
+    o.npath = walks;
+    o.fanout = &fanout;
+    o.nfanout = !walks;
+    o.count_once = !walks;
     o.step_to = 2; /* more of them would say nothing new */
-    o.sampling.edge_ids = o.count_once = !walks;
-    o.sampling.replace = rule->replace;
-    o.sampling.labor = rule->labor;
-    o.sampling.weight = rule->weight;
-    o.sampling.time_rule = rule->until;
-    o.sampling.window = rule->window;
-    o.sampling.latest = rule->latest;
-    o.sampling.disjoint = rule->disjoint;
-    o.sampling.induced = rule->induced;
-    o.sampling.layer_dependency = rule->layer_dependency;
     return o;
 }
 

@@ -24,22 +24,23 @@ struct place {
     uint64_t at, n;
     size_t bytes;
 };
+#define WALKS .seed = 1, .batch_size = 4, .shuffle = true
+#define BLOCKS WALKS, .walks.per_seed = 1
 static struct stream {
-    const char *eval, *window;
-    enum gnn_pick_until until;
-    bool latest, disjoint, edge_ids, original_ids, induced;
-    struct gnn_walks walks;
+    struct gnn_sampling drawn;
+    const char *eval;
     struct edited file;
     struct place tensor[256]; /* the first is the header's text */
     uint32_t n;
 } streams[] = {
-    {.until = GNN_PICK_UNTIL, .edge_ids = true},
-    {.until = GNN_PICK_BEFORE, .latest = true, .disjoint = true, .original_ids = true},
-    {.until = GNN_PICK_UNTIL, .window = "20", .eval = "valid"},
-    {.until = GNN_PICK_UNTIL, .window = "30", .induced = true, .edge_ids = true},
-    {.induced = true, .disjoint = true, .original_ids = true},
-    {.walks = {.length = 4, .per_seed = 2, .p = 1, .q = 1, .restart = 0.25}, .original_ids = true},
-    {.walks = {.length = 4, .per_seed = 2, .p = 0.5, .q = 2}, .eval = "valid"},
+    {{BLOCKS, .time_rule = GNN_PICK_UNTIL, .edge_ids = true}},
+    {{BLOCKS, .time_rule = GNN_PICK_BEFORE, .latest = true, .disjoint = true,
+      .original_ids = true}},
+    {{BLOCKS, .time_rule = GNN_PICK_UNTIL, .window = "20"}, .eval = "valid"},
+    {{BLOCKS, .time_rule = GNN_PICK_UNTIL, .window = "30", .induced = true, .edge_ids = true}},
+    {{BLOCKS, .induced = true, .disjoint = true, .original_ids = true}},
+    {{WALKS, .walks = {4, .per_seed = 2, .p = 1, .q = 1, .restart = 0.25}, .original_ids = true}},
+    {{WALKS, .walks = {4, .per_seed = 2, .p = 0.5, .q = 2}}, .eval = "valid"},
 };
 enum { STREAMS = sizeof streams / sizeof *streams };
 static struct gnn_store store;
@@ -51,24 +52,13 @@ static struct gnn_sampler_opts what_is_drawn(const struct stream *x)
     static const char *const fanout = "2,2", *const step = "a/to/a";
     struct gnn_sampler_opts o;
     gnn_sampler_opts_init(&o);
-    if (x->walks.length) {
-        o.sampling.walks = x->walks;
-        o.path = &step;
-        o.npath = 1;
-    } else {
-        o.fanout = &fanout;
-        o.nfanout = 1;
-    }
-    o.sampling.batch_size = 4;
+    o.sampling = x->drawn;
+    o.path = &step;
+    o.npath = x->drawn.walks.length > 0;
+    o.fanout = &fanout;
+    o.nfanout = !o.npath;
     o.eval = &x->eval;
     o.neval = x->eval != NULL;
-    o.sampling.time_rule = x->until;
-    o.sampling.window = x->window;
-    o.sampling.latest = x->latest;
-    o.sampling.disjoint = x->disjoint;
-    o.sampling.induced = x->induced;
-    o.sampling.edge_ids = x->edge_ids;
-    o.sampling.original_ids = x->original_ids;
     return o;
 }
 

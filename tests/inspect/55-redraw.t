@@ -38,7 +38,7 @@ says P c "$drawn" 'gnn-inspect draws clusters again'
 seq 9 | gnn-sample -q -f 3 --seeds - -o b S
 says S b 'draws: not drawn again: their seeds are those of no set' 'gnn-inspect says that a list of seeds is not drawn again'
 
-# Lies that break no other law; and one that the laws of readers see for themselves.
+# Lies that break no other law.
 refusing=gnn-inspect
 gnn-sample -q -f 4,3 -b 60 -o plain S && gnn-sample -q --walk-length 4 --walks-per-seed 2 -b 60 -o walks S || exit 1
 while IFS='|' read -r kind why code; do

@@ -66,7 +66,10 @@ finds 'check-layers.pl finds two files of one name' '^k.c: a name for one file: 
 rm lib/store/k.c
 plant tests/k.h ''
 finds 'check-layers.pl finds a header of tests that is named like another' '^k.h: a name for one file: lib/base/k.h tests/k.h$' layers
-rm tests/k.h lib/base/k.h
+rm tests/k.h
+mkdir -p tests/a/b/c/d && cp lib/base/k.h tests/a/b/c/d
+finds 'check-layers.pl finds one deep down' '^k.h: a name for one file: lib/base/k.h tests/a/b/c/d/k.h$' layers
+rm -r tests/a lib/base/k.h
 plant kernels/cpu/k.c 'void *f(void) { return calloc(1, 2); }\n'
 finds 'check-layers.pl finds kernels that allocate' 'kernels do not allocate' layers
 reset
@@ -130,6 +133,8 @@ plant lib/base/t.h '/* SPDX-License-Identifier: Apache-2.0 */\n/*- T:\n * a u32 
 check 'check-text.sh accepts a table with a line for each tensor' text
 plant lib/base/t.h '/* SPDX-License-Identifier: Apache-2.0 */\n/* T:\n * a u32 (n)  nodes b u64 (e)  edges */\n'
 finds 'check-text.sh finds a table whose lines have run together' 'lib/base/t.h:3: two tensors in a line of a table' text
+plant lib/base/t.h '/* SPDX-License-Identifier: Apache-2.0 */\n/* T:\n * a/T u32 (n)  nodes of the set b/SPLIT/SET u64\n * (m) their sets */\n'
+finds 'check-text.sh finds a table in which a name stands behind text' 'lib/base/t.h:3: two tensors in a line of a table' text
 plant lib/base/t.h '/* SPDX-License-Identifier: Apache-2.0 */\nstruct s {\n    uint32_t\n        a; /* of it */\n};\n'
 finds 'check-text.sh finds a declaration that a comment has cut in two' 'lib/base/t.h:3: a declaration cut in two' text
 rm lib/base/t.h
