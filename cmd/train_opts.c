@@ -94,6 +94,8 @@ static const struct opt training_opts[] = {
 static const struct opt_elsewhere elsewhere[] = {
     {"seeds|seed-type|steps|edge-ids|original-ids",
      "gnn-sample has this option: gnn-sample STORE | gnn-gather STORE | gnn-train"},
+    {"walk-length|walks-per-seed|metapath|node2vec|restart|pairs",
+     "gnn-sample draws random walks, which are no neighbourhoods that a model could use"},
     {"F|fields",
      "the model uses features x and labels y; --edge-weight and --edge-features add what "
      "edges have"},

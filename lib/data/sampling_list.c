@@ -144,9 +144,9 @@ static const struct {
      .why = "has no effect with --induced: induced edges lead to nodes that have the time of their "
             "seed, not of an edge"},
     {"seed-balance", .options = "shuffle",
-     .why = "has no effect with --seed-balance and --seed-weight: seeds are drawn"},
+     .why = "has no effect with --seed-balance: seeds are drawn"},
     {"seed-weight", .options = "shuffle",
-     .why = "has no effect with --seed-balance and --seed-weight: seeds are drawn"},
+     .why = "has no effect with --seed-weight: seeds are drawn"},
 };
 
 const struct gnn_sampling_member *gnn_sampling_find(const char *option)
