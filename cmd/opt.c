@@ -149,10 +149,9 @@ static uint64_t parse_whole(const struct opt *o, const char *v, uint64_t max)
     uint64_t n = parse_number(o, v, &end);
     if (*end)
         bad_value(o, v, whole_number(o));
-    if (o->max > o->min && o->max < (double)max)
-        max = (uint64_t)o->max;
     if (n > max)
-        cli_usage("--%s: %s is too large (at most %" PRIu64 ")", o->name, v, max);
+        cli_usage("--%s: %s is too large (at most %.16g)", o->name, v,
+                  o->max > o->min && o->max < (double)max ? o->max : (double)max);
     check_range(o, v, (double)n);
     return n;
 }
