@@ -114,7 +114,7 @@ static void finish_walks(struct gnn_walks *w)
         cli_usage("--restart: expected a probability from 0 to less than 1");
     if (bias.n) {
         if (bias.n != 2 || !gnn_node2vec_takes(bias.v[0]) || !gnn_node2vec_takes(bias.v[1]))
-            cli_usage("--node2vec: expected P,Q, two numbers from %g to %d", 1.0 / GNN_NODE2VEC_MAX,
+            cli_usage("--node2vec: expected P,Q, two numbers from %g to %g", 1.0 / GNN_NODE2VEC_MAX,
                       GNN_NODE2VEC_MAX);
         w->p = bias.v[0];
         w->q = bias.v[1];

@@ -24,7 +24,8 @@ enum {
 
 enum gnn_frontier { GNN_FRONTIER_ALL, GNN_FRONTIER_NEW };
 
-enum { GNN_WALK_MAX = 65535, GNN_NODE2VEC_MAX = 100 };
+enum { GNN_WALK_MAX = 65535 };
+#define GNN_NODE2VEC_MAX 100.0
 /* Whether node2vec can have this p or q. */
 static inline bool gnn_node2vec_takes(double x)
 {

@@ -266,7 +266,7 @@ static int bind_walks(struct gnn_sampling *s, const struct gnn_schema *c, const 
         !gnn_node2vec_takes(w->q))
         return gnn_fail(e, GNN_E_USAGE,
                         "%s: walks with restarts %g, p %g and q %g: expected a probability less "
-                        "than 1, and two numbers from %g to %d",
+                        "than 1, and two numbers from %g to %g",
                         where, w->restart, w->p, w->q, 1.0 / GNN_NODE2VEC_MAX, GNN_NODE2VEC_MAX);
     return check_path(s, c, where, e);
 }
