@@ -29,7 +29,7 @@ CPPFLAGS += -I. -D_GNU_SOURCE -DGNN_VERSION='"$(VERSION)"' $(if $(SAN),-DGNN_NO_
         $(if $(findstring fuzzer,$(SAN)),-DFUZZING_BUILD_MODE_UNSAFE_FOR_PRODUCTION)
 # No contraction: a product and a sum are rounded one after the other by every compiler and on every device.
 PKG_CFLAGS := $(shell pkg-config --cflags $(PKGS))
-CFLAGS_ALL = -std=c11 $(OPT) -g -fopenmp -fno-math-errno -fno-trapping-math -ffp-contract=off $(WARN) \
+CFLAGS_ALL = -std=c11 $(OPT) -g -fPIC -fno-semantic-interposition -fopenmp -fno-math-errno -fno-trapping-math -ffp-contract=off $(WARN) \
         $(PKG_CFLAGS) $(if $(SAN),-fsanitize=$(SAN) -fno-sanitize-recover=all -fno-omit-frame-pointer) $(CFLAGS)
 # Only .cu files and what runs them in the tests are C++.
 CXXFLAGS_ALL = -std=c++17 $(OPT) -g -fopenmp -fno-math-errno -fno-trapping-math -ffp-contract=off -fno-exceptions -fno-rtti \
@@ -47,7 +47,7 @@ endif
 endif
 # Code for several devices is several times smaller so; from CUDA 12.8 on.
 NVCC_SMALL := $(if $(NVCC),$(if $(shell $(NVCC) --help 2>/dev/null | grep -e '--compress-mode'),--compress-mode=size))
-NVCCFLAGS = -std=c++17 -O3 -lineinfo -Xcompiler -Wall,-Wextra,-fno-exceptions,-fno-threadsafe-statics --Werror all-warnings -I. \
+NVCCFLAGS = -std=c++17 -O3 -lineinfo -Xcompiler -fPIC,-Wall,-Wextra,-fno-exceptions,-fno-threadsafe-statics --Werror all-warnings -I. \
         $(NVCC_SMALL) $(foreach a,$(CUDA_ARCHS),-gencode arch=compute_$(a),code=sm_$(a)) \
         -gencode arch=compute_$(lastword $(CUDA_ARCHS)),code=compute_$(lastword $(CUDA_ARCHS))
 LIBS := $(shell pkg-config --libs $(PKGS)) -lmetis -ldnnl -lm -lpthread
@@ -67,7 +67,7 @@ TESTFLAGS := -Itests
 GPU_NONE := $(sort $(wildcard lib/*/*no_gpu.c))
 GPU_SRC  := $(filter-out $(GPU_NONE) lib/gpu/gpu.c,$(sort $(wildcard lib/gpu/*.c lib/*/gpu_*.c)))
 GPU_OBJ  := $(patsubst %.c,$(B)/%.o,$(GPU_SRC))
-LIB_SRC  := $(filter-out $(GPU_SRC) $(if $(NVCC),$(GPU_NONE)) lib/comm/calls_mpi.c,$(sort $(wildcard lib/*/*.c lib/*/*/*.c formats/*.c kernels/*.c kernels/cpu/*.c)))
+LIB_SRC  := $(filter-out $(GPU_SRC) $(if $(NVCC),$(GPU_NONE)) lib/comm/calls_mpi.c lib/api/own_dnnl.c,$(sort $(wildcard lib/*/*.c lib/*/*/*.c formats/*.c kernels/*.c kernels/cpu/*.c)))
 CMD_SRC  := $(filter-out cmd/gnn-%,$(wildcard cmd/*.c))
 PROGS    := $(patsubst cmd/%.c,%,$(sort $(wildcard cmd/gnn-*.c)))
 UNIT     := $(patsubst tests/unit/%.c,%,$(sort $(wildcard tests/unit/test_*.c)))
@@ -76,6 +76,9 @@ CUDA_SRC := $(sort $(wildcard kernels/cuda/*.cu))
 EMU      := $(filter-out $(if $(SAN),,test_races),$(patsubst tests/emu/%.cc,%,$(sort $(wildcard tests/emu/test_*.cc))))
 GPU_TEST := $(patsubst tests/gpu/%.c,%,$(sort $(wildcard tests/gpu/check_*.c tests/gpu/bench_gpu.c)))
 BENCH    := $(filter-out $(if $(MPICC),,bench_mpi),$(patsubst tests/bench/%.c,%,$(sort $(wildcard tests/bench/bench_*.c))))
+# What programs outside the tree include, as <gnn/NAME.h>; each has an example, which tests/scripts/30-install.t compiles.
+PUBLIC   := lib/base/status.h $(patsubst %,lib/api/%.h,gnn graph minibatch)
+API_OBJ  := $(patsubst %.c,$(B)/%.o,$(wildcard lib/api/*.c))
 LIB_OBJ  := $(LIB_SRC:%.c=$(B)/%.o)
 CMD_OBJ  := $(CMD_SRC:%.c=$(B)/%.o)
 
@@ -92,16 +95,16 @@ endif
 
 MPI_SO := $(if $(MPICC),$(B)/lib/gnn-tools/gnn-mpi.so)
 
-# build/bin and build/libgnn.a lead to the last plain build.
-all: programs build/bin build/libgnn.a ## build everything
+# build/bin, build/libgnn.a and build/libgnn.so lead to the last plain build.
+all: programs build/bin build/libgnn.a $(if $(SAN),,build/libgnn.so) ## build everything
 programs: $(PROGS:%=$(B)/bin/%) $(MPI_SO)
 
 build/bin: $(PROGS:%=$(B)/bin/%)
 	$(if $(SAN),,$(Q)mkdir -p build && ln -sfn $(HASH)/bin build/bin && printf '%s\n' \
 	    'ifneq ($$(origin CC),command line)' 'CC := $(CC)' endif 'NVCC ?= $(NVCC)' 'CUDA_ARCHS ?= $(CUDA_ARCHS)' 'MPICC ?= $(MPICC)' \
 	    'OPT ?= $(OPT)' 'CFLAGS ?= $(CFLAGS)' 'LDFLAGS ?= $(LDFLAGS)' >build/settings.mk)
-build/libgnn.a: $(B)/libgnn.a
-	$(if $(SAN),,$(Q)mkdir -p build && ln -sfn $(HASH)/libgnn.a build/libgnn.a)
+build/libgnn.a build/libgnn.so: build/%: $(B)/%
+	$(if $(SAN),,$(Q)mkdir -p build && ln -sfn $(HASH)/$* $@)
 
 $(B)/%.o: %.c Makefile
 	$(Q)mkdir -p $(@D)
@@ -110,6 +113,15 @@ $(B)/%.o: %.c Makefile
 
 $(B)/libgnn.a: $(LIB_OBJ) $(CUDA_OBJ)
 	$(Q)rm -f $@ && $(AR) rcs $@ $^
+# Of the library as others load it: the functions of the public headers, what these use, and oneDNN only when it is needed.
+SONAME := libgnn.so.$(firstword $(subst ., ,$(VERSION)))
+$(B)/libgnn.map: $(PUBLIC)
+	$(Q)mkdir -p $(@D)
+	$(Q){ echo 'GNN_$(firstword $(subst ., ,$(VERSION))) { global:' && grep -oh '\bgnn_[a-z_]*(' $^ | sort -u | tr '(' ';' && echo 'local: *; };'; } >$@
+$(B)/libgnn.so: $(B)/libgnn.map $(API_OBJ) $(B)/libgnn.a
+	$(if $(Q),@echo '  LD  $(@F)')
+	$(Q)$(CC) $(CFLAGS_ALL) -shared -Wl,--as-needed,--gc-sections,-z,defs,-soname,$(SONAME),--version-script=$< $(LDFLAGS) -o $@ \
+	    $(API_OBJ) $(B)/libgnn.a $(filter-out -ldnnl -lmetis -larchive,$(LIBS)) -ldl
 # What programs share, of which each is linked with what it uses.
 $(B)/cmd.a: $(CMD_OBJ)
 	$(Q)rm -f $@ && $(AR) rcs $@ $^
@@ -276,35 +288,34 @@ lint: ## check layers, cycles, headers, format, scripts, manual pages, text
 
 # --- installation ---
 D          = $(DESTDIR)$(PREFIX)
-# What programs outside the tree include, as <gnn/NAME.h>; each has an example, which tests/scripts/30-install.t compiles.
-PUBLIC     = $(addprefix lib/,$(addprefix base/,err.h mem.h io.h) $(addprefix data/,schema.h meta.h tensors.h batch.h source.h) \
-             comm/comm.h store/store.h gpu/gpu.h stream/stream.h cache/access.h cache/order.h sample/sampler.h gather/gatherer.h \
-             model/model.h model/model_file.h) $(addprefix formats/,tensor.h safetensors.h) $(addprefix kernels/,hd.h rng.h pick.h gather.h)
 PACKAGE   := $(sort $(wildcard formats/python/gnntools/*.py)) formats/python/gnntools/py.typed
 MAN1      := $(sort $(wildcard man/*.1))
 MAN5      := $(sort $(wildcard man/*.5))
 MAN7      := $(sort $(wildcard man/*.7))
 COMPDIR    = $(D)/share/bash-completion/completions
+write_pc = printf '%s\n' 'prefix=$(PREFIX)' 'libdir=$${prefix}/lib' 'includedir=$${prefix}/include' '' 'Name: $1' 'Version: $(VERSION)' \
+    'Description: Sampling, gathering and training of graph neural networks' 'Cflags: -I$${includedir}' $2 >$(D)/lib/pkgconfig/$1.pc
 install: all ## install under PREFIX (DESTDIR is put before it)
 	install -d $(D)/bin $(D)/lib/pkgconfig $(D)/share/man/man1 $(D)/share/man/man5 $(D)/share/man/man7 $(COMPDIR)
 	$(if $(PROGS),install -m 755 $(PROGS:%=$(B)/bin/%) $(D)/bin)
 	install -m 644 $(B)/libgnn.a $(D)/lib
+	install -m 755 $(B)/libgnn.so $(D)/lib/$(SONAME)
+	ln -sfn $(SONAME) $(D)/lib/libgnn.so
 	$(if $(MPI_SO),install -D -m 644 $(MPI_SO) $(D)/lib/gnn-tools/gnn-mpi.so)
 	install -d $(D)/share/gnn-tools/slurm
 	install -m 755 scripts/slurm/*.sbatch $(D)/share/gnn-tools/slurm
 	install -d $(D)/share/gnn-tools/gnntools
 	install -m 644 $(PACKAGE) $(D)/share/gnn-tools/gnntools
 	sh scripts/install-headers.sh $(D)/include/gnn $(PUBLIC)
-	printf '%s\n' 'prefix=$(PREFIX)' 'libdir=$${prefix}/lib' 'includedir=$${prefix}/include' '' 'Name: gnn' \
-	    'Description: Sampling, gathering and training of graph neural networks' 'Version: $(VERSION)' \
-	    'Requires: $(PKGS)' 'Cflags: -I$${includedir}' 'Libs: -L$${libdir} -lgnn -lmetis -ldnnl -fopenmp -lm -lpthread $(CUDA_LIBS)' >$(D)/lib/pkgconfig/gnn.pc
+	$(call write_pc,gnn,'Libs: -L$${libdir} -lgnn')
+	$(call write_pc,gnn-static,'Libs: -L$${libdir} -l:libgnn.a -lmetis -ldnnl -fopenmp -lm -lpthread $(CUDA_LIBS)' 'Requires: $(PKGS)')
 	$(if $(MAN1),install -m 644 $(MAN1) $(D)/share/man/man1)
 	$(if $(MAN5),install -m 644 $(MAN5) $(D)/share/man/man5)
 	$(if $(MAN7),install -m 644 $(MAN7) $(D)/share/man/man7)
 	for p in $(PROGS); do $(B)/bin/$$p --completion | sh scripts/completion.sh $$p >$(COMPDIR)/$$p || exit 1; done
 
 uninstall: ## remove what install put under PREFIX
-	rm -f $(PROGS:%=$(D)/bin/%) $(D)/lib/libgnn.a $(D)/lib/pkgconfig/gnn.pc $(PROGS:%=$(COMPDIR)/%)
+	rm -f $(PROGS:%=$(D)/bin/%) $(D)/lib/libgnn.a $(D)/lib/libgnn.so $(D)/lib/$(SONAME) $(D)/lib/pkgconfig/gnn.pc $(D)/lib/pkgconfig/gnn-static.pc $(PROGS:%=$(COMPDIR)/%)
 	rm -f $(MAN1:man/%=$(D)/share/man/man1/%) $(MAN5:man/%=$(D)/share/man/man5/%) $(MAN7:man/%=$(D)/share/man/man7/%)
 	rm -rf $(D)/include/gnn $(D)/lib/gnn-tools $(D)/share/gnn-tools
 
@@ -410,6 +421,6 @@ clean: ## remove build/
 list: ## print the targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1\t\2/p' Makefile | sort
 
-.PHONY: all bits gpu-bundle check-bundle build/bin build/libgnn.a unit check check-all check-races check-sums check-parts check-threads check-san build-san syntax check-long check-ranks check-bare check-arm check-big check-peers lint wheel wheel-programs dist deb bench bench-build install uninstall clean list fuzz fuzz-run fuzz-build replay
+.PHONY: all bits gpu-bundle check-bundle build/bin build/libgnn.a build/libgnn.so unit check check-all check-races check-sums check-parts check-threads check-san build-san syntax check-long check-ranks check-bare check-arm check-big check-peers lint wheel wheel-programs dist deb bench bench-build install uninstall clean list fuzz fuzz-run fuzz-build replay
 .SECONDARY:
 -include $(shell find $(B) -name '*.d' 2>/dev/null)

@@ -16,7 +16,7 @@ my %may = (
     kernels => {kernels => 1},
     formats => {formats => 1},
 );
-my @modules = qw(base data comm store gpu stream cache import partition sample gather ops model train predict inspect);
+my @modules = qw(base data comm store gpu stream cache import partition sample gather ops model train predict inspect api);
 my %rank = map { $modules[$_] => $_ } 0 .. $#modules;
 my $never  = qr/\b(strcpy|strcat|stpcpy|strncpy|strncat|sprintf|vsprintf|gets|atoi|atol|atoll|atof|strtok|alloca
     |rand|srand|random|srandom|drand48|tmpnam|mktemp|system|asctime|ctime|gmtime|localtime|setjmp|longjmp)\s*\(/x;

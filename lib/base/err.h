@@ -19,25 +19,14 @@
 #include <stdarg.h>
 #include <stdbool.h>
 
+#include "lib/base/status.h"
+
 #ifdef __cplusplus
 extern "C" {
 #endif
 
 #define GNN_MUST_USE __attribute__((warn_unused_result))
 #define GNN_PRINTF(a, b) __attribute__((format(printf, a, b)))
-
-/* What functions that can fail return: 0, GNN_END, or a negative code. */
-enum gnn_status {
-    GNN_OK = 0,
-    GNN_END = 1,       /* no more items; not an error */
-    GNN_E_RUN = -1,    /* I/O failed, or a child process; exit status 1 */
-    GNN_E_NOMEM = -2,  /* out of memory; exit status 1 */
-    GNN_E_USAGE = -3,  /* the options do not fit each other or the data; exit status 2 */
-    GNN_E_INPUT = -4,  /* bad, cut or mismatched input; exit status 3 */
-    GNN_E_DEVICE = -5, /* device not usable; exit status 4 */
-    GNN_E_RANK = -6,   /* a rank was lost; exit status 5 */
-    GNN_E_STOPPED = -7 /* stopped by a signal; exit status 75 after a good checkpoint */
-};
 
 /* Owned by the caller, zeroed before use. The first failure wins: later calls of gnn_fail on the
  * same object leave it as it is. Not thread-safe: one object per thread. */

@@ -156,7 +156,7 @@ if command -v dh >/dev/null && command -v lintian >/dev/null && dpkg -s dh-pytho
     for d in clean/build/deb/*.deb; do dpkg -x "$d" root; done
     check 'the Debian package has programs that run' root/usr/bin/gnn-sample --version
     check 'the Debian packages have manuals, headers, library and package' \
-        test -e root/usr/share/man/man1/gnn-sample.1.gz -a -e root/usr/include/gnn/store.h -a -e root/usr/lib/*/libgnn.a -a -e root/usr/lib/*/pkgconfig/gnn.pc -a -e root/usr/lib/python3/dist-packages/gnntools/__init__.py
+        test -e root/usr/share/man/man1/gnn-sample.1.gz -a -e root/usr/include/gnn/graph.h -a -e root/usr/lib/*/libgnn.a -a -e root/usr/lib/*/libgnn.so.0 -a -e root/usr/lib/*/libgnn.so -a -e root/usr/lib/*/pkgconfig/gnn.pc -a -e root/usr/lib/python3/dist-packages/gnntools/__init__.py
 else
     skip 'make deb builds Debian packages in which lintian finds nothing' 'debhelper, dh-python or lintian is not here'
 fi

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What is behind the pointers that public functions give. */
+#ifndef GNN_LIB_API_HANDLES_H
+#define GNN_LIB_API_HANDLES_H
+
+#include "lib/base/mem.h"
+#include "lib/data/source.h"
+#include "lib/store/store.h"
+
+struct gnn_graph {
+    struct gnn_store s;
+};
+
+struct gnn_batches {
+    struct gnn_source *src;
+    char *header;        /* once it was asked for */
+    int seeds;           /* where the source reads seeds from the other end; -1: it has its own */
+    struct gnn_buf text; /* of seeds */
+    char *name;          /* of the file that is read, or NULL */
+};
+
+#endif

@@ -1,0 +1,266 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "lib/api/minibatch.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "lib/api/handles.h"
+#include "lib/api/options.h"
+#include "lib/base/io.h"
+#include "lib/base/mem.h"
+#include "lib/base/temp.h"
+#include "lib/gather/gatherer.h"
+#include "lib/sample/sampler.h"
+#include "lib/stream/stream.h"
+
+/* Takes over a source, which is NULL after a failure, and what leads to its seeds. */
+static struct gnn_batches *wrap_source(struct gnn_source *src, int seeds, struct gnn_err *e)
+{
+    struct gnn_batches *s = src ? gnn_alloc_zero(1, sizeof *s, "batches", e) : NULL;
+    if (s) {
+        s->src = src;
+        s->seeds = seeds;
+        return s;
+    }
+    if (seeds >= 0)
+        close(seeds);
+    gnn_source_free(src);
+    return NULL;
+}
+
+/* Sets o from the options; what these point to is in the others. */
+static int read_options(struct gnn_sampler_opts *o, struct api_list list[3],
+                        const char *const options[], bool seeds, struct gnn_err *e)
+{
+    struct api_range epochs = {0, 1, 1}, steps = {0, UINT64_MAX, 1};
+    double bias[2] = {1, 1};
+    gnn_sampler_opts_init(o);
+    o->threads = 1;
+    const struct api_option own[] = {
+        {.kind = API_LIST, .name = "fanout", .value = &list[0]},
+        {.kind = API_LIST, .name = "eval", .value = &list[1]},
+        {.kind = API_LIST, .name = "metapath", .value = &list[2]},
+        {.kind = API_TEXT, .name = "split", .value = &o->split},
+        {.kind = API_TEXT, .name = "seed-type", .value = &o->seed_type},
+        {.kind = API_RANGE, .name = "epochs", .value = &epochs, .count = true},
+        {.kind = API_RANGE, .name = "steps", .value = &steps},
+        {.kind = API_PAIR, .name = "node2vec", .value = bias},
+        {.kind = API_U32, .name = "threads", .value = &o->threads, .max = 1024},
+        {.name = NULL}};
+    if (gnn_api_options(options, own, &o->sampling, e))
+        return e->code;
+    if (seeds && (gnn_api_given(options, "split") || gnn_api_given(options, "eval")))
+        return gnn_fail(e, GNN_E_USAGE, "split and eval choose seeds, which are given");
+    if (!seeds && o->seed_type)
+        return gnn_fail(e, GNN_E_USAGE, "seed-type requires seeds");
+    if (seeds && o->sampling.time_rule && !o->sampling.seed_time)
+        return gnn_fail(e, GNN_E_USAGE, "time-rule requires seed-time: seeds come without times");
+    if (seeds && !gnn_api_given(options, "shuffle"))
+        o->sampling.shuffle = false;
+    o->sampling.walks.p = bias[0];
+    o->sampling.walks.q = bias[1];
+    o->fanout = list[0].v;
+    o->nfanout = list[0].n;
+    o->eval = list[1].v;
+    o->neval = list[1].n;
+    o->path = list[2].v;
+    o->npath = list[2].n;
+    o->epoch_from = epochs.from;
+    o->epoch_to = epochs.to;
+    o->step_from = steps.from;
+    o->step_to = steps.to;
+    o->step_stride = steps.stride;
+    return 0;
+}
+
+/* fd: where seeds come from, taken over; -1: from sets. */
+static struct gnn_source *sample_from(struct gnn_graph *g, const char *const options[], int fd,
+                                      struct gnn_err *e)
+{
+    struct gnn_sampler_opts o;
+    struct api_list list[3] = {{0}};
+    struct gnn_source *src = NULL;
+    if (!read_options(&o, list, options, fd >= 0, e)) {
+        o.seeds_name = fd < 0 ? NULL : "seeds";
+        o.seeds_fd = fd;
+        o.stream = fd >= 0;
+        o.threads += o.stream && !o.threads; /* seeds are read while they are written */
+        src = gnn_sampler_source_new(&g->s, &o, e);
+    } else if (fd >= 0)
+        close(fd);
+    for (int i = 0; i < 3; i++)
+        gnn_free(list[i].v);
+    return src;
+}
+
+struct gnn_batches *gnn_batches_sample(struct gnn_graph *g, const char *const options[])
+{
+    struct gnn_err *e = gnn_api_err();
+    return wrap_source(sample_from(g, options, -1, e), -1, e);
+}
+
+struct gnn_batches *gnn_batches_sample_seeds(struct gnn_graph *g, const char *const options[])
+{
+    struct gnn_err *e = gnn_api_err();
+    int fd[2];
+    if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, fd)) {
+        (void)!gnn_fail_errno(e, "seeds");
+        return NULL;
+    }
+    return wrap_source(sample_from(g, options, fd[1], e), fd[0], e);
+}
+
+struct gnn_batches *gnn_batches_gather(struct gnn_batches *from, struct gnn_graph *g,
+                                       const char *const options[])
+{
+    static const enum gnn_dtype dtypes[] = {(enum gnn_dtype)0, GNN_F32, GNN_F16, GNN_BF16};
+    struct gnn_err *e = gnn_api_err();
+    struct gnn_gather_opts o = {.fields = NULL};
+    int dtype = 0;
+    const struct api_option own[] = {
+        {.kind = API_TEXT, .name = "fields", .value = &o.fields},
+        {.kind = API_CHOICE, .name = "dtype", .value = &dtype, .choices = "stored|f32|f16|bf16"},
+        {.kind = API_U32, .name = "threads", .value = &o.threads, .max = 1024},
+        {.name = NULL}};
+    if (!gnn_api_options(options, own, NULL, e)) {
+        o.dtype = dtypes[dtype];
+        from->src = gnn_gather_source_new(from->src, &g->s, &o, e);
+    }
+    if (!e->code)
+        return from;
+    gnn_batches_free(from);
+    return NULL;
+}
+
+struct gnn_batches *gnn_batches_read(const char *path)
+{
+    struct gnn_err *e = gnn_api_err();
+    struct stat st;
+    char *name = gnn_strdup(path, e);
+    const int fd = name ? gnn_io_open(path, &st, e) : -1;
+    struct gnn_batches *s = wrap_source(fd < 0 ? NULL : gnn_stream_source_new(fd, name, e), -1, e);
+    if (s)
+        s->name = name;
+    else
+        gnn_free(name);
+    return s;
+}
+
+void gnn_batches_free(struct gnn_batches *s)
+{
+    if (!s)
+        return;
+    if (s->seeds >= 0) /* whoever reads them ends */
+        close(s->seeds);
+    gnn_source_free(s->src);
+    gnn_buf_release(&s->text);
+    gnn_free(s->header);
+    gnn_free(s->name);
+    gnn_free(s);
+}
+
+const char *gnn_batches_header(struct gnn_batches *s)
+{
+    struct gnn_err *e = gnn_api_err();
+    if (!s->header)
+        s->header = gnn_meta_to_text(s->src->meta, e);
+    return s->header;
+}
+
+int gnn_batches_next(struct gnn_batches *s, struct gnn_batch **b)
+{
+    return gnn_source_next(s->src, b, gnn_api_err());
+}
+
+/* A list of seeds as text, which an empty line ends. No name of a node has so many zeros in front.
+ */
+static int write_seeds(struct gnn_batches *s, const uint64_t *seeds, uint64_t n, struct gnn_err *e)
+{
+    enum { DIGITS = 24 };
+    const uint64_t bytes = n * (DIGITS + 1) + 1;
+    if (gnn_buf_fit(&s->text, bytes, 1, "seeds", e))
+        return e->code;
+    char *p = (char *)s->text.data;
+    for (uint64_t i = 0; i < n; i++, p += DIGITS + 1) {
+        uint64_t id = seeds[i];
+        p[DIGITS] = '\n';
+        for (int d = DIGITS - 1; d >= 0; d--, id /= 10)
+            p[d] = (char)('0' + id % 10);
+    }
+    *p = '\n';
+    const char *from = (const char *)s->text.data;
+    for (uint64_t done = 0; done < bytes;) {
+        const ssize_t some = send(s->seeds, from + done, bytes - done, MSG_NOSIGNAL);
+        if (some < 0 && errno == EPIPE)
+            return 0; /* the source failed, and says why */
+        if (some < 0 && errno != EINTR)
+            return gnn_fail_errno(e, "seeds");
+        done += some > 0 ? (uint64_t)some : 0;
+    }
+    return 0;
+}
+
+int gnn_batches_of(struct gnn_batches *s, const uint64_t *seeds, uint64_t n, struct gnn_batch **b)
+{
+    struct gnn_err *e = gnn_api_err();
+    const struct gnn_sampling *m = &s->src->meta->sampling;
+    if (s->seeds < 0)
+        return gnn_fail(e, GNN_E_USAGE, "these batches have seeds of their own");
+    if (!n || n > m->batch_size)
+        return gnn_fail(e, GNN_E_USAGE, "%" PRIu64 " seeds: expected 1 to %u (option batch)", n,
+                        m->batch_size);
+    return write_seeds(s, seeds, n, e) ? e->code : gnn_source_next(s->src, b, e);
+}
+
+static int write_all(struct gnn_source *src, struct gnn_writer *w, struct gnn_err *e)
+{
+    struct gnn_batch *b;
+    int rc;
+    while (!(rc = gnn_source_next(src, &b, e))) {
+        rc = gnn_writer_batch(w, b, e);
+        gnn_batch_put(b);
+        if (rc)
+            return rc;
+    }
+    return rc == GNN_END ? gnn_writer_end(w, e) : rc;
+}
+
+int gnn_batches_write(struct gnn_batches *s, const char *path, const char *const options[])
+{
+    struct gnn_err *e = gnn_api_err();
+    struct gnn_writer w = {.seq = 0};
+    uint32_t zstd = 0;
+    const struct api_option own[] = {{.kind = API_U32, .name = "zstd", .value = &zstd, .max = 19},
+                                     {.name = NULL}};
+    if (gnn_api_options(options, own, NULL, e))
+        return e->code;
+    char *target = gnn_temp_target(path, false, e);
+    struct gnn_temp *temp = target ? gnn_temp_file(target, e) : NULL;
+    const struct gnn_writer_opts o = {.zstd_level = (int)zstd, .transport = GNN_TRANSPORT_INLINE};
+    const int fd = temp ? fcntl(temp->fd, F_DUPFD_CLOEXEC, 0) : -1;
+    int rc = !temp ? e->code : fd < 0 ? gnn_fail_errno(e, "%s", path) : 0;
+    if (!rc)
+        rc = gnn_writer_begin(&w, fd, path, s->src->meta, &o, e);
+    if (!rc)
+        rc = write_all(s->src, &w, e);
+    gnn_writer_release(&w);
+    if (!rc)
+        rc = gnn_temp_commit(temp, true, e);
+    gnn_temp_free(temp);
+    gnn_free(target);
+    return rc;
+}
+
+const struct gnn_tensor *gnn_batch_tensor(const struct gnn_batch *b, const char *name)
+{
+    return gnn_tensors_find(&b->tensors, name);
+}
+
+const char *gnn_batch_tensor_name(const struct gnn_batch *b, uint32_t i)
+{
+    return i < b->tensors.n ? gnn_tensors_at(&b->tensors, i)->name : NULL;
+}
