@@ -264,3 +264,14 @@ const char *gnn_batch_tensor_name(const struct gnn_batch *b, uint32_t i)
 {
     return i < b->tensors.n ? gnn_tensors_at(&b->tensors, i)->name : NULL;
 }
+
+void gnn_block_coo(uint32_t first, uint64_t rows, const uint32_t *indptr, const uint32_t *indices,
+                   int64_t *out)
+{
+    int64_t *dst = out + indptr[rows];
+    for (uint64_t i = 0; i < rows; i++)
+        for (uint32_t k = indptr[i]; k < indptr[i + 1]; k++) {
+            out[k] = indices[k];
+            dst[k] = (int64_t)(first + i);
+        }
+}

@@ -65,6 +65,11 @@ int gnn_batches_write(struct gnn_batches *s, const char *path, const char *const
  * NULL if there is none. _tensor_name is the name of number i, from 0; NULL after the last. */
 const struct gnn_tensor *gnn_batch_tensor(const struct gnn_batch *b, const char *name);
 const char *gnn_batch_tensor_name(const struct gnn_batch *b, uint32_t i);
+/* The edges of a block, "hop/H/S/R/D", whose rows are the nodes from `first` on, as positions in
+ * "nodes/S" and "nodes/D": out[0] to out[e-1] are the sources, and out[e] to out[2e-1] the
+ * destinations, of e = indptr[rows] edges. */
+void gnn_block_coo(uint32_t first, uint64_t rows, const uint32_t *indptr, const uint32_t *indices,
+                   int64_t *out);
 /* Takes NULL. Any thread may give a batch back. */
 void gnn_batch_put(struct gnn_batch *b);
 

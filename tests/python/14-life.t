@@ -4,6 +4,9 @@
 . "$GNN_TOP/tests/python/lib.sh"
 
 gnn-import -q sbm:nodes=4000,features=64 -o one || exit 1
+# Without libgnn.so beside them.
+mkdir programs && ln -s "$GNN_BIN"/* programs || exit 1
+GNN_BIN=$PWD/programs
 
 py "rows of features are not copied from the program's memory" <<'EOP'
 stream = g.Stream([["gnn-sample", "-q", "-f", "5,3", "-b", "400", "one"], ["gnn-gather", "-q", "--transport", "shm", "one"]])

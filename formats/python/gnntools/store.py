@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A graph store: its schema, its rows by id, and samples from a program that stays."""
+"""A graph store: its schema, its rows by id, and samples, from the library or a program that stays."""
 from __future__ import annotations
 
 import json
@@ -12,13 +12,15 @@ from typing import Any, NamedTuple, Union
 
 import numpy as np
 
-from . import gnb
+from . import _lib, gnb
 from ._child import Pipeline, words
 from .stream import Batch, Stream
 
 Ids = Union[np.ndarray, Sequence[int], Any]  # or a tensor of torch
 Fanout = Union[Sequence[int], dict]
 _RESIDENT = 4  # producers for different fan-outs and options that a store keeps
+_REPEATED = "seeds: some are repeated, and would be merged: leave them out, or use disjoint=True"
+_REPLACED = "{}: changed or replaced since it was opened: open the store again"
 _MANY = 1 << 14  # rows from which two threads copy
 _threads: tuple[int, ThreadPoolExecutor] | None = None
 
@@ -50,7 +52,7 @@ def id_array(ids: Any, count: int, what: str = "ids") -> np.ndarray:
     return np.ascontiguousarray(ids)
 
 
-def seeds_text(ids: np.ndarray, named: bool, disjoint: bool, times: Ids | None = None, between: str = "\n") -> bytes:
+def seeds_text(ids: np.ndarray, named: bool, disjoint: bool, times: Ids | None = None) -> bytes:
     """Seeds as gnn-sample reads them. A node's name may look like a position, but not like one with so many zeros."""
     text, keys = map(("%024d" if named else "%d").__mod__, ids.tolist()), ids.tolist()
     if times is not None:
@@ -60,8 +62,8 @@ def seeds_text(ids: np.ndarray, named: bool, disjoint: bool, times: Ids | None =
                              f"{len(ids)} seeds, and no NaN")
         text, keys = (f"{i} {t!r}" for i, t in zip(text, times.tolist())), list(zip(keys, times.tolist()))
     if not disjoint and len(set(keys)) != len(ids):
-        raise ValueError("seeds: some are repeated, and would be merged: leave them out, or use disjoint=True")
-    return between.join(text).encode()
+        raise ValueError(_REPEATED)
+    return "\n".join(text).encode()
 
 
 def fanout_words(fanout: Fanout) -> list[str]:
@@ -274,24 +276,26 @@ class Store:
 
     def batch(self, seeds: Ids, fanout: Fanout, *, node_type: str | None = None, seed: int = 1,
               **options: Any) -> Batch:
-        """A batch of these seeds, from a gnn-sample that stays for further calls; each call draws anew.
+        """A batch of these seeds; each call draws anew.
 
-        options are those of gnn-sample(1): frontier="new", edge_ids=True ... The first call with them starts it.
+        options are those of gnn-sample(1): frontier="new", edge_ids=True ... The first call with them opens the store
+        with libgnn.so, or, where that is not installed, starts a gnn-sample that stays for further calls.
         """
         name = self.type(node_type)
         ids = id_array(seeds, self.count(name), "seeds")
         if not len(ids):
             raise ValueError("seeds: none")
-        request = seeds_text(ids, self.has_names(name), bool(options.get("disjoint")), between=" ") + b"\n\n"
         most = max(1024, 1 << (len(ids) - 1).bit_length())
-        command = ["gnn-sample", "--seeds", "-", "--seed-type", name, "-b", str(most), "--seed", str(seed),
-                   *fanout_words(fanout), *words(options), self.path]
+        if not options.get("disjoint") and len(np.unique(ids)) != len(ids):
+            raise ValueError(_REPEATED)
+        given = [f"--batch={most}", f"--seed={seed}", f"--seed-type={name}", *words(options)]
+        command = ["gnn-sample", "--seeds", "-", *fanout_words(fanout), *given, self.path]
         key = (os.getpid(), *command)
         with self._lock:
-            resident = self._resident.pop(key, None) or _Resident(command, self)
+            resident = self._resident.pop(key, None) or _Library.open(fanout, given, self) or _Resident(command, self)
             for old in list(self._resident)[:-_RESIDENT + 1]:
                 self._resident.pop(old).close()
-            batch = resident.ask(request)
+            batch = resident.ask(ids)
             self._resident[key] = resident  # not if it failed: the next call starts another
         return batch
 
@@ -319,6 +323,28 @@ class Store:
             self._resident.clear()
 
 
+class _Library:
+    """The library, which answers each list of seeds with a batch."""
+
+    def __init__(self, sampler: _lib.Sampler, store: Store):
+        self._sampler, self._store = sampler, store
+        if sampler.header["identity"] != store.identity:
+            raise gnb.Error(_REPLACED.format(store.path))
+
+    @classmethod
+    def open(cls, fanout: Fanout, given: list[str], store: Store) -> _Library | None:
+        lists = [f"fanout={text}" for text in fanout_words(fanout)[1::2]]
+        sampler = _lib.sampler(store.path, [*lists, *(text[2:] for text in given)])
+        return sampler and cls(sampler, store)
+
+    def ask(self, ids: np.ndarray) -> Batch:
+        self._store.check()  # no file is cut under the library
+        return self._sampler.ask(ids)
+
+    def close(self) -> None:
+        self._sampler.close()
+
+
 class _Resident:
     """A gnn-sample that reads seeds from a pipe and answers each list with a batch."""
 
@@ -326,17 +352,17 @@ class _Resident:
         self._pipeline, self._identity, self._store = Pipeline([command], feed=True), store.identity, store.path
         self._stream = Stream(self._pipeline)
 
-    def ask(self, request: bytes) -> Batch:
+    def ask(self, ids: np.ndarray) -> Batch:
         try:
             try:
-                text = memoryview(request)
+                text = memoryview(b"".join(b"%024d\n" % i for i in ids.tolist()) + b"\n")
                 while text:
                     text = text[self._pipeline.input.write(text):]
             except OSError:  # it has gone: reading says why
                 pass
             batch = next(self._stream)
             if batch.header["identity"] != self._identity:
-                raise gnb.Error(f"{self._store}: changed or replaced since it was opened: open the store again")
+                raise gnb.Error(_REPLACED.format(self._store))
             return batch
         except BaseException:
             self.close()

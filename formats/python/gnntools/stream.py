@@ -42,7 +42,10 @@ class Block(NamedTuple):
 
     def coo(self) -> np.ndarray:
         """int64 (2, e): sources and destinations as positions in n_id."""
+        from . import _lib  # which makes batches, too
         out = np.empty((2, len(self.indices)), np.int64)
+        if _lib.coo(self.first, self.indptr, self.indices, out):
+            return out
         out[0] = self.indices
         rows = np.diff(self.indptr)
         out[1] = np.repeat(np.arange(self.first, self.first + len(rows)), rows)
