@@ -96,17 +96,20 @@ void cache_replicate(const struct opt_doubles *share, struct cache_opts *c,
     if (order.n > 1)
         cli_usage("--cache-order: several orders require --plan");
     o->by = order.n ? gnn_order_parse(order.v[0]) : GNN_ORDER_ACCESS;
+    o->or_halo = !order.n;
     if (o->by == GNN_ORDER_FILE)
         cli_usage("--cache-order: --replicate requires access, degree or halo");
 }
 
-struct opt_list cache_plan_orders(const struct cache_opts *c)
+struct opt_list cache_plan_orders(const struct cache_opts *c, bool access_known)
 {
-    static const char *usual[] = {"degree", "access", "halo"};
+    static const char *usual[] = {"degree", "access", "halo"}, *counted[] = {"degree", "halo"};
     if (c->order.n > CACHE_ORDERS_MAX)
         cli_usage("--cache-order: more than %d orders", CACHE_ORDERS_MAX);
     refuse_halo(c, &c->order);
-    return c->order.n ? c->order : (struct opt_list){usual, c->replicate ? 3 : 2};
+    return c->order.n ? c->order
+                      : (struct opt_list){access_known ? usual : counted,
+                                          1u + access_known + c->replicate};
 }
 
 /* ---- what came of it ---- */

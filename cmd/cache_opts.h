@@ -28,13 +28,15 @@ void cache_size(const char *text, double *share, uint64_t *bytes);
  * gatherer has been made. Does not return on failure. With s NULL only what can be told without a
  * store is checked. */
 void cache_read(struct cache_opts *c, struct gnn_store *s, struct gnn_gather_cache *o);
-/* What each rank replicates of the others' rows: --replicate, and the order, by default "access".
+/* What each rank replicates of the others' rows: --replicate, and the order, by default "access"
+ * or, where that is not known, "halo".
  * Ends the program if they are contradictory. */
 void cache_replicate(const struct opt_doubles *share, struct cache_opts *c,
                      struct gnn_gather_replicate *o);
 
-/* For --plan: up to CACHE_ORDERS_MAX; by default all that need no FILE. */
-struct opt_list cache_plan_orders(const struct cache_opts *c);
+/* For --plan: up to CACHE_ORDERS_MAX; by default all that need no FILE,
+ * and "access" only if that is known. */
+struct opt_list cache_plan_orders(const struct cache_opts *c, bool access_known);
 /* One of them, its FILE read; to be released. Does not return on failure. */
 void cache_order_read(const char *name, struct gnn_store *s, struct gnn_order *o);
 

@@ -43,7 +43,7 @@ void plan_check(const struct plan_opts *o)
     }
     if (!o->cache->size && !o->alpha.n)
         cli_usage("--plan: requires --cache or --replicate");
-    (void)cache_plan_orders(o->cache);
+    (void)cache_plan_orders(o->cache, true);
     if (o->alpha.n > GNN_CACHE_SIZES_MAX)
         cli_usage("--replicate: more than %d shares", GNN_CACHE_SIZES_MAX);
     for (uint32_t i = 1; i < o->alpha.n; i++)
@@ -102,12 +102,13 @@ static void begin_plan(struct plan *p, const struct gnn_sampling *m)
     if (rc == GNN_E_USAGE)
         cli_usage("--plan: %s", p->e.msg);
     fail_unless(p, rc);
-    cli_info("expected frequencies in %.2f s", p->caches.seconds);
+    if (p->caches.access.of)
+        cli_info("expected frequencies in %.2f s", p->caches.seconds);
 }
 
 static void add_orders(struct plan *p)
 {
-    p->order = cache_plan_orders(p->o->cache);
+    p->order = cache_plan_orders(p->o->cache, gnn_access_is_known(p->caches.sampling));
     for (uint32_t i = 0; i < p->order.n; i++) {
         struct gnn_order order = {0};
         cache_order_read(p->order.v[i], p->s, &order);

@@ -28,19 +28,20 @@ void plan_show_head(const struct gnn_cache_plan *p)
     if (p->sampling->clusters)
         printf("%u partition%s, at most ", p->sampling->clusters,
                gnn_plural(p->sampling->clusters));
-    printf("%u seed%s, %" PRIu64 " of an epoch; %.0f rows expected, ", batch_size,
-           gnn_plural(batch_size), steps, p->expected_rows);
+    printf("%u seed%s, %" PRIu64 " of an epoch; ", batch_size, gnn_plural(batch_size), steps);
+    if (isfinite(p->expected_rows))
+        printf("%.0f rows expected, ", p->expected_rows);
     if (seen)
         printf("%.0f measured in %" PRIu64 " batch%s\n", p->measured_rows, p->batches,
                p->batches == 1 ? "" : "es");
     else
         printf("none measured\n");
-    json_t *j = json_pack("{s:s, s:I, s:I, s:I, s:I, s:f, s:I, s:f}", "table", "batch", "rows",
+    json_t *j = json_pack("{s:s, s:I, s:I, s:I, s:I, s:I, s:f}", "table", "batch", "rows",
                           (json_int_t)r->count, "bytes", (json_int_t)r->all_bytes, "batch_size",
-                          (json_int_t)batch_size, "steps", (json_int_t)steps, "expected_rows",
-                          p->expected_rows, "batches", (json_int_t)p->batches, "access_seconds",
-                          p->seconds);
-    cli_metrics_number(j, "measured_rows", seen ? p->measured_rows : NAN);
+                          (json_int_t)batch_size, "steps", (json_int_t)steps, "batches",
+                          (json_int_t)p->batches, "access_seconds", p->seconds);
+    cli_metrics_number(j, "expected_rows", p->expected_rows);
+    cli_metrics_number(j, "measured_rows", p->measured_rows);
     cli_metrics(j);
 }
 
@@ -84,9 +85,9 @@ static void remote_line(const struct plan_figures *f, double alpha, uint32_t at,
     print_cell(16, "", f->of->expected[at], 0);
     print_cell(16, "", got, 0);
     putchar('\n');
-    json_t *j =
-        json_pack("{s:s, s:s, s:f, s:f, s:f}", "table", "remote", "order", f->order, "alpha", alpha,
-                  "cached_rows", mean_rows, "expected_rows", f->of->expected[at]);
+    json_t *j = json_pack("{s:s, s:s, s:f, s:f}", "table", "remote", "order", f->order, "alpha",
+                          alpha, "cached_rows", mean_rows);
+    cli_metrics_number(j, "expected_rows", f->of->expected[at]);
     cli_metrics_number(j, "measured_rows", got);
     cli_metrics(j);
 }

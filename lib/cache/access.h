@@ -23,8 +23,10 @@
  * small against what reaches it. Parallel edges count as edges of different destinations. All
  * batches are taken to be full. Where each seed has a tree of its own, a node is accessed if any
  * tree has it. Trees that have the same destination draw for it independently, which is left out: p
- * comes out too small for neighbours of nodes that are in many trees of a batch. Times are left
- * out, too: all in-edges count as eligible. */
+ * comes out too small for neighbours of nodes that are in many trees of a batch.
+ *
+ * Other picks than uniform ones have no such formula: their accesses are counted
+ * (lib/cache/frequency.h). */
 #ifndef GNN_LIB_CACHE_ACCESS_H
 #define GNN_LIB_CACHE_ACCESS_H
 
@@ -61,13 +63,21 @@ int gnn_access_seeds_in(const struct gnn_access_seeds *all, uint64_t from, uint6
                         struct gnn_access_seeds *x, struct gnn_err *e) GNN_MUST_USE;
 void gnn_access_seeds_release(struct gnn_access_seeds *x);
 
+/* Whether accesses of batches drawn as m says can be computed. */
+static inline bool gnn_access_is_known(const struct gnn_sampling *m)
+{
+    return !m->walks.length && !m->clusters && !m->weight && !gnn_sampling_is_temporal(m) &&
+           m->rule.kind <= GNN_PICK_REPLACE;
+}
+
 /* The probability that this rank's share of a batch drawn as m says (fan-outs, frontier, replace)
  * has the node. Its seeds are `seeds`, nodes of m->seed_ntype that this rank owns. x: out, for all
  * nodes, to be released by the caller. Collective over the ranks that have the store open; the
  * result has the same bits as that of one rank alone, with the same seeds. O(hops * ranks * own
  * edges) time, streaming over the adjacency; 8 bytes per node (12 with GNN_FRONTIER_NEW, 4 more
  * with several ranks) and 4 per node and edge type into it beside the result. OpenMP's threads; the
- * same bits for any number of them. GNN_E_INPUT when the adjacency is damaged. */
+ * same bits for any number of them. GNN_E_USAGE when accesses are not known, GNN_E_INPUT when the
+ * adjacency is damaged. */
 int gnn_access_expected(struct gnn_store *s, const struct gnn_sampling *m,
                         const struct gnn_access_seeds *seeds, struct gnn_scores *x,
                         struct gnn_err *e) GNN_MUST_USE;

@@ -36,8 +36,8 @@ int gnn_cache_init(struct gnn_cache *k, struct gnn_store *s, const struct gnn_ro
 /* Takes a zeroed object. */
 void gnn_cache_release(struct gnn_cache *k);
 /* missed[i]: rows a batch is expected to ask for that the cache of size i does not hold, from what
- * gnn_access_expected says; missed[nsizes]: that no cache at all holds. Rows that the part owns are
- * not counted. */
+ * gnn_access_expected says; missed[nsizes]: that no cache at all holds; NAN if p is empty. Rows
+ * that the part owns are not counted. */
 void gnn_cache_expected(const struct gnn_cache *k, const struct gnn_schema *c,
                         const struct gnn_scores *p, double *missed);
 

@@ -12,7 +12,6 @@
 #include "lib/comm/request.h"
 #include "lib/data/rule.h"
 #include "lib/store/seed_weights.h"
-#include "lib/store/sums.h"
 
 enum { AHEAD = 24 };
 
@@ -59,9 +58,6 @@ struct contribution {
     const float *known; /* p_{h-1} */
     const float *older; /* p_{h-2}, or NULL: draws again */
     struct gnn_pick_rule rule;
-    bool draws;       /* false: picked has been brought to r_h before */
-    bool same_hops;   /* a node that draws again picks the same */
-    double low, high; /* of a band of variates, see band_share; high 0: no bands */
 };
 
 /* The in-edges of nodes first, first + 1, ... */
@@ -69,28 +65,7 @@ struct rows {
     const uint64_t *ptr;
     const uint32_t *idx;
     uint64_t n, edges, first, nsrc;
-    struct gnn_pick_edges pick;
 };
-
-/* LABOR: a source is in the batch if its variate is below the largest c of the destinations that
- * have it and are in the batch, where c is the chance to pick a given neighbour by now. The chance
- * of that is the integral, over all variates u, of the chance that some of those with c > u are in
- * the batch. It is summed over bands of u, halves, quarters, ...; in a band, destinations whose c
- * is in it count for the part that is below c, as if these parts were independent of each other.
- * One destination alone contributes exactly p c; those with c beyond the band share its variates,
- * which is what makes batches smaller. */
-enum { BANDS = 8 };
-static void band_of(uint32_t i, double *low, double *high)
-{
-    *high = ldexp(1, -(int)i);
-    *low = i + 1 < BANDS ? *high / 2 : 0;
-}
-
-static double band_share(const struct contribution *g, double known, double picked)
-{
-    const double c = known > 0 ? picked / known : 0;
-    return known * (c < g->high ? fmax(0, c - g->low) / (g->high - g->low) : 1);
-}
 
 static uint64_t contribution_of(const struct contribution *g, uint64_t v, uint32_t degree)
 {
@@ -101,12 +76,8 @@ static uint64_t contribution_of(const struct contribution *g, uint64_t v, uint32
      * been picked before. */
     const double r = g->picked[v], fresh = g->known[v] - (g->older ? g->older[v] : r),
                  chance = gnn_pick_any(g->rule) ? gnn_pick_chance(g->rule, degree) : 0;
-    if (g->draws && g->same_hops)
-        g->picked[v] = (float)fmax(r, g->known[v] * chance);
-    else if (g->draws && fresh > 0)
+    if (fresh > 0)
         g->picked[v] = (float)(r + fresh * chance);
-    if (g->high > 0)
-        return to_fixed(band_share(g, g->known[v], g->picked[v]));
     return g->picked[v] > 0 ? to_fixed(g->picked[v]) : 0;
 }
 
@@ -120,20 +91,6 @@ static void add_to(uint64_t *sum, uint64_t x, bool one_thread)
         __atomic_fetch_add(sum, x, __ATOMIC_RELAXED);
 }
 
-/* What each of a row's neighbours gets if their mean gets x. To be picked, or not, is roughly an
- * exponential variate whose rate is the weight (Efraimidis, Spirakis 2006), so logarithms are in
- * proportion to weights. */
-static uint64_t weigh_neighbour(const struct rows *a, const struct gnn_pick_range *r, uint64_t k,
-                                uint64_t x)
-{
-    const uint64_t end = r->first + r->span - 1,
-                   own = a->pick.sum[k] - (k > r->first ? a->pick.sum[k - 1] : 0);
-    if (x >= FIXED_FULL)
-        return own ? x : 0;
-    const double share = (double)own * r->degree / (double)a->pick.sum[end], y = (double)x * share;
-    return y < (double)FIXED_FULL ? (uint64_t)(y + 0.5) : FIXED_FULL;
-}
-
 /* Adds to sum[sources]; returns how many rows are damaged. */
 static uint64_t walk_rows(const struct rows *a, const struct contribution *g, uint64_t *sum)
 {
@@ -141,18 +98,17 @@ static uint64_t walk_rows(const struct rows *a, const struct contribution *g, ui
     uint64_t wrong = 0;
 #pragma omp parallel for schedule(dynamic, 1024) reduction(+ : wrong)
     for (uint64_t i = 0; i < a->n; i++) {
-        struct gnn_pick_range r;
-        if (!gnn_pick_eligible(g->rule, &a->pick, &a->ptr[i], a->edges, 0, &r)) {
+        const uint64_t from = a->ptr[i], to = a->ptr[i + 1];
+        if (from > to || to > a->edges || to - from > UINT32_MAX) {
             wrong++;
             continue;
         }
-        const uint64_t x = r.degree ? contribution_of(g, a->first + i, r.degree) : 0,
-                       to = r.first + r.span;
-        for (uint64_t k = x ? r.first : to; k < to; k++) {
+        const uint64_t x = from < to ? contribution_of(g, a->first + i, (uint32_t)(to - from)) : 0;
+        for (uint64_t k = x ? from : to; k < to; k++) {
             if (k + AHEAD < a->edges)
                 __builtin_prefetch((char *)sum + 8 * (uint64_t)a->idx[k + AHEAD], 1);
             if (a->idx[k] < a->nsrc)
-                add_to(&sum[a->idx[k]], a->pick.sum ? weigh_neighbour(a, &r, k, x) : x, one_thread);
+                add_to(&sum[a->idx[k]], x, one_thread);
             else
                 wrong++;
         }
@@ -160,11 +116,9 @@ static uint64_t walk_rows(const struct rows *a, const struct contribution *g, ui
     return wrong;
 }
 
-/* Over the in-edges of parts [from, to), which are open: adds to sum[sources]. weights: [nparts] of
- * edges of this type that have some, or NULL. */
+/* Over the in-edges of parts [from, to), which are open: adds to sum[sources]. */
 static int walk_edges(struct gnn_store *s, uint32_t from, uint32_t to, uint32_t et,
-                      const struct contribution *g, const struct gnn_store_sums *weights,
-                      uint64_t *sum, struct gnn_err *e)
+                      const struct contribution *g, uint64_t *sum, struct gnn_err *e)
 {
     const struct gnn_etype *type = &s->meta.schema.etype[et];
     char key[GNN_ETYPE_KEY_ROOM];
@@ -180,8 +134,7 @@ static int walk_edges(struct gnn_store *s, uint32_t from, uint32_t to, uint32_t 
                                gnn_store_owned(s, p, type->dst),
                                idx->shape[0],
                                s->book[type->dst][p],
-                               s->meta.schema.ntype[type->src].count,
-                               weights ? weights[p].of : (struct gnn_pick_edges){0}};
+                               s->meta.schema.ntype[type->src].count};
         if (walk_rows(&a, g, sum))
             return gnn_fail(e, GNN_E_INPUT,
                             "%s: tensor 'edge/%s/indptr' or '.../indices' is damaged",
@@ -195,31 +148,15 @@ static int walk_edges(struct gnn_store *s, uint32_t from, uint32_t to, uint32_t 
 struct hops {
     struct gnn_store *s;
     const struct gnn_sampling *m;
-    struct gnn_scores *known;       /* of this rank's own nodes */
-    struct gnn_scores of_other;     /* that, for another rank's batches */
-    struct gnn_scores older;        /* only with GNN_FRONTIER_NEW */
-    float **picked;                 /* [netypes]; NULL until a hop samples the type */
-    struct gnn_scores bands;        /* only with LABOR: the integral so far */
-    uint64_t **sum;                 /* [nntypes] -> (nodes) */
-    struct gnn_store_sums *weights; /* [netypes][nparts] of edges whose weights count, or NULL */
+    struct gnn_scores *known;   /* of this rank's own nodes */
+    struct gnn_scores of_other; /* that, for another rank's batches */
+    struct gnn_scores older;    /* only with GNN_FRONTIER_NEW */
+    float **picked;             /* [netypes]; NULL until a hop samples the type */
+    uint64_t **sum;             /* [nntypes] -> (nodes) */
     struct gnn_request q;
     const struct gnn_access_seeds *seeds;
     struct gnn_err *e;
 };
-
-static int read_weights(struct hops *w)
-{
-    const struct gnn_store *s = w->s;
-    const uint32_t netypes = s->meta.schema.netypes;
-    w->weights =
-        gnn_alloc_zero((uint64_t)netypes * s->nparts, sizeof *w->weights, "sums of weights", w->e);
-    for (uint32_t et = 0; w->weights && et < netypes; et++)
-        for (uint32_t p = s->from; w->m->weighted[et] && p < s->to; p++)
-            if (gnn_store_sums_make(w->s, p, et, w->m->weight,
-                                    &w->weights[(size_t)et * s->nparts + p], w->e))
-                return w->e->code;
-    return w->e->code;
-}
 
 static int hops_init(struct hops *w)
 {
@@ -231,10 +168,6 @@ static int hops_init(struct hops *w)
     for (uint32_t t = 0; w->sum && t < c->nntypes; t++)
         if (!(w->sum[t] = gnn_alloc(c->ntype[t].count, sizeof **w->sum, "node scores", w->e)))
             return w->e->code;
-    if (w->m->weight && read_weights(w))
-        return w->e->code;
-    if (w->m->rule.kind == GNN_PICK_LABOR && gnn_scores_init(&w->bands, c, w->e))
-        return w->e->code;
     return w->picked && w->sum ? gnn_request_init(&w->q, w->s->comm, 0, w->e) : w->e->code;
 }
 
@@ -251,31 +184,22 @@ static void hops_release(struct hops *w)
     forget_picks(w);
     for (uint32_t t = 0; w->sum && t < w->s->meta.schema.nntypes; t++)
         gnn_free(w->sum[t]);
-    for (uint32_t i = 0; w->weights && i < w->s->meta.schema.netypes * w->s->nparts; i++)
-        gnn_store_sums_free(&w->weights[i]);
-    gnn_free(w->weights);
     gnn_free(w->picked);
     gnn_free(w->sum);
     gnn_scores_release(&w->of_other);
     gnn_scores_release(&w->older);
-    gnn_scores_release(&w->bands);
     gnn_request_release(&w->q);
-}
-
-static void clear_sums(struct hops *w)
-{
-    const struct gnn_schema *c = &w->s->meta.schema;
-    for (uint32_t t = 0; t < c->nntypes; t++)
-        memset(w->sum[t], 0, c->ntype[t].count * sizeof **w->sum);
 }
 
 /* What the seeds are known by, before any edge. */
 static int begin_sums(struct hops *w, uint32_t of)
 {
+    const struct gnn_schema *c = &w->s->meta.schema;
     const struct gnn_access_seeds *q = w->seeds;
     const uint32_t t0 = w->m->seed_ntype;
     const uint64_t share = to_fixed(q->share);
-    clear_sums(w);
+    for (uint32_t t = 0; t < c->nntypes; t++)
+        memset(w->sum[t], 0, c->ntype[t].count * sizeof **w->sum);
     for (uint64_t i = 0; of == w->s->comm->rank && i < q->n; i++) {
         if (!gnn_store_owns(w->s, t0, q->id[i]))
             return gnn_fail(w->e, GNN_E_INPUT, "%s: seed out of range", w->s->path);
@@ -367,79 +291,31 @@ static int end_sums(struct hops *w)
     return rc;
 }
 
-/* What all edge types add; of LABOR, in one band of variates. */
-static int add_hop(struct hops *w, uint32_t hop, uint32_t band)
+/* What all edge types add. */
+static int add_hop(struct hops *w, uint32_t hop)
 {
     const struct gnn_schema *c = &w->s->meta.schema;
-    double low = 0, high = 0;
     int rc = 0;
-    if (w->bands.of)
-        band_of(band, &low, &high);
     for (uint32_t et = 0; !rc && et < c->netypes; et++) {
         const uint32_t dst = c->etype[et].dst;
-        struct gnn_pick_rule rule = gnn_sampling_rule(w->m, hop * c->netypes + et);
-        rule.time.until = GNN_PICK_ANY_TIME; /* see access.h */
+        const struct gnn_pick_rule rule = gnn_sampling_rule(w->m, hop * c->netypes + et);
         if (gnn_pick_any(rule) && !w->picked[et] &&
             !(w->picked[et] =
                   gnn_alloc_zero(c->ntype[dst].count, sizeof **w->picked, "node scores", w->e)))
             return w->e->code;
-        const struct contribution g = {w->picked[et],
-                                       w->known->of[dst],
-                                       w->older.of ? w->older.of[dst] : NULL,
-                                       rule,
-                                       band == 0,
-                                       w->m->rule.kind == GNN_PICK_LABOR && w->m->layer_dependency,
-                                       low,
-                                       high};
-        const bool weighted = w->weights && w->m->weighted[et];
+        const struct contribution g = {w->picked[et], w->known->of[dst],
+                                       w->older.of ? w->older.of[dst] : NULL, rule};
         if (w->picked[et])
-            rc = walk_edges(w->s, w->s->from, w->s->to, et, &g,
-                            weighted ? w->weights + (size_t)et * w->s->nparts : NULL,
-                            w->sum[c->etype[et].src], w->e);
+            rc = walk_edges(w->s, w->s->from, w->s->to, et, &g, w->sum[c->etype[et].src], w->e);
     }
     return rc;
 }
 
-/* Adds what the sums of one band say. */
-static void add_band(struct hops *w, uint32_t band)
-{
-    const struct gnn_store *s = w->s;
-    double low, high;
-    band_of(band, &low, &high);
-    for (uint32_t t = 0; t < s->meta.schema.nntypes; t++)
-        for (uint64_t i = s->book[t][s->from]; i < s->book[t][s->to]; i++)
-            w->bands.of[t][i] += (float)((high - low) * from_fixed(w->sum[t][i]));
-}
-
-static int hop_in_bands(struct hops *w, uint32_t of, uint32_t hop)
-{
-    const struct gnn_store *s = w->s;
-    int rc = 0;
-    for (uint32_t t = 0; t < s->meta.schema.nntypes; t++)
-        memset(w->bands.of[t], 0, s->meta.schema.ntype[t].count * sizeof **w->bands.of);
-    for (uint32_t band = 0; !rc && band < BANDS; band++) {
-        clear_sums(w);
-        rc = add_hop(w, hop, band);
-        if (!rc)
-            rc = share_contributions(w);
-        if (!rc)
-            add_band(w, band);
-    }
-    if (!rc)
-        rc = begin_sums(w, of);
-    for (uint32_t t = 0; !rc && t < s->meta.schema.nntypes; t++)
-        for (uint64_t i = s->book[t][s->from]; i < s->book[t][s->to]; i++)
-            w->sum[t][i] += to_fixed(w->bands.of[t][i]);
-    return rc ? rc : end_sums(w);
-}
-
 static int one_hop(struct hops *w, uint32_t of, uint32_t hop)
 {
-    if (w->bands.of)
-        return hop_in_bands(w, of, hop);
     int rc = begin_sums(w, of);
     if (!rc)
-        rc = add_hop(w, hop, 0);
+        rc = add_hop(w, hop);
     return rc ? rc : end_sums(w);
 }
 
@@ -470,29 +346,16 @@ static int walk_for(struct hops *w, uint32_t of)
     return rc ? rc : collect_sums(w, of);
 }
 
-/* Clusters are joined by chance, and those of a rank by itself. */
-static int expect_clusters(struct gnn_store *s, const struct gnn_sampling *m, struct gnn_scores *x,
-                           struct gnn_err *e)
-{
-    const struct gnn_schema *c = &s->meta.schema;
-    if (gnn_scores_init(x, c, e))
-        return e->code;
-    for (uint32_t t = 0; t < c->nntypes; t++)
-        for (uint64_t i = s->book[t][s->from]; i < s->book[t][s->to]; i++)
-            x->of[t][i] = (float)m->clusters / (float)s->nparts;
-    return 0;
-}
-
 int gnn_access_expected(struct gnn_store *s, const struct gnn_sampling *m,
                         const struct gnn_access_seeds *seeds, struct gnn_scores *x,
                         struct gnn_err *e)
 {
     struct hops w = {.s = s, .m = m, .seeds = seeds, .e = e};
-    if (m->walks.length)
+    if (!gnn_access_is_known(m))
         return gnn_fail(e, GNN_E_USAGE,
-                        "expected accesses of random walks are not computed: choose another order");
-    if (m->clusters)
-        return expect_clusters(s, m, x, e);
+                        "expected accesses are known of uniform picks only: count those of these "
+                        "batches with gnn-sample --count --frequency FILE, and give --cache-order "
+                        "FILE (for --replicate: halo or degree)");
     int rc = gnn_scores_init(x, &s->meta.schema, e);
     if (!rc)
         rc = hops_init(&w);
@@ -520,7 +383,7 @@ int gnn_access_degree(struct gnn_store *s, const struct gnn_sampling *m, uint32_
         rc = sum ? 0 : e->code;
         for (uint32_t et = 0; !rc && et < c->netypes; et++)
             if (c->etype[et].src == t && gnn_sampling_uses(m, c->netypes, et))
-                rc = walk_edges(s, from, to, et, &one, NULL, sum, e);
+                rc = walk_edges(s, from, to, et, &one, sum, e);
         for (uint64_t i = 0; !rc && i < c->ntype[t].count; i++)
             x->of[t][i] = (float)sum[i];
         gnn_free(sum);

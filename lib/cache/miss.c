@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What caches miss: as expected, and of batches that were drawn. */
+#include <math.h>
 #include <string.h>
 
 #include "lib/cache/cache.h"
@@ -9,9 +10,9 @@ void gnn_cache_expected(const struct gnn_cache *k, const struct gnn_schema *c,
 {
     double at[256] = {0};
     for (uint32_t t = 0; t < k->ntypes; t++)
-        for (uint64_t i = 0; k->level[t] && i < c->ntype[t].count; i++)
+        for (uint64_t i = 0; p->of && k->level[t] && i < c->ntype[t].count; i++)
             at[k->level[t][i]] += p->of[t][i];
-    double sum = at[k->nsizes];
+    double sum = p->of ? at[k->nsizes] : NAN;
     for (uint32_t i = k->nsizes; i--; sum += at[i])
         missed[i] = sum;
     missed[k->nsizes] = sum;

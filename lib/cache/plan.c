@@ -5,6 +5,7 @@
 #include "lib/cache/plan.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <string.h>
 
 #include "lib/base/clock.h"
@@ -29,6 +30,8 @@ int gnn_cache_plan_init(struct gnn_cache_plan *p, struct gnn_store *s, const str
     *p = (struct gnn_cache_plan){
         .store = s, .sampling = m, .rows = o->rows, .nsizes = o->nsizes, .nremote = o->nremote};
     int rc = gnn_access_find_seeds(s, m, &p->seeds, e);
+    if (!rc && m->walks.length && o->nremote)
+        rc = gnn_fail(e, GNN_E_USAGE, "--replicate: walks do not say which seeds led to a node");
     if (!rc)
         rc = keep_sizes(&p->size, o->size, o->nsizes, e);
     if (!rc)
@@ -44,7 +47,7 @@ int gnn_cache_plan_init(struct gnn_cache_plan *p, struct gnn_store *s, const str
     if (!rc)
         rc = gnn_reach_init(&p->reach, ntypes, e);
     const double begin = gnn_clock();
-    if (!rc)
+    if (!rc && gnn_access_is_known(m))
         rc = gnn_access_expected(s, m, &p->seeds, &p->access, e);
     p->seconds = gnn_clock() - begin;
     return rc;
@@ -64,7 +67,7 @@ static void figures_of(struct gnn_cache_figures *f, const struct gnn_cache *k)
 int gnn_cache_plan_add(struct gnn_cache_plan *p, struct gnn_order *order, struct gnn_err *e)
 {
     const struct gnn_order_scope scope = {
-        .store = p->store, .sampling = p->sampling, .access = &p->access};
+        .store = p->store, .sampling = p->sampling, .access = p->access.of ? &p->access : NULL};
     if (gnn_grow(&p->order, p->norder, sizeof *p->order, "orders", e)) {
         gnn_order_release(order);
         return e->code;
@@ -95,7 +98,7 @@ static int order_part(struct gnn_cache_plan *p, struct gnn_cache_plan_order *r, 
                                           .sampling = p->sampling,
                                           .one_part = true,
                                           .part = part,
-                                          .access = access};
+                                          .access = access->of ? access : NULL};
     struct gnn_scores made = {0};
     double missed[GNN_CACHE_SIZES_MAX + 1];
     const struct gnn_scores *x = &r->made;
@@ -121,7 +124,7 @@ static int one_part(struct gnn_cache_plan *p, uint32_t part, struct gnn_err *e)
     struct gnn_scores access = {0};
     if (gnn_access_seeds_in(&p->seeds, book[part], book[part + 1], &own, e))
         return e->code;
-    int rc = gnn_access_expected(p->store, p->sampling, &own, &access, e);
+    int rc = p->access.of ? gnn_access_expected(p->store, p->sampling, &own, &access, e) : 0;
     gnn_access_seeds_release(&own);
     for (uint32_t i = 0; !rc && i < p->norder; i++)
         rc = order_part(p, &p->order[i], part, &access, e);
@@ -213,11 +216,11 @@ void gnn_cache_plan_finish(struct gnn_cache_plan *p)
                 p->batches ? (double)missed[k] * (double)p->sampling->steps[0] / (double)p->batches
                            : 0;
     }
-    p->expected_rows = 0;
+    p->expected_rows = p->access.of ? 0 : NAN;
     for (uint32_t t = 0; t < p->access.ntypes; t++)
         for (uint64_t i = 0; p->rows->bytes[t] && i < p->store->meta.schema.ntype[t].count; i++)
             p->expected_rows += p->access.of[t][i];
-    p->measured_rows = p->batches ? (double)p->nodes / (double)p->batches : 0;
+    p->measured_rows = p->batches ? (double)p->nodes / (double)p->batches : NAN;
 }
 
 void gnn_cache_plan_release(struct gnn_cache_plan *p)

@@ -23,8 +23,8 @@ struct gnn_cache_figures {
     uint32_t nsizes;
     uint64_t rows[GNN_CACHE_SIZES_MAX],
         bytes[GNN_CACHE_SIZES_MAX]; /* held; of parts: by all together */
-    double expected[GNN_CACHE_SIZES_MAX + 1],
-        measured[GNN_CACHE_SIZES_MAX + 1]; /* rows missed; [nsizes]: without a cache */
+    /* Rows missed; [nsizes]: without a cache; expected: NAN where accesses are not known. */
+    double expected[GNN_CACHE_SIZES_MAX + 1], measured[GNN_CACHE_SIZES_MAX + 1];
 };
 
 struct gnn_cache_plan_order {
@@ -47,7 +47,7 @@ struct gnn_cache_plan {
     uint64_t *size, *remote; /* as asked for */
     uint32_t nsizes, nremote, norder;
     struct gnn_cache_plan_order *order;
-    struct gnn_scores access;
+    struct gnn_scores access; /* empty where they are not known */
     struct gnn_access_seeds seeds;
     double seconds;      /* that the expected frequencies took */
     uint32_t **inverse;  /* [nntypes] original id to store id, where batches carry original ids and
@@ -56,7 +56,7 @@ struct gnn_cache_plan {
     const uint32_t **id; /* [nntypes] store ids of the batch at hand */
     struct gnn_reach reach;
     uint64_t batches, nodes;             /* counted; nodes: those with rows */
-    double expected_rows, measured_rows; /* of a batch; measured: 0 if none was */
+    double expected_rows, measured_rows; /* of a batch; NAN where not known, or none was counted */
 };
 
 /* For batches drawn from s as m says; both outlive the plan. GNN_E_USAGE when the seeds are not a

@@ -61,6 +61,7 @@ struct gnn_gather_stats {
 struct gnn_gather_replicate {
     double share;         /* of an average rank's rows; 0: none */
     enum gnn_order_by by; /* which first, of this rank's batches; not GNN_ORDER_FILE */
+    bool or_halo;         /* GNN_ORDER_HALO, if accesses of these batches are not known */
 };
 
 /* What copies took: how many this rank holds, and the bytes that it sent to choose them, and to

@@ -55,7 +55,8 @@ static int rank_remote(const struct gatherer *g, const struct gnn_gather_replica
                        const uint64_t *bytes, struct gnn_scores *made, struct gnn_ranking *k,
                        struct gnn_err *e)
 {
-    const struct gnn_order order = {.by = o->by};
+    const bool halo = o->or_halo && !gnn_access_is_known(&g->meta.sampling);
+    const struct gnn_order order = {.by = halo ? GNN_ORDER_HALO : o->by};
     const struct gnn_order_scope scope = {.store = g->store, .sampling = &g->meta.sampling};
     const struct gnn_scores *x;
     const int rc = gnn_order_scores(&order, &scope, made, &x, e);

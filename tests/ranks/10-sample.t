@@ -100,6 +100,15 @@ for how in '' '--layer-dependency --batch-dependency 3'; do
         check "gnn-sample --labor $how on $many ranks draws the batches of one process" union W4 one.gnb $(streams r $many)
     done
 done
+# Accesses of these picks are not computed, so copies are those of the halo.
+for by in '' '--cache-order halo'; do
+    ranks 4 gnn-gather -q W4 --replicate 0.4 $by -i 'r.%r.gnb' -o 'g.%r.gnb' --metrics "k${by:+halo}.%r"
+done
+check 'gnn-gather --replicate takes the rows of the halo for --labor by default' \
+    test "$(sum replicated_rows k) $(sum fetched_rows k)" = "$(sum replicated_rows khalo) $(sum fetched_rows khalo)" -a "$(sum copies_fetched_bytes k)" -gt 0
+check 'gnn-gather --replicate gathers for --labor the rows that the store has' union W4 one.gnb $(streams g 4)
+refuses 2 'expected accesses are known of uniform picks only: .* (for --replicate: halo or degree)' '--replicate by access for --labor' \
+    ranks 4 gnn-gather -q W4 --replicate 0.4 --cache-order access -i 'r.%r.gnb' -o 'g.%r.gnb'
 check 'gnn-sample --labor on 4 ranks draws from parts without halo edges' ranks 4 gnn-sample -q P4 -f 5,4 --labor -b 64 -o 'r.%r.gnb'
 check 'gnn-sample --labor draws the batches of one process from one part' gnn-sample -q S -f 5,4 --labor -b 64 -o one.gnb
 check 'gnn-sample --labor on 4 ranks draws the batches of one process from one part' union P4 one.gnb $(streams r 4)

@@ -26,10 +26,8 @@ falls() { # FILE: a larger cache never misses more, the largest nothing
 beats() { # FILE BETTER WORSE: never misses more, to a hundredth of all rows' hundredth and noise
     awk -v a="$2" -v b="$3" '/%/ { v[$1, $2] = $6 + 0; s[$2] } END { for (z in s) { n++; if (v[a, z] > v[b, z] + 0.15) bad = 1; sum += v[b, z] - v[a, z] } exit bad || !n || sum < 0 }' "$1"
 }
-for case in w: r: s: r:labor s:labor s:layer h:labor h:; do
-    st=${case%:*}
-    by=$([ $st != w ] || echo --weight weight)
-    case $case in *:labor) by=--labor ;; *:layer) by='--labor --layer-dependency' ;; esac
+for case in r: s: s:--replace h:; do
+    st=${case%:*} by=${case#*:}
     for f in all new; do
         gnn-sample -q -b 64 -f 8,5 --frontier $f $by --epochs 0:3 --count --frequency f.npy $st >stats
         plan $st -f 8,5 --frontier $f $by --epochs 3:5 -- --cache $sizes --cache-order degree --cache-order access --cache-order f.npy >t
@@ -38,6 +36,21 @@ for case in w: r: s: r:labor s:labor s:layer h:labor h:; do
         check "gnn-gather --plan misses less with larger caches for $st $by with --frontier $f" falls t
         check "gnn-gather --plan misses no more by access than by degree for $st $by with --frontier $f" beats t access degree
     done
+done
+
+# Picks that are not uniform: nothing is expected, and counted frequencies give the order.
+for case in 'w:--weight weight' s:--labor; do
+    st=${case%%:*} by="-f 8,5 ${case#*:}"
+    gnn-sample -q -b 64 $by --epochs 0:3 --count --frequency c.npy $st >stats
+    plan $st $by --epochs 3:5 -- --cache $sizes >t2
+    check "gnn-gather --plan $by lists degree alone, and expects nothing" \
+        sh -c 'test "$(grep -c "^degree .* - .*%$" t2)" = 6 && ! grep -q -e ^access -e expected, t2'
+    plan $st $by --epochs 3:5 -- --cache $sizes --cache-order degree --cache-order c.npy >t2
+    check "gnn-gather --plan $by misses less with larger caches" falls t2
+    check "gnn-gather --plan $by misses no more by counted frequencies than by degree" beats t2 c.npy degree
+    gnn-sample -q -b 64 $by --steps 1 $st >batch
+    refuses 2 '^gnn-gather: expected accesses are known of uniform picks only: count .* gnn-sample --count --frequency FILE' "--cache-order access of $by" \
+        gnn-gather -q -i batch --plan --cache 0.1 --cache-order access $st
 done
 
 # Out-degrees, not in-degrees, say who is found: a graph whose two are unlike.

@@ -92,7 +92,7 @@ check "gnn-gather gathers features of the nodes of walks" sh -c 'gnn-gather -q -
 check "gnn-sample --count counts steps" sh -c 'gnn-sample -q s --walk-length 12 -c | grep -qx "steps 10800"'
 check "gnn-sample --count counts pairs" sh -c 'gnn-sample -q s --walk-length 2 --pairs 1 -c | grep -qx "pairs 3600"'
 refuses 3 'random walks, not neighbourhoods' 'walks in gnn-train' sh -c 'gnn-gather -q -i one s | gnn-train -o x'
-refuses 2 'expected accesses of random walks are not computed' 'expected accesses of walks' gnn-gather -q -i one --plan --cache 0.1 --cache-order access s
+refuses 2 'expected accesses are known of uniform picks only' 'expected accesses of walks' gnn-gather -q -i one --plan --cache 0.1 --cache-order access s
 
 # Streams in which something is wrong.
 if "$python" -c 'import xxhash' 2>/dev/null; then

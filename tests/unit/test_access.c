@@ -232,14 +232,13 @@ static void trees(void)
 /* ---- larger graphs, and the sampler itself ---- */
 
 struct how {
-    bool fresh, labor, layer, balance;
+    bool fresh, replace, balance;
 };
 static const char *name_of(const struct how *h)
 {
     static char text[64];
-    snprintf(text, sizeof text, "--frontier %s%s%s%s", h->fresh ? "new" : "all",
-             h->labor ? " --labor" : "", h->layer ? " --layer-dependency" : "",
-             h->balance ? " --seed-balance" : "");
+    snprintf(text, sizeof text, "--frontier %s%s%s", h->fresh ? "new" : "all",
+             h->replace ? " --replace" : "", h->balance ? " --seed-balance" : "");
     return text;
 }
 
@@ -267,7 +266,7 @@ static void sampled(struct gnn_store *s, struct how how)
     struct gnn_err e = {0};
     struct gnn_sampler_opts o;
     struct gnn_batch *b;
-    struct gnn_scores x = {0}, other = {0};
+    struct gnn_scores x = {0};
     struct gnn_access_seeds seeds = {0};
     gnn_sampler_opts_init(&o);
     o.fanout = fan;
@@ -275,8 +274,7 @@ static void sampled(struct gnn_store *s, struct how how)
     o.sampling.batch_size = BATCH;
     o.epoch_to = EPOCHS;
     o.sampling.frontier = how.fresh ? GNN_FRONTIER_NEW : GNN_FRONTIER_ALL;
-    o.sampling.labor = how.labor;
-    o.sampling.layer_dependency = how.layer;
+    o.sampling.replace = how.replace;
     o.sampling.seed_balance = how.balance;
     struct gnn_source *src = gnn_sampler_source_new(s, &o, &e);
     double *count[2] = {calloc(c->ntype[0].count, sizeof(double)),
@@ -301,23 +299,6 @@ static void sampled(struct gnn_store *s, struct how how)
            "gnn_access_expected expects each node about as often as it is drawn (error %.3f)",
            error);
     }
-    /* As if the picks of destinations were independent. */
-    struct gnn_sampling m = {.nhops = 0};
-    if (good) {
-        m = src->meta->sampling;
-        m.rule.kind = GNN_PICK_UNIFORM;
-    }
-    if (good && how.labor && !gnn_access_expected(s, &m, &seeds, &other, &e)) {
-        double want, got, worse;
-        const double error =
-            compare_counts(&x, count[0], batches, c->ntype[0].count, 0, &want, &got);
-        worse = compare_counts(&other, count[0], batches, c->ntype[0].count, 0, &want, &got);
-        ok(error < 0.75 * worse && want > 1.1 * got,
-           "gnn_access_expected knows LABOR from uniform sampling, with which it expects %.1f nodes "
-           "(error %.3f)",
-           want, worse);
-    }
-    gnn_scores_release(&other);
     for (uint32_t t = 0; t < 2; t++)
         free(count[t]);
     gnn_access_seeds_release(&seeds);
@@ -333,13 +314,13 @@ static bool same(const struct gnn_scores *a, const struct gnn_scores *b, const s
     return equal;
 }
 
-static void threads(struct gnn_store *s, enum gnn_pick_kind kind)
+static void threads(struct gnn_store *s)
 {
     const struct gnn_schema *c = &s->meta.schema;
     struct gnn_err e = {0};
     struct gnn_scores one = {0}, many, degree = {0};
     int32_t fan[9] = {5, 5, 5, 3, 3, 3, 2, 2, 0};
-    const struct gnn_sampling m = {.nhops = 3, .fanout = fan, .rule.kind = kind};
+    const struct gnn_sampling m = {.nhops = 3, .fanout = fan};
     uint32_t *seeds = NULL;
     const int most = omp_get_max_threads();
     bool fine = !gnn_store_split(s, 0, &seeds, &e), degrees = true;
@@ -361,8 +342,7 @@ static void threads(struct gnn_store *s, enum gnn_pick_kind kind)
     }
     omp_set_num_threads(most);
     ok(fine && !e.code,
-       "gnn_access_expected gives the same bits for any number of threads, others for other seeds%s",
-       kind == GNN_PICK_LABOR ? ", of LABOR" : "");
+       "gnn_access_expected gives the same bits for any number of threads, others for other seeds");
     double sum = 0;
     for (uint32_t t = 0; degree.of && t < c->nntypes; t++)
         for (uint64_t i = 0; i < c->ntype[t].count; i++)
@@ -372,6 +352,29 @@ static void threads(struct gnn_store *s, enum gnn_pick_kind kind)
     gnn_scores_release(&one);
     gnn_scores_release(&degree);
     gnn_free(seeds);
+}
+
+/* Picks that are not uniform have no formula. */
+static void refused(struct gnn_store *s)
+{
+    int32_t fan[3] = {5, 5, 5};
+    uint32_t seed = 0;
+    const struct gnn_access_seeds seeds = {.id = &seed, .n = 1, .share = 1};
+    const struct gnn_sampling m[] = {
+        {.nhops = 1, .fanout = fan, .rule.kind = GNN_PICK_LABOR},
+        {.nhops = 1, .fanout = fan, .weight = (char[]){"w"}},
+        {.nhops = 1, .fanout = fan, .rule.time.until = GNN_PICK_UNTIL},
+        {.clusters = 2},
+        {.walks.length = 3},
+    };
+    for (size_t i = 0; i < sizeof m / sizeof *m; i++) {
+        struct gnn_err e = {0};
+        struct gnn_scores x = {0};
+        ok(gnn_access_expected(s, &m[i], &seeds, &x, &e) == GNN_E_USAGE && !x.of &&
+               strstr(e.msg, "--frequency"),
+           "gnn_access_expected refuses rule %zu and says who counts: %s", i, e.msg);
+        gnn_scores_release(&x);
+    }
 }
 
 /* ---- several ranks ---- */
@@ -398,12 +401,11 @@ static void expect_as_rank(struct gnn_comm *c, void *m)
 }
 
 /* What ranks find together is what one alone finds for the seeds of each. */
-static void ranks(enum gnn_frontier frontier, enum gnn_pick_kind kind, bool balance)
+static void ranks(enum gnn_frontier frontier, bool balance)
 {
     struct gnn_err e = {0};
     struct gnn_store s;
     struct gnn_sampling m = rank_batches;
-    m.rule.kind = kind;
     m.seed_balance = balance;
     struct gnn_access_seeds seeds = {0};
     bool equal = true;
@@ -425,9 +427,9 @@ static void ranks(enum gnn_frontier frontier, enum gnn_pick_kind kind, bool bala
         gnn_access_seeds_release(&own);
     }
     ok(seeds.n && equal,
-       "gnn_access_of_batches expects with --frontier %s%s%s on %d ranks what one process does %s",
-       frontier == GNN_FRONTIER_NEW ? "new" : "all", kind == GNN_PICK_LABOR ? " --labor" : "",
-       balance ? " --seed-balance" : "", RANKS, e.msg);
+       "gnn_access_of_batches expects with --frontier %s%s on %d ranks what one process does %s",
+       frontier == GNN_FRONTIER_NEW ? "new" : "all", balance ? " --seed-balance" : "", RANKS,
+       e.msg);
     gnn_access_seeds_release(&seeds);
     gnn_store_close(&s);
 }
@@ -441,18 +443,16 @@ int main(void)
     trees();
     if (ok(!store_make("s", 800, 6000, true, 5, &e) && !gnn_store_open(&s, "s", true, &e),
            "store_make makes a store that opens %s", e.msg)) {
-        for (unsigned i = 0; i < 6; i++)
-            sampled(&s, (struct how){i & 1, i >= 2, i >= 4, false});
+        for (unsigned i = 0; i < 4; i++)
+            sampled(&s, (struct how){.fresh = i & 1, .replace = i >= 2});
         sampled(&s, (struct how){.balance = true});
-        threads(&s, GNN_PICK_UNIFORM);
-        threads(&s, GNN_PICK_LABOR);
+        threads(&s);
+        refused(&s);
         if (ok(!store_divide("s", "parts", PARTS, false, &e),
                "store_divide divides a store into %d parts %s", PARTS, e.msg)) {
-            ranks(GNN_FRONTIER_ALL, GNN_PICK_UNIFORM, false);
-            ranks(GNN_FRONTIER_NEW, GNN_PICK_UNIFORM, false);
-            ranks(GNN_FRONTIER_ALL, GNN_PICK_LABOR, false);
-            ranks(GNN_FRONTIER_NEW, GNN_PICK_LABOR, false);
-            ranks(GNN_FRONTIER_ALL, GNN_PICK_UNIFORM, true);
+            ranks(GNN_FRONTIER_ALL, false);
+            ranks(GNN_FRONTIER_NEW, false);
+            ranks(GNN_FRONTIER_ALL, true);
         }
     }
     gnn_store_close(&s);
