@@ -67,7 +67,7 @@ TESTFLAGS := -Itests
 GPU_NONE := $(sort $(wildcard lib/*/*no_gpu.c))
 GPU_SRC  := $(filter-out $(GPU_NONE) lib/gpu/gpu.c,$(sort $(wildcard lib/gpu/*.c lib/*/gpu_*.c)))
 GPU_OBJ  := $(patsubst %.c,$(B)/%.o,$(GPU_SRC))
-LIB_SRC  := $(filter-out $(GPU_SRC) $(if $(NVCC),$(GPU_NONE)) lib/comm/calls_mpi.c lib/api/own_dnnl.c,$(sort $(wildcard lib/*/*.c lib/*/*/*.c formats/*.c kernels/*.c kernels/cpu/*.c)))
+LIB_SRC  := $(filter-out $(GPU_SRC) $(if $(NVCC),$(GPU_NONE)) lib/comm/calls_mpi.c lib/api/own_libs.c,$(sort $(wildcard lib/*/*.c lib/*/*/*.c formats/*.c kernels/*.c kernels/cpu/*.c)))
 CMD_SRC  := $(filter-out cmd/gnn-%,$(wildcard cmd/*.c))
 PROGS    := $(patsubst cmd/%.c,%,$(sort $(wildcard cmd/gnn-*.c)))
 UNIT     := $(patsubst tests/unit/%.c,%,$(sort $(wildcard tests/unit/test_*.c)))
@@ -77,7 +77,7 @@ EMU      := $(filter-out $(if $(SAN),,test_races),$(patsubst tests/emu/%.cc,%,$(
 GPU_TEST := $(patsubst tests/gpu/%.c,%,$(sort $(wildcard tests/gpu/check_*.c tests/gpu/bench_gpu.c)))
 BENCH    := $(filter-out $(if $(MPICC),,bench_mpi),$(patsubst tests/bench/%.c,%,$(sort $(wildcard tests/bench/bench_*.c))))
 # What programs outside the tree include, as <gnn/NAME.h>; each has an example, which tests/scripts/30-install.t compiles.
-PUBLIC   := lib/base/status.h $(patsubst %,lib/api/%.h,gnn graph minibatch)
+PUBLIC   := lib/base/status.h $(patsubst %,lib/api/%.h,gnn graph minibatch builder)
 API_OBJ  := $(patsubst %.c,$(B)/%.o,$(wildcard lib/api/*.c))
 LIB_OBJ  := $(LIB_SRC:%.c=$(B)/%.o)
 CMD_OBJ  := $(CMD_SRC:%.c=$(B)/%.o)

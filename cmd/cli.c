@@ -57,6 +57,22 @@ static void std_open(void)
             _exit(1);
 }
 
+static void restore_sigpipe(void)
+{
+    sigset_t set;
+    sigemptyset(&set);
+    sigaddset(&set, SIGPIPE);
+    pthread_sigmask(SIG_UNBLOCK, &set, NULL);
+    signal(SIGPIPE, SIG_DFL);
+}
+
+/* A reader that went away ends a filter silently, even when the parent ignored SIGPIPE. */
+static void die_of_sigpipe(void)
+{
+    restore_sigpipe();
+    raise(SIGPIPE);
+}
+
 void cli_start(const char *name, int argc, char **argv)
 {
     prog = name;
@@ -66,11 +82,8 @@ void cli_start(const char *name, int argc, char **argv)
      * so that a closed pipe ends the program silently as usual; then the thread that waits for the
      * other signals, which all later threads inherit the mask from. */
     std_open();
-    sigset_t set;
-    sigemptyset(&set);
-    sigaddset(&set, SIGPIPE);
-    pthread_sigmask(SIG_UNBLOCK, &set, NULL);
-    signal(SIGPIPE, SIG_DFL);
+    restore_sigpipe();
+    gnn_io_on_broken_pipe(die_of_sigpipe);
     /* A file that reaches the limit of ulimit -f becomes an error of write(2), not a death. */
     signal(SIGXFSZ, SIG_IGN);
     sig_start(cli_die);

@@ -118,6 +118,8 @@ struct gnn_batches *gnn_batches_gather(struct gnn_batches *from, struct gnn_grap
                                        const char *const options[])
 {
     static const enum gnn_dtype dtypes[] = {(enum gnn_dtype)0, GNN_F32, GNN_F16, GNN_BF16};
+    if (!from)
+        return NULL;
     struct gnn_err *e = gnn_api_err();
     struct gnn_gather_opts o = {.fields = NULL};
     int dtype = 0;

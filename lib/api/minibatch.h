@@ -8,11 +8,9 @@
  *     {
  *         const char *const sample[] = {"fanout=15,10", "batch=512", "split=train", NULL};
  *         const char *const gather[] = {"fields=x,y", NULL};
- *         struct gnn_batches *all = gnn_batches_sample(g, sample);
+ *         struct gnn_batches *all = gnn_batches_gather(gnn_batches_sample(g, sample), g, gather);
  *         struct gnn_batch *b;
  *         unsigned long long n = 0;
- *         if (all)
- *             all = gnn_batches_gather(all, g, gather);
  *         while (all && gnn_batches_next(all, &b) == GNN_OK) {
  *             n += gnn_tensor_shape(gnn_batch_tensor(b, "node/node/y"), 0);
  *             gnn_batch_put(b);
@@ -42,7 +40,8 @@ struct gnn_batches *gnn_batches_sample(struct gnn_graph *g, const char *const op
  * store, or, with original-ids, before it was partitioned. */
 struct gnn_batches *gnn_batches_sample_seeds(struct gnn_graph *g, const char *const options[]);
 /* The same batches with rows of the graph's fields. Options of gnn-gather: fields, dtype, threads
- * (default: 0, those that sample). Takes over `from`, also on failure, which is NULL. */
+ * (default: 0, those that sample). Takes over `from`, also on failure, which is NULL, as it is
+ * where `from` is NULL: the error stays that of what should have made it. */
 struct gnn_batches *gnn_batches_gather(struct gnn_batches *from, struct gnn_graph *g,
                                        const char *const options[]);
 /* Those of a stream in a file. */

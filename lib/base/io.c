@@ -8,8 +8,6 @@
 #include <fcntl.h>
 #include <libgen.h>
 #include <poll.h>
-#include <pthread.h>
-#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -155,21 +153,17 @@ bool gnn_io_has_failed(int fd)
     return is_nameless_pipe(fd, &st) && (st.st_mode & S_ISVTX);
 }
 
-/* A reader that went away ends a filter silently, even when the parent ignored SIGPIPE. */
-static void die_of_sigpipe(void)
+static void (*broken)(void);
+
+void gnn_io_on_broken_pipe(void (*call)(void))
 {
-    sigset_t set;
-    signal(SIGPIPE, SIG_DFL);
-    sigemptyset(&set);
-    sigaddset(&set, SIGPIPE);
-    pthread_sigmask(SIG_UNBLOCK, &set, NULL);
-    raise(SIGPIPE);
+    broken = call;
 }
 
 static int write_failed(const struct gnn_io *io, uint64_t at, struct gnn_err *e)
 {
-    if (errno == EPIPE)
-        die_of_sigpipe();
+    if (errno == EPIPE && broken)
+        broken();
     return gnn_fail_errno(e, "%s: cannot write at byte %llu", io->name, (unsigned long long)at);
 }
 

@@ -43,8 +43,10 @@ int gnn_io_read_exact(struct gnn_io *io, void *buf, uint64_t n, const char *what
  * have one: those that have names would keep it. */
 void gnn_io_mark_failed(int fd);
 bool gnn_io_has_failed(int fd);
-/* Writes all n bytes, in pieces that suit a pipe. EPIPE ends the process by SIGPIPE, as a filter
- * should. */
+/* What is called where the reader of a pipe has gone, before the write fails with EPIPE: filters
+ * end by SIGPIPE. Before there are other threads. */
+void gnn_io_on_broken_pipe(void (*call)(void));
+/* Writes all n bytes, in pieces that suit a pipe. */
 int gnn_io_write(struct gnn_io *io, const void *buf, uint64_t n, struct gnn_err *e) GNN_MUST_USE;
 /* The same at a file position, without moving pos. */
 int gnn_io_pwrite(struct gnn_io *io, const void *buf, uint64_t n, uint64_t at,

@@ -12,8 +12,7 @@ static const char *const gather[] = {"fields=x,y", "dtype=f16", NULL};
 
 static struct gnn_batches *draw(struct gnn_graph *g)
 {
-    struct gnn_batches *s = gnn_batches_sample(g, sample);
-    return s ? gnn_batches_gather(s, g, gather) : NULL;
+    return gnn_batches_gather(gnn_batches_sample(g, sample), g, gather);
 }
 
 static int differs(const struct gnn_tensor *a, const struct gnn_tensor *b)

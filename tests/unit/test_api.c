@@ -1,0 +1,231 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The public functions: what is refused, and with which words; and a store from arrays to batches
+ * of seeds. tests/scripts/30-install.t has what outside programs do with them. */
+#include "lib/api/builder.h"
+#include "lib/api/minibatch.h"
+#include "scratch.h"
+#include "tap.h"
+
+enum { N = 40, DEGREE = 5, WIDTH = 3 };
+
+static uint32_t src[N * DEGREE], dst[N * DEGREE], members[N / 2];
+static float x[N * WIDTH], weight[N * DEGREE];
+static double y[N];
+
+static bool says(int rc, int status, const char *text)
+{
+    if (rc == status && gnn_error_status() == status && strstr(gnn_error(), text))
+        return true;
+    printf("# %d %d: %s\n", rc, gnn_error_status(), gnn_error());
+    return false;
+}
+
+static void fill_arrays(void)
+{
+    for (uint32_t i = 0; i < N; i++) {
+        y[i] = i % 4;
+        members[i / 2] = i;
+        for (uint32_t k = 0; k < WIDTH; k++)
+            x[i * WIDTH + k] = (float)(i + k);
+        for (uint32_t k = 0; k < DEGREE; k++) {
+            src[i * DEGREE + k] = (i * 7 + k * 11 + 1) % N;
+            dst[i * DEGREE + k] = i;
+            weight[i * DEGREE + k] = (float)(k + 1);
+        }
+    }
+}
+
+static void test_refusals(void)
+{
+    const uint32_t far = N;
+    const float nan = NAN;
+    const char *const loops[] = {"self-loops=often", NULL};
+    struct gnn_builder *b = gnn_builder_new();
+    ok(b && !gnn_builder_nodes(b, "n", N), "nodes are added");
+    ok(says(gnn_builder_nodes(b, "n", N), GNN_E_INPUT, "n"), "a type is not added twice");
+    ok(says(gnn_builder_edges(b, "n/to", src, dst, 1), GNN_E_USAGE, "expected SRC/REL/DST"),
+       "edges have a type of three names");
+    ok(says(gnn_builder_edges(b, "n/to/m", src, dst, 1), GNN_E_USAGE, "expected SRC/REL/DST"),
+       "edges have node types that are there");
+    ok(says(gnn_builder_edges(b, "n/to/n", src, &far, 1), GNN_E_INPUT, "edge 0: no node 40"),
+       "edges end at nodes that are there");
+    ok(says(gnn_builder_field(b, "n", "x", "i32", 0, x), GNN_E_USAGE, "of type 'i32'"),
+       "features are floats");
+    ok(says(gnn_builder_field(b, "n", "z", "f31", 0, x), GNN_E_USAGE, "of type 'f31'"),
+       "an element type that is none is refused");
+    ok(says(gnn_builder_field(b, "m", "x", "f32", 0, x), GNN_E_USAGE, "'m'"),
+       "fields are of types that are there");
+    ok(says(gnn_builder_field(b, "n", "y", "f32", 0, x), GNN_E_USAGE, "gnn_builder_labels"),
+       "labels are no field");
+    ok(says(gnn_builder_labels(b, "n", "rank", 1, y), GNN_E_USAGE, "expected a task"),
+       "a task that is none is refused");
+    ok(says(gnn_builder_labels(b, "n", "binary", 1, y), GNN_E_INPUT, "n"),
+       "labels that are not of the task are refused");
+    ok(says(gnn_builder_set(b, "train", "n", members, 1), GNN_E_USAGE, "expected SPLIT/SET"),
+       "a set is in a split");
+    ok(says(gnn_builder_write(b, "none", loops), GNN_E_USAGE, "unknown value 'often'"),
+       "a choice that is none is refused");
+    gnn_builder_free(b);
+    b = gnn_builder_new();
+    ok(!gnn_builder_nodes(b, "n", 1) &&
+           says(gnn_builder_field(b, "n", "x", "f32", 0, &nan), GNN_E_INPUT, "nan"),
+       "features are finite");
+    gnn_builder_free(b);
+}
+
+static void test_write(void)
+{
+    const char *const split[] = {"split=mine:0.5,0.5", NULL};
+    struct gnn_builder *b = gnn_builder_new();
+    ok(!gnn_builder_nodes(b, "n", N) && !gnn_builder_edges(b, "n/to/n", src, dst, N * DEGREE) &&
+           !gnn_builder_field(b, "n", "x", "f32", WIDTH, x) &&
+           !gnn_builder_field(b, "n/to/n", "weight", "f32", 0, weight) &&
+           !gnn_builder_labels(b, "n", NULL, 1, y) &&
+           !gnn_builder_set(b, "a/train", "n", members, N / 2),
+       "a graph is made of arrays");
+    ok(gnn_builder_write(b, "none", split) < 0 && *gnn_error(), "a split that is none is refused");
+    ok(!gnn_builder_write(b, "graph", NULL), "and written to a store: %s", gnn_error());
+    gnn_builder_free(b);
+}
+
+static void test_graph(void)
+{
+    const char *const bad[] = {"no-verify", "deep", NULL};
+    ok(!gnn_graph_open("none", NULL) && says(gnn_error_status(), GNN_E_INPUT, "none"),
+       "a store that is not there is not opened");
+    ok(!gnn_graph_open("graph", bad) && says(gnn_error_status(), GNN_E_USAGE, "deep: unknown"),
+       "an unknown option is refused");
+    struct gnn_graph *g = gnn_graph_open("graph", NULL);
+    ok(g && !*gnn_error() && !gnn_error_status(), "a store is opened");
+    ok(!strcmp(gnn_graph_node_type(g, 0), "n") && !gnn_graph_node_type(g, 1) &&
+           !strcmp(gnn_graph_edge_type(g, 0), "n/to/n") && !gnn_graph_edge_type(g, 1) &&
+           !strcmp(gnn_graph_set(g, 0), "a/train") && !gnn_graph_set(g, 1),
+       "it has the types and sets");
+    ok(gnn_graph_count(g, "n") == N && gnn_graph_count(g, "n/to/n") == N * DEGREE &&
+           gnn_graph_count(g, "train") == N / 2 && !gnn_graph_count(g, "m"),
+       "and as many of each");
+    const struct gnn_tensor *t = gnn_graph_tensor(g, 0, "node/n/x");
+    ok(t && gnn_tensor_ndim(t) == 2 && gnn_tensor_shape(t, 1) == WIDTH &&
+           gnn_tensor_shape(t, 2) == 1 && !memcmp(gnn_tensor_data(t), x, sizeof x) &&
+           !gnn_graph_tensor(g, 1, "node/n/x") && !gnn_graph_tensor(g, 0, "node/n/z"),
+       "and the features");
+    ok(!gnn_graph_check(g), "which are sound");
+    gnn_graph_close(g);
+}
+
+/* Options that are refused; the text says why. */
+static void test_options(struct gnn_graph *g)
+{
+    static const struct {
+        const char *option, *why;
+    } wrong[] = {{"batch=0", "batch: '0' is not between"},
+                 {"batch=many", "batch: 'many' is not a whole number"},
+                 {"batch=99999999999", "batch: '99999999999' is not between"},
+                 {"batch", "batch: has no value"},
+                 {"replace=yes", "replace: a flag takes no value"},
+                 {"no-batch=3", "no-batch: unknown option"},
+                 {"frontier=old", "frontier: unknown value 'old'"},
+                 {"restart=x", "restart: 'x' is not a number"},
+                 {"node2vec=1", "node2vec: '1' is not two numbers A,B"},
+                 {"steps=3:1", "steps: '3:1' is not a range"},
+                 {"steps=0:4:0", "steps: '0:4:0' is not a range"},
+                 {"latest", "latest requires --time-rule"},
+                 {"seed-type=n", "seed-type requires seeds"},
+                 {"split=valid", "no set 'valid'"},
+                 {"fanout=2", "fan-out '2'"}};
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        const char *const options[] = {"fanout=3,2", wrong[i].option, NULL};
+        ok(!gnn_batches_sample(g, options) && says(gnn_error_status(), GNN_E_USAGE, wrong[i].why),
+           "refused: %s", wrong[i].option);
+    }
+    ok(!gnn_batches_gather(gnn_batches_sample(g, NULL), g, NULL) &&
+           says(gnn_error_status(), GNN_E_USAGE, "fan-out"),
+       "sampling requires fan-outs");
+}
+
+static uint64_t rows_of(const struct gnn_batch *b, const char *name)
+{
+    const struct gnn_tensor *t = gnn_batch_tensor(b, name);
+    return t ? gnn_tensor_shape(t, 0) : 0;
+}
+
+static void test_seeds(struct gnn_graph *g)
+{
+    const char *const options[] = {"fanout=2,1", "batch=3", "edge-ids", "threads=0", NULL};
+    const uint64_t seeds[] = {7, 3, 30, 31}, none[] = {N};
+    struct gnn_batches *s = gnn_batches_sample_seeds(g, options);
+    struct gnn_batch *b, *kept = NULL;
+    bool good = s != NULL;
+    for (int i = 0; good && i < 10; i++) {
+        good = !gnn_batches_of(s, seeds, 3, &b) && rows_of(b, "hop/0/n/to/n/indptr") == 4 &&
+               rows_of(b, "hop/0/n/to/n/id") == 6;
+        const uint32_t *n = good ? gnn_tensor_data(gnn_batch_tensor(b, "nodes/n")) : NULL;
+        good = n && n[0] == 7 && n[1] == 3 && n[2] == 30;
+        gnn_batch_put(kept);
+        kept = b;
+    }
+    ok(good, "batches of seeds begin with them");
+    ok(says(gnn_batches_of(s, seeds, 4, &b), GNN_E_USAGE, "4 seeds"), "too many are refused");
+    ok(says(gnn_batches_of(s, none, 1, &b), GNN_E_INPUT, "40"), "so is one that is no node");
+    gnn_batches_free(s);
+    ok(rows_of(kept, "key") == 4, "a batch outlives its source");
+    gnn_batch_put(kept);
+    const char *const timed[] = {"fanout=2", "time-rule=le", NULL};
+    ok(!gnn_batches_sample_seeds(g, timed) &&
+           says(gnn_error_status(), GNN_E_USAGE, "requires seed-time"),
+       "seeds have no times");
+}
+
+static void test_batches(struct gnn_graph *g)
+{
+    const char *const options[] = {"fanout=2,1", "batch=8", "epochs=2", NULL},
+                      *const fields[] = {"fields=x,nothing", NULL},
+                      *const zstd[] = {"zstd=3", NULL};
+    struct gnn_batch *b;
+    ok(!gnn_batches_gather(gnn_batches_sample(g, options), g, fields) &&
+           says(gnn_error_status(), GNN_E_USAGE, "nothing"),
+       "a field that is not there is not gathered");
+    struct gnn_batches *s = gnn_batches_gather(gnn_batches_sample(g, options), g, NULL), *read;
+    ok(s && strstr(gnn_batches_header(s), "\"batch_size\":8"), "batches have a header");
+    ok(!gnn_batches_write(s, "stream", zstd), "and are written: %s", gnn_error());
+    ok(gnn_batches_next(s, &b) == GNN_END, "all of them");
+    gnn_batches_free(s);
+    ok(!gnn_batches_read("graph") && gnn_error_status() == GNN_E_INPUT, "a store is no stream");
+    uint64_t seeds = 0, batches = 0;
+    read = gnn_batches_read("stream");
+    while (read && !gnn_batches_next(read, &b)) {
+        seeds += rows_of(b, "node/n/y");
+        batches += rows_of(b, "node/n/x") == rows_of(b, "nodes/n");
+        gnn_batch_put(b);
+    }
+    ok(seeds == N && batches == 6, "and read again, with fields");
+    gnn_batches_free(read);
+}
+
+static void test_coo(void)
+{
+    const uint32_t indptr[] = {0, 2, 2, 3}, indices[] = {9, 8, 7};
+    const int64_t want[] = {9, 8, 7, 5, 5, 7};
+    int64_t out[6];
+    gnn_block_coo(5, 3, indptr, indices, out);
+    ok(!memcmp(out, want, sizeof want), "a block becomes pairs");
+}
+
+int main(void)
+{
+    scratch_enter();
+    ok(gnn_version_number() == GNN_VERSION_NUMBER, "the library has the version of its headers");
+    fill_arrays();
+    test_refusals();
+    test_write();
+    test_graph();
+    struct gnn_graph *g = gnn_graph_open("graph", NULL);
+    if (g) {
+        test_options(g);
+        test_seeds(g);
+        test_batches(g);
+    }
+    gnn_graph_close(g);
+    test_coo();
+    return scratch_done();
+}
