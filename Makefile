@@ -77,7 +77,7 @@ EMU      := $(filter-out $(if $(SAN),,test_races),$(patsubst tests/emu/%.cc,%,$(
 GPU_TEST := $(patsubst tests/gpu/%.c,%,$(sort $(wildcard tests/gpu/check_*.c tests/gpu/bench_gpu.c)))
 BENCH    := $(filter-out $(if $(MPICC),,bench_mpi),$(patsubst tests/bench/%.c,%,$(sort $(wildcard tests/bench/bench_*.c))))
 # What programs outside the tree include, as <gnn/NAME.h>; each has an example, which tests/scripts/30-install.t compiles.
-PUBLIC   := lib/base/status.h $(patsubst %,lib/api/%.h,gnn graph minibatch builder)
+PUBLIC   := lib/base/status.h $(patsubst %,lib/api/%.h,gnn graph minibatch builder learn)
 API_OBJ  := $(patsubst %.c,$(B)/%.o,$(wildcard lib/api/*.c))
 LIB_OBJ  := $(LIB_SRC:%.c=$(B)/%.o)
 CMD_OBJ  := $(CMD_SRC:%.c=$(B)/%.o)

@@ -105,40 +105,6 @@ void feed_needs(const struct gnn_model_config *c)
     feed.count_once = c->batch_norm;
 }
 
-/* Degrees are counted along relations within a node type; a model that needs them elsewhere is
- * refused for a better reason than the lack of the field. */
-static bool has_degrees(const struct gnn_schema *s)
-{
-    bool any = false;
-    for (uint32_t t = 0; t < s->netypes; t++)
-        any = any || s->etype[t].src == s->etype[t].dst;
-    return any;
-}
-
-static bool nodes_have(const struct gnn_schema *s, const char *name)
-{
-    for (uint32_t t = 0; t < s->nntypes; t++)
-        if (gnn_field_find(s->ntype[t].field, s->ntype[t].nfields, name))
-            return true;
-    return false;
-}
-
-/* The fields that the model needs, in text[room]; NULL: those that are gathered anyway. A name is
- * of nodes and edges alike, and is given once. */
-static const char *list_fields(char *text, size_t room)
-{
-    const struct gnn_schema *c = &feed.store.meta.schema;
-    const char *weight = feed.edge_weight ? feed.edge_weight : "";
-    const bool x = nodes_have(c, "x"), listed = x && !strcmp(weight, "x");
-    const bool degrees = feed.degrees && has_degrees(c);
-    if (!degrees && !*weight)
-        return NULL;
-    snprintf(text, room, "%s%s%s%s%s%s%s", x ? ",x" : "", nodes_have(c, "y") ? ",y" : "",
-             degrees ? ",degree" : "", degrees && *weight ? ":" : "", degrees ? weight : "",
-             *weight && !listed ? "," : "", listed ? "" : weight);
-    return text + 1;
-}
-
 void feed_start(void)
 {
     struct gnn_err e = {0};
@@ -150,11 +116,13 @@ void feed_start(void)
 
 static struct gnn_source *open_store(struct gnn_sampler_opts *s, struct gnn_err *e)
 {
-    char fields[2 * GNN_WORD_MAX + 32];
+    char fields[GNN_FEED_FIELDS];
     struct gnn_gather_opts g = {.dtype = feed_dtype()};
     const bool seeds_only = feed.seeds_only;
     g.part_by_part = seeds_only; /* other partitions may be in memory already, to its limit */
-    g.fields = seeds_only ? "y" : list_fields(fields, sizeof fields);
+    g.fields = seeds_only ? "y"
+                          : gnn_feed_fields(&feed.store.meta.schema, feed.edge_weight, feed.degrees,
+                                            fields);
     if (feed.replicate.n)
         cache_replicate(&feed.replicate, &feed.cache, &g.replicate);
     g.hits = &feed.gathered;

@@ -9,7 +9,7 @@
 #include "cmd/device.h"
 #include "cmd/ranks.h"
 #include "cmd/sampling_opts.h"
-#include "cmd/train_defaults.h"
+#include "lib/train/train_defaults.h"
 #include "cmd/train_full.h"
 #include "lib/base/mem.h"
 #include "lib/base/plural.h"

@@ -9,7 +9,7 @@
 #include <sys/resource.h>
 
 #include "cmd/cli.h"
-#include "cmd/train_defaults.h"
+#include "lib/train/train_defaults.h"
 #include "lib/base/plural.h"
 
 static bool full, needed_only;

@@ -7,7 +7,7 @@
 
 #include "cmd/cli.h"
 #include "cmd/layer_opts.h"
-#include "cmd/train_defaults.h"
+#include "lib/train/train_defaults.h"
 #include "cmd/sampling_opts.h"
 #include "cmd/state_dict.h"
 #include "cmd/train_full.h"

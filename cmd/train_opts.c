@@ -12,7 +12,7 @@
 #include "cmd/sampling_opts.h"
 #include "cmd/sig.h"
 #include "cmd/stdin.h"
-#include "cmd/train_defaults.h"
+#include "lib/train/train_defaults.h"
 #include "cmd/train_feed.h"
 #include "cmd/train_full.h"
 #include "cmd/train_model.h"

@@ -274,7 +274,7 @@ int gnn_builder_write(struct gnn_builder *b, const char *path, const char *const
         {.kind = API_LIST, .name = "split", .value = &split},
         {.kind = API_CHOICE, .name = "self-loops", .value = &loops, .choices = "keep|add|remove"},
         {.name = NULL}};
-    int rc = gnn_api_options(options, own, NULL, e);
+    int rc = gnn_api_options(options, own, NULL, false, e);
     o.loops = (enum gnn_loops)loops;
     o.split = split.v;
     o.nsplit = split.n;

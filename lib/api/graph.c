@@ -14,7 +14,8 @@ struct gnn_graph *gnn_graph_open(const char *path, const char *const options[])
     bool verify = true;
     const struct api_option own[] = {{API_FLAG, "verify", &verify, NULL, 0, 0, false}, {0}};
     struct gnn_graph *g = gnn_alloc_zero(1, sizeof *g, "a graph", e);
-    if (g && (gnn_api_options(options, own, NULL, e) || gnn_store_open(&g->s, path, verify, e))) {
+    if (g &&
+        (gnn_api_options(options, own, NULL, false, e) || gnn_store_open(&g->s, path, verify, e))) {
         gnn_free(g);
         g = NULL;
     }

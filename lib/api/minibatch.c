@@ -2,7 +2,6 @@
 #include "lib/api/minibatch.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -12,7 +11,6 @@
 #include "lib/api/options.h"
 #include "lib/base/io.h"
 #include "lib/base/mem.h"
-#include "lib/base/temp.h"
 #include "lib/gather/gatherer.h"
 #include "lib/sample/sampler.h"
 #include "lib/stream/stream.h"
@@ -51,7 +49,7 @@ static int read_options(struct gnn_sampler_opts *o, struct api_list list[3],
         {.kind = API_PAIR, .name = "node2vec", .value = bias},
         {.kind = API_U32, .name = "threads", .value = &o->threads, .max = 1024},
         {.name = NULL}};
-    if (gnn_api_options(options, own, &o->sampling, e))
+    if (gnn_api_options(options, own, &o->sampling, false, e))
         return e->code;
     if (seeds && (gnn_api_given(options, "split") || gnn_api_given(options, "eval")))
         return gnn_fail(e, GNN_E_USAGE, "split and eval choose seeds, which are given");
@@ -128,7 +126,7 @@ struct gnn_batches *gnn_batches_gather(struct gnn_batches *from, struct gnn_grap
         {.kind = API_CHOICE, .name = "dtype", .value = &dtype, .choices = "stored|f32|f16|bf16"},
         {.kind = API_U32, .name = "threads", .value = &o.threads, .max = 1024},
         {.name = NULL}};
-    if (!gnn_api_options(options, own, NULL, e)) {
+    if (!gnn_api_options(options, own, NULL, false, e)) {
         o.dtype = dtypes[dtype];
         from->src = gnn_gather_source_new(from->src, &g->s, &o, e);
     }
@@ -238,22 +236,20 @@ int gnn_batches_write(struct gnn_batches *s, const char *path, const char *const
     uint32_t zstd = 0;
     const struct api_option own[] = {{.kind = API_U32, .name = "zstd", .value = &zstd, .max = 19},
                                      {.name = NULL}};
-    if (gnn_api_options(options, own, NULL, e))
+    if (gnn_api_options(options, own, NULL, false, e))
         return e->code;
-    char *target = gnn_temp_target(path, false, e);
-    struct gnn_temp *temp = target ? gnn_temp_file(target, e) : NULL;
+    int fd;
+    struct gnn_temp *temp = gnn_api_file(path, &fd, e);
+    if (!temp)
+        return e->code;
     const struct gnn_writer_opts o = {.zstd_level = (int)zstd, .transport = GNN_TRANSPORT_INLINE};
-    const int fd = temp ? fcntl(temp->fd, F_DUPFD_CLOEXEC, 0) : -1;
-    int rc = !temp ? e->code : fd < 0 ? gnn_fail_errno(e, "%s", path) : 0;
-    if (!rc)
-        rc = gnn_writer_begin(&w, fd, path, s->src->meta, &o, e);
+    int rc = gnn_writer_begin(&w, fd, path, s->src->meta, &o, e);
     if (!rc)
         rc = write_all(s->src, &w, e);
     gnn_writer_release(&w);
     if (!rc)
         rc = gnn_temp_commit(temp, true, e);
     gnn_temp_free(temp);
-    gnn_free(target);
     return rc;
 }
 

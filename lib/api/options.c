@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "lib/api/options.h"
 
+#include <fcntl.h>
 #include <math.h>
 #include <string.h>
 
@@ -158,7 +159,7 @@ static bool is_named(const struct api_option *o, const char *given, size_t n)
 }
 
 static struct api_option find_option(const struct api_option *own, const struct gnn_sampling *s,
-                                     const char *given, size_t n)
+                                     bool of_train, const char *given, size_t n)
 {
     struct api_option o = {.name = NULL};
     for (; own->name; own++)
@@ -177,7 +178,7 @@ static struct api_option find_option(const struct api_option *own, const struct 
                                 .choices = x->choices,
                                 .min = x->min,
                                 .max = x->max};
-        if (is_named(&o, given, n))
+        if (is_named(&o, given, n) && (x->train || !of_train))
             return o;
     }
     o.name = NULL;
@@ -185,13 +186,13 @@ static struct api_option find_option(const struct api_option *own, const struct 
 }
 
 static int take_text(const char *given, const struct api_option *own, struct gnn_sampling *s,
-                     struct gnn_err *e)
+                     bool of_train, struct gnn_err *e)
 {
     const size_t n = strcspn(given, "=");
-    struct api_option o = find_option(own, s, given, n);
+    struct api_option o = find_option(own, s, of_train, given, n);
     const bool off = !o.name && n > 3 && !strncmp(given, "no-", 3);
     if (off)
-        o = find_option(own, s, given + 3, n - 3);
+        o = find_option(own, s, of_train, given + 3, n - 3);
     if (!o.name || (off && o.kind != API_FLAG))
         return gnn_fail(e, GNN_E_USAGE, "%.*s: unknown option", (int)n, given);
     if ((o.kind == API_FLAG) == (given[n] == '='))
@@ -222,13 +223,25 @@ static bool was_given(const void *arg, const char *option)
 }
 
 int gnn_api_options(const char *const given[], const struct api_option *own, struct gnn_sampling *s,
-                    struct gnn_err *e)
+                    bool of_train, struct gnn_err *e)
 {
     const struct gnn_given has = {was_given, given};
     const char *why, *option;
     for (const char *const *g = given; g && *g; g++)
-        if (take_text(*g, own, s, e))
+        if (take_text(*g, own, s, of_train, e))
             return e->code;
     option = s ? gnn_sampling_conflict(s, &has, &why) : NULL;
     return option ? gnn_fail(e, GNN_E_USAGE, "%s %s", option, why) : 0;
+}
+
+struct gnn_temp *gnn_api_file(const char *path, int *fd, struct gnn_err *e)
+{
+    char *target = gnn_temp_target(path, false, e);
+    struct gnn_temp *temp = target ? gnn_temp_file(target, e) : NULL;
+    gnn_free(target);
+    if (!temp || (*fd = fcntl(temp->fd, F_DUPFD_CLOEXEC, 0)) >= 0)
+        return temp;
+    (void)!gnn_fail_errno(e, "%s", path);
+    gnn_temp_free(temp);
+    return NULL;
 }

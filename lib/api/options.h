@@ -3,6 +3,7 @@
 #ifndef GNN_LIB_API_OPTIONS_H
 #define GNN_LIB_API_OPTIONS_H
 
+#include "lib/base/temp.h"
 #include "lib/data/sampling_list.h"
 
 struct api_option {
@@ -32,11 +33,14 @@ struct api_range {
 };
 
 /* Sets the values of the options that are given: those of the table, which ends with no name, and
- * of the recipe, unless that is NULL. GNN_E_USAGE "NAME: ..." for any other, and for those of the
- * recipe that do not fit together. */
+ * of the recipe, unless that is NULL; of_train: those that gnn-train has. GNN_E_USAGE "NAME: ..."
+ * for any other, and for those of the recipe that do not fit together. */
 int gnn_api_options(const char *const given[], const struct api_option *own, struct gnn_sampling *s,
-                    struct gnn_err *e) GNN_MUST_USE;
+                    bool of_train, struct gnn_err *e) GNN_MUST_USE;
 bool gnn_api_given(const char *const given[], const char *name);
+/* Begins the file that gets the name `path` by gnn_temp_commit, and a descriptor to write it. NULL
+ * on failure. */
+struct gnn_temp *gnn_api_file(const char *path, int *fd, struct gnn_err *e) GNN_MUST_USE;
 /* This thread's error, cleared. */
 struct gnn_err *gnn_api_err(void);
 

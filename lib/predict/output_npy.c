@@ -83,3 +83,28 @@ int gnn_output_write(const struct gnn_output *o, int fd, const char *name, struc
     }
     return o->comm->rank ? 0 : gnn_io_close(&io, true, e);
 }
+
+int gnn_output_tensor(const struct gnn_output *o, struct gnn_tensors *set, struct gnn_tensor **t,
+                      struct gnn_err *e)
+{
+    const struct gnn_npy head = head_of(o);
+    struct gnn_buf z = {0}, cells = {0}, to = {0};
+    const uint64_t columns = gnn_output_columns(o);
+    uint64_t at = 0;
+    int rc = gnn_tensors_add(set, "output", head.dtype, head.ndim, head.shape, t, e) ||
+                     gnn_buf_fit(&z, o->width, sizeof(float), "an output", e) ||
+                     gnn_buf_fit(&cells, columns, sizeof(float), "an output", e)
+                 ? e->code
+                 : 0;
+    if (!rc)
+        to = (struct gnn_buf){(*t)->data, UINT64_MAX};
+    for (uint64_t i = 0; !rc && i < o->n; i++) {
+        memcpy(z.data, o->data + (o->row ? o->row[i] : i) * o->width, o->width * sizeof(float));
+        if (!o->formed)
+            gnn_output_form(o, z.data, 1, cells.data);
+        rc = put_numbers((void *)(uintptr_t)o, i, o->formed ? z.data : cells.data, &to, &at, e);
+    }
+    gnn_buf_release(&z);
+    gnn_buf_release(&cells);
+    return rc;
+}

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "lib/train/local_source.h"
 
+#include <stdio.h>
+#include <string.h>
+
 #include "lib/gpu/gpu.h"
 
 struct gnn_source *gnn_feed_new(struct gnn_store *store, const struct gnn_sampler_opts *s,
@@ -25,4 +28,36 @@ void gnn_feed_prefetch(struct gnn_sampler_opts *s, struct gnn_gather_opts *g, un
                                   .part_by_part = g->part_by_part,
                                   .replicate = g->replicate,
                                   .hits = g->hits}; /* on the same threads */
+}
+
+/* Degrees are counted along relations within a node type; a model that needs them elsewhere is
+ * refused for a better reason than the lack of the field. */
+static bool has_degrees(const struct gnn_schema *s)
+{
+    bool any = false;
+    for (uint32_t t = 0; t < s->netypes; t++)
+        any = any || s->etype[t].src == s->etype[t].dst;
+    return any;
+}
+
+static bool nodes_have(const struct gnn_schema *s, const char *name)
+{
+    for (uint32_t t = 0; t < s->nntypes; t++)
+        if (gnn_field_find(s->ntype[t].field, s->ntype[t].nfields, name))
+            return true;
+    return false;
+}
+
+const char *gnn_feed_fields(const struct gnn_schema *c, const char *edge_weight, bool wants_degrees,
+                            char text[GNN_FEED_FIELDS])
+{
+    const char *weight = edge_weight ? edge_weight : "";
+    const bool x = nodes_have(c, "x"), listed = x && !strcmp(weight, "x");
+    const bool degrees = wants_degrees && has_degrees(c);
+    if (!degrees && !*weight)
+        return NULL;
+    snprintf(text, GNN_FEED_FIELDS, "%s%s%s%s%s%s%s", x ? ",x" : "", nodes_have(c, "y") ? ",y" : "",
+             degrees ? ",degree" : "", degrees && *weight ? ":" : "", degrees ? weight : "",
+             *weight && !listed ? "," : "", listed ? "" : weight);
+    return text + 1;
 }

@@ -86,6 +86,67 @@ for s in 'S multiclass' 'igbh multiclass' 'values regression'; do
 done
 status 1 'labels that the task does not accept are refused' ./rebuild values none multiclass
 check 'and nothing is left of the store' test ! -e none
+# shellcheck disable=SC2046
+{
+    check 'a C program that trains builds' ${CC:-cc} -std=c11 -Wall -Wextra -Werror -o learner "$GNN_TOP/tests/interop/learner.c" $(flags --cflags --libs)
+    check 'a C++ program that trains builds, with libgnn.a' ${CXX:-c++} -std=c++17 -Wall -Wextra -Werror -x c++ -o static_learner "$GNN_TOP/tests/interop/learner.c" -x none \
+        $(flags --cflags) $(pkg-config --define-variable=prefix="$d" --libs gnn-static)
+}
+# learns PROGRAM STORE KIND OPTION...: the model of gnn-train, and the outputs of gnn-predict
+learns() {
+    _p=$1 _s=$2 _kind=$3
+    shift 3
+    _words=
+    for _o in "$@"; do _words="$_words --$_o"; done
+    # shellcheck disable=SC2086
+    case $_words in *--eval*) _eval= ;; *) _eval='--eval none' ;; esac
+    # shellcheck disable=SC2086
+    gnn-train -q --no-provenance --store "$_s" $_words $_eval -o want.safetensors &&
+        gnn-predict -q --output-kind "$_kind" --no-original-order --layer-wise -o want.npy "$_s" want.safetensors &&
+        ./"$_p" "$_s" got.safetensors "$_kind" got.raw "$@" >epochs &&
+        gnn-inspect --diff got.safetensors want.safetensors &&
+        tail -c "$(wc -c <got.raw)" want.npy | cmp - got.raw
+}
+check 'a program trains the model of gnn-train, and predicts as gnn-predict' learns learner S classes fanout=5,3 hidden=8 epochs=3 eval=valid seed=3
+check 'it is told of each epoch' test "$(wc -l <epochs)" -eq 3 -a "$(cut -d' ' -f1 epochs | tr -d '\n')" = 012
+check 'so does one with libgnn.a' learns static_learner S classes fanout=5,3 hidden=8 epochs=2
+check 'of three partitions' learns learner S3 embeddings fanout=4,4,2 hidden=8,6 epochs=2 batch=64 eval=random/valid eval=test
+check 'of several types' learns learner igbh probs fanout=3,3 hidden=8 epochs=1 batch=512
+check 'of a regression' learns learner values values fanout=2 epochs=2
+while read -r options; do
+    # shellcheck disable=SC2086
+    check "with $options" learns learner S probs epochs=2 patience=0 $options
+done <<'O'
+model=gat heads=2 hidden=8 dropout=0.1 fanout=3,3
+model=gcn batch-norm weight-decay=0.01 optimizer=adamw hidden=8 fanout=3,3
+model=gin residual activation=elu hidden=8 fanout=3,3,3 frontier=new
+head=8 jk=cat encoder=6 hidden=8 ffn fanout=3,3 dropout-input=0.2
+aggr=max feature-norm=row hidden=8 fanout=4,4 replace no-shuffle drop-last batch=50 dtype=f16
+induced layers=3 hidden=8 fanout=3,3 clip=1 optimizer=sgd momentum=0.9 keep=last eval=valid metric=f1-macro
+O
+check 'libgnn.so loads oneDNN when a model is trained, and not before' sh -c 'LD_DEBUG=files ./learner S got.safetensors classes got.raw fanout=3 epochs=1 2>&1 | grep -q "dnnl.*dynamic" && ! LD_DEBUG=files ./c_user S S.gnb again.gnb 2>&1 | grep -q dnnl'
+while IFS='|' read -r why options; do
+    # shellcheck disable=SC2086
+    status 3 "training is refused with $options" ./learner S none classes none.raw epochs=1 $options
+    mv err said
+    check "and why is said: $why" grep -qe "$why" said
+    check 'and nothing is left' test ! -e none
+done <<'O'
+heads: unknown option|fanout=3 heads=2
+model: unknown value|model=sgae
+walk-length: unknown option|walk-length=3
+layer-norm and batch-norm exclude|fanout=3,3 batch-norm layer-norm
+hidden: 2 widths, and 1 hidden layer|fanout=3,3 hidden=8,8
+hidden: '8,,' is not a list|fanout=3,3 hidden=8,,
+hidden: '0' is not a list|fanout=3,3 hidden=0
+jk requires head|fanout=3,3 jk=max
+keep=best requires eval|fanout=3 keep=best
+layers requires induced|fanout=3 layers=2
+momentum requires|fanout=3 momentum=0.5
+metric: unknown|fanout=3 metric=f3
+dropout requires hidden rows|fanout=3 dropout=0.5
+no set 'vaild'|fanout=3 eval=vaild
+O
 # The example that opens each header: statements, or whole functions.
 for h in "$d"/include/gnn/*.h; do
     name=$(basename "$h")

@@ -2,6 +2,7 @@
 /* The public functions: what is refused, and with which words; and a store from arrays to batches
  * of seeds. tests/scripts/30-install.t has what outside programs do with them. */
 #include "lib/api/builder.h"
+#include "lib/api/learn.h"
 #include "lib/api/minibatch.h"
 #include "scratch.h"
 #include "tap.h"
@@ -202,6 +203,40 @@ static void test_batches(struct gnn_graph *g)
     gnn_batches_free(read);
 }
 
+static void count_epoch(void *arg, uint64_t epoch, double loss, double value)
+{
+    int *n = arg;
+    *n += epoch == (uint64_t)*n && loss > 0 && isnan(value);
+}
+
+static void test_learning(struct gnn_graph *g)
+{
+    const char *const options[] = {"fanout=3,2", "hidden=8", "epochs=3", NULL},
+                      *const weighted[] = {"fanout=3", "epochs=1", "weight=weight", NULL},
+                      *const layer_wise[] = {"layer-wise", "output-kind=embeddings", NULL},
+                      *const bad[] = {"epochs=3", "epochs=no", NULL};
+    int epochs = 0;
+    ok(!gnn_train(g, "model", options, count_epoch, &epochs) && epochs == 3,
+       "a model is trained: %s", gnn_error());
+    struct gnn_outputs *o = gnn_predict_nodes(g, "model", NULL);
+    const struct gnn_tensor *t = o ? gnn_outputs_tensor(o) : NULL;
+    ok(t && !strcmp(gnn_tensor_dtype(t), "i32") && gnn_tensor_ndim(t) == 1 &&
+           gnn_tensor_shape(t, 0) == N,
+       "and gives each node a class");
+    gnn_outputs_free(o);
+    ok(says(gnn_train(g, "none", bad, NULL, NULL), GNN_E_USAGE, "epochs: 'no' is not a range"),
+       "training refuses bad options");
+    ok(!gnn_train(g, "weighted", weighted, NULL, NULL), "a model is trained with weights");
+    ok(!gnn_predict_nodes(g, "weighted", NULL) &&
+           says(gnn_error_status(), GNN_E_USAGE, "was trained with --weight"),
+       "and is not applied without");
+    o = gnn_predict_nodes(g, "weighted", layer_wise);
+    ok(o && gnn_tensor_ndim(gnn_outputs_tensor(o)) == 2, "unless that is allowed");
+    gnn_outputs_free(o);
+    ok(!gnn_predict_nodes(g, "graph", NULL) && gnn_error_status() == GNN_E_INPUT,
+       "a store is no model");
+}
+
 static void test_coo(void)
 {
     const uint32_t indptr[] = {0, 2, 2, 3}, indices[] = {9, 8, 7};
@@ -224,6 +259,7 @@ int main(void)
         test_options(g);
         test_seeds(g);
         test_batches(g);
+        test_learning(g);
     }
     gnn_graph_close(g);
     test_coo();

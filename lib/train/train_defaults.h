@@ -2,8 +2,8 @@
 /* The defaults of gnn-train. --help is generated from them, and tests/man/50-defaults.t compares
  * them with the manual. scripts/accuracy.sh --defaults measures their accuracy and that of the
  * previous defaults. */
-#ifndef GNN_CMD_TRAIN_DEFAULTS_H
-#define GNN_CMD_TRAIN_DEFAULTS_H
+#ifndef GNN_LIB_TRAIN_TRAIN_DEFAULTS_H
+#define GNN_LIB_TRAIN_TRAIN_DEFAULTS_H
 
 #define TRAIN_FANOUT "10,10"
 #define TRAIN_LAYERS 2 /* of full batches: as many as TRAIN_FANOUT has */
