@@ -2,17 +2,7 @@
 /* Status codes, and the one line of text that says what failed.
  *
  * Functions that can fail return a status and fill the caller's struct gnn_err. Nothing here is
- * allocated or has to be released. Use one object per thread.
- *
- * Example:
- *     struct gnn_err e = {0};
- *     struct gnn_store s = {0};
- *     if (gnn_store_open(&s, "graph", true, &e)) {
- *         fprintf(stderr, "%s\n", e.msg);
- *         return e.code == GNN_E_INPUT ? 3 : 1;
- *     }
- *     gnn_store_close(&s);
- */
+ * allocated or has to be released. Use one object per thread. */
 #ifndef GNN_LIB_BASE_ERR_H
 #define GNN_LIB_BASE_ERR_H
 

@@ -3,15 +3,7 @@
  * (message-flow graphs in DGL's words).
  *
  * Batches come from a source or a pool and go back by gnn_batch_put; until then the batch owns all
- * that it points to. The view (type, block) points into the batch's tensors.
- *
- * Example: the mean number of neighbours sampled in hop h along edge type et.
- *     double mean_picks(const struct gnn_batch *b, uint32_t h, uint32_t et)
- *     {
- *         const struct gnn_block *k = gnn_batch_block(b, h, et);
- *         return k->n ? (double)k->indptr[k->n] / k->n : 0;
- *     }
- */
+ * that it points to. The view (type, block) points into the batch's tensors. */
 #ifndef GNN_LIB_DATA_BATCH_H
 #define GNN_LIB_DATA_BATCH_H
 

@@ -2,14 +2,7 @@
 /* The JSON in a HEADER frame: schema, store identity, how the batches were drawn, provenance.
  *
  * A meta owns all that it points to. Those of stores and sources (s.meta, src->meta) belong to
- * them.
- *
- * Example: are these batches drawn from this graph?
- *     bool same_graph(const struct gnn_source *src, const struct gnn_store *s)
- *     {
- *         return !strcmp(gnn_meta_graph(src->meta), gnn_meta_graph(&s->meta));
- *     }
- */
+ * them. */
 #ifndef GNN_LIB_DATA_META_H
 #define GNN_LIB_DATA_META_H
 

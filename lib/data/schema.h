@@ -3,17 +3,7 @@
  * HEADER frame of every store part and stream, and in store.json.
  *
  * A schema owns all that it points to; names that are added are copied. Not thread-safe while it is
- * changed.
- *
- * Example: nodes of all types.
- *     uint64_t all_nodes(const struct gnn_schema *s)
- *     {
- *         uint64_t n = 0;
- *         for (uint32_t t = 0; t < s->nntypes; t++)
- *             n += s->ntype[t].count;
- *         return n;
- *     }
- */
+ * changed. */
 #ifndef GNN_LIB_DATA_SCHEMA_H
 #define GNN_LIB_DATA_SCHEMA_H
 

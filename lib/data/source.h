@@ -3,25 +3,7 @@
  * shells round them, so a pipeline of processes and one process run the same code.
  *
  * A filter owns the source it was made from; gnn_source_free frees the whole chain. A batch belongs
- * to the caller until gnn_batch_put. One thread at a time asks a source for batches.
- *
- * Example: counts the seeds of a stream of batches on standard input.
- *     struct gnn_err e = {0};
- *     struct gnn_batch *b;
- *     unsigned long long seeds = 0;
- *     int rc;
- *     struct gnn_source *src = gnn_stream_source_new(0, "standard input", &e);
- *     if (!src)
- *         return 1;
- *     while (!(rc = gnn_source_next(src, &b, &e))) {
- *         seeds += b->type[src->meta->sampling.seed_ntype].count[0];
- *         gnn_batch_put(b);
- *     }
- *     gnn_source_free(src);
- *     if (rc != GNN_END)
- *         return 1;
- *     printf("%llu seeds\n", seeds);
- */
+ * to the caller until gnn_batch_put. One thread at a time asks a source for batches. */
 #ifndef GNN_LIB_DATA_SOURCE_H
 #define GNN_LIB_DATA_SOURCE_H
 

@@ -1,18 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* An ordered set of named tensors: what one GNB frame holds.
  *
- * The set owns names and data. A cleared set keeps its memory for the next use. Not thread-safe.
- *
- * Example:
- *     struct gnn_err e = {0};
- *     struct gnn_tensors set = {0};
- *     struct gnn_tensor *t;
- *     const uint64_t shape[2] = {3, 4};
- *     if (gnn_tensors_add(&set, "node/paper/x", GNN_F32, 2, shape, &t, &e))
- *         return 1;
- *     ((float *)t->data)[0] = 1;
- *     gnn_tensors_release(&set);
- */
+ * The set owns names and data. A cleared set keeps its memory for the next use. Not thread-safe. */
 #ifndef GNN_LIB_DATA_TENSORS_H
 #define GNN_LIB_DATA_TENSORS_H
 

@@ -2,16 +2,7 @@
 /* The gatherer: a filter that adds rows of fields (features, labels, edge fields) from a store to
  * each batch.
  *
- * It takes over the source below it, also on failure. The store must outlive it.
- *
- * Example: batches with features as f16, and labels.
- *     struct gnn_source *with_features(struct gnn_source *sampled, struct gnn_store *s,
- *                                      struct gnn_err *e)
- *     {
- *         const struct gnn_gather_opts o = {.fields = "x,y", .dtype = GNN_F16, .threads = 2};
- *         return gnn_gather_source_new(sampled, s, &o, e);
- *     }
- */
+ * It takes over the source below it, also on failure. The store must outlive it. */
 #ifndef GNN_LIB_GATHER_GATHERER_H
 #define GNN_LIB_GATHER_GATHERER_H
 

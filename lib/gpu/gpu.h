@@ -2,17 +2,7 @@
 /* GPUs, as the rest of the library and the programs see them.
  *
  * gnn_gpu_open gives the caller an object to close after all sources that use it. A build without
- * CUDA has this header too, and opens no device. One thread at a time.
- *
- * Example:
- *     struct gnn_err e = {0};
- *     struct gnn_gpu *gpu;
- *     char why[200];
- *     if (gnn_gpu_open(&gpu, "auto", why, sizeof why, &e))
- *         return 1;
- *     printf("%s\n", gpu ? gpu->name : why);
- *     gnn_gpu_close(gpu);
- */
+ * CUDA has this header too, and opens no device. One thread at a time. */
 #ifndef GNN_LIB_GPU_GPU_H
 #define GNN_LIB_GPU_GPU_H
 

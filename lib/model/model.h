@@ -1,16 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A model: which layers, which parameters, their names, shapes and bytes.
  *
- * A model owns its configuration, names and parameters. Not thread-safe while it is changed.
- *
- * Example:
- *     void print_parameters(const struct gnn_model *m)
- *     {
- *         for (uint32_t i = 0; i < m->nparams; i++)
- *             printf("%s: %llu numbers from %g on\n", m->param[i].name,
- *                    (unsigned long long)m->param[i].count, m->slab[m->param[i].at]);
- *     }
- */
+ * A model owns its configuration, names and parameters. Not thread-safe while it is changed. */
 #ifndef GNN_LIB_MODEL_MODEL_H
 #define GNN_LIB_MODEL_MODEL_H
 

@@ -1,26 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Models and checkpoints as safetensors files, which PyTorch reads and writes too.
  *
- * A struct gnn_st_file owns the bytes of a file; a model made from it has its own copy.
- *
- * Example: reads a model and writes it again, its first parameter doubled.
- *     struct gnn_err e = {0};
- *     struct gnn_st_file f = {0};
- *     struct gnn_model m = {0};
- *     int rc = gnn_st_read(&f, "model.safetensors", &e);
- *     if (!rc)
- *         rc = gnn_model_open(&m, &f, "model.safetensors", NULL, NULL, &e);
- *     if (!rc)
- *         rc = gnn_model_copy_params(&m, m.slab, &f, "model.safetensors", "", false, &e);
- *     for (uint64_t i = 0; !rc && i < m.param[0].count; i++)
- *         m.slab[m.param[0].at + i] *= 2;
- *     if (!rc)
- *         rc = gnn_model_write(&m, m.slab, NULL, 1, "standard output", &e);
- *     gnn_model_release(&m);
- *     gnn_st_release(&f);
- *     if (rc)
- *         return 1;
- */
+ * A struct gnn_st_file owns the bytes of a file; a model made from it has its own copy. */
 #ifndef GNN_LIB_MODEL_MODEL_FILE_H
 #define GNN_LIB_MODEL_MODEL_FILE_H
 

@@ -3,20 +3,7 @@
  * bit for bit the same for any number of threads and parts.
  *
  * The store must outlive the source. What options point to is needed during the call only, except
- * where they say otherwise.
- *
- * Example: one epoch of batches of 512 seeds, at most 15 and 10 neighbours per node.
- *     struct gnn_source *epoch_of(struct gnn_store *s, struct gnn_err *e)
- *     {
- *         const char *fanout[] = {"15,10"};
- *         struct gnn_sampler_opts o;
- *         gnn_sampler_opts_init(&o);
- *         o.fanout = fanout;
- *         o.nfanout = 1;
- *         o.threads = 4;
- *         return gnn_sampler_source_new(s, &o, e);
- *     }
- */
+ * where they say otherwise. */
 #ifndef GNN_LIB_SAMPLE_SAMPLER_H
 #define GNN_LIB_SAMPLE_SAMPLER_H
 

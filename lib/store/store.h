@@ -2,23 +2,7 @@
 /* Opens a store for reading: a directory of GNB parts, mapped into memory.
  *
  * The store owns all tensors that it returns; they are read-only and stay valid until
- * gnn_store_close. Lookups are thread-safe, opening and closing are not.
- *
- * Example: sources of all edges into the nodes of part 0 (of a graph with one edge type).
- *     struct gnn_err e = {0};
- *     struct gnn_store s = {0};
- *     char key[GNN_ETYPE_KEY_ROOM];
- *     if (gnn_store_open(&s, "graph", true, &e))
- *         return 1;
- *     gnn_etype_key(&s.meta.schema, 0, key, sizeof key);
- *     const struct gnn_tensor *src = gnn_store_findf(&s, 0, "edge/%s/indices", key);
- *     if (src)
- *         printf("%llu edges\n", (unsigned long long)src->shape[0]);
- *     const int rc = gnn_store_verified(&s, &e);
- *     gnn_store_close(&s);
- *     if (rc)
- *         return 1;
- */
+ * gnn_store_close. Lookups are thread-safe, opening and closing are not. */
 #ifndef GNN_LIB_STORE_STORE_H
 #define GNN_LIB_STORE_STORE_H
 

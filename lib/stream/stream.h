@@ -2,24 +2,7 @@
 /* GNB batch streams on file descriptors: HEADER, BATCH frames, END (gnb(5)).
  *
  * gnn_stream_source_new (lib/data/source.h) reads streams; the reader below is what it is made of.
- * Writers and readers take over their descriptor. One thread at a time.
- *
- * Example: copies the batches of src to descriptor fd.
- *     int copy_batches(struct gnn_source *src, int fd, struct gnn_err *e)
- *     {
- *         const struct gnn_writer_opts opts = {.transport = GNN_TRANSPORT_INLINE};
- *         struct gnn_writer w = {0};
- *         struct gnn_batch *b;
- *         int rc = gnn_writer_begin(&w, fd, "copy", src->meta, &opts, e);
- *         while (!rc && !(rc = gnn_source_next(src, &b, e))) {
- *             rc = gnn_writer_batch(&w, b, e);
- *             gnn_batch_put(b);
- *         }
- *         rc = rc == GNN_END ? gnn_writer_end(&w, e) : rc;
- *         gnn_writer_release(&w);
- *         return rc;
- *     }
- */
+ * Writers and readers take over their descriptor. One thread at a time. */
 #ifndef GNN_LIB_STREAM_STREAM_H
 #define GNN_LIB_STREAM_STREAM_H
 
