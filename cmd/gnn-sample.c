@@ -21,7 +21,7 @@ static struct opt_list fanout, eval;
 static struct opt_list path;
 static struct opt_doubles bias;
 static struct opt_range epochs, steps;
-static bool verify = true;
+static bool verify = true, keep_index;
 static uint32_t threads = 1, zstd;
 static int graph_memory;
 static struct gnn_graph_report graph;
@@ -79,6 +79,8 @@ static const struct opt further_opts[] = {
      .own = true},
     {OPT_U32, 'z', "zstd", &zstd, "LEVEL",
      "compress tensors with zstd (default: 0, no compression)", .min = 0, .max = 19, .own = true},
+    {OPT_FLAG, 0, "keep-index", &keep_index,
+     .help = "keep in STORE.index what --weight, --time-rule or --node2vec compute of the store"},
     RANKS_TIMEOUT(&timeout),
     {OPT_FLAG, 0, "verify", &verify,
      .help = "verify the store's checksums in the background (default; --no-verify)", .own = true},
@@ -134,6 +136,8 @@ static void finish_opts(void)
         opt_refuse(OPTS(&split, &eval), "and --seeds exclude each other");
     else
         opt_refuse(OPTS(&o.seed_type), "requires --seeds");
+    if (!o.sampling.weight && !o.sampling.time_rule && !bias.n)
+        opt_refuse(OPTS(&keep_index), "requires --weight, --time-rule or --node2vec");
     if (!ranks_many())
         opt_refuse(OPTS(&o.count_once), "requires several ranks");
     if (run.count)
@@ -218,6 +222,7 @@ int main(int argc, char **argv)
         o.threads =
             2 * o.gpu->n; /* while one waits for other ranks, the other one's batch is drawn */
     struct gnn_store *store = batches_store(args[0], verify, c);
+    store->keep_derived = keep_index;
     if (o.seeds_name) {
         o.stream = !strcmp(o.seeds_name, "-");
         o.seeds_fd = cli_in(o.seeds_name, &o.seeds_name);

@@ -161,13 +161,16 @@ static GNN_HD void gnn_pick_cut(struct gnn_pick_rule r, uint32_t from, uint32_t 
     x->inside = from > 0;
 }
 
-/* And of these, the ones that have a weight, where the rule asks for that. */
+/* And of these, the ones that have a weight, where the rule asks for that; whatever the numbers,
+ * which may have been read from a damaged file, at most all. */
 static GNN_HD void gnn_pick_weigh(struct gnn_pick_rule r, const struct gnn_pick_edges *a,
                                   struct gnn_pick_range *x)
 {
-    if (r.weighted && x->span && a->positive)
-        x->degree =
-            a->positive[x->first + x->span - 1] - (x->inside ? a->positive[x->first - 1] : 0);
+    if (!r.weighted || !x->span || !a->positive)
+        return;
+    const uint32_t n =
+        a->positive[x->first + x->span - 1] - (x->inside ? a->positive[x->first - 1] : 0);
+    x->degree = n < x->span ? n : x->span;
 }
 
 /* The eligible neighbours of a destination; all that is said of degrees and positions below counts

@@ -32,9 +32,10 @@ static uint32_t find_between(const struct gnn_weights *w, uint64_t u, uint32_t f
  * do not decide, one of a few, whose sums are read. */
 GNN_INLINE uint32_t decide(const struct gnn_weights *w, uint64_t u, uint32_t below, uint32_t upto)
 {
+    const uint32_t last = w->span - 1; /* beyond which damaged numbers may lead */
     if (__builtin_expect(below == upto, 1))
-        return below;
-    return find_between(w, u, below, upto < w->span ? upto : w->span - 1);
+        return below < last ? below : last;
+    return find_between(w, u, below < last ? below : last, upto < last ? upto : last);
 }
 
 /* Where the number `past` the first one of its row is expected; and the window around that. */
@@ -66,7 +67,7 @@ GNN_INLINE void find_near(struct gnn_weighted_group *g, uint32_t j, bool wide, u
         unsure[l] =
             (below != upto) | ((below == 0) & (first > 0)) | ((upto == n) & (first + n < span));
         any |= unsure[l];
-        at[l] = first + below;
+        at[l] = first + below - ((first + below == span) & (span > 0)); /* if damaged */
     }
     for (uint32_t l = 0; any && l < g->n; l++) {
         if (!unsure[l])
@@ -156,7 +157,7 @@ static uint32_t find_left(const struct gnn_weights *w, const struct sample *s, u
             const uint64_t begin = gnn_weight_begin(w, s->x[q]);
             next += begin <= v ? w->sum[s->x[q]] - begin : 0;
         }
-        if (next == v)
+        if (next <= v) /* less: of damaged numbers */
             return gnn_weight_find(w, v);
     }
 }

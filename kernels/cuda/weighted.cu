@@ -67,7 +67,7 @@ struct Sample {
         const uint64_t u = gnn_weight_draw(&of, p.key, row.orig, row.tree, t,
                                            of.total - sum_of_members(UINT64_MAX));
         uint64_t v = u;
-        for (uint64_t next; (next = u + sum_of_members(v)) != v; v = next)
+        for (uint64_t next; (next = u + sum_of_members(v)) > v; v = next)
             ;
         const uint32_t x = gnn_weight_find(&of, v);
         __syncwarp();

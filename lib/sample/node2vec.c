@@ -50,31 +50,39 @@ static int check_rows(const struct sampler *s, uint32_t et, uint32_t p, struct g
     return 0;
 }
 
+static int make_sorted(struct gnn_store *store, struct gnn_derived *x, void *arg, struct gnn_err *e)
+{
+    (void)store;
+    const struct gnn_sample_part *a = arg;
+    if (rows_ascend(a))
+        return 0;
+    uint32_t *v = x->array->data = gnn_alloc(a->nedges, sizeof *v, "rows by source", e);
+    if (!v)
+        return e->code;
+    memcpy(v, a->indices, a->nedges * sizeof *v);
+    for (uint64_t i = 0; i < a->count; i++)
+        gnn_u32_sort(v + a->indptr[i], a->indptr[i + 1] - a->indptr[i]);
+    return 0;
+}
+
 int gnn_sample_sort_rows(struct sampler *s, uint32_t et, struct gnn_err *e)
 {
     const struct gnn_sample_graph *g = &s->graph[et];
     s->sorted = gnn_alloc_zero(g->nparts, sizeof(uint32_t *), "rows by source", e);
     for (uint32_t p = 0; s->sorted && p < g->nparts; p++) {
-        const struct gnn_sample_part *a = &g->part[p];
-        if (check_rows(s, et, p, e))
+        struct gnn_sample_part a = g->part[p];
+        struct gnn_derived d = {
+            .what = "sources",
+            .part = p,
+            .etype = et,
+            .narrays = 1,
+            .array = {{.name = "sorted", .dtype = GNN_U32, .optional = true, .n = a.nedges}}};
+        if (gnn_store_has(s->store, p) &&
+            (check_rows(s, et, p, e) || gnn_derived_get(s->store, &d, make_sorted, &a, e)))
             return e->code;
-        if (rows_ascend(a))
-            continue;
-        uint32_t *x = s->sorted[p] = gnn_alloc(a->nedges, sizeof *x, "rows by source", e);
-        if (!x)
-            return e->code;
-        memcpy(x, a->indices, a->nedges * sizeof *x);
-        for (uint64_t v = 0; v < a->count; v++)
-            gnn_u32_sort(x + a->indptr[v], a->indptr[v + 1] - a->indptr[v]);
+        s->sorted[p] = d.array->data;
     }
     return e->code;
-}
-
-void gnn_sample_sorted_free(struct sampler *s)
-{
-    for (uint32_t p = 0; s->sorted && p < s->store->nparts; p++)
-        gnn_free(s->sorted[p]);
-    gnn_free(s->sorted);
 }
 
 /* A search in the making, of src among n ascending ids. */

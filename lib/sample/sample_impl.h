@@ -8,6 +8,7 @@
 #include "kernels/gather.h"
 #include "kernels/sample.h"
 #include "lib/comm/request.h"
+#include "lib/store/derived.h"
 #include "lib/store/ids.h"
 #include "lib/store/sums.h"
 #include "lib/base/node_map.h"
@@ -62,8 +63,8 @@ struct sampler {
     struct gnn_store_sums *sums;    /* [netypes][nparts] of types whose weights count, or NULL */
     /* [nntypes][nparts] original ids, or NULL where equal to the ids */
     struct gnn_gather_part **orig;
-    uint32_t **sorted;     /* of node2vec: [nparts] indices with each row ascending, or NULL where
-                              they are; or NULL */
+    uint32_t **sorted;     /* of node2vec: [nparts] indices with each row ascending, the store's,
+                              or NULL where they are; or NULL */
     uint32_t **source_id;  /* [nntypes] -> (nodes) original ids by id, of a rule that compares, or
                               NULL where equal to the ids */
     bool on_cpu;           /* no device draws */
@@ -184,7 +185,6 @@ int gnn_sample_remote_edges(const struct sample_draw *d, uint32_t et, const uint
 /* (lib/sample/node2vec.c) Sets s->sorted for edge type et, from which _has_edges tells whether
  * there are edges from src[i] to dst[i], nodes of this rank. */
 int gnn_sample_sort_rows(struct sampler *s, uint32_t et, struct gnn_err *e) GNN_MUST_USE;
-void gnn_sample_sorted_free(struct sampler *s);
 void gnn_sample_has_edges(const struct sampler *s, uint32_t et, const uint32_t *dst,
                           const uint32_t *src, uint32_t n, uint8_t *has);
 /* What one draw of a step of node2vec says of a candidate: taken, not taken, or that it depends on

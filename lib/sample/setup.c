@@ -12,22 +12,17 @@ void gnn_sampler_free(void *arg)
     s->backend->free(s->backend);
     if (s->seeds)
         s->seeds->free(s->seeds);
-    for (uint32_t t = 0; s->graph && t < s->meta.schema.netypes; t++) {
-        for (uint32_t p = 0; s->graph[t].part && p < s->graph[t].nparts; p++)
-            gnn_free((void *)(uintptr_t)s->graph[t].part[p].pick.brief);
+    for (uint32_t t = 0; s->graph && t < s->meta.schema.netypes; t++)
         gnn_free((void *)(uintptr_t)s->graph[t].part);
-    }
     for (uint32_t t = 0; s->orig && t < s->meta.schema.nntypes; t++)
         gnn_free(s->orig[t]);
     for (uint32_t t = 0; s->source_id && t < s->meta.schema.nntypes; t++)
         gnn_free(s->source_id[t]);
     gnn_free(s->source_id);
-    for (uint32_t i = 0; s->sums && i < s->meta.schema.netypes * s->store->nparts; i++)
-        gnn_store_sums_free(&s->sums[i]);
     gnn_free(s->sums);
     gnn_sample_halo_free(s->halo, &s->meta.schema);
     gnn_sample_barrier_free(s->barrier);
-    gnn_sample_sorted_free(s);
+    gnn_free(s->sorted);
     gnn_free(s->graph);
     gnn_free(s->orig);
     gnn_meta_release(&s->meta);
@@ -97,28 +92,62 @@ static int find_source_ids(struct sampler *s, uint32_t t, struct gnn_err *e)
     return rc;
 }
 
-/* 16 bits of each of n times, which fewer lines of memory hold. */
-static int make_brief(struct gnn_pick_edges *pick, uint64_t n, bool real, struct gnn_err *e)
+enum { BRIEF, RANGE }; /* arrays; the range: the least time, and how many bits are left out */
+
+struct times {
+    struct gnn_pick_edges *pick;
+    bool real;
+};
+
+static int make_brief(struct gnn_store *s, struct gnn_derived *x, void *arg, struct gnn_err *e)
 {
+    (void)s;
+    const struct times *of = arg;
+    struct gnn_pick_edges *pick = of->pick;
+    const uint64_t n = x->array[BRIEF].n - GNN_PICK_WINDOW;
     const int64_t *time = pick->time;
-    int64_t least = INT64_MAX, last = INT64_MIN;
-    int16_t *brief = gnn_alloc(n + GNN_PICK_WINDOW, sizeof *brief, "times of edges", e);
-    if (!brief)
+    int64_t least = INT64_MAX, last = INT64_MIN,
+            *range = gnn_alloc(2, sizeof *range, "times of edges", e);
+    int16_t *brief = gnn_alloc(x->array[BRIEF].n, sizeof *brief, "times of edges", e);
+    x->array[BRIEF].data = brief;
+    x->array[RANGE].data = range;
+    if (!brief || !range)
         return e->code;
 #pragma omp parallel for reduction(min : least) reduction(max : last)
     for (uint64_t i = 0; i < n; i++) {
-        const int64_t order = gnn_time_order(real, time[i]);
+        const int64_t order = gnn_time_order(of->real, time[i]);
         least = order < least ? order : least;
         last = order > last ? order : last;
     }
-    pick->least = least;
+    pick->least = range[0] = least;
     for (pick->shift = 0; n && ((uint64_t)last - (uint64_t)least) >> pick->shift > UINT16_MAX;)
         pick->shift++;
+    range[1] = pick->shift;
 #pragma omp parallel for
     for (uint64_t i = 0; i < n; i++)
-        brief[i] = gnn_time_brief(pick, gnn_time_order(real, time[i]));
+        brief[i] = gnn_time_brief(pick, gnn_time_order(of->real, time[i]));
     memset(brief + n, 0, GNN_PICK_WINDOW * sizeof *brief); /* read, to no effect */
-    pick->brief = brief;
+    return 0;
+}
+
+/* 16 bits of each of n times, which fewer lines of memory hold. */
+static int find_brief(struct sampler *s, uint32_t et, uint32_t p, uint64_t n,
+                      struct gnn_pick_edges *pick, struct gnn_err *e)
+{
+    struct times of = {pick, s->meta.sampling.rule.time.real};
+    struct gnn_derived d = {
+        .what = "times",
+        .part = p,
+        .etype = et,
+        .narrays = 2,
+        .array = {[BRIEF] = {.name = "brief", .dtype = GNN_I16, .n = n + GNN_PICK_WINDOW},
+                  [RANGE] = {.name = "range", .dtype = GNN_I64, .n = 2}}};
+    if (gnn_derived_get(s->store, &d, make_brief, &of, e))
+        return e->code;
+    const int64_t *range = d.array[RANGE].data;
+    pick->brief = d.array[BRIEF].data;
+    pick->least = range[0];
+    pick->shift = (unsigned)range[1] % 64;
     return 0;
 }
 
@@ -136,7 +165,7 @@ static int find_pick(struct sampler *s, uint32_t et, uint32_t p, struct gnn_pick
             return gnn_fail(e, GNN_E_INPUT, "%s: tensor 'edge/%s/%s' is missing",
                             gnn_store_part_path(s->store, p), key, order);
         pick->time = time->data;
-        if (s->on_cpu && make_brief(pick, time->shape[0], m->rule.time.real, e))
+        if (s->on_cpu && find_brief(s, et, p, time->shape[0], pick, e))
             return e->code;
     }
     if (!m->weight || !m->weighted[et])

@@ -39,6 +39,8 @@ static void part_free(struct gnn_part *p)
 void gnn_store_close(struct gnn_store *s)
 {
     gnn_verify_free(s->verify);
+    if (s->derived)
+        s->derived_free(s->derived);
     for (uint32_t t = 0; s->book && t < s->meta.schema.nntypes; t++)
         gnn_free((void *)(uintptr_t)s->book[t]);
     for (uint32_t i = 0; s->part && i < s->nparts; i++)

@@ -8,6 +8,7 @@
 #include "lib/base/mem.h"
 #include "lib/data/tensors.h"
 #include "lib/store/csc_check.h"
+#include "lib/store/derived.h"
 
 enum { SUM_BITS = 57 }; /* a draw below the sum is repeated less than once in 64 times */
 
@@ -141,49 +142,46 @@ static int report_fault(struct gnn_store *s, uint32_t part, const char *name,
                     path, name, a->indptr[f->row], a->indptr[f->row + 1] - 1);
 }
 
-static int fill_sums(struct gnn_store *s, uint32_t part, const char *name,
-                     const struct gnn_store_adj *a, const struct weights *w,
-                     struct gnn_store_sums *x, struct gnn_err *e)
+enum { SUM, HIGH, POSITIVE, IDLE }; /* arrays */
+
+static int fill_sums(struct gnn_store *s, struct gnn_derived *x, const char *name,
+                     const struct gnn_store_adj *a, const struct weights *w, struct gnn_err *e)
 {
     bool zero = false;
-    uint64_t *sum = gnn_alloc(a->edges, sizeof *sum, "sums of weights", e);
-    x->of.sum = sum;
-    int16_t *high =
-        sum ? gnn_alloc(a->edges + GNN_PICK_WINDOW, sizeof *high, "sums of weights", e) : NULL;
-    x->of.high = high;
-    if (!high)
-        return e->code;
+    for (int i = SUM; i <= IDLE; i++)
+        if (i != POSITIVE &&
+            !(x->array[i].data = gnn_alloc(x->array[i].n, gnn_dtype_bytes(x->array[i].dtype),
+                                           "sums of weights", e)))
+            return e->code;
+    uint64_t *sum = x->array[SUM].data;
+    int16_t *high = x->array[HIGH].data;
     memset(high + a->edges, 0, GNN_PICK_WINDOW * sizeof *high); /* read, to no effect */
-    const struct fault f = make_sums(a, w, sum, high, &zero, &x->idle);
+    const struct fault f = make_sums(a, w, sum, high, &zero, x->array[IDLE].data);
     if (f.edge != UINT64_MAX || f.row != UINT64_MAX)
-        return report_fault(s, part, name, a, w, &f, e);
-    x->bytes = a->edges * (sizeof *sum + sizeof *high);
+        return report_fault(s, x->part, name, a, w, &f, e);
     if (!zero)
         return 0;
-    uint32_t *positive = gnn_alloc(a->edges, sizeof *positive, "sums of weights", e);
-    x->of.positive = positive;
-    if (!positive)
-        return e->code;
-    count_positive(a, sum, positive);
-    x->bytes += a->edges * sizeof *positive;
-    return 0;
+    uint32_t *positive = x->array[POSITIVE].data =
+        gnn_alloc(a->edges, sizeof *positive, "sums of weights", e);
+    if (positive)
+        count_positive(a, sum, positive);
+    return e->code;
 }
 
-int gnn_store_sums_make(struct gnn_store *s, uint32_t part, uint32_t etype, const char *field,
-                        struct gnn_store_sums *x, struct gnn_err *e)
+static int make_arrays(struct gnn_store *s, struct gnn_derived *x, void *field, struct gnn_err *e)
 {
     char key[GNN_ETYPE_KEY_ROOM], name[GNN_NAME_MAX + 1];
     struct gnn_store_adj a;
     struct weights w = {0};
-    *x = (struct gnn_store_sums){0};
-    gnn_etype_key(&s->meta.schema, etype, key, sizeof key);
-    w.t = gnn_store_find(s, part, gnn_tensor_name(name, "edge/%s/%s", key, field));
-    if (gnn_store_adjacency(s, part, etype, &a, e))
+    gnn_etype_key(&s->meta.schema, x->etype, key, sizeof key);
+    w.t = gnn_store_find(s, x->part,
+                         gnn_tensor_name(name, "edge/%s/%s", key, *(const char *const *)field));
+    if (gnn_store_adjacency(s, x->part, x->etype, &a, e))
         return e->code;
     if (!w.t || (w.t->ndim == 2 && w.t->shape[1] != 1) || w.t->ndim > 2)
         return gnn_fail(e, GNN_E_INPUT,
                         "%s: tensor '%s' is missing, or not one number for each edge",
-                        gnn_store_part_path(s, part), name);
+                        gnn_store_part_path(s, x->part), name);
     float *wide = NULL;
     if (w.t->dtype == GNN_F16 || w.t->dtype == GNN_BF16) {
         wide = gnn_alloc(a.edges, sizeof *wide, "weights", e);
@@ -192,17 +190,41 @@ int gnn_store_sums_make(struct gnn_store *s, uint32_t part, uint32_t etype, cons
         (void)!gnn_tensor_floats(w.t, a.edges, wide);
         w.wide = wide;
     }
-    const int rc = fill_sums(s, part, name, &a, &w, x, e);
+    const int rc = fill_sums(s, x, name, &a, &w, e);
     gnn_free(wide);
-    if (rc)
-        gnn_store_sums_free(x);
     return rc;
 }
 
-void gnn_store_sums_free(struct gnn_store_sums *x)
+static uint64_t count_edges(const struct gnn_store *s, uint32_t part, uint32_t etype)
 {
-    gnn_free((void *)(uintptr_t)x->of.sum);
-    gnn_free((void *)(uintptr_t)x->of.positive);
-    gnn_free((void *)(uintptr_t)x->of.high);
-    *x = (struct gnn_store_sums){0};
+    char key[GNN_ETYPE_KEY_ROOM], name[GNN_NAME_MAX + 1];
+    gnn_etype_key(&s->meta.schema, etype, key, sizeof key);
+    const struct gnn_tensor *t =
+        gnn_store_look(s, part, gnn_tensor_name(name, "edge/%s/indices", key));
+    return t ? t->shape[0] : 0;
+}
+
+int gnn_store_sums_make(struct gnn_store *s, uint32_t part, uint32_t etype, const char *field,
+                        struct gnn_store_sums *x, struct gnn_err *e)
+{
+    char what[GNN_NAME_MAX + 1];
+    const uint64_t edges = count_edges(s, part, etype);
+    struct gnn_derived d = {gnn_tensor_name(what, "weight-%s", field),
+                            part,
+                            etype,
+                            4,
+                            {[SUM] = {"sum", GNN_U64, edges, false, NULL},
+                             [HIGH] = {"high", GNN_I16, edges + GNN_PICK_WINDOW, false, NULL},
+                             [POSITIVE] = {"positive", GNN_U32, edges, true, NULL},
+                             [IDLE] = {"idle", GNN_U64, 1, false, NULL}},
+                            false};
+    if (gnn_derived_get(s, &d, make_arrays, &field, e))
+        return e->code;
+    *x = (struct gnn_store_sums){.of = {.sum = d.array[SUM].data,
+                                        .high = d.array[HIGH].data,
+                                        .positive = d.array[POSITIVE].data},
+                                 .idle = *(const uint64_t *)d.array[IDLE].data};
+    for (uint32_t i = SUM; !d.kept && i < IDLE; i++)
+        x->bytes += d.array[i].data ? edges * gnn_dtype_bytes(d.array[i].dtype) : 0;
+    return 0;
 }

@@ -6,11 +6,10 @@
 #include "kernels/weights.h"
 #include "lib/store/store.h"
 
-/* Zeroed object = empty. */
 struct gnn_store_sums {
-    struct gnn_pick_edges of; /* what points here; the memory is this object's */
-    uint64_t bytes;           /* 10 for each edge, 14 if some weigh nothing */
-    uint64_t idle;            /* rows with edges that all weigh nothing */
+    struct gnn_pick_edges of; /* the arrays, which are the store's */
+    uint64_t bytes; /* of memory: 10 for each edge, 14 if some weigh nothing; kept ones: 0 */
+    uint64_t idle;  /* rows with edges that all weigh nothing */
 };
 
 /* Of the edges of type `etype` into the nodes of `part`, which this rank has open and whose edges
@@ -18,9 +17,8 @@ struct gnn_store_sums {
  * to each other, by a power of two that leaves their sum below 2^57; those that would become 0,
  * but are not, become 1. GNN_E_INPUT names the first edge whose weight is negative or not finite,
  * or a row whose sum is not; or says that the adjacency is damaged. Reads all of them, on OpenMP
- * threads. */
+ * threads, unless they are kept (lib/store/derived.h). */
 int gnn_store_sums_make(struct gnn_store *s, uint32_t part, uint32_t etype, const char *field,
                         struct gnn_store_sums *x, struct gnn_err *e) GNN_MUST_USE;
-void gnn_store_sums_free(struct gnn_store_sums *x);
 
 #endif

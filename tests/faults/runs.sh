@@ -8,14 +8,15 @@ inputs() {
         gnn-gather -q -o G -i B S &&
         gnn-train -q --hidden 8 -o M -i G &&
         gnn-import -q -o R "$graph,targets=2" &&
+        gnn-import -q -o W "$graph,weights=1" &&
         gnn-partition -q -k 3 -o Q S
 }
-programs='import import-sort partition partition-access sample sample-count gather gather-plan train train-store train-weights train-numbers train-full train-approx train-needed train-memory predict inspect'
+programs='import import-sort partition partition-access sample sample-count sample-index gather gather-plan train train-store train-weights train-numbers train-full train-approx train-needed train-memory predict inspect'
 # call_of RUN: the program, and the option that tells its runs apart
-call_of() { echo "gnn-$1" | sed 's/-sort$/ --sort-memory/; s/-access$/ --method access/; s/-\(count\|plan\|store\)$/ --\1/; s/-weights$/ --class-weights/; s/-numbers$/ of a regression/; s/-full$/ --full-batch/; s/-approx$/ --boundary/; s/-needed$/ --needed-only/; s/-memory$/ --memory/'; }
+call_of() { echo "gnn-$1" | sed 's/-sort$/ --sort-memory/; s/-access$/ --method access/; s/-\(count\|plan\|store\)$/ --\1/; s/-index$/ --keep-index/; s/-weights$/ --class-weights/; s/-numbers$/ of a regression/; s/-full$/ --full-batch/; s/-approx$/ --boundary/; s/-needed$/ --needed-only/; s/-memory$/ --memory/'; }
 out_of() {
     case $1 in
-    import | import-sort) echo S2 ;; partition | partition-access) echo P ;; sample) echo B2 ;; sample-count) echo F.npy ;; gather) echo G2 ;; train | train-store | train-weights | train-numbers | train-full | train-approx | train-needed | train-memory) echo M2 ;; predict) echo C.npy ;;
+    import | import-sort) echo S2 ;; partition | partition-access) echo P ;; sample) echo B2 ;; sample-count) echo F.npy ;; sample-index) echo W.index/weight-weight-0-0 ;; gather) echo G2 ;; train | train-store | train-weights | train-numbers | train-full | train-approx | train-needed | train-memory) echo M2 ;; predict) echo C.npy ;;
     gather-plan | inspect) echo - ;;
     esac
 }
@@ -27,6 +28,7 @@ run_of() {
     partition-access) echo gnn-partition -q --method access --two-level 2,2 -f 3,2 -b 64 -o P S ;;
     sample) echo gnn-sample -q -f 3,2 -b 64 -o B2 S ;;
     sample-count) echo gnn-sample -q -f 3,2 -b 64 --count --frequency F.npy S ;;
+    sample-index) echo gnn-sample -q -f 3,2 -b 64 --steps 0:2 --weight weight --keep-index -c W ;;
     gather) echo gnn-gather -q -o G2 -i B S ;;
     gather-plan) echo gnn-gather -q --plan --cache 0.1,0.5 -i B S ;;
     train) echo gnn-train -q --hidden 8 -o M2 -i G ;;

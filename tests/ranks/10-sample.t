@@ -92,6 +92,18 @@ for how in '' -r; do
         check "gnn-sample --weight $how on $many ranks draws the batches of one process" union W4 one.gnb $(streams r $many)
     done
 done
+# An index that ranks keep is that of one process, and any number of ranks uses it.
+gnn-sample -q W -f 5,4 --weight weight -b 64 --edge-ids -o one.gnb
+check 'gnn-sample --keep-index on 2 ranks draws' ranks 2 gnn-sample -q W4 -f 5,4 --weight weight -b 64 --edge-ids --keep-index -o 'r.%r.gnb'
+check 'gnn-sample --keep-index on 2 ranks draws the batches of one process' union W4 one.gnb $(streams r 2)
+check 'gnn-sample --keep-index on 2 ranks keeps what 4 partitions have' test "$(cd W4.index && echo *)" = 'weight-weight-0-0 weight-weight-0-1 weight-weight-0-2 weight-weight-0-3'
+mv W4.index kept
+gnn-sample -q W4 -f 5,4 --weight weight --keep-index -c >stats
+check 'what ranks keep is what one process keeps' sh -c 'for p in 0 1 2 3; do cmp kept/weight-weight-0-$p/part-00000.gnb W4.index/weight-weight-0-$p/part-00000.gnb || exit 1; done'
+rm -f r.*.gnb
+check 'gnn-sample on 4 ranks draws with an index' ranks 4 gnn-sample -q W4 -f 5,4 --weight weight -b 64 --edge-ids -o 'r.%r.gnb'
+check 'gnn-sample on 4 ranks draws with an index the batches of one process' union W4 one.gnb $(streams r 4)
+rm -rf W4.index
 for how in '' '--layer-dependency --batch-dependency 3'; do
     check "gnn-sample --labor $how draws the batches of one process" gnn-sample -q W -f 5,4 --labor $how -b 64 --edge-ids -o one.gnb
     for many in 2 4; do
