@@ -27,19 +27,6 @@ struct gnn_batch_pool *gnn_batch_pool_new(const struct gnn_meta *m, struct gnn_e
     return p;
 }
 
-bool gnn_batch_on_host(const struct gnn_tensor *t)
-{
-    return !strcmp(t->name, "key") || !strcmp(t->name, "seeds") ||
-           !strncmp(t->name, "counts/", 7) || !strncmp(t->name, "draws/", 6);
-}
-
-bool gnn_batch_is_rows(const struct gnn_tensor *t)
-{
-    const char *slash = strrchr(t->name, '/'), *field = slash ? slash + 1 : "";
-    return (!strncmp(t->name, "node/", 5) || !strncmp(t->name, "hop/", 4)) &&
-           strcmp(field, "indptr") && strcmp(field, "indices") && strcmp(field, "id");
-}
-
 void gnn_batch_unplace(struct gnn_batch *b)
 {
     if (b->place)

@@ -55,10 +55,18 @@ static int report_damage(const struct sample_draw *d, uint32_t et, const struct 
                     why == GNN_SAMPLE_SOURCE ? "indices" : "indptr", at->node);
 }
 
-int gnn_sample_add(const struct sample_draw *d, const char *name, enum gnn_dtype dtype,
-                   uint64_t rows, struct gnn_tensor **t)
+int gnn_sample_resize_nodes(const struct sample_draw *d, uint32_t t, uint64_t n)
 {
-    return gnn_tensors_add(&d->b->tensors, name, dtype, 1, &rows, t, d->e);
+    int rc = 0;
+    for (uint32_t c = 0; !rc && c < GNN_NCOLUMNS; c++)
+        if (d->w->column[t].of[c])
+            rc = gnn_tensors_resize(&d->b->tensors, d->w->column[t].of[c], n, d->e);
+    return rc;
+}
+
+static void *column_data(const struct sample_draw *d, uint32_t t, enum gnn_column c)
+{
+    return d->w->column[t].of[c] ? d->w->column[t].of[c]->data : NULL;
 }
 
 int gnn_sample_fit_nodes(const struct sample_draw *d, uint32_t t, uint64_t extra)
@@ -68,19 +76,13 @@ int gnn_sample_fit_nodes(const struct sample_draw *d, uint32_t t, uint64_t extra
     const uint64_t most = r->slot ? INT32_MAX : r->nnodes;
     /* One more than there can be, as numbering writes a node before it knows whether it is new. */
     capacity = (capacity < most ? capacity : most) + 1;
-    int rc = gnn_tensors_resize(&d->b->tensors, d->w->nodes[t], capacity, d->e);
-    if (!rc && d->w->tree[t])
-        rc = gnn_tensors_resize(&d->b->tensors, d->w->tree[t], capacity, d->e);
-    if (!rc && d->w->time[t])
-        rc = gnn_tensors_resize(&d->b->tensors, d->w->time[t], capacity, d->e);
-    if (rc)
-        return rc;
-    r->list.node = d->w->nodes[t]->data;
-    r->list.tree = d->w->tree[t] ? d->w->tree[t]->data : NULL;
-    r->list.time = d->w->time[t] ? d->w->time[t]->data : NULL;
-    rc = gnn_sample_fit_numbering(d->s, r, capacity, d->e);
-    if (rc)
-        return rc;
+    if (gnn_sample_resize_nodes(d, t, capacity))
+        return d->e->code;
+    r->list = (struct gnn_entries){.node = column_data(d, t, GNN_COLUMN_NODES),
+                                   .time = column_data(d, t, GNN_COLUMN_TIME),
+                                   .tree = column_data(d, t, GNN_COLUMN_TREE)};
+    if (gnn_sample_fit_numbering(d->s, r, capacity, d->e))
+        return d->e->code;
     return gnn_relabel_fit(r, extra)
                ? 0
                : gnn_fail(d->e, GNN_E_USAGE,
@@ -96,16 +98,6 @@ uint32_t gnn_sample_rows(const struct sample_draw *d, uint32_t hop, uint32_t et,
     return any ? (uint32_t)known[hop] - *first : 0;
 }
 
-/* A tensor of a block, in the batch or, if that does not keep the block, beside it. */
-static int add_to_block(const struct sample_draw *d, uint32_t hop, uint32_t et, const char *what,
-                        enum gnn_dtype dtype, uint64_t rows, struct gnn_tensor **t)
-{
-    char key[GNN_ETYPE_KEY_ROOM], name[GNN_NAME_MAX + 1];
-    gnn_tensor_name(name, "hop/%u/%s/%s", hop,
-                    gnn_etype_key(&d->s->meta.schema, et, key, sizeof key), what);
-    return gnn_tensors_add(gnn_sample_block_tensors(d, hop), name, dtype, 1, &rows, t, d->e);
-}
-
 struct gnn_tensors *gnn_sample_block_tensors(const struct sample_draw *d, uint32_t hop)
 {
     return gnn_sampling_keeps(&d->s->meta.sampling, hop) ? &d->b->tensors : &d->w->aside;
@@ -114,19 +106,21 @@ struct gnn_tensors *gnn_sample_block_tensors(const struct sample_draw *d, uint32
 int gnn_sample_add_indptr(const struct sample_draw *d, uint32_t hop, uint32_t et, uint32_t rows,
                           struct gnn_tensor **indptr)
 {
-    return add_to_block(d, hop, et, "indptr", GNN_U32, (uint64_t)rows + 1, indptr);
+    return gnn_column_add(gnn_sample_block_tensors(d, hop), &d->s->meta, GNN_COLUMN_INDPTR, hop, et,
+                          (uint64_t)rows + 1, indptr, d->e);
 }
 
 int gnn_sample_add_edges(const struct sample_draw *d, uint32_t hop, uint32_t et, uint32_t edges,
                          struct gnn_tensor **indices, struct gnn_tensor **id)
 {
-    const struct gnn_sampling *m = &d->s->meta.sampling;
-    int rc = add_to_block(d, hop, et, "indices", GNN_U32, edges, indices);
+    const struct gnn_meta *m = &d->s->meta;
+    struct gnn_tensors *set = gnn_sample_block_tensors(d, hop);
+    int rc = gnn_column_add(set, m, GNN_COLUMN_INDICES, hop, et, edges, indices, d->e);
     *id = NULL;
-    if (!rc && m->edge_ids && gnn_sampling_keeps(m, hop))
-        rc = add_to_block(d, hop, et, "id", GNN_U64, edges, id);
+    if (!rc && gnn_column_presence(m, GNN_COLUMN_EDGE_ID, hop, et) == GNN_REQUIRED)
+        rc = gnn_column_add(set, m, GNN_COLUMN_EDGE_ID, hop, et, edges, id, d->e);
     /* Each edge may lead to a new node. */
-    return rc || gnn_sampling_induces(m, hop)
+    return rc || gnn_sampling_induces(&m->sampling, hop)
                ? rc
                : gnn_sample_fit_nodes(d, d->s->meta.schema.etype[et].src, edges);
 }

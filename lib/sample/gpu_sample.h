@@ -154,6 +154,11 @@ static inline uint32_t gpu_blocks(const struct sampler *s)
 {
     return s->meta.sampling.nhops * s->meta.schema.netypes;
 }
+/* As many as there are node types, or blocks. */
+static inline uint32_t gpu_places(const struct sampler *s)
+{
+    return gpu_blocks(s) > s->meta.schema.nntypes ? gpu_blocks(s) : s->meta.schema.nntypes;
+}
 /* How many edges of a block are sampled at most. */
 static inline uint32_t gpu_sampled(const struct sampler *s, const struct gpu_capacity *r,
                                    uint32_t block)
@@ -186,11 +191,9 @@ struct gpu_drawn {
     void *arena;    /* device memory */
     char *in, *out; /* pinned: struct gpu_io */
     void *graph;
-    uint32_t **nodes;             /* [nntypes] in the arena, as the rest */
-    uint32_t **tree;              /* [nntypes] or NULL, */
-    int64_t **time;               /* likewise */
-    uint32_t **indptr, **indices; /* [nhops * netypes] NULL of a block that batches do not keep */
-    uint64_t **id;
+    /* [GNN_NCOLUMNS][max(nntypes, nhops * netypes)] the columns' data in the arena, or NULL of what
+     * batches do not have */
+    void **column;
 };
 /* An empty batch of the context, whose stream may fill it. The context's device is the thread's,
  * here and below. */
@@ -198,6 +201,11 @@ int gnn_gpu_drawn_get(struct gpu_context *l, struct gnn_batch **b, struct gnn_er
 static inline struct gpu_drawn *gpu_drawn_of(const struct gnn_batch *b)
 {
     return (struct gpu_drawn *)b->place;
+}
+/* Of a node type, or of block hop * netypes + et. */
+static inline void *gpu_drawn_column(const struct gpu_drawn *x, enum gnn_column c, uint32_t at)
+{
+    return x->column[(size_t)c * gpu_places(x->context->s) + at];
 }
 /* Puts everything for the batch of that key on the context's stream. */
 int gnn_gpu_drawn_launch(struct gpu_drawn *x, const struct gnn_batch *key,

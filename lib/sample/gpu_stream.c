@@ -199,13 +199,14 @@ static struct gnn_cuda_sample_status *status_of(const struct gpu_context *l)
 /* Where the ids of type t go: to this batch, or to where they are translated from. */
 static uint32_t *nodes_of(const struct queue *q, uint32_t t)
 {
-    return q->l->found[t] ? q->l->found[t] : q->x->nodes[t];
+    return q->l->found[t] ? q->l->found[t] : gpu_drawn_column(q->x, GNN_COLUMN_NODES, t);
 }
 
 static struct gnn_entries entries_of(const struct queue *q, uint32_t t)
 {
-    return (struct gnn_entries){
-        .node = nodes_of(q, t), .time = q->x->time[t], .tree = q->x->tree[t]};
+    return (struct gnn_entries){.node = nodes_of(q, t),
+                                .time = gpu_drawn_column(q->x, GNN_COLUMN_TIME, t),
+                                .tree = gpu_drawn_column(q->x, GNN_COLUMN_TREE, t)};
 }
 
 /* The numbering of a list of type t, of which row `hop` of the counts comes; block b is the first
@@ -235,9 +236,9 @@ static void queue_sampled(struct queue *q, struct gnn_cuda_sample_job *job, uint
     const struct gnn_cuda_relabel to =
         relabel_of(q, q->l->s->meta.schema.etype[et].src, hop + 1, b + 1);
     const bool keeps = gnn_sampling_keeps(&q->l->s->meta.sampling, hop);
-    job->what.indptr = keeps ? q->x->indptr[b] : q->l->indptr;
-    job->indices = keeps ? q->x->indices[b] : q->l->indices;
-    job->ids = keeps ? q->x->id[b] : NULL;
+    job->what.indptr = keeps ? gpu_drawn_column(q->x, GNN_COLUMN_INDPTR, b) : q->l->indptr;
+    job->indices = keeps ? gpu_drawn_column(q->x, GNN_COLUMN_INDICES, b) : q->l->indices;
+    job->ids = keeps ? gpu_drawn_column(q->x, GNN_COLUMN_EDGE_ID, b) : NULL;
     gnn_cuda_sample_block(job, &to, q->l->stream);
 }
 static void queue_induced(struct queue *q, struct gnn_cuda_sample_job *job, uint32_t et)
@@ -246,13 +247,14 @@ static void queue_induced(struct queue *q, struct gnn_cuda_sample_job *job, uint
     const uint32_t src = q->l->s->meta.schema.etype[et].src;
     struct gnn_cuda_relabel from = q->l->type[src];
     from.list = entries_of(q, src);
-    job->what.indptr = q->x->indptr[b];
+    job->what.indptr = gpu_drawn_column(q->x, GNN_COLUMN_INDPTR, b);
     job->ids = q->l->ids;
-    gnn_cuda_induce_block(job, &from,
-                          &(struct gnn_cuda_kept){.capacity = q->l->capacity->edges[b],
-                                                  .indices = q->x->indices[b],
-                                                  .ids = q->x->id[b]},
-                          q->l->stream);
+    gnn_cuda_induce_block(
+        job, &from,
+        &(struct gnn_cuda_kept){.capacity = q->l->capacity->edges[b],
+                                .indices = gpu_drawn_column(q->x, GNN_COLUMN_INDICES, b),
+                                .ids = gpu_drawn_column(q->x, GNN_COLUMN_EDGE_ID, b)},
+        q->l->stream);
 }
 
 /* False where no list has been numbered, and nothing queued where no node can be a destination. */
@@ -330,7 +332,7 @@ static void queue_batch(struct queue *q)
                                           .n = l->type[t].count,
                                           .capacity = l->capacity->nodes[t],
                                           .id = l->found[t],
-                                          .out = q->x->nodes[t],
+                                          .out = gpu_drawn_column(q->x, GNN_COLUMN_NODES, t),
                                           .blocks = l->d->multiprocessors * GNN_CUDA_GATHER_BLOCKS},
                 l->stream);
     check_launch(q, "translating ids");

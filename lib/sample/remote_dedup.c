@@ -87,13 +87,10 @@ static struct gnn_entries new_entries(const struct sample_draw *d, uint32_t hop,
 
 static int begin_batch(const struct sample_draw *d, struct sample_dedup *o)
 {
-    const uint64_t none = 0;
-    char name[GNN_NAME_MAX + 1];
     for (uint32_t t = 0; t < o->nntypes; t++) {
         gnn_relabel_begin(&o->known[t].number);
-        if (gnn_tensors_add(&d->b->tensors,
-                            gnn_tensor_name(name, "counted/%s", d->s->meta.schema.ntype[t].name),
-                            GNN_U8, 1, &none, &o->counted[t], d->e))
+        if (gnn_column_add(&d->b->tensors, &d->s->meta, GNN_COLUMN_COUNTED, 0, t, 0, &o->counted[t],
+                           d->e))
             return d->e->code;
     }
     return 0;

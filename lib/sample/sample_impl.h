@@ -8,6 +8,7 @@
 #include "kernels/gather.h"
 #include "kernels/sample.h"
 #include "lib/comm/request.h"
+#include "lib/data/columns.h"
 #include "lib/store/derived.h"
 #include "lib/store/ids.h"
 #include "lib/store/sums.h"
@@ -92,13 +93,16 @@ struct gnn_sample_barrier {
     uint64_t begun, limit; /* batches */
 };
 
+/* The columns of a batch that grow with the nodes of a type, by enum gnn_column; or NULL. */
+struct sample_columns {
+    struct gnn_tensor *of[GNN_NCOLUMNS];
+};
+
 /* Per-thread state. */
 struct sample_worker {
-    struct gnn_relabel *type;  /* [nntypes] */
-    struct gnn_tensor **nodes; /* [nntypes] the batch's tensors of nodes, and of trees and times, or
-                                  NULL */
-    struct gnn_tensor **tree, **time;
-    uint64_t **counts; /* [nntypes] */
+    struct gnn_relabel *type;      /* [nntypes] */
+    struct sample_columns *column; /* [nntypes] */
+    uint64_t **counts;             /* [nntypes] */
     uint32_t nntypes;
     struct gnn_entries seeds;
     uint32_t *keys;           /* of gnn_sample_keys */
@@ -133,10 +137,7 @@ struct sample_draw {
 };
 
 /* Steps of the work that both ways, alone and with ranks, have in common (lib/sample/draw_etype.c).
- * Adds a tensor with one axis to the batch. */
-int gnn_sample_add(const struct sample_draw *d, const char *name, enum gnn_dtype dtype,
-                   uint64_t rows, struct gnn_tensor **t) GNN_MUST_USE;
-/* Destinations of a block, *first on: the number of them, 0 if the fan-out is 0. */
+ * Destinations of a block, *first on: the number of them, 0 if the fan-out is 0. */
 uint32_t gnn_sample_rows(const struct sample_draw *d, uint32_t hop, uint32_t et, uint32_t *first);
 /* The set that the hop's blocks are in: the batch's, or one that lasts for the hop. */
 struct gnn_tensors *gnn_sample_block_tensors(const struct sample_draw *d, uint32_t hop);
@@ -145,7 +146,9 @@ int gnn_sample_add_indptr(const struct sample_draw *d, uint32_t hop, uint32_t et
                           struct gnn_tensor **indptr) GNN_MUST_USE;
 int gnn_sample_add_edges(const struct sample_draw *d, uint32_t hop, uint32_t et, uint32_t edges,
                          struct gnn_tensor **indices, struct gnn_tensor **id) GNN_MUST_USE;
-/* Room for `extra` more nodes of type t, in the numbering and in the tensors. */
+/* Columns of nodes of type t get n rows. */
+int gnn_sample_resize_nodes(const struct sample_draw *d, uint32_t t, uint64_t n) GNN_MUST_USE;
+/* Room for `extra` more nodes of type t, in the numbering and in the columns. */
 int gnn_sample_fit_nodes(const struct sample_draw *d, uint32_t t, uint64_t extra) GNN_MUST_USE;
 
 /* Keys of all blocks of a batch, [nhops * netypes][2]. */
@@ -252,10 +255,10 @@ struct seed_draws *gnn_seed_draws_new(const struct sampler *s, const uint32_t *i
                                       struct gnn_err *e) GNN_MUST_USE;
 void gnn_seed_draws_free(struct seed_draws *d);
 uint64_t gnn_seed_draws_at(const struct seed_draws *d, const uint32_t key[2], uint64_t position);
-/* draws[*distinct]: how often each of node[n] occurs, in order of first occurrence, for which there
- * is room for n. */
-int gnn_seed_draws_count(const uint32_t *node, uint64_t n, uint32_t *draws, uint64_t *distinct,
-                         struct gnn_err *e) GNN_MUST_USE;
+/* Adds to the batch, if its header promises it, how often each of its seeds was drawn, given all
+ * draws. */
+int gnn_seed_draws_add(const struct sampler *s, struct gnn_batch *b, const uint32_t *node,
+                       uint64_t n, struct gnn_err *e) GNN_MUST_USE;
 /* Sets the ranges of epochs and steps, when s->seeds are there. */
 int gnn_plan_init(struct sampler *s, const struct gnn_sampler_opts *o,
                   struct gnn_err *e) GNN_MUST_USE;

@@ -57,18 +57,24 @@ uint64_t gnn_seed_draws_at(const struct seed_draws *d, const uint32_t key[2], ui
     return lo;
 }
 
-int gnn_seed_draws_count(const uint32_t *node, uint64_t n, uint32_t *draws, uint64_t *distinct,
-                         struct gnn_err *e)
+int gnn_seed_draws_add(const struct sampler *s, struct gnn_batch *b, const uint32_t *node,
+                       uint64_t n, struct gnn_err *e)
 {
+    const uint32_t type = s->meta.sampling.seed_ntype;
     struct gnn_node_map map = {0};
-    *distinct = 0;
-    if (gnn_node_map_init(&map, n, e))
+    struct gnn_tensor *t;
+    uint32_t *draws, distinct = 0;
+    if (!gnn_sampling_counts_draws(&s->meta.sampling, b->split))
+        return 0;
+    if (gnn_column_add(&b->tensors, &s->meta, GNN_COLUMN_DRAWS, 0, type, n, &t, e) ||
+        gnn_node_map_init(&map, n, e))
         return e->code;
+    b->type[type].draws = draws = t->data;
     for (uint64_t i = 0; i < n; i++) {
-        if (gnn_node_map_add(&map, node[i], (uint32_t)*distinct))
-            draws[(*distinct)++] = 0;
+        if (gnn_node_map_add(&map, node[i], distinct))
+            draws[distinct++] = 0;
         draws[gnn_node_map_find(&map, node[i])]++;
     }
     gnn_node_map_release(&map);
-    return 0;
+    return gnn_tensors_resize(&b->tensors, t, distinct, e); /* fewer: the data stay */
 }

@@ -34,9 +34,9 @@ static int begin_walks(struct walking *w, uint64_t seeds)
     w->n = seeds * m->per_seed;
     w->width = m->length + 1;
     if (gnn_buf_fit(&d->w->walk[0], 5 * w->n + 1, sizeof(uint32_t), "walks", d->e) ||
-        (m->window ? gnn_buf_fit(&d->w->walk[3], w->n * w->width, sizeof(uint32_t), "walks", d->e)
-                   : gnn_tensors_add(&d->b->tensors, "walk", GNN_U32, 2,
-                                     (uint64_t[]){w->n, w->width}, &t, d->e)))
+        (m->window
+             ? gnn_buf_fit(&d->w->walk[3], w->n * w->width, sizeof(uint32_t), "walks", d->e)
+             : gnn_column_add(&d->b->tensors, &d->s->meta, GNN_COLUMN_WALK, 0, 0, w->n, &t, d->e)))
         return d->e->code;
     w->walk = t ? t->data : d->w->walk[3].data;
     memset(w->walk, 0xff, w->n * w->width * sizeof *w->walk);
@@ -331,7 +331,7 @@ static int make_pairs(const struct walking *w)
             n++;
         many += count_pairs(n, window);
     }
-    if (gnn_tensors_add(&d->b->tensors, "pair", GNN_U32, 2, (uint64_t[]){many, 2}, &t, d->e))
+    if (gnn_column_add(&d->b->tensors, &d->s->meta, GNN_COLUMN_PAIR, 0, 0, many, &t, d->e))
         return d->e->code;
     uint32_t *out = t->data;
     for (uint64_t i = 0; i < w->n; i++) {

@@ -2,7 +2,6 @@
 /* Drawing one batch on the CPU (lib/sample/sample_impl.h): the kernels draw and number, and this
  * lays out the batch's tensors. A worker belongs to one thread, and keeps its map of local numbers
  * and its scratch from batch to batch. */
-#include <stdio.h>
 #include <string.h>
 
 #include "lib/sample/sample_impl.h"
@@ -13,9 +12,7 @@ void gnn_sample_worker_free(void *worker)
     for (uint32_t t = 0; w->type && t < w->nntypes; t++)
         gnn_sample_numbering_free(&w->type[t]);
     gnn_free(w->type);
-    gnn_free(w->nodes);
-    gnn_free(w->tree);
-    gnn_free(w->time);
+    gnn_free(w->column);
     gnn_free(w->counts);
     gnn_free(w->seeds.node);
     gnn_free(w->seeds.tree);
@@ -52,9 +49,7 @@ void *gnn_sample_worker_new(void *arg, struct gnn_err *e)
     w->nntypes = c->nntypes;
     w->backend = s->backend;
     w->type = gnn_alloc_zero(c->nntypes, sizeof *w->type, "a sampling thread", e);
-    w->nodes = gnn_alloc_zero(c->nntypes, sizeof(struct gnn_tensor *), "a sampling thread", e);
-    w->tree = gnn_alloc_zero(c->nntypes, sizeof(struct gnn_tensor *), "a sampling thread", e);
-    w->time = gnn_alloc_zero(c->nntypes, sizeof(struct gnn_tensor *), "a sampling thread", e);
+    w->column = gnn_alloc_zero(c->nntypes, sizeof *w->column, "a sampling thread", e);
     w->counts = gnn_alloc_zero(c->nntypes, sizeof(uint64_t *), "a sampling thread", e);
     w->seeds.node = gnn_alloc(m->batch_size, sizeof *w->seeds.node, "seeds", e);
     if (m->disjoint || m->walks.length)
@@ -75,24 +70,23 @@ void *gnn_sample_worker_new(void *arg, struct gnn_err *e)
     return w;
 }
 
-/* A type's tensors, empty. */
+/* A type's columns, of which those of nodes are empty; how often seeds were drawn comes later. */
 static int begin_type(const struct sample_draw *d, uint32_t t)
 {
-    const char *type = d->s->meta.schema.ntype[t].name;
-    struct gnn_tensor *counts;
-    char name[GNN_NAME_MAX + 1];
+    const struct gnn_meta *m = &d->s->meta;
+    int rc = 0;
     gnn_relabel_begin(&d->w->type[t]);
-    int rc =
-        gnn_sample_add(d, gnn_tensor_name(name, "nodes/%s", type), GNN_U32, 0, &d->w->nodes[t]);
-    if (!rc && d->s->meta.sampling.disjoint)
-        rc = gnn_sample_add(d, gnn_tensor_name(name, "tree/%s", type), GNN_U32, 0, &d->w->tree[t]);
-    if (!rc && gnn_sampling_is_temporal(&d->s->meta.sampling))
-        rc = gnn_sample_add(d, gnn_tensor_name(name, "time/%s", type),
-                            gnn_sampling_time_dtype(&d->s->meta.sampling), 0, &d->w->time[t]);
-    if (!rc)
-        rc = gnn_sample_add(d, gnn_tensor_name(name, "counts/%s", type), GNN_U64,
-                            d->s->meta.sampling.nhops + UINT64_C(1), &counts);
-    d->w->counts[t] = rc ? NULL : counts->data;
+    for (uint32_t c = 0; !rc && c < GNN_NCOLUMNS; c++) {
+        const bool grows = gnn_column[c].rows == GNN_ROWS_NODES;
+        struct gnn_tensor **x = &d->w->column[t].of[c];
+        *x = NULL;
+        if (gnn_column[c].per == GNN_PER_NTYPE && (grows || c == GNN_COLUMN_COUNTS) &&
+            gnn_column_presence(m, c, 0, t) == GNN_REQUIRED)
+            rc = gnn_column_add(&d->b->tensors, m, c, 0, t,
+                                grows ? 0 : m->sampling.nhops + UINT64_C(1), x, d->e);
+    }
+    d->w->counts[t] = rc ? NULL : d->w->column[t].of[GNN_COLUMN_COUNTS]->data;
+    d->w->column[t].of[GNN_COLUMN_COUNTS] = NULL; /* does not grow */
     return rc;
 }
 
@@ -100,27 +94,9 @@ static int begin_type(const struct sample_draw *d, uint32_t t)
 static int add_seed_count(const struct sample_draw *d)
 {
     struct gnn_tensor *t;
-    if (gnn_sample_add(d, "seeds", GNN_U64, 1, &t))
+    if (gnn_column_add(&d->b->tensors, &d->s->meta, GNN_COLUMN_SEEDS, 0, 0, 1, &t, d->e))
         return d->e->code;
     d->b->seeds = *(uint64_t *)t->data = d->s->seeds->all(d->s->seeds, d->b);
-    return 0;
-}
-
-/* How often the seeds were drawn, of which there are n. */
-static int add_draws(const struct sample_draw *d, uint64_t n)
-{
-    const uint32_t type = d->s->meta.sampling.seed_ntype;
-    struct gnn_tensor *t;
-    char name[GNN_NAME_MAX + 1];
-    uint64_t distinct;
-    gnn_tensor_name(name, "draws/%s", d->s->meta.schema.ntype[type].name);
-    if (!gnn_sampling_counts_draws(&d->s->meta.sampling, d->b->split))
-        return 0;
-    if (gnn_sample_add(d, name, GNN_U32, n, &t) ||
-        gnn_seed_draws_count(d->w->seeds.node, n, t->data, &distinct, d->e) ||
-        gnn_tensors_resize(&d->b->tensors, t, distinct, d->e))
-        return d->e->code;
-    d->b->type[type].draws = t->data;
     return 0;
 }
 
@@ -133,10 +109,7 @@ static int begin_batch(const struct sample_draw *d, uint64_t *n)
     *n = d->s->seeds->fill(d->s->seeds, b, d->w->seeds);
     gnn_tensors_clear(&b->tensors); /* what carried them */
     gnn_sample_keys(d->s, b, d->w->keys);
-    struct gnn_tensor *key;
-    int rc = gnn_sample_add(d, "key", GNN_U64, 4, &key);
-    if (!rc)
-        memcpy(key->data, (uint64_t[]){b->epoch, b->step, b->split, b->rank}, 4 * sizeof(uint64_t));
+    int rc = gnn_column_add_key(b, &d->s->meta, d->e);
     if (!rc && m->clusters)
         rc = add_seed_count(d);
     for (uint32_t t = 0; !rc && t < c->nntypes; t++) {
@@ -148,7 +121,7 @@ static int begin_batch(const struct sample_draw *d, uint64_t *n)
         rc = gnn_sample_damaged(d->s, 0, GNN_SAMPLE_SEED, &(struct gnn_sample_place){0}, d->e);
     for (uint32_t t = 0; !rc && t < c->nntypes; t++)
         d->w->counts[t][0] = d->w->type[t].count;
-    return rc ? rc : add_draws(d, *n);
+    return rc ? rc : gnn_seed_draws_add(d->s, b, d->w->seeds.node, *n, d->e);
 }
 
 /* What the first hop adds to clusters' seeds: all nodes of type t in these. */
@@ -202,61 +175,53 @@ static int draw_block(const struct sample_draw *d, uint32_t hop, uint32_t et)
 
 /* Which nodes of type t this rank counts, if that was asked for. A tree is on one rank, so that
  * counts all that is in it. */
-static int find_counted(const struct sample_draw *d, uint32_t t, const uint8_t **counted)
+static int find_counted(const struct sample_draw *d, uint32_t t)
 {
     char name[GNN_NAME_MAX + 1];
-    *counted = NULL;
     if (!d->s->count_once)
         return 0;
-    gnn_tensor_name(name, "counted/%s", d->s->meta.schema.ntype[t].name);
+    gnn_column_name(name, &d->s->meta.schema, GNN_COLUMN_COUNTED, 0, t);
     struct gnn_tensor *x = gnn_tensors_find(&d->b->tensors, name);
     if (!x && d->s->meta.sampling.disjoint && !d->b->split && d->b->nhops > 1) {
         const uint64_t n = d->w->counts[t][d->b->nhops - 1];
-        if (gnn_sample_add(d, name, GNN_U8, n, &x))
+        if (gnn_column_add(&d->b->tensors, &d->s->meta, GNN_COLUMN_COUNTED, 0, t, n, &x, d->e))
             return d->e->code;
         memset(x->data, 1, n);
     }
-    *counted = x ? x->data : NULL;
+    d->b->type[t].counted = x ? x->data : NULL;
     return 0;
 }
 
-/* Cuts a type's tensors to size, turns store ids into original ones where asked, sets the typed
- * view. */
+/* Store ids become original ones in place, in pieces. */
+static void name_originally(const struct sample_draw *d, uint32_t t, uint32_t *v, uint64_t n)
+{
+    uint32_t id[256];
+    for (uint64_t i = 0; i < n; i += 256) {
+        const uint64_t m = n - i < 256 ? n - i : 256;
+        memcpy(id, v + i, m * sizeof *id);
+        (void)gnn_gather_rows(&(struct gnn_gather){.part = d->s->orig[t],
+                                                   .nparts = d->s->store->nparts,
+                                                   .bytes = sizeof *id,
+                                                   .n = m,
+                                                   .id = id,
+                                                   .out = v + i});
+    }
+}
+
+/* Cuts a type's columns to size, and sets the typed view. */
 static int finish_type(const struct sample_draw *d, uint32_t t)
 {
-    struct gnn_tensor *x = d->w->nodes[t], *tree = d->w->tree[t], *time = d->w->time[t];
     const uint64_t n = d->w->type[t].count;
-    const struct gnn_gather_part *orig = d->s->orig[t];
-    const uint8_t *counted;
-    int rc = gnn_tensors_resize(&d->b->tensors, x, n, d->e);
-    if (!rc && tree)
-        rc = gnn_tensors_resize(&d->b->tensors, tree, n, d->e);
-    if (!rc && time)
-        rc = gnn_tensors_resize(&d->b->tensors, time, n, d->e);
-    /* In blocks: the ids are replaced in place. */
-    if (!rc && orig && d->s->meta.sampling.original_ids) {
-        uint32_t *v = x->data, id[256];
-        for (uint64_t i = 0; i < n; i += 256) {
-            const uint64_t m = n - i < 256 ? n - i : 256;
-            memcpy(id, v + i, m * sizeof *id);
-            (void)gnn_gather_rows(&(struct gnn_gather){.part = orig,
-                                                       .nparts = d->s->store->nparts,
-                                                       .bytes = sizeof *id,
-                                                       .n = m,
-                                                       .id = id,
-                                                       .out = v + i});
-        }
+    int rc = gnn_sample_resize_nodes(d, t, n);
+    for (uint32_t c = 0; !rc && c < GNN_NCOLUMNS; c++) {
+        const struct gnn_tensor *x = d->w->column[t].of[c];
+        if (x)
+            *gnn_column_view(d->b, c, 0, t) = x->data;
+        if (x && gnn_column[c].ids && d->s->orig[t] && d->s->meta.sampling.original_ids)
+            name_originally(d, t, x->data, n);
     }
-    if (!rc)
-        rc = find_counted(d, t, &counted);
-    if (!rc)
-        d->b->type[t] = (struct gnn_batch_type){.node = x->data,
-                                                .tree = tree ? tree->data : NULL,
-                                                .time = time ? time->data : NULL,
-                                                .count = d->w->counts[t],
-                                                .draws = d->b->type[t].draws,
-                                                .counted = counted};
-    return rc;
+    d->b->type[t].count = d->w->counts[t];
+    return rc ? rc : find_counted(d, t);
 }
 
 static int finish_batch(const struct sample_draw *d)

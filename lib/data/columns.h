@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The columns of a batch: one line of a list for each tensor that its header can promise, from
+ * which follow its name, its dtype and shape, when it is there, how it is checked and bound, and
+ * whether a batch on a device has it there (gnb(5)). Gathered rows are fields of the schema and no
+ * columns.
+ *
+ * Private to the library. Functions read only what they are given: any thread. */
+#ifndef GNN_LIB_DATA_COLUMNS_H
+#define GNN_LIB_DATA_COLUMNS_H
+
+#include "lib/data/batch.h"
+
+/* In the order of a frame. The columns of a node type, and of a block, follow each other. */
+enum gnn_column {
+    GNN_COLUMN_KEY,
+    GNN_COLUMN_SEEDS,
+    GNN_COLUMN_NODES,
+    GNN_COLUMN_TREE,
+    GNN_COLUMN_TIME,
+    GNN_COLUMN_COUNTS,
+    GNN_COLUMN_DRAWS,
+    GNN_COLUMN_ORIG,
+    GNN_COLUMN_COUNTED,
+    GNN_COLUMN_INDPTR,
+    GNN_COLUMN_INDICES,
+    GNN_COLUMN_EDGE_ID,
+    GNN_COLUMN_WALK,
+    GNN_COLUMN_PAIR,
+    GNN_NCOLUMNS
+};
+enum gnn_column_per { GNN_PER_BATCH, GNN_PER_NTYPE, GNN_PER_BLOCK };
+/* What the first dimension counts; per node type T, or block of hop H with destinations of T. */
+enum gnn_column_rows {
+    GNN_ROWS_ONE,
+    GNN_ROWS_KEY,      /* epoch, step, split, rank */
+    GNN_ROWS_HOPS,     /* nhops + 1 */
+    GNN_ROWS_NODES,    /* nodes of T */
+    GNN_ROWS_SEEDS,    /* different seeds of T */
+    GNN_ROWS_EXPANDED, /* nodes of T before the last hop */
+    GNN_ROWS_OFFSETS,  /* destinations + 1 */
+    GNN_ROWS_EDGES,
+    GNN_ROWS_WALKS, /* a row is a walk */
+    GNN_ROWS_PAIRS
+};
+enum gnn_column_when {
+    GNN_WITH_ALL,
+    GNN_WITH_CLUSTERS,
+    GNN_WITH_TREES,
+    GNN_WITH_TIMES,
+    GNN_WITH_DRAWS,
+    GNN_WITH_REQUEST, /* of the user; the header does not tell */
+    GNN_WITH_EDGE_IDS,
+    GNN_WITH_WALKS,
+    GNN_WITH_PAIRS
+};
+struct gnn_column_info {
+    const char *prefix, *suffix; /* "PREFIX", "PREFIX/T[/SUFFIX]", "PREFIX/H/S/R/D/SUFFIX" */
+    enum gnn_column_per per;
+    enum gnn_dtype dtype; /* of times, where they are integers */
+    enum gnn_column_rows rows;
+    enum gnn_column_when when;
+    bool host;   /* in the host's memory, wherever the batch lies */
+    bool ids;    /* of the store, which depend on its partitions */
+    size_t view; /* where struct gnn_batch, _batch_type or _block points to it; of a batch 0: not */
+};
+extern const struct gnn_column_info gnn_column[GNN_NCOLUMNS];
+
+/* Whether a batch with this header has the column of a node type, or of a block that has rows: of
+ * hop `hop` and edge type `type`. Of training's split, where splits differ. */
+enum gnn_presence { GNN_ABSENT, GNN_OPTIONAL, GNN_REQUIRED };
+enum gnn_presence gnn_column_presence(const struct gnn_meta *m, enum gnn_column c, uint32_t hop,
+                                      uint32_t type);
+const char *gnn_column_name(char name[GNN_NAME_MAX + 1], const struct gnn_schema *s,
+                            enum gnn_column c, uint32_t hop, uint32_t type);
+enum gnn_dtype gnn_column_dtype(const struct gnn_meta *m, enum gnn_column c);
+/* The second dimension, or 0. */
+uint64_t gnn_column_width(const struct gnn_meta *m, enum gnn_column c);
+/* The column that a tensor's name is of, or GNN_NCOLUMNS. */
+enum gnn_column gnn_column_named(const char *name);
+/* The pointer to the column's data in the batch's view; not of a column without one. */
+const void **gnn_column_view(struct gnn_batch *b, enum gnn_column c, uint32_t hop, uint32_t type);
+/* Adds the column to a set, with `rows` rows, of which the contents are undefined. */
+int gnn_column_add(struct gnn_tensors *set, const struct gnn_meta *m, enum gnn_column c,
+                   uint32_t hop, uint32_t type, uint64_t rows, struct gnn_tensor **t,
+                   struct gnn_err *e) GNN_MUST_USE;
+/* Adds a batch's key. */
+int gnn_column_add_key(struct gnn_batch *b, const struct gnn_meta *m,
+                       struct gnn_err *e) GNN_MUST_USE;
+
+/* Whose rows a tensor "node/T/FIELD" or "hop/H/S/R/D/FIELD" has. */
+struct gnn_rows_of {
+    const struct gnn_field *field; /* NULL: the type has none of that name */
+    bool edges, labels;            /* labels: "y", whose rows are those of the seeds */
+    uint32_t hop, type;            /* of edges: the hop and the edge type; else the node type */
+};
+/* False if the name is a column's or none of these, or if there is no such type or hop. */
+bool gnn_rows_of(const struct gnn_meta *m, const char *name, struct gnn_rows_of *x);
+/* How many edges of a type n rows of a hop have at most. */
+uint64_t gnn_column_edges_max(const struct gnn_meta *m, uint32_t hop, uint32_t et, uint64_t n);
+
+#endif
