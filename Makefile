@@ -379,17 +379,17 @@ deb: dist ## build Debian packages of them, for lintian to find nothing in
 	$(Q)rm -r build/deb/tmp # what lintian leaves
 
 # A wheel is for CPUs and one machine: no CUDA, no MPI. Its programs share their code in a library, so that it stays small.
-WHEEL_CFLAGS = -g0 -fPIC -fno-semantic-interposition -ftls-model=initial-exec -ffunction-sections -fdata-sections -fno-asynchronous-unwind-tables
+WHEEL_CFLAGS = -g0 -ffunction-sections -fdata-sections -fno-asynchronous-unwind-tables
 WHEEL_TOOLS  = build/wheel-tools
 wheel: ## build the Python wheel: programs, manuals and the package gnntools
 	$(Q)sh scripts/wheel-tools.sh $(WHEEL_TOOLS)
 	$(Q)$(MAKE) -s NVCC= MPICC= SAN= CFLAGS='$(WHEEL_CFLAGS) $(CFLAGS)' wheel-programs
 wheel-programs: $(PROGS:%=$(B)/wheel/%)
 	$(Q)PATH="$(CURDIR)/$(WHEEL_TOOLS)/bin:$$PATH" python3 scripts/wheel.py $(VERSION) build/wheel $^
-# What programs call, and what that calls.
-$(B)/wheel/exports: $(PROGS:%=$(B)/cmd/%.o)
+# What programs call, and the functions of the public headers, which the Python package calls; and what these call.
+$(B)/wheel/exports: $(PROGS:%=$(B)/cmd/%.o) $(B)/libgnn.map
 	$(Q)mkdir -p $(@D)
-	$(Q){ echo '{ global:' && nm -u $^ | sed -n 's/^ *U \(.*\)/\1;/p' | sort -u && echo 'local: *; };'; } >$@
+	$(Q){ echo '{ global:' && nm -u $(filter %.o,$^) | sed -n 's/^ *U \(.*\)/\1;/p' | sort -u - $(B)/libgnn.map | grep ';$$' | grep -v '[{}]' && echo 'local: *; };'; } >$@
 $(B)/wheel/libgnn-tools.so: $(B)/wheel/exports $(B)/cmd.a $(B)/libgnn.a $(B)/libarchive.a
 	$(if $(Q),@echo '  LD  $(@F)')
 	$(Q)$(CC) $(CFLAGS_ALL) -shared -Wl,--as-needed,--gc-sections,-soname,$(@F),--version-script=$< $(LDFLAGS) -o $@ \

@@ -143,6 +143,7 @@ import gnntools
 store = gnntools.Store("store")
 n_id, size, adjs = store.sample([0, 1, 2], [10, 5])
 assert size == 3 and len(adjs) == 2 and len(n_id) >= 3, (n_id, size, adjs)
+assert "libgnn-tools.so" in open("/proc/self/maps").read()
 store.close()'
     check 'pip uninstalls it' env/bin/pip -q --disable-pip-version-check uninstall -y gnn-tools
     find env ! -type d ! -path '*/__pycache__/*' | sort >after

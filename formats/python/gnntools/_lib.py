@@ -28,7 +28,9 @@ def library() -> ctypes.CDLL | None:
         folder = os.path.dirname(find("gnn-sample"))
     except ProgramError:
         return None
-    for name in "../libgnn.so", "../lib/libgnn.so.0", f"../lib/{sysconfig.get_config_var('MULTIARCH')}/libgnn.so.0":
+    multiarch = sysconfig.get_config_var("MULTIARCH")
+    for name in ("../libgnn.so", "../lib/libgnn.so.0", f"../lib/{multiarch}/libgnn.so.0",
+                 "../lib/gnn-tools/libgnn-tools.so"):  # of the tree, make install, Debian, pip
         path = os.path.join(folder, name)
         if sys.byteorder == "little" and os.path.isfile(path):
             lib = ctypes.CDLL(path)
