@@ -49,11 +49,10 @@ struct gnn_store {
     const uint64_t **rank_book; /* [nntypes] -> (comm->size+1): the same of the ranks' parts */
     struct gnn_comm *comm;      /* the ranks that have the other parts open */
     struct gnn_verify *verify;
-    /* (lib/store/derived.h) Arrays that were asked for, and what frees them; and whether they are
-     * kept for later runs, which nobody does who does not set it. */
-    struct gnn_derived_held *derived;
+    /* (lib/store/derived.h) */
+    struct gnn_derived_held *derived; /* arrays that were asked for */
     void (*derived_free)(struct gnn_derived_held *first);
-    bool keep_derived;
+    bool keep_derived; /* set by the caller: keep them for later runs */
 };
 
 /* Opens `path`: checks store.json, each part's header, table, padding, END, the partition book and

@@ -22,6 +22,11 @@ same "by weight" 1 41 cuda -f 4,3 -b 20 --steps 0:3 --weight weight --edge-ids w
 same "by weight with replacement" 2 42 cuda:0,1 -f 4,3 -r -b 20 --steps 0:3 --weight weight w
 same "by weight from several parts with --frontier new" 1 43 cuda -f 40,3 -b 20 --steps 0:2 --weight weight --frontier new w3
 same "by weight, with all neighbours in a hop" 1 44 cuda -f 3,-1 -b 20 --steps 0:2 --weight weight w
+gnn-sample -q -f 3 --steps 0 --weight weight --keep-index -c w >stats
+for memory in device uva; do
+    same "by weight with an index, in $memory memory" 1 41 cuda --with $memory '' -f 40,3 -b 20 --steps 0:3 --weight weight --edge-ids w
+done
+rm -rf w.index
 same "by weight for a graph of several node types" 1 45 cuda -f 3,2 -b 16 --steps 0:3 --weight weight --edge-ids h2
 same "by LABOR" 1 46 cuda -f 4,3 -b 20 --steps 0:3 --labor --edge-ids s
 same "by LABOR with dependencies" 2 47 cuda:0,1 -f 4,3 -b 20 --steps 0:5 --labor --layer-dependency --batch-dependency 2 s
