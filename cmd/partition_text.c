@@ -253,9 +253,11 @@ void partition_show(const struct partition_figures *f, const struct gnn_layout *
             printf("pairs cut %llu of %llu%s, volume %llu\n", (unsigned long long)f->pairs_cut,
                    (unsigned long long)f->pairs, share_text(text, f->pairs_cut, f->pairs, 2),
                    (unsigned long long)f->volume);
-        printf("halo      %llu node%s, %.2f %% of %llu\n", (unsigned long long)sum.halo,
-               gnn_plural(sum.halo), 100 * share_of(sum.halo, vertices),
-               (unsigned long long)vertices);
+        printf("halo      %llu node%s", (unsigned long long)sum.halo, gnn_plural(sum.halo));
+        if (vertices)
+            printf(", %.2f %% of %llu", 100 * share_of(sum.halo, vertices),
+                   (unsigned long long)vertices);
+        putchar('\n');
         if (f->rows > 0)
             put_rows(f);
     }

@@ -91,6 +91,12 @@ check 'they draw what one draws' sh -c 'cmp one without && cmp two without'
 check 'nothing is left but the index, neither of them nor of a killed process' test "$(ls s.index)" = weight-weight-0-0
 check 'gnn-inspect --verify finds it sound' gnn-inspect --verify $kept
 
+# Whoever takes it for a store finds one without nodes.
+refuses 2 "no set 'train'" 'an index for a store' gnn-sample -q -f 3 $kept -o x
+check 'gnn-partition divides an index as a store of nothing' gnn-partition -k 2 -o divided $kept
+mv out said
+check 'gnn-partition has no figure of nothing' sh -c 'grep -qx "halo      0 nodes" said && ! grep nan said'
+
 # Numbers that are wrong and not verified lead to edges of the row all the same, if to some twice.
 python=$(command -v python3)
 if [ -n "$python" ]; then
