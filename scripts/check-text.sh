@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Plain things about files: no trailing blanks, no tabs in C, no line of Python's package over 120 columns, a last newline, no
-# file over 700 lines, no promises left in the text; shell scripts pass shellcheck, manual pages mandoc.
+# Plain things about files: no trailing blanks, no tabs in C, no line over 120 columns in Python's package or 150 in a makefile, a
+# last newline, no file over 700 lines, no promises left in the text; shell scripts pass shellcheck, manual pages mandoc.
 # usage: check-text.sh [TREE]
 set -u
 cd "${1:-$(dirname "$0")/..}" || exit 2
@@ -12,12 +12,13 @@ bad() {
         rc=1
     fi
 }
-files() { find cmd lib kernels formats tests scripts man .ci Makefile README.md CHANGELOG.md CONTRIBUTING.md -type f "$@" 2>/dev/null | sort; }
+files() { find cmd lib kernels formats tests scripts man mk .ci Makefile README.md CHANGELOG.md CONTRIBUTING.md -type f "$@" 2>/dev/null | sort; }
 list() { files ! -path 'tests/corpus/*' ! -path 'tests/*/data/*' ! -name '*.gnb' ! -name '*.np[yz]' "$@"; }
 code=$(list \( -name '*.[ch]' -o -name '*.cu' -o -name '*.cuh' \))
-text=$(list \( -name '*.[ch]' -o -name '*.cu' -o -name '*.cuh' -o -name '*.sh' -o -name '*.t' -o -name '*.sbatch' -o -name '*.p[ly]' -o -name '*.[157]' -o -name Makefile -o -name '*.md' \))
+text=$(list \( -name '*.[ch]' -o -name '*.cu' -o -name '*.cuh' -o -name '*.sh' -o -name '*.t' -o -name '*.sbatch' -o -name '*.p[ly]' -o -name '*.[157]' -o -name Makefile -o -name '*.mk' -o -name '*.md' \))
 scripts=$(list \( -path 'scripts/*.sh' -o -path .ci/run \))
 batch=$(list -name '*.sbatch')
+rules=$(list \( -name Makefile -o -name '*.mk' \))
 package=$(list -path 'formats/*' -name '*.py')
 tests=$(list -path 'tests/*' \( -name '*.t' -o -name '*.sh' \))
 
@@ -25,6 +26,7 @@ tests=$(list -path 'tests/*' \( -name '*.t' -o -name '*.sh' \))
 {
     [ -z "$text" ] || bad 'trailing blanks' "$(grep -nE '[[:blank:]]+$' /dev/null $text | cut -d: -f1,2)"
     [ -z "$package" ] || bad 'over 120 columns' "$(grep -nE '.{121}' /dev/null $package | cut -d: -f1,2)"
+    [ -z "$rules" ] || bad 'over 150 columns' "$(grep -nE '.{151}' /dev/null $rules | cut -d: -f1,2)"
     [ -z "$code" ] || bad 'a tab in C' "$(grep -n "$(printf '\t')" /dev/null $code | cut -d: -f1,2)"
     [ -z "$text" ] || bad 'a word twice' \
         "$(grep -nP '\b([a-z]{3,})( \1){2}\b|([a-z]{4,})\3\3|\b(the|of|to|and|with|for|is|are|from) \4\b' /dev/null $text | cut -d: -f1,2)"

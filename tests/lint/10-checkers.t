@@ -9,10 +9,10 @@ finds() { # NAME WANTED-TEXT COMMAND...
         sed 's/^/# /' out
     fi
 }
-mkdir -p cmd lib/base lib/store lib/import/read lib/import/build kernels/cpu formats man scripts tests
+mkdir -p cmd lib/base lib/store lib/import/read lib/import/build kernels/cpu formats man mk scripts tests
 printf '%s\n' '# SPDX-License-Identifier: Apache-2.0' all: >Makefile
 echo x >README.md
-reset() { find cmd lib -type f -delete; rm -f kernels/cpu/* formats/* scripts/* man/*; }
+reset() { find cmd lib -type f -delete; rm -f kernels/cpu/* formats/* scripts/* man/* mk/*; }
 layers() { perl "$GNN_TOP/scripts/check-layers.pl" .; }
 headers() { sh "$GNN_TOP/scripts/check-headers.sh" .; }
 format() { sh "$GNN_TOP/scripts/check-format.sh" .; }
@@ -147,6 +147,9 @@ finds 'check-text.sh finds a file of over 700 lines' 'over 700' text
 reset
 printf '# SPDX-License-Identifier: Apache-2.0\nx = "%s"\n' "$(printf '%0120d' 0)" >formats/x.py
 finds 'check-text.sh finds a line of Python over 120 columns' 'formats/x.py:2: over 120 columns' text
+reset
+printf '# SPDX-License-Identifier: Apache-2.0\nX = %s\n' "$(printf '%0150d' 0)" >mk/x.mk
+finds 'check-text.sh finds a line of a makefile over 150 columns' 'mk/x.mk:2: over 150 columns' text
 reset
 if command -v shellcheck >/dev/null; then
     plant scripts/s.sh '#!/bin/sh\nrm $1\n'

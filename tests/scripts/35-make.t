@@ -28,7 +28,7 @@ check "make tells the programs the least compute capability that CUDA_ARCHS has"
 status 2 "make refuses a CUDA_ARCHS that the compiler does not know" dry CUDA_ARCHS='90 77'
 cp err said
 check "make lists in one line what CUDA_ARCHS may be" \
-    grep -q "^Makefile:.*CUDA_ARCHS: .*nvcc makes no code for '77': choose from 80 90 100 120 121, or all" said
+    grep -q "^mk/cuda.mk:.*CUDA_ARCHS: .*nvcc makes no code for '77': choose from 80 90 100 120 121, or all" said
 status 2 "make refuses a CUDA_ARCHS that the kernels are too new for" dry CUDA_ARCHS=75
 dry -B NVCC= all >all
 check "make NVCC= builds nothing for devices" \

@@ -50,7 +50,7 @@ mmdebstrap a bare Debian, for which check-bare.sh installs it
 nvidia-smi the name of the GPU
 T
 { cut -d' ' -f1 optional; ls bare/bin bare/sbin; basename -a "$GNN_TOP"/cmd/gnn-*.c | sed 's/\.c$//'; } | sort -u >there
-(cd "$GNN_TOP" && find Makefile .ci scripts tests -type f \( -path '.ci/*' -o -name Makefile -o -name '*.sh' -o -name '*.t' -o -name '*.sbatch' \)) >files
+(cd "$GNN_TOP" && find Makefile mk .ci scripts tests -type f \( -path '.ci/*' -o -name Makefile -o -name '*.mk' -o -name '*.sh' -o -name '*.t' -o -name '*.sbatch' \)) >files
 # shellcheck disable=SC2046
 calls $(cat files) >calls || _not_ok 'commands.pl reads all scripts'
 check 'commands.pl finds hundreds of calls' test "$(wc -l <calls)" -gt 1000

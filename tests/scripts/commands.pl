@@ -156,7 +156,7 @@ for (@ARGV) {
     $file = $_;
     my ($text, $dir) = ($text{$file}, $file =~ m{(.*/)});
     %function = map { ($_ => 1) } map { $_ eq $file || $sourced{$_} || $sourced{$file} && /^\Q$dir\E/ ? @{$own{$_}} : () } @ARGV;
-    $text = recipes($text) if $file =~ /Makefile$/;
+    $text = recipes($text) if $file =~ /Makefile$|\.mk$/;
     commands(\$text, \(my $line = 1), '');
 }
 print map { "$_\n" } sort keys %calls;
