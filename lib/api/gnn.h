@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What all of the library's public headers have in common: version, errors, options, tensors.
+/* What all of the library's public headers have in common: version, errors, options, tensors. The
+ * others are graph.h (stores), minibatch.h (sampling, gathering, streams), builder.h (making
+ * stores) and learn.h (training, prediction). A program is built with
+ * cc program.c $(pkg-config --cflags --libs gnn), or gnn-static.
  *
  * The library gives and takes pointers to objects of its own, whose members nobody sees, so that a
  * program need not be compiled again for a later version. It never prints, ends the process, forks
