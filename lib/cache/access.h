@@ -49,18 +49,16 @@ void gnn_scores_release(struct gnn_scores *x);
 struct gnn_access_seeds {
     uint32_t *id; /* [n] store ids */
     uint64_t n;
-    double share;  /* the chance of each to be in a batch, unless it has one of its own: */
-    float *chance; /* [n], or NULL */
-    double steps;  /* batches of an epoch, of which the last may be a fraction */
+    double share;      /* the chance of each to be in a batch, unless it has one of its own: */
+    float *chance;     /* [n], or NULL */
+    double steps;      /* batches of an epoch, of which the last may be a fraction */
+    uint64_t from, to; /* only those with ids in [from, to) count */
 };
 
 /* The seeds that batches drawn as m says come from, all of them; of several ranks, id is UINT32_MAX
  * for those of others. GNN_E_USAGE when they are not a set of the store. All ranks take part. */
 int gnn_access_find_seeds(struct gnn_store *s, const struct gnn_sampling *m,
                           struct gnn_access_seeds *x, struct gnn_err *e) GNN_MUST_USE;
-/* A copy of those with ids in [from, to). */
-int gnn_access_seeds_in(const struct gnn_access_seeds *all, uint64_t from, uint64_t to,
-                        struct gnn_access_seeds *x, struct gnn_err *e) GNN_MUST_USE;
 void gnn_access_seeds_release(struct gnn_access_seeds *x);
 
 /* Whether accesses of batches drawn as m says can be computed. */

@@ -201,6 +201,8 @@ static int begin_sums(struct hops *w, uint32_t of)
     for (uint32_t t = 0; t < c->nntypes; t++)
         memset(w->sum[t], 0, c->ntype[t].count * sizeof **w->sum);
     for (uint64_t i = 0; of == w->s->comm->rank && i < q->n; i++) {
+        if (q->id[i] < q->from || q->id[i] >= q->to)
+            continue;
         if (!gnn_store_owns(w->s, t0, q->id[i]))
             return gnn_fail(w->e, GNN_E_INPUT, "%s: seed out of range", w->s->path);
         w->sum[t0][q->id[i]] = q->chance ? to_fixed((double)q->chance[i]) : share;
@@ -421,6 +423,7 @@ int gnn_access_find_seeds(struct gnn_store *s, const struct gnn_sampling *m,
     if (rc)
         return rc;
     x->n = c->set[set].count;
+    x->to = UINT64_MAX;
     /* The chance of a seed to be in a batch, and steps of an epoch. */
     const double batches =
         m->clusters ? (double)s->nparts / m->clusters : (double)x->n / m->batch_size;
@@ -430,26 +433,6 @@ int gnn_access_find_seeds(struct gnn_store *s, const struct gnn_sampling *m,
     if (rc)
         gnn_access_seeds_release(x);
     return rc;
-}
-
-int gnn_access_seeds_in(const struct gnn_access_seeds *all, uint64_t from, uint64_t to,
-                        struct gnn_access_seeds *x, struct gnn_err *e)
-{
-    *x = (struct gnn_access_seeds){.share = all->share, .steps = all->steps};
-    x->id = gnn_alloc(all->n, sizeof *x->id, "seeds", e);
-    x->chance = all->chance ? gnn_alloc(all->n, sizeof *x->chance, "chances of seeds", e) : NULL;
-    if (e->code) {
-        gnn_access_seeds_release(x);
-        return e->code;
-    }
-    for (uint64_t i = 0; i < all->n; i++) {
-        if (all->id[i] < from || all->id[i] >= to)
-            continue;
-        if (all->chance)
-            x->chance[x->n] = all->chance[i];
-        x->id[x->n++] = all->id[i];
-    }
-    return 0;
 }
 
 void gnn_access_seeds_release(struct gnn_access_seeds *x)
@@ -463,13 +446,12 @@ int gnn_access_of_batches(struct gnn_store *s, const struct gnn_sampling *m, str
                           struct gnn_err *e)
 {
     const uint64_t *book = s->book[m->seed_ntype];
-    struct gnn_access_seeds all, own = {.n = 0};
-    if (gnn_access_find_seeds(s, m, &all, e))
+    struct gnn_access_seeds seeds;
+    if (gnn_access_find_seeds(s, m, &seeds, e))
         return e->code;
-    int rc = gnn_access_seeds_in(&all, book[s->from], book[s->to], &own, e);
-    if (!rc)
-        rc = gnn_access_expected(s, m, &own, x, e);
-    gnn_access_seeds_release(&own);
-    gnn_access_seeds_release(&all);
+    seeds.from = book[s->from];
+    seeds.to = book[s->to];
+    const int rc = gnn_access_expected(s, m, &seeds, x, e);
+    gnn_access_seeds_release(&seeds);
     return rc;
 }

@@ -120,12 +120,11 @@ static int one_part(struct gnn_cache_plan *p, uint32_t part, struct gnn_err *e)
 {
     /* A rank's batches begin with the seeds that it owns. */
     const uint64_t *book = p->store->book[p->sampling->seed_ntype];
-    struct gnn_access_seeds own;
+    struct gnn_access_seeds own = p->seeds;
     struct gnn_scores access = {0};
-    if (gnn_access_seeds_in(&p->seeds, book[part], book[part + 1], &own, e))
-        return e->code;
+    own.from = book[part];
+    own.to = book[part + 1];
     int rc = p->access.of ? gnn_access_expected(p->store, p->sampling, &own, &access, e) : 0;
-    gnn_access_seeds_release(&own);
     for (uint32_t i = 0; !rc && i < p->norder; i++)
         rc = order_part(p, &p->order[i], part, &access, e);
     gnn_scores_release(&access);

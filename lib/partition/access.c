@@ -55,7 +55,8 @@ static int expect_access(struct access *a, uint32_t r, struct gnn_err *e)
     struct gnn_sampling m = *a->o->m;
     struct gnn_scores x = {0};
     m.seed_ntype = ss->ntype;
-    const struct gnn_access_seeds seeds = {.id = a->own, .n = seeds_of(a, r), .share = share};
+    const struct gnn_access_seeds seeds = {
+        .id = a->own, .n = seeds_of(a, r), .share = share, .to = UINT64_MAX};
     if (gnn_access_expected(s, &m, &seeds, &x, e))
         return e->code;
     for (uint32_t t = 0; t < sc->nntypes; t++)

@@ -61,7 +61,7 @@ struct sampler {
     struct sample_seeds *seeds;
     uint64_t epoch_from, epoch_to, step_from, step_to, step_first, step_stride;
     struct gnn_sample_graph *graph; /* [netypes]; no parts where no hop uses the type */
-    struct gnn_store_sums *sums;    /* [netypes][nparts] of types whose weights count, or NULL */
+    struct gnn_weight_report weights;
     /* [nntypes][nparts] original ids, or NULL where equal to the ids */
     struct gnn_gather_part **orig;
     uint32_t **sorted;     /* of node2vec: [nparts] indices with each row ascending, the store's,

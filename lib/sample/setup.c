@@ -19,7 +19,6 @@ void gnn_sampler_free(void *arg)
     for (uint32_t t = 0; s->source_id && t < s->meta.schema.nntypes; t++)
         gnn_free(s->source_id[t]);
     gnn_free(s->source_id);
-    gnn_free(s->sums);
     gnn_sample_halo_free(s->halo, &s->meta.schema);
     gnn_sample_barrier_free(s->barrier);
     gnn_free(s->sorted);
@@ -170,12 +169,14 @@ static int find_pick(struct sampler *s, uint32_t et, uint32_t p, struct gnn_pick
     }
     if (!m->weight || !m->weighted[et])
         return 0;
-    struct gnn_store_sums *x = &s->sums[(size_t)et * s->store->nparts + p];
-    if (gnn_store_sums_make(s->store, p, et, m->weight, x, e))
+    struct gnn_store_sums x;
+    if (gnn_store_sums_make(s->store, p, et, m->weight, &x, e))
         return e->code;
-    pick->sum = x->of.sum;
-    pick->positive = x->of.positive;
-    pick->high = x->of.high;
+    pick->sum = x.of.sum;
+    pick->positive = x.of.positive;
+    pick->high = x.of.high;
+    s->weights.bytes += x.bytes;
+    s->weights.idle += x.idle;
     return 0;
 }
 
@@ -226,11 +227,8 @@ static int find_graph(struct sampler *s, struct gnn_err *e)
     const struct gnn_sampling *m = &s->meta.sampling;
     s->graph = gnn_alloc_zero(c->netypes, sizeof *s->graph, "edges", e);
     s->orig = gnn_alloc_zero(c->nntypes, sizeof(struct gnn_gather_part *), "original ids", e);
-    if (m->weight)
-        s->sums = gnn_alloc_zero((uint64_t)c->netypes * s->store->nparts, sizeof *s->sums,
-                                 "sums of weights", e);
     s->source_id = gnn_alloc_zero(c->nntypes, sizeof(uint32_t *), "original ids", e);
-    int rc = s->graph && s->orig && s->source_id && (s->sums || !m->weight) ? 0 : e->code;
+    int rc = s->graph && s->orig && s->source_id ? 0 : e->code;
     for (uint32_t t = 0; !rc && t < c->nntypes; t++)
         rc = find_orig(s, t, e);
     for (uint32_t et = 0; !rc && m->labor && et < c->netypes; et++)
@@ -241,15 +239,6 @@ static int find_graph(struct sampler *s, struct gnn_err *e)
             rc = find_edges(s, et, e);
     }
     return rc;
-}
-
-static void report_weights(const struct sampler *s, struct gnn_weight_report *r)
-{
-    *r = (struct gnn_weight_report){0};
-    for (uint32_t i = 0; s->sums && i < s->meta.schema.netypes * s->store->nparts; i++) {
-        r->bytes += s->sums[i].bytes;
-        r->idle += s->sums[i].idle;
-    }
 }
 
 static int check_ranks(struct sampler *s, const struct gnn_sampler_opts *o, struct gnn_err *e)
@@ -319,7 +308,7 @@ static int sampler_init(struct sampler *s, const struct gnn_sampler_opts *o, str
     if (!rc && gnn_walks_second_order(&m->walks))
         rc = gnn_sample_sort_rows(s, gnn_sampling_step(m, s->meta.schema.netypes, 0), e);
     if (!rc && o->weights)
-        report_weights(s, o->weights);
+        *o->weights = s->weights;
     return rc || s->comm->size == 1 ? rc : gnn_sample_halo_new(s, e);
 }
 

@@ -500,7 +500,8 @@ static double expected_rows(const struct fix *f, const struct gnn_sampling *m, u
         for (uint64_t i = 0; i < ss->count; i++)
             if (owner[ids[i]] == r)
                 own[n++] = ids[i];
-        const struct gnn_access_seeds seeds = {own, n, m->batch_size / (double)ss->count, NULL, 0};
+        const struct gnn_access_seeds seeds = {
+            own, n, m->batch_size / (double)ss->count, NULL, 0, 0, UINT64_MAX};
         if (gnn_access_expected((struct gnn_store *)(uintptr_t)&f->s, m, &seeds, &x, &e))
             return -1;
         for (uint32_t t = 0; t < f->s.meta.schema.nntypes; t++)
