@@ -26,6 +26,8 @@ struct place {
     enum gnn_column c;
     uint32_t hop, type;
     const struct gnn_tensor *t;
+    /* whose rows say how many t can have: nodes, offsets or edges */
+    const struct gnn_tensor *of;
 };
 
 GNN_PRINTF(3, 4)
@@ -77,14 +79,7 @@ static struct range table_rows(const struct bind *s, const struct place *p)
 {
     const struct gnn_sampling *m = &s->m->sampling;
     const uint64_t walks = (uint64_t)m->batch_size * m->walks.per_seed;
-    const enum gnn_column_per per = gnn_column[p->c].per;
-    const uint32_t type = per == GNN_PER_BLOCK ? s->m->schema.etype[p->type].dst : p->type;
-    const struct gnn_tensor *of =
-        per == GNN_PER_BATCH || p->c == GNN_COLUMN_NODES ? NULL
-        : p->c == GNN_COLUMN_INDICES ? find_column(s, GNN_COLUMN_INDPTR, p->hop, p->type)
-        : p->c == GNN_COLUMN_EDGE_ID ? find_column(s, GNN_COLUMN_INDICES, p->hop, p->type)
-                                     : find_column(s, GNN_COLUMN_NODES, 0, type);
-    const uint64_t n = of ? of->shape[0] : 0;
+    const uint64_t n = p->of ? p->of->shape[0] : 0;
     switch (gnn_column[p->c].rows) {
     case GNN_ROWS_KEY:
         return just_rows(4);
@@ -93,8 +88,9 @@ static struct range table_rows(const struct bind *s, const struct place *p)
     case GNN_ROWS_HOPS:
         return just_rows(m->nhops + UINT64_C(1));
     case GNN_ROWS_NODES:
-        return of ? just_rows(n)
-                  : (struct range){0, gnn_sampling_nodes_max(m, s->m->schema.ntype[type].count)};
+        return p->of ? just_rows(n)
+                     : (struct range){0,
+                                      gnn_sampling_nodes_max(m, s->m->schema.ntype[p->type].count)};
     case GNN_ROWS_SEEDS:
     case GNN_ROWS_EXPANDED:
         return (struct range){0, n};
@@ -317,10 +313,10 @@ static int check_shape(const struct bind *s, const struct place *p)
 {
     const struct gnn_tensor *t = p->t;
     const uint64_t n = t->shape[0], width = gnn_column_width(s->m, p->c);
-    const struct range rows = table_rows(s, p);
     const uint64_t bound = s->b ? bound_rows(s, p) : UINT64_MAX;
+    const struct range rows = bound == UINT64_MAX ? table_rows(s, p) : just_rows(bound);
     if (t->dtype != gnn_column_dtype(s->m, p->c) || t->ndim != (width ? 2u : 1u) ||
-        (width && t->shape[1] != width) || n < rows.least || (bound != UINT64_MAX && n != bound))
+        (width && t->shape[1] != width) || n < rows.least || (bound != UINT64_MAX && n > rows.most))
         return refuse_tensor(s, t->name, "wrong dtype or shape");
     return n <= rows.most
                ? 0
@@ -340,63 +336,81 @@ static int count_walks(struct bind *s, const struct place *p)
                : 0;
 }
 
-/* Finds the column and checks it; with data, points the batch's view to it. */
-static int take_column(struct bind *s, enum gnn_column c, uint32_t hop, uint32_t type)
+/* Checks a column that is there; with data, points the batch's view to it. */
+static int take_found(struct bind *s, const struct place *p)
 {
-    const struct gnn_column_info *i = &gnn_column[c];
-    struct place p = {c, hop, type, find_column(s, c, hop, type)};
-    enum gnn_presence must = gnn_column_presence(s->m, c, hop, type);
-    char name[GNN_NAME_MAX + 1];
-    if (c == GNN_COLUMN_DRAWS && must) /* of one split, which the key tells */
-        must = !s->b ? GNN_OPTIONAL : s->b->split ? GNN_ABSENT : GNN_REQUIRED;
-    if (!must)
-        return 0;
-    if (s->b && i->view)
-        *gnn_column_view(s->b, c, hop, type) = NULL;
-    if (!p.t)
-        return must == GNN_REQUIRED
-                   ? refuse_tensor(s, gnn_column_name(name, &s->m->schema, c, hop, type), "missing")
-                   : 0;
+    const struct gnn_column_info *i = &gnn_column[p->c];
     s->known++;
-    int rc = check_shape(s, &p);
+    int rc = check_shape(s, p);
     if (rc || !s->b)
         return rc;
     if (i->view || i->per != GNN_PER_BATCH)
-        *gnn_column_view(s->b, c, hop, type) = p.t->data;
-    if (c == GNN_COLUMN_INDICES)
-        gnn_batch_block(s->b, hop, type)->edges = (uint32_t)p.t->shape[0];
+        *gnn_column_view(s->b, p->c, p->hop, p->type) = p->t->data;
+    if (p->c == GNN_COLUMN_INDICES)
+        gnn_batch_block(s->b, p->hop, p->type)->edges = (uint32_t)p->t->shape[0];
     if (i->per == GNN_PER_BATCH && i->view)
-        rc = count_walks(s, &p);
-    return rc || !check_values[c] || (s->b->place && !i->host) ? rc : check_values[c](s, &p);
+        rc = count_walks(s, p);
+    return rc || !check_values[p->c] || (s->b->place && !i->host) ? rc : check_values[p->c](s, p);
 }
 
-/* Counts come first: they say how many rows the others have. */
+/* Finds a column, and takes it if it is there. */
+static int take_column(struct bind *s, struct place *p)
+{
+    enum gnn_presence must = gnn_column_presence(s->m, p->c, p->hop, p->type);
+    char name[GNN_NAME_MAX + 1];
+    p->t = NULL;
+    if (p->c == GNN_COLUMN_DRAWS && must) /* of one split, which the key tells */
+        must = !s->b ? GNN_OPTIONAL : s->b->split ? GNN_ABSENT : GNN_REQUIRED;
+    if (!must)
+        return 0;
+    if ((p->t = find_column(s, p->c, p->hop, p->type)))
+        return take_found(s, p);
+    if (s->b && gnn_column[p->c].view)
+        *gnn_column_view(s->b, p->c, p->hop, p->type) = NULL;
+    return must == GNN_OPTIONAL
+               ? 0
+               : refuse_tensor(s, gnn_column_name(name, &s->m->schema, p->c, p->hop, p->type),
+                               "missing");
+}
+
+/* Counts come first: they say how many rows the others have. Without data, the nodes do. */
 static int take_type(struct bind *s, uint32_t t)
 {
-    int rc = take_column(s, GNN_COLUMN_COUNTS, 0, t);
-    for (uint32_t c = 0; !rc && c < GNN_NCOLUMNS; c++)
+    struct place p = {.c = GNN_COLUMN_COUNTS, .type = t};
+    const struct gnn_tensor *nodes = NULL;
+    int rc = take_column(s, &p);
+    for (uint32_t c = 0; !rc && c < GNN_NCOLUMNS; c++) {
+        p = (struct place){.c = c, .type = t, .of = nodes};
         if (gnn_column[c].per == GNN_PER_NTYPE && c != GNN_COLUMN_COUNTS)
-            rc = take_column(s, c, 0, t);
+            rc = take_column(s, &p);
+        nodes = c == GNN_COLUMN_NODES ? p.t : nodes;
+    }
     return rc;
 }
 
 /* A block that has no offsets has nothing. */
 static int take_block(struct bind *s, uint32_t hop, uint32_t et)
 {
-    if (s->b) {
-        const struct gnn_sampling *m = &s->m->sampling;
-        const uint64_t *dst = s->b->type[s->m->schema.etype[et].dst].count,
-                       first = gnn_sampling_new_rows(m, hop) ? dst[hop - 1] : 0;
-        *gnn_batch_block(s->b, hop, et) =
-            (struct gnn_block){.first = (uint32_t)first, .n = (uint32_t)(dst[hop] - first)};
+    const struct gnn_sampling *m = &s->m->sampling;
+    const uint32_t type = s->m->schema.etype[et].dst;
+    struct place p = {.c = GNN_COLUMN_INDPTR, .hop = hop, .type = et};
+    struct gnn_block *k = s->b ? gnn_batch_block(s->b, hop, et) : NULL;
+    if (k)
+        *k = (struct gnn_block){0};
+    if (!gnn_column_presence(s->m, p.c, hop, et) || !(p.t = find_column(s, p.c, hop, et)))
+        return 0;
+    if (k) {
+        const uint64_t *dst = s->b->type[type].count;
+        k->first = gnn_sampling_new_rows(m, hop) ? (uint32_t)dst[hop - 1] : 0;
+        k->n = (uint32_t)dst[hop] - k->first;
+    } else {
+        p.of = find_column(s, GNN_COLUMN_NODES, 0, type);
     }
-    const bool there = find_column(s, GNN_COLUMN_INDPTR, hop, et);
-    int rc = 0;
-    for (uint32_t c = 0; there && !rc && c < GNN_NCOLUMNS; c++)
-        if (gnn_column[c].per == GNN_PER_BLOCK)
-            rc = take_column(s, c, hop, et);
-    if (s->b && !there)
-        *gnn_batch_block(s->b, hop, et) = (struct gnn_block){0};
+    int rc = take_found(s, &p);
+    for (uint32_t c = p.c + 1; !rc && gnn_column[c].per == GNN_PER_BLOCK; c++) {
+        p = (struct place){.c = c, .hop = hop, .type = et, .of = p.t};
+        rc = take_column(s, &p);
+    }
     return rc;
 }
 
@@ -440,16 +454,17 @@ static int take_rows(struct bind *s, const struct gnn_tensor *t)
 static int take_all(struct bind *s)
 {
     const struct gnn_schema *c = &s->m->schema;
-    int rc = take_column(s, GNN_COLUMN_KEY, 0, 0);
-    if (!rc)
-        rc = take_column(s, GNN_COLUMN_SEEDS, 0, 0);
+    int rc = 0;
+    for (uint32_t i = 0; !rc && i < GNN_COLUMN_WALK; i++)
+        if (gnn_column[i].per == GNN_PER_BATCH)
+            rc = take_column(s, &(struct place){.c = i});
     for (uint32_t t = 0; !rc && t < c->nntypes; t++)
         rc = take_type(s, t);
     for (uint32_t h = 0; !rc && h < s->m->sampling.nhops; h++)
         for (uint32_t t = 0; !rc && t < c->netypes; t++)
             rc = take_block(s, h, t);
     for (uint32_t i = GNN_COLUMN_WALK; !rc && i < GNN_NCOLUMNS; i++)
-        rc = take_column(s, i, 0, 0);
+        rc = take_column(s, &(struct place){.c = i});
     for (uint32_t i = 0; !rc && i < s->set->n; i++)
         rc = take_rows(s, gnn_tensors_at(s->set, i));
     return rc;

@@ -74,18 +74,36 @@ enum gnn_presence gnn_column_presence(const struct gnn_meta *m, enum gnn_column 
                : is_promised(&m->sampling, i->when, type);
 }
 
+/* Appends "text/", or nothing of "", at to; NULL if there is no room, or was none before. */
+static char *put_part(char *to, const char *end, const char *text)
+{
+    const size_t n = strlen(text);
+    if (!to || !n || (size_t)(end - to) <= n)
+        return n ? NULL : to;
+    memcpy(to, text, n);
+    to[n] = '/';
+    return to + n + 1;
+}
+
+/* Put together by hand, as a batch of few nodes takes less time to read than to print its names. */
 const char *gnn_column_name(char name[GNN_NAME_MAX + 1], const struct gnn_schema *s,
                             enum gnn_column c, uint32_t hop, uint32_t type)
 {
     const struct gnn_column_info *i = &gnn_column[c];
-    char key[GNN_ETYPE_KEY_ROOM];
-    if (i->per == GNN_PER_BATCH)
-        return gnn_tensor_name(name, "%s", i->prefix);
-    if (i->per == GNN_PER_BLOCK)
-        return gnn_tensor_name(name, "%s/%u/%s/%s", i->prefix, hop,
-                               gnn_etype_key(s, type, key, sizeof key), i->suffix);
-    return gnn_tensor_name(name, "%s/%s%s%s", i->prefix, s->ntype[type].name, *i->suffix ? "/" : "",
-                           i->suffix);
+    const char *end = name + GNN_NAME_MAX + 1;
+    const char number[] = {(char)('0' + hop / 10), (char)('0' + hop % 10), 0};
+    char *to = put_part(name, end, i->prefix);
+    if (i->per == GNN_PER_BLOCK) {
+        const struct gnn_etype *et = &s->etype[type];
+        to = put_part(to, end, number + (hop < 10));
+        to = put_part(put_part(to, end, s->ntype[et->src].name), end, et->rel);
+        to = put_part(to, end, s->ntype[et->dst].name);
+    } else if (i->per == GNN_PER_NTYPE) {
+        to = put_part(to, end, s->ntype[type].name);
+    }
+    to = put_part(to, end, i->suffix);
+    name[to ? to - name - 1 : 0] = 0; /* in place of the last slash */
+    return name;
 }
 
 enum gnn_dtype gnn_column_dtype(const struct gnn_meta *m, enum gnn_column c)
@@ -107,7 +125,7 @@ enum gnn_column gnn_column_named(const char *name)
     uint32_t c = 0;
     for (; c < GNN_NCOLUMNS; c++) {
         const struct gnn_column_info *i = &gnn_column[c];
-        if (strncmp(i->prefix, name, n) == 0 && !i->prefix[n] &&
+        if (*i->prefix == *name && strncmp(i->prefix, name, n) == 0 && !i->prefix[n] &&
             (i->per == GNN_PER_BATCH ? !last
                                      : last && (!*i->suffix || strcmp(last + 1, i->suffix) == 0)))
             break;
@@ -210,6 +228,8 @@ bool gnn_rows_of(const struct gnn_meta *m, const char *name, struct gnn_rows_of 
     const struct gnn_schema *c = &m->schema;
     const char *slash = strrchr(name, '/'), *field = slash ? slash + 1 : "";
     *x = (struct gnn_rows_of){.edges = !strncmp(name, "hop/", 4)};
+    if (!x->edges && strncmp(name, "node/", 5))
+        return false;
     if (!slash || gnn_column_named(name) < GNN_NCOLUMNS)
         return false;
     if (x->edges) {
@@ -218,7 +238,7 @@ bool gnn_rows_of(const struct gnn_meta *m, const char *name, struct gnn_rows_of 
         x->field = gnn_field_find(c->etype[x->type].field, c->etype[x->type].nfields, field);
         return true;
     }
-    if (strncmp(name, "node/", 5) || field <= name + 5)
+    if (field <= name + 5)
         return false;
     x->type = find_ntype(c, name + 5, (size_t)(slash - (name + 5)));
     if (x->type == UINT32_MAX)
