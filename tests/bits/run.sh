@@ -12,7 +12,8 @@
 #   run.sh list quick|all [PATTERN]      print the names
 #
 # Programs are those in GNN_BIN, by default build/bin, the last plain build, and those on emulated devices in ../emu/bin beside
-# it (`make all unit`). JOBS is how many cases run at once (default: one per processor). GNN_DATA (public data sets, only in
+# it (`make all unit`). JOBS is how many cases run at once (default: one per processor). GNN_BITS_SHARE=3 compares one in three of
+# them. GNN_DATA (public data sets, only in
 # `all`) and mpirun may be missing: cases that need them are skipped, and that is said.
 #
 # What is hashed is a function of the input: no provenance, no times, of texts for readers only their numbers, of models not
@@ -121,11 +122,12 @@ fi
 # Lines of cases.sh: `quick` or `all`, name, command; @{NAME} in a command is the result of another case.
 q() { printf 'quick\t%s\t%s\n' "$1" "$2"; }
 a() { printf 'all\t%s\t%s\n' "$1" "$2"; }
-# make_plan LIST PATTERN: $T/plan has a line for each case: number, name, whether it is to be compared, what it needs, numbers of the
+# make_plan LIST PATTERN: $T/plan has a line for each case: number, name, 1 if it is to be compared (2: left out by
+# GNN_BITS_SHARE), what it needs, numbers of the
 # cases that it is made of, command, whether it is to be run, whether it is of the list quick
 make_plan() {
     # shellcheck source=/dev/null
-    (. "$here/cases.sh") | awk -F '\t' -v list="$1" -v pattern="$2" -v dir="$T" '
+    (. "$here/cases.sh") | awk -F '\t' -v list="$1" -v pattern="$2" -v dir="$T" -v share="${GNN_BITS_SHARE:-1}" '
         function fail(text) { print "run.sh: cases.sh: " text >"/dev/stderr"; bad = 1; exit 2 }
         function want(i,    k, d) { # it, and what it is made of
             if (wanted[i]++)
@@ -166,7 +168,8 @@ make_plan() {
                 if (quick[i]) { k = split(deps[i], word, " "); while (k) quick[word[k--]] = 1 }
             for (i = 1; i <= n; i++) {
                 compared[i] = (list == "all" || quick[i]) && name[i] ~ pattern
-                if (compared[i]) want(i)
+                if (compared[i] && asked++ % share) compared[i] = 2
+                if (compared[i] == 1) want(i)
             }
             for (i = 1; i <= n; i++)
                 print i "\t" name[i] "\t" compared[i] "\t" needs[i] "\t" deps[i] "\t" command[i] "\t" !!wanted[i] "\t" !!quick[i]
@@ -223,7 +226,7 @@ tell_skipped() { # MISSING
 # compare RECORDED: prints each case of $T/sums that is not as recorded there
 compare() {
     awk -F '\t' -v pattern="$pattern" '
-        FILENAME ~ /plan$/ { if ($3 == 1) known[$2] = 1; next }
+        FILENAME ~ /plan$/ { if ($3) known[$2] = 1; next }
         FILENAME ~ /sums$/ { is[$1] = $2; next }
         !/^#/ && $1 ~ pattern { was[$1] = $2 }
         END {

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # Sourced by the tests here: makes the k-th call of a kind fail in a run of a program.
-# GNN_SWEEP=all tries every k, otherwise the first calls and a spread of the later ones: 26 with GNN_SWEEP=more, else 8.
+# GNN_SWEEP=all tries every k, otherwise the first calls and a spread of the later ones: 26 with GNN_SWEEP=more, else 5.
 shim=$GNN_B/shim.so
 fault() { # OP K [VAR=VALUE...] -- COMMAND...
     _op=$1 _k=$2
@@ -13,7 +13,7 @@ fault() { # OP K [VAR=VALUE...] -- COMMAND...
 }
 ks() { # N: which calls out of N
     if [ "${GNN_SWEEP-}" = all ]; then seq 1 "$1"; else
-        wide && set -- "$1" 10 16 || set -- "$1" 3 5
+        wide && set -- "$1" 10 16 || set -- "$1" 2 3
         awk -v n="$1" -v first="$2" -v later="$3" 'BEGIN { for (k = 1; k <= n && k <= first; k++) print k
             for (i = 1; i <= later; i++) { k = first + int((n - first) * i / later); if (k > first && k != last) print k; last = k } }'
     fi

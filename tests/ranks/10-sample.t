@@ -83,10 +83,12 @@ check 'gnn-sample -r draws the batches of one process with replacement' gnn-samp
 check 'gnn-sample -r on 4 ranks draws with replacement' ranks 4 gnn-sample -q P4 -f 5,5 -r -b 64 -o 'r.%r.gnb'
 check 'gnn-sample -r on 4 ranks draws the batches of one process' union P4 one.gnb $(streams r 4)
 gnn-import -q --no-provenance -o W sbm:nodes=900,degree=12,features=4,weights=1
+turns=1 # of 2 and 4 ranks, 4
 gnn-partition -q --no-provenance -k 4 --halo-edges -o W4 W
 for how in '' -r; do
     check "gnn-sample --weight $how draws the batches of one process" gnn-sample -q W -f 5,4 --weight weight $how -b 64 --edge-ids -o one.gnb
     for many in 2 4; do
+        turn 2 || continue
         rm -f r.*.gnb
         check "gnn-sample --weight $how on $many ranks draws" ranks $many gnn-sample -q W4 -f 5,4 --weight weight $how -b 64 --edge-ids -o 'r.%r.gnb'
         check "gnn-sample --weight $how on $many ranks draws the batches of one process" union W4 one.gnb $(streams r $many)
@@ -107,6 +109,7 @@ rm -rf W4.index
 for how in '' '--layer-dependency --batch-dependency 3'; do
     check "gnn-sample --labor $how draws the batches of one process" gnn-sample -q W -f 5,4 --labor $how -b 64 --edge-ids -o one.gnb
     for many in 2 4; do
+        turn 2 || continue
         rm -f r.*.gnb
         check "gnn-sample --labor $how on $many ranks draws" ranks $many gnn-sample -q W4 -f 5,4 --labor $how -b 64 --edge-ids -o 'r.%r.gnb'
         check "gnn-sample --labor $how on $many ranks draws the batches of one process" union W4 one.gnb $(streams r $many)
@@ -126,6 +129,7 @@ check 'gnn-sample --labor draws the batches of one process from one part' gnn-sa
 check 'gnn-sample --labor on 4 ranks draws the batches of one process from one part' union P4 one.gnb $(streams r 4)
 check 'gnn-sample --disjoint draws the batches of one process' gnn-sample -q S -f 5,4,3 --disjoint -b 64 --edge-ids -o one.gnb
 for many in 2 4; do
+    turn 2 || continue
     rm -f r.*.gnb
     check "gnn-sample --disjoint on $many ranks draws" ranks $many gnn-sample -q H4 -f 5,4,3 --disjoint -b 64 --edge-ids -o 'r.%r.gnb'
     check "gnn-sample --disjoint on $many ranks draws the batches of one process" union H4 one.gnb $(streams r $many)
@@ -136,6 +140,7 @@ walks() { /usr/bin/python3 "$GNN_TOP/tests/sample/walks.py" list "$@"; }
 for how in '' '--weight weight --restart 0.2' '--node2vec 0.5,3'; do
     gnn-sample -q W --walk-length 6 --walks-per-seed 2 -b 64 $how -o one.gnb && walks W one.gnb >one.txt
     for many in 2 4; do
+        turn 2 || continue
         rm -f r.*.gnb
         check "gnn-sample --walk-length $how on $many ranks walks" ranks $many gnn-sample -q W4 --walk-length 6 --walks-per-seed 2 -b 64 -j 2 $how -o 'r.%r.gnb'
         # shellcheck disable=SC2046
@@ -153,6 +158,7 @@ gnn-partition -q -k 4 --halo-edges -o G4 G
 for how in '' '--window 9 --weight weight -r' '--latest --disjoint' '--hop-time edge'; do
     check "gnn-sample --time-rule le $how draws the batches of one process" gnn-sample -q G -f 5,4,3 --time-rule le $how -b 64 --edge-ids -o one.gnb
     for many in 2 4; do
+        turn 2 || continue
         rm -f r.*.gnb
         check "gnn-sample --time-rule le $how on $many ranks draws" ranks $many gnn-sample -q G4 -f 5,4,3 --time-rule le $how -b 64 --edge-ids --count-once -o 'r.%r.gnb'
         check "gnn-sample --time-rule le $how on $many ranks draws the batches of one process" union G4 one.gnb $(streams r $many)

@@ -99,7 +99,9 @@ print("losses apart by %.1e, evaluations by %.1e, running statistics and eps by 
 assert worst < float(sys.argv[6]) and last < 10 * float(sys.argv[6]) and apart < float(sys.argv[6])
 PY
 gap() { /usr/bin/python3 gap.py "$GNN_TOP" "$@" >cmp.txt 2>&1; _r=$?; sed 's/^/# /' cmp.txt; return $_r; }
-for many in 2 4; do
+turns=0
+for many in 4 2; do
+    turn 2 || continue
     check "gnn-train learns with batch norm on $many ranks" ranks $many gnn-train -q --store P $opts --epochs 1 --metrics b$many.json -o b$many
     gap b1 b$many.json bone b$many 1e-4
     check "gnn-train with batch norm on $many ranks has the losses and running statistics of one process" test $? -eq 0
@@ -184,7 +186,9 @@ check 'gnn-train on 3 ranks writes the same model from streams and from the stor
 # Checkpoints: killed, and gone on with, also with another number of ranks.
 opts='-f 6,6 -b 100 --epochs 4 --eval valid --patience 0 --hidden 32 --lr 0.01 --dropout 0 --no-layer-norm --no-provenance --seed 3'
 check 'gnn-train learns on 4 ranks without interruption' ranks 4 gnn-train -q --store P $opts --metrics whole.json -o whole
+turns=0
 for sig in USR1 TERM; do
+    turn 2 || continue
     rm -rf C
     : >said
     more=
@@ -200,6 +204,7 @@ for sig in USR1 TERM; do
 done
 # Without checkpoints, rank 0 writes the best model so far.
 for sig in TERM:143 USR1:138; do
+    turn 2 || continue
     rm -f best
     : >said # of the signal before, which is looked at before mpirun begins a new one
     mpirun --quiet -n 3 $note gnn-train --store P $opts --epochs 4000 -o best 2>said &
@@ -220,7 +225,9 @@ early() { # CALL SIGNAL OPTION...
     shift 2
     mpirun --quiet -n 1 env $_fault gnn-train -q --store P $opts "$@" : -n 1 gnn-train -q --store P $opts "$@"
 }
+turns=0
 for call in 1 1000 4000; do
+    turn 3 || continue
     [ -z "${GNN_SAN-}" ] || { skip "gnn-train stops on a signal at the start of a rank, call $call" 'the shim does not fit sanitizers'; continue; }
     status 75 "gnn-train ends with status 75 on two ranks when one gets SIGUSR1 at call $call of malloc" \
         early $call 10 --epochs 4000 --keep last --checkpoint C -o never

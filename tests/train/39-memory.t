@@ -72,7 +72,7 @@ least=$(sed -n 's/.*the smallest --memory for this run is about \([0-9]*M\)$/\1/
     check "gnn-train --memory $least keeps the limit with 256 partitions" event many.json full_batch "peak <= ${least%M} * 2**20"
 }
 # Partitions of a million edges: what making their blocks takes, and products, are within the limit, too.
-if [ -z "${GNN_SAN:-}" ]; then
+if wide && [ -z "${GNN_SAN:-}" ]; then
     gnn-import -q -o large sbm:nodes=40000,degree=100,features=8 && gnn-partition -q -k 4 --method ldg -o large4 large || _not_ok 'gnn-import makes a dense graph'
     large='gnn-train -q --full-batch --store large4 --hidden 16 --layers 2 --epochs 1 --eval none -o large.st'
     $large --memory 20M 2>said
