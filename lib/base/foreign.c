@@ -667,11 +667,6 @@ const struct gnn_foreign *gnn_foreign_name(const char *path)
     return NULL;
 }
 
-unsigned gnn_foreign_count(void)
-{
-    return COUNT;
-}
-
 const struct gnn_foreign *gnn_foreign_at(unsigned i)
 {
     return &list[i].f;

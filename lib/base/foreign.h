@@ -24,8 +24,7 @@ struct gnn_foreign {
 const struct gnn_foreign *gnn_foreign_bytes(const uint8_t *p, size_t n, bool whole);
 /* From the end of its name alone, without .gz, .zst and .xz. */
 const struct gnn_foreign *gnn_foreign_name(const char *path);
-/* As many as there are; number i, and that of one of them. */
-unsigned gnn_foreign_count(void);
+/* Number i of them, and that of one of them. */
 const struct gnn_foreign *gnn_foreign_at(unsigned i);
 unsigned gnn_foreign_index(const struct gnn_foreign *f);
 /* GNN_E_INPUT "PATH: this is GraphML (by its first line), which is not read; REMEDY" of a file

@@ -451,13 +451,8 @@ int gnn_reader_next(struct gnn_reader *r, struct gnn_tensors *t, struct gnn_err 
     }
 }
 
-int gnn_reader_begin(struct gnn_reader *r, int fd, const char *name, struct gnn_err *e)
-{
-    return gnn_reader_begin_on(r, fd, name, NULL, e);
-}
-
-int gnn_reader_begin_on(struct gnn_reader *r, int fd, const char *name, struct gnn_gpu *gpu,
-                        struct gnn_err *e)
+int gnn_reader_begin(struct gnn_reader *r, int fd, const char *name, struct gnn_gpu *gpu,
+                     struct gnn_err *e)
 {
     *r = (struct gnn_reader){.gpu = gpu};
     gnn_io_init(&r->io, fd, name);

@@ -80,12 +80,10 @@ struct gnn_reader {
     uint32_t nshared; /* and so many are in the memory of the program that wrote it */
 };
 
-/* Reads the first HEADER. Takes over fd. name must outlive the reader. _on: batches may come that
- * lie on these devices. */
-int gnn_reader_begin(struct gnn_reader *r, int fd, const char *name,
+/* Reads the first HEADER. Takes over fd. name must outlive the reader. gpu, unless NULL: batches
+ * may come that lie on these devices. */
+int gnn_reader_begin(struct gnn_reader *r, int fd, const char *name, struct gnn_gpu *gpu,
                      struct gnn_err *e) GNN_MUST_USE;
-int gnn_reader_begin_on(struct gnn_reader *r, int fd, const char *name, struct gnn_gpu *gpu,
-                        struct gnn_err *e) GNN_MUST_USE;
 /* Reads the next BATCH frame into t, which is cleared first; checks everything but the batch's own
  * sense (gnn_batch_bind). Concatenated streams are read through, when their headers agree. GNN_END
  * after the last END. */

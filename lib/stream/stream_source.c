@@ -82,7 +82,7 @@ struct gnn_source *gnn_stream_source_on(int fd, const char *name, struct gnn_gpu
         return NULL;
     }
     q->base = (struct gnn_source){.next = next_batch, .free = source_free, .meta = &q->reader.meta};
-    if (gnn_reader_begin_on(&q->reader, fd, name, gpu, e) ||
+    if (gnn_reader_begin(&q->reader, fd, name, gpu, e) ||
         !(q->pool = gnn_batch_pool_new(&q->reader.meta, e))) {
         source_free(&q->base);
         return NULL;

@@ -45,7 +45,7 @@ static int read_all(struct gnn_err *e)
     struct gnn_reader r;
     struct gnn_tensors t = {0};
     *e = (struct gnn_err){0};
-    int rc = gnn_reader_begin(&r, open("s", O_RDONLY), "s", e);
+    int rc = gnn_reader_begin(&r, open("s", O_RDONLY), "s", NULL, e);
     if (!rc)
         rc = gnn_reader_next(&r, &t, e);
     gnn_tensors_release(&t);

@@ -47,7 +47,7 @@ static void liar_init(struct liar *l, int memory, uint32_t what, uint32_t slots)
     pipes(l->fd);
     l->listener = gnn_handshake_listen(l->fd[1]);
     put_header(l->fd[1]);
-    if (l->listener < 0 || gnn_reader_begin(&l->r, l->fd[0], "in", &l->e) || !l->r.importer)
+    if (l->listener < 0 || gnn_reader_begin(&l->r, l->fd[0], "in", NULL, &l->e) || !l->r.importer)
         exit(99);
     l->sock = gnn_handshake_accept(l->listener);
     if (l->sock < 0 || gnn_handshake_recv(l->sock, &m, NULL) != 1 ||
@@ -205,7 +205,7 @@ static void test_lies(void)
     const uint32_t n = gnn_gnb_reference_encode(&good, stored);
     stream_make_frame(fd, GNB_BATCH, 1, "x", stored, n, GNB_REFERENCE, LEN);
     lseek(fd, 0, SEEK_SET);
-    ok(!gnn_reader_begin(&r, fd, "refs", &e) && gnn_reader_next(&r, &t, &e) == GNN_E_INPUT,
+    ok(!gnn_reader_begin(&r, fd, "refs", NULL, &e) && gnn_reader_next(&r, &t, &e) == GNN_E_INPUT,
        "gnn_reader_next refuses a reference that lies in a file: %s", e.msg);
     gnn_tensors_release(&t);
     gnn_reader_release(&r);
