@@ -33,6 +33,20 @@ for f in $waiting; do
     grep -rq "$f(" cmd lib kernels formats && _ok "gnn-internals.7 names $f, which is in the source" ||
         _not_ok "gnn-internals.7 names $f, which is not in the source"
 done
+# The columns of a batch, as gnb(5) and the header name them.
+sed -n 's/^ *\[GNN_COLUMN_[A-Z_]*\] *= {"\([a-z]*\)", "\([a-z]*\)", GNN_PER_\([A-Z]*\),.*/\1 \2 \3/p' lib/data/columns.c >"$home/columns"
+while read -r prefix suffix per; do
+    case $suffix in BATCH | NTYPE) per=$suffix suffix= ;; esac
+    case $per in
+    BATCH) name=$prefix ;;
+    NTYPE) name=$prefix/T${suffix:+/$suffix} ;;
+    BLOCK) name=$prefix/H/S/R/D/$suffix ;;
+    esac
+    for f in man/gnb.5 lib/data/batch.h; do
+        grep -Eq "^( \\*  |\\.It Va) +$name( |\$)" "$f" && _ok "$f has the column $name" || _not_ok "$f does not have the column $name"
+    done
+done <"$home/columns"
+[ "$(wc -l <"$home/columns")" -eq "$(grep -c '^    GNN_COLUMN_' lib/data/columns.h)" ] && _ok 'these are all columns' || _not_ok 'these are not all columns'
 # The modules of lib in the order that scripts/check-layers.pl enforces.
 listed=$(sed -n 's|^\.It Pa lib/||p' "$page" | xargs)
 enforced=$(sed -n 's/^my @modules = qw(\(.*\));/\1/p' scripts/check-layers.pl)
