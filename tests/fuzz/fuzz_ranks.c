@@ -90,7 +90,8 @@ static int work(struct gnn_comm *c)
     const struct gnn_gather_opts g = {
         .fields = o.sampling.walks.length ? "x,y" : "x,y,weight,degree",
         .dtype = GNN_F16,
-        .replicate = {0.5, o.sampling.walks.length ? GNN_ORDER_DEGREE : GNN_ORDER_ACCESS}};
+        .replicate = {0.5, o.sampling.walks.length ? GNN_ORDER_DEGREE : GNN_ORDER_ACCESS,
+                      .or_halo = true}};
     struct gnn_source *q = rc ? NULL : gnn_sampler_source_new(&s, &o, &e);
     q = q ? gnn_gather_source_new(q, &s, &g, &e) : NULL;
     while (q && !(rc = gnn_source_next(q, &b, &e))) {
