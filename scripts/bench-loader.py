@@ -1,7 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Times gnntools.pyg.NeighborLoader beside PyG's on the same Data: fan-outs 15,10,5, batches of 1024, in turns (ours, theirs, ours,
-theirs ...), each with its best number of workers. A ratio is theirs over ours; of the rounds, the middle one and the range are shown.
-usage: bench-loader.py STORE [ROUNDS [BATCHES]]   STORE is of one type, as `gnn-import products:` makes it; GNN_BIN: the programs"""
+"""Times gnntools.pyg.NeighborLoader and gnntools.Store beside PyG on the same Data: fan-outs 15,10,5, batches of 1024, in turns (ours,
+theirs, ours, theirs ...), loaders each with its best number of workers. A ratio is theirs over ours; of the rounds, the middle one and the
+range are shown.
+usage: bench-loader.py STORE [ROUNDS [BATCHES]]   STORE is of one type, as `gnn-import products:` makes it; GNN_BIN: the programs
+Where malloc gives memory back to the system after each step, torch spends most of a step on page faults; so run it with
+MALLOC_MMAP_MAX_=0 MALLOC_TRIM_THRESHOLD_=100000000000 MALLOC_TOP_PAD_=268435456 in the environment."""
 import os
 import statistics
 import sys
@@ -57,6 +60,14 @@ def first(make):
     return time.perf_counter() - start
 
 
+def report(what, asked, a, b, note=("", "")):
+    """a, b: seconds of ours and of theirs, by round."""
+    ratio = [y / x for x, y in zip(a, b)]
+    text = "%-36s asked %3s x, reached %5.2f x (%.2f to %.2f): ours %7.1f ms%s, theirs %7.1f ms%s"
+    ours, theirs = (1e3 * statistics.median(t) for t in (a, b))
+    print(text % (what, asked, statistics.median(ratio), min(ratio), max(ratio), ours, note[0], theirs, note[1]), flush=True)
+
+
 def compare(what, asked, ours, theirs, each=lambda batch: None):
     """ours, theirs: loaders by number of workers. Finds the best numbers, then takes turns."""
     best = []
@@ -67,24 +78,53 @@ def compare(what, asked, ours, theirs, each=lambda batch: None):
     for _ in range(rounds):
         a.append(seconds(ours[best[0]], each))
         b.append(seconds(theirs[best[1]], each))
-    ratio = [y / x for x, y in zip(a, b)]
-    text = "%-36s asked %3s x, reached %5.2f x (%.2f to %.2f): ours %7.1f ms a batch with %d workers, theirs %7.1f ms with %d"
-    middle = [1e3 * statistics.median(t) for t in (a, b)]
-    print(text % (what, asked, statistics.median(ratio), min(ratio), max(ratio), middle[0], best[0], middle[1], best[1]), flush=True)
+    report(what, asked, a, b, [" a batch with %d workers" % w for w in best])
+
+
+def compare_calls(what, asked, ours, theirs, calls=10):
+    """ours, theirs: functions of the number of the call."""
+    times = [], []
+    for turn in range(rounds + 1):
+        for side, function in zip(times, (ours, theirs)):
+            start = time.perf_counter()
+            for i in range(calls):
+                function(i)
+            if turn:  # the first pays for starting
+                side.append((time.perf_counter() - start) / calls)
+    report(what, asked, *times)
+
+
+def compare_store(store, data, train):
+    """Calls of a Store beside PyG's operator and torch's indexing."""
+    arrays = store.parts[0].arrays
+    edge = next(k[:-len("/indptr")] for k in arrays if k.startswith("edge/") and k.endswith("/indptr"))
+    indptr, indices = (torch.from_numpy(arrays[edge + "/" + k].astype(np.int64)) for k in ("indptr", "indices"))
+    mixed = train[torch.randperm(len(train))]
+    part = [mixed[i * BATCH:(i + 1) * BATCH] for i in range(10)]
+    if WITH_PYG_LIB:
+        compare_calls("Store.sample of 1024 seeds", "6", lambda i: store.sample(part[i], FANOUT),
+                      lambda i: torch.ops.pyg.neighbor_sample(indptr, indices, part[i], FANOUT, None, None, None, None, True))
+    ids = torch.randint(data.num_nodes, (100000,))
+    compare_calls("rows of 10^5 ids", "0.8", lambda i: store.x[ids], lambda i: data.x[ids])
 
 
 class Sage(torch.nn.Module):
-    """The model of PyG's examples."""
+    """GraphSAGE of PyG's layers, by products of CSR matrices, in which each layer computes what the next one reads."""
 
     def __init__(self, sizes):
         super().__init__()
         self.convs = torch.nn.ModuleList(SAGEConv(a, b) for a, b in zip(sizes, sizes[1:]))
 
-    def forward(self, x, edge_index):
+    def forward(self, batch):
+        x, edges = batch.x, batch.edge_index
         for i, conv in enumerate(self.convs):
-            x = conv(x, edge_index)
-            if i < len(self.convs) - 1:
-                x = F.dropout(x.relu(), 0.5, self.training)
+            left = len(self.convs) - i
+            n, m = sum(batch.num_sampled_nodes[:left]), sum(batch.num_sampled_edges[:left])
+            x = x[:sum(batch.num_sampled_nodes[:left + 1])]
+            indptr = torch.zeros(n + 1, dtype=torch.int64)
+            torch.cumsum(torch.bincount(edges[1, :m], minlength=n), 0, out=indptr[1:])
+            x = conv((x, x[:n]), torch.sparse_csr_tensor(indptr, edges[0, :m], torch.ones(m), size=(n, len(x))))
+            x = x.relu() if left > 1 else x
         return x
 
 
@@ -94,7 +134,7 @@ def trainer(data):
 
     def step(batch):
         optimizer.zero_grad()
-        F.cross_entropy(model(batch.x, batch.edge_index)[:batch.batch_size], batch.y[:batch.batch_size]).backward()
+        F.cross_entropy(model(batch)[:batch.batch_size], batch.y[:batch.batch_size]).backward()
         optimizer.step()
     return step
 
@@ -122,7 +162,8 @@ def main():
     compare("loading, with features", "4", ours, theirs)
     compare("loading, without features", "8", ours_bare, theirs_bare)
     compare("loading, without features and e_id", "10", loaders(Ours, bare, edge_ids=False), theirs_bare)
-    compare("training PyG's SAGE", "2", ours, theirs, trainer(data))
+    compare("training PyG's SAGE, CSR products", "1.5", ours, theirs, trainer(data))
+    compare_store(opened, data, train)
 
 
 main()
