@@ -128,12 +128,10 @@ $(B)/lib/gnn-tools/gnn-mpi.so: lib/comm/calls_mpi.c lib/comm/mpi.h lib/comm/comm
 	$(if $(Q),@echo '  MPI $<')
 	$(Q)$(MPICC) $(CPPFLAGS) -std=c11 -O2 -g -fPIC -shared $(filter-out -Wpedantic -Wconversion,$(WARN)) -o $@ $<
 
-lint: ## check layers, cycles, headers, format, scripts, manual pages, text
-	$(Q)perl scripts/check-layers.pl
-	$(Q)perl scripts/tree-stats.pl -c
-	$(Q)sh scripts/check-format.sh
-	$(Q)sh scripts/check-headers.sh
-	$(Q)sh scripts/check-text.sh
+LINTS := check-layers.pl tree-stats.pl check-format.sh check-headers.sh check-text.sh
+lint: $(LINTS:%=lint/%) ## check layers, cycles, headers, format, scripts, manual pages, text
+$(LINTS:%=lint/%): lint/%:
+	$(Q)$(if $(filter %.pl,$*),perl,sh) scripts/$* $(if $(filter tree-stats.pl,$*),-c)
 
 include $(addprefix mk/,emulation.mk tests.mk fuzz.mk install.mk package.mk)
 
@@ -143,6 +141,6 @@ clean: ## remove build/
 list: ## print the targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1\t\2/p' Makefile mk/*.mk | sort
 
-.PHONY: all programs build/bin build/libgnn.a build/libgnn.so lint clean list
+.PHONY: all programs build/bin build/libgnn.a build/libgnn.so lint $(LINTS:%=lint/%) clean list
 .SECONDARY:
 -include $(shell find $(B) -name '*.d' 2>/dev/null)
