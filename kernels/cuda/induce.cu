@@ -5,7 +5,7 @@
  * tiles. The next kernel moves what is marked to where that many marked ones come before, which
  * keeps the order, and so it is with the offsets of rows. Traffic for an edge: one random word of
  * the map, and for one that stays, its place. */
-#include "kernels/cuda/sample.cuh"
+#include "kernels/cuda/work.cuh"
 
 namespace
 {

@@ -3,7 +3,7 @@
 #ifndef GNN_KERNELS_CUDA_PICKER_CUH
 #define GNN_KERNELS_CUDA_PICKER_CUH
 
-#include "kernels/cuda/sample.cuh"
+#include "kernels/cuda/work.cuh"
 
 namespace
 {

@@ -11,7 +11,7 @@
  * Entries with other columns claim slots of a hash table in a kernel of their own, when all of the
  * list is there to be compared with, and leave their slots in the output. There are no tags: the
  * table is empty at the start of a batch. */
-#include "kernels/cuda/sample.cuh"
+#include "kernels/cuda/work.cuh"
 
 namespace
 {

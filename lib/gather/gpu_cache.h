@@ -19,6 +19,12 @@ struct gather_caching {
     struct gnn_err *e;
 };
 
+/* May devices cache rows of the table? */
+static inline bool gather_cacheable(const struct gather_table *t)
+{
+    return !t->job->edge && !t->job->label;
+}
+
 /* Bytes for rows on the device. */
 int gnn_gpu_cache_budget(const struct gather_caching *k, unsigned unit,
                          uint64_t *bytes) GNN_MUST_USE;

@@ -66,12 +66,6 @@ struct gpu_gather {
     struct gnn_gpu_peers *peers;     /* with ranks (lib/gpu/peers.h), or NULL */
 };
 
-/* May devices cache rows of the table? */
-static inline bool gather_cacheable(const struct gather_table *t)
-{
-    return !t->job->edge && !t->job->label;
-}
-
 /* ---- tables and views (gpu_table.c) ---- */
 
 /* Streams, tables, and the inverse ids on each device; views have nothing yet. x->g and ->job are

@@ -4,7 +4,6 @@
  * that have it: one of them counts for the statistics (gnn_batch_type.counted), and passes on what
  * the gradient owes to these, so that any number of ranks makes what one does. */
 #include "lib/model/activation.h"
-#include "lib/model/layer.h"
 
 /* PyTorch's defaults. */
 #define NORM_EPS 1e-5f
@@ -19,45 +18,6 @@ static bool is_batch(const struct gnn_pass *s, const struct gnn_activation *a)
 static float keep_scale(const struct gnn_activation *a)
 {
     return a->drop ? 65536.0f / (float)a->q.keep16 : 1;
-}
-
-/* The sum of the biases of a stage's convolutions into type t; *bias points to it. */
-static int sum_biases(struct gnn_pass *s, uint32_t stage, uint32_t t, const float **bias,
-                      struct gnn_err *e)
-{
-    const struct gnn_model *m = s->m;
-    const struct gnn_ops *o = s->o;
-    const uint32_t w = gnn_model_width(m, stage, t);
-    float *sum = NULL;
-    *bias = NULL;
-    for (uint32_t i = 0; i < m->stage[stage].nconvs; i++) {
-        const struct gnn_conv *v = gnn_model_into(m, stage, i, t);
-        if (!v || gnn_conv_bias(v) == GNN_NONE)
-            continue;
-        const float *b = gnn_pass_param(s, gnn_conv_bias(v));
-        /* With several relations into the type the biases are added up once, not row by row. */
-        if (*bias && !sum) {
-            if (o->fit(o, &s->bias, w, sizeof(float), "bias", e))
-                return e->code;
-            sum = s->bias.data;
-            o->copy(o, sum, *bias, w * sizeof(*sum));
-        }
-        if (sum)
-            o->add(o, b, w, sum);
-        *bias = sum ? sum : b;
-    }
-    return 0;
-}
-
-int gnn_activation_of_stage(struct gnn_pass *s, struct gnn_activation *a, uint32_t stage,
-                            uint32_t t, struct gnn_err *e)
-{
-    const struct gnn_model *m = s->m;
-    a->norm = m->norm[(size_t)stage * m->c.nntypes + t];
-    a->w = gnn_model_width(m, stage, t);
-    a->act = m->stage[stage].act ? (enum gnn_act)m->c.act : GNN_ACT_NONE;
-    a->drop = false;
-    return sum_biases(s, stage, t, &a->bias, e);
 }
 
 void gnn_activation_release(const struct gnn_ops *o, struct gnn_activation *a)

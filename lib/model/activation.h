@@ -30,10 +30,6 @@ struct gnn_activation {
     double rows; /* that its statistics are of, over all ranks; 0: they are the running ones */
 };
 
-/* What follows a stage's convolutions into type t, but for dropout: its bias is the sum of all
- * their biases. */
-int gnn_activation_of_stage(struct gnn_pass *s, struct gnn_activation *a, uint32_t stage,
-                            uint32_t t, struct gnn_err *e) GNN_MUST_USE;
 void gnn_activation_release(const struct gnn_ops *o, struct gnn_activation *a);
 
 /* Forward. `rows` rows are made; or, where s->train is not set, at most so many at a time. Scratch

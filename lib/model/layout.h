@@ -5,12 +5,6 @@
 
 #include "lib/model/model.h"
 
-/* Whether names of parameters need no types, as in PyG's models for homogeneous graphs. */
-static inline bool gnn_model_one_type(const struct gnn_model_config *c)
-{
-    return c->nntypes == 1 && c->netypes == 1;
-}
-
 /* Fills m->stage, m->conv, m->width and m->live from m->c, without parameters. What is allocated
  * then is released by gnn_model_release, on failure too. */
 int gnn_model_list_stages(struct gnn_model *m, struct gnn_err *e) GNN_MUST_USE;

@@ -76,6 +76,11 @@ static inline uint32_t gnn_model_hidden(const struct gnn_model_config *c)
 {
     return c->has_head ? c->nlayers : c->nlayers - 1;
 }
+/* Whether names of parameters need no types, as in PyG's models for homogeneous graphs. */
+static inline bool gnn_model_one_type(const struct gnn_model_config *c)
+{
+    return c->nntypes == 1 && c->netypes == 1;
+}
 
 struct gnn_param {
     char *name;           /* as in PyG's state dict */

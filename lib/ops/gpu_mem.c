@@ -3,7 +3,7 @@
  * back. */
 #include <string.h>
 
-#include "lib/ops/gpu_ops.h"
+#include "lib/ops/gpu_ops_impl.h"
 
 static int device_fit(const struct gnn_ops *o, struct gnn_buf *b, uint64_t n, size_t size,
                       const char *what, struct gnn_err *e)

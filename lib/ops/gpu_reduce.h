@@ -6,7 +6,7 @@
 #define GNN_LIB_OPS_GPU_REDUCE_H
 
 #include "lib/comm/comm.h"
-#include "lib/ops/gpu_ops.h"
+#include "lib/ops/gpu_ops_impl.h"
 
 /* One all-reduce, used again and again; or, if there is `out`, an exchange. */
 struct gpu_reduction {

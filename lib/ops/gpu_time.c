@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "lib/ops/gpu_ops.h"
+#include "lib/ops/gpu_ops_impl.h"
 
 enum { PENDING = 512, EVENTS = PENDING + 1, KINDS = 128, BETWEEN = KINDS };
 

@@ -15,7 +15,7 @@
  *             is what blocks have, and AT_LEAST what `block` has in rows [from, to)
  * CPU call    of the kernel for the host's memory
  * CUDA call   of the launcher, which puts kernels on dev->stream; dev is the struct ops_dev of
- *             gpu_ops.h, which also has the words in which kernels leave what they found wrong
+ *             gpu_ops_impl.h, which also has the words in which kernels leave what they found wrong
  *
  * To add an operation, say x *= v:
  *  1. kernels/rows.h: declare gnn_scale(float *x, size_t n, float v), with its contract, and

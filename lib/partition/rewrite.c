@@ -2,7 +2,7 @@
 /* A store of k parts from any store: splits, book, and the order of things. Nodes are in
  * rewrite_nodes.c, edges in rewrite_edges.c, the halo in rewrite_halo.c, the walk over the input in
  * rewrite_walk.c. */
-#include "lib/partition/rewrite.h"
+#include "lib/partition/rewrite_common.h"
 
 #include <stdio.h>
 #include <stdlib.h>

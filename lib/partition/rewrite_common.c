@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What all files that rewrite a store use: tensors of the input and of the new part, and buffered
  * output. */
-#include "lib/partition/rewrite.h"
+#include "lib/partition/rewrite_common.h"
 
 #include <stdarg.h>
 #include <stdio.h>

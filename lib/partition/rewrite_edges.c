@@ -2,7 +2,7 @@
 /* Edge tensors of one new part. */
 #include <string.h>
 
-#include "lib/partition/rewrite.h"
+#include "lib/partition/rewrite_common.h"
 
 static int write_indptr(const struct gnn_rewrite_part *p, struct gnn_rewrite_job *j, uint64_t to,
                         struct gnn_err *e)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The halo of a new part: nodes of other parts that its edges come from, with their owners; on
  * request also the in-edges of these, so that sampling finds them without asking. */
-#include "lib/partition/rewrite.h"
+#include "lib/partition/rewrite_common.h"
 
 typedef int (*halo_fn)(const struct gnn_rewrite_part *p, struct gnn_rewrite_job *j, uint32_t id,
                        struct gnn_err *e);

@@ -2,7 +2,7 @@
 /* Node tensors of one new part, gathered row by row from wherever the input keeps them. */
 #include <string.h>
 
-#include "lib/partition/rewrite.h"
+#include "lib/partition/rewrite_common.h"
 
 /* Original ids by new id. */
 static const uint32_t *own_ids(const struct gnn_rewrite_part *p, const struct gnn_rewrite_job *j)

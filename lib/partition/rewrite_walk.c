@@ -2,7 +2,7 @@
 /* The walk over the input that fills the tensors of a group of parts. */
 #include <stdlib.h>
 
-#include "lib/partition/rewrite.h"
+#include "lib/partition/rewrite_common.h"
 
 enum { STRETCH = 32 << 20, SMALL = 16 << 20 };
 

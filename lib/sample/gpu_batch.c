@@ -203,11 +203,19 @@ static int bind_block(const struct gpu_drawn *x, struct gnn_batch *b, uint32_t h
     return rc ? rc : add_drawn(x, b, GNN_COLUMN_EDGE_ID, hop, et, edges, e);
 }
 
+/* The nodes up to each hop, by type: (nhops + 1, nntypes). */
+static const uint32_t *drawn_counts(const struct gpu_drawn *x)
+{
+    return (
+        const uint32_t *)(const void *)(x->out +
+                                        gnn_gpu_io_lay(x->context->s, x->context->capacity).counts);
+}
+
 void gnn_gpu_drawn_rows(const struct gpu_drawn *x, uint32_t block, uint32_t *first, uint32_t *n)
 {
     const struct gnn_schema *c = &x->context->s->meta.schema;
     const uint32_t hop = block / c->netypes, dst = c->etype[block % c->netypes].dst;
-    const uint32_t *counts = gpu_drawn_counts(x);
+    const uint32_t *counts = drawn_counts(x);
     const bool fresh = gnn_sampling_new_rows(&x->context->s->meta.sampling, hop);
     *first = fresh ? counts[(hop - 1) * c->nntypes + dst] : 0;
     *n = counts[hop * c->nntypes + dst] - *first;
@@ -224,7 +232,7 @@ int gnn_gpu_drawn_bind(const struct gpu_drawn *x, const struct gnn_batch *key, s
     b->rank = key->rank;
     int rc = gnn_column_add_key(b, &s->meta, e);
     for (uint32_t i = 0; !rc && i < b->nntypes; i++)
-        rc = bind_nodes(x, b, i, gpu_drawn_counts(x), e);
+        rc = bind_nodes(x, b, i, drawn_counts(x), e);
     if (!rc)
         rc = gnn_seed_draws_add(s, b, (const uint32_t *)(const void *)(x->in + io.seeds),
                                 *(const uint32_t *)(const void *)(x->in + io.n), e);

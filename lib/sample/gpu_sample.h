@@ -216,12 +216,6 @@ static inline const struct gnn_cuda_sample_status *gpu_drawn_status(const struct
 {
     return (const struct gnn_cuda_sample_status *)(const void *)x->out;
 }
-static inline const uint32_t *gpu_drawn_counts(const struct gpu_drawn *x)
-{
-    return (
-        const uint32_t *)(const void *)(x->out +
-                                        gnn_gpu_io_lay(x->context->s, x->context->capacity).counts);
-}
 /* ... the destinations of block hop * netypes + et, ... */
 void gnn_gpu_drawn_rows(const struct gpu_drawn *x, uint32_t block, uint32_t *first, uint32_t *n);
 /* ... and the tensors and the view of the batch whose place it is. */

@@ -259,6 +259,11 @@ uint64_t gnn_seed_draws_at(const struct seed_draws *d, const uint32_t key[2], ui
  * draws. */
 int gnn_seed_draws_add(const struct sampler *s, struct gnn_batch *b, const uint32_t *node,
                        uint64_t n, struct gnn_err *e) GNN_MUST_USE;
+/* Steps per epoch of n seeds. */
+static inline uint64_t gnn_plan_steps(uint64_t n, uint32_t batch, bool drop_last)
+{
+    return n / batch + (!drop_last && n % batch ? 1 : 0);
+}
 /* Sets the ranges of epochs and steps, when s->seeds are there. */
 int gnn_plan_init(struct sampler *s, const struct gnn_sampler_opts *o,
                   struct gnn_err *e) GNN_MUST_USE;

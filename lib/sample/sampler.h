@@ -115,10 +115,4 @@ static inline bool gnn_sampler_assembles(const struct gnn_sampler_opts *o, unsig
 struct gnn_source *gnn_sampler_source_new(struct gnn_store *s, const struct gnn_sampler_opts *o,
                                           struct gnn_err *e) GNN_MUST_USE;
 
-/* Steps per epoch of n seeds. */
-static inline uint64_t gnn_plan_steps(uint64_t n, uint32_t batch, bool drop_last)
-{
-    return n / batch + (!drop_last && n % batch ? 1 : 0);
-}
-
 #endif

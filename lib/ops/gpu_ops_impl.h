@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The table of lib/ops/ops.h for a device: its state, shared by the files that fill the table. */
-#ifndef GNN_LIB_OPS_GPU_OPS_H
-#define GNN_LIB_OPS_GPU_OPS_H
+#ifndef GNN_LIB_OPS_GPU_OPS_IMPL_H
+#define GNN_LIB_OPS_GPU_OPS_IMPL_H
 
 #include "lib/gpu/runtime.h"
 #include "lib/ops/gpu_cost.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What sampling and numbering share on the device: the scratch of a job, and how failures are kept.
  */
-#ifndef GNN_KERNELS_CUDA_SAMPLE_CUH
-#define GNN_KERNELS_CUDA_SAMPLE_CUH
+#ifndef GNN_KERNELS_CUDA_WORK_CUH
+#define GNN_KERNELS_CUDA_WORK_CUH
 
 #include "kernels/cuda/scan.cuh"
 #include "kernels/owner.h"

@@ -2,8 +2,8 @@
 /* Shared by the files that write the parts of a new store, a group of them at a time: the input is
  * walked once for the whole group, in its original order, and every tensor of every part takes its
  * rows as they come by. Not for use outside lib/partition. */
-#ifndef GNN_LIB_PARTITION_REWRITE_H
-#define GNN_LIB_PARTITION_REWRITE_H
+#ifndef GNN_LIB_PARTITION_REWRITE_COMMON_H
+#define GNN_LIB_PARTITION_REWRITE_COMMON_H
 
 #include <string.h>
 
