@@ -3,8 +3,9 @@
 # What the tree is like, in numbers: statements, those of lib/api apart; statics named by one word; files of cmd and lib that ask whether there
 # are several ranks, or a device, and how often they do (not who owns the subject: lib/comm, cmd/ranks; lib/gpu, cmd/device, and
 # what is for devices only, gpu_*.c and *_cuda.c);
-# and cycles, that is sets of files that call each other's functions, or read each other's data, both ways. What inline
-# functions in headers call is left out.
+# and cycles, that is sets of units that call each other's functions, or read each other's data, both ways. A unit is the sources and
+# the header of one name in a folder (x.c, x.cu, x.h): a header has the functions that have their bodies in it, and uses what these do.
+# What a header declares is its source's that defines it; macros without a body in braces are not looked into.
 # usage: tree-stats.pl [-v | -c] [TREE]     -v: names; -c: only the names of what there should be none of, one a line, and
 #                                           exit status 1 if there is any
 use strict;
@@ -56,13 +57,20 @@ for my $file (sort map { glob "\Q$top\E/$_" } map { ("$_/*.[ch]", "$_/*/*.[ch]",
         $asked{$what} += $n;
         push @{$asking{$what}}, "$name: $n";
     }
-    next if $name !~ s/\.cu?$// || $name =~ /no_gpu$/;
-    # What begins a line, is not static and has a body or a value is the file's to offer.
-    while ($text =~ /^(?!static\b|constexpr\b|typedef\b|extern\s+\w+\s+\w+[^{=]*;|else\b)[a-z][\w \t*]*?\b(\w+)(?:\s*\([^;{}]*\)\s*\{|(?:\[\w*\])?\s*=)/mg) {
-        $home{$1} = $name;
+    (my $unit = $name) =~ s/\.(cuh?|[ch])$//;
+    next if $unit =~ /no_gpu$/;
+    if ($name =~ /h$/) {
+        $home{$1} = $unit while $text =~ /^\w[\w \t*\n]*?\b(\w+)\s*\([^;{}]*\)\s*\{/mg;
+        my @body = $text =~ /\)\s*(?:const\s*)?(?=(\{(?:[^{}]++|(?1))*\}))/g;
+        $text = "@body";
+    } else {
+        # What begins a line, is not static and has a body or a value is the file's to offer.
+        while ($text =~ /^(?!static\b|constexpr\b|typedef\b|extern\s+\w+\s+\w+[^{=]*;|else\b)[a-z][\w \t*]*?\b(\w+)(?:\s*\([^;{}]*\)\s*\{|(?:\[\w*\])?\s*=)/mg) {
+            $home{$1} = $unit;
+        }
     }
     # What it uses; a name that a macro makes is any that begins like it.
-    $words{$name} = {map { $_ => 1 } $text =~ /(?<!\.)(?<!->)\b(\w+(?:\s*##)?)/g};
+    $words{$unit}{$_} = 1 for $text =~ /(?<!\.)(?<!->)\b(\w+(?:\s*##)?)/g;
 }
 my %to;
 for my $name (keys %words) {
@@ -96,7 +104,7 @@ defined $index{$_} or visit($_) for sort keys %to;
 
 if ($mode eq '-c') {
     print map { "$_: a static function's name is two words or more\n" } @one;
-    print map { "@$_: these files call each other in a circle\n" } @cycles;
+    print map { "@$_: these units call each other in a circle\n" } @cycles;
     exit(@one || @cycles ? 1 : 0);
 }
 my $all = 0;
