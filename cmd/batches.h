@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the programs that make batch streams share: writing them, counting them, ending on a signal.
+/* Shared by the programs that make batch streams: writing them, counting them, ending on a signal.
  */
 #ifndef GNN_CMD_BATCHES_H
 #define GNN_CMD_BATCHES_H

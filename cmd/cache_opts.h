@@ -24,13 +24,12 @@ struct cache_opts {
  * -1. Ends the program if text is neither. */
 void cache_size(const char *text, double *share, uint64_t *bytes);
 
-/* What devices cache. Reads FILE, into c->read, which o points to; it is to be released when the
- * gatherer has been made. Does not return on failure. With s NULL only what can be told without a
- * store is checked. */
+/* Options of the devices' caches. Reads FILE, into c->read, which o points to; it is to be released
+ * when the gatherer has been made. Does not return on failure. With s NULL only what can be told
+ * without a store is checked. */
 void cache_read(struct cache_opts *c, struct gnn_store *s, struct gnn_gather_cache *o);
-/* What each rank replicates of the others' rows: --replicate, and the order, by default "access"
- * or, where that is not known, "halo".
- * Ends the program if they are contradictory. */
+/* The rows of others that each rank replicates: --replicate, and the order, by default "access" or,
+ * where that is not known, "halo". Ends the program if they are contradictory. */
 void cache_replicate(const struct opt_doubles *share, struct cache_opts *c,
                      struct gnn_gather_replicate *o);
 

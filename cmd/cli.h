@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What every program does the same way: start, messages, progress, metrics, exit. */
+/* Shared by all programs: start, messages, progress, metrics, exit. */
 #ifndef GNN_CMD_CLI_H
 #define GNN_CMD_CLI_H
 
@@ -17,7 +17,7 @@ void cli_start(const char *name, int argc, char **argv);
  * _note unless -q. */
 void cli_note(const char *fmt, ...) GNN_PRINTF(1, 2);
 void cli_info(const char *fmt, ...) GNN_PRINTF(1, 2);
-/* The same, then exit with the status. */
+/* Prints the line as cli_note does, then exits with the status. */
 void cli_die(int exit_status, const char *fmt, ...) GNN_PRINTF(2, 3) __attribute__((noreturn));
 #define cli_usage(...) cli_die(2, __VA_ARGS__)
 /* The line of rank 0, then the end by the signal; of several ranks, with 128 and its number. */
@@ -48,8 +48,8 @@ const char *cli_path(const char *path);
  * Binary from or to a terminal is refused. The returned fd is the caller's. */
 int cli_in(const char *path, const char **name);
 int cli_out(const char *path, const char **name);
-/* What libraries print to stdout goes to stderr from here on: done where stdout takes the result,
- * also another rank's. */
+/* Redirects to stderr what libraries print to stdout from here on: done where stdout takes the
+ * result, also another rank's. */
 void cli_spare_stdout(void);
 /* After the fd has been written and closed. Nothing to do for stdout. */
 void cli_out_commit(void);
@@ -74,7 +74,7 @@ void cli_metrics(json_t *object);
 void cli_metrics_also(json_t *members);
 /* A number in an object: null if it is not finite, as a mean over nothing is. */
 void cli_metrics_number(json_t *object, const char *key, double v);
-/* The same in a line: four digits after the point, or "not defined". Returns out. */
+/* A number in a line of text: four digits after the point, or "not defined". Returns out. */
 const char *cli_number(char out[32], double v);
 
 #endif

@@ -31,17 +31,19 @@ struct feed {
     struct gnn_graph_report graph;
 };
 
-/* What the options fill, and those of them that are about how batches are made from a store. */
+/* The feed that the options fill; the options, and those of them about making batches from a store.
+ */
 extern struct feed feed;
 extern const struct opt feed_opts[], feed_cache_opts[];
 
 /* Ends the program unless the options fit each other. */
 void feed_check(void);
-/* The same of some that have no effect, or cannot be used: WHY. */
+/* Ends the program if one of the options was given that have no effect, or cannot be used: WHY. */
 void feed_refuse(const char *why);
-/* What batches must bring for this model. */
+/* Declares what batches must bring for this model. */
 void feed_needs(const struct gnn_model_config *c);
-/* What features are converted to; 0: they are as stored. And the same as an option would say it. */
+/* The type that features are converted to; 0: they are as stored. _convert sets it, as an option
+ * would. */
 enum gnn_dtype feed_dtype(void);
 void feed_convert(enum gnn_dtype d);
 /* Opens the device and, with --store, the store; or ends the program. */

@@ -23,7 +23,7 @@
 
 /* Ends the program if the option is given, and names no metric. */
 void metric_check(const char *text);
-/* What the option names, or, where text is NULL, what is usual for the task. Ends the program
+/* The metric that the option names or, where text is NULL, the task's default. Ends the program
  * unless it is defined for the task. */
 struct gnn_measure metric_read(const char *text, enum gnn_task task);
 /* Says which class is the positive one, if the metric would be another for the other class and

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What options of gnn-tools are called in PyG, DGL and programs written with them. */
+/* Names of gnn-tools' options in PyG, DGL and programs written with them. */
 #ifndef GNN_CMD_OTHER_NAMES_H
 #define GNN_CMD_OTHER_NAMES_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What gnn-partition prints and reports. */
+/* Text and report of gnn-partition. */
 #ifndef GNN_CMD_PARTITION_TEXT_H
 #define GNN_CMD_PARTITION_TEXT_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What gnn-predict was asked for. */
+/* The options of gnn-predict. */
 #ifndef GNN_CMD_PREDICT_OPTS_H
 #define GNN_CMD_PREDICT_OPTS_H
 

@@ -9,7 +9,7 @@
 #include "lib/ops/ops.h"
 #include "lib/predict/output.h"
 
-/* What is written of the model's outputs. Ends the program if its task does not have that. */
+/* The kind of output that is written. Ends the program if its task does not have that. */
 enum gnn_predict_output predict_output_kind(const struct gnn_model *m);
 /* Layer by layer, over feed.store; out: the file, -1 for none, and its name. Commits it. Both end
  * the program on failure. */

@@ -37,7 +37,7 @@ struct gnn_tier_hits;
 struct gnn_gather_copying;
 void ranks_tell(const struct gnn_comm *c, const struct gnn_tier_hits *h,
                 const struct gnn_gather_copying *k);
-/* The same of sampling. */
+/* As ranks_tell, of sampling. */
 struct gnn_sample_remote_stats;
 void ranks_tell_sample(const struct gnn_comm *c, const struct gnn_sample_remote_stats *s);
 /* Waits until all ranks have come here: their results are complete. */

@@ -10,7 +10,7 @@
 /* Tables that sampling_opts_init fills: of seeds and the run; and of the pick rule and walks. */
 enum { SAMPLING_OPTS_MAX = 40 };
 extern struct opt sampling_opts[SAMPLING_OPTS_MAX], rule_opts[SAMPLING_OPTS_MAX];
-/* What was given. */
+/* The members given as options. */
 extern struct gnn_sampling sampling_given;
 
 /* Before opt_parse: sets defaults. of_train: only those that gnn-train has. */

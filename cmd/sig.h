@@ -32,9 +32,9 @@ int sig_pending(void);
 void sig_tell_late(void (*tell)(void));
 /* "SIGINT" */
 const char *sig_name(int sig);
-/* The same for certain: nothing that had come before the call is still in the hands of the thread
- * that takes signals. If one came that was not deferred, the process ends here. Costs two switches
- * between threads. */
+/* As sig_pending, for certain: nothing that had come before the call is still in the hands of the
+ * thread that takes signals. If one came that was not deferred, the process ends here. Costs two
+ * switches between threads. */
 int sig_settled(void);
 /* For a program that has done all of its work: ends by a signal that has come, unless that was
  * deferred, for then there is nothing left to stop. */

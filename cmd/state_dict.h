@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a state dict of another program does not tell of its model: the message about what is
+/* Facts of a model that a state dict of another program does not tell: the message about what is
  * assumed, and gnn-predict's options for it. */
 #ifndef GNN_CMD_STATE_DICT_H
 #define GNN_CMD_STATE_DICT_H

@@ -16,7 +16,7 @@ struct train_feed {
     char *eval_name; /* of the set that is evaluated by default, if it had to be made */
 };
 
-/* What gnn-train's options fill. */
+/* The options of gnn-train that are about its batches. */
 extern struct train_feed train_feed;
 extern const struct opt train_feed_opts[];
 

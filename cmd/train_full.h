@@ -18,13 +18,14 @@ void train_full_check(void);
 /* How many layers a model has over batches drawn as m says: as many as they have hops, unless all
  * layers use the same edges. Ends the program if --layers was given and has no effect. */
 uint32_t train_full_layers(const struct gnn_sampling *m);
-/* What is appended to lines about the training: "", or ", " and the approximations that are on. */
+/* The suffix of lines about the training: "", or ", " and the approximations that are on. */
 const char *train_full_words(void);
 /* How the seeds of a full batch are drawn: a batch has all seeds of a set and no edges, since
  * layers find these in the store. */
 void train_full_sampling(const struct gnn_store *s, struct gnn_sampler_opts *o);
-/* What makes the passes of m over batches drawn as `of` says, or NULL without --full-batch; or ends
- * the program. output: the model's file; a temporary file lies beside it. NULL: stdout. */
+/* Opens the full-batch passes of m over batches drawn as `of` says, or returns NULL without
+ * --full-batch; or ends the program. output: the model's file; a temporary file lies beside it.
+ * NULL: stdout. */
 struct gnn_full *train_full_open(const struct gnn_model *m, struct gnn_store *s,
                                  const struct gnn_sampling *of, const struct gnn_ops *ops,
                                  const char *output);

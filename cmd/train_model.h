@@ -15,7 +15,7 @@ void train_model_check(void);
 #define TRAIN_NEEDS_ROWS "requires hidden rows: two layers, --head or --encoder"
 /* The file of --init, or NULL. */
 const char *train_model_init(void);
-/* What batches must bring (feed_needs). */
+/* Declares what batches must bring (feed_needs). */
 void train_model_needs(void);
 
 /* The model for the batches of *src, which may be replaced by a source that gives the same, with

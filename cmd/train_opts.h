@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What gnn-train was asked for. */
+/* The options of gnn-train. */
 #ifndef GNN_CMD_TRAIN_OPTS_H
 #define GNN_CMD_TRAIN_OPTS_H
 

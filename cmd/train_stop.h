@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What gnn-train says when a signal stops it. */
+/* Messages of gnn-train when a signal stops it. */
 #ifndef GNN_CMD_TRAIN_STOP_H
 #define GNN_CMD_TRAIN_STOP_H
 

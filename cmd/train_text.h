@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What gnn-train says: a line and a metrics object per epoch, progress between. */
+/* Messages of gnn-train: a line and a metrics object per epoch, progress between. */
 #ifndef GNN_CMD_TRAIN_TEXT_H
 #define GNN_CMD_TRAIN_TEXT_H
 
@@ -18,7 +18,7 @@ void train_text_init(struct train_text *x, const struct gnn_trainer *t);
 void train_text_step(void *arg, uint64_t epoch, uint64_t step, uint64_t steps, double loss,
                      double balance);
 void train_text_epoch(void *arg, const struct gnn_train_epoch *r);
-/* What operations on a device have taken, if GNN_DEBUG_TIME has asked for it. */
+/* Prints the time that operations on a device have taken, if GNN_DEBUG_TIME asks for it. */
 void train_text_times(const struct gnn_ops *ops);
 /* stopped: by a signal, which is told elsewhere. */
 void train_text_end(struct train_text *x, bool stopped);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What gnn-train says of the time line of its batches on a device. */
+/* Messages of gnn-train about the time line of its batches on a device. */
 #ifndef GNN_CMD_TRAIN_TIMELINE_H
 #define GNN_CMD_TRAIN_TIMELINE_H
 

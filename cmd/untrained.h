@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What is said of edges that a model leaves out, since training never saw one. */
+/* Messages about edges that a model leaves out, since training never saw one. */
 #ifndef GNN_CMD_UNTRAINED_H
 #define GNN_CMD_UNTRAINED_H
 

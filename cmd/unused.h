@@ -10,15 +10,15 @@
  * names the fields that exist, and `instead` says what the program does without them. */
 void unused_edge_fields(const struct gnn_schema *s, const char *fields, const char *instead);
 
-/* What uses edges. */
+/* The users of edges. */
 struct unused_by {
     const struct gnn_sampling *sampling;  /* how batches were, or are, sampled; or NULL */
     bool samples;                         /* this program does so, from a store */
     bool whole;                           /* its batches have all edges, whatever `sampling` says */
     const struct gnn_model_config *model; /* or NULL */
 };
-/* The same of the fields weight, time and x, as far as sampling or the model could use them: a line
- * says what each of these does without. */
+/* As unused_edge_fields, of the fields weight, time and x, as far as sampling or the model could
+ * use them: a line says what each of these does without. */
 void unused_tell(const struct gnn_schema *s, const struct unused_by *by);
 
 #endif

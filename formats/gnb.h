@@ -46,8 +46,8 @@ struct gnb_entry {
     uint64_t sum; /* XXH3-64 of the stored bytes */
 };
 
-/* What codec reference stores: the place of the raw bytes in memory that writer and reader share.
- */
+/* The payload of codec reference: the place of the raw bytes in memory that writer and reader
+ * share. */
 struct gnb_reference {
     uint64_t offset;
     uint64_t sum; /* XXH3-64 of the raw bytes, if has_sum */

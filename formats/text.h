@@ -8,7 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* What is wrong with a piece of text, and in which line of it (1 = first). */
+/* The fault in a piece of text, and its line (1 = first). */
 struct gnn_text_err {
     const char *what; /* static */
     uint64_t line;
@@ -41,7 +41,7 @@ static inline const char *gnn_text_u64(const char *p, uint64_t *v)
     return p;
 }
 
-/* The same with a sign, if it is between -2^63 and 2^63-1. */
+/* As gnn_text_u64, with a sign, if it is between -2^63 and 2^63-1. */
 static inline const char *gnn_text_i64(const char *p, int64_t *v)
 {
     const bool minus = *p == '-';
@@ -91,13 +91,13 @@ static inline const char *gnn_text_blanks(const char *p)
 bool gnn_text_field(const char *p, char sep, const char **field, size_t *len, const char **next,
                     bool *last);
 
-/* The same for a field in quotes, in which each doubled quote is one. Its text goes to out, which
- * may be the text behind the first quote itself; NULL: nowhere. */
+/* As gnn_text_field, for a field in quotes, in which each doubled quote is one. Its text goes to
+ * out, which may be the text behind the first quote itself; NULL: nowhere. */
 bool gnn_text_doubled(const char *p, char sep, char *out, size_t *len, const char **next,
                       bool *last);
 
-/* What iconv(1) calls the encoding of a text that begins with these bytes, if it is one of two or
- * four bytes a character; NULL for any other. */
+/* The encoding, as iconv(1) names it, of a text that begins with these bytes, if it is one of two
+ * or four bytes a character; NULL for any other. */
 const char *gnn_text_encoding(const uint8_t *p, size_t n);
 
 /* Whether a field says that a value is missing: NA, N/A, null, none or nan, in any case. */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What makes attention's bits the same on host and device (kernels/attention.h).
+/* Arithmetic of one edge that makes attention's bits the same on host and device
+ * (kernels/attention.h).
  *
  * Edges of a row come in groups of GNN_ATTENTION_GROUP, counted from its first, a self-loop as one
  * more at the end. A group raises the maximum, if it has higher scores, and what was summed up

@@ -20,7 +20,7 @@ enum { GNN_MOMENT_BLOCKS = 64 };
 void gnn_moments(const float *x, const float *by, const uint8_t *count, size_t n, size_t d,
                  double *work, double *sum);
 
-/* What is derived from moments and used for all rows: stat (GNN_BATCH_STATS, d) has mean,
+/* Statistics derived from moments and used for all rows: stat (GNN_BATCH_STATS, d) has mean,
  * 1/sqrt(biased variance + eps), unbiased variance, and, for the backward pass, the means of dy and
  * of dy * xhat. */
 enum { GNN_BATCH_STATS = 5 };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What batch norm does with one column's sums, on host and device alike: no product is left for a
+/* Batch norm's arithmetic on one column's sums, on host and device alike: no product is left for a
  * compiler to contract. */
 #ifndef GNN_KERNELS_BATCH_STAT_H
 #define GNN_KERNELS_BATCH_STAT_H

@@ -64,8 +64,8 @@ static GNN_HD uint64_t gnn_edges_row(const struct gnn_edges_of *r, uint64_t id)
 /* Returns how many are not an edge of their destination. Thread-safe. */
 uint64_t gnn_edges_find(const struct gnn_edges *f);
 
-/* The same on a device, which can reach whatever is pointed to, but for the struct itself, which is
- * read before the call returns. Asynchronous. */
+/* gnn_edges_find on a device, which can reach whatever is pointed to, but for the struct itself,
+ * which is read before the call returns. Asynchronous. */
 void gnn_cuda_find_edges(const struct gnn_edges *f, void *stream);
 
 #ifdef __cplusplus

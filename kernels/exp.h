@@ -27,15 +27,15 @@ static GNN_HD float gnn_add_rn(float a, float b)
 #endif
 }
 
-/* What both are made of: exp(r) - 1, and 2^n as a product of two numbers, as it may be beyond the
- * range of one. */
+/* The parts that both are made of: exp(r) - 1, and 2^n as a product of two numbers, as it may be
+ * beyond the range of one. */
 struct gnn_exp_parts {
     float power, scale[2];
 };
 
 static GNN_HD struct gnn_exp_parts gnn_exp_split(float x)
 {
-    /* What is beyond becomes 0 or infinite anyway. A NaN stays one. */
+    /* Numbers beyond become 0 or infinite anyway. A NaN stays one. */
     const float most = x > 89.0f ? 89.0f : x, v = most < -104.0f ? -104.0f : most;
     /* Adding 1.5 * 2^23 rounds to an integer, which is then in the lowest bits. */
     const float round = 12582912.0f, t = gnn_add_rn(gnn_mul_rn(v, 1.44269504f), round),

@@ -33,7 +33,7 @@ void gnn_gcn_factors(const struct gnn_csr *block, size_t nblocks, uint32_t from,
 /* isqrt[i] = degree[i]^-1/2, 0 where it is not above 0. */
 void gnn_weight_degrees(const float *degree, size_t n, float *isqrt);
 
-/* The same with weights of edges, the blocks' `value`, as PyG's gcn_norm: isqrt of the sums of
+/* Factors with weights of edges, the blocks' `value`, as PyG's gcn_norm: isqrt of the sums of
  * weights, in which a node's loop, with the weight loop[i], takes part; count[i] neighbours other
  * than itself in the whole graph. With k of these sampled, a row is
  *   count/k * sum of w x_u isqrt_u isqrt_v + loop_v isqrt_v^2 x_v. */

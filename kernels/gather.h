@@ -39,9 +39,9 @@ struct gnn_gather_part {
     uint32_t tier;      /* enum gnn_tier; counted on devices only, and only up to GNN_TIERS_CUDA */
 };
 
-/* What happens to rows on the way. f32 becomes f16 or bf16 to the nearest, ties to even; beyond the
- * range infinity; a NaN stays a NaN, but its payload may differ between host and device. Widening
- * f16 and bf16 is exact; int8 becomes element * scale of the row, rounded once. */
+/* The conversion of rows as they are copied. f32 becomes f16 or bf16 to the nearest, ties to even;
+ * beyond the range infinity; a NaN stays a NaN, but its payload may differ between host and device.
+ * Widening f16 and bf16 is exact; int8 becomes element * scale of the row, rounded once. */
 enum gnn_gather_cast {
     GNN_GATHER_AS_IS,
     GNN_GATHER_F32_F16,
@@ -79,7 +79,7 @@ struct gnn_gather {
  * unfinished. Thread-safe. */
 uint64_t gnn_gather_rows(const struct gnn_gather *g);
 
-/* What a device counted, added up over launches. Before the first one all is 0, but first_missing
+/* Counts of a device, added up over launches. Before the first one all is 0, but first_missing
  * UINT64_MAX. */
 struct gnn_gather_count {
     uint64_t rows[GNN_TIERS_CUDA], bytes[GNN_TIERS_CUDA]; /* read from each tier; scales included */
@@ -87,10 +87,10 @@ struct gnn_gather_count {
     uint64_t first_missing;                               /* the lowest i of one */
 };
 
-/* The same on a device, over all tiers at once. A row is looked for in the cached parts, by its
- * slot, then in the backing ones, by its id. Whatever is pointed to is memory that the device can
- * reach - its own, its peers', pinned memory of the host - except this struct itself, which is read
- * before the call returns. */
+/* gnn_gather_rows on a device, over all tiers at once. A row is looked for in the cached parts, by
+ * its slot, then in the backing ones, by its id. Whatever is pointed to is memory that the device
+ * can reach - its own, its peers', pinned memory of the host - except this struct itself, which is
+ * read before the call returns. */
 struct gnn_cuda_gather {
     /* [ncached], over slots, ascending by first without gaps from 0 */
     const struct gnn_gather_part *cached;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What host and device share is written once, as `static GNN_HD` functions in headers that both
- * include. */
+/* Functions that host and device share are written once, as `static GNN_HD` functions in headers
+ * that both include. */
 #ifndef GNN_KERNELS_HD_H
 #define GNN_KERNELS_HD_H
 

@@ -79,7 +79,7 @@ static GNN_HD float gnn_label_target(double v)
     return v > 1 && !(f > 1) ? 2 : f;
 }
 
-/* What a regression predicts; NaN: unlabelled. */
+/* The target of a regression; NaN: unlabelled. */
 static GNN_HD float gnn_label_number(double v)
 {
     return v != v ? gnn_bits_f32(0x7fc00000u) : (float)v;
@@ -91,8 +91,8 @@ void gnn_label_classes(const void *y, enum gnn_label_type type, size_t n, uint32
 void gnn_label_targets(const void *y, enum gnn_label_type type, size_t n, float *out);
 void gnn_label_numbers(const void *y, enum gnn_label_type type, size_t n, float *out);
 
-/* The same on a device, of the caller's device-visible memory; only puts kernels on the stream (a
- * cudaStream_t). */
+/* The functions above on a device, of the caller's device-visible memory; only puts kernels on the
+ * stream (a cudaStream_t). */
 void gnn_cuda_label_classes(const void *y, enum gnn_label_type type, size_t n, uint32_t classes,
                             int32_t *out, void *stream);
 void gnn_cuda_label_targets(const void *y, enum gnn_label_type type, size_t n, float *out,

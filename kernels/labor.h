@@ -23,8 +23,8 @@ static GNN_HD uint64_t gnn_labor_variate(const uint32_t key[2], uint32_t orig)
     return (uint64_t)w[0] << 32 | w[1];
 }
 
-/* That of source v, of nsrc whose original ids are orig[v], or v if that is NULL. What is no source
- * has the smallest, so that it is picked, and found. */
+/* The variate of source v, of nsrc whose original ids are orig[v], or v if that is NULL. What is no
+ * source has the smallest, so that it is picked, and found. */
 static GNN_HD uint64_t gnn_labor_of(const uint32_t key[2], const uint32_t *orig, uint64_t nsrc,
                                     uint32_t v)
 {

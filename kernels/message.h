@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What neighbours send, where that is no weighted sum (kernels/spmm.h): the largest of their rows;
+/* Messages of neighbours that are no weighted sum (kernels/spmm.h): the largest of their rows;
  * their rows and those of the edges, added up and cut at 0; the mean of the edges' rows.
  *
  * Rows [from, to) of a layer of blocks are made, ascending over them, contiguous and of d columns;

@@ -29,7 +29,7 @@ double gnn_square_sum(const float *g, size_t n);
 /* g *= (float)(most / norm) if the norm, the root of the sum of squares, is more than `most`. */
 void gnn_clip(float *g, size_t n, double most);
 
-/* What a step of Adam multiplies with; made on the host, as it takes powers. */
+/* The factors of a step of Adam; made on the host, as they take powers. */
 struct gnn_adam_factors {
     float decay, l2, beta1, rest1, beta2, rest2, c1, c2, eps;
 };

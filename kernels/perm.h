@@ -99,7 +99,7 @@ static inline void gnn_perm_each(const struct gnn_perm *p, uint32_t n, uint64_t 
     }
 }
 
-/* The same for positions first .. first + n - 1. */
+/* As gnn_perm_each, for positions first .. first + n - 1. */
 static inline void gnn_perm_many(const struct gnn_perm *p, uint64_t first, uint32_t n, uint64_t *to)
 {
     for (uint32_t i = 0; i < n; i++)

@@ -50,8 +50,8 @@ struct gnn_pick_rule {
     struct gnn_pick_time time;
 };
 
-/* What rules need to know of a part's edges beside their sources; NULL where the rule needs no such
- * thing. */
+/* The data of a part's edges that rules need beside the sources; NULL where the rule does not need
+ * it. */
 struct gnn_pick_edges {
     const uint64_t *sum;      /* (nedges) weights of the row's edges up to this one, from 1 to
                                  2^62 - 1 if it has any */
@@ -236,7 +236,7 @@ static GNN_HD uint32_t gnn_pick_count(struct gnn_pick_rule r, uint32_t degree)
     return gnn_pick_is_drawn(r, degree) || r.fanout == 0 ? (uint32_t)r.fanout : degree;
 }
 
-/* What n destinations pick at most; `all` where they take all that they have. */
+/* An upper bound for the picks of n destinations; `all` where they take all that they have. */
 static GNN_HD uint64_t gnn_pick_bound(struct gnn_pick_rule r, uint64_t n, uint64_t all)
 {
     return r.fanout < 0 ? all : n * (uint32_t)r.fanout;

@@ -10,7 +10,7 @@
 
 #include "kernels/hd.h"
 
-/* What a stream of draws is for; the top byte of the key counter's last word, so no two purposes
+/* The purpose of a stream of draws; the top byte of the key counter's last word, so no two purposes
  * share draws. The numbers decide every batch ever drawn: they never change. */
 enum gnn_rng_purpose {
     GNN_RNG_NEIGHBOUR = 0, /* low word: edge type */
@@ -108,8 +108,8 @@ static GNN_HD uint32_t gnn_rng_word(const uint32_t key[2], uint32_t id, uint32_t
     return j & 2 ? (j & 1 ? w[3] : w[2]) : (j & 1 ? w[1] : w[0]); /* registers have no index */
 }
 
-/* What the draws of an item are for, beside those without a name: part of the counter, so that they
- * are independent of each other. Like purposes, these never change. */
+/* The family of an item's draws, beside those without a name: part of the counter, so that they are
+ * independent of each other. Like purposes, these never change. */
 enum gnn_rng_family {
     GNN_RNG_PLAIN = 0,
     GNN_RNG_WEIGHTS = 1 /* picks in proportion to weights */
@@ -127,7 +127,7 @@ static GNN_HD uint32_t gnn_rng_below(const uint32_t key[2], uint32_t id, uint32_
     }
 }
 
-/* The same for 64 bits; n < 2^63. */
+/* gnn_rng_below for 64 bits; n < 2^63. */
 static GNN_HD uint64_t gnn_rng_below64(const uint32_t key[2], uint32_t id, uint32_t j, uint32_t tag,
                                        enum gnn_rng_family family, uint64_t n)
 {

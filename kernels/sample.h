@@ -106,9 +106,9 @@ void gnn_relabel_table(struct gnn_relabel *r, uint64_t *slot, uint64_t slots, ui
  * needs capacity for count + n + 1. */
 uint64_t gnn_relabel_add(struct gnn_relabel *r, struct gnn_entries e, uint64_t n);
 
-/* The same for the sources of a block, indices[indptr[rows]], which have the other columns of their
- * destinations, but for the times where `times` is not NULL, as only a hash table can number;
- * local numbers replace them. Those after a bad one stay. */
+/* As gnn_relabel_add, for the sources of a block, indices[indptr[rows]], which have the other
+ * columns of their destinations, but for the times where `times` is not NULL, as only a hash table
+ * can number; local numbers replace them. Those after a bad one stay. */
 uint64_t gnn_relabel_number(struct gnn_relabel *r, struct gnn_entries dst, const int64_t *times,
                             uint32_t rows, const uint32_t *indptr, uint32_t *indices);
 
@@ -153,10 +153,10 @@ enum gnn_sample_status gnn_sample_pick(const struct gnn_sample_job *job, struct 
                                        uint32_t *indices, uint64_t *ids,
                                        struct gnn_sample_place *bad);
 
-/* The same on a GPU, bit for bit. All pointers, also those inside the graph, are to memory that the
- * device can read: its own, or pinned host memory. Sizes that depend on the data are read from
- * device memory, so a whole batch is queued without a look at them; the capacities given bound
- * grids and arrays. Nothing is allocated or waited for.
+/* Sampling and numbering on a GPU, bit for bit the same. All pointers, also those inside the graph,
+ * are to memory that the device can read: its own, or pinned host memory. Sizes that depend on the
+ * data are read from device memory, so a whole batch is queued without a look at them; the
+ * capacities given bound grids and arrays. Nothing is allocated or waited for.
  *
  * Use: status zeroed; gnn_cuda_begin_batch for each node type; gnn_cuda_relabel_seeds; then per hop
  * and edge type gnn_cuda_sample_block. The counts after each list go where the relabel of that list
@@ -246,8 +246,8 @@ uint64_t gnn_cuda_sample_scratch(struct gnn_pick_rule rule, uint32_t rows, uint3
 void gnn_cuda_sample_block(const struct gnn_cuda_sample_job *job, const struct gnn_cuda_relabel *r,
                            void *stream);
 
-/* What stays of a block: gnn_relabel_keep of what it samples, for which no list that r numbers may
- * have been its last. */
+/* The part of a block that stays: gnn_relabel_keep of its samples, for which no list that r numbers
+ * may have been its last. */
 struct gnn_cuda_kept {
     uint32_t capacity; /* edges */
     uint32_t *indices; /* (capacity) local numbers */

@@ -48,7 +48,7 @@ static GNN_HD uint64_t gnn_csr_edges(const struct gnn_csr *a)
  * of threads. */
 void gnn_spmm(const struct gnn_csr *a, const float *x, size_t ldx, size_t d, float *y, size_t ldy,
               int acc);
-/* The same for rows [from, to) of a layer of nblocks blocks, rows ascending over them, into y,
+/* As gnn_spmm, for rows [from, to) of a layer of nblocks blocks, rows ascending over them, into y,
  * whose row 0 is row `from`; contiguous rows. A row that is in no block has no edges, only the
  * diagonal of block 0, so there is at least one block (of no rows, perhaps). */
 void gnn_spmm_rows(const struct gnn_csr *block, size_t nblocks, uint32_t from, uint32_t to,

@@ -14,7 +14,8 @@ extern "C" {
 
 /* w[i] = weight[y[i]], for classes y (n), of `classes`; others are unlabelled, w[i] = 0. */
 void gnn_class_weights(const int32_t *y, size_t n, size_t classes, const float *weight, float *w);
-/* The same for targets y (n) of a binary task: class 1 above 0.5, else 0; NaN = unlabelled. */
+/* As gnn_class_weights, for targets y (n) of a binary task: class 1 above 0.5, else 0; NaN =
+ * unlabelled. */
 void gnn_target_weights(const float *y, size_t n, const float *weight, float *w);
 /* w[i]: share of the targets or numbers y (n, c) of row i that are labelled, which are not NaN. */
 void gnn_column_weights(const float *y, size_t n, size_t c, float *w);
@@ -23,7 +24,8 @@ void gnn_column_weights(const float *y, size_t n, size_t c, float *w);
 void gnn_weigh_rows(const float *w, size_t n, size_t c, const double *total, double rows,
                     float *dz);
 
-/* The same on a device, bit for bit. Launchers only put kernels on the stream (a cudaStream_t). */
+/* The functions above on a device, bit for bit the same. Launchers only put kernels on the stream
+ * (a cudaStream_t). */
 void gnn_cuda_class_weights(const int32_t *y, size_t n, size_t classes, const float *weight,
                             float *w, void *stream);
 void gnn_cuda_target_weights(const float *y, size_t n, const float *weight, float *w, void *stream);

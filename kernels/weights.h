@@ -32,14 +32,14 @@ struct gnn_weights {
     const int16_t *high; /* (span) as in struct gnn_pick_edges */
 };
 
-/* What is left of a sum without its low bits, or of a number: never less for a greater one. */
+/* The high bits of a sum, or of a number: never less for a greater one. */
 static inline int16_t gnn_weight_high(uint64_t sum)
 {
     sum >>= GNN_WEIGHT_HIGH;
     return (int16_t)((int32_t)(sum < UINT16_MAX ? sum : UINT16_MAX) + INT16_MIN);
 }
 
-/* Those of a range, but for the numbers, which are elsewhere in memory: _load. */
+/* The weights of a range, but for the numbers, which are elsewhere in memory: _load. */
 static GNN_HD struct gnn_weights gnn_weights_of(const struct gnn_pick_edges *a,
                                                 const struct gnn_pick_range *x)
 {

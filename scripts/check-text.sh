@@ -1,7 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 # Plain things about files: no trailing blanks, no tabs in C, no line over 120 columns in Python's package or 150 in a makefile, a
-# last newline, no file over 700 lines, no promises left in the text; shell scripts pass shellcheck, manual pages mandoc.
+# last newline, no file over 700 lines, no promises left in the text, comments in headers begin with the thing declared; shell
+# scripts pass shellcheck, manual pages mandoc.
 # usage: check-text.sh [TREE]
 set -u
 cd "${1:-$(dirname "$0")/..}" || exit 2
@@ -16,6 +17,7 @@ files() { find cmd lib kernels formats tests scripts man mk .ci Makefile README.
 list() { files ! -path 'tests/corpus/*' ! -path 'tests/*/data/*' ! -name '*.gnb' ! -name '*.np[yz]' "$@"; }
 code=$(list \( -name '*.[ch]' -o -name '*.cu' -o -name '*.cuh' \))
 text=$(list \( -name '*.[ch]' -o -name '*.cu' -o -name '*.cuh' -o -name '*.sh' -o -name '*.t' -o -name '*.sbatch' -o -name '*.p[ly]' -o -name '*.[157]' -o -name Makefile -o -name '*.mk' -o -name '*.md' \))
+headers=$(list ! -path 'tests/*' \( -name '*.h' -o -name '*.cuh' \))
 scripts=$(list \( -path 'scripts/*.sh' -o -path .ci/run \))
 batch=$(list -name '*.sbatch')
 rules=$(list \( -name Makefile -o -name '*.mk' \))
@@ -38,6 +40,8 @@ tests=$(list -path 'tests/*' \( -name '*.t' -o -name '*.sh' \))
         "$(grep -nE '^ \* .*\b[uif](8|16|32|64) \(.*\b[uif](8|16|32|64) \(|^ \* +[^ ].* [a-z]+(/[A-Za-z<>]+)+ +[uif](8|16|32|64)( \(|$)' /dev/null $code | cut -d: -f1,2)"
     [ -z "$code" ] || bad 'a declaration cut in two: its comment goes above it' \
         "$(grep -nE '^ +(const )?(unsigned|bool|int|double|float|char|void|size_t|u?int(8|16|32|64)_t|(struct|enum) [a-z0-9_]+)( \*+)?$|^ +[A-Z][A-Z0-9_]+ =$' /dev/null $code | cut -d: -f1,2)"
+    [ -z "$headers" ] || bad 'a comment that does not begin with the thing declared' \
+        "$(grep -nE '^[[:blank:]]*/\* (What|Those|These|That|They|It|The ones?|The same)\b' /dev/null $headers | cut -d: -f1,2)"
     for f in $text; do
         case $f in *.md) ;; *) head -n 2 "$f" | grep -q 'SPDX-License-Identifier: Apache-2.0' || bad 'no SPDX line' "$f" ;; esac
         [ "$(tail -c 1 "$f" | wc -l)" -eq 1 ] || bad 'no newline at the end' "$f"

@@ -104,7 +104,7 @@ defined $index{$_} or visit($_) for sort keys %to;
 
 if ($mode eq '-c') {
     print map { "$_: a static function's name is two words or more\n" } @one;
-    print map { "@$_: these units call each other in a circle\n" } @cycles;
+    print map { "@$_: these files call each other in a circle\n" } @cycles;
     exit(@one || @cycles ? 1 : 0);
 }
 my $all = 0;

@@ -102,7 +102,7 @@ GNN_INLINE void fetch_row(const struct group *g, uint32_t e, const float *x, siz
         fetch_floats(x + (size_t)g->next[e] * w, w);
 }
 
-/* The same into the first level, for rows that each head reads. */
+/* As fetch_row, into the first level, for rows that each head reads. */
 GNN_INLINE void fetch_row_near(const struct group *g, uint32_t e, const float *x, size_t w)
 {
     for (size_t c = 0; e < g->left && c < w; c += 64 / sizeof(*x))

@@ -46,7 +46,7 @@ struct v2_numbers {
     float weight[GROUP * HEADS], high[GROUP * HEADS], low[GROUP * HEADS];
 };
 
-/* What the kernel knows of one edge. */
+/* The kernel's state for one edge. */
 struct v2_edge {
     const float *own, *other, *edge, *dy; /* rows; edge may be NULL */
     float *score, *dot; /* v2_dot's, and that of other and dy; those of heads are GROUP apart */

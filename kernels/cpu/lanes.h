@@ -19,7 +19,7 @@ GNN_INLINE void load_lanes(const float *x, lanes_of *v)
     *v = *(const lanes_of *)(const void *)x;
 }
 
-/* What is left of a row, and zeros. */
+/* Loads the rest of a row, and zeros. */
 GNN_INLINE void load_some(const float *x, uint32_t n, lanes_of *v)
 {
     float t[LANES] = {0};
@@ -52,7 +52,7 @@ GNN_INLINE float head_dot(const float *x, const float *y, uint32_t n)
     return fold_lanes(&s);
 }
 
-/* The same of GATv2: products with leaky. */
+/* Functions of GATv2: products with leaky. */
 
 /* s += w * leaky(u). */
 GNN_INLINE void add_leaky(lanes_of *s, const lanes_of *w, const lanes_of *u, float slope)

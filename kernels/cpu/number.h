@@ -91,7 +91,7 @@ static inline uint32_t gnn_number_entry(struct gnn_relabel *r, uint64_t hash, ui
     }
 }
 
-/* The same, if it has one; UINT32_MAX if not. */
+/* The number of an entry; UINT32_MAX if it has none. */
 static inline uint32_t gnn_number_find(const struct gnn_relabel *r, uint64_t hash, uint32_t node,
                                        const struct gnn_entries *e, uint64_t i)
 {

@@ -120,7 +120,7 @@ __device__ inline size_t row_width(const gnn_attention &a)
     return (size_t)a.heads * a.channels;
 }
 
-/* What edge e of the group has as features of the head, or NULL. */
+/* The features of edge e of the group for the head, or NULL. */
 template <Kind kind>
 __device__ inline const float *edge_row(const Part &t, const gnn_attention &a, unsigned e)
 {
@@ -213,7 +213,7 @@ __device__ inline void score_group(const Part &t, const gnn_attention &a, const 
     __syncwarp(t.mask);
 }
 
-/* What the weight of edge e is multiplied by under dropout. */
+/* The factor of edge e's weight under dropout. */
 __device__ inline float keep_factor(const Part &t, const gnn_attention &a, unsigned e)
 {
     const gnn_attention_drop &q = a.drop;

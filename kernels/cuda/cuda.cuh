@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What every .cu file needs: launching, so that the kernels also run where there is no CUDA
+/* Shared by all .cu files: launching, so that the kernels also run where there is no CUDA
  * (tests/emu), and shapes of grids. Kernels take their sizes from device memory where an earlier
  * kernel made them: a grid is as large as the machine, and its threads stride over the work. */
 #ifndef GNN_KERNELS_CUDA_CUDA_CUH

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the kernels that pick neighbours share. */
+/* Shared by the kernels that pick neighbours. */
 #ifndef GNN_KERNELS_CUDA_PICKER_CUH
 #define GNN_KERNELS_CUDA_PICKER_CUH
 
@@ -8,7 +8,7 @@
 namespace
 {
 
-/* What a pick kernel's threads know. */
+/* The state of a pick kernel's threads. */
 struct Picker {
     const gnn_work &w;
     const gnn_pick_rule rule;
@@ -99,7 +99,7 @@ __device__ __forceinline__ void emit(const Picker &p, const Row &row, uint32_t e
 
 /* Picks of a rule that is weighted. */
 void gnn_cuda_pick_weighted(const gnn_work &w, void *stream);
-/* Those of one that compares. */
+/* Picks of a rule that compares. */
 void gnn_cuda_pick_labor(const gnn_work &w, void *stream);
 
 #endif

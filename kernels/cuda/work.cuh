@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What sampling and numbering share on the device: the scratch of a job, and how failures are kept.
+/* Shared by sampling and numbering on the device: the scratch of a job, and how failures are kept.
  */
 #ifndef GNN_KERNELS_CUDA_WORK_CUH
 #define GNN_KERNELS_CUDA_WORK_CUH
@@ -58,7 +58,8 @@ static __device__ __forceinline__ void gnn_note(struct gnn_cuda_sample_status *s
     atomicMax((unsigned long long *)&st->first, ~(unsigned long long)key);
 }
 
-/* What the threads of earlier kernels, or of other blocks that are through, have noted. */
+/* Reads the failure that threads of earlier kernels, or of other blocks that are through, have
+ * noted. */
 static __device__ __forceinline__ bool gnn_noted(const struct gnn_cuda_sample_status *st,
                                                  uint64_t *key)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What all of the library's public headers have in common: version, errors, options, tensors. The
- * others are graph.h (stores), minibatch.h (sampling, gathering, streams), builder.h (making
- * stores) and learn.h (training, prediction). A program is built with
- * cc program.c $(pkg-config --cflags --libs gnn), or gnn-static.
+/* Declarations that all of the library's public headers share: version, errors, options, tensors.
+ * The others are graph.h (stores), minibatch.h (sampling, gathering, streams), builder.h (making
+ * stores) and learn.h (training, prediction). A program is built with cc program.c $(pkg-config
+ * --cflags --libs gnn), or gnn-static.
  *
  * The library gives and takes pointers to objects of its own, whose members nobody sees, so that a
  * program need not be compiled again for a later version. It never prints, ends the process, forks
@@ -18,8 +18,7 @@
  *     if (gnn_version_number() < GNN_VERSION_NUMBER) {
  *         fprintf(stderr, "gnn-tools %s is too old\n", gnn_version());
  *         return 1;
- *     }
- */
+ *     } */
 #ifndef GNN_LIB_API_GNN_H
 #define GNN_LIB_API_GNN_H
 
@@ -35,7 +34,7 @@ extern "C" {
 #define GNN_VERSION_MINOR 3
 #define GNN_VERSION_PATCH 0
 #define GNN_VERSION_NUMBER (GNN_VERSION_MAJOR * 10000 + GNN_VERSION_MINOR * 100 + GNN_VERSION_PATCH)
-/* The same of the library itself: "0.3.0", and 300. */
+/* Version of the library itself, as text and number: "0.3.0", and 300. */
 const char *gnn_version(void);
 int gnn_version_number(void);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What is behind the pointers that public functions give. */
+/* The structs behind the pointers that public functions return. */
 #ifndef GNN_LIB_API_HANDLES_H
 #define GNN_LIB_API_HANDLES_H
 

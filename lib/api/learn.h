@@ -48,10 +48,10 @@ typedef void (*gnn_epoch_fn)(void *arg, uint64_t epoch, double loss, double valu
 int gnn_train(struct gnn_graph *g, const char *path, const char *const options[], gnn_epoch_fn told,
               void *arg);
 
-/* What a model makes of all nodes of the type that it is for, layer by layer from all neighbours.
- * Options of gnn-predict: output-kind (classes, probs, embeddings or values), layer-wise. NULL on
- * failure: GNN_E_USAGE for a model that was trained with weights, times, clusters or induced,
- * unless layer-wise allows it. */
+/* A model's outputs for all nodes of its target type, layer by layer from all neighbours. Options
+ * of gnn-predict: output-kind (classes, probs, embeddings or values), layer-wise. NULL on failure:
+ * GNN_E_USAGE for a model that was trained with weights, times, clusters or induced, unless
+ * layer-wise allows it. */
 struct gnn_outputs;
 struct gnn_outputs *gnn_predict_nodes(struct gnn_graph *g, const char *model,
                                       const char *const options[]);

@@ -36,15 +36,15 @@ struct gnn_batch;
  * times), split, epochs, steps, node2vec, threads (0: in the thread that asks), and all that decide
  * which neighbours, walks and seeds are drawn. NULL on failure. */
 struct gnn_batches *gnn_batches_sample(struct gnn_graph *g, const char *const options[]);
-/* The same of nodes that gnn_batches_of names, whose type is the option seed-type: positions in the
- * store, or, with original-ids, before it was partitioned. */
+/* As gnn_batches_sample, of nodes that gnn_batches_of names, whose type is the option seed-type:
+ * positions in the store, or, with original-ids, before it was partitioned. */
 struct gnn_batches *gnn_batches_sample_seeds(struct gnn_graph *g, const char *const options[]);
-/* The same batches with rows of the graph's fields. Options of gnn-gather: fields, dtype, threads
- * (default: 0, those that sample). Takes over `from`, also on failure, which is NULL, as it is
- * where `from` is NULL: the error stays that of what should have made it. */
+/* The batches of `from` with rows of the graph's fields. Options of gnn-gather: fields, dtype,
+ * threads (default: 0, those that sample). Takes over `from`, also on failure, which is NULL, as it
+ * is where `from` is NULL: the error stays that of what should have made it. */
 struct gnn_batches *gnn_batches_gather(struct gnn_batches *from, struct gnn_graph *g,
                                        const char *const options[]);
-/* Those of a stream in a file. */
+/* Batches of a stream in a file. */
 struct gnn_batches *gnn_batches_read(const char *path);
 /* Takes NULL. */
 void gnn_batches_free(struct gnn_batches *s);

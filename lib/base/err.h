@@ -28,13 +28,13 @@ struct gnn_err {
 
 /* Records the failure, if it is the first one, and returns `code`. */
 int gnn_fail(struct gnn_err *e, enum gnn_status code, const char *fmt, ...) GNN_PRINTF(3, 4);
-/* The same for a failed system call: appends ": " and strerror(errno). Keeps errno.
- * ENOMEM is recorded as GNN_E_NOMEM, everything else as GNN_E_RUN. */
+/* As gnn_fail, for a failed system call: appends ": " and strerror(errno). Keeps errno. ENOMEM is
+ * recorded as GNN_E_NOMEM, everything else as GNN_E_RUN. */
 int gnn_fail_errno(struct gnn_err *e, const char *fmt, ...) GNN_PRINTF(2, 3);
-/* The same for an input that could not be opened, with "PATH: cannot open: REASON": one that is not
- * there, or that is no file to read, is GNN_E_INPUT. */
+/* As gnn_fail_errno, for an input that could not be opened, with "PATH: cannot open: REASON": one
+ * that is not there, or that is no file to read, is GNN_E_INPUT. */
 int gnn_fail_open(struct gnn_err *e, const char *path);
-/* The same failure as `from`, of another thread's. */
+/* Fails as `from`, an error of another thread, did. */
 int gnn_fail_as(struct gnn_err *e, const struct gnn_err *from);
 /* GNN_E_NOMEM, with a text that says how much was wanted and for what. */
 int gnn_fail_nomem(struct gnn_err *e, unsigned long long bytes, const char *what);

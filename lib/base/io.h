@@ -23,7 +23,7 @@ void gnn_io_init(struct gnn_io *io, int fd, const char *name);
  * GNN_E_INPUT for a FIFO, a device or a directory, as for what is not there (errno is ENOENT then).
  */
 int gnn_io_open(const char *path, struct stat *st, struct gnn_err *e) GNN_MUST_USE;
-/* The same of a name seen from the directory `dir`; path: for messages. */
+/* As gnn_io_open, of a name seen from the directory `dir`; path: for messages. */
 int gnn_io_open_at(int dir, const char *name, const char *path, struct stat *st,
                    struct gnn_err *e) GNN_MUST_USE;
 /* Reads that would have to wait end with GNN_E_STOPPED from now on once the descriptor `stop` can
@@ -43,12 +43,12 @@ int gnn_io_read_exact(struct gnn_io *io, void *buf, uint64_t n, const char *what
  * have one: those that have names would keep it. */
 void gnn_io_mark_failed(int fd);
 bool gnn_io_has_failed(int fd);
-/* What is called where the reader of a pipe has gone, before the write fails with EPIPE: filters
- * end by SIGPIPE. Before there are other threads. */
+/* Sets the function to call when the reader of a pipe has gone, before the write fails with EPIPE:
+ * filters end by SIGPIPE. To be called before there are other threads. */
 void gnn_io_on_broken_pipe(void (*call)(void));
 /* Writes all n bytes, in pieces that suit a pipe. */
 int gnn_io_write(struct gnn_io *io, const void *buf, uint64_t n, struct gnn_err *e) GNN_MUST_USE;
-/* The same at a file position, without moving pos. */
+/* As gnn_io_write, at a file position, without moving pos. */
 int gnn_io_pwrite(struct gnn_io *io, const void *buf, uint64_t n, uint64_t at,
                   struct gnn_err *e) GNN_MUST_USE;
 /* fsync where that means something, then close; errors of both are reported. */

@@ -42,15 +42,16 @@ struct gnn_buf {
 /* Makes room for n*size bytes; grows by at least half so that repeated calls are amortised. */
 int gnn_buf_reserve(struct gnn_buf *b, uint64_t n, size_t size, const char *what,
                     struct gnn_err *e) GNN_MUST_USE;
-/* The same for contents that are written anew: a block that grows is not copied, and gets an eighth
- * more than asked, so that batches of about one size fit after the first. */
+/* As gnn_buf_reserve, for contents that are written anew: a block that grows is not copied, and
+ * gets an eighth more than asked, so that batches of about one size fit after the first. */
 int gnn_buf_fit(struct gnn_buf *b, uint64_t n, size_t size, const char *what,
                 struct gnn_err *e) GNN_MUST_USE;
-/* The same with just as much as is asked, for blocks whose size is known. */
+/* As gnn_buf_fit, with just as much as is asked, for blocks whose size is known. */
 int gnn_buf_fit_exactly(struct gnn_buf *b, uint64_t n, size_t size, const char *what,
                         struct gnn_err *e) GNN_MUST_USE;
 void gnn_buf_release(struct gnn_buf *b);
-/* The same two for memory of kind m; NULL is the heap. A block is always of one kind. */
+/* gnn_buf_fit and gnn_buf_release for memory of kind m; NULL is the heap. A block is always of one
+ * kind. */
 int gnn_buf_fit_in(const struct gnn_mem *m, struct gnn_buf *b, uint64_t n, size_t size,
                    const char *what, struct gnn_err *e) GNN_MUST_USE;
 void gnn_buf_release_in(const struct gnn_mem *m, struct gnn_buf *b);

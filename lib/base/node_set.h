@@ -18,7 +18,8 @@ struct gnn_node_set {
 /* *at: the index of the first of the n ids that equals an earlier one, or n. */
 int gnn_node_set_repeat(struct gnn_node_set *s, const uint32_t *id, uint64_t n, uint64_t *at,
                         struct gnn_err *e) GNN_MUST_USE;
-/* The same of entries, which are different if they are in any column. n < 2^32 - 1. */
+/* As gnn_node_set_repeat, of entries, which are different if they are in any column. n < 2^32 - 1.
+ */
 int gnn_node_set_repeat_in(struct gnn_node_set *s, const struct gnn_entries *x, uint64_t n,
                            uint64_t *at, struct gnn_err *e) GNN_MUST_USE;
 /* Takes a zeroed object. */

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What functions that can fail return. The numbers never change.
+/* Statuses that functions return which can fail. The numbers never change.
  *
  * Example: the exit status of a program.
  *     int exit_status(int rc)
  *     {
  *         return rc >= 0 ? 0 : rc == GNN_E_USAGE ? 2 : rc == GNN_E_INPUT ? 3 : 1;
- *     }
- */
+ *     } */
 #ifndef GNN_LIB_BASE_STATUS_H
 #define GNN_LIB_BASE_STATUS_H
 

@@ -91,7 +91,7 @@ void gnn_swap_forget_uses(struct gnn_swap *s, const struct swap_region *r);
 void gnn_swap_unmap(struct gnn_swap *s, struct swap_region *r, enum swap_state state);
 void gnn_swap_map(struct gnn_swap *s, struct swap_region *r, enum swap_state state);
 
-/* What a thread does until s->stop. */
+/* The work of a thread until s->stop. */
 void *gnn_swap_work(void *arg);
 
 #endif

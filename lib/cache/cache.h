@@ -41,7 +41,7 @@ void gnn_cache_release(struct gnn_cache *k);
 void gnn_cache_expected(const struct gnn_cache *k, const struct gnn_schema *c,
                         const struct gnn_scores *p, double *missed);
 
-/* What real batches ask for: rows by level. One thread at a time. */
+/* The rows that real batches ask for, by level. One thread at a time. */
 struct gnn_cache_tally {
     uint64_t level[256];
 };

@@ -25,7 +25,8 @@ struct gnn_fill {
 /* Each row goes to the one that has most room, the first of several. */
 void gnn_fill_run(struct gnn_fill *f);
 
-/* The same for a single holder of so many bytes, which stops at the first row that has no room. */
+/* As gnn_fill_run, for a single holder of so many bytes, which stops at the first row that has no
+ * room. */
 void gnn_fill_one(const struct gnn_ranking *rows, uint64_t bytes, uint64_t *at);
 
 #endif

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What caches would hold and miss, for several orders of rows: as expected of the way batches are
- * drawn, and as measured in batches that were. First _init, then _add per order, _parts, _count per
- * batch, _finish; figures are there to be read until _release. One thread at a time. */
+/* Plans of caches: the rows they would hold and miss, for several orders of rows: as expected of
+ * the way batches are drawn, and as measured in batches that were. First _init, then _add per
+ * order, _parts, _count per batch, _finish; figures are there to be read until _release. One thread
+ * at a time. */
 #ifndef GNN_LIB_CACHE_PLAN_H
 #define GNN_LIB_CACHE_PLAN_H
 
@@ -18,7 +19,7 @@ struct gnn_cache_plan_opts {
     uint32_t nsizes, nremote; /* at most GNN_CACHE_SIZES_MAX */
 };
 
-/* What caches of one order come to, by size. */
+/* The figures of caches of one order, by size. */
 struct gnn_cache_figures {
     uint32_t nsizes;
     uint64_t rows[GNN_CACHE_SIZES_MAX],
@@ -67,7 +68,8 @@ int gnn_cache_plan_init(struct gnn_cache_plan *p, struct gnn_store *s, const str
 /* One more order, which is taken over, also on failure. */
 int gnn_cache_plan_add(struct gnn_cache_plan *p, struct gnn_order *order,
                        struct gnn_err *e) GNN_MUST_USE;
-/* What parts replicate, by all orders; nothing to do without `remote`. O(parts * hops * edges). */
+/* Computes the rows that parts replicate, by all orders; nothing to do without `remote`. O(parts *
+ * hops * edges). */
 int gnn_cache_plan_parts(struct gnn_cache_plan *p, struct gnn_err *e) GNN_MUST_USE;
 /* GNN_E_INPUT for a node that the store does not have. */
 int gnn_cache_plan_count(struct gnn_cache_plan *p, const struct gnn_batch *b,

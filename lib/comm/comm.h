@@ -42,7 +42,7 @@ int gnn_exchange_init(struct gnn_exchange *x, const struct gnn_comm *c, uint32_t
 /* Takes a zeroed object. Not between _begin and _end, unless one of them failed. */
 void gnn_exchange_release(struct gnn_exchange *x);
 
-/* What an all-reduce computes: the sum of numbers of a type, or the largest of u64. */
+/* The operation of an all-reduce: the sum of numbers of a type, or the largest of u64. */
 enum gnn_reduce { GNN_REDUCE_F32, GNN_REDUCE_F64, GNN_REDUCE_U64, GNN_REDUCE_MAX };
 
 /* How long a wait has gone without progress; zeroed at its beginning. */
@@ -83,7 +83,7 @@ struct gnn_comm_ops {
     void (*free)(struct gnn_comm *c); /* after the last call of all ranks */
 };
 
-/* What a launcher said when it started this process. */
+/* The facts that a launcher tells the process that it starts. */
 struct gnn_launch {
     const char *by; /* "mpirun", "srun", ...; NULL: nobody */
     uint32_t rank, size;
@@ -119,7 +119,7 @@ static inline int gnn_comm_reduce_push(struct gnn_comm *c, struct gnn_err *e)
 }
 int gnn_comm_all_reduce(struct gnn_comm *c, void *data, uint64_t n, enum gnn_reduce kind,
                         struct gnn_err *e) GNN_MUST_USE;
-/* The same bytes to every rank, and theirs to this one: x->in. */
+/* Sends `bytes` bytes to every rank, and receives theirs: x->in. */
 int gnn_comm_all_gather(struct gnn_comm *c, struct gnn_exchange *x, const void *data,
                         uint64_t bytes, struct gnn_err *e) GNN_MUST_USE;
 /* GNN_E_INPUT, "rank R and rank 0: mismatched WHAT", on all ranks unless all have the same text. */

@@ -43,7 +43,7 @@ static inline struct gnn_span gnn_packet_span(const struct gnn_packet *w)
     return s;
 }
 
-/* What came. */
+/* A packet received. */
 struct gnn_packet_in {
     const uint32_t *w;
     uint64_t n, at;

@@ -29,7 +29,7 @@ enum gnn_column {
     GNN_NCOLUMNS
 };
 enum gnn_column_per { GNN_PER_BATCH, GNN_PER_NTYPE, GNN_PER_BLOCK };
-/* What the first dimension counts; per node type T, or block of hop H with destinations of T. */
+/* The unit of the first dimension; per node type T, or block of hop H with destinations of T. */
 enum gnn_column_rows {
     GNN_ROWS_ONE,
     GNN_ROWS_KEY,      /* epoch, step, split, rank */

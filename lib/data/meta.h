@@ -224,8 +224,8 @@ int gnn_meta_other_store(const struct gnn_meta *b, const struct gnn_meta *s, con
 int gnn_meta_add_provenance(struct gnn_meta *m, const char *line, struct gnn_err *e) GNN_MUST_USE;
 /* JSON text, NUL-terminated, to be freed with gnn_free. Byte-identical for equal metas. */
 char *gnn_meta_to_text(const struct gnn_meta *m, struct gnn_err *e) GNN_MUST_USE;
-/* That text decides whether two headers are the same. How they differ, as gnn_json_difference; NULL
- * if they do not, or on failure. */
+/* The first difference of two headers' texts, as gnn_json_difference; NULL if they are the same, or
+ * on failure. */
 char *gnn_meta_difference(const struct gnn_meta *a, const struct gnn_meta *b,
                           struct gnn_err *e) GNN_MUST_USE;
 /* The member "sampling", to be released; NULL on failure. */

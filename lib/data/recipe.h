@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a model was trained on: the graph, its sets, and how the batches were sampled. It is part of
- * the model's file, so that programs that read the model know it without the command line.
+/* The recipe of a model's training data: the graph, its sets, and how the batches were sampled. It
+ * is part of the model's file, so that programs that read the model know it without the command
+ * line.
  *
  * Example: the set that this model was trained on.
  *     struct gnn_recipe r;
  *     if (m->recipe && !gnn_recipe_parse(&r, m->recipe, path, e)) {
  *         puts(gnn_recipe_set(&r, 0));
  *         gnn_recipe_release(&r);
- *     }
- */
+ *     } */
 #ifndef GNN_LIB_DATA_RECIPE_H
 #define GNN_LIB_DATA_RECIPE_H
 
@@ -27,8 +27,8 @@ struct gnn_recipe {
 /* As JSON text, freed with gnn_free: the same for all batches of equal nodes and edges, whichever
  * rank or partition they are of. NULL and e on failure. */
 char *gnn_recipe_text(const struct gnn_meta *m, bool full, struct gnn_err *e) GNN_MUST_USE;
-/* The same for edge types in another order: fan-out r becomes what was order[r] of n; NULL: a copy.
- */
+/* A recipe's text for edge types in another order: fan-out r becomes what was order[r] of n; NULL:
+ * a copy. */
 char *gnn_recipe_arrange(const char *text, const char *path, const uint32_t *order, uint32_t n,
                          struct gnn_err *e) GNN_MUST_USE;
 /* GNN_E_INPUT, naming `path`, for any other text. */
@@ -43,7 +43,7 @@ const char *gnn_recipe_set(const struct gnn_recipe *r, uint32_t i);
  * they were evaluated on can be drawn again; in place of `text`, which it frees. NULL and e on
  * failure. */
 char *gnn_recipe_at(char *text, uint64_t epoch, struct gnn_err *e) GNN_MUST_USE;
-/* The same with the dtype that features were converted to; 0: the text itself. */
+/* A recipe's text with the dtype that features were converted to; 0: the text itself. */
 char *gnn_recipe_narrowed(char *text, enum gnn_dtype dtype, struct gnn_err *e) GNN_MUST_USE;
 /* The first of the options "--time-rule", "--weight", "--clusters" and "--induced" by which batches
  * of the recipe differ from those of another one or of a header, its "sampling"; NULL: by none of

@@ -12,13 +12,13 @@ struct gnn_sampling_hops {
     const char *const *fanout, *const *path;
     uint32_t nfanout, npath;
 };
-/* What was chosen becomes what is drawn from a graph: sets all members that follow, but for seeds
- * and sets. hops NULL: fan-outs are there, as a header has them. GNN_E_USAGE, in words for a user
- * of `where`, if members do not fit each other or the graph, or have no effect. Texts of s are its
- * own; on failure it is to be released. */
+/* Binds a recipe to a graph: sets all members that follow from the chosen ones, except those of
+ * seeds and sets. hops NULL: fan-outs are there, as a header has them. GNN_E_USAGE, in words for a
+ * user of `where`, if members do not fit each other or the graph, or have no effect. Texts of s are
+ * its own; on failure it is to be released. */
 int gnn_sampling_bind(struct gnn_sampling *s, const struct gnn_schema *c, const char *where,
                       const struct gnn_sampling_hops *hops, struct gnn_err *e) GNN_MUST_USE;
-/* The same for what seeds must have, when their type has been set. */
+/* Checks what seeds must have, when their type has been set. */
 int gnn_sampling_bind_seeds(const struct gnn_sampling *s, const struct gnn_schema *c,
                             const char *where, struct gnn_err *e) GNN_MUST_USE;
 /* Sets s->nhops and ->fanout from the texts described above; both are freed by gnn_meta_release. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a graph consists of: node types, edge types, fields, splits, classes. Stored as JSON in the
+/* The schema of a graph: node types, edge types, fields, splits, classes. Stored as JSON in the
  * HEADER frame of every store part and stream, and in store.json.
  *
  * A schema owns all that it points to; names that are added are copied. Not thread-safe while it is
@@ -143,8 +143,9 @@ int gnn_schema_find_set(const struct gnn_schema *s, const char *name);
 /* Writes "src/rel/dst"; returns `out`. */
 const char *gnn_etype_key(const struct gnn_schema *s, uint32_t etype, char *out, size_t room);
 
-/* The same for names that a user gave: the index, or GNN_E_USAGE "WHERE: no set 'val'; did you mean
- * 'valid'? sets: ...". _no_field only says so, _fields_text is its end. */
+/* As the functions gnn_schema_find_*, for names that a user gave: the index, or GNN_E_USAGE "WHERE:
+ * no set 'val'; did you mean 'valid'? sets: ...". _no_field only says so, _fields_text is its end.
+ */
 int gnn_schema_need_set(const struct gnn_schema *s, const char *where, const char *name,
                         struct gnn_err *e) GNN_MUST_USE;
 int gnn_schema_need_ntype(const struct gnn_schema *s, const char *where, const char *name,

@@ -26,7 +26,7 @@ static inline int gnn_source_next(struct gnn_source *s, struct gnn_batch **b, st
 /* Takes NULL. */
 void gnn_source_free(struct gnn_source *s);
 
-/* The same source, of which the first batch has been read: *first, which is still to come, or NULL
+/* The source `up`, of which the first batch has been read: *first, which is still to come, or NULL
  * if there is none. Takes over `up`. */
 struct gnn_source *gnn_source_ahead(struct gnn_source *up, const struct gnn_batch **first,
                                     struct gnn_err *e) GNN_MUST_USE;
@@ -55,8 +55,8 @@ struct gnn_source *gnn_map_new(struct gnn_source *up, const struct gnn_meta *met
 /* Reads a GNB batch stream (or several, concatenated) from fd; `name` is for messages. Takes over
  * fd. */
 struct gnn_source *gnn_stream_source_new(int fd, const char *name, struct gnn_err *e) GNN_MUST_USE;
-/* The same where batches may come that lie on one of these devices (lib/gpu/gpu.h), which must
- * outlive the source. */
+/* As gnn_stream_source_new, where batches may come that lie on one of these devices
+ * (lib/gpu/gpu.h), which must outlive the source. */
 struct gnn_gpu;
 struct gnn_source *gnn_stream_source_on(int fd, const char *name, struct gnn_gpu *gpu,
                                         struct gnn_err *e) GNN_MUST_USE;

@@ -48,8 +48,8 @@ const char *gnn_tensor_name(char name[GNN_NAME_MAX + 1], const char *fmt, ...) G
  * GNN_E_NOMEM, or GNN_E_INPUT if the name is taken or the size overflows. */
 int gnn_tensors_add(struct gnn_tensors *s, const char *name, enum gnn_dtype dtype, uint32_t ndim,
                     const uint64_t *shape, struct gnn_tensor **out, struct gnn_err *e) GNN_MUST_USE;
-/* The same in memory of a certain kind, which must outlive the set; contents do not survive growth
- * there, and a share is not used for it. */
+/* As gnn_tensors_add, in memory of a certain kind, which must outlive the set; contents do not
+ * survive growth there, and a share is not used for it. */
 int gnn_tensors_add_in(struct gnn_tensors *s, const struct gnn_mem *mem, const char *name,
                        enum gnn_dtype dtype, uint32_t ndim, const uint64_t *shape,
                        struct gnn_tensor **out, struct gnn_err *e) GNN_MUST_USE;

@@ -20,7 +20,7 @@ struct gather_job {
     void *own;                    /* what part[0].data is, if not of a store: freed with the job */
 };
 
-/* What a thread reuses from batch to batch. */
+/* Memory that a thread reuses from batch to batch. */
 struct gather_scratch {
     struct gnn_buf node, row;
     struct gather_remote *remote; /* with several ranks */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the gatherers share, on the CPU, on devices and with ranks: which rows go into which
- * tensors. */
+/* Shared by the gatherers on the CPU, on devices and with ranks: which rows go into which tensors.
+ */
 #ifndef GNN_LIB_GATHER_GATHER_IMPL_H
 #define GNN_LIB_GATHER_GATHER_IMPL_H
 
@@ -40,12 +40,12 @@ int gnn_gather_add(const struct gatherer *g, const struct gather_job *j, struct 
                    uint32_t hop, const struct gnn_mem *mem, struct gnn_tensor **t,
                    struct gnn_err *e) GNN_MUST_USE;
 
-/* What is wrong with a batch: an original id that is out of range, or an id that has no row. */
+/* Reports a faulty batch: an original id that is out of range, or an id that has no row. */
 int gnn_gather_bad_original(const struct gnn_batch *b, struct gnn_err *e);
 int gnn_gather_bad_id(const struct gatherer *g, const struct gather_job *j,
                       const struct gnn_batch *b, uint32_t hop, struct gnn_err *e);
 
-/* What has been gathered for a job of labels, in the host's memory, must be labels. */
+/* Checks that the values gathered for a job of labels, in the host's memory, are labels. */
 int gnn_gather_check_labels(const struct gatherer *g, const struct gnn_batch *b,
                             const struct gnn_tensor *y, struct gnn_err *e) GNN_MUST_USE;
 

@@ -19,7 +19,7 @@
 enum { GATHER_ENDED, GATHER_ASKED }; /* what a message begins with */
 enum { GATHER_ALIGN = 64 };
 
-/* What a batch wants of one slot: a node type, or a block of edges. */
+/* The rows that a batch wants of one slot: a node type, or a block of edges. */
 struct gather_want {
     uint64_t n;      /* rows */
     uint64_t base;   /* rows of the whole field: rank r's begin at base + r * n */
@@ -27,7 +27,7 @@ struct gather_want {
     bool direct; /* this rank's own rows are read where they lie; else it requests them of itself,
                     as they change their element type on the way */
 };
-/* What one rank requested of one slot. */
+/* The rows that one rank requested of one slot. */
 struct gather_asked {
     uint64_t n;
     const uint32_t *node; /* [n], or ... */

@@ -55,7 +55,7 @@ struct gnn_gather_replicate {
     bool or_halo;         /* GNN_ORDER_HALO, if accesses of these batches are not known */
 };
 
-/* What copies took: how many this rank holds, and the bytes that it sent to choose them, and to
+/* The cost of copies: how many this rank holds, and the bytes that it sent to choose them, and to
  * fetch them and give the other ranks theirs. */
 struct gnn_gather_copying {
     uint64_t rows, choosing, fetching;

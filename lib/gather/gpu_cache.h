@@ -36,8 +36,8 @@ int gnn_gpu_cache_rank(struct gather_caching *k) GNN_MUST_USE;
  * says; where that leaves it open, by the type whose rows take most. */
 double gnn_gpu_cache_share(const struct gather_caching *k, uint32_t devices, uint64_t bytes);
 
-/* What a clique holds, in rows, and its fullest device, in bytes, to k's statistics. own: devices
- * of this process. */
+/* Adds the rows that a clique holds, and the bytes on its fullest device, to k's statistics. own:
+ * devices of this process. */
 void gnn_gpu_cache_count(const struct gather_caching *k, uint64_t replicated, uint64_t sharded,
                          uint64_t bytes, uint32_t own);
 

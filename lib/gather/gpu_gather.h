@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the files of the gatherer on devices share (gpu_gather.c is the way in).
+/* Shared by the files of the gatherer on devices (gpu_gather.c is the way in).
  *
  * A table is what a job of lib/gather/gather_impl.h takes rows from: the store's parts, which
  * devices read where they lie, and, of nodes' fields but labels, the GPU feature cache
@@ -75,7 +75,7 @@ void gnn_gpu_gather_release(struct gpu_gather *x);
 /* Memory of the device that is freed with the unit. */
 int gnn_gpu_gather_alloc(struct gather_unit *u, uint64_t bytes, const char *what, void **p,
                          struct gnn_err *e) GNN_MUST_USE;
-/* The same with contents. */
+/* As gnn_gpu_gather_alloc, with contents. */
 int gnn_gpu_gather_upload(struct gather_unit *u, const void *from, uint64_t bytes, const char *what,
                           void **p, struct gnn_err *e) GNN_MUST_USE;
 /* Lets the device find the table's rows in the store. */

@@ -32,8 +32,8 @@ struct gather_staging {
     struct gather_staging *next;
 };
 
-/* What the threads that request rows and the gatherer share: staging buffers of batches whose rows
- * are here. Counts its holders. */
+/* The queue between the threads that request rows and the gatherer: staging buffers of batches
+ * whose rows are here. Counts its holders. */
 struct gather_queue {
     struct gatherer *job; /* its own */
     unsigned holders;
@@ -68,7 +68,7 @@ struct gnn_source *gnn_gather_queue_source(struct gnn_source *up, struct gather_
 int gnn_gather_staging_make(struct gather_queue *q, struct gather_remote *f,
                             const struct gnn_batch *b, struct gather_staging **p,
                             struct gnn_err *e) GNN_MUST_USE;
-/* That of batch nth; NULL: the threads have made none. */
+/* The staging buffer of batch nth; NULL: the threads have made none. */
 struct gather_staging *gnn_gather_staging_take(struct gather_queue *q, uint64_t nth);
 void gnn_gather_staging_put(struct gather_queue *q, struct gather_staging *p); /* takes NULL */
 /* Puts the copy on the unit's stream, once; the buffer stays until that is done. */

@@ -29,7 +29,7 @@ struct gnn_dev_info {
 /* Devices of this machine. With none, or no driver: GNN_E_DEVICE and the reason. */
 int gnn_dev_count(unsigned *n, struct gnn_err *e) GNN_MUST_USE;
 int gnn_dev_ask(unsigned device, struct gnn_dev_info *info, struct gnn_err *e) GNN_MUST_USE;
-/* What tells a device of this host from all others, in every process alike. */
+/* The id of a device, unique on this host and the same in every process. */
 int gnn_dev_id(unsigned device, uint64_t *id, struct gnn_err *e) GNN_MUST_USE;
 /* Of CUDA, 1000 times the major one: the newest that the driver knows, and the runtime's. */
 int gnn_dev_versions(int *driver, int *runtime, struct gnn_err *e) GNN_MUST_USE;
@@ -85,8 +85,8 @@ int gnn_dev_copy(void *to, const void *from, uint64_t bytes, void *stream,
                  struct gnn_err *e) GNN_MUST_USE;
 int gnn_dev_set(void *to, int byte, uint64_t bytes, void *stream, struct gnn_err *e) GNN_MUST_USE;
 
-/* What is put on the stream between begin and end - kernels, copies, sets - is not done but kept,
- * with all arguments, to be done at each launch. Other streams do not take part. */
+/* Captures a graph: kernels, copies and sets put on the stream between begin and end are not done
+ * but kept, with all arguments, to be done at each launch. Other streams do not take part. */
 int gnn_dev_graph_begin(void *stream, struct gnn_err *e) GNN_MUST_USE;
 int gnn_dev_graph_end(void *stream, void **graph, struct gnn_err *e) GNN_MUST_USE;
 int gnn_dev_graph_launch(void *graph, void *stream, struct gnn_err *e) GNN_MUST_USE;

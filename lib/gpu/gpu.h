@@ -47,7 +47,8 @@ struct gnn_gpu_times {
     } of[GNN_GPU_WORKS];
 };
 
-/* What the device runtime does, as a table, so that a program built without CUDA needs none of it.
+/* The operations of the device runtime, as a table, so that a program built without CUDA needs none
+ * of it.
  *
  * Batch i of a source is made on device i mod n unless a function says otherwise. A batch that lies
  * on a device has a placement (lib/data/batch.h). A function that takes a source takes it over,
@@ -99,7 +100,7 @@ struct gnn_gpu_ops {
                     void *arg, struct gnn_err *e);
 };
 
-/* What matrix products of f32 are made of: f32 itself, or inputs rounded to 11 or 8 bits and summed
+/* The precision of matrix products of f32: f32 itself, or inputs rounded to 11 or 8 bits and summed
  * up in f32. */
 enum gnn_precision { GNN_PRECISION_F32, GNN_PRECISION_TF32, GNN_PRECISION_BF16 };
 
@@ -117,9 +118,9 @@ enum gnn_gpu_apart {
  * is looked for unless asked. Close takes NULL. */
 int gnn_gpu_open(struct gnn_gpu **g, const char *spec, char *why, size_t room,
                  struct gnn_err *e) GNN_MUST_USE;
-/* The same for one of several ranks: "cuda" is the device of the host whose number is that of the
- * rank on the host, modulo how many there are; a list is divided over the ranks of the host as
- * parts are over ranks, or, if they are more than devices, they take these in turn. */
+/* As gnn_gpu_open, for one of several ranks: "cuda" is the device of the host whose number is that
+ * of the rank on the host, modulo how many there are; a list is divided over the ranks of the host
+ * as parts are over ranks, or, if they are more than devices, they take these in turn. */
 struct gnn_comm;
 int gnn_gpu_open_ranks(struct gnn_gpu **g, const char *spec, const struct gnn_comm *c, char *why,
                        size_t room, struct gnn_err *e) GNN_MUST_USE;

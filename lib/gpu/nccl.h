@@ -19,7 +19,7 @@
 extern "C" {
 #endif
 
-/* What processes need to find each other: made by one of them, told to all. */
+/* The id by which processes find each other: made by one of them, sent to all. */
 struct gnn_nccl_id {
     unsigned char bytes[128];
 };

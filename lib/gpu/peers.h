@@ -44,7 +44,7 @@ enum gnn_gpu_apart gnn_gpu_peers_apart(const struct gnn_gpu_peers *p, uint32_t *
 /* memory: [devices] what each exports, or NULL. It must stay until all have closed. */
 int gnn_gpu_peers_export(struct gnn_gpu_peers *p, void *const *memory,
                          struct gnn_err *e) GNN_MUST_USE;
-/* What another rank's device exports, for device `unit` of this one. */
+/* Maps the memory that another rank's device exports, for device `unit` of this one. */
 int gnn_gpu_peers_open(struct gnn_gpu_peers *p, unsigned unit, uint32_t peer, void **at,
                        struct gnn_err *e) GNN_MUST_USE;
 /* Closes what was opened, and waits until all ranks have, unless this one has failed. Nothing uses

@@ -8,7 +8,7 @@
 #include "lib/import/dataset.h"
 #include "lib/data/meta.h"
 
-/* What is refused unless a user knows better. */
+/* Inputs that are refused unless a user allows them. */
 enum gnn_allow {
     /* entries of a Matrix Market file that are there twice become parallel edges */
     GNN_ALLOW_DUPLICATES = 1,
@@ -19,7 +19,7 @@ enum gnn_allow {
 
 enum gnn_loops { GNN_LOOPS_KEEP, GNN_LOOPS_ADD, GNN_LOOPS_REMOVE };
 
-/* What decides how a text table is read, where the table itself does not. */
+/* Choices for reading a text table, where the table itself leaves them open. */
 enum gnn_header { GNN_HEADER_AUTO, GNN_HEADER_YES, GNN_HEADER_NO };
 enum gnn_ids_as { GNN_IDS_AS_FOUND, GNN_IDS_AS_NUMBERS, GNN_IDS_AS_WORDS };
 enum gnn_comments { GNN_COMMENTS_AUTO, GNN_COMMENTS_YES, GNN_COMMENTS_NO };
@@ -94,7 +94,7 @@ struct gnn_import_edges {
  * do not fit. */
 int gnn_import_open(struct gnn_dataset **out, const char *const *input, uint32_t n,
                     const struct gnn_import_opts *o, struct gnn_err *e) GNN_MUST_USE;
-/* The same from an input that is open already, which it takes over, on failure too. */
+/* As gnn_import_open, from an input that is open already, which it takes over, on failure too. */
 struct gnn_input;
 int gnn_import_open_input(struct gnn_dataset **out, struct gnn_input *in,
                           const struct gnn_import_opts *o, struct gnn_err *e) GNN_MUST_USE;

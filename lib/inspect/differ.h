@@ -8,7 +8,7 @@
 /* The place; values follow in d->a and d->b. Returns GNN_OK, so that "return differ(...)" ends a
  * comparison. */
 int gnn_differ(struct gnn_diff *d, const char *fmt, ...) GNN_PRINTF(2, 3);
-/* The same with both values as text. */
+/* As gnn_differ, with both values as text. */
 int gnn_differ_text(struct gnn_diff *d, const char *a, const char *b, const char *fmt, ...)
     GNN_PRINTF(4, 5);
 /* Two dense runs of n elements; where names what they are, the element's number is counted from

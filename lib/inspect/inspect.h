@@ -14,15 +14,15 @@ enum { GNN_REPORT_TENSORS = 1, GNN_REPORT_STATS = 2 };
 /* Header and schema: kind, identity, parts, node_types, edge_types, splits, provenance, sampling.
  * *out is the caller's reference. */
 int gnn_report_meta(const struct gnn_meta *m, json_t **out, struct gnn_err *e) GNN_MUST_USE;
-/* The same for a store, with path and bytes; with GNN_REPORT_TENSORS an array "tensors" of part,
- * name, dtype, shape, bytes; with GNN_REPORT_STATS an object "statistics" (below). */
+/* As gnn_report_meta, for a store, with path and bytes; with GNN_REPORT_TENSORS an array "tensors"
+ * of part, name, dtype, shape, bytes; with GNN_REPORT_STATS an object "statistics" (below). */
 int gnn_report_store(struct gnn_store *s, unsigned what, json_t **out,
                      struct gnn_err *e) GNN_MUST_USE;
-/* The same for a batch stream, which is read to its end: frames, seeds, mean nodes and edges per
- * hop, and with GNN_REPORT_TENSORS the tensors of the first batch. Takes over fd. */
+/* As gnn_report_meta, for a batch stream, which is read to its end: frames, seeds, mean nodes and
+ * edges per hop, and with GNN_REPORT_TENSORS the tensors of the first batch. Takes over fd. */
 int gnn_report_stream(int fd, const char *name, unsigned what, json_t **out,
                       struct gnn_err *e) GNN_MUST_USE;
-/* The same for a safetensors file, a model, a checkpoint or a state dict: kind, path, bytes,
+/* The report of a safetensors file, a model, a checkpoint or a state dict: kind, path, bytes,
  * checksum (whether it has one, which holds), architecture (guessed where nothing says it),
  * parameters, training, provenance; tensors if they are few or asked for. */
 int gnn_report_model(const char *path, unsigned what, json_t **out, struct gnn_err *e) GNN_MUST_USE;

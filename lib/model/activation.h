@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What follows matrix products: a bias, layer norm or batch norm, an activation function and
+/* Steps after matrix products: a bias, layer norm or batch norm, an activation function and
  * dropout, forward and back. It ends each layer's sum of convolutions, and the hidden layers inside
  * of a convolution.
  *
@@ -36,7 +36,7 @@ void gnn_activation_release(const struct gnn_ops *o, struct gnn_activation *a);
  * of s is used up to gnn_activation_close: nothing else is opened meanwhile. */
 int gnn_activation_open(struct gnn_pass *s, struct gnn_activation *a, uint32_t rows,
                         struct gnn_err *e) GNN_MUST_USE;
-/* What the product that makes the rows has to do with them; NULL: nothing. */
+/* The epilogue of the product that makes the rows; NULL: none. */
 static inline const struct gnn_epilogue *gnn_activation_first(const struct gnn_activation *a)
 {
     return a->fused ? &a->ep : NULL;
@@ -61,10 +61,10 @@ int gnn_activation_back_open(struct gnn_pass *s, const struct gnn_activation *a,
 void gnn_activation_back(struct gnn_pass *s, const struct gnn_activation *a, uint32_t from,
                          uint32_t to, const float *y, float *dy, float *db);
 
-/* The same where rows lie in parts. _waits: training with batch norm, whose moments of the rows
- * made since gnn_activation_open are in s->sums (2 a->w doubles). When these are the sums over all
- * parts, and a->rows is the number of all rows: _finish, in place of _close. Back likewise: _sums
- * leaves 2 a->w doubles, and _stats takes those of all parts. */
+/* Calls for rows that lie in parts. _waits: whether batch norm is trained; then the moments of the
+ * rows made since gnn_activation_open are in s->sums (2 a->w doubles). When these are the sums over
+ * all parts, and a->rows is the number of all rows, _finish replaces _close. In the backward pass
+ * _sums leaves 2 a->w doubles, and _stats takes those of all parts. */
 bool gnn_activation_waits(const struct gnn_pass *s, const struct gnn_activation *a);
 void gnn_activation_finish(struct gnn_pass *s, struct gnn_activation *a, uint32_t rows, float *y);
 int gnn_activation_back_sums(struct gnn_pass *s, const struct gnn_activation *a, uint32_t rows,

@@ -109,8 +109,8 @@ static inline void gnn_adj_aggregate(const struct gnn_ops *o, const struct gnn_a
 {
     o->aggregate(o, a->seg, a->nseg, from, to, x, a->nsrc, d, y, acc);
 }
-/* The same of the largest of each row's neighbours (kernels/message.h), unweighted; edges are
- * numbered from a->number on. */
+/* As gnn_adj_aggregate, of the largest of each row's neighbours (kernels/message.h), unweighted;
+ * edges are numbered from a->number on. */
 static inline void gnn_adj_max(const struct gnn_ops *o, const struct gnn_adj *a, uint32_t from,
                                uint32_t to, const float *x, size_t d, float *y, uint32_t *arg,
                                bool acc)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the attention layers GAT and GATv2 share (lib/model/gat.c, gatv2.c): options, widths, the
- * forward pass from scores to results, and the common part of the backward pass. HGT
+/* Functions that the attention layers GAT and GATv2 share (lib/model/gat.c, gatv2.c): options,
+ * widths, the forward pass from scores to results, and the common part of the backward pass. HGT
  * (lib/model/hgt.c) takes the number of heads from here. The kernels are in kernels/attention.h.
  *
  * Messages are the projected sources, (nsrc, d). For each destination and head, a few numbers are
@@ -146,8 +146,8 @@ int gnn_heads_raw_sources_back(struct gnn_conv_run *c, const struct gnn_attentio
  * sources; g is that of source 0. */
 int gnn_heads_messages_back(struct gnn_conv_run *c, const float *dm, uint32_t from, uint32_t to,
                             uint32_t weight, float *g, bool acc, struct gnn_err *e);
-/* The same of all messages, dm being that of message 0: the first part of the layer's `send_back`.
- */
+/* As gnn_heads_messages_back, of all messages, dm being that of message 0: the first part of the
+ * layer's `send_back`. */
 int gnn_heads_send_back(struct gnn_conv_run *c, const float *dm, uint32_t weight, float *g,
                         bool acc, struct gnn_err *e);
 

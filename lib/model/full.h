@@ -23,8 +23,8 @@
 
 struct gnn_full;
 
-/* What becomes of the rows of other partitions that the backward pass needs, too: they are fetched
- * again; kept from the forward pass; or kept, and all of them fetched before the first is used. */
+/* The rows of other partitions that the backward pass needs, too: they are fetched again; kept from
+ * the forward pass; or kept, and all of them fetched before the first is used. */
 enum gnn_full_remote { GNN_FULL_REFETCH, GNN_FULL_KEEP, GNN_FULL_ALL };
 
 struct gnn_full_opts {
@@ -85,7 +85,7 @@ int gnn_full_backward(struct gnn_full *f, const float *params, struct gnn_err *e
 float *gnn_full_grad(const struct gnn_full *f);
 const struct gnn_full_opts *gnn_full_options(const struct gnn_full *f);
 struct gnn_full_stats gnn_full_stats(const struct gnn_full *f);
-/* What this rank's partitions take, computed from the sizes of the graph and the model after a step
+/* Memory of this rank's partitions, computed from the sizes of the graph and the model after a step
  * (gnn-fullbatch(7), MEMORY), in bytes: edges; features; rows that are kept; gradients of rows, at
  * most; messages between partitions; parameters, moments and gradients; all. Not what the program
  * takes, nor scratch memory. false: there has been no step, or the formula is for other options:

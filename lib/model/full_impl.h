@@ -271,8 +271,8 @@ struct full_want {
     uint32_t stage, type;
     unsigned read, change; /* of enum full_what */
 };
-/* What a partition does in a turn, with the scratch memory that all share. What is made (struct
- * gnn_ops's fit) in a turn belongs to the partition. */
+/* A partition's work in a turn, with the scratch memory that all share. Memory allocated in a turn
+ * (struct gnn_ops's fit) belongs to the partition. */
 typedef int full_step(struct gnn_full *f, struct full_part *p, void *arg, struct gnn_err *e);
 struct full_turn {
     full_step *step; /* or NULL: nothing is done */
@@ -354,8 +354,9 @@ struct full_flow {
      * (enum full_what), and which the partitions work with. */
     const struct gnn_conv *of;
     unsigned table, read, change;
-    /* What each partition does before its rows are fetched or its gradients pushed, and when all
-     * rounds are over and its own gradients complete. Those that take turns do it in the same. */
+    /* Each partition's work before its rows are fetched or its gradients pushed, and after the last
+     * round, when its own gradients are complete. Partitions that take turns do both in the same
+     * turn. */
     struct full_turn first, last;
     full_step *over; /* or NULL: between these, when its rows have been used */
 };
@@ -431,7 +432,7 @@ typedef int full_make(struct gnn_full *f, struct full_part *p, uint32_t c, float
 int gnn_full_push(struct gnn_full *f, const struct full_flow *x, bool fetches, full_make *make,
                   void *arg, struct gnn_err *e) GNN_MUST_USE;
 
-/* The same of partitions that take turns, all of this rank. */
+/* As gnn_full_fetch and gnn_full_push, for partitions that take turns, all of this rank. */
 int gnn_full_fetch_in_turns(struct gnn_full *f, const struct full_flow *x, full_use *use, void *arg,
                             struct gnn_err *e) GNN_MUST_USE;
 int gnn_full_push_in_turns(struct gnn_full *f, const struct full_flow *x, bool fetches,

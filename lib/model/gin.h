@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What GIN and GINE share: the MLP of (1 + eps) x + a sum over the neighbours, which each makes in
- * its own way (lib/model/gin.c). Operations are those of struct gnn_layer, but for `sum`. */
+/* Functions that GIN and GINE share: the MLP of (1 + eps) x + a sum over the neighbours, which each
+ * makes in its own way (lib/model/gin.c). Operations are those of struct gnn_layer, but for `sum`.
+ */
 #ifndef GNN_LIB_MODEL_GIN_H
 #define GNN_LIB_MODEL_GIN_H
 

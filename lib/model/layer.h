@@ -25,8 +25,8 @@
     X(rgcn, "R-GCN")                                                                               \
     X(hgt, "HGT")
 
-/* What determines a convolution's parameters: layer `l` and relation `r` of the model, and the
- * widths of the sources' rows, the destinations' rows and the results. */
+/* The arguments that determine a convolution's parameters: layer `l` and relation `r` of the model,
+ * and the widths of the sources' rows, the destinations' rows and the results. */
 struct gnn_conv_shape {
     const struct gnn_model_config *c;
     uint32_t l, r, src, dst, out;
@@ -119,7 +119,7 @@ struct gnn_layer {
     /* Or NULL: options make another table of it, which is used in its place. */
     const struct gnn_layer *(*variant)(const struct gnn_model_config *c);
 
-    /* What it needs. */
+    /* Requirements. */
     enum gnn_adj_norm norm; /* of the adjacency */
     bool own;               /* the destinations' own rows */
     bool early;             /* these, in full batches, only in `open` and in the backward pass from

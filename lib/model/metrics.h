@@ -43,9 +43,9 @@ struct gnn_labels {
 int gnn_labels_read(struct gnn_labels *l, enum gnn_task task, uint32_t outputs,
                     const struct gnn_tensor *y, uint64_t n, struct gnn_err *e) GNN_MUST_USE;
 void gnn_labels_release(struct gnn_labels *l);
-/* The same in steps, for labels that are not in the host's memory: GNN_E_INPUT unless y has n rows
- * of *width labels; and, once they are in the form above (kernels/label.h), unless all are in
- * range. y: where they come from, NULL if it is not at hand. */
+/* As gnn_labels_read, in steps, for labels that are not in the host's memory: GNN_E_INPUT unless y
+ * has n rows of *width labels; and, once they are in the form above (kernels/label.h), unless all
+ * are in range. y: where they come from, NULL if it is not at hand. */
 int gnn_labels_fit(const struct gnn_tensor *y, enum gnn_task task, uint32_t outputs, uint64_t n,
                    uint32_t *width, struct gnn_err *e) GNN_MUST_USE;
 int gnn_labels_check(const struct gnn_labels *l, enum gnn_task task, uint32_t outputs, uint64_t n,
@@ -80,7 +80,7 @@ int gnn_score_init(struct gnn_score *s, enum gnn_task task, uint32_t outputs, bo
                    struct gnn_err *e) GNN_MUST_USE;
 void gnn_score_clear(struct gnn_score *s);
 void gnn_score_release(struct gnn_score *s);
-/* What `loss` is divided by: the sum of the rows' weights. */
+/* The denominator of `loss`: the sum of the rows' weights. */
 double gnn_score_weight(const struct gnn_score *s);
 /* Adds n rows of logits z. row_loss, as the losses of kernels/loss.h give it, may be NULL. */
 int gnn_score_add(struct gnn_score *s, const float *z, const struct gnn_labels *y, uint64_t n,
@@ -102,7 +102,7 @@ static inline bool gnn_metric_ranks(enum gnn_metric m)
     return m >= GNN_ROC_AUC && m <= GNN_RECALL_AT_PRECISION;
 }
 bool gnn_metric_defined(enum gnn_metric m, enum gnn_task task);
-/* What is reported of a task unless something else is asked for. */
+/* The metric reported for a task by default. */
 static inline enum gnn_metric gnn_metric_usual(enum gnn_task task)
 {
     return task == GNN_TASK_MULTICLASS   ? GNN_ACCURACY

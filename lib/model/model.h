@@ -23,9 +23,9 @@ struct gnn_model_etype {
     uint32_t features; /* columns of the field "x" of its edges, if the model uses it; 0: none */
 };
 
-/* What decides the parameters: see the list of stages below for what is computed. Typed graphs: one
- * convolution per relation, summed over the relations into a type (PyG's HeteroConv, aggr='sum').
- * At most one of layer_norm and batch_norm. */
+/* The configuration, which determines the parameters; the list of stages below says what is
+ * computed. Typed graphs: one convolution per relation, summed over the relations into a type
+ * (PyG's HeteroConv, aggr='sum'). At most one of layer_norm and batch_norm. */
 struct gnn_model_config {
     const struct gnn_layer *layer;
     uint32_t nlayers;

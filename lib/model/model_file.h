@@ -18,8 +18,8 @@ struct gnn_st_file {
 };
 /* GNN_E_INPUT "PATH: ..." for a file that breaks a rule of the format. */
 int gnn_st_read(struct gnn_st_file *f, const char *path, struct gnn_err *e) GNN_MUST_USE;
-/* The same of bytes from gnn_alloc, which f takes over (also on failure). A file of ours has a
- * description, a checksum, and f->st.summed set: one without the other is refused. A file without
+/* As gnn_st_read, of bytes from gnn_alloc, which f takes over (also on failure). A file of ours has
+ * a description, a checksum, and f->st.summed set: one without the other is refused. A file without
  * both is from elsewhere, and nothing vouches for its bytes. */
 int gnn_st_parse(struct gnn_st_file *f, void *bytes, uint64_t n, const char *path,
                  struct gnn_err *e) GNN_MUST_USE;
@@ -32,8 +32,8 @@ static inline bool gnn_st_checkpoint(const struct gnn_st_file *f)
 /* Writes the tensors in the order given, syncs and closes fd (also on failure). */
 int gnn_st_write(int fd, const char *name, const struct gnn_tensor *const *t, size_t n,
                  json_t *metadata, struct gnn_err *e) GNN_MUST_USE;
-/* The same to `path`, whole or not at all: a temporary file beside it, fsync, rename, fsync of the
- * directory. */
+/* As gnn_st_write, to `path`, whole or not at all: a temporary file beside it, fsync, rename, fsync
+ * of the directory. */
 int gnn_st_replace(const char *path, const struct gnn_tensor *const *t, size_t n, json_t *metadata,
                    struct gnn_err *e) GNN_MUST_USE;
 
@@ -59,8 +59,8 @@ int gnn_model_open(struct gnn_model *m, const struct gnn_st_file *f, const char 
 /* GNN_E_INPUT, naming tensor and layer, if the file has parameters of a layer that is known but not
  * supported. */
 int gnn_model_refuse_foreign(const struct gnn_st_file *f, const char *path, struct gnn_err *e);
-/* What a state dict says of itself by names and shapes: kind, layers, widths, norms. GNN_E_INPUT:
- * nothing that is known. */
+/* Reads kind, layers, widths and norms off a state dict's names and shapes. GNN_E_INPUT: they are
+ * those of no known model. */
 int gnn_model_guess(struct gnn_model_config *c, const struct gnn_st_file *f, const char *path,
                     struct gnn_err *e) GNN_MUST_USE;
 /* Copies the file's parameters (names beginning with `prefix`, which is cut off) to slab. All that

@@ -33,7 +33,7 @@ int gnn_net_check_floats(const struct gnn_tensor *x, struct gnn_err *e) GNN_MUST
 
 /* Sets OpenMP's number of threads for the batch, if it is theirs. */
 void gnn_net_choose_threads(const struct gnn_net *n);
-/* What comes after a stage's convolutions into type t. */
+/* Sets up the steps after a stage's convolutions into type t. */
 int gnn_net_after(struct gnn_net *n, uint32_t stage, uint32_t t, const struct gnn_net_mode *mode,
                   struct gnn_err *e) GNN_MUST_USE;
 /* Before the rows of a convolution: its sources, or the messages made of them. */
@@ -51,7 +51,7 @@ int gnn_net_grad_zeroed(struct gnn_net *n, uint32_t stage, uint32_t t, float **g
 /* Everything that is done with the rows of dy, chunk by chunk, after gnn_activation_back_open. */
 int gnn_net_rows_back(struct gnn_net *n, uint32_t stage, uint32_t t, float *dy,
                       struct gnn_err *e) GNN_MUST_USE;
-/* What a convolution adds to the gradient of the destinations' own rows. */
+/* Adds a convolution's share to the gradient of the destinations' own rows. */
 int gnn_net_own_back(struct gnn_net *n, const struct gnn_conv *v, const float *dy,
                      struct gnn_err *e) GNN_MUST_USE;
 /* Rows of type t as f32, from its features x, a tensor where the operations are; NULL: it has none.

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What all parts of a pass through a model share: where the operations are, parameters, gradients,
- * and scratch memory. */
+/* State that all parts of a pass through a model share: where the operations are, parameters,
+ * gradients, and scratch memory. */
 #ifndef GNN_LIB_MODEL_PASS_H
 #define GNN_LIB_MODEL_PASS_H
 
@@ -38,7 +38,7 @@ void gnn_pass_release(struct gnn_pass *s);
 int gnn_pass_gemm(struct gnn_pass *s, bool ta, bool tb, size_t m, size_t n, size_t k,
                   const float *a, const float *b, float beta, float *c,
                   const struct gnn_epilogue *ep, struct gnn_err *e) GNN_MUST_USE;
-/* The same of matrices that are parts of wider ones. */
+/* As gnn_pass_gemm, of matrices that are parts of wider ones. */
 int gnn_pass_product(struct gnn_pass *s, const struct gnn_product *p,
                      struct gnn_err *e) GNN_MUST_USE;
 

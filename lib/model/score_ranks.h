@@ -6,7 +6,7 @@
 #include "lib/comm/comm.h"
 #include "lib/model/metrics.h"
 
-/* What all ranks have added becomes the score of each. Collective. */
+/* Adds up the scores of all ranks, in each of them. Collective. */
 int gnn_score_sum(struct gnn_score *s, struct gnn_comm *c, struct gnn_err *e) GNN_MUST_USE;
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What an operation is called and what it must transfer at least: names and formulas of list.h,
+/* Names of operations, and the bytes that they must transfer at least, by the formulas of list.h,
  * which the times of a run (gpu_time.c) and tests/gpu/bench_gpu.c both have from here. */
 #ifndef GNN_LIB_OPS_GPU_COST_H
 #define GNN_LIB_OPS_GPU_COST_H
@@ -51,7 +51,7 @@ static inline uint64_t cells_of(uint64_t rows, uint64_t columns)
 {
     return rows * columns;
 }
-/* What is added to must be read, too. */
+/* Rows of results that are transferred: twice where they are added to, as they are read, too. */
 static inline uint64_t rows_out(uint64_t rows, bool acc)
 {
     return acc ? 2 * rows : rows;

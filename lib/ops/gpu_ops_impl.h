@@ -6,7 +6,7 @@
 #include "lib/gpu/runtime.h"
 #include "lib/ops/gpu_cost.h"
 
-/* What comes from the host goes through a ring of pinned memory, a part of which is used again when
+/* The ring of pinned memory that data from the host goes through. A part of it is used again when
  * the copies from it are done. */
 enum { RING_PARTS = 4, RING_PART = 1 << 20, RING = RING_PARTS * RING_PART };
 

@@ -36,8 +36,8 @@ struct gnn_product {
     const struct gnn_epilogue *ep;
 };
 
-/* What rows [from, to) of a block, or of all of a relation's blocks, have at least: edges, rows
- * with an edge, and different rows that edges lead from. */
+/* Lower bounds for rows [from, to) of a block, or of all of a relation's blocks: edges, rows with
+ * an edge, and different rows that edges lead from. */
 struct gnn_block_shape {
     uint64_t from, to, edges, rows, sources;
 };
@@ -115,7 +115,7 @@ extern const struct gnn_ops gnn_ops_cpu;
 /* Operations of the host do nothing from now on, and look at no memory; buffers are still made. */
 void gnn_ops_idle(struct gnn_ops *o);
 
-/* Those of the first of the devices, on a stream of their own; g NULL: gnn_ops_cpu. NULL and e on
+/* The operations of the first device, on a stream of their own; g NULL: gnn_ops_cpu. NULL and e on
  * failure. */
 const struct gnn_ops *gnn_ops_new(struct gnn_gpu *g, enum gnn_precision precision,
                                   struct gnn_err *e) GNN_MUST_USE;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What parts weigh while vertices are being given to them, against what they may. Not for use
+/* Weights of parts while vertices are being given to them, against the allowed ones. Not for use
  * outside lib/partition. */
 #ifndef GNN_LIB_PARTITION_LOADS_H
 #define GNN_LIB_PARTITION_LOADS_H

@@ -52,8 +52,9 @@ int gnn_metis_run(struct gnn_metis *m, const struct gnn_symgraph *g, uint32_t *p
 
 /* Would `relaxed` change what a part may hold? */
 bool gnn_metis_rounds(const struct gnn_metis *m, const struct gnn_symgraph *g);
-/* The same in one of several levels: m->k parts in runs of `group`, which divides m->k. With group
- * < m->k, part[v] says on entry in which run v's parts are. What it takes is added to m. */
+/* As gnn_metis_run, in one of several levels: m->k parts in runs of `group`, which divides m->k.
+ * With group < m->k, part[v] says on entry in which run v's parts are. What it takes is added to m.
+ */
 int gnn_metis_level(struct gnn_metis *m, const struct gnn_symgraph *g, uint32_t group,
                     uint32_t *part, struct gnn_err *e) GNN_MUST_USE;
 /* In two levels: first m->k / into parts, then each of these in `into`, so that parts i * into up
@@ -61,7 +62,7 @@ int gnn_metis_level(struct gnn_metis *m, const struct gnn_symgraph *g, uint32_t 
 int gnn_metis_two_level(struct gnn_metis *m, const struct gnn_symgraph *g, uint32_t into,
                         uint32_t *part, struct gnn_err *e) GNN_MUST_USE;
 
-/* What to keep equal over the parts. */
+/* The quantities to keep equal over the parts. */
 enum gnn_balance {
     GNN_BALANCE_NODES = 1,
     GNN_BALANCE_EDGES = 2,
@@ -69,7 +70,7 @@ enum gnn_balance {
     GNN_BALANCE_TYPES = 8
 };
 enum { GNN_METIS_CONSTRAINTS_MAX = 15 };
-/* What parts share evenly, GNN_METIS_CONSTRAINTS_MAX at most in all. */
+/* The constraints that parts share evenly, GNN_METIS_CONSTRAINTS_MAX at most in all. */
 struct gnn_even {
     unsigned balance;     /* of enum gnn_balance */
     const uint32_t *sets; /* [nsets] with GNN_BALANCE_SETS */

@@ -10,7 +10,7 @@
 #include "lib/base/mem.h"
 #include "lib/partition/partition.h"
 
-/* What is the same for all parts. */
+/* The state that all parts share. */
 struct gnn_rewrite {
     const struct gnn_layout *l;
     bool named; /* the store has k > 1 parts, so original ids are written */

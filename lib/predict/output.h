@@ -52,10 +52,10 @@ void gnn_output_form(const struct gnn_output *o, float *z, uint64_t n, float *ce
  * (n, outputs), n for one output. Takes over fd, which is -1 on all ranks but 0. */
 int gnn_output_write(const struct gnn_output *o, int fd, const char *name,
                      struct gnn_err *e) GNN_MUST_USE;
-/* The same rows of one rank as a tensor, of that type and shape, which is added to a set. */
+/* The rows of one rank as a tensor, of that type and shape, which is added to a set. */
 int gnn_output_tensor(const struct gnn_output *o, struct gnn_tensors *set, struct gnn_tensor **t,
                       struct gnn_err *e) GNN_MUST_USE;
-/* The same as a table in text, a line a row, after a line of names: the node's id in the data set;
+/* The rows as a table in text, a line a row, after a line of names: the node's id in the data set;
  * its time, if it has one; its class, by name where classes have names, and how probable that is,
  * or a column for each label, probability, value or element of the embedding; and the set that it
  * is in: o->set or, if that is NULL, of `split` (which may be NULL, too). */

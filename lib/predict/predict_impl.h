@@ -47,7 +47,7 @@ static inline uint32_t predict_embedding_stage(const struct gnn_model *m)
     const struct gnn_stage *last = &m->stage[m->nstages - 1];
     return m->conv[last->conv].from;
 }
-/* What stage 0 makes of a type: the features, or ones. */
+/* Makes the rows of stage 0 for a type: the features, or ones. */
 int gnn_predict_features(struct gnn_predict *p, uint32_t type, struct gnn_err *e) GNN_MUST_USE;
 
 /* Checks offsets and sources of every relation, and takes the degrees of their nodes, if the layers
@@ -57,12 +57,12 @@ int gnn_predict_relations(struct gnn_predict *p, struct gnn_err *e) GNN_MUST_USE
 const struct gnn_tensor *gnn_predict_adjacency(const struct gnn_predict *p, uint32_t part,
                                                uint32_t r, const char *what);
 
-/* What a stage makes of all nodes of a type. */
+/* Makes the rows of a stage for all nodes of a type. */
 int gnn_predict_stage(struct gnn_predict *p, uint32_t stage, uint32_t type,
                       struct gnn_err *e) GNN_MUST_USE;
 
-/* What compares outputs with labels, of a graph with this schema: the model's class for each of the
- * graph's, and room. */
+/* The scorer that compares outputs with labels of a graph with this schema: the model's class for
+ * each of the graph's, and scratch memory. */
 struct predict_scorer {
     const struct gnn_model *m;
     const struct gnn_schema *schema;

@@ -26,7 +26,7 @@ struct gnn_predict_batches_opts {
     void (*progress)(void *arg, uint64_t done, uint64_t total); /* seeds; total 0: not known */
 };
 
-/* What is fetched of a batch. On a device, it is taken when the next batch is under way. */
+/* The outputs fetched for a batch. On a device, they are taken when the next batch is under way. */
 enum { GNN_PREDICT_HALVES = 2 };
 struct gnn_predict_half {
     struct gnn_buf z, e, y, node, time; /* outputs, embeddings, labels, ids and times of seeds */

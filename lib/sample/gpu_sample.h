@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the files of the sampler on devices share (gpu_sampler.c is the way in; for several ranks,
+/* Shared by the files of the sampler on devices (gpu_sampler.c is the way in; for several ranks,
  * gpu_draw.c).
  *
  * A batch is drawn in one stream context of a device: a stream, maps of local numbers and scratch.
@@ -70,7 +70,7 @@ int gnn_gpu_resident_copy(const struct gpu_resident *n, const struct sampler *s,
                           struct gnn_err *e) GNN_MUST_USE;
 void gnn_gpu_resident_release(struct gpu_resident *n);
 
-/* What lies on one device. */
+/* The graph on one device. */
 struct gpu_graph {
     /* [netypes] parts in device memory, NULL where no hop uses the type */
     struct gnn_sample_graph *edges;
@@ -85,7 +85,7 @@ int gnn_gpu_graph_init(struct gpu_graph *q, const struct sampler *s,
                        struct gpu_device *d, struct gnn_err *e) GNN_MUST_USE;
 void gnn_gpu_graph_release(struct gpu_graph *q);
 
-/* What all devices have of it (gpu_place.c). */
+/* The graph on all devices (gpu_place.c). */
 struct gpu_graphs {
     struct gnn_gpu *g;
     struct gpu_host_edges host_edges;
@@ -133,9 +133,9 @@ int gnn_gpu_context_fit(struct gpu_context *l, struct gnn_err *e) GNN_MUST_USE;
 int gnn_gpu_context_launch(struct gpu_context *l, struct gpu_drawn *x,
                            struct gnn_err *e) GNN_MUST_USE;
 
-/* What goes to the device for a batch and comes back, in bytes from the start of a block of memory:
- * seeds and keys one way, sizes the other. Where the status and the sizes are does not depend on
- * the capacity. */
+/* The layout of the memory block that a batch's seeds and keys go to the device in, and its sizes
+ * come back in: offsets in bytes. Those of the status and the sizes do not depend on the capacity.
+ */
 struct gpu_io {
     uint64_t live;   /* u32 (nntypes), changing; before it, at 0, is the status */
     uint64_t counts; /* u32 (nhops + 1, nntypes) */

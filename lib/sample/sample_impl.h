@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the files of lib/sample share. */
+/* Shared by the files of lib/sample. */
 #ifndef GNN_LIB_SAMPLE_SAMPLE_IMPL_H
 #define GNN_LIB_SAMPLE_SAMPLE_IMPL_H
 
@@ -15,9 +15,8 @@
 #include "lib/base/node_map.h"
 #include "lib/sample/sampler.h"
 
-/* What batches start from, apart from how they grow: the seeds of each of the header's splits. They
- * yield frontier entries. Batches have equally many (lib/sample/node_seeds.c), or those of some
- * clusters (lib/sample/cluster_seeds.c). */
+/* The source of seeds for each of the header's splits, as frontier entries: equally many in each
+ * batch (lib/sample/node_seeds.c), or the nodes of some clusters (lib/sample/cluster_seeds.c). */
 struct sample_seeds {
     void (*free)(struct sample_seeds *q);
     /* Where seeds are read as they come: those of the next batch, to be carried by it as tensor
@@ -39,9 +38,9 @@ struct sample_seeds {
 
 struct sample_draw;
 
-/* What draws from this rank's own parts: the CPU, or, where several ranks put batches together,
- * devices that have the edges of these. The functions return a status and record what went wrong,
- * with damage in the same words. */
+/* The backend that draws from this rank's own parts: the CPU or, where several ranks put batches
+ * together, devices that have the edges of these parts. Functions return a status and record the
+ * failure, with the same words for the same damage. */
 struct sample_backend {
     void (*free)(struct sample_backend *q);
     /* Per-thread state, which may be NULL; one is made after the other. */
@@ -153,9 +152,9 @@ int gnn_sample_fit_nodes(const struct sample_draw *d, uint32_t t, uint64_t extra
 
 /* Keys of all blocks of a batch, [nhops * netypes][2]. */
 void gnn_sample_keys(const struct sampler *s, const struct gnn_batch *b, uint32_t *keys);
-/* What is sampled for block hop * netypes + edge type: by the CPU or a device, for this rank or
- * another. Destinations, their number and indptr are the caller's to set, and, where they lie
- * elsewhere, graph and keys. */
+/* The job that samples block hop * netypes + edge type, on the CPU or a device, for this rank or
+ * another. The caller sets the destinations, their number, indptr and, where they lie elsewhere,
+ * graph and keys. */
 struct gnn_sample_job gnn_sample_job_of(const struct sampler *s, const uint32_t *keys,
                                         uint32_t block);
 /* Does the job along edge type et: how many neighbours of each destination, ... */
@@ -175,14 +174,14 @@ struct sample_remote *gnn_sample_remote_new(const struct sampler *s,
                                             struct gnn_err *e) GNN_MUST_USE;
 void gnn_sample_remote_free(struct sample_remote *f);
 int gnn_sample_remote_hop(const struct sample_draw *d, uint32_t hop) GNN_MUST_USE;
-/* The same for some destinations, of one edge type: what gnn_sample_count_block and _pick_block do
- * without a numbering, wherever their in-edges are. All ranks call it, with none if need be, for
- * the same steps. indptr: (job->n + 1); *source: valid until the next call; *all: how many
- * destinations all ranks ask for. */
+/* Samples some destinations, of one edge type, as gnn_sample_count_block and _pick_block do without
+ * a numbering, wherever their in-edges are. All ranks call it, with none if need be, for the same
+ * steps. indptr: (job->n + 1); *source: valid until the next call; *all: how many destinations all
+ * ranks ask for. */
 int gnn_sample_remote_pick(const struct sample_draw *d, uint32_t et,
                            const struct gnn_sample_job *job, const uint32_t **source,
                            uint64_t *all) GNN_MUST_USE;
-/* The same for gnn_sample_has_edges. */
+/* As gnn_sample_has_edges, wherever the in-edges are; all ranks call it. */
 int gnn_sample_remote_edges(const struct sample_draw *d, uint32_t et, const uint32_t *dst,
                             const uint32_t *src, uint32_t n, uint8_t *has) GNN_MUST_USE;
 /* (lib/sample/node2vec.c) Sets s->sorted for edge type et, from which _has_edges tells whether
@@ -190,8 +189,8 @@ int gnn_sample_remote_edges(const struct sample_draw *d, uint32_t et, const uint
 int gnn_sample_sort_rows(struct sampler *s, uint32_t et, struct gnn_err *e) GNN_MUST_USE;
 void gnn_sample_has_edges(const struct sampler *s, uint32_t et, const uint32_t *dst,
                           const uint32_t *src, uint32_t n, uint8_t *has);
-/* What one draw of a step of node2vec says of a candidate: taken, not taken, or that it depends on
- * whether there is an edge from it to the node before. */
+/* The verdict of one draw of a step of node2vec on a candidate: taken, not taken, or taken only
+ * with, or only without, an edge from it to the node before. */
 enum node2vec_verdict { NODE2VEC_NO, NODE2VEC_YES, NODE2VEC_IF_EDGE, NODE2VEC_IF_NO_EDGE };
 struct node2vec {
     uint64_t back, near, far; /* 2^32 times the probabilities to take a candidate that is the node
@@ -202,7 +201,8 @@ enum node2vec_verdict gnn_node2vec_judge(const struct node2vec *v, uint32_t befo
                                          uint32_t candidate, uint32_t draw);
 /* (lib/sample/induce.c) The block of the hop that finds edges among the batch's nodes. */
 int gnn_sample_induce(const struct sample_draw *d, uint32_t hop, uint32_t et) GNN_MUST_USE;
-/* What tells most sources along edge type et that are not in the batch, in the worker. */
+/* Makes the worker's filter, which rejects most sources along edge type et that are not in the
+ * batch. */
 int gnn_sample_filter(const struct sample_draw *d, uint32_t et) GNN_MUST_USE;
 /* (lib/sample/walk.c) Random walks from the first n seeds of the worker, in place of hops. */
 int gnn_sample_walk(const struct sample_draw *d, uint64_t n) GNN_MUST_USE;
@@ -238,18 +238,18 @@ void gnn_sampler_free(void *sampler);
  * failure. */
 struct sample_seeds *gnn_node_seeds_new(struct sampler *s, const struct gnn_sampler_opts *o,
                                         struct gnn_err *e) GNN_MUST_USE;
-/* The same of clusters; also sets meta.sampling.batch_size. */
+/* As gnn_node_seeds_new, of clusters; also sets meta.sampling.batch_size. */
 struct sample_seeds *gnn_cluster_seeds_new(struct sampler *s, const struct gnn_sampler_opts *o,
                                            struct gnn_err *e) GNN_MUST_USE;
-/* What both do (lib/sample/node_seeds.c): room for the header's n splits and their tags; and the
- * set `name` as split i, its ids in *ids, to be freed. */
+/* Steps of both (lib/sample/node_seeds.c). _alloc allocates the header's n splits and their tags;
+ * _add_set makes the set `name` split i, with its ids in *ids, to be freed. */
 int gnn_seeds_alloc(struct sample_seeds *q, struct gnn_sampling *m, uint32_t n,
                     struct gnn_err *e) GNN_MUST_USE;
 int gnn_seeds_add_set(struct sample_seeds *q, struct sampler *s, uint32_t i, const char *name,
                       uint32_t **ids, struct gnn_err *e) GNN_MUST_USE;
-/* (lib/sample/seed_draws.c) What draws seeds from ids (n), of which those of other ranks may be
- * UINT32_MAX, as meta.sampling says; all ranks call it. NULL on failure. _at: the index of the one
- * at a position of an epoch, given the epoch's key. Any thread. */
+/* (lib/sample/seed_draws.c) Draws of seeds from ids (n), as meta.sampling says; ids of other ranks
+ * may be UINT32_MAX. All ranks call _new. NULL on failure. _at returns the index of the seed at a
+ * position of an epoch, given the epoch's key; any thread may call it. */
 struct seed_draws;
 struct seed_draws *gnn_seed_draws_new(const struct sampler *s, const uint32_t *ids, uint64_t n,
                                       struct gnn_err *e) GNN_MUST_USE;

@@ -16,7 +16,7 @@ struct gnn_gpu; /* lib/gpu/gpu.h */
  * offsets and as many rows as there is capacity for. AUTO: a copy, if it fits and leaves a quarter
  * of the device. */
 enum gnn_graph_memory { GNN_GRAPH_AUTO, GNN_GRAPH_DEVICE, GNN_GRAPH_UVA };
-/* What became of it, in bytes. */
+/* The placement chosen for the graph, in bytes. */
 struct gnn_graph_report {
     enum gnn_graph_memory memory; /* not AUTO */
     uint64_t device, resident;    /* on each device; of them for rows that are also in the host's
@@ -24,7 +24,7 @@ struct gnn_graph_report {
     uint64_t host, copied;        /* in the host's memory; of them in a pinned copy */
 };
 
-/* What sampling in proportion to weights takes beside the store, on this rank. */
+/* Memory that sampling in proportion to weights takes beside the store, on this rank. */
 struct gnn_weight_report {
     uint64_t bytes; /* of sums of weights */
     uint64_t idle;  /* nodes with in-edges of a type, all of weight 0: they pick none of these */
@@ -37,10 +37,10 @@ struct gnn_sample_remote_stats {
     uint64_t rows, remote, halo;
 };
 
-/* What to draw. Everything pointed to must live until gnn_sampler_source_new returns. */
+/* A sampler's options. Everything pointed to must live until gnn_sampler_source_new returns. */
 struct gnn_sampler_opts {
-    /* What is drawn: what a user chose (gnn_sampler_opts_init: all defaults); or, bound to the
-     * store's schema, what the header of a stream says, or a model's file (struct gnn_recipe). */
+    /* The recipe: as a user chose it (gnn_sampler_opts_init: all defaults) or, bound to the store's
+     * schema, as the header of a stream or a model's file (struct gnn_recipe) has it. */
     struct gnn_sampling sampling;
     /* Fan-outs per hop, from the seeds outwards: "15,10,5" for every edge type, or "S/R/D=10,5" for
      * one, which overrides the former; -1 all neighbours, 0 none. All must name the same number of

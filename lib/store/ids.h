@@ -11,7 +11,7 @@
  * GNN_E_INPUT when the store's original ids are not a permutation. */
 int gnn_store_inverse(struct gnn_store *s, uint32_t t, uint32_t **inverse,
                       struct gnn_err *e) GNN_MUST_USE;
-/* The same in any case; UINT32_MAX for nodes of parts that are not open. */
+/* As gnn_store_inverse, in any case; UINT32_MAX for nodes of parts that are not open. */
 int gnn_store_nodes(struct gnn_store *s, uint32_t t, uint32_t **ids,
                     struct gnn_err *e) GNN_MUST_USE;
 
@@ -51,8 +51,8 @@ void gnn_id_reader_release(struct gnn_id_reader *r);
  * line, and none only at the end. */
 int gnn_id_reader_next(struct gnn_id_reader *r, uint32_t *ids, uint64_t want, uint64_t *got,
                        struct gnn_err *e) GNN_MUST_USE;
-/* The same of lines with an id and its time: i64 or, with `real`, f64 and no NaN, whose bits are in
- * times. */
+/* As gnn_id_reader_next, of lines with an id and its time: i64 or, with `real`, f64 and no NaN,
+ * whose bits are in times. */
 int gnn_id_reader_timed(struct gnn_id_reader *r, uint32_t *ids, int64_t *times, bool real,
                         uint64_t want, uint64_t *got, struct gnn_err *e) GNN_MUST_USE;
 

@@ -60,7 +60,7 @@ struct gnn_store {
  * of each tensor that is fetched is checked by a background thread. */
 int gnn_store_open(struct gnn_store *s, const char *path, bool verify,
                    struct gnn_err *e) GNN_MUST_USE;
-/* The same for one of several ranks, all of which call it: rank r opens the parts [r*k/n,
+/* As gnn_store_open, for one of several ranks, all of which call it: rank r opens the parts [r*k/n,
  * (r+1)*k/n) only, and what the parts must be together is checked together. GNN_E_INPUT also when
  * there are fewer parts than ranks. Of parts that are not open, no tensors are found. */
 int gnn_store_open_ranks(struct gnn_store *s, const char *path, bool verify, struct gnn_comm *c,
@@ -97,7 +97,7 @@ const struct gnn_tensor *gnn_store_findf(struct gnn_store *s, uint32_t part, con
 /* All tensors of a part, in file order. */
 uint32_t gnn_store_ntensors(const struct gnn_store *s, uint32_t part);
 const struct gnn_tensor *gnn_store_at(struct gnn_store *s, uint32_t part, uint32_t i);
-/* The same without asking for verification: for looking at names and shapes. */
+/* As gnn_store_at and _find, without asking for verification: for looking at names and shapes. */
 const struct gnn_tensor *gnn_store_peek(const struct gnn_store *s, uint32_t part, uint32_t i);
 const struct gnn_tensor *gnn_store_look(const struct gnn_store *s, uint32_t part, const char *name);
 const char *gnn_store_part_path(const struct gnn_store *s, uint32_t part);
@@ -116,7 +116,7 @@ void gnn_store_drop(const struct gnn_store *s, const void *data, uint64_t bytes)
 /* The pages of an open part need not stay in this process's memory: they are read again, from the
  * page cache, when they are used. */
 void gnn_store_forget(const struct gnn_store *s, uint32_t part);
-/* The same of all open parts, now, and of what is verified from now on. */
+/* As gnn_store_forget, of all open parts, now, and of what is verified from now on. */
 void gnn_store_forget_all(struct gnn_store *s);
 
 /* Waits until every tensor fetched so far has been checked; GNN_E_INPUT names the first damaged

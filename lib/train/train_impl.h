@@ -29,7 +29,7 @@ int gnn_train_flush(struct gnn_trainer *t, struct gnn_err *e) GNN_MUST_USE;
 /* GNN_E_RUN unless all parameters and moments, of the host, are finite. */
 int gnn_train_check_params(const struct gnn_trainer *t, struct gnn_err *e) GNN_MUST_USE;
 
-/* What ranks do together (lib/train/train_ranks.c). */
+/* Steps of several ranks (lib/train/train_ranks.c). */
 int gnn_train_ranks_init(struct gnn_trainer *t, struct gnn_err *e) GNN_MUST_USE;
 void gnn_train_ranks_release(struct gnn_trainer *t);
 /* Seeds of a batch over all ranks, of which `rows` are this one's. */

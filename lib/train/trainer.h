@@ -79,7 +79,7 @@ struct gnn_train_hooks {
     void (*epoch)(void *arg, const struct gnn_train_epoch *r); /* may be NULL */
 };
 
-/* What a checkpoint holds beside parameters and moments. */
+/* The state that a checkpoint holds beside parameters and moments. */
 struct gnn_train_state {
     uint64_t epoch, step; /* last training batch done ... */
     bool any;             /* ... if there was one */
@@ -91,7 +91,7 @@ struct gnn_train_state {
     uint64_t dtypes; /* which types the features travel in; 0: no batch yet */
 };
 
-/* What scoring a batch takes, on the host. Where operations are async, a batch is scored after the
+/* Memory of the host for scoring a batch. Where operations are async, a batch is scored after the
  * next one has been put under way, so that the host never waits for the device inside a step. */
 enum { GNN_TRAIN_HALVES = 2 };
 struct gnn_train_half {
@@ -104,7 +104,7 @@ struct gnn_train_half {
     bool labelled; /* y and weights are those of the next batch already */
 };
 
-/* What a rank tells the others with each batch. */
+/* The message of a rank to the others with each batch. */
 enum train_next { TRAIN_NEXT_BATCH, TRAIN_NEXT_END, TRAIN_NEXT_CUT, TRAIN_NEXT_STOP };
 struct train_told {
     uint64_t epoch, step, split; /* of the batch it is at, ... */
@@ -200,8 +200,8 @@ int gnn_trainer_write(struct gnn_trainer *t, int fd, const char *name,
  * is no checkpoint. GNN_E_INPUT: it belongs to another run. */
 int gnn_trainer_save(struct gnn_trainer *t, struct gnn_err *e) GNN_MUST_USE;
 int gnn_trainer_load(struct gnn_trainer *t, struct gnn_err *e) GNN_MUST_USE;
-/* The same of a file in memory, whatever is in it; path: for messages. GNN_E_INPUT for any number
- * that a run cannot have come to. */
+/* As gnn_trainer_load, of a file in memory, whatever is in it; path: for messages. GNN_E_INPUT for
+ * any number that a run cannot have come to. */
 struct gnn_st_file;
 int gnn_checkpoint_restore(struct gnn_trainer *t, const struct gnn_st_file *f, const char *path,
                            struct gnn_err *e) GNN_MUST_USE;

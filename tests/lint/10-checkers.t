@@ -92,6 +92,12 @@ finds 'a table counts as a call' 'lib/base/a lib/base/b: these files call each o
 plant lib/base/a.c 'const int *x[] = {LIST(&gnn_##name)};\nint gnn_a(void)\n{\n    return 1;\n}\n'
 finds 'and so does a name that a macro makes' 'lib/base/a lib/base/b: these files call each other' shape
 reset
+plant lib/base/a.h 'int gnn_a(int x);\nstatic inline int gnn_one(int x)\n{\n    return gnn_b(x);\n}\n'
+plant lib/base/b.c 'int gnn_b(int x)\n{\n    return x;\n}\nint gnn_c(int x)\n{\n    return gnn_a(x);\n}\n'
+check 'an inline function that calls another file' shape
+plant lib/base/a.c 'int gnn_a(int x)\n{\n    return x;\n}\n'
+finds 'a circle through the body of a function in a header' 'lib/base/a lib/base/b: these files call each other' shape
+reset
 plant lib/base/a.c 'static int find(int a)\n{\n    return a;\n}\n'
 finds 'a static function named by one word' 'lib/base/a.c: find: a static function' shape
 plant lib/base/a.c 'static int find_it(int a)\n{\n    return a;\n}\nstatic void (*end)(int);\n'
@@ -137,6 +143,8 @@ plant lib/base/t.h '/* SPDX-License-Identifier: Apache-2.0 */\n/* T:\n * a/T u32
 finds 'check-text.sh finds a table in which a name stands behind text' 'lib/base/t.h:3: two tensors in a line of a table' text
 plant lib/base/t.h '/* SPDX-License-Identifier: Apache-2.0 */\nstruct s {\n    uint32_t\n        a; /* of it */\n};\n'
 finds 'check-text.sh finds a declaration that a comment has cut in two' 'lib/base/t.h:3: a declaration cut in two' text
+plant lib/base/t.h '/* SPDX-License-Identifier: Apache-2.0 */\n/* What a and b share. */\nint a, b;\n'
+finds 'check-text.sh finds a comment that does not begin with the thing declared' 'lib/base/t.h:2: a comment that does not' text
 rm lib/base/t.h
 plant lib/base/t.c '<<<<''<<< HEAD\na\n====''===\nb\n>>>>''>>> c0ffee (Add b)\n'
 finds 'check-text.sh finds marks of a merge' 'lib/base/t.c:3: a mark of a merge' text

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the files that write an imported store share: build.c and, for the edges, build_edges.c. */
+/* Shared by the files that write an imported store: build.c and, for the edges, build_edges.c. */
 #ifndef GNN_LIB_IMPORT_BUILD_IMPL_H
 #define GNN_LIB_IMPORT_BUILD_IMPL_H
 

@@ -9,7 +9,7 @@
 
 #include "lib/base/err.h"
 
-/* What one input edge (s, d) becomes. FWD: s -> d; REV: d -> s; both: s -> d, then d -> s, a
+/* The edges made of one input edge (s, d). FWD: s -> d; REV: d -> s; both: s -> d, then d -> s, a
  * self-loop once. With REV alone ndst is that of the result. */
 enum gnn_csc_mode {
     GNN_CSC_FWD = 1,

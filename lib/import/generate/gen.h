@@ -7,7 +7,7 @@
 
 enum gnn_gen_kind { GNN_GEN_RMAT, GNN_GEN_SBM, GNN_GEN_PRODUCTS, GNN_GEN_IGBH };
 
-/* What a specification such as "sbm:nodes=1000,classes=4" says, with defaults filled in. */
+/* The parameters of a specification such as "sbm:nodes=1000,classes=4", with defaults filled in. */
 struct gnn_gen_params {
     enum gnn_gen_kind kind;
     const char *name;

@@ -20,7 +20,7 @@ struct gnn_array {
     struct gnn_lost lost; /* of reading .npy as F32; see gnn_array_lost */
 };
 
-/* What its first bytes make of a member. */
+/* Opens a member as the array that its first bytes declare. */
 int gnn_array_open(struct gnn_array *a, struct gnn_input *in, uint32_t member,
                    struct gnn_err *e) GNN_MUST_USE;
 /* A zeroed object, or one that failed to open, may be closed. */
@@ -31,7 +31,7 @@ const char *gnn_array_name(const struct gnn_array *a);
  */
 int gnn_array_read(struct gnn_array *a, enum gnn_dtype as, void *out, uint64_t max, uint64_t *got,
                    struct gnn_err *e) GNN_MUST_USE;
-/* What F32 did not hold of the values read so far. */
+/* The values read so far that F32 does not hold exactly. */
 const struct gnn_lost *gnn_array_lost(const struct gnn_array *a);
 /* The type of a member as the named field, other than features, labels and weights of edges: I64
  * for an array of integers and for text of integers only; else F64 for times and for numbers that

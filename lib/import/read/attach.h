@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What tables of nodes add to a data set: --nodes, --features and --labels. Their rows are found by
+/* Tables of nodes that add to a data set: --nodes, --features and --labels. Their rows are found by
  * id, if they have ids, so that another order of them gives the same data set. */
 #ifndef GNN_LIB_IMPORT_ATTACH_H
 #define GNN_LIB_IMPORT_ATTACH_H

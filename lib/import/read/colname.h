@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What columns are called. Names count in any case, whatever stands between
- * their letters and digits. */
+/* Names of columns. They count in any case, whatever stands between their letters and digits. */
 #ifndef GNN_LIB_IMPORT_COLNAME_H
 #define GNN_LIB_IMPORT_COLNAME_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What an input is, from names and content. Private to lib/import. */
+/* Detects the format of an input, from names and content. Private to lib/import. */
 #ifndef GNN_LIB_IMPORT_DETECT_H
 #define GNN_LIB_IMPORT_DETECT_H
 

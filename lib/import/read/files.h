@@ -15,7 +15,7 @@ int gnn_member_ids(struct gnn_input *in, uint32_t member, uint64_t count,
  * line i, of *n. GNN_E_INPUT for an id that is there twice. */
 int gnn_member_words(struct gnn_input *in, uint32_t member, struct gnn_nodeids *ids, uint64_t *n,
                      struct gnn_err *e) GNN_MUST_USE;
-/* The same as gnn_member_ids from FILE[:COLUMN], .npy or a text table with a column of ids
+/* As gnn_member_ids, from FILE[:COLUMN], .npy or a text table with a column of ids
  * (lib/import/read/joined.h), for a set that messages call `what`: an id that is there twice is
  * GNN_E_INPUT. */
 int gnn_files_ids(const char *spec, const char *what, uint64_t count, const struct gnn_nodeids *of,

@@ -20,7 +20,8 @@ struct gnn_reader;
  * What cannot be data (lib/import/read/companion.h) is left out, unless it is named. */
 int gnn_input_open(struct gnn_input **in, const char *const *path, uint32_t n,
                    struct gnn_err *e) GNN_MUST_USE;
-/* The same over bytes in memory, which stay the caller's; `name` is for messages and formats. */
+/* As gnn_input_open, over bytes in memory, which stay the caller's; `name` is for messages and
+ * formats. */
 int gnn_input_open_mem(struct gnn_input **in, const char *name, const void *data, size_t n,
                        struct gnn_err *e) GNN_MUST_USE;
 /* An archive that is a member of another (an .npz in a .zip). `outer` must outlive it. */
@@ -52,11 +53,11 @@ int gnn_input_find(const struct gnn_input *in, const char *name);
 
 /* Takes member i out of those that are read. */
 int gnn_input_leave(struct gnn_input *in, uint32_t i, struct gnn_err *e) GNN_MUST_USE;
-/* The same of a table of nodes, which gnn_input_table then names: by its path, or ARCHIVE:MEMBER;
- * NULL for those that are not there. */
+/* As gnn_input_leave, of a table of nodes, which gnn_input_table then names: by its path, or
+ * ARCHIVE:MEMBER; NULL for those that are not there. */
 int gnn_input_set_aside(struct gnn_input *in, uint32_t i, struct gnn_err *e) GNN_MUST_USE;
 const char *gnn_input_table(const struct gnn_input *in, uint32_t k);
-/* What is not read: names, as many as fit. False: nothing. */
+/* The names of the files that are not read, as many as fit. False: there are none. */
 bool gnn_input_left(const struct gnn_input *in, char *text, size_t room);
 /* Puts several inputs, whose members are in the order of their names, in the order in which they
  * were given. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What an input consists of, for the files that make and read it: input.c, reader.c. */
+/* The parts of an input, for the files that make and read it: input.c, reader.c. */
 #ifndef GNN_LIB_IMPORT_INPUT_IMPL_H
 #define GNN_LIB_IMPORT_INPUT_IMPL_H
 

@@ -39,7 +39,7 @@ void gnn_joined_close(struct gnn_joined *j);
 
 /* Whether a cell is a number, and not missing. */
 bool gnn_joined_is_number(const struct gnn_word *w);
-/* What column i is called in messages: 'its name', or "column 3". */
+/* The name of column i in messages: 'its name', or "column 3". */
 const char *gnn_joined_column(const struct gnn_joined *j, uint32_t i, char text[96]);
 /* GNN_E_INPUT: no column is called like ids, in "OPTIONFILE". */
 int gnn_joined_no_id(const struct gnn_joined *j, const char *option, const char *file,

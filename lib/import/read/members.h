@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What several files are together. Private to lib/import. */
+/* Roles of several files together. Private to lib/import. */
 #ifndef GNN_LIB_IMPORT_MEMBERS_H
 #define GNN_LIB_IMPORT_MEMBERS_H
 

@@ -6,7 +6,7 @@
 #include "lib/import/read/joined.h"
 #include "lib/import/read/src.h"
 
-/* What its columns, other than the ids, are: by their names, or all one thing. */
+/* The use of its columns, other than the ids: by their names, or the same for all. */
 enum gnn_table_use { GNN_TABLE_NODES, GNN_TABLE_FEATURES, GNN_TABLE_LABELS };
 
 /* Reads the table, which is before its first row, twice, and adds its fields to node type ntype,

@@ -19,7 +19,7 @@ union gnn_number {
     int64_t whole;
 };
 
-/* What the numbers of a field are like. Zeroed at first. */
+/* The kinds of numbers seen in a field. Zeroed at first. */
 struct gnn_numbers {
     bool real; /* some are not written as integers: with a point, an exponent, or missing */
     bool wide; /* f32 does not hold some: integers of more than 24 bits, or beyond its range */
@@ -43,7 +43,7 @@ static inline bool gnn_f32_loses(double v)
  * value is i, else one whose value is v. */
 void gnn_numbers_add(struct gnn_numbers *s, const char *p, uint64_t line, bool whole, int64_t i,
                      double v);
-/* The same for doubles of an array that declares them as such. */
+/* As gnn_numbers_add, for doubles of an array that declares them as such. */
 void gnn_numbers_doubles(struct gnn_numbers *s, const double *v, uint64_t n);
 /* The type of a field: i64 if all numbers are integers, else f64 for times and where f32 does not
  * do, and f32. GNN_E_INPUT, with its line, for an integer that the type does not hold exactly. */
@@ -62,8 +62,8 @@ static inline void gnn_lost_add(struct gnn_lost *l, double v)
     l->first = l->zero + l->whole ? l->first : v;
     *(fabs(v) < 1 ? &l->zero : &l->whole) += 1;
 }
-/* The same for an integer of magnitude m, which is v as a double, perhaps rounded. f32 holds it if
- * its bits, without the zeros at their end, are 24. */
+/* As gnn_lost_add, for an integer of magnitude m, which is v as a double, perhaps rounded. f32
+ * holds it if its bits, without the zeros at their end, are 24. */
 static inline void gnn_lost_add_whole(struct gnn_lost *l, uint64_t m, double v)
 {
     if (!m || m >> __builtin_ctzll(m) < 1u << 24)

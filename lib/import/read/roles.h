@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What arrays are, by their names. Private to lib/import. */
+/* Roles of arrays, by their names. Private to lib/import. */
 #ifndef GNN_LIB_IMPORT_ROLES_H
 #define GNN_LIB_IMPORT_ROLES_H
 

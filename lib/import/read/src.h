@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What all data sets read from files share: inputs, node fields from memory or from a member, label
+/* Shared by all data sets read from files: inputs, node fields from memory or from a member, label
  * conversion, splits, renaming. Private to lib/import. */
 #ifndef GNN_LIB_IMPORT_SRC_H
 #define GNN_LIB_IMPORT_SRC_H
@@ -55,11 +55,11 @@ int gnn_src_make_ids(struct gnn_src *s, uint32_t n, struct gnn_err *e) GNN_MUST_
 void gnn_src_forget_ids(struct gnn_src *s);
 /* Takes over the input, on failure too. */
 int gnn_src_own(struct gnn_src *s, struct gnn_input *in, struct gnn_err *e) GNN_MUST_USE;
-/* What --map makes of a name: the name itself, or else the new one, "" for an array to leave out,
+/* The name that --map gives for a name: itself, or else the new one, "" for an array to leave out,
  * which is valid until the thread's next call. Thread-safe but for o->map_used. */
 const char *gnn_src_mapped(const struct gnn_import_opts *o, const char *name);
-/* What the schema says of a column that is no field, with what --map can do; column NULL: it has no
- * name. */
+/* Repeats why the schema refuses a column as a field, with what --map can do; column NULL: it has
+ * no name. */
 int gnn_src_fail_name(const struct gnn_err *why, const char *file, const char *column,
                       struct gnn_err *e);
 /* Adds a node field whose rows are the member's, in order, as F32. */

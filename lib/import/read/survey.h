@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a text table holds, column by column, before anyone says what it means: kinds of cells, in
+/* A survey of a text table, column by column, before anyone says what it means: kinds of cells, in
  * the first row and below it. No rule about roles is here (lib/import/read/reading.h). */
 #ifndef GNN_LIB_IMPORT_SURVEY_H
 #define GNN_LIB_IMPORT_SURVEY_H

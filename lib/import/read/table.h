@@ -29,7 +29,7 @@ struct gnn_table {
 /* A zeroed object, or one that failed to open, may be closed. */
 int gnn_table_open(struct gnn_table *t, struct gnn_input *in, uint32_t member, char comment,
                    struct gnn_err *e) GNN_MUST_USE;
-/* The same on an open reader, which it takes over, on failure too. */
+/* As gnn_table_open, on an open reader, which it takes over, on failure too. */
 int gnn_table_open_reader(struct gnn_table *t, struct gnn_reader *r, char comment,
                           struct gnn_err *e) GNN_MUST_USE;
 void gnn_table_close(struct gnn_table *t);
@@ -38,9 +38,9 @@ int gnn_table_fail(const struct gnn_table *t, const char *p, const char *what, s
 
 /* Makes p point to a line that is neither blank nor comment; GNN_END after the last. */
 int gnn_table_line(struct gnn_table *t, struct gnn_err *e) GNN_MUST_USE;
-/* The same, but stops at blank and comment lines too. */
+/* As gnn_table_line, but stops at blank and comment lines too. */
 int gnn_table_any(struct gnn_table *t, struct gnn_err *e) GNN_MUST_USE;
-/* The same among the lines that are in memory; false if there is none. */
+/* As gnn_table_line, among the lines that are in memory; false if there is none. */
 bool gnn_table_more(struct gnn_table *t);
 /* Goes to the next line; p is anywhere in the present one. */
 void gnn_table_next(struct gnn_table *t);
