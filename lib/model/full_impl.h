@@ -11,24 +11,25 @@
 enum { FULL_DEPTH_MAX = 1024 }; /* rounds under way: each has a tag of its own */
 enum { FULL_WIRES = 2 };        /* of gradients: of this round, and of the one before */
 
-/* A table that is made in the host's memory and then used where the operations are; on the host
- * that is the same memory. Zeroed object = empty. */
+/* A table that is made in the host's memory and then used in the operations' memory, which may be
+ * the same. Zeroed object = empty. */
 struct full_table {
-    void *data; /* where it is: the host's memory, and after _put the operations' */
-    struct gnn_buf made, there;
+    void *data;           /* in the host's memory; after _put, in the operations' */
+    struct gnn_buf made;  /* the host's memory */
+    struct gnn_buf there; /* the operations', where it is another one */
     uint64_t bytes;
-    const char *what;
+    const char *what; /* for messages */
 };
 
-/* The boundary rows that stay in this step, of those that one partition uses of another: their
- * numbers in the owner, and among all that the user uses. */
+/* The boundary rows of one partition that stay in this step for another one, which uses them. */
 struct full_sample {
     uint32_t n;
-    struct gnn_buf row, at;
+    struct gnn_buf row; /* (n) their numbers in the owner */
+    struct gnn_buf at;  /* (n) their numbers among all rows that the user uses */
 };
 
-/* The portion of a block that takes part in a layer, where not all of it does. Its members are as
- * in struct full_block; rows, edges and used rows are the first so many of the block. */
+/* The portion of a block that takes part in a layer, where not all of it does: the first rows, the
+ * first edges and the first used rows of the block. Members are as in struct full_block. */
 struct full_cut {
     uint32_t n, edges;
     struct gnn_buf tptr, tidx, tedge;
@@ -36,35 +37,40 @@ struct full_cut {
     struct gnn_adj_parts parts;
 };
 
-/* The edges of a relation that lead from one partition into another. n: the rows of the source
- * partition that they use; need: their numbers there, ascending; of the own partition all rows,
- * without a list. With levels, those that higher levels use come first, each level's ascending. */
+/* The edges of a relation that lead from one partition into another. */
 struct full_block {
-    uint32_t n;
+    uint32_t n; /* rows of the source partition that the edges use */
+    /* (n) The numbers of these rows in the source partition, ascending; with levels, rows that
+     * higher levels use come first, each level's ascending. Of the own partition, all rows are
+     * used, without a list. */
     struct full_table need;
-    uint32_t edges, number;            /* those of the blocks before, where layers number edges */
+    uint32_t edges;
+    uint32_t number;                   /* edges of the blocks before, where layers number edges */
     struct full_table indptr, indices; /* (rows+1), (edges) among the n */
     struct gnn_buf tptr, tidx;         /* transposed: (n+1), (edges) */
     struct gnn_buf node;               /* (n) factors of the sources, where the norm needs them */
-    struct gnn_buf order; /* (edges) their numbers in the store, until their fields are read */
-    struct full_table value, feature; /* (edges), (edges, features) what layers use of them, */
-    struct full_table id;             /* (edges) u64; */
-    struct gnn_buf tedge;  /* (edges) which edge of the block each of the transposed one is; or,
-                              with parts, the other way round */
-    struct full_table csr; /* struct gnn_csr [3]: the block, transposed, and that of parts */
+    struct gnn_buf order;      /* (edges) numbers in the store, until the edges' fields are read */
+    struct full_table value;   /* (edges) weights, where layers use them */
+    struct full_table feature; /* (edges, features) where layers use them */
+    struct full_table id;      /* (edges) u64, where layers use them */
+    /* (edges) For each edge of the transposed block its number in the block; with parts, the
+     * inverse. */
+    struct gnn_buf tedge;
+    struct full_table csr;      /* struct gnn_csr [3]: the block, transposed, and that of parts */
     struct gnn_adj_parts parts; /* of the sources, if gnn_full_has_parts */
     struct full_sample sample;
     struct full_cut *cut; /* [levels], or NULL: all of it takes part in each layer */
 };
+/* A relation's edges into one partition. */
 struct full_rel {
     struct full_block *block;          /* [k] by source part */
-    struct full_table node, row, diag; /* factors of the part's own nodes (struct gnn_adj), */
-    struct full_table count, loop;     /* and with weights of edges what these are made of; */
+    struct full_table node, row, diag; /* factors of the part's own nodes (struct gnn_adj) */
+    struct full_table count, loop;     /* with weights of edges: the inputs of these factors */
     struct full_table mean;            /* means of the edges' features, for loops */
 };
 /* Rows of a part that another one uses. */
 struct full_ask {
-    const uint32_t *row; /* (n); of a part of this rank, that one's `need` */
+    const uint32_t *row; /* (n); for a part of this rank, the user's `need` */
     uint32_t n;
     struct full_table list;
     struct full_sample sample; /* for a user on another rank */
@@ -72,46 +78,51 @@ struct full_ask {
 };
 
 struct full_part {
-    uint32_t at;                       /* which of the k parts it is */
-    struct gnn_net net;                /* its rows, and what layers keep of them */
-    struct gnn_batch batch;            /* its nodes, as the net wants them: all of them, no edges */
-    struct gnn_batch_type *type;       /* [nntypes] the batch's */
-    struct full_table *id;             /* [nntypes] their original ids, unless in the store */
-    struct full_table *features;       /* [nntypes] the store's, where the operations are */
-    struct gnn_buf *order;             /* [nntypes] with levels, its rows' numbers in the store, */
-    uint32_t *count;                   /* or empty: in its order; [levels+1][nntypes] of each */
-    struct full_rel *rel;              /* [netypes] */
-    struct full_ask *ask;              /* [netypes][k] */
-    const float *table;                /* during rounds: its rows that others fetch, */
-    float *into;                       /* or to which gradients are added, */
-    const float *view;                 /* and the rows that it has fetched in this round */
-    struct gnn_buf fetched, pushed[2]; /* from a part of this rank; gradients for another part */
-    struct gnn_buf dmessages;          /* gradients of messages */
-    struct gnn_buf *mail, *back_mail;  /* of partitions that take turns: [nconvs][k] by round,
-                                          rows for this one; [k] its gradients for others */
-    struct gnn_buf *spare;             /* [nspare] rows and gradients that are needed no more */
+    uint32_t at;                 /* its number among the k parts */
+    struct gnn_net net;          /* its rows, and the state that layers keep of them */
+    struct gnn_batch batch;      /* its nodes, as the net takes them: all of them, no edges */
+    struct gnn_batch_type *type; /* [nntypes] the batch's */
+    struct full_table *id;       /* [nntypes] original ids, unless the store has them */
+    struct full_table *features; /* [nntypes] the store's, in the operations' memory */
+    /* [nntypes] With levels, the rows' numbers in the store; empty: they are in its order. */
+    struct gnn_buf *order;
+    uint32_t *count;      /* [levels+1][nntypes] rows of each level */
+    struct full_rel *rel; /* [netypes] */
+    struct full_ask *ask; /* [netypes][k] */
+    /* During rounds: the rows that others fetch, the gradients that others add to, and the rows
+     * that it has fetched in this round. */
+    const float *table;
+    float *into;
+    const float *view;
+    struct gnn_buf fetched;   /* rows from a part of this rank */
+    struct gnn_buf pushed[2]; /* gradients for another part */
+    struct gnn_buf dmessages; /* gradients of messages */
+    /* Of partitions that take turns: [nconvs][k] by round, rows for this one; [k] its gradients for
+     * others. */
+    struct gnn_buf *mail, *back_mail;
+    struct gnn_buf *spare; /* [nspare] rows and gradients that are needed no more */
     uint32_t nspare;
-    uint64_t large;       /* bytes of those that are kept: half of those of a stage's most rows */
-    uint8_t *gone;        /* [nstages][nntypes] what of rows is to be made again (full_again.c) */
+    uint64_t large;       /* least bytes of a spare buffer: half of a stage's largest rows */
+    uint8_t *gone;        /* [nstages][nntypes] the rows to recompute (full_again.c) */
     struct gnn_buf *kept; /* [nconvs][k] rows of other partitions, if they are kept */
-    struct full_table seed, place; /* of the batch: its rows, and where they are in it; */
+    struct full_table seed, place; /* rows of the batch's seeds, and their positions in it */
     struct gnn_buf rows;           /* scratch */
     uint32_t nseeds;
-    struct gnn_buf moments; /* the host's, */
-    double *sum;            /* its moments for a batch norm, then the number of its rows */
+    struct gnn_buf moments; /* the host's memory for `sum` */
+    double *sum;            /* the part's moments for a batch norm, then the number of its rows */
 };
 
-/* The messages of one round between ranks. They are packed and used where the operations are, on
- * the host or on the device; there the spans of x.out lie in `out`. */
+/* The messages of one round between ranks. They are packed and used in the operations' memory, on
+ * the host or on the device. */
 struct full_wire {
     struct gnn_exchange x;
-    struct gnn_buf out;
+    struct gnn_buf out;       /* the memory of the spans of x.out */
     uint64_t *expect;         /* [size] bytes that each rank will send */
-    struct gnn_span *in;      /* [size] what each rank has sent, valid until the next _begin */
-    struct gnn_span *brought; /* between devices: this, */
-    struct gnn_buf arrived;   /* what it points to, */
-    struct gnn_buf host;      /* what is sent, in the host's memory, */
-    void *moving;             /* or what of it is under way from device to device */
+    struct gnn_span *in;      /* [size] each rank's message, valid until the next _begin */
+    struct gnn_span *brought; /* between devices: [size] each rank's message in `arrived` */
+    struct gnn_buf arrived;   /* memory of the device */
+    struct gnn_buf host;      /* messages to send, in the host's memory */
+    void *moving;             /* messages under way from device to device, or NULL */
     bool open;
 };
 
@@ -119,43 +130,48 @@ struct gnn_full {
     const struct gnn_model *m;
     struct gnn_store *s;
     const struct gnn_ops *o;
-    struct gnn_comm *comm, *device; /* the ranks; and from device to device, or NULL */
-    bool passed[2];                 /* there has been a whole pass: evaluating, training */
-    uint32_t k, first, n;           /* parts; this rank's begin with `first`, and are n */
-    struct full_part *part;         /* [n] */
-    struct gnn_pass pass;           /* scratch that parts share */
-    struct full_wire *rows, grads[FULL_WIRES]; /* of rounds, in turn; [depth+1] of rows */
-    struct gnn_buf idle; /* struct gnn_buf [nidle]: room for messages, of the host */
+    struct gnn_comm *comm;   /* the ranks */
+    struct gnn_comm *device; /* the same ranks, from device to device; or NULL */
+    bool passed[2];          /* whether there has been a whole pass: evaluating, training */
+    uint32_t k;              /* parts */
+    uint32_t first, n;       /* this rank's: from `first` on, n of them */
+    struct full_part *part;  /* [n] */
+    struct gnn_pass pass;    /* scratch that parts share */
+    struct full_wire *rows;  /* [depth+1] messages of rounds, in turn: rows, */
+    struct full_wire grads[FULL_WIRES]; /* and gradients */
+    struct gnn_buf idle; /* struct gnn_buf [nidle]: spare message buffers of the host */
     uint64_t nidle;
     uint32_t depth;
     struct gnn_full_opts opts;
-    uint64_t keep32;              /* boundary rows stay if 32 random bits are below; 0: all stay */
-    float scale;                  /* of those that stay */
-    struct gnn_buf draws, packed; /* the host's, of lists that are brought there; a message between
-                                     partitions of this rank */
-    struct gnn_exchange sums;     /* of numbers of parts, */
-    struct full_wire slices;      /* and of their gradients */
+    uint64_t keep32;          /* boundary rows stay if 32 random bits are below; 0: all stay */
+    float scale;              /* the factor of boundary rows that stay */
+    struct gnn_buf draws;     /* the host's: lists that are drawn or fetched */
+    struct gnn_buf packed;    /* a message between partitions of this rank */
+    struct gnn_exchange sums; /* the exchange of parts' numbers, */
+    struct full_wire slices;  /* and of their gradients */
     struct gnn_buf grad;
     struct gnn_buf total, share; /* the host's */
-    double *sum;                 /* of numbers of parts */
+    double *sum;                 /* the sum of parts' numbers */
     struct gnn_buf out;
     struct gnn_buf nodes; /* the host's: the batch's */
-    /* With only the rows that seeds depend on (full_needed.c), else 0 and NULL. A level's rows are
-     * those that so many layers leave; they are the first of each partition's. */
-    uint32_t levels, level;             /* how many layers; whose blocks these are */
+    /* With only the rows that seeds depend on (full_needed.c), else 0 and NULL. The rows of level l
+     * are those needed after l layers; they are the first of each partition's. */
+    uint32_t levels;                    /* layers */
+    uint32_t level;                     /* the level whose blocks are selected */
     uint32_t *top;                      /* [netypes] the last level that uses the relation */
     uint64_t *level_rows, *level_edges; /* [levels+1][nntypes], [levels][netypes] of all ranks */
     struct full_needed *needed;         /* until all is made */
     struct gnn_full *eval; /* makes the passes of evaluation, with the rows that these need */
-    bool forward;          /* is such a one: there are no backward passes */
-    bool *fixed;           /* [nconvs] what it has gathered of the features will do again */
-    bool rehearsed;        /* with a limit of memory: which one is enough is known */
+    bool forward;          /* whether it is another one's `eval`: there are no backward passes */
+    bool *fixed;           /* [nconvs] sums of the features that serve further steps */
+    bool rehearsed;        /* with a limit of memory: the smallest that is enough is known */
     bool evaluated;        /* the rows are those of an evaluation with the current parameters */
     struct gnn_full_stats stats;
-    struct gnn_swap *swap;  /* or NULL: memory is not limited */
-    struct gnn_ops turns;   /* what `o` points to, on the host: with it, buffers move; without,
-                               they are as large as they have to be */
-    struct full_part *turn; /* whose turn it is, or NULL */
+    struct gnn_swap *swap; /* or NULL: memory is not limited */
+    /* The operations that `o` points to, on the host: with `swap`, their buffers move; without,
+     * they are exactly as large as asked. */
+    struct gnn_ops turns;
+    struct full_part *turn; /* the partition whose turn it is, or NULL */
     bool backward;          /* the direction of the last sweep over partitions */
 };
 
@@ -175,13 +191,13 @@ static inline bool gnn_full_is_used(const struct gnn_full *f, uint32_t r)
     return false;
 }
 
-/* Before parts are made: finds the rows of each level, whose last are the members of the sets, and
- * numbers them. _free: what is needed only until blocks are made. */
+/* Called before parts are made: finds the rows of each level, the last of which are the members of
+ * the sets, and numbers them. _free: frees memory that is needed only until blocks are made. */
 int gnn_full_needed_find(struct gnn_full *f, const char *const *set, uint32_t nsets,
                          struct gnn_err *e) GNN_MUST_USE;
 void gnn_full_needed_free(struct gnn_full *f);
-/* Whether the backward pass takes the sources of relation r in parts; and, when a block of `rows`
- * destinations has been transposed, numbers its edges accordingly. */
+/* _has_parts: whether the backward pass takes the sources of relation r in parts. _part_block then
+ * numbers the edges of a block of `rows` destinations accordingly, once it has been transposed. */
 bool gnn_full_has_parts(const struct gnn_full *f, uint32_t r);
 int gnn_full_part_block(struct gnn_full *f, struct full_block *b, uint32_t rows,
                         struct gnn_err *e) GNN_MUST_USE;
@@ -196,11 +212,11 @@ int gnn_full_needed_edges(struct gnn_full *f, struct full_part *p, uint32_t r,
                           const struct gnn_store_adj *a, struct full_edges *x,
                           struct gnn_err *e) GNN_MUST_USE;
 void gnn_full_edges_free(struct full_edges *x);
-/* Of what the store has for all rows, `bytes` each, that of the rows of level 0. */
+/* Copies data of the rows of level 0 from the store's data of all rows, `bytes` each. */
 int gnn_full_needed_rows(const struct gnn_full *f, const struct full_part *p, uint32_t t,
                          const void *all, size_t bytes, struct full_table *to,
                          struct gnn_err *e) GNN_MUST_USE;
-/* The number of the seed that is this row of the store. */
+/* Turns a seed's row in the store, *row, into its number in the partition. */
 int gnn_full_needed_seed(const struct gnn_full *f, const struct full_part *p, uint64_t *row,
                          struct gnn_err *e) GNN_MUST_USE;
 /* _set_level selects the blocks of one level; without levels, and for level 0, they stay.
@@ -210,23 +226,24 @@ void gnn_full_keep_cut(const struct full_block *b, struct full_cut *c);
 
 int gnn_full_part_make(struct gnn_full *f, struct full_part *p, struct gnn_err *e) GNN_MUST_USE;
 void gnn_full_part_free(struct gnn_full *f, struct full_part *p);
-/* Rows of a partition that come and go within a step share their memory, unless they are small:
- * then it is freed at once, as there is nothing else that it would be large enough for; on a device
- * it stays, as freeing waits for all that is under way there. _take: an empty buffer gets idle
- * memory, if there is some to spare; it may still have to grow. _give: what is in it is needed no
- * more; afterwards it is empty, or merely not kept. */
+/* Memory of a partition's rows that come and go within a step is shared, unless it is small: then
+ * it is freed at once, as nothing else would fit into it; on a device it stays, as freeing waits
+ * for all work under way there. _take gives an empty buffer spare memory, if there is some; it may
+ * still have to grow. _give takes a buffer whose contents are needed no more; afterwards it is
+ * empty, or merely not kept. */
 void gnn_full_take_spare(const struct gnn_full *f, struct full_part *p, struct gnn_buf *to,
                          uint64_t bytes);
 void gnn_full_give_spare(const struct gnn_full *f, struct full_part *p, struct gnn_buf *from);
-/* Rows and messages that the backward pass makes again (full_again.c). _maker: the only convolution
- * of which the rows of type t of a stage are made, if they can be made again; or NULL. _drops_sent:
- * the own messages of v are not kept for the backward pass. _drops_rows: v is the last that needs
- * those rows, until it has been opened or until it has made its results. */
+/* Rows and messages that the backward pass recomputes (full_again.c). _maker: the only convolution
+ * that makes the rows of type t of a stage, if they can be recomputed; or NULL. _drops_sent:
+ * whether the own messages of v are not kept for the backward pass. _drops_rows: whether v is the
+ * last to need those rows, until it has been opened or until it has made its results. */
 const struct gnn_conv *gnn_full_maker(const struct gnn_full *f, uint32_t stage, uint32_t t);
 bool gnn_full_drops_sent(const struct gnn_full *f, const struct gnn_conv *v);
 bool gnn_full_drops_rows(const struct gnn_full *f, uint32_t stage, uint32_t t,
                          const struct gnn_conv *v, bool opened);
-/* Forward: before rows are made; after that, what v alone has still needed. */
+/* In the forward pass, _begin_rows is called before rows are made; _drop_rows drops the rows that
+ * only v has still needed. */
 void gnn_full_begin_rows(const struct gnn_full *f, struct full_part *p, uint32_t stage, uint32_t t);
 void gnn_full_drop_rows(struct gnn_full *f, struct full_part *p, const struct gnn_conv *v,
                         bool opened);
@@ -248,24 +265,25 @@ void gnn_full_end_sums(struct gnn_full *f, struct full_part *p, const struct gnn
 /* _enter gives partition p the scratch memory that all share, _leave takes it back. */
 void gnn_full_enter(struct gnn_full *f, struct full_part *p);
 void gnn_full_leave(struct gnn_full *f, struct full_part *p);
-/* The buffers that a step of partitions works with: of convolution `conv` or, if that is NULL, of
- * all that lead to type `type` in stage `stage`. */
+/* Kinds of buffers that a step of partitions works with: of convolution `conv` or, if that is NULL,
+ * of all that lead to type `type` in stage `stage`. */
 enum full_what {
-    FULL_STAGE = 1 << 0, /* the rows of the stage, and what follows its convolutions */
-    FULL_GRAD = 1 << 1,  /* their gradient */
+    FULL_STAGE = 1 << 0, /* rows of the stage, and of the steps after its convolutions */
+    FULL_GRAD = 1 << 1,  /* gradient of the stage's rows */
     FULL_FROM = 1 << 2,  /* rows that the convolution works on: sources and destinations */
-    FULL_OWN = 1 << 3,   /* the latter, if results are made of them (struct gnn_layer's `early`) */
-    FULL_TABLE = 1 << 4, /* rows, or messages made of them, that others fetch */
-    FULL_SENT = 1 << 5,  /* messages */
-    FULL_SUMS = 1 << 6,  /* what the convolution has gathered, */
-    FULL_RUN = 1 << 7,   /* and what else it keeps */
-    FULL_FROM_GRAD = 1 << 8,
-    FULL_MESSAGES = 1 << 9,   /* the gradient of messages */
+    FULL_OWN = 1 << 3, /* destinations, if results are made of them (struct gnn_layer's `early`) */
+    FULL_TABLE = 1 << 4,      /* rows, or messages made of them, that others fetch */
+    FULL_SENT = 1 << 5,       /* messages */
+    FULL_SUMS = 1 << 6,       /* sums that the convolution has gathered */
+    FULL_RUN = 1 << 7,        /* everything else that the convolution keeps */
+    FULL_FROM_GRAD = 1 << 8,  /* gradient of the rows that the convolution works on */
+    FULL_MESSAGES = 1 << 9,   /* gradient of messages */
     FULL_EDGES = 1 << 10,     /* blocks and factors */
-    FULL_BACK = 1 << 11,      /* and the transposed blocks */
-    FULL_FACTORS = 1 << 12,   /* only these, without blocks */
-    FULL_STATISTICS = 1 << 13 /* those of batch norm, of all stages */
+    FULL_BACK = 1 << 11,      /* transposed blocks, too */
+    FULL_FACTORS = 1 << 12,   /* factors only, without blocks */
+    FULL_STATISTICS = 1 << 13 /* statistics of batch norm, of all stages */
 };
+/* The buffers that a turn reads and changes. */
 struct full_want {
     const struct gnn_conv *conv;
     uint32_t stage, type;
@@ -278,8 +296,8 @@ struct full_turn {
     full_step *step; /* or NULL: nothing is done */
     struct full_want want;
 };
-/* Each partition of this rank has the turn, one after the other. _begin and _end: of one partition,
- * without scratch. */
+/* _each gives the turn to each partition of this rank, one after the other. _begin and _end: the
+ * turn of one partition, without scratch. */
 int gnn_full_each(struct gnn_full *f, const struct full_turn *t, void *arg,
                   struct gnn_err *e) GNN_MUST_USE;
 int gnn_full_begin(struct gnn_full *f, struct full_part *p, const struct full_want *w,
@@ -294,13 +312,14 @@ void gnn_full_set_aside(struct gnn_full *f, uint64_t bytes);
 /* Gives up, under a limit, the buffers that the last pass has left and this one does not need;
  * called when a pass begins. */
 void gnn_full_forget_pass(struct gnn_full *f);
-/* The part of this rank, or NULL, whose number among the k is `at`; and the rank that has it. */
+/* _own: the part with number `at` among the k, or NULL if it is another rank's. _rank_of: the rank
+ * that has it. */
 static inline struct full_part *gnn_full_own(const struct gnn_full *f, uint32_t at)
 {
     return at - f->first < f->n ? &f->part[at - f->first] : NULL;
 }
 uint32_t gnn_full_rank_of(const struct gnn_full *f, uint32_t at);
-/* The part whose rows part `at` uses in round c, and the part that uses its rows then. */
+/* _source: the part whose rows part `at` uses in round c. _user: the part that uses its rows. */
 static inline uint32_t gnn_full_source(const struct gnn_full *f, uint32_t at, uint32_t c)
 {
     return (at + f->k - c) % f->k;
@@ -315,9 +334,9 @@ static inline struct full_ask *gnn_full_ask(const struct gnn_full *f, struct ful
     return &p->ask[(size_t)r * f->k + of];
 }
 
-/* _bring: `bytes` bytes of the host's memory, which stays, where the operations are: there, or in
- * `room`. NULL on failure. _make: room in the host's memory; _put: moves the table to where the
- * operations are, unless it was never made. */
+/* _bring: `bytes` bytes of the host's memory, which must stay, in the operations' memory: there or,
+ * if that is another one, in `room`. NULL on failure. _make allocates the table in the host's
+ * memory; _put moves it to the operations' memory, unless it was never made. */
 const void *gnn_full_bring(const struct gnn_full *f, struct gnn_buf *room, const void *host,
                            uint64_t bytes, const char *what, struct gnn_err *e) GNN_MUST_USE;
 int gnn_full_table_make(struct full_table *t, uint64_t n, size_t size, const char *what,
@@ -326,11 +345,11 @@ int gnn_full_table_put(const struct gnn_full *f, struct full_table *t,
                        struct gnn_err *e) GNN_MUST_USE;
 void gnn_full_table_free(const struct gnn_full *f, struct full_table *t);
 
-/* Makes the blocks of all relations that the model uses, tells partitions what they need of each
- * other, and makes factors. */
+/* Makes the blocks of all relations that the model uses, exchanges the lists of rows that
+ * partitions use of each other, and makes factors. */
 int gnn_full_blocks_make(struct gnn_full *f, struct gnn_err *e) GNN_MUST_USE;
-/* _init sets the share of boundary rows that stay; _draw draws them before a step (full_sample.c).
- */
+/* _init sets the share of boundary rows that stay; _draw draws these rows before a step
+ * (full_sample.c). */
 void gnn_full_sample_init(struct gnn_full *f, double boundary);
 void gnn_full_sample_free(struct gnn_full *f, struct full_sample *s);
 int gnn_full_sample_draw(struct gnn_full *f, struct gnn_err *e) GNN_MUST_USE;
@@ -343,15 +362,16 @@ const float *gnn_full_edge_field(struct gnn_full *f, struct full_part *p, uint32
                                  struct gnn_err *e);
 void gnn_full_blocks_free(struct gnn_full *f, struct full_part *p);
 
-/* Rounds 0 .. k-1. Each partition has p->table, rows of d floats. */
+/* An exchange of rows or gradients between partitions, in rounds 0 .. k-1. Each partition has
+ * p->table, rows of d floats. */
 struct full_flow {
     uint32_t r, d;               /* relation; floats of a row */
     const struct gnn_conv *conv; /* that the rows are for; NULL: they are sent exactly */
-    bool keep;                   /* they are kept for its backward pass ... */
-    bool kept;                   /* ... or have been, and are used again */
-    bool once;                   /* what is gathered of them serves all epochs */
-    /* With memory that is limited: the convolution whose buffers the rows are in, which of them
-     * (enum full_what), and which the partitions work with. */
+    bool keep;                   /* rows are kept for its backward pass */
+    bool kept;                   /* rows have been kept, and are used again */
+    bool once;                   /* sums that are gathered of the rows serve all epochs */
+    /* With memory that is limited: the convolution whose buffers the rows are in, the kind of these
+     * (enum full_what), and the kinds that the partitions work with. */
     const struct gnn_conv *of;
     unsigned table, read, change;
     /* Each partition's work before its rows are fetched or its gradients pushed, and after the last
@@ -360,36 +380,38 @@ struct full_flow {
     struct full_turn first, last;
     full_step *over; /* or NULL: between these, when its rows have been used */
 };
-/* A message between two partitions in a round of x. One of them is of this rank; both ranks find
- * the same. `user` works with n rows of partition `owner`, d floats each, and leaves as many
- * gradients. Of these, `sent` are sent, d columns each: `row` are their numbers in the owner,
- * ascending, and `at` those among the n, of which the others are 0; NULL: all n are sent. */
+/* A message between two partitions in a round of x, at least one of them of this rank; both ranks
+ * find the same. Partition `user` works with n rows of partition `owner`, d floats each, and leaves
+ * as many gradients. */
 struct full_message {
     const struct full_flow *flow;
-    const uint32_t *row, *at;
+    const uint32_t *row; /* (sent) numbers in the owner of the rows that are sent, ascending */
+    const uint32_t *at; /* (sent) their numbers among the n, whose others are 0; NULL: n are sent */
     uint32_t n, sent, d;
-    uint32_t first, user; /* the store's id of the owner's first row */
-    float scale;          /* of what is sent */
-    bool bf16;            /* it is rounded to that */
+    uint32_t first; /* the store's id of the owner's first row */
+    uint32_t user;
+    float scale; /* factor of the numbers that are sent */
+    bool bf16;   /* whether they are rounded to bf16 */
 };
 struct full_message gnn_full_message(const struct gnn_full *f, const struct full_flow *x,
                                      uint32_t owner, uint32_t user);
 /* The length of a message as it is sent, the same for rows and for gradients. Messages, too, are
  * where the operations are. */
 uint64_t gnn_full_message_bytes(const struct full_message *m);
-/* Whether gradients are sent as they are. */
+/* Whether gradients are sent unchanged. */
 bool gnn_full_message_is_plain(const struct full_message *m);
-/* _pack_rows: from the rows of the owner's `table` into a message; _unpack_rows: from a message to
- * the rows of the user. These are in `room` or in the message, and stay until either is changed.
- * _hand_rows: both, between partitions of this rank, with the same result. */
+/* _pack_rows packs rows of the owner's `table` into a message; _unpack_rows makes the user's rows
+ * of a message, in `room` or in the message, where they stay until either is changed. _hand_rows
+ * does both, between partitions of this rank, with the same result. */
 void gnn_full_pack_rows(struct gnn_full *f, const struct full_message *m, const float *table,
                         void *to);
 int gnn_full_unpack_rows(struct gnn_full *f, const struct full_message *m, const void *from,
                          struct gnn_buf *room, const float **rows, struct gnn_err *e) GNN_MUST_USE;
 int gnn_full_hand_rows(struct gnn_full *f, const struct full_message *m, const float *table,
                        struct gnn_buf *room, const float **rows, struct gnn_err *e) GNN_MUST_USE;
-/* Back: from the user's gradients, `grad`, into a message; from a message into those of all rows of
- * the owner, `into`, to which they are added; and both, between partitions of this rank. */
+/* _pack_gradients packs the user's gradients, `grad`, into a message; _add_gradients adds a
+ * message's to the gradients of all rows of the owner, `into`. _hand_gradients does both, between
+ * partitions of this rank. */
 void gnn_full_pack_gradients(struct gnn_full *f, const struct full_message *m, const float *grad,
                              void *to);
 void gnn_full_add_gradients(struct gnn_full *f, const struct full_message *m, const void *from,
@@ -413,20 +435,21 @@ int gnn_full_wire_fit(struct gnn_full *f, struct gnn_buf *b, uint64_t bytes,
 int gnn_full_room_take(struct gnn_full *f, struct gnn_buf *b, uint64_t bytes,
                        struct gnn_err *e) GNN_MUST_USE;
 void gnn_full_room_give(struct gnn_full *f, struct gnn_buf *b);
-/* Before an exchange begins: room for what other ranks will send. _give: when it has been used. */
+/* _open allocates the messages of other ranks, before an exchange begins; _give returns them, when
+ * they have been used. */
 int gnn_full_wire_open(struct gnn_full *f, struct full_wire *w, struct gnn_err *e) GNN_MUST_USE;
 void gnn_full_wire_give(struct gnn_full *f, struct full_wire *w);
-/* On the host, from here on buffers get no more than they have to hold: they keep their sizes. */
+/* Makes buffers on the host exactly as large as asked from here on: they keep their sizes. */
 void gnn_full_fit_exactly(struct gnn_full *f);
 
-/* `use` is called for each partition and round, with p->view. */
+/* Fetches rows in rounds: calls `use` for each partition and round, with p->view. */
 typedef int full_use(struct gnn_full *f, struct full_part *p, uint32_t c, void *arg,
                      struct gnn_err *e);
 int gnn_full_fetch(struct gnn_full *f, const struct full_flow *x, full_use *use, void *arg,
                    struct gnn_err *e) GNN_MUST_USE;
-/* Likewise: `make` leaves the gradients of the rows of round c in *to, which are added to those
- * partitions' p->into; in round 0 it adds to its own. fetches: p->view is set as in gnn_full_fetch.
- */
+/* Pushes gradients in rounds: `make` leaves the gradients of the rows of round c in `to`, which are
+ * added to the p->into of their partition; in round 0 it adds to its own. fetches: p->view is set
+ * as in gnn_full_fetch. */
 typedef int full_make(struct gnn_full *f, struct full_part *p, uint32_t c, float *to, void *arg,
                       struct gnn_err *e);
 int gnn_full_push(struct gnn_full *f, const struct full_flow *x, bool fetches, full_make *make,
@@ -450,9 +473,9 @@ static inline bool gnn_full_needs_sent(const struct gnn_conv *v)
     return v->layer->keeps || v->layer->fetches;
 }
 
-/* _view: the run's edges and sources become those of partition q. _own_rows: what a convolution's
- * partition sends. _keep_sums: p->sum becomes the moments that the pass has made of `rows` rows, w
- * columns. */
+/* _view sets the run's edges and sources to those of partition q. _own_rows: the rows that a
+ * convolution's partition sends. _keep_sums sets p->sum to the moments that the pass has made of
+ * `rows` rows, w columns. */
 void gnn_full_view(const struct full_part *p, struct gnn_conv_run *c, uint32_t q,
                    const float *rows);
 const float *gnn_full_own_rows(const struct gnn_conv_run *c);
@@ -463,9 +486,9 @@ int gnn_full_run_forward(struct gnn_full *f, const struct gnn_net_mode *mode,
                          struct gnn_err *e) GNN_MUST_USE;
 int gnn_full_run_backward(struct gnn_full *f, struct gnn_err *e) GNN_MUST_USE;
 
-/* The sums over all parts of p->sum, n numbers each, in f->sum. */
+/* Sets f->sum to the sums over all parts of p->sum, n numbers each. */
 int gnn_full_sum_numbers(struct gnn_full *f, uint64_t n, struct gnn_err *e) GNN_MUST_USE;
-/* f->grad: the sum of all parts' gradients. */
+/* Sets f->grad to the sum of all parts' gradients. */
 int gnn_full_sum_gradients(struct gnn_full *f, struct gnn_err *e) GNN_MUST_USE;
 
 #endif
