@@ -19,16 +19,17 @@
  * batch (lib/sample/node_seeds.c), or the nodes of some clusters (lib/sample/cluster_seeds.c). */
 struct sample_seeds {
     void (*free)(struct sample_seeds *q);
-    /* Where seeds are read as they come: those of the next batch, to be carried by it as tensor
-     * "seeds" (and "seed times") until it is filled; GNN_END after the last. One thread. NULL: all
-     * are known. */
+    /* Reads the seeds of the next batch as they come, which carries them as tensor "seeds" (and
+     * "seed times") until it is filled; GNN_END after the last. One thread. NULL: all seeds are
+     * known. */
     int (*next)(struct sample_seeds *q, struct gnn_batch *b, struct gnn_err *e);
-    /* The entries that a batch starts from on this rank, in order, with the columns of `to`: at
-     * most batch_size, which there is room for; returns how many. Any thread. */
+    /* Writes the entries that a batch starts from on this rank, in order, with the columns of `to`,
+     * which has space for batch_size; returns their number. Any thread. */
     uint64_t (*fill)(const struct sample_seeds *q, const struct gnn_batch *b,
                      struct gnn_entries to);
-    /* Of clusters, else NULL: the entries of type t that the first hop adds, seeds among them;
-     * to.node NULL: only how many. And how many seeds all ranks have in the batch. Any thread. */
+    /* For clusters, else NULL; any thread. join: writes the entries of type t that the first hop
+     * adds, seeds among them, and returns their number; to.node NULL: only that. all: the number
+     * of seeds that all ranks have in the batch. */
     uint64_t (*join)(const struct sample_seeds *q, const struct gnn_batch *b, uint32_t t,
                      struct gnn_entries to);
     uint64_t (*all)(const struct sample_seeds *q, const struct gnn_batch *b);
@@ -53,7 +54,7 @@ struct sample_backend {
 };
 extern struct sample_backend gnn_sample_cpu; /* never written to */
 
-/* Read-only once made, so that all workers share it. */
+/* A sampler: read-only once made, so that all workers share it. */
 struct sampler {
     struct gnn_store *store;
     struct gnn_meta meta;
@@ -63,17 +64,18 @@ struct sampler {
     struct gnn_weight_report weights;
     /* [nntypes][nparts] original ids, or NULL where equal to the ids */
     struct gnn_gather_part **orig;
-    uint32_t **sorted;     /* of node2vec: [nparts] indices with each row ascending, the store's,
-                              or NULL where they are; or NULL */
-    uint32_t **source_id;  /* [nntypes] -> (nodes) original ids by id, of a rule that compares, or
-                              NULL where equal to the ids */
+    /* Of node2vec, else NULL: [nparts] indices with each row ascending; NULL where the store's are
+     * so. */
+    uint32_t **sorted;
+    /* Of a rule that compares: [nntypes] -> (nodes) original ids by id, or NULL where equal to the
+     * ids. */
+    uint32_t **source_id;
     bool on_cpu;           /* no device draws */
     struct gnn_comm *comm; /* the store's */
     struct gnn_sample_barrier *barrier;
     struct gnn_sample_remote_stats *remote;
-    bool count_once; /* with ranks */
-    /* with ranks, if their parts keep in-edges of others' nodes; or NULL */
-    struct sample_halo *halo;
+    bool count_once;          /* with ranks: each node is counted by one of them (remote_dedup.c) */
+    struct sample_halo *halo; /* with ranks whose parts keep in-edges of others' nodes; or NULL */
     struct sample_backend *backend;
 };
 
@@ -84,7 +86,7 @@ struct sample_halo {
     struct gnn_sample_graph *graph; /* [netypes] */
 };
 
-/* Holds the plan back, so that ranks that stop early stop after the same batch. */
+/* A barrier that holds the plan back, so that ranks that stop early stop after the same batch. */
 struct gnn_sample_barrier {
     pthread_mutex_t lock;
     pthread_cond_t opened;
@@ -97,7 +99,7 @@ struct sample_columns {
     struct gnn_tensor *of[GNN_NCOLUMNS];
 };
 
-/* Per-thread state. */
+/* The state of a thread. */
 struct sample_worker {
     struct gnn_relabel *type;      /* [nntypes] */
     struct sample_columns *column; /* [nntypes] */
@@ -122,7 +124,7 @@ struct sample_worker {
  * batch can have a node several times, by a hash table that grows as batches do. */
 int gnn_sample_numbering(const struct sampler *s, uint64_t nnodes, struct gnn_relabel *r,
                          struct gnn_err *e) GNN_MUST_USE;
-/* Its table, if it has one, gets room for n entries in all. What was numbered stays. */
+/* Makes the numbering's table, if it has one, large enough for n entries in all; numbers stay. */
 int gnn_sample_fit_numbering(const struct sampler *s, struct gnn_relabel *r, uint64_t n,
                              struct gnn_err *e) GNN_MUST_USE;
 void gnn_sample_numbering_free(struct gnn_relabel *r);
@@ -135,19 +137,20 @@ struct sample_draw {
     struct gnn_err *e;
 };
 
-/* Steps of the work that both ways, alone and with ranks, have in common (lib/sample/draw_etype.c).
- * Destinations of a block, *first on: the number of them, 0 if the fan-out is 0. */
+/* ---- steps of one process and of several ranks alike (lib/sample/draw_etype.c) ---- */
+
+/* The number of a block's destinations, 0 if the fan-out is 0; *first: the first of them. */
 uint32_t gnn_sample_rows(const struct sample_draw *d, uint32_t hop, uint32_t et, uint32_t *first);
 /* The set that the hop's blocks are in: the batch's, or one that lasts for the hop. */
 struct gnn_tensors *gnn_sample_block_tensors(const struct sample_draw *d, uint32_t hop);
-/* Adds a block's tensors; with `ids` where edge ids are wanted, else *id is NULL. */
+/* Add a block's tensors; *id is NULL unless edge ids are wanted. */
 int gnn_sample_add_indptr(const struct sample_draw *d, uint32_t hop, uint32_t et, uint32_t rows,
                           struct gnn_tensor **indptr) GNN_MUST_USE;
 int gnn_sample_add_edges(const struct sample_draw *d, uint32_t hop, uint32_t et, uint32_t edges,
                          struct gnn_tensor **indices, struct gnn_tensor **id) GNN_MUST_USE;
-/* Columns of nodes of type t get n rows. */
+/* Resizes the columns of nodes of type t to n rows. */
 int gnn_sample_resize_nodes(const struct sample_draw *d, uint32_t t, uint64_t n) GNN_MUST_USE;
-/* Room for `extra` more nodes of type t, in the numbering and in the columns. */
+/* Reserves space for `extra` more nodes of type t, in the numbering and in the columns. */
 int gnn_sample_fit_nodes(const struct sample_draw *d, uint32_t t, uint64_t extra) GNN_MUST_USE;
 
 /* Keys of all blocks of a batch, [nhops * netypes][2]. */
@@ -157,19 +160,21 @@ void gnn_sample_keys(const struct sampler *s, const struct gnn_batch *b, uint32_
  * graph and keys. */
 struct gnn_sample_job gnn_sample_job_of(const struct sampler *s, const uint32_t *keys,
                                         uint32_t block);
-/* Does the job along edge type et: how many neighbours of each destination, ... */
+/* Counts the neighbours that the job picks for each destination along edge type et. */
 int gnn_sample_count_block(const struct sample_draw *d, uint32_t et,
                            struct gnn_sample_job *job) GNN_MUST_USE;
-/* ... and which, as gnn_sample_pick, but whatever the times, before the next count. */
+/* Picks them, as gnn_sample_pick, but whatever the times, before the next count. */
 int gnn_sample_pick_block(const struct sample_draw *d, uint32_t et,
                           const struct gnn_sample_job *job, struct gnn_relabel *r,
                           uint32_t *indices, uint64_t *ids) GNN_MUST_USE;
 
-/* Room for the times of the picks, of the worker, if they are wanted and have none. */
+/* Gives the job the worker's memory for the times of its picks, if they are wanted and it has none.
+ */
 int gnn_sample_fit_times(const struct sample_draw *d, struct gnn_sample_job *job) GNN_MUST_USE;
 
-/* Several ranks (lib/sample/sample_remote.c): samples a hop's blocks, asking other ranks for what
- * they own. NULL on failure; takes NULL. */
+/* The state of sampling with several ranks (lib/sample/sample_remote.c): _new returns NULL on
+ * failure, _free takes NULL. _hop samples a hop's blocks, asking other ranks for the in-edges of
+ * nodes that they own. */
 struct sample_remote *gnn_sample_remote_new(const struct sampler *s,
                                             struct gnn_err *e) GNN_MUST_USE;
 void gnn_sample_remote_free(struct sample_remote *f);
@@ -184,30 +189,32 @@ int gnn_sample_remote_pick(const struct sample_draw *d, uint32_t et,
 /* As gnn_sample_has_edges, wherever the in-edges are; all ranks call it. */
 int gnn_sample_remote_edges(const struct sample_draw *d, uint32_t et, const uint32_t *dst,
                             const uint32_t *src, uint32_t n, uint8_t *has) GNN_MUST_USE;
-/* (lib/sample/node2vec.c) Sets s->sorted for edge type et, from which _has_edges tells whether
- * there are edges from src[i] to dst[i], nodes of this rank. */
+/* (lib/sample/node2vec.c) _sort_rows sets s->sorted for edge type et, so that _has_edges can tell
+ * whether there are edges from src[i] to dst[i], nodes of this rank. */
 int gnn_sample_sort_rows(struct sampler *s, uint32_t et, struct gnn_err *e) GNN_MUST_USE;
 void gnn_sample_has_edges(const struct sampler *s, uint32_t et, const uint32_t *dst,
                           const uint32_t *src, uint32_t n, uint8_t *has);
 /* The verdict of one draw of a step of node2vec on a candidate: taken, not taken, or taken only
  * with, or only without, an edge from it to the node before. */
 enum node2vec_verdict { NODE2VEC_NO, NODE2VEC_YES, NODE2VEC_IF_EDGE, NODE2VEC_IF_NO_EDGE };
+/* 2^32 times the probabilities to take a candidate that is the node before, has an edge to it, has
+ * none. */
 struct node2vec {
-    uint64_t back, near, far; /* 2^32 times the probabilities to take a candidate that is the node
-                                 before, has an edge to it, has none */
+    uint64_t back, near, far;
 };
 struct node2vec gnn_node2vec_of(double p, double q);
 enum node2vec_verdict gnn_node2vec_judge(const struct node2vec *v, uint32_t before,
                                          uint32_t candidate, uint32_t draw);
-/* (lib/sample/induce.c) The block of the hop that finds edges among the batch's nodes. */
+/* (lib/sample/induce.c) Makes the block of the hop that finds edges among the batch's nodes. */
 int gnn_sample_induce(const struct sample_draw *d, uint32_t hop, uint32_t et) GNN_MUST_USE;
 /* Makes the worker's filter, which rejects most sources along edge type et that are not in the
  * batch. */
 int gnn_sample_filter(const struct sample_draw *d, uint32_t et) GNN_MUST_USE;
-/* (lib/sample/walk.c) Random walks from the first n seeds of the worker, in place of hops. */
+/* (lib/sample/walk.c) Makes random walks from the first n seeds of the worker, in place of hops. */
 int gnn_sample_walk(const struct sample_draw *d, uint64_t n) GNN_MUST_USE;
-/* (lib/sample/remote_dedup.c) Which rank counts a node of a training batch, from hop 1 on: appends
- * to the hop's requests; to the reply to rank r, in the order of the ranks; reads the replies. */
+/* (lib/sample/remote_dedup.c) Agreement on the rank that counts a node of a training batch, from
+ * hop 1 on. _ask appends to the hop's requests; _reply to the reply to rank r, in the order of the
+ * ranks; _read reads the replies. */
 struct sample_dedup;
 struct sample_dedup *gnn_sample_dedup_new(const struct sampler *s, struct gnn_err *e) GNN_MUST_USE;
 void gnn_sample_dedup_free(struct sample_dedup *o);
@@ -220,12 +227,12 @@ int gnn_sample_dedup_read(const struct sample_draw *d, struct sample_dedup *o,
 /* (lib/sample/halo.c) Sets s->halo if there is one; takes NULL. */
 int gnn_sample_halo_new(struct sampler *s, struct gnn_err *e) GNN_MUST_USE;
 void gnn_sample_halo_free(struct sample_halo *h, const struct gnn_schema *c);
-/* (lib/sample/remote_barrier.c) Makes the barrier, before batches are planned; ... */
+/* (lib/sample/remote_barrier.c) Makes the barrier; called before batches are planned. */
 int gnn_sample_barrier_new(struct sampler *s, struct gnn_err *e) GNN_MUST_USE;
 void gnn_sample_barrier_free(struct gnn_sample_barrier *b);
-/* ... false: the plan is to end here; ... */
+/* Whether the plan goes on; false: it is to end here. */
 bool gnn_sample_barrier_pass(struct gnn_sample_barrier *b);
-/* ... and when the source is freed before its end, on all ranks: lets the plan go on to the last
+/* Called on all ranks when the source is freed before its end: lets the plan go on to the last
  * batch that any of them has begun. True if some ranks have such batches still to make. */
 bool gnn_sample_barrier_leave(void *sampler);
 
@@ -234,8 +241,8 @@ struct sampler *gnn_sampler_new(struct gnn_store *store, const struct gnn_sample
                                 struct gnn_err *e) GNN_MUST_USE;
 void gnn_sampler_free(void *sampler);
 
-/* Nodes as seeds; fills meta.sampling's splits and seed_ntype. Takes over o->seeds_fd. NULL on
- * failure. */
+/* Makes the source of seeds that are nodes; fills meta.sampling's splits and seed_ntype. Takes over
+ * o->seeds_fd. NULL on failure. */
 struct sample_seeds *gnn_node_seeds_new(struct sampler *s, const struct gnn_sampler_opts *o,
                                         struct gnn_err *e) GNN_MUST_USE;
 /* As gnn_node_seeds_new, of clusters; also sets meta.sampling.batch_size. */
@@ -255,8 +262,8 @@ struct seed_draws *gnn_seed_draws_new(const struct sampler *s, const uint32_t *i
                                       struct gnn_err *e) GNN_MUST_USE;
 void gnn_seed_draws_free(struct seed_draws *d);
 uint64_t gnn_seed_draws_at(const struct seed_draws *d, const uint32_t key[2], uint64_t position);
-/* Adds to the batch, if its header promises it, how often each of its seeds was drawn, given all
- * draws. */
+/* Adds the counts of draws of each of the batch's seeds, given all draws, if its header promises
+ * them. */
 int gnn_seed_draws_add(const struct sampler *s, struct gnn_batch *b, const uint32_t *node,
                        uint64_t n, struct gnn_err *e) GNN_MUST_USE;
 /* Steps per epoch of n seeds. */
@@ -267,15 +274,14 @@ static inline uint64_t gnn_plan_steps(uint64_t n, uint32_t batch, bool drop_last
 /* Sets the ranges of epochs and steps, when s->seeds are there. */
 int gnn_plan_init(struct sampler *s, const struct gnn_sampler_opts *o,
                   struct gnn_err *e) GNN_MUST_USE;
-/* Batches with keys only, and seeds that are read as they come. Does not own s. */
+/* A source of batches with keys only, and seeds that are read as they come. Does not own s. */
 struct gnn_source *gnn_plan_source_new(struct sampler *s, struct gnn_err *e) GNN_MUST_USE;
 
-/* Says what is wrong with the store, or the seeds, and where: what a kernel found along edge type
- * et. */
+/* Reports the fault in the store, or in the seeds, that a kernel found along edge type et. */
 int gnn_sample_damaged(const struct sampler *s, uint32_t et, enum gnn_sample_status why,
                        const struct gnn_sample_place *at, struct gnn_err *e);
 
-/* Per-thread state, and the work of one batch. */
+/* The state of a thread; _apply makes one batch. */
 void *gnn_sample_worker_new(void *sampler, struct gnn_err *e);
 void gnn_sample_worker_free(void *worker);
 int gnn_sample_apply(void *sampler, void *worker, struct gnn_batch *b, struct gnn_err *e);
@@ -283,10 +289,10 @@ int gnn_sample_apply(void *sampler, void *worker, struct gnn_batch *b, struct gn
 /* Sampling on devices (gpu_sampler.c, gpu_draw.c); all NULL in a build without CUDA, in which no
  * device can be opened. */
 struct gnn_sample_gpu {
-    /* gnn_sampler_source_new, when its plan is made; takes over both. */
+    /* Makes the source of gnn_sampler_source_new, when its plan is made; takes over both. */
     struct gnn_source *(*source_new)(struct gnn_gpu *g, struct sampler *s, struct gnn_source *plan,
                                      const struct gnn_sampler_opts *o, struct gnn_err *e);
-    /* With several ranks: what draws on the devices in the threads' place. All ranks call it. */
+    /* Makes the backend that draws on the devices, with several ranks. All ranks call it. */
     struct sample_backend *(*draw_new)(struct gnn_gpu *g, struct sampler *s,
                                        const struct gnn_sampler_opts *o, struct gnn_err *e);
 };
