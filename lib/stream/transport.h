@@ -28,8 +28,7 @@ int gnn_exporter_new(struct gnn_exporter **l, int fd, const char *name, enum gnn
                      struct gnn_gpu *gpu, struct gnn_err *e) GNN_MUST_USE;
 /* Shakes hands; called when the HEADER, whose checksum is `sum`, has been written. With SHM and
  * CUDA waits for the importer while the HEADER is unread and some seconds more, and fails if none
- * comes.
- */
+ * comes. */
 int gnn_exporter_handshake(struct gnn_exporter *l, uint64_t sum, struct gnn_err *e) GNN_MUST_USE;
 /* Whether the importer takes batches on this device; does not wait. l may be NULL. */
 bool gnn_exporter_accepts(struct gnn_exporter *l, unsigned device);
