@@ -16,25 +16,27 @@ struct gnn_comm {
     const struct gnn_comm_ops *ops;
     uint32_t rank, size;
     uint32_t local_rank, local_size; /* among the ranks of this host */
-    bool lost;                       /* this rank has failed: nothing collective from here on;
-                                        gnn_comm_set_lost */
-    uint64_t sent;                   /* bytes sent to other ranks in exchanges so far */
+    /* Whether this rank has failed: it makes no collective call from here on (gnn_comm_set_lost).
+     */
+    bool lost;
+    uint64_t sent;  /* bytes sent to other ranks in exchanges so far */
     double timeout; /* seconds without an answer after which a rank counts as lost; 0: never */
 };
 
-/* An all-to-all: bytes to and from every rank, itself included. Zeroed before the first use; used
- * again and again it allocates nothing. */
 struct gnn_span {
     const void *data;
     uint64_t bytes;
 };
+/* An all-to-all: bytes to and from every rank, itself included. Zeroed before the first use; used
+ * again and again it allocates nothing. */
 struct gnn_exchange {
-    uint32_t tag; /* messages with the same tag arrive in the order in which they are sent; see
-                     gnn_comm_tag */
-    struct gnn_span *out, *in; /* [size]; out: set by the caller between _init and _begin, and kept
-                                  until _end. in: valid until the next _begin */
-    struct gnn_buf *room;      /* [size] where messages of other ranks lie */
-    struct gnn_transfer *t;    /* the backend's, or NULL */
+    /* Messages with the same tag arrive in the order in which they are sent; see gnn_comm_tag. */
+    uint32_t tag;
+    /* [size] out: set by the caller between _init and _begin, and kept until _end. in: valid until
+     * the next _begin. */
+    struct gnn_span *out, *in;
+    struct gnn_buf *room;   /* [size] memory of other ranks' messages */
+    struct gnn_transfer *t; /* the backend's, or NULL */
     uint32_t size;
 };
 int gnn_exchange_init(struct gnn_exchange *x, const struct gnn_comm *c, uint32_t tag,
@@ -56,8 +58,8 @@ struct gnn_deadline {
  * thread, in the same order on all ranks. A rank that does not answer is GNN_E_RANK, with its
  * number in the message; the job cannot go on after that. */
 struct gnn_comm_ops {
-    /* Sends x->out; _end returns when everything is sent and received. What a rank sends itself is
-     * not copied. */
+    /* begin sends x->out; end returns when everything is sent and received. A rank's message to
+     * itself is not copied. */
     int (*begin)(struct gnn_comm *c, struct gnn_exchange *x, struct gnn_err *e);
     int (*end)(struct gnn_comm *c, struct gnn_exchange *x, struct gnn_err *e);
     /* Reduces n numbers over all ranks, in place, to the same bits on all of them. *reduction:
@@ -65,18 +67,18 @@ struct gnn_comm_ops {
     int (*reduce_begin)(struct gnn_comm *c, void *data, uint64_t n, enum gnn_reduce kind,
                         void **reduction, struct gnn_err *e);
     int (*reduce_end)(struct gnn_comm *c, void **reduction, struct gnn_err *e);
-    /* Or NULL: all-reduces that are begun may be held back until one is ended or this is called. */
+    /* Or NULL: pushes all-reduces that are begun, which else may be held back until one is ended.
+     */
     int (*reduce_push)(struct gnn_comm *c, struct gnn_err *e);
-    /* Or NULL: an exchange where these numbers are, of communicators that gnn_ops.reduce_new made.
-     * Each rank sends out[r] to rank r and has in[r] filled by it, 0 bytes or as many as that one
-     * sends. Both arrays, [size], are kept until _end; *exchange is as *reduction, and begun at
-     * once. */
+    /* Or NULL: an exchange in the memory of devices, of communicators that gnn_ops.reduce_new made.
+     * Each rank sends out[r] to rank r, which fills in[r], of 0 bytes or as many as it sends. Both
+     * arrays, [size], are kept until end; *exchange is as *reduction, and begun at once. */
     int (*move_begin)(struct gnn_comm *c, const struct gnn_span *out, const struct gnn_span *in,
                       void **exchange, struct gnn_err *e);
     int (*move_end)(struct gnn_comm *c, void **exchange, struct gnn_err *e);
-    /* For a wait for other ranks by other means than these: called between two looks at whether it
-     * is over, yields the processor for a moment. GNN_E_RANK past the deadline, naming the rank
-     * that does not answer. Any thread. */
+    /* Polls for a caller that waits for other ranks by other means than these: yields the processor
+     * for a moment. GNN_E_RANK past the deadline, naming the rank that does not answer. Any thread.
+     */
     int (*poll)(struct gnn_comm *c, struct gnn_deadline *d, struct gnn_err *e);
     /* Ends all ranks, if it can, and may not return; any thread. */
     void (*kill)(struct gnn_comm *c, int status);
@@ -102,7 +104,7 @@ int gnn_comm_open(struct gnn_comm **c, double timeout, bool quiet, struct gnn_er
 struct gnn_comm *gnn_comm_self(void);
 void gnn_comm_free(struct gnn_comm *c); /* takes NULL, and gnn_comm_self() */
 
-/* Says that this rank has failed, or has not. Of one rank nobody needs to know. */
+/* Sets whether this rank has failed; with one rank nobody needs to know. */
 static inline void gnn_comm_set_lost(struct gnn_comm *c, bool lost)
 {
     if (c->size > 1)
@@ -131,7 +133,7 @@ int gnn_comm_agree(struct gnn_comm *c, const char *what, const char *text,
 int gnn_comm_check(const struct gnn_comm *c, uint32_t rank, uint32_t ranks,
                    struct gnn_err *e) GNN_MUST_USE;
 
-/* Tags: who exchanges, and of work that runs at the same time, which piece. */
+/* The users of exchanges, for tags: a user, and a piece of its work that runs at the same time. */
 enum gnn_comm_use {
     GNN_COMM_CONTROL,
     GNN_COMM_SAMPLE,

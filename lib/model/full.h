@@ -53,9 +53,9 @@ struct gnn_full_opts {
  * whether or not they crossed ranks. */
 struct gnn_full_stats {
     uint64_t flops, edges; /* as struct gnn_pass's */
-    uint64_t fetched;      /* bytes of rows for steps, */
-    uint64_t evaluated;    /* for evaluation, */
-    uint64_t pushed;       /* and of gradients */
+    uint64_t fetched;      /* bytes of rows for steps */
+    uint64_t evaluated;    /* bytes of rows for evaluation */
+    uint64_t pushed;       /* bytes of gradients */
     struct gnn_swap_stats swap;
 };
 
@@ -68,9 +68,9 @@ struct gnn_full *gnn_full_new(const struct gnn_model *m, struct gnn_store *s,
                               const struct gnn_full_opts *o, struct gnn_err *e) GNN_MUST_USE;
 void gnn_full_free(struct gnn_full *f); /* takes NULL */
 
-/* From here on rows and gradients go from device to device, if `device`, which gnn_ops.reduce_new
- * made of the same ranks, can do that; else through the host's memory, as before. It outlives the
- * last pass. */
+/* Sends rows and gradients from device to device from here on, if `device`, which
+ * gnn_ops.reduce_new made of the same ranks, can do that; else through the host's memory, as
+ * before. It must outlive the last pass. */
 void gnn_full_move_by(struct gnn_full *f, struct gnn_comm *device);
 
 /* As gnn_net_forward, _track and _backward, for a batch that has seeds only, which are nodes of
@@ -80,7 +80,7 @@ int gnn_full_forward(struct gnn_full *f, const float *params, const struct gnn_b
                      const struct gnn_net_mode *mode, float **out, uint32_t *rows,
                      struct gnn_err *e) GNN_MUST_USE;
 int gnn_full_track(struct gnn_full *f, float *params, struct gnn_err *e) GNN_MUST_USE;
-/* The gradients, gnn_full_grad, are those of all ranks. */
+/* Sets the gradients, gnn_full_grad, to those of all ranks. */
 int gnn_full_backward(struct gnn_full *f, const float *params, struct gnn_err *e) GNN_MUST_USE;
 float *gnn_full_grad(const struct gnn_full *f);
 const struct gnn_full_opts *gnn_full_options(const struct gnn_full *f);
@@ -94,8 +94,8 @@ struct gnn_full_size {
     uint64_t edges, features, rows, gradients, messages, parameters, all;
 };
 bool gnn_full_size(struct gnn_full *f, struct gnn_full_size *s);
-/* Of how many rows, and with needed_only of how many of them, a step makes the results of layer
- * `level`, from 1 on; 0: uses the features. */
+/* The number of rows of which a step makes the results of layer `level`, from 1 on, or, level 0,
+ * uses the features; *all: that without needed_only. */
 uint64_t gnn_full_level_rows(const struct gnn_full *f, uint32_t level, uint64_t *all);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A model: which layers, which parameters, their names, shapes and bytes.
+/* A model: its layers, its parameters, their names, shapes and bytes.
  *
  * A model owns its configuration, names and parameters. Not thread-safe while it is changed. */
 #ifndef GNN_LIB_MODEL_MODEL_H
@@ -33,27 +33,27 @@ struct gnn_model_config {
     uint32_t width[GNN_LAYERS_MAX];
     uint32_t outputs;
     bool layer_norm, batch_norm;
-    bool residual;   /* a layer's input is added to its convolutions where the widths agree, */
-    bool projection; /* or by way of a matrix where they do not */
+    bool residual;   /* adds a layer's input to its convolutions where the widths agree */
+    bool projection; /* with residual: adds it through a matrix where they do not */
     bool ffn;
     uint32_t encoder; /* width; 0: none */
     bool has_head;
-    uint32_t nhead, head[GNN_HEAD_MAX]; /* its hidden layers and their widths */
+    uint32_t nhead, head[GNN_HEAD_MAX]; /* the head's hidden layers and their widths */
     enum gnn_jk jk;
     int act; /* of hidden rows, enum gnn_act; gnn_model_config_fit makes ReLU of GNN_ACT_NONE */
     double option[GNN_LAYER_OPTIONS]; /* the layer's, in the order of its table; flags are 0 or 1 */
     char *edge_weight; /* name of the edge field by which neighbours are weighted, or NULL; owned */
-    bool edge_features; /* the features "x" of edges are used, where edges have them */
+    bool edge_features;                 /* uses the features "x" of edges, where edges have them */
     enum gnn_feature_norm feature_norm; /* ROW_SUM: rows of x are divided by their sum */
     enum gnn_task task;
     uint32_t target;   /* node type that is classified */
-    char **class_name; /* of the classes of the task, or of its columns of labels; NULL: numbers */
+    char **class_name; /* names of classes, or of columns of labels; NULL: numbers */
     struct gnn_model_ntype *ntype;
     struct gnn_model_etype *etype;
     uint32_t nntypes, netypes;
-    /* [nlayers][netypes] or NULL: none. Training saw no edge of this type in this layer, where the
-     * output could depend on one: no parameter has learned what it means, so that all but the
-     * passes of training leave these edges out (gnn_conv_untrained). */
+    /* [nlayers][netypes], or NULL: none. Whether training saw no edge of this type in this layer,
+     * where the output could depend on one: no parameter has learned what such an edge means, so
+     * that all passes but those of training leave them out (gnn_conv_untrained). */
     bool *untrained;
 };
 
@@ -87,20 +87,20 @@ struct gnn_param {
     enum gnn_dtype dtype; /* GNN_F32; GNN_I64: one number, in the room of two floats */
     uint32_t ndim, shape[3];
     uint64_t at, count; /* floats, in the slab; `at` is a multiple of 16 */
-    bool must;          /* the output depends on it */
-    bool trained;       /* by gradients; all that are lie in front */
-    bool relations;     /* its first dimension goes over edge types, for each head */
-    uint32_t with;      /* the parameter that it shares numbers with; GNN_NONE: it has its own */
+    bool must;          /* whether the output depends on it */
+    bool trained;       /* by gradients; trained parameters lie in front of the others */
+    bool relations;     /* its first dimension is the edge type, for each head */
+    uint32_t with;      /* the parameter whose numbers it shares; GNN_NONE: it has its own */
     float bound;        /* initial values: uniform in [-bound, bound); 0: the constant `fill` */
     float fill;
 };
 
 /* A model computes stage after stage. Stage 0 are the features. Each further stage makes, for every
- * node type that has something to make rows of, the sum of convolutions, each of which reads the
- * rows of an earlier stage; then come, as the stage has them, a norm (layer norm per node, or batch
- * norm per feature over the rows of the type), the activation, and dropout while training. What is
- * no convolution over edges (encoder, residual, feed-forward block, jumping knowledge, head) is
- * one of a table without edges (lib/model/dense.c), so that whoever computes stages has all of it.
+ * node type that has inputs, the sum of convolutions, each of which reads the rows of an earlier
+ * stage; then come, as the stage has them, a norm (layer norm per node, or batch norm per feature
+ * over the rows of the type), the activation, and dropout while training. Steps without edges
+ * (encoder, residual, feed-forward block, jumping knowledge, head) are convolutions of a table
+ * without edges (lib/model/dense.c), so that computing stages computes all of the model.
  *
  *     encoder   drop(act(E x))                                            --encoder
  *     layer l   drop(act(norm(conv(x) [+ x])))                            --residual
@@ -116,7 +116,8 @@ struct gnn_param {
 #define GNN_NONE UINT32_MAX
 
 struct gnn_stage {
-    uint32_t level; /* layers with edges up to here: its rows are the nodes that these leave */
+    uint32_t
+        level; /* layers with edges up to here; its rows are the nodes that remain after them */
     uint32_t layer; /* the layer that it belongs to; for the head, nlayers */
     uint32_t width;
     uint32_t conv, nconvs; /* its convolutions are model.conv[conv .. conv + nconvs) */
@@ -126,15 +127,15 @@ struct gnn_stage {
 /* One convolution: its parameters are those that its layer lists, from param[first] on. */
 struct gnn_conv {
     const struct gnn_layer *layer;
-    uint32_t stage, from; /* which it is part of, and whose rows it reads */
+    uint32_t stage, from; /* the stage that it is part of, and the one whose rows it reads */
     uint32_t rel;         /* or GNN_ROWS */
     uint32_t src, dst;    /* node types */
     uint32_t first;       /* GNN_NONE: the convolution does not exist */
-    uint32_t column;      /* of the stage's rows: where its own begin (jumping knowledge) */
-    uint32_t common;      /* the first parameter that it has in common with others of its stage */
-    bool needed;          /* the target's output depends on it */
-    char *name;           /* which its parameters' names begin with, */
-    char *key;            /* and what stands for '*' in them, or NULL */
+    uint32_t column;      /* its first column in the stage's rows (jumping knowledge) */
+    uint32_t common;      /* the first parameter in common with others of its stage */
+    bool needed;          /* whether the target's output depends on it */
+    char *name;           /* the beginning of its parameters' names */
+    char *key;            /* the text in place of '*' in these names, or NULL */
 };
 
 /* Parameters of a norm, from its index on; the running statistics are batch norm's. */
@@ -155,16 +156,16 @@ struct gnn_model {
     uint32_t nstages;
     struct gnn_conv *conv; /* [nconvs], stage after stage */
     uint32_t nconvs;
-    uint32_t *norm;     /* [nstages][nntypes] index of the weight, the rest follows (enum
-                           gnn_norm_param); or GNN_NONE */
-    uint32_t *width;    /* [nstages][nntypes] of the rows that the stage makes; 0: none */
-    bool *live;         /* [nstages][nntypes] the target's output depends on them */
+    /* [nstages][nntypes] index of the norm's weight, behind which its other parameters follow (enum
+     * gnn_norm_param); or GNN_NONE */
+    uint32_t *norm;
+    uint32_t *width;    /* [nstages][nntypes] width of the rows that the stage makes; 0: none */
+    bool *live;         /* [nstages][nntypes] whether the target's output depends on these rows */
     uint64_t nfloats;   /* length of the slab */
-    uint64_t trained;   /* its first `trained` floats are what is trained */
-    uint64_t *stage_at; /* [nstages+1] where those of each stage begin, in order; the last is
-                           `trained` */
+    uint64_t trained;   /* number of trained floats, with which the slab begins */
+    uint64_t *stage_at; /* [nstages+1] first trained float of each stage, ascending; `trained` */
     float *slab;        /* all parameters; padding is zero */
-    char *recipe; /* what it was trained on (lib/data/recipe.h); NULL: its file does not say */
+    char *recipe;       /* the recipe of its training (lib/data/recipe.h); NULL: unknown */
 };
 
 /* Takes over *c (also on failure). All parameters are allocated; none is initialised. */

@@ -7,8 +7,8 @@
 #include "lib/model/layer.h"
 
 struct gnn_net_act {
-    struct gnn_buf out;          /* (n, width): what the stage makes */
-    struct gnn_buf grad;         /* its gradient */
+    struct gnn_buf out;          /* (n, width): the stage's results */
+    struct gnn_buf grad;         /* their gradient */
     struct gnn_activation after; /* of the stage that makes the output */
     bool has_grad;
 };
@@ -30,13 +30,13 @@ struct gnn_net {
     const float **made;         /* [nstages][nntypes] rows that the stage has made */
     uint32_t *rows;             /* [nstages][nntypes] their number */
     struct gnn_buf *node;       /* [netypes] factors of nodes (struct gnn_adj) */
-    struct gnn_net_edges *edge; /* [netypes] what layers use of edges */
-    struct gnn_buf segs,
-        blocks; /* all relations' blocks: as the host puts them together, and where they are used */
-    struct gnn_buf counts; /* the host's, of edges */
+    struct gnn_net_edges *edge; /* [netypes] data of edges that layers use */
+    struct gnn_buf segs;        /* all relations' blocks, as the host puts them together, */
+    struct gnn_buf blocks;      /* and in the operations' memory */
+    struct gnn_buf counts;      /* the host's, of edges */
     struct gnn_buf slab;
-    /* Or NULL: called in the backward pass, with pass.arg, that gradients of a stage's parameters
-     * will not change any more, the last stage first. */
+    /* The gradient-ready callback, or NULL: called in the backward pass, with pass.arg, when the
+     * gradients of a stage's parameters are final, the last stage first. */
     int (*stage_done)(void *arg, uint32_t stage, struct gnn_err *e);
     const struct gnn_batch *b;
     int threads; /* OpenMP's number when the net was made; small batches take one */
@@ -65,13 +65,13 @@ void gnn_net_release(struct gnn_net *n);
 int gnn_net_forward(struct gnn_net *n, const float *params, const struct gnn_batch *b,
                     const struct gnn_meta *meta, const struct gnn_net_mode *mode, float **out,
                     uint32_t *rows, struct gnn_err *e) GNN_MUST_USE;
-/* After a forward pass with mode.train: the convolutions along which it had edges are trained from
- * now on (untrained is the list of the model's configuration). */
+/* Marks the convolutions along which the last forward pass with mode.train had edges as trained
+ * (untrained is the list of the model's configuration). */
 int gnn_net_reached(struct gnn_net *n, bool *untrained, struct gnn_err *e) GNN_MUST_USE;
-/* After a forward pass with mode.train: batch norm's running statistics, in params, take a step. */
+/* Updates batch norm's running statistics, in params, after a forward pass with mode.train. */
 void gnn_net_track(struct gnn_net *n, float *params);
-/* From the gradient of the loss with respect to *out, written over it, to pass.grad (overwritten).
- * Needs a forward pass with mode.train. */
+/* Computes pass.grad (overwritten) from the gradient of the loss with respect to *out, which the
+ * caller has written over *out. Needs a forward pass with mode.train. */
 int gnn_net_backward(struct gnn_net *n, const float *params, struct gnn_err *e) GNN_MUST_USE;
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Everything that is done with rows while a model is trained or applied, as a table of functions
- * for each backend: the host, or a device. What uses it is written once: it holds pointers to the
- * backend's memory, and never looks through them. */
+/* Operations on rows while a model is trained or applied, as a table of functions for each backend:
+ * the host, or a device. Code that uses them is written once: it holds pointers to the backend's
+ * memory, and never looks through them. */
 #ifndef GNN_LIB_OPS_OPS_H
 #define GNN_LIB_OPS_OPS_H
 
@@ -44,25 +44,25 @@ struct gnn_block_shape {
 
 typedef void (*gnn_ops_each)(void *arg, const char *name, uint64_t n, double ms, uint64_t bytes);
 
-/* Operations of a table are carried out in the order of the calls, but on a device later than
- * these: what goes wrong there is found by `wait`. Pointers are to the backend's memory (`fit`)
- * unless said to be the host's; a struct that is passed by pointer is the host's, and read during
- * the call (the array `block` of struct gnn_csr alone is the backend's). All take the table they
- * are in. One thread at a time. */
+/* Operations are carried out in the order of the calls, but on a device later than these: `wait`
+ * finds what has failed there. Pointers are to the backend's memory (`fit`) unless said to be the
+ * host's; a struct that is passed by pointer is the host's, and read during the call (the array
+ * `block` of struct gnn_csr alone is the backend's). All take the table they are in. One thread at
+ * a time. */
 struct gnn_ops {
     void *dev;      /* state of the backend, if it has some */
     bool async;     /* operations are still under way when the calls return */
     uint32_t chunk; /* rows worth doing at once, so that they stay in the cache; UINT32_MAX: all */
 
-    /* Before the devices are closed. */
+    /* Frees the table; to be called before the devices are closed. */
     void (*free)(const struct gnn_ops *o);
     /* "", or a sentence: products have been made in a finer precision than was asked for, as the
      * library cannot do them. */
     const char *(*note)(const struct gnn_ops *o);
-    /* With GNN_DEBUG_TIME=1 in the environment when the operations were made: what each kind has
-     * taken on the device so far, how often and in all, and the bytes that it had to move at least
-     * (0: unknown). These depend on what is in blocks, which the device alone knows: who makes a
-     * block tells what it is sure of. */
+    /* times, with GNN_DEBUG_TIME=1 in the environment when the operations were made: the number and
+     * time of each kind of operation on the device so far, and the bytes that it had to move at
+     * least (0: unknown). These depend on the contents of blocks, which the device alone knows;
+     * shape: lower bounds from the code that makes a block. */
     int (*times)(const struct gnn_ops *o, gnn_ops_each each, void *arg, struct gnn_err *e);
     void (*shape)(const struct gnn_ops *o, const struct gnn_csr *block,
                   const struct gnn_block_shape *s);
@@ -78,17 +78,17 @@ struct gnn_ops {
 
     void (*zero)(const struct gnn_ops *o, void *to, uint64_t bytes);
     void (*copy)(const struct gnn_ops *o, void *to, const void *from, uint64_t bytes);
-    /* From the host, whose memory may be changed when the call returns. */
+    /* Copies from the host, whose memory may be changed when the call returns. */
     void (*put)(const struct gnn_ops *o, void *to, const void *from, uint64_t bytes);
-    /* To the host: there after a mark set later has been waited for. On a device, `to` is from
-     * fit_host. */
+    /* Copies to the host: complete after a mark set later has been waited for. On a device, `to` is
+     * from fit_host. */
     void (*fetch)(const struct gnn_ops *o, void *to, const void *from, uint64_t bytes);
-    /* Mark k < GNN_OPS_MARKS is set here; waits until all before it is done. Errors: those of the
-     * device, of ids that are out of range (GNN_E_INPUT). */
+    /* mark sets mark k < GNN_OPS_MARKS here; wait waits until all operations before it are done.
+     * Errors: the device's, and ids that are out of range (GNN_E_INPUT). */
     void (*mark)(const struct gnn_ops *o, unsigned k);
     int (*wait)(const struct gnn_ops *o, unsigned k, struct gnn_err *e);
-    /* Before the first operation on what batch b holds, which lies where the operations are; after
-     * the last, before it is given back. */
+    /* enter is called before the first operation on the data of batch b, which lies in the
+     * backend's memory; leave after the last, before the batch is put. */
     int (*enter)(const struct gnn_ops *o, const struct gnn_batch *b, struct gnn_err *e);
     void (*leave)(const struct gnn_ops *o, const struct gnn_batch *b);
 
@@ -112,7 +112,8 @@ struct gnn_ops {
 
 /* The host's memory and threads. */
 extern const struct gnn_ops gnn_ops_cpu;
-/* Operations of the host do nothing from now on, and look at no memory; buffers are still made. */
+/* Makes operations of the host do nothing from now on, and look at no memory; buffers are still
+ * allocated. */
 void gnn_ops_idle(struct gnn_ops *o);
 
 /* The operations of the first device, on a stream of their own; g NULL: gnn_ops_cpu. NULL and e on
@@ -120,7 +121,8 @@ void gnn_ops_idle(struct gnn_ops *o);
 const struct gnn_ops *gnn_ops_new(struct gnn_gpu *g, enum gnn_precision precision,
                                   struct gnn_err *e) GNN_MUST_USE;
 
-/* Of devices (gpu_ops.c); NULL in a build without CUDA, in which no device can be opened. */
+/* Makes operations of devices (gpu_ops.c); NULL in a build without CUDA, in which no device can be
+ * opened. */
 struct gnn_ops_gpu {
     const struct gnn_ops *(*make)(struct gnn_gpu *g, enum gnn_precision precision,
                                   struct gnn_err *e);
