@@ -14,7 +14,7 @@
  * are not there, or are named twice. Returns the split. */
 const char *sets_choose(struct opt_list *sets, bool all, struct gnn_store *s,
                         const struct gnn_model *m, const char *model);
-/* Of set i (index into schema.set): its name, with the split if the store has several. */
+/* The name of set i (index into schema.set), with the split if the store has several. */
 const char *sets_name(const struct gnn_schema *c, uint32_t i);
 /* Before training on sets[0]: a message says which evaluated set, sets[1], selects the epoch, and
  * by which metric, unless `selects` is false; and warns of one that is called test, or shares nodes

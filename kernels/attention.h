@@ -131,8 +131,8 @@ void gnn_attention_rows(const struct gnn_attention *a, const struct gnn_csr *blo
                         uint32_t from, uint32_t to, unsigned flags, float *y, float *m, float *z);
 
 struct gnn_attention_back {
-    /* Of the destinations, all rows except where gnn_attention_targets says otherwise: from the
-     * forward pass; sums of dy * y over the channels (head_dots); the gradient of y. */
+    /* Data of the destinations, all rows except where gnn_attention_targets says otherwise: from
+     * the forward pass; sums of dy * y over the channels (head_dots); the gradient of y. */
     const float *m, *z, *dots, *dy;
     /* From gnn_attention_sources. */
     float *dvalue;    /* as value; of V2 with what comes through the scores; NULL, RAW only: not

@@ -12,8 +12,8 @@
 extern "C" {
 #endif
 
-/* Of the blocks only first, n, indptr, indices and, with weights, value are read; they have no rows
- * but those of the result, which are [from, to). */
+/* Functions read only first, n, indptr, indices and, with weights, value of the blocks, which have
+ * no rows but those of the result, [from, to). */
 
 /* row[i], from <= i < to: 1/degree, 0 for a row without edges or outside all blocks. */
 void gnn_mean_factors(const struct gnn_csr *block, size_t nblocks, uint32_t from, uint32_t to,

@@ -80,7 +80,7 @@ void gnn_cuda_max_back(const struct gnn_csr *block, uint32_t nblocks, uint32_t f
                        const uint32_t *nrows, uint32_t cap, const float *dy, const uint32_t *arg,
                        uint32_t xrows, size_t d, float *dx, uint32_t number, bool acc,
                        uint64_t *bad, void *stream);
-/* Of an edge that is left out, dz is 0. */
+/* Edges with ReLU, on a device; dz is 0 for an edge that is left out. */
 void gnn_cuda_edge_relu(const struct gnn_csr *block, uint32_t nblocks, uint32_t first,
                         const uint32_t *nrows, uint32_t cap, const float *x, uint32_t xrows,
                         const float *z, uint32_t zfirst, size_t d, float *y, bool acc,

@@ -150,7 +150,7 @@ static GNN_HD bool gnn_pick_row(const uint64_t *row, uint64_t nedges, struct gnn
     return begin <= end && end <= nedges && end - begin <= UINT32_MAX;
 }
 
-/* Of these, the ones that are eligible by time: numbers `from` to `to` - 1. */
+/* Cuts x to its neighbours `from` to `to` - 1, which are eligible by time. */
 static GNN_HD void gnn_pick_cut(struct gnn_pick_rule r, uint32_t from, uint32_t to,
                                 struct gnn_pick_range *x)
 {

@@ -55,8 +55,8 @@ struct gnn_sample_row {
     uint32_t degree, orig;
 };
 
-/* Of a rule that is weighted also: the edges of part `part` that it looks at, from `base` on; and
- * whether the row begins before. */
+/* A row's edges for a rule that is weighted: the edges of part `part` that it looks at, from `base`
+ * on; and whether the row begins before. */
 struct gnn_sample_span {
     uint32_t span, part : 31, inside : 1;
 };

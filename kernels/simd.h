@@ -7,8 +7,8 @@
 #define GNN_KERNELS_SIMD_H
 
 #define GNN_INLINE static inline __attribute__((always_inline))
-/* Of functions that do nothing but fetch: gcc takes calls of others for calls without effect, and
- * leaves them out. */
+/* Marks functions that do nothing but fetch: gcc takes calls of others for calls without effect,
+ * and leaves them out. */
 #define GNN_FETCH GNN_INLINE
 
 #if defined(__x86_64__) && defined(__OPTIMIZE__) && !defined(__SANITIZE_ADDRESS__) &&              \

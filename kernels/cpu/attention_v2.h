@@ -33,7 +33,7 @@ GNN_INLINE void store_block(float *x, uint32_t n, const lanes_of *v)
         x[l] = (*v)[l];
 }
 
-/* Of lanes whose bits are set in `up`, x, else y. */
+/* Chooses x for lanes whose bits are set in `up`, else y. */
 GNN_INLINE void choose_lanes(const lane_bits *up, const lanes_of *x, const lanes_of *y, lanes_of *v)
 {
     *v = (lanes_of)((*up & (lane_bits)*x) | (~*up & (lane_bits)*y));
@@ -272,7 +272,8 @@ GNN_INLINE void target_row_v2(const struct gnn_attention *a, const struct span *
 
 /* ---- by sources ---- */
 
-/* Of the group's edges: rows of dy, gradients of scores, also times the slope, and weights. */
+/* State of the group's edges: rows of dy, gradients of scores, also times the slope, and weights.
+ */
 struct v2_told {
     const float *dy[GROUP];
     const uint32_t *sign[GROUP];

@@ -47,7 +47,7 @@ static inline void gnn_number(struct gnn_relabel *r, const uint32_t *id, uint32_
  * table. */
 enum { GNN_BUCKET = 8, GNN_WINDOW_TRIES = 2 * GNN_BUCKET };
 
-/* Of an entry: bits of the hash in the high 16 bits, and where its search begins. more:
+/* The hash of an entry: bits of it in the high 16 bits, and the start of its search. more:
  * gnn_entry_hash_more. */
 static inline uint64_t gnn_slot_hash(const struct gnn_relabel *r, uint64_t more, uint32_t node)
 {

@@ -60,7 +60,7 @@ GNN_AVX512 static inline void gnn_philox_avx512(const struct gnn_philox_keys *ke
     }
 }
 
-/* Of a word of each: its sixteen numbers in order. */
+/* Joins a word of each: its sixteen numbers in order. */
 GNN_AVX512 static inline __m512i gnn_philox_join(__m512i even, __m512i odd)
 {
     return _mm512_mask_blend_epi32(0xAAAA, even, _mm512_slli_epi64(odd, 32));

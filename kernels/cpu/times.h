@@ -22,9 +22,9 @@ static inline void gnn_time_search_set(struct gnn_time_search *s, const struct g
     *s = set;
 }
 
-/* Of n <= GNN_TIME_SEARCHES searches that were `next` in an earlier call, `found` becomes what they
- * find. Meanwhile it fetches what m others look at, which have been set: one between two searches,
- * as all at once would wait for each other. n and m may be 0. */
+/* Makes n <= GNN_TIME_SEARCHES searches that were `next` in an earlier call, and sets their
+ * `found`. Meanwhile it fetches the memory that m others look at, which have been set: one between
+ * two searches, as all at once would wait for each other. n and m may be 0. */
 enum { GNN_TIME_SEARCHES = 64 };
 void gnn_time_search_all(struct gnn_time_search *s, uint32_t n, struct gnn_time_search *next,
                          uint32_t m, bool real, bool too);

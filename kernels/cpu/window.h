@@ -78,8 +78,8 @@ GNN_INLINE bool gnn_window_wide(void)
 #endif
 }
 
-/* Of numbers `from` to `to` - 1 of GNN_PICK_WINDOW, from < GNN_PICK_WINDOW: how many are below x;
- * and in the second byte, how many are not above it. wide: gnn_window_wide(). _portable is the same
+/* Counts numbers `from` to `to` - 1 of GNN_PICK_WINDOW, from < GNN_PICK_WINDOW, that are below x;
+ * and, in the second byte, that are not above it. wide: gnn_window_wide(). _portable is the same
  * without instructions chosen by hand. */
 GNN_INLINE uint32_t gnn_window_count_portable(const int16_t *v, uint32_t from, uint32_t to,
                                               int16_t x)

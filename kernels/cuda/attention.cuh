@@ -23,7 +23,7 @@ using Kind = gnn_attention_kind;
 constexpr Kind ADD = GNN_ATTENTION_ADD, RAW = GNN_ATTENTION_RAW, V2 = GNN_ATTENTION_V2,
                DOT = GNN_ATTENTION_DOT;
 
-/* Of a part of a warp, in shared memory. */
+/* The group of edges of a part of a warp, in shared memory. */
 struct Group {
     uint32_t at[GROUP], number[GROUP];
     float u[GROUP], p[GROUP], w[GROUP], dot[GROUP];

@@ -54,8 +54,8 @@ const char *gnn_batches_header(struct gnn_batches *s);
 /* GNN_OK and the next batch, which is given back by gnn_batch_put; GNN_END after the last, when all
  * that was used has been verified. */
 int gnn_batches_next(struct gnn_batches *s, struct gnn_batch **b);
-/* Of _sample_seeds only: the batch of these seeds, n of them, at most what the option batch says.
- * Each call draws anew, as the next step of an epoch does. */
+/* The batch of these seeds, n of them, at most as many as the option batch says; of _sample_seeds
+ * only. Each call draws anew, as the next step of an epoch does. */
 int gnn_batches_of(struct gnn_batches *s, const uint64_t *seeds, uint64_t n, struct gnn_batch **b);
 /* Writes those that are left to a file, whole or not at all; GNN_OK. Option: zstd. */
 int gnn_batches_write(struct gnn_batches *s, const char *path, const char *const options[]);

@@ -12,8 +12,8 @@ struct gnn_rows {
     uint64_t *bytes;           /* [nntypes] */
     uint64_t count, all_bytes; /* rows and bytes of all types that have some */
 };
-/* Of the fields in a list such as "x,time", of node types, labels y left out (seeds' only). NULL:
- * "x". GNN_E_USAGE when no type has one of them. */
+/* Bytes of the fields in a list such as "x,time", of node types, labels y left out (seeds' only).
+ * NULL: "x". GNN_E_USAGE when no type has one of them. */
 int gnn_rows_init(struct gnn_rows *r, const struct gnn_schema *c, const char *fields,
                   struct gnn_err *e) GNN_MUST_USE;
 void gnn_rows_release(struct gnn_rows *r);

@@ -86,9 +86,9 @@ struct gnn_batch {
     struct gnn_block *block;     /* [nhops * netypes], hop-major */
     uint32_t nhops, nntypes, netypes;
     struct gnn_tensors tensors;
-    /* Of random walks, which have no blocks. walk: (nwalks, length + 1) the nodes of each, from a
-     * seed on: local numbers, each of the type that the path leads to; after a node without
-     * in-edges UINT32_MAX. pair: (npairs, 2), in their place, if the header has a window. */
+    /* Random walks, which have no blocks. walk: (nwalks, length + 1) the nodes of each, from a seed
+     * on: local numbers, each of the type that the path leads to; after a node without in-edges
+     * UINT32_MAX. pair: (npairs, 2), in their place, if the header has a window. */
     const uint32_t *walk, *pair;
     uint64_t nwalks, npairs, steps; /* steps: of all walks, if known */
     /* NULL: in the host's memory. Kept when the batch is recycled, freed with it */

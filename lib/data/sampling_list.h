@@ -77,7 +77,7 @@ static inline void *gnn_member_of(const struct gnn_sampling *s, const struct gnn
 /* d is zeroed or released. On failure it is to be released as well. */
 int gnn_sampling_copy(struct gnn_sampling *d, const struct gnn_sampling *s, uint32_t netypes,
                       struct gnn_err *e) GNN_MUST_USE;
-/* Of a sampling that owns its texts, as a meta's does. */
+/* Releases a sampling that owns its texts, as a meta's does. */
 void gnn_sampling_release(struct gnn_sampling *s);
 /* Memory for fan-outs of s->nhops hops, and for n sets. */
 int gnn_sampling_alloc_hops(struct gnn_sampling *s, uint32_t netypes,

@@ -31,7 +31,8 @@ int gnn_dev_count(unsigned *n, struct gnn_err *e) GNN_MUST_USE;
 int gnn_dev_ask(unsigned device, struct gnn_dev_info *info, struct gnn_err *e) GNN_MUST_USE;
 /* The id of a device, unique on this host and the same in every process. */
 int gnn_dev_id(unsigned device, uint64_t *id, struct gnn_err *e) GNN_MUST_USE;
-/* Of CUDA, 1000 times the major one: the newest that the driver knows, and the runtime's. */
+/* Versions of CUDA, 1000 times the major one: the newest that the driver knows, and the runtime's.
+ */
 int gnn_dev_versions(int *driver, int *runtime, struct gnn_err *e) GNN_MUST_USE;
 /* Makes it the thread's device. */
 int gnn_dev_use(unsigned device, struct gnn_err *e) GNN_MUST_USE;

@@ -59,8 +59,8 @@ struct gnn_import_opts {
     enum gnn_dtype dtype;
 };
 
-/* Of the features of a node type as the input has them, columns that are 0 throughout left out: the
- * largest absolute value of any column, and the smallest of the columns' largest ones. */
+/* The scale of a node type's features as the input has them, columns that are 0 throughout left
+ * out: the largest absolute value of any column, and the smallest of the columns' largest ones. */
 struct gnn_import_columns {
     float most, least;
     uint64_t wide, narrow; /* the columns, from 0 */

@@ -12,7 +12,7 @@ struct gnn_among {
     uint64_t n;
     struct gnn_buf sorted; /* u32 (n): local numbers */
 };
-/* Of all n entries of a type, which must live as long as they are searched. */
+/* Sets the entries to search: all n of a type, which must live as long as they are searched. */
 int gnn_among_set(struct gnn_among *a, const struct gnn_batch_type *of, uint64_t n,
                   struct gnn_err *e) GNN_MUST_USE;
 /* The local number of a node with the tree and time of entry i of `like`; UINT32_MAX: it is not

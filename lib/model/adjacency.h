@@ -46,7 +46,7 @@ struct gnn_adj {
     uint64_t edges;
     bool at_most;    /* edges may be fewer: how many, only the device knows that has them */
     uint32_t number; /* of the first edge, where several views of the same rows follow each other */
-    /* Of edges, by number over one segment after the other; NULL: they have none. */
+    /* Data of edges, by number over one segment after the other; NULL: they have none. */
     const float *value;   /* [edges] their weights */
     const float *feature; /* (edges, features) */
     uint32_t features;

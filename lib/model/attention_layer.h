@@ -42,7 +42,7 @@ struct gnn_heads {
     uint32_t n, channels, d; /* d = n * channels columns */
     bool mean;               /* results are the mean of the heads, else their concatenation */
 };
-/* Of layer l with results of width w. */
+/* The heads of layer l with results of width w; _of_run: of a run's layer. */
 struct gnn_heads gnn_heads_of(const struct gnn_model_config *c, uint32_t l, uint32_t w);
 struct gnn_heads gnn_heads_of_run(const struct gnn_conv_run *c);
 /* The layer's `idle`. */

@@ -97,8 +97,8 @@ struct full_part {
     struct gnn_buf fetched;   /* rows from a part of this rank */
     struct gnn_buf pushed[2]; /* gradients for another part */
     struct gnn_buf dmessages; /* gradients of messages */
-    /* Of partitions that take turns: [nconvs][k] by round, rows for this one; [k] its gradients for
-     * others. */
+    /* Messages of partitions that take turns: [nconvs][k] by round, rows for this one; [k] its
+     * gradients for others. */
     struct gnn_buf *mail, *back_mail;
     struct gnn_buf *spare; /* [nspare] rows and gradients that are needed no more */
     uint32_t nspare;

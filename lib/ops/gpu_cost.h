@@ -61,7 +61,8 @@ static inline struct gnn_block_shape shape_of(const struct gnn_ops_blocks *known
 {
     return gnn_ops_block_shape(known, block);
 }
-/* Of rows [from, to) alone: nothing is known if they are not all that has been told. */
+/* The bounds for rows [from, to) of a block: none are known unless they are exactly the rows that
+ * were told. */
 static inline struct gnn_block_shape range_of(const struct gnn_ops_blocks *known,
                                               const struct gnn_csr *block, uint64_t from,
                                               uint64_t to)
@@ -72,7 +73,7 @@ static inline struct gnn_block_shape range_of(const struct gnn_ops_blocks *known
     return s;
 }
 #define AT_LEAST range_of(known, block, from, to)
-/* Of so many edges those of n rows that begin with edge `first`. */
+/* The number of edges, of `edges` in all, of n rows that begin with edge `first`. */
 static inline uint64_t edges_from(uint64_t edges, uint64_t first, uint64_t n)
 {
     return edges <= first ? 0 : edges - first < n ? edges - first : n;

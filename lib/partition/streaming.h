@@ -11,7 +11,7 @@ struct gnn_stream_graph {
     bool symmetric; /* every edge as often as its reverse (an accident has probability 2^-64) */
 };
 
-/* Of what a part may be too heavy in the end, the first of two levels gets half. */
+/* The imbalance of the first of two levels: half of the excess that is allowed in the end. */
 static inline double gnn_stream_half(double imbalance)
 {
     return 1 + (imbalance - 1) / 2;

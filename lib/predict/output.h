@@ -26,9 +26,9 @@ struct gnn_output {
      * same. */
     uint64_t n;
     uint32_t *row;
-    /* Of each row of the table, by its number: the node's position in the store s or, if that is
-     * NULL, its id (NULL: the number); its time, i64 or f64, as `time_type` says (0: it has none);
-     * and a set of set_name, from 1 on, 0 for none (NULL: they are looked for in s). */
+    /* Data of each row of the table, by its number: the node's position in the store s or, if that
+     * is NULL, its id (NULL: the number); its time, i64 or f64, as `time_type` says (0: it has
+     * none); and a set of set_name, from 1 on, 0 for none (NULL: they are looked for in s). */
     struct gnn_store *s;
     const uint32_t *node;
     const int64_t *time;

@@ -202,7 +202,7 @@ static inline struct gpu_drawn *gpu_drawn_of(const struct gnn_batch *b)
 {
     return (struct gpu_drawn *)b->place;
 }
-/* Of a node type, or of block hop * netypes + et. */
+/* Column c of a node type, or of block hop * netypes + et. */
 static inline void *gpu_drawn_column(const struct gpu_drawn *x, enum gnn_column c, uint32_t at)
 {
     return x->column[(size_t)c * gpu_places(x->context->s) + at];

@@ -64,11 +64,11 @@ struct sampler {
     struct gnn_weight_report weights;
     /* [nntypes][nparts] original ids, or NULL where equal to the ids */
     struct gnn_gather_part **orig;
-    /* Of node2vec, else NULL: [nparts] indices with each row ascending; NULL where the store's are
-     * so. */
+    /* [nparts] indices with each row ascending, for node2vec; NULL where the store's are so; or
+     * NULL */
     uint32_t **sorted;
-    /* Of a rule that compares: [nntypes] -> (nodes) original ids by id, or NULL where equal to the
-     * ids. */
+    /* [nntypes] -> (nodes) original ids by id, for a rule that compares; NULL where equal to the
+     * ids; or NULL */
     uint32_t **source_id;
     bool on_cpu;           /* no device draws */
     struct gnn_comm *comm; /* the store's */

@@ -8,7 +8,7 @@
 /* Room for an id that is no word, and NUL. */
 enum { GNN_NODE_NAME_ROOM = 24 };
 
-/* Of all open parts; the store must outlive it. */
+/* Names of the nodes of all open parts; the store must outlive them. */
 struct gnn_names {
     const struct gnn_store *s;
     uint32_t ntype;

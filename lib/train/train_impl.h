@@ -48,8 +48,8 @@ int gnn_train_pace_end(struct gnn_trainer *t, struct gnn_err *e) GNN_MUST_USE;
  * reported when those of all ranks are known, with the next batch. */
 void gnn_train_pace_scored(struct gnn_trainer *t, const struct gnn_train_half *h, double loss,
                            double weight);
-/* Of a training batch whose labels are in the host's memory: the sum of weights of this rank's
- * seeds, which _begin tells the others. */
+/* Sums up the weights of this rank's seeds of a training batch whose labels are in the host's
+ * memory; _begin tells the others. */
 int gnn_train_pace_weight(struct gnn_trainer *t, const struct gnn_batch *b,
                           struct gnn_err *e) GNN_MUST_USE;
 /* After a batch: is the run to end here? The same on all ranks. */
