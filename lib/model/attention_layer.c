@@ -154,7 +154,7 @@ struct gnn_attention gnn_heads_attention(const struct gnn_conv_run *c, enum gnn_
                                   .nsrc = c->adj.nsrc,
                                   .ndst = c->adj.ndst,
                                   .loops = option[GNN_HEADS_LOOPS] != 0 && gnn_heads_one_type(c) &&
-                                           !c->elsewhere,
+                                           !c->other_part,
                                   .drop = find_dropout(c)};
 }
 

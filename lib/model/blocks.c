@@ -12,7 +12,7 @@
  * to messages, since these are made with parameters. */
 static bool needs_way_back(const struct gnn_conv_run *run)
 {
-    return run->s->train && (run->inputs || run->message || run->layer->back);
+    return run->s->train && (run->inputs || run->message || run->layer->transposes);
 }
 
 /* What layers use of the edges from hop `first` on. */

@@ -70,7 +70,7 @@ static struct gnn_full *make_full(const struct gnn_model *m, struct gnn_store *s
     f->pass.o = f->o;
     f->forward = forward;
     f->part = gnn_alloc_zero(f->n, sizeof *f->part, "parts", e);
-    f->fixed = gnn_alloc_zero(m->nconvs, sizeof *f->fixed, "parts", e);
+    f->constant_sums = gnn_alloc_zero(m->nconvs, sizeof *f->constant_sums, "parts", e);
     for (uint32_t i = 0; !e->code && i < f->n; i++)
         f->part[i].at = f->first + i;
     if (!e->code && opts->needed_only)
@@ -137,7 +137,7 @@ void gnn_full_free(struct gnn_full *f)
     gnn_free(f->top);
     gnn_free(f->level_rows);
     gnn_free(f->level_edges);
-    gnn_free(f->fixed);
+    gnn_free(f->constant_sums);
     gnn_free(f->part);
     gnn_swap_free(f->swap);
     gnn_free(f);
@@ -318,7 +318,7 @@ static int rehearse_step(struct gnn_full *f, const float *params, const struct g
     gnn_ops_idle(&f->turns);
     const int rc = make_all_passes(f, params, b, step, e);
     f->turns = computing;
-    memset(f->fixed, 0, f->m->nconvs * sizeof *f->fixed);
+    memset(f->constant_sums, 0, f->m->nconvs * sizeof *f->constant_sums);
     gnn_full_forget_pass(f);
     f->stats = stats;
     f->pass.flops = flops;

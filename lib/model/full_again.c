@@ -51,7 +51,7 @@ static const struct gnn_conv *last_user(const struct gnn_full *f, uint32_t stage
         const struct gnn_conv *v = &f->m->conv[i];
         if (!v->needed || v->from != stage || (v->src != t && v->dst != t))
             continue;
-        *early = *early && v->layer->early && net_run(&f->part[0].net, v)->message;
+        *early = *early && v->layer->drops_own && net_run(&f->part[0].net, v)->message;
         last = !last || is_later(v, last) ? v : last;
     }
     return last;
@@ -174,6 +174,6 @@ void gnn_full_end_sums(struct gnn_full *f, struct full_part *p, const struct gnn
                        bool all_done)
 {
     struct gnn_conv_run *c = net_run(&p->net, v);
-    if (v->layer->again && c->gathered && (all_done || v->layer->spent(c)))
+    if (v->layer->again && c->gathered && (all_done || v->layer->drops_results(c)))
         gnn_full_give_spare(f, p, &c->kept[0]);
 }

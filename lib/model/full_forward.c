@@ -134,9 +134,9 @@ static int run_hidden(struct gnn_full *f, struct stage_args *x, struct gnn_err *
 static bool has_gathered(struct gnn_full *f, const struct gnn_conv_run *c,
                          const struct gnn_net_mode *mode)
 {
-    bool *has = &f->fixed[c->conv - f->m->conv];
+    bool *has = &f->constant_sums[c->conv - f->m->conv];
     const bool had = *has;
-    *has = c->layer->fixed && !c->message && c->conv->from == 0 &&
+    *has = c->layer->constant_sums && !c->message && c->conv->from == 0 &&
            !(mode->train && (mode->dropout_input > 0 || f->keep32));
     return *has && had;
 }
@@ -237,7 +237,7 @@ static int gather_conv(struct gnn_full *f, struct stage_args *x, struct gnn_err 
     if (has_gathered(f, c, x->mode))
         return gnn_full_each(f, &open, x, e);
     const bool hides = x->mode->train && c->layer->hidden;
-    flow.once = f->fixed[v - f->m->conv];
+    flow.once = f->constant_sums[v - f->m->conv];
     x->makes_rows = x->made = x->makes_rows && !hides;
     if (x->makes_rows)
         flow.last.want = turn_of_rows(x).want;

@@ -163,7 +163,7 @@ struct gnn_full {
     struct full_needed *needed;         /* until all is made */
     struct gnn_full *eval; /* makes the passes of evaluation, with the rows that these need */
     bool forward;          /* whether it is another one's `eval`: there are no backward passes */
-    bool *fixed;           /* [nconvs] sums of the features that serve further steps */
+    bool *constant_sums;   /* [nconvs] sums of the features that serve further steps */
     bool rehearsed;        /* with a limit of memory: the smallest that is enough is known */
     bool evaluated;        /* the rows are those of an evaluation with the current parameters */
     struct gnn_full_stats stats;
@@ -271,7 +271,8 @@ enum full_what {
     FULL_STAGE = 1 << 0, /* rows of the stage, and of the steps after its convolutions */
     FULL_GRAD = 1 << 1,  /* gradient of the stage's rows */
     FULL_FROM = 1 << 2,  /* rows that the convolution works on: sources and destinations */
-    FULL_OWN = 1 << 3, /* destinations, if results are made of them (struct gnn_layer's `early`) */
+    FULL_OWN =
+        1 << 3, /* destinations, if results are made of them (struct gnn_layer's `drops_own`) */
     FULL_TABLE = 1 << 4,      /* rows, or messages made of them, that others fetch */
     FULL_SENT = 1 << 5,       /* messages */
     FULL_SUMS = 1 << 6,       /* sums that the convolution has gathered */

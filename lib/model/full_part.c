@@ -18,7 +18,7 @@ void gnn_full_view(const struct full_part *p, struct gnn_conv_run *c, uint32_t q
     a->back = a->seg + 1;
     a->parts = b->parts.seg ? &b->parts : NULL;
     a->nsrc = b->n;
-    c->elsewhere = q != p->at;
+    c->other_part = q != p->at;
     a->edges = b->edges;
     a->loop_feature = p->rel[c->conv->rel].mean.data;
     a->id = b->id.data;

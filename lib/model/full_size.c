@@ -213,7 +213,7 @@ static void need_gradients(struct ledger *l, uint32_t stage, uint32_t t)
 static void count_edges(struct ledger *l, const struct gnn_conv *v)
 {
     const uint64_t sent = size_of_sent(l->p, v);
-    const bool spent = v->layer->again && v->layer->spent(net_run(&l->p->net, v));
+    const bool dropped = v->layer->again && v->layer->drops_results(net_run(&l->p->net, v));
     need_rows(l, v->from, v->src);
     need_rows(l, v->from, v->dst);
     l->rows += gnn_full_needs_sent(v) && gnn_full_drops_sent(l->f, v) ? sent : 0;
@@ -227,7 +227,7 @@ static void count_edges(struct ledger *l, const struct gnn_conv *v)
         need_gradients(l, v->from, v->dst);
     note_most(l);
     l->gradients -= sent;
-    l->rows -= spent ? 0 : size_of_sums(l->p, v);
+    l->rows -= dropped ? 0 : size_of_sums(l->p, v);
 }
 
 static void count_backward(struct ledger *l, uint32_t stage, uint32_t t)
@@ -246,7 +246,7 @@ static void count_backward(struct ledger *l, uint32_t stage, uint32_t t)
     l->rows -= norm + (again ? size_of_rows(l->f, l->p, stage, t) : 0);
     for (uint32_t i = 0; i < m->stage[stage].nconvs; i++) {
         const struct gnn_conv *v = gnn_model_into(m, stage, i, t);
-        if (v && v->layer->again && v->layer->spent(net_run(&l->p->net, v)))
+        if (v && v->layer->again && v->layer->drops_results(net_run(&l->p->net, v)))
             l->rows -= size_of_sums(l->p, v);
     }
     for (int rows = 0; rows < 2; rows++)

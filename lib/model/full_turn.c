@@ -173,7 +173,7 @@ static int each_of_conv(struct gnn_full *f, struct full_part *p, const struct gn
     struct gnn_net_act *src = net_act(&p->net, v->from, v->src),
                        *dst = net_act(&p->net, v->from, v->dst);
     struct full_rel *x = v->rel == GNN_ROWS ? NULL : &p->rel[v->rel];
-    const bool own = v->layer->own && !v->layer->early;
+    const bool own = v->layer->own && !v->layer->drops_own;
     if ((what & FULL_FROM && (fn(f, &src->out, arg, e) || fn(f, &dst->out, arg, e))) ||
         (what & FULL_OWN && own && fn(f, &dst->out, arg, e)) ||
         (what & FULL_TABLE && fn(f, c->message ? &c->sent : &src->out, arg, e)) ||
@@ -337,7 +337,7 @@ void gnn_full_forget_pass(struct gnn_full *f)
             (void)!(each_of_stage(f, &p->net.act[k], forget_buf, NULL, &e) ||
                     forget_buf(f, &p->net.act[k].grad, NULL, &e));
         for (uint32_t k = 0; k < m->nconvs; k++)
-            forget_run(f, &p->net.run[k], f->fixed[k]);
+            forget_run(f, &p->net.run[k], f->constant_sums[k]);
         for (uint32_t k = 0; k < m->nconvs * f->k; k++)
             gnn_swap_forget(f->swap, &p->mail[k]);
         gnn_swap_forget(f->swap, &p->dmessages);

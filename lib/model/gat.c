@@ -182,7 +182,7 @@ static int messages_back(struct gnn_conv_run *c, const struct gnn_attention *a, 
 {
     const struct gnn_ops *o = c->s->o;
     struct gnn_adj_part part;
-    bool begun = c->elsewhere; /* what the own partition has begun */
+    bool begun = c->other_part; /* what the own partition has begun */
     float *extra;
     if (gnn_heads_open_back(c, dy, 0, b, &extra, e))
         return e->code;
@@ -271,7 +271,7 @@ static int own_back(struct gnn_conv_run *c, const float *dy, float *g, struct gn
 }
 
 /* The gradient of averaged heads lies where the rows were. */
-static bool is_spent(const struct gnn_conv_run *c)
+static bool drops_results(const struct gnn_conv_run *c)
 {
     return !gnn_heads_of_run(c).mean;
 }
@@ -300,7 +300,7 @@ const struct gnn_layer gnn_layer_gat = {
     .numbered = true,
     .attends = true,
     .parts = true,
-    .back = true,
+    .transposes = true,
     .rooms = 1,
     .params = list_params,
     .weight = LIN_SRC,
@@ -320,11 +320,11 @@ const struct gnn_layer gnn_layer_gat = {
     .sources_back = sources_back,
     .own_back = own_back,
     .fetches = true,
-    .early = true,
+    .drops_own = true,
     .gather = gather_rows,
     .spread = spread_rows,
     .send_back = send_back,
     .again = gnn_heads_again,
-    .spent = is_spent,
+    .drops_results = drops_results,
     .floats = count_floats,
 };

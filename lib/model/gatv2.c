@@ -192,10 +192,10 @@ static int targets_back(struct gnn_conv_run *c, const struct gnn_attention *a,
     begin_with(c, from, &now, &g);
     if (e->code)
         return e->code;
-    if (all && !c->elsewhere)
+    if (all && !c->other_part)
         g.ddst = all + (size_t)from * d;
     o->attention_targets(o, &now, c->adj.seg, c->adj.nseg, from, to, &g, false);
-    if (all && c->elsewhere)
+    if (all && c->other_part)
         o->add(o, g.ddst, (uint64_t)n * d, all + (size_t)from * d);
     o->colsum(o, g.dweight, n, d, work, gnn_conv_grad(c, ATT), true);
     o->colsum(o, g.ddst, n, d, work, shift, from > 0);
@@ -287,7 +287,7 @@ static int own_back(struct gnn_conv_run *c, const float *dy, float *g, struct gn
 }
 
 /* Gradients lie where the rows were (target_grads). */
-static bool is_spent(const struct gnn_conv_run *c)
+static bool drops_results(const struct gnn_conv_run *c)
 {
     return !gnn_heads_of_run(c).mean && !c->inputs;
 }
@@ -340,12 +340,12 @@ const struct gnn_layer gnn_layer_gatv2 = {
     .send = send_rows,
     .open = open_rows,
     .fetches = true,
-    .early = true,
+    .drops_own = true,
     .gather = gather_rows,
     .spread = spread_rows,
     .send_back = send_back,
     .again = gnn_heads_again,
-    .spent = is_spent,
+    .drops_results = drops_results,
     .floats = count_floats,
     .rows = make_rows,
     .rows_back = gnn_heads_rows_back,

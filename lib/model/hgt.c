@@ -416,7 +416,7 @@ static int spread_rows(struct gnn_conv_run *c, const float *dy, float *dm, bool 
     const uint64_t n = c->adj.nsrc, d = c->w;
     (void)acc; /* messages' gradients are written once */
     if (part_messages(c, e) || o->fit(o, &s->messages, 2 * n * d, sizeof(float), "gradients", e) ||
-        edges_back(c, dy, c->begins && !c->elsewhere, s->messages.data, e))
+        edges_back(c, dy, c->begins && !c->other_part, s->messages.data, e))
         return e->code;
     for (unsigned k = 0; k < 2; k++)
         o->put_columns(o, (float *)s->messages.data + k * n * d, d, n, d, dm + k * d, 2 * d, false);
@@ -656,7 +656,7 @@ const struct gnn_layer gnn_layer_hgt = {
     .noptions = 1,
     .check = check_width,
     .fetches = true,
-    .early = true,
+    .drops_own = true,
     .messages = message_width,
     .send = send_rows,
     .gather = gather_rows,

@@ -80,7 +80,7 @@ struct gnn_conv_run {
     const float *out;      /* in the backward pass: the stage's results, row 0 */
     const uint8_t *count;  /* as struct gnn_activation's, of the destinations */
     bool gathered;         /* `rows` reads the aggregated neighbours that `gather` has kept */
-    bool elsewhere;        /* in full batches: the sources are of another partition */
+    bool other_part;       /* in full batches: the sources are of another partition */
     /* the layer's own */
     struct gnn_buf kept[GNN_PASS_ROOMS];
     struct gnn_activation inside;
@@ -123,7 +123,7 @@ struct gnn_layer {
     enum gnn_adj_norm norm; /* the norm of the adjacency */
     bool own;               /* needs the destinations' own rows; */
     /* in full batches, only in `open` and in the backward pass from `spread` on */
-    bool early;
+    bool drops_own;
     bool weights, features; /* can use weights, features of edges (struct gnn_model_config) */
     bool needs_features;    /* cannot do without features of edges */
     /* Or NULL: whether it needs the original ids of edges and destinations while training. */
@@ -131,14 +131,14 @@ struct gnn_layer {
     bool keeps; /* needs messages until the backward pass is done */
     /* Needs the transposed block while training, even if sources are features that are aggregated
      * as they are. */
-    bool back;
+    bool transposes;
     bool numbered;  /* needs the numbers of edges in the transposed block */
     bool parts;     /* its backward pass can take sources in parts (struct gnn_adj_parts) */
     bool attends;   /* rows at the ends of edges determine their weights */
     bool activates; /* applies the model's activation inside */
     /* Sums that `gather` makes of sources as they are depend on nothing else, so that they stay
      * valid from step to step where sources get no gradient. */
-    bool fixed;
+    bool constant_sums;
     /* Sums that `gather` keeps are linear in the sources' rows or messages, and the rest of the
      * layer needs nothing else of these. */
     bool linear;
@@ -229,9 +229,10 @@ struct gnn_layer {
      *   that of their sources, as sources_back does. Overwrites dm.
      * floats, or NULL: sets the floats kept from the forward to the backward pass; NULL: the sums
      *   that `rows` works on, as wide as messages or sources.
-     * again and spent, or NULL, are of layers that keep results, as wide as messages, before heads
-     *   are averaged, in room 0. again: makes the results once more, as `rows` did with acc unset.
-     *   spent: whether the kept ones are needed until rows_back only, or until own_back. */
+     * again and drops_results, or NULL, are of layers that keep results, as wide as messages,
+     *   before heads are averaged, in room 0. again: makes the results once more, as `rows` did
+     *   with acc unset. drops_results: whether the kept ones are needed until rows_back only, or
+     *   until own_back. */
     int (*gather)(struct gnn_conv_run *c, bool first, struct gnn_err *e);
     int (*hidden)(struct gnn_conv_run *c, struct gnn_err *e);
     void (*hidden_at)(const struct gnn_conv_run *c, float **h, float **dh);
@@ -241,7 +242,7 @@ struct gnn_layer {
     void (*floats)(const struct gnn_conv_run *c, struct gnn_conv_floats *n);
     int (*again)(struct gnn_conv_run *c, uint32_t from, uint32_t to, float *y,
                  const struct gnn_epilogue *ep, struct gnn_err *e);
-    bool (*spent)(const struct gnn_conv_run *c);
+    bool (*drops_results)(const struct gnn_conv_run *c);
 };
 
 #define GNN_LAYER_DECLARE(name, what) extern const struct gnn_layer gnn_layer_##name;

@@ -291,7 +291,7 @@ static const struct gnn_layer *choose_table(const struct gnn_model_config *c);
     .tell = tell_project
 #define PLAIN_TABLE(how)                                                                           \
     {                                                                                              \
-        SAGE_TABLE(how), .fixed = true, .linear = true, .rooms = 1, .bias = LIN_L_BIAS,            \
+        SAGE_TABLE(how), .constant_sums = true, .linear = true, .rooms = 1, .bias = LIN_L_BIAS,    \
                          .messages = gnn_linear_messages, .send = gnn_linear_send,                 \
                          .rows = make_rows, .rows_back = rows_back,                                \
                          .sources_back = gnn_linear_sources_back, .own_back = own_back,            \
@@ -300,12 +300,12 @@ static const struct gnn_layer *choose_table(const struct gnn_model_config *c);
     }
 #define MORE_TABLE(how, number, last, make, back)                                                  \
     {                                                                                              \
-        SAGE_TABLE(how),                                                                           \
-            .fixed = true, .linear = !(number), .numbered = number, .rooms = 2, .bias = last,      \
-            .messages = message_width, .keeps = true, .send = send_rows, .rows = make,             \
-            .rows_back = back, .sources_back = more_sources_back, .own_back = more_own_back,       \
-            .gather = more_gather, .spread = more_spread, .send_back = more_send_back,             \
-            .floats = count_floats,                                                                \
+        SAGE_TABLE(how), .constant_sums = true, .linear = !(number), .numbered = number,           \
+                         .rooms = 2, .bias = last, .messages = message_width, .keeps = true,       \
+                         .send = send_rows, .rows = make, .rows_back = back,                       \
+                         .sources_back = more_sources_back, .own_back = more_own_back,             \
+                         .gather = more_gather, .spread = more_spread,                             \
+                         .send_back = more_send_back, .floats = count_floats,                      \
     }
 
 const struct gnn_layer gnn_layer_sage = PLAIN_TABLE(GNN_ADJ_MEAN);
