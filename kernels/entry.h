@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Frontier entries: what batches start from, and what the next hop samples neighbours of. An entry
- * is a node, the time that those of its in-edges are compared with, and the tree (the seed) that it
+/* Frontier entries: batches start from them, and the next hop samples their neighbours. An entry is
+ * a node, the time that those of its in-edges are compared with, and the tree (the seed) that it
  * grows in. Entries are columns: one that carries no information is NULL everywhere, takes no
  * memory and is not sent. Only the node is always there. Entries are the same if they are in all
- * columns. What an edge leads to has all columns but the node from where the edge comes in, or the
- * time from the edge (gnn_pick_time.by_edge).
+ * columns. The entry that an edge leads to has all columns but the node from the entry that the
+ * edge was picked for, or the time from the edge (gnn_pick_time.by_edge).
  *
  * This list defines them for CPU, GPU and the messages between ranks. */
 #ifndef GNN_KERNELS_ENTRY_H

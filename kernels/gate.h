@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Numbers that are let through in part: by a function of themselves (GELU), or by a share that is
- * learned. What each computes of one number is here, for host and device alike. */
+ * learned. The functions of one number are here, for host and device alike. */
 #ifndef GNN_KERNELS_GATE_H
 #define GNN_KERNELS_GATE_H
 

@@ -57,7 +57,7 @@ static GNN_HD double gnn_label_value(const void *y, enum gnn_label_type type, ui
     }
 }
 
-/* A class of `classes`; -1: unlabelled (NaN or -1). What is neither comes out as it is if it is
+/* A class of `classes`; -1: unlabelled (NaN or -1). Other numbers come out as they are if they are
  * whole, or as INT32_MAX. */
 static GNN_HD int32_t gnn_label_class(double v, uint32_t classes)
 {
@@ -70,7 +70,7 @@ static GNN_HD int32_t gnn_label_class(double v, uint32_t classes)
     const int32_t c = (int32_t)v;
     return v < (double)classes && (double)c != v ? INT32_MAX : c;
 }
-/* A target in 0..1; NaN: unlabelled (NaN or -1). What is neither comes out above 1. */
+/* A target in 0..1; NaN: unlabelled (NaN or -1). Other numbers come out above 1. */
 static GNN_HD float gnn_label_target(double v)
 {
     const float f = (float)v;

@@ -48,8 +48,8 @@ void gnn_max_back(const struct gnn_csr *block, size_t nblocks, uint32_t from, ui
 void gnn_edge_relu(const struct gnn_csr *block, size_t nblocks, uint32_t from, uint32_t to,
                    const float *x, const float *z, uint32_t zfirst, size_t d, float *y, bool acc);
 /* The gradient of Z: dz_e = dy[i] where X[indices[e]] + z_e > 0, and 0 elsewhere, for the edges of
- * rows [from, to). Row 0 of dy is row `from`. dz may be z. That of X is gnn_edge_sum of dz by the
- * transposed blocks with `edge`. */
+ * rows [from, to). Row 0 of dy is row `from`. dz may be z. The gradient of X is gnn_edge_sum of dz
+ * by the transposed blocks with `edge`. */
 void gnn_edge_relu_back(const struct gnn_csr *block, size_t nblocks, uint32_t from, uint32_t to,
                         const float *x, const float *z, uint32_t zfirst, const float *dy, size_t d,
                         float *dz);

@@ -23,8 +23,8 @@ struct gnn_rounding {
 
 /* y[i] = scale x[row[i]] for n rows of d columns. x and y do not overlap. */
 void gnn_pack_rows(const float *x, const uint32_t *row, size_t n, size_t d, float scale, float *y);
-/* As gnn_pack_rows, as bf16; row NULL: x[i]. What is a bf16 stays itself: zeros, infinities. A NaN
- * stays a NaN. Beyond the largest bf16, finite numbers become that one. */
+/* As gnn_pack_rows, as bf16; row NULL: x[i]. Numbers that are bf16 stay themselves: zeros,
+ * infinities. A NaN stays a NaN. Finite numbers beyond the largest bf16 become that one. */
 void gnn_pack_bf16(const float *x, const uint32_t *row, size_t n, size_t d, float scale,
                    const struct gnn_rounding *q, uint16_t *y);
 /* y[row[i]] += x[i]; the rows are different ones. */

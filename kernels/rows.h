@@ -31,8 +31,8 @@ void gnn_add_scaled(const float *x, size_t n, const float *eps, float *y);
  * pitches in floats. x and y do not overlap. */
 void gnn_put_columns(const float *x, size_t ldx, size_t n, size_t w, float *y, size_t ldy,
                      bool acc);
-/* Rows of d columns by their numbers: y[i] = x[row[i]], and y[row[i]] += x[i] for i < n. Those of
- * the latter are different numbers. x and y do not overlap. */
+/* Rows of d columns by their numbers: y[i] = x[row[i]], and y[row[i]] += x[i] for i < n, where the
+ * numbers are different. x and y do not overlap. */
 void gnn_take_rows(const float *x, const uint32_t *row, size_t n, size_t d, float *y);
 void gnn_add_rows(const float *x, const uint32_t *row, size_t n, size_t d, float *y);
 /* y[i] = max(x[i], y[i]); a NaN of either stays one. */

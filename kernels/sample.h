@@ -108,7 +108,7 @@ uint64_t gnn_relabel_add(struct gnn_relabel *r, struct gnn_entries e, uint64_t n
 
 /* As gnn_relabel_add, for the sources of a block, indices[indptr[rows]], which have the other
  * columns of their destinations, but for the times where `times` is not NULL, as only a hash table
- * can number; local numbers replace them. Those after a bad one stay. */
+ * can number; local numbers replace them. Sources after a bad one stay. */
 uint64_t gnn_relabel_number(struct gnn_relabel *r, struct gnn_entries dst, const int64_t *times,
                             uint32_t rows, const uint32_t *indptr, uint32_t *indices);
 

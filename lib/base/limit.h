@@ -8,8 +8,8 @@
 
 /* The least limit, in bytes, of the control group of this process and of all groups above it that
  * can be seen, of either version; UINT64_MAX: there is none. All processes of a group share its
- * limit. root: the folder in which /proc and the mounts are looked for, "" but in tests. What
- * cannot be read limits nothing. Thread-safe. */
+ * limit. root: the folder in which /proc and the mounts are looked for, "" but in tests. Limits
+ * that cannot be read do not count. Thread-safe. */
 uint64_t gnn_limit_memory(const char *root);
 
 #endif

@@ -62,8 +62,8 @@ void gnn_buf_release_in(const struct gnn_mem *m, struct gnn_buf *b);
 int gnn_grow(void *array, uint64_t n, size_t size, const char *what,
              struct gnn_err *e) GNN_MUST_USE;
 
-/* Bytes of a page of the system: 4 KiB, or 16 or 64 KiB on some ARM machines. What is mapped, and
- * where in a file, begins with a whole one. */
+/* Bytes of a page of the system: 4 KiB, or 16 or 64 KiB on some ARM machines. Mappings, and their
+ * places in files, begin with a whole page. */
 uint64_t gnn_page_size(void);
 /* Whether this process may have no more than so much address space or data (setrlimit); and whether
  * so many bytes could be had now, of which nothing is kept. */

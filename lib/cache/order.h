@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Which rows are worth caching first: an order, the scores that it gives to nodes, and a ranking of
- * rows by these scores. What fills caches along a ranking is lib/cache/fill.h.
+ * rows by these scores. lib/cache/fill.h fills caches along a ranking.
  *
  * An order owns the scores of its file; a ranking points to rows and scores, which outlive it. */
 #ifndef GNN_LIB_CACHE_ORDER_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The JSON in a HEADER frame: schema, store identity, how the batches were drawn, provenance.
  *
- * A meta owns all that it points to. Those of stores and sources (s.meta, src->meta) belong to
+ * A meta owns all that it points to. The metas of stores and sources (s.meta, src->meta) belong to
  * them. */
 #ifndef GNN_LIB_DATA_META_H
 #define GNN_LIB_DATA_META_H
@@ -40,9 +40,9 @@ struct gnn_walks {
  * edge. */
 enum gnn_hop_time { GNN_HOP_TIME_SEED, GNN_HOP_TIME_EDGE };
 
-/* How a batch stream is drawn; part of its HEADER. What a user chooses comes first: each of these
- * members has a line in lib/data/sampling_list.c, with its option, its default and its place in the
- * header. The others follow from these for a graph (gnn_sampling_bind). */
+/* The recipe of a batch stream; part of its HEADER. The members that a user chooses come first:
+ * each of them has a line in lib/data/sampling_list.c, with its option, its default and its place
+ * in the header. The others follow from these for a graph (gnn_sampling_bind). */
 struct gnn_sampling {
     uint64_t seed;
     uint32_t batch_size; /* seeds of a global batch, at least 1 */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The GPU feature cache. What filling it for one process (gpu_fill.c) and for several ranks
- * (gpu_shard.c) have in common is in gpu_cache.c. */
+/* The GPU feature cache. gpu_fill.c fills it for one process, gpu_shard.c for several ranks;
+ * gpu_cache.c has their common parts. */
 #ifndef GNN_LIB_GATHER_GPU_CACHE_H
 #define GNN_LIB_GATHER_GPU_CACHE_H
 

@@ -90,8 +90,8 @@ int gnn_gpu_place_init(struct gnn_batch_place *p, unsigned device,
 void gnn_gpu_place_release(struct gnn_batch_place *p);
 int gnn_gpu_place_new(unsigned device, struct gnn_batch_place **out,
                       struct gnn_err *e) GNN_MUST_USE;
-/* An empty batch of d from the pool, which is of d alone. What `stream` does from now on comes
- * after the last reader of what it held before. */
+/* An empty batch of d from the pool, which is of d alone. Work put on `stream` from now on comes
+ * after the last reader of the batch's earlier contents. */
 int gnn_gpu_batch_get(struct gpu_device *d, struct gnn_batch_pool *pool, void *stream,
                       struct gnn_batch **b, struct gnn_err *e) GNN_MUST_USE;
 /* Sets to's typed view as from's, where tensor i of `to` is that of `from`, somewhere else. */

@@ -2,8 +2,8 @@
 /* The adjacency view: the edges of one relation, as a layer sees them. It lists segments, each with
  * a range of rows and its CSC block: a batch's blocks, or a range of a graph. Their ranges are
  * disjoint and ascending, so each row lies in one segment. Where the neighbours of a row come in
- * several goes, each is a view of its own, and results are added up (`acc`). What a layer does with
- * neighbours goes through this view, forward and back. */
+ * several goes, each is a view of its own, and results are added up (`acc`). Layers reach
+ * neighbours through this view only, in the forward and the backward pass. */
 #ifndef GNN_LIB_MODEL_ADJACENCY_H
 #define GNN_LIB_MODEL_ADJACENCY_H
 
@@ -62,8 +62,8 @@ struct gnn_adj {
     struct gnn_buf row, diag, tptr, tidx, tedge;
 };
 
-/* Room for the factors of ndst rows; and, with `back`, for the transposed block. What stands before
- * seg is set before; edges with values are numbered in any case. */
+/* Room for the factors of ndst rows; and, with `back`, for the transposed block. The members before
+ * seg are set before; edges with values are numbered in any case. */
 int gnn_adj_open(const struct gnn_ops *o, struct gnn_adj *a, bool back,
                  struct gnn_err *e) GNN_MUST_USE;
 void gnn_adj_release(const struct gnn_ops *o, struct gnn_adj *a);

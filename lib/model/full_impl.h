@@ -271,12 +271,11 @@ enum full_what {
     FULL_STAGE = 1 << 0, /* rows of the stage, and of the steps after its convolutions */
     FULL_GRAD = 1 << 1,  /* gradient of the stage's rows */
     FULL_FROM = 1 << 2,  /* rows that the convolution works on: sources and destinations */
-    FULL_OWN =
-        1 << 3, /* destinations, if results are made of them (struct gnn_layer's `drops_own`) */
-    FULL_TABLE = 1 << 4,      /* rows, or messages made of them, that others fetch */
-    FULL_SENT = 1 << 5,       /* messages */
-    FULL_SUMS = 1 << 6,       /* sums that the convolution has gathered */
-    FULL_RUN = 1 << 7,        /* everything else that the convolution keeps */
+    FULL_OWN = 1 << 3,   /* destinations, where results are made of them (gnn_layer.drops_own) */
+    FULL_TABLE = 1 << 4, /* rows, or messages made of them, that others fetch */
+    FULL_SENT = 1 << 5,  /* messages */
+    FULL_SUMS = 1 << 6,  /* sums that the convolution has gathered */
+    FULL_RUN = 1 << 7,   /* everything else that the convolution keeps */
     FULL_FROM_GRAD = 1 << 8,  /* gradient of the rows that the convolution works on */
     FULL_MESSAGES = 1 << 9,   /* gradient of messages */
     FULL_EDGES = 1 << 10,     /* blocks and factors */

@@ -5,8 +5,8 @@
 
 #include "lib/model/model.h"
 
-/* Fills m->stage, m->conv, m->width and m->live from m->c, without parameters. What is allocated
- * then is released by gnn_model_release, on failure too. */
+/* Fills m->stage, m->conv, m->width and m->live from m->c, without parameters. gnn_model_release
+ * releases them, on failure too. */
 int gnn_model_list_stages(struct gnn_model *m, struct gnn_err *e) GNN_MUST_USE;
 
 #endif

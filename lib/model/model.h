@@ -116,8 +116,7 @@ struct gnn_param {
 #define GNN_NONE UINT32_MAX
 
 struct gnn_stage {
-    uint32_t
-        level; /* layers with edges up to here; its rows are the nodes that remain after them */
+    uint32_t level; /* layers with edges up to here; its rows are the nodes left after these */
     uint32_t layer; /* the layer that it belongs to; for the head, nlayers */
     uint32_t width;
     uint32_t conv, nconvs; /* its convolutions are model.conv[conv .. conv + nconvs) */

@@ -24,9 +24,9 @@
  *  3. here: GNN_OP(scale, ("scaling"), 2 * n, (float *x, uint64_t n, float v),
  *                  gnn_scale(x, n, v), gnn_cuda_scale(x, n, v, dev->stream))
  *  4. tests/gpu/case_rows.c: check that both give the same bits.
- * A kernel in a new header also needs its #include in cpu.c, gpu_ops.c and gpu_cost.h. What takes
- * more than one call on a device, such as scratch memory, is a function in gpu_ops.c, and the entry
- * calls that.
+ * A kernel in a new header also needs its #include in cpu.c, gpu_ops.c and gpu_cost.h. An operation
+ * that takes more than one call on a device, as for scratch memory, is a function in gpu_ops.c,
+ * which the entry calls.
  *
  * The contracts are those of the kernels' headers; comments here say what goes beyond them. Rows of
  * matrices are contiguous. */

@@ -53,8 +53,8 @@ int gnn_metis_run(struct gnn_metis *m, const struct gnn_symgraph *g, uint32_t *p
 /* Would `relaxed` change what a part may hold? */
 bool gnn_metis_rounds(const struct gnn_metis *m, const struct gnn_symgraph *g);
 /* As gnn_metis_run, in one of several levels: m->k parts in runs of `group`, which divides m->k.
- * With group < m->k, part[v] says on entry in which run v's parts are. What it takes is added to m.
- */
+ * With group < m->k, part[v] says on entry in which run v's parts are. Time and memory are added to
+ * m. */
 int gnn_metis_level(struct gnn_metis *m, const struct gnn_symgraph *g, uint32_t group,
                     uint32_t *part, struct gnn_err *e) GNN_MUST_USE;
 /* In two levels: first m->k / into parts, then each of these in `into`, so that parts i * into up
@@ -105,7 +105,7 @@ enum { GNN_PARTS_MAX = 65536 };
  * Further passes start with empty loads; neighbours that have not come yet in a pass count where
  * the pass before put them (Nishimura, Ugander: "Restreaming graph partitioning", KDD 2013). With
  * several constraints, LDG takes the smallest factor, and Fennel the sum of costs, each in units of
- * the mean weight. What is too heavy after the last pass is moved to where there is room.
+ * the mean weight. After the last pass, vertices move out of parts that are too heavy.
  *
  * Neighbours are in-neighbours, read where the store is mapped. In a graph that is not symmetric a
  * vertex also asks how its out-neighbours voted: when one is placed, it gives its part as a vote to
@@ -167,10 +167,10 @@ int gnn_assign_access(struct gnn_access_parts *a, const struct gnn_view *v, uint
 
 /* Keeps the limits where a method has missed them: moves vertices out of parts that hold more than
  * they may, those first whose move cuts the fewest edges, and into parts that have none, as far as
- * there are at least k vertices. If nothing is missed, part[] stays as it is. What cannot be kept,
- * because a vertex is heavier than a part may be, or because no single move helps any more, is said
- * in `excess`. Time in proportion to the edges of what is moved and of the parts that it leaves;
- * 13 bytes per vertex while it moves some. One thread. */
+ * there are at least k vertices. If nothing is missed, part[] stays as it is. Limits that cannot be
+ * kept, because a vertex is heavier than a part may be, or because no single move helps any more,
+ * are told in `excess`. Time in proportion to the edges of what is moved and of the parts that it
+ * leaves; 13 bytes per vertex while it moves some. One thread. */
 struct gnn_repair {
     uint32_t k, nodes; /* as in gnn_stream */
     struct gnn_even even;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Outputs of a model as files: an array, or a table in text, with one row for each node or seed.
  *
- * What was computed lies in a table with rows in any order, of which each rank has its own; rank 0
- * writes the rows of all. */
+ * The outputs lie in a table with rows in any order, of which each rank has its own; rank 0 writes
+ * the rows of all. */
 #ifndef GNN_LIB_PREDICT_OUTPUT_H
 #define GNN_LIB_PREDICT_OUTPUT_H
 

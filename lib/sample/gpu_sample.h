@@ -3,9 +3,8 @@
  * gpu_draw.c).
  *
  * A batch is drawn in one stream context of a device: a stream, maps of local numbers and scratch.
- * What it consists of lies in memory of its own, an arena, which is recycled with it. From the copy
- * of its seeds to the copy of its counts a batch is one CUDA graph, captured once for each arena.
- */
+ * Its tensors lie in memory of its own, an arena, which is recycled with it. From the copy of its
+ * seeds to the copy of its counts a batch is one CUDA graph, captured once for each arena. */
 #ifndef GNN_LIB_SAMPLE_GPU_SAMPLE_H
 #define GNN_LIB_SAMPLE_GPU_SAMPLE_H
 
@@ -134,8 +133,8 @@ int gnn_gpu_context_launch(struct gpu_context *l, struct gpu_drawn *x,
                            struct gnn_err *e) GNN_MUST_USE;
 
 /* The layout of the memory block that a batch's seeds and keys go to the device in, and its sizes
- * come back in: offsets in bytes. Those of the status and the sizes do not depend on the capacity.
- */
+ * come back in: offsets in bytes. The offsets of the status and the sizes do not depend on the
+ * capacity. */
 struct gpu_io {
     uint64_t live;   /* u32 (nntypes), changing; before it, at 0, is the status */
     uint64_t counts; /* u32 (nhops + 1, nntypes) */

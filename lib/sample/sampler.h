@@ -2,8 +2,8 @@
 /* The sampler: a source of batches drawn from a store. batch = f(graph, seed, epoch, step, split),
  * bit for bit the same for any number of threads and parts.
  *
- * The store must outlive the source. What options point to is needed during the call only, except
- * where they say otherwise. */
+ * The store must outlive the source. Memory that options point to is needed during the call only,
+ * except where they say otherwise. */
 #ifndef GNN_LIB_SAMPLE_SAMPLER_H
 #define GNN_LIB_SAMPLE_SAMPLER_H
 

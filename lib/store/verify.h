@@ -23,7 +23,7 @@ struct gnn_verify_job {
 struct gnn_verify *gnn_verify_new(struct gnn_err *e) GNN_MUST_USE;
 /* Stops at once; jobs left are dropped. Takes NULL. */
 void gnn_verify_free(struct gnn_verify *v);
-/* Queues a check. What the job refers to must outlive v. Thread-safe. A failure to queue is
+/* Queues a check. Memory that the job refers to must outlive v. Thread-safe. A failure to queue is
  * remembered and told by gnn_verify_wait. */
 void gnn_verify_add(struct gnn_verify *v, const struct gnn_verify_job *job);
 /* Nobody else will read these bytes. True if no check of them is left; otherwise calls drop(arg,

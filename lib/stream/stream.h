@@ -45,10 +45,10 @@ int gnn_writer_begin(struct gnn_writer *w, int fd, const char *name, const struc
 /* Whether batches that lie on this device can be written: the reader works there too. Does not wait
  * for one to come. */
 bool gnn_writer_takes(struct gnn_writer *w, unsigned device);
-/* Writes one BATCH frame: b->tensors as they are. What goes by reference is held (gnn_batch_hold)
- * until the reader gives it back, so it must not be changed any more; large tensors move to shared
- * memory first, and are made there from then on. So b's view, and pointers to its tensors' data,
- * are void afterwards. */
+/* Writes one BATCH frame: b->tensors as they are. A batch that goes by reference is held
+ * (gnn_batch_hold) until the reader releases it, so it must not be changed any more; large tensors
+ * move to shared memory first, and are made there from then on. So b's view, and pointers to its
+ * tensors' data, are void afterwards. */
 int gnn_writer_batch(struct gnn_writer *w, struct gnn_batch *b, struct gnn_err *e) GNN_MUST_USE;
 /* Writes END and closes. Only a stream that got this far is complete. */
 int gnn_writer_end(struct gnn_writer *w, struct gnn_err *e) GNN_MUST_USE;

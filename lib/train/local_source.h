@@ -7,8 +7,8 @@
 #include "lib/sample/sampler.h"
 
 /* Batches of s->epoch_from .. s->epoch_to with rows gathered: the same, in the same order, as
- * gnn-sample | gnn-gather make. What the options point to, and the store, must outlive the source.
- * NULL and e on failure. */
+ * gnn-sample | gnn-gather make. The store, and memory that the options point to, must outlive the
+ * source. NULL and e on failure. */
 struct gnn_source *gnn_feed_new(struct gnn_store *store, const struct gnn_sampler_opts *s,
                                 const struct gnn_gather_opts *g, struct gnn_err *e) GNN_MUST_USE;
 /* Sets threads, depth and priority of both for a caller that trains meanwhile: n threads that

@@ -144,7 +144,7 @@ finds 'check-text.sh finds a table in which a name stands behind text' 'lib/base
 plant lib/base/t.h '/* SPDX-License-Identifier: Apache-2.0 */\nstruct s {\n    uint32_t\n        a; /* of it */\n};\n'
 finds 'check-text.sh finds a declaration that a comment has cut in two' 'lib/base/t.h:3: a declaration cut in two' text
 plant lib/base/t.h '/* SPDX-License-Identifier: Apache-2.0 */\n/* What a and b share. */\nint a, b;\n'
-finds 'check-text.sh finds a comment that does not begin with the thing declared' 'lib/base/t.h:2: a comment that does not' text
+finds 'check-text.sh finds a sentence that does not begin with the thing declared' 'lib/base/t.h:2: a sentence that does not' text
 rm lib/base/t.h
 plant lib/base/t.c '<<<<''<<< HEAD\na\n====''===\nb\n>>>>''>>> c0ffee (Add b)\n'
 finds 'check-text.sh finds marks of a merge' 'lib/base/t.c:3: a mark of a merge' text

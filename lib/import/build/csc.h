@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The offsets of compressed sparse columns: edges are counted by destination as they stream by.
- * What puts them in their places is sort.h. */
+ * sort.h puts them in their places. */
 #ifndef GNN_LIB_IMPORT_CSC_H
 #define GNN_LIB_IMPORT_CSC_H
 

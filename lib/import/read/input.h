@@ -17,7 +17,7 @@ struct gnn_reader;
 /* One path, or several plain files that become the members. A path ARCHIVE:MEMBER, where no file
  * has that name, is a member of an archive, or those below it. Refuses (GNN_E_INPUT) encrypted
  * members, names that lead out of the archive, the same name twice, and more than 100,000 members.
- * What cannot be data (lib/import/read/companion.h) is left out, unless it is named. */
+ * Files that cannot be data (lib/import/read/companion.h) are left out, unless they are named. */
 int gnn_input_open(struct gnn_input **in, const char *const *path, uint32_t n,
                    struct gnn_err *e) GNN_MUST_USE;
 /* As gnn_input_open, over bytes in memory, which stay the caller's; `name` is for messages and
