@@ -9,8 +9,9 @@
 
 enum {
     GNB_MAJOR = 1,
-    GNB_MAJOR_TREES = 2, /* of streams whose batches have trees or times, where nodes may be there
-                            repeatedly, or induced edges */
+    /* Streams whose batches have trees or times, where nodes may be there repeatedly, or induced
+     * edges */
+    GNB_MAJOR_TREES = 2,
     GNB_MINOR_REFERENCE = 1, /* of frames with references; of all others 0 */
     GNB_HEADER_BYTES = 64,
     GNB_ENTRY_BYTES = 40,            /* of a table entry, before shape and name */

@@ -135,31 +135,34 @@ struct gnn_attention_back {
      * the forward pass; sums of dy * y over the channels (head_dots); the gradient of y. */
     const float *m, *z, *dots, *dy;
     /* From gnn_attention_sources. */
-    float *dvalue;    /* as value; of V2 with what comes through the scores; NULL, RAW only: not
-                         wanted */
-    float *dsrc;      /* as src; not for V2 */
-    float *dscale;    /* DOT: (nsrc, heads), of each row its own; its column sums are the gradient
-                         of weight; NULL: not wanted */
-    float *edge_grad; /* (edges, heads), by number: the gradient of the score, and of ADD and RAW
-                         that of `edge`; 1/channels of messages. Of RAW and V2 from
-                         gnn_attention_targets, as loop_grad is */
-    uint32_t edge0, edge1; /* ADD and DOT: edge_grad has room for edges edge0 .. edge1-1 alone,
-                              those of the sources [from, to); gnn_attention_targets leaves out the
-                              others. edge1 0: for all */
-    float *loop_grad; /* (ndst, heads), the same of self-loops; NULL without, or not yet: ADD leaves
-                         self-loops out then */
+    /* As value; of V2 with what comes through the scores; NULL, RAW only: not wanted. */
+    float *dvalue;
+    float *dsrc; /* as src; not for V2 */
+    /* DOT: (nsrc, heads), of each row its own; its column sums are the gradient of weight; NULL:
+     * not wanted. */
+    float *dscale;
+    /* (edges, heads), by number: the gradient of the score, and of ADD and RAW that of `edge`;
+     * 1/channels of messages. Of RAW and V2 from gnn_attention_targets, as loop_grad is */
+    float *edge_grad;
+    /* ADD and DOT: edge_grad has room for edges edge0 .. edge1-1 alone, those of the sources [from,
+     * to); gnn_attention_targets leaves out the others. edge1 0: for all. */
+    uint32_t edge0, edge1;
+    /* (ndst, heads), the same of self-loops; NULL without, or not yet: ADD leaves self-loops out
+     * then */
+    float *loop_grad;
     /* From gnn_attention_targets, as edge_grad and loop_grad. */
     float *edge_weight, *loop_weight; /* RAW where dvalue is wanted, and V2: the weights */
-    uint32_t *edge_sign, *loop_sign;  /* V2, gnn_attention_signs() words for each: which terms of a
-                                         score are above 0, in an order of the backend's */
+    /* V2, gnn_attention_signs() words for each: which terms of a score are above 0, in an order of
+     * the backend's. */
+    uint32_t *edge_sign, *loop_sign;
     /* From gnn_attention_targets, from row `from` on. */
-    float *ddst;          /* as dst */
-    float *dweight;       /* V2: (rows, d), of each row its own; its column sums are the gradient of
-                             weight */
-    float *weights;       /* V2: (rows, heads), the sums of the weights: 1 but for dropout and rows
-                             without edges */
-    float *dedge, *dloop; /* V2: as edge and loop, and may be in their place; never added to; NULL:
-                             not wanted */
+    float *ddst; /* as dst */
+    /* V2: (rows, d), of each row its own; its column sums are the gradient of weight. */
+    float *dweight;
+    /* V2: (rows, heads), the sums of the weights: 1 but for dropout and rows without edges. */
+    float *weights;
+    /* V2: as edge and loop, and may be in their place; never added to; NULL: not wanted. */
+    float *dedge, *dloop;
 };
 
 /* Gradients by sources, rows [from, to) of the transposed block `back`, whose `edge` gives numbers;

@@ -34,9 +34,9 @@ struct gnn_tier_hits {
 struct gnn_gather_part {
     uint64_t first, count;
     const void *data;
-    const float *scale; /* [count], of int8 rows that are widened: an array of its own, as stores
-                           and caches keep it */
-    uint32_t tier;      /* enum gnn_tier; counted on devices only, and only up to GNN_TIERS_CUDA */
+    /* [count], of int8 rows that are widened: an array of its own, as stores and caches keep it */
+    const float *scale;
+    uint32_t tier; /* enum gnn_tier; counted on devices only, and only up to GNN_TIERS_CUDA */
 };
 
 /* The conversion of rows as they are copied. f32 becomes f16 or bf16 to the nearest, ties to even;
@@ -110,8 +110,9 @@ struct gnn_cuda_gather {
     const uint64_t *id64; /* if id is NULL */
     void *out;            /* (capacity, gnn_gather_out_bytes); rows from n on are left alone */
     struct gnn_gather_count *count; /* or NULL */
-    uint32_t blocks; /* at most so many, such as GNN_CUDA_GATHER_BLOCKS for each multiprocessor of
-                        the device; 0: as many as other kernels */
+    /* At most so many, such as GNN_CUDA_GATHER_BLOCKS for each multiprocessor of the device; 0: as
+     * many as other kernels. */
+    uint32_t blocks;
 };
 enum {
     GNN_CUDA_GATHER_BLOCKS = 5,      /* that a multiprocessor runs at once */

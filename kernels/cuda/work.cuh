@@ -18,10 +18,11 @@ enum : unsigned {
 };
 
 struct gnn_scratch {
-    uint32_t *base;  /* nodes numbered before the list */
-    uint64_t *tile;  /* [rows / GNN_ROW_TILE] picks, then picks of the tiles before */
-    uint64_t *fresh; /* [capacity / GNN_LIST_TILE] marked positions of a list: where it is numbered,
-                        new ids; then those of the tiles before */
+    uint32_t *base; /* nodes numbered before the list */
+    uint64_t *tile; /* [rows / GNN_ROW_TILE] picks, then picks of the tiles before */
+    /* [capacity / GNN_LIST_TILE] marked positions of a list: where it is numbered, new ids; then
+     * those of the tiles before */
+    uint64_t *fresh;
     uint2 *word; /* [capacity / 32] which of 32 are marked; marked ones before them in their tile */
     struct gnn_sample_row *row;  /* [rows] */
     struct gnn_weights *weights; /* [rows] of a rule that is weighted, or NULL */

@@ -24,8 +24,9 @@ enum { GNN_CACHE_SIZES_MAX = 64, GNN_CACHE_OWN = 254 };
  * next row has no room: a larger one holds what a smaller one does. */
 struct gnn_cache {
     uint32_t nsizes, ntypes;
-    uint8_t **level; /* [ntypes] -> (nodes): the first size that holds the row; nsizes: none;
-                      * GNN_CACHE_OWN: the part owns the row; level[t] NULL: the type has no rows */
+    /* [ntypes] -> (nodes): the first size that holds the row; nsizes: none; GNN_CACHE_OWN: the part
+     * owns the row; level[t] NULL: the type has no rows */
+    uint8_t **level;
     uint64_t rows[GNN_CACHE_SIZES_MAX], bytes[GNN_CACHE_SIZES_MAX];
 };
 /* size[nsizes]: bytes, ascending. part: copies that this part makes: it needs none of the rows that

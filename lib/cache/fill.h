@@ -14,8 +14,9 @@ struct gnn_fill {
     uint64_t *at;      /* [ntypes] rows of each type that have been passed; goes on from there */
     uint64_t *left;    /* [nholders] bytes that each still has room for */
     uint32_t nholders; /* at most GNN_HOLDER_NONE */
-    bool skip;         /* passes over rows that no holder has room for, until none has room for any
-                        * row; else stops at the first, so that more room means more rows */
+    /* Passes over rows that no holder has room for, until none has room for any row; else stops at
+     * the first, so that more room means more rows. */
+    bool skip;
     uint16_t *const
         *holder; /* [ntypes][rows->n] out: who holds the row, or GNN_HOLDER_NONE; or NULL */
     /* Holders [*from, *to) are asked before the others; NULL: all are alike. */

@@ -15,10 +15,11 @@ struct gnn_placement {
     uint32_t devices;
     uint64_t nrows, row_bytes;
     uint64_t nslots;
-    uint64_t *first; /* [devices + 2] first slots of the parts, and their end: part 0 is replicated,
-                        1 + d is device d's shard */
-    uint32_t *slot;  /* [nrows] by row; UINT32_MAX: no device holds it */
-    uint32_t *row;   /* [nslots] by slot */
+    /* [devices + 2] first slots of the parts, and their end: part 0 is replicated, 1 + d is device
+     * d's shard */
+    uint64_t *first;
+    uint32_t *slot; /* [nrows] by row; UINT32_MAX: no device holds it */
+    uint32_t *row;  /* [nslots] by slot */
 };
 
 struct gnn_placement_opts {
@@ -26,9 +27,10 @@ struct gnn_placement_opts {
     uint64_t nrows;        /* of the type */
     const uint32_t *order; /* [norder] rows, none of them twice; devices hold no others */
     uint64_t norder;
-    uint64_t replicated;    /* of the order, the first, which each device holds */
-    const uint16_t *holder; /* [norder] of the next the device that holds it, or GNN_HOLDER_NONE;
-                             * NULL: the devices by turns */
+    uint64_t replicated; /* of the order, the first, which each device holds */
+    /* [norder] of the next the device that holds it, or GNN_HOLDER_NONE; NULL: the devices by turns
+     */
+    const uint16_t *holder;
     uint64_t row_bytes;
 };
 /* c is to be released, on failure too. */

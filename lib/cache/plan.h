@@ -33,8 +33,9 @@ struct gnn_cache_plan_order {
     struct gnn_scores made;          /* of the whole store, unless the order or the plan has them */
     struct gnn_cache cache, *remote; /* remote: [nparts], or NULL */
     struct gnn_cache_tally tally, remote_tally;
-    struct gnn_cache_figures whole; /* missed: `expected` in a batch, `measured` in all of them;
-                                       nsizes 0 if the order is only for remote rows */
+    /* missed: `expected` in a batch, `measured` in all of them; nsizes 0 if the order is only for
+     * remote rows */
+    struct gnn_cache_figures whole;
     /* missed in an epoch by all parts, each taking the seeds it owns of each batch */
     struct gnn_cache_figures parts;
 };
@@ -50,9 +51,9 @@ struct gnn_cache_plan {
     struct gnn_cache_plan_order *order;
     struct gnn_scores access; /* empty where they are not known */
     struct gnn_access_seeds seeds;
-    double seconds;      /* that the expected frequencies took */
-    uint32_t **inverse;  /* [nntypes] original id to store id, where batches carry original ids and
-                            they differ */
+    double seconds; /* that the expected frequencies took */
+    /* [nntypes] original id to store id, where batches carry original ids and they differ */
+    uint32_t **inverse;
     struct gnn_buf *ids; /* [nntypes] */
     const uint32_t **id; /* [nntypes] store ids of the batch at hand */
     struct gnn_reach reach;

@@ -18,12 +18,14 @@
 /* One thread's; used again and again it allocates nothing. */
 struct gnn_request {
     struct gnn_comm *comm;
-    uint32_t ranks, owners;     /* owners: the ranks, and after them queues that stay here and are
-                                   answered by this rank, such as a halo's */
+    /* owners: the ranks, and after them queues that stay here and are answered by this rank, such
+     * as a halo's */
+    uint32_t ranks, owners;
     struct gnn_packet *queue;   /* [owners] requests to each */
     struct gnn_packet *staging; /* [owners] replies to each */
-    struct gnn_packet_in *in;   /* [owners] what came from each, to be read from its start: after
-                                  _ask requests, after _reply replies. Until the next of these */
+    /* [owners] what came from each, to be read from its start: after _ask requests, after _reply
+     * replies. Until the next of these */
+    struct gnn_packet_in *in;
     struct gnn_exchange x;
     struct gnn_entries *to;        /* [owners] where the next entry goes */
     const struct gnn_batch *batch; /* that messages name, or NULL */

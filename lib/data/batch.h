@@ -38,8 +38,8 @@ struct gnn_batch_type {
     /* (count[0]) how often each seed was drawn, in the host's memory; NULL: once
      * (gnn_sampling_counts_draws) */
     const uint32_t *draws;
-    const uint32_t *orig; /* (count[nhops]) ids in the unpartitioned store, if they travel beside
-                             others; or NULL */
+    /* (count[nhops]) ids in the unpartitioned store, if they travel beside others; or NULL */
+    const uint32_t *orig;
 };
 
 /* Where a batch lies that is in a device's memory: its tensors, but for "key", "counts/T" and

@@ -15,13 +15,15 @@
 #include "lib/data/meta.h"
 
 struct gnn_recipe {
-    json_t *j;            /* owned */
-    char graph[17];       /* gnn_meta_graph of the store */
-    bool full;            /* full batches: nothing was sampled */
-    enum gnn_dtype dtype; /* features were converted to this, f16 or bf16 (gnn-gather --dtype); 0:
-                             they were as stored, or it is not known */
-    json_t *sampling;     /* of j: as in the header of a stream; fan-outs are by edge type in the
-                             order of the model's description */
+    json_t *j;      /* owned */
+    char graph[17]; /* gnn_meta_graph of the store */
+    bool full;      /* full batches: nothing was sampled */
+    /* Features were converted to this, f16 or bf16 (gnn-gather --dtype); 0: they were as stored, or
+     * it is not known. */
+    enum gnn_dtype dtype;
+    /* The part of j that the header of a stream has, too; fan-outs are by edge type in the order of
+     * the model's description */
+    json_t *sampling;
 };
 
 /* As JSON text, freed with gnn_free: the same for all batches of equal nodes and edges, whichever

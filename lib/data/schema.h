@@ -39,13 +39,15 @@ struct gnn_ntype {
 
 struct gnn_etype {
     uint32_t src, dst; /* node types: edges run src -> dst, are stored with dst (CSC) */
-    char *rel; /* relation, a name like a node type's; no two types have the same key, nor a node
-                  type as its name */
+    /* Relation, a name like a node type's; no two types have the same key, nor a node type as its
+     * name. */
+    char *rel;
     uint64_t count;
     struct gnn_field *field;
     uint32_t nfields;
-    char *order; /* one of the fields, along which the in-edges of each node ascend
-                    (lib/data/time.h); NULL: in no such order */
+    /* One of the fields, along which the in-edges of each node ascend (lib/data/time.h); NULL: in
+     * no such order. */
+    char *order;
 };
 
 /* A named split has sets ("train", "valid", "test"), each a list of node ids of one type. */

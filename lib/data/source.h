@@ -43,8 +43,9 @@ struct gnn_map_ops {
     int (*apply)(void *arg, void *worker, struct gnn_batch *b, struct gnn_err *e);
     int (*end)(void *arg, struct gnn_err *e);
     void (*arg_free)(void *arg);
-    bool (*leave)(void *arg); /* or NULL: when the source is freed before its end; true: the batches
-                                 that `up` still gives are made first */
+    /* Or NULL: when the source is freed before its end; true: the batches that `up` still gives are
+     * made first. */
+    bool (*leave)(void *arg);
     /* threads run at the lowest priority: on what the caller's own threads leave */
     bool background;
 };

@@ -23,8 +23,8 @@ struct gatherer {
     pthread_mutex_t lock;           /* of batches and what follows */
     struct gnn_tier_hits *hits;     /* of nodes, with ranks; or NULL */
     struct gnn_tier_map *map;       /* [nntypes] where nodes' rows lie, but on devices */
-    uint32_t **inverse; /* [nntypes] original id to store id, where batches carry original ids and
-                           they differ */
+    /* [nntypes] original id to store id, where batches carry original ids and they differ */
+    uint32_t **inverse;
 };
 
 /* Checks what gnn_gather_source_new promises to, and looks the fields up. NULL on failure. */

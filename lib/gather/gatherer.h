@@ -26,8 +26,9 @@ struct gnn_gather_cache {
         GNN_GATHER_REPLICATE, /* each device holds the same rows */
         GNN_GATHER_SHARD      /* devices that read each other's memory hold different ones */
     } policy;
-    struct gnn_order order; /* which first, of all ranks' batches; the scores of a file are the
-                               caller's, and read by gnn_gather_source_new only */
+    /* Which first, of all ranks' batches; the scores of a file are the caller's, and read by
+     * gnn_gather_source_new only. */
+    struct gnn_order order;
 };
 
 /* Where devices found the rows of cached fields, one for each field of a node; and how many they
@@ -41,9 +42,10 @@ struct gnn_gather_stats {
     /* Nodes: whose rows each device of a clique holds; whose rows one of them does (both of the
      * clique that holds the fewest); and all that have rows. */
     uint64_t replicated, sharded, nodes;
-    uint64_t cached_bytes;    /* on the fullest device */
-    enum gnn_gpu_apart apart; /* the last of these that is true of any two ranks, which are in
-                                    apart_rank; set by gnn_gather_source_new */
+    uint64_t cached_bytes; /* on the fullest device */
+    /* The last of these that is true of any two ranks, which are in apart_rank; set by
+     * gnn_gather_source_new. */
+    enum gnn_gpu_apart apart;
     uint32_t apart_rank[2];
 };
 
@@ -66,12 +68,13 @@ struct gnn_gather_opts {
      * store: GNN_F32, GNN_F16, GNN_BF16 (round to nearest, ties to even), or 0: as stored.
      * Everything else, and label "y", always travels as stored. */
     enum gnn_dtype dtype;
-    const char *fields; /* "x,y,time": of all node types, and of edges when the batches carry edge
-                         * ids, that have them; NULL: "x,y". "degree" also adds, per relation REL
-                         * within one node type, "degree.REL" u32: a node's in-edges in the whole
-                         * graph other than self loops */
-    bool sums; /* compute each added tensor's checksum, in the worker; set if a stream is written.
-                  On the CPU only */
+    /* "x,y,time": of all node types, and of edges when the batches carry edge ids, that have them;
+     * NULL: "x,y". "degree" also adds, per relation REL within one node type, "degree.REL" u32: a
+     * node's in-edges in the whole graph other than self loops */
+    const char *fields;
+    /* Compute each added tensor's checksum, in the worker; set if a stream is written. On the CPU
+     * only. */
+    bool sums;
     unsigned threads; /* 0: on the sampler's threads, if `up` has some, else in the caller's */
     unsigned depth;   /* batches under way; 0: chosen from threads */
     const char *provenance;                /* line for the header, or NULL */
@@ -87,8 +90,8 @@ struct gnn_gather_opts {
     /* rows are copied from one partition after the other, whose pages then leave the process's
      * memory: of nodes' fields, as stored, without checksums; on the CPU with one rank only */
     bool part_by_part;
-    bool beside; /* with a gpu, whose first device also trains on the batches: leaves room for that
-                  */
+    /* With a gpu, whose first device also trains on the batches: leaves room for that. */
+    bool beside;
     struct gnn_gather_stats *stats; /* with a gpu, or NULL; outlives the source */
 };
 

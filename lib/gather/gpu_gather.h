@@ -12,8 +12,8 @@
 #include "lib/gpu/runtime.h"
 
 struct gather_view {
-    const struct gnn_gather_part *cached, *backing; /* arrays in the device's memory: of the cache,
-                                                       by slot; of the host, by id */
+    /* Arrays in the device's memory: of the cache, by slot; of the host, by id. */
+    const struct gnn_gather_part *cached, *backing;
     uint32_t ncached, nbacking;
     const uint32_t *slot; /* likewise; NULL: the ids are the slots */
     uint64_t nslots;

@@ -38,12 +38,12 @@ struct gnn_dataset {
     const char *format;            /* "ogb", "rmat", ... */
     const char *name;              /* of the input, for messages */
     bool mirror;                   /* each edge stands for both directions */
-    bool guessed;     /* mirror follows from how the file looks: not if edges turn out to have their
-                         reverse */
-    bool made;        /* by a generator: edges come quickly */
-    const char *says; /* what the format or the file says of the edges' direction, for people; NULL:
-                         nothing */
-    char **note;      /* [nnotes] what users should know of how it was read; owned */
+    /* Mirror follows from how the file looks: not if edges turn out to have their reverse. */
+    bool guessed;
+    bool made; /* by a generator: edges come quickly */
+    /* The direction of edges as the format or the file tells it, for people; NULL: it does not. */
+    const char *says;
+    char **note; /* [nnotes] what users should know of how it was read; owned */
     uint32_t nnotes;
 };
 

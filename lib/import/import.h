@@ -42,9 +42,9 @@ struct gnn_import_opts {
     uint32_t nsplit;
     uint64_t nodes; /* ids are 0..nodes-1; 0: as found in the data */
     uint64_t seed;
-    unsigned threads;    /* of generators; 0: one per core */
-    uint64_t sort_bytes; /* for sorting edges by destination; more go through a file beside the
-                            store; 0: 1 GiB */
+    unsigned threads; /* of generators; 0: one per core */
+    /* For sorting edges by destination; more go through a file beside the store; 0: 1 GiB. */
+    uint64_t sort_bytes;
     bool undirected, dedup;
     unsigned allow; /* enum gnn_allow, any of them */
     bool directed;  /* edges are as they stand, whatever the file says */
@@ -76,8 +76,8 @@ struct gnn_import_stats {
     uint32_t ntypes;
     struct gnn_import_columns *columns; /* [nntypes], likewise */
     bool mirrored;                      /* the file's edges stood for both directions */
-    uint32_t two_way; /* edge types that were to get reverses, but have them already, and stayed as
-                         they are */
+    /* Edge types that were to get reverses, but have them already, and stayed as they are. */
+    uint32_t two_way;
     /* types rev_NAME that were not made, as the input has a type of those reverses */
     uint32_t rev_left;
 };

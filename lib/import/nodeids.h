@@ -21,8 +21,8 @@ enum { GNN_ID_TEXT = 64 }; /* room for the next two */
 struct gnn_nodeids {
     enum gnn_nodeids_kind kind; /* set it to NUMBERS or WORDS to add ids */
     uint64_t n;                 /* nodes, after _finish */
-    int64_t *key; /* [n] after _finish of NUMBERS that are not 0 to n-1, ascending, or after _take;
-                     else NULL */
+    /* [n] after _finish of NUMBERS that are not 0 to n-1, ascending, or after _take; else NULL */
+    int64_t *key;
     /* [n] the node of each rank, after _take of ids that do not ascend; else NULL */
     uint32_t *place;
     struct gnn_idmap map;

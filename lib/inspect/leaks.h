@@ -18,8 +18,8 @@ struct gnn_leaks {
     struct gnn_leak future;  /* edges that are not before their seed, as the rule says it */
     struct gnn_leak shared;  /* nodes that are seeds in several sets of the stream */
     struct gnn_leak overlap; /* nodes that are in several sets of one split of the store */
-    uint32_t *owner; /* (nodes of the seed type) the set that a seed belongs to; NULL: there is one
-                        set only */
+    /* (nodes of the seed type) the set that a seed belongs to; NULL: there is one set only */
+    uint32_t *owner;
 };
 
 /* Looks through the sets of the store at once. GNN_E_USAGE if batches with the header m, which

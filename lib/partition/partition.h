@@ -117,10 +117,12 @@ enum { GNN_PARTS_MAX = 65536 };
 enum gnn_stream_rule { GNN_STREAM_LDG, GNN_STREAM_FENNEL };
 struct gnn_stream {
     enum gnn_stream_rule rule;
-    uint32_t k, passes; /* passes: at most; it ends earlier when hardly any vertex moves, or neither
-                           moves nor cut fall */
-    uint32_t nodes; /* divides k; above 1: first in so many parts, then each of these in k / nodes.
-                     * Parts i * k / nodes up to the next are of the i-th. */
+    /* passes: at most; it ends earlier when hardly any vertex moves, or neither moves nor cut fall
+     */
+    uint32_t k, passes;
+    /* Divides k; above 1: first in so many parts, then each of these in k / nodes. Parts i * k /
+     * nodes up to the next are of the i-th. */
+    uint32_t nodes;
     struct gnn_even even;
     unsigned threads; /* for looking at the graph before; the stream itself has one */
     /* Called after each pass, if not NULL; if it returns non-zero, the work stops with
@@ -227,12 +229,12 @@ struct gnn_layout {
     uint32_t **to_new;    /* [nntypes] -> original id -> id in the new store */
     uint32_t **order;     /* [nntypes] -> id in the new store -> original id */
     uint64_t **book;      /* [nntypes] -> (k+1) */
-    bool halo_edges;  /* parts get the in-edges of their halo's nodes: for the caller to set after
-                         _init */
-    bool no_edge_ids; /* parts get no edge/.../id: for the caller to set after _init, if no edge
-                         type has fields */
-    uint64_t stretch; /* bytes of the input that all parts take before the next; 0: 32 MiB (tests
-                         set less) */
+    /* Parts get the in-edges of their halo's nodes: for the caller to set after _init. */
+    bool halo_edges;
+    /* Parts get no edge/.../id: for the caller to set after _init, if no edge type has fields. */
+    bool no_edge_ids;
+    /* Bytes of the input that all parts take before the next; 0: 32 MiB (tests set less). */
+    uint64_t stretch;
 };
 int gnn_layout_init(struct gnn_layout *l, const struct gnn_view *v, uint32_t k,
                     const uint32_t *part, struct gnn_err *e) GNN_MUST_USE;

@@ -14,8 +14,8 @@
 struct gnn_table {
     float *data;
     uint64_t rows, width;
-    bool near; /* in the memory of the operations; else in the host's, which a device reads over the
-                  bus */
+    /* In the memory of the operations; else in the host's, which a device reads over the bus. */
+    bool near;
     struct gnn_buf buf;      /* data, unless they are the store's own or in a temporary file, */
     struct gnn_spill *spill; /* this one */
 };
@@ -30,8 +30,8 @@ struct gnn_predict_rel {
 
 struct gnn_predict_opts {
     const struct gnn_ops *ops; /* where to compute; NULL: the host */
-    uint64_t memory; /* on the host: bytes of activations to hold in memory; more goes to temporary
-                        files */
+    /* On the host: bytes of activations to hold in memory; more goes to temporary files. */
+    uint64_t memory;
     const char *tmpdir; /* where those are made */
     void *arg;
     void (*progress)(void *arg, uint32_t layer, uint64_t done,

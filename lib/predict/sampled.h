@@ -9,10 +9,11 @@
 #include "lib/predict/output.h"
 
 struct gnn_predict_batches_opts {
-    const struct gnn_ops *ops;    /* where to compute; must outlive the run */
-    struct gnn_comm *comm;        /* as gnn_sampler_source_new has it, or gnn_comm_self() */
-    struct gnn_store *s;          /* that the batches were drawn from, of sets or all nodes; NULL: a
-                                     stream, of one rank */
+    const struct gnn_ops *ops; /* where to compute; must outlive the run */
+    struct gnn_comm *comm;     /* as gnn_sampler_source_new has it, or gnn_comm_self() */
+    /* The store that the batches were drawn from, of sets or all nodes; NULL: a stream, of one rank
+     */
+    struct gnn_store *s;
     const char *name;             /* of the store or the stream, for messages */
     const bool *wanted;           /* [nsplits] batches of other splits are passed over; NULL: all */
     bool keep;                    /* the outputs */

@@ -14,8 +14,8 @@ struct gnn_view {
     uint32_t **to_store;      /* [nntypes] -> original id -> store id; NULL: equal */
     uint32_t **to_orig;       /* [nntypes] -> store id -> original id; NULL: equal */
     struct gnn_view_part *ep; /* [netypes * nparts] */
-    uint64_t **first; /* [netypes] -> original id -> its first in-edge, where parts leave edge ids
-                         out; else NULL */
+    /* [netypes] -> original id -> its first in-edge, where parts leave edge ids out; else NULL */
+    uint64_t **first;
 };
 struct gnn_view_part {
     const uint64_t *indptr;

@@ -7,8 +7,9 @@
 #include <stdint.h>
 
 enum {
-    GNN_HANDSHAKE_CONNECT = 0x68424e47, /* "GNBh", CONNECT: a reader, of the stream whose HEADER has
-                                    the sum `value`; `slots` DEVICEs follow */
+    /* "GNBh", CONNECT: a reader, of the stream whose HEADER has the sum `value`; `slots` DEVICEs
+     * follow */
+    GNN_HANDSHAKE_CONNECT = 0x68424e47,
     /* "GNBd": it works on the device `value`, and takes what lies there */
     GNN_HANDSHAKE_DEVICE = 0x64424e47,
     /* "GNBo": `slots`, `value` bytes to map, and the descriptor */

@@ -20,8 +20,8 @@ enum gnn_transport {
 /* ---- writing ---- */
 struct gnn_gpu;
 struct gnn_writer_opts {
-    int zstd_level; /* 1..19 packs each tensor of the batches that gets smaller by it; 0: stored raw
-                     */
+    /* 1..19 packs each tensor of the batches that gets smaller by it; 0: stored raw */
+    int zstd_level;
     enum gnn_transport transport; /* with zstd: INLINE */
     struct gnn_gpu *gpu;          /* where batches may lie, or NULL */
 };

@@ -18,13 +18,13 @@ struct gnn_train_opts {
     enum gnn_optimizer optimizer;
     enum gnn_schedule schedule;
     double lr, weight_decay, momentum, beta1, beta2, eps;
-    const float *class_weight; /* one for each class, two of a binary task; NULL: no weights. Must
-                                  outlive the trainer */
-    double clip;               /* longest gradient (Euclidean norm); 0: no limit */
-    uint64_t warmup;           /* steps over which the rate grows linearly from 0 */
-    uint64_t total_steps;      /* cosine: the rate reaches 0 there */
-    uint64_t step_epochs;      /* step: epochs between decays ... */
-    double step_factor;        /* ... by this factor */
+    /* One for each class, two of a binary task; NULL: no weights. Must outlive the trainer. */
+    const float *class_weight;
+    double clip;          /* longest gradient (Euclidean norm); 0: no limit */
+    uint64_t warmup;      /* steps over which the rate grows linearly from 0 */
+    uint64_t total_steps; /* cosine: the rate reaches 0 there */
+    uint64_t step_epochs; /* step: epochs between decays ... */
+    double step_factor;   /* ... by this factor */
     double dropout, dropout_input;
     uint64_t seed; /* dropout */
     struct gnn_measure metric;
@@ -63,8 +63,9 @@ struct gnn_train_epoch {
     double train_s, eval_s, wait_s;    /* seconds in steps, in evaluation, waiting for batches */
     const struct gnn_train_eval *eval; /* [nsplits], from 1 on */
     bool best;
-    double balance; /* with several ranks: the slowest over the mean, averaged over steps; seconds
-                       are means then; else 0 */
+    /* With several ranks: the slowest over the mean, averaged over steps; seconds are means then;
+     * else 0. */
+    double balance;
 };
 
 struct gnn_train_hooks {

@@ -19,8 +19,8 @@ struct plan {
     uint64_t *has_loop;     /* bit per node, if add_loops */
     uint64_t duplicates, loops_added;
     struct gnn_direction dir;
-    uint64_t read, balance; /* edges of the input, and what tells whether those of another type are
-                               their reverses */
+    /* Edges of the input, and what tells whether those of another type are their reverses. */
+    uint64_t read, balance;
     uint32_t indptr_id, indices_id;
     uint32_t field_id[GNN_FIELDS_MAX];
 };

@@ -29,8 +29,9 @@ struct gnn_sort {
     struct gnn_buf keys, rows;
     bool astray; /* an edge had no place: the input has changed, or the file */
     bool deduped;
-    gnn_sort_window_fn *window_fn; /* set before gnn_sort_each, which then sorts a destination
-                                      with more edges than a window in memory, too; or NULL */
+    /* Set before gnn_sort_each, which then sorts a destination with more edges than a window in
+     * memory, too; or NULL. */
+    gnn_sort_window_fn *window_fn;
     /* Only if edges do not stay in the window: */
     struct gnn_io io; /* the file has no name any more: it is gone with the process; or fd -1 */
     char *name;       /* for messages */

@@ -16,9 +16,10 @@ struct gnn_order {
     int own;         /* number of the edges' own field of times; -1: they have none */
     const void *src; /* (sources) the caller's times of the sources; NULL: they have none */
     enum gnn_dtype own_dtype, src_dtype;
-    enum gnn_dtype dtype; /* of effective times: F64 if one of the two is; whole numbers are then
-                             less than what F64 holds exactly */
-    bool raised;          /* effective times are not just the edges' own */
+    /* The type of effective times: F64 if one of the two is; whole numbers are then less than what
+     * F64 holds exactly */
+    enum gnn_dtype dtype;
+    bool raised; /* effective times are not just the edges' own */
 };
 
 /* Sorted edges of n destinations in a row: those of the i-th end before position end[i] - first. */

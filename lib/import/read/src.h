@@ -37,8 +37,8 @@ struct gnn_src {
     uint32_t nsets;
     struct gnn_nodeids *ids; /* [nids] of the first node types, owned; d.ids is NULL, or these */
     uint32_t nids;
-    bool own_types; /* fields other than features, labels, weights and times keep their array's type
-                     */
+    /* Fields other than features, labels, weights and times keep their array's type. */
+    bool own_types;
     struct gnn_src_table *table; /* [ntables] */
     uint32_t ntables;
 };

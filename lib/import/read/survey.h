@@ -44,9 +44,10 @@ struct gnn_survey {
      * there, cut short. */
     uint64_t comment[2];
     char commented[2][GNN_SURVEY_NAME];
-    bool again[2]; /* of three columns: a word of the second (third) stands in the first, too, as
-                      far as some thousand words tell */
-    bool whole;    /* to the end of the file */
+    /* Whether a word of the second (third) of three columns stands in the first, too, as far as
+     * some thousand words tell. */
+    bool again[2];
+    bool whole; /* to the end of the file */
     struct gnn_survey_column col[GNN_SURVEY_COLUMNS];
 };
 
