@@ -24,15 +24,14 @@ enum gnn_kind {
     GNN_KIND_XZ,
     GNN_KIND_NPY,
     GNN_KIND_MTX,
-    GNN_KIND_FOREIGN /* from here on what nobody here reads: number k - GNN_KIND_FOREIGN of
-                        lib/base/foreign.h */
+    /* from here on foreign formats: number k - GNN_KIND_FOREIGN of lib/base/foreign.h */
+    GNN_KIND_FOREIGN
 };
 
-/* So many of the first bytes tell all kinds apart; GNB, models and most archives are known by 64.
- */
+/* Number of first bytes that tell all kinds apart; GNB, models and most archives take 64. */
 enum { GNN_KIND_BYTES = 4096 };
 
-/* A file of which these are the first bytes, or all. */
+/* The kind of a file with these first bytes, or these bytes in all. */
 enum gnn_kind gnn_kind_bytes(const uint8_t *p, size_t n);
 /* Opens regular files and directories only, so that it never blocks. */
 enum gnn_kind gnn_kind_path(const char *path);

@@ -106,15 +106,14 @@ struct gpu_device *gnn_gpu_device_of(const struct gnn_gpu *g, const struct gnn_b
 /* A batch under way. The stage's own state of it, if it needs one, is an array beside: `index` is
  * the place. */
 struct gpu_slot {
-    struct gnn_batch *in,
-        *out; /* given back, if they are still there, when the stage has finished or failed */
+    struct gnn_batch *in, *out; /* put, if still there, when the stage has finished or failed */
     unsigned index;
     struct gpu_slot_event {
         const struct gpu_device *device;
         void *event;
-    } of[GNN_GPU_MAX], *done; /* an event is one device's: one for each that this slot was used on;
-                                 done: the last, or NULL */
-    int rc;                   /* of start */
+    } of[GNN_GPU_MAX]; /* one for each device that this slot was used on: events are one device's */
+    struct gpu_slot_event *done; /* the last, or NULL */
+    int rc;                      /* of start */
     struct gnn_err err;
 };
 /* The end of start: what `stream` of d has to do so far is the work on this batch. */
