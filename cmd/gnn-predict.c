@@ -25,15 +25,14 @@ static void check_task(const struct graph *g, const struct gnn_model *m)
 {
     const struct gnn_schema *c = g->schema;
     const bool same = c->task == m->c.task && c->nclasses == m->c.outputs;
-    if (c->task != GNN_TASK_NONE && !same &&
-        (gnn_task_columns(c->task) || gnn_task_columns(m->c.task)))
+    if (c->task && !same && (gnn_task_columns(c->task) || gnn_task_columns(m->c.task)))
         cli_die(3,
                 "%s: labels of a %s task with %u columns or classes cannot score a model of a %s "
                 "task with %u output%s",
                 g->name, gnn_task_name(c->task), c->nclasses, gnn_task_name(m->c.task),
                 m->c.outputs, gnn_plural(m->c.outputs));
     const uint32_t classes = gnn_model_classes(&m->c);
-    if (c->task == GNN_TASK_NONE || gnn_task_columns(m->c.task) || c->nclasses == classes)
+    if (!c->task || gnn_task_columns(m->c.task) || c->nclasses == classes)
         return;
     if (c->nclasses > classes)
         cli_die(3, "%s: has %u classes, and the model %u: its labels cannot score the model",

@@ -3,6 +3,7 @@
 
 #include "cmd/cli.h"
 #include "cmd/opt.h"
+#include "lib/model/task.h"
 
 void metric_check(const char *text)
 {
@@ -13,7 +14,7 @@ void metric_check(const char *text)
 
 struct gnn_measure metric_read(const char *text, enum gnn_task task)
 {
-    struct gnn_measure m = {.metric = gnn_metric_usual(task)};
+    struct gnn_measure m = {.metric = gnn_tasks[task].usual};
     if (text && !gnn_measure_read(text, &m))
         opt_unknown("metric", text, METRIC_WORDS);
     if (!gnn_metric_defined(m.metric, task))
@@ -23,7 +24,7 @@ struct gnn_measure metric_read(const char *text, enum gnn_task task)
 
 void metric_tell(struct gnn_measure m, const struct gnn_schema *c)
 {
-    if (c->task == GNN_TASK_BINARY && c->nclasses == 2 && c->class_name &&
+    if (gnn_task_labels[c->task].classes == 2 && c->nclasses == 2 && c->class_name &&
         gnn_metric_ranks(m.metric) && m.metric != GNN_ROC_AUC)
         cli_note("positive nodes are those of class '%s', the second in the order of names",
                  c->class_name[1]);

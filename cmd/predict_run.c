@@ -32,7 +32,7 @@ static void show_seeds(void *arg, uint64_t done, uint64_t total)
 
 enum gnn_predict_output predict_output_kind(const struct gnn_model *m)
 {
-    const bool regression = m->c.task == GNN_TASK_REGRESSION;
+    const bool regression = gnn_task_numbers(m->c.task);
     if (regression && (predict.what == GNN_OUT_CLASSES || predict.what == GNN_OUT_PROBS))
         cli_usage("--output-kind %s: a regression has no classes: expected values or embeddings",
                   predict.what == GNN_OUT_PROBS ? "probs" : "classes");
@@ -52,7 +52,7 @@ static void report_score(const struct gnn_score *score, const char *set, struct 
     const double loss = gnn_score_loss(score);
     const bool columns = gnn_task_columns(score->task);
     const unsigned long long nodes = score->labelled, known = score->known,
-                             all = score->rows * (columns ? score->outputs : 1);
+                             all = score->rows * gnn_labels_width(score->task, score->outputs);
     if (kind.metric != GNN_METRIC_LOSS)
         snprintf(more, sizeof more, ", loss %s", cli_number(number, loss));
     if (known < all)

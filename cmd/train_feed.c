@@ -172,7 +172,7 @@ struct gnn_source *train_feed_open(struct train_feed *f)
                   gnn_gpu_count(feed.gpu));
     if (!feed.store_path)
         return feed_open(NULL);
-    if (feed.store.meta.schema.task == GNN_TASK_NONE) /* without labels, sets are no remedy */
+    if (!feed.store.meta.schema.task) /* without labels, sets are no remedy */
         cli_usage("%s: no labels to train on (gnn-import --labels reads them)", feed.store_path);
     if (choose_eval(f, &e) || check_labels(f, &e))
         cli_fail(&e);

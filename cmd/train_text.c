@@ -126,7 +126,7 @@ static void append_labels(char *line, size_t room, const struct train_text *x, u
                           uint64_t rows)
 {
     const struct gnn_model_config *c = &x->t->m->c;
-    const uint64_t all = rows * (gnn_task_columns(c->task) ? c->outputs : 1);
+    const uint64_t all = rows * gnn_labels_width(c->task, c->outputs);
     const size_t at = strlen(line);
     if (labels < all && at < room)
         snprintf(line + at, room - at, " (%llu of %llu label%s known)", (unsigned long long)labels,

@@ -110,7 +110,7 @@ void train_weights_tell_few(const struct gnn_schema *c, const struct gnn_samplin
 {
     char number[16], labels[24] = "none";
     uint32_t few = 0, least = 0;
-    if (c->task != GNN_TASK_MULTICLASS && c->task != GNN_TASK_BINARY)
+    if (!gnn_task_one_class(c->task))
         return;
     if (!feed.store_path) {
         tell_few_seeds(c, s);
@@ -141,7 +141,7 @@ const float *train_weights_read(const char *text, const struct gnn_schema *c)
     struct gnn_err e = {0};
     if (!text || !strcmp(text, "none"))
         return NULL;
-    if (c->task != GNN_TASK_MULTICLASS && c->task != GNN_TASK_BINARY)
+    if (!gnn_task_one_class(c->task))
         cli_usage("--class-weights does not apply to %s tasks", gnn_task_name(c->task));
     float *w = gnn_alloc(c->nclasses, sizeof *w, "weights of classes", &e);
     if (!w)

@@ -85,20 +85,24 @@ static GNN_HD float gnn_label_number(double v)
     return v != v ? gnn_bits_f32(0x7fc00000u) : (float)v;
 }
 
-/* out[i] = class, target or number, i < n. */
-void gnn_label_classes(const void *y, enum gnn_label_type type, size_t n, uint32_t classes,
-                       int32_t *out);
-void gnn_label_targets(const void *y, enum gnn_label_type type, size_t n, float *out);
-void gnn_label_numbers(const void *y, enum gnn_label_type type, size_t n, float *out);
+enum gnn_label_form { GNN_LABEL_CLASS, GNN_LABEL_TARGET, GNN_LABEL_NUMBER };
+/* Element i of out becomes the class (an int32_t), target or number (a float) that v is. */
+static GNN_HD void gnn_label_put(void *out, size_t i, double v, enum gnn_label_form form,
+                                 uint32_t classes)
+{
+    if (form == GNN_LABEL_CLASS)
+        ((int32_t *)out)[i] = gnn_label_class(v, classes);
+    else
+        ((float *)out)[i] = form == GNN_LABEL_TARGET ? gnn_label_target(v) : gnn_label_number(v);
+}
 
-/* The functions above on a device, of the caller's device-visible memory; only puts kernels on the
+/* gnn_label_put of all n elements of y. */
+void gnn_labels_form(const void *y, enum gnn_label_type type, size_t n, enum gnn_label_form form,
+                     uint32_t classes, void *out);
+/* gnn_labels_form on a device, of the caller's device-visible memory; only puts kernels on the
  * stream (a cudaStream_t). */
-void gnn_cuda_label_classes(const void *y, enum gnn_label_type type, size_t n, uint32_t classes,
-                            int32_t *out, void *stream);
-void gnn_cuda_label_targets(const void *y, enum gnn_label_type type, size_t n, float *out,
-                            void *stream);
-void gnn_cuda_label_numbers(const void *y, enum gnn_label_type type, size_t n, float *out,
-                            void *stream);
+void gnn_cuda_labels_form(const void *y, enum gnn_label_type type, size_t n,
+                          enum gnn_label_form form, uint32_t classes, void *out, void *stream);
 
 #ifdef __cplusplus
 }

@@ -8,17 +8,29 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "kernels/label.h"
+
 #ifdef __cplusplus
 extern "C" {
 #endif
 
-/* w[i] = weight[y[i]], for classes y (n), of `classes`; others are unlabelled, w[i] = 0. */
-void gnn_class_weights(const int32_t *y, size_t n, size_t classes, const float *weight, float *w);
-/* As gnn_class_weights, for targets y (n) of a binary task: class 1 above 0.5, else 0; NaN =
- * unlabelled. */
-void gnn_target_weights(const float *y, size_t n, const float *weight, float *w);
-/* w[i]: share of the targets or numbers y (n, c) of row i that are labelled, which are not NaN. */
-void gnn_column_weights(const float *y, size_t n, size_t c, float *w);
+/* The weight of row i of labels y, in this form (struct gnn_labels): weight[k] of class k below c;
+ * others are unlabelled. Of targets or numbers (n, c), those that are not NaN are labelled: weight
+ * is NULL, or that of two classes, of which a single target says one: class 1 above 0.5, else 0. */
+static GNN_HD float gnn_label_weight(const void *y, enum gnn_label_form form, size_t i, size_t c,
+                                     const float *weight)
+{
+    const int32_t *k = (const int32_t *)y + i;
+    const float *t = (const float *)y + i * c;
+    uint32_t known = 0;
+    if (form == GNN_LABEL_CLASS)
+        return *k >= 0 && (size_t)*k < c ? weight[*k] : 0;
+    for (size_t j = 0; j < c; j++)
+        known += t[j] == t[j];
+    return !weight ? (float)known / (float)c : known ? weight[*t > 0.5f] : 0;
+}
+void gnn_label_weights(const void *y, enum gnn_label_form form, size_t n, size_t c,
+                       const float *weight, float *w);
 /* Turns the gradient dz (n, c) of a mean over `rows` rows into that of the mean by their weights,
  * which sum up to *total: row i is multiplied by w[i] * rows / *total. All is 0 if *total is. */
 void gnn_weigh_rows(const float *w, size_t n, size_t c, const double *total, double rows,
@@ -26,10 +38,8 @@ void gnn_weigh_rows(const float *w, size_t n, size_t c, const double *total, dou
 
 /* The functions above on a device, bit for bit the same. Launchers only put kernels on the stream
  * (a cudaStream_t). */
-void gnn_cuda_class_weights(const int32_t *y, size_t n, size_t classes, const float *weight,
-                            float *w, void *stream);
-void gnn_cuda_target_weights(const float *y, size_t n, const float *weight, float *w, void *stream);
-void gnn_cuda_column_weights(const float *y, size_t n, size_t c, float *w, void *stream);
+void gnn_cuda_label_weights(const void *y, enum gnn_label_form form, size_t n, size_t c,
+                            const float *weight, float *w, void *stream);
 void gnn_cuda_weigh_rows(const float *w, size_t n, size_t c, const double *total, double rows,
                          float *dz, void *stream);
 

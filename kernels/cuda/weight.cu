@@ -9,30 +9,12 @@ namespace
 
 constexpr unsigned THREADS = 256;
 
-__global__ void class_weights(const int32_t *y, size_t n, size_t classes, const float *weight,
-                              float *w)
+__global__ void label_weights(const void *y, enum gnn_label_form form, size_t n, size_t c,
+                              const float *weight, float *w)
 {
     for (size_t i = (size_t)blockIdx.x * THREADS + threadIdx.x; i < n;
          i += (size_t)gridDim.x * THREADS)
-        w[i] = y[i] >= 0 && (size_t)y[i] < classes ? weight[y[i]] : 0;
-}
-
-__global__ void target_weights(const float *y, size_t n, const float *weight, float *w)
-{
-    for (size_t i = (size_t)blockIdx.x * THREADS + threadIdx.x; i < n;
-         i += (size_t)gridDim.x * THREADS)
-        w[i] = y[i] != y[i] ? 0 : weight[y[i] > 0.5f];
-}
-
-__global__ void column_weights(const float *y, size_t n, size_t c, float *w)
-{
-    for (size_t i = (size_t)blockIdx.x * THREADS + threadIdx.x; i < n;
-         i += (size_t)gridDim.x * THREADS) {
-        uint32_t known = 0;
-        for (size_t j = 0; j < c; j++)
-            known += y[i * c + j] == y[i * c + j];
-        w[i] = __fdiv_rn((float)known, (float)c);
-    }
+        w[i] = gnn_label_weight(y, form, i, c, weight);
 }
 
 /* Element i of the gradient, c of which are a row's. */
@@ -47,24 +29,12 @@ __global__ void weigh_rows(const float *w, size_t n, size_t c, const double *tot
 
 } // namespace
 
-void gnn_cuda_class_weights(const int32_t *y, size_t n, size_t classes, const float *weight,
-                            float *w, void *stream)
+void gnn_cuda_label_weights(const void *y, enum gnn_label_form form, size_t n, size_t c,
+                            const float *weight, float *w, void *stream)
 {
     if (n)
-        GNN_LAUNCH(class_weights, gnn_grid(n, THREADS), THREADS, 0, stream, y, n, classes, weight,
+        GNN_LAUNCH(label_weights, gnn_grid(n, THREADS), THREADS, 0, stream, y, form, n, c, weight,
                    w);
-}
-
-void gnn_cuda_target_weights(const float *y, size_t n, const float *weight, float *w, void *stream)
-{
-    if (n)
-        GNN_LAUNCH(target_weights, gnn_grid(n, THREADS), THREADS, 0, stream, y, n, weight, w);
-}
-
-void gnn_cuda_column_weights(const float *y, size_t n, size_t c, float *w, void *stream)
-{
-    if (n)
-        GNN_LAUNCH(column_weights, gnn_grid(n, THREADS), THREADS, 0, stream, y, n, c, w);
 }
 
 void gnn_cuda_weigh_rows(const float *w, size_t n, size_t c, const double *total, double rows,

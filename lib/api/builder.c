@@ -200,28 +200,20 @@ int gnn_builder_field(struct gnn_builder *b, const char *type, const char *name,
     return add_field(b, f, name, d, width, e);
 }
 
-/* The number of a task, or -1 if none is named; -2: there is no such. */
-static int find_task(const char *name)
-{
-    int t = name ? GNN_TASK_REGRESSION : -1;
-    while (t > GNN_TASK_NONE && strcmp(name, gnn_task_name((enum gnn_task)t)) != 0)
-        t--;
-    return t == GNN_TASK_NONE ? -2 : t;
-}
-
 int gnn_builder_labels(struct gnn_builder *b, const char *type, const char *task, uint32_t width,
                        const double *rows)
 {
     struct gnn_err *e = gnn_api_err();
     struct gnn_schema *c = &b->d.schema;
-    const int node = gnn_schema_need_ntype(c, "labels", type, e), t = find_task(task);
+    const int node = gnn_schema_need_ntype(c, "labels", type, e), t = gnn_task_find(task);
     uint64_t columns = width;
     enum gnn_dtype dtype;
     if (node < 0)
         return node;
-    if (t < -1 || !width || c->task != GNN_TASK_NONE)
+    if ((task && t <= 0) || !width || c->task)
         return gnn_fail(e, GNN_E_USAGE, "%s: %s", type,
-                        t < -1   ? "expected a task: multiclass, binary, multilabel or regression"
+                        task && t <= 0
+                            ? "expected a task: multiclass, binary, multilabel or regression"
                         : !width ? "labels have a width of at least 1"
                                  : "the graph has labels already");
     const uint64_t n = c->ntype[node].count;

@@ -14,6 +14,7 @@
 #include "lib/data/recipe.h"
 #include "lib/model/layer.h"
 #include "lib/model/model_file.h"
+#include "lib/model/task.h"
 #include "lib/predict/predict.h"
 #include "lib/train/local_source.h"
 #include "lib/train/train_defaults.h"
@@ -237,7 +238,7 @@ static int check_labels(struct gnn_graph *g, const char *set, struct gnn_err *e)
     const struct gnn_schema *c = &g->s.meta.schema;
     const int i = gnn_schema_need_set(c, "split", set, e);
     uint64_t n;
-    if (i < 0 || c->set[i].ntype != c->label_ntype || c->task == GNN_TASK_NONE)
+    if (i < 0 || c->set[i].ntype != c->label_ntype || !c->task)
         return i < 0 ? i : 0; /* refused with the model */
     if (gnn_labelled_count(&g->s, (uint32_t)i, &n, e))
         return e->code;
@@ -275,7 +276,7 @@ static int finish_training(struct run *r, const char *const options[], enum gnn_
     o->optimizer = (enum gnn_optimizer)r->optimizer;
     o->seed = r->s.sampling.seed;
     o->last_epoch = r->epochs.to - 1;
-    o->metric = (struct gnn_measure){.metric = gnn_metric_usual(task)};
+    o->metric = (struct gnn_measure){.metric = gnn_tasks[task].usual};
     return r->metric && !gnn_measure_read(r->metric, &o->metric)
                ? gnn_fail(e, GNN_E_USAGE, "metric: unknown value '%s'", r->metric)
                : 0;
@@ -426,7 +427,7 @@ struct gnn_outputs *gnn_predict_nodes(struct gnn_graph *g, const char *model,
     int rc = !to || gnn_api_options(options, own, NULL, false, e)
                  ? e->code
                  : open_model(&m, g, model, layer_wise, e);
-    const bool regression = m.c.task == GNN_TASK_REGRESSION;
+    const bool regression = gnn_task_numbers(m.c.task);
     if (!rc && regression && (what == GNN_OUT_CLASSES || what == GNN_OUT_PROBS))
         rc = gnn_fail(e, GNN_E_USAGE, "output-kind: a regression has no classes");
     if (what < 0)

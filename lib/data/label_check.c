@@ -3,26 +3,51 @@
 
 #include <inttypes.h>
 #include <math.h>
+#include <stdio.h>
 
 #include "kernels/label.h"
+
+double gnn_label_get(enum gnn_task task, const void *y, uint64_t i)
+{
+    if (gnn_task_labels[task].form != GNN_LABEL_CLASS)
+        return (double)((const float *)y)[i];
+    const int32_t k = ((const int32_t *)y)[i];
+    return k == -1 ? (double)NAN : k;
+}
+
+const char *gnn_label_wrong(enum gnn_task task, double v, double x, uint32_t classes, char out[64])
+{
+    const bool columns = gnn_task_columns(task), numbers = gnn_task_numbers(task);
+    const double most = columns ? 1 : (double)classes - 1;
+    if (isnan(x) || (numbers ? !isinf(x) : x >= 0 && x <= most))
+        return NULL;
+    if (numbers)
+        snprintf(out, 64, "label %g is not finite", v);
+    else
+        snprintf(out, 64, "label %g outside 0..%u", v, columns ? 1 : classes - 1);
+    return out;
+}
+
+/* The label at element i, as gnn_label_get gives it; *v: as it is stored. */
+static double read_label(const struct gnn_schema *c, const struct gnn_tensor *y, uint64_t i,
+                         double *v)
+{
+    float room;
+    *v = gnn_label_value(y->data, (enum gnn_label_type)y->dtype, i);
+    gnn_label_put(&room, 0, *v, gnn_task_labels[c->task].form, c->nclasses);
+    return gnn_label_get(c->task, &room, 0);
+}
 
 int gnn_labels_valid(const struct gnn_schema *c, const struct gnn_tensor *y, struct gnn_err *e)
 {
     const uint64_t n = y->shape[0] * (y->ndim == 2 ? y->shape[1] : 1);
-    const bool classes = c->task == GNN_TASK_MULTICLASS;
+    char wrong[64];
+    double v;
     for (uint64_t i = 0; c->task && i < n; i++) {
-        const double v = gnn_label_value(y->data, (enum gnn_label_type)y->dtype, i);
-        if (c->task == GNN_TASK_REGRESSION) {
-            if (isinf(gnn_label_number(v)))
-                return gnn_fail(e, GNN_E_INPUT,
-                                "element %" PRIu64 ": label %g is not finite (nan for none)", i, v);
-            continue;
-        }
-        const int32_t k = classes ? gnn_label_class(v, c->nclasses) : 0;
-        if (classes ? k < -1 || (k >= 0 && (uint32_t)k >= c->nclasses) : gnn_label_target(v) > 1)
-            return gnn_fail(e, GNN_E_INPUT,
-                            "element %" PRIu64 ": label %g outside 0..%u (-1 for none)", i, v,
-                            classes ? c->nclasses - 1 : 1);
+        const double x = read_label(c, y, i, &v);
+        if (gnn_label_wrong(c->task, v, x, c->nclasses, wrong))
+            return gnn_fail(e, GNN_E_INPUT, "element %" PRIu64 ": %s (%s for none)", i, wrong,
+                            gnn_task_numbers(c->task) ? "nan" : "-1");
     }
     return 0;
 }
@@ -31,12 +56,14 @@ bool gnn_label_row(const struct gnn_schema *c, const struct gnn_tensor *y, uint6
 {
     const uint64_t w = y->ndim == 2 ? y->shape[1] : 1;
     bool known = false;
+    char wrong[64];
+    double v;
     for (uint64_t j = i * w; j < (i + 1) * w; j++) {
-        const double v = gnn_label_value(y->data, (enum gnn_label_type)y->dtype, j);
-        const int32_t k = c->task == GNN_TASK_MULTICLASS ? gnn_label_class(v, c->nclasses) : -1;
-        const float f = c->task == GNN_TASK_REGRESSION ? gnn_label_number(v) : gnn_label_target(v);
-        *of = k >= 0 ? (uint32_t)k : f > 0.5f;
-        known = known || (c->task == GNN_TASK_MULTICLASS ? k >= 0 && *of < c->nclasses : f == f);
+        const double x = read_label(c, y, j, &v);
+        if (isnan(x) || gnn_label_wrong(c->task, v, x, c->nclasses, wrong))
+            continue;
+        known = true;
+        *of = gnn_task_labels[c->task].form == GNN_LABEL_CLASS ? (uint32_t)x : x > 0.5;
     }
     return known;
 }

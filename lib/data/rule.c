@@ -157,8 +157,7 @@ static int bind_draws(const struct gnn_sampling *s, const struct gnn_schema *c, 
                       struct gnn_err *e)
 {
     const struct gnn_field *f;
-    const bool classes = c->task == GNN_TASK_MULTICLASS || c->task == GNN_TASK_BINARY;
-    if (s->seed_balance && (!classes || c->label_ntype != s->seed_ntype))
+    if (s->seed_balance && (!gnn_task_one_class(c->task) || c->label_ntype != s->seed_ntype))
         return gnn_fail(e, GNN_E_USAGE, "%s: nodes '%s' have no classes to balance", where,
                         c->ntype[s->seed_ntype].name);
     if (!s->seed_weight)

@@ -11,6 +11,7 @@
 
 #include "formats/tensor.h"
 #include "lib/base/err.h"
+#include "lib/data/task_labels.h"
 
 enum {
     GNN_TYPES_MAX = 1024,
@@ -57,21 +58,6 @@ struct gnn_split_set {
     uint32_t ntype;
     uint64_t count;
 };
-
-enum gnn_task {
-    GNN_TASK_NONE,
-    GNN_TASK_MULTICLASS,
-    GNN_TASK_BINARY,
-    GNN_TASK_MULTILABEL,
-    GNN_TASK_REGRESSION
-};
-/* "none", "multiclass", ... */
-const char *gnn_task_name(enum gnn_task t);
-/* Whether a node has a label for each output, and not one class. */
-static inline bool gnn_task_columns(enum gnn_task t)
-{
-    return t == GNN_TASK_MULTILABEL || t == GNN_TASK_REGRESSION;
-}
 
 struct gnn_schema {
     struct gnn_ntype *ntype;

@@ -7,13 +7,6 @@
 #include "lib/data/schema.h"
 #include "lib/data/standard.h"
 
-static const char *const tasks[] = {"none", "multiclass", "binary", "multilabel", "regression"};
-
-const char *gnn_task_name(enum gnn_task t)
-{
-    return tasks[t];
-}
-
 static json_t *fields_to_json(const struct gnn_field *f, uint32_t n)
 {
     json_t *a = json_array();
@@ -58,7 +51,7 @@ json_t *gnn_schema_to_json(const struct gnn_schema *s, struct gnn_err *e)
     json_t *j = json_object();
     bad |= !j || json_object_set(j, "node_types", nt) || json_object_set(j, "edge_types", et) ||
            json_object_set(j, "splits", sets) ||
-           json_object_set_new(j, "task", json_string(tasks[s->task])) ||
+           json_object_set_new(j, "task", json_string(gnn_task_name(s->task))) ||
            (s->task &&
             json_object_set_new(j, "label_type", json_string(s->ntype[s->label_ntype].name))) ||
            json_object_set_new(j, "classes", json_integer(s->nclasses)) ||
@@ -221,25 +214,24 @@ static int read_task(struct gnn_schema *s, const json_t *j, struct gnn_err *e)
     const char *task;
     uint64_t classes, parts;
     int rc = get_string(j, "task", &task, e);
-    if (!rc)
-        rc = get_count(j, "classes",
-                       strcmp(task, "multilabel") && strcmp(task, "regression") ? 1 << 16 : 1 << 20,
-                       &classes, e); /* as many as can be imported */
+    const int t = rc ? -1 : gnn_task_find(task);
+    if (!rc) /* as many as can be imported */
+        rc =
+            get_count(j, "classes", t > 0 && gnn_task_columns((enum gnn_task)t) ? 1 << 20 : 1 << 16,
+                      &classes, e);
     if (!rc)
         rc = get_count(j, "parts", 1u << 20, &parts, e);
     if (rc)
         return rc;
     s->nclasses = (uint32_t)classes;
     s->nparts = (uint32_t)parts;
-    for (unsigned i = 0; i < sizeof tasks / sizeof *tasks; i++)
-        if (!strcmp(task, tasks[i])) {
-            s->task = (enum gnn_task)i;
-            if (s->task == GNN_TASK_BINARY && classes != 2)
-                return gnn_fail(e, GNN_E_INPUT, "schema: %llu classes of a binary task",
-                                (unsigned long long)classes);
-            return i ? get_ntype(s, j, "label_type", &s->label_ntype, e) : 0;
-        }
-    return gnn_fail(e, GNN_E_INPUT, "schema: unknown task '%.40s'", task);
+    if (t < 0)
+        return gnn_fail(e, GNN_E_INPUT, "schema: unknown task '%.40s'", task);
+    s->task = (enum gnn_task)t;
+    if (gnn_task_labels[t].classes && classes != gnn_task_labels[t].classes)
+        return gnn_fail(e, GNN_E_INPUT, "schema: %llu classes of a %s task",
+                        (unsigned long long)classes, task);
+    return t ? get_ntype(s, j, "label_type", &s->label_ntype, e) : 0;
 }
 
 /* Absent where classes are numbers. */

@@ -189,9 +189,8 @@ static json_t *field_stats(struct gnn_store *s, const char *what, const char *ow
     enum { COLUMNS_MAX = 1 << 16 };
     const struct gnn_schema *c = &s->meta.schema;
     const uint64_t all = gnn_field_columns(f), columns = all <= COLUMNS_MAX ? all : 1;
-    const bool label = c->task != GNN_TASK_NONE && c->task != GNN_TASK_REGRESSION &&
-                       !strcmp(what, "node") && !strcmp(f->name, "y") &&
-                       !strcmp(owner, c->ntype[c->label_ntype].name);
+    const bool label = c->task && !gnn_task_numbers(c->task) && !strcmp(what, "node") &&
+                       !strcmp(f->name, "y") && !strcmp(owner, c->ntype[c->label_ntype].name);
     struct gnn_err ignored = {0};
     struct range sum = {0}, *r = gnn_alloc_zero(columns, sizeof *r, "ranges of columns", &ignored);
     for (uint32_t p = 0; r && p < s->nparts; p++) {
@@ -227,14 +226,15 @@ static json_t *field_stats(struct gnn_store *s, const char *what, const char *ow
 static uint64_t count_labels(const struct gnn_schema *c, const struct gnn_tensor *y,
                              uint64_t *count)
 {
+    const bool columns = gnn_task_columns(c->task);
     uint64_t none = 0;
     for (uint64_t i = 0; i < y->shape[0]; i++) {
         uint32_t of;
         if (!gnn_label_row(c, y, i, &of))
             none++;
-        else if (c->task == GNN_TASK_MULTICLASS || c->task == GNN_TASK_BINARY)
+        else if (!columns)
             count[of]++;
-        for (uint64_t k = 0; c->task == GNN_TASK_MULTILABEL && k < c->nclasses; k++)
+        for (uint64_t k = 0; columns && k < c->nclasses; k++)
             count[k] += gnn_value(y->dtype, y->data, i * c->nclasses + k) > 0;
     }
     return none;
@@ -247,7 +247,7 @@ static int label_stats(struct gnn_store *s, json_t *report, struct gnn_err *e)
     const struct gnn_schema *sc = &s->meta.schema;
     bool bad = false;
     uint64_t none = 0;
-    if (sc->task == GNN_TASK_NONE || !sc->nclasses)
+    if (!sc->task || !sc->nclasses)
         return GNN_OK;
     uint64_t *count = gnn_alloc_zero(sc->nclasses, sizeof *count, "classes", e);
     if (!count)
@@ -261,7 +261,7 @@ static int label_stats(struct gnn_store *s, json_t *report, struct gnn_err *e)
     for (uint32_t c = 0; a && c < sc->nclasses; c++)
         report_push(a, report_num(count[c]), &bad);
     gnn_free(count);
-    if (sc->task == GNN_TASK_REGRESSION)
+    if (gnn_task_numbers(sc->task))
         json_decref(a);
     else
         report_put(report, "classes", a, &bad);

@@ -53,7 +53,7 @@ static void report_schema(json_t *o, const struct gnn_schema *s, bool *bad)
     }
     report_put(o, "parts", report_num(s->nparts), bad);
     report_put(o, "task", json_string(gnn_task_name(s->task)), bad);
-    if (s->task != GNN_TASK_NONE) {
+    if (s->task) {
         report_put(o, "label_type", json_string(s->ntype[s->label_ntype].name), bad);
         report_put(o, "classes", report_num(s->nclasses), bad);
     }

@@ -150,7 +150,7 @@ int gnn_model_config_fit(struct gnn_model_config *c, const struct gnn_schema *s,
     if (c->nlayers < 1 || c->nlayers > GNN_LAYERS_MAX)
         return gnn_fail(e, GNN_E_USAGE, "a model has 1 to %d layers, not %u", GNN_LAYERS_MAX,
                         c->nlayers);
-    if (s->task == GNN_TASK_NONE || s->nclasses == 0)
+    if (!s->task || s->nclasses == 0)
         return gnn_fail(e, GNN_E_USAGE, "the graph has no labels to train on");
     if (s->netypes == 0)
         return gnn_fail(e, GNN_E_USAGE, "the graph has no edge types");
@@ -158,7 +158,7 @@ int gnn_model_config_fit(struct gnn_model_config *c, const struct gnn_schema *s,
     c->target = s->label_ntype;
     if (!c->act)
         c->act = GNN_ACT_RELU;
-    c->outputs = s->task == GNN_TASK_BINARY ? 1 : s->nclasses;
+    c->outputs = gnn_task_labels[s->task].outputs ? gnn_task_labels[s->task].outputs : s->nclasses;
     if (s->class_name &&
         !(c->class_name = gnn_class_names_copy((const char *const *)s->class_name, s->nclasses, e)))
         return e->code;

@@ -13,7 +13,6 @@
 static const char *const norms[] = {"none", "row"};
 static const char *const jks[] = {"none", "cat", "max"};
 static const char *const acts[] = {GNN_ACT_NAMES};
-static const char *const tasks[] = {"none", "multiclass", "binary", "multilabel", "regression"};
 
 /* For each layer the edge types that it leaves out, if there are any. */
 static void put_untrained(json_t *j, const struct gnn_model_config *c)
@@ -101,11 +100,11 @@ char *gnn_model_config_text(const struct gnn_model_config *c, struct gnn_err *e)
             json_array_append_new(x, json_integer(t->features));
         json_array_append_new(et, x);
     }
-    json_t *j =
-        json_pack("{s:i, s:s, s:o, s:b, s:b, s:s, s:s, s:I, s:o, s:o}", "version", 1, "kind",
-                  c->layer->name, "width", width, "layer_norm", c->layer_norm, "residual",
-                  c->residual, "feature_norm", norms[c->feature_norm], "task", tasks[c->task],
-                  "target", (json_int_t)c->target, "node_types", nt, "edge_types", et);
+    json_t *j = json_pack("{s:i, s:s, s:o, s:b, s:b, s:s, s:s, s:I, s:o, s:o}", "version", 1,
+                          "kind", c->layer->name, "width", width, "layer_norm", c->layer_norm,
+                          "residual", c->residual, "feature_norm", norms[c->feature_norm], "task",
+                          gnn_task_name(c->task), "target", (json_int_t)c->target, "node_types", nt,
+                          "edge_types", et);
     if (j)
         put_surroundings(j, c);
     if (j)
@@ -344,9 +343,11 @@ static bool parse_width(struct gnn_model_config *c, const json_t *width)
 
 static bool parse_task(struct gnn_model_config *c, struct description *d)
 {
-    int norm, task;
-    if (!parse_name(take_member(d, "feature_norm"), norms, 2, &norm) ||
-        !parse_name(take_member(d, "task"), tasks, 5, &task) || task == GNN_TASK_NONE)
+    int norm;
+    if (!parse_name(take_member(d, "feature_norm"), norms, 2, &norm))
+        return false;
+    const int task = gnn_task_find(json_string_value(take_member(d, "task")));
+    if (task <= 0)
         return false;
     c->feature_norm = (enum gnn_feature_norm)norm;
     c->task = (enum gnn_task)task;
@@ -357,7 +358,8 @@ static bool parse_task(struct gnn_model_config *c, struct description *d)
 static bool check_outputs(const struct gnn_model_config *c, struct description *d)
 {
     d->member = "task";
-    return c->task != GNN_TASK_BINARY || c->outputs == 1;
+    const uint32_t n = gnn_task_labels[c->task].outputs;
+    return !n || c->outputs == n;
 }
 
 /* What this version does not know might be of weight for what the model computes; so might options

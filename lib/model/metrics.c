@@ -10,7 +10,9 @@
 
 #include "formats/text.h"
 #include "kernels/label.h"
+#include "lib/data/label_check.h"
 #include "lib/model/ranking.h"
+#include "lib/model/task.h"
 #include "lib/base/plural.h"
 
 _Static_assert((int)GNN_LABEL_U8 == (int)GNN_U8 && (int)GNN_LABEL_I64 == (int)GNN_I64 &&
@@ -18,21 +20,14 @@ _Static_assert((int)GNN_LABEL_U8 == (int)GNN_U8 && (int)GNN_LABEL_I64 == (int)GN
                "one numbering of element types");
 
 int gnn_labels_fit(const struct gnn_tensor *y, enum gnn_task task, uint32_t outputs, uint64_t n,
-                   uint32_t *width, struct gnn_err *e)
+                   struct gnn_err *e)
 {
     const uint64_t has = y->ndim == 2 ? y->shape[1] : 1;
-    *width = gnn_task_columns(task) ? outputs : 1;
-    if (y->ndim < 1 || y->ndim > 2 || y->shape[0] < n || has != *width || y->dtype == GNN_F16)
+    const uint32_t width = gnn_labels_width(task, outputs);
+    if (y->ndim < 1 || y->ndim > 2 || y->shape[0] < n || has != width || y->dtype == GNN_F16)
         return gnn_fail(e, GNN_E_INPUT, "%s: expected labels with %llu row%s and %u column%s",
-                        y->name, (unsigned long long)n, gnn_plural(n), *width, gnn_plural(*width));
+                        y->name, (unsigned long long)n, gnn_plural(n), width, gnn_plural(width));
     return 0;
-}
-
-static bool label_fits(const struct gnn_labels *l, enum gnn_task task, uint32_t outputs, uint64_t i)
-{
-    if (task == GNN_TASK_MULTICLASS)
-        return l->cls[i] == -1 || (l->cls[i] >= 0 && (uint32_t)l->cls[i] < outputs);
-    return task == GNN_TASK_REGRESSION ? !isinf(l->target[i]) : !(l->target[i] > 1);
 }
 
 /* Checked after the conversion, on the host; `y` is for the message, which quotes the label as it
@@ -40,19 +35,16 @@ static bool label_fits(const struct gnn_labels *l, enum gnn_task task, uint32_t 
 int gnn_labels_check(const struct gnn_labels *l, enum gnn_task task, uint32_t outputs, uint64_t n,
                      const char *name, const void *y, enum gnn_dtype dtype, struct gnn_err *e)
 {
-    const bool classes = task == GNN_TASK_MULTICLASS;
-    const uint32_t width = gnn_task_columns(task) ? outputs : 1;
+    const struct gnn_task_labels *k = &gnn_task_labels[task];
+    const uint32_t width = gnn_labels_width(task, outputs);
+    char wrong[64];
     for (uint64_t i = 0; i < n * width; i++) {
-        if (label_fits(l, task, outputs, i))
-            continue;
-        const double v = y         ? gnn_label_value(y, (enum gnn_label_type)dtype, i)
-                         : classes ? (double)l->cls[i]
-                                   : (double)l->target[i];
-        if (task == GNN_TASK_REGRESSION)
-            return gnn_fail(e, GNN_E_INPUT, "%s: row %llu: label %g is not finite", name,
-                            (unsigned long long)(i / width), v);
-        return gnn_fail(e, GNN_E_INPUT, "%s: row %llu: label %g outside 0..%u", name,
-                        (unsigned long long)(i / width), v, classes ? outputs - 1 : 1);
+        const double x = gnn_label_get(task,
+                                       k->form == GNN_LABEL_CLASS ? (void *)l->cls : l->target, i),
+                     v = y ? gnn_label_value(y, (enum gnn_label_type)dtype, i) : x;
+        if (gnn_label_wrong(task, v, x, k->classes ? k->classes : outputs, wrong))
+            return gnn_fail(e, GNN_E_INPUT, "%s: row %llu: %s", name,
+                            (unsigned long long)(i / width), wrong);
     }
     return 0;
 }
@@ -60,18 +52,14 @@ int gnn_labels_check(const struct gnn_labels *l, enum gnn_task task, uint32_t ou
 int gnn_labels_read(struct gnn_labels *l, enum gnn_task task, uint32_t outputs,
                     const struct gnn_tensor *y, uint64_t n, struct gnn_err *e)
 {
-    uint32_t width;
-    if (gnn_labels_fit(y, task, outputs, n, &width, e) ||
-        gnn_buf_fit(&l->buf, n * width, sizeof(float), "labels", e))
+    const uint64_t all = n * gnn_labels_width(task, outputs);
+    if (gnn_labels_fit(y, task, outputs, n, e) ||
+        gnn_buf_fit(&l->buf, all, sizeof(float), "labels", e))
         return e->code;
     l->cls = l->buf.data;
     l->target = l->buf.data;
-    if (task == GNN_TASK_MULTICLASS)
-        gnn_label_classes(y->data, (enum gnn_label_type)y->dtype, n, outputs, l->cls);
-    else if (task == GNN_TASK_REGRESSION)
-        gnn_label_numbers(y->data, (enum gnn_label_type)y->dtype, n * width, l->target);
-    else
-        gnn_label_targets(y->data, (enum gnn_label_type)y->dtype, n * width, l->target);
+    gnn_labels_form(y->data, (enum gnn_label_type)y->dtype, all, gnn_task_labels[task].form,
+                    outputs, l->buf.data);
     return gnn_labels_check(l, task, outputs, n, y->name, y->data, y->dtype, e);
 }
 
@@ -87,16 +75,16 @@ int gnn_score_init(struct gnn_score *s, enum gnn_task task, uint32_t outputs, bo
     memset(s, 0, sizeof(*s));
     s->task = task;
     s->outputs = outputs;
-    s->classes = task == GNN_TASK_BINARY ? 2 : outputs;
-    s->keep = keep;
+    s->classes = gnn_task_labels[task].classes ? gnn_task_labels[task].classes : outputs;
+    s->keep = keep && gnn_metric_defined(GNN_ROC_AUC, task);
     s->tp = gnn_alloc_zero(3 * (uint64_t)s->classes, sizeof(*s->tp), "score counts", e);
     if (!s->tp)
         return e->code;
     s->fp = s->tp + s->classes;
     s->fn = s->fp + s->classes;
-    if (task != GNN_TASK_REGRESSION)
+    if (!gnn_task_numbers(task))
         return 0;
-    s->abs_error = gnn_alloc_zero(gnn_score_sums(s), sizeof(*s->abs_error), "score sums", e);
+    s->abs_error = gnn_alloc_zero(4 * (uint64_t)outputs, sizeof(*s->abs_error), "score sums", e);
     if (!s->abs_error)
         return e->code;
     s->square_error = s->abs_error + outputs;
@@ -124,76 +112,6 @@ void gnn_score_release(struct gnn_score *s)
     memset(s, 0, sizeof(*s));
 }
 
-static void count_class(struct gnn_score *s, uint32_t got, uint32_t want, uint32_t many)
-{
-    s->known += many;
-    if (got == want) {
-        s->correct += many;
-        s->tp[want] += many;
-    } else {
-        s->fp[got] += many;
-        s->fn[want] += many;
-    }
-}
-
-/* A label of output j, which counts so often; its deviation as by Welford (1962), which does not
- * cancel, with weights as by West (1979). */
-static void count_number(struct gnn_score *s, uint32_t j, double z, double y, uint32_t many)
-{
-    const double error = z - y, before = y - s->mean[j], times = many;
-    s->known += many;
-    s->tp[j] += many;
-    s->abs_error[j] += times * fabs(error);
-    s->square_error[j] += times * (error * error);
-    s->mean[j] += times * before / (double)s->tp[j];
-    s->deviation[j] += times * before * (y - s->mean[j]);
-}
-
-static void count_row(struct gnn_score *s, const float *z, const struct gnn_labels *y, uint64_t i)
-{
-    const uint32_t many = y->draws ? y->draws[i] : 1;
-    if (s->task == GNN_TASK_MULTICLASS) {
-        uint32_t best = 0;
-        /* Of equal outputs the first wins, as in PyTorch's argmax on the CPU. */
-        for (uint32_t j = 1; j < s->outputs; j++)
-            best = z[j] > z[best] ? j : best;
-        if (y->cls[i] >= 0)
-            count_class(s, best, (uint32_t)y->cls[i], many);
-        return;
-    }
-    for (uint32_t j = 0; j < s->outputs; j++) {
-        const float t = y->target[i * s->outputs + j];
-        if (isnan(t))
-            continue;
-        if (s->task == GNN_TASK_REGRESSION) {
-            count_number(s, j, (double)z[j], (double)t, many);
-            continue;
-        }
-        const bool got = z[j] > 0, want = t > 0.5f;
-        if (s->task == GNN_TASK_BINARY) {
-            count_class(s, got, want, many);
-            continue;
-        }
-        s->known += many;
-        s->correct += got == want ? many : 0;
-        s->tp[j] += got && want ? many : 0;
-        s->fp[j] += got && !want ? many : 0;
-        s->fn[j] += !got && want ? many : 0;
-    }
-}
-
-/* What row i weighs in the loss; `known` of its labels have been counted. */
-static double row_weight(const struct gnn_score *s, const struct gnn_labels *y, uint64_t i,
-                         uint64_t known)
-{
-    if (gnn_task_columns(s->task))
-        return (double)known / s->outputs;
-    if (!known || !s->class_weight)
-        return (double)known;
-    return (double)known *
-           (double)s->class_weight[s->task == GNN_TASK_BINARY ? y->target[i] > 0.5f : y->cls[i]];
-}
-
 double gnn_score_weight(const struct gnn_score *s)
 {
     double sum = 0;
@@ -210,13 +128,13 @@ int gnn_score_add(struct gnn_score *s, const float *z, const struct gnn_labels *
     const uint64_t w = s->outputs;
     for (uint64_t i = 0; i < n; i++) {
         const uint64_t before = s->known;
-        count_row(s, z + i * w, y, i);
+        const double weight = gnn_tasks[s->task].count(s, z + i * w, y, i);
         if (s->known > before)
             s->labelled += y->draws ? y->draws[i] : 1;
         if (row_loss)
-            s->loss += row_loss[i] * row_weight(s, y, i, s->known - before);
+            s->loss += row_loss[i] * weight;
     }
-    if (s->keep && s->task != GNN_TASK_MULTICLASS) {
+    if (s->keep) {
         if (gnn_buf_reserve(&s->z, (s->rows + n) * w, sizeof(float), "predictions", e) ||
             gnn_buf_reserve(&s->y, (s->rows + n) * w, sizeof(float), "labels", e))
             return e->code;
@@ -350,11 +268,7 @@ int gnn_score_value(const struct gnn_score *s, struct gnn_measure m, double *val
 
 bool gnn_metric_defined(enum gnn_metric m, enum gnn_task task)
 {
-    if (m == GNN_METRIC_LOSS)
-        return true;
-    if (m == GNN_RMSE || m == GNN_MAE || m == GNN_R2)
-        return task == GNN_TASK_REGRESSION;
-    return task != GNN_TASK_REGRESSION && !(gnn_metric_ranks(m) && task == GNN_TASK_MULTICLASS);
+    return gnn_tasks[task].metrics >> m & 1;
 }
 
 #define NAME_OF(id, name, value, example) name,

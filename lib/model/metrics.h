@@ -44,13 +44,20 @@ int gnn_labels_read(struct gnn_labels *l, enum gnn_task task, uint32_t outputs,
                     const struct gnn_tensor *y, uint64_t n, struct gnn_err *e) GNN_MUST_USE;
 void gnn_labels_release(struct gnn_labels *l);
 /* As gnn_labels_read, in steps, for labels that are not in the host's memory: GNN_E_INPUT unless y
- * has n rows of *width labels; and, once they are in the form above (kernels/label.h), unless all
- * are in range. y: where they come from, NULL if it is not at hand. */
+ * has n rows of as many labels as the task has; and, once they are in the form above
+ * (kernels/label.h), unless all are in range. y: where they come from, NULL if it is not at hand.
+ */
 int gnn_labels_fit(const struct gnn_tensor *y, enum gnn_task task, uint32_t outputs, uint64_t n,
-                   uint32_t *width, struct gnn_err *e) GNN_MUST_USE;
+                   struct gnn_err *e) GNN_MUST_USE;
 int gnn_labels_check(const struct gnn_labels *l, enum gnn_task task, uint32_t outputs, uint64_t n,
                      const char *name, const void *y, enum gnn_dtype dtype,
                      struct gnn_err *e) GNN_MUST_USE;
+
+/* Labels of a row. */
+static inline uint32_t gnn_labels_width(enum gnn_task task, uint32_t outputs)
+{
+    return gnn_task_columns(task) ? outputs : 1;
+}
 
 /* Counts over batches. Multiclass and binary (two classes, split at logit 0) count per class;
  * multi-label counts the positive side of each task; regression counts the labelled rows of each
@@ -58,7 +65,7 @@ int gnn_labels_check(const struct gnn_labels *l, enum gnn_task task, uint32_t ou
 struct gnn_score {
     enum gnn_task task;
     uint32_t outputs, classes;
-    bool keep;                 /* keep every logit: metrics that rank need them */
+    bool keep; /* keep every logit: metrics that rank, if the task has some, need them */
     const float *class_weight; /* one for each class, by which losses are weighted; NULL: none */
     /* rows added; of them with a label, which checkpoints do not keep; labels, of which a row may
      * have several */
@@ -74,7 +81,7 @@ struct gnn_score {
 /* Doubles from abs_error on. */
 static inline uint64_t gnn_score_sums(const struct gnn_score *s)
 {
-    return s->task == GNN_TASK_REGRESSION ? 4 * (uint64_t)s->outputs : 0;
+    return s->abs_error ? 4 * (uint64_t)s->outputs : 0;
 }
 int gnn_score_init(struct gnn_score *s, enum gnn_task task, uint32_t outputs, bool keep,
                    struct gnn_err *e) GNN_MUST_USE;
@@ -102,13 +109,6 @@ static inline bool gnn_metric_ranks(enum gnn_metric m)
     return m >= GNN_ROC_AUC && m <= GNN_RECALL_AT_PRECISION;
 }
 bool gnn_metric_defined(enum gnn_metric m, enum gnn_task task);
-/* The metric reported for a task by default. */
-static inline enum gnn_metric gnn_metric_usual(enum gnn_task task)
-{
-    return task == GNN_TASK_MULTICLASS   ? GNN_ACCURACY
-           : task == GNN_TASK_REGRESSION ? GNN_RMSE
-                                         : GNN_ROC_AUC;
-}
 /* A value that is not defined is never better. */
 static inline bool gnn_metric_better(enum gnn_metric m, double a, double b)
 {

@@ -69,7 +69,8 @@ int gnn_model_config_match(const struct gnn_model_config *c, const struct gnn_sc
 /* How many classes, or columns of labels, the task has: one output serves two classes. */
 static inline uint32_t gnn_model_classes(const struct gnn_model_config *c)
 {
-    return c->task == GNN_TASK_BINARY ? 2 : c->outputs;
+    const uint32_t n = gnn_task_labels[c->task].classes;
+    return n ? n : c->outputs;
 }
 /* How many of the layers are hidden: all but the last, or all, if a head follows. */
 static inline uint32_t gnn_model_hidden(const struct gnn_model_config *c)

@@ -66,7 +66,7 @@ static int sum_numbers(struct gnn_comm *c, struct gnn_score *s, struct gnn_err *
 
 static int sum_counts(struct gnn_comm *c, struct gnn_score *s, struct gnn_err *e)
 {
-    return s->task == GNN_TASK_REGRESSION
+    return s->abs_error
                ? sum_numbers(c, s, e)
                : gnn_comm_all_reduce(c, s->tp, 3 * (uint64_t)s->classes, GNN_REDUCE_U64, e);
 }
@@ -74,8 +74,7 @@ static int sum_counts(struct gnn_comm *c, struct gnn_score *s, struct gnn_err *e
 int gnn_score_sum(struct gnn_score *s, struct gnn_comm *c, struct gnn_err *e)
 {
     uint64_t n[] = {s->rows, s->known, s->correct, s->labelled};
-    if (s->keep && s->task != GNN_TASK_MULTICLASS &&
-        (share_kept(c, s, &s->z, e) || share_kept(c, s, &s->y, e)))
+    if (s->keep && (share_kept(c, s, &s->z, e) || share_kept(c, s, &s->y, e)))
         return e->code;
     if (gnn_comm_all_reduce(c, n, 4, GNN_REDUCE_U64, e) || sum_counts(c, s, e) ||
         gnn_comm_all_reduce(c, &s->loss, 1, GNN_REDUCE_F64, e))

@@ -312,19 +312,13 @@ GNN_OP(floats, ("conversion to f32"),
        (const struct gnn_tensor *x, uint64_t n, float *out), (void)!gnn_tensor_floats(x, n, out),
        widen_tensor(dev, x, n, out))
 
-/* kernels/label.h: the first n elements of a label tensor, as classes, targets or numbers */
-GNN_OP(classes, ("labels"), n + n * gnn_dtype_bytes(y->dtype) / 4,
-       (const struct gnn_tensor *y, uint64_t n, uint32_t classes, int32_t *out),
-       gnn_label_classes(y->data, (enum gnn_label_type)y->dtype, n, classes, out),
-       gnn_cuda_label_classes(y->data, (enum gnn_label_type)y->dtype, n, classes, out, dev->stream))
-GNN_OP(targets, ("labels"), n + n * gnn_dtype_bytes(y->dtype) / 4,
-       (const struct gnn_tensor *y, uint64_t n, float *out),
-       gnn_label_targets(y->data, (enum gnn_label_type)y->dtype, n, out),
-       gnn_cuda_label_targets(y->data, (enum gnn_label_type)y->dtype, n, out, dev->stream))
-GNN_OP(numbers, ("labels"), n + n * gnn_dtype_bytes(y->dtype) / 4,
-       (const struct gnn_tensor *y, uint64_t n, float *out),
-       gnn_label_numbers(y->data, (enum gnn_label_type)y->dtype, n, out),
-       gnn_cuda_label_numbers(y->data, (enum gnn_label_type)y->dtype, n, out, dev->stream))
+/* kernels/label.h: the first n elements of a label tensor */
+GNN_OP(labels, ("labels"), n + n * gnn_dtype_bytes(y->dtype) / 4,
+       (const struct gnn_tensor *y, uint64_t n, enum gnn_label_form form, uint32_t classes,
+        void *out),
+       gnn_labels_form(y->data, (enum gnn_label_type)y->dtype, n, form, classes, out),
+       gnn_cuda_labels_form(y->data, (enum gnn_label_type)y->dtype, n, form, classes, out,
+                            dev->stream))
 
 /* kernels/loss.h */
 GNN_OP(softmax_ce, ("loss"), cells_of(dz ? 2 : 1, n) * c + cells_of(3, n),
@@ -345,16 +339,11 @@ GNN_OP(squared_error, ("loss"), cells_of(dz ? 3 : 2, n) * c + cells_of(2, n),
        gnn_cuda_squared_error(z, NULL, n, c, y, scale, row_loss, dz, dev->stream))
 
 /* kernels/weight.h */
-GNN_OP(class_weights, ("loss weights"), cells_of(2, n),
-       (const int32_t *y, uint32_t n, size_t classes, const float *weight, float *w),
-       gnn_class_weights(y, n, classes, weight, w),
-       gnn_cuda_class_weights(y, n, classes, weight, w, dev->stream))
-GNN_OP(target_weights, ("loss weights"), cells_of(2, n),
-       (const float *y, uint32_t n, const float *weight, float *w),
-       gnn_target_weights(y, n, weight, w), gnn_cuda_target_weights(y, n, weight, w, dev->stream))
-GNN_OP(column_weights, ("loss weights"), cells_of(1, n) * c + n,
-       (const float *y, uint32_t n, size_t c, float *w), gnn_column_weights(y, n, c, w),
-       gnn_cuda_column_weights(y, n, c, w, dev->stream))
+GNN_OP(label_weights, ("loss weights"), cells_of(1, n) * (form == GNN_LABEL_CLASS ? 1 : c) + n,
+       (const void *y, enum gnn_label_form form, uint32_t n, size_t c, const float *weight,
+        float *w),
+       gnn_label_weights(y, form, n, c, weight, w),
+       gnn_cuda_label_weights(y, form, n, c, weight, w, dev->stream))
 GNN_OP(weigh_rows, ("loss weights"), cells_of(2, n) * c + cells_of(1, n),
        (const float *w, uint32_t n, size_t c, const double *total, double rows, float *dz),
        gnn_weigh_rows(w, n, c, total, rows, dz),

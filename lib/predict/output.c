@@ -4,9 +4,9 @@
 
 #include <string.h>
 
-#include "kernels/loss.h"
 #include "lib/base/io.h"
 #include "lib/base/mem.h"
+#include "lib/model/task.h"
 
 enum { ROWS = 4096 };
 
@@ -18,59 +18,38 @@ void gnn_output_release(struct gnn_output *o)
 
 /* ---- the form ---- */
 
-/* Whether a row tells one class. */
-static bool is_one_class(const struct gnn_output *o)
-{
-    return o->what == GNN_OUT_CLASSES && o->m->c.task != GNN_TASK_MULTILABEL;
-}
-
 uint64_t gnn_output_columns(const struct gnn_output *o)
 {
-    if (is_one_class(o))
+    if (gnn_output_one_class(o))
         return o->text ? 2 : 1;
     return o->width;
 }
 
-/* Of equal outputs the first wins. */
-static uint64_t greatest_of(const float *z, uint64_t w)
-{
-    uint64_t best = 0;
-    for (uint64_t k = 1; k < w; k++)
-        best = z[k] > z[best] ? k : best;
-    return best;
-}
-
 static void form_classes(const struct gnn_output *o, float *z, uint64_t n, float *cells)
 {
+    const struct gnn_task_ops *t = &gnn_tasks[o->m->c.task];
     const uint64_t w = o->width, step = o->text ? 2 : 1;
-    const bool binary = o->m->c.task == GNN_TASK_BINARY;
-    for (uint64_t i = 0; i < n; i++) {
-        /* Of two classes, before rounding can hide which. */
-        const uint64_t best = binary ? z[i] > 0 : greatest_of(z + i * w, w);
-        if (o->text && binary)
-            gnn_sigmoid(z + i, 1);
-        else if (o->text)
-            gnn_softmax(z + i * w, 1, w);
-        const float p = !o->text ? 0 : !binary ? z[i * w + best] : best ? z[i] : 1 - z[i];
-        cells[i * step] = (float)best;
-        if (o->text)
-            cells[i * step + 1] = p;
+    for (uint64_t i = 0; i < n; i++, z += w, cells += step) {
+        const uint32_t best = t->best(z, w);
+        cells[0] = (float)best;
+        if (!o->text)
+            continue;
+        t->probs(z, 1, w);
+        cells[1] = !gnn_task_labels[o->m->c.task].outputs ? z[best] : best ? z[0] : 1 - z[0];
     }
 }
 
 void gnn_output_form(const struct gnn_output *o, float *z, uint64_t n, float *cells)
 {
     const uint64_t w = o->width;
-    if (is_one_class(o)) {
+    if (gnn_output_one_class(o)) {
         form_classes(o, z, n, cells);
         return;
     }
     for (uint64_t i = 0; o->what == GNN_OUT_CLASSES && i < n * w; i++)
         z[i] = z[i] > 0;
-    if (o->what == GNN_OUT_PROBS && o->m->c.task == GNN_TASK_MULTICLASS)
-        gnn_softmax(z, n, w);
-    else if (o->what == GNN_OUT_PROBS)
-        gnn_sigmoid(z, n * w);
+    if (o->what == GNN_OUT_PROBS)
+        gnn_tasks[o->m->c.task].probs(z, n, w);
     if (cells != z)
         memmove(cells, z, n * w * sizeof *z);
 }

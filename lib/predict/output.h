@@ -41,6 +41,11 @@ struct gnn_output {
 /* Frees o->row. */
 void gnn_output_release(struct gnn_output *o);
 
+/* Whether a row tells one class, and how probable it is. */
+static inline bool gnn_output_one_class(const struct gnn_output *o)
+{
+    return o->what == GNN_OUT_CLASSES && !gnn_task_columns(o->m->c.task);
+}
 /* Columns of a formed row: a class and, for text, its probability; or one for each label,
  * probability, value or element of the embedding. */
 uint64_t gnn_output_columns(const struct gnn_output *o);

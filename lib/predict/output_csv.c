@@ -93,16 +93,11 @@ static int put_class(struct csv *c, uint64_t k, const char *otherwise, struct gn
     return put_bytes(c, s, strlen(s), e);
 }
 
-/* Whether a row tells one class, and how probable it is. */
-static bool is_one_class(const struct csv *c)
-{
-    return c->o->what == GNN_OUT_CLASSES && c->o->m->c.task != GNN_TASK_MULTILABEL;
-}
-
 static int put_head(struct csv *c, struct gnn_err *e)
 {
     const enum gnn_predict_output what = c->o->what;
-    const bool binary = c->o->m->c.task == GNN_TASK_BINARY;
+    const bool second =
+        gnn_task_labels[c->o->m->c.task].outputs; /* of two classes, with one output */
     const char *const prefix = what == GNN_OUT_CLASSES  ? "label_"
                                : what == GNN_OUT_PROBS  ? "probability_"
                                : what == GNN_OUT_VALUES ? "value_"
@@ -110,12 +105,12 @@ static int put_head(struct csv *c, struct gnn_err *e)
                       *const first = c->o->time_type ? "id,time" : "id";
     char s[NUMBER_ROOM];
     int rc = put_bytes(c, first, strlen(first), e);
-    if (is_one_class(c))
+    if (gnn_output_one_class(c->o))
         return rc ? rc : put_bytes(c, ",class,probability,set\n", 23, e);
     for (uint64_t k = 0; !rc && k < gnn_output_columns(c->o); k++) {
         rc = put_comma(c, e);
         if (!rc && prefix)
-            rc = put_class(c, binary ? 1 : k, prefix, e);
+            rc = put_class(c, second ? 1 : k, prefix, e);
         else if (!rc)
             rc = put_bytes(
                 c, s, (size_t)snprintf(s, sizeof s, "embedding_%llu", (unsigned long long)k), e);
@@ -140,7 +135,7 @@ static int put_id(struct csv *c, uint64_t row, struct gnn_err *e)
 static int put_cells(struct csv *c, const float *cells, struct gnn_err *e)
 {
     int rc = 0;
-    if (is_one_class(c)) {
+    if (gnn_output_one_class(c->o)) {
         rc = put_comma(c, e);
         rc = rc ? rc : put_class(c, (uint64_t)cells[0], "", e);
         rc = rc ? rc : put_comma(c, e);

@@ -12,13 +12,11 @@
 static struct gnn_npy head_of(const struct gnn_output *o)
 {
     const enum gnn_task task = o->m->c.task;
-    const bool classes = o->what == GNN_OUT_CLASSES;
     struct gnn_npy t = {.dtype = GNN_F32, .ndim = 2, .shape = {o->n, gnn_output_columns(o)}};
-    if (classes)
-        t.dtype = task == GNN_TASK_MULTILABEL ? GNN_U8 : GNN_I32;
-    if ((classes && task != GNN_TASK_MULTILABEL) ||
-        (o->what == GNN_OUT_VALUES && t.shape[1] == 1) ||
-        (o->what == GNN_OUT_PROBS && task == GNN_TASK_BINARY))
+    if (o->what == GNN_OUT_CLASSES)
+        t.dtype = gnn_task_columns(task) ? GNN_U8 : GNN_I32;
+    if (gnn_output_one_class(o) || (o->what == GNN_OUT_VALUES && t.shape[1] == 1) ||
+        (o->what == GNN_OUT_PROBS && gnn_task_labels[task].outputs))
         t.ndim = 1;
     return t;
 }
@@ -56,15 +54,15 @@ static int put_numbers(void *arg, uint64_t row, const float *cells, struct gnn_b
     if (gnn_buf_reserve(to, *n + columns * sizeof *cells, 1, "output rows", e))
         return e->code;
     char *at = (char *)to->data + *n;
-    const bool classes = o->what == GNN_OUT_CLASSES;
-    if (classes && o->m->c.task == GNN_TASK_MULTILABEL) {
+    const bool one_class = gnn_output_one_class(o);
+    if (o->what == GNN_OUT_CLASSES && !one_class) {
         for (uint64_t k = 0; k < columns; k++)
             at[k] = cells[k] > 0;
         *n += columns;
         return 0;
     }
     const int32_t best = (int32_t)cells[0];
-    memcpy(at, classes ? (const void *)&best : cells, columns * sizeof *cells);
+    memcpy(at, one_class ? (const void *)&best : cells, columns * sizeof *cells);
     *n += columns * sizeof *cells;
     return 0;
 }

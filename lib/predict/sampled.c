@@ -34,12 +34,11 @@ static const struct gnn_tensor *find_labels(const struct gnn_predict_batches *q,
                                             struct gnn_err *e)
 {
     const struct gnn_model_config *c = &q->m->c;
-    uint32_t width;
     gnn_tensor_name(h->label, "node/%s/y", c->ntype[c->target].name);
     const struct gnn_tensor *y = gnn_tensors_find(&b->tensors, h->label);
     if (!y)
         gnn_fail(e, GNN_E_INPUT, "batches have no labels %s: run gnn-gather first", h->label);
-    return y && !gnn_labels_fit(y, c->task, c->outputs, h->n, &width, e) ? y : NULL;
+    return y && !gnn_labels_fit(y, c->task, c->outputs, h->n, e) ? y : NULL;
 }
 
 static int fetch_labels(struct gnn_predict_batches *q, const struct gnn_batch *b,

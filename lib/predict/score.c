@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "kernels/loss.h"
+#include "lib/model/task.h"
 #include "lib/predict/predict_impl.h"
 
 enum { ROWS = 4096 };
@@ -61,9 +61,8 @@ static int match_classes(struct predict_scorer *q, const char *path, struct gnn_
     const struct gnn_schema *s = q->schema;
     char *const *const name = q->m->c.class_name;
     const uint32_t n = gnn_model_classes(&q->m->c);
-    const bool one = s->task == GNN_TASK_MULTICLASS || s->task == GNN_TASK_BINARY;
     bool same = true;
-    if (!name || !s->class_name || !one)
+    if (!name || !s->class_name || !gnn_task_one_class(s->task))
         return GNN_OK;
     uint32_t *sorted = gnn_alloc(n, sizeof *sorted, "classes", e);
     int32_t *to = gnn_alloc(s->nclasses, sizeof *to, "classes", e);
@@ -123,16 +122,9 @@ int gnn_predict_score_rows(struct predict_scorer *q, struct gnn_tensor *y, const
         gnn_labels_read(&q->labels, q->m->c.task, w, y, n, e) ||
         gnn_buf_fit(&q->loss, n, sizeof(double), "losses", e))
         return e->code;
-    double *loss = q->loss.data;
-    /* Without a gradient the outputs stay as they are. */
-    float *rows = (float *)(uintptr_t)z;
-    if (q->m->c.task == GNN_TASK_MULTICLASS)
-        gnn_softmax_ce(rows, n, w, q->labels.cls, 1, loss, NULL);
-    else if (q->m->c.task == GNN_TASK_REGRESSION)
-        gnn_squared_error(rows, n, w, q->labels.target, 1, loss, NULL);
-    else
-        gnn_sigmoid_ce(rows, n, w, q->labels.target, 1, loss, NULL);
-    return gnn_score_add(score, z, &q->labels, n, loss, e);
+    gnn_tasks[q->m->c.task].loss(&gnn_ops_cpu, z, (uint32_t)n, w, q->labels.buf.data, 1,
+                                 q->loss.data, NULL);
+    return gnn_score_add(score, z, &q->labels, n, q->loss.data, e);
 }
 
 static int score_ids(struct gnn_predict *p, const uint32_t *ids, uint64_t n,

@@ -129,10 +129,10 @@ static int find_type(const struct sampler *s, const char *name, uint32_t *type, 
 {
     const struct gnn_schema *c = &s->meta.schema;
     struct gnn_suggest types = {.word = ""};
-    int t = name                       ? gnn_schema_need_ntype(c, s->store->path, name, e)
-            : c->task != GNN_TASK_NONE ? (int)c->label_ntype
-            : c->nntypes == 1          ? 0
-                                       : -1;
+    int t = name              ? gnn_schema_need_ntype(c, s->store->path, name, e)
+            : c->task         ? (int)c->label_ntype
+            : c->nntypes == 1 ? 0
+                              : -1;
     for (uint32_t i = 0; !name && t < 0 && i < c->nntypes; i++)
         gnn_suggest_add(&types, c->ntype[i].name);
     if (t < 0)

@@ -120,7 +120,7 @@ static int check_scores(const struct gnn_trainer *t, const double *f, const uint
             return gnn_fail(e, GNN_E_INPUT, "%s: damaged: a sum that is not finite", path);
     if (counts[0] != rows)
         return fail_damaged(path, "the number of rows in this epoch", counts[0], e);
-    if (counts[1] / (s->task == GNN_TASK_MULTICLASS ? 1 : s->outputs) > rows)
+    if (counts[1] / gnn_labels_width(s->task, s->outputs) > rows)
         return fail_damaged(path, "the number of labels in this epoch", counts[1], e);
     for (uint32_t i = 2; i < 3 + 3 * s->classes; i++)
         if (counts[i] > counts[1])

@@ -76,11 +76,6 @@ static bool passes_meet(const struct gnn_trainer *t)
     return t->m->c.batch_norm || t->o.full;
 }
 
-static uint32_t output_width(const struct gnn_trainer *t)
-{
-    return t->m->c.outputs;
-}
-
 /* How often the batch's seeds were drawn, kept for scoring; NULL: once each. */
 static const uint32_t *keep_draws(const struct gnn_trainer *t, const struct gnn_batch *b,
                                   uint32_t rows, struct gnn_train_half *h, struct gnn_err *e)
@@ -108,29 +103,23 @@ static int fetch_labels(struct gnn_trainer *t, const struct gnn_batch *b, uint32
 {
     const struct gnn_model_config *c = &t->m->c;
     const struct gnn_ops *o = t->ops;
-    uint32_t width;
     gnn_tensor_name(h->label, "node/%s/y", c->ntype[c->target].name);
     const struct gnn_tensor *y = gnn_tensors_find(&b->tensors, h->label);
     if (!y)
         return gnn_fail(e, GNN_E_INPUT, "batches have no labels %s: run gnn-gather first",
                         h->label);
-    if (gnn_labels_fit(y, c->task, output_width(t), rows, &width, e))
+    if (gnn_labels_fit(y, c->task, t->m->c.outputs, rows, e))
         return e->code;
-    const uint64_t n = (uint64_t)rows * width;
+    const uint64_t n = (uint64_t)rows * gnn_labels_width(c->task, c->outputs);
     if (o->fit(o, &t->y, n, sizeof(float), "labels", e) ||
         o->fit_host(o, &h->y, n, sizeof(float), "labels", e))
         return e->code;
-    if (c->task == GNN_TASK_MULTICLASS)
-        o->classes(o, y, n, output_width(t), t->y.data);
-    else if (c->task == GNN_TASK_REGRESSION)
-        o->numbers(o, y, n, t->y.data);
-    else
-        o->targets(o, y, n, t->y.data);
+    o->labels(o, y, n, gnn_task_labels[c->task].form, c->outputs, t->y.data);
     o->fetch(o, h->y.data, t->y.data, n * sizeof(float));
     if (o->async)
         return 0;
     const struct gnn_labels l = {.cls = h->y.data, .target = h->y.data};
-    return gnn_labels_check(&l, c->task, output_width(t), rows, h->label, y->data, y->dtype, e);
+    return gnn_labels_check(&l, c->task, t->m->c.outputs, rows, h->label, y->data, y->dtype, e);
 }
 
 int gnn_train_pace_weight(struct gnn_trainer *t, const struct gnn_batch *b, struct gnn_err *e)
@@ -164,7 +153,7 @@ static int forward_loss(struct gnn_trainer *t, const struct gnn_batch *b,
                         struct gnn_err *e)
 {
     const struct gnn_ops *o = t->ops;
-    const uint32_t out = output_width(t);
+    const uint32_t out = t->m->c.outputs;
     struct gnn_train_half *h = &t->half[t->turn];
     float *z;
     int rc = pass_forward(t, b, mode, &z, rows, e);
@@ -185,12 +174,7 @@ static int forward_loss(struct gnn_trainer *t, const struct gnn_batch *b,
     const float scale = all ? 1.0f / (float)all : 0;
     float *dz = mode->train ? z : NULL; /* over the outputs, which have been fetched by then */
     o->fetch(o, h->z.data, z, (uint64_t)*rows * out * sizeof(float));
-    if (t->m->c.task == GNN_TASK_MULTICLASS)
-        o->softmax_ce(o, z, *rows, out, t->y.data, scale, t->row_loss.data, dz);
-    else if (t->m->c.task == GNN_TASK_REGRESSION)
-        o->squared_error(o, z, *rows, out, t->y.data, scale, t->row_loss.data, dz);
-    else
-        o->sigmoid_ce(o, z, *rows, out, t->y.data, scale, t->row_loss.data, dz);
+    gnn_tasks[t->m->c.task].loss(o, z, *rows, out, t->y.data, scale, t->row_loss.data, dz);
     if (mode->train && gnn_train_weigh(t, *rows, all, dz, e))
         return e->code;
     o->fetch(o, h->loss.data, t->row_loss.data, *rows * sizeof(double));
@@ -226,7 +210,7 @@ int gnn_train_check_params(const struct gnn_trainer *t, struct gnn_err *e)
 static int check_scores(const struct gnn_trainer *t, const struct gnn_train_half *h, double sum,
                         struct gnn_err *e)
 {
-    const uint64_t n = (uint64_t)h->rows * output_width(t);
+    const uint64_t n = (uint64_t)h->rows * t->m->c.outputs;
     const bool outputs_finite = gnn_first_not_finite(h->z.data, n) == n;
     if (isfinite(sum) && outputs_finite)
         return 0;
@@ -246,7 +230,7 @@ static int score_batch(struct gnn_trainer *t, struct gnn_train_half *h, unsigned
     const uint64_t seeds = score->rows;
     const double loss = score->loss, weight = gnn_score_weight(score);
     if (t->ops->wait(t->ops, k, e) ||
-        (t->ops->async && gnn_labels_check(&l, t->m->c.task, output_width(t), h->rows, h->label,
+        (t->ops->async && gnn_labels_check(&l, t->m->c.task, t->m->c.outputs, h->rows, h->label,
                                            NULL, GNN_F32, e)) ||
         gnn_score_add(score, h->z.data, &l, h->rows, h->loss.data, e))
         return e->code;

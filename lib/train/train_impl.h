@@ -5,6 +5,7 @@
 
 #include <stdio.h>
 
+#include "lib/model/task.h"
 #include "lib/train/trainer.h"
 
 /* All that a run depends on but the bytes it starts from: must be the same when it goes on, and on

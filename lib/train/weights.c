@@ -113,17 +113,12 @@ int gnn_train_weights(struct gnn_trainer *t, uint32_t rows, const uint32_t *draw
                       struct gnn_err *e)
 {
     const struct gnn_ops *o = t->ops;
-    const uint32_t out = t->m->c.outputs;
     double *sum = t->weigh.sum.data;
     if (o->fit(o, &t->weigh.row, rows, sizeof(float), "weights of rows", e))
         return e->code;
     float *w = t->weigh.row.data;
-    if (t->m->c.task == GNN_TASK_MULTICLASS)
-        o->class_weights(o, t->y.data, rows, out, t->weigh.weight.data, w);
-    else if (t->m->c.task == GNN_TASK_BINARY)
-        o->target_weights(o, t->y.data, rows, t->weigh.weight.data, w);
-    else
-        o->column_weights(o, t->y.data, rows, out, w);
+    o->label_weights(o, t->y.data, gnn_task_labels[t->m->c.task].form, rows, t->m->c.outputs,
+                     t->weigh.weight.data, w);
     if (draws && weigh_draws(t, rows, draws, e))
         return e->code;
     o->zero(o, sum, MOMENTS * sizeof *sum);

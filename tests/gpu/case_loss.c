@@ -133,14 +133,14 @@ static void row_weights(uint32_t n, size_t c, double sum)
         weight[k] = (float)k + 0.3f;
     *total = sum;
     while (again()) {
-        gnn_cuda_class_weights(at(cls), n, c, at(weight), at(w), stream);
-        gnn_cuda_target_weights(at(target), n, at(weight), at(v), stream);
-        gnn_cuda_column_weights(at(many), n, c, at(share), stream);
+        gnn_cuda_label_weights(at(cls), GNN_LABEL_CLASS, n, c, at(weight), at(w), stream);
+        gnn_cuda_label_weights(at(target), GNN_LABEL_TARGET, n, 1, at(weight), at(v), stream);
+        gnn_cuda_label_weights(at(many), GNN_LABEL_NUMBER, n, c, NULL, at(share), stream);
         gnn_cuda_weigh_rows(at(w), n, c, at(total), 17, at(dz), stream);
     }
-    gnn_class_weights(cls, n, c, weight, w);
-    gnn_target_weights(target, n, weight, v);
-    gnn_column_weights(many, n, c, share);
+    gnn_label_weights(cls, GNN_LABEL_CLASS, n, c, weight, w);
+    gnn_label_weights(target, GNN_LABEL_TARGET, n, 1, weight, v);
+    gnn_label_weights(many, GNN_LABEL_NUMBER, n, c, NULL, share);
     gnn_weigh_rows(w, n, c, total, 17, dz);
     for (uint32_t i = 0; i < n; i++) {
         expect((cls[i] >= 0 && cls[i] < (int32_t)c) || (w[i] == 0 && dz[i * c] == 0),
@@ -193,13 +193,13 @@ static void labels(enum gnn_label_type type, const void *values, size_t count, s
     for (size_t i = 0; i < n; i++)
         memcpy(y + i * size, (const char *)values + i % count * size, size);
     while (again()) {
-        gnn_cuda_label_classes(at(y), type, n, 7, at(cls), stream);
-        gnn_cuda_label_targets(at(y), type, n, at(target), stream);
-        gnn_cuda_label_numbers(at(y), type, n, at(number_of), stream);
+        gnn_cuda_labels_form(at(y), type, n, GNN_LABEL_CLASS, 7, at(cls), stream);
+        gnn_cuda_labels_form(at(y), type, n, GNN_LABEL_TARGET, 7, at(target), stream);
+        gnn_cuda_labels_form(at(y), type, n, GNN_LABEL_NUMBER, 7, at(number_of), stream);
     }
-    gnn_label_classes(y, type, n, 7, cls);
-    gnn_label_targets(y, type, n, target);
-    gnn_label_numbers(y, type, n, number_of);
+    gnn_labels_form(y, type, n, GNN_LABEL_CLASS, 7, cls);
+    gnn_labels_form(y, type, n, GNN_LABEL_TARGET, 7, target);
+    gnn_labels_form(y, type, n, GNN_LABEL_NUMBER, 7, number_of);
     for (size_t i = 0; i < count; i++)
         expect_label(gnn_label_value(y, type, i), cls[i], target[i], number_of[i]);
     verdict("labels of type %d", (int)type);

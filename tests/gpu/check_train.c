@@ -5,6 +5,7 @@
  * checkpoint. Runs on a real device and, as any other test, on the fake one. usage: check_train
  * [once]   once: a short run, of which only the status is printed, for tests that let calls fail */
 #include "lib/gpu/gpu.h"
+#include "lib/model/task.h"
 #include "lib/train/trainer.h"
 #include "made_batches.h"
 #include "scratch.h"
@@ -182,7 +183,7 @@ static void train(struct run *r, const struct variant *v, bool device, enum gnn_
     o.dropout = v->drop;
     o.dropout_input = v->drop_in;
     o.seed = 3;
-    o.metric.metric = gnn_metric_usual(v->w.task);
+    o.metric.metric = gnn_tasks[v->w.task].usual;
     o.checkpoint = dir;
     o.ops = ops;
     made_must(gnn_model_config_fit(&c, &src->meta->schema, &r->e) || gnn_model_init(&m, &c, &r->e));

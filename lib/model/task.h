@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The table of tasks: what is learned of the examples of a batch, and what predictions are. To add
+ * one: a number in enum gnn_task and a line in gnn_task_labels, which say what its labels are, and
+ * an entry here. No other code asks which task it is.
+ *
+ * An example is a row of outputs with its labels: today a seed. All functions may be called by
+ * several threads. */
+#ifndef GNN_LIB_MODEL_TASK_H
+#define GNN_LIB_MODEL_TASK_H
+
+#include "lib/model/metrics.h"
+#include "lib/ops/ops.h"
+
+struct gnn_task_ops {
+    /* What is reported unless something else is asked for; and, as bits 1 << metric, all metrics
+     * that are defined. */
+    enum gnn_metric usual;
+    uint32_t metrics;
+
+    /* Of outputs z (n, outputs) and labels y in the form that gnn_task_labels has, where o works:
+     * the loss of each example, a mean over its labels; and, unless dz is NULL, the gradient of
+     * scale times their sum, (n, outputs), which may take the place of z. The caller knows what
+     * losses are divided by. */
+    void (*loss)(const struct gnn_ops *o, const float *z, uint32_t n, uint32_t outputs,
+                 const void *y, float scale, double *row_loss, float *dz);
+    /* Counts example i, whose outputs are z, and returns what it weighs in the loss
+     * (kernels/weight.h); 0: no label. */
+    double (*count)(struct gnn_score *s, const float *z, const struct gnn_labels *y, uint64_t i);
+
+    /* Predictions. probs: outputs (n, w) become probabilities, in place; NULL: they are values, and
+     * there are no classes. best, of tasks with one class: which one the outputs of an example, as
+     * they are, stand for. */
+    void (*probs)(float *z, size_t n, size_t w);
+    uint32_t (*best)(const float *z, size_t w);
+};
+/* By number; empty for none. */
+extern const struct gnn_task_ops gnn_tasks[];
+
+#endif
