@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The option parser of all programs (cmd/opt.h): tables of struct opt say what there is, and the
  * same tables make --help and the shell completion, so that they cannot disagree. First look-up,
- * then one function per kind of value, then the parser, last the checks on file names. */
+ * then what was given, then the parser, last the checks on file names. */
 #include "cmd/opt.h"
 
 #include <errno.h>
@@ -98,76 +98,6 @@ static const struct opt *find_short(const struct program *p, char c)
 
 /* ---- values ---- */
 
-static void bad_value(const struct opt *o, const char *v, const char *want)
-{
-    cli_usage("--%s: '%s' is not %s", o->name, v, want);
-}
-
-static const char *whole_number(const struct opt *o)
-{
-    return o->bytes ? "a number of bytes, a whole number with or without k, M, G or T (4G)"
-                    : "a whole number";
-}
-
-/* One unsigned number with suffix; *end points past it. */
-static uint64_t parse_number(const struct opt *o, const char *v, const char **end)
-{
-    char *e;
-    errno = 0;
-    if (*v < '0' || *v > '9')
-        bad_value(o, v, whole_number(o));
-    uint64_t n = strtoull(v, &e, 10);
-    if (errno)
-        bad_value(o, v, "a number that fits 64 bits");
-    static const char suffix[] = "kMGT";
-    const char *s = *e ? strchr(suffix, *e == 'K' ? 'k' : *e) : NULL;
-    if (s) {
-        for (ptrdiff_t i = 0; i <= s - suffix; i++)
-            if (__builtin_mul_overflow(n, o->bytes ? 1024u : 1000u, &n))
-                bad_value(o, v, "a number that fits 64 bits");
-        e++;
-    }
-    *end = e;
-    return n;
-}
-
-static void check_range(const struct opt *o, const char *v, double x)
-{
-    if (o->max > o->min && !(x >= o->min && x <= o->max)) {
-        char want[96];
-        if (o->bytes && x < o->min && o->min >= 1024) /* as it is given */
-            snprintf(want, sizeof want, "at least %.16gk", o->min / 1024);
-        else
-            snprintf(want, sizeof want, "between %.16g and %.16g", o->min, o->max);
-        bad_value(o, v, want);
-    }
-}
-
-static uint64_t parse_whole(const struct opt *o, const char *v, uint64_t max)
-{
-    const char *end;
-    uint64_t n = parse_number(o, v, &end);
-    if (*end)
-        bad_value(o, v, whole_number(o));
-    if (n > max)
-        cli_usage("--%s: %s is too large (at most %.16g)", o->name, v,
-                  o->max > o->min && o->max < (double)max ? o->max : (double)max);
-    check_range(o, v, (double)n);
-    return n;
-}
-
-static double parse_real(const struct opt *o, const char *v, const char **end)
-{
-    char *e;
-    errno = 0;
-    double x = strtod(v, &e);
-    if (e == v || !isfinite(x))
-        bad_value(o, v, "a number");
-    check_range(o, v, x);
-    *end = e;
-    return x;
-}
-
 static void *grow_array(void *p, uint32_t n, size_t size)
 {
     void *q = realloc(p, (n + 1) * size);
@@ -181,77 +111,6 @@ void opt_unknown(const char *name, const char *value, const char *words)
     struct gnn_suggest s = {.word = value};
     gnn_suggest_words(&s, words);
     cli_usage("--%s: unknown value '%s'%s", name, value, gnn_suggest_text(&s, "one of"));
-}
-
-static void set_choice(const struct opt *o, const char *v)
-{
-    size_t n = strlen(v);
-    int i = 0;
-    for (const char *c = o->choices; *c; i++) {
-        size_t len = strcspn(c, "|");
-        if (len == n && !strncmp(c, v, n)) {
-            *(int *)o->value = i;
-            return;
-        }
-        c += len + (c[len] == '|');
-    }
-    opt_unknown(o->name, v, o->choices);
-}
-
-static void set_range(const struct opt *o, const char *v)
-{
-    struct opt_range r = {.from = 0, .to = UINT64_MAX, .stride = 1, .given = true};
-    const char *s = v;
-    if (*s != ':')
-        r.from = parse_number(o, s, &s);
-    if (!*s && s != v && o->count) {
-        r.to = r.from;
-        r.from = 0;
-    } else if (!*s && s != v)
-        r.to = r.from + 1;
-    else if (*s++ != ':')
-        bad_value(o, v, "a range A:B");
-    else if (*s && *s != ':')
-        r.to = parse_number(o, s, &s);
-    if (*s == ':' && o->strided && (r.stride = parse_number(o, s + 1, &s)) == 0)
-        bad_value(o, v, "a range A:B:STRIDE with a stride of at least 1");
-    if (*s || r.to < r.from)
-        bad_value(o, v, "a range A:B with A <= B");
-    *(struct opt_range *)o->value = r;
-}
-
-static void set_i32s(const struct opt *o, const char *v)
-{
-    struct opt_i32s *l = o->value;
-    l->n = 0;
-    for (const char *s = v;; s++) {
-        char *e;
-        errno = 0;
-        long n = strtol(s, &e, 10);
-        if (e == s || errno || n < INT32_MIN || n > INT32_MAX || (*e && *e != ','))
-            bad_value(o, v, "a list of whole numbers");
-        check_range(o, v, (double)n);
-        l->v = grow_array(l->v, l->n, sizeof *l->v);
-        l->v[l->n++] = (int32_t)n;
-        s = e;
-        if (!*s)
-            return;
-    }
-}
-
-static void set_doubles(const struct opt *o, const char *v)
-{
-    struct opt_doubles *l = o->value;
-    l->n = 0;
-    for (const char *s = v;; s++) {
-        double x = parse_real(o, s, &s);
-        if (*s && *s != ',')
-            bad_value(o, v, "a list of numbers");
-        l->v = grow_array(l->v, l->n, sizeof *l->v);
-        l->v[l->n++] = x;
-        if (!*s)
-            return;
-    }
 }
 
 static const struct opt **given;
@@ -352,46 +211,12 @@ void opt_warn(const void *value, const char *why)
 
 static void set_option(const struct opt *o, const char *v)
 {
-    const char *end;
-    struct opt_list *l;
+    struct gnn_err e = {0};
     remember_option(o, v);
-    switch (o->kind) {
-    case OPT_U64:
-        *(uint64_t *)o->value = parse_whole(o, v, UINT64_MAX);
-        break;
-    case OPT_U32:
-        *(uint32_t *)o->value = (uint32_t)parse_whole(o, v, UINT32_MAX);
-        break;
-    case OPT_DOUBLE:
-        *(double *)o->value = parse_real(o, v, &end);
-        if (*end)
-            bad_value(o, v, "a number");
-        break;
-    case OPT_STR:
-        if (!*v && o->file)
-            cli_usage("--%s: the name is empty", o->name);
-        *(const char **)o->value = v;
-        break;
-    case OPT_LIST:
-        l = o->value;
-        l->v = grow_array(l->v, l->n, sizeof *l->v);
-        l->v[l->n++] = v;
-        break;
-    case OPT_CHOICE:
-        set_choice(o, v);
-        break;
-    case OPT_RANGE:
-        set_range(o, v);
-        break;
-    case OPT_I32S:
-        set_i32s(o, v);
-        break;
-    case OPT_DOUBLES:
-        set_doubles(o, v);
-        break;
-    default:
-        break;
-    }
+    if (!*v && o->file && o->kind == OPT_STR)
+        cli_usage("--%s: the name is empty", o->name);
+    if (gnn_option_set(o, v, "--", &e))
+        cli_fail(&e);
 }
 
 static void set_flag(const struct opt *o, bool on)

@@ -1,66 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Option tables: the one place where an option's name, argument, range, default text and help line
- * live. Parsing, --help and the shell completion are made from them. */
+/* The options of a program: parsing, --help and the shell completion are made from tables of them
+ * (lib/base/option.h). */
 #ifndef GNN_CMD_OPT_H
 #define GNN_CMD_OPT_H
 
-#include <stdbool.h>
-#include <stdint.h>
-
-enum opt_kind {
-    OPT_END,   /* last entry */
-    OPT_GROUP, /* a heading in --help; only `help` is used */
-    OPT_FLAG,  /* bool *: set to true; "--no-NAME" sets it to false */
-    OPT_U64, /* uint64_t *, decimal with optional k M G T (powers of 1024 when `bytes` is set, else
-                1000) */
-    OPT_U32, /* uint32_t *, the same */
-    OPT_DOUBLE, /* double * */
-    OPT_STR,    /* const char ** */
-    OPT_LIST,   /* struct opt_list *: may be given several times */
-    OPT_CHOICE, /* int *: index into `choices` ("a|b|c") */
-    OPT_RANGE,  /* struct opt_range *: A:B, half open; "A" means A:A+1 (0:A if `count`), ":B" and
-                   "A:" are open */
-    OPT_I32S,   /* struct opt_i32s *: comma-separated integers */
-    OPT_DOUBLES /* struct opt_doubles *: comma-separated numbers */
-};
-
-struct opt_list {
-    const char **v;
-    uint32_t n;
-};
-struct opt_range {
-    uint64_t from, to; /* to = UINT64_MAX: open */
-    uint64_t stride;   /* 1 unless the option is `strided` */
-    bool given;
-};
-struct opt_i32s {
-    int32_t *v;
-    uint32_t n;
-};
-struct opt_doubles {
-    double *v;
-    uint32_t n;
-};
-
-struct opt {
-    enum opt_kind kind;
-    char letter;      /* 0: none */
-    const char *name; /* long name without dashes */
-    void *value;
-    const char *arg;  /* argument's name in --help: "FILE", "N" */
-    const char *help; /* one line; names the default where there is one */
-    /* OPT_CHOICE: "all|new"; of any other kind: words that completion offers */
-    const char *choices;
-    double min, max; /* numbers: allowed range, if max > min */
-    bool bytes;
-    bool file; /* names a file or directory: completion offers such, and no output may be an input
-                  (cmd/paths.h) */
-    const char *makes; /* with `file`: it is written; "" or the names of what is written in that
-                          directory, "a|b". NULL: read */
-    bool own;          /* with several ranks, each may have another */
-    bool count;        /* OPT_RANGE: a lone number says how many, not which one */
-    bool strided;      /* OPT_RANGE: or A:B:STRIDE */
-};
+#include "lib/base/option.h"
 
 /* Options that a program does not have, by name or letter, "fanout|f", and what decides this
  * instead, or which program has them. */

@@ -12,25 +12,6 @@ struct opt sampling_opts[SAMPLING_OPTS_MAX], rule_opts[SAMPLING_OPTS_MAX];
 struct gnn_sampling sampling_given;
 struct gnn_weight_report sampling_weights;
 
-/* The option of a member. */
-static struct opt opt_of(const struct gnn_sampling_member *x)
-{
-    static const enum opt_kind kinds[] = {
-        [GNN_MEMBER_SEED] = OPT_U64,      [GNN_MEMBER_FLAG] = OPT_FLAG,
-        [GNN_MEMBER_U32] = OPT_U32,       [GNN_MEMBER_F64] = OPT_DOUBLE,
-        [GNN_MEMBER_CHOICE] = OPT_CHOICE, [GNN_MEMBER_TEXT] = OPT_STR,
-        [GNN_MEMBER_NUMBER] = OPT_STR};
-    return (struct opt){.kind = kinds[x->kind],
-                        .letter = x->letter,
-                        .name = x->option,
-                        .value = gnn_member_of(&sampling_given, x),
-                        .arg = x->arg,
-                        .help = x->help,
-                        .choices = x->choices,
-                        .min = x->min,
-                        .max = x->max};
-}
-
 /* Adds the options of a section, under its heading or that of the table before. */
 static struct opt *add_section(struct opt *to, const char *section, bool heading, bool of_train)
 {
@@ -39,7 +20,7 @@ static struct opt *add_section(struct opt *to, const char *section, bool heading
     for (unsigned i = 0; i < gnn_sampling_list_length; i++) {
         const struct gnn_sampling_member *x = &gnn_sampling_list[i];
         if (x->option && (x->train || !of_train) && !strcmp(x->section, section))
-            *to++ = opt_of(x);
+            *to++ = gnn_member_option(&sampling_given, x);
     }
     *to = (struct opt){.kind = OPT_END};
     return to;

@@ -254,18 +254,18 @@ int gnn_builder_write(struct gnn_builder *b, const char *path, const char *const
     struct gnn_err *e = gnn_api_err();
     struct gnn_import_opts o = {.seed = 1, .task = -1};
     struct gnn_import_stats st = {.nodes = 0};
-    struct api_list split = {NULL, 0};
+    struct opt_list split = {NULL, 0};
     bool force = false;
     int loops = 0;
-    const struct api_option own[] = {
-        {.kind = API_FLAG, .name = "undirected", .value = &o.undirected},
-        {.kind = API_FLAG, .name = "dedup", .value = &o.dedup},
-        {.kind = API_FLAG, .name = "standardize", .value = &o.standardize},
-        {.kind = API_FLAG, .name = "force", .value = &force},
-        {.kind = API_U64, .name = "seed", .value = &o.seed},
-        {.kind = API_LIST, .name = "split", .value = &split},
-        {.kind = API_CHOICE, .name = "self-loops", .value = &loops, .choices = "keep|add|remove"},
-        {.name = NULL}};
+    const struct opt own[] = {
+        {.kind = OPT_FLAG, .name = "undirected", .value = &o.undirected},
+        {.kind = OPT_FLAG, .name = "dedup", .value = &o.dedup},
+        {.kind = OPT_FLAG, .name = "standardize", .value = &o.standardize},
+        {.kind = OPT_FLAG, .name = "force", .value = &force},
+        {.kind = OPT_U64, .name = "seed", .value = &o.seed},
+        {.kind = OPT_LIST, .name = "split", .value = &split},
+        {.kind = OPT_CHOICE, .name = "self-loops", .value = &loops, .choices = "keep|add|remove"},
+        {.kind = OPT_END}};
     int rc = gnn_api_options(options, own, NULL, false, e);
     o.loops = (enum gnn_loops)loops;
     o.split = split.v;

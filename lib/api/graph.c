@@ -12,7 +12,8 @@ struct gnn_graph *gnn_graph_open(const char *path, const char *const options[])
 {
     struct gnn_err *e = gnn_api_err();
     bool verify = true;
-    const struct api_option own[] = {{API_FLAG, "verify", &verify, NULL, 0, 0, false}, {0}};
+    const struct opt own[] = {{.kind = OPT_FLAG, .name = "verify", .value = &verify},
+                              {.kind = OPT_END}};
     struct gnn_graph *g = gnn_alloc_zero(1, sizeof *g, "a graph", e);
     if (g &&
         (gnn_api_options(options, own, NULL, false, e) || gnn_store_open(&g->s, path, verify, e))) {

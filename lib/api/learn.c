@@ -26,8 +26,8 @@ struct run {
     struct gnn_gather_opts g;
     struct gnn_train_opts o;
     struct gnn_model_config c; /* but for the widths and what the graph decides */
-    struct api_list fanout, eval;
-    struct api_range epochs;
+    struct opt_list fanout, eval;
+    struct opt_range epochs;
     const char *model, *hidden, *head, *weight, *metric;
     int act, jk, norm, optimizer, keep, dtype;
     uint32_t layers, prefetch;
@@ -53,13 +53,13 @@ static void init_run(struct run *r)
     r->o.lr = TRAIN_LR;
     r->o.dropout = TRAIN_DROPOUT;
     r->o.patience = TRAIN_PATIENCE;
-    r->epochs = (struct api_range){0, TRAIN_EPOCHS, 1};
+    r->epochs = (struct opt_range){.to = TRAIN_EPOCHS};
     r->layers = TRAIN_LAYERS;
     r->prefetch = 2;
 }
 
 /* The options of a layer, after those of the table. */
-static void add_layer_options(struct run *r, struct api_option own[OPTIONS_MAX])
+static void add_layer_options(struct run *r, struct opt own[OPTIONS_MAX])
 {
     unsigned n = 0;
     while (own[n].name)
@@ -70,18 +70,18 @@ static void add_layer_options(struct run *r, struct api_option own[OPTIONS_MAX])
         r->layer[k].choice = (int)x->init;
         r->layer[k].count = (uint32_t)x->init;
         r->layer[k].number = x->init;
-        own[n++] = (struct api_option){.kind = x->choices ? API_CHOICE
-                                               : x->flag  ? API_FLAG
-                                               : x->whole ? API_U32
-                                                          : API_F64,
-                                       .name = x->word,
-                                       .value = x->choices ? (void *)&r->layer[k].choice
-                                                : x->flag  ? (void *)&r->layer[k].flag
-                                                : x->whole ? (void *)&r->layer[k].count
-                                                           : (void *)&r->layer[k].number,
-                                       .choices = x->choices,
-                                       .min = x->min,
-                                       .max = x->max};
+        own[n++] = (struct opt){.kind = x->choices ? OPT_CHOICE
+                                        : x->flag  ? OPT_FLAG
+                                        : x->whole ? OPT_U32
+                                                   : OPT_DOUBLE,
+                                .name = x->word,
+                                .value = x->choices ? (void *)&r->layer[k].choice
+                                         : x->flag  ? (void *)&r->layer[k].flag
+                                         : x->whole ? (void *)&r->layer[k].count
+                                                    : (void *)&r->layer[k].number,
+                                .choices = x->choices,
+                                .min = x->min,
+                                .max = x->max};
     }
 }
 
@@ -99,42 +99,42 @@ static void take_layer_options(struct run *r)
 static int read_options(struct run *r, const char *const options[], struct gnn_err *e)
 {
     struct gnn_train_opts *o = &r->o;
-    struct api_option own[OPTIONS_MAX] = {
-        {.kind = API_LIST, .name = "fanout", .value = &r->fanout},
-        {.kind = API_LIST, .name = "eval", .value = &r->eval},
-        {.kind = API_TEXT, .name = "split", .value = &r->s.split},
-        {.kind = API_RANGE, .name = "epochs", .value = &r->epochs, .count = true},
-        {.kind = API_U64, .name = "seed", .value = &r->s.sampling.seed},
-        {.kind = API_U32, .name = "layers", .value = &r->layers, .min = 1, .max = GNN_LAYERS_MAX},
-        {.kind = API_CHOICE, .name = "dtype", .value = &r->dtype, .choices = "stored|f32|f16|bf16"},
-        {.kind = API_U32, .name = "prefetch", .value = &r->prefetch, .min = 1, .max = 1024},
-        {.kind = API_TEXT, .name = "model", .value = &r->model},
-        {.kind = API_TEXT, .name = "hidden", .value = &r->hidden},
-        {.kind = API_FLAG, .name = "layer-norm", .value = &r->c.layer_norm},
-        {.kind = API_FLAG, .name = "batch-norm", .value = &r->c.batch_norm},
-        {.kind = API_FLAG, .name = "residual", .value = &r->residual},
-        {.kind = API_FLAG, .name = "residual-projection", .value = &r->c.projection},
-        {.kind = API_FLAG, .name = "ffn", .value = &r->c.ffn},
-        {.kind = API_U32, .name = "encoder", .value = &r->c.encoder, .min = 1, .max = 1 << 20},
-        {.kind = API_TEXT, .name = "head", .value = &r->head},
-        {.kind = API_CHOICE, .name = "jk", .value = &r->jk, .choices = "none|cat|max"},
-        {.kind = API_CHOICE, .name = "activation", .value = &r->act, .choices = GNN_ACT_WORDS},
-        {.kind = API_TEXT, .name = "edge-weight", .value = &r->weight},
-        {.kind = API_FLAG, .name = "edge-features", .value = &r->c.edge_features},
-        {.kind = API_CHOICE, .name = "feature-norm", .value = &r->norm, .choices = "none|row"},
-        {.kind = API_CHOICE,
+    struct opt own[OPTIONS_MAX] = {
+        {.kind = OPT_LIST, .name = "fanout", .value = &r->fanout},
+        {.kind = OPT_LIST, .name = "eval", .value = &r->eval},
+        {.kind = OPT_STR, .name = "split", .value = &r->s.split},
+        {.kind = OPT_RANGE, .name = "epochs", .value = &r->epochs, .count = true},
+        {.kind = OPT_U64, .name = "seed", .value = &r->s.sampling.seed},
+        {.kind = OPT_U32, .name = "layers", .value = &r->layers, .min = 1, .max = GNN_LAYERS_MAX},
+        {.kind = OPT_CHOICE, .name = "dtype", .value = &r->dtype, .choices = "stored|f32|f16|bf16"},
+        {.kind = OPT_U32, .name = "prefetch", .value = &r->prefetch, .min = 1, .max = 1024},
+        {.kind = OPT_STR, .name = "model", .value = &r->model},
+        {.kind = OPT_STR, .name = "hidden", .value = &r->hidden},
+        {.kind = OPT_FLAG, .name = "layer-norm", .value = &r->c.layer_norm},
+        {.kind = OPT_FLAG, .name = "batch-norm", .value = &r->c.batch_norm},
+        {.kind = OPT_FLAG, .name = "residual", .value = &r->residual},
+        {.kind = OPT_FLAG, .name = "residual-projection", .value = &r->c.projection},
+        {.kind = OPT_FLAG, .name = "ffn", .value = &r->c.ffn},
+        {.kind = OPT_U32, .name = "encoder", .value = &r->c.encoder, .min = 1, .max = 1 << 20},
+        {.kind = OPT_STR, .name = "head", .value = &r->head},
+        {.kind = OPT_CHOICE, .name = "jk", .value = &r->jk, .choices = "none|cat|max"},
+        {.kind = OPT_CHOICE, .name = "activation", .value = &r->act, .choices = GNN_ACT_WORDS},
+        {.kind = OPT_STR, .name = "edge-weight", .value = &r->weight},
+        {.kind = OPT_FLAG, .name = "edge-features", .value = &r->c.edge_features},
+        {.kind = OPT_CHOICE, .name = "feature-norm", .value = &r->norm, .choices = "none|row"},
+        {.kind = OPT_CHOICE,
          .name = "optimizer",
          .value = &r->optimizer,
          .choices = "adam|adamw|sgd"},
-        {.kind = API_F64, .name = "lr", .value = &o->lr, .max = 1e6},
-        {.kind = API_F64, .name = "weight-decay", .value = &o->weight_decay, .max = 1e6},
-        {.kind = API_F64, .name = "momentum", .value = &o->momentum, .max = 1},
-        {.kind = API_F64, .name = "clip", .value = &o->clip, .max = 1e30},
-        {.kind = API_F64, .name = "dropout", .value = &o->dropout, .max = 0.999},
-        {.kind = API_F64, .name = "dropout-input", .value = &o->dropout_input, .max = 0.999},
-        {.kind = API_TEXT, .name = "metric", .value = &r->metric},
-        {.kind = API_CHOICE, .name = "keep", .value = &r->keep, .choices = "best|last"},
-        {.kind = API_U64, .name = "patience", .value = &o->patience, .max = 1e15},
+        {.kind = OPT_DOUBLE, .name = "lr", .value = &o->lr, .max = 1e6},
+        {.kind = OPT_DOUBLE, .name = "weight-decay", .value = &o->weight_decay, .max = 1e6},
+        {.kind = OPT_DOUBLE, .name = "momentum", .value = &o->momentum, .max = 1},
+        {.kind = OPT_DOUBLE, .name = "clip", .value = &o->clip, .max = 1e30},
+        {.kind = OPT_DOUBLE, .name = "dropout", .value = &o->dropout, .max = 0.999},
+        {.kind = OPT_DOUBLE, .name = "dropout-input", .value = &o->dropout_input, .max = 0.999},
+        {.kind = OPT_STR, .name = "metric", .value = &r->metric},
+        {.kind = OPT_CHOICE, .name = "keep", .value = &r->keep, .choices = "best|last"},
+        {.kind = OPT_U64, .name = "patience", .value = &o->patience, .max = 1e15},
     };
     for (const char *const *g = options; g && *g; g++) /* it decides which others there are */
         if (!strncmp(*g, "model=", 6))
@@ -416,12 +416,12 @@ struct gnn_outputs *gnn_predict_nodes(struct gnn_graph *g, const char *model,
     struct gnn_model m;
     bool layer_wise = false;
     int what = -1;
-    const struct api_option own[] = {{.kind = API_CHOICE,
-                                      .name = "output-kind",
-                                      .value = &what,
-                                      .choices = "classes|probs|embeddings|values"},
-                                     {.kind = API_FLAG, .name = "layer-wise", .value = &layer_wise},
-                                     {.name = NULL}};
+    const struct opt own[] = {{.kind = OPT_CHOICE,
+                               .name = "output-kind",
+                               .value = &what,
+                               .choices = "classes|probs|embeddings|values"},
+                              {.kind = OPT_FLAG, .name = "layer-wise", .value = &layer_wise},
+                              {.kind = OPT_END}};
     struct gnn_outputs *to = gnn_alloc_zero(1, sizeof *to, "outputs", e);
     memset(&m, 0, sizeof m);
     int rc = !to || gnn_api_options(options, own, NULL, false, e)

@@ -31,25 +31,32 @@ static struct gnn_batches *wrap_source(struct gnn_source *src, int seeds, struct
 }
 
 /* Sets o from the options; what these point to is in the others. */
-static int read_options(struct gnn_sampler_opts *o, struct api_list list[3],
+static int read_options(struct gnn_sampler_opts *o, struct opt_list list[3],
                         const char *const options[], bool seeds, struct gnn_err *e)
 {
-    struct api_range epochs = {0, 1, 1}, steps = {0, UINT64_MAX, 1};
-    double bias[2] = {1, 1};
+    struct opt_range epochs = {.to = 1}, steps = {.to = UINT64_MAX, .stride = 1};
+    struct opt_doubles bias = {NULL, 0};
     gnn_sampler_opts_init(o);
     o->threads = 1;
-    const struct api_option own[] = {
-        {.kind = API_LIST, .name = "fanout", .value = &list[0]},
-        {.kind = API_LIST, .name = "eval", .value = &list[1]},
-        {.kind = API_LIST, .name = "metapath", .value = &list[2]},
-        {.kind = API_TEXT, .name = "split", .value = &o->split},
-        {.kind = API_TEXT, .name = "seed-type", .value = &o->seed_type},
-        {.kind = API_RANGE, .name = "epochs", .value = &epochs, .count = true},
-        {.kind = API_RANGE, .name = "steps", .value = &steps},
-        {.kind = API_PAIR, .name = "node2vec", .value = bias},
-        {.kind = API_U32, .name = "threads", .value = &o->threads, .max = 1024},
-        {.name = NULL}};
-    if (gnn_api_options(options, own, &o->sampling, false, e))
+    const struct opt own[] = {
+        {.kind = OPT_LIST, .name = "fanout", .value = &list[0]},
+        {.kind = OPT_LIST, .name = "eval", .value = &list[1]},
+        {.kind = OPT_LIST, .name = "metapath", .value = &list[2]},
+        {.kind = OPT_STR, .name = "split", .value = &o->split},
+        {.kind = OPT_STR, .name = "seed-type", .value = &o->seed_type},
+        {.kind = OPT_RANGE, .name = "epochs", .value = &epochs, .count = true},
+        {.kind = OPT_RANGE, .name = "steps", .value = &steps, .strided = true},
+        {.kind = OPT_DOUBLES, .name = "node2vec", .value = &bias},
+        {.kind = OPT_U32, .name = "threads", .value = &o->threads, .max = 1024},
+        {.kind = OPT_END}};
+    if (!gnn_api_options(options, own, &o->sampling, false, e) && bias.n && bias.n != 2)
+        gnn_fail(e, GNN_E_USAGE, "node2vec: expected P,Q");
+    if (!e->code && bias.n) {
+        o->sampling.walks.p = bias.v[0];
+        o->sampling.walks.q = bias.v[1];
+    }
+    gnn_free(bias.v);
+    if (e->code)
         return e->code;
     if (seeds && (gnn_api_given(options, "split") || gnn_api_given(options, "eval")))
         return gnn_fail(e, GNN_E_USAGE, "split and eval choose seeds, which are given");
@@ -59,8 +66,6 @@ static int read_options(struct gnn_sampler_opts *o, struct api_list list[3],
         return gnn_fail(e, GNN_E_USAGE, "time-rule requires seed-time: seeds come without times");
     if (seeds && !gnn_api_given(options, "shuffle"))
         o->sampling.shuffle = false;
-    o->sampling.walks.p = bias[0];
-    o->sampling.walks.q = bias[1];
     o->fanout = list[0].v;
     o->nfanout = list[0].n;
     o->eval = list[1].v;
@@ -80,7 +85,7 @@ static struct gnn_source *sample_from(struct gnn_graph *g, const char *const opt
                                       struct gnn_err *e)
 {
     struct gnn_sampler_opts o;
-    struct api_list list[3] = {{0}};
+    struct opt_list list[3] = {{0}};
     struct gnn_source *src = NULL;
     if (!read_options(&o, list, options, fd >= 0, e)) {
         o.seeds_name = fd < 0 ? NULL : "seeds";
@@ -121,11 +126,11 @@ struct gnn_batches *gnn_batches_gather(struct gnn_batches *from, struct gnn_grap
     struct gnn_err *e = gnn_api_err();
     struct gnn_gather_opts o = {.fields = NULL};
     int dtype = 0;
-    const struct api_option own[] = {
-        {.kind = API_TEXT, .name = "fields", .value = &o.fields},
-        {.kind = API_CHOICE, .name = "dtype", .value = &dtype, .choices = "stored|f32|f16|bf16"},
-        {.kind = API_U32, .name = "threads", .value = &o.threads, .max = 1024},
-        {.name = NULL}};
+    const struct opt own[] = {
+        {.kind = OPT_STR, .name = "fields", .value = &o.fields},
+        {.kind = OPT_CHOICE, .name = "dtype", .value = &dtype, .choices = "stored|f32|f16|bf16"},
+        {.kind = OPT_U32, .name = "threads", .value = &o.threads, .max = 1024},
+        {.kind = OPT_END}};
     if (!gnn_api_options(options, own, NULL, false, e)) {
         o.dtype = dtypes[dtype];
         from->src = gnn_gather_source_new(from->src, &g->s, &o, e);
@@ -234,8 +239,8 @@ int gnn_batches_write(struct gnn_batches *s, const char *path, const char *const
     struct gnn_err *e = gnn_api_err();
     struct gnn_writer w = {.seq = 0};
     uint32_t zstd = 0;
-    const struct api_option own[] = {{.kind = API_U32, .name = "zstd", .value = &zstd, .max = 19},
-                                     {.name = NULL}};
+    const struct opt own[] = {{.kind = OPT_U32, .name = "zstd", .value = &zstd, .max = 19},
+                              {.kind = OPT_END}};
     if (gnn_api_options(options, own, NULL, false, e))
         return e->code;
     int fd;

@@ -2,13 +2,10 @@
 #include "lib/api/options.h"
 
 #include <fcntl.h>
-#include <math.h>
 #include <string.h>
 
-#include "formats/text.h"
 #include "lib/api/gnn.h"
 #include "lib/base/mem.h"
-#include "lib/base/suggest.h"
 
 static _Thread_local struct gnn_err last;
 
@@ -40,170 +37,40 @@ int gnn_version_number(void)
     return GNN_VERSION_NUMBER;
 }
 
-static int bad_value(const struct api_option *o, const char *v, const char *want, struct gnn_err *e)
-{
-    return gnn_fail(e, GNN_E_USAGE, "%s: '%s' is not %s", o->name, v, want);
-}
-
-static int check_range(const struct api_option *o, const char *v, double x, struct gnn_err *e)
-{
-    return o->max > o->min && !(x >= o->min && x <= o->max)
-               ? gnn_fail(e, GNN_E_USAGE, "%s: '%s' is not between %.16g and %.16g", o->name, v,
-                          o->min, o->max)
-               : 0;
-}
-
-static int set_whole(const struct api_option *o, const char *v, struct gnn_err *e)
-{
-    uint64_t n;
-    const char *end = gnn_text_u64(v, &n);
-    if (!end || *end)
-        return bad_value(o, v, "a whole number", e);
-    if (check_range(o, v, (double)n, e))
-        return e->code;
-    if (o->kind == API_U64)
-        *(uint64_t *)o->value = n;
-    else if (n > UINT32_MAX)
-        return bad_value(o, v, "a number that fits 32 bits", e);
-    else
-        *(uint32_t *)o->value = (uint32_t)n;
-    return 0;
-}
-
-/* One number, or the two of a pair. */
-static int set_reals(const struct api_option *o, const char *v, struct gnn_err *e)
-{
-    double *to = (double *)o->value;
-    const int n = o->kind == API_PAIR ? 2 : 1;
-    const char *p = v;
-    for (int i = 0; p && i < n; i++) {
-        p = !i ? p : *p == ',' ? p + 1 : NULL;
-        p = p ? gnn_text_f64(p, &to[i]) : NULL;
-        if (p && isfinite(to[i]) && check_range(o, v, to[i], e))
-            return e->code;
-    }
-    return !p || *p || !isfinite(to[0]) || !isfinite(to[n - 1])
-               ? bad_value(o, v, n == 1 ? "a number" : "two numbers A,B", e)
-               : 0;
-}
-
-static int set_range(const struct api_option *o, const char *v, struct gnn_err *e)
-{
-    struct api_range r = {0, UINT64_MAX, 1};
-    const char *p = *v == ':' ? v : gnn_text_u64(v, &r.from);
-    if (p && !*p) {
-        r.to = o->count ? r.from : r.from + 1;
-        r.from = o->count ? 0 : r.from;
-    } else if (p && *p == ':') {
-        p = p[1] && p[1] != ':' ? gnn_text_u64(p + 1, &r.to) : p + 1;
-        p = p && *p == ':' && !o->count ? gnn_text_u64(p + 1, &r.stride) : p;
-    }
-    if (!p || *p || r.to < r.from || !r.stride)
-        return bad_value(o, v, "a range A:B", e);
-    *(struct api_range *)o->value = r;
-    return 0;
-}
-
-static int set_choice(const struct api_option *o, const char *v, struct gnn_err *e)
-{
-    const size_t n = strlen(v);
-    struct gnn_suggest words = {.word = v};
-    int i = 0;
-    for (const char *c = o->choices; *c; i++) {
-        const size_t len = strcspn(c, "|");
-        if (len == n && !strncmp(c, v, n)) {
-            *(int *)o->value = i;
-            return 0;
-        }
-        c += len + (c[len] == '|');
-    }
-    gnn_suggest_words(&words, o->choices);
-    return gnn_fail(e, GNN_E_USAGE, "%s: unknown value '%s'%s", o->name, v,
-                    gnn_suggest_text(&words, "one of"));
-}
-
-static int set_list(const struct api_option *o, const char *v, struct gnn_err *e)
-{
-    struct api_list *l = (struct api_list *)o->value;
-    if (gnn_grow(&l->v, l->n, sizeof *l->v, o->name, e))
-        return e->code;
-    l->v[l->n++] = v;
-    return 0;
-}
-
-static int set_option(const struct api_option *o, const char *v, struct gnn_err *e)
-{
-    switch (o->kind) {
-    case API_U32:
-    case API_U64:
-        return set_whole(o, v, e);
-    case API_F64:
-    case API_PAIR:
-        return set_reals(o, v, e);
-    case API_CHOICE:
-        return set_choice(o, v, e);
-    case API_LIST:
-        return set_list(o, v, e);
-    case API_RANGE:
-        return set_range(o, v, e);
-    default:
-        *(const char **)o->value = v;
-        return 0;
-    }
-}
-
 /* The option that a text begins with: `given` is its name, `n` long. */
-static bool is_named(const struct api_option *o, const char *given, size_t n)
+static struct opt find_option(const struct opt *own, const struct gnn_sampling *s, bool of_train,
+                              const char *given, size_t n)
 {
-    return o->name && strlen(o->name) == n && !strncmp(o->name, given, n);
-}
-
-static struct api_option find_option(const struct api_option *own, const struct gnn_sampling *s,
-                                     bool of_train, const char *given, size_t n)
-{
-    struct api_option o = {.name = NULL};
-    for (; own->name; own++)
-        if (is_named(own, given, n))
+    for (; own->kind != OPT_END; own++)
+        if (own->name && strlen(own->name) == n && !strncmp(own->name, given, n))
             return *own;
     for (unsigned i = 0; s && i < gnn_sampling_list_length; i++) {
-        const struct gnn_sampling_member *x = &gnn_sampling_list[i];
-        o = (struct api_option){.kind = x->kind == GNN_MEMBER_SEED     ? API_U64
-                                        : x->kind == GNN_MEMBER_FLAG   ? API_FLAG
-                                        : x->kind == GNN_MEMBER_U32    ? API_U32
-                                        : x->kind == GNN_MEMBER_F64    ? API_F64
-                                        : x->kind == GNN_MEMBER_CHOICE ? API_CHOICE
-                                                                       : API_TEXT,
-                                .name = x->option,
-                                .value = gnn_member_of(s, x),
-                                .choices = x->choices,
-                                .min = x->min,
-                                .max = x->max};
-        if (is_named(&o, given, n) && (x->train || !of_train))
+        const struct opt o = gnn_member_option(s, &gnn_sampling_list[i]);
+        if (o.name && strlen(o.name) == n && !strncmp(o.name, given, n) &&
+            (gnn_sampling_list[i].train || !of_train))
             return o;
     }
-    o.name = NULL;
-    return o;
+    return (struct opt){.kind = OPT_END};
 }
 
-static int take_text(const char *given, const struct api_option *own, struct gnn_sampling *s,
+static int take_text(const char *given, const struct opt *own, struct gnn_sampling *s,
                      bool of_train, struct gnn_err *e)
 {
     const size_t n = strcspn(given, "=");
-    struct api_option o = find_option(own, s, of_train, given, n);
+    struct opt o = find_option(own, s, of_train, given, n);
     const bool off = !o.name && n > 3 && !strncmp(given, "no-", 3);
     if (off)
         o = find_option(own, s, of_train, given + 3, n - 3);
-    if (!o.name || (off && o.kind != API_FLAG))
+    if (!o.name || (off && o.kind != OPT_FLAG))
         return gnn_fail(e, GNN_E_USAGE, "%.*s: unknown option", (int)n, given);
-    if ((o.kind == API_FLAG) == (given[n] == '='))
+    if ((o.kind == OPT_FLAG) == (given[n] == '='))
         return gnn_fail(e, GNN_E_USAGE,
-                        o.kind == API_FLAG ? "%s: a flag takes no value" : "%s: has no value: %s=",
+                        o.kind == OPT_FLAG ? "%s: a flag takes no value" : "%s: has no value: %s=",
                         o.name, o.name);
-    if (o.kind == API_FLAG) {
-        *(bool *)o.value = !off;
-        return 0;
-    }
-    return set_option(&o, given + n + 1, e);
+    if (o.kind != OPT_FLAG)
+        return gnn_option_set(&o, given + n + 1, "", e);
+    *(bool *)o.value = !off;
+    return 0;
 }
 
 bool gnn_api_given(const char *const given[], const char *name)
@@ -222,7 +89,7 @@ static bool was_given(const void *arg, const char *option)
     return gnn_api_given((const char *const *)arg, option);
 }
 
-int gnn_api_options(const char *const given[], const struct api_option *own, struct gnn_sampling *s,
+int gnn_api_options(const char *const given[], const struct opt *own, struct gnn_sampling *s,
                     bool of_train, struct gnn_err *e)
 {
     const struct gnn_given has = {was_given, given};

@@ -6,36 +6,10 @@
 #include "lib/base/temp.h"
 #include "lib/data/sampling_list.h"
 
-struct api_option {
-    enum {
-        API_FLAG,   /* bool */
-        API_U32,    /* uint32_t */
-        API_U64,    /* uint64_t */
-        API_F64,    /* double */
-        API_CHOICE, /* int: index into `choices` */
-        API_TEXT,   /* const char * */
-        API_LIST,   /* struct api_list, to which each adds one */
-        API_PAIR,   /* double[2]: "A,B" */
-        API_RANGE   /* struct api_range: "A:B:STRIDE", and, of `count`, "B" */
-    } kind;
-    const char *name;
-    void *value;
-    const char *choices; /* "any|le|lt" */
-    double min, max;     /* where they differ */
-    bool count;
-};
-struct api_list {
-    const char **v; /* to be freed with gnn_free */
-    uint32_t n;
-};
-struct api_range {
-    uint64_t from, to, stride;
-};
-
-/* Sets the values of the options that are given: those of the table, which ends with no name, and
+/* Sets the values of the options that are given: those of the table, and
  * of the recipe, unless that is NULL; of_train: those that gnn-train has. GNN_E_USAGE "NAME: ..."
  * for any other, and for those of the recipe that do not fit together. */
-int gnn_api_options(const char *const given[], const struct api_option *own, struct gnn_sampling *s,
+int gnn_api_options(const char *const given[], const struct opt *own, struct gnn_sampling *s,
                     bool of_train, struct gnn_err *e) GNN_MUST_USE;
 bool gnn_api_given(const char *const given[], const char *name);
 /* Begins the file that gets the name `path` by gnn_temp_commit, and a descriptor to write it. NULL

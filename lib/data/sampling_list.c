@@ -206,6 +206,24 @@ bool gnn_member_is_set(const struct gnn_sampling *s, const struct gnn_sampling_m
     return true;
 }
 
+struct opt gnn_member_option(const struct gnn_sampling *s, const struct gnn_sampling_member *x)
+{
+    static const enum opt_kind kinds[] = {
+        [GNN_MEMBER_SEED] = OPT_U64,      [GNN_MEMBER_FLAG] = OPT_FLAG,
+        [GNN_MEMBER_U32] = OPT_U32,       [GNN_MEMBER_F64] = OPT_DOUBLE,
+        [GNN_MEMBER_CHOICE] = OPT_CHOICE, [GNN_MEMBER_TEXT] = OPT_STR,
+        [GNN_MEMBER_NUMBER] = OPT_STR,    [GNN_MEMBER_BOUND] = OPT_END};
+    return (struct opt){.kind = kinds[x->kind],
+                        .letter = x->letter,
+                        .name = x->option,
+                        .value = gnn_member_of(s, x),
+                        .arg = x->arg,
+                        .help = x->help,
+                        .choices = x->choices,
+                        .min = x->min,
+                        .max = x->max};
+}
+
 /* ---- all members of one sampling ---- */
 
 #define EACH(x)                                                                                    \

@@ -5,6 +5,7 @@
 #ifndef GNN_LIB_DATA_SAMPLING_LIST_H
 #define GNN_LIB_DATA_SAMPLING_LIST_H
 
+#include "lib/base/option.h"
 #include "lib/data/meta.h"
 
 enum gnn_member_kind {
@@ -73,6 +74,9 @@ static inline void *gnn_member_of(const struct gnn_sampling *s, const struct gnn
 {
     return (char *)(uintptr_t)s + x->at;
 }
+
+/* The option that sets it in s; without a name if there is none. */
+struct opt gnn_member_option(const struct gnn_sampling *s, const struct gnn_sampling_member *x);
 
 /* d is zeroed or released. On failure it is to be released as well. */
 int gnn_sampling_copy(struct gnn_sampling *d, const struct gnn_sampling *s, uint32_t netypes,

@@ -121,13 +121,13 @@ static void test_options(struct gnn_graph *g)
         const char *option, *why;
     } wrong[] = {{"batch=0", "batch: '0' is not between"},
                  {"batch=many", "batch: 'many' is not a whole number"},
-                 {"batch=99999999999", "batch: '99999999999' is not between"},
+                 {"batch=99999999999", "batch: 99999999999 is too large"},
                  {"batch", "batch: has no value"},
                  {"replace=yes", "replace: a flag takes no value"},
                  {"no-batch=3", "no-batch: unknown option"},
                  {"frontier=old", "frontier: unknown value 'old'"},
                  {"restart=x", "restart: 'x' is not a number"},
-                 {"node2vec=1", "node2vec: '1' is not two numbers A,B"},
+                 {"node2vec=1,x", "node2vec: 'x' is not a number"},
                  {"steps=3:1", "steps: '3:1' is not a range"},
                  {"steps=0:4:0", "steps: '0:4:0' is not a range"},
                  {"latest", "latest requires --time-rule"},
@@ -139,6 +139,9 @@ static void test_options(struct gnn_graph *g)
         ok(!gnn_batches_sample(g, options) && says(gnn_error_status(), GNN_E_USAGE, wrong[i].why),
            "refused: %s", wrong[i].option);
     }
+    ok(!gnn_batches_sample(g, (const char *const[]){"walk-length=2", "node2vec=1", NULL}) &&
+           says(gnn_error_status(), GNN_E_USAGE, "node2vec: expected P,Q"),
+       "refused: one number for two");
     ok(!gnn_batches_gather(gnn_batches_sample(g, NULL), g, NULL) &&
            says(gnn_error_status(), GNN_E_USAGE, "fan-out"),
        "sampling requires fan-outs");
@@ -224,7 +227,8 @@ static void test_learning(struct gnn_graph *g)
            gnn_tensor_shape(t, 0) == N,
        "and gives each node a class");
     gnn_outputs_free(o);
-    ok(says(gnn_train(g, "none", bad, NULL, NULL), GNN_E_USAGE, "epochs: 'no' is not a range"),
+    ok(says(gnn_train(g, "none", bad, NULL, NULL), GNN_E_USAGE,
+            "epochs: 'no' is not a whole number"),
        "training refuses bad options");
     ok(!gnn_train(g, "weighted", weighted, NULL, NULL), "a model is trained with weights");
     ok(!gnn_predict_nodes(g, "weighted", NULL) &&
