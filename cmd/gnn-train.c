@@ -26,7 +26,7 @@
 static bool stop_asked(void *arg, bool cut)
 {
     const struct train_text *x = arg;
-    if (!train.o.checkpoint && x->t->s.any)
+    if (!train_set.o.checkpoint && x->t->s.any)
         sig_defer();
     return (cut ? sig_settled() : sig_pending()) != 0;
 }
@@ -40,7 +40,7 @@ static bool train_model(struct gnn_trainer *t, struct gnn_source *src, struct tr
     const struct gnn_train_hooks quiet = {text, stop_asked, NULL, NULL};
     const int rc = gnn_trainer_run(t, src, feed.comm->rank ? &quiet : &hooks, e);
     cli_progress_end();
-    if (rc == GNN_E_STOPPED && t->s.any && train.o.checkpoint)
+    if (rc == GNN_E_STOPPED && t->s.any && train_set.o.checkpoint)
         train_stop_saved(t, train_opts_end());
     if (rc && !(rc == GNN_E_STOPPED && t->s.any))
         cli_fail(e);
@@ -72,11 +72,11 @@ static void end_run(struct gnn_trainer *t, const struct gnn_sampling *s, struct 
     const bool worth = is_worth(text, stopped);
     struct gnn_err e = {0};
     if ((feed.store_path && gnn_store_verified(&feed.store, &e)) ||
-        (!train.o.comm->rank && gnn_trainer_write(t, out, name, &e)))
+        (!train_set.o.comm->rank && gnn_trainer_write(t, out, name, &e)))
         cli_fail(&e);
-    train_full_tell(train.o.full, train.o.comm, text->epochs, text->steps);
-    if (!train.o.comm->rank) {
-        train_text_times(train.o.ops);
+    train_full_tell(train_set.o.full, train_set.o.comm, text->epochs, text->steps);
+    if (!train_set.o.comm->rank) {
+        train_text_times(train_set.o.ops);
         train_timeline_tell(feed.gpu, s);
         train_text_end(text, stopped);
         train_progress_waited(t, text->waited, text->waited + text->trained + text->evaluated,
@@ -104,9 +104,9 @@ int main(int argc, char **argv)
     cli_start("gnn-train", argc, argv);
     ranks_start();
     train_opts_read(argc, argv);
-    struct gnn_comm *c = feed.comm = train.o.comm = ranks_open(train.timeout);
+    struct gnn_comm *c = feed.comm = train_set.o.comm = ranks_open(train.timeout);
     if (train.resume) {
-        train_lock(c, train.o.checkpoint, false, train.timeout / 2);
+        train_lock(c, train_set.o.checkpoint, false, train.timeout / 2);
         train_resume_find(c);
     }
     struct gnn_source *src = train_feed_open(&train_feed);
@@ -119,21 +119,21 @@ int main(int argc, char **argv)
     sets_tell_selection(feed.store_path ? &feed.store : NULL, src->meta->sampling.split,
                         src->meta->sampling.nsplits,
                         train_opts_select(&src->meta->sampling) &&
-                            (train.o.keep == GNN_KEEP_BEST || train.o.patience),
-                        gnn_measure_name(train.o.metric, metric_name));
+                            (train_set.o.keep == GNN_KEEP_BEST || train_set.o.patience),
+                        gnn_measure_name(train_set.o.metric, metric_name));
     if (!c->rank && src->meta->sampling.nsplits > 1)
-        metric_tell(train.o.metric, &src->meta->schema);
-    train.o.class_weight = train_weights_read(train.class_weights, &src->meta->schema);
+        metric_tell(train_set.o.metric, &src->meta->schema);
+    train_set.o.class_weight = train_weights_read(train.class_weights, &src->meta->schema);
     train_weights_tell_few(&src->meta->schema, &src->meta->sampling);
-    train.o.ops = gnn_ops_new(feed.gpu, (enum gnn_precision)train.precision, &e);
-    if (!train.o.ops)
+    train_set.o.ops = gnn_ops_new(feed.gpu, (enum gnn_precision)train.precision, &e);
+    if (!train_set.o.ops)
         cli_fail(&e);
-    train.o.full =
-        train_full_open(&m, &feed.store, &src->meta->sampling, train.o.ops, train.output);
-    if (train.o.checkpoint)
-        train_lock(c, train.o.checkpoint, true, 0);
+    train_set.o.full =
+        train_full_open(&m, &feed.store, &src->meta->sampling, train_set.o.ops, train.output);
+    if (train_set.o.checkpoint)
+        train_lock(c, train_set.o.checkpoint, true, 0);
     train_resume_check(c);
-    if (gnn_trainer_init(&t, &m, src->meta, &train.o, &e))
+    if (gnn_trainer_init(&t, &m, src->meta, &train_set.o, &e))
         cli_fail(&e);
     if (train.resume)
         train_resume_load(&t, &e);
@@ -142,9 +142,9 @@ int main(int argc, char **argv)
     const bool stopped = train_model(&t, src, &text, &e);
     end_run(&t, &src->meta->sampling, &text, out, name, stopped);
     gnn_trainer_release(&t);
-    gnn_full_free(train.o.full);
+    gnn_full_free(train_set.o.full);
     gnn_model_release(&m);
-    train.o.ops->free(train.o.ops);
+    train_set.o.ops->free(train_set.o.ops);
     train_feed_close(&train_feed, src);
     ranks_close(c);
     cli_out_commit();

@@ -161,6 +161,13 @@ bool opt_given_name(const char *name)
     return find_given_name(name) != NULL;
 }
 
+static bool has_given(const void *arg, const char *name)
+{
+    (void)arg;
+    return opt_given_name(name);
+}
+const struct gnn_given opt_all_given = {has_given, NULL};
+
 const char *opt_shared(void)
 {
     static char text[1 << 16];

@@ -8,13 +8,13 @@
 #include "cmd/cli.h"
 #include "cmd/device.h"
 #include "cmd/feed.h"
-#include "cmd/layer_opts.h"
 #include "cmd/metric.h"
 #include "cmd/ranks.h"
 #include "cmd/sampling_opts.h"
 #include "cmd/state_dict.h"
 #include "cmd/stdin.h"
 #include "lib/base/kind.h"
+#include "lib/predict/output.h"
 
 struct predict_opts predict = {.what = -1, .original = true, .timeout = 300};
 
@@ -25,15 +25,14 @@ static const struct opt opts[] = {
     {OPT_STR, 'i', "input", &feed.input, "FILE",
      "stream of batches to predict on, without STORE (default: stdin)", .file = true, .own = true},
     {OPT_CHOICE, 0, "output-kind", &predict.what, "KIND",
-     "what to write per node or seed (default: classes; values for regression)",
-     "classes|probs|embeddings|values"},
+     "what to write per node or seed (default: classes; values for regression)", GNN_OUTPUT_WORDS},
     {OPT_FLAG, 0, "original-order", &predict.original, NULL,
      "write rows in the order of original ids (default; --no-original-order: in the order of store ids)"},
     {OPT_FLAG, 'n', "no-output", &predict.none, NULL,
      "write no array; report on --split, or on all sets of the first split"},
     {OPT_LIST, 0, "split", &predict.sets, "SET",
      "report the metric on this set; batches: predict on its nodes only"},
-    METRIC_OPT(&predict.metric),
+    GNN_METRIC_OPTION(&predict.metric),
     {OPT_LIST, 0, "map", &predict.map, "S/R/D=S/R/D",
      "an edge type of the store, and what the model calls it and its node types"},
     {OPT_FLAG, 0, "layer-wise", &predict.layer_wise, NULL,
@@ -70,8 +69,8 @@ static const struct program program = {
     .synopsis = "[STORE] MODEL",
     .extra = "the array is named with -o",
     .opts = opts,
-    .more = (const struct opt *const[]){feed_opts, state_dict_opts, layer_opts, device_opts,
-                                        feed_cache_opts, NULL},
+    .more = (const struct opt *const[]){feed_opts, state_dict_opts, state_dict_set.layers.option,
+                                        device_opts, feed_cache_opts, NULL},
     .lacks = "no-provenance", /* .npy has no room for it */
     .elsewhere = elsewhere,
     .max_args = 2,
@@ -173,11 +172,11 @@ static void check_batches(const char *model)
 
 bool predict_opts_read(int argc, char **argv, char ***args, int *n)
 {
-    layer_opts_list(true);
+    state_dict_init();
     elsewhere->names = sampling_opts_names("f|fanout|seed", true);
     *args = opt_parse(&program, argc, argv, n);
     check_name();
-    metric_check(predict.metric);
+    (void)metric_read(predict.metric, GNN_TASK_NONE);
     if (predict.none)
         opt_refuse(OPTS(&predict.output, &predict.what, &predict.original),
                    "and --no-output exclude each other");

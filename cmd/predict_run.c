@@ -32,13 +32,10 @@ static void show_seeds(void *arg, uint64_t done, uint64_t total)
 
 enum gnn_predict_output predict_output_kind(const struct gnn_model *m)
 {
-    const bool regression = gnn_task_numbers(m->c.task);
-    if (regression && (predict.what == GNN_OUT_CLASSES || predict.what == GNN_OUT_PROBS))
-        cli_usage("--output-kind %s: a regression has no classes: expected values or embeddings",
-                  predict.what == GNN_OUT_PROBS ? "probs" : "classes");
-    return predict.what >= 0 ? (enum gnn_predict_output)predict.what
-           : regression      ? GNN_OUT_VALUES
-                             : GNN_OUT_CLASSES;
+    struct gnn_err e = {0};
+    if (gnn_output_choose(m, &predict.what, &e))
+        cli_fail(&e);
+    return (enum gnn_predict_output)predict.what;
 }
 
 static void report_score(const struct gnn_score *score, const char *set, struct gnn_measure kind)

@@ -50,16 +50,9 @@ const char *sampling_opts_names(const char *others, bool of_train)
     return names;
 }
 
-static bool is_given(const void *arg, const char *option)
-{
-    (void)arg;
-    return opt_given_name(option);
-}
-
 void sampling_opts_check(void)
 {
-    const struct gnn_given given = {is_given, NULL};
-    const char *why, *option = gnn_sampling_conflict(&sampling_given, &given, &why);
+    const char *why, *option = gnn_sampling_conflict(&sampling_given, &opt_all_given, &why);
     if (option)
         opt_refuse_name(option, why);
 }

@@ -8,44 +8,49 @@
 #include "cmd/layer_opts.h"
 #include "lib/base/mem.h"
 
-static int act = (int)GNN_ACT_RELU - 1, feature_norm;
-static bool residual;
-static const char *edge_weight;
+struct gnn_settings state_dict_set;
+struct opt state_dict_opts[GNN_MODEL_OPTIONS];
 static const struct gnn_layer *asked; /* the layer of a state dict; NULL: it was none */
 
-const struct opt state_dict_opts[] = {
-    {OPT_CHOICE, 0, "activation", &act, "NAME", "activation of hidden layers (default: relu)",
-     GNN_ACT_WORDS},
-    {OPT_FLAG, 0, "residual", &residual, NULL,
-     "in hidden layers, add the input to the output where the widths are equal"},
-    {OPT_STR, 0, "edge-weight", &edge_weight, "FIELD", "weight neighbours by this edge field"},
-    {OPT_CHOICE, 0, "feature-norm", &feature_norm, "HOW",
-     "row: divide the features of a node by their sum (default: none)", "none|row"},
-    {.kind = OPT_END},
-};
+void state_dict_init(void)
+{
+    static const char *const untold[] = {"activation", "residual", "edge-weight", "feature-norm"};
+    struct opt all[GNN_MODEL_OPTIONS];
+    gnn_settings_init(&state_dict_set);
+    gnn_layers_init(&state_dict_set.layers, true);
+    gnn_model_options(&state_dict_set, all);
+    for (size_t i = 0; i < sizeof untold / sizeof *untold; i++)
+        for (const struct opt *o = all; o->kind != OPT_END; o++)
+            if (o->name && !strcmp(o->name, untold[i]))
+                state_dict_opts[i] = *o;
+}
 
 void state_dict_take(struct gnn_model_config *c)
 {
+    const struct gnn_settings *s = &state_dict_set;
     struct gnn_err e = {0};
     asked = c->layer;
-    layer_opts_take(c);
-    c->act = act + (int)GNN_ACT_RELU;
-    c->residual = residual;
-    c->feature_norm = (enum gnn_feature_norm)feature_norm;
-    if (edge_weight && !(c->edge_weight = gnn_strdup(edge_weight, &e)))
+    gnn_layers_take(&s->layers, c);
+    c->act = s->act + (int)GNN_ACT_RELU;
+    c->residual = s->c.residual;
+    c->feature_norm = s->c.feature_norm;
+    if (s->edge_weight && !(c->edge_weight = gnn_strdup(s->edge_weight, &e)))
         cli_fail(&e);
 }
 
 /* Options of layers that the model does not have, or says itself. */
 static void refuse_alien(const struct gnn_model *m, const char *path)
 {
-    const struct opt *alien = layer_opts_alien(asked);
+    const struct opt *alien = state_dict_set.layers.option;
+    while (alien->kind != OPT_END &&
+           (!opt_given(alien->value) || (asked && gnn_layers_has(asked, alien->name))))
+        alien++;
     char why[512];
-    if (alien && asked)
+    if (alien->kind != OPT_END && asked)
         cli_usage("--%s: the layers of %s are %s", alien->name, path, asked->name);
     snprintf(why, sizeof why, ": %s is a model of gnn-train and says how its layers (%s) compute",
              path, m->c.layer->name);
-    if (alien)
+    if (alien->kind != OPT_END)
         cli_usage("--%s%s", alien->name, why);
     for (const struct opt *o = state_dict_opts; !asked && o->kind != OPT_END; o++)
         if (opt_given(o->value))
@@ -60,15 +65,15 @@ static void append_text(char *text, size_t room, const char *between, const char
 }
 
 void state_dict_tell_assumed(const struct gnn_model_config *c, const char *path,
-                             const void *activation, const void *skips, const void *norm)
+                             const struct gnn_settings *s)
 {
     char with[512] = "", fixed[512] = "";
-    append_text(with, sizeof with, " ", layer_opts_assumed(c->layer));
-    if (!opt_given(activation) && (c->nlayers > 1 || c->layer->activates))
+    append_text(with, sizeof with, " ", layer_opts_assumed(&s->layers, c->layer));
+    if (!opt_given(&s->act) && (c->nlayers > 1 || c->layer->activates))
         append_text(with, sizeof with, " ", "--activation relu");
-    if (!opt_given(skips) && c->nlayers > 1)
+    if (!opt_given(&s->c.residual) && c->nlayers > 1)
         append_text(with, sizeof with, " ", "--no-residual");
-    if (!opt_given(norm))
+    if (!opt_given(&s->c.feature_norm))
         append_text(with, sizeof with, " ", "--feature-norm none");
     if (c->layer_norm)
         append_text(fixed, sizeof fixed, "; ",
@@ -87,6 +92,6 @@ bool state_dict_tell(const struct gnn_model *m, const char *path)
 {
     refuse_alien(m, path);
     if (asked)
-        state_dict_tell_assumed(&m->c, path, &act, &residual, &feature_norm);
+        state_dict_tell_assumed(&m->c, path, &state_dict_set);
     return asked;
 }

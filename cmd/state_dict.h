@@ -5,15 +5,17 @@
 #define GNN_CMD_STATE_DICT_H
 
 #include "cmd/opt.h"
-#include "lib/model/model.h"
+#include "lib/train/settings.h"
 
-/* Names what is assumed of the model at `path`: by options, of which these have that variable if
- * they were given, and what no option changes. */
+/* Names what is assumed of the model at `path`: by options of s, if they were not given, and what
+ * no option changes. */
 void state_dict_tell_assumed(const struct gnn_model_config *c, const char *path,
-                             const void *activation, const void *skips, const void *norm);
+                             const struct gnn_settings *s);
 
-/* gnn-predict's, beside those of layers (cmd/layer_opts.h). */
-extern const struct opt state_dict_opts[];
+/* gnn-predict's, and those of layers, which state_dict_init lists before options are parsed. */
+extern struct gnn_settings state_dict_set;
+extern struct opt state_dict_opts[];
+void state_dict_init(void);
 /* As gnn_model_open's `untold`: all of them. */
 void state_dict_take(struct gnn_model_config *c);
 /* After gnn_model_open of the model at `path`: ends the program if one of the options was given and

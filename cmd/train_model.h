@@ -5,18 +5,18 @@
 
 #include "cmd/opt.h"
 #include "lib/data/source.h"
-#include "lib/model/model.h"
+#include "lib/train/settings.h"
 
-/* Options of all models; those of layers are in cmd/layer_opts.h. */
-extern const struct opt train_model_opts[];
+/* What was asked for, and the options of all models, which gnn_model_options fills; then the one of
+ * what is gone on with. */
+extern struct gnn_settings train_set;
+extern struct opt train_model_opts[];
+extern const struct opt train_init_opts[];
 /* After opt_parse: ends the program unless the options fit each other. */
 void train_model_check(void);
 
-#define TRAIN_NEEDS_ROWS "requires hidden rows: two layers, --head or --encoder"
 /* The file of --init, or NULL. */
 const char *train_model_init(void);
-/* Declares what batches must bring (feed_needs). */
-void train_model_needs(void);
 
 /* The model for the batches of *src, which may be replaced by a source that gives the same, with
  * initial parameters; or ends the program. */

@@ -5,14 +5,12 @@
 #include "cmd/threads.h"
 #include "cmd/cli.h"
 #include "cmd/device.h"
-#include "cmd/layer_opts.h"
 #include "cmd/metric.h"
 #include "cmd/opt.h"
 #include "cmd/ranks.h"
 #include "cmd/sampling_opts.h"
 #include "cmd/sig.h"
 #include "cmd/stdin.h"
-#include "lib/train/train_defaults.h"
 #include "cmd/train_feed.h"
 #include "cmd/train_full.h"
 #include "cmd/train_model.h"
@@ -20,7 +18,7 @@
 #include "cmd/train_weights.h"
 #include "lib/base/io.h"
 
-struct train_opts train = {.timeout = 300, .keep = -1};
+struct train_opts train = {.timeout = 300};
 
 static const struct opt opts[] = {
     {OPT_STR, 'o', "output", &train.output, "FILE", "the model (safetensors; default: stdout)",
@@ -43,48 +41,24 @@ static const struct opt device_opts[] = {
     {.kind = OPT_END},
 };
 
-static const struct opt training_opts[] = {
+static const struct opt epochs_opts[] = {
     {.kind = OPT_GROUP, .help = "Optimisation"},
     {OPT_RANGE, 0, "epochs", &train_feed.epochs, "A:B",
      "epochs to train with --store; N: the first N " TRAIN_SAY(
          TRAIN_EPOCHS) "; for a stream, the epochs of --schedule cosine",
      .count = true},
     WEIGHTS_OPT(&train.class_weights),
-    {OPT_CHOICE, 0, "optimizer", &train.optimizer, "NAME", "optimiser (default: adam)",
-     "adam|adamw|sgd"},
-    {OPT_DOUBLE, 0, "lr", &train.o.lr, "X", "learning rate " TRAIN_SAY(TRAIN_LR), .min = 0,
-     .max = 1e6},
-    {OPT_DOUBLE, 0, "weight-decay", &train.o.weight_decay, "X", "weight decay (default: 0)",
-     .min = 0, .max = 1e6},
-    {OPT_DOUBLE, 0, "momentum", &train.o.momentum, "X", "momentum of sgd (default: 0)", .min = 0,
-     .max = 1},
-    {OPT_DOUBLE, 0, "clip", &train.o.clip, "X",
-     "maximum norm of the gradient; 0: no limit (default: 0)", .min = 0, .max = 1e30},
-    {OPT_DOUBLE, 0, "dropout", &train.o.dropout, "P",
-     "dropout of hidden layers " TRAIN_SAY(TRAIN_DROPOUT), .min = 0, .max = 0.999},
-    {OPT_DOUBLE, 0, "dropout-input", &train.o.dropout_input, "P",
-     "dropout of features (default: 0)", .min = 0, .max = 0.999},
-    {OPT_CHOICE, 0, "schedule", &train.schedule, "NAME",
-     "schedule of the learning rate (default: constant)", "constant|cosine|step"},
-    {OPT_U64, 0, "step-epochs", &train.o.step_epochs, "N",
-     "epochs between steps of the step schedule (default: 10)", .min = 1, .max = 1e15},
-    {OPT_DOUBLE, 0, "step-factor", &train.o.step_factor, "X",
-     "factor of the step schedule (default: 0.5)", .min = 0, .max = 1},
-    {OPT_DOUBLE, 0, "warmup", &train.warmup_epochs, "X",
-     "epochs over which the learning rate increases from 0 (default: 0)", .min = 0, .max = 1e6},
-    {.kind = OPT_GROUP, .help = "Evaluation and stopping"},
-    METRIC_OPT(&train.metric),
-    {OPT_CHOICE, 0, "keep", &train.keep, "WHICH",
-     "write the model of the best epoch on the first evaluated set, or of the last epoch (default: best)",
-     "best|last"},
-    {OPT_U64, 0, "patience", &train.o.patience, "N",
-     "stop after N epochs without improvement; 0: never " TRAIN_SAY(TRAIN_PATIENCE), .min = 0,
-     .max = 1e15},
+    {.kind = OPT_END},
+};
+
+static struct opt training_opts[GNN_TRAINING_OPTIONS];
+
+static const struct opt checkpoint_opts[] = {
     {.kind = OPT_GROUP, .help = "Checkpoints"},
-    {OPT_STR, 0, "checkpoint", &train.o.checkpoint, "DIR",
+    {OPT_STR, 0, "checkpoint", &train_set.o.checkpoint, "DIR",
      "keep checkpoints in DIR: one at the end, and one when a signal stops the run (status 75)",
      .file = true, .makes = "checkpoint.safetensors|checkpoint.lock"},
-    {OPT_U64, 0, "checkpoint-every", &train.o.checkpoint_every, "N",
+    {OPT_U64, 0, "checkpoint-every", &train_set.o.checkpoint_every, "N",
      "steps between checkpoints (default: only at the end)", .min = 1, .max = 1e15},
     {OPT_FLAG, 0, "resume", &train.resume, NULL,
      "resume from the checkpoint in DIR, if there is one"},
@@ -112,7 +86,8 @@ static const struct program program = {
     .opts = opts,
     /* what most runs set comes first */
     .more = (const struct opt *const[]){feed_opts, train_feed_opts, sampling_opts, train_model_opts,
-                                        layer_opts, training_opts, rule_opts, train_full_opts,
+                                        train_init_opts, train_set.layers.option, epochs_opts,
+                                        training_opts, checkpoint_opts, rule_opts, train_full_opts,
                                         device_opts, feed_cache_opts, NULL},
     .elsewhere = elsewhere,
 };
@@ -121,19 +96,15 @@ static void check_options(void)
 {
     train_full_check();
     train_feed_check(&train_feed);
-    if (train.resume && !train.o.checkpoint)
+    if (train.resume && !train_set.o.checkpoint)
         cli_usage("--resume requires --checkpoint DIR");
-    if (train.o.checkpoint_every && !train.o.checkpoint)
+    if (train_set.o.checkpoint_every && !train_set.o.checkpoint)
         cli_usage("--checkpoint-every requires --checkpoint DIR");
-    if (!feed.store_path && train.schedule != GNN_COSINE)
+    if (!feed.store_path && train_set.o.schedule != GNN_COSINE)
         opt_refuse(OPTS(&train_feed.epochs),
                    "requires --store or --schedule cosine; a stream determines its epochs");
     train_weights_check(train.class_weights);
     train_model_check();
-    if (train.optimizer != GNN_SGD)
-        opt_refuse(OPTS(&train.o.momentum), "requires --optimizer sgd");
-    if (train.schedule != GNN_STEP)
-        opt_refuse(OPTS(&train.o.step_epochs, &train.o.step_factor), "requires --schedule step");
     device_refuse_cpu(feed.device, OPTS(&train.precision),
                       "has no effect: the CPU uses single precision");
 }
@@ -143,49 +114,27 @@ bool train_opts_select(const struct gnn_sampling *s)
     return s->nsplits > 1 && !train_feed.blank;
 }
 
-static void finish_selection(const struct gnn_sampling *s)
-{
-    if (train.keep == GNN_KEEP_BEST && s->nsplits < 2)
-        cli_usage("--keep best requires a set to evaluate: --eval valid");
-    if (s->nsplits > 1 && train_feed.blank &&
-        (train.keep == GNN_KEEP_BEST || opt_given(&train.o.patience)) &&
-        (train.keep == GNN_KEEP_BEST || train.o.patience))
-        cli_usage("%s: no node of set %s, by which epochs would be compared, has a label: evaluate "
-                  "another set first (--eval)",
-                  train.keep == GNN_KEEP_BEST ? "--keep best" : "--patience", s->split[1]);
-    if (!train_opts_select(s) && !opt_given(&train.o.patience))
-        train.o.patience = 0; /* nothing tells when to stop */
-    train.o.keep = train.keep < 0 ? GNN_KEEP_BEST : (enum gnn_keep)train.keep;
-}
-
 void train_opts_finish(const struct gnn_meta *meta, const struct gnn_model *m)
 {
-    const uint64_t steps = meta->sampling.nsplits ? meta->sampling.steps[0] : 0;
-    bool drops = false;
-    for (uint32_t i = 0; i < m->nstages; i++)
-        drops = drops || m->stage[i].drop;
-    if (!drops && train.o.dropout > 0)
-        opt_refuse(OPTS(&train.o.dropout), TRAIN_NEEDS_ROWS);
-    train.o.optimizer = (enum gnn_optimizer)train.optimizer;
-    train.o.schedule = (enum gnn_schedule)train.schedule;
-    finish_selection(&meta->sampling);
-    train.o.metric = metric_read(train.metric, m->c.task);
-    train.o.seed = train_feed.seed;
-    train.o.provenance = cli_provenance();
-    train.o.eval_every = train_full_eval_every(meta->sampling.nsplits > 1);
-    if (train.o.patience && train.o.eval_every > 1 && train.o.eval_every >= train.o.patience &&
-        !feed.comm->rank)
+    const struct gnn_sampling *s = &meta->sampling;
+    struct gnn_train_opts *o = &train_set.o;
+    struct gnn_err e = {0};
+    const bool best = o->keep == GNN_KEEP_BEST && opt_given(&o->keep);
+    if (s->nsplits > 1 && train_feed.blank && (best || (opt_given(&o->patience) && o->patience)))
+        cli_usage("%s: no node of set %s, by which epochs would be compared, has a label: evaluate "
+                  "another set first (--eval)",
+                  best ? "--keep best" : "--patience", s->split[1]);
+    if (gnn_settings_training(&train_set, &opt_all_given, meta, m,
+                              train_feed.epochs.given ? train_feed.epochs.from : 0,
+                              train_opts_end(), train_opts_select(s), &e))
+        cli_fail(&e);
+    o->seed = train_feed.seed;
+    o->provenance = cli_provenance();
+    o->eval_every = train_full_eval_every(s->nsplits > 1);
+    if (o->patience && o->eval_every > 1 && o->eval_every >= o->patience && !feed.comm->rank)
         cli_note("warning: --patience %llu counts epochs: with --eval-every %llu, the first "
                  "evaluation without improvement ends training",
-                 (unsigned long long)train.o.patience, (unsigned long long)train.o.eval_every);
-    train.o.last_epoch = train_feed.epochs.given ? train_feed.epochs.to - 1 : TRAIN_EPOCHS - 1;
-    train.o.warmup = (uint64_t)(train.warmup_epochs * (double)steps);
-    train.o.total_steps =
-        train.schedule != GNN_COSINE
-            ? 0
-            : steps * (train_feed.epochs.given ? train_feed.epochs.to - train_feed.epochs.from
-                       : feed.store_path       ? TRAIN_EPOCHS
-                                               : 0);
+                 (unsigned long long)o->patience, (unsigned long long)o->eval_every);
 }
 
 uint64_t train_opts_end(void)
@@ -196,21 +145,19 @@ uint64_t train_opts_end(void)
 void train_opts_read(int argc, char **argv)
 {
     int nargs;
-    gnn_train_opts_init(&train.o);
-    layer_opts_list(false);
-    train.o.lr = TRAIN_LR;
-    train.o.dropout = TRAIN_DROPOUT;
-    train.o.patience = TRAIN_PATIENCE;
+    gnn_settings_init(&train_set);
+    gnn_model_options(&train_set, train_model_opts);
+    gnn_training_options(&train_set, training_opts);
     sampling_opts_init(true);
     (void)opt_parse(&program, argc, argv, &nargs);
     gnn_io_stop_on(sig_fd());
     sig_tell_late(train_stop_late);
-    if (!train.o.checkpoint)
+    if (!train_set.o.checkpoint)
         sig_act();
     check_options();
-    metric_check(train.metric);
+    (void)metric_read(train_set.metric, GNN_TASK_NONE);
     threads_start(train.threads);
-    train_model_needs();
+    feed_needs(&train_set.c);
     feed.input = ranks_path(feed.input, feed.store_path ? NULL : "-i");
     if (feed.input || feed.store_path)
         stdin_unread(feed.input ? "gnn-train reads the file of -i"

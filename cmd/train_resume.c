@@ -17,7 +17,7 @@ void train_resume_find(struct gnn_comm *c)
 {
     struct gnn_err e = {0};
     char at[64];
-    if (gnn_checkpoint_at(train.o.checkpoint, &train_feed.first_epoch, &train_feed.first_step,
+    if (gnn_checkpoint_at(train_set.o.checkpoint, &train_feed.first_epoch, &train_feed.first_step,
                           &train_feed.goes_on, &e) < 0)
         cli_fail(&e);
     snprintf(at, sizeof at, "%d %llu %llu", train_feed.goes_on,
@@ -33,8 +33,8 @@ void train_resume_check(const struct gnn_comm *c)
     struct gnn_err e = {0}, damaged = {0};
     struct gnn_st_file f;
     struct stat st;
-    char *path = train.o.checkpoint && !train.resume && !c->rank
-                     ? gnn_strf(&e, "%s/checkpoint.safetensors", train.o.checkpoint)
+    char *path = train_set.o.checkpoint && !train.resume && !c->rank
+                     ? gnn_strf(&e, "%s/checkpoint.safetensors", train_set.o.checkpoint)
                      : NULL;
     if (e.code)
         cli_fail(&e);
@@ -63,7 +63,7 @@ void train_resume_load(struct gnn_trainer *t, struct gnn_err *e)
     if (rc < 0)
         cli_fail(e);
     if (rc == GNN_END) {
-        cli_note("no checkpoint in %s: starting from the beginning", train.o.checkpoint);
+        cli_note("no checkpoint in %s: starting from the beginning", train_set.o.checkpoint);
         return;
     }
     if (!t->s.any)
@@ -72,13 +72,13 @@ void train_resume_load(struct gnn_trainer *t, struct gnn_err *e)
     train_stop_at(t, 0, at, sizeof at);
     if (end && t->s.epoch >= end)
         cli_usage("%s: the checkpoint was made %s, but the last epoch of --epochs is %llu",
-                  train.o.checkpoint, at, (unsigned long long)end - 1);
+                  train_set.o.checkpoint, at, (unsigned long long)end - 1);
     const uint64_t next = t->s.epoch + t->s.closed;
     if (train_feed.epochs.given && train_feed.epochs.from > next)
         cli_usage("--epochs %llu:%llu: the checkpoint of %s was made %s, so a run goes on in epoch "
                   "%llu: --epochs %llu",
                   (unsigned long long)train_feed.epochs.from, (unsigned long long)end,
-                  train.o.checkpoint, at, (unsigned long long)next, (unsigned long long)end);
+                  train_set.o.checkpoint, at, (unsigned long long)next, (unsigned long long)end);
     cli_note("resuming %s%s", at,
              train_model_init() ? "; its parameters are used, not those of --init" : "");
     if (t->s.stopped_early)
@@ -86,5 +86,5 @@ void train_resume_load(struct gnn_trainer *t, struct gnn_err *e)
                  (unsigned long long)t->s.since_best, gnn_plural(t->s.since_best));
     if (feed.store_path &&
         (t->s.epoch != train_feed.first_epoch || t->s.step != train_feed.first_step))
-        cli_die(1, "%s: the checkpoint was changed by another process", train.o.checkpoint);
+        cli_die(1, "%s: the checkpoint was changed by another process", train_set.o.checkpoint);
 }

@@ -43,8 +43,9 @@ typedef void (*gnn_epoch_fn)(void *arg, uint64_t epoch, double loss, double valu
  * gnn-train evaluates a set valid), split, epochs, layers (with induced or clusters), dtype,
  * prefetch; model, hidden, layer-norm, batch-norm, residual, residual-projection, encoder, ffn,
  * head, jk, activation, edge-weight, edge-features, feature-norm, and those of the model's layers;
- * optimizer, lr, weight-decay, momentum, clip, dropout, dropout-input, metric, keep, patience,
- * seed; and all that decide which neighbours and seeds are drawn. */
+ * optimizer, lr, weight-decay, momentum, clip, dropout, dropout-input, schedule, step-epochs,
+ * step-factor, warmup, metric, keep, patience, seed; and all that decide which neighbours and seeds
+ * are drawn. */
 int gnn_train(struct gnn_graph *g, const char *path, const char *const options[], gnn_epoch_fn told,
               void *arg);
 

@@ -73,26 +73,21 @@ static int take_text(const char *given, const struct opt *own, struct gnn_sampli
     return 0;
 }
 
-bool gnn_api_given(const char *const given[], const char *name)
+bool gnn_api_given(const void *given, const char *name)
 {
     const size_t n = strlen(name);
-    for (; given && *given; given++) {
-        const char *p = !strncmp(*given, "no-", 3) && strncmp(name, "no-", 3) ? *given + 3 : *given;
+    for (const char *const *g = (const char *const *)given; g && *g; g++) {
+        const char *p = !strncmp(*g, "no-", 3) && strncmp(name, "no-", 3) ? *g + 3 : *g;
         if (!strncmp(p, name, n) && (!p[n] || p[n] == '='))
             return true;
     }
     return false;
 }
 
-static bool was_given(const void *arg, const char *option)
-{
-    return gnn_api_given((const char *const *)arg, option);
-}
-
 int gnn_api_options(const char *const given[], const struct opt *own, struct gnn_sampling *s,
                     bool of_train, struct gnn_err *e)
 {
-    const struct gnn_given has = {was_given, given};
+    const struct gnn_given has = {gnn_api_given, given};
     const char *why, *option;
     for (const char *const *g = given; g && *g; g++)
         if (take_text(*g, own, s, of_train, e))

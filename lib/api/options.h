@@ -11,7 +11,8 @@
  * for any other, and for those of the recipe that do not fit together. */
 int gnn_api_options(const char *const given[], const struct opt *own, struct gnn_sampling *s,
                     bool of_train, struct gnn_err *e) GNN_MUST_USE;
-bool gnn_api_given(const char *const given[], const char *name);
+/* Whether given[], which a NULL ends, has the option; as struct gnn_given asks. */
+bool gnn_api_given(const void *given, const char *name);
 /* Begins the file that gets the name `path` by gnn_temp_commit, and a descriptor to write it. NULL
  * on failure. */
 struct gnn_temp *gnn_api_file(const char *path, int *fd, struct gnn_err *e) GNN_MUST_USE;

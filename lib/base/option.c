@@ -208,3 +208,23 @@ int gnn_option_set(const struct opt *o, const char *text, const char *dashes, st
         return 0;
     }
 }
+
+double gnn_option_number(const struct opt *o)
+{
+    return o->kind == OPT_FLAG     ? *(bool *)o->value
+           : o->kind == OPT_CHOICE ? *(int *)o->value
+           : o->kind == OPT_U32    ? *(uint32_t *)o->value
+                                   : *(double *)o->value;
+}
+
+void gnn_option_put(const struct opt *o, double v)
+{
+    if (o->kind == OPT_FLAG)
+        *(bool *)o->value = v != 0;
+    else if (o->kind == OPT_CHOICE)
+        *(int *)o->value = (int)v;
+    else if (o->kind == OPT_U32)
+        *(uint32_t *)o->value = (uint32_t)v;
+    else
+        *(double *)o->value = v;
+}

@@ -70,4 +70,14 @@ struct opt {
 int gnn_option_set(const struct opt *o, const char *text, const char *dashes,
                    struct gnn_err *e) GNN_MUST_USE;
 
+/* Which options were given, by name. */
+struct gnn_given {
+    bool (*has)(const void *arg, const char *option);
+    const void *arg;
+};
+
+/* The value of a flag, a choice, a U32 or a double, and the option set to one. */
+double gnn_option_number(const struct opt *o);
+void gnn_option_put(const struct opt *o, double v);
+
 #endif

@@ -54,11 +54,6 @@ extern const unsigned gnn_sampling_list_length;
 #define GNN_SECTION_RULE "Which neighbours are picked"
 #define GNN_SECTION_WALKS "Random walks"
 
-/* Whether an option was given, of this list or of the program's own ones. */
-struct gnn_given {
-    bool (*has)(const void *arg, const char *option);
-    const void *arg;
-};
 /* The first option that was given, if any, although it requires one that has no effect in s, or
  * cannot be used with one that has; *why continues "--OPTION ". Lives until this thread's next
  * call. */

@@ -14,6 +14,7 @@
 #include "lib/model/ranking.h"
 #include "lib/model/task.h"
 #include "lib/base/plural.h"
+#include "lib/base/suggest.h"
 
 _Static_assert((int)GNN_LABEL_U8 == (int)GNN_U8 && (int)GNN_LABEL_I64 == (int)GNN_I64 &&
                    (int)GNN_LABEL_BF16 == (int)GNN_BF16 && (int)GNN_LABEL_F64 == (int)GNN_F64,
@@ -314,4 +315,23 @@ bool gnn_measure_read(const char *name, struct gnn_measure *m)
             return true;
     }
     return false;
+}
+
+/* "accuracy|...|precision@K|..." */
+#define WORD(id, name, value, example) name value
+#define NEXT_WORD(id, name, value, example) "|" name value
+
+int gnn_task_metric(enum gnn_task task, const char *text, struct gnn_measure *m, struct gnn_err *e)
+{
+    struct gnn_suggest words = {.word = text};
+    *m = (struct gnn_measure){.metric = gnn_tasks[task].usual};
+    if (text && !gnn_measure_read(text, m)) {
+        gnn_suggest_words(&words, GNN_METRICS(WORD, NEXT_WORD, NEXT_WORD));
+        return gnn_fail(e, GNN_E_USAGE, "--metric: unknown value '%s'%s", text,
+                        gnn_suggest_text(&words, "one of"));
+    }
+    return !task || gnn_metric_defined(m->metric, task)
+               ? 0
+               : gnn_fail(e, GNN_E_USAGE, "metric %s is not defined for %s tasks", text,
+                          gnn_task_name(task));
 }

@@ -117,9 +117,20 @@ static inline bool gnn_metric_better(enum gnn_metric m, double a, double b)
 /* Its name, such as "accuracy" or "precision@100"; returns out. And back: false if it is none. */
 const char *gnn_measure_name(struct gnn_measure m, char out[48]);
 bool gnn_measure_read(const char *name, struct gnn_measure *m) GNN_MUST_USE;
-/* All names, as choices of an option; the numbers are examples. */
+
+/* The option, which fills a text: names as choices, of which the numbers are examples. */
+#define GNN_METRIC_OPTION(text)                                                                                             \
+    {                                                                                                                       \
+        OPT_STR, 0, "metric", (text), "NAME",                                                                               \
+            "metric to report: " GNN_METRICS(                                                                               \
+                GNN_METRIC_SAID, GNN_METRIC_SAID_NEXT,                                                                      \
+                GNN_METRIC_SAID_LAST) " (default: accuracy; roc-auc for binary and multilabel tasks; rmse for regression)", \
+            GNN_METRICS(GNN_METRIC_WORD, GNN_METRIC_NEXT_WORD, GNN_METRIC_NEXT_WORD)                                        \
+    }
+#define GNN_METRIC_SAID(id, name, value, example) name value
+#define GNN_METRIC_SAID_NEXT(id, name, value, example) ", " name value
+#define GNN_METRIC_SAID_LAST(id, name, value, example) " or " name value
 #define GNN_METRIC_WORD(id, name, value, example) name example
 #define GNN_METRIC_NEXT_WORD(id, name, value, example) "|" name example
-#define GNN_METRIC_WORDS GNN_METRICS(GNN_METRIC_WORD, GNN_METRIC_NEXT_WORD, GNN_METRIC_NEXT_WORD)
 
 #endif

@@ -36,4 +36,9 @@ struct gnn_task_ops {
 /* By number; empty for none. */
 extern const struct gnn_task_ops gnn_tasks[];
 
+/* The metric of this name or, if text is NULL, the usual one. GNN_E_USAGE unless it is defined for
+ * the task; of GNN_TASK_NONE, which stands for any, unless it is a metric. */
+int gnn_task_metric(enum gnn_task task, const char *text, struct gnn_measure *m,
+                    struct gnn_err *e) GNN_MUST_USE;
+
 #endif

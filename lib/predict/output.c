@@ -18,6 +18,18 @@ void gnn_output_release(struct gnn_output *o)
 
 /* ---- the form ---- */
 
+int gnn_output_choose(const struct gnn_model *m, int *what, struct gnn_err *e)
+{
+    const bool values = !gnn_tasks[m->c.task].probs;
+    if (*what < 0)
+        *what = values ? GNN_OUT_VALUES : GNN_OUT_CLASSES;
+    return !values || (*what != GNN_OUT_CLASSES && *what != GNN_OUT_PROBS)
+               ? 0
+               : gnn_fail(e, GNN_E_USAGE,
+                          "--output-kind %s: a %s has no classes: expected values or embeddings",
+                          *what == GNN_OUT_PROBS ? "probs" : "classes", gnn_task_name(m->c.task));
+}
+
 uint64_t gnn_output_columns(const struct gnn_output *o)
 {
     if (gnn_output_one_class(o))

@@ -20,27 +20,31 @@ static uint64_t count_doubles(const struct gnn_trainer *t)
     return 2 + 2 * (uint64_t)t->meta->sampling.nsplits + gnn_score_sums(&t->train);
 }
 
-/* Counters in one tensor; doubles in another, so that no text conversion is involved. */
-static void store_counters(const struct gnn_trainer *t, uint64_t *u, double *f, uint64_t *counts)
+/* Scores and counts between the trainer and a file: doubles, so that no text conversion is
+ * involved, and counts. */
+static void copy_scores(struct gnn_trainer *t, bool load, double *f, uint64_t *counts)
 {
-    const struct gnn_train_state *s = &t->s;
-    const uint64_t v[NU64] = {
-        s->epoch,      s->step,     s->any,           s->closed,  s->t,       s->best_epoch,
-        s->since_best, s->has_best, s->stopped_early, t->r.steps, t->r.seeds, s->dtypes};
-    memcpy(u, v, sizeof(v));
-    f[0] = s->best;
-    f[1] = t->train.loss;
-    for (uint32_t i = 0; i < t->meta->sampling.nsplits; i++) {
-        f[2 + 2 * i] = t->best_eval[i].value;
-        f[3 + 2 * i] = t->best_eval[i].loss;
+    struct gnn_score *const r = &t->train;
+    const uint64_t sums = gnn_score_sums(r), ns = t->meta->sampling.nsplits;
+    const struct {
+        void *own, *file;
+        uint64_t bytes;
+    } part[] = {{&t->s.best, f, sizeof *f},
+                {&r->loss, f + 1, sizeof *f},
+                {r->abs_error, f + 2 + 2 * ns, sums * sizeof *f},
+                {&r->rows, counts, sizeof *counts},
+                {&r->known, counts + 1, sizeof *counts},
+                {&r->correct, counts + 2, sizeof *counts},
+                {r->tp, counts + 3, 3 * (uint64_t)r->classes * sizeof *counts}};
+    for (size_t i = 0; i < sizeof part / sizeof *part; i++)
+        if (part[i].bytes)
+            memcpy(load ? part[i].own : part[i].file, load ? part[i].file : part[i].own,
+                   part[i].bytes);
+    for (uint64_t i = 0; i < 2 * ns; i++) {
+        struct gnn_train_eval *const best = &t->best_eval[i / 2];
+        double *const own = i % 2 ? &best->loss : &best->value;
+        *(load ? own : &f[2 + i]) = load ? f[2 + i] : *own;
     }
-    if (t->train.abs_error)
-        memcpy(f + count_doubles(t) - gnn_score_sums(&t->train), t->train.abs_error,
-               gnn_score_sums(&t->train) * sizeof(*f));
-    counts[0] = t->train.rows;
-    counts[1] = t->train.known;
-    counts[2] = t->train.correct;
-    memcpy(counts + 3, t->train.tp, 3 * (size_t)t->train.classes * sizeof(*counts));
 }
 
 static int fail_damaged(const char *path, const char *what, uint64_t n, struct gnn_err *e)
@@ -69,11 +73,12 @@ static const char *implausible_counter(const struct gnn_train_state *s, uint64_t
     return s->stopped_early && !s->closed ? "the flag of early stopping" : NULL;
 }
 
-/* Counters as pack() made them, if they make sense; with what they count of the epoch under way. */
+/* Counters as gnn_trainer_save writes them, if they make sense; with what they count of the epoch
+ * under way. */
 static int unpack_state(struct gnn_train_state *s, const uint64_t *u, uint64_t steps,
                         const char *path, struct gnn_err *e)
 {
-    /* Indexes of counters in store_counters. */
+    /* Indexes of counters in gnn_trainer_save. */
     enum { NFLAGS = 4, DTYPES = NU64 - 1 };
     static const unsigned flag[NFLAGS] = {2, 3, 7, 8};
     static const uint64_t most = UINT64_C(1) << 53; /* nothing that is counted comes so far */
@@ -135,21 +140,9 @@ static void restore_counters(struct gnn_trainer *t, const struct gnn_train_state
     /* As of this run: patience may be another. */
     t->s.stopped_early =
         s->closed && s->has_best && t->o.patience && s->since_best >= t->o.patience;
-    t->s.best = f[0];
     t->r.steps = u[9];
     t->r.seeds = u[10];
-    t->train.loss = f[1];
-    for (uint32_t i = 0; i < t->meta->sampling.nsplits; i++) {
-        t->best_eval[i].value = f[2 + 2 * i];
-        t->best_eval[i].loss = f[3 + 2 * i];
-    }
-    t->train.rows = counts[0];
-    t->train.known = counts[1];
-    t->train.correct = counts[2];
-    if (t->train.abs_error)
-        memcpy(t->train.abs_error, f + count_doubles(t) - gnn_score_sums(&t->train),
-               gnn_score_sums(&t->train) * sizeof(*f));
-    memcpy(t->train.tp, counts + 3, 3 * (size_t)t->train.classes * sizeof(*counts));
+    copy_scores(t, true, (double *)(uintptr_t)f, (uint64_t *)(uintptr_t)counts);
 }
 
 static char *file_path(const char *dir, struct gnn_err *e)
@@ -222,7 +215,6 @@ int gnn_trainer_save(struct gnn_trainer *t, struct gnn_err *e)
 {
     const uint32_t np = t->m->nparams, ncounts = 3 + 3 * t->train.classes;
     const uint64_t nf = count_doubles(t);
-    uint64_t u[NU64];
     struct slabs slab[NSLABS];
     json_t *meta = NULL;
     char *path = file_path(t->o.checkpoint, e), *run = gnn_train_run_text(t, e);
@@ -251,10 +243,17 @@ int gnn_trainer_save(struct gnn_trainer *t, struct gnn_err *e)
         gnn_fail_nomem(e, strlen(run), "a checkpoint's description");
         goto out;
     }
-    store_counters(t, u, f, counts);
+    const struct gnn_train_state *r = &t->s;
+    const uint64_t u[NU64] = {
+        r->epoch,      r->step,     r->any,           r->closed,  r->t,       r->best_epoch,
+        r->since_best, r->has_best, r->stopped_early, t->r.steps, t->r.seeds, r->dtypes};
+    copy_scores(t, false, f, counts);
     slabs_of(t, slab);
-    x[0] = (struct gnn_tensor){
-        .name = "state.u64", .dtype = GNN_U64, .ndim = 1, .shape = {NU64}, .data = u};
+    x[0] = (struct gnn_tensor){.name = "state.u64",
+                               .dtype = GNN_U64,
+                               .ndim = 1,
+                               .shape = {NU64},
+                               .data = (void *)(uintptr_t)u};
     x[1] = (struct gnn_tensor){
         .name = "state.f64", .dtype = GNN_F64, .ndim = 1, .shape = {nf}, .data = f};
     x[2] = (struct gnn_tensor){

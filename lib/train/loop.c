@@ -28,10 +28,6 @@ static int check_source(const struct gnn_trainer *t, struct gnn_err *e)
 {
     const struct gnn_train_opts *o = &t->o;
     const struct gnn_sampling *sm = &t->meta->sampling;
-    char name[48];
-    if (!gnn_metric_defined(o->metric.metric, t->m->c.task))
-        return gnn_fail(e, GNN_E_USAGE, "metric %s is not defined for %s tasks",
-                        gnn_measure_name(o->metric, name), gnn_task_name(t->m->c.task));
     if (gnn_net_fits(t->m, t->meta, e))
         return e->code;
     if (o->schedule == GNN_COSINE && o->total_steps <= o->warmup)

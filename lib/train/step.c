@@ -60,7 +60,7 @@ static int pass_backward(struct gnn_trainer *t, struct gnn_err *e)
     if (t->o.full)
         return gnn_full_backward(t->o.full, t->work.p, e);
     const int rc = gnn_net_backward(&t->net, t->work.p, e);
-    return rc ? rc : gnn_train_push_gradient(t, e);
+    return rc ? rc : gnn_comm_reduce_push(t->reduce, e); /* of those that are ready */
 }
 
 static void count_work(const struct gnn_trainer *t, uint64_t *flops, uint64_t *edges)

@@ -55,9 +55,7 @@ int gnn_train_pace_weight(struct gnn_trainer *t, const struct gnn_batch *b,
                           struct gnn_err *e) GNN_MUST_USE;
 /* After a batch: is the run to end here? The same on all ranks. */
 bool gnn_train_stops(const struct gnn_trainer *t);
-/* _push starts the all-reduce of gradients that the backward pass has made ready; _own waits until
- * all gradients of this rank are computed. */
-int gnn_train_push_gradient(struct gnn_trainer *t, struct gnn_err *e) GNN_MUST_USE;
+/* Waits until all gradients of this rank are computed. */
 int gnn_train_own_gradient(struct gnn_trainer *t, struct gnn_err *e) GNN_MUST_USE;
 /* All-reduces: of the gradients, which the backward pass has begun; of what a checkpoint keeps of
  * the epoch so far, t->train and t->r.seeds; of all that is reported of an epoch. */

@@ -226,11 +226,6 @@ bool gnn_train_stops(const struct gnn_trainer *t)
 
 /* ---- all-reduces ---- */
 
-int gnn_train_push_gradient(struct gnn_trainer *t, struct gnn_err *e)
-{
-    return gnn_comm_reduce_push(t->reduce, e);
-}
-
 int gnn_train_own_gradient(struct gnn_trainer *t, struct gnn_err *e)
 {
     if (t->comm->size == 1 || !t->ops->async) /* alone, a device works on while the host goes on */

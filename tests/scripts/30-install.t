@@ -125,6 +125,8 @@ model=gin residual activation=elu hidden=8 fanout=3,3,3 frontier=new
 head=8 jk=cat encoder=6 hidden=8 ffn fanout=3,3 dropout-input=0.2
 aggr=max feature-norm=row hidden=8 fanout=4,4 replace no-shuffle drop-last batch=50 dtype=f16
 induced layers=3 hidden=8 fanout=3,3 clip=1 optimizer=sgd momentum=0.9 keep=last eval=valid metric=f1-macro
+schedule=cosine warmup=1 hidden=8 fanout=3,3
+schedule=step step-epochs=1 step-factor=0.1 hidden=8 fanout=3,3
 O
 check 'libgnn.so loads oneDNN when a model is trained, and not before' sh -c 'LD_DEBUG=files ./learner S got.safetensors classes got.raw fanout=3 epochs=1 2>&1 | grep -q "dnnl.*dynamic" && ! LD_DEBUG=files ./c_user S S.gnb again.gnb 2>&1 | grep -q dnnl'
 while IFS='|' read -r why options; do
@@ -134,15 +136,15 @@ while IFS='|' read -r why options; do
     check "and why is said: $why" grep -qe "$why" said
     check 'and nothing is left' test ! -e none
 done <<'O'
-heads: unknown option|fanout=3 heads=2
+--heads requires --model gat or gatv2|fanout=3 heads=2
 model: unknown value|model=sgae
 walk-length: unknown option|walk-length=3
-layer-norm and batch-norm exclude|fanout=3,3 batch-norm layer-norm
-hidden: 2 widths, and 1 hidden layer|fanout=3,3 hidden=8,8
+--layer-norm and --batch-norm exclude|fanout=3,3 batch-norm layer-norm
+--hidden names 2 widths; 2 hops need 1|fanout=3,3 hidden=8,8
 hidden: '8,,' is not a list|fanout=3,3 hidden=8,,
-hidden: '0' is not a list|fanout=3,3 hidden=0
-jk requires head|fanout=3,3 jk=max
-keep=best requires eval|fanout=3 keep=best
+--hidden: 0: expected a width > 0|fanout=3,3 hidden=0
+--jk requires --head|fanout=3,3 jk=max
+--keep best requires a set to evaluate|fanout=3 keep=best
 layers requires induced|fanout=3 layers=2
 momentum requires|fanout=3 momentum=0.5
 metric: unknown|fanout=3 metric=f3
