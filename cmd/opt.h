@@ -50,6 +50,7 @@ void opt_unknown(const char *name, const char *value, const char *words) __attri
  * line. */
 bool opt_given(const void *value);
 bool opt_given_name(const char *name);
+/* All options that were given. */
 extern const struct gnn_given opt_all_given;
 /* Ends the program with status 2, "--NAME WHY", if one of these options was given: what has no
  * effect is not accepted. values: NULL-terminated. */

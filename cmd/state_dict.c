@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "cmd/cli.h"
-#include "cmd/layer_opts.h"
 #include "lib/base/mem.h"
 
 struct gnn_settings state_dict_set;
@@ -64,11 +63,32 @@ static void append_text(char *text, size_t room, const char *between, const char
         snprintf(text + at, room - at, "%s%s", at ? between : "", more);
 }
 
+/* "--aggr mean --no-normalize": those of the layer that were not given, with their defaults. */
+static void append_options(char *text, size_t room, const struct gnn_layer_set *s,
+                           const struct gnn_layer *layer)
+{
+    for (uint32_t k = 0; k < layer->noptions; k++) {
+        const struct gnn_layer_option *x = &layer->option[k];
+        const struct opt *o = gnn_layers_option(s, x->word);
+        char one[96];
+        size_t n = 0;
+        const char *word = x->choices ? gnn_layer_option_word(x, x->init, &n) : "";
+        if (!x->untold || o->kind == OPT_END || opt_given(o->value))
+            continue;
+        if (x->choices || x->flag)
+            snprintf(one, sizeof one, "--%s%s%s%.*s", x->flag && x->init == 0 ? "no-" : "", x->word,
+                     n ? " " : "", (int)n, word);
+        else
+            snprintf(one, sizeof one, "--%s %g", x->word, x->init);
+        append_text(text, room, " ", one);
+    }
+}
+
 void state_dict_tell_assumed(const struct gnn_model_config *c, const char *path,
                              const struct gnn_settings *s)
 {
     char with[512] = "", fixed[512] = "";
-    append_text(with, sizeof with, " ", layer_opts_assumed(&s->layers, c->layer));
+    append_options(with, sizeof with, &s->layers, c->layer);
     if (!opt_given(&s->act) && (c->nlayers > 1 || c->layer->activates))
         append_text(with, sizeof with, " ", "--activation relu");
     if (!opt_given(&s->c.residual) && c->nlayers > 1)

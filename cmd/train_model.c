@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "cmd/cli.h"
-#include "cmd/layer_opts.h"
 #include "cmd/sampling_opts.h"
 #include "cmd/state_dict.h"
 #include "cmd/train_full.h"
@@ -253,6 +252,17 @@ static void check_effects(const struct gnn_model *m, const struct gnn_meta *meta
     }
 }
 
+/* Options of layers that were given, and do nothing in such models. */
+static void warn_idle(const struct gnn_model_config *c)
+{
+    for (uint32_t k = 0; c->layer->idle && k < c->layer->noptions; k++) {
+        const struct opt *o = gnn_layers_option(&train_set.layers, c->layer->option[k].word);
+        const char *why = c->layer->idle(c, k);
+        if (why && o->kind != OPT_END)
+            opt_warn(o->value, why);
+    }
+}
+
 /* Names of classes, in another order, would exchange outputs without a word. */
 static void check_classes(const struct gnn_model_config *from, const struct gnn_model_config *c)
 {
@@ -358,7 +368,7 @@ void train_model_make(struct gnn_model *m, struct gnn_source **src, struct gnn_e
     if (lay_out(m, &train_set, meta, e))
         cli_fail(e);
     check_effects(m, meta);
-    layer_opts_check(&train_set.layers, &m->c);
+    warn_idle(&m->c);
     prove_widths(src, m, e);
     if (gnn_model_alloc(m, e) || gnn_model_untrain(m, e) ||
         !(m->recipe = gnn_recipe_text(meta, train_full(), e)))

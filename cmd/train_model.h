@@ -7,8 +7,8 @@
 #include "lib/data/source.h"
 #include "lib/train/settings.h"
 
-/* What was asked for, and the options of all models, which gnn_model_options fills; then the one of
- * what is gone on with. */
+/* The settings that options ask for, and the options of all models, which gnn_model_options fills;
+ * then the one of what is gone on with. */
 extern struct gnn_settings train_set;
 extern struct opt train_model_opts[];
 extern const struct opt train_init_opts[];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What gnn-train was asked for, beside the settings of model and training (cmd/train_model.h). */
+/* The options of gnn-train, beside the settings of model and training (cmd/train_model.h). */
 #ifndef GNN_CMD_TRAIN_OPTS_H
 #define GNN_CMD_TRAIN_OPTS_H
 

@@ -14,9 +14,11 @@
 extern "C" {
 #endif
 
-/* The weight of row i of labels y, in this form (struct gnn_labels): weight[k] of class k below c;
- * others are unlabelled. Of targets or numbers (n, c), those that are not NaN are labelled: weight
- * is NULL, or that of two classes, of which a single target says one: class 1 above 0.5, else 0. */
+/* The weight of row i of labels y, in this form (struct gnn_labels). Classes: weight[k] of class k
+ * below c; others are unlabelled. Targets or numbers (n, c): those that are not NaN are labelled;
+ * with weights, a single target is of class 1 above 0.5, else of class 0. weight NULL: 1 for each
+ * class.
+ */
 static GNN_HD float gnn_label_weight(const void *y, enum gnn_label_form form, size_t i, size_t c,
                                      const float *weight)
 {
@@ -24,11 +26,12 @@ static GNN_HD float gnn_label_weight(const void *y, enum gnn_label_form form, si
     const float *t = (const float *)y + i * c;
     uint32_t known = 0;
     if (form == GNN_LABEL_CLASS)
-        return *k >= 0 && (size_t)*k < c ? weight[*k] : 0;
+        return *k >= 0 && (size_t)*k < c ? (weight ? weight[*k] : 1) : 0;
     for (size_t j = 0; j < c; j++)
         known += t[j] == t[j];
     return !weight ? (float)known / (float)c : known ? weight[*t > 0.5f] : 0;
 }
+/* w[i]: that of row i, of n. */
 void gnn_label_weights(const void *y, enum gnn_label_form form, size_t n, size_t c,
                        const float *weight, float *w);
 /* Turns the gradient dz (n, c) of a mean over `rows` rows into that of the mean by their weights,

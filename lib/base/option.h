@@ -26,7 +26,7 @@ enum opt_kind {
     OPT_DOUBLES /* struct opt_doubles *: comma-separated numbers */
 };
 
-/* What v is belongs to the caller: gnn_free. */
+/* Texts of an option that was given several times; v is the caller's (gnn_free). */
 struct opt_list {
     const char **v;
     uint32_t n;

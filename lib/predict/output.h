@@ -12,7 +12,7 @@
 
 enum gnn_predict_output { GNN_OUT_CLASSES, GNN_OUT_PROBS, GNN_OUT_EMBEDDINGS, GNN_OUT_VALUES };
 #define GNN_OUTPUT_WORDS "classes|probs|embeddings|values"
-/* *what, if it is negative, becomes what is usual for the model's task. GNN_E_USAGE: it is of
+/* Makes *what, if it is negative, what is usual for the model's task. GNN_E_USAGE: it is of
  * classes, which the outputs do not have. */
 int gnn_output_choose(const struct gnn_model *m, int *what, struct gnn_err *e) GNN_MUST_USE;
 

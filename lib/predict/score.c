@@ -34,24 +34,15 @@ static int labels_of(struct gnn_predict *p, const uint32_t *ids, uint64_t n, str
     return 0;
 }
 
-/* The model's classes by the byte order of their names. */
-static int compare_classes(const void *a, const void *b, void *name)
-{
-    char *const *const names = name;
-    return strcmp(names[*(const uint32_t *)a], names[*(const uint32_t *)b]);
-}
+/* A class of the model. */
+struct named_class {
+    const char *name;
+    int32_t number;
+};
 
-static int find_class(char *const *name, const uint32_t *sorted, uint32_t n, const char *wanted)
+static int compare_classes(const void *a, const void *b)
 {
-    uint32_t lo = 0, hi = n;
-    while (lo < hi) {
-        const uint32_t mid = lo + (hi - lo) / 2;
-        if (strcmp(name[sorted[mid]], wanted) < 0)
-            lo = mid + 1;
-        else
-            hi = mid;
-    }
-    return lo < n && !strcmp(name[sorted[lo]], wanted) ? (int)sorted[lo] : -1;
+    return strcmp(((const struct named_class *)a)->name, ((const struct named_class *)b)->name);
 }
 
 /* q->class_of[k] is the model's class of the name that class k of the graph has; NULL where one of
@@ -64,19 +55,20 @@ static int match_classes(struct predict_scorer *q, const char *path, struct gnn_
     bool same = true;
     if (!name || !s->class_name || !gnn_task_one_class(s->task))
         return GNN_OK;
-    uint32_t *sorted = gnn_alloc(n, sizeof *sorted, "classes", e);
+    struct named_class *sorted = gnn_alloc(n, sizeof *sorted, "classes", e);
     int32_t *to = gnn_alloc(s->nclasses, sizeof *to, "classes", e);
     int rc = sorted && to ? GNN_OK : GNN_E_NOMEM;
     for (uint32_t k = 0; !rc && k < n; k++)
-        sorted[k] = k;
+        sorted[k] = (struct named_class){name[k], (int32_t)k};
     if (!rc)
-        qsort_r(sorted, n, sizeof *sorted, compare_classes, (void *)(uintptr_t)name);
+        qsort(sorted, n, sizeof *sorted, compare_classes);
     for (uint32_t k = 0; !rc && k < s->nclasses; k++) {
-        to[k] = find_class(name, sorted, n, s->class_name[k]);
+        const struct named_class key = {s->class_name[k], 0},
+                                 *found = bsearch(&key, sorted, n, sizeof key, compare_classes);
+        if (!found)
+            rc = gnn_fail(e, GNN_E_INPUT, "%s: the model has no class '%.70s'", path, key.name);
+        to[k] = found ? found->number : -1;
         same = same && to[k] == (int32_t)k;
-        if (to[k] < 0)
-            rc = gnn_fail(e, GNN_E_INPUT, "%s: the model has no class '%.70s'", path,
-                          s->class_name[k]);
     }
     gnn_free(sorted);
     if (rc || same)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a user chooses of a model and of its training. The tables here are the only place that says
- * which options there are, for gnn-train and, by name, for gnn_train of the C library; what does
- * not fit together is refused here. */
+/* Settings: what a user chooses of a model and of its training. The tables here are the only place
+ * that says which options there are, for gnn-train and, by name, for gnn_train of the C library;
+ * what does not fit together is refused here. */
 #ifndef GNN_LIB_TRAIN_SETTINGS_H
 #define GNN_LIB_TRAIN_SETTINGS_H
 
@@ -11,7 +11,7 @@
 #include "lib/train/trainer.h"
 
 struct gnn_settings {
-    /* What options fill of these, and defaults. After gnn_settings_settle, c has everything but
+    /* Members that options fill, and defaults. After gnn_settings_settle, c has everything but
      * widths, and what the graph decides; its edge_weight is borrowed. */
     struct gnn_model_config c;
     struct gnn_train_opts o;
@@ -33,7 +33,8 @@ enum { GNN_MODEL_OPTIONS = 18, GNN_TRAINING_OPTIONS = 16 };
 struct opt *gnn_model_options(struct gnn_settings *s, struct opt to[GNN_MODEL_OPTIONS]);
 struct opt *gnn_training_options(struct gnn_settings *s, struct opt to[GNN_TRAINING_OPTIONS]);
 
-/* When options have been set. given: which of them. GNN_E_USAGE if they do not fit together. */
+/* Completes s->c when options have been set. given: which of them. GNN_E_USAGE if they do not fit
+ * together. */
 int gnn_settings_settle(struct gnn_settings *s, const struct gnn_given *given,
                         struct gnn_err *e) GNN_MUST_USE;
 /* The description of a model with so many layers, before gnn_model_config_fit. what: "layer", or

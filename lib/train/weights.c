@@ -49,32 +49,19 @@ int gnn_labelled_count(struct gnn_store *s, uint32_t set, uint64_t *count, struc
     return count_labels(s, set, false, count, e);
 }
 
-/* Those of the classes, or 1 for each. */
-static int put_classes(struct gnn_trainer *t, struct gnn_err *e)
-{
-    const uint32_t n = gnn_model_classes(&t->m->c);
-    float *ones = gnn_alloc(n, sizeof *ones, "weights of classes", e);
-    if (!ones)
-        return e->code;
-    for (uint32_t k = 0; k < n; k++)
-        ones[k] = 1;
-    const int rc = t->ops->fit(t->ops, &t->weigh.weight, n, sizeof *ones, "weights of classes", e);
-    if (!rc)
-        t->ops->put(t->ops, t->weigh.weight.data, t->o.class_weight ? t->o.class_weight : ones,
-                    n * sizeof *ones);
-    gnn_free(ones);
-    return rc;
-}
-
 int gnn_train_weigh_init(struct gnn_trainer *t, struct gnn_err *e)
 {
     const struct gnn_ops *o = t->ops;
-    if (t->o.class_weight && gnn_task_columns(t->m->c.task))
+    const uint32_t n = gnn_model_classes(&t->m->c);
+    const float *w = t->o.class_weight;
+    if (w && gnn_task_columns(t->m->c.task))
         return gnn_fail(e, GNN_E_USAGE, "--class-weights does not apply to %s tasks",
                         gnn_task_name(t->m->c.task));
-    if (!gnn_task_columns(t->m->c.task) && put_classes(t, e))
+    if (w && o->fit(o, &t->weigh.weight, n, sizeof *w, "weights of classes", e))
         return e->code;
-    t->train.class_weight = t->o.class_weight;
+    if (w)
+        o->put(o, t->weigh.weight.data, w, n * sizeof *w);
+    t->train.class_weight = w;
     if (o->fit(o, &t->weigh.sum, ONE + 1, sizeof(double), "weights of rows", e))
         return e->code;
     o->put(o, (double *)t->weigh.sum.data + ONE, &(double){1}, sizeof(double));
