@@ -2,6 +2,7 @@
 #include "kernels/loss.h"
 
 #include <math.h>
+#include <stdbool.h>
 #include <string.h>
 
 static void softmax_row(const float *z, size_t c, int32_t y, float scale, double *loss, float *dz)
@@ -39,55 +40,45 @@ static float sigmoid_f32(float x)
     return x >= 0 ? 1 / (1 + expf(-x)) : expf(x) / (1 + expf(x));
 }
 
-static void sigmoid_row(const float *z, size_t c, const float *y, float scale, double *loss,
-                        float *dz)
+/* The mean over labelled columns of the squared error of numbers, or else of the cross-entropy. */
+static void column_row(const float *z, size_t c, const float *y, bool numbers, float scale,
+                       double *loss, float *dz)
 {
     size_t known = 0;
     double s = 0;
     for (size_t j = 0; j < c; j++) {
+        const double error = (double)z[j] - (double)y[j];
         if (isnan(y[j]))
             continue;
         known++;
-        s += (double)(z[j] > 0 ? z[j] : 0) - (double)z[j] * (double)y[j] +
-             log1p(exp(-fabs((double)z[j])));
+        s = numbers ? fma(error, error, s) /* as on a device */
+                    : s + ((double)(z[j] > 0 ? z[j] : 0) - (double)z[j] * (double)y[j] +
+                           log1p(exp(-fabs((double)z[j]))));
     }
     *loss = known ? s / (double)known : 0;
+    const float k = (numbers ? 2 * scale : scale) / (float)known;
     for (size_t j = 0; dz && j < c; j++)
-        dz[j] = isnan(y[j]) ? 0 : scale / (float)known * (sigmoid_f32(z[j]) - y[j]);
+        dz[j] = isnan(y[j]) ? 0 : k * ((numbers ? z[j] : sigmoid_f32(z[j])) - y[j]);
+}
+
+static void column_loss(const float *z, size_t n, size_t c, const float *y, bool numbers,
+                        float scale, double *row_loss, float *dz)
+{
+#pragma omp parallel for schedule(static)
+    for (size_t i = 0; i < n; i++)
+        column_row(z + i * c, c, y + i * c, numbers, scale, row_loss + i, dz ? dz + i * c : NULL);
 }
 
 void gnn_sigmoid_ce(const float *z, size_t n, size_t c, const float *y, float scale,
                     double *row_loss, float *dz)
 {
-#pragma omp parallel for schedule(static)
-    for (size_t i = 0; i < n; i++)
-        sigmoid_row(z + i * c, c, y + i * c, scale, row_loss + i, dz ? dz + i * c : NULL);
-}
-
-static void squared_row(const float *z, size_t c, const float *y, float scale, double *loss,
-                        float *dz)
-{
-    size_t known = 0;
-    double s = 0;
-    for (size_t j = 0; j < c; j++) {
-        if (isnan(y[j]))
-            continue;
-        const double error = (double)z[j] - (double)y[j];
-        known++;
-        s = fma(error, error, s); /* as on a device */
-    }
-    *loss = known ? s / (double)known : 0;
-    const float k = 2 * scale / (float)known;
-    for (size_t j = 0; dz && j < c; j++)
-        dz[j] = isnan(y[j]) ? 0 : k * (z[j] - y[j]);
+    column_loss(z, n, c, y, false, scale, row_loss, dz);
 }
 
 void gnn_squared_error(const float *z, size_t n, size_t c, const float *y, float scale,
                        double *row_loss, float *dz)
 {
-#pragma omp parallel for schedule(static)
-    for (size_t i = 0; i < n; i++)
-        squared_row(z + i * c, c, y + i * c, scale, row_loss + i, dz ? dz + i * c : NULL);
+    column_loss(z, n, c, y, true, scale, row_loss, dz);
 }
 
 void gnn_softmax(float *z, size_t n, size_t c)

@@ -11,8 +11,9 @@
 #include "lib/model/model_file.h"
 #include "lib/train/train_impl.h"
 
-/* How many counters and slabs of floats there are; their order is part of the format. */
-enum { NU64 = 12, NSLABS = 3 };
+/* How many counters, and slabs beside the parameters, there are; their order is part of the format.
+ */
+enum { NU64 = 12, NSLABS = GNN_TRAIN_SLABS - 1 };
 
 /* Doubles of the state: scores, and the sums of a regression. */
 static uint64_t count_doubles(const struct gnn_trainer *t)
@@ -150,19 +151,6 @@ static char *file_path(const char *dir, struct gnn_err *e)
     return gnn_strf(e, "%s/checkpoint.safetensors", dir);
 }
 
-struct slabs {
-    const char *name;
-    float *data;
-    uint64_t n;
-};
-
-static void slabs_of(const struct gnn_trainer *t, struct slabs s[NSLABS])
-{
-    s[0] = (struct slabs){"state.moment1", t->m1, t->m->trained};
-    s[1] = (struct slabs){"state.moment2", t->m2, t->m->trained};
-    s[2] = (struct slabs){"state.best", t->best, t->m->nfloats};
-}
-
 int gnn_train_checkpoint_dir(const char *dir, struct gnn_err *e)
 {
     struct stat st;
@@ -215,7 +203,7 @@ int gnn_trainer_save(struct gnn_trainer *t, struct gnn_err *e)
 {
     const uint32_t np = t->m->nparams, ncounts = 3 + 3 * t->train.classes;
     const uint64_t nf = count_doubles(t);
-    struct slabs slab[NSLABS];
+    struct gnn_train_slab slab[GNN_TRAIN_SLABS];
     json_t *meta = NULL;
     char *path = file_path(t->o.checkpoint, e), *run = gnn_train_run_text(t, e);
     struct gnn_tensor *x = gnn_alloc(np + 7, sizeof(*x), "tensor table", e);
@@ -248,7 +236,7 @@ int gnn_trainer_save(struct gnn_trainer *t, struct gnn_err *e)
         r->epoch,      r->step,     r->any,           r->closed,  r->t,       r->best_epoch,
         r->since_best, r->has_best, r->stopped_early, t->r.steps, t->r.seeds, r->dtypes};
     copy_scores(t, false, f, counts);
-    slabs_of(t, slab);
+    gnn_train_slabs_list(t, slab);
     x[0] = (struct gnn_tensor){.name = "state.u64",
                                .dtype = GNN_U64,
                                .ndim = 1,
@@ -263,7 +251,7 @@ int gnn_trainer_save(struct gnn_trainer *t, struct gnn_err *e)
                                             .dtype = GNN_F32,
                                             .ndim = 1,
                                             .shape = {slab[i].n},
-                                            .data = slab[i].data};
+                                            .data = slab[i].host};
     const uint32_t n = np + 6 + store_untrained(t, untrained, &x[np + 6]);
     gnn_model_order(x, n, p);
     (void)!gnn_st_replace(path, p, n, meta, e);
@@ -310,17 +298,17 @@ static int check_run(const struct gnn_trainer *t, const struct gnn_st_file *f, c
 static int restore_slabs(struct gnn_trainer *t, const struct gnn_st_file *f, const char *path,
                          struct gnn_err *e)
 {
-    struct slabs slab[NSLABS];
+    struct gnn_train_slab slab[GNN_TRAIN_SLABS];
     uint64_t k;
-    slabs_of(t, slab);
+    gnn_train_slabs_list(t, slab);
     for (uint32_t i = 0; i < NSLABS; i++) {
         const void *from = state_tensor(f, path, slab[i].name, GNN_F32, slab[i].n, e);
         if (!from)
             return e->code;
-        memcpy(slab[i].data, from, slab[i].n * sizeof(float));
+        memcpy(slab[i].host, from, slab[i].n * sizeof(float));
     }
     for (uint32_t i = 0; i < NSLABS - 1; i++)
-        if ((k = gnn_first_not_finite(slab[i].data, slab[i].n)) < slab[i].n)
+        if ((k = gnn_first_not_finite(slab[i].host, slab[i].n)) < slab[i].n)
             return gnn_fail(e, GNN_E_INPUT, "%s: tensor %s: element %" PRIu64 " is not finite",
                             path, slab[i].name, k);
     for (k = 0; k < t->m->trained; k++)

@@ -4,27 +4,22 @@
 
 #include "lib/train/train_impl.h"
 
-/* 256 bytes: each slab begins where vector loads are aligned. */
-enum { NSLABS = 4, APART = 64 }; /* floats between which slabs begin */
+enum { NSLABS = GNN_TRAIN_SLABS, APART = 64 }; /* 256 bytes: vector loads are aligned */
 
-struct pair {
-    float *host, **work;
-    uint64_t n;
-};
-
-static void pairs_of(struct gnn_trainer *t, struct pair p[NSLABS])
+void gnn_train_slabs_list(struct gnn_trainer *t, struct gnn_train_slab s[GNN_TRAIN_SLABS])
 {
-    p[0] = (struct pair){t->m->slab, &t->work.p, t->m->nfloats};
-    p[1] = (struct pair){t->m1, &t->work.m1, t->m->trained};
-    p[2] = (struct pair){t->m2, &t->work.m2, t->m->trained};
-    p[3] = (struct pair){t->best, &t->work.best, t->m->nfloats};
+    const uint64_t all = t->m->nfloats, n = t->m->trained;
+    s[0] = (struct gnn_train_slab){"state.moment1", t->m1, &t->work.m1, n};
+    s[1] = (struct gnn_train_slab){"state.moment2", t->m2, &t->work.m2, n};
+    s[2] = (struct gnn_train_slab){"state.best", t->best, &t->work.best, all};
+    s[3] = (struct gnn_train_slab){NULL, t->m->slab, &t->work.p, all};
 }
 
 int gnn_train_slabs_init(struct gnn_trainer *t, struct gnn_err *e)
 {
-    struct pair p[NSLABS];
+    struct gnn_train_slab p[NSLABS];
     uint64_t at[NSLABS + 1] = {0};
-    pairs_of(t, p);
+    gnn_train_slabs_list(t, p);
     for (unsigned i = 0; i < NSLABS; i++)
         at[i + 1] = (at[i] + p[i].n + APART - 1) / APART * APART;
     if (t->ops->async &&
@@ -44,8 +39,8 @@ void gnn_train_slabs_release(struct gnn_trainer *t)
 
 void gnn_train_slabs_put(struct gnn_trainer *t)
 {
-    struct pair p[NSLABS];
-    pairs_of(t, p);
+    struct gnn_train_slab p[NSLABS];
+    gnn_train_slabs_list(t, p);
     for (unsigned i = 0; i < NSLABS; i++)
         if (*p[i].work != p[i].host)
             t->ops->put(t->ops, *p[i].work, p[i].host, p[i].n * sizeof(float));
@@ -53,8 +48,8 @@ void gnn_train_slabs_put(struct gnn_trainer *t)
 
 int gnn_train_slabs_fetch(struct gnn_trainer *t, struct gnn_err *e)
 {
-    struct pair p[NSLABS];
-    pairs_of(t, p);
+    struct gnn_train_slab p[NSLABS];
+    gnn_train_slabs_list(t, p);
     for (unsigned i = 0; i < NSLABS; i++) {
         if (*p[i].work == p[i].host)
             continue;

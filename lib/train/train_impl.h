@@ -97,6 +97,13 @@ int gnn_train_weigh(struct gnn_trainer *t, uint32_t rows, uint64_t all, float *d
 
 /* The slabs that steps work on: made; the host's brought there; and back, with everything before
  * done. */
+enum { GNN_TRAIN_SLABS = 4 };
+struct gnn_train_slab {
+    const char *name; /* in checkpoints; of the last, the parameters, NULL */
+    float *host, **work;
+    uint64_t n;
+};
+void gnn_train_slabs_list(struct gnn_trainer *t, struct gnn_train_slab s[GNN_TRAIN_SLABS]);
 int gnn_train_slabs_init(struct gnn_trainer *t, struct gnn_err *e) GNN_MUST_USE;
 void gnn_train_slabs_release(struct gnn_trainer *t);
 void gnn_train_slabs_put(struct gnn_trainer *t);
