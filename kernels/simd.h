@@ -6,10 +6,14 @@
 #ifndef GNN_KERNELS_SIMD_H
 #define GNN_KERNELS_SIMD_H
 
-#define GNN_INLINE static inline __attribute__((always_inline))
 /* Marks functions that do nothing but fetch: gcc takes calls of others for calls without effect,
  * and leaves them out. */
-#define GNN_FETCH GNN_INLINE
+#define GNN_FETCH static inline __attribute__((always_inline))
+#ifdef __SANITIZE_ADDRESS__ /* the same checks in each copy take long to compile */
+#define GNN_INLINE static inline
+#else
+#define GNN_INLINE GNN_FETCH
+#endif
 
 #if defined(__x86_64__) && defined(__OPTIMIZE__) && !defined(__SANITIZE_ADDRESS__) &&              \
     !defined(__SANITIZE_THREAD__) && !defined(GNN_NO_IFUNC)
