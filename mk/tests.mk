@@ -39,7 +39,7 @@ unit: $(WATCHED) ## build the unit tests
 # Under a sanitizer check_train is left out: tests/device/50-train.t leads through the same code.
 # The longest first, so that none of them is left for the end.
 SCRIPTS   = $(filter-out tests/ranks-long/% tests/peers/%,$(sort $(wildcard tests/*/*.t)))
-LONGEST   = tests/faults/20-% tests/bits/% tests/man/40-% tests/train/38-% tests/train/39-% tests/ranks/% tests/device/%
+LONGEST   = tests/faults/20-% tests/bits/% tests/man/40-% tests/full/% tests/rules/% tests/train/39-% tests/ranks/% tests/device/%
 ALL_TESTS = $(filter $(LONGEST),$(SCRIPTS)) $(addprefix $(B)/emu/tests/gpu/,check_kernels check_reduce $(if $(SAN),,check_train)) \
             $(UNIT:%=$(B)/tests/unit/%) $(EMU:%=$(B)/tests/emu/%) $(filter %/test_races,$(WATCHED)) $(filter-out $(LONGEST),$(SCRIPTS))
 IN_TREE   = GNN_BIN=$(CURDIR)/$(B)/bin GNN_TOP=$(CURDIR) GNN_B=$(CURDIR)/$(B)
@@ -62,7 +62,7 @@ check-races: ## run all kernels with two blocks at once that see each other's wr
 	$(Q)$(MAKE) -s check GNN_SWEEP=more TESTS='$(B)/watched/tests/emu/test_races tests/device/67-races.t'
 # Of those of devices, not what neither trains nor predicts.
 SUMMED = $(addprefix $(B)/emu/tests/gpu/,check_kernels check_reduce check_train) \
-         $(filter-out $(addprefix tests/device/,1% 2% 3% 67-% 72-%),$(sort $(wildcard tests/device/*.t)))
+         $(filter-out $(addprefix tests/device/,1% 2% 3% 67-% 72-%),$(sort $(wildcard tests/device/*.t tests/full/*.t)))
 check-sums: ## run all tests of devices with products that are added up in float, in two orders
 	$(Q)for s in forward backward; do GNN_FAKE_SUMS=$$s $(MAKE) -s check TESTS='$(SUMMED)' || exit; done
 
@@ -93,7 +93,7 @@ build-san: # most of what check-san builds, ahead of it
 ASAN = SAN=address,undefined OPT=-O1 WERROR=1 GNN_SAN=address
 TSAN = SAN=thread OPT=-O1 GNN_SAN=thread
 
-SWEPT = $(addprefix tests/faults/,10-malloc.t 20-io.t 40-address-space.t) $(sort $(wildcard tests/ranks/*.t))
+SWEPT = $(addprefix tests/faults/,10-malloc.t 20-io.t 40-address-space.t) $(sort $(wildcard $(addsuffix /*.t,$(addprefix tests/,ranks full rules))))
 check-long: all $(B)/shim.so ## fail every single allocation and call, try all combinations of ranks, not a choice of them
 	$(Q)GNN_PATIENCE=$${GNN_PATIENCE:-3600} $(MAKE) -s check GNN_SWEEP=all TESTS='$(SWEPT)'
 

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # gnn-sample on devices that are emulated (tests/emu): the same bytes as on the CPU, whatever the devices and the order in
 # which their work is done; and what goes wrong there is said.
+# tests/rules compares ways to sample.
 . "$GNN_TOP/tests/lib.sh"
 . "$GNN_TOP/tests/device/setup.sh"
 gnn-import -q sbm:nodes=400,degree=7 -o s
@@ -14,51 +15,20 @@ seq 5 3 200 >ids
 same "for epochs with evaluation" 1 1 cuda -f 3,2 -b 30 --epochs 0:2 --eval valid s
 same "for epochs with evaluation" 2 2 cuda:0,1 -f 3,2 -b 30 --epochs 0:2 --eval valid s
 same "for one epoch with evaluation" 4 3 cuda:3,1,0,2 -f 3,2 -b 30 --epochs 1:2 --eval valid s
-same "with --frontier new" 1 4 cuda:0 -f 5,3,2 -b 20 --steps 0:4 --frontier new s
-same "with replacement" 1 5 cuda -f 5,40 -r -b 20 --steps 2:5 s
 gnn-import -q sbm:nodes=400,degree=9,weights=1 -o w
-gnn-partition -q -k 3 -o w3 w
-same "by weight" 1 41 cuda -f 4,3 -b 20 --steps 0:3 --weight weight --edge-ids w
-same "by weight with replacement" 2 42 cuda:0,1 -f 4,3 -r -b 20 --steps 0:3 --weight weight w
-same "by weight from several parts with --frontier new" 1 43 cuda -f 40,3 -b 20 --steps 0:2 --weight weight --frontier new w3
-same "by weight, with all neighbours in a hop" 1 44 cuda -f 3,-1 -b 20 --steps 0:2 --weight weight w
 gnn-sample -q -f 3 --steps 0 --weight weight --keep-index -c w >stats
 for memory in device uva; do
     same "by weight with an index, in $memory memory" 1 41 cuda --with $memory '' -f 40,3 -b 20 --steps 0:3 --weight weight --edge-ids w
 done
 rm -rf w.index
-same "by weight for a graph of several node types" 1 45 cuda -f 3,2 -b 16 --steps 0:3 --weight weight --edge-ids h2
-same "by LABOR" 1 46 cuda -f 4,3 -b 20 --steps 0:3 --labor --edge-ids s
-same "by LABOR with dependencies" 2 47 cuda:0,1 -f 4,3 -b 20 --steps 0:5 --labor --layer-dependency --batch-dependency 2 s
-same "by LABOR from several parts with --frontier new" 1 48 cuda -f 6,3 -b 20 --steps 0:2 --labor --frontier new --original-ids s3
-same "by LABOR, with all neighbours in a hop" 1 49 cuda -f 3,-1 -b 20 --steps 0:2 --labor s3
-same "by LABOR for a graph of several node types" 1 50 cuda -f 3,2 -b 16 --steps 0:3 --labor --edge-ids h2
-same "in trees" 1 51 cuda -f 4,3 -b 20 --steps 0:3 --disjoint --edge-ids s
-same "in trees with --frontier new, from several parts" 2 52 cuda:0,1 -f 40,3 -b 20 --steps 0:4 --disjoint --frontier new --original-ids s3
-same "in trees by weight with replacement" 1 53 cuda -f 4,3 -r -b 20 --steps 0:3 --disjoint --weight weight w
-same "in trees of several node types" 1 54 cuda -f 3,-1 -b 16 --steps 0:3 --disjoint --edge-ids h2
 same "in trees that have the graph's nodes repeatedly" 1 55 cuda -f -1,-1,-1 -b 100 --steps 0:2 --disjoint s
-/usr/bin/python3 "$GNN_TOP/tests/sample/temporal.py" times.npz i8 300 4000
 /usr/bin/python3 "$GNN_TOP/tests/sample/temporal.py" real.npz f8 300 4000
-gnn-import -q -o times times.npz && gnn-import -q -o real real.npz && gnn-partition -q -k 3 -o times3 times
+gnn-import -q -o real real.npz
 perl -e 'srand 3; print int rand 300, " ", int(rand 30) - 9, "\n" for 1 .. 100' >pairs
-same "by time" 1 56 cuda -f 4,3 -b 20 --steps 0:3 --time-rule le --edge-ids times
 same "by real time in a window, from a file" 2 57 cuda:0,1 -f 4,3 -b 20 --time-rule lt --window 7.5 --seeds pairs real
-same "by time, the latest, from several parts" 1 58 cuda -f 4,-1 -b 20 --steps 0:3 --time-rule le --latest --original-ids times3
-same "by time and weight in trees with replacement" 1 59 cuda -f 40,3 -r -b 20 --steps 0:2 --time-rule lt --weight weight --disjoint times3
-same "by real time and weight with --frontier new" 1 60 cuda -f 5,40 -b 20 --steps 0:2 --time-rule le --weight weight --frontier new real
-same "by time and LABOR" 1 61 cuda -f 4,3 -b 20 --steps 0:2 --time-rule le --labor times3
-same "by the times of edges" 1 62 cuda -f 4,3,3 -b 20 --steps 0:2 --time-rule lt --hop-time edge --edge-ids times3
-same "by the real times of edges in trees, the latest" 2 63 cuda:0,1 -f 4,-1 -b 20 --steps 0:4 --time-rule le --hop-time edge --latest --disjoint real
-same "as random walks" 1 64 cuda --walk-length 5 --walks-per-seed 2 -b 20 --steps 0:3 s
-same "as random walks by weight, from several parts, with restarts" 2 65 cuda:0,1 --walk-length 5 --weight weight --restart 0.2 -b 20 --steps 0:5 w3
-same "as node2vec" 1 68 cuda --walk-length 6 --node2vec 0.5,2 --weight weight -b 20 --steps 0:3 w3
-same "as pairs in walks" 1 66 cuda --walk-length 5 --pairs 2 -b 20 --steps 0:3 s3
-same "as walks along a metapath" 1 67 cuda --walk-length 5 --metapath t1/rev_up/t0 --metapath t0/up/t1 -b 16 --steps 0:3 h2
 same "with edge ids" 1 6 auto -f 4,3 -b 20 --steps 0:3 --edge-ids s
 same "from several parts" 1 7 cuda -f 4,3 -b 20 --steps 0:3 --edge-ids s3
 same "from several parts with original ids" 2 8 cuda:1 -f 4,3 -b 20 --steps 0:3 --original-ids --frontier new s3
-same "for a graph of several node types" 1 9 cuda -f 3,2 -b 16 --steps 0:3 --edge-ids h
 same "for a graph of several node types in parts with --frontier new" 2 10 cuda:1,0 -f 3,2 -b 16 --steps 0:4 --frontier new --original-ids h2
 key=$(gnn-inspect -t h | sed -n 's|.* edge/\([^ ]*\)/indptr .*|\1|p' | head -n 1)
 same "for fan-outs of one edge type only" 1 11 cuda -f "$key=3,2" -b 16 --steps 0:2 h

@@ -1,15 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
-# gnn-sample --induced on devices that are emulated: the bytes of the CPU by each rule, wherever the graph is and whatever
-# there is room for.
+# gnn-sample --induced on devices that are emulated: the bytes of the CPU wherever the graph is and whatever there
+# is room for. tests/rules compares ways to sample.
 . "$GNN_TOP/tests/lib.sh"
 . "$GNN_TOP/tests/device/setup.sh"
 gnn-import -q sbm:nodes=400,degree=7 -o s
 gnn-import -q sbm:nodes=200,types=3,weights=1 -o h
-gnn-import -q sbm:nodes=400,degree=9,weights=1 -o w
 gnn-import -q sbm:nodes=9000,degree=5 -o big
 gnn-partition -q -k 3 -o s3 s
 gnn-partition -q -k 2 -o h2 h
-gnn-partition -q -k 3 -o w3 w
 /usr/bin/python3 "$GNN_TOP/tests/sample/temporal.py" times.npz i8 300 4000
 /usr/bin/python3 "$GNN_TOP/tests/sample/temporal.py" real.npz f8 300 4000
 gnn-import -q -o times times.npz && gnn-import -q -o real real.npz && gnn-partition -q -k 3 -o times3 times
@@ -24,33 +22,16 @@ induced() {
     same "with --induced, $_when" 2 $((seed + 1)) cuda:1,0 --induced "$@"
 }
 induced "for epochs with evaluation" -f 3,2 -b 30 --epochs 0:2 --eval valid s
-induced "with edge ids" -f 4,3 -b 40 --steps 0:4 --edge-ids s
 induced "from several parts with original ids" -f 4,3 -b 40 --steps 0:4 --edge-ids --original-ids s3
-induced "with --frontier new" -f 5,3,2 -b 20 --steps 0:4 --frontier new --edge-ids s
-induced "with replacement" -f 5,40 -r -b 20 --steps 2:5 s
-induced "by LABOR" -f 4,3 -b 20 --steps 0:3 --labor --edge-ids s
-induced "by LABOR from several parts with --frontier new" -f 6,3 -b 20 --steps 0:2 --labor --frontier new --original-ids s3
-induced "by weight" -f 4,3 -b 20 --steps 0:3 --weight weight --edge-ids w
-induced "by weight with replacement from several parts" -f 4,3 -r -b 20 --steps 0:3 --weight weight --frontier new --edge-ids w3
 induced "for few nodes of a large graph" -f 9,5 -b 4 --steps 0:9 --edge-ids big
 induced "for few nodes of a large graph with --frontier new" -f 4,2,2 -b 3 --steps 0:9 --frontier new big
-induced "for several node types" -f 3,2 -b 16 --steps 0:4 --edge-ids h
-induced "for several node types by weight from several parts" -f 3,2,2 -b 16 --steps 0:4 --weight weight --original-ids h2
 key=$(gnn-inspect -t h | sed -n 's|.* edge/\([^ ]*\)/indptr .*|\1|p' | head -n 1)
 induced "for fan-outs of one edge type only" -f "$key=3,2" -b 16 --steps 0:3 --edge-ids h
 induced "for fan-outs without one edge type" -f 3,2 -f "$key=0,0" -b 16 --steps 0:3 --edge-ids h
 induced "with edges of a type that no batch has" -f t1/rev_up/t0=3 -f t2/rev_up/t1=3 -b 16 --steps 0:3 --edge-ids h
 induced "in trees with edges of a type that no batch has" -f t1/rev_up/t0=3 -f t2/rev_up/t1=3 -b 16 --steps 0:3 --disjoint h2
-induced "in trees" -f 4,3 -b 20 --steps 0:3 --disjoint --edge-ids s
-induced "in trees with --frontier new, from several parts" -f 40,3 -b 20 --steps 0:4 --disjoint --frontier new --original-ids s3
-induced "in trees of several node types" -f 3,-1 -b 16 --steps 0:3 --disjoint --edge-ids h2
 induced "in trees that have the graph's nodes repeatedly" -f -1,-1 -b 60 --steps 0:2 --disjoint s
-induced "by time" -f 4,3 -b 20 --steps 0:3 --time-rule le --edge-ids times
 induced "by real time in a window, from a file" -f 4,3 -b 20 --time-rule lt --window 7.5 --seeds pairs real
-induced "by time, the latest, from several parts" -f 4,-1 -b 20 --steps 0:3 --time-rule le --latest --original-ids times3
-induced "by time and weight in trees with replacement" \
-    -f 40,3 -r -b 20 --steps 0:2 --time-rule lt --weight weight --disjoint --edge-ids times3
-induced "by time and LABOR" -f 4,3 -b 20 --steps 0:2 --time-rule le --labor times3
 induced "for a hop without fan-out" -f 0 -b 50 --steps 0:2 s
 induced "for all neighbours" -f -1,-1 -b 20 --steps 0:2 --edge-ids s
 seq 5 3 200 >ids

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# The ranks' batches together are the batch of one, whatever the number of ranks and parts.
+# The ranks' batches together are the batch of one, whatever the number of ranks and parts. tests/rules compares ways to sample.
 . "$GNN_TOP/tests/ranks/setup.sh"
 gnn-import -q --no-provenance -o S sbm:nodes=1600,degree=12,features=8 || { _not_ok "gnn-import makes the graph"; done_testing; }
 opts='--fanout 7,4,3 --batch 100 --eval valid --edge-ids'
@@ -79,21 +79,8 @@ for dtype in $(choice 'f16 bf16' bf16); do
         ranks 4 gnn-gather -q P4 --replicate 0.4 --dtype $dtype -i 'r.%r.gnb' -o 'g.%r.gnb'
     check "gnn-gather --replicate --dtype $dtype gathers the rows that the store has" union P4 one.gnb $(streams g 4)
 done
-check 'gnn-sample -r draws the batches of one process with replacement' gnn-sample -q S --fanout 5,5 -r -b 64 -o one.gnb
-check 'gnn-sample -r on 4 ranks draws with replacement' ranks 4 gnn-sample -q P4 -f 5,5 -r -b 64 -o 'r.%r.gnb'
-check 'gnn-sample -r on 4 ranks draws the batches of one process' union P4 one.gnb $(streams r 4)
 gnn-import -q --no-provenance -o W sbm:nodes=900,degree=12,features=4,weights=1
-turns=1 # of 2 and 4 ranks, 4
 gnn-partition -q --no-provenance -k 4 --halo-edges -o W4 W
-for how in '' -r; do
-    check "gnn-sample --weight $how draws the batches of one process" gnn-sample -q W -f 5,4 --weight weight $how -b 64 --edge-ids -o one.gnb
-    for many in 2 4; do
-        turn 2 || continue
-        rm -f r.*.gnb
-        check "gnn-sample --weight $how on $many ranks draws" ranks $many gnn-sample -q W4 -f 5,4 --weight weight $how -b 64 --edge-ids -o 'r.%r.gnb'
-        check "gnn-sample --weight $how on $many ranks draws the batches of one process" union W4 one.gnb $(streams r $many)
-    done
-done
 # An index that ranks keep is that of one process, and any number of ranks uses it.
 gnn-sample -q W -f 5,4 --weight weight -b 64 --edge-ids -o one.gnb
 check 'gnn-sample --keep-index on 2 ranks draws' ranks 2 gnn-sample -q W4 -f 5,4 --weight weight -b 64 --edge-ids --keep-index -o 'r.%r.gnb'
@@ -106,15 +93,8 @@ rm -f r.*.gnb
 check 'gnn-sample on 4 ranks draws with an index' ranks 4 gnn-sample -q W4 -f 5,4 --weight weight -b 64 --edge-ids -o 'r.%r.gnb'
 check 'gnn-sample on 4 ranks draws with an index the batches of one process' union W4 one.gnb $(streams r 4)
 rm -rf W4.index
-for how in '' '--layer-dependency --batch-dependency 3'; do
-    check "gnn-sample --labor $how draws the batches of one process" gnn-sample -q W -f 5,4 --labor $how -b 64 --edge-ids -o one.gnb
-    for many in 2 4; do
-        turn 2 || continue
-        rm -f r.*.gnb
-        check "gnn-sample --labor $how on $many ranks draws" ranks $many gnn-sample -q W4 -f 5,4 --labor $how -b 64 --edge-ids -o 'r.%r.gnb'
-        check "gnn-sample --labor $how on $many ranks draws the batches of one process" union W4 one.gnb $(streams r $many)
-    done
-done
+gnn-sample -q W -f 5,4 --labor -b 64 -o one.gnb
+check 'gnn-sample --labor on 4 ranks draws' ranks 4 gnn-sample -q W4 -f 5,4 --labor -b 64 -o 'r.%r.gnb'
 # Accesses of these picks are not computed, so copies are those of the halo.
 for by in '' '--cache-order halo'; do
     ranks 4 gnn-gather -q W4 --replicate 0.4 $by -i 'r.%r.gnb' -o 'g.%r.gnb' --metrics "k${by:+halo}.%r"
@@ -124,49 +104,9 @@ check 'gnn-gather --replicate takes the rows of the halo for --labor by default'
 check 'gnn-gather --replicate gathers for --labor the rows that the store has' union W4 one.gnb $(streams g 4)
 refuses 2 'expected accesses are known of uniform picks only: .* (for --replicate: halo or degree)' '--replicate by access for --labor' \
     ranks 4 gnn-gather -q W4 --replicate 0.4 --cache-order access -i 'r.%r.gnb' -o 'g.%r.gnb'
-check 'gnn-sample --labor on 4 ranks draws from parts without halo edges' ranks 4 gnn-sample -q P4 -f 5,4 --labor -b 64 -o 'r.%r.gnb'
-check 'gnn-sample --labor draws the batches of one process from one part' gnn-sample -q S -f 5,4 --labor -b 64 -o one.gnb
-check 'gnn-sample --labor on 4 ranks draws the batches of one process from one part' union P4 one.gnb $(streams r 4)
-check 'gnn-sample --disjoint draws the batches of one process' gnn-sample -q S -f 5,4,3 --disjoint -b 64 --edge-ids -o one.gnb
-for many in 2 4; do
-    turn 2 || continue
-    rm -f r.*.gnb
-    check "gnn-sample --disjoint on $many ranks draws" ranks $many gnn-sample -q H4 -f 5,4,3 --disjoint -b 64 --edge-ids -o 'r.%r.gnb'
-    check "gnn-sample --disjoint on $many ranks draws the batches of one process" union H4 one.gnb $(streams r $many)
-done
-check "gnn-sample --disjoint --count-once on 3 ranks draws" ranks 3 gnn-sample -q P4 -f 5,4,3 --disjoint -b 64 --edge-ids --count-once -o 'r.%r.gnb'
-check "gnn-sample --disjoint --count-once on 3 ranks counts each node of a tree once" union P4 one.gnb $(streams r 3)
-walks() { /usr/bin/python3 "$GNN_TOP/tests/sample/walks.py" list "$@"; }
-for how in '' '--weight weight --restart 0.2' '--node2vec 0.5,3'; do
-    gnn-sample -q W --walk-length 6 --walks-per-seed 2 -b 64 $how -o one.gnb && walks W one.gnb >one.txt
-    for many in 2 4; do
-        turn 2 || continue
-        rm -f r.*.gnb
-        check "gnn-sample --walk-length $how on $many ranks walks" ranks $many gnn-sample -q W4 --walk-length 6 --walks-per-seed 2 -b 64 -j 2 $how -o 'r.%r.gnb'
-        # shellcheck disable=SC2046
-        walks W4 $(streams r $many) >many.txt
-        check "gnn-sample --walk-length $how on $many ranks walks as one process does" cmp one.txt many.txt
-    done
-done
-check 'gnn-sample --walk-length on 4 ranks walks along the edges of halo nodes' ranks 4 gnn-sample -q H4 --walk-length 6 -b 64 -o 'r.%r.gnb'
-walks H4 $(streams r 4) >many.txt
-gnn-sample -q S --walk-length 6 -b 64 -o one.gnb && walks S one.gnb >one.txt
-check 'gnn-sample --walk-length on 4 ranks walks with halo edges as one process does' cmp one.txt many.txt
 /usr/bin/python3 "$GNN_TOP/tests/sample/temporal.py" G.npz f8 900 12000
 gnn-import -q -o G G.npz
 gnn-partition -q -k 4 --halo-edges -o G4 G
-for how in '' '--window 9 --weight weight -r' '--latest --disjoint' '--hop-time edge'; do
-    check "gnn-sample --time-rule le $how draws the batches of one process" gnn-sample -q G -f 5,4,3 --time-rule le $how -b 64 --edge-ids -o one.gnb
-    for many in 2 4; do
-        turn 2 || continue
-        rm -f r.*.gnb
-        check "gnn-sample --time-rule le $how on $many ranks draws" ranks $many gnn-sample -q G4 -f 5,4,3 --time-rule le $how -b 64 --edge-ids --count-once -o 'r.%r.gnb'
-        check "gnn-sample --time-rule le $how on $many ranks draws the batches of one process" union G4 one.gnb $(streams r $many)
-        [ -n "${how##*disjoint*}" ] || continue
-        cp out counted
-        check "gnn-sample --time-rule le $how --count-once on $many ranks counts each node once at each time" grep -q ' [1-9][0-9]* nodes counted' counted
-    done
-done
 perl -e 'srand 3; print int rand 900, " ", int(rand 30) - 9, "\n" for 1 .. 300' >pairs
 check 'gnn-sample draws the batches of one process for seeds with times' gnn-sample -q G4 --seeds pairs -f 5,4 --time-rule lt -b 50 --shuffle --edge-ids -o one.gnb
 check 'gnn-sample on 3 ranks draws for seeds with times' ranks 3 gnn-sample -q G4 --seeds pairs -f 5,4 --time-rule lt -b 50 --shuffle --edge-ids -o 'r.%r.gnb'

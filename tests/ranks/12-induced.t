@@ -1,28 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-# Induced edges on several ranks: of trees, which are each on one rank, and of clusters.
+# Induced edges on several ranks: clusters, what is refused, and training. tests/rules compares ways to sample.
 . "$GNN_TOP/tests/ranks/setup.sh"
 refusing=gnn-sample
 gnn-import -q -o S sbm:nodes=1200,degree=12,features=8 && gnn-import -q -o T sbm:nodes=500,types=3,weights=1,features=6 ||
     { _not_ok "gnn-import makes graphs"; done_testing; }
-/usr/bin/python3 "$GNN_TOP/tests/sample/temporal.py" G.npz i8 900 12000
-gnn-import -q -o G G.npz
-gnn-partition -q -k 4 -o S4 S && gnn-partition -q -k 4 --halo-edges -o T4 T && gnn-partition -q -k 4 --halo-edges -o G4 G ||
-    _not_ok "gnn-partition makes 4 parts"
-while read -r s how <&3; do # mpirun reads stdin
-    check "gnn-sample --induced --disjoint $how draws in one process ($s)" gnn-sample -q $s -f 5,4 --induced --disjoint $how -b 64 --edge-ids -o one.gnb
-    for many in 2 4; do
-        rm -f r.*.gnb
-        check "gnn-sample --induced --disjoint $how on $many ranks draws ($s)" \
-            ranks $many gnn-sample -q ${s}4 -f 5,4 --induced --disjoint $how -b 64 --edge-ids -j 2 --count-once -o 'r.%r.gnb'
-        check "gnn-sample --induced --disjoint $how on $many ranks draws the batches of one process ($s)" union ${s}4 one.gnb $(streams r $many)
-    done
-    gnn-inspect --verify r.1.gnb --against ${s}4 >proof
-    check "gnn-inspect --verify proves a rank's batches ($s)" grep -q 'nodes of a batch\|all in' proof
-done 3<<.
-S --frontier all
-T --weight weight
-G --time-rule le --window 20
-.
+gnn-partition -q -k 4 -o S4 S || _not_ok "gnn-partition makes 4 parts"
 refuses 2 'induced edges require disjoint trees' '--induced without trees on ranks' ranks 2 gnn-sample -q S4 -f 5,4 --induced -o x.%r
 refuses 2 'clusters must be disjoint' '--clusters without trees on ranks' ranks 2 gnn-sample -q S4 --clusters 2 -o x.%r
 

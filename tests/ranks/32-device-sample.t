@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# Ranks that sample on devices, which are emulated: the bytes of the ranks that sample on the CPU, wherever the graph is.
+# Ranks that sample on devices, which are emulated: the bytes of the ranks that sample on the CPU, wherever the graph is. tests/rules compares ways to sample.
 . "$GNN_TOP/tests/ranks/setup.sh"
-[ -z "${GNN_SAN-}" ] || { skip "gnn-sample on emulated devices gives the bytes of the CPU on any number of ranks" \
-    'a matrix of runs; 35-device-train.t leads through the same code'; done_testing; }
 export GNN_MPI="$GNN_B/lib/gnn-tools/gnn-mpi.so"
 emu=$GNN_B/emu/bin
 heard() { grep -v 'ASan doesn.t fully support makecontext' "$1"; }
@@ -44,20 +42,10 @@ try 2 4 s4 '-f 7,4 -b 64' cuda:3,1,0,2 '-j 1'
 try 3 2 s4 '-f 7,4 -b 64' cuda:1 ''
 try 4 4 h5 '-f 3,2 -b 24 --count-once' cuda ''
 try 4 2 s4 '-f 5,5,5 -b 100 --count-once --eval test -j 2' cuda ''
-try 4 2 s4 '-f 5,40 -r -b 20 --edge-ids' cuda ''
 try 4 2 s4 '-f -1,-1,-1 -b 200 --edge-ids --steps 0:2' cuda ''
 try 2 1 s4 '-f 0 -b 50 --steps 0:2' cuda ''
 try 4 1 halo '-f 5,4 -b 64 --edge-ids' cuda '-v'
 try 2 1 halo '-f 5,4 -b 64' cuda '--graph-memory uva'
-/usr/bin/python3 "$GNN_TOP/tests/sample/temporal.py" G.npz f8 300 4000
-gnn-import -q --no-provenance -o G G.npz && gnn-partition -q --no-provenance -k 4 -o G4 G
-try 4 2 G4 '-f 5,4 -b 24 --time-rule le --window 9 --count-once --edge-ids' cuda ''
-try 2 1 G4 '-f 5,4 -b 24 --time-rule lt --hop-time edge --weight weight' cuda ''
-try 4 2 s4 '--walk-length 4 -b 64' cuda ''
-try 4 2 s4 '-f 5,4 -b 24 --induced --disjoint --edge-ids' cuda ''
-try 3 1 h5 '-f 3,2 -b 24 --induced --disjoint --edge-ids' cuda '--graph-memory uva --graph-cache 2k'
-try 2 2 G4 '-f 5,4 -b 24 --induced --disjoint --time-rule le --weight weight' cuda '-j 3'
-try 2 1 halo '-f 5,4 -b 24 --induced --disjoint' cuda ''
 export GNN_FAKE_MAP=1
 try 2 2 s4 '-f 7,4 -b 64' cuda '--graph-memory uva'
 unset GNN_FAKE_MAP
@@ -137,7 +125,7 @@ fail() { _k=$1 && shift && GNN_FAKE_DEVICES=2 timeout 600 mpirun --quiet -n 2 sh
 fail 0 "$@" 2>calls.txt
 calls=$(sed -n 's/fake device: \([0-9]*\) calls/\1/p' calls.txt)
 wrong='' overcome=0 tried=0
-step=$(choice 1 $((${calls:-0} / $(wide && echo 18 || echo 12))))
+step=$(choice 1 $((${calls:-0} / $(wide && echo 18 || echo 7))))
 for k in $(seq 1 $step "${calls:-0}"); do
     rm -f got.*
     fail "$k" "$@" 2>failed.txt

@@ -6,25 +6,8 @@ trees() { /usr/bin/python3 "$GNN_TOP/tests/sample/trees.py" "$@"; }
 gnn-import -q -o s sbm:nodes=1500,degree=12
 gnn-import -q -o h sbm:nodes=700,types=3,weights=1
 gnn-partition -q -k 4 -o s4 s
-gnn-partition -q -k 3 -o h3 h
 
-# The same batches however they are asked for.
-for how in '' -r '--frontier new'; do
-    smp s -f 6,4,-1 -b 60 --disjoint $how --steps 0:8 --edge-ids -o one
-    for j in 2 5; do
-        smp s -f 6,4,-1 -b 60 --disjoint $how --steps 0:8 --edge-ids -j$j -o many
-        check "gnn-sample --disjoint $how -j$j draws the bytes of one thread" cmp one many
-    done
-    check "gnn-sample --disjoint $how takes edges of the store, in their trees" gnn-inspect --verify one --against s
-    smp s4 -f 6,4,-1 -b 60 --disjoint $how --steps 0:8 --edge-ids -o many -j2
-    check "gnn-sample --disjoint $how draws the same from 4 partitions" gnn-inspect --diff --original --store s --store s4 one many
-    smp h -f 6,4 -b 60 --disjoint --weight weight $how --steps 0:5 --edge-ids -o one
-    smp h3 -f 6,4 -b 60 --disjoint --weight weight $how --steps 0:5 --edge-ids -o many
-    check "gnn-sample --disjoint --weight $how draws the same of three types from 3 partitions" gnn-inspect --diff --original --store h --store h3 one many
-done
 smp s -f 5,3 -b 60 --disjoint -o whole
-for r in 0:2 2:9 9:15; do smp s -f 5,3 -b 60 --disjoint --steps $r; done >slices
-check "gnn-sample --disjoint draws steps in slices as in one run" gnn-inspect --diff whole slices
 smp s -f 5,3 -b 60 -o plain
 status 1 "gnn-inspect --diff tells a stream of trees from one without" gnn-inspect --diff whole plain
 check "gnn-inspect names the trees" sh -c 'gnn-inspect whole | grep -q "disjoint trees"'

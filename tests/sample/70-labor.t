@@ -3,24 +3,7 @@
 . "$GNN_TOP/tests/lib.sh"
 smp() { gnn-sample --no-provenance "$@"; }
 gnn-import -q -o s sbm:nodes=1500,degree=20
-gnn-import -q -o h sbm:nodes=700,types=3,degree=9
-gnn-partition -q -k 4 -o s4 s
-gnn-partition -q -k 3 -o h3 h
 
-# The same batches however they are asked for.
-for how in '' '--frontier new' '--layer-dependency --batch-dependency 3'; do
-    smp s -f 6,4,70 -b 60 --labor $how --steps 0:8 --edge-ids -o one
-    for j in 2 5; do
-        smp s -f 6,4,70 -b 60 --labor $how --steps 0:8 --edge-ids -j$j -o many
-        check "gnn-sample --labor $how -j$j draws the bytes of one thread" cmp one many
-    done
-    check "gnn-sample --labor $how takes edges of the store" gnn-inspect --verify one --against s
-    smp s4 -f 6,4,70 -b 60 --labor $how --steps 0:8 --edge-ids -o many -j2
-    check "gnn-sample --labor $how draws the same from 4 partitions" gnn-inspect --diff --original --store s --store s4 one many
-    smp h -f 6,-1 -b 60 --labor $how --steps 0:5 --edge-ids -o one
-    smp h3 -f 6,-1 -b 60 --labor $how --steps 0:5 --edge-ids -o many
-    check "gnn-sample --labor $how draws the same of three types from 3 partitions" gnn-inspect --diff --original --store h --store h3 one many
-done
 # Slices end in the midst of steps that share variates.
 for how in '' '--batch-dependency 4'; do
     smp s -f 5,3 -b 60 --labor $how --eval valid --epochs 2 -o whole

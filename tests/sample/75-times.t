@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# gnn-sample --time-rule: edges by their times and that of the seed.
+# gnn-sample --time-rule: edges by their times and that of the seed. tests/rules looks at what each rule picks.
 . "$GNN_TOP/tests/lib.sh"
 python=/usr/bin/python3
 "$python" -c 'import numpy' 2>/dev/null || { skip 'gnn-sample --time-rule picks edges by time' 'no numpy'; done_testing; }
@@ -13,25 +13,7 @@ for s in whole real; do
     gnn-partition -q -k 4 -o ${s}4 $s
 done
 
-# Each rule, alone and with others, against a look at each in-edge; the same batches however they are asked for.
-for s in whole real; do
-    for how in '--time-rule le' '--time-rule lt --window 7' '--time-rule le --latest' '--time-rule lt --window 3 -r' '--time-rule le --window 0' \
-        '--time-rule le --weight weight' '--time-rule lt --weight weight -r --disjoint' '--time-rule le --disjoint --latest --window 20' \
-        '--time-rule lt --labor --layer-dependency' '--time-rule le --frontier new' '--time-rule le --hop-time edge' \
-        '--time-rule lt --hop-time edge --window 40 -r --disjoint' '--time-rule le --hop-time edge --latest --frontier new'; do
-        rm -f one many
-        smp $s -f 6,4,-1 -b 50 $how --steps 0:3 --edge-ids -o one
-        check "gnn-sample $how picks what may be picked ($s)" look $s one
-        check "gnn-inspect --verify finds no edge that the seed rules out: $how ($s)" gnn-inspect --verify one --against $s
-        smp $s -f 6,4,-1 -b 50 $how --steps 0:3 --edge-ids -j3 -o many
-        check "gnn-sample $how -j3 draws the bytes of one thread ($s)" cmp one many
-        smp ${s}4 -f 6,4,-1 -b 50 $how --steps 0:3 --edge-ids -o many -j2
-        check "gnn-sample $how draws the same from 4 partitions ($s)" gnn-inspect --diff --original --store $s --store ${s}4 one many
-    done
-done
 smp whole -f 5,3 -b 60 --time-rule le -o all
-for r in 0:2 2:3 3:5; do smp whole -f 5,3 -b 60 --time-rule le --steps $r; done >slices
-check "gnn-sample --time-rule draws steps in slices as in one run" gnn-inspect --diff all slices
 check "gnn-inspect names the rule" sh -c 'gnn-inspect all | grep -q "edges until the time of their seed"'
 smp whole -f 5,3 -b 60 -o plain
 status 1 "gnn-inspect --diff tells temporal batches from others" gnn-inspect --diff all plain

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# --induced: batches with all edges among the nodes that were found.
+# --induced: batches with all edges among the nodes that were found. tests/rules looks at each rule.
 . "$GNN_TOP/tests/lib.sh"
 python=/usr/bin/python3
 "$python" -c 'import numpy' 2>/dev/null || { skip 'gnn-sample --induced finds the edges among nodes' 'no numpy'; done_testing; }
@@ -10,27 +10,6 @@ refusing=gnn-sample
 gnn-import -q -o timed times.npz
 gnn-import -q -o plain sbm:nodes=1500,degree=12
 gnn-import -q -o typed sbm:nodes=700,types=3,weights=1
-for s in timed plain typed; do gnn-partition -q -k 4 -o ${s}4 $s; done
-
-# Each rule, against a look at each in-edge; the same batches however they are asked for.
-look_at() { # STORE OPTIONS...
-    s=$1
-    shift
-    rm -f one many sampled
-    smp $s -f 6,4 -b 40 "$@" --steps 0:3 -o sampled
-    smp $s -f 6,4 -b 40 "$@" --steps 0:3 --induced --edge-ids -o one
-    check "gnn-sample --induced $* has the edges among the nodes found ($s)" look $s one sampled
-    check "gnn-inspect --verify proves it: $* ($s)" gnn-inspect --verify one --against $s
-    smp $s -f 6,4 -b 40 "$@" --steps 0:3 --induced --edge-ids -j3 -o many
-    check "gnn-sample --induced $* -j3 draws the bytes of one thread ($s)" cmp one many
-    smp ${s}4 -f 6,4 -b 40 "$@" --steps 0:3 --induced --edge-ids -o many -j2
-    check "gnn-sample --induced $* draws the same from 4 partitions ($s)" gnn-inspect --diff --original --store $s --store ${s}4 one many
-}
-for how in '' --disjoint '--frontier new' -r --labor '--disjoint --frontier new'; do look_at plain $how; done
-for how in --disjoint '--weight weight' '--weight weight -r --disjoint --frontier new'; do look_at typed $how; done
-for how in '--time-rule le' '--time-rule lt --window 30 --disjoint' '--time-rule le --latest' '--time-rule le --weight weight --frontier new'; do
-    look_at timed $how
-done
 
 # Fewer edge types, more hops, one seed, all neighbours.
 smp plain -f -1 -b 1 --steps 0:30 -o sampled
@@ -42,9 +21,7 @@ check "gnn-sample --induced leaves out edge types that are not sampled" look typ
 
 # Epochs, evaluation, seeds from a pipe, slices.
 smp plain -f 5,3 -b 60 --epochs 2 --eval valid --induced -o whole
-for r in 0:2 2:9 9:15; do smp plain -f 5,3 -b 60 --steps $r --induced; done >slices
 smp plain -f 5,3 -b 60 --induced -o first
-check "gnn-sample --induced draws steps in slices as in one run" gnn-inspect --diff first slices
 gnn-sample -q plain -f 5,3 -b 7 --seeds - --induced <<. | gnn-inspect --verify - --against plain >said
 3
 5

@@ -1,0 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
+# Full batches of SAGE: what minibatches of all seeds and all neighbours learn; whatever partitions, memory, ranks and devices there are.
+layers='sage'
+. "$GNN_TOP/tests/full/cases.sh"
