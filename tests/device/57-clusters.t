@@ -2,7 +2,6 @@
 # Clusters on devices that are emulated: these draw, the host puts batches together, and devices gather and train.
 . "$GNN_TOP/tests/lib.sh"
 . "$GNN_TOP/tests/device/setup.sh"
-[ -z "${GNN_SAN-}" ] || { skip 'clusters on devices' 'the same code as of several ranks'; done_testing; }
 gnn-import -q sbm:nodes=600,degree=8,features=8 -o s
 gnn-import -q sbm:nodes=200,types=3,weights=1,features=6 -o h
 gnn-partition -q -k 7 -o s7 s

@@ -3,10 +3,6 @@
 # groups of check_kernels those whose blocks have to do with each other; all of them in the wider tiers, and by `make check-races`.
 . "$GNN_TOP/tests/lib.sh"
 kernels=$GNN_B/watched/tests/gpu/check_kernels
-if [ -n "${GNN_SAN-}" ]; then
-    skip "kernels give the same when two blocks run at once" "accesses are not watched beside a sanitizer"
-    done_testing
-fi
 if wide; then groups=$("$kernels" --groups); else groups="edges transpose label sample capacity"; fi
 for group in $groups; do
     check "kernels of the group $group give the same when two blocks run at once" env GNN_EMU_BLOCKS=2 "$kernels" 1 "$group"

@@ -2,7 +2,6 @@
 # A limit of address space (ulimit -v) or of data (-d), from too little to enough: never a signal, always one line, nothing left behind. What
 # is in short supply is memory for the code that oneDNN generates, for threads and for their stacks.
 . "$GNN_TOP/tests/lib.sh"
-[ -z "${GNN_SAN:-}" ] || { skip 'gnn-predict and gnn-train end cleanly under limits of address space' 'sanitizers reserve more'; done_testing; }
 gnn-import -q -o g sbm:nodes=2000,features=40 && gnn-train -q --store g -f 5,5 --hidden 64 --epochs 1 -o m || exit 1
 limit=v
 # under KB COMMAND...: how it ends: good, refused, product (refused by one), or bad; $_bad is the first of these

@@ -128,6 +128,7 @@ fits() { # FIELDS OPTIONS: the fields that the options need exist
     case $2 in *edge-features* | gine*) [ $(($1 & 4)) != 0 ] || return 1 ;; esac
 }
 _tried=0 _bad=0
+[ -z "${GNN_SAN-}" ] || GNN_SWEEP='' # it sees the same in all of them
 for k in $(seq 0 15); do
     gnn-import -q --directed --split random:0.5,0.25,0.25 -o f$k f$k.npz && gnn-partition -q -k 4 -o p$k f$k || _not_ok "gnn-import reads fields $k"
     for how in '-f 2,2' '-f -1,-1' '-f 2,2 --weight weight' '-f 2,2 --weight w' '--clusters 2' '-f 2,2 --time-rule le' '-f -1,-1 --time-rule le' '-f 2,2 --time-rule lt --latest' '-f 2,2 --time-rule le --weight w'; do

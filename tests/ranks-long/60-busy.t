@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # Ranks on a machine whose processors other programs want too: each question that brings nothing must not give a whole slice away.
 . "$GNN_TOP/tests/ranks/setup.sh"
-[ -z "${GNN_SAN-}" ] || { skip "gnn-train learns beside programs that use all processors" 'only of plain builds'; done_testing; }
 gnn-import -q -o S sbm:nodes=3000,degree=12,features=8 && gnn-partition -q -k 4 -o P S ||
     { _not_ok "gnn-import and gnn-partition make the store"; done_testing; }
 learn='-q --no-provenance --store P -f 5,5 -b 100 --hidden 16 --epochs 10 --eval none --lr 0.01 --dropout 0 --no-layer-norm'

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # Any number of ranks learns the same.
 . "$GNN_TOP/tests/ranks/setup.sh"
-[ -z "${GNN_SAN-}" ] || { skip "gnn-train learns the same model on any number of ranks" \
-    'a matrix of runs; 10-sample.t and 40-mistakes.t lead through the same code'; done_testing; }
 gnn-import -q -o S sbm:nodes=4000,degree=10,features=16 || { _not_ok "gnn-import makes the graph"; done_testing; }
 gnn-partition -q -k 4 -o P S || _not_ok "gnn-partition makes 4 parts"
 opts='-f 6,6 -b 100 --epochs 5 --eval valid --eval test --hidden 32 --dropout 0.2 --lr 0.01 --no-layer-norm'
@@ -228,13 +226,12 @@ early() { # CALL SIGNAL OPTION...
 turns=0
 for call in 1 1000 4000; do
     turn 3 || continue
-    [ -z "${GNN_SAN-}" ] || { skip "gnn-train stops on a signal at the start of a rank, call $call" 'the shim does not fit sanitizers'; continue; }
     status 75 "gnn-train ends with status 75 on two ranks when one gets SIGUSR1 at call $call of malloc" \
         early $call 10 --epochs 4000 --keep last --checkpoint C -o never
     check "gnn-train leaves a checkpoint when one rank gets SIGUSR1 at call $call" sh -c 'test -e C/checkpoint.safetensors && test ! -e never'
 done
 # MPI writes to connections of ranks that may be gone; what it makes of that counts, and not the signal.
-[ -n "${GNN_SAN-}" ] || status 0 'gnn-train on two ranks is not ended by SIGPIPE' early 4000 13 -o piped
+status 0 'gnn-train on two ranks is not ended by SIGPIPE' early 4000 13 -o piped
 rm -rf C
 check 'gnn-train on 4 ranks learns a part of the epochs with a checkpoint every 50 steps' \
     ranks 4 gnn-train -q --store P $opts --epochs 3 --checkpoint C --checkpoint-every 50 -o part

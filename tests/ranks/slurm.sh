@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # Sourced by the tests that need Slurm: a cluster of CLUSTER_NODES (3) fake nodes for this test alone, which is skipped where Slurm is not.
 . "$GNN_TOP/tests/ranks/setup.sh"
-[ -z "${GNN_SAN-}" ] || { skip "a cluster of Slurm runs the jobs of ${0##*/}" 'only of plain builds'; done_testing; }
 for _p in slurmctld slurmd munged srun; do
     PATH=$PATH:/usr/sbin:/sbin command -v $_p >/dev/null 2>&1 || { skip "a cluster of Slurm runs the jobs of ${0##*/}" "no $_p"; done_testing; }
 done

@@ -1,10 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # gnn-predict's memory: activations of two layers at a time, and not more of them than --memory says.
 . "$GNN_TOP/tests/lib.sh"
-if [ -n "${GNN_SAN:-}" ]; then
-    skip "gnn-predict keeps to its memory limit" "a sanitizer needs its own"
-    done_testing
-fi
 nodes=56000 width=512
 layer=$((nodes * width * 4))
 gnn-import --dtype f16 -o s sbm:nodes=$nodes,features=256,degree=4,train=0.001 &&
