@@ -171,9 +171,9 @@ check "gnn-train learns six epochs on a device with checkpoints" "$emu/gnn-train
 check "gnn-train on a device writes the same model with and without checkpoints" cmp want.st c.st
 check "gnn-train --resume goes on from the last checkpoint on a device" "$emu/gnn-train" $long --checkpoint D --resume -o c.st
 check "gnn-train --resume on a device writes the same model as without interruption" cmp want.st c.st
-long="$long --epochs 40"
+wide && stops='1 30 200' long="$long --epochs 40" || stops='1 30' long="$long --epochs 20"
 steps() { test "0$(grep -c '"event": *"step"' m.json 2>/dev/null)" -ge "$1"; } # at first there is no file
-for k in 1 30 200; do
+for k in $stops; do
     rm -rf D m.json
     "$emu/gnn-train" $long --checkpoint D --metrics m.json -o x.st 2>err &
     pid=$!
@@ -183,7 +183,7 @@ for k in 1 30 200; do
     status 75 "gnn-train on a device ends with status 75 when it is stopped after step $k" sh -c "exit $?"
     check "gnn-train --resume on a device goes on after it was stopped after step $k" "$emu/gnn-train" $long --checkpoint D --resume -o "x$k.st"
 done
-check "gnn-train --resume on a device writes the same model wherever it was stopped" sh -c 'cmp x1.st x30.st && cmp x1.st x200.st'
+check "gnn-train --resume on a device writes the same model wherever it was stopped" sh -c 'for k in $1; do cmp x1.st x$k.st || exit; done' sh "$stops"
 
 # Prediction: layers on the device, or as many as fit.
 floats() { od -An -v -w4 -t f4 -j 128 "$1"; }

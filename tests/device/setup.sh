@@ -48,13 +48,14 @@ sweep_calls() {
     GNN_FAKE_FAIL=0 "$emu" -q --no-provenance --device cuda "$@" -o right 2>err
     _calls=$(sed -n 's/fake device: \([0-9]*\) calls/\1/p' err)
     _bad=0 _k=1
+    wide && _step=3 || _step=9
     while [ "$_k" -le "$_calls" ]; do
         rm -f o
         GNN_FAKE_FAIL=$_k timeout 600 "$emu" -q --no-provenance --device cuda "$@" -o o 2>err
         _rc=$?
         { [ $_rc -eq 4 ] && one_line; } || { [ $_rc -eq 0 ] && cmp -s o right; } ||
             { _bad=$((_bad + 1)); echo "# call $_k: status $_rc: $(head -n 1 err)"; }
-        _k=$((_k + (_k < 60 ? 3 : 9)))
+        _k=$((_k + (_k < 60 ? _step : 3 * _step)))
     done
     check "gnn-sample ends cleanly $_name, whichever of $_calls calls to the device fails" test $_bad -eq 0 -a "$_calls" -gt 100
 }

@@ -3,7 +3,6 @@
 . "$GNN_TOP/tests/lib.sh"
 . "$GNN_TOP/tests/faults/sweep.sh"
 . "$GNN_TOP/tests/faults/runs.sh"
-[ -z "${GNN_SAN-}" ] || { skip 'all programs end cleanly when system calls fail' 'the sanitizer owns them'; done_testing; }
 check 'the programs make the inputs of failing runs' inputs
 for p in $programs; do
     out=$(out_of "$p") run=$(run_of "$p") call=$(call_of "$p")
@@ -13,6 +12,8 @@ for p in $programs; do
     case $p in import | import-sort | train) ;; *) sweep "$call ends cleanly when mmap fails" mmap "$out" -- $run ;; esac
     # What prints does so by stdio, whose writes the shim does not see; tests/pipe has full devices.
     [ "$out" != - ] || continue
+    # They write as the programs' other runs do.
+    case $p in partition-access | train | train-weights | train-numbers | train-full | train-approx | train-needed) wide || continue ;; esac
     sweep "$call ends cleanly when a write finds no space" write "$out" FAULT_ERR=28 -- $run
     sweep "$call ends cleanly when writes find no space from one on" write "$out" FAULT_ERR=28 FAULT_STICKY=1 -- $run
     sweep "$call ends cleanly when a write is short" write "$out" FAULT_SHORT=1 -- $run

@@ -91,7 +91,7 @@ turns=3
 while read -r s opts; do
     turn 4 || continue
     for heads in 1 16; do
-        check "gnn-train $opts --heads $heads learns from $s" gnn-train -q --full-batch --store $s --layers 2 --epochs 2 --hidden 32 --heads $heads --metrics $heads.json -o m.st $opts
+        check "gnn-train $opts --heads $heads learns from $s" gnn-train -q --full-batch --store $s --layers 2 --epochs 1 --hidden 32 --heads $heads --metrics $heads.json -o m.st $opts
     done
     check "gnn-train $opts keeps no number of each edge and head of $s" /usr/bin/python3 -c '
 import json

@@ -96,8 +96,9 @@ status 1 'gnn-train refuses a limit that is too small' $full -m sage --memory 1M
 mv err said
 check 'gnn-train says how much it needs' grep -q '^gnn-train: --memory 1M is too small: at least [0-9]*M are needed$' said
 # Which limit is enough is said once, before the first step: it is the same whatever was given, it is enough, and not too much.
+turns=0
 [ $limit = 2000 ] || while read -r opts; do
-    turn 3 || continue
+    turn 4 || continue
     status 1 "gnn-train $opts refuses a limit of 1M" $two --memory 1M -o never.st $opts
     said=$(sed -n 's/.* at least \([0-9]*\)M are needed$/\1/p' err)
     for small in 12 $((${said:-0} * 2 / 3)) $((${said:-0} * 4 / 5)); do

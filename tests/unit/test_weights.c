@@ -82,23 +82,32 @@ static bool bench_draw(struct bench *b, uint32_t seed)
 
 /* ---- the kernel and the reference ---- */
 
+/* both: without the tops of the sums, too. */
 static bool equals_reference(const uint64_t *w, uint32_t d, int32_t k, bool replace, uint32_t seed,
-                             bool plain)
+                             bool both)
 {
-    struct bench b;
+    struct bench b[2];
     uint32_t key[2], *x = malloc((d + (uint32_t)(k > 0 ? k : 0) + 1) * sizeof *x);
-    bench_init(&b, w, d, k, replace);
-    for (uint32_t i = 0; plain && i < DST; i++)
-        b.part[i].pick.high = NULL;
-    bool same = bench_draw(&b, seed);
+    const int n = both ? 2 : 1;
+    bool same = true;
+    for (int t = 0; t < n; t++) {
+        bench_init(&b[t], w, d, k, replace);
+        for (uint32_t i = 0; t && i < DST; i++)
+            b[t].part[i].pick.high = NULL;
+        same = bench_draw(&b[t], seed) && same;
+    }
     gnn_rng_key(23, seed, 0, 0, 0, key);
     for (uint32_t i = 0; same && i < DST; i++) {
-        const uint32_t n = ref_pick_weighted(key, i, w, d, k, replace, x);
-        same = b.indptr[i + 1] - b.indptr[i] == n && !memcmp(b.out + b.indptr[i], x, n * sizeof *x);
-        for (uint32_t j = 0; same && j < n; j++)
-            same = b.ids[b.indptr[i] + j] == x[j];
+        const uint32_t many = ref_pick_weighted(key, i, w, d, k, replace, x);
+        for (int t = 0; same && t < n; t++) {
+            const uint32_t at = b[t].indptr[i];
+            same = b[t].indptr[i + 1] - at == many && !memcmp(b[t].out + at, x, many * sizeof *x);
+            for (uint32_t j = 0; same && j < many; j++)
+                same = b[t].ids[at + j] == x[j];
+        }
     }
-    bench_free(&b);
+    for (int t = 0; t < n; t++)
+        bench_free(&b[t]);
     free(x);
     return same;
 }
@@ -132,8 +141,8 @@ static void scale_weights(uint32_t d, uint64_t *w)
         w[i] <<= 55 - top;
 }
 
-/* Under a sanitizer, without the rows of 1100, which take most of the time, and without most laws.
- */
+/* Rows of 1100 take most of the time: sanitizers leave them out, and most laws; `make check` does
+ * where one weight outweighs the others. */
 #if defined __SANITIZE_ADDRESS__ || defined __SANITIZE_THREAD__
 enum { SANITIZED = 1 };
 #else
@@ -146,12 +155,12 @@ static void reference(void)
     static const int32_t fanouts[] = {0, 1, 2, 5, 10, 15, 63, 64, 65, 130, 1025, -1};
     uint64_t w[3000];
     for (unsigned s = 0; s <= NONE; s++) {
+        const size_t less = SANITIZED || (s == ONE && !tap_wide());
         bool same = true;
-        for (size_t i = 0; same && i < sizeof degrees / sizeof *degrees - SANITIZED; i++)
+        for (size_t i = 0; same && i < sizeof degrees / sizeof *degrees - less; i++)
             for (size_t j = 0; same && j < 2 * sizeof fanouts / sizeof *fanouts; j++) {
                 make_weights((enum shape)s, degrees[i], w);
-                same = equals_reference(w, degrees[i], fanouts[j / 2], j % 2, (uint32_t)j, true) &&
-                       equals_reference(w, degrees[i], fanouts[j / 2], j % 2, (uint32_t)j, false);
+                same = equals_reference(w, degrees[i], fanouts[j / 2], j % 2, (uint32_t)j, true);
                 scale_weights(degrees[i], w);
                 same = same &&
                        equals_reference(w, degrees[i], fanouts[j / 2], j % 2, (uint32_t)j, false);
