@@ -2,12 +2,12 @@
 # SPDX-License-Identifier: Apache-2.0
 # Do the programs still produce the same bits? A matrix of cases (cases.sh: stores, streams, models, predictions, reports; threads,
 # parts, ranks, emulated devices, transports) is run in a fresh directory, each result becomes a hash, and the hashes are compared
-# with those in quick.txt or all.txt, which the programs of an earlier commit made (their first lines say which). A refactoring
+# with those in all.txt, which the programs of an earlier commit made (its first lines say which). A refactoring
 # changes none of them. A bit that must change is a bug that was fixed: the list is recorded again in the same commit, which
 # names the cases.
 #
 #   run.sh quick|all [PATTERN]     run the cases whose names match, compare; status 1 if any differs, which is named
-#   run.sh record quick|all [PATTERN]    put their hashes into both lists; `record all` starts the lists anew
+#   run.sh record quick|all [PATTERN]    put their hashes into the list; `record all` starts it anew
 #   run.sh base DIR quick|all [PATTERN]  compare with the programs in DIR, another build's bin, instead of the list
 #   run.sh list quick|all [PATTERN]      print the names
 #
@@ -25,7 +25,7 @@
 set -u
 export LC_ALL=C
 here=$(cd "$(dirname "$0")" && pwd)
-lists=${GNN_BITS_LISTS:-$here}
+recorded=${GNN_BITS_LIST:-$here/all.txt}
 top=$(cd "$here/../.." && pwd)
 die() { echo "run.sh: $*" >&2; exit 2; }
 
@@ -226,7 +226,7 @@ tell_skipped() { # MISSING
 # compare RECORDED: prints each case of $T/sums that is not as recorded there
 compare() {
     awk -F '\t' -v pattern="$pattern" '
-        FILENAME ~ /plan$/ { if ($3) known[$2] = 1; next }
+        FILENAME ~ /plan$/ { known[$2] = 1; some += $3 > 0; next }
         FILENAME ~ /sums$/ { is[$1] = $2; next }
         !/^#/ && $1 ~ pattern { was[$1] = $2 }
         END {
@@ -235,8 +235,7 @@ compare() {
                 else if (!(k in was)) print k ": not in the list"
                 else if (was[k] != is[k]) print k ": differs"
             for (k in was) if (!(k in known)) print k ": in the list, but no case"
-            for (k in known) exit
-            print "no case is called so"
+            if (!some) print "no case is called so"
         }' "$T/plan" "$T/sums" "$1" | sort
 }
 # needed WORDS: those of them that cases of the plan need
@@ -245,24 +244,23 @@ needed() {
         ! awk -F '\t' -v w="$_w" '$7 == 1 && ($4 " ") ~ (" " w " ") { found = 1 } END { exit !found }' "$T/plan" || printf ' %s' "$_w"
     done | grep .
 }
-# write_list LIST: puts what was recorded into the list, and takes out what is no case any more.
+# Puts what was recorded into the list, and takes out what is no case any more.
 write_list() {
-    _file=$lists/$1.txt
+    [ -e "$recorded" ] || : >"$recorded"
     if [ "$list" = all ] && [ -z "$pattern" ]; then
         echo "# programs of commit $(git -C "$bin" rev-parse --short=7 HEAD), recorded on $(sed -n 's/^model name[^:]*: *//p' /proc/cpuinfo | head -n 1)"
         "$probe" | sed 's/^/# probe /'
     else
-        [ -z "$(missing_probes "$_file")" ] || die 'the libraries are others than where the lists were recorded: record all of them'
-        grep '^#' "$_file"
+        [ -z "$(missing_probes "$recorded")" ] || die 'the libraries are others than where the list was recorded: record all of it'
+        grep '^#' "$recorded"
     fi >"$T/list"
-    [ ! -e "$_file" ] || cp "$_file" "$T/old"
-    awk -F '\t' -v kind="$1" '
-        FILENAME ~ /plan$/ { is[$2] = kind == "all" || $8 == 1; next }
+    awk -F '\t' '
+        FILENAME ~ /plan$/ { is[$2] = 1; next }
         FILENAME ~ /sums$/ { new[$1] = $2; next }
         !/^#/ { old[$1] = $2 }
-        END { for (k in is) if (is[k]) { if (k in new) print k "\t" new[k]; else if (k in old) print k "\t" old[k] } }' \
-        "$T/plan" "$T/sums" $([ ! -e "$_file" ] || echo "$T/old") | sort >>"$T/list"
-    cp "$T/list" "$_file"
+        END { for (k in is) if (k in new) print k "\t" new[k]; else if (k in old) print k "\t" old[k] }' \
+        "$T/plan" "$T/sums" "$recorded" | sort >>"$T/list"
+    cp "$T/list" "$recorded"
 }
 
 # Nothing of the caller's make, OpenMP or devices.
@@ -298,7 +296,7 @@ record)
     ! miss=$(needed "$miss") || die "cannot record without:$miss"
     run_plan ''
     ! grep "$(printf '\t')failed" "$T/sums" || die 'nothing is recorded'
-    write_list quick && write_list all
+    write_list
     echo "$(wc -l <"$T/sums") cases recorded"
     exit 0
     ;;
@@ -312,7 +310,7 @@ base)
     export GNN_MPI="$mpi"
     ;;
 *)
-    cp "$lists/$list.txt" "$T/recorded" || exit 2
+    cp "$recorded" "$T/recorded" || exit 2
     miss="$miss$(missing_probes "$T/recorded")"
     ;;
 esac
