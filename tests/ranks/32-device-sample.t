@@ -1,9 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # Ranks that sample on devices, which are emulated: the bytes of the ranks that sample on the CPU, wherever the graph is. tests/rules compares ways to sample.
 . "$GNN_TOP/tests/ranks/setup.sh"
-export GNN_MPI="$GNN_B/lib/gnn-tools/gnn-mpi.so"
-emu=$GNN_B/emu/bin
-heard() { grep -v 'ASan doesn.t fully support makecontext' "$1"; }
 gnn-import -q --no-provenance -o s sbm:nodes=700,degree=9
 gnn-import -q --no-provenance -o h sbm:nodes=240,types=3
 gnn-partition -q --no-provenance -k 7 -o s7 s
@@ -11,18 +8,15 @@ gnn-partition -q --no-provenance -k 4 -o s4 s
 gnn-partition -q --no-provenance -k 4 --halo-edges -o halo s
 gnn-partition -q --no-provenance -k 5 --method random -o h5 h
 
-# on RANKS DEVICES ARGUMENTS...: the emulated gnn-sample. Work is done in another order each time, and in each rank.
-seed=0
-on() {
+# draw RANKS DEVICES ARGUMENTS...
+draw() {
     _n=$1 _d=$2
     shift 2
-    seed=$((seed + 10))
-    GNN_FAKE_DEVICES=$_d ranks "$_n" sh -c "export GNN_FAKE_SEED=\$(($seed + \${OMPI_COMM_WORLD_RANK:-0})); exec timeout 600 $emu/gnn-sample --timeout 120 --no-provenance \"\$@\"" sh "$@"
+    on "$_n" "$_d" gnn-sample --no-provenance "$@"
 }
-same_files() { for _r in $(seq 0 $(($1 - 1))); do cmp want.$_r got.$_r || return 1; done; }
 together() {
     # shellcheck disable=SC2086
-    ranks "$1" gnn-sample -q --no-provenance "$3" $4 -o 'want.%r' && on "$1" "$2" "$3" $4 --device "$5" $6 -o 'got.%r' && same_files "$1"
+    ranks "$1" gnn-sample -q --no-provenance "$3" $4 -o 'want.%r' && draw "$1" "$2" "$3" $4 --device "$5" $6 -o 'got.%r' && same_files "$1"
 }
 # try RANKS DEVICES STORE "OPTIONS" DEVICE "DEVICE'S OPTIONS"
 try() {
@@ -54,26 +48,26 @@ try 4 2 s4 '-f 5,4 -b 50 --seeds ids' cuda ''
 head -n 2 ids >few
 try 4 2 s4 '-f 5,4 -b 50 --seeds few' cuda ''
 check 'gnn-sample draws the batches of one process on the CPU' gnn-sample -q --no-provenance s4 -f 5,4 -b 50 --seeds ids -o one.gnb
-on 4 2 s4 -f 5,4 -b 50 --seeds ids --device cuda -o 'r.%r.gnb'
+draw 4 2 s4 -f 5,4 -b 50 --seeds ids --device cuda -o 'r.%r.gnb'
 check 'gnn-sample on 4 ranks with devices draws the batches of one process on the CPU' union s4 one.gnb $(streams r 4)
 
 # The output says where the graph is, and what is free is divided among the ranks of a device.
-on 2 1 s4 -f 3 --device cuda --graph-memory uva -v -o 'got.%r' 2>said
+draw 2 1 s4 -f 3 --device cuda --graph-memory uva -v -o 'got.%r' 2>said
 check 'gnn-sample -v says that the graph is in the memory of the host' grep -q 'graph: .* MB in host memory[;,].* MB on each device' said
-in_host() { GNN_FAKE_MEMORY=40960 on 2 "$1" s4 -f 3 -b 16 --device cuda -j 1 -v -o 'got.%r' 2>said && grep -c 'MB in host memory' said; }
+in_host() { GNN_FAKE_MEMORY=40960 draw 2 "$1" s4 -f 3 -b 16 --device cuda -j 1 -v -o 'got.%r' 2>said && grep -c 'MB in host memory' said; }
 check 'gnn-sample divides the free memory of a device among the ranks that share it' test "$(in_host 1) $(in_host 2)" = '2 0'
 
 # From devices to devices, through files.
 rm -f want.* got.* w.*
 ranks 4 gnn-sample -q --no-provenance s4 -f 5,4 -b 60 -o 'w.%r' && ranks 4 gnn-gather -q --no-provenance s4 -i 'w.%r' -o 'want.%r'
 gather() { GNN_FAKE_DEVICES=2 ranks 4 "$emu/gnn-gather" -q --no-provenance --device cuda "$@"; }
-check 'gnn-sample on 4 ranks samples on devices into files' on 4 2 s4 -f 5,4 -b 60 --device cuda -o 's.%r'
+check 'gnn-sample on 4 ranks samples on devices into files' draw 4 2 s4 -f 5,4 -b 60 --device cuda -o 's.%r'
 check 'gnn-gather on 4 ranks gathers on devices from files' gather s4 -i 's.%r' -o 'got.%r'
 check 'gnn-sample and gnn-gather on devices give through files the bytes of the CPU' same_files 4
 
 # Counting; who has a device.
 ranks 2 gnn-sample s4 -f 3,2 -b 60 --count >want.txt
-on 2 2 s4 -f 3,2 -b 60 --device cuda --count >got.txt
+draw 2 2 s4 -f 3,2 -b 60 --device cuda --count >got.txt
 check 'gnn-sample --count on devices counts what the CPU counts' \
     sh -c 'for f in want got; do grep -e ^batches -e ^seeds -e ^nodes -e ^edges $f.txt >$f.n; done; cmp want.n got.n'
 some() { ranks 2 sh -c 'export GNN_FAKE_DEVICES=$OMPI_COMM_WORLD_RANK; exec '"$emu"'/gnn-sample --no-provenance "$@"' sh "$@"; }
@@ -82,14 +76,14 @@ ranks 2 gnn-sample -q --no-provenance s4 -f 3,2 -b 60 -o 'want.%r'
 check 'gnn-sample --device auto runs on ranks of which one has no device' some s4 -f 3,2 -b 60 --device auto -o 'got.%r'
 check 'gnn-sample --device auto gives the bytes of the CPU when one rank has no device' same_files 2
 rm -f got.*
-check 'gnn-sample --device auto runs on ranks that all have a device' on 2 1 s4 -f 3,2 -b 60 --device auto -o 'got.%r' -v
+check 'gnn-sample --device auto runs on ranks that all have a device' draw 2 1 s4 -f 3,2 -b 60 --device auto -o 'got.%r' -v
 cp err said
 check 'gnn-sample --device auto says that it uses devices when all ranks have one' grep -q 'using cuda:0' said
 check 'gnn-sample --device auto gives the bytes of the CPU when all ranks have a device' same_files 2
 status 4 'gnn-sample --device cuda refuses to run when one rank has no device' some s4 -f 3,2 -b 60 --device cuda -o 'got2.%r'
 for refused in '--frontier new' --original-ids '--transport cuda'; do
     # shellcheck disable=SC2086
-    status 2 "gnn-sample --device cuda refuses $refused on several ranks" on 2 2 s4 -f 3 --device cuda $refused -o 'got2.%r'
+    status 2 "gnn-sample --device cuda refuses $refused on several ranks" draw 2 2 s4 -f 3 --device cuda $refused -o 'got2.%r'
 done
 
 # A damaged part is told of in the CPU's words, or draws what the CPU draws from it. 20480 bytes from its beginning are the
@@ -107,36 +101,19 @@ for k in $(seq 0 7); do
     ranks 2 gnn-sample --no-provenance "$@" -o 'want.%r' 2>said.cpu
     rc=$?
     # shellcheck disable=SC2046
-    on 2 2 "$@" --device cuda $([ $((k % 2)) -eq 0 ] || echo --graph-memory uva --graph-cache 4K) -o 'got.%r' 2>said
-    [ $? -eq $rc ] && heard said | cmp -s - said.cpu && { [ $rc -ne 0 ] || same_files 2; } || { wrong="$wrong $k:$rc"; sed 's/^/# /' said.cpu said; }
+    draw 2 2 "$@" --device cuda $([ $((k % 2)) -eq 0 ] || echo --graph-memory uva --graph-cache 4K) -o 'got.%r' 2>said
+    [ $? -eq $rc ] && cmp -s said said.cpu && { [ $rc -ne 0 ] || same_files 2; } || { wrong="$wrong $k:$rc"; sed 's/^/# /' said.cpu said; }
     ! grep -q 'out of range\|decrease or exceed' said || told=$((told + 1))
 done
 check "gnn-sample on devices treats 8 damaged parts as the CPU does ($told of them found by a draw)$wrong" test -z "$wrong" -a "$told" -gt 5
 
-# Too little memory, and every call to the run-time of one rank, end all: with one line, and nothing written. Or no harm is done.
-short() { GNN_FAKE_MEMORY=8192 on 2 2 s4 -f 3 --device cuda --graph-memory device -o 'got2.%r'; }
+# Too little memory ends all ranks: with one line, and nothing written.
+short() { GNN_FAKE_MEMORY=8192 draw 2 2 s4 -f 3 --device cuda --graph-memory device -o 'got2.%r'; }
 status 1 'gnn-sample on ranks fails when a device has too little memory for the graph' short
 cp err said
 check 'gnn-sample on ranks says that a device has too little memory' grep -q 'rank [01]: not enough device memory' said
 check 'gnn-sample on ranks leaves nothing behind when a device has too little memory' sh -c '! ls got2* 2>/dev/null'
 set -- h5 -f 3,2 -b 60 --edge-ids --steps 0:2
 ranks 2 gnn-sample -q --no-provenance "$@" -o 'want.%r'
-fail() { _k=$1 && shift && GNN_FAKE_DEVICES=2 timeout 600 mpirun --quiet -n 2 sh -c 'test $OMPI_COMM_WORLD_RANK = 0 || export GNN_FAKE_FAIL='"$_k"'; exec '"$emu"'/gnn-sample --timeout 120 --no-provenance --device cuda --graph-memory uva --graph-cache 4K "$@" -o got.%r' sh "$@"; }
-fail 0 "$@" 2>calls.txt
-calls=$(sed -n 's/fake device: \([0-9]*\) calls/\1/p' calls.txt)
-wrong='' overcome=0 tried=0
-step=$(choice 1 $((${calls:-0} / $(wide && echo 18 || echo 7))))
-for k in $(seq 1 $step "${calls:-0}"); do
-    rm -f got.*
-    fail "$k" "$@" 2>failed.txt
-    rc=$?
-    tried=$((tried + 1))
-    case $rc in
-    1 | 4) [ "$(heard failed.txt | grep -c gnn-sample)" = 1 ] && [ -z "$(ls got.* 2>/dev/null)" ] || wrong="$wrong $k" ;;
-    0) same_files 2 && overcome=$((overcome + 1)) || wrong="$wrong $k" ;;
-    *) wrong="$wrong $k:$rc" ;;
-    esac
-done
-check "gnn-sample ends on all ranks when a call to one device fails ($tried of $calls tried, $overcome without harm$wrong)" \
-    test -z "$wrong" -a "$tried" -gt 5 -a "$overcome" -lt $((tried / 3))
+one_device_fails gnn-sample "$@" --graph-memory uva --graph-cache 4K
 done_testing

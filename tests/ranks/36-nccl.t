@@ -2,7 +2,6 @@
 # Ranks whose gradients are summed on their devices, which are emulated, and NCCL with them: what is asked of it, when it is not to be
 # had, and what happens when it fails.
 . "$GNN_TOP/tests/ranks/setup.sh"
-export GNN_MPI="$GNN_B/lib/gnn-tools/gnn-mpi.so"
 train=$GNN_B/emu/bin/gnn-train
 gnn-import -q -o S sbm:nodes=500,degree=6,features=12,classes=5
 gnn-partition -q -k 4 -o P S

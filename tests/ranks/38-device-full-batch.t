@@ -2,8 +2,7 @@
 # Full batches on ranks with devices, which are emulated: ranks that share one, NCCL, faults and checkpoints. tests/full compares
 # what models learn.
 . "$GNN_TOP/tests/ranks/setup.sh"
-export GNN_MPI="$GNN_B/lib/gnn-tools/gnn-mpi.so"
-train=$GNN_B/emu/bin/gnn-train
+train=$emu/gnn-train
 perl -e 'srand 4; print "source,target,weight\n"; printf "%d,%d,%.3f\n", int rand 301, int rand 280, .1 + rand for 1 .. 2000; print "5,5,2\n"' >e.csv
 perl -e 'print $_ % 3, "\n" for 1 .. 301' >y.csv
 perl -e 'srand 5; print join(",", $_ % 3 + rand, rand, 1), "\n" for 1 .. 301' >x.csv
@@ -11,16 +10,9 @@ perl -e 'srand 5; print join(",", $_ % 3 + rand, rand, 1), "\n" for 1 .. 301' >x
 perl -e 'print $_ == 9 ? 0 : $_ >= 285 ? 1 : 2 + $_ % 3, "\n" for 0 .. 300' >assign
 gnn-import -q --directed --labels y.csv --features x.csv --split random:0.5,0.25,0.25 -o W e.csv && gnn-partition -q --from assign -o w W ||
     _not_ok 'gnn-import and gnn-partition make a store'
-seed=0
-on() { # RANKS DEVICES ARGUMENTS...
-    _n=$1 _d=$2
-    shift 2
-    seed=$((seed + 10))
-    GNN_FAKE_DEVICES=$_d ranks "$_n" sh -c "export GNN_FAKE_SEED=\$(($seed + \${OMPI_COMM_WORLD_RANK:-0})); exec timeout 600 $train --timeout 120 -q --full-batch --device cuda \"\$@\"" sh "$@"
-}
 learn='--hidden 8 --epochs 2 --layers 3 --lr 0.01 --no-provenance'
 "$train" -q --full-batch --device cuda $learn --store w -m gat --heads 2 -o m1 || _not_ok 'gnn-train learns in one process on a device'
-check 'gnn-train --full-batch --pipeline-depth 3 learns on 4 ranks with 2 devices' on 4 2 $learn --store w -m gat --heads 2 --pipeline-depth 3 -o m4
+check 'gnn-train --full-batch --pipeline-depth 3 learns on 4 ranks with 2 devices' on 4 2 gnn-train -q --full-batch --device cuda $learn --store w -m gat --heads 2 --pipeline-depth 3 -o m4
 check 'gnn-train --full-batch --pipeline-depth 3 makes the model of one rank on 4' cmp m1 m4
 # How ranks exchange rows: by NCCL, or by the host, with the same result.
 opts="$learn --store w -m gat --heads 2 --batch-norm"
@@ -64,8 +56,8 @@ for k in 2 70; do
 done
 ends 5 'no answer from the other ranks for 20 seconds (NCCL exchange)' 'gnn-train --full-batch ends on all ranks when the device of one of them hangs' 3 \
     'test $r != 2 || export GNN_FAKE_NCCL_HANG=70;'
-check 'gnn-train --full-batch keeps a checkpoint on 3 ranks with devices' on 3 3 $learn --store w --checkpoint C --checkpoint-every 1 --epochs 2 -o part
-check 'gnn-train --full-batch resumes on 2 ranks with devices' on 2 2 $learn --store w --checkpoint C --resume --epochs 4 -o got
+check 'gnn-train --full-batch keeps a checkpoint on 3 ranks with devices' on 3 3 gnn-train -q --full-batch --device cuda $learn --store w --checkpoint C --checkpoint-every 1 --epochs 2 -o part
+check 'gnn-train --full-batch resumes on 2 ranks with devices' on 2 2 gnn-train -q --full-batch --device cuda $learn --store w --checkpoint C --resume --epochs 4 -o got
 check 'gnn-train --full-batch learns in one process on a device' "$train" -q --full-batch --device cuda $learn --store w --epochs 4 -o want
 check 'gnn-train --full-batch resumes on another number of devices to the same model' cmp want got
 done_testing

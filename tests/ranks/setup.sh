@@ -21,6 +21,43 @@ ranks() {
     shift
     mpirun --quiet -n "$_n" "$@"
 }
+# on RANKS DEVICES PROGRAM ARGUMENTS...: on emulated devices, which do their work in another order each time, and in each rank
+emu=$GNN_B/emu/bin
+export GNN_MPI="$GNN_B/lib/gnn-tools/gnn-mpi.so" # beside emulated programs there is none
+seed=0
+on() {
+    _n=$1 _d=$2 _p=$3
+    shift 3
+    seed=$((seed + 10))
+    # shellcheck disable=SC2016
+    GNN_FAKE_DEVICES=$_d GNN_FAKE_SEED=$seed ranks "$_n" sh -c \
+        'export GNN_FAKE_SEED=$((GNN_FAKE_SEED + ${OMPI_COMM_WORLD_RANK:-0})); exec timeout 600 "$@"' sh "$emu/$_p" --timeout 120 "$@"
+}
+same_files() { for _r in $(seq 0 $(($1 - 1))); do cmp "want.$_r" "got.$_r" || return 1; done; }
+# one_device_fails PROGRAM ARGUMENTS...: whichever call to the device of rank 1 fails, both ranks end with its status, one says why, and
+# nothing is written; or no harm is done. want.R is what PROGRAM writes to got.R.
+one_device_fails() {
+    _p=$1 _wrong='' _overcome=0 _tried=0
+    shift
+    # shellcheck disable=SC2016
+    _fails() { _k=$1 && shift && GNN_FAKE_DEVICES=2 timeout 600 mpirun --quiet -n 2 sh -c 'test $OMPI_COMM_WORLD_RANK = 0 || export GNN_FAKE_FAIL='"$_k"'; exec "$@"' \
+        sh "$emu/$_p" --timeout 120 --no-provenance --device cuda "$@" -o got.%r; }
+    _fails 0 "$@" 2>calls.txt
+    _calls=$(sed -n 's/fake device: \([0-9]*\) calls/\1/p' calls.txt)
+    for _k in $(seq 1 "$(choice 1 $((${_calls:-0} / $(wide && echo 18 || echo 7))))" "${_calls:-0}"); do
+        rm -f got.*
+        _fails "$_k" "$@" 2>failed.txt
+        _rc=$?
+        _tried=$((_tried + 1))
+        case $_rc in
+        1 | 4) [ "$(grep -c "$_p" failed.txt)" = 1 ] && [ -z "$(ls got.* 2>/dev/null)" ] || _wrong="$_wrong $_k" ;;
+        0) same_files 2 && _overcome=$((_overcome + 1)) || _wrong="$_wrong $_k" ;;
+        *) _wrong="$_wrong $_k:$_rc" ;;
+        esac
+    done
+    check "$_p ends on all ranks when a call to one device fails ($_tried of $_calls tried, $_overcome without harm$_wrong)" \
+        test -z "$_wrong" -a "$_tried" -gt 5 -a "$_overcome" -lt $((_tried / 3))
+}
 # mpirun -n N $note COMMAND...: the number of each rank's process is in pid.RANK
 note=$PWD/../note
 # shellcheck disable=SC2016
