@@ -2,6 +2,7 @@
 # scripts/gpu-check.sh: every section of it with devices that are emulated; with programs that fail; and on a clock of its own, on which
 # programs are slow.
 . "$GNN_TOP/tests/lib.sh"
+refusing=gpu-check.sh
 # gpu_check BIN RES VARIABLES...: without a home, and with no more of a path than any machine has
 gpu_check() {
     _bin=$1 _res=$2
@@ -12,9 +13,26 @@ gpu_check() {
 # told RES NAME PATTERN: what results.md says
 told() { check "gpu-check.sh $2" grep -q -e "$3" "$1/results.md"; }
 
+# instead BIN PROGRAM: what it is instead, from stdin
+instead() {
+    rm -f "$1/$2"
+    { echo '#!/bin/sh'; cat; } >"$1/$2"
+    chmod +x "$1/$2"
+}
+# kernels_of BIN: the real ones, of three groups only unless the tier is wider: all of them are a test of their own
+kernels_of() {
+    if wide; then ln -sf "$GNN_B/emu/tests/gpu/check_kernels" "$1/check_kernels"; else
+        instead "$1" check_kernels <<T
+[ "\$1" = --groups ] && exec printf '%s\n' gather rows spmm
+exec "$GNN_B/emu/tests/gpu/check_kernels" "\$@"
+T
+    fi
+}
+
 mkdir bin
 ln -s "$GNN_BIN"/gnn-* bin
-for p in "$GNN_B"/emu/bin/gnn-* "$GNN_B"/emu/tests/gpu/check_kernels "$GNN_B"/emu/tests/gpu/check_reduce "$GNN_B"/emu/tests/gpu/bench_gpu; do ln -sf "$p" bin; done
+for p in "$GNN_B"/emu/bin/gnn-* "$GNN_B"/emu/tests/gpu/check_reduce "$GNN_B"/emu/tests/gpu/bench_gpu; do ln -sf "$p" bin; done
+kernels_of bin
 cat >bin/ncu <<'T'
 #!/bin/sh
 echo '==ERROR== ERR_NVGPUCTRPERM - The user does not have permission to access NVIDIA GPU Performance Counters'
@@ -90,12 +108,6 @@ T
         ln -s nothing "$1/$_p"
     done
 }
-# instead BIN PROGRAM: what it is instead, from stdin
-instead() {
-    rm -f "$1/$2"
-    { echo '#!/bin/sh'; cat; } >"$1/$2"
-    chmod +x "$1/$2"
-}
 
 # One fault hides no other.
 fakes part
@@ -134,9 +146,7 @@ check "gpu-check.sh leaves results as they are" test "$(cat res/results.md res/l
 wrong() { # WHAT PATTERN ENVIRONMENT... -- ARGUMENT...
     _what=$1 _pattern=$2
     shift 2
-    status 2 "gpu-check.sh refuses $_what" env GNN_CHECK_BIN="$PWD/part" GNN_CHECK_SMALL=1 "$@"
-    mv err said
-    check "gpu-check.sh says what is wrong with $_what" grep -qx -e "gpu-check.sh: $_pattern" said
+    refuses 2 "^gpu-check.sh: $_pattern$" "$_what" env GNN_CHECK_BIN="$PWD/part" GNN_CHECK_SMALL=1 "$@"
 }
 script=$GNN_TOP/scripts/gpu-check.sh usage='usage: gpu-check.sh \[OUT-DIRECTORY\]'
 wrong '--help' "$usage" sh "$script" --help
@@ -169,12 +179,7 @@ told res "goes on when the first batch fails" '^Checks: [1-9][0-9]* passed'
 
 # Real kernels, of which one gives wrong results.
 fakes wrong
-if wide; then ln -sf "$GNN_B/emu/tests/gpu/check_kernels" wrong/check_kernels; else
-    instead wrong check_kernels <<T
-[ "\$1" = --groups ] && exec printf '%s\n' gather rows spmm
-exec "$GNN_B/emu/tests/gpu/check_kernels" "\$@"
-T
-fi
+kernels_of wrong
 instead wrong compute-sanitizer <<'T'
 while :; do case $1 in --tool | --error-exitcode | --report-api-errors) shift 2 ;; *) break ;; esac; done
 case $1,$# in *check_kernels,3) ;; *) exit 0 ;; esac # one group

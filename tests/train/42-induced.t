@@ -9,6 +9,7 @@ gnn-partition -q -k 3 -o s3 s
 learn='-q --hidden 8 --no-provenance --dropout 0.2'
 while read -r s fields opts; do
     for how in '--induced' '--induced --disjoint' '--induced --frontier new'; do
+        turn 2 || continue
         rm -f a b
         gnn-train $learn --store $s $how -f 6,4 -b 60 --layers 3 --epochs 2 --eval valid $opts -o a
         gnn-sample -q $s $how -f 6,4 -b 60 --epochs 2 --eval valid --edge-ids | gnn-gather -q $s -F $fields |
