@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # gnn-partition: stores of k parts are proved sound and equal to the whole, whatever the method.
 . "$GNN_TOP/tests/lib.sh"
+refusing='gnn-sample --edge-ids'
 
 gnn-import -q sbm:nodes=3000,classes=6 -o whole || exit 1
 
@@ -44,13 +45,9 @@ check "gnn-partition -k 1 makes of partitions without edge ids the store that th
 check "gnn-sample draws from partitions without edge ids" gnn-sample -q -f 3,2 -b 500 -o b.bare bare
 gnn-sample -q -f 3,2 -b 500 -o b.r5 r5
 check "gnn-sample draws the same from partitions with and without edge ids" gnn-inspect --diff --original b.r5 b.bare --store r5 --store bare
-status 2 "gnn-sample --edge-ids refuses partitions without edge ids" gnn-sample -f 3,2 -b 500 --edge-ids -o b.none bare
-mv err said
-check "gnn-sample --edge-ids says that the partitions have no edge ids" grep -q "bare: was partitioned without edge ids" said
+refuses 2 "bare: was partitioned without edge ids" "partitions without edge ids" gnn-sample -f 3,2 -b 500 --edge-ids -o b.none bare
 gnn-import -q sbm:nodes=100,weights=1 -o weighted
-status 2 "gnn-partition --no-edge-ids refuses a store with fields of edges" gnn-partition --no-edge-ids -k 2 -o x weighted
-mv err said
-check "gnn-partition --no-edge-ids says that fields of edges need ids" grep -q "have fields, which are found by id" said
+refusing='' refuses 2 "have fields, which are found by id" "a store with fields of edges" gnn-partition --no-edge-ids -k 2 -o x weighted
 
 # Constraints.
 check "gnn-partition --balance nodes,edges,train makes partitions" gnn-partition -k 4 --balance nodes,edges,train --metrics mb -o b4 whole

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # gnn-predict --store on several ranks: the rows and figures of one process, in one file.
 . "$GNN_TOP/tests/ranks/setup.sh"
+refusing=gnn-predict
 gnn-import -q -o S sbm:nodes=2000,degree=10,features=16 && gnn-partition -q -k 4 -o P S || { _not_ok "gnn-import makes the graph"; done_testing; }
 gnn-train -q --store S -f 6,6 -b 100 --epochs 3 --eval valid --eval test --hidden 16 --lr 0.01 -o m.st || exit 1
 gnn-predict -q --store S m.st --output-kind values -o all.npy
@@ -29,12 +30,8 @@ gnn-train -q --store S -f 6,6 -b 100 --epochs 2 --eval valid --hidden 16 --dtype
 gnn-predict -q -n --store S d.st --split test --metrics one.json && ranks 2 gnn-predict -q -n --store P d.st --split test --metrics many.json
 figures one.json >one && figures many.json >many
 check 'gnn-predict on ranks converts features as training did' cmp one many
-status 2 'gnn-predict refuses layer-wise inference on ranks' ranks 2 gnn-predict P m.st -o x.npy
-cp err said
-check 'gnn-predict says what several ranks require' grep -q 'several ranks require batches: gnn-predict --store STORE MODEL' said
-status 2 'gnn-predict refuses streams on ranks' ranks 2 gnn-predict -i x m.st -o x.npy
-cp err said
-check 'gnn-predict says that streams of ranks are predicted on one by one' grep -q 'several ranks require --store' said
+refuses 2 'several ranks require batches: gnn-predict --store STORE MODEL' 'layer-wise inference on ranks' ranks 2 gnn-predict P m.st -o x.npy
+refuses 2 'several ranks require --store' 'streams on ranks' ranks 2 gnn-predict -i x m.st -o x.npy
 ranks 2 gnn-sample -q -f 6,6 -b 100 --split test -o 't.%r.gnb' P && ranks 2 gnn-gather -q -i 't.%r.gnb' -o 'u.%r.gnb' P
 cat >sum.sh <<'SH'
 for r in 0 1; do gnn-predict -q -i u.$r.gnb m.st -o u.$r.csv || exit 1; done

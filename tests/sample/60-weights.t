@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # gnn-sample --weight: neighbours in proportion to a field of edges. tests/rules compares the ways to draw them.
 . "$GNN_TOP/tests/lib.sh"
+refusing='gnn-sample --weight'
 smp() { gnn-sample --no-provenance "$@"; }
 gnn-import -q -o s sbm:nodes=1500,degree=12,weights=1
 
@@ -39,26 +40,18 @@ check "gnn-sample --weight says how many such nodes there are" grep -q '1 node h
 check "gnn-sample --weight takes none of their neighbours" sh -c "gnn-inspect none | grep -q 'edges of each hop: 0'"
 
 # What is refused.
-status 2 "gnn-sample --weight refuses a field that there is not" smp s -f 3 --weight wieght -o x
-mv err said
-check "gnn-sample --weight names the nearest" grep -q "did you mean 'weight'" said
+refuses 2 "did you mean 'weight'" "a field that there is not" smp s -f 3 --weight wieght -o x
 gnn-import -q -o bare sbm:nodes=100
 status 2 "gnn-sample --weight refuses a store without edge fields" smp bare -f 3 --weight weight -o x
-status 2 "gnn-sample --weight refuses to take all neighbours throughout" smp s -f -1,-1 --weight weight -o x
-mv err said
-check "gnn-sample --weight says that it has no effect" grep -q 'no effect: all neighbours are taken' said
-status 3 "gnn-sample --weight refuses negative weights" smp w -f 1 --seeds four --weight signed -o x
-mv err said
-check "gnn-sample --weight names the edge" grep -q "edge/node/to/node/signed' has values that are negative (the first is -2, at edge 1): --weight requires finite numbers >= 0" said
+refuses 2 'no effect: all neighbours are taken' "to take all neighbours throughout" smp s -f -1,-1 --weight weight -o x
+refuses 3 "edge/node/to/node/signed' has values that are negative (the first is -2, at edge 1): --weight requires finite numbers >= 0" "negative weights" smp w -f 1 --seeds four --weight signed -o x
 status 2 "gnn-train refuses --weight with --full-batch" gnn-train --store s --full-batch --weight weight -o x
 status 2 "gnn-train refuses --weight for a stream" sh -c 'gnn-train --weight weight -o x <whole'
 check "nothing is left of what was refused" test -z "$(ls -d x x.* 2>/dev/null)"
 for bad in nan inf; do
     printf 'source,target,w\n1,0,1\n2,0,%s\n' $bad >bad.csv
     gnn-import -q --force --directed -o bad bad.csv
-    status 3 "gnn-sample --weight refuses $bad" smp bad -f 1 --seeds zeros --weight w -o x
-    mv err said
-    check "gnn-sample --weight names the edge with $bad" grep -q 'at edge 1' said
+    refuses 3 'at edge 1' "$bad" smp bad -f 1 --seeds zeros --weight w -o x
 done
 
 # Training.

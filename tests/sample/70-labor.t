@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # gnn-sample --labor: destinations pick the same sources.
 . "$GNN_TOP/tests/lib.sh"
+refusing='gnn-sample --labor'
 smp() { gnn-sample --no-provenance "$@"; }
 gnn-import -q -o s sbm:nodes=1500,degree=20
 
@@ -50,9 +51,7 @@ status 3 "streams by LABOR and without cannot be one" sh -c 'cat labor uniform |
 status 3 "streams of different dependencies cannot be one" sh -c 'cat labor layer | gnn-gather -c s'
 
 # What is refused.
-status 2 "gnn-sample --labor refuses to take all neighbours throughout" smp s -f -1,-1 --labor -o x2
-mv err said
-check "gnn-sample --labor says that it has no effect" grep -q 'no effect: all neighbours are taken' said
+refuses 2 'no effect: all neighbours are taken' "to take all neighbours throughout" smp s -f -1,-1 --labor -o x2
 status 2 "gnn-sample --labor refuses -r" smp s -f 3 --labor -r -o x2
 status 2 "gnn-sample --labor refuses --weight" smp s -f 3 --labor --weight weight -o x2
 status 2 "gnn-sample --labor refuses --disjoint" smp s -f 3 --labor --disjoint -o x2

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # gnn-train: the same model from a pipe, from --store, from any checkpoint; learning; refusals.
 . "$GNN_TOP/tests/lib.sh"
+refusing=gnn-train
 gnn-import sbm:nodes=3000 -o s || exit 1
 S="-f 5,5 --frontier new -b 256 --eval valid --eval test"
 M="--hidden 32 --lr 0.01 --dropout 0.3 --dropout-input 0.1 --layer-norm --no-provenance -q"
@@ -132,16 +133,10 @@ for r in 0 2: 3:3 4:2; do status 2 "gnn-train refuses --epochs $r" gnn-train --s
 printf 'from,to\n0,1\n1,2\n' >e.csv
 printf '0\n1\n1\n' >y.txt
 gnn-import -q --directed --labels y.txt -o nosplit e.csv || exit 1
-status 2 "gnn-train refuses a store without splits" gnn-train --store nosplit -o y.safetensors
-mv err said
-check "gnn-train says that gnn-import --split makes the splits that are missing" grep -q 'no splits (gnn-import --split' said
-status 2 "gnn-train refuses --epochs for a stream" gnn-train -i g.gnb --epochs 0:3 -o y.safetensors
-mv err said
-check "gnn-train says what --epochs requires" grep -q -e '--epochs requires' said
+refuses 2 'no splits (gnn-import --split' "a store without splits" gnn-train --store nosplit -o y.safetensors
+refuses 2 '--epochs requires' "--epochs for a stream" gnn-train -i g.gnb --epochs 0:3 -o y.safetensors
 status 2 "gnn-train refuses a list of --hidden widths that does not fit the number of hops" gnn-train -i g.gnb --hidden 8,8 -o y.safetensors
-status 3 "gnn-train refuses a stream without features" gnn-train -i st.gnb -o y.safetensors
-mv err said
-check "gnn-train says that gnn-gather adds the features that are missing" grep -q 'gnn-gather' said
+refuses 3 'gnn-gather' "a stream without features" gnn-train -i st.gnb -o y.safetensors
 status 3 "gnn-train -m gcn refuses a stream without degrees" gnn-train -m gcn -i g.gnb -o y.safetensors
 status 3 "gnn-train refuses a stream that is cut off" sh -c "head -c 100000 g.gnb | gnn-train $M -o y.safetensors"
 check "gnn-train writes no model from a stream that is cut off" test ! -e y.safetensors
@@ -171,9 +166,7 @@ check "gnn-train -m gin resumes" gnn-train $G --train-eps --epochs 0:8 --checkpo
 check "gnn-train -m gin writes the same model after --resume" cmp eps.safetensors x.safetensors
 check "gnn-train -m gin starts from another model's parameters" gnn-train $G --epochs 0:1 --init eps.safetensors -o x.safetensors
 check "gnn-train -m gin keeps the eps of --init constant" sh -c 'test "$1" = "$(cat eps.txt)"' sh "$(eps x.safetensors)"
-status 2 "gnn-train refuses --train-eps without -m gin" gnn-train --train-eps --store s $S $M --epochs 0:1 -o y.safetensors
-mv err said
-check "gnn-train says which model has no eps" grep -q -e '--train-eps requires --model gin' said
+refuses 2 '--train-eps requires --model gin' "--train-eps without -m gin" gnn-train --train-eps --store s $S $M --epochs 0:1 -o y.safetensors
 check "gnn-train trains with --patience 2" \
     gnn-train --store s $S --hidden 8 --epochs 0:60 --lr 0.05 --dropout 0 --no-layer-norm --patience 2 -o e.safetensors --metrics e.json -q
 check "gnn-train --patience stops before the last epoch" grep -q '"stopped_early":true' e.json

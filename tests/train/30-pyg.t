@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # The same models in PyG and here, both ways. The data were recorded by record.py; PyG reading ours runs where PyG is installed.
 . "$GNN_TOP/tests/lib.sh"
+refusing=gnn-predict
 D=$GNN_TOP/tests/train/data
 gap() { perl "$GNN_TOP/tests/train/npygap.pl" "$@"; }
 gnn-import --directed "$D/graph.npz" -o g && gnn-import -q --directed "$D/weighted.npz" -o gw && gnn-import "$D/typed.zip" -o t && gnn-import "$D/gin-typed.zip" -o gt && gnn-partition -k 3 --method random g -o g3 &&
@@ -25,9 +26,7 @@ for k in rgcn rgcn-bases; do
     check "gnn-predict reads PyG's state dict of $k for a store of three parts" gnn-predict gt3 "$D/$k.safetensors" --output-kind probs -o $k.3.npy
     check "gnn-predict gives the same to 1e-6 for $k from three parts" gap $k.3.npy $k.npy 1e-6
 done
-status 3 "gnn-predict refuses a state dict of R-GCN for another number of edge types" gnn-predict g "$D/rgcn.safetensors" -o x.npy
-mv err said
-check "gnn-predict names the shape of R-GCN's weights, in three dimensions" grep -q 'tensor convs.0.weight: shape (5, 7, 16) instead of (1, 11, 16)' said
+refuses 3 'tensor convs.0.weight: shape (5, 7, 16) instead of (1, 11, 16)' "a state dict of R-GCN for another number of edge types" gnn-predict g "$D/rgcn.safetensors" -o x.npy
 status 2 "gnn-train -m rgcn refuses node types of different widths" gnn-train --store t -m rgcn -f 3,3 --epochs 0:1 --eval none -o x
 mv err said
 check "gnn-train -m rgcn names the types, the widths and the remedy" \
@@ -75,13 +74,9 @@ g --feature-norm row
 gw -m gcn --edge-weight weight
 EOF
 status 2 "gnn-predict refuses --activation for a model that says it itself" gnn-predict gw whole.st --activation elu -o x.npy
-status 2 "gnn-predict refuses --aggr for a state dict of GCN" gnn-predict g "$D/gcn.safetensors" --aggr max -o x.npy
-mv err said
-check "gnn-predict names the layers that have no --aggr" grep -q -e '--aggr: the layers of .*gcn.safetensors are gcn' said
+refuses 2 '--aggr: the layers of .*gcn.safetensors are gcn' "--aggr for a state dict of GCN" gnn-predict g "$D/gcn.safetensors" --aggr max -o x.npy
 gnn-train -q --store g -f 3,3 --epochs 0:1 --eval none --hidden 8 --aggr max -o max.st
-status 2 "gnn-predict refuses --aggr for a model that says it itself" gnn-predict g max.st --aggr mean -o x.npy
-mv err said
-check "gnn-predict says that a model of gnn-train says how it computes" grep -q -e '--aggr: max.st is a model of gnn-train' said
+refuses 2 '--aggr: max.st is a model of gnn-train' "--aggr for a model that says it itself" gnn-predict g max.st --aggr mean -o x.npy
 for k in sage gcn gin gat gatv2; do
     check "gnn-predict reads PyG's state dict of $k for a store of three parts" gnn-predict g3 "$D/$k.safetensors" --output-kind probs -o $k.3.npy
     check "gnn-predict gives the same to 1e-6 for $k from three parts" gap $k.3.npy $k.npy 1e-6
@@ -112,44 +107,30 @@ for k in gine gat-edge gatv2-edge; do
         check "gnn-predict gives the probabilities of PyG to 1e-5 for PyG's state dict of $k and store $s" gap edges.npy "$D/$k.npy" 1e-5
     done
 done
-status 2 "gnn-predict refuses a state dict with lin_edge for a graph without features of edges" gnn-predict g "$D/gat-edge.safetensors" -o x.npy
-mv err said
-check "gnn-predict says that edges have no features" grep -q 'edges have no features x, which the model uses' said
-status 3 "gnn-predict refuses a GINE for a graph without features of edges" gnn-predict g gine.st -o x.npy
-mv err said
-check "gnn-predict names the edge type without features" grep -q 'edges of type node/to/node have 0 features x; the model needs 5' said
+refuses 2 'edges have no features x, which the model uses' "a state dict with lin_edge for a graph without features of edges" gnn-predict g "$D/gat-edge.safetensors" -o x.npy
+refuses 3 'edges of type node/to/node have 0 features x; the model needs 5' "a GINE for a graph without features of edges" gnn-predict g gine.st -o x.npy
 status 2 "gnn-train -m gine requires --edge-features" gnn-train --store gw -m gine -f 3,3 -o x
 mv err said
 check "gnn-train -m gine says that it requires --edge-features" grep -q 'gine requires --edge-features' said
 status 2 "gnn-train --edge-features requires features" gnn-train --store g -m gine --edge-features -f 3,3 -o x
 gnn-sample -q gw -f 3,3 -b 20 --epochs 1 | gnn-gather -q gw >bare.gnb
-status 3 "gnn-train refuses a stream without features of edges" gnn-train -i bare.gnb -m gine --edge-features -o x
-mv err said
-check "gnn-train says how to get features of edges" grep -q 'use gnn-sample --edge-ids and gnn-gather --fields x,y$' said
+refusing=gnn-train refuses 3 'use gnn-sample --edge-ids and gnn-gather --fields x,y$' "a stream without features of edges" gnn-train -i bare.gnb -m gine --edge-features -o x
 gnn-sample -q gw -f 3,3 -b 20 --epochs 1 --edge-ids | gnn-gather -q gw >full.gnb
 check "gnn-train learns from a stream with features of edges" gnn-train -q --no-provenance -i full.gnb -m gine --edge-features -o stream.st
 gnn-train -q --no-provenance --store gw -f 3,3 -b 20 --epochs 1 --eval none -m gine --edge-features -o store.st
 check "gnn-train makes the same model from a stream with features of edges as from the store" cmp stream.st store.st
-status 3 "gnn-predict refuses a GCN with edge weights for a graph without" gnn-predict g gcn-weight.st -o x.npy
-mv err said
-check "gnn-predict names the edge type without weights" grep -q 'edge type node/to/node has no field weight to weight its edges by' said
+refuses 3 'edge type node/to/node has no field weight to weight its edges by' "a GCN with edge weights for a graph without" gnn-predict g gcn-weight.st -o x.npy
 status 2 "gnn-train refuses weights of edges that have none" gnn-train --store g -m gcn --edge-weight weight -f 3,3 -o x
-status 2 "gnn-train refuses --edge-weight for a layer that has no use for it" gnn-train --store gw -m gin --edge-weight weight -f 3,3 -o x
-mv err said
-check "gnn-train names the layers that use weights" grep -q -e '--edge-weight requires --model gcn' said
+refusing=gnn-train refuses 2 '--edge-weight requires --model gcn' "--edge-weight for a layer that has no use for it" gnn-train --store gw -m gin --edge-weight weight -f 3,3 -o x
 perl -e 'print "source,target,weight\n0,1,1\n1,0,-0.5\n"' >minus.csv
 perl -e 'print "0\n1\n"' >miny.csv
 gnn-import -q --directed --labels miny.csv --split random:0.5,0.5,0 -o minus minus.csv || exit 1
 check "gnn-train learns a GCN on a graph without features" gnn-train -q --store minus -m gcn -f 3,3 --epochs 1 --eval none -o x
-status 3 "gnn-train refuses negative weights" gnn-train --store minus -m gcn --edge-weight weight -f 3,3 --eval none -o x
-mv err said
-check "gnn-train names the edge with a negative weight" grep -q "'edge/node/to/node/weight' is -0.5 at edge 0: weights of neighbours are finite numbers >= 0" said
+refusing=gnn-train refuses 3 "'edge/node/to/node/weight' is -0.5 at edge 0: weights of neighbours are finite numbers >= 0" "negative weights" gnn-train --store minus -m gcn --edge-weight weight -f 3,3 --eval none -o x
 
 # As GINConv keeps it, eps is a vector of one number.
 perl -0777 -pe 's/("convs.0.eps":\{"dtype":"F32","shape":)\[1\]/$1\[ \]/' "$D/gin.safetensors" >eps.safetensors
-status 3 "gnn-predict refuses a state dict whose eps has another shape" gnn-predict g eps.safetensors -o x.npy
-mv err said
-check "gnn-predict names the eps of another shape" grep -q 'tensor convs.0.eps: shape' said
+refuses 3 'tensor convs.0.eps: shape' "a state dict whose eps has another shape" gnn-predict g eps.safetensors -o x.npy
 status 2 "gnn-train -m gin refuses sources and destinations of different widths" \
     gnn-train --store t -m gin -f 3,3 --epochs 0:1 --eval none -o x
 mv err said

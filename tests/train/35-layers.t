@@ -2,6 +2,7 @@
 # Every layer on graphs and options that are hard on it: a node with very many neighbours, nodes and edge types without edges,
 # options of other layers, parameters of other models.
 . "$GNN_TOP/tests/lib.sh"
+refusing=gnn-train
 
 # Node 0 has 300,000 edges, self-loops and parallel edges among them; the last node has none that lead to it.
 perl -e 'print "source,target,weight\n"; print $_ % 900, ",0,", $_ % 7, "\n" for 1 .. 300000; print "5,$_,1\n" for 1 .. 899; print "999,0,1\n"' >hub.csv
@@ -69,9 +70,7 @@ EOF
 # Options of other layers, and such as exclude each other.
 gnn-import -q -o s sbm:nodes=200,features=6
 while IFS='|' read -r opts message; do
-    status 2 "gnn-train refuses $opts" gnn-train --store s -f 3,3 $opts -o x
-    mv err said
-    check "gnn-train says why it refuses $opts" grep -q -e "$message" said
+    refuses 2 "$message" "$opts" gnn-train --store s -f 3,3 $opts -o x
 done <<EOF
 -m sage --heads 2|--heads requires --model gat
 -m gat --aggr max|--aggr requires --model sage
@@ -173,9 +172,7 @@ with zipfile.ZipFile(sys.argv[1] + "/typed.zip") as old, zipfile.ZipFile("one.zi
 EOF
 check "gnn-import imports one relation between two types" gnn-import -q one.zip -o one
 for jk in cat max; do
-    status 2 "gnn-train refuses --jk $jk with a layer that makes no rows of the labelled type" gnn-train --store one -f 3,3 --hidden 4 --jk $jk --head 0 -o x
-    mv err said
-    check "gnn-train --jk $jk names the layer that makes no rows" grep -q 'node type a from every layer, but layer 1 makes none' said
+    refuses 2 'node type a from every layer, but layer 1 makes none' "--jk $jk with a layer that makes no rows of the labelled type" gnn-train --store one -f 3,3 --hidden 4 --jk $jk --head 0 -o x
     check "gnn-train --jk $jk learns where each layer makes rows" gnn-train -q --store typed -f 3,3 --hidden 4 --jk $jk --head 0 --epochs 1 -o x
 done
 
@@ -183,9 +180,7 @@ done
 status 2 "gnn-train -m gcn refuses an edge type between two node types" gnn-train --store one -f 3,3 -m gcn -o x
 mv err said
 check "gnn-train -m gcn names the edge type between two node types" grep -q 'gcn is defined for relations within one node type, not for b/of.x/a; use sage' said
-status 2 "gnn-gather refuses degrees where no edge type is within a node type" sh -c 'gnn-sample -q one -f 3 | gnn-gather -F x,y,degree one >x.gnb'
-mv err said
-check "gnn-gather says which degrees there are" grep -q "degrees are counted along edge types within one node type, and one has none" said
+refusing=gnn-gather refuses 2 "degrees are counted along edge types within one node type, and one has none" "degrees where no edge type is within a node type" sh -c 'gnn-sample -q one -f 3 | gnn-gather -F x,y,degree one >x.gnb'
 check "gnn-train -m gat learns where no edge type is within a node type" gnn-train --store one -f 3 -m gat --self-loops --eval none --epochs 1 -o x
 mv err said
 check "gnn-train -m gat says that no node is its own neighbour there" grep -qx 'gnn-train: warning: --self-loops has no effect: no relation is within a node type' said

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # Full batches within a limit of memory: the same model, less memory; and what can go wrong with the temporary file.
 . "$GNN_TOP/tests/lib.sh"
+refusing=gnn-train
 export OMP_NUM_THREADS=1
 # A sanitizer takes memory of its own, and its time: nothing is said about sizes then.
 [ -n "${GNN_SAN:-}" ] && scale=0.001 || scale=0.01
@@ -61,9 +62,7 @@ gnn-import -q -o few sbm:nodes=3000,degree=8,features=16 && gnn-partition -q -k 
 check 'gnn-train --memory learns from 256 partitions' $many --memory 64G -o free.st
 least=$(sed -n 's/.*the smallest --memory for this run is about \([0-9]*M\)$/\1/p' err)
 [ -n "${GNN_SAN:-}" ] || {
-    status 1 'gnn-train refuses 256 partitions that need more memory' $many --memory $((${least%M} * 2 / 3))M -o never.st
-    mv err said
-    check 'gnn-train says how much they take' grep -q "^gnn-train: --memory $((${least%M} * 2 / 3))M is too small: at least [0-9]*M are needed$" said
+    refuses 1 "^gnn-train: --memory $((${least%M} * 2 / 3))M is too small: at least [0-9]*M are needed$" '256 partitions that need more memory' $many --memory $((${least%M} * 2 / 3))M -o never.st
     said=$(sed -n 's/.* at least \([0-9]*\)M are needed$/\1/p' said)
     check "gnn-train names about the limit that a run would" test "${said:-0}" -ge $((${least%M} - 6)) -a "${said:-0}" -le $((${least%M} + 14))
     least=$((${least%M} + 10))M # where malloc finds room for so many small buffers is not always the same
@@ -92,9 +91,7 @@ mkdir tmp
 check 'gnn-train --memory writes to stdout, with the temporary file in TMPDIR' sh -c "TMPDIR=\$PWD/tmp $full -m gcn --memory ${limit}M >out.st && cmp whole.st out.st"
 check 'gnn-train --memory leaves nothing behind' test -z "$(ls tmp)"
 
-status 1 'gnn-train refuses a limit that is too small' $full -m sage --memory 1M -o never.st
-mv err said
-check 'gnn-train says how much it needs' grep -q '^gnn-train: --memory 1M is too small: at least [0-9]*M are needed$' said
+refuses 1 '^gnn-train: --memory 1M is too small: at least [0-9]*M are needed$' 'a limit that is too small' $full -m sage --memory 1M -o never.st
 # Which limit is enough is said once, before the first step: it is the same whatever was given, it is enough, and not too much.
 turns=0
 [ $limit = 2000 ] || while read -r opts; do
@@ -132,9 +129,7 @@ END
 check 'no model is left' test ! -e never.st
 status 1 'gnn-train ends if there is no directory for the temporary file' env TMPDIR=/nonexistent $full -m sage --memory 1G
 while IFS='|' read -r message opts; do
-    status 2 "gnn-train refuses $opts" gnn-train -q --store parts -o never.st $opts
-    mv err said
-    check "gnn-train $opts: $message" grep -q -e "$message" said
+    refuses 2 "$message" "$opts" gnn-train -q --store parts -o never.st $opts
 done <<'END'
 --memory requires --full-batch|--memory 1G
 --remote-rows has no effect with --memory|--full-batch --memory 1G --remote-rows keep

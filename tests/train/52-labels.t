@@ -82,13 +82,9 @@ import numpy as np
 a, b, z = (np.load(f) for f in ("a.npy", "b.npy", "z.npy"))
 assert abs(a - b).max() < 2e-5 < 1e-2 < abs(a - z).max(), (abs(a - b).max(), abs(a - z).max())'
     done
-    status 3 "gnn-train refuses a training set without labels: $t" gnn-train --store $t $all --split 2/train --epochs 1 --eval none -o no.st
-    cp err said
-    check "gnn-train names the set without labels: $t" grep -q 'set 2/train: none of its [0-9]* nodes has a label' said
+    refusing=gnn-train refuses 3 'set 2/train: none of its [0-9]* nodes has a label' "a training set without labels: $t" gnn-train --store $t $all --split 2/train --epochs 1 --eval none -o no.st
     gnn-sample -q -f 2,2 --split 2/train $t | gnn-gather -q $t >blank.gnb
-    status 3 "gnn-train refuses batches without labels: $t" gnn-train -i blank.gnb --hidden 8 -o no.st
-    cp err said
-    check "gnn-train names the set of batches without labels: $t" grep -q 'set 2/train: none of its [0-9]* seeds has a label' said
+    refusing=gnn-train refuses 3 'set 2/train: none of its [0-9]* seeds has a label' "batches without labels: $t" gnn-train -i blank.gnb --hidden 8 -o no.st
     # A set without labels has no numbers, and makes no epoch the best.
     for m in loss $(case $t in regression) echo r2 ;; *) echo accuracy ;; esac); do
         check "gnn-train evaluates a set without labels: $t, $m" gnn-train --store $t ${all#-q } --epochs 4 --eval 2/train --metric $m \
