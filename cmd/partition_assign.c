@@ -137,7 +137,8 @@ static void assign_metis(struct partition_opts *o, const struct gnn_view *v, uin
                          struct partition_figures *f)
 {
     struct gnn_err e = {0};
-    struct gnn_metis_parts m = {
+    struct gnn_metis_parts *m = &f->metis;
+    *m = (struct gnn_metis_parts){
         .m = {.k = o->k,
               .objective = o->objective ? GNN_OBJECTIVE_VOL : GNN_OBJECTIVE_CUT,
               .imbalance = o->imbalance,
@@ -146,19 +147,9 @@ static void assign_metis(struct partition_opts *o, const struct gnn_view *v, uin
         .even = f->even,
         .threads = o->threads};
     cli_progress("metis: nodes", v->nvertices, 0, NULL);
-    need_metis(gnn_assign_metis(&m, v, part, &e), &e);
-    f->has_pairs = true;
-    f->pairs = m.pairs;
-    f->pairs_cut = m.cut;
-    f->volume = m.volume;
-    f->graph_seconds = m.graph_seconds;
-    f->metis_seconds = m.m.seconds;
-    f->metis_peak = m.m.peak;
-    f->assign_bytes = m.m.peak > m.bytes ? m.m.peak : m.bytes;
-    f->moves = m.moves;
-    f->missed = m.missed;
-    f->passes = m.passes;
-    f->how = m.passes ? "fennel" : "metis";
+    need_metis(gnn_assign_metis(m, v, part, &e), &e);
+    f->assign_bytes = m->m.peak > m->bytes ? m->m.peak : m->bytes;
+    f->how = m->passes ? "fennel" : "metis";
 }
 
 /* ---- methods that stream ---- */
@@ -183,59 +174,55 @@ static uint32_t seed_set(const struct partition_opts *o, const struct gnn_view *
 }
 
 static void assign_access(const struct partition_opts *o, const struct gnn_view *v, uint32_t *part,
-                          struct gnn_stream *by, struct partition_figures *f)
+                          struct partition_figures *f)
 {
     static const char *const usual[] = {"15,10,5"};
     struct gnn_err e = {0};
     struct gnn_sampling m = {.batch_size = o->batch};
-    struct gnn_access_parts a = {.by = by, .m = &m, .set = seed_set(o, v)};
-
+    struct gnn_access_parts *a = &f->access;
+    *a = (struct gnn_access_parts){.by = &f->stream, .m = &m, .set = seed_set(o, v)};
     /* Balance the seeds of training by default: every rank then has as many batches. */
     if (!o->balance) {
         f->even.balance |= GNN_BALANCE_SETS;
-        f->set[f->even.nsets++] = a.set;
-        by->even = f->even;
+        f->set[f->even.nsets++] = a->set;
+        f->stream.even = f->even;
     }
     fail_unless(gnn_fanout_parse(&v->store->meta.schema, o->fanout.n ? o->fanout.v : usual,
                                  o->fanout.n ? o->fanout.n : 1, &m, &e),
                 &e);
-    a.fennel_only = o->start == START_FENNEL;
-    int rc = gnn_assign_access(&a, v, part, &e);
-    if ((rc == GNN_E_NOMEM || rc == GNN_E_RUN) && !a.fennel_only) {
+    a->fennel_only = o->start == START_FENNEL;
+    int rc = gnn_assign_access(a, v, part, &e);
+    if ((rc == GNN_E_NOMEM || rc == GNN_E_RUN) && !a->fennel_only) {
         struct gnn_err more = {0};
         fail_unless(gnn_fail(&more, rc, "%s; --start fennel does without METIS", e.msg), &more);
     }
     fail_unless(rc, &e);
     gnn_free(m.fanout);
-    f->rows = a.rows;
-    f->remote = a.remote;
-    f->remote_before = a.before;
-    f->remote_metis = a.before_metis;
-    f->metis_peak = a.metis_peak;
-    f->assign_bytes += a.bytes;
-    f->start = a.from_metis ? "metis" : "fennel";
-    if (a.too_large.code)
-        cli_note("access starts from fennel only: %s", a.too_large.msg);
+    a->m = NULL;
+    f->assign_bytes += a->bytes;
+    f->start = a->from_metis ? "metis" : "fennel";
+    if (a->too_large.code)
+        cli_note("access starts from fennel only: %s", a->too_large.msg);
 }
 
 static void assign_stream(struct partition_opts *o, const struct gnn_view *v, uint32_t *part,
                           struct partition_figures *f)
 {
     struct gnn_err e = {0};
-    struct gnn_stream s = {.rule = o->method == METHOD_LDG ? GNN_STREAM_LDG : GNN_STREAM_FENNEL,
-                           .k = o->k,
-                           .passes = o->passes,
-                           .nodes = nodes_of(o),
-                           .even = f->even,
-                           .threads = o->threads,
-                           .done = pass_done,
-                           .arg = o};
+    f->stream =
+        (struct gnn_stream){.rule = o->method == METHOD_LDG ? GNN_STREAM_LDG : GNN_STREAM_FENNEL,
+                            .k = o->k,
+                            .passes = o->passes,
+                            .nodes = nodes_of(o),
+                            .even = f->even,
+                            .threads = o->threads,
+                            .done = pass_done,
+                            .arg = o};
     if (o->method == METHOD_ACCESS)
-        assign_access(o, v, part, &s, f);
+        assign_access(o, v, part, f);
     else
-        fail_unless(gnn_stream_run(&s, v, part, &e), &e);
-    f->passes = s.passes_done;
-    f->assign_bytes += s.bytes;
+        fail_unless(gnn_stream_run(&f->stream, v, part, &e), &e);
+    f->assign_bytes += f->stream.bytes;
 }
 
 /* What the method has missed; of METIS that is done. */
@@ -243,15 +230,15 @@ static void repair_parts(const struct partition_opts *o, const struct gnn_view *
                          struct partition_figures *f)
 {
     struct gnn_err e = {0};
-    struct gnn_repair r = {.k = o->k, .nodes = nodes_of(o), .even = f->even};
+    struct gnn_repair *r = &f->repair;
+    *r = (struct gnn_repair){.k = o->k, .nodes = nodes_of(o), .even = f->even};
     /* Random parts have the same number of nodes of each type; none may have none of all. */
     if (o->method == METHOD_RANDOM)
-        r.even = v->store->meta.schema.nntypes <= GNN_METIS_CONSTRAINTS_MAX
-                     ? (struct gnn_even){.balance = GNN_BALANCE_TYPES, .imbalance = 1}
-                     : (struct gnn_even){.balance = GNN_BALANCE_NODES, .imbalance = o->k};
-    fail_unless(gnn_repair_run(&r, v, part, &e), &e);
-    f->moves = r.moves;
-    f->assign_bytes = f->assign_bytes > r.bytes ? f->assign_bytes : r.bytes;
+        r->even = v->store->meta.schema.nntypes <= GNN_METIS_CONSTRAINTS_MAX
+                      ? (struct gnn_even){.balance = GNN_BALANCE_TYPES, .imbalance = 1}
+                      : (struct gnn_even){.balance = GNN_BALANCE_NODES, .imbalance = o->k};
+    fail_unless(gnn_repair_run(r, v, part, &e), &e);
+    f->assign_bytes = f->assign_bytes > r->bytes ? f->assign_bytes : r->bytes;
 }
 
 /* ---- all ---- */

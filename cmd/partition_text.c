@@ -165,34 +165,48 @@ static void tell_empty(const struct gnn_layout *l, const struct gnn_part_figures
             idle, l->k, idle == 1 ? "has" : "have");
 }
 
-static void put_method(const struct partition_figures *f, const struct gnn_layout *l)
+/* Of the method; each of these is 0 where it does not have it. */
+static uint32_t passes_of(const struct partition_figures *f)
 {
-    printf("parts     %u (%s%s%s", l->k, f->how, f->start ? " from " : "",
-           f->start ? f->start : "");
-    if (f->passes)
-        printf(", %u pass%s", f->passes, f->passes == 1 ? "" : "es");
-    printf(")\n");
-    if (f->missed > 0)
-        printf("limit     METIS's own partitions have up to %.4f times the average\n", f->missed);
-    if (f->moves)
-        printf("moved     %llu node%s, to keep the limit and to leave no partition empty\n",
-               (unsigned long long)f->moves, gnn_plural(f->moves));
+    return f->metis.passes + f->stream.passes_done;
 }
 
-static void put_rows(const struct partition_figures *f)
+static uint64_t moves_of(const struct partition_figures *f)
 {
-    printf("rows      %.0f expected in a step, %.2f %% remote; with fennel alone %.2f %%", f->rows,
-           100 * f->remote / f->rows, 100 * f->remote_before / f->rows);
-    if (f->remote_metis >= 0)
-        printf(", with METIS alone %.2f %%", 100 * f->remote_metis / f->rows);
+    return f->metis.moves + f->repair.moves;
+}
+
+static void put_method(const struct partition_figures *f, const struct gnn_layout *l)
+{
+    const uint32_t passes = passes_of(f);
+    const uint64_t moves = moves_of(f);
+    printf("parts     %u (%s%s%s", l->k, f->how, f->start ? " from " : "",
+           f->start ? f->start : "");
+    if (passes)
+        printf(", %u pass%s", passes, passes == 1 ? "" : "es");
+    printf(")\n");
+    if (f->metis.missed > 0)
+        printf("limit     METIS's own partitions have up to %.4f times the average\n",
+               f->metis.missed);
+    if (moves)
+        printf("moved     %llu node%s, to keep the limit and to leave no partition empty\n",
+               (unsigned long long)moves, gnn_plural(moves));
+}
+
+static void put_rows(const struct gnn_access_parts *a)
+{
+    printf("rows      %.0f expected in a step, %.2f %% remote; with fennel alone %.2f %%", a->rows,
+           100 * a->remote / a->rows, 100 * a->before / a->rows);
+    if (a->before_metis >= 0)
+        printf(", with METIS alone %.2f %%", 100 * a->before_metis / a->rows);
     putchar('\n');
 }
 
 static void put_cost(const struct partition_figures *f, uint64_t peak)
 {
-    if (f->has_pairs)
+    if (f->metis.m.k)
         printf("seconds   %.3f (graph %.3f, METIS %.3f, writing %.3f)\n", f->seconds,
-               f->graph_seconds, f->metis_seconds, f->write_seconds);
+               f->metis.graph_seconds, f->metis.m.seconds, f->write_seconds);
     else
         printf("seconds   %.3f (assigning %.3f, writing %.3f)\n", f->seconds, f->assign_seconds,
                f->write_seconds);
@@ -203,30 +217,31 @@ static void put_cost(const struct partition_figures *f, uint64_t peak)
 static void put_metrics(const struct partition_figures *f, const struct gnn_layout *l,
                         const struct gnn_part_figures *sum, json_t *balances, uint64_t peak)
 {
+    const struct gnn_access_parts *a = &f->access;
     json_t *o = json_pack(
         "{s:i,s:s,s:I,s:I,s:I,s:I,s:o,s:f,s:f,s:f,s:f,s:f,s:I,s:I}", "parts", (int)l->k, "method",
-        f->how, "moved", (json_int_t)f->moves, "edges", (json_int_t)sum->edges, "cut",
+        f->how, "moved", (json_int_t)moves_of(f), "edges", (json_int_t)sum->edges, "cut",
         (json_int_t)sum->cut, "halo", (json_int_t)sum->halo, "balance", balances, "seconds",
-        f->seconds, "assign_seconds", f->assign_seconds, "graph_seconds", f->graph_seconds,
-        "metis_seconds", f->metis_seconds, "write_seconds", f->write_seconds, "assign_bytes",
+        f->seconds, "assign_seconds", f->assign_seconds, "graph_seconds", f->metis.graph_seconds,
+        "metis_seconds", f->metis.m.seconds, "write_seconds", f->write_seconds, "assign_bytes",
         (json_int_t)f->assign_bytes, "peak_bytes", (json_int_t)peak);
     cli_metrics_number(o, "cut_percent", 100 * share_of(sum->cut, sum->edges));
     cli_metrics_number(o, "halo_percent", 100 * share_of(sum->halo, l->view->nvertices));
-    if (o && f->has_pairs)
-        json_object_update_new(o, json_pack("{s:I,s:I,s:I}", "pairs", (json_int_t)f->pairs,
-                                            "pairs_cut", (json_int_t)f->pairs_cut, "volume",
-                                            (json_int_t)f->volume));
-    if (o && f->passes)
-        json_object_set_new(o, "passes", json_integer((json_int_t)f->passes));
-    if (o && f->missed > 0)
-        json_object_set_new(o, "metis_ratio", json_real(f->missed));
-    if (o && f->rows > 0)
-        json_object_update_new(o, json_pack("{s:f,s:f,s:f}", "rows", f->rows, "remote", f->remote,
-                                            "remote_stream", f->remote_before));
+    if (o && f->metis.m.k)
+        json_object_update_new(o, json_pack("{s:I,s:I,s:I}", "pairs", (json_int_t)f->metis.pairs,
+                                            "pairs_cut", (json_int_t)f->metis.cut, "volume",
+                                            (json_int_t)f->metis.volume));
+    if (o && passes_of(f))
+        json_object_set_new(o, "passes", json_integer((json_int_t)passes_of(f)));
+    if (o && f->metis.missed > 0)
+        json_object_set_new(o, "metis_ratio", json_real(f->metis.missed));
+    if (o && a->rows > 0)
+        json_object_update_new(o, json_pack("{s:f,s:f,s:f}", "rows", a->rows, "remote", a->remote,
+                                            "remote_stream", a->before));
     if (o && f->start)
         json_object_set_new(o, "start", json_string(f->start));
-    if (o && f->rows > 0 && f->remote_metis >= 0)
-        json_object_set_new(o, "remote_metis", json_real(f->remote_metis));
+    if (o && a->rows > 0 && a->before_metis >= 0)
+        json_object_set_new(o, "remote_metis", json_real(a->before_metis));
     cli_metrics(o);
 }
 
@@ -236,7 +251,8 @@ void partition_show(const struct partition_figures *f, const struct gnn_layout *
     const uint64_t vertices = l->view->nvertices, own_peak = gnn_mem_peak();
     /* METIS runs in a child process, whose peak is measured apart; the larger of the two is what
      * the job must be given. */
-    const uint64_t peak = f->metis_peak > own_peak ? f->metis_peak : own_peak;
+    const uint64_t metis_peak = f->metis.m.peak + f->access.metis_peak,
+                   peak = metis_peak > own_peak ? metis_peak : own_peak;
     struct gnn_part_figures sum = {0};
     char text[32];
     for (uint32_t p = 0; p < l->k; p++) {
@@ -249,17 +265,18 @@ void partition_show(const struct partition_figures *f, const struct gnn_layout *
         printf("cut       %llu of %llu edge%s%s\n", (unsigned long long)sum.cut,
                (unsigned long long)sum.edges, gnn_plural(sum.edges),
                share_text(text, sum.cut, sum.edges, 2));
-        if (f->has_pairs)
-            printf("pairs cut %llu of %llu%s, volume %llu\n", (unsigned long long)f->pairs_cut,
-                   (unsigned long long)f->pairs, share_text(text, f->pairs_cut, f->pairs, 2),
-                   (unsigned long long)f->volume);
+        if (f->metis.m.k)
+            printf("pairs cut %llu of %llu%s, volume %llu\n", (unsigned long long)f->metis.cut,
+                   (unsigned long long)f->metis.pairs,
+                   share_text(text, f->metis.cut, f->metis.pairs, 2),
+                   (unsigned long long)f->metis.volume);
         printf("halo      %llu node%s", (unsigned long long)sum.halo, gnn_plural(sum.halo));
         if (vertices)
             printf(", %.2f %% of %llu", 100 * share_of(sum.halo, vertices),
                    (unsigned long long)vertices);
         putchar('\n');
-        if (f->rows > 0)
-            put_rows(f);
+        if (f->access.rows > 0)
+            put_rows(&f->access);
     }
     struct share *shares = shares_new(f, l, fig);
     json_t *balances = show_balance(l, shares);
