@@ -10,7 +10,7 @@
 
 #include "lib/store/ids.h"
 #include "lib/import/read/files.h"
-#include "lib/import/rand.h"
+#include "lib/base/rand.h"
 #include "lib/base/mem.h"
 
 static int add_set(struct gnn_splits *s, const char *split, const char *name, uint32_t ntype,

@@ -6,7 +6,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "lib/import/rand.h"
+#include "lib/base/rand.h"
 #include "lib/import/import.h"
 #include "lib/import/read/formats.h"
 

@@ -8,7 +8,7 @@
 #include "import_drain.h"
 #include "lib/import/generate/gen.h"
 #include "lib/import/nodeids.h"
-#include "lib/import/rand.h"
+#include "lib/base/rand.h"
 #include "tap.h"
 
 struct file {

@@ -5,7 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "lib/import/rand.h"
+#include "lib/base/rand.h"
 #include "lib/import/build/sort.h"
 #include "tap.h"
 

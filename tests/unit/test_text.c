@@ -7,7 +7,7 @@
 #include "formats/metis_graph.h"
 #include "formats/mtx.h"
 #include "formats/text.h"
-#include "lib/import/rand.h"
+#include "lib/base/rand.h"
 #include "lib/base/suggest.h"
 #include "tap.h"
 

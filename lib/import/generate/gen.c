@@ -14,7 +14,7 @@
 #include <omp.h>
 #include <string.h>
 
-#include "lib/import/rand.h"
+#include "lib/base/rand.h"
 #include "lib/base/mem.h"
 
 enum { CHUNK = 1 << 15, CHUNKS = 16, FIRST_SHIFT = 6 };

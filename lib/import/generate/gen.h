@@ -35,7 +35,7 @@ int gnn_gen_open(struct gnn_dataset **out, const char *spec, uint64_t seed, unsi
 /* Graphs like IGBH; p is complete. */
 int gnn_igbh_open(struct gnn_dataset **out, const struct gnn_gen_params *p,
                   struct gnn_err *e) GNN_MUST_USE;
-/* n edges of rmat from random words that begin after `state` (lib/import/rand.h). */
+/* n edges of rmat from random words that begin after `state` (lib/base/rand.h). */
 void gnn_rmat_edges(const struct gnn_gen_params *p, uint64_t state, uint64_t n, uint32_t *src,
                     uint32_t *dst);
 

@@ -16,7 +16,7 @@
 #include "kernels/simd.h"
 #include "lib/base/mem.h"
 #include "lib/import/generate/gen.h"
-#include "lib/import/rand.h"
+#include "lib/base/rand.h"
 
 enum { CHUNK = 1 << 15, CHUNKS = 16 };
 enum purpose { P_IDS = 1, P_SPLIT, P_EDGE, P_CENTRE, P_X, P_FLIP };

@@ -2,7 +2,7 @@
 /* Edges of rmat: the quadrant of each level from 16 bits of a random word, many edges abreast. */
 #include "kernels/simd.h"
 #include "lib/import/generate/gen.h"
-#include "lib/import/rand.h"
+#include "lib/base/rand.h"
 
 enum { BLOCK = 128, WORDS = 8 }; /* words of an edge: 4 levels each */
 

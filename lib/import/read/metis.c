@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "lib/import/read/formats.h"
-#include "lib/import/rand.h"
+#include "lib/base/rand.h"
 #include "lib/import/read/table.h"
 #include "lib/base/plural.h"
 

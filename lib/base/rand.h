@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* SplitMix64 (Steele, Lea, Flood 2014) for generators and random splits: a fixed, keyed sequence of
  * 64-bit words. Batches never use it; they draw from kernels/rng.h. */
-#ifndef GNN_LIB_IMPORT_RAND_H
-#define GNN_LIB_IMPORT_RAND_H
+#ifndef GNN_LIB_BASE_RAND_H
+#define GNN_LIB_BASE_RAND_H
 
 #include <stdint.h>
 
