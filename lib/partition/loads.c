@@ -157,22 +157,23 @@ static void update_tree(struct gnn_loads *l, uint32_t p, uint32_t c)
         play_match(l, tree, lo, c, i);
 }
 
-void gnn_loads_add(struct gnn_loads *l, uint32_t p, const struct gnn_weights *w)
+static void change_load(struct gnn_loads *l, uint32_t p, const struct gnn_weights *w, bool add)
 {
     for (uint32_t c = 0; c < l->ncon; c++)
         if (w->of[c]) {
-            l->load[(size_t)p * l->ncon + c] += w->of[c];
+            l->load[(size_t)p * l->ncon + c] += add ? w->of[c] : -w->of[c];
             update_tree(l, p, c);
         }
 }
 
+void gnn_loads_add(struct gnn_loads *l, uint32_t p, const struct gnn_weights *w)
+{
+    change_load(l, p, w, true);
+}
+
 void gnn_loads_take(struct gnn_loads *l, uint32_t p, const struct gnn_weights *w)
 {
-    for (uint32_t c = 0; c < l->ncon; c++)
-        if (w->of[c]) {
-            l->load[(size_t)p * l->ncon + c] -= w->of[c];
-            update_tree(l, p, c);
-        }
+    change_load(l, p, w, false);
 }
 
 /* ---- weights and limits ---- */

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "lib/base/mem.h"
+#include "lib/base/rand.h"
 #include "lib/partition/loads.h"
 
 /* Vertices and, of each, neighbours that are prefetched; a vote has 16 bits; passes that may
@@ -34,14 +35,6 @@ struct stream {
 
 /* ---- what the graph is like ---- */
 
-static uint64_t mix_pair(uint64_t u, uint64_t v)
-{
-    uint64_t z = u * 0x9e3779b97f4a7c15u + v;
-    z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;
-    z = (z ^ z >> 27) * 0x94d049bb133111ebu;
-    return z ^ z >> 31;
-}
-
 /* The run of parts that vertex x belongs to; in the first level all parts are one run. */
 static uint32_t run_of(const struct stream *s, uint64_t x)
 {
@@ -66,8 +59,8 @@ static struct gnn_stream_graph graph_state(const struct stream *s)
                 if (u == x || (s->group < s->k && run_of(s, u) != run_of(s, x)))
                     continue;
                 edges++;
-                there += mix_pair(u, x);
-                back += mix_pair(x, u);
+                there += gnn_rand_pair(u, x);
+                back += gnn_rand_pair(x, u);
             }
         }
     }

@@ -4,6 +4,7 @@
 #include <sys/mman.h>
 
 #include "lib/base/mem.h"
+#include "lib/base/rand.h"
 #include "lib/partition/partition.h"
 
 /* A directed graph under construction: row v is adj[at[v] .. at[v] + len[v]). */
@@ -23,13 +24,6 @@ static int too_large(const char *store, uint64_t n, uint64_t adj, uint64_t limit
         "adjacencies (2 per undirected edge), %llu is the limit of each; --method fennel and ldg can",
         store, (unsigned long long)n, adj ? "at least " : "", (unsigned long long)adj,
         (unsigned long long)limit - 1);
-}
-
-static uint64_t mix_pair(uint64_t u, uint64_t v)
-{
-    uint64_t z = (u << 32 | v) * 0x9e3779b97f4a7c15u;
-    z = (z ^ z >> 29) * 0xbf58476d1ce4e5b9u;
-    return z ^ z >> 32;
 }
 
 /* In-neighbours of vertex v (node d of type t), each once, in order of first appearance. seen[u] ==
@@ -98,8 +92,8 @@ static int rows_init(struct rows *r, const struct gnn_view *view, unsigned threa
                 r->len[v] = seen ? in_row(view, t, d, seen, row) : 0;
                 kept += r->len[v];
                 for (uint32_t i = 0; i < r->len[v]; i++) {
-                    there += mix_pair((uint64_t)row[i], v);
-                    back += mix_pair(v, (uint64_t)row[i]);
+                    there += gnn_rand_pair((uint64_t)row[i], v);
+                    back += gnn_rand_pair(v, (uint64_t)row[i]);
                 }
             }
         }
