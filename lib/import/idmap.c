@@ -5,22 +5,13 @@
 #include "lib/import/idmap.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 /* Room for the page of a key below 2^32. */
 static int grow_pages(struct gnn_idmap *m, uint64_t key, struct gnn_err *e)
 {
-    uint64_t n = m->npages ? m->npages : 16;
-    while (n <= key >> 16)
-        n *= 2;
-    struct gnn_idmap_page **page = gnn_alloc_zero(n, sizeof *page, "node ids", e);
-    if (!page)
-        return GNN_E_NOMEM;
-    if (m->npages)
-        memcpy(page, m->page, m->npages * sizeof *page);
-    gnn_free(m->page);
-    m->page = page;
-    m->npages = n;
+    for (; m->npages <= key >> 16; m->npages++)
+        if (gnn_grow(&m->page, m->npages, sizeof *m->page, "node ids", e))
+            return GNN_E_NOMEM;
     return GNN_OK;
 }
 
@@ -30,14 +21,15 @@ static int cmp_u64(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-static void squeeze_pages(struct gnn_idmap *m)
+/* Sorts the large keys and leaves one of equal ones. */
+static void squeeze_big(struct gnn_idmap *m)
 {
-    uint64_t k = 0;
+    uint64_t *big = m->big.data, k = 0;
     if (m->nbig)
-        qsort(m->big, m->nbig, sizeof *m->big, cmp_u64);
+        qsort(big, m->nbig, sizeof *big, cmp_u64);
     for (uint64_t i = 0; i < m->nbig; i++)
-        if (!k || m->big[i] != m->big[k - 1])
-            m->big[k++] = m->big[i];
+        if (!k || big[i] != big[k - 1])
+            big[k++] = big[i];
     m->nbig = k;
 }
 
@@ -47,21 +39,13 @@ static int add_big(struct gnn_idmap *m, uint64_t key, struct gnn_err *e)
         return gnn_fail(e, GNN_E_INPUT, "id %llu is too large", (unsigned long long)key);
     /* Sorted and without duplicates first, as edges repeat their nodes; grown only if that frees
      * less than half. */
-    if (m->nbig == m->room) {
-        squeeze_pages(m);
-        if (m->nbig > m->room / 2 || !m->room) {
-            uint64_t room = m->room ? 2 * m->room : 1 << 12;
-            uint64_t *big = gnn_alloc(room, sizeof *big, "node ids", e);
-            if (!big)
-                return GNN_E_NOMEM;
-            if (m->nbig)
-                memcpy(big, m->big, m->nbig * sizeof *big);
-            gnn_free(m->big);
-            m->big = big;
-            m->room = room;
-        }
+    if ((m->nbig + 1) * sizeof key > m->big.cap) {
+        squeeze_big(m);
+        if (m->nbig >= m->big.cap / sizeof key / 2 &&
+            gnn_buf_reserve(&m->big, 2 * m->nbig + (1 << 12), sizeof key, "node ids", e))
+            return GNN_E_NOMEM;
     }
-    m->big[m->nbig++] = key;
+    ((uint64_t *)m->big.data)[m->nbig++] = key;
     return GNN_OK;
 }
 
@@ -105,7 +89,7 @@ void gnn_idmap_finish(struct gnn_idmap *m)
         }
         n += in;
     }
-    squeeze_pages(m);
+    squeeze_big(m);
     m->nsmall = n;
     /* Dense ids need no map: they are what they are mapped to. */
     m->n = n + m->nbig;
@@ -114,8 +98,9 @@ void gnn_idmap_finish(struct gnn_idmap *m)
 
 uint64_t gnn_idmap_find_big(const struct gnn_idmap *m, uint64_t key)
 {
-    const uint64_t *at = m->nbig ? bsearch(&key, m->big, m->nbig, sizeof key, cmp_u64) : NULL;
-    return at ? m->nsmall + (uint64_t)(at - m->big) : UINT64_MAX;
+    const uint64_t *big = m->big.data,
+                   *at = m->nbig ? bsearch(&key, big, m->nbig, sizeof key, cmp_u64) : NULL;
+    return at ? m->nsmall + (uint64_t)(at - big) : UINT64_MAX;
 }
 
 void gnn_idmap_keys(const struct gnn_idmap *m, int64_t *key)
@@ -125,7 +110,7 @@ void gnn_idmap_keys(const struct gnn_idmap *m, int64_t *key)
             for (uint64_t b = m->page[p]->bits[w]; b; b &= b - 1)
                 *key++ = (int64_t)((p << 16 | w << 6) + (uint64_t)__builtin_ctzll(b));
     for (uint64_t i = 0; i < m->nbig; i++)
-        *key++ = (int64_t)m->big[i];
+        *key++ = ((const int64_t *)m->big.data)[i];
 }
 
 void gnn_idmap_release(struct gnn_idmap *m)
@@ -133,6 +118,6 @@ void gnn_idmap_release(struct gnn_idmap *m)
     for (uint64_t p = 0; p < m->npages; p++)
         gnn_free(m->page[p]);
     gnn_free(m->page);
-    gnn_free(m->big);
+    gnn_buf_release(&m->big);
     *m = (struct gnn_idmap){0};
 }

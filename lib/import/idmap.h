@@ -20,8 +20,8 @@ struct gnn_idmap_page {
 struct gnn_idmap {
     struct gnn_idmap_page **page; /* [npages], by the upper bits of a key */
     uint64_t npages;
-    uint64_t *big; /* keys of 2^32 and more */
-    uint64_t nbig, room;
+    struct gnn_buf big; /* [nbig] u64, keys of 2^32 and more */
+    uint64_t nbig;
     uint64_t nsmall, n; /* after _finish */
     bool dense;         /* the keys are 0..n-1 */
 };
