@@ -13,17 +13,28 @@
 #include "kernels/half.h"
 #include "lib/base/shared.h"
 
-/* The entry of the index that holds the tensor of that name, or the free one where it belongs. The
- * seed is an address, so it differs from run to run: nobody can choose names that collide. */
-static uint32_t *find_slot(const struct gnn_tensors *s, const char *name)
+/* The seed is an address, so it differs from run to run: nobody can choose names that collide. */
+static uint32_t hash_of(const char *name)
 {
-    const uint32_t mask = 2 * s->room - 1;
-    /* The table has twice as many entries as there is room for tensors, so there is always a free
-     * one. */
-    uint32_t i = (uint32_t)XXH3_64bits_withSeed(name, strlen(name), (uintptr_t)s->index) & mask;
-    while (s->index[i] && strcmp(s->slot[s->index[i] - 1]->t.name, name))
-        i = (i + 1) & mask;
-    return &s->index[i];
+    static const char place;
+    return (uint32_t)XXH3_64bits_withSeed(name, strlen(name), (uintptr_t)&place);
+}
+
+struct named {
+    struct gnn_tensor_slot *const *slot;
+    const char *name;
+};
+
+static bool is_named(const void *arg, uint32_t i)
+{
+    const struct named *n = arg;
+    return !strcmp(n->slot[i]->t.name, n->name);
+}
+
+/* The entry of the index that holds the tensor of that name, or the free one where it belongs. */
+static uint64_t *find_slot(const struct gnn_tensors *s, const char *name)
+{
+    return gnn_hash_find(&s->index, hash_of(name), is_named, &(struct named){s->slot, name});
 }
 
 /* Makes room for one more slot; the slots themselves are made when first used. */
@@ -31,22 +42,10 @@ static int slot_room(struct gnn_tensors *s, struct gnn_err *e)
 {
     if (s->n < s->room)
         return 0;
-    const uint32_t room = s->room ? 2 * s->room : 16; /* a power of two */
-    struct gnn_tensor_slot **p = gnn_alloc_zero(room, sizeof *p, "tensor table", e);
-    uint32_t *index = p ? gnn_alloc_zero(room, 2 * sizeof *index, "tensor table", e) : NULL;
-    if (!index) {
-        gnn_free(p);
+    if (gnn_hash_fit(&s->index, s->n + 1, e) ||
+        gnn_grow(&s->slot, s->room, sizeof(struct gnn_tensor_slot *), "tensor table", e))
         return e->code;
-    }
-    if (s->room)
-        memcpy(p, s->slot, s->room * sizeof *p);
-    gnn_free(s->slot);
-    gnn_free(s->index);
-    s->slot = p;
-    s->index = index;
-    s->room = room;
-    for (uint32_t i = 0; i < s->n; i++)
-        *find_slot(s, p[i]->t.name) = i + 1;
+    s->room++;
     return 0;
 }
 
@@ -130,7 +129,7 @@ int gnn_tensors_add_in(struct gnn_tensors *s, const struct gnn_mem *mem, const c
     int rc = slot_room(s, e);
     if (rc)
         return rc;
-    uint32_t *at = find_slot(s, name);
+    uint64_t *at = find_slot(s, name);
     if (*at)
         return gnn_fail(e, GNN_E_INPUT, "tensor '%s' appears twice", name);
     if (!s->slot[s->n]) {
@@ -155,7 +154,7 @@ int gnn_tensors_add_in(struct gnn_tensors *s, const struct gnn_mem *mem, const c
     if ((rc = buf_fit(s, q, bytes, false, e)))
         return rc;
     q->t.data = q->buf.data;
-    *at = ++s->n;
+    gnn_hash_put(&s->index, at, hash_of(name), s->n++);
     if (out)
         *out = &q->t;
     return 0;
@@ -259,14 +258,13 @@ void gnn_tensors_give_back(struct gnn_tensors *s)
 
 struct gnn_tensor *gnn_tensors_find(const struct gnn_tensors *s, const char *name)
 {
-    const uint32_t at = s->n ? *find_slot(s, name) : 0;
-    return at ? &s->slot[at - 1]->t : NULL;
+    const uint32_t at = s->n ? gnn_hash_number(find_slot(s, name)) : UINT32_MAX;
+    return at < s->n ? &s->slot[at]->t : NULL;
 }
 
 void gnn_tensors_clear(struct gnn_tensors *s)
 {
-    if (s->n)
-        memset(s->index, 0, s->room * 2 * sizeof *s->index);
+    gnn_hash_clear(&s->index);
     s->n = 0;
     gnn_tensors_give_back(s);
 }
@@ -282,7 +280,7 @@ void gnn_tensors_release(struct gnn_tensors *s)
             gnn_free(s->slot[i]);
         }
     gnn_free(s->slot);
-    gnn_free(s->index);
+    gnn_hash_release(&s->index);
     *s = (struct gnn_tensors){0};
 }
 

@@ -6,7 +6,7 @@
 #define GNN_LIB_DATA_TENSORS_H
 
 #include "formats/tensor.h"
-#include "lib/base/mem.h"
+#include "lib/base/hash.h"
 
 struct gnn_share;                  /* lib/base/shared.h */
 enum { GNN_SHARE_MIN = 16 << 10 }; /* smaller tensors are not worth a place in shared memory */
@@ -23,9 +23,9 @@ struct gnn_lease {
  * names and data; both are kept by _clear for reuse, so a recycled set allocates nothing. */
 struct gnn_tensors {
     struct gnn_tensor_slot **slot;
-    uint32_t n;      /* tensors in the set */
-    uint32_t room;   /* slots that exist */
-    uint32_t *index; /* [2 * room] slots by hash of their names, from 1; 0 is free */
+    uint32_t n;            /* tensors in the set */
+    uint32_t room;         /* slots that exist */
+    struct gnn_hash index; /* slots by hash of their names */
     /* NULL, or where large tensors are made from now on; see gnn_tensors_share */
     struct gnn_share *share;
     struct gnn_lease lease;

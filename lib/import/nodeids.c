@@ -36,10 +36,9 @@ bool gnn_nodeids_in_edges(const struct gnn_nodeids *ids, const struct gnn_word *
 
 int gnn_nodeids_finish(struct gnn_nodeids *ids, struct gnn_err *e)
 {
-    int rc = GNN_OK;
     if (ids->kind == GNN_IDS_WORDS) {
         ids->n = ids->words.n;
-        rc = gnn_words_sort(&ids->words, (uint32_t)ids->of_edges, e);
+        gnn_free(gnn_words_sort(&ids->words, (uint32_t)ids->of_edges, e));
     } else if (ids->kind == GNN_IDS_NUMBERS) {
         gnn_idmap_finish(&ids->map);
         ids->n = ids->map.n;
@@ -49,9 +48,9 @@ int gnn_nodeids_finish(struct gnn_nodeids *ids, struct gnn_err *e)
         if (ids->key)
             gnn_idmap_keys(&ids->map, ids->key);
     }
-    if (!rc && ids->n > UINT32_MAX - 1)
-        rc = gnn_fail(e, GNN_E_INPUT, "more than 4294967294 nodes");
-    return rc;
+    if (ids->n > UINT32_MAX - 1)
+        gnn_fail(e, GNN_E_INPUT, "more than 4294967294 nodes");
+    return e->code;
 }
 
 /* The node of each rank; GNN_E_INPUT for a rank that two nodes have. */

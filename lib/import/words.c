@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Words to numbers (lib/import/words.h). A slot has a part of the hash beside the number, so that a
- * word that is not the one looked for is rarely read. Slots are probed one after the other from
- * where the hash falls. */
+/* Words to numbers (lib/import/words.h): the hashes are in lib/base/hash.h's table, in shares. */
 #include "lib/import/words.h"
 
 #include <stdlib.h>
@@ -9,63 +7,32 @@
 
 #include "formats/xxh.h"
 
-enum { AHEAD = 32, FIRST_ROOM = 32 }; /* words asked for at once; slots of a new share */
+enum { AHEAD = 32 }; /* words asked for at once */
 
-static struct gnn_words_share *share_of(const struct gnn_words *w, uint64_t hash)
-{
-    return (struct gnn_words_share *)(uintptr_t)&w->share[hash >> 58];
-}
+struct wanted {
+    const struct gnn_words *w;
+    const struct gnn_word *word;
+};
 
-static uint64_t home_of(const struct gnn_words_share *s, uint64_t hash)
+static bool is_wanted(const void *arg, uint32_t i)
 {
-    return ((uint64_t)(uint32_t)hash * s->room) >> 32;
+    const struct wanted *a = arg;
+    const struct gnn_word known = gnn_words_get(a->w, i);
+    return known.n == a->word->n && !memcmp(known.p, a->word->p, known.n);
 }
 
 /* Where a word is or belongs. */
 static uint64_t *slot_of(const struct gnn_words *w, const struct gnn_word *word, uint64_t hash)
 {
-    const struct gnn_words_share *s = share_of(w, hash);
-    for (uint64_t i = home_of(s, hash);; i = i + 1 == s->room ? 0 : i + 1) {
-        uint64_t *p = &s->slot[i];
-        if (!*p)
-            return p;
-        if (*p >> 32 != (uint32_t)hash)
-            continue;
-        const struct gnn_word known = gnn_words_get(w, (uint32_t)*p - 1);
-        if (known.n == word->n && !memcmp(known.p, word->p, word->n))
-            return p;
-    }
-}
-
-/* Room for one more word; a share is at most seven eighths full. */
-static int grow_share(struct gnn_words_share *s, struct gnn_err *e)
-{
-    if (s->used + 1 <= s->room / 8 * 7)
-        return GNN_OK;
-    const struct gnn_words_share old = *s;
-    const uint64_t room = old.room ? old.room / 2 * 3 : FIRST_ROOM;
-    uint64_t *slot = gnn_alloc_zero(room, sizeof *slot, "words", e);
-    if (!slot)
-        return GNN_E_NOMEM;
-    s->slot = slot;
-    s->room = room;
-    for (uint64_t k = 0; k < old.room; k++) {
-        if (!old.slot[k])
-            continue;
-        uint64_t i = home_of(s, old.slot[k] >> 32);
-        while (slot[i])
-            i = i + 1 == room ? 0 : i + 1;
-        slot[i] = old.slot[k];
-    }
-    gnn_free(old.slot);
-    return GNN_OK;
+    return gnn_hash_find(&w->share[hash >> 58], (uint32_t)hash, is_wanted,
+                         &(struct wanted){w, word});
 }
 
 static int add_word(struct gnn_words *w, const struct gnn_word *word, uint64_t hash, uint32_t *id,
                     struct gnn_err *e)
 {
-    struct gnn_words_share *s = share_of(w, hash);
-    int rc = grow_share(s, e);
+    struct gnn_hash *s = &w->share[hash >> 58];
+    int rc = gnn_hash_fit(s, s->n + 1, e);
     if (rc)
         return rc;
     uint64_t *slot = slot_of(w, word, hash);
@@ -81,11 +48,10 @@ static int add_word(struct gnn_words *w, const struct gnn_word *word, uint64_t h
         at[0] = 0;
         memcpy((char *)w->byte.data + w->nbytes, word->p, word->n);
         w->nbytes += word->n;
+        gnn_hash_put(s, slot, (uint32_t)hash, w->n);
         at[++w->n] = w->nbytes;
-        s->used++;
-        *slot = hash << 32 | w->n;
     }
-    *id = (uint32_t)*slot - 1;
+    *id = gnn_hash_number(slot);
     return GNN_OK;
 }
 
@@ -98,23 +64,20 @@ static void ask_ahead(const struct gnn_words *w, const struct gnn_word *word, ui
     uint32_t known[AHEAD];
     for (uint64_t i = 0; i < n; i++) {
         hash[i] = XXH3_64bits(word[i].p, word[i].n);
-        const struct gnn_words_share *s = share_of(w, hash[i]);
+        const struct gnn_hash *s = &w->share[hash[i] >> 58];
         if (s->room)
-            __builtin_prefetch(&s->slot[home_of(s, hash[i])]);
+            __builtin_prefetch(gnn_hash_home(s, (uint32_t)hash[i]));
     }
     for (uint64_t i = 0; i < n; i++) {
-        const struct gnn_words_share *s = share_of(w, hash[i]);
-        known[i] = 0;
-        for (uint64_t k = s->room ? home_of(s, hash[i]) : 0; k < s->room && s->slot[k]; k++)
-            if (s->slot[k] >> 32 == (uint32_t)hash[i]) {
-                known[i] = (uint32_t)s->slot[k];
-                __builtin_prefetch(&at[known[i] - 1]);
-                break;
-            }
+        const struct gnn_hash *s = &w->share[hash[i] >> 58];
+        known[i] =
+            s->room ? gnn_hash_number(gnn_hash_find(s, (uint32_t)hash[i], NULL, NULL)) : UINT32_MAX;
+        if (known[i] != UINT32_MAX)
+            __builtin_prefetch(&at[known[i]]);
     }
     for (uint64_t i = 0; i < n; i++)
-        if (known[i])
-            __builtin_prefetch((const char *)w->byte.data + at[known[i] - 1]);
+        if (known[i] != UINT32_MAX)
+            __builtin_prefetch((const char *)w->byte.data + at[known[i]]);
 }
 
 int gnn_words_add(struct gnn_words *w, const struct gnn_word *word, uint64_t n, uint32_t *id,
@@ -138,11 +101,10 @@ void gnn_words_find(const struct gnn_words *w, const struct gnn_word *word, uint
     for (uint64_t at = 0; at < n; at += AHEAD) {
         const uint64_t k = n - at < AHEAD ? n - at : AHEAD;
         ask_ahead(w, word + at, k, hash);
-        for (uint64_t i = 0; i < k; i++) {
-            const uint64_t *slot =
-                share_of(w, hash[i])->room ? slot_of(w, &word[at + i], hash[i]) : NULL;
-            id[at + i] = slot && *slot ? (uint32_t)*slot - 1 : UINT32_MAX;
-        }
+        for (uint64_t i = 0; i < k; i++)
+            id[at + i] = w->share[hash[i] >> 58].room
+                             ? gnn_hash_number(slot_of(w, &word[at + i], hash[i]))
+                             : UINT32_MAX;
     }
 }
 
@@ -159,40 +121,38 @@ static int by_bytes(const void *a, const void *b)
     return way ? way : (x->n > y->n) - (x->n < y->n);
 }
 
-int gnn_words_sort(struct gnn_words *w, uint32_t from, struct gnn_err *e)
+uint32_t *gnn_words_sort(struct gnn_words *w, uint32_t from, struct gnn_err *e)
 {
     const uint32_t n = w->n > from ? w->n - from : 0;
+    uint32_t *rank = gnn_alloc_zero(n, sizeof *rank, "words", e);
     if (n < 2)
-        return GNN_OK;
+        return rank;
     uint64_t *at = (uint64_t *)w->at.data + from;
     const uint64_t first = at[0];
     struct ranked *r = gnn_alloc(n, sizeof *r, "words", e);
-    uint32_t *rank = gnn_alloc(n, sizeof *rank, "words", e);
     char *byte = gnn_alloc(w->nbytes - first, 1, "words", e);
-    int rc = r && rank && byte ? GNN_OK : GNN_E_NOMEM;
-    for (uint32_t i = 0; !rc && i < n; i++)
+    for (uint32_t i = 0; !e->code && i < n; i++)
         r[i] = (struct ranked){gnn_words_get(w, from + i), i};
-    if (!rc)
+    if (!e->code)
         qsort(r, n, sizeof *r, by_bytes);
-    for (uint64_t i = 0, to = 0; !rc && i < n; i++) {
+    for (uint64_t i = 0, to = 0; !e->code && i < n; i++) {
         memcpy(byte + to, r[i].word.p, r[i].word.n);
         to += r[i].word.n;
         at[i + 1] = first + to;
         rank[r[i].id] = (uint32_t)i;
     }
-    if (!rc)
+    if (!e->code)
         memcpy((char *)w->byte.data + first, byte, w->nbytes - first);
-    for (int k = 0; !rc && k < GNN_WORDS_SHARES; k++)
-        for (uint64_t i = 0; i < w->share[k].room; i++) {
-            uint64_t *slot = &w->share[k].slot[i];
-            const uint32_t id = (uint32_t)*slot;
-            if (id > from)
-                *slot = *slot >> 32 << 32 | (from + 1 + rank[id - 1 - from]);
-        }
+    for (int k = 0; !e->code && k < GNN_WORDS_SHARES; k++)
+        for (uint64_t *slot = w->share[k].slot; slot < w->share[k].slot + w->share[k].room; slot++)
+            if ((uint32_t)*slot > from)
+                *slot = *slot >> 32 << 32 | (from + 1 + rank[gnn_hash_number(slot) - from]);
     gnn_free(r);
-    gnn_free(rank);
     gnn_free(byte);
-    return rc;
+    if (!e->code)
+        return rank;
+    gnn_free(rank);
+    return NULL;
 }
 
 void gnn_words_release(struct gnn_words *w)
@@ -200,6 +160,6 @@ void gnn_words_release(struct gnn_words *w)
     gnn_buf_release(&w->byte);
     gnn_buf_release(&w->at);
     for (int k = 0; k < GNN_WORDS_SHARES; k++)
-        gnn_free(w->share[k].slot);
+        gnn_hash_release(&w->share[k]);
     *w = (struct gnn_words){0};
 }

@@ -5,7 +5,7 @@
 #define GNN_LIB_IMPORT_WORDS_H
 
 #include "formats/text.h"
-#include "lib/base/mem.h"
+#include "lib/base/hash.h"
 
 /* The table of hashes is in shares, by the upper bits of a hash, that grow one by one: what the old
  * and the new share take together is little. */
@@ -14,11 +14,7 @@ enum { GNN_WORDS_SHARES = 64 };
 /* Zeroed object: empty. */
 struct gnn_words {
     struct gnn_buf byte, at; /* words back to back; u64 offsets [n+1] */
-    struct gnn_words_share {
-        /* [room] the word's number plus 1, and above it 32 bits of its hash; 0: free */
-        uint64_t *slot;
-        uint64_t room, used;
-    } share[GNN_WORDS_SHARES];
+    struct gnn_hash share[GNN_WORDS_SHARES];
     uint64_t nbytes;
     uint32_t n;
 };
@@ -37,8 +33,10 @@ static inline struct gnn_word gnn_words_get(const struct gnn_words *w, uint64_t 
     const struct gnn_word word = {(const char *)w->byte.data + at[i], at[i + 1] - at[i]};
     return word;
 }
-/* Puts the words from number `from` on in the order of their bytes: their numbers change. */
-int gnn_words_sort(struct gnn_words *w, uint32_t from, struct gnn_err *e) GNN_MUST_USE;
+/* Puts the words from number `from` on in the order of their bytes. Returns what is to be added to
+ * `from` for the new number of each of them, in their old order, to be freed with gnn_free; NULL on
+ * failure. */
+uint32_t *gnn_words_sort(struct gnn_words *w, uint32_t from, struct gnn_err *e) GNN_MUST_USE;
 void gnn_words_release(struct gnn_words *w);
 
 #endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "lib/import/read/classes.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "lib/base/mem.h"
@@ -19,14 +18,14 @@ static bool is_missing(const char *word, size_t len)
     return missing;
 }
 
-int gnn_classes_add(struct gnn_classes *c, const struct gnn_word *word, int32_t *number,
+int gnn_classes_add(struct gnn_words *c, const struct gnn_word *word, int32_t *number,
                     struct gnn_err *e)
 {
     uint32_t id = 0;
     *number = -1;
     if (is_missing(word->p, word->n))
         return GNN_OK;
-    int rc = gnn_words_add(&c->words, word, 1, &id, e);
+    int rc = gnn_words_add(c, word, 1, &id, e);
     if (!rc && id >= CLASSES_MAX)
         rc = gnn_fail(e, GNN_E_INPUT, "more than %d classes", CLASSES_MAX);
     if (!rc)
@@ -34,78 +33,47 @@ int gnn_classes_add(struct gnn_classes *c, const struct gnn_word *word, int32_t 
     return rc;
 }
 
-struct named {
-    char *name;
-    int32_t number;
-};
-
-static int compare_named(const void *a, const void *b)
+static int name_classes(struct gnn_words *c, int task, int32_t *y, uint64_t n, struct gnn_schema *s,
+                        struct gnn_err *e)
 {
-    return strcmp(((const struct named *)a)->name, ((const struct named *)b)->name);
-}
-
-/* The words as strings, sorted; [n], each to be freed. */
-static struct named *sort_names(const struct gnn_classes *c, struct gnn_err *e)
-{
-    struct named *list = gnn_alloc_zero(c->words.n, sizeof *list, "classes", e);
-    for (uint32_t i = 0; list && i < c->words.n; i++) {
-        const struct gnn_word w = gnn_words_get(&c->words, i);
-        list[i] = (struct named){gnn_strf(e, "%.*s", (int)w.n, w.p), (int32_t)i};
-    }
-    if (list && !e->code)
-        qsort(list, c->words.n, sizeof *list, compare_named);
-    return list;
-}
-
-static int name_classes(const struct gnn_classes *c, int task, int32_t *y, uint64_t n,
-                        struct gnn_schema *s, struct gnn_err *e)
-{
-    const uint32_t k = c->words.n;
-    struct named *list = sort_names(c, e);
-    int32_t *class_of = gnn_alloc(k, sizeof *class_of, "classes", e);
-    const char **name = gnn_alloc(k, sizeof *name, "classes", e);
+    const uint32_t k = c->n;
+    uint32_t *class_of = gnn_words_sort(c, 0, e);
+    char **name = gnn_alloc_zero(k, sizeof *name, "classes", e);
     for (uint32_t i = 0; !e->code && i < k; i++) {
-        class_of[list[i].number] = (int32_t)i;
-        name[i] = list[i].name;
+        const struct gnn_word w = gnn_words_get(c, i);
+        name[i] = gnn_strf(e, "%.*s", (int)w.n, w.p);
     }
     for (uint64_t i = 0; !e->code && i < n; i++)
-        y[i] = y[i] < 0 ? -1 : class_of[y[i]];
+        y[i] = y[i] < 0 ? -1 : (int32_t)class_of[y[i]];
     if (!e->code) {
         s->task = task >= 0 ? (enum gnn_task)task : k == 2 ? GNN_TASK_BINARY : GNN_TASK_MULTICLASS;
         s->nclasses = k;
-        (void)!gnn_schema_set_classes(s, name, e);
+        (void)!gnn_schema_set_classes(s, (const char *const *)name, e);
     }
-    for (uint32_t i = 0; list && i < k; i++)
-        gnn_free(list[i].name);
-    gnn_free(list);
+    for (uint32_t i = 0; name && i < k; i++)
+        gnn_free(name[i]);
     gnn_free(class_of);
     gnn_free(name);
     return e->code;
 }
 
-int gnn_classes_finish(struct gnn_classes *c, int task, int32_t *y, uint64_t n, const char *where,
+int gnn_classes_finish(struct gnn_words *c, int task, int32_t *y, uint64_t n, const char *where,
                        struct gnn_schema *s, struct gnn_err *e)
 {
     struct gnn_err why = {0};
     if (task >= 0 && task != GNN_TASK_MULTICLASS && task != GNN_TASK_BINARY)
         return gnn_fail(e, GNN_E_USAGE, "%s: labels are words, which a %s task cannot have", where,
                         gnn_task_name((enum gnn_task)task));
-    if (!c->words.n)
+    if (!c->n)
         return gnn_fail(e, GNN_E_INPUT, "%s: no node has a label", where);
-    if (c->words.n < 2)
+    if (c->n < 2)
         return gnn_fail(e, GNN_E_INPUT, "%s: all labels are '%.*s': expected at least two classes",
-                        where, (int)(c->words.nbytes < 60 ? c->words.nbytes : 60),
-                        (const char *)c->words.byte.data);
-    if (task == GNN_TASK_BINARY && c->words.n > 2)
-        return gnn_fail(e, GNN_E_INPUT, "%s: %u classes in a binary task", where, c->words.n);
+                        where, (int)(c->nbytes < 60 ? c->nbytes : 60), (const char *)c->byte.data);
+    if (task == GNN_TASK_BINARY && c->n > 2)
+        return gnn_fail(e, GNN_E_INPUT, "%s: %u classes in a binary task", where, c->n);
     if (name_classes(c, task, y, n, s, &why))
         return gnn_fail(e, (enum gnn_status)why.code, "%s: %s", where, why.msg);
     return GNN_OK;
-}
-
-void gnn_classes_release(struct gnn_classes *c)
-{
-    gnn_words_release(&c->words);
 }
 
 static bool is_number(const struct gnn_word *w)
@@ -114,8 +82,8 @@ static bool is_number(const struct gnn_word *w)
     return gnn_text_f64(w->p, &v) == w->p + w->n;
 }
 
-static int read_labels(struct gnn_classes *c, struct gnn_table *t, struct gnn_buf *y,
-                       uint64_t *rows, struct gnn_err *e)
+static int read_labels(struct gnn_words *c, struct gnn_table *t, struct gnn_buf *y, uint64_t *rows,
+                       struct gnn_err *e)
 {
     struct gnn_word w;
     int rc = GNN_OK;
@@ -150,7 +118,7 @@ static int begins_with_words(struct gnn_input *in, uint32_t member, bool *words,
     return rc == GNN_END ? GNN_OK : rc;
 }
 
-int gnn_classes_read(struct gnn_classes *c, struct gnn_input *in, uint32_t member, int32_t **y,
+int gnn_classes_read(struct gnn_words *c, struct gnn_input *in, uint32_t member, int32_t **y,
                      uint64_t *rows, struct gnn_err *e)
 {
     struct gnn_array a;

@@ -40,9 +40,9 @@ struct load {
     uint32_t nx, ny, nsets; /* columns of features, of labels, of sets and masks */
     float *x;
     double *y;
-    struct gnn_classes classes; /* of labels that are words, */
-    int32_t *class_of;          /* [count] which y is then NULL for */
-    uint8_t *set;               /* [count] bit k: in set k */
+    struct gnn_words classes; /* of labels that are words, */
+    int32_t *class_of;        /* [count] which y is then NULL for */
+    uint8_t *set;             /* [count] bit k: in set k */
     struct gnn_lost lost;
 };
 
@@ -489,7 +489,7 @@ static int add_classes(struct load *l, struct gnn_err *e)
     uint64_t n = 0;
     for (uint64_t i = 0; i < l->count; i++)
         n += l->class_of[i] >= 0;
-    const bool names = n > 2 && l->classes.words.n == n;
+    const bool names = n > 2 && l->classes.n == n;
     if (names && take_for_text(l))
         return GNN_OK;
     if (names)
@@ -611,7 +611,7 @@ int gnn_node_table_add(struct gnn_src *s, struct gnn_joined *j, const struct gnn
     gnn_free(l.x);
     gnn_free(l.y);
     gnn_free(l.class_of);
-    gnn_classes_release(&l.classes);
+    gnn_words_release(&l.classes);
     gnn_free(l.set);
     return rc;
 }

@@ -291,7 +291,7 @@ static int take_classes(struct gnn_src *s, uint32_t ntype, struct gnn_input *in,
                         bool *taken, struct gnn_err *e)
 {
     const uint64_t count = s->d.schema.ntype[ntype].count;
-    struct gnn_classes c = {0};
+    struct gnn_words c = {0};
     int32_t *y = NULL;
     uint64_t rows;
     char *where = member_name(in, member, e);
@@ -310,7 +310,7 @@ static int take_classes(struct gnn_src *s, uint32_t ntype, struct gnn_input *in,
     }
     gnn_free(y);
     gnn_free(where);
-    gnn_classes_release(&c);
+    gnn_words_release(&c);
     return rc;
 }
 
