@@ -1,23 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* How many edges have their reverse (lib/data/direction.h), exactly for graphs of moderate size and
  * from a sample beyond. Each edge becomes a 64-bit hash of its unordered pair, with the direction
- * in the lowest bit; hashes are grouped by buckets that fit the caches, and what does not fit in
- * memory is taken in several passes or, last, left out by halves of the hash range. */
+ * in the lowest bit; a table counts the edges of each pair. Pairs that do not fit in memory are
+ * taken in several passes or, last, left out by halves of the hash range. */
 #include "lib/data/direction.h"
 
 #include <math.h>
-#include <string.h>
 
-#include "lib/base/mem.h"
+enum { BLOCK = 4096 }; /* edges of a step */
 
-/* Edges of a step; hashes that a bucket has on average, whose table should fit the caches; buckets,
- * at most. */
-enum { BLOCK = 4096, BUCKET = 512, BUCKETS_MAX = 4096 };
-
-/* What is known of a pair: edges up, from the smaller id to the larger, and down. */
-struct slot {
-    uint64_t pair; /* the hash without its lowest bit, plus 1; 0: the slot is free */
-    uint64_t n[2];
+/* A pair that has edges: its hash without the lowest bit, and how many lead up, from the smaller id
+ * to the larger, and down; more than 2^32-1 count as so many. */
+struct pair {
+    uint64_t x;
+    uint32_t n[2];
 };
 
 /* The part's range of hashes; its bounds are even, as both directions of a pair differ in the
@@ -26,7 +22,7 @@ static void start_part(struct gnn_direction_counter *c)
 {
     const uint64_t width = c->parts > 1 ? UINT64_MAX / c->parts & ~(uint64_t)1
                                         : 0; /* both directions of a pair are in one part */
-    c->n = c->merged = 0;
+    gnn_hash_clear(&c->table);
     c->first = c->part * width;
     c->last = c->part + 1 < c->parts ? c->first + width - 1 : UINT64_MAX;
 }
@@ -36,188 +32,81 @@ void gnn_direction_init(struct gnn_direction_counter *c, bool same, bool swap, u
 {
     *c = (struct gnn_direction_counter){.same = same, .swap = swap, .nodes = nodes, .parts = parts};
     c->most = most < 4 * BLOCK ? 4 * BLOCK : most;
-    c->few = true;
     start_part(c);
 }
 
 void gnn_direction_release(struct gnn_direction_counter *c)
 {
-    gnn_free(c->x);
-    gnn_free(c->times);
+    gnn_buf_release(&c->pairs_at);
+    gnn_hash_release(&c->table);
     gnn_free(c->looped);
     *c = (struct gnn_direction_counter){0};
 }
 
-/* ---- grouping ---- */
-
-/* Buckets of hashes whose highest bits, among those in which they differ, are the same. */
-struct buckets {
-    uint64_t *x, *times; /* sorted by bucket */
-    uint64_t *end;       /* [n + 1] */
-    uint64_t n, most;    /* most: hashes in the largest */
-    int shift;
-};
-
-static int sort_into(struct buckets *b, const struct gnn_direction_counter *c, struct gnn_err *e)
-{
-    const uint64_t differ = c->first ^ c->last;
-    int bits = differ ? 64 - __builtin_clzll(differ) : 1, digit = 0;
-    while (digit < bits && 1u << digit < BUCKETS_MAX && c->n >> digit > BUCKET)
-        digit++;
-    *b = (struct buckets){.n = 1u << digit, .shift = bits - digit};
-    b->end = gnn_alloc_zero(b->n + 1, sizeof *b->end, "counts of edges", e);
-    b->x = gnn_alloc(c->n, sizeof *b->x, "counts of edges", e);
-    b->times = c->merged ? gnn_alloc(c->n, sizeof *b->times, "counts of edges", e) : NULL;
-    if (!b->end || !b->x || (c->merged && !b->times))
-        return GNN_E_NOMEM;
-    const uint64_t mask = b->n - 1;
-    uint64_t *at =
-        b->end + 1; /* at[i] starts as the beginning of bucket i, and ends as that of the next */
-    for (uint64_t i = 0; i < c->n && mask; i++)
-        b->end[(c->x[i] >> b->shift & mask) + 1]++;
-    if (!mask)
-        b->end[1] = c->n;
-    for (uint64_t i = 0, sum = 0; i < b->n; i++) {
-        const uint64_t k = at[i];
-        b->most = k > b->most ? k : b->most;
-        at[i] = sum;
-        sum += k;
-    }
-    for (uint64_t i = 0; i < c->n; i++) {
-        const uint64_t to = at[mask ? c->x[i] >> b->shift & mask : 0]++;
-        b->x[to] = c->x[i];
-        if (b->times)
-            b->times[to] = i < c->merged ? c->times[i] : 1;
-    }
-    return GNN_OK;
-}
-
-/* Counts the edges of each pair of a bucket. The table has 2^log slots, at least twice as many,
- * free before and after. Returns the number of pairs, whose slots used[] lists. The table's place
- * keys its hash, so that no input can choose its collisions. */
-static uint64_t group_bucket(const struct gnn_direction_counter *c, const struct buckets *b,
-                             uint64_t bucket, struct slot *table, int log, uint64_t *used)
-{
-    const uint64_t key = (uintptr_t)table | 0x9e3779b900000001u, mask = ((uint64_t)1 << log) - 1;
-    const uint64_t down = c->same;
-    uint64_t n = 0;
-    for (uint64_t i = b->end[bucket]; i < b->end[bucket + 1]; i++) {
-        const uint64_t pair = (b->x[i] & ~down) + 1;
-        uint64_t at = pair * key >> 20 & mask;
-        while (table[at].pair && table[at].pair != pair)
-            at = (at + 1) & mask;
-        used[n] = at;
-        n += !table[at].pair;
-        table[at].pair = pair;
-        table[at].n[b->x[i] & down] += b->times ? b->times[i] : 1;
-    }
-    return n;
-}
-
-static void tally_pair(struct gnn_direction_counter *c, const struct slot *s)
-{
-    const bool two = s->n[0] && s->n[1];
-    c->looked += s->n[0] + s->n[1];
-    c->pairs++;
-    c->two_way += two;
-    c->two_way_edges += two ? s->n[0] + s->n[1] : 0;
-}
-
-static void keep_pair(struct gnn_direction_counter *c, const struct slot *s)
-{
-    for (unsigned down = 0; down < 2; down++)
-        if (s->n[down]) {
-            c->x[c->n] = (s->pair - 1) | down;
-            c->times[c->n++] = s->n[down];
-        }
-}
-
-/* Calls `each` once for each pair; it may put something smaller into the counter, as the hashes
- * have been copied into buckets. */
-static int group_pairs(struct gnn_direction_counter *c,
-                       void (*each)(struct gnn_direction_counter *c, const struct slot *s),
-                       struct gnn_err *e)
-{
-    struct buckets b;
-    struct slot *table = NULL;
-    uint64_t *used = NULL;
-    int log = 4, rc = sort_into(&b, c, e);
-    while ((uint64_t)1 << log < 2 * b.most)
-        log++;
-    if (!rc &&
-        (!(table = gnn_alloc_zero((uint64_t)1 << log, sizeof *table, "counts of edges", e)) ||
-         !(used = gnn_alloc(b.most + 1, sizeof *used, "counts of edges", e))))
-        rc = GNN_E_NOMEM;
-    c->n = c->merged = 0;
-    for (uint64_t i = 0; !rc && i < b.n; i++) {
-        const uint64_t n = group_bucket(c, &b, i, table, log, used);
-        for (uint64_t k = 0; k < n; k++) {
-            each(c, &table[used[k]]);
-            table[used[k]] = (struct slot){0};
-        }
-    }
-    gnn_free(table);
-    gnn_free(used);
-    gnn_free(b.x);
-    gnn_free(b.times);
-    gnn_free(b.end);
-    return rc;
-}
-
 /* ---- counting ---- */
+
+/* Where the table has a pair. An address keys it, so that no input can choose its collisions. */
+static uint32_t place_of(uint64_t x)
+{
+    static const char key;
+    return (uint32_t)(x * ((uintptr_t)&key | 0x9e3779b900000001u) >> 32);
+}
+
+static bool is_pair(const void *arg, uint32_t i)
+{
+    const struct pair *const *want = arg;
+    return want[0][i].x == want[1]->x;
+}
+
+/* The pair of that hash, which is new if it has no edges. */
+static struct pair *find_pair(struct gnn_direction_counter *c, uint64_t x)
+{
+    struct pair *pair = c->pairs_at.data;
+    const struct pair *const want[] = {pair, &(struct pair){.x = x}};
+    uint64_t *slot = gnn_hash_find(&c->table, place_of(x), is_pair, want);
+    if (!*slot) {
+        pair[c->table.n] = (struct pair){.x = x};
+        gnn_hash_put(&c->table, slot, place_of(x), (uint32_t)c->table.n);
+    }
+    return &pair[gnn_hash_number(slot)];
+}
 
 /* Leaves half the pairs out: those whose hashes are in the upper half of the range. */
 static void halve_sample(struct gnn_direction_counter *c)
 {
-    uint64_t n = 0, merged = 0;
+    const struct pair *pair = c->pairs_at.data, *end = pair + c->table.n;
     c->last = c->first + ((c->last - c->first) >> 1 | 1);
-    for (uint64_t i = 0; i < c->n; i++) {
-        const bool in = c->x[i] - c->first <= c->last - c->first;
-        c->x[n] = c->x[i];
-        if (i < c->merged) {
-            c->times[n] = c->times[i];
-            merged += in;
-        }
-        n += in;
+    gnn_hash_clear(&c->table);
+    for (; pair < end; pair++) {
+        const struct pair p = *pair; /* its place may be taken by itself or by an earlier one */
+        if (p.x - c->first <= c->last - c->first)
+            *find_pair(c, p.x) = p;
     }
-    c->n = n;
-    c->merged = merged;
 }
 
-/* Makes one entry of equal edges, with their number. */
-static int merge_equal(struct gnn_direction_counter *c, struct gnn_err *e)
+/* Makes room for n edges of a block; at the limit, half the pairs are left out. */
+static int make_room(struct gnn_direction_counter *c, uint64_t n, struct gnn_err *e)
 {
-    if (!c->times && !(c->times = gnn_alloc(c->room, sizeof *c->times, "counts of edges", e)))
-        return GNN_E_NOMEM;
-    int rc = group_pairs(c, keep_pair, e);
-    c->merged = c->n;
-    return rc;
+    if (c->table.n + n > c->most)
+        while (c->table.n > c->most / 4 * 3)
+            halve_sample(c);
+    const uint64_t need = c->table.n + n, room = c->table.n ? 4 * need : need;
+    if (need <= c->room)
+        return GNN_OK;
+    c->room = room < c->most ? room : c->most;
+    int rc = gnn_buf_reserve(&c->pairs_at, c->room, sizeof(struct pair), "counts of edges", e);
+    return rc ? rc : gnn_hash_fit(&c->table, c->room, e);
 }
 
-/* Makes room for a block of edges. At the limit, equal edges are merged first, as long as that
- * frees a quarter; then half the pairs are left out. */
-static int make_room(struct gnn_direction_counter *c, struct gnn_err *e)
+static void count_hashes(struct gnn_direction_counter *c, const uint64_t *x, uint64_t n)
 {
-    if (c->n + BLOCK <= c->room)
-        return GNN_OK;
-    if (c->room < c->most) {
-        uint64_t room = 2 * c->room > c->n + BLOCK ? 2 * c->room : c->n + BLOCK;
-        room = room < c->most ? room : c->most;
-        uint64_t *x = gnn_alloc(room, sizeof *x, "counts of edges", e);
-        if (!x)
-            return GNN_E_NOMEM;
-        if (c->n)
-            memcpy(x, c->x, c->n * sizeof *x);
-        gnn_free(c->x);
-        c->x = x;
-        c->room = room;
-        return GNN_OK;
+    const uint64_t down = c->same;
+    for (uint64_t i = 0; i < n; i++)
+        __builtin_prefetch(gnn_hash_home(&c->table, place_of(x[i] & ~down)), 1);
+    for (uint64_t i = 0; i < n; i++) {
+        uint32_t *edges = &find_pair(c, x[i] & ~down)->n[x[i] & down];
+        *edges += *edges < UINT32_MAX;
     }
-    int rc = c->few ? merge_equal(c, e) : GNN_OK;
-    c->few = c->few && c->n <= c->room / 4 * 3;
-    while (c->n > c->room / 4 * 3)
-        halve_sample(c);
-    return rc;
 }
 
 static int add_loop(struct gnn_direction_counter *c, uint32_t v, struct gnn_err *e)
@@ -242,12 +131,14 @@ static uint64_t mix_pair(uint64_t pair, uint64_t keep)
 }
 
 /* A block of edges of one type: pairs (lo, hi) are numbered hi * (hi - 1) / 2 + lo + 1, which takes
- * 63 bits and is not 0. Returns how many loops there are. */
-static uint64_t add_same(struct gnn_direction_counter *c, const uint32_t *src, const uint32_t *dst,
-                         uint64_t n)
+ * 63 bits and is not 0. Puts the hashes that are looked at into out, and returns how many these
+ * are.
+ */
+static uint64_t hash_same(struct gnn_direction_counter *c, const uint32_t *src, const uint32_t *dst,
+                          uint64_t n, uint64_t *out, uint64_t *loops)
 {
     const uint64_t first = c->first, span = c->last - c->first;
-    uint64_t balance = 0, at = c->n, loops = 0;
+    uint64_t balance = 0, at = 0;
     for (uint64_t i = 0; i < n; i++) {
         const uint64_t s = src[i], d = dst[i], down = s > d, lo = down ? d : s, hi = down ? s : d,
                        loop = s == d;
@@ -255,24 +146,25 @@ static uint64_t add_same(struct gnn_direction_counter *c, const uint32_t *src, c
         /* Hashes of the two directions cancel out if each edge has its reverse. All edges are
          * summed, also when the rest is counted from a sample. */
         balance += loop ? 0 : down ? -x : x;
-        c->x[at] = x | down;
+        out[at] = x | down;
         at += !loop & (x - first <= span);
-        loops += loop;
+        *loops += loop;
     }
-    c->n = at;
     c->balance += c->part ? 0 : balance;
-    return loops;
+    return at;
 }
 
-static void add_pairs(struct gnn_direction_counter *c, const uint32_t *a, const uint32_t *b,
-                      uint64_t n)
+static uint64_t hash_two(struct gnn_direction_counter *c, const uint32_t *a, const uint32_t *b,
+                         uint64_t n, uint64_t *out)
 {
+    uint64_t at = 0;
     for (uint64_t i = 0; i < n; i++) {
         const uint64_t x = mix_pair(~((uint64_t)a[i] << 32 | b[i]), ~(uint64_t)0);
         c->balance += c->part ? 0 : x;
-        c->x[c->n] = x;
-        c->n += x - c->first <= c->last - c->first;
+        out[at] = x;
+        at += x - c->first <= c->last - c->first;
     }
+    return at;
 }
 
 int gnn_direction_add(struct gnn_direction_counter *c, const uint32_t *src, const uint32_t *dst,
@@ -281,26 +173,32 @@ int gnn_direction_add(struct gnn_direction_counter *c, const uint32_t *src, cons
     int rc = GNN_OK;
     for (uint64_t from = 0; !rc && from < n; from += BLOCK) {
         const uint64_t k = n - from < BLOCK ? n - from : BLOCK;
-        if ((rc = make_room(c, e)))
+        const uint32_t *a = (c->swap ? dst : src) + from, *b = (c->swap ? src : dst) + from;
+        uint64_t x[BLOCK], loops = 0;
+        if ((rc = make_room(c, k, e)))
             return rc;
         c->edges += c->part ? 0 : k;
-        if (!c->same)
-            c->swap ? add_pairs(c, dst + from, src + from, k)
-                    : add_pairs(c, src + from, dst + from, k);
-        else if (add_same(c, src + from, dst + from, k) && !c->part)
-            for (uint64_t i = from; !rc && i < from + k; i++)
-                rc = src[i] == dst[i] ? add_loop(c, src[i], e) : GNN_OK;
+        count_hashes(c, x, c->same ? hash_same(c, a, b, k, x, &loops) : hash_two(c, a, b, k, x));
+        for (uint64_t i = 0; !rc && loops && !c->part && i < k; i++)
+            rc = a[i] == b[i] ? add_loop(c, a[i], e) : GNN_OK;
     }
     return rc;
 }
 
-int gnn_direction_next(struct gnn_direction_counter *c, bool *more, struct gnn_err *e)
+bool gnn_direction_next(struct gnn_direction_counter *c)
 {
-    int rc = group_pairs(c, tally_pair, e);
-    *more = ++c->part < c->parts;
-    if (*more)
-        start_part(c);
-    return rc;
+    const struct pair *p = c->pairs_at.data;
+    for (uint64_t i = 0; i < c->table.n; i++, p++) {
+        const bool two = p->n[0] && p->n[1];
+        const uint64_t edges = (uint64_t)p->n[0] + p->n[1];
+        c->looked += edges;
+        c->two_way += two;
+        c->two_way_edges += two ? edges : 0;
+    }
+    c->pairs += c->table.n;
+    c->part++;
+    start_part(c);
+    return c->part < c->parts;
 }
 
 void gnn_direction_sum(const struct gnn_direction_counter *c, bool both, bool drop, bool dedup,

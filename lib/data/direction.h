@@ -12,10 +12,11 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "lib/base/err.h"
+#include "lib/base/hash.h"
 
 enum {
-    GNN_DIRECTION_BYTES = 16,     /* memory for each pair that is kept */
+    /* of the memory to sort for each pair: they take a quarter of it */
+    GNN_DIRECTION_BYTES = 128,
     GNN_DIRECTION_ROOM = 1 << 21, /* capacity in pairs for edges that are read from files, */
     /* and for generated edges, where counting must not take much of the time */
     GNN_DIRECTION_QUICK = 1 << 18,
@@ -32,16 +33,12 @@ struct gnn_direction {
 };
 
 struct gnn_direction_counter {
-    /* [room] n edges by the hash of their pair, which is a bijection; of one node type the lowest
-     * bit says whether an edge runs down, from the larger id to the smaller */
-    uint64_t *x;
-    uint64_t *times; /* [room] how often the first `merged` of them were there, or NULL; the others,
-                        once */
-    uint64_t n, merged, room, most;
-    uint64_t first, last; /* hashes of the pairs that are looked at in this part */
+    struct gnn_buf pairs_at; /* [table.n] the pairs of this part that have edges */
+    struct gnn_hash table;   /* of their hashes, which are bijections */
+    uint64_t room, most;     /* pairs */
+    uint64_t first, last;    /* hashes of the pairs that are looked at in this part */
     uint32_t part, parts;
     bool same, swap;
-    bool few; /* pairs, for all that is known: merging equal edges has made room so far */
     uint64_t nodes;
     uint64_t edges, loops, loops_again, balance;
     uint64_t *looped;                               /* bit per node, once there is a loop */
@@ -56,9 +53,8 @@ void gnn_direction_init(struct gnn_direction_counter *c, bool same, bool swap, u
                         uint64_t most, uint32_t parts);
 int gnn_direction_add(struct gnn_direction_counter *c, const uint32_t *src, const uint32_t *dst,
                       uint64_t n, struct gnn_err *e) GNN_MUST_USE;
-/* Called after all edges were added: *more says whether they must be added again, for the next
- * part. */
-int gnn_direction_next(struct gnn_direction_counter *c, bool *more, struct gnn_err *e) GNN_MUST_USE;
+/* Called after all edges were added: whether they must be added again, for the next part. */
+bool gnn_direction_next(struct gnn_direction_counter *c);
 /* The counts of the edges that were added, or of the graph that is made of them: `both` with the
  * reverse of each edge that is no loop, `drop` without loops, `dedup` without parallel edges. */
 void gnn_direction_sum(const struct gnn_direction_counter *c, bool both, bool drop, bool dedup,
