@@ -130,22 +130,14 @@ static int find_sparse(struct npz *z, struct gnn_input *in, const char *prefix,
 static int scan_sparse(const struct gnn_sparse *m, bool *ones, struct gnn_err *e)
 {
     struct gnn_sparse_pass p;
-    struct gnn_buf b = {0};
-    const uint64_t chunk = GNN_SPARSE_CHUNK;
-    int rc = gnn_buf_reserve(&b, 3 * chunk, sizeof(float), "matrix entries", e);
+    int rc = gnn_sparse_open(&p, m, e);
     *ones = true;
-    if (rc)
-        return rc;
-    float *v = b.data;
-    uint32_t *id = (uint32_t *)(v + chunk);
-    rc = gnn_sparse_open(&p, m, e);
     for (uint64_t got = 1; !rc && got;) {
-        rc = gnn_sparse_read(&p, id, id + chunk, v, chunk, &got, e);
+        rc = gnn_sparse_read(&p, &got, e);
         for (uint64_t i = 0; !rc && i < got; i++)
-            *ones = *ones && v[i] == 1;
+            *ones = *ones && p.value[i] == 1;
     }
     gnn_sparse_close(&p);
-    gnn_buf_release(&b);
     return rc;
 }
 
@@ -400,27 +392,19 @@ static int add_member(struct npz *z, struct gnn_input *in, uint32_t i, const cha
 
 static int sparse_edges(struct npz *z, bool fields, gnn_edge_fn *fn, void *arg, struct gnn_err *e)
 {
-    const uint64_t chunk = GNN_SPARSE_CHUNK;
     struct gnn_sparse_pass p;
-    struct gnn_buf b = {0};
-    int rc = gnn_buf_reserve(&b, 3 * chunk, sizeof(float), "edges", e);
-    if (rc)
-        return rc;
-    float *v = b.data;
-    uint32_t *major = (uint32_t *)(v + chunk), *minor = major + chunk;
-    const void *field[] = {v};
-    struct gnn_edge_chunk c = {0, z->columns ? minor : major, z->columns ? major : minor,
+    int rc = gnn_sparse_open(&p, &z->adj, e);
+    const void *field[] = {p.value};
+    struct gnn_edge_chunk c = {1, z->columns ? p.minor : p.major, z->columns ? p.major : p.minor,
                                fields ? field : NULL};
-    rc = gnn_sparse_open(&p, &z->adj, e);
-    for (c.n = 1; !rc && c.n;) {
-        rc = gnn_sparse_read(&p, major, minor, v, chunk, &c.n, e);
+    while (!rc && c.n) {
+        rc = gnn_sparse_read(&p, &c.n, e);
         if (!rc && c.n)
             rc = fn(arg, &c, e);
     }
     if (!rc && fields)
         rc = gnn_lost_tell(&z->s.d, gnn_array_name(&p.val), "weight", gnn_array_lost(&p.val), e);
     gnn_sparse_close(&p);
-    gnn_buf_release(&b);
     return rc;
 }
 
@@ -436,8 +420,7 @@ static int npz_edges(struct gnn_dataset *d, uint32_t t, bool fields, gnn_edge_fn
  * are added up, as SciPy does. */
 struct dense_rows {
     struct gnn_sparse_pass p;
-    float *row, v[GNN_SPARSE_CHUNK];
-    uint32_t major[GNN_SPARSE_CHUNK], minor[GNN_SPARSE_CHUNK];
+    float *row;
     uint64_t width, at; /* of the row; rows given away */
     gnn_rows_fn *fn;
     void *arg;
@@ -455,31 +438,26 @@ static int give_rows(struct dense_rows *r, uint64_t upto, struct gnn_err *e)
 
 static int sparse_rows(struct npz *z, gnn_rows_fn *fn, void *arg, struct gnn_err *e)
 {
-    struct dense_rows *r = gnn_alloc_zero(1, sizeof *r, "feature rows", e);
-    if (!r)
-        return GNN_E_NOMEM;
-    r->width = z->x.minor;
-    r->fn = fn;
-    r->arg = arg;
-    r->row = gnn_alloc_zero(r->width, sizeof *r->row, "a row of features", e);
-    int rc = r->row ? gnn_sparse_open(&r->p, &z->x, e) : GNN_E_NOMEM;
+    struct dense_rows r = {.width = z->x.minor, .fn = fn, .arg = arg};
+    r.row = gnn_alloc_zero(r.width, sizeof *r.row, "a row of features", e);
+    int rc = r.row ? gnn_sparse_open(&r.p, &z->x, e) : GNN_E_NOMEM;
     for (uint64_t n = 1; !rc && n;) {
-        rc = gnn_sparse_read(&r->p, r->major, r->minor, r->v, GNN_SPARSE_CHUNK, &n, e);
+        rc = gnn_sparse_read(&r.p, &n, e);
         for (uint64_t i = 0; !rc && i < n; i++) {
-            rc = give_rows(r, r->major[i], e);
-            r->row[r->minor[i]] += r->v[i];
-            if (!rc && !isfinite(r->row[r->minor[i]]))
+            const uint32_t v = r.p.major[i], column = r.p.minor[i];
+            rc = give_rows(&r, v, e);
+            r.row[column] += r.p.value[i];
+            if (!rc && !isfinite(r.row[column]))
                 rc = gnn_fail(e, GNN_E_INPUT, "%s: the sum of the values at (%u, %u) is too large",
-                              gnn_array_name(&r->p.val), r->major[i], r->minor[i]);
+                              gnn_array_name(&r.p.val), v, column);
         }
     }
     if (!rc)
-        rc = give_rows(r, z->x.major, e);
+        rc = give_rows(&r, z->x.major, e);
     if (!rc && z->x.data >= 0)
-        rc = gnn_lost_tell(&z->s.d, gnn_array_name(&r->p.val), "x", gnn_array_lost(&r->p.val), e);
-    gnn_sparse_close(&r->p);
-    gnn_free(r->row);
-    gnn_free(r);
+        rc = gnn_lost_tell(&z->s.d, gnn_array_name(&r.p.val), "x", gnn_array_lost(&r.p.val), e);
+    gnn_sparse_close(&r.p);
+    gnn_free(r.row);
     return rc;
 }
 

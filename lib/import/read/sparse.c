@@ -7,7 +7,7 @@
 
 #include <math.h>
 
-enum { CHUNK = GNN_SPARSE_CHUNK };
+enum { CHUNK = 1 << 13 };
 
 static int read_vector(struct gnn_array *a, struct gnn_input *in, uint32_t member,
                        struct gnn_err *e)
@@ -41,7 +41,10 @@ int gnn_sparse_open(struct gnn_sparse_pass *p, const struct gnn_sparse *s, struc
                         gnn_plural(p->val.rows), (unsigned long long)p->idx.rows);
     p->buf = gnn_alloc(CHUNK, sizeof *p->buf, "matrix entries", e);
     p->end = gnn_alloc(CHUNK, sizeof *p->end, "matrix rows", e);
-    if (!p->buf || !p->end)
+    p->major = gnn_alloc(CHUNK, sizeof *p->major, "matrix entries", e);
+    p->minor = gnn_alloc(CHUNK, sizeof *p->minor, "matrix entries", e);
+    p->value = gnn_alloc(CHUNK, sizeof *p->value, "matrix entries", e);
+    if (e->code)
         return GNN_E_NOMEM;
     rc = gnn_array_read(&p->ptr, GNN_I64, p->end, 1, &got, e);
     if (!rc && (!got || p->end[0]))
@@ -91,13 +94,12 @@ static int finish_offsets(struct gnn_sparse_pass *p, struct gnn_err *e)
     return rc == GNN_END ? GNN_OK : rc;
 }
 
-int gnn_sparse_read(struct gnn_sparse_pass *p, uint32_t *major, uint32_t *minor, float *value,
-                    uint64_t max, uint64_t *got, struct gnn_err *e)
+int gnn_sparse_read(struct gnn_sparse_pass *p, uint64_t *got, struct gnn_err *e)
 {
     uint64_t nval = 0;
-    int rc = gnn_array_read(&p->idx, GNN_I64, p->buf, max < CHUNK ? max : CHUNK, got, e);
+    int rc = gnn_array_read(&p->idx, GNN_I64, p->buf, CHUNK, got, e);
     if (!rc && p->s->data >= 0) /* at the end, too, which it then checks */
-        rc = gnn_array_read(&p->val, GNN_F32, value, *got ? *got : 1, &nval, e);
+        rc = gnn_array_read(&p->val, GNN_F32, p->value, *got ? *got : 1, &nval, e);
     for (uint64_t i = 0; !rc && i < *got; i++) {
         /* Rows may be empty, so it can take several steps to the row that has this entry. */
         while (!rc && (p->row == UINT64_MAX || p->done + i == p->last))
@@ -111,11 +113,11 @@ int gnn_sparse_read(struct gnn_sparse_pass *p, uint32_t *major, uint32_t *minor,
                           gnn_array_name(&p->idx), (unsigned long long)(p->done + i + 1),
                           (long long)p->buf[i], (unsigned long long)p->s->minor - 1);
         if (!rc && p->s->data >= 0)
-            rc = check_value(p, i, value[i], e);
-        major[i] = (uint32_t)p->row;
-        minor[i] = (uint32_t)p->buf[i];
+            rc = check_value(p, i, p->value[i], e);
+        p->major[i] = (uint32_t)p->row;
+        p->minor[i] = (uint32_t)p->buf[i];
         if (p->s->data < 0)
-            value[i] = 1;
+            p->value[i] = 1;
     }
     p->done += rc ? 0 : *got;
     return rc || *got ? rc : finish_offsets(p, e);
@@ -128,4 +130,7 @@ void gnn_sparse_close(struct gnn_sparse_pass *p)
     gnn_array_close(&p->val);
     gnn_free(p->buf);
     gnn_free(p->end);
+    gnn_free(p->major);
+    gnn_free(p->minor);
+    gnn_free(p->value);
 }

@@ -17,7 +17,9 @@ struct gnn_sparse {
 struct gnn_sparse_pass {
     const struct gnn_sparse *s;
     struct gnn_array ptr, idx, val;
-    int64_t *buf, *end; /* ids as read; the next rows' ends */
+    int64_t *buf, *end;      /* ids as read; the next rows' ends */
+    uint32_t *major, *minor; /* what gnn_sparse_read has read */
+    float *value;
     uint64_t nend, at;  /* ends that are there and used */
     uint64_t row, last; /* the present row, and where it ends */
     uint64_t done;
@@ -26,11 +28,8 @@ struct gnn_sparse_pass {
 /* After a failure, too, to be closed. */
 int gnn_sparse_open(struct gnn_sparse_pass *p, const struct gnn_sparse *s,
                     struct gnn_err *e) GNN_MUST_USE;
-/* Up to max entries, at most GNN_SPARSE_CHUNK; *got 0 after the last. Every index is below its
- * limit, every value finite. */
-enum { GNN_SPARSE_CHUNK = 1 << 13 };
-int gnn_sparse_read(struct gnn_sparse_pass *p, uint32_t *major, uint32_t *minor, float *value,
-                    uint64_t max, uint64_t *got, struct gnn_err *e) GNN_MUST_USE;
+/* The next *got entries; 0 after the last. Every index is below its limit, every value finite. */
+int gnn_sparse_read(struct gnn_sparse_pass *p, uint64_t *got, struct gnn_err *e) GNN_MUST_USE;
 void gnn_sparse_close(struct gnn_sparse_pass *p);
 
 #endif
