@@ -17,16 +17,16 @@ enum { COLUMNS = 1, COUNT = 2, ATTACH = 4, MAP = 8, TABLE = 16, NODES = 32, TYPE
 
 static const struct format {
     const char *name;
-    gnn_open_fn *open;
+    const struct gnn_format *f;
     unsigned takes; /* options */
 } formats[] = {
-    {"ogb", gnn_ogb_open, ATTACH | MAP | NODES},
-    {"npz", gnn_npz_open, COUNT | ATTACH | MAP | NODES},
-    {"snap", gnn_edgelist_open, COLUMNS | COUNT | ATTACH | MAP | TABLE | NODES | TYPES},
-    {"csv", gnn_edgelist_open, COLUMNS | COUNT | ATTACH | MAP | TABLE | NODES | TYPES},
-    {"triples", gnn_triples_open, COLUMNS | ATTACH | MAP | TABLE | NODES},
-    {"mtx", gnn_mtx_open, ATTACH},
-    {"metis", gnn_metis_open, ATTACH},
+    {"ogb", &gnn_ogb_format, ATTACH | MAP | NODES},
+    {"npz", &gnn_npz_format, COUNT | ATTACH | MAP | NODES},
+    {"snap", &gnn_edgelist_format, COLUMNS | COUNT | ATTACH | MAP | TABLE | NODES | TYPES},
+    {"csv", &gnn_edgelist_format, COLUMNS | COUNT | ATTACH | MAP | TABLE | NODES | TYPES},
+    {"triples", &gnn_triples_format, COLUMNS | ATTACH | MAP | TABLE | NODES},
+    {"mtx", &gnn_mtx_format, ATTACH},
+    {"metis", &gnn_metis_format, ATTACH},
     {"generator", NULL, 0},
 };
 
@@ -116,7 +116,7 @@ int gnn_import_open_input(struct gnn_dataset **out, struct gnn_input *in,
     }
     uint64_t bytes = gnn_input_bytes(in);
     struct gnn_err why = {0};
-    rc = f->open(out, gnn_input_hold(in), o, &why);
+    rc = gnn_format_open(out, f->f, gnn_input_hold(in), o, &why);
     if (rc)
         rc = say_where(in, rc, &why, e);
     else

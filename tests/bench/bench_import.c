@@ -92,7 +92,7 @@ static uint64_t read_edges(struct gnn_input *in, struct gnn_err *e)
     static const struct gnn_import_opts o;
     struct gnn_dataset *d;
     uint64_t n = 0;
-    int rc = gnn_edgelist_open(&d, in, &o, e);
+    int rc = gnn_format_open(&d, &gnn_edgelist_format, in, &o, e);
     for (uint32_t t = 0; !rc && t < d->schema.netypes; t++)
         rc = d->ops->edges(d, t, false, count_edges, &n, e);
     if (rc) {

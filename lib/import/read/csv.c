@@ -189,49 +189,38 @@ static int open_edges(struct gnn_edgelist *l, struct gnn_err *e)
         rc = add_fields(l, e);
     if (!rc)
         rc = gnn_reading_note(l->reading, &l->s.d, e);
-    return rc ? rc : gnn_attach(&l->s, e);
+    return rc;
 }
 
 /* The member's first rows say whether these are triples. */
-static int find_reading(struct gnn_reading **r, struct gnn_input *in,
-                        const struct gnn_import_opts *o, struct gnn_err *e)
+static int choose_format(const struct gnn_format **f, void **reading, struct gnn_input *in,
+                         const struct gnn_import_opts *o, struct gnn_err *e)
 {
-    *r = NULL;
+    struct gnn_reading *r = NULL;
     int rc = gnn_input_lone(in, "an edge list", e);
-    return rc ? rc : gnn_reading_find(r, in, 0, o, o->format ? 0 : -1, false, e);
+    if (!rc)
+        rc = gnn_reading_find(&r, in, 0, o, o->format ? 0 : -1, false, e);
+    *reading = r;
+    if (rc || !r->triples)
+        return rc;
+    *f = &gnn_triples_format;
+    if (o->nodes)
+        return gnn_fail(e, GNN_E_USAGE, "--nodes N does not apply to the format triples");
+    return o->edge_type ? gnn_fail(e, GNN_E_USAGE,
+                                   "--edge-type does not apply to the format triples, which names "
+                                   "relations")
+                        : GNN_OK;
 }
 
-int gnn_edgelist_open(struct gnn_dataset **out, struct gnn_input *in,
-                      const struct gnn_import_opts *o, struct gnn_err *e)
+static int fill_edges(struct gnn_src *s, void *reading, struct gnn_err *e)
 {
-    struct gnn_reading *r;
-    *out = NULL;
-    int rc = find_reading(&r, in, o, e);
-    if (!rc && r->triples && o->nodes)
-        rc = gnn_fail(e, GNN_E_USAGE, "--nodes N does not apply to the format triples");
-    if (!rc && r->triples && o->edge_type)
-        rc = gnn_fail(e, GNN_E_USAGE,
-                      "--edge-type does not apply to the format triples, which names relations");
-    if (!rc && r->triples)
-        return gnn_triples_open_as(out, in, o, r, e);
-    struct gnn_edgelist *l = rc ? NULL : gnn_alloc_zero(1, sizeof *l, "data set", e);
-    if (!l) {
-        gnn_free(r);
-        gnn_input_free(in);
-        return rc ? rc : GNN_E_NOMEM;
-    }
-    l->s.o = o;
-    l->s.d.ops = &gnn_edgelist_ops;
-    l->s.d.format = r->sep == ',' || r->sep == ';' ? "csv" : "snap";
-    l->reading = r;
+    struct gnn_edgelist *l = (struct gnn_edgelist *)s;
+    l->reading = reading;
     l->declared = UINT64_MAX;
-    rc = gnn_src_own(&l->s, in, e);
-    if (!rc)
-        rc = open_edges(l, e);
-    if (rc) {
-        gnn_dataset_free(&l->s.d);
-        return rc;
-    }
-    *out = &l->s.d;
-    return GNN_OK;
+    if (l->reading->sep == ',' || l->reading->sep == ';')
+        s->d.format = "csv";
+    return open_edges(l, e);
 }
+
+const struct gnn_format gnn_edgelist_format = {"snap", sizeof(struct gnn_edgelist),
+                                               &gnn_edgelist_ops, fill_edges, choose_format};

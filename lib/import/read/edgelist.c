@@ -534,8 +534,7 @@ static void edgelist_free(struct gnn_dataset *d)
     gnn_free(l->kept_num);
     gnn_free(l->reading);
     gnn_free(l->types);
-    gnn_src_release(&l->s);
-    gnn_free(l);
+    gnn_src_free(d);
 }
 
 const struct gnn_dataset_ops gnn_edgelist_ops = {edgelist_edges, gnn_src_rows, gnn_src_set,

@@ -124,27 +124,17 @@ static int add_types(struct matrix *x, struct gnn_err *e)
     return rc;
 }
 
-int gnn_mtx_open(struct gnn_dataset **out, struct gnn_input *in, const struct gnn_import_opts *o,
-                 struct gnn_err *e)
+static int fill_matrix(struct gnn_src *s, void *reading, struct gnn_err *e)
 {
-    struct matrix *x = gnn_alloc_zero(1, sizeof *x, "data set", e);
-    *out = NULL;
-    if (!x) {
-        gnn_input_free(in);
-        return GNN_E_NOMEM;
-    }
+    struct matrix *x = (struct matrix *)s;
     struct gnn_edgelist *l = &x->l;
-    l->s.o = o;
-    l->s.d.ops = &gnn_edgelist_ops;
-    l->s.d.format = "mtx";
+    (void)reading;
     l->comment = '%';
     l->skip = 1;
     l->base = 1;
-    int rc = gnn_src_own(&l->s, in, e);
+    int rc = gnn_input_lone(s->in[0], "a matrix", e);
     if (!rc)
-        rc = gnn_input_lone(in, "a matrix", e);
-    if (!rc)
-        rc = read_head(&x->m, in, e);
+        rc = read_head(&x->m, s->in[0], e);
     l->mtx = &x->m;
     l->declared = x->m.entries;
     l->s.d.mirror = x->m.symmetric;
@@ -153,7 +143,7 @@ int gnn_mtx_open(struct gnn_dataset **out, struct gnn_input *in, const struct gn
         : x->m.skew
             ? "a skew-symmetric matrix: each entry is an edge in both directions, of opposite weights"
             : NULL;
-    l->skew = x->m.skew && !o->directed;
+    l->skew = x->m.skew && !s->o->directed;
     l->pick[0] = (struct gnn_pick){.col = 0, .id = true};
     l->pick[1] = (struct gnn_pick){.col = 1, .id = true};
     l->pick[2] = (struct gnn_pick){.col = 2};
@@ -163,15 +153,9 @@ int gnn_mtx_open(struct gnn_dataset **out, struct gnn_input *in, const struct gn
     if (!rc)
         rc = add_types(x, e);
     if (!rc)
-        rc = gnn_src_check_counts(&l->s.d, gnn_input_bytes(in), o, e);
-    if (!rc)
-        rc = check_once(x, e);
-    if (!rc)
-        rc = gnn_attach(&l->s, e);
-    if (rc) {
-        gnn_dataset_free(&l->s.d);
-        return rc;
-    }
-    *out = &l->s.d;
-    return GNN_OK;
+        rc = gnn_src_check_counts(&s->d, gnn_input_bytes(s->in[0]), s->o, e);
+    return rc ? rc : check_once(x, e);
 }
+
+const struct gnn_format gnn_mtx_format = {"mtx", sizeof(struct matrix), &gnn_edgelist_ops,
+                                          fill_matrix, NULL};

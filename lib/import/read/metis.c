@@ -185,14 +185,8 @@ static int metis_edges(struct gnn_dataset *d, uint32_t t, bool fields, gnn_edge_
     return rc || !ps.fields ? rc : gnn_lost_tell(d, d->name, "weight", &ps.lost, e);
 }
 
-static void metis_free(struct gnn_dataset *d)
-{
-    gnn_src_release((struct gnn_src *)d);
-    gnn_free(d);
-}
-
 static const struct gnn_dataset_ops metis_ops = {metis_edges, gnn_src_rows, gnn_src_set,
-                                                 metis_free};
+                                                 gnn_src_free};
 
 /* The numbers before the neighbours become node fields "size" (n) and "weight" (n) or (n, ncon). */
 static int add_fields(struct metis *m, const struct pass *ps, struct gnn_err *e)
@@ -216,23 +210,13 @@ static int add_fields(struct metis *m, const struct pass *ps, struct gnn_err *e)
     return GNN_OK;
 }
 
-int gnn_metis_open(struct gnn_dataset **out, struct gnn_input *in, const struct gnn_import_opts *o,
-                   struct gnn_err *e)
+static int fill_metis(struct gnn_src *s, void *reading, struct gnn_err *e)
 {
-    struct metis *m = gnn_alloc_zero(1, sizeof *m, "data set", e);
+    struct metis *m = (struct metis *)s;
     struct pass ps = {0};
-    *out = NULL;
-    if (!m) {
-        gnn_input_free(in);
-        return GNN_E_NOMEM;
-    }
-    m->s.o = o;
-    m->s.d.ops = &metis_ops;
-    m->s.d.format = "metis";
-    m->s.d.says = "a METIS graph, which lists each edge in both directions";
-    int rc = gnn_src_own(&m->s, in, e);
-    if (!rc)
-        rc = gnn_input_lone(in, "a graph", e);
+    (void)reading;
+    s->d.says = "a METIS graph, which lists each edge in both directions";
+    int rc = gnn_input_lone(s->in[0], "a graph", e);
     if (!rc)
         rc = walk_vertices(m, &ps, e);
     if (!rc)
@@ -243,13 +227,9 @@ int gnn_metis_open(struct gnn_dataset **out, struct gnn_input *in, const struct 
         rc = gnn_schema_add_efield(&m->s.d.schema, 0, "weight", GNN_F32, 0, e);
     if (!rc)
         rc = add_fields(m, &ps, e);
-    if (!rc)
-        rc = gnn_attach(&m->s, e);
     gnn_buf_release(&ps.prefix);
-    if (rc) {
-        gnn_dataset_free(&m->s.d);
-        return rc;
-    }
-    *out = &m->s.d;
-    return GNN_OK;
+    return rc;
 }
+
+const struct gnn_format gnn_metis_format = {"metis", sizeof(struct metis), &metis_ops, fill_metis,
+                                            NULL};

@@ -490,13 +490,7 @@ static int add_attributes(struct npz *z, struct gnn_input *in, struct gnn_err *e
     return rc ? rc : gnn_schema_add_nfield(&z->s.d.schema, 0, "x", GNN_F32, width, e);
 }
 
-static void npz_free(struct gnn_dataset *d)
-{
-    gnn_src_release((struct gnn_src *)d);
-    gnn_free(d);
-}
-
-static const struct gnn_dataset_ops npz_ops = {npz_edges, npz_rows, gnn_src_set, npz_free};
+static const struct gnn_dataset_ops npz_ops = {npz_edges, npz_rows, gnn_src_set, gnn_src_free};
 
 /* Whether the arrays are those of scipy.sparse.save_npz. */
 static bool is_scipy(const struct gnn_input *in)
@@ -595,22 +589,13 @@ static int guess_direction(struct npz *z, const struct gnn_input *in, struct gnn
                                                   : gnn_dataset_note(d, e, "%s %s", name, d->says);
 }
 
-int gnn_npz_open(struct gnn_dataset **out, struct gnn_input *in, const struct gnn_import_opts *o,
-                 struct gnn_err *e)
+static int fill_npz(struct gnn_src *s, void *reading, struct gnn_err *e)
 {
     static const char *const passes[] = {"fields", "train", "valid", "test"};
-    struct npz *z = gnn_alloc_zero(1, sizeof *z, "data set", e);
-    *out = NULL;
-    if (!z) {
-        gnn_input_free(in);
-        return GNN_E_NOMEM;
-    }
-    z->s.o = o;
-    z->s.d.ops = &npz_ops;
-    z->s.d.format = "npz";
-    int rc = gnn_src_own(&z->s, in, e);
-    if (!rc)
-        rc = guess_direction(z, in, e);
+    struct npz *z = (struct npz *)s;
+    struct gnn_input *in = s->in[0];
+    (void)reading;
+    int rc = guess_direction(z, in, e);
     z->scipy = is_scipy(in);
     if (!rc)
         rc = check_readable(z, in, e);
@@ -626,12 +611,7 @@ int gnn_npz_open(struct gnn_dataset **out, struct gnn_input *in, const struct gn
         for (uint32_t i = 0; !rc && i < gnn_input_members(in); i++)
             if (gnn_input_members(in) > 1)
                 rc = add_member(z, in, i, passes[p], e);
-    if (!rc)
-        rc = gnn_attach(&z->s, e);
-    if (rc) {
-        gnn_dataset_free(&z->s.d);
-        return rc;
-    }
-    *out = &z->s.d;
-    return GNN_OK;
+    return rc;
 }
+
+const struct gnn_format gnn_npz_format = {"npz", sizeof(struct npz), &npz_ops, fill_npz, NULL};

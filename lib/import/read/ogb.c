@@ -570,55 +570,36 @@ static void ogb_free(struct gnn_dataset *d)
 {
     gnn_free(((struct ogb *)d)->pairs);
     gnn_free(((struct ogb *)d)->used);
-    gnn_src_release((struct gnn_src *)d);
-    gnn_free(d);
+    gnn_src_free(d);
 }
 
 static const struct gnn_dataset_ops ogb_ops = {ogb_edges, gnn_src_rows, gnn_src_set, ogb_free};
 
-int gnn_ogb_open(struct gnn_dataset **out, struct gnn_input *in, const struct gnn_import_opts *o,
-                 struct gnn_err *e)
+static int fill_ogb(struct gnn_src *s, void *reading, struct gnn_err *e)
 {
-    struct ogb *g = gnn_alloc_zero(1, sizeof *g, "data set", e);
-    *out = NULL;
-    if (!g) {
-        gnn_input_free(in);
+    struct ogb *g = (struct ogb *)s;
+    struct gnn_input *in = g->in = s->in[0];
+    int rc;
+    (void)reading;
+    if (!(g->used = gnn_alloc_zero(gnn_input_members(in), sizeof *g->used, "members", e)))
         return GNN_E_NOMEM;
-    }
-    g->s.o = o;
-    g->s.d.ops = &ogb_ops;
-    g->in = in;
-    int rc = gnn_src_own(&g->s, in, e);
-    if (!rc && !(g->used = gnn_alloc_zero(gnn_input_members(in), sizeof *g->used, "members", e)))
-        rc = GNN_E_NOMEM;
-    if (!rc)
-        find_root(g);
-    if (rc)
-        ;
-    else if (find_member(g, "raw/triplet-type-list.csv") >= 0) {
-        g->s.d.format = "ogb heterogeneous";
-        g->s.own_types = true;
+    find_root(g);
+    if (find_member(g, "raw/triplet-type-list.csv") >= 0) {
+        s->d.format = "ogb heterogeneous";
+        s->own_types = true;
         rc = open_typed(g, e);
     } else if (find_member(g, "raw/data.npz") >= 0) {
-        g->s.d.format = "ogb binary";
+        s->d.format = "ogb binary";
         rc = open_binary(g, e);
     } else if (find_member(g, "raw/edge_index_dict.npz") >= 0) {
         rc = gnn_fail(e, GNN_E_INPUT, "%s: OGB's heterogeneous binary layout is not supported",
                       gnn_input_name(in));
     } else {
-        g->s.d.format = "ogb csv";
         rc = open_csv(g, e);
     }
     if (!rc)
         rc = add_splits(g, e);
-    if (!rc)
-        rc = gnn_src_tell_unused(&g->s, in, g->used, true, e);
-    if (!rc)
-        rc = gnn_attach(&g->s, e);
-    if (rc) {
-        gnn_dataset_free(&g->s.d);
-        return rc;
-    }
-    *out = &g->s.d;
-    return GNN_OK;
+    return rc ? rc : gnn_src_tell_unused(s, in, g->used, true, e);
 }
+
+const struct gnn_format gnn_ogb_format = {"ogb csv", sizeof(struct ogb), &ogb_ops, fill_ogb, NULL};

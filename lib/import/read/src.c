@@ -137,8 +137,9 @@ void gnn_src_forget_ids(struct gnn_src *s)
     s->nids = 0;
 }
 
-void gnn_src_release(struct gnn_src *s)
+void gnn_src_free(struct gnn_dataset *d)
 {
+    struct gnn_src *s = (struct gnn_src *)d;
     for (uint32_t i = 0; i < s->nfields; i++)
         gnn_free(s->field[i].mem);
     gnn_free(s->field);
@@ -155,6 +156,7 @@ void gnn_src_release(struct gnn_src *s)
     gnn_free(s->table);
     while (s->nin)
         gnn_input_free(s->in[--s->nin]);
+    gnn_free(s);
 }
 
 int gnn_src_make_ids(struct gnn_src *s, uint32_t n, struct gnn_err *e)

@@ -43,11 +43,11 @@ struct gnn_src {
     uint32_t ntables;
 };
 
-/* ops.rows and ops.set of every such data set; the release frees all but the object. */
+/* ops.rows, ops.set and ops.free of every such data set. */
 int gnn_src_rows(struct gnn_dataset *d, uint32_t ntype, uint32_t field, gnn_rows_fn *fn, void *arg,
                  struct gnn_err *e);
 int gnn_src_set(struct gnn_dataset *d, uint32_t set, uint32_t *ids, struct gnn_err *e);
-void gnn_src_release(struct gnn_src *s);
+void gnn_src_free(struct gnn_dataset *d);
 
 /* Makes room for the ids of n node types, all counts of 0; d.ids is what the caller makes of them.
  */

@@ -203,8 +203,7 @@ static void triples_free(struct gnn_dataset *d)
     gnn_buf_release(&g->row);
     gnn_free(g->start);
     gnn_free(g->reading);
-    gnn_src_release(&g->s);
-    gnn_free(g);
+    gnn_src_free(d);
 }
 
 static const struct gnn_dataset_ops triples_ops = {triples_edges, gnn_src_rows, gnn_src_set,
@@ -227,25 +226,13 @@ static int add_types(struct triples *g, bool sets, struct gnn_err *e)
     return rc;
 }
 
-int gnn_triples_open_as(struct gnn_dataset **out, struct gnn_input *in,
-                        const struct gnn_import_opts *o, struct gnn_reading *r, struct gnn_err *e)
+static int fill_triples(struct gnn_src *s, void *reading, struct gnn_err *e)
 {
-    struct triples *g = gnn_alloc_zero(1, sizeof *g, "data set", e);
-    *out = NULL;
-    if (!g) {
-        gnn_free(r);
-        gnn_input_free(in);
-        return GNN_E_NOMEM;
-    }
-    g->reading = r;
-    g->s.o = o;
-    g->s.d.ops = &triples_ops;
-    g->s.d.format = "triples";
-    g->s.d.says = "triples: edges lead from head to tail";
-    int rc = gnn_src_own(&g->s, in, e);
+    struct triples *g = (struct triples *)s;
     bool words;
-    if (!rc)
-        rc = gnn_attach_open(&g->s, &words, e);
+    g->reading = reading;
+    s->d.says = "triples: edges lead from head to tail";
+    int rc = gnn_attach_open(s, &words, e);
     if (!rc)
         rc = gnn_src_make_ids(&g->s, 1, e);
     if (!rc)
@@ -253,23 +240,13 @@ int gnn_triples_open_as(struct gnn_dataset **out, struct gnn_input *in,
     if (!rc)
         rc = read_all(g, e);
     if (!rc && !g->n)
-        rc = gnn_fail(e, GNN_E_INPUT, "%s: no triples", gnn_input_name(in));
+        rc = gnn_fail(e, GNN_E_INPUT, "%s: no triples", s->d.name);
     if (!rc)
         rc = group_rows(g, e);
     if (!rc)
-        rc = add_types(g, gnn_input_members(in) > 1, e);
-    if (!rc)
-        rc = gnn_attach(&g->s, e);
-    if (rc) {
-        gnn_dataset_free(&g->s.d);
-        return rc;
-    }
-    *out = &g->s.d;
-    return GNN_OK;
+        rc = add_types(g, gnn_input_members(s->in[0]) > 1, e);
+    return rc;
 }
 
-int gnn_triples_open(struct gnn_dataset **out, struct gnn_input *in,
-                     const struct gnn_import_opts *o, struct gnn_err *e)
-{
-    return gnn_triples_open_as(out, in, o, NULL, e);
-}
+const struct gnn_format gnn_triples_format = {"triples", sizeof(struct triples), &triples_ops,
+                                              fill_triples, NULL};
