@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A store of k parts from any store: splits, book, and the order of things. Nodes are in
- * rewrite_nodes.c, edges in rewrite_edges.c, the halo in rewrite_halo.c, the walk over the input in
- * rewrite_walk.c. */
+ * rewrite_nodes.c, edges in rewrite_edges.c, the walk over the input in rewrite_walk.c. */
 #include "lib/partition/rewrite_common.h"
 
 #include <stdio.h>
@@ -50,12 +49,10 @@ static int sets_init(struct gnn_rewrite *r, struct gnn_err *e)
     return GNN_OK;
 }
 
-static int write_set(const struct gnn_rewrite_part *p, struct gnn_rewrite_job *j, uint64_t to,
-                     struct gnn_err *e)
+static int write_set(const struct gnn_rewrite_part *p, struct gnn_rewrite_job *j, struct gnn_err *e)
 {
     const struct gnn_rewrite *r = p->r;
     const uint64_t *at = r->cursor[j->type];
-    (void)to;
     for (uint64_t i = at[p->part]; i < at[p->part + 1]; i++)
         if (gnn_sink_put(&j->sink, &r->members[j->type][r->sorted[j->type][i]], sizeof(uint32_t),
                          e))
@@ -63,11 +60,10 @@ static int write_set(const struct gnn_rewrite_part *p, struct gnn_rewrite_job *j
     return gnn_sink_flush(&j->sink, e);
 }
 
-static int write_order(const struct gnn_rewrite_part *p, struct gnn_rewrite_job *j, uint64_t to,
+static int write_order(const struct gnn_rewrite_part *p, struct gnn_rewrite_job *j,
                        struct gnn_err *e)
 {
     const uint64_t *at = p->r->cursor[j->type];
-    (void)to;
     if (gnn_sink_put(&j->sink, p->r->sorted[j->type] + at[p->part],
                      (at[p->part + 1] - at[p->part]) * sizeof(uint64_t), e))
         return e->code;
@@ -79,7 +75,7 @@ static int declare_set(struct gnn_rewrite_part *p, uint32_t i, struct gnn_err *e
     const struct gnn_rewrite *r = p->r;
     const struct gnn_split_set *ss = &r->l->view->store->meta.schema.set[i];
     uint64_t m = r->cursor[i][p->part + 1] - r->cursor[i][p->part];
-    struct gnn_rewrite_job j = {.write = write_set, .type = i, .walk = -1};
+    struct gnn_rewrite_job j = {.write = write_set, .type = i};
 
     p->fig->set[i] = m;
     if (gnn_rewrite_declare(p, j, GNN_U32, 1, &m, e, "split/%s/%s", ss->split, ss->set))
@@ -93,11 +89,10 @@ static int declare_set(struct gnn_rewrite_part *p, uint32_t i, struct gnn_err *e
 
 /* ---- book ---- */
 
-static int write_book(const struct gnn_rewrite_part *p, struct gnn_rewrite_job *j, uint64_t to,
+static int write_book(const struct gnn_rewrite_part *p, struct gnn_rewrite_job *j,
                       struct gnn_err *e)
 {
     const struct gnn_layout *l = p->r->l;
-    (void)to;
     return gnn_part_write(j->sink.w, j->sink.id, l->book[j->type],
                           ((uint64_t)l->k + 1) * sizeof(uint64_t), e);
 }
@@ -105,7 +100,7 @@ static int write_book(const struct gnn_rewrite_part *p, struct gnn_rewrite_job *
 static int declare_book(struct gnn_rewrite_part *p, uint32_t t, struct gnn_err *e)
 {
     uint64_t k1 = (uint64_t)p->r->l->k + 1;
-    struct gnn_rewrite_job book = {.write = write_book, .type = t, .walk = -1};
+    struct gnn_rewrite_job book = {.write = write_book, .type = t};
     return gnn_rewrite_declare(p, book, GNN_U64, 1, &k1, e, "book/%s",
                                p->r->l->view->store->meta.schema.ntype[t].name);
 }
@@ -123,7 +118,7 @@ static int declare_part(struct gnn_rewrite_part *p, struct gnn_err *e)
         if (gnn_rewrite_nodes(p, t, e) || declare_book(p, t, e))
             return e->code;
     for (uint32_t et = 0; et < sc->netypes; et++)
-        if (gnn_rewrite_edges(p, et, e))
+        if (gnn_rewrite_edges(p, et, false, e))
             return e->code;
     for (uint32_t i = 0; i < sc->nsets; i++)
         if (declare_set(p, i, e))

@@ -41,7 +41,7 @@ int gnn_rewrite_declare(struct gnn_rewrite_part *p, struct gnn_rewrite_job job,
     struct gnn_tensor t = {.dtype = dtype, .ndim = ndim};
     memcpy(t.shape, shape, ndim * sizeof *shape);
     job.sink.w = &p->w;
-    if (job.walk >= 0) {
+    if (job.put && !job.halo) {
         job.at = p->r->l->book[job.walk][p->part];
         job.end = p->r->l->book[job.walk][p->part + 1];
     }
@@ -51,6 +51,18 @@ int gnn_rewrite_declare(struct gnn_rewrite_part *p, struct gnn_rewrite_job job,
     if (gnn_buf_reserve(&p->jobs, (uint64_t)p->njobs + 1, sizeof job, "list of tensors", e))
         return e->code;
     ((struct gnn_rewrite_job *)p->jobs.data)[p->njobs++] = job;
+    return GNN_OK;
+}
+
+int gnn_rewrite_each_halo(const struct gnn_rewrite_part *p, struct gnn_rewrite_job *j, uint32_t t,
+                          gnn_rewrite_put_fn *put, struct gnn_err *e)
+{
+    const uint64_t *bits = p->marks[t],
+                   words = p->r->l->view->store->meta.schema.ntype[t].count / 64 + 1;
+    for (uint64_t w = 0; w < words; w++)
+        for (uint64_t b = bits[w]; b; b &= b - 1)
+            if (put(p, j, (uint32_t)(w * 64 + (uint64_t)__builtin_ctzll(b)), e))
+                return e->code;
     return GNN_OK;
 }
 

@@ -47,14 +47,20 @@ struct gnn_sink {
     uint64_t len, room;
 };
 
+struct gnn_rewrite_job;
+/* Writes what one node, by its new id, brings. */
+typedef int gnn_rewrite_put_fn(const struct gnn_rewrite_part *p, struct gnn_rewrite_job *j,
+                               uint32_t id, struct gnn_err *e);
 /* A tensor to be: declared first, written after the layout is fixed, by any thread. */
 struct gnn_rewrite_job {
-    /* Writes what nodes [at, to) of the part bring, or everything if there is no walk. */
-    int (*write)(const struct gnn_rewrite_part *p, struct gnn_rewrite_job *j, uint64_t to,
-                 struct gnn_err *e);
-    uint32_t type;    /* node type, edge type or set */
-    int64_t walk;     /* node type whose nodes, as new ids, are walked; -1: none */
-    uint64_t at, end; /* next node, and the part's last + 1 */
+    gnn_rewrite_put_fn *put; /* called for each node of type `walk` in turn; or NULL: */
+    /* writes all of it at once. */
+    int (*write)(const struct gnn_rewrite_part *p, struct gnn_rewrite_job *j, struct gnn_err *e);
+    uint32_t type; /* node type, edge type or set */
+    uint32_t walk;
+    bool halo;        /* the nodes are those of the halo, all at once; else the part's own */
+    bool offsets;     /* the tensor begins with a u64 of 0 */
+    uint64_t at, end; /* next node of the part's own, and the last + 1 */
     uint64_t sum;     /* offset so far */
     bool done;
     const char *field;
@@ -103,7 +109,12 @@ int gnn_rewrite_declare(struct gnn_rewrite_part *p, struct gnn_rewrite_job job,
                         enum gnn_dtype dtype, uint32_t ndim, const uint64_t *shape,
                         struct gnn_err *e, const char *fmt, ...) GNN_PRINTF(7, 8) GNN_MUST_USE;
 int gnn_rewrite_nodes(struct gnn_rewrite_part *p, uint32_t t, struct gnn_err *e) GNN_MUST_USE;
-int gnn_rewrite_edges(struct gnn_rewrite_part *p, uint32_t et, struct gnn_err *e) GNN_MUST_USE;
+/* halo: the in-edges of the halo's nodes. */
+int gnn_rewrite_edges(struct gnn_rewrite_part *p, uint32_t et, bool halo,
+                      struct gnn_err *e) GNN_MUST_USE;
+/* Calls put for each node of type t in the part's halo, in ascending order of new ids. */
+int gnn_rewrite_each_halo(const struct gnn_rewrite_part *p, struct gnn_rewrite_job *j, uint32_t t,
+                          gnn_rewrite_put_fn *put, struct gnn_err *e) GNN_MUST_USE;
 int gnn_rewrite_halo(struct gnn_rewrite_part *p, struct gnn_err *e) GNN_MUST_USE;
 /* Counts the edges of the group's parts and marks their halos; before anything is declared. */
 void gnn_rewrite_scan(struct gnn_rewrite *r);

@@ -1,14 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Node tensors of one new part, gathered row by row from wherever the input keeps them. */
+/* Node tensors of one new part, gathered row by row from wherever the input keeps them; and its
+ * halo: nodes of other parts that its edges come from, with their owners. A job's type is the node
+ * type. */
 #include <string.h>
 
 #include "lib/partition/rewrite_common.h"
-
-/* Original ids by new id. */
-static const uint32_t *own_ids(const struct gnn_rewrite_part *p, const struct gnn_rewrite_job *j)
-{
-    return p->r->l->order[j->type];
-}
 
 static uint64_t owned_count(const struct gnn_rewrite_part *p, uint32_t t)
 {
@@ -16,24 +12,34 @@ static uint64_t owned_count(const struct gnn_rewrite_part *p, uint32_t t)
     return book[p->part + 1] - book[p->part];
 }
 
-static int write_rows(const struct gnn_rewrite_part *p, struct gnn_rewrite_job *j, uint64_t to,
-                      struct gnn_err *e)
+static int put_row(const struct gnn_rewrite_part *p, struct gnn_rewrite_job *j, uint32_t id,
+                   struct gnn_err *e)
 {
-    const uint32_t *ids = own_ids(p, j);
-    for (uint64_t i = j->at; i < to; i++) {
-        uint32_t q;
-        uint64_t row = gnn_view_locate(p->r->l->view, j->type, ids[i], &q);
-        if (gnn_sink_put(&j->sink, (const char *)j->from[q] + row * j->row, j->row, e))
-            return e->code;
-    }
-    return to < j->end ? GNN_OK : gnn_sink_flush(&j->sink, e);
+    const struct gnn_layout *l = p->r->l;
+    uint32_t q;
+    const uint64_t row = gnn_view_locate(l->view, j->type, l->order[j->type][id], &q);
+    return gnn_sink_put(&j->sink, (const char *)j->from[q] + row * j->row, j->row, e);
 }
 
-static int write_ids(const struct gnn_rewrite_part *p, struct gnn_rewrite_job *j, uint64_t to,
+static int put_id(const struct gnn_rewrite_part *p, struct gnn_rewrite_job *j, uint32_t id,
+                  struct gnn_err *e)
+{
+    (void)p;
+    return gnn_sink_put(&j->sink, &id, sizeof id, e);
+}
+
+static int put_owner(const struct gnn_rewrite_part *p, struct gnn_rewrite_job *j, uint32_t id,
                      struct gnn_err *e)
 {
-    return gnn_part_write(j->sink.w, j->sink.id, own_ids(p, j) + j->at,
-                          (to - j->at) * sizeof(uint32_t), e);
+    const struct gnn_layout *l = p->r->l;
+    return gnn_sink_put(&j->sink, &l->part[l->view->base[j->type] + l->order[j->type][id]],
+                        sizeof *l->part, e);
+}
+
+static int put_original(const struct gnn_rewrite_part *p, struct gnn_rewrite_job *j, uint32_t id,
+                        struct gnn_err *e)
+{
+    return gnn_sink_put(&j->sink, &p->r->l->order[j->type][id], sizeof(uint32_t), e);
 }
 
 /* Bytes and offsets of the names of every input part. */
@@ -70,40 +76,29 @@ static const char *name_of(const struct gnn_rewrite *r, const void **from, uint3
     return (const char *)from[2 * p] + o[row];
 }
 
-static int write_names(const struct gnn_rewrite_part *p, struct gnn_rewrite_job *j, uint64_t to,
-                       struct gnn_err *e)
+static int put_name(const struct gnn_rewrite_part *p, struct gnn_rewrite_job *j, uint32_t id,
+                    struct gnn_err *e)
 {
     uint64_t len;
-    for (uint64_t i = j->at; i < to; i++) {
-        const char *name = name_of(p->r, j->from, j->type, own_ids(p, j)[i], &len);
-        if (gnn_sink_put(&j->sink, name, len, e))
-            return e->code;
-    }
-    return to < j->end ? GNN_OK : gnn_sink_flush(&j->sink, e);
+    const char *name = name_of(p->r, j->from, j->type, p->r->l->order[j->type][id], &len);
+    return gnn_sink_put(&j->sink, name, len, e);
 }
 
-static int write_name_offsets(const struct gnn_rewrite_part *p, struct gnn_rewrite_job *j,
-                              uint64_t to, struct gnn_err *e)
+static int put_name_offset(const struct gnn_rewrite_part *p, struct gnn_rewrite_job *j, uint32_t id,
+                           struct gnn_err *e)
 {
     uint64_t len;
-    for (uint64_t i = j->at; i < to; i++) {
-        if (gnn_sink_put(&j->sink, &j->sum, sizeof j->sum, e))
-            return e->code;
-        name_of(p->r, j->from, j->type, own_ids(p, j)[i], &len);
-        j->sum += len;
-    }
-    if (to < j->end)
-        return GNN_OK;
-    return gnn_sink_put(&j->sink, &j->sum, sizeof j->sum, e) ? e->code
-                                                             : gnn_sink_flush(&j->sink, e);
+    name_of(p->r, j->from, j->type, p->r->l->order[j->type][id], &len);
+    j->sum += len;
+    return gnn_sink_put(&j->sink, &j->sum, sizeof j->sum, e);
 }
 
 static int declare_names(struct gnn_rewrite_part *p, uint32_t t, struct gnn_err *e)
 {
     const struct gnn_layout *l = p->r->l;
     const char *type = l->view->store->meta.schema.ntype[t].name;
-    struct gnn_rewrite_job text = {.write = write_names, .type = t, .walk = t},
-                           off = {.write = write_name_offsets, .type = t, .walk = t};
+    struct gnn_rewrite_job text = {.put = put_name, .type = t, .walk = t},
+                           off = {.put = put_name_offset, .type = t, .walk = t, .offsets = true};
     uint64_t n = owned_count(p, t), len, bytes = 0;
     bool fresh;
 
@@ -143,7 +138,7 @@ static int rows_find(const struct gnn_rewrite *r, const struct gnn_rewrite_job *
 static int declare_rows(struct gnn_rewrite_part *p, uint32_t t, const char *field,
                         enum gnn_dtype dtype, uint64_t width, struct gnn_err *e)
 {
-    struct gnn_rewrite_job j = {.write = write_rows, .type = t, .walk = t, .field = field};
+    struct gnn_rewrite_job j = {.put = put_row, .type = t, .walk = t, .field = field};
     uint64_t shape[2] = {owned_count(p, t), width};
     bool fresh;
     j.row = gnn_dtype_bytes(dtype) * (size_t)(width ? width : 1);
@@ -157,7 +152,7 @@ int gnn_rewrite_nodes(struct gnn_rewrite_part *p, uint32_t t, struct gnn_err *e)
 {
     struct gnn_store *s = p->r->l->view->store;
     const struct gnn_ntype *nt = &s->meta.schema.ntype[t];
-    struct gnn_rewrite_job ids = {.write = write_ids, .type = t, .walk = t};
+    struct gnn_rewrite_job ids = {.put = put_original, .type = t, .walk = t};
     uint64_t n = owned_count(p, t);
 
     p->fig->nodes += n;
@@ -170,6 +165,27 @@ int gnn_rewrite_nodes(struct gnn_rewrite_part *p, uint32_t t, struct gnn_err *e)
         return e->code;
     for (uint32_t f = 0; f < nt->nfields; f++)
         if (declare_rows(p, t, nt->field[f].name, nt->field[f].dtype, nt->field[f].width, e))
+            return e->code;
+    return GNN_OK;
+}
+
+int gnn_rewrite_halo(struct gnn_rewrite_part *p, struct gnn_err *e)
+{
+    const struct gnn_schema *sc = &p->r->l->view->store->meta.schema;
+    for (uint32_t t = 0; t < sc->nntypes; t++) {
+        struct gnn_rewrite_job ids = {.put = put_id, .type = t, .walk = t, .halo = true},
+                               owner = {.put = put_owner, .type = t, .walk = t, .halo = true},
+                               orig = {.put = put_original, .type = t, .walk = t, .halo = true};
+        const uint64_t *n = &p->nhalo[t];
+        const char *type = sc->ntype[t].name;
+        if (gnn_rewrite_declare(p, ids, GNN_U32, 1, n, e, "halo/%s/ids", type) ||
+            gnn_rewrite_declare(p, owner, GNN_U32, 1, n, e, "halo/%s/owner", type) ||
+            (p->r->l->halo_edges &&
+             gnn_rewrite_declare(p, orig, GNN_U32, 1, n, e, "halo/%s/id", type)))
+            return e->code;
+    }
+    for (uint32_t et = 0; p->r->l->halo_edges && et < sc->netypes; et++)
+        if (gnn_rewrite_edges(p, et, true, e))
             return e->code;
     return GNN_OK;
 }

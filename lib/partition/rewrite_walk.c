@@ -116,7 +116,20 @@ static int larger_first(const void *a, const void *b)
     return p != q ? (p > q) - (p < q) : (x->sink.id > y->sink.id) - (x->sink.id < y->sink.id);
 }
 
-/* All tasks that walk type t go on to original id `orig`, or to their end. */
+/* What nodes [at, to) of the part bring, or its halo. */
+static int put_nodes(const struct gnn_rewrite_part *p, struct gnn_rewrite_job *j, uint64_t to,
+                     struct gnn_err *e)
+{
+    if (j->halo && gnn_rewrite_each_halo(p, j, j->walk, j->put, e))
+        return e->code;
+    for (; j->at < to; j->at++)
+        if (j->put(p, j, (uint32_t)j->at, e))
+            return e->code;
+    return to < j->end ? GNN_OK : gnn_sink_flush(&j->sink, e);
+}
+
+/* All tasks that walk the part's nodes of type t go on to original id `orig`, or to their end; with
+ * t < 0, those that do not walk these. */
 static int run_tasks(const struct gnn_rewrite *r, struct task *task, uint64_t n, int64_t t,
                      uint64_t orig, unsigned threads, struct gnn_err *e)
 {
@@ -124,12 +137,11 @@ static int run_tasks(const struct gnn_rewrite *r, struct task *task, uint64_t n,
     for (uint64_t i = 0; i < n; i++) {
         struct gnn_rewrite_job *j = task[i].j;
         struct gnn_err late = {0};
-        if (j->walk != t || j->done)
+        if ((j->put && !j->halo ? (int64_t)j->walk : -1) != t || j->done)
             continue;
         uint64_t to =
             t < 0 || orig == UINT64_MAX ? j->end : lower_bound(r->l->order[t], j->at, j->end, orig);
-        int rc = j->write(task[i].p, j, to, &late);
-        j->at = to;
+        int rc = j->put ? put_nodes(task[i].p, j, to, &late) : j->write(task[i].p, j, &late);
         j->done = rc || to == j->end;
         if (rc) {
 #pragma omp critical(rewrite_failed)
@@ -183,8 +195,11 @@ int gnn_rewrite_walk(struct gnn_rewrite *r, struct gnn_err *e)
         }
     int rc = gnn_buf_fit(&r->chunks, room, 1, "write buffers", e);
     for (uint64_t i = 0; !rc && i < n; i++) {
-        task[i].j->sink.chunk = (char *)r->chunks.data + at;
-        at += task[i].j->sink.room;
+        struct gnn_sink *s = &task[i].j->sink;
+        s->chunk = (char *)r->chunks.data + at;
+        at += s->room;
+        s->len = task[i].j->offsets ? sizeof(uint64_t) : 0;
+        memset(s->chunk, 0, s->len);
     }
     if (!rc)
         rc = run_all(r, task, n, e);
