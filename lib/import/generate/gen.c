@@ -17,7 +17,7 @@
 #include "lib/base/rand.h"
 #include "lib/base/mem.h"
 
-enum { CHUNK = 1 << 15, CHUNKS = 16, FIRST_SHIFT = 6 };
+enum { FIRST_SHIFT = 6 };
 enum purpose {
     P_PERM = 1,
     P_EDGE,
@@ -46,8 +46,6 @@ struct gen {
     uint32_t ncomm, comm_size; /* comm_size 0: communities are the classes */
     int8_t *centre;            /* [classes][features] +-1 */
     uint64_t in_comm;          /* homophily as a threshold on 32 bits */
-    uint32_t *src, *dst;       /* [2][CHUNKS*CHUNK] */
-    uint8_t *weight;           /* [2][CHUNKS*CHUNK] f32 then i64 room, or NULL */
 };
 
 /* exp by IEEE multiplications only, so that all machines agree to the bit; ample for |x| < 20. */
@@ -217,77 +215,38 @@ static void community_edges(const struct gen *g, uint32_t t, uint64_t from, uint
 }
 
 /* Edge fields: weight in (0, 1], time in [0, edges), the same in every pass. */
-static void edge_fields(const struct gen *g, uint32_t t, uint64_t from, uint64_t n, float *w,
-                        int64_t *tm)
+static void edge_fields(const struct gen *g, uint32_t t, uint64_t from, uint64_t n,
+                        void *const *field)
 {
+    float *w = g->p.weights ? field[0] : NULL;
+    int64_t *tm = g->p.times ? field[g->p.weights] : NULL;
     for (uint64_t i = 0; i < n; i++) {
         struct gnn_rand r = gnn_rand_key(g->p.seed, P_FIELD + ((uint64_t)t << 32), from + i);
-        w[i] = (float)((gnn_rand_next(&r) >> 44) + 1) * 0x1p-20f;
-        tm[i] = (int64_t)gnn_rand_below(&r, g->m);
+        const uint64_t word = gnn_rand_next(&r);
+        if (w)
+            w[i] = (float)((word >> 44) + 1) * 0x1p-20f;
+        if (tm)
+            tm[i] = (int64_t)gnn_rand_below(&r, g->m);
     }
 }
 
-/* One of two halves of the buffers: while one half is taken by fn, the other is filled. */
-struct half {
-    uint64_t at, n; /* edges */
-    uint32_t *src, *dst;
-    float *w;
-    int64_t *tm;
-};
-
-static struct half half_of(const struct gen *g, unsigned i, uint64_t at)
+static void fill_edges(const struct gnn_dataset *d, uint32_t t, uint64_t from, uint64_t n,
+                       uint32_t *src, uint32_t *dst, void *const *field)
 {
-    const size_t room = (size_t)CHUNKS * CHUNK;
-    struct half h = {.at = at,
-                     .n = g->m - at < room ? g->m - at : room,
-                     .src = g->src + i * room,
-                     .dst = g->dst + i * room};
-    if (g->weight) {
-        h.w = (float *)(g->weight + i * room * 12);
-        h.tm = (int64_t *)(g->weight + i * room * 12 + room * sizeof *h.w);
-    }
-    return h;
-}
-
-static void fill_chunk(const struct gen *g, uint32_t t, const struct half *h, uint64_t o,
-                       bool fields)
-{
-    uint64_t k = h->n - o < CHUNK ? h->n - o : CHUNK;
+    const struct gen *g = (const struct gen *)d;
     if (g->p.kind == GNN_GEN_RMAT)
-        gnn_rmat_edges(&g->p, gnn_rand_key(g->p.seed, P_EDGE, h->at + o).state, k, h->src + o,
-                       h->dst + o);
+        gnn_rmat_edges(&g->p, gnn_rand_key(g->p.seed, P_EDGE, from).state, n, src, dst);
     else
-        community_edges(g, t, h->at + o, k, h->src + o, h->dst + o);
-    if (fields)
-        edge_fields(g, t, h->at + o, k, h->w + o, h->tm + o);
+        community_edges(g, t, from, n, src, dst);
+    if (field[0])
+        edge_fields(g, t, from, n, field);
 }
 
 static int gen_edges(struct gnn_dataset *d, uint32_t t, bool fields, gnn_edge_fn *fn, void *arg,
                      struct gnn_err *e)
 {
-    struct gen *g = (struct gen *)d;
-    const struct gnn_etype *et = &d->schema.etype[t];
-    struct half ready = {0}, next = half_of(g, 0, 0);
-    int rc = GNN_OK;
-    fields = fields && et->nfields;
-    for (unsigned round = 1; !rc && (ready.n || next.n); round++) {
-        const void *field[2];
-        for (uint32_t i = 0; i < et->nfields; i++)
-            field[i] =
-                et->field[i].dtype == GNN_F32 ? (const void *)ready.w : (const void *)ready.tm;
-        int nchunks = (int)((next.n + CHUNK - 1) / CHUNK);
-#pragma omp parallel for schedule(dynamic) num_threads(g->p.threads)
-        for (int c = 0; c <= nchunks; c++) {
-            struct gnn_edge_chunk ch = {ready.n, ready.src, ready.dst, fields ? field : NULL};
-            if (c)
-                fill_chunk(g, t, &next, (uint64_t)(c - 1) * CHUNK, fields);
-            else if (ready.n)
-                rc = fn(arg, &ch, e);
-        }
-        ready = next;
-        next = half_of(g, round & 1, ready.at + ready.n);
-    }
-    return rc;
+    const struct gen *g = (struct gen *)d;
+    return gnn_gen_edges(d, &g->p, t, g->m, fill_edges, fields, fn, arg, e);
 }
 
 static uint32_t class_of(const struct gen *g, uint32_t type, uint64_t v)
@@ -327,33 +286,21 @@ static void feature_row(const struct gen *g, uint32_t type, uint64_t v, float *x
         x[j] = gnn_rand_normal(gnn_rand_next(&r)) + signal * (float)c[j];
 }
 
+static void fill_row(const struct gnn_dataset *d, uint32_t type, bool y, uint64_t v, void *row)
+{
+    const struct gen *g = (const struct gen *)d;
+    if (y && g->p.targets)
+        target_row(g, v, row);
+    else if (y)
+        *(int32_t *)row = shown_class(g, v);
+    else
+        feature_row(g, type, v, row);
+}
+
 static int gen_rows(struct gnn_dataset *d, uint32_t type, uint32_t f, gnn_rows_fn *fn, void *arg,
                     struct gnn_err *e)
 {
-    struct gen *g = (struct gen *)d;
-    const struct gnn_field *field = &d->schema.ntype[type].field[f];
-    bool y = !strcmp(field->name, "y");
-    uint64_t width = !y             ? g->p.features
-                     : g->p.targets ? g->p.targets
-                                    : 1,
-             rows = 1 + (1u << 20) / width;
-    void *buf = gnn_alloc(rows * width, 4, "feature rows", e);
-    int rc = buf ? GNN_OK : GNN_E_NOMEM;
-    for (uint64_t at = 0; !rc && at < g->n; at += rows) {
-        uint64_t n = g->n - at < rows ? g->n - at : rows;
-#pragma omp parallel for schedule(static) num_threads(g->p.threads)
-        for (int64_t i = 0; i < (int64_t)n; i++) {
-            if (y && g->p.targets)
-                target_row(g, at + (uint64_t)i, (float *)buf + (uint64_t)i * width);
-            else if (y)
-                ((int32_t *)buf)[i] = shown_class(g, at + (uint64_t)i);
-            else
-                feature_row(g, type, at + (uint64_t)i, (float *)buf + (uint64_t)i * width);
-        }
-        rc = fn(arg, buf, n, e);
-    }
-    gnn_free(buf);
-    return rc;
+    return gnn_gen_rows(d, &((struct gen *)d)->p, type, f, fill_row, fn, arg, e);
 }
 
 static int gen_set(struct gnn_dataset *d, uint32_t set, uint32_t *ids, struct gnn_err *e)
@@ -376,8 +323,7 @@ static void gen_free(struct gnn_dataset *d)
         if (g->label)
             gnn_free(g->label[t]);
     }
-    void *p[] = {g->perm,   g->label, g->label_set, g->half,   g->first, g->bound,
-                 g->centre, g->src,   g->dst,       g->weight, g};
+    void *p[] = {g->perm, g->label, g->label_set, g->half, g->first, g->bound, g->centre, g};
     for (unsigned i = 0; i < sizeof p / sizeof *p; i++)
         gnn_free(p[i]);
 }
@@ -430,12 +376,6 @@ static int gen_schema(struct gen *g, struct gnn_err *e)
 static int gen_init(struct gen *g, struct gnn_err *e)
 {
     bool rmat = g->p.kind == GNN_GEN_RMAT;
-    g->src = gnn_alloc(2 * CHUNKS * CHUNK, sizeof *g->src, "edges", e);
-    g->dst = gnn_alloc(2 * CHUNKS * CHUNK, sizeof *g->dst, "edges", e);
-    if (g->p.weights || g->p.times)
-        g->weight = gnn_alloc(2 * CHUNKS * CHUNK, 12, "edge fields", e);
-    if (e->code)
-        return e->code;
     int rc = g->classes ? make_split(g, e) : GNN_OK;
     if (!rc && g->p.features) {
         uint32_t k = g->classes ? g->classes : 1;

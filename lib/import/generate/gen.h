@@ -32,6 +32,19 @@ int gnn_gen_parse(struct gnn_gen_params *p, const char *spec, struct gnn_err *e)
  * they will be stored in another type. */
 int gnn_gen_open(struct gnn_dataset **out, const char *spec, uint64_t seed, unsigned threads,
                  bool wide, struct gnn_err *e) GNN_MUST_USE;
+/* ops.edges and ops.rows of a generator, on p->threads threads. Edges [from, from + n) of m of type
+ * t are made at once, by one thread; field[i] is the place of the type's field i, or NULL if fields
+ * were not asked for. A type has two fields at most. */
+typedef void gnn_gen_edges_fn(const struct gnn_dataset *d, uint32_t t, uint64_t from, uint64_t n,
+                              uint32_t *src, uint32_t *dst, void *const *field);
+int gnn_gen_edges(struct gnn_dataset *d, const struct gnn_gen_params *p, uint32_t t, uint64_t m,
+                  gnn_gen_edges_fn *fill, bool fields, gnn_edge_fn *fn, void *arg,
+                  struct gnn_err *e) GNN_MUST_USE;
+/* Makes the row of node v, its features in f32 or its labels (y) in f32 or i32. */
+typedef void gnn_gen_row_fn(const struct gnn_dataset *d, uint32_t type, bool y, uint64_t v,
+                            void *row);
+int gnn_gen_rows(struct gnn_dataset *d, const struct gnn_gen_params *p, uint32_t type, uint32_t f,
+                 gnn_gen_row_fn *make, gnn_rows_fn *fn, void *arg, struct gnn_err *e) GNN_MUST_USE;
 /* Graphs like IGBH; p is complete. */
 int gnn_igbh_open(struct gnn_dataset **out, const struct gnn_gen_params *p,
                   struct gnn_err *e) GNN_MUST_USE;

@@ -9,16 +9,13 @@
  * rank are more popular, so that degrees follow a power law. Nothing is kept per node or per edge:
  * memory does not depend on the scale. */
 #include <math.h>
-#include <string.h>
 
-#include "kernels/half.h"
 #include "kernels/perm.h"
 #include "kernels/simd.h"
 #include "lib/base/mem.h"
 #include "lib/import/generate/gen.h"
 #include "lib/base/rand.h"
 
-enum { CHUNK = 1 << 15, CHUNKS = 16 };
 enum purpose { P_IDS = 1, P_SPLIT, P_EDGE, P_CENTRE, P_X, P_FLIP };
 enum { PAPER, AUTHOR, INSTITUTE, FOS, JOURNAL, CONFERENCE, NTYPES };
 
@@ -56,7 +53,6 @@ struct igbh {
     uint64_t stride[NTYPES]; /* of positions from rank to rank; has no divisor with their number */
     int8_t *centre;          /* [classes][features] +-1 */
     uint64_t in_class;       /* homophily as a threshold on 32 bits */
-    uint32_t *src, *dst;     /* [2][CHUNKS * CHUNK] */
 };
 
 static double unit_from(uint64_t w)
@@ -135,54 +131,36 @@ GNN_SIMD static void make_ids(const struct gnn_perm *p, uint64_t n, uint32_t *v)
     }
 }
 
-static void fill_edges(const struct igbh *g, uint32_t t, uint64_t from, uint64_t n, uint32_t *src,
-                       uint32_t *dst)
+static void fill_edges(const struct gnn_dataset *d, uint32_t t, uint64_t from, uint64_t n,
+                       uint32_t *src, uint32_t *dst, void *const *field)
 {
+    const struct igbh *g = (const struct igbh *)d;
     const struct relation *e = &relations[t];
     const uint64_t m = g->d.schema.etype[t].count;
     struct gnn_rand r = gnn_rand_key(g->p.seed, P_EDGE + ((uint64_t)t << 32), from);
+    (void)field;
     for (uint64_t i = 0; i < n; i++) {
         const uint64_t s = draw_source(g, e, from + i, m, &r);
         const uint32_t own = class_at(g, e->src, s);
-        uint64_t d;
+        uint64_t v;
         bool in = (gnn_rand_next(&r) >> 32) < g->in_class;
         do {
-            d = in ? draw_member(g, e->dst, own, e->dst_skew, &r)
+            v = in ? draw_member(g, e->dst, own, e->dst_skew, &r)
                    : draw_node(g, e->dst, e->dst_skew, &r);
             in = false; /* the only one of its class would meet itself for ever */
-        } while (e->src == e->dst && d == s);
+        } while (e->src == e->dst && v == s);
         src[i] = (uint32_t)s;
-        dst[i] = (uint32_t)d;
+        dst[i] = (uint32_t)v;
     }
     make_ids(&g->ids[e->src], n, src);
     make_ids(&g->ids[e->dst], n, dst);
 }
 
-/* While one half of the buffers is taken by fn, the other one is filled. */
 static int igbh_edges(struct gnn_dataset *d, uint32_t t, bool fields, gnn_edge_fn *fn, void *arg,
                       struct gnn_err *e)
 {
-    struct igbh *g = (struct igbh *)d;
-    const uint64_t m = d->schema.etype[t].count, room = (uint64_t)CHUNKS * CHUNK;
-    uint64_t ready = 0; /* edges in the other half, which end where the next ones begin */
-    int rc = GNN_OK;
-    (void)fields;
-    for (uint64_t at = 0, half = 0; !rc && (at < m || ready); half ^= room) {
-        const uint64_t n = m - at < room ? m - at : room, last = half ^ room;
-        const int nchunks = (int)((n + CHUNK - 1) / CHUNK);
-#pragma omp parallel for schedule(dynamic) num_threads(g->p.threads)
-        for (int c = 0; c <= nchunks; c++) {
-            const uint64_t o = c ? (uint64_t)(c - 1) * CHUNK : 0, k = n - o < CHUNK ? n - o : CHUNK;
-            struct gnn_edge_chunk ch = {ready, g->src + last, g->dst + last, NULL};
-            if (c)
-                fill_edges(g, t, at + o, k, g->src + half + o, g->dst + half + o);
-            else if (ready)
-                rc = fn(arg, &ch, e);
-        }
-        at += n;
-        ready = n;
-    }
-    return rc;
+    return gnn_gen_edges(d, &((struct igbh *)d)->p, t, d->schema.etype[t].count, fill_edges, fields,
+                         fn, arg, e);
 }
 
 /* -1 for papers without a label; now and then another class than the one that made the edges. */
@@ -213,40 +191,19 @@ static void feature_row(const struct igbh *g, uint32_t type, uint64_t v, float *
     noisy_row(r.state, g->p.features, g->centre + (size_t)c * g->p.features, (float)g->p.signal, x);
 }
 
-/* Rows [at, at + n) of a field. */
-static void fill_rows(const struct igbh *g, uint32_t type, bool y, uint64_t at, uint64_t n,
-                      void *buf)
+static void fill_row(const struct gnn_dataset *d, uint32_t type, bool y, uint64_t v, void *row)
 {
-    const uint64_t w = g->p.features;
-#pragma omp parallel for schedule(static) num_threads(g->p.threads)
-    for (uint64_t i = 0; i < n; i++) {
-        if (y)
-            ((int32_t *)buf)[i] = paper_label(g, at + i);
-        else
-            feature_row(g, type, at + i, (float *)buf + i * w);
-    }
+    const struct igbh *g = (const struct igbh *)d;
+    if (y)
+        *(int32_t *)row = paper_label(g, v);
+    else
+        feature_row(g, type, v, row);
 }
 
 static int igbh_rows(struct gnn_dataset *d, uint32_t type, uint32_t f, gnn_rows_fn *fn, void *arg,
                      struct gnn_err *e)
 {
-    struct igbh *g = (struct igbh *)d;
-    const struct gnn_field *field = &d->schema.ntype[type].field[f];
-    const bool y = !strcmp(field->name, "y"), narrow = field->dtype == GNN_F16;
-    const uint64_t w = y ? 1 : g->p.features, rows = 1 + (1u << 20) / w, all = nodes_of(g, type);
-    void *buf = gnn_alloc(rows * w, sizeof(float), "feature rows", e);
-    uint16_t *half = narrow ? gnn_alloc(rows * w, sizeof *half, "feature rows", e) : NULL;
-    int rc = buf && (half || !narrow) ? GNN_OK : GNN_E_NOMEM;
-    for (uint64_t at = 0; !rc && at < all; at += rows) {
-        const uint64_t n = all - at < rows ? all - at : rows;
-        fill_rows(g, type, y, at, n, buf);
-        if (narrow)
-            gnn_f32_to_f16(buf, n * w, half);
-        rc = fn(arg, narrow ? (void *)half : buf, n, e);
-    }
-    gnn_free(buf);
-    gnn_free(half);
-    return rc;
+    return gnn_gen_rows(d, &((struct igbh *)d)->p, type, f, fill_row, fn, arg, e);
 }
 
 static int igbh_set(struct gnn_dataset *d, uint32_t set, uint32_t *ids, struct gnn_err *e)
@@ -271,8 +228,6 @@ static void igbh_free(struct gnn_dataset *d)
     for (unsigned t = 0; t < NTYPES; t++)
         gnn_free(g->bound[t]);
     gnn_free(g->centre);
-    gnn_free(g->src);
-    gnn_free(g->dst);
     gnn_free(g);
 }
 
@@ -345,8 +300,6 @@ static uint64_t stride_of(uint64_t n)
 static int igbh_init(struct igbh *g, struct gnn_err *e)
 {
     const uint32_t classes = g->p.classes;
-    g->src = gnn_alloc(2 * CHUNKS * CHUNK, sizeof *g->src, "edges", e);
-    g->dst = gnn_alloc(2 * CHUNKS * CHUNK, sizeof *g->dst, "edges", e);
     g->centre = gnn_alloc(classes, g->p.features, "class centres", e);
     if (e->code)
         return e->code;
