@@ -6,6 +6,7 @@
 #include <stdio.h>
 
 #include "lib/import/read/array.h"
+#include "lib/import/read/files.h"
 
 int gnn_masks_add(struct gnn_src *s, struct gnn_input *in, uint32_t member, const char *set,
                   struct gnn_err *e)
@@ -41,29 +42,11 @@ int gnn_masks_add(struct gnn_src *s, struct gnn_input *in, uint32_t member, cons
     return rc;
 }
 
-int gnn_masks_add_ids(struct gnn_src *s, struct gnn_input *in, uint32_t member, const char *set,
-                      struct gnn_err *e)
+int gnn_masks_add_ids(struct gnn_src *s, struct gnn_input *in, uint32_t member, const char *split,
+                      const char *set, uint32_t ntype, struct gnn_err *e)
 {
-    int64_t *v;
-    uint64_t rows, width, n = s->d.schema.ntype[0].count;
-    uint32_t *ids = NULL;
-    int rc = gnn_array_load(in, member, GNN_I64, (void **)&v, &rows, &width, e);
-    if (!rc && width != 1)
-        rc = gnn_fail(e, GNN_E_INPUT, "%s: rows of %llu values, expected one id each",
-                      gnn_input_where(in, member), (unsigned long long)width);
-    if (!rc && !(ids = gnn_alloc(rows, sizeof *ids, "splits", e)))
-        rc = GNN_E_NOMEM;
-    for (uint64_t i = 0; !rc && i < rows; i++) {
-        if (v[i] < 0 || (uint64_t)v[i] >= n)
-            rc = gnn_fail(e, GNN_E_INPUT,
-                          "%s: row %llu: %lld is not the id of a node (there are %llu)",
-                          gnn_input_where(in, member), (unsigned long long)(i + 1), (long long)v[i],
-                          (unsigned long long)n);
-        ids[i] = (uint32_t)v[i];
-    }
-    gnn_free(v);
-    if (!rc)
-        return gnn_src_add_set(s, "ids", set, 0, ids, rows, e);
-    gnn_free(ids);
-    return rc;
+    uint32_t *ids;
+    uint64_t n;
+    int rc = gnn_member_ids(in, member, s->d.schema.ntype[ntype].count, NULL, &ids, &n, e);
+    return rc ? rc : gnn_src_add_set(s, split, set, ntype, ids, n, e);
 }

@@ -9,8 +9,8 @@
  * on, or of "mask" if there is one. GNN_E_INPUT for any other value. */
 int gnn_masks_add(struct gnn_src *s, struct gnn_input *in, uint32_t member, const char *set,
                   struct gnn_err *e) GNN_MUST_USE;
-/* The ids of a set's nodes, of a split called "ids". */
-int gnn_masks_add_ids(struct gnn_src *s, struct gnn_input *in, uint32_t member, const char *set,
-                      struct gnn_err *e) GNN_MUST_USE;
+/* The ids of a set's nodes. */
+int gnn_masks_add_ids(struct gnn_src *s, struct gnn_input *in, uint32_t member, const char *split,
+                      const char *set, uint32_t ntype, struct gnn_err *e) GNN_MUST_USE;
 
 #endif

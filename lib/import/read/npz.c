@@ -381,7 +381,7 @@ static int add_member(struct npz *z, struct gnn_input *in, uint32_t i, const cha
         if (strcmp(pass, sets[k]))
             return GNN_OK;
         return mask ? gnn_masks_add(&z->s, in, i, sets[k], e)
-                    : gnn_masks_add_ids(&z->s, in, i, sets[k], e);
+                    : gnn_masks_add_ids(&z->s, in, i, "ids", sets[k], 0, e);
     }
     if (strcmp(pass, "fields"))
         return GNN_OK;

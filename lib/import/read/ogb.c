@@ -9,6 +9,7 @@
 #include "lib/import/read/array.h"
 #include "lib/import/read/files.h"
 #include "lib/import/read/formats.h"
+#include "lib/import/read/masks.h"
 #include "lib/import/read/pairs.h"
 #include "lib/base/plural.h"
 
@@ -122,17 +123,12 @@ static int add_split(struct ogb *g, const char *split, uint32_t ntype, const cha
     int rc = GNN_OK, found = 0, arrays = 0;
     snprintf(path, sizeof path, "split/%s/%s", split, dir);
     for (int k = 0; !rc && k < 3; k++) {
-        uint32_t *ids;
-        uint64_t n;
         const int m = find_rows(g, path, sets[k]);
         if (m < 0)
             continue;
         found++;
         arrays += is_array(g, m);
-        rc =
-            gnn_member_ids(g->in, (uint32_t)m, g->s.d.schema.ntype[ntype].count, NULL, &ids, &n, e);
-        if (!rc)
-            rc = gnn_src_add_set(&g->s, split, sets[k], ntype, ids, n, e);
+        rc = gnn_masks_add_ids(&g->s, g->in, (uint32_t)m, split, sets[k], ntype, e);
     }
     /* OGB's own splits have all three. */
     if (!rc && found > arrays && found < 3)
