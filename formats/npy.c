@@ -287,6 +287,11 @@ void gnn_npy_to_f64(enum gnn_dtype d, const void *in, double *out, uint64_t n)
     WIDEN(double)
 }
 
+static void widen_whole(enum gnn_dtype d, const void *in, int64_t *out, uint64_t n)
+{
+    WIDEN(int64_t)
+}
+
 /* A double that is a whole number in the range of int64_t. */
 static bool is_whole(double v, int64_t *out)
 {
@@ -299,41 +304,17 @@ static bool is_whole(double v, int64_t *out)
 
 bool gnn_npy_to_i64(enum gnn_dtype d, const void *in, int64_t *out, uint64_t n, uint64_t *bad)
 {
-#define WHOLE(T, CONV)                                                                             \
-    EACH(                                                                                          \
-        T, if (!is_whole((double)CONV, &out[i])) {                                                 \
-            *bad = i;                                                                              \
-            return false;                                                                          \
-        })
-    switch (d) {
-    case GNN_U8:
-        EACH(uint8_t, out[i] = v);
-    case GNN_I8:
-        EACH(int8_t, out[i] = v);
-    case GNN_U16:
-        EACH(uint16_t, out[i] = v);
-    case GNN_I16:
-        EACH(int16_t, out[i] = v);
-    case GNN_U32:
-        EACH(uint32_t, out[i] = v);
-    case GNN_I32:
-        EACH(int32_t, out[i] = v);
-    case GNN_U64:
-        EACH(
-            uint64_t, if (v > INT64_MAX) {
-                *bad = i;
-                return false;
-            } out[i] = (int64_t)v);
-    case GNN_I64:
-        EACH(int64_t, out[i] = v);
-    case GNN_F16:
-        WHOLE(uint16_t, from_f16(v));
-    case GNN_BF16:
-        WHOLE(uint16_t, from_bf16(v));
-    case GNN_F32:
-        WHOLE(float, v);
-    case GNN_F64:
-        WHOLE(double, v);
+    const bool floats = d == GNN_F16 || d == GNN_BF16 || d == GNN_F32 || d == GNN_F64;
+    for (*bad = 0; floats && *bad < n; ++*bad) {
+        double v;
+        gnn_npy_to_f64(d, (const char *)in + *bad * gnn_dtype_bytes(d), &v, 1);
+        if (!is_whole(v, &out[*bad]))
+            return false;
     }
+    if (!floats)
+        widen_whole(d, in, out, n);
+    for (*bad = 0; d == GNN_U64 && *bad < n; ++*bad) /* from 2^63 on they turn negative */
+        if (out[*bad] < 0)
+            return false;
     return true;
 }
