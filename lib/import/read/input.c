@@ -44,17 +44,28 @@ static int add_member(struct gnn_input *in, const char *name, const char *path, 
     return m->name && (m->path || !path) ? GNN_OK : GNN_E_NOMEM;
 }
 
-static void drop_member(struct gnn_input *in, uint32_t i)
+static void empty_member(struct gnn_input_member *m)
 {
-    gnn_free(in->m[i].name);
-    gnn_free(in->m[i].path);
-    memmove(&in->m[i], &in->m[i + 1], (--in->n - i) * sizeof *in->m);
+    gnn_free(m->name);
+    gnn_free(m->path);
+    m->name = NULL;
+}
+
+/* Takes out members that are emptied. */
+static void close_gaps(struct gnn_input *in)
+{
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < in->n; i++)
+        if (in->m[i].name)
+            in->m[kept++] = in->m[i];
+    in->n = kept;
 }
 
 int gnn_input_leave(struct gnn_input *in, uint32_t i, struct gnn_err *e)
 {
     int rc = note_left(in, in->m[i].name, e);
-    drop_member(in, i);
+    empty_member(&in->m[i]);
+    close_gaps(in);
     return rc;
 }
 
@@ -67,7 +78,8 @@ int gnn_input_set_aside(struct gnn_input *in, uint32_t i, struct gnn_err *e)
     if (!spec)
         return GNN_E_NOMEM;
     in->table[in->ntables++] = spec;
-    drop_member(in, i);
+    empty_member(&in->m[i]);
+    close_gaps(in);
     return GNN_OK;
 }
 
@@ -79,22 +91,15 @@ const char *gnn_input_table(const struct gnn_input *in, uint32_t k)
 /* Those that cannot be data. */
 static int leave_companions(struct gnn_input *in, struct gnn_err *e)
 {
-    uint32_t kept = 0;
     int rc = GNN_OK;
-    for (uint32_t i = 0; i < in->n; i++) {
-        const bool out = gnn_companion_is(in->m[i].name);
-        if (out && !rc)
+    for (uint32_t i = 0; !rc && i < in->n; i++)
+        if (gnn_companion_is(in->m[i].name)) {
             rc = note_left(in, in->m[i].name, e);
-        if (!out) {
-            in->m[kept++] = in->m[i];
-            continue;
+            empty_member(&in->m[i]);
         }
-        gnn_free(in->m[i].name);
-        gnn_free(in->m[i].path);
-    }
-    in->n = kept;
+    close_gaps(in);
     char text[400];
-    if (!rc && !kept && gnn_input_left(in, text, sizeof text))
+    if (!rc && !in->n && gnn_input_left(in, text, sizeof text))
         rc = gnn_fail(e, GNN_E_INPUT, "%s: nothing in it is data: %s", in->name, text);
     return rc;
 }
@@ -369,19 +374,15 @@ static int no_member(const struct gnn_input *in, const char *want, struct gnn_er
 static int keep_below(struct gnn_input *in, const char *want, struct gnn_err *e)
 {
     const size_t n = strlen(want) - (want[strlen(want) - 1] == '/');
-    uint32_t kept = 0, all = in->n;
-    for (uint32_t i = 0; i < all && !kept; i++)
-        kept = !strncmp(in->m[i].name, want, n) && in->m[i].name[n] == '/';
-    if (!kept)
+    bool any = false;
+    for (uint32_t i = 0; i < in->n && !any; i++)
+        any = !strncmp(in->m[i].name, want, n) && in->m[i].name[n] == '/';
+    if (!any)
         return no_member(in, want, e);
-    for (uint32_t i = kept = 0; i < all; i++)
-        if (!strncmp(in->m[i].name, want, n) && in->m[i].name[n] == '/') {
-            in->m[kept++] = in->m[i];
-        } else {
-            gnn_free(in->m[i].name);
-            gnn_free(in->m[i].path);
-        }
-    in->n = kept;
+    for (uint32_t i = 0; i < in->n; i++)
+        if (strncmp(in->m[i].name, want, n) || in->m[i].name[n] != '/')
+            empty_member(&in->m[i]);
+    close_gaps(in);
     return leave_companions(in, e);
 }
 
@@ -501,10 +502,8 @@ void gnn_input_free(struct gnn_input *in)
 {
     if (!in || in->holders--)
         return;
-    for (uint32_t i = 0; i < in->n; i++) {
-        gnn_free(in->m[i].name);
-        gnn_free(in->m[i].path);
-    }
+    for (uint32_t i = 0; i < in->n; i++)
+        empty_member(&in->m[i]);
     for (uint32_t i = 0; i < in->nleft && i < GNN_INPUT_LEFT; i++)
         gnn_free(in->left[i]);
     for (uint32_t i = 0; i < in->ntables; i++)
