@@ -7,6 +7,7 @@
 
 #include "cmd/cli.h"
 #include "lib/base/mem.h"
+#include "lib/base/path.h"
 #include "lib/base/plural.h"
 #include "lib/data/recipe.h"
 
@@ -150,8 +151,7 @@ const char *sets_choose(struct opt_list *sets, bool all, struct gnn_store *s,
 /* "test", "0/Test", "testing": what it is for is not to choose by. */
 static bool is_test(const char *name)
 {
-    const char *slash = strrchr(name, '/');
-    return !strncasecmp(slash ? slash + 1 : name, "test", 4);
+    return !strncasecmp(gnn_base_name(name), "test", 4);
 }
 
 static uint64_t shared_with(struct gnn_store *s, const char *on, const char *name)

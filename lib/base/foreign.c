@@ -9,6 +9,7 @@
 #include <strings.h>
 
 #include "formats/le.h"
+#include "lib/base/path.h"
 
 enum { HEAD = 4096 };
 
@@ -634,16 +635,9 @@ const struct gnn_foreign *gnn_foreign_bytes(const uint8_t *p, size_t n, bool who
 /* The end of a name from its last point on, without that of what is unpacked anyway; NULL: none. */
 static const char *end_of(const char *path, size_t *len)
 {
-    static const char *const packed[] = {".gz", ".zst", ".xz"};
-    const char *slash = strrchr(path, '/'), *dot;
-    path = slash ? slash + 1 : path;
-    size_t n = strlen(path);
-    for (int i = 0; i < 3; i++)
-        if (n > strlen(packed[i]) && !strcasecmp(path + n - strlen(packed[i]), packed[i])) {
-            n -= strlen(packed[i]);
-            break;
-        }
-    dot = n ? memrchr(path, '.', n) : NULL;
+    path = gnn_base_name(path);
+    const size_t n = gnn_unpacked_length(path);
+    const char *dot = n ? memrchr(path, '.', n) : NULL;
     *len = dot ? (size_t)(path + n - dot) : 0;
     return dot;
 }

@@ -22,6 +22,7 @@
 
 #include "lib/base/io.h"
 #include "lib/base/mem.h"
+#include "lib/base/path.h"
 
 enum { DIGITS = 16, SUFFIX = 5 + DIGITS, LINKS_MAX = 40, TRIES = 100, OWNER_MAX = 128 };
 
@@ -40,15 +41,9 @@ void gnn_temp_leave(void)
 
 /* ---- names ---- */
 
-static const char *base_of(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-    return slash ? slash + 1 : path;
-}
-
 static char *parent_of(const char *path, struct gnn_err *e)
 {
-    const char *base = base_of(path);
+    const char *base = gnn_base_name(path);
     return base == path ? gnn_strdup(".", e) : gnn_strf(e, "%.*s", (int)(base - path), path);
 }
 
@@ -61,7 +56,7 @@ static int stem_length(const char *base)
 
 static char *random_name(const char *path, struct gnn_err *e)
 {
-    const char *base = base_of(path);
+    const char *base = gnn_base_name(path);
     uint64_t x;
     if (getrandom(&x, sizeof x, 0) != (ssize_t)sizeof x) {
         gnn_fail_errno(e, "%s: no random number for a temporary name", path);
@@ -102,7 +97,7 @@ static char *link_target(const char *path, struct gnn_err *e)
         return NULL;
     to[n] = 0;
     return *to == '/' ? gnn_strdup(to, e)
-                      : gnn_strf(e, "%.*s%s", (int)(base_of(path) - path), path, to);
+                      : gnn_strf(e, "%.*s%s", (int)(gnn_base_name(path) - path), path, to);
 }
 
 /* Of a name that nothing has yet: where its links lead. */
@@ -343,7 +338,7 @@ static int begin_file(struct gnn_temp *t, const char *dir, struct gnn_err *e)
 {
     const int parent = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (parent >= 0) {
-        each_entry(parent, remove_stale, (void *)(uintptr_t)base_of(t->path));
+        each_entry(parent, remove_stale, (void *)(uintptr_t)gnn_base_name(t->path));
         close(parent);
     }
     t->fd = t->dir ? -1 : make_nameless(dir, 0);

@@ -7,6 +7,7 @@
 
 #include "lib/base/io.h"
 #include "lib/base/mem.h"
+#include "lib/base/path.h"
 #include "lib/predict/predict_impl.h"
 #include "lib/store/ids.h"
 #include "lib/store/names.h"
@@ -155,9 +156,8 @@ static int put_set(struct csv *c, uint64_t row, struct gnn_err *e)
     const char *name = set == NO_SET ? ""
                        : c->set      ? c->o->schema->set[set - 1].set
                                      : c->o->set_name[set - 1];
-    const char *slash = strrchr(name, '/'); /* of "SPLIT/SET" */
     int rc = put_comma(c, e);
-    name = slash ? slash + 1 : name;
+    name = gnn_base_name(name); /* of "SPLIT/SET" */
     return rc ? rc : put_field(c, name, strlen(name), e);
 }
 

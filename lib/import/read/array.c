@@ -4,6 +4,8 @@
  * headers may lie. */
 #include "lib/import/read/array.h"
 
+#include "lib/base/path.h"
+
 #include <math.h>
 #include <string.h>
 
@@ -48,8 +50,7 @@ int gnn_array_open(struct gnn_array *a, struct gnn_input *in, uint32_t member, s
     if (rc)
         return rc;
     const char *name = gnn_input_member(in, member);
-    size_t len = strlen(name);
-    if ((n > 1 && p[0] == 0x93 && p[1] == 'N') || (len > 4 && !strcmp(name + len - 4, ".npy"))) {
+    if ((n > 1 && p[0] == 0x93 && p[1] == 'N') || gnn_ends_with(name, ".npy")) {
         rc = parse_header(a, e);
         if (rc)
             return rc;

@@ -4,6 +4,8 @@
 #include <string.h>
 #include <strings.h>
 
+#include "lib/base/path.h"
+
 /* Whether it is one of the words, each of which a blank follows. */
 static bool is_among(const char *s, size_t n, const char *words)
 {
@@ -24,7 +26,7 @@ static bool is_hidden(const char *path)
 
 bool gnn_companion_is(const char *member)
 {
-    const char *slash = strrchr(member, '/'), *name = slash ? slash + 1 : member;
+    const char *name = gnn_base_name(member);
     const char *end = strrchr(name, '.');
     const size_t stem = strcspn(name, "._-"), n = strlen(name);
     const bool data = end && is_among(end, strlen(end),

@@ -10,16 +10,11 @@
 #include "lib/import/read/members.h"
 #include "lib/import/read/stage.h"
 #include "lib/base/foreign.h"
-
-static bool ends_with(const char *s, const char *end)
-{
-    size_t n = strlen(s), k = strlen(end);
-    return n >= k && !strcmp(s + n - k, end);
-}
+#include "lib/base/path.h"
 
 static bool named_metis(const char *name)
 {
-    return ends_with(name, ".graph") || ends_with(name, ".mgraph");
+    return gnn_ends_with(name, ".graph") || gnn_ends_with(name, ".mgraph");
 }
 
 /* Words in a line, and whether all are numbers. */

@@ -14,6 +14,7 @@
 #include "lib/import/read/input_impl.h"
 #include "lib/import/read/zip_check.h"
 #include "lib/base/mem.h"
+#include "lib/base/path.h"
 #include "lib/base/suggest.h"
 
 /* Limits on what a hostile archive or a wrong directory can make of the program's memory. */
@@ -215,12 +216,6 @@ static int sort_members(struct gnn_input *in, struct gnn_err *e)
     return GNN_OK;
 }
 
-static const char *base_name(const char *path)
-{
-    const char *p = strrchr(path, '/');
-    return p && p[1] ? p + 1 : path;
-}
-
 /* The bytes of the archive, unpacked. */
 static int archive_bytes(void *arg, struct gnn_stage **s, struct gnn_err *e)
 {
@@ -256,14 +251,8 @@ static int list_archive(struct gnn_input *in, bool zip, struct gnn_err *e)
  * like one. */
 static bool named_archive(const char *name)
 {
-    static const char *const packed[] = {".gz", ".zst", ".xz"}, *const ends[] = {".zip", ".npz",
-                                                                                 ".tar", ".tgz"};
-    size_t n = strlen(name);
-    for (int k = 0; k < 3; k++)
-        if (n > strlen(packed[k]) && !strcmp(name + n - strlen(packed[k]), packed[k])) {
-            n -= strlen(packed[k]);
-            break;
-        }
+    static const char *const ends[] = {".zip", ".npz", ".tar", ".tgz"};
+    const size_t n = gnn_unpacked_length(name);
     for (int k = 0; k < 4; k++)
         if (n > 4 && !memcmp(name + n - 4, ends[k], 4))
             return true;
@@ -295,7 +284,7 @@ static int list_lone(struct gnn_input *in, struct gnn_err *e)
             in->name);
     if (rc)
         return rc;
-    return archive ? list_archive(in, zip, e) : add_member(in, base_name(in->name), NULL, e);
+    return archive ? list_archive(in, zip, e) : add_member(in, gnn_base_name(in->name), NULL, e);
 }
 
 static int open_path(struct gnn_input *in, const char *path, struct gnn_err *e)
@@ -443,7 +432,7 @@ static int open_several(struct gnn_input *in, const char *const *path, uint32_t 
             rc = gnn_fail(e, GNN_E_USAGE, "%s: several inputs must be plain files", path[i]);
         else {
             in->bytes += (uint64_t)st.st_size;
-            rc = add_member(in, base_name(path[i]), path[i], e);
+            rc = add_member(in, gnn_base_name(path[i]), path[i], e);
         }
     }
     if (!rc && sort_members(in, &twice))

@@ -12,6 +12,7 @@
 #include "lib/import/read/colname.h"
 #include "lib/base/foreign.h"
 #include "lib/base/mem.h"
+#include "lib/base/path.h"
 
 enum { SHOWN = 44 }; /* room for what messages show of a line */
 
@@ -25,18 +26,6 @@ struct begin {
     size_t second, end; /* of the second */
 };
 
-static const char *base_name(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-    return slash ? slash + 1 : path;
-}
-
-static bool ends_with(const char *s, const char *end)
-{
-    const size_t n = strlen(s), k = strlen(end);
-    return n >= k && !strcmp(s + n - k, end);
-}
-
 /* Begins with one of the words, each of which a blank follows, in any case. */
 static bool begins_with(const char *s, const char *words)
 {
@@ -49,7 +38,7 @@ static bool begins_with(const char *s, const char *words)
 int gnn_members_set(const char *member)
 {
     static const char *const known[] = {"train", "valid", "test", "dev"};
-    const char *name = base_name(member);
+    const char *name = gnn_base_name(member);
     for (int k = 0; k < 4; k++) {
         const size_t n = strlen(known[k]);
         if (!strncmp(name, known[k], n) && (name[n] == '.' || !name[n]))
@@ -67,8 +56,8 @@ static bool is_set(const char *name)
  * or as text, and what some evaluations use. */
 static bool is_dictionary(const char *name)
 {
-    return begins_with(base_name(name), "entit relation type_constrain 1-1. 1-n. n-1. n-n. ") ||
-           ends_with(name, ".dict");
+    return begins_with(gnn_base_name(name), "entit relation type_constrain 1-1. 1-n. n-1. n-n. ") ||
+           gnn_ends_with(name, ".dict");
 }
 
 /* A file that OGB's layout has below raw/. */
@@ -88,7 +77,7 @@ const char *gnn_members_format(const struct gnn_input *in)
         const char *name = gnn_input_member(in, i);
         if (is_ogb(name))
             return "ogb";
-        npy = npy && ends_with(name, ".npy");
+        npy = npy && gnn_ends_with(name, ".npy");
         sets = sets || is_set(name);
         others = others || !(is_set(name) || is_dictionary(name));
     }
@@ -200,7 +189,7 @@ static const char *show_begin(const struct begin *b, char out[SHOWN])
 /* Whether two names differ in numbers only, or are what Spark and split(1) call parts. */
 static bool are_alike(const char *a, const char *b)
 {
-    const char *x = base_name(a), *y = base_name(b);
+    const char *x = gnn_base_name(a), *y = gnn_base_name(b);
     const char *xe = strrchr(x, '.'), *ye = strrchr(y, '.');
     if (!strncmp(x, "part-", 5) && !strncmp(y, "part-", 5) && !strcmp(xe ? xe : "", ye ? ye : ""))
         return true;
@@ -356,8 +345,8 @@ static int unite_tables(struct gnn_input *in, struct begin *first, struct begin 
                             "not read: write one table with this column",
                             gnn_input_name(in), name);
         if (!are_alike(gnn_input_member(in, 0), name) &&
-            (!gnn_input_several(in) || begins_with(base_name(name), "node vert feat label ") ||
-             begins_with(base_name(gnn_input_member(in, 0)), "node vert feat label ")))
+            (!gnn_input_several(in) || begins_with(gnn_base_name(name), "node vert feat label ") ||
+             begins_with(gnn_base_name(gnn_input_member(in, 0)), "node vert feat label ")))
             return refuse_others(in, "", gnn_input_member(in, 0), name, e);
     }
     return gnn_input_members(in) > 1 ? join_parts(in, first, b, e) : GNN_OK;

@@ -13,6 +13,7 @@
 #include "lib/import/read/roles.h"
 #include "lib/import/read/sparse.h"
 #include "lib/base/suggest.h"
+#include "lib/base/path.h"
 #include "lib/base/plural.h"
 
 struct npz {
@@ -29,8 +30,7 @@ struct npz {
 /* The array's own name. */
 static void key_of(const struct gnn_input *in, uint32_t i, char *key)
 {
-    const char *name = gnn_input_member(in, i), *slash = strrchr(name, '/');
-    snprintf(key, GNN_ROLE_ROOM, "%s", slash ? slash + 1 : name);
+    snprintf(key, GNN_ROLE_ROOM, "%s", gnn_base_name(gnn_input_member(in, i)));
     char *dot = strstr(key, ".npy");
     if (dot)
         *dot = 0;
@@ -572,8 +572,7 @@ static bool lists_pairs(const struct gnn_input *in)
  */
 static int guess_direction(struct npz *z, const struct gnn_input *in, struct gnn_err *e)
 {
-    const char *name = gnn_input_name(in), *slash = strrchr(name, '/');
-    const char *base = slash ? slash + 1 : name;
+    const char *name = gnn_input_name(in), *base = gnn_base_name(name);
     struct gnn_dataset *d = &z->s.d;
     if (!lists_pairs(in))
         return GNN_OK;

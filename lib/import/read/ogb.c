@@ -11,6 +11,7 @@
 #include "lib/import/read/formats.h"
 #include "lib/import/read/masks.h"
 #include "lib/import/read/pairs.h"
+#include "lib/base/path.h"
 #include "lib/base/plural.h"
 
 enum { TYPES = 256, WORD = GNN_TYPE_NAME_MAX + 1, PATH = 1024 };
@@ -48,8 +49,7 @@ static int find_rows(const struct ogb *g, const char *dir, const char *stem)
 
 static bool is_array(const struct ogb *g, int member)
 {
-    const char *name = gnn_input_member(g->in, (uint32_t)member), *slash = strrchr(name, '/');
-    return strstr(slash ? slash : name, ".npy") != NULL;
+    return strstr(gnn_base_name(gnn_input_member(g->in, (uint32_t)member)), ".npy") != NULL;
 }
 
 /* The member's name below root + dir; NULL: it lies elsewhere. */

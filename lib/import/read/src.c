@@ -11,6 +11,7 @@
 #include "lib/import/read/classes.h"
 #include "lib/import/read/labels.h"
 #include "lib/import/read/joined.h"
+#include "lib/base/path.h"
 #include "lib/base/plural.h"
 
 enum { ROWS_BYTES = 1 << 20 };
@@ -368,7 +369,7 @@ int gnn_src_add_set(struct gnn_src *s, const char *split, const char *set, uint3
 /* The member's name without directories, up to the first point. */
 static const char *stem_of(const char *member, char stem[GNN_NAME_MAX + 1])
 {
-    const char *slash = strrchr(member, '/'), *base = slash ? slash + 1 : member;
+    const char *base = gnn_base_name(member);
     snprintf(stem, GNN_NAME_MAX + 1, "%.*s", (int)strcspn(base, "."), base);
     return stem;
 }
