@@ -130,8 +130,6 @@ static int judge_answer(const struct gnn_metis *m, const struct gnn_symgraph *g,
 int gnn_metis_run(struct gnn_metis *m, const struct gnn_symgraph *g, uint32_t *part,
                   struct gnn_err *e)
 {
-    m->peak = 0;
-    m->seconds = m->cpu_seconds = 0;
     if (m->k == 1 || m->k >= g->n) {
         for (uint32_t i = 0; i < g->n; i++)
             part[i] = m->k == 1 ? 0 : i;
@@ -155,10 +153,11 @@ int gnn_metis_run(struct gnn_metis *m, const struct gnn_symgraph *g, uint32_t *p
             ;
         rc = rc < 0 ? gnn_fail_errno(e, "cannot wait for the process of METIS")
                     : judge_answer(m, g, a, ws, e);
-        m->seconds = gnn_clock() - start;
-        m->cpu_seconds = (double)(ru.ru_utime.tv_sec + ru.ru_stime.tv_sec) +
-                         1e-6 * (double)(ru.ru_utime.tv_usec + ru.ru_stime.tv_usec);
-        m->peak = (uint64_t)ru.ru_maxrss * 1024;
+        m->seconds += gnn_clock() - start;
+        m->cpu_seconds += (double)(ru.ru_utime.tv_sec + ru.ru_stime.tv_sec) +
+                          1e-6 * (double)(ru.ru_utime.tv_usec + ru.ru_stime.tv_usec);
+        if (m->peak < (uint64_t)ru.ru_maxrss * 1024)
+            m->peak = (uint64_t)ru.ru_maxrss * 1024;
     }
     if (!rc)
         for (uint32_t i = 0; i < g->n; i++)

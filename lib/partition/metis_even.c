@@ -20,7 +20,6 @@ struct work {
     struct gnn_metis_parts *o;
     const struct gnn_view *v;
     struct gnn_symgraph g;
-    int32_t *wgt;
     struct candidate best, other;
     struct gnn_err *e;
 };
@@ -65,16 +64,11 @@ static void begin_candidate(struct work *w, struct candidate *c)
 
 static int run_metis(struct work *w, struct candidate *c, bool relaxed)
 {
-    struct gnn_metis m = w->o->m;
-    m.relaxed = relaxed;
-    m.wgt = w->wgt;
-    const uint32_t nodes = w->o->nodes > 1 ? w->o->nodes : 1;
+    struct gnn_metis *m = &w->o->m;
+    m->relaxed = relaxed;
     begin_candidate(w, c);
-    int rc = nodes > 1 ? gnn_metis_two_level(&m, &w->g, m.k / nodes, c->part, w->e)
-                       : gnn_metis_run(&m, &w->g, c->part, w->e);
-    w->o->m.peak = m.peak > w->o->m.peak ? m.peak : w->o->m.peak;
-    w->o->m.seconds += m.seconds;
-    w->o->m.cpu_seconds += m.cpu_seconds;
+    int rc = w->o->nodes > 1 ? gnn_metis_two_level(m, &w->g, m->k / w->o->nodes, c->part, w->e)
+                             : gnn_metis_run(m, &w->g, c->part, w->e);
     if (!rc)
         rc = gnn_repair_judge(&c->kept, w->v, c->part, w->e);
     return rc ? rc : measure_cut(w, c);
@@ -110,7 +104,6 @@ static int run_fennel(struct work *w)
 static int run_relaxed(struct work *w)
 {
     struct gnn_metis m = w->o->m;
-    m.wgt = w->wgt;
     if (w->o->nodes > 1)
         m.imbalance = 1 + (m.imbalance - 1) / 2;
     if (!gnn_metis_rounds(&m, &w->g))
@@ -136,6 +129,7 @@ int gnn_assign_metis(struct gnn_metis_parts *o, const struct gnn_view *v, uint32
                      struct gnn_err *e)
 {
     struct work w = {.o = o, .v = v, .best.part = part, .e = e};
+    int32_t *wgt = NULL;
     const double start = gnn_clock();
     o->m.peak = o->bytes = o->moves = 0;
     o->m.seconds = o->m.cpu_seconds = o->missed = 0;
@@ -143,7 +137,8 @@ int gnn_assign_metis(struct gnn_metis_parts *o, const struct gnn_view *v, uint32
     o->even.no_small = true;
     int rc = gnn_symgraph_init(&w.g, v, GNN_METIS_LIMIT, o->threads, e);
     if (!rc)
-        rc = gnn_balance_weights(v, &o->even, o->m.k, &o->m.ncon, &w.wgt, e);
+        rc = gnn_balance_weights(v, &o->even, o->m.k, &o->m.ncon, &wgt, e);
+    o->m.wgt = wgt;
     o->graph_seconds = gnn_clock() - start;
     /* A damaged store is found before minutes of work. Waiting also means that the verifying thread
      * holds no lock of the allocator while METIS's process is forked: one of a sanitizer's
@@ -159,7 +154,8 @@ int gnn_assign_metis(struct gnn_metis_parts *o, const struct gnn_view *v, uint32
     o->volume = w.best.volume;
     o->moves = w.best.kept.moves;
     gnn_free(w.other.part);
-    gnn_free(w.wgt);
+    gnn_free(wgt);
+    o->m.wgt = NULL;
     gnn_symgraph_release(&w.g);
     return rc;
 }

@@ -40,9 +40,9 @@ struct gnn_metis {
     bool relaxed;
     /* Replaces the call of METIS in the child (tests); returns METIS's status. */
     int (*call)(const struct gnn_metis *m, const struct gnn_symgraph *g, int32_t *part);
-    uint64_t peak;      /* out: highest resident size of the child, bytes */
-    double seconds;     /* out: time in the child */
-    double cpu_seconds; /* out: processor time of the child */
+    uint64_t peak;      /* highest resident size of a child in any run so far, bytes */
+    double seconds;     /* sum of the time in children */
+    double cpu_seconds; /* sum of their processor time */
 };
 /* METIS_PartGraphKway in a forked child: it can crash, swallow signals or be killed for memory
  * without taking this process along, and it dies with this process. Any such end is GNN_E_RUN (or
@@ -53,8 +53,7 @@ int gnn_metis_run(struct gnn_metis *m, const struct gnn_symgraph *g, uint32_t *p
 /* Would `relaxed` change what a part may hold? */
 bool gnn_metis_rounds(const struct gnn_metis *m, const struct gnn_symgraph *g);
 /* As gnn_metis_run, in one of several levels: m->k parts in runs of `group`, which divides m->k.
- * With group < m->k, part[v] says on entry in which run v's parts are. Time and memory are added to
- * m. */
+ * With group < m->k, part[v] says on entry in which run v's parts are. */
 int gnn_metis_level(struct gnn_metis *m, const struct gnn_symgraph *g, uint32_t group,
                     uint32_t *part, struct gnn_err *e) GNN_MUST_USE;
 /* In two levels: first m->k / into parts, then each of these in `into`, so that parts i * into up

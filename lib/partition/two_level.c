@@ -56,37 +56,28 @@ static void piece_release(struct piece *x)
     gnn_free(x->wgt);
 }
 
-/* Runs METIS as m says, and adds what it took to m. */
-static int run_metis(struct gnn_metis *m, const struct gnn_symgraph *g, uint32_t k,
-                     const int32_t *wgt, uint32_t *part, struct gnn_err *e)
-{
-    struct gnn_metis one = *m;
-    one.k = k;
-    one.wgt = wgt;
-    const int rc = gnn_metis_run(&one, g, part, e);
-    m->peak = one.peak > m->peak ? one.peak : m->peak;
-    m->seconds += one.seconds;
-    m->cpu_seconds += one.cpu_seconds;
-    return rc;
-}
-
 int gnn_metis_level(struct gnn_metis *m, const struct gnn_symgraph *g, uint32_t group,
                     uint32_t *part, struct gnn_err *e)
 {
     if (group == m->k)
-        return run_metis(m, g, m->k, m->wgt, part, e);
+        return gnn_metis_run(m, g, part, e);
+    const struct gnn_metis whole = *m;
     uint32_t *number = gnn_alloc(g->n, sizeof *number, "nodes of partitions", e),
              *fine = gnn_alloc(g->n, sizeof *fine, "parts", e);
     int rc = number && fine ? GNN_OK : e->code;
-    for (uint32_t p = 0; !rc && p < m->k / group; p++) {
+    for (uint32_t p = 0; !rc && p < whole.k / group; p++) {
         struct piece x = {0};
-        rc = piece_init(&x, m, g, part, p, number, e);
+        rc = piece_init(&x, &whole, g, part, p, number, e);
+        m->k = group;
+        m->wgt = x.wgt;
         if (!rc && x.g.n)
-            rc = run_metis(m, &x.g, group, x.wgt, x.part, e);
+            rc = gnn_metis_run(m, &x.g, x.part, e);
         for (uint32_t i = 0; !rc && i < x.g.n; i++)
             fine[x.vertex[i]] = p * group + x.part[i];
         piece_release(&x);
     }
+    m->k = whole.k;
+    m->wgt = whole.wgt;
     if (!rc && g->n)
         memcpy(part, fine, g->n * sizeof *part);
     gnn_free(number);
@@ -99,8 +90,6 @@ int gnn_metis_two_level(struct gnn_metis *m, const struct gnn_symgraph *g, uint3
 {
     const uint32_t k = m->k;
     const double imbalance = m->imbalance;
-    m->peak = 0;
-    m->seconds = m->cpu_seconds = 0;
     m->imbalance = 1 + (imbalance - 1) / 2;
     if (m->imbalance < 1.001)
         m->imbalance = 1.001;
