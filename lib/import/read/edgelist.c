@@ -19,9 +19,9 @@ enum { CHUNK = 1 << 13, KEEP = 1 << 25 }; /* edges of a step; edges kept in memo
 struct pass {
     struct gnn_edgelist *l;
     struct gnn_table t;
-    uint64_t *id;          /* [2*CHUNK] */
+    uint64_t id[2 * CHUNK];
     struct gnn_word *word; /* [2*CHUNK] and the nodes that they are; NULL where ids are numbers */
-    uint32_t *node;
+    uint32_t node[2 * CHUNK];
     union gnn_number *num; /* [CHUNK*nnum] as l->pick says */
     uint32_t nnum;
     uint64_t done;     /* lines of edges, or kept edges */
@@ -31,9 +31,7 @@ struct pass {
 static void pass_close(struct pass *ps)
 {
     gnn_table_close(&ps->t);
-    gnn_free(ps->id);
     gnn_free(ps->word);
-    gnn_free(ps->node);
     gnn_free(ps->num);
 }
 
@@ -62,13 +60,10 @@ static int pass_open(struct pass *ps, struct gnn_edgelist *l, struct gnn_err *e)
 {
     const bool words = l->reading && l->reading->words && !l->kept;
     *ps = (struct pass){.l = l, .nnum = l->npick - 2};
-    ps->id = gnn_alloc(2 * CHUNK, sizeof *ps->id, "edges", e);
     ps->num = gnn_alloc((uint64_t)CHUNK * ps->nnum, sizeof *ps->num, "edge fields", e);
-    if (words) {
+    if (words)
         ps->word = gnn_alloc(2 * CHUNK, sizeof *ps->word, "edges", e);
-        ps->node = gnn_alloc(2 * CHUNK, sizeof *ps->node, "edges", e);
-    }
-    if (!ps->id || !ps->num || (words && (!ps->word || !ps->node)))
+    if (!ps->num || (words && !ps->word))
         return GNN_E_NOMEM;
     if (l->kept)
         return GNN_OK;
@@ -181,7 +176,7 @@ static void add_opposites(struct pass *ps, uint64_t n)
 }
 
 /* Words to nodes: new ones while the scan goes on, which numbers them in the order of the file. */
-static int find_nodes(const struct pass *ps, struct gnn_nodeids *ids, const struct gnn_word *word,
+static int find_nodes(struct pass *ps, struct gnn_nodeids *ids, const struct gnn_word *word,
                       uint64_t n, struct gnn_err *e)
 {
     if (!ps->l->s.d.schema.nntypes)
@@ -501,11 +496,8 @@ static int edgelist_edges(struct gnn_dataset *d, uint32_t t, bool fields, gnn_ed
     const union gnn_number *num;
     struct gnn_lost lost[GNN_EDGELIST_FIELDS] = {0};
     int rc = pass_open(&ps, l, e);
-    uint32_t *src = gnn_alloc(CHUNK, sizeof *src, "edges", e);
-    uint32_t *dst = gnn_alloc(CHUNK, sizeof *dst, "edges", e);
+    uint32_t src[CHUNK], dst[CHUNK];
     fields = fields && et->nfields;
-    if (!rc && (!src || !dst))
-        rc = GNN_E_NOMEM;
     for (uint32_t f = 0; !rc && fields && f < et->nfields; f++)
         if (!(row[f] = gnn_alloc(CHUNK, 8, "edge fields", e)))
             rc = GNN_E_NOMEM;
@@ -521,8 +513,6 @@ static int edgelist_edges(struct gnn_dataset *d, uint32_t t, bool fields, gnn_ed
         rc = gnn_lost_tell(d, gnn_input_name(l->s.in[0]), et->field[f].name, &lost[f], e);
     for (uint32_t f = 0; f < et->nfields; f++)
         gnn_free(row[f]);
-    gnn_free(src);
-    gnn_free(dst);
     pass_close(&ps);
     return rc;
 }

@@ -56,8 +56,8 @@ static int read_number(struct gnn_table *t, const char **p, uint64_t *v, const c
 struct pass {
     struct metis *m;
     struct gnn_table t;
-    uint32_t *src, *dst;
-    float *w;
+    uint32_t src[CHUNK], dst[CHUNK];
+    float w[CHUNK];
     uint64_t n; /* edges in the arrays */
     gnn_edge_fn *fn;
     void *arg;
@@ -139,10 +139,7 @@ static int read_vertex(struct pass *ps, uint64_t v, struct gnn_err *e)
 static int walk_vertices(struct metis *m, struct pass *ps, struct gnn_err *e)
 {
     ps->m = m;
-    ps->src = gnn_alloc(CHUNK, sizeof *ps->src, "edges", e);
-    ps->dst = gnn_alloc(CHUNK, sizeof *ps->dst, "edges", e);
-    ps->w = gnn_alloc(CHUNK, sizeof *ps->w, "edge weights", e);
-    int rc = ps->src && ps->dst && ps->w ? open_table(&ps->t, m, !ps->fn, e) : GNN_E_NOMEM;
+    int rc = open_table(&ps->t, m, !ps->fn, e);
     for (uint64_t v = 0; !rc && v < m->h.n; v++) {
         rc = raw_line(&ps->t, e);
         if (rc == GNN_END)
@@ -170,9 +167,6 @@ static int walk_vertices(struct metis *m, struct pass *ps, struct gnn_err *e)
     if (!rc)
         rc = flush_edges(ps, e);
     gnn_table_close(&ps->t);
-    gnn_free(ps->src);
-    gnn_free(ps->dst);
-    gnn_free(ps->w);
     return rc;
 }
 

@@ -90,8 +90,8 @@ struct pass {
     const struct gnn_pairs *p;
     struct gnn_array a, b, field[GNN_PAIRS_FIELDS];
     uint32_t nfields;
-    int64_t *id; /* [2*CHUNK] as read */
-    uint32_t *src, *dst;
+    int64_t id[2 * CHUNK]; /* as read */
+    uint32_t src[CHUNK], dst[CHUNK];
     void *row[GNN_PAIRS_FIELDS];
     uint64_t done;
     uint64_t max; /* edges a step: less where fields are wide */
@@ -105,9 +105,6 @@ static void pass_close(struct pass *ps)
         gnn_array_close(&ps->field[f]);
         gnn_free(ps->row[f]);
     }
-    gnn_free(ps->id);
-    gnn_free(ps->src);
-    gnn_free(ps->dst);
 }
 
 static int pass_open(struct pass *ps, const struct gnn_pairs *p, struct gnn_err *e)
@@ -131,15 +128,7 @@ static int pass_open(struct pass *ps, const struct gnn_pairs *p, struct gnn_err 
             a[i]->width = two ? 1 : 2;
         }
     }
-    if (p->rows) {
-        rc = gnn_array_skip(&ps->b, n, e);
-        if (rc)
-            return rc;
-    }
-    ps->id = gnn_alloc(2 * CHUNK, sizeof *ps->id, "edges", e);
-    ps->src = gnn_alloc(CHUNK, sizeof *ps->src, "edges", e);
-    ps->dst = gnn_alloc(CHUNK, sizeof *ps->dst, "edges", e);
-    return ps->id && ps->src && ps->dst ? GNN_OK : GNN_E_NOMEM;
+    return p->rows ? gnn_array_skip(&ps->b, n, e) : GNN_OK;
 }
 
 /* The next edges, source ids at id[i*step], destinations at id[off + i*step]. */
@@ -182,13 +171,8 @@ static int bad_id(const struct pass *ps, uint64_t i, bool source, int64_t v, uin
         return gnn_fail(e, GNN_E_INPUT, "%s: edge %llu: id %lld, expected one below %llu", name,
                         (unsigned long long)(ps->done + i + 1), (long long)v,
                         (unsigned long long)count);
-    if (ps->a.text)
-        return gnn_fail(e, GNN_E_INPUT,
-                        "%s: edge %llu: id %llu, but there are %llu node%s of type %s", name,
-                        (unsigned long long)(ps->done + i + 1), (unsigned long long)v,
-                        (unsigned long long)count, gnn_plural(count), type);
-    return gnn_fail(e, GNN_E_INPUT, "%s: edge %llu: id %lld, but there are %llu node%s of type %s",
-                    name, (unsigned long long)(ps->done + i + 1), (long long)v,
+    return gnn_fail(e, GNN_E_INPUT, "%s: edge %llu: id %llu, but there are %llu node%s of type %s",
+                    name, (unsigned long long)(ps->done + i + 1), (unsigned long long)v,
                     (unsigned long long)count, gnn_plural(count), type);
 }
 

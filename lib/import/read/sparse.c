@@ -7,8 +7,6 @@
 
 #include <math.h>
 
-enum { CHUNK = 1 << 13 };
-
 static int read_vector(struct gnn_array *a, struct gnn_input *in, uint32_t member,
                        struct gnn_err *e)
 {
@@ -39,13 +37,6 @@ int gnn_sparse_open(struct gnn_sparse_pass *p, const struct gnn_sparse *s, struc
         return gnn_fail(e, GNN_E_INPUT, "%s: %llu value%s for %llu indices",
                         gnn_array_name(&p->val), (unsigned long long)p->val.rows,
                         gnn_plural(p->val.rows), (unsigned long long)p->idx.rows);
-    p->buf = gnn_alloc(CHUNK, sizeof *p->buf, "matrix entries", e);
-    p->end = gnn_alloc(CHUNK, sizeof *p->end, "matrix rows", e);
-    p->major = gnn_alloc(CHUNK, sizeof *p->major, "matrix entries", e);
-    p->minor = gnn_alloc(CHUNK, sizeof *p->minor, "matrix entries", e);
-    p->value = gnn_alloc(CHUNK, sizeof *p->value, "matrix entries", e);
-    if (e->code)
-        return GNN_E_NOMEM;
     rc = gnn_array_read(&p->ptr, GNN_I64, p->end, 1, &got, e);
     if (!rc && (!got || p->end[0]))
         rc = gnn_fail(e, GNN_E_INPUT, "%s: the first offset is not 0", gnn_array_name(&p->ptr));
@@ -57,7 +48,7 @@ int gnn_sparse_open(struct gnn_sparse_pass *p, const struct gnn_sparse *s, struc
 static int next_row(struct gnn_sparse_pass *p, struct gnn_err *e)
 {
     if (p->at == p->nend) {
-        int rc = gnn_array_read(&p->ptr, GNN_I64, p->end, CHUNK, &p->nend, e);
+        int rc = gnn_array_read(&p->ptr, GNN_I64, p->end, GNN_SPARSE_STEP, &p->nend, e);
         p->at = 0;
         if (rc || !p->nend)
             return rc ? rc : GNN_END;
@@ -97,7 +88,7 @@ static int finish_offsets(struct gnn_sparse_pass *p, struct gnn_err *e)
 int gnn_sparse_read(struct gnn_sparse_pass *p, uint64_t *got, struct gnn_err *e)
 {
     uint64_t nval = 0;
-    int rc = gnn_array_read(&p->idx, GNN_I64, p->buf, CHUNK, got, e);
+    int rc = gnn_array_read(&p->idx, GNN_I64, p->buf, GNN_SPARSE_STEP, got, e);
     if (!rc && p->s->data >= 0) /* at the end, too, which it then checks */
         rc = gnn_array_read(&p->val, GNN_F32, p->value, *got ? *got : 1, &nval, e);
     for (uint64_t i = 0; !rc && i < *got; i++) {
@@ -128,9 +119,4 @@ void gnn_sparse_close(struct gnn_sparse_pass *p)
     gnn_array_close(&p->ptr);
     gnn_array_close(&p->idx);
     gnn_array_close(&p->val);
-    gnn_free(p->buf);
-    gnn_free(p->end);
-    gnn_free(p->major);
-    gnn_free(p->minor);
-    gnn_free(p->value);
 }

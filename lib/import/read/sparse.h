@@ -13,13 +13,17 @@ struct gnn_sparse {
     uint64_t major, minor; /* rows and columns; columns and rows in csc */
 };
 
+enum { GNN_SPARSE_STEP = 1 << 13 }; /* entries at once */
+
 /* A pass over the entries, in order. */
 struct gnn_sparse_pass {
     const struct gnn_sparse *s;
     struct gnn_array ptr, idx, val;
-    int64_t *buf, *end;      /* ids as read; the next rows' ends */
-    uint32_t *major, *minor; /* what gnn_sparse_read has read */
-    float *value;
+    /* ids as read; the next rows' ends */
+    int64_t buf[GNN_SPARSE_STEP], end[GNN_SPARSE_STEP];
+    /* what gnn_sparse_read has read */
+    uint32_t major[GNN_SPARSE_STEP], minor[GNN_SPARSE_STEP];
+    float value[GNN_SPARSE_STEP];
     uint64_t nend, at;  /* ends that are there and used */
     uint64_t row, last; /* the present row, and where it ends */
     uint64_t done;

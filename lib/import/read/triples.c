@@ -174,10 +174,9 @@ static int triples_edges(struct gnn_dataset *d, uint32_t t, bool fields, gnn_edg
 {
     struct triples *g = (struct triples *)d;
     const struct triple *row = g->row.data;
-    uint32_t *src = gnn_alloc(CHUNK, sizeof *src, "edges", e);
-    uint32_t *dst = gnn_alloc(CHUNK, sizeof *dst, "edges", e);
-    uint8_t *set = gnn_alloc(CHUNK, 1, "edge fields", e);
-    int rc = src && dst && set ? GNN_OK : GNN_E_NOMEM;
+    uint32_t src[CHUNK], dst[CHUNK];
+    uint8_t set[CHUNK];
+    int rc = GNN_OK;
     const void *field[1] = {set};
     for (uint64_t at = g->start[t], end = g->start[t + 1]; !rc && at < end;) {
         const uint64_t n = end - at < CHUNK ? end - at : CHUNK;
@@ -190,9 +189,6 @@ static int triples_edges(struct gnn_dataset *d, uint32_t t, bool fields, gnn_edg
                                          fields && d->schema.etype[t].nfields ? field : NULL};
         rc = fn(arg, &c, e);
     }
-    gnn_free(src);
-    gnn_free(dst);
-    gnn_free(set);
     return rc;
 }
 
