@@ -167,9 +167,7 @@ static int base_stage(struct gnn_input *in, struct gnn_stage **s, struct gnn_err
 {
     if (in->outer)
         return gnn_input_stage(in->outer, in->outer_member, s, e);
-    if (in->path)
-        return gnn_stage_file(s, in->path, in->name, e);
-    return gnn_stage_mem(s, in->mem, in->nmem, in->name, e);
+    return gnn_stage_file(s, in->path, in->name, e);
 }
 
 int gnn_input_stage(struct gnn_input *in, uint32_t i, struct gnn_stage **top, struct gnn_err *e)
@@ -455,20 +453,6 @@ int gnn_input_open(struct gnn_input **in, const char *const *path, uint32_t n, s
         rc = open_several(*in, path, n, e);
     if (!rc && n == 1 && ((*in)->archive || !(*in)->path))
         rc = leave_companions(*in, e);
-    return finish_open(in, rc);
-}
-
-int gnn_input_open_mem(struct gnn_input **in, const char *name, const void *data, size_t n,
-                       struct gnn_err *e)
-{
-    int rc = new_input(in, name, e);
-    if (!rc) {
-        (*in)->mem = data;
-        (*in)->nmem = (*in)->bytes = n;
-        rc = list_lone(*in, e);
-        if (!rc && (*in)->archive)
-            rc = leave_companions(*in, e);
-    }
     return finish_open(in, rc);
 }
 

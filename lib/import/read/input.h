@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Inputs: a file, a directory, an archive (zip, tar; itself compressed or not) or memory, all seen
- * as a list of members that can be opened again and again as byte streams. Nothing is unpacked to
- * disk, and no buffer's size comes from a length that the input declares. */
+/* Inputs: a file, a directory or an archive (zip, tar; itself compressed or not), all seen as a
+ * list of members that can be opened again and again as byte streams. Nothing is unpacked to disk,
+ * and no buffer's size comes from a length that the input declares. */
 #ifndef GNN_LIB_IMPORT_INPUT_H
 #define GNN_LIB_IMPORT_INPUT_H
 
@@ -20,10 +20,6 @@ struct gnn_reader;
  * Files that cannot be data (lib/import/read/companion.h) are left out, unless they are named. */
 int gnn_input_open(struct gnn_input **in, const char *const *path, uint32_t n,
                    struct gnn_err *e) GNN_MUST_USE;
-/* As gnn_input_open, over bytes in memory, which stay the caller's; `name` is for messages and
- * formats. */
-int gnn_input_open_mem(struct gnn_input **in, const char *name, const void *data, size_t n,
-                       struct gnn_err *e) GNN_MUST_USE;
 /* An archive that is a member of another (an .npz in a .zip). `outer` must outlive it. */
 int gnn_input_open_inner(struct gnn_input **in, struct gnn_input *outer, uint32_t member,
                          struct gnn_err *e) GNN_MUST_USE;
@@ -38,7 +34,7 @@ bool gnn_input_is_archive(const struct gnn_input *in);
 bool gnn_input_is_member(const char *path);
 
 const char *gnn_input_name(const struct gnn_input *in);
-/* Bytes of the files or memory it lies in, packed as they are. */
+/* Bytes of the files it lies in, packed as they are. */
 uint64_t gnn_input_bytes(const struct gnn_input *in);
 uint32_t gnn_input_members(const struct gnn_input *in);
 /* Whether it has one member only; else GNN_E_INPUT: `what` is in one file. */

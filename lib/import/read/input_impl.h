@@ -22,10 +22,8 @@ struct gnn_input {
     bool archive;             /* members are in an archive */
     enum gnn_packing packing; /* of the archive itself */
     char *path;               /* of the archive */
-    const void *mem;          /* or its bytes */
-    size_t nmem;
-    uint64_t bytes;          /* of the files */
-    struct gnn_input *outer; /* or the archive that holds it */
+    uint64_t bytes;           /* of the files */
+    struct gnn_input *outer;  /* or the archive that holds it */
     uint32_t outer_member;
     bool owns_outer;
     bool several;               /* inputs were given */

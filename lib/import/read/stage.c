@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Stages of a reader (lib/import/read/stage.h): a file or memory at the bottom, then unpacking,
+/* Stages of a reader (lib/import/read/stage.h): a file at the bottom, then unpacking,
  * then the member of an archive, each reading from the one below. Damage must be found, and every
  * byte has to be accounted for, so gzip goes through zlib, and ends of archives are checked here.
  */
@@ -66,51 +66,6 @@ int gnn_stage_file(struct gnn_stage **s, const char *path, const char *name, str
         return e->code;
     }
     *s = &f->s;
-    return GNN_OK;
-}
-
-struct mem_stage {
-    struct gnn_stage s;
-    const uint8_t *data;
-    size_t n, at;
-};
-
-static int mem_read(struct gnn_stage *s, void *buf, size_t n, size_t *got, struct gnn_err *e)
-{
-    struct mem_stage *m = (struct mem_stage *)s;
-    (void)e;
-    *got = n < m->n - m->at ? n : m->n - m->at;
-    if (*got)
-        memcpy(buf, m->data + m->at, *got);
-    m->at += *got;
-    return GNN_OK;
-}
-
-static int64_t mem_seek(struct gnn_stage *s, int64_t at, int whence)
-{
-    struct mem_stage *m = (struct mem_stage *)s;
-    int64_t from = whence == SEEK_SET ? 0 : (int64_t)(whence == SEEK_CUR ? m->at : m->n);
-    if (__builtin_add_overflow(from, at, &from) || from < 0 || from > (int64_t)m->n)
-        return -1;
-    m->at = (size_t)from;
-    return from;
-}
-
-static void plain_free(struct gnn_stage *s)
-{
-    gnn_free(s);
-}
-
-int gnn_stage_mem(struct gnn_stage **s, const void *data, size_t n, const char *name,
-                  struct gnn_err *e)
-{
-    struct mem_stage *m = gnn_alloc_zero(1, sizeof *m, "input", e);
-    if (!m)
-        return GNN_E_NOMEM;
-    m->s = (struct gnn_stage){.read = mem_read, .seek = mem_seek, .free = plain_free, .name = name};
-    m->data = data;
-    m->n = n;
-    *s = &m->s;
     return GNN_OK;
 }
 

@@ -30,8 +30,6 @@ enum gnn_packing { GNN_PLAIN, GNN_GZIP, GNN_ZSTD, GNN_XZ };
 
 int gnn_stage_file(struct gnn_stage **s, const char *path, const char *name,
                    struct gnn_err *e) GNN_MUST_USE;
-int gnn_stage_mem(struct gnn_stage **s, const void *data, size_t n, const char *name,
-                  struct gnn_err *e) GNN_MUST_USE;
 /* The following put a stage on top of *s, which on failure stays as it was. */
 int gnn_stage_unpack(struct gnn_stage **s, enum gnn_packing how, struct gnn_err *e) GNN_MUST_USE;
 /* A zip or tar archive, before its first member. */
