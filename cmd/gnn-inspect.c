@@ -112,16 +112,14 @@ static void run_report(const char *path)
     const char *name;
     int rc;
 
+    if (stats && !is_store(path))
+        cli_usage("--stats: %s is not a store", path ? path : "stdin");
     if (is_store(path)) {
         open_store(&s, path, false);
         rc = gnn_report_store(&s, what, &report, &e);
     } else if (is_model(path)) {
-        if (stats)
-            cli_usage("--stats: %s is not a store", path);
         rc = gnn_report_model(path, what, &report, &e);
     } else {
-        if (stats)
-            cli_usage("--stats: %s is not a store", path ? path : "stdin");
         int fd = cli_in(path, &name);
         rc = gnn_report_stream(fd, name, what, &report, &e);
     }

@@ -34,11 +34,9 @@ int gnn_diff_stores(struct gnn_store *a, struct gnn_store *b, unsigned flags, st
         diff_parts(a, b, d);
         return d->differ ? GNN_OK : gnn_differ_meta(d, &a->meta, &b->meta, flags, e);
     }
-    rc = gnn_view_init(&va, a, e);
-    if (!rc)
-        rc = gnn_view_init(&vb, b, e);
-    if (!rc)
-        rc = gnn_same_graph(&va, &vb, d, e);
+    rc = gnn_view_init(&va, a, e) || gnn_view_init(&vb, b, e) || gnn_same_graph(&va, &vb, d, e)
+             ? e->code
+             : 0;
     gnn_view_release(&va);
     gnn_view_release(&vb);
     return rc;
@@ -91,33 +89,41 @@ static int rows_fit(const struct gnn_view *v, uint32_t t, const struct gnn_tenso
     return GNN_OK;
 }
 
-static int same_rows(struct gnn_view *a, struct gnn_view *b, uint32_t t, const char *field,
-                     enum gnn_dtype dtype, uint64_t width, struct gnn_diff *d, struct gnn_err *e)
+/* The rows that an original node has of a field of its type, or of in-edges. */
+static struct gnn_view_row rows_of(const struct gnn_view *v, bool edge, uint32_t t, uint64_t node)
 {
-    const struct gnn_ntype *nt = &a->store->meta.schema.ntype[t];
+    struct gnn_view_row r = {.n = 1};
+    if (edge)
+        return gnn_view_row(v, t, node);
+    r.first = gnn_view_locate(v, t, node, &r.part);
+    return r;
+}
+
+/* A field of nodes, or of edges, whose owner is called so. */
+static int same_field(struct gnn_view *a, struct gnn_view *b, bool edge, uint32_t t,
+                      const char *owner, const struct gnn_field *f, struct gnn_diff *d,
+                      struct gnn_err *e)
+{
+    const struct gnn_schema *sc = &a->store->meta.schema;
+    const uint64_t per = f->width ? f->width : 1;
+    const size_t row = gnn_dtype_bytes(f->dtype) * (size_t)per;
     struct pair x = {0};
     char name[GNN_NAME_MAX + 1], where[GNN_NAME_MAX + 64];
-    uint64_t per = width ? width : 1;
-    size_t row = gnn_dtype_bytes(dtype) * (size_t)per;
 
-    snprintf(name, sizeof name, "node/%s/%s", nt->name, field);
+    snprintf(name, sizeof name, "%s/%s/%s", edge ? "edge" : "node", owner, f->name);
     int rc = pair_init(&x, a, b, name, d, e);
-    if (!rc && !d->differ && x.a[0]) {
-        rc = rows_fit(a, t, x.a, row, e);
-        if (!rc)
-            rc = rows_fit(b, t, x.b, row, e);
-    }
+    if (!rc && !d->differ && x.a[0] && !edge)
+        rc = rows_fit(a, t, x.a, row, e) || rows_fit(b, t, x.b, row, e) ? e->code : 0;
     if (!rc && !d->differ && x.a[0])
-        for (uint64_t i = 0; i < nt->count && !d->differ; i++) {
-            uint32_t p, q;
-            uint64_t ra = gnn_view_locate(a, t, i, &p), rb = gnn_view_locate(b, t, i, &q);
-            const char *pa = (const char *)x.a[p]->data + ra * row,
-                       *pb = (const char *)x.b[q]->data + rb * row;
-            if (memcmp(pa, pb, row) == 0)
+        for (uint64_t i = 0; i < sc->ntype[edge ? sc->etype[t].dst : t].count && !d->differ; i++) {
+            const struct gnn_view_row ra = rows_of(a, edge, t, i), rb = rows_of(b, edge, t, i);
+            const char *pa = (const char *)x.a[ra.part]->data + ra.first * row,
+                       *pb = (const char *)x.b[rb.part]->data + rb.first * row;
+            if (memcmp(pa, pb, ra.n * row) == 0)
                 continue;
-            snprintf(where, sizeof where, "tensor %s, original node %llu", name,
-                     (unsigned long long)i);
-            gnn_differ_elements(d, dtype, pa, pb, per, 0, where);
+            snprintf(where, sizeof where, "tensor %s, %soriginal node %llu", name,
+                     edge ? "in-edges of " : "", (unsigned long long)i);
+            gnn_differ_elements(d, f->dtype, pa, pb, ra.n * per, 0, where);
         }
     pair_release(&x);
     return rc;
@@ -165,12 +171,14 @@ static int same_names(struct gnn_view *a, struct gnn_view *b, uint32_t t, struct
 static int same_nodes(struct gnn_view *a, struct gnn_view *b, uint32_t t, struct gnn_diff *d,
                       struct gnn_err *e)
 {
+    static char word[] = "key";
+    static const struct gnn_field key = {.name = word, .dtype = GNN_I64};
     const struct gnn_ntype *nt = &a->store->meta.schema.ntype[t];
     int rc = GNN_OK;
     if (!gnn_field_find(nt->field, nt->nfields, "key"))
-        rc = same_rows(a, b, t, "key", GNN_I64, 0, d, e);
+        rc = same_field(a, b, false, t, nt->name, &key, d, e);
     for (uint32_t f = 0; !rc && !d->differ && f < nt->nfields; f++)
-        rc = same_rows(a, b, t, nt->field[f].name, nt->field[f].dtype, nt->field[f].width, d, e);
+        rc = same_field(a, b, false, t, nt->name, &nt->field[f], d, e);
     if (!rc && !d->differ)
         rc = same_names(a, b, t, d, e);
     return rc;
@@ -223,32 +231,6 @@ static int same_adjacency(struct gnn_view *a, struct gnn_view *b, uint32_t et, c
     return e->code;
 }
 
-static int same_edge_field(struct gnn_view *a, struct gnn_view *b, uint32_t et, const char *key,
-                           const struct gnn_field *f, struct gnn_diff *d, struct gnn_err *e)
-{
-    const struct gnn_schema *sc = &a->store->meta.schema;
-    struct pair x = {0};
-    char name[GNN_NAME_MAX + 1], where[GNN_NAME_MAX + 64];
-    uint64_t per = f->width ? f->width : 1;
-    size_t row = gnn_dtype_bytes(f->dtype) * (size_t)per;
-
-    snprintf(name, sizeof name, "edge/%s/%s", key, f->name);
-    int rc = pair_init(&x, a, b, name, d, e);
-    if (!rc && !d->differ && x.a[0])
-        for (uint64_t i = 0; i < sc->ntype[sc->etype[et].dst].count && !d->differ; i++) {
-            struct gnn_view_row ra = gnn_view_row(a, et, i), rb = gnn_view_row(b, et, i);
-            const char *pa = (const char *)x.a[ra.part]->data + ra.first * row,
-                       *pb = (const char *)x.b[rb.part]->data + rb.first * row;
-            if (memcmp(pa, pb, ra.n * row) == 0)
-                continue;
-            snprintf(where, sizeof where, "tensor %s, in-edges of original node %llu", name,
-                     (unsigned long long)i);
-            gnn_differ_elements(d, f->dtype, pa, pb, ra.n * per, 0, where);
-        }
-    pair_release(&x);
-    return rc;
-}
-
 static int same_sets(struct gnn_view *a, struct gnn_view *b, struct gnn_diff *d, struct gnn_err *e)
 {
     const struct gnn_schema *sc = &a->store->meta.schema;
@@ -281,7 +263,7 @@ int gnn_same_graph(struct gnn_view *a, struct gnn_view *b, struct gnn_diff *d, s
         gnn_etype_key(sc, et, key, sizeof key);
         rc = same_adjacency(a, b, et, key, d, e);
         for (uint32_t f = 0; !rc && !d->differ && f < sc->etype[et].nfields; f++)
-            rc = same_edge_field(a, b, et, key, &sc->etype[et].field[f], d, e);
+            rc = same_field(a, b, true, et, key, &sc->etype[et].field[f], d, e);
     }
     if (!rc && !d->differ)
         rc = same_sets(a, b, d, e);

@@ -106,11 +106,11 @@ int gnn_diff_streams(int fd_a, const char *name_a, int fd_b, const char *name_b,
         rc = side_init(&b, fd_b, name_b, original, stores, nstores, e);
     if (!rc)
         rc = gnn_differ_meta(d, a.src->meta, b.src->meta,
-                             flags & ~(unsigned)(GNN_DIFF_PROVENANCE | GNN_DIFF_IDENTITY), e);
-    if (!rc && !d->differ)
-        rc = diff_frames(&a, &b, d, e);
-    if (!rc && !d->differ)
-        rc = gnn_differ_meta(d, a.src->meta, b.src->meta, flags, e);
+                             flags & ~(unsigned)(GNN_DIFF_PROVENANCE | GNN_DIFF_IDENTITY), e) ||
+                     (!d->differ && diff_frames(&a, &b, d, e)) ||
+                     (!d->differ && gnn_differ_meta(d, a.src->meta, b.src->meta, flags, e))
+                 ? e->code
+                 : 0;
     side_release(&a);
     side_release(&b);
     return rc;

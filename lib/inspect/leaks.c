@@ -123,12 +123,11 @@ int gnn_leaks_report(const struct gnn_leaks *l, json_t *report, struct gnn_err *
                 {"overlapping_sets", &l->overlap}};
     bool bad = false;
     for (size_t i = 0; i < sizeof kind / sizeof *kind; i++) {
-        json_t *x = json_object();
         const struct gnn_leak *k = kind[i].leak;
-        report_put(x, "count", report_num(k->count), &bad);
-        if (k->count)
-            report_put(x, "first", json_string(k->first), &bad);
-        report_put(report, kind[i].key, x, &bad);
+        report_put(report, kind[i].key,
+                   json_pack("{s:o, s:s*}", "count", report_num(k->count), "first",
+                             k->count ? k->first : NULL),
+                   &bad);
     }
     return bad ? no_json(e) : GNN_OK;
 }

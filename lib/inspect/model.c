@@ -26,7 +26,7 @@ static bool is_state(const struct gnn_tensor *t)
 }
 
 /* {"tensors", "numbers", "bytes"} of the parameters. */
-static json_t *parameter_totals(const struct gnn_st_file *f, bool *bad)
+static json_t *parameter_totals(const struct gnn_st_file *f)
 {
     uint64_t tensors = 0, numbers = 0, bytes = 0;
     for (size_t i = 0; i < f->st.n; i++) {
@@ -38,11 +38,8 @@ static json_t *parameter_totals(const struct gnn_st_file *f, bool *bad)
         numbers += n;
         bytes += size;
     }
-    json_t *o = json_object();
-    report_put(o, "tensors", report_num(tensors), bad);
-    report_put(o, "numbers", report_num(numbers), bad);
-    report_put(o, "bytes", report_num(bytes), bad);
-    return o;
+    return json_pack("{s:o, s:o, s:o}", "tensors", report_num(tensors), "numbers",
+                     report_num(numbers), "bytes", report_num(bytes));
 }
 
 /* What a file from elsewhere looks like; or why it looks like nothing that is known. */
@@ -50,19 +47,13 @@ static json_t *guess_kind(const struct gnn_st_file *f, const char *path, bool *b
 {
     struct gnn_model_config c = {0};
     struct gnn_err why = {0};
-    json_t *o = json_object(), *width = json_array();
-    report_put(o, "guessed", json_true(), bad);
-    if (gnn_model_guess(&c, f, path, &why)) {
-        report_put(o, "unknown", json_string(why.msg), bad);
-        json_decref(width);
-        return o;
-    }
+    if (gnn_model_guess(&c, f, path, &why))
+        return json_pack("{s:b, s:s}", "guessed", 1, "unknown", why.msg);
+    json_t *width = json_array();
     for (uint32_t l = 0; l < c.nlayers; l++)
         report_push(width, report_num(c.width[l]), bad);
-    report_put(o, "kind", json_string(c.layer->name), bad);
-    report_put(o, "width", width, bad);
-    report_put(o, "layer_norm", json_boolean(c.layer_norm), bad);
-    report_put(o, "batch_norm", json_boolean(c.batch_norm), bad);
+    json_t *o = json_pack("{s:b, s:s, s:o, s:b, s:b}", "guessed", 1, "kind", c.layer->name, "width",
+                          width, "layer_norm", c.layer_norm, "batch_norm", c.batch_norm);
     gnn_model_put_options(o, &c);
     gnn_model_config_release(&c);
     return o;
@@ -86,18 +77,13 @@ static int put_training(json_t *o, const struct gnn_st_file *f, const char *path
     struct gnn_train_state s;
     if (gnn_checkpoint_state(f, path, &s, e))
         return e->code;
-    json_t *t = json_object();
-    report_put(t, "any", json_boolean(s.any), bad);
-    report_put(t, "epoch", report_num(s.epoch), bad);
-    report_put(t, "step", report_num(s.step), bad);
-    report_put(t, "epoch_complete", json_boolean(s.closed), bad);
-    report_put(t, "optimizer_steps", report_num(s.t), bad);
-    if (s.has_best) {
-        report_put(t, "best_epoch", report_num(s.best_epoch), bad);
-        report_put(t, "best", report_real(s.best), bad);
-        report_put(t, "epochs_since_best", report_num(s.since_best), bad);
-    }
-    report_put(t, "stopped_early", json_boolean(s.stopped_early), bad);
+    json_t *t =
+        json_pack("{s:b, s:o, s:o, s:b, s:o, s:o*, s:o*, s:o*, s:b}", "any", s.any, "epoch",
+                  report_num(s.epoch), "step", report_num(s.step), "epoch_complete", s.closed,
+                  "optimizer_steps", report_num(s.t), "best_epoch",
+                  s.has_best ? report_num(s.best_epoch) : NULL, "best",
+                  s.has_best ? report_real(s.best) : NULL, "epochs_since_best",
+                  s.has_best ? report_num(s.since_best) : NULL, "stopped_early", s.stopped_early);
     for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
         const char *at = word_at(run, words[i]);
         if (at)
@@ -113,34 +99,24 @@ static int put_training(json_t *o, const struct gnn_st_file *f, const char *path
 static int report_file(const struct gnn_st_file *f, const char *path, unsigned what, json_t *o,
                        struct gnn_err *e)
 {
-    const char *gnn = text_of(f, "gnn"), *line = text_of(f, "provenance");
-    bool bad = !o;
+    const char *gnn = text_of(f, "gnn"), *line = text_of(f, "provenance"),
+               *training = text_of(f, "training");
+    bool bad = false;
     json_t *architecture =
-        gnn ? gnn_json_parse(gnn, strlen(gnn), path, e) : guess_kind(f, path, &bad);
-    if (e->code)
+               gnn ? gnn_json_parse(gnn, strlen(gnn), path, e) : guess_kind(f, path, &bad),
+           *trained_on = training ? gnn_json_parse(training, strlen(training), path, e) : NULL,
+           *x = json_pack("{s:s, s:s, s:o, s:b, s:o, s:o*, s:o}", "kind",
+                          gnn_st_checkpoint(f) ? "checkpoint"
+                          : gnn                ? "model"
+                                               : "state dict",
+                          "path", path, "bytes", report_num(f->nbytes), "checksum", f->st.summed,
+                          "architecture", architecture, "trained_on", trained_on, "parameters",
+                          parameter_totals(f));
+    bad = bad || json_object_update(o, x);
+    json_decref(x);
+    if (e->code || (gnn_st_checkpoint(f) && put_training(o, f, path, &bad, e)))
         return e->code;
-    report_put(o, "kind",
-               json_string(gnn_st_checkpoint(f) ? "checkpoint"
-                           : gnn                ? "model"
-                                                : "state dict"),
-               &bad);
-    report_put(o, "path", json_string(path), &bad);
-    report_put(o, "bytes", report_num(f->nbytes), &bad);
-    report_put(o, "checksum", json_boolean(f->st.summed), &bad);
-    report_put(o, "architecture", architecture, &bad);
-    if (text_of(f, "training")) {
-        const char *text = text_of(f, "training");
-        report_put(o, "trained_on", gnn_json_parse(text, strlen(text), path, e), &bad);
-        if (e->code)
-            return e->code;
-    }
-    report_put(o, "parameters", parameter_totals(f, &bad), &bad);
-    if (gnn_st_checkpoint(f) && put_training(o, f, path, &bad, e))
-        return e->code;
-    json_t *provenance = json_array();
-    if (line)
-        report_push(provenance, json_string(line), &bad);
-    report_put(o, "provenance", provenance, &bad);
+    report_put(o, "provenance", line ? json_pack("[s]", line) : json_array(), &bad);
     if ((what & GNN_REPORT_TENSORS) || f->st.n <= FEW) {
         json_t *list = json_array();
         for (size_t i = 0; i < f->st.n; i++)

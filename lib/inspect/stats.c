@@ -11,9 +11,8 @@
 #include "lib/base/mem.h"
 
 /* deg (n) is sorted in place. Of no node, all but the count of zeros is null. */
-static json_t *degree_stats(uint32_t *deg, uint64_t n, bool *bad)
+static json_t *degree_stats(uint32_t *deg, uint64_t n)
 {
-    json_t *o = json_object();
     double sum = 0;
     uint64_t zero = 0;
     gnn_u32_sort(deg, n);
@@ -21,12 +20,10 @@ static json_t *degree_stats(uint32_t *deg, uint64_t n, bool *bad)
         sum += deg[i];
         zero += deg[i] == 0;
     }
-    report_put(o, "min", n ? report_num(deg[0]) : json_null(), bad);
-    report_put(o, "median", n ? report_num(deg[n / 2]) : json_null(), bad);
-    report_put(o, "mean", report_real(n ? sum / (double)n : NAN), bad);
-    report_put(o, "max", n ? report_num(deg[n - 1]) : json_null(), bad);
-    report_put(o, "zero", report_num(zero), bad);
-    return o;
+    return json_pack("{s:o, s:o, s:o, s:o, s:o}", "min", n ? report_num(deg[0]) : json_null(),
+                     "median", n ? report_num(deg[n / 2]) : json_null(), "mean",
+                     report_real(n ? sum / (double)n : NAN), "max",
+                     n ? report_num(deg[n - 1]) : json_null(), "zero", report_num(zero));
 }
 
 /* Work arrays of one edge type. */
@@ -72,21 +69,8 @@ static int count_direction(const struct gnn_view *v, uint32_t et, struct gnn_dir
     return rc;
 }
 
-/* Without an edge between two nodes, there is no direction. */
-static void put_direction(json_t *o, const struct gnn_direction *d, bool *bad)
-{
-    report_put(o, "direction",
-               d->edges == d->loops ? json_null()
-                                    : json_string(d->symmetric ? "symmetric" : "directed"),
-               bad);
-    report_put(o, "reversed_edges", report_num(d->reversed), bad);
-    report_put(o, "reverse_share", report_real(gnn_direction_share(d)), bad);
-    if (gnn_direction_estimated(d))
-        report_put(o, "estimated_from", report_num(d->looked), bad);
-}
-
 static json_t *edge_stats(struct gnn_view *v, uint32_t et, struct edge_work *w, uint8_t *touched,
-                          bool *bad, struct gnn_err *e)
+                          struct gnn_err *e)
 {
     const struct gnn_schema *sc = &v->store->meta.schema;
     const struct gnn_etype *t = &sc->etype[et];
@@ -115,16 +99,19 @@ static json_t *edge_stats(struct gnn_view *v, uint32_t et, struct edge_work *w, 
      * id. */
     for (uint64_t s = 0; s < nsrc; s++)
         touched[v->base[t->src] + gnn_view_orig(v, t->src, s)] |= w->out[s] > 0;
-    json_t *o = json_object();
-    report_put(o, "name", json_string(gnn_etype_key(sc, et, key, sizeof key)), bad);
-    report_put(o, "in_degree", degree_stats(w->in, ndst, bad), bad);
-    report_put(o, "out_degree", degree_stats(w->out, nsrc, bad), bad);
-    report_put(o, "self_loops", report_num(loops), bad);
-    report_put(o, "parallel_edges", report_num(parallel), bad);
-    struct gnn_direction run;
-    if (t->src == t->dst && !count_direction(v, et, &run, e))
-        put_direction(o, &run, bad);
-    return o;
+    struct gnn_direction d;
+    const bool within = t->src == t->dst && !count_direction(v, et, &d, e);
+    /* Without an edge between two nodes, there is no direction. */
+    return json_pack("{s:s, s:o, s:o, s:o, s:o, s:o*, s:o*, s:o*, s:o*}", "name",
+                     gnn_etype_key(sc, et, key, sizeof key), "in_degree", degree_stats(w->in, ndst),
+                     "out_degree", degree_stats(w->out, nsrc), "self_loops", report_num(loops),
+                     "parallel_edges", report_num(parallel), "direction",
+                     !within              ? NULL
+                     : d.edges == d.loops ? json_null()
+                                          : json_string(d.symmetric ? "symmetric" : "directed"),
+                     "reversed_edges", within ? report_num(d.reversed) : NULL, "reverse_share",
+                     within ? report_real(gnn_direction_share(&d)) : NULL, "estimated_from",
+                     within && gnn_direction_estimated(&d) ? report_num(d.looked) : NULL);
 }
 
 /* ---- fields ---- */
@@ -174,11 +161,9 @@ static void range_merge(struct range *r, const struct range *other)
     r->none += other->none;
 }
 
-static void put_range(json_t *o, const struct range *r, bool *bad)
+static json_t *report_of(const struct range *r, double x)
 {
-    report_put(o, "min", report_real(r->n ? r->min : NAN), bad);
-    report_put(o, "mean", report_real(r->n ? r->sum / (double)r->n : NAN), bad);
-    report_put(o, "max", report_real(r->n ? r->max : NAN), bad);
+    return report_real(r->n ? x : NAN);
 }
 
 /* Of the whole field and, up to COLUMNS_MAX of them, of each of its columns. */
@@ -198,26 +183,23 @@ static json_t *field_stats(struct gnn_store *s, const char *what, const char *ow
             range_add(r, columns, t, label);
     }
     *bad = *bad || !r;
-    json_t *o = json_object(), *list = json_array();
+    json_t *list = columns > 1 ? json_array() : NULL;
     for (uint64_t k = 0; r && k < columns; k++) {
-        json_t *x = json_object();
         range_merge(&sum, &r[k]);
-        put_range(x, &r[k], bad);
-        report_push(list, x, bad);
+        if (list)
+            report_push(list,
+                        json_pack("{s:o, s:o, s:o}", "min", report_of(&r[k], r[k].min), "mean",
+                                  report_of(&r[k], r[k].sum / (double)r[k].n), "max",
+                                  report_of(&r[k], r[k].max)),
+                        bad);
     }
     gnn_free(r);
-    report_put(o, "name", json_sprintf("%s/%s/%s", what, owner, f->name), bad);
-    put_range(o, &sum, bad);
-    report_put(o, "values", report_num(sum.n + sum.nan + sum.inf), bad);
-    report_put(o, "nan", report_num(sum.nan), bad);
-    report_put(o, "infinite", report_num(sum.inf), bad);
-    if (label)
-        report_put(o, "unlabelled", report_num(sum.none), bad);
-    if (columns > 1)
-        report_put(o, "columns", list, bad);
-    else
-        json_decref(list);
-    return o;
+    return json_pack(
+        "{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o*, s:o*}", "name",
+        json_sprintf("%s/%s/%s", what, owner, f->name), "min", report_of(&sum, sum.min), "mean",
+        report_of(&sum, sum.sum / (double)sum.n), "max", report_of(&sum, sum.max), "values",
+        report_num(sum.n + sum.nan + sum.inf), "nan", report_num(sum.nan), "infinite",
+        report_num(sum.inf), "unlabelled", label ? report_num(sum.none) : NULL, "columns", list);
 }
 
 /* Adds what the labels of a part say. count: members of each class. Returns how many nodes have no
@@ -276,7 +258,7 @@ static int graph_stats(struct gnn_view *v, json_t *report, struct edge_work *w, 
     json_t *edges = json_array(), *isolated = json_object();
 
     for (uint32_t et = 0; et < sc->netypes; et++)
-        report_push(edges, edge_stats(v, et, w, touched, &bad, e), &bad);
+        report_push(edges, edge_stats(v, et, w, touched, e), &bad);
     for (uint32_t t = 0; t < sc->nntypes; t++) {
         uint64_t n = 0;
         for (uint64_t i = v->base[t]; i < v->base[t + 1]; i++)
@@ -291,27 +273,24 @@ static int graph_stats(struct gnn_view *v, json_t *report, struct edge_work *w, 
 int gnn_report_stats(struct gnn_view *v, json_t *report, struct gnn_err *e)
 {
     const struct gnn_schema *sc = &v->store->meta.schema;
-    struct edge_work w = {0};
     uint64_t most = 0;
     bool bad = false;
     char key[GNN_ETYPE_KEY_ROOM];
-    json_t *stats = json_object(), *fields = json_array();
+    json_t *fields = json_array(), *stats = json_pack("{s:o}", "fields", fields);
 
     report_put(report, "statistics", stats, &bad);
-    report_put(stats, "fields", fields, &bad);
     if (bad)
         return no_json(e);
     for (uint32_t t = 0; t < sc->nntypes; t++)
         most = sc->ntype[t].count > most ? sc->ntype[t].count : most;
     uint8_t *touched = gnn_alloc_zero(v->nvertices, 1, "marks of nodes", e);
-    w.in = gnn_alloc(most, sizeof *w.in, "degrees", e);
-    w.out = gnn_alloc(most, sizeof *w.out, "degrees", e);
-    w.seen = gnn_alloc(most, sizeof *w.seen, "marks of nodes", e);
-    int rc = touched && w.in && w.out && w.seen ? graph_stats(v, stats, &w, touched, e) : e->code;
+    uint32_t *room = gnn_alloc(3 * most, sizeof *room, "degrees", e);
+    int rc = touched && room
+                 ? graph_stats(v, stats, &(struct edge_work){room, room + most, room + 2 * most},
+                               touched, e)
+                 : e->code;
     gnn_free(touched);
-    gnn_free(w.in);
-    gnn_free(w.out);
-    gnn_free(w.seen);
+    gnn_free(room);
     if (rc)
         return rc;
     for (uint32_t t = 0; t < sc->nntypes; t++)

@@ -11,57 +11,48 @@ static json_t *report_fields(const struct gnn_field *f, uint32_t n, bool *bad)
 {
     json_t *a = json_array();
     for (uint32_t i = 0; a && i < n; i++) {
-        json_t *o = json_object();
-        report_put(o, "name", json_string(f[i].name), bad);
-        report_put(o, "dtype", json_string(gnn_dtype_name(f[i].dtype)), bad);
-        report_put(o, "width", report_num(f[i].width), bad);
-        if (f[i].standard)
-            report_put(o, "standardized", json_true(), bad);
+        json_t *o = json_pack("{s:s, s:s, s:o, s:o*}", "name", f[i].name, "dtype",
+                              gnn_dtype_name(f[i].dtype), "width", report_num(f[i].width),
+                              "standardized", f[i].standard ? json_true() : NULL);
         report_push(a, o, bad);
     }
     return a;
 }
 
-static void report_schema(json_t *o, const struct gnn_schema *s, bool *bad)
+static json_t *report_schema(const struct gnn_schema *s, bool *bad)
 {
     json_t *nt = json_array(), *et = json_array(), *sets = json_array();
     char key[GNN_ETYPE_KEY_ROOM];
 
     for (uint32_t t = 0; t < s->nntypes; t++) {
-        json_t *x = json_object();
-        report_put(x, "name", json_string(s->ntype[t].name), bad);
-        report_put(x, "count", report_num(s->ntype[t].count), bad);
-        report_put(x, "fields", report_fields(s->ntype[t].field, s->ntype[t].nfields, bad), bad);
-        report_push(nt, x, bad);
+        const struct gnn_ntype *x = &s->ntype[t];
+        report_push(nt,
+                    json_pack("{s:s, s:o, s:o}", "name", x->name, "count", report_num(x->count),
+                              "fields", report_fields(x->field, x->nfields, bad)),
+                    bad);
     }
     for (uint32_t t = 0; t < s->netypes; t++) {
-        json_t *x = json_object();
-        report_put(x, "name", json_string(gnn_etype_key(s, t, key, sizeof key)), bad);
-        report_put(x, "count", report_num(s->etype[t].count), bad);
-        report_put(x, "fields", report_fields(s->etype[t].field, s->etype[t].nfields, bad), bad);
-        if (s->etype[t].order)
-            report_put(x, "order", json_string(s->etype[t].order), bad);
-        report_push(et, x, bad);
+        const struct gnn_etype *x = &s->etype[t];
+        report_push(et,
+                    json_pack("{s:s, s:o, s:o, s:s*}", "name", gnn_etype_key(s, t, key, sizeof key),
+                              "count", report_num(x->count), "fields",
+                              report_fields(x->field, x->nfields, bad), "order", x->order),
+                    bad);
     }
     for (uint32_t i = 0; i < s->nsets; i++) {
-        json_t *x = json_object();
-        report_put(x, "split", json_string(s->set[i].split), bad);
-        report_put(x, "set", json_string(s->set[i].set), bad);
-        report_put(x, "node_type", json_string(s->ntype[s->set[i].ntype].name), bad);
-        report_put(x, "count", report_num(s->set[i].count), bad);
-        report_push(sets, x, bad);
+        const struct gnn_split_set *x = &s->set[i];
+        report_push(sets,
+                    json_pack("{s:s, s:s, s:s, s:o}", "split", x->split, "set", x->set, "node_type",
+                              s->ntype[x->ntype].name, "count", report_num(x->count)),
+                    bad);
     }
-    report_put(o, "parts", report_num(s->nparts), bad);
-    report_put(o, "task", json_string(gnn_task_name(s->task)), bad);
-    if (s->task) {
-        report_put(o, "label_type", json_string(s->ntype[s->label_ntype].name), bad);
-        report_put(o, "classes", report_num(s->nclasses), bad);
-    }
-    if (s->class_name)
-        report_put(o, "class_names", gnn_class_names_to_json(s->class_name, s->nclasses), bad);
-    report_put(o, "node_types", nt, bad);
-    report_put(o, "edge_types", et, bad);
-    report_put(o, "splits", sets, bad);
+    const bool labels = s->task;
+    return json_pack("{s:o, s:s, s:s*, s:o*, s:o*, s:o, s:o, s:o}", "parts", report_num(s->nparts),
+                     "task", gnn_task_name(s->task), "label_type",
+                     labels ? s->ntype[s->label_ntype].name : NULL, "classes",
+                     labels ? report_num(s->nclasses) : NULL, "class_names",
+                     s->class_name ? gnn_class_names_to_json(s->class_name, s->nclasses) : NULL,
+                     "node_types", nt, "edge_types", et, "splits", sets);
 }
 
 /* As in the header, but for numbers and names that are easier to read. */
@@ -70,13 +61,11 @@ static json_t *report_sampling(const struct gnn_meta *m, struct gnn_err *e)
     const struct gnn_sampling *s = &m->sampling;
     json_t *o = gnn_meta_sampling_json(m, e), *sets = json_array();
     bool bad = !o;
-    for (uint32_t i = 0; i < s->nsplits; i++) {
-        json_t *x = json_object();
-        report_put(x, "set", json_string(s->split[i]), &bad);
-        report_put(x, "seeds", report_num(s->split_seeds[i]), &bad);
-        report_put(x, "steps", report_num(s->steps[i]), &bad);
-        report_push(sets, x, &bad);
-    }
+    for (uint32_t i = 0; i < s->nsplits; i++)
+        report_push(sets,
+                    json_pack("{s:s, s:o, s:o}", "set", s->split[i], "seeds",
+                              report_num(s->split_seeds[i]), "steps", report_num(s->steps[i])),
+                    &bad);
     report_put(o, "seed", report_num(s->seed), &bad);
     /* The rank is of the producer, and no part of how batches are sampled; splits are shown as
      * sets. */
@@ -93,12 +82,11 @@ static json_t *report_sampling(const struct gnn_meta *m, struct gnn_err *e)
 int gnn_report_meta(const struct gnn_meta *m, json_t **out, struct gnn_err *e)
 {
     bool bad = false;
-    json_t *o = *out = json_object();
-    if (!o)
-        return no_json(e);
-    report_put(o, "kind", json_string(m->is_stream ? "stream" : "store"), &bad);
-    report_put(o, "identity", json_string(m->identity), &bad);
-    report_schema(o, &m->schema, &bad);
+    json_t *o = *out = json_pack("{s:s, s:s}", "kind", m->is_stream ? "stream" : "store",
+                                 "identity", m->identity),
+           *schema = report_schema(&m->schema, &bad);
+    bad = bad || json_object_update(o, schema);
+    json_decref(schema);
     if (m->is_stream)
         report_put(o, "sampling", report_sampling(m, e), &bad);
     report_put(o, "provenance", m->provenance ? json_deep_copy(m->provenance) : json_array(), &bad);
@@ -191,25 +179,27 @@ static json_t *report_means(const uint64_t *sum, uint32_t n, uint64_t batches, b
     return a;
 }
 
-static void put_totals(json_t *o, const struct totals *t, uint32_t nhops, unsigned what, bool *bad)
+static json_t *key_json(const uint64_t key[2])
 {
-    report_put(o, "batches", report_num(t->batches), bad);
-    report_put(o, "bytes", report_num(t->bytes), bad);
-    if (t->batches) {
-        report_put(o, "first",
-                   json_pack("{s:I,s:I}", "epoch", (json_int_t)t->first[0], "step",
-                             (json_int_t)t->first[1]),
-                   bad);
-        report_put(
-            o, "last",
-            json_pack("{s:I,s:I}", "epoch", (json_int_t)t->last[0], "step", (json_int_t)t->last[1]),
-            bad);
-    }
-    report_put(o, "seeds", report_num(t->seeds), bad);
-    report_put(o, "mean_nodes", report_means(t->nodes, nhops + 1, t->batches, bad), bad);
-    report_put(o, "mean_edges", report_means(t->edges, nhops, t->batches, bad), bad);
-    if (what & GNN_REPORT_TENSORS)
-        report_put(o, "tensors", json_incref(t->tensors), bad);
+    return json_pack("{s:o, s:o}", "epoch", report_num(key[0]), "step", report_num(key[1]));
+}
+
+/* Adds them to a report. */
+static void put_totals(json_t *o, const struct totals *t, const struct gnn_sampling *m,
+                       unsigned what, bool *bad)
+{
+    json_t *x = json_pack("{s:o*, s:o, s:o, s:o*, s:o*, s:o, s:o, s:o, s:O*}", "share_of",
+                          m->ranks > 1 ? json_pack("{s:o, s:o}", "rank", report_num(m->rank),
+                                                   "ranks", report_num(m->ranks))
+                                       : NULL,
+                          "batches", report_num(t->batches), "bytes", report_num(t->bytes), "first",
+                          t->batches ? key_json(t->first) : NULL, "last",
+                          t->batches ? key_json(t->last) : NULL, "seeds", report_num(t->seeds),
+                          "mean_nodes", report_means(t->nodes, m->nhops + 1, t->batches, bad),
+                          "mean_edges", report_means(t->edges, m->nhops, t->batches, bad),
+                          "tensors", what & GNN_REPORT_TENSORS ? t->tensors : NULL);
+    *bad = *bad || json_object_update(o, x);
+    json_decref(x);
 }
 
 int gnn_report_stream(int fd, const char *name, unsigned what, json_t **out, struct gnn_err *e)
@@ -230,12 +220,7 @@ int gnn_report_stream(int fd, const char *name, unsigned what, json_t **out, str
         gnn_batch_put(b);
     }
     if (rc == GNN_END) {
-        if (src->meta->sampling.ranks > 1)
-            report_put(*out, "share_of",
-                       json_pack("{s:I,s:I}", "rank", (json_int_t)src->meta->sampling.rank, "ranks",
-                                 (json_int_t)src->meta->sampling.ranks),
-                       &bad);
-        put_totals(*out, &t, nhops, what, &bad);
+        put_totals(*out, &t, &src->meta->sampling, what, &bad);
         rc = bad ? no_json(e) : GNN_OK;
     }
     gnn_free(t.nodes);

@@ -7,6 +7,7 @@
 #include "lib/inspect/report.h"
 #include "lib/data/label_check.h"
 #include "lib/data/time.h"
+#include "lib/store/names.h"
 #include "lib/base/mem.h"
 #include "lib/base/plural.h"
 
@@ -257,27 +258,15 @@ static int verify_labels(struct gnn_store *s, json_t *report, struct gnn_err *e)
 
 static int verify_names(struct gnn_store *s, json_t *report, struct gnn_err *e)
 {
-    const struct gnn_schema *sc = &s->meta.schema;
     uint64_t total = 0;
-    for (uint32_t p = 0; p < s->nparts; p++)
-        for (uint32_t t = 0; t < sc->nntypes; t++) {
-            const struct gnn_tensor *text =
-                gnn_store_findf(s, p, "node/%s/name", sc->ntype[t].name);
-            const struct gnn_tensor *off =
-                gnn_store_findf(s, p, "node/%s/name_offsets", sc->ntype[t].name);
-            if (!text || !off)
-                continue;
-            const uint64_t *o = off->data;
-            uint64_t n = gnn_store_owned(s, p, t);
-            for (uint64_t i = 0; i <= n; i++)
-                if ((i == 0 && o[0] != 0) || (i && o[i] < o[i - 1]) ||
-                    (i == n && o[n] != text->shape[0]))
-                    return gnn_fail(e, GNN_E_INPUT,
-                                    "%s: tensor %s: element %" PRIu64 " is %" PRIu64
-                                    ", out of order",
-                                    gnn_store_part_path(s, p), off->name, i, o[i]);
-            total += n;
-        }
+    for (uint32_t t = 0; t < s->meta.schema.nntypes; t++) {
+        struct gnn_names n;
+        if (gnn_names_init(&n, s, t, e))
+            return e->code;
+        for (uint32_t p = 0; p < s->nparts; p++)
+            total += n.part[p].word_end ? gnn_store_owned(s, p, t) : 0;
+        gnn_names_release(&n);
+    }
     return total ? gnn_report_proved(report, e, "names: %" PRIu64 ", in order", total) : GNN_OK;
 }
 
@@ -311,19 +300,12 @@ int gnn_verify_store(struct gnn_store *s, struct gnn_store *against, json_t *rep
             "offsets monotone, indices in range, original ids a bijection: %" PRIu64 " node%s",
             v.nvertices, gnn_plural(v.nvertices));
     if (!rc)
-        rc = edge_ids(&v, report, e);
-    if (!rc)
-        rc = verify_order(&v, report, e);
-    if (!rc)
-        rc = verify_halos(&v, report, e);
-    if (!rc)
-        rc = verify_sets(s, report, e);
-    if (!rc)
-        rc = verify_names(s, report, e);
-    if (!rc)
-        rc = verify_labels(s, report, e);
-    if (!rc && against)
-        rc = against_store(&v, against, report, e);
+        rc = edge_ids(&v, report, e) || verify_order(&v, report, e) ||
+                     verify_halos(&v, report, e) || verify_sets(s, report, e) ||
+                     verify_names(s, report, e) || verify_labels(s, report, e) ||
+                     (against && against_store(&v, against, report, e))
+                 ? e->code
+                 : 0;
     gnn_view_release(&v);
     return rc;
 }

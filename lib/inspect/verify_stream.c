@@ -31,9 +31,11 @@ struct check {
     struct gnn_among among;   /* entries of a batch, where all edges among them must be there */
     uint64_t *epoch_of;       /* [nsplits][nparts] one more than that of the last cluster, or 0 */
     uint32_t *tree_of;        /* [nparts] of clusters: one more than the tree, or 0 */
-    uint64_t (*last)[2];      /* [nsplits] epoch and step */
-    uint64_t stride;          /* of training steps (gnn-sample --steps); 0: not known yet */
-    bool *started;            /* [nsplits] */
+    struct last {
+        bool any;
+        uint64_t epoch, step;
+    } * last;        /* [nsplits] */
+    uint64_t stride; /* of training steps (gnn-sample --steps); 0: not known yet */
     uint64_t batch, edges;
 };
 
@@ -73,8 +75,7 @@ static int find_times(struct check *c, struct gnn_store *s, struct gnn_err *e)
 static int check_init(struct check *c, struct gnn_store *store, struct gnn_err *e)
 {
     c->last = gnn_alloc_zero(c->meta->sampling.nsplits, sizeof *c->last, "splits", e);
-    c->started = gnn_alloc_zero(c->meta->sampling.nsplits, sizeof *c->started, "splits", e);
-    if (!c->last || !c->started)
+    if (!c->last)
         return e->code;
     if (!store)
         return gnn_laws_init(&c->laws, c->meta, NULL, NULL, e);
@@ -101,7 +102,6 @@ static int check_init(struct check *c, struct gnn_store *store, struct gnn_err *
 static void check_release(struct check *c)
 {
     gnn_free(c->last);
-    gnn_free(c->started);
     gnn_free(c->time);
     gnn_free(c->seed_time);
     gnn_among_release(&c->among);
@@ -117,19 +117,17 @@ static void check_release(struct check *c)
  * fall. */
 static int check_key(struct check *c, const struct gnn_batch *b, struct gnn_err *e)
 {
-    uint64_t *last = c->last[b->split];
-    const bool next = c->started[b->split] && b->epoch == last[0] && b->step > last[1];
+    struct last *last = &c->last[b->split];
+    const bool next = last->any && b->epoch == last->epoch && b->step > last->step;
     if (next && !b->split && !c->stride)
-        c->stride = b->step - last[1];
-    if (c->started[b->split] && b->epoch <= last[0] &&
-        !(next && b->step - last[1] == (b->split ? 1 : c->stride)))
+        c->stride = b->step - last->step;
+    if (last->any && b->epoch <= last->epoch &&
+        !(next && b->step - last->step == (b->split ? 1 : c->stride)))
         return gnn_fail(e, GNN_E_INPUT,
                         "%s: batch %" PRIu64 ": epoch %" PRIu64 " step %" PRIu64
                         " follows epoch %" PRIu64 " step %" PRIu64,
-                        c->name, c->batch, b->epoch, b->step, last[0], last[1]);
-    c->started[b->split] = true;
-    last[0] = b->epoch;
-    last[1] = b->step;
+                        c->name, c->batch, b->epoch, b->step, last->epoch, last->step);
+    *last = (struct last){true, b->epoch, b->step};
     return GNN_OK;
 }
 
@@ -521,47 +519,36 @@ static int check_batch(struct check *c, const struct gnn_batch *b, struct gnn_er
 
 static int report_checks(const struct check *c, json_t *out, struct gnn_err *e)
 {
-    bool bad = false;
-    json_t *a = json_array();
-    report_push(
-        a, json_sprintf("frames: %" PRIu64 " batches, checksums right, END there", c->batch), &bad);
-    report_push(a,
-                json_string(c->meta->sampling.disjoint ? "batches: valid, no node twice in a tree"
-                            : gnn_sampling_is_temporal(&c->meta->sampling)
-                                ? "batches: valid, no node twice at a time"
-                                : "batches: valid, no node twice"),
-                &bad);
-    report_push(a, json_string("keys: in sequence"), &bad);
-    const bool once = c->meta->sampling.edge_ids && c->meta->sampling.rule.kind != GNN_PICK_REPLACE;
-    report_push(a,
-                json_sprintf("counts: as the header promises, nodes in the order in which they are "
-                             "found%s",
-                             once ? ", no edge twice" : ""),
-                &bad);
-    if (c->meta->sampling.walks.window)
-        report_push(a, json_string("pairs: of nodes of their batch, but not proved to be in walks"),
-                    &bad);
-    if (c->view.store)
-        report_push(a,
-                    json_sprintf("edges: %" PRIu64 ", all in %s%s", c->edges, c->view.store->path,
-                                 gnn_sampling_is_temporal(&c->meta->sampling)
-                                     ? ", and of times that seeds allow"
-                                     : ""),
-                    &bad);
-    if (c->view.store && c->meta->sampling.clusters)
-        report_push(a, json_string("nodes: all of some partitions"), &bad);
-    if (c->view.store && proves_all(c))
-        report_push(
-            a, json_string("edges: all that lead from nodes of a batch to others are there"), &bad);
-    if (c->view.store)
-        report_push(
-            a,
-            c->redraw.why_not
-                ? json_sprintf("draws: not drawn again: %s", c->redraw.why_not)
-                : json_string("draws: all batches are those that the header's recipe draws"),
-            &bad);
-    report_put(out, "proved", a, &bad);
-    return bad ? no_json(e) : GNN_OK;
+    const struct gnn_sampling *m = &c->meta->sampling;
+    const bool once = m->edge_ids && m->rule.kind != GNN_PICK_REPLACE,
+               temporal = gnn_sampling_is_temporal(m);
+    if (gnn_report_proved(out, e, "frames: %" PRIu64 " batches, checksums right, END there",
+                          c->batch) ||
+        gnn_report_proved(out, e, "batches: valid, no node twice%s",
+                          m->disjoint ? " in a tree"
+                          : temporal  ? " at a time"
+                                      : "") ||
+        gnn_report_proved(out, e, "keys: in sequence") ||
+        gnn_report_proved(
+            out, e, "counts: as the header promises, nodes in the order in which they are found%s",
+            once ? ", no edge twice" : "") ||
+        (m->walks.window &&
+         gnn_report_proved(out, e,
+                           "pairs: of nodes of their batch, but not proved to be in walks")))
+        return e->code;
+    if (!c->view.store)
+        return GNN_OK;
+    if (gnn_report_proved(out, e, "edges: %" PRIu64 ", all in %s%s", c->edges, c->view.store->path,
+                          temporal ? ", and of times that seeds allow" : "") ||
+        (m->clusters && gnn_report_proved(out, e, "nodes: all of some partitions")) ||
+        (proves_all(c) &&
+         gnn_report_proved(out, e,
+                           "edges: all that lead from nodes of a batch to others are there")))
+        return e->code;
+    return c->redraw.why_not
+               ? gnn_report_proved(out, e, "draws: not drawn again: %s", c->redraw.why_not)
+               : gnn_report_proved(out, e,
+                                   "draws: all batches are those that the header's recipe draws");
 }
 
 static int report_leaks(const struct check *c, json_t *out, struct gnn_err *e)
