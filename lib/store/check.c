@@ -1,27 +1,41 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Do the tensors of a store's parts have the shapes that its schema asks for? */
+#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "formats/xxh.h"
+#include "lib/data/tensors.h"
 #include "lib/store/store.h"
 #include "lib/base/plural.h"
 
-/* Looks a tensor up without queueing it for verification: only its shape matters here. */
-static int check_shape(struct gnn_store *s, uint32_t part, const char *name, enum gnn_dtype dtype,
-                       uint64_t rows, uint64_t width, bool required, const struct gnn_tensor **out,
-                       struct gnn_err *e)
+/* What a tensor should be. */
+struct want {
+    enum gnn_dtype dtype;
+    uint64_t rows, width; /* rows UINT64_MAX: any */
+    bool required;
+    const struct gnn_tensor **out; /* or NULL */
+};
+
+/* Looks a tensor up, by a name like printf, without queueing it for verification: only its shape
+ * matters here. */
+static GNN_PRINTF(5, 6) int check_shape(struct gnn_store *s, uint32_t part, struct want w,
+                                        struct gnn_err *e, const char *fmt, ...)
 {
+    char name[GNN_NAME_MAX + 1];
+    va_list ap;
+    va_start(ap, fmt);
+    vsnprintf(name, sizeof name, fmt, ap);
+    va_end(ap);
     const struct gnn_tensor *t = gnn_store_look(s, part, name);
-    if (out)
-        *out = t;
+    if (w.out)
+        *w.out = t;
     if (!t)
-        return required ? gnn_fail(e, GNN_E_INPUT, "%s: tensor '%s' is missing",
-                                   gnn_store_part_path(s, part), name)
-                        : 0;
-    uint32_t ndim = width ? 2 : 1;
-    if (t->dtype != dtype || t->ndim != ndim || (rows != UINT64_MAX && t->shape[0] != rows) ||
-        (width && t->shape[1] != width))
+        return w.required ? gnn_fail(e, GNN_E_INPUT, "%s: tensor '%s' is missing",
+                                     gnn_store_part_path(s, part), name)
+                          : 0;
+    if (t->dtype != w.dtype || t->ndim != (w.width ? 2 : 1) ||
+        (w.rows != UINT64_MAX && t->shape[0] != w.rows) || (w.width && t->shape[1] != w.width))
         return gnn_fail(e, GNN_E_INPUT,
                         "%s: tensor '%s' does not have the dtype or shape of its schema",
                         gnn_store_part_path(s, part), name);
@@ -38,18 +52,16 @@ static int check_book(struct gnn_store *s, uint32_t t, struct gnn_err *e)
     s->book[t] = book;
     s->rank_book[t] = book + n;
     book[1] = nt->count; /* what a store of one part may leave out */
-    char name[GNN_NAME_MAX + 1];
-    snprintf(name, sizeof name, "book/%s", nt->name);
     for (uint32_t p = s->from; p < s->to; p++) {
         const struct gnn_tensor *x;
-        int rc = check_shape(s, p, name, GNN_U64, n, 0, s->nparts > 1, &x, e);
-        if (rc)
-            return rc;
+        if (check_shape(s, p, (struct want){GNN_U64, n, 0, s->nparts > 1, &x}, e, "book/%s",
+                        nt->name))
+            return e->code;
         if (x && p == s->from)
             memcpy(book, x->data, n * sizeof *book);
         else if (x && memcmp(book, x->data, n * sizeof *book))
             return gnn_fail(e, GNN_E_INPUT, "%s: tensor '%s' differs from that of partition %u",
-                            gnn_store_part_path(s, p), name, s->from);
+                            gnn_store_part_path(s, p), x->name, s->from);
     }
     for (uint32_t p = 0; p < s->nparts; p++)
         if (book[p] > book[p + 1])
@@ -66,60 +78,60 @@ static int check_book(struct gnn_store *s, uint32_t t, struct gnn_err *e)
 static int check_nodes(struct gnn_store *s, uint32_t p, uint32_t t, struct gnn_err *e)
 {
     const struct gnn_ntype *nt = &s->meta.schema.ntype[t];
-    uint64_t n = gnn_store_owned(s, p, t);
-    char name[GNN_NAME_MAX + 1];
-    snprintf(name, sizeof name, "node/%s/id", nt->name);
-    int rc = check_shape(s, p, name, GNN_U32, n, 0, s->nparts > 1, NULL, e);
-    for (uint32_t i = 0; !rc && i < nt->nfields; i++) {
-        const struct gnn_field *f = &nt->field[i];
-        snprintf(name, sizeof name, "node/%s/%s", nt->name, f->name);
-        rc = check_shape(s, p, name, f->dtype, n, f->width, true, NULL, e);
-    }
-    snprintf(name, sizeof name, "node/%s/key", nt->name);
-    if (!rc && !gnn_field_find(nt->field, nt->nfields, "key"))
-        rc = check_shape(s, p, name, GNN_I64, n, 0, false, NULL, e);
-    snprintf(name, sizeof name, "node/%s/name_offsets", nt->name);
+    const uint64_t n = gnn_store_owned(s, p, t);
     const struct gnn_tensor *offsets;
-    if (!rc)
-        rc = check_shape(s, p, name, GNN_U64, n + 1, 0, false, &offsets, e);
-    if (!rc && offsets) {
-        snprintf(name, sizeof name, "node/%s/name", nt->name);
-        rc =
-            check_shape(s, p, name, GNN_U8, ((const uint64_t *)offsets->data)[n], 0, true, NULL, e);
+    if (check_shape(s, p, (struct want){GNN_U32, n, 0, s->nparts > 1, NULL}, e, "node/%s/id",
+                    nt->name))
+        return e->code;
+    for (uint32_t i = 0; i < nt->nfields; i++) {
+        const struct gnn_field *f = &nt->field[i];
+        if (check_shape(s, p, (struct want){f->dtype, n, f->width, true, NULL}, e, "node/%s/%s",
+                        nt->name, f->name))
+            return e->code;
     }
-    return rc;
+    if ((!gnn_field_find(nt->field, nt->nfields, "key") &&
+         check_shape(s, p, (struct want){GNN_I64, n, 0, false, NULL}, e, "node/%s/key",
+                     nt->name)) ||
+        check_shape(s, p, (struct want){GNN_U64, n + 1, 0, false, &offsets}, e,
+                    "node/%s/name_offsets", nt->name) ||
+        !offsets)
+        return e->code;
+    const uint64_t text = ((const uint64_t *)offsets->data)[n];
+    return check_shape(s, p, (struct want){GNN_U8, text, 0, true, NULL}, e, "node/%s/name",
+                       nt->name);
 }
 
 static int check_edges(struct gnn_store *s, uint32_t p, uint32_t t, uint64_t *total,
                        struct gnn_err *e)
 {
     const struct gnn_etype *et = &s->meta.schema.etype[t];
-    uint64_t n = gnn_store_owned(s, p, et->dst);
-    char key[GNN_ETYPE_KEY_ROOM], name[GNN_NAME_MAX + 1];
+    const uint64_t n = gnn_store_owned(s, p, et->dst);
+    const struct gnn_tensor *indptr, *id;
+    char key[GNN_ETYPE_KEY_ROOM];
     gnn_etype_key(&s->meta.schema, t, key, sizeof key);
-    snprintf(name, sizeof name, "edge/%s/indptr", key);
-    const struct gnn_tensor *indptr;
-    int rc = check_shape(s, p, name, GNN_U64, n + 1, 0, true, &indptr, e);
-    if (rc)
-        return rc;
-    const uint64_t *ptr = indptr->data;
-    uint64_t edges = ptr[n];
+    if (check_shape(s, p, (struct want){GNN_U64, n + 1, 0, true, &indptr}, e, "edge/%s/indptr",
+                    key))
+        return e->code;
+    const uint64_t *ptr = indptr->data, edges = ptr[n];
     if (ptr[0] || edges > et->count)
         return gnn_fail(e, GNN_E_INPUT, "%s: tensor '%s' does not fit its edge count",
-                        gnn_store_part_path(s, p), name);
+                        gnn_store_part_path(s, p), indptr->name);
     *total += edges;
-    snprintf(name, sizeof name, "edge/%s/indices", key);
-    rc = check_shape(s, p, name, GNN_U32, edges, 0, true, NULL, e);
-    snprintf(name, sizeof name, "edge/%s/id", key);
-    if (!rc)
-        rc = check_shape(s, p, name, GNN_U64, edges, 0, s->nparts > 1 && et->nfields, NULL, e);
-    if (!rc && !gnn_store_look(s, s->from, name) != !gnn_store_look(s, p, name))
-        rc = gnn_fail(e, GNN_E_INPUT, "%s: tensor '%s' is in some partitions only", s->path, name);
-    for (uint32_t i = 0; !rc && i < et->nfields; i++) {
-        snprintf(name, sizeof name, "edge/%s/%s", key, et->field[i].name);
-        rc = check_shape(s, p, name, et->field[i].dtype, edges, et->field[i].width, true, NULL, e);
-    }
-    return rc;
+    if (check_shape(s, p, (struct want){GNN_U32, edges, 0, true, NULL}, e, "edge/%s/indices",
+                    key) ||
+        check_shape(s, p, (struct want){GNN_U64, edges, 0, s->nparts > 1 && et->nfields, &id}, e,
+                    "edge/%s/id", key))
+        return e->code;
+    char name[GNN_NAME_MAX + 1];
+    if (!gnn_store_look(s, s->from, gnn_tensor_name(name, "edge/%s/id", key)) != !id)
+        return gnn_fail(e, GNN_E_INPUT, "%s: tensor '%s' is in some partitions only", s->path,
+                        name);
+    for (uint32_t i = 0; i < et->nfields; i++)
+        if (check_shape(s, p,
+                        (struct want){et->field[i].dtype, edges, et->field[i].width, true, NULL}, e,
+                        "edge/%s/%s", key, et->field[i].name))
+            return e->code;
+    return 0;
 }
 
 /* The halo's nodes, which a store of one part need not have. */
@@ -127,16 +139,15 @@ static int check_halo(struct gnn_store *s, uint32_t p, uint32_t t, struct gnn_er
 {
     const char *type = s->meta.schema.ntype[t].name;
     const struct gnn_tensor *ids;
-    char name[GNN_NAME_MAX + 1];
-    snprintf(name, sizeof name, "halo/%s/ids", type);
-    int rc = check_shape(s, p, name, GNN_U32, UINT64_MAX, 0, false, &ids, e);
-    if (rc || !ids)
-        return rc;
-    const uint64_t n = ids->shape[0];
-    snprintf(name, sizeof name, "halo/%s/owner", type);
-    rc = check_shape(s, p, name, GNN_U32, n, 0, false, NULL, e);
-    snprintf(name, sizeof name, "halo/%s/id", type);
-    return rc ? rc : check_shape(s, p, name, GNN_U32, n, 0, false, NULL, e);
+    if (check_shape(s, p, (struct want){GNN_U32, UINT64_MAX, 0, false, &ids}, e, "halo/%s/ids",
+                    type) ||
+        !ids)
+        return e->code;
+    const struct want each = {GNN_U32, ids->shape[0], 0, false, NULL};
+    return check_shape(s, p, each, e, "halo/%s/owner", type) ||
+                   check_shape(s, p, each, e, "halo/%s/id", type)
+               ? e->code
+               : 0;
 }
 
 /* Their in-edges: of all edge types or of none. */
@@ -144,32 +155,30 @@ static int check_halo_edges(struct gnn_store *s, uint32_t p, uint32_t t, struct 
 {
     const struct gnn_schema *m = &s->meta.schema;
     const struct gnn_etype *et = &m->etype[t];
+    const char *dst = m->ntype[et->dst].name;
     const struct gnn_tensor *indptr, *ids;
     char key[GNN_ETYPE_KEY_ROOM], name[GNN_NAME_MAX + 1];
-    snprintf(name, sizeof name, "halo/%s/indptr", gnn_etype_key(m, 0, key, sizeof key));
-    if (!gnn_store_look(s, p, name))
+    gnn_etype_key(m, 0, key, sizeof key);
+    if (!gnn_store_look(s, p, gnn_tensor_name(name, "halo/%s/indptr", key)))
         return 0;
-    const char *dst = m->ntype[et->dst].name;
     gnn_etype_key(m, t, key, sizeof key);
-    snprintf(name, sizeof name, "halo/%s/ids", dst);
-    int rc = check_shape(s, p, name, GNN_U32, UINT64_MAX, 0, true, &ids, e);
-    if (rc)
-        return rc;
-    snprintf(name, sizeof name, "halo/%s/id", dst);
-    rc = check_shape(s, p, name, GNN_U32, ids->shape[0], 0, true, NULL, e);
-    snprintf(name, sizeof name, "halo/%s/indptr", key);
-    if (!rc)
-        rc = check_shape(s, p, name, GNN_U64, ids->shape[0] + 1, 0, true, &indptr, e);
-    if (rc)
-        return rc;
+    if (check_shape(s, p, (struct want){GNN_U32, UINT64_MAX, 0, true, &ids}, e, "halo/%s/ids",
+                    dst) ||
+        check_shape(s, p, (struct want){GNN_U32, ids->shape[0], 0, true, NULL}, e, "halo/%s/id",
+                    dst) ||
+        check_shape(s, p, (struct want){GNN_U64, ids->shape[0] + 1, 0, true, &indptr}, e,
+                    "halo/%s/indptr", key))
+        return e->code;
     const uint64_t edges = ((const uint64_t *)indptr->data)[ids->shape[0]];
     if (edges > et->count)
         return gnn_fail(e, GNN_E_INPUT, "%s: tensor '%s' does not fit its edge count",
-                        gnn_store_part_path(s, p), name);
-    snprintf(name, sizeof name, "halo/%s/indices", key);
-    rc = check_shape(s, p, name, GNN_U32, edges, 0, true, NULL, e);
-    snprintf(name, sizeof name, "halo/%s/id", key);
-    return rc ? rc : check_shape(s, p, name, GNN_U64, edges, 0, false, NULL, e);
+                        gnn_store_part_path(s, p), indptr->name);
+    return check_shape(s, p, (struct want){GNN_U32, edges, 0, true, NULL}, e, "halo/%s/indices",
+                       key) ||
+                   check_shape(s, p, (struct want){GNN_U64, edges, 0, false, NULL}, e, "halo/%s/id",
+                               key)
+               ? e->code
+               : 0;
 }
 
 static int check_split(struct gnn_store *s, uint32_t p, uint32_t i, uint64_t *total,
@@ -177,14 +186,12 @@ static int check_split(struct gnn_store *s, uint32_t p, uint32_t i, uint64_t *to
 {
     const struct gnn_split_set *set = &s->meta.schema.set[i];
     const struct gnn_tensor *x;
-    char name[GNN_NAME_MAX + 1];
-    snprintf(name, sizeof name, "split/%s/%s", set->split, set->set);
-    int rc = check_shape(s, p, name, GNN_U32, UINT64_MAX, 0, true, &x, e);
-    if (rc)
-        return rc;
+    if (check_shape(s, p, (struct want){GNN_U32, UINT64_MAX, 0, true, &x}, e, "split/%s/%s",
+                    set->split, set->set))
+        return e->code;
     *total += x->shape[0];
-    snprintf(name, sizeof name, "split/%s/%s/order", set->split, set->set);
-    return check_shape(s, p, name, GNN_U64, x->shape[0], 0, s->nparts > 1, NULL, e);
+    return check_shape(s, p, (struct want){GNN_U64, x->shape[0], 0, s->nparts > 1, NULL}, e,
+                       "split/%s/%s/order", set->split, set->set);
 }
 
 /* The totals of all parts, and so of all ranks: edges of each type, members of each set. */
