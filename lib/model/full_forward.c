@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "lib/model/full_impl.h"
+#include "lib/model/row_source.h"
 
 struct stage_args {
     const struct gnn_conv *conv;
@@ -298,13 +299,9 @@ static int bring_features(struct gnn_full *f, struct full_part *p, uint32_t t,
 static int make_input(struct gnn_full *f, struct full_part *p, uint32_t t,
                       const struct gnn_net_mode *mode, struct gnn_err *e)
 {
-    const struct gnn_model_ntype *c = &f->m->c.ntype[t];
-    const struct gnn_tensor *x =
-        c->width ? gnn_store_findf(f->s, p->at, "node/%s/x", c->name) : NULL;
-    if (c->width && (!x || x->shape[0] != gnn_store_owned(f->s, p->at, t) ||
-                     (x->ndim == 2 ? x->shape[1] : 1) != c->width))
-        return gnn_fail(e, GNN_E_INPUT, "%s: no features node/%s/x of width %u",
-                        gnn_store_part_path(f->s, p->at), c->name, c->width);
+    const struct gnn_tensor *x;
+    if (gnn_rows_of_part(f->m, f->s, p->at, t, &x, e))
+        return e->code;
     if (!x || bring_features(f, p, t, x, e))
         return x ? e->code : gnn_net_input(&p->net, t, NULL, mode, e);
     struct gnn_tensor there = *x;

@@ -8,6 +8,7 @@
 
 #include "kernels/rng.h"
 #include "lib/model/net_impl.h"
+#include "lib/model/row_source.h"
 #include "lib/base/plural.h"
 
 int gnn_net_fits(const struct gnn_model *m, const struct gnn_meta *meta, struct gnn_err *e)
@@ -137,26 +138,13 @@ int gnn_net_input(struct gnn_net *n, uint32_t t, const struct gnn_tensor *x,
     return 0;
 }
 
-static int set_input(struct gnn_net *n, uint32_t t, const struct gnn_net_mode *mode,
-                     struct gnn_err *e)
-{
-    const struct gnn_model_ntype *c = &n->pass.m->c.ntype[t];
-    const uint64_t d = gnn_model_width(n->pass.m, 0, t);
-    char name[GNN_NAME_MAX + 1];
-    gnn_tensor_name(name, "node/%s/x", c->name);
-    const struct gnn_tensor *x = c->width ? gnn_tensors_find(&n->b->tensors, name) : NULL;
-    if (net_rows(n, 0, t) && c->width &&
-        (!x || x->shape[0] < net_rows(n, 0, t) || (x->ndim == 2 ? x->shape[1] : 1) != d))
-        return gnn_fail(e, GNN_E_INPUT,
-                        "batches have no features %s (%llu wide): run gnn-gather first", name,
-                        (unsigned long long)d);
-    return gnn_net_input(n, t, x, mode, e);
-}
-
 int gnn_net_inputs(struct gnn_net *n, const struct gnn_net_mode *mode, struct gnn_err *e)
 {
-    for (uint32_t t = 0; t < n->pass.m->c.nntypes; t++)
-        if (gnn_model_live(n->pass.m, 0, t) && set_input(n, t, mode, e))
+    const struct gnn_model *m = n->pass.m;
+    const struct gnn_tensor *x;
+    for (uint32_t t = 0; t < m->c.nntypes; t++)
+        if (gnn_model_live(m, 0, t) && (gnn_rows_of_batch(m, n->b, t, net_rows(n, 0, t), &x, e) ||
+                                        gnn_net_input(n, t, x, mode, e)))
             return e->code;
     return 0;
 }

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "kernels/rows.h"
+#include "lib/model/row_source.h"
 #include "lib/predict/predict_impl.h"
 #include "lib/predict/spill.h"
 #include "lib/data/tensors.h"
@@ -136,9 +137,10 @@ int gnn_predict_to_host(struct gnn_predict *p, struct gnn_table *t, struct gnn_e
 /* The store's own memory, where that will do. */
 static bool share_rows(const struct gnn_predict *p, uint32_t type, struct gnn_table *t)
 {
-    const struct gnn_tensor *x = gnn_store_findf(p->s, 0, "node/%s/x", p->m->c.ntype[type].name);
-    if (p->o.ops->async || p->s->nparts > 1 || p->m->c.feature_norm != GNN_FEATURES_AS_IS || !x ||
-        x->dtype != GNN_F32)
+    struct gnn_err ignored = {0};
+    const struct gnn_tensor *x;
+    if (p->o.ops->async || p->s->nparts > 1 || p->m->c.feature_norm != GNN_FEATURES_AS_IS ||
+        gnn_rows_of_part(p->m, p->s, 0, type, &x, &ignored) || !x || x->dtype != GNN_F32)
         return false;
     t->data = x->data;
     t->near = true;
@@ -169,10 +171,9 @@ static int part_features(struct gnn_predict *p, uint32_t type, uint32_t k, float
                          struct gnn_err *e)
 {
     const uint64_t own = gnn_store_owned(p->s, k, type), first = p->s->book[type][k];
-    const struct gnn_tensor *x = gnn_store_findf(p->s, k, "node/%s/x", p->m->c.ntype[type].name);
-    if (!x)
-        return gnn_fail(e, GNN_E_INPUT, "%s: no features node/%s/x", gnn_store_part_path(p->s, k),
-                        p->m->c.ntype[type].name);
+    const struct gnn_tensor *x;
+    if (gnn_rows_of_part(p->m, p->s, k, type, &x, e))
+        return e->code;
     for (uint64_t at = 0; at < own; at += PREDICT_CHUNK) {
         const uint64_t n = own - at < PREDICT_CHUNK ? own - at : PREDICT_CHUNK;
         if (feature_rows(p, predict_made(p, 0, type), x, at, first + at, n, room, e))
@@ -187,7 +188,7 @@ int gnn_predict_features(struct gnn_predict *p, uint32_t type, struct gnn_err *e
     struct gnn_table *t = predict_made(p, 0, type);
     const uint64_t n = p->s->meta.schema.ntype[type].count, w = gnn_model_width(p->m, 0, type);
     *t = (struct gnn_table){.rows = n, .width = w};
-    if (p->m->c.ntype[type].width && share_rows(p, type, t))
+    if (share_rows(p, type, t))
         return 0;
     if (gnn_predict_table_new(p, t, n, w, e))
         return e->code;
