@@ -21,6 +21,7 @@ struct plan {
     const struct plan_opts *o;
     struct gnn_rows rows;
     struct plan_size size[GNN_CACHE_SIZES_MAX];
+    uint64_t bytes[GNN_CACHE_SIZES_MAX], remote[GNN_CACHE_SIZES_MAX];
     uint32_t nsizes;
     struct opt_list order;
     struct gnn_cache_plan caches;
@@ -86,18 +87,17 @@ static void read_sizes(struct plan *p)
 static void begin_plan(struct plan *p, const struct gnn_sampling *m)
 {
     const uint32_t nparts = p->s->nparts, nalphas = p->o->alpha.n;
-    uint64_t size[GNN_CACHE_SIZES_MAX], remote[GNN_CACHE_SIZES_MAX];
     fail_unless(p, gnn_rows_init(&p->rows, &p->s->meta.schema, p->o->fields, &p->e));
     read_sizes(p);
     if (nalphas && (nparts < 2 || nparts > GNN_CACHE_PARTS_MAX))
         cli_usage("--replicate: requires a store of 2 to %d partitions; this one has %u",
                   GNN_CACHE_PARTS_MAX, nparts);
     for (uint32_t i = 0; i < p->nsizes; i++)
-        size[i] = p->size[i].bytes;
+        p->bytes[i] = p->size[i].bytes;
     /* A share of an average partition's rows, as --replicate means it. */
     for (uint32_t i = 0; i < nalphas; i++)
-        remote[i] = (uint64_t)(p->o->alpha.v[i] * (double)p->rows.all_bytes / nparts);
-    const struct gnn_cache_plan_opts o = {&p->rows, size, remote, p->nsizes, nalphas};
+        p->remote[i] = (uint64_t)(p->o->alpha.v[i] * (double)p->rows.all_bytes / nparts);
+    const struct gnn_cache_plan_opts o = {&p->rows, p->bytes, p->remote, p->nsizes, nalphas};
     const int rc = gnn_cache_plan_init(&p->caches, p->s, m, &o, &p->e);
     if (rc == GNN_E_USAGE)
         cli_usage("--plan: %s", p->e.msg);

@@ -16,44 +16,47 @@
 
 enum { CHUNK = 1 << 14 };
 
+static void counts_free(uint32_t **n, uint32_t ntypes)
+{
+    for (uint32_t t = 0; n && t < ntypes; t++)
+        gnn_free(n[t]);
+    gnn_free(n);
+}
+
+/* A number for each node. */
+static int counts_new(uint32_t ***n, const struct gnn_schema *c, struct gnn_err *e)
+{
+    *n = gnn_alloc_zero(c->nntypes, sizeof **n, "frequencies", e);
+    for (uint32_t t = 0; *n && t < c->nntypes; t++)
+        if (!((*n)[t] = gnn_alloc_zero(c->ntype[t].count, sizeof ***n, "frequencies", e)))
+            return e->code;
+    return e->code;
+}
+
 int gnn_frequency_init(struct gnn_frequency *f, struct gnn_store *s, bool original,
                        struct gnn_err *e)
 {
-    const struct gnn_schema *c = &s->meta.schema;
     *f = (struct gnn_frequency){.store = s, .original = original};
-    f->n = gnn_alloc_zero(c->nntypes, sizeof *f->n, "frequencies", e);
-    for (uint32_t t = 0; f->n && t < c->nntypes; t++)
-        if (!(f->n[t] = gnn_alloc_zero(c->ntype[t].count, sizeof **f->n, "frequencies", e)))
-            return e->code;
-    return f->n ? 0 : e->code;
+    return counts_new(&f->n, &s->meta.schema, e);
 }
 
 void gnn_frequency_release(struct gnn_frequency *f)
 {
-    for (uint32_t t = 0; f->n && t < f->store->meta.schema.nntypes; t++)
-        gnn_free(f->n[t]);
-    for (uint32_t t = 0; f->last && t < f->store->meta.schema.nntypes; t++)
-        gnn_free(f->last[t]);
-    gnn_free(f->n);
-    gnn_free(f->last);
+    if (f->store) {
+        counts_free(f->n, f->store->meta.schema.nntypes);
+        counts_free(f->last, f->store->meta.schema.nntypes);
+    }
     *f = (struct gnn_frequency){0};
 }
 
 /* Trees of a batch may have the same node, which is in one batch all the same. */
 static int remember_batches(struct gnn_frequency *f, const struct gnn_batch *b, struct gnn_err *e)
 {
-    const struct gnn_schema *c = &f->store->meta.schema;
     bool trees = false;
     for (uint32_t t = 0; t < b->nntypes; t++)
         trees = trees || b->type[t].tree;
     f->batches++;
-    if (!trees || f->last)
-        return 0;
-    f->last = gnn_alloc_zero(c->nntypes, sizeof *f->last, "frequencies", e);
-    for (uint32_t t = 0; f->last && t < c->nntypes; t++)
-        if (!(f->last[t] = gnn_alloc_zero(c->ntype[t].count, sizeof **f->last, "frequencies", e)))
-            return e->code;
-    return f->last ? 0 : e->code;
+    return trees && !f->last ? counts_new(&f->last, &f->store->meta.schema, e) : 0;
 }
 
 int gnn_frequency_add(struct gnn_frequency *f, const struct gnn_batch *b, struct gnn_err *e)
@@ -66,9 +69,7 @@ int gnn_frequency_add(struct gnn_frequency *f, const struct gnn_batch *b, struct
         uint32_t *count = f->n[t], *last = f->last ? f->last[t] : NULL;
         for (uint64_t i = 0; i < n; i++) {
             if (id[i] >= limit)
-                return gnn_fail(e, GNN_E_INPUT,
-                                "batch %" PRIu64 "/%" PRIu64 ": node id out of range", b->epoch,
-                                b->step);
+                return gnn_store_bad_node(b, e);
             if (last && last[id[i]] == f->batches)
                 continue;
             if (last)

@@ -13,29 +13,20 @@
 
 /* ---- what is asked of which batches ---- */
 
-/* A copy, so that the caller's need not stay. */
-static int keep_sizes(uint64_t **to, const uint64_t *from, uint32_t n, struct gnn_err *e)
-{
-    if (!(*to = gnn_alloc(n, sizeof **to, "sizes of caches", e)))
-        return e->code;
-    if (n)
-        memcpy(*to, from, n * sizeof **to);
-    return 0;
-}
-
 int gnn_cache_plan_init(struct gnn_cache_plan *p, struct gnn_store *s, const struct gnn_sampling *m,
                         const struct gnn_cache_plan_opts *o, struct gnn_err *e)
 {
     const uint32_t ntypes = s->meta.schema.nntypes;
-    *p = (struct gnn_cache_plan){
-        .store = s, .sampling = m, .rows = o->rows, .nsizes = o->nsizes, .nremote = o->nremote};
+    *p = (struct gnn_cache_plan){.store = s,
+                                 .sampling = m,
+                                 .rows = o->rows,
+                                 .size = o->size,
+                                 .remote = o->remote,
+                                 .nsizes = o->nsizes,
+                                 .nremote = o->nremote};
     int rc = gnn_access_find_seeds(s, m, &p->seeds, e);
     if (!rc && m->walks.length && o->nremote)
         rc = gnn_fail(e, GNN_E_USAGE, "--replicate: walks do not say which seeds led to a node");
-    if (!rc)
-        rc = keep_sizes(&p->size, o->size, o->nsizes, e);
-    if (!rc)
-        rc = keep_sizes(&p->remote, o->remote, o->nremote, e);
     if (rc)
         return rc;
     p->inverse = gnn_alloc_zero(ntypes, sizeof *p->inverse, "node ids", e);
@@ -145,28 +136,6 @@ int gnn_cache_plan_parts(struct gnn_cache_plan *p, struct gnn_err *e)
 
 /* ---- batches ---- */
 
-static int store_ids(struct gnn_cache_plan *p, const struct gnn_batch *b, uint32_t t,
-                     struct gnn_err *e)
-{
-    const uint64_t n = gnn_batch_nodes(b, t), limit = p->store->meta.schema.ntype[t].count;
-    const uint32_t *id = b->type[t].node;
-    for (uint64_t i = 0; i < n; i++)
-        if (id[i] >= limit)
-            return gnn_fail(e, GNN_E_INPUT, "batch %" PRIu64 "/%" PRIu64 ": node id out of range",
-                            b->epoch, b->step);
-    p->id[t] = id;
-    /* Batches may carry original ids; caches know ids of the store. */
-    if (!p->inverse[t])
-        return 0;
-    if (gnn_buf_fit(&p->ids[t], n, sizeof *id, "node ids", e))
-        return e->code;
-    uint32_t *v = p->ids[t].data;
-    for (uint64_t i = 0; i < n; i++)
-        v[i] = p->inverse[t][id[i]];
-    p->id[t] = v;
-    return 0;
-}
-
 static void count_order(const struct gnn_cache_plan *p, struct gnn_cache_plan_order *r,
                         const struct gnn_batch *b)
 {
@@ -183,7 +152,7 @@ static void count_order(const struct gnn_cache_plan *p, struct gnn_cache_plan_or
 int gnn_cache_plan_count(struct gnn_cache_plan *p, const struct gnn_batch *b, struct gnn_err *e)
 {
     for (uint32_t t = 0; t < b->nntypes; t++)
-        if (store_ids(p, b, t, e))
+        if (gnn_store_batch_ids(p->store, b, t, p->inverse[t], &p->ids[t], &p->id[t], e))
             return e->code;
     if (p->nremote && gnn_reach_find(&p->reach, p->store, b, p->sampling->seed_ntype, p->id, e))
         return e->code;
@@ -240,8 +209,6 @@ void gnn_cache_plan_release(struct gnn_cache_plan *p)
             gnn_buf_release(&p->ids[t]);
     }
     gnn_free(p->order);
-    gnn_free(p->size);
-    gnn_free(p->remote);
     gnn_free(p->inverse);
     gnn_free(p->ids);
     gnn_free(p->id);

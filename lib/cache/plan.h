@@ -46,7 +46,7 @@ struct gnn_cache_plan {
     struct gnn_store *store;
     const struct gnn_sampling *sampling;
     const struct gnn_rows *rows;
-    uint64_t *size, *remote; /* as asked for */
+    const uint64_t *size, *remote; /* as asked for; the caller's */
     uint32_t nsizes, nremote, norder;
     struct gnn_cache_plan_order *order;
     struct gnn_scores access; /* empty where they are not known */

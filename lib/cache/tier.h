@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The tier map: where the rows of one node type's fields lie, as a rank sees them, or one of its
- * devices. With several ranks it is asked for each row before a batch is gathered
- * (lib/gather/remote_ask.c). A single process needs not ask: its rows are all in the store, and its
- * devices look them up in their caches as they read them (kernels/cuda/gather.cu). A new tier is
- * one more enum gnn_tier (kernels/gather.h), one more look in gnn_tier_find, and, if its rows have
- * to be fetched before they can be read, one more source of replies in lib/gather/remote_ask.c.
+ * devices. Gathering asks it for all rows of a type at once, and only where it knows no tier for
+ * all of them, row by row. (A single process's devices look rows up in their caches as they read
+ * them: kernels/cuda/gather.cu.) A new tier is one more enum gnn_tier (kernels/gather.h), one more
+ * look here, and one more entry in lib/gather/tiers.c.
  * Owns nothing; thread-safe once it is set. */
 #ifndef GNN_LIB_CACHE_TIER_H
 #define GNN_LIB_CACHE_TIER_H
@@ -26,6 +25,12 @@ struct gnn_tier_row {
     /* DEVICE, PEER: the slot; REPLICA: the copy; STORE, REMOTE: the rank that owns it */
     uint32_t at;
 };
+/* The tier of all rows; GNN_TIERS: they are in several. */
+static inline enum gnn_tier gnn_tier_all(const struct gnn_tier_map *m)
+{
+    const struct gnn_store *s = m->store;
+    return !m->held && !s->from && s->to == s->nparts ? GNN_TIER_STORE : GNN_TIERS;
+}
 static inline struct gnn_tier_row gnn_tier_find(const struct gnn_tier_map *m, uint32_t row)
 {
     struct gnn_tier_row r;

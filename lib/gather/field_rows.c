@@ -179,12 +179,6 @@ int gnn_gather_add(const struct gatherer *g, const struct gather_job *j, struct 
                               e);
 }
 
-int gnn_gather_bad_original(const struct gnn_batch *b, struct gnn_err *e)
-{
-    return gnn_fail(e, GNN_E_INPUT, "batch %" PRIu64 "/%" PRIu64 ": node id out of range", b->epoch,
-                    b->step);
-}
-
 int gnn_gather_bad_id(const struct gatherer *g, const struct gather_job *j,
                       const struct gnn_batch *b, uint32_t hop, struct gnn_err *e)
 {

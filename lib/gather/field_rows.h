@@ -20,12 +20,6 @@ struct gather_job {
     void *own;                    /* what part[0].data is, if not of a store: freed with the job */
 };
 
-/* Memory that a thread reuses from batch to batch. */
-struct gather_scratch {
-    struct gnn_buf node, row;
-    struct gather_remote *remote; /* with several ranks */
-};
-
 /* Look the field up in all parts of the store. dtype: as in gnn_gather_opts. */
 int gnn_gather_job_node(struct gather_job *j, struct gnn_store *s, uint32_t type,
                         const struct gnn_field *f, bool label, enum gnn_dtype dtype,

@@ -40,8 +40,7 @@ int gnn_gather_add(const struct gatherer *g, const struct gather_job *j, struct 
                    uint32_t hop, const struct gnn_mem *mem, struct gnn_tensor **t,
                    struct gnn_err *e) GNN_MUST_USE;
 
-/* Reports a faulty batch: an original id that is out of range, or an id that has no row. */
-int gnn_gather_bad_original(const struct gnn_batch *b, struct gnn_err *e);
+/* Reports a faulty batch: an id that has no row. */
 int gnn_gather_bad_id(const struct gatherer *g, const struct gather_job *j,
                       const struct gnn_batch *b, uint32_t hop, struct gnn_err *e);
 

@@ -81,9 +81,8 @@ static int room_of(const struct gather_caching *k, unsigned unit, uint64_t *byte
 {
     const uint64_t batches = gather_capped_product(batch_bytes(k->x), BATCHES / k->x->g->n + 1);
     struct gnn_dev_info info;
-    int rc = gnn_dev_ask(k->x->unit[unit].d->number, &info, k->e);
-    if (rc)
-        return rc;
+    if (gnn_dev_ask(k->x->unit[unit].d->number, &info, k->e))
+        return k->e->code;
     const uint64_t reserve = batches > info.free / 4 ? batches : info.free / 4;
     *bytes = info.free > reserve ? info.free - reserve : 0;
     if (*bytes < k->rows.all_bytes) /* not whole: the slots take some */

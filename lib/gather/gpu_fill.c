@@ -4,13 +4,14 @@
 #include <string.h>
 
 #include "lib/gather/gpu_cache.h"
+#include "lib/gpu/peers.h"
 
 enum { CHUNK = 1 << 20 }; /* rows at a time */
 
 /* A group of devices that read each other's memory, and what they hold: of type t's ranking the
  * first replicated[t] rows, each of them; those up to held[t] are sharded. */
 struct clique {
-    unsigned member[GNN_GPU_MAX], n;
+    uint32_t member[GNN_GPU_MAX], n;
     bool whole;                  /* everything, on each of them, in the order of the ids */
     uint64_t *replicated, *held; /* [nntypes] */
 };
@@ -228,23 +229,10 @@ static int decide_clique(struct gather_caching *k, struct clique *c)
     return 0;
 }
 
-/* The next clique: the first device that is in none yet, and all others that read its memory and
- * each other's. */
-static bool next_clique(const struct gpu_gather *x, bool *taken, struct clique *c)
+static bool reads_memory(const void *gather, uint32_t a, uint32_t b)
 {
-    c->n = 0;
-    for (unsigned i = 0; i < x->g->n; i++) {
-        bool all = !taken[i];
-        for (unsigned m = 0; all && m < c->n; m++) {
-            const unsigned a = x->unit[i].d->number, b = x->unit[c->member[m]].d->number;
-            all = gnn_dev_peer(a, b) && gnn_dev_peer(b, a);
-        }
-        if (!all)
-            continue;
-        taken[i] = true;
-        c->member[c->n++] = i;
-    }
-    return c->n > 0;
+    const struct gpu_gather *x = gather;
+    return gnn_dev_peer(x->unit[a].d->number, x->unit[b].d->number);
 }
 
 static void count_clique(const struct gather_caching *k, const struct clique *c)
@@ -271,7 +259,7 @@ int gnn_gpu_cache_cliques(struct gather_caching *k)
     c.replicated = gnn_alloc(2 * (uint64_t)ntypes, sizeof *c.replicated, "a cache", k->e);
     int rc = c.replicated ? 0 : k->e->code;
     c.held = rc ? NULL : c.replicated + ntypes;
-    while (!rc && next_clique(k->x, taken, &c)) {
+    while (!rc && gnn_gpu_clique(k->x->g->n, reads_memory, k->x, taken, c.member, &c.n)) {
         rc = decide_clique(k, &c);
         if (!rc)
             rc = fill_clique(k->x, &c, &k->ranked, k->e);

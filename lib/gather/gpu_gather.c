@@ -7,6 +7,7 @@
  * order, of the CPU's gatherer. */
 #include "lib/gather/gpu_cache.h"
 #include "lib/gather/gpu_remote.h"
+#include "lib/store/ids.h"
 
 enum { DEPTH = 4 };
 
@@ -55,9 +56,8 @@ static int gather_nodes(const struct work *w, const struct gather_table *t,
 {
     const struct gather_job *j = t->job;
     struct gnn_tensor *to;
-    int rc = gnn_gather_add(w->x->job, j, w->b, 0, &w->u->d->mem, &to, w->e);
-    if (rc)
-        return rc;
+    if (gnn_gather_add(w->x->job, j, w->b, 0, &w->u->d->mem, &to, w->e))
+        return w->e->code;
     if (j->original)
         w->b->type[j->type].orig = to->data;
     if (t->staged)
@@ -188,7 +188,7 @@ static int check_node(const struct gpu_gather *x, uint32_t t, uint64_t used,
                       const struct gnn_gather_count *c, const struct gnn_batch *b,
                       struct gnn_err *e)
 {
-    return x->job->inverse[t] && c[t].first_missing < used ? gnn_gather_bad_original(b, e) : 0;
+    return x->job->inverse[t] && c[t].first_missing < used ? gnn_store_bad_node(b, e) : 0;
 }
 
 /* Whether all ids of a job's tensor were good. */
@@ -292,7 +292,8 @@ static struct gnn_source *gnn_gpu_gather_new(struct gnn_gpu *g, struct gnn_sourc
     }
     x->g = g;
     x->job = job;
-    x->staged = comm->size > 1;
+    for (uint32_t t = 0; t < job->meta.schema.nntypes; t++)
+        x->staged = x->staged || gnn_tier_all(&job->map[t]) == GNN_TIERS;
     x->beside = o->beside;
     x->stats = o->stats;
     x->depth = !o->depth ? DEPTH : o->depth < GPU_DEPTH_MAX ? o->depth : GPU_DEPTH_MAX;

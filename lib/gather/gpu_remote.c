@@ -69,115 +69,82 @@ struct gather_staging *gnn_gather_staging_take(struct gather_queue *q, uint64_t 
 
 /* A staging buffer, from its start: parts of all fields and hops, row numbers, then the reply of
  * each rank. */
-struct layout {
-    const struct gatherer *g;
-    struct gather_remote *f;
-    const struct gnn_batch *b;
-    uint64_t rows_at, nrows;
-    uint64_t *reply_at; /* [ranks] */
-    const uint32_t **reply;
-};
-
-static void lay_out(const struct gather_queue *q, struct layout *y, struct gather_staging *p)
+static void lay_out(const struct gather_queue *q, const struct gather_rows *f,
+                    const struct gnn_batch *b, struct gather_staging *p)
 {
-    const uint32_t slots = y->g->meta.schema.nntypes + y->b->nhops * y->g->meta.schema.netypes;
     p->nparts = 0;
-    for (uint32_t i = 0; i < y->g->njobs; i++)
-        p->nparts += gnn_gather_hops(&y->g->job[i], y->b) * (q->nown[i] + 2 + y->f->q.ranks);
-    for (uint32_t s = 0; s < slots; s++)
-        y->nrows += y->f->want[s].n;
-    y->rows_at = align_up(p->nparts * sizeof(struct gnn_gather_part));
-    p->bytes = y->rows_at + align_up(y->nrows * sizeof(uint64_t));
-    for (uint32_t r = 0; r < y->f->q.ranks; r++) {
-        y->reply[r] = y->f->q.in[r].w;
-        y->reply_at[r] = p->bytes;
-        p->bytes += align_up(y->f->q.in[r].n * sizeof(uint32_t));
-    }
+    for (uint32_t i = 0; i < q->job->njobs; i++)
+        p->nparts += gnn_gather_hops(&q->job->job[i], b) * (q->nown[i] + 2 + f->q.ranks);
+    p->rows_at = align_up(p->nparts * sizeof(struct gnn_gather_part));
+    p->bytes = p->rows_at + align_up(f->nrows * sizeof(uint64_t));
+    for (uint32_t r = 0; r < f->q.ranks; r++)
+        p->bytes += align_up(f->q.in[r].n * sizeof(uint32_t));
 }
 
 /* The parts of one field and hop. The first one is empty, so that the search for a row's part finds
  * one that begins at 0. Addresses of replies are offsets into the buffer for now. */
-static int add_parts(const struct gather_queue *q, const struct layout *y, struct gather_staging *p,
+static int add_parts(const struct gather_queue *q, struct gather_rows *f, struct gather_staging *p,
                      uint32_t job, uint32_t hop, uint64_t *nparts, struct gnn_err *e)
 {
-    const struct gather_job *j = &y->g->job[job];
-    const struct gather_want *w = &y->f->want[gnn_gather_slot(y->g, j, hop)];
+    const struct gather_job *j = &q->job->job[job];
+    const struct gather_want *w = &f->want[gnn_gather_slot(q->job, j, hop)];
     struct gather_staged *k = &p->of[q->at[job] + hop];
     struct gnn_gather_part *part = (struct gnn_gather_part *)p->data.data + *nparts;
+    const struct gather_own own = {q->own[job], q->nown[job], q->copies[job]};
+    uint32_t n;
     *k = (struct gather_staged){.part_at = *nparts * sizeof *part,
-                                .row_at = y->rows_at + w->row_at * sizeof(uint64_t),
-                                .nparts = q->nown[job] + 2 + y->f->q.ranks,
+                                .row_at = p->rows_at + w->row_at * sizeof(uint64_t),
+                                .nparts = q->nown[job] + 2 + f->q.ranks,
                                 .n = w->n};
-    /* Where a row lies: this rank's store, the ranks' replies, the replicated rows; numbers as tier
-     * maps give them. */
     *nparts += k->nparts;
     *part++ = (struct gnn_gather_part){.tier = GNN_TIER_HOST};
-    if (q->nown[job])
-        memcpy(part, q->own[job], q->nown[job] * sizeof *part);
-    part += q->nown[job];
-    for (uint32_t r = 0; r < y->f->q.ranks; r++) {
-        const void *rows;
-        uint64_t n;
-        if (gnn_gather_remote_next(y->g, y->f, j, hop, r, &rows, &n, e))
-            return e->code;
-        const uint64_t at =
-            y->reply_at[r] + (uint64_t)((const char *)rows - (const char *)y->reply[r]);
-        *part++ = (struct gnn_gather_part){.first = w->base + r * w->n,
-                                           .count = n,
-                                           .data = (const void *)(uintptr_t)at,
-                                           .tier = r == y->g->comm->rank ? GNN_TIER_HOST
-                                                                         : GNN_TIER_REMOTE};
-    }
-    *part = (struct gnn_gather_part){.first = w->base + y->f->q.ranks * w->n,
-                                     .count = q->copies[job] ? y->g->replica->of[j->type].n : 0,
-                                     .data = q->copies[job],
-                                     .tier = GNN_TIER_HOST};
+    if (gnn_gather_parts(q->job, f, j, hop, &own, part, &n, e))
+        return e->code;
+    for (uint32_t r = n - f->q.ranks; r < n; r++) /* the replies are last */
+        part[r].data =
+            (const void *)((uintptr_t)part[r].data - (uintptr_t)(const char *)p->data.data);
     return 0;
 }
 
-static int fill_staging(const struct gather_queue *q, const struct layout *y,
-                        struct gather_staging *p, struct gnn_err *e)
+/* Replies are read where they are copied to. */
+static int fill_staging(const struct gather_queue *q, struct gather_rows *f,
+                        const struct gnn_batch *b, struct gather_staging *p, struct gnn_err *e)
 {
     uint64_t nparts = 0;
     int rc = 0;
-    char *to = p->data.data;
-    if (y->nrows)
-        memcpy(to + y->rows_at, y->f->row.data, y->nrows * sizeof(uint64_t));
-    for (uint32_t r = 0; r < y->f->q.ranks; r++)
-        if (y->f->q.in[r].n)
-            memcpy(to + y->reply_at[r], y->reply[r], y->f->q.in[r].n * sizeof(uint32_t));
-    for (uint32_t i = 0; !rc && i < y->g->njobs; i++)
-        for (uint32_t h = 0; !rc && h < gnn_gather_hops(&y->g->job[i], y->b); h++)
-            rc = add_parts(q, y, p, i, h, &nparts, e);
+    char *to = p->data.data, *reply = to + p->rows_at + align_up(f->nrows * sizeof(uint64_t));
+    if (f->nrows)
+        memcpy(to + p->rows_at, f->row.data, f->nrows * sizeof(uint64_t));
+    for (uint32_t r = 0; r < f->q.ranks; r++) {
+        const uint64_t bytes = f->q.in[r].n * sizeof(uint32_t);
+        if (bytes)
+            memcpy(reply, f->q.in[r].w, bytes);
+        f->q.in[r].w = (const void *)reply;
+        reply += align_up(bytes);
+    }
+    for (uint32_t i = 0; !rc && i < q->job->njobs; i++)
+        for (uint32_t h = 0; !rc && h < gnn_gather_hops(&q->job->job[i], b); h++)
+            rc = add_parts(q, f, p, i, h, &nparts, e);
     return rc;
 }
 
-int gnn_gather_staging_make(struct gather_queue *q, struct gather_remote *f,
+int gnn_gather_staging_make(struct gather_queue *q, struct gather_rows *f,
                             const struct gnn_batch *b, struct gather_staging **out,
                             struct gnn_err *e)
 {
-    struct layout y = {.g = q->job, .f = f, .b = b};
     struct gather_staging *p = get_staging(q, e);
     if (!p)
         return e->code;
     memset(p->of, 0, q->ncounts * sizeof *p->of);
-    y.reply_at = gnn_alloc(f->q.ranks, sizeof *y.reply_at, "ranks", e);
-    y.reply = gnn_alloc(f->q.ranks, sizeof(uint32_t *), "ranks", e);
-    int rc = y.reply_at && y.reply ? 0 : e->code;
-    if (!rc) {
-        lay_out(q, &y, p);
-        rc = gnn_buf_fit_in(&gnn_gpu_pinned, &p->data, p->bytes, 1, "remote rows", e);
-    }
-    if (!rc)
-        rc = fill_staging(q, &y, p, e);
-    gnn_free(y.reply_at);
-    gnn_free(y.reply);
+    lay_out(q, f, b, p);
     p->nth = b->nth;
-    if (rc)
+    if (gnn_buf_fit_in(&gnn_gpu_pinned, &p->data, p->bytes, 1, "remote rows", e) ||
+        fill_staging(q, f, b, p, e)) {
         gnn_gather_staging_put(q, p);
-    else
-        *out = p;
-    return rc;
+        return e->code;
+    }
+    *out = p;
+    return 0;
 }
 
 int gnn_gather_staging_send(const struct gather_queue *q, struct gather_unit *u,
@@ -189,7 +156,7 @@ int gnn_gather_staging_send(const struct gather_queue *q, struct gather_unit *u,
         const struct gather_staged *k = &p->of[i];
         struct gnn_gather_part *end = (void *)((char *)p->data.data + k->part_at);
         end += k->nparts;
-        for (struct gnn_gather_part *part = end - 1 - ranks; k->nparts && part < end - 1; part++)
+        for (struct gnn_gather_part *part = end - ranks; k->nparts && part < end; part++)
             part->data = (char *)u->staging.data + (uintptr_t)part->data;
     }
     return rc ? rc : gnn_dev_copy(u->staging.data, p->data.data, p->bytes, u->stream, e);
@@ -211,31 +178,31 @@ struct gather_view gnn_gather_staging_view(const struct gather_unit *u,
 
 static void *new_requester(void *queue, struct gnn_err *e)
 {
-    return gnn_gather_remote_new(((struct gather_queue *)queue)->job, e);
+    return gnn_gather_rows_new(((struct gather_queue *)queue)->job, e);
 }
 
 static void free_requester(void *requester)
 {
-    gnn_gather_remote_free(requester);
+    gnn_gather_rows_free(requester);
 }
 
 static int request_batch(void *queue, void *requester, struct gnn_batch *b, struct gnn_err *e)
 {
     struct gather_queue *q = queue;
-    struct gather_remote *f = requester;
+    struct gather_rows *f = requester;
     struct gather_staging *p = NULL;
     /* Batches go to the devices in turn, so the number of a batch tells whose cached rows need no
      * request. */
     f->map = q->map + b->nth % q->devices * q->job->meta.schema.nntypes;
     /* Ranks answer each other's requests while they wait, so this is done even when the device side
      * is closed. */
-    int rc = gnn_gather_remote_exchange(q->job, f, b, e);
+    int rc = gnn_gather_fetch(q->job, f, b, e);
     pthread_mutex_lock(&q->lock);
     const bool closed = q->closed;
     pthread_mutex_unlock(&q->lock);
     if (!rc && !closed)
         rc = gnn_gather_staging_make(q, f, b, &p, e);
-    gnn_gather_remote_count(q->job, f, b);
+    gnn_gather_count(q->job, f, b);
     if (!p)
         return rc;
     pthread_mutex_lock(&q->lock);
@@ -247,7 +214,7 @@ static int request_batch(void *queue, void *requester, struct gnn_batch *b, stru
 
 static int end_stream(void *queue, struct gnn_err *e)
 {
-    return gnn_gather_remote_end(((struct gather_queue *)queue)->job, e);
+    return gnn_gather_end(((struct gather_queue *)queue)->job, e);
 }
 
 struct gnn_source *gnn_gather_queue_source(struct gnn_source *up, struct gather_queue *q,

@@ -2,12 +2,12 @@
 /*- Gathering on devices with several ranks: rows of a batch that its device does not find by itself.
  *
  * Before a batch is copied to its device, threads of the host request the rows that are neither in
- * the GPU feature cache nor this rank's own (lib/gather/gather_remote.h). Replies lie in one
+ * the GPU feature cache nor this rank's own (lib/gather/tiers.h). Replies lie in one
  * staging buffer of pinned memory, which goes to the device in one copy, beside the batch:
  *
  *   parts     struct gnn_gather_part: of each field, and hop of an edge field, this rank's own
  * parts, the reply of each rank, and the replicated remote rows numbers   u64: of the rows wanted,
- * as gather_remote.row has them replies   rows, as they came
+ * as gather_rows.row has them replies   rows, as they came
  *
  * Replicated remote rows (lib/gather/replica.h) are read in the host's memory. Fields that change
  * their element type do so where they are read, so that devices get, and cache, rows as they go
@@ -16,7 +16,7 @@
 #define GNN_LIB_GATHER_GPU_REMOTE_H
 
 #include "lib/gather/gpu_gather.h"
-#include "lib/gather/gather_remote.h"
+#include "lib/gather/tiers.h"
 
 /* A field's part of a staging buffer, for each of its hops: offsets, and how many there are. */
 struct gather_staged {
@@ -24,10 +24,11 @@ struct gather_staged {
     uint64_t nparts, n;
 };
 struct gather_staging {
-    uint64_t nth;           /* of the batch */
-    struct gnn_buf data;    /* pinned */
-    uint64_t bytes, nparts; /* used; parts at the beginning. Until it is sent, `data` of those that
-                               are replies is an offset in the buffer */
+    uint64_t nth;        /* of the batch */
+    struct gnn_buf data; /* pinned */
+    /* Used; parts at the beginning, of which those that are replies have an offset in the buffer as
+     * `data` until it is sent; and where the numbers begin. */
+    uint64_t bytes, nparts, rows_at;
     struct gather_staged *of; /* [ncounts] as counts are numbered in gpu_gather */
     struct gather_staging *next;
 };
@@ -65,7 +66,7 @@ struct gnn_source *gnn_gather_queue_source(struct gnn_source *up, struct gather_
                                            unsigned threads, struct gnn_err *e) GNN_MUST_USE;
 
 /* A staging buffer with the replies that f has for b; to be put. */
-int gnn_gather_staging_make(struct gather_queue *q, struct gather_remote *f,
+int gnn_gather_staging_make(struct gather_queue *q, struct gather_rows *f,
                             const struct gnn_batch *b, struct gather_staging **p,
                             struct gnn_err *e) GNN_MUST_USE;
 /* The staging buffer of batch nth; NULL: the threads have made none. */

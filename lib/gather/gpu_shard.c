@@ -39,7 +39,7 @@ struct sharding {
     uint32_t *clique_of; /* [devices] of this rank */
     void **exported;     /* [devices] memory of the shards */
     void **replicated;   /* [devices][njobs] memory of the replicated rows */
-    struct gather_remote *remote;
+    struct gather_rows *remote;
 };
 
 static uint32_t node_types(const struct sharding *s)
@@ -197,12 +197,12 @@ static int clique_new(struct sharding *s, const uint32_t *member, uint32_t n)
     struct clique *c = &s->clique[s->ncliques++];
     c->n = n;
     c->member = gnn_alloc(n, sizeof *c->member, "a cache", e);
-    c->replicated = gnn_alloc_zero(node_types(s), sizeof *c->replicated, "a cache", e);
-    c->held = gnn_alloc_zero(node_types(s), sizeof *c->held, "a cache", e);
+    c->replicated = gnn_alloc_zero(2 * (uint64_t)node_types(s), sizeof *c->held, "a cache", e);
+    c->held = c->replicated ? c->replicated + node_types(s) : NULL;
     c->placement = gnn_alloc_zero(node_types(s), sizeof *c->placement, "a cache", e);
     c->at = gnn_alloc_zero((uint64_t)n * s->x->job->njobs, sizeof *c->at, "a cache", e);
     c->exported_bytes = gnn_alloc_zero(n, sizeof *c->exported_bytes, "a cache", e);
-    if (!c->member || !c->replicated || !c->held || !c->placement || !c->at || !c->exported_bytes)
+    if (!c->member || !c->replicated || !c->placement || !c->at || !c->exported_bytes)
         return e->code;
     memcpy(c->member, member, n * sizeof *member);
     for (uint32_t m = 0; m < n; m++)
@@ -218,7 +218,7 @@ static int find_cliques(struct sharding *s)
     bool *taken = gnn_alloc_zero(s->p->n, sizeof *taken, "a cache", e);
     uint32_t *member = gnn_alloc(s->p->n, sizeof *member, "a cache", e), n;
     int rc = taken && member ? 0 : e->code;
-    while (!rc && gnn_gpu_peers_clique(s->p, taken, member, &n)) {
+    while (!rc && gnn_gpu_clique(s->p->n, gnn_gpu_peers_together, s->p, taken, member, &n)) {
         bool in = false;
         for (uint32_t m = 0; m < n; m++)
             in = in || is_local(s, member[m]);
@@ -369,7 +369,7 @@ static int fill_round(struct sharding *s, uint64_t round, const struct piece *w,
         b->type[w->type].node = p->row + p->first[w->part] + w->at;
     }
     b->nth = round;
-    int rc = gnn_gather_remote_exchange(s->x->job, s->remote, b, s->k->e);
+    int rc = gnn_gather_fetch(s->x->job, s->remote, b, s->k->e);
     if (!rc && w)
         rc = gnn_gather_staging_make(s->x->queue, s->remote, b, &staging, s->k->e);
     if (!rc && w)
@@ -396,7 +396,7 @@ static int fill_caches(struct sharding *s)
     uint64_t rounds = n;
     if (!rc)
         rc = gnn_comm_all_reduce(s->p->comm, &rounds, 1, GNN_REDUCE_MAX, e);
-    if (!rc && !(s->remote = gnn_gather_remote_new(s->x->job, e)))
+    if (!rc && !(s->remote = gnn_gather_rows_new(s->x->job, e)))
         rc = e->code;
     for (uint64_t i = 0; !rc && i < rounds; i++)
         rc = fill_round(s, i, i < n ? &list[i] : NULL, &b);
@@ -539,7 +539,6 @@ static void clique_free(struct clique *c, uint32_t types)
         gnn_placement_release(&c->placement[t]);
     gnn_free(c->member);
     gnn_free(c->replicated);
-    gnn_free(c->held);
     gnn_free(c->placement);
     gnn_free(c->at);
     gnn_free(c->exported_bytes);
@@ -560,7 +559,7 @@ int gnn_gpu_cache_ranks(struct gather_caching *k)
         rc = build_caches(&s);
     for (uint32_t i = 0; i < s.ncliques; i++)
         clique_free(&s.clique[i], x->job->meta.schema.nntypes);
-    gnn_gather_remote_free(s.remote);
+    gnn_gather_rows_free(s.remote);
     gnn_free(s.clique);
     gnn_free(s.clique_of);
     gnn_free(s.exported);

@@ -45,10 +45,9 @@ static int open_parts(struct gpu_gather *x, struct gather_table *t, struct gnn_e
         struct gnn_gather_part *to = &t->part[t->opened];
         *to = *p;
         to->tier = GNN_TIER_HOST;
-        int rc = gnn_gpu_host_open(x->g, unread_store(x, t), p->data, p->count * t->bytes,
-                                   "rows of a store", &to->data, e);
-        if (rc)
-            return rc;
+        if (gnn_gpu_host_open(x->g, unread_store(x, t), p->data, p->count * t->bytes,
+                              "rows of a store", &to->data, e))
+            return e->code;
         t->opened++;
     }
     return 0;
@@ -59,12 +58,10 @@ int gnn_gpu_gather_backing(struct gpu_gather *x, struct gather_table *t, unsigne
 {
     struct gather_view *v = &t->view[unit];
     void *p;
-    int rc = open_parts(x, t, e);
-    if (!rc)
-        rc = gnn_gpu_gather_upload(&x->unit[unit], t->part, t->opened * sizeof *t->part,
-                                   "partitions of a field", &p, e);
-    if (rc)
-        return rc;
+    if (open_parts(x, t, e) ||
+        gnn_gpu_gather_upload(&x->unit[unit], t->part, t->opened * sizeof *t->part,
+                              "partitions of a field", &p, e))
+        return e->code;
     v->backing = p;
     v->nbacking = t->opened;
     return 0;
@@ -134,7 +131,7 @@ static int open_table(struct gpu_gather *x, struct gather_table *t, const struct
                                     &t->copies, e))
         return e->code;
     bool direct;
-    (void)gnn_gather_remote_fields(x->job, j->edge, j->type, &direct);
+    (void)gnn_gather_has_fields(x->job, j->edge, j->type, &direct);
     return direct ? open_parts(x, t, e) : 0;
 }
 
@@ -198,13 +195,12 @@ static int open_counts(struct gpu_gather *x, struct gnn_err *e)
 {
     const uint64_t bytes = x->ncounts * sizeof *x->fresh;
     void *p;
-    int rc = gnn_gpu_pin(&p, bytes, "counts", e);
-    if (rc)
-        return rc;
+    if (gnn_gpu_pin(&p, bytes, "counts", e))
+        return e->code;
     x->fresh = p;
     for (uint32_t i = 0; i < x->ncounts; i++)
         x->fresh[i] = (struct gnn_gather_count){.first_missing = UINT64_MAX};
-    rc = gnn_gpu_pin(&p, x->depth * bytes, "counts", e);
+    int rc = gnn_gpu_pin(&p, x->depth * bytes, "counts", e);
     x->counted = rc ? NULL : p;
     return rc;
 }

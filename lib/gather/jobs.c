@@ -223,32 +223,21 @@ int gnn_gather_check(const struct gnn_store *s, const struct gnn_meta *batches, 
     return e->code;
 }
 
-static int check_ranks(const struct gatherer *g, struct gnn_err *e)
-{
-    const struct gnn_sampling *m = &g->meta.sampling;
-    return gnn_comm_check(g->comm, m->rank, m->ranks, e);
-}
-
 static int gatherer_init(struct gatherer *g, const struct gnn_meta *up,
                          const struct gnn_gather_opts *o, struct gnn_err *e)
 {
-    int rc = gnn_meta_copy(&g->meta, up, e);
-    if (!rc)
-        rc = gnn_meta_add_provenance(&g->meta, o->provenance, e);
-    if (!rc)
-        rc = gnn_gather_check(g->store, up, e);
-    if (rc)
-        return rc;
+    if (gnn_meta_copy(&g->meta, up, e) || gnn_meta_add_provenance(&g->meta, o->provenance, e) ||
+        gnn_gather_check(g->store, up, e) ||
+        gnn_comm_check(g->comm, up->sampling.rank, up->sampling.ranks, e))
+        return e->code;
     if (o->dtype && o->dtype != GNN_F32 && o->dtype != GNN_F16 && o->dtype != GNN_BF16)
         return gnn_fail(e, GNN_E_USAGE, "features cannot be converted to %s",
                         gnn_dtype_name(o->dtype));
-    if ((rc = check_ranks(g, e)))
-        return rc;
     g->sums = o->sums;
     g->part_by_part = o->part_by_part;
-    rc = add_fields(g, o, e);
-    if (!rc)
-        rc = add_originals(g, e);
+    int rc = 0;
+    if (add_fields(g, o, e) || add_originals(g, e))
+        return e->code;
     g->inverse = gnn_alloc_zero(g->meta.schema.nntypes, sizeof(uint32_t *), "original ids", e);
     g->map = gnn_alloc(g->meta.schema.nntypes, sizeof *g->map, "the tiers of rows", e);
     if (!g->inverse || !g->map)

@@ -59,8 +59,10 @@ static int rank_remote(const struct gatherer *g, const struct gnn_gather_replica
     const struct gnn_order order = {.by = halo ? GNN_ORDER_HALO : o->by};
     const struct gnn_order_scope scope = {.store = g->store, .sampling = &g->meta.sampling};
     const struct gnn_scores *x;
-    const int rc = gnn_order_scores(&order, &scope, made, &x, e);
-    return rc ? rc : gnn_ranking_init(k, g->store, bytes, x, g->store->from, g->store->to, e);
+    return gnn_order_scores(&order, &scope, made, &x, e) ||
+                   gnn_ranking_init(k, g->store, bytes, x, g->store->from, g->store->to, e)
+               ? e->code
+               : 0;
 }
 
 static int choose_rows(struct gather_replica *r, struct gatherer *g,
@@ -129,7 +131,7 @@ static int take_rows(struct gather_replica *r, const struct gatherer *g, const s
 
 static int fetch_rows(struct gather_replica *r, struct gatherer *g, struct gnn_err *e)
 {
-    struct gather_remote *f = gnn_gather_remote_new(g, e);
+    struct gather_rows *f = gnn_gather_rows_new(g, e);
     struct gnn_batch_pool *pool = f ? gnn_batch_pool_new(&g->meta, e) : NULL;
     struct gnn_batch *b = NULL;
     uint64_t *counts = gnn_alloc(r->ntypes * (g->meta.sampling.nhops + UINT64_C(1)), sizeof *counts,
@@ -148,13 +150,13 @@ static int fetch_rows(struct gather_replica *r, struct gatherer *g, struct gnn_e
         rc = gnn_comm_all_reduce(g->comm, &most, 1, GNN_REDUCE_MAX, e);
     for (uint64_t from = 0; !rc && from < most; from += ROUND) {
         fill_batch(r, b, from, counts);
-        rc = gnn_gather_remote_apply(g, f, b, e);
+        rc = gnn_gather_apply(g, f, b, e);
         if (!rc)
             rc = take_rows(r, g, b, from, e);
     }
     gnn_batch_put(b);
     gnn_batch_pool_free(pool);
-    gnn_gather_remote_free(f);
+    gnn_gather_rows_free(f);
     gnn_free(counts);
     return rc;
 }

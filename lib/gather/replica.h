@@ -5,7 +5,7 @@
 #define GNN_LIB_GATHER_REPLICA_H
 
 #include "lib/base/node_map.h"
-#include "lib/gather/gather_remote.h"
+#include "lib/gather/tiers.h"
 
 struct gather_copies {
     struct gnn_node_map map;

@@ -92,11 +92,8 @@ static int try_import(const struct gnn_gpu_peers *p, unsigned unit, const struct
     unsigned device, n;
     uint64_t bytes;
     void *at;
-    int rc = find_device(peer->id, &device, &n, e);
-    if (!rc)
-        rc = gnn_dev_use(own, e);
-    if (rc)
-        return rc;
+    if (find_device(peer->id, &device, &n, e) || gnn_dev_use(own, e))
+        return e->code;
     *apart = device == n                                            ? GNN_GPU_HIDDEN
              : device != own && !gnn_dev_peer(own, device)          ? GNN_GPU_NO_PATH
              : gnn_dev_import(&peer->handle, &at, &bytes, &refused) ? GNN_GPU_REFUSED
@@ -170,11 +167,10 @@ static int describe_own(const struct gnn_gpu_peers *p, const uint64_t *bytes,
         struct gnn_err refused = {0};
         s[u].host = host;
         s[u].bytes = bytes[u];
-        rc = gnn_dev_id(p->g->device[u], &s[u].id, e);
-        if (!rc)
-            rc = gnn_dev_use(p->g->device[u], e);
-        if (!rc)
-            rc = gnn_dev_alloc(&trial[u], TRIAL, "a trial", e);
+        rc = gnn_dev_id(p->g->device[u], &s[u].id, e) || gnn_dev_use(p->g->device[u], e) ||
+                     gnn_dev_alloc(&trial[u], TRIAL, "a trial", e)
+                 ? e->code
+                 : 0;
         if (!rc)
             /* A refusal is no failure: this rank then caches without the others. */
             s[u].exports = !gnn_dev_export(trial[u], &s[u].handle, &refused);
@@ -211,13 +207,11 @@ int gnn_gpu_peers_meet(struct gnn_gpu_peers **out, struct gnn_gpu *g, struct gnn
     if (p)
         *p = (struct gnn_gpu_peers){.comm = comm, .g = g};
     if (!rc)
-        rc = gnn_exchange_init(&x, comm, message_tag(), e);
-    if (!rc)
-        rc = describe_own(p, bytes, s, trial, e);
-    if (!rc)
-        rc = gnn_comm_all_gather(comm, &x, s, g->n * sizeof *s, e);
-    if (!rc)
-        rc = read_all(p, &x, &exports, e);
+        rc = gnn_exchange_init(&x, comm, message_tag(), e) || describe_own(p, bytes, s, trial, e) ||
+                     gnn_comm_all_gather(comm, &x, s, g->n * sizeof *s, e) ||
+                     read_all(p, &x, &exports, e)
+                 ? e->code
+                 : 0;
     if (!rc && !(apart = gnn_alloc_zero((uint64_t)g->n * p->n, 1, "devices of other ranks", e)))
         rc = e->code;
     if (!rc)
@@ -234,21 +228,27 @@ int gnn_gpu_peers_meet(struct gnn_gpu_peers **out, struct gnn_gpu *g, struct gnn
     return rc;
 }
 
-bool gnn_gpu_peers_clique(const struct gnn_gpu_peers *p, bool *taken, uint32_t *member, uint32_t *n)
+bool gnn_gpu_clique(uint32_t n, bool (*together)(const void *arg, uint32_t a, uint32_t b),
+                    const void *arg, bool *taken, uint32_t *member, uint32_t *count)
 {
-    *n = 0;
-    for (uint32_t i = 0; i < p->n; i++) {
+    *count = 0;
+    for (uint32_t i = 0; i < n; i++) {
         bool all = !taken[i];
         /* Both directions: a clique's devices all read each other. */
-        for (uint32_t m = 0; all && m < *n; m++)
-            all = p->apart[(size_t)i * p->n + member[m]] == GNN_GPU_TOGETHER &&
-                  p->apart[(size_t)member[m] * p->n + i] == GNN_GPU_TOGETHER;
+        for (uint32_t m = 0; all && m < *count; m++)
+            all = together(arg, i, member[m]) && together(arg, member[m], i);
         if (!all)
             continue;
         taken[i] = true;
-        member[(*n)++] = i;
+        member[(*count)++] = i;
     }
-    return *n > 0;
+    return *count > 0;
+}
+
+bool gnn_gpu_peers_together(const void *peers, uint32_t a, uint32_t b)
+{
+    const struct gnn_gpu_peers *p = peers;
+    return p->apart[(size_t)a * p->n + b] == GNN_GPU_TOGETHER;
 }
 
 enum gnn_gpu_apart gnn_gpu_peers_apart(const struct gnn_gpu_peers *p, uint32_t *rank)
@@ -295,11 +295,11 @@ int gnn_gpu_peers_open(struct gnn_gpu_peers *p, unsigned unit, uint32_t peer, vo
                        struct gnn_err *e)
 {
     uint64_t bytes;
-    int rc = gnn_grow(&p->opened, p->nopened, sizeof *p->opened, "devices of other ranks", e);
-    if (!rc)
-        rc = gnn_dev_use(p->g->device[unit], e);
-    if (!rc)
-        rc = gnn_dev_import(&p->peer[peer].handle, at, &bytes, e);
+    int rc = gnn_grow(&p->opened, p->nopened, sizeof *p->opened, "devices of other ranks", e) ||
+                     gnn_dev_use(p->g->device[unit], e) ||
+                     gnn_dev_import(&p->peer[peer].handle, at, &bytes, e)
+                 ? e->code
+                 : 0;
     if (!rc)
         p->opened[p->nopened++] = *at;
     return rc;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The devices of all ranks: which of them reads which other's memory, exported through CUDA IPC,
- * and that memory opened. All but _clique, _open and _close are collective. */
+ * and that memory opened. _users, _meet, _export and _close are collective. */
 #ifndef GNN_LIB_GPU_PEERS_H
 #define GNN_LIB_GPU_PEERS_H
 
@@ -33,11 +33,13 @@ int gnn_gpu_peers_users(const struct gnn_gpu *g, struct gnn_comm *comm, uint32_t
  * isolate processes from each other. *p is to be closed on failure too. */
 int gnn_gpu_peers_meet(struct gnn_gpu_peers **p, struct gnn_gpu *g, struct gnn_comm *comm,
                        const uint64_t *bytes, struct gnn_err *e) GNN_MUST_USE;
-/* The next group of devices that read each other's memory, as indices into peer: the first that is
- * in none yet, and all that fit. taken[n] starts with false. member has room for n. False when
- * there is none any more. */
-bool gnn_gpu_peers_clique(const struct gnn_gpu_peers *p, bool *taken, uint32_t *member,
-                          uint32_t *n);
+/* The next group of n devices that read each other's memory: the first that is in none yet, and
+ * all that fit. taken[n] starts with false; member[n], of which *count are set. together: whether
+ * device a reads b's memory. False when there is none any more. */
+bool gnn_gpu_clique(uint32_t n, bool (*together)(const void *arg, uint32_t a, uint32_t b),
+                    const void *arg, bool *taken, uint32_t *member, uint32_t *count);
+/* Whether device a of the peers, as an index into peer, reads the memory of b. */
+bool gnn_gpu_peers_together(const void *peers, uint32_t a, uint32_t b);
 /* The worst reason why devices of two ranks of one host are apart, and the first two ranks of which
  * it is true. */
 enum gnn_gpu_apart gnn_gpu_peers_apart(const struct gnn_gpu_peers *p, uint32_t *rank);

@@ -58,6 +58,31 @@ int gnn_store_inverse(struct gnn_store *s, uint32_t t, uint32_t **inverse, struc
     return gnn_store_nodes(s, t, inverse, e);
 }
 
+int gnn_store_bad_node(const struct gnn_batch *b, struct gnn_err *e)
+{
+    return gnn_fail(e, GNN_E_INPUT, "batch %" PRIu64 "/%" PRIu64 ": node id out of range", b->epoch,
+                    b->step);
+}
+
+int gnn_store_batch_ids(const struct gnn_store *s, const struct gnn_batch *b, uint32_t t,
+                        const uint32_t *inverse, struct gnn_buf *room, const uint32_t **ids,
+                        struct gnn_err *e)
+{
+    const uint64_t n = gnn_batch_nodes(b, t), limit = s->meta.schema.ntype[t].count;
+    const uint32_t *id = *ids = b->type[t].node;
+    if (inverse && gnn_buf_fit(room, n, sizeof *id, "node ids", e))
+        return e->code;
+    for (uint64_t i = 0; i < n; i++) {
+        if (id[i] >= limit)
+            return gnn_store_bad_node(b, e);
+        if (inverse)
+            ((uint32_t *)room->data)[i] = inverse[id[i]];
+    }
+    if (inverse)
+        *ids = room->data;
+    return 0;
+}
+
 static int compare_u32(const void *a, const void *b)
 {
     const uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
@@ -72,18 +97,8 @@ void gnn_u32_sort(uint32_t *v, uint64_t n)
 void gnn_id_reader_init(struct gnn_id_reader *r, int fd, const char *name, const char *what,
                         uint64_t limit)
 {
-    r->fd = fd;
-    r->name = name;
-    r->what = what;
-    r->limit = limit;
-    r->line = 1;
-    r->at_line = 0;
-    r->at = r->have = 0;
-    r->over = r->returned = r->lists = false;
-    r->fresh = true;
-    r->names = NULL;
-    r->text = (struct gnn_buf){0};
-    r->from = r->len = 0;
+    *r = (struct gnn_id_reader){
+        .fd = fd, .name = name, .what = what, .limit = limit, .line = 1, .fresh = true};
 }
 
 void gnn_id_reader_release(struct gnn_id_reader *r)

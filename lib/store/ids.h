@@ -5,6 +5,7 @@
 #define GNN_LIB_STORE_IDS_H
 
 #include "lib/base/mem.h"
+#include "lib/data/batch.h"
 #include "lib/store/store.h"
 
 /* *inverse[original id] = store id of type t, or NULL if the two are the same. Free with gnn_free.
@@ -14,6 +15,14 @@ int gnn_store_inverse(struct gnn_store *s, uint32_t t, uint32_t **inverse,
 /* As gnn_store_inverse, in any case; UINT32_MAX for nodes of parts that are not open. */
 int gnn_store_nodes(struct gnn_store *s, uint32_t t, uint32_t **ids,
                     struct gnn_err *e) GNN_MUST_USE;
+
+/* Store ids of a batch's nodes of type t: the batch's own, or, where these are original ones and
+ * inverse is not NULL, in room, which the caller keeps. Fails if one is out of range, by _bad_node:
+ * GNN_E_INPUT, "batch E/S: node id out of range". */
+int gnn_store_batch_ids(const struct gnn_store *s, const struct gnn_batch *b, uint32_t t,
+                        const uint32_t *inverse, struct gnn_buf *room, const uint32_t **ids,
+                        struct gnn_err *e) GNN_MUST_USE;
+int gnn_store_bad_node(const struct gnn_batch *b, struct gnn_err *e);
 
 /* Ascending, in place. */
 void gnn_u32_sort(uint32_t *v, uint64_t n);
