@@ -58,9 +58,8 @@ int gnn_comm_open(struct gnn_comm **c, double timeout, bool quiet, struct gnn_er
 {
     struct gnn_launch l;
     *c = NULL;
-    int rc = gnn_launch_find(&l, getenv, e);
-    if (rc)
-        return rc;
+    if (gnn_launch_find(&l, getenv, e))
+        return e->code;
     if (l.size == 1) {
         *c = gnn_comm_self();
         return 0;

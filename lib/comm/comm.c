@@ -34,8 +34,10 @@ int gnn_comm_all_reduce(struct gnn_comm *c, void *data, uint64_t n, enum gnn_red
                         struct gnn_err *e)
 {
     void *reduction = NULL;
-    const int rc = c->ops->reduce_begin(c, data, n, kind, &reduction, e);
-    return rc ? rc : c->ops->reduce_end(c, &reduction, e);
+    return c->ops->reduce_begin(c, data, n, kind, &reduction, e) ||
+                   c->ops->reduce_end(c, &reduction, e)
+               ? e->code
+               : 0;
 }
 
 int gnn_comm_all_gather(struct gnn_comm *c, struct gnn_exchange *x, const void *data,

@@ -91,8 +91,10 @@ int gnn_dev_id(unsigned device, uint64_t *id, struct gnn_err *e)
 
 int gnn_dev_versions(int *driver, int *runtime, struct gnn_err *e)
 {
-    int rc = status_of(cudaDriverGetVersion(driver), "querying the driver's version", e);
-    return rc ? rc : status_of(cudaRuntimeGetVersion(runtime), "querying the runtime's version", e);
+    return status_of(cudaDriverGetVersion(driver), "querying the driver's version", e) ||
+                   status_of(cudaRuntimeGetVersion(runtime), "querying the runtime's version", e)
+               ? e->code
+               : 0;
 }
 
 static _Atomic uint64_t devices_in_use; /* bits: only these have a context that can be waited for */
@@ -344,9 +346,8 @@ bool gnn_dev_peer(unsigned device, unsigned peer)
 
 int gnn_dev_peer_open(unsigned device, unsigned peer, struct gnn_err *e)
 {
-    int rc = gnn_dev_use(device, e);
-    if (rc)
-        return rc;
+    if (gnn_dev_use(device, e))
+        return e->code;
     const cudaError_t got = cudaDeviceEnablePeerAccess((int)peer, 0);
     if (got != cudaErrorPeerAccessAlreadyEnabled)
         return status_of(got, "enabling peer access to another device", e);

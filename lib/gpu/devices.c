@@ -32,9 +32,8 @@ static const struct gnn_gpu_ops ops = {.close = close_devices,
 static int ask_device(struct gnn_gpu *g, unsigned i, unsigned asked, struct gnn_err *e)
 {
     struct gnn_dev_info info;
-    const int rc = gnn_dev_ask(g->device[i], &info, e);
-    if (rc)
-        return rc;
+    if (gnn_dev_ask(g->device[i], &info, e))
+        return e->code;
     if (10 * info.major + info.minor < info.least)
         return gnn_fail(e, GNN_E_DEVICE,
                         "CUDA device %u, %s, has compute capability %d.%d: this build needs %d.%d",

@@ -21,22 +21,26 @@
 
 enum { WORKSPACE = 32 << 20, WAYS = 1024, ASKED = 16, PRECISIONS = 3, EPILOGUES = 3 };
 
+/* What is used of the library. */
+#define FUNCTIONS(F)                                                                               \
+    F(create, cublasLtCreate)                                                                      \
+    F(destroy, cublasLtDestroy)                                                                    \
+    F(desc_create, cublasLtMatmulDescCreate)                                                       \
+    F(desc_destroy, cublasLtMatmulDescDestroy)                                                     \
+    F(desc_set, cublasLtMatmulDescSetAttribute)                                                    \
+    F(layout_create, cublasLtMatrixLayoutCreate)                                                   \
+    F(layout_destroy, cublasLtMatrixLayoutDestroy)                                                 \
+    F(pref_create, cublasLtMatmulPreferenceCreate)                                                 \
+    F(pref_destroy, cublasLtMatmulPreferenceDestroy)                                               \
+    F(pref_set, cublasLtMatmulPreferenceSetAttribute)                                              \
+    F(ask, cublasLtMatmulAlgoGetHeuristic)                                                         \
+    F(able, cublasLtMatmulAlgoCapGetAttribute)                                                     \
+    F(matmul, cublasLtMatmul)                                                                      \
+    F(version, cublasLtGetVersion)
 struct lib {
     void *so;
-    __typeof__(cublasLtCreate) *create;
-    __typeof__(cublasLtDestroy) *destroy;
-    __typeof__(cublasLtMatmulDescCreate) *desc_create;
-    __typeof__(cublasLtMatmulDescDestroy) *desc_destroy;
-    __typeof__(cublasLtMatmulDescSetAttribute) *desc_set;
-    __typeof__(cublasLtMatrixLayoutCreate) *layout_create;
-    __typeof__(cublasLtMatrixLayoutDestroy) *layout_destroy;
-    __typeof__(cublasLtMatmulPreferenceCreate) *pref_create;
-    __typeof__(cublasLtMatmulPreferenceDestroy) *pref_destroy;
-    __typeof__(cublasLtMatmulPreferenceSetAttribute) *pref_set;
-    __typeof__(cublasLtMatmulAlgoGetHeuristic) *ask;
-    __typeof__(cublasLtMatmulAlgoCapGetAttribute) *able;
-    __typeof__(cublasLtMatmul) *matmul;
-    __typeof__(cublasLtGetVersion) *version;
+#define DECLARE(name, of) __typeof__(of) *name;
+    FUNCTIONS(DECLARE)
 };
 
 /* A kind of product, and how it is done. */
@@ -100,20 +104,9 @@ static int load_library(struct lib *l, struct gnn_err *e)
     const struct {
         void *to;
         const char *name;
-    } f[] = {{&l->create, "cublasLtCreate"},
-             {&l->destroy, "cublasLtDestroy"},
-             {&l->desc_create, "cublasLtMatmulDescCreate"},
-             {&l->desc_destroy, "cublasLtMatmulDescDestroy"},
-             {&l->desc_set, "cublasLtMatmulDescSetAttribute"},
-             {&l->layout_create, "cublasLtMatrixLayoutCreate"},
-             {&l->layout_destroy, "cublasLtMatrixLayoutDestroy"},
-             {&l->pref_create, "cublasLtMatmulPreferenceCreate"},
-             {&l->pref_destroy, "cublasLtMatmulPreferenceDestroy"},
-             {&l->pref_set, "cublasLtMatmulPreferenceSetAttribute"},
-             {&l->ask, "cublasLtMatmulAlgoGetHeuristic"},
-             {&l->able, "cublasLtMatmulAlgoCapGetAttribute"},
-             {&l->matmul, "cublasLtMatmul"},
-             {&l->version, "cublasLtGetVersion"}};
+    } f[] = {
+#define ENTRY(name, of) {&l->name, #of},
+        FUNCTIONS(ENTRY)};
     for (size_t i = 0; i < sizeof(f) / sizeof(*f); i++) {
         void *p = dlsym(so, f[i].name);
         if (!p)
@@ -190,13 +183,15 @@ static cublasStatus_t kind_of(struct gemm *g, const struct way *w, cublasLtMatmu
     cublasLtMatmulDesc_t *at = &g->desc[w->precision][w->epilogue][w->ta][w->tb], d = NULL;
     cublasStatus_t rc =
         *at ? CUBLAS_STATUS_SUCCESS : l->desc_create(&d, computes[w->precision], CUDA_R_32F);
-    if (!rc && d)
-        rc = l->desc_set(d, CUBLASLT_MATMUL_DESC_TRANSA, &opa, sizeof(opa));
-    if (!rc && d)
-        rc = l->desc_set(d, CUBLASLT_MATMUL_DESC_TRANSB, &opb, sizeof(opb));
-    if (!rc && d)
-        rc = l->desc_set(d, CUBLASLT_MATMUL_DESC_EPILOGUE, &epilogues[w->epilogue],
-                         sizeof(*epilogues));
+    const struct {
+        cublasLtMatmulDescAttributes_t of;
+        const void *value;
+        size_t bytes;
+    } set[] = {{CUBLASLT_MATMUL_DESC_TRANSA, &opa, sizeof(opa)},
+               {CUBLASLT_MATMUL_DESC_TRANSB, &opb, sizeof(opb)},
+               {CUBLASLT_MATMUL_DESC_EPILOGUE, &epilogues[w->epilogue], sizeof(*epilogues)}};
+    for (size_t i = 0; !rc && d && i < sizeof(set) / sizeof(*set); i++)
+        rc = l->desc_set(d, set[i].of, set[i].value, set[i].bytes);
     if (!rc && d)
         *at = d;
     else if (d)
@@ -252,6 +247,17 @@ static cublasStatus_t ask_algorithm(struct gemm *g, struct way *w, const float *
     const uint32_t schemes = CUBLASLT_REDUCTION_SCHEME_COMPUTE_TYPE;
     const uint64_t allowed =
         w->precision ? ~(uint64_t)CUBLASLT_NUMERICAL_IMPL_FLAGS_FMA : UINT64_MAX;
+    const struct {
+        cublasLtMatmulPreferenceAttributes_t of;
+        const void *value;
+        size_t bytes;
+    } set[] = {{CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES, &room, sizeof(room)},
+               {CUBLASLT_MATMUL_PREF_REDUCTION_SCHEME_MASK, &schemes, sizeof(schemes)},
+               {CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_A_BYTES, &w->align[1], sizeof(uint32_t)},
+               {CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_B_BYTES, &w->align[0], sizeof(uint32_t)},
+               {CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_C_BYTES, &w->align[2], sizeof(uint32_t)},
+               {CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_D_BYTES, &w->align[2], sizeof(uint32_t)},
+               {CUBLASLT_MATMUL_PREF_IMPL_MASK, &allowed, sizeof(allowed)}};
     cublasLtMatmulHeuristicResult_t got[ASKED];
     cublasLtMatmulPreference_t pref = NULL;
     struct call c = {0};
@@ -259,25 +265,8 @@ static cublasStatus_t ask_algorithm(struct gemm *g, struct way *w, const float *
     cublasStatus_t rc = call_init(g, &c, w, bias);
     if (!rc)
         rc = l->pref_create(&pref);
-    if (!rc)
-        rc = l->pref_set(pref, CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES, &room, sizeof(room));
-    if (!rc)
-        rc = l->pref_set(pref, CUBLASLT_MATMUL_PREF_REDUCTION_SCHEME_MASK, &schemes,
-                         sizeof(schemes));
-    if (!rc)
-        rc = l->pref_set(pref, CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_A_BYTES, &w->align[1],
-                         sizeof(uint32_t));
-    if (!rc)
-        rc = l->pref_set(pref, CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_B_BYTES, &w->align[0],
-                         sizeof(uint32_t));
-    if (!rc)
-        rc = l->pref_set(pref, CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_C_BYTES, &w->align[2],
-                         sizeof(uint32_t));
-    if (!rc)
-        rc = l->pref_set(pref, CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_D_BYTES, &w->align[2],
-                         sizeof(uint32_t));
-    if (!rc)
-        rc = l->pref_set(pref, CUBLASLT_MATMUL_PREF_IMPL_MASK, &allowed, sizeof(allowed));
+    for (size_t i = 0; !rc && i < sizeof(set) / sizeof(*set); i++)
+        rc = l->pref_set(pref, set[i].of, set[i].value, set[i].bytes);
     if (!rc)
         rc = l->ask(g->lt, c.desc, c.a, c.b, c.c, c.c, pref, ASKED, got, &n);
     if (!rc)

@@ -7,6 +7,9 @@
 #include "lib/gpu/runtime.h"
 #include "formats/gnb.h"
 
+/* The runtime knows devices by their numbers. */
+#pragma GCC diagnostic ignored "-Wunused-parameter"
+
 /* ---- export ---- */
 
 /* Of what is smaller the driver shares the whole block, with whatever else lies in it. */
@@ -61,11 +64,10 @@ static int lay_out(struct gnn_gpu_export *l, const struct gnn_tensors *t, uint64
 static int area_fit(struct gnn_gpu_export *l, struct area *a, const struct gpu_device *d,
                     uint64_t bytes, struct gnn_err *e)
 {
-    int rc = gnn_dev_use(d->number, e);
-    if (!rc && !a->stream)
-        rc = gnn_dev_stream_new(&a->stream, e);
-    if (!rc && !a->id)
-        rc = gnn_dev_id(d->number, &a->id, e);
+    int rc = gnn_dev_use(d->number, e) || (!a->stream && gnn_dev_stream_new(&a->stream, e)) ||
+                     (!a->id && gnn_dev_id(d->number, &a->id, e))
+                 ? e->code
+                 : 0;
     if (rc || (a->memory && bytes <= a->cap))
         return rc;
     if (a->memory) {
@@ -91,11 +93,10 @@ int gnn_gpu_export_batch(struct gnn_gpu *g, struct gnn_gpu_export **x, const str
     if (!l->area && !(l->area = gnn_alloc_zero(g->n, sizeof *l->area, "exported memory", e)))
         return e->code;
     struct area *a = &l->area[d - g->dev];
-    int rc = lay_out(l, &b->tensors, &bytes, e);
-    if (!rc)
-        rc = area_fit(l, a, d, bytes, e);
-    if (!rc)
-        rc = gnn_dev_event_after(a->stream, b->place->ready, e);
+    int rc = lay_out(l, &b->tensors, &bytes, e) || area_fit(l, a, d, bytes, e) ||
+                     gnn_dev_event_after(a->stream, b->place->ready, e)
+                 ? e->code
+                 : 0;
     for (uint32_t i = 0; !rc && i < b->tensors.n; i++) {
         const struct gnn_tensor *t = gnn_tensors_at(&b->tensors, i);
         if (!gnn_batch_on_host(t) && gnn_tensor_bytes(t, &n))
@@ -120,19 +121,16 @@ int gnn_gpu_exportable(struct gnn_gpu *g, unsigned device, struct gnn_err *e)
 {
     struct gnn_dev_handle h;
     void *p = NULL;
-    (void)g;
-    int rc = gnn_dev_use(device, e);
-    if (!rc)
-        rc = gnn_dev_alloc(&p, BLOCK, "a trial export", e);
-    if (!rc)
-        rc = gnn_dev_export(p, &h, e);
+    int rc = gnn_dev_use(device, e) || gnn_dev_alloc(&p, BLOCK, "a trial export", e) ||
+                     gnn_dev_export(p, &h, e)
+                 ? e->code
+                 : 0;
     gnn_dev_free(p);
     return rc;
 }
 
 int gnn_gpu_id(struct gnn_gpu *g, unsigned device, uint64_t *id, struct gnn_err *e)
 {
-    (void)g;
     return gnn_dev_id(device, id, e);
 }
 
@@ -202,11 +200,11 @@ static int open_handle(struct gnn_gpu_import *d, const struct gnb_reference *ref
     if (o.device == UINT32_MAX)
         return gnn_fail(e, GNN_E_INPUT,
                         "its tensors are on a device that this program does not use");
-    int rc = gnn_grow(&d->opened, d->nopened, sizeof *d->opened, "exported memory", e);
-    if (!rc)
-        rc = gnn_dev_use(d->g->device[o.device], e);
-    if (!rc)
-        rc = gnn_dev_import(&o.handle, &o.base, &o.bytes, e);
+    int rc = gnn_grow(&d->opened, d->nopened, sizeof *d->opened, "exported memory", e) ||
+                     gnn_dev_use(d->g->device[o.device], e) ||
+                     gnn_dev_import(&o.handle, &o.base, &o.bytes, e)
+                 ? e->code
+                 : 0;
     if (!rc)
         *found = d->opened[d->nopened++] = o;
     return rc;
@@ -245,7 +243,6 @@ int gnn_gpu_import_wait(struct gnn_gpu_import *d, struct gnn_err *e)
 
 int gnn_gpu_place(struct gnn_gpu *g, unsigned device, struct gnn_batch *b, struct gnn_err *e)
 {
-    (void)g;
     if (b->place && b->place->device == device)
         return 0;
     gnn_batch_unplace(b);
@@ -254,6 +251,5 @@ int gnn_gpu_place(struct gnn_gpu *g, unsigned device, struct gnn_batch *b, struc
 
 int gnn_gpu_unused(struct gnn_gpu *g, const struct gnn_batch *b, struct gnn_err *e)
 {
-    (void)g;
     return b->place ? gnn_dev_event_wait(b->place->used, e) : 0;
 }

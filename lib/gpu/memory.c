@@ -4,6 +4,9 @@
 
 #include "lib/gpu/runtime.h"
 
+/* Memory is freed without its kind, and pinned for all devices. */
+#pragma GCC diagnostic ignored "-Wunused-parameter"
+
 static void *device_alloc(const struct gnn_mem *m, uint64_t bytes, const char *what,
                           struct gnn_err *e)
 {
@@ -16,7 +19,6 @@ static void *device_alloc(const struct gnn_mem *m, uint64_t bytes, const char *w
 
 static void device_free(const struct gnn_mem *m, void *p)
 {
-    (void)m;
     gnn_dev_free(p);
 }
 
@@ -101,13 +103,11 @@ static void *pinned_alloc(const struct gnn_mem *m, uint64_t bytes, const char *w
                           struct gnn_err *e)
 {
     void *p;
-    (void)m;
     return gnn_gpu_pin(&p, bytes, what, e) ? NULL : p;
 }
 
 static void pinned_free(const struct gnn_mem *m, void *p)
 {
-    (void)m;
     gnn_gpu_unpin(p);
 }
 

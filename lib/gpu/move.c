@@ -98,19 +98,15 @@ static int copy_across(struct move *m, struct gpu_slot *s, unsigned k, struct gn
     const struct gnn_batch_place *in = s->in->place;
     void *stream = m->stream[k];
     gnn_gpu_range_begin("bring", s->in);
-    int rc = gnn_gpu_batch_get(&m->g->dev[0], m->pool[0], stream, &s->out, e);
-    if (!rc)
-        rc = gnn_dev_event_after(stream, in->ready, e);
-    if (!rc)
-        rc = copy_batch(s->out, s->in, &m->g->dev[0].mem, stream, e);
-    if (!rc)
-        rc = gnn_dev_event_record(in->used, stream, e);
-    if (!rc)
-        rc = gnn_gpu_slot_done(s, &m->g->dev[k], stream, e);
-    if (!rc)
-        rc = gnn_dev_event_after(m->stream[0], in->used, e);
-    if (!rc)
-        rc = gnn_dev_event_record(s->out->place->ready, m->stream[0], e);
+    int rc = gnn_gpu_batch_get(&m->g->dev[0], m->pool[0], stream, &s->out, e) ||
+                     gnn_dev_event_after(stream, in->ready, e) ||
+                     copy_batch(s->out, s->in, &m->g->dev[0].mem, stream, e) ||
+                     gnn_dev_event_record(in->used, stream, e) ||
+                     gnn_gpu_slot_done(s, &m->g->dev[k], stream, e) ||
+                     gnn_dev_event_after(m->stream[0], in->used, e) ||
+                     gnn_dev_event_record(s->out->place->ready, m->stream[0], e)
+                 ? e->code
+                 : 0;
     gnn_dev_range_end();
     return rc;
 }
@@ -138,28 +134,15 @@ static int fetch_start(void *arg, struct gnn_source *up, struct gpu_slot *s, str
         return pass_on(s);
     void *stream = m->stream[d - m->g->dev];
     gnn_gpu_range_begin("fetch", s->in);
-    rc = gnn_dev_use(d->number, e);
-    if (!rc)
-        rc = gnn_batch_get(m->pool[0], &s->out, e);
-    if (!rc)
-        rc = gnn_dev_event_after(stream, s->in->place->ready, e);
-    if (!rc)
-        rc = copy_batch(s->out, s->in, &gnn_gpu_pinned, stream, e);
-    if (!rc)
-        rc = gnn_dev_event_record(s->in->place->used, stream, e);
-    if (!rc)
-        rc = gnn_gpu_slot_done(s, d, stream, e);
+    rc = gnn_dev_use(d->number, e) || gnn_batch_get(m->pool[0], &s->out, e) ||
+                 gnn_dev_event_after(stream, s->in->place->ready, e) ||
+                 copy_batch(s->out, s->in, &gnn_gpu_pinned, stream, e) ||
+                 gnn_dev_event_record(s->in->place->used, stream, e) ||
+                 gnn_gpu_slot_done(s, d, stream, e)
+             ? e->code
+             : 0;
     gnn_dev_range_end();
     return rc;
-}
-
-/* The copies are through: what they came from goes back. */
-static int finish_copy(void *arg, struct gpu_slot *s, struct gnn_err *e)
-{
-    (void)arg;
-    (void)s;
-    (void)e;
-    return 0;
 }
 
 static struct gnn_source *move_new(struct gnn_gpu *g, struct gnn_source *up,
@@ -192,15 +175,13 @@ static struct gnn_source *move_new(struct gnn_gpu *g, struct gnn_source *up,
 
 struct gnn_source *gnn_gpu_upload_new(struct gnn_gpu *g, struct gnn_source *up, struct gnn_err *e)
 {
-    static const struct gpu_pipe_ops ops = {
-        .start = upload_start, .finish = finish_copy, .arg_free = move_free};
+    static const struct gpu_pipe_ops ops = {.start = upload_start, .arg_free = move_free};
     return move_new(g, up, &ops, g->n, (struct move){0}, e);
 }
 
 struct gnn_source *gnn_gpu_bring_new(struct gnn_gpu *g, struct gnn_source *up, struct gnn_err *e)
 {
-    static const struct gpu_pipe_ops ops = {
-        .start = bring_start, .finish = finish_copy, .arg_free = move_free};
+    static const struct gpu_pipe_ops ops = {.start = bring_start, .arg_free = move_free};
     return move_new(g, up, &ops, 1, (struct move){0}, e);
 }
 
@@ -208,7 +189,6 @@ struct gnn_source *gnn_gpu_fetch_new(struct gnn_gpu *g, struct gnn_source *up,
                                      bool (*keep)(void *arg, unsigned device), void *arg,
                                      struct gnn_err *e)
 {
-    static const struct gpu_pipe_ops ops = {
-        .start = fetch_start, .finish = finish_copy, .arg_free = move_free};
+    static const struct gpu_pipe_ops ops = {.start = fetch_start, .arg_free = move_free};
     return move_new(g, up, &ops, 1, (struct move){.keep = keep, .keep_arg = arg}, e);
 }

@@ -15,21 +15,25 @@
 #include <stdio.h>
 #include <string.h>
 
+/* What is used of the library. */
+#define FUNCTIONS(F)                                                                               \
+    F(version, ncclGetVersion)                                                                     \
+    F(text, ncclGetErrorString)                                                                    \
+    F(last, ncclGetLastError)                                                                      \
+    F(id, ncclGetUniqueId)                                                                         \
+    F(join, ncclCommInitRankConfig)                                                                \
+    F(state, ncclCommGetAsyncError)                                                                \
+    F(sum, ncclAllReduce)                                                                          \
+    F(open, ncclGroupStart)                                                                        \
+    F(close, ncclGroupEnd)                                                                         \
+    F(send, ncclSend)                                                                              \
+    F(receive, ncclRecv)                                                                           \
+    F(leave, ncclCommFinalize)                                                                     \
+    F(destroy, ncclCommDestroy)                                                                    \
+    F(cancel, ncclCommAbort)
 struct lib {
-    __typeof__(ncclGetVersion) *version;
-    __typeof__(ncclGetErrorString) *text;
-    __typeof__(ncclGetLastError) *last;
-    __typeof__(ncclGetUniqueId) *id;
-    __typeof__(ncclCommInitRankConfig) *join;
-    __typeof__(ncclCommGetAsyncError) *state;
-    __typeof__(ncclAllReduce) *sum;
-    __typeof__(ncclGroupStart) *open;
-    __typeof__(ncclGroupEnd) *close;
-    __typeof__(ncclSend) *send;
-    __typeof__(ncclRecv) *receive;
-    __typeof__(ncclCommFinalize) *leave;
-    __typeof__(ncclCommDestroy) *destroy;
-    __typeof__(ncclCommAbort) *cancel;
+#define DECLARE(name, of) __typeof__(of) *name;
+    FUNCTIONS(DECLARE)
 };
 struct nccl {
     struct lib lib;
@@ -63,20 +67,9 @@ static int find_symbols(struct lib *l, void *so, struct gnn_err *e)
     const struct {
         void *to;
         const char *name;
-    } f[] = {{&l->version, "ncclGetVersion"},
-             {&l->text, "ncclGetErrorString"},
-             {&l->last, "ncclGetLastError"},
-             {&l->id, "ncclGetUniqueId"},
-             {&l->join, "ncclCommInitRankConfig"},
-             {&l->state, "ncclCommGetAsyncError"},
-             {&l->sum, "ncclAllReduce"},
-             {&l->leave, "ncclCommFinalize"},
-             {&l->open, "ncclGroupStart"},
-             {&l->close, "ncclGroupEnd"},
-             {&l->send, "ncclSend"},
-             {&l->receive, "ncclRecv"},
-             {&l->destroy, "ncclCommDestroy"},
-             {&l->cancel, "ncclCommAbort"}};
+    } f[] = {
+#define ENTRY(name, of) {&l->name, #of},
+        FUNCTIONS(ENTRY)};
     for (size_t i = 0; i < sizeof f / sizeof *f; i++) {
         void *p = dlsym(so, f[i].name);
         if (!p)

@@ -66,7 +66,7 @@ static int pipe_next(struct gnn_source *base, struct gnn_batch **b, struct gnn_e
         gnn_fail_as(e, &s->err);
     else if (!rc) {
         rc = s->done ? gnn_dev_event_wait(s->done->event, e) : 0;
-        if (!rc)
+        if (!rc && p->ops.finish)
             rc = p->ops.finish(p->arg, s, e);
     } else if (p->ops.end) {
         const int last = p->ops.end(p->arg, e);

@@ -123,7 +123,7 @@ int gnn_gpu_slot_done(struct gpu_slot *s, const struct gpu_device *d, void *stre
 /* The work of a source that keeps several batches in flight. start: takes a batch from `up` and
  * queues its work on streams without waiting; GNN_END at the end of `up`. finish: called when the
  * work is done, if start called gnn_gpu_slot_done; sets s->out, the batch that the source returns.
- * end (may be NULL): called at the end of the stream, as in gnn_map_ops. */
+ * NULL: start has set it. end (may be NULL): called at the end of the stream, as in gnn_map_ops. */
 struct gpu_pipe_ops {
     int (*start)(void *arg, struct gnn_source *up, struct gpu_slot *s, struct gnn_err *e);
     int (*finish)(void *arg, struct gpu_slot *s, struct gnn_err *e);

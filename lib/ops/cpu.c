@@ -135,30 +135,21 @@ static int host_gemm(const struct gnn_ops *o, const struct gnn_product *p, struc
 
 static void free_nothing(const struct gnn_ops *o)
 {
-    (void)o;
 }
 
 static const char *no_note(const struct gnn_ops *o)
 {
-    (void)o;
     return "";
 }
 
 static int no_times(const struct gnn_ops *o, gnn_ops_each each, void *arg, struct gnn_err *e)
 {
-    (void)o;
-    (void)each;
-    (void)arg;
-    (void)e;
     return 0;
 }
 
 static void no_shape(const struct gnn_ops *o, const struct gnn_csr *block,
                      const struct gnn_block_shape *s)
 {
-    (void)o;
-    (void)block;
-    (void)s;
 }
 
 const struct gnn_ops gnn_ops_cpu = {

@@ -5,6 +5,9 @@
 
 #include "lib/ops/gpu_ops_impl.h"
 
+/* Pinned memory is that of all devices. */
+#pragma GCC diagnostic ignored "-Wunused-parameter"
+
 static int device_fit(const struct gnn_ops *o, struct gnn_buf *b, uint64_t n, size_t size,
                       const char *what, struct gnn_err *e)
 {
@@ -20,13 +23,11 @@ static void device_release(const struct gnn_ops *o, struct gnn_buf *b)
 static int device_fit_host(const struct gnn_ops *o, struct gnn_buf *b, uint64_t n, size_t size,
                            const char *what, struct gnn_err *e)
 {
-    (void)o;
     return gnn_buf_fit_in(&gnn_gpu_pinned, b, n, size, what, e);
 }
 
 static void device_release_host(const struct gnn_ops *o, struct gnn_buf *b)
 {
-    (void)o;
     gnn_buf_release_in(&gnn_gpu_pinned, b);
 }
 

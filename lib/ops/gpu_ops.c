@@ -149,11 +149,10 @@ static int open_device(struct ops_dev *dev, struct gnn_err *e)
     for (unsigned i = 0; !rc && i < GNN_OPS_MARKS; i++)
         rc = gnn_dev_event_new(&dev->mark[i], e);
     if (!rc)
-        rc = gnn_dev_set(dev->word, 0xff, NWORDS * sizeof(*dev->word), dev->stream, e);
-    if (!rc)
-        rc = gnn_ops_times_new(&dev->times, dev->d, e);
-    if (!rc)
-        rc = gnn_gpu_timeline_open(dev->d, e);
+        rc = gnn_dev_set(dev->word, 0xff, NWORDS * sizeof(*dev->word), dev->stream, e) ||
+                     gnn_ops_times_new(&dev->times, dev->d, e) || gnn_gpu_timeline_open(dev->d, e)
+                 ? e->code
+                 : 0;
     return rc ? rc : gnn_dev_gemm_new(&dev->gemm, e);
 }
 

@@ -108,8 +108,7 @@ static int move_begin(struct gnn_comm *base, const struct gnn_span *out, const s
     s->out = out;
     s->in = in;
     *exchange = s;
-    const int rc = gnn_gpu_reduce_add(c, s, e);
-    return rc ? rc : gnn_gpu_reduce_push(c, e);
+    return gnn_gpu_reduce_add(c, s, e) || gnn_gpu_reduce_push(c, e) ? e->code : 0;
 }
 
 /* ---- both ---- */

@@ -36,9 +36,8 @@ static int describe_own(struct gpu_reduce *c, struct said *s, struct gnn_err *e)
     const char *path = getenv("GNN_NCCL");
     struct gnn_err none = {0};
     unsigned version = 0;
-    int rc = gnn_dev_id(c->ops->d->number, &s->device, e);
-    if (rc)
-        return rc;
+    if (gnn_dev_id(c->ops->d->number, &s->device, e))
+        return e->code;
     if (path && !strcmp(path, "none"))
         gnn_fail(&none, GNN_E_DEVICE, "GNN_NCCL is none");
     else
@@ -217,11 +216,8 @@ static int share_id(struct gpu_reduce *c, struct gnn_exchange *x, struct gnn_ncc
     struct gnn_err none = {0};
     if (!c->host->rank && gnn_nccl_make_id(c->nccl, &own.id, &none))
         snprintf(own.why, sizeof own.why, "%.*s", (int)sizeof own.why - 1, none.msg);
-    int rc = gnn_comm_all_gather(c->host, x, &own, sizeof own, e);
-    if (!rc)
-        rc = check_sizes(x, sizeof own, e);
-    if (rc)
-        return rc;
+    if (gnn_comm_all_gather(c->host, x, &own, sizeof own, e) || check_sizes(x, sizeof own, e))
+        return e->code;
     const struct invitation *v = x->in[0].data;
     *id = v->id;
     if (*v->why)
@@ -235,11 +231,11 @@ static int join_ranks(struct gpu_reduce *c, const struct gnn_nccl_id *id, struct
     c->base.lost = true; /* until all are there */
     c->doing = "start";
     /* As training's: other ranks wait for it, too. */
-    int rc = gnn_gpu_stream_new(c->ops->d, GNN_DEV_HIGH, &c->stream, &why);
-    if (!rc)
-        rc = gnn_nccl_join(c->nccl, id, c->host->rank, c->host->size, &why);
-    if (!rc)
-        rc = wait_for_nccl(c, &why);
+    int rc = gnn_gpu_stream_new(c->ops->d, GNN_DEV_HIGH, &c->stream, &why) ||
+                     gnn_nccl_join(c->nccl, id, c->host->rank, c->host->size, &why) ||
+                     wait_for_nccl(c, &why)
+                 ? why.code
+                 : 0;
     c->base.lost = rc != 0;
     return rc ? gnn_fail(e, (enum gnn_status)rc, "%s (GNN_NCCL=none uses MPI instead)", why.msg)
               : 0;
@@ -250,13 +246,12 @@ int gnn_gpu_reduce_join(struct gpu_reduce *c, char why[GNN_REDUCE_WHY], struct g
     struct gnn_exchange x = {0};
     struct gnn_nccl_id id;
     struct said s = {0};
-    int rc = describe_own(c, &s, e);
-    if (!rc)
-        rc = gnn_exchange_init(&x, c->host, gnn_comm_tag(GNN_COMM_CONTROL, GNN_COMM_NCCL), e);
-    if (!rc)
-        rc = gnn_comm_all_gather(c->host, &x, &s, sizeof s, e);
-    if (!rc)
-        rc = check_sizes(&x, sizeof s, e);
+    int rc =
+        describe_own(c, &s, e) ||
+                gnn_exchange_init(&x, c->host, gnn_comm_tag(GNN_COMM_CONTROL, GNN_COMM_NCCL), e) ||
+                gnn_comm_all_gather(c->host, &x, &s, sizeof s, e) || check_sizes(&x, sizeof s, e)
+            ? e->code
+            : 0;
     if (!rc)
         find_reason(&x, c->host->size, why);
     if (!rc && !*why)
