@@ -20,10 +20,15 @@
 #include "lib/gpu/gpu.h"
 
 struct totals {
-    uint64_t batches, seeds, nodes, edges, bytes;
-    uint64_t walks, steps, pairs;
-    uint64_t shared; /* batches that went by reference */
-    uint64_t hop_edges[GNN_HOPS_MAX], hop_nodes[GNN_HOPS_MAX];
+    uint64_t batches;
+    union {
+        struct {
+            uint64_t seeds, nodes, edges, bytes, walks, steps, pairs;
+            uint64_t hop_edges[GNN_HOPS_MAX], hop_nodes[GNN_HOPS_MAX];
+        };
+        uint64_t share[7 + 2 * GNN_HOPS_MAX]; /* all of these: of a rank's share of the batches */
+    };
+    uint64_t shared;       /* batches that went by reference */
     double first, seconds; /* until the first batch, and in all */
 };
 
@@ -66,13 +71,7 @@ static void add_batch(struct totals *t, const struct gnn_batch *b)
 static void add_ranks(struct totals *t, struct gnn_comm *c)
 {
     struct gnn_err e = {0};
-    uint64_t *const one[] = {&t->seeds, &t->nodes, &t->edges, &t->bytes,
-                             &t->walks, &t->steps, &t->pairs};
-    for (size_t i = 0; i < sizeof one / sizeof *one; i++)
-        if (gnn_comm_all_reduce(c, one[i], 1, GNN_REDUCE_U64, &e))
-            cli_fail(&e);
-    if (gnn_comm_all_reduce(c, t->hop_edges, GNN_HOPS_MAX, GNN_REDUCE_U64, &e) ||
-        gnn_comm_all_reduce(c, t->hop_nodes, GNN_HOPS_MAX, GNN_REDUCE_U64, &e))
+    if (gnn_comm_all_reduce(c, t->share, sizeof t->share / sizeof *t->share, GNN_REDUCE_U64, &e))
         cli_fail(&e);
 }
 

@@ -419,9 +419,8 @@ int gnn_access_find_seeds(struct gnn_store *s, const struct gnn_sampling *m,
     if (set < 0 || c->set[set].ntype != m->seed_ntype || c->set[set].count != m->split_seeds[0])
         return gnn_fail(e, GNN_E_USAGE, "the set of the batches, '%s', is not in the store",
                         m->split[0]);
-    int rc = gnn_store_split(s, (uint32_t)set, &x->id, e);
-    if (rc)
-        return rc;
+    if (gnn_store_split(s, (uint32_t)set, &x->id, e))
+        return e->code;
     x->n = c->set[set].count;
     x->to = UINT64_MAX;
     /* The chance of a seed to be in a batch, and steps of an epoch. */
@@ -429,7 +428,7 @@ int gnn_access_find_seeds(struct gnn_store *s, const struct gnn_sampling *m,
         m->clusters ? (double)s->nparts / m->clusters : (double)x->n / m->batch_size;
     x->share = batches > 1 ? 1 / batches : 1;
     x->steps = m->drop_last ? floor(batches) : batches > 1 ? batches : 1;
-    rc = gnn_sampling_draws_seeds(m) ? set_chances(s, m, x, e) : 0;
+    int rc = gnn_sampling_draws_seeds(m) ? set_chances(s, m, x, e) : 0;
     if (rc)
         gnn_access_seeds_release(x);
     return rc;

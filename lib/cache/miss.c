@@ -40,21 +40,16 @@ void gnn_cache_missed(const struct gnn_cache *k, const struct gnn_cache_tally *y
 int gnn_reach_init(struct gnn_reach *r, uint32_t ntypes, struct gnn_err *e)
 {
     *r = (struct gnn_reach){.ntypes = ntypes};
-    r->bits = gnn_alloc_zero(ntypes, sizeof *r->bits, "partitions of nodes", e);
-    r->before = gnn_alloc_zero(ntypes, sizeof *r->before, "partitions of nodes", e);
-    return r->bits && r->before ? 0 : e->code;
+    r->bits = gnn_alloc_zero(2 * (uint64_t)ntypes, sizeof *r->bits, "partitions of nodes", e);
+    r->before = r->bits ? r->bits + ntypes : NULL;
+    return r->bits ? 0 : e->code;
 }
 
 void gnn_reach_release(struct gnn_reach *r)
 {
-    for (uint32_t t = 0; t < r->ntypes; t++) {
-        if (r->bits)
-            gnn_buf_release(&r->bits[t]);
-        if (r->before)
-            gnn_buf_release(&r->before[t]);
-    }
+    for (uint32_t t = 0; r->bits && t < 2 * r->ntypes; t++)
+        gnn_buf_release(&r->bits[t]);
     gnn_free(r->bits);
-    gnn_free(r->before);
     *r = (struct gnn_reach){0};
 }
 

@@ -54,10 +54,10 @@ int gnn_order_scores(const struct gnn_order *o, const struct gnn_order_scope *w,
     if (*x)
         return 0;
     *x = made;
-    int rc = make_scores(o->by, w, made, e);
-    if (!rc && (w->all_ranks || o->by == GNN_ORDER_DEGREE))
-        rc = sum_scores(w->store, made, e);
-    return rc;
+    return make_scores(o->by, w, made, e) ||
+                   ((w->all_ranks || o->by == GNN_ORDER_DEGREE) && sum_scores(w->store, made, e))
+               ? e->code
+               : 0;
 }
 
 /* ---- ranked rows ---- */

@@ -125,11 +125,10 @@ static int keep_arrays(const struct gnn_store *s, const struct gnn_derived *x, c
     if (mkdir(dir, 0777) && errno != EEXIST)
         return gnn_fail_errno(e, "%s: cannot create", dir);
     memcpy(meta.graph, s->meta.identity, sizeof meta.graph);
-    int rc = gnn_schema_add_ntype(&meta.schema, "index", 0, e);
-    if (!rc)
-        rc = gnn_store_create(&w, path, &meta, true, e);
-    if (!rc)
-        rc = write_arrays(&w, x, e);
+    int rc = gnn_schema_add_ntype(&meta.schema, "index", 0, e) ||
+                     gnn_store_create(&w, path, &meta, true, e) || write_arrays(&w, x, e)
+                 ? e->code
+                 : 0;
     gnn_store_abandon(&w);
     gnn_meta_release(&meta);
     return rc;

@@ -55,9 +55,8 @@ static int encode_one(struct gnn_buf *out, uint64_t *used, enum gnb_kind kind, u
     if (!gnn_gnb_layout(&f, &t))
         return gnn_fail(e, GNN_E_RUN, "header too large");
     uint64_t head = GNB_HEADER_BYTES + f.table_bytes;
-    int rc = gnn_buf_reserve(out, *used + head + f.payload_bytes, 1, "a store header", e);
-    if (rc)
-        return rc;
+    if (gnn_buf_reserve(out, *used + head + f.payload_bytes, 1, "a store header", e))
+        return e->code;
     uint8_t *p = (uint8_t *)out->data + *used;
     memset(p, 0, head + f.payload_bytes);
     gnn_gnb_frame_encode(&f, &t, p);
@@ -186,9 +185,8 @@ int gnn_part_declare(struct gnn_store_writer *w, const char *name, enum gnn_dtyp
     size_t len = strlen(name);
     if (len > GNN_NAME_MAX || ndim > GNN_NDIM_MAX)
         return gnn_fail(e, GNN_E_RUN, "tensor name '%.40s...' is too long", name);
-    int rc = gnn_buf_reserve(&p->list, p->n + 1u, sizeof(void *), "tensor table", e);
-    if (rc)
-        return rc;
+    if (gnn_buf_reserve(&p->list, p->n + 1u, sizeof(void *), "tensor table", e))
+        return e->code;
     p->tensor = p->list.data;
     struct part_tensor *t = gnn_alloc_zero(1, sizeof *t + len + 1, "a tensor", e);
     if (!t)
@@ -233,11 +231,9 @@ int gnn_part_layout(struct gnn_store_writer *w, struct gnn_err *e)
                                   .ntensors = p->n,
                                   .align = GNB_STORE_ALIGN,
                                   .seq = 1};
-    int rc = check_names(p, e);
-    if (!rc)
-        rc = gnn_buf_reserve(&p->entries, p->n, sizeof(struct gnb_entry), "tensor table", e);
-    if (rc)
-        return rc;
+    if (check_names(p, e) ||
+        gnn_buf_reserve(&p->entries, p->n, sizeof(struct gnb_entry), "tensor table", e))
+        return e->code;
     struct gnb_entry *t = p->entries.data;
     for (uint32_t i = 0; i < p->n; i++)
         t[i] = (struct gnb_entry){.t = p->tensor[i]->t,
@@ -266,9 +262,8 @@ int gnn_part_write(struct gnn_store_writer *w, uint32_t id, const void *data, ui
     struct part_tensor *t = w->part->tensor[id];
     if (bytes > t->bytes - t->written)
         return gnn_fail(e, GNN_E_RUN, "tensor '%s': written beyond its size", t->name);
-    int rc = gnn_io_pwrite(&w->part->io, data, bytes, t->at + t->written, e);
-    if (rc)
-        return rc;
+    if (gnn_io_pwrite(&w->part->io, data, bytes, t->at + t->written, e))
+        return e->code;
     XXH3_64bits_update(&t->sum, data, bytes);
     t->written += bytes;
     return 0;

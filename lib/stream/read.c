@@ -65,18 +65,16 @@ static int read_head(struct gnn_reader *r, struct gnb_frame *f, struct gnn_err *
     if ((rc = gnn_buf_reserve(&r->table, room + 1, 1, "tensor table", e)) ||
         (rc = gnn_io_read_exact(&r->io, r->table.data, room, "a tensor table", e)))
         return rc;
-    if ((text = gnn_gnb_frame_check(f, h, r->table.data)))
-        return fail_frame(r, at, text, e);
-    if (f->seq != r->seq)
-        return fail_frame(r, at, "out of sequence", e);
-    if (r->seq && f->major != r->major)
-        return fail_frame(r, at, "is of another version than its HEADER", e);
+    const bool header = f->kind == GNB_HEADER;
+    text = gnn_gnb_frame_check(f, h, r->table.data);
+    if (!text)
+        text = f->seq != r->seq                 ? "out of sequence"
+               : r->seq && f->major != r->major ? "is of another version than its HEADER"
+               : f->align != GNB_ALIGN          ? "this is a partition of a store, not a stream"
+               : f->kind == GNB_TENSORS || header != (r->seq == 0) ? "frame kind out of place"
+                                                                   : NULL;
     r->major = f->major;
-    if (f->align != GNB_ALIGN)
-        return fail_frame(r, at, "this is a partition of a store, not a stream", e);
-    if (f->kind == GNB_TENSORS || (f->kind == GNB_HEADER) != (r->seq == 0))
-        return fail_frame(r, at, "frame kind out of place", e);
-    return 0;
+    return text ? fail_frame(r, at, text, e) : 0;
 }
 
 static int read_padding(struct gnn_reader *r, uint64_t n, struct gnn_err *e)
@@ -119,9 +117,8 @@ static int read_stored(struct gnn_reader *r, const struct gnb_entry *t, struct g
             if (rc)
                 return rc;
         }
-        int rc = gnn_io_read_exact(&r->io, to + done, n, "a tensor", e);
-        if (rc)
-            return rc;
+        if (gnn_io_read_exact(&r->io, to + done, n, "a tensor", e))
+            return e->code;
         XXH3_64bits_update(&sum, to + done, n);
         done += n;
     }
@@ -169,9 +166,8 @@ static int keep_shared(struct gnn_reader *r, const struct gnn_tensor *as, void *
             memcpy((*x)->data, data, bytes);
         return rc;
     }
-    const int rc = gnn_tensors_add(set, as->name, as->dtype, 1, &none, x, e);
-    if (rc)
-        return rc;
+    if (gnn_tensors_add(set, as->name, as->dtype, 1, &none, x, e))
+        return e->code;
     (*x)->data = data;
     (*x)->ndim = as->ndim;
     memcpy((*x)->shape, as->shape, sizeof as->shape);
@@ -180,23 +176,21 @@ static int keep_shared(struct gnn_reader *r, const struct gnn_tensor *as, void *
 }
 
 /* Follows a reference. */
-static int follow_reference(struct gnn_reader *r, const struct gnb_entry *t, const char *name,
-                            struct gnn_tensors *set, struct gnn_err *e)
+static int follow_reference(struct gnn_reader *r, const struct gnb_entry *t,
+                            const struct gnn_tensor *as, struct gnn_tensors *set, struct gnn_err *e)
 {
     struct gnb_reference ref;
-    struct gnn_tensor *x, as = t->t;
+    struct gnn_tensor *x;
     void *data;
-    as.name = name;
     const char *text = gnn_gnb_reference_decode(&ref, r->packed.data, t->stored);
     if (text)
         return bad_tensor(r, t, text, e);
     if (ref.on_device)
-        return refer_device(r, t, &as, &ref, set, e);
+        return refer_device(r, t, as, &ref, set, e);
     if ((text = gnn_importer_map(r->importer, &ref, t->raw, set, &data)))
         return bad_tensor(r, t, text, e);
-    const int rc = keep_shared(r, &as, data, t->raw, set, &x, e);
-    if (rc)
-        return rc;
+    if (keep_shared(r, as, data, t->raw, set, &x, e))
+        return e->code;
     if (ref.has_sum && XXH3_64bits(x->data, t->raw) != ref.sum)
         return bad_tensor(r, t, "checksum mismatch in shared memory", e);
     x->sum = ref.sum;
@@ -232,21 +226,19 @@ static int unpack_tensor(struct gnn_reader *r, const struct gnb_entry *t, struct
     return n == t->raw ? 0 : bad_tensor(r, t, "unpacks to another size", e);
 }
 
-static int read_tensor(struct gnn_reader *r, const struct gnb_entry *t, struct gnn_tensors *set,
-                       struct gnn_err *e)
+/* as: the tensor as it was declared. */
+static int read_tensor(struct gnn_reader *r, const struct gnb_entry *t, const struct gnn_tensor *as,
+                       struct gnn_tensors *set, struct gnn_err *e)
 {
-    char name[GNN_NAME_MAX + 1];
-    memcpy(name, t->t.name, t->name_len);
-    name[t->name_len] = 0;
     struct gnn_tensor *x;
     uint64_t none = 0;
     int rc;
     if (t->codec == GNB_REFERENCE) {
         rc = read_stored(r, t, set, NULL, e);
-        return rc ? rc : follow_reference(r, t, name, set, e);
+        return rc ? rc : follow_reference(r, t, as, set, e);
     }
     /* The set's tensor starts empty and grows with what arrives. */
-    rc = gnn_tensors_add(set, name, t->t.dtype, 1, &none, &x, e);
+    rc = gnn_tensors_add(set, as->name, as->dtype, 1, &none, &x, e);
     if (rc)
         return rc;
     x->has_sum = false;
@@ -287,9 +279,8 @@ static int declare_tensor(struct gnn_reader *r, const struct gnb_entry *t, struc
     struct gnn_tensor *x;
     memcpy(name, t->t.name, t->name_len);
     name[t->name_len] = 0;
-    const int rc = gnn_tensors_add(&r->declared, name, t->t.dtype, 1, &none, &x, e);
-    if (rc)
-        return rc;
+    if (gnn_tensors_add(&r->declared, name, t->t.dtype, 1, &none, &x, e))
+        return e->code;
     x->ndim = t->t.ndim;
     memcpy(x->shape, t->t.shape, sizeof x->shape);
     return 0;
@@ -343,7 +334,7 @@ static int read_frame(struct gnn_reader *r, struct gnb_frame *f, struct gnn_tens
     const struct gnb_entry *t = r->entries.data;
     for (uint32_t i = 0; i < f->ntensors; i++)
         if ((rc = read_padding(r, base + t[i].offset - r->io.pos, e)) ||
-            (rc = read_tensor(r, &t[i], set, e)))
+            (rc = read_tensor(r, &t[i], gnn_tensors_at(&r->declared, i), set, e)))
             return rc;
     const char *text = check_place(r, set);
     if (text)
@@ -380,22 +371,15 @@ static int take_header(struct gnn_reader *r, const struct gnn_tensors *t, struct
     int rc = gnn_meta_from_text(&meta, m->data, m->shape[0], &why);
     if (rc)
         return gnn_fail(e, (enum gnn_status)rc, "%s: %s", r->io.name, why.msg);
-    if (!meta.is_stream) {
-        gnn_meta_release(&meta);
-        return fail_frame(r, r->start, "this is a partition of a store, not a stream", e);
-    }
-    if (gnn_sampling_needs_version_2(&meta.sampling) && r->major < GNB_MAJOR_TREES) {
-        gnn_meta_release(&meta);
-        return fail_frame(r, r->start,
-                          "batches with trees, times or induced edges require version 2", e);
-    }
-    if (!gnn_sampling_needs_version_2(&meta.sampling) && r->major >= GNB_MAJOR_TREES) {
-        gnn_meta_release(&meta);
-        return fail_frame(r, r->start,
-                          "version 2, but batches without trees, times or induced edges", e);
-    }
-    if (r->have_meta) {
-        rc = check_same(r, &meta, e);
+    const bool needs_2 = gnn_sampling_needs_version_2(&meta.sampling),
+               is_2 = r->major >= GNB_MAJOR_TREES;
+    const char *text =
+        !meta.is_stream    ? "this is a partition of a store, not a stream"
+        : needs_2 && !is_2 ? "batches with trees, times or induced edges require version 2"
+        : !needs_2 && is_2 ? "version 2, but batches without trees, times or induced edges"
+                           : NULL;
+    if (text || r->have_meta) {
+        rc = text ? fail_frame(r, r->start, text, e) : check_same(r, &meta, e);
         gnn_meta_release(&meta);
         return rc;
     }

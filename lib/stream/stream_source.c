@@ -36,10 +36,9 @@ static int next_batch(struct gnn_source *s, struct gnn_batch **out, struct gnn_e
 {
     struct stream_source *q = (struct stream_source *)s;
     struct gnn_batch *b;
-    int rc = gnn_batch_get(q->pool, &b, e);
-    if (rc)
-        return rc;
-    rc = make_ready(q, b, e);
+    if (gnn_batch_get(q->pool, &b, e))
+        return e->code;
+    int rc = make_ready(q, b, e);
     if (!rc)
         rc = gnn_reader_next(&q->reader, &b->tensors, e);
     if (!rc)

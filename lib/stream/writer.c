@@ -33,12 +33,6 @@ static int put_bytes(struct gnn_writer *w, const void *data, uint64_t n, struct 
     return 0;
 }
 
-/* Bytes handed over so far, whether they have reached the descriptor or not. */
-static uint64_t bytes_written(const struct gnn_writer *w)
-{
-    return w->io.pos + w->nout;
-}
-
 /* Compresses tensor t to the end of w->packed, if that saves something. */
 static int pack_tensor(struct gnn_writer *w, struct gnb_entry *entry, const struct gnn_tensor *t,
                        uint64_t *used, struct gnn_err *e)
@@ -46,9 +40,8 @@ static int pack_tensor(struct gnn_writer *w, struct gnb_entry *entry, const stru
     if (entry->raw < 256)
         return 0;
     uint64_t bound = ZSTD_compressBound(entry->raw);
-    int rc = gnn_buf_reserve(&w->packed, *used + bound, 1, "compression", e);
-    if (rc)
-        return rc;
+    if (gnn_buf_reserve(&w->packed, *used + bound, 1, "compression", e))
+        return e->code;
     if (!w->zstd && !(w->zstd = ZSTD_createCCtx()))
         return gnn_fail_nomem(e, 0, "compression");
     uint8_t *to = (uint8_t *)w->packed.data + *used;
@@ -76,9 +69,8 @@ struct content {
 static int refer_tensor(struct gnn_writer *w, struct gnb_entry *entry, const struct content *c,
                         uint32_t i, uint64_t *used, struct gnn_err *e)
 {
-    int rc = gnn_buf_reserve(&w->packed, *used + GNB_DEVICE_REFERENCE_BYTES, 1, "references", e);
-    if (rc)
-        return rc;
+    if (gnn_buf_reserve(&w->packed, *used + GNB_DEVICE_REFERENCE_BYTES, 1, "references", e))
+        return e->code;
     struct gnb_reference r;
     gnn_exporter_refer(w->exporter, c->slot, c->b, i, entry->raw, &r);
     entry->stored = gnn_gnb_reference_encode(&r, (uint8_t *)w->packed.data + *used);
@@ -229,12 +221,11 @@ int gnn_writer_batch(struct gnn_writer *w, struct gnn_batch *b, struct gnn_err *
 
 int gnn_writer_end(struct gnn_writer *w, struct gnn_err *e)
 {
-    uint64_t totals[2] = {w->seq, bytes_written(w)};
-    int rc = write_one(w, GNB_END, "totals", GNN_U64, 2, totals, e);
-    if (!rc)
-        rc = flush_buffer(w, e);
-    if (!rc)
-        rc = gnn_io_close(&w->io, false, e);
+    uint64_t totals[2] = {w->seq, w->io.pos + w->nout};
+    int rc = write_one(w, GNB_END, "totals", GNN_U64, 2, totals, e) || flush_buffer(w, e) ||
+                     gnn_io_close(&w->io, false, e)
+                 ? e->code
+                 : 0;
     if (!rc && w->exporter)
         gnn_exporter_drain(w->exporter);
     return rc;
