@@ -9,18 +9,18 @@
 
 #include "lib/ops/ops.h"
 
-/* How a row's neighbours are weighted, which a layer declares: not; by 1/degree; or by
+/* The norm by which a row's neighbours are weighted, which a layer declares: none; 1/degree; or
  * D^-1/2 (A + I) D^-1/2, where each node is a neighbour of itself (kernels/factors.h). */
 enum gnn_adj_norm { GNN_ADJ_SUM, GNN_ADJ_MEAN, GNN_ADJ_SYMMETRIC };
 
-/* The last needs the nodes' degrees in the whole graph, and one node type. */
+/* Whether a norm needs the nodes' degrees in the whole graph, and one node type. */
 static inline bool gnn_adj_needs_degrees(enum gnn_adj_norm norm)
 {
     return norm == GNN_ADJ_SYMMETRIC;
 }
 
-/* Sources in parts of about as many edges each, so that what a backward pass keeps of edges needs
- * room for those of one part. Edges are numbered in the order of the transposed block, which has no
+/* Sources in parts of about as many edges each, so that a backward pass keeps data for the edges of
+ * one part only. Edges are numbered in the order of the transposed block, which has no
  * `edge`: part k has sources row[k] .. row[k+1]-1, and edges edge[k] .. edge[k+1]-1. The order of
  * sums is the same as in one part, as the sources of each row ascend. */
 enum { GNN_ADJ_PARTS = 8 };
@@ -28,7 +28,7 @@ struct gnn_adj_parts {
     uint32_t row[GNN_ADJ_PARTS + 1], edge[GNN_ADJ_PARTS + 1];
     const struct gnn_csr *seg; /* the block with these numbers */
 };
-/* One of them; or all: edge1 is 0, then. */
+/* One part of the sources; or all of them: edge1 is 0, then. */
 struct gnn_adj_part {
     uint32_t from, to, edge0, edge1;
     bool last;
@@ -39,48 +39,49 @@ struct gnn_adj_part {
 /* Zeroed object = empty. All pointers are to the operations' memory. */
 struct gnn_adj {
     enum gnn_adj_norm norm;
-    const float *node; /* gnn_gcn_degrees, if the degrees are needed; or gnn_weight_degrees, and */
-    const float *loop; /* the weights of nodes' loops, */
-    const uint32_t *degree; /* and the numbers of neighbours (kernels/factors.h) */
-    uint32_t ndst, nsrc;    /* rows of results, and of what is summed up */
+    const float *node; /* gnn_gcn_degrees or, with weights, gnn_weight_degrees; NULL: not needed */
+    const float *loop; /* with weights: those of nodes' loops (kernels/factors.h) */
+    const uint32_t *degree; /* with weights: numbers of neighbours (kernels/factors.h) */
+    uint32_t ndst, nsrc;    /* rows of results; rows that are summed up */
     uint64_t edges;
-    bool at_most;    /* edges may be fewer: how many, only the device knows that has them */
-    uint32_t number; /* of the first edge, where several views of the same rows follow each other */
+    bool at_most;    /* `edges` is an upper bound: only the device that has them knows the number */
+    uint32_t number; /* number of the first edge, where several views of the same rows follow */
     /* Data of edges, by number over one segment after the other; NULL: they have none. */
-    const float *value;   /* [edges] their weights */
+    const float *value;   /* [edges] weights */
     const float *feature; /* (edges, features) */
     uint32_t features;
-    /* (ndst, features) their means of each row, or NULL: not known yet */
+    /* (ndst, features) means of the features of each row's edges; NULL: not known yet */
     const float *loop_feature;
     const uint64_t *id;        /* [edges] original ids; while training, where a layer needs them */
-    const uint32_t *node_id;   /* [ndst] the same of destinations */
-    bool numbered;             /* the transposed block says which number an edge has */
+    const uint32_t *node_id;   /* [ndst] original ids of destinations, likewise */
+    bool numbered;             /* the transposed block has the numbers of edges */
     const struct gnn_csr *seg; /* [nseg], at least one */
     uint32_t nseg;
     const struct gnn_csr *back;        /* the transposed block, or NULL */
-    const struct gnn_adj_parts *parts; /* or NULL: its sources are worked on all together */
+    const struct gnn_adj_parts *parts; /* of its sources; NULL: these are worked on all together */
     struct gnn_buf row, diag, tptr, tidx, tedge;
 };
 
-/* Room for the factors of ndst rows; and, with `back`, for the transposed block. The members before
- * seg are set before; edges with values are numbered in any case. */
+/* Allocates the factors of ndst rows and, with `back`, the transposed block. The caller has set the
+ * members before seg; edges with values are numbered in any case. */
 int gnn_adj_open(const struct gnn_ops *o, struct gnn_adj *a, bool back,
                  struct gnn_err *e) GNN_MUST_USE;
 void gnn_adj_release(const struct gnn_ops *o, struct gnn_adj *a);
-/* After gnn_adj_open: a segment to which rows, offsets, sources and values are to be added; and the
- * transposed block. They are brought to the operations' memory by the caller, who sets seg and
- * back. */
+/* After gnn_adj_open: _segment: a segment to which rows, offsets, sources and values are to be
+ * added; _transposed: the transposed block. The caller brings them to the operations' memory, and
+ * sets seg and back. */
 struct gnn_csr gnn_adj_segment(const struct gnn_adj *a);
 struct gnn_csr gnn_adj_transposed(const struct gnn_adj *a);
-/* Computes the factors of rows [from, to) of the segments; computes the transposed block. */
+/* _normalise computes the factors of rows [from, to) of the segments, _transpose the transposed
+ * block. */
 void gnn_adj_normalise(const struct gnn_ops *o, struct gnn_adj *a, uint32_t from, uint32_t to);
 void gnn_adj_transpose(const struct gnn_ops *o, struct gnn_adj *a);
 
-/* When seg and back are set: what the segments have at least, for those who ask what operations
- * transfer. */
+/* Tells lower bounds of the segments' sizes, when seg and back are set, for the bytes that
+ * operations transfer. */
 void gnn_adj_tell(const struct gnn_ops *o, const struct gnn_adj *a, struct gnn_block_shape least);
 
-/* Before products over all edges: rows of (edges, d) that no edge has become 0. */
+/* Clears rows of (edges, d) that no edge has, before products over all edges. */
 static inline void gnn_adj_clear_rest(const struct gnn_ops *o, const struct gnn_adj *a, size_t d,
                                       float *rows)
 {
@@ -93,7 +94,7 @@ static inline void gnn_adj_clear_rest(const struct gnn_ops *o, const struct gnn_
 void gnn_adj_edges_of(const struct gnn_ops *o, const struct gnn_adj *a, uint32_t from, uint32_t to,
                       uint32_t *first, uint32_t *n);
 
-/* How many edges the largest part has. */
+/* The number of edges of the largest part. */
 uint64_t gnn_adj_most_edges(const struct gnn_adj *a);
 /* The next part, from number *k on, which is 0 at first; false: there are no more. The last part is
  * there even if it is empty. */
@@ -123,7 +124,7 @@ static inline void gnn_adj_max_back(const struct gnn_ops *o, const struct gnn_ad
 {
     o->max_back(o, a->back, 1, 0, a->nsrc, dy, arg, a->ndst, d, dx, a->number, acc);
 }
-/* The gradient: dx, all rows, is A^T dy, or A^T dy is added to it. */
+/* Backward: sets dx, all rows, to A^T dy, or adds A^T dy to it. */
 static inline void gnn_adj_spread(const struct gnn_ops *o, const struct gnn_adj *a, const float *dy,
                                   size_t d, float *dx, bool acc)
 {
