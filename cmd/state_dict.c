@@ -13,14 +13,15 @@ static const struct gnn_layer *asked; /* the layer of a state dict; NULL: it was
 
 void state_dict_init(void)
 {
-    static const char *const untold[] = {"activation", "residual", "edge-weight", "feature-norm"};
+    static const char *const unrecorded[] = {"activation", "residual", "edge-weight",
+                                             "feature-norm"};
     struct opt all[GNN_MODEL_OPTIONS];
     gnn_settings_init(&state_dict_set);
     gnn_layers_init(&state_dict_set.layers, true);
     gnn_model_options(&state_dict_set, all);
-    for (size_t i = 0; i < sizeof untold / sizeof *untold; i++)
+    for (size_t i = 0; i < sizeof unrecorded / sizeof *unrecorded; i++)
         for (const struct opt *o = all; o->kind != OPT_END; o++)
-            if (o->name && !strcmp(o->name, untold[i]))
+            if (o->name && !strcmp(o->name, unrecorded[i]))
                 state_dict_opts[i] = *o;
 }
 
@@ -73,7 +74,7 @@ static void append_options(char *text, size_t room, const struct gnn_layer_set *
         char one[96];
         size_t n = 0;
         const char *word = x->choices ? gnn_layer_option_word(x, x->init, &n) : "";
-        if (!x->untold || o->kind == OPT_END || opt_given(o->value))
+        if (!x->unrecorded || o->kind == OPT_END || opt_given(o->value))
             continue;
         if (x->choices || x->flag)
             snprintf(one, sizeof one, "--%s%s%s%.*s", x->flag && x->init == 0 ? "no-" : "", x->word,

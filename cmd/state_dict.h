@@ -16,7 +16,7 @@ void state_dict_tell_assumed(const struct gnn_model_config *c, const char *path,
 extern struct gnn_settings state_dict_set;
 extern struct opt state_dict_opts[];
 void state_dict_init(void);
-/* As gnn_model_open's `untold`: all of them. */
+/* As gnn_model_open's `unrecorded`: all of them. */
 void state_dict_take(struct gnn_model_config *c);
 /* After gnn_model_open of the model at `path`: ends the program if one of the options was given and
  * the model says it itself, or its layers do not have it; a message names what is assumed. Whether

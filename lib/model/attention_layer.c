@@ -17,14 +17,14 @@ const struct gnn_layer_option gnn_heads_option[GNN_HEADS_OPTIONS + 1] = {
                                 "compute all outputs, or their concatenation (default: mean)"},
     [GNN_HEADS_SLOPE] = {"negative_slope", "negative-slope", .init = 0.2, .min = 0, .max = 1,
                          .help = "gat, gatv2: slope of the leaky ReLU of attention (default: 0.2)",
-                         .untold = true},
+                         .unrecorded = true},
     [GNN_HEADS_DROPOUT] = {"attention_dropout", "attention-dropout", .training = true, .init = 0,
                            .min = 0, .max = 0.999,
                            .help = "gat, gatv2: dropout of attention weights (default: 0)"},
     [GNN_HEADS_LOOPS] = {"self_loops", "self-loops", .flag = true, .init = 1,
                          .help = "gat, gatv2: each node is its own neighbour once, in edge types "
                                  "within a node type (default; --no-self-loops)",
-                         .untold = true},
+                         .unrecorded = true},
     [GNN_HEADS_RESIDUAL] = {"conv_residual", "conv-residual", .flag = true,
                             .help = "gat, gatv2: add the destinations' rows times a matrix to "
                                     "each convolution"},

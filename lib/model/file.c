@@ -356,7 +356,7 @@ static int other_outputs(const struct gnn_model_config *c, uint32_t outputs,
 }
 
 int gnn_model_open(struct gnn_model *m, const struct gnn_st_file *f, const char *path,
-                   const struct gnn_schema *s, void (*untold)(struct gnn_model_config *c),
+                   const struct gnn_schema *s, void (*unrecorded)(struct gnn_model_config *c),
                    struct gnn_err *e)
 {
     struct gnn_model_config c = {0};
@@ -369,8 +369,8 @@ int gnn_model_open(struct gnn_model *m, const struct gnn_st_file *f, const char 
         if (!rc && s)
             rc = gnn_model_arrange(&c, s, &order, e);
     } else if ((rc = gnn_model_guess(&c, f, path, e)) == 0) {
-        if (untold)
-            untold(&c);
+        if (unrecorded)
+            unrecorded(&c);
         outputs = c.width[c.nlayers - 1];
         rc = gnn_model_config_fit(&c, s, e);
         if (!rc && c.outputs != outputs)

@@ -103,8 +103,8 @@ struct gnn_layer_option {
     const char *choices;     /* "mean|max": the number of one of these words; or NULL */
     double init, min, max;   /* init: unless it is chosen; of a flag 0 or 1 */
     const char *help;        /* names the default */
-    bool training; /* only training depends on it: an applied model computes the same with any */
-    bool untold;   /* state dicts of other programs do not record it: gnn-predict has it too */
+    bool training;   /* only training depends on it: an applied model computes the same with any */
+    bool unrecorded; /* state dicts of other programs do not record it: gnn-predict has it too */
 };
 /* _word: the word for this value of an option with `choices`, of *n characters. _value: the value
  * of a word; -1: it is none of the choices. */

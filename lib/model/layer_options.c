@@ -12,14 +12,15 @@ const struct opt *gnn_layers_option(const struct gnn_layer_set *s, const char *n
     return o;
 }
 
-void gnn_layers_init(struct gnn_layer_set *s, bool untold)
+void gnn_layers_init(struct gnn_layer_set *s, bool unrecorded)
 {
     memset(s, 0, sizeof *s);
     for (size_t l = 0; gnn_layers[l]; l++)
         for (uint32_t k = 0; k < gnn_layers[l]->noptions; k++) {
             const struct gnn_layer_option *x = &gnn_layers[l]->option[k];
             const size_t i = (size_t)(gnn_layers_option(s, x->word) - s->option);
-            if (i == GNN_LAYER_SET || s->option[i].kind != OPT_END || (untold && !x->untold))
+            if (i == GNN_LAYER_SET || s->option[i].kind != OPT_END ||
+                (unrecorded && !x->unrecorded))
                 continue;
             s->option[i] = (struct opt){.kind = x->choices ? OPT_CHOICE
                                                 : x->flag  ? OPT_FLAG

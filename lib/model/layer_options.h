@@ -18,8 +18,9 @@ struct gnn_layer_set {
         double number;
     } value[GNN_LAYER_SET];
 };
-/* With their defaults. untold: only those that a state dict of another program does not tell. */
-void gnn_layers_init(struct gnn_layer_set *s, bool untold);
+/* Fills the set with options of all layers, at their defaults. unrecorded: only with those that a
+ * state dict of another program does not record. */
+void gnn_layers_init(struct gnn_layer_set *s, bool unrecorded);
 /* Gives c, whose layer is set, the values of those of its options that are in the set; and back,
  * but for those that are about training only. */
 void gnn_layers_take(const struct gnn_layer_set *s, struct gnn_model_config *c);

@@ -51,10 +51,10 @@ int gnn_model_write(const struct gnn_model *m, const float *slab, const char *pr
 /* Makes the model that the file holds. A file of our own says what it is, and its types are put
  * into the order of the schema's types of the same names (NULL: not). For any other (a PyG state
  * dict), kind, layers and widths are read off the names and shapes, types and task are those of the
- * schema (else not used), and what is not said of the layers is set by `untold` (NULL: as by
- * default). */
+ * schema (else not used), and `unrecorded` sets the options of layers that it does not record
+ * (NULL: their defaults). */
 int gnn_model_open(struct gnn_model *m, const struct gnn_st_file *f, const char *path,
-                   const struct gnn_schema *s, void (*untold)(struct gnn_model_config *c),
+                   const struct gnn_schema *s, void (*unrecorded)(struct gnn_model_config *c),
                    struct gnn_err *e) GNN_MUST_USE;
 /* GNN_E_INPUT, naming tensor and layer, if the file has parameters of a layer that is known but not
  * supported. */

@@ -18,9 +18,9 @@ enum { SUMS, UNIT, RNORM, UNIT_GRAD, ARG };
 enum { AGGR, NORMALIZE, PROJECT, OPTIONS };
 enum { MEAN, MAX, SUM };
 static const struct gnn_layer_option options[OPTIONS] = {
-    [AGGR] = {"aggr", "aggr", .choices = "mean|max|sum", .untold = true,
+    [AGGR] = {"aggr", "aggr", .choices = "mean|max|sum", .unrecorded = true,
               .help = "sage: how neighbours are aggregated (default: mean)"},
-    [NORMALIZE] = {"normalize", "normalize", .flag = true, .untold = true,
+    [NORMALIZE] = {"normalize", "normalize", .flag = true, .unrecorded = true,
                    .help = "sage: divide rows of results by their Euclidean length"},
     [PROJECT] = {"project", "project", .flag = true,
                  .help = "sage: linear layer and ReLU before neighbours are aggregated"},
