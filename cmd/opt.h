@@ -18,8 +18,8 @@ struct program {
     const char *synopsis; /* arguments after the options: "[STORE]" */
     /* names of the first min_args of them, as missing ones are named: "STORE|MODEL" */
     const char *args;
-    const char *extra; /* where what is one argument too many belongs: "a stream is given with -i
-                          FILE", or NULL */
+    /* The remedy for one argument too many: "a stream is given with -i FILE", or NULL. */
+    const char *extra;
     const struct opt *opts;
     const struct opt *const *more; /* tables that follow opts, with NULL at the end; or NULL */
     const char *words; /* what completion offers besides files as arguments, "a|b", or NULL */

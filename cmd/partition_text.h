@@ -8,7 +8,7 @@
 struct partition_figures {
     const char *how;   /* the method, or "file" */
     const char *start; /* of access: the method it starts from */
-    /* What the method was called with and what it tells; zeros for those that were not called. */
+    /* Arguments and figures of the methods; zeros for methods that were not called. */
     struct gnn_metis_parts metis;
     struct gnn_stream stream;
     struct gnn_access_parts access;

@@ -13,15 +13,16 @@ enum opt_kind {
     OPT_END,   /* last entry */
     OPT_GROUP, /* a heading in --help; only `help` is used */
     OPT_FLAG,  /* bool *: set to true; "--no-NAME" sets it to false */
-    OPT_U64, /* uint64_t *, decimal with optional k M G T (powers of 1024 when `bytes` is set, else
-                1000) */
-    OPT_U32, /* uint32_t *, the same */
+    /* uint64_t *, decimal with optional k M G T (powers of 1024 when `bytes` is set, else 1000) */
+    OPT_U64,
+    OPT_U32,    /* uint32_t *, the same */
     OPT_DOUBLE, /* double * */
     OPT_STR,    /* const char ** */
     OPT_LIST,   /* struct opt_list *: may be given several times */
     OPT_CHOICE, /* int *: index into `choices` ("a|b|c") */
-    OPT_RANGE,  /* struct opt_range *: A:B, half open; "A" means A:A+1 (0:A if `count`), ":B" and
-                   "A:" are open */
+    /* struct opt_range *: A:B, half open; "A" means A:A+1 (0:A if `count`), ":B" and "A:" are open
+     */
+    OPT_RANGE,
     OPT_I32S,   /* struct opt_i32s *: comma-separated integers */
     OPT_DOUBLES /* struct opt_doubles *: comma-separated numbers */
 };
@@ -56,13 +57,15 @@ struct opt {
     const char *choices;
     double min, max; /* numbers: allowed range, if max > min */
     bool bytes;
-    bool file; /* names a file or directory: completion offers such, and no output may be an input
-                  (cmd/paths.h) */
-    const char *makes; /* with `file`: it is written; "" or the names of what is written in that
-                          directory, "a|b". NULL: read */
-    bool own;          /* with several ranks, each may have another */
-    bool count;        /* OPT_RANGE: a lone number says how many, not which one */
-    bool strided;      /* OPT_RANGE: or A:B:STRIDE */
+    /* Names a file or directory: completion offers such, and no output may be an input
+     * (cmd/paths.h). */
+    bool file;
+    /* With `file`: it is written; "" or the names of what is written in that directory, "a|b".
+     * NULL: read. */
+    const char *makes;
+    bool own;     /* with several ranks, each may have another */
+    bool count;   /* OPT_RANGE: a lone number says how many, not which one */
+    bool strided; /* OPT_RANGE: or A:B:STRIDE */
 };
 
 /* Sets what the option fills; but for that of a flag. GNN_E_USAGE "NAME: ...", after `dashes`: "--"

@@ -14,8 +14,9 @@ struct gather_want {
     uint64_t n;         /* rows */
     const uint32_t *id; /* of nodes: ids in the store */
     bool whole;         /* all lie in the parts of the field; nodes then have no numbers */
-    bool direct; /* this rank's own rows are read where they lie; else it requests them of itself,
-                    as they change their element type on the way */
+    /* This rank's own rows are read where they lie; else it requests them of itself, as they change
+     * their element type on the way. */
+    bool direct;
     /* where its rows' numbers begin in gather_rows.row, and its owners in .owner */
     uint64_t row_at, owner_at;
 };

@@ -12,24 +12,22 @@
 #include "lib/ops/ops.h"
 
 struct gnn_task_ops {
-    /* What is reported unless something else is asked for; and, as bits 1 << metric, all metrics
-     * that are defined. */
-    enum gnn_metric usual;
-    uint32_t metrics;
+    enum gnn_metric usual; /* the metric reported by default */
+    uint32_t metrics;      /* all metrics that are defined, as bits 1 << metric */
 
-    /* Of outputs z (n, outputs) and labels y in the form that gnn_task_labels has, where o works:
-     * the loss of each example, a mean over its labels; and, unless dz is NULL, the gradient of
-     * scale times their sum, (n, outputs), which may take the place of z. The caller knows what
-     * losses are divided by. */
+    /* Computes the losses of outputs z (n, outputs) for labels y in the form that gnn_task_labels
+     * has, in the memory of o: of each example, a mean over its labels; and, unless dz is NULL, the
+     * gradient of scale times their sum, (n, outputs), which may take the place of z. The caller
+     * knows the denominator of losses. */
     void (*loss)(const struct gnn_ops *o, const float *z, uint32_t n, uint32_t outputs,
                  const void *y, float scale, double *row_loss, float *dz);
     /* Counts example i, whose outputs are z, and returns what it weighs in the loss
      * (kernels/weight.h); 0: no label. */
     double (*count)(struct gnn_score *s, const float *z, const struct gnn_labels *y, uint64_t i);
 
-    /* Predictions. probs: outputs (n, w) become probabilities, in place; NULL: they are values, and
-     * there are no classes. best, of tasks with one class: which one the outputs of an example, as
-     * they are, stand for. */
+    /* Predictions. probs: turns outputs (n, w) into probabilities, in place; NULL: they are values,
+     * and there are no classes. best, of tasks with one class: the class that the outputs of an
+     * example, as they are, stand for. */
     void (*probs)(float *z, size_t n, size_t w);
     uint32_t (*best)(const float *z, size_t w);
 };

@@ -27,8 +27,8 @@ void gnn_settings_init(struct gnn_settings *s);
 /* Frees lists that options filled. */
 void gnn_settings_release(struct gnn_settings *s);
 
-/* The tables, filled at `to`; OPT_END, at which the next one can begin, is returned. Those of
- * layers are in s->layers. */
+/* Fill the table of options at `to`, and return its OPT_END, at which the next table can begin.
+ * Options of layers are in s->layers. */
 enum { GNN_MODEL_OPTIONS = 18, GNN_TRAINING_OPTIONS = 16 };
 struct opt *gnn_model_options(struct gnn_settings *s, struct opt to[GNN_MODEL_OPTIONS]);
 struct opt *gnn_training_options(struct gnn_settings *s, struct opt to[GNN_TRAINING_OPTIONS]);
