@@ -18,7 +18,8 @@
  *     if (gnn_version_number() < GNN_VERSION_NUMBER) {
  *         fprintf(stderr, "gnn-tools %s is too old\n", gnn_version());
  *         return 1;
- *     } */
+ *     }
+ */
 #ifndef GNN_LIB_API_GNN_H
 #define GNN_LIB_API_GNN_H
 

@@ -5,7 +5,8 @@
  *     int exit_status(int rc)
  *     {
  *         return rc >= 0 ? 0 : rc == GNN_E_USAGE ? 2 : rc == GNN_E_INPUT ? 3 : 1;
- *     } */
+ *     }
+ */
 #ifndef GNN_LIB_BASE_STATUS_H
 #define GNN_LIB_BASE_STATUS_H
 
