@@ -152,7 +152,8 @@ static void count_order(const struct gnn_cache_plan *p, struct gnn_cache_plan_or
 int gnn_cache_plan_count(struct gnn_cache_plan *p, const struct gnn_batch *b, struct gnn_err *e)
 {
     for (uint32_t t = 0; t < b->nntypes; t++)
-        if (gnn_store_batch_ids(p->store, b, t, p->inverse[t], &p->ids[t], &p->id[t], e))
+        if (gnn_store_batch_ids(p->store, b, t, gnn_batch_nodes(b, t), p->inverse[t], &p->ids[t],
+                                &p->id[t], e))
             return e->code;
     if (p->nremote && gnn_reach_find(&p->reach, p->store, b, p->sampling->seed_ntype, p->id, e))
         return e->code;

@@ -157,6 +157,23 @@ static int number_edges(const struct gatherer *g, struct gather_rows *f, const s
     return 0;
 }
 
+/* How many of a batch's nodes of type t, the first, a field is gathered for: no others need be in
+ * the store. */
+static uint64_t nodes_used(const struct gatherer *g, const struct gnn_batch *b, uint32_t t)
+{
+    uint64_t most = 0;
+    for (const struct gather_job *j = g->job; j < g->job + g->njobs; j++)
+        for (uint32_t h = 0; h < (j->edge ? b->nhops : 1); h++) {
+            const struct gnn_block *k = j->edge ? gnn_batch_block(b, h, j->type) : NULL;
+            const uint64_t n = k          ? (uint64_t)k->first + k->n
+                               : j->label ? b->type[j->type].count[0]
+                                          : gnn_batch_nodes(b, j->type);
+            if ((k ? g->meta.schema.etype[j->type].dst : j->type) == t && n > most)
+                most = n;
+        }
+    return most;
+}
+
 int gnn_gather_fetch(const struct gatherer *g, struct gather_rows *f, const struct gnn_batch *b,
                      struct gnn_err *e)
 {
@@ -169,7 +186,8 @@ int gnn_gather_fetch(const struct gatherer *g, struct gather_rows *f, const stru
     for (uint32_t t = 0; !rc && t < c->nntypes; t++) {
         f->want[t].id = b->type[t].node;
         if (g->inverse[t])
-            rc = gnn_store_batch_ids(g->store, b, t, g->inverse[t], &f->id[t], &f->want[t].id, e);
+            rc = gnn_store_batch_ids(g->store, b, t, nodes_used(g, b, t), g->inverse[t], &f->id[t],
+                                     &f->want[t].id, e);
         if (!rc && gnn_gather_has_fields(g, false, t, &f->want[t].direct))
             rc = number_nodes(g, f, b, t, e);
     }

@@ -65,10 +65,10 @@ int gnn_store_bad_node(const struct gnn_batch *b, struct gnn_err *e)
 }
 
 int gnn_store_batch_ids(const struct gnn_store *s, const struct gnn_batch *b, uint32_t t,
-                        const uint32_t *inverse, struct gnn_buf *room, const uint32_t **ids,
-                        struct gnn_err *e)
+                        uint64_t n, const uint32_t *inverse, struct gnn_buf *room,
+                        const uint32_t **ids, struct gnn_err *e)
 {
-    const uint64_t n = gnn_batch_nodes(b, t), limit = s->meta.schema.ntype[t].count;
+    const uint64_t limit = s->meta.schema.ntype[t].count;
     const uint32_t *id = *ids = b->type[t].node;
     if (inverse && gnn_buf_fit(room, n, sizeof *id, "node ids", e))
         return e->code;
