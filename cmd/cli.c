@@ -150,7 +150,7 @@ const char *cli_shown(const char *s)
 /* jansson's own escapes are those of control characters of ASCII. */
 static int write_json(const char *p, size_t n, void *to)
 {
-    char piece[GNN_ESCAPE_ROOM];
+    char piece[GNN_ESCAPE_CAPACITY];
     while (n) {
         const size_t used = *p == '\n' ? 1 : gnn_text_escape(p, n, piece);
         if ((*p == '\n' ? putc('\n', to) : fputs(piece, to)) == EOF)
@@ -290,13 +290,13 @@ const char *cli_path(const char *path)
     const char *at = strstr(path, "%r");
     if (!at)
         return path;
-    const size_t room = strlen(path) + 12 * (strlen(at) / 2) + 1;
-    char *out = malloc(room), *to = out;
+    const size_t capacity = strlen(path) + 12 * (strlen(at) / 2) + 1;
+    char *out = malloc(capacity), *to = out;
     if (!out)
         cli_die(1, "out of memory");
     for (; at; path = at + 2, at = strstr(path, "%r"))
-        to += snprintf(to, room - (size_t)(to - out), "%.*s%u", (int)(at - path), path, rank);
-    snprintf(to, room - (size_t)(to - out), "%s", path);
+        to += snprintf(to, capacity - (size_t)(to - out), "%.*s%u", (int)(at - path), path, rank);
+    snprintf(to, capacity - (size_t)(to - out), "%s", path);
     return out;
 }
 

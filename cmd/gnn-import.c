@@ -101,12 +101,12 @@ static const struct program program = {
 static void make_map(void)
 {
     struct gnn_err e = {0};
-    uint64_t room = 2;
+    uint64_t capacity = 2;
     for (uint32_t i = 0; i < map.n; i++)
         for (const char *p = map.v[i]; *p; p++)
-            room += *p == ',' ? 2u : 1u;
-    const char **list = gnn_alloc(room, sizeof *list, "options", &e);
-    o.map_used = gnn_alloc_zero(room, sizeof *o.map_used, "options", &e);
+            capacity += *p == ',' ? 2u : 1u;
+    const char **list = gnn_alloc(capacity, sizeof *list, "options", &e);
+    o.map_used = gnn_alloc_zero(capacity, sizeof *o.map_used, "options", &e);
     if (!list || !o.map_used)
         cli_fail(&e);
     for (uint32_t i = 0; i < map.n; i++)

@@ -15,15 +15,15 @@ enum { FEW = 4 }; /* edge types with a line each, unless -v is given */
 
 /* "src/rel/dst" of the store's edge type t. */
 static const char *type_key(const struct gnn_dataset *d, const struct gnn_import_stats *st,
-                            uint32_t t, char out[GNN_ETYPE_KEY_ROOM])
+                            uint32_t t, char out[GNN_ETYPE_KEY_CAPACITY])
 {
     const struct gnn_schema *s = &d->schema;
     const struct gnn_etype *in = &s->etype[st->type[t].in];
     if (st->type[t].rev)
-        snprintf(out, GNN_ETYPE_KEY_ROOM, "%s/rev_%s/%s", s->ntype[in->dst].name, in->rel,
+        snprintf(out, GNN_ETYPE_KEY_CAPACITY, "%s/rev_%s/%s", s->ntype[in->dst].name, in->rel,
                  s->ntype[in->src].name);
     else
-        gnn_etype_key(s, st->type[t].in, out, GNN_ETYPE_KEY_ROOM);
+        gnn_etype_key(s, st->type[t].in, out, GNN_ETYPE_KEY_CAPACITY);
     return out;
 }
 
@@ -51,7 +51,7 @@ static void tell_edges(const char *key, const struct gnn_import_edges *t)
 static void tell_all_edges(const struct gnn_dataset *d, const struct gnn_import_stats *st)
 {
     struct gnn_direction sum = {0};
-    char key[GNN_ETYPE_KEY_ROOM];
+    char key[GNN_ETYPE_KEY_CAPACITY];
     for (uint32_t t = 0; t < st->ntypes; t++) {
         const struct gnn_direction *k = &st->type[t].d;
         if (st->ntypes <= FEW || common.verbose > 0)
@@ -73,7 +73,7 @@ static void tell_direction(const struct gnn_dataset *d, const struct gnn_import_
                            const struct gnn_import_stats *st)
 {
     const struct gnn_import_edges *one_way = NULL;
-    char key[GNN_ETYPE_KEY_ROOM];
+    char key[GNN_ETYPE_KEY_CAPACITY];
     for (uint32_t t = 0; t < st->ntypes && !one_way; t++) {
         const struct gnn_import_edges *k = &st->type[t];
         /* An undirected graph that lists each edge once has next to no reverses, but so has many a
@@ -135,7 +135,7 @@ static void tell_columns(const struct gnn_dataset *d, const struct gnn_import_op
 static json_t *edges_json(const struct gnn_dataset *d, const struct gnn_import_stats *st)
 {
     json_t *a = json_array();
-    char key[GNN_ETYPE_KEY_ROOM];
+    char key[GNN_ETYPE_KEY_CAPACITY];
     for (uint32_t t = 0; t < st->ntypes; t++) {
         const struct gnn_direction *k = &st->type[t].d;
         json_t *j = json_pack("{s:s, s:I, s:I, s:I}", "name", type_key(d, st, t, key), "edges",

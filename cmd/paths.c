@@ -119,12 +119,12 @@ static bool is_inside(const struct place *a, const struct place *b)
 }
 
 /* "-o FILE", as it was given. */
-static const char *as_given(const struct place *p, char *text, size_t room)
+static const char *as_given(const struct place *p, char *text, size_t capacity)
 {
     if (p->opt && p->opt->letter)
-        snprintf(text, room, "-%c %.*s", p->opt->letter, p->n, p->given);
+        snprintf(text, capacity, "-%c %.*s", p->opt->letter, p->n, p->given);
     else
-        snprintf(text, room, "%s%s%s%.*s", p->opt ? "--" : "", p->opt ? p->opt->name : "",
+        snprintf(text, capacity, "%s%s%s%.*s", p->opt ? "--" : "", p->opt ? p->opt->name : "",
                  p->opt ? " " : "", p->n, p->given);
     return text;
 }

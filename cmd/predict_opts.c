@@ -71,7 +71,7 @@ static const struct program program = {
     .opts = opts,
     .more = (const struct opt *const[]){feed_opts, state_dict_opts, state_dict_set.layers.option,
                                         device_opts, feed_cache_opts, NULL},
-    .lacks = "no-provenance", /* .npy has no room for it */
+    .lacks = "no-provenance", /* .npy has no space for it */
     .elsewhere = elsewhere,
     .max_args = 2,
 };

@@ -41,8 +41,8 @@ enum gnn_predict_output predict_output_kind(const struct gnn_model *m)
 static void report_score(const struct gnn_score *score, const char *set, struct gnn_measure kind)
 {
     struct gnn_err e = {0};
-    char value[32], more[64] = "", known_of[64] = "", number[32], room[48];
-    const char *name = gnn_measure_name(kind, room);
+    char value[32], more[64] = "", known_of[64] = "", number[32], capacity[48];
+    const char *name = gnn_measure_name(kind, capacity);
     double v;
     if (gnn_score_value(score, kind, &v, &e))
         cli_fail(&e);

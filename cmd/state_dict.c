@@ -57,15 +57,15 @@ static void refuse_alien(const struct gnn_model *m, const char *path)
             cli_usage("--%s%s", o->name, why);
 }
 
-static void append_text(char *text, size_t room, const char *between, const char *more)
+static void append_text(char *text, size_t capacity, const char *between, const char *more)
 {
     const size_t at = strlen(text);
-    if (*more && at < room)
-        snprintf(text + at, room - at, "%s%s", at ? between : "", more);
+    if (*more && at < capacity)
+        snprintf(text + at, capacity - at, "%s%s", at ? between : "", more);
 }
 
 /* "--aggr mean --no-normalize": those of the layer that were not given, with their defaults. */
-static void append_options(char *text, size_t room, const struct gnn_layer_set *s,
+static void append_options(char *text, size_t capacity, const struct gnn_layer_set *s,
                            const struct gnn_layer *layer)
 {
     for (uint32_t k = 0; k < layer->noptions; k++) {
@@ -81,7 +81,7 @@ static void append_options(char *text, size_t room, const struct gnn_layer_set *
                      n ? " " : "", (int)n, word);
         else
             snprintf(one, sizeof one, "--%s %g", x->word, x->init);
-        append_text(text, room, " ", one);
+        append_text(text, capacity, " ", one);
     }
 }
 

@@ -151,13 +151,13 @@ static void tell_needed(const struct gnn_full *f, const struct gnn_model *m)
 }
 
 /* The temporary file lies where the model will be, or where temporary files are. */
-static const char *place_beside(const char *output, char room[4096])
+static const char *place_beside(const char *output, char capacity[4096])
 {
     const char *dir = getenv("TMPDIR");
     if (output && strcmp(output, "-"))
         return output;
-    (void)snprintf(room, 4096, "%s/gnn-train", dir && *dir ? dir : "/tmp");
-    return room;
+    (void)snprintf(capacity, 4096, "%s/gnn-train", dir && *dir ? dir : "/tmp");
+    return capacity;
 }
 
 struct gnn_full *train_full_open(const struct gnn_model *m, struct gnn_store *s,
@@ -165,7 +165,7 @@ struct gnn_full *train_full_open(const struct gnn_model *m, struct gnn_store *s,
                                  const char *output)
 {
     struct gnn_err e = {0};
-    char room[4096];
+    char capacity[4096];
     const struct gnn_full_opts o = {.ops = ops,
                                     .remote = (enum gnn_full_remote)remote_rows,
                                     .depth = depth,
@@ -175,7 +175,7 @@ struct gnn_full *train_full_open(const struct gnn_model *m, struct gnn_store *s,
                                     .set = (const char *const *)of->split,
                                     .nsets = of->nsplits,
                                     .memory = memory,
-                                    .beside = place_beside(output, room)};
+                                    .beside = place_beside(output, capacity)};
     bool fetches = false;
     if (!full)
         return NULL;
@@ -198,7 +198,7 @@ struct gnn_full *train_full_open(const struct gnn_model *m, struct gnn_store *s,
     if (m->c.batch_norm)
         opt_refuse(OPTS(&needed_only),
                    "cannot be used with --batch-norm, whose statistics are over all rows");
-    /* What is freed shall go back to the system at once, and not stay as room of malloc's. */
+    /* What is freed shall go back to the system at once, and not stay as space of malloc's. */
     if (!memory)
         mallopt(M_MMAP_THRESHOLD, 1 << 20);
     before = gnn_mem_resident();

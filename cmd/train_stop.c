@@ -8,7 +8,7 @@
 #include "cmd/cli.h"
 #include "cmd/sig.h"
 
-const char *train_stop_at(const struct gnn_trainer *t, uint64_t epochs, char *text, size_t room)
+const char *train_stop_at(const struct gnn_trainer *t, uint64_t epochs, char *text, size_t capacity)
 {
     const uint64_t steps = t->meta->sampling.steps[0];
     char of[32] = "", all[32] = "";
@@ -17,10 +17,10 @@ const char *train_stop_at(const struct gnn_trainer *t, uint64_t epochs, char *te
     if (steps)
         snprintf(all, sizeof all, " of its %" PRIu64, steps);
     if (t->s.closed)
-        snprintf(text, room, "after epoch %" PRIu64 "%s", t->s.epoch, of);
+        snprintf(text, capacity, "after epoch %" PRIu64 "%s", t->s.epoch, of);
     else
-        snprintf(text, room, "in epoch %" PRIu64 "%s, after %" PRIu64 "%s steps", t->s.epoch, of,
-                 t->s.step + 1, all);
+        snprintf(text, capacity, "in epoch %" PRIu64 "%s, after %" PRIu64 "%s steps", t->s.epoch,
+                 of, t->s.step + 1, all);
     return text;
 }
 

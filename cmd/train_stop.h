@@ -9,7 +9,8 @@
 
 /* "after epoch 12 of 100", or "in epoch 13 of 100, after 5 of its 12 steps"; epochs: 0 if unknown.
  * Returns text. */
-const char *train_stop_at(const struct gnn_trainer *t, uint64_t epochs, char *text, size_t room);
+const char *train_stop_at(const struct gnn_trainer *t, uint64_t epochs, char *text,
+                          size_t capacity);
 /* For sig_tell_late: why the program does not end yet. */
 void train_stop_late(void);
 /* The end, with status 75, after a checkpoint was written. */

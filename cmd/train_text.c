@@ -113,24 +113,24 @@ static void write_metrics(const struct train_text *x, const struct gnn_train_epo
 }
 
 /* Appends "SET METRIC VALUE". */
-static void append_value(char *line, size_t room, const char *set, const char *metric, double v)
+static void append_value(char *line, size_t capacity, const char *set, const char *metric, double v)
 {
     const size_t at = strlen(line);
     char number[32];
-    if (at < room)
-        snprintf(line + at, room - at, ", %s %s %s", set, metric, cli_number(number, v));
+    if (at < capacity)
+        snprintf(line + at, capacity - at, ", %s %s %s", set, metric, cli_number(number, v));
 }
 
 /* Appends what the numbers before it are over, unless it is all. */
-static void append_labels(char *line, size_t room, const struct train_text *x, uint64_t labels,
+static void append_labels(char *line, size_t capacity, const struct train_text *x, uint64_t labels,
                           uint64_t rows)
 {
     const struct gnn_model_config *c = &x->t->m->c;
     const uint64_t all = rows * gnn_labels_width(c->task, c->outputs);
     const size_t at = strlen(line);
-    if (labels < all && at < room)
-        snprintf(line + at, room - at, " (%llu of %llu label%s known)", (unsigned long long)labels,
-                 (unsigned long long)all, gnn_plural(all));
+    if (labels < all && at < capacity)
+        snprintf(line + at, capacity - at, " (%llu of %llu label%s known)",
+                 (unsigned long long)labels, (unsigned long long)all, gnn_plural(all));
 }
 
 /* Says once that what --patience waits for is not there. */
@@ -147,11 +147,11 @@ static void tell_patience(struct train_text *x, const struct gnn_train_epoch *r)
 }
 
 /* ", 5.1 M edges/s, 15 GFLOP/s"; nothing without time, as where a step was made before resuming. */
-static void append_rates(char *line, size_t room, const struct gnn_train_epoch *r)
+static void append_rates(char *line, size_t capacity, const struct gnn_train_epoch *r)
 {
     const size_t at = strlen(line);
-    if (r->train_s > 0 && at < room)
-        snprintf(line + at, room - at, ", %.1f M edges/s, %.0f GFLOP/s",
+    if (r->train_s > 0 && at < capacity)
+        snprintf(line + at, capacity - at, ", %.1f M edges/s, %.0f GFLOP/s",
                  1e-6 * (double)r->edges / r->train_s, 1e-9 * (double)r->flops / r->train_s);
 }
 
@@ -159,8 +159,8 @@ void train_text_epoch(void *arg, const struct gnn_train_epoch *r)
 {
     struct train_text *x = arg;
     const struct gnn_sampling *sm = &x->t->meta->sampling;
-    char room[48];
-    const char *name = gnn_measure_name(x->t->o.metric, room);
+    char capacity[48];
+    const char *name = gnn_measure_name(x->t->o.metric, capacity);
     const double all = r->train_s + r->eval_s + r->wait_s;
     char line[1024] = "", ranks[48] = "", rates[80] = "", loss[32];
     if (has_value(x, 0))
@@ -208,8 +208,8 @@ void train_text_end(struct train_text *x, bool stopped)
 {
     const struct gnn_trainer *t = x->t;
     const struct gnn_sampling *sm = &t->meta->sampling;
-    char room[48];
-    const char *name = gnn_measure_name(t->o.metric, room);
+    char capacity[48];
+    const char *name = gnn_measure_name(t->o.metric, capacity);
     char line[512] = "";
     json_t *j = json_pack("{s:s, s:I, s:b}", "event", "end", "epochs", (json_int_t)x->epochs,
                           "stopped_early", t->s.stopped_early);

@@ -49,8 +49,8 @@ static void check_weights(const float *w, const struct gnn_schema *c)
     gnn_free(count);
 }
 
-/* Into w, which has room for so many; returns how many there are. */
-static uint32_t list_weights(const char *text, float *w, uint32_t room)
+/* Into w, which has space for so many; returns how many there are. */
+static uint32_t list_weights(const char *text, float *w, uint32_t capacity)
 {
     uint32_t n = 0;
     bool any = false;
@@ -61,7 +61,7 @@ static uint32_t list_weights(const char *text, float *w, uint32_t room)
         if (end == s || end != s + len || !isfinite(v) || v < 0)
             cli_usage("--class-weights: '%.*s': expected a number >= 0, balanced or none", (int)len,
                       s);
-        if (n < room)
+        if (n < capacity)
             w[n] = v;
         n++;
         any = any || v > 0;

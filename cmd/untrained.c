@@ -9,19 +9,19 @@ enum { NAMED = 3 }; /* edge types of a layer that are named */
 
 /* Appends the edge types of layer l. */
 static size_t list_types(const struct gnn_model_config *c, const bool *list, uint32_t l, char *text,
-                         size_t room)
+                         size_t capacity)
 {
     const bool *of = list + (size_t)l * c->netypes;
     uint32_t n = 0;
     size_t at = 0;
-    for (uint32_t r = 0; r < c->netypes && at < room; r++) {
+    for (uint32_t r = 0; r < c->netypes && at < capacity; r++) {
         const struct gnn_model_etype *t = &c->etype[r];
         if (of[r] && n++ < NAMED)
-            at += (size_t)snprintf(text + at, room - at, "%s%s/%s/%s", n > 1 ? ", " : "",
+            at += (size_t)snprintf(text + at, capacity - at, "%s%s/%s/%s", n > 1 ? ", " : "",
                                    c->ntype[t->src].name, t->rel, c->ntype[t->dst].name);
     }
-    if (n > NAMED && at < room)
-        at += (size_t)snprintf(text + at, room - at, " and %u more", n - NAMED);
+    if (n > NAMED && at < capacity)
+        at += (size_t)snprintf(text + at, capacity - at, " and %u more", n - NAMED);
     return at;
 }
 

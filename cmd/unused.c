@@ -55,36 +55,36 @@ static bool takes_all(const struct gnn_sampling *m, uint32_t netypes)
 
 /* What sampling does without weights, or without times. */
 static void say_sampling(const struct gnn_schema *s, const struct gnn_sampling *m, bool weight,
-                         bool time, char *text, size_t room)
+                         bool time, char *text, size_t capacity)
 {
     const char *among = gnn_sampling_is_temporal(m) ? " among those of their time" : "",
                *whatever = time ? ", whatever their time" : "";
     if (m->clusters)
-        snprintf(text, room, "clusters have all edges");
+        snprintf(text, capacity, "clusters have all edges");
     else if (m->walks.length)
-        snprintf(text, room, "walks do not depend on %s", weight && time ? "them" : "it");
+        snprintf(text, capacity, "walks do not depend on %s", weight && time ? "them" : "it");
     else if (m->rule.kind == GNN_PICK_LATEST)
-        snprintf(text, room, "the latest neighbours are taken");
+        snprintf(text, capacity, "the latest neighbours are taken");
     else if (takes_all(m, s->netypes))
-        snprintf(text, room, "all neighbours%s are taken%s", *among ? " of their time" : "",
+        snprintf(text, capacity, "all neighbours%s are taken%s", *among ? " of their time" : "",
                  whatever);
     else if (weight)
-        snprintf(text, room, "neighbours are sampled uniformly%s%s", among, whatever);
+        snprintf(text, capacity, "neighbours are sampled uniformly%s%s", among, whatever);
     else
-        snprintf(text, room, "neighbours are sampled whatever their time");
+        snprintf(text, capacity, "neighbours are sampled whatever their time");
 }
 
 /* What a model makes of edges. */
-static void say_model(const struct gnn_model_config *c, bool several, char *text, size_t room)
+static void say_model(const struct gnn_model_config *c, bool several, char *text, size_t capacity)
 {
     if (c->edge_weight)
-        snprintf(text, room, "the model weights edges by %s", c->edge_weight);
+        snprintf(text, capacity, "the model weights edges by %s", c->edge_weight);
     else if (c->edge_features)
-        snprintf(text, room, "the model uses the features of edges");
+        snprintf(text, capacity, "the model uses the features of edges");
     else if (c->layer->attends)
-        snprintf(text, room, "attention does not depend on %s", several ? "them" : "it");
+        snprintf(text, capacity, "attention does not depend on %s", several ? "them" : "it");
     else
-        snprintf(text, room, "the model treats all edges equally");
+        snprintf(text, capacity, "the model treats all edges equally");
 }
 
 void unused_tell(const struct gnn_schema *s, const struct unused_by *by)

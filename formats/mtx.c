@@ -5,12 +5,12 @@
 #include <strings.h>
 
 /* The next word of a line, in lower case; false if it is absent or too long. */
-static bool next_word(const char **line, char *out, size_t room)
+static bool next_word(const char **line, char *out, size_t capacity)
 {
     const char *p = gnn_text_blanks(*line);
     size_t n = 0;
     while (*p != ' ' && *p != '\t' && *p != '\n' && *p != '\r') {
-        if (n + 1 == room)
+        if (n + 1 == capacity)
             return false;
         out[n++] = (char)(*p >= 'A' && *p <= 'Z' ? *p - 'A' + 'a' : *p);
         p++;

@@ -41,14 +41,14 @@ static bool eat_char(struct cur *c, char ch)
     return true;
 }
 
-static bool read_quoted(struct cur *c, char *out, size_t room)
+static bool read_quoted(struct cur *c, char *out, size_t capacity)
 {
     skip_blanks(c);
     if (c->p == c->end || (*c->p != '\'' && *c->p != '"'))
         return false;
     char q = *c->p++;
     size_t n = 0;
-    while (c->p < c->end && *c->p != q && n + 1 < room)
+    while (c->p < c->end && *c->p != q && n + 1 < capacity)
         out[n++] = *c->p++;
     out[n] = 0;
     return eat_char(c, q);

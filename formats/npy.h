@@ -29,7 +29,7 @@ uint32_t gnn_npy_header_bytes(const uint8_t prefix[GNN_NPY_PREFIX]);
  * and are told by the fields. */
 const char *gnn_npy_parse(struct gnn_npy *h, const uint8_t *header, uint32_t n);
 /* Writes a version 1 header, a multiple of 64 bytes long, for a row-major little-endian array
- * (booleans as such if is_bool) into out; returns its length. out has room for 256 bytes. bf16 has
+ * (booleans as such if is_bool) into out; returns its length. out has space for 256 bytes. bf16 has
  * no NumPy type and is written as '<V2'. */
 uint32_t gnn_npy_header(const struct gnn_npy *h, uint8_t *out);
 

@@ -25,11 +25,12 @@ static const struct {
     {"F32", GNN_F32}, {"F64", GNN_F64}, {"BF16", GNN_BF16},
 };
 
-__attribute__((format(printf, 3, 4))) static int bad(char *why, size_t room, const char *fmt, ...)
+__attribute__((format(printf, 3, 4))) static int bad(char *why, size_t capacity, const char *fmt,
+                                                     ...)
 {
     va_list ap;
     va_start(ap, fmt);
-    vsnprintf(why, room, fmt, ap);
+    vsnprintf(why, capacity, fmt, ap);
     va_end(ap);
     for (; *why; why++) /* names and pieces of the file may be in it */
         if ((unsigned char)*why < ' ')
@@ -52,32 +53,32 @@ static int parse_shape(const json_t *shape, struct gnn_tensor *t)
     return 0;
 }
 
-static int parse_tensor(const char *name, const json_t *j, uint8_t *data, uint64_t room_bytes,
-                        struct gnn_tensor *t, char *why, size_t room)
+static int parse_tensor(const char *name, const json_t *j, uint8_t *data, uint64_t data_bytes,
+                        struct gnn_tensor *t, char *why, size_t capacity)
 {
     const json_t *dt = json_object_get(j, "dtype"), *off = json_object_get(j, "data_offsets");
     memset(t, 0, sizeof(*t));
     if (!json_is_object(j) || json_object_size(j) != 3 || !json_is_string(dt))
-        return bad(why, room, "tensor %.200s: entry is not {dtype, shape, data_offsets}", name);
+        return bad(why, capacity, "tensor %.200s: entry is not {dtype, shape, data_offsets}", name);
     for (size_t i = 0; i < sizeof(types) / sizeof(*types); i++)
         if (!strcmp(types[i].name, json_string_value(dt)))
             t->dtype = types[i].dtype;
     if (!t->dtype)
-        return bad(why, room, "tensor %.200s: unsupported dtype %.20s", name,
+        return bad(why, capacity, "tensor %.200s: unsupported dtype %.20s", name,
                    json_string_value(dt));
     if (parse_shape(json_object_get(j, "shape"), t))
-        return bad(why, room, "tensor %.200s: bad shape (at most %d dimensions)", name,
+        return bad(why, capacity, "tensor %.200s: bad shape (at most %d dimensions)", name,
                    GNN_NDIM_MAX);
     const json_t *b = json_array_get(off, 0), *e = json_array_get(off, 1);
     if (!json_is_array(off) || json_array_size(off) != 2 || !json_is_integer(b) ||
         !json_is_integer(e) || json_integer_value(b) < 0 ||
         json_integer_value(e) < json_integer_value(b) ||
-        (uint64_t)json_integer_value(e) > room_bytes)
-        return bad(why, room, "tensor %.200s: data_offsets outside the file", name);
+        (uint64_t)json_integer_value(e) > data_bytes)
+        return bad(why, capacity, "tensor %.200s: data_offsets outside the file", name);
     uint64_t want;
     if (!gnn_tensor_bytes(t, &want) ||
         want != (uint64_t)(json_integer_value(e) - json_integer_value(b)))
-        return bad(why, room, "tensor %.200s: data_offsets and shape disagree", name);
+        return bad(why, capacity, "tensor %.200s: data_offsets and shape disagree", name);
     t->name = name;
     t->data = data + json_integer_value(b);
     return 0;
@@ -133,14 +134,14 @@ static void digits_text(XXH3_state_t *x, char text[DIGITS + 1])
 }
 
 static int check_sum(struct gnn_safetensors *st, char *file, uint64_t n, uint64_t header, char *why,
-                     size_t room)
+                     size_t capacity)
 {
     const char *at = find_digits(file, 8 + header);
     /* The checksum is of the file with zeros in place of its digits: that is how it was made. */
     char text[DIGITS + 1];
     XXH3_state_t x;
     if (!at)
-        return bad(why, room, "damaged: its checksum is missing");
+        return bad(why, capacity, "damaged: its checksum is missing");
     XXH3_128bits_reset(&x);
     XXH3_128bits_update(&x, file, (size_t)(at - file));
     XXH3_128bits_update(&x, GNN_SAFETENSORS_NO_DIGITS, DIGITS);
@@ -148,28 +149,28 @@ static int check_sum(struct gnn_safetensors *st, char *file, uint64_t n, uint64_
     digits_text(&x, text);
 #ifndef FUZZING_BUILD_MODE_UNSAFE_FOR_PRODUCTION
     if (memcmp(at, text, DIGITS) != 0)
-        return bad(why, room, "damaged: its checksum is %.32s, that of its bytes %s", at, text);
+        return bad(why, capacity, "damaged: its checksum is %.32s, that of its bytes %s", at, text);
 #endif
     st->summed = true;
     return 0;
 }
 
 static int parse_all(struct gnn_safetensors *st, uint8_t *data, uint64_t nbytes, char *why,
-                     size_t room)
+                     size_t capacity)
 {
     const char *name;
     json_t *j;
     st->tensor = calloc(json_object_size(st->root) + 1, sizeof(*st->tensor));
     st->by_name = calloc(json_object_size(st->root) + 1, sizeof(*st->by_name));
     if (!st->tensor || !st->by_name)
-        return bad(why, room, "out of memory");
+        return bad(why, capacity, "out of memory");
     json_object_foreach(st->root, name, j)
     {
         if (!strcmp(name, "__metadata__")) {
             if (check_metadata(j))
-                return bad(why, room, "__metadata__ is not an object of strings");
+                return bad(why, capacity, "__metadata__ is not an object of strings");
             st->metadata = j;
-        } else if (parse_tensor(name, j, data, nbytes, &st->tensor[st->n], why, room)) {
+        } else if (parse_tensor(name, j, data, nbytes, &st->tensor[st->n], why, capacity)) {
             return -1;
         } else {
             st->n++;
@@ -183,19 +184,19 @@ static int parse_all(struct gnn_safetensors *st, uint8_t *data, uint64_t nbytes,
         st->by_name[i] = &st->tensor[i];
         (void)gnn_tensor_bytes(&st->tensor[i], &b);
         if ((uint8_t *)st->tensor[i].data != at)
-            return bad(why, room, "tensor %.200s: hole or overlap before its data",
+            return bad(why, capacity, "tensor %.200s: hole or overlap before its data",
                        st->tensor[i].name);
         at += b;
     }
     qsort(st->by_name, st->n, sizeof(*st->by_name), by_name);
     if (at != data + nbytes)
-        return bad(why, room, "%llu bytes after the last tensor",
+        return bad(why, capacity, "%llu bytes after the last tensor",
                    (unsigned long long)(data + nbytes - at));
     return 0;
 }
 
 int gnn_safetensors_parse(struct gnn_safetensors *st, void *bytes, uint64_t n, char *why,
-                          size_t room)
+                          size_t capacity)
 {
     uint8_t *p = bytes;
     uint64_t h = 0;
@@ -203,24 +204,24 @@ int gnn_safetensors_parse(struct gnn_safetensors *st, void *bytes, uint64_t n, c
 
     memset(st, 0, sizeof(*st));
     if (n < 8)
-        return bad(why, room, "not a safetensors file (shorter than 8 bytes)");
+        return bad(why, capacity, "not a safetensors file (shorter than 8 bytes)");
     for (int i = 0; i < 8; i++)
         h |= (uint64_t)p[i] << (8 * i);
     if (h > HEADER_MAX || h < 2 || (n > 8 && p[8] != '{'))
-        return bad(why, room, "not a safetensors file");
+        return bad(why, capacity, "not a safetensors file");
     if (h > n - 8)
-        return bad(why, room, "cut short in the header (%llu of %llu bytes)",
+        return bad(why, capacity, "cut short in the header (%llu of %llu bytes)",
                    (unsigned long long)n - 8, (unsigned long long)h);
     st->root = json_loadb((const char *)p + 8, (size_t)h, JSON_REJECT_DUPLICATES, &je);
     if (!st->root || !json_is_object(st->root)) {
-        int rc = bad(why, room, "header: %.200s at byte %d", st->root ? "not an object" : je.text,
-                     st->root ? 8 : je.position + 8);
+        int rc = bad(why, capacity, "header: %.200s at byte %d",
+                     st->root ? "not an object" : je.text, st->root ? 8 : je.position + 8);
         gnn_safetensors_release(st);
         return rc;
     }
-    if (parse_all(st, p + 8 + h, n - 8 - h, why, room) ||
+    if (parse_all(st, p + 8 + h, n - 8 - h, why, capacity) ||
         (json_object_get(st->metadata, GNN_SAFETENSORS_CHECKSUM) &&
-         check_sum(st, bytes, n, h, why, room))) {
+         check_sum(st, bytes, n, h, why, capacity))) {
         gnn_safetensors_release(st);
         return -1;
     }

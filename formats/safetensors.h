@@ -32,7 +32,7 @@ struct gnn_safetensors {
  * ends with the last tensor, and the checksum if there is one. Returns 0, or -1 with one line
  * without a newline in why. At most four dimensions are supported. */
 int gnn_safetensors_parse(struct gnn_safetensors *st, void *bytes, uint64_t n, char *why,
-                          size_t room);
+                          size_t capacity);
 void gnn_safetensors_release(struct gnn_safetensors *st);
 /* NULL if there is none. */
 const struct gnn_tensor *gnn_safetensors_find(const struct gnn_safetensors *st, const char *name);
@@ -44,7 +44,7 @@ const struct gnn_tensor *gnn_safetensors_find(const struct gnn_safetensors *st, 
 int gnn_safetensors_header(const struct gnn_tensor *const *t, size_t n, json_t *metadata,
                            char **out, size_t *bytes);
 /* Puts the checksum into head, the first bytes of a file with these tensors, if its metadata has
- * room for one. */
+ * capacity for one. */
 void gnn_safetensors_sum(char *head, size_t bytes, const struct gnn_tensor *const *t, size_t n);
 
 #endif

@@ -231,7 +231,7 @@ static bool is_hidden(uint32_t c)
     return is;
 }
 
-size_t gnn_text_escape(const char *p, size_t n, char out[GNN_ESCAPE_ROOM])
+size_t gnn_text_escape(const char *p, size_t n, char out[GNN_ESCAPE_CAPACITY])
 {
     uint32_t c = 0;
     if (*p >= ' ' && *p <= '~') { /* nearly always */
@@ -240,31 +240,31 @@ size_t gnn_text_escape(const char *p, size_t n, char out[GNN_ESCAPE_ROOM])
     }
     const char *next = take_char(p, p + n, &c);
     if (!next)
-        snprintf(out, GNN_ESCAPE_ROOM, "\\x%02x", (unsigned)(unsigned char)*p);
+        snprintf(out, GNN_ESCAPE_CAPACITY, "\\x%02x", (unsigned)(unsigned char)*p);
     else if (!is_hidden(c))
-        snprintf(out, GNN_ESCAPE_ROOM, "%.*s", (int)(next - p), p);
+        snprintf(out, GNN_ESCAPE_CAPACITY, "%.*s", (int)(next - p), p);
     else if (c < 0x10000)
-        snprintf(out, GNN_ESCAPE_ROOM, "\\u%04x", (unsigned)c);
+        snprintf(out, GNN_ESCAPE_CAPACITY, "\\u%04x", (unsigned)c);
     else
-        snprintf(out, GNN_ESCAPE_ROOM, "\\u%04x\\u%04x", (unsigned)(0xd7c0 + (c >> 10)),
+        snprintf(out, GNN_ESCAPE_CAPACITY, "\\u%04x\\u%04x", (unsigned)(0xd7c0 + (c >> 10)),
                  (unsigned)(0xdc00 | (c & 0x3ff)));
     return next ? (size_t)(next - p) : 1;
 }
 
-const char *gnn_text_shown(char *out, size_t room, const char *s, size_t n)
+const char *gnn_text_shown(char *out, size_t capacity, const char *s, size_t n)
 {
     static const char gap[] = "...";
-    char piece[GNN_ESCAPE_ROOM];
+    char piece[GNN_ESCAPE_CAPACITY];
     size_t at = 0, fit = 0; /* fit: so much can stay before a gap */
     while (n) {
         const size_t used = gnn_text_escape(s, n, piece), len = strlen(piece);
-        if (at + len >= room) {
-            snprintf(out + fit, room - fit, "%s", gap);
+        if (at + len >= capacity) {
+            snprintf(out + fit, capacity - fit, "%s", gap);
             return out;
         }
         memcpy(out + at, piece, len);
         at += len;
-        fit = at + sizeof gap <= room ? at : fit;
+        fit = at + sizeof gap <= capacity ? at : fit;
         s += used;
         n -= used;
     }

@@ -110,12 +110,12 @@ bool gnn_text_is_utf8(const char *s, size_t n);
 /* Text for people: whatever comes from outside may hold what a terminal obeys or hides. Control
  * characters (also U+0080 to U+009F), those that change the direction of text and those without
  * width are written as in JSON, \u009b, and a byte that is not UTF-8 as \x9b. */
-enum { GNN_ESCAPE_ROOM = 16 };
+enum { GNN_ESCAPE_CAPACITY = 16 };
 /* The first character of n > 0 bytes at p so; returns how many bytes it has. */
-size_t gnn_text_escape(const char *p, size_t n, char out[GNN_ESCAPE_ROOM]);
-/* n bytes so; what does not fit into `room` bytes, of which there are more than 4, is "...".
+size_t gnn_text_escape(const char *p, size_t n, char out[GNN_ESCAPE_CAPACITY]);
+/* n bytes so; what does not fit into `capacity` bytes, of which there are more than 4, is "...".
  * Returns out. */
-const char *gnn_text_shown(char *out, size_t room, const char *s, size_t n);
+const char *gnn_text_shown(char *out, size_t capacity, const char *s, size_t n);
 
 /* The separator of a line: comma, semicolon, tab, or GNN_TEXT_SPACE. */
 char gnn_text_separator(const char *line);

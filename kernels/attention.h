@@ -144,8 +144,8 @@ struct gnn_attention_back {
     /* (edges, heads), by number: the gradient of the score, and of ADD and RAW that of `edge`;
      * 1/channels of messages. Of RAW and V2 from gnn_attention_targets, as loop_grad is */
     float *edge_grad;
-    /* ADD and DOT: edge_grad has room for edges edge0 .. edge1-1 alone, those of the sources [from,
-     * to); gnn_attention_targets leaves out the others. edge1 0: for all. */
+    /* ADD and DOT: edge_grad has space for edges edge0 .. edge1-1 alone, those of the sources
+     * [from, to); gnn_attention_targets leaves out the others. edge1 0: for all. */
     uint32_t edge0, edge1;
     /* (ndst, heads), the same of self-loops; NULL without, or not yet: ADD leaves self-loops out
      * then */

@@ -64,8 +64,8 @@ void gnn_edge_sum(const struct gnn_csr *block, size_t nblocks, uint32_t from, ui
 void gnn_edge_means(const struct gnn_csr *block, size_t nblocks, uint32_t from, uint32_t to,
                     const float *z, uint32_t zfirst, size_t d, float *y);
 
-/* Z has room for `edges` edges: the rows of it that come after those of the blocks' edges become 0,
- * so that they add nothing to products over all of Z. */
+/* Z has space for `edges` edges: the rows of it that come after those of the blocks' edges become
+ * 0, so that they add nothing to products over all of Z. */
 void gnn_edge_rest(const struct gnn_csr *block, size_t nblocks, uint64_t edges, size_t d, float *z);
 
 /* On a device: pointers, counts and `bad` as for gnn_cuda_spmm. Rows are [first, *nrows), *nrows

@@ -254,7 +254,7 @@ struct gnn_cuda_kept {
     uint64_t *ids;     /* (capacity) edge ids, or NULL */
 };
 /* Samples, and keeps the edges from entries that are numbered in r, which learns nothing; where
- * none can be, r needs no more than nnodes, tag and count. job's arrays need room for what is
+ * none can be, r needs no more than nnodes, tag and count. job's arrays need space for what is
  * sampled, of which they hold no more than scratch afterwards, but for what.indptr and *edges,
  * which are of what is kept. ids are there in both or in none. Counts are not copied. */
 void gnn_cuda_induce_block(const struct gnn_cuda_sample_job *job, const struct gnn_cuda_relabel *r,

@@ -34,8 +34,8 @@ find({no_chdir => 1, wanted => sub {
 }}, grep { -d } map { "$top/$_" } qw(cmd lib kernels formats tests));
 @{$named{$_}} > 1 && report("$_: a name for one file: @{[sort @{$named{$_}}]}") for sort keys %named;
 
-for my $room (sort keys %may) {
-    for my $file (sort map { glob "\Q$top/$room\E/$_" } qw(*.[ch] */*.[ch] */*/*.[ch] *.cuh */*.cu */*.cuh)) {
+for my $folder (sort keys %may) {
+    for my $file (sort map { glob "\Q$top/$folder\E/$_" } qw(*.[ch] */*.[ch] */*/*.[ch] *.cuh */*.cu */*.cuh)) {
         open my $fh, '<', $file or die "$file: $!\n";
         my $text = do { local $/; <$fh> };
         (my $name = $file) =~ s{^\Q$top\E/}{};
@@ -45,7 +45,7 @@ for my $room (sort keys %may) {
                   {my $c = $1 // ''; $c =~ s/[^\n]//g; defined $3 ? '""' : $c}gse;
         my $module = $name =~ m{^lib/([^/]+)/} ? $1 : undef;
         my $inner = $name =~ m{^(lib/[^/]+/[^/]+)/} ? $1 : undef;
-        report("$name: no module: lib has none but @modules") if $room eq 'lib' && !exists $rank{$module // ''};
+        report("$name: no module: lib has none but @modules") if $folder eq 'lib' && !exists $rank{$module // ''};
         for my $f ($text =~ /^GNN_SIMD static [^(;]*?(\w+)\(/gm) {
             report("$name: $f is the name of a GNN_SIMD function of $simd{$f}, too") if exists $simd{$f};
             $simd{$f} = $name;
@@ -56,7 +56,7 @@ for my $room (sort keys %may) {
             if (defined(my $inc = $include[$line - 1])) {
                 my ($to) = $inc =~ m{^([a-z]+)/};
                 report("$at: include \"$inc\" by its path from the root") if !defined $to;
-                report("$at: $room may not include \"$inc\"") if defined $to && !$may{$room}{$to};
+                report("$at: $folder may not include \"$inc\"") if defined $to && !$may{$folder}{$to};
                 if (defined $module && exists $rank{$module} && $inc =~ m{^lib/([^/]+)/}) {
                     report("$at: $module may not include \"$inc\": $1 comes after it") if ($rank{$1} // @modules) > $rank{$module};
                 }
@@ -67,9 +67,9 @@ for my $room (sort keys %may) {
                 next;
             }
             report("$at: $1 is not to be used") if $s =~ $never;
-            report("$at: only cmd prints or ends the process (" . ($1 // $2) . ')') if $room ne 'cmd' && $s =~ $prints;
-            report("$at: $1 outside lib/base/mem.c") if $room eq 'lib' && $name !~ m{^lib/(base/mem|comm/calls_mpi)\.c$} && $s =~ $heap;
-            report("$at: kernels do not allocate ($1)") if $room eq 'kernels' && $s =~ $heap;
+            report("$at: only cmd prints or ends the process (" . ($1 // $2) . ')') if $folder ne 'cmd' && $s =~ $prints;
+            report("$at: $1 outside lib/base/mem.c") if $folder eq 'lib' && $name !~ m{^lib/(base/mem|comm/calls_mpi)\.c$} && $s =~ $heap;
+            report("$at: kernels do not allocate ($1)") if $folder eq 'kernels' && $s =~ $heap;
         }
     }
 }

@@ -51,7 +51,7 @@ def host(a, k):
         kept += n * 4 * (sums + out + (0 if last else out) if a.model == "sage" else sums if again else 0)
     widest = max(x[1] for x in layers(a.model, features, classes, a.hidden, a.heads))
     edge = 8 if a.model == "sage" else 12
-    # Of rows or messages; one takes the room of a norm's rows. Of attention, results and normalised rows of one layer, too.
+    # Of rows or messages; one takes the space of a norm's rows. Of attention, results and normalised rows of one layer, too.
     gradients = 1 if a.model == "sage" else 3
     memory = (edge * e + 4 * (k + 1) * n + 12 * hops * n + 4 * features * n + kept + gradients * 4 * widest * n +
               (8 * hops * n / max(k - 1, 1) * widest * 4 if k > 1 else 0))

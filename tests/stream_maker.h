@@ -51,7 +51,7 @@ __attribute__((unused)) static void *stream_make_tensor(struct gnn_batch *b, con
     return t->data;
 }
 
-/* What every batch of stream_make_meta needs, of n nodes; returns the room for their ids. */
+/* What every batch of stream_make_meta needs, of n nodes; returns the space for their ids. */
 __attribute__((unused)) static uint32_t *stream_make_blocks(struct gnn_batch *b, uint64_t step,
                                                             uint64_t n)
 {

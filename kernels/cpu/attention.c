@@ -339,7 +339,7 @@ GNN_INLINE void target_row_add(const struct gnn_attention *a, const struct span 
     memcpy(b->ddst + row * heads, sum, heads * sizeof(float));
 }
 
-/* Leaves those edges of the group whose gradients have room. */
+/* Leaves those edges of the group whose gradients have space. */
 GNN_INLINE void keep_present(const struct gnn_attention_back *b, struct group *g)
 {
     uint32_t n = 0;

@@ -221,8 +221,8 @@ GNN_AVX512 static void draw_avx512(const struct variates *v, const uint32_t *sou
 }
 #endif
 
-/* Adds those of n neighbours, whose positions begin with `from`, that pass the limit. There is room
- * for all of them. */
+/* Adds those of n neighbours, whose positions begin with `from`, that pass the limit. There is
+ * space for all of them. */
 static void add_candidates(struct candidates *c, const struct variates *v, const uint32_t *source,
                            uint32_t n, uint32_t from)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Numbers of the sources of a block by a hash table (kernels/cpu/number.h). Most are in the bucket
- * where they are looked for first, or are new and have room there; which of the two is a coin toss,
- * so that no branch depends on it where a bucket is compared at once. */
+ * where they are looked for first, or are new and have space there; which of the two is a coin
+ * toss, so that no branch depends on it where a bucket is compared at once. */
 #include "kernels/cpu/number.h"
 
 /* In a bucket, the slot that has a tag, or else the first one of no entry. */
@@ -66,7 +66,7 @@ GNN_INLINE void number_row(struct gnn_relabel *r, struct gnn_entries list,
             const uint32_t was = (uint32_t)bucket[p.slot],
                            local = count ^ ((count ^ was) & (0u - p.found));
             bucket[p.slot] = tag | local;
-            /* There is room for one more entry, if this is none. */
+            /* There is space for one more entry, if this is none. */
             gnn_entry_put(&list, count, node, &own, 0);
             count += !p.found;
             if (__builtin_expect(gnn_entry_same(&list, local, node, &own, 0), 1)) {

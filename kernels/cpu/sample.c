@@ -237,7 +237,7 @@ GNN_FETCH void fetch_totals(const struct gnn_sample_job *job, uint32_t i)
     }
 }
 
-/* Makes a group of destination i and those that follow, as many as there is room for, and puts
+/* Makes a group of destination i and those that follow, as many as there is space for, and puts
  * those that draw into g; returns how many it has in all. 0: destination i goes alone. */
 static uint32_t fill_group(const struct gnn_sample_job *job, uint32_t i,
                            struct gnn_weighted_group *g)

@@ -117,16 +117,16 @@ GNN_INLINE uint32_t find_one(const struct gnn_weighted_group *g, uint32_t l, uin
 /* ---- samples ---- */
 
 /* The sample so far: a list, and for long ones a set of its members. Without a set, the rest of
- * `room` places are UINT32_MAX, so that is_in compares them all, whatever was drawn. */
+ * `capacity` places are UINT32_MAX, so that is_in compares them all, whatever was drawn. */
 struct sample {
-    uint32_t *x, n, room, *set, size;
+    uint32_t *x, n, capacity, *set, size;
 };
 
 GNN_INLINE bool is_in(const struct sample *s, uint32_t i)
 {
     if (!s->set) {
         uint32_t same = 0;
-        for (uint32_t q = 0; q < s->room; q++)
+        for (uint32_t q = 0; q < s->capacity; q++)
             same |= s->x[q] == i;
         return same;
     }
@@ -293,8 +293,8 @@ GNN_SIMD static void complete_samples(const uint32_t key[2], struct gnn_weighted
     const bool wide = gnn_window_wide();
     for (; mask; mask &= mask - 1) {
         const uint32_t l = (uint32_t)__builtin_ctz(mask);
-        struct sample s = {.x = x, .room = (k + 7) / 8 * 8};
-        memset(x, 0xff, s.room * sizeof *x);
+        struct sample s = {.x = x, .capacity = (k + 7) / 8 * 8};
+        memset(x, 0xff, s.capacity * sizeof *x);
         for (uint32_t j = 0; j < k; j++) {
             x[s.n] = g->at[j * LANES + l];
             s.n += x[s.n] != UINT32_MAX;

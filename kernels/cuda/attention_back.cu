@@ -288,7 +288,7 @@ __global__ void __launch_bounds__(THREADS)
                 if (is_loop(t, e) || !b.edge1 || t.g->number[e] - b.edge0 < b.edge1 - b.edge0)
                     t.g->p[e] = *grad_of(t, a, b, e);
                 else
-                    t.g->at[e] = NONE; /* without room now */
+                    t.g->at[e] = NONE; /* without space now */
             __syncwarp(t.mask);
             target_group_dot(t, a, b);
         }

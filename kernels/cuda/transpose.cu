@@ -78,7 +78,7 @@ __global__ void list_edges(const Blocks q, uint32_t *key, const Payload to, uint
         const uint64_t from = a->n ? gnn_csr_offset(a, 0) : 0,
                        n = a->n ? gnn_csr_offset(a, a->n) - from : 0;
         /* Edges beyond the capacity are reported, not written. */
-        const uint64_t room = q.cap_edges - base, take = n < room ? n : room;
+        const uint64_t capacity = q.cap_edges - base, take = n < capacity ? n : capacity;
         if (take < n && first == 0)
             gnn_device_bad(q.bad, (uint64_t)b << 32 | (uint32_t)(from + take));
         for (uint64_t i = first; i < take; i += stride) {

@@ -43,7 +43,7 @@ const char *gnn_graph_node_type(const struct gnn_graph *g, uint32_t i)
 
 const char *gnn_graph_edge_type(const struct gnn_graph *g, uint32_t i)
 {
-    static _Thread_local char key[GNN_ETYPE_KEY_ROOM];
+    static _Thread_local char key[GNN_ETYPE_KEY_CAPACITY];
     const struct gnn_schema *c = &g->s.meta.schema;
     return i < c->netypes ? gnn_etype_key(c, i, key, sizeof key) : NULL;
 }

@@ -7,16 +7,16 @@
 
 /* A message that is too long, with long names, keeps its beginning and its end, where the reason
  * stands. */
-static void shorten_message(char *msg, size_t room, const char *text, size_t n)
+static void shorten_message(char *msg, size_t capacity, const char *text, size_t n)
 {
     static const char gap[] = " ... ";
-    const size_t tail = room / 3;
-    size_t head = room - tail - sizeof gap, from = n - tail;
+    const size_t tail = capacity / 3;
+    size_t head = capacity - tail - sizeof gap, from = n - tail;
     while (head && ((unsigned char)text[head] & 0xc0) == 0x80) /* not within a character */
         head--;
     while (((unsigned char)text[from] & 0xc0) == 0x80)
         from++;
-    snprintf(msg, room, "%.*s%s%s", (int)head, text, gap, text + from);
+    snprintf(msg, capacity, "%.*s%s%s", (int)head, text, gap, text + from);
 }
 
 GNN_PRINTF(4, 0)

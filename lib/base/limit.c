@@ -15,10 +15,10 @@ static FILE *open_below(const char *root, const char *path)
     return n < (int)sizeof name ? fopen(name, "re") : NULL;
 }
 
-/* The next line, without what is beyond `room`, as of mounts that have many options. */
-static bool next_line(FILE *f, char *line, int room)
+/* The next line, without what is beyond `capacity`, as of mounts that have many options. */
+static bool next_line(FILE *f, char *line, int capacity)
 {
-    if (!fgets(line, room, f))
+    if (!fgets(line, capacity, f))
         return false;
     const size_t n = strcspn(line, "\n");
     if (!line[n])

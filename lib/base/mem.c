@@ -37,7 +37,7 @@ void *gnn_alloc(uint64_t n, size_t size, const char *what, struct gnn_err *e)
     const bool good = padded_bytes(n, size, &bytes);
     const bool large = good && bytes >= LARGE;
     void *p = NULL;
-    if (good && bytes < ALIGN) /* aligning it would take several times the room */
+    if (good && bytes < ALIGN) /* aligning it would take several times the space */
         p = malloc(bytes ? bytes : 1);
     else if (good && !large)
         p = aligned_alloc(ALIGN, bytes);
@@ -203,7 +203,7 @@ void gnn_buf_release_in(const struct gnn_mem *m, struct gnn_buf *b)
 int gnn_grow(void *array, uint64_t n, size_t size, const char *what, struct gnn_err *e)
 {
     void *old, *p;
-    if (n & (n - 1)) /* the room doubles at each power of two */
+    if (n & (n - 1)) /* the space doubles at each power of two */
         return 0;
     memcpy(&old, array, sizeof old); /* *array has another type than void * */
     p = gnn_alloc_zero(n ? 2 * n : 1, size, what, e);
@@ -246,7 +246,7 @@ bool gnn_mem_limited(void)
            (!getrlimit(RLIMIT_DATA, &data) && data.rlim_cur != RLIM_INFINITY);
 }
 
-bool gnn_mem_room(uint64_t bytes)
+bool gnn_mem_space(uint64_t bytes)
 {
     /* Asks the system for as much and gives it back at once: can an allocation of that size
      * succeed? */

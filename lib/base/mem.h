@@ -10,7 +10,7 @@
 
 #include "lib/base/err.h"
 
-/* Room for n elements of `size` bytes, contents undefined (_zero: zeroed): 64-byte aligned, or, of
+/* Space for n elements of `size` bytes, contents undefined (_zero: zeroed): 64-byte aligned, or, of
  * less than 64 bytes, aligned for any type. Never NULL on success, even for n = 0. Large blocks are
  * on huge pages if the system has some: they are mostly read in random order. On failure (overflow
  * included) returns NULL and records GNN_E_NOMEM with `what`. Free with gnn_free. */
@@ -39,7 +39,7 @@ struct gnn_buf {
     void *data;
     uint64_t cap; /* bytes */
 };
-/* Makes room for n*size bytes; grows by at least half so that repeated calls are amortised. */
+/* Makes space for n*size bytes; grows by at least half so that repeated calls are amortised. */
 int gnn_buf_reserve(struct gnn_buf *b, uint64_t n, size_t size, const char *what,
                     struct gnn_err *e) GNN_MUST_USE;
 /* As gnn_buf_reserve, for contents that are written anew: a block that grows is not copied, and
@@ -56,9 +56,9 @@ int gnn_buf_fit_in(const struct gnn_mem *m, struct gnn_buf *b, uint64_t n, size_
                    const char *what, struct gnn_err *e) GNN_MUST_USE;
 void gnn_buf_release_in(const struct gnn_mem *m, struct gnn_buf *b);
 
-/* Makes room for element n of the array that *array points to (void **, of any object type),
- * zeroed; the array moves. Its room follows from n, so it must have grown this way from NULL and 0.
- * Release with gnn_free. */
+/* Makes space for element n of the array that *array points to (void **, of any object type),
+ * zeroed; the array moves. Its space follows from n, so it must have grown this way from NULL and
+ * 0. Release with gnn_free. */
 int gnn_grow(void *array, uint64_t n, size_t size, const char *what,
              struct gnn_err *e) GNN_MUST_USE;
 
@@ -68,7 +68,7 @@ uint64_t gnn_page_size(void);
 /* Whether this process may have no more than so much address space or data (setrlimit); and whether
  * so many bytes could be had now, of which nothing is kept. */
 bool gnn_mem_limited(void);
-bool gnn_mem_room(uint64_t bytes);
+bool gnn_mem_space(uint64_t bytes);
 /* Resident size of this process, in bytes; 0: unknown. */
 uint64_t gnn_mem_resident(void);
 /* Highest resident size of this process so far, in bytes. */

@@ -21,7 +21,7 @@ static inline uint64_t *gnn_node_map_slot(const struct gnn_node_map *m, uint32_t
 {
     return gnn_hash_find(&m->rows, gnn_node_map_hash(node), NULL, NULL);
 }
-/* Room for n nodes: twice as much, as most nodes that are asked for are not there. */
+/* Space for n nodes: twice as much, as most nodes that are asked for are not there. */
 GNN_MUST_USE static inline int gnn_node_map_init(struct gnn_node_map *m, uint64_t n,
                                                  struct gnn_err *e)
 {

@@ -9,8 +9,8 @@ enum { SHIFT = 15, WORDS = 1 << (SHIFT - 6) };
  */
 static uint64_t *page_new(struct gnn_node_set *s, uint32_t id, struct gnn_err *e)
 {
-    for (; s->room <= id >> SHIFT; s->room++)
-        if (gnn_grow(&s->page, s->room, sizeof *s->page, "marks of nodes", e))
+    for (; s->capacity <= id >> SHIFT; s->capacity++)
+        if (gnn_grow(&s->page, s->capacity, sizeof *s->page, "marks of nodes", e))
             return NULL;
     uint64_t *p = s->page[id >> SHIFT] = gnn_alloc_zero(WORDS, sizeof *p, "marks of nodes", e);
     s->npages += p != NULL;
@@ -38,7 +38,7 @@ int gnn_node_set_repeat(struct gnn_node_set *s, const uint32_t *id, uint64_t n, 
 {
     uint64_t i = 0, there = 0;
     for (; i < n && !there; i++) {
-        uint64_t *p = id[i] >> SHIFT < s->room ? s->page[id[i] >> SHIFT] : NULL;
+        uint64_t *p = id[i] >> SHIFT < s->capacity ? s->page[id[i] >> SHIFT] : NULL;
         if (!p && !(p = page_new(s, id[i], e)))
             break;
         p += id[i] >> 6 & (WORDS - 1);
@@ -84,7 +84,7 @@ int gnn_node_set_repeat_in(struct gnn_node_set *s, const struct gnn_entries *x, 
 
 void gnn_node_set_release(struct gnn_node_set *s)
 {
-    for (uint32_t i = 0; i < s->room; i++)
+    for (uint32_t i = 0; i < s->capacity; i++)
         gnn_free(s->page[i]);
     gnn_free(s->page);
     gnn_buf_release(&s->slots);

@@ -11,8 +11,8 @@
 /* Zeroed object = empty. Between calls no bit is set; the pages stay for the next call. One thread.
  */
 struct gnn_node_set {
-    uint64_t **page; /* [room] of 2^15 bits, by the id; NULL until an id of the page occurs */
-    uint32_t room, npages;
+    uint64_t **page; /* [capacity] of 2^15 bits, by the id; NULL until an id of the page occurs */
+    uint32_t capacity, npages;
     struct gnn_buf slots; /* u32, the number of an entry and 1 more; 0: empty */
 };
 /* *at: the index of the first of the n ids that equals an earlier one, or n. */

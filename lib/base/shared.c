@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Shared memory for batches by reference (lib/base/shared.h): one memfd is mapped whole, with
- * address room for all that can ever be needed, so that no piece moves while another process reads
+ * address space for all that can ever be needed, so that no piece moves while another process reads
  * it. Pieces that are freed lose their memory at once but leave a gap of addresses, which later
  * pieces fill. */
 #include "lib/base/shared.h"
@@ -39,7 +39,7 @@ struct gnn_share {
     char *base;
     uint64_t window;      /* bytes mapped; those from `end` on are not there yet */
     uint64_t end;         /* of the file */
-    struct gap gap[GAPS]; /* pieces given back: address room without memory. From HUGE_PAGE they
+    struct gap gap[GAPS]; /* pieces given back: address space without memory. From HUGE_PAGE they
                              begin with one */
     unsigned ngaps;
 };
@@ -59,7 +59,7 @@ static int memory_new(void)
     return fd;
 }
 
-/* Address room for all that can be in memory at once, and more, as pieces that grow leave gaps. */
+/* Address space for all that can be in memory at once, and more, as pieces that grow leave gaps. */
 static uint64_t window_size(void)
 {
     const long pages = sysconf(_SC_PHYS_PAGES);
@@ -76,14 +76,14 @@ void *gnn_share_map(int fd, uint64_t window, int prot)
 {
     /* Reserves more than is needed, and keeps the part that begins at a huge page: only then the
      * two processes can share huge pages. */
-    const uint64_t whole = up_to(window, gnn_page_size()), room = whole + HUGE_PAGE;
-    char *p = mmap(NULL, room, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    const uint64_t whole = up_to(window, gnn_page_size()), capacity = whole + HUGE_PAGE;
+    char *p = mmap(NULL, capacity, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (p == MAP_FAILED)
         return NULL;
     const uint64_t before = up_to((uintptr_t)p, HUGE_PAGE) - (uintptr_t)p;
     char *base = p + before;
     if (mmap(base, window, prot, MAP_SHARED | MAP_NORESERVE | MAP_FIXED, fd, 0) == MAP_FAILED) {
-        (void)munmap(p, room);
+        (void)munmap(p, capacity);
         return NULL;
     }
     if (before)

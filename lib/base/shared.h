@@ -21,7 +21,7 @@ void gnn_share_drop(struct gnn_share *s);
 
 /* A piece of at least `bytes` and `spare` more, at the start of a page, or of a huge one (2 MiB) if
  * it is as long, contents undefined; *cap tells its size. The first bytes are made ready to be
- * written at once, which is cheaper than page by page. NULL when there is no room. Thread-safe. */
+ * written at once, which is cheaper than page by page. NULL when there is no space. Thread-safe. */
 void *gnn_share_alloc(struct gnn_share *s, uint64_t bytes, uint64_t spare,
                       uint64_t *cap) GNN_MUST_USE;
 /* Gives the piece and its memory back to the system: no other process may be reading it.

@@ -160,8 +160,8 @@ static int await_threads(struct gnn_swap *s, struct gnn_err *e)
     return s->failed.code ? gnn_fail_as(e, &s->failed) : 0;
 }
 
-/* The same of who waits for room: what is read ahead meanwhile must not take it. */
-static int await_room(struct gnn_swap *s, struct gnn_err *e)
+/* The same of who waits for space: what is read ahead meanwhile must not take it. */
+static int await_space(struct gnn_swap *s, struct gnn_err *e)
 {
     s->wanted = true;
     const int rc = await_threads(s, e);
@@ -170,7 +170,7 @@ static int await_room(struct gnn_swap *s, struct gnn_err *e)
 }
 
 /* What the process takes besides differs from run to run: at its start, and with where malloc finds
- * room for what is small. */
+ * capacity for what is small. */
 static uint64_t differs_by(const struct gnn_swap *s)
 {
     return (1 << 19) + s->besides / 32;
@@ -191,16 +191,16 @@ static int fail_too_small(const struct gnn_swap *s, uint64_t least, struct gnn_e
 
 /* Until there is memory for r, which is EMPTY or FILED, or has just been read; or, before the limit
  * is kept, all that can go has gone. */
-static int get_room(struct gnn_swap *s, struct swap_region *r, struct gnn_err *e)
+static int get_space(struct gnn_swap *s, struct swap_region *r, struct gnn_err *e)
 {
     while (r->state == SWAP_EMPTY || r->state == SWAP_FILED) {
-        if (gnn_swap_make_room(s, r->bytes, 0))
+        if (gnn_swap_make_space(s, r->bytes, 0))
             return 0;
         if (!s->reading && !s->writing && !s->begun)
             return 0;
         if (!s->reading && !s->writing)
             return fail_too_small(s, limit_to_hold(s, s->held_bytes + r->bytes), e);
-        if (await_room(s, e))
+        if (await_space(s, e))
             return e->code;
     }
     return 0;
@@ -208,7 +208,7 @@ static int get_room(struct gnn_swap *s, struct swap_region *r, struct gnn_err *e
 
 static int bring_in(struct gnn_swap *s, struct swap_region *r, struct gnn_err *e)
 {
-    if (get_room(s, r, e))
+    if (get_space(s, r, e))
         return e->code;
     if (r->state == SWAP_EMPTY) {
         gnn_swap_map(s, r, SWAP_THERE);
@@ -264,15 +264,15 @@ int gnn_swap_hold(struct gnn_swap *s, const struct gnn_buf *b, bool change, stru
     return rc;
 }
 
-/* Until there is room for what the process has besides. */
+/* Until there is space for what the process has besides. */
 static int keep_limit(struct gnn_swap *s, struct gnn_err *e)
 {
-    while (!gnn_swap_make_room(s, 0, 0)) {
+    while (!gnn_swap_make_space(s, 0, 0)) {
         if (!s->reading && !s->writing && !s->begun)
             break;
         if (!s->reading && !s->writing)
             return fail_too_small(s, limit_to_hold(s, s->held_bytes), e);
-        if (await_room(s, e))
+        if (await_space(s, e))
             return e->code;
     }
     note_least(s);
@@ -286,7 +286,7 @@ void gnn_swap_rehearse(struct gnn_swap *s)
     pthread_mutex_unlock(&s->lock);
 }
 
-/* What the process has besides has only grown: early turns need the room that late ones do. */
+/* What the process has besides has only grown: early turns need the space that late ones do. */
 int gnn_swap_begin(struct gnn_swap *s, struct gnn_err *e)
 {
     pthread_mutex_lock(&s->lock);

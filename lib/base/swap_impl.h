@@ -49,7 +49,7 @@ struct gnn_swap {
     bool strict;     /* see gnn_swap_new */
     bool begun;      /* the limit is enforced */
     bool rehearsing; /* see gnn_swap_rehearse */
-    bool wanted;     /* a turn waits for room: nothing is read ahead */
+    bool wanted;     /* a turn waits for space: nothing is read ahead */
     int fd;
     bool reserved; /* the file system has reserved all of the file */
     char *name;    /* for messages */
@@ -77,14 +77,14 @@ struct gnn_swap {
 /* Clears memory of all regions, between turns. This and the following are called with the lock. */
 void gnn_swap_clear(struct gnn_swap *s);
 /* _used notes that region r is held, as next in the order. _plan starts to read the regions that
- * are needed next, as far as there is room, and to write those that are needed last. _make_room
+ * are needed next, as far as there is space, and to write those that are needed last. _make_space
  * frees memory for `bytes` more, or starts to; true when there is enough. from: only regions that
  * are not needed before this use have to go. */
 int gnn_swap_used(struct gnn_swap *s, struct swap_region *r, struct gnn_err *e);
 void gnn_swap_plan(struct gnn_swap *s);
-/* Starts to read a FILED region, for which there is room. */
+/* Starts to read a FILED region, for which there is space. */
 void gnn_swap_read(struct gnn_swap *s, struct swap_region *r);
-bool gnn_swap_make_room(struct gnn_swap *s, uint64_t bytes, uint64_t from);
+bool gnn_swap_make_space(struct gnn_swap *s, uint64_t bytes, uint64_t from);
 void gnn_swap_uses_release(struct gnn_swap *s);
 /* Removes a region, which is freed, from all uses. */
 void gnn_swap_forget_uses(struct gnn_swap *s, const struct swap_region *r);

@@ -57,7 +57,7 @@ static uint64_t taken_besides(const struct gnn_swap *s)
     return s->besides + s->aside + s->margin;
 }
 
-static uint64_t room_of(const struct gnn_swap *s)
+static uint64_t capacity_of(const struct gnn_swap *s)
 {
     const uint64_t taken = taken_besides(s);
     return s->limit > taken ? s->limit - taken : 0;
@@ -84,7 +84,7 @@ void gnn_swap_clear(struct gnn_swap *s)
         pthread_cond_wait(&s->done, &s->lock);
 }
 
-bool gnn_swap_make_room(struct gnn_swap *s, uint64_t bytes, uint64_t from)
+bool gnn_swap_make_space(struct gnn_swap *s, uint64_t bytes, uint64_t from)
 {
     const uint64_t more = taken_besides(s) + bytes;
     while (s->there - s->writing + more > s->limit) {
@@ -98,7 +98,7 @@ bool gnn_swap_make_room(struct gnn_swap *s, uint64_t bytes, uint64_t from)
 
 void gnn_swap_plan(struct gnn_swap *s)
 {
-    const uint64_t most = room_of(s) / AHEAD_SHARE, n = s->order.n;
+    const uint64_t most = capacity_of(s) / AHEAD_SHARE, n = s->order.n;
     uint64_t ahead = 0;
     for (uint64_t i = s->pos;
          !s->failed.code && !s->strict && !s->wanted && i < s->pos + n && ahead <= most; i++) {
@@ -106,7 +106,7 @@ void gnn_swap_plan(struct gnn_swap *s)
         ahead += r ? r->bytes : 0;
         if (!r || r->state != SWAP_FILED)
             continue;
-        if (s->reading + r->bytes > most || !gnn_swap_make_room(s, r->bytes, i))
+        if (s->reading + r->bytes > most || !gnn_swap_make_space(s, r->bytes, i))
             return;
         gnn_swap_read(s, r);
     }

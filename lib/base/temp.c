@@ -47,7 +47,7 @@ static char *parent_of(const char *path, struct gnn_err *e)
     return base == path ? gnn_strdup(".", e) : gnn_strf(e, "%.*s", (int)(base - path), path);
 }
 
-/* As much of a long name as leaves room for the suffix. */
+/* As much of a long name as leaves space for the suffix. */
 static int stem_length(const char *base)
 {
     const size_t n = strlen(base);

@@ -21,7 +21,7 @@ void gnn_rows_release(struct gnn_rows *r);
 enum { GNN_CACHE_SIZES_MAX = 64, GNN_CACHE_OWN = 254 };
 
 /* Caches of several sizes, each filled in the order of the scores, over all node types, until the
- * next row has no room: a larger one holds what a smaller one does. */
+ * next row has no space: a larger one holds what a smaller one does. */
 struct gnn_cache {
     uint32_t nsizes, ntypes;
     /* [ntypes] -> (nodes): the first size that holds the row; nsizes: none; GNN_CACHE_OWN: the part

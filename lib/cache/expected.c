@@ -121,7 +121,7 @@ static int walk_edges(struct gnn_store *s, uint32_t from, uint32_t to, uint32_t 
                       const struct contribution *g, uint64_t *sum, struct gnn_err *e)
 {
     const struct gnn_etype *type = &s->meta.schema.etype[et];
-    char key[GNN_ETYPE_KEY_ROOM];
+    char key[GNN_ETYPE_KEY_CAPACITY];
     gnn_etype_key(&s->meta.schema, et, key, sizeof key);
     for (uint32_t p = from; p < to; p++) {
         const struct gnn_tensor *ptr = gnn_store_findf(s, p, "edge/%s/indptr", key);

@@ -19,8 +19,7 @@ static int64_t next_type(const struct gnn_fill *f)
     return best;
 }
 
-static uint16_t roomiest_holder(const struct gnn_fill *f, uint32_t from, uint32_t to,
-                                uint64_t bytes)
+static uint16_t freest_holder(const struct gnn_fill *f, uint32_t from, uint32_t to, uint64_t bytes)
 {
     uint16_t best = GNN_HOLDER_NONE;
     for (uint32_t m = from; m < to; m++)
@@ -36,9 +35,9 @@ static uint16_t choose_holder(const struct gnn_fill *f, uint32_t t)
     uint32_t from, to;
     if (f->prefer) {
         f->prefer(f->arg, t, f->rows->row[t][f->at[t]], &from, &to);
-        m = roomiest_holder(f, from, to, bytes);
+        m = freest_holder(f, from, to, bytes);
     }
-    return m == GNN_HOLDER_NONE ? roomiest_holder(f, 0, f->nholders, bytes) : m;
+    return m == GNN_HOLDER_NONE ? freest_holder(f, 0, f->nholders, bytes) : m;
 }
 
 void gnn_fill_run(struct gnn_fill *f)
@@ -50,7 +49,7 @@ void gnn_fill_run(struct gnn_fill *f)
     for (int64_t t; (t = next_type(f)) >= 0; f->at[t]++) {
         const uint16_t m = choose_holder(f, (uint32_t)t);
         if (m == GNN_HOLDER_NONE &&
-            !(f->skip && roomiest_holder(f, 0, f->nholders, smallest) != GNN_HOLDER_NONE))
+            !(f->skip && freest_holder(f, 0, f->nholders, smallest) != GNN_HOLDER_NONE))
             return;
         if (m != GNN_HOLDER_NONE)
             f->left[m] -= f->rows->bytes[t];

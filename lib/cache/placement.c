@@ -105,13 +105,13 @@ struct ends {
 
 static void set_ends(struct ends *x, const struct gnn_placement_opts *o, uint64_t budget)
 {
-    const uint64_t room = min_of(budget / o->row_bytes, o->norder);
+    const uint64_t capacity = min_of(budget / o->row_bytes, o->norder);
     for (uint32_t i = 0; i <= STEPS; i++) {
-        const uint64_t all = min_of((uint64_t)((double)room * ((double)i / STEPS)), room);
+        const uint64_t all = min_of((uint64_t)((double)capacity * ((double)i / STEPS)), capacity);
         x->replicated[i] = all;
         /* What is not replicated is spread, so a clique of n devices holds n times as much of
          * it. */
-        x->held[i] = all + min_of((room - all) * o->devices, o->norder - all);
+        x->held[i] = all + min_of((capacity - all) * o->devices, o->norder - all);
     }
 }
 

@@ -10,13 +10,13 @@
 #include "lib/comm/mpi_comm.h"
 
 /* $GNN_MPI, or ../lib/gnn-tools/gnn-mpi.so as seen from the program's folder. */
-static int plugin_path(char *path, size_t room, struct gnn_err *e)
+static int plugin_path(char *path, size_t capacity, struct gnn_err *e)
 {
     char exe[PATH_MAX];
     const char *set = getenv("GNN_MPI");
     int n;
     if (set && *set)
-        n = snprintf(path, room, "%s", set);
+        n = snprintf(path, capacity, "%s", set);
     else {
         const ssize_t len = readlink("/proc/self/exe", exe, sizeof exe - 1);
         if (len < 0)
@@ -25,9 +25,9 @@ static int plugin_path(char *path, size_t room, struct gnn_err *e)
         char *slash = strrchr(exe, '/');
         if (slash)
             *slash = 0;
-        n = snprintf(path, room, "%s/../lib/gnn-tools/gnn-mpi.so", exe);
+        n = snprintf(path, capacity, "%s/../lib/gnn-tools/gnn-mpi.so", exe);
     }
-    return n < 0 || (size_t)n >= room
+    return n < 0 || (size_t)n >= capacity
                ? gnn_fail(e, GNN_E_RANK, "the path of MPI's plug-in is too long")
                : 0;
 }

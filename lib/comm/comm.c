@@ -12,8 +12,8 @@ int gnn_exchange_init(struct gnn_exchange *x, const struct gnn_comm *c, uint32_t
     *x = (struct gnn_exchange){.tag = tag, .size = c->size};
     x->out = gnn_alloc_zero(c->size, sizeof *x->out, "messages", e);
     x->in = gnn_alloc_zero(c->size, sizeof *x->in, "messages", e);
-    x->room = gnn_alloc_zero(c->size, sizeof *x->room, "messages", e);
-    if (x->out && x->in && x->room)
+    x->buffer = gnn_alloc_zero(c->size, sizeof *x->buffer, "messages", e);
+    if (x->out && x->in && x->buffer)
         return 0;
     gnn_exchange_release(x);
     return e->code;
@@ -21,9 +21,9 @@ int gnn_exchange_init(struct gnn_exchange *x, const struct gnn_comm *c, uint32_t
 
 void gnn_exchange_release(struct gnn_exchange *x)
 {
-    for (uint32_t r = 0; x->room && r < x->size; r++)
-        gnn_buf_release(&x->room[r]);
-    gnn_free(x->room);
+    for (uint32_t r = 0; x->buffer && r < x->size; r++)
+        gnn_buf_release(&x->buffer[r]);
+    gnn_free(x->buffer);
     gnn_free(x->out);
     gnn_free(x->in);
     gnn_free(x->t);

@@ -35,7 +35,7 @@ struct gnn_exchange {
     /* [size] out: set by the caller between _init and _begin, and kept until _end. in: valid until
      * the next _begin. */
     struct gnn_span *out, *in;
-    struct gnn_buf *room;   /* [size] memory of other ranks' messages */
+    struct gnn_buf *buffer; /* [size] memory of other ranks' messages */
     struct gnn_transfer *t; /* the backend's, or NULL */
     uint32_t size;
 };

@@ -15,7 +15,7 @@ enum {
     SLEEP_NS = 50000,
     SLOW_YIELDS = 3,
     REDUCE_MANY = 1 << 28, /* numbers in one call of MPI */
-    LOST_ROOM = 256,
+    LOST_CAPACITY = 256,
     TAG_PING = GNN_COMM_USES << 12, /* an empty message that asks for an empty answer */
     TAG_PONG
 };
@@ -128,21 +128,21 @@ static void ping_all(struct mpi_comm *c)
 }
 
 /* "rank 2", "ranks 2, 5 and 7", ...: those with bad[r]. */
-static void name_ranks(const struct mpi_comm *c, const bool *bad, char *text, size_t room)
+static void name_ranks(const struct mpi_comm *c, const bool *bad, char *text, size_t capacity)
 {
     uint32_t n = 0, left = 0;
     for (uint32_t r = 0; r < c->base.size; r++)
         left += bad[r];
-    size_t at = (size_t)snprintf(text, room, left == 1 ? "rank" : "ranks");
-    for (uint32_t r = 0; r < c->base.size && at < room - 24; r++)
+    size_t at = (size_t)snprintf(text, capacity, left == 1 ? "rank" : "ranks");
+    for (uint32_t r = 0; r < c->base.size && at < capacity - 24; r++)
         if (bad[r])
-            at += (size_t)snprintf(text + at, room - at, "%s%u",
+            at += (size_t)snprintf(text + at, capacity - at, "%s%u",
                                    !n++        ? " "
                                    : n == left ? " and "
                                                : ", ",
                                    r);
-    if (n < left && at < room)
-        snprintf(text + at, room - at, " and more");
+    if (n < left && at < capacity)
+        snprintf(text + at, capacity - at, " and more");
 }
 
 /* Nothing has come for too long, and all ranks were pinged at `asked`: names in `found` those that
@@ -151,7 +151,7 @@ static void name_ranks(const struct mpi_comm *c, const bool *bad, char *text, si
 static void find_lost(struct mpi_comm *c, double asked, const struct gnn_transfer *t,
                       struct gnn_err *found)
 {
-    char who[LOST_ROOM];
+    char who[LOST_CAPACITY];
     bool *bad = gnn_alloc_zero(c->base.size, sizeof *bad, "ranks", found);
     if (!bad)
         return;
@@ -278,11 +278,12 @@ static int test_arrival(struct mpi_comm *c, struct gnn_exchange *x, uint32_t r, 
     const int is = c->m->probe(c->world, &from, x->tag, &message, &p->receiving);
     if (is <= 0)
         return is ? mpi_failed(c, e) : 0;
-    const int rc = p->got ? gnn_buf_reserve(&x->room[r], p->got + p->receiving, 1, "messages", e)
-                          : gnn_buf_fit(&x->room[r], p->receiving, 1, "messages", e);
+    const int rc = p->got ? gnn_buf_reserve(&x->buffer[r], p->got + p->receiving, 1, "messages", e)
+                          : gnn_buf_fit(&x->buffer[r], p->receiving, 1, "messages", e);
     if (rc)
         return rc;
-    p->receive = c->m->receive(c->world, &message, (char *)x->room[r].data + p->got, p->receiving);
+    p->receive =
+        c->m->receive(c->world, &message, (char *)x->buffer[r].data + p->got, p->receiving);
     return p->receive ? 1 : mpi_failed(c, e);
 }
 
@@ -296,7 +297,7 @@ static int test_receive(struct mpi_comm *c, struct gnn_exchange *x, uint32_t r, 
     p->all_got = p->receiving < c->m->chunk;
     x->t->left -= p->all_got;
     if (p->all_got)
-        x->in[r] = (struct gnn_span){x->room[r].data, p->got};
+        x->in[r] = (struct gnn_span){x->buffer[r].data, p->got};
     return 1;
 }
 

@@ -11,7 +11,7 @@ struct gnn_packet {
     struct gnn_buf buf;
     uint64_t n;
 };
-/* Room for n more words, where they go, which the caller fills; NULL on failure. Valid until the
+/* Space for n more words, where they go, which the caller fills; NULL on failure. Valid until the
  * next call. */
 static inline uint32_t *gnn_packet_add(struct gnn_packet *w, uint64_t n, struct gnn_err *e)
 {
@@ -26,7 +26,7 @@ static inline int gnn_packet_align(struct gnn_packet *w, uint64_t bytes, struct 
     const uint64_t m = bytes / sizeof(uint32_t), more = (m - w->n % m) % m;
     return gnn_packet_add(w, more, e) ? 0 : e->code;
 }
-/* Room for n frontier entries with the columns of `like`. */
+/* Space for n frontier entries with the columns of `like`. */
 static inline int gnn_packet_add_entries(struct gnn_packet *w, struct gnn_entries like, uint64_t n,
                                          struct gnn_entries *to, struct gnn_err *e)
 {

@@ -110,7 +110,7 @@ struct gnn_batch_pool;
 struct gnn_batch_pool *gnn_batch_pool_new(const struct gnn_meta *m, struct gnn_err *e) GNN_MUST_USE;
 /* Batches that are still out may be put afterwards, and are freed then. Takes NULL. */
 void gnn_batch_pool_free(struct gnn_batch_pool *p);
-/* An empty batch with room for the stream's types and hops. */
+/* An empty batch with space for the stream's types and hops. */
 int gnn_batch_get(struct gnn_batch_pool *p, struct gnn_batch **b, struct gnn_err *e) GNN_MUST_USE;
 /* Gives it back, with what it has leased. Takes NULL. */
 void gnn_batch_put(struct gnn_batch *b);

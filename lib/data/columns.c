@@ -74,7 +74,7 @@ enum gnn_presence gnn_column_presence(const struct gnn_meta *m, enum gnn_column 
                : is_promised(&m->sampling, i->when, type);
 }
 
-/* Appends "text/", or nothing of "", at to; NULL if there is no room, or was none before. */
+/* Appends "text/", or nothing of "", at to; NULL if there is no space, or was none before. */
 static char *put_part(char *to, const char *end, const char *text)
 {
     const size_t n = strlen(text);

@@ -84,18 +84,18 @@ static void halve_sample(struct gnn_direction_counter *c)
     }
 }
 
-/* Makes room for n edges of a block; at the limit, half the pairs are left out. */
-static int make_room(struct gnn_direction_counter *c, uint64_t n, struct gnn_err *e)
+/* Makes space for n edges of a block; at the limit, half the pairs are left out. */
+static int make_space(struct gnn_direction_counter *c, uint64_t n, struct gnn_err *e)
 {
     if (c->table.n + n > c->most)
         while (c->table.n > c->most / 4 * 3)
             halve_sample(c);
-    const uint64_t need = c->table.n + n, room = c->table.n ? 4 * need : need;
-    if (need <= c->room)
+    const uint64_t need = c->table.n + n, capacity = c->table.n ? 4 * need : need;
+    if (need <= c->capacity)
         return GNN_OK;
-    c->room = room < c->most ? room : c->most;
-    int rc = gnn_buf_reserve(&c->pairs_at, c->room, sizeof(struct pair), "counts of edges", e);
-    return rc ? rc : gnn_hash_fit(&c->table, c->room, e);
+    c->capacity = capacity < c->most ? capacity : c->most;
+    int rc = gnn_buf_reserve(&c->pairs_at, c->capacity, sizeof(struct pair), "counts of edges", e);
+    return rc ? rc : gnn_hash_fit(&c->table, c->capacity, e);
 }
 
 static void count_hashes(struct gnn_direction_counter *c, const uint64_t *x, uint64_t n)
@@ -175,7 +175,7 @@ int gnn_direction_add(struct gnn_direction_counter *c, const uint32_t *src, cons
         const uint64_t k = n - from < BLOCK ? n - from : BLOCK;
         const uint32_t *a = (c->swap ? dst : src) + from, *b = (c->swap ? src : dst) + from;
         uint64_t x[BLOCK], loops = 0;
-        if ((rc = make_room(c, k, e)))
+        if ((rc = make_space(c, k, e)))
             return rc;
         c->edges += c->part ? 0 : k;
         count_hashes(c, x, c->same ? hash_same(c, a, b, k, x, &loops) : hash_two(c, a, b, k, x));

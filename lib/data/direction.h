@@ -17,7 +17,7 @@
 enum {
     /* of the memory to sort for each pair: they take a quarter of it */
     GNN_DIRECTION_BYTES = 128,
-    GNN_DIRECTION_ROOM = 1 << 21, /* capacity in pairs for edges that are read from files, */
+    GNN_DIRECTION_CAPACITY = 1 << 21, /* capacity in pairs for edges that are read from files, */
     /* and for generated edges, where counting must not take much of the time */
     GNN_DIRECTION_QUICK = 1 << 18,
 };
@@ -35,7 +35,7 @@ struct gnn_direction {
 struct gnn_direction_counter {
     struct gnn_buf pairs_at; /* [table.n] the pairs of this part that have edges */
     struct gnn_hash table;   /* of their hashes, which are bijections */
-    uint64_t room, most;     /* pairs */
+    uint64_t capacity, most; /* pairs */
     uint64_t first, last;    /* hashes of the pairs that are looked at in this part */
     uint32_t part, parts;
     bool same, swap;

@@ -32,10 +32,10 @@ const char *gnn_label_wrong(enum gnn_task task, double v, double x, uint32_t cla
 static double read_label(const struct gnn_schema *c, const struct gnn_tensor *y, uint64_t i,
                          double *v)
 {
-    float room;
+    float capacity;
     *v = gnn_label_value(y->data, (enum gnn_label_type)y->dtype, i);
-    gnn_label_put(&room, 0, *v, gnn_task_labels[c->task].form, c->nclasses);
-    return gnn_label_get(c->task, &room, 0);
+    gnn_label_put(&capacity, 0, *v, gnn_task_labels[c->task].form, c->nclasses);
+    return gnn_label_get(c->task, &capacity, 0);
 }
 
 int gnn_labels_valid(const struct gnn_schema *c, const struct gnn_tensor *y, struct gnn_err *e)

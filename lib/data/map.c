@@ -230,7 +230,7 @@ static void map_free(struct gnn_source *base)
     pthread_mutex_lock(&m->lock);
     m->stop = true;
     pthread_cond_broadcast(&m->changed);
-    /* Threads may wait for room in the ring; they see `stop` and end. */
+    /* Threads may wait for space in the ring; they see `stop` and end. */
     pthread_mutex_unlock(&m->lock);
     for (unsigned i = 0; i < m->started; i++)
         pthread_join(m->thread[i], NULL);

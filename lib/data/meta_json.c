@@ -52,9 +52,9 @@ int gnn_meta_add_provenance(struct gnn_meta *m, const char *line, struct gnn_err
 }
 
 /* "in one partition", "in 4 partitions" */
-static const char *in_parts(const struct gnn_meta *m, char *text, size_t room)
+static const char *in_parts(const struct gnn_meta *m, char *text, size_t capacity)
 {
-    snprintf(text, room, m->schema.nparts > 1 ? "in %u partitions" : "in one partition",
+    snprintf(text, capacity, m->schema.nparts > 1 ? "in %u partitions" : "in one partition",
              m->schema.nparts);
     return text;
 }

@@ -47,7 +47,7 @@ static int bind_weight(struct gnn_sampling *s, const struct gnn_schema *c, const
 static int find_edge_times(const struct gnn_sampling *s, const struct gnn_schema *c,
                            const char *where, enum gnn_dtype *dtype, struct gnn_err *e)
 {
-    char key[GNN_ETYPE_KEY_ROOM];
+    char key[GNN_ETYPE_KEY_CAPACITY];
     *dtype = 0;
     for (uint32_t b = 0; b < s->nhops * c->netypes; b++) {
         const struct gnn_etype *t = &c->etype[b % c->netypes];
@@ -204,7 +204,7 @@ static bool path_turns(const struct gnn_sampling *s, const struct gnn_schema *c)
 static int check_path(const struct gnn_sampling *s, const struct gnn_schema *c, const char *where,
                       struct gnn_err *e)
 {
-    char key[2][GNN_ETYPE_KEY_ROOM];
+    char key[2][GNN_ETYPE_KEY_CAPACITY];
     for (uint32_t h = 1; h < s->walks.length && h <= s->nhops; h++) {
         const uint32_t a = gnn_sampling_step(s, c->netypes, h - 1),
                        b = gnn_sampling_step(s, c->netypes, h);
@@ -274,7 +274,7 @@ static int bind_walks(struct gnn_sampling *s, const struct gnn_schema *c, const 
 static int bind_first_step(const struct gnn_sampling *s, const struct gnn_schema *c,
                            const char *where, struct gnn_err *e)
 {
-    char key[GNN_ETYPE_KEY_ROOM];
+    char key[GNN_ETYPE_KEY_CAPACITY];
     const uint32_t et = s->walks.length ? gnn_sampling_step(s, c->netypes, 0) : 0;
     return !s->walks.length || c->etype[et].dst == s->seed_ntype
                ? 0

@@ -109,7 +109,7 @@ static bool key_is(const char *src, const char *rel, const char *dst, const char
 static int check_key(const struct gnn_schema *s, uint32_t src, const char *rel, uint32_t dst,
                      struct gnn_err *e)
 {
-    char key[GNN_ETYPE_KEY_ROOM];
+    char key[GNN_ETYPE_KEY_CAPACITY];
     snprintf(key, sizeof key, "%s/%s/%s", s->ntype[src].name, rel, s->ntype[dst].name);
     if (gnn_schema_find_etype(s, key) >= 0)
         return gnn_fail(e, GNN_E_INPUT, "two edge types are called '%s'", key);
@@ -402,9 +402,9 @@ int gnn_schema_find_set(const struct gnn_schema *s, const char *name)
     return -1;
 }
 
-const char *gnn_etype_key(const struct gnn_schema *s, uint32_t etype, char *out, size_t room)
+const char *gnn_etype_key(const struct gnn_schema *s, uint32_t etype, char *out, size_t capacity)
 {
     const struct gnn_etype *t = &s->etype[etype];
-    snprintf(out, room, "%s/%s/%s", s->ntype[t->src].name, t->rel, s->ntype[t->dst].name);
+    snprintf(out, capacity, "%s/%s/%s", s->ntype[t->src].name, t->rel, s->ntype[t->dst].name);
     return out;
 }

@@ -16,9 +16,9 @@
 enum {
     GNN_TYPES_MAX = 1024,
     GNN_FIELDS_MAX = 256,
-    GNN_WORD_MAX = 48,                             /* bytes of a field, split or set name */
-    GNN_TYPE_NAME_MAX = 1000,                      /* of a node type's or relation's */
-    GNN_ETYPE_KEY_ROOM = 3 * GNN_TYPE_NAME_MAX + 3 /* for "src/rel/dst" and NUL */
+    GNN_WORD_MAX = 48,                                 /* bytes of a field, split or set name */
+    GNN_TYPE_NAME_MAX = 1000,                          /* of a node type's or relation's */
+    GNN_ETYPE_KEY_CAPACITY = 3 * GNN_TYPE_NAME_MAX + 3 /* for "src/rel/dst" and NUL */
 };
 
 /* A per-node or per-edge tensor: shape (count) when width is 0, else (count, width). */
@@ -129,7 +129,7 @@ const struct gnn_field *gnn_field_find(const struct gnn_field *f, uint32_t n, co
 /* Finds "set" (in the first split that has it) or "split/set". Index into s->set, or -1. */
 int gnn_schema_find_set(const struct gnn_schema *s, const char *name);
 /* Writes "src/rel/dst"; returns `out`. */
-const char *gnn_etype_key(const struct gnn_schema *s, uint32_t etype, char *out, size_t room);
+const char *gnn_etype_key(const struct gnn_schema *s, uint32_t etype, char *out, size_t capacity);
 
 /* As the functions gnn_schema_find_*, for names that a user gave: the index, or GNN_E_USAGE "WHERE:
  * no set 'val'; did you mean 'valid'? sets: ...". _no_field only says so, _fields_text is its end.
@@ -142,7 +142,8 @@ int gnn_schema_need_etype(const struct gnn_schema *s, const char *where, const c
                           struct gnn_err *e) GNN_MUST_USE;
 int gnn_schema_need_edge_field(const struct gnn_schema *s, const char *where, const char *name,
                                struct gnn_err *e) GNN_MUST_USE; /* 0: some edges have it */
-void gnn_schema_fields_text(const struct gnn_schema *s, const char *name, char *out, size_t room);
+void gnn_schema_fields_text(const struct gnn_schema *s, const char *name, char *out,
+                            size_t capacity);
 int gnn_schema_no_field(const struct gnn_schema *s, const char *where, const char *name,
                         struct gnn_err *e) GNN_MUST_USE;
 

@@ -70,7 +70,7 @@ int gnn_schema_need_etype(const struct gnn_schema *s, const char *where, const c
                           struct gnn_err *e)
 {
     struct gnn_suggest types = {.word = key};
-    char k[GNN_ETYPE_KEY_ROOM];
+    char k[GNN_ETYPE_KEY_CAPACITY];
     const int i = gnn_schema_find_etype(s, key);
     for (uint32_t t = 0; i < 0 && t < s->netypes; t++)
         gnn_suggest_add(&types, gnn_etype_key(s, t, k, sizeof k));
@@ -96,7 +96,8 @@ static void list_edge_fields(const struct gnn_schema *s, struct gnn_suggest *of)
         }
 }
 
-void gnn_schema_fields_text(const struct gnn_schema *s, const char *name, char *out, size_t room)
+void gnn_schema_fields_text(const struct gnn_schema *s, const char *name, char *out,
+                            size_t capacity)
 {
     struct gnn_suggest of_nodes = {.word = name}, of_edges = {.word = name};
     for (uint32_t t = 0; t < s->nntypes; t++)
@@ -111,7 +112,7 @@ void gnn_schema_fields_text(const struct gnn_schema *s, const char *name, char *
     list_edge_fields(s, &of_edges);
     if (*of_nodes.best)
         *of_edges.best = 0;
-    snprintf(out, room, "%s%s",
+    snprintf(out, capacity, "%s%s",
              of_nodes.listed ? gnn_suggest_text(&of_nodes, "fields of nodes")
                              : "; nodes have no fields",
              gnn_suggest_text(&of_edges, "fields of edges"));

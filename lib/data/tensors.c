@@ -37,15 +37,15 @@ static uint64_t *find_slot(const struct gnn_tensors *s, const char *name)
     return gnn_hash_find(&s->index, hash_of(name), is_named, &(struct named){s->slot, name});
 }
 
-/* Makes room for one more slot; the slots themselves are made when first used. */
-static int slot_room(struct gnn_tensors *s, struct gnn_err *e)
+/* Makes space for one more slot; the slots themselves are made when first used. */
+static int slot_space(struct gnn_tensors *s, struct gnn_err *e)
 {
-    if (s->n < s->room)
+    if (s->n < s->capacity)
         return 0;
     if (gnn_hash_fit(&s->index, s->n + 1, e) ||
-        gnn_grow(&s->slot, s->room, sizeof(struct gnn_tensor_slot *), "tensor table", e))
+        gnn_grow(&s->slot, s->capacity, sizeof(struct gnn_tensor_slot *), "tensor table", e))
         return e->code;
-    s->room++;
+    s->capacity++;
     return 0;
 }
 
@@ -71,7 +71,7 @@ static void buf_move(const struct gnn_tensors *s, struct gnn_tensor_slot *q, str
     q->shared = shared;
 }
 
-/* Makes room in the slot's own block: in shared memory if the set has some and the tensor is worth
+/* Makes space in the slot's own block: in shared memory if the set has some and the tensor is worth
  * it. A block that grows gets more than was asked for, so that batches of about one size fit after
  * the first. */
 static int buf_fit(const struct gnn_tensors *s, struct gnn_tensor_slot *q, uint64_t bytes,
@@ -126,7 +126,7 @@ int gnn_tensors_add_in(struct gnn_tensors *s, const struct gnn_mem *mem, const c
     size_t len = strlen(name);
     if (len > GNN_NAME_MAX || ndim > GNN_NDIM_MAX)
         return gnn_fail(e, GNN_E_INPUT, "tensor '%.40s': name or shape too long", name);
-    int rc = slot_room(s, e);
+    int rc = slot_space(s, e);
     if (rc)
         return rc;
     uint64_t *at = find_slot(s, name);
@@ -160,7 +160,8 @@ int gnn_tensors_add_in(struct gnn_tensors *s, const struct gnn_mem *mem, const c
     return 0;
 }
 
-int gnn_tensors_room(struct gnn_tensors *s, struct gnn_tensor *t, uint64_t bytes, struct gnn_err *e)
+int gnn_tensors_space(struct gnn_tensors *s, struct gnn_tensor *t, uint64_t bytes,
+                      struct gnn_err *e)
 {
     struct gnn_tensor_slot *q = (struct gnn_tensor_slot *)t; /* t is the slot's first member */
     const void *leased = t->data != q->buf.data ? t->data : NULL;
@@ -182,7 +183,7 @@ int gnn_tensors_resize(struct gnn_tensors *s, struct gnn_tensor *t, uint64_t row
     uint64_t bytes;
     if (!t->ndim || !gnn_tensor_bytes(&want, &bytes))
         return gnn_fail(e, GNN_E_INPUT, "tensor '%s': size overflows", t->name);
-    int rc = gnn_tensors_room(s, t, bytes, e);
+    int rc = gnn_tensors_space(s, t, bytes, e);
     if (rc)
         return rc;
     t->shape[0] = rows;
@@ -221,7 +222,7 @@ void gnn_tensors_move(struct gnn_tensors *s)
 
 void gnn_tensors_unshare(struct gnn_tensors *s)
 {
-    for (uint32_t i = 0; i < s->room; i++)
+    for (uint32_t i = 0; i < s->capacity; i++)
         /* The memory itself goes with the last holder of the share. */
         if (s->slot[i] && s->slot[i]->shared) {
             s->slot[i]->buf = (struct gnn_buf){0};
@@ -240,7 +241,7 @@ int gnn_tensors_own(struct gnn_tensors *s, struct gnn_err *e)
         uint64_t bytes = 0;
         if (t->data == s->slot[i]->buf.data || !gnn_tensor_bytes(t, &bytes))
             continue;
-        int rc = gnn_tensors_room(s, t, bytes, e);
+        int rc = gnn_tensors_space(s, t, bytes, e);
         if (rc)
             return rc;
     }
@@ -273,7 +274,7 @@ void gnn_tensors_release(struct gnn_tensors *s)
 {
     gnn_tensors_give_back(s);
     gnn_tensors_unshare(s);
-    for (uint32_t i = 0; i < s->room; i++)
+    for (uint32_t i = 0; i < s->capacity; i++)
         if (s->slot[i]) {
             buf_drop(s, s->slot[i]);
             gnn_buf_release(&s->slot[i]->name);

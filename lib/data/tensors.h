@@ -24,7 +24,7 @@ struct gnn_lease {
 struct gnn_tensors {
     struct gnn_tensor_slot **slot;
     uint32_t n;            /* tensors in the set */
-    uint32_t room;         /* slots that exist */
+    uint32_t capacity;     /* slots that exist */
     struct gnn_hash index; /* slots by hash of their names */
     /* NULL, or where large tensors are made from now on; see gnn_tensors_share */
     struct gnn_share *share;
@@ -44,7 +44,7 @@ struct gnn_tensor_slot {
  * may be. Returns name. */
 const char *gnn_tensor_name(char name[GNN_NAME_MAX + 1], const char *fmt, ...) GNN_PRINTF(2, 3);
 
-/* Adds a tensor with room for its bytes (64-byte aligned, contents undefined). Fails with
+/* Adds a tensor with space for its bytes (64-byte aligned, contents undefined). Fails with
  * GNN_E_NOMEM, or GNN_E_INPUT if the name is taken or the size overflows. */
 int gnn_tensors_add(struct gnn_tensors *s, const char *name, enum gnn_dtype dtype, uint32_t ndim,
                     const uint64_t *shape, struct gnn_tensor **out, struct gnn_err *e) GNN_MUST_USE;
@@ -57,15 +57,15 @@ int gnn_tensors_add_in(struct gnn_tensors *s, const struct gnn_mem *mem, const c
  * survive. */
 int gnn_tensors_resize(struct gnn_tensors *s, struct gnn_tensor *t, uint64_t rows,
                        struct gnn_err *e) GNN_MUST_USE;
-/* Room for at least `bytes` behind t->data, which may move; the contents survive. */
-int gnn_tensors_room(struct gnn_tensors *s, struct gnn_tensor *t, uint64_t bytes,
-                     struct gnn_err *e) GNN_MUST_USE;
-/* Large tensors added from now on are made in `share`, as long as it has room. A set has one share,
- * the first. */
+/* Space for at least `bytes` behind t->data, which may move; the contents survive. */
+int gnn_tensors_space(struct gnn_tensors *s, struct gnn_tensor *t, uint64_t bytes,
+                      struct gnn_err *e) GNN_MUST_USE;
+/* Large tensors added from now on are made in `share`, as long as it has space. A set has one
+ * share, the first. */
 void gnn_tensors_share(struct gnn_tensors *s, struct gnn_share *share);
-/* Moves large tensors of the heap into the share, which the set must have, as far as that has room;
- * what points to their data, as a batch's view does, is void then. Leased data and those in memory
- * of a certain kind stay. */
+/* Moves large tensors of the heap into the share, which the set must have, as far as that has
+ * space; what points to their data, as a batch's view does, is void then. Leased data and those in
+ * memory of a certain kind stay. */
 void gnn_tensors_move(struct gnn_tensors *s);
 /* Forgets the share and all data in it, which stay as they are for a process that has them mapped.
  */

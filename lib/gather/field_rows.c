@@ -47,7 +47,7 @@ int gnn_gather_job_edge(struct gather_job *j, struct gnn_store *s, uint32_t type
                         const struct gnn_field *f, enum gnn_dtype dtype, struct gnn_err *e)
 {
     const uint32_t dst = s->meta.schema.etype[type].dst;
-    char key[GNN_ETYPE_KEY_ROOM];
+    char key[GNN_ETYPE_KEY_CAPACITY];
     gnn_etype_key(&s->meta.schema, type, key, sizeof key);
     *j = (struct gather_job){.edge = true,
                              .type = type,
@@ -154,7 +154,7 @@ static const char *name_of(const struct gatherer *g, const struct gather_job *j,
                            const char *field, char name[GNN_NAME_MAX + 1])
 {
     const struct gnn_schema *c = &g->meta.schema;
-    char key[GNN_ETYPE_KEY_ROOM];
+    char key[GNN_ETYPE_KEY_CAPACITY];
     return j->edge ? gnn_tensor_name(name, "hop/%u/%s/%s", hop,
                                      gnn_etype_key(c, j->type, key, sizeof key), field)
                    : gnn_tensor_name(name, "node/%s/%s", c->ntype[j->type].name, field);

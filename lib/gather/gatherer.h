@@ -90,7 +90,7 @@ struct gnn_gather_opts {
     /* rows are copied from one partition after the other, whose pages then leave the process's
      * memory: of nodes' fields, as stored, without checksums; on the CPU with one rank only */
     bool part_by_part;
-    /* With a gpu, whose first device also trains on the batches: leaves room for that. */
+    /* With a gpu, whose first device also trains on the batches: leaves space for that. */
     bool beside;
     struct gnn_gather_stats *stats; /* with a gpu, or NULL; outlives the source */
 };

@@ -11,7 +11,7 @@
  * some 8 times as much as a local one, a row from the host some 80 times. So a miss is what costs,
  * and sharding, which lets a clique hold more different rows, is mostly the better use of memory.
  * Replicating a row pays where the accesses that it saves the other devices from sending to a peer
- * weigh more than those to the rows that have no room any more, which go to the host
+ * weigh more than those to the rows that have no space any more, which go to the host
  * (gnn_placement_share). */
 #include <string.h>
 
@@ -77,7 +77,7 @@ static uint64_t batch_bytes(const struct gpu_gather *x)
 }
 
 /* Bytes that the device has for rows. */
-static int room_of(const struct gather_caching *k, unsigned unit, uint64_t *bytes)
+static int capacity_of(const struct gather_caching *k, unsigned unit, uint64_t *bytes)
 {
     const uint64_t batches = gather_capped_product(batch_bytes(k->x), BATCHES / k->x->g->n + 1);
     struct gnn_dev_info info;
@@ -93,7 +93,7 @@ static int room_of(const struct gather_caching *k, unsigned unit, uint64_t *byte
 int gnn_gpu_cache_budget(const struct gather_caching *k, unsigned unit, uint64_t *bytes)
 {
     if (k->o->size == GNN_GATHER_FIT)
-        return room_of(k, unit, bytes);
+        return capacity_of(k, unit, bytes);
     const double share = k->o->share * (double)k->rows.all_bytes;
     *bytes = k->o->size == GNN_GATHER_BYTES ? k->o->bytes
              : share < 0x1p63               ? (uint64_t)share

@@ -4,7 +4,7 @@
  *
  * What a clique does not replicate on all its devices goes to a device of the rank that owns the
  * row, since that rank asks for it most: seeds are their owners', and partitions keep neighbours
- * together. Only what does not fit there goes to the device of the clique that has most room. So
+ * together. Only what does not fit there goes to the device of the clique that has most space. So
  * the ranking alone decides how many rows are held, not how accesses are spread over partitions.
  * All ranks of a clique compute the same placement; they exchange only budgets and handles. Rows
  * are read from the store where it is open, and requested from their owners otherwise, as those of
@@ -95,7 +95,7 @@ static uint64_t least_bytes(const struct sharding *s, const struct clique *c)
     return bytes;
 }
 
-/* What is sharded goes to a device of its owner, if that has room. */
+/* What is sharded goes to a device of its owner, if that has space. */
 struct owners {
     const struct sharding *s;
     const uint32_t *from; /* [ranks + 1] a rank's members */

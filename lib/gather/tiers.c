@@ -80,9 +80,9 @@ struct gather_rows *gnn_gather_rows_new(const struct gatherer *g, struct gnn_err
     return NULL;
 }
 
-/* Room for the numbers of rows, and for owners, at the end of those that there are. */
-static int add_room(struct gather_rows *f, struct gather_want *w, uint64_t owners,
-                    struct gnn_err *e)
+/* Space for the numbers of rows, and for owners, at the end of those that there are. */
+static int add_capacity(struct gather_rows *f, struct gather_want *w, uint64_t owners,
+                        struct gnn_err *e)
 {
     w->row_at = f->nrows;
     w->owner_at = f->nowners;
@@ -106,7 +106,7 @@ static int number_nodes(const struct gatherer *g, struct gather_rows *f, const s
         f->hits.rows[all] += w->n;
         return 0;
     }
-    if (add_room(f, w, w->n, e))
+    if (add_capacity(f, w, w->n, e))
         return e->code;
     uint64_t *row = (uint64_t *)f->row.data + w->row_at;
     memset((uint32_t *)f->owner.data + w->owner_at, 0xff, w->n * sizeof(uint32_t)); /* nobody */
@@ -131,7 +131,7 @@ static int number_edges(const struct gatherer *g, struct gather_rows *f, const s
     struct gather_want *w = &f->want[gnn_gather_slot(g, j, hop)];
     w->n = k->edges;
     w->whole = gnn_tier_all(&f->map[t]) < GNN_TIERS;
-    if (!k->indptr || add_room(f, w, w->whole ? 0 : k->n, e))
+    if (!k->indptr || add_capacity(f, w, w->whole ? 0 : k->n, e))
         return e->code;
     uint64_t *row = (uint64_t *)f->row.data + w->row_at;
     const struct gnn_edges all = {.part = j->edges,

@@ -243,7 +243,7 @@ static cublasStatus_t choose_algorithm(const struct gemm *g, struct way *w,
 static cublasStatus_t ask_algorithm(struct gemm *g, struct way *w, const float *bias)
 {
     const struct lib *l = &g->lib;
-    const size_t room = WORKSPACE;
+    const size_t capacity = WORKSPACE;
     const uint32_t schemes = CUBLASLT_REDUCTION_SCHEME_COMPUTE_TYPE;
     const uint64_t allowed =
         w->precision ? ~(uint64_t)CUBLASLT_NUMERICAL_IMPL_FLAGS_FMA : UINT64_MAX;
@@ -251,7 +251,7 @@ static cublasStatus_t ask_algorithm(struct gemm *g, struct way *w, const float *
         cublasLtMatmulPreferenceAttributes_t of;
         const void *value;
         size_t bytes;
-    } set[] = {{CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES, &room, sizeof(room)},
+    } set[] = {{CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES, &capacity, sizeof(capacity)},
                {CUBLASLT_MATMUL_PREF_REDUCTION_SCHEME_MASK, &schemes, sizeof(schemes)},
                {CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_A_BYTES, &w->align[1], sizeof(uint32_t)},
                {CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_B_BYTES, &w->align[0], sizeof(uint32_t)},

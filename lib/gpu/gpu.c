@@ -43,18 +43,19 @@ static void divide_devices(struct gnn_gpu *g, uint32_t rank, uint32_t ranks)
     g->n = to - from;
 }
 
-int gnn_gpu_open(struct gnn_gpu **out, const char *spec, char *why, size_t room, struct gnn_err *e)
+int gnn_gpu_open(struct gnn_gpu **out, const char *spec, char *why, size_t capacity,
+                 struct gnn_err *e)
 {
-    return gnn_gpu_open_ranks(out, spec, gnn_comm_self(), why, room, e);
+    return gnn_gpu_open_ranks(out, spec, gnn_comm_self(), why, capacity, e);
 }
 
 int gnn_gpu_open_ranks(struct gnn_gpu **out, const char *spec, const struct gnn_comm *c, char *why,
-                       size_t room, struct gnn_err *e)
+                       size_t capacity, struct gnn_err *e)
 {
     const bool choose = !strcmp(spec, "auto");
     struct gnn_err none = {0};
     *out = NULL;
-    if (room)
+    if (capacity)
         *why = 0;
     if (!strcmp(spec, "cpu"))
         return 0;
@@ -71,11 +72,11 @@ int gnn_gpu_open_ranks(struct gnn_gpu **out, const char *spec, const struct gnn_
         gnn_free(g);
         if (!choose || rc != GNN_E_DEVICE)
             return choose ? gnn_fail(e, (enum gnn_status)rc, "%s", none.msg) : rc;
-        snprintf(why, room, "cpu: %s", none.msg);
+        snprintf(why, capacity, "cpu: %s", none.msg);
         return 0;
     }
     if (choose)
-        snprintf(why, room, "cuda:%u, %s", g->device[0], g->name);
+        snprintf(why, capacity, "cuda:%u, %s", g->device[0], g->name);
     *out = g;
     return 0;
 }

@@ -113,17 +113,17 @@ enum gnn_gpu_apart {
 };
 
 /* Opens the devices that `spec` names: "cuda" (the first), "cuda:0", "cuda:1,3", or "cpu", which
- * gives *g = NULL. "auto" is "cuda" if that can be had, else "cpu". why[room] then tells what was
- * chosen, or is "". GNN_E_USAGE for anything else, GNN_E_DEVICE if a device cannot be had. Nothing
- * is looked for unless asked. Close takes NULL. */
-int gnn_gpu_open(struct gnn_gpu **g, const char *spec, char *why, size_t room,
+ * gives *g = NULL. "auto" is "cuda" if that can be had, else "cpu". why[capacity] then tells what
+ * was chosen, or is "". GNN_E_USAGE for anything else, GNN_E_DEVICE if a device cannot be had.
+ * Nothing is looked for unless asked. Close takes NULL. */
+int gnn_gpu_open(struct gnn_gpu **g, const char *spec, char *why, size_t capacity,
                  struct gnn_err *e) GNN_MUST_USE;
 /* As gnn_gpu_open, for one of several ranks: "cuda" is the device of the host whose number is that
  * of the rank on the host, modulo how many there are; a list is divided over the ranks of the host
  * as parts are over ranks, or, if they are more than devices, they take these in turn. */
 struct gnn_comm;
 int gnn_gpu_open_ranks(struct gnn_gpu **g, const char *spec, const struct gnn_comm *c, char *why,
-                       size_t room, struct gnn_err *e) GNN_MUST_USE;
+                       size_t capacity, struct gnn_err *e) GNN_MUST_USE;
 void gnn_gpu_close(struct gnn_gpu *g);
 /* How many devices: none is NULL. */
 static inline unsigned gnn_gpu_count(const struct gnn_gpu *g)

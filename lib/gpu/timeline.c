@@ -52,7 +52,7 @@ void gnn_gpu_timeline_close(struct gpu_device *d)
     d->timeline = NULL;
 }
 
-/* The batch's row, a new one if it has none yet and there is room. */
+/* The batch's row, a new one if it has none yet and there is space. */
 static struct timeline_row *row_of(struct gpu_timeline *t, const struct gnn_batch *b)
 {
     for (unsigned i = 0; i < t->n; i++) {

@@ -26,7 +26,7 @@ struct gnn_dataset_ops {
     /* Calls fn on all rows of a node field, in order of node ids. */
     int (*rows)(struct gnn_dataset *d, uint32_t ntype, uint32_t field, gnn_rows_fn *fn, void *arg,
                 struct gnn_err *e);
-    /* Fills ids, which has room for schema.set[set].count; the builder checks ranges. */
+    /* Fills ids, which has space for schema.set[set].count; the builder checks ranges. */
     int (*set)(struct gnn_dataset *d, uint32_t set, uint32_t *ids, struct gnn_err *e);
     void (*free)(struct gnn_dataset *d);
 };

@@ -6,7 +6,7 @@
 
 #include <stdlib.h>
 
-/* Room for the page of a key below 2^32. */
+/* Space for the page of a key below 2^32. */
 static int grow_pages(struct gnn_idmap *m, uint64_t key, struct gnn_err *e)
 {
     for (; m->npages <= key >> 16; m->npages++)

@@ -15,7 +15,7 @@
 #include "lib/import/words.h"
 
 enum gnn_nodeids_kind { GNN_IDS_COUNT, GNN_IDS_NUMBERS, GNN_IDS_WORDS };
-enum { GNN_ID_TEXT = 64 }; /* room for the next two */
+enum { GNN_ID_TEXT = 64 }; /* capacity for the next two */
 
 /* Zeroed object: a count of 0. */
 struct gnn_nodeids {

@@ -65,13 +65,13 @@ static void ask_ahead(const struct gnn_words *w, const struct gnn_word *word, ui
     for (uint64_t i = 0; i < n; i++) {
         hash[i] = XXH3_64bits(word[i].p, word[i].n);
         const struct gnn_hash *s = &w->share[hash[i] >> 58];
-        if (s->room)
+        if (s->capacity)
             __builtin_prefetch(gnn_hash_home(s, (uint32_t)hash[i]));
     }
     for (uint64_t i = 0; i < n; i++) {
         const struct gnn_hash *s = &w->share[hash[i] >> 58];
-        known[i] =
-            s->room ? gnn_hash_number(gnn_hash_find(s, (uint32_t)hash[i], NULL, NULL)) : UINT32_MAX;
+        known[i] = s->capacity ? gnn_hash_number(gnn_hash_find(s, (uint32_t)hash[i], NULL, NULL))
+                               : UINT32_MAX;
         if (known[i] != UINT32_MAX)
             __builtin_prefetch(&at[known[i]]);
     }
@@ -102,7 +102,7 @@ void gnn_words_find(const struct gnn_words *w, const struct gnn_word *word, uint
         const uint64_t k = n - at < AHEAD ? n - at : AHEAD;
         ask_ahead(w, word + at, k, hash);
         for (uint64_t i = 0; i < k; i++)
-            id[at + i] = w->share[hash[i] >> 58].room
+            id[at + i] = w->share[hash[i] >> 58].capacity
                              ? gnn_hash_number(slot_of(w, &word[at + i], hash[i]))
                              : UINT32_MAX;
     }
@@ -144,7 +144,8 @@ uint32_t *gnn_words_sort(struct gnn_words *w, uint32_t from, struct gnn_err *e)
     if (!e->code)
         memcpy((char *)w->byte.data + first, byte, w->nbytes - first);
     for (int k = 0; !e->code && k < GNN_WORDS_SHARES; k++)
-        for (uint64_t *slot = w->share[k].slot; slot < w->share[k].slot + w->share[k].room; slot++)
+        for (uint64_t *slot = w->share[k].slot; slot < w->share[k].slot + w->share[k].capacity;
+             slot++)
             if ((uint32_t)*slot > from)
                 *slot = *slot >> 32 << 32 | (from + 1 + rank[gnn_hash_number(slot) - from]);
     gnn_free(r);

@@ -254,7 +254,7 @@ static int same_sets(struct gnn_view *a, struct gnn_view *b, struct gnn_diff *d,
 int gnn_same_graph(struct gnn_view *a, struct gnn_view *b, struct gnn_diff *d, struct gnn_err *e)
 {
     const struct gnn_schema *sc = &a->store->meta.schema;
-    char key[GNN_ETYPE_KEY_ROOM];
+    char key[GNN_ETYPE_KEY_CAPACITY];
     int rc = gnn_differ_meta(d, &a->store->meta, &b->store->meta, GNN_DIFF_ORIGINAL, e);
 
     for (uint32_t t = 0; !rc && !d->differ && t < sc->nntypes; t++)

@@ -48,14 +48,14 @@ int gnn_differ_elements(struct gnn_diff *d, enum gnn_dtype dtype, const void *a,
     return gnn_differ(d, "%s, element %llu", where, (unsigned long long)(first + i));
 }
 
-static const char *shape_text(const struct gnn_tensor *t, char *out, size_t room)
+static const char *shape_text(const struct gnn_tensor *t, char *out, size_t capacity)
 {
-    size_t n = (size_t)snprintf(out, room, "%s (", gnn_dtype_name(t->dtype));
-    for (uint32_t i = 0; i < t->ndim && n < room; i++)
-        n += (size_t)snprintf(out + n, room - n, "%s%llu", i ? ", " : "",
+    size_t n = (size_t)snprintf(out, capacity, "%s (", gnn_dtype_name(t->dtype));
+    for (uint32_t i = 0; i < t->ndim && n < capacity; i++)
+        n += (size_t)snprintf(out + n, capacity - n, "%s%llu", i ? ", " : "",
                               (unsigned long long)t->shape[i]);
-    if (n < room)
-        snprintf(out + n, room - n, ")");
+    if (n < capacity)
+        snprintf(out + n, capacity - n, ")");
     return out;
 }
 
@@ -77,11 +77,11 @@ int gnn_differ_tensor(struct gnn_diff *d, const struct gnn_tensor *a, const stru
                                    : GNN_OK;
 }
 
-static void json_text(const json_t *j, char *out, size_t room)
+static void json_text(const json_t *j, char *out, size_t capacity)
 {
-    memset(out, 0, room);
-    if (!j || !json_dumpb(j, out, room - 1, JSON_ENCODE_ANY | JSON_COMPACT))
-        snprintf(out, room, "(absent)");
+    memset(out, 0, capacity);
+    if (!j || !json_dumpb(j, out, capacity - 1, JSON_ENCODE_ANY | JSON_COMPACT))
+        snprintf(out, capacity, "(absent)");
 }
 
 int gnn_differ_json(struct gnn_diff *d, const json_t *a, const json_t *b, const char *where)

@@ -12,7 +12,7 @@
 #include "lib/base/mem.h"
 
 /* A line has two ids of at most 10 bytes, and a time of at most 24. */
-enum { LINE_ROOM = 64, TEXT_ROOM = 1 << 16 };
+enum { LINE_CAPACITY = 64, TEXT_CAPACITY = 1 << 16 };
 
 struct edge_text {
     struct gnn_store *store;
@@ -21,7 +21,7 @@ struct edge_text {
     FILE *out;
     const char *name; /* of out */
     size_t n;
-    char text[TEXT_ROOM]; /* n bytes to be written */
+    char text[TEXT_CAPACITY]; /* n bytes to be written */
 };
 
 /* *original[store id], or NULL where the two are equal. */
@@ -72,7 +72,7 @@ static void put_time(struct edge_text *t, const struct gnn_tensor *time, uint64_
         put_decimal(t, value < 0 ? 0 - (uint64_t)value : (uint64_t)value);
     } else {
         char *to = t->text + t->n;
-        t->n += strlen(gnn_value_text(time->dtype, time->data, edge, to, TEXT_ROOM - t->n));
+        t->n += strlen(gnn_value_text(time->dtype, time->data, edge, to, TEXT_CAPACITY - t->n));
     }
 }
 
@@ -88,7 +88,7 @@ static int put_row(struct edge_text *t, uint32_t part, const struct gnn_store_ad
         if (time && !gnn_time_key(time->dtype, time->data, k, &key))
             return gnn_fail(e, GNN_E_INPUT, "%s: tensor %s: element %" PRIu64 " is nan",
                             gnn_store_part_path(t->store, part), time->name, k);
-        if (t->n > TEXT_ROOM - LINE_ROOM && write_text(t, e))
+        if (t->n > TEXT_CAPACITY - LINE_CAPACITY && write_text(t, e))
             return e->code;
         const uint32_t source = a->indices[k];
         put_decimal(t, t->source_id ? t->source_id[source] : source);
@@ -107,7 +107,7 @@ static int put_part(struct edge_text *t, uint32_t part, struct gnn_err *e)
     const char *order = s->meta.schema.etype[t->etype].order;
     const struct gnn_tensor *time = NULL;
     struct gnn_store_adj a;
-    char key[GNN_ETYPE_KEY_ROOM];
+    char key[GNN_ETYPE_KEY_CAPACITY];
 
     int rc = gnn_store_adjacency(s, part, t->etype, &a, e);
     gnn_etype_key(&s->meta.schema, t->etype, key, sizeof key);

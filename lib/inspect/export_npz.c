@@ -73,7 +73,7 @@ static int zip_put(struct zip *z, const void *data, uint64_t n)
 
 /* ---- names of members ---- */
 
-enum { MEMBER_ROOM = 3 * GNN_NAME_MAX + 64 };
+enum { MEMBER_CAPACITY = 3 * GNN_NAME_MAX + 64 };
 
 /* n bytes as one component of a path, written as in a URL: no slash in a name, and no name of dots,
  * leads out of the directory that an archive is unpacked to, and none is a hidden file. */
@@ -138,7 +138,7 @@ static int zip_tensor(struct zip *z, const struct gnn_schema *c, const struct gn
     /* NumPy has no bf16: its bits go as u16. */
     struct gnn_npy h = {.dtype = t->dtype == GNN_BF16 ? GNN_U16 : t->dtype, .ndim = t->ndim};
     uint8_t head[256];
-    char name[MEMBER_ROOM];
+    char name[MEMBER_CAPACITY];
     uint64_t n, bytes = 0;
 
     if (!gnn_tensor_bytes(t, &bytes))

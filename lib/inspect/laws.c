@@ -91,7 +91,7 @@ static int check_ids(struct gnn_laws *l, const struct gnn_batch *b, uint32_t hop
 {
     const struct gnn_block *k = gnn_batch_block(b, hop, et);
     const uint64_t block = (uint64_t)hop * b->netypes + et;
-    char key[GNN_ETYPE_KEY_ROOM];
+    char key[GNN_ETYPE_KEY_CAPACITY];
     uint64_t twice;
     bool found = false;
     if (!k->id || gnn_pick_repeats(gnn_sampling_rule(&l->m->sampling, block)))

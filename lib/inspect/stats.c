@@ -36,15 +36,15 @@ struct edge_work {
 static int count_direction(const struct gnn_view *v, uint32_t et, struct gnn_direction *d,
                            struct gnn_err *e)
 {
-    enum { ROOM = 1 << 24, PARTS = 32, CHUNK = 4096 };
+    enum { CAPACITY = 1 << 24, PARTS = 32, CHUNK = 4096 };
     const struct gnn_schema *sc = &v->store->meta.schema;
     const struct gnn_etype *t = &sc->etype[et];
-    const uint64_t nodes = sc->ntype[t->dst].count, parts = t->count / (ROOM / 2) + 1;
+    const uint64_t nodes = sc->ntype[t->dst].count, parts = t->count / (CAPACITY / 2) + 1;
     uint32_t *src = gnn_alloc(2 * (uint64_t)CHUNK, sizeof *src, "edges", e), *dst = src + CHUNK;
     struct gnn_direction_counter c;
     bool more = src != NULL;
     int rc = src ? GNN_OK : GNN_E_NOMEM;
-    gnn_direction_init(&c, true, false, nodes, ROOM, parts <= PARTS ? (uint32_t)parts : 1);
+    gnn_direction_init(&c, true, false, nodes, CAPACITY, parts <= PARTS ? (uint32_t)parts : 1);
     while (!rc && more) {
         uint32_t n = 0;
         for (uint64_t i = 0; !rc && i < nodes; i++) {
@@ -76,7 +76,7 @@ static json_t *edge_stats(struct gnn_view *v, uint32_t et, struct edge_work *w, 
     const struct gnn_etype *t = &sc->etype[et];
     uint64_t ndst = sc->ntype[t->dst].count, nsrc = sc->ntype[t->src].count, loops = 0,
              parallel = 0;
-    char key[GNN_ETYPE_KEY_ROOM];
+    char key[GNN_ETYPE_KEY_CAPACITY];
 
     memset(w->out, 0, nsrc * sizeof *w->out);
     memset(w->seen, 0, nsrc * sizeof *w->seen);
@@ -275,7 +275,7 @@ int gnn_report_stats(struct gnn_view *v, json_t *report, struct gnn_err *e)
     const struct gnn_schema *sc = &v->store->meta.schema;
     uint64_t most = 0;
     bool bad = false;
-    char key[GNN_ETYPE_KEY_ROOM];
+    char key[GNN_ETYPE_KEY_CAPACITY];
     json_t *fields = json_array(), *stats = json_pack("{s:o}", "fields", fields);
 
     report_put(report, "statistics", stats, &bad);
@@ -284,13 +284,14 @@ int gnn_report_stats(struct gnn_view *v, json_t *report, struct gnn_err *e)
     for (uint32_t t = 0; t < sc->nntypes; t++)
         most = sc->ntype[t].count > most ? sc->ntype[t].count : most;
     uint8_t *touched = gnn_alloc_zero(v->nvertices, 1, "marks of nodes", e);
-    uint32_t *room = gnn_alloc(3 * most, sizeof *room, "degrees", e);
-    int rc = touched && room
-                 ? graph_stats(v, stats, &(struct edge_work){room, room + most, room + 2 * most},
+    uint32_t *capacity = gnn_alloc(3 * most, sizeof *capacity, "degrees", e);
+    int rc = touched && capacity
+                 ? graph_stats(v, stats,
+                               &(struct edge_work){capacity, capacity + most, capacity + 2 * most},
                                touched, e)
                  : e->code;
     gnn_free(touched);
-    gnn_free(room);
+    gnn_free(capacity);
     if (rc)
         return rc;
     for (uint32_t t = 0; t < sc->nntypes; t++)

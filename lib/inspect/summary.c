@@ -22,7 +22,7 @@ static json_t *report_fields(const struct gnn_field *f, uint32_t n, bool *bad)
 static json_t *report_schema(const struct gnn_schema *s, bool *bad)
 {
     json_t *nt = json_array(), *et = json_array(), *sets = json_array();
-    char key[GNN_ETYPE_KEY_ROOM];
+    char key[GNN_ETYPE_KEY_CAPACITY];
 
     for (uint32_t t = 0; t < s->nntypes; t++) {
         const struct gnn_ntype *x = &s->ntype[t];

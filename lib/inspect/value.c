@@ -13,14 +13,15 @@ double gnn_value(enum gnn_dtype d, const void *data, uint64_t i)
     return x;
 }
 
-const char *gnn_value_text(enum gnn_dtype d, const void *data, uint64_t i, char *out, size_t room)
+const char *gnn_value_text(enum gnn_dtype d, const void *data, uint64_t i, char *out,
+                           size_t capacity)
 {
     if (d == GNN_U64)
-        snprintf(out, room, "%" PRIu64, ((const uint64_t *)data)[i]);
+        snprintf(out, capacity, "%" PRIu64, ((const uint64_t *)data)[i]);
     else if (d == GNN_I64)
-        snprintf(out, room, "%" PRId64, ((const int64_t *)data)[i]);
+        snprintf(out, capacity, "%" PRId64, ((const int64_t *)data)[i]);
     else
-        snprintf(out, room,
+        snprintf(out, capacity,
                  d == GNN_F64                   ? "%.17g"
                  : d == GNN_U32 || d == GNN_I32 ? "%.0f"
                                                 : "%.9g",

@@ -8,6 +8,7 @@
 /* Element i as a double; 64-bit integers above 2^53 are rounded. */
 double gnn_value(enum gnn_dtype d, const void *data, uint64_t i);
 /* Element i as text, exactly; returns out. */
-const char *gnn_value_text(enum gnn_dtype d, const void *data, uint64_t i, char *out, size_t room);
+const char *gnn_value_text(enum gnn_dtype d, const void *data, uint64_t i, char *out,
+                           size_t capacity);
 
 #endif

@@ -32,7 +32,7 @@ static int edge_ids(struct gnn_view *v, json_t *report, struct gnn_err *e)
 {
     struct gnn_store *s = v->store;
     const struct gnn_schema *sc = &s->meta.schema;
-    char key[GNN_ETYPE_KEY_ROOM];
+    char key[GNN_ETYPE_KEY_CAPACITY];
     uint64_t total = 0;
 
     for (uint32_t et = 0; et < sc->netypes; et++) {
@@ -65,7 +65,7 @@ static int rows_ascend(struct gnn_view *v, uint32_t p, uint32_t et, struct gnn_e
     struct gnn_store *s = v->store;
     const struct gnn_etype *t = &s->meta.schema.etype[et];
     const struct gnn_view_part *ep = &v->ep[(size_t)et * s->nparts + p];
-    char key[GNN_ETYPE_KEY_ROOM];
+    char key[GNN_ETYPE_KEY_CAPACITY];
     gnn_etype_key(&s->meta.schema, et, key, sizeof key);
     const struct gnn_tensor *x = gnn_store_findf(s, p, "edge/%s/%s", key, t->order);
     for (uint64_t i = 0, n = gnn_store_owned(s, p, t->dst); i < n; i++) {
@@ -164,7 +164,7 @@ static int halo_edges(struct gnn_view *v, uint32_t p, uint32_t et, uint64_t *tot
     struct gnn_store *s = v->store;
     const struct gnn_schema *sc = &s->meta.schema;
     const uint32_t t = sc->etype[et].dst;
-    char key[GNN_ETYPE_KEY_ROOM];
+    char key[GNN_ETYPE_KEY_CAPACITY];
     gnn_etype_key(sc, et, key, sizeof key);
     const char *path = gnn_store_part_path(s, p);
     const struct gnn_tensor *ptr_t = gnn_store_findf(s, p, "halo/%s/indptr", key),

@@ -56,7 +56,7 @@ static int find_times(struct check *c, struct gnn_store *s, struct gnn_err *e)
 {
     const struct gnn_schema *sc = &s->meta.schema;
     const struct gnn_sampling *m = &c->meta->sampling;
-    char key[GNN_ETYPE_KEY_ROOM];
+    char key[GNN_ETYPE_KEY_CAPACITY];
     int rc = GNN_OK;
     c->time = gnn_alloc_zero((uint64_t)sc->netypes * s->nparts, sizeof *c->time, "times", e);
     c->seed_time = gnn_alloc_zero(s->nparts, sizeof *c->seed_time, "times", e);
@@ -201,7 +201,7 @@ struct place {
 
 static int judge_edge(struct check *c, struct place at, enum found found, struct gnn_err *e)
 {
-    char key[GNN_ETYPE_KEY_ROOM];
+    char key[GNN_ETYPE_KEY_CAPACITY];
     if (found == FOUND)
         return GNN_OK;
     if (found != OUT_OF_TIME || !c->leaks)
@@ -344,7 +344,7 @@ static int check_induced(struct check *c, const struct gnn_batch *b, uint32_t et
     const struct gnn_etype *t = &c->meta->schema.etype[et];
     const uint32_t hop = b->nhops - 1;
     const struct gnn_block *k = gnn_batch_block(b, hop, et);
-    char key[GNN_ETYPE_KEY_ROOM];
+    char key[GNN_ETYPE_KEY_CAPACITY];
     gnn_etype_key(&c->meta->schema, et, key, sizeof key);
     if (!c->meta->sampling.fanout[(size_t)hop * b->netypes + et])
         return GNN_OK;

@@ -49,7 +49,7 @@ int gnn_activation_close(struct gnn_pass *s, struct gnn_activation *a, uint32_t 
                          struct gnn_err *e) GNN_MUST_USE;
 /* Once more, before the backward pass: from rows as the product has made them, with what
  * gnn_activation_first says, to the same finished rows. y: row `from`. norm: a->xhat, which has
- * room for all rows, is made, too, if there is a norm. */
+ * capacity for all rows, is made, too, if there is a norm. */
 void gnn_activation_again(struct gnn_pass *s, struct gnn_activation *a, uint32_t from, uint32_t to,
                           float *y, bool norm);
 

@@ -162,7 +162,7 @@ int gnn_heads_gather(struct gnn_conv_run *c, const struct gnn_attention *a, bool
                      struct gnn_err *e)
 {
     const struct gnn_ops *o = c->s->o;
-    float *rows = gnn_conv_room(c, GNN_HEADS_ROWS, 0, c->adj.ndst, gnn_heads_of_run(c).d, e);
+    float *rows = gnn_conv_scratch(c, GNN_HEADS_ROWS, 0, c->adj.ndst, gnn_heads_of_run(c).d, e);
     if (rows)
         o->attention(o, a, c->adj.seg, c->adj.nseg, 0, c->adj.ndst, first ? GNN_ATTENTION_FIRST : 0,
                      rows, gnn_heads_term(c, GNN_HEADS_M, 0), gnn_heads_term(c, GNN_HEADS_Z, 0));
@@ -188,7 +188,7 @@ static void results_of_rows(const struct gnn_conv_run *c, const float *rows, uin
 int gnn_heads_again(struct gnn_conv_run *c, uint32_t from, uint32_t to, float *y,
                     const struct gnn_epilogue *ep, struct gnn_err *e)
 {
-    const float *rows = gnn_conv_room(c, GNN_HEADS_ROWS, from, to, gnn_heads_of_run(c).d, e);
+    const float *rows = gnn_conv_scratch(c, GNN_HEADS_ROWS, from, to, gnn_heads_of_run(c).d, e);
     if (rows)
         results_of_rows(c, rows, to - from, y, false, ep);
     return e->code;
@@ -201,7 +201,7 @@ int gnn_heads_rows(struct gnn_conv_run *c, const struct gnn_attention *a, uint32
     const struct gnn_ops *o = c->s->o;
     const struct gnn_heads h = gnn_heads_of_run(c);
     const bool in_place = !c->s->train && !c->gathered && !h.mean && !acc;
-    float *rows = in_place ? y : gnn_conv_room(c, GNN_HEADS_ROWS, from, to, h.d, e);
+    float *rows = in_place ? y : gnn_conv_scratch(c, GNN_HEADS_ROWS, from, to, h.d, e);
     struct gnn_attention now = *a;
     if (!rows)
         return e->code;
@@ -221,7 +221,7 @@ int gnn_heads_rows_back(struct gnn_conv_run *c, uint32_t from, uint32_t to, cons
     const struct gnn_ops *o = s->o;
     const struct gnn_heads h = gnn_heads_of_run(c);
     const uint32_t n = to - from;
-    float *rows = gnn_conv_room(c, GNN_HEADS_ROWS, from, to, h.d, e);
+    float *rows = gnn_conv_scratch(c, GNN_HEADS_ROWS, from, to, h.d, e);
     if (!rows)
         return e->code;
     if (h.mean) {

@@ -27,7 +27,7 @@ enum {
 };
 extern const struct gnn_layer_option gnn_heads_option[GNN_HEADS_OPTIONS + 1];
 
-/* Rooms of a convolution (gnn_conv_room). In the backward pass, rows become their gradient, if
+/* Buffers of a convolution (gnn_conv_scratch). In the backward pass, rows become their gradient, if
  * heads are averaged; of raw rows there is nothing else. */
 enum {
     GNN_HEADS_ROWS,
@@ -78,7 +78,7 @@ float *gnn_heads_term(const struct gnn_conv_run *c, enum gnn_heads_term k, uint3
 /* Numbers of each source and head: its score's share. */
 float *gnn_heads_of_sources(const struct gnn_conv_run *c);
 
-/* The layer's `open`, first part: room for these terms. */
+/* The layer's `open`, first part: space for these terms. */
 int gnn_heads_open(struct gnn_conv_run *c, struct gnn_err *e);
 /* All of the kernel's arguments that the layers do not differ in. */
 struct gnn_attention gnn_heads_attention(const struct gnn_conv_run *c,

@@ -44,7 +44,7 @@ static void hops_of(const struct gnn_net *n, const struct gnn_conv *v, const str
 }
 
 /* A block's rows, as far as they are wanted. How many edges these have, only the host can tell; on
- * a device all are room enough. */
+ * a device all are space enough. */
 static struct gnn_block cut_block(const struct gnn_net *n, const struct gnn_block *k, uint32_t rows)
 {
     struct gnn_block x = *k;
@@ -115,7 +115,7 @@ static const struct gnn_tensor *node_numbers(const struct gnn_net *n, uint32_t r
 {
     const struct gnn_model_config *c = &n->pass.m->c;
     const struct gnn_model_etype *et = &c->etype[r];
-    char name[GNN_NAME_MAX + 1], remedy[GNN_REMEDY_ROOM];
+    char name[GNN_NAME_MAX + 1], remedy[GNN_REMEDY_CAPACITY];
     gnn_tensor_name(name, "node/%s/%s", c->ntype[et->src].name, field);
     const struct gnn_tensor *t = gnn_tensors_find(&n->b->tensors, name);
     if (t && t->dtype == dtype && t->ndim == 1 && t->shape[0] == gnn_batch_nodes(n->b, et->src))
@@ -189,14 +189,14 @@ static bool has_blocks(const struct gnn_conv *v)
 static int list_blocks(struct gnn_net *n, const struct gnn_sampling *s, struct gnn_err *e)
 {
     const struct gnn_model *m = n->pass.m;
-    uint64_t room = 0, at = 0;
+    uint64_t capacity = 0, at = 0;
     for (uint32_t i = 0; i < m->nconvs; i++) {
         uint32_t first, last;
         hops_of(n, &m->conv[i], s, &first, &last);
-        room += has_blocks(&m->conv[i]) ? 2 + last - first : 0;
+        capacity += has_blocks(&m->conv[i]) ? 2 + last - first : 0;
     }
-    if (gnn_buf_fit(&n->segs, room, sizeof(struct gnn_csr), "blocks", e) ||
-        n->pass.o->fit(n->pass.o, &n->blocks, room, sizeof(struct gnn_csr), "blocks", e))
+    if (gnn_buf_fit(&n->segs, capacity, sizeof(struct gnn_csr), "blocks", e) ||
+        n->pass.o->fit(n->pass.o, &n->blocks, capacity, sizeof(struct gnn_csr), "blocks", e))
         return e->code;
     struct gnn_csr *seg = n->segs.data, *there = n->blocks.data;
     for (uint32_t i = 0; i < m->nconvs; i++) {

@@ -96,7 +96,7 @@ static const struct gnn_field *edge_field(const struct gnn_schema *s, uint32_t r
 static int check_weights(const struct gnn_model_config *c, const struct gnn_schema *s,
                          const char *what, enum gnn_status status, struct gnn_err *e)
 {
-    char key[GNN_ETYPE_KEY_ROOM];
+    char key[GNN_ETYPE_KEY_CAPACITY];
     for (uint32_t r = 0; c->edge_weight && r < s->netypes; r++) {
         const struct gnn_field *f = edge_field(s, r, c->edge_weight);
         gnn_etype_key(s, r, key, sizeof key);
@@ -117,7 +117,7 @@ static int check_weights(const struct gnn_model_config *c, const struct gnn_sche
 static int edge_width(const struct gnn_schema *s, uint32_t r, uint32_t *width, struct gnn_err *e)
 {
     const struct gnn_field *x = edge_field(s, r, "x");
-    char key[GNN_ETYPE_KEY_ROOM];
+    char key[GNN_ETYPE_KEY_CAPACITY];
     *width = x ? (uint32_t)(x->width ? x->width : 1) : 0;
     if (x && (!is_float(x->dtype) || x->width > 1u << 20))
         return gnn_fail(e, GNN_E_USAGE,
@@ -174,7 +174,7 @@ int gnn_model_config_fit(struct gnn_model_config *c, const struct gnn_schema *s,
 static int match_edges(const struct gnn_model_config *c, const struct gnn_schema *s,
                        const char *what, struct gnn_err *e)
 {
-    char text[512], key[GNN_ETYPE_KEY_ROOM];
+    char text[512], key[GNN_ETYPE_KEY_CAPACITY];
     for (uint32_t r = 0; c->edge_features && r < s->netypes; r++) {
         uint32_t width;
         if (edge_width(s, r, &width, e))
@@ -211,7 +211,7 @@ static int match_standard(const struct gnn_model_ntype *m, const struct gnn_fiel
 int gnn_model_config_match(const struct gnn_model_config *c, const struct gnn_schema *s,
                            const char *what, struct gnn_err *e)
 {
-    char key[GNN_ETYPE_KEY_ROOM];
+    char key[GNN_ETYPE_KEY_CAPACITY];
     if (s->nntypes != c->nntypes || s->netypes != c->netypes)
         return gnn_fail(e, GNN_E_INPUT, "%s: %u node and %u edge types; the model has %u and %u",
                         what, s->nntypes, s->netypes, c->nntypes, c->netypes);

@@ -77,9 +77,9 @@ static void set_defaults(struct gnn_model_config *c, const struct gnn_layer *lay
         c->option[k] = layer->option[k].init;
 }
 
-/* Appends to text[room] which layers are supported: with `titles` "GraphSAGE (PyG's
+/* Appends to text[capacity] which layers are supported: with `titles` "GraphSAGE (PyG's
  * SAGEConv: convs.0.lin_l.weight, ...), ...", else the names only. Returns text. */
-static const char *list_supported(char *text, size_t room, bool titles)
+static const char *list_supported(char *text, size_t capacity, bool titles)
 {
 #define LAYER_TITLE(name, title) title,
     static const char *const title[] = {GNN_LAYERS(LAYER_TITLE)};
@@ -95,10 +95,10 @@ static const char *list_supported(char *text, size_t room, bool titles)
                                                   : last;
         const size_t at = strlen(text);
         if (titles)
-            snprintf(text + at, room - at, "%s%s (PyG's %s: convs.0.%s, ...)", between, title[i],
-                     gnn_layers[i]->module, weight);
+            snprintf(text + at, capacity - at, "%s%s (PyG's %s: convs.0.%s, ...)", between,
+                     title[i], gnn_layers[i]->module, weight);
         else
-            snprintf(text + at, room - at, "%sconvs.0.%s", between, weight);
+            snprintf(text + at, capacity - at, "%sconvs.0.%s", between, weight);
     }
     return text;
 }

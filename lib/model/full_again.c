@@ -83,7 +83,7 @@ void gnn_full_drop_rows(struct gnn_full *f, struct full_part *p, const struct gn
     }
 }
 
-/* Room for the rows, and for those of the norm. */
+/* Space for the rows, and for those of the norm. */
 static int open_again(struct gnn_full *f, struct full_part *p, uint32_t stage, uint32_t t,
                       bool norm, struct gnn_err *e)
 {

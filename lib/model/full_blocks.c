@@ -48,11 +48,11 @@ static int refuse_many(struct gnn_full *f, const struct full_part *p, struct gnn
                     numbers_edges(f) ? "" : " from one partition");
 }
 
-/* Are there more edges than k blocks have room for, wherever they come from? Then it need not be
+/* Are there more edges than k blocks have space for, wherever they come from? Then it need not be
  * read where that is. Of edges that only some rows need, there may be few. */
 static int check_many(struct gnn_full *f, const struct full_part *p, uint32_t r, struct gnn_err *e)
 {
-    char key[GNN_ETYPE_KEY_ROOM], name[GNN_NAME_MAX + 1];
+    char key[GNN_ETYPE_KEY_CAPACITY], name[GNN_NAME_MAX + 1];
     gnn_tensor_name(name, "edge/%s/indices", gnn_etype_key(&f->s->meta.schema, r, key, sizeof key));
     const struct gnn_tensor *x = gnn_store_look(f->s, p->at, name);
     const uint64_t most = (numbers_edges(f) ? 1 : f->k) * (uint64_t)UINT32_MAX;
@@ -292,7 +292,7 @@ static int ask_ranks(struct gnn_full *f, struct gnn_err *e)
     for (uint32_t rank = 0; !rc && rank < f->comm->size; rank++)
         if (rank != f->comm->rank) {
             rc = read_asks(f, rank, &x->in[rank], e);
-            gnn_buf_release(&x->room[rank]);
+            gnn_buf_release(&x->buffer[rank]);
         }
     return rc;
 }
@@ -570,7 +570,7 @@ static uint64_t bytes_of_making(const struct gnn_full *f, const struct full_part
 {
     const struct gnn_model_etype *t = etype_of(f, r);
     const uint64_t rows = gnn_store_owned(f->s, p->at, t->dst), numbers = sizeof(uint64_t);
-    char key[GNN_ETYPE_KEY_ROOM], name[GNN_NAME_MAX + 1];
+    char key[GNN_ETYPE_KEY_CAPACITY], name[GNN_NAME_MAX + 1];
     gnn_tensor_name(name, "edge/%s/indices", gnn_etype_key(&f->s->meta.schema, r, key, sizeof key));
     const struct gnn_tensor *x = gnn_store_look(f->s, p->at, name);
     const uint64_t fields = (f->m->c.edge_weight != NULL) + (uint64_t)t->features;

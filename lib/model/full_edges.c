@@ -7,7 +7,7 @@ const float *gnn_full_edge_field(struct gnn_full *f, struct full_part *p, uint32
                                  const char *field, uint32_t width, struct gnn_buf *to,
                                  struct gnn_err *e)
 {
-    char key[GNN_ETYPE_KEY_ROOM];
+    char key[GNN_ETYPE_KEY_CAPACITY];
     const char *path = gnn_store_part_path(f->s, p->at);
     gnn_etype_key(&f->s->meta.schema, r, key, sizeof key);
     const struct gnn_tensor *x = gnn_store_findf(f->s, p->at, "edge/%s/%s", key, field);
@@ -46,7 +46,7 @@ static int sort_field(const struct full_block *b, const float *x, uint32_t width
 /* Original ids of the part's edges: those of the store's tensor, or positions. */
 static int sort_ids(struct gnn_full *f, struct full_part *p, uint32_t r, struct gnn_err *e)
 {
-    char key[GNN_ETYPE_KEY_ROOM];
+    char key[GNN_ETYPE_KEY_CAPACITY];
     gnn_etype_key(&f->s->meta.schema, r, key, sizeof key);
     const struct gnn_tensor *id = gnn_store_findf(f->s, p->at, "edge/%s/id", key);
     if (!id && f->k > 1)

@@ -335,9 +335,9 @@ static inline struct full_ask *gnn_full_ask(const struct gnn_full *f, struct ful
 }
 
 /* _bring: `bytes` bytes of the host's memory, which must stay, in the operations' memory: there or,
- * if that is another one, in `room`. NULL on failure. _make allocates the table in the host's
+ * if that is another one, in `buffer`. NULL on failure. _make allocates the table in the host's
  * memory; _put moves it to the operations' memory, unless it was never made. */
-const void *gnn_full_bring(const struct gnn_full *f, struct gnn_buf *room, const void *host,
+const void *gnn_full_bring(const struct gnn_full *f, struct gnn_buf *buffer, const void *host,
                            uint64_t bytes, const char *what, struct gnn_err *e) GNN_MUST_USE;
 int gnn_full_table_make(struct full_table *t, uint64_t n, size_t size, const char *what,
                         struct gnn_err *e) GNN_MUST_USE;
@@ -401,14 +401,15 @@ uint64_t gnn_full_message_bytes(const struct full_message *m);
 /* Whether gradients are sent unchanged. */
 bool gnn_full_message_is_plain(const struct full_message *m);
 /* _pack_rows packs rows of the owner's `table` into a message; _unpack_rows makes the user's rows
- * of a message, in `room` or in the message, where they stay until either is changed. _hand_rows
+ * of a message, in `buffer` or in the message, where they stay until either is changed. _hand_rows
  * does both, between partitions of this rank, with the same result. */
 void gnn_full_pack_rows(struct gnn_full *f, const struct full_message *m, const float *table,
                         void *to);
 int gnn_full_unpack_rows(struct gnn_full *f, const struct full_message *m, const void *from,
-                         struct gnn_buf *room, const float **rows, struct gnn_err *e) GNN_MUST_USE;
+                         struct gnn_buf *buffer, const float **rows,
+                         struct gnn_err *e) GNN_MUST_USE;
 int gnn_full_hand_rows(struct gnn_full *f, const struct full_message *m, const float *table,
-                       struct gnn_buf *room, const float **rows, struct gnn_err *e) GNN_MUST_USE;
+                       struct gnn_buf *buffer, const float **rows, struct gnn_err *e) GNN_MUST_USE;
 /* _pack_gradients packs the user's gradients, `grad`, into a message; _add_gradients adds a
  * message's to the gradients of all rows of the owner, `into`. _hand_gradients does both, between
  * partitions of this rank. */
@@ -426,15 +427,15 @@ int gnn_full_wire_init(const struct gnn_full *f, struct full_wire *w, uint32_t t
 void gnn_full_wire_free(const struct gnn_full *f, struct full_wire *w);
 int gnn_full_wire_begin(struct gnn_full *f, struct full_wire *w, struct gnn_err *e) GNN_MUST_USE;
 int gnn_full_wire_end(struct gnn_full *f, struct full_wire *w, struct gnn_err *e) GNN_MUST_USE;
-/* Room in the operations' memory for messages, whose sizes differ from step to step. */
+/* Space in the operations' memory for messages, whose sizes differ from step to step. */
 int gnn_full_wire_fit(struct gnn_full *f, struct gnn_buf *b, uint64_t bytes,
                       struct gnn_err *e) GNN_MUST_USE;
 /* _take reuses a spare message buffer in the host's memory, or allocates one; _give returns it. The
  * pool grows to the number in use at once. Devices keep one buffer per message, because freeing
  * device memory synchronises. */
-int gnn_full_room_take(struct gnn_full *f, struct gnn_buf *b, uint64_t bytes,
-                       struct gnn_err *e) GNN_MUST_USE;
-void gnn_full_room_give(struct gnn_full *f, struct gnn_buf *b);
+int gnn_full_buffer_take(struct gnn_full *f, struct gnn_buf *b, uint64_t bytes,
+                         struct gnn_err *e) GNN_MUST_USE;
+void gnn_full_buffer_give(struct gnn_full *f, struct gnn_buf *b);
 /* _open allocates the messages of other ranks, before an exchange begins; _give returns them, when
  * they have been used. */
 int gnn_full_wire_open(struct gnn_full *f, struct full_wire *w, struct gnn_err *e) GNN_MUST_USE;

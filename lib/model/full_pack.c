@@ -66,44 +66,44 @@ void gnn_full_pack_rows(struct gnn_full *f, const struct full_message *m, const 
 }
 
 int gnn_full_unpack_rows(struct gnn_full *f, const struct full_message *m, const void *from,
-                         struct gnn_buf *room, const float **rows, struct gnn_err *e)
+                         struct gnn_buf *buffer, const float **rows, struct gnn_err *e)
 {
     const struct gnn_ops *o = f->o;
     const uint64_t floats = (uint64_t)m->n * m->d;
     *rows = from;
     if (gnn_full_message_is_plain(m))
         return 0;
-    if (o->fit(o, room, floats, sizeof(float), "rows of another part", e))
+    if (o->fit(o, buffer, floats, sizeof(float), "rows of another part", e))
         return e->code;
-    *rows = room->data;
+    *rows = buffer->data;
     if (!m->at) {
-        o->widen_bf16(o, from, floats, room->data);
+        o->widen_bf16(o, from, floats, buffer->data);
         return 0;
     }
-    o->zero(o, room->data, floats * sizeof(float));
+    o->zero(o, buffer->data, floats * sizeof(float));
     if (m->bf16)
-        o->add_bf16_rows(o, from, m->at, m->sent, m->d, room->data);
+        o->add_bf16_rows(o, from, m->at, m->sent, m->d, buffer->data);
     else
-        o->add_rows(o, from, m->at, m->sent, m->d, room->data);
+        o->add_rows(o, from, m->at, m->sent, m->d, buffer->data);
     return 0;
 }
 
-/* Where a message lies between packing and unpacking: in `room` if it needs no unpacking. */
-static void *open_message(struct gnn_full *f, const struct full_message *m, struct gnn_buf *room,
+/* Where a message lies between packing and unpacking: in `buffer` if it needs no unpacking. */
+static void *open_message(struct gnn_full *f, const struct full_message *m, struct gnn_buf *buffer,
                           struct gnn_err *e)
 {
-    struct gnn_buf *b = gnn_full_message_is_plain(m) ? room : &f->packed;
+    struct gnn_buf *b = gnn_full_message_is_plain(m) ? buffer : &f->packed;
     return gnn_full_wire_fit(f, b, gnn_full_message_bytes(m), e) ? NULL : b->data;
 }
 
 int gnn_full_hand_rows(struct gnn_full *f, const struct full_message *m, const float *table,
-                       struct gnn_buf *room, const float **rows, struct gnn_err *e)
+                       struct gnn_buf *buffer, const float **rows, struct gnn_err *e)
 {
-    void *message = open_message(f, m, room, e);
+    void *message = open_message(f, m, buffer, e);
     if (!message)
         return e->code;
     gnn_full_pack_rows(f, m, table, message);
-    return gnn_full_unpack_rows(f, m, message, room, rows, e);
+    return gnn_full_unpack_rows(f, m, message, buffer, rows, e);
 }
 
 void gnn_full_pack_gradients(struct gnn_full *f, const struct full_message *m, const float *grad,

@@ -91,7 +91,7 @@ static int send_round(struct gnn_full *f, struct full_wire *w, const struct full
             if (to)
                 to += n;
         }
-        if (!write && !made && gnn_full_room_take(f, &w->out, bytes, e))
+        if (!write && !made && gnn_full_buffer_take(f, &w->out, bytes, e))
             return e->code;
     }
     return gnn_full_wire_open(f, w, e) ? e->code : gnn_full_wire_begin(f, w, e);
@@ -112,7 +112,7 @@ static int receive_rows(struct gnn_full *f, struct full_wire *w, const struct fu
     const int rc = gnn_full_wire_end(f, w, e);
     if (rc)
         return rc;
-    gnn_full_room_give(f, &w->out);
+    gnn_full_buffer_give(f, &w->out);
     for (uint32_t rank = 0; rank < f->comm->size; rank++) {
         const uint32_t lo = gnn_store_rank_from(f->s, rank),
                        hi = gnn_store_rank_from(f->s, rank + 1);
@@ -250,7 +250,7 @@ static int receive_gradients(struct gnn_full *f, struct full_wire *w, const stru
     gnn_free(at);
     if (rc || e->code)
         return rc ? rc : e->code;
-    gnn_full_room_give(f, &w->out);
+    gnn_full_buffer_give(f, &w->out);
     gnn_full_wire_give(f, w);
     return 0;
 }
@@ -269,7 +269,7 @@ static int add_gradients(struct gnn_full *f, const struct full_flow *x, uint32_t
             return e->code;
     }
     for (uint32_t i = 0; i < f->n; i++)
-        gnn_full_room_give(f, &f->part[i].pushed[c % 2]);
+        gnn_full_buffer_give(f, &f->part[i].pushed[c % 2]);
     return 0;
 }
 
@@ -280,7 +280,7 @@ static int make_gradients(struct gnn_full *f, const struct full_flow *x, uint32_
         struct full_part *p = &f->part[i];
         struct gnn_buf *b = &p->pushed[c % 2];
         const uint64_t n = (uint64_t)block_of(f, p, x->r, c)->n * x->d;
-        if ((c && gnn_full_room_take(f, b, n * sizeof(float), e)) ||
+        if ((c && gnn_full_buffer_take(f, b, n * sizeof(float), e)) ||
             make(f, p, c, c ? b->data : p->into, arg, e))
             return e->code;
         if (!c)

@@ -33,7 +33,7 @@ static int put_list(struct gnn_full *f, struct gnn_buf *to, const uint32_t *from
     return 0;
 }
 
-/* Room in the host's memory for three lists of n rows, the first of which is `row`, from where the
+/* Space in the host's memory for three lists of n rows, the first of which is `row`, from where the
  * operations are. */
 static uint32_t *bring_rows(struct gnn_full *f, const uint32_t *row, uint32_t n, struct gnn_err *e)
 {

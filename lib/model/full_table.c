@@ -3,15 +3,15 @@
  * partitions take turns, what one of them makes becomes its own, which can be moved to a file. */
 #include "lib/model/full_impl.h"
 
-const void *gnn_full_bring(const struct gnn_full *f, struct gnn_buf *room, const void *host,
+const void *gnn_full_bring(const struct gnn_full *f, struct gnn_buf *buffer, const void *host,
                            uint64_t bytes, const char *what, struct gnn_err *e)
 {
     if (!f->o->async)
         return host;
-    if (f->o->fit(f->o, room, bytes, 1, what, e))
+    if (f->o->fit(f->o, buffer, bytes, 1, what, e))
         return NULL;
-    f->o->put(f->o, room->data, host, bytes);
-    return room->data;
+    f->o->put(f->o, buffer->data, host, bytes);
+    return buffer->data;
 }
 
 int gnn_full_table_make(struct full_table *t, uint64_t n, size_t size, const char *what,

@@ -136,7 +136,7 @@ static int each_of_stage(struct gnn_full *f, struct gnn_net_act *a, each_buf *fn
 static int each_of_run(struct gnn_full *f, struct gnn_conv_run *c, each_buf *fn, void *arg,
                        struct gnn_err *e)
 {
-    for (size_t i = 1; i < GNN_PASS_ROOMS; i++)
+    for (size_t i = 1; i < GNN_PASS_BUFFERS; i++)
         if (fn(f, &c->kept[i], arg, e))
             return e->code;
     return each_of_activation(f, &c->inside, fn, arg, e);

@@ -76,7 +76,7 @@ static int begin_moving(struct gnn_full *f, struct full_wire *w, struct gnn_err 
     return rc || f->passed[f->pass.train] ? rc : end_moving(f, w, e);
 }
 
-/* ---- room of messages ---- */
+/* ---- buffers of messages ---- */
 
 /* The smallest that is large enough, or the largest. */
 static struct gnn_buf *find_idle(const struct gnn_full *f, uint64_t bytes)
@@ -94,12 +94,12 @@ static int take_idle(struct gnn_full *f, struct gnn_buf *b, uint64_t bytes, stru
 {
     struct gnn_buf *idle = b->data && b->cap >= bytes ? NULL : find_idle(f, bytes);
     if (idle && idle->cap > b->cap) {
-        const struct gnn_buf room = *idle;
+        const struct gnn_buf buffer = *idle;
         if (b->data)
             *idle = *b;
         else
             *idle = ((struct gnn_buf *)f->idle.data)[--f->nidle];
-        *b = room;
+        *b = buffer;
     }
     return gnn_buf_fit_exactly(b, bytes, 1, "messages", e);
 }
@@ -116,12 +116,12 @@ static void give_idle(struct gnn_full *f, struct gnn_buf *b)
     *b = (struct gnn_buf){0};
 }
 
-int gnn_full_room_take(struct gnn_full *f, struct gnn_buf *b, uint64_t bytes, struct gnn_err *e)
+int gnn_full_buffer_take(struct gnn_full *f, struct gnn_buf *b, uint64_t bytes, struct gnn_err *e)
 {
     return f->o->async ? gnn_full_wire_fit(f, b, bytes, e) : take_idle(f, b, bytes, e);
 }
 
-void gnn_full_room_give(struct gnn_full *f, struct gnn_buf *b)
+void gnn_full_buffer_give(struct gnn_full *f, struct gnn_buf *b)
 {
     if (!f->o->async)
         give_idle(f, b);
@@ -130,17 +130,17 @@ void gnn_full_room_give(struct gnn_full *f, struct gnn_buf *b)
 int gnn_full_wire_open(struct gnn_full *f, struct full_wire *w, struct gnn_err *e)
 {
     for (uint32_t rank = 0; !f->device && rank < w->x.size; rank++)
-        if (w->expect[rank] && take_idle(f, &w->x.room[rank], w->expect[rank], e))
+        if (w->expect[rank] && take_idle(f, &w->x.buffer[rank], w->expect[rank], e))
             return e->code;
     return 0;
 }
 
-/* A room stays with a rank that has sent nothing: it is of no size. */
+/* A buffer stays with a rank that has sent nothing: it is of no size. */
 void gnn_full_wire_give(struct gnn_full *f, struct full_wire *w)
 {
     for (uint32_t rank = 0; rank < w->x.size; rank++)
         if (w->expect[rank])
-            give_idle(f, &w->x.room[rank]);
+            give_idle(f, &w->x.buffer[rank]);
 }
 
 static int fit_exactly(const struct gnn_ops *o, struct gnn_buf *b, uint64_t n, size_t size,

@@ -89,7 +89,7 @@ static int make_targets(struct gnn_conv_run *c, uint32_t from, uint32_t to, stru
 {
     const uint32_t d = gnn_heads_of_run(c).d;
     const struct gnn_epilogue bias = {.bias = gnn_conv_param(c, BIAS_R)};
-    float *own = gnn_conv_room(c, GNN_HEADS_TARGETS, from, to, d, e);
+    float *own = gnn_conv_scratch(c, GNN_HEADS_TARGETS, from, to, d, e);
     return own ? gnn_pass_gemm(c->s, false, true, to - from, d, c->dd, c->own,
                                gnn_conv_param(c, LIN_R), 0, own, &bias, e)
                : e->code;
@@ -111,7 +111,7 @@ static int make_rows(struct gnn_conv_run *c, uint32_t from, uint32_t to, float *
         return e->code;
     a.weight = gnn_conv_param(c, ATT);
     a.dst = once ? targets_at(c, from)
-                 : gnn_conv_room(c, GNN_HEADS_TARGETS, from, to, gnn_heads_of_run(c).d, e);
+                 : gnn_conv_scratch(c, GNN_HEADS_TARGETS, from, to, gnn_heads_of_run(c).d, e);
     if (!a.dst || add_edges(c, from, to, !c->gathered, &a, e))
         return e->code;
     return gnn_heads_rows(c, &a, from, to, y, acc, ep, e);
@@ -131,7 +131,7 @@ static int gather_rows(struct gnn_conv_run *c, bool first, struct gnn_err *e)
 static float *target_grads(struct gnn_conv_run *c, struct gnn_err *e)
 {
     const struct gnn_heads h = gnn_heads_of_run(c);
-    return gnn_conv_room(c, h.mean ? GNN_HEADS_EDGES : GNN_HEADS_ROWS, 0, c->adj.ndst, h.d, e);
+    return gnn_conv_scratch(c, h.mean ? GNN_HEADS_EDGES : GNN_HEADS_ROWS, 0, c->adj.ndst, h.d, e);
 }
 
 /* Scratch of the backward pass, beyond what attention layers have in common: what each edge and
@@ -325,7 +325,7 @@ const struct gnn_layer gnn_layer_gatv2 = {
     .keeps = true,
     .numbered = true,
     .attends = true,
-    .rooms = 2,
+    .buffers = 2,
     .params = list_params,
     .weight = LIN_L,
     .bias = BIAS,

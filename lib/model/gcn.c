@@ -31,7 +31,7 @@ const struct gnn_layer gnn_layer_gcn = {
     .assumed = "GCNConv(normalize=True, add_self_loops=True, improved=False)",
     .norm = GNN_ADJ_SYMMETRIC,
     .weights = true,
-    .rooms = 1,
+    .buffers = 1,
     .params = list_params,
     .weight = LIN,
     .bias = BIAS,

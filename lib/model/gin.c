@@ -60,7 +60,7 @@ static int make_hidden(struct gnn_conv_run *c, gnn_gin_sum *sum, uint32_t from, 
 {
     const struct gnn_ops *o = c->s->o;
     const uint32_t rows = to - from;
-    float *sums = gnn_conv_room(c, SUMS, from, to, c->ds, e);
+    float *sums = gnn_conv_scratch(c, SUMS, from, to, c->ds, e);
     if (!sums || (!c->gathered && sum(c, from, to, sums, e)))
         return e->code;
     o->add_scaled(o, own, (uint64_t)rows * c->ds, gnn_conv_param(c, EPS), sums);
@@ -79,7 +79,7 @@ static int make_all_hidden(struct gnn_conv_run *c, gnn_gin_sum *sum, struct gnn_
         return e->code;
     for (uint32_t from = 0, to; from < n; from = to) {
         to = n - from < chunk ? n : from + chunk;
-        float *h = gnn_conv_room(c, HIDDEN, from, to, c->w, e);
+        float *h = gnn_conv_scratch(c, HIDDEN, from, to, c->w, e);
         if (!h || make_hidden(c, sum, from, to, c->own + (size_t)from * c->dd, h, e))
             return e->code;
     }
@@ -115,7 +115,7 @@ void gnn_gin_hidden_at(const struct gnn_conv_run *c, float **h, float **dh)
 int gnn_gin_rows(struct gnn_conv_run *c, gnn_gin_sum *sum, uint32_t from, uint32_t to, float *y,
                  bool acc, const struct gnn_epilogue *ep, struct gnn_err *e)
 {
-    float *h = gnn_conv_room(c, HIDDEN, from, to, c->w, e);
+    float *h = gnn_conv_scratch(c, HIDDEN, from, to, c->w, e);
     if (!h || (!c->s->train && make_hidden(c, sum, from, to, c->own, h, e)))
         return e->code;
     return gnn_pass_gemm(c->s, false, true, to - from, c->w, c->w, h, gnn_conv_param(c, LIN_1),
@@ -125,8 +125,8 @@ int gnn_gin_rows(struct gnn_conv_run *c, gnn_gin_sum *sum, uint32_t from, uint32
 int gnn_gin_rows_back(struct gnn_conv_run *c, uint32_t from, uint32_t to, const float *dy,
                       struct gnn_err *e)
 {
-    const float *h = gnn_conv_room(c, HIDDEN, from, to, c->w, e);
-    float *dh = h ? gnn_conv_room(c, HIDDEN_GRAD, from, to, c->w, e) : NULL;
+    const float *h = gnn_conv_scratch(c, HIDDEN, from, to, c->w, e);
+    float *dh = h ? gnn_conv_scratch(c, HIDDEN_GRAD, from, to, c->w, e) : NULL;
     if (!dh || gnn_pass_gemm(c->s, true, false, c->w, c->w, to - from, dy, h, 1,
                              gnn_conv_grad(c, LIN_1), NULL, e))
         return e->code;
@@ -139,7 +139,7 @@ static int sums_back(struct gnn_conv_run *c, uint32_t from, uint32_t to, struct 
 {
     struct gnn_pass *s = c->s;
     const uint32_t rows = to - from;
-    float *dh = c->kept[HIDDEN_GRAD].data, *sums = gnn_conv_room(c, SUMS, from, to, c->ds, e);
+    float *dh = c->kept[HIDDEN_GRAD].data, *sums = gnn_conv_scratch(c, SUMS, from, to, c->ds, e);
     gnn_activation_back(s, &c->inside, from, to, c->kept[HIDDEN].data, dh,
                         gnn_conv_grad(c, BIAS_0));
     dh += (size_t)from * c->w;
@@ -223,7 +223,7 @@ static int open_hidden(struct gnn_conv_run *c, struct gnn_err *e)
 
 static int gather_sums(struct gnn_conv_run *c, bool first, struct gnn_err *e)
 {
-    float *sums = gnn_conv_room(c, SUMS, 0, c->adj.ndst, c->ds, e);
+    float *sums = gnn_conv_scratch(c, SUMS, 0, c->adj.ndst, c->ds, e);
     if (sums)
         gnn_adj_aggregate(c->s->o, &c->adj, 0, c->adj.ndst, c->x, c->ds, sums, !first);
     return e->code;
@@ -256,7 +256,7 @@ const struct gnn_layer gnn_layer_gin = {
     .module = "GINConv",
     .norm = GNN_ADJ_SUM,
     .own = true,
-    .rooms = 2,
+    .buffers = 2,
     .params = gnn_gin_params,
     .weight = LIN_0,
     .option = gnn_gin_options,

@@ -81,7 +81,7 @@ static int gather_sums(struct gnn_conv_run *c, bool first, struct gnn_err *e)
     const uint32_t n = c->adj.ndst, chunk = c->s->o->chunk;
     for (uint32_t from = 0, to; from < n; from = to) {
         to = n - from < chunk ? n : from + chunk;
-        float *sums = gnn_conv_room(c, GNN_GIN_SUMS, from, to, c->ds, e);
+        float *sums = gnn_conv_scratch(c, GNN_GIN_SUMS, from, to, c->ds, e);
         if (!sums || add_messages(c, from, to, sums, !first, e))
             return e->code;
     }
@@ -157,7 +157,7 @@ const struct gnn_layer gnn_layer_gine = {
     .needs_features = true,
     .numbered = true,
     .fetches = true,
-    .rooms = 2,
+    .buffers = 2,
     .params = list_params,
     .weight = LIN_0,
     .option = gnn_gin_options,

@@ -18,10 +18,10 @@ int gnn_heads_fold(struct gnn_conv_run *c, enum gnn_heads_fold k, uint32_t weigh
 {
     const struct gnn_heads h = gnn_heads_of_run(c);
     const uint32_t features = c->s->m->c.etype[c->conv->rel].features;
-    const uint64_t room = (uint64_t)h.n * ((uint64_t)c->ds + c->dd + features);
+    const uint64_t capacity = (uint64_t)h.n * ((uint64_t)c->ds + c->dd + features);
     const size_t each = h.channels;
-    if (c->s->o->fit(c->s->o, &c->kept[GNN_HEADS_FOLDED], room, sizeof(float), "shares of scores",
-                     e))
+    if (c->s->o->fit(c->s->o, &c->kept[GNN_HEADS_FOLDED], capacity, sizeof(float),
+                     "shares of scores", e))
         return e->code;
     for (uint32_t i = 0; i < h.n; i++)
         if (gnn_pass_gemm(c->s, false, false, 1, width, each, gnn_conv_param(c, att) + i * each,
@@ -128,9 +128,11 @@ static int make_rows(struct gnn_conv_run *c, const struct gnn_attention *a, uint
 static uint32_t rows_at_once(const struct gnn_conv_run *c)
 {
     const bool device = c->s->o->async;
-    const size_t room = device ? 256 << 20 : 512 << 10,
+    const size_t capacity = device ? 256 << 20 : 512 << 10,
                  row = (size_t)gnn_heads_of_run(c).n * c->ds * sizeof(float);
-    return device && c->adj.features ? UINT32_MAX : row < room / 64 ? (uint32_t)(room / row) : 64;
+    return device && c->adj.features ? UINT32_MAX
+           : row < capacity / 64     ? (uint32_t)(capacity / row)
+                                     : 64;
 }
 
 int gnn_heads_raw_rows(struct gnn_conv_run *c, const struct gnn_attention *a, uint32_t weight,
@@ -213,7 +215,7 @@ static int make_rows_back(struct gnn_conv_run *c, const struct gnn_attention *a,
     float *dsums = NULL;
     if (o->fit(o, &s->scratch, n * ((c->inputs ? 1 : 2) * wide + (h.mean ? h.d : 0)), sizeof(float),
                "gradients", e) ||
-        (c->inputs && !(dsums = gnn_conv_room(c, GNN_HEADS_ROWS, from, to, wide, e))))
+        (c->inputs && !(dsums = gnn_conv_scratch(c, GNN_HEADS_ROWS, from, to, wide, e))))
         return e->code;
     float *sums = s->scratch.data, *spread = sums + (c->inputs ? 1 : 2) * n * wide;
     dsums = dsums ? dsums : sums + n * wide;

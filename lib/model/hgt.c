@@ -520,8 +520,8 @@ static int out_rows(struct gnn_conv_run *c, uint32_t from, uint32_t to, float *y
     const struct gnn_ops *o = c->s->o;
     const uint32_t n = to - from, d = c->w;
     const struct gnn_epilogue bias = {.bias = gnn_conv_param(c, OUT_BIAS)};
-    float *hidden = gnn_conv_room(c, HIDDEN, from, to, c->dd, e),
-          *result = hidden ? gnn_conv_room(c, RESULT, from, to, d, e) : NULL;
+    float *hidden = gnn_conv_scratch(c, HIDDEN, from, to, c->dd, e),
+          *result = hidden ? gnn_conv_scratch(c, RESULT, from, to, d, e) : NULL;
     if (!result)
         return e->code;
     o->gelu(o, c->own, (uint64_t)n * c->dd, hidden);
@@ -541,8 +541,8 @@ static int out_rows_back(struct gnn_conv_run *c, uint32_t from, uint32_t to, con
     const struct gnn_ops *o = s->o;
     const uint32_t n = to - from, d = c->w;
     const float *skip = skip_of(c);
-    float *hidden = gnn_conv_room(c, HIDDEN, from, to, c->dd, e),
-          *result = hidden ? gnn_conv_room(c, RESULT, from, to, d, e) : NULL;
+    float *hidden = gnn_conv_scratch(c, HIDDEN, from, to, c->dd, e),
+          *result = hidden ? gnn_conv_scratch(c, RESULT, from, to, d, e) : NULL;
     if (!result || (skip && share_back(c, result, dy, n, false, e)) ||
         o->fit(o, &s->work, GNN_COLSUM_BLOCKS * (uint64_t)d, sizeof(float), "gradients", e))
         return e->code;
@@ -596,7 +596,7 @@ static const struct gnn_layer out_table = {
     .module = "HeteroDictLinear",
     .keyed = true,
     .own = true,
-    .rooms = 2,
+    .buffers = 2,
     .params = list_out,
     .common = list_skip,
     .weight = OUT,
@@ -641,7 +641,7 @@ const struct gnn_layer gnn_layer_hgt = {
     .numbered = true,
     .attends = true,
     .parts = true,
-    .rooms = 2,
+    .buffers = 2,
     .params = list_relation,
     .common = list_relations,
     .keyed = true,

@@ -93,20 +93,20 @@ void gnn_conv_run_init(struct gnn_conv_run *c, struct gnn_pass *s, const struct 
 
 void gnn_conv_run_release(const struct gnn_ops *o, struct gnn_conv_run *c)
 {
-    for (unsigned k = 0; k < GNN_PASS_ROOMS; k++)
+    for (unsigned k = 0; k < GNN_PASS_BUFFERS; k++)
         o->release(o, &c->kept[k]);
     o->release(o, &c->sent);
     gnn_adj_release(o, &c->adj);
     gnn_activation_release(o, &c->inside);
 }
 
-float *gnn_conv_room(struct gnn_conv_run *c, unsigned k, uint32_t from, uint32_t to, size_t width,
-                     struct gnn_err *e)
+float *gnn_conv_scratch(struct gnn_conv_run *c, unsigned k, uint32_t from, uint32_t to,
+                        size_t width, struct gnn_err *e)
 {
     struct gnn_pass *s = c->s;
     const bool kept = s->train || c->gathered;
     const uint64_t rows = kept ? c->adj.ndst : to - from;
-    struct gnn_buf *b = kept ? &c->kept[k] : &s->room[k];
+    struct gnn_buf *b = kept ? &c->kept[k] : &s->buffer[k];
     if (s->o->fit(s->o, b, rows * width, sizeof(float), "rows of a layer", e))
         return NULL;
     return (float *)b->data + (kept ? from : 0) * width;

@@ -82,7 +82,7 @@ struct gnn_conv_run {
     bool gathered;         /* `rows` reads the aggregated neighbours that `gather` has kept */
     bool other_part;       /* in full batches: the sources are of another partition */
     /* the layer's own */
-    struct gnn_buf kept[GNN_PASS_ROOMS];
+    struct gnn_buf kept[GNN_PASS_BUFFERS];
     struct gnn_activation inside;
 };
 
@@ -142,8 +142,8 @@ struct gnn_layer {
     /* Sums that `gather` keeps are linear in the sources' rows or messages, and the rest of the
      * layer needs nothing else of these. */
     bool linear;
-    bool fetches;   /* `spread` needs the sources' rows: they are fetched again */
-    unsigned rooms; /* scratch buffers used in the forward pass (gnn_conv_room) */
+    bool fetches;     /* `spread` needs the sources' rows: they are fetched again */
+    unsigned buffers; /* scratch buffers used in the forward pass (gnn_conv_scratch) */
 
     /* Lists the parameters of a convolution. shared: one set of them serves all relations and node
      * types of a layer. Then `root`, a table without edges with the same parameters, or NULL, adds
@@ -230,7 +230,7 @@ struct gnn_layer {
      * floats, or NULL: sets the floats kept from the forward to the backward pass; NULL: the sums
      *   that `rows` works on, as wide as messages or sources.
      * again and drops_results, or NULL, are of layers that keep results, as wide as messages,
-     *   before heads are averaged, in room 0. again: makes the results once more, as `rows` did
+     *   before heads are averaged, in buffer 0. again: makes the results once more, as `rows` did
      *   with acc unset. drops_results: whether the kept ones are needed until rows_back only, or
      *   until own_back. */
     int (*gather)(struct gnn_conv_run *c, bool first, struct gnn_err *e);
@@ -323,11 +323,11 @@ static inline float *gnn_conv_common_grad(const struct gnn_conv_run *c, uint32_t
 /* Row `from`, of `width` floats, of scratch buffer k, which holds rows up to `to`. Its contents
  * stay until the backward pass is done while training, or where sums are gathered; otherwise until
  * the next call. NULL on failure. */
-float *gnn_conv_room(struct gnn_conv_run *c, unsigned k, uint32_t from, uint32_t to, size_t width,
-                     struct gnn_err *e);
+float *gnn_conv_scratch(struct gnn_conv_run *c, unsigned k, uint32_t from, uint32_t to,
+                        size_t width, struct gnn_err *e);
 
 /* Operations of layers whose neighbours' part is a normalised sum times the matrix `weight`, which
- * is applied before or after the summing up (lib/model/linear.c). They use room 0. */
+ * is applied before or after the summing up (lib/model/linear.c). They use buffer 0. */
 uint32_t gnn_linear_messages(const struct gnn_conv_run *c);
 int gnn_linear_send(struct gnn_conv_run *c, const float *x, uint32_t n, float *out,
                     struct gnn_err *e);

@@ -37,7 +37,7 @@ static float *sums_at(const struct gnn_conv_run *c, uint32_t from)
 int gnn_linear_gather(struct gnn_conv_run *c, bool first, struct gnn_err *e)
 {
     const uint32_t n = c->adj.ndst;
-    float *sums = gnn_conv_room(c, 0, 0, n, sum_width(c), e);
+    float *sums = gnn_conv_scratch(c, 0, 0, n, sum_width(c), e);
     if (sums)
         gnn_adj_aggregate(c->s->o, &c->adj, 0, n, c->message ? c->messages : c->x, sum_width(c),
                           sums, !first);
@@ -57,7 +57,7 @@ int gnn_linear_rows(struct gnn_conv_run *c, uint32_t from, uint32_t to, float *y
             o->bias_act(o, y, to - from, c->w, ep->bias, ep->act, NULL);
         return 0;
     }
-    float *sums = gnn_conv_room(c, 0, from, to, c->ds, e);
+    float *sums = gnn_conv_scratch(c, 0, from, to, c->ds, e);
     if (!sums)
         return e->code;
     if (!c->gathered)
@@ -73,7 +73,7 @@ int gnn_linear_rows_back(struct gnn_conv_run *c, uint32_t from, uint32_t to, con
     const uint32_t rows = to - from, k = c->layer->weight;
     if (c->message)
         return 0;
-    float *sums = gnn_conv_room(c, 0, from, to, c->ds, e);
+    float *sums = gnn_conv_scratch(c, 0, from, to, c->ds, e);
     if (!sums || gnn_pass_gemm(c->s, true, false, c->w, c->ds, rows, dy, sums, 1,
                                gnn_conv_grad(c, k), NULL, e))
         return e->code;

@@ -85,7 +85,7 @@ static inline bool gnn_model_one_type(const struct gnn_model_config *c)
 
 struct gnn_param {
     char *name;           /* as in PyG's state dict */
-    enum gnn_dtype dtype; /* GNN_F32; GNN_I64: one number, in the room of two floats */
+    enum gnn_dtype dtype; /* GNN_F32; GNN_I64: one number, in the space of two floats */
     uint32_t ndim, shape[3];
     uint64_t at, count; /* floats, in the slab; `at` is a multiple of 16 */
     bool must;          /* whether the output depends on it */

@@ -38,7 +38,7 @@ int gnn_st_replace(const char *path, const struct gnn_tensor *const *t, size_t n
                    struct gnn_err *e) GNN_MUST_USE;
 
 /* Fills t[m->nparams] with the parameters in slab, and returns the metadata: {"format": "pt",
- * "gnn": configuration as JSON text, "gnn_checksum": room for it, "training": m->recipe,
+ * "gnn": configuration as JSON text, "gnn_checksum": space for it, "training": m->recipe,
  * "provenance": line (either may be NULL)}. NULL and GNN_E_NOMEM on failure. */
 json_t *gnn_model_describe(const struct gnn_model *m, const float *slab, const char *provenance,
                            struct gnn_tensor *t, struct gnn_err *e) GNN_MUST_USE;

@@ -15,11 +15,11 @@ static uint64_t count_edges(const struct gnn_net *n, uint32_t r)
     return edges;
 }
 
-const char *gnn_net_remedy(const struct gnn_model_config *c, char *text, size_t room)
+const char *gnn_net_remedy(const struct gnn_model_config *c, char *text, size_t capacity)
 {
     const char *weight = c->edge_weight ? c->edge_weight : "";
     const bool degrees = gnn_adj_needs_degrees(c->layer->norm);
-    snprintf(text, room, "use %sgnn-gather --fields x,y%s%s%s%s%s",
+    snprintf(text, capacity, "use %sgnn-gather --fields x,y%s%s%s%s%s",
              *weight || c->edge_features ? "gnn-sample --edge-ids and " : "", *weight ? "," : "",
              weight, degrees ? ",degree" : "", degrees && *weight ? ":" : "",
              degrees ? weight : "");
@@ -31,7 +31,7 @@ static int take_field(struct gnn_net *n, const struct gnn_meta *meta, uint32_t r
                       uint32_t width, struct gnn_buf *to, struct gnn_err *e)
 {
     const struct gnn_ops *o = n->pass.o;
-    char name[GNN_NAME_MAX + 1], key[GNN_ETYPE_KEY_ROOM], remedy[GNN_REMEDY_ROOM];
+    char name[GNN_NAME_MAX + 1], key[GNN_ETYPE_KEY_CAPACITY], remedy[GNN_REMEDY_CAPACITY];
     uint64_t at = 0;
     if (o->fit(o, to, count_edges(n, r) * width, sizeof(float), "edges", e))
         return e->code;

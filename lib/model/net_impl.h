@@ -68,7 +68,7 @@ bool gnn_net_dropout(const struct gnn_net *n, uint32_t stage, uint32_t t, double
                      struct gnn_dropout *q);
 
 /* "use gnn-gather --fields x,y,degree": how batches come to have all that the model needs. */
-enum { GNN_REMEDY_ROOM = 256 };
-const char *gnn_net_remedy(const struct gnn_model_config *c, char *text, size_t room);
+enum { GNN_REMEDY_CAPACITY = 256 };
+const char *gnn_net_remedy(const struct gnn_model_config *c, char *text, size_t capacity);
 
 #endif

@@ -11,8 +11,8 @@ void gnn_pass_release(struct gnn_pass *s)
                                     &s->work,     &s->sums,      &s->scratch};
     for (size_t i = 0; i < sizeof bufs / sizeof *bufs; i++)
         s->o->release(s->o, bufs[i]);
-    for (unsigned i = 0; i < GNN_PASS_ROOMS; i++)
-        s->o->release(s->o, &s->room[i]);
+    for (unsigned i = 0; i < GNN_PASS_BUFFERS; i++)
+        s->o->release(s->o, &s->buffer[i]);
     s->o->release_host(s->o, &s->seen);
     memset(s, 0, sizeof(*s));
 }

@@ -7,7 +7,7 @@
 #include "lib/model/model.h"
 #include "lib/ops/ops.h"
 
-enum { GNN_PASS_ROOMS = 6 };
+enum { GNN_PASS_BUFFERS = 6 };
 
 /* Zeroed object = empty; released before the operations are. Rows, parameters and gradients are in
  * the operations' memory. One thread at a time. */
@@ -23,9 +23,9 @@ struct gnn_pass {
      * in a pass that trains. */
     int (*sum)(void *arg, double *x, uint64_t n, struct gnn_err *e);
     void *arg;
-    struct gnn_buf room[GNN_PASS_ROOMS]; /* rows that are not kept (gnn_conv_room) */
-    struct gnn_buf edge_rows;            /* of the edges of a range of rows */
-    struct gnn_buf messages;             /* of a relation's sources, or their gradients */
+    struct gnn_buf buffer[GNN_PASS_BUFFERS]; /* rows that are not kept (gnn_conv_scratch) */
+    struct gnn_buf edge_rows;                /* of the edges of a range of rows */
+    struct gnn_buf messages;                 /* of a relation's sources, or their gradients */
     struct gnn_buf bias, work, sums;
     struct gnn_buf scratch; /* a layer's, within one of its operations */
     struct gnn_buf seen;    /* the host's: what of these it has to know */

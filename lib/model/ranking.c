@@ -71,8 +71,8 @@ static double hits_among(const struct gnn_ranked *p, uint64_t n, double k)
     double found = 0;
     uint64_t hits;
     for (uint64_t left = n; left && (double)(n - left) < k;) {
-        const double many = (double)equal_before(p, left, &hits), room = k - (double)(n - left);
-        found += many <= room ? (double)hits : (double)hits * room / many;
+        const double many = (double)equal_before(p, left, &hits), capacity = k - (double)(n - left);
+        found += many <= capacity ? (double)hits : (double)hits * capacity / many;
         left -= (uint64_t)many;
     }
     return found;

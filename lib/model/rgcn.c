@@ -79,12 +79,12 @@ static int check_widths(const struct gnn_conv_shape *s, struct gnn_err *e)
 }
 
 /* Scratch, the same for all convolutions; NULL on failure. */
-static float *find_room(struct gnn_conv_run *c, unsigned k, uint64_t count, struct gnn_err *e)
+static float *find_space(struct gnn_conv_run *c, unsigned k, uint64_t count, struct gnn_err *e)
 {
     struct gnn_pass *s = c->s;
-    return s->o->fit(s->o, &s->room[k], count, sizeof(float), "rows of a layer", e)
+    return s->o->fit(s->o, &s->buffer[k], count, sizeof(float), "rows of a layer", e)
                ? NULL
-               : s->room[k].data;
+               : s->buffer[k].data;
 }
 
 static size_t matrix_size(const struct gnn_conv_run *c)
@@ -105,7 +105,7 @@ static const float *make_matrix(struct gnn_conv_run *c, struct gnn_err *e)
     const float *weight = gnn_conv_param(c, WEIGHT);
     if (!bases)
         return weight + c->conv->rel * size;
-    float *w = find_room(c, MATRIX, size, e);
+    float *w = find_space(c, MATRIX, size, e);
     if (!w ||
         gnn_pass_gemm(c->s, false, false, 1, size, bases, relation_comp(c), weight, 0, w, NULL, e))
         return NULL;
@@ -129,7 +129,7 @@ static float *make_means(struct gnn_conv_run *c, uint32_t from, uint32_t to, str
 {
     if (c->gathered)
         return (float *)c->kept[MEANS].data + (size_t)from * c->ds;
-    float *means = find_room(c, MEANS, (uint64_t)(to - from) * c->ds, e);
+    float *means = find_space(c, MEANS, (uint64_t)(to - from) * c->ds, e);
     if (means)
         gnn_adj_aggregate(c->s->o, &c->adj, from, to, c->x, c->ds, means, false);
     return means;
@@ -180,7 +180,7 @@ static int params_back(struct gnn_conv_run *c, const float *dy, struct gnn_err *
     float *dweight = gnn_conv_grad(c, WEIGHT);
     if (!bases)
         return matrix_back(c, dy, dweight + c->conv->rel * size, true, e);
-    float *dw = find_room(c, MATRIX_GRAD, size, e),
+    float *dw = find_space(c, MATRIX_GRAD, size, e),
           *dcomp = gnn_conv_grad(c, COMP) + (size_t)c->conv->rel * bases;
     if (!dw || matrix_back(c, dy, dw, false, e) ||
         gnn_pass_gemm(c->s, true, false, bases, size, 1, relation_comp(c), dw, 1, dweight, NULL, e))
@@ -213,7 +213,7 @@ static int sources_back(struct gnn_conv_run *c, const float *dy, float *g, bool 
 
 static int gather_sums(struct gnn_conv_run *c, bool first, struct gnn_err *e)
 {
-    float *means = gnn_conv_room(c, MEANS, 0, c->adj.ndst, c->ds, e);
+    float *means = gnn_conv_scratch(c, MEANS, 0, c->adj.ndst, c->ds, e);
     if (means)
         gnn_adj_aggregate(c->s->o, &c->adj, 0, c->adj.ndst, c->x, c->ds, means, !first);
     return e->code;
@@ -278,7 +278,7 @@ const struct gnn_layer gnn_layer_rgcn = {
     .norm = GNN_ADJ_MEAN,
     .shared = true,
     .root = &root,
-    .rooms = 2,
+    .buffers = 2,
     .params = list_params,
     .weight = ROOT,
     .recognise = recognise_width,

@@ -115,8 +115,8 @@ static int join_rows(struct gnn_conv_run *c, uint32_t from, uint32_t to, float *
     if (!sums_first(c))
         return make_rows(c, from, to, y, acc, ep, e);
     const bool marks = takes_max(c) && s->train && !c->gathered;
-    float *sums = gnn_conv_room(c, SUMS, from, to, c->ds, e);
-    float *arg = sums && marks ? gnn_conv_room(c, ARG, from, to, c->ds, e) : NULL;
+    float *sums = gnn_conv_scratch(c, SUMS, from, to, c->ds, e);
+    float *arg = sums && marks ? gnn_conv_scratch(c, ARG, from, to, c->ds, e) : NULL;
     if (e->code)
         return e->code;
     if (!c->gathered && takes_max(c))
@@ -136,8 +136,8 @@ static int unit_rows(struct gnn_conv_run *c, uint32_t from, uint32_t to, float *
     const struct gnn_ops *o = c->s->o;
     const uint32_t n = to - from;
     const struct gnn_epilogue bias = {gnn_conv_param(c, LIN_L_BIAS), GNN_ACT_NONE};
-    float *unit = gnn_conv_room(c, UNIT, from, to, c->w, e);
-    float *rnorm = unit && c->s->train ? gnn_conv_room(c, RNORM, from, to, 1, e) : NULL;
+    float *unit = gnn_conv_scratch(c, UNIT, from, to, c->w, e);
+    float *rnorm = unit && c->s->train ? gnn_conv_scratch(c, RNORM, from, to, 1, e) : NULL;
     if (e->code || join_rows(c, from, to, unit, false, &bias, e))
         return e->code;
     o->unit_rows(o, unit, n, c->w, unit, rnorm);
@@ -157,7 +157,7 @@ static int join_back(struct gnn_conv_run *c, uint32_t from, uint32_t to, const f
     const uint32_t n = to - from;
     if (!sums_first(c))
         return rows_back(c, from, to, dy, e);
-    float *sums = gnn_conv_room(c, SUMS, from, to, c->ds, e);
+    float *sums = gnn_conv_scratch(c, SUMS, from, to, c->ds, e);
     if (!sums ||
         gnn_pass_gemm(s, true, false, c->w, c->ds, n, dy, sums, 1, gnn_conv_grad(c, LIN_L), NULL,
                       e) ||
@@ -177,9 +177,9 @@ static int unit_back(struct gnn_conv_run *c, uint32_t from, uint32_t to, const f
     struct gnn_pass *s = c->s;
     const struct gnn_ops *o = s->o;
     const uint32_t n = to - from;
-    const float *unit = gnn_conv_room(c, UNIT, from, to, c->w, e);
-    const float *rnorm = unit ? gnn_conv_room(c, RNORM, from, to, 1, e) : NULL;
-    float *du = rnorm ? gnn_conv_room(c, UNIT_GRAD, from, to, c->w, e) : NULL;
+    const float *unit = gnn_conv_scratch(c, UNIT, from, to, c->w, e);
+    const float *rnorm = unit ? gnn_conv_scratch(c, RNORM, from, to, 1, e) : NULL;
+    float *du = rnorm ? gnn_conv_scratch(c, UNIT_GRAD, from, to, c->w, e) : NULL;
     if (!du ||
         o->fit(o, &s->work, GNN_COLSUM_BLOCKS * (uint64_t)c->w, sizeof(float), "gradients", e))
         return e->code;
@@ -247,8 +247,8 @@ static int more_gather(struct gnn_conv_run *c, bool first, struct gnn_err *e)
     const uint32_t n = c->adj.ndst;
     if (!takes_max(c))
         return gnn_linear_gather(c, first, e);
-    float *most = gnn_conv_room(c, SUMS, 0, n, c->ds, e);
-    float *arg = most ? gnn_conv_room(c, ARG, 0, n, c->ds, e) : NULL;
+    float *most = gnn_conv_scratch(c, SUMS, 0, n, c->ds, e);
+    float *arg = most ? gnn_conv_scratch(c, ARG, 0, n, c->ds, e) : NULL;
     if (arg)
         gnn_adj_max(c->s->o, &c->adj, 0, n, c->message ? c->messages : c->x, c->ds, most,
                     (uint32_t *)(void *)arg, !first);
@@ -291,7 +291,7 @@ static const struct gnn_layer *choose_table(const struct gnn_model_config *c);
     .tell = tell_project
 #define PLAIN_TABLE(how)                                                                           \
     {                                                                                              \
-        SAGE_TABLE(how), .constant_sums = true, .linear = true, .rooms = 1, .bias = LIN_L_BIAS,    \
+        SAGE_TABLE(how), .constant_sums = true, .linear = true, .buffers = 1, .bias = LIN_L_BIAS,  \
                          .messages = gnn_linear_messages, .send = gnn_linear_send,                 \
                          .rows = make_rows, .rows_back = rows_back,                                \
                          .sources_back = gnn_linear_sources_back, .own_back = own_back,            \
@@ -301,7 +301,7 @@ static const struct gnn_layer *choose_table(const struct gnn_model_config *c);
 #define MORE_TABLE(how, number, last, make, back)                                                  \
     {                                                                                              \
         SAGE_TABLE(how), .constant_sums = true, .linear = !(number), .numbered = number,           \
-                         .rooms = 2, .bias = last, .messages = message_width, .keeps = true,       \
+                         .buffers = 2, .bias = last, .messages = message_width, .keeps = true,     \
                          .send = send_rows, .rows = make, .rows_back = back,                       \
                          .sources_back = more_sources_back, .own_back = more_own_back,             \
                          .gather = more_gather, .spread = more_spread,                             \

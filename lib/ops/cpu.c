@@ -72,8 +72,8 @@ static void find_limit(void)
 
 /* oneDNN generates code at the first product of each class (tests/unit/test_products.c), and does
  * not look whether it got the memory for that; later ones take what they pack. So where memory is
- * limited, somebody has to look before. ROOM: MiB. */
-enum { ROOM_FIRST = 20, ROOM_LATER = 2 };
+ * limited, somebody has to look before. CAPACITY_*: MiB. */
+enum { CAPACITY_FIRST = 20, CAPACITY_LATER = 2 };
 
 /* Products of all classes: of vectors and matrices, and as each operand may be transposed. */
 static void make_kernels(void)
@@ -89,15 +89,15 @@ static void make_kernels(void)
     }
 }
 
-static int check_room(struct gnn_err *e)
+static int check_space(struct gnn_err *e)
 {
     static atomic_bool begun;
     pthread_once(&once_limit, find_limit);
     if (!limited)
         return 0;
     const bool first = !atomic_load(&begun);
-    const unsigned mb = first ? ROOM_FIRST : ROOM_LATER;
-    if (!gnn_mem_room((uint64_t)mb << 20))
+    const unsigned mb = first ? CAPACITY_FIRST : CAPACITY_LATER;
+    if (!gnn_mem_space((uint64_t)mb << 20))
         return gnn_fail(
             e, GNN_E_NOMEM,
             "out of memory: a matrix product needs another %u MB (see ulimit -v and -d)", mb);
@@ -116,7 +116,7 @@ static int host_gemm(const struct gnn_ops *o, const struct gnn_product *p, struc
                        : p->tb ? p->k
                                : p->n,
                  ldc = p->ldc ? p->ldc : p->n;
-    if (check_room(e))
+    if (check_space(e))
         return e->code;
     if (gnn_gemm(p->ta, p->tb, p->m, p->n, p->k, 1, p->a, lda, p->b, ldb, p->beta, p->c, ldc))
         return gnn_fail(e, GNN_E_NOMEM, "matrix product of %zu x %zu x %zu failed", p->m, p->n,

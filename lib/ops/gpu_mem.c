@@ -47,13 +47,13 @@ static void device_copy(const struct gnn_ops *o, void *to, const void *from, uin
     gnn_ops_timed(dev, "copying", 2 * bytes);
 }
 
-/* Room for `bytes`, at most RING_PART, in the ring; *at is where. False if something is wrong. */
-static bool ring_room(struct ops_dev *dev, size_t bytes, uint64_t *at)
+/* Space for `bytes`, at most RING_PART, in the ring; *at is where. False if something is wrong. */
+static bool ring_space(struct ops_dev *dev, size_t bytes, uint64_t *at)
 {
-    const size_t room = (bytes + 63) / 64 * 64;
+    const size_t capacity = (bytes + 63) / 64 * 64;
     if (dev->err.code)
         return false;
-    if (dev->ring_at % RING_PART + room > RING_PART || dev->ring_at % RING_PART == 0) {
+    if (dev->ring_at % RING_PART + capacity > RING_PART || dev->ring_at % RING_PART == 0) {
         const uint64_t next =
             (dev->ring_at + RING_PART - 1) / RING_PART % RING_PARTS; /* the part that begins here */
         const uint64_t last = (next + RING_PARTS - 1) % RING_PARTS;
@@ -63,7 +63,7 @@ static bool ring_room(struct ops_dev *dev, size_t bytes, uint64_t *at)
         dev->ring_at = next * RING_PART;
     }
     *at = dev->ring_at;
-    dev->ring_at += room;
+    dev->ring_at += capacity;
     return true;
 }
 
@@ -73,7 +73,7 @@ static void device_put(const struct gnn_ops *o, void *to, const void *from, uint
     for (uint64_t done = 0; done < bytes;) {
         const uint64_t n = bytes - done < RING_PART ? bytes - done : RING_PART;
         uint64_t at;
-        if (!ring_room(dev, n, &at))
+        if (!ring_space(dev, n, &at))
             return;
         memcpy(dev->ring + at, (const char *)from + done, n);
         (void)!gnn_dev_copy((char *)to + done, dev->ring + at, n, dev->stream, &dev->err);

@@ -79,7 +79,7 @@ static int device_gemm(const struct gnn_ops *o, const struct gnn_product *p, str
     return 0;
 }
 
-/* False, and the device has failed, where there is no room. */
+/* False, and the device has failed, where there is no space. */
 static bool fit_scratch(struct ops_dev *dev, size_t bytes, const char *what)
 {
     return !dev->ops.fit(&dev->ops, &dev->scratch, bytes, 1, what, &dev->err);

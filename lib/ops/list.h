@@ -35,7 +35,7 @@
 #endif
 
 /* kernels/spmm.h. `block` is an array in the backend's memory. X has xrows rows of d columns and
- * does not overlap y; tptr has room for ncols + 1 elements, tidx and tedge, if not NULL, for
+ * does not overlap y; tptr has space for ncols + 1 elements, tidx and tedge, if not NULL, for
  * `edges`. */
 GNN_OP(aggregate, ("aggregation, %zu columns", d),
        cells_of(AT_LEAST.sources + rows_out(to - from, acc), d) + AT_LEAST.rows + AT_LEAST.edges,

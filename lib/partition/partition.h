@@ -91,8 +91,8 @@ int gnn_balance_weights(const struct gnn_view *v, const struct gnn_even *even, u
 enum { GNN_PARTS_MAX = 65536 };
 
 /*- Streaming partitioners. Vertices come one by one, in the order of their ids; each goes to the part
- * p with room that has the best score, which depends on where its neighbours are and on the load of
- * p so far:
+ * p with space that has the best score, which depends on where its neighbours are and on the load
+ * of p so far:
  *
  *   LDG     neighbours in p * (1 - load of p / capacity)
  *           Stanton, Kliot: "Streaming graph partitioning for large distributed graphs", KDD 2012
@@ -141,7 +141,7 @@ int gnn_stream_run(struct gnn_stream *s, const struct gnn_view *v, uint32_t *par
 /* Parts by who asks for what. A method divides the seeds over the parts; p_r(v) is then the
  * probability that what part r samples for its seeds of a global batch has v (gnn_access_expected).
  * Vertices for which the choice matters most, by the difference of the best p_r and the next, come
- * first; each goes to the part with room that has the highest p_r(v), and where none is higher to
+ * first; each goes to the part with space that has the highest p_r(v), and where none is higher to
  * the part where it was. Seeds move as well, so p_r is computed again, and the next round begins,
  * as long as fewer rows are remote, three times at most. This starts from the stream as `by` says
  * and from METIS, and the parts with the fewest remote rows are taken, be they those of a start.

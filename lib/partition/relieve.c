@@ -111,7 +111,7 @@ static void count_neighbours(struct repair *r, uint64_t x)
     }
 }
 
-/* Among the parts where neighbours are, and the lightest; all, where none of these has room, as
+/* Among the parts where neighbours are, and the lightest; all, where none of these has space, as
  * long as that does not take more time than the rest. */
 static struct move best_move(struct repair *r, uint64_t x, const struct gnn_weights *w)
 {

@@ -82,7 +82,7 @@ static void fill_parts(struct repair *r)
 
 /* ---- parts that hold too much ---- */
 
-/* With several limits no single move may help, although some parts have room for one thing, and
+/* With several limits no single move may help, although some parts have space for one thing, and
  * others for another. Moves that aim at tighter limits end with what is within the real ones. */
 static void relieve_parts(struct repair *r)
 {
@@ -145,7 +145,7 @@ static void repair_release(struct repair *r)
     gnn_free(r->tries);
 }
 
-static int make_room(struct repair *r, struct gnn_repair *o, struct gnn_err *e)
+static int make_space(struct repair *r, struct gnn_repair *o, struct gnn_err *e)
 {
     const uint64_t n = r->v->nvertices;
     r->count = gnn_alloc_zero(r->k, sizeof *r->count, "neighbours by partition", e);
@@ -183,7 +183,7 @@ static int run_level(struct gnn_repair *o, struct repair *r, bool moves, uint32_
 {
     int rc = repair_init(r, &o->even, finer, e);
     if (!rc && moves && r->v->nvertices < UINT32_MAX && (is_short(r) || gnn_loads_any_over(&r->l)))
-        rc = make_room(r, o, e);
+        rc = make_space(r, o, e);
     if (!rc && r->key) {
         memset(r->key, 0xff, r->v->nvertices * sizeof *r->key);
         fill_parts(r);

@@ -18,9 +18,9 @@ int gnn_sink_long(struct gnn_sink *s, const void *data, uint64_t bytes, struct g
 {
     const char *from = data;
     while (bytes) {
-        if (s->len == s->room && gnn_sink_flush(s, e))
+        if (s->len == s->capacity && gnn_sink_flush(s, e))
             return e->code;
-        uint64_t n = s->room - s->len < bytes ? s->room - s->len : bytes;
+        uint64_t n = s->capacity - s->len < bytes ? s->capacity - s->len : bytes;
         memcpy(s->chunk + s->len, from, n);
         s->len += n;
         from += n;

@@ -44,7 +44,7 @@ struct gnn_sink {
     struct gnn_store_writer *w;
     char *chunk;
     uint32_t id;
-    uint64_t len, room;
+    uint64_t len, capacity;
 };
 
 struct gnn_rewrite_job;
@@ -81,7 +81,7 @@ int gnn_sink_long(struct gnn_sink *s, const void *data, uint64_t bytes,
 static inline int gnn_sink_put(struct gnn_sink *s, const void *data, uint64_t bytes,
                                struct gnn_err *e)
 {
-    if (bytes > s->room - s->len)
+    if (bytes > s->capacity - s->len)
         return gnn_sink_long(s, data, bytes, e);
     memcpy(s->chunk + s->len, data, bytes);
     s->len += bytes;
@@ -120,7 +120,7 @@ int gnn_rewrite_halo(struct gnn_rewrite_part *p, struct gnn_err *e) GNN_MUST_USE
 void gnn_rewrite_scan(struct gnn_rewrite *r);
 /* Writes all tensors of the group, which are declared. */
 int gnn_rewrite_walk(struct gnn_rewrite *r, struct gnn_err *e) GNN_MUST_USE;
-/* For the job that is declared next: `from` of the same job of the group's first part, or room for
+/* For the job that is declared next: `from` of the same job of the group's first part, or space for
  * it, which is then *fresh. */
 int gnn_rewrite_from(struct gnn_rewrite *r, const struct gnn_rewrite_part *p,
                      struct gnn_rewrite_job *j, bool *fresh, struct gnn_err *e) GNN_MUST_USE;

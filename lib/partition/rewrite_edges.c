@@ -28,10 +28,10 @@ static int put_sources(const struct gnn_rewrite_part *p, struct gnn_rewrite_job 
     struct gnn_sink *s = &j->sink;
     (void)gnn_rewrite_row(l, j->type, (uint64_t)id + 1, j->end); /* fetched ahead */
     for (uint64_t a = 0, n; a < row.n; a += n) {
-        if (s->len == s->room && gnn_sink_flush(s, e))
+        if (s->len == s->capacity && gnn_sink_flush(s, e))
             return e->code;
         uint32_t *out = (uint32_t *)(s->chunk + s->len);
-        n = (s->room - s->len) / sizeof *out;
+        n = (s->capacity - s->len) / sizeof *out;
         n = row.n - a < n ? row.n - a : n;
         for (uint64_t b = 0; b < n; b++)
             out[b] = to_new[gnn_view_orig(l->view, src, row.indices[a + b])];
@@ -96,7 +96,7 @@ int gnn_rewrite_edges(struct gnn_rewrite_part *p, uint32_t et, bool halo, struct
     const struct gnn_etype *t = &l->view->store->meta.schema.etype[et];
     const char *of = halo ? "halo" : "edge";
     uint64_t rows = l->book[t->dst][p->part + 1] - l->book[t->dst][p->part] + 1, n = p->edges[et];
-    char key[GNN_ETYPE_KEY_ROOM];
+    char key[GNN_ETYPE_KEY_CAPACITY];
     struct gnn_rewrite_job all = {.type = et},
                            ptr = {.put = put_offset, .type = et, .walk = t->dst, .offsets = true},
                            ind = {.put = put_sources, .type = et, .walk = t->dst},

@@ -174,7 +174,7 @@ static int run_all(const struct gnn_rewrite *r, struct task *task, uint64_t n, s
 
 int gnn_rewrite_walk(struct gnn_rewrite *r, struct gnn_err *e)
 {
-    uint64_t n = 0, room = 0, at = 0;
+    uint64_t n = 0, capacity = 0, at = 0;
     for (uint32_t i = 0; i < r->n; i++)
         n += r->part[i].njobs;
     uint64_t most = GNN_SINK_TOTAL / (n + 1);
@@ -190,14 +190,14 @@ int gnn_rewrite_walk(struct gnn_rewrite *r, struct gnn_err *e)
         for (uint32_t k = 0; k < r->part[i].njobs; k++) {
             struct gnn_rewrite_job *j = (struct gnn_rewrite_job *)r->part[i].jobs.data + k;
             task[n++] = (struct task){&r->part[i], j};
-            j->sink.room = j->bytes < most ? (j->bytes / 64 + 1) * 64 : most;
-            room += j->sink.room;
+            j->sink.capacity = j->bytes < most ? (j->bytes / 64 + 1) * 64 : most;
+            capacity += j->sink.capacity;
         }
-    int rc = gnn_buf_fit(&r->chunks, room, 1, "write buffers", e);
+    int rc = gnn_buf_fit(&r->chunks, capacity, 1, "write buffers", e);
     for (uint64_t i = 0; !rc && i < n; i++) {
         struct gnn_sink *s = &task[i].j->sink;
         s->chunk = (char *)r->chunks.data + at;
-        at += s->room;
+        at += s->capacity;
         s->len = task[i].j->offsets ? sizeof(uint64_t) : 0;
         memset(s->chunk, 0, s->len);
     }

@@ -181,8 +181,8 @@ static void prefetch_row(const struct stream *s, uint32_t t, uint64_t d)
 struct bid {
     uint32_t p;
     bool fits;
-    double score; /* if it does not fit: minus what would be too much */
-    double room;  /* LDG's factor; Fennel's score has it in it */
+    double score;    /* if it does not fit: minus what would be too much */
+    double capacity; /* LDG's factor; Fennel's score has it in it */
 };
 
 static struct bid bid_of(const struct stream *s, uint32_t p, uint32_t neighbours,
@@ -205,7 +205,7 @@ static struct bid bid_of(const struct stream *s, uint32_t p, uint32_t neighbours
             b.score -= (double)w->of[c] * price[c];
     }
     b.score *= factor;
-    b.room = factor;
+    b.capacity = factor;
     return b;
 }
 
@@ -218,8 +218,8 @@ static bool is_better(const struct bid *a, const struct bid *b, uint32_t old)
     /* Staying is better than moving between equals, so that passes settle. */
     if (a->p == old || b->p == old)
         return a->p == old;
-    if (a->room > b->room || a->room < b->room)
-        return a->room > b->room;
+    if (a->capacity > b->capacity || a->capacity < b->capacity)
+        return a->capacity > b->capacity;
     return a->p < b->p;
 }
 
@@ -232,7 +232,7 @@ static void consider_part(const struct stream *s, struct bid *best, uint32_t p, 
 }
 
 /* Parts where neighbours are, the lightest, and where it was; all of the run if none of these has
- * room. */
+ * space. */
 static struct bid choose_part(const struct stream *s, uint32_t lo, uint32_t old,
                               const struct gnn_weights *w)
 {

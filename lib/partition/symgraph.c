@@ -9,7 +9,7 @@
 
 /* A directed graph under construction: row v is adj[at[v] .. at[v] + len[v]). */
 struct rows {
-    uint64_t *at;  /* (n+1) room by raw degree */
+    uint64_t *at;  /* (n+1) space by raw degree */
     uint32_t *len; /* (n) neighbours kept */
     int32_t *adj;
     uint64_t kept;
@@ -161,7 +161,7 @@ static int rows_symmetrise(struct rows *r, uint64_t n, struct gnn_err *e)
  * asks for memory. */
 static void rows_pack(struct rows *r, struct gnn_symgraph *g)
 {
-    uint64_t room = r->at[g->n];
+    uint64_t capacity = r->at[g->n];
     int32_t n = 0;
     for (uint32_t v = 0; v < g->n; v++) {
         g->xadj[v] = n;
@@ -174,7 +174,7 @@ static void rows_pack(struct rows *r, struct gnn_symgraph *g)
     r->adj = NULL;
     uintptr_t page = gnn_page_size();
     uintptr_t from = ((uintptr_t)(g->adjncy + n) + page - 1) & ~(page - 1);
-    uintptr_t to = (uintptr_t)(g->adjncy + room) & ~(page - 1);
+    uintptr_t to = (uintptr_t)(g->adjncy + capacity) & ~(page - 1);
     if (from < to)
         madvise((void *)from, to - from, MADV_DONTNEED);
 }

@@ -17,18 +17,18 @@ struct piece {
 static int piece_init(struct piece *x, const struct gnn_metis *m, const struct gnn_symgraph *whole,
                       const uint32_t *part, uint32_t which, uint32_t *number, struct gnn_err *e)
 {
-    uint64_t room = 0;
+    uint64_t capacity = 0;
     for (uint32_t v = 0; v < whole->n; v++)
         if (part[v] == which) {
             number[v] = x->g.n++;
-            room += (uint64_t)(whole->xadj[v + 1] - whole->xadj[v]);
+            capacity += (uint64_t)(whole->xadj[v + 1] - whole->xadj[v]);
         }
     x->vertex = gnn_alloc(x->g.n, sizeof *x->vertex, "nodes of a partition", e);
     x->part = gnn_alloc(x->g.n, sizeof *x->part, "nodes of a partition", e);
     x->wgt =
         m->wgt ? gnn_alloc((uint64_t)x->g.n * m->ncon, sizeof *x->wgt, "balance weights", e) : NULL;
     x->g.xadj = gnn_alloc((uint64_t)x->g.n + 1, sizeof *x->g.xadj, "METIS's offsets", e);
-    x->g.adjncy = gnn_alloc(room, sizeof *x->g.adjncy, "METIS's adjacency", e);
+    x->g.adjncy = gnn_alloc(capacity, sizeof *x->g.adjncy, "METIS's adjacency", e);
     if (!x->vertex || !x->part || (m->wgt && !x->wgt) || !x->g.xadj || !x->g.adjncy)
         return e->code;
     uint32_t i = 0;

@@ -149,12 +149,12 @@ static bool share_rows(const struct gnn_predict *p, uint32_t type, struct gnn_ta
 
 /* n rows of a part from row `at` on, as the model wants them, to row `first` of t. */
 static int feature_rows(struct gnn_predict *p, struct gnn_table *t, const struct gnn_tensor *x,
-                        uint64_t at, uint64_t first, uint64_t n, float *room, struct gnn_err *e)
+                        uint64_t at, uint64_t first, uint64_t n, float *buffer, struct gnn_err *e)
 {
     const struct gnn_ops *o = p->o.ops;
     struct gnn_tensor rows = *x;
     float *y = t->data + first * t->width;
-    float *to = t->near && o->async ? room : y;
+    float *to = t->near && o->async ? buffer : y;
     rows.data = (char *)x->data + at * t->width * gnn_dtype_bytes(x->dtype);
     if (!gnn_tensor_floats(&rows, n * t->width, to))
         return gnn_fail(e, GNN_E_INPUT, "%s: features %s are not floating-point", p->s->path,
@@ -167,7 +167,7 @@ static int feature_rows(struct gnn_predict *p, struct gnn_table *t, const struct
     return 0;
 }
 
-static int part_features(struct gnn_predict *p, uint32_t type, uint32_t k, float *room,
+static int part_features(struct gnn_predict *p, uint32_t type, uint32_t k, float *buffer,
                          struct gnn_err *e)
 {
     const uint64_t own = gnn_store_owned(p->s, k, type), first = p->s->book[type][k];
@@ -176,7 +176,7 @@ static int part_features(struct gnn_predict *p, uint32_t type, uint32_t k, float
         return e->code;
     for (uint64_t at = 0; at < own; at += PREDICT_CHUNK) {
         const uint64_t n = own - at < PREDICT_CHUNK ? own - at : PREDICT_CHUNK;
-        if (feature_rows(p, predict_made(p, 0, type), x, at, first + at, n, room, e))
+        if (feature_rows(p, predict_made(p, 0, type), x, at, first + at, n, buffer, e))
             return e->code;
     }
     return 0;
@@ -200,9 +200,9 @@ int gnn_predict_features(struct gnn_predict *p, uint32_t type, struct gnn_err *e
         end_rows(t, n);
         return 0;
     }
-    float *room = gnn_alloc(PREDICT_CHUNK * w, sizeof *room, "features", e);
+    float *buffer = gnn_alloc(PREDICT_CHUNK * w, sizeof *buffer, "features", e);
     for (uint32_t k = 0; !e->code && k < p->s->nparts; k++)
-        (void)!part_features(p, type, k, room, e);
-    gnn_free(room);
+        (void)!part_features(p, type, k, buffer, e);
+    gnn_free(buffer);
     return e->code;
 }

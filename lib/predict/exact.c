@@ -7,7 +7,7 @@
 #include "lib/predict/predict_impl.h"
 #include "lib/store/ids.h"
 
-/* On a device: allocates the room for a chunk before the tables take all free memory, and brings
+/* On a device: allocates the space for a chunk before the tables take all free memory, and brings
  * the parameters. */
 static int start_device(struct gnn_predict *p, struct gnn_err *e)
 {
@@ -21,9 +21,9 @@ static int start_device(struct gnn_predict *p, struct gnn_err *e)
         return e->code;
     o->put(o, p->params.data, m->slab, m->nfloats * sizeof(float));
     p->pass.p = p->params.data;
-    struct gnn_buf *const rows[] = {&p->read, &p->written, &p->pass.room[0], &p->pass.room[1],
-                                    &p->pass.room[2]};
-    for (unsigned i = 0; o->async && i < 2 + gnn_layer_variant(&m->c)->rooms; i++)
+    struct gnn_buf *const rows[] = {&p->read, &p->written, &p->pass.buffer[0], &p->pass.buffer[1],
+                                    &p->pass.buffer[2]};
+    for (unsigned i = 0; o->async && i < 2 + gnn_layer_variant(&m->c)->buffers; i++)
         if (o->fit(o, rows[i], p->chunk * widest, sizeof(float), "a chunk of rows", e))
             return e->code;
     return o->async ? o->fit(o, &p->indices, PREDICT_EDGES, sizeof(uint32_t), "a chunk of edges", e)

@@ -12,7 +12,7 @@
 #include "lib/store/ids.h"
 #include "lib/store/names.h"
 
-enum { NUMBER_ROOM = 32, NO_SET = 0 };
+enum { NUMBER_CAPACITY = 32, NO_SET = 0 };
 
 /* What a line is made of; `to` gets its bytes. */
 struct csv {
@@ -56,7 +56,7 @@ static int put_comma(struct csv *c, struct gnn_err *e)
 /* With as few digits as tell the number from every other one. */
 static int put_number(struct csv *c, float v, struct gnn_err *e)
 {
-    char s[NUMBER_ROOM];
+    char s[NUMBER_CAPACITY];
     for (int digits = 6; digits <= 9; digits++) {
         snprintf(s, sizeof s, "%.*g", digits, (double)v);
         const float back = strtof(s, NULL);
@@ -68,7 +68,7 @@ static int put_number(struct csv *c, float v, struct gnn_err *e)
 
 static int put_time(struct csv *c, uint64_t row, struct gnn_err *e)
 {
-    char s[NUMBER_ROOM];
+    char s[NUMBER_CAPACITY];
     double v;
     if (!c->o->time_type)
         return 0;
@@ -87,7 +87,7 @@ static int put_time(struct csv *c, uint64_t row, struct gnn_err *e)
 
 static int put_class(struct csv *c, uint64_t k, const char *otherwise, struct gnn_err *e)
 {
-    char s[NUMBER_ROOM];
+    char s[NUMBER_CAPACITY];
     if (c->class_name)
         return put_field(c, c->class_name[k], strlen(c->class_name[k]), e);
     snprintf(s, sizeof s, "%s%llu", otherwise, (unsigned long long)k);
@@ -104,7 +104,7 @@ static int put_head(struct csv *c, struct gnn_err *e)
                                : what == GNN_OUT_VALUES ? "value_"
                                                         : NULL,
                       *const first = c->o->time_type ? "id,time" : "id";
-    char s[NUMBER_ROOM];
+    char s[NUMBER_CAPACITY];
     int rc = put_bytes(c, first, strlen(first), e);
     if (gnn_output_one_class(c->o))
         return rc ? rc : put_bytes(c, ",class,probability,set\n", 23, e);
@@ -122,7 +122,7 @@ static int put_head(struct csv *c, struct gnn_err *e)
 /* What the data set calls the node; of a stream, its id. */
 static int put_id(struct csv *c, uint64_t row, struct gnn_err *e)
 {
-    char buf[GNN_NODE_NAME_ROOM];
+    char buf[GNN_NODE_NAME_CAPACITY];
     const uint64_t node = c->o->node ? c->o->node[row] : row;
     size_t len;
     if (c->o->s) {

@@ -11,7 +11,7 @@ enum {
     PREDICT_EDGES = 1 << 24       /* and their edges at most, if there is more than one row */
 };
 
-/* A table of undefined contents: near if there is room for it; else, with a device, in pinned
+/* A table of undefined contents: near if there is space for it; else, with a device, in pinned
  * memory of the host, and without one in a temporary file, where p->o.memory is exceeded. */
 int gnn_predict_table_new(struct gnn_predict *p, struct gnn_table *t, uint64_t rows, uint64_t width,
                           struct gnn_err *e) GNN_MUST_USE;

@@ -9,7 +9,7 @@
 const struct gnn_tensor *gnn_predict_adjacency(const struct gnn_predict *p, uint32_t part,
                                                uint32_t r, const char *what)
 {
-    char key[GNN_ETYPE_KEY_ROOM];
+    char key[GNN_ETYPE_KEY_CAPACITY];
     return gnn_store_findf(p->s, part, "edge/%s/%s",
                            gnn_etype_key(&p->s->meta.schema, r, key, sizeof(key)), what);
 }

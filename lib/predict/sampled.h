@@ -51,7 +51,7 @@ struct gnn_predict_batches {
     struct gnn_predict_half half[GNN_PREDICT_HALVES]; /* each with the mark of its number */
     unsigned turn;                                    /* half of the next batch */
     struct gnn_buf cells, nodes, times, split;        /* of all: see struct gnn_output */
-    struct gnn_spill *spill; /* has the cells, if they are too many; cells is room then */
+    struct gnn_spill *spill; /* has the cells, if they are too many; cells is space then */
 };
 
 /* Passes all batches of src through the model. GNN_E_RUN naming the node unless all outputs are

@@ -9,7 +9,7 @@
 int gnn_sample_damaged(const struct sampler *s, uint32_t et, enum gnn_sample_status why,
                        const struct gnn_sample_place *at, struct gnn_err *e)
 {
-    char key[GNN_ETYPE_KEY_ROOM];
+    char key[GNN_ETYPE_KEY_CAPACITY];
     const char *path = gnn_store_part_path(s->store, at->part);
     gnn_etype_key(&s->meta.schema, et, key, sizeof key);
     switch (why) {
@@ -46,7 +46,7 @@ static bool is_own_graph(const struct sample_draw *d, uint32_t et, const struct 
 static int report_damage(const struct sample_draw *d, uint32_t et, const struct gnn_sample_job *job,
                          enum gnn_sample_status why, const struct gnn_sample_place *at)
 {
-    char key[GNN_ETYPE_KEY_ROOM];
+    char key[GNN_ETYPE_KEY_CAPACITY];
     if (is_own_graph(d, et, job) || why == GNN_SAMPLE_MANY)
         return gnn_sample_damaged(d->s, et, why, at, d->e);
     return gnn_fail(d->e, GNN_E_INPUT, "%s: tensor 'halo/%s/%s': row %" PRIu64 " is damaged",

@@ -57,7 +57,7 @@ static int find_edges(struct sample_halo *h, const struct sampler *s, uint32_t e
     const struct gnn_etype *type = &s->meta.schema.etype[et];
     const char *dst = s->meta.schema.ntype[type->dst].name;
     const uint32_t n = store->to - store->from;
-    char key[GNN_ETYPE_KEY_ROOM];
+    char key[GNN_ETYPE_KEY_CAPACITY];
     gnn_etype_key(&s->meta.schema, et, key, sizeof key);
     struct gnn_sample_part *part = gnn_alloc_zero(n, sizeof *part, "edges of the halo", e);
     if (!part)
@@ -89,7 +89,7 @@ static int find_edges(struct sample_halo *h, const struct sampler *s, uint32_t e
 int gnn_sample_halo_new(struct sampler *s, struct gnn_err *e)
 {
     const struct gnn_schema *c = &s->meta.schema;
-    char key[GNN_ETYPE_KEY_ROOM], name[GNN_NAME_MAX + 1];
+    char key[GNN_ETYPE_KEY_CAPACITY], name[GNN_NAME_MAX + 1];
     uint64_t rows = 0;
     /* Which the halo's edges do not have. */
     if (s->meta.sampling.weight || gnn_sampling_is_temporal(&s->meta.sampling))

@@ -115,16 +115,16 @@ int gnn_sample_dedup_ask(const struct sample_draw *d, struct sample_dedup *o, st
     return 0;
 }
 
-/* Room for n more. */
+/* Space for n more. */
 static int fit_known(const struct sample_draw *d, struct known *k, uint32_t n)
 {
-    const uint64_t room = k->number.count + (uint64_t)n + 1;
-    if (gnn_buf_reserve(&k->node, room, sizeof(uint32_t), "nodes of a batch", d->e) ||
+    const uint64_t capacity = k->number.count + (uint64_t)n + 1;
+    if (gnn_buf_reserve(&k->node, capacity, sizeof(uint32_t), "nodes of a batch", d->e) ||
         (gnn_sampling_is_temporal(&d->s->meta.sampling) &&
-         gnn_buf_reserve(&k->time, room, sizeof(int64_t), "times of a batch", d->e)))
+         gnn_buf_reserve(&k->time, capacity, sizeof(int64_t), "times of a batch", d->e)))
         return d->e->code;
     k->number.list = (struct gnn_entries){.node = k->node.data, .time = k->time.data};
-    if (gnn_sample_fit_numbering(d->s, &k->number, room, d->e))
+    if (gnn_sample_fit_numbering(d->s, &k->number, capacity, d->e))
         return d->e->code;
     return gnn_relabel_fit(&k->number, n)
                ? 0

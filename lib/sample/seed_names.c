@@ -29,7 +29,7 @@ static int add_names(struct seed_names *n, struct gnn_store *s, uint32_t ntype,
 {
     const struct gnn_ntype *nt = &s->meta.schema.ntype[ntype];
     struct gnn_names names;
-    char buf[GNN_NODE_NAME_ROOM];
+    char buf[GNN_NODE_NAME_CAPACITY];
     struct gnn_word word[MANY];
     uint32_t id[MANY];
     int rc = gnn_names_init(&names, s, ntype, e);

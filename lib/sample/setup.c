@@ -156,7 +156,7 @@ static int find_pick(struct sampler *s, uint32_t et, uint32_t p, struct gnn_pick
 {
     const struct gnn_sampling *m = &s->meta.sampling;
     const char *order = s->meta.schema.etype[et].order;
-    char key[GNN_ETYPE_KEY_ROOM];
+    char key[GNN_ETYPE_KEY_CAPACITY];
     if (gnn_sampling_is_temporal(m)) {
         const struct gnn_tensor *time = gnn_store_findf(
             s->store, p, "edge/%s/%s", gnn_etype_key(&s->meta.schema, et, key, sizeof key), order);
@@ -185,7 +185,7 @@ static int find_edges(struct sampler *s, uint32_t et, struct gnn_err *e)
     struct gnn_store *store = s->store;
     const struct gnn_etype *type = &s->meta.schema.etype[et];
     const struct gnn_gather_part *orig = s->orig[type->dst];
-    char key[GNN_ETYPE_KEY_ROOM];
+    char key[GNN_ETYPE_KEY_CAPACITY];
     gnn_etype_key(&s->meta.schema, et, key, sizeof key);
     struct gnn_sample_part *part = gnn_alloc_zero(store->nparts, sizeof *part, "edges", e);
     if (!part)

@@ -107,7 +107,7 @@ static int check_edges(struct gnn_store *s, uint32_t p, uint32_t t, uint64_t *to
     const struct gnn_etype *et = &s->meta.schema.etype[t];
     const uint64_t n = gnn_store_owned(s, p, et->dst);
     const struct gnn_tensor *indptr, *id;
-    char key[GNN_ETYPE_KEY_ROOM];
+    char key[GNN_ETYPE_KEY_CAPACITY];
     gnn_etype_key(&s->meta.schema, t, key, sizeof key);
     if (check_shape(s, p, (struct want){GNN_U64, n + 1, 0, true, &indptr}, e, "edge/%s/indptr",
                     key))
@@ -157,7 +157,7 @@ static int check_halo_edges(struct gnn_store *s, uint32_t p, uint32_t t, struct 
     const struct gnn_etype *et = &m->etype[t];
     const char *dst = m->ntype[et->dst].name;
     const struct gnn_tensor *indptr, *ids;
-    char key[GNN_ETYPE_KEY_ROOM], name[GNN_NAME_MAX + 1];
+    char key[GNN_ETYPE_KEY_CAPACITY], name[GNN_NAME_MAX + 1];
     gnn_etype_key(m, 0, key, sizeof key);
     if (!gnn_store_look(s, p, gnn_tensor_name(name, "halo/%s/indptr", key)))
         return 0;

@@ -31,7 +31,7 @@ int gnn_store_adjacency(struct gnn_store *s, uint32_t part, uint32_t etype, stru
     const struct gnn_schema *c = &s->meta.schema;
     const struct gnn_etype *t = &c->etype[etype];
     const char *path = gnn_store_part_path(s, part);
-    char key[GNN_ETYPE_KEY_ROOM];
+    char key[GNN_ETYPE_KEY_CAPACITY];
     gnn_etype_key(c, etype, key, sizeof key);
     const struct gnn_tensor *ptr = gnn_store_findf(s, part, "edge/%s/indptr", key),
                             *idx = gnn_store_findf(s, part, "edge/%s/indices", key);

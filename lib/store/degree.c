@@ -30,7 +30,7 @@ int gnn_store_part_degrees(struct gnn_store *s, uint32_t part, uint32_t etype, u
                            struct gnn_err *e)
 {
     const uint32_t t = s->meta.schema.etype[etype].dst;
-    char key[GNN_ETYPE_KEY_ROOM];
+    char key[GNN_ETYPE_KEY_CAPACITY];
     gnn_etype_key(&s->meta.schema, etype, key, sizeof(key));
     const struct gnn_tensor *ptr = gnn_store_findf(s, part, "edge/%s/indptr", key),
                             *idx = gnn_store_findf(s, part, "edge/%s/indices", key);
@@ -89,21 +89,21 @@ static uint64_t sum_weights(const struct weighted *a, float *degree, float *loop
     return wrong;
 }
 
-/* The part's weights, widened into room if they are not f32; NULL: out of memory, or none. */
-static const float *widen_weights(const struct gnn_tensor *x, uint64_t edges, struct gnn_buf *room,
-                                  struct gnn_err *e)
+/* The part's weights, widened into `buffer` if they are not f32; NULL: out of memory, or none. */
+static const float *widen_weights(const struct gnn_tensor *x, uint64_t edges,
+                                  struct gnn_buf *buffer, struct gnn_err *e)
 {
     if (x->dtype == GNN_F32)
         return x->data;
-    if (gnn_buf_fit(room, edges, sizeof(float), "edge weights", e))
+    if (gnn_buf_fit(buffer, edges, sizeof(float), "edge weights", e))
         return NULL;
-    return gnn_tensor_floats(x, edges, room->data) ? room->data : NULL;
+    return gnn_tensor_floats(x, edges, buffer->data) ? buffer->data : NULL;
 }
 
 static int sum_part(struct gnn_store *s, uint32_t p, uint32_t etype, const char *weight,
-                    float *degree, float *loop, struct gnn_buf *room, struct gnn_err *e)
+                    float *degree, float *loop, struct gnn_buf *buffer, struct gnn_err *e)
 {
-    char key[GNN_ETYPE_KEY_ROOM];
+    char key[GNN_ETYPE_KEY_CAPACITY];
     const uint32_t t = s->meta.schema.etype[etype].dst;
     gnn_etype_key(&s->meta.schema, etype, key, sizeof key);
     const struct gnn_tensor *ptr = gnn_store_findf(s, p, "edge/%s/indptr", key),
@@ -114,7 +114,7 @@ static int sum_part(struct gnn_store *s, uint32_t p, uint32_t etype, const char 
                         "%s: tensor 'edge/%s/%s' is missing, or not one number for each edge",
                         gnn_store_part_path(s, p), key, weight);
     const uint64_t edges = idx->shape[0];
-    const float *value = widen_weights(w, edges, room, e);
+    const float *value = widen_weights(w, edges, buffer, e);
     if (!value)
         return e->code ? e->code
                        : gnn_fail(e, GNN_E_INPUT,
@@ -135,9 +135,9 @@ static int sum_part(struct gnn_store *s, uint32_t p, uint32_t etype, const char 
 int gnn_store_part_weights(struct gnn_store *s, uint32_t part, uint32_t etype, const char *weight,
                            float *degree, float *loop, struct gnn_err *e)
 {
-    struct gnn_buf room = {0};
-    const int rc = sum_part(s, part, etype, weight, degree, loop, &room, e);
-    gnn_buf_release(&room);
+    struct gnn_buf buffer = {0};
+    const int rc = sum_part(s, part, etype, weight, degree, loop, &buffer, e);
+    gnn_buf_release(&buffer);
     return rc;
 }
 
@@ -145,7 +145,7 @@ int gnn_store_weights(struct gnn_store *s, uint32_t etype, const char *weight, f
                       float **loop, struct gnn_err *e)
 {
     uint32_t *count;
-    struct gnn_buf room = {0};
+    struct gnn_buf buffer = {0};
     *degree = *loop = NULL;
     if (gnn_store_degrees(s, etype, &count, e)) /* checks the adjacency */
         return e->code;
@@ -155,9 +155,9 @@ int gnn_store_weights(struct gnn_store *s, uint32_t etype, const char *weight, f
     *degree = gnn_alloc_zero(n, sizeof **degree, "degrees", e);
     *loop = gnn_alloc_zero(n, sizeof **loop, "degrees", e);
     for (uint32_t p = s->from; !e->code && p < s->to; p++)
-        (void)!sum_part(s, p, etype, weight, *degree + s->book[t][p], *loop + s->book[t][p], &room,
-                        e);
-    gnn_buf_release(&room);
+        (void)!sum_part(s, p, etype, weight, *degree + s->book[t][p], *loop + s->book[t][p],
+                        &buffer, e);
+    gnn_buf_release(&buffer);
     if (e->code) {
         gnn_free(*degree);
         gnn_free(*loop);

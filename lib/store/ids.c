@@ -13,7 +13,7 @@
 #include "formats/text.h"
 #include "kernels/pick.h"
 
-enum { SHOWN = 64 }; /* room for what messages show of a line */
+enum { SHOWN = 64 }; /* capacity for what messages show of a line */
 
 static int fill_inverse(struct gnn_store *s, uint32_t t, uint32_t *inv, struct gnn_err *e)
 {
@@ -65,21 +65,21 @@ int gnn_store_bad_node(const struct gnn_batch *b, struct gnn_err *e)
 }
 
 int gnn_store_batch_ids(const struct gnn_store *s, const struct gnn_batch *b, uint32_t t,
-                        uint64_t n, const uint32_t *inverse, struct gnn_buf *room,
+                        uint64_t n, const uint32_t *inverse, struct gnn_buf *capacity,
                         const uint32_t **ids, struct gnn_err *e)
 {
     const uint64_t limit = s->meta.schema.ntype[t].count;
     const uint32_t *id = *ids = b->type[t].node;
-    if (inverse && gnn_buf_fit(room, n, sizeof *id, "node ids", e))
+    if (inverse && gnn_buf_fit(capacity, n, sizeof *id, "node ids", e))
         return e->code;
     for (uint64_t i = 0; i < n; i++) {
         if (id[i] >= limit)
             return gnn_store_bad_node(b, e);
         if (inverse)
-            ((uint32_t *)room->data)[i] = inverse[id[i]];
+            ((uint32_t *)capacity->data)[i] = inverse[id[i]];
     }
     if (inverse)
-        *ids = room->data;
+        *ids = capacity->data;
     return 0;
 }
 
@@ -289,7 +289,7 @@ int gnn_id_reader_next(struct gnn_id_reader *r, uint32_t *ids, uint64_t want, ui
     return 0;
 }
 
-/* The time in the n bytes of text, which has room for one more; `ended`: nothing follows. */
+/* The time in the n bytes of text, which has space for one more; `ended`: nothing follows. */
 static int parse_time(const struct gnn_id_reader *r, char *text, size_t n, bool ended, bool real,
                       int64_t *time, struct gnn_err *e)
 {

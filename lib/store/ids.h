@@ -17,10 +17,10 @@ int gnn_store_nodes(struct gnn_store *s, uint32_t t, uint32_t **ids,
                     struct gnn_err *e) GNN_MUST_USE;
 
 /* Store ids of a batch's first n nodes of type t: the batch's own, or, where these are original
- * ones and inverse is not NULL, in room, which the caller keeps. Fails if one is out of range, by
+ * ones and inverse is not NULL, in space, which the caller keeps. Fails if one is out of range, by
  * _bad_node: GNN_E_INPUT, "batch E/S: node id out of range". */
 int gnn_store_batch_ids(const struct gnn_store *s, const struct gnn_batch *b, uint32_t t,
-                        uint64_t n, const uint32_t *inverse, struct gnn_buf *room,
+                        uint64_t n, const uint32_t *inverse, struct gnn_buf *capacity,
                         const uint32_t **ids, struct gnn_err *e) GNN_MUST_USE;
 int gnn_store_bad_node(const struct gnn_batch *b, struct gnn_err *e);
 

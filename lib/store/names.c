@@ -51,8 +51,8 @@ void gnn_names_release(struct gnn_names *n)
     *n = (struct gnn_names){0};
 }
 
-const char *gnn_names_of(const struct gnn_names *n, uint64_t store_id, char buf[GNN_NODE_NAME_ROOM],
-                         size_t *len)
+const char *gnn_names_of(const struct gnn_names *n, uint64_t store_id,
+                         char buf[GNN_NODE_NAME_CAPACITY], size_t *len)
 {
     const uint32_t part = gnn_store_owner(n->s, n->ntype, store_id);
     const struct gnn_names_part *p = &n->part[part];
@@ -62,6 +62,6 @@ const char *gnn_names_of(const struct gnn_names *n, uint64_t store_id, char buf[
         return (const char *)p->word + p->word_end[row];
     }
     const int64_t id = p->key ? p->key[row] : p->id ? (int64_t)p->id[row] : (int64_t)store_id;
-    *len = (size_t)snprintf(buf, GNN_NODE_NAME_ROOM, "%" PRId64, id);
+    *len = (size_t)snprintf(buf, GNN_NODE_NAME_CAPACITY, "%" PRId64, id);
     return buf;
 }

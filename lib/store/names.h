@@ -5,8 +5,8 @@
 
 #include "lib/store/store.h"
 
-/* Room for an id that is no word, and NUL. */
-enum { GNN_NODE_NAME_ROOM = 24 };
+/* Space for an id that is no word, and NUL. */
+enum { GNN_NODE_NAME_CAPACITY = 24 };
 
 /* Names of the nodes of all open parts; the store must outlive them. */
 struct gnn_names {
@@ -27,7 +27,7 @@ int gnn_names_init(struct gnn_names *n, struct gnn_store *s, uint32_t ntype,
 void gnn_names_release(struct gnn_names *n);
 /* The id of a node, given by its position in the store, which must be in an open part: *len bytes
  * of the store or of buf, without NUL. Thread-safe. */
-const char *gnn_names_of(const struct gnn_names *n, uint64_t store_id, char buf[GNN_NODE_NAME_ROOM],
-                         size_t *len);
+const char *gnn_names_of(const struct gnn_names *n, uint64_t store_id,
+                         char buf[GNN_NODE_NAME_CAPACITY], size_t *len);
 
 #endif

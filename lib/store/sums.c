@@ -170,7 +170,7 @@ static int fill_sums(struct gnn_store *s, struct gnn_derived *x, const char *nam
 
 static int make_arrays(struct gnn_store *s, struct gnn_derived *x, void *field, struct gnn_err *e)
 {
-    char key[GNN_ETYPE_KEY_ROOM], name[GNN_NAME_MAX + 1];
+    char key[GNN_ETYPE_KEY_CAPACITY], name[GNN_NAME_MAX + 1];
     struct gnn_store_adj a;
     struct weights w = {0};
     gnn_etype_key(&s->meta.schema, x->etype, key, sizeof key);
@@ -197,7 +197,7 @@ static int make_arrays(struct gnn_store *s, struct gnn_derived *x, void *field, 
 
 static uint64_t count_edges(const struct gnn_store *s, uint32_t part, uint32_t etype)
 {
-    char key[GNN_ETYPE_KEY_ROOM], name[GNN_NAME_MAX + 1];
+    char key[GNN_ETYPE_KEY_CAPACITY], name[GNN_NAME_MAX + 1];
     gnn_etype_key(&s->meta.schema, etype, key, sizeof key);
     const struct gnn_tensor *t =
         gnn_store_look(s, part, gnn_tensor_name(name, "edge/%s/indices", key));

@@ -103,7 +103,7 @@ static int nodes_init(struct gnn_view *v, uint32_t t, struct gnn_err *e)
 int gnn_view_init(struct gnn_view *v, struct gnn_store *s, struct gnn_err *e)
 {
     const struct gnn_schema *sc = &s->meta.schema;
-    char key[GNN_ETYPE_KEY_ROOM];
+    char key[GNN_ETYPE_KEY_CAPACITY];
 
     *v = (struct gnn_view){.store = s};
     v->base = gnn_alloc(sc->nntypes + 1, sizeof *v->base, "node types", e);

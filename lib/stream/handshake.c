@@ -91,7 +91,7 @@ bool gnn_handshake_send(int sock, const struct gnn_handshake *m, int descriptor)
 {
     union {
         struct cmsghdr head;
-        char room[CMSG_SPACE(sizeof(int))];
+        char capacity[CMSG_SPACE(sizeof(int))];
     } c = {0};
     struct iovec v = {(void *)(uintptr_t)m, sizeof *m};
     struct msghdr h = {.msg_iov = &v, .msg_iovlen = 1};
@@ -110,10 +110,10 @@ int gnn_handshake_recv(int sock, struct gnn_handshake *m, int *descriptor)
 {
     union {
         struct cmsghdr head;
-        char room[CMSG_SPACE(sizeof(int))];
+        char capacity[CMSG_SPACE(sizeof(int))];
     } c = {0};
     struct iovec v = {m, sizeof *m};
-    /* Room for one descriptor, not for the two that its padding would hold: what comes too many is
+    /* Space for one descriptor, not for the two that its padding would hold: what comes too many is
      * closed by the kernel. */
     struct msghdr h = {
         .msg_iov = &v, .msg_iovlen = 1, .msg_control = &c, .msg_controllen = CMSG_LEN(sizeof(int))};

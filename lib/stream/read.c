@@ -61,9 +61,9 @@ static int read_head(struct gnn_reader *r, struct gnb_frame *f, struct gnn_err *
     const char *text = gnn_gnb_frame_decode(f, h);
     if (text)
         return fail_frame(r, at, text, e);
-    uint64_t room = f->table_bytes;
-    if ((rc = gnn_buf_reserve(&r->table, room + 1, 1, "tensor table", e)) ||
-        (rc = gnn_io_read_exact(&r->io, r->table.data, room, "a tensor table", e)))
+    uint64_t capacity = f->table_bytes;
+    if ((rc = gnn_buf_reserve(&r->table, capacity + 1, 1, "tensor table", e)) ||
+        (rc = gnn_io_read_exact(&r->io, r->table.data, capacity, "a tensor table", e)))
         return rc;
     const bool header = f->kind == GNB_HEADER;
     text = gnn_gnb_frame_check(f, h, r->table.data);
@@ -88,32 +88,32 @@ static int read_padding(struct gnn_reader *r, uint64_t n, struct gnn_err *e)
     return rc;
 }
 
-/* Room for what is read: in tensor x of the set, or, if x is NULL, in r->packed. The contents
+/* Space for what is read: in tensor x of the set, or, if x is NULL, in r->packed. The contents
  * survive. */
 static int grow_buffer(struct gnn_reader *r, struct gnn_tensors *set, struct gnn_tensor *x,
                        uint64_t bytes, uint8_t **to, struct gnn_err *e)
 {
-    int rc = x ? gnn_tensors_room(set, x, bytes, e)
+    int rc = x ? gnn_tensors_space(set, x, bytes, e)
                : gnn_buf_reserve(&r->packed, bytes, 1, "a tensor", e);
     *to = x ? x->data : r->packed.data;
     return rc;
 }
 
-/* Reads the stored bytes of a tensor, asks for room as they arrive, and checks the sum. */
+/* Reads the stored bytes of a tensor, asks for space as they arrive, and checks the sum. */
 static int read_stored(struct gnn_reader *r, const struct gnb_entry *t, struct gnn_tensors *set,
                        struct gnn_tensor *x, struct gnn_err *e)
 {
     XXH3_state_t sum;
     XXH3_64bits_reset(&sum);
     uint8_t *to = NULL;
-    for (uint64_t done = 0, room = 0; done < t->stored;) {
+    for (uint64_t done = 0, capacity = 0; done < t->stored;) {
         const uint64_t n = t->stored - done < PIECE ? t->stored - done : PIECE;
-        if (done + n > room) {
+        if (done + n > capacity) {
             /* Doubles from TRUST on: a length that lies costs TRUST at most, or twice what really
              * arrives. */
-            room = 2 * room > TRUST ? 2 * room : TRUST;
-            room = room < t->stored ? room : t->stored;
-            int rc = grow_buffer(r, set, x, room, &to, e);
+            capacity = 2 * capacity > TRUST ? 2 * capacity : TRUST;
+            capacity = capacity < t->stored ? capacity : t->stored;
+            int rc = grow_buffer(r, set, x, capacity, &to, e);
             if (rc)
                 return rc;
         }
@@ -247,7 +247,7 @@ static int read_tensor(struct gnn_reader *r, const struct gnb_entry *t, const st
     if (t->codec == GNB_ZSTD) {
         rc = check_packed(r, t, e);
         if (!rc)
-            rc = gnn_tensors_room(set, x, t->raw, e);
+            rc = gnn_tensors_space(set, x, t->raw, e);
         if (!rc)
             rc = unpack_tensor(r, t, x, e);
     } else {

@@ -232,8 +232,8 @@ static void split_value(const struct gnn_trainer *t, const char *item, char word
         at += strspn(at, " ");
         if (!strncmp(at, weights, sizeof weights - 1))
             at += sizeof weights - 1;
-        const size_t n = at < end ? strcspn(at, " ") : 0, room = (size_t)(end - at);
-        snprintf(word[i], WORD, "%.*s", at < end ? (int)(n < room ? n : room) : 0, at);
+        const size_t n = at < end ? strcspn(at, " ") : 0, capacity = (size_t)(end - at);
+        snprintf(word[i], WORD, "%.*s", at < end ? (int)(n < capacity ? n : capacity) : 0, at);
         at = at < end ? at + n : end;
         char *rest;
         double x = strtod(word[i], &rest);

@@ -72,7 +72,7 @@ struct opt *gnn_model_options(struct gnn_settings *s, struct opt to[GNN_MODEL_OP
         {OPT_CHOICE, 0, "feature-norm", &s->c.feature_norm, "HOW",
          "row: divide the features of a node by their sum (default: none)", "none|row"},
     };
-    _Static_assert(sizeof list / sizeof *list < GNN_MODEL_OPTIONS, "room for OPT_END");
+    _Static_assert(sizeof list / sizeof *list < GNN_MODEL_OPTIONS, "space for OPT_END");
     return append_options(to, list, sizeof list / sizeof *list);
 }
 
@@ -110,7 +110,7 @@ struct opt *gnn_training_options(struct gnn_settings *s, struct opt to[GNN_TRAIN
          "stop after N epochs without improvement; 0: never " TRAIN_SAY(TRAIN_PATIENCE),
          .max = 1e15},
     };
-    _Static_assert(sizeof list / sizeof *list < GNN_TRAINING_OPTIONS, "room for OPT_END");
+    _Static_assert(sizeof list / sizeof *list < GNN_TRAINING_OPTIONS, "space for OPT_END");
     return append_options(to, list, sizeof list / sizeof *list);
 }
 

@@ -17,7 +17,7 @@ struct peers {
     int *count, *at; /* [size] of what goes or comes */
 };
 
-static void *room(size_t bytes)
+static void *buffer(size_t bytes)
 {
     void *p = malloc(bytes);
     if (!p) {
@@ -29,7 +29,7 @@ static void *room(size_t bytes)
 
 static struct peers peers_new(int size)
 {
-    return (struct peers){room((size_t)size * sizeof(int)), room((size_t)size * sizeof(int))};
+    return (struct peers){buffer((size_t)size * sizeof(int)), buffer((size_t)size * sizeof(int))};
 }
 
 static uint32_t draw(uint64_t *state)
@@ -113,8 +113,10 @@ int main(int argc, char **argv)
     }
     w.n = each * (size - 1);
     const size_t all = (size_t)w.n * w.bytes;
-    w.table = room(TABLE * w.bytes), w.send = room(all), w.got = room(all), w.batch = room(2 * all);
-    w.want = room((size_t)w.n * 4), w.asked = room((size_t)w.n * 4), w.own = room((size_t)w.n * 4);
+    w.table = buffer(TABLE * w.bytes), w.send = buffer(all), w.got = buffer(all),
+    w.batch = buffer(2 * all);
+    w.want = buffer((size_t)w.n * 4), w.asked = buffer((size_t)w.n * 4),
+    w.own = buffer((size_t)w.n * 4);
     memset(w.table, 1, TABLE * w.bytes);
     uint64_t state = (uint64_t)rank;
     for (int i = 0; i < w.n; i++) {

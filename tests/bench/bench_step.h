@@ -16,7 +16,7 @@ struct bench_model {
     float *moments;
     int32_t *y; /* made-up labels */
     double *loss;
-    uint32_t seeds; /* room for so many */
+    uint32_t seeds; /* capacity for so many */
     uint64_t t;     /* steps done */
 };
 

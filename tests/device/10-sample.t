@@ -75,7 +75,7 @@ exec 9>&-
 wait $pid
 check "gnn-sample --seeds - ends its stream well when the pipe ends" gnn-inspect --verify dev
 
-# Some 6000 in-edges where 2 are usual: more than the room first given, in the first batch and in those under way behind it.
+# Some 6000 in-edges where 2 are usual: more than the space first given, in the first batch and in those under way behind it.
 awk 'BEGIN { for (i = 1; i <= 6000; i++) { print i, i % 9 ? 0 : 1; print (i * 7) % 6000 + 1, i }
     for (i = 1; i <= 40; i++) print 0, i * 9 }' >edges.txt
 gnn-import -q edges.txt -o star

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # gnn-sample --induced on devices that are emulated: the bytes of the CPU wherever the graph is and whatever there
-# is room for. tests/rules compares ways to sample.
+# is space for. tests/rules compares ways to sample.
 . "$GNN_TOP/tests/lib.sh"
 . "$GNN_TOP/tests/device/setup.sh"
 gnn-import -q sbm:nodes=400,degree=7 -o s
@@ -55,7 +55,7 @@ for size in 0 2k 40k; do
         --induced -f 4,3 -b 20 --steps 0:4 --disjoint --weight weight --time-rule le --edge-ids --with uva $size times3
 done
 
-# More than the room first given: of edges that are looked at, and of those that stay.
+# More than the space first given: of edges that are looked at, and of those that stay.
 awk 'BEGIN { for (i = 1; i <= 6000; i++) { print i, i % 9 ? 0 : 1; print (i * 7) % 6000 + 1, i }
     for (i = 1; i <= 40; i++) print 0, i * 9 }' >edges.txt
 gnn-import -q edges.txt -o star

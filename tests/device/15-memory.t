@@ -24,7 +24,7 @@ GNN_FAKE_NO_REGISTER=1
 export GNN_FAKE_NO_REGISTER
 same "with the graph in memory that the runtime has pinned" 1 1 cuda -f 4,3 -b 20 --steps 0:3 --edge-ids --with uva 4K s3
 unset GNN_FAKE_NO_REGISTER
-same "with as large a cache of rows as there is room for" 2 5 cuda:0,1 -f 4,3 -b 20 --steps 0:3 --edge-ids --with uva '' h
+same "with as large a cache of rows as there is space for" 2 5 cuda:0,1 -f 4,3 -b 20 --steps 0:3 --edge-ids --with uva '' h
 same "with the graph in the memory of the devices" 2 6 cuda:0,1 -f 4,3 -b 20 --steps 0:3 --edge-ids --with device '' h
 
 gnn-import -q sbm:nodes=400,degree=60 -o big

@@ -34,7 +34,7 @@ try() { check "gnn-gather with $1 devices in cliques of $2 gives the bytes of th
 figure() { tail -n 1 m | grep -o "\"$1\":[^,}]*" | head -n 1 | cut -d: -f2; }
 
 try 1 1 s "" ""
-check "gnn-gather caches every row on a device that has room for them" \
+check "gnn-gather caches every row on a device that has space for them" \
     sh -c 'tail -n 1 m | grep -q "\"replicated\":300,\"sharded\":0,.*\"host\":{\"rows\":0,"'
 for cache in none 0.001 100 0.5 8k 1 1G; do
     try 1 1 s "--fields x,y,degree" "--cache $cache"

@@ -83,7 +83,7 @@ int gnn_dev_use(unsigned d, struct gnn_err *e)
 }
 
 /* With what lies behind it. */
-static uint64_t room_of(uint64_t bytes)
+static uint64_t capacity_of(uint64_t bytes)
 {
     return bytes / ALIGN * ALIGN + ALIGN + GUARD;
 }
@@ -96,23 +96,23 @@ int gnn_dev_alloc(void **p, uint64_t bytes, const char *what, struct gnn_err *e)
         if (s->capture)
             die("memory allocated while a graph is made");
     Arena &a = device[now_using];
-    const uint64_t room = room_of(bytes);
+    const uint64_t capacity = capacity_of(bytes);
     uint64_t at = 0; /* first fit */
     for (auto &b : a.block) {
-        if (b.first - at >= room)
+        if (b.first - at >= capacity)
             break;
-        at = b.first + room_of(b.second.bytes);
+        at = b.first + capacity_of(b.second.bytes);
     }
-    if (bytes > memory || at + room > memory)
+    if (bytes > memory || at + capacity > memory)
         return gnn_fail(e, GNN_E_NOMEM, "not enough device memory: %llu bytes for %s",
                         (unsigned long long)bytes, what);
     a.block[at] = Block{bytes, what};
-    a.used = at + room > a.used ? at + room : a.used;
+    a.used = at + capacity > a.used ? at + capacity : a.used;
     open_memory(now_using);
-    ASAN_UNPOISON_MEMORY_REGION(a.base + at, room);
+    ASAN_UNPOISON_MEMORY_REGION(a.base + at, capacity);
     memset(a.base + at, FRESH_BYTE, bytes);
-    memset(a.base + at + bytes, GUARD_BYTE, room - bytes);
-    ASAN_POISON_MEMORY_REGION(a.base + at + bytes, room - bytes);
+    memset(a.base + at + bytes, GUARD_BYTE, capacity - bytes);
+    ASAN_POISON_MEMORY_REGION(a.base + at + bytes, capacity - bytes);
     *p = a.base + at;
     return 0;
 }
@@ -139,13 +139,13 @@ void gnn_dev_free(void *p)
     if (b == a.block.end())
         die("frees device memory that was not allocated");
     open_memory(ANY);
-    ASAN_UNPOISON_MEMORY_REGION(p, room_of(b->second.bytes));
+    ASAN_UNPOISON_MEMORY_REGION(p, capacity_of(b->second.bytes));
     check_guards(a, b->first, b->second);
     memset(p, 0xEE, b->second.bytes);
-    ASAN_POISON_MEMORY_REGION(p, room_of(b->second.bytes));
+    ASAN_POISON_MEMORY_REGION(p, capacity_of(b->second.bytes));
     a.block.erase(b);
     b = a.block.end(); /* who opens less is faster */
-    a.used = b == a.block.begin() ? 0 : (--b, room_of(b->first + b->second.bytes));
+    a.used = b == a.block.begin() ? 0 : (--b, capacity_of(b->first + b->second.bytes));
 }
 
 int gnn_dev_pin(void **p, uint64_t bytes, const char *what, struct gnn_err *e)

@@ -28,7 +28,7 @@ using namespace fake;
 namespace
 {
 
-enum : uint64_t { RANKS = 64, HEAD = 1 << 16, ROOM = 16 << 20 /* bytes of a sum */ };
+enum : uint64_t { RANKS = 64, HEAD = 1 << 16, CAPACITY = 16 << 20 /* bytes of a sum */ };
 enum { EXCHANGE = -1 };
 
 /* What ranks tell each other; zeroed. */
@@ -63,7 +63,7 @@ struct Nccl {
     }
     char *data(uint32_t r)
     {
-        return base + HEAD + r * ROOM;
+        return base + HEAD + r * CAPACITY;
     }
 };
 
@@ -98,7 +98,7 @@ int map(Nccl &c, const struct gnn_nccl_id *id)
     snprintf(path, sizeof path, "/proc/%d/fd/%d", at.pid, at.fd);
     const int fd = open(path, O_RDWR | O_CLOEXEC);
     void *p = fd < 0 ? MAP_FAILED
-                     : mmap(nullptr, HEAD + RANKS * ROOM, PROT_READ | PROT_WRITE,
+                     : mmap(nullptr, HEAD + RANKS * CAPACITY, PROT_READ | PROT_WRITE,
                             MAP_SHARED | MAP_NORESERVE, fd, 0);
     if (fd >= 0)
         close(fd);
@@ -244,7 +244,7 @@ int gnn_nccl_make_id(void *h, struct gnn_nccl_id *id, struct gnn_err *e)
     CALL("creating an id");
     Nccl &c = *(Nccl *)h;
     c.fd = (int)syscall(SYS_memfd_create, "fake NCCL", 1u /* close on exec */);
-    if (c.fd < 0 || ftruncate(c.fd, (off_t)(HEAD + RANKS * ROOM)))
+    if (c.fd < 0 || ftruncate(c.fd, (off_t)(HEAD + RANKS * CAPACITY)))
         die("no memory for NCCL");
     const Id at = {(int)getpid(), c.fd};
     memset(id, 0, sizeof *id);
@@ -312,8 +312,8 @@ int gnn_nccl_all_reduce(void *h, void *data, uint64_t n, int kind, void *stream,
     if (s->device != c.device || now_using != c.device || owner(data) != (int)c.device)
         die("NCCL sums what is on another device");
     const Sum sum = {&c, ++c.asked, n, kind, data};
-    if (sum.bytes() > ROOM)
-        die("a sum larger than the fake NCCL has room for");
+    if (sum.bytes() > CAPACITY)
+        die("a sum larger than the fake NCCL has space for");
     c.state = Nccl::SUMMING;
     note("sum " + std::to_string(n) + " " + name[kind]);
     s->todo.push_back(Op{[=] { sum.run(); }, nullptr, 0, [=] { return sum.can(); }});
@@ -337,8 +337,8 @@ int gnn_nccl_exchange(void *h, const struct gnn_span *out, const struct gnn_span
         sent += out[r].bytes;
         received += in[r].bytes;
     }
-    if (sent > ROOM)
-        die("an exchange larger than the fake NCCL has room for");
+    if (sent > CAPACITY)
+        die("an exchange larger than the fake NCCL has space for");
     const Exchange x = {&c, ++c.asked, {out, out + c.size}, {in, in + c.size}};
     c.state = Nccl::SUMMING;
     note("exchange " + std::to_string(sent) + " " + std::to_string(received));
@@ -380,7 +380,7 @@ void gnn_nccl_free(void *h)
     if (c->state != Nccl::NEW && c->state != Nccl::LEAVING && c->state != Nccl::GONE)
         die("NCCL is freed before it is left");
     if (c->base)
-        munmap(c->base, HEAD + RANKS * ROOM);
+        munmap(c->base, HEAD + RANKS * CAPACITY);
     if (c->fd >= 0)
         close(c->fd);
     note("free");

@@ -264,8 +264,8 @@ static bool splits_page(uint64_t at)
 /* Where the system chooses: at the start of a page, and nothing else is in the last one. */
 static char *find_place(size_t n)
 {
-    const size_t room = whole_pages(n) + page;
-    const uintptr_t p = (uintptr_t)syscall(SYS_mmap, NULL, room, PROT_NONE,
+    const size_t capacity = whole_pages(n) + page;
+    const uintptr_t p = (uintptr_t)syscall(SYS_mmap, NULL, capacity, PROT_NONE,
                                            MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (p == (uintptr_t)MAP_FAILED)
         return NULL;

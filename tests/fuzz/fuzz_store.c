@@ -18,7 +18,7 @@ unsigned long fuzz_accepted;
 static uint64_t use_names(struct gnn_store *s)
 {
     uint64_t sum = 0;
-    char buf[GNN_NODE_NAME_ROOM];
+    char buf[GNN_NODE_NAME_CAPACITY];
     for (uint32_t t = 0; t < s->meta.schema.nntypes; t++) {
         struct gnn_err e = {0};
         struct gnn_names names;

@@ -10,7 +10,7 @@
 
 unsigned long fuzz_accepted;
 
-enum { FUZZ_ROOM = 1 << 20, FUZZ_MEMBERS = 64 };
+enum { FUZZ_CAPACITY = 1 << 20, FUZZ_MEMBERS = 64 };
 
 static void fuzz_member(struct archive *a, const char *name, const char *data, size_t n)
 {
@@ -31,7 +31,7 @@ static size_t fuzz_pack(const char *p, size_t n, void *out)
     size_t used = 0;
     struct archive *a = archive_write_new();
     archive_write_set_format_ustar(a);
-    archive_write_open_memory(a, out, FUZZ_ROOM, &used);
+    archive_write_open_memory(a, out, FUZZ_CAPACITY, &used);
     for (int i = 0; i < FUZZ_MEMBERS && end - p > 3; i++) {
         char name[100] = "";
         const char *nl = memchr(p, '\n', (size_t)(end - p));
@@ -56,12 +56,12 @@ static void fuzz_import(const char *format, const char *name, const uint8_t *dat
     struct gnn_err e = {0};
     uint8_t *tar = NULL;
     if (n > 3 && n < 100000 && !memcmp(data, "== ", 3)) {
-        uint8_t *room = malloc(FUZZ_ROOM);
-        if (!room)
+        uint8_t *buffer = malloc(FUZZ_CAPACITY);
+        if (!buffer)
             return;
-        n = fuzz_pack((const char *)data, n, room);
-        tar = realloc(room, n + 1); /* so that a sanitizer sees a step beyond */
-        data = tar ? tar : room;
+        n = fuzz_pack((const char *)data, n, buffer);
+        tar = realloc(buffer, n + 1); /* so that a sanitizer sees a step beyond */
+        data = tar ? tar : buffer;
         tar = (uint8_t *)(uintptr_t)data;
     }
     int rc = drain_import(name, data, n, &o, NULL, NULL, &e);

@@ -52,7 +52,7 @@ struct bench_block bench_block(unsigned layer);
 
 /* ---- memory, until the next release ---- */
 
-void *bench_room(uint64_t bytes);                 /* on the device */
+void *bench_buffer(uint64_t bytes);               /* on the device */
 void *bench_up(const void *data, uint64_t bytes); /* the same, with contents */
 void *bench_pinned(uint64_t bytes);
 void *bench_host(uint64_t bytes);

@@ -207,7 +207,7 @@ static void attention(const struct shape *s)
             s->loops ? ", self-loops" : "", s->acc ? ", added up" : "");
 }
 
-/* Sources in parts, each with room for its own edges alone, which are numbered in the order of the
+/* Sources in parts, each with space for its own edges alone, which are numbered in the order of the
  * transposed block, and rows of the block in ascending order. */
 static void in_parts(const struct attended *c, const struct gnn_csr *block, const uint32_t *cut,
                      int parts)

@@ -15,7 +15,7 @@ enum { PARTS = 48 };
 struct task {
     enum gnn_gather_cast cast;
     size_t bytes, data_off, out_off;
-    uint32_t nrows, n, more; /* more: room, beyond n */
+    uint32_t nrows, n, more; /* more: capacity beyond n */
     uint32_t backing, replicated, shards, per_shard, blocks;
     bool in_order; /* no slot table: ids are slots */
     bool wide;     /* 64-bit ids */
@@ -115,18 +115,18 @@ static void fill_cache(struct gathered *g)
 static struct gathered gathered(const struct task *t)
 {
     struct gathered g = {.t = *t};
-    const uint32_t room = t->n + t->more;
+    const uint32_t capacity = t->n + t->more;
     fill_store(&g);
     fill_cache(&g);
-    g.id64 = array(room, sizeof *g.id64);
-    g.id = array(room, sizeof *g.id);
-    for (uint32_t i = 0; i < room; i++)
+    g.id64 = array(capacity, sizeof *g.id64);
+    g.id = array(capacity, sizeof *g.id);
+    for (uint32_t i = 0; i < capacity; i++)
         g.id64[i] = below(t->nrows);
     for (uint32_t b = 0; b < t->bad; b++)
         g.id64[below(t->n)] = b % 2 ? UINT32_MAX : t->nrows + below(3);
-    for (uint32_t i = 0; i < room; i++)
+    for (uint32_t i = 0; i < capacity; i++)
         g.id[i] = (uint32_t)g.id64[i];
-    g.out = bytes_at(room * gnn_gather_out_bytes(t->cast, t->bytes), t->out_off);
+    g.out = bytes_at(capacity * gnn_gather_out_bytes(t->cast, t->bytes), t->out_off);
     g.count = array(1, sizeof *g.count);
     *g.count = (struct gnn_gather_count){.first_missing = UINT64_MAX};
     return g;
@@ -346,7 +346,7 @@ static void sizes(void)
         }
     verdict("0 to 3000 rows below the capacity");
 
-    /* More rows than there is room for. */
+    /* More rows than there is space for. */
     struct task t = one_part(GNN_GATHER_AS_IS, 400);
     struct gathered g = gathered(&t);
     while (again()) {
@@ -441,7 +441,7 @@ static void large_table(void)
     else
         must(gnn_dev_alloc(&table, wide * rows, "a large table", &failure));
     if (table == MAP_FAILED) {
-        verdict("rows beyond 4 GiB # SKIP no room for 6 GB of addresses");
+        verdict("rows beyond 4 GiB # SKIP no space for 6 GB of addresses");
         return;
     }
     char *row = array(N, wide), *out = array(N, wide);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Edges among the nodes of a batch; and what goes wrong while sampling: damaged graphs, and too
- * little room. */
+ * little space. */
 #include "gpu/case.h"
 #include "gpu/sampling.h"
 
@@ -68,7 +68,7 @@ static void induce_shapes(void)
     p.fanout[0][0] = -1;
     draw_here(&t, &all, &p, 2, 64, NULL, 0);
     while (again()) {
-        struct sampler *s = sampler_of(&t, &t.room, turn);
+        struct sampler *s = sampler_of(&t, &t.capacity, turn);
         for (unsigned b = 0; b < 2; b++) {
             draw_there(s, b);
             expect_drawn(s, b);
@@ -85,13 +85,13 @@ void case_induce(void)
     induce_shapes();
 }
 
-/* ---- room ---- */
+/* ---- space ---- */
 
 /* With one less than what is needed: told; and a small batch is drawn afterwards, if that fits. */
-static void expect_told(const struct trial *t, const struct capacity *room,
+static void expect_told(const struct trial *t, const struct capacity *capacity,
                         enum gnn_cuda_sample_capacity which, uint64_t need, uint32_t block)
 {
-    struct sampler *s = sampler_of(t, room, false);
+    struct sampler *s = sampler_of(t, capacity, false);
     draw_there(s, 0);
     const struct gnn_cuda_sample_status *st = outcome(s);
     expect(st->code == GNN_SAMPLE_CAPACITY && st->at.edge == which && st->at.node == need &&
@@ -113,7 +113,7 @@ static void capacity_of(const struct plan *p)
         seeds[i] = i * 5;
     draw_here(&t, &w, p, 1, 0, seeds, COUNT(seeds));
     while (again()) {
-        const struct capacity enough = t.room;
+        const struct capacity enough = t.capacity;
         for (uint32_t i = 0; i < p->hops * w.nrelations; i++) {
             const bool keeps = induces(p, i / w.nrelations);
             struct capacity less = enough;
@@ -135,7 +135,7 @@ static void capacity_of(const struct plan *p)
         less.seeds--;
         expect_told(&t, &less, GNN_CUDA_CAPACITY_SEEDS, enough.seeds, 0);
     }
-    verdict("one less than there must be room for%s%s", p->induced ? ", induced" : "",
+    verdict("one less than there must be space for%s%s", p->induced ? ", induced" : "",
             p->columns ? ", in trees with times" : "");
 }
 
@@ -153,17 +153,17 @@ static void many_seeds(uint32_t n)
     draw_here(&bad, &w, &p, 1, 0, seeds, n);
     expect(bad.want[0].code == GNN_SAMPLE_SEED, "the CPU finds no bad seed");
     while (again()) {
-        struct capacity less = t.room;
+        struct capacity less = t.capacity;
         less.nodes[0] = n - 1;
         expect_told(&t, &less, GNN_CUDA_CAPACITY_NODES, n, 0);
-        less = t.room;
+        less = t.capacity;
         less.seeds--;
         expect_told(&t, &less, GNN_CUDA_CAPACITY_SEEDS, n, 0);
-        struct sampler *s = sampler_of(&bad, &t.room, false);
+        struct sampler *s = sampler_of(&bad, &t.capacity, false);
         draw_there(s, 0);
         expect_drawn(s, 0);
     }
-    verdict("one less than room for %u seeds, and a bad one of them", n);
+    verdict("one less than `capacity` for %u seeds, and a bad one of them", n);
 }
 
 void case_capacity(void)
@@ -195,9 +195,9 @@ static bool fails_alike(const struct world *w, const struct plan *p, const uint3
     struct trial t;
     draw_here(&t, w, p, 1, 0, seeds, n);
     const uint32_t nodes = (uint32_t)w->nodes[0], most = p->induced ? edges : 2 * nodes;
-    const struct capacity room = {{nodes}, {rows, nodes}, {edges, most}, {edges, most}, n};
+    const struct capacity capacity = {{nodes}, {rows, nodes}, {edges, most}, {edges, most}, n};
     while (again()) {
-        struct sampler *s = sampler_of(&t, &room, false);
+        struct sampler *s = sampler_of(&t, &capacity, false);
         draw_there(s, 0);
         expect_drawn(s, 0);
         if (!p->induced && !turn)

@@ -129,7 +129,7 @@ static void edge_relu(const struct shape *s)
 }
 
 /* Gradients take the place of edges' rows; means, also of the rows of the second block alone; and
- * what is left of an array with room for more edges. */
+ * what is left of an array with space for more edges. */
 static void edge_rows(const struct shape *s)
 {
     struct layer l = layer_for(s);

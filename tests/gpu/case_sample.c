@@ -69,7 +69,7 @@ static void kernels(void)
         struct trial t;
         draw_here(&t, &w, &p, 1, 0, seeds, 20);
         while (again()) {
-            struct sampler *s = sampler_of(&t, &t.room, false);
+            struct sampler *s = sampler_of(&t, &t.capacity, false);
             const uint64_t before = emu_launched ? emu_launched() : 0;
             draw_there(s, 0);
             const uint64_t n = emu_launched ? emu_launched() - before : 14;

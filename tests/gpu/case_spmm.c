@@ -189,7 +189,7 @@ void case_spmm(void)
 
 /* ---- transposing ---- */
 
-/* With more room for columns and edges than there are, with and without numbers. */
+/* With more space for columns and edges than there are, with and without numbers. */
 static void transpose(uint32_t nblocks, uint32_t rows, uint32_t cols, uint32_t degree,
                       uint32_t longest)
 {
@@ -219,7 +219,7 @@ static void transpose(uint32_t nblocks, uint32_t rows, uint32_t cols, uint32_t d
     verdict("transposing %u blocks of %u rows, %u columns, %u edges", nblocks, rows, cols, l.edges);
 }
 
-/* Columns out of range, too little room, and nothing at all. */
+/* Columns out of range, too little space, and nothing at all. */
 static void transpose_bad(void)
 {
     const uint32_t cols = 20;
@@ -249,12 +249,12 @@ static void transpose_bad(void)
     kept_apart(ptr);
     kept_apart(row);
     got = left(ptr2);
-    expect(got[cols] == cap, "%u edges where there is room for %u", got[cols], cap);
+    expect(got[cols] == cap, "%u edges where there is space for %u", got[cols], cap);
     kept_apart(ptr2);
     kept_apart(row2);
     *bad = *more = UINT64_C(1) << 32 | (start + 3);
     *none = 0;
-    verdict("transposing reports columns out of range and edges beyond its room");
+    verdict("transposing reports columns out of range and edges beyond its space");
 }
 
 /* What a transposed block gives is the adjoint: <A x, y> = <x, A' y>, with edges' values by their

@@ -23,7 +23,7 @@ struct block {
 
 struct sampler {
     const struct trial *t;
-    struct capacity room;
+    struct capacity capacity;
     bool hash;
     struct memory memory;
     const struct gnn_sample_part *part[RELATIONS];
@@ -94,10 +94,10 @@ static void set(void *to, const void *from, size_t bytes)
 static uint32_t longest(const struct sampler *s)
 {
     const uint32_t rels = s->t->w->nrelations;
-    uint32_t n = s->room.seeds;
+    uint32_t n = s->capacity.seeds;
     for (uint32_t i = 0; i < s->t->p.hops * rels; i++)
-        if (!induces(&s->t->p, i / rels) && s->room.edges[i] > n)
-            n = s->room.edges[i];
+        if (!induces(&s->t->p, i / rels) && s->capacity.edges[i] > n)
+            n = s->capacity.edges[i];
     return n;
 }
 
@@ -106,10 +106,10 @@ static uint32_t longest(const struct sampler *s)
 static uint32_t slots_of(const struct sampler *s, uint32_t t)
 {
     const bool columns = s->t->p.columns;
-    const uint64_t need = (uint64_t)s->room.nodes[t] + longest(s), nodes = s->t->w->nodes[t];
+    const uint64_t need = (uint64_t)s->capacity.nodes[t] + longest(s), nodes = s->t->w->nodes[t];
     uint32_t slots = 2;
     if (columns && s->hash)
-        return gnn_cuda_relabel_table(s->room.nodes[t], longest(s));
+        return gnn_cuda_relabel_table(s->capacity.nodes[t], longest(s));
     if (!columns && !s->hash)
         return 0;
     while (slots <= (columns || need < nodes ? need : nodes))
@@ -126,29 +126,29 @@ static void lay_type(struct sampler *s, uint32_t t)
     r->map = take(&s->memory, (r->slots ? r->slots : q->w->nodes[t]) * sizeof *r->map);
     r->key = columns ? NULL : take(&s->memory, r->slots * sizeof *r->key);
     r->nnodes = q->w->nodes[t];
-    r->list = take_entries(&s->memory, q->p.columns, s->room.nodes[t]);
-    r->capacity = s->room.nodes[t];
+    r->list = take_entries(&s->memory, q->p.columns, s->capacity.nodes[t]);
+    r->capacity = s->capacity.nodes[t];
     r->bits = columns     ? 32
               : q->p.bits ? q->p.bits
-                          : gnn_cuda_relabel_bits(s->room.nodes[t], longest(s));
+                          : gnn_cuda_relabel_bits(s->capacity.nodes[t], longest(s));
 }
 
 /* Of a block of a batch; or of one by itself, whose sources have a column if times are theirs. */
 static void lay_block(struct sampler *s, uint32_t i, bool alone)
 {
     const struct plan *p = &s->t->p;
-    const uint32_t rels = s->t->w->nrelations, edges = s->room.edges[i];
+    const uint32_t rels = s->t->w->nrelations, edges = s->capacity.edges[i];
     struct memory *m = &s->memory;
     struct block *b = alone ? &s->alone[i] : &s->block[i];
     const bool keeps = !alone && induces(p, i / rels);
-    const uint32_t kept = keeps ? s->room.kept[i] : edges;
-    b->indptr = take(m, (s->room.rows[i] + UINT64_C(1)) * sizeof *b->indptr);
+    const uint32_t kept = keeps ? s->capacity.kept[i] : edges;
+    b->indptr = take(m, (s->capacity.rows[i] + UINT64_C(1)) * sizeof *b->indptr);
     b->source = take_entries(m, alone ? (p->rule.time.by_edge ? TIMES : 0) : p->columns, edges);
     b->indices = alone ? NULL : take(m, kept * sizeof *b->indices);
     b->ids = p->ids ? take(m, kept * sizeof *b->ids) : NULL;
     b->all_ids = p->ids && keeps ? take(m, edges * sizeof *b->all_ids) : NULL;
-    b->scratch =
-        take(m, gnn_cuda_sample_scratch(rule_of(p, i / rels, i % rels), s->room.rows[i], edges));
+    b->scratch = take(
+        m, gnn_cuda_sample_scratch(rule_of(p, i / rels, i % rels), s->capacity.rows[i], edges));
     if (alone) {
         b->edges = take(m, sizeof *b->edges);
         b->status = take(m, sizeof *b->status);
@@ -167,8 +167,8 @@ static void lay_out(struct sampler *s)
     s->keys = take(m, 2 * blocks * sizeof *s->keys);
     s->nseeds = take(m, sizeof *s->nseeds);
     s->edges = take(m, blocks * sizeof *s->edges);
-    s->seeds = take_entries(m, t->p.columns, s->room.seeds);
-    s->seed_scratch = take(m, gnn_cuda_relabel_scratch(s->room.seeds));
+    s->seeds = take_entries(m, t->p.columns, s->capacity.seeds);
+    s->seed_scratch = take(m, gnn_cuda_relabel_scratch(s->capacity.seeds));
     for (uint32_t k = 0; k < types; k++)
         lay_type(s, k);
     for (uint32_t i = 0; i < (s->hash ? blocks : 2 * blocks); i++)
@@ -202,11 +202,11 @@ static const struct gnn_sample_part *parts_at(const struct gnn_sample_part *part
     return up(there, n * sizeof *there);
 }
 
-struct sampler *sampler_of(const struct trial *t, const struct capacity *room, bool hash)
+struct sampler *sampler_of(const struct trial *t, const struct capacity *capacity, bool hash)
 {
     struct sampler *s = host(sizeof *s);
     s->t = t;
-    s->room = *room;
+    s->capacity = *capacity;
     s->hash = hash;
     lay_out(s);
     s->memory.there = scratch(s->memory.used);
@@ -246,7 +246,7 @@ static struct gnn_cuda_sample_job job_of(const struct sampler *s, uint32_t i, co
     const bool new_rows = p->only_new && hop && !induces(p, hop);
     struct gnn_cuda_sample_job job = {.what = {.graph = w->relation[et].graph,
                                                .dst = s->type[dst].list,
-                                               .n = s->room.rows[i],
+                                               .n = s->capacity.rows[i],
                                                .rule = rule_of(p, hop, et),
                                                .key = s->keys + 2 * i,
                                                .indptr = b->indptr,
@@ -254,7 +254,7 @@ static struct gnn_cuda_sample_job job_of(const struct sampler *s, uint32_t i, co
                                       .first =
                                           new_rows ? s->counts + (hop - 1) * w->ntypes + dst : NULL,
                                       .end = s->counts + hop * w->ntypes + dst,
-                                      .capacity = s->room.edges[i],
+                                      .capacity = s->capacity.edges[i],
                                       .block = i,
                                       .source = b->source,
                                       .indices = b->indices,
@@ -278,7 +278,7 @@ static void queue_block(struct sampler *s, uint32_t i)
         gnn_cuda_sample_block(&job, &r, stream);
         return;
     }
-    const struct gnn_cuda_kept kept = {s->room.kept[i], job.indices, job.ids};
+    const struct gnn_cuda_kept kept = {s->capacity.kept[i], job.indices, job.ids};
     job.indices = NULL;
     job.ids = b->all_ids;
     gnn_cuda_induce_block(&job, &s->type[src], &kept, stream);
@@ -291,7 +291,7 @@ static void draw_seeds(struct sampler *s, unsigned b, struct gnn_entries seeds, 
 {
     const struct trial *t = s->t;
     const uint32_t blocks = t->p.hops * t->w->nrelations,
-                   n = nseeds < s->room.seeds ? nseeds : s->room.seeds;
+                   n = nseeds < s->capacity.seeds ? nseeds : s->capacity.seeds;
     const struct gnn_cuda_sample_status fresh = {0};
     uint32_t *keys = host(2 * blocks * sizeof *keys);
     for (uint32_t i = 0; i < blocks; i++)
@@ -305,7 +305,7 @@ static void draw_seeds(struct sampler *s, unsigned b, struct gnn_entries seeds, 
     for (uint32_t k = 0; k < t->w->ntypes; k++)
         gnn_cuda_begin_batch(&s->type[k], s->status, stream);
     const struct gnn_cuda_relabel r = list_of(s, 0, 0, 0);
-    gnn_cuda_relabel_seeds(&r, s->seeds, s->nseeds, s->room.seeds, s->seed_scratch, s->status,
+    gnn_cuda_relabel_seeds(&r, s->seeds, s->nseeds, s->capacity.seeds, s->seed_scratch, s->status,
                            stream);
     for (uint32_t i = 0; i < blocks; i++)
         queue_block(s, i);
@@ -360,9 +360,9 @@ void expect_sound(const struct sampler *s, unsigned batch)
         const bool keeps = induces(&t->p, hop), new_rows = t->p.only_new && hop && !keeps;
         const uint32_t first = new_rows ? counts[(hop - 1) * types + dst] : 0,
                        rows = counts[hop * types + dst] - first,
-                       n = rows < s->room.rows[i] ? rows : s->room.rows[i],
+                       n = rows < s->capacity.rows[i] ? rows : s->capacity.rows[i],
                        known = counts[(hop + 1) * types + w->relation[i % rels].src];
-        good = good && edges <= (keeps ? s->room.kept : s->room.edges)[i] && !indptr[0] &&
+        good = good && edges <= (keeps ? s->capacity.kept : s->capacity.edges)[i] && !indptr[0] &&
                indptr[n] == edges;
         for (uint32_t k = 0; k < n; k++)
             good = good && indptr[k] <= indptr[k + 1];
@@ -370,7 +370,7 @@ void expect_sound(const struct sampler *s, unsigned batch)
             good = indices[e] < (known ? known : 1);
     }
     for (uint32_t k = 0; k < types; k++)
-        good = good && counts[(t->p.hops + 1) * types + k] <= s->room.nodes[k];
+        good = good && counts[(t->p.hops + 1) * types + k] <= s->capacity.nodes[k];
     expect(good, "batch %u: arrays are not valid after failure %u", batch, outcome(s)->code);
 }
 
@@ -462,7 +462,7 @@ void sampled(const struct world *w, const struct plan *p, unsigned batches, uint
     struct trial t;
     draw_here(&t, w, p, batches, nseeds, always, nalways);
     while (again()) {
-        struct sampler *s = sampler_of(&t, &t.room, turn);
+        struct sampler *s = sampler_of(&t, &t.capacity, turn);
         for (unsigned b = 0; b < batches; b++) {
             expect(!t.want[b].code, "the CPU fails");
             draw_there(s, b);

@@ -100,7 +100,7 @@ static void made_blocks(struct made *s, struct gnn_batch *b, uint64_t counts[2][
             const struct gnn_etype *t = &s->meta.schema.etype[r];
             const uint64_t first = s->w.all || !h ? 0 : counts[t->dst][h - 1],
                            n = counts[t->dst][h] - first;
-            char key[GNN_ETYPE_KEY_ROOM], name[GNN_NAME_MAX + 1];
+            char key[GNN_ETYPE_KEY_CAPACITY], name[GNN_NAME_MAX + 1];
             gnn_etype_key(&s->meta.schema, r, key, sizeof(key));
             uint32_t edges = 0,
                      *ptr = made_tensor(b, gnn_tensor_name(name, "hop/%u/%s/indptr", h, key),

@@ -18,7 +18,7 @@ struct pair {
     bool apart, pinned;
     double near; /* 0: the same bits */
 };
-struct room {
+struct buffer {
     char *there;
     size_t bytes;
 };
@@ -29,9 +29,9 @@ uint32_t size_scale = 1;
 unsigned turn;
 bool on_device;
 static struct pair pair[MOST];
-static struct room room[MOST + 1];
+static struct buffer buffer[MOST + 1];
 static void **heap;
-static unsigned npairs, nrooms, nheap, noted;
+static unsigned npairs, nbuffers, nheap, noted;
 static size_t wrong;
 static uint64_t state = 1;
 
@@ -174,8 +174,8 @@ void in_host_memory(const void *p)
 void *at(const void *p)
 {
     bool known = !on_device || !p;
-    for (unsigned i = 0; i < nrooms && !known; i++)
-        known = (uintptr_t)p - (uintptr_t)room[i].there <= GUARD + room[i].bytes;
+    for (unsigned i = 0; i < nbuffers && !known; i++)
+        known = (uintptr_t)p - (uintptr_t)buffer[i].there <= GUARD + buffer[i].bytes;
     if (known)
         return (void *)(uintptr_t)p;
     const struct pair *a = pair_of(p);
@@ -184,11 +184,11 @@ void *at(const void *p)
 
 void *scratch(size_t bytes)
 {
-    struct room *r = &room[nrooms];
+    struct buffer *r = &buffer[nbuffers];
     void *p;
     if (!on_device)
         return host(bytes);
-    must_be(++nrooms <= MOST, "too much scratch memory");
+    must_be(++nbuffers <= MOST, "too much scratch memory");
     r->bytes = bytes;
     must(gnn_dev_alloc(&p, GUARD + bytes + turn * GUARD, "scratch memory", &failure));
     must(gnn_dev_set(p, RUBBISH, GUARD + bytes + turn * GUARD, stream, &failure));
@@ -317,12 +317,12 @@ static char *down(const void *from, size_t bytes)
 /* What the run has left; the second one the same as the first. */
 static void end_run(void)
 {
-    char *now[MOST], *room_now[MOST];
+    char *now[MOST], *buffer_now[MOST];
     must(gnn_dev_launched("a kernel", &failure));
     for (unsigned i = 0; i < npairs; i++)
         now[i] = down(pair[i].there, BEFORE + pair[i].bytes);
-    for (unsigned i = 0; i < nrooms; i++)
-        room_now[i] = down(room[i].there, GUARD + room[i].bytes + turn * GUARD);
+    for (unsigned i = 0; i < nbuffers; i++)
+        buffer_now[i] = down(buffer[i].there, GUARD + buffer[i].bytes + turn * GUARD);
     must(gnn_dev_stream_wait(stream, &failure));
     for (unsigned i = 0; i < npairs; i++) {
         struct pair *a = &pair[i];
@@ -337,14 +337,14 @@ static void end_run(void)
         compare(a, a->first + BEFORE, mine, 0, ", when it is done again");
         free(now[i]);
     }
-    for (unsigned i = 0; i < nrooms; i++) {
-        expect(is_rubbish(room_now[i], GUARD) &&
-                   is_rubbish(room_now[i] + GUARD + room[i].bytes, turn * GUARD),
+    for (unsigned i = 0; i < nbuffers; i++) {
+        expect(is_rubbish(buffer_now[i], GUARD) &&
+                   is_rubbish(buffer_now[i] + GUARD + buffer[i].bytes, turn * GUARD),
                "written beside scratch memory %u", i);
-        free(room_now[i]);
-        gnn_dev_free(room[i].there);
+        free(buffer_now[i]);
+        gnn_dev_free(buffer[i].there);
     }
-    nrooms = 0;
+    nbuffers = 0;
     on_device = false;
 }
 

@@ -51,7 +51,7 @@ static int targets(const void *arg, struct gnn_err *e)
     return 0;
 }
 
-/* Room for all that attention of this kind reads and writes; `inputs`: the sources want gradients.
+/* Space for all that attention of this kind reads and writes; `inputs`: the sources want gradients.
  */
 static struct attended make_attended(unsigned layer, enum gnn_attention_kind kind,
                                      uint32_t channels, bool inputs)
@@ -62,10 +62,10 @@ static struct attended make_attended(unsigned layer, enum gnn_attention_kind kin
     const uint64_t f = sizeof(float), d = (uint64_t)HEADS * channels, each = wide ? d : HEADS,
                    values = n.cols * (raw ? channels : d),
                    words = wide ? gnn_attention_signs(HEADS, channels) * sizeof(uint32_t) : 0;
-    t.y = bench_room(n.rows * d * f);
-    t.m = bench_room(n.rows * (uint64_t)HEADS * f);
-    t.z = bench_room(n.rows * (uint64_t)HEADS * f);
-    t.dots = bench_room(n.rows * (uint64_t)HEADS * f);
+    t.y = bench_buffer(n.rows * d * f);
+    t.m = bench_buffer(n.rows * (uint64_t)HEADS * f);
+    t.z = bench_buffer(n.rows * (uint64_t)HEADS * f);
+    t.dots = bench_buffer(n.rows * (uint64_t)HEADS * f);
     t.a = (struct gnn_attention){.kind = kind,
                                  .heads = HEADS,
                                  .channels = channels,
@@ -77,25 +77,25 @@ static struct attended make_attended(unsigned layer, enum gnn_attention_kind kin
                                  .nsrc = n.cols,
                                  .ndst = n.rows,
                                  .loops = true};
-    t.b =
-        (struct gnn_attention_back){.m = t.m,
-                                    .z = t.z,
-                                    .dots = t.dots,
-                                    .dy = bench_numbers(n.rows * d, 5),
-                                    .dvalue = inputs ? bench_room(values * f) : NULL,
-                                    .dsrc = wide ? NULL : bench_room(n.cols * (uint64_t)HEADS * f),
-                                    .edge_grad = bench_room(n.edges * (uint64_t)HEADS * f),
-                                    .loop_grad = bench_room(n.rows * (uint64_t)HEADS * f),
-                                    .ddst = bench_room(n.rows * each * f)};
+    t.b = (struct gnn_attention_back){.m = t.m,
+                                      .z = t.z,
+                                      .dots = t.dots,
+                                      .dy = bench_numbers(n.rows * d, 5),
+                                      .dvalue = inputs ? bench_buffer(values * f) : NULL,
+                                      .dsrc =
+                                          wide ? NULL : bench_buffer(n.cols * (uint64_t)HEADS * f),
+                                      .edge_grad = bench_buffer(n.edges * (uint64_t)HEADS * f),
+                                      .loop_grad = bench_buffer(n.rows * (uint64_t)HEADS * f),
+                                      .ddst = bench_buffer(n.rows * each * f)};
     if (wide || (raw && inputs)) {
-        t.b.edge_weight = bench_room(n.edges * (uint64_t)HEADS * f);
-        t.b.loop_weight = bench_room(n.rows * (uint64_t)HEADS * f);
+        t.b.edge_weight = bench_buffer(n.edges * (uint64_t)HEADS * f);
+        t.b.loop_weight = bench_buffer(n.rows * (uint64_t)HEADS * f);
     }
     if (wide) {
-        t.b.edge_sign = bench_room(n.edges * words);
-        t.b.loop_sign = bench_room(n.rows * words);
-        t.b.dweight = bench_room(n.rows * d * f);
-        t.b.weights = bench_room(n.rows * (uint64_t)HEADS * f);
+        t.b.edge_sign = bench_buffer(n.edges * words);
+        t.b.loop_sign = bench_buffer(n.rows * words);
+        t.b.dweight = bench_buffer(n.rows * d * f);
+        t.b.weights = bench_buffer(n.rows * (uint64_t)HEADS * f);
     }
     return t;
 }
@@ -162,7 +162,7 @@ static void rows_of_heads(uint32_t n)
     const struct heads t = {.x = bench_numbers(n * d, 0),
                             .g = bench_numbers((uint64_t)n * HEADS, 1),
                             .row = bench_numbers(d, 2),
-                            .work = bench_room(GNN_COLSUM_BLOCKS * d * sizeof(float)),
+                            .work = bench_buffer(GNN_COLSUM_BLOCKS * d * sizeof(float)),
                             .out = bench_numbers(d, 3),
                             .n = n};
     struct gnn_ops_cost c;

@@ -16,7 +16,7 @@ enum { KEPT = 64 };
 struct bench bench;
 
 static float *random_numbers; /* [BENCH_RANDOM] pinned */
-static void *plug_room, *from, *to;
+static void *plug_space, *from, *to;
 static void *on_device[KEPT], *on_host[KEPT], *in_heap[KEPT];
 static unsigned ndevice, nhost, nheap;
 
@@ -40,7 +40,7 @@ static int speed_up(struct gnn_err *e)
     const double end = bench_now() + (bench.tiny ? 0 : 250000);
     do {
         for (int i = 0; i < 100; i++)
-            gnn_cuda_bias_act(plug_room, NULL, bench.tiny ? 1 : BENCH_RANDOM / 256, 256, NULL,
+            gnn_cuda_bias_act(plug_space, NULL, bench.tiny ? 1 : BENCH_RANDOM / 256, 256, NULL,
                               GNN_ACT_RELU, NULL, bench.stream);
         if (gnn_dev_launched("a kernel", e) || gnn_dev_stream_wait(bench.stream, e))
             return e->code;
@@ -53,21 +53,21 @@ int bench_open(struct gnn_err *e)
     const uint64_t bytes = BENCH_RANDOM * sizeof *random_numbers;
     uint64_t x = 1;
     if (gnn_dev_stream_new(&bench.stream, e) || gnn_dev_event_timed(&from, e) ||
-        gnn_dev_event_timed(&to, e) || gnn_dev_alloc(&plug_room, bytes, "a benchmark", e) ||
+        gnn_dev_event_timed(&to, e) || gnn_dev_alloc(&plug_space, bytes, "a benchmark", e) ||
         gnn_dev_pin((void **)&random_numbers, bytes, "a benchmark", e))
         return e->code;
     for (int i = 0; i < BENCH_RANDOM; i++) {
         x = x * 6364136223846793005u + 1442695040888963407u;
         random_numbers[i] = (float)(x >> 40) / (float)(1 << 23) - 1;
     }
-    return bench_fill(plug_room, BENCH_RANDOM, 0, e) ? e->code : speed_up(e);
+    return bench_fill(plug_space, BENCH_RANDOM, 0, e) ? e->code : speed_up(e);
 }
 
 void bench_close(void)
 {
     bench_release();
     gnn_dev_unpin(random_numbers);
-    gnn_dev_free(plug_room);
+    gnn_dev_free(plug_space);
     gnn_dev_event_free(from);
     gnn_dev_event_free(to);
     gnn_dev_stream_free(bench.stream);
@@ -86,7 +86,7 @@ static bool is_full(unsigned n)
     return bench.failed.code != 0;
 }
 
-void *bench_room(uint64_t bytes)
+void *bench_buffer(uint64_t bytes)
 {
     void *p = NULL;
     if (is_full(ndevice) || gnn_dev_alloc(&p, bytes, "a benchmark", &bench.failed))
@@ -116,7 +116,7 @@ void *bench_host(uint64_t bytes)
 
 void *bench_up(const void *data, uint64_t bytes)
 {
-    void *p = data ? bench_room(bytes) : NULL;
+    void *p = data ? bench_buffer(bytes) : NULL;
     if (!p || gnn_dev_copy(p, data, bytes, bench.stream, &bench.failed) ||
         gnn_dev_stream_wait(bench.stream, &bench.failed))
         return NULL;
@@ -141,7 +141,7 @@ int bench_fill(float *out, uint64_t n, uint32_t first, struct gnn_err *e)
 
 float *bench_numbers(uint64_t n, uint32_t first)
 {
-    float *p = bench_room(n * sizeof *p);
+    float *p = bench_buffer(n * sizeof *p);
     return p && !bench_fill(p, n, first, &bench.failed) ? p : NULL;
 }
 
@@ -186,10 +186,10 @@ int bench_plug(unsigned times, struct gnn_err *e)
 {
     const uint64_t bytes = bench.tiny ? 4 : BENCH_RANDOM * sizeof *random_numbers;
     for (unsigned i = 0; i < (bench.tiny ? 1 : times); i++)
-        if (gnn_dev_copy(plug_room, random_numbers, bytes, bench.stream, e))
+        if (gnn_dev_copy(plug_space, random_numbers, bytes, bench.stream, e))
             return e->code;
     /* From the engine that copies to the one that computes it takes a while: not of what comes. */
-    gnn_cuda_bias_act(plug_room, NULL, 1, 4, NULL, GNN_ACT_RELU, NULL, bench.stream);
+    gnn_cuda_bias_act(plug_space, NULL, 1, 4, NULL, GNN_ACT_RELU, NULL, bench.stream);
     return 0;
 }
 

@@ -46,7 +46,7 @@ static struct {
     LT_FUNCTIONS(LT_MEMBER)
     cublasLtHandle_t handle;
     void *workspace;
-    size_t room;           /* of it */
+    size_t capacity;       /* of it */
     cublasStatus_t status; /* of the last product: a refusal is no failure of the device */
 } lt;
 
@@ -85,8 +85,8 @@ static bool open_library(void)
     const cublasStatus_t rc = lt.Create(&lt.handle);
     if (rc)
         (void)gnn_fail(&e, GNN_E_DEVICE, "cublasLtCreate: status %d", (int)rc);
-    lt.room = bench.tiny ? TINY_WORKSPACE : WORKSPACE;
-    if (!rc && !gnn_dev_alloc(&lt.workspace, lt.room, "a benchmark", &e))
+    lt.capacity = bench.tiny ? TINY_WORKSPACE : WORKSPACE;
+    if (!rc && !gnn_dev_alloc(&lt.workspace, lt.capacity, "a benchmark", &e))
         return true;
     bench_row_failed(what, &e);
     close_library();
@@ -200,14 +200,14 @@ static void make_work(struct work *w, const struct shape *s)
     w->c = bench_numbers(c, FROM_C);
     w->y = bench_numbers(c, FROM_C);
     w->bias = bench_numbers(s->n, FROM_BIAS);
-    w->sums = bench_room(longest * sizeof(float));
-    w->want = bench_room(longest * sizeof(float));
-    w->colsums = bench_room(GNN_COLSUM_BLOCKS * longest * sizeof(float));
-    w->a16 = bench_room(a * sizeof(uint16_t));
-    w->b16 = bench_room(b * sizeof(uint16_t));
-    w->c16 = bench_room(c * sizeof(uint16_t));
-    w->bias16 = bench_room(s->n * sizeof(uint16_t));
-    w->mask = bench_room(s->m * (w->mask_bits / 8));
+    w->sums = bench_buffer(longest * sizeof(float));
+    w->want = bench_buffer(longest * sizeof(float));
+    w->colsums = bench_buffer(GNN_COLSUM_BLOCKS * longest * sizeof(float));
+    w->a16 = bench_buffer(a * sizeof(uint16_t));
+    w->b16 = bench_buffer(b * sizeof(uint16_t));
+    w->c16 = bench_buffer(c * sizeof(uint16_t));
+    w->bias16 = bench_buffer(s->n * sizeof(uint16_t));
+    w->mask = bench_buffer(s->m * (w->mask_bits / 8));
     w->random16 = bench_pinned(BENCH_RANDOM * sizeof(uint16_t));
     if (bench.failed.code)
         return;
@@ -353,7 +353,8 @@ static int ask(struct call *c, bool loose, struct gnn_err *e)
     int n = 0;
     c->ways = 0;
     c->loose = loose;
-    if (set_pref(c, CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES, &lt.room, sizeof lt.room, e) ||
+    if (set_pref(c, CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES, &lt.capacity, sizeof lt.capacity,
+                 e) ||
         set_pref(c, CUBLASLT_MATMUL_PREF_REDUCTION_SCHEME_MASK, &schemes, sizeof schemes, e) ||
         set_pref(c, CUBLASLT_MATMUL_PREF_IMPL_MASK, &allowed, sizeof allowed, e) ||
         check_status(lt.MatmulAlgoGetHeuristic(lt.handle, c->desc, c->b, c->a, c->c, c->c, c->pref,
@@ -362,7 +363,7 @@ static int ask(struct call *c, bool loose, struct gnn_err *e)
         return e->code;
     for (int i = 0; i < n; i++) {
         const uint64_t flags = c->way[i].state ? 0 : numerics_of(&c->way[i].algo);
-        if (c->way[i].state || c->way[i].workspaceSize > lt.room ||
+        if (c->way[i].state || c->way[i].workspaceSize > lt.capacity ||
             (!loose && !exact && flags && !(flags & CUBLASLT_NUMERICAL_IMPL_FLAGS_TENSOR_OP_MASK)))
             continue;
         c->way[c->ways++] = c->way[i];
@@ -379,7 +380,7 @@ static int multiply(const void *arg, struct gnn_err *e)
     void *to = narrow_c(w, c->p) ? (void *)w->c16 : w->c;
     lt.status = lt.Matmul(lt.handle, c->desc, &one, narrow ? (const void *)w->b16 : w->b, c->b,
                           narrow ? (const void *)w->a16 : w->a, c->a, &w->s->beta, to, c->c, to,
-                          c->c, c->algo, lt.workspace, lt.room, bench.stream);
+                          c->c, c->algo, lt.workspace, lt.capacity, bench.stream);
     return check_status(lt.status, "multiplying", e);
 }
 
@@ -499,7 +500,7 @@ static bool same_bits(const struct call *c, const struct result *a, const struct
 }
 
 /* Multiplies twice, and says what of it is right. */
-static int judge(const struct call *c, char *says, size_t room, struct gnn_err *e)
+static int judge(const struct call *c, char *says, size_t capacity, struct gnn_err *e)
 {
     static struct result r[2];
     double far, sums = 0;
@@ -511,13 +512,13 @@ static int judge(const struct call *c, char *says, size_t room, struct gnn_err *
     if (c->x->does & (SUMS_A | SUMS_B | SUMS_C) && sums_apart(c, &r[0], &sums, e))
         return e->code;
     const bool right = far <= c->p->apart, added = sums <= c->p->apart;
-    snprintf(says, room, "%s%s%s%s", right ? "right" : "WRONG", added ? "" : ", sums WRONG",
+    snprintf(says, capacity, "%s%s%s%s", right ? "right" : "WRONG", added ? "" : ", sums WRONG",
              !(c->x->does & MASK_OUT) ? ""
              : in_rows                ? ", mask in rows of bits"
                                       : ", mask in another order",
              same_bits(c, &r[0], &r[1]) ? "" : ", OTHER BITS the second time");
     if (!right || !added)
-        snprintf(says + strlen(says), room - strlen(says), " (apart by %.1e, %.1e)", far, sums);
+        snprintf(says + strlen(says), capacity - strlen(says), " (apart by %.1e, %.1e)", far, sums);
     return 0;
 }
 
@@ -554,7 +555,7 @@ static int find_best(struct call *c, struct best *b, struct gnn_err *e)
     return algo ? 0 : gnn_fail_as(e, &first);
 }
 
-static void describe_way(const struct call *c, char *to, size_t room)
+static void describe_way(const struct call *c, char *to, size_t capacity)
 {
     int32_t parts = 0;
     size_t size = 0;
@@ -562,7 +563,7 @@ static void describe_way(const struct call *c, char *to, size_t room)
     if (lt.MatmulAlgoConfigGetAttribute(c->algo, CUBLASLT_ALGO_CONFIG_SPLITK_NUM, &parts,
                                         sizeof parts, &size))
         parts = 0;
-    snprintf(to, room, "%s, sum in %d part%s%s",
+    snprintf(to, capacity, "%s, sum in %d part%s%s",
              flags & CUBLASLT_NUMERICAL_IMPL_FLAGS_TENSOR_OP_MASK ? "tensor cores"
              : flags                                              ? "no tensor cores"
                                                                   : "unknown",
@@ -597,7 +598,7 @@ static int pass(const void *arg, struct gnn_err *e)
 }
 
 /* The two apart. Of rows of bf16 there is no pass. */
-static void describe_apart(const struct call *c, char *to, size_t room)
+static void describe_apart(const struct call *c, char *to, size_t capacity)
 {
     struct gnn_err e = {0};
     const double us = 1000 * bench_time(ROUNDS, pass, &(struct pass){c->w, c->x}, &e);
@@ -605,12 +606,12 @@ static void describe_apart(const struct call *c, char *to, size_t room)
     if (!c->x->does)
         *to = '\0';
     else if (c->p->rows16)
-        snprintf(to, room, "%.1f us without", c->w->plain_us);
+        snprintf(to, capacity, "%.1f us without", c->w->plain_us);
     else if (e.code)
-        snprintf(to, room, "%.1f us without, and a pass not measured: %.60s", c->w->plain_us,
+        snprintf(to, capacity, "%.1f us without, and a pass not measured: %.60s", c->w->plain_us,
                  e.msg);
     else
-        snprintf(to, room, "%.1f + %.1f us apart", c->w->plain_us, us);
+        snprintf(to, capacity, "%.1f + %.1f us apart", c->w->plain_us, us);
 }
 
 /* Microseconds of the best way, or NAN. */

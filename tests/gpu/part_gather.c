@@ -56,7 +56,7 @@ static struct fetch make_fetch(uint32_t wanted, uint64_t bytes, bool with_host)
                                 .bytes = bytes,
                                 .capacity = wanted,
                                 .id = bench_up(id, wanted * sizeof *id),
-                                .out = bench_room(wanted * bytes),
+                                .out = bench_buffer(wanted * bytes),
                                 .blocks = GNN_CUDA_GATHER_BLOCKS * bench.multiprocessors},
                           .stream = bench.stream};
 }

@@ -238,7 +238,7 @@ void bench_latency(void)
 {
     struct gnn_err e = {0};
     float *x = bench_numbers(4, 0), *y = bench_numbers(4, 4);
-    void *device = bench_room(2 * 65536), *host = bench_pinned(65536);
+    void *device = bench_buffer(2 * 65536), *host = bench_pinned(65536);
     double us;
     const struct cost kernel = row_for("launch of a kernel", launch, &x, 100);
     graphs(x);

@@ -135,10 +135,10 @@ static void rows_of_layer(unsigned layer, uint32_t width)
     s.x = bench_numbers((uint64_t)cols * width, 0);
     s.dx = bench_numbers((uint64_t)cols * width, 0);
     s.y = bench_numbers((uint64_t)rows * width, 0);
-    s.arg = bench_room((uint64_t)rows * width * sizeof *s.arg);
-    s.tptr = bench_room((cols + UINT64_C(1)) * sizeof *s.tptr);
-    s.tidx = bench_room(edges * sizeof *s.tidx);
-    s.scratch = bench_room(gnn_cuda_csr_transpose_scratch(edges, 0));
+    s.arg = bench_buffer((uint64_t)rows * width * sizeof *s.arg);
+    s.tptr = bench_buffer((cols + UINT64_C(1)) * sizeof *s.tptr);
+    s.tidx = bench_buffer(edges * sizeof *s.tidx);
+    s.scratch = bench_buffer(gnn_cuda_csr_transpose_scratch(edges, 0));
     snprintf(shape, sizeof shape, "%u rows, %u sources, %u edges", rows, cols, edges);
     gnn_ops_cost_aggregate(&c, &bench.known, g->block, 1, 0, rows, s.x, cols, width, s.y, false);
     bench_operation(&c, shape, sum_rows, &s);
@@ -239,7 +239,7 @@ void bench_passes(void)
     p.bias = bench_numbers(p.d, 4);
     p.out = bench_numbers(2 * p.d, 5);
     p.work = bench_numbers(GNN_COLSUM_BLOCKS * p.d, 0);
-    p.drop = (struct gnn_dropout){{1, 2}, bench_room(p.n * sizeof(uint32_t)), 32768};
+    p.drop = (struct gnn_dropout){{1, 2}, bench_buffer(p.n * sizeof(uint32_t)), 32768};
     snprintf(shape, sizeof shape, "ReLU, %u rows, %zu columns", p.n, p.d);
     gnn_ops_cost_bias_act(&c, none, p.x, p.n, p.d, p.bias, GNN_ACT_RELU, NULL);
     bench_operation(&c, shape, bias_relu, &p);

@@ -17,7 +17,7 @@ enum {
 /* The same n elements again and again. */
 static void *repeated(const void *some, uint64_t n, uint64_t all, size_t size)
 {
-    char *p = some ? bench_room(all * size) : NULL;
+    char *p = some ? bench_buffer(all * size) : NULL;
     for (uint64_t i = 0; p && i < all; i += n)
         if (gnn_dev_copy(p + i * size, some, (all - i < n ? all - i : n) * size, bench.stream,
                          &bench.failed))
@@ -79,7 +79,7 @@ static void row_of(const char *name, struct gnn_cuda_sample_job *j, struct gnn_p
     const double rows = j->what.n, picks = j->capacity;
     char what[96];
     j->what.rule = rule;
-    j->what.scratch = bench_room(gnn_cuda_sample_scratch(rule, j->what.n, j->capacity));
+    j->what.scratch = bench_buffer(gnn_cuda_sample_scratch(rule, j->what.n, j->capacity));
     j->status = bench_up(&none, sizeof none);
     snprintf(what, sizeof what, "picks, %d of %d for %u nodes, %s", FANOUT, DEGREE, j->what.n,
              name);
@@ -98,11 +98,11 @@ void bench_sampling(void)
                  .dst.node = bench_up(node, n * sizeof *node),
                  .n = n,
                  .key = bench_up(key, sizeof key),
-                 .indptr = bench_room((n + UINT64_C(1)) * sizeof(uint32_t))},
+                 .indptr = bench_buffer((n + UINT64_C(1)) * sizeof(uint32_t))},
         .end = bench_up(&n, sizeof n),
         .capacity = n * FANOUT,
-        .source.node = bench_room((uint64_t)n * FANOUT * sizeof(uint32_t)),
-        .edges = bench_room(sizeof(uint32_t))};
+        .source.node = bench_buffer((uint64_t)n * FANOUT * sizeof(uint32_t)),
+        .edges = bench_buffer(sizeof(uint32_t))};
     row_of("uniform", &j, (struct gnn_pick_rule){GNN_PICK_UNIFORM, FANOUT}, 32 * FANOUT);
     row_of("with replacement", &j, (struct gnn_pick_rule){GNN_PICK_REPLACE, FANOUT}, 32 * FANOUT);
     row_of("by weight", &j, (struct gnn_pick_rule){GNN_PICK_UNIFORM, FANOUT, .weighted = true},

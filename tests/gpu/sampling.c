@@ -206,15 +206,15 @@ static void *longer(const void *old, uint64_t had, uint64_t bytes)
     return p;
 }
 
-/* Room for n entries of type t, and for `extra` more in their numbering; the hash table is as small
- * as may be. */
+/* Space for n entries of type t, and for `extra` more in their numbering; the hash table is as
+ * small as may be. */
 static void lengthen(struct drawn *d, const struct plan *p, struct gnn_relabel *r, uint32_t t,
                      uint64_t extra)
 {
     struct gnn_entries *e = &d->list[t];
-    const uint64_t had = d->room[t], want = r->count + extra + 1;
+    const uint64_t had = d->capacity[t], want = r->count + extra + 1;
     if (want > had) {
-        d->room[t] = 2 * want;
+        d->capacity[t] = 2 * want;
         e->node = longer(e->node, had * sizeof *e->node, 2 * want * sizeof *e->node);
         if (p->columns & TREES)
             e->tree = longer(e->tree, had * sizeof *e->tree, 2 * want * sizeof *e->tree);
@@ -334,9 +334,9 @@ static void draw_batch(struct trial *t, struct gnn_relabel *r, unsigned batch)
     d->bad_block = 0;
 }
 
-static void need(uint32_t *room, uint32_t n)
+static void need(uint32_t *capacity, uint32_t n)
 {
-    *room = n > *room ? n : *room;
+    *capacity = n > *capacity ? n : *capacity;
 }
 
 void draw_here(struct trial *t, const struct world *w, const struct plan *p, unsigned batches,
@@ -351,19 +351,19 @@ void draw_here(struct trial *t, const struct world *w, const struct plan *p, uns
     for (uint32_t et = 0; et < w->nrelations; et++)
         for (uint32_t k = 0; k < w->relation[et].graph.nparts; k++)
             t->view[et][k] = view_of(&w->relation[et], k);
-    t->room.seeds = t->nseeds;
+    t->capacity.seeds = t->nseeds;
     for (unsigned b = 0; b < batches; b++) {
         t->seed[b] = host((t->nseeds + 1) * sizeof **t->seed);
         for (uint32_t i = 0; i < t->nseeds; i++)
             t->seed[b][i] = i < nalways ? always[i] : below((uint32_t)w->nodes[0]);
         draw_batch(t, r, b);
         for (uint32_t k = 0; k < w->ntypes; k++)
-            need(&t->room.nodes[k], r[k].count);
+            need(&t->capacity.nodes[k], r[k].count);
         for (uint32_t i = 0; i < p->hops * w->nrelations; i++) {
             const struct drawn_block *a = &t->want[b].block[i];
-            need(&t->room.rows[i], a->indptr ? a->rows : 1);
-            need(&t->room.edges[i], a->sampled);
-            need(&t->room.kept[i], a->edges);
+            need(&t->capacity.rows[i], a->indptr ? a->rows : 1);
+            need(&t->capacity.edges[i], a->sampled);
+            need(&t->capacity.kept[i], a->edges);
         }
     }
 }

@@ -60,7 +60,7 @@ struct plan {
 /* A batch of the CPU's, up to where it failed. */
 struct drawn {
     struct gnn_entries list[TYPES];
-    uint64_t room[TYPES];
+    uint64_t capacity[TYPES];
     uint32_t counts[HOPS + 1][TYPES];
     struct drawn_block {
         uint32_t rows, sampled, edges; /* sampled: of which a hop that induces keeps some */
@@ -71,12 +71,12 @@ struct drawn {
     struct gnn_sample_place bad;
 };
 
-/* Room for what the device writes. */
+/* Space for what the device writes. */
 struct capacity {
     uint32_t nodes[TYPES], rows[BLOCKS], edges[BLOCKS], kept[BLOCKS], seeds;
 };
 
-/* Batches of some seeds, drawn by the CPU, and exactly the room that they need together. */
+/* Batches of some seeds, drawn by the CPU, and exactly the space that they need together. */
 enum { BATCHES = 10 };
 struct trial {
     const struct world *w;
@@ -86,7 +86,7 @@ struct trial {
     unsigned batches;
     uint32_t *seed[BATCHES], nseeds;
     struct drawn want[BATCHES];
-    struct capacity room;
+    struct capacity capacity;
 };
 /* nseeds random seeds a batch, after those of `always`. */
 void draw_here(struct trial *t, const struct world *w, const struct plan *p, unsigned batches,
@@ -101,7 +101,7 @@ struct gnn_entries seeds_of(const struct trial *t, unsigned b);
 
 struct sampler;
 /* A sampler that keeps what it needs from batch to batch; maps of nodes, or hash tables. */
-struct sampler *sampler_of(const struct trial *t, const struct capacity *room, bool hash);
+struct sampler *sampler_of(const struct trial *t, const struct capacity *capacity, bool hash);
 /* Draws batch b, and looks at all that it wrote. */
 void draw_there(struct sampler *s, unsigned b);
 /* Notes how it is not batch b of the CPU's: the same bytes, or the same failure. */

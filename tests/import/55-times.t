@@ -236,7 +236,7 @@ for g in sbm:nodes=3000,degree=40,types=2,weights=1,times=1 rmat:scale=13,weight
         check "gnn-inspect --verify finds $g with $o in order" gnn-inspect --verify A
     done
 done
-# One node has more in-edges than the window has room for, and sources are later than edges.
+# One node has more in-edges than the window has space for, and sources are later than edges.
 perl -e 'srand 9; print "from,to,weight,time\n"; print int rand 2000, ",", (rand() < .7 ? 4 : int rand 2000), ",$_,", int rand 1000, "\n" for 1 .. 20000' >t.csv
 perl -e 'srand 5; print int rand 1000, "\n" for 1 .. 2000' >node.times
 NODES=2000

@@ -85,7 +85,7 @@ done <<'END'
 big 1.1 -m sage
 big 1.2 -m gat --heads 4
 END
-# Of 4 million edges and 15 heads, numbers for each would take 240 MB; there is room for those of an eighth of the edges.
+# Of 4 million edges and 15 heads, numbers for each would take 240 MB; there is space for those of an eighth of the edges.
 gnn-import -q -o dense sbm:nodes=40000,degree=100,features=16 && gnn-partition -q -k 2 --method ldg -o dense2 dense || _not_ok 'gnn-import makes a dense graph'
 turns=3
 while read -r s opts; do

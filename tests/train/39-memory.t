@@ -65,7 +65,7 @@ least=$(sed -n 's/.*the smallest --memory for this run is about \([0-9]*M\)$/\1/
     refuses 1 "^gnn-train: --memory $((${least%M} * 2 / 3))M is too small: at least [0-9]*M are needed$" '256 partitions that need more memory' $many --memory $((${least%M} * 2 / 3))M -o never.st
     said=$(sed -n 's/.* at least \([0-9]*\)M are needed$/\1/p' said)
     check "gnn-train names about the limit that a run would" test "${said:-0}" -ge $((${least%M} - 6)) -a "${said:-0}" -le $((${least%M} + 14))
-    least=$((${least%M} + 10))M # where malloc finds room for so many small buffers is not always the same
+    least=$((${least%M} + 10))M # where malloc finds space for so many small buffers is not always the same
     check "gnn-train --memory $least learns from 256 partitions" $many --memory $least --metrics many.json -o memory.st
     check "gnn-train --memory $least makes the same model of 256 partitions" cmp free.st memory.st
     check "gnn-train --memory $least keeps the limit with 256 partitions" event many.json full_batch "peak <= ${least%M} * 2**20"

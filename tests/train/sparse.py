@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
 """sparse.py STORE OUT EDGES: a store of one partition like STORE, but with so many edges, all from node 0, shared evenly by the
-nodes. Their sources are a hole of the file, which takes no room on the disk. All sums hold but that of the hole. Needs libxxhash,
+nodes. Their sources are a hole of the file, which takes no space on the disk. All sums hold but that of the hole. Needs libxxhash,
 which gnn-tools is linked with; gnb(5) has the format."""
 import ctypes, ctypes.util, json, os, struct, sys
 

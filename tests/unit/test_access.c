@@ -152,7 +152,7 @@ static int write_toy(const char *path, const struct toy *g, struct gnn_err *e)
     if (!m.rc)
         m.rc = gnn_part_begin(&m.w, 0, e);
     for (uint32_t t = 0; !m.rc && t < ET; t++) {
-        char name[64], key[GNN_ETYPE_KEY_ROOM];
+        char name[64], key[GNN_ETYPE_KEY_CAPACITY];
         gnn_etype_key(&meta.schema, t, key, sizeof key);
         snprintf(name, sizeof name, "edge/%.32s/indptr", key);
         uint64_t *ptr = maker_tensor(&m, name, GNN_U64, g->count[etype_dst[t]] + UINT64_C(1), 0),

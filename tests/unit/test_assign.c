@@ -175,14 +175,14 @@ static uint32_t plain_choice(const struct plain *x, uint32_t old)
     uint32_t best = UINT32_MAX;
     double most = 0, factor = 0;
     for (uint32_t p = 0; p < x->k; p++) {
-        const double room = 1 - (double)x->load[p] / (double)x->cap;
+        const double capacity = 1 - (double)x->load[p] / (double)x->cap;
         double score = (double)x->neighbours[p];
         if (x->load[p] + 1 > x->cap)
             continue;
         score = x->rule == GNN_STREAM_LDG
-                    ? score * room
+                    ? score * capacity
                     : score - 1.5 * x->a * sqrt((double)x->load[p] / x->average);
-        const double tie = x->rule == GNN_STREAM_LDG ? room : 1;
+        const double tie = x->rule == GNN_STREAM_LDG ? capacity : 1;
         if (best == UINT32_MAX || score > most ||
             (score >= most && best != old && (p == old || tie > factor))) {
             best = p;
@@ -305,7 +305,7 @@ static void test_streams(const char *path)
     fix_close(&f);
 }
 
-/* With room to spare, nodes without edges are even all the same. */
+/* With space to spare, nodes without edges are even all the same. */
 static void test_spread(void)
 {
     struct gnn_err e = {0};

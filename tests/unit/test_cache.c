@@ -58,8 +58,8 @@ static void orders(const struct gnn_scores *x)
     gnn_ranking_release(&k);
 }
 
-/* A row at a time, in the plain way: to the roomiest of the holders that are preferred, else of
- * all, passing over what has no room. */
+/* A row at a time, in the plain way: to the freest of the holders that are preferred, else of
+ * all, passing over what has no space. */
 static void prefer_third(const void *arg, uint32_t type, uint32_t row, uint32_t *from, uint32_t *to)
 {
     *from = (row + type) % *(const uint32_t *)arg;
@@ -102,7 +102,7 @@ static void fills(const struct gnn_scores *x)
         next[t]++;
     }
     ok(fine && !memcmp(left, want, sizeof left) && left[0] < 12 && left[1] < 12 && left[2] < 12,
-       "gnn_fill_run gives each row to the holder that it prefers, or that has most room");
+       "gnn_fill_run gives each row to the holder that it prefers, or that has most space");
     free(holder[0]);
     free(holder[1]);
     gnn_ranking_release(&k);

@@ -28,11 +28,11 @@ static unsigned char byte_of(uint32_t a, uint32_t b, unsigned i, uint64_t k)
     return (unsigned char)(a * 31 + b * 17 + i * 7 + k);
 }
 
-static void swap(struct gnn_comm *c, struct gnn_exchange *x, unsigned i, unsigned char *room)
+static void swap(struct gnn_comm *c, struct gnn_exchange *x, unsigned i, unsigned char *buffer)
 {
     struct gnn_err e = {0};
     for (uint32_t r = 0; r < c->size; r++) {
-        unsigned char *out = room + 4000 * r;
+        unsigned char *out = buffer + 4000 * r;
         const uint64_t n = length(c->rank, r, i);
         for (uint64_t k = 0; k < n; k++)
             out[k] = byte_of(c->rank, r, i, k);
@@ -52,13 +52,13 @@ static void exchanges(struct gnn_comm *c, void *arg)
 {
     struct gnn_err e = {0};
     struct gnn_exchange x;
-    unsigned char *room = malloc(4000 * c->size);
+    unsigned char *buffer = malloc(4000 * c->size);
     (void)arg;
-    must(room && !gnn_exchange_init(&x, c, gnn_comm_tag(GNN_COMM_SAMPLE, 3), &e));
+    must(buffer && !gnn_exchange_init(&x, c, gnn_comm_tag(GNN_COMM_SAMPLE, 3), &e));
     for (unsigned i = 0; i < 40; i++)
-        swap(c, &x, i, room);
+        swap(c, &x, i, buffer);
     gnn_exchange_release(&x);
-    free(room);
+    free(buffer);
 }
 
 /* Several threads of each rank, each with a tag of its own, not started in the same order. */
@@ -71,12 +71,12 @@ static void *run_lane(void *p)
     struct lane *l = p;
     struct gnn_err e = {0};
     struct gnn_exchange x;
-    unsigned char *room = malloc(4000 * l->c->size);
-    must(room && !gnn_exchange_init(&x, l->c, gnn_comm_tag(GNN_COMM_GATHER, l->k), &e));
+    unsigned char *buffer = malloc(4000 * l->c->size);
+    must(buffer && !gnn_exchange_init(&x, l->c, gnn_comm_tag(GNN_COMM_GATHER, l->k), &e));
     for (unsigned i = 0; i < 20; i++)
-        swap(l->c, &x, i + 5 * l->k, room);
+        swap(l->c, &x, i + 5 * l->k, buffer);
     gnn_exchange_release(&x);
-    free(room);
+    free(buffer);
     return NULL;
 }
 static void lanes(struct gnn_comm *c, void *arg)

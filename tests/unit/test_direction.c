@@ -104,7 +104,7 @@ static void test_exact(void)
     }
 }
 
-/* 2^20 edges, of which a quarter have their reverse, counted with room for 2^16. */
+/* 2^20 edges, of which a quarter have their reverse, counted with space for 2^16. */
 static void test_sample(void)
 {
     const uint32_t nodes = 1 << 20;
@@ -157,7 +157,7 @@ static void test_heavy(void)
     const struct gnn_direction d =
         count(EDGES_MAX, true, false, 3, 1 << 14, 1, false, false, false, NULL);
     ok(!gnn_direction_estimated(&d) && d.edges == EDGES_MAX && d.loops == loops,
-       "gnn_direction counts a million edges of one pair with room for 16,384");
+       "gnn_direction counts a million edges of one pair with space for 16,384");
     ok(d.reversed == EDGES_MAX - loops && d.symmetric && d.parallel == EDGES_MAX - 3,
        "gnn_direction finds for each of a million edges of one pair a reverse, %llu of them",
        (unsigned long long)back);

@@ -274,13 +274,13 @@ static void test_counts(void)
 static void test_bomb(void)
 {
     struct gnn_err e;
-    size_t n = 60 << 20, room = ZSTD_compressBound(n);
-    char *text = malloc(n), *p = malloc(room);
+    size_t n = 60 << 20, capacity = ZSTD_compressBound(n);
+    char *text = malloc(n), *p = malloc(capacity);
     if (!text || !p)
         exit(99);
     for (size_t i = 0; i < n; i++)
         text[i] = "[],"[i % 3];
-    size_t stored = ZSTD_compress(p, room, text, n, 1);
+    size_t stored = ZSTD_compress(p, capacity, text, n, 1);
     int fd = create();
     stream_make_frame(fd, GNB_HEADER, 0, "meta", p, stored, GNB_ZSTD, n);
     close(fd);

@@ -17,7 +17,7 @@ struct file {
     size_t n;
 };
 
-enum { ROOM = 1 << 18 };
+enum { CAPACITY = 1 << 18 };
 
 /* gnn_alloc is the only user of aligned_alloc, so this fails our k-th allocation and leaves
  * libarchive's alone: its zip reader does not look at what malloc returns. */
@@ -51,7 +51,7 @@ static size_t pack(const char *how, const struct file *f, int nf, uint8_t *out)
     if (strstr(how, "xz"))
         archive_write_add_filter_xz(a);
     archive_write_set_bytes_in_last_block(a, 1);
-    archive_write_open_memory(a, out, ROOM, &used);
+    archive_write_open_memory(a, out, CAPACITY, &used);
     for (int i = 0; i < nf; i++) {
         struct archive_entry *e = archive_entry_new();
         archive_entry_set_pathname(e, f[i].name);
@@ -85,7 +85,7 @@ static struct file npy(const char *name, enum gnn_dtype d, uint32_t ndim, uint64
     return (struct file){name, to, n + bytes};
 }
 
-static uint8_t buf[ROOM], inner[ROOM], hurt[ROOM];
+static uint8_t buf[CAPACITY], inner[CAPACITY], hurt[CAPACITY];
 static uint64_t edges, digest;
 static struct gnn_err e;
 
@@ -530,7 +530,7 @@ static void ids_of_numbers(void)
     gnn_nodeids_release(&ids);
 }
 
-/* More edges than 32 bits count are welcome, but some room is left. */
+/* More edges than 32 bits count are welcome, but some space is left. */
 static void numbers(void)
 {
     struct gnn_gen_params p;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* lib/base/mem.h: blocks of every size are aligned and whole, room is kept or made anew as
+/* lib/base/mem.h: blocks of every size are aligned and whole, space is kept or made anew as
  * promised. */
 #include <stdint.h>
 #include <stdlib.h>

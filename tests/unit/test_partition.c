@@ -41,7 +41,7 @@ static char *matrix(struct fix *f)
 {
     const struct gnn_schema *sc = &f->s.meta.schema;
     uint64_t n = f->v.nvertices;
-    char *m = calloc(n * n, 1), key[GNN_ETYPE_KEY_ROOM];
+    char *m = calloc(n * n, 1), key[GNN_ETYPE_KEY_CAPACITY];
     for (uint32_t et = 0; et < sc->netypes; et++) {
         gnn_etype_key(sc, et, key, sizeof key);
         const uint64_t *ptr = gnn_store_findf(&f->s, 0, "edge/%s/indptr", key)->data;

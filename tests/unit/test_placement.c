@@ -157,12 +157,12 @@ static void given(void)
 static double price(struct gnn_placement_opts o, uint64_t budget, double share,
                     const double cost[GNN_TIERS_CUDA])
 {
-    const uint64_t fit = budget / o.row_bytes, room = fit < o.norder ? fit : o.norder;
+    const uint64_t fit = budget / o.row_bytes, capacity = fit < o.norder ? fit : o.norder;
     struct gnn_placement c;
     struct gnn_err e = {0};
     double sum = 0;
-    o.replicated = (uint64_t)((double)room * share);
-    const uint64_t sharded = (room - o.replicated) * o.devices;
+    o.replicated = (uint64_t)((double)capacity * share);
+    const uint64_t sharded = (capacity - o.replicated) * o.devices;
     o.norder = o.replicated + sharded < o.norder ? o.replicated + sharded : o.norder;
     if (gnn_placement_init(&c, &o, &e))
         return NAN;

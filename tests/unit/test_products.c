@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Matrix products where memory is limited: code for all of them is generated at the first one, in
- * the room that is asked for before. */
+ * the space that is asked for before. */
 #include <malloc.h>
 #include <omp.h>
 #include <stdio.h>
@@ -10,7 +10,7 @@
 #include "lib/ops/ops.h"
 #include "tap.h"
 
-enum { ROOM = 20 << 20 }; /* what lib/ops/cpu.c asks for */
+enum { CAPACITY = 20 << 20 }; /* what lib/ops/cpu.c asks for */
 
 /* Bytes of anonymous memory that holds code; and of address space. */
 static uint64_t mapped(bool code)
@@ -61,8 +61,8 @@ int main(void)
     const uint64_t before = mapped(false);
     bool good = multiply(3, 5, 7, 0);
     const uint64_t code = mapped(true), taken = mapped(false) - before;
-    ok(good && taken <= ROOM, "the first product takes %llu of %u bytes", (unsigned long long)taken,
-       ROOM);
+    ok(good && taken <= CAPACITY, "the first product takes %llu of %u bytes",
+       (unsigned long long)taken, CAPACITY);
     uint64_t n = 0;
     omp_set_num_threads(1);
     for (unsigned how = 0; how < 8; how++)

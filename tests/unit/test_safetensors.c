@@ -20,12 +20,12 @@ static size_t build(const char *json, size_t data, uint8_t **out)
     return 8 + n + data;
 }
 
-static int parse(const char *json, size_t data, char *why, size_t room)
+static int parse(const char *json, size_t data, char *why, size_t capacity)
 {
     struct gnn_safetensors st;
     uint8_t *b;
     const size_t n = build(json, data, &b);
-    const int rc = gnn_safetensors_parse(&st, b, n, why, room);
+    const int rc = gnn_safetensors_parse(&st, b, n, why, capacity);
     gnn_safetensors_release(&st);
     free(b);
     return rc;

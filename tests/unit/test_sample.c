@@ -69,9 +69,10 @@ static void run(struct out *o, const struct gnn_sample_graph *g, const uint32_t 
                 abort();
             o->indices[h] = malloc((e + 1) * 4);
             o->ids[h] = malloc((e + 1) * 8);
-            uint64_t room = o->r.count + e;
-            room = (room < g->nsrc ? room : g->nsrc) + 1; /* exactly what the contract asks for */
-            o->r.list.node = o->nodes = realloc(o->nodes, room * sizeof *o->nodes);
+            uint64_t capacity = o->r.count + e;
+            capacity = (capacity < g->nsrc ? capacity : g->nsrc) +
+                       1; /* exactly what the contract asks for */
+            o->r.list.node = o->nodes = realloc(o->nodes, capacity * sizeof *o->nodes);
             if (!fresh_only)
                 from = 0;
             else

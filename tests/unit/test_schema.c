@@ -43,7 +43,7 @@ static void pair(const char *const types[], uint32_t s1, const char *r1, uint32_
 {
     struct gnn_schema s = {0};
     struct gnn_err e = {0};
-    char key[GNN_ETYPE_KEY_ROOM];
+    char key[GNN_ETYPE_KEY_CAPACITY];
     int rc = 0;
     for (uint32_t i = 0; !rc && types[i]; i++)
         rc = gnn_schema_add_ntype(&s, types[i], 1, &e);

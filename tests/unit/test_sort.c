@@ -25,7 +25,7 @@ static void make(uint64_t seed)
     for (int i = 0; i < M; i++) {
         src[i] = (uint32_t)gnn_rand_below(&r, N);
         dst[i] = (uint32_t)gnn_rand_below(&r, N);
-        /* One destination has more edges than a window has room for. */
+        /* One destination has more edges than a window has space for. */
         if (i % 3 == 0)
             dst[i] = 17;
         small[i] = (uint16_t)(i * 7);
@@ -109,7 +109,7 @@ static int take(void *arg, uint32_t which, const void *data, uint64_t bytes, str
     return GNN_OK;
 }
 
-static int begin(struct gnn_sort *s, unsigned mode, uint32_t nfields, uint64_t room)
+static int begin(struct gnn_sort *s, unsigned mode, uint32_t nfields, uint64_t capacity)
 {
     *s = (struct gnn_sort){0};
     memset(got.bytes, 0, sizeof got.bytes);
@@ -119,7 +119,7 @@ static int begin(struct gnn_sort *s, unsigned mode, uint32_t nfields, uint64_t r
         return e.code;
     gnn_csc_count(&s->csc, src, dst, 300);
     gnn_csc_count(&s->csc, src + 300, dst + 300, M - 300);
-    return gnn_sort_init(s, rows, nfields, 0, "sorted", room, &e);
+    return gnn_sort_init(s, rows, nfields, 0, "sorted", capacity, &e);
 }
 
 static int put(struct gnn_sort *s, bool dedup)
@@ -145,12 +145,12 @@ static bool same(const struct gnn_sort *s, uint32_t nfields)
     return good;
 }
 
-static bool sorts(unsigned mode, uint32_t nfields, uint64_t room, bool dedup)
+static bool sorts(unsigned mode, uint32_t nfields, uint64_t capacity, bool dedup)
 {
     struct gnn_sort s;
     make_want(mode, dedup);
-    bool good = !begin(&s, mode, nfields, room) && s.csc.nedges == want.counted &&
-                !s.name == (room == memory[2]) && !put(&s, dedup) &&
+    bool good = !begin(&s, mode, nfields, capacity) && s.csc.nedges == want.counted &&
+                !s.name == (capacity == memory[2]) && !put(&s, dedup) &&
                 !gnn_sort_each(&s, take, &s, &e) && same(&s, nfields);
     gnn_sort_release(&s);
     return good;

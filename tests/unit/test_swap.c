@@ -39,11 +39,11 @@ static void write_words(struct gnn_buf *b, uint32_t region, uint64_t version)
         x[i] = word(region, i, version);
 }
 
-/* room: for regions, besides the margin that is kept free. */
-static struct gnn_swap *start(const char *dir, uint64_t room, struct gnn_err *e)
+/* space: for regions, besides the margin that is kept free. */
+static struct gnn_swap *start(const char *dir, uint64_t buffer, struct gnn_err *e)
 {
     char path[4096];
-    const uint64_t limit = gnn_mem_resident() + room;
+    const uint64_t limit = gnn_mem_resident() + buffer;
     (void)snprintf(path, sizeof path, "%s/model", dir);
     struct gnn_swap *s = gnn_swap_new(path, limit + limit / 63 + (6 << 20), e);
     return s && !gnn_swap_begin(s, e) ? s : NULL;
@@ -67,8 +67,8 @@ static void test_contents(const char *dir)
 {
     enum { CYCLES = 8 };
     struct gnn_err e = {0};
-    const uint64_t before = gnn_mem_resident(), room = 9u << 20, margin = 7u << 20;
-    struct gnn_swap *s = start(dir, room, &e);
+    const uint64_t before = gnn_mem_resident(), buffer = 9u << 20, margin = 7u << 20;
+    struct gnn_swap *s = start(dir, buffer, &e);
     struct gnn_buf b[REGIONS] = {{0}};
     uint64_t version[REGIONS] = {0}, most = 0;
     bool good = s && fill(s, b, &e);
@@ -95,8 +95,8 @@ static void test_contents(const char *dir)
 #if defined __SANITIZE_ADDRESS__ || defined __SANITIZE_THREAD__
     most = before; /* these take memory of their own for each address */
 #endif
-    ok(most <= before + room + margin, "memory stays within the limit: %llu kB over %llu",
-       (unsigned long long)(most - before) / 1000, (unsigned long long)room / 1000);
+    ok(most <= before + buffer + margin, "memory stays within the limit: %llu kB over %llu",
+       (unsigned long long)(most - before) / 1000, (unsigned long long)buffer / 1000);
     const struct gnn_swap_stats stats = gnn_swap_stats(s);
     ok(stats.read > 0 && stats.written > 0, "regions were written and read");
     gnn_swap_free(s);
@@ -169,7 +169,7 @@ static void test_rehearsal(const char *dir)
 }
 
 /* Where all fits, nothing is written. */
-static void test_room(const char *dir)
+static void test_space(const char *dir)
 {
     struct gnn_err e = {0};
     struct gnn_swap *s = start(dir, 100u << 20, &e);
@@ -214,13 +214,13 @@ static void test_forget(const char *dir)
     gnn_swap_free(s);
 }
 
-/* Buffers of the heap take the room of regions, and when there is none left, no more are made. */
+/* Buffers of the heap take the space of regions, and when there is none left, no more are made. */
 static void test_small(const char *dir)
 {
     enum { SMALL = 1000, BYTES = 60000, FEW = 100 };
     struct gnn_err e = {0};
-    const uint64_t before = gnn_mem_resident(), room = 16u << 20, margin = 7u << 20;
-    struct gnn_swap *s = start(dir, room, &e);
+    const uint64_t before = gnn_mem_resident(), buffer = 16u << 20, margin = 7u << 20;
+    struct gnn_swap *s = start(dir, buffer, &e);
     struct gnn_buf b[REGIONS] = {{0}}, *small = gnn_alloc_zero(SMALL, sizeof *small, "words", &e);
     bool good = s && small && fill(s, b, &e);
     uint32_t n = 0;
@@ -241,8 +241,8 @@ static void test_small(const char *dir)
            strstr(e.msg, " is too small: at least "),
        "small buffers that are too many are refused: %u, %s", n, e.msg);
 #endif
-    ok(most <= before + room + margin, "memory stays within the limit: %llu kB over %llu",
-       (unsigned long long)(most - before) / 1000, (unsigned long long)room / 1000);
+    ok(most <= before + buffer + margin, "memory stays within the limit: %llu kB over %llu",
+       (unsigned long long)(most - before) / 1000, (unsigned long long)buffer / 1000);
     for (uint32_t i = 0; small && i < SMALL; i++)
         gnn_swap_release(s, &small[i]);
     gnn_free(small);
@@ -298,10 +298,10 @@ static void test_damaged(const char *dir)
     bool good = s && fill(s, b, &e);
     const int fd = find_file();
     const uint64_t page = gnn_page_size();
-    char *room = gnn_alloc(1, 2 * page, "a page", &e), *at = room;
-    if (room)
-        at += (page - (uint64_t)(uintptr_t)room % page) % page; /* for direct I/O */
-    good = good && fd >= 0 && room && !fstat(fd, &st);
+    char *buffer = gnn_alloc(1, 2 * page, "a page", &e), *at = buffer;
+    if (buffer)
+        at += (page - (uint64_t)(uintptr_t)buffer % page) % page; /* for direct I/O */
+    good = good && fd >= 0 && buffer && !fstat(fd, &st);
     const off_t half = st.st_size / 2 / (off_t)page * (off_t)page;
     good = good && pread(fd, at, page, half) == (ssize_t)page;
     if (good)
@@ -316,7 +316,7 @@ static void test_damaged(const char *dir)
     ok(good && e.code == GNN_E_RUN &&
            strstr(e.msg, "/model: the temporary file of --memory was damaged while it lay on disk"),
        "a bit that was flipped in the file is found before it is used: %s", e.msg);
-    gnn_free(room);
+    gnn_free(buffer);
     gnn_swap_free(s);
 }
 
@@ -395,7 +395,7 @@ int main(void)
     test_contents(dir);
     test_least(dir);
     test_rehearsal(dir);
-    test_room(dir);
+    test_space(dir);
     test_forget(dir);
     test_small(dir);
     test_too_small(dir);

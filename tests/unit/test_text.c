@@ -202,7 +202,7 @@ static bool shown_as(const char *text, const char *want)
 
 static void shown_text(void)
 {
-    char out[9], piece[GNN_ESCAPE_ROOM];
+    char out[9], piece[GNN_ESCAPE_CAPACITY];
     ok(shown_as("plain caf\xc3\xa9 \xe6\x97\xa5\xe6\x9c\xac \xf0\x9f\x90\xb1\\n",
                 "plain caf\xc3\xa9 \xe6\x97\xa5\xe6\x9c\xac \xf0\x9f\x90\xb1\\n"),
        "gnn_text_shown leaves text as it is");

@@ -147,9 +147,9 @@ static bool equals_reference(struct world *w, struct gnn_pick_rule rule, uint32_
     return same;
 }
 
-static const char *name_of(struct gnn_pick_rule r, char *text, size_t room)
+static const char *name_of(struct gnn_pick_rule r, char *text, size_t capacity)
 {
-    snprintf(text, room, "%s%s, %s%s%s",
+    snprintf(text, capacity, "%s%s, %s%s%s",
              r.kind == GNN_PICK_LATEST    ? "latest"
              : r.kind == GNN_PICK_REPLACE ? "with replacement"
                                           : "uniform",

@@ -179,7 +179,7 @@ static void test_share(void)
        "gnn_share_map refuses what cannot be mapped");
     ok(!gnn_share_alloc(s, 4096, gnn_share_window(s), &cap) &&
            !gnn_share_alloc(s, UINT64_MAX, 5, &cap),
-       "gnn_share_alloc gives nothing when there is no room");
+       "gnn_share_alloc gives nothing when there is no space");
     ok(!gnn_share_offset(s, &e, 1, &other) && !gnn_share_offset(s, q, gnn_share_window(s), &other),
        "gnn_share_offset knows memory that is not shared");
     ok(ftruncate(gnn_share_fd(s), 0) != 0, "gnn_share_new makes memory that cannot shrink");
@@ -190,7 +190,7 @@ static void test_share(void)
     gnn_share_drop(NULL);
 }
 
-/* A set moves into shared memory and keeps what it holds; without room it stays outside. */
+/* A set moves into shared memory and keeps what it holds; without space it stays outside. */
 static void test_tensors(void)
 {
     struct gnn_err e = {0};
@@ -224,13 +224,13 @@ static void test_tensors(void)
     const int rc = gnn_tensors_add(&set, "d", GNN_U8, 1, &big, &t, &e);
     setrlimit(RLIMIT_FSIZE, &was);
     ok(!rc && !gnn_share_offset(s, t->data, big, &at),
-       "gnn_tensors_resize leaves a tensor outside shared memory without room for it");
+       "gnn_tensors_resize leaves a tensor outside shared memory without space for it");
     gnn_tensors_release(&set);
     gnn_share_drop(s);
 }
 
 /* What is made outside moves there as a whole: large ones, with their sums; the rest, and what has
- * no room, stays. */
+ * no space, stays. */
 static void test_move(void)
 {
     struct gnn_err e = {0};
@@ -273,10 +273,10 @@ static void test_move(void)
     gnn_tensors_move(&set);
     setrlimit(RLIMIT_FSIZE, &was);
     ok(!gnn_share_offset(s, late->data, n, &at) && ((uint8_t *)late->data)[n - 1] == 6,
-       "gnn_tensors_move leaves a tensor outside, whole, without room for it");
+       "gnn_tensors_move leaves a tensor outside, whole, without space for it");
     gnn_tensors_move(&set);
     ok(gnn_share_offset(s, late->data, n, &at) && ((uint8_t *)late->data)[n - 1] == 6,
-       "gnn_tensors_move moves a tensor once there is room");
+       "gnn_tensors_move moves a tensor once there is space");
     gnn_tensors_release(&set);
     gnn_share_drop(s);
 }
@@ -514,7 +514,7 @@ static void test_descriptors(void)
     struct gnn_handshake m = {GNN_HANDSHAKE_RELEASE, 0, 0};
     union {
         struct cmsghdr head;
-        char room[CMSG_SPACE(2 * sizeof(int))];
+        char capacity[CMSG_SPACE(2 * sizeof(int))];
     } c;
     if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) || pipe(spare))
         exit(99);

@@ -177,7 +177,7 @@ static int declare_etype(struct build *b, uint32_t t, struct gnn_err *e)
     struct plan *p = &b->plan[t];
     const struct gnn_schema *s = &b->meta.schema;
     const struct gnn_etype *et = &s->etype[t];
-    char key[GNN_ETYPE_KEY_ROOM];
+    char key[GNN_ETYPE_KEY_CAPACITY];
     gnn_etype_key(s, t, key, sizeof key);
     int rc = declare_tensor(b, GNN_U64, s->ntype[et->dst].count + 1, 0, &p->indptr_id, e,
                             "edge/%s/indptr", key);

@@ -104,15 +104,16 @@ int gnn_build_count(struct build *b, uint32_t t, struct gnn_err *e)
     const bool same = et->src == et->dst;
     const uint64_t n = b->meta.schema.ntype[et->dst].count,
                    most = b->o->sort_bytes / GNN_DIRECTION_BYTES;
-    const uint64_t room = b->d->made ? GNN_DIRECTION_QUICK : GNN_DIRECTION_ROOM;
+    const uint64_t capacity = b->d->made ? GNN_DIRECTION_QUICK : GNN_DIRECTION_CAPACITY;
     struct gnn_direction_counter c = {0};
-    char key[GNN_ETYPE_KEY_ROOM];
+    char key[GNN_ETYPE_KEY_CAPACITY];
     bool again = false;
     int rc = GNN_OK;
     if (p->add_loops &&
         !(p->has_loop = gnn_alloc_zero(n / 64 + 1, sizeof *p->has_loop, "self-loops", e)))
         return GNN_E_NOMEM;
-    gnn_direction_init(&c, same, in->src > in->dst, n, most && most < room ? most : room, 1);
+    gnn_direction_init(&c, same, in->src > in->dst, n, most && most < capacity ? most : capacity,
+                       1);
     rc = count_edges(b, t, &c, e);
     (void)gnn_direction_next(&c); /* there is one part */
     if (!rc && p->mode & GNN_CSC_REV)

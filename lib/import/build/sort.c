@@ -88,7 +88,7 @@ static uint64_t edges_of(const struct gnn_sort *s, const struct gnn_sort_range *
     return s->deduped ? r->kept : r[1].edge - r->edge;
 }
 
-/* Room for n edges in the window, or for all that a range usually has. */
+/* Space for n edges in the window, or for all that a range usually has. */
 static int fit_window(struct gnn_sort *s, uint64_t n, struct gnn_err *e)
 {
     n = n > s->window ? n : s->window;
@@ -173,9 +173,9 @@ static uint64_t clamp_to(uint64_t x, uint64_t least, uint64_t most)
 /* The buffers of all ranges take a quarter of the memory, a few edges to 256 KiB each. */
 static int make_buffers(struct gnn_sort *s, uint64_t memory, struct gnn_err *e)
 {
-    s->room = clamp_to(memory / 4 / s->nranges, 16 * s->record, 256 << 10) / s->record;
-    s->room = s->record * (s->room ? s->room : 1);
-    s->buf = gnn_alloc(s->nranges, s->room, "buffers of ranges", e);
+    s->capacity = clamp_to(memory / 4 / s->nranges, 16 * s->record, 256 << 10) / s->record;
+    s->capacity = s->record * (s->capacity ? s->capacity : 1);
+    s->buf = gnn_alloc(s->nranges, s->capacity, "buffers of ranges", e);
     s->first = gnn_alloc(CELLS + 1, sizeof *s->first, "ranges of edges", e);
     if (!s->buf || !s->first)
         return e->code;
@@ -207,7 +207,7 @@ static int flush_range(struct gnn_sort *s, uint32_t i, struct gnn_err *e)
         return fail_changed(e, "other");
     uint64_t at = (r->edge + r->put) * s->record;
     r->put += n;
-    return n ? write_at(s, r, s->buf + i * s->room, n * s->record, at, e) : GNN_OK;
+    return n ? write_at(s, r, s->buf + i * s->capacity, n * s->record, at, e) : GNN_OK;
 }
 
 static uint32_t range_of(const struct gnn_sort *s, uint32_t d)
@@ -229,13 +229,13 @@ static int put_records(struct gnn_sort *s, const struct block *b, const void *co
     for (unsigned i = 0; i < b->n; i++) {
         uint32_t at = range_of(s, b->dst[i]), pair[2] = {b->src[i], b->dst[i]};
         struct gnn_sort_range *r = &s->range[at];
-        char *to = s->buf + at * s->room + r->fill * s->record;
+        char *to = s->buf + at * s->capacity + r->fill * s->record;
         memcpy(to, pair, sizeof pair);
         to += sizeof pair;
         for (uint32_t f = 0; f < s->nfields; to += s->row[f++])
             memcpy(to, (const char *)field[f] + b->row[i] * s->row[f], s->row[f]);
         r->fill++;
-        if (r->fill * s->record >= s->room && flush_range(s, at, e))
+        if (r->fill * s->record >= s->capacity && flush_range(s, at, e))
             return e->code;
     }
     return GNN_OK;
@@ -276,15 +276,15 @@ static int check_range(struct gnn_sort *s, const struct gnn_sort_range *r, uint6
 static int read_records(struct gnn_sort *s, const struct gnn_sort_range *r, uint64_t at,
                         uint64_t *n, uint64_t *sum, struct gnn_err *e)
 {
-    const uint64_t most = s->room * (PIECE / s->room ? PIECE / s->room : 1);
+    const uint64_t most = s->capacity * (PIECE / s->capacity ? PIECE / s->capacity : 1);
     const uint64_t rest = (r[1].edge - r->edge - at) * s->record, bytes = rest < most ? rest : most;
     *n = bytes / s->record;
     if (gnn_buf_reserve(&s->piece, most, 1, "edges", e) ||
         read_at(s, s->piece.data, bytes, (r->edge + at) * s->record, e))
         return e->code;
-    for (uint64_t i = 0; i < bytes; i += s->room)
+    for (uint64_t i = 0; i < bytes; i += s->capacity)
         *sum = XXH3_64bits_withSeed((char *)s->piece.data + i,
-                                    bytes - i < s->room ? bytes - i : s->room, *sum);
+                                    bytes - i < s->capacity ? bytes - i : s->capacity, *sum);
     return GNN_OK;
 }
 
@@ -352,7 +352,7 @@ static int window_out(struct gnn_sort *s, uint64_t n, gnn_sort_fn *fn, void *arg
     return GNN_OK;
 }
 
-/* One destination with more edges than a window has room for: they are in order already, so that
+/* One destination with more edges than a window has space for: they are in order already, so that
  * what is read at a time is a range of its own. */
 static int pass_range(struct gnn_sort *s, const struct gnn_sort_range *r, gnn_sort_fn *fn,
                       void *arg, struct gnn_err *e)

@@ -39,15 +39,15 @@ struct gnn_sort {
     uint64_t window;  /* edges that are sorted at a time, unless one destination alone has more */
     uint32_t *first;  /* range of destination i << shift */
     unsigned shift;
-    char *buf; /* [nranges][room] on their way to the file */
-    size_t room;
+    char *buf; /* [nranges][capacity] on their way to the file */
+    size_t capacity;
     struct gnn_buf piece;
 };
 
 /* For edges that were counted in s->csc; all else is zero. row[f] is what an edge's rows of field f
  * take in bytes, and `more` what the caller keeps for each edge in the window. If all of it fits
  * into `memory` bytes, edges stay in the window; otherwise about so much is used, and the file lies
- * beside `beside`. GNN_E_RUN: no room on the disk, which is reserved at once. Release after
+ * beside `beside`. GNN_E_RUN: no space on the disk, which is reserved at once. Release after
  * failure, too. */
 int gnn_sort_init(struct gnn_sort *s, const size_t *row, uint32_t nfields, size_t more,
                   const char *beside, uint64_t memory, struct gnn_err *e) GNN_MUST_USE;

@@ -64,7 +64,7 @@ static void merge_runs(const struct cell *c, uint64_t mid, uint64_t n, struct ce
         out[i] = b == n || (a < mid && c[a].key <= c[b].key) ? c[a++] : c[b++];
 }
 
-/* t: room for n more. */
+/* t: space for n more. */
 static void sort_cells(struct cell *c, struct cell *t, uint64_t n)
 {
     struct cell *from = c, *to = t;

@@ -228,7 +228,7 @@ int gnn_gen_parse(struct gnn_gen_params *p, const char *spec, struct gnn_err *e)
     p->valid = (uint64_t)((double)p->nodes * v.valid + 0.5);
     if (p->train + p->valid > p->nodes)
         p->valid = p->nodes - p->train;
-    if (p->edges >> 48) /* leaves room for what is made of it */
+    if (p->edges >> 48) /* leaves space for what is made of it */
         return gnn_fail(e, GNN_E_USAGE, "%s: too many edges", names[kind]);
     return GNN_OK;
 }

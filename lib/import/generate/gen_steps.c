@@ -14,23 +14,23 @@ int gnn_gen_edges(struct gnn_dataset *d, const struct gnn_gen_params *p, uint32_
                   struct gnn_err *e)
 {
     const struct gnn_etype *et = &d->schema.etype[t];
-    const uint64_t room = (uint64_t)CHUNKS * CHUNK;
+    const uint64_t capacity = (uint64_t)CHUNKS * CHUNK;
     const uint32_t nfields = fields ? et->nfields : 0;
-    uint32_t *src = gnn_alloc(2 * room, sizeof *src, "edges", e);
-    uint32_t *dst = gnn_alloc(2 * room, sizeof *dst, "edges", e);
+    uint32_t *src = gnn_alloc(2 * capacity, sizeof *src, "edges", e);
+    uint32_t *dst = gnn_alloc(2 * capacity, sizeof *dst, "edges", e);
     char *row[FIELDS] = {NULL};
     size_t size[FIELDS] = {0};
     for (uint32_t f = 0; f < nfields; f++) {
         size[f] = gnn_dtype_bytes(et->field[f].dtype);
-        row[f] = gnn_alloc(2 * room, size[f], "edge fields", e);
+        row[f] = gnn_alloc(2 * capacity, size[f], "edge fields", e);
     }
     /* While fn takes one half of the buffers, the `ready` edges that end before `at`, the other one
      * is filled. */
     int rc = e->code;
     for (uint64_t at = 0, n, ready = 0, half = 0; !rc && (at < m || ready);
-         half ^= room, at += n, ready = n) {
-        const uint64_t last = half ^ room;
-        n = m - at < room ? m - at : room;
+         half ^= capacity, at += n, ready = n) {
+        const uint64_t last = half ^ capacity;
+        n = m - at < capacity ? m - at : capacity;
         const int nchunks = (int)((n + CHUNK - 1) / CHUNK);
 #pragma omp parallel for schedule(dynamic) num_threads(p->threads)
         for (int c = 0; c <= nchunks; c++) {

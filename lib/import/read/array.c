@@ -266,7 +266,7 @@ int gnn_array_skip(struct gnn_array *a, uint64_t n, struct gnn_err *e)
     return gnn_reader_skip(a->r, n * a->width * gnn_dtype_bytes(a->h.dtype), e);
 }
 
-int gnn_array_word(struct gnn_input *in, uint32_t member, char *word, size_t room,
+int gnn_array_word(struct gnn_input *in, uint32_t member, char *word, size_t capacity,
                    struct gnn_err *e)
 {
     struct gnn_array a = {0};
@@ -280,7 +280,7 @@ int gnn_array_word(struct gnn_input *in, uint32_t member, char *word, size_t roo
                 : gnn_fail(e, GNN_E_INPUT, "%s: not a word", gnn_reader_name(a.r));
     }
     size_t n = 0, step = a.h.wide ? 4 : 1;
-    for (size_t i = 0; !rc && i < a.h.bytes && n + 1 < room; i += step)
+    for (size_t i = 0; !rc && i < a.h.bytes && n + 1 < capacity; i += step)
         word[n++] = (char)text[i];
     word[n] = 0;
     gnn_array_close(&a);

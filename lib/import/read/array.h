@@ -41,7 +41,7 @@ int gnn_array_type(struct gnn_input *in, uint32_t member, const char *field, enu
 /* Skips n rows. Only .npy. */
 int gnn_array_skip(struct gnn_array *a, uint64_t n, struct gnn_err *e) GNN_MUST_USE;
 /* A member that holds one short text in ASCII, as SciPy writes names. */
-int gnn_array_word(struct gnn_input *in, uint32_t member, char *word, size_t room,
+int gnn_array_word(struct gnn_input *in, uint32_t member, char *word, size_t capacity,
                    struct gnn_err *e) GNN_MUST_USE;
 /* All of it as F32, F64, I64 or what it is, of *rows rows; free with gnn_free. Memory grows with
  * what is read. */

@@ -24,10 +24,10 @@ static const char *const relations[] = {
     "relation",     "rel",      "predicate", "label", "type", "property",
     "relationtype", "edgetype", "link",      "r",     "p",    NULL};
 
-size_t gnn_colname_plain(const char *name, size_t len, char plain[GNN_COLNAME_ROOM])
+size_t gnn_colname_plain(const char *name, size_t len, char plain[GNN_COLNAME_CAPACITY])
 {
     size_t n = 0;
-    for (size_t i = 0; i < len && n < GNN_COLNAME_ROOM - 1; i++)
+    for (size_t i = 0; i < len && n < GNN_COLNAME_CAPACITY - 1; i++)
         if (isalnum((unsigned char)name[i]))
             plain[n++] = (char)tolower((unsigned char)name[i]);
     plain[n] = 0;
@@ -36,7 +36,7 @@ size_t gnn_colname_plain(const char *name, size_t len, char plain[GNN_COLNAME_RO
 
 static int find_name(const char *name, const char *const *names)
 {
-    char plain[GNN_COLNAME_ROOM];
+    char plain[GNN_COLNAME_CAPACITY];
     gnn_colname_plain(name, strlen(name), plain);
     for (int i = 0; names[i]; i++)
         if (!strcmp(names[i], plain))
@@ -77,7 +77,7 @@ bool gnn_colname_choose(const struct gnn_colname_ends *ends, int *source, int *t
 bool gnn_colname_header(const char *line, size_t n)
 {
     struct gnn_colname_ends ends;
-    char name[GNN_COLNAME_ROOM];
+    char name[GNN_COLNAME_CAPACITY];
     int source, target;
     memset(&ends, -1, sizeof ends);
     for (size_t at = 0, len; at < n; at += len + 1) {
@@ -99,7 +99,7 @@ bool gnn_colname_relation(const char *name)
 
 bool gnn_colname_of_type(const char *name, const char *type, size_t len)
 {
-    char plain[GNN_COLNAME_ROOM], of[GNN_COLNAME_ROOM];
+    char plain[GNN_COLNAME_CAPACITY], of[GNN_COLNAME_CAPACITY];
     const size_t n = gnn_colname_plain(type, len, of);
     gnn_colname_plain(name, strlen(name), plain);
     return n && !strncmp(plain, of, n) && (!plain[n] || !strcmp(plain + n, "id"));

@@ -7,11 +7,11 @@
 #include <stddef.h>
 
 /* Names of both ends are in pairs, the first of which may be mixed. */
-enum { GNN_COLNAME_MIXED = 7, GNN_COLNAME_PAIRS = 31, GNN_COLNAME_ROOM = 128 };
+enum { GNN_COLNAME_MIXED = 7, GNN_COLNAME_PAIRS = 31, GNN_COLNAME_CAPACITY = 128 };
 
 /* A name of len bytes as names are compared, its letters and digits in lower case, cut short; how
  * many there are. */
-size_t gnn_colname_plain(const char *name, size_t len, char plain[GNN_COLNAME_ROOM]);
+size_t gnn_colname_plain(const char *name, size_t len, char plain[GNN_COLNAME_CAPACITY]);
 
 /* The columns of a row by the pairs in which their names are; filled with -1 at first. */
 struct gnn_colname_ends {

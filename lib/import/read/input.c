@@ -105,20 +105,20 @@ static int leave_companions(struct gnn_input *in, struct gnn_err *e)
     return rc;
 }
 
-bool gnn_input_left(const struct gnn_input *in, char *text, size_t room)
+bool gnn_input_left(const struct gnn_input *in, char *text, size_t capacity)
 {
     size_t used = 0;
     uint32_t i = 0;
     *text = 0;
     for (; i < in->nleft && i < GNN_INPUT_LEFT; i++) {
-        const int n = snprintf(text + used, room - used, "%s%s", i ? ", " : "", in->left[i]);
-        if (n < 0 || (size_t)n + 24 >= room - used)
+        const int n = snprintf(text + used, capacity - used, "%s%s", i ? ", " : "", in->left[i]);
+        if (n < 0 || (size_t)n + 24 >= capacity - used)
             break;
         used += (size_t)n;
     }
     text[used] = 0;
     if (i < in->nleft)
-        snprintf(text + used, room - used, "%s%u%s", i ? " and " : "", in->nleft - i,
+        snprintf(text + used, capacity - used, "%s%u%s", i ? " and " : "", in->nleft - i,
                  i ? " more" : " files");
     return in->nleft > 0;
 }

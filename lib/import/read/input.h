@@ -54,7 +54,7 @@ int gnn_input_leave(struct gnn_input *in, uint32_t i, struct gnn_err *e) GNN_MUS
 int gnn_input_set_aside(struct gnn_input *in, uint32_t i, struct gnn_err *e) GNN_MUST_USE;
 const char *gnn_input_table(const struct gnn_input *in, uint32_t k);
 /* The names of the files that are not read, as many as fit. False: there are none. */
-bool gnn_input_left(const struct gnn_input *in, char *text, size_t room);
+bool gnn_input_left(const struct gnn_input *in, char *text, size_t capacity);
 /* Puts several inputs, whose members are in the order of their names, in the order in which they
  * were given. */
 void gnn_input_as_given(struct gnn_input *in);

@@ -56,7 +56,7 @@ static int id_rank(const char *name, const char *type, uint32_t col)
     static const char *const known[] = {"id",  "nodeid",   "node",   "key",
                                         "nid", "vertexid", "vertex", "name"};
     enum { KNOWN = sizeof known / sizeof *known };
-    char plain[GNN_COLNAME_ROOM];
+    char plain[GNN_COLNAME_CAPACITY];
     const size_t n = strlen(name);
     gnn_colname_plain(name, n, plain);
     if (type && gnn_colname_of_type(name, type, strlen(type)))

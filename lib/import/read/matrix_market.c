@@ -37,7 +37,7 @@ struct once {
     uint64_t *at;    /* [columns+1] counts, then where in all a column's entries begin, then end */
     uint64_t lo, hi; /* the columns in question; hi 0: only counts */
     uint32_t *row;   /* their entries */
-    uint64_t base, room; /* of `row`, in all entries; entries it holds */
+    uint64_t base, capacity; /* of `row`, in all entries; entries it holds */
 };
 
 static int take_entries(void *arg, const struct gnn_edge_chunk *c, struct gnn_err *e)
@@ -49,7 +49,7 @@ static int take_entries(void *arg, const struct gnn_edge_chunk *c, struct gnn_er
         if (!o->hi)
             o->at[col]++;
         else if (col >= o->lo && col < o->hi) {
-            if (o->at[col] - o->base >= o->room)
+            if (o->at[col] - o->base >= o->capacity)
                 return gnn_fail(e, GNN_E_INPUT,
                                 "the input changed while it was read: more entries");
             o->row[o->at[col]++ - o->base] = row;
@@ -99,8 +99,8 @@ static int check_once(struct matrix *x, struct gnn_err *e)
         o.base = o.at[o.lo];
         while (o.hi < x->m.cols && o.at[o.hi + 1] - o.base <= most)
             o.hi++;
-        o.room = o.at[o.hi] - o.base;
-        o.row = gnn_alloc_zero(o.room, sizeof *o.row, "matrix entries", e);
+        o.capacity = o.at[o.hi] - o.base;
+        o.row = gnn_alloc_zero(o.capacity, sizeof *o.row, "matrix entries", e);
         rc = o.row ? check_range(x, &o, seen, e) : GNN_E_NOMEM;
     }
     gnn_free(seen);

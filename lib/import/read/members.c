@@ -14,7 +14,7 @@
 #include "lib/base/mem.h"
 #include "lib/base/path.h"
 
-enum { SHOWN = 44 }; /* room for what messages show of a line */
+enum { SHOWN = 44 }; /* capacity for what messages show of a line */
 
 /* How a member begins: its first two lines that are neither blank nor comments. */
 struct begin {

@@ -342,7 +342,7 @@ static int make_labels(struct load *l, struct gnn_err *e)
 }
 
 /* Types of fields; memory for all. */
-static int make_room(struct load *l, struct gnn_err *e)
+static int make_space(struct load *l, struct gnn_err *e)
 {
     char mapped[NAME], col[96];
     for (uint32_t i = 0; i < l->j->ncols; i++) {
@@ -544,7 +544,8 @@ static bool is_listed(const struct column *c, enum role role, bool text)
 }
 
 /* " 'a', 'b' and 3 more" for the columns of a role. */
-static void list_columns(const struct load *l, enum role role, bool text, char *out, size_t room)
+static void list_columns(const struct load *l, enum role role, bool text, char *out,
+                         size_t capacity)
 {
     enum { MANY = 8 };
     uint32_t n = 0, k = 0;
@@ -553,14 +554,14 @@ static void list_columns(const struct load *l, enum role role, bool text, char *
     for (uint32_t i = 0; i < l->j->ncols; i++)
         n += is_listed(&l->col[i], role, text);
     *out = 0;
-    for (uint32_t i = 0; i < l->j->ncols && at < room; i++) {
+    for (uint32_t i = 0; i < l->j->ncols && at < capacity; i++) {
         if (!is_listed(&l->col[i], role, text) || ++k > MANY)
             continue;
-        at += (size_t)snprintf(out + at, room - at, "%s%s", k > 1 ? ", " : "",
+        at += (size_t)snprintf(out + at, capacity - at, "%s%s", k > 1 ? ", " : "",
                                gnn_joined_column(l->j, i, col));
     }
-    if (n > MANY && at < room)
-        snprintf(out + at, room - at, " and %u more", n - MANY);
+    if (n > MANY && at < capacity)
+        snprintf(out + at, capacity - at, " and %u more", n - MANY);
 }
 
 /* How the table was read. */
@@ -593,7 +594,7 @@ int gnn_node_table_add(struct gnn_src *s, struct gnn_joined *j, const struct gnn
     if (!rc)
         rc = survey_rows(&l, e);
     if (!rc)
-        rc = make_room(&l, e);
+        rc = make_space(&l, e);
     if (!rc)
         rc = fill_rows(&l, e);
     if (!rc && (rc = add_fields(&l, &why)))

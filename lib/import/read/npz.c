@@ -30,7 +30,7 @@ struct npz {
 /* The array's own name. */
 static void key_of(const struct gnn_input *in, uint32_t i, char *key)
 {
-    snprintf(key, GNN_ROLE_ROOM, "%s", gnn_base_name(gnn_input_member(in, i)));
+    snprintf(key, GNN_ROLE_CAPACITY, "%s", gnn_base_name(gnn_input_member(in, i)));
     char *dot = strstr(key, ".npy");
     if (dot)
         *dot = 0;
@@ -39,7 +39,7 @@ static void key_of(const struct gnn_input *in, uint32_t i, char *key)
 /* The role of member i. */
 static void role_of(const struct npz *z, struct gnn_input *in, uint32_t i, char *role)
 {
-    char key[GNN_ROLE_ROOM];
+    char key[GNN_ROLE_CAPACITY];
     key_of(in, i, key);
     gnn_role_of(z->s.o, key, z->scipy, role);
 }
@@ -48,7 +48,7 @@ static void role_of(const struct npz *z, struct gnn_input *in, uint32_t i, char 
 static int find_role(const struct npz *z, struct gnn_input *in, const char *role, struct gnn_err *e)
 {
     int found = -1;
-    char r[GNN_ROLE_ROOM];
+    char r[GNN_ROLE_CAPACITY];
     for (uint32_t i = 0; i < gnn_input_members(in); i++) {
         role_of(z, in, i, r);
         if (strcmp(r, role))
@@ -112,7 +112,7 @@ static int find_sparse(struct npz *z, struct gnn_input *in, const char *prefix,
     static const char *const names[] = {"indptr", "indices", "shape", "data"};
     int found[4];
     for (int k = 0; k < 4; k++) {
-        char role[GNN_ROLE_ROOM];
+        char role[GNN_ROLE_CAPACITY];
         snprintf(role, sizeof role, "%s_%s", prefix, names[k]);
         found[k] = find_role(z, in, role, e);
         if (!e->code && found[k] < 0 && k < 3)
@@ -142,12 +142,14 @@ static int scan_sparse(const struct gnn_sparse *m, bool *ones, struct gnn_err *e
 }
 
 /* The layout of a sparse matrix: csr, csc or coo. */
-static int read_format(const struct npz *z, struct gnn_input *in, char *format, size_t room,
+static int read_format(const struct npz *z, struct gnn_input *in, char *format, size_t capacity,
                        struct gnn_err *e)
 {
     int m = find_role(z, in, "adj_format", e);
-    snprintf(format, room, "csr");
-    int rc = e->code ? e->code : m < 0 ? GNN_OK : gnn_array_word(in, (uint32_t)m, format, room, e);
+    snprintf(format, capacity, "csr");
+    int rc = e->code ? e->code
+             : m < 0 ? GNN_OK
+                     : gnn_array_word(in, (uint32_t)m, format, capacity, e);
     for (char *p = format; *p; p++)
         *p = *p >= ' ' && *p <= '~' ? *p : '?';
     if (!rc && strcmp(format, "csr") && strcmp(format, "csc") && strcmp(format, "coo"))
@@ -298,7 +300,7 @@ static int add_field(struct npz *z, struct gnn_input *in, uint32_t member, const
                      struct gnn_err *e)
 {
     struct gnn_array a;
-    char key[GNN_ROLE_ROOM];
+    char key[GNN_ROLE_CAPACITY];
     const char *name = gnn_input_name(in), *array = gnn_input_member(in, member);
     int rc = gnn_array_open(&a, in, member, e);
     const uint64_t rows = rc ? 0 : a.rows, n = z->s.d.schema.ntype[0].count;
@@ -366,7 +368,7 @@ static int add_member(struct npz *z, struct gnn_input *in, uint32_t i, const cha
         "num_edges",   "adj_indptr",   "adj_indices", "adj_shape",  "adj_format",
         "attr_indptr", "attr_indices", "attr_data",   "attr_shape", ""};
     static const char *const sets[] = {"train", "valid", "test"};
-    char role[GNN_ROLE_ROOM];
+    char role[GNN_ROLE_CAPACITY];
     role_of(z, in, i, role);
     for (unsigned k = 0; k < sizeof taken / sizeof *taken; k++)
         if (!strcmp(role, taken[k]))
@@ -505,7 +507,7 @@ static bool is_scipy(const struct gnn_input *in)
 static int check_readable(const struct npz *z, struct gnn_input *in, struct gnn_err *e)
 {
     const uint32_t most = gnn_role_known() + GNN_FIELDS_MAX;
-    char role[GNN_ROLE_ROOM], list[512] = "";
+    char role[GNN_ROLE_CAPACITY], list[512] = "";
     struct gnn_err first = {0};
     size_t used = 0;
     uint32_t n = 0;

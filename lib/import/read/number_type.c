@@ -9,9 +9,9 @@
 #include "lib/import/dataset.h"
 
 /* The number as it is written: up to what cannot belong to one. */
-static void copy_text(char *to, size_t room, const char *p)
+static void copy_text(char *to, size_t capacity, const char *p)
 {
-    gnn_text_shown(to, room, p, strspn(p, "+-.0123456789eE"));
+    gnn_text_shown(to, capacity, p, strspn(p, "+-.0123456789eE"));
 }
 
 /* Whether digits alone are written, so that only the range of i64 keeps it from being whole. */

@@ -608,19 +608,19 @@ int gnn_reading_open(const struct gnn_reading *r, struct gnn_table *t, struct gn
 }
 
 /* "; weight = column 3, time = column 4": what is not as in a list of two columns. */
-static size_t say_columns(const struct gnn_reading *r, char *text, size_t room)
+static size_t say_columns(const struct gnn_reading *r, char *text, size_t capacity)
 {
     size_t n = 0;
     const bool plain = r->source == 0 && r->target == (r->triples ? 2 : 1);
-    for (uint32_t i = 0; i < r->ncols && n < room; i++) {
+    for (uint32_t i = 0; i < r->ncols && n < capacity; i++) {
         const char *use = r->col[i].use;
         const bool end = (int)i == r->source || (int)i == r->target || (int)i == r->relation;
         if (*use ? !plain || !end : r->header || r->ncols > 3)
-            n += (size_t)snprintf(text + n, room - n, "%s%.60s = column %u", n ? ", " : "; ",
+            n += (size_t)snprintf(text + n, capacity - n, "%s%.60s = column %u", n ? ", " : "; ",
                                   *use ? use : "left out", i + 1);
     }
-    if (n && n < room && !r->triples)
-        n += (size_t)snprintf(text + n, room - n, " (--columns changes this)");
+    if (n && n < capacity && !r->triples)
+        n += (size_t)snprintf(text + n, capacity - n, " (--columns changes this)");
     return n;
 }
 

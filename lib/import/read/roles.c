@@ -58,7 +58,7 @@ static const char *const of_scipy[][2] = {{"indptr", "adj_indptr"}, {"indices", 
                                           {"format", "adj_format"}, {"_is_array", ""}};
 
 void gnn_role_of(const struct gnn_import_opts *o, const char *key, bool scipy,
-                 char role[GNN_ROLE_ROOM])
+                 char role[GNN_ROLE_CAPACITY])
 {
     const char *name = gnn_src_mapped(o, key), *m = name;
     for (unsigned k = 0; k < sizeof known / sizeof *known; k++)
@@ -67,7 +67,7 @@ void gnn_role_of(const struct gnn_import_opts *o, const char *key, bool scipy,
     for (unsigned k = 0; name == key && scipy && k < sizeof of_scipy / sizeof *of_scipy; k++)
         if (!strcmp(key, of_scipy[k][0]))
             m = of_scipy[k][1];
-    snprintf(role, GNN_ROLE_ROOM, "%s", m);
+    snprintf(role, GNN_ROLE_CAPACITY, "%s", m);
 }
 
 enum gnn_owner gnn_role_owner(const char *role)

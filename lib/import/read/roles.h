@@ -5,7 +5,7 @@
 
 #include "lib/import/read/src.h"
 
-enum { GNN_ROLE_ROOM = 256 };
+enum { GNN_ROLE_CAPACITY = 256 };
 enum gnn_owner { GNN_OF_ANY, GNN_OF_NODES, GNN_OF_EDGES };
 
 /* The role of an array called `key` (without a directory or ".npy"): that of --map's word for it,
@@ -13,7 +13,7 @@ enum gnn_owner { GNN_OF_ANY, GNN_OF_NODES, GNN_OF_EDGES };
  * what they mean ("x", "edges", "adj_data", "train_mask"); any other name is its own role. `scipy`:
  * the arrays are those of scipy.sparse.save_npz. */
 void gnn_role_of(const struct gnn_import_opts *o, const char *key, bool scipy,
-                 char role[GNN_ROLE_ROOM]);
+                 char role[GNN_ROLE_CAPACITY]);
 /* Whose field the role is: by its prefix, edge_ or node_, and for x and y, which are of nodes. */
 enum gnn_owner gnn_role_owner(const char *role);
 /* The field's name: "time" of edge_time, "x" of edge_x and so on; mostly the role itself. */

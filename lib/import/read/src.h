@@ -49,7 +49,7 @@ int gnn_src_rows(struct gnn_dataset *d, uint32_t ntype, uint32_t field, gnn_rows
 int gnn_src_set(struct gnn_dataset *d, uint32_t set, uint32_t *ids, struct gnn_err *e);
 void gnn_src_free(struct gnn_dataset *d);
 
-/* Makes room for the ids of n node types, all counts of 0; d.ids is what the caller makes of them.
+/* Makes space for the ids of n node types, all counts of 0; d.ids is what the caller makes of them.
  */
 int gnn_src_make_ids(struct gnn_src *s, uint32_t n, struct gnn_err *e) GNN_MUST_USE;
 void gnn_src_forget_ids(struct gnn_src *s);

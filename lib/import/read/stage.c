@@ -92,9 +92,9 @@ static int gunzip_read(struct gnn_stage *s, void *buf, size_t n, size_t *got, st
     struct gunzip_stage *g = (struct gunzip_stage *)s;
     g->z.next_out = buf;
     g->z.avail_out = n < BLOCK * 16 ? (uInt)n : BLOCK * 16;
-    uInt room = g->z.avail_out;
+    uInt capacity = g->z.avail_out;
     *got = 0;
-    while (g->z.avail_out == room) {
+    while (g->z.avail_out == capacity) {
         if (!g->z.avail_in) {
             int rc = gunzip_fill(g, e);
             if (rc)
@@ -119,7 +119,7 @@ static int gunzip_read(struct gnn_stage *s, void *buf, size_t n, size_t *got, st
             return gnn_fail(e, GNN_E_INPUT, "%s: the gzip data is damaged near byte %llu (%s)",
                             s->name, (unsigned long long)s->out, g->z.msg ? g->z.msg : "cut");
     }
-    *got = room - g->z.avail_out;
+    *got = capacity - g->z.avail_out;
     return GNN_OK;
 }
 

@@ -68,10 +68,10 @@ static uint64_t bit_of(const struct gnn_word *w)
     return UINT64_C(1) << ((w->n * 7 + (unsigned char)*w->p) & 63);
 }
 
-/* A copy, cut short to less than room. */
-static void copy_text(char *to, size_t room, const char *p, size_t n)
+/* A copy, cut short to less than `capacity`. */
+static void copy_text(char *to, size_t capacity, const char *p, size_t n)
 {
-    n = n < room ? n : room - 1;
+    n = n < capacity ? n : capacity - 1;
     memcpy(to, p, n);
     to[n] = 0;
 }

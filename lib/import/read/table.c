@@ -10,7 +10,7 @@
 #include <string.h>
 
 /* The buffer starts small, as most files of a dataset are; a line can be up to 256 MiB long. */
-enum { FIRST_ROOM = 1 << 15, FULL_ROOM = 1 << 19, LINE_MAX = 1 << 28 };
+enum { FIRST_CAPACITY = 1 << 15, FULL_CAPACITY = 1 << 19, LINE_MAX = 1 << 28 };
 
 /* A carriage return without a line feed ends a line, too: it becomes one. The last byte waits for
  * what follows it. */
@@ -41,8 +41,8 @@ static int refill_buffer(struct gnn_table *t, struct gnn_err *e)
     t->used = rest;
     t->p = t->end = t->buf.data;
     uint64_t searched = rest ? rest - 1 : 0;
-    if (t->r && t->started && t->buf.cap < FULL_ROOM) { /* not a small file */
-        int rc = gnn_buf_reserve(&t->buf, FULL_ROOM, 1, "a text buffer", e);
+    if (t->r && t->started && t->buf.cap < FULL_CAPACITY) { /* not a small file */
+        int rc = gnn_buf_reserve(&t->buf, FULL_CAPACITY, 1, "a text buffer", e);
         if (rc)
             return rc;
         t->p = t->end = t->buf.data;
@@ -101,7 +101,7 @@ int gnn_table_open_reader(struct gnn_table *t, struct gnn_reader *r, char commen
     *t = (struct gnn_table){.r = r, .comment = comment, .line = 1};
     int rc = check_encoding(r, e);
     if (!rc)
-        rc = gnn_buf_reserve(&t->buf, FIRST_ROOM, 1, "a text buffer", e);
+        rc = gnn_buf_reserve(&t->buf, FIRST_CAPACITY, 1, "a text buffer", e);
     t->p = t->end = t->buf.data;
     if (!rc)
         rc = refill_buffer(t, e);
@@ -133,7 +133,7 @@ void gnn_table_close(struct gnn_table *t)
     *t = (struct gnn_table){0};
 }
 
-enum { SHOWN = 64 }; /* room for what messages show of a line */
+enum { SHOWN = 64 }; /* capacity for what messages show of a line */
 
 int gnn_table_fail(const struct gnn_table *t, const char *p, const char *what, struct gnn_err *e)
 {

@@ -200,11 +200,11 @@ static int check_member(struct walk *w, const struct entry *n, uint64_t *at, str
     if (!gnn_zip_described(&n->z))
         return GNN_OK;
     uint8_t d[GNN_ZIP_DESCRIPTOR];
-    size_t room = w->end.at - *at < sizeof d ? (size_t)(w->end.at - *at) : sizeof d;
+    size_t capacity = w->end.at - *at < sizeof d ? (size_t)(w->end.at - *at) : sizeof d;
     rc = go_to(w, *at, e);
     if (!rc)
-        rc = read_exactly(w, d, room, e);
-    uint32_t k = rc ? 0 : gnn_zip_descriptor(&n->z, d, room);
+        rc = read_exactly(w, d, capacity, e);
+    uint32_t k = rc ? 0 : gnn_zip_descriptor(&n->z, d, capacity);
     *at += k;
     return rc || k ? rc
                    : bad_member(w, name, n->z.name,
