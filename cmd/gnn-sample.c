@@ -110,7 +110,7 @@ static const struct program program = {
 
 static void finish_walks(struct gnn_walks *w)
 {
-    if (!w->length && !sampling_given.clusters && !fanout.n)
+    if (gnn_sampling_has_fanouts(&sampling_given) && !fanout.n)
         cli_usage("-f LIST is missing: neighbours per hop");
     if (w->restart < 0 || w->restart >= 1)
         cli_usage("--restart: expected a probability from 0 to less than 1");
@@ -136,8 +136,9 @@ static void finish_opts(void)
         opt_refuse(OPTS(&split, &eval), "and --seeds exclude each other");
     else
         opt_refuse(OPTS(&o.seed_type), "requires --seeds");
-    if (!o.sampling.weight && !o.sampling.time_rule && !bias.n)
-        opt_refuse(OPTS(&keep_index), "requires --weight, --time-rule or --node2vec");
+    const char *needed = sampling_opts_need_edges("node2vec");
+    if (needed && !bias.n)
+        opt_refuse(OPTS(&keep_index), needed);
     if (!ranks_many())
         opt_refuse(OPTS(&o.count_once), "requires several ranks");
     if (run.count)
@@ -146,10 +147,8 @@ static void finish_opts(void)
     else
         opt_refuse(OPTS(&run.frequency), "requires --count");
     if (run.transport == TRANSPORT_CUDA && gnn_sampler_assembles(&o, 1 + ranks_many()))
-        cli_usage("--transport cuda: batches of %s are assembled in host memory",
-                  ranks_many()              ? "several ranks"
-                  : o.sampling.walks.length ? "walks"
-                                            : "clusters");
+        cli_usage("--transport cuda: %s are assembled in host memory",
+                  ranks_many() ? "batches of several ranks" : "such batches");
     if (run.frequency && !strcmp(run.frequency, "-"))
         cli_usage("--frequency -: stdout takes the statistics; name a file");
     if (!gnn_sampler_assembles(&o, 1 + ranks_many()))

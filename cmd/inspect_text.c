@@ -151,63 +151,16 @@ static void print_numbers(const char *what, const json_t *list)
     putchar('\n');
 }
 
-/* By which rule neighbours are picked. */
-static void print_rule(const json_t *s)
+/* The fan-outs of the hops that find nodes, by edge type: " 3/2,4/4". */
+static void print_fanouts(const json_t *s)
 {
-    const char *weight = json_string_value(json_object_get(s, "weight"));
-    const json_t *labor = json_object_get(s, "labor"), *time = json_object_get(s, "time"),
-                 *window = json_object_get(time, "window");
-    const bool layer = json_is_true(json_object_get(labor, "layer_dependency"));
-    const json_t *walks = json_object_get(s, "walks");
-    if (walks)
-        printf(", walks of %lld step%s, %lld from each seed", whole_of(walks, "length"),
-               gnn_plural((unsigned long long)whole_of(walks, "length")),
-               whole_of(walks, "per_seed"));
-    if (walks && (real_of(walks, "p") != 1 || real_of(walks, "q") != 1))
-        printf(", node2vec p %.10g q %.10g", real_of(walks, "p"), real_of(walks, "q"));
-    if (real_of(walks, "restart") > 0)
-        printf(", restarts %.10g", real_of(walks, "restart"));
-    if (whole_of(walks, "window"))
-        printf(", pairs at most %lld apart", whole_of(walks, "window"));
-    printf("%s", labor ? ", LABOR" : "");
-    if (layer)
-        printf(" with layer dependency");
-    if (labor && whole_of(labor, "batch_dependency") > 1)
-        printf("%s batch dependency %lld", layer ? "," : " with",
-               whole_of(labor, "batch_dependency"));
-    printf("%s%s", json_is_true(json_object_get(s, "replace")) ? ", with replacement" : "",
-           json_is_true(json_object_get(s, "disjoint")) ? ", disjoint trees" : "");
-    if (time)
-        printf(", edges %s the time of their seed (%s)",
-               strcmp(text_of(time, "rule"), "le") ? "before" : "until",
-               json_object_get(time, "seeds") ? text_of(time, "seeds") : "given with it");
-    if (json_object_get(time, "hop_time"))
-        printf(", then that of the edge");
-    if (json_is_integer(window))
-        printf(" and at most %lld older", whole_of(time, "window"));
-    else if (window)
-        printf(" and at most %.10g older", real_of(time, "window"));
-    if (json_is_true(json_object_get(time, "latest")))
-        printf(", the latest");
-    printf("%s%s", weight ? ", by " : "", weight ? cli_shown(weight) : "");
-    printf("%s", json_is_true(json_object_get(s, "induced")) ? ", then all edges among them" : "");
-}
-
-static void print_stream(const json_t *r)
-{
-    const json_t *s = json_object_get(r, "sampling");
-    size_t i;
-    json_t *x;
-
-    const bool clusters = json_object_get(s, "clusters"), induced = json_object_get(s, "induced");
-    const size_t all = json_array_size(json_object_get(s, "fanout")),
-                 hops = clusters ? 0 : all - (induced && all); /* that find nodes */
-    printf("  seed   %lld%s", whole_of(s, "seed"), clusters ? "" : ", fan-out");
-    json_array_foreach(json_object_get(s, "fanout"), i, x)
+    const json_t *hops = json_object_get(s, "fanout");
+    const size_t all = json_array_size(hops), find = all - (json_object_get(s, "induced") && all);
+    size_t i, t;
+    json_t *x, *n;
+    json_array_foreach((json_t *)(uintptr_t)hops, i, x)
     {
-        size_t t;
-        json_t *n;
-        if (i == hops)
+        if (i == find)
             break;
         json_array_foreach(x, t, n)
         {
@@ -218,18 +171,17 @@ static void print_stream(const json_t *r)
             printf("%s%lld", t ? "/" : i ? "," : " ", (long long)json_integer_value(n));
         }
     }
-    if (clusters)
-        printf(", batches of %lld partition%s, at most %lld %s", whole_of(s, "clusters"),
-               gnn_plural((unsigned long long)whole_of(s, "clusters")), whole_of(s, "batch_size"),
-               text_of(s, "seed_type"));
-    else
-        printf(", batches of %lld %s, frontier %s", whole_of(s, "batch_size"),
-               text_of(s, "seed_type"), text_of(s, "frontier"));
-    print_rule(s);
-    printf("%s%s%s%s\n", json_is_true(json_object_get(s, "shuffle")) ? ", shuffled" : "",
-           json_is_true(json_object_get(s, "drop_last")) ? ", last dropped" : "",
-           json_is_true(json_object_get(s, "edge_ids")) ? ", with edge ids" : "",
-           json_is_true(json_object_get(s, "original_ids")) ? ", original ids" : "");
+}
+
+static void print_stream(const json_t *r)
+{
+    const json_t *s = json_object_get(r, "sampling");
+    size_t i;
+    json_t *x;
+
+    printf("  drawn  for %s, fan-out", text_of(s, "seed_type"));
+    print_fanouts(s);
+    printf(": %s\n", text_of(s, "options"));
     json_array_foreach(json_object_get(s, "sets"), i, x)
         printf("  set    %-24s %12lld seed%s in %lld step%s an epoch\n", text_of(x, "set"),
                whole_of(x, "seeds"), gnn_plural((unsigned long long)whole_of(x, "seeds")),

@@ -8,14 +8,6 @@
 #include "lib/base/mem.h"
 #include "lib/data/recipe.h"
 
-/* What layer-wise inference uses that batches with this option do not have. */
-static const char *what_differs(const char *option)
-{
-    return !strcmp(option, "--time-rule") ? "edges that are later than a node's time"
-           : !strcmp(option, "--weight")  ? "all neighbours alike, whatever their weights"
-                                          : "edges that such batches do not have";
-}
-
 /* False: the model does not say how batches were sampled, or there were none. */
 static bool read_recipe(const struct gnn_model *m, const char *path, struct gnn_recipe *r)
 {
@@ -36,20 +28,19 @@ void predict_check_layers(const struct gnn_model *m, const char *path, const cha
     struct gnn_recipe r;
     if (!read_recipe(m, path, &r))
         return;
-    const char *option = gnn_recipe_differs(&r, NULL);
+    const struct gnn_sampling_member *x = gnn_recipe_differs(&r, NULL);
     if (r.dtype)
         cli_note("%s was trained on features that were converted to %s: layer-wise inference uses "
                  "them as they are stored",
                  path, gnn_dtype_name(r.dtype));
     gnn_recipe_release(&r);
-    if (option && !allowed)
-        cli_usage("%s was trained with %s: layer-wise inference would use %s: predict with "
+    if (x && !allowed)
+        cli_usage("%s was trained with --%s: layer-wise inference would use %s: predict with "
                   "--store %s, as it was trained, or allow that with --layer-wise",
-                  path, option, what_differs(option), store);
-    if (!option)
-        return;
-    cli_note("warning: %s was trained with %s: layer-wise inference uses %s", path, option,
-             what_differs(option));
+                  path, x->option, x->lacks, store);
+    if (x)
+        cli_note("warning: %s was trained with --%s: layer-wise inference uses %s", path, x->option,
+                 x->lacks);
 }
 
 /* Times that came with the seeds of a stream are nowhere in a store. */
@@ -132,11 +123,10 @@ void predict_compare(const struct gnn_model *m, const char *path, struct gnn_sou
     json_t *sampling = gnn_meta_sampling_json((*src)->meta, &e);
     if (!sampling)
         cli_fail(&e);
-    const char *option = gnn_recipe_differs(&r, sampling);
-    if (other_dtype(&r, src) && !option)
-        option = "--dtype";
+    const struct gnn_sampling_member *x = gnn_recipe_differs(&r, sampling);
+    const char *option = x ? x->option : other_dtype(&r, src) ? "dtype" : NULL;
     if (option)
-        cli_note("warning: %s was trained on batches that differ from these by %s", path, option);
+        cli_note("warning: %s was trained on batches that differ from these by --%s", path, option);
     json_decref(sampling);
     gnn_recipe_release(&r);
 }

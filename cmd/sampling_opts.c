@@ -17,8 +17,8 @@ static struct opt *add_section(struct opt *to, const char *section, bool heading
 {
     if (heading)
         *to++ = (struct opt){.kind = OPT_GROUP, .help = section};
-    for (unsigned i = 0; i < gnn_sampling_list_length; i++) {
-        const struct gnn_sampling_member *x = &gnn_sampling_list[i];
+    EACH_MEMBER(x)
+    {
         if (x->option && (x->train || !of_train) && !strcmp(x->section, section))
             *to++ = gnn_member_option(&sampling_given, x);
     }
@@ -57,6 +57,22 @@ void sampling_opts_check(void)
         opt_refuse_name(option, why);
 }
 
+const char *sampling_opts_need_edges(const char *other)
+{
+    static char text[256];
+    size_t n = (size_t)snprintf(text, sizeof text, "requires ");
+    EACH_MEMBER(x)
+    {
+        if (x->edge_data && gnn_member_is_set(&sampling_given, x))
+            return NULL;
+        if (x->edge_data && n < sizeof text)
+            n += (size_t)snprintf(text + n, sizeof text - n, "--%s, ", x->option);
+    }
+    if (n < sizeof text)
+        snprintf(text + n - 2, sizeof text - n + 2, " or --%s", other);
+    return text;
+}
+
 const char *sampling_opts_draws(void)
 {
     return sampling_given.seed_balance  ? "--seed-balance"
@@ -66,8 +82,8 @@ const char *sampling_opts_draws(void)
 
 void sampling_opts_refuse(const char *why)
 {
-    for (unsigned i = 0; i < gnn_sampling_list_length; i++)
-        opt_refuse(OPTS(gnn_member_of(&sampling_given, &gnn_sampling_list[i])), why);
+    EACH_MEMBER(x)
+    opt_refuse(OPTS(gnn_member_of(&sampling_given, x)), why);
 }
 
 void sampling_opts_tell(struct gnn_comm *c)

@@ -21,6 +21,9 @@ const char *sampling_opts_names(const char *others, bool of_train);
 /* After opt_parse, before a store is opened: ends the program unless what was given fits together.
  */
 void sampling_opts_check(void);
+/* NULL, or, if sampling computes no arrays of edges: "requires --weight, ... or --OTHER". Lives
+ * until the next call. */
+const char *sampling_opts_need_edges(const char *other);
 /* The option by which seeds are drawn with replacement, or NULL. */
 const char *sampling_opts_draws(void);
 /* Ends the program if one of them was given, "--NAME WHY". */

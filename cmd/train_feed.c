@@ -50,7 +50,7 @@ void train_feed_check(const struct train_feed *f)
         refuse_sampling(f);
     feed_check();
     sampling_opts_check();
-    if (!ranks_many() && !sampling_given.clusters)
+    if (!ranks_many() && gnn_sampling_has_fanouts(&sampling_given))
         device_refuse_cuda(feed.device, OPTS(&feed.prefetch),
                            "has no effect: the device makes the batches");
     if (f->epochs.given && (f->epochs.to == UINT64_MAX || f->epochs.to <= f->epochs.from))
@@ -62,7 +62,7 @@ static void sampler_opts(struct train_feed *f, struct gnn_sampler_opts *s)
     static const char *const deflt[] = {TRAIN_FANOUT};
     gnn_sampler_opts_init(s);
     s->fanout = f->fanout.n ? f->fanout.v : deflt;
-    s->nfanout = f->fanout.n ? f->fanout.n : !sampling_given.clusters;
+    s->nfanout = f->fanout.n ? f->fanout.n : gnn_sampling_has_fanouts(&sampling_given);
     s->split = f->split;
     s->eval = f->eval.v;
     s->neval = f->eval.n;

@@ -361,8 +361,6 @@ void train_model_make(struct gnn_model *m, struct gnn_source **src, struct gnn_e
     const struct gnn_meta *meta = (*src)->meta;
     if (!meta->is_stream)
         cli_die(3, "the input is not a stream of batches");
-    if (meta->sampling.walks.length)
-        cli_die(3, "the batches are random walks, not neighbourhoods that a model could use");
     tell_unused(meta);
     tell_bare(&meta->schema);
     if (lay_out(m, &train_set, meta, e))

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "cmd/cli.h"
+#include "lib/data/sampling_list.h"
 
 static bool edges_have(const struct gnn_schema *s, const char *name)
 {
@@ -32,17 +33,19 @@ void unused_edge_fields(const struct gnn_schema *s, const char *fields, const ch
                  found > 1 ? "are" : "is", instead);
 }
 
-static bool is_named(const char *field, const char *name)
+/* Whether neighbours are picked by a field; NULL: by any. */
+static bool picks_by(const struct gnn_sampling *m, const char *name)
 {
-    return field && !strcmp(field, name);
+    const char *field;
+    return m && gnn_sampling_edge_field(m, &field) && (!name || !strcmp(field, name));
 }
 
-/* Whether the field exists, and neither the weights of sampling nor those of the model are in it.
- */
+/* Whether the field exists, and neither sampling nor the model goes by it. */
 static bool lies_idle(const struct gnn_schema *s, const struct unused_by *by, const char *name)
 {
-    return edges_have(s, name) && !is_named(by->sampling ? by->sampling->weight : NULL, name) &&
-           !is_named(by->model ? by->model->edge_weight : NULL, name);
+    const char *weight = by->model ? by->model->edge_weight : NULL;
+    return edges_have(s, name) && !picks_by(by->sampling, name) &&
+           !(weight && !strcmp(weight, name));
 }
 
 static bool takes_all(const struct gnn_sampling *m, uint32_t netypes)
@@ -58,13 +61,9 @@ static void say_sampling(const struct gnn_schema *s, const struct gnn_sampling *
                          bool time, char *text, size_t capacity)
 {
     const char *among = gnn_sampling_is_temporal(m) ? " among those of their time" : "",
-               *whatever = time ? ", whatever their time" : "";
-    if (m->clusters)
-        snprintf(text, capacity, "clusters have all edges");
-    else if (m->walks.length)
-        snprintf(text, capacity, "walks do not depend on %s", weight && time ? "them" : "it");
-    else if (m->rule.kind == GNN_PICK_LATEST)
-        snprintf(text, capacity, "the latest neighbours are taken");
+               *whatever = time ? ", whatever their time" : "", *picks = gnn_sampling_picks(m);
+    if (picks)
+        snprintf(text, capacity, "%s", picks);
     else if (takes_all(m, s->netypes))
         snprintf(text, capacity, "all neighbours%s are taken%s", *among ? " of their time" : "",
                  whatever);
@@ -92,7 +91,7 @@ void unused_tell(const struct gnn_schema *s, const struct unused_by *by)
     const struct gnn_sampling *m = by->samples ? by->sampling : NULL;
     const struct gnn_model_config *c = by->model;
     /* Who has named other weights does not mean these. */
-    const bool weight = lies_idle(s, by, "weight"), sampling = weight && m && !m->weight,
+    const bool weight = lies_idle(s, by, "weight"), sampling = weight && m && !picks_by(m, NULL),
                model = weight && c && !c->edge_weight,
                time =
                    (by->whole || (m && !gnn_sampling_is_temporal(m))) && lies_idle(s, by, "time"),

@@ -64,6 +64,8 @@ struct gnn_pick_edges {
     int64_t least;  /* no time is earlier (gnn_time_order) */
     unsigned shift; /* bits of later ones, less this, that are left out */
 };
+/* Its arrays (nedges) that devices read, too; and whether they are tensors of the store. */
+#define GNN_PICK_ARRAYS(X) X(sum, false) X(positive, false) X(time, true)
 enum { GNN_PICK_WINDOW = 32 /* of these, whatever is behind their end, are looked at together */ };
 
 /* The eligible neighbours of a destination lie among `span` ones from edge `first` of the part on;

@@ -64,7 +64,7 @@ static struct gnn_source *open_batches(struct run *r, struct gnn_graph *g, struc
     static const enum gnn_dtype dtypes[] = {(enum gnn_dtype)0, GNN_F32, GNN_F16, GNN_BF16};
     const struct gnn_model_config *c = &r->set.c;
     r->s.fanout = r->fanout.n ? r->fanout.v : fanout;
-    r->s.nfanout = r->fanout.n ? r->fanout.n : !r->s.sampling.clusters;
+    r->s.nfanout = r->fanout.n ? r->fanout.n : gnn_sampling_has_fanouts(&r->s.sampling);
     r->s.eval = r->eval.v;
     r->s.neval = r->eval.n;
     r->s.epoch_from = r->epochs.from;
@@ -193,11 +193,11 @@ static int check_recipe(const struct gnn_model *m, const char *path, struct gnn_
         return 0;
     if (gnn_recipe_parse(&r, m->recipe, path, e))
         return e->code;
-    const char *option = gnn_recipe_differs(&r, NULL);
+    const struct gnn_sampling_member *x = gnn_recipe_differs(&r, NULL);
     gnn_recipe_release(&r);
-    return option ? gnn_fail(e, GNN_E_USAGE,
-                             "%s was trained with %s: gnn-predict draws such batches", path, option)
-                  : 0;
+    return x ? gnn_fail(e, GNN_E_USAGE, "%s was trained with --%s: gnn-predict draws such batches",
+                        path, x->option)
+             : 0;
 }
 
 static int open_model(struct gnn_model *m, struct gnn_graph *g, const char *path, bool layer_wise,

@@ -64,7 +64,7 @@ void gnn_access_seeds_release(struct gnn_access_seeds *x);
 /* Whether accesses of batches drawn as m says can be computed. */
 static inline bool gnn_access_is_known(const struct gnn_sampling *m)
 {
-    return !m->walks.length && !m->clusters && !m->weight && !gnn_sampling_is_temporal(m) &&
+    return gnn_sampling_has_fanouts(m) && !gnn_sampling_reads_edges(m) &&
            m->rule.kind <= GNN_PICK_REPLACE;
 }
 

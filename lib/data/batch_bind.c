@@ -180,7 +180,7 @@ static int check_counts(struct bind *s, const struct place *p)
             return refuse_tensor(s, p->t->name, "counts decrease");
     if (c[m->nhops] > gnn_sampling_nodes_max(m, s->m->schema.ntype[p->type].count))
         return refuse_tensor(s, p->t->name, "more nodes than the store has");
-    if (m->clusters && check_cluster_seeds(s, p, c[0]))
+    if (gnn_sampling_counts_seeds(m) && check_cluster_seeds(s, p, c[0]))
         return s->e->code;
     return c[0] && p->type != m->seed_ntype
                ? refuse_tensor(s, p->t->name, "seeds of a type other than the seed type")
@@ -204,7 +204,7 @@ static int check_trees(struct bind *s, const struct place *p)
     const struct gnn_sampling *m = &s->m->sampling;
     const uint32_t *v = p->t->data;
     for (uint64_t i = 0; i < p->t->shape[0]; i++)
-        if (v[i] >= (m->clusters ? m->clusters : m->batch_size))
+        if (v[i] >= gnn_sampling_trees(m))
             return bad_element(s, p, i, v[i], "is not a position in a batch");
     for (uint64_t i = 1; i < s->b->type[p->type].count[0]; i++)
         if (v[i] < v[i - 1] || (v[i] == v[i - 1] && !m->clusters))

@@ -38,7 +38,7 @@ static int check_seeds(const struct counts *s)
     uint64_t most = m->batch_size;
     char name[GNN_NAME_MAX + 1];
     gnn_column_name(name, &s->m->schema, GNN_COLUMN_COUNTS, 0, m->seed_ntype);
-    if (m->clusters) /* their seeds are counted in a tensor of their own */
+    if (gnn_sampling_counts_seeds(m))
         return 0;
     if (m->steps[s->b->split] && m->split_seeds && m->split_seeds[s->b->split]) {
         const uint64_t all = m->split_seeds[s->b->split],

@@ -41,7 +41,7 @@ static enum gnn_presence is_promised(const struct gnn_sampling *m, enum gnn_colu
     case GNN_WITH_REQUEST:
         return GNN_OPTIONAL;
     case GNN_WITH_CLUSTERS:
-        there = m->clusters;
+        there = gnn_sampling_counts_seeds(m);
         break;
     case GNN_WITH_TREES:
         there = m->disjoint;

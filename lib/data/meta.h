@@ -88,7 +88,8 @@ struct gnn_sampling {
     struct gnn_pick_rule rule; /* but for the fan-out: */
     uint32_t nhops;
     int32_t *fanout; /* [nhops][netypes] */
-    bool *weighted;  /* [nhops][netypes] whether the edge type has the weight; NULL without one */
+    bool *by_field;  /* [nhops][netypes] whether the edge type has the field by which neighbours are
+                        picked; NULL without one */
     uint32_t seed_ntype;
     uint32_t nsplits;      /* a batch key's split is an index into split[] */
     char **split;          /* "train", "valid", ... ; [0] is what is trained on */
@@ -101,7 +102,7 @@ static inline struct gnn_pick_rule gnn_sampling_rule(const struct gnn_sampling *
 {
     struct gnn_pick_rule rule = s->rule;
     rule.fanout = s->fanout[block];
-    rule.weighted = s->weighted && s->weighted[block];
+    rule.weighted = s->by_field && s->by_field[block];
     return rule;
 }
 
@@ -153,6 +154,11 @@ static inline bool gnn_sampling_is_temporal(const struct gnn_sampling *s)
 {
     return s->rule.time.until != GNN_PICK_ANY_TIME;
 }
+/* Whether picks depend on more of edges than their sources. */
+static inline bool gnn_sampling_reads_edges(const struct gnn_sampling *s)
+{
+    return s->by_field || gnn_sampling_is_temporal(s);
+}
 /* Whether a batch can have a node several times: in several trees, or at several times. */
 static inline bool gnn_sampling_has_repeats(const struct gnn_sampling *s)
 {
@@ -162,6 +168,22 @@ static inline bool gnn_sampling_has_repeats(const struct gnn_sampling *s)
 static inline bool gnn_sampling_needs_version_2(const struct gnn_sampling *s)
 {
     return gnn_sampling_has_repeats(s) || s->induced;
+}
+/* How many trees a global batch has: of seeds, or of clusters; 1: one that all seeds share. */
+static inline uint32_t gnn_sampling_trees(const struct gnn_sampling *s)
+{
+    return !s->disjoint ? 1 : s->clusters ? s->clusters : s->batch_size;
+}
+/* Whether fan-outs are chosen: walks and clusters imply theirs. */
+static inline bool gnn_sampling_has_fanouts(const struct gnn_sampling *s)
+{
+    return !s->walks.length && !s->clusters;
+}
+/* Whether batches say how many seeds those of all ranks have (column `seeds`); else that follows
+ * from the size of batches. */
+static inline bool gnn_sampling_counts_seeds(const struct gnn_sampling *s)
+{
+    return s->clusters;
 }
 /* In how many trees, or at how many times, a node can be: of clusters, each is in one. */
 static inline uint32_t gnn_sampling_copies(const struct gnn_sampling *s)

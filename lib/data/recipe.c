@@ -132,14 +132,20 @@ static bool same_member(const json_t *a, const json_t *b, const char *key, const
     return same;
 }
 
-const char *gnn_recipe_differs(const struct gnn_recipe *r, const json_t *other)
+const struct gnn_sampling_member *gnn_recipe_differs(const struct gnn_recipe *r,
+                                                     const json_t *other)
 {
-    const json_t *clusters = json_object_get(r->sampling, "clusters");
-    return !same_member(r->sampling, other, "time", "seeds")  ? "--time-rule"
-           : !same_member(r->sampling, other, "weight", "")   ? "--weight"
-           : !clusters != !json_object_get(other, "clusters") ? "--clusters"
-           : !same_member(r->sampling, other, "induced", "")  ? "--induced"
-                                                              : NULL;
+    const struct gnn_sampling_member *last = NULL; /* what implies others comes after them */
+    EACH_MEMBER(x)
+    {
+        const char *key = x->group ? x->group : x->key;
+        const bool same =
+            !x->lacks || (x->kind == GNN_MEMBER_U32
+                              ? !json_object_get(r->sampling, key) == !json_object_get(other, key)
+                              : same_member(r->sampling, other, key, "seeds"));
+        last = same ? last : x;
+    }
+    return last;
 }
 
 /* What a store of other partitions cannot have is said first. */

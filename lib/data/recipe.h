@@ -12,7 +12,7 @@
 #ifndef GNN_LIB_DATA_RECIPE_H
 #define GNN_LIB_DATA_RECIPE_H
 
-#include "lib/data/meta.h"
+#include "lib/data/sampling_list.h"
 
 struct gnn_recipe {
     json_t *j;      /* owned */
@@ -47,11 +47,12 @@ const char *gnn_recipe_set(const struct gnn_recipe *r, uint32_t i);
 char *gnn_recipe_at(char *text, uint64_t epoch, struct gnn_err *e) GNN_MUST_USE;
 /* A recipe's text with the dtype that features were converted to; 0: the text itself. */
 char *gnn_recipe_narrowed(char *text, enum gnn_dtype dtype, struct gnn_err *e) GNN_MUST_USE;
-/* The first of the options "--time-rule", "--weight", "--clusters" and "--induced" by which batches
- * of the recipe differ from those of another one or of a header, its "sampling"; NULL: by none of
- * them. other NULL: from samples of all edges alike, which see, on average, what layer-wise
- * inference sees. Which field has the times of seeds does not count. */
-const char *gnn_recipe_differs(const struct gnn_recipe *r, const json_t *other);
+/* The last member of the list, of those with `lacks`, by which batches of the recipe differ from
+ * those of another one or of a header, its "sampling"; NULL: by none of them. other NULL: from
+ * samples of all edges alike, which see, on average, what layer-wise inference sees. Which field
+ * has the times of seeds, and how many partitions are joined, does not count. */
+const struct gnn_sampling_member *gnn_recipe_differs(const struct gnn_recipe *r,
+                                                     const json_t *other);
 /* How batches were sampled, for a graph with this schema, whose edge types are in the order of the
  * model's, but that each seed comes once, in order: m gets a copy of the schema and is to be
  * released. GNN_E_INPUT, "PATH: ...", unless such batches can be drawn from it. target: the type of

@@ -11,36 +11,37 @@
 #include "lib/base/suggest.h"
 #include "lib/data/sampling_list.h"
 
-/* Neighbours are picked by weight along the edge types that have it. */
-static int bind_weight(struct gnn_sampling *s, const struct gnn_schema *c, const char *where,
-                       struct gnn_err *e)
+/* Neighbours are picked by a field along the edge types that have it. */
+static int bind_edge_field(struct gnn_sampling *s, const struct gnn_schema *c, const char *where,
+                           struct gnn_err *e)
 {
     const uint32_t blocks = s->nhops * c->netypes;
-    const char *weight = s->weight;
+    const char *field;
+    const struct gnn_sampling_member *by = gnn_sampling_edge_field(s, &field);
     bool any = false, sampled = false;
-    if (!weight)
+    if (!by)
         return 0;
-    if (gnn_schema_need_edge_field(c, where, weight, e))
+    if (gnn_schema_need_edge_field(c, where, field, e))
         return e->code;
-    if (!(s->weighted = gnn_alloc_zero(blocks, sizeof *s->weighted, "fan-outs", e)))
+    if (!(s->by_field = gnn_alloc_zero(blocks, sizeof *s->by_field, "fan-outs", e)))
         return e->code;
     for (uint32_t b = 0; b < blocks; b++) {
         const struct gnn_etype *t = &c->etype[b % c->netypes];
-        const struct gnn_field *f = gnn_field_find(t->field, t->nfields, weight);
+        const struct gnn_field *f = gnn_field_find(t->field, t->nfields, field);
         if (f && f->width > 1)
             return gnn_fail(e, GNN_E_USAGE,
-                            "%s: edge field '%s' has %llu numbers for each edge: a weight is one",
-                            where, weight, (unsigned long long)f->width);
-        s->weighted[b] = f != NULL;
+                            "%s: edge field '%s' has %llu numbers for each edge: --%s requires one",
+                            where, field, (unsigned long long)f->width, by->option);
+        s->by_field[b] = f != NULL;
         sampled = sampled || (f && s->fanout[b]);
         any = any || (f && s->fanout[b] > 0);
     }
     if (any)
         return 0;
     return gnn_fail(e, GNN_E_USAGE,
-                    sampled ? "%s: the weight '%s' has no effect: all neighbours are taken"
-                            : "%s: no edge type that is sampled has the weight '%s'",
-                    where, weight);
+                    sampled ? "%s: --%s %s has no effect: all neighbours are taken"
+                            : "%s: --%s: no edge type that is sampled has a field '%s'",
+                    where, by->option, field);
 }
 
 /* The type of times that all in-edges that are sampled are ordered by. */
@@ -421,8 +422,8 @@ int gnn_sampling_bind(struct gnn_sampling *s, const struct gnn_schema *c, const 
                    : s->latest  ? GNN_PICK_LATEST
                    : s->replace ? GNN_PICK_REPLACE
                                 : GNN_PICK_UNIFORM;
-    return bind_walks(s, c, where, e) || bind_weight(s, c, where, e) || bind_time(s, c, where, e) ||
-                   bind_labor(s, c->netypes, where, e)
+    return bind_walks(s, c, where, e) || bind_edge_field(s, c, where, e) ||
+                   bind_time(s, c, where, e) || bind_labor(s, c->netypes, where, e)
                ? e->code
                : 0;
 }

@@ -12,10 +12,6 @@
 #include "lib/data/rule.h"
 #include "lib/data/sampling_list.h"
 
-#define EACH(x)                                                                                    \
-    for (const struct gnn_sampling_member *x = gnn_sampling_list;                                  \
-         x < gnn_sampling_list + gnn_sampling_list_length; x++)
-
 static bool is_text(const struct gnn_sampling_member *x)
 {
     return x->kind == GNN_MEMBER_TEXT || x->kind == GNN_MEMBER_NUMBER;
@@ -102,7 +98,7 @@ json_t *gnn_meta_sampling_json(const struct gnn_meta *m, struct gnn_err *e)
     json_t *j, *to;
     gnn_json_watch();
     j = json_object();
-    EACH(x)
+    EACH_MEMBER(x)
     {
         if (!is_present(&m->sampling, x))
             continue;
@@ -116,6 +112,59 @@ json_t *gnn_meta_sampling_json(const struct gnn_meta *m, struct gnn_err *e)
     json_decref(j);
     gnn_fail_nomem(e, 0, "a JSON header");
     return NULL;
+}
+
+/* ---- to options ---- */
+
+/* Whether people want to read it: flags and real numbers only where they are not the default. */
+static bool is_told(const struct gnn_sampling *s, const struct gnn_sampling_member *x)
+{
+    const bool often = x->kind == GNN_MEMBER_FLAG || x->kind == GNN_MEMBER_F64;
+    return x->option && (often ? gnn_member_is_set(s, x) : is_present(s, x));
+}
+
+/* " VALUE", in out (n bytes). */
+static void value_text(const struct gnn_sampling *s, const struct gnn_sampling_member *x, char *out,
+                       size_t n)
+{
+    const void *v = gnn_member_of(s, x);
+    const char *word = x->choices;
+    *out = '\0';
+    if (is_text(x))
+        snprintf(out, n, " %s", *(const char *const *)v);
+    else if (x->kind == GNN_MEMBER_SEED)
+        snprintf(out, n, " %llu", (unsigned long long)*(const uint64_t *)v);
+    else if (x->kind == GNN_MEMBER_U32)
+        snprintf(out, n, " %u", *(const uint32_t *)v);
+    else if (x->kind == GNN_MEMBER_F64)
+        snprintf(out, n, " %.10g", *(const double *)v);
+    else if (x->kind == GNN_MEMBER_CHOICE) {
+        for (uint32_t i = *(const uint32_t *)v; i; i--)
+            word += strcspn(word, "|") + 1;
+        snprintf(out, n, " %.*s", (int)strcspn(word, "|"), word);
+    }
+}
+
+char *gnn_sampling_options(const struct gnn_sampling *s, struct gnn_err *e)
+{
+    char value[GNN_NAME_MAX + 1], *text = gnn_strdup("", e);
+    EACH_MEMBER(x)
+    {
+        char *before = text;
+        if (!text || !is_told(s, x))
+            continue;
+        value_text(s, x, value, sizeof value);
+        const bool no = x->kind == GNN_MEMBER_FLAG && !*(const bool *)gnn_member_of(s, x);
+        text = gnn_strf(e, "%s%s--%s%s%s", before, *before ? " " : "", no ? "no-" : "", x->option,
+                        value);
+        gnn_free(before);
+    }
+    if (text && gnn_walks_second_order(&s->walks)) {
+        char *before = text;
+        text = gnn_strf(e, "%s --node2vec %.10g,%.10g", before, s->walks.p, s->walks.q);
+        gnn_free(before);
+    }
+    return text;
 }
 
 /* ---- from JSON ---- */
@@ -197,7 +246,7 @@ static int value_from_json(void *v, const struct gnn_sampling_member *x, const j
  * the group is there. */
 static int members_from_json(struct gnn_sampling *s, const json_t *j, struct gnn_err *e)
 {
-    EACH(x)
+    EACH_MEMBER(x)
     {
         const json_t *group = x->group ? json_object_get(j, x->group) : j,
                      *v = x->key ? json_object_get(group, x->key) : NULL;

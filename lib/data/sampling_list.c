@@ -9,6 +9,7 @@
 #include "lib/base/mem.h"
 
 #define AT(member) .at = offsetof(struct gnn_sampling, member)
+#define LACKS_EDGES "edges that such batches do not have"
 
 const struct gnn_sampling_member gnn_sampling_list[] = {
     {GNN_MEMBER_SEED, AT(seed), .key = "seed", .option = "seed", .arg = "N",
@@ -41,7 +42,8 @@ const struct gnn_sampling_member gnn_sampling_list[] = {
 
     {GNN_MEMBER_U32, AT(walks.length), .group = "walks", .key = "length", .option = "walk-length",
      .arg = "N", .help = "random walks of N steps from each seed, in place of neighbourhoods",
-     .min = 1, .max = GNN_WALK_MAX, .section = GNN_SECTION_WALKS},
+     .min = 1, .max = GNN_WALK_MAX, .section = GNN_SECTION_WALKS,
+     .picks = "walks do not depend on fields of edges"},
     {GNN_MEMBER_U32, AT(walks.per_seed), .group = "walks", .key = "per_seed", .standard = 1,
      .option = "walks-per-seed", .arg = "N", .help = "walks from each seed (default: 1)", .min = 1,
      .max = 1048576, .most = INT32_MAX, .section = GNN_SECTION_WALKS},
@@ -58,7 +60,8 @@ const struct gnn_sampling_member gnn_sampling_list[] = {
     {GNN_MEMBER_TEXT, AT(weight), .key = "weight", .when = GNN_WHEN_SET, .option = "weight",
      .arg = "FIELD",
      .help = "pick neighbours in proportion to this field of edges (default: uniformly)",
-     .section = GNN_SECTION_RULE, .train = true},
+     .section = GNN_SECTION_RULE, .train = true, .edge_field = true, .edge_data = true,
+     .lacks = "all neighbours alike, whatever their weights"},
     {GNN_MEMBER_FLAG, AT(labor), .group = "labor", .when = GNN_WHEN_NEVER, .option = "labor",
      .help = "LABOR: destinations pick the same neighbours where they can, so batches are smaller",
      .section = GNN_SECTION_RULE, .train = true},
@@ -75,17 +78,20 @@ const struct gnn_sampling_member gnn_sampling_list[] = {
      .section = GNN_SECTION_RULE, .train = true},
     {GNN_MEMBER_FLAG, AT(induced), .key = "induced", .when = GNN_WHEN_SET, .option = "induced",
      .help = "batches have all edges among the nodes found, not those along which they were found",
-     .section = GNN_SECTION_RULE, .train = true},
+     .section = GNN_SECTION_RULE, .train = true, .lacks = LACKS_EDGES},
     {GNN_MEMBER_U32, AT(clusters), .key = "clusters", .when = GNN_WHEN_SET, .option = "clusters",
      .arg = "N",
      .help = "batches have all nodes of N partitions of the store, and all edges among them",
-     .min = 1, .max = INT32_MAX, .section = GNN_SECTION_RULE, .train = true},
+     .min = 1, .max = INT32_MAX, .section = GNN_SECTION_RULE, .train = true,
+     .picks = "clusters have all edges", .lacks = LACKS_EDGES},
     {GNN_MEMBER_CHOICE, AT(time_rule), .group = "time", .key = "rule", .option = "time-rule",
      .arg = "RULE",
      .help = "pick edges by time: not later than the seed (le), or earlier (lt) (default: any)",
-     .choices = "any|le|lt", .section = GNN_SECTION_RULE, .train = true},
+     .choices = "any|le|lt", .section = GNN_SECTION_RULE, .train = true, .edge_data = true,
+     .lacks = "edges that are later than a node's time"},
     {GNN_MEMBER_FLAG, AT(latest), .group = "time", .key = "latest", .option = "latest",
-     .help = "with --time-rule: pick the latest edges", .section = GNN_SECTION_RULE, .train = true},
+     .help = "with --time-rule: pick the latest edges", .section = GNN_SECTION_RULE, .train = true,
+     .picks = "the latest neighbours are taken"},
     {GNN_MEMBER_CHOICE, AT(hop_time), .group = "time", .key = "hop_time", .when = GNN_WHEN_SET,
      .option = "hop-time", .arg = "TIME",
      .help = "with --time-rule: in the next hop, the seed's time counts, or the edge's (default: "
@@ -151,9 +157,9 @@ static const struct {
 
 const struct gnn_sampling_member *gnn_sampling_find(const char *option)
 {
-    for (unsigned i = 0; i < gnn_sampling_list_length; i++)
-        if (gnn_sampling_list[i].option && !strcmp(gnn_sampling_list[i].option, option))
-            return &gnn_sampling_list[i];
+    EACH_MEMBER(x)
+    if (x->option && !strcmp(x->option, option))
+        return x;
     return NULL;
 }
 
@@ -226,9 +232,24 @@ struct opt gnn_member_option(const struct gnn_sampling *s, const struct gnn_samp
 
 /* ---- all members of one sampling ---- */
 
-#define EACH(x)                                                                                    \
-    for (const struct gnn_sampling_member *x = gnn_sampling_list;                                  \
-         x < gnn_sampling_list + gnn_sampling_list_length; x++)
+const struct gnn_sampling_member *gnn_sampling_edge_field(const struct gnn_sampling *s,
+                                                          const char **field)
+{
+    EACH_MEMBER(x)
+    if (x->edge_field && gnn_member_is_set(s, x)) {
+        *field = *(const char *const *)gnn_member_of(s, x);
+        return x;
+    }
+    return NULL;
+}
+
+const char *gnn_sampling_picks(const struct gnn_sampling *s)
+{
+    EACH_MEMBER(x)
+    if (x->picks && gnn_member_is_set(s, x))
+        return x->picks;
+    return NULL;
+}
 
 static bool is_text(const struct gnn_sampling_member *x)
 {
@@ -238,7 +259,7 @@ static bool is_text(const struct gnn_sampling_member *x)
 void gnn_sampling_init(struct gnn_sampling *s)
 {
     *s = (struct gnn_sampling){0};
-    EACH(x)
+    EACH_MEMBER(x)
     {
         void *v = gnn_member_of(s, x);
         if (x->kind == GNN_MEMBER_SEED)
@@ -259,14 +280,14 @@ int gnn_sampling_take(const char **member, const char *text, struct gnn_err *e)
 
 void gnn_sampling_release(struct gnn_sampling *s)
 {
-    EACH(x)
+    EACH_MEMBER(x)
     if (is_text(x))
         gnn_free(*(char **)gnn_member_of(s, x));
     for (uint32_t i = 0; s->split && i < s->nsplits; i++)
         gnn_free(s->split[i]);
     gnn_free(s->split);
     gnn_free(s->fanout);
-    gnn_free(s->weighted);
+    gnn_free(s->by_field);
     gnn_free(s->steps);
     gnn_free(s->split_seeds);
     *s = (struct gnn_sampling){0};
@@ -293,20 +314,20 @@ int gnn_sampling_copy_rule(struct gnn_sampling *d, const struct gnn_sampling *s,
     const uint64_t blocks = (uint64_t)s->nhops * netypes;
     *d = *s;
     d->fanout = NULL;
-    d->weighted = NULL;
+    d->by_field = NULL;
     d->nsplits = 0;
     d->split = NULL;
     d->steps = d->split_seeds = NULL;
-    EACH(x)
+    EACH_MEMBER(x)
     if (is_text(x))
         *(const char **)gnn_member_of(d, x) = NULL;
-    EACH(x)
+    EACH_MEMBER(x)
     if (is_text(x) && gnn_sampling_take(gnn_member_of(d, x), *(char **)gnn_member_of(s, x), e))
         return e->code;
     if (s->fanout && !gnn_sampling_alloc_hops(d, netypes, e))
         memcpy(d->fanout, s->fanout, blocks * sizeof *d->fanout);
-    if (s->weighted && (d->weighted = gnn_alloc(blocks, sizeof *d->weighted, "fan-outs", e)))
-        memcpy(d->weighted, s->weighted, blocks * sizeof *d->weighted);
+    if (s->by_field && (d->by_field = gnn_alloc(blocks, sizeof *d->by_field, "fan-outs", e)))
+        memcpy(d->by_field, s->by_field, blocks * sizeof *d->by_field);
     return e->code;
 }
 

@@ -43,10 +43,18 @@ struct gnn_sampling_member {
     double most;         /* the largest in a header, if that is not max */
     const char *section; /* heading of the option in --help */
     bool train;          /* gnn-train has it, too */
+    bool edge_field;     /* a field of edges, one number each, by which neighbours are picked */
+    bool edge_data;      /* if it is set, arrays are computed of such a field or of times */
+    /* Words for people, or NULL: neighbours that are picked if it is set, whatever fields edges
+     * have; and what layer-wise inference uses that such batches lack, even on average. */
+    const char *picks, *lacks;
 };
 
 extern const struct gnn_sampling_member gnn_sampling_list[];
 extern const unsigned gnn_sampling_list_length;
+#define EACH_MEMBER(x)                                                                             \
+    for (const struct gnn_sampling_member *x = gnn_sampling_list;                                  \
+         x < gnn_sampling_list + gnn_sampling_list_length; x++)
 
 /* Headings. */
 #define GNN_SECTION_SEEDS "Seeds"
@@ -61,6 +69,16 @@ const char *gnn_sampling_conflict(const struct gnn_sampling *s, const struct gnn
                                   const char **why);
 /* The member with this option, or NULL. */
 const struct gnn_sampling_member *gnn_sampling_find(const char *option);
+/* The member that names the field of edges by which neighbours are picked, and the field; NULL:
+ * they are picked by none. */
+const struct gnn_sampling_member *gnn_sampling_edge_field(const struct gnn_sampling *s,
+                                                          const char **field);
+/* The sampling as options of gnn-sample, "--seed 1 --batch 64 --frontier all", but for fan-outs and
+ * sets; to be freed with gnn_free. NULL and e on failure. */
+char *gnn_sampling_options(const struct gnn_sampling *s, struct gnn_err *e) GNN_MUST_USE;
+/* Neighbours that are picked whatever fields edges have, in words; NULL: some, uniformly or by a
+ * field. */
+const char *gnn_sampling_picks(const struct gnn_sampling *s);
 
 /* Whether a member is not the default. */
 bool gnn_member_is_set(const struct gnn_sampling *s, const struct gnn_sampling_member *x);

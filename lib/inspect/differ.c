@@ -131,10 +131,12 @@ int gnn_differ_meta(struct gnn_diff *d, const struct gnn_meta *a, const struct g
                 json_object_del(side[i], "provenance");
             if (!(flags & GNN_DIFF_IDENTITY))
                 json_object_del(side[i], "identity");
+            json_t *s = json_object_get(side[i], "sampling");
+            if (s) /* says in words what other members say */
+                json_object_del(s, "options");
             /* Streams with original ids are the same however the store was partitioned. */
             if (flags & GNN_DIFF_ORIGINAL) {
                 json_object_del(side[i], "parts");
-                json_t *s = json_object_get(side[i], "sampling");
                 if (s)
                     json_object_del(s, "original_ids");
             }

@@ -155,7 +155,8 @@ static int check_seeds(struct gnn_laws *l, const struct gnn_batch *b, struct gnn
     const uint64_t left = m->split_seeds[b->split] - b->step * m->batch_size,
                    want = left < m->batch_size ? left : m->batch_size, n = count_draws(x);
     /* What walks begin with repeatedly is one node. */
-    return m->clusters || m->ranks || n == want || (drawn && m->walks.length && n < want)
+    return gnn_sampling_counts_seeds(m) || m->ranks || n == want ||
+                   (drawn && m->walks.length && n < want)
                ? GNN_OK
                : gnn_fail(e, GNN_E_INPUT, "has %" PRIu64 " seed%s, and should have %" PRIu64, n,
                           gnn_plural(n), want);

@@ -4,6 +4,7 @@
 
 #include "lib/base/mem.h"
 #include "lib/data/class_names.h"
+#include "lib/data/sampling_list.h"
 #include "lib/data/source.h"
 #include "lib/inspect/report.h"
 
@@ -66,7 +67,10 @@ static json_t *report_sampling(const struct gnn_meta *m, struct gnn_err *e)
                     json_pack("{s:s, s:o, s:o}", "set", s->split[i], "seeds",
                               report_num(s->split_seeds[i]), "steps", report_num(s->steps[i])),
                     &bad);
+    char *options = gnn_sampling_options(s, e);
     report_put(o, "seed", report_num(s->seed), &bad);
+    report_put(o, "options", options ? json_string(options) : NULL, &bad);
+    gnn_free(options);
     /* The rank is of the producer, and no part of how batches are sampled; splits are shown as
      * sets. */
     json_object_del(o, "splits");

@@ -1,7 +1,34 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The graph as devices see it: a copy in the memory of each, or offsets and some rows there and the
  * rest in the host's. */
+#include <stddef.h>
+#include <string.h>
+
 #include "lib/sample/gpu_sample.h"
+
+/* What the pick rule reads of edges. */
+static const struct {
+    size_t at, bytes; /* the member of struct gnn_pick_edges; of each edge */
+    bool stored;
+} pick_array[] = {
+#define ARRAY(name, stored)                                                                        \
+    {offsetof(struct gnn_pick_edges, name), sizeof *((struct gnn_pick_edges *)0)->name, stored},
+    GNN_PICK_ARRAYS(ARRAY)
+#undef ARRAY
+};
+enum { PICK_ARRAYS = sizeof pick_array / sizeof *pick_array };
+
+static const void *pick_array_of(const struct gnn_pick_edges *x, unsigned i)
+{
+    const void *p;
+    memcpy(&p, (const char *)x + pick_array[i].at, sizeof p);
+    return p;
+}
+
+static void set_pick_array(struct gnn_pick_edges *x, unsigned i, const void *p)
+{
+    memcpy((char *)x + pick_array[i].at, &p, sizeof p);
+}
 
 /* ---- edges in the host's memory ---- */
 
@@ -26,27 +53,26 @@ int gnn_gpu_host_edges_init(struct gpu_host_edges *f, struct gnn_gpu *g, const s
     const uint64_t n = (uint64_t)netypes * nparts;
     f->g = g;
     f->part = gnn_alloc(n, sizeof *f->part, "edges", e);
-    f->array = gnn_alloc(5 * n, sizeof(const void *), "edges", e);
+    f->array = gnn_alloc((2 + PICK_ARRAYS) * n, sizeof(const void *), "edges", e);
     int rc = f->part && f->array ? 0 : e->code;
     for (uint64_t k = 0; !rc && k < n; k++) {
         struct gnn_sample_part *a = &f->part[k];
         if (!s->graph[k / nparts].part)
             continue;
         *a = s->graph[k / nparts].part[k % nparts];
-        const void *indices = a->indices, *id = a->id, *sum = a->pick.sum,
-                   *positive = a->pick.positive, *time = a->pick.time;
+        const void *indices = a->indices, *id = a->id;
         rc = map_array(f, s->store, &indices, a->nedges * sizeof *a->indices, e) ||
-                     map_array(f, s->store, &id, a->nedges * sizeof *a->id, e) ||
-                     map_array(f, NULL, &sum, a->nedges * sizeof *a->pick.sum, e) ||
-                     map_array(f, NULL, &positive, a->nedges * sizeof *a->pick.positive, e) ||
-                     map_array(f, s->store, &time, a->nedges * sizeof *a->pick.time, e)
+                     map_array(f, s->store, &id, a->nedges * sizeof *a->id, e)
                  ? e->code
                  : 0;
         a->indices = indices;
         a->id = id;
-        a->pick.sum = sum;
-        a->pick.positive = positive;
-        a->pick.time = time;
+        for (unsigned i = 0; !rc && i < PICK_ARRAYS; i++) {
+            const void *p = pick_array_of(&a->pick, i);
+            rc = map_array(f, pick_array[i].stored ? s->store : NULL, &p,
+                           a->nedges * pick_array[i].bytes, e);
+            set_pick_array(&a->pick, i, p);
+        }
     }
     return rc;
 }
@@ -102,9 +128,11 @@ static void lay_orig(struct laying *l, struct gpu_graph *q, uint32_t t,
 
 static void lay_pick(struct laying *l, struct gnn_pick_edges *x, uint64_t n)
 {
-    x->sum = x->sum ? lay_array(l, x->sum, n * sizeof *x->sum) : NULL;
-    x->positive = x->positive ? lay_array(l, x->positive, n * sizeof *x->positive) : NULL;
-    x->time = x->time ? lay_array(l, x->time, n * sizeof *x->time) : NULL;
+    for (unsigned i = 0; i < PICK_ARRAYS; i++) {
+        const void *p = pick_array_of(x, i);
+        if (p)
+            set_pick_array(x, i, lay_array(l, p, n * pick_array[i].bytes));
+    }
 }
 
 static void lay_edges(struct laying *l, struct gpu_graph *q, uint32_t et,

@@ -91,8 +91,7 @@ int gnn_sample_halo_new(struct sampler *s, struct gnn_err *e)
     const struct gnn_schema *c = &s->meta.schema;
     char key[GNN_ETYPE_KEY_CAPACITY], name[GNN_NAME_MAX + 1];
     uint64_t rows = 0;
-    /* Which the halo's edges do not have. */
-    if (s->meta.sampling.weight || gnn_sampling_is_temporal(&s->meta.sampling))
+    if (gnn_sampling_reads_edges(&s->meta.sampling)) /* the halo has their sources only */
         return 0;
     for (uint32_t p = s->store->from; p < s->store->to; p++)
         if (!c->netypes || !gnn_store_look(s->store, p,

@@ -5,12 +5,6 @@
 
 #include "lib/sample/sample_impl.h"
 
-/* How many trees a batch has at most. */
-static uint32_t trees_of(const struct gnn_sampling *m)
-{
-    return !m->disjoint ? 1 : m->clusters ? m->clusters : m->batch_size;
-}
-
 /* How many nodes a batch may well have. A map that was made for too few has to be cleared once
  * more. */
 static uint64_t expected_nodes(const struct gnn_sampling *m, uint32_t netypes)
@@ -37,7 +31,7 @@ int gnn_sample_numbering(const struct sampler *s, uint64_t nnodes, struct gnn_re
         const uint64_t slots = gnn_relabel_slots(m->batch_size);
         uint64_t *slot = gnn_alloc_zero(slots, sizeof *slot, "local numbers of nodes", e);
         if (slot)
-            gnn_relabel_table(r, slot, slots, trees_of(m));
+            gnn_relabel_table(r, slot, slots, gnn_sampling_trees(m));
         return slot ? 0 : e->code;
     }
     r->map = gnn_alloc(r->nnodes, sizeof *r->map, "local numbers of nodes", e);
@@ -59,7 +53,7 @@ int gnn_sample_fit_numbering(const struct sampler *s, struct gnn_relabel *r, uin
     uint64_t *slot = gnn_alloc_zero(slots, sizeof *slot, "local numbers of nodes", e);
     if (!slot)
         return e->code;
-    gnn_relabel_table(r, slot, slots, trees_of(&s->meta.sampling));
+    gnn_relabel_table(r, slot, slots, gnn_sampling_trees(&s->meta.sampling));
     gnn_free(old);
     return 0;
 }

@@ -224,6 +224,10 @@ int gnn_sample_dedup_reply(const struct sample_draw *d, struct sample_dedup *o,
                            struct gnn_request *q, uint32_t r) GNN_MUST_USE;
 int gnn_sample_dedup_read(const struct sample_draw *d, struct sample_dedup *o,
                           struct gnn_request *q, uint32_t hop) GNN_MUST_USE;
+/* (lib/sample/edge_data.c) What the rule needs to know of the edges of type et into part p, which
+ * this rank has open. */
+int gnn_sample_edge_data(struct sampler *s, uint32_t et, uint32_t p, struct gnn_pick_edges *pick,
+                         struct gnn_err *e) GNN_MUST_USE;
 /* (lib/sample/halo.c) Sets s->halo if there is one; takes NULL. */
 int gnn_sample_halo_new(struct sampler *s, struct gnn_err *e) GNN_MUST_USE;
 void gnn_sample_halo_free(struct sample_halo *h, const struct gnn_schema *c);

@@ -103,10 +103,10 @@ struct gnn_sampler_opts {
 void gnn_sampler_opts_init(struct gnn_sampler_opts *o);
 
 /* Whether batches are put together in the host's memory, though devices sample: those of several
- * ranks, of walks and of clusters. */
+ * ranks, and those without fan-outs. */
 static inline bool gnn_sampler_assembles(const struct gnn_sampler_opts *o, unsigned ranks)
 {
-    return ranks > 1 || o->sampling.walks.length || o->sampling.clusters;
+    return ranks > 1 || !gnn_sampling_has_fanouts(&o->sampling);
 }
 
 /* Returns NULL and fills e on failure: GNN_E_USAGE for options that do not fit each other or the

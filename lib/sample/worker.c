@@ -90,7 +90,7 @@ static int begin_type(const struct sample_draw *d, uint32_t t)
     return rc;
 }
 
-/* Of clusters: how many seeds the batches of all ranks have. */
+/* How many seeds the batches of all ranks have. */
 static int add_seed_count(const struct sample_draw *d)
 {
     struct gnn_tensor *t;
@@ -110,7 +110,7 @@ static int begin_batch(const struct sample_draw *d, uint64_t *n)
     gnn_tensors_clear(&b->tensors); /* what carried them */
     gnn_sample_keys(d->s, b, d->w->keys);
     int rc = gnn_column_add_key(b, &d->s->meta, d->e);
-    if (!rc && m->clusters)
+    if (!rc && gnn_sampling_counts_seeds(m))
         rc = add_seed_count(d);
     for (uint32_t t = 0; !rc && t < c->nntypes; t++) {
         rc = begin_type(d, t);
@@ -124,8 +124,8 @@ static int begin_batch(const struct sample_draw *d, uint64_t *n)
     return rc ? rc : gnn_seed_draws_add(d->s, b, d->w->seeds.node, *n, d->e);
 }
 
-/* What the first hop adds to clusters' seeds: all nodes of type t in these. */
-static int join_clusters(const struct sample_draw *d, uint32_t t)
+/* What the first hop adds to the seeds, if that is known beforehand: entries of type t. */
+static int join_entries(const struct sample_draw *d, uint32_t t)
 {
     const struct sample_seeds *q = d->s->seeds;
     const struct gnn_relabel *r = &d->w->type[t];
@@ -237,7 +237,7 @@ static int draw_hop(const struct sample_draw *d, uint32_t hop)
     const bool remote = d->w->remote && hop; /* seeds are this rank's own */
     gnn_tensors_clear(&d->w->aside);
     for (uint32_t t = 0; !hop && d->s->seeds->join && t < d->b->nntypes; t++)
-        if (join_clusters(d, t))
+        if (join_entries(d, t))
             return d->e->code;
     int rc = remote ? gnn_sample_remote_hop(d, hop) : 0;
     for (uint32_t et = 0; !rc && !remote && et < d->b->netypes; et++)

@@ -88,7 +88,7 @@ uint64_t gnn_train_batch_rows(const struct gnn_trainer *t, const struct gnn_batc
     const struct gnn_sampling *m = &t->meta->sampling;
     if (t->comm->size == 1) /* a stream of seeds does not say how many there are */
         return rows;
-    if (m->clusters)
+    if (gnn_sampling_counts_seeds(m))
         return b->seeds;
     const uint64_t before = b->step * m->batch_size, all = m->split_seeds[b->split];
     const uint64_t left = before < all ? all - before : 0;

@@ -11,7 +11,7 @@ draw --epochs 2:3 -o later one && draw --epochs 0:2 --seed 9 -o other one || exi
 
 says() { check "$1" grep -q -- "$2" said; }
 check "gnn-inspect -t reports on a stream" sh -c 'gnn-inspect -t a >said'
-says "gnn-inspect says how a stream was sampled" 'fan-out 4,3, batches of 60 node'
+says "gnn-inspect says how a stream was sampled" '^  drawn  for node, fan-out 4,3: --seed [0-9]* --batch 60 --frontier all'
 says "gnn-inspect counts the batches and seeds of a stream" '^  batches 20, 1200 seeds, '
 says "gnn-inspect shows the mean number of nodes after each hop" '^  mean nodes after each hop: 60 '
 says "gnn-inspect -t lists the tensors of the first batch" '^hop/1/node/to/node/indices  *u32'

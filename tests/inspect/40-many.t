@@ -44,5 +44,5 @@ check "gnn-inspect -v lists 30 sets" test "$(grep -c '^  split ' said)" = 30
 echo 1 >seeds
 gnn-sample -q kg -f 2 --seeds seeds --seed-type node -o kg.gnb || exit 1
 gnn-inspect kg.gnb >said
-says "gnn-inspect sums up the fan-outs of 237 relations" 'fan-out 2/2/2/2/2/\.\.\. 232 more, batches'
+says "gnn-inspect sums up the fan-outs of 237 relations" 'fan-out 2/2/2/2/2/\.\.\. 232 more: --seed'
 done_testing

@@ -31,7 +31,6 @@ says '1 seed, 2 of an epoch' gnn-gather --plan --cache 0.5 -i b S
 says 'measured in 1 batch' gnn-gather --plan --cache 0.5 -i b S
 says '1 seed in 1 step an epoch' gnn-inspect "$(gnn-sample -q -f 2 --split valid -o v S && echo v)"
 says 'batches 1, 1 seed, ' gnn-inspect v
-says 'walks of 1 step, 1 from each seed' sh -c 'gnn-sample -q --walk-length 1 -o w S && gnn-inspect w'
 gnn-train -q --store S -f 2,2 --hidden 4 --epochs 1 -o two
 gnn-train -q --store R -f 2 --epochs 1 -o r 2>/dev/null
 says 'the model has 2 layers, but the batches have 1 hop' sh -c 'gnn-gather -q -i b S | gnn-predict -n two'
@@ -50,6 +49,5 @@ says '--hidden names 2 widths; 1 hop needs 0' gnn-train --store S -f 2 --hidden 
 printf 'a,b\n0,1\n1,2\n2\n' >ragged.csv
 says ': 1 field, but line' gnn-import -o X ragged.csv
 gnn-partition -q -k 1 -o C --force S
-says 'batches of 1 partition, at most' sh -c 'gnn-sample -q --clusters 1 -o c C && gnn-inspect c'
 says '1 step of the optimiser' sh -c 'gnn-train -q --store S -f 2 --epochs 1 --checkpoint K -o x && gnn-inspect K/checkpoint.safetensors'
 done_testing

@@ -4,7 +4,7 @@
 . "$GNN_TOP/tests/ranks/setup.sh"
 gnn-import -q -o S sbm:nodes=3000,degree=12,features=8 && gnn-partition -q -k 3 -o P S ||
     { _not_ok "gnn-import and gnn-partition make the store"; done_testing; }
-learn='-q --no-provenance --store P -f 5,5 -b 100 --hidden 16 --lr 0.01 --dropout 0 --no-layer-norm --eval none --epochs 400 --timeout 10'
+learn='-q --no-provenance --store P -f 5,5 -b 100 --hidden 16 --lr 0.01 --dropout 0 --no-layer-norm --eval none --epochs 200 --timeout 10'
 check 'gnn-train learns on 3 ranks that are not suspended' ranks 3 gnn-train $learn -o want
 for i in $(choice '1 2 3' 1); do
     rm -f pid.*

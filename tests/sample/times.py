@@ -79,4 +79,5 @@ def main(store, stream):
     assert picked > 20, "next to nothing was picked"
 
 
-main(*sys.argv[1:])
+if __name__ == "__main__":
+    main(*sys.argv[1:])
