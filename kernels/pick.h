@@ -23,7 +23,8 @@ enum gnn_pick_kind {
     GNN_PICK_UNIFORM, /* without replacement */
     GNN_PICK_REPLACE, /* with replacement */
     GNN_PICK_LABOR,   /* those whose variates, shared by all destinations, are smallest */
-    GNN_PICK_LATEST   /* the last ones in time */
+    GNN_PICK_LATEST,  /* the last ones in time */
+    GNN_PICK_TOP      /* those with the largest values of a field */
 };
 
 enum gnn_pick_until {
@@ -57,6 +58,8 @@ struct gnn_pick_edges {
                                  2^62 - 1 if it has any */
     const uint32_t *positive; /* (nedges) how many of these have a weight; NULL: all */
     const int64_t *time;      /* (nedges) ascending in each row, or real times, likewise */
+    const uint32_t *order;    /* (nedges) positions in the row: by a field, the largest first, and
+                                 among equals in adjacency order */
     /* CPU only, to save time: (nedges + GNN_PICK_WINDOW), from a multiple of 64 bytes on, bits of
      * each sum, gnn_weight_high, and of each time, gnn_time_brief; NULL in all parts of a graph or
      * in none */
@@ -65,7 +68,7 @@ struct gnn_pick_edges {
     unsigned shift; /* bits of later ones, less this, that are left out */
 };
 /* Its arrays (nedges) that devices read, too; and whether they are tensors of the store. */
-#define GNN_PICK_ARRAYS(X) X(sum, false) X(positive, false) X(time, true)
+#define GNN_PICK_ARRAYS(X) X(sum, false) X(positive, false) X(time, true) X(order, false)
 enum { GNN_PICK_WINDOW = 32 /* of these, whatever is behind their end, are looked at together */ };
 
 /* The eligible neighbours of a destination lie among `span` ones from edge `first` of the part on;
@@ -217,7 +220,7 @@ static GNN_HD bool gnn_pick_repeats(struct gnn_pick_rule r)
 /* Does a destination that draws compare all its neighbours? */
 static GNN_HD bool gnn_pick_compares(struct gnn_pick_rule r)
 {
-    return r.kind == GNN_PICK_LABOR && r.fanout > 0;
+    return (r.kind == GNN_PICK_LABOR || r.kind == GNN_PICK_TOP) && r.fanout > 0;
 }
 
 /* Draws of a destination that draws; 0: none does. */

@@ -304,18 +304,52 @@ GNN_FETCH void fetch_rows(const struct gnn_sample_job *job, uint32_t i0)
     }
 }
 
+/* Positions of the k neighbours of destination i, of more than k that are eligible, which come
+ * first in the row's order. Of a damaged order: any. */
+static void take_top(const struct gnn_sample_job *job, uint32_t i, uint32_t k, uint32_t *x)
+{
+    const struct gnn_sample_part *a = &job->graph.part[find_part(&job->graph, job->dst.node[i])];
+    const uint64_t *ptr = &a->indptr[job->dst.node[i] - a->first], n = ptr[1] - ptr[0];
+    const uint32_t *order = a->pick.order + ptr[0], degree = job->row[i].degree,
+                   before = (uint32_t)((uint64_t)(job->row[i].base - a->indices) - ptr[0]);
+    uint32_t found = 0;
+    for (uint64_t j = 0; j < n && found < k; j++)
+        if (order[j] - before < degree)
+            x[found++] = order[j] - before;
+    while (found < k)
+        x[found++] = 0;
+}
+
+/* Fetches where the orders of a group's destinations begin. */
+GNN_FETCH void fetch_orders(const struct gnn_sample_job *job, const struct group *g)
+{
+    for (uint32_t i = g->row; i < g->row + g->rows; i++) {
+        const struct gnn_sample_part *a =
+            &job->graph.part[find_part(&job->graph, job->dst.node[i])];
+        __builtin_prefetch(a->pick.order + a->indptr[job->dst.node[i] - a->first], 0, 2);
+    }
+}
+
 /* Stage 1 of a rule that compares. */
-static void draw_labor(const struct gnn_sample_job *job, struct scratch *s, struct group *g)
+static void draw_compared(const struct gnn_sample_job *job, struct scratch *s, struct group *g)
 {
     const uint32_t k = gnn_pick_draws(job->rule);
+    const bool top = job->rule.kind == GNN_PICK_TOP;
     struct gnn_sample_row drawing[LANES];
     uint32_t many = 0;
-    fetch_rows(job, g->row + g->rows);
-    for (uint32_t l = 0; l < g->rows; l++) {
-        drawing[many] = job->row[g->row + l];
-        many += gnn_pick_is_drawn(job->rule, job->row[g->row + l].degree);
+    if (top)
+        fetch_orders(job, g);
+    else
+        fetch_rows(job, g->row + g->rows);
+    for (uint32_t i = g->row; i < g->row + g->rows; i++) {
+        const bool drawn = gnn_pick_is_drawn(job->rule, job->row[i].degree);
+        if (top && drawn)
+            take_top(job, i, k, s->x + many * k);
+        drawing[many] = job->row[i];
+        many += drawn;
     }
-    gnn_labor_pick(&job->graph, k, job->key, drawing, many, s->table, s->x);
+    if (!top)
+        gnn_labor_pick(&job->graph, k, job->key, drawing, many, s->table, s->x);
     put_addresses(job, g, s->x, k, 1);
 }
 
@@ -370,7 +404,7 @@ static struct group *draw_group(const struct gnn_sample_job *job, struct scratch
     if (job->span)
         return drawn;
     if (next && gnn_pick_compares(job->rule))
-        draw_labor(job, s, next);
+        draw_compared(job, s, next);
     else if (next)
         draw_uniform(job, s, next);
     return next;
@@ -493,7 +527,9 @@ static void draw_large(const struct gnn_sample_job *job, struct scratch *s, uint
         g->n = 0;
         put_weighted(job, i, g);
         gnn_weighted_many(job->rule, job->key, g, s->table, x);
-    } else if (gnn_pick_compares(job->rule))
+    } else if (job->rule.kind == GNN_PICK_TOP)
+        take_top(job, i, n, x);
+    else if (gnn_pick_compares(job->rule))
         gnn_labor_pick(&job->graph, n, job->key, row, 1, s->table, x);
     else if (gnn_pick_repeats(job->rule))
         for (uint32_t j = 0; j < n; j++)

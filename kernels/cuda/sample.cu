@@ -203,6 +203,35 @@ __global__ __launch_bounds__(GNN_BLOCK, repeats ? 4 : 6) void pick_few(const gnn
     }
 }
 
+/* The neighbours that come first in the row's order: a warp for each destination. */
+__global__ __launch_bounds__(GNN_BLOCK) void pick_top(const gnn_work w)
+{
+    const Picker p(w);
+    const unsigned all = 0xffffffffu, lane = threadIdx.x % 32;
+    const uint64_t stride = gridDim.x * (uint64_t)GNN_WARPS;
+    for (uint64_t i = blockIdx.x * (uint64_t)GNN_WARPS + threadIdx.x / 32; i < p.n; i += stride) {
+        const Row row(p, (uint32_t)i);
+        const gnn_sample_graph &g = w.job.what.graph;
+        const gnn_sample_part &a = g.part[gnn_part_of(g, p.dst.node[i])];
+        const uint64_t *ptr = &a.indptr[p.dst.node[i] - a.first],
+                       n = row.drawn ? ptr[1] - ptr[0] : 0;
+        const uint32_t before =
+            row.drawn ? (uint32_t)(gnn_first_edge(w, a, p.dst, (uint32_t)i) - ptr[0]) : 0;
+        uint32_t found = 0;
+        for (uint64_t j = lane; j - lane < n && found < row.picks; j += 32) {
+            const uint32_t x = j < n ? a.pick.order[ptr[0] + j] - before : NONE;
+            const unsigned in = __ballot_sync(all, j < n && x < row.degree);
+            const uint32_t at = found + (uint32_t)__popc(in & ((1u << lane) - 1));
+            if (in >> lane & 1 && at < row.picks)
+                emit(p, row, row.start + at, x);
+            found += (uint32_t)__popc(in);
+        }
+        for (uint32_t j = found + lane; j < row.picks;
+             j += 32) /* all of them, or a damaged order */
+            emit(p, row, row.start + j, row.drawn ? 0 : j);
+    }
+}
+
 /* All neighbours. */
 __global__ __launch_bounds__(GNN_BLOCK) void pick_all(const gnn_work w)
 {
@@ -353,6 +382,8 @@ void launch_pick(const gnn_work &w, void *stream)
     const uint32_t k = gnn_pick_draws(rule);
     if (rule.weighted)
         gnn_cuda_pick_weighted(w, stream);
+    else if (gnn_pick_compares(rule) && rule.kind == GNN_PICK_TOP)
+        GNN_LAUNCH(pick_top, gnn_grid(rows, GNN_WARPS), GNN_BLOCK, 0, stream, w);
     else if (gnn_pick_compares(rule))
         gnn_cuda_pick_labor(w, stream);
     else if (gnn_pick_all(rule))

@@ -51,6 +51,7 @@ struct gnn_sampling {
     bool original_ids; /* node ids in batches are those of the unpartitioned store */
     struct gnn_walks walks;
     const char *weight; /* edge field in proportion to which neighbours are picked, or NULL */
+    const char *top;    /* edge field whose largest values are picked, or NULL */
     /* With labor: all hops have the same variates; they change every so many steps, >= 1 */
     bool labor, layer_dependency;
     uint32_t batch_dependency;
@@ -102,7 +103,10 @@ static inline struct gnn_pick_rule gnn_sampling_rule(const struct gnn_sampling *
 {
     struct gnn_pick_rule rule = s->rule;
     rule.fanout = s->fanout[block];
-    rule.weighted = s->by_field && s->by_field[block];
+    const bool by_field = s->by_field && s->by_field[block];
+    rule.weighted = by_field && s->weight;
+    if (s->top)
+        rule.kind = by_field ? GNN_PICK_TOP : GNN_PICK_UNIFORM;
     return rule;
 }
 

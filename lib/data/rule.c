@@ -420,6 +420,7 @@ int gnn_sampling_bind(struct gnn_sampling *s, const struct gnn_schema *c, const 
     s->induced = s->induced || s->clusters;
     s->rule.kind = s->labor     ? GNN_PICK_LABOR
                    : s->latest  ? GNN_PICK_LATEST
+                   : s->top     ? GNN_PICK_TOP
                    : s->replace ? GNN_PICK_REPLACE
                                 : GNN_PICK_UNIFORM;
     return bind_walks(s, c, where, e) || bind_edge_field(s, c, where, e) ||

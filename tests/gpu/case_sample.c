@@ -208,31 +208,37 @@ void case_weighted(void)
 {
     static const int32_t fan[] = {1, 2, 5, 15, 16, 33, 40, 200, -1}, large[] = {64, 65, 99, 1000};
     for (size_t i = 0; i < COUNT(fan); i++) {
-        for (unsigned how = 0; how < 4; how++) {
+        for (unsigned how = 0; how < 5; how++) {
             const struct world w =
-                one_type(300 * graph_scale(), how % 3 + 1, WEIGHTS | ids_of(how));
-            const struct plan p = {
-                .hops = 2,
-                .fanout = {{fan[i]}, {3}},
-                .rule = {.kind = how == 2 ? GNN_PICK_REPLACE : GNN_PICK_UNIFORM, .weighted = true},
-                .only_new = how & 1,
-                .ids = how > 1};
+                one_type(300 * graph_scale(), how % 3 + 1, WEIGHTS | ids_of(how % 4));
+            const struct plan p = {.hops = 2,
+                                   .fanout = {{fan[i]}, {3}},
+                                   .rule = {.kind = how == 2   ? GNN_PICK_REPLACE
+                                                    : how == 4 ? GNN_PICK_TOP
+                                                               : GNN_PICK_UNIFORM,
+                                            .weighted = how < 4},
+                                   .only_new = how & 1,
+                                   .ids = how > 1};
             sampled(&w, &p, 2, (fan[i] > 100 ? 5 : 12) * graph_scale(), NULL, 0);
         }
-        verdict("sampling by weight with fan-out %d", fan[i]);
+        verdict("sampling by weight and in order with fan-out %d", fan[i]);
     }
-    for (size_t i = 0; i < 2 * COUNT(large); i++) {
-        const bool replace = i & 1;
+    static const struct {
+        const char *name;
+        struct gnn_pick_rule rule;
+    } rules[] = {{"by weight", {.weighted = true}},
+                 {"by weight, with replacement", {.kind = GNN_PICK_REPLACE, .weighted = true}},
+                 {"in order", {.kind = GNN_PICK_TOP}}};
+    for (size_t i = 0; i < COUNT(rules) * COUNT(large); i++) {
         const struct world w = hubs(WEIGHTS, one_hub);
-        const struct plan p = {
-            .hops = 1,
-            .fanout = {{large[i / 2]}},
-            .rule = {.kind = replace ? GNN_PICK_REPLACE : GNN_PICK_UNIFORM, .weighted = true},
-            .only_new = true,
-            .ids = true};
+        const struct plan p = {.hops = 1,
+                               .fanout = {{large[i / COUNT(rules)]}},
+                               .rule = rules[i % COUNT(rules)].rule,
+                               .only_new = true,
+                               .ids = true};
         sampled(&w, &p, 1, 2, (const uint32_t[]){7, 8, 9, 400}, 4);
-        verdict("sampling %d of 5,000 neighbours by weight%s", large[i / 2],
-                replace ? ", with replacement" : "");
+        verdict("sampling %d of 5,000 neighbours %s", large[i / COUNT(rules)],
+                rules[i % COUNT(rules)].name);
     }
 }
 
@@ -360,6 +366,9 @@ void case_times(void)
          {.weighted = true, .time = {.until = GNN_PICK_UNTIL, .windowed = true, .window = 8}}},
         {"by weight with replacement",
          {.kind = GNN_PICK_REPLACE, .weighted = true, .time.until = GNN_PICK_BEFORE}},
+        {"the first in order", {.kind = GNN_PICK_TOP, .time.until = GNN_PICK_UNTIL}},
+        {"the first in order, in a window",
+         {.kind = GNN_PICK_TOP, .time = {.until = GNN_PICK_BEFORE, .windowed = true, .window = 7}}},
         {"by LABOR", {.kind = GNN_PICK_LABOR, .time.until = GNN_PICK_UNTIL}},
         {"then until the edge's", {.time = {.until = GNN_PICK_UNTIL, .by_edge = true}}},
         {"the latest, then before the edge's",

@@ -195,6 +195,7 @@ static const struct gnn_sample_part *parts_at(const struct gnn_sample_part *part
         there[p].id = at(there[p].id);
         there[p].pick.sum = at(there[p].pick.sum);
         there[p].pick.positive = at(there[p].pick.positive);
+        there[p].pick.order = at(there[p].pick.order);
         there[p].pick.time = at(there[p].pick.time);
         there[p].resident_at = at(there[p].resident_at);
         there[p].resident = at(there[p].resident);

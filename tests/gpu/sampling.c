@@ -54,6 +54,21 @@ static void weigh(struct gnn_sample_part *a, bool zeros)
     a->pick.positive = zeros ? positive : NULL;
 }
 
+/* Each row in an order at random. */
+static void order(struct gnn_sample_part *a)
+{
+    uint32_t *of = array(a->nedges, sizeof *of);
+    for (uint64_t i = 0; i < a->count; i++) {
+        uint32_t *row = of + a->indptr[i];
+        for (uint32_t k = 0; k < a->indptr[i + 1] - a->indptr[i]; k++) {
+            const uint32_t other = below(k + 1);
+            row[k] = row[other];
+            row[other] = k;
+        }
+    }
+    a->pick.order = of;
+}
+
 /* A time of a store: a whole number, or the bits of a quarter of it, of which 0 may have a sign. */
 static int64_t time_of(int64_t t, bool real)
 {
@@ -123,6 +138,8 @@ struct relation *add_relation(struct world *w, uint32_t src, uint32_t dst, uint3
         }
         if (with & WEIGHTS)
             weigh(a, p % 3 == 0);
+        if (with & WEIGHTS)
+            order(a);
         if (with & (EDGE_TIMES | REAL_TIMES))
             date(a, with & REAL_TIMES);
     }

@@ -77,7 +77,7 @@ rm -rf s.index
 : >s.index
 status 1 'gnn-sample --keep-index fails where it cannot keep' gnn-sample -q s -f 4,3 --weight weight --keep-index -o x
 rm s.index
-refuses 2 'keep-index.* requires --weight, --time-rule or --node2vec' 'to keep what is not computed' gnn-sample -q s -f 4,3 --keep-index -o x
+refuses 2 'keep-index.* requires --weight, --top, --time-rule or --node2vec' 'to keep what is not computed' gnn-sample -q s -f 4,3 --keep-index -o x
 check 'nothing is left of what was refused' test -z "$(ls -d x x.* 2>/dev/null)"
 
 # A killed process, and two at once.
