@@ -8,6 +8,7 @@ import glob
 import multiprocessing
 import os
 import pickle
+import signal
 import subprocess
 import sys
 import tempfile
@@ -284,14 +285,40 @@ def children():
     for stat in glob.glob("/proc/[0-9]*/stat"):
         try:
             with open(stat) as f:
-                mine += int(f.read().rsplit(")", 1)[1].split()[1]) == os.getpid()
+                name, rest = f.read().rsplit(")", 1)
+                mine += "(gnn-" in name and int(rest.split()[1]) == os.getpid()
         except OSError:
             pass
     return mine
 
 
+def folders():
+    return set(glob.glob(os.path.join(tempfile.gettempdir(), "gnntools-*")))
+
+
+def killed(how):
+    """A process that is killed in an epoch leaves no store."""
+    before, (said, says) = folders(), os.pipe()
+    pid = os.fork()
+    if not pid:
+        epoch = iter(Ours(plain(), ALL, batch_size=1))
+        next(epoch)
+        os.write(says, b"%d" % len(folders() - before))
+        time.sleep(600)
+        os._exit(0)
+    made = os.read(said, 8)
+    os.kill(pid, how)
+    os.waitpid(pid, 0)
+    end = time.monotonic() + 60
+    while folders() - before and time.monotonic() < end:
+        time.sleep(0.01)
+    is_("a process that is killed by signal %d leaves no store" % how, made == b"1" and not folders() - before)
+
+
 def endings():
     d = plain()
+    killed(signal.SIGTERM)
+    killed(signal.SIGKILL)
     for w in 0, 2:
         loader = Ours(d, ALL, batch_size=1, num_workers=w)
         for _ in loader:

@@ -11,7 +11,7 @@ import sysconfig
 import tempfile
 import time
 import weakref
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import IO
 
 PATIENCE = 2.0  # seconds until a child that has closed its output must have ended
@@ -60,6 +60,20 @@ def text_file(data: bytes) -> IO[bytes]:
         rest = rest[file.write(rest):]
     file.seek(0)
     return file
+
+
+def temporary_folder(prefix: str) -> tuple[str, Callable[[], None]]:
+    """A new folder, and its removal, which a child sees to if this process and its forks end before, however it is."""
+    folder = tempfile.mkdtemp(prefix=prefix)
+    guard = subprocess.Popen(["sh", "-c", 'cat; rm -rf "$1"', "sh", folder], stdin=subprocess.PIPE,
+                             stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True)
+
+    def remove() -> None:
+        shutil.rmtree(folder, ignore_errors=True)
+        guard.kill()
+        guard.communicate()
+
+    return folder, remove
 
 
 class Pipeline:

@@ -6,8 +6,6 @@ import copy
 import math
 import mmap
 import os
-import shutil
-import tempfile
 import warnings
 import weakref
 from multiprocessing.util import Finalize
@@ -18,6 +16,7 @@ import torch
 from torch import Tensor
 from torch_geometric.data import Data, HeteroData
 
+from ._child import temporary_folder
 from .arrays import from_arrays
 from .convert import edge_attribute, split_masks
 from .store import Rows, Store, as_tensor
@@ -264,15 +263,15 @@ def _graph_of_data(data: Any, *args: Any) -> Graph:
             arrays["time"] = times[key].numpy()
         if weight_attr is not None and weight_attr in store:
             arrays["weight"] = store[weight_attr].detach().cpu().view(-1).numpy()
-    folder = tempfile.mkdtemp(prefix="gnntools-")
+    folder, remove = temporary_folder("gnntools-")
     try:
         counts = {name: int(part_of(data, t).num_nodes) for t, name in nodes.items()}
         path = from_arrays(os.path.join(folder, "store"), counts, edges, position=True)
         graph = Graph(Store(path), data, nodes, dict(zip(stores, map("/".join, edges))), "weight", False, args)
     except BaseException:
-        shutil.rmtree(folder, ignore_errors=True)
+        remove()
         raise
-    Finalize(graph, shutil.rmtree, (folder, True), exitpriority=0)  # also as a worker ends, and not in a fork
+    Finalize(graph, remove, exitpriority=0)  # also as a worker ends, and not in a fork
     return graph
 
 
