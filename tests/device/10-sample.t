@@ -21,8 +21,6 @@ for memory in device uva; do
     same "by weight with an index, in $memory memory" 1 41 cuda --with $memory '' -f 40,3 -b 20 --steps 0:3 --weight weight --edge-ids w
 done
 rm -rf w.index
-same "by rank" 1 41 cuda -f 4,3 -b 20 --steps 0:3 --top weight --edge-ids w
-same "by rank, of 40, with --frontier new" 2 42 cuda:0,1 -f 40,3 -b 20 --steps 0:2 --top weight --frontier new --edge-ids w
 same "in trees that have the graph's nodes repeatedly" 1 55 cuda -f -1,-1,-1 -b 100 --steps 0:2 --disjoint s
 /usr/bin/python3 "$GNN_TOP/tests/sample/temporal.py" real.npz f8 300 4000
 gnn-import -q -o real real.npz

@@ -81,9 +81,6 @@ for dtype in $(choice 'f16 bf16' bf16); do
 done
 gnn-import -q --no-provenance -o W sbm:nodes=900,degree=12,features=4,weights=1
 gnn-partition -q --no-provenance -k 4 --halo-edges -o W4 W
-check 'gnn-sample --top draws the batches of one process' gnn-sample -q W -f 5,4 --top weight -b 64 --edge-ids -o one.gnb
-check 'gnn-sample --top on 4 ranks draws' ranks 4 gnn-sample -q W4 -f 5,4 --top weight -b 64 --edge-ids -o 'r.%r.gnb'
-check 'gnn-sample --top on 4 ranks draws the batches of one process' union W4 one.gnb $(streams r 4)
 # An index that ranks keep is that of one process, and any number of ranks uses it.
 gnn-sample -q W -f 5,4 --weight weight -b 64 --edge-ids -o one.gnb
 check 'gnn-sample --keep-index on 2 ranks draws' ranks 2 gnn-sample -q W4 -f 5,4 --weight weight -b 64 --edge-ids --keep-index -o 'r.%r.gnb'
