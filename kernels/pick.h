@@ -38,10 +38,11 @@ enum gnn_pick_until {
 struct gnn_pick_time {
     enum gnn_pick_until until;
     bool windowed, real;
-    bool by_edge;   /* the entry that an edge leads to has the edge's time, not that of the entry
-                       it was picked for */
-    int64_t window; /* >= 0: edges that are older than this, too, are not eligible; */
-    double window_real; /* or, of real times, this, which is finite */
+    /* The entry that an edge leads to has the edge's time, not that of the entry it was picked for.
+     */
+    bool by_edge;
+    int64_t window;     /* >= 0: edges that are older than the entry by more are not eligible */
+    double window_real; /* of real times, in place of window; finite */
 };
 
 struct gnn_pick_rule {
@@ -54,8 +55,8 @@ struct gnn_pick_rule {
 /* The data of a part's edges that rules need beside the sources; NULL where the rule does not need
  * it. */
 struct gnn_pick_edges {
-    const uint64_t *sum;      /* (nedges) weights of the row's edges up to this one, from 1 to
-                                 2^62 - 1 if it has any */
+    /* (nedges) weights of the row's edges up to this one, from 1 to 2^62 - 1 if it has any */
+    const uint64_t *sum;
     const uint32_t *positive; /* (nedges) how many of these have a weight; NULL: all */
     const int64_t *time;      /* (nedges) ascending in each row, or real times, likewise */
     const uint32_t *order;    /* (nedges) positions in the row: by a field, the largest first, and

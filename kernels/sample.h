@@ -136,8 +136,9 @@ struct gnn_sample_job {
     void *scratch;              /* gnn_sample_scratch bytes, 64-byte aligned; of any content */
     struct gnn_sample_row *row; /* (n) CPU only: what _count tells _pick */
     struct gnn_sample_span *span; /* (n) the same, of a rule that is weighted; else NULL */
-    int64_t *times; /* (indptr[n]) CPU only, to be written: the times of the picks, as entries have
-                       them; NULL: not wanted */
+    /* (indptr[n]) CPU only, to be written: the times of the picks, as entries have them; NULL: not
+     * wanted */
+    int64_t *times;
 };
 uint64_t gnn_sample_scratch(struct gnn_pick_rule rule);
 
@@ -196,8 +197,8 @@ struct gnn_cuda_relabel {
     uint64_t nnodes; /* at most 2^32 - 2 */
     struct gnn_entries list; /* (capacity) by local number */
     uint32_t capacity;
-    uint32_t bits;   /* gnn_cuda_relabel_bits, or 32 if the list has other columns; the same in all
-                        batches */
+    /* gnn_cuda_relabel_bits, or 32 if the list has other columns; the same in all batches */
+    uint32_t bits;
     uint32_t *count; /* nodes numbered */
     uint32_t *tag;   /* zero before the first use, never touched by the caller */
     /* Unlike the above, of one list: once it is numbered, the counts of all types, *count among
@@ -205,8 +206,9 @@ struct gnn_cuda_relabel {
     const uint32_t *live;
     uint32_t *counts;
     uint32_t ncounts;
-    bool last; /* no list of the type follows in this batch: the map need not learn what this one
-                  finds */
+    /* No list of the type follows in this batch: the map need not learn the new nodes of this one.
+     */
+    bool last;
 };
 /* Bits of a map's word that tell local numbers below `capacity` and positions in lists of at most
  * `list` apart; 0 if there are not enough in 32. */

@@ -31,9 +31,10 @@ struct gnn_walks {
     uint32_t length;   /* steps; 0: no walks */
     uint32_t per_seed; /* at least 1 */
     double restart;    /* probability, in each step but the first, that it leads back to the seed */
-    double p, q;     /* node2vec's, from 1/GNN_NODE2VEC_MAX to that; 1, 1: a step does not depend on
-                        the one before it */
-    uint32_t window; /* pairs of nodes at most so many steps apart, in place of walks; 0: walks */
+    /* node2vec's, from 1/GNN_NODE2VEC_MAX to GNN_NODE2VEC_MAX; 1, 1: steps do not depend on the
+     * steps before them */
+    double p, q;
+    uint32_t window; /* pairs of nodes at most this many steps apart, in place of walks; 0: walks */
 };
 
 /* The time of the entry that an edge leads to: the time of the entry it was picked for, or of the
@@ -52,29 +53,28 @@ struct gnn_sampling {
     struct gnn_walks walks;
     const char *weight; /* edge field in proportion to which neighbours are picked, or NULL */
     const char *top;    /* edge field whose largest values are picked, or NULL */
-    /* With labor: all hops have the same variates; they change every so many steps, >= 1 */
-    bool labor, layer_dependency;
-    uint32_t batch_dependency;
-    bool disjoint; /* each seed, or cluster, has a tree of its own, in which nodes are numbered and
-                      drawn for */
+    bool labor;
+    bool layer_dependency;     /* with labor: all hops have the same variates */
+    uint32_t batch_dependency; /* with labor: steps after which variates change, >= 1 */
+    /* Each seed, or cluster, has a tree of its own, in which nodes are numbered and drawn for. */
+    bool disjoint;
     /* Induced subgraphs: the last hop, whose fan-outs are all or none, finds no nodes. Its rows are
      * all nodes of the batch, and its edges all edges among them, along the edge types that are
      * sampled. Batches have none of the hops before it. (In DGL and PyG: ShaDow; Zeng et al.,
      * "Decoupling the Depth and Scope of Graph Neural Networks", NeurIPS 2021) */
     bool induced;
-    /* The number of partitions of the store that are joined in a batch, whose nodes are all of
-     * theirs: its seeds, at most batch_size, and the others, which the first hop adds without
-     * edges; the second is induced. If 0, batch_size is the number of seeds. (Chiang et al.,
-     * "Cluster-GCN", KDD 2019)
-     */
+    /* The number of partitions of the store that are joined in a batch, which has all of their
+     * nodes: seeds, at most batch_size, and the others, which the first hop adds without edges; the
+     * second hop is induced. If 0, batch_size is the number of seeds. (Chiang et al.,
+     * "Cluster-GCN", KDD 2019) */
     uint32_t clusters;
     /* The rule that picks edges by their times, given the time of the seed; rows are in the order
      * of times. */
     enum gnn_pick_until time_rule;
     bool latest; /* only the latest edges that the rule allows */
     enum gnn_hop_time hop_time;
-    /* The seed type's field with the times of seeds; NULL: they came with these, or there are none
-     */
+    /* The seed type's field with the times of seeds; NULL: times came with the seeds, or there are
+     * none */
     const char *seed_time;
     const char *window; /* a number: edges that are older than the seed by more are not picked */
     /* Each seed of split 0 is drawn from all of the set, with replacement: in proportion to this
@@ -82,23 +82,23 @@ struct gnn_sampling {
      * comes once an epoch. (In PyG: ImbalancedSampler; in PyTorch: WeightedRandomSampler) */
     const char *seed_weight;
     bool seed_balance;
-    uint32_t rank, ranks; /* several ranks: these batches have the seeds only that belong to this
-                             one. Else 0 */
+    uint32_t rank, ranks; /* of several ranks: batches have only the seeds of this one; else 0 */
 
-    /* ---- what follows ---- */
-    struct gnn_pick_rule rule; /* but for the fan-out: */
+    /* ---- members that follow from these ---- */
+    struct gnn_pick_rule rule; /* without the fan-out */
     uint32_t nhops;
     int32_t *fanout; /* [nhops][netypes] */
-    bool *by_field;  /* [nhops][netypes] whether the edge type has the field by which neighbours are
-                        picked; NULL without one */
+    /* [nhops][netypes] whether the edge type has the field by which neighbours are picked; NULL
+     * without one */
+    bool *by_field;
     uint32_t seed_ntype;
     uint32_t nsplits;      /* a batch key's split is an index into split[] */
-    char **split;          /* "train", "valid", ... ; [0] is what is trained on */
+    char **split;          /* "train", "valid", ...; [0] is trained on */
     uint64_t *steps;       /* batches per epoch of each split, before --steps narrows them */
     uint64_t *split_seeds; /* seeds per epoch of each split */
 };
 
-/* How neighbours are picked in a hop along an edge type: block hop * netypes + edge type. */
+/* The pick rule of a hop along an edge type: block hop * netypes + edge type. */
 static inline struct gnn_pick_rule gnn_sampling_rule(const struct gnn_sampling *s, uint64_t block)
 {
     struct gnn_pick_rule rule = s->rule;
@@ -228,9 +228,9 @@ int gnn_sampling_copy_rule(struct gnn_sampling *d, const struct gnn_sampling *s,
 struct gnn_meta {
     struct gnn_schema schema;
     char identity[17]; /* store's content hash, 16 hex digits */
-    char graph[17]; /* identity of the store that gnn-partition made this one of, at first; "": it
-                       is this one */
-    bool is_stream; /* batches, not a store part */
+    /* Identity of the store that gnn-partition first made this one of; "": this one's. */
+    char graph[17];
+    bool is_stream;               /* batches, not a store part */
     struct gnn_sampling sampling; /* if is_stream */
     json_t *provenance;           /* array of strings, one per program; may be NULL */
 };

@@ -12,16 +12,17 @@
 
 struct gnn_gpu; /* lib/gpu/gpu.h */
 
-/* Where devices find the graph: in a copy of their own, or in the host's memory, but for the rows'
- * offsets and as many rows as there is capacity for. AUTO: a copy, if it fits and leaves a quarter
- * of the device. */
+/* The memory in which devices find the graph: a copy of their own, or the host's, but for offsets
+ * and as many rows as there is capacity for. AUTO: a copy, if it fits and leaves a quarter of the
+ * device. */
 enum gnn_graph_memory { GNN_GRAPH_AUTO, GNN_GRAPH_DEVICE, GNN_GRAPH_UVA };
 /* The placement chosen for the graph, in bytes. */
 struct gnn_graph_report {
     enum gnn_graph_memory memory; /* not AUTO */
-    uint64_t device, resident;    /* on each device; of them for rows that are also in the host's
-                                     memory */
-    uint64_t host, copied;        /* in the host's memory; of them in a pinned copy */
+    uint64_t device;              /* on each device */
+    uint64_t resident;            /* of `device`: rows that are also in the host's memory */
+    uint64_t host;                /* in the host's memory */
+    uint64_t copied;              /* of `host`: in a pinned copy */
 };
 
 /* Memory that sampling in proportion to weights takes beside the store, on this rank. */
@@ -30,9 +31,10 @@ struct gnn_weight_report {
     uint64_t idle;  /* nodes with in-edges of a type, all of weight 0: they pick none of these */
 };
 
-/* Nodes whose neighbours a rank samples after the seeds, each once in each hop, along however many
- * edge types: all; other ranks'; and of these those that are in this rank's halo with their
- * in-edges, so that nobody is asked. Grows as batches are made. */
+/* Numbers of nodes whose neighbours a rank samples after the seeds, each once in each hop, along
+ * however many edge types: rows: all of them; remote: other ranks' nodes; halo: remote ones that
+ * are in this rank's halo with their in-edges, so that nobody is asked. They grow as batches are
+ * made. */
 struct gnn_sample_remote_stats {
     uint64_t rows, remote, halo;
 };
@@ -47,52 +49,53 @@ struct gnn_sampler_opts {
      * hops. */
     const char *const *fanout;
     uint32_t nfanout;
-    uint32_t npath;          /* of walks, or 0: the only edge type */
-    const char *const *path; /* [npath] edge types of their steps, in turn */
+    uint32_t npath;          /* of walks; 0: the only edge type */
+    const char *const *path; /* [npath] edge types of walks' steps, in turn */
 
-    /* Where seeds come from: a set of the schema ("train", "0/train"; key split 0; NULL, with a
-     * recipe: all nodes of its seed type, in the order of original ids) and sets that follow each
-     * epoch (key splits 1, 2, ...; never shuffled, never dropped), ... */
+    /* The seeds, unless seeds_name is set: a set of the schema ("train", "0/train"; key split 0;
+     * NULL, with a recipe: all nodes of its seed type, in the order of original ids); */
     const char *split;
+    /* and sets that follow each epoch (key splits 1, 2, ...; never shuffled, never dropped). */
     const char *const *eval;
     uint32_t neval;
-    /* ... or, when seeds_name is not NULL, decimal ids separated by white space, read from seeds_fd
-     * (taken over). With `stream` they are sampled as they come: one epoch, no shuffle. split and
-     * eval are not used then. */
+    /* Or NULL: the name, for messages, of decimal ids of seeds separated by white space, read from
+     * seeds_fd (taken over), in place of split and eval. */
     const char *seeds_name;
     int seeds_fd;
-    bool stream;
-    const char *seed_type; /* node type of those ids; NULL: the labelled type, else the only one */
+    bool stream; /* with seeds_name: ids are sampled as they come: one epoch, no shuffle */
+    const char *seed_type; /* node type of these ids; NULL: the labelled type, else the only one */
 
     uint64_t epoch_from, epoch_to; /* half open */
-    uint64_t step_from, step_to;   /* of split 0, half open; `to` is cut at the epoch's end.
-                                    * Evaluation sets follow an epoch whose last step is in the
-                                    * range. */
-    uint64_t step_stride; /* of these, step_from and each so manieth one after it; 0: all */
-    uint64_t step_first;  /* the same, of the first epoch alone, for a run that goes on: later than
-                             step_from, or 0; not of a stream */
-    unsigned threads;     /* 0: in the caller's thread */
-    unsigned depth;       /* batches under way; 0: chosen from threads */
-    bool background; /* threads at the lowest priority, for a caller whose own threads wait for each
-                        other */
+    /* Steps of split 0, half open; `to` is cut at the epoch's end. Evaluation sets follow an epoch
+     * whose last step is in the range. */
+    uint64_t step_from, step_to;
+    uint64_t step_stride; /* takes step_from and every step_stride-th step after it; 0: all */
+    /* step_from of the first epoch alone, for a run that goes on: later than step_from, or 0; not
+     * of a stream */
+    uint64_t step_first;
+    unsigned threads; /* 0: in the caller's thread */
+    unsigned depth;   /* batches under way; 0: chosen from threads */
+    /* Threads run at the lowest priority, for a caller whose own threads wait for each other. */
+    bool background;
     const char *provenance; /* line for the header, or NULL */
 
-    /* NULL: the CPU samples. Otherwise these devices do, and what follows has a meaning. Of one
-     * rank, batches lie there, and threads, depth and background have none; of several, the threads
-     * take the devices in turn to draw from this rank's parts, and put batches together in the
-     * host's memory. */
+    /* The devices that sample; NULL: the CPU does, and the next members have no meaning. With one
+     * rank, batches lie on devices, and threads, depth and background have no meaning; with
+     * several, the threads take the devices in turn to draw from this rank's parts, and put batches
+     * together in the host's memory. */
     struct gnn_gpu *gpu;
     enum gnn_graph_memory graph_memory;
-    uint64_t graph_cache; /* with GNN_GRAPH_UVA: bytes of each device for rows; UINT64_MAX: half of
-                             what is free, with a reserve */
+    /* With GNN_GRAPH_UVA: bytes of each device for rows; UINT64_MAX: half of its free memory, with
+     * a reserve. */
+    uint64_t graph_cache;
     struct gnn_graph_report *graph_report; /* filled by gnn_sampler_source_new; or NULL */
 
     /* Several ranks that have opened the store together (gnn_store_open_ranks) all make this source
      * with the same options, ask for the same batches and free it together; each draws, of every
-     * batch, what the seeds in its own parts need, and the ranks' batches together are the batch
-     * that one rank would draw. The frontier policy must be GNN_FRONTIER_ALL then, as who is new
-     * depends on all seeds; seeds come from sets or a file, not as a stream; nodes are store ids.
-     */
+     * batch, the part for the seeds in its own parts, and the ranks' batches together are the batch
+     * that one rank would draw. The frontier policy must be GNN_FRONTIER_ALL then, as it depends on
+     * all seeds which nodes are new; seeds come from sets or a file, not as a stream; nodes are
+     * store ids. */
     bool count_once; /* with several: training batches have counted/T, see gnn_batch_type.counted */
     struct gnn_sample_remote_stats *remote; /* with several ranks, or NULL; outlives the source */
 
