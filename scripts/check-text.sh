@@ -17,7 +17,7 @@ files() { find cmd lib kernels formats tests scripts man mk .ci Makefile README.
 list() { files ! -path 'tests/corpus/*' ! -path 'tests/*/data/*' ! -name '*.gnb' ! -name '*.np[yz]' "$@"; }
 code=$(list \( -name '*.[ch]' -o -name '*.cu' -o -name '*.cuh' \))
 text=$(list \( -name '*.[ch]' -o -name '*.cu' -o -name '*.cuh' -o -name '*.sh' -o -name '*.t' -o -name '*.sbatch' -o -name '*.p[ly]' -o -name '*.[157]' -o -name Makefile -o -name '*.mk' -o -name '*.md' \))
-headers=$(list ! -path 'tests/*' ! -name sampling_list.h \( -name '*.h' -o -name '*.cuh' \))
+headers=$(list ! -path 'tests/*' \( -name '*.h' -o -name '*.cuh' \))
 scripts=$(list \( -path 'scripts/*.sh' -o -path .ci/run \))
 batch=$(list -name '*.sbatch')
 rules=$(list \( -name Makefile -o -name '*.mk' \))
