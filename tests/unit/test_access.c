@@ -364,7 +364,7 @@ static void refused(struct gnn_store *s)
     const struct gnn_access_seeds seeds = {.id = &seed, .n = 1, .share = 1, .to = UINT64_MAX};
     const struct gnn_sampling m[] = {
         {.nhops = 1, .fanout = fan, .rule.kind = GNN_PICK_LABOR},
-        {.nhops = 1, .fanout = fan, .weight = (char[]){"w"}},
+        {.nhops = 1, .fanout = fan, .by_field = (bool[]){true}},
         {.nhops = 1, .fanout = fan, .rule.time.until = GNN_PICK_UNTIL},
         {.clusters = 2},
         {.walks.length = 3},
