@@ -101,7 +101,7 @@ asked() {
         case $1 in device | needed-device) [ $(((line + way_number) % 4)) -eq 0 ] && return ;; esac
         return 1
     fi
-    wide || [ $(((line + way_number) % 8)) -eq 0 ]
+    wide || [ $(((line + way_number) % 16)) -eq 0 ]
 }
 line=0
 while read -r g opts <&4; do # mpirun would read standard input
