@@ -72,13 +72,13 @@ static void append_options(char *text, size_t capacity, const struct gnn_layer_s
         const struct gnn_layer_option *x = &layer->option[k];
         const struct opt *o = gnn_layers_option(s, x->word);
         char one[96];
-        size_t n = 0;
-        const char *word = x->choices ? gnn_layer_option_word(x, x->init, &n) : "";
+        int n = 0;
+        const char *word = x->choices ? gnn_choice_word(x->choices, (uint32_t)x->init, &n) : "";
         if (!x->unrecorded || o->kind == OPT_END || opt_given(o->value))
             continue;
         if (x->choices || x->flag)
             snprintf(one, sizeof one, "--%s%s%s%.*s", x->flag && x->init == 0 ? "no-" : "", x->word,
-                     n ? " " : "", (int)n, word);
+                     n ? " " : "", n, word);
         else
             snprintf(one, sizeof one, "--%s %g", x->word, x->init);
         append_text(text, capacity, " ", one);

@@ -62,8 +62,9 @@ static const char *value_text(const struct opt *o)
 {
     static char text[256];
     const struct opt_i32s *list = o->value;
-    const char *word = o->choices;
+    const char *word;
     size_t at = 0;
+    int n;
     if (o->kind == OPT_FLAG)
         return *(bool *)o->value ? "it" : "it not";
     if (o->kind == OPT_STR)
@@ -71,11 +72,10 @@ static const char *value_text(const struct opt *o)
     snprintf(text, sizeof text, "none");
     for (uint32_t k = 0; o->kind == OPT_I32S && k < list->n && at < sizeof text; k++)
         at += (size_t)snprintf(text + at, sizeof text - at, "%s%d", k ? "," : "", list->v[k]);
-    for (int k = 0; o->kind == OPT_CHOICE && k < *(int *)o->value; k++)
-        word += strcspn(word, "|") + 1;
-    if (o->kind == OPT_CHOICE)
-        snprintf(text, sizeof text, "%.*s", (int)strcspn(word, "|"), word);
-    else if (o->kind != OPT_I32S && gnn_option_number(o) != 0)
+    if (o->kind == OPT_CHOICE) {
+        word = gnn_choice_word(o->choices, *(uint32_t *)o->value, &n);
+        snprintf(text, sizeof text, "%.*s", n, word);
+    } else if (o->kind != OPT_I32S && gnn_option_number(o) != 0)
         snprintf(text, sizeof text, "%g", gnn_option_number(o));
     return text;
 }

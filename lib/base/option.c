@@ -3,7 +3,6 @@
 
 #include <errno.h>
 #include <math.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -97,18 +96,33 @@ static int set_real(const struct setting *s)
     return !end ? s->e->code : *end ? bad_value(s, s->text, "a number") : 0;
 }
 
+const char *gnn_choice_word(const char *choices, uint32_t i, int *n)
+{
+    for (; i; i--)
+        choices += strcspn(choices, "|") + 1;
+    *n = (int)strcspn(choices, "|");
+    return choices;
+}
+
+int gnn_choice_find(const char *choices, const char *word, size_t n)
+{
+    for (int i = 0;; i++) {
+        const size_t len = strcspn(choices, "|");
+        if (len == n && !strncmp(choices, word, n))
+            return i;
+        if (!choices[len])
+            return -1;
+        choices += len + 1;
+    }
+}
+
 static int set_choice(const struct setting *s)
 {
-    const size_t n = strlen(s->text);
     struct gnn_suggest words = {.word = s->text};
-    int i = 0;
-    for (const char *c = s->o->choices; *c; i++) {
-        const size_t len = strcspn(c, "|");
-        if (len == n && !strncmp(c, s->text, n)) {
-            *(int *)s->o->value = i;
-            return 0;
-        }
-        c += len + (c[len] == '|');
+    const int i = gnn_choice_find(s->o->choices, s->text, strlen(s->text));
+    if (i >= 0) {
+        *(int *)s->o->value = i;
+        return 0;
     }
     gnn_suggest_words(&words, s->o->choices);
     return gnn_fail(s->e, GNN_E_USAGE, "%s%s: unknown value '%s'%s", s->dashes, s->o->name, s->text,

@@ -5,6 +5,7 @@
 #define GNN_LIB_BASE_OPTION_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "lib/base/err.h"
@@ -72,6 +73,11 @@ struct opt {
  * of a program. Texts are kept as pointers. */
 int gnn_option_set(const struct opt *o, const char *text, const char *dashes,
                    struct gnn_err *e) GNN_MUST_USE;
+
+/* Word i, *n bytes long, of choices "a|b|c", which have it; and the number of a word of n bytes,
+ * -1: it is none of them. */
+const char *gnn_choice_word(const char *choices, uint32_t i, int *n);
+int gnn_choice_find(const char *choices, const char *word, size_t n);
 
 /* Which options were given, by name. */
 struct gnn_given {

@@ -41,19 +41,12 @@ static json_t *sets_to_json(const struct gnn_sampling *s)
     return sets;
 }
 
-/* Word i of "a|b|c". */
-static json_t *word_to_json(const char *words, uint32_t i)
-{
-    for (; i--; words++)
-        words += strcspn(words, "|");
-    return json_stringn(words, strcspn(words, "|"));
-}
-
 static json_t *value_to_json(const struct gnn_meta *m, const struct gnn_sampling_member *x)
 {
     const struct gnn_sampling *s = &m->sampling;
     const void *v = gnn_member_of(s, x);
-    const char *text = is_text(x) ? *(const char *const *)v : NULL;
+    const char *text = is_text(x) ? *(const char *const *)v : NULL, *word;
+    int n;
     switch (x->kind) {
     case GNN_MEMBER_SEED:
         return json_sprintf("%016llx", (unsigned long long)*(const uint64_t *)v);
@@ -64,7 +57,8 @@ static json_t *value_to_json(const struct gnn_meta *m, const struct gnn_sampling
     case GNN_MEMBER_F64:
         return json_real(*(const double *)v);
     case GNN_MEMBER_CHOICE:
-        return word_to_json(x->choices, *(const uint32_t *)v);
+        word = gnn_choice_word(x->choices, *(const uint32_t *)v, &n);
+        return json_stringn(word, (size_t)n);
     case GNN_MEMBER_TEXT:
         return json_string(text);
     case GNN_MEMBER_NUMBER:
@@ -128,7 +122,8 @@ static void value_text(const struct gnn_sampling *s, const struct gnn_sampling_m
                        size_t n)
 {
     const void *v = gnn_member_of(s, x);
-    const char *word = x->choices;
+    const char *word;
+    int length;
     *out = '\0';
     if (is_text(x))
         snprintf(out, n, " %s", *(const char *const *)v);
@@ -139,9 +134,8 @@ static void value_text(const struct gnn_sampling *s, const struct gnn_sampling_m
     else if (x->kind == GNN_MEMBER_F64)
         snprintf(out, n, " %.10g", *(const double *)v);
     else if (x->kind == GNN_MEMBER_CHOICE) {
-        for (uint32_t i = *(const uint32_t *)v; i; i--)
-            word += strcspn(word, "|") + 1;
-        snprintf(out, n, " %.*s", (int)strcspn(word, "|"), word);
+        word = gnn_choice_word(x->choices, *(const uint32_t *)v, &length);
+        snprintf(out, n, " %.*s", length, word);
     }
 }
 
@@ -173,19 +167,6 @@ static int bad_member(const struct gnn_sampling_member *x, struct gnn_err *e)
 {
     return gnn_fail(e, GNN_E_INPUT, "header: bad '%s%s%s' of sampling", x->group ? x->group : "",
                     x->group ? "." : "", x->key);
-}
-
-/* Which of "a|b|c"; UINT32_MAX: none. */
-static uint32_t find_word(const char *words, const char *word)
-{
-    const size_t n = strlen(word);
-    for (uint32_t i = 0;; i++) {
-        if (!strncmp(words, word, n) && (words[n] == '|' || !words[n]))
-            return i;
-        words += strcspn(words, "|");
-        if (!*words++)
-            return UINT32_MAX;
-    }
 }
 
 static int number_from_json(const char **text, const json_t *j, struct gnn_err *e)
@@ -226,7 +207,8 @@ static int value_from_json(void *v, const struct gnn_sampling_member *x, const j
         *(double *)v = json_number_value(j);
         return 0;
     case GNN_MEMBER_CHOICE:
-        *(uint32_t *)v = text ? find_word(x->choices, text) : UINT32_MAX;
+        *(uint32_t *)v =
+            text ? (uint32_t)gnn_choice_find(x->choices, text, strlen(text)) : UINT32_MAX;
         *good = *(uint32_t *)v != UINT32_MAX &&
                 (x->when != GNN_WHEN_SET || *(uint32_t *)v != (uint32_t)x->standard);
         return 0;

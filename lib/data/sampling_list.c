@@ -43,7 +43,7 @@ const struct gnn_sampling_member gnn_sampling_list[] = {
     {GNN_MEMBER_U32, AT(walks.length), .group = "walks", .key = "length", .option = "walk-length",
      .arg = "N", .help = "random walks of N steps from each seed, in place of neighbourhoods",
      .min = 1, .max = GNN_WALK_MAX, .section = GNN_SECTION_WALKS,
-     .picks = "walks do not depend on fields of edges"},
+     .picks = "walks are drawn without regard to that"},
     {GNN_MEMBER_U32, AT(walks.per_seed), .group = "walks", .key = "per_seed", .standard = 1,
      .option = "walks-per-seed", .arg = "N", .help = "walks from each seed (default: 1)", .min = 1,
      .max = 1048576, .most = INT32_MAX, .section = GNN_SECTION_WALKS},

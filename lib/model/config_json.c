@@ -5,6 +5,7 @@
 
 #include "lib/base/json.h"
 #include "lib/base/mem.h"
+#include "lib/base/option.h"
 #include "lib/data/class_names.h"
 #include "lib/data/standard.h"
 #include "lib/model/model_file.h"
@@ -68,11 +69,12 @@ void gnn_model_put_options(json_t *j, const struct gnn_model_config *c)
 {
     for (uint32_t k = 0; k < c->layer->noptions; k++) {
         const struct gnn_layer_option *x = &c->layer->option[k];
-        size_t n = 0;
-        const char *word = x->choices ? gnn_layer_option_word(x, c->option[k], &n) : NULL;
+        int n = 0;
+        const char *word =
+            x->choices ? gnn_choice_word(x->choices, (uint32_t)c->option[k], &n) : NULL;
         if (c->option[k] != x->init)
             json_object_set_new(j, x->name,
-                                word       ? json_stringn(word, n)
+                                word       ? json_stringn(word, (size_t)n)
                                 : x->flag  ? json_boolean(c->option[k] != 0)
                                 : x->whole ? json_integer((json_int_t)c->option[k])
                                            : json_real(c->option[k]));
@@ -237,7 +239,9 @@ static bool parse_option(const struct gnn_layer_option *x, const json_t *v, doub
     if (!v)
         return true;
     if (x->choices)
-        *to = json_is_string(v) ? gnn_layer_option_value(x, json_string_value(v)) : -1;
+        *to = json_is_string(v)
+                  ? gnn_choice_find(x->choices, json_string_value(v), json_string_length(v))
+                  : -1;
     else
         *to = x->flag ? json_is_true(v) : json_number_value(v);
     return x->choices ? *to >= 0

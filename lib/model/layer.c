@@ -41,28 +41,6 @@ void gnn_param_list_norm(struct gnn_param_list *l, const struct gnn_model_config
     }
 }
 
-const char *gnn_layer_option_word(const struct gnn_layer_option *x, double value, size_t *n)
-{
-    const char *at = x->choices;
-    for (int i = 0; i < (int)value; i++)
-        at += strcspn(at, "|") + 1;
-    *n = strcspn(at, "|");
-    return at;
-}
-
-int gnn_layer_option_value(const struct gnn_layer_option *x, const char *word)
-{
-    const char *at = x->choices;
-    for (int i = 0;; i++) {
-        const size_t n = strcspn(at, "|");
-        if (strlen(word) == n && !strncmp(word, at, n))
-            return i;
-        if (!at[n])
-            return -1;
-        at += n + 1;
-    }
-}
-
 const struct gnn_conv *gnn_conv_lead(const struct gnn_model *m, const struct gnn_conv *v)
 {
     const struct gnn_conv *u = &m->conv[m->stage[v->stage].conv];

@@ -106,10 +106,6 @@ struct gnn_layer_option {
     bool training;   /* only training depends on it: an applied model computes the same with any */
     bool unrecorded; /* state dicts of other programs do not record it: gnn-predict has it too */
 };
-/* _word: the word for this value of an option with `choices`, of *n characters. _value: the value
- * of a word; -1: it is none of the choices. */
-const char *gnn_layer_option_word(const struct gnn_layer_option *x, double value, size_t *n);
-int gnn_layer_option_value(const struct gnn_layer_option *x, const char *word);
 
 /* The table of a layer. Operations that fail return the status that they put into e. Rows are of
  * the destinations, [from, to); y and dy point to row `from`. */

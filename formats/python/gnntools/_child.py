@@ -65,7 +65,7 @@ def text_file(data: bytes) -> IO[bytes]:
 def temporary_folder(prefix: str) -> tuple[str, Callable[[], None]]:
     """A new folder, and its removal, which a child sees to if this process and its forks end before, however it is."""
     folder = tempfile.mkdtemp(prefix=prefix)
-    guard = subprocess.Popen(["sh", "-c", 'cat; rm -rf "$1"', "sh", folder], stdin=subprocess.PIPE,
+    guard = subprocess.Popen(["sh", "-c", 'read -r _; rm -rf "$1"', "sh", folder], stdin=subprocess.PIPE,
                              stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True)
 
     def remove() -> None:
