@@ -109,9 +109,9 @@ check-big: all ## import and partition 2^31 edges (SCALE=27 EDGES=16 METHODS=ran
 check-arm: all ## compile for ARM, run there under emulation, and compare the bits; an hour
 	$(Q)GNN_BIN=$(CURDIR)/$(B)/bin sh scripts/check-arm.sh
 
-# Slurm and two hosts beside what make check has of ranks, and faults.
+# Slurm and two hosts beside what make check has of ranks, and faults. Some wait for minutes until a model is learned before they say a word.
 check-ranks: all ## ranks that are killed, links that are cut, nodes that fail (GNN_IDLE=1: and how soon, on an idle machine)
-	$(Q)$(MAKE) -s check TESTS='$(or $(TESTS),$(sort $(wildcard tests/ranks-long/*.t)))'
+	$(Q)GNN_PATIENCE=$${GNN_PATIENCE:-1800} $(MAKE) -s check TESTS='$(or $(TESTS),$(sort $(wildcard tests/ranks-long/*.t)))'
 
 # clang warns of other things than gcc; what it would compile is tested as gcc compiles it.
 SYNTAX_C  = $(sort $(wildcard cmd/*.c formats/*.c kernels/*.c kernels/cpu/*.c lib/*/*.c lib/*/*/*.c \
