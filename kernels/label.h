@@ -57,8 +57,8 @@ static GNN_HD double gnn_label_value(const void *y, enum gnn_label_type type, ui
     }
 }
 
-/* A class of `classes`; -1: unlabelled (NaN or -1). Other numbers come out as they are if they are
- * whole, or as INT32_MAX. */
+/* A class below `classes`; -1: unlabelled (NaN or -1). Any other number gives a value below -1, or
+ * not below `classes`: itself if it is a whole number of i32. */
 static GNN_HD int32_t gnn_label_class(double v, uint32_t classes)
 {
     if (!(v >= 0))

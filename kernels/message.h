@@ -33,9 +33,8 @@ void gnn_max_rows(const struct gnn_csr *block, size_t nblocks, uint32_t from, ui
 /* Its gradient, through the transposed blocks with `edge`, whose rows are those of X:
  * dx[j][c] = sum over the edges of j, each of a row i, of dy[i][c] where arg[i][c] is that edge;
  * with `acc` they are added one by one to what is there. dy and arg have all rows i; `number` is
- * added to `edge`. The gradient
- * goes to one edge: PyTorch 2.2 divides it among equals, so that what trains here and there is
- * compared with rows that have none. */
+ * added to `edge`. Of equal largest neighbours only the first gets the gradient. PyTorch 2.2
+ * divides it among them, so tests compare with PyTorch only where no two are equal. */
 void gnn_max_back(const struct gnn_csr *block, size_t nblocks, uint32_t from, uint32_t to,
                   const float *dy, const uint32_t *arg, size_t d, float *dx, uint32_t number,
                   bool acc);

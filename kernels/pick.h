@@ -224,13 +224,13 @@ static GNN_HD bool gnn_pick_compares(struct gnn_pick_rule r)
     return (r.kind == GNN_PICK_LABOR || r.kind == GNN_PICK_TOP) && r.fanout > 0;
 }
 
-/* Draws of a destination that draws; 0: none does. */
+/* The number of draws of a destination that draws; 0: none draws. */
 static GNN_HD uint32_t gnn_pick_draws(struct gnn_pick_rule r)
 {
     return r.fanout < 0 ? 0 : (uint32_t)r.fanout;
 }
 
-/* Does a destination of this degree draw, or does it take all, or nothing? */
+/* Whether a destination of this degree draws; otherwise it takes all neighbours, or none. */
 static GNN_HD bool gnn_pick_is_drawn(struct gnn_pick_rule r, uint32_t degree)
 {
     return gnn_pick_repeats(r) ? degree > 0 : r.fanout > 0 && degree > (uint32_t)r.fanout;

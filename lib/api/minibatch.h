@@ -40,8 +40,8 @@ struct gnn_batches *gnn_batches_sample(struct gnn_graph *g, const char *const op
  * positions in the store, or, with original-ids, before it was partitioned. */
 struct gnn_batches *gnn_batches_sample_seeds(struct gnn_graph *g, const char *const options[]);
 /* The batches of `from` with rows of the graph's fields. Options of gnn-gather: fields, dtype,
- * threads (default: 0, those that sample). Takes over `from`, also on failure, which is NULL, as it
- * is where `from` is NULL: the error stays that of what should have made it. */
+ * threads (default: 0, those that sample). Takes over `from`, also on failure.
+ * NULL on failure; if `from` is NULL, gnn_error keeps the error of the call that returned it. */
 struct gnn_batches *gnn_batches_gather(struct gnn_batches *from, struct gnn_graph *g,
                                        const char *const options[]);
 /* Batches of a stream in a file. */

@@ -37,8 +37,8 @@ int gnn_io_read(struct gnn_io *io, void *buf, uint64_t n, uint64_t *got,
  * WHAT)". */
 int gnn_io_read_exact(struct gnn_io *io, void *buf, uint64_t n, const char *what,
                       struct gnn_err *e) GNN_MUST_USE;
-/* A program that fails, and has said why, marks the pipe that it writes to. The next one, whose
- * input then ends too early, asks for the mark, and keeps quiet about what follows from that. The
+/* A program that fails, and has reported why, marks the pipe that it writes to. The next program,
+ * whose input then ends too early, checks for the mark and does not report that consequence. The
  * mark is the sticky bit of the pipe's inode, which means nothing else there; only pipes of pipe(2)
  * have one: those that have names would keep it. */
 void gnn_io_mark_failed(int fd);

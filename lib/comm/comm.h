@@ -2,8 +2,8 @@
 /* Communicators: the processes (ranks) of one job and what they exchange.
  *
  * A communicator is never absent: one process alone is one of size 1, gnn_comm_self(), for which
- * exchanges hand over what was sent and all-reduces do nothing. The engine of several ranks is MPI,
- * loaded when a launcher has started more than one process, and never otherwise. gnn_ops.reduce_new
+ * exchanges hand over what was sent and all-reduces do nothing. Several ranks communicate by MPI,
+ * which is loaded only if a launcher has started more than one process. gnn_ops.reduce_new
  * makes a communicator that reduces numbers in the memory of devices. */
 #ifndef GNN_LIB_COMM_COMM_H
 #define GNN_LIB_COMM_COMM_H

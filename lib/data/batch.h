@@ -22,18 +22,19 @@ struct gnn_block {
 };
 
 struct gnn_batch_type {
-    /* (count[nhops]) store ids; seeds first, then in order of first occurrence. All different, or,
-     * with trees or times, those of a tree and a time */
+    /* (count[nhops]) store ids: the seeds, then the other nodes in order of first occurrence. No id
+     * occurs twice or, with trees or times, no combination of id, tree and time */
     const uint32_t *node;
-    /* (count[nhops]) the tree of each, a position in the global batch: that of its seed. Edges stay
-     * in a tree. NULL: there are none */
+    /* (count[nhops]) the tree of each node: the position of its seed, or cluster, in the global
+     * batch. Both ends of an edge are in the same tree. NULL: no trees */
     const uint32_t *tree;
-    /* (count[nhops]) the time of each, which its neighbours were picked by: that of its seed; i64
-     * or, of real times, f64 (gnn_sampling_time_dtype). NULL: there are none */
+    /* (count[nhops]) the time that limits the picks of each node: that of its seed or, with
+     * GNN_HOP_TIME_EDGE, of the edge that led to it; i64 or f64 (gnn_sampling_time_dtype). NULL: no
+     * times */
     const int64_t *time;
     const uint64_t *count; /* (nhops+1) nodes known after hop h; count[0] are the seeds */
-    /* (count[nhops-1]) of several ranks: this one counts the node in sums over the whole batch, in
-     * which each of its nodes counts once, in any hop; or NULL */
+    /* (count[nhops-1]) with several ranks: 1 if this rank counts the node in sums over the global
+     * batch, where exactly one rank counts each node; or NULL */
     const uint8_t *counted;
     /* (count[0]) how often each seed was drawn, in the host's memory; NULL: once
      * (gnn_sampling_counts_draws) */
@@ -42,11 +43,10 @@ struct gnn_batch_type {
     const uint32_t *orig;
 };
 
-/* Where a batch lies that is in a device's memory: its tensors, but for "key", "counts/T" and
- * "draws/T", and what the typed view points to, but for count. The rest of the view - first, n,
- * edges - is for the host as ever. A stream that reads the batch waits for `ready` first; the
- * reader records `used` on its stream before it gives the batch back. Who fills the batch again
- * waits for that. */
+/* The placement of a batch on a device. Its tensors except "key", "counts/T" and "draws/T", and the
+ * arrays of the typed view except count and draws, are in device memory; the scalars of the view
+ * (first, n, edges) stay on the host. A stream that reads the batch first waits for `ready`. The
+ * reader records `used` on its stream before it returns the batch; the next writer waits for it. */
 struct gnn_batch_place {
     unsigned device;
     void *ready, *used; /* events of lib/gpu/dev.h */
@@ -80,8 +80,8 @@ struct gnn_batch_place {
 struct gnn_batch {
     uint64_t epoch, step;
     uint32_t split, rank;
-    uint64_t seeds;              /* of clusters: seeds of all ranks' batches of this key together */
-    uint64_t nth;                /* how many its source gave before it */
+    uint64_t seeds;              /* with clusters: seeds of the batch over all ranks */
+    uint64_t nth;                /* position among its source's batches, from 0 */
     struct gnn_batch_type *type; /* [nntypes] */
     struct gnn_block *block;     /* [nhops * netypes], hop-major */
     uint32_t nhops, nntypes, netypes;
@@ -112,11 +112,11 @@ struct gnn_batch_pool *gnn_batch_pool_new(const struct gnn_meta *m, struct gnn_e
 void gnn_batch_pool_free(struct gnn_batch_pool *p);
 /* An empty batch with space for the stream's types and hops. */
 int gnn_batch_get(struct gnn_batch_pool *p, struct gnn_batch **b, struct gnn_err *e) GNN_MUST_USE;
-/* Gives it back, with what it has leased. Takes NULL. */
+/* Returns the batch to its pool, and its leased data to their owner. Takes NULL. */
 void gnn_batch_put(struct gnn_batch *b);
-/* One more gnn_batch_put is needed. */
+/* Adds a reference: one more gnn_batch_put is needed. */
 void gnn_batch_hold(struct gnn_batch *b);
-/* Says that it lies in the host's memory. */
+/* Marks the batch as lying in the host's memory: frees its placement. */
 void gnn_batch_unplace(struct gnn_batch *b);
 
 /* Sets the typed view from the tensor set of a frame, after checking all of it: names, dtypes,
@@ -129,13 +129,13 @@ int gnn_batch_bind(struct gnn_batch *b, const struct gnn_meta *m, struct gnn_err
  * header, the schema and the other tensors let them have. GNN_E_INPUT names the tensor. */
 int gnn_batch_check_table(const struct gnn_tensors *t, const struct gnn_meta *m,
                           struct gnn_err *e) GNN_MUST_USE;
-/* Whether a batch that is bound has what its header promises: seeds, no more than there are; the
- * blocks of all hops; no more picks than the fan-out; walks that begin at its seeds; of what lies
- * on a device, as far as shapes tell. GNN_E_INPUT names the tensor. */
+/* Checks a bound batch against its header: the number of seeds; the blocks of all hops; at most as
+ * many picks as the fan-out; walks that begin at the seeds. Of tensors on a device only the shapes
+ * are checked. GNN_E_INPUT names the tensor. */
 int gnn_batch_check_counts(const struct gnn_batch *b, const struct gnn_meta *m,
                            struct gnn_err *e) GNN_MUST_USE;
-/* The dtype of the first rows that are f16 or bf16 and f32 in the store (gnn-gather --dtype); 0:
- * there are none. */
+/* The dtype, f16 or bf16, of the first gathered field that is f32 in the store (gnn-gather
+ * --dtype); 0: no field was narrowed. */
 enum gnn_dtype gnn_batch_narrowed(const struct gnn_batch *b, const struct gnn_meta *m);
 struct gnn_node_set; /* lib/base/node_set.h */
 /* GNN_E_INPUT if a node is twice among those of its type, or of its type, tree and time, in a batch

@@ -59,9 +59,10 @@ struct gnn_column_info {
     enum gnn_dtype dtype; /* of times, where they are integers */
     enum gnn_column_rows rows;
     enum gnn_column_when when;
-    bool host;   /* in the host's memory, wherever the batch lies */
-    bool ids;    /* of the store, which depend on its partitions */
-    size_t view; /* where struct gnn_batch, _batch_type or _block points to it; of a batch 0: not */
+    bool host; /* in the host's memory, wherever the batch lies */
+    bool ids;  /* of the store, which depend on its partitions */
+    /* offset of the pointer to it in struct gnn_batch, _batch_type or _block; of a batch 0: none */
+    size_t view;
 };
 extern const struct gnn_column_info gnn_column[GNN_NCOLUMNS];
 
@@ -75,7 +76,7 @@ const char *gnn_column_name(char name[GNN_NAME_MAX + 1], const struct gnn_schema
 enum gnn_dtype gnn_column_dtype(const struct gnn_meta *m, enum gnn_column c);
 /* The second dimension, or 0. */
 uint64_t gnn_column_width(const struct gnn_meta *m, enum gnn_column c);
-/* The column that a tensor's name is of, or GNN_NCOLUMNS. */
+/* The column that a tensor's name belongs to, or GNN_NCOLUMNS. */
 enum gnn_column gnn_column_named(const char *name);
 /* The pointer to the column's data in the batch's view; not of a column without one. */
 const void **gnn_column_view(struct gnn_batch *b, enum gnn_column c, uint32_t hop, uint32_t type);
@@ -87,7 +88,7 @@ int gnn_column_add(struct gnn_tensors *set, const struct gnn_meta *m, enum gnn_c
 int gnn_column_add_key(struct gnn_batch *b, const struct gnn_meta *m,
                        struct gnn_err *e) GNN_MUST_USE;
 
-/* Whose rows a tensor "node/T/FIELD" or "hop/H/S/R/D/FIELD" has. */
+/* The field and type of the rows in a tensor "node/T/FIELD" or "hop/H/S/R/D/FIELD". */
 struct gnn_rows_of {
     const struct gnn_field *field; /* NULL: the type has none of that name */
     bool edges, labels;            /* labels: "y", whose rows are those of the seeds */

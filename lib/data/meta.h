@@ -120,8 +120,8 @@ static inline bool gnn_sampling_keeps(const struct gnn_sampling *s, uint32_t hop
 {
     return !s->induced || hop + 1 == s->nhops;
 }
-/* Whether the rows of hop h, from 0, are those nodes alone that the hop before it has found; else
- * all that there are. */
+/* Whether the rows of hop h, from 0, are only the nodes that the previous hop found; otherwise they
+ * are all nodes known so far. */
 static inline bool gnn_sampling_new_rows(const struct gnn_sampling *s, uint32_t hop)
 {
     return s->frontier == GNN_FRONTIER_NEW && hop && !gnn_sampling_induces(s, hop);
@@ -189,12 +189,13 @@ static inline bool gnn_sampling_counts_seeds(const struct gnn_sampling *s)
 {
     return s->clusters;
 }
-/* In how many trees, or at how many times, a node can be: of clusters, each is in one. */
+/* How often a node can occur in a batch, in several trees or at several times: with clusters once.
+ * (For times of edges there is no such bound: see gnn_sampling_nodes_max.) */
 static inline uint32_t gnn_sampling_copies(const struct gnn_sampling *s)
 {
     return gnn_sampling_has_repeats(s) && !s->clusters ? s->batch_size : 1;
 }
-/* The type of these times. */
+/* The dtype of the times of a batch's nodes. */
 static inline enum gnn_dtype gnn_sampling_time_dtype(const struct gnn_sampling *s)
 {
     return s->rule.time.real ? GNN_F64 : GNN_I64;
@@ -228,7 +229,7 @@ int gnn_sampling_copy_rule(struct gnn_sampling *d, const struct gnn_sampling *s,
 struct gnn_meta {
     struct gnn_schema schema;
     char identity[17]; /* store's content hash, 16 hex digits */
-    /* Identity of the store that gnn-partition first made this one of; "": this one's. */
+    /* Identity of the store before its first gnn-partition; "": the same as `identity`. */
     char graph[17];
     bool is_stream;               /* batches, not a store part */
     struct gnn_sampling sampling; /* if is_stream */

@@ -41,22 +41,22 @@ void gnn_recipe_release(struct gnn_recipe *r);
  * evaluated. NULL: there are not so many. */
 const char *gnn_recipe_set(const struct gnn_recipe *r, uint32_t i);
 
-/* The text of a recipe with the epoch, from 0, that the parameters are of, so that the batches that
- * they were evaluated on can be drawn again; in place of `text`, which it frees. NULL and e on
- * failure. */
+/* Adds the epoch, from 0, of the parameters to a recipe's text, so that the batches on which they
+ * were evaluated can be drawn again. Frees `text` and returns the new text; NULL and e on failure.
+ */
 char *gnn_recipe_at(char *text, uint64_t epoch, struct gnn_err *e) GNN_MUST_USE;
 /* A recipe's text with the dtype that features were converted to; 0: the text itself. */
 char *gnn_recipe_narrowed(char *text, enum gnn_dtype dtype, struct gnn_err *e) GNN_MUST_USE;
-/* The last member of the list, of those with `lacks`, by which batches of the recipe differ from
- * those of another one or of a header, its "sampling"; NULL: by none of them. other NULL: from
- * samples of all edges alike, which see, on average, what layer-wise inference sees. Which field
- * has the times of seeds, and how many partitions are joined, does not count. */
+/* Compares the recipe with `other`, the "sampling" of another recipe or of a header; other NULL:
+ * with uniform sampling, which sees on average what layer-wise inference sees. Returns the last
+ * member of the list with `lacks` in which the two differ, or NULL. The field with the times of
+ * seeds and the number of joined partitions are not compared. */
 const struct gnn_sampling_member *gnn_recipe_differs(const struct gnn_recipe *r,
                                                      const json_t *other);
-/* How batches were sampled, for a graph with this schema, whose edge types are in the order of the
- * model's, but that each seed comes once, in order: m gets a copy of the schema and is to be
- * released. GNN_E_INPUT, "PATH: ...", unless such batches can be drawn from it. target: the type of
- * seeds, whatever the model called it. *epoch: as above, or 0. */
+/* Sets m to the sampling of the recipe for a graph with this schema, whose edge types are in the
+ * model's order, except that each seed comes once, in order. m gets a copy of the schema and is to
+ * be released. GNN_E_INPUT "PATH: ..." if such batches cannot be drawn from the graph. target: the
+ * node type of the seeds in the schema. *epoch: the one set by gnn_recipe_at, or 0. */
 int gnn_recipe_sampling(const struct gnn_recipe *r, const struct gnn_schema *c, uint32_t target,
                         const char *path, struct gnn_meta *m, uint64_t *epoch,
                         struct gnn_err *e) GNN_MUST_USE;

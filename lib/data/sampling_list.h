@@ -45,8 +45,9 @@ struct gnn_sampling_member {
     bool train;          /* gnn-train has it, too */
     bool edge_field;     /* a field of edges, one number each, by which neighbours are picked */
     bool edge_data;      /* if it is set, arrays are computed of such a field or of times */
-    /* Words for people, or NULL: neighbours that are picked if it is set, whatever fields edges
-     * have; and what layer-wise inference uses that such batches lack, even on average. */
+    /* Texts for messages, or NULL. picks: the neighbours picked if the member is set, whatever
+     * fields edges have. lacks: the data that layer-wise inference uses but such batches do not
+     * have, even on average. */
     const char *picks, *lacks;
 };
 
@@ -62,9 +63,9 @@ extern const unsigned gnn_sampling_list_length;
 #define GNN_SECTION_RULE "Which neighbours are picked"
 #define GNN_SECTION_WALKS "Random walks"
 
-/* The first option that was given, if any, although it requires one that has no effect in s, or
- * cannot be used with one that has; *why continues "--OPTION ". Lives until this thread's next
- * call. */
+/* The first given option that conflicts with s, or NULL: it requires an option that is not in
+ * effect, or excludes one that is. *why is the text after "--OPTION ". The result lives until this
+ * thread's next call. */
 const char *gnn_sampling_conflict(const struct gnn_sampling *s, const struct gnn_given *given,
                                   const char **why);
 /* The member with this option, or NULL. */

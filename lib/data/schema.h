@@ -147,8 +147,8 @@ void gnn_schema_fields_text(const struct gnn_schema *s, const char *name, char *
 int gnn_schema_no_field(const struct gnn_schema *s, const char *where, const char *name,
                         struct gnn_err *e) GNN_MUST_USE;
 
-/* Whether a store's parts hold as many rows of something as each type has nodes, or else credibly
- * many edges from them: memory is taken for every node. GNN_E_INPUT "NAME: ..." if not. */
+/* Checks the numbers of nodes, for each of which programs allocate memory: each type has a tensor
+ * with a row per node, or few nodes, or a plausible number of out-edges. GNN_E_INPUT "NAME: ..." */
 int gnn_schema_check_counts(const struct gnn_schema *s, const char *name,
                             struct gnn_err *e) GNN_MUST_USE;
 

@@ -16,7 +16,8 @@ struct gnn_source {
     void (*free)(
         struct gnn_source *s); /* also the sources below it; all batches are back by then */
     const struct gnn_meta *meta;
-    bool live; /* a batch may be a long time coming: who reads ahead hands on what it has first */
+    /* The next batch may take long: a stage holds no finished batch back while it waits for it. */
+    bool live;
 };
 
 static inline int gnn_source_next(struct gnn_source *s, struct gnn_batch **b, struct gnn_err *e)
@@ -43,10 +44,10 @@ struct gnn_map_ops {
     int (*apply)(void *arg, void *worker, struct gnn_batch *b, struct gnn_err *e);
     int (*end)(void *arg, struct gnn_err *e);
     void (*arg_free)(void *arg);
-    /* Or NULL: when the source is freed before its end; true: the batches that `up` still gives are
-     * made first. */
+    /* Or NULL: called when the source is freed before its end. True: the batches that `up` still
+     * yields are made before the source is freed. */
     bool (*leave)(void *arg);
-    /* threads run at the lowest priority: on what the caller's own threads leave */
+    /* threads run at the lowest priority, so that the caller's own threads come first */
     bool background;
 };
 struct gnn_source *gnn_map_new(struct gnn_source *up, const struct gnn_meta *meta,

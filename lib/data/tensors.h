@@ -11,8 +11,8 @@
 struct gnn_share;                  /* lib/base/shared.h */
 enum { GNN_SHARE_MIN = 16 << 10 }; /* smaller tensors are not worth a place in shared memory */
 
-/* Data of a set that belong to another process, which waits to have them back. give_back NULL:
- * there are none. */
+/* A lease: data of a set lie in another process's memory, which that process reuses once give_back
+ * is called. give_back NULL: no lease. */
 struct gnn_lease {
     void (*give_back)(struct gnn_lease *l);
     void *owner;

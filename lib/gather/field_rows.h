@@ -17,7 +17,7 @@ struct gather_job {
     uint32_t nparts;
     struct gnn_gather_part *part; /* [nparts]; edges are numbered through all parts */
     struct gnn_edges_part *edges; /* [nparts], of an edge field */
-    void *own;                    /* what part[0].data is, if not of a store: freed with the job */
+    void *own;                    /* part[0].data if it is not the store's: freed with the job */
 };
 
 /* Look the field up in all parts of the store. dtype: as in gnn_gather_opts. */

@@ -31,10 +31,9 @@ struct gnn_gather_cache {
     struct gnn_order order;
 };
 
-/* Where devices found the rows of cached fields, one for each field of a node; and how many they
- * read of others, edges' fields and labels, which are in the host's memory. Grows as batches are
- * handed on.
- */
+/* Counts of the rows that devices have read. hits: rows of cacheable fields, those of nodes except
+ * labels, by tier. other_rows, other_bytes: rows of edge fields and labels, which are in the host's
+ * memory. They grow as the source returns batches. */
 struct gnn_gather_stats {
     struct gnn_tier_hits hits;
     uint64_t other_rows, other_bytes;
@@ -43,8 +42,8 @@ struct gnn_gather_stats {
      * clique that holds the fewest); and all that have rows. */
     uint64_t replicated, sharded, nodes;
     uint64_t cached_bytes; /* on the fullest device */
-    /* The last of these that is true of any two ranks, which are in apart_rank; set by
-     * gnn_gather_source_new. */
+    /* The worst reason why the GPUs of two ranks do not read each other's memory, and these two
+     * ranks; set by gnn_gather_source_new. */
     enum gnn_gpu_apart apart;
     uint32_t apart_rank[2];
 };

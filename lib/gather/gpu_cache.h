@@ -41,12 +41,12 @@ double gnn_gpu_cache_share(const struct gather_caching *k, uint32_t devices, uin
 void gnn_gpu_cache_count(const struct gather_caching *k, uint64_t replicated, uint64_t sharded,
                          uint64_t bytes, uint32_t own);
 
-/* Decides, fills, and sets all views: for the devices of one process (gpu_fill.c); ... */
+/* Chooses the rows to cache, copies them and sets all views, for the devices of one process. */
 int gnn_gpu_cache_cliques(struct gather_caching *k) GNN_MUST_USE;
-/* ... and for those of several ranks (gpu_shard.c); collective. */
+/* As gnn_gpu_cache_cliques, for the devices of several ranks (gpu_shard.c); collective. */
 int gnn_gpu_cache_ranks(struct gather_caching *k) GNN_MUST_USE;
 
-/* The cache, which `fill`, one of these two, fills; and the rows that are never in it. */
+/* Fills the cache by `fill`, one of the two above, and opens the rows that are never cached. */
 int gnn_gpu_gather_cache(struct gpu_gather *x, const struct gnn_gather_cache *o,
                          int (*fill)(struct gather_caching *k), struct gnn_err *e) GNN_MUST_USE;
 

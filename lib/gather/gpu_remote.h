@@ -5,9 +5,10 @@
  * the GPU feature cache nor this rank's own (lib/gather/tiers.h). Replies lie in one
  * staging buffer of pinned memory, which goes to the device in one copy, beside the batch:
  *
- *   parts     struct gnn_gather_part: of each field, and hop of an edge field, this rank's own
- * parts, the reply of each rank, and the replicated remote rows numbers   u64: of the rows wanted,
- * as gather_rows.row has them replies   rows, as they came
+ *   parts     struct gnn_gather_part, per field and hop of an edge field: an empty part, this
+ *             rank's own parts, the replicated remote rows, and the reply of each rank
+ *   numbers   u64, the numbers of the rows wanted, as in gather_rows.row
+ *   replies   the rows, as received
  *
  * Replicated remote rows (lib/gather/replica.h) are read in the host's memory. Fields that change
  * their element type do so where they are read, so that devices get, and cache, rows as they go

@@ -31,8 +31,8 @@ struct gather_tier {
 /* NULL on failure; takes NULL. */
 struct gather_rows *gnn_gather_rows_new(const struct gatherer *g, struct gnn_err *e) GNN_MUST_USE;
 void gnn_gather_rows_free(struct gather_rows *f);
-/* All fields of a batch, in the host's memory. With several ranks every one does the same for its
- * batch of the same number, also in _fetch. */
+/* Gathers all fields of a batch into the host's memory. Collective, as is _fetch: all ranks call it
+ * for their batches with the same number. */
 int gnn_gather_apply(const struct gatherer *g, struct gather_rows *f, struct gnn_batch *b,
                      struct gnn_err *e) GNN_MUST_USE;
 /* The first half of that: rows are numbered and can be read. */

@@ -14,8 +14,8 @@ struct gather_want {
     uint64_t n;         /* rows */
     const uint32_t *id; /* of nodes: ids in the store */
     bool whole;         /* all lie in the parts of the field; nodes then have no numbers */
-    /* This rank's own rows are read where they lie; else it requests them of itself, as they change
-     * their element type on the way. */
+    /* This rank's own rows are read in place. Otherwise their element type changes on the wire, and
+     * the rank requests them from itself. */
     bool direct;
     /* where its rows' numbers begin in gather_rows.row, and its owners in .owner */
     uint64_t row_at, owner_at;
@@ -23,8 +23,8 @@ struct gather_want {
 /* The rows that one rank requested of one slot. */
 struct gather_asked {
     uint64_t n;
-    const uint32_t *node; /* [n], or ... */
-    uint64_t found_at;    /* ... where the rows' numbers begin in gather_rows.found */
+    const uint32_t *node; /* [n]; NULL for edges */
+    uint64_t found_at;    /* of edges: where the rows' numbers begin in gather_rows.found */
 };
 
 /* The rows of one batch; per worker. Slots: node types, then hop-major blocks of edge types. */

@@ -44,8 +44,8 @@ void gnn_dev_free(void *p);
 /* Host memory that every device reaches at the same address. */
 int gnn_dev_pin(void **p, uint64_t bytes, const char *what, struct gnn_err *e) GNN_MUST_USE;
 void gnn_dev_unpin(void *p);
-/* Bytes of the host's memory that all that is pinned may have: more would be pinned at the cost of
- * whatever the system ends to get it. */
+/* The limit, in bytes, of this process's pinned host memory: to pin more, the system may have to
+ * kill processes. */
 uint64_t gnn_dev_pinnable(void);
 /* Lets every device read host memory that exists already, whole pages that are ours to write, or
  * else pages of a file that is only read; *at is its address there. Fails where the system does not
@@ -56,8 +56,8 @@ void gnn_dev_unmap(const void *p);
 
 /* Freeing waits for the work on it; takes NULL. */
 int gnn_dev_stream_new(void **stream, struct gnn_err *e) GNN_MUST_USE;
-/* One whose kernels go before those of a lower priority, as far as they wait for a multiprocessor;
- * none gives way once it runs. gnn_dev_stream_new makes a low one. */
+/* A stream whose waiting kernels start before those of a lower priority; running kernels are not
+ * preempted. gnn_dev_stream_new makes a stream of low priority. */
 enum gnn_dev_priority { GNN_DEV_LOW, GNN_DEV_HIGH, GNN_DEV_HIGHEST };
 int gnn_dev_stream_at(enum gnn_dev_priority priority, void **stream,
                       struct gnn_err *e) GNN_MUST_USE;
@@ -111,7 +111,7 @@ void gnn_dev_import_close(void *p);
 /* After kernels were put on a stream: whether they could be. With GNN_DEBUG_SYNC=1 in the
  * environment it waits for them, so that a failure is found where it happens. `what` names them. */
 int gnn_dev_launched(const char *what, struct gnn_err *e) GNN_MUST_USE;
-/* Is that so? Then kernels had better not go into graphs. */
+/* Whether GNN_DEBUG_SYNC=1 is set: kernels should then not be captured into graphs. */
 bool gnn_dev_debugging(void);
 
 /* A named range in the profiler's time line; they nest. */

@@ -31,8 +31,8 @@ int gnn_nccl_make_id(void *h, struct gnn_nccl_id *id, struct gnn_err *e) GNN_MUS
 /* Begins to join the others: once for each h. */
 int gnn_nccl_join(void *h, const struct gnn_nccl_id *id, uint32_t rank, uint32_t size,
                   struct gnn_err *e) GNN_MUST_USE;
-/* Is what was asked for still going on? What has gone wrong anywhere meanwhile, also in sums on
- * streams, is a failure. *other: it is another rank's, which knows more of it. */
+/* Whether the last request is still in progress. Fails if anything has failed meanwhile, also in
+ * all-reduces on streams. *other: the failure is another rank's, which reports the cause. */
 int gnn_nccl_busy(void *h, bool *busy, bool *other, struct gnn_err *e) GNN_MUST_USE;
 /* Sums n numbers (kind: enum gnn_reduce) over all ranks in the device's memory, in place, when the
  * stream comes to it. All ranks ask for the same sums in the same order. */
@@ -46,7 +46,7 @@ int gnn_nccl_exchange(void *h, const struct gnn_span *out, const struct gnn_span
                       struct gnn_err *e) GNN_MUST_USE;
 /* Begins to leave, all sums being done, as the others do. */
 int gnn_nccl_leave(void *h, struct gnn_err *e) GNN_MUST_USE;
-/* Ends whatever goes on, here; streams go on behind it. Only _free may follow. */
+/* Aborts this rank's operations; streams continue after them. Only _free may follow. */
 void gnn_nccl_abort(void *h);
 /* After leaving, or an abort, or without ever joining. Takes NULL. */
 void gnn_nccl_free(void *h);

@@ -54,7 +54,7 @@ void gnn_gpu_pin_give(uint64_t bytes);
 struct gnn_store;
 int gnn_gpu_host_open(struct gnn_gpu *g, struct gnn_store *s, const void *p, uint64_t bytes,
                       const char *what, const void **at, struct gnn_err *e) GNN_MUST_USE;
-/* The copy, in the host's address space, or NULL: they read it where it lies. */
+/* The host address of the pinned copy of p; NULL: devices read p in place. */
 const void *gnn_gpu_host_copy(const struct gnn_gpu *g, const void *p);
 void gnn_gpu_host_close(struct gnn_gpu *g, const void *p);
 

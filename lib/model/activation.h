@@ -20,14 +20,14 @@ struct gnn_activation {
     struct gnn_dropout q; /* with drop: of row 0 on */
     const float *bias;    /* or NULL */
     const uint8_t *count; /* the rows that count for batch norm's statistics; NULL: all */
-    bool lean; /* xhat is not made while training: gnn_activation_again does it, if it is needed */
+    bool lean;            /* training does not keep xhat; gnn_activation_again makes it if needed */
     /* set by gnn_activation_open */
     struct gnn_epilogue ep;
     bool fused;
     /* kept for the backward pass */
     struct gnn_buf xhat, rstd;
     struct gnn_buf stat; /* batch norm's, kernels/batch_norm.h */
-    double rows; /* that its statistics are of, over all ranks; 0: they are the running ones */
+    double rows; /* number of rows behind its statistics, over all ranks; 0: running statistics */
 };
 
 void gnn_activation_release(const struct gnn_ops *o, struct gnn_activation *a);
@@ -44,12 +44,12 @@ static inline const struct gnn_epilogue *gnn_activation_first(const struct gnn_a
 /* y: row `from`, of which all up to `to` have been made. */
 void gnn_activation_rows(struct gnn_pass *s, struct gnn_activation *a, uint32_t from, uint32_t to,
                          float *y);
-/* y: row 0, when all rows have been there; after this they are finished. */
+/* Finishes all rows, after gnn_activation_rows has been called for all of them. y: row 0. */
 int gnn_activation_close(struct gnn_pass *s, struct gnn_activation *a, uint32_t rows, float *y,
                          struct gnn_err *e) GNN_MUST_USE;
-/* Once more, before the backward pass: from rows as the product has made them, with what
- * gnn_activation_first says, to the same finished rows. y: row `from`. norm: a->xhat, which has
- * capacity for all rows, is made, too, if there is a norm. */
+/* Recomputes finished rows before the backward pass, from rows that the product has made again with
+ * the epilogue of gnn_activation_first. y: row `from`. norm: makes a->xhat, which has capacity for
+ * all rows, too, if there is a norm. */
 void gnn_activation_again(struct gnn_pass *s, struct gnn_activation *a, uint32_t from, uint32_t to,
                           float *y, bool norm);
 

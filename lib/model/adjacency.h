@@ -28,7 +28,7 @@ struct gnn_adj_parts {
     uint32_t row[GNN_ADJ_PARTS + 1], edge[GNN_ADJ_PARTS + 1];
     const struct gnn_csr *seg; /* the block with these numbers */
 };
-/* One part of the sources; or all of them: edge1 is 0, then. */
+/* One part of the sources, or all of them (then edge1 is 0). */
 struct gnn_adj_part {
     uint32_t from, to, edge0, edge1;
     bool last;
@@ -77,8 +77,8 @@ struct gnn_csr gnn_adj_transposed(const struct gnn_adj *a);
 void gnn_adj_normalise(const struct gnn_ops *o, struct gnn_adj *a, uint32_t from, uint32_t to);
 void gnn_adj_transpose(const struct gnn_ops *o, struct gnn_adj *a);
 
-/* Tells lower bounds of the segments' sizes, when seg and back are set, for the bytes that
- * operations transfer. */
+/* Passes lower bounds of the segments' sizes to the operations, which derive from them the bytes
+ * that they transfer; called when seg and back are set. */
 void gnn_adj_tell(const struct gnn_ops *o, const struct gnn_adj *a, struct gnn_block_shape least);
 
 /* Clears rows of (edges, d) that no edge has, before products over all edges. */

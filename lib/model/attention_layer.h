@@ -64,8 +64,8 @@ static inline bool gnn_heads_one_type(const struct gnn_conv_run *c)
     return c->conv->src == c->conv->dst;
 }
 
-/* Numbers of each destination and head, from row `from` of the call on: its score's share, and that
- * one's gradient; what attention leaves for the backward pass. */
+/* Numbers of each destination and head, from row `from` of the call on: its share of the score, the
+ * gradient of this share, and the terms that attention leaves for the backward pass. */
 enum gnn_heads_term {
     GNN_HEADS_DST,
     GNN_HEADS_DDST,
@@ -80,7 +80,7 @@ float *gnn_heads_of_sources(const struct gnn_conv_run *c);
 
 /* The layer's `open`, first part: space for these terms. */
 int gnn_heads_open(struct gnn_conv_run *c, struct gnn_err *e);
-/* All of the kernel's arguments that the layers do not differ in. */
+/* The kernel's arguments that are the same for all attention layers. */
 struct gnn_attention gnn_heads_attention(const struct gnn_conv_run *c,
                                          enum gnn_attention_kind kind);
 /* The layer's `rows`, with a->dst of row `from` on; and its `rows_back`. */
@@ -102,9 +102,8 @@ int gnn_heads_rows_back(struct gnn_conv_run *c, uint32_t from, uint32_t to, cons
  * self-loops. */
 int gnn_heads_edges(struct gnn_conv_run *c, const float *matrix, uint32_t wide, uint32_t from,
                     uint32_t to, bool edges, struct gnn_attention *a, struct gnn_err *e);
-/* After that, of all rows: the gradients of these products to that of the matrix, which is added
- * to.
- */
+/* After gnn_heads_edges for all rows: adds to dmatrix the gradient of the matrix that follows from
+ * dedge and dloop, the gradients of its products. */
 int gnn_heads_edges_back(struct gnn_conv_run *c, const struct gnn_attention *a, float *dedge,
                          const float *dloop, uint32_t wide, float *dmatrix, struct gnn_err *e);
 /* The layer's `beside`: res, the destinations' rows times a matrix, if the option is set. */

@@ -8,7 +8,7 @@
  * edges. They come from the rank that has that partition, are aggregated, and are dropped. In the
  * backward pass gradients go the opposite way: partition p - c receives the gradients that p
  * computes for its rows. Layers that need the rows for that fetch them again. So a rank holds the
- * rows of its own partitions, and those of two rounds: one is used while the next one travels.
+ * rows of its own partitions and those of depth + 1 rounds: one is computed while `depth` travel.
  *
  * Results depend on the k partitions, not on which rank computes them: neighbours are added in the
  * order of rounds, statistics and gradients of parameters in the order of partitions. Any number of

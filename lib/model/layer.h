@@ -64,12 +64,12 @@ struct gnn_conv_run {
     const struct gnn_conv *conv;
     uint32_t first;     /* index of its first parameter */
     uint32_t ds, dd, w; /* widths of sources, destinations and results */
-    /* whether gradients of the sources and destinations are wanted, as they are no features */
+    /* whether gradients of the sources and destinations are needed: they are not features */
     bool inputs;
     /* The first convolution of its stage into the type, perhaps itself, which holds the state that
      * these share. */
     struct gnn_conv_run *lead;
-    bool begins, ends; /* whether it is the first, the last, of these */
+    bool begins, ends; /* whether it is the first, or last, of its stage into the type */
     struct gnn_adj adj;
     uint32_t most;         /* destinations that `rows` makes in a call, at most */
     uint32_t message;      /* width of messages; 0: sources are aggregated as they are */
@@ -170,8 +170,8 @@ struct gnn_layer {
      * options, off its parameters in a state dict, t[k] being number k or NULL; 0: they are not
      * this layer's. */
     uint32_t (*recognise)(struct gnn_model_config *c, const struct gnn_tensor *const *t);
-    /* Or NULL: the choice that all such layers make here, but not in PyG, where a state dict does
-     * not record it; in PyG's words. */
+    /* Or NULL: the settings, in PyG's words, that all such layers have here; a PyG state dict does
+     * not record whether its layers had them. */
     const char *assumed;
     const struct gnn_layer_option *option; /* [noptions], at most GNN_LAYER_OPTIONS */
     uint32_t noptions;

@@ -6,9 +6,9 @@
 #include "lib/base/mem.h"
 #include "lib/data/schema.h"
 
-/* All metrics: name, and what follows it: in manuals, and as an example. PRECISION_AT is among so
- * many of the highest outputs; RECALL_AT, of all positive ones, the share that is among these;
- * RECALL_AT_PRECISION the most at any threshold with at least this precision. */
+/* All metrics: the name, and its argument in manuals and as an example. PRECISION_AT: the precision
+ * among the K highest outputs. RECALL_AT: the share of all positive ones that is among these.
+ * RECALL_AT_PRECISION: the highest recall at any threshold with a precision of at least P. */
 #define GNN_METRICS(FIRST, NEXT, LAST)                                                             \
     FIRST(GNN_ACCURACY, "accuracy", "", "")                                                        \
     NEXT(GNN_F1_MICRO, "f1-micro", "", "")                                                         \
@@ -67,8 +67,8 @@ struct gnn_score {
     uint32_t outputs, classes;
     bool keep; /* keep every logit: metrics that rank, if the task has some, need them */
     const float *class_weight; /* one for each class, by which losses are weighted; NULL: none */
-    /* rows added; of them with a label, which checkpoints do not keep; labels, of which a row may
-     * have several */
+    /* rows added; rows with a label, not kept in checkpoints; labels, of which a row can have
+     * several */
     uint64_t rows, labelled, known;
     uint64_t correct;
     uint64_t *tp, *fp, *fn; /* [classes] */
@@ -98,12 +98,12 @@ int gnn_score_add(struct gnn_score *s, const float *z, const struct gnn_labels *
  * both labels; the others need a positive one, but precision among k any k. RMSE and MAE are over
  * all labelled elements; R2 averages over the outputs whose labels are not all the same.
  * GNN_METRIC_LOSS: the mean loss over all labels, by their weights.
- * GNN_E_NOMEM: what ranks sorts a copy. */
+ * GNN_E_NOMEM: metrics that rank sort a copy of the outputs. */
 int gnn_score_value(const struct gnn_score *s, struct gnn_measure m, double *value,
                     struct gnn_err *e) GNN_MUST_USE;
 /* The mean loss, which needs no memory. */
 double gnn_score_loss(const struct gnn_score *s);
-/* Whether it is made of the order of all outputs, which must be kept. */
+/* Whether the metric depends on the order of all outputs, which must then be kept. */
 static inline bool gnn_metric_ranks(enum gnn_metric m)
 {
     return m >= GNN_ROC_AUC && m <= GNN_RECALL_AT_PRECISION;

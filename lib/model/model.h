@@ -40,7 +40,7 @@ struct gnn_model_config {
     bool has_head;
     uint32_t nhead, head[GNN_HEAD_MAX]; /* the head's hidden layers and their widths */
     enum gnn_jk jk;
-    int act; /* of hidden rows, enum gnn_act; gnn_model_config_fit makes ReLU of GNN_ACT_NONE */
+    int act; /* enum gnn_act of hidden rows; gnn_model_config_fit turns GNN_ACT_NONE into ReLU */
     double option[GNN_LAYER_OPTIONS]; /* the layer's, in the order of its table; flags are 0 or 1 */
     char *edge_weight; /* name of the edge field by which neighbours are weighted, or NULL; owned */
     bool edge_features;                 /* uses the features "x" of edges, where edges have them */
@@ -51,9 +51,9 @@ struct gnn_model_config {
     struct gnn_model_ntype *ntype;
     struct gnn_model_etype *etype;
     uint32_t nntypes, netypes;
-    /* [nlayers][netypes], or NULL: none. Whether training saw no edge of this type in this layer,
-     * where the output could depend on one: no parameter has learned what such an edge means, so
-     * that all passes but those of training leave them out (gnn_conv_untrained). */
+    /* [nlayers][netypes], or NULL: none. Whether the output depends on edges of this type in this
+     * layer but no training step had such an edge: the parameters for them are untrained, so all
+     * passes except training leave these edges out (gnn_conv_untrained). */
     bool *untrained;
 };
 

@@ -39,7 +39,7 @@ struct gnn_net {
      * gradients of a stage's parameters are final, the last stage first. */
     int (*stage_done)(void *arg, uint32_t stage, struct gnn_err *e);
     const struct gnn_batch *b;
-    int threads; /* OpenMP's number when the net was made; small batches take one */
+    int threads; /* OpenMP's number of threads when the net was made; small batches use one */
 };
 
 struct gnn_net_mode {

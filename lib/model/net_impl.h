@@ -31,7 +31,7 @@ int gnn_net_edges(struct gnn_net *n, const struct gnn_meta *meta, uint32_t r,
  * batch may have another floating-point type than its header. */
 int gnn_net_check_floats(const struct gnn_tensor *x, struct gnn_err *e) GNN_MUST_USE;
 
-/* Sets OpenMP's number of threads for the batch, if it is theirs. */
+/* Sets the number of OpenMP threads for the batch, if the operations run on them. */
 void gnn_net_choose_threads(const struct gnn_net *n);
 /* Sets up the steps after a stage's convolutions into type t. */
 int gnn_net_after(struct gnn_net *n, uint32_t stage, uint32_t t, const struct gnn_net_mode *mode,
@@ -42,8 +42,8 @@ int gnn_net_open_conv(struct gnn_net *n, const struct gnn_conv *v, struct gnn_er
  * if this is the last one; or NULL. */
 int gnn_net_conv_rows(struct gnn_net *n, const struct gnn_conv *v, float *out, bool fresh,
                       struct gnn_activation *after, struct gnn_err *e) GNN_MUST_USE;
-/* Where gradients of the rows of a stage are gathered; the first writer covers all rows. _zeroed:
- * for who adds to some of the rows only. */
+/* The buffer that accumulates the gradients of a stage's rows; its first writer writes all rows.
+ * _zeroed: for a writer that adds to only some rows. */
 int gnn_net_grad(struct gnn_net *n, uint32_t stage, uint32_t t, float **g,
                  struct gnn_err *e) GNN_MUST_USE;
 int gnn_net_grad_zeroed(struct gnn_net *n, uint32_t stage, uint32_t t, float **g,

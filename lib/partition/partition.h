@@ -97,9 +97,10 @@ enum { GNN_PARTS_MAX = 65536 };
  *   LDG     neighbours in p * (1 - load of p / capacity)
  *           Stanton, Kliot: "Streaming graph partitioning for large distributed graphs", KDD 2012
  *   Fennel  neighbours in p - 3/2 * a * sqrt(load of p / average load), where a is the mean number
- * of neighbours: the marginal cost with gamma = 3/2, and alpha twice the paper's, which cuts less
- * on most graphs that we tried Tsourakakis, Gkantsidis, Radunovic, Vojnovic: "FENNEL: streaming
- * graph partitioning for massive scale graphs", WSDM 2014
+ *           of neighbours: the marginal cost with gamma = 3/2 and twice the paper's alpha, which
+ *           cuts fewer edges on most graphs that we tried
+ *           Tsourakakis, Gkantsidis, Radunovic, Vojnovic: "FENNEL: streaming graph partitioning
+ *           for massive scale graphs", WSDM 2014
  *
  * Further passes start with empty loads; neighbours that have not come yet in a pass count where
  * the pass before put them (Nishimura, Ugander: "Restreaming graph partitioning", KDD 2013). With
@@ -138,7 +139,7 @@ struct gnn_stream {
 int gnn_stream_run(struct gnn_stream *s, const struct gnn_view *v, uint32_t *part,
                    struct gnn_err *e) GNN_MUST_USE;
 
-/* Parts by who asks for what. A method divides the seeds over the parts; p_r(v) is then the
+/* Parts by expected access frequency. A method divides the seeds over the parts; p_r(v) is then the
  * probability that what part r samples for its seeds of a global batch has v (gnn_access_expected).
  * Vertices for which the choice matters most, by the difference of the best p_r and the next, come
  * first; each goes to the part with space that has the highest p_r(v), and where none is higher to

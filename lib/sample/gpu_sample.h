@@ -27,11 +27,11 @@ struct gpu_capacity {
     double *mean;
     uint64_t guess; /* the most that a first guess gives to one array */
 };
-/* free: bytes of device memory that are there for everything. */
+/* free: bytes of device memory that the graph leaves. */
 int gnn_gpu_capacity_init(struct gpu_capacity *r, const struct sampler *s, uint64_t free,
                           struct gnn_err *e) GNN_MUST_USE;
-/* After a batch found too little: GNN_E_USAGE if no capacity could be large enough. rows:
- * destinations of the block in which that was. */
+/* Raises the capacity that a batch exceeded, as *st says. rows: the number of destinations of the
+ * block that exceeded it. GNN_E_USAGE if no capacity could be large enough. */
 int gnn_gpu_capacity_grow(struct gpu_capacity *r, const struct sampler *s,
                           const struct gnn_cuda_sample_status *st, uint32_t rows,
                           struct gnn_err *e) GNN_MUST_USE;
@@ -55,12 +55,12 @@ int gnn_gpu_host_edges_init(struct gpu_host_edges *f, struct gnn_gpu *g, const s
                             struct gnn_err *e) GNN_MUST_USE;
 void gnn_gpu_host_edges_release(struct gpu_host_edges *f);
 
-/* Rows whose sources are resident on devices all the same. */
+/* Rows of host_edges whose sources are also resident in device memory. */
 struct gpu_resident {
     uint32_t **at;           /* [netypes * nparts] as gnn_sample_part.resident_at */
     uint64_t narrays, units; /* of GNN_SAMPLE_RESIDENT sources */
 };
-/* As many as fit into so many bytes, where they are found included. */
+/* Chooses as many rows as fit into `bytes` of device memory, together with their index. */
 int gnn_gpu_resident_init(struct gpu_resident *n, const struct sampler *s,
                           const struct gpu_capacity *r, uint64_t bytes,
                           struct gnn_err *e) GNN_MUST_USE;
@@ -210,14 +210,14 @@ static inline void *gpu_drawn_column(const struct gpu_drawn *x, enum gnn_column 
 int gnn_gpu_drawn_launch(struct gpu_drawn *x, const struct gnn_batch *key,
                          struct gnn_err *e) GNN_MUST_USE;
 
-/* When that is done: what came of it, ... */
+/* The status that the launched work leaves, readable when the work is done. */
 static inline const struct gnn_cuda_sample_status *gpu_drawn_status(const struct gpu_drawn *x)
 {
     return (const struct gnn_cuda_sample_status *)(const void *)x->out;
 }
-/* ... the destinations of block hop * netypes + et, ... */
+/* The destinations of block hop * netypes + et, likewise: n of them, from node `first` on. */
 void gnn_gpu_drawn_rows(const struct gpu_drawn *x, uint32_t block, uint32_t *first, uint32_t *n);
-/* ... and the tensors and the view of the batch whose place it is. */
+/* Makes the tensors and the view of b, whose placement x is, likewise. */
 int gnn_gpu_drawn_bind(const struct gpu_drawn *x, const struct gnn_batch *key, struct gnn_batch *b,
                        struct gnn_err *e) GNN_MUST_USE;
 

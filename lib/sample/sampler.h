@@ -33,8 +33,7 @@ struct gnn_weight_report {
 
 /* Numbers of nodes whose neighbours a rank samples after the seeds, each once in each hop, along
  * however many edge types: rows: all of them; remote: other ranks' nodes; halo: remote ones that
- * are in this rank's halo with their in-edges, so that nobody is asked. They grow as batches are
- * made. */
+ * are in this rank's halo with their in-edges and need no request. Grows as batches are made. */
 struct gnn_sample_remote_stats {
     uint64_t rows, remote, halo;
 };

@@ -11,8 +11,8 @@
 /* All that a run depends on but the bytes it starts from: must be the same when it goes on, and on
  * all ranks. */
 char *gnn_train_run_text(const struct gnn_trainer *t, struct gnn_err *e) GNN_MUST_USE;
-/* GNN_E_INPUT "PATH: ...": the option in which a checkpoint's run (was) and this one (is), which
- * are not the same, differ first, with both values. */
+/* GNN_E_INPUT "PATH: ..." names the first option in which the checkpoint's run (was) differs from
+ * this run (is), with both values. The two texts are not the same. */
 int gnn_train_run_differs(const struct gnn_trainer *t, const char *path, const char *was,
                           const char *is, struct gnn_err *e) GNN_MUST_USE;
 /* Makes the directory of checkpoints unless it is there; fails if none can be written in it. */
@@ -36,8 +36,8 @@ void gnn_train_ranks_release(struct gnn_trainer *t);
 /* Seeds of a batch over all ranks, of which `rows` are this one's. */
 uint64_t gnn_train_batch_rows(const struct gnn_trainer *t, const struct gnn_batch *b,
                               uint32_t rows);
-/* Before each batch the ranks tell each other what comes next on them: a batch (b, with its epoch
- * and step), an evaluation, the end. _begin sends this rank's message and _end waits for the
+/* Before each batch the ranks exchange what each of them does next: a batch (b, with its epoch,
+ * step and split), or why it has none. _begin sends this rank's message and _end waits for the
  * others', unless that was done already. They set t->pace.stop and fail if the ranks cannot go on
  * together: with GNN_E_STOPPED if the input of one was cut, with GNN_E_INPUT if they are at
  * different batches.
@@ -95,8 +95,8 @@ int gnn_train_weights(struct gnn_trainer *t, uint32_t rows, const uint32_t *draw
 int gnn_train_weigh(struct gnn_trainer *t, uint32_t rows, uint64_t all, float *dz,
                     struct gnn_err *e) GNN_MUST_USE;
 
-/* The slabs that steps work on: made; the host's brought there; and back, with everything before
- * done. */
+/* The slabs that steps work on. _init makes them; _put copies the host's slabs to them; _fetch
+ * copies them back, after all earlier operations are done. */
 enum { GNN_TRAIN_SLABS = 4 };
 struct gnn_train_slab {
     const char *name; /* in checkpoints; of the last, the parameters, NULL */

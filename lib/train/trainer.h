@@ -35,7 +35,7 @@ struct gnn_train_opts {
     uint64_t last_epoch;
     uint64_t patience;         /* epochs without a better value before training stops; 0: never */
     const char *checkpoint;    /* directory, or NULL */
-    uint64_t checkpoint_every; /* steps; 0: only when stopped */
+    uint64_t checkpoint_every; /* steps; 0: only at the end and when stopped */
     const char *provenance;
     const struct gnn_ops *ops; /* where the work is done; must outlive the trainer */
     /* gnn_comm_self(), or several ranks, which all make trainers with the same options and run them
@@ -70,10 +70,10 @@ struct gnn_train_epoch {
 
 struct gnn_train_hooks {
     void *arg;
-    /* Asked after each batch, and where the input is damaged: with `cut` then, as a late answer
-     * would be none. True: return GNN_E_STOPPED. May be NULL. */
+    /* May be NULL. Called after each batch and, with `cut`, when the input is damaged: a signal may
+     * have ended the producer, so pending signals are waited for. True: return GNN_E_STOPPED. */
     bool (*stop)(void *arg, bool cut);
-    /* May be NULL; on a device, and with several ranks, a step is told of while the next one runs.
+    /* May be NULL. On a device, and with several ranks, it is called while the next step runs.
      * loss: NaN if no seed has a label. balance: the slowest rank over the mean, 0 with one. */
     void (*step)(void *arg, uint64_t epoch, uint64_t step, uint64_t steps, double loss,
                  double balance);
@@ -122,7 +122,7 @@ struct train_pace {
     struct train_told own, told; /* being filled; under way */
     void **reduction;            /* [nstages] of gradients, under way */
     double waited;               /* seconds of this step, for all-reduces inside of it */
-    double weight;               /* what all ranks have told of this batch, summed */
+    double weight;               /* sum of the weights that all ranks sent for this batch */
     uint64_t scored;             /* steps whose balance is in r.balance */
     bool open;                   /* between begin and end */
     bool stop;                   /* a rank was asked to stop */
@@ -152,11 +152,11 @@ struct gnn_trainer {
     struct gnn_train_eval *eval, *best_eval; /* [nsplits]: of this epoch, of the best one */
     struct gnn_buf y, row_loss;
     struct {
-        /* of classes; of a batch's rows; their sum, and scratch, and 1; how often rows were drawn
-         */
+        /* weights of classes and of a batch's rows; sum: the sum of the latter, scratch and the
+         * constant 1; draws: how often each row was drawn */
         struct gnn_buf weight, row, sum, draws;
     } weigh;                                      /* where the operations are */
-    struct gnn_train_half half[GNN_TRAIN_HALVES]; /* each with the mark of its number */
+    struct gnn_train_half half[GNN_TRAIN_HALVES]; /* half k uses mark k of the operations */
     unsigned turn;                                /* half of the next batch */
     const struct gnn_train_hooks *hooks;          /* while it runs */
     struct gnn_train_epoch r;
