@@ -27,8 +27,8 @@ struct gnn_comm *ranks_open(double timeout);
 /* cli_path; NULL stays NULL. With several ranks a path that is the same for all of them, or the
  * standard stream, is refused: `option` names it. NULL: may be common. */
 const char *ranks_path(const char *path, const char *option);
-/* Ends the program unless batches with this header, but for what names the rank, and `more`, a text
- * or NULL, are what all ranks make. */
+/* Ends the program unless batches with this header, except the members that name the rank, and
+ * `more`, a text or NULL, are what all ranks make. */
 struct gnn_meta;
 void ranks_agree(struct gnn_comm *c, const struct gnn_meta *m, const char *more);
 /* With -v and to --metrics, as "ranks": what this rank had of the nodes' rows itself, what came

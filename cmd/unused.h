@@ -17,8 +17,8 @@ struct unused_by {
     bool whole;                           /* its batches have all edges, whatever `sampling` says */
     const struct gnn_model_config *model; /* or NULL */
 };
-/* As unused_edge_fields, of the fields weight, time and x, as far as sampling or the model could
- * use them: a line says what each of these does without. */
+/* As unused_edge_fields, of those of the fields weight, time and x that sampling or the model could
+ * use: a line says what each of these does without. */
 void unused_tell(const struct gnn_schema *s, const struct unused_by *by);
 
 #endif

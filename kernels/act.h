@@ -94,7 +94,7 @@ void gnn_layer_norm_back(float *dy, const float *xhat, const float *rstd, size_t
 /* On a device. All pointers are to the caller's device-visible memory, except `drop`, which is the
  * host's and read during the call. Arrays have *n rows, at most cap (n NULL: cap of them). A
  * launcher only puts kernels on the stream (a cudaStream_t). The bits are those of the functions
- * above (a NaN is one, but its payload may differ), but for layer norm, which sums up rows in
+ * above (a NaN is one, but its payload may differ), except in layer norm, which sums up rows in
  * another order; its bits depend on nothing but the row. */
 void gnn_cuda_bias_act(float *x, const uint32_t *n, uint32_t cap, size_t d, const float *bias,
                        enum gnn_act act, const struct gnn_dropout *drop, void *stream);

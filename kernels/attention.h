@@ -159,7 +159,7 @@ struct gnn_attention_back {
     float *ddst; /* as dst */
     /* V2: (rows, d), of each row its own; its column sums are the gradient of weight. */
     float *dweight;
-    /* V2: (rows, heads), the sums of the weights: 1 but for dropout and rows without edges. */
+    /* V2: (rows, heads), the sums of the weights: 1 without dropout, in rows with edges. */
     float *weights;
     /* V2: as edge and loop, and may be in their place; never added to; NULL: not wanted. */
     float *dedge, *dloop;

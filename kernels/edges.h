@@ -64,7 +64,7 @@ static GNN_HD uint64_t gnn_edges_row(const struct gnn_edges_of *r, uint64_t id)
 /* Returns how many are not an edge of their destination. Thread-safe. */
 uint64_t gnn_edges_find(const struct gnn_edges *f);
 
-/* gnn_edges_find on a device, which can reach whatever is pointed to, but for the struct itself,
+/* gnn_edges_find on a device, which can reach whatever is pointed to, except the struct itself,
  * which is read before the call returns. Asynchronous. */
 void gnn_cuda_find_edges(const struct gnn_edges *f, void *stream);
 

@@ -58,7 +58,7 @@ void gnn_edge_relu_back(const struct gnn_csr *block, size_t nblocks, uint32_t fr
 void gnn_edge_sum(const struct gnn_csr *block, size_t nblocks, uint32_t from, uint32_t to,
                   const float *z, uint32_t zfirst, uint32_t nz, size_t d, float *y, bool acc);
 
-/* y[i] = the mean of z_e over the edges e of row i, all of which Z has, but for those from the row
+/* y[i] = the mean of z_e over the edges e of row i, all of which Z has, except those from the row
  * to itself (indices[e] == i); 0 if there are no others. */
 void gnn_edge_means(const struct gnn_csr *block, size_t nblocks, uint32_t from, uint32_t to,
                     const float *z, uint32_t zfirst, size_t d, float *y);

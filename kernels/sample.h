@@ -107,7 +107,7 @@ void gnn_relabel_table(struct gnn_relabel *r, uint64_t *slot, uint64_t slots, ui
 uint64_t gnn_relabel_add(struct gnn_relabel *r, struct gnn_entries e, uint64_t n);
 
 /* As gnn_relabel_add, for the sources of a block, indices[indptr[rows]], which have the other
- * columns of their destinations, but for the times where `times` is not NULL, as only a hash table
+ * columns of their destinations, except the times where `times` is not NULL, as only a hash table
  * can number; local numbers replace them. Sources after a bad one stay. */
 uint64_t gnn_relabel_number(struct gnn_relabel *r, struct gnn_entries dst, const int64_t *times,
                             uint32_t rows, const uint32_t *indptr, uint32_t *indices);
@@ -257,7 +257,7 @@ struct gnn_cuda_kept {
 };
 /* Samples, and keeps the edges from entries that are numbered in r, which learns nothing; where
  * none can be, r needs no more than nnodes, tag and count. job's arrays need space for what is
- * sampled, of which they hold no more than scratch afterwards, but for what.indptr and *edges,
+ * sampled, of which they hold no more than scratch afterwards, except what.indptr and *edges,
  * which are of what is kept. ids are there in both or in none. Counts are not copied. */
 void gnn_cuda_induce_block(const struct gnn_cuda_sample_job *job, const struct gnn_cuda_relabel *r,
                            const struct gnn_cuda_kept *kept, void *stream);

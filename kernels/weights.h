@@ -39,7 +39,7 @@ static inline int16_t gnn_weight_high(uint64_t sum)
     return (int16_t)((int32_t)(sum < UINT16_MAX ? sum : UINT16_MAX) + INT16_MIN);
 }
 
-/* The weights of a range, but for the numbers, which are elsewhere in memory: _load. */
+/* The weights of a range; the numbers are elsewhere in memory: _load. */
 static GNN_HD struct gnn_weights gnn_weights_of(const struct gnn_pick_edges *a,
                                                 const struct gnn_pick_range *x)
 {

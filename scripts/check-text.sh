@@ -42,6 +42,8 @@ tests=$(list -path 'tests/*' \( -name '*.t' -o -name '*.sh' \))
         "$(grep -nE '^ +(const )?(unsigned|bool|int|double|float|char|void|size_t|u?int(8|16|32|64)_t|(struct|enum) [a-z0-9_]+)( \*+)?$|^ +[A-Z][A-Z0-9_]+ =$' /dev/null $code | cut -d: -f1,2)"
     [ -z "$headers" ] || bad 'a sentence that does not begin with the thing declared' \
         "$(grep -nE '^[[:blank:]]*/\* (What|Those|These|That|They|It|Of|The ones?|The same)\b|^[[:blank:]]*(/\*|\*) (.*[.:;] )?(What|Those|That one|The ones?)\b' /dev/null $headers | cut -d: -f1,2)"
+    [ -z "$headers" ] || bad 'a sentence in two comments, or words of a time gone by' \
+        "$(grep -nE '/\* \.\.\.[^"]*$|[ ,]\.\.\. \*/|\b([Bb]ut for|all the same|as ever)\b' /dev/null $headers | cut -d: -f1,2)"
     for f in $text; do
         case $f in *.md) ;; *) head -n 2 "$f" | grep -q 'SPDX-License-Identifier: Apache-2.0' || bad 'no SPDX line' "$f" ;; esac
         [ "$(tail -c 1 "$f" | wc -l)" -eq 1 ] || bad 'no newline at the end' "$f"

@@ -32,8 +32,8 @@ struct gnn_builder;
 struct gnn_builder *gnn_builder_new(void);
 void gnn_builder_free(struct gnn_builder *b);
 
-/* Each adds one thing, and returns GNN_OK; after a failure, the graph is to be given up. Arrays are
- * not copied, but for labels: they stay until _free.
+/* Each adds one thing, and returns GNN_OK; after a failure, the graph is to be given up. Arrays
+ * other than labels are not copied: they stay until _free.
  *
  * _nodes: a node type and how many nodes it has. _edges: an edge type "SRC/REL/DST" and its n
  * edges, from positions of SRC to positions of DST, whose types are there. */

@@ -30,8 +30,8 @@ struct gnn_mem {
     void (*free)(const struct gnn_mem *m, void *p);
 };
 
-extern const struct gnn_mem gnn_mem_heap; /* the heap all the same, for what shall not move to
-                                             memory that others map (lib/data/tensors.h) */
+/* the heap, for tensors that must not move to memory that others map (lib/data/tensors.h) */
+extern const struct gnn_mem gnn_mem_heap;
 
 /* A growable, reusable block. Zeroed object = empty. Contents survive growth; the block may move.
  */

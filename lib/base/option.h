@@ -69,7 +69,7 @@ struct opt {
     bool strided; /* OPT_RANGE: or A:B:STRIDE */
 };
 
-/* Sets what the option fills; but for that of a flag. GNN_E_USAGE "NAME: ...", after `dashes`: "--"
+/* Sets the value of an option that is no flag. GNN_E_USAGE "NAME: ...", after `dashes`: "--"
  * of a program. Texts are kept as pointers. */
 int gnn_option_set(const struct opt *o, const char *text, const char *dashes,
                    struct gnn_err *e) GNN_MUST_USE;

@@ -17,7 +17,7 @@ static inline uint64_t gnn_mix64(uint64_t z)
 
 #define GNN_RAND_STEP 0x9e3779b97f4a7c15u /* between the states of two words */
 /* A hash of an ordered pair. Summed over edges and over their reverses it tells whether each edge
- * has its reverse, but for an accident of probability 2^-64. */
+ * has its reverse, except with probability 2^-64. */
 static inline uint64_t gnn_rand_pair(uint64_t u, uint64_t v)
 {
     return gnn_mix64(u * GNN_RAND_STEP + v);

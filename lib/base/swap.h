@@ -66,7 +66,7 @@ int gnn_swap_reserve(struct gnn_swap *s, uint64_t bytes, struct gnn_err *e) GNN_
 /* Sets the bytes of the limit that stay free for memory that comes and goes within a turn, such as
  * pages of mapped files. 0 at first. */
 void gnn_swap_set_aside(struct gnn_swap *s, uint64_t bytes);
-/* Before _begin the limit is kept only as far as possible: bytes that a turn holds beyond it are
+/* Before _begin the limit is kept only where possible: bytes that a turn holds beyond it are
  * counted. _rehearse: from here on, buffers without contents get no memory: they can be held, but
  * must not be touched. _begin enforces the limit from here on; GNN_E_NOMEM, naming the smallest
  * limit that is enough for all turns so far, if this one is not. */

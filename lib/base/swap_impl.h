@@ -77,7 +77,7 @@ struct gnn_swap {
 /* Clears memory of all regions, between turns. This and the following are called with the lock. */
 void gnn_swap_clear(struct gnn_swap *s);
 /* _used notes that region r is held, as next in the order. _plan starts to read the regions that
- * are needed next, as far as there is space, and to write those that are needed last. _make_space
+ * are needed next, while there is space, and to write those that are needed last. _make_space
  * frees memory for `bytes` more, or starts to; true when there is enough. from: only regions that
  * are not needed before this use have to go. */
 int gnn_swap_used(struct gnn_swap *s, struct swap_region *r, struct gnn_err *e);

@@ -98,7 +98,7 @@ struct gnn_batch {
     struct gnn_batch *next_free;
 };
 
-/* Whether this tensor of a batch that lies on a device is in the host's memory all the same. */
+/* Whether this tensor of a batch on a device is in the host's memory nevertheless. */
 bool gnn_batch_on_host(const struct gnn_tensor *t);
 
 /* Whether a tensor of a batch holds gathered rows, "node/T/FIELD" or "hop/H/S/R/D/FIELD". All

@@ -74,7 +74,7 @@ const struct gnn_sampling_member *gnn_sampling_find(const char *option);
  * they are picked by none. */
 const struct gnn_sampling_member *gnn_sampling_edge_field(const struct gnn_sampling *s,
                                                           const char **field);
-/* The sampling as options of gnn-sample, "--seed 1 --batch 64 --frontier all", but for fan-outs and
+/* The sampling as options of gnn-sample, "--seed 1 --batch 64 --frontier all", without fan-outs and
  * sets; to be freed with gnn_free. NULL and e on failure. */
 char *gnn_sampling_options(const struct gnn_sampling *s, struct gnn_err *e) GNN_MUST_USE;
 /* Neighbours that are picked whatever fields edges have, in words; NULL: some, uniformly or by a

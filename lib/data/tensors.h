@@ -63,7 +63,7 @@ int gnn_tensors_space(struct gnn_tensors *s, struct gnn_tensor *t, uint64_t byte
 /* Large tensors added from now on are made in `share`, as long as it has space. A set has one
  * share, the first. */
 void gnn_tensors_share(struct gnn_tensors *s, struct gnn_share *share);
-/* Moves large tensors of the heap into the share, which the set must have, as far as that has
+/* Moves large tensors of the heap into the share, which the set must have, while it has
  * space; what points to their data, as a batch's view does, is void then. Leased data and those in
  * memory of a certain kind stay. */
 void gnn_tensors_move(struct gnn_tensors *s);

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The CUDA runtime, as far as it is used, and nothing more: devices, memory, streams, events,
- * graphs, peers. dev_cuda.c is the real one, tests/emu/dev_fake.cc the same without a device.
+/* The functions of the CUDA runtime that are used, and nothing more: devices, memory, streams,
+ * events, graphs, peers. dev_cuda.c is the real one, tests/emu/dev_fake.cc the same without a
+ * device.
  *
  * Streams, events and graphs are opaque; NULL is no stream. Functions make memory, streams and
  * events on the thread's device, and kernels go to streams of that device. Functions that return
  * int record GNN_E_DEVICE, or GNN_E_NOMEM, with what failed; a kernel's failure comes out at any
- * later call. Thread-safe, but for graphs. */
+ * later call. Thread-safe, except graphs. */
 #ifndef GNN_LIB_GPU_DEV_H
 #define GNN_LIB_GPU_DEV_H
 

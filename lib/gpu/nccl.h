@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* NCCL, as far as it is used: sums and exchanges between devices of several processes. nccl_cuda.c
- * is the real one, which is loaded when it is first asked for; tests/emu/nccl_fake.cc the same
- * without a device.
+/* The functions of NCCL that are used: sums and exchanges between devices of several processes.
+ * nccl_cuda.c is the real one, which is loaded when it is first asked for; tests/emu/nccl_fake.cc
+ * the same without a device.
  *
  * Nothing here waits: joining, leaving, and handing over a sum or an exchange go on after the call,
  * until gnn_nccl_busy says no, and only then may the next thing be asked for. Functions that return

@@ -35,7 +35,7 @@ struct gnn_import_opts {
     enum gnn_ids_as ids;    /* what ids in text tables are */
     enum gnn_comments comments;    /* whether lines that begin with # or % are comments */
     const char *const *labels;     /* [TYPE=]FILE[:COLUMN] with rows of labels */
-    const char *const *features;   /* ... of features */
+    const char *const *features;   /* [TYPE=]FILE with rows of features */
     const char *const *node_table; /* tables of nodes */
     uint32_t nlabels, nfeatures, nnode_tables;
     const char *const *split; /* "random:0.6,0.2,0.2" or "train=FILE,valid=FILE,..." */
@@ -55,7 +55,7 @@ struct gnn_import_opts {
     void (*progress)(const char *what, uint64_t done, uint64_t total);
     bool standardize; /* features x are stored as (v - mean) / scale, by the training set, */
     const char *standardize_from; /* or by the constants of this store; at most one of the two */
-    /* of stored features x: F32, F16 or BF16; 0: the data set's, F32 but for igbh */
+    /* of stored features x: F32, F16 or BF16; 0: the data set's, F32, except for igbh */
     enum gnn_dtype dtype;
 };
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Functions that GIN and GINE share: the MLP of (1 + eps) x + a sum over the neighbours, which each
- * makes in its own way (lib/model/gin.c). Operations are those of struct gnn_layer, but for `sum`.
+ * makes in its own way (lib/model/gin.c). Operations are those of struct gnn_layer, except `sum`.
  */
 #ifndef GNN_LIB_MODEL_GIN_H
 #define GNN_LIB_MODEL_GIN_H

@@ -289,7 +289,7 @@ static inline uint32_t gnn_conv_bias(const struct gnn_conv *v)
     return v->layer->bias == GNN_NONE ? GNN_NONE : v->first + v->layer->bias;
 }
 
-/* Sets what follows a stage's convolutions into type t, but for dropout: norm, width, activation
+/* Sets what follows a stage's convolutions into type t, except dropout: norm, width, activation
  * function, and as the bias the sum of all their biases. */
 int gnn_activation_of_stage(struct gnn_pass *s, struct gnn_activation *a, uint32_t stage,
                             uint32_t t, struct gnn_err *e) GNN_MUST_USE;

@@ -22,7 +22,7 @@ struct gnn_layer_set {
  * state dict of another program does not record. */
 void gnn_layers_init(struct gnn_layer_set *s, bool unrecorded);
 /* Gives c, whose layer is set, the values of those of its options that are in the set; and back,
- * but for those that are about training only. */
+ * except those that are about training only. */
 void gnn_layers_take(const struct gnn_layer_set *s, struct gnn_model_config *c);
 void gnn_layers_put(struct gnn_layer_set *s, const struct gnn_model_config *c);
 /* The option of this name, or OPT_END's entry. */

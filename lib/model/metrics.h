@@ -37,7 +37,7 @@ struct gnn_labels {
     const uint32_t *draws; /* (n) how often each row counts; NULL: once */
     float *target;         /* (n, outputs) binary, multi-label and regression: NaN = unlabelled */
 };
-/* From a label tensor (n or more rows; integers or floats; NaN and, but for regression, -1 mean
+/* From a label tensor (n or more rows; integers or floats; NaN and, except in regression, -1 mean
  * unlabelled). A class that is not below `outputs`, a target outside 0..1, or an infinite number is
  * GNN_E_INPUT "NAME: row R: ...". */
 int gnn_labels_read(struct gnn_labels *l, enum gnn_task task, uint32_t outputs,
@@ -96,7 +96,7 @@ int gnn_score_add(struct gnn_score *s, const float *z, const struct gnn_labels *
  * logit that is a NaN). F1 macro averages over the classes that occur; metrics that rank average,
  * of several outputs, over those with both labels (OGB's rule). ROC-AUC counts ties half and needs
  * both labels; the others need a positive one, but precision among k any k. RMSE and MAE are over
- * all labelled elements; R2 averages over the outputs whose labels are not all the same.
+ * all labelled elements; R2 averages over the outputs whose labels are not all equal.
  * GNN_METRIC_LOSS: the mean loss over all labels, by their weights.
  * GNN_E_NOMEM: metrics that rank sort a copy of the outputs. */
 int gnn_score_value(const struct gnn_score *s, struct gnn_measure m, double *value,

@@ -70,7 +70,7 @@ int gnn_model_copy_params(const struct gnn_model *m, float *slab, const struct g
                           const char *path, const char *prefix, bool others,
                           struct gnn_err *e) GNN_MUST_USE;
 
-/* Adds the layers' options to a description, but for those with their defaults. */
+/* Adds those of the layers' options that are not the defaults to a description. */
 void gnn_model_put_options(json_t *j, const struct gnn_model_config *c);
 /* Configuration as JSON text, freed with gnn_free, and back. */
 char *gnn_model_config_text(const struct gnn_model_config *c, struct gnn_err *e) GNN_MUST_USE;

@@ -36,7 +36,7 @@ struct gnn_weights {
 
 /* No part may be heavier than even->imbalance times the average, rounded down, but always the
  * average, rounded up; nor heavier than `finer` parts of an equal split into k * finer. group
- * divides k. On failure release it all the same. */
+ * divides k. On failure it is to be released as well. */
 int gnn_loads_init(struct gnn_loads *l, const struct gnn_view *v, const struct gnn_even *even,
                    uint32_t k, uint32_t group, uint32_t finer, struct gnn_err *e) GNN_MUST_USE;
 void gnn_loads_release(struct gnn_loads *l);

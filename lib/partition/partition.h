@@ -168,7 +168,7 @@ int gnn_assign_access(struct gnn_access_parts *a, const struct gnn_view *v, uint
                       struct gnn_err *e) GNN_MUST_USE;
 
 /* Keeps the limits where a method has missed them: moves vertices out of parts that hold more than
- * they may, those first whose move cuts the fewest edges, and into parts that have none, as far as
+ * they may, those first whose move cuts the fewest edges, and into parts that have none, if
  * there are at least k vertices. If nothing is missed, part[] stays as it is. Limits that cannot be
  * kept, because a vertex is heavier than a part may be, or because no single move helps any more,
  * are told in `excess`. Time in proportion to the edges of what is moved and of the parts that it

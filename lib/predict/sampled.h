@@ -17,10 +17,10 @@ struct gnn_predict_batches_opts {
     const char *name;             /* of the store or the stream, for messages */
     const bool *wanted;           /* [nsplits] batches of other splits are passed over; NULL: all */
     bool keep;                    /* the outputs */
-    enum gnn_predict_output what; /* which, and ... */
-    bool text;                    /* ... for what */
-    uint64_t memory;              /* bytes of them to hold in memory; beyond, all are in ... */
-    const char *tmpdir;           /* ... a temporary file made there */
+    enum gnn_predict_output what; /* the outputs kept */
+    bool text;                    /* they are printed as text, not written as an array */
+    uint64_t memory;              /* bytes of outputs held in memory; more are in a file */
+    const char *tmpdir;           /* the folder of that temporary file */
     bool scores;                  /* compares them with labels, which batches must have then */
     bool ranks;                   /* for a metric of the order of outputs, which are kept for it */
     void *arg;

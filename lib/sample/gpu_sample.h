@@ -120,7 +120,8 @@ struct gpu_context {
     uint32_t **found; /* [nntypes] where store ids go that become original ones, or NULL */
     bool warm;        /* its kernels have run once */
 };
-/* On device d. The context is zeroed but for the first members; to be released on failure too. */
+/* On device d. All but the first members of the context are zeroed; to be released on failure too.
+ */
 int gnn_gpu_context_init(struct gpu_context *l, struct gpu_device *d,
                          struct gnn_err *e) GNN_MUST_USE;
 /* Waits for its work; to be called for all contexts before the first is released. */

@@ -12,7 +12,7 @@
 
 struct gnn_gpu; /* lib/gpu/gpu.h */
 
-/* The memory in which devices find the graph: a copy of their own, or the host's, but for offsets
+/* The memory in which devices find the graph: a copy of their own, or the host's, except offsets
  * and as many rows as there is capacity for. AUTO: a copy, if it fits and leaves a quarter of the
  * device. */
 enum gnn_graph_memory { GNN_GRAPH_AUTO, GNN_GRAPH_DEVICE, GNN_GRAPH_UVA };

@@ -23,8 +23,8 @@ struct gnn_train_opts {
     double clip;          /* longest gradient (Euclidean norm); 0: no limit */
     uint64_t warmup;      /* steps over which the rate grows linearly from 0 */
     uint64_t total_steps; /* cosine: the rate reaches 0 there */
-    uint64_t step_epochs; /* step: epochs between decays ... */
-    double step_factor;   /* ... by this factor */
+    uint64_t step_epochs; /* step: epochs between decays */
+    double step_factor;   /* step: the factor of a decay */
     double dropout, dropout_input;
     uint64_t seed; /* dropout */
     struct gnn_measure metric;
@@ -82,8 +82,8 @@ struct gnn_train_hooks {
 
 /* The state that a checkpoint holds beside parameters and moments. */
 struct gnn_train_state {
-    uint64_t epoch, step; /* last training batch done ... */
-    bool any;             /* ... if there was one */
+    uint64_t epoch, step; /* last training batch done, if `any` */
+    bool any;             /* a training batch was done */
     bool closed;          /* that epoch has been evaluated and reported */
     uint64_t t;           /* optimiser steps */
     uint64_t best_epoch, since_best;
