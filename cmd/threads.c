@@ -9,10 +9,10 @@
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
 #include <unistd.h>
 
 #include "cmd/cli.h"
+#include "lib/base/background.h"
 #include "lib/base/mem.h"
 
 void threads_wait_briefly(char **argv)
@@ -69,12 +69,12 @@ void threads_start(uint32_t n)
 
 void threads_be_nice(void)
 {
-    enum { LOWEST = 19 };
     DIR *threads = opendir(
         "/proc/self/task"); /* Linux has a priority for each thread, which new ones inherit */
     for (struct dirent *d; threads && (d = readdir(threads));)
         if (*d->d_name != '.')
-            (void)setpriority(PRIO_PROCESS, (id_t)strtoul(d->d_name, NULL, 10), LOWEST);
+            (void)setpriority(PRIO_PROCESS, (id_t)strtoul(d->d_name, NULL, 10),
+                              GNN_BACKGROUND_NICE);
     if (threads)
         closedir(threads);
 }

@@ -3,10 +3,8 @@
  * slot i holds batch number i mod depth from the moment it is drawn from the source below until it
  * is handed on. */
 #include <pthread.h>
-#include <sys/resource.h>
-#include <sys/syscall.h>
-#include <unistd.h>
 
+#include "lib/base/background.h"
 #include "lib/data/source.h"
 
 enum slot_state { EMPTY, WORKING, DONE };
@@ -106,9 +104,8 @@ static void *run_worker(void *p)
 {
     struct thread_arg a = *(struct thread_arg *)p;
     gnn_free(p);
-    /* A thread of low priority takes no time from the program that uses the batches. */
     if (a.m->stage->ops.background)
-        setpriority(PRIO_PROCESS, (id_t)syscall(SYS_gettid), 19);
+        gnn_background_enter();
     while (work_on_next(a.m, a.index))
         ;
     return NULL;

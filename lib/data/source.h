@@ -47,7 +47,7 @@ struct gnn_map_ops {
     /* Or NULL: called when the source is freed before its end. True: the batches that `up` still
      * yields are made before the source is freed. */
     bool (*leave)(void *arg);
-    /* threads run at the lowest priority, so that the caller's own threads come first */
+    /* threads run at a lower priority, so that the caller's own threads come first */
     bool background;
 };
 struct gnn_source *gnn_map_new(struct gnn_source *up, const struct gnn_meta *meta,

@@ -74,7 +74,7 @@ struct gnn_sampler_opts {
     uint64_t step_first;
     unsigned threads; /* 0: in the caller's thread */
     unsigned depth;   /* batches under way; 0: chosen from threads */
-    /* Threads run at the lowest priority, for a caller whose own threads wait for each other. */
+    /* Threads run at a lower priority, for a caller whose own threads wait for each other. */
     bool background;
     const char *provenance; /* line for the header, or NULL */
 

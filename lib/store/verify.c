@@ -7,11 +7,10 @@
 #include <pthread.h>
 #include <stdbool.h>
 #include <sys/mman.h>
-#include <sys/resource.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 #include "formats/xxh.h"
 
+#include "lib/base/background.h"
 #include "lib/base/mem.h"
 
 struct job {
@@ -60,8 +59,7 @@ static bool checksum_matches(struct gnn_verify *v, const struct gnn_verify_job *
 static void *run_verifier(void *arg)
 {
     struct gnn_verify *v = arg;
-    /* Linux has a niceness for each thread. */
-    setpriority(PRIO_PROCESS, (id_t)syscall(SYS_gettid), 19);
+    gnn_background_enter();
     pthread_mutex_lock(&v->lock);
     while (!v->stop) {
         if (v->next == v->njobs) {
