@@ -16,9 +16,10 @@ void threads_wait_briefly(char **argv);
  * oneDNN divides work among the threads it asked for, and the share of a missing one stays undone.
  */
 void threads_start(uint32_t n);
-/* Gives all threads of this process a lower priority (lib/base/background.h). For a program whose consumer on the host
- * takes its batches by reference: the consumer waits when there are none, and where it computes on
- * all cores, taking one of them would hold up all of its threads at their next barrier. */
+/* Gives all threads of this process a lower priority (lib/base/background.h). For a program whose
+ * consumer on the host takes its batches by reference: the consumer waits when there are none, and
+ * where it computes on all cores, taking one of them would hold up all of its threads at their next
+ * barrier. */
 void threads_be_nice(void);
 
 #endif

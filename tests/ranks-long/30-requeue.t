@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # Jobs of Slurm that are interrupted go on to the model that would have come without. They are mostly waiting, and so are side by side.
-CLUSTER_SLURMD_TIMEOUT=10 CLUSTER_NODES=13
-export CLUSTER_SLURMD_TIMEOUT
+CLUSTER_NODES=13
 . "$GNN_TOP/tests/ranks/slurm.sh"
 gnn-import -q -o S sbm:nodes=3000,degree=12,features=8 && gnn-partition -q -k 3 -o P S ||
     { _not_ok "gnn-import and gnn-partition make the store"; done_testing; }
