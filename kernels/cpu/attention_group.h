@@ -15,7 +15,7 @@ enum { AHEAD = 12, HEADS = GNN_ATTENTION_HEADS, GROUP = GNN_ATTENTION_GROUP };
 
 /* The edges of one row of a block. */
 struct span {
-    const uint32_t *index, *number; /* number NULL: first, first + 1, ... */
+    const uint32_t *index, *number; /* number NULL: first, first + 1 and so on */
     uint64_t n, left;               /* edges of the row; and of the block from here on */
     uint32_t first, self;
     bool loops, end; /* edges to itself are left out; a self-loop comes at the end */

@@ -36,7 +36,7 @@ GNN_INLINE float fold_lanes(const lanes_of *p)
     return (s[0] + s[2]) + (s[1] + s[3]);
 }
 
-/* Lane l adds the channels l, l + LANES, ... */
+/* Lane l adds the channels l, l + LANES and so on. */
 GNN_INLINE float head_dot(const float *x, const float *y, uint32_t n)
 {
     lanes_of s = {0}, a, b;

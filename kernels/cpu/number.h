@@ -107,7 +107,7 @@ static inline uint32_t gnn_number_find(const struct gnn_relabel *r, uint64_t has
 }
 
 /* Sources that follow one another in a block, from number `first` on; they belong to rows of dst,
- * `row` and later ones. First their hashes, and what the search reads is fetched; ... */
+ * `row` and later ones. First: their hashes, with fetches of the memory that the search reads. */
 static inline void gnn_hash_sources(const struct gnn_relabel *r, const struct gnn_entries *dst,
                                     const uint32_t *indptr, uint32_t row, uint32_t first,
                                     const uint32_t *source, uint32_t n, uint64_t *hash)
@@ -123,7 +123,7 @@ static inline void gnn_hash_sources(const struct gnn_relabel *r, const struct gn
         }
     }
 }
-/* ... then their numbers, which may replace them. Returns the last row. _portable is the same
+/* Then: their numbers, which may replace them. Returns the last row. _portable is the same
  * without instructions chosen by hand, for the tests. */
 uint32_t gnn_number_sources(struct gnn_relabel *r, const struct gnn_entries *dst,
                             const uint32_t *indptr, uint32_t row, uint32_t first,

@@ -179,7 +179,8 @@ __device__ inline float v2_term(float x, float y, const float *edge, uint32_t c)
     return edge ? __fadd_rn(u, edge[c]) : u;
 }
 
-/* Scores into p and, but for V2, what they were made of into u. own: the row's own, x: the others'.
+/* Scores into p and, except in V2, what they were made of into u. own: the row's own, x: the
+ * others'.
  */
 template <Kind kind>
 __device__ inline void score_group(const Part &t, const gnn_attention &a, const float *own,

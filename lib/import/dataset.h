@@ -35,7 +35,7 @@ struct gnn_dataset {
     const struct gnn_dataset_ops *ops;
     struct gnn_schema schema;      /* etype.count: input edges, 0 if not known before a pass */
     const struct gnn_nodeids *ids; /* [nntypes] finished, the reader's; NULL: counts */
-    const char *format;            /* "ogb", "rmat", ... */
+    const char *format;            /* such as "ogb", "rmat" */
     const char *name;              /* of the input, for messages */
     bool mirror;                   /* each edge stands for both directions */
     /* Mirror follows from how the file looks: not if edges turn out to have their reverse. */

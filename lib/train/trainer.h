@@ -108,8 +108,8 @@ struct gnn_train_half {
 /* The message of a rank to the others with each batch. */
 enum train_next { TRAIN_NEXT_BATCH, TRAIN_NEXT_END, TRAIN_NEXT_CUT, TRAIN_NEXT_STOP };
 struct train_told {
-    uint64_t epoch, step, split; /* of the batch it is at, ... */
-    enum train_next next;        /* ... unless it has none */
+    uint64_t epoch, step, split; /* of its next batch, if it has one */
+    enum train_next next;        /* whether it has one, or why not */
     bool stop;                   /* it was asked to stop */
     double weight;               /* of a training batch on the host: the sum of its rows' weights */
     bool scored;                 /* there was a training batch since the last time: */

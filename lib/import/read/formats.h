@@ -10,7 +10,7 @@ struct gnn_format {
     const char *name; /* of the data set's format, unless `fill` says another */
     size_t size;      /* of its own object, which begins with a struct gnn_src */
     const struct gnn_dataset_ops *ops;
-    /* Reads the input s->in[0] into s, which is zeroed but for s->o, ops, format and name. Takes
+    /* Reads the input s->in[0] into s, of which all but s->o, ops, format and name is zeroed. Takes
      * over the reading, on failure too. */
     int (*fill)(struct gnn_src *s, void *reading, struct gnn_err *e);
     /* NULL, or looks at the input first: *f becomes the format that it has, and *reading how a

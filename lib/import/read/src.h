@@ -56,7 +56,7 @@ void gnn_src_forget_ids(struct gnn_src *s);
 /* Takes over the input, on failure too. */
 int gnn_src_own(struct gnn_src *s, struct gnn_input *in, struct gnn_err *e) GNN_MUST_USE;
 /* The name that --map gives for a name: itself, or else the new one, "" for an array to leave out,
- * which is valid until the thread's next call. Thread-safe but for o->map_used. */
+ * which is valid until the thread's next call. Thread-safe, except o->map_used. */
 const char *gnn_src_mapped(const struct gnn_import_opts *o, const char *name);
 /* Repeats why the schema refuses a column as a field, with what --map can do; column NULL: it has
  * no name. */
