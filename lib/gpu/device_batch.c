@@ -82,6 +82,7 @@ void gnn_gpu_batch_view(struct gnn_batch *to, const struct gnn_batch *from)
     to->step = from->step;
     to->split = from->split;
     to->rank = from->rank;
+    to->seeds = from->seeds;
     to->nth = from->nth;
     for (uint32_t t = 0; t < from->nntypes; t++) {
         const struct gnn_batch_type *x = &from->type[t];

@@ -56,6 +56,12 @@ check '2 ranks on 2 devices have the losses of one process with GIN' agree two.j
 check '2 ranks train GIN on 2 devices again' on 2 2 gnn-train -q --store P $opts --device cuda $gin -o again.gin
 check '2 ranks on 2 devices give the same bits again with GIN' cmp two.gin again.gin
 
+# Clusters: a batch says how many seeds all ranks have, by which the loss is divided, also after it was copied to a device.
+clusters='--clusters 1 --disjoint --layers 2 --epochs 3 --eval valid --hidden 8 --lr 0.01 --dropout 0 --no-layer-norm --no-provenance'
+check 'one process trains on clusters' gnn-train -q --store P $clusters --metrics one.json -o one.cl
+check '2 ranks train on clusters on 2 devices' on 2 2 gnn-train -q --store P $clusters --device cuda --metrics two.json -o two.cl
+check '2 ranks on 2 devices have the losses of one process with clusters' agree two.json
+
 # A rank whose device fails ends all.
 for k in 60 200 600; do
     rm -f never
