@@ -57,9 +57,9 @@ static void add_batch(struct totals *t, const struct gnn_batch *b)
             t->hop_edges[h] += n;
             t->edges += n;
         }
-    t->walks += b->nwalks;
+    t->walks += b->rows[GNN_UNIT_WALKS];
     t->steps += b->steps;
-    t->pairs += b->npairs;
+    t->pairs += b->rows[GNN_UNIT_PAIRS];
     for (uint32_t i = 0; i < b->tensors.n; i++) {
         uint64_t bytes;
         t->bytes += gnn_tensor_bytes(gnn_tensors_at(&b->tensors, i), &bytes) ? bytes : 0;

@@ -69,10 +69,7 @@ void gnn_batch_pool_free(struct gnn_batch_pool *p)
 static void batch_clear(struct gnn_batch *b)
 {
     gnn_tensors_clear(&b->tensors);
-    b->epoch = b->step = 0;
-    b->split = b->rank = 0;
-    b->walk = b->pair = NULL;
-    b->nwalks = b->npairs = b->steps = 0;
+    memset(b, 0, offsetof(struct gnn_batch, type));
     memset(b->type, 0, b->nntypes * sizeof *b->type);
     memset(b->block, 0, (size_t)b->nhops * b->netypes * sizeof *b->block);
 }

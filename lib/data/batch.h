@@ -53,6 +53,9 @@ struct gnn_batch_place {
     void (*free)(struct gnn_batch_place *p);
 };
 
+/* Units of rows that only a batch tells. */
+enum gnn_batch_unit { GNN_UNIT_WALKS, GNN_UNIT_PAIRS, GNN_BATCH_UNITS };
+
 /*- In a stream a batch is its tensors; the typed part of this struct points into them (gnb(5)):
  *
  *   key        u64 (4)                 epoch, step, split, rank
@@ -78,19 +81,21 @@ struct gnn_batch_place {
  * The rows of hop H (from 0) are the nodes [0, count[H]) under GNN_FRONTIER_ALL, and [count[H-1],
  * count[H]) (from 0 for H = 0) under GNN_FRONTIER_NEW. Edge types without rows are absent. */
 struct gnn_batch {
+    /* Up to `type`: cleared, and copied, as a whole. */
     uint64_t epoch, step;
     uint32_t split, rank;
-    uint64_t seeds;              /* with clusters: seeds of the batch over all ranks */
-    uint64_t nth;                /* position among its source's batches, from 0 */
+    uint64_t seeds; /* with clusters: seeds of the batch over all ranks */
+    uint64_t nth;   /* position among its source's batches, from 0 */
+    /* Random walks, which have no blocks. walk: (walks, length + 1) the nodes of each, from a seed
+     * on: local numbers, each of the type that the path leads to; after a node without in-edges
+     * UINT32_MAX. pair: (pairs, 2), in their place, if the header has a window. */
+    const uint32_t *walk, *pair;
+    /* rows: the number of each unit; steps: of all walks, if known */
+    uint64_t rows[GNN_BATCH_UNITS], steps;
     struct gnn_batch_type *type; /* [nntypes] */
     struct gnn_block *block;     /* [nhops * netypes], hop-major */
     uint32_t nhops, nntypes, netypes;
     struct gnn_tensors tensors;
-    /* Random walks, which have no blocks. walk: (nwalks, length + 1) the nodes of each, from a seed
-     * on: local numbers, each of the type that the path leads to; after a node without in-edges
-     * UINT32_MAX. pair: (npairs, 2), in their place, if the header has a window. */
-    const uint32_t *walk, *pair;
-    uint64_t nwalks, npairs, steps; /* steps: of all walks, if known */
     /* NULL: in the host's memory. Kept when the batch is recycled, freed with it */
     struct gnn_batch_place *place;
     struct gnn_batch_pool *pool; /* where gnn_batch_put returns it */

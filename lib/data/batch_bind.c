@@ -19,15 +19,17 @@ struct bind {
     const struct gnn_meta *m;
     struct gnn_err *e;
     uint32_t known; /* tensors recognised so far */
+    /* by unit, the first column of the place at hand, which says how many rows others have; of a
+     * block also its destinations */
+    const struct gnn_tensor *first[GNN_NROWS];
 };
 
-/* A column of a node type, or of a block: of hop `hop` and edge type `type`. */
+/* A column of the batch, of a node type, or of a block: of hop `hop` and edge type `type`. */
 struct place {
     enum gnn_column c;
     uint32_t hop, type;
+    uint32_t units; /* a bit for each that had a column */
     const struct gnn_tensor *t;
-    /* whose rows say how many t can have: nodes, offsets or edges */
-    const struct gnn_tensor *of;
 };
 
 GNN_PRINTF(3, 4)
@@ -78,9 +80,11 @@ static struct range just_rows(uint64_t n)
 static struct range table_rows(const struct bind *s, const struct place *p)
 {
     const struct gnn_sampling *m = &s->m->sampling;
+    const enum gnn_column_rows rows = gnn_column[p->c].rows;
     const uint64_t walks = (uint64_t)m->batch_size * m->walks.per_seed;
-    const uint64_t n = p->of ? p->of->shape[0] : 0;
-    switch (gnn_column[p->c].rows) {
+    if (p->units >> rows & 1)
+        return just_rows(s->first[rows]->shape[0]);
+    switch (rows) {
     case GNN_ROWS_KEY:
         return just_rows(4);
     case GNN_ROWS_ONE:
@@ -88,21 +92,19 @@ static struct range table_rows(const struct bind *s, const struct place *p)
     case GNN_ROWS_HOPS:
         return just_rows(m->nhops + UINT64_C(1));
     case GNN_ROWS_NODES:
-        return p->of ? just_rows(n)
-                     : (struct range){0,
-                                      gnn_sampling_nodes_max(m, s->m->schema.ntype[p->type].count)};
+        return (struct range){0, gnn_sampling_nodes_max(m, s->m->schema.ntype[p->type].count)};
     case GNN_ROWS_SEEDS:
     case GNN_ROWS_EXPANDED:
-        return (struct range){0, n};
+        return (struct range){0, s->first[GNN_ROWS_NODES]->shape[0]};
     case GNN_ROWS_OFFSETS:
-        return (struct range){1, n + 1};
+        return (struct range){1, s->first[GNN_ROWS_NODES]->shape[0] + 1};
     case GNN_ROWS_EDGES:
-        return p->c == GNN_COLUMN_EDGE_ID
-                   ? just_rows(n)
-                   : (struct range){0, gnn_column_edges_max(s->m, p->hop, p->type, n - 1)};
+        return (struct range){0, gnn_column_edges_max(s->m, p->hop, p->type,
+                                                      s->first[GNN_ROWS_OFFSETS]->shape[0] - 1)};
     case GNN_ROWS_WALKS:
         return (struct range){0, walks};
     case GNN_ROWS_PAIRS:
+    case GNN_NROWS:
         break;
     }
     return (struct range){0, walks * pairs_max(&m->walks)};
@@ -187,14 +189,55 @@ static int check_counts(struct bind *s, const struct place *p)
                : 0;
 }
 
-static int check_ids(struct bind *s, const struct place *p)
+/* What all values in column k of the second dimension are below. */
+static uint32_t value_limit(const struct bind *s, const struct place *p, uint64_t k)
 {
+    const struct gnn_sampling *m = &s->m->sampling;
+    const struct gnn_schema *c = &s->m->schema;
+    const enum gnn_column_values values = gnn_column[p->c].values;
+    if (values == GNN_VALUES_ID)
+        return (uint32_t)c->ntype[p->type].count;
+    if (values == GNN_VALUES_TREE)
+        return gnn_sampling_trees(m);
+    if (gnn_column[p->c].per == GNN_PER_BLOCK)
+        return (uint32_t)s->b->type[c->etype[p->type].src].count[p->hop + 1];
+    const struct gnn_etype *step =
+        &c->etype[gnn_sampling_step(m, c->netypes, k ? (uint32_t)k - 1 : 0)];
+    return (uint32_t)(values == GNN_VALUES_WALK && !k ? s->b->type[step->dst].count[0] /* a seed */
+                                                      : s->b->type[step->src].count[m->nhops]);
+}
+
+/* The first of n values, `width` apart, that is not below limit; or n. All are looked at without a
+ * branch, as there is hardly ever one. */
+static uint64_t find_beyond(const uint32_t *v, uint64_t n, uint64_t width, uint32_t limit)
+{
+    uint32_t beyond = 0;
+    uint64_t at = 0;
+    for (uint64_t i = 0; i < n; i++)
+        beyond |= v[i * width] >= limit;
+    while (beyond && v[at * width] < limit)
+        at++;
+    return beyond ? at : n;
+}
+
+static int check_limit(struct bind *s, const struct place *p)
+{
+    static const char *const why[GNN_NVALUES] = {
+        [GNN_VALUES_ID] = "is a node id out of range",
+        [GNN_VALUES_LOCAL] = "is a local id out of range",
+        [GNN_VALUES_TREE] = "is not a position in a batch",
+    };
     const uint32_t *v = p->t->data;
-    const uint64_t limit = s->m->schema.ntype[p->type].count;
-    for (uint64_t i = 0; i < p->t->shape[0]; i++)
-        if (v[i] >= limit)
-            return bad_element(s, p, i, v[i], "is a node id out of range");
-    return 0;
+    const uint64_t width = p->t->ndim > 1 ? p->t->shape[1] : 1, n = p->t->shape[0] * width;
+    const bool one = value_limit(s, p, 0) == value_limit(s, p, width - 1); /* of ends of one type */
+    uint64_t bad = n;
+    for (uint64_t k = 0; k < (one ? 1 : width); k++) {
+        const uint64_t at =
+            one ? find_beyond(v, n, 1, value_limit(s, p, 0))
+                : k + width * find_beyond(v + k, n / width, width, value_limit(s, p, k));
+        bad = at < bad ? at : bad;
+    }
+    return bad < n ? bad_element(s, p, bad, v[bad], why[gnn_column[p->c].values]) : 0;
 }
 
 /* Trees are positions in a global batch, of seeds or of clusters. These are all there in order; so
@@ -203,9 +246,8 @@ static int check_trees(struct bind *s, const struct place *p)
 {
     const struct gnn_sampling *m = &s->m->sampling;
     const uint32_t *v = p->t->data;
-    for (uint64_t i = 0; i < p->t->shape[0]; i++)
-        if (v[i] >= gnn_sampling_trees(m))
-            return bad_element(s, p, i, v[i], "is not a position in a batch");
+    if (check_limit(s, p))
+        return s->e->code;
     for (uint64_t i = 1; i < s->b->type[p->type].count[0]; i++)
         if (v[i] < v[i - 1] || (v[i] == v[i - 1] && !m->clusters))
             return bad_element(s, p, i, v[i], "is not after the seed before");
@@ -249,30 +291,14 @@ static int check_offsets(struct bind *s, const struct place *p)
                  : 0;
 }
 
-static int check_sources(struct bind *s, const struct place *p)
-{
-    const uint32_t *v = p->t->data, n = (uint32_t)p->t->shape[0];
-    const uint32_t limit = (uint32_t)s->b->type[s->m->schema.etype[p->type].src].count[p->hop + 1];
-    uint32_t worst = 0, at = 0;
-    for (uint32_t i = 0; i < n; i++) /* without a branch */
-        worst |= v[i] >= limit;
-    while (worst && v[at] < limit)
-        at++;
-    return worst ? bad_element(s, p, at, v[at], "is a local id out of range") : 0;
-}
-
 /* Local numbers of the types that the path leads to, the first of a seed. A seed that is given
  * twice walks for itself each time, but is one node. */
 static int check_walks(struct bind *s, const struct place *p)
 {
-    const struct gnn_sampling *m = &s->m->sampling;
-    const struct gnn_schema *c = &s->m->schema;
     const uint64_t width = p->t->shape[1];
     const uint32_t *v = p->t->data;
     for (uint64_t at = 0; at < width; at++) {
-        const struct gnn_etype *step =
-            &c->etype[gnn_sampling_step(m, c->netypes, at ? (uint32_t)at - 1 : 0)];
-        const uint64_t limit = s->b->type[at ? step->src : step->dst].count[at ? m->nhops : 0];
+        const uint32_t limit = value_limit(s, p, at);
         for (uint64_t i = 0; i < p->t->shape[0]; i++) {
             const uint32_t x = v[i * width + at];
             const bool ended = at && x == UINT32_MAX;
@@ -284,26 +310,12 @@ static int check_walks(struct bind *s, const struct place *p)
     return 0;
 }
 
-static int check_pairs(struct bind *s, const struct place *p)
-{
-    const struct gnn_schema *c = &s->m->schema;
-    const struct gnn_etype *step = &c->etype[gnn_sampling_step(&s->m->sampling, c->netypes, 0)];
-    const uint64_t limit = gnn_batch_nodes(s->b, step->src);
-    const uint32_t *v = p->t->data;
-    for (uint64_t i = 0; i < 2 * p->t->shape[0]; i++)
-        if (v[i] >= limit)
-            return bad_element(s, p, i, v[i], "is a local id out of range");
-    return 0;
-}
-
-/* By column; NULL: any values will do. */
-static int (*const check_values[GNN_NCOLUMNS])(struct bind *s, const struct place *p) = {
-    [GNN_COLUMN_KEY] = check_key,         [GNN_COLUMN_SEEDS] = check_seeds,
-    [GNN_COLUMN_NODES] = check_ids,       [GNN_COLUMN_TREE] = check_trees,
-    [GNN_COLUMN_TIME] = check_times,      [GNN_COLUMN_COUNTS] = check_counts,
-    [GNN_COLUMN_DRAWS] = check_draws,     [GNN_COLUMN_INDPTR] = check_offsets,
-    [GNN_COLUMN_INDICES] = check_sources, [GNN_COLUMN_WALK] = check_walks,
-    [GNN_COLUMN_PAIR] = check_pairs,
+static int (*const check_values[GNN_NVALUES])(struct bind *s, const struct place *p) = {
+    [GNN_VALUES_KEY] = check_key,       [GNN_VALUES_SEEDS] = check_seeds,
+    [GNN_VALUES_COUNTS] = check_counts, [GNN_VALUES_DRAWS] = check_draws,
+    [GNN_VALUES_ID] = check_limit,      [GNN_VALUES_LOCAL] = check_limit,
+    [GNN_VALUES_WALK] = check_walks,    [GNN_VALUES_TREE] = check_trees,
+    [GNN_VALUES_TIME] = check_times,    [GNN_VALUES_OFFSETS] = check_offsets,
 };
 
 /* ---- all columns ---- */
@@ -324,33 +336,25 @@ static int check_shape(const struct bind *s, const struct place *p)
                                gnn_plural(n), rows.most);
 }
 
-/* Of walks, as many as the seeds have. */
-static int count_walks(struct bind *s, const struct place *p)
-{
-    const struct gnn_sampling *m = &s->m->sampling;
-    const uint64_t n = p->t->shape[0], each = m->walks.per_seed;
-    *(p->c == GNN_COLUMN_WALK ? &s->b->nwalks : &s->b->npairs) = n;
-    return p->c == GNN_COLUMN_WALK && (n % each || n < s->b->type[m->seed_ntype].count[0] * each ||
-                                       n / each > m->batch_size)
-               ? refuse_tensor(s, p->t->name, "not the walks of the seeds")
-               : 0;
-}
-
 /* Checks a column that is there; with data, points the batch's view to it. */
-static int take_found(struct bind *s, const struct place *p)
+static int take_found(struct bind *s, struct place *p)
 {
     const struct gnn_column_info *i = &gnn_column[p->c];
     s->known++;
     int rc = check_shape(s, p);
+    if (!(p->units >> i->rows & 1))
+        s->first[i->rows] = p->t;
+    p->units |= 1u << i->rows;
     if (rc || !s->b)
         return rc;
-    if (i->view || i->per != GNN_PER_BATCH)
-        *gnn_column_view(s->b, p->c, p->hop, p->type) = p->t->data;
+    const void **view = gnn_column_view(s->b, p->c, p->hop, p->type);
+    if (view)
+        *view = p->t->data;
     if (p->c == GNN_COLUMN_INDICES)
         gnn_batch_block(s->b, p->hop, p->type)->edges = (uint32_t)p->t->shape[0];
-    if (i->per == GNN_PER_BATCH && i->view)
-        rc = count_walks(s, p);
-    return rc || !check_values[p->c] || (s->b->place && !i->host) ? rc : check_values[p->c](s, p);
+    if (i->rows >= GNN_ROWS_WALKS)
+        s->b->rows[i->rows - GNN_ROWS_WALKS] = p->t->shape[0];
+    return check_values[i->values] && (!s->b->place || i->host) ? check_values[i->values](s, p) : 0;
 }
 
 /* Finds a column, and takes it if it is there. */
@@ -358,34 +362,38 @@ static int take_column(struct bind *s, struct place *p)
 {
     enum gnn_presence must = gnn_column_presence(s->m, p->c, p->hop, p->type);
     char name[GNN_NAME_MAX + 1];
-    p->t = NULL;
-    if (p->c == GNN_COLUMN_DRAWS && must) /* of one split, which the key tells */
+    if (gnn_column[p->c].when == GNN_WITH_DRAWS && must) /* of one split, which the key tells */
         must = !s->b ? GNN_OPTIONAL : s->b->split ? GNN_ABSENT : GNN_REQUIRED;
     if (!must)
         return 0;
     if ((p->t = find_column(s, p->c, p->hop, p->type)))
         return take_found(s, p);
-    if (s->b && gnn_column[p->c].view)
-        *gnn_column_view(s->b, p->c, p->hop, p->type) = NULL;
+    const void **view = s->b ? gnn_column_view(s->b, p->c, p->hop, p->type) : NULL;
+    if (view)
+        *view = NULL;
     return must == GNN_OPTIONAL
                ? 0
                : refuse_tensor(s, gnn_column_name(name, &s->m->schema, p->c, p->hop, p->type),
                                "missing");
 }
 
+/* All columns of a place but the one that it has. */
+static int take_others(struct bind *s, struct place *p)
+{
+    const enum gnn_column had = p->c;
+    int rc = 0;
+    for (p->c = 0; !rc && p->c < GNN_NCOLUMNS; p->c++)
+        if (p->c != had && gnn_column[p->c].per == gnn_column[had].per)
+            rc = take_column(s, p);
+    return rc;
+}
+
 /* Counts come first: they say how many rows the others have. Without data, the nodes do. */
 static int take_type(struct bind *s, uint32_t t)
 {
     struct place p = {.c = GNN_COLUMN_COUNTS, .type = t};
-    const struct gnn_tensor *nodes = NULL;
-    int rc = take_column(s, &p);
-    for (uint32_t c = 0; !rc && c < GNN_NCOLUMNS; c++) {
-        p = (struct place){.c = c, .type = t, .of = nodes};
-        if (gnn_column[c].per == GNN_PER_NTYPE && c != GNN_COLUMN_COUNTS)
-            rc = take_column(s, &p);
-        nodes = c == GNN_COLUMN_NODES ? p.t : nodes;
-    }
-    return rc;
+    const int rc = take_column(s, &p);
+    return rc ? rc : take_others(s, &p);
 }
 
 /* A block that has no offsets has nothing. */
@@ -404,14 +412,10 @@ static int take_block(struct bind *s, uint32_t hop, uint32_t et)
         k->first = gnn_sampling_new_rows(m, hop) ? (uint32_t)dst[hop - 1] : 0;
         k->n = (uint32_t)dst[hop] - k->first;
     } else {
-        p.of = find_column(s, GNN_COLUMN_NODES, 0, type);
+        s->first[GNN_ROWS_NODES] = find_column(s, GNN_COLUMN_NODES, 0, type);
     }
-    int rc = take_found(s, &p);
-    for (uint32_t c = p.c + 1; !rc && gnn_column[c].per == GNN_PER_BLOCK; c++) {
-        p = (struct place){.c = c, .hop = hop, .type = et, .of = p.t};
-        rc = take_column(s, &p);
-    }
-    return rc;
+    const int rc = take_found(s, &p);
+    return rc ? rc : take_others(s, &p);
 }
 
 /* What is wrong with the type and the columns of gathered rows, or NULL. */
@@ -451,20 +455,29 @@ static int take_rows(struct bind *s, const struct gnn_tensor *t)
                : 0;
 }
 
+/* Those of the batch itself: before the others, or those of units that only the batch tells, which
+ * refer to them. */
+static int take_own(struct bind *s, bool after)
+{
+    struct place p = {0};
+    int rc = 0;
+    for (p.c = 0; !rc && p.c < GNN_NCOLUMNS; p.c++)
+        if (gnn_column[p.c].per == GNN_PER_BATCH &&
+            (gnn_column[p.c].rows >= GNN_ROWS_WALKS) == after)
+            rc = take_column(s, &p);
+    return rc;
+}
+
 static int take_all(struct bind *s)
 {
     const struct gnn_schema *c = &s->m->schema;
-    int rc = 0;
-    for (uint32_t i = 0; !rc && i < GNN_COLUMN_WALK; i++)
-        if (gnn_column[i].per == GNN_PER_BATCH)
-            rc = take_column(s, &(struct place){.c = i});
+    int rc = take_own(s, false);
     for (uint32_t t = 0; !rc && t < c->nntypes; t++)
         rc = take_type(s, t);
     for (uint32_t h = 0; !rc && h < s->m->sampling.nhops; h++)
         for (uint32_t t = 0; !rc && t < c->netypes; t++)
             rc = take_block(s, h, t);
-    for (uint32_t i = GNN_COLUMN_WALK; !rc && i < GNN_NCOLUMNS; i++)
-        rc = take_column(s, &(struct place){.c = i});
+    rc = rc ? rc : take_own(s, true);
     for (uint32_t i = 0; !rc && i < s->set->n; i++)
         rc = take_rows(s, gnn_tensors_at(s->set, i));
     return rc;
@@ -482,7 +495,6 @@ int gnn_batch_check_table(const struct gnn_tensors *t, const struct gnn_meta *m,
 int gnn_batch_bind(struct gnn_batch *b, const struct gnn_meta *m, struct gnn_err *e)
 {
     struct bind s = {.b = b, .set = &b->tensors, .m = m, .e = e};
-    b->nwalks = b->npairs = b->steps = 0;
     const int rc = take_all(&s);
     return rc || s.known == b->tensors.n
                ? rc

@@ -99,17 +99,20 @@ static int check_induced(const struct counts *s, uint32_t t)
                       "induced edges find nodes");
 }
 
-/* Walks of one seed follow each other, and seeds come in the order of their numbers, all of them.
- */
+/* As many walks as the seeds have. Those of one seed follow each other, and seeds come in the order
+ * of their numbers, all of them. */
 static int check_walks(const struct counts *s)
 {
     const struct gnn_sampling *m = &s->m->sampling;
     const struct gnn_batch *b = s->b;
-    const uint64_t width = m->walks.length + UINT64_C(1), seeds = b->type[m->seed_ntype].count[0];
+    const uint64_t width = m->walks.length + UINT64_C(1), seeds = b->type[m->seed_ntype].count[0],
+                   n = b->rows[GNN_UNIT_WALKS], each = m->walks.per_seed;
     uint64_t next = 0;
-    for (uint64_t i = 0; b->walk && !b->place && i < b->nwalks; i++) {
+    if (b->walk && (n % each || n < seeds * each || n / each > m->batch_size))
+        return fail_batch(s, "walk", "not the walks of the seeds");
+    for (uint64_t i = 0; !b->place && i < n; i++) {
         const uint32_t seed = b->walk[i * width];
-        if (i % m->walks.per_seed ? seed != b->walk[(i - 1) * width] : seed > next)
+        if (i % each ? seed != b->walk[(i - 1) * width] : seed > next)
             return fail_batch(s, "walk", "walk %" PRIu64 " does not begin at its seed", i);
         next += seed == next;
     }

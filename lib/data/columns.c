@@ -2,33 +2,15 @@
 /* The columns of a batch (lib/data/columns.h). */
 #include "lib/data/columns.h"
 
-#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define OF_BATCH(m) offsetof(struct gnn_batch, m)
-#define OF_TYPE(m) offsetof(struct gnn_batch_type, m)
-#define OF_BLOCK(m) offsetof(struct gnn_block, m)
-
-/* clang-format off */
-const struct gnn_column_info gnn_column[GNN_NCOLUMNS] = {
-    [GNN_COLUMN_KEY]     = {"key", "", GNN_PER_BATCH, GNN_U64, GNN_ROWS_KEY, GNN_WITH_ALL, .host = true},
-    [GNN_COLUMN_SEEDS]   = {"seeds", "", GNN_PER_BATCH, GNN_U64, GNN_ROWS_ONE, GNN_WITH_CLUSTERS, .host = true},
-    [GNN_COLUMN_NODES]   = {"nodes", "", GNN_PER_NTYPE, GNN_U32, GNN_ROWS_NODES, GNN_WITH_ALL, .ids = true, .view = OF_TYPE(node)},
-    [GNN_COLUMN_TREE]    = {"tree", "", GNN_PER_NTYPE, GNN_U32, GNN_ROWS_NODES, GNN_WITH_TREES, .view = OF_TYPE(tree)},
-    [GNN_COLUMN_TIME]    = {"time", "", GNN_PER_NTYPE, GNN_I64, GNN_ROWS_NODES, GNN_WITH_TIMES, .view = OF_TYPE(time)},
-    [GNN_COLUMN_COUNTS]  = {"counts", "", GNN_PER_NTYPE, GNN_U64, GNN_ROWS_HOPS, GNN_WITH_ALL, .host = true, .view = OF_TYPE(count)},
-    [GNN_COLUMN_DRAWS]   = {"draws", "", GNN_PER_NTYPE, GNN_U32, GNN_ROWS_SEEDS, GNN_WITH_DRAWS, .host = true, .view = OF_TYPE(draws)},
-    [GNN_COLUMN_ORIG]    = {"node", "id", GNN_PER_NTYPE, GNN_U32, GNN_ROWS_NODES, GNN_WITH_REQUEST, .view = OF_TYPE(orig)},
-    [GNN_COLUMN_COUNTED] = {"counted", "", GNN_PER_NTYPE, GNN_U8, GNN_ROWS_EXPANDED, GNN_WITH_REQUEST, .view = OF_TYPE(counted)},
-    [GNN_COLUMN_INDPTR]  = {"hop", "indptr", GNN_PER_BLOCK, GNN_U32, GNN_ROWS_OFFSETS, GNN_WITH_ALL, .view = OF_BLOCK(indptr)},
-    [GNN_COLUMN_INDICES] = {"hop", "indices", GNN_PER_BLOCK, GNN_U32, GNN_ROWS_EDGES, GNN_WITH_ALL, .view = OF_BLOCK(indices)},
-    [GNN_COLUMN_EDGE_ID] = {"hop", "id", GNN_PER_BLOCK, GNN_U64, GNN_ROWS_EDGES, GNN_WITH_EDGE_IDS, .view = OF_BLOCK(id)},
-    [GNN_COLUMN_WALK]    = {"walk", "", GNN_PER_BATCH, GNN_U32, GNN_ROWS_WALKS, GNN_WITH_WALKS, .view = OF_BATCH(walk)},
-    [GNN_COLUMN_PAIR]    = {"pair", "", GNN_PER_BATCH, GNN_U32, GNN_ROWS_PAIRS, GNN_WITH_PAIRS, .view = OF_BATCH(pair)},
-};
-/* clang-format on */
+#define COLUMN_INFO(name, prefix, suffix, per, dtype, rows, width, values, when, ...)              \
+    {prefix,          suffix, GNN_PER_##per,       GNN_##dtype,                                    \
+     GNN_ROWS_##rows, width,  GNN_VALUES_##values, GNN_WITH_##when,                                \
+     __VA_ARGS__},
+const struct gnn_column_info gnn_column[GNN_NCOLUMNS] = {GNN_COLUMNS(COLUMN_INFO)};
 
 /* Whether the header promises what the column comes with. */
 static enum gnn_presence is_promised(const struct gnn_sampling *m, enum gnn_column_when when,
@@ -108,14 +90,14 @@ const char *gnn_column_name(char name[GNN_NAME_MAX + 1], const struct gnn_schema
 
 enum gnn_dtype gnn_column_dtype(const struct gnn_meta *m, enum gnn_column c)
 {
-    return c == GNN_COLUMN_TIME ? gnn_sampling_time_dtype(&m->sampling) : gnn_column[c].dtype;
+    return gnn_column[c].values == GNN_VALUES_TIME ? gnn_sampling_time_dtype(&m->sampling)
+                                                   : gnn_column[c].dtype;
 }
 
 uint64_t gnn_column_width(const struct gnn_meta *m, enum gnn_column c)
 {
-    return gnn_column[c].rows == GNN_ROWS_WALKS   ? m->sampling.walks.length + UINT64_C(1)
-           : gnn_column[c].rows == GNN_ROWS_PAIRS ? 2
-                                                  : 0;
+    return gnn_column[c].width == GNN_WIDTH_WALK ? m->sampling.walks.length + UINT64_C(1)
+                                                 : gnn_column[c].width;
 }
 
 enum gnn_column gnn_column_named(const char *name)
@@ -125,21 +107,23 @@ enum gnn_column gnn_column_named(const char *name)
     uint32_t c = 0;
     for (; c < GNN_NCOLUMNS; c++) {
         const struct gnn_column_info *i = &gnn_column[c];
+        const char *end = i->per == GNN_PER_BATCH || !last ? name + n : last; /* "/SUFFIX" or "" */
         if (*i->prefix == *name && strncmp(i->prefix, name, n) == 0 && !i->prefix[n] &&
-            (i->per == GNN_PER_BATCH ? !last
-                                     : last && (!*i->suffix || strcmp(last + 1, i->suffix) == 0)))
+            (*i->suffix ? *end && strcmp(end + 1, i->suffix) == 0
+                        : (i->per == GNN_PER_BATCH) == !*end))
             break;
     }
     return c;
 }
 
-const void **gnn_column_view(struct gnn_batch *b, enum gnn_column c, uint32_t hop, uint32_t type)
+const void **gnn_column_view(const struct gnn_batch *b, enum gnn_column c, uint32_t hop,
+                             uint32_t type)
 {
-    const enum gnn_column_per per = gnn_column[c].per;
-    void *of = per == GNN_PER_BATCH   ? (void *)b
-               : per == GNN_PER_NTYPE ? (void *)&b->type[type]
-                                      : (void *)gnn_batch_block(b, hop, type);
-    return (const void **)(void *)((char *)of + gnn_column[c].view);
+    const struct gnn_column_info *i = &gnn_column[c];
+    const void *of = i->per == GNN_PER_BATCH   ? i->view ? (const void *)b : NULL
+                     : i->per == GNN_PER_NTYPE ? (const void *)&b->type[type]
+                                               : (const void *)gnn_batch_block(b, hop, type);
+    return of ? (const void **)((uintptr_t)of + i->view) : NULL;
 }
 
 int gnn_column_add(struct gnn_tensors *set, const struct gnn_meta *m, enum gnn_column c,

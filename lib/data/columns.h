@@ -8,28 +8,13 @@
 #ifndef GNN_LIB_DATA_COLUMNS_H
 #define GNN_LIB_DATA_COLUMNS_H
 
+#include <stddef.h>
+
 #include "lib/data/batch.h"
 
-/* In the order of a frame. The columns of a node type, and of a block, follow each other. */
-enum gnn_column {
-    GNN_COLUMN_KEY,
-    GNN_COLUMN_SEEDS,
-    GNN_COLUMN_NODES,
-    GNN_COLUMN_TREE,
-    GNN_COLUMN_TIME,
-    GNN_COLUMN_COUNTS,
-    GNN_COLUMN_DRAWS,
-    GNN_COLUMN_ORIG,
-    GNN_COLUMN_COUNTED,
-    GNN_COLUMN_INDPTR,
-    GNN_COLUMN_INDICES,
-    GNN_COLUMN_EDGE_ID,
-    GNN_COLUMN_WALK,
-    GNN_COLUMN_PAIR,
-    GNN_NCOLUMNS
-};
 enum gnn_column_per { GNN_PER_BATCH, GNN_PER_NTYPE, GNN_PER_BLOCK };
-/* The unit of the first dimension; per node type T, or block of hop H with destinations of T. */
+/* The unit of the first dimension; per node type T, or block of hop H with destinations of T. Of
+ * several columns of one place with the same unit, the first says how many rows all have. */
 enum gnn_column_rows {
     GNN_ROWS_ONE,
     GNN_ROWS_KEY,      /* epoch, step, split, rank */
@@ -39,8 +24,25 @@ enum gnn_column_rows {
     GNN_ROWS_EXPANDED, /* nodes of T before the last hop */
     GNN_ROWS_OFFSETS,  /* destinations + 1 */
     GNN_ROWS_EDGES,
-    GNN_ROWS_WALKS, /* a row is a walk */
-    GNN_ROWS_PAIRS
+    /* from here on those of enum gnn_batch_unit, in its order, which are bound after all others */
+    GNN_ROWS_WALKS,
+    GNN_ROWS_PAIRS,
+    GNN_NROWS
+};
+#define GNN_WIDTH_WALK UINT32_MAX /* a walk's steps + 1 */
+enum gnn_column_values {
+    GNN_VALUES_ANY,
+    GNN_VALUES_KEY,
+    GNN_VALUES_SEEDS, /* how many all ranks have */
+    GNN_VALUES_COUNTS,
+    GNN_VALUES_DRAWS,
+    GNN_VALUES_ID,    /* of a node of T in the store */
+    GNN_VALUES_LOCAL, /* a node's position in nodes/T: of a block, of its sources' type */
+    GNN_VALUES_WALK,  /* likewise, of the type that the path leads to; or UINT32_MAX */
+    GNN_VALUES_TREE,  /* a position in the global batch */
+    GNN_VALUES_TIME,
+    GNN_VALUES_OFFSETS,
+    GNN_NVALUES
 };
 enum gnn_column_when {
     GNN_WITH_ALL,
@@ -53,11 +55,38 @@ enum gnn_column_when {
     GNN_WITH_WALKS,
     GNN_WITH_PAIRS
 };
+
+/* clang-format off */
+/* The list, in the order of a frame: name in enum gnn_column, and the members of struct
+ * gnn_column_info. */
+#define GNN_COLUMNS(X) \
+    X(KEY,     "key",     "",        BATCH, U64, KEY,      0,              KEY,     ALL,      .host = true) \
+    X(SEEDS,   "seeds",   "",        BATCH, U64, ONE,      0,              SEEDS,   CLUSTERS, .host = true) \
+    X(NODES,   "nodes",   "",        NTYPE, U32, NODES,    0,              ID,      ALL,      .view = offsetof(struct gnn_batch_type, node), .ids = true) \
+    X(TREE,    "tree",    "",        NTYPE, U32, NODES,    0,              TREE,    TREES,    .view = offsetof(struct gnn_batch_type, tree)) \
+    X(TIME,    "time",    "",        NTYPE, I64, NODES,    0,              TIME,    TIMES,    .view = offsetof(struct gnn_batch_type, time)) \
+    X(COUNTS,  "counts",  "",        NTYPE, U64, HOPS,     0,              COUNTS,  ALL,      .view = offsetof(struct gnn_batch_type, count), .host = true) \
+    X(DRAWS,   "draws",   "",        NTYPE, U32, SEEDS,    0,              DRAWS,   DRAWS,    .view = offsetof(struct gnn_batch_type, draws), .host = true) \
+    X(ORIG,    "node",    "id",      NTYPE, U32, NODES,    0,              ANY,     REQUEST,  .view = offsetof(struct gnn_batch_type, orig)) \
+    X(COUNTED, "counted", "",        NTYPE, U8,  EXPANDED, 0,              ANY,     REQUEST,  .view = offsetof(struct gnn_batch_type, counted)) \
+    X(INDPTR,  "hop",     "indptr",  BLOCK, U32, OFFSETS,  0,              OFFSETS, ALL,      .view = offsetof(struct gnn_block, indptr)) \
+    X(INDICES, "hop",     "indices", BLOCK, U32, EDGES,    0,              LOCAL,   ALL,      .view = offsetof(struct gnn_block, indices)) \
+    X(EDGE_ID, "hop",     "id",      BLOCK, U64, EDGES,    0,              ANY,     EDGE_IDS, .view = offsetof(struct gnn_block, id)) \
+    X(WALK,    "walk",    "",        BATCH, U32, WALKS,    GNN_WIDTH_WALK, WALK,    WALKS,    .view = offsetof(struct gnn_batch, walk)) \
+    X(PAIR,    "pair",    "",        BATCH, U32, PAIRS,    2,              LOCAL,   PAIRS,    .view = offsetof(struct gnn_batch, pair))
+/* clang-format on */
+
+#define GNN_COLUMN_NAME(name, ...) GNN_COLUMN_##name,
+enum gnn_column { GNN_COLUMNS(GNN_COLUMN_NAME) GNN_NCOLUMNS };
+
 struct gnn_column_info {
-    const char *prefix, *suffix; /* "PREFIX", "PREFIX/T[/SUFFIX]", "PREFIX/H/S/R/D/SUFFIX" */
+    /* "PREFIX[/SUFFIX]", "PREFIX/T[/SUFFIX]", or "PREFIX/H/S/R/D/SUFFIX" */
+    const char *prefix, *suffix;
     enum gnn_column_per per;
     enum gnn_dtype dtype; /* of times, where they are integers */
     enum gnn_column_rows rows;
+    uint32_t width; /* of the second dimension; 0: there is none */
+    enum gnn_column_values values;
     enum gnn_column_when when;
     bool host; /* in the host's memory, wherever the batch lies */
     bool ids;  /* of the store, which depend on its partitions */
@@ -78,8 +107,9 @@ enum gnn_dtype gnn_column_dtype(const struct gnn_meta *m, enum gnn_column c);
 uint64_t gnn_column_width(const struct gnn_meta *m, enum gnn_column c);
 /* The column that a tensor's name belongs to, or GNN_NCOLUMNS. */
 enum gnn_column gnn_column_named(const char *name);
-/* The pointer to the column's data in the batch's view; not of a column without one. */
-const void **gnn_column_view(struct gnn_batch *b, enum gnn_column c, uint32_t hop, uint32_t type);
+/* The pointer to the column's data in the batch's view; NULL of a column without one. */
+const void **gnn_column_view(const struct gnn_batch *b, enum gnn_column c, uint32_t hop,
+                             uint32_t type);
 /* Adds the column to a set, with `rows` rows, of which the contents are undefined. */
 int gnn_column_add(struct gnn_tensors *set, const struct gnn_meta *m, enum gnn_column c,
                    uint32_t hop, uint32_t type, uint64_t rows, struct gnn_tensor **t,

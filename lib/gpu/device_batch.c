@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "lib/data/columns.h"
 #include "lib/gpu/runtime.h"
 
 int gnn_gpu_place_init(struct gnn_batch_place *p, unsigned device,
@@ -76,35 +77,25 @@ static const void *moved_address(const struct gnn_batch *to, const struct gnn_ba
     return at;
 }
 
+static void move_column(struct gnn_batch *to, const struct gnn_batch *from, enum gnn_column c,
+                        uint32_t hop, uint32_t type)
+{
+    const void **view = gnn_column_view(to, c, hop, type);
+    if (view)
+        *view = moved_address(to, from, *gnn_column_view(from, c, hop, type));
+}
+
 void gnn_gpu_batch_view(struct gnn_batch *to, const struct gnn_batch *from)
 {
-    to->epoch = from->epoch;
-    to->step = from->step;
-    to->split = from->split;
-    to->rank = from->rank;
-    to->seeds = from->seeds;
-    to->nth = from->nth;
-    for (uint32_t t = 0; t < from->nntypes; t++) {
-        const struct gnn_batch_type *x = &from->type[t];
-        to->type[t] = (struct gnn_batch_type){.node = moved_address(to, from, x->node),
-                                              .tree = moved_address(to, from, x->tree),
-                                              .time = moved_address(to, from, x->time),
-                                              .count = moved_address(to, from, x->count),
-                                              .draws = moved_address(to, from, x->draws),
-                                              .counted = moved_address(to, from, x->counted),
-                                              .orig = moved_address(to, from, x->orig)};
-    }
-    to->walk = moved_address(to, from, from->walk);
-    to->pair = moved_address(to, from, from->pair);
-    to->nwalks = from->nwalks;
-    to->npairs = from->npairs;
-    to->steps = from->steps;
-    for (uint32_t i = 0; i < from->nhops * from->netypes; i++) {
-        const struct gnn_block *k = &from->block[i];
-        to->block[i] = *k;
-        to->block[i].indptr = moved_address(to, from, k->indptr);
-        to->block[i].indices = moved_address(to, from, k->indices);
-        to->block[i].id = moved_address(to, from, k->id);
+    memcpy(to, from, offsetof(struct gnn_batch, type));
+    memcpy(to->block, from->block, (size_t)from->nhops * from->netypes * sizeof *to->block);
+    for (uint32_t c = 0; c < GNN_NCOLUMNS; c++) {
+        const enum gnn_column_per per = gnn_column[c].per;
+        const uint32_t types = per == GNN_PER_BATCH   ? 1
+                               : per == GNN_PER_NTYPE ? from->nntypes
+                                                      : from->netypes;
+        for (uint32_t i = 0; i < types * (per == GNN_PER_BLOCK ? from->nhops : 1); i++)
+            move_column(to, from, c, i / types, i % types);
     }
 }
 

@@ -52,7 +52,7 @@ static int check_walks(struct gnn_laws *l, const struct gnn_batch *b, struct gnn
         l->next[t] = b->type[t].count[0];
     for (uint32_t s = 1; s <= m->walks.length; s++) {
         const uint32_t type = c->etype[gnn_sampling_step(m, c->netypes, s - 1)].src;
-        for (uint64_t i = 0; i < b->nwalks; i++) {
+        for (uint64_t i = 0; i < b->rows[GNN_UNIT_WALKS]; i++) {
             const uint32_t v = b->walk[i * (m->walks.length + UINT64_C(1)) + s];
             if (v != UINT32_MAX && check_occurrence(l, type, v, "step", s, e))
                 return e->code;

@@ -424,7 +424,7 @@ static int check_walks(struct check *c, const struct gnn_batch *b, struct gnn_er
 {
     const struct gnn_sampling *m = &c->meta->sampling;
     const struct gnn_schema *sc = &c->meta->schema;
-    for (uint64_t i = 0; c->view.store && i < b->nwalks; i++)
+    for (uint64_t i = 0; c->view.store && i < b->rows[GNN_UNIT_WALKS]; i++)
         for (uint32_t s = 0, from = walk_at(c, b, i, 0); s < m->walks.length && from != UINT32_MAX;
              s++) {
             const uint32_t et = gnn_sampling_step(m, sc->netypes, s), to = walk_at(c, b, i, s + 1),

@@ -345,7 +345,7 @@ static int make_pairs(const struct walking *w)
                 }
     }
     d->b->pair = t->data;
-    d->b->npairs = many;
+    d->b->rows[GNN_UNIT_PAIRS] = many;
     return 0;
 }
 
@@ -374,6 +374,6 @@ int gnn_sample_walk(const struct sample_draw *d, uint64_t seeds)
     if (rc || m->walks.window)
         return rc ? rc : make_pairs(&w);
     d->b->walk = w.walk;
-    d->b->nwalks = w.n;
+    d->b->rows[GNN_UNIT_WALKS] = w.n;
     return 0;
 }

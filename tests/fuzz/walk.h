@@ -55,16 +55,16 @@ __attribute__((unused)) static void walk_walks(const struct gnn_batch *b, const 
 {
     const struct gnn_walks *w = &m->sampling.walks;
     uint64_t most = 0, steps = 0;
-    if ((!w->length || w->window) && (b->walk || b->nwalks))
+    if ((!w->length || w->window) && (b->walk || b->rows[GNN_UNIT_WALKS]))
         abort();
-    if (!w->window && (b->pair || b->npairs))
+    if (!w->window && (b->pair || b->rows[GNN_UNIT_PAIRS]))
         abort();
     for (uint32_t t = 0; t < b->nntypes; t++)
         most = gnn_batch_nodes(b, t) > most ? gnn_batch_nodes(b, t) : most;
-    for (uint64_t i = 0; i < 2 * b->npairs; i++)
+    for (uint64_t i = 0; i < 2 * b->rows[GNN_UNIT_PAIRS]; i++)
         if (b->pair[i] >= most)
             abort();
-    for (uint64_t i = 0; i < b->nwalks; i++) {
+    for (uint64_t i = 0; i < b->rows[GNN_UNIT_WALKS]; i++) {
         const uint32_t *x = b->walk + i * (w->length + UINT64_C(1));
         for (uint32_t s = 0; s <= w->length; s++) {
             const bool ended = x[s] == UINT32_MAX;

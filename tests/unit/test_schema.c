@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "lib/data/batch.h"
+#include "lib/data/columns.h"
 #include "lib/base/mem.h"
 #include "lib/model/layer.h"
 #include "tap.h"
@@ -141,6 +141,26 @@ static void test_bind(void)
     bind("hop/0/a////r///a//f", "does not declare");
 }
 
+/* Names of columns, of types whose names have slashes, and names that are nearly some. */
+static void test_columns(void)
+{
+    static const char *const other[] = {"pair/", "pair/x", "walk/", "nodes", "tree",
+                                        "hop",   "hop/x",  "key/",  "pai",   "pairs"};
+    struct gnn_schema s = {0};
+    struct gnn_err e = {0};
+    char name[GNN_NAME_MAX + 1];
+    uint32_t wrong = 0;
+    if (gnn_schema_add_ntype(&s, "/a/id", 1, &e) || gnn_schema_add_etype(&s, 0, "r/id", 0, 0, &e))
+        exit(99);
+    for (uint32_t c = 0; c < GNN_NCOLUMNS; c++)
+        wrong += gnn_column_named(gnn_column_name(name, &s, c, 12, 0)) != c;
+    ok(!wrong, "gnn_column_named: the column of each name");
+    for (uint32_t i = wrong = 0; i < sizeof other / sizeof *other; i++)
+        wrong += gnn_column_named(other[i]) < GNN_NCOLUMNS;
+    ok(!wrong, "gnn_column_named: no column of other names");
+    gnn_schema_release(&s);
+}
+
 /* The names of a model's parameters over relations r and q of one node type; NULL: none can be
  * made. */
 static void params(const char *type, const char *r, const char *q, const char *want)
@@ -196,6 +216,7 @@ int main(void)
     test_keys();
     test_degrees();
     test_bind();
+    test_columns();
     test_params();
     test_message();
     return tap_done();
