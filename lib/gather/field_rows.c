@@ -150,6 +150,16 @@ bool gnn_gather_wanted(const struct gather_job *j, const struct gnn_batch *b, ui
                    : hop == 0 && !(j->original && b->type[j->type].orig);
 }
 
+uint64_t gnn_gather_nodes(const struct gatherer *g, const struct gather_job *j,
+                          const struct gnn_batch *b, uint32_t hop, uint32_t *type)
+{
+    const struct gnn_block *k = j->edge ? gnn_batch_block(b, hop, j->type) : NULL;
+    *type = k ? g->meta.schema.etype[j->type].dst : j->type;
+    return k          ? (uint64_t)k->first + k->n
+           : j->label ? b->type[*type].count[0]
+                      : gnn_batch_nodes(b, *type);
+}
+
 static const char *name_of(const struct gatherer *g, const struct gather_job *j, uint32_t hop,
                            const char *field, char name[GNN_NAME_MAX + 1])
 {
@@ -165,10 +175,10 @@ int gnn_gather_add(const struct gatherer *g, const struct gather_job *j, struct 
                    struct gnn_err *e)
 {
     char name[GNN_NAME_MAX + 1];
-    const uint64_t n = j->edge    ? gnn_batch_block(b, hop, j->type)->edges
-                       : j->label ? b->type[j->type].count[0]
-                                  : gnn_batch_nodes(b, j->type);
-    const uint64_t shape[2] = {n, j->field->width};
+    uint32_t type;
+    const uint64_t n = j->edge ? gnn_batch_block(b, hop, j->type)->edges
+                               : gnn_gather_nodes(g, j, b, hop, &type),
+                   shape[2] = {n, j->field->width};
     name_of(g, j, hop, j->field->name, name);
     if (gnn_tensors_find(&b->tensors, name))
         return gnn_fail(e, GNN_E_INPUT,

@@ -32,9 +32,17 @@ struct gatherer *gnn_gatherer_new(const struct gnn_meta *up, struct gnn_store *s
                                   const struct gnn_gather_opts *o, struct gnn_err *e) GNN_MUST_USE;
 void gnn_gatherer_free(void *gatherer);
 
-/* (lib/gather/field_rows.c) Is there a tensor to add to the batch for the job; of an edge field in
- * this hop, which is 0 for all others? */
+/* In how many of a batch's hops a job can add a tensor: 1 unless it is of an edge field. */
+static inline uint32_t gnn_gather_job_hops(const struct gather_job *j, const struct gnn_batch *b)
+{
+    return j->edge ? b->nhops : 1;
+}
+/* (lib/gather/field_rows.c) Is there a tensor to add to the batch for the job in this hop? */
 bool gnn_gather_wanted(const struct gather_job *j, const struct gnn_batch *b, uint32_t hop);
+/* Of how many of the batch's nodes of *type, the first, the job gathers rows in this hop, or edges.
+ */
+uint64_t gnn_gather_nodes(const struct gatherer *g, const struct gather_job *j,
+                          const struct gnn_batch *b, uint32_t hop, uint32_t *type);
 /* Adds it, in memory of a certain kind (NULL: the heap); GNN_E_INPUT if it is there already. */
 int gnn_gather_add(const struct gatherer *g, const struct gather_job *j, struct gnn_batch *b,
                    uint32_t hop, const struct gnn_mem *mem, struct gnn_tensor **t,

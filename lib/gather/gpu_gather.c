@@ -101,11 +101,6 @@ static int gather_edges(const struct work *w, const struct gather_table *t, uint
                                     k->edges, to->data, count, w->e);
 }
 
-static uint32_t hop_count(const struct gather_job *j, const struct gnn_batch *b)
-{
-    return j->edge ? b->nhops : 1;
-}
-
 static int gather_all(const struct work *w)
 {
     const struct gatherer *g = w->x->job;
@@ -114,7 +109,7 @@ static int gather_all(const struct work *w)
         rc = find_ids(w, t);
     for (uint32_t i = 0; !rc && i < g->njobs; i++) {
         const struct gather_table *t = &w->x->table[i];
-        for (uint32_t h = 0; !rc && h < hop_count(t->job, w->b); h++)
+        for (uint32_t h = 0; !rc && h < gnn_gather_job_hops(t->job, w->b); h++)
             if (gnn_gather_wanted(t->job, w->b, h)) {
                 struct gnn_gather_count *count = &w->count[w->x->at[i] + h];
                 rc = t->job->edge ? gather_edges(w, t, h, count) : gather_nodes(w, t, count);
@@ -196,11 +191,8 @@ static int check_job(const struct gpu_gather *x, const struct gather_job *j, uin
                      const struct gnn_gather_count *c, const struct gnn_gather_count *own,
                      const struct gnn_batch *b, struct gnn_err *e)
 {
-    const struct gnn_block *k = j->edge ? gnn_batch_block(b, hop, j->type) : NULL;
-    const uint32_t type = j->edge ? x->job->meta.schema.etype[j->type].dst : j->type;
-    const uint64_t used = k          ? (uint64_t)k->first + k->n
-                          : j->label ? b->type[type].count[0]
-                                     : gnn_batch_nodes(b, type);
+    uint32_t type;
+    const uint64_t used = gnn_gather_nodes(x->job, j, b, hop, &type);
     int rc = check_node(x, type, used, c, b, e);
     return rc || !own->missing ? rc : gnn_gather_bad_id(x->job, j, b, hop, e);
 }
@@ -226,7 +218,7 @@ static int finish_batch(void *arg, struct gpu_slot *s, struct gnn_err *e)
     int rc = 0;
     for (uint32_t i = 0; !rc && i < x->job->njobs; i++) {
         const struct gather_table *t = &x->table[i];
-        for (uint32_t h = 0; !rc && h < hop_count(t->job, s->in); h++) {
+        for (uint32_t h = 0; !rc && h < gnn_gather_job_hops(t->job, s->in); h++) {
             rc = check_job(x, t->job, h, c, &c[x->at[i] + h], s->in, e);
             if (x->stats)
                 add_up(x->stats, t, &c[x->at[i] + h]);

@@ -163,13 +163,10 @@ static uint64_t nodes_used(const struct gatherer *g, const struct gnn_batch *b, 
 {
     uint64_t most = 0;
     for (const struct gather_job *j = g->job; j < g->job + g->njobs; j++)
-        for (uint32_t h = 0; h < (j->edge ? b->nhops : 1); h++) {
-            const struct gnn_block *k = j->edge ? gnn_batch_block(b, h, j->type) : NULL;
-            const uint64_t n = k          ? (uint64_t)k->first + k->n
-                               : j->label ? b->type[j->type].count[0]
-                                          : gnn_batch_nodes(b, j->type);
-            if ((k ? g->meta.schema.etype[j->type].dst : j->type) == t && n > most)
-                most = n;
+        for (uint32_t h = 0; h < gnn_gather_job_hops(j, b); h++) {
+            uint32_t type;
+            const uint64_t n = gnn_gather_nodes(g, j, b, h, &type);
+            most = type == t && n > most ? n : most;
         }
     return most;
 }
@@ -275,7 +272,7 @@ int gnn_gather_apply(const struct gatherer *g, struct gather_rows *f, struct gnn
 {
     int rc = gnn_gather_fetch(g, f, b, e);
     for (uint32_t i = 0; !rc && i < g->njobs; i++)
-        for (uint32_t h = 0; !rc && h < (g->job[i].edge ? b->nhops : 1); h++)
+        for (uint32_t h = 0; !rc && h < gnn_gather_job_hops(&g->job[i], b); h++)
             rc = collect_field(g, f, &g->job[i], h, b, e);
     return rc;
 }

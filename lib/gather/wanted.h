@@ -59,7 +59,7 @@ bool gnn_gather_has_fields(const struct gatherer *g, bool edge, uint32_t type, b
 /* In how many of a batch's hops rows of the field are asked for. */
 static inline uint32_t gnn_gather_hops(const struct gather_job *j, const struct gnn_batch *b)
 {
-    return j->label ? 0 : j->edge ? b->nhops : 1;
+    return j->label ? 0 : gnn_gather_job_hops(j, b);
 }
 static inline uint32_t gnn_gather_slot(const struct gatherer *g, const struct gather_job *j,
                                        uint32_t hop)
