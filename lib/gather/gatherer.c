@@ -41,5 +41,5 @@ struct gnn_source *gnn_gather_source_new(struct gnn_source *up, struct gnn_store
     }
     if (o->gpu)
         return gnn_gather_gpu.source_new(o->gpu, up, g, o, e);
-    return gnn_map_new(up, &g->meta, &ops, g, o->threads, o->depth ? o->depth : o->threads + 1, e);
+    return gnn_map_new(up, &g->meta, &ops, g, o->threads, o->threads + 1, e);
 }

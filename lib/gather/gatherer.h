@@ -75,7 +75,6 @@ struct gnn_gather_opts {
      * only. */
     bool sums;
     unsigned threads; /* 0: on the sampler's threads, if `up` has some, else in the caller's */
-    unsigned depth;   /* batches under way; 0: chosen from threads */
     const char *provenance;                /* line for the header, or NULL */
     struct gnn_gather_replicate replicate; /* with several ranks */
     /* with several ranks, or NULL: where the nodes were, whatever fields they have, and the bytes

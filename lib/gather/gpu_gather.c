@@ -9,8 +9,6 @@
 #include "lib/gather/gpu_remote.h"
 #include "lib/store/ids.h"
 
-enum { DEPTH = 4 };
-
 /* ---- a batch's work ---- */
 
 struct work {
@@ -288,7 +286,6 @@ static struct gnn_source *gnn_gpu_gather_new(struct gnn_gpu *g, struct gnn_sourc
         x->staged = x->staged || gnn_tier_all(&job->map[t]) == GNN_TIERS;
     x->beside = o->beside;
     x->stats = o->stats;
-    x->depth = !o->depth ? DEPTH : o->depth < GPU_DEPTH_MAX ? o->depth : GPU_DEPTH_MAX;
     if (x->stats)
         *x->stats = (struct gnn_gather_stats){0};
     gnn_comm_set_lost(comm, true); /* until all of it stands */
@@ -301,7 +298,7 @@ static struct gnn_source *gnn_gpu_gather_new(struct gnn_gpu *g, struct gnn_sourc
     if (!rc) {
         struct gpu_pipe_ops with = ops;
         with.at_once = x->staged;
-        struct gnn_source *src = gnn_gpu_pipe_new(up, &job->meta, &with, x, x->depth, e);
+        struct gnn_source *src = gnn_gpu_pipe_new(up, &job->meta, &with, x, GATHER_DEPTH, e);
         gnn_comm_set_lost(comm, !src);
         return src;
     }

@@ -11,6 +11,8 @@
 #include "lib/gather/gather_impl.h"
 #include "lib/gpu/runtime.h"
 
+enum { GATHER_DEPTH = 4 }; /* batches in flight */
+
 struct gather_view {
     /* Arrays in the device's memory: of the cache, by slot; of the host, by id. */
     const struct gnn_gather_part *cached, *backing;
@@ -44,7 +46,7 @@ struct gather_unit {
     struct gather_view *inverse;
     struct gnn_buf *ids;            /* [nntypes] store ids of the batch at hand */
     struct gnn_buf rows;            /* of edges */
-    struct gnn_gather_count *count; /* [depth][ncounts] */
+    struct gnn_gather_count *count; /* [GATHER_DEPTH][ncounts] */
     struct gnn_buf staging;         /* that of the batch at hand */
 };
 
@@ -55,15 +57,14 @@ struct gpu_gather {
     struct gather_table *table; /* [njobs] */
     uint32_t *at; /* [njobs] a job's place among the counts of a batch; of an edge field, hop 0's */
     uint32_t ncounts; /* first the inverse tables' */
-    unsigned depth;
-    bool beside; /* training, on the first device */
+    bool beside;      /* training, on the first device */
     struct gnn_gather_count *fresh,
-        *counted; /* pinned: [ncounts] before a batch; [depth][ncounts] after it */
+        *counted; /* pinned: [ncounts] before a batch; [GATHER_DEPTH][ncounts] after it */
     struct gnn_gather_stats *stats;
     bool staged; /* with several ranks: batches come from the host, with others' rows */
-    struct gather_queue *queue;      /* (gpu_remote.h) owns the job */
-    struct gather_staging **staging; /* [depth] of the batches in flight; NULL: none */
-    struct gnn_gpu_peers *peers;     /* with ranks (lib/gpu/peers.h), or NULL */
+    struct gather_queue *queue;                   /* (gpu_remote.h) owns the job */
+    struct gather_staging *staging[GATHER_DEPTH]; /* of the batches in flight; NULL: none */
+    struct gnn_gpu_peers *peers;                  /* with ranks (lib/gpu/peers.h), or NULL */
 };
 
 /* ---- tables and views (gpu_table.c) ---- */

@@ -165,8 +165,8 @@ static int open_unit(struct gpu_gather *x, unsigned i, struct gnn_err *e)
         return e->code;
     const bool trains = x->beside && i == 0 && !(u->d->asked & GNN_GPU_OFF_GATHER2); /* the first */
     u->blocks = u->d->multiprocessors * (trains ? BESIDE_TRAINING : GNN_CUDA_GATHER_BLOCKS);
-    int rc = gnn_gpu_gather_alloc(u, (uint64_t)x->depth * x->ncounts * sizeof *u->count, "counts",
-                                  &p, e);
+    int rc = gnn_gpu_gather_alloc(u, (uint64_t)GATHER_DEPTH * x->ncounts * sizeof *u->count,
+                                  "counts", &p, e);
     u->count = p;
     for (uint32_t t = 0; !rc && t < c->nntypes; t++)
         if (x->job->inverse[t])
@@ -200,7 +200,7 @@ static int open_counts(struct gpu_gather *x, struct gnn_err *e)
     x->fresh = p;
     for (uint32_t i = 0; i < x->ncounts; i++)
         x->fresh[i] = (struct gnn_gather_count){.first_missing = UINT64_MAX};
-    int rc = gnn_gpu_pin(&p, x->depth * bytes, "counts", e);
+    int rc = gnn_gpu_pin(&p, GATHER_DEPTH * bytes, "counts", e);
     x->counted = rc ? NULL : p;
     return rc;
 }
@@ -212,8 +212,7 @@ int gnn_gpu_gather_init(struct gpu_gather *x, struct gnn_err *e)
     x->unit = gnn_alloc_zero(x->g->n, sizeof *x->unit, "devices", e);
     x->table = gnn_alloc_zero(g->njobs, sizeof *x->table, "fields", e);
     x->at = gnn_alloc(g->njobs, sizeof *x->at, "fields", e);
-    x->staging = gnn_alloc_zero(x->depth, sizeof(struct gather_staging *), "fields", e);
-    if (!x->unit || !x->table || !x->at || !x->staging)
+    if (!x->unit || !x->table || !x->at)
         return e->code;
     x->ncounts = g->meta.schema.nntypes;
     for (uint32_t i = 0; i < g->njobs; i++) {
@@ -243,11 +242,10 @@ void gnn_gpu_gather_release(struct gpu_gather *x)
         gnn_free(t->view);
         gnn_free(t->edges);
     }
-    for (unsigned i = 0; x->staging && i < x->depth; i++)
+    for (unsigned i = 0; i < GATHER_DEPTH; i++)
         gnn_gather_staging_put(x->queue, x->staging[i]);
     gnn_gpu_unpin(x->fresh);
     gnn_gpu_unpin(x->counted);
-    gnn_free(x->staging);
     gnn_free(x->unit);
     gnn_free(x->table);
     gnn_free(x->at);
