@@ -41,23 +41,18 @@ struct gnn_gather_part {
 
 /* The conversion of rows as they are copied. f32 becomes f16 or bf16 to the nearest, ties to even;
  * beyond the range infinity; a NaN stays a NaN, but its payload may differ between host and device.
- * Widening f16 and bf16 is exact; int8 becomes element * scale of the row, rounded once. */
+ * int8 becomes element * scale of the row, rounded once. */
 enum gnn_gather_cast {
     GNN_GATHER_AS_IS,
     GNN_GATHER_F32_F16,
     GNN_GATHER_F32_BF16,
-    GNN_GATHER_F16_F32,
-    GNN_GATHER_BF16_F32,
     GNN_GATHER_I8_F32
 };
 
 /* Bytes of a row that goes out, for one of `bytes` that is stored. */
 static GNN_HD size_t gnn_gather_out_bytes(enum gnn_gather_cast cast, size_t bytes)
 {
-    return cast == GNN_GATHER_AS_IS                                    ? bytes
-           : cast == GNN_GATHER_F32_F16 || cast == GNN_GATHER_F32_BF16 ? bytes / 2
-           : cast == GNN_GATHER_I8_F32                                 ? bytes * 4
-                                                                       : bytes * 2;
+    return cast == GNN_GATHER_AS_IS ? bytes : cast == GNN_GATHER_I8_F32 ? bytes * 4 : bytes / 2;
 }
 
 struct gnn_gather {

@@ -60,12 +60,6 @@ static inline void emit_cast(const struct gnn_gather *g, const void *row, const 
     case GNN_GATHER_F32_BF16:
         gnn_f32_to_bf16(row, g->bytes / 4, out);
         break;
-    case GNN_GATHER_F16_F32:
-        gnn_f16_to_f32(row, g->bytes / 2, out);
-        break;
-    case GNN_GATHER_BF16_F32:
-        gnn_bf16_to_f32(row, g->bytes / 2, out);
-        break;
     case GNN_GATHER_I8_F32:
         gnn_i8_to_f32(row, g->bytes, *scale, out);
         break;

@@ -92,24 +92,6 @@ template <> struct Cast<GNN_GATHER_F32_BF16> {
         return gnn_bf16_of(v);
     }
 };
-template <> struct Cast<GNN_GATHER_F16_F32> {
-    typedef uint16_t in;
-    typedef float out;
-    static constexpr unsigned FIT = 2;
-    static __device__ __forceinline__ out one(in v, float)
-    {
-        return gnn_f32_of_f16(v);
-    }
-};
-template <> struct Cast<GNN_GATHER_BF16_F32> {
-    typedef uint16_t in;
-    typedef float out;
-    static constexpr unsigned FIT = 2;
-    static __device__ __forceinline__ out one(in v, float)
-    {
-        return gnn_bits_f32((uint32_t)v << 16);
-    }
-};
 template <> struct Cast<GNN_GATHER_I8_F32> {
     typedef int8_t in;
     typedef float out;
@@ -360,10 +342,6 @@ void gnn_cuda_gather_rows(const struct gnn_cuda_gather *g, void *stream)
         return launch<GNN_GATHER_F32_F16>(g, stream);
     case GNN_GATHER_F32_BF16:
         return launch<GNN_GATHER_F32_BF16>(g, stream);
-    case GNN_GATHER_F16_F32:
-        return launch<GNN_GATHER_F16_F32>(g, stream);
-    case GNN_GATHER_BF16_F32:
-        return launch<GNN_GATHER_BF16_F32>(g, stream);
     case GNN_GATHER_I8_F32:
         return launch<GNN_GATHER_I8_F32>(g, stream);
     }

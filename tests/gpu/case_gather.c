@@ -238,18 +238,11 @@ static void widths(void)
     verdict("rows of 1 to 65536 bytes from five tiers");
 }
 
-static size_t element(enum gnn_gather_cast cast)
-{
-    return cast == GNN_GATHER_F32_F16 || cast == GNN_GATHER_F32_BF16   ? 4
-           : cast == GNN_GATHER_F16_F32 || cast == GNN_GATHER_BF16_F32 ? 2
-                                                                       : 1;
-}
-
 static void casts(void)
 {
     static const size_t elements[] = {1, 2, 3, 4, 6, 25, 50, 100, 128, 301, 602, 1024};
     for (unsigned cast = GNN_GATHER_F32_F16; cast <= GNN_GATHER_I8_F32; cast++) {
-        const size_t in = element((enum gnn_gather_cast)cast);
+        const size_t in = cast == GNN_GATHER_I8_F32 ? 1 : 4;
         for (size_t i = 0; i < COUNT(elements); i++)
             for (int odd = 0; odd < 2; odd++) {
                 struct task t = five_tiers((enum gnn_gather_cast)cast, elements[i] * in);
