@@ -22,7 +22,9 @@ struct gatherer {
     uint64_t batches;               /* with ranks: how many there were */
     pthread_mutex_t lock;           /* of batches and what follows */
     struct gnn_tier_hits *hits;     /* of nodes, with ranks; or NULL */
-    struct gnn_tier_map *map;       /* [nntypes] where nodes' rows lie, but on devices */
+    /* [nntypes + netypes] where rows of nodes lie, but on devices, and those of edges, by their
+     * destinations */
+    struct gnn_tier_map *map;
     /* [nntypes] original id to store id, where batches carry original ids and they differ */
     uint32_t **inverse;
 };

@@ -74,7 +74,8 @@ static void lay_out(const struct gather_queue *q, const struct gather_rows *f,
 {
     p->nparts = 0;
     for (uint32_t i = 0; i < q->job->njobs; i++)
-        p->nparts += gnn_gather_hops(&q->job->job[i], b) * (q->nown[i] + 2 + f->q.ranks);
+        p->nparts += gnn_gather_hops(&q->job->job[i], b) *
+                     (UINT64_C(1) + q->nown[i] + gnn_gather_parts_added(q->job));
     p->rows_at = align_up(p->nparts * sizeof(struct gnn_gather_part));
     p->bytes = p->rows_at + align_up(f->nrows * sizeof(uint64_t));
     for (uint32_t r = 0; r < f->q.ranks; r++)
@@ -94,7 +95,8 @@ static int add_parts(const struct gather_queue *q, struct gather_rows *f, struct
     uint32_t n;
     *k = (struct gather_staged){.part_at = *nparts * sizeof *part,
                                 .row_at = p->rows_at + w->row_at * sizeof(uint64_t),
-                                .nparts = q->nown[job] + 2 + f->q.ranks,
+                                .nparts =
+                                    UINT64_C(1) + q->nown[job] + gnn_gather_parts_added(q->job),
                                 .n = w->n};
     *nparts += k->nparts;
     *part++ = (struct gnn_gather_part){.tier = GNN_TIER_HOST};

@@ -226,6 +226,7 @@ int gnn_gather_check(const struct gnn_store *s, const struct gnn_meta *batches, 
 static int gatherer_init(struct gatherer *g, const struct gnn_meta *up,
                          const struct gnn_gather_opts *o, struct gnn_err *e)
 {
+    const struct gnn_schema *c = &g->meta.schema;
     if (gnn_meta_copy(&g->meta, up, e) || gnn_meta_add_provenance(&g->meta, o->provenance, e) ||
         gnn_gather_check(g->store, up, e) ||
         gnn_comm_check(g->comm, up->sampling.rank, up->sampling.ranks, e))
@@ -238,18 +239,19 @@ static int gatherer_init(struct gatherer *g, const struct gnn_meta *up,
     int rc = 0;
     if (add_fields(g, o, e) || add_originals(g, e))
         return e->code;
-    g->inverse = gnn_alloc_zero(g->meta.schema.nntypes, sizeof(uint32_t *), "original ids", e);
-    g->map = gnn_alloc(g->meta.schema.nntypes, sizeof *g->map, "the tiers of rows", e);
+    g->inverse = gnn_alloc_zero(c->nntypes, sizeof(uint32_t *), "original ids", e);
+    g->map = gnn_alloc((uint64_t)c->nntypes + c->netypes, sizeof *g->map, "the tiers of rows", e);
     if (!g->inverse || !g->map)
         return e->code;
-    for (uint32_t t = 0; t < g->meta.schema.nntypes; t++)
-        g->map[t] = (struct gnn_tier_map){.store = g->store, .type = t};
-    for (uint32_t t = 0; !rc && g->meta.sampling.original_ids && t < g->meta.schema.nntypes; t++)
+    for (uint32_t k = 0; k < c->nntypes + c->netypes; k++)
+        g->map[k] = (struct gnn_tier_map){
+            .store = g->store, .type = k < c->nntypes ? k : c->etype[k - c->nntypes].dst};
+    for (uint32_t t = 0; !rc && g->meta.sampling.original_ids && t < c->nntypes; t++)
         rc = gnn_store_inverse(g->store, t, &g->inverse[t], e);
     if (!rc && o->replicate.share > 0 &&
         !(g->replica = gnn_gather_replica_new(g, &o->replicate, o->copying, e)))
         rc = e->code;
-    for (uint32_t t = 0; !rc && g->replica && t < g->meta.schema.nntypes; t++)
+    for (uint32_t t = 0; !rc && g->replica && t < c->nntypes; t++)
         g->map[t].replicated = &g->replica->of[t].map;
     return rc;
 }

@@ -33,10 +33,25 @@ static int copies_part(const struct gatherer *g, struct gather_rows *f, const st
 /* Rows in the others are read in the field's own parts, or, on devices, in their caches. */
 static const struct gather_tier tier[GNN_TIERS] = {
     [GNN_TIER_REPLICA] = {.ask = ask_copy, .parts = copies_part},
-    [GNN_TIER_REMOTE] = {.ask = gnn_gather_remote_number,
+    [GNN_TIER_REMOTE] = {.by_rank = true,
+                         .ask = gnn_gather_remote_number,
                          .fetch = gnn_gather_remote_fetch,
                          .parts = gnn_gather_remote_parts},
 };
+
+/* Rows of its own that change their element type on the way are requested of this rank itself. */
+static const struct gather_tier *tier_of(const struct gather_want *w, enum gnn_tier t)
+{
+    return &tier[t == GNN_TIER_STORE && !w->direct ? GNN_TIER_REMOTE : t];
+}
+
+uint32_t gnn_gather_parts_added(const struct gatherer *g)
+{
+    uint32_t n = 0;
+    for (int k = 0; k < GNN_TIERS; k++)
+        n += tier[k].by_rank ? g->comm->size : tier[k].parts != NULL;
+    return n;
+}
 
 /* ---- numbers ---- */
 
@@ -72,7 +87,8 @@ struct gather_rows *gnn_gather_rows_new(const struct gatherer *g, struct gnn_err
     f->want = gnn_alloc_zero(f->slots, sizeof *f->want, "a gathering thread", e);
     f->count = gnn_alloc_zero((uint64_t)f->slots * n, sizeof *f->count, "ranks", e);
     f->by = gnn_alloc_zero((uint64_t)f->slots * n, sizeof *f->by, "ranks", e);
-    f->part = gnn_alloc_zero((uint64_t)g->store->nparts + n + 1, sizeof *f->part, "ranks", e);
+    f->part = gnn_alloc_zero((uint64_t)g->store->nparts + gnn_gather_parts_added(g),
+                             sizeof *f->part, "ranks", e);
     if (f->id && f->want && f->count && f->by && f->part &&
         (n == 1 || !gnn_request_init(&f->q, g->comm, 0, e)))
         return f;
@@ -80,7 +96,8 @@ struct gather_rows *gnn_gather_rows_new(const struct gatherer *g, struct gnn_err
     return NULL;
 }
 
-/* Space for the numbers of rows, and for owners, at the end of those that there are. */
+/* Space for the numbers of rows, and for owners, so far nobody, at the end of those that there are.
+ */
 static int add_capacity(struct gather_rows *f, struct gather_want *w, uint64_t owners,
                         struct gnn_err *e)
 {
@@ -88,10 +105,12 @@ static int add_capacity(struct gather_rows *f, struct gather_want *w, uint64_t o
     w->owner_at = f->nowners;
     f->nrows += w->n;
     f->nowners += owners;
-    return gnn_buf_reserve(&f->row, f->nrows, sizeof(uint64_t), "rows", e) ||
-                   gnn_buf_reserve(&f->owner, f->nowners, sizeof(uint32_t), "rows", e)
-               ? e->code
-               : 0;
+    if (gnn_buf_reserve(&f->row, f->nrows, sizeof(uint64_t), "rows", e) ||
+        gnn_buf_reserve(&f->owner, f->nowners, sizeof(uint32_t), "rows", e))
+        return e->code;
+    if (owners)
+        memset((uint32_t *)f->owner.data + w->owner_at, 0xff, owners * sizeof(uint32_t));
+    return 0;
 }
 
 static int number_nodes(const struct gatherer *g, struct gather_rows *f, const struct gnn_batch *b,
@@ -109,28 +128,27 @@ static int number_nodes(const struct gatherer *g, struct gather_rows *f, const s
     if (add_capacity(f, w, w->n, e))
         return e->code;
     uint64_t *row = (uint64_t *)f->row.data + w->row_at;
-    memset((uint32_t *)f->owner.data + w->owner_at, 0xff, w->n * sizeof(uint32_t)); /* nobody */
     for (uint64_t i = 0; i < w->n; i++) {
         if (w->id[i] >= limit)
             return gnn_store_bad_node(b, e);
-        struct gnn_tier_row at = gnn_tier_find(&f->map[t], w->id[i]);
+        const struct gnn_tier_row at = gnn_tier_find(&f->map[t], w->id[i]);
+        const struct gather_tier *from = tier_of(w, at.tier);
         f->hits.rows[at.tier]++;
-        if (at.tier == GNN_TIER_STORE && !w->direct)
-            at.tier = GNN_TIER_REMOTE;
-        row[i] = tier[at.tier].ask ? tier[at.tier].ask(f, w, i, at.at) : w->id[i];
+        row[i] = from->ask ? from->ask(f, w, i, at.at) : w->id[i];
     }
     return 0;
 }
 
-/* Edges lie with their destinations: in the store, or with another rank. */
+/* Edges lie with their destinations. */
 static int number_edges(const struct gatherer *g, struct gather_rows *f, const struct gnn_batch *b,
                         uint32_t hop, const struct gather_job *j, struct gnn_err *e)
 {
     const struct gnn_block *k = gnn_batch_block(b, hop, j->type);
-    const uint32_t t = g->meta.schema.etype[j->type].dst, *dst = f->want[t].id + k->first;
+    const struct gnn_tier_map *map = &g->map[g->meta.schema.nntypes + j->type];
+    const uint32_t *dst = f->want[map->type].id + k->first;
     struct gather_want *w = &f->want[gnn_gather_slot(g, j, hop)];
     w->n = k->edges;
-    w->whole = gnn_tier_all(&f->map[t]) < GNN_TIERS;
+    w->whole = gnn_tier_all(map) < GNN_TIERS;
     if (!k->indptr || add_capacity(f, w, w->whole ? 0 : k->n, e))
         return e->code;
     uint64_t *row = (uint64_t *)f->row.data + w->row_at;
@@ -144,12 +162,11 @@ static int number_edges(const struct gatherer *g, struct gather_rows *f, const s
     if (w->whole)
         return gnn_edges_find(&all) ? gnn_gather_bad_id(g, j, b, hop, e) : 0;
     for (uint32_t i = 0; i < k->n; i++) {
-        const uint32_t r = gnn_store_rank_of(g->store, t, dst[i]);
-        const bool mine = w->direct && r == g->comm->rank;
-        ((uint32_t *)f->owner.data)[w->owner_at + i] = mine ? GNN_REQUEST_NOBODY : r;
+        const struct gnn_tier_row at = gnn_tier_find(map, dst[i]);
+        const struct gather_tier *from = tier_of(w, at.tier);
         const struct gnn_edges_of of = gnn_edges_of_node(j->edges, j->nparts, dst[i]);
         for (uint32_t x = k->indptr[i]; x < k->indptr[i + 1]; x++) {
-            row[x] = mine ? gnn_edges_row(&of, k->id[x]) : tier[GNN_TIER_REMOTE].ask(f, w, i, r);
+            row[x] = from->ask ? from->ask(f, w, i, at.at) : gnn_edges_row(&of, k->id[x]);
             if (row[x] == UINT64_MAX)
                 return gnn_gather_bad_id(g, j, b, hop, e);
         }

@@ -15,14 +15,15 @@
 #include "lib/gather/wanted.h"
 
 struct gather_tier {
+    bool by_rank;
     /* The number of row i of w, for which the map has said `at`. NULL: rows are in the own parts.
      */
     uint64_t (*ask)(struct gather_rows *f, const struct gather_want *w, uint64_t i, uint32_t at);
     /* Once a batch, after all of its rows were asked for. NULL: nothing has to be done. */
     int (*fetch)(const struct gatherer *g, struct gather_rows *f, const struct gnn_batch *b,
                  struct gnn_err *e);
-    /* Adds the parts of a job other than labels, in a hop, to part[*n]. In the order in which all
-     * ranks go through them: jobs, then hops. */
+    /* Adds the parts of a job other than labels, in a hop, to part[*n]: one, or one by_rank. In the
+     * order in which all ranks go through them: jobs, then hops. */
     int (*parts)(const struct gatherer *g, struct gather_rows *f, const struct gather_job *j,
                  uint32_t hop, const struct gather_own *own, struct gnn_gather_part *part,
                  uint32_t *n, struct gnn_err *e);
@@ -38,7 +39,8 @@ int gnn_gather_apply(const struct gatherer *g, struct gather_rows *f, struct gnn
 /* The first half of that: rows are numbered and can be read. */
 int gnn_gather_fetch(const struct gatherer *g, struct gather_rows *f, const struct gnn_batch *b,
                      struct gnn_err *e) GNN_MUST_USE;
-/* All parts of a job in a hop: own->nparts + 1 + ranks, ascending by their first numbers. */
+/* All parts of a job in a hop, its own and _added, ascending by their first numbers. */
+uint32_t gnn_gather_parts_added(const struct gatherer *g);
 int gnn_gather_parts(const struct gatherer *g, struct gather_rows *f, const struct gather_job *j,
                      uint32_t hop, const struct gather_own *own, struct gnn_gather_part *part,
                      uint32_t *n, struct gnn_err *e) GNN_MUST_USE;

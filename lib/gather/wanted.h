@@ -36,7 +36,7 @@ struct gather_rows {
     struct gnn_buf row;       /* [nrows] numbers, of all slots */
     struct gnn_buf owner;     /* [nowners] of nodes, and of edges' destinations */
     uint64_t nrows, nowners;
-    struct gnn_gather_part *part; /* [parts + ranks + 1] of one field */
+    struct gnn_gather_part *part; /* of one field: its own, and gnn_gather_parts_added */
     struct gnn_tier_hits hits;
     /* GNN_TIER_REMOTE, with several ranks; else q.ranks is 0 */
     struct gnn_request q;
