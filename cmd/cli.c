@@ -301,10 +301,15 @@ const char *cli_path(const char *path)
 }
 
 /* A FIFO has another end, which may never be opened. */
-static int open_waiting(const char *path, int how)
+static bool let_at_fifo(const char *path)
 {
     struct stat st;
-    const bool let = !stat(path, &st) && S_ISFIFO(st.st_mode) && sig_let();
+    return !stat(path, &st) && S_ISFIFO(st.st_mode) && sig_let();
+}
+
+static int open_waiting(const char *path, int how)
+{
+    const bool let = let_at_fifo(path);
     const int fd = open(path, how | O_CLOEXEC, 0666), why = errno;
     sig_hold(let);
     errno = why;
@@ -356,31 +361,13 @@ int cli_out(const char *path, const char **name)
         return result = fd;
     }
     *name = path;
-    struct stat st;
-    if (!stat(path, &st) && S_ISDIR(st.st_mode))
-        cli_usage("%s: is a directory; the result is a file", path);
-    if (!stat(path, &st) && (!S_ISREG(st.st_mode) || !st.st_nlink)) {
-        /* a FIFO or device, or a file that only a descriptor leads to, cannot be renamed into
-         * place: written directly */
-        int fd = open_waiting(path, O_WRONLY | O_TRUNC);
-        if (fd < 0)
-            cli_die(1, "%s: cannot open: %s", path, strerror(errno));
-        if (isatty(fd))
-            cli_usage("refusing to write binary data to a terminal");
-        return fd;
-    }
     struct gnn_err e = {0};
-    char *target = gnn_temp_target(path, false, &e);
-    if (target)
-        unfinished = gnn_temp_file(target, &e);
-    gnn_free(target);
+    int fd;
+    const bool let = let_at_fifo(path);
+    unfinished = gnn_temp_output(path, &fd, &e);
+    sig_hold(let);
     if (!unfinished)
         cli_fail(&e);
-    /* The caller closes its descriptor, but gnn_temp keeps its own one, which holds the lock until
-     * the result has its name. */
-    int fd = fcntl(unfinished->fd, F_DUPFD_CLOEXEC, 3);
-    if (fd < 0)
-        cli_die(1, "%s: cannot create: %s", path, strerror(errno));
     return fd;
 }
 

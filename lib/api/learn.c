@@ -133,7 +133,7 @@ static int train_model(struct gnn_model *m, struct run *r, struct gnn_source *sr
                                           .epoch = told->call ? tell_epoch : NULL};
     struct gnn_trainer t;
     int fd;
-    struct gnn_temp *temp = gnn_api_file(path, &fd, e);
+    struct gnn_temp *temp = gnn_temp_output(path, &fd, e);
     if (!temp)
         return e->code;
     int rc = gnn_trainer_init(&t, m, src->meta, &r->set.o, e);

@@ -244,7 +244,7 @@ int gnn_batches_write(struct gnn_batches *s, const char *path, const char *const
     if (gnn_api_options(options, own, NULL, false, e))
         return e->code;
     int fd;
-    struct gnn_temp *temp = gnn_api_file(path, &fd, e);
+    struct gnn_temp *temp = gnn_temp_output(path, &fd, e);
     if (!temp)
         return e->code;
     const struct gnn_writer_opts o = {.zstd_level = (int)zstd, .transport = GNN_TRANSPORT_INLINE};

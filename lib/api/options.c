@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "lib/api/options.h"
 
-#include <fcntl.h>
 #include <string.h>
 
 #include "lib/api/gnn.h"
@@ -94,16 +93,4 @@ int gnn_api_options(const char *const given[], const struct opt *own, struct gnn
             return e->code;
     option = s ? gnn_sampling_conflict(s, &has, &why) : NULL;
     return option ? gnn_fail(e, GNN_E_USAGE, "%s %s", option, why) : 0;
-}
-
-struct gnn_temp *gnn_api_file(const char *path, int *fd, struct gnn_err *e)
-{
-    char *target = gnn_temp_target(path, false, e);
-    struct gnn_temp *temp = target ? gnn_temp_file(target, e) : NULL;
-    gnn_free(target);
-    if (!temp || (*fd = fcntl(temp->fd, F_DUPFD_CLOEXEC, 0)) >= 0)
-        return temp;
-    (void)!gnn_fail_errno(e, "%s", path);
-    gnn_temp_free(temp);
-    return NULL;
 }

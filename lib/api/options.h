@@ -13,9 +13,6 @@ int gnn_api_options(const char *const given[], const struct opt *own, struct gnn
                     bool of_train, struct gnn_err *e) GNN_MUST_USE;
 /* Whether given[], which a NULL ends, has the option; as struct gnn_given asks. */
 bool gnn_api_given(const void *given, const char *name);
-/* Begins the file that gets the name `path` by gnn_temp_commit, and a descriptor to write it. NULL
- * on failure. */
-struct gnn_temp *gnn_api_file(const char *path, int *fd, struct gnn_err *e) GNN_MUST_USE;
 /* This thread's error, cleared. */
 struct gnn_err *gnn_api_err(void);
 

@@ -395,7 +395,48 @@ static struct gnn_temp *temp_begin(const char *path, bool dir, struct gnn_err *e
 
 struct gnn_temp *gnn_temp_file(const char *path, struct gnn_err *e)
 {
-    return temp_begin(path, false, e);
+    struct stat st;
+    if (lstat(path, &st) || S_ISREG(st.st_mode) || S_ISLNK(st.st_mode))
+        return temp_begin(path, false, e);
+    gnn_fail(e, GNN_E_RUN, "%s: not a regular file: cannot be replaced", path);
+    return NULL;
+}
+
+/* What is there and cannot be renamed over, written to directly. */
+static struct gnn_temp *open_node(const char *path, struct gnn_err *e)
+{
+    struct gnn_temp *t = temp_new(path, false, e);
+    if (!t)
+        return NULL;
+    t->direct = true;
+    t->fd = open(path, O_WRONLY | O_TRUNC | O_NOCTTY | O_CLOEXEC);
+    if (t->fd < 0)
+        gnn_fail_errno(e, "%s: cannot open", path);
+    else if (isatty(t->fd))
+        gnn_fail(e, GNN_E_USAGE, "refusing to write binary data to a terminal");
+    if (!e->code)
+        return t;
+    temp_release(t);
+    return NULL;
+}
+
+struct gnn_temp *gnn_temp_output(const char *path, int *fd, struct gnn_err *e)
+{
+    struct stat st;
+    const bool there = !stat(path, &st);
+    if (there && S_ISDIR(st.st_mode)) {
+        gnn_fail(e, GNN_E_USAGE, "%s: is a directory; the result is a file", path);
+        return NULL;
+    }
+    const bool direct = there && (!S_ISREG(st.st_mode) || !st.st_nlink);
+    char *target = direct ? NULL : gnn_temp_target(path, false, e);
+    struct gnn_temp *t = direct ? open_node(path, e) : target ? gnn_temp_file(target, e) : NULL;
+    gnn_free(target);
+    if (!t || (*fd = fcntl(t->fd, F_DUPFD_CLOEXEC, 3)) >= 0)
+        return t;
+    gnn_fail_errno(e, "%s: cannot create", path);
+    gnn_temp_free(t);
+    return NULL;
 }
 
 struct gnn_temp *gnn_temp_dir(const char *path, struct gnn_err *e)
@@ -569,6 +610,8 @@ static int place_dir(struct gnn_temp *t, bool replace, struct gnn_err *e)
 
 int gnn_temp_commit(struct gnn_temp *t, bool replace, struct gnn_err *e)
 {
+    if (t->direct)
+        return 0;
     gnn_temp_enter();
     take_mode(t, 0);
     const int rc = t->dir ? place_dir(t, replace, e) : place_file(t, e);

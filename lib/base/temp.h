@@ -20,6 +20,7 @@ struct gnn_temp {
     char *name; /* its temporary name; NULL: none */
     int fd;     /* locked; of a file, open for writing */
     bool dir;
+    bool direct; /* what was there is written to; nothing is renamed or removed */
     struct gnn_temp *next;
 };
 
@@ -29,9 +30,14 @@ struct gnn_temp {
 char *gnn_temp_target(const char *path, bool dir, struct gnn_err *e) GNN_MUST_USE;
 
 /* Begins a file or a directory that gets the name `path`; a symbolic link there is replaced, not
- * followed. NULL on failure. */
+ * followed, and a file replaces nothing but a file. NULL on failure. */
 struct gnn_temp *gnn_temp_file(const char *path, struct gnn_err *e) GNN_MUST_USE;
 struct gnn_temp *gnn_temp_dir(const char *path, struct gnn_err *e) GNN_MUST_USE;
+/* Begins a result that a user calls `path`, and a descriptor for writing it, which the caller
+ * closes: the file that this leads to, as by gnn_temp_target and gnn_temp_file; but a FIFO, whose
+ * reader is waited for, a device, and a file that only a descriptor leads to stay, and are written
+ * to directly. GNN_E_USAGE for directories and terminals. NULL on failure. */
+struct gnn_temp *gnn_temp_output(const char *path, int *fd, struct gnn_err *e) GNN_MUST_USE;
 /* Gives the result its final name, atomically. A file replaces an existing one. A directory does so
  * if `replace`: the two are exchanged, and the old one is removed as by gnn_temp_free. */
 int gnn_temp_commit(struct gnn_temp *t, bool replace, struct gnn_err *e) GNN_MUST_USE;

@@ -4,6 +4,9 @@
 #include "lib/api/builder.h"
 #include "lib/api/learn.h"
 #include "lib/api/minibatch.h"
+#include <fcntl.h>
+#include <sys/stat.h>
+
 #include "scratch.h"
 #include "tap.h"
 
@@ -180,6 +183,66 @@ static void test_seeds(struct gnn_graph *g)
        "seeds have no times");
 }
 
+/* Whether f writes to a FIFO, of which this is the reader, what is in the file `want`, and lets the
+ * node be. */
+static bool fills_fifo(int (*f)(struct gnn_graph *g, const char *path), struct gnn_graph *g)
+{
+    static char got[1 << 16], want[sizeof got];
+    struct stat st;
+    if (mkfifo("fifo", 0600))
+        return false;
+    const int in = open("fifo", O_RDONLY | O_NONBLOCK);
+    const int rc = f(g, "fifo"), file = f(g, "file") ? -1 : open("file", O_RDONLY);
+    const ssize_t n = read(in, got, sizeof got), m = read(file, want, sizeof want);
+    const bool good = !rc && n > 0 && n == m && !memcmp(got, want, (size_t)n) &&
+                      !lstat("fifo", &st) && S_ISFIFO(st.st_mode);
+    close(in);
+    close(file);
+    return !unlink("fifo") && !unlink("file") && good;
+}
+
+static int write_batches(struct gnn_graph *g, const char *path)
+{
+    const char *const options[] = {"fanout=2", "batch=20", NULL};
+    struct gnn_batches *s = gnn_batches_sample(g, options);
+    const int rc = gnn_batches_write(s, path, NULL);
+    gnn_batches_free(s);
+    return rc;
+}
+
+static int write_model(struct gnn_graph *g, const char *path)
+{
+    const char *const options[] = {"fanout=2", "epochs=1", NULL};
+    return gnn_train(g, path, options, NULL, NULL);
+}
+
+static void test_nodes(struct gnn_graph *g)
+{
+    struct stat st;
+    ok(fills_fifo(write_batches, g), "a stream is written to a FIFO: %s", gnn_error());
+    ok(fills_fifo(write_model, g), "so is a model: %s", gnn_error());
+    ok(!symlink("linked", "link") && !write_batches(g, "link") && !lstat("link", &st) &&
+           S_ISLNK(st.st_mode) && !lstat("linked", &st) && S_ISREG(st.st_mode),
+       "a link is followed");
+    ok(says(write_batches(g, "graph"), GNN_E_USAGE, "graph: is a directory"),
+       "a directory is not written to");
+    /* The device that is always full, under a name of this test's; only root can make one. */
+    if (mknod("full", S_IFCHR | 0600, (dev_t)(1 << 8 | 7)) || close(open("full", O_WRONLY)))
+        printf("# no device can be made here\n");
+    else
+        ok(says(write_batches(g, "full"), GNN_E_RUN, "full: ") &&
+               says(write_model(g, "full"), GNN_E_RUN, "full: ") && !lstat("full", &st) &&
+               S_ISCHR(st.st_mode),
+           "a device is written to, and stays");
+    struct gnn_builder *b = gnn_builder_new();
+    ok(!mkfifo("fifo", 0600) && !gnn_builder_nodes(b, "n", 1) &&
+           says(gnn_builder_write(b, "fifo", (const char *const[]){"force", NULL}), GNN_E_USAGE,
+                "not a store; not replaced") &&
+           !lstat("fifo", &st) && S_ISFIFO(st.st_mode),
+       "a store replaces no FIFO");
+    gnn_builder_free(b);
+}
+
 static void test_batches(struct gnn_graph *g)
 {
     const char *const options[] = {"fanout=2,1", "batch=8", "epochs=2", NULL},
@@ -263,6 +326,7 @@ int main(void)
         test_options(g);
         test_seeds(g);
         test_batches(g);
+        test_nodes(g);
         test_learning(g);
     }
     gnn_graph_close(g);

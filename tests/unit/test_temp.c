@@ -129,6 +129,9 @@ static void check_names(void)
     gnn_free(at);
     ok(!gnn_temp_target("link", false, &e) && e.code == GNN_E_USAGE,
        "gnn_temp_target refuses a name that no file can have: %s", e.msg);
+    e = (struct gnn_err){0};
+    ok(!mkfifo("fifo", 0600) && !gnn_temp_file("fifo", &e) && strstr(e.msg, "cannot be replaced"),
+       "gnn_temp_file replaces no FIFO: %s", e.msg);
 }
 
 static void check_leftovers(void)
