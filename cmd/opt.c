@@ -222,7 +222,7 @@ static void set_option(const struct opt *o, const char *v)
     remember_option(o, v);
     if (!*v && o->file && o->kind == OPT_STR)
         cli_usage("--%s: the name is empty", o->name);
-    if (gnn_option_set(o, v, "--", &e))
+    if (gnn_option_set(o, v, &e))
         cli_fail(&e);
 }
 

@@ -6,15 +6,20 @@
  *
  * The library gives and takes pointers to objects of its own, whose members nobody sees, so that a
  * program need not be compiled again for a later version. It never prints, ends the process, forks
- * or touches signals. Any number of threads may call it; each object is for one thread at a time.
+ * or touches signals. Any number of threads may call it. An object is for one thread at a time; but
+ * a graph may be used by several at once, except to close it. A pointer may be NULL only where that
+ * is said.
  *
  * A function that fails returns NULL or a negative enum gnn_status, and gnn_error has the reason.
  *
  * Options are a list of texts that ends with NULL, "NAME=VALUE", or "NAME" and "no-NAME" for flags;
- * NULL has none. Names, values and defaults are those of the programs' long options, where a
- * function does not say otherwise. The list is needed during the call only.
+ * NULL has none. Names, values and defaults are those of long options in gnn-import(1),
+ * gnn-sample(1), gnn-gather(1), gnn-train(1) and gnn-predict(1), where a function does not say
+ * otherwise; "--NAME", as messages and these pages write it, is the same. Of an option that stands
+ * there twice the last one counts, unless it may stand several times. The list is needed during the
+ * call only.
  *
- * Example: refuses a library of another version than the program was compiled for.
+ * Example: refuses a library that is older than the headers that the program was compiled with.
  *     if (gnn_version_number() < GNN_VERSION_NUMBER) {
  *         fprintf(stderr, "gnn-tools %s is too old\n", gnn_version());
  *         return 1;
@@ -39,8 +44,9 @@ extern "C" {
 const char *gnn_version(void);
 int gnn_version_number(void);
 
-/* Why the last call of this thread failed, one line without a newline, and its enum gnn_status; ""
- * and 0 if it did not. The text lives until this thread's next call. */
+/* Why this thread's last call of a function that can fail did so, one line without a newline, and
+ * its enum gnn_status; "" and 0 if it did not. Functions that look something up, whose NULL has no
+ * reason, _free, _close and _put leave both. The text lives until this thread's next call. */
 const char *gnn_error(void);
 int gnn_error_status(void);
 

@@ -32,7 +32,10 @@ void gnn_graph_close(struct gnn_graph *g)
 
 int gnn_graph_check(struct gnn_graph *g)
 {
-    return gnn_store_verified(&g->s, gnn_api_err());
+    struct gnn_err *e = gnn_api_err();
+    return g->s.verify ? gnn_store_verified(&g->s, e)
+                       : gnn_fail(e, GNN_E_USAGE, "%s: opened with --no-verify: nothing is checked",
+                                  g->s.path);
 }
 
 const char *gnn_graph_node_type(const struct gnn_graph *g, uint32_t i)

@@ -27,11 +27,12 @@ struct gnn_graph;
 
 /* Opens a store, whose files are mapped and stay as they are. Options: verify (default) or
  * no-verify, whether a thread checks the checksums of what is used. NULL on failure: GNN_E_INPUT
- * for what is damaged or no store. Whatever is made from a graph is freed before it is closed;
- * several threads may draw from one graph. _close takes NULL. */
+ * for what is damaged or no store. Whatever is made from a graph is freed before it is closed.
+ * _close takes NULL. */
 struct gnn_graph *gnn_graph_open(const char *path, const char *const options[]);
 void gnn_graph_close(struct gnn_graph *g);
-/* Waits until all that has been used so far is verified: GNN_E_INPUT names what is damaged. */
+/* Waits until all that has been used so far is verified: GNN_E_INPUT names what is damaged,
+ * GNN_E_USAGE says that the graph was opened with no-verify. */
 int gnn_graph_check(struct gnn_graph *g);
 
 /* The name of node type, edge type or set number i, from 0; NULL after the last. Edge types are

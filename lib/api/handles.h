@@ -13,10 +13,11 @@ struct gnn_graph {
 
 struct gnn_batches {
     struct gnn_source *src;
-    char *header;        /* once it was asked for */
-    int seeds;           /* where the source reads seeds from the other end; -1: it has its own */
-    struct gnn_buf text; /* of seeds */
-    char *name;          /* of the file that is read, or NULL */
+    struct gnn_err failed; /* with which the source has ended; all that asks it later fails so */
+    char *header;          /* once it was asked for */
+    int seeds;             /* where the source reads seeds from the other end; -1: it has its own */
+    struct gnn_buf text;   /* of seeds */
+    char *name;            /* of the file that is read, or NULL */
 };
 
 #endif

@@ -97,7 +97,8 @@ static int make_model(struct gnn_model *m, struct run *r, const struct gnn_meta 
     const struct gnn_sampling *s = &meta->sampling;
     struct gnn_model_config c;
     if (!s->induced && gnn_api_given(r->given.arg, "layers"))
-        return gnn_fail(e, GNN_E_USAGE, "layers requires induced or clusters; else fanout decides");
+        return gnn_fail(e, GNN_E_USAGE,
+                        "--layers requires --induced or --clusters; else --fanout decides");
     if (gnn_settings_model(&r->set, s->induced ? r->layers : s->nhops, s->induced ? "layer" : "hop",
                            &c, e) ||
         gnn_model_config_fit(&c, &meta->schema, e)) {

@@ -50,7 +50,7 @@ static int read_options(struct gnn_sampler_opts *o, struct opt_list list[3],
         {.kind = OPT_U32, .name = "threads", .value = &o->threads, .max = 1024},
         {.kind = OPT_END}};
     if (!gnn_api_options(options, own, &o->sampling, false, e) && bias.n && bias.n != 2)
-        gnn_fail(e, GNN_E_USAGE, "node2vec: expected P,Q");
+        gnn_fail(e, GNN_E_USAGE, "--node2vec: expected P,Q");
     if (!e->code && bias.n) {
         o->sampling.walks.p = bias.v[0];
         o->sampling.walks.q = bias.v[1];
@@ -59,11 +59,12 @@ static int read_options(struct gnn_sampler_opts *o, struct opt_list list[3],
     if (e->code)
         return e->code;
     if (seeds && (gnn_api_given(options, "split") || gnn_api_given(options, "eval")))
-        return gnn_fail(e, GNN_E_USAGE, "split and eval choose seeds, which are given");
+        return gnn_fail(e, GNN_E_USAGE, "--split and --eval choose seeds, which are given");
     if (!seeds && o->seed_type)
-        return gnn_fail(e, GNN_E_USAGE, "seed-type requires seeds");
+        return gnn_fail(e, GNN_E_USAGE, "--seed-type requires gnn_batches_sample_seeds");
     if (seeds && o->sampling.time_rule && !o->sampling.seed_time)
-        return gnn_fail(e, GNN_E_USAGE, "time-rule requires seed-time: seeds come without times");
+        return gnn_fail(e, GNN_E_USAGE,
+                        "--time-rule requires --seed-time: seeds come without times");
     if (seeds && !gnn_api_given(options, "shuffle"))
         o->sampling.shuffle = false;
     o->fanout = list[0].v;
@@ -176,9 +177,34 @@ const char *gnn_batches_header(struct gnn_batches *s)
     return s->header;
 }
 
+/* A batch of these is asked for by gnn_batches_of, if their seeds are given, and by nothing else.
+ */
+static int check_use(const struct gnn_batches *s, bool of, struct gnn_err *e)
+{
+    return (s->seeds >= 0) == of
+               ? 0
+               : gnn_fail(
+                     e, GNN_E_USAGE,
+                     of ? "these batches have seeds of their own: gnn_batches_next gives them"
+                        : "these batches have no seeds of their own: gnn_batches_of gives them");
+}
+
+/* The next batch; *b is set with 0 only. What has failed fails again, for the same reason. */
+static int next_batch(struct gnn_batches *s, struct gnn_batch **b, struct gnn_err *e)
+{
+    struct gnn_batch *got;
+    const int rc = s->failed.code ? gnn_fail_as(e, &s->failed) : gnn_source_next(s->src, &got, e);
+    if (!rc)
+        *b = got;
+    if (rc < 0)
+        s->failed = *e;
+    return rc;
+}
+
 int gnn_batches_next(struct gnn_batches *s, struct gnn_batch **b)
 {
-    return gnn_source_next(s->src, b, gnn_api_err());
+    struct gnn_err *e = gnn_api_err();
+    return check_use(s, false, e) ? e->code : next_batch(s, b, e);
 }
 
 /* A list of seeds as text, which an empty line ends. No name of a node has so many zeros in front.
@@ -209,23 +235,38 @@ static int write_seeds(struct gnn_batches *s, const uint64_t *seeds, uint64_t n,
     return 0;
 }
 
+/* What is refused here leaves the source as it is. */
+static int check_seeds(const struct gnn_meta *m, const uint64_t *seeds, uint64_t n,
+                       struct gnn_err *e)
+{
+    const uint64_t count = m->schema.ntype[m->sampling.seed_ntype].count;
+    if (!n || n > m->sampling.batch_size)
+        return gnn_fail(e, GNN_E_USAGE, "%" PRIu64 " seeds: expected 1 to %u (--batch)", n,
+                        m->sampling.batch_size);
+    for (uint64_t i = 0; i < n; i++)
+        if (seeds[i] >= count)
+            return gnn_fail(e, GNN_E_INPUT,
+                            "seed %" PRIu64 " of %" PRIu64 ": node id %" PRIu64
+                            " is out of range: there are %" PRIu64,
+                            i + 1, n, seeds[i], count);
+    return 0;
+}
+
 int gnn_batches_of(struct gnn_batches *s, const uint64_t *seeds, uint64_t n, struct gnn_batch **b)
 {
     struct gnn_err *e = gnn_api_err();
-    const struct gnn_sampling *m = &s->src->meta->sampling;
-    if (s->seeds < 0)
-        return gnn_fail(e, GNN_E_USAGE, "these batches have seeds of their own");
-    if (!n || n > m->batch_size)
-        return gnn_fail(e, GNN_E_USAGE, "%" PRIu64 " seeds: expected 1 to %u (option batch)", n,
-                        m->batch_size);
-    return write_seeds(s, seeds, n, e) ? e->code : gnn_source_next(s->src, b, e);
+    if (check_use(s, true, e) || check_seeds(s->src->meta, seeds, n, e))
+        return e->code;
+    if (!s->failed.code && write_seeds(s, seeds, n, e))
+        s->failed = *e;
+    return next_batch(s, b, e);
 }
 
-static int write_all(struct gnn_source *src, struct gnn_writer *w, struct gnn_err *e)
+static int write_all(struct gnn_batches *s, struct gnn_writer *w, struct gnn_err *e)
 {
     struct gnn_batch *b;
     int rc;
-    while (!(rc = gnn_source_next(src, &b, e))) {
+    while (!(rc = next_batch(s, &b, e))) {
         rc = gnn_writer_batch(w, b, e);
         gnn_batch_put(b);
         if (rc)
@@ -241,7 +282,7 @@ int gnn_batches_write(struct gnn_batches *s, const char *path, const char *const
     uint32_t zstd = 0;
     const struct opt own[] = {{.kind = OPT_U32, .name = "zstd", .value = &zstd, .max = 19},
                               {.kind = OPT_END}};
-    if (gnn_api_options(options, own, NULL, false, e))
+    if (check_use(s, false, e) || gnn_api_options(options, own, NULL, false, e))
         return e->code;
     int fd;
     struct gnn_temp *temp = gnn_temp_output(path, &fd, e);
@@ -250,7 +291,7 @@ int gnn_batches_write(struct gnn_batches *s, const char *path, const char *const
     const struct gnn_writer_opts o = {.zstd_level = (int)zstd, .transport = GNN_TRANSPORT_INLINE};
     int rc = gnn_writer_begin(&w, fd, path, s->src->meta, &o, e);
     if (!rc)
-        rc = write_all(s->src, &w, e);
+        rc = write_all(s, &w, e);
     gnn_writer_release(&w);
     if (!rc)
         rc = gnn_temp_commit(temp, true, e);

@@ -14,13 +14,13 @@
 /* An option that is being set. */
 struct setting {
     const struct opt *o;
-    const char *text, *dashes;
+    const char *text;
     struct gnn_err *e;
 };
 
 static int bad_value(const struct setting *s, const char *v, const char *want)
 {
-    return gnn_fail(s->e, GNN_E_USAGE, "%s%s: '%s' is not %s", s->dashes, s->o->name, v, want);
+    return gnn_fail(s->e, GNN_E_USAGE, "--%s: '%s' is not %s", s->o->name, v, want);
 }
 
 static const char *whole_words(const struct opt *o)
@@ -70,9 +70,8 @@ static int set_whole(const struct setting *s, uint64_t max)
     if (*end)
         return bad_value(s, s->text, whole_words(o));
     if (n > max)
-        return gnn_fail(s->e, GNN_E_USAGE, "%s%s: %s is too large (at most %.16g)", s->dashes,
-                        o->name, s->text,
-                        o->max > o->min && o->max < (double)max ? o->max : (double)max);
+        return gnn_fail(s->e, GNN_E_USAGE, "--%s: %s is too large (at most %.16g)", o->name,
+                        s->text, o->max > o->min && o->max < (double)max ? o->max : (double)max);
     if (o->kind == OPT_U64)
         *(uint64_t *)o->value = n;
     else
@@ -125,7 +124,7 @@ static int set_choice(const struct setting *s)
         return 0;
     }
     gnn_suggest_words(&words, s->o->choices);
-    return gnn_fail(s->e, GNN_E_USAGE, "%s%s: unknown value '%s'%s", s->dashes, s->o->name, s->text,
+    return gnn_fail(s->e, GNN_E_USAGE, "--%s: unknown value '%s'%s", s->o->name, s->text,
                     gnn_suggest_text(&words, "one of"));
 }
 
@@ -197,9 +196,9 @@ static int append_text(const struct setting *s)
     return 0;
 }
 
-int gnn_option_set(const struct opt *o, const char *text, const char *dashes, struct gnn_err *e)
+int gnn_option_set(const struct opt *o, const char *text, struct gnn_err *e)
 {
-    const struct setting s = {o, text, dashes, e};
+    const struct setting s = {o, text, e};
     switch (o->kind) {
     case OPT_U64:
         return set_whole(&s, UINT64_MAX);

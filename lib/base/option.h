@@ -69,10 +69,9 @@ struct opt {
     bool strided; /* OPT_RANGE: or A:B:STRIDE */
 };
 
-/* Sets the value of an option that is no flag. GNN_E_USAGE "NAME: ...", after `dashes`: "--"
- * of a program. Texts are kept as pointers. */
-int gnn_option_set(const struct opt *o, const char *text, const char *dashes,
-                   struct gnn_err *e) GNN_MUST_USE;
+/* Sets the value of an option that is no flag. GNN_E_USAGE "--NAME: ...". Texts are kept as
+ * pointers. */
+int gnn_option_set(const struct opt *o, const char *text, struct gnn_err *e) GNN_MUST_USE;
 
 /* Word i, *n bytes long, of choices "a|b|c", which have it; and the number of a word of n bytes,
  * -1: it is none of them. */

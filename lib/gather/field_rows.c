@@ -183,7 +183,7 @@ int gnn_gather_add(const struct gatherer *g, const struct gather_job *j, struct 
     if (gnn_tensors_find(&b->tensors, name))
         return gnn_fail(e, GNN_E_INPUT,
                         "batch %" PRIu64 "/%" PRIu64
-                        ": '%s' is already present: has gnn-gather already processed this stream?",
+                        ": '%s' is already present: a field is gathered once",
                         b->epoch, b->step, name);
     return gnn_tensors_add_in(&b->tensors, mem, name, j->wire, j->field->width ? 2 : 1, shape, t,
                               e);

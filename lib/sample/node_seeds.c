@@ -227,12 +227,15 @@ static int add_ids(struct node_seeds *q, struct gnn_sampling *m, const struct gn
     if (!rc)
         rc = bind_seeds(q, e);
     if (!rc && o->stream && gnn_sampling_draws_seeds(m))
-        rc = gnn_fail(e, GNN_E_USAGE, "%s: seeds from a pipe cannot be drawn: name a file",
-                      o->seeds_name);
+        rc = gnn_fail(
+            e, GNN_E_USAGE,
+            "%s: seeds that are used as they come cannot be drawn (--seed-weight, --seed-balance)",
+            o->seeds_name);
     if (!rc && o->stream && (m->shuffle || m->drop_last || o->epoch_to != o->epoch_from + 1))
-        rc = gnn_fail(e, GNN_E_USAGE,
-                      "%s: seeds from a pipe allow only one epoch, without shuffling or dropping",
-                      o->seeds_name);
+        rc = gnn_fail(
+            e, GNN_E_USAGE,
+            "%s: seeds that are used as they come have one epoch, and no --shuffle or --drop-last",
+            o->seeds_name);
     if (!rc && m->original_ids)
         rc = gnn_store_inverse(q->s->store, m->seed_ntype, &q->inverse, e);
     /* With several ranks, no process has all names. */

@@ -60,7 +60,7 @@ for s in S S3; do
     for p in c_user static_user cxx_user; do
         check "$p draws from $s what gnn-sample and gnn-gather do" ./$p $s $s.gnb $p.gnb
         mv out said
-        check "$p draws all batches, and says what is wrong with an option" grep -Eqx '[0-9.]+ [1-9][0-9] [0-9]{3,}: fanuot: unknown option.*' said
+        check "$p draws all batches, and says what is wrong with an option" grep -Eqx '[0-9.]+ [1-9][0-9] [0-9]{3,}: --fanuot: unknown option; did you mean .fanout.[?]' said
         check "$p writes the stream of gnn-sample and gnn-gather" cmp $s.gnb $p.gnb
     done
     if /usr/bin/python3 -c 'import numpy' 2>/dev/null; then
@@ -144,7 +144,7 @@ hidden: '8,,' is not a list|fanout=3,3 hidden=8,,
 --hidden: 0: expected a width > 0|fanout=3,3 hidden=0
 --jk requires --head|fanout=3,3 jk=max
 --keep best requires a set to evaluate|fanout=3 keep=best
-layers requires induced|fanout=3 layers=2
+layers requires --induced|fanout=3 layers=2
 momentum requires|fanout=3 momentum=0.5
 metric: unknown|fanout=3 metric=f3
 dropout requires hidden rows|fanout=3 dropout=0.5

@@ -115,6 +115,12 @@ static void test_graph(void)
        "and the features");
     ok(!gnn_graph_check(g), "which are sound");
     gnn_graph_close(g);
+    g = gnn_graph_open("graph", (const char *const[]){"no-verify", NULL});
+    ok(says(gnn_graph_check(g), GNN_E_USAGE, "--no-verify"),
+       "what is not to be verified is not called sound");
+    ok(!gnn_graph_tensor(g, 0, "none") && gnn_error_status() == GNN_E_USAGE,
+       "and a look-up leaves the reason");
+    gnn_graph_close(g);
 }
 
 /* Options that are refused; the text says why. */
@@ -125,16 +131,21 @@ static void test_options(struct gnn_graph *g)
     } wrong[] = {{"batch=0", "batch: '0' is not between"},
                  {"batch=many", "batch: 'many' is not a whole number"},
                  {"batch=99999999999", "batch: 99999999999 is too large"},
-                 {"batch", "batch: has no value"},
-                 {"replace=yes", "replace: a flag takes no value"},
+                 {"batch", "--batch: has no value: write batch=VALUE"},
+                 {"--batch=0", "--batch: '0' is not between"},
+                 {"--replace=yes", "replace: a flag takes no value"},
                  {"no-batch=3", "no-batch: unknown option"},
+                 {"fanuot=3", "--fanuot: unknown option; did you mean 'fanout'?"},
+                 {"--no-shufle", "--no-shufle: unknown option; did you mean 'no-shuffle'?"},
+                 {"told", "--told: unknown option"},
                  {"frontier=old", "frontier: unknown value 'old'"},
                  {"restart=x", "restart: 'x' is not a number"},
                  {"node2vec=1,x", "node2vec: 'x' is not a number"},
                  {"steps=3:1", "steps: '3:1' is not a range"},
                  {"steps=0:4:0", "steps: '0:4:0' is not a range"},
-                 {"latest", "latest requires --time-rule"},
-                 {"seed-type=n", "seed-type requires seeds"},
+                 {"latest", "--latest requires --time-rule"},
+                 {"--latest", "--latest requires --time-rule"},
+                 {"seed-type=n", "--seed-type requires gnn_batches_sample_seeds"},
                  {"split=valid", "no set 'valid'"},
                  {"fanout=2", "fan-out '2'"}};
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
@@ -159,10 +170,14 @@ static uint64_t rows_of(const struct gnn_batch *b, const char *name)
 static void test_seeds(struct gnn_graph *g)
 {
     const char *const options[] = {"fanout=2,1", "batch=3", "edge-ids", "threads=0", NULL};
-    const uint64_t seeds[] = {7, 3, 30, 31}, none[] = {N};
+    const uint64_t seeds[] = {7, 3, 30, 31}, none[] = {3, N};
     struct gnn_batches *s = gnn_batches_sample_seeds(g, options);
-    struct gnn_batch *b, *kept = NULL;
+    struct gnn_batch *b = NULL, *kept = NULL;
     bool good = s != NULL;
+    ok(says(gnn_batches_next(s, &b), GNN_E_USAGE, "gnn_batches_of") && !b &&
+           says(gnn_batches_write(s, "none", NULL), GNN_E_USAGE, "gnn_batches_of") &&
+           access("none", F_OK),
+       "without seeds there is no batch");
     for (int i = 0; good && i < 10; i++) {
         good = !gnn_batches_of(s, seeds, 3, &b) && rows_of(b, "hop/0/n/to/n/indptr") == 4 &&
                rows_of(b, "hop/0/n/to/n/id") == 6;
@@ -173,14 +188,60 @@ static void test_seeds(struct gnn_graph *g)
     }
     ok(good, "batches of seeds begin with them");
     ok(says(gnn_batches_of(s, seeds, 4, &b), GNN_E_USAGE, "4 seeds"), "too many are refused");
-    ok(says(gnn_batches_of(s, none, 1, &b), GNN_E_INPUT, "40"), "so is one that is no node");
+    ok(says(gnn_batches_of(s, none, 2, &b), GNN_E_INPUT, "seed 2 of 2: node id 40 is out of range"),
+       "so is one that is no node");
+    ok(!gnn_batches_of(s, seeds, 3, &b) && !gnn_error_status(), "and the next ones are not");
+    gnn_batch_put(b);
+    ok(says(gnn_batches_next(s, &b), GNN_E_USAGE, "gnn_batches_of"),
+       "after them, too, there is no batch without seeds");
     gnn_batches_free(s);
     ok(rows_of(kept, "key") == 4, "a batch outlives its source");
     gnn_batch_put(kept);
     const char *const timed[] = {"fanout=2", "time-rule=le", NULL};
     ok(!gnn_batches_sample_seeds(g, timed) &&
-           says(gnn_error_status(), GNN_E_USAGE, "requires seed-time"),
+           says(gnn_error_status(), GNN_E_USAGE, "requires --seed-time"),
        "seeds have no times");
+    const char *const twice[] = {"fanout=2", "epochs=2", NULL};
+    ok(!gnn_batches_sample_seeds(g, twice) &&
+           says(gnn_error_status(), GNN_E_USAGE, "used as they come have one epoch"),
+       "nor epochs");
+}
+
+/* A file of the library's, cut. */
+static void cut_file(const char *path, off_t bytes)
+{
+    if (truncate(path, bytes))
+        ok(false, "%s is cut", path);
+}
+
+static void test_failures(struct gnn_graph *g)
+{
+    const char *const options[] = {"fanout=2,1", "batch=8", NULL}, *const x_only[] = {"fields=x",
+                                                                                      NULL};
+    struct gnn_batch *b = NULL;
+    struct gnn_batches *s = gnn_batches_gather(gnn_batches_sample(g, options), g, x_only);
+    s = gnn_batches_gather(s, g, NULL);
+    for (int i = 0; i < 3; i++)
+        ok(says(gnn_batches_next(s, &b), GNN_E_INPUT, "'node/n/x' is already present") && !b,
+           "a failure is told of again: %d", i);
+    ok(says(gnn_batches_write(s, "none", NULL), GNN_E_INPUT, "already present") &&
+           access("none", F_OK),
+       "and nothing is written");
+    gnn_batches_free(s);
+    cut_file("stream", 3000);
+    s = gnn_batches_read("stream");
+    int rc = s ? 0 : 1;
+    while (!rc) {
+        gnn_batch_put(b);
+        b = NULL;
+        rc = gnn_batches_next(s, &b);
+    }
+    char why[1024];
+    snprintf(why, sizeof why, "%s", gnn_error());
+    ok(rc == GNN_E_INPUT && !b && *why && says(gnn_batches_next(s, &b), rc, why) &&
+           says(gnn_batches_next(s, &b), rc, why),
+       "so is that a stream was cut: %s", why);
+    gnn_batches_free(s);
 }
 
 /* Whether f writes to a FIFO, of which this is the reader, what is in the file `want`, and lets the
@@ -326,6 +387,7 @@ int main(void)
         test_options(g);
         test_seeds(g);
         test_batches(g);
+        test_failures(g);
         test_nodes(g);
         test_learning(g);
     }
