@@ -118,21 +118,26 @@ struct told {
     gnn_epoch_fn call;
     void *arg;
     bool evaluates;
+    struct gnn_trainer *trainer;
+    struct gnn_err *e; /* this thread's: calls of the library's functions change it */
 };
 
 static void tell_epoch(void *arg, const struct gnn_train_epoch *r)
 {
     const struct told *t = (const struct told *)arg;
-    t->call(t->arg, r->epoch, r->loss, t->evaluates ? r->eval[1].value : (double)NAN);
+    const struct gnn_err before = *t->e;
+    if (t->call(t->arg, r->epoch, r->loss, t->evaluates ? r->eval[1].value : (double)NAN))
+        t->trainer->s.stopped_early = true;
+    *t->e = before;
 }
 
 /* Trains m and writes it. */
 static int train_model(struct gnn_model *m, struct run *r, struct gnn_source *src, const char *path,
-                       const struct told *told, struct gnn_err *e)
+                       gnn_epoch_fn call, void *arg, struct gnn_err *e)
 {
-    const struct gnn_train_hooks hooks = {.arg = (void *)(uintptr_t)told,
-                                          .epoch = told->call ? tell_epoch : NULL};
     struct gnn_trainer t;
+    struct told told = {call, arg, r->eval.n > 0, &t, e};
+    const struct gnn_train_hooks hooks = {.arg = &told, .epoch = call ? tell_epoch : NULL};
     int fd;
     struct gnn_temp *temp = gnn_temp_output(path, &fd, e);
     if (!temp)
@@ -170,7 +175,7 @@ int gnn_train(struct gnn_graph *g, const char *path, const char *const options[]
     if (!rc)
         rc = make_model(&m, &r, src->meta, e);
     if (!rc)
-        rc = train_model(&m, &r, src, path, &(const struct told){told, arg, r.eval.n > 0}, e);
+        rc = train_model(&m, &r, src, path, told, arg, e);
     gnn_source_free(src);
     gnn_model_release(&m);
     gnn_settings_release(&r.set);

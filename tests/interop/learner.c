@@ -5,10 +5,11 @@
 #include <gnn/learn.h>
 #include <stdio.h>
 
-static void count_epoch(void *arg, uint64_t epoch, double loss, double value)
+static int count_epoch(void *arg, uint64_t epoch, double loss, double value)
 {
     ++*(int *)arg;
     printf("%llu %.9g %.9g\n", (unsigned long long)epoch, loss, value);
+    return 0;
 }
 
 int main(int argc, char **argv)

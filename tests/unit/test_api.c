@@ -330,10 +330,21 @@ static void test_batches(struct gnn_graph *g)
     gnn_batches_free(read);
 }
 
-static void count_epoch(void *arg, uint64_t epoch, double loss, double value)
+static int count_epoch(void *arg, uint64_t epoch, double loss, double value)
 {
     int *n = arg;
     *n += epoch == (uint64_t)*n && loss > 0 && isnan(value);
+    return 0;
+}
+
+/* Ends the training after two epochs, and calls functions that fail, and that do not. */
+static int stop_second(void *arg, uint64_t epoch, double loss, double value)
+{
+    int *n = arg;
+    struct gnn_graph *g = gnn_graph_open("graph", NULL);
+    *n += epoch == (uint64_t)*n && loss > 0 && !isnan(value) && g && !gnn_graph_open("none", NULL);
+    gnn_graph_close(g);
+    return epoch == 1;
 }
 
 static void test_learning(struct gnn_graph *g)
@@ -341,8 +352,13 @@ static void test_learning(struct gnn_graph *g)
     const char *const options[] = {"fanout=3,2", "hidden=8", "epochs=3", NULL},
                       *const weighted[] = {"fanout=3", "epochs=1", "weight=weight", NULL},
                       *const layer_wise[] = {"layer-wise", "output-kind=embeddings", NULL},
+                      *const evaluated[] = {"fanout=3", "eval=train", "epochs=9", NULL},
                       *const bad[] = {"epochs=3", "epochs=no", NULL};
     int epochs = 0;
+    ok(!gnn_train(g, "stopped", evaluated, stop_second, &epochs) && epochs == 2 && !*gnn_error() &&
+           !access("stopped", F_OK),
+       "the training ends when who is told of epochs says so, whatever it calls: %s", gnn_error());
+    epochs = 0;
     ok(!gnn_train(g, "model", options, count_epoch, &epochs) && epochs == 3,
        "a model is trained: %s", gnn_error());
     struct gnn_outputs *o = gnn_predict_nodes(g, "model", NULL);
