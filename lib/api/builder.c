@@ -26,6 +26,7 @@ struct gnn_builder {
     uint32_t nfields;
     const uint32_t *(*ends)[2]; /* [netypes] sources, destinations */
     const uint32_t **set;       /* [nsets] */
+    struct gnn_err failed;      /* the first failure, with which the graph is not the one meant */
 };
 
 static struct built_field *find_rows(const struct gnn_builder *b, bool edge, uint32_t type,
@@ -113,53 +114,79 @@ void gnn_builder_free(struct gnn_builder *b)
     gnn_dataset_free(b ? &b->d : NULL);
 }
 
+/* The status of a call that adds something, which gnn_builder_write is to know. */
+static int end_call(struct gnn_builder *b, int rc, const struct gnn_err *e)
+{
+    if (!b->failed.code)
+        b->failed = *e;
+    return rc;
+}
+
 int gnn_builder_nodes(struct gnn_builder *b, const char *type, uint64_t count)
 {
-    return gnn_schema_add_ntype(&b->d.schema, type, count, gnn_api_err());
+    struct gnn_err *e = gnn_api_err();
+    const int rc =
+        strchr(type, '/')
+            ? gnn_fail(e, GNN_E_USAGE,
+                       "node type '%s': edge types SRC/REL/DST allow no slash in it", type)
+            : gnn_schema_add_ntype(&b->d.schema, type, count, e);
+    return end_call(b, rc, e);
 }
 
 /* The ends of an edge type, "SRC/REL/DST", whose node types are there; returns where REL begins,
- * and its length. */
-static const char *find_ends(const struct gnn_schema *c, const char *key, int end[2], size_t *n)
+ * and its length. NULL on failure. */
+static const char *find_ends(const struct gnn_schema *c, const char *key, int end[2], size_t *n,
+                             struct gnn_err *e)
 {
     char name[GNN_TYPE_NAME_MAX + 1];
     const char *first = strchr(key, '/'), *last = strrchr(key, '/');
     const size_t len = first ? (size_t)(first - key) : sizeof name;
-    if (len >= sizeof name || first == last)
+    if (len >= sizeof name || first == last) {
+        gnn_fail(e, GNN_E_USAGE, "edges '%s': expected SRC/REL/DST", key);
         return NULL;
+    }
     memcpy(name, key, len);
     name[len] = '\0';
-    end[0] = gnn_schema_find_ntype(c, name);
-    end[1] = gnn_schema_find_ntype(c, last + 1);
     *n = (size_t)(last - first) - 1;
-    return end[0] < 0 || end[1] < 0 ? NULL : first + 1;
+    end[0] = gnn_schema_need_ntype(c, key, name, e);
+    end[1] = end[0] < 0 ? -1 : gnn_schema_need_ntype(c, key, last + 1, e);
+    return end[1] < 0 ? NULL : first + 1;
+}
+
+/* Whether these are positions of nodes. what: "edge", of which they are ends, or "member". */
+static int check_ids(const struct gnn_ntype *t, const char *of, const char *what,
+                     const uint32_t *ids, uint64_t n, struct gnn_err *e)
+{
+    for (uint64_t i = 0; i < n; i++)
+        if (ids[i] >= t->count)
+            return gnn_fail(e, GNN_E_INPUT, "%s: %s %llu: no node %u of type '%s'", of, what,
+                            (unsigned long long)i, ids[i], t->name);
+    return 0;
+}
+
+static int add_edges(struct gnn_builder *b, const char *type, const uint32_t *const ends[2],
+                     uint64_t n, struct gnn_err *e)
+{
+    struct gnn_schema *c = &b->d.schema;
+    int end[2];
+    size_t len;
+    const char *rel = find_ends(c, type, end, &len, e);
+    for (int k = 0; rel && k < 2; k++)
+        if (check_ids(&c->ntype[end[k]], type, "edge", ends[k], n, e))
+            return e->code;
+    char *name = rel ? gnn_strf(e, "%.*s", (int)len, rel) : NULL;
+    if (name && !gnn_grow(&b->ends, c->netypes, sizeof *b->ends, "edges", e) &&
+        !gnn_schema_add_etype(c, (uint32_t)end[0], name, (uint32_t)end[1], n, e))
+        memcpy(b->ends[c->netypes - 1], ends, sizeof *b->ends);
+    gnn_free(name);
+    return e->code;
 }
 
 int gnn_builder_edges(struct gnn_builder *b, const char *type, const uint32_t *src,
                       const uint32_t *dst, uint64_t n)
 {
     struct gnn_err *e = gnn_api_err();
-    struct gnn_schema *c = &b->d.schema;
-    const uint32_t *const list[2] = {src, dst};
-    int end[2];
-    size_t len;
-    const char *rel = find_ends(c, type, end, &len);
-    if (!rel)
-        return gnn_fail(e, GNN_E_USAGE, "edges '%s': expected SRC/REL/DST with node types", type);
-    for (int k = 0; k < 2; k++)
-        for (uint64_t i = 0; i < n; i++)
-            if (list[k][i] >= c->ntype[end[k]].count)
-                return gnn_fail(e, GNN_E_INPUT, "%s: edge %llu: no node %u of type '%s'", type,
-                                (unsigned long long)i, list[k][i], c->ntype[end[k]].name);
-    char *name = gnn_strf(e, "%.*s", (int)len, rel);
-    if (!name || gnn_grow(&b->ends, c->netypes, sizeof *b->ends, "edges", e) ||
-        gnn_schema_add_etype(c, (uint32_t)end[0], name, (uint32_t)end[1], n, e)) {
-        gnn_free(name);
-        return e->code;
-    }
-    memcpy(b->ends[c->netypes - 1], list, sizeof list);
-    gnn_free(name);
-    return 0;
+    return end_call(b, add_edges(b, type, (const uint32_t *const[]){src, dst}, n, e), e);
 }
 
 /* Adds a field to the schema, and its rows. */
@@ -177,33 +204,51 @@ static int add_field(struct gnn_builder *b, struct built_field f, const char *na
     return rc;
 }
 
+/* Element types that a field can have. */
+static const char *types_of(const char *name)
+{
+    return !strcmp(name, "x")      ? "f32|f16|bf16"
+           : !strcmp(name, "time") ? "i64|f64"
+                                   : "u8|i8|u16|i16|u32|i32|u64|i64|f16|bf16|f32|f64";
+}
+
+static int take_field(struct gnn_builder *b, const char *type, const char *name, const char *dtype,
+                      uint32_t width, const void *rows, struct gnn_err *e)
+{
+    const struct gnn_schema *c = &b->d.schema;
+    const bool edge = strchr(type, '/');
+    const int t =
+        edge ? gnn_schema_need_etype(c, name, type, e) : gnn_schema_need_ntype(c, name, type, e);
+    const enum gnn_dtype d = gnn_dtype_parse(dtype);
+    const char *may = types_of(name);
+    if (t < 0)
+        return t;
+    if (!strcmp(name, "y"))
+        return gnn_fail(e, GNN_E_USAGE, "%s: y are labels: gnn_builder_labels takes them", type);
+    if (gnn_choice_find(may, dtype, strlen(dtype)) < 0)
+        return gnn_fail(e, GNN_E_USAGE, "%s: field '%s' cannot be of type '%s', but %s", type, name,
+                        dtype, may);
+    if (!strcmp(name, "time") && width > 1)
+        return gnn_fail(e, GNN_E_USAGE, "%s: field 'time' has %u columns, expected one", type,
+                        width);
+    const uint64_t n = edge ? c->etype[t].count : c->ntype[t].count;
+    if (gnn_src_finite(name) &&
+        gnn_src_check_finite(type, name, d, rows, n, width ? width : 1, 0, e))
+        return e->code;
+    return add_field(b, (struct built_field){.edge = edge, .type = (uint32_t)t, .rows = rows}, name,
+                     d, width, e);
+}
+
 int gnn_builder_field(struct gnn_builder *b, const char *type, const char *name, const char *dtype,
                       uint32_t width, const void *rows)
 {
     struct gnn_err *e = gnn_api_err();
-    const struct gnn_schema *c = &b->d.schema;
-    const int edge = gnn_schema_find_etype(c, type),
-              node = edge < 0 ? gnn_schema_need_ntype(c, name, type, e) : -1;
-    const enum gnn_dtype d = gnn_dtype_parse(dtype);
-    if (edge < 0 && node < 0)
-        return node;
-    if (!strcmp(name, "y"))
-        return gnn_fail(e, GNN_E_USAGE, "%s: y are labels: gnn_builder_labels takes them", type);
-    if (!d || (!strcmp(name, "x") && d != GNN_F32 && d != GNN_F16 && d != GNN_BF16))
-        return gnn_fail(e, GNN_E_USAGE, "%s: field '%s' cannot be of type '%s'", type, name, dtype);
-    const uint64_t n = edge < 0 ? c->ntype[node].count : c->etype[edge].count;
-    if (gnn_src_finite(name) &&
-        gnn_src_check_finite(type, name, d, rows, n, width ? width : 1, 0, e))
-        return e->code;
-    const struct built_field f = {
-        .edge = edge >= 0, .type = (uint32_t)(edge < 0 ? node : edge), .rows = rows};
-    return add_field(b, f, name, d, width, e);
+    return end_call(b, take_field(b, type, name, dtype, width, rows, e), e);
 }
 
-int gnn_builder_labels(struct gnn_builder *b, const char *type, const char *task, uint32_t width,
-                       const double *rows)
+static int take_labels(struct gnn_builder *b, const char *type, const char *task, uint32_t width,
+                       const double *rows, struct gnn_err *e)
 {
-    struct gnn_err *e = gnn_api_err();
     struct gnn_schema *c = &b->d.schema;
     const int node = gnn_schema_need_ntype(c, "labels", type, e), t = gnn_task_find(task);
     uint64_t columns = width;
@@ -220,7 +265,8 @@ int gnn_builder_labels(struct gnn_builder *b, const char *type, const char *task
     double *own = gnn_alloc(n * width, sizeof *own, "labels", e);
     if (!own)
         return e->code;
-    memcpy(own, rows, n * width * sizeof *own);
+    if (n)
+        memcpy(own, rows, n * width * sizeof *own);
     int rc = gnn_labels_take(&b->d, t, (uint32_t)node, own, n, &columns, &dtype, type, NULL, e);
     if (!rc)
         rc = add_field(b, (struct built_field){.type = (uint32_t)node, .rows = own, .own = own},
@@ -230,15 +276,21 @@ int gnn_builder_labels(struct gnn_builder *b, const char *type, const char *task
     return rc;
 }
 
-int gnn_builder_set(struct gnn_builder *b, const char *name, const char *type, const uint32_t *ids,
-                    uint64_t n)
+int gnn_builder_labels(struct gnn_builder *b, const char *type, const char *task, uint32_t width,
+                       const double *rows)
 {
     struct gnn_err *e = gnn_api_err();
+    return end_call(b, take_labels(b, type, task, width, rows, e), e);
+}
+
+static int add_set(struct gnn_builder *b, const char *name, const char *type, const uint32_t *ids,
+                   uint64_t n, struct gnn_err *e)
+{
     struct gnn_schema *c = &b->d.schema;
     const char *slash = strchr(name, '/');
     const int node = gnn_schema_need_ntype(c, name, type, e);
-    if (node < 0)
-        return node;
+    if (node < 0 || check_ids(&c->ntype[node], name, "member", ids, n, e))
+        return e->code;
     if (!slash)
         return gnn_fail(e, GNN_E_USAGE, "set '%s': expected SPLIT/SET", name);
     char *split = gnn_strf(e, "%.*s", (int)(slash - name), name);
@@ -247,6 +299,13 @@ int gnn_builder_set(struct gnn_builder *b, const char *name, const char *type, c
         b->set[c->nsets - 1] = ids;
     gnn_free(split);
     return e->code;
+}
+
+int gnn_builder_set(struct gnn_builder *b, const char *name, const char *type, const uint32_t *ids,
+                    uint64_t n)
+{
+    struct gnn_err *e = gnn_api_err();
+    return end_call(b, add_set(b, name, type, ids, n, e), e);
 }
 
 int gnn_builder_write(struct gnn_builder *b, const char *path, const char *const options[])
@@ -266,6 +325,11 @@ int gnn_builder_write(struct gnn_builder *b, const char *path, const char *const
         {.kind = OPT_LIST, .name = "split", .value = &split},
         {.kind = OPT_CHOICE, .name = "self-loops", .value = &loops, .choices = "keep|add|remove"},
         {.kind = OPT_END}};
+    if (b->failed.code)
+        return gnn_fail_as(e, &b->failed);
+    if (!b->d.schema.nntypes)
+        return gnn_fail(e, GNN_E_USAGE,
+                        "%s: a graph without node types: gnn_builder_nodes adds them", path);
     int rc = gnn_api_options(options, own, NULL, false, e);
     o.loops = (enum gnn_loops)loops;
     o.split = split.v;

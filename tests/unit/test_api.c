@@ -49,8 +49,17 @@ static void test_refusals(void)
     ok(says(gnn_builder_nodes(b, "n", N), GNN_E_INPUT, "n"), "a type is not added twice");
     ok(says(gnn_builder_edges(b, "n/to", src, dst, 1), GNN_E_USAGE, "expected SRC/REL/DST"),
        "edges have a type of three names");
-    ok(says(gnn_builder_edges(b, "n/to/m", src, dst, 1), GNN_E_USAGE, "expected SRC/REL/DST"),
+    ok(says(gnn_builder_edges(b, "n/to/m", src, dst, 1), GNN_E_USAGE, "no node type 'm'"),
        "edges have node types that are there");
+    ok(says(gnn_builder_nodes(b, "a/b", 3), GNN_E_USAGE, "no slash"),
+       "a node type that no edge type can name is refused");
+    ok(says(gnn_builder_field(b, "n/to/n", "f", "f32", 0, x), GNN_E_USAGE, "no edge type 'n/to/n'"),
+       "a field of an edge type that is not there is called so");
+    ok(says(gnn_builder_field(b, "n", "time", "i32", 0, x), GNN_E_USAGE, "'i32', but i64|f64") &&
+           says(gnn_builder_field(b, "n", "time", "f64", 2, x), GNN_E_USAGE, "2 columns"),
+       "times are one of each, and of two types");
+    ok(says(gnn_builder_set(b, "a/train", "n", &far, 1), GNN_E_INPUT, "member 0: no node 40"),
+       "members are nodes that are there");
     ok(says(gnn_builder_edges(b, "n/to/n", src, &far, 1), GNN_E_INPUT, "edge 0: no node 40"),
        "edges end at nodes that are there");
     ok(says(gnn_builder_field(b, "n", "x", "i32", 0, x), GNN_E_USAGE, "of type 'i32'"),
@@ -67,8 +76,24 @@ static void test_refusals(void)
        "labels that are not of the task are refused");
     ok(says(gnn_builder_set(b, "train", "n", members, 1), GNN_E_USAGE, "expected SPLIT/SET"),
        "a set is in a split");
-    ok(says(gnn_builder_write(b, "none", loops), GNN_E_USAGE, "unknown value 'often'"),
+    ok(says(gnn_builder_write(b, "none", NULL), GNN_E_INPUT, "node type 'n' appears twice") &&
+           says(gnn_builder_write(b, "none", NULL), GNN_E_INPUT, "node type 'n' appears twice"),
+       "a graph that something could not be added to is not written, because of the first of them");
+    gnn_builder_free(b);
+    b = gnn_builder_new();
+    ok(says(gnn_builder_write(b, "none", NULL), GNN_E_USAGE, "without node types") &&
+           access("none", F_OK),
+       "nor is one of nothing");
+    ok(!gnn_builder_nodes(b, "n", 0) &&
+           says(gnn_builder_write(b, "none", loops), GNN_E_USAGE, "unknown value 'often'"),
        "a choice that is none is refused");
+    struct gnn_graph *g =
+        gnn_builder_write(b, "least", NULL) ? NULL : gnn_graph_open("least", NULL);
+    ok(g && !gnn_graph_count(g, "n"), "a graph of no nodes is a graph: %s", gnn_error());
+    gnn_graph_close(g);
+    ok(says(gnn_builder_write(b, "least", NULL), GNN_E_USAGE, "already exists") &&
+           !gnn_builder_write(b, "least", (const char *const[]){"--force", NULL}),
+       "a store is replaced only if it is asked for, as the message says");
     gnn_builder_free(b);
     b = gnn_builder_new();
     ok(!gnn_builder_nodes(b, "n", 1) &&

@@ -4,6 +4,7 @@
 
 #include "lib/import/build/build_impl.h"
 #include "lib/base/mem.h"
+#include "lib/base/plural.h"
 
 static const char times[] = "time";
 static const char effective[] = "effective_time";
@@ -16,11 +17,13 @@ static int find_times(const struct build *b, const char *of, const struct gnn_fi
     *at = t ? (int)(t - f) : -1;
     if (!t || (t->width <= 1 && (t->dtype == GNN_I64 || t->dtype == GNN_F64)))
         return GNN_OK;
+    const uint64_t width = gnn_field_columns(t);
     return gnn_fail(
         e, GNN_E_INPUT,
-        "%s: %s of %s has %llu columns of %s, expected one of i64 or f64 (--map NAME=%s "
+        "%s: %s of %s has %llu column%s of %s, expected one of i64 or f64 (--map NAME=%s "
         "gives it another name)",
-        b->d->name, times, of, (unsigned long long)t->width, gnn_dtype_name(t->dtype), times);
+        b->d->name, times, of, (unsigned long long)width, gnn_plural(width),
+        gnn_dtype_name(t->dtype), times);
 }
 
 /* The type of times in a field, if it has any: 1 << 0 whole ones, 1 << 1 real ones. */
