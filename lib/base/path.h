@@ -7,6 +7,8 @@
 #include <string.h>
 #include <strings.h>
 
+#include "lib/base/err.h"
+
 /* The part after the last slash. */
 static inline const char *gnn_base_name(const char *path)
 {
@@ -30,5 +32,8 @@ static inline size_t gnn_unpacked_length(const char *name)
             return n - strlen(packed[i]);
     return n;
 }
+
+/* The folder of the running program, links resolved, into out (capacity). */
+int gnn_program_folder(char *out, size_t capacity, struct gnn_err *e) GNN_MUST_USE;
 
 #endif

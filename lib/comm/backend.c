@@ -7,25 +7,21 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "lib/base/path.h"
 #include "lib/comm/mpi_comm.h"
 
 /* $GNN_MPI, or ../lib/gnn-tools/gnn-mpi.so as seen from the program's folder. */
 static int plugin_path(char *path, size_t capacity, struct gnn_err *e)
 {
-    char exe[PATH_MAX];
+    char folder[PATH_MAX];
     const char *set = getenv("GNN_MPI");
     int n;
     if (set && *set)
         n = snprintf(path, capacity, "%s", set);
     else {
-        const ssize_t len = readlink("/proc/self/exe", exe, sizeof exe - 1);
-        if (len < 0)
-            return gnn_fail_errno(e, "/proc/self/exe: cannot read");
-        exe[len] = 0;
-        char *slash = strrchr(exe, '/');
-        if (slash)
-            *slash = 0;
-        n = snprintf(path, capacity, "%s/../lib/gnn-tools/gnn-mpi.so", exe);
+        if (gnn_program_folder(folder, sizeof folder, e))
+            return e->code;
+        n = snprintf(path, capacity, "%s/../lib/gnn-tools/gnn-mpi.so", folder);
     }
     return n < 0 || (size_t)n >= capacity
                ? gnn_fail(e, GNN_E_RANK, "the path of MPI's plug-in is too long")

@@ -12,14 +12,17 @@
 
 #include <cublasLt.h>
 #include <dlfcn.h>
+#include <glob.h>
+#include <limits.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 
+#include "lib/base/path.h"
 #include "lib/gpu/dev.h"
 #include "lib/gpu/gpu.h"
 
-enum { WORKSPACE = 32 << 20, WAYS = 1024, ASKED = 16, PRECISIONS = 3, EPILOGUES = 3 };
+enum { WORKSPACE = 32 << 20, WAYS = 1024, ASKED = 16, PRECISIONS = 3, EPILOGUES = 3, WHY = 256 };
 
 /* What is used of the library. */
 #define FUNCTIONS(F)                                                                               \
@@ -85,22 +88,51 @@ static int record_failure(cublasStatus_t rc, const char *what, struct gnn_err *e
 }
 
 /* It stays loaded: half a gigabyte with thousands of initialisers, whose kernels the device's
- * context keeps. */
+ * context keeps. why is what was wrong with the first. */
+static void *open_at(const char *path, char why[WHY])
+{
+    void *so = dlopen(path, RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
+    if (!so && !*why)
+        snprintf(why, WHY, "%s", dlerror());
+    return so;
+}
+
+/* Where pip puts NVIDIA's packages that has put this program into bin: into the folder of whichever
+ * Python, or with --target beside bin. */
+static void *open_installed(char why[WHY])
+{
+    static const char at[] = "/../{lib/python3*/*-packages,.}/nvidia/*/lib/libcublasLt.so.1[23]";
+    char folder[PATH_MAX], pattern[2 * PATH_MAX + sizeof(at)], *to = pattern;
+    struct gnn_err none = {0};
+    if (gnn_program_folder(folder, sizeof(folder), &none))
+        return NULL;
+    for (const char *from = folder; *from; *to++ = *from++)
+        if (strchr("\\*?[{", *from))
+            *to++ = '\\';
+    memcpy(to, at, sizeof(at));
+    glob_t found = {0};
+    void *so = NULL;
+    if (!glob(pattern, GLOB_BRACE, NULL, &found))
+        for (size_t i = 0; !so && i < found.gl_pathc; i++)
+            so = open_at(found.gl_pathv[i], why);
+    globfree(&found);
+    return so;
+}
+
 static int load_library(struct lib *l, struct gnn_err *e)
 {
     static const char *const name[] = {
         "libcublasLt.so.13", "/usr/local/cuda/lib64/libcublasLt.so.13", "libcublasLt.so.12",
         "/usr/local/cuda/lib64/libcublasLt.so.12"};
-    char why[256] = "";
-    void *so = NULL;
-    for (size_t i = 0; !so && i < sizeof(name) / sizeof(*name);
-         i++) { /* what is used of it is the same in both */
-        so = dlopen(name[i], RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
-        if (!so && !*why)
-            snprintf(why, sizeof(why), "%s", dlerror());
-    }
+    char why[WHY] = "";
+    void *so = open_installed(why);
+    for (size_t i = 0; !so && i < sizeof(name) / sizeof(*name); i++)
+        so = open_at(name[i], why); /* what is used of it is the same in both */
     if (!so)
-        return gnn_fail(e, GNN_E_DEVICE, "matrix products on a device require cuBLASLt: %s", why);
+        return gnn_fail(
+            e, GNN_E_DEVICE,
+            "matrix products on a device require cuBLASLt 12 or 13 (pip: nvidia-cublas, or let LD_LIBRARY_PATH name its folder): %s",
+            why);
     const struct {
         void *to;
         const char *name;
