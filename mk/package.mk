@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# What is handed out: sources, Debian packages, a wheel, and a bundle for a bare machine with a GPU.
+# What is handed out: sources, Debian packages, wheels, and a bundle for a bare machine with a GPU.
 
 # In a bundle and a wheel libarchive is linked statically where it can be: as a shared library it loads libxml2 and 31 MB of ICU.
 ARCHIVE_A    = $(wildcard $(shell $(CC) -print-file-name=libarchive.a))
@@ -12,7 +12,7 @@ $(B)/libarchive.a: Makefile mk/package.mk
 	$(Q)objcopy --redefine-sym arc4random_buf=getentropy $(ARCHIVE_A) $@
 
 # Said at once, and not by the linker.
-$(if $(NVCC),,$(if $(filter gpu-bundle check-bundle,$(MAKECMDGOALS)),$(error a bundle needs nvcc)))
+$(if $(NVCC),,$(if $(filter gpu-bundle check-bundle wheel-cuda,$(MAKECMDGOALS)),$(error $(MAKECMDGOALS) needs nvcc)))
 
 # The bundle's libraries are found from wherever it is unpacked, and theirs, for which only the older kind of tag holds.
 $(B)/bundle/gnn-% $(B)/tests/gpu/%: LDFLAGS += -Wl,--disable-new-dtags,-rpath,'$$ORIGIN/../lib'
@@ -39,14 +39,20 @@ deb: dist ## build Debian packages of them, for lintian to find nothing in
 	$(Q)mkdir build/deb/tmp && TMPDIR=$(CURDIR)/build/deb/tmp lintian --fail-on error,warning build/deb/gnn-tools_$(VERSION)_*.changes
 	$(Q)rm -r build/deb/tmp # what lintian leaves
 
-# A wheel is for CPUs and one machine: no CUDA, no MPI. Its programs share their code in a library, so that it stays small.
+# A wheel is for one machine: no MPI. Its programs share their code in a library, so that it stays small. One for GPUs has code for all
+# of them, unless CUDA_ARCHS is given, and nothing of CUDA but its run-time: programs find the driver and cuBLASLt when they need them.
 WHEEL_CFLAGS = -g0 -ffunction-sections -fdata-sections -fno-asynchronous-unwind-tables
 WHEEL_TOOLS  = build/wheel-tools
+wheel: WHEEL_FOR = NVCC=
 wheel: ## build the Python wheel: programs, manuals and the package gnntools
+wheel-cuda: WHEEL_FOR = NVCC='$(NVCC)' CUDA_ARCHS='$(if $(filter file,$(origin CUDA_ARCHS)),all,$(CUDA_ASKED))'
+wheel-cuda: ## build the same wheel with CUDA
+wheel-tools:
 	$(Q)sh scripts/wheel-tools.sh $(WHEEL_TOOLS)
-	$(Q)$(MAKE) -s NVCC= MPICC= SAN= CFLAGS='$(WHEEL_CFLAGS) $(CFLAGS)' wheel-programs
+wheel wheel-cuda: wheel-tools
+	$(Q)$(MAKE) -s $(WHEEL_FOR) MPICC= SAN= CFLAGS='$(WHEEL_CFLAGS) $(CFLAGS)' wheel-programs
 wheel-programs: $(PROGS:%=$(B)/wheel/%)
-	$(Q)PATH="$(CURDIR)/$(WHEEL_TOOLS)/bin:$$PATH" python3 scripts/wheel.py $(VERSION) build/wheel $^
+	$(Q)PATH="$(CURDIR)/$(WHEEL_TOOLS)/bin:$$PATH" python3 scripts/wheel.py $(VERSION) build/wheel '$(if $(NVCC),$(CUDA_LIB)/..)' $^
 # What programs call, and the functions of the public headers, which the Python package calls; and what these call.
 $(B)/wheel/exports: $(PROGS:%=$(B)/cmd/%.o) $(B)/libgnn.map
 	$(Q)mkdir -p $(@D)
@@ -60,4 +66,4 @@ $(B)/wheel/gnn-%: $(B)/cmd/gnn-%.o $(B)/wheel/libgnn-tools.so
 	$(if $(Q),@echo '  LD  $(@F)')
 	$(Q)$(CC) $(CFLAGS_ALL) -Wl,--as-needed,-rpath,'$$ORIGIN' $(LDFLAGS) -o $@ $^ $(filter-out -larchive,$(LIBS))
 
-.PHONY: gpu-bundle check-bundle dist deb wheel wheel-programs
+.PHONY: gpu-bundle check-bundle dist deb wheel wheel-cuda wheel-tools wheel-programs

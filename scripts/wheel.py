@@ -1,12 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Packs the wheel: programs with the libraries that they load, manuals, completions and the Python package. Run by `make wheel`.
+"""Packs a wheel: programs with the libraries that they load, manuals, completions and the Python package. Run by `make wheel`.
 
-usage: wheel.py VERSION FOLDER PROGRAM...   (from the top of the tree; auditwheel, patchelf, strip and ldd are in PATH)
+usage: wheel.py VERSION FOLDER TOOLKIT PROGRAM...   (from the top of the tree; auditwheel, patchelf, strip and ldd are in PATH)
 
 The wheel is written into FOLDER under the name of the oldest platform that auditwheel finds it fit for; its path is printed. Nothing
-is written if that platform is younger than GLIBC, if the wheel has more than MOST bytes, or if a library comes without its licence.
+is written if that platform is younger than GLIBC, if a wheel for CPUs has more than MOST bytes, or if a library comes without its licence.
 The programs are .data/scripts, which installers put into bin as they are: no Python starts them. Their libraries are .data/data, below
 the same folder as bin, so that one relative path holds for environments, --user, --prefix and --target.
+
+TOOLKIT is CUDA's that programs are built with, or '' for CPUs. Its run-time is linked statically. What programs load of CUDA when they
+use a device is not bundled: the driver is the machine's, and cuBLASLt, half a gigabyte, NVIDIA's package, which the wheel requires.
 """
 
 import base64
@@ -30,10 +33,10 @@ STATIC = ("libarchive-dev",)
 RPATH = "$ORIGIN/../lib/gnn-tools:$ORIGIN/../data/lib/gnn-tools"
 
 METADATA = """Metadata-Version: 2.4
-Name: gnn-tools
+Name: {name}
 Version: {version}
-Summary: Sampling, gathering and training of graph neural networks: programs, and a drop-in for PyG's loaders
-License-Expression: Apache-2.0 AND BSD-2-Clause AND BSD-3-Clause AND MIT AND Zlib AND LGPL-3.0-or-later AND GPL-3.0-or-later WITH GCC-exception-3.1
+Summary: Sampling, gathering and training of graph neural networks{on}: programs, and a drop-in for PyG's loaders
+License-Expression: Apache-2.0 AND BSD-2-Clause AND BSD-3-Clause AND MIT AND Zlib AND LGPL-3.0-or-later AND GPL-3.0-or-later WITH GCC-exception-3.1{licence}
 {licences}
 Classifier: Operating System :: POSIX :: Linux
 Classifier: Programming Language :: C
@@ -41,11 +44,23 @@ Classifier: Programming Language :: Python :: 3
 Classifier: Topic :: Scientific/Engineering :: Artificial Intelligence
 Requires-Python: >=3.9
 Requires-Dist: numpy
-Provides-Extra: verify
+{requires}Provides-Extra: verify
 Requires-Dist: xxhash; extra == "verify"
 Description-Content-Type: text/markdown
 
-"""
+{about}"""
+# What is said beside that of a wheel for GPUs, and for CPUs.
+CUDA = {
+    "name": "gnn-tools-cuda",
+    "on": " on GPUs",
+    "licence": " AND LicenseRef-NVIDIA-Proprietary",
+    "requires": "Requires-Dist: {cublas}\n",
+    "about": """gnn-tools-cuda is gnn-tools for NVIDIA's GPUs, with CUDA {major}: the same programs and the same package `gnntools`, under the same names.
+**Install one or the other**: `pip uninstall gnn-tools` comes first. Without a driver, its programs run on CPUs.
+
+""",
+}
+CPU = {**dict.fromkeys(CUDA, ""), "name": "gnn-tools"}
 
 
 def fail(why):
@@ -90,7 +105,26 @@ def package_of(path):
     fail(f"{path} is in no Debian package: its licence, which the wheel must have, is not known")
 
 
-def licences(found):
+def with_cuda(toolkit):
+    """What is said of a wheel that was built with this toolkit."""
+    header = f"{toolkit}/include/cuda_runtime_api.h"
+    version = re.search(rb"#define +CUDART_VERSION +(\d+)", read(header))
+    if not version:
+        fail(f"{header} does not define CUDART_VERSION")
+    major = int(version[1]) // 1000
+    cublas = f"nvidia-cublas>={major},<{major + 1}" if major > 12 else f"nvidia-cublas-cu{major}"
+    return {key: text.format(major=major, cublas=cublas) for key, text in CUDA.items()}
+
+
+def cuda_licence(toolkit):
+    """NVIDIA's licence, as the toolkit has it; of a toolkit that pip installed, as the run-time's package has it, or Debian's."""
+    places = ("EULA.txt", "dist-info/nvidia_cuda_runtime-*/licenses/License.txt", "../../nvidia_cuda_runtime-*/licenses/License.txt")
+    for path in (p for place in places for p in glob.glob(f"{toolkit}/{place}")):
+        return read(path)
+    return read(f"/usr/share/doc/{package_of(f'{toolkit}/lib64/libcudart_static.a')}/copyright")
+
+
+def licences(found, toolkit):
     """Licence texts by name, and the list of what is bundled."""
     packages = {package_of(path): name for name, path in sorted(found.items())}
     packages.update({p: p.rsplit("-", 1)[0] + " (linked statically)" for p in STATIC})
@@ -99,6 +133,9 @@ def licences(found):
         version, source = run("dpkg-query", "-W", "-f", "${source:Version}\n${source:Package}\n", package).split("\n")[:2]
         texts[f"bundled/{source}.txt"] = read(f"/usr/share/doc/{package}/copyright")
         listed.append(f"{name}: source package {source} {version} of Debian, licence in {source}.txt\n")
+    if toolkit:
+        texts["bundled/cuda-runtime.txt"] = cuda_licence(toolkit)
+        listed.append("libcudart_static.a: NVIDIA's, linked statically, licence in cuda-runtime.txt\n")
     texts["bundled/README"] = "".join(listed).encode()
     return texts
 
@@ -111,9 +148,9 @@ def elf(path, folder, rpath):
     return read(copy)
 
 
-def contents(version, programs):
-    """What the wheel has beside its metadata: bytes by name, and the names of programs."""
-    data = f"gnn_tools-{version}.data"
+def contents(stem, programs, toolkit):
+    """What the wheel has beside its metadata: bytes by name, and licences."""
+    data = f"{stem}.data"
     files, found = {}, libraries(programs)
     with tempfile.TemporaryDirectory() as folder:
         for p in programs:
@@ -130,16 +167,16 @@ def contents(version, programs):
         if module.endswith((".py", "py.typed")):
             files[module[len("formats/python/"):]] = read(module)
     built = os.path.dirname(os.path.abspath(programs[0]))
-    return files, licences({name: path for name, path in found.items() if os.path.dirname(os.path.abspath(path)) != built})
+    return files, licences({name: path for name, path in found.items() if os.path.dirname(os.path.abspath(path)) != built}, toolkit)
 
 
-def pack(path, version, tag, files, texts, level):
+def pack(path, stem, tag, said, files, texts, level):
     """Writes the wheel: the same bytes from the same files."""
-    info = f"gnn_tools-{version}.dist-info"
+    info = f"{stem}.dist-info"
     files = dict(sorted(files.items()))
     for name, text in sorted(texts.items()):
         files[f"{info}/licenses/{name}"] = text
-    head = METADATA.format(version=version, licences="\n".join(f"License-File: {name}" for name in sorted(texts)))
+    head = METADATA.format(**said, version=stem.split("-")[1], licences="\n".join(f"License-File: {name}" for name in sorted(texts)))
     files[f"{info}/METADATA"] = head.encode() + read("README.md")
     files[f"{info}/WHEEL"] = f"Wheel-Version: 1.0\nGenerator: gnn-tools\nRoot-Is-Purelib: false\nTag: {tag}\n".encode()
     record = ""
@@ -168,22 +205,24 @@ def platform_of(wheel):
 
 
 def main():
-    if len(sys.argv) < 4:
-        fail("usage: wheel.py VERSION FOLDER PROGRAM...")
-    version, out, programs = sys.argv[1], sys.argv[2], sys.argv[3:]
-    files, texts = contents(version, programs)
+    if len(sys.argv) < 5:
+        fail("usage: wheel.py VERSION FOLDER TOOLKIT PROGRAM...")
+    version, out, toolkit, *programs = sys.argv[1:]
+    said = with_cuda(toolkit) if toolkit else CPU
+    stem = f"{said['name'].replace('-', '_')}-{version}"
+    files, texts = contents(stem, programs, toolkit)
     if not any(name.startswith("gnntools/") for name in files):
         fail("formats/python/gnntools has no modules")
     os.makedirs(out, exist_ok=True)
     with tempfile.TemporaryDirectory() as folder:
         linux = f"linux_{os.uname().machine}"
-        trial = f"{folder}/gnn_tools-{version}-py3-none-{linux}.whl"
-        pack(trial, version, f"py3-none-{linux}", files, texts, 1)
+        trial = f"{folder}/{stem}-py3-none-{linux}.whl"
+        pack(trial, stem, f"py3-none-{linux}", said, files, texts, 1)
         tag = "py3-none-" + platform_of(trial)
-    wheel = f"{out}/gnn_tools-{version}-{tag}.whl"
-    pack(wheel + ".part", version, tag, files, texts, 9)
+    wheel = f"{out}/{stem}-{tag}.whl"
+    pack(wheel + ".part", stem, tag, said, files, texts, 9)
     size = os.path.getsize(wheel + ".part")
-    if size > MOST:
+    if size > MOST and not toolkit:
         os.remove(wheel + ".part")
         large = sorted(files, key=lambda name: -len(files[name]))[:9]
         fail(f"the wheel has {size} bytes, more than {MOST}; the largest files: " + ", ".join(f"{os.path.basename(n)} {len(files[n])}" for n in large))

@@ -15,7 +15,7 @@ dry() { env -u MAKEFLAGS -u MAKELEVEL -u CUDA_ARCHS make -n -C "$GNN_TOP" NVCC="
 codes() {
     _want=$1
     shift
-    dry "$@" all >all || return 1
+    dry "$@" "${goal-all}" >all || return 1
     grep -o 'code=[a-z]*_[0-9]*' all | sed 's/code=//' | awk '!n[$0]++' | paste -sd ' ' >got
     grep -c -- '-c -o .*kernels/cuda/' all >count
     echo "$(cat got), $(cat count) files"
@@ -24,6 +24,14 @@ codes() {
 check "make builds by default for one kind of device, with PTX for later ones" codes 'sm_90 compute_90'
 check "make CUDA_ARCHS=all builds for every kind of device" codes 'sm_80 sm_90 sm_100 sm_120 compute_120' CUDA_ARCHS=all
 check "make CUDA_ARCHS='121 80' builds for these kinds in their order" codes 'sm_80 sm_121 compute_121' CUDA_ARCHS='121 80'
+goal=wheel-cuda
+check "make wheel-cuda builds for every kind of device" codes 'sm_80 sm_90 sm_100 sm_120 compute_120'
+check "make wheel-cuda CUDA_ARCHS=80 builds for one" codes 'sm_80 compute_80' CUDA_ARCHS=80
+unset goal
+status 2 "make wheel-cuda needs nvcc" dry NVCC= wheel-cuda
+cp err said
+check "make names what needs nvcc" grep -q 'wheel-cuda needs nvcc' said
+dry CUDA_ARCHS=all all >all
 check "make tells the programs the least compute capability that CUDA_ARCHS has" grep -q 'GNN_CUDA_LEAST=80' all
 status 2 "make refuses a CUDA_ARCHS that the compiler does not know" dry CUDA_ARCHS='90 77'
 cp err said

@@ -25,10 +25,12 @@ def __getattr__(name: str) -> Any:
         raise AttributeError(f"module 'gnntools' has no attribute '{name}'")
     from importlib.metadata import PackageNotFoundError, version
 
-    try:
-        return version("gnn-tools")
-    except PackageNotFoundError:
-        return "unknown"
+    for wheel in ("gnn-tools", "gnn-tools-cuda"):
+        try:
+            return version(wheel)
+        except PackageNotFoundError:
+            pass
+    return "unknown"
 
 
 __all__ = ["Batch", "Block", "Loader", "ProgramError", "Store", "Stream", "gnb", *_LATER]
