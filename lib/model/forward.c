@@ -119,7 +119,7 @@ static int check_ids(const struct gnn_batch *b, const struct gnn_meta *meta,
 
 int gnn_net_forward(struct gnn_net *n, const float *params, const struct gnn_batch *b,
                     const struct gnn_meta *meta, const struct gnn_net_mode *mode, float **out,
-                    uint32_t *rows, struct gnn_err *e)
+                    struct gnn_err *e)
 {
     const struct gnn_model *m = n->pass.m;
     n->b = b;
@@ -139,7 +139,6 @@ int gnn_net_forward(struct gnn_net *n, const float *params, const struct gnn_bat
             if (gnn_model_live(m, i, t) && stage_type(n, i, t, mode, e))
                 return e->code;
     *out = net_act(n, m->nstages - 1, m->c.target)->out.data;
-    *rows = net_rows(n, m->nstages - 1, m->c.target);
     return 0;
 }
 

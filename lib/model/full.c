@@ -328,13 +328,12 @@ static int rehearse_step(struct gnn_full *f, const float *params, const struct g
 }
 
 int gnn_full_forward(struct gnn_full *f, const float *params, const struct gnn_batch *b,
-                     const struct gnn_net_mode *mode, float **out, uint32_t *rows,
-                     struct gnn_err *e)
+                     const struct gnn_net_mode *mode, float **out, struct gnn_err *e)
 {
     if (f->eval && !mode->train) {
         f->eval->evaluated = f->evaluated;
         f->evaluated = true;
-        return gnn_full_forward(f->eval, params, b, mode, out, rows, e);
+        return gnn_full_forward(f->eval, params, b, mode, out, e);
     }
     const bool again = f->evaluated && !mode->train;
     if (f->swap && !f->rehearsed && rehearse_step(f, params, b, mode, e))
@@ -349,7 +348,6 @@ int gnn_full_forward(struct gnn_full *f, const float *params, const struct gnn_b
     f->evaluated = !mode->train;
     f->passed[0] = f->passed[0] || !mode->train;
     *out = f->out.data;
-    *rows = (uint32_t)b->type[f->m->c.target].count[0];
     return 0;
 }
 

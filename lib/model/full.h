@@ -77,8 +77,7 @@ void gnn_full_move_by(struct gnn_full *f, struct gnn_comm *device);
  * this rank's partitions; it lies where the operations are. Collective. Batches that are evaluated
  * between two steps share one pass. */
 int gnn_full_forward(struct gnn_full *f, const float *params, const struct gnn_batch *b,
-                     const struct gnn_net_mode *mode, float **out, uint32_t *rows,
-                     struct gnn_err *e) GNN_MUST_USE;
+                     const struct gnn_net_mode *mode, float **out, struct gnn_err *e) GNN_MUST_USE;
 int gnn_full_track(struct gnn_full *f, float *params, struct gnn_err *e) GNN_MUST_USE;
 /* Sets the gradients, gnn_full_grad, to those of all ranks. */
 int gnn_full_backward(struct gnn_full *f, const float *params, struct gnn_err *e) GNN_MUST_USE;

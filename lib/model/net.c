@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "kernels/rng.h"
+#include "lib/model/examples.h"
 #include "lib/model/net_impl.h"
 #include "lib/model/row_source.h"
 #include "lib/base/plural.h"
@@ -19,9 +20,8 @@ int gnn_net_fits(const struct gnn_model *m, const struct gnn_meta *meta, struct 
     if (s->walks.length)
         return gnn_fail(e, GNN_E_INPUT,
                         "the batches are random walks, not neighbourhoods that a model could use");
-    if (s->seed_ntype != m->c.target)
-        return gnn_fail(e, GNN_E_USAGE, "the seeds are of node type %s, but the labels of %s",
-                        meta->schema.ntype[s->seed_ntype].name, m->c.ntype[m->c.target].name);
+    if (gnn_examples_fit(m, meta, e))
+        return e->code;
     if (!s->induced && s->nhops != m->c.nlayers)
         return gnn_fail(e, GNN_E_USAGE, "the model has %u layer%s, but the batches have %u hop%s",
                         m->c.nlayers, gnn_plural(m->c.nlayers), s->nhops, gnn_plural(s->nhops));

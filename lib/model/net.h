@@ -57,14 +57,14 @@ int gnn_net_fits(const struct gnn_model *m, const struct gnn_meta *meta,
 int gnn_net_init(struct gnn_net *n, const struct gnn_model *m, const struct gnn_ops *ops,
                  struct gnn_err *e) GNN_MUST_USE;
 void gnn_net_release(struct gnn_net *n);
-/* Computes the outputs of the batch's seeds of the target type: *out has *rows rows of
- * m->c.outputs, owned by the net, overwritten by the next call. GNN_E_INPUT if the batch lacks
+/* Computes the outputs of the batch's seeds of the target type, a row of m->c.outputs each: *out,
+ * owned by the net, overwritten by the next call. GNN_E_INPUT if the batch lacks
  * a tensor, has another number of hops, or, under dropout, has store ids of several parts without
  * the original ones (gnn_batch_type.orig). The batch must live until the backward pass. params: the
  * slab to use (on the host usually m->slab). */
 int gnn_net_forward(struct gnn_net *n, const float *params, const struct gnn_batch *b,
                     const struct gnn_meta *meta, const struct gnn_net_mode *mode, float **out,
-                    uint32_t *rows, struct gnn_err *e) GNN_MUST_USE;
+                    struct gnn_err *e) GNN_MUST_USE;
 /* Marks the convolutions along which the last forward pass with mode.train had edges as trained
  * (untrained is the list of the model's configuration). */
 int gnn_net_reached(struct gnn_net *n, bool *untrained, struct gnn_err *e) GNN_MUST_USE;

@@ -3,8 +3,8 @@
  * one: a number in enum gnn_task and a line in gnn_task_labels, which say what its labels are, and
  * an entry here. No other code asks which task it is.
  *
- * An example is a row of outputs with its labels: today a seed. All functions may be called by
- * several threads. */
+ * An example is a row of outputs with its labels (lib/model/examples.h). All functions may be
+ * called by several threads. */
 #ifndef GNN_LIB_MODEL_TASK_H
 #define GNN_LIB_MODEL_TASK_H
 

@@ -27,32 +27,17 @@ static int fetch_bytes(struct gnn_predict_batches *q, struct gnn_buf *to, const 
     return 0;
 }
 
-/* The labels of a batch, by h->label; without them, or without columns that fit, NULL and the
- * reason. */
-static const struct gnn_tensor *find_labels(const struct gnn_predict_batches *q,
-                                            const struct gnn_batch *b, struct gnn_predict_half *h,
-                                            struct gnn_err *e)
+static int fetch_labels(struct gnn_predict_batches *q, struct gnn_predict_half *h,
+                        struct gnn_err *e)
 {
-    const struct gnn_model_config *c = &q->m->c;
-    gnn_tensor_name(h->label, "node/%s/y", c->ntype[c->target].name);
-    const struct gnn_tensor *y = gnn_tensors_find(&b->tensors, h->label);
-    if (!y)
-        gnn_fail(e, GNN_E_INPUT, "batches have no labels %s: run gnn-gather first", h->label);
-    return y && !gnn_labels_fit(y, c->task, c->outputs, h->n, e) ? y : NULL;
-}
-
-static int fetch_labels(struct gnn_predict_batches *q, const struct gnn_batch *b,
-                        struct gnn_predict_half *h, struct gnn_err *e)
-{
-    const struct gnn_tensor *have = find_labels(q, b, h, e);
     struct gnn_tensor *y = &h->labels;
-    if (!have)
+    if (gnn_examples_labelled(&h->x, q->m, e))
         return e->code;
-    *y = *have;
-    y->name = h->label;
-    y->shape[0] = h->n;
+    *y = *h->x.y;
+    y->name = h->x.label;
+    y->shape[0] = h->x.n;
     const uint64_t bytes = gnn_dtype_bytes(y->dtype) * (y->ndim == 2 ? y->shape[1] : 1);
-    if (fetch_bytes(q, &h->y, have->data, h->n * bytes, e))
+    if (fetch_bytes(q, &h->y, y->data, bytes * h->x.n, e))
         return e->code;
     y->data = h->y.data;
     return 0;
@@ -64,16 +49,16 @@ static int fetch_seeds(struct gnn_predict_batches *q, const struct gnn_batch *b,
 {
     const struct gnn_batch_type *t = &b->type[q->m->c.target];
     const uint32_t *ids = !q->o.s && t->orig ? t->orig : t->node;
-    if (fetch_bytes(q, &h->node, ids, h->n * sizeof *ids, e))
+    if (fetch_bytes(q, &h->node, ids, sizeof *ids * h->x.n, e))
         return e->code;
-    return t->time ? fetch_bytes(q, &h->time, t->time, h->n * sizeof *t->time, e) : 0;
+    return t->time ? fetch_bytes(q, &h->time, t->time, sizeof *t->time * h->x.n, e) : 0;
 }
 
 static int check_finite(const struct gnn_predict_half *h, const float *rows, uint64_t w,
                         const char *what, struct gnn_err *e)
 {
-    const uint64_t k = gnn_first_not_finite(rows, h->n * w);
-    if (k == h->n * w)
+    const uint64_t n = h->x.n * w, k = gnn_first_not_finite(rows, n);
+    if (k == n)
         return 0;
     return gnn_fail(e, GNN_E_RUN,
                     "the %s of node %u is not finite (%g at element %" PRIu64
@@ -103,7 +88,7 @@ static int keep_cells(struct gnn_predict_batches *q, float *rows, uint64_t n, st
 static int keep_rows(struct gnn_predict_batches *q, const struct gnn_predict_half *h, float *rows,
                      struct gnn_err *e)
 {
-    const uint64_t at = q->seeds, n = h->n;
+    const uint64_t at = q->seeds, n = h->x.n;
     const bool timed = q->out.time_type != 0;
     if (at + n >= UINT32_MAX)
         return gnn_fail(e, GNN_E_RUN, "more than 2^32 seeds");
@@ -135,11 +120,11 @@ static int take_rows(struct gnn_predict_batches *q, struct predict_scorer *score
     if (q->o.ops->wait(q->o.ops, k, e) || check_finite(h, z, q->m->c.outputs, "output", e) ||
         (embeddings && check_finite(h, h->e.data, q->out.width, "embedding", e)) ||
         (q->o.scores &&
-         gnn_predict_score_rows(scorer, &h->labels, z, h->n, &q->score[h->split], e)))
+         gnn_predict_score_rows(scorer, &h->labels, z, h->x.n, &q->score[h->split], e)))
         return e->code;
     if (q->o.keep && keep_rows(q, h, embeddings ? h->e.data : z, e))
         return e->code;
-    q->seeds += h->n;
+    q->seeds += h->x.n;
     return 0;
 }
 
@@ -152,16 +137,15 @@ static int pass_batch(struct gnn_predict_batches *q, const struct gnn_batch *b, 
     const struct gnn_model *m = q->m;
     const uint32_t inner = predict_embedding_stage(m) * m->c.nntypes + m->c.target;
     struct gnn_predict_half *h = &q->half[k];
-    uint32_t n;
     float *z;
-    if (o->enter(o, b, e) || gnn_net_forward(&q->net, q->params.data, b, q->meta, &mode, &z, &n, e))
+    if (o->enter(o, b, e) || gnn_net_forward(&q->net, q->params.data, b, q->meta, &mode, &z, e))
         return e->code;
-    h->n = n;
+    gnn_batch_examples(m, q->meta, b, &h->x);
     h->split = b->split;
-    if (fetch_bytes(q, &h->z, z, h->n * m->c.outputs * sizeof *z, e) ||
+    if (fetch_bytes(q, &h->z, z, sizeof *z * h->x.n * m->c.outputs, e) ||
         (q->o.what == GNN_OUT_EMBEDDINGS && q->o.keep &&
-         fetch_bytes(q, &h->e, q->net.made[inner], h->n * q->out.width * sizeof *z, e)) ||
-        fetch_seeds(q, b, h, e) || (q->o.scores && fetch_labels(q, b, h, e)))
+         fetch_bytes(q, &h->e, q->net.made[inner], sizeof *z * h->x.n * q->out.width, e)) ||
+        fetch_seeds(q, b, h, e) || (q->o.scores && fetch_labels(q, h, e)))
         return e->code;
     o->mark(o, k);
     o->leave(o, b);

@@ -4,6 +4,7 @@
 #define GNN_LIB_PREDICT_SAMPLED_H
 
 #include "lib/data/source.h"
+#include "lib/model/examples.h"
 #include "lib/model/metrics.h"
 #include "lib/model/net.h"
 #include "lib/predict/output.h"
@@ -31,11 +32,10 @@ struct gnn_predict_batches_opts {
 enum { GNN_PREDICT_HALVES = 2 };
 struct gnn_predict_half {
     struct gnn_buf z, e, y, node, time; /* outputs, embeddings, labels, ids and times of seeds */
+    struct gnn_examples x;              /* x.y only while the batch is at hand */
     struct gnn_tensor labels;           /* y */
-    char label[GNN_NAME_MAX + 1];       /* its name */
     uint32_t split;
-    uint64_t n; /* seeds */
-    bool open;  /* is to be taken */
+    bool open; /* is to be taken */
 };
 
 struct gnn_predict_batches {

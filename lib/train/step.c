@@ -47,11 +47,10 @@ static void update_parameters(struct gnn_trainer *t, double lr)
 }
 
 static int pass_forward(struct gnn_trainer *t, const struct gnn_batch *b,
-                        const struct gnn_net_mode *mode, float **z, uint32_t *rows,
-                        struct gnn_err *e)
+                        const struct gnn_net_mode *mode, float **z, struct gnn_err *e)
 {
-    return t->o.full ? gnn_full_forward(t->o.full, t->work.p, b, mode, z, rows, e)
-                     : gnn_net_forward(&t->net, t->work.p, b, t->meta, mode, z, rows, e);
+    return t->o.full ? gnn_full_forward(t->o.full, t->work.p, b, mode, z, e)
+                     : gnn_net_forward(&t->net, t->work.p, b, t->meta, mode, z, e);
 }
 
 /* The gradients of full batches are those of all ranks at once. */
@@ -76,64 +75,62 @@ static bool passes_meet(const struct gnn_trainer *t)
     return t->m->c.batch_norm || t->o.full;
 }
 
-/* How often the batch's seeds were drawn, kept for scoring; NULL: once each. */
-static const uint32_t *keep_draws(const struct gnn_trainer *t, const struct gnn_batch *b,
-                                  uint32_t rows, struct gnn_train_half *h, struct gnn_err *e)
+/* Weights of the examples whose labels have been fetched, and their sum. Draws are kept for
+ * scoring. */
+static int weigh_labels(struct gnn_trainer *t, struct gnn_train_half *h, struct gnn_err *e)
 {
-    const uint32_t *draws = b->type[t->m->c.target].draws;
-    h->drawn = draws != NULL;
-    if (!draws || gnn_buf_fit(&h->draws, rows, sizeof *draws, "draws", e))
-        return NULL;
-    if (rows)
-        memcpy(h->draws.data, draws, rows * sizeof *draws);
-    return draws;
+    struct gnn_examples *x = &h->x;
+    if (x->draws && x->n) {
+        if (gnn_buf_fit(&h->draws, x->n, sizeof *x->draws, "draws", e))
+            return e->code;
+        x->draws = memcpy(h->draws.data, x->draws, x->n * sizeof *x->draws);
+    }
+    return gnn_train_weights(t, x, e);
 }
 
-/* Weights of the rows whose labels have been fetched, and their sum. */
-static int weigh_labels(struct gnn_trainer *t, const struct gnn_batch *b, uint32_t rows,
+static struct gnn_labels labels_of(const struct gnn_train_half *h)
+{
+    return (struct gnn_labels){.cls = h->y.data, .target = h->y.data, .draws = h->x.draws};
+}
+
+/* y: where they come from, if it is at hand. */
+static int check_labels(const struct gnn_trainer *t, const struct gnn_train_half *h, const void *y,
+                        enum gnn_dtype dtype, struct gnn_err *e)
+{
+    const struct gnn_labels l = labels_of(h);
+    return gnn_labels_check(&l, t->m->c.task, t->m->c.outputs, h->x.n, h->x.label, y, dtype, e);
+}
+
+/* The batch's examples to h, their labels to t->y, and on their way to h. */
+static int fetch_labels(struct gnn_trainer *t, const struct gnn_batch *b, struct gnn_train_half *h,
                         struct gnn_err *e)
-{
-    const uint32_t *draws = keep_draws(t, b, rows, &t->half[t->turn], e);
-    return e->code ? e->code : gnn_train_weights(t, rows, draws, e);
-}
-
-/* Labels of the batch's seeds in t->y, and on their way to h. */
-static int fetch_labels(struct gnn_trainer *t, const struct gnn_batch *b, uint32_t rows,
-                        struct gnn_train_half *h, struct gnn_err *e)
 {
     const struct gnn_model_config *c = &t->m->c;
     const struct gnn_ops *o = t->ops;
-    gnn_tensor_name(h->label, "node/%s/y", c->ntype[c->target].name);
-    const struct gnn_tensor *y = gnn_tensors_find(&b->tensors, h->label);
-    if (!y)
-        return gnn_fail(e, GNN_E_INPUT, "batches have no labels %s: run gnn-gather first",
-                        h->label);
-    if (gnn_labels_fit(y, c->task, t->m->c.outputs, rows, e))
+    struct gnn_examples *x = &h->x;
+    gnn_batch_examples(t->m, t->meta, b, x);
+    if (gnn_examples_labelled(x, t->m, e))
         return e->code;
-    const uint64_t n = (uint64_t)rows * gnn_labels_width(c->task, c->outputs);
+    const uint64_t n = (uint64_t)x->n * gnn_labels_width(c->task, c->outputs);
     if (o->fit(o, &t->y, n, sizeof(float), "labels", e) ||
         o->fit_host(o, &h->y, n, sizeof(float), "labels", e))
         return e->code;
-    o->labels(o, y, n, gnn_task_labels[c->task].form, c->outputs, t->y.data);
+    o->labels(o, x->y, n, gnn_task_labels[c->task].form, c->outputs, t->y.data);
     o->fetch(o, h->y.data, t->y.data, n * sizeof(float));
-    if (o->async)
-        return 0;
-    const struct gnn_labels l = {.cls = h->y.data, .target = h->y.data};
-    return gnn_labels_check(&l, c->task, t->m->c.outputs, rows, h->label, y->data, y->dtype, e);
+    return o->async ? 0 : check_labels(t, h, x->y->data, x->y->dtype, e);
 }
 
 int gnn_train_pace_weight(struct gnn_trainer *t, const struct gnn_batch *b, struct gnn_err *e)
 {
-    const uint32_t rows = (uint32_t)b->type[t->m->c.target].count[0];
+    struct gnn_train_half *h = &t->half[t->turn];
     t->pace.own.weight = 0;
-    t->half[t->turn].labelled = false;
+    h->labelled = false;
     if (t->comm->size == 1 || t->ops->async || b->split)
         return 0;
-    if (t->ops->enter(t->ops, b, e) || fetch_labels(t, b, rows, &t->half[t->turn], e) ||
-        weigh_labels(t, b, rows, e))
+    if (t->ops->enter(t->ops, b, e) || fetch_labels(t, b, h, e) || weigh_labels(t, h, e))
         return e->code;
     t->pace.own.weight = *(const double *)t->weigh.sum.data;
-    t->half[t->turn].labelled = true;
+    h->labelled = true;
     return 0;
 }
 
@@ -146,43 +143,41 @@ static int meet_ranks(struct gnn_trainer *t, double *waited, struct gnn_err *e)
     return rc;
 }
 
-/* Outputs of the batch's seeds, their losses and labels, and what scoring takes; the loss's
+/* Outputs of the batch's examples, their losses and labels, and what scoring takes; the loss's
  * gradient over the outputs if wanted. *waited: seconds for other ranks. */
 static int forward_loss(struct gnn_trainer *t, const struct gnn_batch *b,
-                        const struct gnn_net_mode *mode, uint32_t *rows, double *waited,
-                        struct gnn_err *e)
+                        const struct gnn_net_mode *mode, double *waited, struct gnn_err *e)
 {
     const struct gnn_ops *o = t->ops;
     const uint32_t out = t->m->c.outputs;
     struct gnn_train_half *h = &t->half[t->turn];
+    const struct gnn_examples *x = &h->x;
+    const bool labelled = h->labelled;
     float *z;
-    int rc = pass_forward(t, b, mode, &z, rows, e);
+    int rc = pass_forward(t, b, mode, &z, e);
     if (rc)
         return rc;
-    const bool labelled = h->labelled;
     h->labelled = false;
-    if ((!labelled && fetch_labels(t, b, *rows, h, e)) ||
-        o->fit(o, &t->row_loss, *rows, sizeof(double), "losses", e) ||
-        o->fit_host(o, &h->loss, *rows, sizeof(double), "losses", e) ||
-        o->fit_host(o, &h->z, (uint64_t)*rows * out, sizeof(float), "outputs", e) ||
-        (!labelled && mode->train && weigh_labels(t, b, *rows, e)))
+    if ((!labelled && fetch_labels(t, b, h, e)) ||
+        o->fit(o, &t->row_loss, x->n, sizeof(double), "losses", e) ||
+        o->fit_host(o, &h->loss, x->n, sizeof(double), "losses", e) ||
+        o->fit_host(o, &h->z, (uint64_t)x->n * out, sizeof(float), "outputs", e) ||
+        (!labelled && mode->train && weigh_labels(t, h, e)))
         return e->code;
     if ((rc = meet_ranks(t, waited, e)))
         return rc;
-    /* The mean of the loss is over the rows of all ranks, so that gradients need only be summed. */
-    const uint64_t all = gnn_train_batch_rows(t, b, *rows);
-    const float scale = all ? 1.0f / (float)all : 0;
+    /* The mean of the loss is over those of all ranks, so that gradients need only be summed. */
+    const float scale = x->all ? 1.0f / (float)x->all : 0;
     float *dz = mode->train ? z : NULL; /* over the outputs, which have been fetched by then */
-    o->fetch(o, h->z.data, z, (uint64_t)*rows * out * sizeof(float));
-    gnn_tasks[t->m->c.task].loss(o, z, *rows, out, t->y.data, scale, t->row_loss.data, dz);
-    if (mode->train && gnn_train_weigh(t, *rows, all, dz, e))
+    o->fetch(o, h->z.data, z, (uint64_t)x->n * out * sizeof(float));
+    gnn_tasks[t->m->c.task].loss(o, z, x->n, out, t->y.data, scale, t->row_loss.data, dz);
+    if (mode->train && gnn_train_weigh(t, x, dz, e))
         return e->code;
-    o->fetch(o, h->loss.data, t->row_loss.data, *rows * sizeof(double));
+    o->fetch(o, h->loss.data, t->row_loss.data, x->n * sizeof(double));
     o->mark(o, t->turn);
     h->epoch = b->epoch;
     h->step = b->step;
     h->split = b->split;
-    h->rows = *rows;
     h->open = true;
     return 0;
 }
@@ -210,7 +205,7 @@ int gnn_train_check_params(const struct gnn_trainer *t, struct gnn_err *e)
 static int check_scores(const struct gnn_trainer *t, const struct gnn_train_half *h, double sum,
                         struct gnn_err *e)
 {
-    const uint64_t n = (uint64_t)h->rows * t->m->c.outputs;
+    const uint64_t n = (uint64_t)h->x.n * t->m->c.outputs;
     const bool outputs_finite = gnn_first_not_finite(h->z.data, n) == n;
     if (isfinite(sum) && outputs_finite)
         return 0;
@@ -224,15 +219,11 @@ static int score_batch(struct gnn_trainer *t, struct gnn_train_half *h, unsigned
                        struct gnn_err *e)
 {
     struct gnn_score *score = h->split ? &t->score[h->split] : &t->train;
-    const struct gnn_labels l = {.cls = h->y.data,
-                                 .target = h->y.data,
-                                 .draws = h->drawn && !h->split ? h->draws.data : NULL};
+    const struct gnn_labels l = labels_of(h);
     const uint64_t seeds = score->rows;
     const double loss = score->loss, weight = gnn_score_weight(score);
-    if (t->ops->wait(t->ops, k, e) ||
-        (t->ops->async && gnn_labels_check(&l, t->m->c.task, t->m->c.outputs, h->rows, h->label,
-                                           NULL, GNN_F32, e)) ||
-        gnn_score_add(score, h->z.data, &l, h->rows, h->loss.data, e))
+    if (t->ops->wait(t->ops, k, e) || (t->ops->async && check_labels(t, h, NULL, GNN_F32, e)) ||
+        gnn_score_add(score, h->z.data, &l, h->x.n, h->loss.data, e))
         return e->code;
     const double sum = score->loss - loss;
     if (check_scores(t, h, sum, e))
@@ -280,7 +271,6 @@ int gnn_train_step(struct gnn_trainer *t, const struct gnn_batch *b, struct gnn_
 {
     const struct gnn_net_mode mode = {true, t->o.dropout, t->o.dropout_input, t->o.seed};
     uint64_t flops, edges, flops_now, edges_now;
-    uint32_t rows;
     int rc = passes_meet(t) ? gnn_train_pace_end(t, e) : 0;
     if (rc)
         return rc;
@@ -290,11 +280,11 @@ int gnn_train_step(struct gnn_trainer *t, const struct gnn_batch *b, struct gnn_
     if (t->ops->enter(t->ops, b, e))
         return e->code;
     double waited;
-    if ((rc = forward_loss(t, b, &mode, &rows, &waited, e)))
+    if ((rc = forward_loss(t, b, &mode, &waited, e)))
         return rc;
-    /* A batch of which all ranks together have no row makes no step; a rank without rows still
+    /* A batch of which all ranks together have no example makes no step; a rank without one still
      * takes part. */
-    const bool any = gnn_train_batch_rows(t, b, rows), async = t->ops->async;
+    const bool any = t->half[t->turn].x.all, async = t->ops->async;
     if ((!async && finish_batch(t, t->turn, e)) || gnn_train_untrained_reach(t, e))
         return e->code;
     if (any && (rc = pass_backward(t, e)))
@@ -332,7 +322,6 @@ int gnn_train_step(struct gnn_trainer *t, const struct gnn_batch *b, struct gnn_
 int gnn_train_eval_batch(struct gnn_trainer *t, const struct gnn_batch *b, struct gnn_err *e)
 {
     const struct gnn_net_mode mode = {false, 0, 0, 0};
-    uint32_t rows;
     int rc = t->o.full || t->reached ? gnn_train_pace_end(t, e) : 0;
     if (!rc)
         rc = gnn_train_untrained_agree(t, e);
@@ -341,7 +330,7 @@ int gnn_train_eval_batch(struct gnn_trainer *t, const struct gnn_batch *b, struc
     if (t->ops->enter(t->ops, b, e))
         return e->code;
     double waited;
-    if ((rc = forward_loss(t, b, &mode, &rows, &waited, e)))
+    if ((rc = forward_loss(t, b, &mode, &waited, e)))
         return rc;
     if (!t->ops->async && finish_batch(t, t->turn, e))
         return e->code;

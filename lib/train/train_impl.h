@@ -33,9 +33,6 @@ int gnn_train_check_params(const struct gnn_trainer *t, struct gnn_err *e) GNN_M
 /* Steps of several ranks (lib/train/train_ranks.c). */
 int gnn_train_ranks_init(struct gnn_trainer *t, struct gnn_err *e) GNN_MUST_USE;
 void gnn_train_ranks_release(struct gnn_trainer *t);
-/* Seeds of a batch over all ranks, of which `rows` are this one's. */
-uint64_t gnn_train_batch_rows(const struct gnn_trainer *t, const struct gnn_batch *b,
-                              uint32_t rows);
 /* Before each batch the ranks exchange what each of them does next: a batch (b, with its epoch,
  * step and split), or why it has none. _begin sends this rank's message and _end waits for the
  * others', unless that was done already. They set t->pace.stop and fail if the ranks cannot go on
@@ -84,15 +81,14 @@ static inline uint64_t gnn_train_nconvs(const struct gnn_trainer *t)
     return (uint64_t)t->m->c.nlayers * t->m->c.netypes;
 }
 
-/* Weights of rows (lib/train/weights.c). _weights makes those of the labels in t->y, times draws
- * (NULL: once each), and their sum. _weigh turns the gradient dz of the mean over `all` rows, those
- * of a training batch on all ranks, into that of the mean by weights; the ranks must be at the same
- * batch. */
+/* Weights of examples (lib/train/weights.c). _weights makes those of the labels in t->y, times
+ * draws, and their sum. _weigh turns the gradient dz of the mean over the examples of all ranks
+ * into that of the mean by weights; the ranks must be at the same batch. */
 int gnn_train_weigh_init(struct gnn_trainer *t, struct gnn_err *e) GNN_MUST_USE;
 void gnn_train_weigh_release(struct gnn_trainer *t);
-int gnn_train_weights(struct gnn_trainer *t, uint32_t rows, const uint32_t *draws,
+int gnn_train_weights(struct gnn_trainer *t, const struct gnn_examples *x,
                       struct gnn_err *e) GNN_MUST_USE;
-int gnn_train_weigh(struct gnn_trainer *t, uint32_t rows, uint64_t all, float *dz,
+int gnn_train_weigh(struct gnn_trainer *t, const struct gnn_examples *x, float *dz,
                     struct gnn_err *e) GNN_MUST_USE;
 
 /* The slabs that steps work on. _init makes them; _put copies the host's slabs to them; _fetch

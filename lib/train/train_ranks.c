@@ -83,18 +83,6 @@ void gnn_train_ranks_release(struct gnn_trainer *t)
         gnn_comm_free(t->reduce);
 }
 
-uint64_t gnn_train_batch_rows(const struct gnn_trainer *t, const struct gnn_batch *b, uint32_t rows)
-{
-    const struct gnn_sampling *m = &t->meta->sampling;
-    if (t->comm->size == 1) /* a stream of seeds does not say how many there are */
-        return rows;
-    if (gnn_sampling_counts_seeds(m))
-        return b->seeds;
-    const uint64_t before = b->step * m->batch_size, all = m->split_seeds[b->split];
-    const uint64_t left = before < all ? all - before : 0;
-    return left < m->batch_size ? left : m->batch_size;
-}
-
 /* ---- the pace ---- */
 
 static double mean_of(double sum, double weight)

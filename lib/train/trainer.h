@@ -4,6 +4,7 @@
 #define GNN_LIB_TRAIN_TRAINER_H
 
 #include "lib/comm/comm.h"
+#include "lib/model/examples.h"
 #include "lib/model/full.h"
 #include "lib/model/metrics.h"
 #include "lib/model/net.h"
@@ -97,12 +98,12 @@ struct gnn_train_state {
 enum { GNN_TRAIN_HALVES = 2 };
 struct gnn_train_half {
     struct gnn_buf z, loss, y; /* logits, loss of each row, labels */
-    struct gnn_buf draws;      /* u32: how often each row was drawn, if the batch says so */
+    struct gnn_buf draws;      /* x.draws, when weights are made */
+    struct gnn_examples x;     /* x.y only while the batch is at hand */
     uint64_t epoch, step;
-    uint32_t split, rows;
-    char label[GNN_NAME_MAX + 1]; /* the labels' name */
-    bool open, drawn;
-    bool labelled; /* y and weights are those of the next batch already */
+    uint32_t split;
+    bool open;
+    bool labelled; /* x, y and weights are those of the next batch already */
 };
 
 /* The message of a rank to the others with each batch. */

@@ -77,54 +77,52 @@ void gnn_train_weigh_release(struct gnn_trainer *t)
 }
 
 /* Multiplies the weights by how often the rows were drawn. */
-static int weigh_draws(struct gnn_trainer *t, uint32_t rows, const uint32_t *draws,
-                       struct gnn_err *e)
+static int weigh_draws(struct gnn_trainer *t, const struct gnn_examples *x, struct gnn_err *e)
 {
     const struct gnn_ops *o = t->ops;
     const double *one = (const double *)t->weigh.sum.data + ONE;
-    float *times = gnn_alloc(rows, sizeof *times, "weights of rows", e);
+    float *times = gnn_alloc(x->n, sizeof *times, "weights of rows", e);
     if (!times)
         return e->code;
-    for (uint32_t i = 0; i < rows; i++)
-        times[i] = (float)draws[i];
-    const int rc = o->fit(o, &t->weigh.draws, rows, sizeof *times, "weights of rows", e);
+    for (uint32_t i = 0; i < x->n; i++)
+        times[i] = (float)x->draws[i];
+    const int rc = o->fit(o, &t->weigh.draws, x->n, sizeof *times, "weights of rows", e);
     if (!rc) {
-        o->put(o, t->weigh.draws.data, times, rows * sizeof *times);
-        o->weigh_rows(o, t->weigh.draws.data, rows, 1, one, 1, t->weigh.row.data);
+        o->put(o, t->weigh.draws.data, times, x->n * sizeof *times);
+        o->weigh_rows(o, t->weigh.draws.data, x->n, 1, one, 1, t->weigh.row.data);
     }
     gnn_free(times);
     return rc;
 }
 
-int gnn_train_weights(struct gnn_trainer *t, uint32_t rows, const uint32_t *draws,
-                      struct gnn_err *e)
+int gnn_train_weights(struct gnn_trainer *t, const struct gnn_examples *x, struct gnn_err *e)
 {
     const struct gnn_ops *o = t->ops;
     double *sum = t->weigh.sum.data;
-    if (o->fit(o, &t->weigh.row, rows, sizeof(float), "weights of rows", e))
+    if (o->fit(o, &t->weigh.row, x->n, sizeof(float), "weights of rows", e))
         return e->code;
     float *w = t->weigh.row.data;
-    o->label_weights(o, t->y.data, gnn_task_labels[t->m->c.task].form, rows, t->m->c.outputs,
+    o->label_weights(o, t->y.data, gnn_task_labels[t->m->c.task].form, x->n, t->m->c.outputs,
                      t->weigh.weight.data, w);
-    if (draws && weigh_draws(t, rows, draws, e))
+    if (x->draws && weigh_draws(t, x, e))
         return e->code;
     o->zero(o, sum, MOMENTS * sizeof *sum);
-    o->moments(o, w, w, NULL, rows, 1, sum + MOMENTS, sum);
+    o->moments(o, w, w, NULL, x->n, 1, sum + MOMENTS, sum);
     return 0;
 }
 
-int gnn_train_weigh(struct gnn_trainer *t, uint32_t rows, uint64_t all, float *dz,
+int gnn_train_weigh(struct gnn_trainer *t, const struct gnn_examples *x, float *dz,
                     struct gnn_err *e)
 {
     const struct gnn_ops *o = t->ops;
     double *sum = t->weigh.sum.data;
-    if (!all)
+    if (!x->all)
         return 0;
     /* Ranks on devices do not know their sums when they tell each other where they are. */
     if (t->comm->size > 1 && o->async && gnn_train_sum_in_step(t, sum, 1, e))
         return e->code;
     if (t->comm->size > 1 && !o->async)
         *sum = t->pace.weight;
-    o->weigh_rows(o, t->weigh.row.data, rows, t->m->c.outputs, sum, (double)all, dz);
+    o->weigh_rows(o, t->weigh.row.data, x->n, t->m->c.outputs, sum, (double)x->all, dz);
     return 0;
 }

@@ -154,8 +154,8 @@ static double loss(struct gnn_net *n, const float *p, const struct gnn_batch *b,
     struct gnn_err e = {0};
     double row[9], s = 0;
     float *z;
-    uint32_t rows;
-    if (gnn_net_forward(n, p, b, meta, mode, &z, &rows, &e))
+    const uint32_t rows = (uint32_t)b->type[n->pass.m->c.target].count[0];
+    if (gnn_net_forward(n, p, b, meta, mode, &z, &e))
         die(&e);
     gnn_softmax_ce(z, rows, CLASSES, y, 1, row, grad ? z : NULL);
     for (uint32_t i = 0; i < rows; i++)
@@ -532,7 +532,6 @@ static void test_double(struct gnn_model_config c, const char *tensor)
     struct gnn_model m;
     struct gnn_net n;
     float *z;
-    uint32_t rows;
     const struct gnn_net_mode mode = {false, 0, 0, 1};
     c.nlayers = HOPS;
     c.width[0] = c.width[1] = 8;
@@ -543,10 +542,10 @@ static void test_double(struct gnn_model_config c, const char *tensor)
     gnn_model_reset(&m, 3);
     make_batch(&b, &meta.schema, false);
     struct gnn_tensor *t = (struct gnn_tensor *)(uintptr_t)gnn_tensors_find(&b.tensors, tensor);
-    if (!t || gnn_net_forward(&n, m.slab, &b, &meta, &mode, &z, &rows, &e))
+    if (!t || gnn_net_forward(&n, m.slab, &b, &meta, &mode, &z, &e))
         die(&e);
     t->dtype = GNN_F64;
-    ok(gnn_net_forward(&n, m.slab, &b, &meta, &mode, &z, &rows, &e) == GNN_E_INPUT &&
+    ok(gnn_net_forward(&n, m.slab, &b, &meta, &mode, &z, &e) == GNN_E_INPUT &&
            strstr(e.msg, tensor) && strstr(e.msg, "f64"),
        "gnn_net_forward refuses %s of doubles: %s", tensor, e.msg);
     free_batch(&b);

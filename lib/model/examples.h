@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The examples of a batch: what a task learns of, or is compared with. Training, weights and
+ * predictions ask here how many there are and where their labels lie, and nowhere else. Today an
+ * example is a seed of the target type: row i of the outputs of a pass has row i of the labels. */
+#ifndef GNN_LIB_MODEL_EXAMPLES_H
+#define GNN_LIB_MODEL_EXAMPLES_H
+
+#include "lib/data/batch.h"
+#include "lib/model/model.h"
+
+struct gnn_examples {
+    uint32_t n;            /* this rank's */
+    uint64_t all;          /* of the batches of all ranks, by which the loss is divided */
+    const uint32_t *draws; /* (n) how often each counts in training; NULL: once */
+    /* Labels, (n or more) rows of what the task has, where the batch lies; NULL: it has none */
+    const struct gnn_tensor *y;
+    char label[GNN_NAME_MAX + 1]; /* their name, also where there are none */
+};
+
+/* GNN_E_USAGE unless batches with this header have examples of the model's task. */
+int gnn_examples_fit(const struct gnn_model *m, const struct gnn_meta *meta,
+                     struct gnn_err *e) GNN_MUST_USE;
+/* The examples of a batch with this header; draws and y are the batch's. */
+void gnn_batch_examples(const struct gnn_model *m, const struct gnn_meta *meta,
+                        const struct gnn_batch *b, struct gnn_examples *x);
+/* GNN_E_INPUT unless they have labels of the model's task. */
+int gnn_examples_labelled(const struct gnn_examples *x, const struct gnn_model *m,
+                          struct gnn_err *e) GNN_MUST_USE;
+
+#endif
