@@ -112,7 +112,7 @@ static int add_common(struct gnn_model *m, struct gnn_conv *v, const struct gnn_
     struct gnn_param_list list = {0};
     v->layer->common(s, &list);
     char *name = name_param(v->name, list.p[0].name, v->key, e);
-    v->common = (uint32_t)m->stage_at[v->stage];
+    v->common = m->stage[v->stage].param;
     while (name && v->common < m->nparams && strcmp(m->param[v->common].name, name) != 0)
         v->common++;
     if (name && v->common == m->nparams) {
@@ -156,15 +156,14 @@ static int add_norm(struct gnn_model *m, uint32_t i, uint32_t t, struct gnn_err 
     return e->code;
 }
 
-/* What is trained first, so that the optimiser's range is one piece. stage_at comes with indices of
- * parameters. */
+/* What is trained first, so that the optimiser's range is one piece. */
 static void place_params(struct gnn_model *m)
 {
     uint64_t at = 0;
     for (int pass = 0; pass < 2; pass++) {
         uint32_t l = 0;
         for (uint32_t i = 0; i < m->nparams; i++) {
-            while (!pass && l < m->nstages && m->stage_at[l] == i)
+            while (!pass && l < m->nstages && m->stage[l].param == i)
                 m->stage_at[l++] = at;
             struct gnn_param *p = &m->param[i];
             if (p->trained != !pass)
@@ -183,12 +182,11 @@ static void place_params(struct gnn_model *m)
 /* Parameters of stage i: those of its convolutions, then those of its norms. */
 static int add_stage(struct gnn_model *m, uint32_t i, struct gnn_err *e)
 {
-    const struct gnn_stage *s = &m->stage[i];
-    m->stage_at[i] = m->nparams;
-    for (uint32_t k = 0; k < s->nconvs; k++) {
+    struct gnn_stage *s = &m->stage[i];
+    s->param = m->nparams;
+    for (uint32_t k = 0; k < s->nconvs; k++)
         if (add_conv(m, &m->conv[s->conv + k], e))
             return e->code;
-    }
     for (uint32_t t = 0; t < m->c.nntypes; t++) {
         const uint32_t from = m->nparams;
         m->norm[(size_t)i * m->c.nntypes + t] = GNN_NONE;

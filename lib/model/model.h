@@ -121,6 +121,7 @@ struct gnn_stage {
     uint32_t layer; /* the layer that it belongs to; for the head, nlayers */
     uint32_t width;
     uint32_t conv, nconvs; /* its convolutions are model.conv[conv .. conv + nconvs) */
+    uint32_t param;        /* its first parameter: those of convolutions, then those of norms */
     bool norm, act, drop;
 };
 
