@@ -414,9 +414,9 @@ int gnn_access_find_seeds(struct gnn_store *s, const struct gnn_sampling *m,
                           struct gnn_access_seeds *x, struct gnn_err *e)
 {
     const struct gnn_schema *c = &s->meta.schema;
-    const int set = gnn_schema_find_set(c, m->split[0]);
+    const int set = gnn_sampling_find_set(m, 0, c);
     *x = (struct gnn_access_seeds){.n = 0};
-    if (set < 0 || c->set[set].ntype != m->seed_ntype || c->set[set].count != m->split_seeds[0])
+    if (set < 0)
         return gnn_fail(e, GNN_E_USAGE, "the set of the batches, '%s', is not in the store",
                         m->split[0]);
     if (gnn_store_split(s, (uint32_t)set, &x->id, e))

@@ -222,6 +222,9 @@ static inline uint64_t gnn_sampling_nodes_max(const struct gnn_sampling *s, uint
 
 /* The default of every member that a user chooses; nothing is bound. */
 void gnn_sampling_init(struct gnn_sampling *s);
+/* The set of a schema that split i can be: of its name, node type and size. Index into c->set, or
+ * -1. */
+int gnn_sampling_find_set(const struct gnn_sampling *s, uint32_t i, const struct gnn_schema *c);
 /* All but the splits; d is a part of a meta that is to be released. */
 int gnn_sampling_copy_rule(struct gnn_sampling *d, const struct gnn_sampling *s, uint32_t netypes,
                            struct gnn_err *e) GNN_MUST_USE;

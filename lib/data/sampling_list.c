@@ -278,6 +278,14 @@ void gnn_sampling_init(struct gnn_sampling *s)
     }
 }
 
+int gnn_sampling_find_set(const struct gnn_sampling *s, uint32_t i, const struct gnn_schema *c)
+{
+    const int set = gnn_schema_find_set(c, s->split[i]);
+    return set >= 0 && c->set[set].ntype == s->seed_ntype && c->set[set].count == s->split_seeds[i]
+               ? set
+               : -1;
+}
+
 int gnn_sampling_take(const char **member, const char *text, struct gnn_err *e)
 {
     return text && !(*member = gnn_strdup(text, e)) ? e->code : 0;

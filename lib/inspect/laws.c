@@ -167,12 +167,11 @@ static int find_members(struct gnn_laws *l, struct gnn_store *store, uint32_t i,
 {
     const struct gnn_sampling *m = &l->m->sampling;
     const struct gnn_schema *c = &store->meta.schema;
-    const int set = gnn_schema_find_set(c, m->split[i]);
+    const int set = gnn_sampling_find_set(m, i, c);
     const uint64_t words = c->ntype[m->seed_ntype].count / 64 + 1;
     uint32_t *ids;
     /* A list of ids is called "seeds", too, and may have one repeatedly. */
-    if (set < 0 || !strcmp(m->split[i], "seeds") || c->set[set].ntype != m->seed_ntype ||
-        c->set[set].count != m->split_seeds[i])
+    if (set < 0 || !strcmp(m->split[i], "seeds"))
         return GNN_OK;
     if (gnn_store_split(store, (uint32_t)set, &ids, e))
         return e->code;

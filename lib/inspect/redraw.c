@@ -15,12 +15,9 @@ void gnn_redraw_init(struct gnn_redraw *r, struct gnn_store *store, const struct
     *r = (struct gnn_redraw){.store = store, .m = m};
     if (s->ranks)
         r->why_not = "they are the share of one of several ranks";
-    for (uint32_t i = 0; i < s->nsplits && !r->why_not; i++) {
-        const int set = gnn_schema_find_set(&store->meta.schema, s->split[i]);
-        if (set < 0 || store->meta.schema.set[set].count != s->split_seeds[i] ||
-            store->meta.schema.set[set].ntype != s->seed_ntype)
+    for (uint32_t i = 0; i < s->nsplits && !r->why_not; i++)
+        if (gnn_sampling_find_set(s, i, &store->meta.schema) < 0)
             r->why_not = "their seeds are those of no set";
-    }
 }
 
 void gnn_redraw_release(struct gnn_redraw *r)
