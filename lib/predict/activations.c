@@ -147,19 +147,23 @@ static bool share_rows(const struct gnn_predict *p, uint32_t type, struct gnn_ta
     return true;
 }
 
-/* n rows of a part from row `at` on, as the model wants them, to row `first` of t. */
+/* n rows of a part from row `at` on, of x or, if it is NULL, the constant, as the model wants them,
+ * to row `first` of t. */
 static int feature_rows(struct gnn_predict *p, struct gnn_table *t, const struct gnn_tensor *x,
                         uint64_t at, uint64_t first, uint64_t n, float *buffer, struct gnn_err *e)
 {
     const struct gnn_ops *o = p->o.ops;
-    struct gnn_tensor rows = *x;
     float *y = t->data + first * t->width;
     float *to = t->near && o->async ? buffer : y;
-    rows.data = (char *)x->data + at * t->width * gnn_dtype_bytes(x->dtype);
-    if (!gnn_tensor_floats(&rows, n * t->width, to))
+    struct gnn_tensor rows = x ? *x : (struct gnn_tensor){0};
+    if (x)
+        rows.data = (char *)x->data + at * t->width * gnn_dtype_bytes(x->dtype);
+    if (x && !gnn_tensor_floats(&rows, n * t->width, to))
         return gnn_fail(e, GNN_E_INPUT, "%s: features %s are not floating-point", p->s->path,
                         x->name);
-    if (p->m->c.feature_norm != GNN_FEATURES_AS_IS)
+    for (uint64_t i = 0; !x && i < n; i++)
+        to[i] = 1;
+    if (x && p->m->c.feature_norm != GNN_FEATURES_AS_IS)
         gnn_rows_to_unit_sum(to, n, t->width);
     if (to != y)
         o->put(o, y, to, n * t->width * sizeof(float));
@@ -184,7 +188,6 @@ static int part_features(struct gnn_predict *p, uint32_t type, uint32_t k, float
 
 int gnn_predict_features(struct gnn_predict *p, uint32_t type, struct gnn_err *e)
 {
-    const struct gnn_ops *o = p->o.ops;
     struct gnn_table *t = predict_made(p, 0, type);
     const uint64_t n = p->s->meta.schema.ntype[type].count, w = gnn_model_width(p->m, 0, type);
     *t = (struct gnn_table){.rows = n, .width = w};
@@ -192,14 +195,6 @@ int gnn_predict_features(struct gnn_predict *p, uint32_t type, struct gnn_err *e
         return 0;
     if (gnn_predict_table_new(p, t, n, w, e))
         return e->code;
-    if (!p->m->c.ntype[type].width) { /* the constant feature 1 */
-        if (t->near)
-            o->fill(o, t->data, n, 1);
-        for (uint64_t i = 0; !t->near && i < n; i++)
-            t->data[i] = 1;
-        end_rows(t, n);
-        return 0;
-    }
     float *buffer = gnn_alloc(PREDICT_CHUNK * w, sizeof *buffer, "features", e);
     for (uint32_t k = 0; !e->code && k < p->s->nparts; k++)
         (void)!part_features(p, type, k, buffer, e);
