@@ -20,9 +20,8 @@ enum gnn_act {
     GNN_ACT_ELU,  /* x > 0 ? x : exp(x) - 1 */
     GNN_ACT_LEAKY /* x > 0 ? x : x / 100 */
 };
-/* Their names, those of hidden layers as choices of an option. */
+/* Names of those of hidden layers, from ReLU on. */
 #define GNN_ACT_WORDS "relu|elu|leaky"
-#define GNN_ACT_NAMES "none", "relu", "elu", "leaky"
 #define GNN_LEAKY_SLOPE 0.01f
 
 static GNN_HD float gnn_act_of(float x, enum gnn_act act)

@@ -11,9 +11,19 @@
 #include "lib/model/model_file.h"
 #include "lib/model/layer.h"
 
-static const char *const norms[] = {"none", "row"};
-static const char *const jks[] = {"none", "cat", "max"};
-static const char *const acts[] = {GNN_ACT_NAMES};
+static json_t *word_json(const char *choices, uint32_t i)
+{
+    int n;
+    const char *word = gnn_choice_word(choices, i, &n);
+    return json_stringn(word, (size_t)n);
+}
+
+/* The number of the word, -1: it is none of the choices. */
+static int parse_word(const json_t *j, const char *choices)
+{
+    return json_is_string(j) ? gnn_choice_find(choices, json_string_value(j), json_string_length(j))
+                             : -1;
+}
 
 /* For each layer the edge types that it leaves out, if there are any. */
 static void put_untrained(json_t *j, const struct gnn_model_config *c)
@@ -46,7 +56,7 @@ static void put_surroundings(json_t *j, const struct gnn_model_config *c)
     if (c->encoder)
         json_object_set_new(j, "encoder", json_integer(c->encoder));
     if (c->jk)
-        json_object_set_new(j, "jk", json_string(jks[c->jk]));
+        json_object_set_new(j, "jk", word_json(GNN_JKS, (uint32_t)c->jk));
     if (c->edge_weight)
         json_object_set_new(j, "edge_weight", json_string(c->edge_weight));
     if (c->edge_features)
@@ -54,8 +64,9 @@ static void put_surroundings(json_t *j, const struct gnn_model_config *c)
     if (c->class_name)
         json_object_set_new(j, "class_names",
                             gnn_class_names_to_json(c->class_name, gnn_model_classes(c)));
-    if (c->act != GNN_ACT_RELU)
-        json_object_set_new(j, "activation", json_string(acts[c->act]));
+    if (c->act > (int)GNN_ACT_RELU)
+        json_object_set_new(j, "activation",
+                            word_json(GNN_ACT_WORDS, (uint32_t)(c->act - (int)GNN_ACT_RELU)));
     if (!c->has_head)
         return;
     json_t *head = json_array();
@@ -69,12 +80,9 @@ void gnn_model_put_options(json_t *j, const struct gnn_model_config *c)
 {
     for (uint32_t k = 0; k < c->layer->noptions; k++) {
         const struct gnn_layer_option *x = &c->layer->option[k];
-        int n = 0;
-        const char *word =
-            x->choices ? gnn_choice_word(x->choices, (uint32_t)c->option[k], &n) : NULL;
         if (c->option[k] != x->init)
             json_object_set_new(j, x->name,
-                                word       ? json_stringn(word, (size_t)n)
+                                x->choices ? word_json(x->choices, (uint32_t)c->option[k])
                                 : x->flag  ? json_boolean(c->option[k] != 0)
                                 : x->whole ? json_integer((json_int_t)c->option[k])
                                            : json_real(c->option[k]));
@@ -102,11 +110,11 @@ char *gnn_model_config_text(const struct gnn_model_config *c, struct gnn_err *e)
             json_array_append_new(x, json_integer(t->features));
         json_array_append_new(et, x);
     }
-    json_t *j = json_pack("{s:i, s:s, s:o, s:b, s:b, s:s, s:s, s:I, s:o, s:o}", "version", 1,
-                          "kind", c->layer->name, "width", width, "layer_norm", c->layer_norm,
-                          "residual", c->residual, "feature_norm", norms[c->feature_norm], "task",
-                          gnn_task_name(c->task), "target", (json_int_t)c->target, "node_types", nt,
-                          "edge_types", et);
+    json_t *j = json_pack(
+        "{s:i, s:s, s:o, s:b, s:b, s:o, s:s, s:I, s:o, s:o}", "version", 1, "kind", c->layer->name,
+        "width", width, "layer_norm", c->layer_norm, "residual", c->residual, "feature_norm",
+        word_json(GNN_FEATURE_NORMS, (uint32_t)c->feature_norm), "task", gnn_task_name(c->task),
+        "target", (json_int_t)c->target, "node_types", nt, "edge_types", et);
     if (j)
         put_surroundings(j, c);
     if (j)
@@ -121,16 +129,6 @@ char *gnn_model_config_text(const struct gnn_model_config *c, struct gnn_err *e)
     gnn_free(text);
     gnn_fail(e, GNN_E_NOMEM, "out of memory for the model's description");
     return NULL;
-}
-
-static bool parse_name(const json_t *j, const char *const *names, int n, int *out)
-{
-    for (int i = 0; json_is_string(j) && i < n; i++)
-        if (!strcmp(json_string_value(j), names[i])) {
-            *out = i;
-            return true;
-        }
-    return false;
 }
 
 static bool parse_number(const json_t *j, uint64_t below, uint32_t *out)
@@ -239,9 +237,7 @@ static bool parse_option(const struct gnn_layer_option *x, const json_t *v, doub
     if (!v)
         return true;
     if (x->choices)
-        *to = json_is_string(v)
-                  ? gnn_choice_find(x->choices, json_string_value(v), json_string_length(v))
-                  : -1;
+        *to = parse_word(v, x->choices);
     else
         *to = x->flag ? json_is_true(v) : json_number_value(v);
     return x->choices ? *to >= 0
@@ -307,8 +303,8 @@ static bool parse_encoder(struct gnn_model_config *c, const json_t *v)
 /* After the head. */
 static bool parse_jk(struct gnn_model_config *c, const json_t *v)
 {
-    int k = GNN_JK_NONE;
-    if (v && (!parse_name(v, jks, 3, &k) || (k && !c->has_head)))
+    const int k = v ? parse_word(v, GNN_JKS) : GNN_JK_NONE;
+    if (k < 0 || (k && !c->has_head))
         return false;
     c->jk = (enum gnn_jk)k;
     return true;
@@ -316,8 +312,8 @@ static bool parse_jk(struct gnn_model_config *c, const json_t *v)
 
 static bool parse_act(struct gnn_model_config *c, const json_t *v)
 {
-    c->act = (int)GNN_ACT_RELU;
-    return !v || (parse_name(v, acts, 4, &c->act) && c->act);
+    c->act = (v ? parse_word(v, GNN_ACT_WORDS) : 0) + (int)GNN_ACT_RELU;
+    return c->act >= (int)GNN_ACT_RELU;
 }
 
 static bool parse_surroundings(struct gnn_model_config *c, struct description *d)
@@ -347,8 +343,8 @@ static bool parse_width(struct gnn_model_config *c, const json_t *width)
 
 static bool parse_task(struct gnn_model_config *c, struct description *d)
 {
-    int norm;
-    if (!parse_name(take_member(d, "feature_norm"), norms, 2, &norm))
+    const int norm = parse_word(take_member(d, "feature_norm"), GNN_FEATURE_NORMS);
+    if (norm < 0)
         return false;
     const int task = gnn_task_find(json_string_value(take_member(d, "task")));
     if (task <= 0)

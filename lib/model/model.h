@@ -8,8 +8,11 @@
 #include "lib/data/meta.h"
 
 struct gnn_layer; /* lib/model/layer.h */
+/* Choices, and their names in this order. */
 enum gnn_feature_norm { GNN_FEATURES_AS_IS, GNN_FEATURES_ROW_SUM };
 enum gnn_jk { GNN_JK_NONE, GNN_JK_CAT, GNN_JK_MAX };
+#define GNN_FEATURE_NORMS "none|row"
+#define GNN_JKS "none|cat|max"
 enum { GNN_LAYERS_MAX = 64, GNN_LAYER_OPTIONS = 8, GNN_HEAD_MAX = 16 };
 
 struct gnn_model_ntype {

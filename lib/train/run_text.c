@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "lib/base/json.h"
+#include "lib/base/option.h"
 #include "lib/model/model_file.h"
 #include "lib/train/train_impl.h"
 
@@ -92,9 +93,6 @@ static char *batches_text(const struct gnn_meta *m, bool full, struct gnn_err *e
     return e->code ? join_texts(text, NULL, e) : text;
 }
 
-static const char *const optimizers[] = {"adam", "adamw", "sgd"};
-static const char *const schedules[] = {"constant", "cosine", "step"};
-
 /* " with class weights 1,2.5", or "": runs without them have the words that they had before. */
 static char *weights_text(const struct gnn_trainer *t, struct gnn_err *e)
 {
@@ -132,14 +130,17 @@ char *gnn_train_run_text(const struct gnn_trainer *t, struct gnn_err *e)
     c.untrained = NULL; /* changes during the run */
     char *batches = batches_text(t->meta, t->o.full, e), *config = gnn_model_config_text(&c, e);
     char *weights = weights_text(t, e), *pace = pace_text(t, e), *text = NULL, metric[48];
+    int n[2];
+    const char *optimizer = gnn_choice_word(GNN_OPTIMIZERS, o->optimizer, &n[0]),
+               *schedule = gnn_choice_word(GNN_SCHEDULES, o->schedule, &n[1]);
     if (batches && config && weights && pace)
         text = gnn_strf(
             e,
-            "store %s; batches: %s%soptimizer %s, schedule %s, lr %.17g, weight decay %.17g, momentum "
+            "store %s; batches: %s%soptimizer %.*s, schedule %.*s, lr %.17g, weight decay %.17g, momentum "
             "%.17g, betas %.17g %.17g, eps %.17g, clip %.17g, warm-up %llu, total %llu, step %llu "
             "%.17g, dropout %.17g %.17g, seed %llu, metric %s%s; model %s",
-            t->meta->identity, batches, pace, optimizers[o->optimizer], schedules[o->schedule],
-            o->lr, o->weight_decay, o->momentum, o->beta1, o->beta2, o->eps, o->clip,
+            t->meta->identity, batches, pace, n[0], optimizer, n[1], schedule, o->lr,
+            o->weight_decay, o->momentum, o->beta1, o->beta2, o->eps, o->clip,
             (unsigned long long)o->warmup,
             (unsigned long long)(o->schedule == GNN_COSINE ? o->total_steps
                                                            : 0), /* else runs may be longer */

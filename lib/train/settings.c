@@ -63,14 +63,14 @@ struct opt *gnn_model_options(struct gnn_settings *s, struct opt to[GNN_MODEL_OP
         {OPT_CHOICE, 0, "jk", &s->c.jk, "HOW",
          "jumping knowledge: the input of the head is the concatenation or the maximum of the "
          "outputs of all layers (default: none)",
-         "none|cat|max"},
+         GNN_JKS},
         {OPT_CHOICE, 0, "activation", &s->act, "NAME",
          "activation of hidden layers (default: relu)", GNN_ACT_WORDS},
         {OPT_STR, 0, "edge-weight", &s->edge_weight, "FIELD",
          "weight neighbours by this edge field"},
         {OPT_FLAG, 0, "edge-features", &s->c.edge_features, NULL, "use the features x of edges"},
         {OPT_CHOICE, 0, "feature-norm", &s->c.feature_norm, "HOW",
-         "row: divide the features of a node by their sum (default: none)", "none|row"},
+         "row: divide the features of a node by their sum (default: none)", GNN_FEATURE_NORMS},
     };
     _Static_assert(sizeof list / sizeof *list < GNN_MODEL_OPTIONS, "space for OPT_END");
     return append_options(to, list, sizeof list / sizeof *list);
@@ -81,7 +81,7 @@ struct opt *gnn_training_options(struct gnn_settings *s, struct opt to[GNN_TRAIN
     struct gnn_train_opts *o = &s->o;
     const struct opt list[] = {
         {OPT_CHOICE, 0, "optimizer", &o->optimizer, "NAME", "optimiser (default: adam)",
-         "adam|adamw|sgd"},
+         GNN_OPTIMIZERS},
         {OPT_DOUBLE, 0, "lr", &o->lr, "X", "learning rate " TRAIN_SAY(TRAIN_LR), .max = 1e6},
         {OPT_DOUBLE, 0, "weight-decay", &o->weight_decay, "X", "weight decay (default: 0)",
          .max = 1e6},
@@ -93,7 +93,7 @@ struct opt *gnn_training_options(struct gnn_settings *s, struct opt to[GNN_TRAIN
         {OPT_DOUBLE, 0, "dropout-input", &o->dropout_input, "P", "dropout of features (default: 0)",
          .max = 0.999},
         {OPT_CHOICE, 0, "schedule", &o->schedule, "NAME",
-         "schedule of the learning rate (default: constant)", "constant|cosine|step"},
+         "schedule of the learning rate (default: constant)", GNN_SCHEDULES},
         {OPT_U64, 0, "step-epochs", &o->step_epochs, "N",
          "epochs between steps of the step schedule (default: 10)", .min = 1, .max = 1e15},
         {OPT_DOUBLE, 0, "step-factor", &o->step_factor, "X",

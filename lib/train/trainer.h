@@ -11,8 +11,11 @@
 #include "lib/data/source.h"
 #include "lib/base/temp.h"
 
+/* Choices, and their names in this order. */
 enum gnn_optimizer { GNN_ADAM, GNN_ADAMW, GNN_SGD };
 enum gnn_schedule { GNN_CONSTANT, GNN_COSINE, GNN_STEP };
+#define GNN_OPTIMIZERS "adam|adamw|sgd"
+#define GNN_SCHEDULES "constant|cosine|step"
 enum gnn_keep { GNN_KEEP_BEST, GNN_KEEP_LAST };
 
 struct gnn_train_opts {
