@@ -336,7 +336,7 @@ static void go_on(struct gnn_model *m, const struct gnn_meta *meta, struct gnn_e
     const char *what = feed.store_path ? feed.store_path : "the batches";
     struct gnn_model from = {0};
     if (!begun.layer) {
-        if (gnn_model_copy_params(m, m->slab, &init_file, init, "", false, e))
+        if (gnn_model_copy_params(m, &init_file, init, false, e))
             cli_fail(e);
         state_dict_tell_assumed(&m->c, init, &train_set);
     } else {

@@ -242,17 +242,15 @@ static int copy_param(const struct gnn_param *p, const struct gnn_tensor *t, flo
 /* A parameter that shares its numbers with another one has the same in the file. */
 static int check_shared(const struct gnn_model *m, const struct gnn_param *p,
                         const struct gnn_tensor *t, const struct gnn_st_file *f, const char *path,
-                        const char *prefix, struct gnn_err *e)
+                        struct gnn_err *e)
 {
     uint64_t n = 0;
     if (p->with == GNN_NONE)
         return 0;
-    char *name = gnn_strf(e, "%s%s", prefix, m->param[p->with].name);
-    const struct gnn_tensor *u = name ? gnn_safetensors_find(&f->st, name) : NULL;
+    const struct gnn_tensor *u = gnn_safetensors_find(&f->st, m->param[p->with].name);
     if (u && (u->dtype != t->dtype || !gnn_tensor_bytes(t, &n) || memcmp(u->data, t->data, n) != 0))
         gnn_fail(e, GNN_E_INPUT, "%s: tensor %s: the layers share it with %s, but they differ",
-                 path, t->name, name);
-    gnn_free(name);
+                 path, t->name, u->name);
     return e->code;
 }
 
@@ -270,26 +268,21 @@ static int refuse_missing(const struct gnn_model *m, const struct gnn_st_file *f
     return e->code;
 }
 
-int gnn_model_copy_params(const struct gnn_model *m, float *slab, const struct gnn_st_file *f,
-                          const char *path, const char *prefix, bool others, struct gnn_err *e)
+int gnn_model_copy_params(struct gnn_model *m, const struct gnn_st_file *f, const char *path,
+                          bool others, struct gnn_err *e)
 {
     bool *known = gnn_alloc_zero(f->st.n, sizeof(*known), "tensor table", e);
     if (!known)
         return e->code;
     for (uint32_t i = 0; i < m->nparams && !e->code; i++) {
         const struct gnn_param *p = &m->param[i];
-        char *name = gnn_strf(e, "%s%s", prefix, p->name);
-        if (!name)
-            break;
-        const struct gnn_tensor *t = gnn_safetensors_find(&f->st, name);
+        const struct gnn_tensor *t = gnn_safetensors_find(&f->st, p->name);
         if (t)
             known[t - f->st.tensor] = true;
         if (t)
-            (void)(copy_param(p, t, slab + p->at, path, e) ||
-                   check_shared(m, p, t, f, path, prefix, e));
+            (void)(copy_param(p, t, m->slab + p->at, path, e) || check_shared(m, p, t, f, path, e));
         else if (p->must && p->with == GNN_NONE) /* else the other one has its numbers */
-            (void)(gnn_model_refuse_foreign(f, path, e) || refuse_missing(m, f, path, name, e));
-        gnn_free(name);
+            (void)(gnn_model_refuse_foreign(f, path, e) || refuse_missing(m, f, path, p->name, e));
     }
     for (size_t k = 0; k < f->st.n && !others && !e->code; k++)
         if (!known[k])
@@ -329,7 +322,7 @@ static int read_parts(struct gnn_model *m, const struct gnn_st_file *f, const ch
         ours ? json_string_value(json_object_get(f->st.metadata, "training")) : NULL;
     if (gnn_model_alloc(m, e))
         return e->code;
-    if (gnn_model_copy_params(m, m->slab, f, path, "", gnn_st_checkpoint(f), e) ||
+    if (gnn_model_copy_params(m, f, path, gnn_st_checkpoint(f), e) ||
         (order && gnn_model_arrange_params(m, order, e)) ||
         (recipe && !(m->recipe = gnn_recipe_arrange(recipe, path, order, m->c.netypes, e))))
         gnn_model_release(m);

@@ -152,6 +152,13 @@ int gnn_full_part_make(struct gnn_full *f, struct full_part *p, struct gnn_err *
     return e->code;
 }
 
+static void free_buffers(const struct gnn_ops *o, struct gnn_buf *b, uint64_t n)
+{
+    for (uint64_t i = 0; b && i < n; i++)
+        o->release(o, &b[i]);
+    gnn_free(b);
+}
+
 void gnn_full_part_free(struct gnn_full *f, struct full_part *p)
 {
     const struct gnn_ops *o = f->o;
@@ -173,19 +180,11 @@ void gnn_full_part_free(struct gnn_full *f, struct full_part *p)
                                    &p->rows};
     for (size_t i = 0; i < sizeof buf / sizeof *buf; i++)
         o->release(o, buf[i]);
-    for (uint32_t i = 0; p->spare && i < p->nspare; i++)
-        o->release(o, &p->spare[i]);
-    gnn_free(p->spare);
+    free_buffers(o, p->spare, p->nspare);
+    free_buffers(o, p->mail, (uint64_t)f->m->nconvs * f->k);
+    free_buffers(o, p->back_mail, f->k);
+    free_buffers(o, p->kept, (uint64_t)f->m->nconvs * f->k);
     gnn_free(p->gone);
-    for (uint64_t i = 0; p->mail && i < (uint64_t)f->m->nconvs * f->k; i++)
-        o->release(o, &p->mail[i]);
-    for (uint32_t i = 0; p->back_mail && i < f->k; i++)
-        o->release(o, &p->back_mail[i]);
-    gnn_free(p->mail);
-    gnn_free(p->back_mail);
-    for (uint64_t i = 0; p->kept && i < (uint64_t)f->m->nconvs * f->k; i++)
-        o->release(o, &p->kept[i]);
-    gnn_free(p->kept);
     gnn_free(p->type);
     gnn_free(p->id);
     gnn_free(p->features);

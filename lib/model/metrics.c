@@ -40,8 +40,7 @@ int gnn_labels_check(const struct gnn_labels *l, enum gnn_task task, uint32_t ou
     const uint32_t width = gnn_labels_width(task, outputs);
     char wrong[64];
     for (uint64_t i = 0; i < n * width; i++) {
-        const double x = gnn_label_get(task,
-                                       k->form == GNN_LABEL_CLASS ? (void *)l->cls : l->target, i),
+        const double x = gnn_label_get(task, l->target, i),
                      v = y ? gnn_label_value(y, (enum gnn_label_type)dtype, i) : x;
         if (gnn_label_wrong(task, v, x, k->classes ? k->classes : outputs, wrong))
             return gnn_fail(e, GNN_E_INPUT, "%s: row %llu: %s", name,
@@ -57,7 +56,6 @@ int gnn_labels_read(struct gnn_labels *l, enum gnn_task task, uint32_t outputs,
     if (gnn_labels_fit(y, task, outputs, n, e) ||
         gnn_buf_fit(&l->buf, all, sizeof(float), "labels", e))
         return e->code;
-    l->cls = l->buf.data;
     l->target = l->buf.data;
     gnn_labels_form(y->data, (enum gnn_label_type)y->dtype, all, gnn_task_labels[task].form,
                     outputs, l->buf.data);

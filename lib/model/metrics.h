@@ -33,9 +33,11 @@ struct gnn_measure {
 /* Labels of n rows in the form the losses take. Zeroed object = empty. */
 struct gnn_labels {
     struct gnn_buf buf;
-    int32_t *cls;          /* (n) multiclass: class, negative = unlabelled */
+    union {
+        int32_t *cls;  /* (n) multiclass: class, negative = unlabelled */
+        float *target; /* (n, outputs) binary, multi-label and regression: NaN = unlabelled */
+    };
     const uint32_t *draws; /* (n) how often each row counts; NULL: once */
-    float *target;         /* (n, outputs) binary, multi-label and regression: NaN = unlabelled */
 };
 /* From a label tensor (n or more rows; integers or floats; NaN and, except in regression, -1 mean
  * unlabelled). A class that is not below `outputs`, a target outside 0..1, or an infinite number is

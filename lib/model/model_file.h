@@ -63,12 +63,11 @@ int gnn_model_refuse_foreign(const struct gnn_st_file *f, const char *path, stru
  * those of no known model. */
 int gnn_model_guess(struct gnn_model_config *c, const struct gnn_st_file *f, const char *path,
                     struct gnn_err *e) GNN_MUST_USE;
-/* Copies the file's parameters (names beginning with `prefix`, which is cut off) to slab. All that
- * m's output depends on must be there, with the right shapes and f32, f16 or bf16 (i64 where m has
- * that); nothing else may be, unless `others`. */
-int gnn_model_copy_params(const struct gnn_model *m, float *slab, const struct gnn_st_file *f,
-                          const char *path, const char *prefix, bool others,
-                          struct gnn_err *e) GNN_MUST_USE;
+/* Copies the file's parameters to m's slab. All that m's output depends on must be there, with the
+ * right shapes and f32, f16 or bf16 (i64 where m has that); nothing else may be, unless `others`.
+ */
+int gnn_model_copy_params(struct gnn_model *m, const struct gnn_st_file *f, const char *path,
+                          bool others, struct gnn_err *e) GNN_MUST_USE;
 
 /* Adds those of the layers' options that are not the defaults to a description. */
 void gnn_model_put_options(json_t *j, const struct gnn_model_config *c);

@@ -350,8 +350,7 @@ int gnn_checkpoint_restore(struct gnn_trainer *t, const struct gnn_st_file *f, c
         state_tensor(f, path, "state.counts", GNN_U64, 3 + 3 * (uint64_t)t->train.classes, e);
     if (e->code || unpack_state(&s, u, t->meta->sampling.steps[0], path, e) ||
         check_scores(t, d, c, u[10], path, e) || restore_slabs(t, f, path, e) ||
-        gnn_model_copy_params(t->m, t->m->slab, f, path, "", true, e) ||
-        restore_untrained(t, f, path, e))
+        gnn_model_copy_params(t->m, f, path, true, e) || restore_untrained(t, f, path, e))
         return e->code;
     restore_counters(t, &s, u, d, c);
     gnn_train_keep_own(t);

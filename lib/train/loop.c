@@ -234,12 +234,12 @@ static bool continues_checkpoint(const struct gnn_trainer *t, const struct gnn_b
 }
 
 /* Says in which node type the features are of another type than those of the checkpoint. */
-static int fail_dtypes(const struct gnn_trainer *t, uint64_t before, uint64_t now,
-                       struct gnn_err *e)
+static int fail_dtypes(const struct gnn_trainer *t, uint64_t now, struct gnn_err *e)
 {
     enum { EXACT = 12 }; /* of more node types, the numbers below have wrapped around */
     const struct gnn_model_config *c = &t->m->c;
     const char *type = "", *names[2] = {"another type", "these"};
+    uint64_t before = t->s.dtypes;
     for (uint32_t i = c->nntypes; c->nntypes <= EXACT && i-- > 0; before /= 31, now /= 31)
         if (before % 31 != now % 31 && before % 31 && now % 31) {
             type = c->ntype[i].name;
@@ -269,7 +269,7 @@ static int check_dtypes(struct gnn_trainer *t, const struct gnn_batch *b, struct
     }
     t->dtypes = now;
     if (t->s.dtypes && t->s.dtypes != now)
-        return fail_dtypes(t, t->s.dtypes, now, e);
+        return fail_dtypes(t, now, e);
     t->s.dtypes = now;
     if (t->m->recipe &&
         !(t->m->recipe = gnn_recipe_narrowed(t->m->recipe, gnn_batch_narrowed(b, t->meta), e)))

@@ -262,10 +262,11 @@ static const char *say_sets(const char *item, char text[SAID])
 }
 
 /* The fan-outs of type number i, in each of so many hops: "3,2". */
-static size_t append_fanouts(const char *item, uint32_t types, uint32_t i, uint32_t hops,
-                             char text[SAID], size_t n)
+static void list_fanouts(const char *item, uint32_t types, uint32_t i, uint32_t hops,
+                         char text[SAID])
 {
     const char *at = item + key_length(item) + 1;
+    size_t n = 0;
     for (uint32_t k = 0; k < hops * types && n < SAID; k++) {
         char *end;
         const long long fanout = strtoll(at, &end, 10);
@@ -273,7 +274,6 @@ static size_t append_fanouts(const char *item, uint32_t types, uint32_t i, uint3
             n += (size_t)snprintf(text + n, SAID - n, "%s%lld", k / types ? "," : "", fanout);
         at = end + (*end == ',');
     }
-    return n;
 }
 
 /* "--fanout 3,3" of "fan-out 3,3", which has a number for each hop and edge type, or one option for
@@ -289,14 +289,14 @@ static const char *say_fanouts(const struct gnn_trainer *t, const char *item, ch
                    hops = numbers / types - (find_item(item, "induced") != NULL);
     char one[SAID], other[SAID];
     bool same = true;
-    append_fanouts(item, types, 0, hops, one, 0);
+    list_fanouts(item, types, 0, hops, one);
     for (uint32_t i = 1; i < types; i++) {
-        append_fanouts(item, types, i, hops, other, 0);
+        list_fanouts(item, types, i, hops, other);
         same = same && !strcmp(one, other);
     }
     size_t n = same ? (size_t)snprintf(text, SAID, "--fanout %.*s", SAID - 10, one) : 0;
     for (uint32_t i = 0; i < types && !same && n < SAID; i++) {
-        append_fanouts(item, types, i, hops, other, 0);
+        list_fanouts(item, types, i, hops, other);
         if (other[strspn(other, "0,")])
             n += (size_t)snprintf(text + n, SAID - n, "%s--fanout %s=%s", n ? " " : "",
                                   gnn_etype_key(c, i, one, sizeof one), other);

@@ -90,7 +90,7 @@ static int weigh_labels(struct gnn_trainer *t, struct gnn_train_half *h, struct 
 
 static struct gnn_labels labels_of(const struct gnn_train_half *h)
 {
-    return (struct gnn_labels){.cls = h->y.data, .target = h->y.data, .draws = h->x.draws};
+    return (struct gnn_labels){.target = h->y.data, .draws = h->x.draws};
 }
 
 /* y: where they come from, if it is at hand. */
@@ -135,18 +135,18 @@ int gnn_train_pace_weight(struct gnn_trainer *t, const struct gnn_batch *b, stru
 }
 
 /* Waits until all ranks have said that they are at this batch, too. */
-static int meet_ranks(struct gnn_trainer *t, double *waited, struct gnn_err *e)
+static int meet_ranks(struct gnn_trainer *t, struct gnn_err *e)
 {
     const double from = gnn_clock();
     const int rc = gnn_train_pace_end(t, e);
-    *waited = gnn_clock() - from;
+    t->pace.waited += gnn_clock() - from;
     return rc;
 }
 
 /* Outputs of the batch's examples, their losses and labels, and what scoring takes; the loss's
- * gradient over the outputs if wanted. *waited: seconds for other ranks. */
+ * gradient over the outputs if wanted. */
 static int forward_loss(struct gnn_trainer *t, const struct gnn_batch *b,
-                        const struct gnn_net_mode *mode, double *waited, struct gnn_err *e)
+                        const struct gnn_net_mode *mode, struct gnn_err *e)
 {
     const struct gnn_ops *o = t->ops;
     const uint32_t out = t->m->c.outputs;
@@ -164,7 +164,7 @@ static int forward_loss(struct gnn_trainer *t, const struct gnn_batch *b,
         o->fit_host(o, &h->z, (uint64_t)x->n * out, sizeof(float), "outputs", e) ||
         (!labelled && mode->train && weigh_labels(t, h, e)))
         return e->code;
-    if ((rc = meet_ranks(t, waited, e)))
+    if ((rc = meet_ranks(t, e)))
         return rc;
     /* The mean of the loss is over those of all ranks, so that gradients need only be summed. */
     const float scale = x->all ? 1.0f / (float)x->all : 0;
@@ -279,8 +279,7 @@ int gnn_train_step(struct gnn_trainer *t, const struct gnn_batch *b, struct gnn_
     t->pace.waited = 0;
     if (t->ops->enter(t->ops, b, e))
         return e->code;
-    double waited;
-    if ((rc = forward_loss(t, b, &mode, &waited, e)))
+    if ((rc = forward_loss(t, b, &mode, e)))
         return rc;
     /* A batch of which all ranks together have no example makes no step; a rank without one still
      * takes part. */
@@ -295,7 +294,7 @@ int gnn_train_step(struct gnn_trainer *t, const struct gnn_batch *b, struct gnn_
         if (!t->o.full && gnn_train_own_gradient(t, e))
             return e->code;
         /* Time spent waiting for others does not count as this rank's work. */
-        t->pace.own.busy = gnn_clock() - from - waited - t->pace.waited;
+        t->pace.own.busy = gnn_clock() - from - t->pace.waited;
         if (!t->o.full && (rc = gnn_train_sum_gradient(t, e)))
             return rc;
         t->s.t++;
@@ -329,8 +328,7 @@ int gnn_train_eval_batch(struct gnn_trainer *t, const struct gnn_batch *b, struc
         return rc;
     if (t->ops->enter(t->ops, b, e))
         return e->code;
-    double waited;
-    if ((rc = forward_loss(t, b, &mode, &waited, e)))
+    if ((rc = forward_loss(t, b, &mode, e)))
         return rc;
     if (!t->ops->async && finish_batch(t, t->turn, e))
         return e->code;

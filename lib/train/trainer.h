@@ -125,11 +125,11 @@ struct train_pace {
     struct gnn_exchange x;
     struct train_told own, told; /* being filled; under way */
     void **reduction;            /* [nstages] of gradients, under way */
-    double waited;               /* seconds of this step, for all-reduces inside of it */
-    double weight;               /* sum of the weights that all ranks sent for this batch */
-    uint64_t scored;             /* steps whose balance is in r.balance */
-    bool open;                   /* between begin and end */
-    bool stop;                   /* a rank was asked to stop */
+    double waited;   /* seconds of this step, for other ranks and all-reduces inside of it */
+    double weight;   /* sum of the weights that all ranks sent for this batch */
+    uint64_t scored; /* steps whose balance is in r.balance */
+    bool open;       /* between begin and end */
+    bool stop;       /* a rank was asked to stop */
 };
 
 struct gnn_trainer {
