@@ -179,10 +179,8 @@ void gnn_activation_finish(struct gnn_pass *s, struct gnn_activation *a, uint32_
     else
         take_running(s, a); /* one row has no variance */
     /* Again in chunks, now that the statistics are known. */
-    for (uint32_t from = 0, to; from < rows; from = to) {
-        to = rows - from < o->chunk ? rows : from + o->chunk;
+    EACH_CHUNK(from, to, rows, o)
         finish_rows(s, a, from, to, y + from * a->w, keeps_norm(s, a));
-    }
 }
 
 void gnn_activation_track(const struct gnn_pass *s, const struct gnn_activation *a, float *params)
@@ -217,8 +215,7 @@ int gnn_activation_back_sums(struct gnn_pass *s, const struct gnn_activation *a,
     if (clear_sums(s, w, e))
         return e->code;
     double *sum = s->sums.data;
-    for (uint32_t from = 0, to; from < rows; from = to) {
-        to = rows - from < o->chunk ? rows : from + o->chunk;
+    EACH_CHUNK(from, to, rows, o) {
         /* The activation function comes first in the backward pass; then sums over all rows, of
          * which each gradient needs its share. */
         act_rows_back(o, a, from, to, y, dy);

@@ -279,12 +279,10 @@ int gnn_heads_messages_back(struct gnn_conv_run *c, const float *dm, uint32_t fr
 int gnn_heads_send_back(struct gnn_conv_run *c, const float *dm, uint32_t weight, float *g,
                         bool acc, struct gnn_err *e)
 {
-    const uint32_t n = c->adj.nsrc, chunk = c->s->o->chunk, d = gnn_heads_of_run(c).d;
-    for (uint32_t from = 0, to; from < n; from = to) {
-        to = n - from < chunk ? n : from + chunk;
+    const uint32_t d = gnn_heads_of_run(c).d;
+    EACH_CHUNK(from, to, c->adj.nsrc, c->s->o)
         if (gnn_heads_messages_back(c, dm + (size_t)from * d, from, to, weight, g, acc, e))
             return e->code;
-    }
     return 0;
 }
 

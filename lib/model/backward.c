@@ -32,9 +32,8 @@ int gnn_net_grad_zeroed(struct gnn_net *n, uint32_t stage, uint32_t t, float **g
 static void copy_bias_gradients(struct gnn_net *n, uint32_t stage, uint32_t t, const float *db)
 {
     const struct gnn_pass *s = &n->pass;
-    for (uint32_t i = 0; i < s->m->stage[stage].nconvs; i++) {
-        const struct gnn_conv *v = gnn_model_into(s->m, stage, i, t);
-        float *g = v && gnn_conv_bias(v) != GNN_NONE ? gnn_pass_grad(s, gnn_conv_bias(v)) : NULL;
+    EACH_CONV_INTO(v, s->m, stage, t) {
+        float *g = gnn_conv_bias(v) != GNN_NONE ? gnn_pass_grad(s, gnn_conv_bias(v)) : NULL;
         if (g && g != db)
             s->o->copy(s->o, g, db, gnn_model_width(s->m, stage, t) * sizeof(float));
     }
@@ -45,22 +44,15 @@ int gnn_net_rows_back(struct gnn_net *n, uint32_t stage, uint32_t t, float *dy, 
     struct gnn_pass *s = &n->pass;
     const struct gnn_model *m = s->m;
     const struct gnn_net_act *a = net_act(n, stage, t);
-    const uint32_t rows = net_rows(n, stage, t), chunk = s->o->chunk,
-                   nconvs = m->stage[stage].nconvs;
+    const uint32_t rows = net_rows(n, stage, t);
     const size_t w = gnn_model_width(m, stage, t);
     float *db = NULL;
-    for (uint32_t i = nconvs; i-- > 0;) {
-        const struct gnn_conv *v = gnn_model_into(m, stage, i, t);
-        if (v && gnn_conv_bias(v) != GNN_NONE)
+    EACH_CONV_INTO(v, m, stage, t)
+        if (!db && gnn_conv_bias(v) != GNN_NONE)
             db = gnn_pass_grad(s, gnn_conv_bias(v));
-    }
-    for (uint32_t from = 0, to; from < rows; from = to) {
-        to = rows - from < chunk ? rows : from + chunk;
+    EACH_CHUNK(from, to, rows, s->o) {
         gnn_activation_back(s, &a->after, from, to, a->out.data, dy, db);
-        for (uint32_t i = 0; i < nconvs; i++) {
-            const struct gnn_conv *v = gnn_model_into(m, stage, i, t);
-            if (!v)
-                continue;
+        EACH_CONV_INTO(v, m, stage, t) {
             struct gnn_conv_run *c = net_run(n, v);
             c->own = *net_made(n, v->from, t) + (size_t)from * c->dd;
             if (c->layer->rows_back(c, from, to, dy + from * w, e))
@@ -106,24 +98,28 @@ static int inputs_back(struct gnn_net *n, const struct gnn_conv *v, const float 
 /* Stage `stage`, as far as it makes rows of type t. */
 static int type_back(struct gnn_net *n, uint32_t stage, uint32_t t, struct gnn_err *e)
 {
-    const struct gnn_model *m = n->pass.m;
     struct gnn_net_act *a = net_act(n, stage, t);
-    const bool top = stage + 1 == m->nstages;
-    if (!gnn_model_live(m, stage, t) || !(top || a->has_grad))
+    float *dy = net_dy(n, stage, t)->data;
+    if (!a->has_grad)
         return 0;
-    /* The last stage's output has been replaced by the gradient of the loss. */
-    float *dy = top ? a->out.data : a->grad.data;
     if (gnn_activation_back_open(&n->pass, &a->after, net_rows(n, stage, t), a->out.data, dy, e) ||
         gnn_net_rows_back(n, stage, t, dy, e))
         return e->code;
     /* Those without edges last: they add to some rows, and relations are the first to write all. */
     for (int rows = 0; rows < 2; rows++)
-        for (uint32_t i = 0; i < m->stage[stage].nconvs; i++) {
-            const struct gnn_conv *v = gnn_model_into(m, stage, i, t);
-            if (v && (v->rel == GNN_ROWS) == rows && inputs_back(n, v, dy, e))
+        EACH_CONV_INTO(v, n->pass.m, stage, t)
+            if ((v->rel == GNN_ROWS) == rows && inputs_back(n, v, dy, e))
                 return e->code;
-        }
     return 0;
+}
+
+void gnn_net_open_back(struct gnn_net *n)
+{
+    const struct gnn_model *m = n->pass.m;
+    n->pass.o->zero(n->pass.o, n->pass.grad, m->nfloats * sizeof(float));
+    for (size_t i = 0; i < (size_t)m->nstages * m->c.nntypes; i++)
+        n->act[i].has_grad = false;
+    net_act(n, m->nstages - 1, m->c.target)->has_grad = true;
 }
 
 int gnn_net_backward(struct gnn_net *n, const float *params, struct gnn_err *e)
@@ -131,9 +127,7 @@ int gnn_net_backward(struct gnn_net *n, const float *params, struct gnn_err *e)
     struct gnn_pass *s = &n->pass;
     const struct gnn_model *m = s->m;
     s->p = params;
-    s->o->zero(s->o, s->grad, m->nfloats * sizeof(float));
-    for (size_t i = 0; i < (size_t)m->nstages * m->c.nntypes; i++)
-        n->act[i].has_grad = false;
+    gnn_net_open_back(n);
     for (uint32_t i = m->nstages; i-- > 1;) {
         for (uint32_t t = 0; t < m->c.nntypes; t++)
             if (type_back(n, i, t, e))

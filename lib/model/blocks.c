@@ -169,9 +169,8 @@ static void count_rows(struct gnn_net *n, const struct gnn_sampling *s)
 static void start_runs(struct gnn_net *n)
 {
     const struct gnn_model *m = n->pass.m;
-    for (uint32_t i = 0; i < m->nconvs; i++) {
-        const struct gnn_conv *v = &m->conv[i];
-        struct gnn_conv_run *run = &n->run[i];
+    EACH_CONV(v, m) {
+        struct gnn_conv_run *run = net_run(n, v);
         gnn_conv_run_init(run, &n->pass, v);
         run->lead = net_run(n, gnn_conv_lead(m, v));
         run->adj.edges = 0;
@@ -190,21 +189,21 @@ static int list_blocks(struct gnn_net *n, const struct gnn_sampling *s, struct g
 {
     const struct gnn_model *m = n->pass.m;
     uint64_t capacity = 0, at = 0;
-    for (uint32_t i = 0; i < m->nconvs; i++) {
+    EACH_CONV(v, m) {
         uint32_t first, last;
-        hops_of(n, &m->conv[i], s, &first, &last);
-        capacity += has_blocks(&m->conv[i]) ? 2 + last - first : 0;
+        hops_of(n, v, s, &first, &last);
+        capacity += has_blocks(v) ? 2 + last - first : 0;
     }
     if (gnn_buf_fit(&n->segs, capacity, sizeof(struct gnn_csr), "blocks", e) ||
         n->pass.o->fit(n->pass.o, &n->blocks, capacity, sizeof(struct gnn_csr), "blocks", e))
         return e->code;
     struct gnn_csr *seg = n->segs.data, *there = n->blocks.data;
-    for (uint32_t i = 0; i < m->nconvs; i++) {
-        if (!has_blocks(&m->conv[i]))
+    EACH_CONV(v, m) {
+        struct gnn_conv_run *run = net_run(n, v);
+        if (!has_blocks(v))
             continue;
-        if (collect_blocks(n, &m->conv[i], s, seg + at, e))
+        if (collect_blocks(n, v, s, seg + at, e))
             return e->code;
-        struct gnn_conv_run *run = &n->run[i];
         run->adj.seg = there + at;
         at += run->adj.nseg + 1;
         run->adj.back = needs_way_back(run) ? there + at - 1 : NULL;
@@ -262,10 +261,10 @@ int gnn_net_blocks(struct gnn_net *n, const struct gnn_meta *meta, struct gnn_er
             return e->code;
     if (list_blocks(n, &meta->sampling, e))
         return e->code;
-    for (uint32_t i = 0; i < m->nconvs; i++)
-        if (has_blocks(&m->conv[i])) {
-            struct gnn_adj *a = &n->run[i].adj;
-            gnn_adj_tell(n->pass.o, a, least_shape(n, &m->conv[i], &meta->sampling));
+    EACH_CONV(v, m)
+        if (has_blocks(v)) {
+            struct gnn_adj *a = &net_run(n, v)->adj;
+            gnn_adj_tell(n->pass.o, a, least_shape(n, v, &meta->sampling));
             gnn_adj_normalise(n->pass.o, a, 0, a->ndst);
             if (a->back)
                 gnn_adj_transpose(n->pass.o, a);
@@ -298,11 +297,10 @@ static int count_on_device(struct gnn_net *n, const struct gnn_adj *a, bool *any
 int gnn_net_reached(struct gnn_net *n, bool *untrained, struct gnn_err *e)
 {
     const struct gnn_model *m = n->pass.m;
-    for (uint32_t i = 0; i < m->nconvs; i++) {
-        const struct gnn_conv *v = &m->conv[i];
+    EACH_CONV(v, m) {
+        const struct gnn_adj *a = &net_run(n, v)->adj;
         if (!has_blocks(v) || !gnn_conv_untrained(m, v))
             continue;
-        const struct gnn_adj *a = &n->run[i].adj;
         bool any = a->edges && !a->at_most;
         if (a->edges && a->at_most && count_on_device(n, a, &any, e))
             return e->code;

@@ -51,12 +51,10 @@ int gnn_net_conv_rows(struct gnn_net *n, const struct gnn_conv *v, float *out, b
                       struct gnn_activation *after, struct gnn_err *e)
 {
     struct gnn_conv_run *c = net_run(n, v);
-    const uint32_t rows = c->adj.ndst, chunk = n->pass.o->chunk;
     const float *own = *net_made(n, v->from, v->dst);
     const struct gnn_epilogue *ep = after ? gnn_activation_first(after) : NULL;
-    for (uint32_t from = 0, to; from < rows; from = to) {
+    EACH_CHUNK(from, to, c->adj.ndst, n->pass.o) {
         float *y = out + (size_t)from * c->w;
-        to = rows - from < chunk ? rows : from + chunk;
         c->own = own + (size_t)from * c->dd;
         if (c->layer->rows(c, from, to, y, !fresh, ep, e))
             return e->code;
@@ -75,23 +73,17 @@ static int stage_type(struct gnn_net *n, uint32_t stage, uint32_t t,
     struct gnn_pass *s = &n->pass;
     const struct gnn_model *m = s->m;
     struct gnn_net_act *a = net_act(n, stage, t);
-    const uint32_t rows = net_rows(n, stage, t), nconvs = m->stage[stage].nconvs;
-    uint32_t left = 0;
+    const uint32_t rows = net_rows(n, stage, t);
     if (gnn_net_after(n, stage, t, mode, e) ||
         s->o->fit(s->o, &a->out, rows * (uint64_t)gnn_model_width(m, stage, t), sizeof(float),
                   "activations", e))
         return e->code;
     float *out = a->out.data;
     *net_made(n, stage, t) = out;
-    for (uint32_t i = 0; i < nconvs; i++)
-        left += gnn_model_into(m, stage, i, t) != NULL;
     bool fresh = true;
-    for (uint32_t i = 0; i < nconvs; i++) {
-        const struct gnn_conv *v = gnn_model_into(m, stage, i, t);
-        if (!v)
-            continue;
+    EACH_CONV_INTO(v, m, stage, t) {
         /* Only the last one is followed by bias, norm and activation: then the sum is complete. */
-        struct gnn_activation *after = --left ? NULL : &a->after;
+        struct gnn_activation *after = gnn_conv_next(m, stage, t, v) ? NULL : &a->after;
         if (gnn_net_open_conv(n, v, e) || (after && gnn_activation_open(s, after, rows, e)) ||
             gnn_net_conv_rows(n, v, out, fresh, after, e))
             return e->code;

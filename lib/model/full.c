@@ -23,8 +23,7 @@ static int make_wires(struct gnn_full *f, struct gnn_err *e)
 static int check_layers(const struct gnn_model *m, const struct gnn_full_opts *opts,
                         struct gnn_err *e)
 {
-    for (uint32_t i = 0; i < m->nconvs; i++) {
-        const struct gnn_conv *v = &m->conv[i];
+    EACH_CONV(v, m) {
         if (!v->needed || v->rel == GNN_ROWS)
             continue;
         if (!v->layer->gather)

@@ -16,16 +16,11 @@ static uint8_t *gone_of(const struct gnn_full *f, struct full_part *p, uint32_t 
 const struct gnn_conv *gnn_full_maker(const struct gnn_full *f, uint32_t stage, uint32_t t)
 {
     const struct gnn_model *m = f->m;
-    const struct gnn_conv *only = NULL;
+    const struct gnn_conv *only;
     if (!stage || stage + 1 == m->nstages || !gnn_model_live(m, stage, t))
         return NULL;
-    for (uint32_t i = 0; i < m->stage[stage].nconvs; i++) {
-        const struct gnn_conv *v = gnn_model_into(m, stage, i, t);
-        if (v && only)
-            return NULL;
-        only = v ? v : only;
-    }
-    return only && only->layer->again ? only : NULL;
+    only = gnn_conv_next(m, stage, t, NULL);
+    return only && only->layer->again && !gnn_conv_next(m, stage, t, only) ? only : NULL;
 }
 
 bool gnn_full_drops_sent(const struct gnn_full *f, const struct gnn_conv *v)
@@ -47,8 +42,7 @@ static const struct gnn_conv *last_user(const struct gnn_full *f, uint32_t stage
 {
     const struct gnn_conv *last = NULL;
     *early = true;
-    for (uint32_t i = 0; i < f->m->nconvs; i++) {
-        const struct gnn_conv *v = &f->m->conv[i];
+    EACH_CONV(v, f->m) {
         if (!v->needed || v->from != stage || (v->src != t && v->dst != t))
             continue;
         *early = *early && v->layer->drops_own && net_run(&f->part[0].net, v)->message;
@@ -105,13 +99,12 @@ static int make_again(struct gnn_full *f, struct full_part *p, uint32_t stage, u
     const struct gnn_conv *v = gnn_full_maker(f, stage, t);
     struct gnn_conv_run *c = net_run(&p->net, v);
     struct gnn_net_act *a = net_act(&p->net, stage, t);
-    const uint32_t rows = net_rows(&p->net, stage, t), chunk = f->o->chunk;
+    const uint32_t rows = net_rows(&p->net, stage, t);
     const struct full_want want = {v, stage, t, .read = FULL_SUMS, .change = FULL_STAGE};
     if (gnn_full_begin(f, p, &want, e) || open_again(f, p, stage, t, norm, e))
         return e->code;
-    for (uint32_t from = 0, to; from < rows; from = to) {
+    EACH_CHUNK(from, to, rows, f->o) {
         float *y = (float *)a->out.data + from * a->after.w;
-        to = rows - from < chunk ? rows : from + chunk;
         if (c->layer->again(c, from, to, y, gnn_activation_first(&a->after), e))
             return e->code;
         gnn_activation_again(&p->net.pass, &a->after, from, to, y, norm);

@@ -16,16 +16,9 @@ struct back_args {
     bool lacks_sums; /* and sums_back, of the convolution */
 };
 
-static bool is_top(const struct gnn_full *f, const struct back_args *x)
+static float *grad_of(const struct full_part *p, const struct back_args *x)
 {
-    return x->stage + 1 == f->m->nstages;
-}
-
-/* The last stage's output has been replaced by the gradient of the loss. */
-static float *grad_of(const struct gnn_full *f, struct full_part *p, const struct back_args *x)
-{
-    const struct gnn_net_act *a = net_act(&p->net, x->stage, x->type);
-    return is_top(f, x) ? a->out.data : a->grad.data;
+    return net_dy(&p->net, x->stage, x->type)->data;
 }
 
 /* The sums that batch norm's gradients need, over all parts: x->waits columns. */
@@ -37,7 +30,7 @@ static int sum_gradients(struct gnn_full *f, struct full_part *p, void *arg, str
         gnn_full_need_rows(f, p, x->stage, x->type, true, e))
         return e->code;
     if (!gnn_activation_back_sums(&p->net.pass, &a->after, net_rows(&p->net, x->stage, x->type),
-                                  a->out.data, grad_of(f, p, x), e) &&
+                                  a->out.data, grad_of(p, x), e) &&
         gnn_activation_waits(&p->net.pass, &a->after)) {
         x->waits = a->after.w;
         gnn_full_keep_sums(p, x->waits, 0);
@@ -55,12 +48,10 @@ static void use_sums(struct gnn_full *f, struct full_part *p, const struct gnn_a
 static int need_dense_inputs(struct gnn_full *f, struct full_part *p, const struct back_args *x,
                              struct gnn_err *e)
 {
-    for (uint32_t i = 0; !e->code && i < f->m->stage[x->stage].nconvs; i++) {
-        const struct gnn_conv *v = gnn_model_into(f->m, x->stage, i, x->type);
-        if (v && v->rel == GNN_ROWS)
-            (void)!gnn_full_need_inputs(f, p, v, e);
-    }
-    return e->code;
+    EACH_CONV_INTO(v, f->m, x->stage, x->type)
+        if (v->rel == GNN_ROWS && gnn_full_need_inputs(f, p, v, e))
+            return e->code;
+    return 0;
 }
 
 /* From the gradient of a stage's rows to that of the sums of its convolutions, and of their
@@ -73,13 +64,10 @@ static int rows_back(struct gnn_full *f, struct full_part *p, void *arg, struct 
         return e->code;
     if (gnn_activation_waits(&p->net.pass, a))
         use_sums(f, p, a);
-    const int rc = gnn_net_rows_back(&p->net, x->stage, x->type, grad_of(f, p, x), e);
+    const int rc = gnn_net_rows_back(&p->net, x->stage, x->type, grad_of(p, x), e);
     gnn_full_end_rows(f, p, x->stage, x->type);
-    for (uint32_t i = 0; i < f->m->stage[x->stage].nconvs; i++) {
-        const struct gnn_conv *v = gnn_model_into(f->m, x->stage, i, x->type);
-        if (v)
-            gnn_full_end_sums(f, p, v, false);
-    }
+    EACH_CONV_INTO(v, f->m, x->stage, x->type)
+        gnn_full_end_sums(f, p, v, false);
     return rc;
 }
 
@@ -126,7 +114,7 @@ static int spread_view(struct gnn_full *f, struct full_part *p, uint32_t c, floa
     gnn_full_enter(f, p);
     gnn_full_view(p, run, gnn_full_source(f, p->at, c), run->layer->fetches ? p->view : NULL);
     run->own = *net_made(&p->net, x->conv->from, x->conv->dst);
-    (void)!run->layer->spread(run, grad_of(f, p, x), to, acc, e);
+    (void)!run->layer->spread(run, grad_of(p, x), to, acc, e);
     gnn_full_leave(f, p);
     return e->code;
 }
@@ -208,7 +196,7 @@ static int sums_back(struct gnn_full *f, struct full_part *p, void *arg, struct 
     c->out = net_act(&p->net, x->stage, x->type)->out.data;
     if (x->waits)
         use_sums(f, p, &c->inside);
-    return c->layer->sums_back(c, grad_of(f, p, x), e);
+    return c->layer->sums_back(c, grad_of(p, x), e);
 }
 
 static struct full_turn turn_of_sums(const struct back_args *x)
@@ -259,7 +247,7 @@ static int drop_sent(struct gnn_full *f, struct full_part *p, void *arg, struct 
 static int end_edges(struct gnn_full *f, struct full_part *p, void *arg, struct gnn_err *e)
 {
     const struct back_args *x = arg;
-    if (send_back(f, p, arg, e) || gnn_net_own_back(&p->net, x->conv, grad_of(f, p, x), e))
+    if (send_back(f, p, arg, e) || gnn_net_own_back(&p->net, x->conv, grad_of(p, x), e))
         return e->code;
     gnn_full_end_sums(f, p, x->conv, true);
     return 0;
@@ -332,36 +320,30 @@ static int relation_back(struct gnn_full *f, struct back_args *x, struct gnn_err
 static int dense_back(struct gnn_full *f, struct full_part *p, void *arg, struct gnn_err *e)
 {
     const struct back_args *x = arg;
-    for (uint32_t k = 0; !e->code && k < f->m->stage[x->stage].nconvs; k++) {
-        const struct gnn_conv *v = gnn_model_into(f->m, x->stage, k, x->type);
-        if (v && v->rel == GNN_ROWS)
-            (void)!gnn_net_own_back(&p->net, v, grad_of(f, p, x), e);
-    }
-    return e->code;
+    EACH_CONV_INTO(v, f->m, x->stage, x->type)
+        if (v->rel == GNN_ROWS && gnn_net_own_back(&p->net, v, grad_of(p, x), e))
+            return e->code;
+    return 0;
 }
 
 static bool has_dense(const struct gnn_full *f, const struct back_args *x)
 {
-    for (uint32_t k = 0; k < f->m->stage[x->stage].nconvs; k++) {
-        const struct gnn_conv *v = gnn_model_into(f->m, x->stage, k, x->type);
-        if (v && v->rel == GNN_ROWS)
+    EACH_CONV_INTO(v, f->m, x->stage, x->type)
+        if (v->rel == GNN_ROWS)
             return true;
-    }
     return false;
 }
 
 /* Stage x->stage, as far as it makes rows of type x->type. */
 static int type_back(struct gnn_full *f, struct back_args *x, struct gnn_err *e)
 {
-    const struct gnn_model *m = f->m;
-    const bool reached = is_top(f, x) || net_act(&f->part[0].net, x->stage, x->type)->has_grad;
-    if (!gnn_model_live(m, x->stage, x->type) || !reached)
+    if (!net_act(&f->part[0].net, x->stage, x->type)->has_grad)
         return 0;
     int rc = open_stage(f, x, e);
     /* As in lib/model/backward.c, those without edges last. */
-    for (uint32_t i = 0; !rc && i < m->stage[x->stage].nconvs; i++) {
-        x->conv = gnn_model_into(m, x->stage, i, x->type);
-        if (x->conv && x->conv->rel != GNN_ROWS)
+    EACH_CONV_INTO(v, f->m, x->stage, x->type) {
+        x->conv = v;
+        if (!rc && v->rel != GNN_ROWS)
             rc = relation_back(f, x, e);
     }
     if (!rc)
@@ -388,12 +370,8 @@ static void reuse_gradients(struct gnn_full *f, uint32_t stage)
 int gnn_full_run_backward(struct gnn_full *f, struct gnn_err *e)
 {
     const struct gnn_model *m = f->m;
-    for (uint32_t i = 0; i < f->n; i++) {
-        struct gnn_net *n = &f->part[i].net;
-        f->o->zero(f->o, n->pass.grad, m->nfloats * sizeof(float));
-        for (size_t j = 0; j < (size_t)m->nstages * m->c.nntypes; j++)
-            n->act[j].has_grad = false;
-    }
+    for (uint32_t i = 0; i < f->n; i++)
+        gnn_net_open_back(&f->part[i].net);
     for (uint32_t i = m->nstages; i-- > 1;) {
         gnn_full_set_level(f, m->stage[i].level);
         for (uint32_t t = 0; t < m->c.nntypes; t++) {

@@ -215,7 +215,7 @@ static uint64_t asks_for(struct gnn_full *f, uint32_t rank, uint32_t *to)
     const uint32_t lo = gnn_store_rank_from(f->s, rank), hi = gnn_store_rank_from(f->s, rank + 1);
     uint64_t at = 0;
     for (uint32_t r = 0; r < f->m->c.netypes; r++)
-        for (uint32_t i = 0; gnn_full_is_used(f, r) && i < f->n; i++)
+        for (uint32_t i = 0; gnn_full_conv_of(f, r) && i < f->n; i++)
             for (uint32_t q = lo; q < hi; q++) {
                 const struct full_block *b = &f->part[i].rel[r].block[q];
                 for (uint32_t l = 0; to && l < heads_of(f); l++)
@@ -262,7 +262,7 @@ static int read_asks(struct gnn_full *f, uint32_t rank, const struct gnn_span *i
     const uint32_t lo = gnn_store_rank_from(f->s, rank), hi = gnn_store_rank_from(f->s, rank + 1);
     const uint32_t *at = in->data, *end = at + in->bytes / sizeof *at;
     for (uint32_t r = 0; r < f->m->c.netypes; r++)
-        for (uint32_t from = lo; gnn_full_is_used(f, r) && from < hi; from++)
+        for (uint32_t from = lo; gnn_full_conv_of(f, r) && from < hi; from++)
             for (uint32_t i = 0; i < f->n; i++)
                 if (read_ask(f, &f->part[i], r, from, &at, end, e))
                     return e->code;
@@ -315,7 +315,7 @@ static int ask_for_rows(struct gnn_full *f, struct gnn_err *e)
 {
     const int rc = f->comm->size > 1 ? ask_ranks(f, e) : 0;
     for (uint32_t r = 0; !rc && r < f->m->c.netypes; r++) {
-        if (!gnn_full_is_used(f, r))
+        if (!gnn_full_conv_of(f, r))
             continue;
         if (put_lists(f, r, e))
             return e->code;
@@ -555,15 +555,6 @@ static int close_blocks(struct gnn_full *f, struct full_part *p, void *arg, stru
     return 0;
 }
 
-/* Some convolution that uses relation r. */
-static const struct gnn_conv *conv_of(const struct gnn_full *f, uint32_t r)
-{
-    for (uint32_t i = 0; i < f->m->nconvs; i++)
-        if (f->m->conv[i].needed && f->m->conv[i].rel == r)
-            return &f->m->conv[i];
-    return NULL;
-}
-
 /* Bytes that a partition has besides what operations use while its blocks of a relation are made:
  * the store's edges, which are mapped, and tables that are not yet where operations are. */
 static uint64_t bytes_of_making(const struct gnn_full *f, const struct full_part *p, uint32_t r)
@@ -584,7 +575,7 @@ static uint64_t most_of_making(const struct gnn_full *f)
     uint64_t most = 0;
     for (uint32_t i = 0; i < f->n; i++)
         for (uint32_t r = 0; r < f->m->c.netypes; r++) {
-            const uint64_t bytes = gnn_full_is_used(f, r) ? bytes_of_making(f, &f->part[i], r) : 0;
+            const uint64_t bytes = gnn_full_conv_of(f, r) ? bytes_of_making(f, &f->part[i], r) : 0;
             most = bytes > most ? bytes : most;
         }
     return most;
@@ -595,7 +586,7 @@ int gnn_full_blocks_make(struct gnn_full *f, struct gnn_err *e)
     const bool degrees = norm_of(f) == GNN_ADJ_SYMMETRIC;
     gnn_full_set_aside(f, most_of_making(f));
     for (uint32_t r = 0; r < f->m->c.netypes; r++) {
-        const struct full_turn make = {make_part, {conv_of(f, r), .change = FULL_EDGES}};
+        const struct full_turn make = {make_part, {gnn_full_conv_of(f, r), .change = FULL_EDGES}};
         if (!make.want.conv)
             continue;
         const int rc = gnn_full_each(f, &make, &r, e);
@@ -605,7 +596,7 @@ int gnn_full_blocks_make(struct gnn_full *f, struct gnn_err *e)
     int rc = ask_for_rows(f, e);
     for (uint32_t r = 0; !rc && r < f->m->c.netypes; r++) {
         const struct full_turn close = {close_blocks,
-                                        {conv_of(f, r), .change = FULL_EDGES | FULL_BACK}};
+                                        {gnn_full_conv_of(f, r), .change = FULL_EDGES | FULL_BACK}};
         if (!close.want.conv)
             continue;
         if (degrees)

@@ -157,8 +157,7 @@ static int make_rows(struct gnn_full *f, struct full_part *p, void *arg, struct 
     struct gnn_net *n = &p->net;
     const struct gnn_model *m = f->m;
     struct gnn_net_act *a = act_of(p, x);
-    const uint32_t rows = net_rows(n, x->stage, x->type), nconvs = m->stage[x->stage].nconvs;
-    uint32_t left = 0;
+    const uint32_t rows = net_rows(n, x->stage, x->type);
     bool fresh = true;
     gnn_full_begin_rows(f, p, x->stage, x->type);
     if (gnn_net_after(n, x->stage, x->type, x->mode, e))
@@ -168,20 +167,14 @@ static int make_rows(struct gnn_full *f, struct full_part *p, void *arg, struct 
         return e->code;
     *net_made(n, x->stage, x->type) = a->out.data;
     open_norm(f, p, &a->after, rows);
-    for (uint32_t i = 0; i < nconvs; i++) {
-        const struct gnn_conv *v = gnn_model_into(m, x->stage, i, x->type);
-        if (v && v->rel == GNN_ROWS) {
+    EACH_CONV_INTO(v, m, x->stage, x->type)
+        if (v->rel == GNN_ROWS) {
             init_conv(f, p, v);
             if (gnn_net_open_conv(n, v, e))
                 return e->code;
         }
-        left += v != NULL;
-    }
-    for (uint32_t i = 0; i < nconvs; i++) {
-        const struct gnn_conv *v = gnn_model_into(m, x->stage, i, x->type);
-        if (!v)
-            continue;
-        struct gnn_activation *after = --left ? NULL : &a->after;
+    EACH_CONV_INTO(v, m, x->stage, x->type) {
+        struct gnn_activation *after = gnn_conv_next(m, x->stage, x->type, v) ? NULL : &a->after;
         if ((after && gnn_activation_open(&n->pass, after, rows, e)) ||
             gnn_net_conv_rows(n, v, a->out.data, fresh, after, e))
             return e->code;
@@ -258,17 +251,15 @@ static int finish_rows(struct gnn_full *f, struct full_part *p, void *arg, struc
 
 static int make_stage(struct gnn_full *f, struct stage_args *x, struct gnn_err *e)
 {
-    const uint32_t n = f->m->stage[x->stage].nconvs;
-    uint32_t last = 0;
+    const struct gnn_conv *last = NULL;
     int rc = 0;
-    for (uint32_t i = 0; i < n; i++) {
-        const struct gnn_conv *v = gnn_model_into(f->m, x->stage, i, x->type);
-        last = v && v->rel != GNN_ROWS ? i : last;
-    }
-    for (uint32_t i = 0; !rc && i < n; i++) {
-        x->conv = gnn_model_into(f->m, x->stage, i, x->type);
-        x->makes_rows = i == last;
-        rc = x->conv && x->conv->rel != GNN_ROWS ? gather_conv(f, x, e) : 0;
+    EACH_CONV_INTO(v, f->m, x->stage, x->type)
+        last = v->rel != GNN_ROWS ? v : last;
+    EACH_CONV_INTO(v, f->m, x->stage, x->type) {
+        x->conv = v;
+        x->makes_rows = v == last;
+        if (!rc && v->rel != GNN_ROWS)
+            rc = gather_conv(f, x, e);
     }
     const struct full_turn make = turn_of_rows(x),
                            finish = {finish_rows,

@@ -182,13 +182,13 @@ static inline uint32_t gnn_full_rows(const struct gnn_full *f, const struct full
     return f->levels ? p->count[(size_t)level * f->m->c.nntypes + t]
                      : (uint32_t)gnn_store_owned(f->s, p->at, t);
 }
-/* Whether a convolution that is needed has edges of relation r. */
-static inline bool gnn_full_is_used(const struct gnn_full *f, uint32_t r)
+/* Some convolution that is needed and has edges of relation r, or NULL. */
+static inline const struct gnn_conv *gnn_full_conv_of(const struct gnn_full *f, uint32_t r)
 {
-    for (uint32_t i = 0; i < f->m->nconvs; i++)
-        if (f->m->conv[i].needed && f->m->conv[i].rel == r)
-            return true;
-    return false;
+    EACH_CONV(v, f->m)
+        if (v->needed && v->rel == r)
+            return v;
+    return NULL;
 }
 
 /* Called before parts are made: finds the rows of each level, the last of which are the members of

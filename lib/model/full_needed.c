@@ -43,11 +43,9 @@ static uint64_t type_at(const struct gnn_full *f, uint32_t part, uint32_t t)
 /* Whether the convolutions that make level l have edges of relation r. */
 static bool is_walked(const struct gnn_full *f, uint32_t r, uint32_t l)
 {
-    for (uint32_t i = 0; i < f->m->nconvs; i++) {
-        const struct gnn_conv *v = &f->m->conv[i];
+    EACH_CONV(v, f->m)
         if (v->needed && v->rel == r && f->m->stage[v->stage].level == l)
             return true;
-    }
     return false;
 }
 
@@ -491,7 +489,7 @@ void gnn_full_set_level(struct gnn_full *f, uint32_t level)
         return;
     f->level = level;
     for (uint32_t r = 0; r < f->m->c.netypes; r++)
-        for (uint32_t i = 0; gnn_full_is_used(f, r) && i < f->n; i++)
+        for (uint32_t i = 0; gnn_full_conv_of(f, r) && i < f->n; i++)
             for (uint32_t q = 0; q < f->k; q++) {
                 struct full_part *p = &f->part[i];
                 struct full_block *b = &p->rel[r].block[q];

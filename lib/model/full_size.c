@@ -171,12 +171,8 @@ static void drop_rows(struct ledger *l, const struct gnn_conv *v, bool opened)
 static void count_forward(struct ledger *l, uint32_t stage, uint32_t t)
 {
     const struct gnn_model *m = l->f->m;
-    const uint32_t n = m->stage[stage].nconvs;
     const uint64_t norm = size_of_norm(l->f, l->p, stage, t);
-    for (uint32_t i = 0; i < n; i++) {
-        const struct gnn_conv *v = gnn_model_into(m, stage, i, t);
-        if (!v)
-            continue;
+    EACH_CONV_INTO(v, m, stage, t) {
         l->rows += size_of_sent(l->p, v);
         note_most(l);
         drop_rows(l, v, true);
@@ -186,10 +182,7 @@ static void count_forward(struct ledger *l, uint32_t stage, uint32_t t)
     l->rows += norm && m->c.layer_norm ? floats_of(rows_of(l->p, stage, t), 1) : 0;
     l->rows += gnn_full_maker(l->f, stage, t) ? 0 : norm;
     note_most(l);
-    for (uint32_t i = 0; i < n; i++) {
-        const struct gnn_conv *v = gnn_model_into(m, stage, i, t);
-        if (!v)
-            continue;
+    EACH_CONV_INTO(v, m, stage, t) {
         l->rows -= gnn_full_drops_sent(l->f, v) ? size_of_sent(l->p, v) : 0;
         drop_rows(l, v, false);
     }
@@ -237,26 +230,20 @@ static void count_backward(struct ledger *l, uint32_t stage, uint32_t t)
     const uint64_t norm = size_of_norm(l->f, l->p, stage, t);
     need_rows(l, stage, t);
     l->rows += again ? norm : 0;
-    for (uint32_t i = 0; i < m->stage[stage].nconvs; i++) {
-        const struct gnn_conv *v = gnn_model_into(m, stage, i, t);
-        if (v && v->rel == GNN_ROWS)
+    EACH_CONV_INTO(v, m, stage, t)
+        if (v->rel == GNN_ROWS)
             need_rows(l, v->from, v->dst);
-    }
     note_most(l);
     l->rows -= norm + (again ? size_of_rows(l->f, l->p, stage, t) : 0);
-    for (uint32_t i = 0; i < m->stage[stage].nconvs; i++) {
-        const struct gnn_conv *v = gnn_model_into(m, stage, i, t);
-        if (v && v->layer->again && v->layer->drops_results(net_run(&l->p->net, v)))
+    EACH_CONV_INTO(v, m, stage, t)
+        if (v->layer->again && v->layer->drops_results(net_run(&l->p->net, v)))
             l->rows -= size_of_sums(l->p, v);
-    }
-    for (int rows = 0; rows < 2; rows++)
-        for (uint32_t i = 0; i < m->stage[stage].nconvs; i++) {
-            const struct gnn_conv *v = gnn_model_into(m, stage, i, t);
-            if (v && v->rel == GNN_ROWS && rows)
-                need_gradients(l, v->from, v->dst);
-            else if (v && v->rel != GNN_ROWS && !rows)
-                count_edges(l, v);
-        }
+    EACH_CONV_INTO(v, m, stage, t)
+        if (v->rel != GNN_ROWS)
+            count_edges(l, v);
+    EACH_CONV_INTO(v, m, stage, t)
+        if (v->rel == GNN_ROWS)
+            need_gradients(l, v->from, v->dst);
     note_most(l);
 }
 
@@ -334,7 +321,7 @@ static void add_part(struct gnn_full *f, struct full_part *p, bool *marks, struc
     struct ledger l = {
         .f = f, .p = p, .alive = marks, .gone = marks + (size_t)m->nstages * m->c.nntypes};
     for (uint32_t r = 0; r < m->c.netypes; r++)
-        s->edges += gnn_full_is_used(f, r) ? size_of_relation(f, p, r) : 0;
+        s->edges += gnn_full_conv_of(f, r) ? size_of_relation(f, p, r) : 0;
     for (uint32_t t = 0; t < m->c.nntypes; t++)
         s->features += gnn_model_live(m, 0, t) ? size_of_features(f, p, t) : 0;
     count_passes(&l);

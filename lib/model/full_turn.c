@@ -204,18 +204,16 @@ static int each_wanted(struct gnn_full *f, struct full_part *p, const struct ful
 {
     struct gnn_net_act *a = net_act(&p->net, w->stage, w->type);
     if ((what & FULL_STAGE && each_of_stage(f, a, fn, arg, e)) ||
-        (what & FULL_GRAD && (fn(f, w->stage + 1 == f->m->nstages ? &a->out : &a->grad, arg, e) ||
-                              fn(f, &a->after.stat, arg, e))))
+        (what & FULL_GRAD &&
+         (fn(f, net_dy(&p->net, w->stage, w->type), arg, e) || fn(f, &a->after.stat, arg, e))))
         return e->code;
     if (what & FULL_STATISTICS)
         return each_of_statistics(f, p, fn, arg, e);
     if (w->conv)
         return each_of_conv(f, p, w->conv, what, fn, arg, e);
-    for (uint32_t i = 0; i < f->m->stage[w->stage].nconvs; i++) {
-        const struct gnn_conv *v = gnn_model_into(f->m, w->stage, i, w->type);
-        if (v && each_of_conv(f, p, v, what, fn, arg, e))
+    EACH_CONV_INTO(v, f->m, w->stage, w->type)
+        if (each_of_conv(f, p, v, what, fn, arg, e))
             return e->code;
-    }
     return 0;
 }
 

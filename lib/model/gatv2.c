@@ -58,9 +58,8 @@ static int send_rows(struct gnn_conv_run *c, const float *x, uint32_t n, float *
                      struct gnn_err *e)
 {
     const struct gnn_epilogue ep = {.bias = gnn_conv_param(c, BIAS_L)};
-    const uint32_t d = gnn_heads_of_run(c).d, chunk = c->s->o->chunk;
-    for (uint32_t from = 0, to; from < n; from = to) { /* the bias comes while rows are cached */
-        to = n - from < chunk ? n : from + chunk;
+    const uint32_t d = gnn_heads_of_run(c).d;
+    EACH_CHUNK(from, to, n, c->s->o) { /* the bias comes while rows are cached */
         if (gnn_pass_gemm(c->s, false, true, to - from, d, c->ds, x + (size_t)from * c->ds,
                           gnn_conv_param(c, LIN_L), 0, out + (size_t)from * d, &ep, e))
             return e->code;
@@ -212,11 +211,9 @@ static int scores_back(struct gnn_conv_run *c, const struct gnn_attention *a,
 {
     const struct gnn_ops *o = c->s->o;
     const uint32_t n = c->adj.ndst, d = a->heads * a->channels;
-    for (uint32_t from = 0, to; from < n; from = to) {
-        to = n - from < o->chunk ? n : from + o->chunk;
+    EACH_CHUNK(from, to, n, o)
         if (targets_back(c, a, b, from, to, shift, e))
             return e->code;
-    }
     if (n) {
         o->add(o, shift, d, gnn_conv_grad(c, BIAS_L));
         o->add(o, shift, d, gnn_conv_grad(c, BIAS_R));
@@ -230,9 +227,7 @@ static int messages_back(struct gnn_conv_run *c, const struct gnn_attention *a,
                          struct gnn_err *e)
 {
     const struct gnn_ops *o = c->s->o;
-    const uint32_t n = c->adj.nsrc;
-    for (uint32_t from = 0, to; from < n; from = to) {
-        to = n - from < o->chunk ? n : from + o->chunk;
+    EACH_CHUNK(from, to, c->adj.nsrc, o) {
         if (dm)
             b->dvalue = dm + (size_t)from * gnn_heads_of_run(c).d;
         o->attention_sources(o, a, c->adj.back, from, to, b, false);

@@ -74,11 +74,10 @@ static int make_hidden(struct gnn_conv_run *c, gnn_gin_sum *sum, uint32_t from, 
 /* All hidden rows, as far as they can be made before batch norm's statistics are known. */
 static int make_all_hidden(struct gnn_conv_run *c, gnn_gin_sum *sum, struct gnn_err *e)
 {
-    const uint32_t n = c->most, chunk = c->s->o->chunk;
+    const uint32_t n = c->most;
     if (gnn_activation_open(c->s, &c->inside, n, e))
         return e->code;
-    for (uint32_t from = 0, to; from < n; from = to) {
-        to = n - from < chunk ? n : from + chunk;
+    EACH_CHUNK(from, to, n, c->s->o) {
         float *h = gnn_conv_scratch(c, HIDDEN, from, to, c->w, e);
         if (!h || make_hidden(c, sum, from, to, c->own + (size_t)from * c->dd, h, e))
             return e->code;
@@ -183,13 +182,10 @@ int gnn_gin_sums_back(struct gnn_conv_run *c, struct gnn_err *e)
 
 int gnn_gin_all_sums_back(struct gnn_conv_run *c, const float *dy, struct gnn_err *e)
 {
-    const uint32_t n = c->adj.ndst, chunk = c->s->o->chunk;
     (void)dy; /* rows_back has made what is needed of it */
-    for (uint32_t from = 0, to; from < n; from = to) {
-        to = n - from < chunk ? n : from + chunk;
+    EACH_CHUNK(from, to, c->adj.ndst, c->s->o)
         if (sums_back(c, from, to, e))
             return e->code;
-    }
     return trains_eps(c) ? eps_back(c, e) : 0;
 }
 

@@ -78,9 +78,7 @@ static int sum_messages(struct gnn_conv_run *c, uint32_t from, uint32_t to, floa
 /* In ranges of rows, as those of edges are made for. */
 static int gather_sums(struct gnn_conv_run *c, bool first, struct gnn_err *e)
 {
-    const uint32_t n = c->adj.ndst, chunk = c->s->o->chunk;
-    for (uint32_t from = 0, to; from < n; from = to) {
-        to = n - from < chunk ? n : from + chunk;
+    EACH_CHUNK(from, to, c->adj.ndst, c->s->o) {
         float *sums = gnn_conv_scratch(c, GNN_GIN_SUMS, from, to, c->ds, e);
         if (!sums || add_messages(c, from, to, sums, !first, e))
             return e->code;
@@ -129,15 +127,12 @@ static int spread_sums(struct gnn_conv_run *c, const float *dy, float *g, bool a
                        struct gnn_err *e)
 {
     const struct gnn_ops *o = c->s->o;
-    const uint32_t rows = c->adj.ndst, chunk = o->chunk;
     (void)dy;
     if (g && !acc)
         o->zero(o, g, (uint64_t)c->adj.nsrc * c->ds * sizeof *g);
-    for (uint32_t from = 0, to; from < rows; from = to) {
-        to = rows - from < chunk ? rows : from + chunk;
+    EACH_CHUNK(from, to, c->adj.ndst, o)
         if (edges_back(c, from, to, g, e))
             return e->code;
-    }
     return 0;
 }
 

@@ -151,14 +151,11 @@ static int multiply_sources(struct gnn_conv_run *c, unsigned k, const float *x, 
 
 static int make_sources(struct gnn_conv_run *c, unsigned k, struct gnn_err *e)
 {
-    const uint32_t n = c->adj.nsrc, chunk = c->s->o->chunk;
     const size_t d = c->w;
-    for (uint32_t from = 0, to; from < n; from = to) {
-        to = n - from < chunk ? n : from + chunk;
+    EACH_CHUNK(from, to, c->adj.nsrc, c->s->o)
         if (multiply_sources(c, k, c->x + from * (PARTS * d), to - from,
                              sources_at(c, k) + from * d, d, e))
             return e->code;
-    }
     return 0;
 }
 

@@ -99,9 +99,8 @@ static int sum_biases(struct gnn_pass *s, uint32_t stage, uint32_t t, const floa
     const uint32_t w = gnn_model_width(m, stage, t);
     float *sum = NULL;
     *bias = NULL;
-    for (uint32_t i = 0; i < m->stage[stage].nconvs; i++) {
-        const struct gnn_conv *v = gnn_model_into(m, stage, i, t);
-        if (!v || gnn_conv_bias(v) == GNN_NONE)
+    EACH_CONV_INTO(v, m, stage, t) {
+        if (gnn_conv_bias(v) == GNN_NONE)
             continue;
         const float *b = gnn_pass_param(s, gnn_conv_bias(v));
         /* With several relations into the type the biases are added up once, not row by row. */

@@ -272,11 +272,9 @@ int gnn_model_untrain(struct gnn_model *m, struct gnn_err *e)
     const uint64_t n = (uint64_t)m->c.nlayers * m->c.netypes;
     if (!m->c.untrained && !(m->c.untrained = gnn_alloc_zero(n, sizeof(bool), "edge types", e)))
         return e->code;
-    for (uint32_t i = 0; i < m->nconvs; i++) {
-        const struct gnn_conv *v = &m->conv[i];
+    EACH_CONV(v, m)
         if (v->rel != GNN_ROWS && v->needed)
             m->c.untrained[(size_t)m->stage[v->stage].layer * m->c.netypes + v->rel] = true;
-    }
     return 0;
 }
 

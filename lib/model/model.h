@@ -206,12 +206,21 @@ static inline bool gnn_model_live(const struct gnn_model *m, uint32_t stage, uin
 {
     return m->live[(size_t)stage * m->c.nntypes + t];
 }
-/* Number i of a stage's convolutions, if it makes rows of type t that are needed; else NULL. */
-static inline const struct gnn_conv *gnn_model_into(const struct gnn_model *m, uint32_t stage,
-                                                    uint32_t i, uint32_t t)
+/* The first of a stage's convolutions behind v, or of all if v is NULL, that makes rows of type t
+ * that are needed; NULL: there is none. */
+static inline const struct gnn_conv *gnn_conv_next(const struct gnn_model *m, uint32_t stage,
+                                                   uint32_t t, const struct gnn_conv *v)
 {
-    const struct gnn_conv *v = &m->conv[m->stage[stage].conv + i];
-    return v->dst == t && v->needed ? v : NULL;
+    const struct gnn_stage *s = &m->stage[stage];
+    const struct gnn_conv *end = m->conv + s->conv + s->nconvs;
+    v = v ? v + 1 : m->conv + s->conv;
+    while (v < end && (v->dst != t || !v->needed))
+        v++;
+    return v < end ? v : NULL;
 }
+/* Loops over all convolutions, and over those that gnn_conv_next finds. */
+#define EACH_CONV(v, m) for (const struct gnn_conv *v = (m)->conv; v < (m)->conv + (m)->nconvs; v++)
+#define EACH_CONV_INTO(v, m, stage, t)                                                             \
+    for (const struct gnn_conv *v = NULL; (v = gnn_conv_next(m, stage, t, v));)
 
 #endif

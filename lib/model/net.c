@@ -157,13 +157,12 @@ void gnn_net_choose_threads(const struct gnn_net *n)
     uint64_t work = 0;
     if (n->pass.o->async)
         return;
-    for (uint32_t i = 0; i < m->nconvs; i++) {
-        const struct gnn_conv *v = &m->conv[i];
+    EACH_CONV(v, m) {
         const uint64_t ds = v->rel == GNN_ROWS ? 0 : gnn_model_width(m, v->from, v->src),
                        dd = gnn_model_width(m, v->from, v->dst);
         if (v->needed)
-            work += n->run[i].adj.edges * ds + net_rows(n, v->stage, v->dst) * (ds + dd) *
-                                                   gnn_model_width(m, v->stage, v->dst);
+            work += net_run(n, v)->adj.edges * ds + net_rows(n, v->stage, v->dst) * (ds + dd) *
+                                                        gnn_model_width(m, v->stage, v->dst);
     }
     omp_set_num_threads(work < SMALL ? 1 : n->threads);
 }

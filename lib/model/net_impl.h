@@ -21,6 +21,12 @@ static inline const float **net_made(const struct gnn_net *n, uint32_t stage, ui
 {
     return &n->made[(size_t)stage * n->pass.m->c.nntypes + t];
 }
+/* Where the gradient of a stage's rows of type t is: that of the outputs has taken their place. */
+static inline struct gnn_buf *net_dy(const struct gnn_net *n, uint32_t stage, uint32_t t)
+{
+    struct gnn_net_act *a = net_act(n, stage, t);
+    return stage + 1 == n->pass.m->nstages ? &a->out : &a->grad;
+}
 /* Fills rows, blocks, factors, transposes for the batch n->b. */
 int gnn_net_blocks(struct gnn_net *n, const struct gnn_meta *meta, struct gnn_err *e) GNN_MUST_USE;
 /* Fills n->edge with what layers use of relation r's edges. */
@@ -42,6 +48,8 @@ int gnn_net_open_conv(struct gnn_net *n, const struct gnn_conv *v, struct gnn_er
  * if this is the last one; or NULL. */
 int gnn_net_conv_rows(struct gnn_net *n, const struct gnn_conv *v, float *out, bool fresh,
                       struct gnn_activation *after, struct gnn_err *e) GNN_MUST_USE;
+/* Before a backward pass: gradients of parameters are 0, and of rows only the outputs have one. */
+void gnn_net_open_back(struct gnn_net *n);
 /* The buffer that accumulates the gradients of a stage's rows; its first writer writes all rows.
  * _zeroed: for a writer that adds to only some rows. */
 int gnn_net_grad(struct gnn_net *n, uint32_t stage, uint32_t t, float **g,

@@ -42,6 +42,15 @@ int gnn_pass_gemm(struct gnn_pass *s, bool ta, bool tb, size_t m, size_t n, size
 int gnn_pass_product(struct gnn_pass *s, const struct gnn_product *p,
                      struct gnn_err *e) GNN_MUST_USE;
 
+/* Rows [0, n) in chunks [from, to) that the operations o do at once. */
+#define EACH_CHUNK(from, to, n, o)                                                                 \
+    for (uint32_t from = 0, to = gnn_chunk_end(o, 0, n); from < (n);                               \
+         from = to, to = gnn_chunk_end(o, from, n))
+static inline uint32_t gnn_chunk_end(const struct gnn_ops *o, uint32_t from, uint32_t n)
+{
+    return n - from < o->chunk ? n : from + o->chunk;
+}
+
 static inline const float *gnn_pass_param(const struct gnn_pass *s, uint32_t i)
 {
     return s->p + s->m->param[i].at;

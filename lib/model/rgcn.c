@@ -161,9 +161,7 @@ static int rows_back(struct gnn_conv_run *c, uint32_t from, uint32_t to, const f
 static int matrix_back(struct gnn_conv_run *c, const float *dy, float *dw, bool acc,
                        struct gnn_err *e)
 {
-    const uint32_t n = c->adj.ndst, chunk = c->s->o->chunk;
-    for (uint32_t from = 0, to; from < n; from = to) {
-        to = n - from < chunk ? n : from + chunk;
+    EACH_CHUNK(from, to, c->adj.ndst, c->s->o) {
         const float *means = make_means(c, from, to, e);
         if (!means || gnn_pass_gemm(c->s, true, false, c->ds, c->w, to - from, means,
                                     dy + (size_t)from * c->w, acc || from ? 1 : 0, dw, NULL, e))

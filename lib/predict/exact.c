@@ -37,11 +37,9 @@ static int free_read(struct gnn_predict *p, uint32_t stage, struct gnn_err *e)
     const uint32_t nt = m->c.nntypes;
     for (uint32_t k = 0; k < stage * nt; k++) {
         bool later = k == predict_embedding_stage(m) * nt + m->c.target;
-        for (uint32_t i = 0; !later && i < m->nconvs; i++) {
-            const struct gnn_conv *v = &m->conv[i];
-            later = v->needed && v->stage > stage &&
-                    (v->from * nt + v->src == k || v->from * nt + v->dst == k);
-        }
+        EACH_CONV(v, m)
+            later = later || (v->needed && v->stage > stage &&
+                              (v->from * nt + v->src == k || v->from * nt + v->dst == k));
         if (!later && gnn_predict_table_end(p, &p->made[k], e))
             return e->code;
     }

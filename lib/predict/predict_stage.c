@@ -201,11 +201,9 @@ static int start_stage(struct gnn_predict *p, uint32_t stage, uint32_t type, str
         return e->code;
     /* Before the first chunk: layers may work on all rows at once, e.g. make messages of all
      * sources. */
-    for (uint32_t i = 0; i < p->m->stage[stage].nconvs; i++) {
-        const struct gnn_conv *v = gnn_model_into(p->m, stage, i, type);
-        if (v && start_conv(p, v, e))
+    EACH_CONV_INTO(v, p->m, stage, type)
+        if (start_conv(p, v, e))
             return e->code;
-    }
     return 0;
 }
 
@@ -214,9 +212,8 @@ static uint64_t rows_that_fit(const struct gnn_predict *p, uint32_t stage, uint3
                               const struct chunk *c)
 {
     uint64_t n = c->n;
-    for (uint32_t i = 0; i < p->m->stage[stage].nconvs; i++) {
-        const struct gnn_conv *v = gnn_model_into(p->m, stage, i, type);
-        if (!v || v->rel == GNN_ROWS)
+    EACH_CONV_INTO(v, p->m, stage, type) {
+        if (v->rel == GNN_ROWS)
             continue;
         const uint64_t *ptr =
             (const uint64_t *)gnn_predict_adjacency(p, c->part, v->rel, "indptr")->data + c->at;
@@ -231,18 +228,14 @@ static int stage_chunk(struct gnn_predict *p, uint32_t stage, uint32_t type, con
 {
     const struct gnn_model *m = p->m;
     struct gnn_table *made = predict_made(p, stage, type);
-    uint32_t left = 0;
     float *y;
     bool acc = false;
     if (gnn_predict_open_rows(p, made, c->first, c->n, &y, e))
         return e->code;
-    for (uint32_t i = 0; i < m->stage[stage].nconvs; i++)
-        left += gnn_model_into(m, stage, i, type) != NULL;
-    for (uint32_t i = 0; i < m->stage[stage].nconvs; i++) {
-        const struct gnn_conv *v = gnn_model_into(m, stage, i, type);
-        if (!v)
-            continue;
-        if (conv_chunk(p, v, c, y, acc, --left ? NULL : gnn_activation_first(&p->after), e))
+    EACH_CONV_INTO(v, m, stage, type) {
+        const struct gnn_epilogue *last =
+            gnn_conv_next(m, stage, type, v) ? NULL : gnn_activation_first(&p->after);
+        if (conv_chunk(p, v, c, y, acc, last, e))
             return e->code;
         acc = true;
     }
