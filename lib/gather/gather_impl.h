@@ -41,8 +41,8 @@ static inline uint32_t gnn_gather_job_hops(const struct gather_job *j, const str
 }
 /* (lib/gather/field_rows.c) Is there a tensor to add to the batch for the job in this hop? */
 bool gnn_gather_wanted(const struct gather_job *j, const struct gnn_batch *b, uint32_t hop);
-/* Of how many of the batch's nodes of *type, the first, the job gathers rows in this hop, or edges.
- */
+/* The number of the batch's nodes of *type, the first, of which the job gathers rows, or edges, in
+ * this hop. */
 uint64_t gnn_gather_nodes(const struct gatherer *g, const struct gather_job *j,
                           const struct gnn_batch *b, uint32_t hop, uint32_t *type);
 /* Adds it, in memory of a certain kind (NULL: the heap); GNN_E_INPUT if it is there already. */
