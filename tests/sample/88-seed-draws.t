@@ -157,7 +157,7 @@ refuses 2 'no classes to balance' 'classes of a regression' smp --seed-balance -
 refuses 2 'exclude each other' 'both ways to draw' smp --seed-balance --seed-weight node_w -o bad g
 refuses 2 'cannot be used with --clusters' 'clusters' gnn-sample -q --clusters 1 --seed-balance -o bad p
 refuses 2 '--no-shuffle has no effect with --seed-balance' 'an order of seeds that are drawn' smp --no-shuffle --seed-balance -o bad g
-refuses 2 'a pipe cannot be drawn' 'a pipe' sh -c 'gnn-sample -q -f 2 --seeds - --seed-weight node_w -o bad g <list'
+refuses 2 'as they come cannot be drawn' 'a pipe' sh -c 'gnn-sample -q -f 2 --seeds - --seed-weight node_w -o bad g <list'
 refusing=gnn-train
 refuses 2 'has no effect with --full-batch' 'full batches' gnn-train --store g --full-batch --seed-balance -o bad
 # Before a store is opened: this one is not there.
