@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* lib/gpu/gemm_cuda.c: where it finds cuBLASLt, which can be seen without a device. */
-#include "scratch.h"
+#include "tap.h"
 
 #ifdef GNN_CUDA_LEAST /* with nvcc */
 #include <dlfcn.h>
@@ -9,6 +9,7 @@
 #include <zstd.h>
 
 #include "lib/gpu/device_gemm.h"
+#include "scratch.h"
 
 /* What a program in this folder says when it wants to multiply, in a line; of a library that is
  * no cuBLASLt, which of its functions is missing. */
