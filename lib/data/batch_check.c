@@ -35,16 +35,11 @@ static int check_seeds(const struct counts *s)
 {
     const struct gnn_sampling *m = &s->m->sampling;
     const uint64_t n = s->b->type[m->seed_ntype].count[0];
-    uint64_t most = m->batch_size;
+    const uint64_t most = gnn_sampling_seeds_of(m, s->b->split, s->b->step);
     char name[GNN_NAME_MAX + 1];
     gnn_column_name(name, &s->m->schema, GNN_COLUMN_COUNTS, 0, m->seed_ntype);
     if (gnn_sampling_counts_seeds(m))
         return 0;
-    if (m->steps[s->b->split] && m->split_seeds && m->split_seeds[s->b->split]) {
-        const uint64_t all = m->split_seeds[s->b->split],
-                       left = s->b->step > all / most ? 0 : all - s->b->step * most;
-        most = left < most ? left : most;
-    }
     if (n > most)
         return fail_batch(s, name, "%" PRIu64 " seed%s, where there can be %" PRIu64, n,
                           gnn_plural(n), most);

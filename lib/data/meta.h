@@ -147,6 +147,17 @@ static inline bool gnn_sampling_draws_seeds(const struct gnn_sampling *s)
 {
     return s->seed_weight || s->seed_balance;
 }
+/* How many seeds of a split's set a step has, over all ranks; where the set is not known, as of seeds
+ * that come from a pipe, the size of a batch. */
+static inline uint64_t gnn_sampling_seeds_of(const struct gnn_sampling *s, uint32_t split,
+                                             uint64_t step)
+{
+    if (!s->steps[split] || !s->split_seeds[split])
+        return s->batch_size;
+    const uint64_t all = s->split_seeds[split], before = step * s->batch_size,
+                   left = before < all ? all - before : 0;
+    return left < s->batch_size ? left : s->batch_size;
+}
 /* Whether batches of a split say how often each seed was drawn. Where each draw has a tree or walks
  * of its own, none is drawn twice. */
 static inline bool gnn_sampling_counts_draws(const struct gnn_sampling *s, uint32_t split)

@@ -152,8 +152,7 @@ static int check_seeds(struct gnn_laws *l, const struct gnn_batch *b, struct gnn
                             member ? "twice in an epoch of" : "not in the set", m->split[b->split]);
         set_bit(seen, v);
     }
-    const uint64_t left = m->split_seeds[b->split] - b->step * m->batch_size,
-                   want = left < m->batch_size ? left : m->batch_size, n = count_draws(x);
+    const uint64_t want = gnn_sampling_seeds_of(m, b->split, b->step), n = count_draws(x);
     /* What walks begin with repeatedly is one node. */
     return gnn_sampling_counts_seeds(m) || m->ranks || n == want ||
                    (drawn && m->walks.length && n < want)

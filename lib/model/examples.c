@@ -20,9 +20,7 @@ static uint64_t count_all(const struct gnn_sampling *s, const struct gnn_batch *
         return n;
     if (gnn_sampling_counts_seeds(s))
         return b->seeds;
-    const uint64_t before = b->step * s->batch_size, all = s->split_seeds[b->split];
-    const uint64_t left = before < all ? all - before : 0;
-    return left < s->batch_size ? left : s->batch_size;
+    return gnn_sampling_seeds_of(s, b->split, b->step);
 }
 
 void gnn_batch_examples(const struct gnn_model *m, const struct gnn_meta *meta,

@@ -349,9 +349,8 @@ static uint64_t fill_entries(const struct sample_seeds *base, const struct gnn_b
     const struct gnn_sampling *m = &q->s->meta.sampling;
     if (gnn_tensors_find(&b->tensors, "seeds"))
         return fill_come(q, b, to);
-    const uint64_t first = b->step * m->batch_size, left = m->split_seeds[b->split] - first;
-    const uint64_t all = left < m->batch_size ? left : m->batch_size;
-    list_seeds(q, b, first, all, to);
+    const uint64_t all = gnn_sampling_seeds_of(m, b->split, b->step);
+    list_seeds(q, b, b->step * m->batch_size, all, to);
     number_trees(to, all);
     const struct gnn_store *store = q->s->store;
     const uint64_t *book = store->book[m->seed_ntype];

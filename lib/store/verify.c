@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Checksums of a store's tensors, in a thread with the lowest priority while the program already
+/* Checksums of a store's tensors, in a thread of lower priority while the program already
  * works (lib/store/verify.h). Jobs are a list that only grows. What has been found is asked for at
  * the end: nothing may be committed before gnn_verify_wait has returned. */
 #include "lib/store/verify.h"

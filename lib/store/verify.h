@@ -19,7 +19,7 @@ struct gnn_verify_job {
     uint64_t mapped;
 };
 
-/* NULL on failure. The thread starts with the first job, at the lowest priority. */
+/* NULL on failure. The thread starts with the first job, at a lower priority. */
 struct gnn_verify *gnn_verify_new(struct gnn_err *e) GNN_MUST_USE;
 /* Stops at once; jobs left are dropped. Takes NULL. */
 void gnn_verify_free(struct gnn_verify *v);
