@@ -80,7 +80,8 @@ static const struct opt further_opts[] = {
     {OPT_U32, 'z', "zstd", &zstd, "LEVEL",
      "compress tensors with zstd (default: 0, no compression)", .min = 0, .max = 19, .own = true},
     {OPT_FLAG, 0, "keep-index", &keep_index,
-     .help = "keep in STORE.index what --weight, --time-rule or --node2vec compute of the store"},
+     .help =
+         "keep in STORE.index what --weight, --time-rule, --strict or --node2vec compute of the store"},
     RANKS_TIMEOUT(&timeout),
     {OPT_FLAG, 0, "verify", &verify,
      .help = "verify the store's checksums in the background (default; --no-verify)", .own = true},
@@ -137,7 +138,7 @@ static void finish_opts(void)
     else
         opt_refuse(OPTS(&o.seed_type), "requires --seeds");
     const char *needed = sampling_opts_need_edges("node2vec");
-    if (needed && !bias.n)
+    if (needed && !bias.n && !sampling_given.links.strict)
         opt_refuse(OPTS(&keep_index), needed);
     if (!ranks_many())
         opt_refuse(OPTS(&o.count_once), "requires several ranks");
@@ -223,7 +224,7 @@ int main(int argc, char **argv)
     struct gnn_store *store = batches_store(args[0], verify, c);
     store->keep_derived = keep_index;
     if (o.seeds_name) {
-        o.stream = !strcmp(o.seeds_name, "-");
+        o.stream = !strcmp(o.seeds_name, "-") && !o.sampling.links.type;
         o.seeds_fd = cli_in(o.seeds_name, &o.seeds_name);
     }
     struct gnn_source *src = gnn_sampler_source_new(store, &o, &e);

@@ -12,6 +12,8 @@ enum {
     /* Streams whose batches have trees or times, where nodes may be there repeatedly, or induced
      * edges */
     GNB_MAJOR_TREES = 2,
+    /* Streams whose batches begin with both ends of links */
+    GNB_MAJOR_LINKS = 3,
     GNB_MINOR_REFERENCE = 1, /* of frames with references; of all others 0 */
     GNB_HEADER_BYTES = 64,
     GNB_ENTRY_BYTES = 40,            /* of a table entry, before shape and name */
@@ -29,7 +31,7 @@ enum gnb_codec { GNB_RAW = 0, GNB_ZSTD = 1, GNB_REFERENCE = 2 };
 
 struct gnb_frame {
     enum gnb_kind kind;
-    uint16_t major, minor; /* major: GNB_MAJOR, for which 0 is written too, or GNB_MAJOR_TREES */
+    uint16_t major, minor; /* major: GNB_MAJOR, for which 0 is written too, or a later one */
     uint32_t ntensors;
     uint32_t align;
     uint64_t seq;

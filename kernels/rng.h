@@ -24,7 +24,8 @@ enum gnn_rng_purpose {
     GNN_RNG_LABOR = 9,     /* variates of sources; low word: their node type */
     GNN_RNG_RESTART = 10,  /* whether a walk goes back to its seed */
     GNN_RNG_ACCEPT = 11,   /* whether a step of node2vec is taken */
-    GNN_RNG_SEEDS = 12     /* seeds that are drawn by weight */
+    GNN_RNG_SEEDS = 12,    /* seeds that are drawn by weight */
+    GNN_RNG_NEGATIVE = 13  /* ends of negatives; low word: edge type */
 };
 
 /* The low half of a * b; *high: the other one. */

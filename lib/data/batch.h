@@ -54,17 +54,21 @@ struct gnn_batch_place {
 };
 
 /* Units of rows that only a batch tells. */
-enum gnn_batch_unit { GNN_UNIT_WALKS, GNN_UNIT_PAIRS, GNN_BATCH_UNITS };
+enum gnn_batch_unit { GNN_UNIT_WALKS, GNN_UNIT_PAIRS, GNN_UNIT_NEGATIVES, GNN_BATCH_UNITS };
 
 /*- In a stream a batch is its tensors; the typed part of this struct points into them (gnb(5)):
  *
  *   key        u64 (4)                 epoch, step, split, rank
- *   seeds      u64 (1)                 if it says `clusters`: how many, of all ranks
+ *   seeds      u64 (1)                 if it says `clusters` or `links`: how many seeds, or links,
+ *                                      of all ranks
  *   nodes/T    u32 (n)                 store ids
  *   tree/T     u32 (n)                 if the header says `disjoint`
  *   time/T     i64 or f64 (n)          if it says `time`
  *   walk       u32 (walks, length+1)   if it says `walks` without a window
- *   pair       u32 (pairs, 2)          if it says `walks` with one
+ *   pair       u32 (pairs, 2)          if it says `walks` with one; or if it says `links`: the head
+ *                                      and the tail of each link
+ *   pair/input u64 (pairs)             if it says `links`: where each is among all of them
+ *   negative   u32 (negatives, 2)      if it says `links` with negatives: likewise head and tail
  *   counts/T   u64 (nhops+1)           nodes after the seeds, and after each hop
  *   draws/T    u32 (counts[0])         if it says `seed_weight` or `seed_balance`, and not
  *                                      `disjoint` or `walks`, of split 0 and the seed type
@@ -84,12 +88,18 @@ struct gnn_batch {
     /* Up to `type`: cleared, and copied, as a whole. */
     uint64_t epoch, step;
     uint32_t split, rank;
-    uint64_t seeds; /* with clusters: seeds of the batch over all ranks */
+    uint64_t seeds; /* with clusters or links: seeds, or links, of the batch over all ranks */
     uint64_t nth;   /* position among its source's batches, from 0 */
     /* Random walks, which have no blocks. walk: (walks, length + 1) the nodes of each, from a seed
      * on: local numbers, each of the type that the path leads to; after a node without in-edges
      * UINT32_MAX. pair: (pairs, 2), in their place, if the header has a window. */
     const uint32_t *walk, *pair;
+    /* With links, pair has their heads and tails: local numbers among the first count[0] nodes of
+     * the edge type's source and destination. negative: (negatives, 2) likewise, or NULL. input:
+     * (pairs) the position of each link: the id of the edge, or the number of the pair in its file,
+     * from 0. */
+    const uint32_t *negative;
+    const uint64_t *input;
     /* rows: the number of each unit; steps: of all walks, if known */
     uint64_t rows[GNN_BATCH_UNITS], steps;
     struct gnn_batch_type *type; /* [nntypes] */

@@ -103,11 +103,13 @@ static struct range table_rows(const struct bind *s, const struct place *p)
                                                       s->first[GNN_ROWS_OFFSETS]->shape[0] - 1)};
     case GNN_ROWS_WALKS:
         return (struct range){0, walks};
+    case GNN_ROWS_NEGATIVES:
+        return (struct range){0, gnn_sampling_negatives(m, m->batch_size)};
     case GNN_ROWS_PAIRS:
     case GNN_NROWS:
         break;
     }
-    return (struct range){0, walks * pairs_max(&m->walks)};
+    return (struct range){0, m->links.type ? m->batch_size : walks * pairs_max(&m->walks)};
 }
 
 /* By the counts, and the offsets where these are in the host's memory; or UINT64_MAX. */
@@ -182,9 +184,9 @@ static int check_counts(struct bind *s, const struct place *p)
             return refuse_tensor(s, p->t->name, "counts decrease");
     if (c[m->nhops] > gnn_sampling_nodes_max(m, s->m->schema.ntype[p->type].count))
         return refuse_tensor(s, p->t->name, "more nodes than the store has");
-    if (gnn_sampling_counts_seeds(m) && check_cluster_seeds(s, p, c[0]))
+    if (m->clusters && check_cluster_seeds(s, p, c[0]))
         return s->e->code;
-    return c[0] && p->type != m->seed_ntype
+    return c[0] && !gnn_sampling_begins_with(m, &s->m->schema, p->type)
                ? refuse_tensor(s, p->t->name, "seeds of a type other than the seed type")
                : 0;
 }
@@ -201,6 +203,8 @@ static uint32_t value_limit(const struct bind *s, const struct place *p, uint64_
         return gnn_sampling_trees(m);
     if (gnn_column[p->c].per == GNN_PER_BLOCK)
         return (uint32_t)s->b->type[c->etype[p->type].src].count[p->hop + 1];
+    if (m->links.type) /* a head or a tail, which batches begin with */
+        return (uint32_t)s->b->type[k % 2 ? m->seed_ntype : c->etype[m->links.etype].src].count[0];
     const struct gnn_etype *step =
         &c->etype[gnn_sampling_step(m, c->netypes, k ? (uint32_t)k - 1 : 0)];
     return (uint32_t)(values == GNN_VALUES_WALK && !k ? s->b->type[step->dst].count[0] /* a seed */
@@ -229,7 +233,7 @@ static int check_limit(struct bind *s, const struct place *p)
     };
     const uint32_t *v = p->t->data;
     const uint64_t width = p->t->ndim > 1 ? p->t->shape[1] : 1, n = p->t->shape[0] * width;
-    const bool one = value_limit(s, p, 0) == value_limit(s, p, width - 1); /* of ends of one type */
+    const bool one = value_limit(s, p, 0) == value_limit(s, p, width - 1); /* mostly */
     uint64_t bad = n;
     for (uint64_t k = 0; k < (one ? 1 : width); k++) {
         const uint64_t at =
@@ -240,8 +244,8 @@ static int check_limit(struct bind *s, const struct place *p)
     return bad < n ? bad_element(s, p, bad, v[bad], why[gnn_column[p->c].values]) : 0;
 }
 
-/* Trees are positions in a global batch, of seeds or of clusters. These are all there in order; so
- * seeds' trees are different, and those of a cluster's seeds are not. */
+/* Trees are positions in a global batch, of seeds, links or clusters. These are all there in order;
+ * so seeds' trees are different, and those of a cluster's seeds or of a link's ends are not. */
 static int check_trees(struct bind *s, const struct place *p)
 {
     const struct gnn_sampling *m = &s->m->sampling;
@@ -249,7 +253,7 @@ static int check_trees(struct bind *s, const struct place *p)
     if (check_limit(s, p))
         return s->e->code;
     for (uint64_t i = 1; i < s->b->type[p->type].count[0]; i++)
-        if (v[i] < v[i - 1] || (v[i] == v[i - 1] && !m->clusters))
+        if (v[i] < v[i - 1] || (v[i] == v[i - 1] && !m->clusters && !m->links.type))
             return bad_element(s, p, i, v[i], "is not after the seed before");
     return 0;
 }
@@ -291,6 +295,16 @@ static int check_offsets(struct bind *s, const struct place *p)
                  : 0;
 }
 
+/* Positions of links among all of their split. */
+static int check_input(struct bind *s, const struct place *p)
+{
+    const uint64_t *v = p->t->data, all = s->m->sampling.split_seeds[s->b->split];
+    for (uint64_t i = 0; i < p->t->shape[0]; i++)
+        if (v[i] >= all)
+            return bad_element(s, p, i, v[i], "is not the position of a link");
+    return 0;
+}
+
 /* Local numbers of the types that the path leads to, the first of a seed. A seed that is given
  * twice walks for itself each time, but is one node. */
 static int check_walks(struct bind *s, const struct place *p)
@@ -316,6 +330,7 @@ static int (*const check_values[GNN_NVALUES])(struct bind *s, const struct place
     [GNN_VALUES_ID] = check_limit,      [GNN_VALUES_LOCAL] = check_limit,
     [GNN_VALUES_WALK] = check_walks,    [GNN_VALUES_TREE] = check_trees,
     [GNN_VALUES_TIME] = check_times,    [GNN_VALUES_OFFSETS] = check_offsets,
+    [GNN_VALUES_INPUT] = check_input,
 };
 
 /* ---- all columns ---- */

@@ -29,6 +29,30 @@ static int fail_batch(const struct counts *s, const char *name, const char *fmt,
                     s->b->epoch, s->b->step, name, what);
 }
 
+/* A batch has as many links as its number of seeds says, where there are no other ranks; and the
+ * negatives of these, and no more nodes to begin with than the ends of both. */
+static int check_links(const struct counts *s)
+{
+    const struct gnn_sampling *m = &s->m->sampling;
+    const struct gnn_batch *b = s->b;
+    const uint64_t n = b->rows[GNN_UNIT_PAIRS], most = gnn_sampling_seeds_of(m, b->split, b->step),
+                   negatives = gnn_sampling_negatives(m, b->seeds);
+    if (b->seeds > most || n > b->seeds || (!m->ranks && n < b->seeds) || !b->seeds)
+        return fail_batch(s, "pair",
+                          "%" PRIu64 " link%s, where the batch has %" PRIu64
+                          " and its step can have %" PRIu64,
+                          n, gnn_plural(n), b->seeds, most);
+    if (b->rows[GNN_UNIT_NEGATIVES] > negatives ||
+        (!m->ranks && b->rows[GNN_UNIT_NEGATIVES] < negatives))
+        return fail_batch(s, "negative", "%" PRIu64 " negative%s, and there should be %" PRIu64,
+                          b->rows[GNN_UNIT_NEGATIVES], gnn_plural(b->rows[GNN_UNIT_NEGATIVES]),
+                          negatives);
+    for (uint32_t t = 0; t < b->nntypes; t++)
+        if (b->type[t].count[0] > 2 * (n + b->rows[GNN_UNIT_NEGATIVES]))
+            return fail_batch(s, "pair", "not the ends of the nodes that the batch begins with");
+    return 0;
+}
+
 /* A batch has at least one seed, but for those of one of several ranks and of clusters; and at most
  * those that are left of its set, where their number is known. */
 static int check_seeds(const struct counts *s)
@@ -38,7 +62,9 @@ static int check_seeds(const struct counts *s)
     const uint64_t most = gnn_sampling_seeds_of(m, s->b->split, s->b->step);
     char name[GNN_NAME_MAX + 1];
     gnn_column_name(name, &s->m->schema, GNN_COLUMN_COUNTS, 0, m->seed_ntype);
-    if (gnn_sampling_counts_seeds(m))
+    if (m->links.type)
+        return check_links(s);
+    if (m->clusters)
         return 0;
     if (n > most)
         return fail_batch(s, name, "%" PRIu64 " seed%s, where there can be %" PRIu64, n,

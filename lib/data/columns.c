@@ -22,7 +22,7 @@ static enum gnn_presence is_promised(const struct gnn_sampling *m, enum gnn_colu
         break;
     case GNN_WITH_REQUEST:
         return GNN_OPTIONAL;
-    case GNN_WITH_CLUSTERS:
+    case GNN_WITH_SEEDS:
         there = gnn_sampling_counts_seeds(m);
         break;
     case GNN_WITH_TREES:
@@ -40,7 +40,13 @@ static enum gnn_presence is_promised(const struct gnn_sampling *m, enum gnn_colu
         there = m->walks.length && !m->walks.window;
         break;
     case GNN_WITH_PAIRS:
-        there = m->walks.length && m->walks.window;
+        there = (m->walks.length && m->walks.window) || m->links.type;
+        break;
+    case GNN_WITH_LINKS:
+        there = m->links.type;
+        break;
+    case GNN_WITH_NEGATIVES:
+        there = m->links.negatives;
         break;
     }
     return there ? GNN_REQUIRED : GNN_ABSENT;

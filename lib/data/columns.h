@@ -27,6 +27,7 @@ enum gnn_column_rows {
     /* from here on those of enum gnn_batch_unit, in its order, which are bound after all others */
     GNN_ROWS_WALKS,
     GNN_ROWS_PAIRS,
+    GNN_ROWS_NEGATIVES,
     GNN_NROWS
 };
 #define GNN_WIDTH_WALK UINT32_MAX /* a walk's steps + 1 */
@@ -42,18 +43,21 @@ enum gnn_column_values {
     GNN_VALUES_TREE,  /* a position in the global batch */
     GNN_VALUES_TIME,
     GNN_VALUES_OFFSETS,
+    GNN_VALUES_INPUT, /* the position of a link in its list */
     GNN_NVALUES
 };
 enum gnn_column_when {
     GNN_WITH_ALL,
-    GNN_WITH_CLUSTERS,
+    GNN_WITH_SEEDS, /* as gnn_sampling_counts_seeds says */
     GNN_WITH_TREES,
     GNN_WITH_TIMES,
     GNN_WITH_DRAWS,
     GNN_WITH_REQUEST, /* of the user; the header does not tell */
     GNN_WITH_EDGE_IDS,
     GNN_WITH_WALKS,
-    GNN_WITH_PAIRS
+    GNN_WITH_PAIRS,
+    GNN_WITH_LINKS,
+    GNN_WITH_NEGATIVES
 };
 
 /* clang-format off */
@@ -61,7 +65,7 @@ enum gnn_column_when {
  * gnn_column_info. */
 #define GNN_COLUMNS(X) \
     X(KEY,     "key",     "",        BATCH, U64, KEY,      0,              KEY,     ALL,      .host = true) \
-    X(SEEDS,   "seeds",   "",        BATCH, U64, ONE,      0,              SEEDS,   CLUSTERS, .host = true) \
+    X(SEEDS,   "seeds",   "",        BATCH, U64, ONE,      0,              SEEDS,   SEEDS,    .host = true) \
     X(NODES,   "nodes",   "",        NTYPE, U32, NODES,    0,              ID,      ALL,      .view = offsetof(struct gnn_batch_type, node), .ids = true) \
     X(TREE,    "tree",    "",        NTYPE, U32, NODES,    0,              TREE,    TREES,    .view = offsetof(struct gnn_batch_type, tree)) \
     X(TIME,    "time",    "",        NTYPE, I64, NODES,    0,              TIME,    TIMES,    .view = offsetof(struct gnn_batch_type, time)) \
@@ -73,7 +77,9 @@ enum gnn_column_when {
     X(INDICES, "hop",     "indices", BLOCK, U32, EDGES,    0,              LOCAL,   ALL,      .view = offsetof(struct gnn_block, indices)) \
     X(EDGE_ID, "hop",     "id",      BLOCK, U64, EDGES,    0,              ANY,     EDGE_IDS, .view = offsetof(struct gnn_block, id)) \
     X(WALK,    "walk",    "",        BATCH, U32, WALKS,    GNN_WIDTH_WALK, WALK,    WALKS,    .view = offsetof(struct gnn_batch, walk)) \
-    X(PAIR,    "pair",    "",        BATCH, U32, PAIRS,    2,              LOCAL,   PAIRS,    .view = offsetof(struct gnn_batch, pair))
+    X(PAIR,    "pair",    "",        BATCH, U32, PAIRS,    2,              LOCAL,   PAIRS,    .view = offsetof(struct gnn_batch, pair)) \
+    X(INPUT,   "pair",    "input",   BATCH, U64, PAIRS,    0,              INPUT,   LINKS,    .view = offsetof(struct gnn_batch, input)) \
+    X(NEGATIVE, "negative", "",      BATCH, U32, NEGATIVES, 2,             LOCAL,   NEGATIVES, .view = offsetof(struct gnn_batch, negative))
 /* clang-format on */
 
 #define GNN_COLUMN_NAME(name, ...) GNN_COLUMN_##name,

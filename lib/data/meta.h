@@ -6,6 +6,9 @@
 #ifndef GNN_LIB_DATA_META_H
 #define GNN_LIB_DATA_META_H
 
+#include <math.h>
+
+#include "formats/gnb.h"
 #include "kernels/pick.h"
 #include "lib/data/schema.h"
 
@@ -37,6 +40,31 @@ struct gnn_walks {
     uint32_t window; /* pairs of nodes at most this many steps apart, in place of walks; 0: walks */
 };
 
+/* Seeds that are links: edges of one type, or pairs of nodes that could be edges of it. A link has
+ * a head, the source, and a tail, the destination. A batch begins with both ends of its links, the
+ * positives, and of the negatives, which are drawn for it. */
+enum gnn_negatives {
+    GNN_NEGATIVES_NONE,
+    GNN_NEGATIVES_BINARY, /* `amount` for each positive of the global batch, rounded up */
+    GNN_NEGATIVES_TRIPLET /* `amount`, a whole number, for each positive, one after the other */
+};
+enum { GNN_NEGATIVES_MAX = 65536 }; /* for each positive */
+/* The name of the one split of batches whose links are all edges of the type. */
+#define GNN_ALL_LINKS "edges"
+enum gnn_negative_end { GNN_NEGATIVE_TAIL, GNN_NEGATIVE_HEAD, GNN_NEGATIVE_BOTH };
+struct gnn_links {
+    const char *type;      /* the edge type, "S/R/D"; NULL: seeds are nodes */
+    const char *negatives; /* "binary:A" or "triplet:K"; NULL: none */
+    enum gnn_negative_end
+        end;     /* the ends that are drawn; a negative has the others of a positive */
+    bool strict; /* no negative is an edge of the type */
+
+    /* ---- members that follow from these ---- */
+    uint32_t etype;
+    enum gnn_negatives kind;
+    double amount;
+};
+
 /* The time of the entry that an edge leads to: the time of the entry it was picked for, or of the
  * edge. */
 enum gnn_hop_time { GNN_HOP_TIME_SEED, GNN_HOP_TIME_EDGE };
@@ -50,6 +78,7 @@ struct gnn_sampling {
     enum gnn_frontier frontier;
     bool replace, shuffle, drop_last, edge_ids;
     bool original_ids; /* node ids in batches are those of the unpartitioned store */
+    struct gnn_links links;
     struct gnn_walks walks;
     const char *weight; /* edge field in proportion to which neighbours are picked, or NULL */
     const char *top;    /* edge field whose largest values are picked, or NULL */
@@ -91,7 +120,7 @@ struct gnn_sampling {
     /* [nhops][netypes] whether the edge type has the field by which neighbours are picked; NULL
      * without one */
     bool *by_field;
-    uint32_t seed_ntype;
+    uint32_t seed_ntype;   /* of links: that of the tails */
     uint32_t nsplits;      /* a batch key's split is an index into split[] */
     char **split;          /* "train", "valid", ...; [0] is trained on */
     uint64_t *steps;       /* batches per epoch of each split, before --steps narrows them */
@@ -147,8 +176,8 @@ static inline bool gnn_sampling_draws_seeds(const struct gnn_sampling *s)
 {
     return s->seed_weight || s->seed_balance;
 }
-/* How many seeds of a split's set a step has, over all ranks; where the set is not known, as of seeds
- * that come from a pipe, the size of a batch. */
+/* How many seeds of a split's set a step has, over all ranks; where the set is not known, as of
+ * seeds that come from a pipe, the size of a batch. */
 static inline uint64_t gnn_sampling_seeds_of(const struct gnn_sampling *s, uint32_t split,
                                              uint64_t step)
 {
@@ -179,10 +208,25 @@ static inline bool gnn_sampling_has_repeats(const struct gnn_sampling *s)
 {
     return s->disjoint || gnn_sampling_is_temporal(s);
 }
-/* Whether a reader of version 1 would misunderstand the batches. */
-static inline bool gnn_sampling_needs_version_2(const struct gnn_sampling *s)
+/* The version of GNB that batches require: a reader of an older one would misunderstand nodes that
+ * are there repeatedly and induced edges, or take both ends of links for labelled seeds. */
+static inline unsigned gnn_sampling_version(const struct gnn_sampling *s)
 {
-    return gnn_sampling_has_repeats(s) || s->induced;
+    return s->links.type                               ? GNB_MAJOR_LINKS
+           : gnn_sampling_has_repeats(s) || s->induced ? GNB_MAJOR_TREES
+                                                       : GNB_MAJOR;
+}
+/* How many negatives are drawn for n links. */
+static inline uint64_t gnn_sampling_negatives(const struct gnn_sampling *s, uint64_t n)
+{
+    return s->links.kind == GNN_NEGATIVES_NONE ? 0 : (uint64_t)ceil((double)n * s->links.amount);
+}
+/* The position, among n positives, of the one that negative i takes its other end, its tree and its
+ * time from. */
+static inline uint64_t gnn_sampling_positive_of(const struct gnn_sampling *s, uint64_t i,
+                                                uint64_t n)
+{
+    return s->links.kind == GNN_NEGATIVES_TRIPLET ? i / (uint64_t)s->links.amount : i % n;
 }
 /* How many trees a global batch has: of seeds, or of clusters; 1: one that all seeds share. */
 static inline uint32_t gnn_sampling_trees(const struct gnn_sampling *s)
@@ -194,11 +238,23 @@ static inline bool gnn_sampling_has_fanouts(const struct gnn_sampling *s)
 {
     return !s->walks.length && !s->clusters;
 }
-/* Whether batches say how many seeds those of all ranks have (column `seeds`); else that follows
- * from the size of batches. */
+/* Whether batches say how many seeds, or links, those of all ranks have (column `seeds`); else that
+ * follows from the size of batches. */
 static inline bool gnn_sampling_counts_seeds(const struct gnn_sampling *s)
 {
-    return s->clusters;
+    return s->clusters || s->links.type;
+}
+/* How many nodes a batch can begin with, of each type that its seeds are of. */
+static inline uint64_t gnn_sampling_roots_max(const struct gnn_sampling *s)
+{
+    return s->links.type ? 2 * (s->batch_size + gnn_sampling_negatives(s, s->batch_size))
+                         : s->batch_size;
+}
+/* Whether a batch can begin with nodes of type t. */
+static inline bool gnn_sampling_begins_with(const struct gnn_sampling *s,
+                                            const struct gnn_schema *c, uint32_t t)
+{
+    return t == s->seed_ntype || (s->links.type && t == c->etype[s->links.etype].src);
 }
 /* How often a node can occur in a batch, in several trees or at several times: with clusters once.
  * (For times of edges there is no such bound: see gnn_sampling_nodes_max.) */
@@ -234,7 +290,7 @@ static inline uint64_t gnn_sampling_nodes_max(const struct gnn_sampling *s, uint
 /* The default of every member that a user chooses; nothing is bound. */
 void gnn_sampling_init(struct gnn_sampling *s);
 /* The set of a schema that split i can be: of its name, node type and size. Index into c->set, or
- * -1. */
+ * -1, as of links. */
 int gnn_sampling_find_set(const struct gnn_sampling *s, uint32_t i, const struct gnn_schema *c);
 /* All but the splits; d is a part of a meta that is to be released. */
 int gnn_sampling_copy_rule(struct gnn_sampling *d, const struct gnn_sampling *s, uint32_t netypes,

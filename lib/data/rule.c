@@ -271,6 +271,60 @@ static int bind_walks(struct gnn_sampling *s, const struct gnn_schema *c, const 
     return check_path(s, c, where, e);
 }
 
+/* The number in "binary:A" or "triplet:K"; false: it is no such text. */
+static bool parse_negatives(struct gnn_links *l)
+{
+    static const char *const word[] = {
+        [GNN_NEGATIVES_BINARY] = "binary:", [GNN_NEGATIVES_TRIPLET] = "triplet:"};
+    char line[64];
+    for (uint32_t k = GNN_NEGATIVES_BINARY; k <= GNN_NEGATIVES_TRIPLET; k++) {
+        const size_t n = strlen(word[k]);
+        if (strncmp(l->negatives, word[k], n) || strlen(l->negatives) > sizeof line - 2)
+            continue;
+        snprintf(line, sizeof line, "%s\n", l->negatives + n);
+        const char *end = *line == '\n' ? NULL : gnn_text_f64(line, &l->amount);
+        l->kind = (enum gnn_negatives)k;
+        return end && *end == '\n' && l->amount > 0 && l->amount <= GNN_NEGATIVES_MAX &&
+               (k == GNN_NEGATIVES_BINARY || l->amount == floor(l->amount));
+    }
+    return false;
+}
+
+static int bind_links(struct gnn_sampling *s, const struct gnn_schema *c, const char *where,
+                      struct gnn_err *e)
+{
+    struct gnn_links *l = &s->links;
+    l->kind = GNN_NEGATIVES_NONE;
+    l->amount = 0;
+    if (!l->type)
+        return 0;
+    const int et = gnn_schema_need_etype(c, where, l->type, e);
+    if (et < 0)
+        return et;
+    l->etype = (uint32_t)et;
+    if (l->negatives && !parse_negatives(l))
+        return gnn_fail(e, GNN_E_USAGE,
+                        "%s: negatives '%.64s': expected binary:A, A above 0, or triplet:K, K a "
+                        "whole number, of at most %d",
+                        where, l->negatives, GNN_NEGATIVES_MAX);
+    return gnn_sampling_roots_max(s) <= INT32_MAX
+               ? 0
+               : gnn_fail(e, GNN_E_USAGE,
+                          "%s: %u links and their negatives: a batch begins with at most 2^31 "
+                          "nodes",
+                          where, s->batch_size);
+}
+
+/* Batches of links begin with nodes of two types, of which that of the tails is the seeds'. */
+static int bind_link_type(const struct gnn_sampling *s, const struct gnn_schema *c,
+                          const char *where, struct gnn_err *e)
+{
+    return !s->links.type || s->seed_ntype == c->etype[s->links.etype].dst
+               ? 0
+               : gnn_fail(e, GNN_E_USAGE, "%s: nodes '%s' are not the destinations of '%s'", where,
+                          c->ntype[s->seed_ntype].name, s->links.type);
+}
+
 /* Walks begin at the seeds. */
 static int bind_first_step(const struct gnn_sampling *s, const struct gnn_schema *c,
                            const char *where, struct gnn_err *e)
@@ -423,8 +477,9 @@ int gnn_sampling_bind(struct gnn_sampling *s, const struct gnn_schema *c, const 
                    : s->top     ? GNN_PICK_TOP
                    : s->replace ? GNN_PICK_REPLACE
                                 : GNN_PICK_UNIFORM;
-    return bind_walks(s, c, where, e) || bind_edge_field(s, c, where, e) ||
-                   bind_time(s, c, where, e) || bind_labor(s, c->netypes, where, e)
+    return bind_links(s, c, where, e) || bind_walks(s, c, where, e) ||
+                   bind_edge_field(s, c, where, e) || bind_time(s, c, where, e) ||
+                   bind_labor(s, c->netypes, where, e)
                ? e->code
                : 0;
 }
@@ -432,8 +487,8 @@ int gnn_sampling_bind(struct gnn_sampling *s, const struct gnn_schema *c, const 
 int gnn_sampling_bind_seeds(const struct gnn_sampling *s, const struct gnn_schema *c,
                             const char *where, struct gnn_err *e)
 {
-    return bind_first_step(s, c, where, e) || bind_draws(s, c, where, e) ||
-                   bind_seed_time(s, c, where, e)
+    return bind_link_type(s, c, where, e) || bind_first_step(s, c, where, e) ||
+                   bind_draws(s, c, where, e) || bind_seed_time(s, c, where, e)
                ? e->code
                : 0;
 }

@@ -40,6 +40,21 @@ const struct gnn_sampling_member gnn_sampling_list[] = {
     {GNN_MEMBER_BOUND, .key = "seed_type"},
     {GNN_MEMBER_BOUND, .key = "splits"},
 
+    {GNN_MEMBER_TEXT, AT(links.type), .group = "links", .key = "type", .option = "links",
+     .arg = "S/R/D",
+     .help = "seeds are links: all edges of this type or, with --seeds, pairs of nodes",
+     .section = GNN_SECTION_LINKS},
+    {GNN_MEMBER_TEXT, AT(links.negatives), .group = "links", .key = "negatives",
+     .when = GNN_WHEN_SET, .option = "negatives", .arg = "HOW",
+     .help = "draw negatives: binary:A, A for each link of a batch, or triplet:K, K for each link, "
+             "one after the other",
+     .section = GNN_SECTION_LINKS},
+    {GNN_MEMBER_CHOICE, AT(links.end), .group = "links", .key = "end", .option = "negative-end",
+     .arg = "END", .help = "end of a negative that is drawn: tail, head or both (default: tail)",
+     .choices = "tail|head|both", .section = GNN_SECTION_LINKS},
+    {GNN_MEMBER_FLAG, AT(links.strict), .group = "links", .key = "strict", .option = "strict",
+     .help = "no negative is an edge of the type", .section = GNN_SECTION_LINKS},
+
     {GNN_MEMBER_U32, AT(walks.length), .group = "walks", .key = "length", .option = "walk-length",
      .arg = "N", .help = "random walks of N steps from each seed, in place of neighbourhoods",
      .min = 1, .max = GNN_WALK_MAX, .section = GNN_SECTION_WALKS,
@@ -134,6 +149,12 @@ static const struct {
     {.without = "walk-length",
      .options = "walks-per-seed metapath node2vec restart pairs",
      .why = "requires --walk-length"},
+    {.without = "links", .options = "negatives negative-end strict", .why = "requires --links"},
+    {.without = "negatives", .options = "negative-end strict", .why = "requires --negatives"},
+    {"links",
+     .options = "split eval seed-type seed-time seed-weight seed-balance clusters walk-length "
+                "count-once",
+     .why = "cannot be used with --links"},
     {"walk-length", .options = "fanout frontier edge-ids count-once",
      .why = "cannot be used with --walk-length"},
     {"walk-length", .options = "replace disjoint",
@@ -280,7 +301,7 @@ void gnn_sampling_init(struct gnn_sampling *s)
 
 int gnn_sampling_find_set(const struct gnn_sampling *s, uint32_t i, const struct gnn_schema *c)
 {
-    const int set = gnn_schema_find_set(c, s->split[i]);
+    const int set = s->links.type ? -1 : gnn_schema_find_set(c, s->split[i]);
     return set >= 0 && c->set[set].ntype == s->seed_ntype && c->set[set].count == s->split_seeds[i]
                ? set
                : -1;

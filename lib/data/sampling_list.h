@@ -61,6 +61,7 @@ extern const unsigned gnn_sampling_list_length;
 #define GNN_SECTION_SEEDS "Seeds"
 #define GNN_SECTION_SAMPLING "Sampling"
 #define GNN_SECTION_RULE "Which neighbours are picked"
+#define GNN_SECTION_LINKS "Links"
 #define GNN_SECTION_WALKS "Random walks"
 
 /* The first given option that conflicts with s, or NULL: it requires an option that is not in

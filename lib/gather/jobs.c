@@ -37,7 +37,7 @@ static int add_field(struct gatherer *g, const struct gnn_gather_opts *o, const 
     *found = 0;
     for (uint32_t t = 0; !rc && t < c->nntypes; t++) {
         const struct gnn_field *f = gnn_field_find(c->ntype[t].field, c->ntype[t].nfields, name);
-        if (!f || (label && t != m->seed_ntype))
+        if (!f || (label && (t != m->seed_ntype || m->links.type)))
             continue;
         rc = gnn_gather_job_node(&g->job[g->njobs++], g->store, t, f, label, o->dtype, e);
         ++*found;

@@ -15,6 +15,11 @@ void gnn_redraw_init(struct gnn_redraw *r, struct gnn_store *store, const struct
     *r = (struct gnn_redraw){.store = store, .m = m};
     if (s->ranks)
         r->why_not = "they are the share of one of several ranks";
+    if (s->links.type) {
+        if (!r->why_not && strcmp(s->split[0], GNN_ALL_LINKS))
+            r->why_not = "their links are those of a file";
+        return;
+    }
     for (uint32_t i = 0; i < s->nsplits && !r->why_not; i++)
         if (gnn_sampling_find_set(s, i, &store->meta.schema) < 0)
             r->why_not = "their seeds are those of no set";

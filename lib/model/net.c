@@ -20,6 +20,9 @@ int gnn_net_fits(const struct gnn_model *m, const struct gnn_meta *meta, struct 
     if (s->walks.length)
         return gnn_fail(e, GNN_E_INPUT,
                         "the batches are random walks, not neighbourhoods that a model could use");
+    if (s->links.type)
+        return gnn_fail(e, GNN_E_INPUT,
+                        "the batches are of links, and the model is of labelled nodes");
     if (gnn_examples_fit(m, meta, e))
         return e->code;
     if (!s->induced && s->nhops != m->c.nlayers)

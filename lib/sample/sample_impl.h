@@ -15,8 +15,11 @@
 #include "lib/base/node_map.h"
 #include "lib/sample/sampler.h"
 
+struct sample_draw;
+
 /* The source of seeds for each of the header's splits, as frontier entries: equally many in each
- * batch (lib/sample/node_seeds.c), or the nodes of some clusters (lib/sample/cluster_seeds.c). */
+ * batch (lib/sample/node_seeds.c), the nodes of some clusters (lib/sample/cluster_seeds.c), or the
+ * ends of links (lib/sample/link_seeds.c). */
 struct sample_seeds {
     void (*free)(struct sample_seeds *q);
     /* Reads the seeds of the next batch as they come, which carries them as tensor "seeds" (and
@@ -27,17 +30,19 @@ struct sample_seeds {
      * which has space for batch_size; returns their number. Any thread. */
     uint64_t (*fill)(const struct sample_seeds *q, const struct gnn_batch *b,
                      struct gnn_entries to);
-    /* For clusters, else NULL; any thread. join: writes the entries of type t that the first hop
-     * adds, seeds among them, and returns their number; to.node NULL: only that. all: the number
-     * of seeds that all ranks have in the batch. */
+    /* For links, else NULL; any thread. In place of fill: numbers the entries that a batch starts
+     * from, which are of several types, and adds its columns of links. */
+    int (*begin)(const struct sample_seeds *q, const struct sample_draw *d);
+    /* For clusters, else NULL; any thread. Writes the entries of type t that the first hop adds,
+     * seeds among them, and returns their number; to.node NULL: only that. */
     uint64_t (*join)(const struct sample_seeds *q, const struct gnn_batch *b, uint32_t t,
                      struct gnn_entries to);
+    /* The number of seeds that all ranks have in the batch, if it is to say so; else NULL. Any
+     * thread. */
     uint64_t (*all)(const struct sample_seeds *q, const struct gnn_batch *b);
     /* [nsplits] for gnn_rng_tag: index of a set + 1, 0 for seeds given by the user */
     uint32_t *tag;
 };
-
-struct sample_draw;
 
 /* The backend that draws from this rank's own parts: the CPU or, where several ranks put batches
  * together, devices that have the edges of these parts. Functions return a status and record the
@@ -112,7 +117,8 @@ struct sample_worker {
     struct gnn_buf walk[7];   /* of random walks (lib/sample/walk.c) */
     struct gnn_tensors aside; /* blocks of a hop that batches do not keep */
     struct gnn_buf filter;    /* of gnn_relabel_keep */
-    struct gnn_buf joined;    /* entries that a hop adds */
+    struct gnn_buf joined;    /* entries that a hop adds, or that a batch of links starts from */
+    struct gnn_buf links;     /* a batch's links (lib/sample/link_seeds.c) */
     struct gnn_buf times;     /* i64 or f64, of the picks of a block */
     void *scratch;
     struct sample_remote *remote; /* with several ranks; or NULL */
@@ -252,7 +258,10 @@ struct sample_seeds *gnn_node_seeds_new(struct sampler *s, const struct gnn_samp
 /* As gnn_node_seeds_new, of clusters; also sets meta.sampling.batch_size. */
 struct sample_seeds *gnn_cluster_seeds_new(struct sampler *s, const struct gnn_sampler_opts *o,
                                            struct gnn_err *e) GNN_MUST_USE;
-/* Steps of both (lib/sample/node_seeds.c). _alloc allocates the header's n splits and their tags;
+/* As gnn_node_seeds_new, of links. */
+struct sample_seeds *gnn_link_seeds_new(struct sampler *s, const struct gnn_sampler_opts *o,
+                                        struct gnn_err *e) GNN_MUST_USE;
+/* Steps of all (lib/sample/node_seeds.c). _alloc allocates the header's n splits and their tags;
  * _add_set makes the set `name` split i, with its ids in *ids, to be freed. */
 int gnn_seeds_alloc(struct sample_seeds *q, struct gnn_sampling *m, uint32_t n,
                     struct gnn_err *e) GNN_MUST_USE;

@@ -105,10 +105,10 @@ struct gnn_sampler_opts {
 void gnn_sampler_opts_init(struct gnn_sampler_opts *o);
 
 /* Whether batches are put together in the host's memory, though devices sample: those of several
- * ranks, and those without fan-outs. */
+ * ranks, those without fan-outs, and those of links. */
 static inline bool gnn_sampler_assembles(const struct gnn_sampler_opts *o, unsigned ranks)
 {
-    return ranks > 1 || !gnn_sampling_has_fanouts(&o->sampling);
+    return ranks > 1 || !gnn_sampling_has_fanouts(&o->sampling) || o->sampling.links.type;
 }
 
 /* Returns NULL and fills e on failure: GNN_E_USAGE for options that do not fit each other or the

@@ -169,6 +169,8 @@ static int check_ranks(struct sampler *s, const struct gnn_sampler_opts *o, stru
             "with several ranks, induced edges require disjoint trees: which nodes are in a batch depends on the seeds of all ranks");
     if (m->original_ids)
         return gnn_fail(e, GNN_E_USAGE, "with several ranks, batches cannot have original ids");
+    if (m->links.type)
+        return gnn_fail(e, GNN_E_USAGE, "with several ranks, seeds cannot be links");
     if (o->stream)
         return gnn_fail(
             e, GNN_E_USAGE,
@@ -212,7 +214,9 @@ static int sampler_init(struct sampler *s, const struct gnn_sampler_opts *o, str
             close(o->seeds_fd);
         return rc;
     }
-    s->seeds = m->clusters ? gnn_cluster_seeds_new(s, o, e) : gnn_node_seeds_new(s, o, e);
+    s->seeds = m->links.type ? gnn_link_seeds_new(s, o, e)
+               : m->clusters ? gnn_cluster_seeds_new(s, o, e)
+                             : gnn_node_seeds_new(s, o, e);
     rc = s->seeds ? gnn_plan_init(s, o, e) : e->code;
     if (!rc)
         rc = find_graph(s, e);

@@ -24,6 +24,7 @@ void gnn_sample_worker_free(void *worker)
     gnn_buf_release(&w->span);
     gnn_buf_release(&w->filter);
     gnn_buf_release(&w->joined);
+    gnn_buf_release(&w->links);
     gnn_buf_release(&w->times);
     gnn_tensors_release(&w->aside);
     for (uint32_t i = 0; i < sizeof w->walk / sizeof *w->walk; i++)
@@ -100,25 +101,37 @@ static int add_seed_count(const struct sample_draw *d)
     return 0;
 }
 
-/* *n: seeds of this rank. */
+/* The nodes that the batch starts from, n seeds of this rank, or the ends of links. */
+static int add_roots(const struct sample_draw *d, uint64_t n)
+{
+    const struct sample_seeds *q = d->s->seeds;
+    const uint32_t type = d->s->meta.sampling.seed_ntype;
+    if (q->begin)
+        return q->begin(q, d);
+    if (gnn_sample_fit_nodes(d, type, n))
+        return d->e->code;
+    return gnn_relabel_add(&d->w->type[type], d->w->seeds, n) < n
+               ? gnn_sample_damaged(d->s, 0, GNN_SAMPLE_SEED, &(struct gnn_sample_place){0}, d->e)
+               : 0;
+}
+
+/* *n: seeds of this rank, unless they are links. */
 static int begin_batch(const struct sample_draw *d, uint64_t *n)
 {
     const struct gnn_schema *c = &d->s->meta.schema;
     const struct gnn_sampling *m = &d->s->meta.sampling;
     struct gnn_batch *b = d->b;
-    *n = d->s->seeds->fill(d->s->seeds, b, d->w->seeds);
+    *n = d->s->seeds->fill ? d->s->seeds->fill(d->s->seeds, b, d->w->seeds) : 0;
     gnn_tensors_clear(&b->tensors); /* what carried them */
     gnn_sample_keys(d->s, b, d->w->keys);
     int rc = gnn_column_add_key(b, &d->s->meta, d->e);
     if (!rc && gnn_sampling_counts_seeds(m))
         rc = add_seed_count(d);
-    for (uint32_t t = 0; !rc && t < c->nntypes; t++) {
-        rc = begin_type(d, t);
-        if (!rc)
-            rc = gnn_sample_fit_nodes(d, t, t == m->seed_ntype ? *n : 0);
-    }
-    if (!rc && gnn_relabel_add(&d->w->type[m->seed_ntype], d->w->seeds, *n) < *n)
-        rc = gnn_sample_damaged(d->s, 0, GNN_SAMPLE_SEED, &(struct gnn_sample_place){0}, d->e);
+    for (uint32_t t = 0; !rc && t < c->nntypes; t++)
+        if (!(rc = begin_type(d, t)))
+            rc = gnn_sample_fit_nodes(d, t, 0);
+    if (!rc)
+        rc = add_roots(d, *n);
     for (uint32_t t = 0; !rc && t < c->nntypes; t++)
         d->w->counts[t][0] = d->w->type[t].count;
     return rc ? rc : gnn_seed_draws_add(d->s, b, d->w->seeds.node, *n, d->e);

@@ -361,6 +361,17 @@ static int check_same(struct gnn_reader *r, const struct gnn_meta *next, struct 
     return e->code;
 }
 
+/* What is wrong with frames of this version for such batches, or NULL. */
+static const char *other_version(unsigned major, const struct gnn_sampling *s)
+{
+    static const char *const batches[] = {
+        [GNB_MAJOR] = "batches without trees, times, induced edges or links require version 1",
+        [GNB_MAJOR_TREES] = "batches with trees, times or induced edges require version 2",
+        [GNB_MAJOR_LINKS] = "batches of links require version 3"};
+    const unsigned needed = gnn_sampling_version(s);
+    return major == needed ? NULL : batches[needed];
+}
+
 static int take_header(struct gnn_reader *r, const struct gnn_tensors *t, struct gnn_err *e)
 {
     const struct gnn_tensor *m = t->n == 1 ? gnn_tensors_find(t, "meta") : NULL;
@@ -371,13 +382,8 @@ static int take_header(struct gnn_reader *r, const struct gnn_tensors *t, struct
     int rc = gnn_meta_from_text(&meta, m->data, m->shape[0], &why);
     if (rc)
         return gnn_fail(e, (enum gnn_status)rc, "%s: %s", r->io.name, why.msg);
-    const bool needs_2 = gnn_sampling_needs_version_2(&meta.sampling),
-               is_2 = r->major >= GNB_MAJOR_TREES;
-    const char *text =
-        !meta.is_stream    ? "this is a partition of a store, not a stream"
-        : needs_2 && !is_2 ? "batches with trees, times or induced edges require version 2"
-        : !needs_2 && is_2 ? "version 2, but batches without trees, times or induced edges"
-                           : NULL;
+    const char *text = !meta.is_stream ? "this is a partition of a store, not a stream"
+                                       : other_version(r->major, &meta.sampling);
     if (text || r->have_meta) {
         rc = text ? fail_frame(r, r->start, text, e) : check_same(r, &meta, e);
         gnn_meta_release(&meta);

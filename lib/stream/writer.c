@@ -173,8 +173,7 @@ int gnn_writer_begin(struct gnn_writer *w, int fd, const char *name, const struc
                      const struct gnn_writer_opts *o, struct gnn_err *e)
 {
     *w = (struct gnn_writer){.zstd_level = o->zstd_level,
-                             .major = gnn_sampling_needs_version_2(&m->sampling) ? GNB_MAJOR_TREES
-                                                                                 : GNB_MAJOR};
+                             .major = (uint16_t)gnn_sampling_version(&m->sampling)};
     gnn_io_init(&w->io, fd, name);
     int rc = gnn_buf_reserve(&w->out, OUT_BYTES, 1, "output", e);
     if (!rc)

@@ -130,9 +130,10 @@ static void sample(struct gnn_store *s, const struct gnn_sampler_opts *o)
     gnn_source_free(q);
 }
 
-enum { PLAIN, TIMED, INDUCED, WALKS, SETS, LOOK, USES };
+enum { PLAIN, TIMED, INDUCED, WALKS, LINKS, SETS, LOOK, USES };
 
-/* Whatever the times; by them and by weights; all edges among what is found; and walks. */
+/* Whatever the times; by them and by weights; all edges among what is found; walks; and links, with
+ * times and negatives that are no edges. */
 static struct gnn_sampler_opts what_is_drawn(int use)
 {
     static const char *const fanout = "2,-1", *const path = "a/to/a";
@@ -157,6 +158,10 @@ static struct gnn_sampler_opts what_is_drawn(int use)
     } else if (use == INDUCED) {
         o.sampling.time_rule = GNN_PICK_UNTIL;
         o.sampling.induced = true;
+    } else if (use == LINKS) {
+        o.sampling.time_rule = GNN_PICK_BEFORE;
+        o.sampling.links = (struct gnn_links){
+            .type = "a/to/a", .negatives = "triplet:2", .end = GNN_NEGATIVE_BOTH, .strict = true};
     }
     return o;
 }

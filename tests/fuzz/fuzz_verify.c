@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A stream of batches with times, of induced edges, or of walks, beside the store that it was
- * sampled from, with changes (edits.h); checksums are off. It is proved, and its leaks are counted:
- * any change ends in a clean error, and what is proved has no edge of the future. Changes: op 0 an
- * element of tensor `which`, 1 a byte, 2 a byte of the header, 3 the length. A byte after the last
- * change is the number of the stream. */
+/* A stream of batches with times, of induced edges, of links, or of walks, beside the store that it
+ * was sampled from, with changes (edits.h); checksums are off. It is proved, and its leaks are
+ * counted: any change ends in a clean error, and what is proved has no edge of the future. Changes:
+ * op 0 an element of tensor `which`, 1 a byte, 2 a byte of the header, 3 the length. A byte after
+ * the last change is the number of the stream. */
 #include <fcntl.h>
 #include <sys/mman.h>
 
@@ -26,6 +26,8 @@ struct place {
 };
 #define WALKS .seed = 1, .batch_size = 4, .shuffle = true
 #define BLOCKS WALKS, .walks.per_seed = 1
+#define LINKS(...)                                                                                 \
+    .seed = 1, .batch_size = 64, .shuffle = true, .walks.per_seed = 1, .links = {__VA_ARGS__}
 static struct stream {
     struct gnn_sampling drawn;
     const char *eval;
@@ -41,6 +43,9 @@ static struct stream {
     {{BLOCKS, .induced = true, .disjoint = true, .original_ids = true}},
     {{WALKS, .walks = {4, .per_seed = 2, .p = 1, .q = 1, .restart = 0.25}, .original_ids = true}},
     {{WALKS, .walks = {4, .per_seed = 2, .p = 0.5, .q = 2}}, .eval = "valid"},
+    {{LINKS("a/to/a", "binary:1.5", .strict = true), .time_rule = GNN_PICK_UNTIL,
+      .original_ids = true}},
+    {{LINKS("a/to/a", "triplet:2", .end = GNN_NEGATIVE_BOTH), .disjoint = true}},
 };
 enum { STREAMS = sizeof streams / sizeof *streams };
 static struct gnn_store store;

@@ -45,7 +45,7 @@ def read_frame(f, first):
     must(len(head) == 64, "cut short in a frame header")
     magic, major, _, kind, ntensors, seq, ntable, npayload, align, r1, r2, total = HEAD.unpack(head)
     must(magic == MAGIC, "no GNB")
-    must(major in (1, 2), "major version")
+    must(major in (1, 2, 3), "major version")
     must(kind in (HEADER, BATCH, TENSORS, END) and align in (64, 4096), "kind or alignment")
     must(r1 == 0 and r2 == 0 and ntensors <= 16384 and ntable <= 64 << 20, "header out of limits")
     must(seq == first, "sequence")
@@ -135,7 +135,7 @@ def write_frame(f, kind, seq, tensors, align, major=1):
 def write_frames(f, header, frames, align=64, kind=BATCH, major=None):
     """Returns the sum of the last frame before END."""
     meta = np.frombuffer(json.dumps(header).encode(), "u1")
-    major = major or 1 + promised.needs_trees(header)
+    major = major or promised.version(header)
     size, total = write_frame(f, HEADER, 0, [("meta", meta)], align, major)
     for seq, tensors in enumerate(frames, 1):
         n, total = write_frame(f, kind, seq, tensors, align, major)

@@ -5,16 +5,16 @@ import struct
 import numpy as np
 
 
-def needs_trees(header):
-    """Whether the frames are of version 2."""
+def version(header):
+    """The version of the frames."""
     sampling = header.get("sampling", {})
-    return any(bool(sampling.get(key)) for key in ("disjoint", "time", "induced"))
+    return 3 if "links" in sampling else 1 + any(bool(sampling.get(key)) for key in ("disjoint", "time", "induced"))
 
 
 def must_be(must, path, header, batches):
     """The version and all batches of a stream are what its header asks for; returns the two."""
     with open(path, "rb") as f:
-        must((struct.unpack("<4xH", f.read(6))[0] == 2) == needs_trees(header), "major version of this header")
+        must(struct.unpack("<4xH", f.read(6))[0] == version(header), "major version of this header")
     for batch in batches:
         must_promised(must, header, batch)
     return header, batches
@@ -25,13 +25,17 @@ def must_promised(must, header, batch):
     types = {t["name"]: batch["counts/" + t["name"]].tolist() for t in schema["node_types"]}
     edges = ["%s/%s/%s" % (t["src"], t["rel"], t["dst"]) for t in schema["edge_types"]]
     step, split = int(batch["key"][1]), s["splits"][int(batch["key"][2])]
-    walks, clusters, last = s.get("walks"), s.get("clusters"), len(s["fanout"]) - 1
+    walks, clusters, links, last = s.get("walks"), s.get("clusters"), s.get("links"), len(s["fanout"]) - 1
     most = s["batch_size"]
     must(step < split["steps"] or not split["steps"], "step")
     if split["steps"] and split["seeds"] and not clusters:
         most = min(most, max(0, split["seeds"] - step * most))
+    ends = (links or {}).get("type", "//" + s["seed_type"]).split("/")
+    if links:
+        must(len(batch["pair"]) == most and int(batch["seeds"][0]) == most, "the number of links")
+        most = 2 * (most + len(batch.get("negative", ())))
     for t, c in types.items():
-        must(t == s["seed_type"] or c[0] == 0, "seeds of another type")
+        must(t in (ends[0], ends[-1]) or c[0] == 0, "seeds of another type")
         must(c[0] <= most, "more seeds than promised")
         must(c[0] or t != s["seed_type"] or "ranks" in s or clusters, "no seeds")
     for hop, fanout in enumerate(s["fanout"]):
@@ -57,7 +61,7 @@ def must_promised(must, header, batch):
 
 
     for name, a in batch.items():
-        must(name.split("/")[0] in "key seeds nodes tree time walk pair counts counted draws hop node".split(), "tensor " + name)
+        must(name.split("/")[0] in "key seeds nodes tree time walk pair negative counts counted draws hop node".split(), "tensor " + name)
         field = name.split("/")[-1]
         if name.startswith("node/") and field not in ("id", "y"):
             must(len(a) == types[name[5:-1 - len(field)]][-1], "rows of nodes")

@@ -146,11 +146,12 @@ class Frames:
             self._fail("a stream begins with HEADER, which this is not")
         try:
             header = json.loads(meta.tobytes())
-            trees = any(header.get("sampling", {}).get(key) for key in ("disjoint", "time", "induced"))
+            drawn = header.get("sampling", {})
+            version = 3 if "links" in drawn else 1 + any(drawn.get(key) for key in ("disjoint", "time", "induced"))
             header["schema"]["node_types"], header["identity"]
         except (ValueError, KeyError, TypeError, AttributeError) as why:
             self._fail(f"the header is not the JSON of gnb(5): {why}")
-        if frame.major != 1 + trees:
+        if frame.major != version:
             self._fail(f"version {frame.major} does not fit its header")
         old = self._header
         if old and any(old.get(key) != header.get(key) for key in ("identity", "schema", "sampling")):
@@ -192,8 +193,8 @@ class Frames:
         magic, major, _, kind, tensors, seq, ntable, npayload, align, r1, r2, total = _HEAD.unpack(head)
         if magic != MAGIC:
             self._fail(f"no GNB: it begins with {magic!r}, not {MAGIC!r}")
-        if major not in (1, 2):
-            self._fail(f"version {major} of GNB: this reader knows 1 and 2; a newer gnn-tools reads it")
+        if major not in (1, 2, 3):
+            self._fail(f"version {major} of GNB: this reader knows 1 to 3; a newer gnn-tools reads it")
         if self._seq and major != self._major:
             self._fail(f"version {major} in a stream of version {self._major}")
         if kind not in (HEADER, BATCH, TENSORS, END) or align not in (64, 4096) or r1 or r2 or tensors > 16384:

@@ -1,0 +1,150 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The edges of a type as links (lib/sample/links.h): found by their ids, which count the in-edges
+ * of all tails in the order of the unpartitioned store. */
+#include <inttypes.h>
+#include <string.h>
+
+#include "lib/sample/links.h"
+
+void gnn_link_edges_release(struct link_edges *q)
+{
+    gnn_free(q->part);
+    gnn_free(q->own_first);
+    for (unsigned i = 0; i < LINK_ENDS; i++) {
+        gnn_free(q->to_store[i]);
+        gnn_free(q->to_orig[i]);
+    }
+    *q = (struct link_edges){0};
+}
+
+static int fail_tensor(const struct link_edges *q, uint32_t p, const char *what, const char *why,
+                       struct gnn_err *e)
+{
+    char key[GNN_ETYPE_KEY_CAPACITY];
+    return gnn_fail(e, GNN_E_INPUT, "%s: tensor 'edge/%s/%s' %s", gnn_store_part_path(q->store, p),
+                    gnn_etype_key(&q->store->meta.schema, q->etype, key, sizeof key), what, why);
+}
+
+static int find_part(struct link_edges *q, uint32_t p, const char *times, struct gnn_err *e)
+{
+    char key[GNN_ETYPE_KEY_CAPACITY];
+    gnn_etype_key(&q->store->meta.schema, q->etype, key, sizeof key);
+    const struct gnn_tensor *ptr = gnn_store_findf(q->store, p, "edge/%s/indptr", key),
+                            *ind = gnn_store_findf(q->store, p, "edge/%s/indices", key),
+                            *time = times ? gnn_store_findf(q->store, p, "edge/%s/%s", key, times)
+                                          : NULL;
+    if (!ptr || !ind || (times && !time))
+        return fail_tensor(q, p, !ptr ? "indptr" : !ind ? "indices" : times, "is missing", e);
+    q->part[p] = (struct link_part){ptr->data, ind->data, time ? time->data : NULL, ind->shape[0]};
+    return 0;
+}
+
+/* The offsets of each part ascend and end with its edges: all rows are where they say. */
+static int check_offsets(const struct link_edges *q, uint32_t p, struct gnn_err *e)
+{
+    const struct link_part *x = &q->part[p];
+    const uint64_t n = gnn_store_owned(q->store, p, q->ntype[LINK_TAIL]);
+    bool good = !x->indptr[0] && x->indptr[n] == x->nedges;
+    for (uint64_t i = 0; i < n; i++)
+        good &= x->indptr[i] <= x->indptr[i + 1];
+    return good ? 0
+                : fail_tensor(q, p, "indptr", "has offsets that decrease or exceed the edges", e);
+}
+
+/* The offsets of tails in original order: those of the part, if there is one. */
+static int find_first(struct link_edges *q, struct gnn_err *e)
+{
+    const struct gnn_store *s = q->store;
+    const uint64_t n = q->nodes[LINK_TAIL], *book = s->book[q->ntype[LINK_TAIL]];
+    q->first = q->part[0].indptr;
+    if (s->nparts == 1 && !q->to_store[LINK_TAIL])
+        return 0;
+    uint64_t *first = q->own_first = gnn_alloc(n + 1, sizeof *first, "offsets of edges", e);
+    if (!first)
+        return e->code;
+    first[0] = 0;
+    for (uint64_t v = 0; v < n; v++) {
+        const uint64_t id = q->to_store[LINK_TAIL] ? q->to_store[LINK_TAIL][v] : v;
+        const uint32_t p = gnn_store_owner(s, q->ntype[LINK_TAIL], id);
+        const uint64_t *ptr = q->part[p].indptr + (id - book[p]);
+        first[v + 1] = first[v] + (ptr[1] - ptr[0]);
+    }
+    q->first = first;
+    return 0;
+}
+
+/* Between store ids and original ones of an end's type. */
+static int find_ids(struct link_edges *q, unsigned end, struct gnn_err *e)
+{
+    const uint64_t n = q->nodes[end] = q->store->meta.schema.ntype[q->ntype[end]].count;
+    if (gnn_store_inverse(q->store, q->ntype[end], &q->to_store[end], e))
+        return e->code;
+    if (!q->to_store[end])
+        return 0;
+    if (!(q->to_orig[end] = gnn_alloc(n, sizeof(uint32_t), "original ids", e)))
+        return e->code;
+    for (uint64_t v = 0; v < n; v++)
+        q->to_orig[end][q->to_store[end][v]] = (uint32_t)v;
+    return 0;
+}
+
+/* The type must be ordered by times of that type. */
+static int check_times(const struct gnn_store *s, uint32_t etype, enum gnn_dtype times,
+                       struct gnn_err *e)
+{
+    const struct gnn_etype *t = &s->meta.schema.etype[etype];
+    const struct gnn_field *f = t->order ? gnn_field_find(t->field, t->nfields, t->order) : NULL;
+    char key[GNN_ETYPE_KEY_CAPACITY];
+    if (f && f->dtype == times)
+        return 0;
+    gnn_etype_key(&s->meta.schema, etype, key, sizeof key);
+    return f ? gnn_fail(e, GNN_E_USAGE, "%s: times of links '%s' are %s, but those of edges are %s",
+                        s->path, key, gnn_dtype_name(f->dtype), gnn_dtype_name(times))
+             : gnn_fail(e, GNN_E_USAGE,
+                        "%s: links '%s' have no times by which they are ordered (--seeds FILE "
+                        "gives each link a time)",
+                        s->path, key);
+}
+
+int gnn_link_edges_init(struct link_edges *q, struct gnn_store *s, uint32_t etype,
+                        enum gnn_dtype times, struct gnn_err *e)
+{
+    const struct gnn_schema *c = &s->meta.schema;
+    const struct gnn_etype *t = &c->etype[etype];
+    *q = (struct link_edges){
+        .store = s, .etype = etype, .ntype = {t->src, t->dst}, .real = times == GNN_F64};
+    if (times && check_times(s, etype, times, e))
+        return e->code;
+    if (!(q->part = gnn_alloc_zero(s->nparts, sizeof *q->part, "edges", e)))
+        return e->code;
+    for (uint32_t p = 0; p < s->nparts; p++)
+        if (find_part(q, p, times ? t->order : NULL, e) || check_offsets(q, p, e))
+            return e->code;
+    return find_ids(q, LINK_HEAD, e) || find_ids(q, LINK_TAIL, e) || find_first(q, e) ? e->code : 0;
+}
+
+int gnn_link_edges_at(const struct link_edges *q, uint64_t id, struct link *x, int64_t *time,
+                      struct gnn_err *e)
+{
+    uint64_t low = 0,
+             high = q->nodes[LINK_TAIL]; /* the last tail whose first edge is not after it */
+    while (high - low > 1) {
+        const uint64_t mid = low + (high - low) / 2;
+        if (q->first[mid] <= id)
+            low = mid;
+        else
+            high = mid;
+    }
+    const uint32_t type = q->ntype[LINK_TAIL];
+    const uint64_t v = q->to_store[LINK_TAIL] ? q->to_store[LINK_TAIL][low] : low;
+    const uint32_t p = gnn_store_owner(q->store, type, v);
+    const struct link_part *part = &q->part[p];
+    const uint64_t at = part->indptr[v - q->store->book[type][p]] + (id - q->first[low]);
+    const uint32_t head = part->indices[at];
+    if (head >= q->nodes[LINK_HEAD])
+        return fail_tensor(q, p, "indices", "has a source out of range", e);
+    *x = (struct link){{q->to_orig[LINK_HEAD] ? q->to_orig[LINK_HEAD][head] : head, (uint32_t)low}};
+    if (time)
+        *time = gnn_time_of_entry(q->real, part->time[at]);
+    return 0;
+}

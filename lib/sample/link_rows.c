@@ -1,0 +1,230 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The edges of a type by one of their ends (lib/sample/links.h), and what is not among them: the
+ * node of rank r in the complement of an ascending row is found by halving, so that negatives which
+ * are no edges are drawn without rejection, however few there are. */
+#include <string.h>
+
+#include "lib/sample/links.h"
+
+/* ---- rows ---- */
+
+/* In-edges of the tail with original id v. */
+struct in_row {
+    const uint32_t *head; /* store ids */
+    uint64_t n;
+};
+static struct in_row in_row(const struct link_edges *q, uint64_t v)
+{
+    const uint32_t type = q->ntype[LINK_TAIL];
+    const uint64_t id = q->to_store[LINK_TAIL] ? q->to_store[LINK_TAIL][v] : v;
+    const uint32_t p = gnn_store_owner(q->store, type, id);
+    return (struct in_row){q->part[p].indices + q->part[p].indptr[id - q->store->book[type][p]],
+                           q->first[v + 1] - q->first[v]};
+}
+
+static uint32_t head_of(const struct link_edges *q, uint32_t id)
+{
+    return q->to_orig[LINK_HEAD] ? q->to_orig[LINK_HEAD][id] : id;
+}
+
+static int check_heads(const struct link_edges *q, struct gnn_err *e)
+{
+    for (uint32_t p = 0; p < q->store->nparts; p++) {
+        const struct link_part *x = &q->part[p];
+        uint32_t beyond = 0;
+        for (uint64_t i = 0; i < x->nedges; i++) /* without a branch */
+            beyond |= x->indices[i] >= q->nodes[LINK_HEAD];
+        if (beyond)
+            return gnn_fail(e, GNN_E_INPUT, "%s: edges '%s' have a source out of range",
+                            gnn_store_part_path(q->store, p),
+                            q->store->meta.schema.etype[q->etype].rel);
+    }
+    return 0;
+}
+
+/* Whether the store's rows are those by tail: ascending, without repeats, in original ids. */
+static bool are_rows(const struct link_edges *q)
+{
+    const struct link_part *x = q->part;
+    bool ascend = q->store->nparts == 1 && !q->own_first && !q->to_orig[LINK_HEAD];
+    for (uint64_t v = 0; ascend && v < q->nodes[LINK_TAIL]; v++)
+        for (uint64_t i = x->indptr[v] + 1; i < x->indptr[v + 1]; i++)
+            ascend &= x->indices[i - 1] < x->indices[i];
+    return ascend;
+}
+
+/* A number of a pair of nodes, for sums: of SplitMix64. */
+static uint64_t mix_pair(uint64_t a, uint64_t b)
+{
+    uint64_t x = (a << 32 | b) + UINT64_C(0x9E3779B97F4A7C15);
+    x = (x ^ x >> 30) * UINT64_C(0xBF58476D1CE4E5B9);
+    x = (x ^ x >> 27) * UINT64_C(0x94D049BB133111EB);
+    return x ^ x >> 31;
+}
+
+/* Whether rows by tail are rows by head, too: each pair is there both ways. Different sets of pairs
+ * have the same sum with probability 2^-64. */
+static bool is_symmetric(const struct link_rows *r)
+{
+    uint64_t sum = 0;
+    for (uint64_t v = 0; r->same && v < r->nodes; v++)
+        for (uint64_t i = r->first[v]; i < r->first[v + 1]; i++) {
+            const uint32_t u = r->other[i];
+            sum += u < v ? mix_pair(u, v) : u > v ? 0 - mix_pair(v, u) : 0;
+        }
+    return r->same && !sum;
+}
+
+struct making {
+    const struct link_edges *q;
+    unsigned end;
+};
+
+/* Heads of each tail, which may be in any order and repeatedly. */
+static void fill_by_tail(const struct link_edges *q, uint64_t *first, uint32_t *other)
+{
+    uint64_t to = 0;
+    for (uint64_t v = 0; v < q->nodes[LINK_TAIL]; v++) {
+        const struct in_row x = in_row(q, v);
+        const uint64_t from = to;
+        first[v] = to;
+        for (uint64_t i = 0; i < x.n; i++)
+            other[from + i] = head_of(q, x.head[i]);
+        gnn_u32_sort(other + from, x.n);
+        for (uint64_t i = 0; i < x.n; i++)
+            if (!i || other[from + i] != other[to - 1])
+                other[to++] = other[from + i];
+    }
+    first[q->nodes[LINK_TAIL]] = to;
+}
+
+/* Tails of each head, which come in ascending order. */
+static void fill_by_head(const struct link_edges *q, uint64_t *first, uint32_t *other)
+{
+    const uint64_t n = q->nodes[LINK_HEAD];
+    memset(first, 0, (n + 1) * sizeof *first);
+    for (uint64_t v = 0; v < q->nodes[LINK_TAIL]; v++) {
+        const struct in_row x = in_row(q, v);
+        for (uint64_t i = 0; i < x.n; i++)
+            first[head_of(q, x.head[i])]++;
+    }
+    for (uint64_t u = 0, sum = 0; u <= n; u++) {
+        const uint64_t many = first[u];
+        first[u] = sum;
+        sum += many;
+    }
+    for (uint64_t v = 0; v < q->nodes[LINK_TAIL]; v++) {
+        const struct in_row x = in_row(q, v);
+        for (uint64_t i = 0; i < x.n; i++)
+            other[first[head_of(q, x.head[i])]++] = (uint32_t)v;
+    }
+    uint64_t to = 0;
+    for (uint64_t u = 0, from = 0; u < n; u++) { /* now first[u] is where the row ends */
+        const uint64_t end = first[u];
+        first[u] = to;
+        for (uint64_t i = from; i < end; i++)
+            if (i == from || other[i] != other[to - 1])
+                other[to++] = other[i];
+        from = end;
+    }
+    first[n] = to;
+}
+
+static int make_rows(struct gnn_store *store, struct gnn_derived *d, void *arg, struct gnn_err *e)
+{
+    (void)store;
+    const struct making *x = arg;
+    uint64_t *first = d->array[0].data =
+        gnn_alloc(d->array[0].n, sizeof *first, "rows of edges", e);
+    uint32_t *other = d->array[1].data =
+        gnn_alloc_zero(d->array[1].n, sizeof *other, "rows of edges", e);
+    if (!first || !other)
+        return e->code;
+    (x->end == LINK_TAIL ? fill_by_tail : fill_by_head)(x->q, first, other);
+    return 0;
+}
+
+/* Offsets that were kept are not trusted. */
+static int check_rows(const struct link_edges *q, const struct link_rows *r, uint64_t nedges,
+                      struct gnn_err *e)
+{
+    bool good = !r->first[0] && r->first[r->nodes] <= nedges;
+    for (uint64_t v = 0; v < r->nodes; v++)
+        good &= r->first[v] <= r->first[v + 1];
+    return good ? 0
+                : gnn_fail(e, GNN_E_INPUT, "%s.index: rows of edges have bad offsets",
+                           q->store->path);
+}
+
+/* A row that has v itself. */
+static bool has_loop(const struct link_rows *r, uint32_t v, uint64_t *at)
+{
+    uint64_t low = r->first[v], high = r->first[v + 1];
+    while (low < high) {
+        const uint64_t mid = low + (high - low) / 2;
+        if (r->other[mid] < v)
+            low = mid + 1;
+        else
+            high = mid;
+    }
+    *at = low - r->first[v];
+    return low < r->first[v + 1] && r->other[low] == v;
+}
+
+int gnn_link_rows_get(const struct link_edges *q, unsigned end, struct link_rows *r,
+                      struct gnn_err *e)
+{
+    const struct gnn_schema *c = &q->store->meta.schema;
+    const uint64_t nedges = c->etype[q->etype].count;
+    struct gnn_derived d = {.what = end == LINK_TAIL ? "heads" : "tails",
+                            .etype = q->etype,
+                            .narrays = 2,
+                            .array = {{.name = "first", .dtype = GNN_U64, .n = q->nodes[end] + 1},
+                                      {.name = "other", .dtype = GNN_U32, .n = nedges}}};
+    struct making x = {q, end};
+    *r = (struct link_rows){.nodes = q->nodes[end],
+                            .others = q->nodes[!end],
+                            .same = q->ntype[LINK_HEAD] == q->ntype[LINK_TAIL]};
+    if (check_heads(q, e))
+        return e->code;
+    if (are_rows(q)) {
+        r->first = q->part->indptr;
+        r->other = q->part->indices;
+        if (end == LINK_TAIL || is_symmetric(r))
+            return 0;
+    }
+    if (gnn_derived_get(q->store, &d, make_rows, &x, e))
+        return e->code;
+    r->first = d.array[0].data;
+    r->other = d.array[1].data;
+    return d.kept ? check_rows(q, r, nedges, e) : 0;
+}
+
+/* ---- what is not among them ---- */
+
+uint64_t gnn_link_rows_absent(const struct link_rows *r, uint32_t v)
+{
+    uint64_t at;
+    const uint64_t n = r->first[v + 1] - r->first[v] + (r->same && !has_loop(r, v, &at));
+    return n < r->others ? r->others - n : 0;
+}
+
+uint32_t gnn_link_rows_nth(const struct link_rows *r, uint32_t v, uint64_t rank)
+{
+    const uint32_t *row = r->other + r->first[v];
+    uint64_t n = r->first[v + 1] - r->first[v], self = UINT64_MAX, at;
+    if (r->same && !has_loop(r, v, &at)) { /* v is as if it were there */
+        self = at;
+        n++;
+    }
+    uint64_t low = 0, high = n; /* the first i with at least rank + 1 absent ones before it */
+    while (low < high) {
+        const uint64_t mid = low + (high - low) / 2;
+        const uint64_t node = mid == self ? v : row[mid - (mid > self)];
+        if (node - mid > rank)
+            high = mid;
+        else
+            low = mid + 1;
+    }
+    return (uint32_t)(rank + low);
+}

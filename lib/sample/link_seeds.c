@@ -1,0 +1,331 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Seeds that are links: all edges of a type, or those of a file. A batch has some of them, in the
+ * order of the epoch, and negatives; it begins with the different nodes at their ends, ascending by
+ * tree and original id, as in PyG's LinkNeighborLoader. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "formats/xxh.h"
+#include "kernels/perm.h"
+#include "lib/data/rule.h"
+#include "lib/sample/links.h"
+
+struct link_seeds {
+    struct sample_seeds base; /* first */
+    struct sampler *s;
+    struct link_edges edges;
+    struct link_negatives negatives;
+    struct link_list list; /* of a file; without links: all edges are the links */
+};
+
+static void free_seeds(struct sample_seeds *base)
+{
+    struct link_seeds *q = (struct link_seeds *)base;
+    gnn_link_negatives_release(&q->negatives);
+    gnn_link_edges_release(&q->edges);
+    gnn_link_list_release(&q->list);
+    gnn_free(q->base.tag);
+    gnn_free(q);
+}
+
+/* ---- a batch in the making ---- */
+
+/* Ends of one node type, which become the nodes that the batch begins with. */
+struct ends {
+    uint64_t n;
+    uint32_t *node, *tree, *local;
+    int64_t *time;
+    uint32_t *order, *spare; /* which of them, as they are sorted */
+};
+struct making {
+    const struct link_seeds *q;
+    const struct sample_draw *d;
+    uint64_t n, nneg;
+    uint64_t *input;           /* (n) */
+    struct link *link;         /* (n + nneg) positives, negatives */
+    int64_t *time;             /* (n) of positives; NULL: there are none */
+    struct ends of[LINK_ENDS]; /* of one type: all in the first */
+};
+
+static uint64_t count_all(const struct sample_seeds *base, const struct gnn_batch *b)
+{
+    const struct link_seeds *q = (const struct link_seeds *)base;
+    return gnn_sampling_seeds_of(&q->s->meta.sampling, b->split, b->step);
+}
+
+/* A part of a block of memory, for n elements; base NULL: only moves *at. */
+static void *lay_part(char *base, uint64_t *at, uint64_t n, uint64_t size)
+{
+    const uint64_t from = (*at + 7) / 8 * 8;
+    *at = from + n * size;
+    return base ? base + from : NULL;
+}
+
+static void lay_ends(struct ends *x, char *base, uint64_t *at, uint64_t n,
+                     const struct gnn_sampling *m)
+{
+    x->node = lay_part(base, at, n, sizeof *x->node);
+    x->local = lay_part(base, at, n, sizeof *x->local);
+    x->order = lay_part(base, at, n, sizeof *x->order);
+    x->spare = lay_part(base, at, n, sizeof *x->spare);
+    x->tree = m->disjoint ? lay_part(base, at, n, sizeof *x->tree) : NULL;
+    x->time = gnn_sampling_is_temporal(m) ? lay_part(base, at, n, sizeof *x->time) : NULL;
+}
+
+/* Lays the arrays of n positives and their negatives out; returns their size. */
+static uint64_t lay_all(struct making *k, char *base)
+{
+    const struct gnn_sampling *m = &k->q->s->meta.sampling;
+    const uint64_t all = k->n + k->nneg;
+    uint64_t at = 0;
+    k->input = lay_part(base, &at, k->n, sizeof *k->input);
+    k->link = lay_part(base, &at, all, sizeof *k->link);
+    k->time = gnn_sampling_is_temporal(m) ? lay_part(base, &at, k->n, sizeof *k->time) : NULL;
+    for (unsigned i = 0; i < LINK_ENDS; i++)
+        lay_ends(&k->of[i], base, &at, LINK_ENDS * all, m);
+    return at;
+}
+
+/* ---- which links ---- */
+
+/* Where the batch's links are among all of them. */
+static void find_input(const struct making *k)
+{
+    const struct link_seeds *q = k->q;
+    const struct gnn_sampling *m = &q->s->meta.sampling;
+    const struct gnn_batch *b = k->d->b;
+    const uint64_t first = b->step * m->batch_size;
+    struct gnn_perm order;
+    uint32_t key[2];
+    if (m->shuffle) {
+        gnn_rng_key(m->seed, (uint32_t)b->epoch, 0, 0, gnn_rng_tag(GNN_RNG_ORDER, 0, 0), key);
+        gnn_perm_init(&order, m->split_seeds[0], key);
+    }
+    for (uint64_t i = 0; i < k->n; i += GNN_PERM_MANY) {
+        const uint32_t many = k->n - i < GNN_PERM_MANY ? (uint32_t)(k->n - i) : GNN_PERM_MANY;
+        for (uint32_t j = 0; !m->shuffle && j < many; j++)
+            k->input[i + j] = first + i + j;
+        if (m->shuffle)
+            gnn_perm_many(&order, first + i, many, k->input + i);
+    }
+}
+
+static int find_links(const struct making *k)
+{
+    const struct link_seeds *q = k->q;
+    const struct link *listed = q->list.links.data;
+    const int64_t *times = q->list.times.data;
+    find_input(k);
+    for (uint64_t i = 0; i < k->n; i++) {
+        int64_t *time = k->time ? &k->time[i] : NULL;
+        if (!listed) {
+            if (gnn_link_edges_at(&q->edges, k->input[i], &k->link[i], time, k->d->e))
+                return k->d->e->code;
+            continue;
+        }
+        k->link[i] = listed[k->input[i]];
+        if (time)
+            *time = times[k->input[i]];
+    }
+    return 0;
+}
+
+static int draw_negatives(const struct making *k)
+{
+    const struct gnn_sampling *m = &k->q->s->meta.sampling;
+    const struct gnn_batch *b = k->d->b;
+    uint32_t key[2];
+    gnn_rng_key(m->seed, (uint32_t)b->epoch, (uint32_t)b->step, 0,
+                gnn_rng_tag(GNN_RNG_NEGATIVE, 0, m->links.etype), key);
+    return gnn_link_negatives_draw(&k->q->negatives, key, k->link, k->n, k->link + k->n, k->d->e);
+}
+
+/* ---- the nodes that the batch begins with ---- */
+
+/* End `end` of all links, positives first, is added to x. */
+static void add_ends(const struct making *k, struct ends *x, unsigned end)
+{
+    const struct gnn_sampling *m = &k->q->s->meta.sampling;
+    for (uint64_t i = 0; i < k->n + k->nneg; i++) {
+        const uint64_t of = i < k->n ? i : gnn_sampling_positive_of(m, i - k->n, k->n);
+        x->node[x->n] = k->link[i].end[end];
+        if (x->tree)
+            x->tree[x->n] = (uint32_t)of;
+        if (x->time)
+            x->time[x->n] = k->time[of];
+        x->n++;
+    }
+}
+
+/* One byte of a key: sorts by it, and keeps the order of those that have the same. */
+static void sort_byte(struct ends *x, const void *key, size_t size, unsigned byte)
+{
+    uint32_t at[256] = {0};
+    const uint8_t *v = (const uint8_t *)key + byte;
+    for (uint64_t i = 0; i < x->n; i++)
+        at[v[i * size]]++;
+    if (at[v[0]] == x->n)
+        return;
+    for (uint32_t k = 0, sum = 0; k < 256; k++) {
+        const uint32_t many = at[k];
+        at[k] = sum;
+        sum += many;
+    }
+    for (uint64_t i = 0; i < x->n; i++)
+        x->spare[at[v[x->order[i] * size]]++] = x->order[i];
+    uint32_t *sorted = x->spare;
+    x->spare = x->order;
+    x->order = sorted;
+}
+
+/* By tree, node and time, each from its low byte on. */
+static void sort_ends(struct ends *x)
+{
+    for (uint64_t i = 0; i < x->n; i++)
+        x->order[i] = (uint32_t)i;
+    for (unsigned k = 0; x->time && k < sizeof *x->time; k++)
+        sort_byte(x, x->time, sizeof *x->time, k);
+    for (unsigned k = 0; k < sizeof *x->node; k++)
+        sort_byte(x, x->node, sizeof *x->node, k);
+    for (unsigned k = 0; x->tree && k < sizeof *x->tree; k++)
+        sort_byte(x, x->tree, sizeof *x->tree, k);
+}
+
+/* Numbers the different ones, which come first then, in order; returns how many there are. */
+static uint64_t number_ends(struct ends *x)
+{
+    const struct gnn_entries all = {x->node, x->time, x->tree};
+    uint64_t n = 0;
+    for (uint64_t i = 0; i < x->n; i++) {
+        const uint32_t at = x->order[i];
+        n += !i || !gnn_entry_same(&all, x->order[i - 1], x->node[at], &all, at);
+        x->local[at] = (uint32_t)n - 1;
+    }
+    return n;
+}
+
+/* The batch begins with the different ones of a type. */
+static int add_roots(const struct making *k, struct ends *x, unsigned end)
+{
+    const struct sample_draw *d = k->d;
+    const uint32_t *to_store = k->q->edges.to_store[end], t = k->q->edges.ntype[end];
+    struct gnn_relabel *r = &d->w->type[t];
+    sort_ends(x);
+    const uint64_t n = number_ends(x);
+    uint64_t bytes = 0;
+    (void)gnn_entries_lay(NULL, &bytes, r->list, n);
+    if (gnn_sample_fit_nodes(d, t, n) || gnn_buf_fit(&d->w->joined, bytes, 1, "links", d->e))
+        return d->e->code;
+    bytes = 0;
+    const struct gnn_entries to = gnn_entries_lay(d->w->joined.data, &bytes, r->list, n),
+                             all = {x->node, x->time, x->tree};
+    for (uint64_t i = 0; i < x->n; i++) {
+        const uint32_t at = x->order[i], node = x->node[at];
+        if (!i || x->local[at] != x->local[x->order[i - 1]])
+            gnn_entry_put(&to, x->local[at], to_store ? to_store[node] : node, &all, at);
+    }
+    if (gnn_relabel_add(r, to, n) < n)
+        return gnn_sample_damaged(d->s, 0, GNN_SAMPLE_SEED, &(struct gnn_sample_place){0}, d->e);
+    return 0;
+}
+
+/* ---- its columns ---- */
+
+/* n pairs of local numbers, of the links from number `from` on. */
+static int add_pairs(const struct making *k, enum gnn_column c, uint64_t from, uint64_t n)
+{
+    const uint64_t all = k->n + k->nneg;
+    const bool one = k->q->edges.ntype[LINK_HEAD] == k->q->edges.ntype[LINK_TAIL];
+    const uint32_t *head = k->of[LINK_HEAD].local + from,
+                   *tail = one ? head + all : k->of[LINK_TAIL].local + from;
+    struct gnn_tensor *t;
+    if (gnn_column_add(&k->d->b->tensors, &k->d->s->meta, c, 0, 0, n, &t, k->d->e))
+        return k->d->e->code;
+    uint32_t *out = t->data;
+    for (uint64_t i = 0; i < n; i++) {
+        out[2 * i] = head[i];
+        out[2 * i + 1] = tail[i];
+    }
+    *gnn_column_view(k->d->b, c, 0, 0) = out;
+    k->d->b->rows[gnn_column[c].rows - GNN_ROWS_WALKS] = n;
+    return 0;
+}
+
+static int add_columns(const struct making *k)
+{
+    struct gnn_batch *b = k->d->b;
+    struct gnn_tensor *t;
+    if (gnn_column_add(&b->tensors, &k->d->s->meta, GNN_COLUMN_INPUT, 0, 0, k->n, &t, k->d->e))
+        return k->d->e->code;
+    memcpy(t->data, k->input, k->n * sizeof *k->input);
+    b->input = t->data;
+    if (add_pairs(k, GNN_COLUMN_PAIR, 0, k->n))
+        return k->d->e->code;
+    return k->q->s->meta.sampling.links.negatives ? add_pairs(k, GNN_COLUMN_NEGATIVE, k->n, k->nneg)
+                                                  : 0;
+}
+
+static int begin_batch(const struct sample_seeds *base, const struct sample_draw *d)
+{
+    const struct link_seeds *q = (const struct link_seeds *)base;
+    struct making k = {.q = q, .d = d, .n = count_all(base, d->b)};
+    const bool one = q->edges.ntype[LINK_HEAD] == q->edges.ntype[LINK_TAIL];
+    k.nneg = gnn_sampling_negatives(&q->s->meta.sampling, k.n);
+    if (gnn_buf_fit(&d->w->links, lay_all(&k, NULL), 1, "links", d->e))
+        return d->e->code;
+    (void)lay_all(&k, d->w->links.data);
+    if (find_links(&k) || (k.nneg && draw_negatives(&k)))
+        return d->e->code;
+    for (unsigned i = 0; i < LINK_ENDS; i++)
+        add_ends(&k, &k.of[one ? LINK_HEAD : i], i);
+    for (unsigned i = 0; i < LINK_ENDS; i++)
+        if (k.of[i].n && add_roots(&k, &k.of[i], i))
+            return d->e->code;
+    return add_columns(&k);
+}
+
+/* ---- making them ---- */
+
+static int init_seeds(struct link_seeds *q, const struct gnn_sampler_opts *o, struct gnn_err *e)
+{
+    struct sampler *s = q->s;
+    struct gnn_sampling *m = &s->meta.sampling;
+    const enum gnn_dtype times = gnn_sampling_is_temporal(m) ? gnn_sampling_time_dtype(m) : 0;
+    m->seed_ntype = s->meta.schema.etype[m->links.etype].dst;
+    int rc = gnn_sampling_bind_seeds(m, &s->meta.schema, s->store->path, e);
+    if (!rc)
+        rc = gnn_seeds_alloc(&q->base, m, 1, e);
+    if (!rc)
+        rc = gnn_link_edges_init(&q->edges, s->store, m->links.etype, o->seeds_name ? 0 : times, e);
+    if (!rc && o->seeds_name)
+        rc = gnn_link_list_read(&q->list, &q->edges, o->seeds_fd, o->seeds_name, m->original_ids,
+                                times, e);
+    else if (o->seeds_name)
+        close(o->seeds_fd);
+    if (rc)
+        return rc;
+    m->split_seeds[0] = o->seeds_name ? q->list.n : s->meta.schema.etype[m->links.etype].count;
+    m->steps[0] = gnn_plan_steps(m->split_seeds[0], m->batch_size, m->drop_last);
+    if (!(m->split[0] = gnn_strdup(o->seeds_name ? "seeds" : GNN_ALL_LINKS, e)))
+        return e->code;
+    return m->links.negatives ? gnn_link_negatives_init(&q->negatives, m, &q->edges, e) : 0;
+}
+
+struct sample_seeds *gnn_link_seeds_new(struct sampler *s, const struct gnn_sampler_opts *o,
+                                        struct gnn_err *e)
+{
+    struct link_seeds *q = gnn_alloc_zero(1, sizeof *q, "links", e);
+    if (!q) {
+        if (o->seeds_name)
+            close(o->seeds_fd);
+        return NULL;
+    }
+    *q = (struct link_seeds){.base = {.free = free_seeds, .begin = begin_batch, .all = count_all},
+                             .s = s};
+    if (!init_seeds(q, o, e))
+        return &q->base;
+    free_seeds(&q->base);
+    return NULL;
+}

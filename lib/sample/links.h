@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Seeds that are links: which there are, what is drawn for them, and the nodes that a batch of them
+ * begins with. Not for use outside lib/sample. Nodes are original ids wherever nothing else is
+ * said, so that batches do not depend on partitions. */
+#ifndef GNN_LIB_SAMPLE_LINKS_H
+#define GNN_LIB_SAMPLE_LINKS_H
+
+#include "lib/sample/sample_impl.h"
+
+/* The ends of a link, and where it is looked up in arrays of two. */
+enum { LINK_HEAD, LINK_TAIL, LINK_ENDS };
+struct link {
+    uint32_t end[LINK_ENDS];
+};
+
+/* ---- (lib/sample/link_edges.c) the edges of the type, in the order of the unpartitioned store
+ * ----
+ */
+
+struct link_part {
+    const uint64_t *indptr;
+    const uint32_t *indices; /* store ids of heads */
+    const int64_t *time;     /* of edges, in the bits of a frontier entry's; NULL: there are none */
+    uint64_t nedges;
+};
+/* Read-only once made: any thread. */
+struct link_edges {
+    struct gnn_store *store;
+    uint32_t etype, ntype[LINK_ENDS];
+    uint64_t nodes[LINK_ENDS];
+    bool real;                     /* times are f64 */
+    struct link_part *part;        /* [nparts] */
+    const uint64_t *first;         /* (tails + 1) the id of each tail's first in-edge */
+    uint64_t *own_first;           /* in case of several partitions */
+    uint32_t *to_store[LINK_ENDS]; /* store ids by original ones, or NULL: equal */
+    uint32_t *to_orig[LINK_ENDS];  /* original ids by store ids, likewise */
+};
+/* All parts must be open. times: the dtype of the times that the type must be ordered by, or 0. On
+ * failure q is to be released, too. */
+int gnn_link_edges_init(struct link_edges *q, struct gnn_store *s, uint32_t etype,
+                        enum gnn_dtype times, struct gnn_err *e) GNN_MUST_USE;
+void gnn_link_edges_release(struct link_edges *q);
+/* The link that is edge `id`, and its time unless NULL. GNN_E_INPUT names a damaged tensor. */
+int gnn_link_edges_at(const struct link_edges *q, uint64_t id, struct link *x, int64_t *time,
+                      struct gnn_err *e) GNN_MUST_USE;
+
+/* ---- (lib/sample/link_rows.c) the edges that strict negatives are not ---- */
+
+/* The different nodes at the other end of the edges of each node, ascending: of `end`, those of
+ * node v are other[first[v]] to other[first[v + 1] - 1]. */
+struct link_rows {
+    const uint64_t *first; /* (nodes + 1) */
+    const uint32_t *other;
+    uint64_t nodes, others; /* of the type at this end, and at the other */
+    bool same;              /* they are one type */
+};
+/* Rows by end `end`: the store's own where these are so, or those of the other end of a symmetric
+ * type; otherwise they are computed, and kept as derived arrays are (lib/store/derived.h). They
+ * belong to the store. */
+int gnn_link_rows_get(const struct link_edges *q, unsigned end, struct link_rows *r,
+                      struct gnn_err *e) GNN_MUST_USE;
+/* How many nodes are no neighbours of node v, and not v itself; and the one of rank r among them.
+ */
+uint64_t gnn_link_rows_absent(const struct link_rows *r, uint32_t v);
+uint32_t gnn_link_rows_nth(const struct link_rows *r, uint32_t v, uint64_t rank);
+
+/* ---- (lib/sample/link_negatives.c) negatives ---- */
+
+struct link_negatives {
+    const struct gnn_sampling *m;
+    const struct link_edges *edges;
+    struct link_rows rows[LINK_ENDS]; /* if strict: by the end that is not drawn */
+    uint64_t *absent;                 /* (heads + 1) sums, if both ends are drawn; or NULL */
+};
+int gnn_link_negatives_init(struct link_negatives *x, const struct gnn_sampling *m,
+                            const struct link_edges *edges, struct gnn_err *e) GNN_MUST_USE;
+void gnn_link_negatives_release(struct link_negatives *x);
+/* Draws all negatives of a batch with n positives. GNN_E_INPUT if a node has edges to all. */
+int gnn_link_negatives_draw(const struct link_negatives *x, const uint32_t key[2],
+                            const struct link *positive, uint64_t n, struct link *negative,
+                            struct gnn_err *e) GNN_MUST_USE;
+
+/* ---- (lib/sample/link_list.c) links that a file names ---- */
+
+struct link_list {
+    struct gnn_buf links; /* struct link (n) */
+    struct gnn_buf times; /* i64 (n), as those of edges; none: there are no times */
+    uint64_t n;
+};
+/* Reads the file's lines of a head and a tail, in numbers or names, and, if `times` is the dtype of
+ * times and not 0, a time; closes fd. original: numbers are original ids, not the store's. x is
+ * zeroed, and to be released on failure, too. */
+int gnn_link_list_read(struct link_list *x, const struct link_edges *q, int fd, const char *name,
+                       bool original, enum gnn_dtype times, struct gnn_err *e) GNN_MUST_USE;
+void gnn_link_list_release(struct link_list *x);
+
+#endif

@@ -1,0 +1,129 @@
+# SPDX-License-Identifier: Apache-2.0
+# gnn-sample --links: batches whose seeds are links, with negatives.
+. "$GNN_TOP/tests/lib.sh"
+python=/usr/bin/python3
+"$python" -c 'import numpy' 2>/dev/null || { skip 'gnn-sample draws links' 'no numpy'; done_testing; }
+smp() { gnn-sample -q --no-provenance "$@"; }
+links() { "$python" "$GNN_TOP/tests/sample/links.py" "$@"; }
+refusing=gnn-sample
+gnn-import -q -o s sbm:nodes=400,degree=5
+gnn-import -q -o h sbm:nodes=300,types=3
+gnn-partition -q -k 4 -o sp s
+gnn-partition -q -k 3 --method random -o hp h
+perl -e 'srand 3; print "source,target,time\n"; print int rand 200, ",", int rand 200, ",", int rand 50, "\n" for 1 .. 900' >t.csv
+gnn-import -q --directed -o t t.csv
+gnn-partition -q -k 3 -o tp t
+homo='--links node/to/node' typed='--links t0/up/t1'
+
+for how in '' '--negatives binary:1' '--negatives binary:0.3 --negative-end head --no-shuffle' '--negatives binary:2.5 --negative-end both' \
+    '--negatives triplet:3 --strict' '--negatives triplet:2 --negative-end head --strict --disjoint' '--negatives binary:1 --negative-end both --strict' \
+    '--negatives binary:1 --induced' '--frontier new --negatives binary:1' '--labor --negatives binary:1'; do
+    # shellcheck disable=SC2086
+    for store in s h; do
+        [ $store = s ] && set -- $homo -f 4,3 || set -- $typed -f 4,3
+        smp $store "$@" $how -b 64 -o one
+        check "links of $store are those of the graph: $how" links check $store one
+        check "gnn-inspect --verify --against draws links of $store again: $how" gnn-inspect --verify one --against $store
+        case $how in *new* | *induced*) continue ;; esac
+        smp ${store}p "$@" $how -b 64 --original-ids -o parts -j 3
+        smp $store "$@" $how -b 64 --original-ids -o whole
+        check "links of $store do not depend on partitions and threads: $how" gnn-inspect --diff --original whole parts
+    done
+done
+check "streams of links are of version 3" test "$(od -An -tu2 -j4 -N2 one)" -eq 3
+smp s $homo -f 4 --negatives binary:1 -b 64 --epochs 0:2 -o two
+smp s $homo -f 4 --negatives binary:1 -b 64 --epochs 1:2 -o second
+smp s $homo -f 4 --negatives binary:1 -b 64 --epochs 0:1 -o first
+check "epochs of links follow each other" sh -c 'cat first second | gnn-inspect --diff two -'
+check "another epoch has other negatives" sh -c "\"$python\" \"$GNN_TOP/tests/sample/links.py\" list s two | sed 's/^[01] //' | sort | uniq -d | grep -c . | grep -qx 0"
+
+# Rows that strict negatives need may be kept, and are not trusted.
+gnn-import -q --directed -o d sbm:nodes=400,degree=5,directed=1 2>/dev/null || cp -r t d
+for end in tail head; do
+    gnn-sample -q d $homo -f 2 -b 64 --negatives binary:1 --negative-end $end --strict --no-provenance -o made
+    gnn-sample -q d $homo -f 2 -b 64 --negatives binary:1 --negative-end $end --strict --no-provenance --keep-index -o kept
+    gnn-sample -q d $homo -f 2 -b 64 --negatives binary:1 --negative-end $end --strict --no-provenance -o again
+    check "batches are the same with rows that were kept: $end" sh -c 'gnn-inspect --diff made kept && gnn-inspect --diff made again'
+done
+check "there are kept rows" test -d d.index
+find d.index -name '*.gnb' -exec perl -e 'for (@ARGV) { open F, "+<", $_; seek F, -5000, 2; print F "\xff" x 64; close F }' {} +
+status 3 "damaged rows are refused" gnn-sample d $homo -f 2 -b 64 --negatives binary:1 --strict -o x
+rm -rf d.index
+
+# Times: of edges, or of a file; negatives have those of their positives.
+for how in '' '--negatives binary:1 --negative-end both' '--negatives triplet:2 --disjoint' '--hop-time edge --negatives binary:1'; do
+    # shellcheck disable=SC2086
+    smp t $homo -f 4,4 --time-rule lt $how -b 50 -o timed
+    check "links have times: $how" links check t timed
+    check "gnn-inspect --verify --against draws them again: $how" gnn-inspect --verify timed --against t
+    # shellcheck disable=SC2086
+    smp tp $homo -f 4,4 --time-rule lt $how -b 50 --original-ids -o parts
+    # shellcheck disable=SC2086
+    smp t $homo -f 4,4 --time-rule lt $how -b 50 --original-ids -o whole
+    check "timed links do not depend on partitions: $how" gnn-inspect --diff --original whole parts
+done
+
+# Links of a file, which may be no edges, in each way to write them.
+perl -e 'srand 5; print int rand 400, " ", int rand 400, "\n" for 1 .. 100' >pairs
+smp s $homo -f 3 --seeds pairs -b 30 --negatives binary:1 --strict -o listed
+check "links of a file come in its order" links check s listed pairs
+for sep in , ';' '\t' ' , '; do
+    perl -pe "s/ /$sep/" pairs >other
+    smp s $homo -f 3 --seeds other -b 30 --negatives binary:1 --strict -o again
+    check "fields may be separated by '$sep'" gnn-inspect --diff listed again
+done
+smp s $homo -f 3 --seeds - -b 30 --negatives binary:1 --strict -o again <pairs
+check "links may come from standard input" gnn-inspect --diff listed again
+smp sp $homo -f 3 --seeds pairs --original-ids -b 30 --negatives binary:1 --strict -o parts
+check "a file may have original ids" links check sp parts pairs
+perl -ne 'chomp; print "$_ ", int rand 50, "\n" if /^(\d+) (\d+)/ && $1 < 200 && $2 < 200' pairs >timed.txt
+smp t $homo -f 3 --seeds timed.txt --time-rule le -b 30 --negatives binary:1 -o timed
+check "links of a file have its times" links check t timed timed.txt
+perl -e 'print "source,target\n"; print "n", $_ % 7, ",n", ($_ * 3 + 1) % 7, "\n" for 0 .. 20' >named.csv
+gnn-import -q -o named named.csv
+printf 'n0,n1\n"n3", n2\n' >by-name
+smp named $homo -f 3 --seeds by-name -o by-name.gnb
+check "links of a file may name nodes" sh -c "\"$python\" -c 'import sys; sys.path.insert(0, \"$GNN_TOP/tests/interop\"); import gnb; b = gnb.read_stream(\"by-name.gnb\")[1][0]; assert b[\"pair\"].shape == (2, 2)'"
+
+# Laws.
+printf 'source,target\n0,1\n0,2\n1,2\n3,0\n4,4\n5,0\n5,1\n5,2\n5,3\n5,4\n' >few.csv
+gnn-import -q --directed -o few few.csv
+perl -e 'print "0 1\n5 0\n4 2\n" x 10000' >many
+wide && draws=2000 || draws=400
+for how in tail head both; do
+    for strict in '' --strict; do
+        [ "$how$strict" = tail--strict ] && continue
+        smp few $homo -f 1 --seeds many -b 3 --negatives triplet:$((draws / 40)) --negative-end $how $strict --steps 0:$draws -o drawn
+        check "negatives are uniform: $how $strict" links law few drawn
+        sed 's/^/# /' out
+    done
+done
+perl -e 'print "0 1\n4 2\n1 0\n" x 10000' >many
+smp few $homo -f 1 --seeds many -b 3 --negatives triplet:10 --strict --steps 0:$draws -o drawn
+check "negatives are uniform: tail --strict" links law few drawn
+
+# What cannot be.
+printf '5 0\n' >full
+refuses 3 'no negative for a link of node 5' 'a node that is joined to all' gnn-sample few $homo -f 1 --seeds full --negatives binary:1 --strict -o x
+perl -e 'print "source,target\n"; for my $u (0 .. 3) { for my $v (0 .. 3) { print "$u,$v\n" if $u != $v } }' >all.csv
+gnn-import -q -o all all.csv
+refuses 3 'joins all nodes to all' 'a complete graph' gnn-sample all $homo -f 1 --negatives binary:1 --negative-end both --strict -o x
+refuses 2 "no edge type 'a/b/c'" 'a type that is not there' gnn-sample s --links a/b/c -f 1 -o x
+refuses 2 'expected binary:A' 'a wrong rule' gnn-sample s $homo -f 1 --negatives some -o x
+refuses 2 'expected binary:A' 'a part of a negative for each' gnn-sample s $homo -f 1 --negatives triplet:0.5 -o x
+refuses 2 'expected binary:A' 'no negatives' gnn-sample s $homo -f 1 --negatives binary:0 -o x
+refuses 2 'requires --negatives' 'strict links' gnn-sample s $homo -f 1 --strict -o x
+refuses 2 'requires --links' 'negatives of nodes' gnn-sample s -f 1 --negatives binary:1 -o x
+refuses 2 'cannot be used with --links' 'a set of nodes' gnn-sample s $homo -f 1 --split train -o x
+refuses 2 'cannot be used with --links' 'walks from links' gnn-sample s $homo --walk-length 3 -o x
+refuses 2 'have no times' 'times that are not there' gnn-sample s $homo -f 1 --time-rule lt -o x
+refuses 3 'no links' 'an empty file' gnn-sample s $homo -f 1 --seeds /dev/null -o x
+for bad in '1' '1 2 3' '1,2,3' 'a b' '1 400' '-1 2' '1 99999999999999999999' '"1" 2' '1 "2'; do
+    printf '1 2\n%s\n' "$bad" >bad
+    refuses 3 'bad: line 2: ' "the line $bad" gnn-sample s $homo -f 1 --seeds bad -o x
+done
+printf '1 2 x\n' >bad
+refuses 3 'bad: line 1: the time' 'a time that is none' gnn-sample t $homo -f 1 --seeds bad --time-rule lt -o x
+check "nothing is left of them" sh -c '! ls x* 2>/dev/null'
+check "gnn-inspect tells of links" sh -c "gnn-inspect one | grep -q -e '--links t0/up/t1 --negatives binary:1 --negative-end tail'"
+done_testing

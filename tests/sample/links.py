@@ -1,0 +1,151 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: Apache-2.0
+"""Batches of links, looked at with NumPy.
+
+links.py check STORE STREAM [PAIRS]    do batches begin with the ends of their links, which are edges of the type or the pairs of a
+                                       file, each once an epoch; have negatives the ends, trees, times and laws that they should have?
+links.py list STORE STREAM             the links and negatives of each batch in original ids
+links.py law STORE STREAM              are negatives uniform over what they may be? By a chi-square test for each positive
+"""
+import os
+import sys
+
+import numpy as np
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "interop"))
+import gnb
+
+
+class Graph:
+    """The links' type in original ids: edges in the order of the unpartitioned store."""
+
+    def __init__(self, store, header):
+        meta, parts = gnb.read_store(store)
+        key = header["sampling"]["links"]["type"]
+        self.src, _, self.dst = key.split("/")
+        self.count = {t["name"]: t["count"] for t in meta["schema"]["node_types"]}
+        self.orig = {}
+        for t in (self.src, self.dst):
+            own = [p.get("node/%s/id" % t) for p in parts]
+            self.orig[t] = np.arange(self.count[t]) if own[0] is None else np.concatenate(own)
+        etype = next(t for t in meta["schema"]["edge_types"] if "%s/%s/%s" % (t["src"], t["rel"], t["dst"]) == key)
+        rows, first = {}, 0
+        for p in parts:
+            ptr, ind = p["edge/%s/indptr" % key], p["edge/%s/indices" % key]
+            time = p.get("edge/%s/%s" % (key, etype.get("order")))
+            for v in range(len(ptr) - 1):
+                at = slice(int(ptr[v]), int(ptr[v + 1]))
+                rows[int(self.orig[self.dst][first + v])] = (self.orig[self.src][ind[at]], None if time is None else time[at])
+            first += len(ptr) - 1
+        self.edges = np.array([(u, v) for v in sorted(rows) for u in rows[v][0]], "i8").reshape(-1, 2)
+        self.times = None if any(r[1] is None for r in rows.values()) else np.concatenate([rows[v][1] for v in sorted(rows)])
+        self.known = set(map(tuple, self.edges.tolist()))
+
+
+def roots(header, graph, batch, t):
+    """What the batch begins with of a type: original ids, trees, times."""
+    n = int(batch["counts/" + t][0])
+    ids = batch["nodes/" + t][:n]
+    ids = ids if header["sampling"]["original_ids"] else graph.orig[t][ids]
+    return ids, *(batch[what + "/" + t][:n] if what + "/" + t in batch else np.zeros(n, "u4") for what in ("tree", "time"))
+
+
+def ends(header, graph, batch, name):
+    """Of each link of a column: head and tail, and their trees and times."""
+    pair = batch[name]
+    of = [roots(header, graph, batch, t) for t in (graph.src, graph.dst)]
+    return [np.stack([of[k][what][pair[:, k]] for k in (0, 1)], 1) for what in range(3)]
+
+
+def positives(rule, n, many):
+    """Which positive each negative is of."""
+    i = np.arange(many)
+    return i // int(rule["negatives"].split(":")[1]) if rule["negatives"].startswith("triplet") else i % n
+
+
+def check(store, stream, pairs=None):
+    header, batches = gnb.read_stream(stream)
+    graph, rule, sampling = Graph(store, header), header["sampling"]["links"], header["sampling"]
+    listed = graph.edges if pairs is None else np.loadtxt(pairs, dtype="i8", ndmin=2)
+    times = graph.times if pairs is None else (listed[:, 2] if listed.shape[1] > 2 else None)
+    assert sampling["splits"][0]["seeds"] == len(listed), "the header's number of links"
+    seen, negative = {}, 0
+    for b in batches:
+        ids, tree, time = ends(header, graph, b, "pair")
+        n = len(ids)
+        assert int(b["seeds"][0]) == n and n, "the number of links"
+        assert (ids == listed[b["pair/input"], :2]).all(), "a link is not the one at its position"
+        seen.setdefault(int(b["key"][0]), []).append(b["pair/input"])
+        used = {t: [] for t in (graph.src, graph.dst)}
+        for k, t in enumerate((graph.src, graph.dst)):
+            used[t].append(b["pair"][:, k])
+        if sampling.get("disjoint"):
+            assert (tree == np.arange(n)[:, None]).all(), "a link is in another tree"
+        if "time" in sampling:
+            assert (time == times[b["pair/input"]][:, None]).all(), "a link has another time"
+        if "negatives" in rule:
+            kind, amount = rule["negatives"].split(":")
+            nid, ntree, ntime = ends(header, graph, b, "negative")
+            assert len(nid) == int(np.ceil(n * float(amount))), "the number of negatives"
+            of = positives(rule, n, len(nid))
+            fixed = {"tail": 0, "head": 1, "both": None}[rule["end"]]
+            assert fixed is None or (nid[:, fixed] == ids[of, fixed]).all(), "a negative of another positive"
+            assert (ntree == tree[of]).all() and (ntime == time[of]).all(), "a negative in another tree, or of another time"
+            if rule["strict"]:
+                assert not any((u, v) in graph.known for u, v in nid.tolist()), "a negative is an edge"
+                assert graph.src != graph.dst or (nid[:, 0] != nid[:, 1]).all(), "a negative is a loop"
+            negative += len(nid)
+            for k, t in enumerate((graph.src, graph.dst)):
+                used[t].append(b["negative"][:, k])
+        for t in used:
+            i, r, w = roots(header, graph, b, t)
+            assert set(np.concatenate(used[t]).tolist()) == set(range(len(i))), "nodes to begin with that are no ends"
+            order = np.lexsort((w, i, r)) if not sampling.get("time") else np.lexsort((i, r))
+            same = (r[1:] == r[:-1]) & (i[1:] == i[:-1]) & (w[1:] == w[:-1])
+            assert (np.diff(r[order].astype("i8")) >= 0).all() and (order == np.arange(len(order))).all() and not same.any(), "the order of nodes"
+        for t in graph.count:
+            assert t in used or int(b["counts/" + t][0]) == 0
+    for epoch, at in seen.items():
+        at = np.concatenate(at)
+        assert len(np.unique(at)) == len(at), "a link twice in an epoch"
+    assert "negatives" not in rule or negative, "no negatives"
+
+
+def show(store, stream):
+    header, batches = gnb.read_stream(stream)
+    graph = Graph(store, header)
+    for b in batches:
+        for name in ("pair", "negative"):
+            if name in b:
+                print(*b["key"][:2], name, *("%d-%d" % tuple(x) for x in ends(header, graph, b, name)[0].tolist()))
+
+
+def law(store, stream):
+    """All batches have the same positives, in order."""
+    header, batches = gnb.read_stream(stream)
+    graph, rule = Graph(store, header), header["sampling"]["links"]
+    count = {}
+    for b in batches:
+        ids, nid = (ends(header, graph, b, name)[0] for name in ("pair", "negative"))
+        for of, x in zip(positives(rule, len(ids), len(nid)).tolist(), map(tuple, nid.tolist())):
+            cell = count.setdefault(of if rule["end"] != "both" else 0, {})
+            cell[x] = cell.get(x, 0) + 1
+    for of, cell in count.items():
+        u, v = ids[of].tolist()
+        heads, tails = range(graph.count[graph.src]), range(graph.count[graph.dst])
+        may = [(a, b) for a in (heads if rule["end"] != "tail" else [u]) for b in (tails if rule["end"] != "head" else [v])]
+        if rule["strict"]:
+            may = [x for x in may if x not in graph.known and (graph.src != graph.dst or x[0] != x[1])]
+        assert set(cell) <= set(may), "what may not be drawn"
+        n = sum(cell.values())
+        expected = n / len(may)
+        assert expected >= 10, "too few draws: %g for each" % expected
+        chi = sum((cell.get(x, 0) - expected) ** 2 for x in may) / expected
+        free = len(may) - 1
+        limit = free + 5 * np.sqrt(2 * free) + 8
+        print("positive %d: %d cells, chi-square %.1f, limit %.1f" % (of, len(may), chi, limit))
+        assert chi < limit
+
+
+if __name__ == "__main__":
+    {"check": check, "list": show, "law": law}[sys.argv[1]](*sys.argv[2:])
