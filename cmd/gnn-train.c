@@ -121,7 +121,7 @@ int main(int argc, char **argv)
                         train_opts_select(&src->meta->sampling) &&
                             (train_set.o.keep == GNN_KEEP_BEST || train_set.o.patience),
                         gnn_measure_name(train_set.o.metric, metric_name));
-    if (!c->rank && src->meta->sampling.nsplits > 1)
+    if (!c->rank && src->meta->sampling.nsplits > 1 && !m.c.decoder)
         metric_tell(train_set.o.metric, &src->meta->schema);
     train_set.o.class_weight = train_weights_read(train.class_weights, &src->meta->schema);
     train_weights_tell_few(&src->meta->schema, &src->meta->sampling);

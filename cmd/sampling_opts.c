@@ -32,9 +32,9 @@ void sampling_opts_init(bool of_train)
     add_section(add_section(sampling_opts, GNN_SECTION_SEEDS, false, of_train),
                 GNN_SECTION_SAMPLING, !of_train, of_train);
     struct opt *end = add_section(rule_opts, GNN_SECTION_RULE, true, of_train);
+    end = add_section(end, GNN_SECTION_LINKS, true, of_train);
     if (!of_train)
-        add_section(add_section(end, GNN_SECTION_LINKS, true, of_train), GNN_SECTION_WALKS, true,
-                    of_train);
+        add_section(end, GNN_SECTION_WALKS, true, of_train);
 }
 
 const char *sampling_opts_names(const char *others, bool of_train)

@@ -57,6 +57,19 @@ void train_feed_check(const struct train_feed *f)
         cli_usage("--epochs: expected A:B with A < B, or a count > 0");
 }
 
+/* Links are told from something: from pairs that are no links, unless other negatives are chosen.
+ */
+static void choose_negatives(void)
+{
+    struct gnn_links *l = &sampling_given.links;
+    if (!l->type || l->negatives)
+        return;
+    l->negatives = "binary:1";
+    l->strict = true;
+    cli_note("negatives: one for each link of a batch that is no edge (--negatives binary:1 "
+             "--strict)");
+}
+
 static void sampler_opts(struct train_feed *f, struct gnn_sampler_opts *s)
 {
     static const char *const deflt[] = {TRAIN_FANOUT};
@@ -172,10 +185,14 @@ struct gnn_source *train_feed_open(struct train_feed *f)
                   gnn_gpu_count(feed.gpu));
     if (!feed.store_path)
         return feed_open(NULL);
-    if (!feed.store.meta.schema.task) /* without labels, sets are no remedy */
-        cli_usage("%s: no labels to train on (gnn-import --labels reads them)", feed.store_path);
-    if (choose_eval(f, &e) || check_labels(f, &e))
+    const bool links = sampling_given.links.type;
+    if (!feed.store.meta.schema.task && !links) /* without labels, sets are no remedy */
+        cli_usage("%s: no labels to train on (gnn-import --labels reads them; --links trains on "
+                  "edges)",
+                  feed.store_path);
+    if (!links && (choose_eval(f, &e) || check_labels(f, &e)))
         cli_fail(&e);
+    choose_negatives();
     sampler_opts(f, &s);
     if (train_full())
         train_full_sampling(&feed.store, &s);

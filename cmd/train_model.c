@@ -46,6 +46,7 @@ static void set_begun(struct gnn_settings *was)
     while (gnn_layers[was->layer] != begun.layer)
         was->layer++;
     was->act = begun.act - (int)GNN_ACT_RELU;
+    was->decoder = begun.decoder ? (int)begun.decoder - (int)GNN_DECODER_DOT : 0;
     was->edge_weight = begun.edge_weight;
     was->hidden = (struct opt_i32s){hidden, gnn_model_hidden(&begun)};
     was->head = (struct opt_i32s){head, begun.nhead ? begun.nhead : begun.has_head};
@@ -202,7 +203,8 @@ static int lay_out(struct gnn_model *m, const struct gnn_settings *set, const st
     if (begun.layer && n != begun.nlayers)
         cli_usage("%u %s%s, but the model of --init %s has %u layer%s", n, what, gnn_plural(n),
                   init, begun.nlayers, gnn_plural(begun.nlayers));
-    return gnn_settings_model(set, n, what, &c, e) || gnn_model_config_fit(&c, &meta->schema, e)
+    return gnn_settings_model(set, n, what, meta, &c, e) ||
+                   gnn_model_config_fit(&c, &meta->schema, e)
                ? e->code
                : gnn_model_layout(m, &c, e);
 }

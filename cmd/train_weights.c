@@ -110,7 +110,7 @@ void train_weights_tell_few(const struct gnn_schema *c, const struct gnn_samplin
 {
     char number[16], labels[24] = "none";
     uint32_t few = 0, least = 0;
-    if (!gnn_task_one_class(c->task))
+    if (!gnn_task_one_class(c->task) || s->links.type)
         return;
     if (!feed.store_path) {
         tell_few_seeds(c, s);

@@ -25,6 +25,8 @@ static GNN_HD float gnn_rnorm_of(float length)
 void gnn_fill(float *x, size_t n, float v);
 /* y[i] += x[i]; x and y do not overlap. */
 void gnn_add(const float *x, size_t n, float *y);
+/* y[i] = a[i] b[i]; y may be a or b. */
+void gnn_multiply(const float *a, const float *b, size_t n, float *y);
 /* y[i] += (1 + *eps) x[i]; x and y do not overlap. */
 void gnn_add_scaled(const float *x, size_t n, const float *eps, float *y);
 /* y[i][j] = x[i][j], or y[i][j] += x[i][j] with `acc`, for n rows of w columns; ldx and ldy are row
@@ -58,6 +60,7 @@ size_t gnn_first_not_finite(const float *x, size_t n);
  * cap). */
 void gnn_cuda_fill(float *x, size_t n, float v, void *stream);
 void gnn_cuda_add(const float *x, size_t n, float *y, void *stream);
+void gnn_cuda_multiply(const float *a, const float *b, size_t n, float *y, void *stream);
 void gnn_cuda_add_scaled(const float *x, size_t n, const float *eps, float *y, void *stream);
 void gnn_cuda_put_columns(const float *x, size_t ldx, size_t n, size_t w, float *y, size_t ldy,
                           bool acc, void *stream);

@@ -18,6 +18,12 @@ void gnn_add(const float *restrict x, size_t n, float *restrict y)
         y[i] += x[i];
 }
 
+void gnn_multiply(const float *a, const float *b, size_t n, float *y)
+{
+    for (size_t i = 0; i < n; i++)
+        y[i] = a[i] * b[i];
+}
+
 void gnn_add_scaled(const float *restrict x, size_t n, const float *eps, float *restrict y)
 {
     const float factor = 1 + *eps;

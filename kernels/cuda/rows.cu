@@ -42,6 +42,22 @@ template <unsigned V> __global__ void add(const float *x, size_t n, const float 
         y[i] = __fadd_rn(y[i], __fmul_rn(factor, x[i]));
 }
 
+template <unsigned V> __global__ void multiply(const float *a, const float *b, size_t n, float *y)
+{
+    const size_t first = (size_t)blockIdx.x * THREADS + threadIdx.x,
+                 stride = (size_t)gridDim.x * THREADS;
+    for (size_t u = first; u < n / V; u += stride) {
+        GnnUnit<V> x = reinterpret_cast<const GnnUnit<V> *>(a)[u];
+        const GnnUnit<V> z = reinterpret_cast<const GnnUnit<V> *>(b)[u];
+        GNN_UNROLL
+        for (unsigned i = 0; i < V; i++)
+            x.v[i] = __fmul_rn(x.v[i], z.v[i]);
+        reinterpret_cast<GnnUnit<V> *>(y)[u] = x;
+    }
+    for (size_t i = n / V * V + first; i < n; i += stride)
+        y[i] = __fmul_rn(a[i], b[i]);
+}
+
 __global__ void __launch_bounds__(THREADS)
     unit_sums(float *x, const uint32_t *n, uint32_t cap, size_t d)
 {
@@ -194,6 +210,16 @@ void gnn_cuda_fill(float *x, size_t n, float v, void *stream)
 void gnn_cuda_add(const float *x, size_t n, float *y, void *stream)
 {
     gnn_cuda_add_scaled(x, n, nullptr, y, stream);
+}
+
+void gnn_cuda_multiply(const float *a, const float *b, size_t n, float *y, void *stream)
+{
+    if (!n)
+        return;
+    if (gnn_vector(a, b) && gnn_vector(b, y))
+        GNN_LAUNCH(multiply<4>, gnn_grid(n, 4 * THREADS), THREADS, 0, stream, a, b, n, y);
+    else
+        GNN_LAUNCH(multiply<1>, gnn_grid(n, THREADS), THREADS, 0, stream, a, b, n, y);
 }
 
 void gnn_cuda_add_scaled(const float *x, size_t n, const float *eps, float *y, void *stream)

@@ -100,7 +100,7 @@ static int make_model(struct gnn_model *m, struct run *r, const struct gnn_meta 
         return gnn_fail(e, GNN_E_USAGE,
                         "--layers requires --induced or --clusters; else --fanout decides");
     if (gnn_settings_model(&r->set, s->induced ? r->layers : s->nhops, s->induced ? "layer" : "hop",
-                           &c, e) ||
+                           meta, &c, e) ||
         gnn_model_config_fit(&c, &meta->schema, e)) {
         gnn_model_config_release(&c);
         return e->code;

@@ -43,10 +43,11 @@ struct gnn_batch_type {
     const uint32_t *orig;
 };
 
-/* The placement of a batch on a device. Its tensors except "key", "counts/T" and "draws/T", and the
- * arrays of the typed view except count and draws, are in device memory; the scalars of the view
- * (first, n, edges) stay on the host. A stream that reads the batch first waits for `ready`. The
- * reader records `used` on its stream before it returns the batch; the next writer waits for it. */
+/* The placement of a batch on a device. Its tensors except "key", "counts/T", "draws/T" and those
+ * of pairs and negatives, and the arrays of the view that are not these, are in device memory; the
+ * scalars of the view (first, n, edges) stay on the host. A stream that reads the batch first waits
+ * for `ready`. The reader records `used` on its stream before it returns the batch; the next writer
+ * waits for it. */
 struct gnn_batch_place {
     unsigned device;
     void *ready, *used; /* events of lib/gpu/dev.h */

@@ -77,9 +77,9 @@ enum gnn_column_when {
     X(INDICES, "hop",     "indices", BLOCK, U32, EDGES,    0,              LOCAL,   ALL,      .view = offsetof(struct gnn_block, indices)) \
     X(EDGE_ID, "hop",     "id",      BLOCK, U64, EDGES,    0,              ANY,     EDGE_IDS, .view = offsetof(struct gnn_block, id)) \
     X(WALK,    "walk",    "",        BATCH, U32, WALKS,    GNN_WIDTH_WALK, WALK,    WALKS,    .view = offsetof(struct gnn_batch, walk)) \
-    X(PAIR,    "pair",    "",        BATCH, U32, PAIRS,    2,              LOCAL,   PAIRS,    .view = offsetof(struct gnn_batch, pair)) \
-    X(INPUT,   "pair",    "input",   BATCH, U64, PAIRS,    0,              INPUT,   LINKS,    .view = offsetof(struct gnn_batch, input)) \
-    X(NEGATIVE, "negative", "",      BATCH, U32, NEGATIVES, 2,             LOCAL,   NEGATIVES, .view = offsetof(struct gnn_batch, negative))
+    X(PAIR,    "pair",    "",        BATCH, U32, PAIRS,    2,              LOCAL,   PAIRS,    .view = offsetof(struct gnn_batch, pair), .host = true) \
+    X(INPUT,   "pair",    "input",   BATCH, U64, PAIRS,    0,              INPUT,   LINKS,    .view = offsetof(struct gnn_batch, input), .host = true) \
+    X(NEGATIVE, "negative", "",      BATCH, U32, NEGATIVES, 2,             LOCAL,   NEGATIVES, .view = offsetof(struct gnn_batch, negative), .host = true)
 /* clang-format on */
 
 #define GNN_COLUMN_NAME(name, ...) GNN_COLUMN_##name,

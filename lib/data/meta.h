@@ -55,8 +55,8 @@ enum gnn_negative_end { GNN_NEGATIVE_TAIL, GNN_NEGATIVE_HEAD, GNN_NEGATIVE_BOTH 
 struct gnn_links {
     const char *type;      /* the edge type, "S/R/D"; NULL: seeds are nodes */
     const char *negatives; /* "binary:A" or "triplet:K"; NULL: none */
-    enum gnn_negative_end
-        end;     /* the ends that are drawn; a negative has the others of a positive */
+    /* The ends of a negative that are drawn; it has the others of a positive. */
+    enum gnn_negative_end end;
     bool strict; /* no negative is an edge of the type */
 
     /* ---- members that follow from these ---- */

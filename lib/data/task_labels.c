@@ -9,6 +9,7 @@ const struct gnn_task_labels gnn_task_labels[] = {
     [GNN_TASK_BINARY] = {"binary", .form = GNN_LABEL_TARGET, .classes = 2, .outputs = 1},
     [GNN_TASK_MULTILABEL] = {"multilabel", .columns = true, .form = GNN_LABEL_TARGET},
     [GNN_TASK_REGRESSION] = {"regression", .columns = true, .form = GNN_LABEL_NUMBER},
+    [GNN_TASK_LINKS] = {"links", .form = GNN_LABEL_TARGET, .classes = 2},
     {NULL},
 };
 
@@ -17,5 +18,5 @@ int gnn_task_find(const char *name)
     int t = 0;
     while (name && gnn_task_labels[t].name && strcmp(gnn_task_labels[t].name, name) != 0)
         t++;
-    return name && gnn_task_labels[t].name ? t : -1;
+    return name && gnn_task_labels[t].name && t != GNN_TASK_LINKS ? t : -1;
 }

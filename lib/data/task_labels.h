@@ -13,7 +13,8 @@ enum gnn_task {
     GNN_TASK_MULTICLASS,
     GNN_TASK_BINARY,
     GNN_TASK_MULTILABEL,
-    GNN_TASK_REGRESSION
+    GNN_TASK_REGRESSION,
+    GNN_TASK_LINKS /* of models alone: positives or negatives, which batches have; not labels */
 };
 /* The labels of each task, by its number; what is learned from them is in lib/model/task.h. */
 struct gnn_task_labels {
@@ -25,7 +26,8 @@ struct gnn_task_labels {
     uint32_t classes, outputs;
 };
 extern const struct gnn_task_labels gnn_task_labels[];
-/* "none", "multiclass", ... And back; -1: there is no such, or name is NULL. */
+/* "none", "multiclass", ... And back, of those with labels; -1: there is no such, or name is NULL.
+ */
 static inline const char *gnn_task_name(enum gnn_task t)
 {
     return gnn_task_labels[t].name;

@@ -49,11 +49,13 @@ static void move_types(struct gnn_model_config *c, const struct gnn_schema *s, c
                        const uint32_t *et, const struct gnn_model_ntype *ntype,
                        const struct gnn_model_etype *etype, const bool *untrained)
 {
-    const uint32_t target = c->target, ne = c->netypes;
+    const uint32_t target = c->target, heads = c->heads, ne = c->netypes;
     for (uint32_t t = 0; t < c->nntypes; t++) {
         c->ntype[t] = ntype[nt[t]];
         if (nt[t] == target)
             c->target = t;
+        if (c->decoder && nt[t] == heads)
+            c->heads = t;
     }
     for (uint32_t r = 0; r < ne; r++) {
         c->etype[r] = etype[et[r]];

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The backward pass. Gradients flow from destinations to sources through the transposed blocks, so
  * every sum is made by one thread in a fixed order. The features need no gradient. */
+#include "lib/model/decoder.h"
 #include "lib/model/net_impl.h"
 
 int gnn_net_grad(struct gnn_net *n, uint32_t stage, uint32_t t, float **g, struct gnn_err *e)
@@ -119,7 +120,8 @@ void gnn_net_open_back(struct gnn_net *n)
     n->pass.o->zero(n->pass.o, n->pass.grad, m->nfloats * sizeof(float));
     for (size_t i = 0; i < (size_t)m->nstages * m->c.nntypes; i++)
         n->act[i].has_grad = false;
-    net_act(n, m->nstages - 1, m->c.target)->has_grad = true;
+    for (uint32_t t = 0; t < m->c.nntypes; t++)
+        net_act(n, m->nstages - 1, t)->has_grad = gnn_model_targets(&m->c, t);
 }
 
 int gnn_net_backward(struct gnn_net *n, const float *params, struct gnn_err *e)
@@ -128,6 +130,8 @@ int gnn_net_backward(struct gnn_net *n, const float *params, struct gnn_err *e)
     const struct gnn_model *m = s->m;
     s->p = params;
     gnn_net_open_back(n);
+    if (m->c.decoder && gnn_decoder_backward(n, e))
+        return e->code;
     for (uint32_t i = m->nstages; i-- > 1;) {
         for (uint32_t t = 0; t < m->c.nntypes; t++)
             if (type_back(n, i, t, e))

@@ -145,22 +145,31 @@ static int fit_edges(struct gnn_model_config *c, const struct gnn_schema *s, str
     return check_weights(c, s, "", GNN_E_USAGE, e);
 }
 
+/* What nodes are classified by. */
+static int take_labels(struct gnn_model_config *c, const struct gnn_schema *s, struct gnn_err *e)
+{
+    c->task = s->task;
+    c->target = s->label_ntype;
+    c->outputs = gnn_task_labels[s->task].outputs ? gnn_task_labels[s->task].outputs : s->nclasses;
+    if (s->class_name)
+        c->class_name = gnn_class_names_copy((const char *const *)s->class_name, s->nclasses, e);
+    return e->code;
+}
+
 int gnn_model_config_fit(struct gnn_model_config *c, const struct gnn_schema *s, struct gnn_err *e)
 {
     if (c->nlayers < 1 || c->nlayers > GNN_LAYERS_MAX)
         return gnn_fail(e, GNN_E_USAGE, "a model has 1 to %d layers, not %u", GNN_LAYERS_MAX,
                         c->nlayers);
-    if (!s->task || s->nclasses == 0)
+    if (!c->decoder && (!s->task || s->nclasses == 0))
         return gnn_fail(e, GNN_E_USAGE, "the graph has no labels to train on");
     if (s->netypes == 0)
         return gnn_fail(e, GNN_E_USAGE, "the graph has no edge types");
-    c->task = s->task;
-    c->target = s->label_ntype;
     if (!c->act)
         c->act = GNN_ACT_RELU;
-    c->outputs = gnn_task_labels[s->task].outputs ? gnn_task_labels[s->task].outputs : s->nclasses;
-    if (s->class_name &&
-        !(c->class_name = gnn_class_names_copy((const char *const *)s->class_name, s->nclasses, e)))
+    if (c->decoder)
+        c->task = GNN_TASK_LINKS;
+    else if (take_labels(c, s, e))
         return e->code;
     if (!c->has_head)
         c->width[c->nlayers - 1] = c->outputs;

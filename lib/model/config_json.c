@@ -67,6 +67,10 @@ static void put_surroundings(json_t *j, const struct gnn_model_config *c)
     if (c->act > (int)GNN_ACT_RELU)
         json_object_set_new(j, "activation",
                             word_json(GNN_ACT_WORDS, (uint32_t)(c->act - (int)GNN_ACT_RELU)));
+    if (c->decoder) {
+        json_object_set_new(j, "decoder", word_json(GNN_DECODERS, (uint32_t)c->decoder - 1));
+        json_object_set_new(j, "link_heads", json_integer(c->heads));
+    }
     if (!c->has_head)
         return;
     json_t *head = json_array();
@@ -346,7 +350,9 @@ static bool parse_task(struct gnn_model_config *c, struct description *d)
     const int norm = parse_word(take_member(d, "feature_norm"), GNN_FEATURE_NORMS);
     if (norm < 0)
         return false;
-    const int task = gnn_task_find(json_string_value(take_member(d, "task")));
+    const char *name = json_string_value(take_member(d, "task"));
+    const int task =
+        name && !strcmp(name, gnn_task_name(GNN_TASK_LINKS)) ? GNN_TASK_LINKS : gnn_task_find(name);
     if (task <= 0)
         return false;
     c->feature_norm = (enum gnn_feature_norm)norm;
@@ -388,6 +394,8 @@ static bool know_members(const struct gnn_model_config *c, struct description *d
         "edge_features",
         "class_names",
         "untrained",
+        "decoder",
+        "link_heads",
     };
     json_t *v;
     json_object_foreach((json_t *)(uintptr_t)d->j, d->member, v)
@@ -401,6 +409,18 @@ static bool know_members(const struct gnn_model_config *c, struct description *d
     return true;
 }
 
+/* A model of links has a decoder, and no other model. */
+static bool parse_decoder(struct gnn_model_config *c, struct description *d)
+{
+    const json_t *word = take_member(d, "decoder");
+    if ((c->task == GNN_TASK_LINKS) != (word != NULL))
+        return false;
+    const int decoder = word ? parse_word(word, GNN_DECODERS) + 1 : GNN_DECODER_NONE;
+    c->decoder = (enum gnn_decoder)decoder;
+    return !word || (decoder && !c->has_head && !c->jk &&
+                     parse_number(take_member(d, "link_heads"), c->nntypes, &c->heads));
+}
+
 static bool parse_config(struct gnn_model_config *c, struct description *d, struct gnn_err *e)
 {
     if (json_integer_value(take_member(d, "version")) != 1)
@@ -412,7 +432,7 @@ static bool parse_config(struct gnn_model_config *c, struct description *d, stru
            parse_edges(c, d, e) && parse_node_types(c, take_member(d, "node_types"), e) &&
            parse_edge_types(c, take_member(d, "edge_types"), e) &&
            parse_untrained(c, take_member(d, "untrained"), e) &&
-           parse_number(take_member(d, "target"), c->nntypes, &c->target);
+           parse_number(take_member(d, "target"), c->nntypes, &c->target) && parse_decoder(c, d);
 }
 
 int gnn_model_config_parse(struct gnn_model_config *c, const char *text, const char *path,

@@ -6,7 +6,21 @@
 
 int gnn_examples_fit(const struct gnn_model *m, const struct gnn_meta *meta, struct gnn_err *e)
 {
-    const uint32_t type = meta->sampling.seed_ntype;
+    const struct gnn_sampling *s = &meta->sampling;
+    const uint32_t type = s->seed_ntype;
+    if (!m->c.decoder != !s->links.type)
+        return gnn_fail(e, GNN_E_INPUT,
+                        m->c.decoder ? "the model is of links, and the batches have none"
+                                     : "the batches are of links, and the model of labelled nodes");
+    if (m->c.decoder && !s->links.negatives)
+        return gnn_fail(e, GNN_E_USAGE,
+                        "the links of the batches have no negatives to tell them from "
+                        "(gnn-sample --negatives)");
+    if (m->c.decoder && meta->schema.etype[s->links.etype].src != m->c.heads)
+        return gnn_fail(e, GNN_E_USAGE,
+                        "the links of the batches begin at node type %s, the model's at %s",
+                        meta->schema.ntype[meta->schema.etype[s->links.etype].src].name,
+                        m->c.ntype[m->c.heads].name);
     return type == m->c.target
                ? 0
                : gnn_fail(e, GNN_E_USAGE, "the seeds are of node type %s, but the labels of %s",
@@ -18,6 +32,8 @@ static uint64_t count_all(const struct gnn_sampling *s, const struct gnn_batch *
 {
     if (!s->ranks) /* a stream of seeds does not say how many there are */
         return n;
+    if (s->links.type)
+        return b->seeds + gnn_sampling_negatives(s, b->seeds);
     if (gnn_sampling_counts_seeds(s))
         return b->seeds;
     return gnn_sampling_seeds_of(s, b->split, b->step);
@@ -27,16 +43,20 @@ void gnn_batch_examples(const struct gnn_model *m, const struct gnn_meta *meta,
                         const struct gnn_batch *b, struct gnn_examples *x)
 {
     const struct gnn_batch_type *t = &b->type[m->c.target];
-    x->n = (uint32_t)t->count[0];
+    x->positives = m->c.decoder ? (uint32_t)b->rows[GNN_UNIT_PAIRS] : 0;
+    x->n =
+        m->c.decoder ? x->positives + (uint32_t)b->rows[GNN_UNIT_NEGATIVES] : (uint32_t)t->count[0];
     x->all = count_all(&meta->sampling, b, x->n);
     x->draws = b->split ? NULL : t->draws;
     gnn_tensor_name(x->label, "node/%s/y", m->c.ntype[m->c.target].name);
-    x->y = gnn_tensors_find(&b->tensors, x->label);
+    x->y = m->c.decoder ? NULL : gnn_tensors_find(&b->tensors, x->label);
 }
 
 int gnn_examples_labelled(const struct gnn_examples *x, const struct gnn_model *m,
                           struct gnn_err *e)
 {
+    if (m->c.decoder)
+        return 0;
     if (!x->y)
         return gnn_fail(e, GNN_E_INPUT, "batches have no labels %s: run gnn-gather first",
                         x->label);

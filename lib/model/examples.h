@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The examples of a batch: what a task learns of, or is compared with. Training, weights and
- * predictions ask here how many there are and where their labels lie, and nowhere else. Today an
- * example is a seed of the target type: row i of the outputs of a pass has row i of the labels. */
+ * predictions ask here how many there are and where their labels lie, and nowhere else. An example
+ * is a seed of the target type, and row i of the outputs of a pass has row i of the labels; or a
+ * link, and its label is whether it is a positive. */
 #ifndef GNN_LIB_MODEL_EXAMPLES_H
 #define GNN_LIB_MODEL_EXAMPLES_H
 
@@ -10,9 +11,11 @@
 
 struct gnn_examples {
     uint32_t n;            /* this rank's */
+    uint32_t positives;    /* of links: how many come first; the others are negatives */
     uint64_t all;          /* of the batches of all ranks, by which the loss is divided */
     const uint32_t *draws; /* (n) how often each counts in training; NULL: once */
-    /* Labels, (n or more) rows of what the task has, where the batch lies; NULL: it has none */
+    /* Labels, (n or more) rows of what the task has, where the batch lies; NULL: it has none, or
+     * these are links */
     const struct gnn_tensor *y;
     char label[GNN_NAME_MAX + 1]; /* their name, also where there are none */
 };

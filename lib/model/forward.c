@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The forward pass. Rows of a layer are computed in chunks, so that aggregated rows are still in
  * the cache when they are multiplied, and products when the activation is applied. */
+#include "lib/model/decoder.h"
 #include "lib/model/net_impl.h"
 
 /* Which of a stage's rows of type t count for batch norm's statistics; *count is NULL: all. The
@@ -130,6 +131,8 @@ int gnn_net_forward(struct gnn_net *n, const float *params, const struct gnn_bat
         for (uint32_t t = 0; t < m->c.nntypes; t++)
             if (gnn_model_live(m, i, t) && stage_type(n, i, t, mode, e))
                 return e->code;
+    if (m->c.decoder)
+        return gnn_decoder_forward(n, out, e);
     *out = net_act(n, m->nstages - 1, m->c.target)->out.data;
     return 0;
 }

@@ -8,6 +8,7 @@
 #include "kernels/rng.h"
 #include "kernels/rows.h"
 #include "lib/base/mem.h"
+#include "lib/model/decoder.h"
 #include "lib/model/layer.h"
 #include "lib/model/layout.h"
 
@@ -199,6 +200,18 @@ static int add_stage(struct gnn_model *m, uint32_t i, struct gnn_err *e)
     return 0;
 }
 
+/* The decoder's parameters belong to the last stage, whose rows it reads. */
+static int add_decoder(struct gnn_model *m, struct gnn_err *e)
+{
+    struct gnn_param_list list = {0};
+    const uint32_t from = m->nparams;
+    gnn_decoder_params(&m->c, &list);
+    if (add_list(m, "decoder.", NULL, &list, &m->decoder, e))
+        return e->code;
+    mark_needed(m, from, true);
+    return 0;
+}
+
 int gnn_model_layout(struct gnn_model *m, struct gnn_model_config *c, struct gnn_err *e)
 {
     memset(m, 0, sizeof(*m));
@@ -210,6 +223,8 @@ int gnn_model_layout(struct gnn_model *m, struct gnn_model_config *c, struct gnn
     m->stage_at = gnn_alloc_zero(m->nstages + UINT64_C(1), sizeof(*m->stage_at), "parameters", e);
     for (uint32_t i = 0; !e->code && i < m->nstages; i++)
         (void)!add_stage(m, i, e);
+    if (!e->code && m->c.decoder)
+        (void)!add_decoder(m, e);
     if (!e->code)
         place_params(m);
 out:

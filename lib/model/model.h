@@ -13,6 +13,9 @@ enum gnn_feature_norm { GNN_FEATURES_AS_IS, GNN_FEATURES_ROW_SUM };
 enum gnn_jk { GNN_JK_NONE, GNN_JK_CAT, GNN_JK_MAX };
 #define GNN_FEATURE_NORMS "none|row"
 #define GNN_JKS "none|cat|max"
+/* From the rows of a link's ends to its score (lib/model/decoder.h). */
+enum gnn_decoder { GNN_DECODER_NONE, GNN_DECODER_DOT, GNN_DECODER_COSINE, GNN_DECODER_MLP };
+#define GNN_DECODERS "dot|cosine|mlp" /* from _DOT on */
 enum { GNN_LAYERS_MAX = 64, GNN_LAYER_OPTIONS = 8, GNN_HEAD_MAX = 16 };
 
 struct gnn_model_ntype {
@@ -49,8 +52,10 @@ struct gnn_model_config {
     bool edge_features;                 /* uses the features "x" of edges, where edges have them */
     enum gnn_feature_norm feature_norm; /* ROW_SUM: rows of x are divided by their sum */
     enum gnn_task task;
-    uint32_t target;   /* node type that is classified */
-    char **class_name; /* names of classes, or of columns of labels; NULL: numbers */
+    uint32_t target;          /* node type that is classified, or that the tails of links are of */
+    enum gnn_decoder decoder; /* of models of links, whose `outputs` are embeddings; else NONE */
+    uint32_t heads;           /* then, the node type that the heads of links are of */
+    char **class_name;        /* names of classes, or of columns of labels; NULL: numbers */
     struct gnn_model_ntype *ntype;
     struct gnn_model_etype *etype;
     uint32_t nntypes, netypes;
@@ -62,8 +67,8 @@ struct gnn_model_config {
 
 void gnn_model_config_release(struct gnn_model_config *c);
 /* Takes node types, edge types, features, task and number of outputs from the schema; the other
- * members are set by the caller before (layer, nlayers, the widths of hidden layers, flags).
- * GNN_E_USAGE if they do not fit. */
+ * members are set by the caller before (layer, nlayers, the widths of hidden layers, flags; of a
+ * model of links also decoder, heads, target and outputs). GNN_E_USAGE if they do not fit. */
 int gnn_model_config_fit(struct gnn_model_config *c, const struct gnn_schema *s,
                          struct gnn_err *e) GNN_MUST_USE;
 /* GNN_E_INPUT, naming the difference, unless a graph with this schema can be fed to the model. */
@@ -74,6 +79,16 @@ static inline uint32_t gnn_model_classes(const struct gnn_model_config *c)
 {
     const uint32_t n = gnn_task_labels[c->task].classes;
     return n ? n : c->outputs;
+}
+/* Numbers that an example gets: an output each, or, of links, the score. */
+static inline uint32_t gnn_model_scores(const struct gnn_model_config *c)
+{
+    return c->decoder ? 1 : c->outputs;
+}
+/* Whether outputs of type t are computed. */
+static inline bool gnn_model_targets(const struct gnn_model_config *c, uint32_t t)
+{
+    return t == c->target || (c->decoder && t == c->heads);
 }
 /* How many of the layers are hidden: all but the last, or all, if a head follows. */
 static inline uint32_t gnn_model_hidden(const struct gnn_model_config *c)
@@ -163,6 +178,7 @@ struct gnn_model {
     /* [nstages][nntypes] index of the norm's weight, behind which its other parameters follow (enum
      * gnn_norm_param); or GNN_NONE */
     uint32_t *norm;
+    uint32_t decoder;   /* index of the first of the decoder's parameters */
     uint32_t *width;    /* [nstages][nntypes] width of the rows that the stage makes; 0: none */
     bool *live;         /* [nstages][nntypes] whether the target's output depends on these rows */
     uint64_t nfloats;   /* length of the slab */

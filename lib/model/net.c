@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "kernels/rng.h"
+#include "lib/model/decoder.h"
 #include "lib/model/examples.h"
 #include "lib/model/net_impl.h"
 #include "lib/model/row_source.h"
@@ -20,9 +21,6 @@ int gnn_net_fits(const struct gnn_model *m, const struct gnn_meta *meta, struct 
     if (s->walks.length)
         return gnn_fail(e, GNN_E_INPUT,
                         "the batches are random walks, not neighbourhoods that a model could use");
-    if (s->links.type)
-        return gnn_fail(e, GNN_E_INPUT,
-                        "the batches are of links, and the model is of labelled nodes");
     if (gnn_examples_fit(m, meta, e))
         return e->code;
     if (!s->induced && s->nhops != m->c.nlayers)
@@ -73,6 +71,7 @@ void gnn_net_release(struct gnn_net *n)
         o->release(o, &n->edge[i].feature);
         o->release(o, &n->edge[i].id);
     }
+    gnn_decoder_release(n);
     o->release(o, &n->blocks);
     o->release(o, &n->slab);
     o->release_host(o, &n->counts);

@@ -20,6 +20,16 @@ struct gnn_net_edges {
     const float *loop;
 };
 
+/* A decoder's work on the links of a batch, and what its backward pass needs. [2]: of heads and of
+ * tails, or, if these are of one type, [0] of both. */
+enum { GNN_DECODER_BUFFERS = 9 };
+struct gnn_decoder_run {
+    uint32_t n;                       /* links: positives, then negatives */
+    struct gnn_buf host;              /* which rows they join, in the host's memory */
+    struct gnn_buf unit[2], rnorm[2]; /* of cosines: rows of unit length (gnn_unit_rows) */
+    struct gnn_buf buffer[GNN_DECODER_BUFFERS];
+};
+
 /* Zeroed object = empty; buffers grow to the largest batch and are reused. One thread at a time
  * (the passes themselves run on OpenMP threads, or on a device). All rows, parameters and gradients
  * are in the operations' memory. */
@@ -35,6 +45,7 @@ struct gnn_net {
     struct gnn_buf blocks;      /* and in the operations' memory */
     struct gnn_buf counts;      /* the host's, of edges */
     struct gnn_buf slab;
+    struct gnn_decoder_run decoder; /* of models of links */
     /* The gradient-ready callback, or NULL: called in the backward pass, with pass.arg, when the
      * gradients of a stage's parameters are final, the last stage first. */
     int (*stage_done)(void *arg, uint32_t stage, struct gnn_err *e);
@@ -57,8 +68,9 @@ int gnn_net_fits(const struct gnn_model *m, const struct gnn_meta *meta,
 int gnn_net_init(struct gnn_net *n, const struct gnn_model *m, const struct gnn_ops *ops,
                  struct gnn_err *e) GNN_MUST_USE;
 void gnn_net_release(struct gnn_net *n);
-/* Computes the outputs of the batch's seeds of the target type, a row of m->c.outputs each: *out,
- * owned by the net, overwritten by the next call. GNN_E_INPUT if the batch lacks
+/* Computes the outputs of the batch's examples, a row of gnn_model_scores each: of its seeds of the
+ * target type or, with a decoder, of its links. *out is owned by the net, overwritten by the next
+ * call. GNN_E_INPUT if the batch lacks
  * a tensor, has another number of hops, or, under dropout, has store ids of several parts without
  * the original ones (gnn_batch_type.orig). The batch must live until the backward pass. params: the
  * slab to use (on the host usually m->slab). */

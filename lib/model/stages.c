@@ -336,11 +336,12 @@ static int add_head(struct gnn_model *m, struct gnn_err *e)
     return add_target(m, c->outputs, false, gnn_strf(e, "lin."), e);
 }
 
-/* What the target's output depends on, from the last stage back. */
+/* What the outputs of targets depend on, from the last stage back. */
 static void trace_needs(struct gnn_model *m)
 {
     const uint32_t nt = m->c.nntypes;
-    m->live[(size_t)last_stage(m) * nt + m->c.target] = true;
+    for (uint32_t t = 0; t < nt; t++)
+        m->live[(size_t)last_stage(m) * nt + t] = gnn_model_targets(&m->c, t);
     for (uint32_t i = m->nconvs; i-- > 0;) {
         struct gnn_conv *v = &m->conv[i];
         v->needed = gnn_model_live(m, v->stage, v->dst);
@@ -374,9 +375,10 @@ int gnn_model_list_stages(struct gnn_model *m, struct gnn_err *e)
     }
     if ((c->jk && add_jump(m, out, e)) || (c->has_head && add_head(m, e)))
         return e->code;
-    if (!gnn_model_width(m, last_stage(m), c->target))
-        return gnn_fail(e, GNN_E_USAGE, "no edge type leads to the labelled node type %s",
-                        c->ntype[c->target].name);
+    for (uint32_t t = 0; t < nt; t++)
+        if (gnn_model_targets(c, t) && !gnn_model_width(m, last_stage(m), t))
+            return gnn_fail(e, GNN_E_USAGE, "no edge type leads to the %s node type %s",
+                            c->decoder ? "links'" : "labelled", c->ntype[t].name);
     trace_needs(m);
     return 0;
 }

@@ -130,4 +130,6 @@ const struct gnn_task_ops gnn_tasks[] = {
                          is_positive},
     [GNN_TASK_MULTILABEL] = {GNN_ROC_AUC, ORDERS, sigmoid_loss, count_columns, sigmoid_probs},
     [GNN_TASK_REGRESSION] = {GNN_RMSE, NUMBERS, squared_loss, count_columns},
+    [GNN_TASK_LINKS] = {GNN_ROC_AUC, ORDERS, sigmoid_loss, count_binary, sigmoid_probs,
+                        is_positive},
 };

@@ -264,6 +264,9 @@ GNN_OP(fill, ("filling"), n, (float *x, uint64_t n, float v), gnn_fill(x, n, v),
        gnn_cuda_fill(x, n, v, dev->stream))
 GNN_OP(add, ("addition"), 3 * n, (const float *x, uint64_t n, float *y), gnn_add(x, n, y),
        gnn_cuda_add(x, n, y, dev->stream))
+GNN_OP(multiply, ("products of elements"), 3 * n,
+       (const float *a, const float *b, uint64_t n, float *y), gnn_multiply(a, b, n, y),
+       gnn_cuda_multiply(a, b, n, y, dev->stream))
 GNN_OP(add_scaled, ("addition"), 3 * n, (const float *x, uint64_t n, const float *eps, float *y),
        gnn_add_scaled(x, n, eps, y), gnn_cuda_add_scaled(x, n, eps, y, dev->stream))
 GNN_OP(put_columns, ("copying columns"), cells_of(n + rows_out(n, acc), w),

@@ -41,7 +41,7 @@ static int check_source(const struct gnn_trainer *t, struct gnn_err *e)
 int gnn_trainer_init(struct gnn_trainer *t, struct gnn_model *m, const struct gnn_meta *meta,
                      const struct gnn_train_opts *o, struct gnn_err *e)
 {
-    const uint32_t out = m->c.outputs, ns = meta->sampling.nsplits;
+    const uint32_t out = gnn_model_scores(&m->c), ns = meta->sampling.nsplits;
     memset(t, 0, sizeof(*t));
     t->m = m;
     t->ops = o->ops;

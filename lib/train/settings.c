@@ -60,6 +60,10 @@ struct opt *gnn_model_options(struct gnn_settings *s, struct opt to[GNN_MODEL_OP
         {OPT_I32S, 0, "head", &s->head, "N,...",
          "linear layers of these widths after the layers, and a last one to the outputs; 0: only "
          "the last one; all layers are then hidden"},
+        {OPT_CHOICE, 0, "decoder", &s->decoder, "KIND",
+         "score of a link: the dot product of its ends, their cosine, or an MLP of the products of "
+         "their elements (default: dot)",
+         GNN_DECODERS},
         {OPT_CHOICE, 0, "jk", &s->c.jk, "HOW",
          "jumping knowledge: the input of the head is the concatenation or the maximum of the "
          "outputs of all layers (default: none)",
@@ -179,8 +183,27 @@ int gnn_settings_settle(struct gnn_settings *s, const struct gnn_given *g, struc
     return check_widths(s, e);
 }
 
+/* The decoder, for batches of links: the last layer makes embeddings as wide as the one before. */
+static int take_links(const struct gnn_settings *s, const struct gnn_meta *meta,
+                      struct gnn_model_config *c, struct gnn_err *e)
+{
+    const struct gnn_sampling *m = &meta->sampling;
+    const uint32_t most = gnn_model_hidden(c);
+    if (!m->links.type)
+        return s->decoder
+                   ? gnn_fail(e, GNN_E_USAGE, "--decoder requires links: the seeds are nodes")
+                   : 0;
+    if (c->has_head)
+        return gnn_fail(e, GNN_E_USAGE, "--head cannot be used for links: see --decoder");
+    c->decoder = (enum gnn_decoder)(s->decoder + (int)GNN_DECODER_DOT);
+    c->heads = meta->schema.etype[m->links.etype].src;
+    c->target = m->seed_ntype;
+    c->outputs = most ? c->width[most - 1] : TRAIN_HIDDEN;
+    return 0;
+}
+
 int gnn_settings_model(const struct gnn_settings *s, uint32_t nlayers, const char *what,
-                       struct gnn_model_config *c, struct gnn_err *e)
+                       const struct gnn_meta *meta, struct gnn_model_config *c, struct gnn_err *e)
 {
     const struct opt_i32s *hidden = &s->hidden;
     *c = s->c;
@@ -206,7 +229,7 @@ int gnn_settings_model(const struct gnn_settings *s, uint32_t nlayers, const cha
                         "--jk requires two layers: it joins the outputs of several layers");
     for (uint32_t l = 0; l < most && l < GNN_LAYERS_MAX; l++)
         c->width[l] = hidden->n ? (uint32_t)hidden->v[hidden->n == 1 ? 0 : l] : TRAIN_HIDDEN;
-    return 0;
+    return take_links(s, meta, c, e);
 }
 
 int gnn_settings_training(struct gnn_settings *s, const struct gnn_given *g,

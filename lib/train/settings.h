@@ -16,6 +16,7 @@ struct gnn_settings {
     struct gnn_model_config c;
     struct gnn_train_opts o;
     int layer, act; /* index into gnn_layers; of an activation, from ReLU on */
+    int decoder;    /* of models of links, from DOT on */
     struct opt_i32s hidden, head;
     const char *edge_weight, *metric;
     double warmup; /* epochs */
@@ -29,7 +30,7 @@ void gnn_settings_release(struct gnn_settings *s);
 
 /* Fill the table of options at `to`, and return its OPT_END, at which the next table can begin.
  * Options of layers are in s->layers. */
-enum { GNN_MODEL_OPTIONS = 18, GNN_TRAINING_OPTIONS = 16 };
+enum { GNN_MODEL_OPTIONS = 19, GNN_TRAINING_OPTIONS = 16 };
 struct opt *gnn_model_options(struct gnn_settings *s, struct opt to[GNN_MODEL_OPTIONS]);
 struct opt *gnn_training_options(struct gnn_settings *s, struct opt to[GNN_TRAINING_OPTIONS]);
 
@@ -37,11 +38,12 @@ struct opt *gnn_training_options(struct gnn_settings *s, struct opt to[GNN_TRAIN
  * together. */
 int gnn_settings_settle(struct gnn_settings *s, const struct gnn_given *given,
                         struct gnn_err *e) GNN_MUST_USE;
-/* The description of a model with so many layers, before gnn_model_config_fit. what: "layer", or
- * "hop" if there is one for each hop of the batches. GNN_E_USAGE if widths do not fit. c is to be
- * released, on failure as well. */
+/* The description of a model with so many layers, before gnn_model_config_fit, for batches with
+ * this header. what: "layer", or "hop" if there is one for each hop of the batches. GNN_E_USAGE if
+ * widths do not fit. c is to be released, on failure as well. */
 int gnn_settings_model(const struct gnn_settings *s, uint32_t nlayers, const char *what,
-                       struct gnn_model_config *c, struct gnn_err *e) GNN_MUST_USE;
+                       const struct gnn_meta *meta, struct gnn_model_config *c,
+                       struct gnn_err *e) GNN_MUST_USE;
 /* Completes s->o for training m on these epochs [from, to) of batches, or as many as there are if
  * `to` is 0. compares: a set is evaluated, by which epochs can be compared. */
 int gnn_settings_training(struct gnn_settings *s, const struct gnn_given *given,

@@ -101,6 +101,14 @@ static int check_labels(const struct gnn_trainer *t, const struct gnn_train_half
     return gnn_labels_check(&l, t->m->c.task, t->m->c.outputs, h->x.n, h->x.label, y, dtype, e);
 }
 
+/* The labels of links, to t->y. */
+static void make_labels(struct gnn_trainer *t, const struct gnn_examples *x)
+{
+    float *y = t->y.data;
+    t->ops->fill(t->ops, y, x->positives, 1);
+    t->ops->fill(t->ops, y + x->positives, x->n - x->positives, 0);
+}
+
 /* The batch's examples to h, their labels to t->y, and on their way to h. */
 static int fetch_labels(struct gnn_trainer *t, const struct gnn_batch *b, struct gnn_train_half *h,
                         struct gnn_err *e)
@@ -115,9 +123,12 @@ static int fetch_labels(struct gnn_trainer *t, const struct gnn_batch *b, struct
     if (o->fit(o, &t->y, n, sizeof(float), "labels", e) ||
         o->fit_host(o, &h->y, n, sizeof(float), "labels", e))
         return e->code;
-    o->labels(o, x->y, n, gnn_task_labels[c->task].form, c->outputs, t->y.data);
+    if (x->y)
+        o->labels(o, x->y, n, gnn_task_labels[c->task].form, c->outputs, t->y.data);
+    else
+        make_labels(t, x);
     o->fetch(o, h->y.data, t->y.data, n * sizeof(float));
-    return o->async ? 0 : check_labels(t, h, x->y->data, x->y->dtype, e);
+    return o->async || !x->y ? 0 : check_labels(t, h, x->y->data, x->y->dtype, e);
 }
 
 int gnn_train_pace_weight(struct gnn_trainer *t, const struct gnn_batch *b, struct gnn_err *e)
@@ -149,7 +160,7 @@ static int forward_loss(struct gnn_trainer *t, const struct gnn_batch *b,
                         const struct gnn_net_mode *mode, struct gnn_err *e)
 {
     const struct gnn_ops *o = t->ops;
-    const uint32_t out = t->m->c.outputs;
+    const uint32_t out = gnn_model_scores(&t->m->c);
     struct gnn_train_half *h = &t->half[t->turn];
     const struct gnn_examples *x = &h->x;
     const bool labelled = h->labelled;
@@ -205,7 +216,7 @@ int gnn_train_check_params(const struct gnn_trainer *t, struct gnn_err *e)
 static int check_scores(const struct gnn_trainer *t, const struct gnn_train_half *h, double sum,
                         struct gnn_err *e)
 {
-    const uint64_t n = (uint64_t)h->x.n * t->m->c.outputs;
+    const uint64_t n = (uint64_t)h->x.n * gnn_model_scores(&t->m->c);
     const bool outputs_finite = gnn_first_not_finite(h->z.data, n) == n;
     if (isfinite(sum) && outputs_finite)
         return 0;

@@ -54,7 +54,7 @@ int gnn_train_weigh_init(struct gnn_trainer *t, struct gnn_err *e)
     const struct gnn_ops *o = t->ops;
     const uint32_t n = gnn_model_classes(&t->m->c);
     const float *w = t->o.class_weight;
-    if (w && gnn_task_columns(t->m->c.task))
+    if (w && (gnn_task_columns(t->m->c.task) || t->m->c.decoder))
         return gnn_fail(e, GNN_E_USAGE, "--class-weights does not apply to %s tasks",
                         gnn_task_name(t->m->c.task));
     if (w && o->fit(o, &t->weigh.weight, n, sizeof *w, "weights of classes", e))
@@ -102,8 +102,8 @@ int gnn_train_weights(struct gnn_trainer *t, const struct gnn_examples *x, struc
     if (o->fit(o, &t->weigh.row, x->n, sizeof(float), "weights of rows", e))
         return e->code;
     float *w = t->weigh.row.data;
-    o->label_weights(o, t->y.data, gnn_task_labels[t->m->c.task].form, x->n, t->m->c.outputs,
-                     t->weigh.weight.data, w);
+    o->label_weights(o, t->y.data, gnn_task_labels[t->m->c.task].form, x->n,
+                     gnn_model_scores(&t->m->c), t->weigh.weight.data, w);
     if (x->draws && weigh_draws(t, x, e))
         return e->code;
     o->zero(o, sum, MOMENTS * sizeof *sum);
@@ -123,6 +123,6 @@ int gnn_train_weigh(struct gnn_trainer *t, const struct gnn_examples *x, float *
         return e->code;
     if (t->comm->size > 1 && !o->async)
         *sum = t->pace.weight;
-    o->weigh_rows(o, t->weigh.row.data, x->n, t->m->c.outputs, sum, (double)x->all, dz);
+    o->weigh_rows(o, t->weigh.row.data, x->n, gnn_model_scores(&t->m->c), sum, (double)x->all, dz);
     return 0;
 }

@@ -12,16 +12,20 @@
 static void sums(size_t n)
 {
     float *x = numbers(n), *eps = filled(1, 0.3f), *sum = numbers(n), *scaled = numbers(n),
-          *full = floats(n);
+          *full = floats(n), *product = floats(n), *square = numbers(n);
     while (again()) {
         gnn_cuda_add(at(x), n, at(sum), stream);
         gnn_cuda_add_scaled(at(x), n, at(eps), at(scaled), stream);
         gnn_cuda_fill(at(full), n, 1.5f, stream);
+        gnn_cuda_multiply(at(x), at(sum), n, at(product), stream);
+        gnn_cuda_multiply(at(square), at(square), n, at(square), stream);
     }
     gnn_add(x, n, sum);
     gnn_add_scaled(x, n, eps, scaled);
     gnn_fill(full, n, 1.5f);
-    verdict("sums and fills: %zu", n);
+    gnn_multiply(x, sum, n, product);
+    gnn_multiply(square, square, n, square);
+    verdict("sums, products and fills: %zu", n);
 }
 
 /* GELU where it bends, far out, and of what is no number. */

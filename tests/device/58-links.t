@@ -1,0 +1,24 @@
+# SPDX-License-Identifier: Apache-2.0
+# Links on devices that are emulated: these draw, the host puts batches together, and devices gather and train.
+. "$GNN_TOP/tests/lib.sh"
+. "$GNN_TOP/tests/device/setup.sh"
+gnn-import -q sbm:nodes=600,degree=8,features=8 -o s
+gnn-import -q sbm:nodes=200,types=3,features=6 -o h
+same "of links" 1 81 cuda --links node/to/node --negatives binary:1 --strict -f 5,3 -b 100 --epochs 0:2 --edge-ids s
+same "of links of several types, with trees" 2 82 cuda:0,1 --links t0/up/t1 --negatives triplet:2 --disjoint -f 4,3 -b 50 -j 3 h
+for d in dot cosine mlp; do
+    for s in s h; do
+        [ $s = s ] && links='--links node/to/node' || links='--links t0/up/t1'
+        learn="$links --negatives binary:1 -f 4,3 -b 200 --decoder $d --hidden 8 --dropout 0 --lr 0.01 --no-provenance --epochs 2 --store $s"
+        check "gnn-train learns from links on the CPU ($s, $d)" gnn-train -q $learn --metrics cpu.json -o cpu
+        check "gnn-train learns from links with a device ($s, $d)" env GNN_FAKE_DEVICES=1 "$GNN_B/emu/bin/gnn-train" -q $learn --device cuda --metrics dev.json -o dev
+        check "gnn-train has the losses of the CPU ($s, $d)" /usr/bin/python3 -c '
+import json
+a, b = ([e["loss"] for e in map(json.loads, open(f)) if e.get("event") == "epoch"] for f in ("cpu.json", "dev.json"))
+assert len(a) == len(b) == 2 and all(abs(x - y) < 1e-4 * abs(x) for x, y in zip(a, b)), (a, b)'
+    done
+done
+check "a pipeline of devices makes the model" env GNN_FAKE_DEVICES=1 B="$GNN_B/emu/bin" sh -c "
+    \$B/gnn-sample -q --device cuda h --links t0/up/t1 --negatives binary:1 -f 4,3 -b 200 --epochs 2 | \$B/gnn-gather -q --device cuda h |
+    \$B/gnn-train -q --device cuda --decoder mlp --hidden 8 --dropout 0 --lr 0.01 --no-provenance -o pipe && cmp dev pipe"
+done_testing
