@@ -2,6 +2,8 @@
 /* Labels and scores (lib/model/metrics.h): labels are checked and brought to one type, predictions
  * are counted into true and false positives per class, and metrics are made from these counts. Only
  * metrics that rank need all predictions, so only then they are kept. */
+#include "lib/comm/comm.h"
+#include "lib/model/link_metrics.h"
 #include "lib/model/metrics.h"
 
 #include <math.h>
@@ -92,8 +94,21 @@ int gnn_score_init(struct gnn_score *s, enum gnn_task task, uint32_t outputs, bo
     return 0;
 }
 
+int gnn_score_links(struct gnn_score *s, struct gnn_measure m, struct gnn_err *e)
+{
+    const struct gnn_link_measure of = {m.metric == GNN_MRR ? GNN_LINK_MRR : GNN_LINK_HITS,
+                                        (uint64_t)m.at};
+    if (!(s->link = gnn_alloc_zero(1, sizeof *s->link, "scores of links", e)))
+        return e->code;
+    s->keep = false;
+    gnn_link_metrics_init(s->link, &of, 1, m.each);
+    return 0;
+}
+
 void gnn_score_clear(struct gnn_score *s)
 {
+    if (s->link)
+        gnn_link_metrics_clear(s->link);
     s->rows = s->labelled = s->known = s->correct = 0;
     s->loss = 0;
     if (s->tp)
@@ -104,6 +119,9 @@ void gnn_score_clear(struct gnn_score *s)
 
 void gnn_score_release(struct gnn_score *s)
 {
+    if (s->link)
+        gnn_link_metrics_release(s->link);
+    gnn_free(s->link);
     gnn_free(s->tp);
     gnn_free(s->abs_error);
     gnn_buf_release(&s->z);
@@ -121,6 +139,16 @@ double gnn_score_weight(const struct gnn_score *s)
     return sum;
 }
 
+/* Links, of which the positives come first. */
+static int add_links(struct gnn_score *s, const float *z, const float *y, uint64_t n,
+                     struct gnn_err *e)
+{
+    uint64_t positives = 0;
+    while (positives < n && y[positives] > 0.5f)
+        positives++;
+    return gnn_link_metrics_add(s->link, z, positives, z + positives, n - positives, e);
+}
+
 int gnn_score_add(struct gnn_score *s, const float *z, const struct gnn_labels *y, uint64_t n,
                   const double *row_loss, struct gnn_err *e)
 {
@@ -133,6 +161,8 @@ int gnn_score_add(struct gnn_score *s, const float *z, const struct gnn_labels *
         if (row_loss)
             s->loss += row_loss[i] * weight;
     }
+    if (s->link && add_links(s, z, y->target, n, e))
+        return e->code;
     if (s->keep) {
         if (gnn_buf_reserve(&s->z, (s->rows + n) * w, sizeof(float), "predictions", e) ||
             gnn_buf_reserve(&s->y, (s->rows + n) * w, sizeof(float), "labels", e))
@@ -183,6 +213,19 @@ static bool list_output(const struct gnn_score *s, uint32_t output, struct gnn_r
         p[(*n)++] = (struct gnn_ranked){z[i], y[i]};
     }
     return true;
+}
+
+/* Over all links so far; NAN of none. */
+static int link_value(const struct gnn_score *s, double *value, struct gnn_err *e)
+{
+    struct gnn_link_value v[GNN_LINK_VALUES];
+    uint32_t n;
+    if (!s->link || !s->rows)
+        return 0;
+    if (gnn_link_metrics_finish(s->link, gnn_comm_self(), v, &n, e))
+        return e->code;
+    *value = v->value;
+    return 0;
 }
 
 static int rank_mean(const struct gnn_score *s, struct gnn_measure m, double *value,
@@ -248,6 +291,8 @@ int gnn_score_value(const struct gnn_score *s, struct gnn_measure m, double *val
     *value = NAN;
     if (!gnn_metric_defined(m.metric, s->task))
         return 0;
+    if (gnn_metric_links(m.metric))
+        return link_value(s, value, e);
     if (gnn_metric_ranks(m.metric))
         return rank_mean(s, m, value, e);
     if (m.metric == GNN_ACCURACY)
@@ -275,15 +320,18 @@ static const char *const names[] = {GNN_METRICS(NAME_OF, NAME_OF, NAME_OF)};
 
 static bool has_number(enum gnn_metric m)
 {
-    return m >= GNN_PRECISION_AT && m <= GNN_RECALL_AT_PRECISION;
+    return m >= GNN_PRECISION_AT && m <= GNN_HITS_AT;
 }
 
 const char *gnn_measure_name(struct gnn_measure m, char out[48])
 {
+    const char *convention = !gnn_metric_links(m.metric)     ? ""
+                             : m.each || m.metric == GNN_MRR ? "-realistic"
+                                                             : "-shared";
     if (has_number(m.metric))
-        snprintf(out, 48, "%s%.15g", names[m.metric], m.at);
+        snprintf(out, 48, "%s%.15g%s", names[m.metric], m.at, convention);
     else
-        snprintf(out, 48, "%s", names[m.metric]);
+        snprintf(out, 48, "%s%s", names[m.metric], convention);
     return out;
 }
 

@@ -8,7 +8,9 @@
 
 /* All metrics: the name, and its argument in manuals and as an example. PRECISION_AT: the precision
  * among the K highest outputs. RECALL_AT: the share of all positive ones that is among these.
- * RECALL_AT_PRECISION: the highest recall at any threshold with a precision of at least P. */
+ * RECALL_AT_PRECISION: the highest recall at any threshold with a precision of at least P. Of links
+ * alone (lib/model/link_metrics.h): HITS_AT, the share of positives among the K best of their
+ * negatives, or above the K-th best of negatives that all share; MRR, the mean of 1 / rank. */
 #define GNN_METRICS(FIRST, NEXT, LAST)                                                             \
     FIRST(GNN_ACCURACY, "accuracy", "", "")                                                        \
     NEXT(GNN_F1_MICRO, "f1-micro", "", "")                                                         \
@@ -18,6 +20,8 @@
     NEXT(GNN_PRECISION_AT, "precision@", "K", "100")                                               \
     NEXT(GNN_RECALL_AT, "recall@", "K", "100")                                                     \
     NEXT(GNN_RECALL_AT_PRECISION, "recall@precision=", "P", "0.9")                                 \
+    NEXT(GNN_HITS_AT, "hits@", "K", "50")                                                          \
+    NEXT(GNN_MRR, "mrr", "", "")                                                                   \
     NEXT(GNN_METRIC_LOSS, "loss", "", "")                                                          \
     NEXT(GNN_RMSE, "rmse", "", "")                                                                 \
     NEXT(GNN_MAE, "mae", "", "")                                                                   \
@@ -28,6 +32,7 @@ enum gnn_metric { GNN_METRICS(GNN_METRIC_ID, GNN_METRIC_ID, GNN_METRIC_ID) };
 struct gnn_measure {
     enum gnn_metric metric;
     double at;
+    bool each; /* of links: negatives are of one positive each (triplet:K), not shared by all */
 };
 
 /* Labels of n rows in the form the losses take. Zeroed object = empty. */
@@ -78,7 +83,8 @@ struct gnn_score {
     /* [outputs] of a regression, else NULL; one array from abs_error on: sums of errors, sum of
      * squared deviations of labels from their mean, mean */
     double *abs_error, *square_error, *deviation, *mean;
-    struct gnn_buf z, y; /* (rows, outputs) when keep */
+    struct gnn_buf z, y;           /* (rows, outputs) when keep */
+    struct gnn_link_metrics *link; /* of GNN_HITS_AT and GNN_MRR; else NULL */
 };
 /* Doubles from abs_error on. */
 static inline uint64_t gnn_score_sums(const struct gnn_score *s)
@@ -87,6 +93,8 @@ static inline uint64_t gnn_score_sums(const struct gnn_score *s)
 }
 int gnn_score_init(struct gnn_score *s, enum gnn_task task, uint32_t outputs, bool keep,
                    struct gnn_err *e) GNN_MUST_USE;
+/* After _init: makes a score of links for a metric that gnn_metric_links. */
+int gnn_score_links(struct gnn_score *s, struct gnn_measure m, struct gnn_err *e) GNN_MUST_USE;
 void gnn_score_clear(struct gnn_score *s);
 void gnn_score_release(struct gnn_score *s);
 /* The denominator of `loss`: the sum of the rows' weights. */
@@ -108,7 +116,12 @@ double gnn_score_loss(const struct gnn_score *s);
 /* Whether the metric depends on the order of all outputs, which must then be kept. */
 static inline bool gnn_metric_ranks(enum gnn_metric m)
 {
-    return m >= GNN_ROC_AUC && m <= GNN_RECALL_AT_PRECISION;
+    return m >= GNN_ROC_AUC && m <= GNN_MRR;
+}
+/* Whether it is of links alone. */
+static inline bool gnn_metric_links(enum gnn_metric m)
+{
+    return m == GNN_HITS_AT || m == GNN_MRR;
 }
 bool gnn_metric_defined(enum gnn_metric m, enum gnn_task task);
 /* A value that is not defined is never better. */
@@ -116,7 +129,8 @@ static inline bool gnn_metric_better(enum gnn_metric m, double a, double b)
 {
     return m == GNN_METRIC_LOSS || m == GNN_RMSE || m == GNN_MAE ? a < b : a > b;
 }
-/* Its name, such as "accuracy" or "precision@100"; returns out. And back: false if it is none. */
+/* Its name, such as "accuracy" or "precision@100", of links with its convention, "mrr-realistic";
+ * returns out. And back, without a convention: false if it is none. */
 const char *gnn_measure_name(struct gnn_measure m, char out[48]);
 bool gnn_measure_read(const char *name, struct gnn_measure *m) GNN_MUST_USE;
 

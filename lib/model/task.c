@@ -11,6 +11,7 @@ enum {
     CLASSES = LOSS | 1 << GNN_ACCURACY | 1 << GNN_F1_MICRO | 1 << GNN_F1_MACRO,
     ORDERS = CLASSES | 1 << GNN_ROC_AUC | 1 << GNN_AVERAGE_PRECISION | 1 << GNN_PRECISION_AT |
              1 << GNN_RECALL_AT | 1 << GNN_RECALL_AT_PRECISION,
+    OF_LINKS = ORDERS | 1 << GNN_HITS_AT | 1 << GNN_MRR,
     NUMBERS = LOSS | 1 << GNN_RMSE | 1 << GNN_MAE | 1 << GNN_R2
 };
 
@@ -130,6 +131,6 @@ const struct gnn_task_ops gnn_tasks[] = {
                          is_positive},
     [GNN_TASK_MULTILABEL] = {GNN_ROC_AUC, ORDERS, sigmoid_loss, count_columns, sigmoid_probs},
     [GNN_TASK_REGRESSION] = {GNN_RMSE, NUMBERS, squared_loss, count_columns},
-    [GNN_TASK_LINKS] = {GNN_ROC_AUC, ORDERS, sigmoid_loss, count_binary, sigmoid_probs,
+    [GNN_TASK_LINKS] = {GNN_ROC_AUC, OF_LINKS, sigmoid_loss, count_binary, sigmoid_probs,
                         is_positive},
 };

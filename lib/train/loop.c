@@ -59,7 +59,9 @@ int gnn_trainer_init(struct gnn_trainer *t, struct gnn_model *m, const struct gn
     t->eval = gnn_alloc_zero(ns, sizeof(*t->eval), "scores", e);
     t->best_eval = gnn_alloc_zero(ns, sizeof(*t->eval), "scores", e);
     for (uint32_t i = 1; i < ns && !e->code; i++)
-        (void)!gnn_score_init(&t->score[i], m->c.task, out, gnn_metric_ranks(o->metric.metric), e);
+        if (!gnn_score_init(&t->score[i], m->c.task, out, gnn_metric_ranks(o->metric.metric), e) &&
+            gnn_metric_links(o->metric.metric))
+            (void)!gnn_score_links(&t->score[i], o->metric, e);
     if (!e->code && !gnn_train_untrained_init(t, e) && !gnn_train_weigh_init(t, e) &&
         !gnn_train_slabs_init(t, e))
         return 0;

@@ -251,5 +251,13 @@ int gnn_settings_training(struct gnn_settings *s, const struct gnn_given *g,
     o->last_epoch = (to ? to : TRAIN_EPOCHS) - 1;
     o->warmup = (uint64_t)(s->warmup * (double)steps);
     o->total_steps = o->schedule == GNN_COSINE ? steps * (to - from) : 0;
-    return gnn_task_metric(m->c.task, s->metric, &o->metric, e);
+    if (gnn_task_metric(m->c.task, s->metric, &o->metric, e))
+        return e->code;
+    o->metric.each = meta->sampling.links.kind == GNN_NEGATIVES_TRIPLET;
+    if (!s->metric && o->metric.each)
+        o->metric.metric = GNN_MRR;
+    return o->metric.metric != GNN_MRR || o->metric.each
+               ? 0
+               : gnn_fail(e, GNN_E_USAGE,
+                          "--metric mrr requires negatives of each link: --negatives triplet:K");
 }
