@@ -119,8 +119,9 @@ static void print_schema(const json_t *r)
             break;
         char name[512];
         snprintf(name, sizeof name, "%s/%s", text_of(x, "split"), text_of(x, "set"));
+        const bool links = json_object_get(x, "links");
         printf("  split  %-24s %12lld  of %s\n", name, whole_of(x, "count"),
-               text_of(x, "node_type"));
+               text_of(x, links ? "links" : "node_type"));
     }
     print_rest("split", splits);
     if (json_object_get(r, "classes"))

@@ -71,7 +71,8 @@ static void no_balance(const struct gnn_view *v, const char *w)
     struct gnn_suggest s = {.word = w};
     gnn_suggest_words(&s, "nodes|edges|types");
     for (uint32_t i = 0; i < c->nsets; i++)
-        gnn_suggest_add(&s, c->set[i].set);
+        if (!c->set[i].links)
+            gnn_suggest_add(&s, c->set[i].set);
     cli_usage("--balance: '%s' is not nodes, edges, types or a set of %s%s", w, v->store->path,
               gnn_suggest_text(&s, "one of"));
 }

@@ -37,11 +37,16 @@ static uint64_t count_shared(struct gnn_store *s, uint32_t a, uint32_t b)
     return shared;
 }
 
+/* Whether the sets of nodes are of several splits. */
 static bool has_splits(const struct gnn_schema *c)
 {
-    for (uint32_t i = 1; i < c->nsets; i++)
-        if (strcmp(c->set[i].split, c->set[0].split) != 0)
+    const char *first = NULL;
+    for (uint32_t i = 0; i < c->nsets; i++) {
+        if (!c->set[i].links && first && strcmp(c->set[i].split, first) != 0)
             return true;
+        if (!c->set[i].links)
+            first = c->set[i].split;
+    }
     return false;
 }
 
@@ -68,7 +73,7 @@ static const char *keep_name(const struct gnn_schema *c, uint32_t i)
 static int find_in(const struct gnn_schema *c, const char *split, const char *set)
 {
     for (uint32_t i = 0; i < c->nsets; i++)
-        if (!strcmp(c->set[i].split, split) && !strcmp(c->set[i].set, set))
+        if (!c->set[i].links && !strcmp(c->set[i].split, split) && !strcmp(c->set[i].set, set))
             return (int)i;
     return -1;
 }
@@ -82,7 +87,7 @@ static void take_all(struct opt_list *sets, const struct gnn_store *s, const cha
     if (!(sets->v = gnn_alloc(c->nsets, sizeof *sets->v, "sets", &e)))
         cli_fail(&e);
     for (uint32_t i = 0; i < c->nsets; i++)
-        if (c->set[i].ntype == target && !strcmp(c->set[i].split, split))
+        if (!c->set[i].links && c->set[i].ntype == target && !strcmp(c->set[i].split, split))
             sets->v[sets->n++] = keep_name(c, i);
     if (!sets->n)
         cli_usage("--no-output: %s has no sets to report on, and no array is written", s->path);

@@ -127,7 +127,7 @@ void train_full_sampling(const struct gnn_store *s, struct gnn_sampler_opts *o)
     o->sampling.shuffle = false;
     o->sampling.batch_size = 1;
     for (uint32_t i = 0; i < c->nsets; i++)
-        if (c->set[i].count > o->sampling.batch_size)
+        if (!c->set[i].links && c->set[i].count > o->sampling.batch_size)
             o->sampling.batch_size =
                 c->set[i].count > UINT32_MAX ? UINT32_MAX : (uint32_t)c->set[i].count;
 }

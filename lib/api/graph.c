@@ -64,8 +64,10 @@ const char *gnn_graph_set(const struct gnn_graph *g, uint32_t i)
 uint64_t gnn_graph_count(const struct gnn_graph *g, const char *name)
 {
     const struct gnn_schema *c = &g->s.meta.schema;
-    const int node = gnn_schema_find_ntype(c, name), edge = gnn_schema_find_etype(c, name),
-              set = gnn_schema_find_set(c, name);
+    const int node = gnn_schema_find_ntype(c, name), edge = gnn_schema_find_etype(c, name);
+    int set = gnn_schema_find_set(c, name);
+    for (uint32_t t = 0; set < 0 && t < c->netypes; t++)
+        set = gnn_schema_find_links(c, t, name);
     return node >= 0   ? c->ntype[node].count
            : edge >= 0 ? c->etype[edge].count
            : set >= 0  ? c->set[set].count

@@ -258,17 +258,15 @@ int gnn_schema_set_order(struct gnn_schema *s, uint32_t etype, const char *field
     return 0;
 }
 
-int gnn_schema_add_set(struct gnn_schema *s, const char *split, const char *set, uint32_t ntype,
-                       uint64_t count, struct gnn_err *e)
+/* Appends a set, of which nothing but the names is copied. */
+static int add_set(struct gnn_schema *s, const char *split, const char *set,
+                   const struct gnn_split_set *what, struct gnn_err *e)
 {
     int rc = check_name(split, "split", e);
     if (!rc)
         rc = check_name(set, "set", e);
     if (rc)
         return rc;
-    if (ntype >= s->nntypes || count > s->ntype[ntype].count)
-        return gnn_fail(e, GNN_E_INPUT, "split '%s/%s' has more members than there are nodes",
-                        split, set);
     for (uint32_t i = 0; i < s->nsets; i++)
         if (!strcmp(s->set[i].split, split) && !strcmp(s->set[i].set, set))
             return gnn_fail(e, GNN_E_INPUT, "split '%s/%s' appears twice", split, set);
@@ -279,9 +277,38 @@ int gnn_schema_add_set(struct gnn_schema *s, const char *split, const char *set,
         gnn_free(a);
         return e->code;
     }
-    s->set[s->nsets++] =
-        (struct gnn_split_set){.split = a, .set = b, .ntype = ntype, .count = count};
+    struct gnn_split_set *x = &s->set[s->nsets++];
+    *x = *what;
+    x->split = a;
+    x->set = b;
     return 0;
+}
+
+int gnn_schema_add_set(struct gnn_schema *s, const char *split, const char *set, uint32_t ntype,
+                       uint64_t count, struct gnn_err *e)
+{
+    if (ntype >= s->nntypes || count > s->ntype[ntype].count)
+        return gnn_fail(e, GNN_E_INPUT, "split '%.70s/%.70s' has more members than there are nodes",
+                        split, set);
+    return add_set(s, split, set, &(struct gnn_split_set){.ntype = ntype, .count = count}, e);
+}
+
+int gnn_schema_add_links(struct gnn_schema *s, const char *split, const char *set, uint32_t etype,
+                         enum gnn_dtype time, uint64_t count, struct gnn_err *e)
+{
+    if (etype >= s->netypes || count > (uint64_t)INT64_MAX / 16 ||
+        (time && time != GNN_I64 && time != GNN_F64))
+        return gnn_fail(e, GNN_E_INPUT,
+                        "split '%.70s/%.70s': links of no edge type, implausibly many, or with "
+                        "times that are neither i64 nor f64",
+                        split, set);
+    return add_set(s, split, set,
+                   &(struct gnn_split_set){.links = true,
+                                           .ntype = s->etype[etype].dst,
+                                           .etype = etype,
+                                           .time = time,
+                                           .count = count},
+                   e);
 }
 
 int gnn_schema_copy(struct gnn_schema *dst, const struct gnn_schema *src, struct gnn_err *e)
@@ -312,7 +339,7 @@ int gnn_schema_copy(struct gnn_schema *dst, const struct gnn_schema *src, struct
     }
     for (uint32_t i = 0; !rc && i < src->nsets; i++) {
         const struct gnn_split_set *t = &src->set[i];
-        rc = gnn_schema_add_set(&c, t->split, t->set, t->ntype, t->count, e);
+        rc = add_set(&c, t->split, t->set, t, e);
     }
     if (!rc && src->class_name)
         rc = gnn_schema_set_classes(&c, (const char *const *)src->class_name, e);
@@ -389,16 +416,27 @@ const struct gnn_field *gnn_field_find(const struct gnn_field *f, uint32_t n, co
     return NULL;
 }
 
-int gnn_schema_find_set(const struct gnn_schema *s, const char *name)
+static bool is_called(const struct gnn_split_set *t, const char *name)
 {
     const char *slash = strchr(name, '/');
-    for (uint32_t i = 0; i < s->nsets; i++) {
-        const struct gnn_split_set *t = &s->set[i];
-        if (slash ? !strncmp(t->split, name, (size_t)(slash - name)) && !t->split[slash - name] &&
-                        !strcmp(t->set, slash + 1)
-                  : !strcmp(t->set, name))
+    return slash ? !strncmp(t->split, name, (size_t)(slash - name)) && !t->split[slash - name] &&
+                       !strcmp(t->set, slash + 1)
+                 : !strcmp(t->set, name);
+}
+
+int gnn_schema_find_set(const struct gnn_schema *s, const char *name)
+{
+    for (uint32_t i = 0; i < s->nsets; i++)
+        if (!s->set[i].links && is_called(&s->set[i], name))
             return (int)i;
-    }
+    return -1;
+}
+
+int gnn_schema_find_links(const struct gnn_schema *s, uint32_t etype, const char *name)
+{
+    for (uint32_t i = 0; i < s->nsets; i++)
+        if (s->set[i].links && s->set[i].etype == etype && is_called(&s->set[i], name))
+            return (int)i;
     return -1;
 }
 

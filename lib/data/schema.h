@@ -51,11 +51,15 @@ struct gnn_etype {
     char *order;
 };
 
-/* A named split has sets ("train", "valid", "test"), each a list of node ids of one type. */
+/* A named split has sets ("train", "valid", "test"), each a list of node ids of one type, or of
+ * links: pairs of a head and a tail, which are or could be edges of one type. */
 struct gnn_split_set {
     char *split; /* "random", "planetoid", "0", ... ; the store's first split is the default */
     char *set;   /* "train", "valid", "test", or the user's own */
-    uint32_t ntype;
+    bool links;
+    uint32_t ntype;      /* of the nodes, or of the links' tails, with which links are stored */
+    uint32_t etype;      /* of links */
+    enum gnn_dtype time; /* of links: I64 or F64; 0: they have no times */
     uint64_t count;
 };
 
@@ -89,7 +93,7 @@ int gnn_schema_add_ntype(struct gnn_schema *s, const char *name, uint64_t count,
                          struct gnn_err *e) GNN_MUST_USE;
 int gnn_schema_add_etype(struct gnn_schema *s, uint32_t src, const char *rel, uint32_t dst,
                          uint64_t count, struct gnn_err *e) GNN_MUST_USE;
-/* Takes edge type i away; those after it move up. */
+/* Takes edge type i away; those after it move up. There must be no sets of links yet. */
 void gnn_schema_drop_etype(struct gnn_schema *s, uint32_t i);
 int gnn_schema_add_nfield(struct gnn_schema *s, uint32_t ntype, const char *name,
                           enum gnn_dtype dtype, uint64_t width, struct gnn_err *e) GNN_MUST_USE;
@@ -113,6 +117,9 @@ int gnn_schema_set_order(struct gnn_schema *s, uint32_t etype, const char *field
                          struct gnn_err *e) GNN_MUST_USE;
 int gnn_schema_add_set(struct gnn_schema *s, const char *split, const char *set, uint32_t ntype,
                        uint64_t count, struct gnn_err *e) GNN_MUST_USE;
+/* A set of links; time: I64, F64 or 0. */
+int gnn_schema_add_links(struct gnn_schema *s, const char *split, const char *set, uint32_t etype,
+                         enum gnn_dtype time, uint64_t count, struct gnn_err *e) GNN_MUST_USE;
 int gnn_schema_copy(struct gnn_schema *dst, const struct gnn_schema *src,
                     struct gnn_err *e) GNN_MUST_USE;
 /* Is their JSON the same? False on failure, too. */
@@ -126,8 +133,11 @@ bool gnn_schema_same_types(const struct gnn_schema *a, const struct gnn_schema *
 int gnn_schema_find_ntype(const struct gnn_schema *s, const char *name);
 int gnn_schema_find_etype(const struct gnn_schema *s, const char *key);
 const struct gnn_field *gnn_field_find(const struct gnn_field *f, uint32_t n, const char *name);
-/* Finds "set" (in the first split that has it) or "split/set". Index into s->set, or -1. */
+/* Finds "set" (in the first split that has it) or "split/set", a set of nodes. Index into s->set,
+ * or -1. */
 int gnn_schema_find_set(const struct gnn_schema *s, const char *name);
+/* Likewise, a set of links of this edge type. */
+int gnn_schema_find_links(const struct gnn_schema *s, uint32_t etype, const char *name);
 /* Writes "src/rel/dst"; returns `out`. */
 const char *gnn_etype_key(const struct gnn_schema *s, uint32_t etype, char *out, size_t capacity);
 
@@ -136,6 +146,8 @@ const char *gnn_etype_key(const struct gnn_schema *s, uint32_t etype, char *out,
  */
 int gnn_schema_need_set(const struct gnn_schema *s, const char *where, const char *name,
                         struct gnn_err *e) GNN_MUST_USE;
+int gnn_schema_need_links(const struct gnn_schema *s, uint32_t etype, const char *where,
+                          const char *name, struct gnn_err *e) GNN_MUST_USE;
 int gnn_schema_need_ntype(const struct gnn_schema *s, const char *where, const char *name,
                           struct gnn_err *e) GNN_MUST_USE;
 int gnn_schema_need_etype(const struct gnn_schema *s, const char *where, const char *key,

@@ -25,6 +25,17 @@ static json_t *fields_to_json(const struct gnn_field *f, uint32_t n)
     return a;
 }
 
+static json_t *set_to_json(const struct gnn_schema *s, const struct gnn_split_set *t)
+{
+    char key[GNN_ETYPE_KEY_CAPACITY];
+    if (!t->links)
+        return json_pack("{s:s,s:s,s:s,s:I}", "split", t->split, "set", t->set, "node_type",
+                         s->ntype[t->ntype].name, "count", (json_int_t)t->count);
+    return json_pack("{s:s,s:s,s:s,s:s*,s:I}", "split", t->split, "set", t->set, "links",
+                     gnn_etype_key(s, t->etype, key, sizeof key), "time",
+                     t->time ? gnn_dtype_name(t->time) : NULL, "count", (json_int_t)t->count);
+}
+
 json_t *gnn_schema_to_json(const struct gnn_schema *s, struct gnn_err *e)
 {
     json_t *nt = json_array(), *et = json_array(), *sets = json_array();
@@ -43,10 +54,7 @@ json_t *gnn_schema_to_json(const struct gnn_schema *s, struct gnn_err *e)
         bad |= json_array_append_new(et, o);
     }
     for (uint32_t i = 0; !bad && i < s->nsets; i++) {
-        const struct gnn_split_set *t = &s->set[i];
-        bad |= json_array_append_new(sets, json_pack("{s:s,s:s,s:s,s:I}", "split", t->split, "set",
-                                                     t->set, "node_type", s->ntype[t->ntype].name,
-                                                     "count", (json_int_t)t->count));
+        bad |= json_array_append_new(sets, set_to_json(s, &s->set[i]));
     }
     json_t *j = json_object();
     bad |= !j || json_object_set(j, "node_types", nt) || json_object_set(j, "edge_types", et) ||
@@ -166,6 +174,44 @@ static int get_order(struct gnn_schema *s, const json_t *o, struct gnn_err *e)
     return rc ? rc : gnn_schema_set_order(s, s->netypes - 1, field, e);
 }
 
+static int get_links(struct gnn_schema *s, const json_t *o, const char *split, const char *set,
+                     struct gnn_err *e)
+{
+    const char *key, *time = NULL;
+    uint64_t count;
+    int rc = get_string(o, "links", &key, e);
+    if (!rc && json_object_get(o, "time"))
+        rc = get_string(o, "time", &time, e);
+    if (!rc)
+        rc = get_count(o, "count", INT64_MAX, &count, e);
+    if (rc)
+        return rc;
+    const int t = gnn_schema_find_etype(s, key);
+    if (t < 0)
+        return gnn_fail(e, GNN_E_INPUT, "schema: there is no edge type '%.64s'", key);
+    if (time && !gnn_dtype_parse(time))
+        return gnn_fail(e, GNN_E_INPUT, "schema: unknown dtype '%.20s'", time);
+    return gnn_schema_add_links(s, split, set, (uint32_t)t, time ? gnn_dtype_parse(time) : 0, count,
+                                e);
+}
+
+static int get_set(struct gnn_schema *s, const json_t *o, struct gnn_err *e)
+{
+    uint32_t t;
+    uint64_t count;
+    const char *split, *set;
+    int rc = get_string(o, "split", &split, e);
+    if (!rc)
+        rc = get_string(o, "set", &set, e);
+    if (!rc && json_object_get(o, "links"))
+        return get_links(s, o, split, set, e);
+    if (!rc)
+        rc = get_ntype(s, o, "node_type", &t, e);
+    if (!rc)
+        rc = get_count(o, "count", UINT32_MAX, &count, e);
+    return rc ? rc : gnn_schema_add_set(s, split, set, t, count, e);
+}
+
 static int read_types(struct gnn_schema *s, const json_t *j, struct gnn_err *e)
 {
     const json_t *o;
@@ -198,12 +244,7 @@ static int read_types(struct gnn_schema *s, const json_t *j, struct gnn_err *e)
     }
     json_array_foreach(json_object_get(j, "splits"), i, o)
     {
-        uint32_t t;
-        const char *set;
-        if ((rc = get_string(o, "split", &name, e)) || (rc = get_string(o, "set", &set, e)) ||
-            (rc = get_ntype(s, o, "node_type", &t, e)) ||
-            (rc = get_count(o, "count", UINT32_MAX, &count, e)) ||
-            (rc = gnn_schema_add_set(s, name, set, t, count, e)))
+        if ((rc = get_set(s, o, e)))
             return rc;
     }
     return 0;

@@ -6,34 +6,44 @@
 #include "lib/data/schema.h"
 #include "lib/base/suggest.h"
 
+/* Whether a set is of nodes, or of links of this edge type. */
+static bool is_kind(const struct gnn_split_set *t, bool links, uint32_t etype)
+{
+    return t->links == links && (!links || t->etype == etype);
+}
+
 static bool seen_before(const struct gnn_schema *s, uint32_t i, bool split)
 {
     for (uint32_t k = 0; k < i; k++)
-        if (!strcmp(split ? s->set[k].split : s->set[k].set,
+        if (is_kind(&s->set[k], s->set[i].links, s->set[i].etype) &&
+            !strcmp(split ? s->set[k].split : s->set[k].set,
                     split ? s->set[i].split : s->set[i].set))
             return true;
     return false;
 }
 
 /* "; did you mean '0/valid'? sets: train, valid, test; splits: 0, 1, 2" */
-static int no_set(const struct gnn_schema *s, const char *where, const char *name,
-                  struct gnn_err *e)
+static int no_set(const struct gnn_schema *s, bool links, uint32_t etype, const char *where,
+                  const char *name, struct gnn_err *e)
 {
     struct gnn_suggest sets = {.word = name}, splits = {.word = name};
     char key[2 * GNN_SUGGEST_WORD];
     bool several = false;
     for (uint32_t i = 0; i < s->nsets; i++) {
         const struct gnn_split_set *t = &s->set[i];
+        if (!is_kind(t, links, etype))
+            continue;
         if (!seen_before(s, i, false))
             gnn_suggest_add(&sets, t->set);
         if (!seen_before(s, i, true)) {
+            several = several || splits.listed;
             gnn_suggest_add(&splits, t->split);
-            several = several || i;
         }
     }
     for (uint32_t i = 0; i < s->nsets; i++) {
         snprintf(key, sizeof key, "%s/%s", s->set[i].split, s->set[i].set);
-        gnn_suggest_try(&sets, key);
+        if (is_kind(&s->set[i], links, etype))
+            gnn_suggest_try(&sets, key);
     }
     *splits.best = 0;
     if (strchr(name, ','))
@@ -42,8 +52,10 @@ static int no_set(const struct gnn_schema *s, const char *where, const char *nam
                         "--split, may be repeated)",
                         where, name);
     return gnn_fail(e, GNN_E_USAGE, "%s: no set '%.128s'%s%s", where, name,
-                    s->nsets ? gnn_suggest_text(&sets, "sets")
-                             : ": the store has no splits (gnn-import --split makes them)",
+                    sets.listed ? gnn_suggest_text(&sets, "sets")
+                    : links     ? ": the store has no sets of such links"
+                    : s->nsets  ? ": the store has no sets of nodes"
+                                : ": the store has no splits (gnn-import --split makes them)",
                     several ? gnn_suggest_text(&splits, "splits") : "");
 }
 
@@ -51,7 +63,25 @@ int gnn_schema_need_set(const struct gnn_schema *s, const char *where, const cha
                         struct gnn_err *e)
 {
     const int i = gnn_schema_find_set(s, name);
-    return i >= 0 ? i : no_set(s, where, name, e);
+    for (uint32_t t = 0; i < 0 && t < s->netypes; t++)
+        if (gnn_schema_find_links(s, t, name) >= 0)
+            return gnn_fail(e, GNN_E_USAGE, "%s: set '%.128s' is of links '%s', not of nodes",
+                            where, name, s->etype[t].rel);
+    return i >= 0 ? i : no_set(s, false, 0, where, name, e);
+}
+
+int gnn_schema_need_links(const struct gnn_schema *s, uint32_t etype, const char *where,
+                          const char *name, struct gnn_err *e)
+{
+    const int i = gnn_schema_find_links(s, etype, name);
+    for (uint32_t t = 0; i < 0 && t < s->netypes; t++)
+        if (gnn_schema_find_links(s, t, name) >= 0)
+            return gnn_fail(e, GNN_E_USAGE, "%s: set '%.128s' is of links '%s', not of '%s'", where,
+                            name, s->etype[t].rel, s->etype[etype].rel);
+    if (i < 0 && gnn_schema_find_set(s, name) >= 0)
+        return gnn_fail(e, GNN_E_USAGE, "%s: set '%.128s' is of nodes, not of links '%s'", where,
+                        name, s->etype[etype].rel);
+    return i >= 0 ? i : no_set(s, true, etype, where, name, e);
 }
 
 int gnn_schema_need_ntype(const struct gnn_schema *s, const char *where, const char *name,

@@ -231,18 +231,54 @@ static int same_adjacency(struct gnn_view *a, struct gnn_view *b, uint32_t et, c
     return e->code;
 }
 
+/* A set of links, its ends as original ids. */
+static int original_links(const struct gnn_view *v, uint32_t set, uint32_t **ends, int64_t **times,
+                          struct gnn_err *e)
+{
+    const struct gnn_schema *sc = &v->store->meta.schema;
+    const struct gnn_etype *t = &sc->etype[sc->set[set].etype];
+    *times = NULL;
+    if (gnn_store_links(v->store, set, ends, times, e))
+        return e->code;
+    for (uint64_t j = 0; j < sc->set[set].count; j++) {
+        (*ends)[2 * j] = gnn_view_orig(v, t->src, (*ends)[2 * j]);
+        (*ends)[2 * j + 1] = gnn_view_orig(v, t->dst, (*ends)[2 * j + 1]);
+    }
+    return 0;
+}
+
+static void same_links(struct gnn_view *a, struct gnn_view *b, uint32_t set, const char *where,
+                       struct gnn_diff *d, struct gnn_err *e)
+{
+    const struct gnn_split_set *m = &a->store->meta.schema.set[set];
+    uint32_t *x = NULL, *y = NULL;
+    int64_t *xt = NULL, *yt = NULL;
+    if (!original_links(a, set, &x, &xt, e) && !original_links(b, set, &y, &yt, e))
+        gnn_differ_elements(d, GNN_U32, x, y, 2 * m->count, 0, where);
+    if (!e->code && !d->differ && m->time)
+        gnn_differ_elements(d, m->time, xt, yt, m->count, 0, where);
+    gnn_free(x);
+    gnn_free(y);
+    gnn_free(xt);
+    gnn_free(yt);
+}
+
 static int same_sets(struct gnn_view *a, struct gnn_view *b, struct gnn_diff *d, struct gnn_err *e)
 {
     const struct gnn_schema *sc = &a->store->meta.schema;
     for (uint32_t i = 0; i < sc->nsets && !d->differ && !e->code; i++) {
         uint32_t *x = NULL, *y = NULL, t = sc->set[i].ntype;
         char where[GNN_NAME_MAX + 1];
+        snprintf(where, sizeof where, "split %s/%s", sc->set[i].split, sc->set[i].set);
+        if (sc->set[i].links) {
+            same_links(a, b, i, where, d, e);
+            continue;
+        }
         if (!gnn_store_split(a->store, i, &x, e) && !gnn_store_split(b->store, i, &y, e)) {
             for (uint64_t j = 0; j < sc->set[i].count; j++) {
                 x[j] = gnn_view_orig(a, t, x[j]);
                 y[j] = gnn_view_orig(b, t, y[j]);
             }
-            snprintf(where, sizeof where, "split %s/%s", sc->set[i].split, sc->set[i].set);
             gnn_differ_elements(d, GNN_U32, x, y, sc->set[i].count, 0, where);
         }
         gnn_free(x);

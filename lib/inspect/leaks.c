@@ -38,7 +38,7 @@ static bool note_member(uint32_t *owner, uint32_t node, uint32_t set, uint32_t *
 
 static bool same_split(const struct gnn_split_set *a, const struct gnn_split_set *b)
 {
-    return a->ntype == b->ntype && !strcmp(a->split, b->split);
+    return a->links == b->links && a->ntype == b->ntype && !strcmp(a->split, b->split);
 }
 
 static int add_set(struct gnn_leaks *l, const struct gnn_view *v, uint32_t set, uint32_t *owner,
@@ -64,7 +64,7 @@ static int find_overlaps(struct gnn_leaks *l, const struct gnn_view *v, struct g
         uint32_t first = 0;
         while (!same_split(&c->set[first], &c->set[i]))
             first++;
-        if (first < i) /* looked at with that one */
+        if (c->set[i].links || first < i) /* looked at with that one */
             continue;
         uint32_t *owner =
             gnn_alloc_zero(c->ntype[c->set[i].ntype].count, sizeof *owner, "sets of nodes", e);

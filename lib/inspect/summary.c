@@ -42,9 +42,13 @@ static json_t *report_schema(const struct gnn_schema *s, bool *bad)
     }
     for (uint32_t i = 0; i < s->nsets; i++) {
         const struct gnn_split_set *x = &s->set[i];
+        const char *of =
+            x->links ? gnn_etype_key(s, x->etype, key, sizeof key) : s->ntype[x->ntype].name;
         report_push(sets,
-                    json_pack("{s:s, s:s, s:s, s:o}", "split", x->split, "set", x->set, "node_type",
-                              s->ntype[x->ntype].name, "count", report_num(x->count)),
+                    json_pack("{s:s, s:s, s:s, s:s*, s:o}", "split", x->split, "set", x->set,
+                              x->links ? "links" : "node_type", of, "time",
+                              x->time ? gnn_dtype_name(x->time) : NULL, "count",
+                              report_num(x->count)),
                     bad);
     }
     const bool labels = s->task;

@@ -230,7 +230,7 @@ static int verify_sets(struct gnn_store *s, json_t *report, struct gnn_err *e)
     for (uint32_t i = 0; i < sc->nsets; i++) {
         const struct gnn_split_set *ss = &sc->set[i];
         uint32_t *ids = NULL;
-        if (gnn_store_split(s, i, &ids, e))
+        if (ss->links ? gnn_store_links(s, i, &ids, NULL, e) : gnn_store_split(s, i, &ids, e))
             return e->code;
         gnn_free(ids);
         total += ss->count;

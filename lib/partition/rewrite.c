@@ -9,55 +9,98 @@
 
 /* ---- splits ---- */
 
-/* Groups the members of each set by part, once for all parts. */
-static int sets_init(struct gnn_rewrite *r, struct gnn_err *e)
+/* Members of a set per element: of links, a head and a tail, of which the tail decides the part. */
+static unsigned set_width(const struct gnn_split_set *ss)
+{
+    return ss->links ? 2 : 1;
+}
+
+/* Original ids of the set's members. */
+static int read_set(struct gnn_rewrite *r, uint32_t i, struct gnn_err *e)
+{
+    const struct gnn_view *v = r->l->view;
+    const struct gnn_schema *sc = &v->store->meta.schema;
+    const struct gnn_split_set *ss = &sc->set[i];
+    const unsigned width = set_width(ss);
+    if (ss->links ? gnn_store_links(v->store, i, &r->members[i], &r->times[i], e)
+                  : gnn_store_split(v->store, i, &r->members[i], e))
+        return e->code;
+    uint32_t *x = r->members[i];
+    for (uint64_t j = 0; j < ss->count; j++, x += width) {
+        if (ss->links)
+            x[0] = gnn_view_orig(v, sc->etype[ss->etype].src, x[0]);
+        x[width - 1] = gnn_view_orig(v, ss->ntype, x[width - 1]);
+    }
+    return 0;
+}
+
+/* Groups the members of a set by part, once for all parts, and gives them their new ids. */
+static int set_init(struct gnn_rewrite *r, uint32_t i, struct gnn_err *e)
 {
     const struct gnn_layout *l = r->l;
-    struct gnn_store *s = l->view->store;
-    const struct gnn_schema *sc = &s->meta.schema;
-
-    r->sorted = gnn_alloc_zero(sc->nsets, sizeof *r->sorted, "splits", e);
-    r->cursor = gnn_alloc_zero(sc->nsets, sizeof *r->cursor, "splits", e);
-    r->members = gnn_alloc_zero(sc->nsets, sizeof *r->members, "splits", e);
-    if (!r->sorted || !r->cursor || !r->members)
+    const struct gnn_schema *sc = &l->view->store->meta.schema;
+    const struct gnn_split_set *ss = &sc->set[i];
+    const uint32_t t = ss->ntype, *part = l->part + l->view->base[t];
+    const unsigned width = set_width(ss);
+    if (read_set(r, i, e))
         return e->code;
-    for (uint32_t i = 0; i < sc->nsets; i++) {
-        uint32_t t = sc->set[i].ntype;
-        uint64_t m = sc->set[i].count;
-        const uint32_t *part = l->part + l->view->base[t];
-        if (gnn_store_split(s, i, &r->members[i], e))
-            return e->code;
-        uint64_t *at = r->cursor[i] = gnn_alloc_zero((uint64_t)l->k + 1, sizeof *at, "splits", e);
-        uint64_t *sorted = r->sorted[i] = gnn_alloc(m, sizeof *sorted, "splits", e);
-        if (!at || !sorted)
-            return e->code;
-        for (uint64_t j = 0; j < m; j++) {
-            r->members[i][j] = gnn_view_orig(l->view, t, r->members[i][j]);
-            at[part[r->members[i][j]] + 1]++;
-        }
-        for (uint32_t p = 0; p < l->k; p++)
-            at[p + 1] += at[p];
-        for (uint64_t j = 0; j < m; j++) {
-            uint32_t o = r->members[i][j];
-            sorted[at[part[o]]++] = j;
-            r->members[i][j] = l->to_new[t][o];
-        }
-        for (uint32_t p = l->k; p > 0; p--)
-            at[p] = at[p - 1];
-        at[0] = 0;
+    uint64_t *at = r->cursor[i] = gnn_alloc_zero((uint64_t)l->k + 1, sizeof *at, "splits", e);
+    uint64_t *sorted = r->sorted[i] = gnn_alloc(ss->count, sizeof *sorted, "splits", e);
+    if (!at || !sorted)
+        return e->code;
+    uint32_t *own = r->members[i] + (width - 1);
+    for (uint64_t j = 0; j < ss->count; j++)
+        at[part[own[width * j]] + 1]++;
+    for (uint32_t p = 0; p < l->k; p++)
+        at[p + 1] += at[p];
+    for (uint64_t j = 0; j < ss->count; j++) {
+        uint32_t *x = &own[width * j];
+        sorted[at[part[*x]]++] = j;
+        *x = l->to_new[t][*x];
+        if (ss->links)
+            x[-1] = l->to_new[sc->etype[ss->etype].src][x[-1]];
     }
+    for (uint32_t p = l->k; p > 0; p--)
+        at[p] = at[p - 1];
+    at[0] = 0;
     return GNN_OK;
 }
 
-static int write_set(const struct gnn_rewrite_part *p, struct gnn_rewrite_job *j, struct gnn_err *e)
+static int sets_init(struct gnn_rewrite *r, struct gnn_err *e)
+{
+    const struct gnn_schema *sc = &r->l->view->store->meta.schema;
+    r->sorted = gnn_alloc_zero(sc->nsets, sizeof *r->sorted, "splits", e);
+    r->cursor = gnn_alloc_zero(sc->nsets, sizeof *r->cursor, "splits", e);
+    r->members = gnn_alloc_zero(sc->nsets, sizeof *r->members, "splits", e);
+    r->times = gnn_alloc_zero(sc->nsets, sizeof *r->times, "splits", e);
+    for (uint32_t i = 0; i < sc->nsets && !e->code; i++)
+        (void)!set_init(r, i, e);
+    return e->code;
+}
+
+/* Writes the rows of a part's members, of all those of the set. */
+static int write_rows(const struct gnn_rewrite_part *p, struct gnn_rewrite_job *j, const void *rows,
+                      size_t row, struct gnn_err *e)
 {
     const struct gnn_rewrite *r = p->r;
     const uint64_t *at = r->cursor[j->type];
     for (uint64_t i = at[p->part]; i < at[p->part + 1]; i++)
-        if (gnn_sink_put(&j->sink, &r->members[j->type][r->sorted[j->type][i]], sizeof(uint32_t),
-                         e))
+        if (gnn_sink_put(&j->sink, (const char *)rows + r->sorted[j->type][i] * row, row, e))
             return e->code;
     return gnn_sink_flush(&j->sink, e);
+}
+
+static int write_set(const struct gnn_rewrite_part *p, struct gnn_rewrite_job *j, struct gnn_err *e)
+{
+    return write_rows(p, j, p->r->members[j->type],
+                      set_width(&p->r->l->view->store->meta.schema.set[j->type]) * sizeof(uint32_t),
+                      e);
+}
+
+static int write_times(const struct gnn_rewrite_part *p, struct gnn_rewrite_job *j,
+                       struct gnn_err *e)
+{
+    return write_rows(p, j, p->r->times[j->type], sizeof(int64_t), e);
 }
 
 static int write_order(const struct gnn_rewrite_part *p, struct gnn_rewrite_job *j,
@@ -74,11 +117,16 @@ static int declare_set(struct gnn_rewrite_part *p, uint32_t i, struct gnn_err *e
 {
     const struct gnn_rewrite *r = p->r;
     const struct gnn_split_set *ss = &r->l->view->store->meta.schema.set[i];
-    uint64_t m = r->cursor[i][p->part + 1] - r->cursor[i][p->part];
+    const uint64_t m = r->cursor[i][p->part + 1] - r->cursor[i][p->part], shape[2] = {m, 2};
     struct gnn_rewrite_job j = {.write = write_set, .type = i};
 
     p->fig->set[i] = m;
-    if (gnn_rewrite_declare(p, j, GNN_U32, 1, &m, e, "split/%s/%s", ss->split, ss->set))
+    if (gnn_rewrite_declare(p, j, GNN_U32, set_width(ss), shape, e, "split/%s/%s", ss->split,
+                            ss->set))
+        return e->code;
+    j.write = write_times;
+    if (ss->time &&
+        gnn_rewrite_declare(p, j, ss->time, 1, &m, e, "split/%s/%s/time", ss->split, ss->set))
         return e->code;
     j.write = write_order;
     if (r->named &&
@@ -195,11 +243,14 @@ static void rewrite_release(struct gnn_rewrite *r)
             gnn_free(r->cursor[i]);
         if (r->members)
             gnn_free(r->members[i]);
+        if (r->times)
+            gnn_free(r->times[i]);
     }
     gnn_free(r->part);
     gnn_free(r->sorted);
     gnn_free(r->cursor);
     gnn_free(r->members);
+    gnn_free(r->times);
     gnn_buf_release(&r->chunks);
     gnn_buf_release(&r->from);
 }

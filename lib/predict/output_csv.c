@@ -185,7 +185,7 @@ static int find_sets(struct csv *c, const char *split, struct gnn_err *e)
     c->set = gnn_alloc_zero(s->ntype[target].count, sizeof *c->set, "sets of nodes", e);
     for (uint32_t i = 0; c->set && !e->code && split && i < s->nsets; i++) {
         uint32_t *ids;
-        if (s->set[i].ntype != target || strcmp(s->set[i].split, split) != 0 ||
+        if (s->set[i].links || s->set[i].ntype != target || strcmp(s->set[i].split, split) != 0 ||
             gnn_store_split(c->o->s, i, &ids, e))
             continue;
         for (uint64_t k = 0; k < s->set[i].count; k++)

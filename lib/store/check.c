@@ -186,8 +186,10 @@ static int check_split(struct gnn_store *s, uint32_t p, uint32_t i, uint64_t *to
 {
     const struct gnn_split_set *set = &s->meta.schema.set[i];
     const struct gnn_tensor *x;
-    if (check_shape(s, p, (struct want){GNN_U32, UINT64_MAX, 0, true, &x}, e, "split/%s/%s",
-                    set->split, set->set))
+    if (check_shape(s, p, (struct want){GNN_U32, UINT64_MAX, set->links ? 2 : 0, true, &x}, e,
+                    "split/%s/%s", set->split, set->set) ||
+        (set->time && check_shape(s, p, (struct want){set->time, x->shape[0], 0, true, NULL}, e,
+                                  "split/%s/%s/time", set->split, set->set)))
         return e->code;
     *total += x->shape[0];
     return check_shape(s, p, (struct want){GNN_U64, x->shape[0], 0, s->nparts > 1, NULL}, e,
@@ -252,46 +254,4 @@ int gnn_store_check(struct gnn_store *s, struct gnn_err *e)
         rc = check_totals(s, edges, members, e);
     gnn_free(edges);
     return rc;
-}
-
-/* The members of part p; has: (nodes of the type) which are members, of what was read so far. */
-static int read_members(struct gnn_store *s, uint32_t p, const struct gnn_split_set *m, uint32_t *v,
-                        uint8_t *has, struct gnn_err *e)
-{
-    const struct gnn_tensor *x = gnn_store_findf(s, p, "split/%s/%s", m->split, m->set),
-                            *o = gnn_store_findf(s, p, "split/%s/%s/order", m->split, m->set);
-    const uint64_t *book = s->book[m->ntype], *order = o ? o->data : NULL;
-    const uint32_t *id = x->data;
-    for (uint64_t i = 0; i < x->shape[0]; i++) {
-        const uint64_t at = order ? order[i] : i;
-        if (id[i] < book[p] || id[i] >= book[p + 1])
-            return gnn_fail(e, GNN_E_INPUT,
-                            "%s: %s: element %llu is node %u, which the partition does not own",
-                            gnn_store_part_path(s, p), x->name, (unsigned long long)i, id[i]);
-        if (at >= m->count || v[at] != UINT32_MAX || has[id[i]])
-            return gnn_fail(e, GNN_E_INPUT,
-                            "%s: tensor '%s': element %llu is out of range or given twice",
-                            gnn_store_part_path(s, p), x->name, (unsigned long long)i);
-        v[at] = id[i];
-        has[id[i]] = 1;
-    }
-    return 0;
-}
-
-int gnn_store_split(struct gnn_store *s, uint32_t set, uint32_t **ids, struct gnn_err *e)
-{
-    const struct gnn_split_set *m = &s->meta.schema.set[set];
-    uint32_t *v = gnn_alloc(m->count, sizeof *v, "a split", e);
-    uint8_t *has = gnn_alloc_zero(s->meta.schema.ntype[m->ntype].count, 1, "a split", e);
-    if (!e->code)
-        memset(v, 0xff, m->count * sizeof *v); /* no node id: marks what was not given */
-    for (uint32_t p = s->from; p < s->to && !e->code; p++)
-        (void)!read_members(s, p, m, v, has, e);
-    gnn_free(has);
-    if (e->code) {
-        gnn_free(v);
-        return e->code;
-    }
-    *ids = v;
-    return 0;
 }

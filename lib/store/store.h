@@ -24,7 +24,9 @@
  *                                   parts' offsets (lib/store/view.h)
  *   edge/S/R/D/<field>              fields of edges
  *   split/SPLIT/SET    u32 (m)      store ids of the part's members of the set
+ *                      u32 (m,2)    of links: heads and tails, of which the part owns the tails
  *   split/SPLIT/SET/order u64 (m)   their positions in the whole set; absent when 0,1,2,...
+ *   split/SPLIT/SET/time (m)        of links: times, i64 or f64, if the schema says so
  *   halo/T/ids         u32 (h)      ascending: sources of this part's edges that it does not own,
  *   halo/T/owner       u32 (h)      and the parts that do
  *   book/T             u64 (k+1)    part p owns the ids book[p] to book[p+1]-1 of T; may be absent
@@ -126,6 +128,11 @@ int gnn_store_verified(struct gnn_store *s, struct gnn_err *e) GNN_MUST_USE;
  * UINT32_MAX for those of parts that are not open. *ids has schema.set[set].count elements; free
  * with gnn_free. Checks range and completeness. */
 int gnn_store_split(struct gnn_store *s, uint32_t set, uint32_t **ids,
+                    struct gnn_err *e) GNN_MUST_USE;
+/* Likewise, of a set of links: heads and tails in turn, as store ids, into *ends, 2 * count
+ * elements; and times, in the bits of i64 or f64, into *times, or NULL if the set has none. times
+ * may be NULL. */
+int gnn_store_links(struct gnn_store *s, uint32_t set, uint32_t **ends, int64_t **times,
                     struct gnn_err *e) GNN_MUST_USE;
 
 #endif

@@ -277,7 +277,7 @@ def _edges_back(store: Store, i: int, ids: Mapping[str, np.ndarray], hetero: boo
 
 def split_masks(store: Store, node_type: str, order: np.ndarray) -> dict[str, np.ndarray]:
     """Splits as masks: of several splits that are numbered, [N, S]; of others with names, MASK_SPLIT."""
-    sets = [s for s in store.schema["splits"] if s["node_type"] == node_type]
+    sets = [s for s in store.schema["splits"] if s.get("node_type") == node_type]
     splits = list(dict.fromkeys(s["split"] for s in sets))
     numbered = all(re.fullmatch(r"\d+(_\d+)?", s) for s in splits)
     splits.sort(key=lambda s: int(s.partition("_")[0]) if numbered else 0)  # 10 comes after 9

@@ -266,12 +266,13 @@ class Store:
         return found
 
     def set_info(self, name: str) -> dict[str, Any]:
-        """The entry of the schema for a set: split, set, node_type, count. KeyError if there is none."""
+        """The entry of the schema for a set of nodes: split, set, node_type, count. KeyError if there is none."""
         split, _, last = name.rpartition("/")
-        for s in self.schema["splits"]:
+        sets = [s for s in self.schema["splits"] if "node_type" in s]
+        for s in sets:
             if s["set"] == last and split in ("", s["split"]):
                 return s
-        have = ", ".join(f"{s['split']}/{s['set']}" for s in self.schema["splits"]) or "none"
+        have = ", ".join(f"{s['split']}/{s['set']}" for s in sets) or "none"
         raise KeyError(f"{self.path}: no set '{name}'; there are: {have}")
 
     def batch(self, seeds: Ids, fanout: Fanout, *, node_type: str | None = None, seed: int = 1,
