@@ -126,6 +126,8 @@ static void write_store(struct run *r, const struct gnn_layout *l, struct gnn_pa
     fail_unless(gnn_meta_copy(&meta, &r->store.meta, &e), &e);
     memcpy(meta.graph, gnn_meta_graph(&r->store.meta), sizeof meta.graph);
     meta.schema.nparts = o.k;
+    gnn_free(meta.base.path); /* the new store has all tensors */
+    meta.base.path = NULL;
     fail_unless(gnn_meta_add_provenance(&meta, cli_provenance(), &e), &e);
     fail_unless(gnn_store_create(&w, out, &meta, force, &e), &e);
     fail_unless(gnn_layout_write(l, &w, o.threads, fig, part_done, NULL, &e), &e);

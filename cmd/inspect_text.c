@@ -405,6 +405,9 @@ void inspect_text_report(const json_t *r)
     else
         printf("stream of batches from store %s in %lld partition%s\n", text_of(r, "identity"),
                whole_of(r, "parts"), gnn_plural((unsigned long long)whole_of(r, "parts")));
+    if (json_object_get(r, "base"))
+        printf("  base   store %s, identity %s\n", text_of(json_object_get(r, "base"), "path"),
+               text_of(json_object_get(r, "base"), "identity"));
     print_schema(r);
     if (!store)
         print_stream(r);

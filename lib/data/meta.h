@@ -296,11 +296,18 @@ int gnn_sampling_find_set(const struct gnn_sampling *s, uint32_t i, const struct
 int gnn_sampling_copy_rule(struct gnn_sampling *d, const struct gnn_sampling *s, uint32_t netypes,
                            struct gnn_err *e) GNN_MUST_USE;
 
+/* The store of which another has only what differs (lib/store/base_store.h). */
+struct gnn_base {
+    char *path;        /* from the directory of the other store, unless absolute; NULL: none */
+    char identity[17]; /* its own */
+};
+
 struct gnn_meta {
     struct gnn_schema schema;
     char identity[17]; /* store's content hash, 16 hex digits */
     /* Identity of the store before its first gnn-partition; "": the same as `identity`. */
     char graph[17];
+    struct gnn_base base;         /* of a store; in a stream without meaning */
     bool is_stream;               /* batches, not a store part */
     struct gnn_sampling sampling; /* if is_stream */
     json_t *provenance;           /* array of strings, one per program; may be NULL */

@@ -15,6 +15,7 @@ void gnn_meta_release(struct gnn_meta *m)
 {
     gnn_schema_release(&m->schema);
     gnn_sampling_release(&m->sampling);
+    gnn_free(m->base.path);
     json_decref(m->provenance);
     *m = (struct gnn_meta){0};
 }
@@ -24,7 +25,10 @@ int gnn_meta_copy(struct gnn_meta *dst, const struct gnn_meta *src, struct gnn_e
     struct gnn_meta m = {.is_stream = src->is_stream};
     memcpy(m.identity, src->identity, sizeof m.identity);
     memcpy(m.graph, src->graph, sizeof m.graph);
+    memcpy(m.base.identity, src->base.identity, sizeof m.base.identity);
     int rc = gnn_schema_copy(&m.schema, &src->schema, e);
+    if (!rc && src->base.path && !(m.base.path = gnn_strdup(src->base.path, e)))
+        rc = e->code;
     if (!rc && src->is_stream)
         rc = gnn_sampling_copy(&m.sampling, &src->sampling, src->schema.netypes, e);
     if (!rc && src->provenance && !(m.provenance = json_deep_copy(src->provenance)))
@@ -88,6 +92,9 @@ static json_t *meta_to_json(const struct gnn_meta *m, struct gnn_err *e)
     int bad = !j;
     if (!bad && *m->graph)
         bad |= json_object_set_new(j, "graph", json_string(m->graph));
+    if (!bad && m->base.path && !m->is_stream)
+        bad |= json_object_set_new(
+            j, "base", json_pack("{s:s,s:s}", "path", m->base.path, "identity", m->base.identity));
     if (!bad && m->is_stream)
         bad |= json_object_set_new(j, "sampling", gnn_meta_sampling_json(m, e));
     if (!bad && m->provenance)
@@ -128,6 +135,20 @@ static bool is_identity(const char *s)
     return s && strlen(s) == 16 && strspn(s, "0123456789abcdef") == 16;
 }
 
+/* Absent in a store that has all of its tensors. */
+static int get_base(struct gnn_meta *m, const json_t *base, struct gnn_err *e)
+{
+    const char *path = json_string_value(json_object_get(base, "path")),
+               *identity = json_string_value(json_object_get(base, "identity"));
+    if (!base)
+        return 0;
+    if (m->is_stream || !path || !*path || !is_identity(identity))
+        return gnn_fail(e, GNN_E_INPUT,
+                        "header: a base store without a path or an identity, or of batches");
+    memcpy(m->base.identity, identity, 17);
+    return (m->base.path = gnn_strdup(path, e)) ? 0 : e->code;
+}
+
 static int from_json(struct gnn_meta *m, const json_t *j, struct gnn_err *e)
 {
     const char *content = json_string_value(json_object_get(j, "content"));
@@ -151,7 +172,9 @@ static int from_json(struct gnn_meta *m, const json_t *j, struct gnn_err *e)
         return gnn_fail(e, GNN_E_INPUT, "header: provenance is not an array of strings");
     if (prov && !(m->provenance = json_deep_copy(prov)))
         return gnn_fail_nomem(e, 0, "provenance");
-    int rc = gnn_schema_from_json(&m->schema, json_object_get(j, "schema"), e);
+    int rc = get_base(m, json_object_get(j, "base"), e);
+    if (!rc)
+        rc = gnn_schema_from_json(&m->schema, json_object_get(j, "schema"), e);
     if (!rc && m->is_stream)
         rc = gnn_meta_sampling_parse(m, json_object_get(j, "sampling"), e);
     return rc;

@@ -97,6 +97,10 @@ int gnn_report_meta(const struct gnn_meta *m, json_t **out, struct gnn_err *e)
     json_decref(schema);
     if (m->is_stream)
         report_put(o, "sampling", report_sampling(m, e), &bad);
+    else if (m->base.path)
+        report_put(o, "base",
+                   json_pack("{s:s, s:s}", "path", m->base.path, "identity", m->base.identity),
+                   &bad);
     report_put(o, "provenance", m->provenance ? json_deep_copy(m->provenance) : json_array(), &bad);
     return bad ? no_json(e) : GNN_OK;
 }

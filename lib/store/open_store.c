@@ -22,6 +22,7 @@
 #include "lib/base/mapped.h"
 #include "lib/base/mem.h"
 #include "lib/base/plural.h"
+#include "lib/store/base_store.h"
 #include "lib/store/write.h"
 
 /* ---- one part ---- */
@@ -132,7 +133,7 @@ static int take_tensors(struct gnn_part *p, const struct gnb_frame *f, const str
         if (!gnn_part_compare(&p->by_name[i - 1], &p->by_name[i]))
             return gnn_fail(e, GNN_E_INPUT, "%s: tensor '%s' appears twice", p->path,
                             p->by_name[i]->name);
-    p->n = f->ntensors;
+    p->n = p->all = f->ntensors;
     p->hash = f->sum;
     return 0;
 }
@@ -311,7 +312,7 @@ static int check_identity(struct gnn_store *s, struct gnn_err *e)
         hash[i] = s->part[i]->hash;
     /* Each part's hash is that of one rank, and 0 in the others. */
     if (hash && !gnn_comm_all_reduce(s->comm, hash, s->nparts, GNN_REDUCE_U64, e))
-        gnn_store_identity(&s->meta.schema, hash, identity, e);
+        gnn_store_identity(&s->meta, hash, identity, e);
     gnn_free(hash);
     if (e->code)
         return e->code;
@@ -324,8 +325,9 @@ static int check_identity(struct gnn_store *s, struct gnn_err *e)
                : 0;
 }
 
-int gnn_store_open_ranks(struct gnn_store *s, const char *path, bool verify, struct gnn_comm *c,
-                         struct gnn_err *e)
+/* Without a base store, and what is checked with that. */
+static int open_alone(struct gnn_store *s, const char *path, bool verify, struct gnn_comm *c,
+                      struct gnn_err *e)
 {
     enum { TRIES = 100 };
     char text[sizeof s->meta.identity + 16];
@@ -342,8 +344,34 @@ int gnn_store_open_ranks(struct gnn_store *s, const char *path, bool verify, str
     if (!rc)
         /* Ranks may have different file systems: all must have opened the same store. */
         rc = gnn_comm_agree(c, "store", text, e);
-    if (!rc)
-        rc = check_identity(s, e);
+    return rc ? rc : check_identity(s, e);
+}
+
+static int open_base(struct gnn_store *s, bool verify, struct gnn_err *e)
+{
+    const struct gnn_base *want = &s->meta.base;
+    char *path = gnn_base_find(s, e);
+    struct gnn_store *b = s->base = path ? gnn_alloc_zero(1, sizeof *b, "a base store", e) : NULL;
+    if (b && !open_alone(b, path, verify, s->comm, e)) {
+        if (strcmp(b->meta.identity, want->identity) != 0)
+            gnn_fail(e, GNN_E_INPUT, "%s: its base store %s has changed: identity %s instead of %s",
+                     s->path, path, b->meta.identity, want->identity);
+        else if (b->meta.base.path)
+            gnn_fail(e, GNN_E_INPUT, "%s: its base store %s has a base store itself", s->path,
+                     path);
+        else if (!gnn_store_check(b, e))
+            (void)!gnn_base_join(s, e);
+    }
+    gnn_free(path);
+    return e->code;
+}
+
+int gnn_store_open_ranks(struct gnn_store *s, const char *path, bool verify, struct gnn_comm *c,
+                         struct gnn_err *e)
+{
+    int rc = open_alone(s, path, verify, c, e);
+    if (!rc && s->meta.base.path)
+        rc = open_base(s, verify, e);
     if (!rc)
         rc = gnn_store_check(s, e);
     if (rc)

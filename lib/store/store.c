@@ -30,6 +30,7 @@ static void part_free(struct gnn_part *p)
     pthread_mutex_destroy(&p->lock);
     gnn_free(p->path);
     gnn_free(p->tensor);
+    gnn_free(p->inherited);
     gnn_free(p->by_name);
     gnn_free(p->names);
     gnn_free(p->queued);
@@ -45,6 +46,9 @@ void gnn_store_close(struct gnn_store *s)
         gnn_free((void *)(uintptr_t)s->book[t]);
     for (uint32_t i = 0; s->part && i < s->nparts; i++)
         part_free(s->part[i]);
+    if (s->base)
+        gnn_store_close(s->base);
+    gnn_free(s->base);
     gnn_free(s->book);
     gnn_free(s->part);
     gnn_free(s->path);
@@ -64,9 +68,9 @@ static void verify_tensor(const struct gnn_part *p, const struct gnn_tensor *t)
         gnn_verify_add(p->verify, &j);
 }
 
-const struct gnn_tensor *gnn_store_at(struct gnn_store *s, uint32_t part, uint32_t i)
+/* Tensor i of the part's own. */
+static const struct gnn_tensor *take_own(struct gnn_part *p, uint32_t i)
 {
-    struct gnn_part *p = s->part[part];
     struct gnn_tensor *t = &p->tensor[i];
     if (p->verify) {
         pthread_mutex_lock(&p->lock);
@@ -84,14 +88,25 @@ const struct gnn_tensor *gnn_store_look(const struct gnn_store *s, uint32_t part
     const struct gnn_part *p = s->part[part];
     const struct gnn_tensor key = {.name = name}, *want = &key;
     const struct gnn_tensor *const *at =
-        bsearch(&want, p->by_name, p->n, sizeof *p->by_name, gnn_part_compare);
+        bsearch(&want, p->by_name, p->all, sizeof *p->by_name, gnn_part_compare);
     return at ? *at : NULL;
 }
 
 const struct gnn_tensor *gnn_store_find(struct gnn_store *s, uint32_t part, const char *name)
 {
     const struct gnn_tensor *t = gnn_store_look(s, part, name);
-    return t ? gnn_store_at(s, part, (uint32_t)(t - s->part[part]->tensor)) : NULL;
+    struct gnn_part *p = s->part[part];
+    if (!t)
+        return NULL;
+    const uintptr_t at = (uintptr_t)t, own = (uintptr_t)p->tensor;
+    return at >= own && at < (uintptr_t)(p->tensor + p->n) ? take_own(p, (uint32_t)(t - p->tensor))
+                                                           : gnn_store_find(s->base, part, name);
+}
+
+const struct gnn_tensor *gnn_store_at(struct gnn_store *s, uint32_t part, uint32_t i)
+{
+    struct gnn_part *p = s->part[part];
+    return i < p->n ? take_own(p, i) : gnn_store_find(s->base, part, p->inherited[i - p->n]->name);
 }
 
 const struct gnn_tensor *gnn_store_findf(struct gnn_store *s, uint32_t part, const char *fmt, ...)
@@ -106,12 +121,13 @@ const struct gnn_tensor *gnn_store_findf(struct gnn_store *s, uint32_t part, con
 
 uint32_t gnn_store_ntensors(const struct gnn_store *s, uint32_t part)
 {
-    return s->part[part]->n;
+    return s->part[part]->all;
 }
 
 const struct gnn_tensor *gnn_store_peek(const struct gnn_store *s, uint32_t part, uint32_t i)
 {
-    return &s->part[part]->tensor[i];
+    const struct gnn_part *p = s->part[part];
+    return i < p->n ? &p->tensor[i] : p->inherited[i - p->n];
 }
 
 const char *gnn_store_part_path(const struct gnn_store *s, uint32_t part)
@@ -147,7 +163,9 @@ int gnn_store_verified(struct gnn_store *s, struct gnn_err *e)
             check_again(s->part[k]);
             again = true;
         }
-    return again ? gnn_verify_wait(s->verify, e) : rc;
+    if (again)
+        rc = gnn_verify_wait(s->verify, e);
+    return rc || !s->base ? rc : gnn_store_verified(s->base, e);
 }
 
 /* ---- pages that are not needed again ---- */
@@ -158,7 +176,7 @@ static const struct gnn_part *part_of(const struct gnn_store *s, const uint8_t *
     for (uint32_t p = s->from; p < s->to; p++)
         if (at >= s->part[p]->map && at < s->part[p]->map + s->part[p]->bytes)
             return s->part[p];
-    return NULL;
+    return s->base ? part_of(s->base, at) : NULL;
 }
 
 static void drop_pages(const void *store, const void *data, uint64_t bytes)
@@ -168,7 +186,8 @@ static void drop_pages(const void *store, const void *data, uint64_t bytes)
 
 bool gnn_store_leave(struct gnn_store *s, const void *data, uint64_t bytes)
 {
-    return !s->verify || gnn_verify_last(s->verify, data, bytes, drop_pages, s);
+    const bool none = !s->verify || gnn_verify_last(s->verify, data, bytes, drop_pages, s);
+    return none && (!s->base || gnn_store_leave(s->base, data, bytes));
 }
 
 /* Only whole pages, and only hints: first out of this process, as pages in use stay, then out of
@@ -192,6 +211,8 @@ void gnn_store_forget(const struct gnn_store *s, uint32_t part)
 {
     const struct gnn_part *p = s->part[part];
     (void)madvise((void *)(uintptr_t)p->map, p->bytes, MADV_DONTNEED);
+    if (s->base)
+        gnn_store_forget(s->base, part);
 }
 
 void gnn_store_forget_all(struct gnn_store *s)
@@ -200,4 +221,6 @@ void gnn_store_forget_all(struct gnn_store *s)
         gnn_verify_keep_none(s->verify);
     for (uint32_t p = s->from; p < s->to; p++)
         gnn_store_forget(s, p);
+    if (s->base)
+        gnn_store_forget_all(s->base);
 }

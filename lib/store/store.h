@@ -9,7 +9,11 @@
 #include "lib/comm/comm.h"
 #include "lib/data/meta.h"
 
-/*- Tensors of a part (gnb(5) has the table). T is a node type, S/R/D an edge type's key:
+/*- A store may have a base store, and only the tensors that differ from those of that: edges of
+ * some types, sets of links. It is opened with it, and what it does not have itself is found there,
+ * in the same part.
+ *
+ * Tensors of a part (gnb(5) has the table). T is a node type, S/R/D an edge type's key:
  *
  *   node/T/id          u32 (n)      id in the unpartitioned store; absent when equal to the id here
  *   node/T/key         i64 (n)      id in the data set, when those were sparse
@@ -47,6 +51,7 @@ struct gnn_store {
     uint32_t nparts;
     uint32_t from, to; /* parts that are open: all, or with several ranks this one's */
     struct gnn_part **part;
+    struct gnn_store *base;     /* the base store, or NULL */
     const uint64_t **book;      /* [nntypes] -> (nparts+1) offsets */
     const uint64_t **rank_book; /* [nntypes] -> (comm->size+1): the same of the ranks' parts */
     struct gnn_comm *comm;      /* the ranks that have the other parts open */
@@ -96,12 +101,13 @@ void gnn_store_close(struct gnn_store *s);
 const struct gnn_tensor *gnn_store_find(struct gnn_store *s, uint32_t part, const char *name);
 const struct gnn_tensor *gnn_store_findf(struct gnn_store *s, uint32_t part, const char *fmt, ...)
     GNN_PRINTF(3, 4);
-/* All tensors of a part, in file order. */
+/* All tensors of a part, in file order, then those of its base store. */
 uint32_t gnn_store_ntensors(const struct gnn_store *s, uint32_t part);
 const struct gnn_tensor *gnn_store_at(struct gnn_store *s, uint32_t part, uint32_t i);
 /* As gnn_store_at and _find, without asking for verification: for looking at names and shapes. */
 const struct gnn_tensor *gnn_store_peek(const struct gnn_store *s, uint32_t part, uint32_t i);
 const struct gnn_tensor *gnn_store_look(const struct gnn_store *s, uint32_t part, const char *name);
+/* The file of a part, whose own tensors are in it. */
 const char *gnn_store_part_path(const struct gnn_store *s, uint32_t part);
 /* Nodes of type t that the part owns, and the part that owns a node. */
 static inline uint64_t gnn_store_owned(const struct gnn_store *s, uint32_t part, uint32_t t)

@@ -12,13 +12,14 @@ struct gnn_part {
     char *path;
     const uint8_t *map;
     uint64_t bytes;
-    uint32_t n;
+    uint32_t n, all; /* tensors of its own, and with those of the base store */
     struct gnn_tensor *tensor;
-    const struct gnn_tensor **by_name; /* the same in the order of their names */
-    char *names;                       /* all names, each NUL-terminated */
-    uint8_t *queued;                   /* checksum job handed out */
-    uint64_t hash;                     /* checksum of the tensor table */
-    pthread_mutex_t lock;              /* of queued[] */
+    const struct gnn_tensor **inherited; /* [all - n], in the order of the base store's file */
+    const struct gnn_tensor **by_name;   /* [all] in the order of their names */
+    char *names;                         /* all names, each NUL-terminated */
+    uint8_t *queued;                     /* checksum job handed out */
+    uint64_t hash;                       /* checksum of the tensor table */
+    pthread_mutex_t lock;                /* of queued[] */
     struct gnn_verify *verify;
 };
 

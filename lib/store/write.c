@@ -312,18 +312,20 @@ void gnn_part_abandon(struct gnn_store_writer *w)
 
 /* ---- commit ---- */
 
-void gnn_store_identity(const struct gnn_schema *s, const uint64_t *part_hash, char out[17],
+void gnn_store_identity(const struct gnn_meta *m, const uint64_t *part_hash, char out[17],
                         struct gnn_err *e)
 {
     XXH3_state_t h;
     XXH3_64bits_reset(&h);
-    json_t *j = gnn_schema_to_json(s, e);
+    json_t *j = gnn_schema_to_json(&m->schema, e);
     char *text = gnn_json_text(j, JSON_COMPACT, e);
     json_decref(j);
     if (!text)
         return;
     XXH3_64bits_update(&h, text, strlen(text));
-    XXH3_64bits_update(&h, part_hash, s->nparts * sizeof *part_hash);
+    XXH3_64bits_update(&h, part_hash, m->schema.nparts * sizeof *part_hash);
+    if (m->base.path)
+        XXH3_64bits_update(&h, m->base.identity, strlen(m->base.identity));
     snprintf(out, 17, "%016llx", (unsigned long long)XXH3_64bits_digest(&h));
     gnn_free(text);
 }
@@ -401,7 +403,7 @@ static int write_json(struct gnn_store_writer *w, struct gnn_err *e)
 
 int gnn_store_commit(struct gnn_store_writer *w, struct gnn_err *e)
 {
-    gnn_store_identity(&w->meta.schema, w->part_hash, w->meta.identity, e);
+    gnn_store_identity(&w->meta, w->part_hash, w->meta.identity, e);
     int rc = e->code;
     if (!rc)
         /* Order: headers and JSON with the identity, then the directory, then the name. A crash

@@ -53,8 +53,9 @@ int gnn_part_finish(struct gnn_store_writer *w, struct gnn_err *e) GNN_MUST_USE;
 void gnn_part_abandon(struct gnn_store_writer *w);
 int gnn_store_commit(struct gnn_store_writer *w, struct gnn_err *e) GNN_MUST_USE;
 void gnn_store_abandon(struct gnn_store_writer *w);
-/* Hash of the schema and the parts' tensor tables, as 16 hex digits. Records a failure in e. */
-void gnn_store_identity(const struct gnn_schema *s, const uint64_t *part_hash, char out[17],
+/* Hash of the schema, the parts' tensor tables and the identity of the base store, if there is one,
+ * as 16 hex digits. Records a failure in e. */
+void gnn_store_identity(const struct gnn_meta *m, const uint64_t *part_hash, char out[17],
                         struct gnn_err *e);
 
 #endif

@@ -298,6 +298,17 @@ class Part:
             raise Error(f"{self.path}: not a part of a store: a stream of batches is read by Frames")
         self.arrays, self.bf16, self.verified = found[0].arrays, found[0].bf16, frames.verified
         self._memory, self._stamp = frames._memory, _stamp(before)
+        self._base: Part | None = None
+
+    def inherit(self, base: Part) -> None:
+        """Takes what the same partition of the base store has, and this one not."""
+        own = set(self.arrays)
+        for name, array in base.arrays.items():
+            edges = name.startswith("edge/") and name.rpartition("/")[0] + "/indptr" in own
+            if not (name in own or edges or name.startswith("halo/")):
+                self.arrays[name] = array
+                self.bf16 |= {name} & set(base.bf16)
+        self._base = base
 
     def check(self) -> None:
         """Raises Error if the file was changed since it was mapped: reading one that was cut would end the process."""
@@ -307,6 +318,8 @@ class Part:
             same = False
         if not same:
             raise Error(f"{self.path}: changed or replaced since it was opened: open the store again")
+        if self._base:
+            self._base.check()
 
     def verify(self) -> None:
         """Raises Error unless the sums of all tensors are right, and if there is no xxhash."""
@@ -315,6 +328,8 @@ class Part:
         self.check()
         for _ in Frames(self._memory, name=self.path):
             pass
+        if self._base:
+            self._base.verify()
 
 
 def _stamp(s: os.stat_result) -> tuple[int, int, int, int]:

@@ -169,10 +169,20 @@ class Store:
         for part in self.parts:
             if part.header["identity"] != self.identity or part.header["schema"] != self.schema:
                 raise gnb.Error(f"{part.path}: from another store than store.json")
+        if "base" in self.header:
+            self._join(self.header["base"])
         self._types = {t["name"]: t for t in self.schema["node_types"]}
         self._rows: dict[tuple[str, str], Rows] = {}
         self._resident: dict[tuple, _Resident] = {}
         self._lock = threading.Lock()
+
+    def _join(self, base: dict[str, str]) -> None:
+        """Tensors that this store does not have are those of its base store."""
+        other = Store(os.path.join(self.path, base["path"]))
+        if other.identity != base["identity"] or "base" in other.header:
+            raise gnb.Error(f"{self.path}: its base store {other.path} has changed: identity {other.identity} instead of {base['identity']}")
+        for own, of in zip(self.parts, other.parts):
+            own.inherit(of)
 
     def __reduce__(self):
         return Store, (self.path,)
