@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "cmd/cli.h"
+#include "cmd/import_links.h"
 #include "cmd/import_text.h"
 #include "cmd/opt.h"
 #include "cmd/sig.h"
@@ -19,6 +20,7 @@ static bool force;
 static struct gnn_import_opts o;
 static struct opt_list map, split, allow, nodes, features, labels;
 static const char *time_from, *weight_from;
+static struct gnn_link_split_opts links;
 static uint64_t seed = 1;
 static uint32_t threads; /* 0: not given */
 static int format, loops, task, dtype = -1, header, ids, comments;
@@ -67,6 +69,12 @@ static const struct opt opts[] = {
     {OPT_GROUP, .help = "Labels, splits, features"},
     {OPT_LIST, 0, "split", &split, "SPLIT",
      "add a split: random:TRAIN,VALID,TEST (shares) or train=FILE,valid=FILE,...", .file = true},
+    {OPT_STR, 0, "split-links", &links.text, "S/R/D=[time:]TRAIN/VALID/TEST",
+     "INPUT is a store: write a split of its links, by shares of pairs of nodes, or by time"},
+    {OPT_DOUBLE, 0, "supervision", &links.supervision, "X",
+     "with --split-links: keep this share of the training links out of messages, and in set train "
+     "alone",
+     .min = 1e-6, .max = 0.999999},
     {OPT_CHOICE, 0, "task", &task, "TASK", "task (default: auto, from the labels)",
      "auto|multiclass|binary|multilabel|regression"},
     {OPT_CHOICE, 0, "dtype", &dtype, "TYPE",
@@ -206,6 +214,22 @@ static void finish_opts(void)
     o.dtype = dtype < 0 ? (enum gnn_dtype)0 : dtypes[dtype];
 }
 
+/* A store is read by --split-links, and nothing else is done to it. */
+static void split_alone(int nargs)
+{
+    if (!links.text) {
+        opt_refuse(OPTS(&links.supervision), "requires --split-links");
+        return;
+    }
+    opt_refuse(OPTS(&format, &o.columns, &header, &ids, &comments, &o.edge_type, &map, &time_from,
+                    &weight_from, &nodes, &features, &labels, &allow, &o.undirected, &o.directed,
+                    &o.dedup, &loops, &split, &task, &dtype, &o.standardize, &o.standardize_from,
+                    &threads, &o.sort_bytes),
+               "cannot be used with --split-links, which reads a store");
+    if (nargs > 1)
+        cli_usage("--split-links: expected one STORE");
+}
+
 int main(int argc, char **argv)
 {
     struct gnn_err e = {0};
@@ -226,11 +250,17 @@ int main(int argc, char **argv)
         cli_usage("--directed and --undirected exclude each other");
     if (o.standardize && o.standardize_from)
         cli_usage("--standardize and --standardize-from exclude each other");
+    split_alone(nargs);
     finish_opts();
     char *target = gnn_store_target(output, force, &e); /* before any work */
     if (!target)
         cli_fail(&e);
     gnn_free(target);
+    if (links.text) {
+        links.seed = seed;
+        import_links(args[0], &links, output, force);
+        return cli_finish();
+    }
     double start = gnn_clock();
     if (gnn_import_open(&d, (const char *const *)args, (uint32_t)nargs, &o, &e))
         cli_fail(&e);

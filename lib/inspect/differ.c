@@ -131,6 +131,7 @@ int gnn_differ_meta(struct gnn_diff *d, const struct gnn_meta *a, const struct g
                 json_object_del(side[i], "provenance");
             if (!(flags & GNN_DIFF_IDENTITY))
                 json_object_del(side[i], "identity");
+            json_object_del(side[i], "base");
             json_t *s = json_object_get(side[i], "sampling");
             if (s) /* says in words what other members say */
                 json_object_del(s, "options");

@@ -20,30 +20,43 @@ static char *real_path(const char *path, struct gnn_err *e)
     return copy;
 }
 
-char *gnn_base_name_from(const char *target, const char *base, struct gnn_err *e)
+/* The way from one directory to another, both without links. */
+static char *way_between(const char *from, const char *to, struct gnn_err *e)
 {
-    if (*base == '/')
-        return gnn_strdup(base, e);
-    const char *slash = strrchr(target, '/');
-    char *above = gnn_strf(e, "%.*s", slash ? (int)(slash - target) + 1 : 1, slash ? target : "."),
-         *from = above ? real_path(above, e) : NULL, *to = from ? real_path(base, e) : NULL,
-         *up = to ? gnn_strf(e, "../") : NULL;
-    size_t common = 0;
-    for (size_t i = 0; up && (!i || (from[i - 1] && from[i - 1] == to[i - 1])); i++)
+    size_t common = 0, up = 0;
+    for (size_t i = 0;; i++) {
         if ((!from[i] || from[i] == '/') && (!to[i] || to[i] == '/'))
             common = i;
-    for (const char *p = up ? from + common : ""; *p && up; p++) {
-        if (*p != '/' || !p[1])
-            continue;
-        char *more = gnn_strf(e, "../%s", up);
-        gnn_free(up);
-        up = more;
+        if (!from[i] || from[i] != to[i])
+            break;
     }
-    char *name = up ? gnn_strf(e, "%s%s", up, to + common + (to[common] == '/')) : NULL;
+    for (const char *p = from + common; *p; p++)
+        up += *p == '/' && p[1];
+    char *way = gnn_alloc(3 * up + strlen(to + common) + 1, 1, "the name of a store", e);
+    if (!way)
+        return NULL;
+    for (size_t i = 0; i < up; i++)
+        memcpy(way + 3 * i, "../", 3);
+    to += common + (to[common] == '/');
+    memcpy(way + 3 * up, to, strlen(to) + 1);
+    return way;
+}
+
+char *gnn_base_name_from(const char *target, const char *base, struct gnn_err *e)
+{
+    const char *slash = strrchr(target, '/');
+    char *name = NULL,
+         *above = gnn_strf(e, "%.*s", slash ? (int)(slash - target) + 1 : 1, slash ? target : "."),
+         *dir = above ? real_path(above, e) : NULL,
+         *from =
+             dir ? gnn_strf(e, "%s%s%s", dir, dir[1] ? "/" : "", slash ? slash + 1 : target) : NULL,
+         *to = from ? real_path(base, e) : NULL;
+    if (to)
+        name = *base == '/' ? gnn_strdup(base, e) : way_between(from, to, e);
     gnn_free(above);
+    gnn_free(dir);
     gnn_free(from);
     gnn_free(to);
-    gnn_free(up);
     return name;
 }
 

@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cmd/import_links.h"
+
+#include <inttypes.h>
+
+#include "cmd/cli.h"
+#include "lib/base/clock.h"
+#include "lib/base/mem.h"
+#include "lib/base/plural.h"
+
+static json_t *sets_json(const struct gnn_link_split_stats *st)
+{
+    json_t *o = json_object();
+    for (int i = 0; i < GNN_LINK_SETS; i++)
+        json_object_set_new(o, gnn_link_set_name[i], json_integer((json_int_t)st->set[i]));
+    return o;
+}
+
+static void tell(const struct gnn_schema *c, const struct gnn_link_split_stats *st, double seconds)
+{
+    const uint64_t all = c->etype[st->etype].count;
+    char key[GNN_ETYPE_KEY_CAPACITY];
+    for (int i = 0; i < GNN_LINK_SETS; i++)
+        cli_info("%s/%s: %" PRIu64 " link%s", GNN_LINK_SPLIT, gnn_link_set_name[i], st->set[i],
+                 gnn_plural(st->set[i]));
+    if (st->pairs)
+        cli_info("split by %" PRIu64 " pair%s of nodes; %s", st->pairs, gnn_plural(st->pairs),
+                 st->symmetric ? "edges go both ways, and a pair is one link"
+                               : "each edge is a link");
+    cli_info("%s: %" PRIu64 " of %" PRIu64 " edge%s carry messages",
+             gnn_etype_key(c, st->etype, key, sizeof key), st->messages, all, gnn_plural(all));
+    if (st->rev >= 0)
+        cli_info("%s: %" PRIu64 " of %" PRIu64 " edge%s carry messages",
+                 gnn_etype_key(c, (uint32_t)st->rev, key, sizeof key), st->rev_messages,
+                 c->etype[st->rev].count, gnn_plural(c->etype[st->rev].count));
+    cli_metrics(json_pack("{s:s, s:o, s:I, s:b, s:I, s:I, s:f, s:I}", "links",
+                          gnn_etype_key(c, st->etype, key, sizeof key), "sets", sets_json(st),
+                          "pairs", (json_int_t)st->pairs, "symmetric", st->symmetric, "messages",
+                          (json_int_t)st->messages, "edges", (json_int_t)all, "seconds", seconds,
+                          "peak_bytes", (json_int_t)gnn_mem_peak()));
+}
+
+void import_links(const char *input, const struct gnn_link_split_opts *o, const char *output,
+                  bool force)
+{
+    struct gnn_err e = {0};
+    struct gnn_store s = {0};
+    struct gnn_link_split_stats st;
+    const double start = gnn_clock();
+    if (gnn_store_open(&s, input, true, &e) ||
+        gnn_link_split_write(&s, o, output, force, cli_provenance(), &st, &e))
+        cli_fail(&e);
+    tell(&s.meta.schema, &st, gnn_clock() - start);
+    gnn_store_close(&s);
+}

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Which links are in which set of a split, in original ids (lib/import/link_split.h). Not for use
+ * outside lib/import. */
+#ifndef GNN_LIB_IMPORT_LINK_SETS_H
+#define GNN_LIB_IMPORT_LINK_SETS_H
+
+#include "lib/import/link_split.h"
+#include "lib/store/view.h"
+
+/* What becomes of an edge: a set's number, or, of training, that it carries no messages. */
+enum { LINK_APART = GNN_LINK_SETS };
+
+/* Edges of a type, numbered through in original order: the in-edges of tail v, original, are
+ * first[v] to first[v + 1] - 1. */
+struct link_edge_sets {
+    uint32_t etype;
+    uint64_t n;
+    uint64_t *first; /* (tails + 1) */
+    uint8_t *of;     /* (n) GNN_LINKS_TRAIN: it carries messages; else see above */
+};
+struct link_members {
+    uint32_t *ends; /* (2 n) heads and tails */
+    int64_t *time;  /* (n) as i64 or f64; NULL: none */
+    uint64_t n;
+};
+
+struct link_sets {
+    const struct gnn_view *view;
+    struct link_edge_sets edges[2]; /* of the type, and of its reverses */
+    uint32_t ntypes;                /* 1: there is no type of reverses */
+    enum gnn_dtype time;            /* of links: I64, F64 or 0 */
+    bool symmetric;
+    uint64_t pairs; /* at random */
+    struct link_members set[GNN_LINK_SETS];
+};
+
+/* Parses the text and fills x, which is zeroed, and to be released on failure, too. */
+int gnn_link_sets_init(struct link_sets *x, const struct gnn_view *v,
+                       const struct gnn_link_split_opts *o, struct gnn_err *e) GNN_MUST_USE;
+void gnn_link_sets_release(struct link_sets *x);
+
+#endif

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Splits of links: stores that have, beside what their base store has, sets of links of one edge
+ * type, and of its edges only those that carry messages. */
+#ifndef GNN_LIB_IMPORT_LINK_SPLIT_H
+#define GNN_LIB_IMPORT_LINK_SPLIT_H
+
+#include "lib/store/store.h"
+
+#define GNN_LINK_SPLIT "links" /* the split; its sets are train, valid and test */
+enum gnn_link_set { GNN_LINKS_TRAIN, GNN_LINKS_VALID, GNN_LINKS_TEST, GNN_LINK_SETS };
+extern const char *const gnn_link_set_name[GNN_LINK_SETS];
+
+struct gnn_link_split_opts {
+    /* "S/R/D=TRAIN/VALID/TEST", shares that add up to 1 or 100: at random, by pair of nodes; or
+     * "S/R/D=time:TRAIN/VALID/TEST": by time, what is equal in one set */
+    const char *text;
+    /* The share of the training pairs that carry no messages, and which alone set train has then;
+     * 0: all carry some, and are in it. At random only. */
+    double supervision;
+    uint64_t seed;
+};
+
+struct gnn_link_split_stats {
+    uint32_t etype;
+    int rev;        /* the type of its reverses, of which edges were left out, too; or -1 */
+    bool symmetric; /* each pair is an edge both ways, and one link */
+    bool timed;     /* links have times */
+    uint64_t pairs; /* at random: of nodes; by time: 0 */
+    uint64_t set[GNN_LINK_SETS];     /* links */
+    uint64_t messages, rev_messages; /* edges of the two types that are left */
+};
+
+/* Writes the split of store s, all parts of which are open, whole or not at all: the same links in
+ * the same order for any partitions. provenance may be NULL. GNN_E_USAGE: shares that are none, no
+ * such type, no times; a store that is split already; GNN_E_INPUT: a set that is asked for would be
+ * empty. */
+int gnn_link_split_write(struct gnn_store *s, const struct gnn_link_split_opts *o, const char *path,
+                         bool force, const char *provenance, struct gnn_link_split_stats *st,
+                         struct gnn_err *e) GNN_MUST_USE;
+
+#endif
