@@ -166,7 +166,7 @@ static void finish_opts(void)
     o.nfanout = fanout.n;
     o.eval = eval.v;
     o.neval = eval.n;
-    if (split)
+    if (split || o.sampling.links.type)
         o.split = split;
     if (epochs.given && (epochs.to == UINT64_MAX || epochs.to <= epochs.from))
         cli_usage("--epochs: expected A:B with A < B, or a count > 0");

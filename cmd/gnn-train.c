@@ -116,8 +116,8 @@ int main(int argc, char **argv)
         cli_spare_stdout();
     train_model_make(&m, &src, &e);
     train_opts_finish(src->meta, &m);
-    sets_tell_selection(feed.store_path ? &feed.store : NULL, src->meta->sampling.split,
-                        src->meta->sampling.nsplits,
+    sets_tell_selection(feed.store_path && !m.c.decoder ? &feed.store : NULL,
+                        src->meta->sampling.split, src->meta->sampling.nsplits,
                         train_opts_select(&src->meta->sampling) &&
                             (train_set.o.keep == GNN_KEEP_BEST || train_set.o.patience),
                         gnn_measure_name(train_set.o.metric, metric_name));

@@ -16,7 +16,8 @@ static json_t *sets_json(const struct gnn_link_split_stats *st)
     return o;
 }
 
-static void tell(const struct gnn_schema *c, const struct gnn_link_split_stats *st, double seconds)
+static void tell_split(const struct gnn_schema *c, const struct gnn_link_split_stats *st,
+                       double seconds)
 {
     const uint64_t all = c->etype[st->etype].count;
     char key[GNN_ETYPE_KEY_CAPACITY];
@@ -50,6 +51,6 @@ void import_links(const char *input, const struct gnn_link_split_opts *o, const 
     if (gnn_store_open(&s, input, true, &e) ||
         gnn_link_split_write(&s, o, output, force, cli_provenance(), &st, &e))
         cli_fail(&e);
-    tell(&s.meta.schema, &st, gnn_clock() - start);
+    tell_split(&s.meta.schema, &st, gnn_clock() - start);
     gnn_store_close(&s);
 }

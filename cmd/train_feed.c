@@ -76,7 +76,7 @@ static void sampler_opts(struct train_feed *f, struct gnn_sampler_opts *s)
     gnn_sampler_opts_init(s);
     s->fanout = f->fanout.n ? f->fanout.v : deflt;
     s->nfanout = f->fanout.n ? f->fanout.n : gnn_sampling_has_fanouts(&sampling_given);
-    s->split = f->split;
+    s->split = sampling_given.links.type && !opt_given(&f->split) ? NULL : f->split;
     s->eval = f->eval.v;
     s->neval = f->eval.n;
     s->sampling = sampling_given;
@@ -128,6 +128,23 @@ static int default_eval(struct train_feed *f, uint32_t on, struct gnn_err *e)
     return 0;
 }
 
+/* Likewise, of links: the set TRAIN_EVAL of their type. */
+static void default_link_eval(struct train_feed *f)
+{
+    static const char *const set = TRAIN_EVAL;
+    const struct gnn_schema *c = &feed.store.meta.schema;
+    const int et = gnn_schema_find_etype(c, sampling_given.links.type),
+              i = et < 0 ? -1 : gnn_schema_find_links(c, (uint32_t)et, set);
+    if (i < 0 || !c->set[i].count || !strcmp(f->split, set)) {
+        cli_note("no set " TRAIN_EVAL " of links to evaluate on: all epochs are trained "
+                 "(gnn-import --split-links makes sets)");
+        return;
+    }
+    f->eval = (struct opt_list){(const char **)(uintptr_t)&set, 1};
+    cli_note("evaluating set " TRAIN_EVAL
+             " of links after each epoch (turn this off with --eval none)");
+}
+
 /* What is evaluated: what --eval names, nothing if that is "none", else the default. */
 static int choose_eval(struct train_feed *f, struct gnn_err *e)
 {
@@ -139,6 +156,10 @@ static int choose_eval(struct train_feed *f, struct gnn_err *e)
             f->eval.v[f->eval.n++] = f->eval.v[i];
         else
             f->eval.n = 0; /* what follows counts */
+    if (sampling_given.links.type && !given)
+        default_link_eval(f);
+    if (sampling_given.links.type)
+        return 0;
     return !given && on >= 0 ? default_eval(f, (uint32_t)on, e) : 0;
 }
 
@@ -190,7 +211,7 @@ struct gnn_source *train_feed_open(struct train_feed *f)
         cli_usage("%s: no labels to train on (gnn-import --labels reads them; --links trains on "
                   "edges)",
                   feed.store_path);
-    if (!links && (choose_eval(f, &e) || check_labels(f, &e)))
+    if (choose_eval(f, &e) || (!links && check_labels(f, &e)))
         cli_fail(&e);
     choose_negatives();
     sampler_opts(f, &s);

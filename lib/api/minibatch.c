@@ -65,6 +65,8 @@ static int read_options(struct gnn_sampler_opts *o, struct opt_list list[3],
     if (seeds && o->sampling.time_rule && !o->sampling.seed_time)
         return gnn_fail(e, GNN_E_USAGE,
                         "--time-rule requires --seed-time: seeds come without times");
+    if (o->sampling.links.type && !gnn_api_given(options, "split"))
+        o->split = NULL;
     if (seeds && !gnn_api_given(options, "shuffle"))
         o->sampling.shuffle = false;
     o->fanout = list[0].v;

@@ -55,9 +55,9 @@ enum gnn_negative_end { GNN_NEGATIVE_TAIL, GNN_NEGATIVE_HEAD, GNN_NEGATIVE_BOTH 
 struct gnn_links {
     const char *type;      /* the edge type, "S/R/D"; NULL: seeds are nodes */
     const char *negatives; /* "binary:A" or "triplet:K"; NULL: none */
-    /* The ends of a negative that are drawn; it has the others of a positive. */
+    /* The ends that are drawn; a negative has the others of a positive. */
     enum gnn_negative_end end;
-    bool strict; /* no negative is an edge of the type */
+    bool strict; /* no negative is an edge of the type, nor a link that its set may know */
 
     /* ---- members that follow from these ---- */
     uint32_t etype;

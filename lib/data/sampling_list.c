@@ -42,7 +42,7 @@ const struct gnn_sampling_member gnn_sampling_list[] = {
 
     {GNN_MEMBER_TEXT, AT(links.type), .group = "links", .key = "type", .option = "links",
      .arg = "S/R/D",
-     .help = "seeds are links: all edges of this type or, with --seeds, pairs of nodes",
+     .help = "seeds are links of this type: of sets, all edges or, with --seeds, pairs of nodes",
      .section = GNN_SECTION_LINKS, .train = true},
     {GNN_MEMBER_TEXT, AT(links.negatives), .group = "links", .key = "negatives",
      .when = GNN_WHEN_SET, .option = "negatives", .arg = "HOW",
@@ -53,7 +53,8 @@ const struct gnn_sampling_member gnn_sampling_list[] = {
      .arg = "END", .help = "end of a negative that is drawn: tail, head or both (default: tail)",
      .choices = "tail|head|both", .section = GNN_SECTION_LINKS, .train = true},
     {GNN_MEMBER_FLAG, AT(links.strict), .group = "links", .key = "strict", .option = "strict",
-     .help = "no negative is an edge of the type", .section = GNN_SECTION_LINKS, .train = true},
+     .help = "no negative is an edge of the type, or a link of sets", .section = GNN_SECTION_LINKS,
+     .train = true},
 
     {GNN_MEMBER_U32, AT(walks.length), .group = "walks", .key = "length", .option = "walk-length",
      .arg = "N", .help = "random walks of N steps from each seed, in place of neighbourhoods",
@@ -152,7 +153,7 @@ static const struct {
     {.without = "links", .options = "negatives negative-end strict", .why = "requires --links"},
     {.without = "negatives", .options = "negative-end strict", .why = "requires --negatives"},
     {"links",
-     .options = "split eval seed-type seed-time seed-weight seed-balance clusters walk-length "
+     .options = "seed-type seed-time seed-weight seed-balance clusters walk-length "
                 "count-once",
      .why = "cannot be used with --links"},
     {"walk-length", .options = "fanout frontier edge-ids count-once",

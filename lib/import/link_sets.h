@@ -7,7 +7,7 @@
 #include "lib/import/link_split.h"
 #include "lib/store/view.h"
 
-/* What becomes of an edge: a set's number, or, of training, that it carries no messages. */
+/* Training links that carry no messages, beside the numbers of sets. */
 enum { LINK_APART = GNN_LINK_SETS };
 
 /* Edges of a type, numbered through in original order: the in-edges of tail v, original, are

@@ -34,16 +34,16 @@ struct writing {
     uint64_t *marks;     /* a bit for each node of a type */
 };
 
-static int flush(struct filling *f, struct gnn_err *e)
+static int flush_bytes(struct filling *f, struct gnn_err *e)
 {
     const uint64_t n = f->n;
     f->n = 0;
     return gnn_part_write(f->w, f->id, f->bytes, n, e);
 }
 
-static int put(struct filling *f, const void *data, uint64_t n, struct gnn_err *e)
+static int put_bytes(struct filling *f, const void *data, uint64_t n, struct gnn_err *e)
 {
-    if (n > PIECE - f->n && flush(f, e))
+    if (n > PIECE - f->n && flush_bytes(f, e))
         return e->code;
     if (n > PIECE)
         return gnn_part_write(f->w, f->id, data, n, e);
@@ -113,8 +113,8 @@ static int write_rows(struct writing *k, uint32_t i, const char *data, uint64_t 
         for (uint64_t j = 0; j < row.n; j++) {
             if (row.of[j] != GNN_LINKS_TRAIN)
                 continue;
-            if (data ? put(k->to, data + (row.first + j) * bytes, bytes, e)
-                     : put(k->to, &id, sizeof id, e))
+            if (data ? put_bytes(k->to, data + (row.first + j) * bytes, bytes, e)
+                     : put_bytes(k->to, &id, sizeof id, e))
                 return e->code;
             id++;
         }
@@ -125,12 +125,12 @@ static int write_rows(struct writing *k, uint32_t i, const char *data, uint64_t 
 static int write_offsets(struct writing *k, uint32_t i, struct gnn_err *e)
 {
     uint64_t sum = 0;
-    if (put(k->to, &sum, sizeof sum, e))
+    if (put_bytes(k->to, &sum, sizeof sum, e))
         return e->code;
     for (uint64_t v = 0; v < rows_of(k, i); v++) {
         const struct kept_row row = row_at(k, i, v);
         sum += k->kept[i][row.orig + 1] - k->kept[i][row.orig];
-        if (put(k->to, &sum, sizeof sum, e))
+        if (put_bytes(k->to, &sum, sizeof sum, e))
             return e->code;
     }
     return 0;
@@ -193,7 +193,7 @@ static int write_halo(struct writing *k, uint32_t t, bool owners, struct gnn_err
         uint32_t v = ((const uint32_t *)k->halo.data)[i];
         if (owners)
             v = gnn_store_owner(k->s, t, v);
-        if (put(k->to, &v, sizeof v, e))
+        if (put_bytes(k->to, &v, sizeof v, e))
             return e->code;
     }
     return 0;
@@ -217,9 +217,9 @@ static int each_link(struct writing *k, uint32_t set, enum what what, uint64_t *
         if (ends[1] < book[k->part] || ends[1] >= book[k->part + 1])
             continue;
         ++*n;
-        if (what == LINKS_ENDS   ? put(k->to, ends, sizeof ends, e)
-            : what == LINKS_TIME ? put(k->to, &m->time[i], sizeof *m->time, e)
-                                 : what == LINKS_ORDER && put(k->to, &i, sizeof i, e))
+        if (what == LINKS_ENDS   ? put_bytes(k->to, ends, sizeof ends, e)
+            : what == LINKS_TIME ? put_bytes(k->to, &m->time[i], sizeof *m->time, e)
+                                 : what == LINKS_ORDER && put_bytes(k->to, &i, sizeof i, e))
             return e->code;
     }
     return 0;
@@ -240,9 +240,9 @@ struct tensors {
     uint32_t n;
 };
 
-static GNN_PRINTF(7, 8) int declare(struct writing *k, struct tensors *all, struct tensor t,
-                                    enum gnn_dtype dtype, const uint64_t *shape, struct gnn_err *e,
-                                    const char *fmt, ...)
+static GNN_PRINTF(7, 8) int declare_tensor(struct writing *k, struct tensors *all, struct tensor t,
+                                           enum gnn_dtype dtype, const uint64_t *shape,
+                                           struct gnn_err *e, const char *fmt, ...)
 {
     char name[GNN_NAME_MAX + 1];
     va_list ap;
@@ -265,15 +265,15 @@ static int declare_edges(struct writing *k, struct tensors *all, uint32_t i, str
     const uint64_t n = count_kept(k, i), rows[2] = {rows_of(k, i) + 1, 0}, edges[2] = {n, 0};
     char key[GNN_ETYPE_KEY_CAPACITY], name[GNN_NAME_MAX + 1];
     gnn_etype_key(c, etype, key, sizeof key);
-    if (declare(k, all, (struct tensor){.kind = OFFSETS, .of = i}, GNN_U64, rows, e,
-                "edge/%s/indptr", key) ||
-        declare(
+    if (declare_tensor(k, all, (struct tensor){.kind = OFFSETS, .of = i}, GNN_U64, rows, e,
+                       "edge/%s/indptr", key) ||
+        declare_tensor(
             k, all,
             (struct tensor){.kind = ROWS, .of = i, .data = p->indices, .bytes = sizeof *p->indices},
             GNN_U32, edges, e, "edge/%s/indices", key) ||
         (gnn_store_look(k->s, k->part, gnn_tensor_name(name, "edge/%s/id", key)) &&
-         declare(k, all, (struct tensor){.kind = IDS, .of = i}, GNN_U64, edges, e, "edge/%s/id",
-                 key)))
+         declare_tensor(k, all, (struct tensor){.kind = IDS, .of = i}, GNN_U64, edges, e,
+                        "edge/%s/id", key)))
         return e->code;
     for (uint32_t f = 0; f < t->nfields; f++) {
         const struct gnn_field *of = &t->field[f];
@@ -283,8 +283,8 @@ static int declare_edges(struct writing *k, struct tensors *all, uint32_t i, str
                                         .data = x->data,
                                         .bytes =
                                             gnn_dtype_bytes(of->dtype) * gnn_field_columns(of)};
-        if (declare(k, all, rows_are, of->dtype, (const uint64_t[2]){n, of->width}, e, "edge/%s/%s",
-                    key, of->name))
+        if (declare_tensor(k, all, rows_are, of->dtype, (const uint64_t[2]){n, of->width}, e,
+                           "edge/%s/%s", key, of->name))
             return e->code;
     }
     return 0;
@@ -300,17 +300,17 @@ static int declare_set(struct writing *k, struct tensors *all, uint32_t i, struc
     if (each_link(k, i, LINKS_COUNT, &shape[0], e))
         return e->code;
     t.what = LINKS_ENDS;
-    if (declare(k, all, t, GNN_U32, shape, e, "split/%s/%s", GNN_LINK_SPLIT, name))
+    if (declare_tensor(k, all, t, GNN_U32, shape, e, "split/%s/%s", GNN_LINK_SPLIT, name))
         return e->code;
     shape[1] = 0;
     t.what = LINKS_TIME;
     if (k->x->time &&
-        declare(k, all, t, k->x->time, shape, e, "split/%s/%s/time", GNN_LINK_SPLIT, name))
+        declare_tensor(k, all, t, k->x->time, shape, e, "split/%s/%s/time", GNN_LINK_SPLIT, name))
         return e->code;
     t.what = LINKS_ORDER;
-    return k->s->nparts > 1
-               ? declare(k, all, t, GNN_U64, shape, e, "split/%s/%s/order", GNN_LINK_SPLIT, name)
-               : 0;
+    return k->s->nparts > 1 ? declare_tensor(k, all, t, GNN_U64, shape, e, "split/%s/%s/order",
+                                             GNN_LINK_SPLIT, name)
+                            : 0;
 }
 
 static int declare_halo(struct writing *k, struct tensors *all, uint32_t t, struct gnn_err *e)
@@ -319,10 +319,10 @@ static int declare_halo(struct writing *k, struct tensors *all, uint32_t t, stru
     uint64_t shape[2] = {0};
     if (find_halo(k, t, &shape[0], e))
         return e->code;
-    return declare(k, all, (struct tensor){.kind = HALO, .of = t}, GNN_U32, shape, e, "halo/%s/ids",
-                   name) ||
-                   declare(k, all, (struct tensor){.kind = OWNERS, .of = t}, GNN_U32, shape, e,
-                           "halo/%s/owner", name)
+    return declare_tensor(k, all, (struct tensor){.kind = HALO, .of = t}, GNN_U32, shape, e,
+                          "halo/%s/ids", name) ||
+                   declare_tensor(k, all, (struct tensor){.kind = OWNERS, .of = t}, GNN_U32, shape,
+                                  e, "halo/%s/owner", name)
                ? e->code
                : 0;
 }
@@ -333,17 +333,17 @@ static int write_tensor(struct writing *k, const struct tensor *t, struct gnn_er
     k->to->id = t->id;
     switch (t->kind) {
     case OFFSETS:
-        return write_offsets(k, t->of, e) || flush(k->to, e) ? e->code : 0;
+        return write_offsets(k, t->of, e) || flush_bytes(k->to, e) ? e->code : 0;
     case ROWS:
     case IDS:
-        return write_rows(k, t->of, t->data, t->bytes, e) || flush(k->to, e) ? e->code : 0;
+        return write_rows(k, t->of, t->data, t->bytes, e) || flush_bytes(k->to, e) ? e->code : 0;
     case HALO:
     case OWNERS:
-        return write_halo(k, t->of, t->kind == OWNERS, e) || flush(k->to, e) ? e->code : 0;
+        return write_halo(k, t->of, t->kind == OWNERS, e) || flush_bytes(k->to, e) ? e->code : 0;
     case LINKS:
         break;
     }
-    return each_link(k, t->of, t->what, &n, e) || flush(k->to, e) ? e->code : 0;
+    return each_link(k, t->of, t->what, &n, e) || flush_bytes(k->to, e) ? e->code : 0;
 }
 
 static int write_part(struct writing *k, struct gnn_err *e)

@@ -9,19 +9,24 @@
 
 enum { SKIP_MAX = 64 }; /* steps that are drawn for nothing before another start is made */
 
+/* Whether a split is a set of the store, or all links of a type, and not a file's. */
+static bool has_set(const struct gnn_sampling *s, uint32_t i, const struct gnn_schema *c)
+{
+    if (!s->links.type)
+        return gnn_sampling_find_set(s, i, c) >= 0;
+    const int set = gnn_schema_find_links(c, s->links.etype, s->split[i]);
+    return (!i && !strcmp(s->split[i], GNN_ALL_LINKS)) ||
+           (set >= 0 && c->set[set].count == s->split_seeds[i]);
+}
+
 void gnn_redraw_init(struct gnn_redraw *r, struct gnn_store *store, const struct gnn_meta *m)
 {
     const struct gnn_sampling *s = &m->sampling;
     *r = (struct gnn_redraw){.store = store, .m = m};
     if (s->ranks)
         r->why_not = "they are the share of one of several ranks";
-    if (s->links.type) {
-        if (!r->why_not && strcmp(s->split[0], GNN_ALL_LINKS))
-            r->why_not = "their links are those of a file";
-        return;
-    }
     for (uint32_t i = 0; i < s->nsplits && !r->why_not; i++)
-        if (gnn_sampling_find_set(s, i, &store->meta.schema) < 0)
+        if (!has_set(s, i, &store->meta.schema))
             r->why_not = "their seeds are those of no set";
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Links that a file names (lib/sample/links.h): a line each, its fields between commas, semicolons,
- * tabs or blanks. */
+/* Links that are listed (lib/sample/links.h): by a set of the store, or a file, which has a line
+ * for each, its fields between commas, semicolons, tabs or blanks. */
 #include <inttypes.h>
 #include <math.h>
 #include <string.h>
@@ -163,4 +163,29 @@ int gnn_link_list_read(struct link_list *x, const struct link_edges *q, int fd, 
         gnn_seed_names_free(r.names[i]);
     gnn_buf_release(&text);
     return rc;
+}
+
+int gnn_link_list_of_set(struct link_list *x, const struct link_edges *q, uint32_t set,
+                         struct gnn_err *e)
+{
+    const struct gnn_split_set *m = &q->store->meta.schema.set[set];
+    const uint32_t *const *to_orig = (const uint32_t *const *)q->to_orig;
+    uint32_t *ends = NULL;
+    int64_t *times = NULL;
+    if (gnn_store_links(q->store, set, &ends, &times, e) ||
+        gnn_buf_reserve(&x->links, m->count, sizeof(struct link), "links", e) ||
+        (times && gnn_buf_reserve(&x->times, m->count, sizeof *times, "links", e)))
+        goto out;
+    x->n = m->count;
+    for (uint64_t i = 0; i < x->n; i++) {
+        struct link *to = (struct link *)x->links.data + i;
+        for (unsigned k = 0; k < LINK_ENDS; k++)
+            to->end[k] = to_orig[k] ? to_orig[k][ends[2 * i + k]] : ends[2 * i + k];
+        if (times)
+            ((int64_t *)x->times.data)[i] = gnn_time_of_entry(m->time == GNN_F64, times[i]);
+    }
+out:
+    gnn_free(ends);
+    gnn_free(times);
+    return e->code;
 }

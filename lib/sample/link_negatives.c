@@ -8,42 +8,47 @@
 
 void gnn_link_negatives_release(struct link_negatives *x)
 {
-    gnn_free(x->absent);
+    for (int i = 0; i < LINK_KNOWN; i++)
+        gnn_free(x->known[i].absent);
     *x = (struct link_negatives){0};
 }
 
 /* Sums of what each head is not joined to, for pairs of which both ends are drawn. */
-static int add_absent(struct link_negatives *x, struct gnn_err *e)
+static int add_absent(struct link_negatives *x, enum link_known known, struct gnn_err *e)
 {
-    const struct link_rows *r = &x->rows[LINK_HEAD];
-    if (!(x->absent = gnn_alloc(r->nodes + 1, sizeof *x->absent, "negatives", e)))
+    const struct link_rows *r = &x->known[known].rows[LINK_HEAD];
+    uint64_t *absent = x->known[known].absent =
+        gnn_alloc(r->nodes + 1, sizeof *absent, "negatives", e);
+    if (!absent)
         return e->code;
-    x->absent[0] = 0;
+    absent[0] = 0;
     for (uint64_t v = 0; v < r->nodes; v++)
-        x->absent[v + 1] = x->absent[v] + gnn_link_rows_absent(r, (uint32_t)v);
-    return x->absent[r->nodes]
+        absent[v + 1] = absent[v] + gnn_link_rows_absent(r, (uint32_t)v);
+    return absent[r->nodes]
                ? 0
                : gnn_fail(e, GNN_E_INPUT, "%s: no negatives: '%s' joins all nodes to all",
                           x->edges->store->path, x->m->links.type);
 }
 
 int gnn_link_negatives_init(struct link_negatives *x, const struct gnn_sampling *m,
-                            const struct link_edges *edges, struct gnn_err *e)
+                            const struct link_edges *edges, int trained, const bool use[LINK_KNOWN],
+                            struct gnn_err *e)
 {
     /* The row that the other end must not be in: by the end that a negative has from its positive.
      */
     const unsigned fixed = m->links.end == GNN_NEGATIVE_HEAD ? LINK_TAIL : LINK_HEAD;
+    const int set[LINK_KNOWN] = {trained, LINK_ALL_SETS};
     *x = (struct link_negatives){.m = m, .edges = edges};
-    if (!m->links.strict)
-        return 0;
-    return gnn_link_rows_get(edges, fixed, &x->rows[fixed], e) ||
-                   (m->links.end == GNN_NEGATIVE_BOTH && add_absent(x, e))
-               ? e->code
-               : 0;
+    for (unsigned i = 0; m->links.strict && i < LINK_KNOWN; i++)
+        if (use[i] && (gnn_link_rows_get(edges, fixed, set[i], &x->known[i].rows[fixed], e) ||
+                       (m->links.end == GNN_NEGATIVE_BOTH && add_absent(x, i, e))))
+            return e->code;
+    return 0;
 }
 
 /* A draw: which positive it is for, and its number among the draws for that. */
 struct draw {
+    enum link_known known;
     const uint32_t *key;
     uint32_t positive, number;
 };
@@ -56,18 +61,18 @@ static uint64_t draw_below(const struct draw *d, unsigned end, uint64_t n)
 /* A pair that is no edge: rank r among those of all heads. */
 static struct link draw_absent(const struct link_negatives *x, const struct draw *d)
 {
-    const struct link_rows *r = &x->rows[LINK_HEAD];
-    const uint64_t rank = draw_below(d, LINK_ENDS, x->absent[r->nodes]);
+    const struct link_rows *r = &x->known[d->known].rows[LINK_HEAD];
+    const uint64_t *absent = x->known[d->known].absent,
+                   rank = draw_below(d, LINK_ENDS, absent[r->nodes]);
     uint64_t low = 0, high = r->nodes; /* the last head whose pairs begin at or before it */
     while (high - low > 1) {
         const uint64_t mid = low + (high - low) / 2;
-        if (x->absent[mid] <= rank)
+        if (absent[mid] <= rank)
             low = mid;
         else
             high = mid;
     }
-    return (struct link){
-        {(uint32_t)low, gnn_link_rows_nth(r, (uint32_t)low, rank - x->absent[low])}};
+    return (struct link){{(uint32_t)low, gnn_link_rows_nth(r, (uint32_t)low, rank - absent[low])}};
 }
 
 /* *to keeps the end that is not drawn. */
@@ -77,7 +82,7 @@ static int draw_one(const struct link_negatives *x, const struct draw *d, struct
     const struct gnn_links *m = &x->m->links;
     const uint64_t *nodes = x->edges->nodes;
     const unsigned end = m->end == GNN_NEGATIVE_HEAD ? LINK_HEAD : LINK_TAIL;
-    const struct link_rows *r = &x->rows[!end];
+    const struct link_rows *r = &x->known[d->known].rows[!end];
     uint64_t absent;
     if (m->end == GNN_NEGATIVE_BOTH && m->strict)
         *to = draw_absent(x, d);
@@ -95,16 +100,16 @@ static int draw_one(const struct link_negatives *x, const struct draw *d, struct
     return 0;
 }
 
-int gnn_link_negatives_draw(const struct link_negatives *x, const uint32_t key[2],
-                            const struct link *positive, uint64_t n, struct link *negative,
-                            struct gnn_err *e)
+int gnn_link_negatives_draw(const struct link_negatives *x, enum link_known known,
+                            const uint32_t key[2], const struct link *positive, uint64_t n,
+                            struct link *negative, struct gnn_err *e)
 {
     const struct gnn_sampling *m = x->m;
     const uint64_t many = gnn_sampling_negatives(m, n), each = (uint64_t)m->links.amount;
     for (uint64_t i = 0; i < many; i++) {
         const uint64_t of = gnn_sampling_positive_of(m, i, n);
         const struct draw d = {
-            key, (uint32_t)of,
+            known, key, (uint32_t)of,
             (uint32_t)(m->links.kind == GNN_NEGATIVES_TRIPLET ? i % each : i / n)};
         negative[i] = positive[of];
         if (draw_one(x, &d, &negative[i], e))

@@ -2,6 +2,7 @@
 /* The edges of a type by one of their ends (lib/sample/links.h), and what is not among them: the
  * node of rank r in the complement of an ascending row is found by halving, so that negatives which
  * are no edges are drawn without rejection, however few there are. */
+#include <stdio.h>
 #include <string.h>
 
 #include "lib/sample/links.h"
@@ -78,53 +79,68 @@ static bool is_symmetric(const struct link_rows *r)
 struct making {
     const struct link_edges *q;
     unsigned end;
+    struct gnn_buf links; /* struct link (n): of sets */
+    uint64_t n;
+    bool both; /* each of them stands for its reverse, too */
 };
 
-/* Heads of each tail, which may be in any order and repeatedly. */
-static void fill_by_tail(const struct link_edges *q, uint64_t *first, uint32_t *other)
+/* Adds a pair to a row, or, while there is none, counts it. */
+static void add_pair(const struct making *x, uint64_t *first, uint32_t *other, uint32_t head,
+                     uint32_t tail)
 {
-    uint64_t to = 0;
-    for (uint64_t v = 0; v < q->nodes[LINK_TAIL]; v++) {
-        const struct in_row x = in_row(q, v);
-        const uint64_t from = to;
-        first[v] = to;
-        for (uint64_t i = 0; i < x.n; i++)
-            other[from + i] = head_of(q, x.head[i]);
-        gnn_u32_sort(other + from, x.n);
-        for (uint64_t i = 0; i < x.n; i++)
-            if (!i || other[from + i] != other[to - 1])
-                other[to++] = other[from + i];
-    }
-    first[q->nodes[LINK_TAIL]] = to;
+    const uint32_t at = x->end == LINK_TAIL ? tail : head;
+    if (other)
+        other[first[at]] = x->end == LINK_TAIL ? head : tail;
+    first[at]++;
 }
 
-/* Tails of each head, which come in ascending order. */
-static void fill_by_head(const struct link_edges *q, uint64_t *first, uint32_t *other)
+static void add_pairs(const struct making *x, uint64_t *first, uint32_t *other)
 {
-    const uint64_t n = q->nodes[LINK_HEAD];
-    memset(first, 0, (n + 1) * sizeof *first);
-    for (uint64_t v = 0; v < q->nodes[LINK_TAIL]; v++) {
-        const struct in_row x = in_row(q, v);
-        for (uint64_t i = 0; i < x.n; i++)
-            first[head_of(q, x.head[i])]++;
+    const struct link *links = x->links.data;
+    for (uint64_t v = 0; v < x->q->nodes[LINK_TAIL]; v++) {
+        const struct in_row row = in_row(x->q, v);
+        for (uint64_t i = 0; i < row.n; i++)
+            add_pair(x, first, other, head_of(x->q, row.head[i]), (uint32_t)v);
     }
+    for (uint64_t i = 0; i < x->n; i++) {
+        const uint32_t *end = links[i].end;
+        add_pair(x, first, other, end[LINK_HEAD], end[LINK_TAIL]);
+        if (x->both)
+            add_pair(x, first, other, end[LINK_TAIL], end[LINK_HEAD]);
+    }
+}
+
+/* The different ones of n, ascending; returns how many there are. */
+static uint64_t sort_row(uint32_t *to, uint32_t *from, uint64_t n)
+{
+    bool ascend = true;
+    uint64_t many = 0;
+    for (uint64_t i = 1; i < n; i++)
+        ascend &= from[i - 1] <= from[i];
+    if (!ascend)
+        gnn_u32_sort(from, n);
+    for (uint64_t i = 0; i < n; i++)
+        if (!i || from[i] != to[many - 1])
+            to[many++] = from[i];
+    return many;
+}
+
+static void fill_rows(const struct making *x, uint64_t *first, uint32_t *other)
+{
+    const uint64_t n = x->q->nodes[x->end];
+    memset(first, 0, (n + 1) * sizeof *first);
+    add_pairs(x, first, NULL);
     for (uint64_t u = 0, sum = 0; u <= n; u++) {
         const uint64_t many = first[u];
         first[u] = sum;
         sum += many;
     }
-    for (uint64_t v = 0; v < q->nodes[LINK_TAIL]; v++) {
-        const struct in_row x = in_row(q, v);
-        for (uint64_t i = 0; i < x.n; i++)
-            other[first[head_of(q, x.head[i])]++] = (uint32_t)v;
-    }
+    add_pairs(x, first, other);
     uint64_t to = 0;
     for (uint64_t u = 0, from = 0; u < n; u++) { /* now first[u] is where the row ends */
         const uint64_t end = first[u];
         first[u] = to;
-        for (uint64_t i = from; i < end; i++)
-            if (i == from || other[i] != other[to - 1])
-                other[to++] = other[i];
+        to += sort_row(other + to, other + from, end - from);
         from = end;
     }
     first[n] = to;
@@ -140,7 +156,7 @@ static int make_rows(struct gnn_store *store, struct gnn_derived *d, void *arg, 
         gnn_alloc_zero(d->array[1].n, sizeof *other, "rows of edges", e);
     if (!first || !other)
         return e->code;
-    (x->end == LINK_TAIL ? fill_by_tail : fill_by_head)(x->q, first, other);
+    fill_rows(x, first, other);
     return 0;
 }
 
@@ -171,33 +187,80 @@ static bool has_loop(const struct link_rows *r, uint32_t v, uint64_t *at)
     return low < r->first[v + 1] && r->other[low] == v;
 }
 
-int gnn_link_rows_get(const struct link_edges *q, unsigned end, struct link_rows *r,
-                      struct gnn_err *e)
+/* Rows of the edges, and of the links of x. */
+static int find_rows(struct making *x, const char *what, struct link_rows *r, struct gnn_err *e)
 {
+    const struct link_edges *q = x->q;
     const struct gnn_schema *c = &q->store->meta.schema;
-    const uint64_t nedges = c->etype[q->etype].count;
-    struct gnn_derived d = {.what = end == LINK_TAIL ? "heads" : "tails",
-                            .etype = q->etype,
-                            .narrays = 2,
-                            .array = {{.name = "first", .dtype = GNN_U64, .n = q->nodes[end] + 1},
-                                      {.name = "other", .dtype = GNN_U32, .n = nedges}}};
-    struct making x = {q, end};
-    *r = (struct link_rows){.nodes = q->nodes[end],
-                            .others = q->nodes[!end],
+    const uint64_t n = c->etype[q->etype].count + x->n * (x->both ? 2 : 1);
+    struct gnn_derived d = {
+        .what = what,
+        .etype = q->etype,
+        .narrays = 2,
+        .array = {{.name = "first", .dtype = GNN_U64, .n = q->nodes[x->end] + 1},
+                  {.name = "other", .dtype = GNN_U32, .n = n}}};
+    *r = (struct link_rows){.nodes = q->nodes[x->end],
+                            .others = q->nodes[!x->end],
                             .same = q->ntype[LINK_HEAD] == q->ntype[LINK_TAIL]};
-    if (check_heads(q, e))
-        return e->code;
-    if (are_rows(q)) {
+    if (!x->n && are_rows(q)) {
         r->first = q->part->indptr;
         r->other = q->part->indices;
-        if (end == LINK_TAIL || is_symmetric(r))
+        if (x->end == LINK_TAIL || is_symmetric(r))
             return 0;
     }
-    if (gnn_derived_get(q->store, &d, make_rows, &x, e))
+    if (gnn_derived_get(q->store, &d, make_rows, x, e))
         return e->code;
     r->first = d.array[0].data;
     r->other = d.array[1].data;
-    return d.kept ? check_rows(q, r, nedges, e) : 0;
+    return d.kept ? check_rows(q, r, n, e) : 0;
+}
+
+static int read_sets(struct making *x, int set, struct gnn_err *e)
+{
+    const struct gnn_schema *c = &x->q->store->meta.schema;
+    for (uint32_t i = 0; i < c->nsets; i++) {
+        struct link_list list = {.n = 0};
+        if (!c->set[i].links || c->set[i].etype != x->q->etype ||
+            (set != LINK_ALL_SETS && set != (int)i))
+            continue;
+        if (!gnn_link_list_of_set(&list, x->q, i, e) && list.n &&
+            !gnn_buf_reserve(&x->links, x->n + list.n, sizeof(struct link), "links", e)) {
+            memcpy((struct link *)x->links.data + x->n, list.links.data,
+                   list.n * sizeof(struct link));
+            x->n += list.n;
+        }
+        gnn_link_list_release(&list);
+        if (e->code)
+            return e->code;
+    }
+    return 0;
+}
+
+int gnn_link_rows_get(const struct link_edges *q, unsigned end, int set, struct link_rows *r,
+                      struct gnn_err *e)
+{
+    const char *plain[LINK_ENDS] = {"tails", "heads"};
+    char what[32];
+    struct making x = {.q = q, .end = LINK_TAIL};
+    struct link_rows own;
+    if (check_heads(q, e) || (set != LINK_NO_SET && read_sets(&x, set, e)))
+        goto out;
+    if (x.n) { /* where each edge has its reverse, a pair is one link */
+        struct making without = {.q = q, .end = LINK_TAIL};
+        if (find_rows(&without, plain[LINK_TAIL], &own, e))
+            goto out;
+        x.both = is_symmetric(&own);
+    }
+    x.end = end;
+    snprintf(what, sizeof what,
+             !x.n                   ? "%s"
+             : set == LINK_ALL_SETS ? "%s-all"
+                                    : "%s-set%d",
+             plain[end], set);
+    (void)!find_rows(&x, what, r, e);
+out:
+    gnn_buf_release(&x.links);
+    return e->code;
 }
 
 /* ---- what is not among them ---- */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Seeds that are links: all edges of a type, or those of a file. A batch has some of them, in the
- * order of the epoch, and negatives; it begins with the different nodes at their ends, ascending by
- * tree and original id, as in PyG's LinkNeighborLoader. */
+/* Seeds that are links: all edges of a type, or those of sets or of a file. A batch has some of
+ * them, in the order of the epoch, and negatives; it begins with the different nodes at their ends,
+ * ascending by tree and original id, as in PyG's LinkNeighborLoader. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -17,15 +17,25 @@ struct link_seeds {
     struct sampler *s;
     struct link_edges edges;
     struct link_negatives negatives;
-    struct link_list list; /* of a file; without links: all edges are the links */
+    /* [nsplits] of sets, or of a file; of split 0 without links: all edges are the links */
+    struct link_list *list;
+    bool evaluated; /* split 0 is a set to evaluate, not to train on */
 };
+
+/* What negatives of a split are not. */
+static enum link_known known_of(const struct link_seeds *q, uint32_t split)
+{
+    return split || q->evaluated ? LINK_EVALUATED : LINK_TRAINED;
+}
 
 static void free_seeds(struct sample_seeds *base)
 {
     struct link_seeds *q = (struct link_seeds *)base;
     gnn_link_negatives_release(&q->negatives);
     gnn_link_edges_release(&q->edges);
-    gnn_link_list_release(&q->list);
+    for (uint32_t i = 0; q->list && i < q->s->meta.sampling.nsplits; i++)
+        gnn_link_list_release(&q->list[i]);
+    gnn_free(q->list);
     gnn_free(q->base.tag);
     gnn_free(q);
 }
@@ -99,15 +109,17 @@ static void find_input(const struct making *k)
     const uint64_t first = b->step * m->batch_size;
     struct gnn_perm order;
     uint32_t key[2];
-    if (m->shuffle) {
-        gnn_rng_key(m->seed, (uint32_t)b->epoch, 0, 0, gnn_rng_tag(GNN_RNG_ORDER, 0, 0), key);
+    const bool shuffle = m->shuffle && !b->split;
+    if (shuffle) {
+        gnn_rng_key(m->seed, (uint32_t)b->epoch, 0, 0,
+                    gnn_rng_tag(GNN_RNG_ORDER, q->base.tag[0], 0), key);
         gnn_perm_init(&order, m->split_seeds[0], key);
     }
     for (uint64_t i = 0; i < k->n; i += GNN_PERM_MANY) {
         const uint32_t many = k->n - i < GNN_PERM_MANY ? (uint32_t)(k->n - i) : GNN_PERM_MANY;
-        for (uint32_t j = 0; !m->shuffle && j < many; j++)
+        for (uint32_t j = 0; !shuffle && j < many; j++)
             k->input[i + j] = first + i + j;
-        if (m->shuffle)
+        if (shuffle)
             gnn_perm_many(&order, first + i, many, k->input + i);
     }
 }
@@ -115,8 +127,9 @@ static void find_input(const struct making *k)
 static int find_links(const struct making *k)
 {
     const struct link_seeds *q = k->q;
-    const struct link *listed = q->list.links.data;
-    const int64_t *times = q->list.times.data;
+    const struct link_list *list = &q->list[k->d->b->split];
+    const struct link *listed = list->links.data;
+    const int64_t *times = list->times.data;
     find_input(k);
     for (uint64_t i = 0; i < k->n; i++) {
         int64_t *time = k->time ? &k->time[i] : NULL;
@@ -136,10 +149,12 @@ static int draw_negatives(const struct making *k)
 {
     const struct gnn_sampling *m = &k->q->s->meta.sampling;
     const struct gnn_batch *b = k->d->b;
+    const uint32_t epoch = b->split ? 0 : (uint32_t)b->epoch; /* evaluations can be compared */
     uint32_t key[2];
-    gnn_rng_key(m->seed, (uint32_t)b->epoch, (uint32_t)b->step, 0,
-                gnn_rng_tag(GNN_RNG_NEGATIVE, 0, m->links.etype), key);
-    return gnn_link_negatives_draw(&k->q->negatives, key, k->link, k->n, k->link + k->n, k->d->e);
+    gnn_rng_key(m->seed, epoch, (uint32_t)b->step, 0,
+                gnn_rng_tag(GNN_RNG_NEGATIVE, k->q->base.tag[b->split], m->links.etype), key);
+    return gnn_link_negatives_draw(&k->q->negatives, known_of(k->q, b->split), key, k->link, k->n,
+                                   k->link + k->n, k->d->e);
 }
 
 /* ---- the nodes that the batch begins with ---- */
@@ -288,29 +303,88 @@ static int begin_batch(const struct sample_seeds *base, const struct sample_draw
 
 /* ---- making them ---- */
 
+/* Set i, to be sampled as the header's split i. */
+static int add_set(struct link_seeds *q, uint32_t i, const char *name, enum gnn_dtype times,
+                   struct gnn_err *e)
+{
+    struct gnn_sampling *m = &q->s->meta.sampling;
+    const struct gnn_schema *c = &q->s->meta.schema;
+    const char *path = q->s->store->path;
+    const int set = gnn_schema_need_links(c, m->links.etype, path, name, e);
+    if (set < 0)
+        return set;
+    q->base.tag[i] = (uint32_t)set + 1;
+    for (uint32_t k = 1; k < i; k++)
+        if (q->base.tag[k] == q->base.tag[i])
+            return gnn_fail(e, GNN_E_USAGE, "%s: set '%s' is named twice (--eval)", path, name);
+    if (times && c->set[set].time != times)
+        return gnn_fail(e, GNN_E_USAGE, "%s: the links of set '%s' have no times of dtype %s", path,
+                        name, gnn_dtype_name(times));
+    return gnn_link_list_of_set(&q->list[i], &q->edges, (uint32_t)set, e);
+}
+
+/* Fills list i from the seeds' file, a set, or nothing, for all edges; *name: the header's. */
+static int add_links(struct link_seeds *q, uint32_t i, const struct gnn_sampler_opts *o,
+                     enum gnn_dtype times, const char **name, struct gnn_err *e)
+{
+    const struct gnn_sampling *m = &q->s->meta.sampling;
+    if (o->seeds_name) {
+        *name = "seeds";
+        return gnn_link_list_read(&q->list[i], &q->edges, o->seeds_fd, o->seeds_name,
+                                  m->original_ids, times, e);
+    }
+    if (i || strcmp(*name, GNN_ALL_LINKS) != 0)
+        return add_set(q, i, *name, times, e);
+    return 0;
+}
+
+/* The set that is trained on, if none is named: train, or, if there is none, all edges. */
+static const char *first_set(const struct sampler *s, const struct gnn_sampler_opts *o)
+{
+    return o->split ? o->split
+           : gnn_schema_find_links(&s->meta.schema, s->meta.sampling.links.etype, "train") >= 0
+               ? "train"
+               : GNN_ALL_LINKS;
+}
+
+static int init_negatives(struct link_seeds *q, bool listed, struct gnn_err *e)
+{
+    const struct gnn_sampling *m = &q->s->meta.sampling;
+    const char *slash = strrchr(m->split[0], '/'), *set = slash ? slash + 1 : m->split[0];
+    q->evaluated = listed || !strcmp(set, "valid") || !strcmp(set, "test");
+    const bool use[LINK_KNOWN] = {!q->evaluated, q->evaluated || m->nsplits > 1};
+    return m->links.negatives ? gnn_link_negatives_init(&q->negatives, m, &q->edges,
+                                                        (int)q->base.tag[0] - 1, use, e)
+                              : 0;
+}
+
 static int init_seeds(struct link_seeds *q, const struct gnn_sampler_opts *o, struct gnn_err *e)
 {
     struct sampler *s = q->s;
     struct gnn_sampling *m = &s->meta.sampling;
     const enum gnn_dtype times = gnn_sampling_is_temporal(m) ? gnn_sampling_time_dtype(m) : 0;
+    const uint32_t n = o->seeds_name ? 1 : 1 + o->neval;
+    const char *first = first_set(s, o);
+    const bool all = !o->seeds_name && !strcmp(first, GNN_ALL_LINKS);
     m->seed_ntype = s->meta.schema.etype[m->links.etype].dst;
     int rc = gnn_sampling_bind_seeds(m, &s->meta.schema, s->store->path, e);
     if (!rc)
-        rc = gnn_seeds_alloc(&q->base, m, 1, e);
+        rc = gnn_seeds_alloc(&q->base, m, n, e);
+    if (!rc && !(q->list = gnn_alloc_zero(n, sizeof *q->list, "links", e)))
+        rc = e->code;
     if (!rc)
-        rc = gnn_link_edges_init(&q->edges, s->store, m->links.etype, o->seeds_name ? 0 : times, e);
-    if (!rc && o->seeds_name)
-        rc = gnn_link_list_read(&q->list, &q->edges, o->seeds_fd, o->seeds_name, m->original_ids,
-                                times, e);
-    else if (o->seeds_name)
+        rc = gnn_link_edges_init(&q->edges, s->store, m->links.etype, all ? times : 0, e);
+    if (rc && o->seeds_name)
         close(o->seeds_fd);
-    if (rc)
-        return rc;
-    m->split_seeds[0] = o->seeds_name ? q->list.n : s->meta.schema.etype[m->links.etype].count;
-    m->steps[0] = gnn_plan_steps(m->split_seeds[0], m->batch_size, m->drop_last);
-    if (!(m->split[0] = gnn_strdup(o->seeds_name ? "seeds" : GNN_ALL_LINKS, e)))
-        return e->code;
-    return m->links.negatives ? gnn_link_negatives_init(&q->negatives, m, &q->edges, e) : 0;
+    for (uint32_t i = 0; !rc && i < n; i++) {
+        const char *name = i ? o->eval[i - 1] : first;
+        rc = add_links(q, i, o, times, &name, e);
+        if (!rc && !(m->split[i] = gnn_strdup(name, e)))
+            rc = e->code;
+        m->split_seeds[i] = i || !all ? q->list[i].n : s->meta.schema.etype[m->links.etype].count;
+        m->steps[i] = gnn_plan_steps(m->split_seeds[i], m->batch_size, m->drop_last && !i);
+    }
+    return rc ? rc : init_negatives(q, o->seeds_name, e);
 }
 
 struct sample_seeds *gnn_link_seeds_new(struct sampler *s, const struct gnn_sampler_opts *o,

@@ -44,43 +44,7 @@ void gnn_link_edges_release(struct link_edges *q);
 int gnn_link_edges_at(const struct link_edges *q, uint64_t id, struct link *x, int64_t *time,
                       struct gnn_err *e) GNN_MUST_USE;
 
-/* ---- (lib/sample/link_rows.c) the edges that strict negatives are not ---- */
-
-/* The different nodes at the other end of the edges of each node, ascending: of `end`, those of
- * node v are other[first[v]] to other[first[v + 1] - 1]. */
-struct link_rows {
-    const uint64_t *first; /* (nodes + 1) */
-    const uint32_t *other;
-    uint64_t nodes, others; /* of the type at this end, and at the other */
-    bool same;              /* they are one type */
-};
-/* Rows by end `end`: the store's own where these are so, or those of the other end of a symmetric
- * type; otherwise they are computed, and kept as derived arrays are (lib/store/derived.h). They
- * belong to the store. */
-int gnn_link_rows_get(const struct link_edges *q, unsigned end, struct link_rows *r,
-                      struct gnn_err *e) GNN_MUST_USE;
-/* How many nodes are no neighbours of node v, and not v itself; and the one of rank r among them.
- */
-uint64_t gnn_link_rows_absent(const struct link_rows *r, uint32_t v);
-uint32_t gnn_link_rows_nth(const struct link_rows *r, uint32_t v, uint64_t rank);
-
-/* ---- (lib/sample/link_negatives.c) negatives ---- */
-
-struct link_negatives {
-    const struct gnn_sampling *m;
-    const struct link_edges *edges;
-    struct link_rows rows[LINK_ENDS]; /* if strict: by the end that is not drawn */
-    uint64_t *absent;                 /* (heads + 1) sums, if both ends are drawn; or NULL */
-};
-int gnn_link_negatives_init(struct link_negatives *x, const struct gnn_sampling *m,
-                            const struct link_edges *edges, struct gnn_err *e) GNN_MUST_USE;
-void gnn_link_negatives_release(struct link_negatives *x);
-/* Draws all negatives of a batch with n positives. GNN_E_INPUT if a node has edges to all. */
-int gnn_link_negatives_draw(const struct link_negatives *x, const uint32_t key[2],
-                            const struct link *positive, uint64_t n, struct link *negative,
-                            struct gnn_err *e) GNN_MUST_USE;
-
-/* ---- (lib/sample/link_list.c) links that a file names ---- */
+/* ---- (lib/sample/link_list.c) links that are listed ---- */
 
 struct link_list {
     struct gnn_buf links; /* struct link (n) */
@@ -92,6 +56,55 @@ struct link_list {
  * zeroed, and to be released on failure, too. */
 int gnn_link_list_read(struct link_list *x, const struct link_edges *q, int fd, const char *name,
                        bool original, enum gnn_dtype times, struct gnn_err *e) GNN_MUST_USE;
+/* Likewise, those of a set of the store, which is of links of the type. */
+int gnn_link_list_of_set(struct link_list *x, const struct link_edges *q, uint32_t set,
+                         struct gnn_err *e) GNN_MUST_USE;
 void gnn_link_list_release(struct link_list *x);
+
+/* ---- (lib/sample/link_rows.c) the edges that strict negatives are not ---- */
+
+/* Sets whose links count beside the edges of the type, in place of one set's number. */
+enum { LINK_NO_SET = -1, LINK_ALL_SETS = -2 };
+/* The different nodes at the other end of the edges of each node, ascending: of `end`, those of
+ * node v are other[first[v]] to other[first[v + 1] - 1]. */
+struct link_rows {
+    const uint64_t *first; /* (nodes + 1) */
+    const uint32_t *other;
+    uint64_t nodes, others; /* of the type at this end, and at the other */
+    bool same;              /* they are one type */
+};
+/* Rows by end `end`, of all edges and the links of `set`; where all edges have their reverses, so
+ * do these links. They are the store's own where these are so, or those of the other end of a
+ * symmetric type; otherwise they are computed, and kept as derived arrays are
+ * (lib/store/derived.h). They belong to the store. */
+int gnn_link_rows_get(const struct link_edges *q, unsigned end, int set, struct link_rows *r,
+                      struct gnn_err *e) GNN_MUST_USE;
+/* How many nodes are no neighbours of node v, and not v itself; and the one of rank r among them.
+ */
+uint64_t gnn_link_rows_absent(const struct link_rows *r, uint32_t v);
+uint32_t gnn_link_rows_nth(const struct link_rows *r, uint32_t v, uint64_t rank);
+
+/* ---- (lib/sample/link_negatives.c) negatives ---- */
+
+/* Kinds of strict negatives: no link that training may know, and none that is known at all. */
+enum link_known { LINK_TRAINED, LINK_EVALUATED, LINK_KNOWN };
+struct link_negatives {
+    const struct gnn_sampling *m;
+    const struct link_edges *edges;
+    struct {
+        struct link_rows rows[LINK_ENDS]; /* if strict: by the end that is not drawn */
+        uint64_t *absent;                 /* (heads + 1) sums, if both ends are drawn; or NULL */
+    } known[LINK_KNOWN];
+};
+/* trained: the set that is known to training beside the edges, or LINK_NO_SET; use: which of the
+ * two are drawn. */
+int gnn_link_negatives_init(struct link_negatives *x, const struct gnn_sampling *m,
+                            const struct link_edges *edges, int trained, const bool use[LINK_KNOWN],
+                            struct gnn_err *e) GNN_MUST_USE;
+void gnn_link_negatives_release(struct link_negatives *x);
+/* Draws all negatives of a batch with n positives. GNN_E_INPUT if a node has edges to all. */
+int gnn_link_negatives_draw(const struct link_negatives *x, enum link_known known,
+                            const uint32_t key[2], const struct link *positive, uint64_t n,
+                            struct link *negative, struct gnn_err *e) GNN_MUST_USE;
 
 #endif

@@ -52,7 +52,8 @@ struct gnn_sampler_opts {
     const char *const *path; /* [npath] edge types of walks' steps, in turn */
 
     /* The seeds, unless seeds_name is set: a set of the schema ("train", "0/train"; key split 0;
-     * NULL, with a recipe: all nodes of its seed type, in the order of original ids); */
+     * NULL, with a recipe: all nodes of its seed type, in the order of original ids; NULL, of
+     * links: set train of links of the type or, without one, GNN_ALL_LINKS); */
     const char *split;
     /* and sets that follow each epoch (key splits 1, 2, ...; never shuffled, never dropped). */
     const char *const *eval;

@@ -33,9 +33,10 @@ int gnn_plan_init(struct sampler *s, const struct gnn_sampler_opts *o, struct gn
     if (!steps)
         return gnn_fail(e, GNN_E_USAGE,
                         "%s: set '%s' has %" PRIu64
-                        " node%s, fewer than a batch of %u, which --drop-last leaves out",
+                        " %s%s, fewer than a batch of %u, which --drop-last leaves out",
                         s->store->path, m->split[0], m->split_seeds[0],
-                        gnn_plural(m->split_seeds[0]), m->batch_size);
+                        m->links.type ? "link" : "node", gnn_plural(m->split_seeds[0]),
+                        m->batch_size);
     return 0;
 }
 

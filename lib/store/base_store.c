@@ -95,7 +95,7 @@ static bool have_same_types(const struct gnn_schema *a, const struct gnn_schema 
 }
 
 /* Whether the part, of which by_name still has its own tensors alone, has that of the base. */
-static bool inherits(const struct gnn_store *s, uint32_t part, const char *name)
+static bool inherits_tensor(const struct gnn_store *s, uint32_t part, const char *name)
 {
     char offsets[GNN_NAME_MAX + sizeof "/indptr"];
     if (!strncmp(name, "halo/", 5) || gnn_store_look(s, part, name))
@@ -115,7 +115,7 @@ static int join_part(struct gnn_store *s, uint32_t part, struct gnn_err *e)
                             **all = gnn_alloc((uint64_t)p->n + more, sizeof *all, "tensors", e);
     for (uint32_t i = 0; list && all && i < more; i++) {
         const struct gnn_tensor *t = gnn_store_peek(s->base, part, i);
-        if (inherits(s, part, t->name))
+        if (inherits_tensor(s, part, t->name))
             list[n++] = t;
     }
     if (!list || !all) {

@@ -159,6 +159,7 @@ static struct gnn_sampler_opts what_is_drawn(int use)
         o.sampling.time_rule = GNN_PICK_UNTIL;
         o.sampling.induced = true;
     } else if (use == LINKS) {
+        o.split = NULL; /* all edges */
         o.sampling.time_rule = GNN_PICK_BEFORE;
         o.sampling.links = (struct gnn_links){
             .type = "a/to/a", .negatives = "triplet:2", .end = GNN_NEGATIVE_BOTH, .strict = true};

@@ -62,6 +62,7 @@ static struct gnn_sampler_opts what_is_drawn(const struct stream *x)
     o.npath = x->drawn.walks.length > 0;
     o.fanout = &fanout;
     o.nfanout = !o.npath;
+    o.split = x->drawn.links.type ? NULL : o.split; /* all edges */
     o.eval = &x->eval;
     o.neval = x->eval != NULL;
     return o;

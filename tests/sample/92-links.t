@@ -114,7 +114,7 @@ refuses 2 'expected binary:A' 'a part of a negative for each' gnn-sample s $homo
 refuses 2 'expected binary:A' 'no negatives' gnn-sample s $homo -f 1 --negatives binary:0 -o x
 refuses 2 'requires --negatives' 'strict links' gnn-sample s $homo -f 1 --strict -o x
 refuses 2 'requires --links' 'negatives of nodes' gnn-sample s -f 1 --negatives binary:1 -o x
-refuses 2 'cannot be used with --links' 'a set of nodes' gnn-sample s $homo -f 1 --split train -o x
+refuses 2 "is of nodes, not of links 'to'" 'a set of nodes' gnn-sample s $homo -f 1 --split train -o x
 refuses 2 'cannot be used with --links' 'walks from links' gnn-sample s $homo --walk-length 3 -o x
 refuses 2 'have no times' 'times that are not there' gnn-sample s $homo -f 1 --time-rule lt -o x
 refuses 3 'no links' 'an empty file' gnn-sample s $homo -f 1 --seeds /dev/null -o x

@@ -40,6 +40,32 @@ class Graph:
         self.edges = np.array([(u, v) for v in sorted(rows) for u in rows[v][0]], "i8").reshape(-1, 2)
         self.times = None if any(r[1] is None for r in rows.values()) else np.concatenate([rows[v][1] for v in sorted(rows)])
         self.known = set(map(tuple, self.edges.tolist()))
+        self.symmetric = self.src == self.dst and all((v, u) in self.known for u, v in self.known)
+        self.sets = {}
+        for s in meta["schema"]["splits"]:
+            if s.get("links") == key:
+                at = "split/%(split)s/%(set)s" % s
+                ends, order, time = (np.concatenate([p[at + x] for p in parts]) if at + x in parts[0] else None for x in ("", "/order", "/time"))
+                place = np.arange(len(ends)) if order is None else np.argsort(order)
+                ends = np.stack([self.orig[self.src][ends[:, 0]], self.orig[self.dst][ends[:, 1]]], 1).astype("i8")[place]
+                self.sets[s["set"]] = self.sets[s["split"] + "/" + s["set"]] = ends, None if time is None else time[place]
+        base = meta.get("base")
+        self.base = base and Graph(os.path.join(store, base["path"]), header)
+
+    def forbidden(self, name, split):
+        """Pairs that no strict negative of a set is."""
+        evaluated = split or name in ("seeds", "valid", "test")
+        names = self.sets if evaluated else [name] if name in self.sets else []
+        pairs = {x for n in names for x in map(tuple, self.sets[n][0].tolist())}
+        known = self.known | pairs | ({(v, u) for u, v in pairs} if self.symmetric else set())
+        assert not (evaluated and self.base and known != self.base.known), "messages and sets are not all edges of the base"
+        return known
+
+    def listed(self, name, pairs):
+        if name == "seeds":
+            read = np.loadtxt(pairs, dtype="i8", ndmin=2)
+            return read[:, :2], read[:, 2] if read.shape[1] > 2 else None
+        return (self.edges, self.times) if name == "edges" else self.sets[name]
 
 
 def roots(header, graph, batch, t):
@@ -66,16 +92,16 @@ def positives(rule, n, many):
 def check(store, stream, pairs=None):
     header, batches = gnb.read_stream(stream)
     graph, rule, sampling = Graph(store, header), header["sampling"]["links"], header["sampling"]
-    listed = graph.edges if pairs is None else np.loadtxt(pairs, dtype="i8", ndmin=2)
-    times = graph.times if pairs is None else (listed[:, 2] if listed.shape[1] > 2 else None)
-    assert sampling["splits"][0]["seeds"] == len(listed), "the header's number of links"
+    splits = [(x["name"], *graph.listed(x["name"], pairs), graph.forbidden(x["name"], i)) for i, x in enumerate(sampling["splits"])]
+    assert [x["seeds"] for x in sampling["splits"]] == [len(x[1]) for x in splits], "the header's number of links"
     seen, negative = {}, 0
     for b in batches:
+        name, listed, times, known = splits[int(b["key"][2])]
         ids, tree, time = ends(header, graph, b, "pair")
         n = len(ids)
         assert int(b["seeds"][0]) == n and n, "the number of links"
-        assert (ids == listed[b["pair/input"], :2]).all(), "a link is not the one at its position"
-        seen.setdefault(int(b["key"][0]), []).append(b["pair/input"])
+        assert (ids == listed[b["pair/input"]]).all(), "a link is not the one at its position"
+        seen.setdefault((int(b["key"][0]), name), []).append(b["pair/input"])
         used = {t: [] for t in (graph.src, graph.dst)}
         for k, t in enumerate((graph.src, graph.dst)):
             used[t].append(b["pair"][:, k])
@@ -92,7 +118,7 @@ def check(store, stream, pairs=None):
             assert fixed is None or (nid[:, fixed] == ids[of, fixed]).all(), "a negative of another positive"
             assert (ntree == tree[of]).all() and (ntime == time[of]).all(), "a negative in another tree, or of another time"
             if rule["strict"]:
-                assert not any((u, v) in graph.known for u, v in nid.tolist()), "a negative is an edge"
+                assert not any((u, v) in known for u, v in nid.tolist()), "a negative is an edge"
                 assert graph.src != graph.dst or (nid[:, 0] != nid[:, 1]).all(), "a negative is a loop"
             negative += len(nid)
             for k, t in enumerate((graph.src, graph.dst)):
@@ -117,7 +143,7 @@ def show(store, stream):
     for b in batches:
         for name in ("pair", "negative"):
             if name in b:
-                print(*b["key"][:2], name, *("%d-%d" % tuple(x) for x in ends(header, graph, b, name)[0].tolist()))
+                print(*b["key"][:3], name, *("%d-%d" % tuple(x) for x in ends(header, graph, b, name)[0].tolist()))
 
 
 def law(store, stream):

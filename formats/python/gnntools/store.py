@@ -180,7 +180,8 @@ class Store:
         """Tensors that this store does not have are those of its base store."""
         other = Store(os.path.join(self.path, base["path"]))
         if other.identity != base["identity"] or "base" in other.header:
-            raise gnb.Error(f"{self.path}: its base store {other.path} has changed: identity {other.identity} instead of {base['identity']}")
+            raise gnb.Error(f"{self.path}: its base store {other.path} has changed: identity {other.identity} "
+                            f"instead of {base['identity']}")
         for own, of in zip(self.parts, other.parts):
             own.inherit(of)
 

@@ -1,0 +1,37 @@
+# SPDX-License-Identifier: Apache-2.0
+# gnn-train on links of a split: sets that are evaluated, and metrics of links.
+. "$GNN_TOP/tests/lib.sh"
+refusing=gnn-train
+gnn-import -q -o base sbm:nodes=600,degree=12,features=8 && gnn-import -q --split-links node/to/node=80/10/10 -o s base || exit 1
+gnn-partition -q -k 3 -o sp s
+learn="--links node/to/node -f 5,3 -b 256 --epochs 3 --hidden 16 --lr 0.02 --no-provenance"
+gnn-train --store s $learn --metrics m.json -o m 2>said
+check "gnn-train evaluates the set valid of links" grep -q 'evaluating set valid of links' said
+check "the set chooses the epoch by ROC-AUC" grep -q 'selects the epoch, by roc-auc' said
+gnn-sample -q s --links node/to/node --split train --eval valid --negatives binary:1 --strict -f 5,3 -b 256 --epochs 3 --no-provenance |
+    gnn-gather -q s | gnn-train -q --hidden 16 --lr 0.02 --no-provenance -o piped
+check "gnn-train makes the model of a pipeline" gnn-inspect --diff m piped
+gnn-train -q --store sp $learn -o parted
+check "partitions do not change what is learned" gnn-inspect --diff --ignore provenance m parted
+
+# Metrics, which have their conventions in their names; their values are in tests/unit/test_link_metrics.c.
+gnn-train -q --store s $learn --negatives triplet:20 --strict --metrics m.json -o x
+check "with negatives of each link, the metric is MRR" grep -q '"mrr-realistic":0\.' m.json
+gnn-train -q --store s $learn --negatives triplet:20 --strict --metric hits@3 --metrics m.json -o x
+check "hits of each link's negatives have their convention" grep -q '"hits@3-realistic":0\.' m.json
+gnn-train -q --store s $learn --negatives binary:1 --metric hits@20 --metrics m.json -o x
+check "hits of shared negatives have theirs" grep -q '"hits@20-shared":0\.' m.json
+gnn-train -q --store s $learn --negatives binary:1 --metric average-precision --metrics m.json -o x
+check "average precision is of links, too" grep -q '"average-precision":0\.' m.json
+gnn-train -q --store s $learn --eval none --metrics m.json -o x
+check "--eval none evaluates nothing" sh -c '! grep -q valid m.json'
+gnn-train -q --store s $learn --eval valid --eval test --metrics m.json -o x
+check "several sets are evaluated" sh -c 'grep -q "\"valid\":" m.json && grep -q "\"test\":" m.json'
+gnn-train --store base $learn -o x 2>said
+check "a store without sets of links is trained on all edges" grep -q 'no set valid of links' said
+
+refuses 2 'requires negatives of each link' 'MRR of shared negatives' gnn-train --store s $learn --negatives binary:1 --metric mrr -o x
+refuses 2 'not defined for multiclass tasks' 'MRR of classes' gnn-train --store base -f 3,3 --metric mrr -o x
+refuses 3 'hits@' 'hits of fewer negatives than K' gnn-train --store s $learn --negatives binary:0.001 --metric hits@50 -o x
+refuses 2 'no set' 'a set that is not there' gnn-train --store s $learn --eval vall -o x
+done_testing
