@@ -13,6 +13,7 @@
 #include "cmd/train_full.h"
 #include "lib/base/mem.h"
 #include "lib/base/plural.h"
+#include "lib/data/rule.h"
 #include "lib/train/trainer.h"
 
 struct train_feed train_feed = {.split = "train", .seed = 1};
@@ -68,6 +69,21 @@ static void choose_negatives(void)
     l->strict = true;
     cli_note("negatives: one for each link of a batch that is no edge (--negatives binary:1 "
              "--strict)");
+}
+
+/* Links do not see themselves, unless that is asked for. */
+static void choose_excluded(void)
+{
+    struct gnn_links *l = &sampling_given.links;
+    const struct gnn_schema *c = &feed.store.meta.schema;
+    const int et = l->type ? gnn_schema_find_etype(c, l->type) : -1;
+    if (et < 0 || opt_given(&l->exclude))
+        return;
+    const bool back =
+        c->etype[et].src == c->etype[et].dst || gnn_links_reverse(c, (uint32_t)et) >= 0;
+    l->exclude = back ? GNN_EXCLUDE_REVERSE : GNN_EXCLUDE_SELF;
+    cli_note("links of a batch%s are not among its edges (--exclude %s)",
+             back ? " and their reverses" : "", back ? "reverse" : "self");
 }
 
 static void sampler_opts(struct train_feed *f, struct gnn_sampler_opts *s)
@@ -214,6 +230,7 @@ struct gnn_source *train_feed_open(struct train_feed *f)
     if (choose_eval(f, &e) || (!links && check_labels(f, &e)))
         cli_fail(&e);
     choose_negatives();
+    choose_excluded();
     sampler_opts(f, &s);
     if (train_full())
         train_full_sampling(&feed.store, &s);

@@ -156,15 +156,19 @@ static GNN_HD bool gnn_pick_row(const uint64_t *row, uint64_t nedges, struct gnn
     return begin <= end && end <= nedges && end - begin <= UINT32_MAX;
 }
 
-/* Cuts x to its neighbours `from` to `to` - 1, which are eligible by time. */
-static GNN_HD void gnn_pick_cut(struct gnn_pick_rule r, uint32_t from, uint32_t to,
-                                struct gnn_pick_range *x)
+/* Cuts x to its neighbours `from` to `to` - 1. */
+static GNN_HD void gnn_pick_cut(uint32_t from, uint32_t to, struct gnn_pick_range *x)
 {
-    if (r.kind == GNN_PICK_LATEST && r.fanout >= 0 && to - from > (uint32_t)r.fanout)
-        from = to - (uint32_t)r.fanout;
     x->first += from;
     x->span = x->degree = to - from;
-    x->inside = from > 0;
+    x->inside |= from > 0;
+}
+
+/* Cuts x, where the rule asks for that, to the last ones: as many as are picked, and `more`. */
+static GNN_HD void gnn_pick_last(struct gnn_pick_rule r, uint32_t more, struct gnn_pick_range *x)
+{
+    if (r.kind == GNN_PICK_LATEST && r.fanout >= 0 && x->span > (uint64_t)(uint32_t)r.fanout + more)
+        gnn_pick_cut(x->span - ((uint32_t)r.fanout + more), x->span, x);
 }
 
 /* And of these, the ones that have a weight, where the rule asks for that; whatever the numbers,
@@ -196,7 +200,8 @@ static GNN_HD bool gnn_pick_eligible(struct gnn_pick_rule r, const struct gnn_pi
                                   ? gnn_time_count(of, to, real, gnn_time_earliest(&r.time, time),
                                                    false)
                                   : 0;
-        gnn_pick_cut(r, from, to, x);
+        gnn_pick_cut(from, to, x);
+        gnn_pick_last(r, 0, x);
     }
     gnn_pick_weigh(r, a, x);
     return true;

@@ -17,6 +17,7 @@
 #include <stdint.h>
 
 #include "kernels/entry.h"
+#include "kernels/exclude.h"
 #include "kernels/pick.h"
 #include "kernels/weights.h"
 
@@ -136,6 +137,13 @@ struct gnn_sample_job {
     void *scratch;              /* gnn_sample_scratch bytes, 64-byte aligned; of any content */
     struct gnn_sample_row *row; /* (n) CPU only: what _count tells _pick */
     struct gnn_sample_span *span; /* (n) the same, of a rule that is weighted; else NULL */
+    /* Edges that are not picked, none of which is ineligible for its weight; NULL: none. CPU only
+     */
+    const struct gnn_excluded *excluded;
+    /* Marks (n / 64 + 1) and excluded edges (n) of the destinations that have some, by which _count
+     * tells _pick; NULL without */
+    struct gnn_skip_marks *mark;
+    struct gnn_skip *skip;
     /* (indptr[n]) CPU only, to be written: the times of the picks, as entries have them; NULL: not
      * wanted */
     int64_t *times;

@@ -249,27 +249,42 @@ static void add_candidates(struct candidates *c, const struct variates *v, const
     c->n = at;
 }
 
-/* Asks for neighbours `from` to `to` - 1, as far as there are such. */
-GNN_FETCH void fetch_neighbours(const struct gnn_sample_row *row, uint32_t from, uint32_t to)
+/* Takes those that the row skips out of the candidates from number `first` on. */
+static void drop_skipped(struct candidates *c, const struct gnn_labor_row *row, uint32_t first)
 {
-    for (uint32_t i = from; i < to && i < row->degree; i += 16)
+    uint32_t n = first;
+    for (uint32_t i = first; i < c->n; i++) {
+        c->variate[n] = c->variate[i];
+        c->position[n] = c->position[i];
+        n += !gnn_skip_has(row->skip, row->base + c->position[i]);
+    }
+    c->n = n;
+}
+
+/* Asks for neighbours `from` to `to` - 1, as far as there are such. */
+GNN_FETCH void fetch_neighbours(const struct gnn_labor_row *row, uint32_t from, uint32_t to)
+{
+    for (uint32_t i = from; i < to && i < row->span; i += 16)
         __builtin_prefetch(row->base + i, 0, 2);
 }
 
 /* Of those that pass a limit which `many` are expected to pass; returns whether enough do. */
-static bool pick_row(const struct variates *v, const struct gnn_sample_row *row, double many,
+static bool pick_row(const struct variates *v, const struct gnn_labor_row *row, double many,
                      struct candidates *c, uint32_t *x)
 {
     c->n = 0;
-    c->limit = limit_for(many, row->degree);
-    for (uint32_t from = 0, n; from < row->degree; from += n) {
-        const uint32_t left = row->degree - from;
+    c->limit = limit_for(many, row->span);
+    for (uint32_t from = 0, n; from < row->span; from += n) {
+        const uint32_t left = row->span - from;
         n = left < PIECE ? left : PIECE;
         if (c->n + n > c->capacity)
             keep_smallest(c);
         if (left > AHEAD)
             fetch_neighbours(row, from + AHEAD, from + AHEAD + PIECE);
+        const uint32_t before = c->n;
         add_candidates(c, v, row->base + from, n, from);
+        if (row->skip.n)
+            drop_skipped(c, row, before);
     }
     if (c->n < c->k)
         return false;
@@ -277,7 +292,7 @@ static bool pick_row(const struct variates *v, const struct gnn_sample_row *row,
     return true;
 }
 
-static void pick_rows(const struct variates *v, uint32_t k, const struct gnn_sample_row *row,
+static void pick_rows(const struct variates *v, uint32_t k, const struct gnn_labor_row *row,
                       uint32_t n, void *scratch, uint32_t *x)
 {
     const uint32_t capacity = capacity_of(k);
@@ -296,14 +311,14 @@ static void pick_rows(const struct variates *v, uint32_t k, const struct gnn_sam
 }
 
 void gnn_labor_pick(const struct gnn_sample_graph *g, uint32_t k, const uint32_t key[2],
-                    const struct gnn_sample_row *row, uint32_t n, void *scratch, uint32_t *x)
+                    const struct gnn_labor_row *row, uint32_t n, void *scratch, uint32_t *x)
 {
     const struct variates v = {key, g->orig, g->nsrc, false};
     pick_rows(&v, k, row, n, scratch, x);
 }
 
 void gnn_labor_pick_portable(const struct gnn_sample_graph *g, uint32_t k, const uint32_t key[2],
-                             const struct gnn_sample_row *row, uint32_t n, void *scratch,
+                             const struct gnn_labor_row *row, uint32_t n, void *scratch,
                              uint32_t *x)
 {
     const struct variates v = {key, g->orig, g->nsrc, true};

@@ -10,6 +10,7 @@
 #include "kernels/cpu/draw.h"
 #include "kernels/cpu/labor_picks.h"
 #include "kernels/cpu/number.h"
+#include "kernels/cpu/skip.h"
 #include "kernels/cpu/times.h"
 #include "kernels/cpu/weighted.h"
 #include "kernels/owner.h"
@@ -24,6 +25,7 @@ enum {
     RING = 2 * AHEAD,   /* destinations whose part is known */
     GROUPS = 4          /* in flight */
 };
+_Static_assert((int)AHEAD == (int)GNN_SKIP_MARKED, "destinations that are marked together");
 _Static_assert((int)AHEAD <= (int)GNN_TIME_SEARCHES, "searches for the times of a group");
 
 /* A group in flight: addresses of picks while their lines travel, then the sources read there. */
@@ -101,16 +103,16 @@ static void ask_times(const struct gnn_sample_job *job, uint32_t i0, const uint3
 }
 
 /* Finds the neighbours of g that are eligible by time; meanwhile fetches what decides for next. */
-static void cut_by_time(struct gnn_pick_rule rule, struct timed_group *g, struct timed_group *next)
+static void cut_by_time(const struct gnn_pick_time *t, struct timed_group *g,
+                        struct timed_group *next)
 {
-    const struct gnn_pick_time *t = &rule.time;
     gnn_time_search_all(g->until, g->good, next->until, next->good, t->real,
                         t->until == GNN_PICK_UNTIL);
     if (t->windowed)
         gnn_time_search_all(g->from, g->good, next->from, next->good, t->real, false);
     for (uint32_t i = 0; i < g->good; i++) {
         const uint32_t to = g->until[i].found, begin = t->windowed ? g->from[i].found : 0;
-        gnn_pick_cut(rule, begin < to ? begin : to, to, &g->x[i]);
+        gnn_pick_cut(begin < to ? begin : to, to, &g->x[i]);
     }
 }
 
@@ -120,7 +122,11 @@ GNN_INLINE uint32_t put_row(const struct gnn_sample_job *job, uint32_t i, uint32
                             struct gnn_pick_range x)
 {
     const struct gnn_sample_part *a = &job->graph.part[p];
+    const bool marked = job->mark && job->mark[i / 64].bits >> i % 64 & 1;
+    const uint32_t skipped = marked ? gnn_skip_find(job, i, a->indices, &x) : 0;
+    gnn_pick_last(job->rule, skipped, &x);
     gnn_pick_weigh(job->rule, &a->pick, &x);
+    x.degree -= skipped < x.degree ? skipped : x.degree; /* less: of damaged numbers */
     job->row[i].base = a->indices + x.first;
     job->row[i].degree = x.degree;
     job->row[i].orig = a->orig ? a->orig[job->dst.node[i] - a->first] : job->dst.node[i];
@@ -146,14 +152,16 @@ enum gnn_sample_status gnn_sample_count(const struct gnn_sample_job *job,
     if (timed) {
         group[1].good = 0;
         ask_times(job, 0, part, &group[0]);
-        cut_by_time(job->rule, &group[1], &group[0]);
+        cut_by_time(&job->rule.time, &group[1], &group[0]);
     }
     indptr[0] = 0;
     for (uint32_t from = 0, to, turn = 0; from < n; from = to, turn ^= 1) {
         to = n - from < AHEAD ? n : from + AHEAD;
+        if (job->mark)
+            gnn_skip_mark(job, from);
         if (timed) {
             ask_times(job, to, part, &group[turn ^ 1]);
-            cut_by_time(job->rule, &group[turn], &group[turn ^ 1]);
+            cut_by_time(&job->rule.time, &group[turn], &group[turn ^ 1]);
         }
         for (uint32_t i = from; i < to; i++) {
             const uint32_t p = part[i % RING];
@@ -183,7 +191,14 @@ enum gnn_sample_status gnn_sample_count(const struct gnn_sample_job *job,
     return GNN_SAMPLE_OK;
 }
 
-/* What destination i may pick, and the part that its edges are in; of a rule with weights only. */
+/* Those of destination i's edges that it does not pick. */
+static inline struct gnn_skip skip_of(const struct gnn_sample_job *job, uint32_t i)
+{
+    return gnn_skip_of(job->mark, job->skip, i);
+}
+
+/* What destination i may pick, or skips, and the part that its edges are in; of a rule with weights
+ * only. */
 static inline const struct gnn_sample_part *range_of(const struct gnn_sample_job *job, uint32_t i,
                                                      struct gnn_pick_range *x)
 {
@@ -210,16 +225,21 @@ static inline void put_weighted(const struct gnn_sample_job *job, uint32_t i,
     const struct gnn_sample_row *row = &job->row[i];
     struct gnn_pick_range x;
     const struct gnn_sample_part *a = range_of(job, i, &x);
-    gnn_weighted_put(g, &a->pick, &x, row->base, row->orig, gnn_entry_tree(&job->dst, i));
+    gnn_weighted_put(g, &a->pick, &x, skip_of(job, i), row->base, row->orig,
+                     gnn_entry_tree(&job->dst, i));
 }
 
 /* Where neighbour j, from 0, of those that destination i may pick is in its row. */
 static uint32_t nth_choice(const struct gnn_sample_job *job, uint32_t i, uint32_t j)
 {
+    const struct gnn_skip s = skip_of(job, i);
+    const uint32_t *base = job->row[i].base;
     if (!job->span || !job->graph.part[job->span[i].part].pick.positive)
-        return j;
+        return gnn_skip_nth(s, base, j);
     struct gnn_pick_range x;
     const struct gnn_weights w = gnn_weights_of(&range_of(job, i, &x)->pick, &x);
+    for (uint32_t q = 0; q < s.n && gnn_weight_nth(&w, j) >= s.edge[q] - base; q++)
+        j++;
     return gnn_weight_nth(&w, j);
 }
 
@@ -310,11 +330,13 @@ static void take_top(const struct gnn_sample_job *job, uint32_t i, uint32_t k, u
 {
     const struct gnn_sample_part *a = &job->graph.part[find_part(&job->graph, job->dst.node[i])];
     const uint64_t *ptr = &a->indptr[job->dst.node[i] - a->first], n = ptr[1] - ptr[0];
-    const uint32_t *order = a->pick.order + ptr[0], degree = job->row[i].degree,
-                   before = (uint32_t)((uint64_t)(job->row[i].base - a->indices) - ptr[0]);
+    const struct gnn_skip skip = skip_of(job, i);
+    const uint32_t *order = a->pick.order + ptr[0], *base = job->row[i].base,
+                   span = job->row[i].degree + skip.n,
+                   before = (uint32_t)((uint64_t)(base - a->indices) - ptr[0]);
     uint32_t found = 0;
     for (uint64_t j = 0; j < n && found < k; j++)
-        if (order[j] - before < degree)
+        if (order[j] - before < span && !gnn_skip_has(skip, base + (order[j] - before)))
             x[found++] = order[j] - before;
     while (found < k)
         x[found++] = 0;
@@ -330,12 +352,19 @@ GNN_FETCH void fetch_orders(const struct gnn_sample_job *job, const struct group
     }
 }
 
+static inline struct gnn_labor_row labor_row(const struct gnn_sample_job *job, uint32_t i)
+{
+    const struct gnn_skip s = skip_of(job, i);
+    const struct gnn_labor_row row = {job->row[i].base, job->row[i].degree + s.n, s};
+    return row;
+}
+
 /* Stage 1 of a rule that compares. */
 static void draw_compared(const struct gnn_sample_job *job, struct scratch *s, struct group *g)
 {
     const uint32_t k = gnn_pick_draws(job->rule);
     const bool top = job->rule.kind == GNN_PICK_TOP;
-    struct gnn_sample_row drawing[LANES];
+    struct gnn_labor_row drawing[LANES];
     uint32_t many = 0;
     if (top)
         fetch_orders(job, g);
@@ -345,12 +374,27 @@ static void draw_compared(const struct gnn_sample_job *job, struct scratch *s, s
         const bool drawn = gnn_pick_is_drawn(job->rule, job->row[i].degree);
         if (top && drawn)
             take_top(job, i, k, s->x + many * k);
-        drawing[many] = job->row[i];
+        drawing[many] = labor_row(job, i);
         many += drawn;
     }
     if (!top)
         gnn_labor_pick(&job->graph, k, job->key, drawing, many, s->table, s->x);
     put_addresses(job, g, s->x, k, 1);
+}
+
+/* Picks of a group that are numbers among the edges which are not skipped become these edges. */
+static void pass_skipped(const struct gnn_sample_job *job, struct group *g)
+{
+    const uint32_t *ptr = job->indptr + g->row;
+    for (uint32_t l = 0; l < g->rows; l++) {
+        const struct gnn_skip s = skip_of(job, g->row + l);
+        const uint32_t *base = job->row[g->row + l].base;
+        for (uint32_t j = s.n ? ptr[l] : ptr[l + 1]; j < ptr[l + 1]; j++) {
+            const uint32_t **at = &g->at[j - ptr[0]];
+            *at = base + gnn_skip_nth(s, base, (uint32_t)(*at - base));
+            __builtin_prefetch(*at, 0, 2);
+        }
+    }
 }
 
 /* Stage 1 of the others. */
@@ -392,6 +436,8 @@ static void draw_uniform(const struct gnn_sample_job *job, struct scratch *s, st
         }
         at += c;
     }
+    if (job->mark)
+        pass_skipped(job, g);
 }
 
 /* Stage 1: draws for the group `next`. Returns the group whose addresses this gives, prefetched, or
@@ -522,6 +568,7 @@ static void draw_large(const struct gnn_sample_job *job, struct scratch *s, uint
 {
     const struct gnn_sample_row *row = &job->row[i];
     const uint32_t tree = gnn_entry_tree(&job->dst, i);
+    const struct gnn_skip skip = skip_of(job, i);
     if (job->span) {
         struct gnn_weighted_group *g = &s->weighted[0];
         g->n = 0;
@@ -529,13 +576,19 @@ static void draw_large(const struct gnn_sample_job *job, struct scratch *s, uint
         gnn_weighted_many(job->rule, job->key, g, s->table, x);
     } else if (job->rule.kind == GNN_PICK_TOP)
         take_top(job, i, n, x);
-    else if (gnn_pick_compares(job->rule))
-        gnn_labor_pick(&job->graph, n, job->key, row, 1, s->table, x);
-    else if (gnn_pick_repeats(job->rule))
+    else if (gnn_pick_compares(job->rule)) {
+        const struct gnn_labor_row of = labor_row(job, i);
+        gnn_labor_pick(&job->graph, n, job->key, &of, 1, s->table, x);
+    } else if (gnn_pick_repeats(job->rule))
         for (uint32_t j = 0; j < n; j++)
-            x[j] = gnn_pick_draw(job->rule, job->key, row->orig, tree, row->degree, j);
-    else
+            x[j] =
+                gnn_skip_nth(skip, row->base,
+                             gnn_pick_draw(job->rule, job->key, row->orig, tree, row->degree, j));
+    else {
         floyd_large(job, i, n, s->table, x);
+        for (uint32_t j = 0; skip.n && j < n; j++)
+            x[j] = gnn_skip_nth(skip, row->base, x[j]);
+    }
 }
 
 /* One destination that has more picks than a group holds is done in pieces. Until then its output

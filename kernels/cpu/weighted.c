@@ -120,6 +120,8 @@ GNN_INLINE uint32_t find_one(const struct gnn_weighted_group *g, uint32_t l, uin
  * `capacity` places are UINT32_MAX, so that is_in compares them all, whatever was drawn. */
 struct sample {
     uint32_t *x, n, capacity, *set, size;
+    const uint32_t *source; /* with `skip`: of the neighbours */
+    struct gnn_skip skip;   /* which are as if they were in the sample */
 };
 
 GNN_INLINE bool is_in(const struct sample *s, uint32_t i)
@@ -147,16 +149,23 @@ GNN_INLINE void add_member(struct sample *s, uint32_t i)
     s->set[h] = i;
 }
 
+/* The weight of neighbour i, if its numbers begin at v or before. */
+GNN_INLINE uint64_t weight_upto(const struct gnn_weights *w, uint32_t i, uint64_t v)
+{
+    const uint64_t begin = gnn_weight_begin(w, i);
+    return begin <= v ? w->sum[i] - begin : 0;
+}
+
 /* A neighbour that is not in the sample, by number u among the weights of those. The numbers of
  * members that begin at v or before are skipped, until none is left to skip. */
 static uint32_t find_left(const struct gnn_weights *w, const struct sample *s, uint64_t u)
 {
     for (uint64_t v = u, next;; v = next) {
         next = u;
-        for (uint32_t q = 0; q < s->n; q++) {
-            const uint64_t begin = gnn_weight_begin(w, s->x[q]);
-            next += begin <= v ? w->sum[s->x[q]] - begin : 0;
-        }
+        for (uint32_t q = 0; q < s->n; q++)
+            next += weight_upto(w, s->x[q], v);
+        for (uint32_t q = 0; q < s->skip.n; q++)
+            next += weight_upto(w, (uint32_t)(s->skip.edge[q] - s->source), v);
         if (next <= v) /* less: of damaged numbers */
             return gnn_weight_find(w, v);
     }
@@ -166,7 +175,9 @@ static uint64_t total_left(const struct gnn_weights *w, const struct sample *s)
 {
     uint64_t left = w->total;
     for (uint32_t q = 0; q < s->n; q++)
-        left -= w->sum[s->x[q]] - gnn_weight_begin(w, s->x[q]);
+        left -= weight_upto(w, s->x[q], UINT64_MAX);
+    for (uint32_t q = 0; q < s->skip.n; q++)
+        left -= weight_upto(w, (uint32_t)(s->skip.edge[q] - s->source), UINT64_MAX);
     return left;
 }
 
@@ -187,6 +198,29 @@ GNN_INLINE void draw_on(const uint32_t key[2], const struct gnn_weighted_group *
             t < g->draws ? g->number[t * LANES + l] : draw_one(key, g, l, t, w->total);
         const uint32_t i = find_one(g, l, u, wide);
         if (!is_in(s, i))
+            add_member(s, i);
+    }
+    for (; s->n < k; t++)
+        add_member(s, find_left(w, s, draw_one(key, g, l, t, total_left(w, s))));
+}
+
+/* The k picks of destination l, which skips some: each draw is one of the others. */
+static void draw_others(struct gnn_pick_rule rule, const uint32_t key[2],
+                        const struct gnn_weighted_group *g, uint32_t l, struct sample *s)
+{
+    const struct gnn_weights *w = &g->w[l];
+    const uint32_t k = gnn_pick_draws(rule);
+    const bool repeats = gnn_pick_repeats(rule);
+    s->source = g->source[l];
+    s->skip = g->skip[l];
+    const struct sample none = {.source = s->source, .skip = s->skip};
+    const uint64_t left = total_left(w, &none);
+    uint64_t t = 0;
+    for (; s->n < k && (repeats || t < (uint64_t)GNN_WEIGHT_TRIES * k); t++) {
+        const uint32_t i = find_left(w, &none, draw_one(key, g, l, t, left));
+        if (repeats)
+            s->x[s->n++] = i;
+        else if (!is_in(s, i))
             add_member(s, i);
     }
     for (; s->n < k; t++)
@@ -305,6 +339,23 @@ GNN_SIMD static void complete_samples(const uint32_t key[2], struct gnn_weighted
     }
 }
 
+/* Draws anew for the destinations that skip some. */
+static void replace_samples(struct gnn_pick_rule rule, const uint32_t key[2],
+                            struct gnn_weighted_group *g)
+{
+    const uint32_t k = gnn_pick_draws(rule);
+    uint32_t x[GNN_DRAW_MAX] __attribute__((aligned(64)));
+    for (uint32_t l = 0; l < g->n; l++) {
+        if (!g->skip[l].n)
+            continue;
+        struct sample s = {.x = x, .capacity = (k + 7) / 8 * 8};
+        memset(x, 0xff, s.capacity * sizeof *x);
+        draw_others(rule, key, g, l, &s);
+        for (uint32_t j = 0; j < k; j++)
+            g->at[j * LANES + l] = x[j];
+    }
+}
+
 void gnn_weighted_few(struct gnn_pick_rule rule, const uint32_t key[2],
                       struct gnn_weighted_group *next, struct gnn_weighted_group *drawn)
 {
@@ -322,6 +373,7 @@ void gnn_weighted_few(struct gnn_pick_rule rule, const uint32_t key[2],
         find_by_sums(drawn, k);
     if (drawn->n && !gnn_pick_repeats(rule))
         complete_samples(key, drawn, k, mark_again(drawn->at, k) & ((1u << drawn->n) - 1));
+    replace_samples(rule, key, drawn);
 }
 
 void gnn_weighted_many(struct gnn_pick_rule rule, const uint32_t key[2],
@@ -331,10 +383,13 @@ void gnn_weighted_many(struct gnn_pick_rule rule, const uint32_t key[2],
     const bool wide = gnn_window_wide();
     struct sample s = {.x = x, .set = set, .size = gnn_pick_set_size(k)};
     g->draws = 0;
-    for (uint32_t j = 0; gnn_pick_repeats(rule) && j < k; j++)
-        x[j] = find_one(g, 0, draw_one(key, g, 0, j, g->w->total), wide);
-    if (gnn_pick_repeats(rule))
-        return;
-    memset(set, 0xff, s.size * sizeof *set);
-    draw_on(key, g, 0, k, 0, wide, &s);
+    if (!gnn_pick_repeats(rule))
+        memset(set, 0xff, s.size * sizeof *set);
+    if (g->skip->n)
+        draw_others(rule, key, g, 0, &s);
+    else if (gnn_pick_repeats(rule))
+        for (uint32_t j = 0; j < k; j++)
+            x[j] = find_one(g, 0, draw_one(key, g, 0, j, g->w->total), wide);
+    else
+        draw_on(key, g, 0, k, 0, wide, &s);
 }

@@ -4,6 +4,7 @@
 #define GNN_KERNELS_CPU_WEIGHTED_H
 
 #include "kernels/cpu/draw.h"
+#include "kernels/exclude.h"
 #include "kernels/weights.h"
 
 /* Up to 16 destinations that draw k picks each: rows in which more than k neighbours have a weight,
@@ -15,6 +16,7 @@ struct gnn_weighted_group {
     uint32_t n, draws; /* destinations; draws of each in `number` */
     struct gnn_weights w[GNN_DRAW_LANES];
     const uint32_t *source[GNN_DRAW_LANES]; /* of each one's neighbours */
+    struct gnn_skip skip[GNN_DRAW_LANES];   /* those that are not picked */
     uint32_t orig[GNN_DRAW_LANES] __attribute__((aligned(64))), tree[GNN_DRAW_LANES];
     /* span, before and total are copies of those in w; the total as its low and high halves. */
     uint32_t span[GNN_DRAW_LANES], total[2][GNN_DRAW_LANES];
@@ -27,16 +29,18 @@ struct gnn_weighted_group {
     uint32_t at[GNN_WEIGHTED_DRAWS] __attribute__((aligned(64)));
 };
 
-/* Adds a destination, which picks from range x of edges a, whose sources are `source`; n < 16. */
+/* Adds a destination, which picks from range x of edges a, whose sources are `source`, and none of
+ * the edges of skip, which have weights; n < 16. */
 static inline void gnn_weighted_put(struct gnn_weighted_group *g, const struct gnn_pick_edges *a,
-                                    const struct gnn_pick_range *x, const uint32_t *source,
-                                    uint32_t orig, uint32_t tree)
+                                    const struct gnn_pick_range *x, struct gnn_skip skip,
+                                    const uint32_t *source, uint32_t orig, uint32_t tree)
 {
     const uint32_t l = g->n++;
     struct gnn_weights *w = &g->w[l];
     *w = gnn_weights_of(a, x);
     gnn_weights_load(w);
     g->source[l] = source;
+    g->skip[l] = skip;
     g->orig[l] = orig;
     g->tree[l] = tree;
     g->span[l] = w->span;

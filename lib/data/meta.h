@@ -52,15 +52,22 @@ enum { GNN_NEGATIVES_MAX = 65536 }; /* for each positive */
 /* The name of the one split of batches whose links are all edges of the type. */
 #define GNN_ALL_LINKS "edges"
 enum gnn_negative_end { GNN_NEGATIVE_TAIL, GNN_NEGATIVE_HEAD, GNN_NEGATIVE_BOTH };
+/* Which edges the batch does not have, along which no neighbours are picked either: along the
+ * links' type, those from the head to the tail of a positive; and those from its tail to its head,
+ * along that type and the reverse of it. With a time rule, only those of its time. */
+enum { GNN_EXCLUDE_MAX = 1 << 27 }; /* links of a batch */
+enum gnn_exclude { GNN_EXCLUDE_NONE, GNN_EXCLUDE_SELF, GNN_EXCLUDE_REVERSE };
 struct gnn_links {
     const char *type;      /* the edge type, "S/R/D"; NULL: seeds are nodes */
     const char *negatives; /* "binary:A" or "triplet:K"; NULL: none */
     /* The ends that are drawn; a negative has the others of a positive. */
     enum gnn_negative_end end;
     bool strict; /* no negative is an edge of the type, nor a link that its set may know */
+    enum gnn_exclude exclude;
 
     /* ---- members that follow from these ---- */
     uint32_t etype;
+    uint32_t reverse; /* the type with the reverses of its edges; or, if there is none, itself */
     enum gnn_negatives kind;
     double amount;
 };

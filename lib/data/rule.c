@@ -290,6 +290,34 @@ static bool parse_negatives(struct gnn_links *l)
     return false;
 }
 
+int gnn_links_reverse(const struct gnn_schema *c, uint32_t etype)
+{
+    static const char rev[] = "rev_";
+    const struct gnn_etype *t = &c->etype[etype];
+    for (uint32_t i = 0; i < c->netypes; i++) {
+        const struct gnn_etype *x = &c->etype[i];
+        if (x->src == t->dst && x->dst == t->src &&
+            ((!strncmp(x->rel, rev, strlen(rev)) && !strcmp(x->rel + strlen(rev), t->rel)) ||
+             (!strncmp(t->rel, rev, strlen(rev)) && !strcmp(t->rel + strlen(rev), x->rel))))
+            return (int)i;
+    }
+    return -1;
+}
+
+static int bind_exclude(struct gnn_links *l, const struct gnn_schema *c, const char *where,
+                        struct gnn_err *e)
+{
+    const struct gnn_etype *t = &c->etype[l->etype];
+    const int reverse = gnn_links_reverse(c, l->etype);
+    l->reverse = reverse < 0 ? l->etype : (uint32_t)reverse;
+    if (l->exclude != GNN_EXCLUDE_REVERSE || reverse >= 0 || t->src == t->dst)
+        return 0;
+    return gnn_fail(e, GNN_E_USAGE,
+                    "%s: edges '%s' have no reverses: there is no edge type '%s/rev_%s/%s' "
+                    "(--exclude self excludes the links alone)",
+                    where, l->type, c->ntype[t->dst].name, t->rel, c->ntype[t->src].name);
+}
+
 static int bind_links(struct gnn_sampling *s, const struct gnn_schema *c, const char *where,
                       struct gnn_err *e)
 {
@@ -302,6 +330,11 @@ static int bind_links(struct gnn_sampling *s, const struct gnn_schema *c, const 
     if (et < 0)
         return et;
     l->etype = (uint32_t)et;
+    if (bind_exclude(l, c, where, e))
+        return e->code;
+    if (l->exclude && s->batch_size > GNN_EXCLUDE_MAX)
+        return gnn_fail(e, GNN_E_USAGE, "%s: batches of more than 2^27 links cannot exclude them",
+                        where);
     if (l->negatives && !parse_negatives(l))
         return gnn_fail(e, GNN_E_USAGE,
                         "%s: negatives '%.64s': expected binary:A, A above 0, or triplet:K, K a "

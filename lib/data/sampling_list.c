@@ -55,6 +55,12 @@ const struct gnn_sampling_member gnn_sampling_list[] = {
     {GNN_MEMBER_FLAG, AT(links.strict), .group = "links", .key = "strict", .option = "strict",
      .help = "no negative is an edge of the type, or a link of sets", .section = GNN_SECTION_LINKS,
      .train = true},
+    {GNN_MEMBER_CHOICE, AT(links.exclude), .group = "links", .key = "exclude", .option = "exclude",
+     .arg = "WHICH",
+     .help =
+         "edges that are never picked: none, the links of the batch themselves (self), or these "
+         "and their reverses (reverse) (default: none)",
+     .choices = "none|self|reverse", .section = GNN_SECTION_LINKS, .train = true},
 
     {GNN_MEMBER_U32, AT(walks.length), .group = "walks", .key = "length", .option = "walk-length",
      .arg = "N", .help = "random walks of N steps from each seed, in place of neighbourhoods",
@@ -150,7 +156,9 @@ static const struct {
     {.without = "walk-length",
      .options = "walks-per-seed metapath node2vec restart pairs",
      .why = "requires --walk-length"},
-    {.without = "links", .options = "negatives negative-end strict", .why = "requires --links"},
+    {.without = "links",
+     .options = "negatives negative-end strict exclude",
+     .why = "requires --links"},
     {.without = "negatives", .options = "negative-end strict", .why = "requires --negatives"},
     {"links",
      .options = "seed-type seed-time seed-weight seed-balance clusters walk-length "

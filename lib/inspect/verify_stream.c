@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "lib/inspect/among.h"
+#include "lib/inspect/absent.h"
 #include "lib/inspect/inspect.h"
 #include "lib/inspect/laws.h"
 #include "lib/inspect/leaks.h"
@@ -29,6 +30,7 @@ struct check {
     struct gnn_redraw redraw; /* where no leaks are counted */
     struct gnn_buf sorted;    /* u32: the sources of a row */
     struct gnn_among among;   /* entries of a batch, where all edges among them must be there */
+    struct gnn_absent absent; /* of a batch, where no leaks are counted */
     uint64_t *epoch_of;       /* [nsplits][nparts] one more than that of the last cluster, or 0 */
     uint32_t *tree_of;        /* [nparts] of clusters: one more than the tree, or 0 */
     struct last {
@@ -105,6 +107,7 @@ static void check_release(struct check *c)
     gnn_free(c->time);
     gnn_free(c->seed_time);
     gnn_among_release(&c->among);
+    gnn_absent_release(&c->absent);
     gnn_laws_release(&c->laws);
     gnn_redraw_release(&c->redraw);
     gnn_buf_release(&c->sorted);
@@ -167,7 +170,7 @@ struct claim {
     const int64_t *time; /* of its destination, or NULL */
     const int64_t *own;  /* of its source, if that is the edge's, or NULL */
 };
-enum found { FOUND, OUT_OF_TIME, OTHER_TIME, NOT_FOUND };
+enum found { FOUND, OUT_OF_TIME, OTHER_TIME, EXCLUDED, NOT_FOUND };
 
 /* Of an edge that is there. */
 static enum found judge_time(const struct gnn_pick_time *r, int64_t edge, const struct claim *x)
@@ -175,6 +178,15 @@ static enum found judge_time(const struct gnn_pick_time *r, int64_t edge, const 
     if (!in_time(r, &edge, x->time))
         return OUT_OF_TIME;
     return x->own && *x->own != gnn_time_of_entry(r->real, edge) ? OTHER_TIME : FOUND;
+}
+
+/* Whether edge i of a row, into an original node, is excluded from the batch. */
+static bool is_absent(const struct check *c, const struct gnn_view_row *r, uint32_t et,
+                      uint32_t dst, uint64_t i)
+{
+    const int64_t *time = c->time[(size_t)et * c->view.store->nparts + r->part];
+    return c->absent.n &&
+           gnn_absent_has(&c->absent, et, r->indices[i], dst, time ? &time[r->first + i] : NULL);
 }
 
 /* Whether there is such an edge among the in-edges of an original node. Their ids are in sequence,
@@ -189,7 +201,9 @@ static enum found find_edge(const struct check *c, const struct gnn_view_row *r,
     for (uint64_t k = 0; k < r->n && (best == NOT_FOUND || (best != FOUND && !x.id)); k++) {
         const uint64_t i = at >= r->n ? k : at + k < r->n ? at + k : at + k - r->n;
         if (r->indices[i] == x.src && (!x.id || *x.id == gnn_view_edge_id(v, et, dst, r, i)))
-            best = !x.time || !time ? FOUND : judge_time(&c->rule, time[r->first + i], &x);
+            best = is_absent(c, r, et, dst, i) ? EXCLUDED
+                   : !x.time || !time          ? FOUND
+                                               : judge_time(&c->rule, time[r->first + i], &x);
     }
     return best;
 }
@@ -208,6 +222,8 @@ static int judge_edge(struct check *c, struct place at, enum found found, struct
         return gnn_fail(e, GNN_E_INPUT, "%s: batch %" PRIu64 ": hop %u: edge %u -> %u is %s",
                         c->name, c->batch, at.hop, at.src, at.dst,
                         found == NOT_FOUND    ? "not in the store"
+                        : found == EXCLUDED   ? "a link of the batch, or the reverse of one, "
+                                                "which it excludes"
                         : found == OTHER_TIME ? "of another time than its source"
                                               : "of a time that its seed rules out");
     gnn_leak_add(&c->leaks->future, "batch %" PRIu64 ": hop %u: edge %u of %s: %u -> %u", c->batch,
@@ -218,12 +234,12 @@ static int judge_edge(struct check *c, struct place at, enum found found, struct
 
 /* How often the store has an edge from src, as the row may have picked it. */
 static uint32_t count_edges(const struct check *c, const struct gnn_view_row *r, uint32_t et,
-                            struct claim x)
+                            uint32_t dst, struct claim x)
 {
     const int64_t *time = c->time[(size_t)et * c->view.store->nparts + r->part];
     uint32_t n = 0;
     for (uint64_t k = 0; k < r->n; k++)
-        n += r->indices[k] == x.src &&
+        n += r->indices[k] == x.src && !is_absent(c, r, et, dst, k) &&
              (!x.time || !time || judge_time(&c->rule, time[r->first + k], &x) == FOUND);
     return n;
 }
@@ -241,10 +257,13 @@ static int check_picks(struct check *c, const struct gnn_batch *b, struct place 
                   *own = c->rule.by_edge ? b->type[t->src].time : NULL;
     const struct gnn_pick_rule rule =
         gnn_sampling_rule(&c->meta->sampling, (uint64_t)at.hop * b->netypes + at.et);
-    const uint32_t n = k->indptr[i + 1] - k->indptr[i];
+    const uint32_t n = k->indptr[i + 1] - k->indptr[i],
+                   orig = c->meta->sampling.original_ids ? at.dst
+                                                         : gnn_view_orig(&c->view, t->dst, at.dst);
     uint32_t some = 0, *v;
     for (uint64_t j = 0; j < r->n; j++)
-        some += !time || !entry || in_time(&c->rule, &time[r->first + j], entry);
+        some += (!time || !entry || in_time(&c->rule, &time[r->first + j], entry)) &&
+                !is_absent(c, r, at.et, orig, j);
     if (gnn_sampling_induces(&c->meta->sampling, at.hop))
         some = n; /* check_induced knows which these are */
     const uint32_t want = gnn_pick_count(rule, some);
@@ -268,7 +287,7 @@ static int check_picks(struct check *c, const struct gnn_batch *b, struct place 
         const struct claim x = {
             c->meta->sampling.original_ids ? gnn_view_store_id(&c->view, t->src, src) : src, NULL,
             entry, own ? &own[v[j]] : NULL};
-        if (run > 1 && run > count_edges(c, r, at.et, x))
+        if (run > 1 && run > count_edges(c, r, at.et, orig, x))
             return gnn_fail(e, GNN_E_INPUT,
                             "%s: batch %" PRIu64 ": hop %u: edge %u -> %u is there %u time%s, more "
                             "often than in the store",
@@ -326,7 +345,8 @@ static bool has_all(const struct check *c, const struct gnn_batch *b, uint32_t e
     for (uint64_t r = 0; r < row.n; r++) {
         const uint32_t src =
             original ? gnn_view_orig(&c->view, t->src, row.indices[r]) : row.indices[r];
-        if (time && !in_time(&c->rule, &time[row.first + r], &dst->time[i]))
+        if ((time && !in_time(&c->rule, &time[row.first + r], &dst->time[i])) ||
+            is_absent(c, &row, et, orig, r))
             continue;
         const uint32_t local = gnn_among_find(&c->among, src, dst, i);
         if (local == UINT32_MAX)
@@ -499,6 +519,7 @@ static int check_batch(struct check *c, const struct gnn_batch *b, struct gnn_er
         return gnn_fail(e, (enum gnn_status)rc, "%s: batch %" PRIu64 ": %s", c->name, c->batch,
                         why.msg);
     if (check_key(c, b, e) || check_nodes(c, b, e) || check_walks(c, b, e) ||
+        (c->view.store && !c->leaks && gnn_absent_set(&c->absent, c->meta, &c->view, b, e)) ||
         (c->view.store && check_seeds(c, b, e)) ||
         (c->view.store && c->meta->sampling.clusters && check_clusters(c, b, e)))
         return e->code;

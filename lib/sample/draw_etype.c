@@ -171,6 +171,15 @@ static int count_on_cpu(const struct sample_draw *d, uint32_t et, struct gnn_sam
         gnn_buf_fit(&d->w->span, job->n, sizeof *job->span, "a sampling thread", d->e))
         return d->e->code;
     job->span = job->rule.weighted ? d->w->span.data : NULL;
+    if (d->w->excluded && d->w->excluded[et].of.node) {
+        if (gnn_buf_fit(&d->w->mark, job->n / 64 + UINT64_C(1), sizeof *job->mark,
+                        "a sampling thread", d->e) ||
+            gnn_buf_fit(&d->w->skip, job->n, sizeof *job->skip, "a sampling thread", d->e))
+            return d->e->code;
+        job->excluded = &d->w->excluded[et].of;
+        job->mark = d->w->mark.data;
+        job->skip = d->w->skip.data;
+    }
     job->scratch = d->w->scratch;
     const enum gnn_sample_status st = gnn_sample_count(job, &bad);
     return st ? report_damage(d, et, job, st, &bad) : 0;

@@ -293,6 +293,8 @@ static int begin_batch(const struct sample_seeds *base, const struct sample_draw
     (void)lay_all(&k, d->w->links.data);
     if (find_links(&k) || (k.nneg && draw_negatives(&k)))
         return d->e->code;
+    if (q->s->meta.sampling.links.exclude && gnn_link_exclude(&q->edges, d, k.link, k.time, k.n))
+        return d->e->code;
     for (unsigned i = 0; i < LINK_ENDS; i++)
         add_ends(&k, &k.of[one ? LINK_HEAD : i], i);
     for (unsigned i = 0; i < LINK_ENDS; i++)

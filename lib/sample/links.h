@@ -107,4 +107,13 @@ int gnn_link_negatives_draw(const struct link_negatives *x, enum link_known know
                             const uint32_t key[2], const struct link *positive, uint64_t n,
                             struct link *negative, struct gnn_err *e) GNN_MUST_USE;
 
+/* ---- (lib/sample/link_exclude.c) edges that a batch does not have ---- */
+
+/* Prepares a thread for batches that exclude some, and ends that, in any case. */
+int gnn_link_exclude_new(struct sample_worker *w, struct gnn_err *e) GNN_MUST_USE;
+void gnn_link_exclude_free(struct sample_worker *w);
+/* Finds those that belong to n positives, which have these times, or NULL: d->w->excluded. */
+int gnn_link_exclude(const struct link_edges *q, const struct sample_draw *d,
+                     const struct link *link, const int64_t *time, uint64_t n) GNN_MUST_USE;
+
 #endif

@@ -104,22 +104,30 @@ struct sample_columns {
     struct gnn_tensor *of[GNN_NCOLUMNS];
 };
 
+/* Edges of a type that a batch does not have; where there are none, `of` is empty. */
+struct sample_excluded {
+    struct gnn_excluded of;
+    struct gnn_buf table, edges, wanted, found, sources;
+};
+
 /* The state of a thread. */
 struct sample_worker {
     struct gnn_relabel *type;      /* [nntypes] */
     struct sample_columns *column; /* [nntypes] */
     uint64_t **counts;             /* [nntypes] */
-    uint32_t nntypes;
+    uint32_t nntypes, netypes;
     struct gnn_entries seeds;
-    uint32_t *keys;           /* of gnn_sample_keys */
-    struct gnn_buf row;       /* struct gnn_sample_row per destination */
-    struct gnn_buf span;      /* struct gnn_sample_span, likewise */
-    struct gnn_buf walk[7];   /* of random walks (lib/sample/walk.c) */
-    struct gnn_tensors aside; /* blocks of a hop that batches do not keep */
-    struct gnn_buf filter;    /* of gnn_relabel_keep */
-    struct gnn_buf joined;    /* entries that a hop adds, or that a batch of links starts from */
-    struct gnn_buf links;     /* a batch's links (lib/sample/link_seeds.c) */
-    struct gnn_buf times;     /* i64 or f64, of the picks of a block */
+    uint32_t *keys;            /* of gnn_sample_keys */
+    struct gnn_buf row;        /* struct gnn_sample_row per destination */
+    struct gnn_buf span;       /* struct gnn_sample_span, likewise */
+    struct gnn_buf walk[7];    /* of random walks (lib/sample/walk.c) */
+    struct gnn_tensors aside;  /* blocks of a hop that batches do not keep */
+    struct gnn_buf filter;     /* of gnn_relabel_keep */
+    struct gnn_buf joined;     /* entries that a hop adds, or that a batch of links starts from */
+    struct gnn_buf links;      /* a batch's links (lib/sample/link_seeds.c) */
+    struct gnn_buf mark, skip; /* of destinations with excluded edges (kernels/sample.h) */
+    struct sample_excluded *excluded; /* [netypes] what the batch does not have; or NULL */
+    struct gnn_buf times;             /* i64 or f64, of the picks of a block */
     void *scratch;
     struct sample_remote *remote; /* with several ranks; or NULL */
     struct sample_backend *backend;

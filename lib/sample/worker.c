@@ -4,7 +4,7 @@
  * and its scratch from batch to batch. */
 #include <string.h>
 
-#include "lib/sample/sample_impl.h"
+#include "lib/sample/links.h"
 
 void gnn_sample_worker_free(void *worker)
 {
@@ -25,6 +25,9 @@ void gnn_sample_worker_free(void *worker)
     gnn_buf_release(&w->filter);
     gnn_buf_release(&w->joined);
     gnn_buf_release(&w->links);
+    gnn_buf_release(&w->mark);
+    gnn_buf_release(&w->skip);
+    gnn_link_exclude_free(w);
     gnn_buf_release(&w->times);
     gnn_tensors_release(&w->aside);
     for (uint32_t i = 0; i < sizeof w->walk / sizeof *w->walk; i++)
@@ -48,6 +51,7 @@ void *gnn_sample_worker_new(void *arg, struct gnn_err *e)
     if (!w)
         return NULL;
     w->nntypes = c->nntypes;
+    w->netypes = c->netypes;
     w->backend = s->backend;
     w->type = gnn_alloc_zero(c->nntypes, sizeof *w->type, "a sampling thread", e);
     w->column = gnn_alloc_zero(c->nntypes, sizeof *w->column, "a sampling thread", e);
@@ -62,6 +66,8 @@ void *gnn_sample_worker_new(void *arg, struct gnn_err *e)
     bool good = !e->code;
     for (uint32_t t = 0; good && t < c->nntypes; t++)
         good = !gnn_sample_numbering(s, s->meta.schema.ntype[t].count, &w->type[t], e);
+    if (good && m->links.exclude)
+        good = !gnn_link_exclude_new(w, e);
     if (good && s->comm->size > 1)
         good = (w->remote = gnn_sample_remote_new(s, e)) != NULL;
     if (!good || w->backend->context_new(w->backend, &w->context, e)) {

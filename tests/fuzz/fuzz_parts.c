@@ -172,7 +172,8 @@ static void read_sets(struct gnn_store *s)
     for (uint32_t i = 0; i < s->meta.schema.nsets; i++) {
         uint32_t *ids;
         struct gnn_err why = {0};
-        if (!gnn_store_split(s, i, &ids, &why))
+        if (s->meta.schema.set[i].links ? !gnn_store_links(s, i, &ids, NULL, &why)
+                                        : !gnn_store_split(s, i, &ids, &why))
             gnn_free(ids);
     }
 }

@@ -47,7 +47,8 @@ static uint64_t use(struct gnn_store *s)
     }
     for (uint32_t i = 0; i < s->meta.schema.nsets; i++) {
         uint32_t *ids;
-        if (!gnn_store_split(s, i, &ids, &e))
+        if (s->meta.schema.set[i].links ? !gnn_store_links(s, i, &ids, NULL, &e)
+                                        : !gnn_store_split(s, i, &ids, &e))
             gnn_free(ids);
         e = (struct gnn_err){0};
     }

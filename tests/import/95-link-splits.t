@@ -66,6 +66,11 @@ check "batches are those that are drawn again" gnn-inspect --verify batches --ag
 gnn-sample -q --no-provenance one1 --original-ids -f 3,3 -o original
 gnn-sample -q --no-provenance whole1 --original-ids -f 3,3 -o complete
 check "and those of a complete store" gnn-inspect --diff --original original complete
+check "Python finds features in the base, and sets of nodes" env PYTHONPATH="$GNN_TOP/formats/python" "$python" -c 'import gnntools
+s, t = gnntools.Store("one1"), gnntools.Store("s")
+assert (s.rows("x")[[3, 5]] == t.rows("x")[[3, 5]]).all() and (s.set("train") == t.set("train")).all()'
+cut -k 3 --halo-edges -o halo one1
+check "halos can have their edges" gnn-inspect --verify halo --against one1
 refuses 2 "set 'links/train' is of links 'to', not of nodes" 'a set of links as seeds that are nodes' gnn-sample one1 -f 3 --split links/train -o x
 mkdir -p deep/er
 split node/to/node=85/5/10 -o deep/er/rel s

@@ -110,15 +110,7 @@ def read_store(path):
         must([k for k, _ in frames] == [HEADER, TENSORS, END], "frames of a part")
         must(frames[0][1] == header, "header of part %d" % p)
         parts.append(dict(frames[1][1]))
-    if "base" in header:
-        base, others = read_store(os.path.join(path, header["base"]["path"]))
-        must(base["identity"] == header["base"]["identity"], "identity of the base store")
-        must("base" not in base, "base store of a base store")
-        for own, other in zip(parts, others):
-            known = set(own)
-            own.update((k, v) for k, v in other.items() if k not in known and not k.startswith("halo/")
-                       and not (k.startswith("edge/") and k.rpartition("/")[0] + "/indptr" in known))
-    return header, parts
+    return header, promised.with_base(must, read_store, path, header, parts)
 
 
 def write_frame(f, kind, seq, tensors, align, major=1):

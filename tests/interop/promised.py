@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """What gnb(5) says of the counts in a batch: its seeds, blocks and picks are those that the header promises."""
+import os
 import struct
 
 import numpy as np
@@ -9,6 +10,20 @@ def version(header):
     """The version of the frames."""
     sampling = header.get("sampling", {})
     return 3 if "links" in sampling else 1 + any(bool(sampling.get(key)) for key in ("disjoint", "time", "induced"))
+
+
+def with_base(must, read_store, path, header, parts):
+    """The parts of a store; what they do not have, they have from its base store."""
+    if "base" not in header:
+        return parts
+    base, others = read_store(os.path.join(path, header["base"]["path"]))
+    must(base["identity"] == header["base"]["identity"], "identity of the base store")
+    must("base" not in base, "base store of a base store")
+    for own, other in zip(parts, others):
+        known = set(own)
+        own.update((k, v) for k, v in other.items() if k not in known and not k.startswith("halo/")
+                   and not (k.startswith("edge/") and k.rpartition("/")[0] + "/indptr" in known))
+    return parts
 
 
 def must_be(must, path, header, batches):

@@ -9,7 +9,7 @@ gnn-partition -q -k 3 -o sp s
 links='--links node/to/node -f 5,3 -b 256'
 for d in dot cosine mlp; do
     negatives='--negatives binary:1 --strict'
-    gnn-sample -q s $links $negatives --epochs 2 --no-provenance | gnn-gather -q s | gnn-train -q --decoder $d --hidden 8 --no-provenance -o piped
+    gnn-sample -q s $links $negatives --exclude reverse --epochs 2 --no-provenance | gnn-gather -q s | gnn-train -q --decoder $d --hidden 8 --no-provenance -o piped
     gnn-train -q --store s $links $negatives --epochs 2 --decoder $d --hidden 8 --no-provenance -o stored
     check "gnn-train makes the model of a pipeline: $d" gnn-inspect --diff piped stored
     gnn-train -q --store sp $links $negatives --epochs 2 --decoder $d --hidden 8 --no-provenance -o parted
@@ -25,7 +25,7 @@ check "gnn-train says the default of negatives" grep -q 'negatives: one for each
 check "the loss falls" /usr/bin/python3 -c '
 import json
 x = [e["loss"] for e in map(json.loads, open("m.json")) if e.get("event") == "epoch"]
-assert len(x) == 30 and x[-1] < 0.8 * x[0] and x[-1] < 0.65, x'
+assert len(x) == 30 and x[-1] < 0.9 * x[0] and x[-1] < 0.65, x'
 
 # A run that is cut goes on to the same model.
 learn="-q --store s $links --negatives binary:1 --decoder mlp --hidden 8 --no-provenance --epochs 4"
@@ -43,7 +43,7 @@ refuses 2 'requires links' 'a decoder of nodes' gnn-train --store s -f 4 --decod
 refuses 2 'see --decoder' 'a head' gnn-train --store s $links --head 0 -o x
 refuses 2 'does not apply to links' 'weights of classes' gnn-train --store s $links --class-weights balanced -o x
 refuses 2 'nothing is sampled' 'full batches' gnn-train --store s --links node/to/node --full-batch -o x
-refuses 2 'cannot be used with --links' 'a set of nodes' gnn-train --store s $links --eval valid -o x
+refuses 2 'is of nodes, not of links' 'a set of nodes' gnn-train --store s $links --eval valid -o x
 refuses 2 'requires --store' 'links of a stream as an option' sh -c "gnn-sample -q s $links | gnn-train --links node/to/node -o x"
 refuses 2 'have no negatives' 'links without negatives' sh -c "gnn-sample -q s $links | gnn-gather -q s | gnn-train -o x"
 gnn-train -q --store s -f 5,3 --epochs 1 --hidden 8 -o nodes

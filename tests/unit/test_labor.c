@@ -175,10 +175,10 @@ static void portable(void)
         for (size_t f = 0; f < sizeof fanouts / sizeof *fanouts; f++) {
             const uint32_t k = fanouts[f];
             const struct gnn_sample_graph g = {.nsrc = 1 << 16, .orig = mapped ? orig : NULL};
-            struct gnn_sample_row row[ROWS];
+            struct gnn_labor_row row[ROWS];
             void *scratch = aligned_alloc(64, (gnn_labor_scratch(k) + 63) / 64 * 64);
             for (uint32_t l = 0; l < ROWS; l++)
-                row[l] = (struct gnn_sample_row){source + (size_t)l * MOST, k + 1 + l * l * 2, l};
+                row[l] = (struct gnn_labor_row){source + (size_t)l * MOST, k + 1 + l * l * 2, {0}};
             gnn_labor_pick(&g, k, key, row, ROWS, scratch, a);
             gnn_labor_pick_portable(&g, k, key, row, ROWS, scratch, b);
             same = same && !memcmp(a, b, (size_t)ROWS * k * sizeof *a);
