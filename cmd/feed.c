@@ -121,8 +121,8 @@ static struct gnn_source *open_store(struct gnn_sampler_opts *s, struct gnn_err 
     const bool seeds_only = feed.seeds_only;
     g.part_by_part = seeds_only; /* other partitions may be in memory already, to its limit */
     g.fields = seeds_only ? "y"
-                          : gnn_feed_fields(&feed.store.meta.schema, feed.edge_weight, feed.degrees,
-                                            fields);
+                          : gnn_feed_fields(&feed.store.meta.schema, !s->sampling.links.type,
+                                            feed.edge_weight, feed.degrees, fields);
     if (feed.replicate.n)
         cache_replicate(&feed.replicate, &feed.cache, &g.replicate);
     g.hits = &feed.gathered;

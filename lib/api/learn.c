@@ -71,7 +71,7 @@ static struct gnn_source *open_batches(struct run *r, struct gnn_graph *g, struc
     r->s.epoch_to = r->epochs.to;
     r->s.sampling.edge_ids = c->edge_weight || c->edge_features || gnn_layer_needs_ids(c);
     r->g.dtype = dtypes[r->dtype];
-    r->g.fields = gnn_feed_fields(&g->s.meta.schema, c->edge_weight,
+    r->g.fields = gnn_feed_fields(&g->s.meta.schema, !r->s.sampling.links.type, c->edge_weight,
                                   gnn_adj_needs_degrees(c->layer->norm), r->fields);
     gnn_feed_prefetch(&r->s, &r->g, r->prefetch);
     return gnn_feed_new(&g->s, &r->s, &r->g, e);

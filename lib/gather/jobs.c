@@ -149,6 +149,8 @@ static int add_degrees(struct gatherer *g, const struct degrees *d, struct gnn_e
 static int unknown_field(const struct gatherer *g, const char *name, struct gnn_err *e)
 {
     const struct gnn_schema *c = &g->meta.schema;
+    if (g->meta.sampling.links.type && !strcmp(name, "y"))
+        return gnn_fail(e, GNN_E_USAGE, "field 'y': labels are of nodes, and the seeds are links");
     for (uint32_t t = 0; t < c->netypes; t++)
         if (gnn_field_find(c->etype[t].field, c->etype[t].nfields, name))
             return gnn_fail(

@@ -48,16 +48,17 @@ static bool nodes_have(const struct gnn_schema *s, const char *name)
     return false;
 }
 
-const char *gnn_feed_fields(const struct gnn_schema *c, const char *edge_weight, bool wants_degrees,
-                            char text[GNN_FEED_FIELDS])
+const char *gnn_feed_fields(const struct gnn_schema *c, bool labels, const char *edge_weight,
+                            bool wants_degrees, char text[GNN_FEED_FIELDS])
 {
     const char *weight = edge_weight ? edge_weight : "";
     const bool x = nodes_have(c, "x"), listed = x && !strcmp(weight, "x");
     const bool degrees = wants_degrees && has_degrees(c);
     if (!degrees && !*weight)
         return NULL;
-    snprintf(text, GNN_FEED_FIELDS, "%s%s%s%s%s%s%s", x ? ",x" : "", nodes_have(c, "y") ? ",y" : "",
-             degrees ? ",degree" : "", degrees && *weight ? ":" : "", degrees ? weight : "",
-             *weight && !listed ? "," : "", listed ? "" : weight);
+    snprintf(text, GNN_FEED_FIELDS, "%s%s%s%s%s%s%s", x ? ",x" : "",
+             labels && nodes_have(c, "y") ? ",y" : "", degrees ? ",degree" : "",
+             degrees && *weight ? ":" : "", degrees ? weight : "", *weight && !listed ? "," : "",
+             listed ? "" : weight);
     return text + 1;
 }

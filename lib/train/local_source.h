@@ -16,9 +16,9 @@ struct gnn_source *gnn_feed_new(struct gnn_store *store, const struct gnn_sample
  * training would hold up all of these at their next barrier. */
 void gnn_feed_prefetch(struct gnn_sampler_opts *s, struct gnn_gather_opts *g, unsigned n);
 /* The fields that a model needs, in text; NULL: those that are gathered anyway. A name is of nodes
- * and edges alike, and is given once. edge_weight may be NULL. */
+ * and edges alike, and is given once. labels: of nodes, not of links. edge_weight may be NULL. */
 enum { GNN_FEED_FIELDS = 2 * GNN_WORD_MAX + 32 };
-const char *gnn_feed_fields(const struct gnn_schema *c, const char *edge_weight, bool wants_degrees,
-                            char text[GNN_FEED_FIELDS]);
+const char *gnn_feed_fields(const struct gnn_schema *c, bool labels, const char *edge_weight,
+                            bool wants_degrees, char text[GNN_FEED_FIELDS]);
 
 #endif

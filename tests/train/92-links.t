@@ -18,6 +18,7 @@ for d in dot cosine mlp; do
     check "gnn-train learns from links between types: $d" grep -q '"loss"' m.json
     check "gnn-inspect tells of the model: $d" sh -c 'gnn-inspect typed | grep -q "task   links"'
 done
+check "a model learns from links that needs degrees" gnn-train -q --store s $links -m gcn --hidden 8 --epochs 1 -o x
 gnn-train -q --store s $links -m gat --heads 2 --decoder cosine --hidden 8 --epochs 1 -o gat
 check "a model of attention heads has heads of links, too" gnn-train -q --store s $links -m gat --heads 2 --decoder cosine --hidden 8 --epochs 1 --init gat -o x
 gnn-train --store s --links node/to/node -f 4,4 --epochs 30 --lr 0.02 --dropout 0 --hidden 16 --decoder mlp --metrics m.json -o x 2>said
@@ -48,6 +49,8 @@ refuses 2 'requires --store' 'links of a stream as an option' sh -c "gnn-sample 
 refuses 2 'have no negatives' 'links without negatives' sh -c "gnn-sample -q s $links | gnn-gather -q s | gnn-train -o x"
 gnn-train -q --store s -f 5,3 --epochs 1 --hidden 8 -o nodes
 refuses 3 'links task' 'to go on with a model of nodes' gnn-train --store s $links --init nodes -o x
+refusing=gnn-gather
+refuses 2 'labels are of nodes' 'labels of links' sh -c "gnn-sample -q s $links | gnn-gather s -F x,y -o x"
 refusing=gnn-predict
 refuses 2 'a model of links' 'a model of links' gnn-predict s whole
 mkdir forged
