@@ -4,12 +4,13 @@
 #include <string.h>
 
 #include "kernels/owner.h"
+#include "kernels/simd.h"
 #include "lib/sample/links.h"
 
 enum {
     FEW = 4,       /* sources that are looked for one after the other in a row */
     FILTER = 4096, /* bits, of more sources */
-    BLOCK = 64,    /* edges that are compared together */
+    BLOCK = 256,   /* edges that are compared together */
     AHEAD = 8,     /* rows that are fetched ahead, */
     FETCHED = 256, /* edges of each: what follows, the processor fetches by itself */
     LEAST_SLOTS = 16
@@ -142,16 +143,21 @@ static int add_found(struct finding *f, uint32_t at)
     return 0;
 }
 
+GNN_SIMD static bool has_source(const uint32_t *row, uint64_t n, uint32_t source)
+{
+    uint32_t any = 0;
+    for (uint64_t j = 0; j < n; j++)
+        any |= row[j] == source;
+    return any;
+}
+
 /* Edges from a source, at `from` to `to` - 1 of a row. */
 static int find_source(struct finding *f, const uint32_t *row, uint32_t from, uint32_t to,
                        uint32_t source)
 {
     for (uint64_t i = from, end; i < to; i = end) {
-        uint32_t any = 0;
         end = to - i < BLOCK ? to : i + BLOCK;
-        for (uint64_t j = i; j < end; j++)
-            any |= row[j] == source;
-        for (uint64_t j = any ? i : end; j < end; j++)
+        for (uint64_t j = has_source(row + i, end - i, source) ? i : end; j < end; j++)
             if (row[j] == source && add_found(f, (uint32_t)j))
                 return f->d->e->code;
     }
