@@ -15,6 +15,8 @@ under() {
         1,1 | 127,1) is=refused ;; # 127: the system's loader
         # So does OpenMP's library, with an empty line, before the program begins.
         1,2) if grep -q '^libgomp: Out of memory' err && [ ! -s out ]; then is=refused; else is=bad; fi ;;
+        # The system's loader may crash, at limits that depend on the size of the program, before there is a program.
+        139,*) if ! sh -c 'ulimit -c 0 && ulimit "-$0" "$1" && shift && exec "$1" --version' $limit "$_at" "$@" >/dev/null 2>&1; then is=refused; else is=bad; fi ;;
         *) is=bad ;;
     esac
     [ $is != bad ] || { _nbad=$((_nbad + 1)) && _bad="${_bad:-$_rc at $_at KB: $(grep . err | head -n 1)}"; }

@@ -66,7 +66,7 @@ says "no set 'valid,test': one set for each option" 2 gnn-predict -n --split val
 says "unexpected argument 'X': gnn-partition -k N -o STORE STORE; the new store is named with -o" 2 gnn-partition -k 2 S X
 says 'm.st is a model and S a store: gnn-predict STORE MODEL' 2 gnn-predict m.st S
 gnn-import -q -o unlabelled rmat:scale=5
-says 'unlabelled: no labels to train on (gnn-import --labels reads them)' 2 gnn-train --store unlabelled -o X
+says 'unlabelled: no labels to train on (gnn-import --labels reads them; --links trains on edges)' 2 gnn-train --store unlabelled -o X
 says 'unlabelled: no labels to train on' 2 gnn-train --store unlabelled --full-batch --eval valid -o X
 says 'S is a store and b a stream: gnn-gather -i b S' 2 gnn-gather -i S b
 says 'X: no such store, but -o S is one' 2 gnn-partition -k 2 -o S X
