@@ -35,13 +35,13 @@ static int check_links(const struct counts *s)
 {
     const struct gnn_sampling *m = &s->m->sampling;
     const struct gnn_batch *b = s->b;
-    const uint64_t n = b->rows[GNN_UNIT_PAIRS], most = gnn_sampling_seeds_of(m, b->split, b->step),
-                   negatives = gnn_sampling_negatives(m, b->seeds);
+    const uint64_t n = b->rows[GNN_UNIT_PAIRS], most = gnn_sampling_seeds_of(m, b->split, b->step);
     if (b->seeds > most || n > b->seeds || (!m->ranks && n < b->seeds) || !b->seeds)
         return fail_batch(s, "pair",
                           "%" PRIu64 " link%s, where the batch has %" PRIu64
                           " and its step can have %" PRIu64,
                           n, gnn_plural(n), b->seeds, most);
+    const uint64_t negatives = gnn_sampling_negatives(m, b->seeds);
     if (b->rows[GNN_UNIT_NEGATIVES] > negatives ||
         (!m->ranks && b->rows[GNN_UNIT_NEGATIVES] < negatives))
         return fail_batch(s, "negative", "%" PRIu64 " negative%s, and there should be %" PRIu64,

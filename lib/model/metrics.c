@@ -96,7 +96,10 @@ int gnn_score_init(struct gnn_score *s, enum gnn_task task, uint32_t outputs, bo
 
 int gnn_score_links(struct gnn_score *s, struct gnn_measure m, struct gnn_err *e)
 {
-    const struct gnn_link_measure of = {m.metric == GNN_MRR ? GNN_LINK_MRR : GNN_LINK_HITS,
+    const struct gnn_link_measure of = {m.metric == GNN_MRR                 ? GNN_LINK_MRR
+                                        : m.metric == GNN_HITS_AT           ? GNN_LINK_HITS
+                                        : m.metric == GNN_AVERAGE_PRECISION ? GNN_LINK_AP
+                                                                            : GNN_LINK_AUC,
                                         (uint64_t)m.at};
     if (!(s->link = gnn_alloc_zero(1, sizeof *s->link, "scores of links", e)))
         return e->code;
@@ -291,7 +294,7 @@ int gnn_score_value(const struct gnn_score *s, struct gnn_measure m, double *val
     *value = NAN;
     if (!gnn_metric_defined(m.metric, s->task))
         return 0;
-    if (gnn_metric_links(m.metric))
+    if (s->link || gnn_metric_links(m.metric))
         return link_value(s, value, e);
     if (gnn_metric_ranks(m.metric))
         return rank_mean(s, m, value, e);

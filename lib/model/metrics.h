@@ -93,7 +93,8 @@ static inline uint64_t gnn_score_sums(const struct gnn_score *s)
 }
 int gnn_score_init(struct gnn_score *s, enum gnn_task task, uint32_t outputs, bool keep,
                    struct gnn_err *e) GNN_MUST_USE;
-/* After _init: makes a score of links for a metric that gnn_metric_links. */
+/* After _init: makes a score of links for this metric alone: one that gnn_metric_links, ROC-AUC or
+ * average precision. */
 int gnn_score_links(struct gnn_score *s, struct gnn_measure m, struct gnn_err *e) GNN_MUST_USE;
 void gnn_score_clear(struct gnn_score *s);
 void gnn_score_release(struct gnn_score *s);

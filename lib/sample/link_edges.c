@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The edges of a type as links (lib/sample/links.h): found by their ids, which count the in-edges
  * of all tails in the order of the unpartitioned store. */
-#include <inttypes.h>
 #include <string.h>
 
 #include "lib/sample/links.h"

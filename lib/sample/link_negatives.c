@@ -2,7 +2,6 @@
 /* Negatives of links (lib/sample/links.h): each is a function of its positive's place in the global
  * batch and of its number among the negatives of that, whatever threads, parts and ranks there are.
  */
-#include <inttypes.h>
 
 #include "lib/sample/links.h"
 

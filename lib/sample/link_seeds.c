@@ -2,12 +2,9 @@
 /* Seeds that are links: all edges of a type, or those of sets or of a file. A batch has some of
  * them, in the order of the epoch, and negatives; it begins with the different nodes at their ends,
  * ascending by tree and original id, as in PyG's LinkNeighborLoader. */
-#include <inttypes.h>
-#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "formats/xxh.h"
 #include "kernels/perm.h"
 #include "lib/data/rule.h"
 #include "lib/sample/links.h"

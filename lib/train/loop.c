@@ -38,6 +38,12 @@ static int check_source(const struct gnn_trainer *t, struct gnn_err *e)
     return 0;
 }
 
+/* Metrics that are computed of all scores of links together. */
+static bool ranks_links(enum gnn_metric m)
+{
+    return gnn_metric_links(m) || m == GNN_ROC_AUC || m == GNN_AVERAGE_PRECISION;
+}
+
 int gnn_trainer_init(struct gnn_trainer *t, struct gnn_model *m, const struct gnn_meta *meta,
                      const struct gnn_train_opts *o, struct gnn_err *e)
 {
@@ -60,7 +66,7 @@ int gnn_trainer_init(struct gnn_trainer *t, struct gnn_model *m, const struct gn
     t->best_eval = gnn_alloc_zero(ns, sizeof(*t->eval), "scores", e);
     for (uint32_t i = 1; i < ns && !e->code; i++)
         if (!gnn_score_init(&t->score[i], m->c.task, out, gnn_metric_ranks(o->metric.metric), e) &&
-            gnn_metric_links(o->metric.metric))
+            m->c.decoder && ranks_links(o->metric.metric))
             (void)!gnn_score_links(&t->score[i], o->metric, e);
     if (!e->code && !gnn_train_untrained_init(t, e) && !gnn_train_weigh_init(t, e) &&
         !gnn_train_slabs_init(t, e))
