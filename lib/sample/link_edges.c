@@ -3,6 +3,7 @@
  * of all tails in the order of the unpartitioned store. */
 #include <string.h>
 
+#include "kernels/owner.h"
 #include "lib/sample/links.h"
 
 void gnn_link_edges_release(struct link_edges *q)
@@ -125,24 +126,17 @@ int gnn_link_edges_init(struct link_edges *q, struct gnn_store *s, uint32_t etyp
 int gnn_link_edges_at(const struct link_edges *q, uint64_t id, struct link *x, int64_t *time,
                       struct gnn_err *e)
 {
-    uint64_t low = 0,
-             high = q->nodes[LINK_TAIL]; /* the last tail whose first edge is not after it */
-    while (high - low > 1) {
-        const uint64_t mid = low + (high - low) / 2;
-        if (q->first[mid] <= id)
-            low = mid;
-        else
-            high = mid;
-    }
+    const uint32_t tail =
+        gnn_owner_find(q->first, sizeof *q->first, (uint32_t)q->nodes[LINK_TAIL], id);
     const uint32_t type = q->ntype[LINK_TAIL];
-    const uint64_t v = q->to_store[LINK_TAIL] ? q->to_store[LINK_TAIL][low] : low;
+    const uint64_t v = q->to_store[LINK_TAIL] ? q->to_store[LINK_TAIL][tail] : tail;
     const uint32_t p = gnn_store_owner(q->store, type, v);
     const struct link_part *part = &q->part[p];
-    const uint64_t at = part->indptr[v - q->store->book[type][p]] + (id - q->first[low]);
+    const uint64_t at = part->indptr[v - q->store->book[type][p]] + (id - q->first[tail]);
     const uint32_t head = part->indices[at];
     if (head >= q->nodes[LINK_HEAD])
         return fail_tensor(q, p, "indices", "has a source out of range", e);
-    *x = (struct link){{q->to_orig[LINK_HEAD] ? q->to_orig[LINK_HEAD][head] : head, (uint32_t)low}};
+    *x = (struct link){{q->to_orig[LINK_HEAD] ? q->to_orig[LINK_HEAD][head] : head, tail}};
     if (time)
         *time = gnn_time_of_entry(q->real, part->time[at]);
     return 0;

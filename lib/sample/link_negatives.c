@@ -3,6 +3,7 @@
  * batch and of its number among the negatives of that, whatever threads, parts and ranks there are.
  */
 
+#include "kernels/owner.h"
 #include "lib/sample/links.h"
 
 void gnn_link_negatives_release(struct link_negatives *x)
@@ -63,15 +64,8 @@ static struct link draw_absent(const struct link_negatives *x, const struct draw
     const struct link_rows *r = &x->known[d->known].rows[LINK_HEAD];
     const uint64_t *absent = x->known[d->known].absent,
                    rank = draw_below(d, LINK_ENDS, absent[r->nodes]);
-    uint64_t low = 0, high = r->nodes; /* the last head whose pairs begin at or before it */
-    while (high - low > 1) {
-        const uint64_t mid = low + (high - low) / 2;
-        if (absent[mid] <= rank)
-            low = mid;
-        else
-            high = mid;
-    }
-    return (struct link){{(uint32_t)low, gnn_link_rows_nth(r, (uint32_t)low, rank - absent[low])}};
+    const uint32_t head = gnn_owner_find(absent, sizeof *absent, (uint32_t)r->nodes, rank);
+    return (struct link){{head, gnn_link_rows_nth(r, head, rank - absent[head])}};
 }
 
 /* *to keeps the end that is not drawn. */
