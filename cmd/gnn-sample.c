@@ -137,6 +137,8 @@ static void finish_opts(void)
         opt_refuse(OPTS(&split, &eval), "and --seeds exclude each other");
     else
         opt_refuse(OPTS(&o.seed_type), "requires --seeds");
+    if (!eval.n)
+        opt_refuse(OPTS(&sampling_given.links.eval_negatives), "requires --eval");
     const char *needed = sampling_opts_need_edges("node2vec");
     if (needed && !bias.n && !sampling_given.links.strict)
         opt_refuse(OPTS(&keep_index), needed);

@@ -109,6 +109,7 @@ int main(int argc, char **argv)
         train_lock(c, train_set.o.checkpoint, false, train.timeout / 2);
         train_resume_find(c);
     }
+    train_feed.output = train.output;
     struct gnn_source *src = train_feed_open(&train_feed);
     ranks_agree(c, src->meta, NULL);
     const int out = c->rank ? -1 : cli_out(ranks_path(train.output, NULL), &name);

@@ -11,6 +11,7 @@
 #include "cmd/sampling_opts.h"
 #include "lib/train/train_defaults.h"
 #include "cmd/train_full.h"
+#include "cmd/train_links.h"
 #include "lib/base/mem.h"
 #include "lib/base/plural.h"
 #include "lib/data/rule.h"
@@ -50,40 +51,13 @@ void train_feed_check(const struct train_feed *f)
     if (train_full())
         refuse_sampling(f);
     feed_check();
+    train_links_check();
     sampling_opts_check();
     if (!ranks_many() && gnn_sampling_has_fanouts(&sampling_given))
         device_refuse_cuda(feed.device, OPTS(&feed.prefetch),
                            "has no effect: the device makes the batches");
     if (f->epochs.given && (f->epochs.to == UINT64_MAX || f->epochs.to <= f->epochs.from))
         cli_usage("--epochs: expected A:B with A < B, or a count > 0");
-}
-
-/* Links are told from something: from pairs that are no links, unless other negatives are chosen.
- */
-static void choose_negatives(void)
-{
-    struct gnn_links *l = &sampling_given.links;
-    if (!l->type || l->negatives)
-        return;
-    l->negatives = "binary:1";
-    l->strict = true;
-    cli_note("negatives: one for each link of a batch that is no edge (--negatives binary:1 "
-             "--strict)");
-}
-
-/* Links do not see themselves, unless that is asked for. */
-static void choose_excluded(void)
-{
-    struct gnn_links *l = &sampling_given.links;
-    const struct gnn_schema *c = &feed.store.meta.schema;
-    const int et = l->type ? gnn_schema_find_etype(c, l->type) : -1;
-    if (et < 0 || opt_given(&l->exclude))
-        return;
-    const bool back =
-        c->etype[et].src == c->etype[et].dst || gnn_links_reverse(c, (uint32_t)et) >= 0;
-    l->exclude = back ? GNN_EXCLUDE_REVERSE : GNN_EXCLUDE_SELF;
-    cli_note("links of a batch%s are not among its edges (--exclude %s)",
-             back ? " and their reverses" : "", back ? "reverse" : "self");
 }
 
 static void sampler_opts(struct train_feed *f, struct gnn_sampler_opts *s)
@@ -144,23 +118,6 @@ static int default_eval(struct train_feed *f, uint32_t on, struct gnn_err *e)
     return 0;
 }
 
-/* Likewise, of links: the set TRAIN_EVAL of their type. */
-static void default_link_eval(struct train_feed *f)
-{
-    static const char *const set = TRAIN_EVAL;
-    const struct gnn_schema *c = &feed.store.meta.schema;
-    const int et = gnn_schema_find_etype(c, sampling_given.links.type),
-              i = et < 0 ? -1 : gnn_schema_find_links(c, (uint32_t)et, set);
-    if (i < 0 || !c->set[i].count || !strcmp(f->split, set)) {
-        cli_note("no set " TRAIN_EVAL " of links to evaluate on: all epochs are trained "
-                 "(gnn-import --split-links makes sets)");
-        return;
-    }
-    f->eval = (struct opt_list){(const char **)(uintptr_t)&set, 1};
-    cli_note("evaluating set " TRAIN_EVAL
-             " of links after each epoch (turn this off with --eval none)");
-}
-
 /* What is evaluated: what --eval names, nothing if that is "none", else the default. */
 static int choose_eval(struct train_feed *f, struct gnn_err *e)
 {
@@ -172,8 +129,7 @@ static int choose_eval(struct train_feed *f, struct gnn_err *e)
             f->eval.v[f->eval.n++] = f->eval.v[i];
         else
             f->eval.n = 0; /* what follows counts */
-    if (sampling_given.links.type && !given)
-        default_link_eval(f);
+    train_links_choose(f->split, &f->eval, given);
     if (sampling_given.links.type)
         return 0;
     return !given && on >= 0 ? default_eval(f, (uint32_t)on, e) : 0;
@@ -216,6 +172,7 @@ struct gnn_source *train_feed_open(struct train_feed *f)
     struct gnn_err e = {0};
     struct gnn_sampler_opts s;
     feed.seeds_only = train_full(); /* without neighbours, found by the host */
+    train_links_split(f->output);
     feed_start();
     if (train_full() && gnn_gpu_count(feed.gpu) > 1)
         cli_usage("--full-batch uses one device per rank, not %u: start as many ranks as devices",
@@ -229,8 +186,6 @@ struct gnn_source *train_feed_open(struct train_feed *f)
                   feed.store_path);
     if (choose_eval(f, &e) || (!links && check_labels(f, &e)))
         cli_fail(&e);
-    choose_negatives();
-    choose_excluded();
     sampler_opts(f, &s);
     if (train_full())
         train_full_sampling(&feed.store, &s);
@@ -243,4 +198,5 @@ void train_feed_close(struct train_feed *f, struct gnn_source *src)
 {
     feed_close(src);
     gnn_free(f->eval_name);
+    train_links_end();
 }

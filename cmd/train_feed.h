@@ -10,6 +10,7 @@ struct train_feed {
     struct opt_list fanout, eval;
     struct opt_range epochs;
     uint64_t seed;
+    const char *output; /* the model's file, or NULL: before train_feed_open */
     bool blank;   /* after train_feed_open with a store: the first evaluated set has no label */
     bool goes_on; /* a run, from this training batch on: set before train_feed_open; with a store */
     uint64_t first_epoch, first_step;

@@ -13,6 +13,7 @@
 #include "cmd/stdin.h"
 #include "cmd/train_feed.h"
 #include "cmd/train_full.h"
+#include "cmd/train_links.h"
 #include "cmd/train_model.h"
 #include "cmd/train_stop.h"
 #include "cmd/train_weights.h"
@@ -85,10 +86,10 @@ static const struct program program = {
         "a store is given with --store, a stream to stdin or with -i, and the model is named with -o",
     .opts = opts,
     /* what most runs set comes first */
-    .more = (const struct opt *const[]){feed_opts, train_feed_opts, sampling_opts, train_model_opts,
-                                        train_init_opts, train_set.layers.option, epochs_opts,
-                                        training_opts, checkpoint_opts, rule_opts, train_full_opts,
-                                        device_opts, feed_cache_opts, NULL},
+    .more = (const struct opt *const[]){feed_opts, train_feed_opts, train_links_opts, sampling_opts,
+                                        train_model_opts, train_init_opts, train_set.layers.option,
+                                        epochs_opts, training_opts, checkpoint_opts, rule_opts,
+                                        train_full_opts, device_opts, feed_cache_opts, NULL},
     .elsewhere = elsewhere,
 };
 

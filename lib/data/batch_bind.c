@@ -104,7 +104,7 @@ static struct range table_rows(const struct bind *s, const struct place *p)
     case GNN_ROWS_WALKS:
         return (struct range){0, walks};
     case GNN_ROWS_NEGATIVES:
-        return (struct range){0, gnn_sampling_negatives(m, m->batch_size)};
+        return (struct range){0, gnn_sampling_negatives_max(m)};
     case GNN_ROWS_PAIRS:
     case GNN_NROWS:
         break;

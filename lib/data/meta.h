@@ -57,9 +57,18 @@ enum gnn_negative_end { GNN_NEGATIVE_TAIL, GNN_NEGATIVE_HEAD, GNN_NEGATIVE_BOTH 
  * along that type and the reverse of it. With a time rule, only those of its time. */
 enum { GNN_EXCLUDE_MAX = 1 << 27 }; /* links of a batch */
 enum gnn_exclude { GNN_EXCLUDE_NONE, GNN_EXCLUDE_SELF, GNN_EXCLUDE_REVERSE };
+/* The sets that batches are of: the one that is trained on, split 0, and those that are evaluated.
+ */
+enum gnn_link_use { GNN_LINKS_TRAINED, GNN_LINKS_EVALUATED, GNN_LINK_USES };
+/* Negatives of a set's links: their kind, and how many. */
+struct gnn_drawn {
+    enum gnn_negatives kind;
+    double amount;
+};
 struct gnn_links {
-    const char *type;      /* the edge type, "S/R/D"; NULL: seeds are nodes */
-    const char *negatives; /* "binary:A" or "triplet:K"; NULL: none */
+    const char *type;           /* the edge type, "S/R/D"; NULL: seeds are nodes */
+    const char *negatives;      /* "binary:A" or "triplet:K"; NULL: none */
+    const char *eval_negatives; /* likewise, of evaluated sets; NULL: the same */
     /* The ends that are drawn; a negative has the others of a positive. */
     enum gnn_negative_end end;
     bool strict; /* no negative is an edge of the type, nor a link that its set may know */
@@ -68,8 +77,7 @@ struct gnn_links {
     /* ---- members that follow from these ---- */
     uint32_t etype;
     uint32_t reverse; /* the type with the reverses of its edges; or, if there is none, itself */
-    enum gnn_negatives kind;
-    double amount;
+    struct gnn_drawn drawn[GNN_LINK_USES];
 };
 
 /* The time of the entry that an edge leads to: the time of the entry it was picked for, or of the
@@ -223,17 +231,28 @@ static inline unsigned gnn_sampling_version(const struct gnn_sampling *s)
            : gnn_sampling_has_repeats(s) || s->induced ? GNB_MAJOR_TREES
                                                        : GNB_MAJOR;
 }
-/* How many negatives are drawn for n links. */
-static inline uint64_t gnn_sampling_negatives(const struct gnn_sampling *s, uint64_t n)
+/* The kind of negatives that links of a split have. */
+static inline struct gnn_drawn gnn_sampling_drawn(const struct gnn_sampling *s, uint32_t split)
 {
-    return s->links.kind == GNN_NEGATIVES_NONE ? 0 : (uint64_t)ceil((double)n * s->links.amount);
+    return s->links.drawn[split ? GNN_LINKS_EVALUATED : GNN_LINKS_TRAINED];
+}
+/* How many of them n links have. */
+static inline uint64_t gnn_drawn_negatives(struct gnn_drawn d, uint64_t n)
+{
+    return d.kind == GNN_NEGATIVES_NONE ? 0 : (uint64_t)ceil((double)n * d.amount);
 }
 /* The position, among n positives, of the one that negative i takes its other end, its tree and its
  * time from. */
-static inline uint64_t gnn_sampling_positive_of(const struct gnn_sampling *s, uint64_t i,
-                                                uint64_t n)
+static inline uint64_t gnn_drawn_positive(struct gnn_drawn d, uint64_t i, uint64_t n)
 {
-    return s->links.kind == GNN_NEGATIVES_TRIPLET ? i / (uint64_t)s->links.amount : i % n;
+    return d.kind == GNN_NEGATIVES_TRIPLET ? i / (uint64_t)d.amount : i % n;
+}
+/* How many negatives a batch can have, of whichever split. */
+static inline uint64_t gnn_sampling_negatives_max(const struct gnn_sampling *s)
+{
+    const uint64_t a = gnn_drawn_negatives(gnn_sampling_drawn(s, 0), s->batch_size),
+                   b = gnn_drawn_negatives(gnn_sampling_drawn(s, 1), s->batch_size);
+    return a > b ? a : b;
 }
 /* How many trees a global batch has: of seeds, or of clusters; 1: one that all seeds share. */
 static inline uint32_t gnn_sampling_trees(const struct gnn_sampling *s)
@@ -254,8 +273,7 @@ static inline bool gnn_sampling_counts_seeds(const struct gnn_sampling *s)
 /* How many nodes a batch can begin with, of each type that its seeds are of. */
 static inline uint64_t gnn_sampling_roots_max(const struct gnn_sampling *s)
 {
-    return s->links.type ? 2 * (s->batch_size + gnn_sampling_negatives(s, s->batch_size))
-                         : s->batch_size;
+    return s->links.type ? 2 * (s->batch_size + gnn_sampling_negatives_max(s)) : s->batch_size;
 }
 /* Whether a batch can begin with nodes of type t. */
 static inline bool gnn_sampling_begins_with(const struct gnn_sampling *s,

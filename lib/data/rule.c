@@ -272,22 +272,39 @@ static int bind_walks(struct gnn_sampling *s, const struct gnn_schema *c, const 
 }
 
 /* The number in "binary:A" or "triplet:K"; false: it is no such text. */
-static bool parse_negatives(struct gnn_links *l)
+static bool parse_negatives(const char *text, struct gnn_drawn *d)
 {
     static const char *const word[] = {
         [GNN_NEGATIVES_BINARY] = "binary:", [GNN_NEGATIVES_TRIPLET] = "triplet:"};
     char line[64];
     for (uint32_t k = GNN_NEGATIVES_BINARY; k <= GNN_NEGATIVES_TRIPLET; k++) {
         const size_t n = strlen(word[k]);
-        if (strncmp(l->negatives, word[k], n) || strlen(l->negatives) > sizeof line - 2)
+        if (strncmp(text, word[k], n) || strlen(text) > sizeof line - 2)
             continue;
-        snprintf(line, sizeof line, "%s\n", l->negatives + n);
-        const char *end = *line == '\n' ? NULL : gnn_text_f64(line, &l->amount);
-        l->kind = (enum gnn_negatives)k;
-        return end && *end == '\n' && l->amount > 0 && l->amount <= GNN_NEGATIVES_MAX &&
-               (k == GNN_NEGATIVES_BINARY || l->amount == floor(l->amount));
+        snprintf(line, sizeof line, "%s\n", text + n);
+        const char *end = *line == '\n' ? NULL : gnn_text_f64(line, &d->amount);
+        d->kind = (enum gnn_negatives)k;
+        return end && *end == '\n' && d->amount > 0 && d->amount <= GNN_NEGATIVES_MAX &&
+               (k == GNN_NEGATIVES_BINARY || d->amount == floor(d->amount));
     }
     return false;
+}
+
+static int bind_negatives(struct gnn_links *l, const char *where, struct gnn_err *e)
+{
+    const char *text[GNN_LINK_USES] = {l->negatives,
+                                       l->eval_negatives ? l->eval_negatives : l->negatives};
+    if (!l->negatives && l->eval_negatives)
+        return gnn_fail(e, GNN_E_USAGE, "%s: --eval-negatives requires --negatives", where);
+    for (int i = 0; i < GNN_LINK_USES; i++) {
+        l->drawn[i] = (struct gnn_drawn){GNN_NEGATIVES_NONE, 0};
+        if (text[i] && !parse_negatives(text[i], &l->drawn[i]))
+            return gnn_fail(e, GNN_E_USAGE,
+                            "%s: negatives '%.64s': expected binary:A, A above 0, or triplet:K, K "
+                            "a whole number, of at most %d",
+                            where, text[i], GNN_NEGATIVES_MAX);
+    }
+    return 0;
 }
 
 int gnn_links_reverse(const struct gnn_schema *c, uint32_t etype)
@@ -322,10 +339,8 @@ static int bind_links(struct gnn_sampling *s, const struct gnn_schema *c, const 
                       struct gnn_err *e)
 {
     struct gnn_links *l = &s->links;
-    l->kind = GNN_NEGATIVES_NONE;
-    l->amount = 0;
-    if (!l->type)
-        return 0;
+    if (bind_negatives(l, where, e) || !l->type)
+        return e->code;
     const int et = gnn_schema_need_etype(c, where, l->type, e);
     if (et < 0)
         return et;
@@ -335,11 +350,6 @@ static int bind_links(struct gnn_sampling *s, const struct gnn_schema *c, const 
     if (l->exclude && s->batch_size > GNN_EXCLUDE_MAX)
         return gnn_fail(e, GNN_E_USAGE, "%s: batches of more than 2^27 links cannot exclude them",
                         where);
-    if (l->negatives && !parse_negatives(l))
-        return gnn_fail(e, GNN_E_USAGE,
-                        "%s: negatives '%.64s': expected binary:A, A above 0, or triplet:K, K a "
-                        "whole number, of at most %d",
-                        where, l->negatives, GNN_NEGATIVES_MAX);
     return gnn_sampling_roots_max(s) <= INT32_MAX
                ? 0
                : gnn_fail(e, GNN_E_USAGE,

@@ -282,14 +282,14 @@ static int place_pairs(struct making *k, struct gnn_err *e)
     struct gnn_rand r = gnn_rand_key(k->o->seed, 0x6c696e6b73, 0);
     const uint32_t key[2] = {(uint32_t)gnn_rand_next(&r), (uint32_t)gnn_rand_next(&r)};
     const double n = (double)k->npairs;
-    const uint64_t train = (uint64_t)(n * k->until_share[0] + 0.5),
+    const uint64_t training = (uint64_t)(n * k->until_share[0] + 0.5),
                    valid = (uint64_t)(n * k->until_share[1] + 0.5),
-                   apart = (uint64_t)((double)train * k->o->supervision + 0.5);
+                   apart = (uint64_t)((double)training * k->o->supervision + 0.5);
     struct gnn_perm perm;
-    if (k->o->supervision > 0 && (!apart || apart == train))
+    if (k->o->supervision > 0 && (!apart || apart == training))
         return gnn_fail(e, GNN_E_INPUT,
                         "--supervision %g: of %llu training pairs, it leaves none %s",
-                        k->o->supervision, (unsigned long long)train,
+                        k->o->supervision, (unsigned long long)training,
                         apart ? "to carry messages" : "to learn from");
     if (!(k->pair_of = gnn_alloc(k->npairs, 1, "sets of pairs", e)))
         return e->code;
@@ -297,10 +297,10 @@ static int place_pairs(struct making *k, struct gnn_err *e)
         gnn_perm_init(&perm, k->npairs, key);
     for (uint64_t i = 0; i < k->npairs; i++) {
         const uint64_t at = gnn_perm_at(&perm, i);
-        k->pair_of[i] = (uint8_t)(at < apart   ? LINK_APART
-                                  : at < train ? GNN_LINKS_TRAIN
-                                  : at < valid ? GNN_LINKS_VALID
-                                               : GNN_LINKS_TEST);
+        k->pair_of[i] = (uint8_t)(at < apart      ? LINK_APART
+                                  : at < training ? GNN_LINKS_TRAIN
+                                  : at < valid    ? GNN_LINKS_VALID
+                                                  : GNN_LINKS_TEST);
     }
     return 0;
 }
@@ -389,12 +389,12 @@ static void add_members(struct making *k, uint64_t tail, const struct gnn_view_r
     struct link_sets *x = k->x;
     const struct link_edge_sets *t = &x->edges[0];
     const uint32_t src = x->view->store->meta.schema.etype[t->etype].src;
-    const unsigned train = k->o->supervision > 0 ? LINK_APART : GNN_LINKS_TRAIN;
+    const unsigned learned = k->o->supervision > 0 ? LINK_APART : GNN_LINKS_TRAIN;
     const void *times = times_of(x->view, t->etype, row->part, k->order);
     for (uint64_t j = 0; j < row->n; j++) {
         const uint64_t id = t->first[tail] + j;
         const uint32_t head = gnn_view_orig(x->view, src, row->indices[j]);
-        const bool trained = t->of[id] == train;
+        const bool trained = t->of[id] == learned;
         if (!get_bit(k->link, id) || (x->symmetric && head < tail) ||
             (t->of[id] == GNN_LINKS_TRAIN && !trained))
             continue;

@@ -33,7 +33,7 @@ static uint64_t count_all(const struct gnn_sampling *s, const struct gnn_batch *
     if (!s->ranks) /* a stream of seeds does not say how many there are */
         return n;
     if (s->links.type)
-        return b->seeds + gnn_sampling_negatives(s, b->seeds);
+        return b->seeds + gnn_drawn_negatives(gnn_sampling_drawn(s, b->split), b->seeds);
     if (gnn_sampling_counts_seeds(s))
         return b->seeds;
     return gnn_sampling_seeds_of(s, b->split, b->step);

@@ -94,16 +94,15 @@ static int draw_one(const struct link_negatives *x, const struct draw *d, struct
 }
 
 int gnn_link_negatives_draw(const struct link_negatives *x, enum link_known known,
-                            const uint32_t key[2], const struct link *positive, uint64_t n,
-                            struct link *negative, struct gnn_err *e)
+                            struct gnn_drawn drawn, const uint32_t key[2],
+                            const struct link *positive, uint64_t n, struct link *negative,
+                            struct gnn_err *e)
 {
-    const struct gnn_sampling *m = x->m;
-    const uint64_t many = gnn_sampling_negatives(m, n), each = (uint64_t)m->links.amount;
+    const uint64_t many = gnn_drawn_negatives(drawn, n), each = (uint64_t)drawn.amount;
     for (uint64_t i = 0; i < many; i++) {
-        const uint64_t of = gnn_sampling_positive_of(m, i, n);
-        const struct draw d = {
-            known, key, (uint32_t)of,
-            (uint32_t)(m->links.kind == GNN_NEGATIVES_TRIPLET ? i % each : i / n)};
+        const uint64_t of = gnn_drawn_positive(drawn, i, n);
+        const struct draw d = {known, key, (uint32_t)of,
+                               (uint32_t)(drawn.kind == GNN_NEGATIVES_TRIPLET ? i % each : i / n)};
         negative[i] = positive[of];
         if (draw_one(x, &d, &negative[i], e))
             return e->code;

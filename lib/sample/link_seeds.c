@@ -49,6 +49,7 @@ struct ends {
 struct making {
     const struct link_seeds *q;
     const struct sample_draw *d;
+    struct gnn_drawn drawn;
     uint64_t n, nneg;
     uint64_t *input;           /* (n) */
     struct link *link;         /* (n + nneg) positives, negatives */
@@ -150,8 +151,8 @@ static int draw_negatives(const struct making *k)
     uint32_t key[2];
     gnn_rng_key(m->seed, epoch, (uint32_t)b->step, 0,
                 gnn_rng_tag(GNN_RNG_NEGATIVE, k->q->base.tag[b->split], m->links.etype), key);
-    return gnn_link_negatives_draw(&k->q->negatives, known_of(k->q, b->split), key, k->link, k->n,
-                                   k->link + k->n, k->d->e);
+    return gnn_link_negatives_draw(&k->q->negatives, known_of(k->q, b->split), k->drawn, key,
+                                   k->link, k->n, k->link + k->n, k->d->e);
 }
 
 /* ---- the nodes that the batch begins with ---- */
@@ -159,9 +160,8 @@ static int draw_negatives(const struct making *k)
 /* End `end` of all links, positives first, is added to x. */
 static void add_ends(const struct making *k, struct ends *x, unsigned end)
 {
-    const struct gnn_sampling *m = &k->q->s->meta.sampling;
     for (uint64_t i = 0; i < k->n + k->nneg; i++) {
-        const uint64_t of = i < k->n ? i : gnn_sampling_positive_of(m, i - k->n, k->n);
+        const uint64_t of = i < k->n ? i : gnn_drawn_positive(k->drawn, i - k->n, k->n);
         x->node[x->n] = k->link[i].end[end];
         if (x->tree)
             x->tree[x->n] = (uint32_t)of;
@@ -284,7 +284,8 @@ static int begin_batch(const struct sample_seeds *base, const struct sample_draw
     const struct link_seeds *q = (const struct link_seeds *)base;
     struct making k = {.q = q, .d = d, .n = count_all(base, d->b)};
     const bool one = q->edges.ntype[LINK_HEAD] == q->edges.ntype[LINK_TAIL];
-    k.nneg = gnn_sampling_negatives(&q->s->meta.sampling, k.n);
+    k.drawn = gnn_sampling_drawn(&q->s->meta.sampling, d->b->split);
+    k.nneg = gnn_drawn_negatives(k.drawn, k.n);
     if (gnn_buf_fit(&d->w->links, lay_all(&k, NULL), 1, "links", d->e))
         return d->e->code;
     (void)lay_all(&k, d->w->links.data);

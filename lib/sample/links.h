@@ -104,8 +104,9 @@ int gnn_link_negatives_init(struct link_negatives *x, const struct gnn_sampling 
 void gnn_link_negatives_release(struct link_negatives *x);
 /* Draws all negatives of a batch with n positives. GNN_E_INPUT if a node has edges to all. */
 int gnn_link_negatives_draw(const struct link_negatives *x, enum link_known known,
-                            const uint32_t key[2], const struct link *positive, uint64_t n,
-                            struct link *negative, struct gnn_err *e) GNN_MUST_USE;
+                            struct gnn_drawn drawn, const uint32_t key[2],
+                            const struct link *positive, uint64_t n, struct link *negative,
+                            struct gnn_err *e) GNN_MUST_USE;
 
 /* ---- (lib/sample/link_exclude.c) edges that a batch does not have ---- */
 

@@ -7,8 +7,8 @@ gnn-partition -q -k 3 -o sp s
 learn="--links node/to/node -f 5,3 -b 256 --epochs 3 --hidden 16 --lr 0.02 --no-provenance"
 gnn-train --store s $learn --metrics m.json -o m 2>said
 check "gnn-train evaluates the set valid of links" grep -q 'evaluating set valid of links' said
-check "the set chooses the epoch by ROC-AUC" grep -q 'selects the epoch, by roc-auc' said
-gnn-sample -q s --links node/to/node --split train --eval valid --negatives binary:1 --strict --exclude reverse -f 5,3 -b 256 --epochs 3 --no-provenance |
+check "the set chooses the epoch by MRR" grep -q 'selects the epoch, by mrr-realistic' said
+gnn-sample -q s --links node/to/node --split train --eval valid --negatives binary:1 --eval-negatives triplet:20 --strict --exclude reverse -f 5,3 -b 256 --epochs 3 --no-provenance |
     gnn-gather -q s | gnn-train -q --hidden 16 --lr 0.02 --no-provenance -o piped
 check "gnn-train makes the model of a pipeline" gnn-inspect --diff m piped
 gnn-train -q --store sp $learn -o parted
@@ -19,6 +19,8 @@ gnn-train -q --store s $learn --negatives triplet:20 --strict --metrics m.json -
 check "with negatives of each link, the metric is MRR" grep -q '"mrr-realistic":0\.' m.json
 gnn-train -q --store s $learn --negatives triplet:20 --strict --metric hits@3 --metrics m.json -o x
 check "hits of each link's negatives have their convention" grep -q '"hits@3-realistic":0\.' m.json
+gnn-train -q --store s $learn --negatives binary:1 --metrics m.json -o x
+check "shared negatives choose the epoch by ROC-AUC" grep -q '"roc-auc":0\.' m.json
 gnn-train -q --store s $learn --negatives binary:1 --metric hits@20 --metrics m.json -o x
 check "hits of shared negatives have theirs" grep -q '"hits@20-shared":0\.' m.json
 gnn-train -q --store s $learn --negatives binary:1 --metric average-precision --metrics m.json -o x
