@@ -140,7 +140,8 @@ static void finish_opts(void)
     if (!eval.n)
         opt_refuse(OPTS(&sampling_given.links.eval_negatives), "requires --eval");
     const char *needed = sampling_opts_need_edges("node2vec");
-    if (needed && !bias.n && !sampling_given.links.strict)
+    /* With several ranks, rows by which negatives are strict are made by each. */
+    if (needed && !bias.n && (!sampling_given.links.strict || ranks_many()))
         opt_refuse(OPTS(&keep_index), needed);
     if (!ranks_many())
         opt_refuse(OPTS(&o.count_once), "requires several ranks");
@@ -226,7 +227,11 @@ int main(int argc, char **argv)
     struct gnn_store *store = batches_store(args[0], verify, c);
     store->keep_derived = keep_index;
     if (o.seeds_name) {
-        o.stream = !strcmp(o.seeds_name, "-") && !o.sampling.links.type;
+        const bool piped = !strcmp(o.seeds_name, "-");
+        o.stream = piped && !o.sampling.links.type;
+        if (piped && !o.stream && c->size > 1)
+            cli_usage("--seeds -: with several ranks, links must come from a file that all of them "
+                      "can read");
         o.seeds_fd = cli_in(o.seeds_name, &o.seeds_name);
     }
     struct gnn_source *src = gnn_sampler_source_new(store, &o, &e);

@@ -149,7 +149,8 @@ enum gnn_comm_control {
     GNN_COMM_DEVICES,
     GNN_COMM_NCCL,
     GNN_COMM_SOURCES,
-    GNN_COMM_OUTPUT
+    GNN_COMM_OUTPUT,
+    GNN_COMM_LINKS
 };
 static inline uint32_t gnn_comm_tag(enum gnn_comm_use use, uint64_t piece)
 {

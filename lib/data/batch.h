@@ -68,6 +68,8 @@ enum gnn_batch_unit { GNN_UNIT_WALKS, GNN_UNIT_PAIRS, GNN_UNIT_NEGATIVES, GNN_BA
  *   walk       u32 (walks, length+1)   if it says `walks` without a window
  *   pair       u32 (pairs, 2)          if it says `walks` with one; or if it says `links`: the head
  *                                      and the tail of each link
+ *   pair/at    u32 (pairs)             if it says `links`, with several ranks: where each is in the
+ *                                      global batch
  *   pair/input u64 (pairs)             if it says `links`: where each is among all of them
  *   negative   u32 (negatives, 2)      if it says `links` with negatives: likewise head and tail
  *   counts/T   u64 (nhops+1)           nodes after the seeds, and after each hop
@@ -100,6 +102,7 @@ struct gnn_batch {
      * (pairs) the position of each link: the id of the edge, or the number of the pair in its file,
      * from 0. */
     const uint32_t *negative;
+    const uint32_t *at; /* with several ranks: (pairs) their positions in the global batch */
     const uint64_t *input;
     /* rows: the number of each unit; steps: of all walks, if known */
     uint64_t rows[GNN_BATCH_UNITS], steps;

@@ -295,6 +295,16 @@ static int check_offsets(struct bind *s, const struct place *p)
                  : 0;
 }
 
+/* Positions of links in a batch of all ranks. */
+static int check_place(struct bind *s, const struct place *p)
+{
+    const uint32_t *v = p->t->data;
+    for (uint64_t i = 0; i < p->t->shape[0]; i++)
+        if (v[i] >= s->b->seeds || (i && v[i] <= v[i - 1]))
+            return bad_element(s, p, i, v[i], "is not the position of a link after the one before");
+    return 0;
+}
+
 /* Positions of links among all of their split. */
 static int check_input(struct bind *s, const struct place *p)
 {
@@ -330,7 +340,7 @@ static int (*const check_values[GNN_NVALUES])(struct bind *s, const struct place
     [GNN_VALUES_ID] = check_limit,      [GNN_VALUES_LOCAL] = check_limit,
     [GNN_VALUES_WALK] = check_walks,    [GNN_VALUES_TREE] = check_trees,
     [GNN_VALUES_TIME] = check_times,    [GNN_VALUES_OFFSETS] = check_offsets,
-    [GNN_VALUES_INPUT] = check_input,
+    [GNN_VALUES_INPUT] = check_input,   [GNN_VALUES_PLACE] = check_place,
 };
 
 /* ---- all columns ---- */

@@ -45,6 +45,9 @@ static enum gnn_presence is_promised(const struct gnn_sampling *m, enum gnn_colu
     case GNN_WITH_LINKS:
         there = m->links.type;
         break;
+    case GNN_WITH_LINKS_OF_RANKS:
+        there = m->links.type && m->ranks;
+        break;
     case GNN_WITH_NEGATIVES:
         there = m->links.negatives;
         break;

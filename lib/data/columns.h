@@ -43,6 +43,7 @@ enum gnn_column_values {
     GNN_VALUES_TREE,  /* a position in the global batch */
     GNN_VALUES_TIME,
     GNN_VALUES_OFFSETS,
+    GNN_VALUES_PLACE, /* the position of a link in the global batch */
     GNN_VALUES_INPUT, /* the position of a link in its list */
     GNN_NVALUES
 };
@@ -57,6 +58,7 @@ enum gnn_column_when {
     GNN_WITH_WALKS,
     GNN_WITH_PAIRS,
     GNN_WITH_LINKS,
+    GNN_WITH_LINKS_OF_RANKS,
     GNN_WITH_NEGATIVES
 };
 
@@ -78,6 +80,7 @@ enum gnn_column_when {
     X(EDGE_ID, "hop",     "id",      BLOCK, U64, EDGES,    0,              ANY,     EDGE_IDS, .view = offsetof(struct gnn_block, id)) \
     X(WALK,    "walk",    "",        BATCH, U32, WALKS,    GNN_WIDTH_WALK, WALK,    WALKS,    .view = offsetof(struct gnn_batch, walk)) \
     X(PAIR,    "pair",    "",        BATCH, U32, PAIRS,    2,              LOCAL,   PAIRS,    .view = offsetof(struct gnn_batch, pair), .host = true) \
+    X(PLACE,   "pair",    "at",      BATCH, U32, PAIRS,    0,              PLACE,   LINKS_OF_RANKS, .view = offsetof(struct gnn_batch, at), .host = true) \
     X(INPUT,   "pair",    "input",   BATCH, U64, PAIRS,    0,              INPUT,   LINKS,    .view = offsetof(struct gnn_batch, input), .host = true) \
     X(NEGATIVE, "negative", "",      BATCH, U32, NEGATIVES, 2,             LOCAL,   NEGATIVES, .view = offsetof(struct gnn_batch, negative), .host = true)
 /* clang-format on */

@@ -164,9 +164,7 @@ static const struct {
      .options = "negatives eval-negatives negative-end strict exclude",
      .why = "requires --links"},
     {.without = "negatives", .options = "negative-end strict", .why = "requires --negatives"},
-    {"links",
-     .options = "seed-type seed-time seed-weight seed-balance clusters walk-length "
-                "count-once",
+    {"links", .options = "seed-type seed-time seed-weight seed-balance clusters walk-length",
      .why = "cannot be used with --links"},
     {"walk-length", .options = "fanout frontier edge-ids count-once",
      .why = "cannot be used with --walk-length"},

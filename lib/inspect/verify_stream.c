@@ -180,6 +180,12 @@ static enum found judge_time(const struct gnn_pick_time *r, int64_t edge, const 
     return x->own && *x->own != gnn_time_of_entry(r->real, edge) ? OTHER_TIME : FOUND;
 }
 
+/* Whether the batch does not have the edges of links that other ranks have. */
+static bool excludes_others(const struct check *c)
+{
+    return c->meta->sampling.ranks && c->meta->sampling.links.exclude;
+}
+
 /* Whether edge i of a row, into an original node, is excluded from the batch. */
 static bool is_absent(const struct check *c, const struct gnn_view_row *r, uint32_t et,
                       uint32_t dst, uint64_t i)
@@ -267,11 +273,12 @@ static int check_picks(struct check *c, const struct gnn_batch *b, struct place 
     if (gnn_sampling_induces(&c->meta->sampling, at.hop))
         some = n; /* check_induced knows which these are */
     const uint32_t want = gnn_pick_count(rule, some);
-    if (rule.weighted ? n > want : n != want)
+    const bool fewer = rule.weighted || excludes_others(c);
+    if (fewer ? n > want : n != want)
         return gnn_fail(
             e, GNN_E_INPUT,
             "%s: batch %" PRIu64 ": hop %u: node %u has %u edge%s, and should have %u%s", c->name,
-            c->batch, at.hop, at.dst, n, gnn_plural(n), want, rule.weighted ? " at most" : "");
+            c->batch, at.hop, at.dst, n, gnn_plural(n), want, fewer ? " at most" : "");
     if (k->id || gnn_pick_repeats(rule))
         return GNN_OK;
     if (gnn_buf_fit(&c->sorted, n + UINT64_C(1), sizeof *v, "edges", e))
@@ -352,8 +359,11 @@ static bool has_all(const struct check *c, const struct gnn_batch *b, uint32_t e
         if (local == UINT32_MAX)
             continue;
         if (j == k->indptr[i + 1] || k->indices[j] != local ||
-            (k->id && k->id[j] != gnn_view_edge_id(&c->view, et, orig, &row, r)))
+            (k->id && k->id[j] != gnn_view_edge_id(&c->view, et, orig, &row, r))) {
+            if (excludes_others(c))
+                continue;
             return false;
+        }
         j++;
     }
     return j == k->indptr[i + 1];

@@ -112,6 +112,7 @@ void gnn_score_clear(struct gnn_score *s)
 {
     if (s->link)
         gnn_link_metrics_clear(s->link);
+    s->summed = false;
     s->rows = s->labelled = s->known = s->correct = 0;
     s->loss = 0;
     if (s->tp)
@@ -224,6 +225,10 @@ static int link_value(const struct gnn_score *s, double *value, struct gnn_err *
     struct gnn_link_value v[GNN_LINK_VALUES];
     uint32_t n;
     if (!s->link || !s->rows)
+        return 0;
+    if (s->summed)
+        *value = s->of_all;
+    if (s->summed)
         return 0;
     if (gnn_link_metrics_finish(s->link, gnn_comm_self(), v, &n, e))
         return e->code;

@@ -85,6 +85,8 @@ struct gnn_score {
     double *abs_error, *square_error, *deviation, *mean;
     struct gnn_buf z, y;           /* (rows, outputs) when keep */
     struct gnn_link_metrics *link; /* of GNN_HITS_AT and GNN_MRR; else NULL */
+    bool summed;                   /* of links: of all ranks, whose metric is of_all */
+    double of_all;
 };
 /* Doubles from abs_error on. */
 static inline uint64_t gnn_score_sums(const struct gnn_score *s)

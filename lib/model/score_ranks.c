@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "lib/model/link_metrics.h"
+
 /* Every rank gets what all have kept for metrics that rank, in the order of the ranks. */
 static int share_kept(struct gnn_comm *c, const struct gnn_score *s, struct gnn_buf *kept,
                       struct gnn_err *e)
@@ -71,6 +73,20 @@ static int sum_counts(struct gnn_comm *c, struct gnn_score *s, struct gnn_err *e
                : gnn_comm_all_reduce(c, s->tp, 3 * (uint64_t)s->classes, GNN_REDUCE_U64, e);
 }
 
+/* The metric of links, for which each rank has its own scores. */
+static int sum_links(struct gnn_comm *c, struct gnn_score *s, struct gnn_err *e)
+{
+    struct gnn_link_value v[GNN_LINK_VALUES];
+    uint32_t n;
+    if (!s->link || !s->rows || c->size == 1)
+        return 0;
+    if (gnn_link_metrics_finish(s->link, c, v, &n, e))
+        return e->code;
+    s->of_all = v->value;
+    s->summed = true;
+    return 0;
+}
+
 int gnn_score_sum(struct gnn_score *s, struct gnn_comm *c, struct gnn_err *e)
 {
     uint64_t n[] = {s->rows, s->known, s->correct, s->labelled};
@@ -83,5 +99,5 @@ int gnn_score_sum(struct gnn_score *s, struct gnn_comm *c, struct gnn_err *e)
     s->known = n[1];
     s->correct = n[2];
     s->labelled = n[3];
-    return 0;
+    return sum_links(c, s, e);
 }

@@ -93,6 +93,8 @@ int gnn_sample_halo_new(struct sampler *s, struct gnn_err *e)
     uint64_t rows = 0;
     if (gnn_sampling_reads_edges(&s->meta.sampling)) /* the halo has their sources only */
         return 0;
+    if (s->meta.sampling.links.exclude) /* its rows have no numbers by which edges are excluded */
+        return 0;
     for (uint32_t p = s->store->from; p < s->store->to; p++)
         if (!c->netypes || !gnn_store_look(s->store, p,
                                            gnn_tensor_name(name, "halo/%s/indptr",

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The edges of a type as links (lib/sample/links.h): found by their ids, which count the in-edges
  * of all tails in the order of the unpartitioned store. */
+#include <inttypes.h>
 #include <string.h>
 
 #include "kernels/owner.h"
 #include "lib/sample/links.h"
+#include "lib/store/ids.h"
 
 void gnn_link_edges_release(struct link_edges *q)
 {
@@ -55,36 +57,52 @@ static int check_offsets(const struct link_edges *q, uint32_t p, struct gnn_err 
 static int find_first(struct link_edges *q, struct gnn_err *e)
 {
     const struct gnn_store *s = q->store;
-    const uint64_t n = q->nodes[LINK_TAIL], *book = s->book[q->ntype[LINK_TAIL]];
+    const uint32_t tails = q->ntype[LINK_TAIL], *to_store = q->to_store[LINK_TAIL];
+    const uint64_t n = q->nodes[LINK_TAIL];
     q->first = q->part[0].indptr;
-    if (s->nparts == 1 && !q->to_store[LINK_TAIL])
+    if (s->nparts == 1 && !to_store)
         return 0;
+    uint32_t *degree = gnn_alloc(n, sizeof *degree, "offsets of edges", e);
     uint64_t *first = q->own_first = gnn_alloc(n + 1, sizeof *first, "offsets of edges", e);
-    if (!first)
-        return e->code;
-    first[0] = 0;
-    for (uint64_t v = 0; v < n; v++) {
-        const uint64_t id = q->to_store[LINK_TAIL] ? q->to_store[LINK_TAIL][v] : v;
-        const uint32_t p = gnn_store_owner(s, q->ntype[LINK_TAIL], id);
-        const uint64_t *ptr = q->part[p].indptr + (id - book[p]);
-        first[v + 1] = first[v] + (ptr[1] - ptr[0]);
+    for (uint32_t p = s->from; !e->code && p < s->to; p++)
+        for (uint64_t i = 0; i < gnn_store_owned(s, p, tails); i++)
+            degree[s->book[tails][p] + i] =
+                (uint32_t)(q->part[p].indptr[i + 1] - q->part[p].indptr[i]);
+    if (!e->code && !gnn_store_all_gather(s, tails, degree, e)) {
+        first[0] = 0;
+        for (uint64_t v = 0; v < n; v++)
+            first[v + 1] = first[v] + degree[to_store ? to_store[v] : v];
+        q->first = first;
     }
-    q->first = first;
-    return 0;
+    gnn_free(degree);
+    return e->code;
 }
 
 /* Between store ids and original ones of an end's type. */
 static int find_ids(struct link_edges *q, unsigned end, struct gnn_err *e)
 {
-    const uint64_t n = q->nodes[end] = q->store->meta.schema.ntype[q->ntype[end]].count;
-    if (gnn_store_inverse(q->store, q->ntype[end], &q->to_store[end], e))
+    struct gnn_store *s = q->store;
+    const uint32_t t = q->ntype[end];
+    const uint64_t n = q->nodes[end] = s->meta.schema.ntype[t].count;
+    if (gnn_store_inverse(s, t, &q->to_store[end], e) || !q->to_store[end])
         return e->code;
-    if (!q->to_store[end])
-        return 0;
-    if (!(q->to_orig[end] = gnn_alloc(n, sizeof(uint32_t), "original ids", e)))
+    uint32_t *to_orig = q->to_orig[end] = gnn_alloc(n, sizeof *to_orig, "original ids", e),
+             *to_store = q->to_store[end];
+    if (!to_orig)
         return e->code;
     for (uint64_t v = 0; v < n; v++)
-        q->to_orig[end][q->to_store[end][v]] = (uint32_t)v;
+        if (to_store[v] != UINT32_MAX) /* no other rank's */
+            to_orig[to_store[v]] = (uint32_t)v;
+    if (gnn_store_all_gather(s, t, to_orig, e))
+        return e->code;
+    for (uint64_t id = 0; id < n; id++)
+        if (to_orig[id] >= n ||
+            (to_store[to_orig[id]] != UINT32_MAX && to_store[to_orig[id]] != id))
+            return gnn_fail(e, GNN_E_INPUT,
+                            "%s: node %" PRIu64 " of type '%s' has the original id of another",
+                            s->path, id, s->meta.schema.ntype[t].name);
+        else
+            to_store[to_orig[id]] = (uint32_t)id;
     return 0;
 }
 
@@ -117,7 +135,7 @@ int gnn_link_edges_init(struct link_edges *q, struct gnn_store *s, uint32_t etyp
         return e->code;
     if (!(q->part = gnn_alloc_zero(s->nparts, sizeof *q->part, "edges", e)))
         return e->code;
-    for (uint32_t p = 0; p < s->nparts; p++)
+    for (uint32_t p = s->from; p < s->to; p++)
         if (find_part(q, p, times ? t->order : NULL, e) || check_offsets(q, p, e))
             return e->code;
     return find_ids(q, LINK_HEAD, e) || find_ids(q, LINK_TAIL, e) || find_first(q, e) ? e->code : 0;
@@ -130,6 +148,10 @@ int gnn_link_edges_at(const struct link_edges *q, uint64_t id, struct link *x, i
         gnn_owner_find(q->first, sizeof *q->first, (uint32_t)q->nodes[LINK_TAIL], id);
     const uint32_t type = q->ntype[LINK_TAIL];
     const uint64_t v = q->to_store[LINK_TAIL] ? q->to_store[LINK_TAIL][tail] : tail;
+    if (!gnn_store_owns(q->store, type, v)) {
+        *x = (struct link){{UINT32_MAX, UINT32_MAX}};
+        return 0;
+    }
     const uint32_t p = gnn_store_owner(q->store, type, v);
     const struct link_part *part = &q->part[p];
     const uint64_t at = part->indptr[v - q->store->book[type][p]] + (id - q->first[tail]);
@@ -140,4 +162,16 @@ int gnn_link_edges_at(const struct link_edges *q, uint64_t id, struct link *x, i
     if (time)
         *time = gnn_time_of_entry(q->real, part->time[at]);
     return 0;
+}
+
+bool gnn_link_owns(const struct link_edges *q, unsigned end, uint32_t node)
+{
+    return gnn_store_owns(q->store, q->ntype[end],
+                          q->to_store[end] ? q->to_store[end][node] : node);
+}
+
+uint32_t gnn_link_rank_of(const struct link_edges *q, unsigned end, uint32_t node)
+{
+    return gnn_store_rank_of(q->store, q->ntype[end],
+                             q->to_store[end] ? q->to_store[end][node] : node);
 }

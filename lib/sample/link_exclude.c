@@ -86,7 +86,7 @@ static int make_table(struct finding *f, uint64_t n)
     return 0;
 }
 
-/* The in-edges of each positive's end `end`, from the other. */
+/* The in-edges of each positive's end `end`, from the other, if this rank has them. */
 static void want_ends(struct finding *f, const struct link_edges *q, const struct link *link,
                       const int64_t *time, uint64_t n, unsigned end)
 {
@@ -94,7 +94,8 @@ static void want_ends(struct finding *f, const struct link_edges *q, const struc
         uint32_t id[LINK_ENDS];
         for (unsigned k = 0; k < LINK_ENDS; k++)
             id[k] = q->to_store[k] ? q->to_store[k][link[i].end[k]] : link[i].end[k];
-        f->wanted[f->nwanted++] = (struct wanted){id[end], id[!end], time ? time[i] : 0};
+        if (gnn_store_owns(q->store, q->ntype[end], id[end]))
+            f->wanted[f->nwanted++] = (struct wanted){id[end], id[!end], time ? time[i] : 0};
     }
 }
 

@@ -3,10 +3,12 @@
  * for each, its fields between commas, semicolons, tabs or blanks. */
 #include <inttypes.h>
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "formats/text.h"
+#include "formats/xxh.h"
 #include "lib/base/io.h"
 #include "lib/sample/links.h"
 #include "lib/sample/seed_names.h"
@@ -137,11 +139,22 @@ static int take_all(struct link_list *x, struct reading *r, const char *text, ui
 static int find_names(struct reading *r)
 {
     for (unsigned i = 0; i < LINK_ENDS; i++)
-        if (gnn_seed_names_has(r->q->store, r->q->ntype[i]) &&
+        /* With several ranks, no process has all names. */
+        if (r->q->store->comm->size == 1 && gnn_seed_names_has(r->q->store, r->q->ntype[i]) &&
             !(r->names[i] =
                   gnn_seed_names_new(r->q->store, r->q->ntype[i], r->q->to_store[i], r->e)))
             return r->e->code;
     return 0;
+}
+
+/* All ranks read a file, which may be one of their own. */
+static int agree_on_links(const struct link_list *x, struct gnn_comm *c, struct gnn_err *e)
+{
+    char text[40];
+    snprintf(text, sizeof text, "%016" PRIx64 "%016" PRIx64,
+             (uint64_t)XXH3_64bits(x->links.data, x->n * sizeof(struct link)),
+             x->times.data ? (uint64_t)XXH3_64bits(x->times.data, x->n * sizeof(int64_t)) : 0);
+    return gnn_comm_agree(c, "links", text, e);
 }
 
 int gnn_link_list_read(struct link_list *x, const struct link_edges *q, int fd, const char *name,
@@ -159,6 +172,8 @@ int gnn_link_list_read(struct link_list *x, const struct link_edges *q, int fd, 
         rc = take_all(x, &r, text.data, n);
     if (!rc && !x->n)
         rc = gnn_fail(e, GNN_E_INPUT, "%s: no links in it", name);
+    if (!rc && q->store->comm->size > 1)
+        rc = agree_on_links(x, q->store->comm, e);
     for (unsigned i = 0; i < LINK_ENDS; i++)
         gnn_seed_names_free(r.names[i]);
     gnn_buf_release(&text);
@@ -180,7 +195,8 @@ int gnn_link_list_of_set(struct link_list *x, const struct link_edges *q, uint32
     for (uint64_t i = 0; i < x->n; i++) {
         struct link *to = (struct link *)x->links.data + i;
         for (unsigned k = 0; k < LINK_ENDS; k++)
-            to->end[k] = to_orig[k] ? to_orig[k][ends[2 * i + k]] : ends[2 * i + k];
+            to->end[k] = to_orig[k] && ends[2 * i + k] != UINT32_MAX ? to_orig[k][ends[2 * i + k]]
+                                                                     : ends[2 * i + k];
         if (times)
             ((int64_t *)x->times.data)[i] = gnn_time_of_entry(m->time == GNN_F64, times[i]);
     }

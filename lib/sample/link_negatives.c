@@ -8,8 +8,11 @@
 
 void gnn_link_negatives_release(struct link_negatives *x)
 {
-    for (int i = 0; i < LINK_KNOWN; i++)
+    for (int i = 0; i < LINK_KNOWN; i++) {
         gnn_free(x->known[i].absent);
+        for (unsigned end = 0; end < LINK_ENDS; end++)
+            gnn_link_rows_release(&x->known[i].rows[end]);
+    }
     *x = (struct link_negatives){0};
 }
 
@@ -23,7 +26,13 @@ static int add_absent(struct link_negatives *x, enum link_known known, struct gn
         return e->code;
     absent[0] = 0;
     for (uint64_t v = 0; v < r->nodes; v++)
-        absent[v + 1] = absent[v] + gnn_link_rows_absent(r, (uint32_t)v);
+        absent[v + 1] = gnn_link_owns(x->edges, LINK_HEAD, (uint32_t)v)
+                            ? gnn_link_rows_absent(r, (uint32_t)v)
+                            : 0;
+    if (gnn_comm_all_reduce(x->edges->store->comm, absent + 1, r->nodes, GNN_REDUCE_U64, e))
+        return e->code;
+    for (uint64_t v = 0; v < r->nodes; v++)
+        absent[v + 1] += absent[v];
     return absent[r->nodes]
                ? 0
                : gnn_fail(e, GNN_E_INPUT, "%s: no negatives: '%s' joins all nodes to all",
@@ -34,9 +43,7 @@ int gnn_link_negatives_init(struct link_negatives *x, const struct gnn_sampling 
                             const struct link_edges *edges, int trained, const bool use[LINK_KNOWN],
                             struct gnn_err *e)
 {
-    /* The row that the other end must not be in: by the end that a negative has from its positive.
-     */
-    const unsigned fixed = m->links.end == GNN_NEGATIVE_HEAD ? LINK_TAIL : LINK_HEAD;
+    const unsigned fixed = gnn_link_fixed_end(m);
     const int set[LINK_KNOWN] = {trained, LINK_ALL_SETS};
     *x = (struct link_negatives){.m = m, .edges = edges};
     for (unsigned i = 0; m->links.strict && i < LINK_KNOWN; i++)
@@ -46,70 +53,78 @@ int gnn_link_negatives_init(struct link_negatives *x, const struct gnn_sampling 
     return 0;
 }
 
-/* A draw: which positive it is for, and its number among the draws for that. */
-struct draw {
-    enum link_known known;
-    const uint32_t *key;
+/* The place of a draw: which positive it is for, and its number among the draws for that. */
+struct place {
     uint32_t positive, number;
 };
-
-static uint64_t draw_below(const struct draw *d, unsigned end, uint64_t n)
+static struct place place_of(const struct link_draw *d, uint64_t i)
 {
-    return gnn_rng_below64(d->key, d->positive, d->number, end, GNN_RNG_PLAIN, n);
+    const bool each = d->drawn.kind == GNN_NEGATIVES_TRIPLET;
+    return (struct place){(uint32_t)gnn_drawn_positive(d->drawn, i, d->n),
+                          (uint32_t)(each ? i % (uint64_t)d->drawn.amount : i / d->n)};
 }
 
-/* A pair that is no edge: rank r among those of all heads. */
-static struct link draw_absent(const struct link_negatives *x, const struct draw *d)
+static uint64_t draw_below(const struct link_draw *d, uint64_t i, unsigned end, uint64_t n)
+{
+    const struct place p = place_of(d, i);
+    return gnn_rng_below64(d->key, p.positive, p.number, end, GNN_RNG_PLAIN, n);
+}
+
+/* A pair that is no edge, of all heads: its head, and its rank among those of that. */
+static uint32_t draw_absent(const struct link_negatives *x, const struct link_draw *d, uint64_t i,
+                            uint64_t *rank)
 {
     const struct link_rows *r = &x->known[d->known].rows[LINK_HEAD];
-    const uint64_t *absent = x->known[d->known].absent,
-                   rank = draw_below(d, LINK_ENDS, absent[r->nodes]);
-    const uint32_t head = gnn_owner_find(absent, sizeof *absent, (uint32_t)r->nodes, rank);
-    return (struct link){{head, gnn_link_rows_nth(r, head, rank - absent[head])}};
+    const uint64_t *absent = x->known[d->known].absent;
+    *rank = draw_below(d, i, LINK_ENDS, absent[r->nodes]);
+    const uint32_t head = gnn_owner_find(absent, sizeof *absent, (uint32_t)r->nodes, *rank);
+    *rank -= absent[head];
+    return head;
 }
 
-/* *to keeps the end that is not drawn. */
-static int draw_one(const struct link_negatives *x, const struct draw *d, struct link *to,
-                    struct gnn_err *e)
+unsigned gnn_link_fixed_end(const struct gnn_sampling *m)
 {
-    const struct gnn_links *m = &x->m->links;
-    const uint64_t *nodes = x->edges->nodes;
-    const unsigned end = m->end == GNN_NEGATIVE_HEAD ? LINK_HEAD : LINK_TAIL;
-    const struct link_rows *r = &x->known[d->known].rows[!end];
-    uint64_t absent;
-    if (m->end == GNN_NEGATIVE_BOTH && m->strict)
-        *to = draw_absent(x, d);
-    else if (m->end == GNN_NEGATIVE_BOTH)
-        *to = (struct link){{(uint32_t)draw_below(d, LINK_HEAD, nodes[LINK_HEAD]),
-                             (uint32_t)draw_below(d, LINK_TAIL, nodes[LINK_TAIL])}};
-    else if (!m->strict)
-        to->end[end] = (uint32_t)draw_below(d, end, nodes[end]);
-    else if ((absent = gnn_link_rows_absent(r, to->end[!end])))
-        to->end[end] = gnn_link_rows_nth(r, to->end[!end], draw_below(d, end, absent));
-    else
-        return gnn_fail(e, GNN_E_INPUT,
-                        "%s: no negative for a link of node %u: '%s' joins it to all nodes",
-                        x->edges->store->path, to->end[!end], m->type);
-    return 0;
+    return m->links.end == GNN_NEGATIVE_HEAD ? LINK_TAIL : LINK_HEAD;
 }
 
-int gnn_link_negatives_draw(const struct link_negatives *x, enum link_known known,
-                            struct gnn_drawn drawn, const uint32_t key[2],
-                            const struct link *positive, uint64_t n, struct link *negative,
-                            struct gnn_err *e)
+uint32_t gnn_link_fixed_node(const struct link_negatives *x, const struct link_draw *d, uint64_t i,
+                             const struct link *positive)
 {
-    const uint64_t many = gnn_drawn_negatives(drawn, n), each = (uint64_t)drawn.amount;
-    for (uint64_t i = 0; i < many; i++) {
-        const uint64_t of = gnn_drawn_positive(drawn, i, n);
-        const struct draw d = {known, key, (uint32_t)of,
-                               (uint32_t)(drawn.kind == GNN_NEGATIVES_TRIPLET ? i % each : i / n)};
-        negative[i] = positive[of];
-        if (draw_one(x, &d, &negative[i], e))
-            return e->code;
-        if (negative[i].end[LINK_HEAD] >= x->edges->nodes[LINK_HEAD] ||
-            negative[i].end[LINK_TAIL] >= x->edges->nodes[LINK_TAIL])
-            return gnn_fail(e, GNN_E_INPUT, "%s.index: rows of edges are damaged",
-                            x->edges->store->path);
+    uint64_t rank;
+    return x->m->links.end == GNN_NEGATIVE_BOTH ? draw_absent(x, d, i, &rank)
+                                                : positive->end[gnn_link_fixed_end(x->m)];
+}
+
+static int draw_strict(const struct link_negatives *x, const struct link_draw *d, uint64_t i,
+                       struct link *to, struct gnn_err *e)
+{
+    const unsigned fixed = gnn_link_fixed_end(x->m);
+    const struct link_rows *r = &x->known[d->known].rows[fixed];
+    uint64_t rank, absent;
+    if (x->m->links.end == GNN_NEGATIVE_BOTH) {
+        to->end[fixed] = draw_absent(x, d, i, &rank);
+    } else {
+        if (!(absent = gnn_link_rows_absent(r, to->end[fixed])))
+            return gnn_fail(e, GNN_E_INPUT,
+                            "%s: no negative for a link of node %u: '%s' joins it to all nodes",
+                            x->edges->store->path, to->end[fixed], x->m->links.type);
+        rank = draw_below(d, i, !fixed, absent);
     }
+    to->end[!fixed] = gnn_link_rows_nth(r, to->end[fixed], rank);
+    return to->end[!fixed] < x->edges->nodes[!fixed]
+               ? 0
+               : gnn_fail(e, GNN_E_INPUT, "%s.index: rows of edges are damaged",
+                          x->edges->store->path);
+}
+
+int gnn_link_negative(const struct link_negatives *x, const struct link_draw *d, uint64_t i,
+                      struct link *to, struct gnn_err *e)
+{
+    const unsigned fixed = gnn_link_fixed_end(x->m);
+    if (x->m->links.strict)
+        return draw_strict(x, d, i, to, e);
+    if (x->m->links.end == GNN_NEGATIVE_BOTH)
+        to->end[fixed] = (uint32_t)draw_below(d, i, fixed, x->edges->nodes[fixed]);
+    to->end[!fixed] = (uint32_t)draw_below(d, i, !fixed, x->edges->nodes[!fixed]);
     return 0;
 }

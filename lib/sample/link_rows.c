@@ -30,7 +30,7 @@ static uint32_t head_of(const struct link_edges *q, uint32_t id)
 
 static int check_heads(const struct link_edges *q, struct gnn_err *e)
 {
-    for (uint32_t p = 0; p < q->store->nparts; p++) {
+    for (uint32_t p = q->store->from; p < q->store->to; p++) {
         const struct link_part *x = &q->part[p];
         uint32_t beyond = 0;
         for (uint64_t i = 0; i < x->nedges; i++) /* without a branch */
@@ -63,9 +63,9 @@ static uint64_t mix_pair(uint64_t a, uint64_t b)
     return x ^ x >> 31;
 }
 
-/* Whether rows by tail are rows by head, too: each pair is there both ways. Different sets of pairs
- * have the same sum with probability 2^-64. */
-static bool is_symmetric(const struct link_rows *r)
+/* A sum over the pairs of rows by tail, which is 0 if these are rows by head, too: if each pair is
+ * there both ways. Different sets of pairs have the same sum with probability 2^-64. */
+static uint64_t sum_ways(const struct link_rows *r)
 {
     uint64_t sum = 0;
     for (uint64_t v = 0; r->same && v < r->nodes; v++)
@@ -73,7 +73,7 @@ static bool is_symmetric(const struct link_rows *r)
             const uint32_t u = r->other[i];
             sum += u < v ? mix_pair(u, v) : u > v ? 0 - mix_pair(v, u) : 0;
         }
-    return r->same && !sum;
+    return sum;
 }
 
 struct making {
@@ -82,6 +82,9 @@ struct making {
     struct gnn_buf links; /* struct link (n): of sets */
     uint64_t n;
     bool both; /* each of them stands for its reverse, too */
+    /* With several ranks, struct link (npairs): all pairs of this rank's rows. */
+    struct gnn_buf pairs;
+    uint64_t npairs;
 };
 
 /* Adds a pair to a row, or, while there is none, counts it. */
@@ -96,7 +99,11 @@ static void add_pair(const struct making *x, uint64_t *first, uint32_t *other, u
 
 static void add_pairs(const struct making *x, uint64_t *first, uint32_t *other)
 {
-    const struct link *links = x->links.data;
+    const struct link *links = x->links.data, *pairs = x->pairs.data;
+    for (uint64_t i = 0; i < x->npairs; i++)
+        add_pair(x, first, other, pairs[i].end[LINK_HEAD], pairs[i].end[LINK_TAIL]);
+    if (x->q->store->comm->size > 1)
+        return;
     for (uint64_t v = 0; v < x->q->nodes[LINK_TAIL]; v++) {
         const struct in_row row = in_row(x->q, v);
         for (uint64_t i = 0; i < row.n; i++)
@@ -205,7 +212,7 @@ static int find_rows(struct making *x, const char *what, struct link_rows *r, st
     if (!x->n && are_rows(q)) {
         r->first = q->part->indptr;
         r->other = q->part->indices;
-        if (x->end == LINK_TAIL || is_symmetric(r))
+        if (x->end == LINK_TAIL || (r->same && !sum_ways(r)))
             return 0;
     }
     if (gnn_derived_get(q->store, &d, make_rows, x, e))
@@ -213,6 +220,49 @@ static int find_rows(struct making *x, const char *what, struct link_rows *r, st
     r->first = d.array[0].data;
     r->other = d.array[1].data;
     return d.kept ? check_rows(q, r, n, e) : 0;
+}
+
+/* Likewise, of each rank's own nodes. */
+static int find_own_rows(struct making *x, struct link_rows *r, struct gnn_err *e)
+{
+    const struct link_edges *q = x->q;
+    *r = (struct link_rows){.nodes = q->nodes[x->end],
+                            .others = q->nodes[!x->end],
+                            .same = q->ntype[LINK_HEAD] == q->ntype[LINK_TAIL]};
+    if (gnn_link_ranks_pairs(q, x->end, x->links.data, x->n, x->both, &x->pairs, &x->npairs, e))
+        return e->code;
+    uint64_t *first = r->own[0] = gnn_alloc(r->nodes + 1, sizeof *first, "rows of edges", e);
+    uint32_t *other = r->own[1] = gnn_alloc_zero(x->npairs, sizeof *other, "rows of edges", e);
+    if (!e->code)
+        fill_rows(x, first, other);
+    r->first = first;
+    r->other = other;
+    gnn_buf_release(&x->pairs);
+    return e->code;
+}
+
+void gnn_link_rows_release(struct link_rows *r)
+{
+    for (int i = 0; i < 2; i++)
+        gnn_free(r->own[i]);
+    *r = (struct link_rows){0};
+}
+
+/* Whether each edge has its reverse, so that a pair is one link. */
+static int find_ways(const struct link_edges *q, const char *what, bool *both, struct gnn_err *e)
+{
+    struct making x = {.q = q, .end = LINK_TAIL};
+    struct link_rows r = {0};
+    struct gnn_comm *c = q->store->comm;
+    uint64_t sum;
+    int rc = c->size > 1 ? find_own_rows(&x, &r, e) : find_rows(&x, what, &r, e);
+    if (!rc) {
+        sum = sum_ways(&r);
+        rc = gnn_comm_all_reduce(c, &sum, 1, GNN_REDUCE_U64, e);
+        *both = r.same && !sum;
+    }
+    gnn_link_rows_release(&r);
+    return rc;
 }
 
 static int read_sets(struct making *x, int set, struct gnn_err *e)
@@ -241,23 +291,17 @@ int gnn_link_rows_get(const struct link_edges *q, unsigned end, int set, struct 
 {
     const char *plain[LINK_ENDS] = {"tails", "heads"};
     char what[32];
-    struct making x = {.q = q, .end = LINK_TAIL};
-    struct link_rows own;
+    struct making x = {.q = q, .end = end};
     if (check_heads(q, e) || (set != LINK_NO_SET && read_sets(&x, set, e)))
         goto out;
-    if (x.n) { /* where each edge has its reverse, a pair is one link */
-        struct making without = {.q = q, .end = LINK_TAIL};
-        if (find_rows(&without, plain[LINK_TAIL], &own, e))
-            goto out;
-        x.both = is_symmetric(&own);
-    }
-    x.end = end;
+    if (x.n && find_ways(q, plain[LINK_TAIL], &x.both, e))
+        goto out;
     snprintf(what, sizeof what,
              !x.n                   ? "%s"
              : set == LINK_ALL_SETS ? "%s-all"
                                     : "%s-set%d",
              plain[end], set);
-    (void)!find_rows(&x, what, r, e);
+    (void)!(q->store->comm->size > 1 ? find_own_rows(&x, r, e) : find_rows(&x, what, r, e));
 out:
     gnn_buf_release(&x.links);
     return e->code;

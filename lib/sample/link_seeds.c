@@ -49,11 +49,14 @@ struct ends {
 struct making {
     const struct link_seeds *q;
     const struct sample_draw *d;
-    struct gnn_drawn drawn;
-    uint64_t n, nneg;
-    uint64_t *input;           /* (n) */
-    struct link *link;         /* (n + nneg) positives, negatives */
-    int64_t *time;             /* (n) of positives; NULL: there are none */
+    struct link_draw draw;
+    struct link_batch b;
+    uint64_t *input; /* (b.all) */
+    /* This rank's positives, b.n of them, and its negatives; with one rank, they begin as b.every,
+     * which is not copied. */
+    struct link *link;
+    uint64_t nneg;
+    uint32_t *positive;        /* (nneg) of each negative, among b.n; NULL: as it follows */
     struct ends of[LINK_ENDS]; /* of one type: all in the first */
 };
 
@@ -82,15 +85,20 @@ static void lay_ends(struct ends *x, char *base, uint64_t *at, uint64_t n,
     x->time = gnn_sampling_is_temporal(m) ? lay_part(base, at, n, sizeof *x->time) : NULL;
 }
 
-/* Lays the arrays of n positives and their negatives out; returns their size. */
+/* Lays the arrays of all positives and at most as many negatives out; returns their size. */
 static uint64_t lay_all(struct making *k, char *base)
 {
     const struct gnn_sampling *m = &k->q->s->meta.sampling;
-    const uint64_t all = k->n + k->nneg;
+    const uint64_t n = k->b.all, nneg = gnn_drawn_negatives(k->draw.drawn, n), all = n + nneg;
+    const bool ranks = k->d->s->comm->size > 1;
     uint64_t at = 0;
-    k->input = lay_part(base, &at, k->n, sizeof *k->input);
+    k->input = lay_part(base, &at, n, sizeof *k->input);
     k->link = lay_part(base, &at, all, sizeof *k->link);
-    k->time = gnn_sampling_is_temporal(m) ? lay_part(base, &at, k->n, sizeof *k->time) : NULL;
+    k->b.every = ranks ? lay_part(base, &at, n, sizeof *k->b.every) : k->link;
+    k->b.time = gnn_sampling_is_temporal(m) ? lay_part(base, &at, n, sizeof *k->b.time) : NULL;
+    k->b.at = ranks ? lay_part(base, &at, n, sizeof *k->b.at) : NULL;
+    k->b.owner = ranks ? lay_part(base, &at, n, sizeof *k->b.owner) : NULL;
+    k->positive = ranks ? lay_part(base, &at, nneg, sizeof *k->positive) : NULL;
     for (unsigned i = 0; i < LINK_ENDS; i++)
         lay_ends(&k->of[i], base, &at, LINK_ENDS * all, m);
     return at;
@@ -113,8 +121,9 @@ static void find_input(const struct making *k)
                     gnn_rng_tag(GNN_RNG_ORDER, q->base.tag[0], 0), key);
         gnn_perm_init(&order, m->split_seeds[0], key);
     }
-    for (uint64_t i = 0; i < k->n; i += GNN_PERM_MANY) {
-        const uint32_t many = k->n - i < GNN_PERM_MANY ? (uint32_t)(k->n - i) : GNN_PERM_MANY;
+    const uint64_t n = k->b.all;
+    for (uint64_t i = 0; i < n; i += GNN_PERM_MANY) {
+        const uint32_t many = n - i < GNN_PERM_MANY ? (uint32_t)(n - i) : GNN_PERM_MANY;
         for (uint32_t j = 0; !shuffle && j < many; j++)
             k->input[i + j] = first + i + j;
         if (shuffle)
@@ -122,37 +131,79 @@ static void find_input(const struct making *k)
     }
 }
 
-static int find_links(const struct making *k)
+/* Those of this rank, at least, and which these are. */
+static int find_links(struct making *k)
 {
     const struct link_seeds *q = k->q;
     const struct link_list *list = &q->list[k->d->b->split];
     const struct link *listed = list->links.data;
     const int64_t *times = list->times.data;
+    struct link_batch *b = &k->b;
     find_input(k);
-    for (uint64_t i = 0; i < k->n; i++) {
-        int64_t *time = k->time ? &k->time[i] : NULL;
-        if (!listed) {
-            if (gnn_link_edges_at(&q->edges, k->input[i], &k->link[i], time, k->d->e))
-                return k->d->e->code;
-            continue;
-        }
-        k->link[i] = listed[k->input[i]];
-        if (time)
+    b->n = 0;
+    for (uint64_t i = 0; i < b->all; i++) {
+        int64_t *time = b->time ? &b->time[i] : NULL;
+        if (!listed && gnn_link_edges_at(&q->edges, k->input[i], &b->every[i], time, k->d->e))
+            return k->d->e->code;
+        if (listed)
+            b->every[i] = listed[k->input[i]];
+        if (listed && time)
             *time = times[k->input[i]];
+        const uint32_t tail = b->every[i].end[LINK_TAIL];
+        if (b->at && (tail == UINT32_MAX || !gnn_link_owns(&q->edges, LINK_TAIL, tail)))
+            continue;
+        if (b->at) {
+            b->at[b->n] = (uint32_t)i;
+            k->link[b->n] = b->every[i];
+        }
+        b->n++;
     }
     return 0;
 }
 
-static int draw_negatives(const struct making *k)
+/* Those of this rank's positives, which come before them. */
+static int draw_negatives(struct making *k)
 {
-    const struct gnn_sampling *m = &k->q->s->meta.sampling;
+    const struct link_seeds *q = k->q;
+    const struct gnn_sampling *m = &q->s->meta.sampling;
     const struct gnn_batch *b = k->d->b;
+    const struct link_draw *d = &k->draw;
     const uint32_t epoch = b->split ? 0 : (uint32_t)b->epoch; /* evaluations can be compared */
-    uint32_t key[2];
+    const uint64_t many = gnn_drawn_negatives(d->drawn, d->n);
     gnn_rng_key(m->seed, epoch, (uint32_t)b->step, 0,
-                gnn_rng_tag(GNN_RNG_NEGATIVE, k->q->base.tag[b->split], m->links.etype), key);
-    return gnn_link_negatives_draw(&k->q->negatives, known_of(k->q, b->split), k->drawn, key,
-                                   k->link, k->n, k->link + k->n, k->d->e);
+                gnn_rng_tag(GNN_RNG_NEGATIVE, q->base.tag[b->split], m->links.etype), k->draw.key);
+    struct link *to = k->link + k->b.n;
+    if (k->b.at && m->links.strict)
+        return gnn_link_ranks_negatives(k->d, &q->negatives, d, &k->b, to);
+    for (uint64_t i = 0, n = 0; i < many; i++) {
+        if (k->b.at && n == k->nneg)
+            break;
+        const uint64_t of = gnn_drawn_positive(d->drawn, i, d->n);
+        if (k->b.at && k->b.at[k->positive[n]] != of)
+            continue;
+        to[n] = k->b.every[of];
+        if (gnn_link_negative(&q->negatives, d, i, &to[n++], k->d->e))
+            return k->d->e->code;
+    }
+    return 0;
+}
+
+/* The positives of this rank's negatives, which are in the order of the global batch. */
+static void find_positives(struct making *k)
+{
+    const struct gnn_drawn drawn = k->draw.drawn;
+    const struct link_batch *b = &k->b;
+    const uint64_t many = gnn_drawn_negatives(drawn, b->all),
+                   each = drawn.kind == GNN_NEGATIVES_TRIPLET ? (uint64_t)drawn.amount : 1;
+    k->nneg = many;
+    if (!b->at)
+        return;
+    k->nneg = 0;
+    /* For each positive all of its negatives, or, in turns, one. */
+    for (uint64_t turn = 0; turn * b->all * each < many; turn++)
+        for (uint64_t i = 0; i < b->n && turn * b->all + b->at[i] < (many + each - 1) / each; i++)
+            for (uint64_t j = 0; j < each; j++)
+                k->positive[k->nneg++] = (uint32_t)i;
 }
 
 /* ---- the nodes that the batch begins with ---- */
@@ -160,13 +211,17 @@ static int draw_negatives(const struct making *k)
 /* End `end` of all links, positives first, is added to x. */
 static void add_ends(const struct making *k, struct ends *x, unsigned end)
 {
-    for (uint64_t i = 0; i < k->n + k->nneg; i++) {
-        const uint64_t of = i < k->n ? i : gnn_drawn_positive(k->drawn, i - k->n, k->n);
+    const struct link_batch *b = &k->b;
+    for (uint64_t i = 0; i < b->n + k->nneg; i++) {
+        const uint64_t own = i < b->n      ? i
+                             : k->positive ? k->positive[i - b->n]
+                                           : gnn_drawn_positive(k->draw.drawn, i - b->n, b->n),
+                       of = b->at ? b->at[own] : own;
         x->node[x->n] = k->link[i].end[end];
         if (x->tree)
             x->tree[x->n] = (uint32_t)of;
         if (x->time)
-            x->time[x->n] = k->time[of];
+            x->time[x->n] = b->time[of];
         x->n++;
     }
 }
@@ -248,7 +303,7 @@ static int add_roots(const struct making *k, struct ends *x, unsigned end)
 /* n pairs of local numbers, of the links from number `from` on. */
 static int add_pairs(const struct making *k, enum gnn_column c, uint64_t from, uint64_t n)
 {
-    const uint64_t all = k->n + k->nneg;
+    const uint64_t all = k->b.n + k->nneg;
     const bool one = k->q->edges.ntype[LINK_HEAD] == k->q->edges.ntype[LINK_TAIL];
     const uint32_t *head = k->of[LINK_HEAD].local + from,
                    *tail = one ? head + all : k->of[LINK_TAIL].local + from;
@@ -265,33 +320,55 @@ static int add_pairs(const struct making *k, enum gnn_column c, uint64_t from, u
     return 0;
 }
 
-static int add_columns(const struct making *k)
+/* Where this rank's links are, in the global batch and among all. */
+static int add_places(const struct making *k)
 {
     struct gnn_batch *b = k->d->b;
+    const struct gnn_meta *m = &k->d->s->meta;
+    const uint64_t n = k->b.n;
     struct gnn_tensor *t;
-    if (gnn_column_add(&b->tensors, &k->d->s->meta, GNN_COLUMN_INPUT, 0, 0, k->n, &t, k->d->e))
+    if (k->b.at) {
+        if (gnn_column_add(&b->tensors, m, GNN_COLUMN_PLACE, 0, 0, n, &t, k->d->e))
+            return k->d->e->code;
+        memcpy(t->data, k->b.at, n * sizeof *k->b.at);
+        b->at = t->data;
+    }
+    if (gnn_column_add(&b->tensors, m, GNN_COLUMN_INPUT, 0, 0, n, &t, k->d->e))
         return k->d->e->code;
-    memcpy(t->data, k->input, k->n * sizeof *k->input);
-    b->input = t->data;
-    if (add_pairs(k, GNN_COLUMN_PAIR, 0, k->n))
+    uint64_t *input = t->data;
+    b->input = input;
+    for (uint64_t i = 0; i < n; i++)
+        input[i] = k->input[k->b.at ? k->b.at[i] : i];
+    return 0;
+}
+
+static int add_columns(const struct making *k)
+{
+    if (add_places(k) || add_pairs(k, GNN_COLUMN_PAIR, 0, k->b.n))
         return k->d->e->code;
-    return k->q->s->meta.sampling.links.negatives ? add_pairs(k, GNN_COLUMN_NEGATIVE, k->n, k->nneg)
-                                                  : 0;
+    return k->q->s->meta.sampling.links.negatives
+               ? add_pairs(k, GNN_COLUMN_NEGATIVE, k->b.n, k->nneg)
+               : 0;
 }
 
 static int begin_batch(const struct sample_seeds *base, const struct sample_draw *d)
 {
     const struct link_seeds *q = (const struct link_seeds *)base;
-    struct making k = {.q = q, .d = d, .n = count_all(base, d->b)};
+    const struct gnn_sampling *m = &q->s->meta.sampling;
+    struct making k = {.q = q, .d = d, .b.all = count_all(base, d->b)};
     const bool one = q->edges.ntype[LINK_HEAD] == q->edges.ntype[LINK_TAIL];
-    k.drawn = gnn_sampling_drawn(&q->s->meta.sampling, d->b->split);
-    k.nneg = gnn_drawn_negatives(k.drawn, k.n);
+    k.draw = (struct link_draw){.known = known_of(q, d->b->split),
+                                .drawn = gnn_sampling_drawn(m, d->b->split),
+                                .n = k.b.all};
     if (gnn_buf_fit(&d->w->links, lay_all(&k, NULL), 1, "links", d->e))
         return d->e->code;
     (void)lay_all(&k, d->w->links.data);
-    if (find_links(&k) || (k.nneg && draw_negatives(&k)))
+    if (find_links(&k) || (k.b.at && gnn_link_ranks_share(d, &q->edges, &k.b)))
         return d->e->code;
-    if (q->s->meta.sampling.links.exclude && gnn_link_exclude(&q->edges, d, k.link, k.time, k.n))
+    find_positives(&k);
+    if (m->links.negatives && draw_negatives(&k))
+        return d->e->code;
+    if (m->links.exclude && gnn_link_exclude(&q->edges, d, k.b.every, k.b.time, k.b.all))
         return d->e->code;
     for (unsigned i = 0; i < LINK_ENDS; i++)
         add_ends(&k, &k.of[one ? LINK_HEAD : i], i);

@@ -23,7 +23,7 @@ struct link_part {
     const int64_t *time;     /* of edges, in the bits of a frontier entry's; NULL: there are none */
     uint64_t nedges;
 };
-/* Read-only once made: any thread. */
+/* Read-only once made: any thread. With several ranks, of this rank's parts. */
 struct link_edges {
     struct gnn_store *store;
     uint32_t etype, ntype[LINK_ENDS];
@@ -35,31 +35,45 @@ struct link_edges {
     uint32_t *to_store[LINK_ENDS]; /* store ids by original ones, or NULL: equal */
     uint32_t *to_orig[LINK_ENDS];  /* original ids by store ids, likewise */
 };
-/* All parts must be open. times: the dtype of the times that the type must be ordered by, or 0. On
+/* Collective. times: the dtype of the times that the type must be ordered by, or 0. On
  * failure q is to be released, too. */
 int gnn_link_edges_init(struct link_edges *q, struct gnn_store *s, uint32_t etype,
                         enum gnn_dtype times, struct gnn_err *e) GNN_MUST_USE;
 void gnn_link_edges_release(struct link_edges *q);
-/* The link that is edge `id`, and its time unless NULL. GNN_E_INPUT names a damaged tensor. */
+/* The link that is edge `id`, and its time unless NULL; ends UINT32_MAX: the edge is another
+ * rank's. GNN_E_INPUT names a damaged tensor. */
 int gnn_link_edges_at(const struct link_edges *q, uint64_t id, struct link *x, int64_t *time,
                       struct gnn_err *e) GNN_MUST_USE;
+
+/* Whether this rank owns a node; always, if there is one rank. */
+bool gnn_link_owns(const struct link_edges *q, unsigned end, uint32_t node);
+/* The rank that does. */
+uint32_t gnn_link_rank_of(const struct link_edges *q, unsigned end, uint32_t node);
 
 /* ---- (lib/sample/link_list.c) links that are listed ---- */
 
 struct link_list {
-    struct gnn_buf links; /* struct link (n) */
+    struct gnn_buf links; /* struct link (n); ends UINT32_MAX: another rank's */
     struct gnn_buf times; /* i64 (n), as those of edges; none: there are no times */
     uint64_t n;
 };
 /* Reads the file's lines of a head and a tail, in numbers or names, and, if `times` is the dtype of
  * times and not 0, a time; closes fd. original: numbers are original ids, not the store's. x is
- * zeroed, and to be released on failure, too. */
+ * zeroed, and to be released on failure, too. All ranks read the same links. */
 int gnn_link_list_read(struct link_list *x, const struct link_edges *q, int fd, const char *name,
                        bool original, enum gnn_dtype times, struct gnn_err *e) GNN_MUST_USE;
 /* Likewise, those of a set of the store, which is of links of the type. */
 int gnn_link_list_of_set(struct link_list *x, const struct link_edges *q, uint32_t set,
                          struct gnn_err *e) GNN_MUST_USE;
 void gnn_link_list_release(struct link_list *x);
+
+/* ---- (lib/sample/link_pairs.c) pairs by the ranks that own an end ---- */
+
+/* Appends to `pairs` those edges, and those of nlinks links, if `both` in both directions, of which
+ * this rank owns end `end`: *n of them. Links of other ranks are left out. Collective. */
+int gnn_link_ranks_pairs(const struct link_edges *q, unsigned end, const struct link *links,
+                         uint64_t nlinks, bool both, struct gnn_buf *pairs, uint64_t *n,
+                         struct gnn_err *e) GNN_MUST_USE;
 
 /* ---- (lib/sample/link_rows.c) the edges that strict negatives are not ---- */
 
@@ -72,13 +86,16 @@ struct link_rows {
     const uint32_t *other;
     uint64_t nodes, others; /* of the type at this end, and at the other */
     bool same;              /* they are one type */
+    void *own[2];           /* with several ranks: first and other, which have this rank's rows */
 };
 /* Rows by end `end`, of all edges and the links of `set`; where all edges have their reverses, so
  * do these links. They are the store's own where these are so, or those of the other end of a
  * symmetric type; otherwise they are computed, and kept as derived arrays are
- * (lib/store/derived.h). They belong to the store. */
+ * (lib/store/derived.h), and belong to the store. With several ranks, each computes those of its
+ * own nodes; collective. */
 int gnn_link_rows_get(const struct link_edges *q, unsigned end, int set, struct link_rows *r,
                       struct gnn_err *e) GNN_MUST_USE;
+void gnn_link_rows_release(struct link_rows *r);
 /* How many nodes are no neighbours of node v, and not v itself; and the one of rank r among them.
  */
 uint64_t gnn_link_rows_absent(const struct link_rows *r, uint32_t v);
@@ -102,11 +119,38 @@ int gnn_link_negatives_init(struct link_negatives *x, const struct gnn_sampling 
                             const struct link_edges *edges, int trained, const bool use[LINK_KNOWN],
                             struct gnn_err *e) GNN_MUST_USE;
 void gnn_link_negatives_release(struct link_negatives *x);
-/* Draws all negatives of a batch with n positives. GNN_E_INPUT if a node has edges to all. */
-int gnn_link_negatives_draw(const struct link_negatives *x, enum link_known known,
-                            struct gnn_drawn drawn, const uint32_t key[2],
-                            const struct link *positive, uint64_t n, struct link *negative,
-                            struct gnn_err *e) GNN_MUST_USE;
+/* Negatives of a batch with n positives, over all ranks: what they depend on. */
+struct link_draw {
+    enum link_known known;
+    struct gnn_drawn drawn;
+    uint32_t key[2];
+    uint64_t n;
+};
+/* Negative i of a batch; *x is its positive before. GNN_E_INPUT if a node has edges to all. */
+int gnn_link_negative(const struct link_negatives *q, const struct link_draw *d, uint64_t i,
+                      struct link *x, struct gnn_err *e) GNN_MUST_USE;
+/* The end whose row strict negatives depend on, and the node there of negative i. */
+unsigned gnn_link_fixed_end(const struct gnn_sampling *m);
+uint32_t gnn_link_fixed_node(const struct link_negatives *q, const struct link_draw *d, uint64_t i,
+                             const struct link *positive);
+
+/* ---- (lib/sample/link_ranks.c) a batch of several ranks ---- */
+
+/* The links of a batch, of which a rank knows its own, and all after gnn_link_ranks_share. */
+struct link_batch {
+    uint64_t all, n;    /* of all ranks; this rank's */
+    struct link *every; /* (all) */
+    int64_t *time;      /* (all) theirs; NULL: there are none */
+    uint32_t *at;       /* (n) this rank's, ascending; NULL: all are */
+    uint32_t *owner;    /* (all) their ranks; or NULL */
+};
+/* Tells all ranks of this rank's links, and learns theirs. Collective. */
+int gnn_link_ranks_share(const struct sample_draw *d, const struct link_edges *q,
+                         struct link_batch *b) GNN_MUST_USE;
+/* Draws strict negatives, after _share: those of this rank's links, in order. Collective. */
+int gnn_link_ranks_negatives(const struct sample_draw *d, const struct link_negatives *x,
+                             const struct link_draw *draw, const struct link_batch *b,
+                             struct link *negative) GNN_MUST_USE;
 
 /* ---- (lib/sample/link_exclude.c) edges that a batch does not have ---- */
 

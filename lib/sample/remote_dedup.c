@@ -80,7 +80,7 @@ static struct gnn_entries new_entries(const struct sample_draw *d, uint32_t hop,
                                       uint32_t *from, uint32_t *n)
 {
     const uint64_t *known = d->w->counts[t];
-    *from = hop > 1 ? (uint32_t)known[hop - 1] : 0;
+    *from = hop > gnn_sample_remote_from(d->s) ? (uint32_t)known[hop - 1] : 0;
     *n = (uint32_t)known[hop] - *from;
     return gnn_entries_from(d->w->type[t].list, *from);
 }
@@ -99,7 +99,7 @@ static int begin_batch(const struct sample_draw *d, struct sample_dedup *o)
 int gnn_sample_dedup_ask(const struct sample_draw *d, struct sample_dedup *o, struct gnn_request *q,
                          uint32_t hop)
 {
-    if (hop == 1 && begin_batch(d, o))
+    if (hop == gnn_sample_remote_from(d->s) && begin_batch(d, o))
         return d->e->code;
     for (uint32_t t = 0; t < o->nntypes; t++) {
         uint32_t from, n;

@@ -192,6 +192,15 @@ int gnn_sample_fit_times(const struct sample_draw *d, struct gnn_sample_job *job
 struct sample_remote *gnn_sample_remote_new(const struct sampler *s,
                                             struct gnn_err *e) GNN_MUST_USE;
 void gnn_sample_remote_free(struct sample_remote *f);
+/* The worker's round trip: _begin empties it, for the batch. */
+struct gnn_request *gnn_sample_remote_request(const struct sample_draw *d);
+struct gnn_request *gnn_sample_remote_begin(const struct sample_draw *d);
+/* The first hop whose destinations may be other ranks' nodes: seeds are this rank's own, and ends
+ * of links are not. */
+static inline uint32_t gnn_sample_remote_from(const struct sampler *s)
+{
+    return s->meta.sampling.links.type ? 0 : 1;
+}
 int gnn_sample_remote_hop(const struct sample_draw *d, uint32_t hop) GNN_MUST_USE;
 /* Samples some destinations, of one edge type, as gnn_sample_count_block and _pick_block do without
  * a numbering, wherever their in-edges are. All ranks call it, with none if need be, for the same
@@ -227,8 +236,8 @@ int gnn_sample_filter(const struct sample_draw *d, uint32_t et) GNN_MUST_USE;
 /* (lib/sample/walk.c) Makes random walks from the first n seeds of the worker, in place of hops. */
 int gnn_sample_walk(const struct sample_draw *d, uint64_t n) GNN_MUST_USE;
 /* (lib/sample/remote_dedup.c) Agreement on the rank that counts a node of a training batch, from
- * hop 1 on. _ask appends to the hop's requests; _reply to the reply to rank r, in the order of the
- * ranks; _read reads the replies. */
+ * hop gnn_sample_remote_from on. _ask appends to the hop's requests; _reply to the reply to rank r,
+ * in the order of the ranks; _read reads the replies. */
 struct sample_dedup;
 struct sample_dedup *gnn_sample_dedup_new(const struct sampler *s, struct gnn_err *e) GNN_MUST_USE;
 void gnn_sample_dedup_free(struct sample_dedup *o);

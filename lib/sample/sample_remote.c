@@ -69,6 +69,18 @@ struct sample_remote *gnn_sample_remote_new(const struct sampler *s, struct gnn_
     return NULL;
 }
 
+struct gnn_request *gnn_sample_remote_request(const struct sample_draw *d)
+{
+    return &d->w->remote->q;
+}
+
+struct gnn_request *gnn_sample_remote_begin(const struct sample_draw *d)
+{
+    struct gnn_request *q = &d->w->remote->q;
+    gnn_request_begin(q, gnn_comm_tag(GNN_COMM_SAMPLE, d->b->nth), d->b);
+    return q;
+}
+
 /* ---- requests ---- */
 
 /* Destinations of one edge type to their owners. *at: where their part of f->owner begins. counted:
@@ -355,11 +367,10 @@ static int reply_to(const struct sample_draw *d, struct sample_dedup *dedup, uin
 
 int gnn_sample_remote_hop(const struct sample_draw *d, uint32_t hop)
 {
-    struct gnn_request *q = &d->w->remote->q;
+    struct gnn_request *q = gnn_sample_remote_begin(d);
     struct sample_dedup *dedup = d->b->split ? NULL : d->w->remote->dedup;
     uint64_t at = 0;
     int rc = 0;
-    gnn_request_begin(q, gnn_comm_tag(GNN_COMM_SAMPLE, d->b->nth), d->b);
     for (uint32_t et = 0; !rc && et < d->b->netypes; et++)
         rc = ask_block(d, hop, et, &at);
     /* Which rank counts a node for batch norm is decided with the same messages. */
@@ -409,12 +420,11 @@ int gnn_sample_remote_edges(const struct sample_draw *d, uint32_t et, const uint
                             const uint32_t *src, uint32_t n, uint8_t *has)
 {
     struct sample_remote *f = d->w->remote;
-    struct gnn_request *q = &f->q;
+    struct gnn_request *q = gnn_sample_remote_begin(d);
     const uint32_t type = d->s->meta.schema.etype[et].dst;
     const struct gnn_entries pair = {.node = (uint32_t *)(uintptr_t)dst,
                                      .tree = (uint32_t *)(uintptr_t)src};
     uint32_t *asked = f->wanted + (size_t)et * q->owners;
-    gnn_request_begin(q, gnn_comm_tag(GNN_COMM_SAMPLE, d->b->nth), d->b);
     if (gnn_buf_fit(&f->owner, n, sizeof(uint32_t), "requests", d->e))
         return d->e->code;
     uint32_t *owner = f->owner.data;
@@ -450,10 +460,9 @@ int gnn_sample_remote_pick(const struct sample_draw *d, uint32_t et,
                            const struct gnn_sample_job *job, const uint32_t **source, uint64_t *all)
 {
     struct sample_remote *f = d->w->remote;
-    struct gnn_request *q = &f->q;
+    struct gnn_request *q = gnn_sample_remote_begin(d);
     const int64_t *times;
     uint64_t at = 0;
-    gnn_request_begin(q, gnn_comm_tag(GNN_COMM_SAMPLE, d->b->nth), d->b);
     int rc = ask_entries(d, et, job->dst, job->n, false, &at);
     if (!rc)
         rc = say_to_all(q, job->n, d->e);

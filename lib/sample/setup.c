@@ -62,8 +62,7 @@ static int find_orig(struct sampler *s, uint32_t t, struct gnn_err *e)
  */
 static int find_source_ids(struct sampler *s, uint32_t t, struct gnn_err *e)
 {
-    const uint64_t *book = s->store->rank_book[t], n = s->meta.schema.ntype[t].count;
-    struct gnn_exchange x = {0};
+    const uint64_t n = s->meta.schema.ntype[t].count;
     if (!s->orig[t] || s->source_id[t])
         return 0;
     uint32_t *id = s->source_id[t] = gnn_alloc(n, sizeof *id, "original ids of sources", e);
@@ -73,22 +72,7 @@ static int find_source_ids(struct sampler *s, uint32_t t, struct gnn_err *e)
         const struct gnn_gather_part *part = &s->orig[t][p];
         memcpy(id + part->first, part->data, part->count * sizeof *id);
     }
-    if (s->comm->size == 1)
-        return 0;
-    const uint64_t own = book[s->comm->rank];
-    int rc = gnn_exchange_init(&x, s->comm, gnn_comm_tag(GNN_COMM_CONTROL, GNN_COMM_SOURCES), e);
-    if (!rc)
-        rc = gnn_comm_all_gather(s->comm, &x, id + own,
-                                 (book[s->comm->rank + 1] - own) * sizeof *id, e);
-    for (uint32_t r = 0; !rc && r < s->comm->size; r++) {
-        const uint64_t bytes = (book[r + 1] - book[r]) * sizeof *id;
-        if (x.in[r].bytes != bytes)
-            rc = gnn_fail(e, GNN_E_RANK, "malformed reply from rank %u", r);
-        else if (r != s->comm->rank)
-            memcpy(id + book[r], x.in[r].data, bytes);
-    }
-    gnn_exchange_release(&x);
-    return rc;
+    return gnn_store_all_gather(s->store, t, id, e);
 }
 
 static int find_edges(struct sampler *s, uint32_t et, struct gnn_err *e)
@@ -169,8 +153,6 @@ static int check_ranks(struct sampler *s, const struct gnn_sampler_opts *o, stru
             "with several ranks, induced edges require disjoint trees: which nodes are in a batch depends on the seeds of all ranks");
     if (m->original_ids)
         return gnn_fail(e, GNN_E_USAGE, "with several ranks, batches cannot have original ids");
-    if (m->links.type)
-        return gnn_fail(e, GNN_E_USAGE, "with several ranks, seeds cannot be links");
     if (o->stream)
         return gnn_fail(
             e, GNN_E_USAGE,

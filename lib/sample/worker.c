@@ -201,7 +201,8 @@ static int find_counted(const struct sample_draw *d, uint32_t t)
         return 0;
     gnn_column_name(name, &d->s->meta.schema, GNN_COLUMN_COUNTED, 0, t);
     struct gnn_tensor *x = gnn_tensors_find(&d->b->tensors, name);
-    if (!x && d->s->meta.sampling.disjoint && !d->b->split && d->b->nhops > 1) {
+    if (!x && d->s->meta.sampling.disjoint && !d->b->split &&
+        d->b->nhops > gnn_sample_remote_from(d->s)) {
         const uint64_t n = d->w->counts[t][d->b->nhops - 1];
         if (gnn_column_add(&d->b->tensors, &d->s->meta, GNN_COLUMN_COUNTED, 0, t, n, &x, d->e))
             return d->e->code;
@@ -253,7 +254,7 @@ static int finish_batch(const struct sample_draw *d)
 
 static int draw_hop(const struct sample_draw *d, uint32_t hop)
 {
-    const bool remote = d->w->remote && hop; /* seeds are this rank's own */
+    const bool remote = d->w->remote && hop >= gnn_sample_remote_from(d->s);
     gnn_tensors_clear(&d->w->aside);
     for (uint32_t t = 0; !hop && d->s->seeds->join && t < d->b->nntypes; t++)
         if (join_entries(d, t))

@@ -58,6 +58,27 @@ int gnn_store_inverse(struct gnn_store *s, uint32_t t, uint32_t **inverse, struc
     return gnn_store_nodes(s, t, inverse, e);
 }
 
+int gnn_store_all_gather(const struct gnn_store *s, uint32_t t, uint32_t *v, struct gnn_err *e)
+{
+    const uint64_t *book = s->rank_book[t], own = book[s->comm->rank],
+                   n = book[s->comm->rank + 1] - own;
+    struct gnn_exchange x = {0};
+    if (s->comm->size == 1)
+        return 0;
+    int rc = gnn_exchange_init(&x, s->comm, gnn_comm_tag(GNN_COMM_CONTROL, GNN_COMM_SOURCES), e);
+    if (!rc)
+        rc = gnn_comm_all_gather(s->comm, &x, v + own, n * sizeof *v, e);
+    for (uint32_t r = 0; !rc && r < s->comm->size; r++) {
+        const uint64_t bytes = (book[r + 1] - book[r]) * sizeof *v;
+        if (x.in[r].bytes != bytes)
+            rc = gnn_fail(e, GNN_E_RANK, "malformed reply from rank %u", r);
+        else if (r != s->comm->rank)
+            memcpy(v + book[r], x.in[r].data, bytes);
+    }
+    gnn_exchange_release(&x);
+    return rc;
+}
+
 int gnn_store_bad_node(const struct gnn_batch *b, struct gnn_err *e)
 {
     return gnn_fail(e, GNN_E_INPUT, "batch %" PRIu64 "/%" PRIu64 ": node id out of range", b->epoch,

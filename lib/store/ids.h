@@ -12,6 +12,10 @@
  * GNN_E_INPUT when the store's original ids are not a permutation. */
 int gnn_store_inverse(struct gnn_store *s, uint32_t t, uint32_t **inverse,
                       struct gnn_err *e) GNN_MUST_USE;
+/* Fills v (nodes of type t), of which this rank has the elements of its own nodes, with those of
+ * all ranks. Collective. */
+int gnn_store_all_gather(const struct gnn_store *s, uint32_t t, uint32_t *v,
+                         struct gnn_err *e) GNN_MUST_USE;
 /* As gnn_store_inverse, in any case; UINT32_MAX for nodes of parts that are not open. */
 int gnn_store_nodes(struct gnn_store *s, uint32_t t, uint32_t **ids,
                     struct gnn_err *e) GNN_MUST_USE;

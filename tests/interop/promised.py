@@ -47,7 +47,9 @@ def must_promised(must, header, batch):
         most = min(most, max(0, split["seeds"] - step * most))
     ends = (links or {}).get("type", "//" + s["seed_type"]).split("/")
     if links:
-        must(len(batch["pair"]) == most and int(batch["seeds"][0]) == most, "the number of links")
+        own = len(batch["pair"])
+        must((own == most or ("ranks" in s and own < most)) and int(batch["seeds"][0]) == most, "the number of links")
+        must(("pair/at" in batch) == ("ranks" in s), "the places of links")
         most = 2 * (most + len(batch.get("negative", ())))
     for t, c in types.items():
         must(t in (ends[0], ends[-1]) or c[0] == 0, "seeds of another type")

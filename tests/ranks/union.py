@@ -3,6 +3,7 @@
 ONE is a stream that one process made of any partition of the graph, RANKr those of the ranks, made of STORE. All comparisons are by
 the ids of the unpartitioned store. Of each rank's batches it also checks that local ids are in the order of first occurrence, and of
 gathered fields that the rows are the store's."""
+import math
 import os
 import sys
 
@@ -59,7 +60,7 @@ def rows(header, batch, orig):
 def first_occurrence(header, batch, seed_type):
     """Local ids are handed out hop by hop, edge type by edge type, pick by pick. Induced edges do not show that."""
     n = {t: int(batch["counts/" + t][0]) for t in (x["name"] for x in header["schema"]["node_types"])}
-    assert all(v == 0 for t, v in n.items() if t != seed_type)
+    assert all(v == 0 for t, v in n.items() if t != seed_type) or "links" in header["sampling"]
     relations = ["%s/%s/%s" % (e["src"], e["rel"], e["dst"]) for e in header["schema"]["edge_types"]]
     for hop in range(0 if header["sampling"].get("induced") else len(header["sampling"]["fanout"])):
         for rel in relations:
@@ -93,13 +94,47 @@ def fields(header, batch, orig, whole):
     return seen
 
 
+def links(header, batch, orig, all_links):
+    """{position: (head, tail, place among all)} of a batch's links, and {number: (head, tail)} of its negatives."""
+    src, _, dst = header["sampling"]["links"]["type"].split("/")
+    ids = nodes(header, batch, orig)
+    ends = lambda pairs: list(zip(ids[src][pairs[:, 0]].tolist(), ids[dst][pairs[:, 1]].tolist()))
+    at = batch.get("pair/at", np.arange(len(batch["pair"]))).tolist()
+    assert at == sorted(set(at)) and batch["seeds"][0] == all_links
+    kind, amount = header["sampling"]["links"].get("negatives", "binary:0").split(":")
+    if batch["key"][2] and "eval_negatives" in header["sampling"]["links"]:
+        kind, amount = header["sampling"]["links"]["eval_negatives"].split(":")
+    many = math.ceil(all_links * float(amount))
+    numbers = [i for i in range(many) if (i // int(amount) if kind == "triplet" else i % all_links) in set(at)]
+    negative = batch.get("negative", np.zeros((0, 2), int))
+    assert len(numbers) == len(negative)
+    for pairs in (batch["pair"], negative):
+        for i, t in enumerate((src, dst)):
+            assert (pairs[:, i] < batch["counts/" + t][0]).all()
+    first = {t: ids[t][: int(batch["counts/" + t][0])] for t in (src, dst)}
+    assert all((np.diff(v) > 0).all() for v in first.values()) or header["sampling"].get("time"), "the first nodes do not ascend"
+    return dict(zip(at, zip(ends(batch["pair"]), batch["pair/input"].tolist()))), dict(zip(numbers, ends(negative)))
+
+
+def same_links(one_header, b, one_orig, mine, orig):
+    """The ranks' links and negatives are those of one process; each rank has those whose tails it owns."""
+    n = int(b["seeds"][0])
+    want = links(one_header, b, one_orig, n)
+    got = [links(h, m, orig, n) for h, m in mine]
+    for k in (0, 1):
+        assert sum(len(g[k]) for g in got) == len(want[k])
+        for g in got:
+            for at, link in g[k].items():
+                assert want[k][at] == link, ("links", "negatives")[k]
+
+
 def counted(header, mine, orig):
     """In each hop, each node that is expanded is counted by one of the ranks that expand it."""
     seen = 0
     for t in orig:
         if "counted/" + t not in mine[0][1]:
             continue
-        for hop in range(1, len(header["sampling"]["fanout"])):
+        for hop in range(0 if "links" in header["sampling"] else 1, len(header["sampling"]["fanout"])):
             times = {}
             for h, m in mine:
                 n = int(m["counts/" + t][hop])
@@ -134,11 +169,14 @@ def main(store, one_path, *rank_paths):
         mine = [batches[step] for _, batches in ranks]
         assert all((m["key"][:3] == b["key"][:3]).all() and m["key"][3] == r for r, m in enumerate(mine)), "key"
         once += counted(one_header, [(h, m) for (h, _), m in zip(ranks, mine)], orig)
+        if "links" in one_header["sampling"]:
+            same_links(one_header, b, one_orig, [(h, m) for (h, _), m in zip(ranks, mine)], orig)
         seeds = list(nodes(one_header, b, one_orig)[seed_type][:int(b["counts/" + seed_type][0])])
         place = {v: i for i, v in enumerate(seeds)}
         got = [list(nodes(h, m, orig)[seed_type][:int(m["counts/" + seed_type][0])]) for (h, _), m in zip(ranks, mine)]
         assert all(g == sorted(g, key=place.get) for g in got), "seeds are not in the order of the global batch"
-        assert sorted(sum(got, [])) == sorted(seeds), "seeds of step %d" % step
+        once_each = sorted(sum(got, [])) if "links" not in one_header["sampling"] else sorted(set(sum(got, [])))
+        assert once_each == sorted(seeds), "seeds of step %d" % step
         want, all_rows = rows(one_header, b, one_orig), {}
         for (h, _), m in zip(ranks, mine):
             for key, block in rows(h, m, orig).items():
