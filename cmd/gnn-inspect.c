@@ -32,8 +32,8 @@ static const struct opt opts[] = {
     {.kind = OPT_GROUP, .help = "Other actions"},
     {OPT_FLAG, 0, "verify", &verify, NULL, "verify the input; status 3 if it is damaged"},
     {OPT_FLAG, 0, "leaks", &leaks, NULL,
-     "count edges of the future and seeds of several sets in temporal batches; status 1 if there "
-     "are any"},
+     "count what temporal batches, batches of links and splits give away; status 1 if there is "
+     "any"},
     {OPT_STR, 0, "against", &against, "STORE",
      "with --verify: also check that the input holds the graph of STORE, or was sampled from "
      "STORE; with --leaks: the store that the batches were sampled from",
@@ -172,11 +172,16 @@ static int run_leaks(const char *path)
     const char *name;
     bool any;
 
-    if (is_store(path) || is_model(path))
-        cli_usage("--leaks: %s is not a stream", path);
-    open_store(&s, against, false);
-    int fd = cli_in(path, &name);
-    if (gnn_leaks_stream(fd, name, &s, report, &any, &e))
+    if (is_model(path))
+        cli_usage("--leaks: %s is not a store or a stream", path);
+    if (is_store(path) && against)
+        cli_usage("--against: has no effect with --leaks %s, which is a store", path);
+    if (!is_store(path) && !against)
+        cli_usage("--leaks: requires --against, unless its input is a store");
+    open_store(&s, against ? against : path, false);
+    const int fd = against ? cli_in(path, &name) : -1;
+    if (against ? gnn_leaks_stream(fd, name, &s, report, &any, &e)
+                : gnn_leaks_store(&s, report, &any, &e))
         cli_fail(&e);
     gnn_store_close(&s);
     print_report(report, inspect_text_leaks);
@@ -327,8 +332,6 @@ int main(int argc, char **argv)
     check_actions();
     if (!verify && !leaks)
         opt_refuse(OPTS(&against), "requires --verify or --leaks");
-    if (!against)
-        opt_refuse(OPTS(&leaks), "requires --against");
     if (!diff)
         opt_refuse(OPTS(&original, &ignored), "requires --diff");
     if (original)

@@ -571,11 +571,11 @@ void inspect_text_proofs(const json_t *r)
     json_array_foreach(json_object_get(r, "proved"), i, x) printf("ok  %s\n", text_of(x, NULL));
 }
 
-/* One kind of leak; with -q only if there is one. */
+/* One kind of leak, if it was counted; with -q only if there is one. */
 static void print_leak(const json_t *r, const char *key, const char *what, const char *of)
 {
     const json_t *leak = json_object_get(r, key);
-    if (!whole_of(leak, "count") && common.verbose < 0)
+    if (!leak || (!whole_of(leak, "count") && common.verbose < 0))
         return;
     printf("%s: %lld%s", what, whole_of(leak, "count"), of);
     if (whole_of(leak, "count"))
@@ -585,12 +585,22 @@ static void print_leak(const json_t *r, const char *key, const char *what, const
 
 void inspect_text_leaks(const json_t *r)
 {
-    char of[96];
+    char of[96], links[96];
     snprintf(of, sizeof of, " of %lld in %lld batches", whole_of(r, "edges"),
              whole_of(r, "batches"));
+    snprintf(links, sizeof links, " of %lld, which are%s strict", whole_of(r, "negatives"),
+             json_is_true(json_object_get(r, "strict")) ? "" : " not");
     print_leak(r, "future_edges", "edges of the future", of);
     print_leak(r, "shared_seeds", "nodes that are seeds in several sets", "");
+    print_leak(r, "link_edges", "edges that are links of their batch", of);
+    print_leak(r, "reverse_edges", "edges that are reverses of links of their batch", of);
+    print_leak(r, "short_ends", "ends of links with fewer edges than others would have", "");
+    print_leak(r, "true_negatives", "negatives that are edges", links);
+    print_leak(r, "strayed_negatives", "negatives of another tree or time than their link", "");
     print_leak(r, "overlapping_sets", "nodes in several sets of one split of the store", "");
+    print_leak(r, "shared_links", "links in several sets of one split of the store", "");
+    print_leak(r, "link_messages",
+               "edges of the store that are links of valid or test, or reverses", "");
 }
 
 void inspect_text_diff(const json_t *d)

@@ -5,7 +5,7 @@
 
 /* An edge of the links' type or, reversed, of one whose edges run back. */
 struct item {
-    uint32_t reversed, src, dst;
+    uint32_t reversed, src, dst, tree;
     int64_t time;
 };
 
@@ -18,16 +18,18 @@ static int compare_items(const void *a, const void *b)
         return x->dst < y->dst ? -1 : 1;
     if (x->src != y->src)
         return x->src < y->src ? -1 : 1;
+    if (x->tree != y->tree)
+        return x->tree < y->tree ? -1 : 1;
     return x->time < y->time ? -1 : x->time > y->time;
 }
 
-int gnn_absent_set(struct gnn_absent *x, const struct gnn_meta *m, const struct gnn_view *v,
-                   const struct gnn_batch *b, struct gnn_err *e)
+int gnn_absent_set(struct gnn_absent *x, const struct gnn_meta *m, enum gnn_exclude which,
+                   const struct gnn_view *v, const struct gnn_batch *b, struct gnn_err *e)
 {
     const struct gnn_links *l = &m->sampling.links;
     x->m = m;
     x->n = 0;
-    if (!l->type || !l->exclude || !b->rows[GNN_UNIT_PAIRS])
+    if (!l->type || !which || !b->rows[GNN_UNIT_PAIRS])
         return GNN_OK;
     const struct gnn_etype *t = &m->schema.etype[l->etype];
     const uint32_t type[2] = {t->src, t->dst};
@@ -43,11 +45,12 @@ int gnn_absent_set(struct gnn_absent *x, const struct gnn_meta *m, const struct 
             store[k] = original ? gnn_view_store_id(v, type[k], id) : id;
             orig[k] = original ? id : gnn_view_orig(v, type[k], id);
         }
-        const int64_t *time = b->type[t->dst].time;
-        const int64_t at = time ? time[b->pair[2 * i + 1]] : 0;
-        to[x->n++] = (struct item){0, store[0], orig[1], at};
-        if (l->exclude == GNN_EXCLUDE_REVERSE)
-            to[x->n++] = (struct item){1, store[1], orig[0], at};
+        const struct gnn_batch_type *tails = &b->type[t->dst];
+        const uint32_t tail = b->pair[2 * i + 1], tree = x->by_tree ? tails->tree[tail] : 0;
+        const int64_t at = tails->time ? tails->time[tail] : 0;
+        to[x->n++] = (struct item){0, store[0], orig[1], tree, at};
+        if (which == GNN_EXCLUDE_REVERSE)
+            to[x->n++] = (struct item){1, store[1], orig[0], tree, at};
     }
     qsort(to, x->n, sizeof *to, compare_items);
     return GNN_OK;
@@ -59,16 +62,17 @@ static bool is_among(const struct gnn_absent *x, struct item item)
 }
 
 bool gnn_absent_has(const struct gnn_absent *x, uint32_t et, uint32_t src, uint32_t dst,
-                    const int64_t *time)
+                    const int64_t *time, uint32_t tree)
 {
     if (!x->n)
         return false;
     const struct gnn_sampling *m = &x->m->sampling;
     const struct gnn_etype *t = &x->m->schema.etype[et];
     const int64_t at = time ? gnn_time_of_entry(m->rule.time.real, *time) : 0;
-    return (et == m->links.etype && is_among(x, (struct item){0, src, dst, at})) ||
-           ((et == m->links.reverse || (et == m->links.etype && t->src == t->dst)) &&
-            is_among(x, (struct item){1, src, dst, at}));
+    const uint32_t in = x->by_tree ? tree : 0;
+    return (et == m->links.etype && is_among(x, (struct item){0, src, dst, in, at})) ||
+           ((et == m->links.etype ? t->src == t->dst : et == m->links.reverse) &&
+            is_among(x, (struct item){1, src, dst, in, at}));
 }
 
 void gnn_absent_release(struct gnn_absent *x)

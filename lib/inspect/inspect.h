@@ -45,16 +45,20 @@ int gnn_verify_store(struct gnn_store *s, struct gnn_store *against, json_t *rep
 int gnn_verify_stream(int fd, const char *name, struct gnn_store *against, json_t *report,
                       struct gnn_err *e) GNN_MUST_USE;
 
-/* Counts what batches of a temporal stream, which was sampled from `against`, must not know: edges
- * later than their entry's time or, if the rule says so, not earlier; nodes that are seeds in
- * several sets of the stream; and nodes in several sets of one split of the store. Whether an edge
- * is too old or not the latest does not count. Adds to `report` "batches" and "edges", which were
- * looked at, and for each kind of leak an object: "future_edges", "shared_seeds" or
- * "overlapping_sets", with "count" and, unless that is 0, "first", the place. *any: whether there
- * is a leak. GNN_E_USAGE if the batches have no times; GNN_E_INPUT for what else
- * gnn_verify_stream refuses. Takes over fd. */
+/* Counts what batches of a stream, which was sampled from `against`, must not know. With times:
+ * edges later than their entry's time or, if the rule says so, not earlier; whether an edge is too
+ * old or not the latest does not count. Of nodes: those that are seeds in several sets of the
+ * stream. Of links: edges that are links of their batch, and reverses of such; ends of links with
+ * fewer edges than the rule picks; negatives that are edges, or of another time or tree than their
+ * link. And what gnn_leaks_store counts. Adds to `report` "batches" and "edges", which were looked
+ * at, and for each kind of leak an object with "count" and, unless that is 0, "first", the place;
+ * leaks.c has the names. *any: whether there is a leak. GNN_E_USAGE if the batches are not of
+ * links and have no times; GNN_E_INPUT for what else gnn_verify_stream refuses. Takes over fd. */
 int gnn_leaks_stream(int fd, const char *name, struct gnn_store *against, json_t *report, bool *any,
                      struct gnn_err *e) GNN_MUST_USE;
+/* Likewise, in the store itself: nodes and links in several sets of one split, and edges that are
+ * links of sets valid and test, or their reverses. */
+int gnn_leaks_store(struct gnn_store *s, json_t *report, bool *any, struct gnn_err *e) GNN_MUST_USE;
 
 /* Proves a model or a checkpoint: format, checksum, that the parameters are those of the
  * description, finite, and that counters make sense. Of a file from elsewhere, the format. */

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Leaks of a stream and of its store's sets (lib/inspect/leaks.h). */
 #include <inttypes.h>
-#include <stdarg.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "lib/base/mem.h"
@@ -11,15 +9,6 @@
 
 /* An owner: a node of several sets, which counts once. */
 #define COUNTED UINT32_MAX
-
-void gnn_leak_add(struct gnn_leak *l, const char *fmt, ...)
-{
-    va_list ap;
-    va_start(ap, fmt);
-    if (!l->count++)
-        vsnprintf(l->first, sizeof l->first, fmt, ap);
-    va_end(ap);
-}
 
 /* Notes that a set has a node. True when that is the second set that has it; *other: the first. */
 static bool note_member(uint32_t *owner, uint32_t node, uint32_t set, uint32_t *other)
@@ -79,55 +68,111 @@ static int find_overlaps(struct gnn_leaks *l, const struct gnn_view *v, struct g
     return GNN_OK;
 }
 
+/* What sets of links give away, of each edge type that has some. */
+static int find_links(struct gnn_leaks *l, const struct gnn_view *v, struct gnn_err *e)
+{
+    const struct gnn_schema *c = &v->store->meta.schema;
+    for (uint32_t i = 0; i < c->nsets; i++) {
+        uint32_t first = 0;
+        while (first < i && !(c->set[first].links && c->set[first].etype == c->set[i].etype))
+            first++;
+        if (!c->set[i].links || first < i)
+            continue;
+        struct gnn_listed_links x;
+        l->has_links = true;
+        if (!gnn_listed_links_init(&x, v, c->set[i].etype, e) &&
+            !gnn_listed_links_shared(&x, &l->links, e))
+            (void)!gnn_listed_links_messages(&x, &l->messages, e);
+        gnn_listed_links_release(&x);
+        if (e->code)
+            return e->code;
+    }
+    return GNN_OK;
+}
+
 /* ---- sets of the stream ---- */
 
-void gnn_leaks_add_seeds(struct gnn_leaks *l, const struct gnn_meta *m, const struct gnn_batch *b,
-                         uint64_t nth)
+int gnn_leaks_add_seeds(struct gnn_leaks *l, const struct gnn_batch *b, uint64_t nth,
+                        struct gnn_err *e)
 {
-    const struct gnn_sampling *s = &m->sampling;
+    const struct gnn_sampling *s = &l->m->sampling;
     const struct gnn_batch_type *t = &b->type[s->seed_ntype];
     uint32_t other;
+    if (s->links.type)
+        return gnn_link_leaks_begin(&l->of_links, b, nth, e);
     for (uint64_t i = 0; l->owner && i < t->count[0]; i++)
         if (note_member(l->owner, t->node[i], b->split, &other))
             gnn_leak_add(&l->shared, "batch %" PRIu64 ": seed %u of set %s is also one of set %s",
                          nth, t->node[i], s->split[b->split], s->split[other]);
+    return GNN_OK;
+}
+
+static int init_stream(struct gnn_leaks *l, const char *name, const struct gnn_view *v,
+                       const int64_t *const *time, struct gnn_err *e)
+{
+    const struct gnn_sampling *s = &l->m->sampling;
+    if (s->links.type)
+        return gnn_link_leaks_init(&l->of_links, l->m, v, time, e);
+    if (!gnn_sampling_is_temporal(s))
+        return gnn_fail(e, GNN_E_USAGE,
+                        "%s: its batches are not of links, and have no times: sample them with "
+                        "gnn-sample --links or --time-rule",
+                        name);
+    if (s->nsplits > 1)
+        l->owner = gnn_alloc_zero(l->m->schema.ntype[s->seed_ntype].count, sizeof *l->owner,
+                                  "sets of seeds", e);
+    return e->code;
 }
 
 int gnn_leaks_init(struct gnn_leaks *l, const struct gnn_meta *m, const char *name,
-                   const struct gnn_view *v, struct gnn_err *e)
+                   const struct gnn_view *v, const int64_t *const *time, struct gnn_err *e)
 {
-    const struct gnn_sampling *s = &m->sampling;
-    if (!gnn_sampling_is_temporal(s))
-        return gnn_fail(e, GNN_E_USAGE,
-                        "%s: its batches have no times: sample them with gnn-sample --time-rule",
-                        name);
-    if (s->nsplits > 1 && !(l->owner = gnn_alloc_zero(m->schema.ntype[s->seed_ntype].count,
-                                                      sizeof *l->owner, "sets of seeds", e)))
-        return e->code;
-    return find_overlaps(l, v, e);
+    l->m = m;
+    return (m && init_stream(l, name, v, time, e)) || find_overlaps(l, v, e) || find_links(l, v, e)
+               ? e->code
+               : GNN_OK;
 }
 
 void gnn_leaks_release(struct gnn_leaks *l)
 {
     gnn_free(l->owner);
     l->owner = NULL;
+    gnn_link_leaks_release(&l->of_links);
 }
 
-int gnn_leaks_report(const struct gnn_leaks *l, json_t *report, struct gnn_err *e)
+int gnn_leaks_report(const struct gnn_leaks *l, json_t *report, bool *any, struct gnn_err *e)
 {
+    const struct gnn_link_leaks *k = &l->of_links;
+    const bool links = l->m && l->m->sampling.links.type,
+               timed = l->m && gnn_sampling_is_temporal(&l->m->sampling);
     const struct {
         const char *key;
+        bool is_counted;
         const struct gnn_leak *leak;
-    } kind[] = {{"future_edges", &l->future},
-                {"shared_seeds", &l->shared},
-                {"overlapping_sets", &l->overlap}};
+    } kind[] = {{"future_edges", timed, &l->future},
+                {"shared_seeds", l->m && !links, &l->shared},
+                {"link_edges", links, &k->own},
+                {"reverse_edges", links, &k->reverse},
+                {"short_ends", links, &k->few},
+                {"true_negatives", links, &k->edges},
+                {"strayed_negatives", links, &k->strayed},
+                {"overlapping_sets", true, &l->overlap},
+                {"shared_links", l->has_links, &l->links},
+                {"link_messages", l->has_links, &l->messages}};
     bool bad = false;
     for (size_t i = 0; i < sizeof kind / sizeof *kind; i++) {
-        const struct gnn_leak *k = kind[i].leak;
-        report_put(report, kind[i].key,
-                   json_pack("{s:o, s:s*}", "count", report_num(k->count), "first",
-                             k->count ? k->first : NULL),
-                   &bad);
+        const struct gnn_leak *x = kind[i].leak;
+        *any |= x->count > 0;
+        if (kind[i].is_counted)
+            report_put(report, kind[i].key,
+                       json_pack("{s:o, s:s*}", "count", report_num(x->count), "first",
+                                 x->count ? x->first : NULL),
+                       &bad);
+    }
+    if (links) {
+        report_put(report, "links", report_num(k->links), &bad);
+        report_put(report, "negatives", report_num(k->negatives), &bad);
+        report_put(report, "strict", json_boolean(l->m->sampling.links.strict), &bad);
     }
     return bad ? no_json(e) : GNN_OK;
 }

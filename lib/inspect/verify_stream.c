@@ -5,6 +5,7 @@
 
 #include "lib/inspect/among.h"
 #include "lib/inspect/absent.h"
+#include "lib/inspect/in_time.h"
 #include "lib/inspect/inspect.h"
 #include "lib/inspect/laws.h"
 #include "lib/inspect/leaks.h"
@@ -98,7 +99,7 @@ static int check_init(struct check *c, struct gnn_store *store, struct gnn_err *
         return GNN_OK;
     }
     c->rule.windowed = false; /* what is too old leaks nothing */
-    return gnn_leaks_init(c->leaks, c->meta, c->name, &c->view, e);
+    return gnn_leaks_init(c->leaks, c->meta, c->name, &c->view, c->time, e);
 }
 
 static void check_release(struct check *c)
@@ -147,22 +148,6 @@ static int check_nodes(struct check *c, const struct gnn_batch *b, struct gnn_er
     return GNN_OK;
 }
 
-/* May an edge of time `edge` be picked for an entry of time `entry`? Said once more, and not as the
- * sampler does it (kernels/pick.h), which looks for the ends of what may. */
-static bool in_time(const struct gnn_pick_time *r, const int64_t *edge, const int64_t *entry)
-{
-    if (r->real) {
-        double at, t;
-        memcpy(&at, edge, sizeof at);
-        memcpy(&t, entry, sizeof t);
-        return (r->until == GNN_PICK_UNTIL ? at <= t : at < t) &&
-               (!r->windowed || at >= t - r->window_real);
-    }
-    return (r->until == GNN_PICK_UNTIL ? *edge <= *entry : *edge < *entry) &&
-           (!r->windowed || *edge >= *entry ||
-            (uint64_t)*entry - (uint64_t)*edge <= (uint64_t)r->window);
-}
-
 /* What a batch says of an edge. */
 struct claim {
     uint32_t src;        /* of the store */
@@ -175,7 +160,7 @@ enum found { FOUND, OUT_OF_TIME, OTHER_TIME, EXCLUDED, NOT_FOUND };
 /* Of an edge that is there. */
 static enum found judge_time(const struct gnn_pick_time *r, int64_t edge, const struct claim *x)
 {
-    if (!in_time(r, &edge, x->time))
+    if (!gnn_in_time(r, &edge, x->time))
         return OUT_OF_TIME;
     return x->own && *x->own != gnn_time_of_entry(r->real, edge) ? OTHER_TIME : FOUND;
 }
@@ -192,7 +177,7 @@ static bool is_absent(const struct check *c, const struct gnn_view_row *r, uint3
 {
     const int64_t *time = c->time[(size_t)et * c->view.store->nparts + r->part];
     return c->absent.n &&
-           gnn_absent_has(&c->absent, et, r->indices[i], dst, time ? &time[r->first + i] : NULL);
+           gnn_absent_has(&c->absent, et, r->indices[i], dst, time ? &time[r->first + i] : NULL, 0);
 }
 
 /* Whether there is such an edge among the in-edges of an original node. Their ids are in sequence,
@@ -268,7 +253,7 @@ static int check_picks(struct check *c, const struct gnn_batch *b, struct place 
                                                          : gnn_view_orig(&c->view, t->dst, at.dst);
     uint32_t some = 0, *v;
     for (uint64_t j = 0; j < r->n; j++)
-        some += (!time || !entry || in_time(&c->rule, &time[r->first + j], entry)) &&
+        some += (!time || !entry || gnn_in_time(&c->rule, &time[r->first + j], entry)) &&
                 !is_absent(c, r, at.et, orig, j);
     if (gnn_sampling_induces(&c->meta->sampling, at.hop))
         some = n; /* check_induced knows which these are */
@@ -309,7 +294,8 @@ static int check_block(struct check *c, const struct gnn_batch *b, uint32_t hop,
     const struct gnn_etype *t = &c->meta->schema.etype[et];
     const struct gnn_block *k = gnn_batch_block(b, hop, et);
     const int64_t *time = b->type[t->dst].time, *own = b->type[t->src].time;
-    const bool original = c->meta->sampling.original_ids, by_edge = c->rule.by_edge;
+    const bool original = c->meta->sampling.original_ids, by_edge = c->rule.by_edge,
+               links = c->meta->sampling.links.type;
 
     for (uint32_t i = 0; i < k->n; i++) {
         uint32_t dst = b->type[t->dst].node[k->first + i];
@@ -324,7 +310,9 @@ static int check_block(struct check *c, const struct gnn_batch *b, uint32_t hop,
                            e))
                 return e->code;
         }
-        if (!c->leaks && check_picks(c, b, (struct place){hop, et, 0, 0, dst}, i, &row, e))
+        if (c->leaks ? links && gnn_link_leaks_row(&c->leaks->of_links, b, c->batch, hop, et, i,
+                                                   &row, orig, e)
+                     : check_picks(c, b, (struct place){hop, et, 0, 0, dst}, i, &row, e))
             return e->code;
     }
     return GNN_OK;
@@ -352,7 +340,7 @@ static bool has_all(const struct check *c, const struct gnn_batch *b, uint32_t e
     for (uint64_t r = 0; r < row.n; r++) {
         const uint32_t src =
             original ? gnn_view_orig(&c->view, t->src, row.indices[r]) : row.indices[r];
-        if ((time && !in_time(&c->rule, &time[row.first + r], &dst->time[i])) ||
+        if ((time && !gnn_in_time(&c->rule, &time[row.first + r], &dst->time[i])) ||
             is_absent(c, &row, et, orig, r))
             continue;
         const uint32_t local = gnn_among_find(&c->among, src, dst, i);
@@ -529,7 +517,9 @@ static int check_batch(struct check *c, const struct gnn_batch *b, struct gnn_er
         return gnn_fail(e, (enum gnn_status)rc, "%s: batch %" PRIu64 ": %s", c->name, c->batch,
                         why.msg);
     if (check_key(c, b, e) || check_nodes(c, b, e) || check_walks(c, b, e) ||
-        (c->view.store && !c->leaks && gnn_absent_set(&c->absent, c->meta, &c->view, b, e)) ||
+        (c->view.store && !c->leaks &&
+         gnn_absent_set(&c->absent, c->meta, c->meta->sampling.links.exclude, &c->view, b, e)) ||
+        (c->leaks && gnn_leaks_add_seeds(c->leaks, b, c->batch, e)) ||
         (c->view.store && check_seeds(c, b, e)) ||
         (c->view.store && c->meta->sampling.clusters && check_clusters(c, b, e)))
         return e->code;
@@ -540,9 +530,7 @@ static int check_batch(struct check *c, const struct gnn_batch *b, struct gnn_er
     for (uint32_t et = 0; c->view.store && proves_all(c) && et < b->netypes; et++)
         if (check_induced(c, b, et, e))
             return e->code;
-    if (c->leaks)
-        gnn_leaks_add_seeds(c->leaks, c->meta, b, c->batch);
-    else if (c->view.store && gnn_redraw_check(&c->redraw, b, &why))
+    if (!c->leaks && c->view.store && gnn_redraw_check(&c->redraw, b, &why))
         return gnn_fail(e, why.code, "%s: batch %" PRIu64 ": %s", c->name, c->batch, why.msg);
     c->batch++;
     return GNN_OK;
@@ -582,16 +570,17 @@ static int report_checks(const struct check *c, json_t *out, struct gnn_err *e)
                                    "draws: all batches are those that the header's recipe draws");
 }
 
-static int report_leaks(const struct check *c, json_t *out, struct gnn_err *e)
+static int report_leaks(const struct check *c, json_t *out, bool *any, struct gnn_err *e)
 {
     bool bad = false;
     report_put(out, "batches", report_num(c->batch), &bad);
     report_put(out, "edges", report_num(c->edges), &bad);
-    return bad ? no_json(e) : gnn_leaks_report(c->leaks, out, e);
+    return bad ? no_json(e) : gnn_leaks_report(c->leaks, out, any, e);
 }
 
-/* Reads the stream to its end, or to what is refused. Takes over fd. */
-static int check_stream(struct check *c, int fd, struct gnn_store *against, json_t *out,
+/* Reads the stream to its end, or to what is refused. Takes over fd. any: NULL, or, of leaks,
+ * whether there are some. */
+static int check_stream(struct check *c, int fd, struct gnn_store *against, json_t *out, bool *any,
                         struct gnn_err *e)
 {
     struct gnn_batch *b = NULL;
@@ -605,7 +594,7 @@ static int check_stream(struct check *c, int fd, struct gnn_store *against, json
         gnn_batch_put(b);
     }
     if (rc == GNN_END)
-        rc = c->leaks ? report_leaks(c, out, e) : report_checks(c, out, e);
+        rc = c->leaks ? report_leaks(c, out, any, e) : report_checks(c, out, e);
     check_release(c);
     gnn_source_free(src);
     return rc;
@@ -615,7 +604,7 @@ int gnn_verify_stream(int fd, const char *name, struct gnn_store *against, json_
                       struct gnn_err *e)
 {
     struct check c = {.name = name};
-    return check_stream(&c, fd, against, out, e);
+    return check_stream(&c, fd, against, out, NULL, e);
 }
 
 int gnn_leaks_stream(int fd, const char *name, struct gnn_store *against, json_t *out, bool *any,
@@ -623,8 +612,20 @@ int gnn_leaks_stream(int fd, const char *name, struct gnn_store *against, json_t
 {
     struct gnn_leaks l = {0};
     struct check c = {.name = name, .leaks = &l};
-    const int rc = check_stream(&c, fd, against, out, e);
-    *any = gnn_leaks_any(&l);
+    *any = false;
+    const int rc = check_stream(&c, fd, against, out, any, e);
     gnn_leaks_release(&l);
     return rc;
+}
+
+int gnn_leaks_store(struct gnn_store *s, json_t *out, bool *any, struct gnn_err *e)
+{
+    struct gnn_view v = {0};
+    struct gnn_leaks l = {0};
+    *any = false;
+    if (!gnn_view_init(&v, s, e) && !gnn_leaks_init(&l, NULL, NULL, &v, NULL, e))
+        (void)!gnn_leaks_report(&l, out, any, e);
+    gnn_leaks_release(&l);
+    gnn_view_release(&v);
+    return e->code;
 }

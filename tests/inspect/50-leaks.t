@@ -104,6 +104,7 @@ one=$(gnn-inspect --export - W | "$python" -c 'import io, sys, numpy as np
 print(np.load(io.BytesIO(sys.stdin.buffer.read()))["split/random/train"][7])')
 "$python" "$GNN_TOP/tests/interop/roundtrip.py" copy W O "0/split/random/test=2=$one"
 check "gnn-inspect --verify finds a store with overlapping sets sound" gnn-inspect --verify O
+status 1 "gnn-inspect --leaks finds them without a stream" gnn-inspect --leaks O
 smp O -f 4 -b 40 --time-rule lt -o o.gnb
 status 1 "gnn-inspect --leaks finds overlapping sets of a store" gnn-inspect --leaks --against O o.gnb
 cp out said
@@ -115,10 +116,10 @@ refusing='gnn-inspect --leaks'
 smp S -f 3 -b 50 -o plain
 smp S -f 4,3 -b 20 --seeds some --time-rule le --edge-ids -o two
 gnn-train -q --store S -f 3,3 --hidden 4 -o m.safetensors
-refuses 2 'plain: its batches have no times: sample them with gnn-sample --time-rule' 'batches without times' gnn-inspect --leaks --against S plain
-refuses 2 '--leaks requires --against' 'a stream without its store' gnn-inspect --leaks two
-refuses 2 '--leaks: S is not a stream' 'a store' gnn-inspect --leaks --against S S
-refuses 2 '--leaks: m.safetensors is not a stream' 'a model' gnn-inspect --leaks --against S m.safetensors
+refuses 2 'plain: its batches are not of links, and have no times: sample them with gnn-sample --links or --time-rule' 'batches without times' gnn-inspect --leaks --against S plain
+refuses 2 '--leaks: requires --against, unless its input is a store' 'a stream without its store' gnn-inspect --leaks two
+refuses 2 '--against: has no effect with --leaks S, which is a store' 'a store' gnn-inspect --leaks --against S S
+refuses 2 '--leaks: m.safetensors is not a store or a stream' 'a model' gnn-inspect --leaks --against S m.safetensors
 refuses 2 'exclude each other' '--verify' gnn-inspect --leaks --verify --against S two
 refuses 2 'has no effect with' --stats gnn-inspect --leaks --stats --against S two
 refuses 3 'sampled from another store' 'another store' gnn-inspect --leaks --against W two

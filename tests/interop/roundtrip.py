@@ -41,7 +41,7 @@ def copy(store, out, *changes):
         part, name = name.split("/", 1)
         if at:
             parts[int(part)][name] = parts[int(part)][name].copy()
-            parts[int(part)][name][int(at[0])] = float(at[1]) if at[1] == "nan" else int(at[1])
+            parts[int(part)][name].reshape(-1)[int(at[0])] = float(at[1]) if at[1] == "nan" else int(at[1])
         else:
             del parts[int(part)][name]
     os.mkdir(out)
