@@ -10,7 +10,7 @@
 #include "lib/inspect/in_time.h"
 #include "lib/store/sums.h"
 
-enum { NO_TYPE = UINT32_MAX };
+#define NO_TYPE UINT32_MAX
 
 static const struct gnn_etype *type_of(const struct gnn_link_leaks *l)
 {

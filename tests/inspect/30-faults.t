@@ -18,7 +18,7 @@ sweep "gnn-inspect -t of a stream ends cleanly when malloc fails" malloc - -- gn
 sweep "gnn-inspect --verify --against of a stream ends cleanly when malloc fails" malloc - -- gnn-inspect --verify --against P3 B3
 sweep "gnn-inspect --leaks ends cleanly when malloc fails" malloc - -- gnn-inspect --leaks --against T BT
 gnn-import -q --split-links node/to/node=80/10/10 -o L T
-gnn-sample -q -f 3,2 -b 32 --links node/to/node --negatives binary:1 --eval valid --disjoint --induced -o BL L
+gnn-sample -q -f 3,2 -b 32 --links node/to/node --negatives binary:1 --strict --exclude reverse --eval valid --disjoint --induced -o BL L
 sweep "gnn-inspect --leaks of links ends cleanly when malloc fails" malloc - -- gnn-inspect --leaks --against L BL
 sweep "gnn-inspect --leaks of a split ends cleanly when malloc fails" malloc - -- gnn-inspect --leaks L
 sweep "gnn-inspect --diff --original of streams ends cleanly when malloc fails" malloc - -- gnn-inspect --diff --original --store P3 B B3
