@@ -92,6 +92,7 @@ static void look_at_negatives(struct gnn_link_leaks *l, const struct gnn_batch *
     const struct gnn_etype *t = type_of(l);
     const struct gnn_batch_type *heads = &b->type[t->src], *tails = &b->type[t->dst];
     const uint64_t n = b->rows[GNN_UNIT_PAIRS];
+    const struct gnn_drawn drawn = gnn_sampling_drawn(&l->m->sampling, b->split);
     const int set = known_set(l, b->split);
     for (uint64_t i = 0; i < b->rows[GNN_UNIT_NEGATIVES]; i++) {
         const uint32_t *x = &b->negative[2 * i], head = heads->node[x[0]], tail = tails->node[x[1]];
@@ -101,7 +102,7 @@ static void look_at_negatives(struct gnn_link_leaks *l, const struct gnn_batch *
                          head, tail);
         if (l->m->sampling.ranks) /* its link may be another rank's */
             continue;
-        const uint32_t of = b->pair[2 * gnn_sampling_positive_of(&l->m->sampling, i, n) + 1];
+        const uint32_t of = b->pair[2 * gnn_drawn_positive(drawn, i, n) + 1];
         if (!is_with(heads, x[0], tails, of) || !is_with(tails, x[1], tails, of))
             gnn_leak_add(&l->strayed, "batch %" PRIu64 ": negative %" PRIu64 ": %u -> %u", nth, i,
                          head, tail);
