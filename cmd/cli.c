@@ -342,13 +342,13 @@ static bool stdin_is_stdout(void)
            in.st_ino == out.st_ino;
 }
 
-int cli_out(const char *path, const char **name)
+static int open_out(const char *path, bool text, const char **name)
 {
     if (is_std(path)) {
         *name = "stdout";
         if (metrics == stdout)
             cli_usage("--metrics -: stdout takes the result; name a file for one of them");
-        if (isatty(1))
+        if (!text && isatty(1))
             cli_usage("refusing to write binary data to a terminal; use -o FILE or a pipe");
         if (stdin_is_stdout())
             cli_usage("stdout: is the same file as the input stdin, which is never overwritten");
@@ -369,6 +369,16 @@ int cli_out(const char *path, const char **name)
     if (!unfinished)
         cli_fail(&e);
     return fd;
+}
+
+int cli_out(const char *path, const char **name)
+{
+    return open_out(path, false, name);
+}
+
+int cli_out_text(const char *path, const char **name)
+{
+    return open_out(path, true, name);
 }
 
 void cli_out_commit(void)

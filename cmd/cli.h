@@ -48,6 +48,8 @@ const char *cli_path(const char *path);
  * Binary from or to a terminal is refused. The returned fd is the caller's. */
 int cli_in(const char *path, const char **name);
 int cli_out(const char *path, const char **name);
+/* Likewise for text, which a terminal gets, too. */
+int cli_out_text(const char *path, const char **name);
 /* Redirects to stderr what libraries print to stdout from here on: done where stdout takes the
  * result, also another rank's. */
 void cli_spare_stdout(void);

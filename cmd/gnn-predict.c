@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* gnn-predict: a store, or batches, and a model in; one row per node or seed, and scores, out. */
+/* gnn-predict: a store, or batches, and a model in; one row per node, seed or link, and scores,
+ * out. */
 #include "cmd/cli.h"
 #include "cmd/feed.h"
 #include "cmd/metric.h"
 #include "cmd/predict_batches.h"
+#include "cmd/predict_links.h"
 #include "cmd/predict_model.h"
 #include "cmd/predict_opts.h"
 #include "cmd/predict_run.h"
@@ -47,6 +49,8 @@ static void check_task(const struct graph *g, const struct gnn_model *m)
 static struct gnn_measure check_options(const struct graph *g, const struct gnn_model *m)
 {
     const struct gnn_measure kind = metric_read(predict.metric, m->c.task);
+    if (m->c.decoder)
+        return kind;
     if (predict.sets.n || predict.none)
         check_task(g, m);
     if (predict.sets.n && !feed.comm->rank)
@@ -81,17 +85,19 @@ int main(int argc, char **argv)
         predict_compare(&m, path, &src);
     if (!batches)
         predict_check_layers(&m, path, g.name, predict.layer_wise);
-    if (!src)
+    predict_links_check(&m, path, batches);
+    if (!src && !(m.c.decoder && batches))
         predict.split =
             sets_choose(&predict.sets, predict.none && !predict.sets.n, &feed.store, &m, path);
     const struct gnn_measure kind = check_options(&g, &m);
-    (void)predict_output_kind(&m);
+    (void)predict_output_kind(&m, !batches);
     if (batches && !src) {
         feed_needs(&m.c);
         src = predict_draw(&m, path, &predict.sets);
     }
     if (!predict.none && !feed.comm->rank)
-        out = cli_out(predict.output, &name);
+        out = (m.c.decoder && batches && predict_links_text(&m) ? cli_out_text
+                                                                : cli_out)(predict.output, &name);
     if (feed.comm->rank)
         cli_spare_stdout();
     unused_tell(g.schema, &(const struct unused_by){.model = &m.c,
@@ -100,7 +106,9 @@ int main(int argc, char **argv)
     const struct gnn_ops *ops = gnn_ops_new(feed.gpu, GNN_PRECISION_F32, &e);
     if (!ops)
         cli_fail(&e);
-    if (batches)
+    if (batches && m.c.decoder)
+        predict_links(&m, src, g.name, ops, kind, out, name);
+    else if (batches)
         predict_batches(&m, src, g.name, ops, kind, out, name);
     else
         predict_layers(&m, ops, kind, out, name);

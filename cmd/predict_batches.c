@@ -5,6 +5,7 @@
 
 #include "cmd/cli.h"
 #include "cmd/feed.h"
+#include "cmd/predict_links.h"
 #include "lib/base/mem.h"
 #include "lib/data/recipe.h"
 
@@ -85,11 +86,14 @@ struct gnn_source *predict_draw(const struct gnn_model *m, const char *path,
             "--store: %s does not say how to draw batches: it was trained on full batches, or "
             "by another program or version: gnn-predict %s %s",
             path, feed.store.path, path);
+    if (m->c.decoder)
+        predict_links_choose(m, path, &r);
     if (gnn_recipe_sampling(&r, &feed.store.meta.schema, m->c.target, path, &meta, &epoch, &e))
         cli_fail(&e);
     take_dtype(&r, path);
     gnn_recipe_release(&r);
-    check_times(&meta.sampling, path);
+    if (!m->c.decoder)
+        check_times(&meta.sampling, path);
     gnn_sampler_opts_init(&s);
     s.sampling = meta.sampling;
     s.split = sets->n ? sets->v[0] : NULL;
@@ -97,6 +101,8 @@ struct gnn_source *predict_draw(const struct gnn_model *m, const char *path,
     s.neval = sets->n ? sets->n - 1 : 0;
     s.epoch_from = epoch;
     s.epoch_to = epoch + 1;
+    if (m->c.decoder)
+        predict_links_draw(&s);
     struct gnn_source *src = feed_open(&s);
     gnn_meta_release(&meta);
     return src;

@@ -52,8 +52,6 @@ void predict_open_model(struct gnn_model *m, const char *path, const struct opt_
     if (gnn_model_open(m, &f, path, &as, state_dict_take, &e) ||
         gnn_model_config_match(&m->c, &as, graph, &e))
         cli_fail(&e);
-    if (m->c.decoder)
-        cli_die(2, "%s: a model of links, and predictions are of nodes", path);
     type_map_rename(&m->c, s);
     gnn_schema_release(&as);
     if (checkpoint && m->recipe && !(m->recipe = gnn_recipe_at(m->recipe, epoch, &e)))

@@ -14,6 +14,7 @@
 #include "cmd/state_dict.h"
 #include "cmd/stdin.h"
 #include "lib/base/kind.h"
+#include "lib/data/sampling_list.h"
 #include "lib/predict/output.h"
 
 struct predict_opts predict = {.what = -1, .original = true, .timeout = 300};
@@ -25,7 +26,8 @@ static const struct opt opts[] = {
     {OPT_STR, 'i', "input", &feed.input, "FILE",
      "stream of batches to predict on, without STORE (default: stdin)", .file = true, .own = true},
     {OPT_CHOICE, 0, "output-kind", &predict.what, "KIND",
-     "what to write per node or seed (default: classes; values for regression)", GNN_OUTPUT_WORDS},
+     "what to write per node, seed or link (default: classes; values for regression; scores of links)",
+     GNN_OUTPUT_WORDS},
     {OPT_FLAG, 0, "original-order", &predict.original, NULL,
      "write rows in the order of original ids (default; --no-original-order: in the order of store ids)"},
     {OPT_FLAG, 'n', "no-output", &predict.none, NULL,
@@ -52,6 +54,17 @@ static const struct opt device_opts[] = {
     {.kind = OPT_END},
 };
 
+/* They follow the list's options of links. */
+static const struct opt pair_opts[] = {
+    {OPT_STR, 0, "seeds", &predict.seeds, "FILE",
+     "with --store and a model of links: predict the pairs in FILE, in lines of a head and a tail; - is stdin",
+     .file = true, .own = true},
+    {OPT_STR, 0, "seed-type", &predict.seed_type, "TYPE",
+     "with STORE and a model of links: node type of the embeddings (default: that of tails)"},
+    {.kind = OPT_END},
+};
+static struct opt link_opts[16];
+
 static struct opt_elsewhere elsewhere[] = {
     {NULL,
      "the model's file says how batches are sampled, and --store STORE samples them so; those of "
@@ -69,8 +82,9 @@ static const struct program program = {
     .synopsis = "[STORE] MODEL",
     .extra = "the array is named with -o",
     .opts = opts,
-    .more = (const struct opt *const[]){feed_opts, state_dict_opts, state_dict_set.layers.option,
-                                        device_opts, feed_cache_opts, NULL},
+    .more = (const struct opt *const[]){link_opts, pair_opts, feed_opts, state_dict_opts,
+                                        state_dict_set.layers.option, device_opts, feed_cache_opts,
+                                        NULL},
     .lacks = "no-provenance", /* .npy has no space for it */
     .elsewhere = elsewhere,
     .max_args = 2,
@@ -138,11 +152,33 @@ static void check_args(char **args, int n)
                   args[0]);
 }
 
+void predict_opts_refuse_links(const char *why)
+{
+    EACH_MEMBER(x)
+    {
+        if (x->section && !strcmp(x->section, GNN_SECTION_LINKS))
+            opt_refuse(OPTS(gnn_member_of(&sampling_given, x)), why);
+    }
+    opt_refuse(OPTS(&predict.seeds), why);
+}
+
+/* Pairs of a file are told from nothing. */
+static void check_pairs(void)
+{
+    struct gnn_links *l = &sampling_given.links;
+    if (!predict.seeds)
+        return;
+    opt_refuse(OPTS(&predict.sets, &predict.none), "and --seeds exclude each other");
+    opt_refuse(OPTS(&l->negatives, &l->end, &l->strict),
+               "has no effect with --seeds: pairs have no negatives");
+}
+
 static void check_layers(char **args)
 {
     if (ranks_many())
         cli_usage("several ranks require batches: gnn-predict --store STORE MODEL");
     feed_refuse("requires batches: gnn-predict --store STORE MODEL");
+    predict_opts_refuse_links("requires batches: gnn-predict --store STORE MODEL");
     opt_refuse(OPTS(&predict.timeout), "requires several ranks");
     device_refuse_cuda(feed.device, OPTS(&predict.memory),
                        "has no effect: host memory holds what the device cannot");
@@ -154,6 +190,10 @@ static void check_layers(char **args)
 static void check_batches(const char *model)
 {
     feed_check();
+    check_pairs();
+    opt_refuse(OPTS(&predict.seed_type), "requires STORE: gnn-predict STORE MODEL");
+    if (!feed.store_path)
+        predict_opts_refuse_links("requires --store; a stream determines this");
     if (ranks_many() && !feed.store_path)
         cli_usage("several ranks require --store: the stream of each rank is predicted on by "
                   "itself");
@@ -167,13 +207,15 @@ static void check_batches(const char *model)
     if (feed.store_path || feed.input)
         stdin_unread(feed.store_path ? "gnn-predict --store samples its own batches"
                                      : "gnn-predict reads the file of -i",
-                     (const char *const[]){model, feed.input, feed.store_path}, 3);
+                     (const char *const[]){model, feed.input, feed.store_path, predict.seeds}, 4);
 }
 
 bool predict_opts_read(int argc, char **argv, char ***args, int *n)
 {
     state_dict_init();
     elsewhere->names = sampling_opts_names("f|fanout|seed", true);
+    gnn_sampling_init(&sampling_given);
+    (void)sampling_opts_section(link_opts, GNN_SECTION_LINKS, true, true);
     *args = opt_parse(&program, argc, argv, n);
     check_name();
     (void)metric_read(predict.metric, GNN_TASK_NONE);

@@ -6,11 +6,12 @@
 #include "cmd/opt.h"
 
 struct predict_opts {
-    const char *output, *metric;
+    const char *output, *metric, *seeds, *seed_type;
     struct opt_list sets, map;
     const char *split; /* that the sets are of, unless they say otherwise; found later */
     int what;          /* enum gnn_predict_output, or -1 */
     bool original, none, layer_wise;
+    bool heads; /* --seed-type is that of heads; found later */
     double timeout;
     uint64_t memory;
     uint32_t threads;
@@ -20,6 +21,8 @@ extern struct predict_opts predict;
 /* Reads the command line, and ends the program unless its parts fit each other. Returns whether
  * batches are predicted on: (*args)[0] is the model then, else (*args)[1] of a store. */
 bool predict_opts_read(int argc, char **argv, char ***args, int *n);
+/* Ends the program if an option that chooses links was given, "--NAME WHY". */
+void predict_opts_refuse_links(const char *why);
 /* Whether a table in text was asked for. */
 bool predict_opts_csv(void);
 

@@ -30,18 +30,19 @@ static void show_seeds(void *arg, uint64_t done, uint64_t total)
     cli_progress("seeds", done, total, NULL);
 }
 
-enum gnn_predict_output predict_output_kind(const struct gnn_model *m)
+enum gnn_predict_output predict_output_kind(const struct gnn_model *m, bool nodes)
 {
     struct gnn_err e = {0};
-    if (gnn_output_choose(m, &predict.what, &e))
+    if (gnn_output_choose(m, nodes, &predict.what, &e))
         cli_fail(&e);
     return (enum gnn_predict_output)predict.what;
 }
 
-static void report_score(const struct gnn_score *score, const char *set, struct gnn_measure kind)
+void predict_report(const struct gnn_score *score, const char *set, struct gnn_measure kind,
+                    const char *unit)
 {
     struct gnn_err e = {0};
-    char value[32], more[64] = "", known_of[64] = "", number[32], capacity[48];
+    char value[32], more[64] = "", known_of[64] = "", number[32], capacity[48], units[8];
     const char *name = gnn_measure_name(kind, capacity);
     double v;
     if (gnn_score_value(score, kind, &v, &e))
@@ -55,10 +56,11 @@ static void report_score(const struct gnn_score *score, const char *set, struct 
     if (known < all)
         snprintf(known_of, sizeof known_of,
                  columns ? ", %llu of %llu labels" : " with a label (%llu of %llu)", known, all);
-    cli_note("%s: %s %s%s, %llu node%s%s", set, name, cli_number(value, v), more, nodes,
+    cli_note("%s: %s %s%s, %llu %s%s%s", set, name, cli_number(value, v), more, nodes, unit,
              gnn_plural(nodes), known_of);
+    snprintf(units, sizeof units, "%ss", unit);
     json_t *j =
-        json_pack("{s:s, s:s, s:I, s:I, s:I}", "event", "score", "set", set, "nodes",
+        json_pack("{s:s, s:s, s:I, s:I, s:I}", "event", "score", "set", set, units,
                   (json_int_t)score->labelled, "unlabelled",
                   (json_int_t)(score->rows - score->labelled), "labels", (json_int_t)score->known);
     cli_metrics_number(j, "loss", loss);
@@ -76,7 +78,7 @@ static void report_set(struct gnn_predict *p, const char *set, struct gnn_measur
                        gnn_metric_ranks(kind.metric), &e) ||
         gnn_predict_score(p, (uint32_t)i, &score, &e))
         cli_fail(&e);
-    report_score(&score, set, kind);
+    predict_report(&score, set, kind, "node");
     gnn_score_release(&score);
 }
 
@@ -92,15 +94,14 @@ static int write_output(const struct gnn_output *o, int out, const char *name, s
                    : gnn_output_write(o, out, name, e);
 }
 
-/* Half of what the machine has, or of what this process may have of it. */
-static uint64_t default_memory(void)
+uint64_t predict_memory(void)
 {
     const uint64_t all = (uint64_t)sysconf(_SC_PHYS_PAGES) * (uint64_t)sysconf(_SC_PAGESIZE),
                    most = gnn_limit_memory("");
-    return (most < all ? most : all) / 2;
+    return predict.memory ? predict.memory : (most < all ? most : all) / 2;
 }
 
-static const char *temp_directory(void)
+const char *predict_tmpdir(void)
 {
     const char *dir = getenv("TMPDIR");
     return dir && *dir ? dir : "/tmp";
@@ -112,10 +113,11 @@ void predict_layers(const struct gnn_model *m, const struct gnn_ops *ops, struct
                     int out, const char *name)
 {
     const struct gnn_predict_opts o = {.ops = ops,
-                                       .memory = predict.memory ? predict.memory : default_memory(),
-                                       .tmpdir = temp_directory(),
+                                       .memory = predict_memory(),
+                                       .tmpdir = predict_tmpdir(),
+                                       .heads = predict.heads,
                                        .progress = show_progress};
-    const enum gnn_predict_output form = predict_output_kind(m);
+    const enum gnn_predict_output form = predict_output_kind(m, true);
     struct gnn_err e = {0};
     struct gnn_predict p;
     struct gnn_output rows = {0};
@@ -145,8 +147,7 @@ void predict_layers(const struct gnn_model *m, const struct gnn_ops *ops, struct
 
 /* ---- batch by batch ---- */
 
-/* Which splits of a stream are predicted on: those that are named, or NULL: all. */
-static bool *choose_splits(const struct gnn_sampling *s, const char *name)
+bool *predict_wanted(const struct gnn_sampling *s, const char *name)
 {
     struct gnn_err e = {0};
     bool *wanted = gnn_alloc_zero(s->nsplits, sizeof *wanted, "sets", &e);
@@ -177,17 +178,16 @@ void predict_batches(const struct gnn_model *m, struct gnn_source *src, const ch
     const bool drawn = feed.store_path != NULL;
     struct gnn_err e = {0};
     struct gnn_predict_batches q;
-    bool *wanted = predict.sets.n && !drawn ? choose_splits(sampling, graph) : NULL;
+    bool *wanted = predict.sets.n && !drawn ? predict_wanted(sampling, graph) : NULL;
     const struct gnn_predict_batches_opts o = {.ops = ops,
                                                .comm = feed.comm,
                                                .s = drawn ? &feed.store : NULL,
                                                .name = graph,
                                                .wanted = wanted,
                                                .keep = !predict.none,
-                                               .memory = predict.memory ? predict.memory
-                                                                        : default_memory(),
-                                               .tmpdir = temp_directory(),
-                                               .what = predict_output_kind(m),
+                                               .memory = predict_memory(),
+                                               .tmpdir = predict_tmpdir(),
+                                               .what = predict_output_kind(m, false),
                                                .text = predict_opts_csv(),
                                                .scores = predict.none || predict.sets.n,
                                                .ranks = gnn_metric_ranks(kind.metric),
@@ -202,7 +202,7 @@ void predict_batches(const struct gnn_model *m, struct gnn_source *src, const ch
              1e-9 * (double)q.net.pass.flops / s);
     for (uint32_t i = 0; o.scores && !feed.comm->rank && i < sampling->nsplits; i++)
         if (!wanted || wanted[i])
-            report_score(&q.score[i], sampling->split[i], kind);
+            predict_report(&q.score[i], sampling->split[i], kind, "node");
     if ((drawn && gnn_store_verified(&feed.store, &e)) ||
         (!predict.none && write_output(&q.out, out, name, &e)) || gnn_predict_batches_check(&q, &e))
         cli_fail(&e);

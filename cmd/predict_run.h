@@ -9,8 +9,17 @@
 #include "lib/ops/ops.h"
 #include "lib/predict/output.h"
 
-/* The kind of output that is written. Ends the program if its task does not have that. */
-enum gnn_predict_output predict_output_kind(const struct gnn_model *m);
+/* The kind of output that is written; nodes: of all nodes of a store. Ends the program if its task
+ * does not have that. */
+enum gnn_predict_output predict_output_kind(const struct gnn_model *m, bool nodes);
+/* The bytes that --memory allows, and the folder where the rest is written. */
+uint64_t predict_memory(void);
+const char *predict_tmpdir(void);
+/* The splits of a stream that are predicted on, those of --split; to be freed. */
+bool *predict_wanted(const struct gnn_sampling *s, const char *name);
+/* Prints the figures of a set of nodes or pairs; unit: "node" or "pair". */
+void predict_report(const struct gnn_score *score, const char *set, struct gnn_measure kind,
+                    const char *unit);
 /* Layer by layer, over feed.store; out: the file, -1 for none, and its name. Commits it. Both end
  * the program on failure. */
 void predict_layers(const struct gnn_model *m, const struct gnn_ops *ops, struct gnn_measure kind,

@@ -12,8 +12,7 @@ struct opt sampling_opts[SAMPLING_OPTS_MAX], rule_opts[SAMPLING_OPTS_MAX];
 struct gnn_sampling sampling_given;
 struct gnn_weight_report sampling_weights;
 
-/* Adds the options of a section, under its heading or that of the table before. */
-static struct opt *add_section(struct opt *to, const char *section, bool heading, bool of_train)
+struct opt *sampling_opts_section(struct opt *to, const char *section, bool heading, bool of_train)
 {
     if (heading)
         *to++ = (struct opt){.kind = OPT_GROUP, .help = section};
@@ -29,12 +28,12 @@ static struct opt *add_section(struct opt *to, const char *section, bool heading
 void sampling_opts_init(bool of_train)
 {
     gnn_sampling_init(&sampling_given);
-    add_section(add_section(sampling_opts, GNN_SECTION_SEEDS, false, of_train),
-                GNN_SECTION_SAMPLING, !of_train, of_train);
-    struct opt *end = add_section(rule_opts, GNN_SECTION_RULE, true, of_train);
-    end = add_section(end, GNN_SECTION_LINKS, true, of_train);
+    sampling_opts_section(sampling_opts_section(sampling_opts, GNN_SECTION_SEEDS, false, of_train),
+                          GNN_SECTION_SAMPLING, !of_train, of_train);
+    struct opt *end = sampling_opts_section(rule_opts, GNN_SECTION_RULE, true, of_train);
+    end = sampling_opts_section(end, GNN_SECTION_LINKS, true, of_train);
     if (!of_train)
-        add_section(end, GNN_SECTION_WALKS, true, of_train);
+        sampling_opts_section(end, GNN_SECTION_WALKS, true, of_train);
 }
 
 const char *sampling_opts_names(const char *others, bool of_train)

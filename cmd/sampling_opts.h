@@ -15,6 +15,9 @@ extern struct gnn_sampling sampling_given;
 
 /* Before opt_parse: sets defaults. of_train: only those that gnn-train has. */
 void sampling_opts_init(bool of_train);
+/* Fills a table with the options of a section of the list, under its heading if that is wanted, and
+ * returns its end; for a program that has no others of these. */
+struct opt *sampling_opts_section(struct opt *to, const char *section, bool heading, bool of_train);
 /* The names of these, after others: "fanout|f|batch|b|..."; for struct opt_elsewhere. Lives until
  * the next call. */
 const char *sampling_opts_names(const char *others, bool of_train);

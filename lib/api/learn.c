@@ -258,7 +258,7 @@ struct gnn_outputs *gnn_predict_nodes(struct gnn_graph *g, const char *model,
                  ? e->code
                  : open_model(&m, g, model, layer_wise, e);
     if (!rc)
-        rc = gnn_output_choose(&m, &what, e);
+        rc = gnn_output_choose(&m, true, &what, e);
     if (!rc)
         rc = run_model(to, &m, g, (enum gnn_predict_output)what, e);
     gnn_model_release(&m);

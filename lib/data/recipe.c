@@ -148,6 +148,42 @@ const struct gnn_sampling_member *gnn_recipe_differs(const struct gnn_recipe *r,
     return last;
 }
 
+const char *gnn_recipe_links(const struct gnn_recipe *r)
+{
+    return json_string_value(json_object_get(json_object_get(r->sampling, "links"), "type"));
+}
+
+int gnn_recipe_take_links(struct gnn_recipe *r, const struct gnn_meta *m,
+                          const struct gnn_given *given, bool pairs, struct gnn_err *e)
+{
+    json_t *from = gnn_meta_sampling_json(m, e), *to = json_object_get(r->sampling, "links");
+    if (!from)
+        return e->code;
+    gnn_json_watch();
+    EACH_MEMBER(x)
+    {
+        if (!x->group || strcmp(x->group, "links") != 0)
+            continue;
+        json_t *value = json_object_get(json_object_get(from, "links"), x->key);
+        if (value && (!strcmp(x->key, "type") || given->has(given->arg, x->option)))
+            json_object_set(to, x->key, value);
+        /* Sets that are evaluated are the ones that are sampled. */
+        if (!strcmp(x->key, "eval_negatives")) {
+            json_t *evaluated = json_object_get(to, x->key);
+            if (evaluated && !given->has(given->arg, "negatives"))
+                json_object_set(to, "negatives", evaluated);
+            json_object_del(to, x->key);
+        }
+        /* As the header of a stream of pairs has it. */
+        if (pairs && (!strcmp(x->key, "negatives") || !strcmp(x->key, "eval_negatives")))
+            json_object_del(to, "negatives");
+        else if (pairs && (!strcmp(x->key, "end") || !strcmp(x->key, "strict")))
+            json_object_set(to, x->key, value);
+    }
+    json_decref(from);
+    return gnn_json_starved() ? gnn_fail_nomem(e, 0, "the record of the training") : 0;
+}
+
 /* What a store of other partitions cannot have is said first. */
 static int check_clusters(const struct gnn_recipe *r, const struct gnn_schema *c, const char *path,
                           struct gnn_err *e)

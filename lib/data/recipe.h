@@ -47,12 +47,20 @@ const char *gnn_recipe_set(const struct gnn_recipe *r, uint32_t i);
 char *gnn_recipe_at(char *text, uint64_t epoch, struct gnn_err *e) GNN_MUST_USE;
 /* A recipe's text with the dtype that features were converted to; 0: the text itself. */
 char *gnn_recipe_narrowed(char *text, enum gnn_dtype dtype, struct gnn_err *e) GNN_MUST_USE;
+/* The type of the links that were trained on, as the model calls it; NULL: none were. */
+const char *gnn_recipe_links(const struct gnn_recipe *r);
 /* Compares the recipe with `other`, the "sampling" of another recipe or of a header; other NULL:
  * with uniform sampling, which sees on average what layer-wise inference sees. Returns the last
  * member of the list with `lacks` in which the two differ, or NULL. The field with the times of
  * seeds and the number of joined partitions are not compared. */
 const struct gnn_sampling_member *gnn_recipe_differs(const struct gnn_recipe *r,
                                                      const json_t *other);
+/* Links in the recipe become those of m's type, with what the options say that were given
+ * (--strict,
+ * ...). pairs: they are told from nothing, and have no negatives. */
+int gnn_recipe_take_links(struct gnn_recipe *r, const struct gnn_meta *m,
+                          const struct gnn_given *given, bool pairs,
+                          struct gnn_err *e) GNN_MUST_USE;
 /* Sets m to the sampling of the recipe for a graph with this schema, whose edge types are in the
  * model's order, except that each seed comes once, in order. m gets a copy of the schema and is to
  * be released. GNN_E_INPUT "PATH: ..." if such batches cannot be drawn from the graph. target: the

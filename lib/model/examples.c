@@ -12,10 +12,6 @@ int gnn_examples_fit(const struct gnn_model *m, const struct gnn_meta *meta, str
         return gnn_fail(e, GNN_E_INPUT,
                         m->c.decoder ? "the model is of links, and the batches have none"
                                      : "the batches are of links, and the model of labelled nodes");
-    if (m->c.decoder && !s->links.negatives)
-        return gnn_fail(e, GNN_E_USAGE,
-                        "the links of the batches have no negatives to tell them from "
-                        "(gnn-sample --negatives)");
     if (m->c.decoder && meta->schema.etype[s->links.etype].src != m->c.heads)
         return gnn_fail(e, GNN_E_USAGE,
                         "the links of the batches begin at node type %s, the model's at %s",

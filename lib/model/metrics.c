@@ -101,6 +101,8 @@ int gnn_score_links(struct gnn_score *s, struct gnn_measure m, struct gnn_err *e
                                         : m.metric == GNN_AVERAGE_PRECISION ? GNN_LINK_AP
                                                                             : GNN_LINK_AUC,
                                         (uint64_t)m.at};
+    if (!gnn_metric_links(m.metric) && m.metric != GNN_ROC_AUC && m.metric != GNN_AVERAGE_PRECISION)
+        return 0;
     if (!(s->link = gnn_alloc_zero(1, sizeof *s->link, "scores of links", e)))
         return e->code;
     s->keep = false;
@@ -369,6 +371,17 @@ bool gnn_measure_read(const char *name, struct gnn_measure *m)
             return true;
     }
     return false;
+}
+
+int gnn_measure_of_links(struct gnn_measure *m, bool named, bool each, struct gnn_err *e)
+{
+    m->each = each;
+    if (!named && each)
+        m->metric = GNN_MRR;
+    return m->metric != GNN_MRR || each
+               ? 0
+               : gnn_fail(e, GNN_E_USAGE,
+                          "--metric mrr requires negatives of each link: --negatives triplet:K");
 }
 
 /* "accuracy|...|precision@K|..." */

@@ -95,8 +95,8 @@ static inline uint64_t gnn_score_sums(const struct gnn_score *s)
 }
 int gnn_score_init(struct gnn_score *s, enum gnn_task task, uint32_t outputs, bool keep,
                    struct gnn_err *e) GNN_MUST_USE;
-/* After _init: makes a score of links for this metric alone: one that gnn_metric_links, ROC-AUC or
- * average precision. */
+/* After _init, of links: prepares for this metric alone, if it is one that compares all positives
+ * with negatives: one of gnn_metric_links, ROC-AUC or average precision. */
 int gnn_score_links(struct gnn_score *s, struct gnn_measure m, struct gnn_err *e) GNN_MUST_USE;
 void gnn_score_clear(struct gnn_score *s);
 void gnn_score_release(struct gnn_score *s);
@@ -136,6 +136,10 @@ static inline bool gnn_metric_better(enum gnn_metric m, double a, double b)
  * returns out. And back, without a convention: false if it is none. */
 const char *gnn_measure_name(struct gnn_measure m, char out[48]);
 bool gnn_measure_read(const char *name, struct gnn_measure *m) GNN_MUST_USE;
+/* Makes a metric one of links with such negatives; it becomes MRR, if negatives are of one positive
+ * each and no metric was named. GNN_E_USAGE if it is MRR and they are not. */
+int gnn_measure_of_links(struct gnn_measure *m, bool named, bool each,
+                         struct gnn_err *e) GNN_MUST_USE;
 
 /* The option, which fills a text: names as choices, of which the numbers are examples. */
 #define GNN_METRIC_OPTION(text)                                                                                             \

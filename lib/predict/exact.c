@@ -36,7 +36,7 @@ static int free_read(struct gnn_predict *p, uint32_t stage, struct gnn_err *e)
     const struct gnn_model *m = p->m;
     const uint32_t nt = m->c.nntypes;
     for (uint32_t k = 0; k < stage * nt; k++) {
-        bool later = k == predict_embedding_stage(m) * nt + m->c.target;
+        bool later = !m->c.decoder && k == predict_embedding_stage(m) * nt + m->c.target;
         EACH_CONV(v, m)
             later = later || (v->needed && v->stage > stage &&
                               (v->from * nt + v->src == k || v->from * nt + v->dst == k));
@@ -81,8 +81,9 @@ int gnn_predict_run(struct gnn_predict *p, const struct gnn_model *m, struct gnn
     for (uint32_t i = 1; i < m->nstages; i++)
         if (one_stage(p, i, e))
             goto fail;
-    take_table(&p->logits, predict_made(p, m->nstages - 1, m->c.target));
-    take_table(&p->embedding, predict_made(p, predict_embedding_stage(m), m->c.target));
+    take_table(&p->logits, predict_made(p, m->nstages - 1, predict_target(p)));
+    if (!m->c.decoder)
+        take_table(&p->embedding, predict_made(p, predict_embedding_stage(m), m->c.target));
     if (!gnn_predict_check_rows(p, &p->logits, "output", e))
         return 0;
 fail:
@@ -100,11 +101,12 @@ int gnn_predict_check(const struct gnn_predict *p, struct gnn_err *e)
 int gnn_predict_output(struct gnn_predict *p, enum gnn_predict_output what, bool original,
                        struct gnn_output *o, struct gnn_err *e)
 {
-    const bool embeddings = what == GNN_OUT_EMBEDDINGS;
+    const bool embeddings = what == GNN_OUT_EMBEDDINGS && !p->m->c.decoder;
     struct gnn_table *t = embeddings ? &p->embedding : &p->logits;
     *o = (struct gnn_output){.m = p->m,
                              .schema = &p->s->meta.schema,
                              .what = what,
+                             .type = predict_target(p),
                              .width = t->width,
                              .n = t->rows,
                              .s = p->s,
@@ -112,7 +114,7 @@ int gnn_predict_output(struct gnn_predict *p, enum gnn_predict_output what, bool
     if (embeddings ? gnn_predict_check_rows(p, t, "embedding", e) : gnn_predict_to_host(p, t, e))
         return e->code;
     o->data = t->data;
-    return original ? gnn_store_inverse(p->s, p->m->c.target, &o->row, e) : 0;
+    return original ? gnn_store_inverse(p->s, predict_target(p), &o->row, e) : 0;
 }
 
 void gnn_predict_release(struct gnn_predict *p)

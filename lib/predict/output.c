@@ -6,6 +6,7 @@
 
 #include "lib/base/io.h"
 #include "lib/base/mem.h"
+#include "lib/base/option.h"
 #include "lib/model/task.h"
 
 enum { ROWS = 4096 };
@@ -18,16 +19,40 @@ void gnn_output_release(struct gnn_output *o)
 
 /* ---- the form ---- */
 
-int gnn_output_choose(const struct gnn_model *m, int *what, struct gnn_err *e)
+/* What a model of links has: embeddings of nodes, and scores of pairs of them. */
+static int choose_of_links(bool nodes, const char *word, int n, int *what, struct gnn_err *e)
+{
+    if (*what < 0)
+        *what = GNN_OUT_SCORES;
+    if (*what == GNN_OUT_SCORES && nodes)
+        return gnn_fail(e, GNN_E_USAGE,
+                        "the model is of links, and scores are of pairs of nodes: expected "
+                        "--output-kind embeddings, or --store STORE --seeds FILE");
+    return *what == GNN_OUT_SCORES || *what == GNN_OUT_EMBEDDINGS
+               ? 0
+               : gnn_fail(
+                     e, GNN_E_USAGE,
+                     "--output-kind %.*s: the model is of links: expected scores or embeddings", n,
+                     word);
+}
+
+int gnn_output_choose(const struct gnn_model *m, bool nodes, int *what, struct gnn_err *e)
 {
     const bool values = !gnn_tasks[m->c.task].probs;
+    int n = 0;
+    const char *word = *what < 0 ? "" : gnn_choice_word(GNN_OUTPUT_WORDS, (uint32_t)*what, &n);
+    if (m->c.decoder)
+        return choose_of_links(nodes, word, n, what, e);
     if (*what < 0)
         *what = values ? GNN_OUT_VALUES : GNN_OUT_CLASSES;
+    if (*what == GNN_OUT_SCORES)
+        return gnn_fail(e, GNN_E_USAGE,
+                        "--output-kind scores: the model is of nodes, not of links");
     return !values || (*what != GNN_OUT_CLASSES && *what != GNN_OUT_PROBS)
                ? 0
                : gnn_fail(e, GNN_E_USAGE,
-                          "--output-kind %s: a %s has no classes: expected values or embeddings",
-                          *what == GNN_OUT_PROBS ? "probs" : "classes", gnn_task_name(m->c.task));
+                          "--output-kind %.*s: a %s has no classes: expected values or embeddings",
+                          n, word, gnn_task_name(m->c.task));
 }
 
 uint64_t gnn_output_columns(const struct gnn_output *o)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Outputs of a model as files: an array, or a table in text, with one row for each node or seed.
+/* Outputs of a model as files: an array, or a table in text, with one row for each node or seed
+ * (of links: lib/predict/link_outputs.h).
  *
  * The outputs lie in a table with rows in any order, of which each rank has its own; rank 0 writes
  * the rows of all. */
@@ -10,17 +11,25 @@
 #include "lib/model/model.h"
 #include "lib/store/store.h"
 
-enum gnn_predict_output { GNN_OUT_CLASSES, GNN_OUT_PROBS, GNN_OUT_EMBEDDINGS, GNN_OUT_VALUES };
-#define GNN_OUTPUT_WORDS "classes|probs|embeddings|values"
-/* Makes *what, if it is negative, what is usual for the model's task. GNN_E_USAGE: it is of
- * classes, which the outputs do not have. */
-int gnn_output_choose(const struct gnn_model *m, int *what, struct gnn_err *e) GNN_MUST_USE;
+enum gnn_predict_output {
+    GNN_OUT_CLASSES,
+    GNN_OUT_PROBS,
+    GNN_OUT_EMBEDDINGS,
+    GNN_OUT_VALUES,
+    GNN_OUT_SCORES
+};
+#define GNN_OUTPUT_WORDS "classes|probs|embeddings|values|scores"
+/* Makes *what, if it is negative, what is usual for the model's task. nodes: outputs are of nodes,
+ * whatever the model is of. GNN_E_USAGE: the model does not have that. */
+int gnn_output_choose(const struct gnn_model *m, bool nodes, int *what,
+                      struct gnn_err *e) GNN_MUST_USE;
 
 struct gnn_output {
     const struct gnn_model *m;
     const struct gnn_schema *schema; /* of the store, or the stream */
     enum gnn_predict_output what;
-    bool text; /* a table in text follows: classes have their probability */
+    uint32_t type; /* of the nodes */
+    bool text;     /* a table in text follows: classes have their probability */
     /* The table, in the host's memory: `width` outputs of the model a row; or, if it is `formed`,
      * what gnn_output_form has made of them. */
     const float *data;

@@ -1,97 +1,42 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Predictions as a table in text: RFC 4180, lines end with a newline only. */
-#include <stdio.h>
-#include <stdlib.h>
+/* Predictions as a table in text. */
 #include <string.h>
 #include <unistd.h>
 
 #include "lib/base/io.h"
 #include "lib/base/mem.h"
 #include "lib/base/path.h"
+#include "lib/predict/csv_cells.h"
 #include "lib/predict/predict_impl.h"
 #include "lib/store/ids.h"
 #include "lib/store/names.h"
 
-enum { NUMBER_CAPACITY = 32, NO_SET = 0 };
+enum { NO_SET = 0 };
 
-/* What a line is made of; `to` gets its bytes. */
+/* What a line is made of. */
 struct csv {
     const struct gnn_output *o;
     char *const *class_name; /* [gnn_model_classes], or NULL */
     struct gnn_names names;  /* with a store */
     uint16_t *set; /* [nodes] 1 + index into schema.set, by position; NULL: o->set has it */
-    struct gnn_buf *to;
-    uint64_t n;
+    struct gnn_csv line;
 };
-
-static int put_bytes(struct csv *c, const char *s, size_t n, struct gnn_err *e)
-{
-    if (gnn_buf_reserve(c->to, c->n + n, 1, "text", e))
-        return e->code;
-    memcpy((char *)c->to->data + c->n, s, n);
-    c->n += n;
-    return 0;
-}
-
-/* A field: in quotes, each quote doubled, where it would be read as something else otherwise. */
-static int put_field(struct csv *c, const char *s, size_t n, struct gnn_err *e)
-{
-    bool quoted = n && (s[0] == ' ' || s[n - 1] == ' ');
-    for (size_t i = 0; i < n; i++)
-        quoted = quoted || strchr(",\"\r\n", s[i]);
-    if (!quoted)
-        return put_bytes(c, s, n, e);
-    int rc = put_bytes(c, "\"", 1, e);
-    for (size_t i = 0; !rc && i < n; i++)
-        if (!(rc = put_bytes(c, s + i, 1, e)) && s[i] == '"')
-            rc = put_bytes(c, "\"", 1, e);
-    return rc ? rc : put_bytes(c, "\"", 1, e);
-}
-
-static int put_comma(struct csv *c, struct gnn_err *e)
-{
-    return put_bytes(c, ",", 1, e);
-}
-
-/* With as few digits as tell the number from every other one. */
-static int put_number(struct csv *c, float v, struct gnn_err *e)
-{
-    char s[NUMBER_CAPACITY];
-    for (int digits = 6; digits <= 9; digits++) {
-        snprintf(s, sizeof s, "%.*g", digits, (double)v);
-        const float back = strtof(s, NULL);
-        if (!memcmp(&back, &v, sizeof v))
-            break;
-    }
-    return put_bytes(c, s, strlen(s), e);
-}
 
 static int put_time(struct csv *c, uint64_t row, struct gnn_err *e)
 {
-    char s[NUMBER_CAPACITY];
-    double v;
     if (!c->o->time_type)
         return 0;
-    if (put_comma(c, e))
-        return e->code;
-    snprintf(s, sizeof s, "%lld", (long long)c->o->time[row]);
-    memcpy(&v, &c->o->time[row], sizeof v);
-    for (int digits = 15; c->o->time_type == GNN_F64 && digits <= 17; digits++) {
-        snprintf(s, sizeof s, "%.*g", digits, v);
-        const double back = strtod(s, NULL);
-        if (!memcmp(&back, &v, sizeof v))
-            break;
-    }
-    return put_bytes(c, s, strlen(s), e);
+    return gnn_csv_text(&c->line, ",", e) ||
+                   gnn_csv_time(&c->line, c->o->time[row], c->o->time_type, e)
+               ? e->code
+               : 0;
 }
 
 static int put_class(struct csv *c, uint64_t k, const char *otherwise, struct gnn_err *e)
 {
-    char s[NUMBER_CAPACITY];
     if (c->class_name)
-        return put_field(c, c->class_name[k], strlen(c->class_name[k]), e);
-    snprintf(s, sizeof s, "%s%llu", otherwise, (unsigned long long)k);
-    return put_bytes(c, s, strlen(s), e);
+        return gnn_csv_cell(&c->line, c->class_name[k], strlen(c->class_name[k]), e);
+    return gnn_csv_text(&c->line, otherwise, e) || gnn_csv_count(&c->line, k, e) ? e->code : 0;
 }
 
 static int put_head(struct csv *c, struct gnn_err *e)
@@ -104,19 +49,18 @@ static int put_head(struct csv *c, struct gnn_err *e)
                                : what == GNN_OUT_VALUES ? "value_"
                                                         : NULL,
                       *const first = c->o->time_type ? "id,time" : "id";
-    char s[NUMBER_CAPACITY];
-    int rc = put_bytes(c, first, strlen(first), e);
+    int rc = gnn_csv_text(&c->line, first, e);
     if (gnn_output_one_class(c->o))
-        return rc ? rc : put_bytes(c, ",class,probability,set\n", 23, e);
+        return rc ? rc : gnn_csv_text(&c->line, ",class,probability,set\n", e);
     for (uint64_t k = 0; !rc && k < gnn_output_columns(c->o); k++) {
-        rc = put_comma(c, e);
+        rc = gnn_csv_text(&c->line, ",", e);
         if (!rc && prefix)
             rc = put_class(c, second ? 1 : k, prefix, e);
         else if (!rc)
-            rc = put_bytes(
-                c, s, (size_t)snprintf(s, sizeof s, "embedding_%llu", (unsigned long long)k), e);
+            rc = gnn_csv_text(&c->line, "embedding_", e) || gnn_csv_count(&c->line, k, e) ? e->code
+                                                                                          : 0;
     }
-    return rc ? rc : put_bytes(c, ",set\n", 5, e);
+    return rc ? rc : gnn_csv_text(&c->line, ",set\n", e);
 }
 
 /* What the data set calls the node; of a stream, its id. */
@@ -127,24 +71,23 @@ static int put_id(struct csv *c, uint64_t row, struct gnn_err *e)
     size_t len;
     if (c->o->s) {
         const char *id = gnn_names_of(&c->names, node, buf, &len);
-        return put_field(c, id, len, e);
+        return gnn_csv_cell(&c->line, id, len, e);
     }
-    len = (size_t)snprintf(buf, sizeof buf, "%llu", (unsigned long long)node);
-    return put_bytes(c, buf, len, e);
+    return gnn_csv_count(&c->line, node, e);
 }
 
 static int put_cells(struct csv *c, const float *cells, struct gnn_err *e)
 {
     int rc = 0;
     if (gnn_output_one_class(c->o)) {
-        rc = put_comma(c, e);
+        rc = gnn_csv_text(&c->line, ",", e);
         rc = rc ? rc : put_class(c, (uint64_t)cells[0], "", e);
-        rc = rc ? rc : put_comma(c, e);
-        return rc ? rc : put_number(c, cells[1], e);
+        rc = rc ? rc : gnn_csv_text(&c->line, ",", e);
+        return rc ? rc : gnn_csv_number(&c->line, cells[1], e);
     }
     for (uint64_t k = 0; !rc && k < gnn_output_columns(c->o); k++) {
-        rc = put_comma(c, e);
-        rc = rc ? rc : put_number(c, cells[k], e);
+        rc = gnn_csv_text(&c->line, ",", e);
+        rc = rc ? rc : gnn_csv_number(&c->line, cells[k], e);
     }
     return rc;
 }
@@ -156,30 +99,29 @@ static int put_set(struct csv *c, uint64_t row, struct gnn_err *e)
     const char *name = set == NO_SET ? ""
                        : c->set      ? c->o->schema->set[set - 1].set
                                      : c->o->set_name[set - 1];
-    int rc = put_comma(c, e);
+    int rc = gnn_csv_text(&c->line, ",", e);
     name = gnn_base_name(name); /* of "SPLIT/SET" */
-    return rc ? rc : put_field(c, name, strlen(name), e);
+    return rc ? rc : gnn_csv_cell(&c->line, name, strlen(name), e);
 }
 
 static int put_row(void *arg, uint64_t row, const float *cells, struct gnn_buf *to, uint64_t *n,
                    struct gnn_err *e)
 {
     struct csv *c = arg;
-    c->to = to;
-    c->n = *n;
+    c->line = (struct gnn_csv){to, *n};
     const int rc = put_id(c, row, e) || put_time(c, row, e) || put_cells(c, cells, e) ||
-                           put_set(c, row, e) || put_bytes(c, "\n", 1, e)
+                           put_set(c, row, e) || gnn_csv_text(&c->line, "\n", e)
                        ? e->code
                        : 0;
-    *n = c->n;
+    *n = c->line.n;
     return rc;
 }
 
-/* The sets of one split that have nodes of the target type. */
+/* The sets of one split that have nodes of the type. */
 static int find_sets(struct csv *c, const char *split, struct gnn_err *e)
 {
     const struct gnn_schema *s = c->o->schema;
-    const uint32_t target = c->o->m->c.target;
+    const uint32_t target = c->o->type;
     if (c->o->set || !c->o->s)
         return 0;
     c->set = gnn_alloc_zero(s->ntype[target].count, sizeof *c->set, "sets of nodes", e);
@@ -207,10 +149,10 @@ static char *const *names_of_classes(const struct gnn_output *o)
 static int write_text(struct csv *c, struct gnn_io *io, struct gnn_err *e)
 {
     struct gnn_buf head = {0};
-    c->to = &head;
+    c->line.to = &head;
     int rc = put_head(c, e);
     if (!rc && !c->o->comm->rank)
-        rc = gnn_io_write(io, head.data, c->n, e);
+        rc = gnn_io_write(io, head.data, c->line.n, e);
     gnn_buf_release(&head);
     return rc ? rc : gnn_output_rows(c->o, put_row, c, io, e);
 }
@@ -221,7 +163,7 @@ int gnn_output_write_csv(const struct gnn_output *o, const char *split, int fd, 
     struct csv c = {.o = o, .class_name = names_of_classes(o)};
     struct gnn_io io;
     gnn_io_init(&io, fd, name);
-    const bool named = o->s && !gnn_names_init(&c.names, o->s, o->m->c.target, e);
+    const bool named = o->s && !gnn_names_init(&c.names, o->s, o->type, e);
     int rc = e->code;
     if (!rc)
         rc = find_sets(&c, split, e);

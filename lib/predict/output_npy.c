@@ -30,7 +30,7 @@ int gnn_predict_check_rows(struct gnn_predict *p, struct gnn_table *t, const cha
         return e->code;
     if (gnn_first_not_finite(t->data, t->rows * w) == t->rows * w)
         return 0;
-    if (gnn_predict_table_check(t, e) || gnn_store_inverse(p->s, p->m->c.target, &store_id, e))
+    if (gnn_predict_table_check(t, e) || gnn_store_inverse(p->s, predict_target(p), &store_id, e))
         return e->code;
     for (uint64_t i = 0; i < t->rows && !e->code; i++) {
         const float *row = t->data + (store_id ? store_id[i] : i) * w;

@@ -33,6 +33,7 @@ struct gnn_predict_opts {
     /* On the host: bytes of activations to hold in memory; more goes to temporary files. */
     uint64_t memory;
     const char *tmpdir; /* where those are made */
+    bool heads;         /* of models of links: embeddings are of heads, not of tails */
     void *arg;
     void (*progress)(void *arg, uint32_t layer, uint64_t done,
                      uint64_t total); /* rows; may be NULL */
@@ -56,8 +57,8 @@ struct gnn_predict {
     struct gnn_csr csr;
     uint64_t held; /* bytes of tables in memory now */
     /* results, by store id */
-    struct gnn_table logits;    /* (nodes of the target type, outputs) */
-    struct gnn_table embedding; /* what enters the last stage */
+    struct gnn_table logits;    /* (nodes of the target type, outputs); of links: embeddings */
+    struct gnn_table embedding; /* what enters the last stage; of links: none */
 };
 
 /* Computes p->logits and p->embedding; GNN_E_RUN naming the node (by original id) unless all are

@@ -32,7 +32,7 @@ int gnn_predict_keep_rows(struct gnn_predict *p, const struct gnn_table *t, uint
                           uint64_t n, const float *y, struct gnn_err *e) GNN_MUST_USE;
 /* Moves t into the host's memory. */
 int gnn_predict_to_host(struct gnn_predict *p, struct gnn_table *t, struct gnn_err *e) GNN_MUST_USE;
-/* GNN_E_RUN, naming the first node by original id, unless all rows of t, nodes of the target type,
+/* GNN_E_RUN, naming the first node by original id, unless all rows of t, nodes of that type,
  * are finite. */
 int gnn_predict_check_rows(struct gnn_predict *p, struct gnn_table *t, const char *what,
                            struct gnn_err *e) GNN_MUST_USE;
@@ -40,6 +40,11 @@ static inline struct gnn_table *predict_made(const struct gnn_predict *p, uint32
                                              uint32_t t)
 {
     return &p->made[(size_t)stage * p->m->c.nntypes + t];
+}
+/* The node type of the rows that result. */
+static inline uint32_t predict_target(const struct gnn_predict *p)
+{
+    return p->o.heads ? p->m->c.heads : p->m->c.target;
 }
 /* The stage whose rows of the target are the embedding: what enters the last one. */
 static inline uint32_t predict_embedding_stage(const struct gnn_model *m)

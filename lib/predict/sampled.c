@@ -272,6 +272,7 @@ static int start_run(struct gnn_predict_batches *q, struct gnn_err *e)
         .m = m,
         .schema = &q->meta->schema,
         .what = q->o.what,
+        .type = m->c.target,
         .text = q->o.text,
         .width =
             embeddings ? gnn_model_width(m, predict_embedding_stage(m), m->c.target) : m->c.outputs,

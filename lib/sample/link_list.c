@@ -19,7 +19,7 @@ struct reading {
     const struct link_edges *q;
     const char *name;
     uint64_t line;
-    bool original;
+    enum link_numbers numbers;
     enum gnn_dtype times;
     struct gnn_id_names *names[LINK_ENDS]; /* or NULL */
     struct gnn_err *e;
@@ -61,22 +61,23 @@ static int find_node(const struct reading *r, unsigned end, const char *field, s
                      uint32_t *id)
 {
     const uint32_t *to_orig = r->q->to_orig[end];
-    const bool quoted = field[n] == '"';
+    const bool quoted = field[n] == '"', ids = r->numbers == LINK_IDS;
     uint64_t v;
     if (r->names[end] && r->names[end]->find(r->names[end], field, n, id))
-        return quoted || strspn(field, "0123456789") < n
+        return quoted || ids || strspn(field, "0123456789") < n
                    ? 0
                    : fail_field(r, end, field, n,
                                 "is the name of a node, and may be a position (write names in "
                                 "quotes),");
-    const char *after = quoted ? NULL : gnn_text_u64(field, &v);
+    const char *after = quoted || (ids && r->names[end]) ? NULL : gnn_text_u64(field, &v);
     if (!after || after != field + n)
         return fail_field(r, end, field, n,
-                          r->names[end] ? "is neither the name nor the position of a node"
-                                        : "is not the position of a node");
+                          ids             ? "is not the id of a node"
+                          : r->names[end] ? "is neither the name nor the position of a node"
+                                          : "is not the position of a node");
     if (v >= r->q->nodes[end])
         return fail_field(r, end, field, n, "is out of range: there are fewer nodes");
-    *id = to_orig && !r->original ? to_orig[v] : (uint32_t)v;
+    *id = to_orig && r->numbers == LINK_POSITIONS ? to_orig[v] : (uint32_t)v;
     return 0;
 }
 
@@ -140,7 +141,8 @@ static int find_names(struct reading *r)
 {
     for (unsigned i = 0; i < LINK_ENDS; i++)
         /* With several ranks, no process has all names. */
-        if (r->q->store->comm->size == 1 && gnn_seed_names_has(r->q->store, r->q->ntype[i]) &&
+        if (r->q->store->comm->size == 1 &&
+            gnn_seed_names_has(r->q->store, r->q->ntype[i], r->numbers == LINK_IDS) &&
             !(r->names[i] =
                   gnn_seed_names_new(r->q->store, r->q->ntype[i], r->q->to_store[i], r->e)))
             return r->e->code;
@@ -158,10 +160,10 @@ static int agree_on_links(const struct link_list *x, struct gnn_comm *c, struct 
 }
 
 int gnn_link_list_read(struct link_list *x, const struct link_edges *q, int fd, const char *name,
-                       bool original, enum gnn_dtype times, struct gnn_err *e)
+                       enum link_numbers numbers, enum gnn_dtype times, struct gnn_err *e)
 {
     struct reading r = {
-        .q = q, .name = name, .line = 1, .original = original, .times = times, .e = e};
+        .q = q, .name = name, .line = 1, .numbers = numbers, .times = times, .e = e};
     struct gnn_buf text = {0};
     uint64_t n;
     int rc = find_names(&r);

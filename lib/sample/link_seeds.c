@@ -16,7 +16,8 @@ struct link_seeds {
     struct link_negatives negatives;
     /* [nsplits] of sets, or of a file; of split 0 without links: all edges are the links */
     struct link_list *list;
-    bool evaluated; /* split 0 is a set to evaluate, not to train on */
+    bool evaluated; /* split 0 is a set to evaluate, not to train on, */
+    bool fixed;     /* and has the same negatives in all epochs */
 };
 
 /* What negatives of a split are not. */
@@ -168,7 +169,8 @@ static int draw_negatives(struct making *k)
     const struct gnn_sampling *m = &q->s->meta.sampling;
     const struct gnn_batch *b = k->d->b;
     const struct link_draw *d = &k->draw;
-    const uint32_t epoch = b->split ? 0 : (uint32_t)b->epoch; /* evaluations can be compared */
+    const uint32_t epoch =
+        b->split || q->fixed ? 0 : (uint32_t)b->epoch; /* evaluations can be compared */
     const uint64_t many = gnn_drawn_negatives(d->drawn, d->n);
     gnn_rng_key(m->seed, epoch, (uint32_t)b->step, 0,
                 gnn_rng_tag(GNN_RNG_NEGATIVE, q->base.tag[b->split], m->links.etype), k->draw.key);
@@ -408,7 +410,10 @@ static int add_links(struct link_seeds *q, uint32_t i, const struct gnn_sampler_
     if (o->seeds_name) {
         *name = "seeds";
         return gnn_link_list_read(&q->list[i], &q->edges, o->seeds_fd, o->seeds_name,
-                                  m->original_ids, times, e);
+                                  o->ids            ? LINK_IDS
+                                  : m->original_ids ? LINK_ORIGINAL
+                                                    : LINK_POSITIONS,
+                                  times, e);
     }
     if (i || strcmp(*name, GNN_ALL_LINKS) != 0)
         return add_set(q, i, *name, times, e);
@@ -424,11 +429,12 @@ static const char *first_set(const struct sampler *s, const struct gnn_sampler_o
                : GNN_ALL_LINKS;
 }
 
-static int init_negatives(struct link_seeds *q, bool listed, struct gnn_err *e)
+static int init_negatives(struct link_seeds *q, const struct gnn_sampler_opts *o, struct gnn_err *e)
 {
     const struct gnn_sampling *m = &q->s->meta.sampling;
     const char *slash = strrchr(m->split[0], '/'), *set = slash ? slash + 1 : m->split[0];
-    q->evaluated = listed || !strcmp(set, "valid") || !strcmp(set, "test");
+    q->fixed = o->evaluates;
+    q->evaluated = q->fixed || o->seeds_name || !strcmp(set, "valid") || !strcmp(set, "test");
     const bool use[LINK_KNOWN] = {!q->evaluated, q->evaluated || m->nsplits > 1};
     return m->links.negatives ? gnn_link_negatives_init(&q->negatives, m, &q->edges,
                                                         (int)q->base.tag[0] - 1, use, e)
@@ -461,7 +467,7 @@ static int init_seeds(struct link_seeds *q, const struct gnn_sampler_opts *o, st
         m->split_seeds[i] = i || !all ? q->list[i].n : s->meta.schema.etype[m->links.etype].count;
         m->steps[i] = gnn_plan_steps(m->split_seeds[i], m->batch_size, m->drop_last && !i);
     }
-    return rc ? rc : init_negatives(q, o->seeds_name, e);
+    return rc ? rc : init_negatives(q, o, e);
 }
 
 struct sample_seeds *gnn_link_seeds_new(struct sampler *s, const struct gnn_sampler_opts *o,

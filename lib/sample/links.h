@@ -57,11 +57,15 @@ struct link_list {
     struct gnn_buf times; /* i64 (n), as those of edges; none: there are no times */
     uint64_t n;
 };
+/* Kinds of numbers of nodes: positions in the store, original ids, ids of the data set
+ * (gnn_names_of). */
+enum link_numbers { LINK_POSITIONS, LINK_ORIGINAL, LINK_IDS };
 /* Reads the file's lines of a head and a tail, in numbers or names, and, if `times` is the dtype of
- * times and not 0, a time; closes fd. original: numbers are original ids, not the store's. x is
- * zeroed, and to be released on failure, too. All ranks read the same links. */
+ * times and not 0, a time; closes fd. x is zeroed, and to be released on failure, too. All ranks
+ * read the same links. */
 int gnn_link_list_read(struct link_list *x, const struct link_edges *q, int fd, const char *name,
-                       bool original, enum gnn_dtype times, struct gnn_err *e) GNN_MUST_USE;
+                       enum link_numbers numbers, enum gnn_dtype times,
+                       struct gnn_err *e) GNN_MUST_USE;
 /* Likewise, those of a set of the store, which is of links of the type. */
 int gnn_link_list_of_set(struct link_list *x, const struct link_edges *q, uint32_t set,
                          struct gnn_err *e) GNN_MUST_USE;

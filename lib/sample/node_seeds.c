@@ -240,7 +240,7 @@ static int add_ids(struct node_seeds *q, struct gnn_sampling *m, const struct gn
         rc = gnn_store_inverse(q->s->store, m->seed_ntype, &q->inverse, e);
     /* With several ranks, no process has all names. */
     if (!rc && q->s->store->to - q->s->store->from == q->s->store->nparts &&
-        gnn_seed_names_has(q->s->store, m->seed_ntype) &&
+        gnn_seed_names_has(q->s->store, m->seed_ntype, false) &&
         !(q->names = gnn_seed_names_new(q->s->store, m->seed_ntype, q->inverse, e)))
         rc = e->code;
     if (!rc && !(q->reader = gnn_alloc(1, sizeof *q->reader, "seeds", e)))

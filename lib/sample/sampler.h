@@ -58,6 +58,8 @@ struct gnn_sampler_opts {
     /* and sets that follow each epoch (key splits 1, 2, ...; never shuffled, never dropped). */
     const char *const *eval;
     uint32_t neval;
+    bool evaluates; /* of links: negatives of `split`, too, are those of a set of `eval` */
+    bool ids;       /* of links, with seeds_name: nodes have the ids of the data set */
     /* Or NULL: the name, for messages, of decimal ids of seeds separated by white space, read from
      * seeds_fd (taken over), in place of split and eval. */
     const char *seeds_name;

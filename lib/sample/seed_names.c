@@ -18,10 +18,12 @@ static bool find_name(const struct gnn_id_names *names, const char *text, size_t
     return *id != UINT32_MAX;
 }
 
-bool gnn_seed_names_has(struct gnn_store *s, uint32_t ntype)
+bool gnn_seed_names_has(struct gnn_store *s, uint32_t ntype, bool keys)
 {
-    return gnn_store_findf(s, s->from, "node/%s/name_offsets", s->meta.schema.ntype[ntype].name) !=
-           NULL;
+    const struct gnn_ntype *t = &s->meta.schema.ntype[ntype];
+    return gnn_store_findf(s, s->from, "node/%s/name_offsets", t->name) ||
+           (keys && !gnn_field_find(t->field, t->nfields, "key") &&
+            gnn_store_findf(s, s->from, "node/%s/key", t->name));
 }
 
 static int add_names(struct seed_names *n, struct gnn_store *s, uint32_t ntype,
@@ -29,7 +31,7 @@ static int add_names(struct seed_names *n, struct gnn_store *s, uint32_t ntype,
 {
     const struct gnn_ntype *nt = &s->meta.schema.ntype[ntype];
     struct gnn_names names;
-    char buf[GNN_NODE_NAME_CAPACITY];
+    char buf[MANY][GNN_NODE_NAME_CAPACITY];
     struct gnn_word word[MANY];
     uint32_t id[MANY];
     int rc = gnn_names_init(&names, s, ntype, e);
@@ -38,7 +40,7 @@ static int add_names(struct seed_names *n, struct gnn_store *s, uint32_t ntype,
     for (uint64_t v = 0; !rc && v < nt->count; v += MANY) {
         const uint64_t many = nt->count - v < MANY ? nt->count - v : MANY;
         for (uint64_t i = 0; i < many; i++)
-            word[i].p = gnn_names_of(&names, inverse ? inverse[v + i] : v + i, buf, &word[i].n);
+            word[i].p = gnn_names_of(&names, inverse ? inverse[v + i] : v + i, buf[i], &word[i].n);
         rc = gnn_words_add(&n->words, word, many, id, e);
         if (!rc && n->words.n != v + many)
             rc = gnn_fail(e, GNN_E_INPUT, "%s: tensor node/%s/name: a name is there twice", s->path,

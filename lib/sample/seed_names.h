@@ -5,8 +5,8 @@
 
 #include "lib/store/ids.h"
 
-/* Whether the store has names of the type. */
-bool gnn_seed_names_has(struct gnn_store *s, uint32_t ntype);
+/* Whether the store has names of the type; keys: or numbers that are not just those from 0 on. */
+bool gnn_seed_names_has(struct gnn_store *s, uint32_t ntype, bool keys);
 /* The names of a type's nodes, by positions in the store or, with the positions of original ids in
  * `inverse`, by original ids: their bytes and 24 a node. All parts must be open. NULL on failure:
  * GNN_E_INPUT for names that are twice. */

@@ -30,18 +30,16 @@ static int check_source(const struct gnn_trainer *t, struct gnn_err *e)
     const struct gnn_sampling *sm = &t->meta->sampling;
     if (gnn_net_fits(t->m, t->meta, e))
         return e->code;
+    if (t->m->c.decoder && !sm->links.negatives)
+        return gnn_fail(e, GNN_E_USAGE,
+                        "the links of the batches have no negatives to tell them from "
+                        "(gnn-sample --negatives)");
     if (o->schedule == GNN_COSINE && o->total_steps <= o->warmup)
         return gnn_fail(e, GNN_E_USAGE,
                         "--schedule cosine requires --epochs, and more of them than --warmup");
     if (o->patience && sm->nsplits < 2)
         return gnn_fail(e, GNN_E_USAGE, "--patience requires a set to evaluate (--eval)");
     return 0;
-}
-
-/* Metrics that are computed of all scores of links together. */
-static bool ranks_links(enum gnn_metric m)
-{
-    return gnn_metric_links(m) || m == GNN_ROC_AUC || m == GNN_AVERAGE_PRECISION;
 }
 
 int gnn_trainer_init(struct gnn_trainer *t, struct gnn_model *m, const struct gnn_meta *meta,
@@ -66,7 +64,7 @@ int gnn_trainer_init(struct gnn_trainer *t, struct gnn_model *m, const struct gn
     t->best_eval = gnn_alloc_zero(ns, sizeof(*t->eval), "scores", e);
     for (uint32_t i = 1; i < ns && !e->code; i++)
         if (!gnn_score_init(&t->score[i], m->c.task, out, gnn_metric_ranks(o->metric.metric), e) &&
-            m->c.decoder && ranks_links(o->metric.metric))
+            m->c.decoder)
             (void)!gnn_score_links(&t->score[i], o->metric, e);
     if (!e->code && !gnn_train_untrained_init(t, e) && !gnn_train_weigh_init(t, e) &&
         !gnn_train_slabs_init(t, e))

@@ -253,12 +253,9 @@ int gnn_settings_training(struct gnn_settings *s, const struct gnn_given *g,
     o->total_steps = o->schedule == GNN_COSINE ? steps * (to - from) : 0;
     if (gnn_task_metric(m->c.task, s->metric, &o->metric, e))
         return e->code;
-    o->metric.each = gnn_sampling_drawn(&meta->sampling, meta->sampling.nsplits > 1).kind ==
-                     GNN_NEGATIVES_TRIPLET;
-    if (!s->metric && o->metric.each)
-        o->metric.metric = GNN_MRR;
-    return o->metric.metric != GNN_MRR || o->metric.each
-               ? 0
-               : gnn_fail(e, GNN_E_USAGE,
-                          "--metric mrr requires negatives of each link: --negatives triplet:K");
+    return gnn_measure_of_links(
+        &o->metric, s->metric,
+        gnn_sampling_drawn(&meta->sampling, meta->sampling.nsplits > 1).kind ==
+            GNN_NEGATIVES_TRIPLET,
+        e);
 }

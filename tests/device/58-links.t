@@ -16,6 +16,13 @@ for d in dot cosine mlp; do
 import json
 a, b = ([e["loss"] for e in map(json.loads, open(f)) if e.get("event") == "epoch"] for f in ("cpu.json", "dev.json"))
 assert len(a) == len(b) == 2 and all(abs(x - y) < 1e-4 * abs(x) for x, y in zip(a, b)), (a, b)'
+        printf '%s\n' 1,2 3,90 1,2 >pairs
+        for kind in scores embeddings; do
+            ask="-q --store $s --seeds pairs --output-kind $kind cpu"
+            gnn-predict $ask -o cpu.npy
+            env GNN_FAKE_DEVICES=1 "$GNN_B/emu/bin/gnn-predict" $ask --device cuda -o dev.npy
+            check "gnn-predict has the $kind of the CPU ($s, $d)" perl "$GNN_TOP/tests/train/npygap.pl" cpu.npy dev.npy 1e-4
+        done
     done
 done
 check "a pipeline of devices makes the model" env GNN_FAKE_DEVICES=1 B="$GNN_B/emu/bin" sh -c "

@@ -111,7 +111,7 @@ gnn-import format auto, ogb, npz, snap, csv, triples, mtx, metis
 gnn-import self-loops keep, add, remove
 gnn-gather dtype stored, f32, f16, bf16
 gnn-train optimizer adam, adamw, sgd
-gnn-predict output-kind classes, probs, embeddings, values
+gnn-predict output-kind classes, probs, embeddings, values, scores
 gnn-sample frontier all, new
 gnn-partition method metis, fennel, ldg, access, random
 T

@@ -1,0 +1,421 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Inference over batches of links (lib/predict/link_outputs.h). Batches come in the order of the
+ * rows, so a table is written batch by batch; an array begins with its length, which a stream does
+ * not say, and is kept until the end. */
+#include "lib/predict/link_outputs.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "formats/npy.h"
+#include "kernels/rows.h"
+#include "lib/base/io.h"
+#include "lib/base/path.h"
+#include "lib/model/task.h"
+#include "lib/predict/spill.h"
+
+enum { HEAD, TAIL, ENDS };
+
+/* A batch whose numbers have been fetched. */
+struct fetched {
+    const struct gnn_batch *b;
+    struct gnn_examples x;
+};
+
+static bool has_embeddings(const struct gnn_predict_links *q)
+{
+    return q->o.fd >= 0 && q->o.what == GNN_OUT_EMBEDDINGS;
+}
+
+/* The buffer of an end's node type: that of heads, if both are of one. */
+static unsigned of_type(const struct gnn_predict_links *q, unsigned end)
+{
+    return q->type[end] == q->type[HEAD] ? HEAD : TAIL;
+}
+
+/* Local numbers of the ends of example i: the positives come first. */
+static const uint32_t *ends_of(const struct fetched *f, uint64_t i)
+{
+    return i < f->x.positives ? f->b->pair + 2 * i : f->b->negative + 2 * (i - f->x.positives);
+}
+
+/* The position in its set of the link, or of the negative's positive. */
+static uint64_t input_of(const struct gnn_predict_links *q, const struct fetched *f, uint64_t i)
+{
+    const struct gnn_drawn drawn = gnn_sampling_drawn(&q->meta->sampling, f->b->split);
+    const uint64_t p = f->x.positives;
+    return f->b->input[i < p ? i : gnn_drawn_positive(drawn, i - p, p)];
+}
+
+/* ---- a batch ---- */
+
+static int fetch_bytes(struct gnn_predict_links *q, struct gnn_buf *to, const void *from,
+                       uint64_t n, struct gnn_err *e)
+{
+    const struct gnn_ops *o = q->o.ops;
+    if (o->fit_host(o, to, n, 1, "outputs", e))
+        return e->code;
+    if (n)
+        o->fetch(o, to->data, from, n);
+    return 0;
+}
+
+/* What is written of the nodes at the ends. */
+static int fetch_nodes(struct gnn_predict_links *q, const struct gnn_batch *b, unsigned end,
+                       struct gnn_err *e)
+{
+    const struct gnn_model *m = q->m;
+    const struct gnn_batch_type *t = &b->type[q->type[end]];
+    const uint64_t n = t->count[0];
+    const struct gnn_net_act *last =
+        &q->net.act[(size_t)(m->nstages - 1) * m->c.nntypes + q->type[end]];
+    if (of_type(q, end) != end)
+        return 0;
+    return fetch_bytes(q, &q->node[end], !q->o.s && t->orig ? t->orig : t->node,
+                       n * sizeof *t->node, e) ||
+                   (end == HEAD && t->time &&
+                    fetch_bytes(q, &q->time, t->time, n * sizeof *t->time, e)) ||
+                   (has_embeddings(q) && fetch_bytes(q, &q->rows[end], last->out.data,
+                                                     n * m->c.outputs * sizeof(float), e))
+               ? e->code
+               : 0;
+}
+
+static int check_finite(const struct gnn_predict_links *q, const struct fetched *f, uint64_t i,
+                        const float *v, uint64_t n, const char *what, struct gnn_err *e)
+{
+    const uint64_t k = gnn_first_not_finite(v, n);
+    if (k == n)
+        return 0;
+    return gnn_fail(e, GNN_E_RUN,
+                    "the %s of %slink %" PRIu64 " of set %s is not finite (%g): do the features "
+                    "contain NaN, or are the weights too large?",
+                    what, i < f->x.positives ? "" : "a negative of ", input_of(q, f, i),
+                    q->meta->sampling.split[f->b->split], (double)v[k]);
+}
+
+static int check_scores(const struct gnn_predict_links *q, const struct fetched *f,
+                        struct gnn_err *e)
+{
+    const float *z = q->z.data;
+    const uint64_t k = gnn_first_not_finite(z, f->x.n);
+    return k < f->x.n ? check_finite(q, f, k, z + k, 1, "score", e) : 0;
+}
+
+/* Passes a batch through the model, and waits for what comes of it. */
+static int pass_batch(struct gnn_predict_links *q, const struct gnn_batch *b, struct fetched *f,
+                      struct gnn_err *e)
+{
+    const struct gnn_net_mode mode = {false, 0, 0, 0};
+    const struct gnn_ops *o = q->o.ops;
+    float *z;
+    f->b = b;
+    if (o->enter(o, b, e) || gnn_net_forward(&q->net, q->params.data, b, q->meta, &mode, &z, e))
+        return e->code;
+    gnn_batch_examples(q->m, q->meta, b, &f->x);
+    if (fetch_bytes(q, &q->z, z, f->x.n * sizeof *z, e) || fetch_nodes(q, b, HEAD, e) ||
+        fetch_nodes(q, b, TAIL, e))
+        return e->code;
+    o->mark(o, 0);
+    o->leave(o, b);
+    return o->wait(o, 0, e) || check_scores(q, f, e) ? e->code : 0;
+}
+
+static int measure_batch(struct gnn_predict_links *q, const struct fetched *f, struct gnn_err *e)
+{
+    const uint32_t n = f->x.n;
+    if (gnn_buf_fit(&q->y, n, sizeof(float), "labels", e) ||
+        gnn_buf_fit(&q->loss, n, sizeof(double), "losses", e))
+        return e->code;
+    const struct gnn_labels y = {.target = q->y.data};
+    gnn_fill(y.target, f->x.positives, 1);
+    gnn_fill(y.target + f->x.positives, n - f->x.positives, 0);
+    gnn_tasks[q->m->c.task].loss(&gnn_ops_cpu, q->z.data, n, 1, y.target, 1, q->loss.data, NULL);
+    return gnn_score_add(&q->score[f->b->split], q->z.data, &y, n, q->loss.data, e);
+}
+
+/* ---- an array ---- */
+
+/* Appends n numbers, in memory or, if they are too many, in a file. `at`: of those before. */
+static int keep_numbers(struct gnn_predict_links *q, const float *v, uint64_t n, uint64_t at,
+                        struct gnn_err *e)
+{
+    if (!q->spill && (at + n) * sizeof *v > q->o.memory) {
+        if (!(q->spill = gnn_spill_begin(q->o.tmpdir, e)) ||
+            gnn_spill_append(q->spill, q->cells.data, at * sizeof *v, e))
+            return e->code;
+        gnn_buf_release(&q->cells);
+    }
+    if (q->spill)
+        return gnn_spill_append(q->spill, v, n * sizeof *v, e);
+    if (gnn_buf_reserve(&q->cells, at + n, sizeof *v, "outputs", e))
+        return e->code;
+    if (n)
+        memcpy((float *)q->cells.data + at, v, n * sizeof *v);
+    return 0;
+}
+
+static const float *embedding_of(const struct gnn_predict_links *q, const struct fetched *f,
+                                 uint64_t i, unsigned end)
+{
+    return (const float *)q->rows[of_type(q, end)].data +
+           (uint64_t)ends_of(f, i)[end] * q->m->c.outputs;
+}
+
+static int check_embedding(const struct gnn_predict_links *q, const struct fetched *f, uint64_t i,
+                           unsigned end, struct gnn_err *e)
+{
+    return check_finite(q, f, i, embedding_of(q, f, i, end), q->m->c.outputs,
+                        end ? "tail's embedding" : "head's embedding", e);
+}
+
+static int keep_batch(struct gnn_predict_links *q, const struct fetched *f, struct gnn_err *e)
+{
+    const uint64_t d = q->m->c.outputs;
+    if (q->o.what == GNN_OUT_SCORES)
+        return keep_numbers(q, q->z.data, f->x.positives, q->links, e);
+    for (uint64_t i = 0; i < f->x.positives; i++)
+        for (unsigned end = 0; end < ENDS; end++)
+            if (check_embedding(q, f, i, end, e) ||
+                keep_numbers(q, embedding_of(q, f, i, end), d, (ENDS * (q->links + i) + end) * d,
+                             e))
+                return e->code;
+    return 0;
+}
+
+static int write_array(struct gnn_predict_links *q, struct gnn_io *io, struct gnn_err *e)
+{
+    uint8_t head[256];
+    const bool scores = q->o.what == GNN_OUT_SCORES;
+    const uint64_t d = q->m->c.outputs, each = scores ? 1 : ENDS * d;
+    const struct gnn_npy t = {
+        .dtype = GNN_F32, .ndim = scores ? 1 : 3, .shape = {q->links, ENDS, d}};
+    if (q->spill && gnn_spill_end(q->spill, e))
+        return e->code;
+    const void *data = q->spill ? gnn_spill_data(q->spill) : q->cells.data;
+    return gnn_io_write(io, head, gnn_npy_header(&t, head), e) ||
+                   gnn_io_write(io, data, q->links * each * sizeof(float), e) ||
+                   gnn_spill_check(q->spill, e)
+               ? e->code
+               : 0;
+}
+
+/* ---- a table ---- */
+
+static bool has_negatives(const struct gnn_predict_links *q)
+{
+    return q->o.what == GNN_OUT_SCORES && q->meta->sampling.links.negatives;
+}
+
+static enum gnn_dtype time_type(const struct gnn_predict_links *q)
+{
+    const struct gnn_sampling *s = &q->meta->sampling;
+    return gnn_sampling_is_temporal(s) ? gnn_sampling_time_dtype(s) : 0;
+}
+
+/* The names of columns. */
+static int write_head(struct gnn_predict_links *q, struct gnn_io *io, struct gnn_err *e)
+{
+    const bool scores = q->o.what == GNN_OUT_SCORES;
+    struct gnn_csv c = {&q->text, 0};
+    int rc = !q->o.listed || !scores ? gnn_csv_text(&c, "input,", e) : 0;
+    rc = rc ? rc : gnn_csv_text(&c, scores ? "head,tail" : "end,id", e);
+    rc = !rc && time_type(q) ? gnn_csv_text(&c, ",time", e) : rc;
+    rc = !rc && scores ? gnn_csv_text(&c, ",score,probability", e) : rc;
+    for (uint32_t k = 0; !rc && !scores && k < q->m->c.outputs; k++)
+        rc = gnn_csv_text(&c, ",embedding_", e) || gnn_csv_count(&c, k, e) ? e->code : 0;
+    rc = !rc && has_negatives(q) ? gnn_csv_text(&c, ",negative", e) : rc;
+    rc = !rc && !q->o.listed ? gnn_csv_text(&c, ",set", e) : rc;
+    rc = rc ? rc : gnn_csv_text(&c, "\n", e);
+    return rc ? rc : gnn_io_write(io, q->text.data, c.n, e);
+}
+
+/* What the data set calls an end; of a stream, its id. */
+static int put_id(const struct gnn_predict_links *q, const struct fetched *f, uint64_t i,
+                  unsigned end, struct gnn_csv *c, struct gnn_err *e)
+{
+    char buf[GNN_NODE_NAME_CAPACITY];
+    const uint32_t id = ((const uint32_t *)q->node[of_type(q, end)].data)[ends_of(f, i)[end]];
+    size_t n;
+    if (!q->o.s)
+        return gnn_csv_count(c, id, e);
+    const char *name = gnn_names_of(&q->names[end], id, buf, &n);
+    return gnn_csv_cell(c, name, n, e);
+}
+
+static int put_time(const struct gnn_predict_links *q, const struct fetched *f, uint64_t i,
+                    struct gnn_csv *c, struct gnn_err *e)
+{
+    if (!time_type(q))
+        return 0;
+    return gnn_csv_text(c, ",", e) ||
+                   gnn_csv_time(c, ((const int64_t *)q->time.data)[ends_of(f, i)[HEAD]],
+                                time_type(q), e)
+               ? e->code
+               : 0;
+}
+
+static int put_input(const struct gnn_predict_links *q, const struct fetched *f, uint64_t i,
+                     struct gnn_csv *c, struct gnn_err *e)
+{
+    return gnn_csv_count(c, input_of(q, f, i), e) || gnn_csv_text(c, ",", e) ? e->code : 0;
+}
+
+/* The end of a line. */
+static int put_set(const struct gnn_predict_links *q, const struct fetched *f, struct gnn_csv *c,
+                   struct gnn_err *e)
+{
+    const char *name = gnn_base_name(q->meta->sampling.split[f->b->split]); /* of "SPLIT/SET" */
+    int rc = q->o.listed ? 0 : gnn_csv_text(c, ",", e);
+    rc = rc || q->o.listed ? rc : gnn_csv_cell(c, name, strlen(name), e);
+    return rc ? rc : gnn_csv_text(c, "\n", e);
+}
+
+static int put_score(const struct gnn_predict_links *q, const struct fetched *f, uint64_t i,
+                     struct gnn_csv *c, struct gnn_err *e)
+{
+    const float z = ((const float *)q->z.data)[i];
+    float p = z;
+    gnn_tasks[q->m->c.task].probs(&p, 1, 1);
+    if ((!q->o.listed && put_input(q, f, i, c, e)) || put_id(q, f, i, HEAD, c, e) ||
+        gnn_csv_text(c, ",", e) || put_id(q, f, i, TAIL, c, e) || put_time(q, f, i, c, e) ||
+        gnn_csv_text(c, ",", e) || gnn_csv_number(c, z, e) || gnn_csv_text(c, ",", e) ||
+        gnn_csv_number(c, p, e) ||
+        (has_negatives(q) && gnn_csv_text(c, i < f->x.positives ? ",0" : ",1", e)))
+        return e->code;
+    return put_set(q, f, c, e);
+}
+
+static int put_embedding(const struct gnn_predict_links *q, const struct fetched *f, uint64_t i,
+                         unsigned end, struct gnn_csv *c, struct gnn_err *e)
+{
+    const float *v = embedding_of(q, f, i, end);
+    if (check_embedding(q, f, i, end, e) || put_input(q, f, i, c, e) ||
+        gnn_csv_text(c, end ? "tail," : "head,", e) || put_id(q, f, i, end, c, e) ||
+        put_time(q, f, i, c, e))
+        return e->code;
+    for (uint32_t k = 0; k < q->m->c.outputs; k++)
+        if (gnn_csv_text(c, ",", e) || gnn_csv_number(c, v[k], e))
+            return e->code;
+    return put_set(q, f, c, e);
+}
+
+static int write_batch(struct gnn_predict_links *q, const struct fetched *f, struct gnn_io *io,
+                       struct gnn_err *e)
+{
+    const bool scores = q->o.what == GNN_OUT_SCORES;
+    struct gnn_csv c = {&q->text, 0};
+    int rc = 0;
+    for (uint64_t i = 0; !rc && scores && i < f->x.n; i++)
+        rc = put_score(q, f, i, &c, e);
+    for (uint64_t i = 0; !rc && !scores && i < f->x.positives; i++)
+        rc = put_embedding(q, f, i, HEAD, &c, e) || put_embedding(q, f, i, TAIL, &c, e) ? e->code
+                                                                                        : 0;
+    return rc ? rc : gnn_io_write(io, q->text.data, c.n, e);
+}
+
+/* ---- all of them ---- */
+
+static int one_batch(struct gnn_predict_links *q, const struct gnn_batch *b, struct gnn_io *io,
+                     struct gnn_err *e)
+{
+    struct fetched f;
+    if (pass_batch(q, b, &f, e) || (q->o.scores && measure_batch(q, &f, e)))
+        return e->code;
+    if (io->fd >= 0 && (q->o.text ? write_batch(q, &f, io, e) : keep_batch(q, &f, e)))
+        return e->code;
+    q->links += f.x.positives;
+    return 0;
+}
+
+static int all_batches(struct gnn_predict_links *q, struct gnn_source *src, struct gnn_io *io,
+                       struct gnn_err *e)
+{
+    const struct gnn_sampling *m = &q->meta->sampling;
+    uint64_t total = 0;
+    int rc = 0;
+    for (uint32_t i = 0; i < m->nsplits; i++)
+        total += !q->o.wanted || q->o.wanted[i] ? m->split_seeds[i] : 0;
+    while (!rc) {
+        struct gnn_batch *b = NULL;
+        if ((rc = gnn_source_next(src, &b, e)))
+            break;
+        if (!q->o.wanted || q->o.wanted[b->split])
+            rc = one_batch(q, b, io, e);
+        gnn_batch_put(b);
+        if (q->o.progress)
+            q->o.progress(q->o.arg, q->links, total);
+    }
+    return rc == GNN_END ? 0 : rc;
+}
+
+static int start_run(struct gnn_predict_links *q, struct gnn_err *e)
+{
+    const struct gnn_model *m = q->m;
+    const struct gnn_sampling *s = &q->meta->sampling;
+    const struct gnn_ops *o = q->o.ops;
+    if (gnn_net_fits(m, q->meta, e))
+        return e->code;
+    if (q->o.scores && !s->links.negatives)
+        return gnn_fail(e, GNN_E_USAGE,
+                        "metrics tell links from negatives, and the batches have none "
+                        "(gnn-sample --negatives)");
+    for (unsigned end = 0; q->o.s && end < ENDS; end++)
+        if (gnn_names_init(&q->names[end], q->o.s, q->type[end], e))
+            return e->code;
+    if (gnn_net_init(&q->net, m, o, e) ||
+        o->fit(o, &q->params, m->nfloats, sizeof(float), "parameters", e) ||
+        !(q->score = gnn_alloc_zero(s->nsplits, sizeof *q->score, "scores", e)))
+        return e->code;
+    o->put(o, q->params.data, m->slab, m->nfloats * sizeof(float));
+    for (uint32_t i = 0; i < s->nsplits; i++)
+        if (gnn_score_init(&q->score[i], m->c.task, gnn_model_scores(&m->c),
+                           gnn_metric_ranks(q->o.measure.metric), e) ||
+            (q->o.scores && gnn_score_links(&q->score[i], q->o.measure, e)))
+            return e->code;
+    return 0;
+}
+
+int gnn_predict_links_run(struct gnn_predict_links *q, const struct gnn_model *m,
+                          struct gnn_source *src, const struct gnn_predict_links_opts *o,
+                          struct gnn_err *e)
+{
+    struct gnn_io io;
+    *q = (struct gnn_predict_links){
+        .m = m, .meta = src->meta, .o = *o, .type = {m->c.heads, m->c.target}};
+    gnn_io_init(&io, o->fd, o->file);
+    if (start_run(q, e) || (o->fd >= 0 && o->text && write_head(q, &io, e)) ||
+        all_batches(q, src, &io, e) || (o->s && gnn_store_verified(o->s, e)) ||
+        (o->fd >= 0 && !o->text && write_array(q, &io, e))) {
+        if (o->fd >= 0)
+            close(o->fd);
+        gnn_predict_links_release(q);
+        return e->code;
+    }
+    return o->fd >= 0 ? gnn_io_close(&io, true, e) : 0;
+}
+
+void gnn_predict_links_release(struct gnn_predict_links *q)
+{
+    const struct gnn_ops *o = q->o.ops;
+    if (!q->m)
+        return;
+    for (uint32_t i = 0; q->score && i < q->meta->sampling.nsplits; i++)
+        gnn_score_release(&q->score[i]);
+    gnn_free(q->score);
+    gnn_net_release(&q->net);
+    o->release(o, &q->params);
+    struct gnn_buf *const fetched[] = {&q->z,    &q->node[HEAD], &q->node[TAIL],
+                                       &q->time, &q->rows[HEAD], &q->rows[TAIL]};
+    for (size_t i = 0; i < sizeof fetched / sizeof *fetched; i++)
+        o->release_host(o, fetched[i]);
+    struct gnn_buf *const kept[] = {&q->y, &q->loss, &q->text, &q->cells};
+    for (size_t i = 0; i < sizeof kept / sizeof *kept; i++)
+        gnn_buf_release(kept[i]);
+    for (unsigned end = 0; end < ENDS; end++)
+        gnn_names_release(&q->names[end]);
+    gnn_spill_free(q->spill);
+    *q = (struct gnn_predict_links){0};
+}

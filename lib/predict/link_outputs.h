@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Inference over batches of links: the score of each, or the embeddings of both ends, which are
+ * written in the order in which they come. */
+#ifndef GNN_LIB_PREDICT_LINK_OUTPUTS_H
+#define GNN_LIB_PREDICT_LINK_OUTPUTS_H
+
+#include "lib/data/source.h"
+#include "lib/model/examples.h"
+#include "lib/model/metrics.h"
+#include "lib/model/net.h"
+#include "lib/predict/csv_cells.h"
+#include "lib/predict/output.h"
+#include "lib/store/names.h"
+
+struct gnn_predict_links_opts {
+    const struct gnn_ops *ops; /* where to compute; must outlive the run */
+    struct gnn_store *s;       /* the store that the batches were drawn from; NULL: a stream */
+    const bool *wanted;        /* [nsplits] batches of other splits are passed over; NULL: all */
+    int fd;                    /* where rows are written, which is taken over; -1: nowhere */
+    const char *file;          /* its name, for messages */
+    /* GNN_OUT_SCORES: a number each, and as text the ids of both ends, their time, if there is one,
+     * the score and its probability. GNN_OUT_EMBEDDINGS: (2, outputs) numbers each, and as text a
+     * line for each end. */
+    enum gnn_predict_output what;
+    bool text;          /* a table in text, which has negatives, too, not an array */
+    bool listed;        /* the table does not say where a link is in its set, and in which */
+    uint64_t memory;    /* bytes of an array held in memory; more are in a file */
+    const char *tmpdir; /* the folder of that temporary file */
+    bool scores;        /* measures links against their negatives, which they must have then */
+    struct gnn_measure measure;
+    void *arg;
+    void (*progress)(void *arg, uint64_t done, uint64_t total); /* links; total 0: not known */
+};
+
+struct gnn_predict_links {
+    const struct gnn_model *m;
+    const struct gnn_meta *meta; /* the source's, which must outlive this */
+    struct gnn_predict_links_opts o;
+    struct gnn_net net;
+    struct gnn_score *score; /* [nsplits] */
+    uint64_t links;          /* without negatives */
+    uint32_t type[2];        /* node types of heads and tails */
+    struct gnn_buf params;   /* in the operations' memory */
+    /* Numbers of a batch, in the host's memory: scores; ids, times and embeddings of the nodes that
+     * it begins with, by type; labels and losses */
+    struct gnn_buf z, node[2], time, rows[2], y, loss;
+    struct gnn_names names[2];
+    struct gnn_buf text;     /* lines of a batch */
+    struct gnn_buf cells;    /* of an array */
+    struct gnn_spill *spill; /* has the cells, if they are too many; cells is space then */
+};
+
+/* Passes all batches of src through the model, and writes what comes of them. GNN_E_RUN naming the
+ * link unless all numbers are finite; GNN_E_USAGE or GNN_E_INPUT if batches do not fit the model.
+ */
+int gnn_predict_links_run(struct gnn_predict_links *q, const struct gnn_model *m,
+                          struct gnn_source *src, const struct gnn_predict_links_opts *o,
+                          struct gnn_err *e) GNN_MUST_USE;
+void gnn_predict_links_release(struct gnn_predict_links *q);
+
+#endif
