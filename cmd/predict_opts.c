@@ -210,12 +210,22 @@ static void check_batches(const char *model)
                      (const char *const[]){model, feed.input, feed.store_path, predict.seeds}, 4);
 }
 
+/* All sets are evaluated: --negatives is of these. */
+static void drop_option(struct opt *o, const char *name)
+{
+    while (o->kind != OPT_END && (!o->name || strcmp(o->name, name) != 0))
+        o++;
+    for (; o->kind != OPT_END; o++)
+        o[0] = o[1];
+}
+
 bool predict_opts_read(int argc, char **argv, char ***args, int *n)
 {
     state_dict_init();
     elsewhere->names = sampling_opts_names("f|fanout|seed", true);
     gnn_sampling_init(&sampling_given);
     (void)sampling_opts_section(link_opts, GNN_SECTION_LINKS, true, true);
+    drop_option(link_opts, "eval-negatives");
     *args = opt_parse(&program, argc, argv, n);
     check_name();
     (void)metric_read(predict.metric, GNN_TASK_NONE);

@@ -24,9 +24,10 @@ for s in score:
     gnn-predict -n --store sp $metric --split test --metrics parted.json m 2>err
     check "partitions do not change it: $name" sh -c 'pick() { grep -o "\"set\":\"test\".*" $1; }; [ "$(pick p.json)" = "$(pick parted.json)" ]'
 done <<'EOT'
-roc-auc
-average-precision --metric average-precision
-precision@20 --metric precision@20
+mrr-realistic
+roc-auc --negatives binary:1 --strict
+average-precision --negatives binary:1 --metric average-precision
+precision@20 --negatives binary:1 --metric precision@20
 mrr-realistic --negatives triplet:20 --strict
 hits@3-realistic --negatives triplet:20 --metric hits@3
 hits@20-shared --negatives binary:2 --negative-end both --metric hits@20
@@ -63,7 +64,7 @@ assert (np.array([r[2] for r in rows], "f4") == z).all()
 assert np.abs(np.array([r[3] for r in rows], "f8") - 1 / (1 + np.exp(-z.astype("f8")))).max() < 1e-6
 EOT
 for d in dot cosine mlp; do
-    gnn-train -q --store s $learn -f -1,-1 --epochs 2 --decoder $d -o $d
+    gnn-train -q --store s $learn -f -1,-1 --epochs 2 --negatives binary:1 --strict --decoder $d -o $d
     pairs="gnn-predict -q --store s --seeds pairs --exclude none $d"
     $pairs -o z.npy && $pairs -o z.csv && $pairs --output-kind embeddings -o ends.npy
     gnn-predict -q s $d --output-kind embeddings -o e.npy
