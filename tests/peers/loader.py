@@ -135,9 +135,9 @@ def unsound(data, batch):
     return None
 
 
-def refuses(name, why, *args, **kw):
+def refuses(name, why, *args, cls=Ours, **kw):
     try:
-        batches(Ours, *args, **kw)
+        batches(cls, *args, **kw)
     except (ValueError, TypeError, IndexError, NotImplementedError, RuntimeError) as e:
         print_case(name + " is refused: " + why, [] if why in str(e) else [e])
     else:
@@ -417,7 +417,7 @@ def uneven():
     for w in 0, 2:
         got = batches(Ours, d, [3, 2], batch_sampler=lists, num_workers=w)
         is_("uneven batches have the sizes of their lists, %d workers" % w, [b.batch_size for b in got] == [4, 1, 9, 16])
-    refuses("an empty batch", "a batch without nodes", d, ALL, batch_sampler=[[1], []])
+    refuses("an empty batch", "a batch without seeds", d, ALL, batch_sampler=[[1], []])
     refuses("a node twice in an uneven batch", "disjoint=True", d, ALL, batch_sampler=[[1], [2, 3, 2]])
 
 

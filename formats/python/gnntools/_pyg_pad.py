@@ -18,12 +18,10 @@ class Sizes(NamedTuple):
     edges: dict[Any, int]
 
 
-def sizes(graph: Graph, kind: Any, batch_size: int | None, fanouts: dict[Any, list[int]], trees: bool, replace: bool,
-          how: str) -> Sizes:
+def sizes(graph: Graph, batch_size: int, roots: dict[Any, int], fanouts: dict[Any, list[int]], trees: bool,
+          replace: bool, how: str) -> Sizes:
     """The most of everything: limited by fan-outs and the largest in-degrees hop by hop, and by the graph, whose nodes
     and edges are in a batch once, or once in each tree."""
-    if batch_size is None:
-        raise ValueError("pad=True: requires batch_size, or a batch_sampler with the attribute batch_size")
     copies = batch_size if trees else 1
     most = {t: copies * graph.store.count(name) for t, name in graph.nodes.items()}
     ends = {key: (key[0], key[2]) for key in graph.edges}
@@ -33,7 +31,7 @@ def sizes(graph: Graph, kind: Any, batch_size: int | None, fanouts: dict[Any, li
         degree[key] = max((int(np.diff(p).max()) for p in parts if len(p) > 1), default=0)
         every = degree[key]
         each[key] = [every if n < 0 else every and n if replace else min(n, every) for n in fanouts[key]]
-    new = {t: min(batch_size, most[t]) if t == kind else 0 for t in most}
+    new = {t: min(roots.get(t, 0), most[t]) for t in most}
     nodes = dict(new)
     for hop in range(len(next(iter(fanouts.values())))):
         found = {key: new[dst] * each[key][hop] for key, (_, dst) in ends.items()}
@@ -48,22 +46,24 @@ def sizes(graph: Graph, kind: Any, batch_size: int | None, fanouts: dict[Any, li
     return Sizes(batch_size, {t: n + 1 for t, n in nodes.items()}, edges)
 
 
-def pad(out: Any, seeds: Any, s: Sampled, graph: Graph, to: Sizes) -> None:
-    """Gives a batch these sizes. seeds: the part of it that has input_id."""
+def pad(out: Any, seeds: list[tuple[Any, str, int]], s: Sampled, graph: Graph, to: Sizes) -> None:
+    """Gives a batch these sizes. seeds: what has rows of seeds: the part of the batch, the name, and how many."""
+    own = {name for _, name, _ in seeds}
     for key, index in s.index.items():
         part, n = part_of(out, key), index.shape[1]
         first = [[s.node[t].numel()] for t in (key[0], key[2])]  # the nodes that are added
         add = part.edge_index.new_tensor(first).expand(2, to.edges[key] - n)
         part.edge_index = torch.cat([part.edge_index, add], 1)
-        _pad_rows(part, [*graph.columns[key], ("e_id", 0)], n, to.edges[key], "edge", 0)
+        columns = [c for c in graph.columns[key] if c[0] not in own]
+        _pad_rows(part, [*columns, ("e_id", 0)], n, to.edges[key], "edge", 0)
     for t, node in s.node.items():
-        part, columns = part_of(out, t), [*graph.columns[t], ("n_id", 0), ("batch", 0)]
-        _pad_rows(part, columns, node.numel(), to.nodes[t], "node", to.batch_size)
+        part, columns = part_of(out, t), [c for c in graph.columns[t] if c[0] not in own]
+        _pad_rows(part, [*columns, ("n_id", 0), ("batch", 0)], node.numel(), to.nodes[t], "node", to.batch_size)
         if "num_nodes" in part:
             part.num_nodes = to.nodes[t]
-    for name in "input_id", "seed_time":
-        if name in seeds:
-            seeds[name] = _longer(name, seeds[name], 0, to.batch_size, 0)
+    for part, name, size in seeds:
+        if name in part:
+            part[name] = _longer(name, part[name], int(name == "edge_label_index"), size, 0)
 
 
 def _pad_rows(part: Any, columns: list[tuple[str, int]], n: int, size: int, what: str, tree: int) -> None:
