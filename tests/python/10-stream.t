@@ -94,6 +94,10 @@ open("seeds", "w").write("0 25\n1 25\n0 12\n")
 for more in [], ["--disjoint"], ["--latest"], ["--hop-time", "edge"], ["--induced"]:
     kind("told", "-f", "3,3", "--time-rule", "lt", "--seeds", "seeds", *more)
 kind("one", "--walk-length", "5", "-b", "50"), kind("one", "--walk-length", "5", "--pairs", "2", "-b", "50", "--walks-per-seed", "3")
+for store, edge in ("one", "node/to/node"), ("typed", "/".join(g.Store("typed").edge_types[-1])):
+    for more in [], ["--negatives", "binary:0.3", "--negative-end", "both"], ["--negatives", "triplet:3", "--strict", "--disjoint"]:
+        got = kind(store, "-f", "3,2", "-b", "50", "--links", edge, "--split", "edges", *more)
+        assert len(np.unique(np.concatenate([b.arrays["pair/input"] for b in got]))) == sum(len(b.arrays["pair"]) for b in got)
 kind("eight", "--clusters", "3"), kind("eight", "--clusters", "3", "--disjoint"), kind("one", "-f", "3", "--seed-balance", "-b", "50")
 EOP
 py "a packed stream is read with the module zstandard, and without it names it" <<'EOP'

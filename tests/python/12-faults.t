@@ -164,4 +164,24 @@ shutil.copytree("three", "mixed")
 shutil.copy("one/part-00000.gnb", "mixed/part-00001.gnb")
 raises(gnb.Error, "mixed/part-00001.gnb: from another store", g.Store, "mixed")
 EOP
+py "links that lead out of a batch, or are not as many as the header says, are refused" <<'EOP'
+from gnntools._check import Check
+stream = g.Stream(["gnn-sample", "-q", "-f", "3", "-b", "9", "--links", "node/to/node", "--negatives", "triplet:2", "one"])
+good = next(stream).arrays
+check, n = Check(stream.header, "here"), len(good["nodes/node"])
+roots = int(good["counts/node"][0])
+check(good)
+for name, bad, text in (
+    ("pair", good["pair"] + np.uint32(roots), "'pair' leads out"), ("pair", good["pair"].astype("i4"), "'pair' is no list of 9 pairs"),
+    ("pair", good["pair"][:0], "no 'pair'"), ("pair", np.zeros((10, 2), "u4"), "more links"), ("pair", np.zeros(9, "u4"), "no 'pair'"),
+    ("pair/input", good["pair/input"][:3], "no 'pair/input'"), ("negative", good["negative"][:17], "'negative' is no list of 18 pairs"),
+    ("negative", good["negative"] + np.uint32(n), "'negative' leads out"),
+):
+    raises(gnb.Error, text, check, {**good, name: bad})
+for name in "pair", "pair/input", "negative":
+    raises(gnb.Error, f"'{name}'", check, {k: v for k, v in good.items() if k != name})
+for change in {"type": "a/b/c"}, {"negatives": "triplet:inf"}, {"negatives": "triplet:many"}:
+    header = {**stream.header, "sampling": {**stream.header["sampling"], "links": {**stream.header["sampling"]["links"], **change}}}
+    raises(gnb.Error, "the header is damaged", Check, header, "here")
+EOP
 done_testing

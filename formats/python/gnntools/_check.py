@@ -2,6 +2,7 @@
 """Checks that the arrays of a batch are what gnb(5) and its header promise, so that indexing by them is safe."""
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -33,15 +34,23 @@ class Check:
             self.node_fields = [(f"node/{t['name']}/{f['name']}", t["name"]) for t in nodes for f in t["fields"]]
             self.edge_fields = {gnb.edge_name(e): [f["name"] for f in e["fields"]] for e in schema["edge_types"]}
             self.classes = int(schema.get("classes", 0))
+            self.links, self.roots = s.get("links"), {self.seed_type: self.batch_size}
+            if self.links:
+                self.ends = [(src, dst) for name, src, dst in self.edges if name == self.links["type"]][0]
+                self.amount = float(self.links.get("negatives", ":0").partition(":")[2])
+                self.roots = dict.fromkeys(self.ends, 2 * (self.batch_size + self._negatives(self.batch_size)))
             self.types[self.seed_type], [self.types[end] for e in self.edges for end in e[1:]]
             if any(len(hop) != len(self.edges) for hop in self.fanout):
                 raise ValueError("a fan-out for each edge type")
-        except (KeyError, TypeError, ValueError, AttributeError) as why:
+        except (LookupError, TypeError, ValueError, ArithmeticError, AttributeError) as why:
             raise gnb.Error(f"{place}: the header is damaged: {why!r}") from None
         self.label = f"node/{schema.get('label_type')}/y" if schema.get("task") == "multiclass" else None
         self.walks, self.clusters = s.get("walks"), s.get("clusters")
         first = len(self.fanout) if self.walks else len(self.fanout) - 1 if s.get("induced") else 0
         self.blocks = range(first, len(self.fanout))
+
+    def _negatives(self, links: int) -> int:
+        return math.ceil(links * self.amount)
 
     def must(self, true: Any, what: str) -> None:
         if not true:
@@ -70,6 +79,18 @@ class Check:
             a = arrays.get(name)
             good = a is None or not a.size or a.max() < n or (a[a != gnb.NONE] < n).all()
             self.must(good, f"'{name}' leads out of the batch")
+        if self.links:
+            self._links(arrays, [counts[end][0] for end in self.ends])
+
+    def _links(self, arrays: dict, roots: list[int]) -> None:
+        p, given = arrays.get("pair"), arrays.get("pair/input")
+        good = p is not None and p.ndim == 2 and 0 < len(p) <= self.batch_size
+        self.must(good, "no 'pair', or more links than promised")
+        self.must(given is not None and given.dtype == np.uint64 and given.shape == (len(p),), "no 'pair/input'")
+        for name, n in ("pair", len(p)), ("negative", self._negatives(len(p))):
+            a = arrays.get(name, np.empty((0, 2), np.uint32))
+            self.must(a.dtype == np.uint32 and a.shape == (n, 2), f"'{name}' is no list of {n} pairs")
+            self.must(not n or (a.max(0) < roots).all(), f"'{name}' leads out of what the batch begins with")
 
     def _nodes(self, arrays: dict, name: str, count: int) -> list[int]:
         nodes, counts = arrays.get("nodes/" + name), arrays.get("counts/" + name)
@@ -78,7 +99,7 @@ class Check:
         self.must(good, f"no 'counts/{name}'")
         n = counts.tolist()
         self.must(n == sorted(n) and n[-1] == len(nodes), f"'counts/{name}' does not fit 'nodes/{name}'")
-        self.must(n[0] <= (self.batch_size if name == self.seed_type else 0), f"more seeds of '{name}' than promised")
+        self.must(n[0] <= self.roots.get(name, 0), f"more seeds of '{name}' than promised")
         self.must(not len(nodes) or nodes.max() < count, f"'nodes/{name}' has ids that the store does not have")
         for kind, rows in ("tree/", n[-1]), ("time/", n[-1]), ("draws/", n[0]), ("counted/", n[max(len(n) - 2, 0)]):
             a = arrays.get(kind + name)

@@ -18,7 +18,7 @@ from torch_geometric.data import Data, HeteroData
 
 from ._child import temporary_folder
 from .arrays import from_arrays
-from .convert import edge_attribute, split_masks
+from .convert import edge_attribute, edges_back, split_masks
 from .store import Rows, Store, as_tensor
 from .stream import Batch, Block
 
@@ -94,6 +94,14 @@ class Graph:
     def rows(self, key: Any, ids: Tensor) -> Tensor:
         """Where nodes or edges of a type are in its columns."""
         return self.places[key][ids] if key in self.places else ids
+
+
+def all_edges(graph: Graph, key: Any) -> Tensor:
+    """The ends of all edges of a type, int64 [2, E], as e_id counts them."""
+    if not graph.in_store:
+        return part_of(graph.data, key).edge_index
+    ids = {name: graph.store.ids(name).astype(np.int64) for name in graph.store.node_types}
+    return edges_back(graph.store, list(graph.edges).index(key), ids, False, bare=True)["edge_index"]
 
 
 class Sampled(NamedTuple):

@@ -218,7 +218,7 @@ def to_pyg(store: Any, hetero: Optional[bool] = None) -> Any:
     hetero = not plain if hetero is None else hetero
     data, ids = HeteroData() if hetero else Data(), {t: store.ids(t).astype(np.int64) for t in store.node_types}
     for i, e in enumerate(store.edge_types):
-        for k, v in _edges_back(store, i, ids, hetero).items():
+        for k, v in edges_back(store, i, ids, hetero).items():
             (data[e] if hetero else data)[k] = v
     for t in schema["node_types"]:
         at, order = data[t["name"]] if hetero else data, ids[t["name"]]
@@ -253,13 +253,16 @@ def _tensor(a: np.ndarray, field: Mapping[str, Any]) -> Any:
     return as_tensor(np.ascontiguousarray(a if half else a.astype(_kept(a.dtype), copy=False)), half)
 
 
-def _edges_back(store: Store, i: int, ids: Mapping[str, np.ndarray], hetero: bool) -> dict[str, Any]:
+def edges_back(store: Store, i: int, ids: Mapping[str, np.ndarray], hetero: bool, *, bare: bool = False
+               ) -> dict[str, Any]:
+    """edge_index and, unless bare, fields of edge type i in the order of to_pyg(). ids: those of the nodes by type."""
     import torch
 
     e = store.schema["edge_types"][i]
     key = f"edge/{gnb.edge_name(e)}/"
+    names = [f["name"] for f in e["fields"] if not bare or f["name"] == "position"]
     got = {name: np.concatenate([p.arrays[key + name] for p in store.parts])
-           for name in ["indices", "id", *(f["name"] for f in e["fields"])] if key + name in store.parts[0].arrays}
+           for name in ["indices", "id", *names] if key + name in store.parts[0].arrays}
     degree = np.concatenate([np.diff(p.arrays[key + "indptr"].astype(np.int64)) for p in store.parts])
     index = np.stack([ids[e["src"]][got.pop("indices")], ids[e["dst"]][np.repeat(np.arange(len(degree)), degree)]])
     place, position = got.pop("id", None), got.get("position", np.zeros(0))

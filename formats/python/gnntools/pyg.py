@@ -2,21 +2,24 @@
 """PyG's loaders over gnn-sample: change the import, and nothing else.
 
     from gnntools.pyg import NeighborLoader            # was: from torch_geometric.loader import NeighborLoader
+    from gnntools.pyg import LinkNeighborLoader        # was: from torch_geometric.loader import LinkNeighborLoader
 
 Neither pyg-lib nor torch-sparse is needed: a child process samples, while this one fills the batches. Needs torch and
 PyG, of any version.
 """
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any, Callable
 
+import numpy as np
 import torch
 from torch import Tensor
 from torch_geometric.data import HeteroData
 
 from . import _pyg_data
-from ._pyg_data import Graph, Sampled, part_of
+from ._pyg_data import ONE, Graph, Sampled, part_of
 from ._pyg_loader import SampledLoader
 from .store import id_array, seeds_text
 from .stream import Batch
@@ -162,3 +165,206 @@ def _seed_times(graph: Graph, kind: str | None, nodes: Tensor, given: Tensor | N
         raise ValueError(f"input_time is missing: {whose} have no attribute {time_attr!r}")
     times = part_of(graph.data, kind)[time_attr]
     return _pyg_data.pick(times, graph.rows(kind, nodes), 0, graph.memory).cpu()
+
+
+def _input_links(given: Any, graph: Graph) -> tuple[Any, Tensor]:
+    """The edge type (ONE in a Data), and heads and tails, int64 [2, n]."""
+    key = ONE
+    if isinstance(graph.data, HeteroData):
+        kind, links = None, None
+        if isinstance(given, (list, tuple)) and given:
+            kind, links = (given, None) if isinstance(given[0], str) else given if len(given) == 2 else (None, None)
+        found = [k for k in graph.edges if kind is not None and tuple(kind) in (k, (k[0], k[2]))]
+        if len(found) != 1:
+            have = ", ".join(map(repr, graph.edges))
+            raise ValueError("edge_label_index: expected an edge type, or a pair of it and links; edge types are "
+                             f"{have}")
+        key, given = found[0], links
+    links = torch.as_tensor(_pyg_data.all_edges(graph, key) if given is None else given).as_subclass(Tensor)
+    if links.dim() != 2 or links.shape[0] != 2:
+        raise ValueError(f"edge_label_index: of shape {list(links.shape)}; expected [2, n]")
+    ends = [id_array(links[i], part_of(graph.data, key[2 * i]).num_nodes, f"edge_label_index[{i}]") for i in (0, 1)]
+    return key, torch.from_numpy(np.stack(ends).astype("int64"))
+
+
+def _negatives(given: Any, ratio: float | None) -> tuple[str | None, float]:
+    """PyG's neg_sampling and neg_sampling_ratio: "binary", "triplet" or None, and how many for each link."""
+    names = ("mode", "amount", "src_weight", "dst_weight")
+    if ratio is not None and ratio != 0:
+        given = ("binary", ratio)
+    if given is None:
+        return None, 0
+    if isinstance(given, str):
+        given = {"mode": given}
+    elif isinstance(given, (list, tuple)):
+        given = dict(zip(names, given))
+    elif not isinstance(given, dict):
+        given = {name: getattr(given, name) for name in names if hasattr(given, name)}
+    mode, amount = getattr(given.get("mode"), "value", given.get("mode")), given.get("amount", 1)
+    for name in names[2:]:
+        if given.get(name) is not None:
+            raise NotImplementedError(f"neg_sampling: {name} is not there: negatives are drawn uniformly")
+    if mode not in ("binary", "triplet") or not set(given) <= set(names):
+        raise ValueError(f"neg_sampling: {mode!r}, with {', '.join(given)}: expected a mode, binary or triplet, and an "
+                         "amount")
+    if not amount > 0 or (mode == "triplet" and amount != math.ceil(amount)):
+        raise ValueError(f"neg_sampling: amount {amount}: expected a number > 0, for triplets a whole one")
+    return mode, math.ceil(amount) if mode == "triplet" else amount
+
+
+class LinkNeighborLoader(SampledLoader):
+    """PyG's LinkNeighborLoader: batches of `batch_size` links, negatives, and the neighbours sampled for their ends.
+
+    data and all that is not named here are as of NeighborLoader. All arguments of PyG's class are taken, positional
+    ones in the same order. neg_sampling: PyG's NegativeSampling, a dict or tuple of its arguments, or its mode.
+    Batches have the keys, dtypes and shapes of PyG's, and no batch_size:
+
+    - input_id int64 [P]: places in edge_label_index. With time_attr and disjoint, `batch`.
+    - Without triplets: edge_label_index int64 [2, P+N], local numbers, positives first; edge_label (with negatives:
+      float32 ones and zeros, or those given, 1 more if the least of all is 0, and zeros; without negatives, only those
+      given); edge_label_time, where negative i has that of positive i modulo P.
+    - Triplets: src_index [P], dst_pos_index [P], dst_neg_index [P, K], or [P] for one; seed_time.
+
+    Further arguments, and differences:
+
+    - exclude: "self": no batch has the edges of its positives, so that no model reads the answer; "reverse": nor those
+      in the other direction, in the edge type itself or in its reverse, `rev_` and its name. They are left out before
+      neighbours are drawn. With times, only edges that have the time of their link are.
+    - strict=True: no negative is an edge of the graph, or a node with itself. PyG does not look.
+    - disjoint: both ends of a link and its negatives share one tree, which has each node once. In PyG, each end has a
+      copy and neighbours of its own, and with fractional amounts, ends of a link may have different values in `batch`.
+    - src_weight and dst_weight of NegativeSampling are not there; nor are negatives among nodes with times of which
+      some are later than a link.
+    - Batches of a batch_sampler have one size; the last one may have less.
+    - pad=True: rows that are added to labels are 0, and `pad_link_mask`, beside input_id, is False there.
+    """
+
+    def __init__(
+        self,
+        data: Any,
+        num_neighbors: Sequence[int] | dict[tuple[str, str, str], Sequence[int]],
+        edge_label_index: Any = None,
+        edge_label: Tensor | None = None,
+        edge_label_time: Tensor | None = None,
+        replace: bool = False,
+        subgraph_type: Any = "directional",
+        disjoint: bool = False,
+        temporal_strategy: str = "uniform",
+        neg_sampling: Any = None,
+        neg_sampling_ratio: float | None = None,
+        time_attr: str | None = None,
+        weight_attr: str | None = None,
+        transform: Callable | None = None,
+        transform_sampler_output: Callable | None = None,
+        is_sorted: bool = False,
+        filter_per_worker: bool | None = None,
+        neighbor_sampler: Any = None,
+        directed: bool = True,
+        *,
+        exclude: str = "none",
+        strict: bool = False,
+        edge_ids: bool = True,
+        pad: bool = False,
+        rank: int = 0,
+        world_size: int = 1,
+        **kwargs: Any,
+    ) -> None:
+        if (edge_label_time is None) != (time_attr is None):
+            raise ValueError("edge_label_time and time_attr require each other")
+        self._mode, self._amount = _negatives(neg_sampling, neg_sampling_ratio)
+        if self._mode == "triplet" and edge_label is not None:
+            raise ValueError("edge_label: triplets have no labels")
+        if strict and self._mode is None:
+            raise ValueError("strict: requires neg_sampling")
+        if exclude not in ("none", "self", "reverse"):
+            raise ValueError(f"exclude: {exclude!r} is none of none, self, reverse")
+        self.edge_label_index, self.neg_sampling, self.exclude, self.strict = (
+            edge_label_index, neg_sampling, exclude, bool(strict))
+        self._labels, self._times = (None if x is None else torch.as_tensor(x).cpu()
+                                     for x in (edge_label, edge_label_time))
+        super().__init__(
+            data, num_neighbors, replace=replace, subgraph_type=subgraph_type, disjoint=disjoint,
+            temporal_strategy=temporal_strategy, time_attr=time_attr, weight_attr=weight_attr, transform=transform,
+            transform_sampler_output=transform_sampler_output, is_sorted=is_sorted,
+            filter_per_worker=filter_per_worker, neighbor_sampler=neighbor_sampler, directed=directed,
+            edge_ids=edge_ids, pad=pad, rank=rank, world_size=world_size, **kwargs)
+
+    def _take_seeds(self, time_attr: str | None) -> tuple[int, list[str]]:
+        self._type, self._links = _input_links(self.edge_label_index, self._graph)
+        count = self._links.shape[1]
+        for name, given in ("edge_label", self._labels), ("edge_label_time", self._times):
+            if given is not None and given.shape[:1] != (count,):
+                raise ValueError(f"{name}: of shape {list(given.shape)} for {count} links")
+        if self._mode == "binary" and self._labels is not None and count and self._labels.min() == 0:
+            self._labels = self._labels + 1
+        if self._times is not None and count:
+            self._refuse_late(time_attr)
+        options = ["--links", self._graph.edges[self._type], "--exclude", self.exclude]
+        if self._mode is not None:
+            options += ["--negatives", f"{self._mode}:{self._amount}"] + ["--strict"] * self.strict
+            options += ["--negative-end", "both" if self._mode == "binary" else "tail"]
+        return count, options
+
+    def _refuse_late(self, time_attr: Any) -> None:
+        ends = {"binary": (self._type[0], self._type[2]), "triplet": (self._type[2],)}.get(self._mode, ())
+        for kind in ends:
+            if time_attr in [name for name, _ in self._graph.columns[kind]]:
+                rows = part_of(self._graph.data, kind)[time_attr]
+                last = _pyg_data.pick(rows, torch.arange(len(rows)), 0, self._graph.memory).max()
+                if last > self._times.min():
+                    raise NotImplementedError(
+                        f"neg_sampling: nodes have {time_attr!r} up to {last}, and links from {self._times.min()} on: "
+                        "negatives are not limited to nodes that are there at the time of the link")
+
+    def _count(self, links: int) -> int:
+        """How many negatives a batch has."""
+        return math.ceil(links * self._amount)
+
+    def _roots(self, size: int) -> dict[Any, int]:
+        roots = dict.fromkeys((self._type[0], self._type[2]), 0)
+        roots[self._type[0]] += size + (self._count(size) if self._mode == "binary" else 0)
+        roots[self._type[2]] += size + self._count(size)
+        return roots
+
+    def _seeds(self, lists: list[Tensor]) -> bytes:
+        if any(len(x) != len(lists[0]) for x in lists[:-1]) or len(lists[-1]) > len(lists[0]):
+            raise NotImplementedError("batch_sampler: batches of links need one size; only the last may have less")
+        at = torch.cat(lists)
+        rows = [f"%0{24 * self._graph.store.has_names(self._graph.nodes[self._type[i]])}d" for i in (0, 2)]
+        columns = [*self._links[:, at].tolist()]
+        if self._times is not None:
+            rows, columns = [*rows, "%r"], [*columns, self._times[at].tolist()]
+        return "\n".join(map(" ".join(rows).__mod__, zip(*columns))).encode()
+
+    def _add_seeds(self, out: Any, index: Tensor, sampled: Batch, s: Sampled) -> list[tuple[Any, str, int]]:
+        links, (head, _, tail) = index.numel(), self._type
+        local = np.concatenate([sampled.arrays[name] for name in ("pair", "negative") if name in sampled.arrays])
+        both = torch.from_numpy(np.ascontiguousarray(local.T).astype(np.int64))
+        ends = torch.stack([s.node[t][both[i, :links]] for i, t in enumerate((head, tail))])
+        if not torch.equal(ends, self._links[:, index]):
+            raise RuntimeError(f"gnn-sample: step {sampled.step} has other links than those asked for")
+        part, more = part_of(out, self._type), both.shape[1] - links
+        labels, times = (None if x is None else x[index] for x in (self._labels, self._times))
+        rows = [(part, "input_id", index)]
+        if self._mode == "triplet":
+            part.edge_label_index = part.edge_label_time = None  # which the graph may have, and no batch has
+            of_head, of_tail = part_of(out, head), part_of(out, tail)
+            rows += [(of_head, "src_index", both[0, :links]), (of_tail, "dst_pos_index", both[1, :links]),
+                     (of_tail, "dst_neg_index", both[1, links:].view(links, -1).squeeze(-1)),
+                     (of_head, "seed_time", times), (of_tail, "seed_time", times)]
+        else:
+            if self._mode == "binary":
+                labels = torch.ones(links) if labels is None else labels
+                labels = torch.cat([labels, labels.new_zeros((more, *labels.shape[1:]))])
+                times = None if times is None else times[torch.arange(links + more) % links]
+            rows += [(part, "edge_label_index", both), (part, "edge_label", labels), (part, "edge_label_time", times)]
+        for place, name, value in rows:
+            place[name] = value
+        if self._sizes is None:
+            return []
+        size = self._sizes.batch_size
+        every = size + (self._count(size) if self._mode == "binary" else 0)
+        part.pad_link_mask = torch.ones(both.shape[1] if self._mode == "binary" else links, dtype=torch.bool)
+        long = {"edge_label_index", "edge_label", "edge_label_time"}
+        return [(place, name, every if name in long else size) for place, name, _ in rows] + [
+            (part, "pad_link_mask", every)]

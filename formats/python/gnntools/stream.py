@@ -82,7 +82,7 @@ class Batch:
 
     @property
     def batch_size(self) -> int:
-        """The number of seeds, which are the first of n_id(seed_type)."""
+        """The number of seeds (of links: of their different nodes), which are the first of n_id(seed_type)."""
         return int(self.arrays["counts/" + self.seed_type][0])
 
     def n_id(self, node_type: str | None = None) -> np.ndarray:
