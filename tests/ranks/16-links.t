@@ -103,6 +103,13 @@ check 'gnn-train with the store makes the same model' \
 check 'bit for bit' gnn-inspect --diff piped stored
 check 'gnn-inspect --verify --against accepts the batches of one of the ranks' gnn-inspect --verify r.0.gnb --against C4
 
+rm -f q.*
+draw='--links node/to/node --split train --eval valid -f 3 -b 40 --negatives binary:1.3 --eval-negatives triplet:3'
+ranks 2 gnn-sample -q C4 $draw -o 'q.%r.gnb'
+check 'gnntools reads the batches of ranks' env PYTHONPATH="$GNN_TOP/formats/python" /usr/bin/python3 -c '
+from gnntools import Stream
+n = [len(list(Stream("q.%d.gnb" % r))) for r in (0, 1)]
+assert n[0] == n[1] > 50, n'
 refusing=gnn-sample
 refuses 2 'from a file that all of them can read' 'links from a pipe on ranks' sh -c "mpirun --quiet -n 2 gnn-sample S4 $some --seeds - -o 'z.%r' <pairs4"
 head -n 3 pairs4 >other.0 && head -n 4 pairs4 >other.1

@@ -34,11 +34,14 @@ class Check:
             self.node_fields = [(f"node/{t['name']}/{f['name']}", t["name"]) for t in nodes for f in t["fields"]]
             self.edge_fields = {gnb.edge_name(e): [f["name"] for f in e["fields"]] for e in schema["edge_types"]}
             self.classes = int(schema.get("classes", 0))
+            self.ranks = "ranks" in s
             self.links, self.roots = s.get("links"), {self.seed_type: self.batch_size}
             if self.links:
                 self.ends = [(src, dst) for name, src, dst in self.edges if name == self.links["type"]][0]
-                self.amount = float(self.links.get("negatives", ":0").partition(":")[2])
-                self.roots = dict.fromkeys(self.ends, 2 * (self.batch_size + self._negatives(self.batch_size)))
+                drawn = [self.links.get(x) for x in ("negatives", "eval_negatives")]
+                self.amount = [float((x or drawn[0] or ":0").partition(":")[2]) for x in drawn]
+                most = max(self._negatives(self.batch_size, split) for split in (0, 1))
+                self.roots = dict.fromkeys(self.ends, 2 * (self.batch_size + most))
             self.types[self.seed_type], [self.types[end] for e in self.edges for end in e[1:]]
             if any(len(hop) != len(self.edges) for hop in self.fanout):
                 raise ValueError("a fan-out for each edge type")
@@ -49,8 +52,18 @@ class Check:
         first = len(self.fanout) if self.walks else len(self.fanout) - 1 if s.get("induced") else 0
         self.blocks = range(first, len(self.fanout))
 
-    def _negatives(self, links: int) -> int:
-        return math.ceil(links * self.amount)
+    def _negatives(self, links: int, split: int) -> int:
+        return math.ceil(links * self.amount[split > 0])
+
+    def _own_negatives(self, arrays: dict, split: int) -> int:
+        """Those of this rank's links: of a global batch, negative i is of positive i modulo their number."""
+        at, every = arrays.get("pair/at"), arrays.get("seeds", [0])[0]
+        self.must(at is not None and at.dtype == np.uint32 and at.shape == arrays["pair"].shape[:1], "no 'pair/at'")
+        self.must((at[1:] > at[:-1]).all() and (not len(at) or at[-1] < every), "'pair/at' leads out of the batch")
+        if self.amount[split > 0] == int(self.amount[split > 0]):
+            return len(at) * int(self.amount[split > 0])
+        turns, rest = divmod(self._negatives(int(every), split), max(int(every), 1))
+        return len(at) * turns + int((at < rest).sum())
 
     def must(self, true: Any, what: str) -> None:
         if not true:
@@ -84,10 +97,12 @@ class Check:
 
     def _links(self, arrays: dict, roots: list[int]) -> None:
         p, given = arrays.get("pair"), arrays.get("pair/input")
-        good = p is not None and p.ndim == 2 and 0 < len(p) <= self.batch_size
+        good = p is not None and p.ndim == 2 and (0 if self.ranks else 1) <= len(p) <= self.batch_size
         self.must(good, "no 'pair', or more links than promised")
+        split = int(arrays["key"][2])
+        negatives = self._own_negatives(arrays, split) if self.ranks else self._negatives(len(p), split)
         self.must(given is not None and given.dtype == np.uint64 and given.shape == (len(p),), "no 'pair/input'")
-        for name, n in ("pair", len(p)), ("negative", self._negatives(len(p))):
+        for name, n in ("pair", len(p)), ("negative", negatives):
             a = arrays.get(name, np.empty((0, 2), np.uint32))
             self.must(a.dtype == np.uint32 and a.shape == (n, 2), f"'{name}' is no list of {n} pairs")
             self.must(not n or (a.max(0) < roots).all(), f"'{name}' leads out of what the batch begins with")
