@@ -170,10 +170,18 @@ static void choose_negatives(struct gnn_links *l, bool evaluates)
     cli_note("negatives of evaluated sets: 20 for each link (--eval-negatives triplet:20)");
 }
 
-/* Links do not see themselves, unless that is asked for; before their time, they are not there. */
+/* Whether a time rule keeps out what would be excluded: before their time, links are not there. */
+static bool are_later(const struct gnn_schema *c, uint32_t et)
+{
+    const int reverse = gnn_links_reverse(c, et);
+    return sampling_given.time_rule == GNN_PICK_BEFORE && c->etype[et].order &&
+           (reverse < 0 || c->etype[reverse].order);
+}
+
+/* Links do not see themselves, unless that is asked for. */
 static void choose_excluded(struct gnn_links *l, const struct gnn_schema *c, uint32_t et)
 {
-    if (opt_given(&l->exclude) || sampling_given.time_rule == GNN_PICK_BEFORE)
+    if (opt_given(&l->exclude) || are_later(c, et))
         return;
     const bool back = c->etype[et].src == c->etype[et].dst || gnn_links_reverse(c, et) >= 0;
     l->exclude = back ? GNN_EXCLUDE_REVERSE : GNN_EXCLUDE_SELF;

@@ -73,6 +73,8 @@ struct gnn_links {
     enum gnn_negative_end end;
     bool strict; /* no negative is an edge of the type, nor a link that its set may know */
     enum gnn_exclude exclude;
+    const char
+        *sum; /* of links of a file: 16 hex digits, of XXH3, by which they are told; or NULL */
 
     /* ---- members that follow from these ---- */
     uint32_t etype;

@@ -165,6 +165,10 @@ int gnn_recipe_take_links(struct gnn_recipe *r, const struct gnn_meta *m,
         if (!x->group || strcmp(x->group, "links") != 0)
             continue;
         json_t *value = json_object_get(json_object_get(from, "links"), x->key);
+        if (!x->option) { /* of a file of training */
+            json_object_del(to, x->key);
+            continue;
+        }
         if (value && (!strcmp(x->key, "type") || given->has(given->arg, x->option)))
             json_object_set(to, x->key, value);
         /* Sets that are evaluated are the ones that are sampled. */

@@ -65,6 +65,7 @@ const struct gnn_sampling_member gnn_sampling_list[] = {
          "edges that are never picked: none, the links of the batch themselves (self), or these "
          "and their reverses (reverse) (default: none)",
      .choices = "none|self|reverse", .section = GNN_SECTION_LINKS, .train = true},
+    {GNN_MEMBER_TEXT, AT(links.sum), .group = "links", .key = "sum", .when = GNN_WHEN_SET},
 
     {GNN_MEMBER_U32, AT(walks.length), .group = "walks", .key = "length", .option = "walk-length",
      .arg = "N", .help = "random walks of N steps from each seed, in place of neighbourhoods",

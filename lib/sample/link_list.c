@@ -149,13 +149,19 @@ static int find_names(struct reading *r)
     return 0;
 }
 
+void gnn_link_list_sum(const struct link_list *x, char text[LINK_SUM])
+{
+    uint64_t sum = XXH3_64bits(x->links.data, x->n * sizeof(struct link));
+    if (x->times.data)
+        sum = XXH3_64bits_withSeed(x->times.data, x->n * sizeof(int64_t), sum);
+    snprintf(text, LINK_SUM, "%016" PRIx64, sum);
+}
+
 /* All ranks read a file, which may be one of their own. */
 static int agree_on_links(const struct link_list *x, struct gnn_comm *c, struct gnn_err *e)
 {
-    char text[40];
-    snprintf(text, sizeof text, "%016" PRIx64 "%016" PRIx64,
-             (uint64_t)XXH3_64bits(x->links.data, x->n * sizeof(struct link)),
-             x->times.data ? (uint64_t)XXH3_64bits(x->times.data, x->n * sizeof(int64_t)) : 0);
+    char text[LINK_SUM];
+    gnn_link_list_sum(x, text);
     return gnn_comm_agree(c, "links", text, e);
 }
 

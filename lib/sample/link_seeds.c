@@ -7,6 +7,7 @@
 
 #include "kernels/perm.h"
 #include "lib/data/rule.h"
+#include "lib/data/sampling_list.h"
 #include "lib/sample/links.h"
 
 struct link_seeds {
@@ -406,14 +407,18 @@ static int add_set(struct link_seeds *q, uint32_t i, const char *name, enum gnn_
 static int add_links(struct link_seeds *q, uint32_t i, const struct gnn_sampler_opts *o,
                      enum gnn_dtype times, const char **name, struct gnn_err *e)
 {
-    const struct gnn_sampling *m = &q->s->meta.sampling;
+    struct gnn_sampling *m = &q->s->meta.sampling;
+    char sum[LINK_SUM];
     if (o->seeds_name) {
         *name = "seeds";
-        return gnn_link_list_read(&q->list[i], &q->edges, o->seeds_fd, o->seeds_name,
-                                  o->ids            ? LINK_IDS
-                                  : m->original_ids ? LINK_ORIGINAL
-                                                    : LINK_POSITIONS,
-                                  times, e);
+        if (gnn_link_list_read(&q->list[i], &q->edges, o->seeds_fd, o->seeds_name,
+                               o->ids            ? LINK_IDS
+                               : m->original_ids ? LINK_ORIGINAL
+                                                 : LINK_POSITIONS,
+                               times, e))
+            return e->code;
+        gnn_link_list_sum(&q->list[i], sum);
+        return gnn_sampling_take(&m->links.sum, sum, e);
     }
     if (i || strcmp(*name, GNN_ALL_LINKS) != 0)
         return add_set(q, i, *name, times, e);

@@ -70,6 +70,9 @@ int gnn_link_list_read(struct link_list *x, const struct link_edges *q, int fd, 
 int gnn_link_list_of_set(struct link_list *x, const struct link_edges *q, uint32_t set,
                          struct gnn_err *e) GNN_MUST_USE;
 void gnn_link_list_release(struct link_list *x);
+/* The sum of the links and their times, in hex digits, whatever the partitions. */
+enum { LINK_SUM = 17 };
+void gnn_link_list_sum(const struct link_list *x, char text[LINK_SUM]);
 
 /* ---- (lib/sample/link_pairs.c) pairs by the ranks that own an end ---- */
 

@@ -126,4 +126,17 @@ printf '1 2 x\n' >bad
 refuses 3 'bad: line 1: the time' 'a time that is none' gnn-sample t $homo -f 1 --seeds bad --time-rule lt -o x
 check "nothing is left of them" sh -c '! ls x* 2>/dev/null'
 check "gnn-inspect tells of links" sh -c "gnn-inspect one | grep -q -e '--links t0/up/t1 --negatives binary:1 --negative-end tail'"
+
+# The header tells links of a file from others, so that streams of different files are not put together.
+gnn-import -q -o summed sbm:nodes=300,degree=8
+gnn-partition -q -k 2 --method random -o summed2 summed
+printf '0,1\n2,3\n' >sum.a
+printf '0,1\n2,4\n' >sum.b
+sum() { gnn-sample -q --links node/to/node -f 2 -b 1 --original-ids --seeds "$1" --steps "$3" --no-provenance -o "$4" "$2"; }
+sum sum.a summed 0:1 a.0 && sum sum.a summed 1:2 a.1 && sum sum.b summed 1:2 b.1 && sum sum.a summed2 0:1 parted.0
+check 'streams of links of the same file can be put together' sh -c 'cat a.0 a.1 | gnn-inspect --verify -'
+status 3 'streams of links of different files cannot' sh -c 'cat a.0 b.1 | gnn-inspect --verify -'
+cp err said
+check 'a message says why' grep -q links.sum said
+check 'partitions have the same sum of links' sh -c 'pick() { grep -ao "\"sum\": *\"[0-9a-f]*\"" $1; }; [ -n "$(pick a.0)" ] && [ "$(pick a.0)" = "$(pick parted.0)" ]'
 done_testing
