@@ -34,6 +34,9 @@ void predict_links_check(const struct gnn_model *m, const char *path, bool batch
         opt_refuse(OPTS(&predict.seed_type), "requires a model of links");
         return;
     }
+    if (feed.comm->size > 1) /* each would write and measure the links of its own partitions */
+        cli_usage("%s is a model of links, which one process predicts, and not several ranks",
+                  path);
     predict.heads = is_heads(&m->c);
     if (!batches && (predict.sets.n || predict.none))
         cli_usage("%s is a model of links, whose metrics require batches: gnn-predict --store %s "
