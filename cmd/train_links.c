@@ -18,7 +18,8 @@
 
 enum task { TASK_LABELS, TASK_LINKS };
 static int task;
-static char *type, *split_path; /* heap */
+static char *type, *split_path;        /* heap */
+static const char *const UNNAMED = ""; /* a type that the store will tell */
 
 const struct opt train_links_opts[] = {
     {OPT_CHOICE, 0, "task", &task, "WHAT",
@@ -37,6 +38,8 @@ void train_links_check(void)
                   task == TASK_LINKS ? "--task links" : "--links");
     if (opt_given(&task) && task == TASK_LABELS && sampling_given.links.type)
         cli_usage("--task labels cannot be used with --links");
+    if (task == TASK_LINKS && !sampling_given.links.type)
+        sampling_given.links.type = UNNAMED; /* options of links have their effect */
 }
 
 /* ---- which links, and their sets ---- */
@@ -52,7 +55,7 @@ static uint32_t find_type(const struct gnn_schema *c, struct gnn_err *e)
     struct gnn_suggest names = {.word = ""};
     char key[GNN_ETYPE_KEY_CAPACITY];
     uint32_t n = 0, found = 0;
-    if (sampling_given.links.type) {
+    if (sampling_given.links.type != UNNAMED) {
         const int et = gnn_schema_need_etype(c, feed.store_path, sampling_given.links.type, e);
         if (et < 0)
             cli_fail(e);
@@ -128,8 +131,8 @@ void train_links_split(const char *output)
                       "--split-links makes one",
                       feed.store_path);
         if (!output || !strcmp(output, "-"))
-            cli_usage("--task links: writes a split of %s beside the model: -o names that (or "
-                      "gnn-import --split-links makes one)",
+            cli_usage("--task links writes a split of %s beside the model: -o FILE is missing "
+                      "(or gnn-import --split-links makes one)",
                       feed.store_path);
         if (!(split_path = gnn_strf(&e, "%s.split", output)))
             cli_fail(&e);

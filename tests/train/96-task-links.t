@@ -22,11 +22,17 @@ check 'the second model is the first' gnn-inspect --diff m n
 check 'a store with sets of links is not split again' gnn-train --store s --task links $learn -o o
 status 1 'no split is beside that model' test -e o.split
 gnn-import -q -o other sbm:nodes=400,degree=8,features=8
+check 'options of links need no --links beside --task links' \
+    gnn-train --store g --task links --negatives triplet:3 --strict --exclude self --eval-negatives binary:1 $learn -o p
+gnn-train -q --store s --links node/to/node --negatives triplet:3 --strict --exclude self --eval-negatives binary:1 --eval valid --eval test $learn -o q
+check 'and have the same effect' gnn-inspect --diff --ignore provenance p q
+refuses 2 '--strict requires --links' 'options of links for labels' gnn-train --store g --strict $learn -o z
+refuses 2 'cannot be used with --links' 'balanced seeds for links' gnn-train --store g --task links --seed-balance $learn -o z
 refuses 3 'x\.split: exists, and is no split of the links' 'a store of another graph in the place of the split' \
     sh -c "cp -r other x.split && gnn-train --store g --task links $learn -o x"
 refuses 3 'm\.split: exists, and is no split of the links' 'a split of another store' gnn-train --store other --task links $learn -o m
 refuses 3 'y\.split' 'a file in the place of the split' sh -c "echo >y.split && gnn-train --store g --task links $learn -o y"
-refuses 2 'm\.split\|-o names that' 'no name for the split' sh -c "gnn-train --store g --task links $learn >/dev/null"
+refuses 2 '-o FILE is missing' 'no name for the split' sh -c "gnn-train --store g --task links $learn >/dev/null"
 refuses 2 'requires --store' 'a stream' sh -c 'gnn-train --task links -o z </dev/null'
 refuses 2 'cannot be used with --links' 'labels of links' gnn-train --store g --task labels --links node/to/node $learn -o z
 refuses 2 'cannot be used with --full-batch' 'full batches' gnn-train --store g --task links --full-batch --epochs 1 -o z
