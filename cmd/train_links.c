@@ -181,6 +181,18 @@ static bool are_later(const struct gnn_schema *c, uint32_t et)
            (reverse < 0 || c->etype[reverse].order);
 }
 
+/* Reverses under another name than gnn-import gives them stay among the edges of a batch. */
+static void tell_other_reverses(const struct gnn_schema *c, uint32_t et)
+{
+    const struct gnn_etype *t = &c->etype[et];
+    char key[GNN_ETYPE_KEY_CAPACITY];
+    for (uint32_t i = 0; i < c->netypes; i++)
+        if (c->etype[i].src == t->dst && c->etype[i].dst == t->src)
+            cli_note("warning: edges '%s' are not excluded: if they are the reverses of the links, "
+                     "under another name than rev_%s, they tell which pairs are linked",
+                     gnn_etype_key(c, i, key, sizeof key), t->rel);
+}
+
 /* Links do not see themselves, unless that is asked for. */
 static void choose_excluded(struct gnn_links *l, const struct gnn_schema *c, uint32_t et)
 {
@@ -190,6 +202,8 @@ static void choose_excluded(struct gnn_links *l, const struct gnn_schema *c, uin
     l->exclude = back ? GNN_EXCLUDE_REVERSE : GNN_EXCLUDE_SELF;
     cli_note("links of a batch%s are not among its edges (--exclude %s)",
              back ? " and their reverses" : "", back ? "reverse" : "self");
+    if (!back)
+        tell_other_reverses(c, et);
 }
 
 /* The set TRAIN_EVAL of the type and, with --task links, the set test. */

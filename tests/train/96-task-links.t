@@ -43,6 +43,20 @@ printf '%s\n' user,item 1,10 1,11 2,10 2,12 3,11 3,13 4,12 4,13 1,12 2,13 3,10 4
 gnn-import -q -u --edge-type user/buys/item --columns source=user,target=item -o shop bought.csv
 check 'gnn-train --task links finds the type whose reverses are another' gnn-train --store shop --task links $learn -o shop.m
 check 'which is that of --links, too' gnn-train --store shop --task links --links user/buys/item $learn -o shop.m
+cp err said
+status 1 'reverses that are excluded are no reason to warn' grep -q 'are not excluded' said
+# Reverses under another name tell the links.
+raw=data/raw/relations there=user___buys___item back=item___sold_to___user
+mkdir -p $raw/$there $raw/$back
+printf '%s\n' user,item 20,20 >data/raw/num-node-dict.csv
+printf '%s\n' user,buys,item item,sold_to,user >data/raw/triplet-type-list.csv
+awk 'BEGIN { for (i = 0; i < 20; i++) for (k = 0; k < 3; k++) print i "," (i + k * k) % 20 }' >$raw/$there/edge.csv
+awk -F, '{ print $2 "," $1 }' $raw/$there/edge.csv >$raw/$back/edge.csv
+echo 60 | tee $raw/$there/num-edge-list.csv >$raw/$back/num-edge-list.csv
+gnn-import -q -o named data
+check 'gnn-train learns links whose reverses have a name of their own' gnn-train --store named --links user/buys/item $learn -o named.m
+cp err said
+check 'and warns of them' grep -q "warning: edges 'item/sold_to/user' are not excluded: .* under another name than rev_buys" said
 gnn-import -q -o many sbm:nodes=300,degree=6,types=3
 refuses 2 'several edge types: --links S/R/D names' 'several types' gnn-train --store many --task links $learn -o z
 
