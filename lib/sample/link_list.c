@@ -56,7 +56,8 @@ static int fail_field(const struct reading *r, unsigned end, const char *field, 
                     r->q->store->meta.schema.ntype[r->q->ntype[end]].name);
 }
 
-/* The original id of the node that a field names: by a name or, without quotes, a number. */
+/* The original id of the node that a field names: by a name or a number, which is quoted in tables
+ * only. */
 static int find_node(const struct reading *r, unsigned end, const char *field, size_t n,
                      uint32_t *id)
 {
@@ -69,7 +70,8 @@ static int find_node(const struct reading *r, unsigned end, const char *field, s
                    : fail_field(r, end, field, n,
                                 "is the name of a node, and may be a position (write names in "
                                 "quotes),");
-    const char *after = quoted || (ids && r->names[end]) ? NULL : gnn_text_u64(field, &v);
+    const bool named = ids ? r->names[end] != NULL : quoted;
+    const char *after = named ? NULL : gnn_text_u64(field, &v);
     if (!after || after != field + n)
         return fail_field(r, end, field, n,
                           ids             ? "is not the id of a node"
@@ -121,7 +123,9 @@ static int take_line(const struct reading *r, const char **p, struct link *x, in
 
 static int take_all(struct link_list *x, struct reading *r, const char *text, uint64_t n)
 {
-    for (const char *p = text; p < text + n; r->line++) {
+    /* Tables may begin with a byte order mark. */
+    const char *p = text + (n > 3 && !memcmp(text, "\xef\xbb\xbf", 3) ? 3 : 0);
+    for (; p < text + n; r->line++) {
         if (*gnn_text_blanks(p) == '\n') {
             p = gnn_text_blanks(p) + 1;
             continue;

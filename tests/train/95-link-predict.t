@@ -72,6 +72,9 @@ for d in dot cosine mlp; do
 done
 $pairs >stdout.csv
 check "scores go to stdout as a table" cmp stdout.csv z.csv
+awk 'NR == 1 { printf "\357\273\277" } { printf "\"%d\",\"%d\"\r\n", $1, $2 }' pairs >quoted
+check "pairs may be written as spreadsheets write them: quoted, after a byte order mark" \
+    sh -c "gnn-predict -q --store s --seeds quoted --exclude none mlp | cmp - z.csv"
 $pairs -j 1 --prefetch 1 -o one.npy && $pairs -j 2 --prefetch 4 -o two.npy && $pairs --memory 1 -o spilled.npy
 check "scores do not depend on threads" cmp one.npy two.npy
 check "an array that does not stay in memory is the same" cmp z.npy spilled.npy
