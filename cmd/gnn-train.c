@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* gnn-train: batches in, a model out. */
+#include <string.h>
 #include <unistd.h>
 
 #include "cmd/threads.h"
@@ -54,14 +55,21 @@ static bool is_worth(const struct train_text *text, bool stopped)
     return !stopped || text->epochs || !train.output || access(train.output, F_OK);
 }
 
-/* Which edges the model that is written leaves out. */
-static void tell_untrained(const struct gnn_trainer *t)
+/* Which edges the model that is written leaves out; those of links perhaps since each batch had all
+ * of them. */
+static void tell_untrained(const struct gnn_trainer *t, const struct gnn_sampling *s)
 {
+    const char *links = s->links.exclude != GNN_EXCLUDE_NONE ? s->links.type : NULL;
     bool *list;
     (void)gnn_trainer_result(t, &list);
     const char *text = untrained_text(&t->m->c, list);
     if (*text)
-        cli_note("training had no edge of these types, which the model leaves out: %s", text);
+        cli_note(
+            "training had no edge of these types, which the model leaves out: %s%s", text,
+            links && strstr(text, links)
+                ? "; edges that are links of a batch are excluded from it: -b below the number "
+                  "of links leaves some"
+                : "");
 }
 
 /* Writes the model, and says what has come of the run. Does not return if a signal has stopped it.
@@ -81,7 +89,7 @@ static void end_run(struct gnn_trainer *t, const struct gnn_sampling *s, struct 
         train_text_end(text, stopped);
         train_progress_waited(t, text->waited, text->waited + text->trained + text->evaluated,
                               feed.store_path != NULL);
-        tell_untrained(t);
+        tell_untrained(t, s);
     }
     if (!stopped)
         return;

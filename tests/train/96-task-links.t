@@ -57,6 +57,8 @@ gnn-import -q -o named data
 check 'gnn-train learns links whose reverses have a name of their own' gnn-train --store named --links user/buys/item $learn -o named.m
 cp err said
 check 'and warns of them' grep -q "warning: edges 'item/sold_to/user' are not excluded: .* under another name than rev_buys" said
+check 'and says why none of their edges carried a message, as a batch has all links' \
+    grep -q 'user/buys/item; edges that are links of a batch are excluded from it: -b below' said
 gnn-import -q -o many sbm:nodes=300,degree=6,types=3
 refuses 2 'several edge types: --links S/R/D names' 'several types' gnn-train --store many --task links $learn -o z
 
