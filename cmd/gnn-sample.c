@@ -91,7 +91,7 @@ static const struct opt further_opts[] = {
 static const struct opt_elsewhere elsewhere[] = {
     {"F|fields|dtype|cache|cache-policy|cache-order|plan|replicate",
      "gnn-gather adds features and other fields to the batches"},
-    {"m|model|hidden|layers|heads|lr|optimizer|weight-decay|dropout|patience|metric|class-weights",
+    {"m|model|hidden|layers|heads|loss|lr|optimizer|weight-decay|dropout|patience|metric|class-weights",
      "gnn-train has this option, and reads the batches"},
     {0},
 };

@@ -71,7 +71,7 @@ static struct opt_elsewhere elsewhere[] = {
      "gnn-sample are read from a stream"},
     {"m|model|hidden|layers|heads|last-heads|head|jk|encoder|ffn|layer-norm|batch-norm|edge-features",
      "the model's file says this (gnn-inspect shows it)"},
-    {"lr|epochs|optimizer|weight-decay|dropout|patience|schedule|clip|class-weights|full-batch|init",
+    {"lr|epochs|loss|optimizer|weight-decay|dropout|patience|schedule|clip|class-weights|full-batch|init",
      "gnn-train trains"},
     {0},
 };

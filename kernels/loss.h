@@ -3,6 +3,7 @@
 #ifndef GNN_KERNELS_LOSS_H
 #define GNN_KERNELS_LOSS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -25,6 +26,15 @@ void gnn_sigmoid_ce(const float *z, size_t n, size_t c, const float *y, float sc
  */
 void gnn_squared_error(const float *z, size_t n, size_t c, const float *y, float scale,
                        double *row_loss, float *dz);
+/* Losses that compare scores z of p positive links with those of the n negatives that follow them.
+ * each > 0: n is p * each, and a positive has the next so many; else negative k is of positive k
+ * modulo p. BPR (Rendle et al., UAI 2009): a negative's loss is softplus(z of the negative - z of
+ * its positive), and a positive has none. softmax: a positive's loss is the softmax cross-entropy
+ * of it among itself and its negatives, and these have none. row_loss (p + n), which is 0 where
+ * there is none; dz (p + n) or NULL: gradient of scale * their sum. dz may be z. n is 0 if p is.
+ */
+void gnn_link_loss(const float *z, size_t p, size_t n, size_t each, bool softmax, float scale,
+                   double *row_loss, float *dz);
 /* Class probabilities in place. */
 void gnn_softmax(float *z, size_t n, size_t c);
 void gnn_sigmoid(float *z, size_t count);
@@ -41,6 +51,8 @@ void gnn_cuda_sigmoid_ce(const float *z, const uint32_t *n, uint32_t cap, size_t
                          float scale, double *row_loss, float *dz, void *stream);
 void gnn_cuda_squared_error(const float *z, const uint32_t *n, uint32_t cap, size_t c,
                             const float *y, float scale, double *row_loss, float *dz, void *stream);
+void gnn_cuda_link_loss(const float *z, size_t p, size_t n, size_t each, bool softmax, float scale,
+                        double *row_loss, float *dz, void *stream);
 
 #ifdef __cplusplus
 }

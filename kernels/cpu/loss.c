@@ -5,6 +5,8 @@
 #include <stdbool.h>
 #include <string.h>
 
+#include "kernels/link_row.h"
+
 static void softmax_row(const float *z, size_t c, int32_t y, float scale, double *loss, float *dz)
 {
     if (y < 0) {
@@ -79,6 +81,19 @@ void gnn_squared_error(const float *z, size_t n, size_t c, const float *y, float
                        double *row_loss, float *dz)
 {
     column_loss(z, n, c, y, true, scale, row_loss, dz);
+}
+
+void gnn_link_loss(const float *z, size_t p, size_t n, size_t each, bool softmax, float scale,
+                   double *row_loss, float *dz)
+{
+#pragma omp parallel for schedule(static)
+    for (size_t i = 0; i < p; i++) {
+        const struct gnn_link_row r = gnn_link_row_of(i, p, n, each);
+        if (softmax)
+            gnn_link_row_softmax(r, z, i, scale, row_loss, dz);
+        else
+            gnn_link_row_bpr(r, z, i, scale, row_loss, dz);
+    }
 }
 
 void gnn_softmax(float *z, size_t n, size_t c)

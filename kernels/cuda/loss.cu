@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Losses: a warp has a row, but for the squared error, where a thread has one: outputs of a
- * regression are few, and it then adds in the CPU's order. Logits are few (a row for each seed) and
- * lie in the caches after the first pass, so each pass reads them again instead of keeping rows of
- * any width in registers. */
+ * regression are few, and it then adds in the CPU's order. A thread also has a positive link with
+ * its negatives. Logits are few (a row for each seed) and lie in the caches after the first pass,
+ * so each pass reads them again instead of keeping rows of any width in registers. */
 #include "kernels/loss.h"
 
 #include "kernels/cuda/cuda.cuh"
+#include "kernels/link_row.h"
 
 namespace
 {
@@ -131,6 +132,19 @@ __global__ void __launch_bounds__(THREADS)
     }
 }
 
+__global__ void __launch_bounds__(THREADS)
+    link_loss(const float *z, size_t p, size_t n, size_t each, bool softmax, float scale,
+              double *row_loss, float *dz)
+{
+    for (GnnRows r = gnn_rows(1); r.row < p; r.row += r.stride) {
+        const gnn_link_row own = gnn_link_row_of(r.row, p, n, each);
+        if (softmax)
+            gnn_link_row_softmax(own, z, r.row, scale, row_loss, dz);
+        else
+            gnn_link_row_bpr(own, z, r.row, scale, row_loss, dz);
+    }
+}
+
 } // namespace
 
 void gnn_cuda_softmax_ce(const float *z, const uint32_t *n, uint32_t cap, size_t c,
@@ -155,5 +169,13 @@ void gnn_cuda_squared_error(const float *z, const uint32_t *n, uint32_t cap, siz
 {
     if (cap && c)
         GNN_LAUNCH(squared_error, gnn_grid(cap, THREADS), THREADS, 0, stream, z, n, cap, c, y,
+                   scale, row_loss, dz);
+}
+
+void gnn_cuda_link_loss(const float *z, size_t p, size_t n, size_t each, bool softmax, float scale,
+                        double *row_loss, float *dz, void *stream)
+{
+    if (p)
+        GNN_LAUNCH(link_loss, gnn_grid(p, THREADS), THREADS, 0, stream, z, p, n, each, softmax,
                    scale, row_loss, dz);
 }

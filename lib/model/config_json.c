@@ -70,6 +70,8 @@ static void put_surroundings(json_t *j, const struct gnn_model_config *c)
     if (c->decoder) {
         json_object_set_new(j, "decoder", word_json(GNN_DECODERS, (uint32_t)c->decoder - 1));
         json_object_set_new(j, "link_heads", json_integer(c->heads));
+        if (c->loss)
+            json_object_set_new(j, "loss", word_json(GNN_LINK_LOSSES, (uint32_t)c->loss));
     }
     if (!c->has_head)
         return;
@@ -396,6 +398,7 @@ static bool know_members(const struct gnn_model_config *c, struct description *d
         "untrained",
         "decoder",
         "link_heads",
+        "loss",
     };
     json_t *v;
     json_object_foreach((json_t *)(uintptr_t)d->j, d->member, v)
@@ -409,6 +412,13 @@ static bool know_members(const struct gnn_model_config *c, struct description *d
     return true;
 }
 
+static bool parse_loss(struct gnn_model_config *c, const json_t *v)
+{
+    const int loss = v ? parse_word(v, GNN_LINK_LOSSES) : GNN_LOSS_BCE;
+    c->loss = loss < 0 ? GNN_LOSS_BCE : (enum gnn_link_loss)loss;
+    return loss >= 0;
+}
+
 /* A model of links has a decoder, and no other model. */
 static bool parse_decoder(struct gnn_model_config *c, struct description *d)
 {
@@ -417,8 +427,10 @@ static bool parse_decoder(struct gnn_model_config *c, struct description *d)
         return false;
     const int decoder = word ? parse_word(word, GNN_DECODERS) + 1 : GNN_DECODER_NONE;
     c->decoder = (enum gnn_decoder)decoder;
-    return !word || (decoder && !c->has_head && !c->jk &&
-                     parse_number(take_member(d, "link_heads"), c->nntypes, &c->heads));
+    return !word ? !take_member(d, "loss")
+                 : decoder && !c->has_head && !c->jk &&
+                       parse_number(take_member(d, "link_heads"), c->nntypes, &c->heads) &&
+                       parse_loss(c, take_member(d, "loss"));
 }
 
 static bool parse_config(struct gnn_model_config *c, struct description *d, struct gnn_err *e)

@@ -2,7 +2,7 @@
 #include "lib/model/examples.h"
 
 #include "lib/data/tensors.h"
-#include "lib/model/metrics.h"
+#include "lib/model/task.h"
 
 int gnn_examples_fit(const struct gnn_model *m, const struct gnn_meta *meta, struct gnn_err *e)
 {
@@ -42,6 +42,8 @@ void gnn_batch_examples(const struct gnn_model *m, const struct gnn_meta *meta,
     x->positives = m->c.decoder ? (uint32_t)b->rows[GNN_UNIT_PAIRS] : 0;
     x->n =
         m->c.decoder ? x->positives + (uint32_t)b->rows[GNN_UNIT_NEGATIVES] : (uint32_t)t->count[0];
+    const struct gnn_drawn drawn = gnn_sampling_drawn(&meta->sampling, b->split);
+    x->each = drawn.kind == GNN_NEGATIVES_TRIPLET ? (uint32_t)drawn.amount : 0;
     x->all = count_all(&meta->sampling, b, x->n);
     x->draws = b->split ? NULL : t->draws;
     gnn_tensor_name(x->label, "node/%s/y", m->c.ntype[m->c.target].name);
@@ -57,4 +59,25 @@ int gnn_examples_labelled(const struct gnn_examples *x, const struct gnn_model *
         return gnn_fail(e, GNN_E_INPUT, "batches have no labels %s: run gnn-gather first",
                         x->label);
     return gnn_labels_fit(x->y, m->c.task, m->c.outputs, x->n, e);
+}
+
+int gnn_examples_loss(const struct gnn_examples *x, const struct gnn_model *m,
+                      const struct gnn_ops *o, const float *z, const void *y, float scale,
+                      double *row_loss, float *dz, struct gnn_err *e)
+{
+    const uint32_t p = x->positives, negatives = x->n - p;
+    if (!m->c.loss) {
+        gnn_tasks[m->c.task].loss(o, z, x->n, gnn_model_scores(&m->c), y, scale, row_loss, dz);
+        return 0;
+    }
+    if (x->each ? negatives != (uint64_t)p * x->each : negatives && !p)
+        return gnn_fail(e, GNN_E_INPUT, "a batch has %u negatives of %u links", negatives, p);
+    o->link_loss(o, z, p, negatives, x->each, m->c.loss == GNN_LOSS_SOFTMAX, scale, row_loss, dz);
+    return 0;
+}
+
+const float *gnn_examples_weight(const struct gnn_model *m)
+{
+    static const float weight[][2] = {[GNN_LOSS_BPR] = {1, 0}, [GNN_LOSS_SOFTMAX] = {0, 1}};
+    return m->c.loss ? weight[m->c.loss] : NULL;
 }

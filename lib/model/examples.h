@@ -8,10 +8,14 @@
 
 #include "lib/data/batch.h"
 #include "lib/model/model.h"
+#include "lib/ops/ops.h"
 
 struct gnn_examples {
-    uint32_t n;            /* this rank's */
-    uint32_t positives;    /* of links: how many come first; the others are negatives */
+    uint32_t n;         /* this rank's */
+    uint32_t positives; /* of links: how many come first; the others are negatives */
+    /* Negatives of each positive, which follow one another; 0: negative i is of positive i modulo
+     * their number */
+    uint32_t each;
     uint64_t all;          /* of the batches of all ranks, by which the loss is divided */
     const uint32_t *draws; /* (n) how often each counts in training; NULL: once */
     /* Labels, (n or more) rows of what the task has, where the batch lies; NULL: it has none, or
@@ -29,5 +33,14 @@ void gnn_batch_examples(const struct gnn_model *m, const struct gnn_meta *meta,
 /* GNN_E_INPUT unless they have labels of the model's task. */
 int gnn_examples_labelled(const struct gnn_examples *x, const struct gnn_model *m,
                           struct gnn_err *e) GNN_MUST_USE;
+/* Losses of examples whose outputs are z and whose labels are y, and their gradient, as
+ * gnn_task_ops.loss says; of links, by the model's loss. GNN_E_INPUT if that compares positives
+ * with negatives, and there are not as many of these as each should have. */
+int gnn_examples_loss(const struct gnn_examples *x, const struct gnn_model *m,
+                      const struct gnn_ops *o, const float *z, const void *y, float scale,
+                      double *row_loss, float *dz, struct gnn_err *e) GNN_MUST_USE;
+/* Weights of negatives and of positives in the mean of these losses of links, of which some have
+ * none, as in gnn_score.class_weight; NULL: all count. */
+const float *gnn_examples_weight(const struct gnn_model *m);
 
 #endif

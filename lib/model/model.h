@@ -16,6 +16,10 @@ enum gnn_jk { GNN_JK_NONE, GNN_JK_CAT, GNN_JK_MAX };
 /* From the rows of a link's ends to its score (lib/model/decoder.h). */
 enum gnn_decoder { GNN_DECODER_NONE, GNN_DECODER_DOT, GNN_DECODER_COSINE, GNN_DECODER_MLP };
 #define GNN_DECODERS "dot|cosine|mlp" /* from _DOT on */
+/* Losses of links (kernels/loss.h): the sigmoid cross-entropy of each, or comparisons of positives
+ * with their own negatives. */
+enum gnn_link_loss { GNN_LOSS_BCE, GNN_LOSS_BPR, GNN_LOSS_SOFTMAX };
+#define GNN_LINK_LOSSES "bce|bpr|softmax"
 enum { GNN_LAYERS_MAX = 64, GNN_LAYER_OPTIONS = 8, GNN_HEAD_MAX = 16 };
 
 struct gnn_model_ntype {
@@ -55,6 +59,7 @@ struct gnn_model_config {
     uint32_t target;          /* node type that is classified, or that the tails of links are of */
     enum gnn_decoder decoder; /* of models of links, whose `outputs` are embeddings; else NONE */
     uint32_t heads;           /* then, the node type that the heads of links are of */
+    enum gnn_link_loss loss;  /* and what they were learned by */
     char **class_name;        /* names of classes, or of columns of labels; NULL: numbers */
     struct gnn_model_ntype *ntype;
     struct gnn_model_etype *etype;

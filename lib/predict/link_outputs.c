@@ -5,6 +5,7 @@
 #include "lib/predict/link_outputs.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -132,8 +133,13 @@ static int measure_batch(struct gnn_predict_links *q, const struct fetched *f, s
     const struct gnn_labels y = {.target = q->y.data};
     gnn_fill(y.target, f->x.positives, 1);
     gnn_fill(y.target + f->x.positives, n - f->x.positives, 0);
-    gnn_tasks[q->m->c.task].loss(&gnn_ops_cpu, q->z.data, n, 1, y.target, 1, q->loss.data, NULL);
-    return gnn_score_add(&q->score[f->b->split], q->z.data, &y, n, q->loss.data, e);
+    double *loss = q->loss.data;
+    if (gnn_examples_loss(&f->x, q->m, &gnn_ops_cpu, q->z.data, y.target, 1, loss, NULL, e))
+        return e->code;
+    /* Among negatives that are not of each, it would be another loss than that of training. */
+    for (uint32_t i = 0; q->m->c.loss == GNN_LOSS_SOFTMAX && !f->x.each && i < n; i++)
+        loss[i] = NAN;
+    return gnn_score_add(&q->score[f->b->split], q->z.data, &y, n, loss, e);
 }
 
 /* ---- an array ---- */
@@ -370,11 +376,13 @@ static int start_run(struct gnn_predict_links *q, struct gnn_err *e)
         !(q->score = gnn_alloc_zero(s->nsplits, sizeof *q->score, "scores", e)))
         return e->code;
     o->put(o, q->params.data, m->slab, m->nfloats * sizeof(float));
-    for (uint32_t i = 0; i < s->nsplits; i++)
+    for (uint32_t i = 0; i < s->nsplits; i++) {
         if (gnn_score_init(&q->score[i], m->c.task, gnn_model_scores(&m->c),
                            gnn_metric_ranks(q->o.measure.metric), e) ||
             (q->o.scores && gnn_score_links(&q->score[i], q->o.measure, e)))
             return e->code;
+        q->score[i].class_weight = gnn_examples_weight(m);
+    }
     return 0;
 }
 

@@ -84,6 +84,10 @@ struct opt *gnn_training_options(struct gnn_settings *s, struct opt to[GNN_TRAIN
 {
     struct gnn_train_opts *o = &s->o;
     const struct opt list[] = {
+        {OPT_CHOICE, 0, "loss", &s->c.loss, "NAME",
+         "of links: sigmoid cross-entropy, or a comparison of positives with their negatives, one "
+         "by one or by softmax (default: bce)",
+         GNN_LINK_LOSSES},
         {OPT_CHOICE, 0, "optimizer", &o->optimizer, "NAME", "optimiser (default: adam)",
          GNN_OPTIMIZERS},
         {OPT_DOUBLE, 0, "lr", &o->lr, "X", "learning rate " TRAIN_SAY(TRAIN_LR), .max = 1e6},
@@ -232,6 +236,23 @@ int gnn_settings_model(const struct gnn_settings *s, uint32_t nlayers, const cha
     return take_links(s, meta, c, e);
 }
 
+/* A loss that compares a positive with all of its negatives needs as many of each. */
+static int check_loss(const struct gnn_given *g, const struct gnn_meta *meta,
+                      const struct gnn_model *m, struct gnn_err *e)
+{
+    const struct gnn_sampling *s = &meta->sampling;
+    if (!m->c.decoder)
+        return is_given(g, "loss")
+                   ? gnn_fail(e, GNN_E_USAGE, "--loss requires links: the seeds are nodes")
+                   : 0;
+    for (uint32_t i = 0; m->c.loss == GNN_LOSS_SOFTMAX && i < s->nsplits && i < 2; i++)
+        if (gnn_sampling_drawn(s, i).kind != GNN_NEGATIVES_TRIPLET)
+            return gnn_fail(e, GNN_E_USAGE, "--loss softmax requires negatives of each link%s",
+                            i ? " of evaluated sets, too: --eval-negatives triplet:K"
+                              : ": --negatives triplet:K");
+    return 0;
+}
+
 int gnn_settings_training(struct gnn_settings *s, const struct gnn_given *g,
                           const struct gnn_meta *meta, const struct gnn_model *m, uint64_t from,
                           uint64_t to, bool compares, struct gnn_err *e)
@@ -244,6 +265,8 @@ int gnn_settings_training(struct gnn_settings *s, const struct gnn_given *g,
     if (!drops && o->dropout > 0 && is_given(g, "dropout"))
         return gnn_fail(e, GNN_E_USAGE,
                         "--dropout requires hidden rows: two layers, --head or --encoder");
+    if (check_loss(g, meta, m, e))
+        return e->code;
     if (o->keep == GNN_KEEP_BEST && is_given(g, "keep") && meta->sampling.nsplits < 2)
         return gnn_fail(e, GNN_E_USAGE, "--keep best requires a set to evaluate: --eval valid");
     if (!compares && !is_given(g, "patience"))

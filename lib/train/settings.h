@@ -30,7 +30,7 @@ void gnn_settings_release(struct gnn_settings *s);
 
 /* Fill the table of options at `to`, and return its OPT_END, at which the next table can begin.
  * Options of layers are in s->layers. */
-enum { GNN_MODEL_OPTIONS = 19, GNN_TRAINING_OPTIONS = 16 };
+enum { GNN_MODEL_OPTIONS = 19, GNN_TRAINING_OPTIONS = 17 };
 struct opt *gnn_model_options(struct gnn_settings *s, struct opt to[GNN_MODEL_OPTIONS]);
 struct opt *gnn_training_options(struct gnn_settings *s, struct opt to[GNN_TRAINING_OPTIONS]);
 

@@ -181,7 +181,8 @@ static int forward_loss(struct gnn_trainer *t, const struct gnn_batch *b,
     const float scale = x->all ? 1.0f / (float)x->all : 0;
     float *dz = mode->train ? z : NULL; /* over the outputs, which have been fetched by then */
     o->fetch(o, h->z.data, z, (uint64_t)x->n * out * sizeof(float));
-    gnn_tasks[t->m->c.task].loss(o, z, x->n, out, t->y.data, scale, t->row_loss.data, dz);
+    if (gnn_examples_loss(x, t->m, o, z, t->y.data, scale, t->row_loss.data, dz, e))
+        return e->code;
     if (mode->train && gnn_train_weigh(t, x, dz, e))
         return e->code;
     o->fetch(o, h->loss.data, t->row_loss.data, x->n * sizeof(double));

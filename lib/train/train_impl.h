@@ -82,8 +82,9 @@ static inline uint64_t gnn_train_nconvs(const struct gnn_trainer *t)
 }
 
 /* Weights of examples (lib/train/weights.c). _weights makes those of the labels in t->y, times
- * draws, and their sum. _weigh turns the gradient dz of the mean over the examples of all ranks
- * into that of the mean by weights; the ranks must be at the same batch. */
+ * draws, and their sum; of links, those without a loss are not in the sum. _weigh turns the
+ * gradient dz of the mean over the examples of all ranks into that of the mean by weights; the
+ * ranks must be at the same batch. */
 int gnn_train_weigh_init(struct gnn_trainer *t, struct gnn_err *e) GNN_MUST_USE;
 void gnn_train_weigh_release(struct gnn_trainer *t);
 int gnn_train_weights(struct gnn_trainer *t, const struct gnn_examples *x,

@@ -57,6 +57,10 @@ int gnn_train_weigh_init(struct gnn_trainer *t, struct gnn_err *e)
     if (w && (gnn_task_columns(t->m->c.task) || t->m->c.decoder))
         return gnn_fail(e, GNN_E_USAGE, "--class-weights does not apply to %s tasks",
                         gnn_task_name(t->m->c.task));
+    if (t->m->c.loss)
+        w = gnn_examples_weight(t->m);
+    for (uint32_t i = 1; t->m->c.loss && i < t->meta->sampling.nsplits; i++)
+        t->score[i].class_weight = w;
     if (w && o->fit(o, &t->weigh.weight, n, sizeof *w, "weights of classes", e))
         return e->code;
     if (w)
@@ -108,6 +112,8 @@ int gnn_train_weights(struct gnn_trainer *t, const struct gnn_examples *x, struc
         return e->code;
     o->zero(o, sum, MOMENTS * sizeof *sum);
     o->moments(o, w, w, NULL, x->n, 1, sum + MOMENTS, sum);
+    if (t->m->c.loss) /* a link without a loss of its own has a gradient */
+        o->fill(o, w, x->n, 1);
     return 0;
 }
 

@@ -25,6 +25,16 @@ assert len(a) == len(b) == 2 and all(abs(x - y) < 1e-4 * abs(x) for x, y in zip(
         done
     done
 done
+for how in 'bpr binary:1.5' 'bpr triplet:2' 'softmax triplet:3'; do
+    set -- $how
+    learn="-q --store s --links node/to/node --loss $1 --negatives $2 -f 4,3 -b 200 --hidden 8 --dropout 0 --lr 0.01 --epochs 2"
+    gnn-train $learn --metrics cpu.json -o x
+    check "gnn-train --loss $how learns with a device" env GNN_FAKE_DEVICES=1 "$GNN_B/emu/bin/gnn-train" $learn --device cuda --metrics dev.json -o x
+    check "gnn-train --loss $how has the losses of the CPU" /usr/bin/python3 -c '
+import json
+a, b = ([e["loss"] for e in map(json.loads, open(f)) if e.get("event") in ("step", "epoch")] for f in ("cpu.json", "dev.json"))
+assert len(a) == len(b) > 20 and all(abs(x - y) < 1e-4 * abs(x) for x, y in zip(a, b)), (a, b)'
+done
 check "a pipeline of devices makes the model" env GNN_FAKE_DEVICES=1 B="$GNN_B/emu/bin" sh -c "
     \$B/gnn-sample -q --device cuda h --links t0/up/t1 --negatives binary:1 --exclude reverse -f 4,3 -b 200 --epochs 2 | \$B/gnn-gather -q --device cuda h |
     \$B/gnn-train -q --device cuda --decoder mlp --hidden 8 --dropout 0 --lr 0.01 --no-provenance -o pipe && cmp dev pipe"

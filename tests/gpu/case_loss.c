@@ -95,6 +95,20 @@ static void losses(uint32_t n, size_t c)
     verdict("softmax, sigmoid, squared error: (%u, %zu)", n, c);
 }
 
+/* Of p positives and n negatives, each with so many of its own or, if that is 0, in turns. */
+static void link_losses(uint32_t p, uint32_t n, uint32_t each, bool softmax)
+{
+    struct loss l = loss_of(p + n, 1, 1e-6);
+    while (again()) {
+        gnn_cuda_link_loss(at(l.z), p, n, each, softmax, 0.25f, at(l.row), at(l.dz), stream);
+        gnn_cuda_link_loss(at(l.z), p, n, each, softmax, 0.25f, at(l.only), NULL, stream);
+        gnn_cuda_link_loss(at(l.same), p, n, each, softmax, 0.25f, at(l.row), at(l.same), stream);
+    }
+    gnn_link_loss(l.z, p, n, each, softmax, 0.25f, l.row, l.dz);
+    loss_same(&l, p + n, 1);
+    verdict("%s of %u links with %u negatives", softmax ? "softmax" : "BPR", p, n);
+}
+
 /* A class out of range is as if there were no label, and the first is reported. */
 static void bad_classes(void)
 {
@@ -159,6 +173,13 @@ void case_loss(void)
     losses(1, 1);
     losses(700 * size_scale, 2); /* a thread a row: several blocks */
     bad_classes();
+    for (int k = 0; k < 2; k++) {
+        link_losses(0, 0, 0, k);
+        link_losses(1, 1, 1, k);
+        link_losses(7, 3, 0, k);
+        link_losses(600 * size_scale, 1500 * size_scale, 0, k);
+        link_losses(300 * size_scale, 6000 * size_scale, 20, k);
+    }
     for (size_t i = 1; i < 11; i += 3) { /* 2, 31, 47 and 300 */
         row_weights(0, classes[i], 3.7);
         row_weights(1, classes[i], 3.7);

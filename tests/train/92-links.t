@@ -39,6 +39,56 @@ status 3 "a run with another decoder does not go on" gnn-train -q --store s $lin
 gnn-train -q --store s $links --negatives binary:1 --init whole --epochs 1 -o x 2>said
 check "gnn-train goes on with the decoder of --init" sh -c 'gnn-inspect x | grep -q decoder.lins.1.weight'
 
+# Losses that compare positives with their negatives: what is told is the mean of their definition over the scores.
+gnn-import -q --split-links node/to/node=80/10/10 -o split s
+cat >loss.py <<'PY'
+import csv, json, math, sys
+rows = list(csv.DictReader(open("scored.csv")))
+told = [json.loads(l) for l in open("scored.json")][0]["loss"]
+trained = [e for e in map(json.loads, open("m.json")) if e.get("event") == "end"][0]["valid"]["loss"]
+positive = {r["input"]: float(r["score"]) for r in rows if r["negative"] == "0"}
+pairs = [(positive[r["input"]], float(r["score"]), r["input"]) for r in rows if r["negative"] == "1"]
+if sys.argv[1] == "bpr":
+    want = sum(math.log1p(math.exp(n - p)) for p, n, _ in pairs) / len(pairs)
+else:
+    power = dict.fromkeys(positive, 0)
+    for p, n, i in pairs:
+        power[i] += math.exp(n - p)
+    want = sum(math.log1p(x) for x in power.values()) / len(power)
+assert len(positive) > 100 and len(pairs) > len(positive), (len(positive), len(pairs))
+assert abs(told - want) < 1e-6 and abs(trained - want) < 1e-6, (told, trained, want)
+PY
+for how in 'bpr binary:1.5' 'bpr triplet:3' 'softmax triplet:4'; do
+    set -- $how
+    learn="--loss $1 --decoder mlp --hidden 8 --no-provenance --keep last"
+    drawn="--links node/to/node -f 5,3 -b 100 --negatives $2 --strict"
+    stored="-q --store split $drawn $learn --eval valid"
+    gnn-sample -q split $drawn --split train --exclude reverse --epochs 3 --eval valid --no-provenance | gnn-gather -q split | gnn-train -q $learn -o piped
+    gnn-train $stored --epochs 3 --metrics m.json -o stored
+    check "gnn-train --loss $how makes the model of a pipeline" gnn-inspect --diff piped stored
+    gnn-train $stored --epochs 2 --checkpoint "k$2" -o x
+    gnn-train $stored --epochs 3 --checkpoint "k$2" --resume -o resumed
+    check "a resumed run of --loss $how makes the same model" gnn-inspect --diff stored resumed
+    gnn-predict -q --store split --split valid --metrics scored.json -o scored.csv stored
+    check "gnn-train --loss $how and gnn-predict tell the mean of its definition" /usr/bin/python3 loss.py "$1"
+done
+refuses 3 'made with --loss softmax, and this run has --loss bpr' 'to go on with another loss' gnn-train $stored --loss bpr --checkpoint ktriplet:4 --resume -o x
+refuses 3 'made with --loss softmax, and this run without' 'to go on without the loss' gnn-train $stored --loss bce --checkpoint ktriplet:4 --resume -o x
+gnn-predict -n -q --store split --split valid --negatives binary:2 --metrics scored.json stored
+check "gnn-predict tells no loss of softmax among negatives that are not of each link" grep -q '"loss":null' scored.json
+gnn-train -q --store s $links --negatives triplet:8 --epochs 30 --lr 0.02 --dropout 0 --hidden 16 --decoder mlp --loss softmax --metrics m.json -o x
+check "the loss of softmax falls below that of scores which tell nothing" /usr/bin/python3 -c '
+import json, math
+x = [e["loss"] for e in map(json.loads, open("m.json")) if e.get("event") == "epoch"]
+assert x[-1] < 0.9 * x[0] and x[-1] < 0.95 * math.log(9), x'
+gnn-train -q --store split $drawn --init stored --loss bpr --epochs 1 -o other
+check "a model of one loss is gone on with by another" sh -c 'gnn-predict -n --store split --split valid other 2>&1 | grep -q "loss 0"'
+refuses 2 'softmax requires negatives of each link: --negatives triplet:K' 'softmax among shared negatives' gnn-train --store split $links --negatives binary:4 --loss softmax -o x
+refuses 2 'evaluated sets, too: --eval-negatives triplet:K' 'softmax of a set with shared negatives' \
+    gnn-train --store split $links --negatives triplet:4 --eval valid --eval-negatives binary:4 --loss softmax -o x
+refuses 2 'requires negatives of each link' 'softmax of a stream with shared negatives' sh -c "gnn-sample -q s $links --negatives binary:1 | gnn-gather -q s | gnn-train --loss softmax -o x"
+for l in bce bpr; do refuses 2 'loss requires links: the seeds are nodes' "--loss $l of nodes" gnn-train --store s -f 4 --loss $l -o x; done
+
 # What cannot be.
 refuses 2 'requires links' 'a decoder of nodes' gnn-train --store s -f 4 --decoder mlp -o x
 refuses 2 'see --decoder' 'a head' gnn-train --store s $links --head 0 -o x
@@ -59,8 +109,9 @@ del d["decoder"]
 d["link_heads"] = 9
 d["head"] = [1]
 d["task"] = "binary"
+d["loss"] = "bad"
 EOF
-    for k in 1 2 3 4 5; do
+    for k in 1 2 3 4 5 6; do
         refuses 3 'of the model' "a description that is wrong ($k)" gnn-predict s forged/$k
     done
 else

@@ -165,13 +165,16 @@ static void add_links(struct gnn_batch *b, const struct gnn_model_config *c,
 }
 
 /* The loss of links: positives, then negatives. */
-static double link_loss(float *z, bool grad)
+static double link_loss(float *z, enum gnn_link_loss by, bool grad)
 {
     float y[LINKS] = {0};
     double row[LINKS], s = 0;
     for (int i = 0; i < PAIRS; i++)
         y[i] = 1;
-    gnn_sigmoid_ce(z, LINKS, 1, y, 1, row, grad ? z : NULL);
+    if (by)
+        gnn_link_loss(z, PAIRS, NEGATIVES, 0, by == GNN_LOSS_SOFTMAX, 1, row, grad ? z : NULL);
+    else
+        gnn_sigmoid_ce(z, LINKS, 1, y, 1, row, grad ? z : NULL);
     for (int i = 0; i < LINKS; i++)
         s += row[i];
     return s;
@@ -188,7 +191,7 @@ static double loss(struct gnn_net *n, const float *p, const struct gnn_batch *b,
     if (gnn_net_forward(n, p, b, meta, mode, &z, &e))
         die(&e);
     if (n->pass.m->c.decoder)
-        s = link_loss(z, grad);
+        s = link_loss(z, n->pass.m->c.loss, grad);
     else
         gnn_softmax_ce(z, rows, CLASSES, y, 1, row, grad ? z : NULL);
     for (uint32_t i = 0; !n->pass.m->c.decoder && i < rows; i++)

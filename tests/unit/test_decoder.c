@@ -5,22 +5,26 @@
 /* Decoders of links within one type, and from nodes of the other. */
 static void test_decoders(void)
 {
-    static const char *const name[] = {"dot", "cosine", "mlp"};
+    static const char *const name[] = {"dot", "cosine", "mlp"}, *const loss[] = {"bce", "bpr",
+                                                                                 "softmax"};
     char text[64];
-    for (int k = 0; k < 6; k++) {
+    for (int k = 0; k < 6 * 3; k++) {
         const bool typed = k & 1;
-        snprintf(text, sizeof text, "links, %s%s", name[k / 2], typed ? ", typed" : "");
+        const int by = k / 6;
+        snprintf(text, sizeof text, "links, %s%s, %s", name[k / 2 % 3], typed ? ", typed" : "",
+                 loss[by]);
         counts[1][0] = typed ? HEADS : 0;
-        check_gradients(
-            &(struct variant){text, .typed = typed, .wa = 5, .wb = 6, .all = k & 2},
-            (struct gnn_model_config){.layer = &gnn_layer_sage,
-                                      .nlayers = HOPS,
-                                      .width = {8, 8},
-                                      .layer_norm = true,
-                                      .decoder = (enum gnn_decoder)((int)GNN_DECODER_DOT + k / 2),
-                                      .heads = typed,
-                                      .outputs = 6},
-            (uint64_t)k + 3);
+        check_gradients(&(struct variant){text, .typed = typed, .wa = 5, .wb = 6, .all = k & 2},
+                        (struct gnn_model_config){
+                            .layer = &gnn_layer_sage,
+                            .nlayers = HOPS,
+                            .width = {8, 8},
+                            .layer_norm = true,
+                            .decoder = (enum gnn_decoder)((int)GNN_DECODER_DOT + k / 2 % 3),
+                            .heads = typed,
+                            .loss = (enum gnn_link_loss)by,
+                            .outputs = 6},
+                        (uint64_t)k + 3);
     }
     counts[1][0] = 0;
 }

@@ -436,6 +436,64 @@ static void test_loss(void)
     free(z), free(dz);
 }
 
+/* The sum of the losses of 4 positives and their negatives, from the definition. */
+static double link_losses(const float *z, size_t n, size_t each, bool softmax)
+{
+    double sum = 0;
+    for (size_t i = 0; i < 4; i++) {
+        double all = 1; /* of powers, over that of the positive */
+        for (size_t k = 0; k < n; k++) {
+            const double x = (double)z[4 + k] - (double)z[i];
+            if (i != (each ? k / each : k % 4))
+                continue;
+            all += exp(x);
+            sum += softmax ? 0 : log1p(exp(x));
+        }
+        sum += softmax ? log(all) : 0;
+    }
+    return sum;
+}
+
+static void test_link_loss(void)
+{
+    static const size_t each[] = {0, 0, 2}, negatives[] = {3, 10, 8};
+    for (int k = 0; k < 6; k++) {
+        const size_t n = negatives[k / 2], own = each[k / 2], all = 4 + n;
+        const bool softmax = k % 2;
+        float *z = vec(all), *dz = vec(all);
+        double l[14], gap = 0, sum = 0, worst = 0;
+        for (size_t i = 0; i < all; i++)
+            z[i] *= 4;
+        gnn_link_loss(z, 4, n, own, softmax, 0.5f, l, dz);
+        for (size_t i = 0; i < all; i++) {
+            const float old = z[i];
+            double s[2];
+            sum += l[i];
+            gap += l[i] * ((i < 4) != softmax); /* of those that have none */
+            for (int side = 0; side < 2; side++) {
+                z[i] = old + (side ? 1e-2f : -1e-2f);
+                s[side] = 0.5 * link_losses(z, n, own, softmax);
+            }
+            z[i] = old;
+            worst = worst_of(worst, fabs((s[1] - s[0]) / 2e-2 - (double)dz[i]));
+        }
+        ok(gap == 0 && fabs(sum - link_losses(z, n, own, softmax)) < 1e-12 * sum,
+           "%s of 4 links and %zu negatives has the losses of its definition",
+           softmax ? "softmax" : "BPR", n);
+        ok(worst < 1e-4, "its gradient agrees with finite differences (%.1e)", worst);
+        gnn_link_loss(z, 4, n, own, softmax, 0.5f, l, z);
+        ok(!memcmp(z, dz, all * sizeof *z), "and is the same in place");
+        free(z), free(dz);
+    }
+    float big[3] = {-1000, 1000, -1000};
+    double l[3];
+    gnn_link_loss(big, 1, 2, 2, true, 1, l, NULL);
+    ok(fabs(l[0] - 2000) < 1e-9, "softmax of links does not overflow");
+    gnn_link_loss(big, 1, 2, 2, false, 1, l, big);
+    ok(fabs(l[1] - 2000) < 1e-9 && big[0] == -1.5f && big[1] == 1 && big[2] == 0.5f,
+       "nor does BPR");
+}
+
 static void test_optim(void)
 {
     enum { N = 40, STEPS = 5 };
@@ -509,6 +567,7 @@ int main(void)
     test_batch_norm();
     test_batch_stats();
     test_loss();
+    test_link_loss();
     test_optim();
     test_widen();
     return tap_done();
