@@ -11,6 +11,7 @@
 #include "cmd/sig.h"
 #include "cmd/train_feed.h"
 #include "cmd/train_full.h"
+#include "cmd/train_links.h"
 #include "cmd/train_lock.h"
 #include "cmd/train_model.h"
 #include "cmd/train_opts.h"
@@ -147,6 +148,7 @@ int main(int argc, char **argv)
     if (train.resume)
         train_resume_load(&t, &e);
     train_text_init(&text, &t);
+    train_links_keep();
     train_progress_begin(train_opts_end());
     const bool stopped = train_model(&t, src, &text, &e);
     end_run(&t, &src->meta->sampling, &text, out, name, stopped);

@@ -130,8 +130,7 @@ void predict_links(const struct gnn_model *m, struct gnn_source *src, const char
     struct gnn_err e = {0};
     struct gnn_predict_links q;
     bool *wanted = predict.sets.n && !feed.store_path ? predict_wanted(sampling, graph) : NULL;
-    const bool each =
-        gnn_sampling_drawn(sampling, sampling->nsplits > 1).kind == GNN_NEGATIVES_TRIPLET;
+    const uint64_t each = gnn_drawn_each(gnn_sampling_drawn(sampling, sampling->nsplits > 1));
     const double start = gnn_clock();
     struct gnn_predict_links_opts o = {.ops = ops,
                                        .s = feed.store_path ? &feed.store : NULL,

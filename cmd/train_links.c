@@ -12,6 +12,7 @@
 #include "cmd/train_full.h"
 #include "lib/base/mem.h"
 #include "lib/base/suggest.h"
+#include "lib/base/temp.h"
 #include "lib/data/rule.h"
 #include "lib/import/link_split.h"
 #include "lib/train/train_defaults.h"
@@ -101,6 +102,11 @@ static void check_split(const struct gnn_store *s, uint32_t et, struct gnn_err *
     cli_note("the links are split as in %s, which is there already", split_path);
 }
 
+void train_links_keep(void)
+{
+    gnn_temp_tentative(NULL);
+}
+
 static void write_split(struct gnn_store *s, uint32_t et, struct gnn_err *e)
 {
     const bool timed = s->meta.schema.etype[et].order;
@@ -109,6 +115,7 @@ static void write_split(struct gnn_store *s, uint32_t et, struct gnn_err *e)
     struct gnn_link_split_stats st;
     if (!text || gnn_link_split_write(s, &o, split_path, false, cli_provenance(), &st, e))
         cli_fail(e);
+    gnn_temp_tentative(split_path); /* what is refused leaves nothing behind */
     cli_note("links are split %s into the store %s: train %" PRIu64 ", valid %" PRIu64
              ", test %" PRIu64 " (gnn-import --split-links %s)",
              timed ? "by time" : "by pairs of nodes, at random,", split_path,

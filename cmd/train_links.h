@@ -17,6 +17,8 @@ void train_links_split(const char *output);
 /* With the store: negatives, excluded edges and, unless --eval was given, the sets to evaluate,
  * which *eval gets. For seeds that are nodes it does nothing. */
 void train_links_choose(const char *split, struct opt_list *eval, bool eval_given);
+/* When training begins: from now on the split stays, whatever becomes of the run. */
+void train_links_keep(void);
 void train_links_end(void); /* frees what was made here */
 
 #endif

@@ -641,6 +641,13 @@ void gnn_temp_free(struct gnn_temp *t)
 
 /* It never leaves the gate, as the process is about to end. A thread that holds it for more than a
  * second is doing the same, or is in a system call that does not return. */
+static const char *_Atomic tentative; /* or NULL */
+
+void gnn_temp_tentative(const char *path)
+{
+    tentative = path;
+}
+
 void gnn_temp_abort(void)
 {
     struct timespec until;
@@ -650,4 +657,6 @@ void gnn_temp_abort(void)
         return;
     for (const struct gnn_temp *t = live; t; t = t->next)
         remove_temp(t);
+    if (tentative)
+        remove_dir(AT_FDCWD, tentative);
 }

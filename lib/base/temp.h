@@ -64,5 +64,8 @@ void gnn_temp_leave(void);
 /* Removes all incomplete results. For a process that is about to end; any thread may call it while
  * others still run. */
 void gnn_temp_abort(void);
+/* Makes a store that this process has made a result that gnn_temp_abort removes, too; NULL: not any
+ * more. The path must live as long. */
+void gnn_temp_tentative(const char *path);
 
 #endif

@@ -73,8 +73,8 @@ struct gnn_links {
     enum gnn_negative_end end;
     bool strict; /* no negative is an edge of the type, nor a link that its set may know */
     enum gnn_exclude exclude;
-    const char
-        *sum; /* of links of a file: 16 hex digits, of XXH3, by which they are told; or NULL */
+    /* Links of a file are told from others by this sum of XXH3, 16 hex digits; NULL: sets. */
+    const char *sum;
 
     /* ---- members that follow from these ---- */
     uint32_t etype;
@@ -248,6 +248,11 @@ static inline uint64_t gnn_drawn_negatives(struct gnn_drawn d, uint64_t n)
 static inline uint64_t gnn_drawn_positive(struct gnn_drawn d, uint64_t i, uint64_t n)
 {
     return d.kind == GNN_NEGATIVES_TRIPLET ? i / (uint64_t)d.amount : i % n;
+}
+/* How many belong to each link alone; 0: all links share theirs. */
+static inline uint64_t gnn_drawn_each(struct gnn_drawn d)
+{
+    return d.kind == GNN_NEGATIVES_TRIPLET ? (uint64_t)d.amount : 0;
 }
 /* How many negatives a batch can have, of whichever split. */
 static inline uint64_t gnn_sampling_negatives_max(const struct gnn_sampling *s)

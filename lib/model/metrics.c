@@ -373,9 +373,14 @@ bool gnn_measure_read(const char *name, struct gnn_measure *m)
     return false;
 }
 
-int gnn_measure_of_links(struct gnn_measure *m, bool named, bool each, struct gnn_err *e)
+int gnn_measure_of_links(struct gnn_measure *m, bool named, uint64_t each, struct gnn_err *e)
 {
     m->each = each;
+    if (each && m->metric == GNN_HITS_AT && m->at > (double)each)
+        return gnn_fail(e, GNN_E_USAGE,
+                        "--metric hits@%.0f requires as many negatives of each link, not %llu: "
+                        "--negatives, or --eval-negatives triplet:%.0f",
+                        m->at, (unsigned long long)each, m->at);
     if (!named && each)
         m->metric = GNN_MRR;
     return m->metric != GNN_MRR || each

@@ -136,9 +136,9 @@ static inline bool gnn_metric_better(enum gnn_metric m, double a, double b)
  * returns out. And back, without a convention: false if it is none. */
 const char *gnn_measure_name(struct gnn_measure m, char out[48]);
 bool gnn_measure_read(const char *name, struct gnn_measure *m) GNN_MUST_USE;
-/* Makes a metric one of links with such negatives; it becomes MRR, if negatives are of one positive
- * each and no metric was named. GNN_E_USAGE if it is MRR and they are not. */
-int gnn_measure_of_links(struct gnn_measure *m, bool named, bool each,
+/* Makes a metric one of links; it becomes MRR, if there are negatives of one positive each, so
+ * many, and no metric was named. GNN_E_USAGE if it is MRR and there are not, or hits of more. */
+int gnn_measure_of_links(struct gnn_measure *m, bool named, uint64_t each,
                          struct gnn_err *e) GNN_MUST_USE;
 
 /* The option, which fills a text: names as choices, of which the numbers are examples. */

@@ -278,7 +278,5 @@ int gnn_settings_training(struct gnn_settings *s, const struct gnn_given *g,
         return e->code;
     return gnn_measure_of_links(
         &o->metric, s->metric,
-        gnn_sampling_drawn(&meta->sampling, meta->sampling.nsplits > 1).kind ==
-            GNN_NEGATIVES_TRIPLET,
-        e);
+        gnn_drawn_each(gnn_sampling_drawn(&meta->sampling, meta->sampling.nsplits > 1)), e);
 }

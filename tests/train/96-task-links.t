@@ -37,6 +37,15 @@ refuses 2 'requires --store' 'a stream' sh -c 'gnn-train --task links -o z </dev
 refuses 2 'cannot be used with --links' 'labels of links' gnn-train --store g --task labels --links node/to/node $learn -o z
 refuses 2 'cannot be used with --full-batch' 'full batches' gnn-train --store g --task links --full-batch --epochs 1 -o z
 status 1 'what is refused has written no split' test -e z.split
+for o in '--eval nosuch' '--metric rmse' '--head 4' '--eval-negatives triplet:70000' '-f 5,x' '--hidden 0' '--device cuda:7' '--init nothing'; do
+    gnn-train --store g --task links $learn $o -o z 2>err
+    case $? in 1 | 2 | 3 | 4) _ok "gnn-train --task links refuses $o" ;; *) _not_ok "gnn-train --task links refuses $o" ;; esac
+    status 1 "a run that is refused for $o leaves no split" test -e z.split
+done
+
+# hits@K needs K negatives.
+refuses 2 'eval-negatives triplet:50' 'hits of fewer negatives than K' gnn-train --store g --task links $learn --metric hits@50 -o z
+check 'with K negatives of evaluated sets it has them' gnn-train --store g --task links $learn --metric hits@50 --eval-negatives triplet:50 -o hits
 
 # The type: the only one, or the only one that is no reverse.
 printf '%s\n' user,item 1,10 1,11 2,10 2,12 3,11 3,13 4,12 4,13 1,12 2,13 3,10 4,11 5,10 5,11 6,12 6,13 7,10 7,13 8,11 8,12 >bought.csv
