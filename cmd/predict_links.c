@@ -150,15 +150,11 @@ void predict_links(const struct gnn_model *m, struct gnn_source *src, const char
         cli_fail(&e);
     cli_progress_end();
     const double s = gnn_clock() - start;
-    cli_info("%llu link%s, %.2f s, %.1f M edges/s, %.0f GFLOP/s", (unsigned long long)q.links,
-             gnn_plural(q.links), s, 1e-6 * (double)q.net.pass.edges / s,
-             1e-9 * (double)q.net.pass.flops / s);
+    predict_tell("link", q.links, &q.net.pass, s);
     for (uint32_t i = 0; o.scores && i < sampling->nsplits; i++)
         if (!wanted || wanted[i])
             predict_report(&q.score[i], sampling->split[i], o.measure, "pair");
-    cli_metrics(json_pack("{s:s, s:I, s:f, s:I, s:I}", "event", "end", "links", (json_int_t)q.links,
-                          "seconds", s, "edges", (json_int_t)q.net.pass.edges, "peak_bytes",
-                          (json_int_t)gnn_mem_peak()));
+    predict_end("links", q.links, &q.net.pass, s);
     gnn_predict_links_release(&q);
     gnn_free(wanted);
 }

@@ -171,6 +171,19 @@ bool *predict_wanted(const struct gnn_sampling *s, const char *name)
     return wanted;
 }
 
+void predict_tell(const char *unit, uint64_t n, const struct gnn_pass *p, double s)
+{
+    cli_info("%llu %s%s, %.2f s, %.1f M edges/s, %.0f GFLOP/s", (unsigned long long)n, unit,
+             gnn_plural(n), s, 1e-6 * (double)p->edges / s, 1e-9 * (double)p->flops / s);
+}
+
+void predict_end(const char *units, uint64_t n, const struct gnn_pass *p, double s)
+{
+    cli_metrics(json_pack("{s:s, s:I, s:f, s:I, s:I}", "event", "end", units, (json_int_t)n,
+                          "seconds", s, "edges", (json_int_t)p->edges, "peak_bytes",
+                          (json_int_t)gnn_mem_peak()));
+}
+
 void predict_batches(const struct gnn_model *m, struct gnn_source *src, const char *graph,
                      const struct gnn_ops *ops, struct gnn_measure kind, int out, const char *name)
 {
@@ -197,18 +210,14 @@ void predict_batches(const struct gnn_model *m, struct gnn_source *src, const ch
         cli_fail(&e);
     cli_progress_end();
     const double s = gnn_clock() - start;
-    cli_info("%llu seed%s, %.2f s, %.1f M edges/s, %.0f GFLOP/s", (unsigned long long)q.seeds,
-             gnn_plural(q.seeds), s, 1e-6 * (double)q.net.pass.edges / s,
-             1e-9 * (double)q.net.pass.flops / s);
+    predict_tell("seed", q.seeds, &q.net.pass, s);
     for (uint32_t i = 0; o.scores && !feed.comm->rank && i < sampling->nsplits; i++)
         if (!wanted || wanted[i])
             predict_report(&q.score[i], sampling->split[i], kind, "node");
     if ((drawn && gnn_store_verified(&feed.store, &e)) ||
         (!predict.none && write_output(&q.out, out, name, &e)) || gnn_predict_batches_check(&q, &e))
         cli_fail(&e);
-    cli_metrics(json_pack("{s:s, s:I, s:f, s:I, s:I}", "event", "end", "nodes", (json_int_t)q.seeds,
-                          "seconds", s, "edges", (json_int_t)q.net.pass.edges, "peak_bytes",
-                          (json_int_t)gnn_mem_peak()));
+    predict_end("nodes", q.seeds, &q.net.pass, s);
     gnn_predict_batches_release(&q);
     gnn_free(wanted);
 }

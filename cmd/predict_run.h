@@ -4,6 +4,7 @@
 #ifndef GNN_CMD_PREDICT_RUN_H
 #define GNN_CMD_PREDICT_RUN_H
 
+#include "lib/model/pass.h"
 #include "lib/data/source.h"
 #include "lib/model/metrics.h"
 #include "lib/ops/ops.h"
@@ -27,5 +28,9 @@ void predict_layers(const struct gnn_model *m, const struct gnn_ops *ops, struct
 /* Batch by batch; graph: the store's or the stream's name. */
 void predict_batches(const struct gnn_model *m, struct gnn_source *src, const char *graph,
                      const struct gnn_ops *ops, struct gnn_measure kind, int out, const char *name);
+/* Rates of a pass over n seeds or links in so many seconds, for people (_tell) and, when all is
+ * written, for --metrics (_end). */
+void predict_tell(const char *unit, uint64_t n, const struct gnn_pass *p, double s);
+void predict_end(const char *units, uint64_t n, const struct gnn_pass *p, double s);
 
 #endif

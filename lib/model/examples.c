@@ -43,7 +43,7 @@ void gnn_batch_examples(const struct gnn_model *m, const struct gnn_meta *meta,
     x->n =
         m->c.decoder ? x->positives + (uint32_t)b->rows[GNN_UNIT_NEGATIVES] : (uint32_t)t->count[0];
     const struct gnn_drawn drawn = gnn_sampling_drawn(&meta->sampling, b->split);
-    x->each = drawn.kind == GNN_NEGATIVES_TRIPLET ? (uint32_t)drawn.amount : 0;
+    x->each = (uint32_t)gnn_drawn_each(drawn);
     x->all = count_all(&meta->sampling, b, x->n);
     x->draws = b->split ? NULL : t->draws;
     gnn_tensor_name(x->label, "node/%s/y", m->c.ntype[m->c.target].name);

@@ -16,6 +16,7 @@
 #include "lib/base/path.h"
 #include "lib/model/task.h"
 #include "lib/predict/spill.h"
+#include "lib/predict/pass_wanted.h"
 
 enum { HEAD, TAIL, ENDS };
 
@@ -52,17 +53,6 @@ static uint64_t input_of(const struct gnn_predict_links *q, const struct fetched
 
 /* ---- a batch ---- */
 
-static int fetch_bytes(struct gnn_predict_links *q, struct gnn_buf *to, const void *from,
-                       uint64_t n, struct gnn_err *e)
-{
-    const struct gnn_ops *o = q->o.ops;
-    if (o->fit_host(o, to, n, 1, "outputs", e))
-        return e->code;
-    if (n)
-        o->fetch(o, to->data, from, n);
-    return 0;
-}
-
 /* What is written of the nodes at the ends. */
 static int fetch_nodes(struct gnn_predict_links *q, const struct gnn_batch *b, unsigned end,
                        struct gnn_err *e)
@@ -74,12 +64,12 @@ static int fetch_nodes(struct gnn_predict_links *q, const struct gnn_batch *b, u
         &q->net.act[(size_t)(m->nstages - 1) * m->c.nntypes + q->type[end]];
     if (of_type(q, end) != end)
         return 0;
-    return fetch_bytes(q, &q->node[end], !q->o.s && t->orig ? t->orig : t->node,
-                       n * sizeof *t->node, e) ||
+    return gnn_predict_fetch(q->o.ops, &q->node[end], !q->o.s && t->orig ? t->orig : t->node,
+                             n * sizeof *t->node, e) ||
                    (end == HEAD && t->time &&
-                    fetch_bytes(q, &q->time, t->time, n * sizeof *t->time, e)) ||
-                   (has_embeddings(q) && fetch_bytes(q, &q->rows[end], last->out.data,
-                                                     n * m->c.outputs * sizeof(float), e))
+                    gnn_predict_fetch(q->o.ops, &q->time, t->time, n * sizeof *t->time, e)) ||
+                   (has_embeddings(q) && gnn_predict_fetch(q->o.ops, &q->rows[end], last->out.data,
+                                                           n * m->c.outputs * sizeof(float), e))
                ? e->code
                : 0;
 }
@@ -116,8 +106,8 @@ static int pass_batch(struct gnn_predict_links *q, const struct gnn_batch *b, st
     if (o->enter(o, b, e) || gnn_net_forward(&q->net, q->params.data, b, q->meta, &mode, &z, e))
         return e->code;
     gnn_batch_examples(q->m, q->meta, b, &f->x);
-    if (fetch_bytes(q, &q->z, z, f->x.n * sizeof *z, e) || fetch_nodes(q, b, HEAD, e) ||
-        fetch_nodes(q, b, TAIL, e))
+    if (gnn_predict_fetch(q->o.ops, &q->z, z, f->x.n * sizeof *z, e) ||
+        fetch_nodes(q, b, HEAD, e) || fetch_nodes(q, b, TAIL, e))
         return e->code;
     o->mark(o, 0);
     o->leave(o, b);
@@ -324,37 +314,37 @@ static int write_batch(struct gnn_predict_links *q, const struct fetched *f, str
 
 /* ---- all of them ---- */
 
-static int one_batch(struct gnn_predict_links *q, const struct gnn_batch *b, struct gnn_io *io,
-                     struct gnn_err *e)
+/* A run, and where its table goes. */
+struct run {
+    struct gnn_predict_links *q;
+    struct gnn_io *io;
+};
+
+static int one_batch(void *arg, const struct gnn_batch *b, struct gnn_err *e)
 {
+    const struct run *r = arg;
+    struct gnn_predict_links *q = r->q;
     struct fetched f;
     if (pass_batch(q, b, &f, e) || (q->o.scores && measure_batch(q, &f, e)))
         return e->code;
-    if (io->fd >= 0 && (q->o.text ? write_batch(q, &f, io, e) : keep_batch(q, &f, e)))
+    if (r->io->fd >= 0 && (q->o.text ? write_batch(q, &f, r->io, e) : keep_batch(q, &f, e)))
         return e->code;
     q->links += f.x.positives;
     return 0;
 }
 
+static void show_progress(void *arg, uint64_t total)
+{
+    const struct gnn_predict_links *q = ((const struct run *)arg)->q;
+    if (q->o.progress)
+        q->o.progress(q->o.arg, q->links, total);
+}
+
 static int all_batches(struct gnn_predict_links *q, struct gnn_source *src, struct gnn_io *io,
                        struct gnn_err *e)
 {
-    const struct gnn_sampling *m = &q->meta->sampling;
-    uint64_t total = 0;
-    int rc = 0;
-    for (uint32_t i = 0; i < m->nsplits; i++)
-        total += !q->o.wanted || q->o.wanted[i] ? m->split_seeds[i] : 0;
-    while (!rc) {
-        struct gnn_batch *b = NULL;
-        if ((rc = gnn_source_next(src, &b, e)))
-            break;
-        if (!q->o.wanted || q->o.wanted[b->split])
-            rc = one_batch(q, b, io, e);
-        gnn_batch_put(b);
-        if (q->o.progress)
-            q->o.progress(q->o.arg, q->links, total);
-    }
-    return rc == GNN_END ? 0 : rc;
+    const struct gnn_wanted_pass p = {q->o.wanted, one_batch, show_progress, &(struct run){q, io}};
+    return gnn_predict_wanted(src, &p, e);
 }
 
 static int start_run(struct gnn_predict_links *q, struct gnn_err *e)

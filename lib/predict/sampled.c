@@ -11,22 +11,12 @@
 #include "lib/model/score_ranks.h"
 #include "lib/predict/predict_impl.h"
 #include "lib/predict/spill.h"
+#include "lib/predict/pass_wanted.h"
 #include "lib/store/ids.h"
 
 /* ---- a batch ---- */
 
 /* n bytes of what the operations have, on their way to the host. */
-static int fetch_bytes(struct gnn_predict_batches *q, struct gnn_buf *to, const void *from,
-                       uint64_t n, struct gnn_err *e)
-{
-    const struct gnn_ops *o = q->o.ops;
-    if (o->fit_host(o, to, n, 1, "outputs", e))
-        return e->code;
-    if (n)
-        o->fetch(o, to->data, from, n);
-    return 0;
-}
-
 static int fetch_labels(struct gnn_predict_batches *q, struct gnn_predict_half *h,
                         struct gnn_err *e)
 {
@@ -37,7 +27,7 @@ static int fetch_labels(struct gnn_predict_batches *q, struct gnn_predict_half *
     y->name = h->x.label;
     y->shape[0] = h->x.n;
     const uint64_t bytes = gnn_dtype_bytes(y->dtype) * (y->ndim == 2 ? y->shape[1] : 1);
-    if (fetch_bytes(q, &h->y, y->data, bytes * h->x.n, e))
+    if (gnn_predict_fetch(q->o.ops, &h->y, y->data, bytes * h->x.n, e))
         return e->code;
     y->data = h->y.data;
     return 0;
@@ -49,9 +39,10 @@ static int fetch_seeds(struct gnn_predict_batches *q, const struct gnn_batch *b,
 {
     const struct gnn_batch_type *t = &b->type[q->m->c.target];
     const uint32_t *ids = !q->o.s && t->orig ? t->orig : t->node;
-    if (fetch_bytes(q, &h->node, ids, sizeof *ids * h->x.n, e))
+    if (gnn_predict_fetch(q->o.ops, &h->node, ids, sizeof *ids * h->x.n, e))
         return e->code;
-    return t->time ? fetch_bytes(q, &h->time, t->time, sizeof *t->time * h->x.n, e) : 0;
+    return t->time ? gnn_predict_fetch(q->o.ops, &h->time, t->time, sizeof *t->time * h->x.n, e)
+                   : 0;
 }
 
 static int check_finite(const struct gnn_predict_half *h, const float *rows, uint64_t w,
@@ -142,9 +133,10 @@ static int pass_batch(struct gnn_predict_batches *q, const struct gnn_batch *b, 
         return e->code;
     gnn_batch_examples(m, q->meta, b, &h->x);
     h->split = b->split;
-    if (fetch_bytes(q, &h->z, z, sizeof *z * h->x.n * m->c.outputs, e) ||
+    if (gnn_predict_fetch(q->o.ops, &h->z, z, sizeof *z * h->x.n * m->c.outputs, e) ||
         (q->o.what == GNN_OUT_EMBEDDINGS && q->o.keep &&
-         fetch_bytes(q, &h->e, q->net.made[inner], sizeof *z * h->x.n * q->out.width, e)) ||
+         gnn_predict_fetch(q->o.ops, &h->e, q->net.made[inner], sizeof *z * h->x.n * q->out.width,
+                           e)) ||
         fetch_seeds(q, b, h, e) || (q->o.scores && fetch_labels(q, h, e)))
         return e->code;
     o->mark(o, k);
@@ -153,40 +145,43 @@ static int pass_batch(struct gnn_predict_batches *q, const struct gnn_batch *b, 
     return 0;
 }
 
-static int one_batch(struct gnn_predict_batches *q, struct predict_scorer *scorer,
-                     const struct gnn_batch *b, struct gnn_err *e)
+/* A run, and what compares its outputs with labels. */
+struct run {
+    struct gnn_predict_batches *q;
+    struct predict_scorer *scorer;
+};
+
+static int one_batch(void *arg, const struct gnn_batch *b, struct gnn_err *e)
 {
+    const struct run *r = arg;
+    struct gnn_predict_batches *q = r->q;
     if (pass_batch(q, b, q->turn, e))
         return e->code;
     if (q->o.ops->async) /* the one before it */
         q->turn = (q->turn + 1) % GNN_PREDICT_HALVES;
-    return take_rows(q, scorer, q->turn, e);
+    return take_rows(q, r->scorer, q->turn, e);
 }
 
 /* ---- all of them ---- */
 
+static void show_progress(void *arg, uint64_t total)
+{
+    const struct gnn_predict_batches *q = ((const struct run *)arg)->q;
+    if (q->o.progress)
+        q->o.progress(q->o.arg, q->seeds, q->o.comm->size > 1 ? 0 : total);
+}
+
 static int all_batches(struct gnn_predict_batches *q, struct gnn_source *src,
                        struct predict_scorer *scorer, struct gnn_err *e)
 {
-    const struct gnn_sampling *m = &q->meta->sampling;
-    uint64_t total = 0;
-    int rc = 0;
-    for (uint32_t i = 0; i < m->nsplits; i++)
-        total += !q->o.wanted || q->o.wanted[i] ? m->split_seeds[i] : 0;
-    while (!rc) {
-        struct gnn_batch *b = NULL;
-        if ((rc = gnn_source_next(src, &b, e)))
-            break;
-        if (!q->o.wanted || q->o.wanted[b->split])
-            rc = one_batch(q, scorer, b, e);
-        gnn_batch_put(b);
-        if (q->o.progress)
-            q->o.progress(q->o.arg, q->seeds, q->o.comm->size > 1 ? 0 : total);
-    }
-    for (unsigned i = 0; rc == GNN_END && i < GNN_PREDICT_HALVES; i++)
+    const struct gnn_wanted_pass p = {q->o.wanted, one_batch, show_progress,
+                                      &(struct run){q, scorer}};
+    if (gnn_predict_wanted(src, &p, e))
+        return e->code;
+    for (unsigned i = 0; i < GNN_PREDICT_HALVES; i++)
         if (take_rows(q, scorer, (q->turn + i) % GNN_PREDICT_HALVES, e))
             return e->code;
-    return rc == GNN_END ? 0 : rc;
+    return 0;
 }
 
 /* The members of split i in the order of the output, as positions in the store; UINT32_MAX for
