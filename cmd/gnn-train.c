@@ -30,7 +30,7 @@ static bool stop_asked(void *arg, bool cut)
     const struct train_text *x = arg;
     if (!train_set.o.checkpoint && x->t->s.any)
         sig_defer();
-    return (cut ? sig_settled() : sig_pending()) != 0;
+    return (cut || sig_pending()) && sig_settled();
 }
 
 /* Does not return on failure, nor when it was asked to stop and a checkpoint was written. Returns

@@ -120,6 +120,24 @@ static void next_signal(const sigset_t *set, void (**tell)(void), siginfo_t *si)
         ;
 }
 
+/* Deals with one of the awaited signals. Does not return if that ends the process. *tell is called
+ * when the program is late to stop. */
+static void deal_with(const siginfo_t *si, void (**tell)(void))
+{
+    if (only_asks(si)) {
+        if (!atomic_load(&pending)) {
+            atomic_store(&pending, si->si_signo);
+            *tell = atomic_load(&late);
+        }
+        tell_deferred();
+        return;
+    }
+    /* The next one ends the process, whatever gnn_temp_abort waits for. */
+    pthread_sigmask(SIG_UNBLOCK, &awaited, NULL);
+    gnn_temp_abort();
+    sig_reraise(si->si_signo);
+}
+
 static void *wait_for_signals(void *arg)
 {
     sigset_t all = awaited;
@@ -130,26 +148,17 @@ static void *wait_for_signals(void *arg)
     for (;;) {
         siginfo_t si;
         next_signal(&all, &tell, &si);
-        const int sig = si.si_signo;
-        if (sig == ASK) { /* what was taken before has been dealt with */
-            sem_post(&answer);
-            continue;
-        }
-        if (sig == FAULT)
+        if (si.si_signo == FAULT)
             end_by_fault();
-        if (only_asks(&si)) {
-            if (!atomic_load(&pending)) {
-                atomic_store(&pending, sig);
-                tell = atomic_load(&late);
-            }
-            tell_deferred();
-            continue;
+        if (si.si_signo == ASK) {
+            /* The system gives a signal to one thread, as ASK is, before earlier ones to the
+             * process. */
+            while (sigtimedwait(&awaited, &si, &(struct timespec){0}) > 0)
+                deal_with(&si, &tell);
+            sem_post(&answer);
+        } else {
+            deal_with(&si, &tell);
         }
-        pthread_sigmask(
-            SIG_UNBLOCK, &awaited,
-            NULL); /* the next one ends the process, whatever gnn_temp_abort waits for */
-        gnn_temp_abort();
-        sig_reraise(sig);
     }
     return NULL;
 }
@@ -228,13 +237,12 @@ int sig_pending(void)
 
 int sig_settled(void)
 {
-    const int sig = pending_signal();
-    if (sig)
-        return sig;
-    /* What came earlier has been taken. The thread answers when it has dealt with that. */
-    if (started && !pthread_kill(waiting, ASK))
-        while (sem_wait(&answer))
-            ;
+    /* The thread answers when it has dealt with all that came earlier: what the system still held
+     * would be one with a second signal of its kind. */
+    if (!started || pthread_kill(waiting, ASK))
+        return sig_pending();
+    while (sem_wait(&answer))
+        ;
     return atomic_load(&pending);
 }
 
