@@ -5,13 +5,17 @@
  *
  * They are few, and so are the destinations that have any. Whatever a rule does, it needs two
  * answers: which of the edges that a destination may pick are excluded, and where the j-th of the
- * others is. Like picks, edges are told by the addresses of their sources. CPU only. */
+ * others is. Like picks, edges are told by the addresses of their sources. The same for CPU and
+ * GPU. */
 #ifndef GNN_KERNELS_EXCLUDE_H
 #define GNN_KERNELS_EXCLUDE_H
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+
+#include "kernels/hd.h"
+#include "kernels/pick.h"
 
 /* The excluded ones of some edges that follow one another. */
 struct gnn_skip {
@@ -28,28 +32,28 @@ struct gnn_excluded {
     uint32_t mask, shift;      /* slots - 1; 32 less the bits of that, at least 3 */
 };
 
-static inline uint32_t gnn_excluded_hash(uint32_t node)
+static GNN_HD uint32_t gnn_excluded_hash(uint32_t node)
 {
     return node * 0x9E3779B1u;
 }
-static inline uint32_t gnn_excluded_bit(const struct gnn_excluded *x, uint32_t node)
+static GNN_HD uint32_t gnn_excluded_bit(const struct gnn_excluded *x, uint32_t node)
 {
     return gnn_excluded_hash(node) >> (x->shift - 3);
 }
 /* A bit; 0: no edges to the node are excluded. */
-static inline uint64_t gnn_excluded_may(const struct gnn_excluded *x, uint32_t node)
+static GNN_HD uint64_t gnn_excluded_may(const struct gnn_excluded *x, uint32_t node)
 {
     const uint32_t bit = gnn_excluded_bit(x, node);
     return x->filter[bit / 64] >> bit % 64 & 1;
 }
-static inline uint32_t gnn_excluded_slot(const struct gnn_excluded *x, uint32_t node)
+static GNN_HD uint32_t gnn_excluded_slot(const struct gnn_excluded *x, uint32_t node)
 {
     uint32_t h = gnn_excluded_hash(node) >> x->shift;
     while (x->node[h] != node && x->node[h] != UINT32_MAX)
         h = (h + 1) & x->mask;
     return h;
 }
-static inline struct gnn_skip gnn_excluded_of(const struct gnn_excluded *x, uint32_t node)
+static GNN_HD struct gnn_skip gnn_excluded_of(const struct gnn_excluded *x, uint32_t node)
 {
     const struct gnn_skip none = {NULL, 0};
     const uint32_t h = gnn_excluded_slot(x, node);
@@ -75,7 +79,7 @@ static inline struct gnn_skip gnn_skip_of(const struct gnn_skip_marks *mark,
 }
 
 /* How many are before `at`. */
-static inline uint32_t gnn_skip_before(struct gnn_skip s, const uint32_t *at)
+static GNN_HD uint32_t gnn_skip_before(struct gnn_skip s, const uint32_t *at)
 {
     uint32_t low = 0;
     while (low < s.n) {
@@ -87,13 +91,13 @@ static inline uint32_t gnn_skip_before(struct gnn_skip s, const uint32_t *at)
     }
     return low;
 }
-static inline bool gnn_skip_has(struct gnn_skip s, const uint32_t *at)
+static GNN_HD bool gnn_skip_has(struct gnn_skip s, const uint32_t *at)
 {
     const uint32_t i = gnn_skip_before(s, at);
     return i < s.n && s.edge[i] == at;
 }
 /* A part of them: those among the `span` edges from `base` on. */
-static inline struct gnn_skip gnn_skip_within(struct gnn_skip s, const uint32_t *base,
+static GNN_HD struct gnn_skip gnn_skip_within(struct gnn_skip s, const uint32_t *base,
                                               uint32_t span)
 {
     const uint32_t from = gnn_skip_before(s, base), to = gnn_skip_before(s, base + span);
@@ -101,15 +105,32 @@ static inline struct gnn_skip gnn_skip_within(struct gnn_skip s, const uint32_t 
     return in;
 }
 /* The number of those that have to be passed to find k others, from `end` backwards. */
-static inline uint32_t gnn_skip_among_last(struct gnn_skip s, const uint32_t *end, uint32_t k)
+static GNN_HD uint32_t gnn_skip_among_last(struct gnn_skip s, const uint32_t *end, uint32_t k)
 {
     uint32_t n = 0;
     while (n < s.n && (uint64_t)(end - s.edge[s.n - 1 - n]) <= (uint64_t)k + n)
         n++;
     return n;
 }
+/* The excluded edges of `node` that have to be passed when it picks from x, whose sources are in
+ * `indices`. */
+static GNN_HD struct gnn_skip gnn_skip_passed(const struct gnn_excluded *all, uint32_t node,
+                                              struct gnn_pick_rule rule, const uint32_t *indices,
+                                              const struct gnn_pick_range *x)
+{
+    struct gnn_skip s = gnn_excluded_of(all, node);
+    if (rule.time.until != GNN_PICK_ANY_TIME) /* else x is the row */
+        s = gnn_skip_within(s, indices + x->first, x->span);
+    if (s.n && rule.kind == GNN_PICK_LATEST && !gnn_pick_all(rule)) {
+        const uint32_t last =
+            gnn_skip_among_last(s, indices + x->first + x->span, gnn_pick_draws(rule));
+        s.edge += s.n - last;
+        s.n = last;
+    }
+    return s;
+}
 /* The place, from `base` on, of number j of the others, from 0. */
-static inline uint32_t gnn_skip_nth(struct gnn_skip s, const uint32_t *base, uint32_t j)
+static GNN_HD uint32_t gnn_skip_nth(struct gnn_skip s, const uint32_t *base, uint32_t j)
 {
     if (s.n == 1) /* mostly; without a branch, which would be one of chance */
         return j + (uint32_t)((uint64_t)(s.edge[0] - base) <= j);

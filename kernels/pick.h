@@ -183,11 +183,11 @@ static GNN_HD void gnn_pick_weigh(struct gnn_pick_rule r, const struct gnn_pick_
     x->degree = n < x->span ? n : x->span;
 }
 
-/* The eligible neighbours of a destination; all that is said of degrees and positions below counts
- * these only. time: the entry's, where the rule asks for times. False as in gnn_pick_row. */
-static GNN_HD bool gnn_pick_eligible(struct gnn_pick_rule r, const struct gnn_pick_edges *a,
-                                     const uint64_t *row, uint64_t nedges, int64_t time,
-                                     struct gnn_pick_range *x)
+/* The neighbours of a destination that are eligible by their times. time: the entry's, where the
+ * rule asks for times. False as in gnn_pick_row. */
+static GNN_HD bool gnn_pick_timed(struct gnn_pick_rule r, const struct gnn_pick_edges *a,
+                                  const uint64_t *row, uint64_t nedges, int64_t time,
+                                  struct gnn_pick_range *x)
 {
     if (!gnn_pick_row(row, nedges, x))
         return false;
@@ -201,8 +201,19 @@ static GNN_HD bool gnn_pick_eligible(struct gnn_pick_rule r, const struct gnn_pi
                                                    false)
                                   : 0;
         gnn_pick_cut(from, to, x);
-        gnn_pick_last(r, 0, x);
     }
+    return true;
+}
+
+/* The eligible neighbours of a destination, likewise, if none is excluded; all that is said of
+ * degrees and positions below counts these only. */
+static GNN_HD bool gnn_pick_eligible(struct gnn_pick_rule r, const struct gnn_pick_edges *a,
+                                     const uint64_t *row, uint64_t nedges, int64_t time,
+                                     struct gnn_pick_range *x)
+{
+    if (!gnn_pick_timed(r, a, row, nedges, time, x))
+        return false;
+    gnn_pick_last(r, 0, x);
     gnn_pick_weigh(r, a, x);
     return true;
 }

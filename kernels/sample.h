@@ -137,11 +137,11 @@ struct gnn_sample_job {
     void *scratch;              /* gnn_sample_scratch bytes, 64-byte aligned; of any content */
     struct gnn_sample_row *row; /* (n) CPU only: what _count tells _pick */
     struct gnn_sample_span *span; /* (n) the same, of a rule that is weighted; else NULL */
-    /* Edges that are not picked, none of which is ineligible for its weight; NULL: none. CPU only
-     */
+    /* Edges that are not picked, none of which is ineligible for its weight; NULL: none. On a GPU
+     * the addresses are those in graph, whichever rows are resident. */
     const struct gnn_excluded *excluded;
     /* Marks (n / 64 + 1) and excluded edges (n) of the destinations that have some, by which _count
-     * tells _pick; NULL without */
+     * tells _pick; NULL without. CPU only. */
     struct gnn_skip_marks *mark;
     struct gnn_skip *skip;
     /* (indptr[n]) CPU only, to be written: the times of the picks, as entries have them; NULL: not
@@ -251,7 +251,9 @@ struct gnn_cuda_sample_job {
     uint32_t *edges;           /* how many there are */
     struct gnn_cuda_sample_status *status;
 };
-uint64_t gnn_cuda_sample_scratch(struct gnn_pick_rule rule, uint32_t rows, uint32_t capacity);
+/* excludes: jobs have excluded edges. */
+uint64_t gnn_cuda_sample_scratch(struct gnn_pick_rule rule, uint32_t rows, uint32_t capacity,
+                                 bool excludes);
 /* Samples, and numbers the sources in r, or, with r NULL, leaves it at their ids. */
 void gnn_cuda_sample_block(const struct gnn_cuda_sample_job *job, const struct gnn_cuda_relabel *r,
                            void *stream);

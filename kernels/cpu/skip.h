@@ -30,15 +30,8 @@ static inline uint32_t gnn_skip_find(const struct gnn_sample_job *job, uint32_t 
                                      const uint32_t *indices, const struct gnn_pick_range *x)
 {
     struct gnn_skip_marks *m = &job->mark[i / 64];
-    struct gnn_skip s = gnn_excluded_of(job->excluded, job->dst.node[i]);
-    if (job->rule.time.until != GNN_PICK_ANY_TIME) /* else x is the row */
-        s = gnn_skip_within(s, indices + x->first, x->span);
-    if (s.n && job->rule.kind == GNN_PICK_LATEST && !gnn_pick_all(job->rule)) {
-        const uint32_t last =
-            gnn_skip_among_last(s, indices + x->first + x->span, gnn_pick_draws(job->rule));
-        s.edge += s.n - last;
-        s.n = last;
-    }
+    const struct gnn_skip s =
+        gnn_skip_passed(job->excluded, job->dst.node[i], job->rule, indices, x);
     if (s.n)
         job->skip[gnn_skip_number(m, i)] = s;
     else

@@ -39,7 +39,8 @@ template <bool warps> struct Team {
 
     __device__ __forceinline__ uint64_t variate(const Row &row, uint32_t x) const
     {
-        return gnn_labor_of(p.key, p.w.job.what.graph.orig, p.nsrc, __ldg(&row.base[x]));
+        return gnn_labor_of(p.key, p.w.job.what.graph.orig, p.nsrc,
+                            __ldg(&row.base[row.nth(p, x)]));
     }
 
     /* The bin in which the number `left` is, from 1, if the counts are laid end to end; left
@@ -122,7 +123,7 @@ template <bool warps> struct Team {
             uint32_t l, t, all_l, all_t;
             add_up(less, tie, &l, &t, &all_l, &all_t);
             if (less || (tie && ties + t < r.ties))
-                emit(p, row, row.start + lesser + l + min(ties + t, r.ties), x);
+                emit(p, row, row.start + lesser + l + min(ties + t, r.ties), row.nth(p, x));
             lesser += all_l;
             ties += all_t;
         }
@@ -146,7 +147,7 @@ template <bool warps> __global__ __launch_bounds__(GNN_BLOCK) void pick_labor(co
             team.pick(row);
         else
             for (uint32_t j = team.rank; j < row.picks; j += SIZE)
-                emit(p, row, row.start + j, j);
+                emit(p, row, row.start + j, row.nth(p, j));
         sync_team<warps>();
     }
 }

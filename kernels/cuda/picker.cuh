@@ -74,10 +74,31 @@ struct Row {
             time = part.pick.time;
         }
     }
+    /* The excluded edges that it passes, which are none of its degree. Here and below: nothing is
+     * kept in registers for them, as most jobs have none. */
+    __device__ __forceinline__ gnn_skip skip(const Picker &p) const
+    {
+        return p.w.s.skip ? p.w.s.skip[number] : gnn_skip{nullptr, 0};
+    }
+    /* Its first neighbour, as excluded edges are told. */
+    __device__ const uint32_t *first(const Picker &p) const
+    {
+        const gnn_sample_graph &g = p.w.job.what.graph;
+        const gnn_sample_part &part = g.part[gnn_part_of(g, p.dst.node[number])];
+        return part.resident_at ? part.indices + gnn_first_edge(p.w, part, p.dst, number) : base;
+    }
+    /* The position of neighbour j, from 0, of those that it may pick. */
+    __device__ __forceinline__ uint32_t nth(const Picker &p, uint32_t j) const
+    {
+        if (!p.w.s.skip)
+            return j;
+        const gnn_skip s = p.w.s.skip[number];
+        return s.n ? gnn_skip_nth(s, first(p), j) : j;
+    }
 };
 
-/* Pick e of the block is neighbour x of the row. A bad source leaves x for who tells of it, and the
- * batch is over. */
+/* Pick e of the block is the neighbour at x of the row. A bad source leaves x for who tells of it,
+ * and the batch is over. */
 __device__ __forceinline__ void emit(const Picker &p, const Row &row, uint32_t e, uint32_t x)
 {
     const uint32_t v = __ldg(&row.base[x]);

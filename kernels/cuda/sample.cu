@@ -50,6 +50,20 @@ __device__ __forceinline__ uint32_t noted_row(uint64_t key, Kind *kind)
     return (uint32_t)(key >> 8) * GNN_CHUNK + (uint32_t)(key >> 1) % GNN_CHUNK;
 }
 
+/* The edges from x that destination i has to pass, which Row finds again. */
+__device__ __forceinline__ gnn_skip find_skipped(const gnn_work &w, uint32_t i, uint32_t node,
+                                                 const gnn_sample_part &a, const gnn_pick_range &x)
+{
+    gnn_skip skip = {nullptr, 0};
+    const gnn_excluded *all = w.job.what.excluded;
+    if (!all)
+        return skip;
+    if (gnn_excluded_may(all, node))
+        skip = gnn_skip_passed(all, node, w.job.what.rule, a.indices, &x);
+    w.s.skip[i] = skip;
+    return skip;
+}
+
 /* Reads the offsets of destination i; returns its picks. */
 __device__ __forceinline__ uint32_t read_row(const gnn_work &w, const gnn_entries &dst, uint32_t i)
 {
@@ -62,11 +76,15 @@ __device__ __forceinline__ uint32_t read_row(const gnn_work &w, const gnn_entrie
     }
     gnn_sample_row row;
     gnn_pick_range x;
-    if (!gnn_pick_eligible(w.job.what.rule, &a.pick, &a.indptr[v], a.nedges,
-                           gnn_entry_time(&dst, i), &x)) {
+    if (!gnn_pick_timed(w.job.what.rule, &a.pick, &a.indptr[v], a.nedges, gnn_entry_time(&dst, i),
+                        &x)) {
         note(w, i, INDPTR);
         return 0;
     }
+    const gnn_skip skip = find_skipped(w, i, node, a, x);
+    gnn_pick_last(w.job.what.rule, skip.n, &x);
+    gnn_pick_weigh(w.job.what.rule, &a.pick, &x);
+    x.degree -= min(skip.n, x.degree); /* less: of damaged numbers */
     /* A row may have a copy of its sources in device memory, where the graph itself is in the
      * host's. */
     const uint32_t resident = a.resident_at ? a.resident_at[v] : NONE;
@@ -191,14 +209,14 @@ __global__ __launch_bounds__(GNN_BLOCK, repeats ? 4 : 6) void pick_few(const gnn
         const uint32_t picks = in ? row.picks : 0;
         if (repeats) {
             for (uint32_t q = j; q < picks; q += W)
-                emit(p, row, row.start + q, p.draw(row.orig, row.tree, row.degree, q));
+                emit(p, row, row.start + q, row.nth(p, p.draw(row.orig, row.tree, row.degree, q)));
         } else {
             const uint32_t t = !row.drawn ? j
                                : j < k    ? p.draw(row.orig, row.tree, row.degree, j)
                                           : 0;
             const uint32_t x = floyd_lanes<W>(t, row.degree - k);
             if (j < picks)
-                emit(p, row, row.start + j, x);
+                emit(p, row, row.start + j, row.nth(p, x));
         }
     }
 }
@@ -217,10 +235,13 @@ __global__ __launch_bounds__(GNN_BLOCK) void pick_top(const gnn_work w)
                        n = row.drawn ? ptr[1] - ptr[0] : 0;
         const uint32_t before =
             row.drawn ? (uint32_t)(gnn_first_edge(w, a, p.dst, (uint32_t)i) - ptr[0]) : 0;
+        const gnn_skip skip = row.skip(p);
+        const uint32_t *first = skip.n ? row.first(p) : nullptr;
         uint32_t found = 0;
         for (uint64_t j = lane; j - lane < n && found < row.picks; j += 32) {
             const uint32_t x = j < n ? a.pick.order[ptr[0] + j] - before : NONE;
-            const unsigned in = __ballot_sync(all, j < n && x < row.degree);
+            const unsigned in = __ballot_sync(all, x < row.degree + skip.n &&
+                                                       !(skip.n && gnn_skip_has(skip, first + x)));
             const uint32_t at = found + (uint32_t)__popc(in & ((1u << lane) - 1));
             if (in >> lane & 1 && at < row.picks)
                 emit(p, row, row.start + at, x);
@@ -228,7 +249,7 @@ __global__ __launch_bounds__(GNN_BLOCK) void pick_top(const gnn_work w)
         }
         for (uint32_t j = found + lane; j < row.picks;
              j += 32) /* all of them, or a damaged order */
-            emit(p, row, row.start + j, row.drawn ? 0 : j);
+            emit(p, row, row.start + j, row.drawn ? 0 : row.nth(p, j));
     }
 }
 
@@ -239,7 +260,7 @@ __global__ __launch_bounds__(GNN_BLOCK) void pick_all(const gnn_work w)
     for (uint64_t e = blockIdx.x * (uint64_t)GNN_BLOCK + threadIdx.x; e < p.total;
          e += gridDim.x * (uint64_t)GNN_BLOCK) {
         const Row row(p, gnn_row_of(w.s, p.n, (uint32_t)e));
-        emit(p, row, (uint32_t)e, (uint32_t)e - row.start);
+        emit(p, row, (uint32_t)e, row.nth(p, (uint32_t)e - row.start));
     }
 }
 
@@ -320,7 +341,7 @@ __global__ __launch_bounds__(GNN_BLOCK) void pick_many(const gnn_work w, uint32_
                 __syncthreads();
         }
         for (uint32_t j = rank; j < row.picks; j += TEAM)
-            emit(p, row, row.start + j, row.drawn ? set.take(j) : j);
+            emit(p, row, row.start + j, row.nth(p, row.drawn ? set.take(j) : j));
         if (warps)
             __syncwarp();
         else
@@ -337,7 +358,8 @@ __global__ void find_bad(const gnn_work w)
 }
 
 /* Lays the scratch out; returns its size. */
-uint64_t lay_out(gnn_scratch *s, void *base, gnn_pick_rule rule, uint32_t rows, uint32_t capacity)
+uint64_t lay_out(gnn_scratch *s, void *base, gnn_pick_rule rule, uint32_t rows, uint32_t capacity,
+                 bool excludes)
 {
     const uint32_t k = gnn_pick_draws(rule);
     uint64_t at = 0;
@@ -353,6 +375,8 @@ uint64_t lay_out(gnn_scratch *s, void *base, gnn_pick_rule rule, uint32_t rows, 
     s->word = static_cast<uint2 *>(take((capacity / UINT64_C(32) + 1) * sizeof(uint2)));
     s->row = static_cast<gnn_sample_row *>(take(rows * sizeof(gnn_sample_row)));
     s->before = static_cast<uint32_t *>(take(rows * sizeof(uint32_t)));
+    if (excludes)
+        s->skip = static_cast<gnn_skip *>(take(rows * sizeof(gnn_skip)));
     if (rule.weighted)
         s->weights = static_cast<gnn_weights *>(take(rows * sizeof(gnn_weights)));
     else if (!gnn_pick_repeats(rule) && !gnn_pick_compares(rule) && k > BLOCK_SET_MAX)
@@ -408,10 +432,11 @@ void launch_pick(const gnn_work &w, void *stream)
 
 } // namespace
 
-uint64_t gnn_cuda_sample_scratch(gnn_pick_rule rule, uint32_t rows, uint32_t capacity)
+uint64_t gnn_cuda_sample_scratch(gnn_pick_rule rule, uint32_t rows, uint32_t capacity,
+                                 bool excludes)
 {
     gnn_scratch s = {};
-    return lay_out(&s, nullptr, rule, rows, capacity);
+    return lay_out(&s, nullptr, rule, rows, capacity, excludes);
 }
 
 /* Queues the picks of a block, as far as the numbering of sources; which map they claim words in,
@@ -425,7 +450,8 @@ static gnn_work queue_picks(const gnn_cuda_sample_job *job, const gnn_cuda_relab
     w.entry = job->source;
     w.n = job->edges;
     w.out = job->indices;
-    lay_out(&w.s, job->what.scratch, job->what.rule, job->what.n, job->capacity);
+    lay_out(&w.s, job->what.scratch, job->what.rule, job->what.n, job->capacity,
+            job->what.excluded != nullptr);
     GNN_LAUNCH(count_picks, gnn_scan_grid(job->what.n, GNN_ROW_TILE), GNN_BLOCK, 0, stream, w);
     launch_pick(w, stream);
     return w;

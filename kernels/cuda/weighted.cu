@@ -23,10 +23,37 @@ struct Sample {
     volatile uint32_t *member;
     uint32_t n;
     unsigned lane;
+    gnn_skip skip;         /* the edges that the row passes, */
+    const uint32_t *first; /* counted from its first neighbour */
 
+    /* The weight of what the row skips whose numbers begin at v or before. */
+    __device__ uint64_t sum_of_skipped(uint64_t v) const
+    {
+        uint64_t sum = 0;
+        for (uint32_t q = 0; q < skip.n; q++) {
+            const uint32_t x = (uint32_t)(skip.edge[q] - first);
+            const uint64_t begin = gnn_weight_begin(&of, x);
+            sum += begin <= v ? of.sum[x] - begin : 0;
+        }
+        return sum;
+    }
+    /* Draw t, of all that the row does not skip. */
     __device__ __forceinline__ uint32_t find(uint32_t t) const
     {
-        return gnn_weight_find(&of, gnn_weight_draw(&of, p.key, row.orig, row.tree, t, of.total));
+        const uint64_t u = gnn_weight_draw(&of, p.key, row.orig, row.tree, t,
+                                           of.total - sum_of_skipped(UINT64_MAX));
+        uint64_t v = u;
+        for (uint64_t next; (next = u + sum_of_skipped(v)) > v; v = next)
+            ;
+        return gnn_weight_find(&of, v);
+    }
+    /* Neighbour j, from 0, of those that have a weight and are not skipped. */
+    __device__ __forceinline__ uint32_t nth(uint32_t j) const
+    {
+        for (uint32_t q = 0;
+             q < skip.n && gnn_weight_nth(&of, j) >= (uint32_t)(skip.edge[q] - first); q++)
+            j++;
+        return gnn_weight_nth(&of, j);
     }
     __device__ bool has(uint32_t x) const
     {
@@ -50,8 +77,8 @@ struct Sample {
         n = all < k ? all : k;
         __syncwarp();
     }
-    /* The weights of members whose numbers begin at v or before. */
-    __device__ uint64_t sum_of_members(uint64_t v) const
+    /* Likewise, of members and of what the row skips. */
+    __device__ uint64_t sum_of_gone(uint64_t v) const
     {
         uint64_t sum = 0;
         for (uint32_t q = lane; q < n; q += 32) {
@@ -59,15 +86,15 @@ struct Sample {
             const uint64_t begin = gnn_weight_begin(&of, x);
             sum += begin <= v ? of.sum[x] - begin : 0;
         }
-        return sum_over_warp(sum);
+        return sum_over_warp(sum) + sum_of_skipped(v);
     }
     /* Draw t, of what is not in the sample. */
     __device__ void add_left(uint32_t t)
     {
-        const uint64_t u = gnn_weight_draw(&of, p.key, row.orig, row.tree, t,
-                                           of.total - sum_of_members(UINT64_MAX));
+        const uint64_t u =
+            gnn_weight_draw(&of, p.key, row.orig, row.tree, t, of.total - sum_of_gone(UINT64_MAX));
         uint64_t v = u;
-        for (uint64_t next; (next = u + sum_of_members(v)) > v; v = next)
+        for (uint64_t next; (next = u + sum_of_gone(v)) > v; v = next)
             ;
         const uint32_t x = gnn_weight_find(&of, v);
         __syncwarp();
@@ -94,14 +121,13 @@ template <bool repeats> __global__ __launch_bounds__(GNN_BLOCK) void pick_weight
     for (uint64_t i = blockIdx.x * (uint64_t)GNN_WARPS + threadIdx.x / 32; i < p.n; i += stride) {
         const Row row(p, (uint32_t)i);
         const gnn_weights of = w.s.weights[i];
-        Sample s = {p, row, of, w.job.source.node + row.start, 0, lane};
+        Sample s = {p, row, of, w.job.source.node + row.start, 0, lane, row.skip(p), nullptr};
+        if (s.skip.n)
+            s.first = row.first(p);
         if (row.drawn && !repeats)
             s.draw(row.picks);
         for (uint32_t j = lane; j < row.picks; j += 32)
-            emit(p, row, row.start + j,
-                 !row.drawn ? gnn_weight_nth(&of, j)
-                 : repeats  ? s.find(j)
-                            : s.member[j]);
+            emit(p, row, row.start + j, !row.drawn ? s.nth(j) : repeats ? s.find(j) : s.member[j]);
         __syncwarp();
     }
 }

@@ -26,6 +26,7 @@ struct gnn_scratch {
     uint2 *word; /* [capacity / 32] which of 32 are marked; marked ones before them in their tile */
     struct gnn_sample_row *row;  /* [rows] */
     struct gnn_weights *weights; /* [rows] of a rule that is weighted, or NULL */
+    struct gnn_skip *skip;       /* [rows] excluded edges of jobs that have some, or NULL */
     uint32_t *before;            /* [rows] picks of the rows before in the tile, at most 2^32 - 1 */
     uint32_t *set;               /* sets of drawn neighbours, where shared memory is too small */
 };
@@ -123,8 +124,9 @@ static __device__ __forceinline__ uint64_t gnn_first_edge(const struct gnn_work 
 {
     const uint32_t node = dst.node[i];
     gnn_pick_range x;
-    (void)gnn_pick_eligible(w.job.what.rule, &a.pick, &a.indptr[node - a.first], a.nedges,
-                            gnn_entry_time(&dst, i), &x);
+    (void)gnn_pick_timed(w.job.what.rule, &a.pick, &a.indptr[node - a.first], a.nedges,
+                         gnn_entry_time(&dst, i), &x);
+    gnn_pick_last(w.job.what.rule, w.s.skip ? w.s.skip[i].n : 0, &x);
     return x.first;
 }
 

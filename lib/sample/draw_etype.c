@@ -171,12 +171,11 @@ static int count_on_cpu(const struct sample_draw *d, uint32_t et, struct gnn_sam
         gnn_buf_fit(&d->w->span, job->n, sizeof *job->span, "a sampling thread", d->e))
         return d->e->code;
     job->span = job->rule.weighted ? d->w->span.data : NULL;
-    if (d->w->excluded && d->w->excluded[et].of.node) {
+    if (job->excluded) {
         if (gnn_buf_fit(&d->w->mark, job->n / 64 + UINT64_C(1), sizeof *job->mark,
                         "a sampling thread", d->e) ||
             gnn_buf_fit(&d->w->skip, job->n, sizeof *job->skip, "a sampling thread", d->e))
             return d->e->code;
-        job->excluded = &d->w->excluded[et].of;
         job->mark = d->w->mark.data;
         job->skip = d->w->skip.data;
     }
@@ -233,6 +232,8 @@ static const struct sample_backend *backend_of(const struct sample_draw *d, uint
 
 int gnn_sample_count_block(const struct sample_draw *d, uint32_t et, struct gnn_sample_job *job)
 {
+    if (d->w->excluded && d->w->excluded[et].of.node)
+        job->excluded = &d->w->excluded[et].of;
     return backend_of(d, et, job)->count(d, et, job);
 }
 

@@ -35,7 +35,8 @@ struct draw_context {
     uint32_t *indptr;
     struct gnn_entries source; /* without columns but node and, if they are edges', time */
     uint64_t *id;
-    void *scratch;
+    void *scratch, *excluded;
+    struct gnn_buf staging; /* of `excluded` */
     uint32_t edges;
 };
 
@@ -48,6 +49,7 @@ static void context_free(void *context)
         return;
     gnn_dev_stream_free(l->stream);
     gnn_dev_free(l->memory);
+    gnn_buf_release(&l->staging);
     gnn_free(l);
 }
 
@@ -65,9 +67,9 @@ static int context_new(struct sample_backend *backend, void **context, struct gn
     return gnn_gpu_stream_new(&g->dev[i], GNN_DEV_HIGHEST, &l->stream, e);
 }
 
-/* Lays a draw out from base; returns its size. */
+/* Lays a draw out from base; returns its size. x: the edges that job->excluded is of. */
 static uint64_t lay_out(struct draw_context *l, char *base, const struct gnn_sample_job *job,
-                        uint32_t capacity)
+                        const struct sample_excluded *x, uint32_t capacity)
 {
     uint64_t at = 0;
     l->head = gpu_lay(base, &at, sizeof *l->head);
@@ -79,14 +81,16 @@ static uint64_t lay_out(struct draw_context *l, char *base, const struct gnn_sam
         .time =
             job->rule.time.by_edge ? gpu_lay(base, &at, capacity * sizeof *l->source.time) : NULL};
     l->id = l->s->meta.sampling.edge_ids ? gpu_lay(base, &at, capacity * sizeof *l->id) : NULL;
-    l->scratch = gpu_lay(base, &at, gnn_cuda_sample_scratch(job->rule, job->n, capacity));
+    l->scratch =
+        gpu_lay(base, &at, gnn_cuda_sample_scratch(job->rule, job->n, capacity, x != NULL));
+    l->excluded = x ? gpu_lay(base, &at, gnn_gpu_excluded_bytes(x)) : NULL;
     return at;
 }
 
-static int context_fit(struct draw_context *l, const struct gnn_sample_job *job, uint32_t capacity,
-                       struct gnn_err *e)
+static int context_fit(struct draw_context *l, const struct gnn_sample_job *job,
+                       const struct sample_excluded *x, uint32_t capacity, struct gnn_err *e)
 {
-    const uint64_t bytes = lay_out(l, NULL, job, capacity);
+    const uint64_t bytes = lay_out(l, NULL, job, x, capacity);
     int rc = 0;
     if (bytes > l->bytes) {
         gnn_dev_free(l->memory);
@@ -96,7 +100,7 @@ static int context_fit(struct draw_context *l, const struct gnn_sample_job *job,
         l->bytes = rc ? 0 : bytes + bytes / 4;
     }
     if (!rc)
-        (void)lay_out(l, l->memory, job, capacity);
+        (void)lay_out(l, l->memory, job, x, capacity);
     return rc;
 }
 
@@ -104,10 +108,15 @@ static int context_fit(struct draw_context *l, const struct gnn_sample_job *job,
 
 /* Up to the copy of what came of it to *h. */
 static int queue_draw(struct draw_context *l, uint32_t et, const struct gnn_sample_job *job,
-                      uint32_t capacity, struct draw_head *h, struct gnn_err *e)
+                      const struct sample_excluded *x, uint32_t capacity, struct draw_head *h,
+                      struct gnn_err *e)
 {
     *h = (struct draw_head){.end = job->n, .key = {job->key[0], job->key[1]}};
-    int rc = context_fit(l, job, capacity, e);
+    const struct gnn_sample_graph *g = &l->s->graph[et];
+    int rc = context_fit(l, job, x, capacity, e);
+    if (!rc && x)
+        rc = gnn_gpu_excluded_copy(x, g, l->graph->indices + (uint64_t)et * g->nparts, l->excluded,
+                                   &l->staging, l->stream, e);
     if (!rc)
         rc = gnn_dev_copy(l->head, h, sizeof *h, l->stream, e);
 #define COPY_COLUMN(type, name)                                                                    \
@@ -129,6 +138,7 @@ static int queue_draw(struct draw_context *l, uint32_t et, const struct gnn_samp
     q.what.key = l->head->key;
     q.what.indptr = l->indptr;
     q.what.scratch = l->scratch;
+    q.what.excluded = l->excluded;
     gnn_cuda_sample_block(&q, NULL, l->stream);
     rc = gnn_dev_launched("sampling", e);
     if (!rc)
@@ -138,10 +148,11 @@ static int queue_draw(struct draw_context *l, uint32_t et, const struct gnn_samp
 
 /* Draws, if so many edges are enough; *h tells. */
 static int try_draw(struct draw_context *l, uint32_t et, const struct gnn_sample_job *job,
-                    uint32_t capacity, struct draw_head *h, struct gnn_err *e)
+                    const struct sample_excluded *x, uint32_t capacity, struct draw_head *h,
+                    struct gnn_err *e)
 {
     struct gnn_err late = {0};
-    const int rc = queue_draw(l, et, job, capacity, h, e);
+    const int rc = queue_draw(l, et, job, x, capacity, h, e);
     const int waited = gnn_dev_stream_wait(
         l->stream, rc ? &late : e); /* also after a failure: what it reads is the caller's */
     return rc ? rc : waited;
@@ -151,16 +162,17 @@ static int count_block(const struct sample_draw *d, uint32_t et, struct gnn_samp
 {
     struct draw_context *l = d->w->context;
     struct gnn_err *e = d->e;
+    const struct sample_excluded *x = job->excluded ? &d->w->excluded[et] : NULL;
     const uint64_t bound = gnn_pick_bound(job->rule, job->n, EDGES_MAX);
     struct draw_head h = {0};
     int rc = gnn_dev_use(l->device, e);
     if (!rc)
-        rc = try_draw(l, et, job, bound < l->most ? (uint32_t)bound : l->most, &h, e);
+        rc = try_draw(l, et, job, x, bound < l->most ? (uint32_t)bound : l->most, &h, e);
     while (!rc && h.status.code == GNN_SAMPLE_CAPACITY) {
         const uint64_t need =
             h.status.at.node + h.status.at.node / 4; /* so that the next ones fit, too */
         l->most = need < EDGES_MAX ? (uint32_t)need : EDGES_MAX;
-        rc = try_draw(l, et, job, l->most, &h, e);
+        rc = try_draw(l, et, job, x, l->most, &h, e);
     }
     if (!rc && h.status.code)
         rc = gnn_sample_damaged(l->s, et, (enum gnn_sample_status)h.status.code, &h.status.at, e);

@@ -150,6 +150,7 @@ static void lay_edges(struct laying *l, struct gpu_graph *q, uint32_t et,
             a->id = a->id ? lay_array(l, a->id, a->nedges * sizeof *a->id) : NULL;
             lay_pick(l, &a->pick, a->nedges);
         }
+        q->indices[k] = a->indices;
         if (l->resident && l->resident->units) {
             a->resident_at = lay_array(l, l->resident->at[k], a->count * sizeof *a->resident_at);
             a->resident = l->resident_rows;
@@ -228,11 +229,13 @@ int gnn_gpu_graph_init(struct gpu_graph *q, const struct sampler *s,
     const struct gnn_schema *c = &s->meta.schema;
     struct laying l = {.s = s, .host_edges = host_edges, .resident = resident, .e = e};
     q->edges = gnn_alloc_zero(c->netypes, sizeof *q->edges, "edges", e);
+    q->indices =
+        gnn_alloc_zero((uint64_t)c->netypes * s->store->nparts, sizeof *q->indices, "edges", e);
     q->orig = gnn_alloc_zero(c->nntypes, sizeof(struct gnn_gather_part *), "original ids", e);
     struct gnn_gather_part *orig =
         gnn_alloc_zero(s->store->nparts, sizeof *orig, "original ids", e);
     struct gnn_sample_part *part = gnn_alloc_zero(s->store->nparts, sizeof *part, "edges", e);
-    int rc = q->edges && q->orig && orig && part ? 0 : e->code;
+    int rc = q->edges && q->indices && q->orig && orig && part ? 0 : e->code;
     if (!rc) {
         lay_all(&l, q, orig, part);
         q->bytes = l.at;
@@ -250,6 +253,7 @@ void gnn_gpu_graph_release(struct gpu_graph *q)
 {
     gnn_dev_free(q->memory);
     gnn_free(q->edges);
+    gnn_free(q->indices);
     gnn_free(q->orig);
     *q = (struct gpu_graph){0};
 }

@@ -73,6 +73,7 @@ void gnn_gpu_resident_release(struct gpu_resident *n);
 struct gpu_graph {
     /* [netypes] parts in device memory, NULL where no hop uses the type */
     struct gnn_sample_graph *edges;
+    const uint32_t **indices; /* [netypes * nparts] those of the parts, as the device has them */
     struct gnn_gather_part **orig; /* [nntypes] in device memory, or NULL */
     void *memory;
     uint64_t bytes;
@@ -221,6 +222,16 @@ void gnn_gpu_drawn_rows(const struct gpu_drawn *x, uint32_t block, uint32_t *fir
 /* Makes the tensors and the view of b, whose placement x is, likewise. */
 int gnn_gpu_drawn_bind(const struct gpu_drawn *x, const struct gnn_batch *key, struct gnn_batch *b,
                        struct gnn_err *e) GNN_MUST_USE;
+
+/* ---- edges that a batch does not have (gpu_exclude.c) ---- */
+
+uint64_t gnn_gpu_excluded_bytes(const struct sample_excluded *x);
+/* Makes device memory `to`, of so many bytes, what a job's `excluded` points to. g: the host's
+ * parts of the edge type; indices[g->nparts]: their sources, as the device has them. buf: staging,
+ * not to be changed before the stream is done. */
+int gnn_gpu_excluded_copy(const struct sample_excluded *x, const struct gnn_sample_graph *g,
+                          const uint32_t *const *indices, void *to, struct gnn_buf *buf,
+                          void *stream, struct gnn_err *e) GNN_MUST_USE;
 
 /* For a sampler of several ranks: gnn_sample_gpu.draw_new (gpu_draw.c). */
 struct sample_backend *gnn_gpu_draw_new(struct gnn_gpu *g, struct sampler *s,

@@ -56,10 +56,10 @@ static uint64_t scratch_bytes(const struct sampler *s, const struct gpu_capacity
     const struct gnn_sampling *m = &s->meta.sampling;
     uint64_t most = gnn_cuda_relabel_scratch(r->seeds);
     for (uint32_t b = 0; b < gpu_blocks(s); b++) {
-        const uint64_t bytes =
-            r->rows[b]
-                ? gnn_cuda_sample_scratch(gnn_sampling_rule(m, b), r->rows[b], gpu_sampled(s, r, b))
-                : 0;
+        const uint64_t bytes = r->rows[b]
+                                   ? gnn_cuda_sample_scratch(gnn_sampling_rule(m, b), r->rows[b],
+                                                             gpu_sampled(s, r, b), false)
+                                   : 0;
         most = bytes > most ? bytes : most;
     }
     return most;

@@ -288,6 +288,7 @@ static int find_edges(struct finding *f)
             return f->d->e->code;
     }
     const uint32_t *const *edge = f->x->edges.data; /* which stay where they are now */
+    f->x->nedges = f->nedges;
     for (uint32_t g = 0; g < f->ngroups; g++)
         f->of[f->group[g].slot] = (struct gnn_skip){edge + f->group[g].first, f->group[g].n};
     return 0;

@@ -108,6 +108,7 @@ struct sample_columns {
 struct sample_excluded {
     struct gnn_excluded of;
     struct gnn_buf table, edges, wanted, found, sources;
+    uint64_t nedges; /* addresses in `edges` */
 };
 
 /* The state of a thread. */

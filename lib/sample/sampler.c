@@ -32,10 +32,8 @@ struct gnn_source *gnn_sampler_source_new(struct gnn_store *store, const struct 
     if (!s)
         return NULL;
     const bool assembled = gnn_sampler_assembles(o, s->comm->size);
-    /* Devices draw from all edges. */
-    const bool drawn_there = o->gpu && assembled && !o->sampling.links.exclude;
     struct sample_backend *backend =
-        drawn_there ? gnn_sample_gpu.draw_new(o->gpu, s, o, e) : &gnn_sample_cpu;
+        o->gpu && assembled ? gnn_sample_gpu.draw_new(o->gpu, s, o, e) : &gnn_sample_cpu;
     if (backend)
         s->backend = backend;
     struct gnn_source *plan = backend ? gnn_plan_source_new(s, e) : NULL;

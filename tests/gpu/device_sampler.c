@@ -147,8 +147,8 @@ static void lay_block(struct sampler *s, uint32_t i, bool alone)
     b->indices = alone ? NULL : take(m, kept * sizeof *b->indices);
     b->ids = p->ids ? take(m, kept * sizeof *b->ids) : NULL;
     b->all_ids = p->ids && keeps ? take(m, edges * sizeof *b->all_ids) : NULL;
-    b->scratch = take(
-        m, gnn_cuda_sample_scratch(rule_of(p, i / rels, i % rels), s->capacity.rows[i], edges));
+    b->scratch = take(m, gnn_cuda_sample_scratch(rule_of(p, i / rels, i % rels),
+                                                 s->capacity.rows[i], edges, false));
     if (alone) {
         b->edges = take(m, sizeof *b->edges);
         b->status = take(m, sizeof *b->status);

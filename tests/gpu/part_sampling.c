@@ -79,7 +79,7 @@ static void row_of(const char *name, struct gnn_cuda_sample_job *j, struct gnn_p
     const double rows = j->what.n, picks = j->capacity;
     char what[96];
     j->what.rule = rule;
-    j->what.scratch = bench_buffer(gnn_cuda_sample_scratch(rule, j->what.n, j->capacity));
+    j->what.scratch = bench_buffer(gnn_cuda_sample_scratch(rule, j->what.n, j->capacity, false));
     j->status = bench_up(&none, sizeof none);
     snprintf(what, sizeof what, "picks, %d of %d for %u nodes, %s", FANOUT, DEGREE, j->what.n,
              name);
