@@ -1,13 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* How many edges have their reverse (lib/data/direction.h), exactly for graphs of moderate size and
  * from a sample beyond. Each edge becomes a 64-bit hash of its unordered pair, with the direction
- * in the lowest bit; a table counts the edges of each pair. Pairs that do not fit in memory are
- * taken in several passes or, last, left out by halves of the hash range. */
+ * in the lowest bit. Hashes wait until the memory is full; then the edges of each pair are counted,
+ * group by group, in a table that the caches hold. Pairs that do not fit in memory are taken in
+ * several passes or, last, left out by halves of the hash range. */
 #include "lib/data/direction.h"
 
 #include <math.h>
 
-enum { BLOCK = 4096 }; /* edges of a step */
+/* Edges of a step; hashes that one growth of the table has space for; and pairs of a group, at
+ * most, unless their hashes are very uneven. */
+enum { BLOCK = 4096, STEP = 256, GROUP = 1024 };
 
 /* A pair that has edges: its hash without the lowest bit, and how many lead up, from the smaller id
  * to the larger, and down; more than 2^32-1 count as so many. */
@@ -22,7 +25,8 @@ static void start_part(struct gnn_direction_counter *c)
 {
     const uint64_t width = c->parts > 1 ? UINT64_MAX / c->parts & ~(uint64_t)1
                                         : 0; /* both directions of a pair are in one part */
-    gnn_hash_clear(&c->table);
+    c->npairs = c->nwaiting = 0;
+    c->sampled = false;
     c->first = c->part * width;
     c->last = c->part + 1 < c->parts ? c->first + width - 1 : UINT64_MAX;
 }
@@ -32,12 +36,15 @@ void gnn_direction_init(struct gnn_direction_counter *c, bool same, bool swap, u
 {
     *c = (struct gnn_direction_counter){.same = same, .swap = swap, .nodes = nodes, .parts = parts};
     c->most = most < 4 * BLOCK ? 4 * BLOCK : most;
+    while (c->most >> c->group_bits > GROUP)
+        c->group_bits++;
     start_part(c);
 }
 
 void gnn_direction_release(struct gnn_direction_counter *c)
 {
     gnn_buf_release(&c->pairs_at);
+    gnn_buf_release(&c->waiting);
     gnn_hash_release(&c->table);
     gnn_free(c->looped);
     *c = (struct gnn_direction_counter){0};
@@ -45,11 +52,17 @@ void gnn_direction_release(struct gnn_direction_counter *c)
 
 /* ---- counting ---- */
 
-/* Where the table has a pair. An address keys it, so that no input can choose its collisions. */
+/* The group of a pair, in the highest bits, and its place in the table of the group. An address
+ * keys it, so that no input can choose its collisions. */
 static uint32_t place_of(uint64_t x)
 {
     static const char key;
     return (uint32_t)(x * ((uintptr_t)&key | 0x9e3779b900000001u) >> 32);
+}
+
+static uint32_t group_of(const struct gnn_direction_counter *c, uint64_t x)
+{
+    return (uint32_t)((uint64_t)place_of(x & ~(uint64_t)c->same) >> (32 - c->group_bits));
 }
 
 static bool is_pair(const void *arg, uint32_t i)
@@ -58,55 +71,136 @@ static bool is_pair(const void *arg, uint32_t i)
     return want[0][i].x == want[1]->x;
 }
 
-/* The pair of that hash, which is new if it has no edges. */
-static struct pair *find_pair(struct gnn_direction_counter *c, uint64_t x)
+/* The pair of that hash in a group, which is new if it has no edges. The table has space for it. */
+static struct pair *find_pair(struct gnn_direction_counter *c, struct pair *group, uint64_t x)
 {
-    struct pair *pair = c->pairs_at.data;
-    const struct pair *const want[] = {pair, &(struct pair){.x = x}};
-    uint64_t *slot = gnn_hash_find(&c->table, place_of(x), is_pair, want);
+    const struct pair *const want[] = {group, &(struct pair){.x = x}};
+    const uint32_t place = place_of(x) << c->group_bits;
+    uint64_t *slot = gnn_hash_find(&c->table, place, is_pair, want);
     if (!*slot) {
-        pair[c->table.n] = (struct pair){.x = x};
-        gnn_hash_put(&c->table, slot, place_of(x), (uint32_t)c->table.n);
+        group[c->table.n] = (struct pair){.x = x};
+        gnn_hash_put(&c->table, slot, place, (uint32_t)c->table.n);
     }
-    return &pair[gnn_hash_number(slot)];
+    return &group[gnn_hash_number(slot)];
+}
+
+/* Adds n pairs of a group that were counted before, or, without these, the edges of n hashes. */
+static int count_group(struct gnn_direction_counter *c, struct pair *group, const struct pair *old,
+                       const uint64_t *x, uint64_t n, struct gnn_err *e)
+{
+    const uint64_t down = c->same;
+    int rc = GNN_OK;
+    for (uint64_t i = 0; !rc && i < n; i++) {
+        if (i % STEP == 0 && (rc = gnn_hash_fit(&c->table, c->table.n + STEP, e)))
+            return rc;
+        if (old) {
+            *find_pair(c, group, old[i].x) = old[i];
+        } else {
+            uint32_t *edges = &find_pair(c, group, x[i] & ~down)->n[x[i] & down];
+            *edges += *edges < UINT32_MAX;
+        }
+    }
+    return rc;
+}
+
+/* Puts the hashes that wait into the order of their groups; group g ends at end[g]. */
+static void sort_waiting(const struct gnn_direction_counter *c, uint64_t *to, uint64_t *end)
+{
+    const uint64_t *x = c->waiting.data;
+    uint64_t sum = 0;
+    for (uint64_t i = 0; i < c->nwaiting; i++)
+        end[group_of(c, x[i])]++;
+    for (uint64_t g = 0; g < (uint64_t)1 << c->group_bits; g++) {
+        const uint64_t k = end[g];
+        end[g] = sum;
+        sum += k;
+    }
+    for (uint64_t i = 0; i < c->nwaiting; i++)
+        to[end[group_of(c, x[i])]++] = x[i];
+}
+
+/* Adds the edges of the hashes that wait to the pairs; both are in the order of their groups. */
+static int merge_waiting(struct gnn_direction_counter *c, const uint64_t *x, const uint64_t *end,
+                         struct pair *to, struct gnn_err *e)
+{
+    const struct pair *old = c->pairs_at.data, *last = old, *all = old + c->npairs;
+    uint64_t n = 0;
+    int rc = GNN_OK;
+    for (uint32_t g = 0; !rc && g < (uint32_t)1 << c->group_bits; g++) {
+        const uint64_t from = g ? end[g - 1] : 0;
+        while (last < all && group_of(c, last->x) == g)
+            last++;
+        gnn_hash_clear(&c->table);
+        rc = count_group(c, to + n, old, NULL, (uint64_t)(last - old), e);
+        if (!rc)
+            rc = count_group(c, to + n, NULL, x + from, end[g] - from, e);
+        n += c->table.n;
+        old = last;
+    }
+    c->npairs = n;
+    c->nwaiting = 0;
+    return rc;
+}
+
+static int count_waiting(struct gnn_direction_counter *c, struct gnn_err *e)
+{
+    if (!c->nwaiting)
+        return GNN_OK;
+    static const char what[] = "counts of edges";
+    struct gnn_buf to = {0};
+    uint64_t *x = gnn_alloc(c->nwaiting, sizeof *x, what, e),
+             *end = gnn_alloc_zero((uint64_t)1 << c->group_bits, sizeof *end, what, e);
+    int rc = x && end
+                 ? gnn_buf_fit_exactly(&to, c->npairs + c->nwaiting, sizeof(struct pair), what, e)
+                 : GNN_E_NOMEM;
+    if (!rc) {
+        sort_waiting(c, x, end);
+        rc = merge_waiting(c, x, end, to.data, e);
+        gnn_buf_release(&c->pairs_at);
+        c->pairs_at = to;
+    }
+    gnn_free(x);
+    gnn_free(end);
+    return rc;
 }
 
 /* Leaves half the pairs out: those whose hashes are in the upper half of the range. */
 static void halve_sample(struct gnn_direction_counter *c)
 {
-    const struct pair *pair = c->pairs_at.data, *end = pair + c->table.n;
+    struct pair *pair = c->pairs_at.data;
+    uint64_t *x = c->waiting.data, npairs = 0, nwaiting = 0;
     c->last = c->first + ((c->last - c->first) >> 1 | 1);
-    gnn_hash_clear(&c->table);
-    for (; pair < end; pair++) {
-        const struct pair p = *pair; /* its place may be taken by itself or by an earlier one */
-        if (p.x - c->first <= c->last - c->first)
-            *find_pair(c, p.x) = p;
+    c->sampled = true;
+    for (uint64_t i = 0; i < c->npairs; i++) {
+        pair[npairs] = pair[i];
+        npairs += pair[i].x - c->first <= c->last - c->first;
     }
+    for (uint64_t i = 0; i < c->nwaiting; i++) {
+        x[nwaiting] = x[i];
+        nwaiting += x[i] - c->first <= c->last - c->first;
+    }
+    c->npairs = npairs;
+    c->nwaiting = nwaiting;
 }
 
-/* Makes space for n edges of a block; at the limit, half the pairs are left out. */
+/* Makes space for n edges of a block. At the limit, hashes are counted as long as that may keep all
+ * pairs, or if most of them wait; then half the pairs are left out. */
 static int make_space(struct gnn_direction_counter *c, uint64_t n, struct gnn_err *e)
 {
-    if (c->table.n + n > c->most)
-        while (c->table.n > c->most / 4 * 3)
+    const uint64_t spare = c->most / 16 > BLOCK ? c->most / 16 : BLOCK, limit = c->most - spare;
+    int rc = GNN_OK;
+    if (c->npairs + c->nwaiting + n > c->most) {
+        if (c->nwaiting > (c->sampled ? c->most / 2 : spare))
+            rc = count_waiting(c, e);
+        while (!rc && c->npairs + c->nwaiting > limit) {
             halve_sample(c);
-    const uint64_t need = c->table.n + n, capacity = c->table.n ? 4 * need : need;
-    if (need <= c->capacity)
-        return GNN_OK;
-    c->capacity = capacity < c->most ? capacity : c->most;
-    int rc = gnn_buf_reserve(&c->pairs_at, c->capacity, sizeof(struct pair), "counts of edges", e);
-    return rc ? rc : gnn_hash_fit(&c->table, c->capacity, e);
-}
-
-static void count_hashes(struct gnn_direction_counter *c, const uint64_t *x, uint64_t n)
-{
-    const uint64_t down = c->same;
-    for (uint64_t i = 0; i < n; i++)
-        __builtin_prefetch(gnn_hash_home(&c->table, place_of(x[i] & ~down)), 1);
-    for (uint64_t i = 0; i < n; i++) {
-        uint32_t *edges = &find_pair(c, x[i] & ~down)->n[x[i] & down];
-        *edges += *edges < UINT32_MAX;
+            if (c->npairs + c->nwaiting > limit)
+                rc = count_waiting(c, e);
+        }
     }
+    return rc ? rc
+              : gnn_buf_reserve(&c->waiting, c->nwaiting + n, sizeof(uint64_t), "hashes of edges",
+                                e);
 }
 
 static int add_loop(struct gnn_direction_counter *c, uint32_t v, struct gnn_err *e)
@@ -174,31 +268,34 @@ int gnn_direction_add(struct gnn_direction_counter *c, const uint32_t *src, cons
     for (uint64_t from = 0; !rc && from < n; from += BLOCK) {
         const uint64_t k = n - from < BLOCK ? n - from : BLOCK;
         const uint32_t *a = (c->swap ? dst : src) + from, *b = (c->swap ? src : dst) + from;
-        uint64_t x[BLOCK], loops = 0;
+        uint64_t loops = 0;
         if ((rc = make_space(c, k, e)))
             return rc;
+        uint64_t *x = (uint64_t *)c->waiting.data + c->nwaiting;
         c->edges += c->part ? 0 : k;
-        count_hashes(c, x, c->same ? hash_same(c, a, b, k, x, &loops) : hash_two(c, a, b, k, x));
+        c->nwaiting += c->same ? hash_same(c, a, b, k, x, &loops) : hash_two(c, a, b, k, x);
         for (uint64_t i = 0; !rc && loops && !c->part && i < k; i++)
             rc = a[i] == b[i] ? add_loop(c, a[i], e) : GNN_OK;
     }
     return rc;
 }
 
-bool gnn_direction_next(struct gnn_direction_counter *c)
+int gnn_direction_next(struct gnn_direction_counter *c, bool *more, struct gnn_err *e)
 {
+    int rc = count_waiting(c, e);
     const struct pair *p = c->pairs_at.data;
-    for (uint64_t i = 0; i < c->table.n; i++, p++) {
+    for (uint64_t i = 0; i < c->npairs; i++, p++) {
         const bool two = p->n[0] && p->n[1];
         const uint64_t edges = (uint64_t)p->n[0] + p->n[1];
         c->looked += edges;
         c->two_way += two;
         c->two_way_edges += two ? edges : 0;
     }
-    c->pairs += c->table.n;
+    c->pairs += c->npairs;
     c->part++;
     start_part(c);
-    return c->part < c->parts;
+    *more = !rc && c->part < c->parts;
+    return rc;
 }
 
 void gnn_direction_sum(const struct gnn_direction_counter *c, bool both, bool drop, bool dedup,

@@ -33,12 +33,17 @@ struct gnn_direction {
 };
 
 struct gnn_direction_counter {
-    struct gnn_buf pairs_at; /* [table.n] the pairs of this part that have edges */
-    struct gnn_hash table;   /* of their hashes, which are bijections */
-    uint64_t capacity, most; /* pairs */
-    uint64_t first, last;    /* hashes of the pairs that are looked at in this part */
+    /* Pairs of this part whose edges were counted, in the order of their groups. */
+    struct gnn_buf pairs_at; /* [npairs] */
+    struct gnn_hash table;   /* of the hashes of a group's pairs, which are bijections */
+    struct gnn_buf waiting;  /* [nwaiting] hashes of this part's edges that are not counted yet */
+    uint64_t npairs, nwaiting;
+    uint64_t most; /* pairs and hashes that wait */
+    int group_bits;
+    uint64_t first, last; /* hashes of the pairs that are looked at in this part */
     uint32_t part, parts;
     bool same, swap;
+    bool sampled; /* pairs of this part have been left out */
     uint64_t nodes;
     uint64_t edges, loops, loops_again, balance;
     uint64_t *looped;                               /* bit per node, once there is a loop */
@@ -53,8 +58,9 @@ void gnn_direction_init(struct gnn_direction_counter *c, bool same, bool swap, u
                         uint64_t most, uint32_t parts);
 int gnn_direction_add(struct gnn_direction_counter *c, const uint32_t *src, const uint32_t *dst,
                       uint64_t n, struct gnn_err *e) GNN_MUST_USE;
-/* Called after all edges were added: whether they must be added again, for the next part. */
-bool gnn_direction_next(struct gnn_direction_counter *c);
+/* Called after all edges were added: *more says whether they must be added again, for the next
+ * part. */
+int gnn_direction_next(struct gnn_direction_counter *c, bool *more, struct gnn_err *e) GNN_MUST_USE;
 /* The counts of the edges that were added, or of the graph that is made of them: `both` with the
  * reverse of each edge that is no loop, `drop` without loops, `dedup` without parallel edges. */
 void gnn_direction_sum(const struct gnn_direction_counter *c, bool both, bool drop, bool dedup,

@@ -61,7 +61,8 @@ static int count_direction(const struct gnn_view *v, uint32_t et, struct gnn_dir
         }
         if (!rc)
             rc = gnn_direction_add(&c, src, dst, n, e);
-        more = gnn_direction_next(&c);
+        if (!rc)
+            rc = gnn_direction_next(&c, &more, e);
     }
     gnn_direction_sum(&c, false, false, false, d);
     gnn_direction_release(&c);

@@ -35,7 +35,8 @@ static struct gnn_direction count(uint64_t n, bool same, bool swap, uint64_t nod
             if (gnn_direction_add(&c, src + i, dst + i, k, &e))
                 exit(99);
         }
-        more = gnn_direction_next(&c);
+        if (gnn_direction_next(&c, &more, &e))
+            exit(99);
     }
     gnn_direction_sum(&c, both, drop, dedup, &d);
     if (balance)

@@ -115,7 +115,9 @@ int gnn_build_count(struct build *b, uint32_t t, struct gnn_err *e)
     gnn_direction_init(&c, same, in->src > in->dst, n, most && most < capacity ? most : capacity,
                        1);
     rc = count_edges(b, t, &c, e);
-    (void)gnn_direction_next(&c); /* there is one part */
+    if (!rc)
+        rc = gnn_direction_next(&c, &again, e);
+    again = false; /* there is one part */
     if (!rc && p->mode & GNN_CSC_REV)
         rc = gnn_reverses_check(b->d, b->o, gnn_etype_key(&b->meta.schema, t, key, sizeof key), &c,
                                 &again, e);
