@@ -2,6 +2,7 @@
 """Programs of gnn-tools as child processes: found, started, watched, and ended with the object that needs them."""
 from __future__ import annotations
 
+import contextlib
 import os
 import shutil
 import signal
@@ -9,9 +10,10 @@ import subprocess
 import sys
 import sysconfig
 import tempfile
+import threading
 import time
 import weakref
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import IO
 
 PATIENCE = 2.0  # seconds until a child that has closed its output must have ended
@@ -76,6 +78,23 @@ def temporary_folder(prefix: str) -> tuple[str, Callable[[], None]]:
     return folder, remove
 
 
+@contextlib.contextmanager
+def _uninterrupted() -> Iterator[None]:
+    """Ctrl-C waits for the end of the block: nobody could end a child of which it has kept the process id from us."""
+    handler = signal.getsignal(signal.SIGINT)
+    if threading.current_thread() is not threading.main_thread() or not callable(handler):
+        yield
+        return
+    came: list = []
+    signal.signal(signal.SIGINT, lambda *what: came.append(what))  # a child has the default again
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, handler)
+        if came:
+            handler(*came[0])
+
+
 class Pipeline:
     """Commands joined by pipes, as in a shell; the first word of each is looked for by find().
 
@@ -99,10 +118,11 @@ class Pipeline:
             for command in commands:
                 self._errors.append(_scratch())
                 stdin = before or (subprocess.PIPE if feed is True else feed or subprocess.DEVNULL)
-                child = subprocess.Popen([find(command[0]), *map(str, command[1:])], bufsize=0, pass_fds=pass_fds,
-                                         stdin=stdin, stdout=subprocess.PIPE, stderr=self._errors[-1],
-                                         start_new_session=True)
-                self._children.append(child)
+                with _uninterrupted():
+                    child = subprocess.Popen([find(command[0]), *map(str, command[1:])], bufsize=0, pass_fds=pass_fds,
+                                             stdin=stdin, stdout=subprocess.PIPE, stderr=self._errors[-1],
+                                             start_new_session=True)
+                    self._children.append(child)
                 if before is not None:
                     before.close()
                 before = child.stdout
