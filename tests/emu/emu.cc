@@ -64,7 +64,9 @@ void (*watch)(const char *name, dim3 grid);
 namespace
 {
 
-constexpr size_t STACK = 256 << 10;
+/* Stacks begin at different places of their pages: at the same one of each, all frames would be in
+ * few lines of the caches. */
+constexpr size_t STACK = 256 << 10, APART = 5 * 64, PLACES = 96;
 constexpr unsigned WARP = 32;
 constexpr size_t USUAL_SHARED = 48 << 10, MOST_SHARED = 227 << 10;
 constexpr char POISON = (char)0xa5;
@@ -79,9 +81,16 @@ void change(Context *from, Context *to)
 {
     emu_switch(&from->sp, to->sp);
 }
-void prepare(Context *c, void *stack, void (*f)())
+/* It is changed to soon: its registers and the frame above them come to the caches. */
+void expect(const Context *c)
 {
-    void **top = (void **)((char *)stack + STACK);
+    __builtin_prefetch(c->sp);
+    __builtin_prefetch((char *)c->sp + 64);
+    __builtin_prefetch((char *)c->sp + 128);
+}
+void prepare(Context *c, void *stack, size_t n, void (*f)())
+{
+    void **top = (void **)((char *)stack + n);
     top[-2] = (void *)f; /* returned to, with the stack as after a call; below it are registers */
     c->sp = top - 8;
 }
@@ -91,11 +100,15 @@ void change(Context *from, Context *to)
 {
     swapcontext(from, to);
 }
-void prepare(Context *c, void *stack, void (*f)())
+void expect(const Context *c)
+{
+    (void)c;
+}
+void prepare(Context *c, void *stack, size_t n, void (*f)())
 {
     getcontext(c);
     c->uc_stack.ss_sp = stack;
-    c->uc_stack.ss_size = STACK;
+    c->uc_stack.ss_size = n;
     c->uc_link = nullptr;
     makecontext(c, f, 0);
 }
@@ -131,6 +144,7 @@ struct Block {
     std::vector<Meeting> meeting;              /* [warp * WARP + lowest lane] */
     std::vector<unsigned> gone; /* [warp] lanes that have ended, or that there are not */
     std::vector<unsigned> ready;
+    Fiber *next = nullptr; /* drawn from those that were ready one step before */
     unsigned threads = 0, ended = 0, waiting = 0;
     std::vector<char> dynamic;
 };
@@ -218,14 +232,14 @@ void resume(Fiber *f)
 #endif
 }
 
-Fiber *new_fiber()
+Fiber *new_fiber(unsigned number)
 {
     Fiber *f = new Fiber;
     f->stack = mmap(nullptr, STACK, PROT_READ | PROT_WRITE,
                     MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (f->stack == MAP_FAILED)
         abort();
-    prepare(&f->context, f->stack, run_fiber);
+    prepare(&f->context, f->stack, STACK - number % PLACES * APART, run_fiber);
     return f;
 }
 
@@ -314,9 +328,10 @@ void start_block(Block *b, uint64_t i)
     b->threads = block_dim.x * block_dim.y * block_dim.z;
     b->ended = b->waiting = 0;
     b->ready.clear();
+    b->next = nullptr;
     for (unsigned t = 0; t < b->threads; t++) {
         if (t == b->fiber.size())
-            b->fiber.emplace_back(new_fiber());
+            b->fiber.emplace_back(new_fiber(t));
         Fiber *f = b->fiber[t].get();
         f->number = t;
         f->idx = block_dim.y * block_dim.z == 1
@@ -332,16 +347,29 @@ void start_block(Block *b, uint64_t i)
     b->gone.assign(warps, 0);
     if (b->threads % WARP)
         b->gone[warps - 1] = ~0u << b->threads % WARP;
-    for (volatile char *p = emu_section_begin; p && p < emu_section_end; p++)
-        *p = POISON;
+    if (emu_section_begin)
+        memset(emu_section_begin, POISON, (size_t)(emu_section_end - emu_section_begin));
     b->dynamic.assign(running.shared + 16, POISON);
+}
+
+Fiber *draw_ready(Block *b)
+{
+    if (b->ready.empty())
+        return nullptr;
+    const size_t k = draw(b->ready.size());
+    Fiber *f = b->fiber[b->ready[k]].get();
+    b->ready[k] = b->ready.back();
+    b->ready.pop_back();
+    expect(&f->context);
+    return f;
 }
 
 /* One thread of the running block goes on, or all from a barrier. */
 void step_block()
 {
     Block &b = *block;
-    if (b.ready.empty()) {
+    Fiber *f = b.next ? b.next : draw_ready(&b);
+    if (!f) {
         if (b.waiting && b.waiting + b.ended == b.threads) {
             open_barrier();
             return;
@@ -350,10 +378,7 @@ void step_block()
             if (b.fiber[i]->state == IN_WARP || b.fiber[i]->state == AT_BARRIER)
                 die("threads wait for ever", b.fiber[i]->at);
     }
-    const size_t k = draw(b.ready.size());
-    Fiber *f = b.fiber[b.ready[k]].get();
-    b.ready[k] = b.ready.back();
-    b.ready.pop_back();
+    b.next = draw_ready(&b);
     resume(f);
 }
 
