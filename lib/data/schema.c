@@ -311,6 +311,14 @@ int gnn_schema_add_links(struct gnn_schema *s, const char *split, const char *se
                    e);
 }
 
+const struct gnn_field *gnn_link_field(const struct gnn_schema *s, uint32_t set, uint32_t f)
+{
+    const struct gnn_split_set *m = &s->set[set];
+    const struct gnn_etype *t = &s->etype[m->etype];
+    const struct gnn_field *x = &t->field[f];
+    return m->fields && !x->width && !(t->order && !strcmp(x->name, t->order)) ? x : NULL;
+}
+
 int gnn_schema_copy(struct gnn_schema *dst, const struct gnn_schema *src, struct gnn_err *e)
 {
     struct gnn_schema c = {.task = src->task,

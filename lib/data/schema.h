@@ -60,6 +60,7 @@ struct gnn_split_set {
     uint32_t ntype;      /* of the nodes, or of the links' tails, with which links are stored */
     uint32_t etype;      /* of links */
     enum gnn_dtype time; /* of links: I64 or F64; 0: they have no times */
+    bool fields;         /* links have those fields of their edges that gnn_link_field lists */
     uint64_t count;
 };
 
@@ -117,6 +118,9 @@ int gnn_schema_set_order(struct gnn_schema *s, uint32_t etype, const char *field
                          struct gnn_err *e) GNN_MUST_USE;
 int gnn_schema_add_set(struct gnn_schema *s, const char *split, const char *set, uint32_t ntype,
                        uint64_t count, struct gnn_err *e) GNN_MUST_USE;
+/* Field f of the edges of a set's links, if links of the set have it, too: those of one column, but
+ * for the times by which edges are ordered. NULL: they do not. */
+const struct gnn_field *gnn_link_field(const struct gnn_schema *s, uint32_t set, uint32_t f);
 /* A set of links; time: I64, F64 or 0. */
 int gnn_schema_add_links(struct gnn_schema *s, const char *split, const char *set, uint32_t etype,
                          enum gnn_dtype time, uint64_t count, struct gnn_err *e) GNN_MUST_USE;

@@ -31,9 +31,10 @@ static json_t *set_to_json(const struct gnn_schema *s, const struct gnn_split_se
     if (!t->links)
         return json_pack("{s:s,s:s,s:s,s:I}", "split", t->split, "set", t->set, "node_type",
                          s->ntype[t->ntype].name, "count", (json_int_t)t->count);
-    return json_pack("{s:s,s:s,s:s,s:s*,s:I}", "split", t->split, "set", t->set, "links",
+    return json_pack("{s:s,s:s,s:s,s:s*,s:o*,s:I}", "split", t->split, "set", t->set, "links",
                      gnn_etype_key(s, t->etype, key, sizeof key), "time",
-                     t->time ? gnn_dtype_name(t->time) : NULL, "count", (json_int_t)t->count);
+                     t->time ? gnn_dtype_name(t->time) : NULL, "fields",
+                     t->fields ? json_true() : NULL, "count", (json_int_t)t->count);
 }
 
 json_t *gnn_schema_to_json(const struct gnn_schema *s, struct gnn_err *e)
@@ -191,8 +192,11 @@ static int get_links(struct gnn_schema *s, const json_t *o, const char *split, c
         return gnn_fail(e, GNN_E_INPUT, "schema: there is no edge type '%.64s'", key);
     if (time && !gnn_dtype_parse(time))
         return gnn_fail(e, GNN_E_INPUT, "schema: unknown dtype '%.20s'", time);
-    return gnn_schema_add_links(s, split, set, (uint32_t)t, time ? gnn_dtype_parse(time) : 0, count,
-                                e);
+    if (gnn_schema_add_links(s, split, set, (uint32_t)t, time ? gnn_dtype_parse(time) : 0, count,
+                             e))
+        return e->code;
+    s->set[s->nsets - 1].fields = json_is_true(json_object_get(o, "fields"));
+    return 0;
 }
 
 static int get_set(struct gnn_schema *s, const json_t *o, struct gnn_err *e)

@@ -402,6 +402,7 @@ static void add_members(struct making *k, uint64_t tail, const struct gnn_view_r
         if (m->ends) {
             m->ends[2 * m->n] = head;
             m->ends[2 * m->n + 1] = (uint32_t)tail;
+            m->id[m->n] = id;
         }
         if (m->time)
             m->time[m->n] = time_of(k, times, row->first + j);
@@ -412,6 +413,7 @@ static void add_members(struct making *k, uint64_t tail, const struct gnn_view_r
 static int alloc_members(const struct making *k, struct link_members *m, struct gnn_err *e)
 {
     m->ends = gnn_alloc(2 * m->n, sizeof *m->ends, "a set of links", e);
+    m->id = gnn_alloc(m->n, sizeof *m->id, "a set of links", e);
     m->time = k->x->time ? gnn_alloc(m->n, sizeof *m->time, "times of links", e) : NULL;
     m->n = 0;
     return e->code;
@@ -480,6 +482,7 @@ void gnn_link_sets_release(struct link_sets *x)
     for (int i = 0; i < GNN_LINK_SETS; i++) {
         gnn_free(x->set[i].ends);
         gnn_free(x->set[i].time);
+        gnn_free(x->set[i].id);
     }
     *x = (struct link_sets){0};
 }

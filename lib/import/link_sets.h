@@ -21,6 +21,7 @@ struct link_edge_sets {
 struct link_members {
     uint32_t *ends; /* (2 n) heads and tails */
     int64_t *time;  /* (n) as i64 or f64; NULL: none */
+    uint64_t *id;   /* (n) their edges, as link_edge_sets has them */
     uint64_t n;
 };
 

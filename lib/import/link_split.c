@@ -202,10 +202,20 @@ static int write_halo(struct writing *k, uint32_t t, bool owners, struct gnn_err
 /* ---- sets ---- */
 
 /* What is told of a set's links: all of it, or how many the part has. */
-enum what { LINKS_COUNT, LINKS_ENDS, LINKS_TIME, LINKS_ORDER };
+enum what { LINKS_COUNT, LINKS_ENDS, LINKS_TIME, LINKS_ORDER, LINKS_FIELD };
 
-static int each_link(struct writing *k, uint32_t set, enum what what, uint64_t *n,
-                     struct gnn_err *e)
+/* A field of a link's edge, which lies in this part: rows of so many bytes. */
+static const char *field_of(const struct writing *k, const struct link_members *m, uint64_t i,
+                            const char *rows, uint64_t bytes)
+{
+    const struct link_edge_sets *t = &k->x->edges[0];
+    const struct gnn_view_row row = gnn_view_row(k->x->view, t->etype, m->ends[2 * i + 1]);
+    return rows + (row.first + (m->id[i] - t->first[m->ends[2 * i + 1]])) * bytes;
+}
+
+/* rows, bytes: of LINKS_FIELD. */
+static int each_link(struct writing *k, uint32_t set, enum what what, const char *rows,
+                     uint64_t bytes, uint64_t *n, struct gnn_err *e)
 {
     const struct link_members *m = &k->x->set[set];
     const struct gnn_etype *t = &k->s->meta.schema.etype[k->x->edges[0].etype];
@@ -217,9 +227,10 @@ static int each_link(struct writing *k, uint32_t set, enum what what, uint64_t *
         if (ends[1] < book[k->part] || ends[1] >= book[k->part + 1])
             continue;
         ++*n;
-        if (what == LINKS_ENDS   ? put_bytes(k->to, ends, sizeof ends, e)
-            : what == LINKS_TIME ? put_bytes(k->to, &m->time[i], sizeof *m->time, e)
-                                 : what == LINKS_ORDER && put_bytes(k->to, &i, sizeof i, e))
+        if (what == LINKS_ENDS    ? put_bytes(k->to, ends, sizeof ends, e)
+            : what == LINKS_TIME  ? put_bytes(k->to, &m->time[i], sizeof *m->time, e)
+            : what == LINKS_FIELD ? put_bytes(k->to, field_of(k, m, i, rows, bytes), bytes, e)
+                                  : what == LINKS_ORDER && put_bytes(k->to, &i, sizeof i, e))
             return e->code;
     }
     return 0;
@@ -290,6 +301,32 @@ static int declare_edges(struct writing *k, struct tensors *all, uint32_t i, str
     return 0;
 }
 
+/* What links have of their edges. */
+static int declare_link_fields(struct writing *k, struct tensors *all, uint32_t i, uint64_t links,
+                               struct gnn_err *e)
+{
+    const struct gnn_schema *c = &k->s->meta.schema;
+    const struct gnn_etype *t = &c->etype[k->x->edges[0].etype];
+    const uint64_t shape[2] = {links, 0};
+    char key[GNN_ETYPE_KEY_CAPACITY];
+    gnn_etype_key(c, k->x->edges[0].etype, key, sizeof key);
+    for (uint32_t f = 0; f < t->nfields; f++) {
+        const struct gnn_field *of = &t->field[f];
+        if (of->width || (t->order && !strcmp(of->name, t->order)))
+            continue;
+        const struct gnn_tensor *x = gnn_store_findf(k->s, k->part, "edge/%s/%s", key, of->name);
+        const struct tensor rows_are = {.kind = LINKS,
+                                        .of = i,
+                                        .what = LINKS_FIELD,
+                                        .data = x->data,
+                                        .bytes = gnn_dtype_bytes(of->dtype)};
+        if (declare_tensor(k, all, rows_are, of->dtype, shape, e, "split/%s/%s/edge/%s",
+                           GNN_LINK_SPLIT, gnn_link_set_name[i], of->name))
+            return e->code;
+    }
+    return 0;
+}
+
 static int declare_set(struct writing *k, struct tensors *all, uint32_t i, struct gnn_err *e)
 {
     const char *name = gnn_link_set_name[i];
@@ -297,7 +334,7 @@ static int declare_set(struct writing *k, struct tensors *all, uint32_t i, struc
     uint64_t shape[2] = {0, 2};
     if (!k->x->set[i].n)
         return 0;
-    if (each_link(k, i, LINKS_COUNT, &shape[0], e))
+    if (each_link(k, i, LINKS_COUNT, NULL, 0, &shape[0], e))
         return e->code;
     t.what = LINKS_ENDS;
     if (declare_tensor(k, all, t, GNN_U32, shape, e, "split/%s/%s", GNN_LINK_SPLIT, name))
@@ -306,6 +343,8 @@ static int declare_set(struct writing *k, struct tensors *all, uint32_t i, struc
     t.what = LINKS_TIME;
     if (k->x->time &&
         declare_tensor(k, all, t, k->x->time, shape, e, "split/%s/%s/time", GNN_LINK_SPLIT, name))
+        return e->code;
+    if (declare_link_fields(k, all, i, shape[0], e))
         return e->code;
     t.what = LINKS_ORDER;
     return k->s->nparts > 1 ? declare_tensor(k, all, t, GNN_U64, shape, e, "split/%s/%s/order",
@@ -343,7 +382,8 @@ static int write_tensor(struct writing *k, const struct tensor *t, struct gnn_er
     case LINKS:
         break;
     }
-    return each_link(k, t->of, t->what, &n, e) || flush_bytes(k->to, e) ? e->code : 0;
+    return each_link(k, t->of, t->what, t->data, t->bytes, &n, e) || flush_bytes(k->to, e) ? e->code
+                                                                                           : 0;
 }
 
 static int write_part(struct writing *k, struct gnn_err *e)
@@ -399,9 +439,11 @@ static int make_meta(struct writing *k, struct gnn_meta *m, const char *path,
         m->schema.etype[k->x->edges[i].etype].count = k->kept[i][m->schema.ntype[t->dst].count];
     }
     for (uint32_t i = 0; i < GNN_LINK_SETS && !e->code; i++)
-        if (k->x->set[i].n)
-            (void)!gnn_schema_add_links(&m->schema, GNN_LINK_SPLIT, gnn_link_set_name[i],
-                                        k->x->edges[0].etype, k->x->time, k->x->set[i].n, e);
+        if (k->x->set[i].n &&
+            !gnn_schema_add_links(&m->schema, GNN_LINK_SPLIT, gnn_link_set_name[i],
+                                  k->x->edges[0].etype, k->x->time, k->x->set[i].n, e))
+            m->schema.set[m->schema.nsets - 1].fields =
+                m->schema.etype[k->x->edges[0].etype].nfields > 0;
     return e->code ? e->code : gnn_meta_add_provenance(m, provenance, e);
 }
 

@@ -247,6 +247,23 @@ static int original_links(const struct gnn_view *v, uint32_t set, uint32_t **end
     return 0;
 }
 
+/* What links have of their edges. */
+static void same_link_fields(struct gnn_view *a, struct gnn_view *b, uint32_t set,
+                             const char *where, struct gnn_diff *d, struct gnn_err *e)
+{
+    const struct gnn_schema *c = &a->store->meta.schema;
+    const struct gnn_split_set *m = &c->set[set];
+    for (uint32_t k = 0; k < c->etype[m->etype].nfields && !d->differ && !e->code; k++) {
+        const struct gnn_field *f = gnn_link_field(c, set, k);
+        void *x = NULL, *y = NULL;
+        if (f && !gnn_store_link_field(a->store, set, f, &x, e) &&
+            !gnn_store_link_field(b->store, set, f, &y, e))
+            gnn_differ_elements(d, f->dtype, x, y, m->count, 0, where);
+        gnn_free(x);
+        gnn_free(y);
+    }
+}
+
 static void same_links(struct gnn_view *a, struct gnn_view *b, uint32_t set, const char *where,
                        struct gnn_diff *d, struct gnn_err *e)
 {
@@ -257,6 +274,8 @@ static void same_links(struct gnn_view *a, struct gnn_view *b, uint32_t set, con
         gnn_differ_elements(d, GNN_U32, x, y, 2 * m->count, 0, where);
     if (!e->code && !d->differ && m->time)
         gnn_differ_elements(d, m->time, xt, yt, m->count, 0, where);
+    if (!e->code && !d->differ)
+        same_link_fields(a, b, set, where, d, e);
     gnn_free(x);
     gnn_free(y);
     gnn_free(xt);

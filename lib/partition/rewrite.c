@@ -15,6 +15,25 @@ static unsigned set_width(const struct gnn_split_set *ss)
     return ss->links ? 2 : 1;
 }
 
+static uint32_t set_fields(const struct gnn_rewrite *r, uint32_t i)
+{
+    const struct gnn_schema *c = &r->l->view->store->meta.schema;
+    return c->set[i].fields ? c->etype[c->set[i].etype].nfields : 0;
+}
+
+static int read_fields(struct gnn_rewrite *r, uint32_t i, struct gnn_err *e)
+{
+    struct gnn_store *s = r->l->view->store;
+    const uint32_t many = set_fields(r, i);
+    r->fields[i] = gnn_alloc_zero(many, sizeof *r->fields[i], "fields of links", e);
+    for (uint32_t k = 0; k < many && !e->code; k++) {
+        const struct gnn_field *f = gnn_link_field(&s->meta.schema, i, k);
+        if (f)
+            (void)!gnn_store_link_field(s, i, f, &r->fields[i][k], e);
+    }
+    return e->code;
+}
+
 /* Original ids of the set's members. */
 static int read_set(struct gnn_rewrite *r, uint32_t i, struct gnn_err *e)
 {
@@ -22,8 +41,9 @@ static int read_set(struct gnn_rewrite *r, uint32_t i, struct gnn_err *e)
     const struct gnn_schema *sc = &v->store->meta.schema;
     const struct gnn_split_set *ss = &sc->set[i];
     const unsigned width = set_width(ss);
-    if (ss->links ? gnn_store_links(v->store, i, &r->members[i], &r->times[i], e)
-                  : gnn_store_split(v->store, i, &r->members[i], e))
+    if (ss->links
+            ? gnn_store_links(v->store, i, &r->members[i], &r->times[i], e) || read_fields(r, i, e)
+            : gnn_store_split(v->store, i, &r->members[i], e))
         return e->code;
     uint32_t *x = r->members[i];
     for (uint64_t j = 0; j < ss->count; j++, x += width) {
@@ -73,6 +93,7 @@ static int sets_init(struct gnn_rewrite *r, struct gnn_err *e)
     r->cursor = gnn_alloc_zero(sc->nsets, sizeof *r->cursor, "splits", e);
     r->members = gnn_alloc_zero(sc->nsets, sizeof *r->members, "splits", e);
     r->times = gnn_alloc_zero(sc->nsets, sizeof *r->times, "splits", e);
+    r->fields = gnn_alloc_zero(sc->nsets, sizeof *r->fields, "splits", e);
     for (uint32_t i = 0; i < sc->nsets && !e->code; i++)
         (void)!set_init(r, i, e);
     return e->code;
@@ -103,6 +124,27 @@ static int write_times(const struct gnn_rewrite_part *p, struct gnn_rewrite_job 
     return write_rows(p, j, p->r->times[j->type], sizeof(int64_t), e);
 }
 
+static int write_field(const struct gnn_rewrite_part *p, struct gnn_rewrite_job *j,
+                       struct gnn_err *e)
+{
+    return write_rows(p, j, p->r->fields[j->type][j->walk], j->row, e);
+}
+
+/* What links of a set have of their edges; job.walk: which field. */
+static int declare_fields(struct gnn_rewrite_part *p, uint32_t i, uint64_t m, struct gnn_err *e)
+{
+    const struct gnn_schema *c = &p->r->l->view->store->meta.schema;
+    for (uint32_t k = 0; k < set_fields(p->r, i); k++) {
+        const struct gnn_field *f = gnn_link_field(c, i, k);
+        const struct gnn_rewrite_job j = {
+            .write = write_field, .type = i, .walk = k, .row = f ? gnn_dtype_bytes(f->dtype) : 0};
+        if (f && gnn_rewrite_declare(p, j, f->dtype, 1, &m, e, "split/%s/%s/edge/%s",
+                                     c->set[i].split, c->set[i].set, f->name))
+            return e->code;
+    }
+    return 0;
+}
+
 static int write_order(const struct gnn_rewrite_part *p, struct gnn_rewrite_job *j,
                        struct gnn_err *e)
 {
@@ -127,6 +169,8 @@ static int declare_set(struct gnn_rewrite_part *p, uint32_t i, struct gnn_err *e
     j.write = write_times;
     if (ss->time &&
         gnn_rewrite_declare(p, j, ss->time, 1, &m, e, "split/%s/%s/time", ss->split, ss->set))
+        return e->code;
+    if (declare_fields(p, i, m, e))
         return e->code;
     j.write = write_order;
     if (r->named &&
@@ -245,12 +289,17 @@ static void rewrite_release(struct gnn_rewrite *r)
             gnn_free(r->members[i]);
         if (r->times)
             gnn_free(r->times[i]);
+        for (uint32_t k = 0; r->fields && r->fields[i] && k < set_fields(r, i); k++)
+            gnn_free(r->fields[i][k]);
+        if (r->fields)
+            gnn_free(r->fields[i]);
     }
     gnn_free(r->part);
     gnn_free(r->sorted);
     gnn_free(r->cursor);
     gnn_free(r->members);
     gnn_free(r->times);
+    gnn_free(r->fields);
     gnn_buf_release(&r->chunks);
     gnn_buf_release(&r->from);
 }

@@ -19,6 +19,7 @@ struct gnn_rewrite {
     uint64_t **cursor;             /* [nsets] -> (k+1) bounds of the groups */
     uint32_t **members;            /* [nsets] new ids by position in the set; of links: two each */
     int64_t **times;               /* [nsets] of links, by position; or NULL */
+    void ***fields;                /* [nsets] of links -> [fields of their type] likewise */
     struct gnn_rewrite_part *part; /* [most] the group */
     uint32_t n, most;
     struct gnn_buf chunks; /* of all tensors of the group */

@@ -181,6 +181,21 @@ static int check_halo_edges(struct gnn_store *s, uint32_t p, uint32_t t, struct 
                : 0;
 }
 
+/* Fields that links have of their edges. */
+static int check_link_fields(struct gnn_store *s, uint32_t p, uint32_t i, uint64_t n,
+                             struct gnn_err *e)
+{
+    const struct gnn_split_set *set = &s->meta.schema.set[i];
+    const uint32_t fields = set->fields ? s->meta.schema.etype[set->etype].nfields : 0;
+    for (uint32_t k = 0; k < fields; k++) {
+        const struct gnn_field *f = gnn_link_field(&s->meta.schema, i, k);
+        if (f && check_shape(s, p, (struct want){f->dtype, n, 0, true, NULL}, e,
+                             "split/%s/%s/edge/%s", set->split, set->set, f->name))
+            return e->code;
+    }
+    return 0;
+}
+
 static int check_split(struct gnn_store *s, uint32_t p, uint32_t i, uint64_t *total,
                        struct gnn_err *e)
 {
@@ -189,7 +204,8 @@ static int check_split(struct gnn_store *s, uint32_t p, uint32_t i, uint64_t *to
     if (check_shape(s, p, (struct want){GNN_U32, UINT64_MAX, set->links ? 2 : 0, true, &x}, e,
                     "split/%s/%s", set->split, set->set) ||
         (set->time && check_shape(s, p, (struct want){set->time, x->shape[0], 0, true, NULL}, e,
-                                  "split/%s/%s/time", set->split, set->set)))
+                                  "split/%s/%s/time", set->split, set->set)) ||
+        check_link_fields(s, p, i, x->shape[0], e))
         return e->code;
     *total += x->shape[0];
     return check_shape(s, p, (struct want){GNN_U64, x->shape[0], 0, s->nparts > 1, NULL}, e,

@@ -107,3 +107,27 @@ int gnn_store_links(struct gnn_store *s, uint32_t set, uint32_t **ends, int64_t 
         *times = t;
     return 0;
 }
+
+int gnn_store_link_field(struct gnn_store *s, uint32_t set, const struct gnn_field *f, void **rows,
+                         struct gnn_err *e)
+{
+    const struct gnn_split_set *m = &s->meta.schema.set[set];
+    const uint64_t bytes = gnn_dtype_bytes(f->dtype);
+    char *v = gnn_alloc_zero(m->count, bytes, "fields of links", e);
+    for (uint32_t p = s->from; v && !e->code && p < s->to; p++) {
+        const struct gnn_tensor *x = gnn_store_findf(s, p, "split/%s/%s/edge/%s", m->split, m->set,
+                                                     f->name),
+                                *o = gnn_store_findf(s, p, "split/%s/%s/order", m->split, m->set);
+        const uint64_t *order = o ? o->data : NULL;
+        for (uint64_t i = 0; i < x->shape[0]; i++) {
+            const uint64_t at = order ? order[i] : i;
+            if (at < m->count) /* others are refused where the links are read */
+                memcpy(v + at * bytes, (const char *)x->data + i * bytes, bytes);
+        }
+    }
+    if (e->code)
+        gnn_free(v);
+    else
+        *rows = v;
+    return e->code;
+}

@@ -31,6 +31,7 @@
  *                      u32 (m,2)    of links: heads and tails, of which the part owns the tails
  *   split/SPLIT/SET/order u64 (m)   their positions in the whole set; absent when 0,1,2,...
  *   split/SPLIT/SET/time (m)        of links: times, i64 or f64, if the schema says so
+ *   split/SPLIT/SET/edge/<field> (m) of links: what gnn_link_field lists, likewise
  *   halo/T/ids         u32 (h)      ascending: sources of this part's edges that it does not own,
  *   halo/T/owner       u32 (h)      and the parts that do
  *   book/T             u64 (k+1)    part p owns the ids book[p] to book[p+1]-1 of T; may be absent
@@ -140,5 +141,9 @@ int gnn_store_split(struct gnn_store *s, uint32_t set, uint32_t **ids,
  * may be NULL. */
 int gnn_store_links(struct gnn_store *s, uint32_t set, uint32_t **ends, int64_t **times,
                     struct gnn_err *e) GNN_MUST_USE;
+/* Likewise, a field of a set's links (gnn_link_field): count numbers of its dtype in *rows; zero
+ * for those of parts that are not open. */
+int gnn_store_link_field(struct gnn_store *s, uint32_t set, const struct gnn_field *f, void **rows,
+                         struct gnn_err *e) GNN_MUST_USE;
 
 #endif
