@@ -51,7 +51,7 @@ void predict_links_check(const struct gnn_model *m, const char *path, bool batch
 bool predict_links_text(const struct gnn_model *m)
 {
     const bool named = predict.output && strcmp(predict.output, "-") != 0;
-    return predict_opts_csv() || (!named && predict_output_kind(m, false) == GNN_OUT_SCORES);
+    return predict_opts_csv() || (!named && predict_output_kind(m, false) != GNN_OUT_EMBEDDINGS);
 }
 
 /* The edge type of the store that the model learned, which it may call otherwise. */
@@ -145,7 +145,8 @@ void predict_links(const struct gnn_model *m, struct gnn_source *src, const char
                                        .scores = predict.none || predict.sets.n,
                                        .measure = kind,
                                        .progress = show_links};
-    if ((o.scores && gnn_measure_of_links(&o.measure, predict.metric, each, &e)) ||
+    if ((o.scores && gnn_model_tells_links(&m->c) &&
+         gnn_measure_of_links(&o.measure, predict.metric, each, &e)) ||
         gnn_predict_links_run(&q, m, src, &o, &e))
         cli_fail(&e);
     cli_progress_end();

@@ -238,7 +238,7 @@ void train_links_choose(const char *split, struct opt_list *eval, bool eval_give
     const int et = l->type ? gnn_schema_find_etype(c, l->type) : -1;
     if (et >= 0 && !eval_given)
         choose_eval(c, (uint32_t)et, split, eval);
-    if (l->type)
+    if (l->type && !l->target)
         choose_negatives(l, eval->n);
     if (l->eval_negatives && !eval->n)
         cli_usage("--eval-negatives has no effect: no set is evaluated");

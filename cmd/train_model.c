@@ -46,7 +46,7 @@ static void set_begun(struct gnn_settings *was)
     while (gnn_layers[was->layer] != begun.layer)
         was->layer++;
     was->act = begun.act - (int)GNN_ACT_RELU;
-    was->decoder = begun.decoder ? (int)begun.decoder - (int)GNN_DECODER_DOT : 0;
+    was->decoder = begun.decoder ? (int)begun.decoder - (int)GNN_DECODER_DOT : -1;
     was->edge_weight = begun.edge_weight;
     was->hidden = (struct opt_i32s){hidden, gnn_model_hidden(&begun)};
     was->head = (struct opt_i32s){head, begun.nhead ? begun.nhead : begun.has_head};

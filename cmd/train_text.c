@@ -126,7 +126,7 @@ static void append_labels(char *line, size_t capacity, const struct train_text *
                           uint64_t rows)
 {
     const struct gnn_model_config *c = &x->t->m->c;
-    const uint64_t all = rows * gnn_labels_width(c->task, c->outputs);
+    const uint64_t all = rows * gnn_labels_width(c->task, gnn_model_scores(c));
     const size_t at = strlen(line);
     if (labels < all && at < capacity)
         snprintf(line + at, capacity - at, " (%llu of %llu label%s known)",

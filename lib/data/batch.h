@@ -71,6 +71,7 @@ enum gnn_batch_unit { GNN_UNIT_WALKS, GNN_UNIT_PAIRS, GNN_UNIT_NEGATIVES, GNN_BA
  *   pair/at    u32 (pairs)             if it says `links`, with several ranks: where each is in the
  *                                      global batch
  *   pair/input u64 (pairs)             if it says `links`: where each is among all of them
+ *   pair/label f32 (pairs)             if it says `links` with a target, of sets: their labels
  *   negative   u32 (negatives, 2)      if it says `links` with negatives: likewise head and tail
  *   counts/T   u64 (nhops+1)           nodes after the seeds, and after each hop
  *   draws/T    u32 (counts[0])         if it says `seed_weight` or `seed_balance`, and not

@@ -51,6 +51,9 @@ static enum gnn_presence is_promised(const struct gnn_sampling *m, enum gnn_colu
     case GNN_WITH_NEGATIVES:
         there = m->links.negatives;
         break;
+    case GNN_WITH_LABELS: /* pairs of a file are no edges, whose fields they could have */
+        there = m->links.target && !m->links.sum;
+        break;
     }
     return there ? GNN_REQUIRED : GNN_ABSENT;
 }

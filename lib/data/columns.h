@@ -59,7 +59,8 @@ enum gnn_column_when {
     GNN_WITH_PAIRS,
     GNN_WITH_LINKS,
     GNN_WITH_LINKS_OF_RANKS,
-    GNN_WITH_NEGATIVES
+    GNN_WITH_NEGATIVES,
+    GNN_WITH_LABELS
 };
 
 /* clang-format off */
@@ -82,6 +83,7 @@ enum gnn_column_when {
     X(PAIR,    "pair",    "",        BATCH, U32, PAIRS,    2,              LOCAL,   PAIRS,    .view = offsetof(struct gnn_batch, pair), .host = true) \
     X(PLACE,   "pair",    "at",      BATCH, U32, PAIRS,    0,              PLACE,   LINKS_OF_RANKS, .view = offsetof(struct gnn_batch, at), .host = true) \
     X(INPUT,   "pair",    "input",   BATCH, U64, PAIRS,    0,              INPUT,   LINKS,    .view = offsetof(struct gnn_batch, input), .host = true) \
+    X(LABEL,   "pair",    "label",   BATCH, F32, PAIRS,    0,              ANY,     LABELS,   .host = false) \
     X(NEGATIVE, "negative", "",      BATCH, U32, NEGATIVES, 2,             LOCAL,   NEGATIVES, .view = offsetof(struct gnn_batch, negative), .host = true)
 /* clang-format on */
 

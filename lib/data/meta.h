@@ -75,10 +75,17 @@ struct gnn_links {
     enum gnn_exclude exclude;
     /* Links of a file are told from others by this sum of XXH3, 16 hex digits; NULL: sets. */
     const char *sum;
+    /* The field of their edges that links are labelled by, "FIELD" or "FIELD>NUMBER", whether it is
+     * above the number; NULL: they have no labels. */
+    const char *target;
+    uint32_t classes; /* of the labels; 0: these are numbers, or there are none */
 
     /* ---- members that follow from these ---- */
     uint32_t etype;
     uint32_t reverse; /* the type with the reverses of its edges; or, if there is none, itself */
+    uint32_t field;   /* of the type, which the target names */
+    bool divided;     /* labels are 1 above `above`, else 0 */
+    double above;
     struct gnn_drawn drawn[GNN_LINK_USES];
 };
 
@@ -237,6 +244,14 @@ static inline unsigned gnn_sampling_version(const struct gnn_sampling *s)
 static inline struct gnn_drawn gnn_sampling_drawn(const struct gnn_sampling *s, uint32_t split)
 {
     return s->links.drawn[split ? GNN_LINKS_EVALUATED : GNN_LINKS_TRAINED];
+}
+/* The task of links: to learn their labels or, if they have none, to tell them from negatives. */
+static inline enum gnn_task gnn_links_task(const struct gnn_links *l)
+{
+    return !l->target        ? GNN_TASK_LINKS
+           : !l->classes     ? GNN_TASK_REGRESSION
+           : l->classes == 2 ? GNN_TASK_BINARY
+                             : GNN_TASK_MULTICLASS;
 }
 /* How many of them n links have. */
 static inline uint64_t gnn_drawn_negatives(struct gnn_drawn d, uint64_t n)

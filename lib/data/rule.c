@@ -335,6 +335,41 @@ static int bind_exclude(struct gnn_links *l, const struct gnn_schema *c, const c
                     where, l->type, c->ntype[t->dst].name, t->rel, c->ntype[t->src].name);
 }
 
+/* The field, and the number after it. */
+static int bind_target(struct gnn_links *l, const struct gnn_schema *c, const char *where,
+                       struct gnn_err *e)
+{
+    const struct gnn_etype *t = &c->etype[l->etype];
+    const char *above = strchr(l->target, '>');
+    const size_t n = above ? (size_t)(above - l->target) : strlen(l->target);
+    struct gnn_suggest names = {.word = ""};
+    char line[40];
+    for (l->field = 0; l->field < t->nfields; l->field++)
+        if (strlen(t->field[l->field].name) == n && !memcmp(t->field[l->field].name, l->target, n))
+            break;
+    for (uint32_t f = 0; f < t->nfields; f++)
+        gnn_suggest_add(&names, t->field[f].name);
+    if (l->field == t->nfields)
+        return gnn_fail(e, GNN_E_USAGE, "%s: edges '%s' have no field '%.*s' (--target)%s", where,
+                        l->type, (int)n, l->target, gnn_suggest_text(&names, "fields"));
+    const struct gnn_field *f = &t->field[l->field];
+    if (f->width || f->dtype == GNN_F16)
+        return gnn_fail(e, GNN_E_USAGE,
+                        "%s: field '%s' has %llu columns of dtype %s, and a link one label "
+                        "(--target)",
+                        where, f->name, (unsigned long long)gnn_field_columns(f),
+                        gnn_dtype_name(f->dtype));
+    l->divided = above;
+    if (!above)
+        return 0;
+    const bool fits = snprintf(line, sizeof line, "%s\n", above + 1) < (int)sizeof line;
+    const char *end = fits ? gnn_text_f64(line, &l->above) : NULL;
+    return end && *end == '\n'
+               ? 0
+               : gnn_fail(e, GNN_E_USAGE, "%s: --target %s: expected FIELD or FIELD>NUMBER", where,
+                          l->target);
+}
+
 static int bind_links(struct gnn_sampling *s, const struct gnn_schema *c, const char *where,
                       struct gnn_err *e)
 {
@@ -345,7 +380,7 @@ static int bind_links(struct gnn_sampling *s, const struct gnn_schema *c, const 
     if (et < 0)
         return et;
     l->etype = (uint32_t)et;
-    if (bind_exclude(l, c, where, e))
+    if (bind_exclude(l, c, where, e) || (l->target && bind_target(l, c, where, e)))
         return e->code;
     if (l->exclude && s->batch_size > GNN_EXCLUDE_MAX)
         return gnn_fail(e, GNN_E_USAGE, "%s: batches of more than 2^27 links cannot exclude them",

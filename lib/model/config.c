@@ -167,9 +167,7 @@ int gnn_model_config_fit(struct gnn_model_config *c, const struct gnn_schema *s,
         return gnn_fail(e, GNN_E_USAGE, "the graph has no edge types");
     if (!c->act)
         c->act = GNN_ACT_RELU;
-    if (c->decoder)
-        c->task = GNN_TASK_LINKS;
-    else if (take_labels(c, s, e))
+    if (!c->decoder && take_labels(c, s, e))
         return e->code;
     if (!c->has_head)
         c->width[c->nlayers - 1] = c->outputs;

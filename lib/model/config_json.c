@@ -70,6 +70,8 @@ static void put_surroundings(json_t *j, const struct gnn_model_config *c)
     if (c->decoder) {
         json_object_set_new(j, "decoder", word_json(GNN_DECODERS, (uint32_t)c->decoder - 1));
         json_object_set_new(j, "link_heads", json_integer(c->heads));
+        if (c->scores > 1)
+            json_object_set_new(j, "scores", json_integer(c->scores));
         if (c->loss)
             json_object_set_new(j, "loss", word_json(GNN_LINK_LOSSES, (uint32_t)c->loss));
     }
@@ -367,7 +369,7 @@ static bool check_outputs(const struct gnn_model_config *c, struct description *
 {
     d->member = "task";
     const uint32_t n = gnn_task_labels[c->task].outputs;
-    return !n || c->outputs == n;
+    return !n || c->outputs == n || json_object_get(d->j, "decoder");
 }
 
 /* What this version does not know might be of weight for what the model computes; so might options
@@ -398,6 +400,7 @@ static bool know_members(const struct gnn_model_config *c, struct description *d
         "untrained",
         "decoder",
         "link_heads",
+        "scores",
         "loss",
     };
     json_t *v;
@@ -419,14 +422,24 @@ static bool parse_loss(struct gnn_model_config *c, const json_t *v)
     return loss >= 0;
 }
 
+/* How many outputs a decoder has: one, but for classes of links. */
+static bool parse_scores(struct gnn_model_config *c, const json_t *v)
+{
+    c->scores = 1;
+    return !v || (parse_number(v, (1u << 20) + 1, &c->scores) && c->scores &&
+                  (c->scores == 1 || c->task == GNN_TASK_MULTICLASS));
+}
+
 /* A model of links has a decoder, and no other model. */
 static bool parse_decoder(struct gnn_model_config *c, struct description *d)
 {
     const json_t *word = take_member(d, "decoder");
-    if ((c->task == GNN_TASK_LINKS) != (word != NULL))
+    if ((!word && c->task == GNN_TASK_LINKS) || (word && c->task == GNN_TASK_MULTILABEL))
         return false;
     const int decoder = word ? parse_word(word, GNN_DECODERS) + 1 : GNN_DECODER_NONE;
     c->decoder = (enum gnn_decoder)decoder;
+    if (!parse_scores(c, take_member(d, "scores")))
+        return false;
     return !word ? !take_member(d, "loss")
                  : decoder && !c->has_head && !c->jk &&
                        parse_number(take_member(d, "link_heads"), c->nntypes, &c->heads) &&

@@ -18,12 +18,14 @@ void gnn_decoder_params(const struct gnn_model_config *c, struct gnn_param_list 
     const double bound = 1 / sqrt(d);
     if (c->decoder == GNN_DECODER_COSINE)
         (void)gnn_param_list_add(l, "scale", 1, 0, 0, 1);
-    if (c->decoder != GNN_DECODER_MLP)
+    if (c->decoder != GNN_DECODER_MLP && c->decoder != GNN_DECODER_CONCAT)
         return;
-    (void)gnn_param_list_add(l, "lins.0.weight", d, d, bound, 0);
-    (void)gnn_param_list_add(l, "lins.0.bias", d, 0, bound, 0);
-    (void)gnn_param_list_add(l, "lins.1.weight", 1, d, bound, 0);
-    (void)gnn_param_list_add(l, "lins.1.bias", 1, 0, bound, 0);
+    const uint32_t inputs = c->decoder == GNN_DECODER_CONCAT ? 2 * d : d;
+    const double first = 1 / sqrt(inputs);
+    (void)gnn_param_list_add(l, "lins.0.weight", d, inputs, first, 0);
+    (void)gnn_param_list_add(l, "lins.0.bias", d, 0, first, 0);
+    (void)gnn_param_list_add(l, "lins.1.weight", c->scores, d, bound, 0);
+    (void)gnn_param_list_add(l, "lins.1.bias", c->scores, 0, bound, 0);
 }
 
 void gnn_decoder_release(struct gnn_net *n)
@@ -46,9 +48,9 @@ struct run {
     struct gnn_pass *s;
     struct gnn_decoder_run *r;
     struct gnn_err *e;
-    uint32_t links, d, last;
-    uint32_t type[2], rows[2]; /* node types of heads and tails, and their embeddings */
-    bool one;                  /* they are one type */
+    uint32_t links, d, last, scores; /* scores: of each link */
+    uint32_t type[2], rows[2];       /* node types of heads and tails, and their embeddings */
+    bool one;                        /* they are one type */
 };
 
 static struct run run_of(struct gnn_net *n, struct gnn_err *e)
@@ -61,6 +63,7 @@ static struct run run_of(struct gnn_net *n, struct gnn_err *e)
                     .links = n->decoder.n,
                     .d = m->c.outputs,
                     .last = m->nstages - 1,
+                    .scores = m->c.scores,
                     .type = {m->c.heads, m->c.target},
                     .one = m->c.heads == m->c.target};
     for (unsigned k = 0; k < 2; k++)
@@ -175,12 +178,18 @@ static const float *find_embeddings(const struct run *x, unsigned k)
     return unit->data;
 }
 
-/* Rows of both ends, and the products of their elements. */
+static bool has_products(const struct run *x)
+{
+    return x->s->m->c.decoder != GNN_DECODER_CONCAT;
+}
+
+/* Rows of both ends, and, of decoders that have them, the products of their elements. */
 static int multiply_ends(const struct run *x)
 {
     const struct gnn_ops *o = x->s->o;
     const uint64_t cells = (uint64_t)x->links * x->d;
-    float *ends = fit_floats(x, ENDS, 2 * cells), *product = fit_floats(x, PRODUCT, cells);
+    float *ends = fit_floats(x, ENDS, 2 * cells),
+          *product = has_products(x) ? fit_floats(x, PRODUCT, cells) : ends;
     const uint32_t *node = lay_index(x, x->r->buffer[INDEX].data).node;
     if (!ends || !product)
         return x->e->code;
@@ -190,7 +199,8 @@ static int multiply_ends(const struct run *x)
             return x->e->code;
         o->take_rows(o, rows, node + k * (uint64_t)x->links, x->links, x->d, ends + k * cells);
     }
-    o->multiply(o, ends, ends + cells, cells, product);
+    if (has_products(x))
+        o->multiply(o, ends, ends + cells, cells, product);
     return 0;
 }
 
@@ -205,16 +215,35 @@ static int sum_products(const struct run *x, float *out)
                          NULL, x->e);
 }
 
+/* The part of the first layer that both ends share, k, or that is of the heads, 0, and of the
+ * tails, 1: from `a`, times its columns of A, plus what is there already. */
+static int add_hidden(const struct run *x, const float *a, unsigned k, float *hidden)
+{
+    const struct gnn_epilogue act = {param_of(x, BIAS_0), GNN_ACT_RELU};
+    const bool both = !has_products(x);
+    const struct gnn_product p = {.tb = true,
+                                  .m = x->links,
+                                  .n = x->d,
+                                  .k = x->d,
+                                  .a = a,
+                                  .b = param_of(x, WEIGHT_0) + (size_t)k * x->d,
+                                  .ldb = both ? 2 * (size_t)x->d : 0,
+                                  .beta = k ? 1 : 0,
+                                  .c = hidden,
+                                  .ep = k || !both ? &act : NULL};
+    return gnn_pass_product(x->s, &p, x->e);
+}
+
 static int score_mlp(const struct run *x, float *score)
 {
-    const struct gnn_epilogue first = {param_of(x, BIAS_0), GNN_ACT_RELU},
-                              second = {param_of(x, BIAS_1), GNN_ACT_NONE};
+    const struct gnn_epilogue second = {param_of(x, BIAS_1), GNN_ACT_NONE};
+    const bool both = !has_products(x);
     float *hidden = fit_floats(x, HIDDEN, (uint64_t)x->links * x->d);
-    if (!hidden || gnn_pass_gemm(x->s, false, true, x->links, x->d, x->d, data_of(x, PRODUCT),
-                                 param_of(x, WEIGHT_0), 0, hidden, &first, x->e))
+    if (!hidden || add_hidden(x, data_of(x, both ? ENDS : PRODUCT), 0, hidden) ||
+        (both && add_hidden(x, tails_of(x), 1, hidden)))
         return x->e->code;
-    return gnn_pass_gemm(x->s, false, true, x->links, 1, x->d, hidden, param_of(x, WEIGHT_1), 0,
-                         score, &second, x->e);
+    return gnn_pass_gemm(x->s, false, true, x->links, x->scores, x->d, hidden,
+                         param_of(x, WEIGHT_1), 0, score, &second, x->e);
 }
 
 static int score_cosine(const struct run *x, float *score)
@@ -231,13 +260,16 @@ int gnn_decoder_forward(struct gnn_net *n, float **scores, struct gnn_err *e)
     const struct gnn_batch *b = n->b;
     if (!b->pair)
         return gnn_fail(e, GNN_E_INPUT, "batches have no links");
-    n->decoder.n = (uint32_t)(b->rows[GNN_UNIT_PAIRS] + b->rows[GNN_UNIT_NEGATIVES]);
+    n->decoder.n =
+        (uint32_t)(b->rows[GNN_UNIT_PAIRS] +
+                   (gnn_model_tells_links(&n->pass.m->c) ? b->rows[GNN_UNIT_NEGATIVES] : 0));
     const struct run x = run_of(n, e);
-    float *score = *scores = fit_floats(&x, SCORE, x.links);
+    float *score = *scores = fit_floats(&x, SCORE, (uint64_t)x.links * x.scores);
     if (!score || make_index(&x) || multiply_ends(&x))
         return e->code;
     switch (n->pass.m->c.decoder) {
     case GNN_DECODER_MLP:
+    case GNN_DECODER_CONCAT:
         return score_mlp(&x, score);
     case GNN_DECODER_COSINE:
         return score_cosine(&x, score);
@@ -266,25 +298,48 @@ static int add_column_sums(const struct run *x, const float *dy, uint32_t d, flo
     return 0;
 }
 
+/* Likewise, back to `a`, in whose place its gradient comes, and to these columns of A. */
+static int hidden_back(const struct run *x, const float *dhidden, unsigned k, float *a)
+{
+    const size_t pitch = has_products(x) ? x->d : 2 * (size_t)x->d, column = (size_t)k * x->d;
+    const struct gnn_product grad = {.ta = true,
+                                     .m = x->d,
+                                     .n = x->d,
+                                     .k = x->links,
+                                     .a = dhidden,
+                                     .b = a,
+                                     .beta = 1,
+                                     .c = grad_of(x, WEIGHT_0) + column,
+                                     .ldc = pitch},
+                             back = {.m = x->links,
+                                     .n = x->d,
+                                     .k = x->d,
+                                     .a = dhidden,
+                                     .b = param_of(x, WEIGHT_0) + column,
+                                     .ldb = pitch,
+                                     .c = a};
+    return gnn_pass_product(x->s, &grad, x->e) || gnn_pass_product(x->s, &back, x->e) ? x->e->code
+                                                                                      : 0;
+}
+
 static int mlp_back(const struct run *x, const float *dscore)
 {
     const struct gnn_ops *o = x->s->o;
-    float *product = data_of(x, PRODUCT), *hidden = data_of(x, HIDDEN),
-          *dhidden = fit_floats(x, SPARE, (uint64_t)x->links * x->d);
+    const bool both = !has_products(x);
+    float *hidden = data_of(x, HIDDEN), *dhidden = fit_floats(x, SPARE, (uint64_t)x->links * x->d);
     if (!dhidden ||
-        gnn_pass_gemm(x->s, true, false, 1, x->d, x->links, dscore, hidden, 1, grad_of(x, WEIGHT_1),
-                      NULL, x->e) ||
-        add_column_sums(x, dscore, 1, grad_of(x, BIAS_1)) ||
-        gnn_pass_gemm(x->s, false, false, x->links, x->d, 1, dscore, param_of(x, WEIGHT_1), 0,
-                      dhidden, NULL, x->e))
+        gnn_pass_gemm(x->s, true, false, x->scores, x->d, x->links, dscore, hidden, 1,
+                      grad_of(x, WEIGHT_1), NULL, x->e) ||
+        add_column_sums(x, dscore, x->scores, grad_of(x, BIAS_1)) ||
+        gnn_pass_gemm(x->s, false, false, x->links, x->d, x->scores, dscore, param_of(x, WEIGHT_1),
+                      0, dhidden, NULL, x->e))
         return x->e->code;
     o->act_back(o, dhidden, hidden, x->links, x->d, GNN_ACT_RELU, 1, NULL);
-    if (gnn_pass_gemm(x->s, true, false, x->d, x->d, x->links, dhidden, product, 1,
-                      grad_of(x, WEIGHT_0), NULL, x->e) ||
-        add_column_sums(x, dhidden, x->d, grad_of(x, BIAS_0)))
+    if (add_column_sums(x, dhidden, x->d, grad_of(x, BIAS_0)) ||
+        hidden_back(x, dhidden, 0, data_of(x, both ? ENDS : PRODUCT)) ||
+        (both && hidden_back(x, dhidden, 1, tails_of(x))))
         return x->e->code;
-    return gnn_pass_gemm(x->s, false, false, x->links, x->d, x->d, dhidden, param_of(x, WEIGHT_0),
-                         0, product, NULL, x->e);
+    return 0;
 }
 
 static int cosine_back(const struct run *x, const float *dscore)
@@ -302,6 +357,8 @@ static int cosine_back(const struct run *x, const float *dscore)
 static int copies_back(const struct run *x)
 {
     const struct gnn_ops *o = x->s->o;
+    if (!has_products(x)) /* they are there */
+        return 0;
     const uint64_t cells = (uint64_t)x->links * x->d;
     float *spare = fit_floats(x, SPARE, cells), *product = data_of(x, PRODUCT),
           *heads = data_of(x, ENDS);
@@ -337,9 +394,9 @@ int gnn_decoder_backward(struct gnn_net *n, struct gnn_err *e)
     const struct run x = run_of(n, e);
     const float *dscore = data_of(&x, SCORE);
     const enum gnn_decoder decoder = n->pass.m->c.decoder;
-    if (decoder == GNN_DECODER_MLP      ? mlp_back(&x, dscore)
-        : decoder == GNN_DECODER_COSINE ? cosine_back(&x, dscore)
-                                        : spread_sums(&x, dscore))
+    if (decoder == GNN_DECODER_MLP || decoder == GNN_DECODER_CONCAT ? mlp_back(&x, dscore)
+        : decoder == GNN_DECODER_COSINE                             ? cosine_back(&x, dscore)
+                                                                    : spread_sums(&x, dscore))
         return e->code;
     if (copies_back(&x) || rows_back(&x, 0) || (!x.one && rows_back(&x, 1)))
         return e->code;

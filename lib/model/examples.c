@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "lib/model/examples.h"
 
+#include "lib/data/columns.h"
 #include "lib/data/tensors.h"
 #include "lib/model/task.h"
 
@@ -24,11 +25,12 @@ int gnn_examples_fit(const struct gnn_model *m, const struct gnn_meta *meta, str
 }
 
 /* Seeds of a batch over all ranks, of which n are this one's. */
-static uint64_t count_all(const struct gnn_sampling *s, const struct gnn_batch *b, uint32_t n)
+static uint64_t count_all(const struct gnn_model_config *c, const struct gnn_sampling *s,
+                          const struct gnn_batch *b, uint32_t n)
 {
     if (!s->ranks) /* a stream of seeds does not say how many there are */
         return n;
-    if (s->links.type)
+    if (gnn_model_tells_links(c))
         return b->seeds + gnn_drawn_negatives(gnn_sampling_drawn(s, b->split), b->seeds);
     if (gnn_sampling_counts_seeds(s))
         return b->seeds;
@@ -39,26 +41,32 @@ void gnn_batch_examples(const struct gnn_model *m, const struct gnn_meta *meta,
                         const struct gnn_batch *b, struct gnn_examples *x)
 {
     const struct gnn_batch_type *t = &b->type[m->c.target];
-    x->positives = m->c.decoder ? (uint32_t)b->rows[GNN_UNIT_PAIRS] : 0;
-    x->n =
-        m->c.decoder ? x->positives + (uint32_t)b->rows[GNN_UNIT_NEGATIVES] : (uint32_t)t->count[0];
+    const bool told = gnn_model_tells_links(&m->c);
+    x->positives = told ? (uint32_t)b->rows[GNN_UNIT_PAIRS] : 0;
+    x->n = told           ? x->positives + (uint32_t)b->rows[GNN_UNIT_NEGATIVES]
+           : m->c.decoder ? (uint32_t)b->rows[GNN_UNIT_PAIRS]
+                          : (uint32_t)t->count[0];
     const struct gnn_drawn drawn = gnn_sampling_drawn(&meta->sampling, b->split);
     x->each = (uint32_t)gnn_drawn_each(drawn);
-    x->all = count_all(&meta->sampling, b, x->n);
+    x->all = count_all(&m->c, &meta->sampling, b, x->n);
     x->draws = b->split ? NULL : t->draws;
-    gnn_tensor_name(x->label, "node/%s/y", m->c.ntype[m->c.target].name);
-    x->y = m->c.decoder ? NULL : gnn_tensors_find(&b->tensors, x->label);
+    if (m->c.decoder)
+        gnn_column_name(x->label, &meta->schema, GNN_COLUMN_LABEL, 0, 0);
+    else
+        gnn_tensor_name(x->label, "node/%s/y", m->c.ntype[m->c.target].name);
+    x->y = told ? NULL : gnn_tensors_find(&b->tensors, x->label);
 }
 
 int gnn_examples_labelled(const struct gnn_examples *x, const struct gnn_model *m,
                           struct gnn_err *e)
 {
-    if (m->c.decoder)
+    if (gnn_model_tells_links(&m->c))
         return 0;
     if (!x->y)
-        return gnn_fail(e, GNN_E_INPUT, "batches have no labels %s: run gnn-gather first",
-                        x->label);
-    return gnn_labels_fit(x->y, m->c.task, m->c.outputs, x->n, e);
+        return gnn_fail(e, GNN_E_INPUT, "batches have no labels %s: %s", x->label,
+                        m->c.decoder ? "gnn-sample --target FIELD adds them"
+                                     : "run gnn-gather first");
+    return gnn_labels_fit(x->y, m->c.task, gnn_model_scores(&m->c), x->n, e);
 }
 
 int gnn_examples_loss(const struct gnn_examples *x, const struct gnn_model *m,

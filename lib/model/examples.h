@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The examples of a batch: what a task learns of, or is compared with. Training, weights and
  * predictions ask here how many there are and where their labels lie, and nowhere else. An example
- * is a seed of the target type, and row i of the outputs of a pass has row i of the labels; or a
- * link, and its label is whether it is a positive. */
+ * is a seed of the target type, or a link with a label, and row i of the outputs of a pass has row
+ * i of the labels; or, of models that tell links from negatives, one of these, and its label is
+ * whether it is a positive. */
 #ifndef GNN_LIB_MODEL_EXAMPLES_H
 #define GNN_LIB_MODEL_EXAMPLES_H
 
@@ -12,7 +13,7 @@
 
 struct gnn_examples {
     uint32_t n;         /* this rank's */
-    uint32_t positives; /* of links: how many come first; the others are negatives */
+    uint32_t positives; /* told from negatives: how many come first; the others are negatives */
     /* Negatives of each positive, which follow one another; 0: negative i is of positive i modulo
      * their number */
     uint32_t each;

@@ -14,8 +14,14 @@ enum gnn_jk { GNN_JK_NONE, GNN_JK_CAT, GNN_JK_MAX };
 #define GNN_FEATURE_NORMS "none|row"
 #define GNN_JKS "none|cat|max"
 /* From the rows of a link's ends to its score (lib/model/decoder.h). */
-enum gnn_decoder { GNN_DECODER_NONE, GNN_DECODER_DOT, GNN_DECODER_COSINE, GNN_DECODER_MLP };
-#define GNN_DECODERS "dot|cosine|mlp" /* from _DOT on */
+enum gnn_decoder {
+    GNN_DECODER_NONE,
+    GNN_DECODER_DOT,
+    GNN_DECODER_COSINE,
+    GNN_DECODER_MLP,
+    GNN_DECODER_CONCAT
+};
+#define GNN_DECODERS "dot|cosine|mlp|concat" /* from _DOT on */
 /* Losses of links (kernels/loss.h): the sigmoid cross-entropy of each, or comparisons of positives
  * with their own negatives. */
 enum gnn_link_loss { GNN_LOSS_BCE, GNN_LOSS_BPR, GNN_LOSS_SOFTMAX };
@@ -59,6 +65,7 @@ struct gnn_model_config {
     uint32_t target;          /* node type that is classified, or that the tails of links are of */
     enum gnn_decoder decoder; /* of models of links, whose `outputs` are embeddings; else NONE */
     uint32_t heads;           /* then, the node type that the heads of links are of */
+    uint32_t scores;          /* and how many outputs the decoder has */
     enum gnn_link_loss loss;  /* and what they were learned by */
     char **class_name;        /* names of classes, or of columns of labels; NULL: numbers */
     struct gnn_model_ntype *ntype;
@@ -73,7 +80,8 @@ struct gnn_model_config {
 void gnn_model_config_release(struct gnn_model_config *c);
 /* Takes node types, edge types, features, task and number of outputs from the schema; the other
  * members are set by the caller before (layer, nlayers, the widths of hidden layers, flags; of a
- * model of links also decoder, heads, target and outputs). GNN_E_USAGE if they do not fit. */
+ * model of links also decoder, heads, target, task, outputs and scores). GNN_E_USAGE if they do not
+ * fit. */
 int gnn_model_config_fit(struct gnn_model_config *c, const struct gnn_schema *s,
                          struct gnn_err *e) GNN_MUST_USE;
 /* GNN_E_INPUT, naming the difference, unless a graph with this schema can be fed to the model. */
@@ -83,12 +91,17 @@ int gnn_model_config_match(const struct gnn_model_config *c, const struct gnn_sc
 static inline uint32_t gnn_model_classes(const struct gnn_model_config *c)
 {
     const uint32_t n = gnn_task_labels[c->task].classes;
-    return n ? n : c->outputs;
+    return n ? n : c->decoder ? c->scores : c->outputs;
 }
-/* Numbers that an example gets: an output each, or, of links, the score. */
+/* Numbers that an example gets: an output each, of the last layer or, of links, of the decoder. */
 static inline uint32_t gnn_model_scores(const struct gnn_model_config *c)
 {
-    return c->decoder ? 1 : c->outputs;
+    return c->decoder ? c->scores : c->outputs;
+}
+/* Whether links are told from negatives; else examples have labels. */
+static inline bool gnn_model_tells_links(const struct gnn_model_config *c)
+{
+    return c->task == GNN_TASK_LINKS;
 }
 /* Whether outputs of type t are computed. */
 static inline bool gnn_model_targets(const struct gnn_model_config *c, uint32_t t)

@@ -37,17 +37,23 @@ static unsigned of_type(const struct gnn_predict_links *q, unsigned end)
     return q->type[end] == q->type[HEAD] ? HEAD : TAIL;
 }
 
+/* How many links it has, without negatives. */
+static uint64_t links_of(const struct fetched *f)
+{
+    return f->b->rows[GNN_UNIT_PAIRS];
+}
+
 /* Local numbers of the ends of example i: the positives come first. */
 static const uint32_t *ends_of(const struct fetched *f, uint64_t i)
 {
-    return i < f->x.positives ? f->b->pair + 2 * i : f->b->negative + 2 * (i - f->x.positives);
+    return i < links_of(f) ? f->b->pair + 2 * i : f->b->negative + 2 * (i - links_of(f));
 }
 
 /* The position in its set of the link, or of the negative's positive. */
 static uint64_t input_of(const struct gnn_predict_links *q, const struct fetched *f, uint64_t i)
 {
     const struct gnn_drawn drawn = gnn_sampling_drawn(&q->meta->sampling, f->b->split);
-    const uint64_t p = f->x.positives;
+    const uint64_t p = links_of(f);
     return f->b->input[i < p ? i : gnn_drawn_positive(drawn, i - p, p)];
 }
 
@@ -83,7 +89,7 @@ static int check_finite(const struct gnn_predict_links *q, const struct fetched 
     return gnn_fail(e, GNN_E_RUN,
                     "the %s of %slink %" PRIu64 " of set %s is not finite (%g): do the features "
                     "contain NaN, or are the weights too large?",
-                    what, i < f->x.positives ? "" : "a negative of ", input_of(q, f, i),
+                    what, i < links_of(f) ? "" : "a negative of ", input_of(q, f, i),
                     q->meta->sampling.split[f->b->split], (double)v[k]);
 }
 
@@ -91,8 +97,19 @@ static int check_scores(const struct gnn_predict_links *q, const struct fetched 
                         struct gnn_err *e)
 {
     const float *z = q->z.data;
-    const uint64_t k = gnn_first_not_finite(z, f->x.n);
-    return k < f->x.n ? check_finite(q, f, k, z + k, 1, "score", e) : 0;
+    const uint64_t w = gnn_model_scores(&q->m->c), n = f->x.n * w, k = gnn_first_not_finite(z, n);
+    return k < n ? check_finite(q, f, k / w, z + k, 1, "score", e) : 0;
+}
+
+/* Of links that have labels. */
+static int fetch_labels(struct gnn_predict_links *q, const struct fetched *f, struct gnn_err *e)
+{
+    if (gnn_model_tells_links(&q->m->c))
+        return 0;
+    return gnn_examples_labelled(&f->x, q->m, e)
+               ? e->code
+               : gnn_predict_fetch(q->o.ops, &q->y, f->x.y->data,
+                                   f->x.n * gnn_dtype_bytes(f->x.y->dtype), e);
 }
 
 /* Passes a batch through the model, and waits for what comes of it. */
@@ -106,23 +123,45 @@ static int pass_batch(struct gnn_predict_links *q, const struct gnn_batch *b, st
     if (o->enter(o, b, e) || gnn_net_forward(&q->net, q->params.data, b, q->meta, &mode, &z, e))
         return e->code;
     gnn_batch_examples(q->m, q->meta, b, &f->x);
-    if (gnn_predict_fetch(q->o.ops, &q->z, z, f->x.n * sizeof *z, e) ||
-        fetch_nodes(q, b, HEAD, e) || fetch_nodes(q, b, TAIL, e))
+    if (gnn_predict_fetch(q->o.ops, &q->z, z, f->x.n * gnn_model_scores(&q->m->c) * sizeof *z, e) ||
+        (q->o.scores && fetch_labels(q, f, e)) || fetch_nodes(q, b, HEAD, e) ||
+        fetch_nodes(q, b, TAIL, e))
         return e->code;
     o->mark(o, 0);
     o->leave(o, b);
     return o->wait(o, 0, e) || check_scores(q, f, e) ? e->code : 0;
 }
 
+/* Positives, and then negatives, are told by their places. */
+static int mark_positives(struct gnn_predict_links *q, const struct gnn_examples *x,
+                          struct gnn_labels *y, struct gnn_err *e)
+{
+    if (q->o.ops->fit_host(q->o.ops, &q->y, x->n, sizeof(float), "labels", e))
+        return e->code;
+    y->target = q->y.data;
+    gnn_fill(y->target, x->positives, 1);
+    gnn_fill(y->target + x->positives, x->n - x->positives, 0);
+    return 0;
+}
+
+static int read_labels(struct gnn_predict_links *q, const struct gnn_examples *x,
+                       struct gnn_labels *y, struct gnn_err *e)
+{
+    struct gnn_tensor t = *x->y;
+    t.data = q->y.data;
+    if (gnn_labels_read(&q->labels, q->m->c.task, gnn_model_scores(&q->m->c), &t, x->n, e))
+        return e->code;
+    *y = q->labels;
+    return 0;
+}
+
 static int measure_batch(struct gnn_predict_links *q, const struct fetched *f, struct gnn_err *e)
 {
     const uint32_t n = f->x.n;
-    if (gnn_buf_fit(&q->y, n, sizeof(float), "labels", e) ||
-        gnn_buf_fit(&q->loss, n, sizeof(double), "losses", e))
+    struct gnn_labels y = {.draws = NULL};
+    if (gnn_buf_fit(&q->loss, n, sizeof(double), "losses", e) ||
+        (gnn_model_tells_links(&q->m->c) ? mark_positives : read_labels)(q, &f->x, &y, e))
         return e->code;
-    const struct gnn_labels y = {.target = q->y.data};
-    gnn_fill(y.target, f->x.positives, 1);
-    gnn_fill(y.target + f->x.positives, n - f->x.positives, 0);
     double *loss = q->loss.data;
     if (gnn_examples_loss(&f->x, q->m, &gnn_ops_cpu, q->z.data, y.target, 1, loss, NULL, e))
         return e->code;
@@ -130,6 +169,25 @@ static int measure_batch(struct gnn_predict_links *q, const struct fetched *f, s
     for (uint32_t i = 0; q->m->c.loss == GNN_LOSS_SOFTMAX && !f->x.each && i < n; i++)
         loss[i] = NAN;
     return gnn_score_add(&q->score[f->b->split], q->z.data, &y, n, loss, e);
+}
+
+/* What is written of each link, by columns; scores are as they are. */
+static uint64_t count_cells(const struct gnn_predict_links *q)
+{
+    return q->o.what == GNN_OUT_SCORES ? 1 : gnn_output_columns(&q->form);
+}
+
+static int form_cells(struct gnn_predict_links *q, const struct fetched *f, const float **cells,
+                      struct gnn_err *e)
+{
+    *cells = q->z.data;
+    if (q->o.what == GNN_OUT_SCORES)
+        return 0;
+    if (gnn_buf_fit(&q->formed, f->x.n * count_cells(q), sizeof **cells, "outputs", e))
+        return e->code;
+    gnn_output_form(&q->form, q->z.data, f->x.n, q->formed.data);
+    *cells = q->formed.data;
+    return 0;
 }
 
 /* ---- an array ---- */
@@ -169,10 +227,12 @@ static int check_embedding(const struct gnn_predict_links *q, const struct fetch
 
 static int keep_batch(struct gnn_predict_links *q, const struct fetched *f, struct gnn_err *e)
 {
-    const uint64_t d = q->m->c.outputs;
-    if (q->o.what == GNN_OUT_SCORES)
-        return keep_numbers(q, q->z.data, f->x.positives, q->links, e);
-    for (uint64_t i = 0; i < f->x.positives; i++)
+    const uint64_t d = q->m->c.outputs, w = count_cells(q), links = links_of(f);
+    const float *cells;
+    if (q->o.what != GNN_OUT_EMBEDDINGS)
+        return form_cells(q, f, &cells, e) ? e->code
+                                           : keep_numbers(q, cells, links * w, q->links * w, e);
+    for (uint64_t i = 0; i < links; i++)
         for (unsigned end = 0; end < ENDS; end++)
             if (check_embedding(q, f, i, end, e) ||
                 keep_numbers(q, embedding_of(q, f, i, end), d, (ENDS * (q->links + i) + end) * d,
@@ -181,18 +241,35 @@ static int keep_batch(struct gnn_predict_links *q, const struct fetched *f, stru
     return 0;
 }
 
+/* Classes are whole numbers in a file, and f32 until then. */
+static int write_classes(const struct gnn_predict_links *q, struct gnn_io *io, const float *cells,
+                         struct gnn_err *e)
+{
+    for (uint64_t i = 0; i < q->links; i++) {
+        const int32_t k = (int32_t)cells[i];
+        if (gnn_io_write(io, &k, sizeof k, e))
+            return e->code;
+    }
+    return 0;
+}
+
 static int write_array(struct gnn_predict_links *q, struct gnn_io *io, struct gnn_err *e)
 {
     uint8_t head[256];
-    const bool scores = q->o.what == GNN_OUT_SCORES;
-    const uint64_t d = q->m->c.outputs, each = scores ? 1 : ENDS * d;
-    const struct gnn_npy t = {
-        .dtype = GNN_F32, .ndim = scores ? 1 : 3, .shape = {q->links, ENDS, d}};
+    const bool embeddings = q->o.what == GNN_OUT_EMBEDDINGS, classes = q->o.what == GNN_OUT_CLASSES;
+    const uint64_t d = q->m->c.outputs, w = embeddings ? ENDS : count_cells(q),
+                   each = embeddings ? ENDS * d : w;
+    const struct gnn_npy t = {.dtype = classes ? GNN_I32 : GNN_F32,
+                              .ndim = embeddings ? 3
+                                      : w > 1    ? 2
+                                                 : 1,
+                              .shape = {q->links, w, d}};
     if (q->spill && gnn_spill_end(q->spill, e))
         return e->code;
     const void *data = q->spill ? gnn_spill_data(q->spill) : q->cells.data;
     return gnn_io_write(io, head, gnn_npy_header(&t, head), e) ||
-                   gnn_io_write(io, data, q->links * each * sizeof(float), e) ||
+                   (classes ? write_classes(q, io, data, e)
+                            : gnn_io_write(io, data, q->links * each * sizeof(float), e)) ||
                    gnn_spill_check(q->spill, e)
                ? e->code
                : 0;
@@ -202,7 +279,7 @@ static int write_array(struct gnn_predict_links *q, struct gnn_io *io, struct gn
 
 static bool has_negatives(const struct gnn_predict_links *q)
 {
-    return q->o.what == GNN_OUT_SCORES && q->meta->sampling.links.negatives;
+    return q->o.what == GNN_OUT_SCORES && q->meta->sampling.links.negatives; /* of no other */
 }
 
 static enum gnn_dtype time_type(const struct gnn_predict_links *q)
@@ -211,17 +288,36 @@ static enum gnn_dtype time_type(const struct gnn_predict_links *q)
     return gnn_sampling_is_temporal(s) ? gnn_sampling_time_dtype(s) : 0;
 }
 
+/* Names of the columns of outputs. */
+static int put_names(const struct gnn_predict_links *q, struct gnn_csv *c, struct gnn_err *e)
+{
+    const bool embeddings = q->o.what == GNN_OUT_EMBEDDINGS;
+    const uint64_t n = embeddings ? q->m->c.outputs : count_cells(q);
+    /* Of two classes with one output, it is the second's. */
+    const uint64_t from = q->o.what == GNN_OUT_PROBS && n == 1;
+    if (q->o.what == GNN_OUT_SCORES || q->o.what == GNN_OUT_CLASSES)
+        return gnn_csv_text(
+            c, q->o.what == GNN_OUT_SCORES ? ",score,probability" : ",class,probability", e);
+    for (uint64_t k = from; k < from + n; k++)
+        if (gnn_csv_text(c,
+                         embeddings                    ? ",embedding_"
+                         : q->o.what == GNN_OUT_VALUES ? ",value_"
+                                                       : ",probability_",
+                         e) ||
+            gnn_csv_count(c, k, e))
+            return e->code;
+    return 0;
+}
+
 /* The names of columns. */
 static int write_head(struct gnn_predict_links *q, struct gnn_io *io, struct gnn_err *e)
 {
-    const bool scores = q->o.what == GNN_OUT_SCORES;
+    const bool ends = q->o.what == GNN_OUT_EMBEDDINGS;
     struct gnn_csv c = {&q->text, 0};
-    int rc = !q->o.listed || !scores ? gnn_csv_text(&c, "input,", e) : 0;
-    rc = rc ? rc : gnn_csv_text(&c, scores ? "head,tail" : "end,id", e);
+    int rc = !q->o.listed || ends ? gnn_csv_text(&c, "input,", e) : 0;
+    rc = rc ? rc : gnn_csv_text(&c, ends ? "end,id" : "head,tail", e);
     rc = !rc && time_type(q) ? gnn_csv_text(&c, ",time", e) : rc;
-    rc = !rc && scores ? gnn_csv_text(&c, ",score,probability", e) : rc;
-    for (uint32_t k = 0; !rc && !scores && k < q->m->c.outputs; k++)
-        rc = gnn_csv_text(&c, ",embedding_", e) || gnn_csv_count(&c, k, e) ? e->code : 0;
+    rc = rc ? rc : put_names(q, &c, e);
     rc = !rc && has_negatives(q) ? gnn_csv_text(&c, ",negative", e) : rc;
     rc = !rc && !q->o.listed ? gnn_csv_text(&c, ",set", e) : rc;
     rc = rc ? rc : gnn_csv_text(&c, "\n", e);
@@ -269,17 +365,27 @@ static int put_set(const struct gnn_predict_links *q, const struct fetched *f, s
     return rc ? rc : gnn_csv_text(c, "\n", e);
 }
 
-static int put_score(const struct gnn_predict_links *q, const struct fetched *f, uint64_t i,
-                     struct gnn_csv *c, struct gnn_err *e)
+/* The outputs of a link: a score has its probability. */
+static int put_cells(const struct gnn_predict_links *q, const float *cells, struct gnn_csv *c,
+                     struct gnn_err *e)
 {
-    const float z = ((const float *)q->z.data)[i];
-    float p = z;
+    float p = cells[0];
+    for (uint64_t k = 0; k < count_cells(q); k++)
+        if (gnn_csv_text(c, ",", e) || gnn_csv_number(c, cells[k], e))
+            return e->code;
+    if (q->o.what != GNN_OUT_SCORES)
+        return 0;
     gnn_tasks[q->m->c.task].probs(&p, 1, 1);
+    return gnn_csv_text(c, ",", e) || gnn_csv_number(c, p, e) ? e->code : 0;
+}
+
+static int put_link(const struct gnn_predict_links *q, const struct fetched *f, uint64_t i,
+                    const float *cells, struct gnn_csv *c, struct gnn_err *e)
+{
     if ((!q->o.listed && put_input(q, f, i, c, e)) || put_id(q, f, i, HEAD, c, e) ||
         gnn_csv_text(c, ",", e) || put_id(q, f, i, TAIL, c, e) || put_time(q, f, i, c, e) ||
-        gnn_csv_text(c, ",", e) || gnn_csv_number(c, z, e) || gnn_csv_text(c, ",", e) ||
-        gnn_csv_number(c, p, e) ||
-        (has_negatives(q) && gnn_csv_text(c, i < f->x.positives ? ",0" : ",1", e)))
+        put_cells(q, cells, c, e) ||
+        (has_negatives(q) && gnn_csv_text(c, i < links_of(f) ? ",0" : ",1", e)))
         return e->code;
     return put_set(q, f, c, e);
 }
@@ -301,12 +407,13 @@ static int put_embedding(const struct gnn_predict_links *q, const struct fetched
 static int write_batch(struct gnn_predict_links *q, const struct fetched *f, struct gnn_io *io,
                        struct gnn_err *e)
 {
-    const bool scores = q->o.what == GNN_OUT_SCORES;
+    const bool ends = q->o.what == GNN_OUT_EMBEDDINGS;
     struct gnn_csv c = {&q->text, 0};
-    int rc = 0;
-    for (uint64_t i = 0; !rc && scores && i < f->x.n; i++)
-        rc = put_score(q, f, i, &c, e);
-    for (uint64_t i = 0; !rc && !scores && i < f->x.positives; i++)
+    const float *cells = NULL;
+    int rc = ends ? 0 : form_cells(q, f, &cells, e);
+    for (uint64_t i = 0; !rc && !ends && i < f->x.n; i++)
+        rc = put_link(q, f, i, cells + i * count_cells(q), &c, e);
+    for (uint64_t i = 0; !rc && ends && i < links_of(f); i++)
         rc = put_embedding(q, f, i, HEAD, &c, e) || put_embedding(q, f, i, TAIL, &c, e) ? e->code
                                                                                         : 0;
     return rc ? rc : gnn_io_write(io, q->text.data, c.n, e);
@@ -329,7 +436,7 @@ static int one_batch(void *arg, const struct gnn_batch *b, struct gnn_err *e)
         return e->code;
     if (r->io->fd >= 0 && (q->o.text ? write_batch(q, &f, r->io, e) : keep_batch(q, &f, e)))
         return e->code;
-    q->links += f.x.positives;
+    q->links += links_of(&f);
     return 0;
 }
 
@@ -354,7 +461,8 @@ static int start_run(struct gnn_predict_links *q, struct gnn_err *e)
     const struct gnn_ops *o = q->o.ops;
     if (gnn_net_fits(m, q->meta, e))
         return e->code;
-    if (q->o.scores && !s->links.negatives)
+    const bool told = gnn_model_tells_links(&m->c);
+    if (q->o.scores && told && !s->links.negatives)
         return gnn_fail(e, GNN_E_USAGE,
                         "metrics tell links from negatives, and the batches have none "
                         "(gnn-sample --negatives)");
@@ -369,7 +477,7 @@ static int start_run(struct gnn_predict_links *q, struct gnn_err *e)
     for (uint32_t i = 0; i < s->nsplits; i++) {
         if (gnn_score_init(&q->score[i], m->c.task, gnn_model_scores(&m->c),
                            gnn_metric_ranks(q->o.measure.metric), e) ||
-            (q->o.scores && gnn_score_links(&q->score[i], q->o.measure, e)))
+            (q->o.scores && told && gnn_score_links(&q->score[i], q->o.measure, e)))
             return e->code;
         q->score[i].class_weight = gnn_examples_weight(m);
     }
@@ -382,7 +490,11 @@ int gnn_predict_links_run(struct gnn_predict_links *q, const struct gnn_model *m
 {
     struct gnn_io io;
     *q = (struct gnn_predict_links){
-        .m = m, .meta = src->meta, .o = *o, .type = {m->c.heads, m->c.target}};
+        .m = m,
+        .meta = src->meta,
+        .o = *o,
+        .type = {m->c.heads, m->c.target},
+        .form = {.m = m, .what = o->what, .text = o->text, .width = gnn_model_scores(&m->c)}};
     gnn_io_init(&io, o->fd, o->file);
     if (start_run(q, e) || (o->fd >= 0 && o->text && write_head(q, &io, e)) ||
         all_batches(q, src, &io, e) || (o->s && gnn_store_verified(o->s, e)) ||
@@ -405,15 +517,16 @@ void gnn_predict_links_release(struct gnn_predict_links *q)
     gnn_free(q->score);
     gnn_net_release(&q->net);
     o->release(o, &q->params);
-    struct gnn_buf *const fetched[] = {&q->z,    &q->node[HEAD], &q->node[TAIL],
-                                       &q->time, &q->rows[HEAD], &q->rows[TAIL]};
+    struct gnn_buf *const fetched[] = {&q->z,          &q->node[HEAD], &q->node[TAIL], &q->time,
+                                       &q->rows[HEAD], &q->rows[TAIL], &q->y};
     for (size_t i = 0; i < sizeof fetched / sizeof *fetched; i++)
         o->release_host(o, fetched[i]);
-    struct gnn_buf *const kept[] = {&q->y, &q->loss, &q->text, &q->cells};
+    struct gnn_buf *const kept[] = {&q->loss, &q->text, &q->cells, &q->formed};
     for (size_t i = 0; i < sizeof kept / sizeof *kept; i++)
         gnn_buf_release(kept[i]);
     for (unsigned end = 0; end < ENDS; end++)
         gnn_names_release(&q->names[end]);
+    gnn_labels_release(&q->labels);
     gnn_spill_free(q->spill);
     *q = (struct gnn_predict_links){0};
 }

@@ -19,14 +19,14 @@ struct gnn_predict_links_opts {
     int fd;                    /* where rows are written, which is taken over; -1: nowhere */
     const char *file;          /* its name, for messages */
     /* GNN_OUT_SCORES: a number each, and as text the ids of both ends, their time, if there is one,
-     * the score and its probability. GNN_OUT_EMBEDDINGS: (2, outputs) numbers each, and as text a
-     * line for each end. */
+     * the score and its probability; of labels of links, what gnn_output_form makes of the scores,
+     * likewise. GNN_OUT_EMBEDDINGS: (2, outputs) numbers each, and as text a line for each end. */
     enum gnn_predict_output what;
     bool text;          /* a table in text, which has negatives, too, not an array */
     bool listed;        /* the table does not say where a link is in its set, and in which */
     uint64_t memory;    /* bytes of an array held in memory; more are in a file */
     const char *tmpdir; /* the folder of that temporary file */
-    bool scores;        /* measures links against their negatives, which they must have then */
+    bool scores; /* measures links by their labels, or negatives, which they must have then */
     struct gnn_measure measure;
     void *arg;
     void (*progress)(void *arg, uint64_t done, uint64_t total); /* links; total 0: not known */
@@ -44,6 +44,9 @@ struct gnn_predict_links {
     /* Numbers of a batch, in the host's memory: scores; ids, times and embeddings of the nodes that
      * it begins with, by type; labels and losses */
     struct gnn_buf z, node[2], time, rows[2], y, loss;
+    struct gnn_output form; /* of labels, and */
+    struct gnn_buf formed;  /* what it makes of the scores */
+    struct gnn_labels labels;
     struct gnn_names names[2];
     struct gnn_buf text;     /* lines of a batch */
     struct gnn_buf cells;    /* of an array */

@@ -19,21 +19,32 @@ void gnn_output_release(struct gnn_output *o)
 
 /* ---- the form ---- */
 
-/* What a model of links has: embeddings of nodes, and scores of pairs of them. */
-static int choose_of_links(bool nodes, const char *word, int n, int *what, struct gnn_err *e)
+/* Whether a kind is of links that are told from negatives, of classes or of numbers. */
+static bool is_of_task(const struct gnn_model *m, int what)
 {
+    const bool told = gnn_model_tells_links(&m->c), values = !gnn_tasks[m->c.task].probs;
+    return what == GNN_OUT_SCORES ? told : what == GNN_OUT_VALUES ? values : !told && !values;
+}
+
+/* What a model of links has: embeddings of nodes and, of pairs of them, what its task is. */
+static int choose_of_links(const struct gnn_model *m, bool nodes, const char *word, int n,
+                           int *what, struct gnn_err *e)
+{
+    const bool told = gnn_model_tells_links(&m->c), values = !gnn_tasks[m->c.task].probs;
+    const char *usual = told ? "scores" : values ? "values" : "classes";
     if (*what < 0)
-        *what = GNN_OUT_SCORES;
-    if (*what == GNN_OUT_SCORES && nodes)
+        *what = told ? GNN_OUT_SCORES : values ? GNN_OUT_VALUES : GNN_OUT_CLASSES;
+    if (*what != GNN_OUT_EMBEDDINGS && is_of_task(m, *what) && nodes)
         return gnn_fail(e, GNN_E_USAGE,
-                        "the model is of links, and scores are of pairs of nodes: expected "
-                        "--output-kind embeddings, or --store STORE --seeds FILE");
-    return *what == GNN_OUT_SCORES || *what == GNN_OUT_EMBEDDINGS
+                        "the model is of links, and %s are of pairs of nodes: expected "
+                        "--output-kind embeddings, or --store STORE --seeds FILE",
+                        usual);
+    return *what == GNN_OUT_EMBEDDINGS || is_of_task(m, *what)
                ? 0
-               : gnn_fail(
-                     e, GNN_E_USAGE,
-                     "--output-kind %.*s: the model is of links: expected scores or embeddings", n,
-                     word);
+               : gnn_fail(e, GNN_E_USAGE,
+                          "--output-kind %.*s: the model is of %s: expected %s%s or embeddings", n,
+                          word, told ? "links" : "labels of links", usual,
+                          told || values ? "" : ", probs");
 }
 
 int gnn_output_choose(const struct gnn_model *m, bool nodes, int *what, struct gnn_err *e)
@@ -42,7 +53,7 @@ int gnn_output_choose(const struct gnn_model *m, bool nodes, int *what, struct g
     int n = 0;
     const char *word = *what < 0 ? "" : gnn_choice_word(GNN_OUTPUT_WORDS, (uint32_t)*what, &n);
     if (m->c.decoder)
-        return choose_of_links(nodes, word, n, what, e);
+        return choose_of_links(m, nodes, word, n, what, e);
     if (*what < 0)
         *what = values ? GNN_OUT_VALUES : GNN_OUT_CLASSES;
     if (*what == GNN_OUT_SCORES)

@@ -37,7 +37,8 @@ static int find_part(struct link_edges *q, uint32_t p, const char *times, struct
                                           : NULL;
     if (!ptr || !ind || (times && !time))
         return fail_tensor(q, p, !ptr ? "indptr" : !ind ? "indices" : times, "is missing", e);
-    q->part[p] = (struct link_part){ptr->data, ind->data, time ? time->data : NULL, ind->shape[0]};
+    q->part[p] =
+        (struct link_part){ptr->data, ind->data, time ? time->data : NULL, ind->shape[0], NULL};
     return 0;
 }
 
@@ -141,20 +142,29 @@ int gnn_link_edges_init(struct link_edges *q, struct gnn_store *s, uint32_t etyp
     return find_ids(q, LINK_HEAD, e) || find_ids(q, LINK_TAIL, e) || find_first(q, e) ? e->code : 0;
 }
 
+bool gnn_link_edges_find(const struct link_edges *q, uint64_t id, uint32_t *part, uint64_t *at,
+                         uint32_t *tail)
+{
+    *tail = gnn_owner_find(q->first, sizeof *q->first, (uint32_t)q->nodes[LINK_TAIL], id);
+    const uint32_t type = q->ntype[LINK_TAIL];
+    const uint64_t v = q->to_store[LINK_TAIL] ? q->to_store[LINK_TAIL][*tail] : *tail;
+    if (!gnn_store_owns(q->store, type, v))
+        return false;
+    *part = gnn_store_owner(q->store, type, v);
+    *at = q->part[*part].indptr[v - q->store->book[type][*part]] + (id - q->first[*tail]);
+    return true;
+}
+
 int gnn_link_edges_at(const struct link_edges *q, uint64_t id, struct link *x, int64_t *time,
                       struct gnn_err *e)
 {
-    const uint32_t tail =
-        gnn_owner_find(q->first, sizeof *q->first, (uint32_t)q->nodes[LINK_TAIL], id);
-    const uint32_t type = q->ntype[LINK_TAIL];
-    const uint64_t v = q->to_store[LINK_TAIL] ? q->to_store[LINK_TAIL][tail] : tail;
-    if (!gnn_store_owns(q->store, type, v)) {
+    uint32_t p, tail;
+    uint64_t at;
+    if (!gnn_link_edges_find(q, id, &p, &at, &tail)) {
         *x = (struct link){{UINT32_MAX, UINT32_MAX}};
         return 0;
     }
-    const uint32_t p = gnn_store_owner(q->store, type, v);
     const struct link_part *part = &q->part[p];
-    const uint64_t at = part->indptr[v - q->store->book[type][p]] + (id - q->first[tail]);
     const uint32_t head = part->indices[at];
     if (head >= q->nodes[LINK_HEAD])
         return fail_tensor(q, p, "indices", "has a source out of range", e);

@@ -17,6 +17,7 @@ struct link_seeds {
     struct link_negatives negatives;
     /* [nsplits] of sets, or of a file; of split 0 without links: all edges are the links */
     struct link_list *list;
+    struct link_labels labels;
     bool evaluated; /* split 0 is a set to evaluate, not to train on, */
     bool fixed;     /* and has the same negatives in all epochs */
 };
@@ -345,9 +346,28 @@ static int add_places(const struct making *k)
     return 0;
 }
 
+/* Labels of this rank's links. */
+static int add_labels(const struct making *k)
+{
+    const struct link_seeds *q = k->q;
+    const struct gnn_meta *m = &k->d->s->meta;
+    const float *listed = q->list[k->d->b->split].label.data;
+    struct gnn_tensor *t;
+    if (gnn_column_presence(m, GNN_COLUMN_LABEL, 0, 0) != GNN_REQUIRED)
+        return 0;
+    if (gnn_column_add(&k->d->b->tensors, m, GNN_COLUMN_LABEL, 0, 0, k->b.n, &t, k->d->e))
+        return k->d->e->code;
+    float *label = t->data;
+    for (uint64_t i = 0; i < k->b.n; i++) {
+        const uint64_t input = k->input[k->b.at ? k->b.at[i] : i];
+        label[i] = listed ? listed[input] : gnn_link_label_of(&q->edges, &m->sampling.links, input);
+    }
+    return 0;
+}
+
 static int add_columns(const struct making *k)
 {
-    if (add_places(k) || add_pairs(k, GNN_COLUMN_PAIR, 0, k->b.n))
+    if (add_places(k) || add_pairs(k, GNN_COLUMN_PAIR, 0, k->b.n) || add_labels(k))
         return k->d->e->code;
     return k->q->s->meta.sampling.links.negatives
                ? add_pairs(k, GNN_COLUMN_NEGATIVE, k->b.n, k->nneg)
@@ -400,7 +420,12 @@ static int add_set(struct link_seeds *q, uint32_t i, const char *name, enum gnn_
     if (times && c->set[set].time != times)
         return gnn_fail(e, GNN_E_USAGE, "%s: the links of set '%s' have no times of dtype %s", path,
                         name, gnn_dtype_name(times));
-    return gnn_link_list_of_set(&q->list[i], &q->edges, (uint32_t)set, e);
+    return gnn_link_list_of_set(&q->list[i], &q->edges, (uint32_t)set, e) ||
+                   (m->links.target &&
+                    gnn_link_labels_of_set(&q->labels, &q->list[i], (uint32_t)set,
+                                           !i && !q->evaluated, e))
+               ? e->code
+               : 0;
 }
 
 /* Fills list i from the seeds' file, a set, or nothing, for all edges; *name: the header's. */
@@ -422,7 +447,7 @@ static int add_links(struct link_seeds *q, uint32_t i, const struct gnn_sampler_
     }
     if (i || strcmp(*name, GNN_ALL_LINKS) != 0)
         return add_set(q, i, *name, times, e);
-    return 0;
+    return m->links.target ? gnn_link_labels_of_edges(&q->labels, &q->edges, !q->evaluated, e) : 0;
 }
 
 /* The set that is trained on, if none is named: train, or, if there is none, all edges. */
@@ -434,12 +459,9 @@ static const char *first_set(const struct sampler *s, const struct gnn_sampler_o
                : GNN_ALL_LINKS;
 }
 
-static int init_negatives(struct link_seeds *q, const struct gnn_sampler_opts *o, struct gnn_err *e)
+static int init_negatives(struct link_seeds *q, struct gnn_err *e)
 {
     const struct gnn_sampling *m = &q->s->meta.sampling;
-    const char *slash = strrchr(m->split[0], '/'), *set = slash ? slash + 1 : m->split[0];
-    q->fixed = o->evaluates;
-    q->evaluated = q->fixed || o->seeds_name || !strcmp(set, "valid") || !strcmp(set, "test");
     const bool use[LINK_KNOWN] = {!q->evaluated, q->evaluated || m->nsplits > 1};
     return m->links.negatives ? gnn_link_negatives_init(&q->negatives, m, &q->edges,
                                                         (int)q->base.tag[0] - 1, use, e)
@@ -454,6 +476,10 @@ static int init_seeds(struct link_seeds *q, const struct gnn_sampler_opts *o, st
     const uint32_t n = o->seeds_name ? 1 : 1 + o->neval;
     const char *first = first_set(s, o);
     const bool all = !o->seeds_name && !strcmp(first, GNN_ALL_LINKS);
+    const char *slash = strrchr(first, '/'), *set = slash ? slash + 1 : first;
+    q->fixed = o->evaluates;
+    q->evaluated = q->fixed || o->seeds_name || !strcmp(set, "valid") || !strcmp(set, "test");
+    q->labels = (struct link_labels){.edges = &q->edges, .links = &m->links};
     m->seed_ntype = s->meta.schema.etype[m->links.etype].dst;
     int rc = gnn_sampling_bind_seeds(m, &s->meta.schema, s->store->path, e);
     if (!rc)
@@ -472,7 +498,10 @@ static int init_seeds(struct link_seeds *q, const struct gnn_sampler_opts *o, st
         m->split_seeds[i] = i || !all ? q->list[i].n : s->meta.schema.etype[m->links.etype].count;
         m->steps[i] = gnn_plan_steps(m->split_seeds[i], m->batch_size, m->drop_last && !i);
     }
-    return rc ? rc : init_negatives(q, o, e);
+    /* Their number is the header's, which a file's pairs do not tell. */
+    if (!rc && m->links.target && !o->seeds_name)
+        rc = gnn_link_labels_finish(&q->labels, &m->links.classes, e);
+    return rc ? rc : init_negatives(q, e);
 }
 
 struct sample_seeds *gnn_link_seeds_new(struct sampler *s, const struct gnn_sampler_opts *o,

@@ -22,6 +22,7 @@ struct link_part {
     const uint32_t *indices; /* store ids of heads */
     const int64_t *time;     /* of edges, in the bits of a frontier entry's; NULL: there are none */
     uint64_t nedges;
+    const void *label; /* the field that edges are labelled by; NULL: they have no labels */
 };
 /* Read-only once made: any thread. With several ranks, of this rank's parts. */
 struct link_edges {
@@ -45,6 +46,11 @@ void gnn_link_edges_release(struct link_edges *q);
 int gnn_link_edges_at(const struct link_edges *q, uint64_t id, struct link *x, int64_t *time,
                       struct gnn_err *e) GNN_MUST_USE;
 
+/* Where an edge is: *part and *at, its place among the part's edges. False: it is another rank's.
+ */
+bool gnn_link_edges_find(const struct link_edges *q, uint64_t id, uint32_t *part, uint64_t *at,
+                         uint32_t *tail);
+
 /* Whether this rank owns a node; always, if there is one rank. */
 bool gnn_link_owns(const struct link_edges *q, unsigned end, uint32_t node);
 /* The rank that does. */
@@ -55,6 +61,7 @@ uint32_t gnn_link_rank_of(const struct link_edges *q, unsigned end, uint32_t nod
 struct link_list {
     struct gnn_buf links; /* struct link (n); ends UINT32_MAX: another rank's */
     struct gnn_buf times; /* i64 (n), as those of edges; none: there are no times */
+    struct gnn_buf label; /* f32 (n); none: there are no labels */
     uint64_t n;
 };
 /* Kinds of numbers of nodes: positions in the store, original ids, ids of the data set
@@ -73,6 +80,31 @@ void gnn_link_list_release(struct link_list *x);
 /* The sum of the links and their times, in hex digits, whatever the partitions. */
 enum { LINK_SUM = 17 };
 void gnn_link_list_sum(const struct link_list *x, char text[LINK_SUM]);
+
+/* ---- (lib/sample/link_labels.c) labels of links, by a field of their edges ---- */
+
+/* Labels of all links of a batch stream, as they are read: over all of them, of all ranks after
+ * _finish. */
+struct link_labels {
+    const struct link_edges *edges;
+    const struct gnn_links *links; /* of the header */
+    /* Largest numbers: of classes; of the links to learn from, of the last class and, from
+     * LINK_CLASSES down, of the first. */
+    uint64_t most[3];
+};
+enum { LINK_CLASSES = 65536 }; /* at most */
+/* Labels of a set, which x lists; trained: it is learned from. GNN_E_INPUT names a link whose label
+ * is none; GNN_E_USAGE: the set does not have the field. */
+int gnn_link_labels_of_set(struct link_labels *l, struct link_list *x, uint32_t set, bool trained,
+                           struct gnn_err *e) GNN_MUST_USE;
+/* Likewise of all edges of the type, which q has then. */
+int gnn_link_labels_of_edges(struct link_labels *l, struct link_edges *q, bool trained,
+                             struct gnn_err *e) GNN_MUST_USE;
+/* How many classes there are, or 0. Collective. GNN_E_INPUT: only one. */
+int gnn_link_labels_finish(struct link_labels *l, uint32_t *classes,
+                           struct gnn_err *e) GNN_MUST_USE;
+/* The label of edge `id`, which this rank has. */
+float gnn_link_label_of(const struct link_edges *q, const struct gnn_links *links, uint64_t id);
 
 /* ---- (lib/sample/link_pairs.c) pairs by the ranks that own an end ---- */
 

@@ -30,7 +30,7 @@ static int check_source(const struct gnn_trainer *t, struct gnn_err *e)
     const struct gnn_sampling *sm = &t->meta->sampling;
     if (gnn_net_fits(t->m, t->meta, e))
         return e->code;
-    if (t->m->c.decoder && !sm->links.negatives)
+    if (gnn_model_tells_links(&t->m->c) && !sm->links.negatives)
         return gnn_fail(e, GNN_E_USAGE,
                         "the links of the batches have no negatives to tell them from "
                         "(gnn-sample --negatives)");
@@ -64,7 +64,7 @@ int gnn_trainer_init(struct gnn_trainer *t, struct gnn_model *m, const struct gn
     t->best_eval = gnn_alloc_zero(ns, sizeof(*t->eval), "scores", e);
     for (uint32_t i = 1; i < ns && !e->code; i++)
         if (!gnn_score_init(&t->score[i], m->c.task, out, gnn_metric_ranks(o->metric.metric), e) &&
-            m->c.decoder)
+            gnn_model_tells_links(&m->c))
             (void)!gnn_score_links(&t->score[i], o->metric, e);
     if (!e->code && !gnn_train_untrained_init(t, e) && !gnn_train_weigh_init(t, e) &&
         !gnn_train_slabs_init(t, e))

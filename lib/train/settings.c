@@ -8,7 +8,7 @@
 
 void gnn_settings_init(struct gnn_settings *s)
 {
-    *s = (struct gnn_settings){.c = {.layer_norm = TRAIN_LAYER_NORM}};
+    *s = (struct gnn_settings){.c = {.layer_norm = TRAIN_LAYER_NORM}, .decoder = -1};
     gnn_train_opts_init(&s->o);
     gnn_layers_init(&s->layers, false);
     s->o.lr = TRAIN_LR;
@@ -61,8 +61,8 @@ struct opt *gnn_model_options(struct gnn_settings *s, struct opt to[GNN_MODEL_OP
          "linear layers of these widths after the layers, and a last one to the outputs; 0: only "
          "the last one; all layers are then hidden"},
         {OPT_CHOICE, 0, "decoder", &s->decoder, "KIND",
-         "score of a link: the dot product of its ends, their cosine, or an MLP of the products of "
-         "their elements (default: dot)",
+         "score of a link: the dot product of its ends, their cosine, an MLP of the products of "
+         "their elements, or of both ends (default: dot; with --target: concat)",
          GNN_DECODERS},
         {OPT_CHOICE, 0, "jk", &s->c.jk, "HOW",
          "jumping knowledge: the input of the head is the concatenation or the maximum of the "
@@ -194,12 +194,21 @@ static int take_links(const struct gnn_settings *s, const struct gnn_meta *meta,
     const struct gnn_sampling *m = &meta->sampling;
     const uint32_t most = gnn_model_hidden(c);
     if (!m->links.type)
-        return s->decoder
+        return s->decoder >= 0
                    ? gnn_fail(e, GNN_E_USAGE, "--decoder requires links: the seeds are nodes")
                    : 0;
     if (c->has_head)
         return gnn_fail(e, GNN_E_USAGE, "--head cannot be used for links: see --decoder");
-    c->decoder = (enum gnn_decoder)(s->decoder + (int)GNN_DECODER_DOT);
+    c->task = gnn_links_task(&m->links);
+    c->scores = c->task == GNN_TASK_MULTICLASS ? m->links.classes : 1;
+    c->decoder = s->decoder >= 0   ? (enum gnn_decoder)(s->decoder + (int)GNN_DECODER_DOT)
+                 : m->links.target ? GNN_DECODER_CONCAT
+                                   : GNN_DECODER_DOT;
+    if (c->scores > 1 && c->decoder < GNN_DECODER_MLP)
+        return gnn_fail(e, GNN_E_USAGE,
+                        "--decoder %s makes one number of a link, which has %u classes: expected "
+                        "mlp or concat",
+                        c->decoder == GNN_DECODER_DOT ? "dot" : "cosine", c->scores);
     c->heads = meta->schema.etype[m->links.etype].src;
     c->target = m->seed_ntype;
     c->outputs = most ? c->width[most - 1] : TRAIN_HIDDEN;
@@ -245,6 +254,9 @@ static int check_loss(const struct gnn_given *g, const struct gnn_meta *meta,
         return is_given(g, "loss")
                    ? gnn_fail(e, GNN_E_USAGE, "--loss requires links: the seeds are nodes")
                    : 0;
+    if (s->links.target && is_given(g, "loss"))
+        return gnn_fail(e, GNN_E_USAGE,
+                        "--loss has no effect with --target: it compares links with negatives");
     for (uint32_t i = 0; m->c.loss == GNN_LOSS_SOFTMAX && i < s->nsplits && i < 2; i++)
         if (gnn_sampling_drawn(s, i).kind != GNN_NEGATIVES_TRIPLET)
             return gnn_fail(e, GNN_E_USAGE, "--loss softmax requires negatives of each link%s",
@@ -276,6 +288,8 @@ int gnn_settings_training(struct gnn_settings *s, const struct gnn_given *g,
     o->total_steps = o->schedule == GNN_COSINE ? steps * (to - from) : 0;
     if (gnn_task_metric(m->c.task, s->metric, &o->metric, e))
         return e->code;
+    if (!gnn_model_tells_links(&m->c))
+        return 0;
     return gnn_measure_of_links(
         &o->metric, s->metric,
         gnn_drawn_each(gnn_sampling_drawn(&meta->sampling, meta->sampling.nsplits > 1)), e);

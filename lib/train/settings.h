@@ -16,7 +16,7 @@ struct gnn_settings {
     struct gnn_model_config c;
     struct gnn_train_opts o;
     int layer, act; /* index into gnn_layers; of an activation, from ReLU on */
-    int decoder;    /* of models of links, from DOT on */
+    int decoder;    /* of models of links, from DOT on; -1: the usual one */
     struct opt_i32s hidden, head;
     const char *edge_weight, *metric;
     double warmup; /* epochs */

@@ -98,7 +98,8 @@ static int check_labels(const struct gnn_trainer *t, const struct gnn_train_half
                         enum gnn_dtype dtype, struct gnn_err *e)
 {
     const struct gnn_labels l = labels_of(h);
-    return gnn_labels_check(&l, t->m->c.task, t->m->c.outputs, h->x.n, h->x.label, y, dtype, e);
+    return gnn_labels_check(&l, t->m->c.task, gnn_model_scores(&t->m->c), h->x.n, h->x.label, y,
+                            dtype, e);
 }
 
 /* The labels of links, to t->y. */
@@ -119,12 +120,13 @@ static int fetch_labels(struct gnn_trainer *t, const struct gnn_batch *b, struct
     gnn_batch_examples(t->m, t->meta, b, x);
     if (gnn_examples_labelled(x, t->m, e))
         return e->code;
-    const uint64_t n = (uint64_t)x->n * gnn_labels_width(c->task, c->outputs);
+    const uint32_t scores = gnn_model_scores(c);
+    const uint64_t n = (uint64_t)x->n * gnn_labels_width(c->task, scores);
     if (o->fit(o, &t->y, n, sizeof(float), "labels", e) ||
         o->fit_host(o, &h->y, n, sizeof(float), "labels", e))
         return e->code;
     if (x->y)
-        o->labels(o, x->y, n, gnn_task_labels[c->task].form, c->outputs, t->y.data);
+        o->labels(o, x->y, n, gnn_task_labels[c->task].form, scores, t->y.data);
     else
         make_labels(t, x);
     o->fetch(o, h->y.data, t->y.data, n * sizeof(float));

@@ -108,7 +108,7 @@ d["decoder"] = "bad"
 del d["decoder"]
 d["link_heads"] = 9
 d["head"] = [1]
-d["task"] = "binary"
+d["task"] = "multilabel"
 d["loss"] = "bad"
 EOF
     for k in 1 2 3 4 5 6; do
