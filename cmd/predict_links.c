@@ -34,9 +34,12 @@ void predict_links_check(const struct gnn_model *m, const char *path, bool batch
         opt_refuse(OPTS(&predict.seed_type), "requires a model of links");
         return;
     }
-    if (feed.comm->size > 1) /* each would write and measure the links of its own partitions */
-        cli_usage("%s is a model of links, which one process predicts, and not several ranks",
-                  path);
+    if (feed.comm->size > 1 && predict.seeds)
+        cli_usage("--seeds: ids of pairs are known to one process, and not to several ranks, which "
+                  "predict sets (--split)");
+    if (feed.comm->size > 1 && !predict.none && predict_links_text(m))
+        cli_usage("a table has the ids of links, which one process knows, and not several ranks: "
+                  "expected -o FILE.npy, or -n");
     predict.heads = is_heads(&m->c);
     if (!batches && (predict.sets.n || predict.none))
         cli_usage("%s is a model of links, whose metrics require batches: gnn-predict --store %s "
@@ -135,6 +138,8 @@ void predict_links(const struct gnn_model *m, struct gnn_source *src, const char
     struct gnn_predict_links_opts o = {.ops = ops,
                                        .s = feed.store_path ? &feed.store : NULL,
                                        .wanted = wanted,
+                                       .comm = feed.comm,
+                                       .writes = !predict.none,
                                        .fd = out,
                                        .file = name,
                                        .what = predict_output_kind(m, false),
@@ -152,7 +157,7 @@ void predict_links(const struct gnn_model *m, struct gnn_source *src, const char
     cli_progress_end();
     const double s = gnn_clock() - start;
     predict_tell("link", q.links, &q.net.pass, s);
-    for (uint32_t i = 0; o.scores && i < sampling->nsplits; i++)
+    for (uint32_t i = 0; o.scores && !feed.comm->rank && i < sampling->nsplits; i++)
         if (!wanted || wanted[i])
             predict_report(&q.score[i], sampling->split[i], o.measure, "pair");
     predict_end("links", q.links, &q.net.pass, s);

@@ -14,6 +14,7 @@
 #include "kernels/rows.h"
 #include "lib/base/io.h"
 #include "lib/base/path.h"
+#include "lib/model/score_ranks.h"
 #include "lib/model/task.h"
 #include "lib/predict/spill.h"
 #include "lib/predict/pass_wanted.h"
@@ -28,7 +29,7 @@ struct fetched {
 
 static bool has_embeddings(const struct gnn_predict_links *q)
 {
-    return q->o.fd >= 0 && q->o.what == GNN_OUT_EMBEDDINGS;
+    return q->o.writes && q->o.what == GNN_OUT_EMBEDDINGS;
 }
 
 /* The buffer of an end's node type: that of heads, if both are of one. */
@@ -41,6 +42,12 @@ static unsigned of_type(const struct gnn_predict_links *q, unsigned end)
 static uint64_t links_of(const struct fetched *f)
 {
     return f->b->rows[GNN_UNIT_PAIRS];
+}
+
+/* Likewise of all ranks. */
+static uint64_t all_links(const struct gnn_predict_links *q, const struct fetched *f)
+{
+    return q->o.comm->size > 1 ? f->b->seeds : links_of(f);
 }
 
 /* Local numbers of the ends of example i: the positives come first. */
@@ -225,20 +232,34 @@ static int check_embedding(const struct gnn_predict_links *q, const struct fetch
                         end ? "tail's embedding" : "head's embedding", e);
 }
 
+/* Embeddings of the ends of this rank's links, in q->formed. */
+static int take_ends(struct gnn_predict_links *q, const struct fetched *f, struct gnn_err *e)
+{
+    const uint64_t d = q->m->c.outputs;
+    if (gnn_buf_fit(&q->formed, links_of(f) * ENDS * d, sizeof(float), "outputs", e))
+        return e->code;
+    float *to = q->formed.data;
+    for (uint64_t i = 0; i < links_of(f); i++)
+        for (unsigned end = 0; end < ENDS; end++, to += d) {
+            if (check_embedding(q, f, i, end, e))
+                return e->code;
+            memcpy(to, embedding_of(q, f, i, end), d * sizeof *to);
+        }
+    return 0;
+}
+
+/* Of an array, rank 0 keeps what all have of a batch. */
 static int keep_batch(struct gnn_predict_links *q, const struct fetched *f, struct gnn_err *e)
 {
-    const uint64_t d = q->m->c.outputs, w = count_cells(q), links = links_of(f);
-    const float *cells;
-    if (q->o.what != GNN_OUT_EMBEDDINGS)
-        return form_cells(q, f, &cells, e) ? e->code
-                                           : keep_numbers(q, cells, links * w, q->links * w, e);
-    for (uint64_t i = 0; i < links; i++)
-        for (unsigned end = 0; end < ENDS; end++)
-            if (check_embedding(q, f, i, end, e) ||
-                keep_numbers(q, embedding_of(q, f, i, end), d, (ENDS * (q->links + i) + end) * d,
-                             e))
-                return e->code;
-    return 0;
+    const bool ends = q->o.what == GNN_OUT_EMBEDDINGS;
+    const uint64_t w = ends ? (uint64_t)ENDS * q->m->c.outputs : count_cells(q);
+    const float *cells, *merged;
+    if (ends ? take_ends(q, f, e) : form_cells(q, f, &cells, e))
+        return e->code;
+    if (gnn_link_merge_rows(&q->merge, f->b->at, links_of(f), all_links(q, f),
+                            ends ? q->formed.data : cells, w, &merged, e))
+        return e->code;
+    return q->o.comm->rank ? 0 : keep_numbers(q, merged, all_links(q, f) * w, q->links * w, e);
 }
 
 /* Classes are whole numbers in a file, and f32 until then. */
@@ -434,9 +455,9 @@ static int one_batch(void *arg, const struct gnn_batch *b, struct gnn_err *e)
     struct fetched f;
     if (pass_batch(q, b, &f, e) || (q->o.scores && measure_batch(q, &f, e)))
         return e->code;
-    if (r->io->fd >= 0 && (q->o.text ? write_batch(q, &f, r->io, e) : keep_batch(q, &f, e)))
+    if (q->o.writes && (q->o.text ? write_batch(q, &f, r->io, e) : keep_batch(q, &f, e)))
         return e->code;
-    q->links += links_of(&f);
+    q->links += all_links(q, &f);
     return 0;
 }
 
@@ -484,6 +505,14 @@ static int start_run(struct gnn_predict_links *q, struct gnn_err *e)
     return 0;
 }
 
+static int sum_ranks(struct gnn_predict_links *q, struct gnn_err *e)
+{
+    for (uint32_t i = 0; q->o.scores && i < q->meta->sampling.nsplits; i++)
+        if (gnn_score_sum(&q->score[i], q->o.comm, e))
+            return e->code;
+    return 0;
+}
+
 int gnn_predict_links_run(struct gnn_predict_links *q, const struct gnn_model *m,
                           struct gnn_source *src, const struct gnn_predict_links_opts *o,
                           struct gnn_err *e)
@@ -496,8 +525,9 @@ int gnn_predict_links_run(struct gnn_predict_links *q, const struct gnn_model *m
         .type = {m->c.heads, m->c.target},
         .form = {.m = m, .what = o->what, .text = o->text, .width = gnn_model_scores(&m->c)}};
     gnn_io_init(&io, o->fd, o->file);
-    if (start_run(q, e) || (o->fd >= 0 && o->text && write_head(q, &io, e)) ||
-        all_batches(q, src, &io, e) || (o->s && gnn_store_verified(o->s, e)) ||
+    if (gnn_link_merge_init(&q->merge, o->comm, e) || start_run(q, e) ||
+        (o->fd >= 0 && o->text && write_head(q, &io, e)) || all_batches(q, src, &io, e) ||
+        sum_ranks(q, e) || (o->s && gnn_store_verified(o->s, e)) ||
         (o->fd >= 0 && !o->text && write_array(q, &io, e))) {
         if (o->fd >= 0)
             close(o->fd);
@@ -527,6 +557,7 @@ void gnn_predict_links_release(struct gnn_predict_links *q)
     for (unsigned end = 0; end < ENDS; end++)
         gnn_names_release(&q->names[end]);
     gnn_labels_release(&q->labels);
+    gnn_link_merge_release(&q->merge);
     gnn_spill_free(q->spill);
     *q = (struct gnn_predict_links){0};
 }

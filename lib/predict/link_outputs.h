@@ -9,6 +9,7 @@
 #include "lib/model/metrics.h"
 #include "lib/model/net.h"
 #include "lib/predict/csv_cells.h"
+#include "lib/predict/link_merge.h"
 #include "lib/predict/output.h"
 #include "lib/store/names.h"
 
@@ -16,16 +17,18 @@ struct gnn_predict_links_opts {
     const struct gnn_ops *ops; /* where to compute; must outlive the run */
     struct gnn_store *s;       /* the store that the batches were drawn from; NULL: a stream */
     const bool *wanted;        /* [nsplits] batches of other splits are passed over; NULL: all */
-    int fd;                    /* where rows are written, which is taken over; -1: nowhere */
-    const char *file;          /* its name, for messages */
+    bool writes;               /* outputs are written, */
+    int fd;           /* to this file, which is taken over; -1: not by this rank, or not at all */
+    const char *file; /* its name, for messages */
     /* GNN_OUT_SCORES: a number each, and as text the ids of both ends, their time, if there is one,
      * the score and its probability; of labels of links, what gnn_output_form makes of the scores,
      * likewise. GNN_OUT_EMBEDDINGS: (2, outputs) numbers each, and as text a line for each end. */
     enum gnn_predict_output what;
-    bool text;          /* a table in text, which has negatives, too, not an array */
-    bool listed;        /* the table does not say where a link is in its set, and in which */
-    uint64_t memory;    /* bytes of an array held in memory; more are in a file */
-    const char *tmpdir; /* the folder of that temporary file */
+    bool text;             /* a table in text, which has negatives, too, not an array */
+    bool listed;           /* the table does not say where a link is in its set, and in which */
+    uint64_t memory;       /* bytes of an array held in memory; more are in a file */
+    const char *tmpdir;    /* the folder of that temporary file */
+    struct gnn_comm *comm; /* the ranks that share the batches: an array is written by rank 0 */
     bool scores; /* measures links by their labels, or negatives, which they must have then */
     struct gnn_measure measure;
     void *arg;
@@ -38,9 +41,10 @@ struct gnn_predict_links {
     struct gnn_predict_links_opts o;
     struct gnn_net net;
     struct gnn_score *score; /* [nsplits] */
-    uint64_t links;          /* without negatives */
-    uint32_t type[2];        /* node types of heads and tails */
-    struct gnn_buf params;   /* in the operations' memory */
+    uint64_t links;          /* without negatives, of all ranks */
+    struct gnn_link_merge merge;
+    uint32_t type[2];      /* node types of heads and tails */
+    struct gnn_buf params; /* in the operations' memory */
     /* Numbers of a batch, in the host's memory: scores; ids, times and embeddings of the nodes that
      * it begins with, by type; labels and losses */
     struct gnn_buf z, node[2], time, rows[2], y, loss;
