@@ -18,7 +18,7 @@
 static const char *output;
 static bool force;
 static struct gnn_import_opts o;
-static struct opt_list map, split, allow, nodes, features, labels;
+static struct opt_list map, split, allow, nodes, features, labels, reverses;
 static const char *time_from, *weight_from;
 static struct gnn_link_split_opts links;
 static uint64_t seed = 1;
@@ -63,6 +63,8 @@ static const struct opt opts[] = {
      .help = "add the reverse of each edge, unless the input contains it"},
     {OPT_FLAG, 0, "directed", &o.directed,
      .help = "keep edges as they are, whatever the format says about their direction"},
+    {OPT_LIST, 0, "reverse-of", &reverses, "TYPE=TYPE",
+     "the first edge type has the reverses of the second (default: by names rev_..., or found)"},
     {OPT_FLAG, 0, "dedup", &o.dedup, .help = "keep only the first of several equal edges"},
     {OPT_CHOICE, 0, "self-loops", &loops, "WHAT", "what to do with self-loops (default: keep)",
      "keep|add|remove"},
@@ -205,6 +207,8 @@ static void finish_opts(void)
     o.nfeatures = features.n;
     o.labels = labels.v;
     o.nlabels = labels.n;
+    o.reverse_of = reverses.v;
+    o.nreverse_of = reverses.n;
     take_nodes();
     o.seed = seed;
     o.threads = threads;
@@ -223,8 +227,8 @@ static void split_alone(int nargs)
     }
     opt_refuse(OPTS(&format, &o.columns, &header, &ids, &comments, &o.edge_type, &map, &time_from,
                     &weight_from, &nodes, &features, &labels, &allow, &o.undirected, &o.directed,
-                    &o.dedup, &loops, &split, &task, &dtype, &o.standardize, &o.standardize_from,
-                    &threads, &o.sort_bytes),
+                    &reverses, &o.dedup, &loops, &split, &task, &dtype, &o.standardize,
+                    &o.standardize_from, &threads, &o.sort_bytes),
                "cannot be used with --split-links, which reads a store");
     if (nargs > 1)
         cli_usage("--split-links: expected one STORE");

@@ -98,6 +98,26 @@ static void tell_direction(const struct gnn_dataset *d, const struct gnn_import_
             100 * gnn_direction_share(&one_way->d));
 }
 
+/* Which types have reverses that no name tells, and whether they are reverses. */
+static void tell_reverses(const struct gnn_dataset *d, const struct gnn_import_stats *st)
+{
+    char key[GNN_ETYPE_KEY_CAPACITY], of[GNN_ETYPE_KEY_CAPACITY];
+    for (uint32_t t = 0; t < st->ntypes; t++) {
+        const struct gnn_import_edges *x = &st->type[t];
+        if (x->reverse_of < 0)
+            continue;
+        type_key(d, st, t, key);
+        type_key(d, st, (uint32_t)x->reverse_of, of);
+        if (x->exact)
+            cli_note("%s: these edges are the reverses of %s", key, of);
+        else
+            cli_note("warning: --reverse-of: the edges %s are not exactly the reverses of %s: an "
+                     "edge of one of the types has no reverse, or another number of them, in the "
+                     "other",
+                     key, of);
+    }
+}
+
 static void tell_order(const struct gnn_import_stats *st)
 {
     uint32_t sorted = 0, raised = 0;
@@ -149,6 +169,12 @@ static json_t *edges_json(const struct gnn_dataset *d, const struct gnn_import_s
             json_object_set_new(j, "reversed_edges", json_integer((json_int_t)k->reversed));
             cli_metrics_number(j, "reverse_share", gnn_direction_share(k));
         }
+        if (st->type[t].reverse_of >= 0) {
+            json_object_set_new(
+                j, "reverse_of",
+                json_string(type_key(d, st, (uint32_t)st->type[t].reverse_of, key)));
+            json_object_set_new(j, "exact_reverses", json_boolean(st->type[t].exact));
+        }
         if (gnn_direction_estimated(k))
             json_object_set_new(j, "estimated_from", json_integer((json_int_t)k->looked));
         json_array_append_new(a, j);
@@ -166,6 +192,7 @@ void import_text(const struct gnn_dataset *d, const struct gnn_import_opts *o,
         cli_note("%s", d->note[i]);
     tell_all_edges(d, st);
     tell_direction(d, o, st);
+    tell_reverses(d, st);
     tell_order(st);
     tell_columns(d, o, st);
     cli_info("%" PRIu64 " node%s, %" PRIu64 " edge%s from %" PRIu64

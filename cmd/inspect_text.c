@@ -101,6 +101,8 @@ static void print_types(const char *what, const json_t *list)
         print_fields(json_object_get(x, "fields"));
         if (json_object_get(x, "order"))
             printf("; in-edges ordered by %s", text_of(x, "order"));
+        if (json_object_get(x, "reverse_of"))
+            printf("; reverses of %s", text_of(x, "reverse_of"));
         putchar('\n');
     }
     print_rest(what, list);

@@ -13,7 +13,6 @@
 #include "lib/base/mem.h"
 #include "lib/base/suggest.h"
 #include "lib/base/temp.h"
-#include "lib/data/rule.h"
 #include "lib/import/link_split.h"
 #include "lib/train/train_defaults.h"
 
@@ -45,11 +44,6 @@ void train_links_check(void)
 
 /* ---- which links, and their sets ---- */
 
-static bool is_reverse(const struct gnn_schema *c, uint32_t et)
-{
-    return gnn_links_reverse(c, et) >= 0 && !strncmp(c->etype[et].rel, "rev_", 4);
-}
-
 /* The edge type: that of --links, or the only one that is no other's reverse. */
 static uint32_t find_type(const struct gnn_schema *c, struct gnn_err *e)
 {
@@ -63,7 +57,7 @@ static uint32_t find_type(const struct gnn_schema *c, struct gnn_err *e)
         return (uint32_t)et;
     }
     for (uint32_t et = 0; et < c->netypes; et++)
-        if (!is_reverse(c, et)) {
+        if (gnn_schema_reverse_of(c, et) < 0) {
             gnn_suggest_add(&names, gnn_etype_key(c, et, key, sizeof key));
             found = et;
             n++;
@@ -183,12 +177,12 @@ static void choose_negatives(struct gnn_links *l, bool evaluates)
 /* Whether a time rule keeps out what would be excluded: before their time, links are not there. */
 static bool are_later(const struct gnn_schema *c, uint32_t et)
 {
-    const int reverse = gnn_links_reverse(c, et);
+    const int reverse = gnn_schema_reverse(c, et);
     return sampling_given.time_rule == GNN_PICK_BEFORE && c->etype[et].order &&
            (reverse < 0 || c->etype[reverse].order);
 }
 
-/* Reverses under another name than gnn-import gives them stay among the edges of a batch. */
+/* Reverses that the store does not know as such stay among the edges of a batch. */
 static void tell_other_reverses(const struct gnn_schema *c, uint32_t et)
 {
     const struct gnn_etype *t = &c->etype[et];
@@ -196,8 +190,8 @@ static void tell_other_reverses(const struct gnn_schema *c, uint32_t et)
     for (uint32_t i = 0; i < c->netypes; i++)
         if (c->etype[i].src == t->dst && c->etype[i].dst == t->src)
             cli_note("warning: edges '%s' are not excluded: if they are the reverses of the links, "
-                     "under another name than rev_%s, they tell which pairs are linked",
-                     gnn_etype_key(c, i, key, sizeof key), t->rel);
+                     "as gnn-import --reverse-of can say, they tell which pairs are linked",
+                     gnn_etype_key(c, i, key, sizeof key));
 }
 
 /* Links do not see themselves, unless that is asked for. */
@@ -205,7 +199,7 @@ static void choose_excluded(struct gnn_links *l, const struct gnn_schema *c, uin
 {
     if (opt_given(&l->exclude) || are_later(c, et))
         return;
-    const bool back = c->etype[et].src == c->etype[et].dst || gnn_links_reverse(c, et) >= 0;
+    const bool back = c->etype[et].src == c->etype[et].dst || gnn_schema_reverse(c, et) >= 0;
     l->exclude = back ? GNN_EXCLUDE_REVERSE : GNN_EXCLUDE_SELF;
     cli_note("links of a batch%s are not among its edges (--exclude %s)",
              back ? " and their reverses" : "", back ? "reverse" : "self");

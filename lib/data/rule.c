@@ -307,31 +307,18 @@ static int bind_negatives(struct gnn_links *l, const char *where, struct gnn_err
     return 0;
 }
 
-int gnn_links_reverse(const struct gnn_schema *c, uint32_t etype)
-{
-    static const char rev[] = "rev_";
-    const struct gnn_etype *t = &c->etype[etype];
-    for (uint32_t i = 0; i < c->netypes; i++) {
-        const struct gnn_etype *x = &c->etype[i];
-        if (x->src == t->dst && x->dst == t->src &&
-            ((!strncmp(x->rel, rev, strlen(rev)) && !strcmp(x->rel + strlen(rev), t->rel)) ||
-             (!strncmp(t->rel, rev, strlen(rev)) && !strcmp(t->rel + strlen(rev), x->rel))))
-            return (int)i;
-    }
-    return -1;
-}
-
 static int bind_exclude(struct gnn_links *l, const struct gnn_schema *c, const char *where,
                         struct gnn_err *e)
 {
     const struct gnn_etype *t = &c->etype[l->etype];
-    const int reverse = gnn_links_reverse(c, l->etype);
+    const int reverse = gnn_schema_reverse(c, l->etype);
     l->reverse = reverse < 0 ? l->etype : (uint32_t)reverse;
     if (l->exclude != GNN_EXCLUDE_REVERSE || reverse >= 0 || t->src == t->dst)
         return 0;
     return gnn_fail(e, GNN_E_USAGE,
-                    "%s: edges '%s' have no reverses: there is no edge type '%s/rev_%s/%s' "
-                    "(--exclude self excludes the links alone)",
+                    "%s: edges '%s' have no reverses: there is no edge type '%s/rev_%s/%s', nor "
+                    "one that gnn-import --reverse-of says to have them (--exclude self excludes "
+                    "the links alone)",
                     where, l->type, c->ntype[t->dst].name, t->rel, c->ntype[t->src].name);
 }
 

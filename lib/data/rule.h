@@ -24,9 +24,6 @@ int gnn_sampling_bind_seeds(const struct gnn_sampling *s, const struct gnn_schem
 /* Sets s->nhops and ->fanout from the texts described above; both are freed by gnn_meta_release. */
 int gnn_fanout_parse(const struct gnn_schema *c, const char *const *spec, uint32_t nspec,
                      struct gnn_sampling *s, struct gnn_err *e) GNN_MUST_USE;
-/* The edge type with the reverses of another one's edges, by the names that gnn-import gives; -1:
- * there is none. */
-int gnn_links_reverse(const struct gnn_schema *c, uint32_t etype);
 /* Does any hop sample along one of the netypes edge types? */
 bool gnn_sampling_uses(const struct gnn_sampling *s, uint32_t netypes, uint32_t etype);
 

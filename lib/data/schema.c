@@ -168,6 +168,10 @@ void gnn_schema_drop_etype(struct gnn_schema *s, uint32_t i)
     etype_release(&s->etype[i]);
     s->netypes--;
     memmove(&s->etype[i], &s->etype[i + 1], (s->netypes - i) * sizeof *s->etype);
+    for (uint32_t t = 0; t < s->netypes; t++) {
+        uint32_t *of = &s->etype[t].reverse_of;
+        *of = *of == i + 1 ? 0 : *of - (*of > i + 1);
+    }
 }
 
 static int add_field(struct gnn_field **f, uint32_t *n, const char *name, enum gnn_dtype dtype,
@@ -258,6 +262,73 @@ int gnn_schema_set_order(struct gnn_schema *s, uint32_t etype, const char *field
     return 0;
 }
 
+/* ---- reverses ---- */
+
+static int named_reverse(const struct gnn_schema *s, uint32_t etype)
+{
+    const struct gnn_etype *t = &s->etype[etype];
+    if (t->reverse_of)
+        return (int)t->reverse_of - 1;
+    for (uint32_t i = 0; i < s->netypes; i++)
+        if (s->etype[i].reverse_of == etype + 1)
+            return (int)i;
+    return -1;
+}
+
+static bool runs_back(const struct gnn_etype *a, const struct gnn_etype *b)
+{
+    return a->src == b->dst && a->dst == b->src;
+}
+
+/* Whether the name of type a says that it has the reverses of b. */
+static bool is_rev(const struct gnn_etype *a, const struct gnn_etype *b)
+{
+    static const char rev[] = "rev_";
+    return runs_back(a, b) && !strncmp(a->rel, rev, strlen(rev)) &&
+           !strcmp(a->rel + strlen(rev), b->rel);
+}
+
+int gnn_schema_reverse(const struct gnn_schema *s, uint32_t etype)
+{
+    const int named = named_reverse(s, etype);
+    for (uint32_t i = 0; named < 0 && i < s->netypes; i++)
+        if ((is_rev(&s->etype[i], &s->etype[etype]) || is_rev(&s->etype[etype], &s->etype[i])) &&
+            named_reverse(s, i) < 0)
+            return (int)i;
+    return named;
+}
+
+int gnn_schema_reverse_of(const struct gnn_schema *s, uint32_t etype)
+{
+    const int i = gnn_schema_reverse(s, etype);
+    return i >= 0 && s->etype[i].reverse_of != etype + 1 &&
+                   (s->etype[etype].reverse_of || is_rev(&s->etype[etype], &s->etype[i]))
+               ? i
+               : -1;
+}
+
+int gnn_schema_set_reverse(struct gnn_schema *s, uint32_t etype, uint32_t of, struct gnn_err *e)
+{
+    char a[GNN_ETYPE_KEY_CAPACITY], b[GNN_ETYPE_KEY_CAPACITY], c[GNN_ETYPE_KEY_CAPACITY];
+    gnn_etype_key(s, etype, a, sizeof a);
+    gnn_etype_key(s, of, b, sizeof b);
+    if (etype == of || !runs_back(&s->etype[etype], &s->etype[of]))
+        return gnn_fail(e, GNN_E_INPUT,
+                        "edges '%s' cannot be the reverses of '%s': they must be of another type, "
+                        "from '%s' to '%s'",
+                        a, b, s->ntype[s->etype[of].dst].name, s->ntype[s->etype[of].src].name);
+    for (int k = 0; k < 2; k++) {
+        const int has = named_reverse(s, k ? of : etype);
+        if (has >= 0)
+            return gnn_fail(e, GNN_E_INPUT,
+                            "edges '%s' cannot be the reverses of '%s': '%s' and '%s' are each "
+                            "other's reverses",
+                            a, b, k ? b : a, gnn_etype_key(s, (uint32_t)has, c, sizeof c));
+    }
+    s->etype[etype].reverse_of = of + 1;
+    return 0;
+}
+
 /* Appends a set, of which nothing but the names is copied. */
 static int add_set(struct gnn_schema *s, const char *split, const char *set,
                    const struct gnn_split_set *what, struct gnn_err *e)
@@ -344,6 +415,8 @@ int gnn_schema_copy(struct gnn_schema *dst, const struct gnn_schema *src, struct
                                        t->field[j].width, e);
         if (!rc && t->order)
             rc = gnn_schema_set_order(&c, i, t->order, e);
+        if (!rc)
+            c.etype[i].reverse_of = t->reverse_of;
     }
     for (uint32_t i = 0; !rc && i < src->nsets; i++) {
         const struct gnn_split_set *t = &src->set[i];

@@ -49,6 +49,8 @@ struct gnn_etype {
     /* One of the fields, along which the in-edges of each node ascend (lib/data/time.h); NULL: in
      * no such order. */
     char *order;
+    /* 1 + the edge type whose edges' reverses these are; 0: none is named (gnn_schema_reverse) */
+    uint32_t reverse_of;
 };
 
 /* A named split has sets ("train", "valid", "test"), each a list of node ids of one type, or of
@@ -116,6 +118,10 @@ static inline uint64_t gnn_field_columns(const struct gnn_field *f)
  * has one column of integers, f32 or f64. */
 int gnn_schema_set_order(struct gnn_schema *s, uint32_t etype, const char *field,
                          struct gnn_err *e) GNN_MUST_USE;
+/* Says that edge type number `etype` has the reverses of `of`: GNN_E_INPUT unless it runs between
+ * the same node types, the other way, and neither is said to be another one's reverse. */
+int gnn_schema_set_reverse(struct gnn_schema *s, uint32_t etype, uint32_t of,
+                           struct gnn_err *e) GNN_MUST_USE;
 int gnn_schema_add_set(struct gnn_schema *s, const char *split, const char *set, uint32_t ntype,
                        uint64_t count, struct gnn_err *e) GNN_MUST_USE;
 /* Field f of the edges of a set's links, if links of the set have it, too: those of one column, but
@@ -132,6 +138,12 @@ bool gnn_schema_equal(const struct gnn_schema *a, const struct gnn_schema *b, st
 /* Are the node and edge types the same, and the number of parts? So ids of one are ids of the
  * other. Fields may differ: streams can have more than their store. */
 bool gnn_schema_same_types(const struct gnn_schema *a, const struct gnn_schema *b);
+
+/* The edge type with the reverses of another one's edges: the one that is said to have them, or
+ * that has its name with or without "rev_"; -1: there is none. */
+int gnn_schema_reverse(const struct gnn_schema *s, uint32_t etype);
+/* The type whose reverses a type has, or -1: of two types, one is the other's reverse. */
+int gnn_schema_reverse_of(const struct gnn_schema *s, uint32_t etype);
 
 /* Index of the type, or -1. An edge type's key is "src/rel/dst". */
 int gnn_schema_find_ntype(const struct gnn_schema *s, const char *name);

@@ -40,6 +40,7 @@ static json_t *set_to_json(const struct gnn_schema *s, const struct gnn_split_se
 json_t *gnn_schema_to_json(const struct gnn_schema *s, struct gnn_err *e)
 {
     json_t *nt = json_array(), *et = json_array(), *sets = json_array();
+    char key[GNN_ETYPE_KEY_CAPACITY];
     int bad = !nt || !et || !sets;
     for (uint32_t i = 0; !bad && i < s->nntypes; i++)
         bad |= json_array_append_new(
@@ -52,6 +53,10 @@ json_t *gnn_schema_to_json(const struct gnn_schema *s, struct gnn_err *e)
                               "dst", s->ntype[t->dst].name, "count", (json_int_t)t->count, "fields",
                               fields_to_json(t->field, t->nfields));
         bad |= t->order && json_object_set_new(o, "order", json_string(t->order));
+        bad |=
+            t->reverse_of &&
+            json_object_set_new(o, "reverse_of",
+                                json_string(gnn_etype_key(s, t->reverse_of - 1, key, sizeof key)));
         bad |= json_array_append_new(et, o);
     }
     for (uint32_t i = 0; !bad && i < s->nsets; i++) {
@@ -175,6 +180,20 @@ static int get_order(struct gnn_schema *s, const json_t *o, struct gnn_err *e)
     return rc ? rc : gnn_schema_set_order(s, s->netypes - 1, field, e);
 }
 
+/* Absent where names tell reverses, or there are none. All edge types are there. */
+static int get_reverse(struct gnn_schema *s, uint32_t etype, const json_t *o, struct gnn_err *e)
+{
+    const char *key;
+    if (!json_object_get(o, "reverse_of"))
+        return 0;
+    int rc = get_string(o, "reverse_of", &key, e);
+    if (rc)
+        return rc;
+    const int of = gnn_schema_find_etype(s, key);
+    return of < 0 ? gnn_fail(e, GNN_E_INPUT, "schema: there is no edge type '%.64s'", key)
+                  : gnn_schema_set_reverse(s, etype, (uint32_t)of, e);
+}
+
 static int get_links(struct gnn_schema *s, const json_t *o, const char *split, const char *set,
                      struct gnn_err *e)
 {
@@ -244,6 +263,11 @@ static int read_types(struct gnn_schema *s, const json_t *j, struct gnn_err *e)
             (rc = get_count(o, "count", (uint64_t)INT64_MAX / 8, &count, e)) ||
             (rc = gnn_schema_add_etype(s, src, name, dst, count, e)) ||
             (rc = get_fields(s, o, false, e)) || (rc = get_order(s, o, e)))
+            return rc;
+    }
+    json_array_foreach(json_object_get(j, "edge_types"), i, o)
+    {
+        if ((rc = get_reverse(s, (uint32_t)i, o, e)))
             return rc;
     }
     json_array_foreach(json_object_get(j, "splits"), i, o)

@@ -40,6 +40,9 @@ struct gnn_import_opts {
     uint32_t nlabels, nfeatures, nnode_tables;
     const char *const *split; /* "random:0.6,0.2,0.2" or "train=FILE,valid=FILE,..." */
     uint32_t nsplit;
+    /* "S/R/D=D/Q/S": the first type has the reverses of the second */
+    const char *const *reverse_of;
+    uint32_t nreverse_of;
     uint64_t nodes; /* ids are 0..nodes-1; 0: as found in the data */
     uint64_t seed;
     unsigned threads; /* of generators; 0: one per core */
@@ -87,6 +90,8 @@ struct gnn_import_edges {
     bool same;              /* both ends are of one node type */
     bool rev;               /* of type rev_NAME */
     const char *order;      /* "time" or "effective_time", by which in-edges are sorted; or NULL */
+    int reverse_of; /* the store's type of which the schema says that it has the reverses; or -1 */
+    bool exact;     /* they are: each edge of either type has its reverse in the other */
 };
 
 /* Opens n inputs (one, or several files that belong together) or a generator. *out is to be freed

@@ -64,20 +64,6 @@ static int parse_shares(struct making *k, const char *p, struct gnn_err *e)
     return 0;
 }
 
-/* The type between the same nodes whose relation is called rev_REL, or the other way round. */
-static int find_reverse(const struct gnn_schema *c, uint32_t etype)
-{
-    const struct gnn_etype *t = &c->etype[etype];
-    for (uint32_t i = 0; i < c->netypes; i++) {
-        const struct gnn_etype *r = &c->etype[i];
-        if (r->src == t->dst && r->dst == t->src &&
-            ((!strncmp(r->rel, "rev_", 4) && !strcmp(r->rel + 4, t->rel)) ||
-             (!strncmp(t->rel, "rev_", 4) && !strcmp(t->rel + 4, r->rel))))
-            return (int)i;
-    }
-    return -1;
-}
-
 static const struct gnn_field *order_of(const struct gnn_etype *t)
 {
     return t->order ? gnn_field_find(t->field, t->nfields, t->order) : NULL;
@@ -110,7 +96,7 @@ static int parse_text(struct making *k, struct gnn_err *e)
     if (e->code)
         return e->code;
     k->by_time = !strncmp(eq + 1, "time:", 5);
-    const int rev = find_reverse(c, (uint32_t)type);
+    const int rev = gnn_schema_reverse(c, (uint32_t)type);
     k->x->edges[0].etype = (uint32_t)type;
     k->x->edges[1].etype = rev < 0 ? 0 : (uint32_t)rev;
     k->x->ntypes = rev < 0 ? 1 : 2;

@@ -6,7 +6,6 @@
 
 #include "lib/base/mem.h"
 #include "lib/base/rand.h"
-#include "lib/data/rule.h"
 #include "lib/data/time.h"
 #include "lib/store/ids.h"
 
@@ -262,7 +261,7 @@ int gnn_listed_links_messages(const struct gnn_listed_links *x, struct gnn_leak 
                               struct gnn_err *e)
 {
     const struct gnn_schema *c = &x->view->store->meta.schema;
-    const int rev = gnn_links_reverse(c, x->etype);
+    const int rev = gnn_schema_reverse(c, x->etype);
     const uint32_t etype[2] = {x->etype, rev < 0 ? x->etype : (uint32_t)rev};
     for (unsigned k = 0; k < (rev < 0 ? 1 : 2); k++) {
         const struct gnn_etype *t = &c->etype[etype[k]];

@@ -23,7 +23,7 @@ static json_t *report_fields(const struct gnn_field *f, uint32_t n, bool *bad)
 static json_t *report_schema(const struct gnn_schema *s, bool *bad)
 {
     json_t *nt = json_array(), *et = json_array(), *sets = json_array();
-    char key[GNN_ETYPE_KEY_CAPACITY];
+    char key[GNN_ETYPE_KEY_CAPACITY], rev[GNN_ETYPE_KEY_CAPACITY];
 
     for (uint32_t t = 0; t < s->nntypes; t++) {
         const struct gnn_ntype *x = &s->ntype[t];
@@ -34,11 +34,13 @@ static json_t *report_schema(const struct gnn_schema *s, bool *bad)
     }
     for (uint32_t t = 0; t < s->netypes; t++) {
         const struct gnn_etype *x = &s->etype[t];
-        report_push(et,
-                    json_pack("{s:s, s:o, s:o, s:s*}", "name", gnn_etype_key(s, t, key, sizeof key),
-                              "count", report_num(x->count), "fields",
-                              report_fields(x->field, x->nfields, bad), "order", x->order),
-                    bad);
+        report_push(
+            et,
+            json_pack("{s:s, s:o, s:o, s:s*, s:s*}", "name", gnn_etype_key(s, t, key, sizeof key),
+                      "count", report_num(x->count), "fields",
+                      report_fields(x->field, x->nfields, bad), "order", x->order, "reverse_of",
+                      x->reverse_of ? gnn_etype_key(s, x->reverse_of - 1, rev, sizeof rev) : NULL),
+            bad);
     }
     for (uint32_t i = 0; i < s->nsets; i++) {
         const struct gnn_split_set *x = &s->set[i];

@@ -108,9 +108,28 @@ for d in a___ab___b b___ba___a; do echo 3 >t/raw/relations/$d/num-edge-list.csv;
 imp "gnn-import -u reads two types that are each other's reverses" -u t
 has "gnn-import -u adds nothing to types that are each other's reverses" S "3 3"
 says "gnn-import -u says that it adds nothing to types that are each other's reverses" '-u adds no reverses: all edges have them already'
+imp "gnn-import reads two types that are each other's reverses" t
+says "gnn-import finds types that are each other's reverses" '^gnn-import: b/ba/a: these edges are the reverses of a/ab/b$'
+check "gnn-inspect says so" sh -c "gnn-inspect S | grep -q 'b/ba/a  *3; reverses of a/ab/b'"
+check "and gnn-inspect --json" sh -c "gnn-inspect --json S | grep -q '\"reverse_of\": *\"a/ab/b\"'"
+check "and partitions" sh -c "gnn-partition -q -k 2 --method random -o P S && gnn-inspect P | grep -q '; reverses of a/ab/b'"
+imp "gnn-import --reverse-of says which of them has the reverses" --reverse-of a/ab/b=b/ba/a t
+check "and gnn-inspect, too" sh -c "gnn-inspect S | grep -q 'a/ab/b  *3; reverses of b/ba/a'"
 printf '2,1\n0,2\n3,1\n' >t/raw/relations/b___ba___a/edge.csv
 imp "gnn-import -u reads two types that are not each other's reverses" -u t
 has "gnn-import -u adds the reverses of types that are not each other's" S "3 3 3 3"
+imp "gnn-import reads two types that are not each other's reverses" t
+status 1 "gnn-import does not take them for that" grep -q 'are the reverses' said
+imp "gnn-import --reverse-of reads reverses that are not complete" --reverse-of b/ba/a=a/ab/b t
+says "and warns" 'warning: --reverse-of: the edges b/ba/a are not exactly the reverses of a/ab/b'
+refusing=gnn-import
+refuses 2 "'b/ba/a' have other reverses, too, 'a/rev_ba/b'" 'reverses that -u adds beside named ones' gnn-import -u --reverse-of b/ba/a=a/ab/b -o x t
+refuses 2 "no edge type 'b/bo/a'; did you mean 'b/ba/a'" 'a type that there is not' gnn-import --reverse-of b/bo/a=a/ab/b -o x t
+refuses 2 'expected S/R/D=D/Q/S' 'one type' gnn-import --reverse-of b/ba/a -o x t
+refuses 2 'must be of another type' 'a type as its own reverse' gnn-import --reverse-of b/ba/a=b/ba/a -o x t
+refuses 2 "'a/ab/b' and 'b/ba/a' are each other's reverses" 'reverses that are named twice' \
+    gnn-import --reverse-of b/ba/a=a/ab/b --reverse-of a/ab/b=b/ba/a -o x t
+refuses 2 'cannot be used with --split-links' 'a store' gnn-import --reverse-of b/ba/a=a/ab/b --split-links a/ab/b=80/10/10 -o x S
 
 # More edges than are kept: from a sample, which is said.
 imp "gnn-import --sort-memory 256k reads more edges than it keeps" --sort-memory 256k rmat:scale=14,edges=16

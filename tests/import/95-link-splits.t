@@ -16,7 +16,10 @@ import --directed -o t t.csv
 import --undirected -o u t.csv
 perl -e 'srand 4; print "source,target\n"; print int rand 40, ",", int rand 40, "\n" for 1 .. 400' >d.csv
 import --directed -o d d.csv
-for g in s h t u d; do cut -k 4 --method random -o ${g}p $g; done
+printf '%s\n' 0,1 1,2 0,2 3,1 4,0 4,2 5,1 6,2 7,0 7,1 8,2 9,0 9,1 9,1 >ui.csv
+perl "$GNN_TOP/tests/import/both_ways.pl" data 2 <ui.csv
+import --reverse-of item/sold_to/user=user/buys/item -o m data
+for g in s h t u d m; do cut -k 4 --method random -o ${g}p $g; done
 cut -k 3 --method random --no-edge-ids -o sn s
 
 # Whole shares, each link once, messages of training pairs alone, the same for all partitions.
@@ -41,6 +44,8 @@ s node/to/node 0.6/0.2/0.2 0.3
 h t0/up/t1 80/10/10
 h t0/rev_down/t1 70/0/30 0.5
 h t0/to/t0 50/50/0
+m user/buys/item 60/20/20
+m item/sold_to/user 60/20/20 0.5
 t node/to/node 85/5/10
 t node/to/node time:70/15/15
 u node/to/node 80/10/10

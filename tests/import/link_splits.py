@@ -65,12 +65,6 @@ def as_set(a):
     return set(map(tuple, a.tolist()))
 
 
-def reverse_of(graph, key):
-    src, rel, dst = key.split("/")
-    names = [rel[4:]] if rel.startswith("rev_") else ["rev_" + rel]
-    return next((k for k in ("%s/%s/%s" % (dst, n, src) for n in names) if graph.etype(k)), None)
-
-
 def check(split, base, key, shares, supervision="0"):
     g, b = Graph(split), Graph(base)
     assert g.meta["base"]["identity"] == b.meta["identity"]
@@ -122,7 +116,7 @@ def check(split, base, key, shares, supervision="0"):
     assert (messages == np.stack([head, tail], 1)[keep]).all(), "messages"
     for name, values in g.edges(key)[2].items():
         assert (values == fields[name][keep]).all(), "field " + name
-    rev = reverse_of(b, key)
+    rev = gnb.reverse_key(b.schema["edge_types"], key)
     if rev:
         rh, rt, rf = b.edges(rev)
         if by_time:

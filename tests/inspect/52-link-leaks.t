@@ -15,6 +15,8 @@ perl -e 'srand 4; print "source,target\n"; print int rand 60, ",", int(60 * rand
 gnn-import -q --directed -o s s.csv
 perl -e 'srand 5; print "u,i\n"; print "u", int rand 50, ",i", int rand 30, "\n" for 1 .. 400' >ui.csv
 gnn-import -q -u --columns source=u,target=i --edge-type user/buys/item -o h ui.csv
+perl "$GNN_TOP/tests/import/both_ways.pl" data 5 <ui.csv
+gnn-import -q --reverse-of item/sold_to/user=user/buys/item -o n data
 gnn-import -q -o u sbm:nodes=100,degree=6
 while read -r g split; do
     gnn-partition -q -k 4 --method random -o ${g}p $g
@@ -24,6 +26,7 @@ while read -r g split; do
 done <<END
 s node/to/node=80/10/10 --supervision 0.4
 h user/buys/item=80/10/10
+n user/buys/item=80/10/10
 t node/to/node=time:70/15/15
 u node/to/node=60/20/20
 END
@@ -45,11 +48,12 @@ for how in '-f 4,3' '-f 4,3 --replace' '-f 4,3 --labor' '-f -1,2' '-f 3,3 --disj
         none s$p --links node/to/node $how
         none u$p --links node/to/node $how
         none h$p --links user/buys/item $how
+        none n$p --links item/sold_to/user $how
     done
     # shellcheck disable=SC2086
-    for store in s-split sp-split s-whole u-split up-split h-split hp-split; do
+    for store in s-split sp-split s-whole u-split up-split h-split hp-split np-split n-whole; do
         type=node/to/node
-        case $store in h*) type=user/buys/item ;; esac
+        case $store in [hn]*) type=user/buys/item ;; esac
         none $store --links $type $how --eval valid --eval test
     done
 done
@@ -85,7 +89,7 @@ for exclude in none self; do
         # shellcheck disable=SC2086
         for store in s sp; do counts $store --links node/to/node -b 10 --exclude $exclude --negatives binary:1 $how; done
         # shellcheck disable=SC2086
-        counts hp --links user/buys/item -b 10 --exclude $exclude --negatives binary:1 $how
+        for store in hp np; do counts $store --links user/buys/item -b 10 --exclude $exclude --negatives binary:1 $how; done
         # shellcheck disable=SC2086
         counts u-split --links node/to/node -b 10 --exclude $exclude --negatives binary:2.5 --eval valid $how
         # shellcheck disable=SC2086
@@ -142,7 +146,7 @@ cp out json
 check "and counts them" test "$(number strayed_negatives/count json)" -eq 2
 
 # Splits: of the store alone, or with a stream of it.
-for store in s-split sp-split s-whole h-split hp-split t-split t-whole u-split up-split u u-whole; do
+for store in s-split sp-split s-whole h-split hp-split n-split np-split n-whole t-split t-whole u-split up-split u u-whole; do
     check "gnn-inspect -q --leaks finds nothing in the split $store" sh -c "test -z \"\$(gnn-inspect -q --leaks $store)\""
 done
 gnn-partition -q -k 1 -o u-one u-split
@@ -158,6 +162,7 @@ u-whole|link|1
 u-whole|reverse|1
 u-one|link|1
 h-whole|link|1
+n-whole|link|1
 s-whole|link|1
 s-whole|reverse|0
 s-whole|message|0

@@ -33,9 +33,10 @@ def read(stream):
 
 def both_ways(header, graph):
     """The edge types with links, and with the reverses of links."""
-    src, rel, dst = header["sampling"]["links"]["type"].split("/")
-    back = ["%s/rev_%s/%s" % (dst, rel, src), "%s/%s/%s" % (dst, rel[4:], src) if rel.startswith("rev_") else ""]
-    return "%s/%s/%s" % (src, rel, dst), [b for b in back if b in graph.types] + (["%s/%s/%s" % (src, rel, dst)] if src == dst else [])
+    key = header["sampling"]["links"]["type"]
+    src, _, dst = key.split("/")
+    back = gnb.reverse_key(graph.types.values(), key)
+    return key, [back] * bool(back) + [key] * (src == dst)
 
 
 def ends(header, graph, batch, column):
@@ -172,7 +173,7 @@ def edges_of(parts, key):
 def set_links(store, to, what):
     header, parts = gnb.read_store(store)
     key = next(s["links"] for s in header["schema"]["splits"] if "links" in s)
-    src, rel, dst = key.split("/")
+    src, _, dst = key.split("/")
     p = next(i for i, x in enumerate(parts) if len(x["split/links/test"]) and len(x["split/links/train"]))
     edges, train = edges_of(parts, key), [tuple(r) for r in parts[p]["split/links/train"].tolist()]
     one = min(train)
@@ -183,7 +184,7 @@ def set_links(store, to, what):
         own = {r[1] for r in parts[p]["split/links/test"].tolist()}
         one = next(r for r in edges if r not in listed and r[::-1] not in listed and r[0] != r[1] and r[1] in own)
     roundtrip.copy(store, to, *("%d/split/links/test=%d=%d" % (p, i, v) for i, v in enumerate(one)))
-    back = edges if src == dst else edges_of(parts, "%s/rev_%s/%s" % (dst, rel, src))
+    back = edges if src == dst else edges_of(parts, gnb.reverse_key(header["schema"]["edge_types"], key))
     print(edges.count(one) + back.count(one[::-1]))
 
 

@@ -7,14 +7,17 @@ smp() { gnn-sample -q --no-provenance "$@"; }
 exclude() { "$python" "$GNN_TOP/tests/sample/exclude.py" "$@"; }
 refusing=gnn-sample
 
-# Few nodes, so that there are parallel edges, reverses and equal times; edges of weight 0; and a type with its reverse.
+# Few nodes, so that there are parallel edges, reverses and equal times; edges of weight 0; and types with their reverses,
+# of which one pair has names of their own, and is not complete.
 perl -e 'srand 3; print "source,target,time,weight\n"; print int rand 60, ",", int(60 * rand() ** 2), ",", int rand 20, ",", int rand 4, "\n" for 1 .. 900' >t.csv
 gnn-import -q --directed -o t t.csv
 perl -e 'srand 4; print "source,target\n"; print int rand 60, ",", int(60 * rand() ** 2), "\n" for 1 .. 900' >s.csv
 gnn-import -q --directed -o s s.csv
 perl -e 'srand 5; print "u,i\n"; print "u", int rand 50, ",i", int rand 30, "\n" for 1 .. 400' >ui.csv
 gnn-import -q -u --columns source=u,target=i --edge-type user/buys/item -o h ui.csv
-for store in t s h; do
+perl "$GNN_TOP/tests/import/both_ways.pl" data 5 <ui.csv
+gnn-import -q --reverse-of item/sold_to/user=user/buys/item -o n data
+for store in t s h n; do
     gnn-partition -q -k 3 --method random -o ${store}p $store
 done
 
@@ -43,6 +46,12 @@ for how in '-f 4,3' '-f 3,2 --replace --negatives triplet:2' '-f 3,2 --labor' '-
     store h user/buys/item $how
 done
 store h item/rev_buys/user -f 3,2
+for how in '-f 4,3' '-f 3,3 --disjoint --negatives binary:1'; do
+    # shellcheck disable=SC2086
+    store n user/buys/item $how
+    # shellcheck disable=SC2086
+    store n item/sold_to/user $how
+done
 for how in '-f 4,3 --weight weight' '-f 4,3 --weight weight --replace' '-f 70,3 --weight weight' '-f 1,-1 --weight weight' '-f 4,3 --top weight' \
     '-f 70,3 --top weight' '-f 4,3 --weight weight --induced'; do
     # shellcheck disable=SC2086

@@ -49,7 +49,7 @@ def entries(header, graph, batch, t):
 def excluded(header, graph, batch):
     """By edge type, the pairs that are excluded, with times."""
     rule = header["sampling"]["links"]
-    src, rel, dst = rule["type"].split("/")
+    src, _, dst = rule["type"].split("/")
     (heads, _, _), (tails, _, times) = (entries(header, graph, batch, t) for t in (src, dst))
     pair = batch["pair"]
     links = list(zip(heads[pair[:, 0]].tolist(), tails[pair[:, 1]].tolist(), times[pair[:, 1]].tolist()))
@@ -61,9 +61,9 @@ def excluded(header, graph, batch):
         back = {(v, u, w) for u, v, w in links}
         if src == dst:
             out[rule["type"]] |= back
-        for rev in ("%s/rev_%s/%s" % (dst, rel, src), "%s/%s/%s" % (dst, rel[4:], src) if rel.startswith("rev_") else ""):
-            if rev in out:
-                out[rev] |= back
+        rev = gnb.reverse_key(graph.types.values(), rule["type"])
+        if rev:
+            out[rev] |= back
     return out
 
 

@@ -54,7 +54,7 @@ check 'gnn-train --task links finds the type whose reverses are another' gnn-tra
 check 'which is that of --links, too' gnn-train --store shop --task links --links user/buys/item $learn -o shop.m
 cp err said
 status 1 'reverses that are excluded are no reason to warn' grep -q 'are not excluded' said
-# Reverses under another name tell the links.
+# Reverses under another name are found if they are exactly these, and otherwise tell the links.
 raw=data/raw/relations there=user___buys___item back=item___sold_to___user
 mkdir -p $raw/$there $raw/$back
 printf '%s\n' user,item 20,20 >data/raw/num-node-dict.csv
@@ -62,10 +62,16 @@ printf '%s\n' user,buys,item item,sold_to,user >data/raw/triplet-type-list.csv
 awk 'BEGIN { for (i = 0; i < 20; i++) for (k = 0; k < 3; k++) print i "," (i + k * k) % 20 }' >$raw/$there/edge.csv
 awk -F, '{ print $2 "," $1 }' $raw/$there/edge.csv >$raw/$back/edge.csv
 echo 60 | tee $raw/$there/num-edge-list.csv >$raw/$back/num-edge-list.csv
-gnn-import -q -o named data
-check 'gnn-train learns links whose reverses have a name of their own' gnn-train --store named --links user/buys/item $learn -o named.m
+gnn-import -q -o exact data
+check 'gnn-train --task links finds the type whose reverses have a name of their own' gnn-train --store exact --task links $learn -o exact.m
 cp err said
-check 'and warns of them' grep -q "warning: edges 'item/sold_to/user' are not excluded: .* under another name than rev_buys" said
+check 'and excludes them' grep -q 'and their reverses are not among its edges (--exclude reverse)' said
+check 'and splits both types' sh -c 'gnn-inspect exact.m.split | grep -c "edges .* 51\\b" | grep -qx 2'
+sed -i '60s/.*/0,19/' $raw/$back/edge.csv
+gnn-import -q -o named data
+check 'gnn-train learns links whose reverses are not named' gnn-train --store named --links user/buys/item $learn -o named.m
+cp err said
+check 'and warns of them' grep -q "warning: edges 'item/sold_to/user' are not excluded: .* as gnn-import --reverse-of can say" said
 check 'and says why none of their edges carried a message, as a batch has all links' \
     grep -q 'user/buys/item; edges that are links of a batch are excluded from it: -b below' said
 gnn-import -q -o many sbm:nodes=300,degree=6,types=3

@@ -208,6 +208,71 @@ static void test_message(void)
        "gnn_fail keeps the end of a message with long names");
 }
 
+/* Types a/r/b, b/s/a, b/rev_r/a, a/t/b and a/c/a, c between a and itself. */
+static void make_types(struct gnn_schema *s)
+{
+    static const struct {
+        uint32_t src, dst;
+        const char *rel;
+    } t[] = {{0, 1, "r"}, {1, 0, "s"}, {1, 0, "rev_r"}, {0, 1, "t"}, {0, 0, "c"}};
+    struct gnn_err e = {0};
+    int rc = gnn_schema_add_ntype(s, "a", 2, &e);
+    rc = rc ? rc : gnn_schema_add_ntype(s, "b", 2, &e);
+    for (size_t i = 0; !rc && i < sizeof t / sizeof *t; i++)
+        rc = gnn_schema_add_etype(s, t[i].src, t[i].rel, t[i].dst, 1, &e);
+    if (rc)
+        exit(99);
+}
+
+static void refuses_reverse(struct gnn_schema *s, uint32_t t, uint32_t of, const char *why)
+{
+    struct gnn_err e = {0};
+    ok(gnn_schema_set_reverse(s, t, of, &e) == GNN_E_INPUT && strstr(e.msg, why),
+       "gnn_schema_set_reverse refuses %u of %u: %s", t, of, e.msg);
+}
+
+static void is_reverse(const struct gnn_schema *s, uint32_t t, int reverse, int of)
+{
+    ok(gnn_schema_reverse(s, t) == reverse, "gnn_schema_reverse of type %u is %d", t, reverse);
+    ok(gnn_schema_reverse_of(s, t) == of, "gnn_schema_reverse_of type %u is %d", t, of);
+}
+
+static void test_reverses(void)
+{
+    struct gnn_schema s = {0}, copy = {0}, read = {0};
+    struct gnn_err e = {0};
+    make_types(&s);
+    is_reverse(&s, 0, 2, -1);
+    is_reverse(&s, 2, 0, 0);
+    is_reverse(&s, 1, -1, -1);
+    refuses_reverse(&s, 0, 3, "from 'b' to 'a'");
+    refuses_reverse(&s, 4, 4, "of another type");
+    ok(!gnn_schema_set_reverse(&s, 0, 1, &e), "gnn_schema_set_reverse says that s has reverses");
+    refuses_reverse(&s, 2, 0, "'a/r/b' and 'b/s/a' are each other's reverses");
+    refuses_reverse(&s, 1, 3, "'b/s/a' and 'a/r/b' are each other's reverses");
+    is_reverse(&s, 0, 1, 1);
+    is_reverse(&s, 1, 0, -1);
+    is_reverse(&s, 2, -1, -1);
+    ok(!gnn_schema_set_reverse(&s, 2, 3, &e), "a name may say otherwise");
+    is_reverse(&s, 3, 2, -1);
+    json_t *j = gnn_schema_to_json(&s, &e);
+    ok(j && !gnn_schema_from_json(&read, j, &e) && gnn_schema_equal(&s, &read, &e) &&
+           !gnn_schema_copy(&copy, &s, &e) && gnn_schema_equal(&s, &copy, &e),
+       "JSON and copies have the reverses");
+    is_reverse(&read, 0, 1, 1);
+    gnn_schema_drop_etype(&copy, 1);
+    is_reverse(&copy, 0, -1, -1); /* b/rev_r/a has the reverses of a/t/b */
+    is_reverse(&copy, 1, 2, 2);
+    gnn_schema_release(&read);
+    json_t *types = json_object_get(j, "edge_types");
+    json_object_set_new(json_array_get(types, 4), "reverse_of", json_string("b/s/b"));
+    ok(gnn_schema_from_json(&read, j, &e) == GNN_E_INPUT && strstr(e.msg, "no edge type 'b/s/b'"),
+       "JSON that names no type is refused");
+    json_decref(j);
+    gnn_schema_release(&s);
+    gnn_schema_release(&copy);
+}
+
 int main(void)
 {
     memset(thousand, 'r', 1000);
@@ -219,5 +284,6 @@ int main(void)
     test_columns();
     test_params();
     test_message();
+    test_reverses();
     return tap_done();
 }

@@ -228,7 +228,7 @@ class LinkNeighborLoader(SampledLoader):
     Further arguments, and differences:
 
     - exclude: "self": no batch has the edges of its positives, so that no model reads the answer; "reverse": nor those
-      in the other direction, in the edge type itself or in its reverse, `rev_` and its name. They are left out before
+      in the other direction, in the edge type itself or in its reverse (gnn-links(7)). They are left out before
       neighbours are drawn. With times, only edges that have the time of their link are.
     - strict=True: no negative is an edge of the graph, or a node with itself. PyG does not look.
     - disjoint: both ends of a link and its negatives share one tree, which has each node once. In PyG, each end has a

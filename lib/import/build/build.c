@@ -68,6 +68,8 @@ static int plan_schema(struct build *b, struct gnn_err *e)
     if (!rc)
         rc = plan_etypes(b, e);
     if (!rc)
+        rc = gnn_reverses_declare(b, e);
+    if (!rc)
         rc = gnn_splits_plan(&b->splits, b->d, b->o, e);
     for (uint32_t i = 0; !rc && i < b->splits.n; i++)
         rc = gnn_schema_add_set(out, b->splits.set[i].split, b->splits.set[i].name,
@@ -130,7 +132,10 @@ static int sum_up(struct build *b, struct gnn_err *e)
         st->input_edges += p->mode & GNN_CSC_FWD ? p->read : 0;
         p->dir.edges = p->sort.csc.nedges;
         p->dir.loops += p->loops_added;
+        const uint32_t of = s->etype[t].reverse_of;
         st->type[t] = (struct gnn_import_edges){.in = p->in,
+                                                .reverse_of = (int)of - 1,
+                                                .exact = of && gnn_reverses_exact(b, t, of - 1),
                                                 .d = p->dir,
                                                 .same = s->etype[t].src == s->etype[t].dst,
                                                 .rev = !(p->mode & GNN_CSC_FWD),
@@ -152,6 +157,9 @@ static int count_all(struct build *b, struct gnn_err *e)
     }
     if (!rc) {
         drop_repeated(b);
+        rc = gnn_reverses_find(b, e);
+    }
+    if (!rc) {
         rc = sum_up(b, e);
     }
     return rc ? rc : gnn_schema_check_counts(&b->meta.schema, b->d->name, e);
