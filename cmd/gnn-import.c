@@ -71,8 +71,9 @@ static const struct opt opts[] = {
     {OPT_GROUP, .help = "Labels, splits, features"},
     {OPT_LIST, 0, "split", &split, "SPLIT",
      "add a split: random:TRAIN,VALID,TEST (shares) or train=FILE,valid=FILE,...", .file = true},
-    {OPT_STR, 0, "split-links", &links.text, "S/R/D=[time:]TRAIN/VALID/TEST",
-     "INPUT is a store: write a split of its links, by shares of pairs of nodes, or by time"},
+    {OPT_STR, 0, "split-links", &links.text, "S/R/D=HOW",
+     "INPUT is a store: write a split of its links: [time:]TRAIN/VALID/TEST, shares of pairs of "
+     "nodes, or by time; or train=FILE,valid=FILE,test=FILE"},
     {OPT_DOUBLE, 0, "supervision", &links.supervision, "X",
      "with --split-links: keep this share of the training links out of messages, and in set train "
      "alone",

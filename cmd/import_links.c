@@ -8,12 +8,25 @@
 #include "lib/base/mem.h"
 #include "lib/base/plural.h"
 
-static json_t *sets_json(const struct gnn_link_split_stats *st)
+static json_t *sets_json(const uint64_t n[GNN_LINK_SETS])
 {
     json_t *o = json_object();
     for (int i = 0; i < GNN_LINK_SETS; i++)
-        json_object_set_new(o, gnn_link_set_name[i], json_integer((json_int_t)st->set[i]));
+        json_object_set_new(o, gnn_link_set_name[i], json_integer((json_int_t)n[i]));
     return o;
+}
+
+static void tell_set(const struct gnn_link_split_stats *st, int i)
+{
+    const char *name = gnn_link_set_name[i];
+    if (!st->absent[i])
+        cli_info(GNN_LINK_SPLIT "/%s: %" PRIu64 " link%s", name, st->set[i],
+                 gnn_plural(st->set[i]));
+    else
+        cli_note(GNN_LINK_SPLIT "/%s: %" PRIu64 " link%s, of which %" PRIu64
+                                " %s edge of the store",
+                 name, st->set[i], gnn_plural(st->set[i]), st->absent[i],
+                 st->absent[i] == 1 ? "is no" : "are no");
 }
 
 static void tell_split(const struct gnn_schema *c, const struct gnn_link_split_stats *st,
@@ -22,20 +35,24 @@ static void tell_split(const struct gnn_schema *c, const struct gnn_link_split_s
     const uint64_t all = c->etype[st->etype].count;
     char key[GNN_ETYPE_KEY_CAPACITY];
     for (int i = 0; i < GNN_LINK_SETS; i++)
-        cli_info("%s/%s: %" PRIu64 " link%s", GNN_LINK_SPLIT, gnn_link_set_name[i], st->set[i],
-                 gnn_plural(st->set[i]));
+        tell_set(st, i);
     if (st->pairs)
         cli_info("split by %" PRIu64 " pair%s of nodes; %s", st->pairs, gnn_plural(st->pairs),
                  st->symmetric ? "edges go both ways, and a pair is one link"
                                : "each edge is a link");
+    if (st->listed && st->unlisted != st->messages)
+        cli_note("%" PRIu64 " edge%s no link of a file: %s messages, and %s in no set",
+                 st->unlisted, st->unlisted == 1 ? " is" : "s are",
+                 st->unlisted == 1 ? "it carries" : "they carry", st->unlisted == 1 ? "is" : "are");
     cli_info("%s: %" PRIu64 " of %" PRIu64 " edge%s carry messages",
              gnn_etype_key(c, st->etype, key, sizeof key), st->messages, all, gnn_plural(all));
     if (st->rev >= 0)
         cli_info("%s: %" PRIu64 " of %" PRIu64 " edge%s carry messages",
                  gnn_etype_key(c, (uint32_t)st->rev, key, sizeof key), st->rev_messages,
                  c->etype[st->rev].count, gnn_plural(c->etype[st->rev].count));
-    cli_metrics(json_pack("{s:s, s:o, s:I, s:b, s:I, s:I, s:f, s:I}", "links",
-                          gnn_etype_key(c, st->etype, key, sizeof key), "sets", sets_json(st),
+    cli_metrics(json_pack("{s:s, s:o, s:o, s:I, s:I, s:b, s:I, s:I, s:f, s:I}", "links",
+                          gnn_etype_key(c, st->etype, key, sizeof key), "sets", sets_json(st->set),
+                          "absent", sets_json(st->absent), "unlisted", (json_int_t)st->unlisted,
                           "pairs", (json_int_t)st->pairs, "symmetric", st->symmetric, "messages",
                           (json_int_t)st->messages, "edges", (json_int_t)all, "seconds", seconds,
                           "peak_bytes", (json_int_t)gnn_mem_peak()));

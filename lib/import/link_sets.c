@@ -12,13 +12,15 @@
 #include "lib/base/mem.h"
 #include "lib/base/rand.h"
 #include "lib/data/time.h"
+#include "lib/import/link_given.h"
 
 const char *const gnn_link_set_name[GNN_LINK_SETS] = {"train", "valid", "test"};
 
 struct making {
     struct link_sets *x;
     const struct gnn_link_split_opts *o;
-    bool one_type, by_time;
+    bool one_type, by_time, timed; /* timed: links are told by their times, too */
+    struct link_given given;       /* sets of files, if x->listed */
     double share[GNN_LINK_SETS];
     double until_share[2];         /* of all, of train, and of train and valid */
     const struct gnn_field *order; /* times of edges; NULL: there are none */
@@ -41,7 +43,7 @@ static int bad_shares(const struct gnn_link_split_opts *o, struct gnn_err *e)
     return gnn_fail(e, GNN_E_USAGE,
                     "--split-links %s: expected S/R/D=TRAIN/VALID/TEST or "
                     "S/R/D=time:TRAIN/VALID/TEST, shares that add up to 100, or to 1, and some for "
-                    "train",
+                    "train; or S/R/D=train=FILE,valid=FILE,test=FILE",
                     o->text);
 }
 
@@ -74,7 +76,7 @@ static int need_times(struct making *k, struct gnn_err *e)
     const struct gnn_store *s = k->x->view->store;
     const struct gnn_schema *c = &s->meta.schema;
     char key[GNN_ETYPE_KEY_CAPACITY];
-    for (uint32_t i = 0; k->by_time && i < k->x->ntypes; i++)
+    for (uint32_t i = 0; k->timed && i < k->x->ntypes; i++)
         if (!order_of(&c->etype[k->x->edges[i].etype]))
             return gnn_fail(e, GNN_E_USAGE,
                             "--split-links %s: edges '%s' of %s have no times by which they are "
@@ -84,10 +86,20 @@ static int need_times(struct making *k, struct gnn_err *e)
     return 0;
 }
 
+/* The '=' behind the type, whose name may have some, too: before the first file, or else the last.
+ */
+static const char *find_end(const char *text)
+{
+    for (const char *eq = strchr(text, '='); eq; eq = strchr(eq + 1, '='))
+        if (gnn_link_given_is(eq + 1))
+            return eq;
+    return strrchr(text, '=');
+}
+
 static int parse_text(struct making *k, struct gnn_err *e)
 {
     const struct gnn_schema *c = &k->x->view->store->meta.schema;
-    const char *text = k->o->text, *eq = strrchr(text, '=');
+    const char *text = k->o->text, *eq = find_end(text);
     if (!eq)
         return bad_shares(k->o, e);
     char *key = gnn_strf(e, "%.*s", (int)(eq - text), text);
@@ -96,6 +108,7 @@ static int parse_text(struct making *k, struct gnn_err *e)
     if (e->code)
         return e->code;
     k->by_time = !strncmp(eq + 1, "time:", 5);
+    k->x->listed = gnn_link_given_is(eq + 1);
     const int rev = gnn_schema_reverse(c, (uint32_t)type);
     k->x->edges[0].etype = (uint32_t)type;
     k->x->edges[1].etype = rev < 0 ? 0 : (uint32_t)rev;
@@ -104,7 +117,13 @@ static int parse_text(struct making *k, struct gnn_err *e)
     k->order = order_of(&c->etype[type]);
     if (k->order)
         k->x->time = k->order->dtype == GNN_F32 || k->order->dtype == GNN_F64 ? GNN_F64 : GNN_I64;
-    return parse_shares(k, eq + (k->by_time ? 6 : 1), e) ? e->code : need_times(k, e);
+    k->timed = k->by_time || (k->x->listed && k->order);
+    if (!k->x->listed)
+        return parse_shares(k, eq + (k->by_time ? 6 : 1), e) ? e->code : need_times(k, e);
+    return need_times(k, e)
+               ? e->code
+               : gnn_link_given_read(&k->given, text, eq + 1, k->x->view, (uint32_t)type,
+                                     k->order ? k->order->dtype : 0, k->x->time, e);
 }
 
 /* ---- edges ---- */
@@ -149,14 +168,15 @@ static int by_time_and_head(const void *a, const void *b)
                                 : (x->at > y->at) - (x->at < y->at);
 }
 
-/* The edges of a row; by time, with their times: at random, repetitions may have any. */
+/* The edges of a row; with their times, if these tell links: at random, repetitions may have any.
+ */
 static int read_row(struct making *k, uint32_t etype, const struct gnn_field *order, uint64_t tail,
                     struct row_edge **out, uint64_t *n, struct gnn_err *e)
 {
     const struct gnn_view *v = k->x->view;
     const struct gnn_view_row row = gnn_view_row(v, etype, tail);
     const uint32_t src = v->store->meta.schema.etype[etype].src;
-    const void *times = k->by_time ? times_of(v, etype, row.part, order) : NULL;
+    const void *times = k->timed ? times_of(v, etype, row.part, order) : NULL;
     if (gnn_buf_reserve(&k->row, row.n, sizeof **out, "a row of edges", e))
         return e->code;
     *out = k->row.data;
@@ -339,6 +359,15 @@ static uint8_t find_time(const struct making *k, uint64_t time)
 
 /* ---- sets ---- */
 
+static uint8_t find_listed(struct making *k, unsigned which, uint32_t head, uint32_t tail,
+                           uint64_t time)
+{
+    const uint32_t set =
+        gnn_link_given_find(&k->given, which ? tail : head, which ? head : tail, time);
+    k->x->unlisted += !which && set == GNN_LINK_SETS;
+    return set == GNN_LINK_SETS ? GNN_LINKS_TRAIN : (uint8_t)set;
+}
+
 static int place_edges(struct making *k, unsigned which, struct gnn_err *e)
 {
     struct link_edge_sets *t = &k->x->edges[which];
@@ -350,9 +379,11 @@ static int place_edges(struct making *k, unsigned which, struct gnn_err *e)
         if (read_row(k, t->etype, order_of(et), v, &row, &n, e))
             return e->code;
         for (uint64_t j = 0; j < n; j++)
-            t->of[t->first[v] + j] = k->by_time ? find_time(k, row[j].time)
-                                     : which ? find_pair(k, pair_key(k, (uint32_t)v, row[j].head))
-                                             : find_pair(k, pair_key(k, row[j].head, v));
+            t->of[t->first[v] + j] =
+                k->x->listed ? find_listed(k, which, row[j].head, (uint32_t)v, row[j].time)
+                : k->by_time ? find_time(k, row[j].time)
+                : which      ? find_pair(k, pair_key(k, (uint32_t)v, row[j].head))
+                             : find_pair(k, pair_key(k, row[j].head, v));
     }
     return 0;
 }
@@ -382,7 +413,7 @@ static void add_members(struct making *k, uint64_t tail, const struct gnn_view_r
         const uint32_t head = gnn_view_orig(x->view, src, row->indices[j]);
         const bool trained = t->of[id] == learned;
         if (!get_bit(k->link, id) || (x->symmetric && head < tail) ||
-            (t->of[id] == GNN_LINKS_TRAIN && !trained))
+            (!trained && (t->of[id] == GNN_LINKS_TRAIN || x->listed)))
             continue;
         struct link_members *m = &x->set[trained ? GNN_LINKS_TRAIN : t->of[id]];
         if (m->ends) {
@@ -403,6 +434,47 @@ static int alloc_members(const struct making *k, struct link_members *m, struct 
     m->time = k->x->time ? gnn_alloc(m->n, sizeof *m->time, "times of links", e) : NULL;
     m->n = 0;
     return e->code;
+}
+
+/* Those of a file, in its order. */
+static int take_listed(struct making *k, uint32_t set, struct gnn_err *e)
+{
+    const struct gnn_link_text *from = &k->given.list[set];
+    struct link_members *m = &k->x->set[set];
+    m->n = from->n;
+    if (alloc_members(k, m, e))
+        return e->code;
+    m->n = from->n;
+    memcpy(m->ends, from->node.data, 2 * m->n * sizeof *m->ends);
+    if (m->time)
+        memcpy(m->time, from->time.data, m->n * sizeof *m->time);
+    return 0;
+}
+
+/* Sets of files, and set train of all other edges, if no file lists it. */
+static int list_given(struct making *k, struct gnn_err *e)
+{
+    struct link_sets *x = k->x;
+    const struct gnn_schema *c = &x->view->store->meta.schema;
+    const uint64_t tails = c->ntype[c->etype[x->edges[0].etype].dst].count;
+    struct link_members *train = &x->set[GNN_LINKS_TRAIN];
+    for (uint32_t i = 0; i < GNN_LINK_SETS; i++)
+        if (k->given.file[i] && take_listed(k, i, e))
+            return e->code;
+    for (int pass = 0; !k->given.file[GNN_LINKS_TRAIN] && pass < 2; pass++) {
+        for (uint64_t v = 0; v < tails; v++) {
+            const struct gnn_view_row row = gnn_view_row(x->view, x->edges[0].etype, v);
+            add_members(k, v, &row);
+        }
+        if (!train->n)
+            return gnn_fail(e, GNN_E_INPUT,
+                            "--split-links %s: all edges of %s are links of valid or test, so "
+                            "nothing is left to train on",
+                            k->o->text, x->view->store->path);
+        if (!pass && alloc_members(k, train, e))
+            return e->code;
+    }
+    return 0;
 }
 
 static int list_members(struct making *k, struct gnn_err *e)
@@ -432,18 +504,22 @@ static int make_sets(struct making *k, struct gnn_err *e)
     struct link_sets *x = k->x;
     if (parse_text(k, e))
         return e->code;
-    if (k->by_time && k->o->supervision > 0)
-        return gnn_fail(e, GNN_E_USAGE, "--supervision: cannot be used with a split by time");
+    if ((k->by_time || x->listed) && k->o->supervision > 0)
+        return gnn_fail(e, GNN_E_USAGE, "--supervision: cannot be used with a split by %s",
+                        x->listed ? "files" : "time");
     for (uint32_t i = 0; i < x->ntypes; i++)
         if (number_edges(x->view, &x->edges[i], e))
             return e->code;
-    if (find_links(k, e) ||
-        (k->by_time ? find_quantiles(k, e) : list_pairs(k, e) || place_pairs(k, e)))
+    if (find_links(k, e) || (x->listed    ? gnn_link_given_sort(&k->given, x->symmetric, e)
+                             : k->by_time ? find_quantiles(k, e)
+                                          : list_pairs(k, e) || place_pairs(k, e)))
         return e->code;
     for (uint32_t i = 0; i < x->ntypes; i++)
         if (place_edges(k, i, e))
             return e->code;
-    return list_members(k, e);
+    if (!x->listed)
+        return list_members(k, e);
+    return gnn_link_given_absent(&k->given, x->absent, e) ? e->code : list_given(k, e);
 }
 
 int gnn_link_sets_init(struct link_sets *x, const struct gnn_view *v,
@@ -455,6 +531,7 @@ int gnn_link_sets_init(struct link_sets *x, const struct gnn_view *v,
     gnn_free(k.link);
     gnn_free(k.pair);
     gnn_free(k.pair_of);
+    gnn_link_given_release(&k.given);
     gnn_buf_release(&k.row);
     return e->code;
 }

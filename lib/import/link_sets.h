@@ -32,6 +32,9 @@ struct link_sets {
     enum gnn_dtype time;            /* of links: I64, F64 or 0 */
     bool symmetric;
     uint64_t pairs; /* at random */
+    /* Of files: links that are no edges, and edges of the type that are no links of files. */
+    bool listed;
+    uint64_t absent[GNN_LINK_SETS], unlisted;
     struct link_members set[GNN_LINK_SETS];
 };
 

@@ -421,6 +421,14 @@ static void name_graph(const struct writing *k, char out[17])
         XXH3_64bits_update(&h, key, strlen(key) + 1);
         XXH3_64bits_update(&h, t->of, t->n);
     }
+    /* Sets of files follow from these, not from the edges. */
+    for (uint32_t i = 0; k->x->listed && i < GNN_LINK_SETS; i++) {
+        const struct link_members *m = &k->x->set[i];
+        XXH3_64bits_update(&h, &m->n, sizeof m->n);
+        XXH3_64bits_update(&h, m->ends, 2 * m->n * sizeof *m->ends);
+        if (m->time)
+            XXH3_64bits_update(&h, m->time, m->n * sizeof *m->time);
+    }
     snprintf(out, 17, "%016llx", (unsigned long long)XXH3_64bits_digest(&h));
 }
 
@@ -505,9 +513,13 @@ int gnn_link_split_write(struct gnn_store *s, const struct gnn_link_split_opts *
                                             .rev = x.ntypes > 1 ? (int)x.edges[1].etype : -1,
                                             .symmetric = x.symmetric,
                                             .timed = x.time,
-                                            .pairs = x.pairs};
-        for (int i = 0; i < GNN_LINK_SETS; i++)
+                                            .pairs = x.pairs,
+                                            .listed = x.listed,
+                                            .unlisted = x.unlisted};
+        for (int i = 0; i < GNN_LINK_SETS; i++) {
             st->set[i] = x.set[i].n;
+            st->absent[i] = x.absent[i];
+        }
         st->messages = k.kept[0][c->ntype[c->etype[st->etype].dst].count];
         st->rev_messages = st->rev < 0 ? 0 : k.kept[1][c->ntype[c->etype[st->rev].dst].count];
     }

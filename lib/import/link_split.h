@@ -11,8 +11,10 @@ enum gnn_link_set { GNN_LINKS_TRAIN, GNN_LINKS_VALID, GNN_LINKS_TEST, GNN_LINK_S
 extern const char *const gnn_link_set_name[GNN_LINK_SETS];
 
 struct gnn_link_split_opts {
-    /* "S/R/D=TRAIN/VALID/TEST", shares that add up to 1 or 100: at random, by pair of nodes; or
-     * "S/R/D=time:TRAIN/VALID/TEST": by time, what is equal in one set */
+    /* "S/R/D=TRAIN/VALID/TEST", shares that add up to 1 or 100: at random, by pair of nodes;
+     * "S/R/D=time:TRAIN/VALID/TEST": by time, what is equal in one set; or
+     * "S/R/D=train=FILE,valid=FILE,test=FILE", of which any may be missing: those of the files, by
+     * ids of the data set, and as set train, if it is missing, all other edges */
     const char *text;
     /* The share of the training pairs that carry no messages, and which alone set train has then;
      * 0: all carry some, and are in it. At random only. */
@@ -25,7 +27,9 @@ struct gnn_link_split_stats {
     int rev;        /* the type of its reverses, of which edges were left out, too; or -1 */
     bool symmetric; /* each pair is an edge both ways, and one link */
     bool timed;     /* links have times */
-    uint64_t pairs; /* at random: of nodes; by time: 0 */
+    uint64_t pairs; /* at random: of nodes; otherwise 0 */
+    bool listed;    /* files list links, of which some may be no edges; and edges that are none */
+    uint64_t absent[GNN_LINK_SETS], unlisted;
     uint64_t set[GNN_LINK_SETS];     /* links */
     uint64_t messages, rev_messages; /* edges of the two types that are left */
 };
@@ -33,7 +37,7 @@ struct gnn_link_split_stats {
 /* Writes the split of store s, all parts of which are open, whole or not at all: the same links in
  * the same order for any partitions. provenance may be NULL. GNN_E_USAGE: shares that are none, no
  * such type, no times; a store that is split already; GNN_E_INPUT: a set that is asked for would be
- * empty. */
+ * empty; what is in files. */
 int gnn_link_split_write(struct gnn_store *s, const struct gnn_link_split_opts *o, const char *path,
                          bool force, const char *provenance, struct gnn_link_split_stats *st,
                          struct gnn_err *e) GNN_MUST_USE;

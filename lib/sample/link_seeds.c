@@ -437,9 +437,9 @@ static int add_links(struct link_seeds *q, uint32_t i, const struct gnn_sampler_
     if (o->seeds_name) {
         *name = "seeds";
         if (gnn_link_list_read(&q->list[i], &q->edges, o->seeds_fd, o->seeds_name,
-                               o->ids            ? LINK_IDS
-                               : m->original_ids ? LINK_ORIGINAL
-                                                 : LINK_POSITIONS,
+                               o->ids            ? GNN_LINK_IDS
+                               : m->original_ids ? GNN_LINK_ORIGINAL
+                                                 : GNN_LINK_POSITIONS,
                                times, e))
             return e->code;
         gnn_link_list_sum(&q->list[i], sum);

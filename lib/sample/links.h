@@ -5,6 +5,7 @@
 #ifndef GNN_LIB_SAMPLE_LINKS_H
 #define GNN_LIB_SAMPLE_LINKS_H
 
+#include "lib/import/link_text.h"
 #include "lib/sample/sample_impl.h"
 
 /* The ends of a link, and where it is looked up in arrays of two. */
@@ -64,14 +65,11 @@ struct link_list {
     struct gnn_buf label; /* f32 (n); none: there are no labels */
     uint64_t n;
 };
-/* Kinds of numbers of nodes: positions in the store, original ids, ids of the data set
- * (gnn_names_of). */
-enum link_numbers { LINK_POSITIONS, LINK_ORIGINAL, LINK_IDS };
 /* Reads the file's lines of a head and a tail, in numbers or names, and, if `times` is the dtype of
  * times and not 0, a time; closes fd. x is zeroed, and to be released on failure, too. All ranks
  * read the same links. */
 int gnn_link_list_read(struct link_list *x, const struct link_edges *q, int fd, const char *name,
-                       enum link_numbers numbers, enum gnn_dtype times,
+                       enum gnn_link_numbers numbers, enum gnn_dtype times,
                        struct gnn_err *e) GNN_MUST_USE;
 /* Likewise, those of a set of the store, which is of links of the type. */
 int gnn_link_list_of_set(struct link_list *x, const struct link_edges *q, uint32_t set,

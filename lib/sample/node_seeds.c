@@ -14,7 +14,7 @@
 #include "lib/data/rule.h"
 #include "lib/data/sampling_list.h"
 #include "lib/sample/sample_impl.h"
-#include "lib/sample/seed_names.h"
+#include "lib/import/seed_names.h"
 
 /* A set's number is part of the tag of its random numbers, which has 14 bits for it. */
 enum { SET_MAX = (1 << 14) - 2 };

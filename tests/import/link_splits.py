@@ -3,8 +3,10 @@
 """Splits of links, looked at with NumPy.
 
 link_splits.py check SPLIT BASE TYPE SHARES [SUPERVISION]    is it a split of BASE's links by pair, or, SHARES being time:..., by time?
+link_splits.py given SPLIT BASE TYPE SET=FILE...             has it the files' links, of numbers from 0, in their order, and all other edges?
 link_splits.py dump SPLIT                                    sets and messages in original ids
 """
+import gzip
 import os
 import sys
 
@@ -139,4 +141,42 @@ def dump(split):
         print(t["rel"], np.stack(g.edges("%(src)s/%(rel)s/%(dst)s" % t)[:2], 1).tolist())
 
 
-{"check": check, "dump": dump}[sys.argv[1]](*sys.argv[2:])
+def rows_of(path):
+    if path.endswith(".npy"):
+        return np.load(path).astype("f8")
+    return np.array([[float(x) for x in line.replace(",", " ").split()] for line in (gzip.open(path, "rt") if path.endswith(".gz") else open(path)) if line.strip()])
+
+
+def given(split, base, key, *files):
+    g, b = Graph(split), Graph(base)
+    head, tail, fields = b.edges(key)
+    order = b.etype(key).get("order")
+    time = fields[order].astype("f8") if order else np.zeros(len(head))
+    edges = np.column_stack([head, tail, time])
+    symmetric = key.split("/")[0] == key.split("/")[2] and {(v, u, t) for u, v, t in as_set(edges)} == as_set(edges)
+    listed = {name: rows_of(path) for name, path in (f.split("=", 1) for f in files)}
+    outside = set()
+    for name in ("train", "valid", "test"):
+        ends, times = g.links(name)
+        if name in listed:
+            want = listed[name] if order else np.column_stack([listed[name], np.zeros(len(listed[name]))])
+            assert np.array_equal(np.column_stack([ends, times]), want), "the links of " + name
+            outside |= as_set(want) if name != "train" else set()
+        elif name != "train":
+            assert ends is None, name
+    outside |= {(v, u, t) for u, v, t in outside} if symmetric else set()
+    keep = np.array([tuple(x) not in outside for x in edges.tolist()])
+    left = np.column_stack([*g.edges(key)[:2], g.edges(key)[2][order] if order else np.zeros(g.etype(key)["count"])])
+    assert np.array_equal(left, edges[keep]), "the edges that are left"
+    rev = gnb.reverse_key(b.schema["edge_types"], key)
+    if rev:
+        back = np.stack(b.edges(rev)[:2], 1)
+        keep = np.array([(v, u, 0.0) not in outside for u, v in back.tolist()])
+        assert np.array_equal(np.stack(g.edges(rev)[:2], 1), back[keep]), "the reverses that are left"
+    if "train" not in listed:
+        ends, times = g.links("train")
+        want = list(dict.fromkeys((u, v, t) for u, v, t in left.tolist() if not symmetric or u >= v))
+        assert sorted(map(tuple, np.column_stack([ends, times]).tolist())) == sorted(want), "the links that are left"
+
+
+{"check": check, "given": given, "dump": dump}[sys.argv[1]](*sys.argv[2:])

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Seeds given by the names of nodes. */
-#ifndef GNN_LIB_SAMPLE_SEED_NAMES_H
-#define GNN_LIB_SAMPLE_SEED_NAMES_H
+#ifndef GNN_LIB_IMPORT_SEED_NAMES_H
+#define GNN_LIB_IMPORT_SEED_NAMES_H
 
 #include "lib/store/ids.h"
 

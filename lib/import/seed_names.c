@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "lib/sample/seed_names.h"
+#include "lib/import/seed_names.h"
 
 #include "lib/import/words.h"
 #include "lib/store/names.h"

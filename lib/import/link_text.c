@@ -1,0 +1,287 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "lib/import/link_text.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "formats/text.h"
+#include "kernels/pick.h"
+#include "lib/import/read/array.h"
+#include "lib/import/seed_names.h"
+
+enum { PIECE = 1 << 20, ROWS = 1 << 16, SHOWN = 80, HEAD = 0, TAIL = 1 };
+
+struct reading {
+    struct gnn_link_text *x;
+    const char *what; /* "line" or "row" */
+    uint64_t line;
+    struct gnn_err *e;
+};
+
+void gnn_link_text_release(struct gnn_link_text *x)
+{
+    for (unsigned i = 0; i < 2; i++)
+        gnn_seed_names_free(x->names[i]);
+    gnn_buf_release(&x->node);
+    gnn_buf_release(&x->time);
+    gnn_buf_release(&x->line);
+    *x = (struct gnn_link_text){.n = 0};
+}
+
+uint64_t gnn_link_text_line(const struct gnn_link_text *x, uint64_t i)
+{
+    return x->line.data ? ((const uint64_t *)x->line.data)[i] : i + 1;
+}
+
+static const struct gnn_ntype *type_of(const struct gnn_link_text *x, unsigned end)
+{
+    return &x->store->meta.schema.ntype[x->ntype[end]];
+}
+
+/* ---- nodes ---- */
+
+static int fail_field(const struct reading *r, unsigned end, const char *field, size_t n,
+                      const char *why)
+{
+    char shown[SHOWN];
+    return gnn_fail(r->e, GNN_E_INPUT, "%s: %s %" PRIu64 ": '%s' %s of type '%s'", r->x->name,
+                    r->what, r->line, gnn_text_shown(shown, sizeof shown, field, n), why,
+                    type_of(r->x, end)->name);
+}
+
+/* The original id of the node that a field names: by a name or a number, which is quoted in tables
+ * only. */
+static int find_node(const struct reading *r, unsigned end, const char *field, size_t n,
+                     uint32_t *id)
+{
+    const struct gnn_id_names *names = r->x->names[end];
+    const uint32_t *to_orig = r->x->to_orig[end];
+    const bool quoted = field[n] == '"', ids = r->x->numbers == GNN_LINK_IDS;
+    uint64_t v;
+    if (names && names->find(names, field, n, id))
+        return quoted || ids || strspn(field, "0123456789") < n
+                   ? 0
+                   : fail_field(r, end, field, n,
+                                "is the name of a node, and may be a position (write names in "
+                                "quotes),");
+    const bool named = ids ? names != NULL : quoted;
+    const char *after = named ? NULL : gnn_text_u64(field, &v);
+    if (!after || after != field + n)
+        return fail_field(r, end, field, n,
+                          ids     ? "is not the id of a node"
+                          : names ? "is neither the name nor the position of a node"
+                                  : "is not the position of a node");
+    if (v >= type_of(r->x, end)->count)
+        return fail_field(r, end, field, n, "is out of range: there are fewer nodes");
+    *id = to_orig && r->x->numbers == GNN_LINK_POSITIONS ? to_orig[v] : (uint32_t)v;
+    return 0;
+}
+
+static int find_time(const struct reading *r, const char *field, size_t n, int64_t *time)
+{
+    const bool real = r->x->times == GNN_F64;
+    double v = 0;
+    const char *after = field[n] == '"' ? NULL
+                        : real          ? gnn_text_f64(field, &v)
+                                        : gnn_text_i64(field, time);
+    if (!n || after != field + n || isnan(v))
+        return gnn_fail(r->e, GNN_E_INPUT, "%s: line %" PRIu64 ": the time of the link is not %s",
+                        r->x->name, r->line,
+                        real ? "a number" : "a whole number, as times of edges are");
+    if (real)
+        *time = gnn_time_bits(v);
+    return 0;
+}
+
+static int make_space(const struct reading *r, uint64_t rows)
+{
+    struct gnn_link_text *x = r->x;
+    return gnn_buf_reserve(&x->node, rows * x->width, sizeof(uint32_t), "links", r->e) ||
+                   (x->times && gnn_buf_reserve(&x->time, rows, sizeof(int64_t), "links", r->e))
+               ? r->e->code
+               : 0;
+}
+
+/* ---- text ---- */
+
+static int fail_width(const struct reading *r, bool more)
+{
+    const struct gnn_link_text *x = r->x;
+    if (x->rows == GNN_LINK_TAILS)
+        return gnn_fail(r->e, GNN_E_INPUT,
+                        "%s: line %" PRIu64 ": expected %u tails, as in the first", x->name,
+                        r->line, x->width);
+    return gnn_fail(r->e, GNN_E_INPUT, "%s: line %" PRIu64 ": expected a head, a tail%s%s%s%s",
+                    x->name, r->line, x->times ? " and a time" : " and no more",
+                    more && x->times ? ", and no more" : "", more && !x->times ? ": " : "",
+                    more && !x->times ? x->untimed : "");
+}
+
+static uint32_t count_fields(const char *p)
+{
+    const char sep = gnn_text_separator(p), *field;
+    uint32_t n = 0;
+    size_t len;
+    for (bool last = false; !last && gnn_text_field(p, sep, &field, &len, &p, &last);)
+        n++;
+    return n;
+}
+
+/* The line at *p, which moves behind it. */
+static int take_line(const struct reading *r, const char **p)
+{
+    struct gnn_link_text *x = r->x;
+    const char sep = gnn_text_separator(*p), *next = *p, *field;
+    uint32_t *node = (uint32_t *)x->node.data + x->n * x->width;
+    bool last = false;
+    size_t n;
+    for (uint32_t i = 0; i < x->width + (x->times != 0); i++) {
+        if (last || !gnn_text_field(next, sep, &field, &n, &next, &last))
+            return fail_width(r, false);
+        const unsigned end = x->rows == GNN_LINK_TAILS || i ? TAIL : HEAD;
+        if (i < x->width ? find_node(r, end, field, n, &node[i])
+                         : find_time(r, field, n, (int64_t *)x->time.data + x->n))
+            return r->e->code;
+    }
+    if (!last)
+        return fail_width(r, true);
+    *p = next + 1;
+    return 0;
+}
+
+/* Lines are kept from the first empty one on: before it, they are the rows' numbers. */
+static int note_line(const struct reading *r)
+{
+    struct gnn_link_text *x = r->x;
+    if (!x->line.data && r->line == x->n + 1)
+        return 0;
+    const bool first = !x->line.data;
+    if (gnn_buf_reserve(&x->line, x->n + 1, sizeof(uint64_t), "links", r->e))
+        return r->e->code;
+    uint64_t *line = x->line.data;
+    for (uint64_t i = 0; first && i < x->n; i++)
+        line[i] = i + 1;
+    line[x->n] = r->line;
+    return 0;
+}
+
+static int find_names(struct gnn_link_text *x, struct gnn_err *e)
+{
+    for (unsigned i = 0; i < 2; i++)
+        /* With several ranks, no process has all names. */
+        if (x->store->comm->size == 1 && !x->names[i] && (i || x->rows == GNN_LINK_PAIRS) &&
+            gnn_seed_names_has(x->store, x->ntype[i], x->numbers == GNN_LINK_IDS) &&
+            !(x->names[i] = gnn_seed_names_new(x->store, x->ntype[i], x->to_store[i], e)))
+            return e->code;
+    return 0;
+}
+
+int gnn_link_text_read(struct gnn_link_text *x, const char *text, uint64_t n, struct gnn_err *e)
+{
+    struct reading r = {.x = x, .what = "line", .line = 1, .e = e};
+    /* Tables may begin with a byte order mark. */
+    const char *p = text + (n > 3 && !memcmp(text, "\xef\xbb\xbf", 3) ? 3 : 0);
+    if (find_names(x, e))
+        return e->code;
+    for (; p < text + n; r.line++) {
+        if (*gnn_text_blanks(p) == '\n') {
+            p = gnn_text_blanks(p) + 1;
+            continue;
+        }
+        if (!x->width)
+            x->width = x->rows == GNN_LINK_PAIRS ? 2 : count_fields(p);
+        if (make_space(&r, x->n + 1) || note_line(&r) || take_line(&r, &p))
+            return e->code;
+        x->n++;
+    }
+    return 0;
+}
+
+/* ---- arrays ---- */
+
+static int take_row(const struct reading *r, const int64_t *row)
+{
+    struct gnn_link_text *x = r->x;
+    uint32_t *node = (uint32_t *)x->node.data + x->n * x->width;
+    char text[32];
+    for (uint32_t i = 0; i < x->width; i++) {
+        const unsigned end = x->rows == GNN_LINK_TAILS || i ? TAIL : HEAD;
+        const int n = snprintf(text, sizeof text, "%" PRId64 "\n", row[i]);
+        if (find_node(r, end, text, (size_t)n - 1, &node[i]))
+            return r->e->code;
+    }
+    if (x->times == GNN_F64)
+        ((int64_t *)x->time.data)[x->n] = gnn_time_bits((double)row[x->width]);
+    else if (x->times)
+        ((int64_t *)x->time.data)[x->n] = row[x->width];
+    return 0;
+}
+
+static int take_array(struct gnn_link_text *x, struct gnn_array *a, struct gnn_err *e)
+{
+    struct reading r = {.x = x, .what = "row", .line = 1, .e = e};
+    const uint64_t width = a->width, rows = ROWS / (width ? width : 1) + 1;
+    x->width = x->rows == GNN_LINK_PAIRS ? 2 : (uint32_t)width;
+    if (!width || width != x->width + (x->times != 0))
+        return gnn_fail(e, GNN_E_INPUT, "%s: rows of %" PRIu64 ": expected %s", x->name, width,
+                        x->rows == GNN_LINK_TAILS ? "tails"
+                        : x->times                ? "a head, a tail and a time"
+                                                  : "a head and a tail");
+    int64_t *row = gnn_alloc(rows * width, sizeof *row, "links", e);
+    for (uint64_t got = 1; row && got && !e->code;) {
+        if (gnn_array_read(a, GNN_I64, row, rows, &got, e) || make_space(&r, x->n + got))
+            break;
+        for (uint64_t i = 0; i < got && !take_row(&r, row + i * width); i++, r.line++)
+            x->n++;
+    }
+    gnn_free(row);
+    return e->code;
+}
+
+static int read_array(struct gnn_link_text *x, struct gnn_input *in, struct gnn_err *e)
+{
+    struct gnn_array a = {0};
+    if (!find_names(x, e) && !gnn_array_open(&a, in, 0, e))
+        (void)!take_array(x, &a, e);
+    gnn_array_close(&a);
+    return e->code;
+}
+
+static int read_text(struct gnn_link_text *x, struct gnn_reader *from, struct gnn_err *e)
+{
+    struct gnn_buf text = {0};
+    uint64_t n = 0;
+    for (uint64_t got = 1; got && !e->code; n += got) {
+        got = 0;
+        if (!gnn_buf_reserve(&text, n + PIECE + 1, 1, "links", e))
+            (void)!gnn_reader_read(from, (char *)text.data + n, PIECE, &got, e);
+    }
+    if (!e->code && n && ((char *)text.data)[n - 1] != '\n')
+        ((char *)text.data)[n++] = '\n';
+    if (!e->code)
+        (void)!gnn_link_text_read(x, text.data, n, e);
+    gnn_buf_release(&text);
+    return e->code;
+}
+
+int gnn_link_text_open(struct gnn_link_text *x, struct gnn_err *e)
+{
+    struct gnn_input *in = NULL;
+    struct gnn_reader *r = NULL;
+    const uint8_t *p = NULL;
+    size_t n = 0;
+    if (!gnn_input_open(&in, &x->name, 1, e) && !gnn_input_lone(in, "a file of links", e) &&
+        !gnn_reader_open(&r, in, 0, e) && !gnn_reader_peek(r, &p, &n, e)) {
+        if (n >= GNN_NPY_PREFIX && gnn_npy_header_bytes(p))
+            (void)!read_array(x, in, e);
+        else
+            (void)!read_text(x, r, e);
+    }
+    gnn_reader_free(r);
+    gnn_input_free(in);
+    if (!e->code && !x->n)
+        return gnn_fail(e, GNN_E_INPUT, "%s: no links in it", x->name);
+    return e->code;
+}
