@@ -18,7 +18,7 @@
 static const char *output;
 static bool force;
 static struct gnn_import_opts o;
-static struct opt_list map, split, allow, nodes, features, labels, reverses;
+static struct opt_list map, split, allow, nodes, features, labels, reverses, negatives;
 static const char *time_from, *weight_from;
 static struct gnn_link_split_opts links;
 static uint64_t seed = 1;
@@ -74,6 +74,9 @@ static const struct opt opts[] = {
     {OPT_STR, 0, "split-links", &links.text, "S/R/D=HOW",
      "INPUT is a store: write a split of its links: [time:]TRAIN/VALID/TEST, shares of pairs of "
      "nodes, or by time; or train=FILE,valid=FILE,test=FILE"},
+    {OPT_LIST, 0, "negatives", &negatives, "SET=FILE[,..]",
+     "with --split-links: negatives of valid and test: pairs for all links, or a row for each",
+     .file = true},
     {OPT_DOUBLE, 0, "supervision", &links.supervision, "X",
      "with --split-links: keep this share of the training links out of messages, and in set train "
      "alone",
@@ -223,7 +226,7 @@ static void finish_opts(void)
 static void split_alone(int nargs)
 {
     if (!links.text) {
-        opt_refuse(OPTS(&links.supervision), "requires --split-links");
+        opt_refuse(OPTS(&links.supervision, &negatives), "requires --split-links");
         return;
     }
     opt_refuse(OPTS(&format, &o.columns, &header, &ids, &comments, &o.edge_type, &map, &time_from,
@@ -263,6 +266,8 @@ int main(int argc, char **argv)
     gnn_free(target);
     if (links.text) {
         links.seed = seed;
+        links.negatives = negatives.v;
+        links.nnegatives = negatives.n;
         import_links(args[0], &links, output, force);
         return cli_finish();
     }

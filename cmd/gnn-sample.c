@@ -234,6 +234,9 @@ int main(int argc, char **argv)
                       "can read");
         o.seeds_fd = cli_in(o.seeds_name, &o.seeds_name);
     }
+    if (o.sampling.links.negatives && !o.sampling.links.eval_negatives &&
+        sampling_opts_take_given(&store->meta.schema, o.eval, o.neval))
+        o.sampling.links.eval_negatives = "given";
     struct gnn_source *src = gnn_sampler_source_new(store, &o, &e);
     if (!src)
         cli_fail(&e);

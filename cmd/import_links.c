@@ -29,13 +29,27 @@ static void tell_set(const struct gnn_link_split_stats *st, int i)
                  st->absent[i] == 1 ? "is no" : "are no");
 }
 
+static void tell_given(const struct gnn_link_split_stats *st, int i)
+{
+    const char *name = gnn_link_set_name[i];
+    if (st->given[i])
+        cli_info("%s/%s: %" PRIu64 " given negative%s of %s",
+                 st->each[i] ? GNN_EACH_SPLIT : GNN_SHARED_SPLIT, name, st->given[i],
+                 gnn_plural(st->given[i]), st->each[i] ? "each link" : "all links");
+    if (st->same[i])
+        cli_note("warning: %" PRIu64 " of the candidates of set %s %s the tail of the link itself",
+                 st->same[i], name, st->same[i] == 1 ? "is" : "are");
+}
+
 static void tell_split(const struct gnn_schema *c, const struct gnn_link_split_stats *st,
                        double seconds)
 {
     const uint64_t all = c->etype[st->etype].count;
     char key[GNN_ETYPE_KEY_CAPACITY];
-    for (int i = 0; i < GNN_LINK_SETS; i++)
+    for (int i = 0; i < GNN_LINK_SETS; i++) {
         tell_set(st, i);
+        tell_given(st, i);
+    }
     if (st->pairs)
         cli_info("split by %" PRIu64 " pair%s of nodes; %s", st->pairs, gnn_plural(st->pairs),
                  st->symmetric ? "edges go both ways, and a pair is one link"
@@ -50,12 +64,13 @@ static void tell_split(const struct gnn_schema *c, const struct gnn_link_split_s
         cli_info("%s: %" PRIu64 " of %" PRIu64 " edge%s carry messages",
                  gnn_etype_key(c, (uint32_t)st->rev, key, sizeof key), st->rev_messages,
                  c->etype[st->rev].count, gnn_plural(c->etype[st->rev].count));
-    cli_metrics(json_pack("{s:s, s:o, s:o, s:I, s:I, s:b, s:I, s:I, s:f, s:I}", "links",
+    cli_metrics(json_pack("{s:s, s:o, s:o, s:I, s:o, s:I, s:b, s:I, s:I, s:f, s:I}", "links",
                           gnn_etype_key(c, st->etype, key, sizeof key), "sets", sets_json(st->set),
                           "absent", sets_json(st->absent), "unlisted", (json_int_t)st->unlisted,
-                          "pairs", (json_int_t)st->pairs, "symmetric", st->symmetric, "messages",
-                          (json_int_t)st->messages, "edges", (json_int_t)all, "seconds", seconds,
-                          "peak_bytes", (json_int_t)gnn_mem_peak()));
+                          "negatives", sets_json(st->given), "pairs", (json_int_t)st->pairs,
+                          "symmetric", st->symmetric, "messages", (json_int_t)st->messages, "edges",
+                          (json_int_t)all, "seconds", seconds, "peak_bytes",
+                          (json_int_t)gnn_mem_peak()));
 }
 
 void import_links(const char *input, const struct gnn_link_split_opts *o, const char *output,

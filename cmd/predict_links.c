@@ -104,12 +104,26 @@ static void refuse_repeated(uint32_t etype)
                 cli_usage("--split: set %s is named twice", sets->v[i]);
 }
 
+/* As opt_all_given, and the negatives that the store gives. */
+static bool has_negatives(const void *arg, const char *option)
+{
+    return !strcmp(option, "negatives") || opt_all_given.has(arg, option);
+}
+
 void predict_links_choose(const struct gnn_model *m, const char *path, struct gnn_recipe *r)
 {
     struct gnn_err e = {0};
+    const struct gnn_schema *c = &feed.store.meta.schema;
+    struct gnn_given options = opt_all_given;
     refuse_repeated(choose_type(m, path, r));
-    const struct gnn_meta given = {.schema = feed.store.meta.schema, .sampling = sampling_given};
-    if (gnn_recipe_take_links(r, &given, &opt_all_given, predict.seeds, &e))
+    struct gnn_links *l = &sampling_given.links;
+    if (!l->negatives && !l->eval_negatives &&
+        sampling_opts_take_given(c, predict.sets.v, predict.sets.n)) {
+        l->negatives = "given";
+        options.has = has_negatives;
+    }
+    const struct gnn_meta given = {.schema = *c, .sampling = sampling_given};
+    if (gnn_recipe_take_links(r, &given, &options, predict.seeds, &e))
         cli_fail(&e);
 }
 

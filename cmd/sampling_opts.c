@@ -86,6 +86,16 @@ void sampling_opts_refuse(const char *why)
     opt_refuse(OPTS(gnn_member_of(&sampling_given, x)), why);
 }
 
+bool sampling_opts_take_given(const struct gnn_schema *c, const char *const *set, uint32_t n)
+{
+    const char *type = sampling_given.links.type;
+    const int et = type ? gnn_schema_find_etype(c, type) : -1;
+    if (et < 0 || !gnn_schema_all_given(c, (uint32_t)et, set, n))
+        return false;
+    cli_note("negatives of evaluated sets are those given in the store (--eval-negatives given)");
+    return true;
+}
+
 void sampling_opts_tell(struct gnn_comm *c)
 {
     struct gnn_err e = {0};

@@ -160,15 +160,19 @@ void train_links_end(void)
 
 /* Links are told from something: from pairs that are no links, unless other negatives are chosen.
  */
-static void choose_negatives(struct gnn_links *l, bool evaluates)
+static void choose_negatives(struct gnn_links *l, const struct gnn_schema *c,
+                             const struct opt_list *eval)
 {
-    if (l->negatives)
+    const bool drawn = l->negatives;
+    if (!l->eval_negatives && sampling_opts_take_given(c, eval->v, eval->n))
+        l->eval_negatives = "given";
+    if (drawn)
         return;
     l->negatives = "binary:1";
     l->strict = true;
     cli_note("negatives: one for each link of a batch that is no edge (--negatives binary:1 "
              "--strict)");
-    if (l->eval_negatives || !evaluates)
+    if (l->eval_negatives || !eval->n)
         return;
     l->eval_negatives = "triplet:20";
     cli_note("negatives of evaluated sets: 20 for each link (--eval-negatives triplet:20)");
@@ -233,7 +237,7 @@ void train_links_choose(const char *split, struct opt_list *eval, bool eval_give
     if (et >= 0 && !eval_given)
         choose_eval(c, (uint32_t)et, split, eval);
     if (l->type && !l->target)
-        choose_negatives(l, eval->n);
+        choose_negatives(l, c, eval);
     if (l->eval_negatives && !eval->n)
         cli_usage("--eval-negatives has no effect: no set is evaluated");
     if (et >= 0)

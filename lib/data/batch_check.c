@@ -41,7 +41,7 @@ static int check_links(const struct counts *s)
                           "%" PRIu64 " link%s, where the batch has %" PRIu64
                           " and its step can have %" PRIu64,
                           n, gnn_plural(n), b->seeds, most);
-    const uint64_t negatives = gnn_drawn_negatives(gnn_sampling_drawn(m, b->split), b->seeds);
+    const uint64_t negatives = gnn_sampling_negatives(m, b->split, b->step, b->seeds);
     if (b->rows[GNN_UNIT_NEGATIVES] > negatives ||
         (!m->ranks && b->rows[GNN_UNIT_NEGATIVES] < negatives))
         return fail_batch(s, "negative", "%" PRIu64 " negative%s, and there should be %" PRIu64,

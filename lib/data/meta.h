@@ -45,8 +45,9 @@ struct gnn_walks {
  * positives, and of the negatives, which are drawn for it. */
 enum gnn_negatives {
     GNN_NEGATIVES_NONE,
-    GNN_NEGATIVES_BINARY, /* `amount` for each positive of the global batch, rounded up */
-    GNN_NEGATIVES_TRIPLET /* `amount`, a whole number, for each positive, one after the other */
+    GNN_NEGATIVES_BINARY,  /* `amount` for each positive of the global batch, rounded up */
+    GNN_NEGATIVES_TRIPLET, /* `amount`, a whole number, for each positive, one after the other */
+    GNN_NEGATIVES_GIVEN    /* those of the store, which are of one of these two kinds */
 };
 enum { GNN_NEGATIVES_MAX = 65536 }; /* for each positive */
 /* The name of the one split of batches whose links are all edges of the type. */
@@ -64,10 +65,18 @@ enum gnn_link_use { GNN_LINKS_TRAINED, GNN_LINKS_EVALUATED, GNN_LINK_USES };
 struct gnn_drawn {
     enum gnn_negatives kind;
     double amount;
+    /* Given ones of kind BINARY: how many there are in all, which the set's links share evenly, and
+     * the number of these; else 0. */
+    uint64_t total, links;
+};
+/* The given negatives of a set. */
+struct gnn_given_negatives {
+    struct gnn_drawn drawn; /* kind NONE: they are drawn */
+    char sum[17];           /* of XXH3, by which they are told from others */
 };
 struct gnn_links {
     const char *type;           /* the edge type, "S/R/D"; NULL: seeds are nodes */
-    const char *negatives;      /* "binary:A" or "triplet:K"; NULL: none */
+    const char *negatives;      /* "binary:A", "triplet:K" or "given"; NULL: none */
     const char *eval_negatives; /* likewise, of evaluated sets; NULL: the same */
     /* The ends that are drawn; a negative has the others of a positive. */
     enum gnn_negative_end end;
@@ -149,6 +158,7 @@ struct gnn_sampling {
     char **split;          /* "train", "valid", ...; [0] is trained on */
     uint64_t *steps;       /* batches per epoch of each split, before --steps narrows them */
     uint64_t *split_seeds; /* seeds per epoch of each split */
+    struct gnn_given_negatives *given; /* [nsplits] */
 };
 
 /* The pick rule of a hop along an edge type: block hop * netypes + edge type. */
@@ -240,9 +250,11 @@ static inline unsigned gnn_sampling_version(const struct gnn_sampling *s)
            : gnn_sampling_has_repeats(s) || s->induced ? GNB_MAJOR_TREES
                                                        : GNB_MAJOR;
 }
-/* The kind of negatives that links of a split have. */
+/* The kind of negatives that links of a split have; GIVEN if it is not known yet of which. */
 static inline struct gnn_drawn gnn_sampling_drawn(const struct gnn_sampling *s, uint32_t split)
 {
+    if (s->given && split < s->nsplits && s->given[split].drawn.kind != GNN_NEGATIVES_NONE)
+        return s->given[split].drawn;
     return s->links.drawn[split ? GNN_LINKS_EVALUATED : GNN_LINKS_TRAINED];
 }
 /* The task of links: to learn their labels or, if they have none, to tell them from negatives. */
@@ -253,10 +265,24 @@ static inline enum gnn_task gnn_links_task(const struct gnn_links *l)
            : l->classes == 2 ? GNN_TASK_BINARY
                              : GNN_TASK_MULTICLASS;
 }
-/* How many of them n links have. */
-static inline uint64_t gnn_drawn_negatives(struct gnn_drawn d, uint64_t n)
+/* Where the given ones begin of the links from number `link` on, which all share: total * link /
+ * links, which are below 2^32. */
+static inline uint64_t gnn_drawn_first(struct gnn_drawn d, uint64_t link)
 {
+    return d.links ? d.total / d.links * link + d.total % d.links * link / d.links : 0;
+}
+/* How many of them n links have, of which the first is number `link` of the set. */
+static inline uint64_t gnn_drawn_negatives(struct gnn_drawn d, uint64_t link, uint64_t n)
+{
+    if (d.total)
+        return gnn_drawn_first(d, link + n) - gnn_drawn_first(d, link);
     return d.kind == GNN_NEGATIVES_NONE ? 0 : (uint64_t)ceil((double)n * d.amount);
+}
+/* How many the n links of a step have. */
+static inline uint64_t gnn_sampling_negatives(const struct gnn_sampling *s, uint32_t split,
+                                              uint64_t step, uint64_t n)
+{
+    return gnn_drawn_negatives(gnn_sampling_drawn(s, split), step * s->batch_size, n);
 }
 /* The position, among n positives, of the one that negative i takes its other end, its tree and its
  * time from. */
@@ -272,9 +298,15 @@ static inline uint64_t gnn_drawn_each(struct gnn_drawn d)
 /* How many negatives a batch can have, of whichever split. */
 static inline uint64_t gnn_sampling_negatives_max(const struct gnn_sampling *s)
 {
-    const uint64_t a = gnn_drawn_negatives(gnn_sampling_drawn(s, 0), s->batch_size),
-                   b = gnn_drawn_negatives(gnn_sampling_drawn(s, 1), s->batch_size);
-    return a > b ? a : b;
+    uint64_t most = 0;
+    for (uint32_t i = 0; i < s->nsplits || i < GNN_LINK_USES; i++) {
+        const struct gnn_drawn d = gnn_sampling_drawn(s, i);
+        const uint64_t n = gnn_drawn_negatives(
+                               d, 0, d.total && d.links < s->batch_size ? d.links : s->batch_size) +
+                           (d.total != 0); /* rounded down at either end */
+        most = n > most ? n : most;
+    }
+    return most;
 }
 /* How many trees a global batch has: of seeds, or of clusters; 1: one that all seeds share. */
 static inline uint32_t gnn_sampling_trees(const struct gnn_sampling *s)

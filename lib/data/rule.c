@@ -271,12 +271,16 @@ static int bind_walks(struct gnn_sampling *s, const struct gnn_schema *c, const 
     return check_path(s, c, where, e);
 }
 
-/* The number in "binary:A" or "triplet:K"; false: it is no such text. */
+/* The number in "binary:A" or "triplet:K", or "given"; false: it is no such text. */
 static bool parse_negatives(const char *text, struct gnn_drawn *d)
 {
     static const char *const word[] = {
         [GNN_NEGATIVES_BINARY] = "binary:", [GNN_NEGATIVES_TRIPLET] = "triplet:"};
     char line[64];
+    if (!strcmp(text, "given")) {
+        d->kind = GNN_NEGATIVES_GIVEN;
+        return true;
+    }
     for (uint32_t k = GNN_NEGATIVES_BINARY; k <= GNN_NEGATIVES_TRIPLET; k++) {
         const size_t n = strlen(word[k]);
         if (strncmp(text, word[k], n) || strlen(text) > sizeof line - 2)
@@ -297,11 +301,11 @@ static int bind_negatives(struct gnn_links *l, const char *where, struct gnn_err
     if (!l->negatives && l->eval_negatives)
         return gnn_fail(e, GNN_E_USAGE, "%s: --eval-negatives requires --negatives", where);
     for (int i = 0; i < GNN_LINK_USES; i++) {
-        l->drawn[i] = (struct gnn_drawn){GNN_NEGATIVES_NONE, 0};
+        l->drawn[i] = (struct gnn_drawn){.kind = GNN_NEGATIVES_NONE};
         if (text[i] && !parse_negatives(text[i], &l->drawn[i]))
             return gnn_fail(e, GNN_E_USAGE,
-                            "%s: negatives '%.64s': expected binary:A, A above 0, or triplet:K, K "
-                            "a whole number, of at most %d",
+                            "%s: negatives '%.64s': expected binary:A, A above 0, triplet:K, K a "
+                            "whole number, of at most %d, or given",
                             where, text[i], GNN_NEGATIVES_MAX);
     }
     return 0;

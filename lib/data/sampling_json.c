@@ -31,13 +31,25 @@ static json_t *fanouts_to_json(const struct gnn_sampling *s, uint32_t netypes)
     return fan;
 }
 
+/* NULL: they are drawn. */
+static json_t *given_to_json(const struct gnn_given_negatives *g)
+{
+    if (!g || g->drawn.kind == GNN_NEGATIVES_NONE)
+        return NULL;
+    const bool each = g->drawn.kind == GNN_NEGATIVES_TRIPLET;
+    return json_pack("{s:I,s:s}", each ? "each" : "shared",
+                     each ? (json_int_t)g->drawn.amount : (json_int_t)g->drawn.total, "sum",
+                     g->sum);
+}
+
 static json_t *sets_to_json(const struct gnn_sampling *s)
 {
     json_t *sets = json_array();
     for (uint32_t i = 0; i < s->nsplits; i++)
-        json_array_append_new(sets, json_pack("{s:s,s:I,s:I}", "name", s->split[i], "steps",
+        json_array_append_new(sets, json_pack("{s:s,s:I,s:I,s:o*}", "name", s->split[i], "steps",
                                               (json_int_t)s->steps[i], "seeds",
-                                              (json_int_t)s->split_seeds[i]));
+                                              (json_int_t)s->split_seeds[i], "negatives",
+                                              given_to_json(s->given ? &s->given[i] : NULL)));
     return sets;
 }
 
@@ -261,6 +273,28 @@ static int fanouts_from_json(struct gnn_sampling *s, uint32_t netypes, const jso
     return 0;
 }
 
+/* Those that a split's links have in common, or each; absent: they are drawn. */
+static int given_from_json(struct gnn_given_negatives *g, const json_t *j, uint64_t links,
+                           struct gnn_err *e)
+{
+    const json_t *each = json_object_get(j, "each"), *shared = json_object_get(j, "shared");
+    const json_int_t n = json_integer_value(each ? each : shared);
+    const char *sum = json_string_value(json_object_get(j, "sum"));
+    if (!j)
+        return 0;
+    if (!each == !shared || n < 1 || !links || n > (each ? GNN_NEGATIVES_MAX : INT64_MAX / 16) ||
+        (shared && (links > UINT32_MAX || (uint64_t)n / links > GNN_NEGATIVES_MAX)) || !sum ||
+        strlen(sum) != 16)
+        return gnn_fail(e, GNN_E_INPUT, "header: bad negatives of a split");
+    g->drawn = each ? (struct gnn_drawn){.kind = GNN_NEGATIVES_TRIPLET, .amount = (double)n}
+                    : (struct gnn_drawn){.kind = GNN_NEGATIVES_BINARY,
+                                         .amount = (double)n / (double)links,
+                                         .total = (uint64_t)n,
+                                         .links = links};
+    memcpy(g->sum, sum, sizeof g->sum);
+    return 0;
+}
+
 static int sets_from_json(struct gnn_sampling *s, const json_t *sets, struct gnn_err *e)
 {
     if (gnn_sampling_alloc_sets(s, (uint32_t)json_array_size(sets), e))
@@ -274,7 +308,8 @@ static int sets_from_json(struct gnn_sampling *s, const json_t *sets, struct gnn
             return gnn_fail(e, GNN_E_INPUT, "header: bad split %u", i);
         s->steps[i] = (uint64_t)json_integer_value(steps);
         s->split_seeds[i] = (uint64_t)json_integer_value(seeds);
-        if (!(s->split[i] = gnn_strdup(name, e)))
+        if (given_from_json(&s->given[i], json_object_get(o, "negatives"), s->split_seeds[i], e) ||
+            !(s->split[i] = gnn_strdup(name, e)))
             return e->code;
     }
     return 0;

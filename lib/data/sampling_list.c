@@ -47,11 +47,12 @@ const struct gnn_sampling_member gnn_sampling_list[] = {
     {GNN_MEMBER_TEXT, AT(links.negatives), .group = "links", .key = "negatives",
      .when = GNN_WHEN_SET, .option = "negatives", .arg = "HOW",
      .help = "draw negatives: binary:A, A for each link of a batch, or triplet:K, K for each link, "
-             "one after the other",
+             "one after the other; or given: those of the store",
      .section = GNN_SECTION_LINKS, .train = true},
     {GNN_MEMBER_TEXT, AT(links.eval_negatives), .group = "links", .key = "eval_negatives",
      .when = GNN_WHEN_SET, .option = "eval-negatives", .arg = "HOW",
-     .help = "likewise, of sets that are evaluated (default: as --negatives)",
+     .help = "likewise, of sets that are evaluated (default: given, if the store has them, or as "
+             "--negatives)",
      .section = GNN_SECTION_LINKS, .train = true},
     {GNN_MEMBER_CHOICE, AT(links.end), .group = "links", .key = "end", .option = "negative-end",
      .arg = "END", .help = "end of a negative that is drawn: tail, head or both (default: tail)",
@@ -345,6 +346,7 @@ void gnn_sampling_release(struct gnn_sampling *s)
     gnn_free(s->by_field);
     gnn_free(s->steps);
     gnn_free(s->split_seeds);
+    gnn_free(s->given);
     *s = (struct gnn_sampling){0};
 }
 
@@ -360,7 +362,8 @@ int gnn_sampling_alloc_sets(struct gnn_sampling *s, uint32_t n, struct gnn_err *
     s->split = gnn_alloc_zero(n, sizeof *s->split, "splits", e);
     s->steps = gnn_alloc_zero(n, sizeof *s->steps, "splits", e);
     s->split_seeds = gnn_alloc_zero(n, sizeof *s->split_seeds, "splits", e);
-    return s->split && s->steps && s->split_seeds ? 0 : e->code;
+    s->given = gnn_alloc_zero(n, sizeof *s->given, "splits", e);
+    return s->split && s->steps && s->split_seeds && s->given ? 0 : e->code;
 }
 
 int gnn_sampling_copy_rule(struct gnn_sampling *d, const struct gnn_sampling *s, uint32_t netypes,
@@ -373,6 +376,7 @@ int gnn_sampling_copy_rule(struct gnn_sampling *d, const struct gnn_sampling *s,
     d->nsplits = 0;
     d->split = NULL;
     d->steps = d->split_seeds = NULL;
+    d->given = NULL;
     EACH_MEMBER(x)
     if (is_text(x))
         *(const char **)gnn_member_of(d, x) = NULL;
@@ -394,6 +398,7 @@ int gnn_sampling_copy(struct gnn_sampling *d, const struct gnn_sampling *s, uint
     for (uint32_t i = 0; i < s->nsplits; i++) {
         d->steps[i] = s->steps[i];
         d->split_seeds[i] = s->split_seeds[i];
+        d->given[i] = s->given[i];
         if (!(d->split[i] = gnn_strdup(s->split[i], e)))
             return e->code;
     }

@@ -521,6 +521,36 @@ int gnn_schema_find_links(const struct gnn_schema *s, uint32_t etype, const char
     return -1;
 }
 
+bool gnn_schema_is_given(const struct gnn_split_set *set)
+{
+    return set->links &&
+           (!strcmp(set->split, GNN_SHARED_SPLIT) || !strcmp(set->split, GNN_EACH_SPLIT));
+}
+
+int gnn_schema_find_given(const struct gnn_schema *s, uint32_t set, bool *each)
+{
+    const struct gnn_split_set *of = &s->set[set];
+    for (uint32_t i = 0; i < s->nsets && !strcmp(of->split, GNN_LINK_SPLIT); i++) {
+        const struct gnn_split_set *x = &s->set[i];
+        if (!gnn_schema_is_given(x) || x->etype != of->etype || strcmp(x->set, of->set) != 0)
+            continue;
+        *each = !strcmp(x->split, GNN_EACH_SPLIT);
+        return (int)i;
+    }
+    return -1;
+}
+
+bool gnn_schema_all_given(const struct gnn_schema *s, uint32_t etype, const char *const *name,
+                          uint32_t n)
+{
+    bool all = n, each;
+    for (uint32_t i = 0; i < n && all; i++) {
+        const int set = gnn_schema_find_links(s, etype, name[i]);
+        all = set >= 0 && gnn_schema_find_given(s, (uint32_t)set, &each) >= 0;
+    }
+    return all;
+}
+
 const char *gnn_etype_key(const struct gnn_schema *s, uint32_t etype, char *out, size_t capacity)
 {
     const struct gnn_etype *t = &s->etype[etype];

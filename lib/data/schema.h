@@ -13,6 +13,12 @@
 #include "lib/base/err.h"
 #include "lib/data/task_labels.h"
 
+/* The split with sets that gnn-import makes of links, and those with the given negatives of these.
+ */
+#define GNN_LINK_SPLIT "links"
+#define GNN_SHARED_SPLIT "negatives"
+#define GNN_EACH_SPLIT "candidates"
+
 enum {
     GNN_TYPES_MAX = 1024,
     GNN_FIELDS_MAX = 256,
@@ -154,6 +160,14 @@ const struct gnn_field *gnn_field_find(const struct gnn_field *f, uint32_t n, co
 int gnn_schema_find_set(const struct gnn_schema *s, const char *name);
 /* Likewise, a set of links of this edge type. */
 int gnn_schema_find_links(const struct gnn_schema *s, uint32_t etype, const char *name);
+/* The set with the given negatives of a set of links, or -1: pairs that its links share, or, with
+ * *each, candidates of each link, one after the other. */
+int gnn_schema_find_given(const struct gnn_schema *s, uint32_t set, bool *each);
+/* Whether it is such a set. */
+bool gnn_schema_is_given(const struct gnn_split_set *set);
+/* Whether all of n sets of links, as they are named, have given negatives; n 0: no. */
+bool gnn_schema_all_given(const struct gnn_schema *s, uint32_t etype, const char *const *name,
+                          uint32_t n);
 /* Writes "src/rel/dst"; returns `out`. */
 const char *gnn_etype_key(const struct gnn_schema *s, uint32_t etype, char *out, size_t capacity);
 

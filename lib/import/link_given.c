@@ -8,6 +8,8 @@
 #include "lib/base/mem.h"
 #include "lib/data/time.h"
 
+const char *const gnn_link_set_name[GNN_LINK_SETS] = {"train", "valid", "test"};
+
 /* ---- what is asked ---- */
 
 static int find_set(const char *p)

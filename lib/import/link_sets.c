@@ -14,8 +14,6 @@
 #include "lib/data/time.h"
 #include "lib/import/link_given.h"
 
-const char *const gnn_link_set_name[GNN_LINK_SETS] = {"train", "valid", "test"};
-
 struct making {
     struct link_sets *x;
     const struct gnn_link_split_opts *o;
@@ -457,7 +455,7 @@ static int list_given(struct making *k, struct gnn_err *e)
     struct link_sets *x = k->x;
     const struct gnn_schema *c = &x->view->store->meta.schema;
     const uint64_t tails = c->ntype[c->etype[x->edges[0].etype].dst].count;
-    struct link_members *train = &x->set[GNN_LINKS_TRAIN];
+    struct link_members *others = &x->set[GNN_LINKS_TRAIN];
     for (uint32_t i = 0; i < GNN_LINK_SETS; i++)
         if (k->given.file[i] && take_listed(k, i, e))
             return e->code;
@@ -466,12 +464,12 @@ static int list_given(struct making *k, struct gnn_err *e)
             const struct gnn_view_row row = gnn_view_row(x->view, x->edges[0].etype, v);
             add_members(k, v, &row);
         }
-        if (!train->n)
+        if (!others->n)
             return gnn_fail(e, GNN_E_INPUT,
                             "--split-links %s: all edges of %s are links of valid or test, so "
                             "nothing is left to train on",
                             k->o->text, x->view->store->path);
-        if (!pass && alloc_members(k, train, e))
+        if (!pass && alloc_members(k, others, e))
             return e->code;
     }
     return 0;
@@ -546,6 +544,7 @@ void gnn_link_sets_release(struct link_sets *x)
         gnn_free(x->set[i].ends);
         gnn_free(x->set[i].time);
         gnn_free(x->set[i].id);
+        gnn_free(x->given[i].ends);
     }
     *x = (struct link_sets){0};
 }

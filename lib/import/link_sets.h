@@ -32,15 +32,25 @@ struct link_sets {
     enum gnn_dtype time;            /* of links: I64, F64 or 0 */
     bool symmetric;
     uint64_t pairs; /* at random */
-    /* Of files: links that are no edges, and edges of the type that are no links of files. */
+    /* Files list links, of which `absent` are no edges, and `unlisted` edges of the type are none.
+     */
     bool listed;
     uint64_t absent[GNN_LINK_SETS], unlisted;
     struct link_members set[GNN_LINK_SETS];
+    /* Given negatives: `each` or not, of as many in a row as set[i].n; and how many candidates are
+     * the links that they belong to. */
+    struct link_members given[GNN_LINK_SETS];
+    bool each[GNN_LINK_SETS];
+    uint64_t same[GNN_LINK_SETS];
 };
 
 /* Parses the text and fills x, which is zeroed, and to be released on failure, too. */
 int gnn_link_sets_init(struct link_sets *x, const struct gnn_view *v,
                        const struct gnn_link_split_opts *o, struct gnn_err *e) GNN_MUST_USE;
+/* Fills x->given, after _init, from files (struct gnn_link_split_opts). GNN_E_USAGE for what names
+ * no set and file, GNN_E_INPUT for what is in the files. */
+int gnn_link_sets_negatives(struct link_sets *x, const struct gnn_link_split_opts *o,
+                            struct gnn_err *e) GNN_MUST_USE;
 void gnn_link_sets_release(struct link_sets *x);
 
 #endif

@@ -201,6 +201,23 @@ static int write_halo(struct writing *k, uint32_t t, bool owners, struct gnn_err
 
 /* ---- sets ---- */
 
+/* Set i of those that are written: of links, and then of given negatives; and its split. */
+enum { WRITTEN_SETS = 2 * GNN_LINK_SETS };
+static const struct link_members *members_of(const struct writing *k, uint32_t i)
+{
+    return i < GNN_LINK_SETS ? &k->x->set[i] : &k->x->given[i - GNN_LINK_SETS];
+}
+static const char *split_of(const struct writing *k, uint32_t i)
+{
+    return i < GNN_LINK_SETS               ? GNN_LINK_SPLIT
+           : k->x->each[i - GNN_LINK_SETS] ? GNN_EACH_SPLIT
+                                           : GNN_SHARED_SPLIT;
+}
+static enum gnn_dtype time_of(const struct writing *k, uint32_t i)
+{
+    return i < GNN_LINK_SETS ? k->x->time : 0;
+}
+
 /* What is told of a set's links: all of it, or how many the part has. */
 enum what { LINKS_COUNT, LINKS_ENDS, LINKS_TIME, LINKS_ORDER, LINKS_FIELD };
 
@@ -217,7 +234,7 @@ static const char *field_of(const struct writing *k, const struct link_members *
 static int each_link(struct writing *k, uint32_t set, enum what what, const char *rows,
                      uint64_t bytes, uint64_t *n, struct gnn_err *e)
 {
-    const struct link_members *m = &k->x->set[set];
+    const struct link_members *m = members_of(k, set);
     const struct gnn_etype *t = &k->s->meta.schema.etype[k->x->edges[0].etype];
     const uint64_t *book = k->s->book[t->dst];
     *n = 0;
@@ -329,27 +346,27 @@ static int declare_link_fields(struct writing *k, struct tensors *all, uint32_t 
 
 static int declare_set(struct writing *k, struct tensors *all, uint32_t i, struct gnn_err *e)
 {
-    const char *name = gnn_link_set_name[i];
+    const char *name = gnn_link_set_name[i % GNN_LINK_SETS], *split = split_of(k, i);
     struct tensor t = {.kind = LINKS, .of = i};
     uint64_t shape[2] = {0, 2};
-    if (!k->x->set[i].n)
+    if (!members_of(k, i)->n)
         return 0;
     if (each_link(k, i, LINKS_COUNT, NULL, 0, &shape[0], e))
         return e->code;
     t.what = LINKS_ENDS;
-    if (declare_tensor(k, all, t, GNN_U32, shape, e, "split/%s/%s", GNN_LINK_SPLIT, name))
+    if (declare_tensor(k, all, t, GNN_U32, shape, e, "split/%s/%s", split, name))
         return e->code;
     shape[1] = 0;
     t.what = LINKS_TIME;
-    if (k->x->time &&
-        declare_tensor(k, all, t, k->x->time, shape, e, "split/%s/%s/time", GNN_LINK_SPLIT, name))
+    if (time_of(k, i) &&
+        declare_tensor(k, all, t, time_of(k, i), shape, e, "split/%s/%s/time", split, name))
         return e->code;
-    if (declare_link_fields(k, all, i, shape[0], e))
+    if (i < GNN_LINK_SETS && declare_link_fields(k, all, i, shape[0], e))
         return e->code;
     t.what = LINKS_ORDER;
-    return k->s->nparts > 1 ? declare_tensor(k, all, t, GNN_U64, shape, e, "split/%s/%s/order",
-                                             GNN_LINK_SPLIT, name)
-                            : 0;
+    return k->s->nparts > 1
+               ? declare_tensor(k, all, t, GNN_U64, shape, e, "split/%s/%s/order", split, name)
+               : 0;
 }
 
 static int declare_halo(struct writing *k, struct tensors *all, uint32_t t, struct gnn_err *e)
@@ -392,7 +409,7 @@ static int write_part(struct writing *k, struct gnn_err *e)
     int rc = gnn_part_begin(&k->w, k->part, e);
     for (uint32_t i = 0; !rc && i < k->x->ntypes; i++)
         rc = declare_edges(k, &all, i, e);
-    for (uint32_t i = 0; !rc && i < GNN_LINK_SETS; i++)
+    for (uint32_t i = 0; !rc && i < WRITTEN_SETS; i++)
         rc = declare_set(k, &all, i, e);
     for (uint32_t t = 0; !rc && k->s->nparts > 1 && t < k->s->meta.schema.nntypes; t++)
         rc = declare_halo(k, &all, t, e);
@@ -421,9 +438,11 @@ static void name_graph(const struct writing *k, char out[17])
         XXH3_64bits_update(&h, key, strlen(key) + 1);
         XXH3_64bits_update(&h, t->of, t->n);
     }
-    /* Sets of files follow from these, not from the edges. */
-    for (uint32_t i = 0; k->x->listed && i < GNN_LINK_SETS; i++) {
-        const struct link_members *m = &k->x->set[i];
+    /* What files list follows from these, not from the edges. */
+    for (uint32_t i = 0; i < WRITTEN_SETS; i++) {
+        const struct link_members *m = members_of(k, i);
+        if (i < GNN_LINK_SETS ? !k->x->listed : !m->n)
+            continue;
         XXH3_64bits_update(&h, &m->n, sizeof m->n);
         XXH3_64bits_update(&h, m->ends, 2 * m->n * sizeof *m->ends);
         if (m->time)
@@ -446,10 +465,11 @@ static int make_meta(struct writing *k, struct gnn_meta *m, const char *path,
         const struct gnn_etype *t = &m->schema.etype[k->x->edges[i].etype];
         m->schema.etype[k->x->edges[i].etype].count = k->kept[i][m->schema.ntype[t->dst].count];
     }
-    for (uint32_t i = 0; i < GNN_LINK_SETS && !e->code; i++)
-        if (k->x->set[i].n &&
-            !gnn_schema_add_links(&m->schema, GNN_LINK_SPLIT, gnn_link_set_name[i],
-                                  k->x->edges[0].etype, k->x->time, k->x->set[i].n, e))
+    for (uint32_t i = 0; i < WRITTEN_SETS && !e->code; i++)
+        if (members_of(k, i)->n &&
+            !gnn_schema_add_links(&m->schema, split_of(k, i), gnn_link_set_name[i % GNN_LINK_SETS],
+                                  k->x->edges[0].etype, time_of(k, i), members_of(k, i)->n, e) &&
+            i < GNN_LINK_SETS)
             m->schema.set[m->schema.nsets - 1].fields =
                 m->schema.etype[k->x->edges[0].etype].nfields > 0;
     return e->code ? e->code : gnn_meta_add_provenance(m, provenance, e);
@@ -507,7 +527,7 @@ int gnn_link_split_write(struct gnn_store *s, const struct gnn_link_split_opts *
     struct writing k = {.s = s, .x = &x};
     *st = (struct gnn_link_split_stats){.rev = -1};
     if (!check_store(s, e) && !gnn_view_init(&v, s, e) && !gnn_link_sets_init(&x, &v, o, e) &&
-        !write_store(&k, path, force, provenance, e)) {
+        !gnn_link_sets_negatives(&x, o, e) && !write_store(&k, path, force, provenance, e)) {
         const struct gnn_schema *c = &s->meta.schema;
         *st = (struct gnn_link_split_stats){.etype = x.edges[0].etype,
                                             .rev = x.ntypes > 1 ? (int)x.edges[1].etype : -1,
@@ -519,6 +539,9 @@ int gnn_link_split_write(struct gnn_store *s, const struct gnn_link_split_opts *
         for (int i = 0; i < GNN_LINK_SETS; i++) {
             st->set[i] = x.set[i].n;
             st->absent[i] = x.absent[i];
+            st->same[i] = x.same[i];
+            st->each[i] = x.each[i];
+            st->given[i] = x.set[i].n && x.each[i] ? x.given[i].n / x.set[i].n : x.given[i].n;
         }
         st->messages = k.kept[0][c->ntype[c->etype[st->etype].dst].count];
         st->rev_messages = st->rev < 0 ? 0 : k.kept[1][c->ntype[c->etype[st->rev].dst].count];

@@ -6,7 +6,6 @@
 
 #include "lib/store/store.h"
 
-#define GNN_LINK_SPLIT "links" /* the split; its sets are train, valid and test */
 enum gnn_link_set { GNN_LINKS_TRAIN, GNN_LINKS_VALID, GNN_LINKS_TEST, GNN_LINK_SETS };
 extern const char *const gnn_link_set_name[GNN_LINK_SETS];
 
@@ -20,6 +19,11 @@ struct gnn_link_split_opts {
      * 0: all carry some, and are in it. At random only. */
     double supervision;
     uint64_t seed;
+    /* "SET=FILE,...": negatives of valid or test. A row of two is a pair, a head and a tail, which
+     * all links of the set share; other rows are candidates, as many tails for each link, of a set
+     * that a file lists, in its order. */
+    const char *const *negatives;
+    uint32_t nnegatives;
 };
 
 struct gnn_link_split_stats {
@@ -30,6 +34,9 @@ struct gnn_link_split_stats {
     uint64_t pairs; /* at random: of nodes; otherwise 0 */
     bool listed;    /* files list links, of which some may be no edges; and edges that are none */
     uint64_t absent[GNN_LINK_SETS], unlisted;
+    /* Given negatives: of all links or, if `each`, of each; and those that are their own links. */
+    uint64_t given[GNN_LINK_SETS], same[GNN_LINK_SETS];
+    bool each[GNN_LINK_SETS];
     uint64_t set[GNN_LINK_SETS];     /* links */
     uint64_t messages, rev_messages; /* edges of the two types that are left */
 };

@@ -104,6 +104,13 @@ static int make_space(const struct reading *r, uint64_t rows)
                : 0;
 }
 
+static void choose_rows(struct gnn_link_text *x, uint32_t width)
+{
+    x->width = width;
+    if (x->rows == GNN_LINK_EITHER)
+        x->rows = width == 2 ? GNN_LINK_PAIRS : GNN_LINK_TAILS;
+}
+
 /* ---- text ---- */
 
 static int fail_width(const struct reading *r, bool more)
@@ -171,7 +178,7 @@ static int find_names(struct gnn_link_text *x, struct gnn_err *e)
 {
     for (unsigned i = 0; i < 2; i++)
         /* With several ranks, no process has all names. */
-        if (x->store->comm->size == 1 && !x->names[i] && (i || x->rows == GNN_LINK_PAIRS) &&
+        if (x->store->comm->size == 1 && !x->names[i] && (i || x->rows != GNN_LINK_TAILS) &&
             gnn_seed_names_has(x->store, x->ntype[i], x->numbers == GNN_LINK_IDS) &&
             !(x->names[i] = gnn_seed_names_new(x->store, x->ntype[i], x->to_store[i], e)))
             return e->code;
@@ -191,7 +198,7 @@ int gnn_link_text_read(struct gnn_link_text *x, const char *text, uint64_t n, st
             continue;
         }
         if (!x->width)
-            x->width = x->rows == GNN_LINK_PAIRS ? 2 : count_fields(p);
+            choose_rows(x, x->rows == GNN_LINK_PAIRS ? 2 : count_fields(p));
         if (make_space(&r, x->n + 1) || note_line(&r) || take_line(&r, &p))
             return e->code;
         x->n++;
@@ -223,7 +230,7 @@ static int take_array(struct gnn_link_text *x, struct gnn_array *a, struct gnn_e
 {
     struct reading r = {.x = x, .what = "row", .line = 1, .e = e};
     const uint64_t width = a->width, rows = ROWS / (width ? width : 1) + 1;
-    x->width = x->rows == GNN_LINK_PAIRS ? 2 : (uint32_t)width;
+    choose_rows(x, x->rows == GNN_LINK_PAIRS ? 2 : (uint32_t)width);
     if (!width || width != x->width + (x->times != 0))
         return gnn_fail(e, GNN_E_INPUT, "%s: rows of %" PRIu64 ": expected %s", x->name, width,
                         x->rows == GNN_LINK_TAILS ? "tails"

@@ -10,8 +10,9 @@
 /* Kinds of numbers of nodes: positions in the store, ids in the unpartitioned store ("original"),
  * and ids of the data set (gnn_names_of). */
 enum gnn_link_numbers { GNN_LINK_POSITIONS, GNN_LINK_ORIGINAL, GNN_LINK_IDS };
-/* Rows: a head, a tail and, if there are times, a time; or tails alone, as many in each row. */
-enum gnn_link_rows { GNN_LINK_PAIRS, GNN_LINK_TAILS };
+/* Rows: a head, a tail and, if there are times, a time; or tails alone, as many in each row.
+ * EITHER: pairs if the first row has two nodes, else tails; it becomes what it is. */
+enum gnn_link_rows { GNN_LINK_PAIRS, GNN_LINK_TAILS, GNN_LINK_EITHER };
 
 struct gnn_link_text {
     /* set by the caller, who keeps what is pointed to */

@@ -94,6 +94,12 @@ static int find_symmetry(struct gnn_listed_links *x, struct gnn_err *e)
     return e->code;
 }
 
+/* Of links, and not of given negatives. */
+static bool is_link_set(const struct gnn_split_set *set, uint32_t etype)
+{
+    return set->links && set->etype == etype && !gnn_schema_is_given(set);
+}
+
 int gnn_listed_links_init(struct gnn_listed_links *x, const struct gnn_view *v, uint32_t etype,
                           struct gnn_err *e)
 {
@@ -103,14 +109,14 @@ int gnn_listed_links_init(struct gnn_listed_links *x, const struct gnn_view *v, 
     if (v->store->base && gnn_view_init(&x->base, v->store->base, e))
         return e->code;
     for (uint32_t i = 0; i < c->nsets; i++)
-        if (c->set[i].links && c->set[i].etype == etype) {
+        if (is_link_set(&c->set[i], etype)) {
             n += c->set[i].count;
             x->timed &= c->set[i].time != 0;
         }
     if (!(x->link = gnn_alloc(n, sizeof *x->link, "links of sets", e)))
         return e->code;
     for (uint32_t i = 0; i < c->nsets; i++)
-        if (c->set[i].links && c->set[i].etype == etype && add_set(x, i, e))
+        if (is_link_set(&c->set[i], etype) && add_set(x, i, e))
             return e->code;
     sort_links(x->link, x->n);
     return x->n ? find_symmetry(x, e) : GNN_OK;

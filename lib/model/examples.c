@@ -31,7 +31,7 @@ static uint64_t count_all(const struct gnn_model_config *c, const struct gnn_sam
     if (!s->ranks) /* a stream of seeds does not say how many there are */
         return n;
     if (gnn_model_tells_links(c))
-        return b->seeds + gnn_drawn_negatives(gnn_sampling_drawn(s, b->split), b->seeds);
+        return b->seeds + gnn_sampling_negatives(s, b->split, b->step, b->seeds);
     if (gnn_sampling_counts_seeds(s))
         return b->seeds;
     return gnn_sampling_seeds_of(s, b->split, b->step);

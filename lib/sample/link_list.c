@@ -36,6 +36,25 @@ static int read_file(struct gnn_buf *text, uint64_t *n, int fd, const char *name
     return 0;
 }
 
+int gnn_link_list_gather(struct link_list *x, struct gnn_comm *c, struct gnn_err *e)
+{
+    struct link *l = x->links.data;
+    if (c->size == 1)
+        return 0;
+    uint64_t *pair = gnn_alloc(x->n, sizeof *pair, "links", e);
+    if (!pair)
+        return e->code;
+    for (uint64_t i = 0; i < x->n; i++)
+        pair[i] = l[i].end[LINK_TAIL] == UINT32_MAX
+                      ? 0
+                      : (uint64_t)l[i].end[LINK_HEAD] << 32 | l[i].end[LINK_TAIL];
+    if (!gnn_comm_all_reduce(c, pair, x->n, GNN_REDUCE_U64, e))
+        for (uint64_t i = 0; i < x->n; i++)
+            l[i] = (struct link){{(uint32_t)(pair[i] >> 32), (uint32_t)pair[i]}};
+    gnn_free(pair);
+    return e->code;
+}
+
 void gnn_link_list_sum(const struct link_list *x, char text[LINK_SUM])
 {
     uint64_t sum = XXH3_64bits(x->links.data, x->n * sizeof(struct link));

@@ -82,7 +82,7 @@ static int reply_negatives(const struct sample_draw *d, const struct link_negati
                            struct gnn_request *r)
 {
     const unsigned fixed = gnn_link_fixed_end(x->m);
-    const uint64_t many = gnn_drawn_negatives(draw->drawn, b->all);
+    const uint64_t many = draw->many;
     for (uint64_t i = 0; i < many; i++) {
         const uint64_t of = gnn_drawn_positive(draw->drawn, i, b->all);
         struct link l = b->every[of];
@@ -103,7 +103,7 @@ int gnn_link_ranks_negatives(const struct sample_draw *d, const struct link_nega
 {
     struct gnn_request *r = gnn_sample_remote_request(d);
     const unsigned fixed = gnn_link_fixed_end(x->m);
-    const uint64_t many = gnn_drawn_negatives(draw->drawn, b->all);
+    const uint64_t many = draw->many;
     if (reply_negatives(d, x, draw, b, r))
         return d->e->code;
     for (uint64_t i = 0; i < many; i++) {

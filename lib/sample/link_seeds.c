@@ -17,6 +17,7 @@ struct link_seeds {
     struct link_negatives negatives;
     /* [nsplits] of sets, or of a file; of split 0 without links: all edges are the links */
     struct link_list *list;
+    struct link_list *given; /* [nsplits] given negatives; empty: they are drawn */
     struct link_labels labels;
     bool evaluated; /* split 0 is a set to evaluate, not to train on, */
     bool fixed;     /* and has the same negatives in all epochs */
@@ -35,7 +36,10 @@ static void free_seeds(struct sample_seeds *base)
     gnn_link_edges_release(&q->edges);
     for (uint32_t i = 0; q->list && i < q->s->meta.sampling.nsplits; i++)
         gnn_link_list_release(&q->list[i]);
+    for (uint32_t i = 0; q->given && i < q->s->meta.sampling.nsplits; i++)
+        gnn_link_list_release(&q->given[i]);
     gnn_free(q->list);
+    gnn_free(q->given);
     gnn_free(q->base.tag);
     gnn_free(q);
 }
@@ -92,7 +96,7 @@ static void lay_ends(struct ends *x, char *base, uint64_t *at, uint64_t n,
 static uint64_t lay_all(struct making *k, char *base)
 {
     const struct gnn_sampling *m = &k->q->s->meta.sampling;
-    const uint64_t n = k->b.all, nneg = gnn_drawn_negatives(k->draw.drawn, n), all = n + nneg;
+    const uint64_t n = k->b.all, nneg = k->draw.many, all = n + nneg;
     const bool ranks = k->d->s->comm->size > 1;
     uint64_t at = 0;
     k->input = lay_part(base, &at, n, sizeof *k->input);
@@ -164,6 +168,18 @@ static int find_links(struct making *k)
     return 0;
 }
 
+/* Negative i of the batch's, of a set that has given ones. */
+static struct link given_negative(const struct making *k, uint64_t i, uint64_t positive)
+{
+    const struct gnn_sampling *m = &k->q->s->meta.sampling;
+    const struct gnn_batch *b = k->d->b;
+    const struct gnn_drawn d = k->draw.drawn;
+    const uint64_t each = gnn_drawn_each(d),
+                   at = each ? k->input[positive] * each + i % each
+                             : gnn_drawn_first(d, b->step * m->batch_size) + i;
+    return ((const struct link *)k->q->given[b->split].links.data)[at];
+}
+
 /* Those of this rank's positives, which come before them. */
 static int draw_negatives(struct making *k)
 {
@@ -173,21 +189,22 @@ static int draw_negatives(struct making *k)
     const struct link_draw *d = &k->draw;
     const uint32_t epoch =
         b->split || q->fixed ? 0 : (uint32_t)b->epoch; /* evaluations can be compared */
-    const uint64_t many = gnn_drawn_negatives(d->drawn, d->n);
+    const bool given = q->given[b->split].n;
     gnn_rng_key(m->seed, epoch, (uint32_t)b->step, 0,
                 gnn_rng_tag(GNN_RNG_NEGATIVE, q->base.tag[b->split], m->links.etype), k->draw.key);
     struct link *to = k->link + k->b.n;
-    if (k->b.at && m->links.strict)
+    if (k->b.at && m->links.strict && !given)
         return gnn_link_ranks_negatives(k->d, &q->negatives, d, &k->b, to);
-    for (uint64_t i = 0, n = 0; i < many; i++) {
+    for (uint64_t i = 0, n = 0; i < d->many; i++) {
         if (k->b.at && n == k->nneg)
             break;
         const uint64_t of = gnn_drawn_positive(d->drawn, i, d->n);
         if (k->b.at && k->b.at[k->positive[n]] != of)
             continue;
-        to[n] = k->b.every[of];
-        if (gnn_link_negative(&q->negatives, d, i, &to[n++], k->d->e))
+        to[n] = given ? given_negative(k, i, of) : k->b.every[of];
+        if (!given && gnn_link_negative(&q->negatives, d, i, &to[n], k->d->e))
             return k->d->e->code;
+        n++;
     }
     return 0;
 }
@@ -197,7 +214,7 @@ static void find_positives(struct making *k)
 {
     const struct gnn_drawn drawn = k->draw.drawn;
     const struct link_batch *b = &k->b;
-    const uint64_t many = gnn_drawn_negatives(drawn, b->all),
+    const uint64_t many = k->draw.many,
                    each = drawn.kind == GNN_NEGATIVES_TRIPLET ? (uint64_t)drawn.amount : 1;
     k->nneg = many;
     if (!b->at)
@@ -380,9 +397,11 @@ static int begin_batch(const struct sample_seeds *base, const struct sample_draw
     const struct gnn_sampling *m = &q->s->meta.sampling;
     struct making k = {.q = q, .d = d, .b.all = count_all(base, d->b)};
     const bool one = q->edges.ntype[LINK_HEAD] == q->edges.ntype[LINK_TAIL];
-    k.draw = (struct link_draw){.known = known_of(q, d->b->split),
-                                .drawn = gnn_sampling_drawn(m, d->b->split),
-                                .n = k.b.all};
+    k.draw =
+        (struct link_draw){.known = known_of(q, d->b->split),
+                           .drawn = gnn_sampling_drawn(m, d->b->split),
+                           .n = k.b.all,
+                           .many = gnn_sampling_negatives(m, d->b->split, d->b->step, k.b.all)};
     if (gnn_buf_fit(&d->w->links, lay_all(&k, NULL), 1, "links", d->e))
         return d->e->code;
     (void)lay_all(&k, d->w->links.data);
@@ -428,6 +447,61 @@ static int add_set(struct link_seeds *q, uint32_t i, const char *name, enum gnn_
                : 0;
 }
 
+static int need_given(const struct link_seeds *q, const char *name, struct gnn_err *e)
+{
+    return gnn_fail(e, GNN_E_USAGE,
+                    "%s: set '%s' has no given negatives (gnn-import --negatives gives it some; "
+                    "binary:A and triplet:K draw them)",
+                    q->s->store->path, name);
+}
+
+/* Given negatives of split i, if it is to have these, and what the header says of them. */
+static int add_given(struct link_seeds *q, uint32_t i, const char *name, struct gnn_err *e)
+{
+    struct gnn_sampling *m = &q->s->meta.sampling;
+    const struct gnn_schema *c = &q->s->meta.schema;
+    struct link_list *x = &q->given[i];
+    struct gnn_given_negatives *g = &m->given[i];
+    bool each;
+    if (gnn_sampling_drawn(m, i).kind != GNN_NEGATIVES_GIVEN)
+        return 0;
+    const int set = (int)q->base.tag[i] - 1,
+              of = set < 0 ? -1 : gnn_schema_find_given(c, (uint32_t)set, &each);
+    if (of < 0)
+        return need_given(q, name, e);
+    const uint64_t n = q->list[i].n, all = c->set[of].count;
+    if (!n || n > UINT32_MAX || !all || (each && all % n) || all / n > GNN_NEGATIVES_MAX)
+        return gnn_fail(e, GNN_E_INPUT, "%s: set '%s/%s' does not fit the links of set '%s'",
+                        q->s->store->path, c->set[of].split, c->set[of].set, name);
+    if (gnn_link_list_of_set(x, &q->edges, (uint32_t)of, e) ||
+        gnn_link_list_gather(x, q->s->comm, e))
+        return e->code;
+    g->drawn = (struct gnn_drawn){.kind = each ? GNN_NEGATIVES_TRIPLET : GNN_NEGATIVES_BINARY,
+                                  .amount = each ? (double)(all / n) : (double)all / (double)n,
+                                  .total = each ? 0 : all,
+                                  .links = each ? 0 : n};
+    gnn_link_list_sum(x, g->sum);
+    return 0;
+}
+
+/* Sets that are evaluated together have negatives of one kind, by which they are measured. */
+static int check_given(const struct link_seeds *q, struct gnn_err *e)
+{
+    const struct gnn_sampling *m = &q->s->meta.sampling;
+    for (uint32_t i = 2; i < m->nsplits; i++)
+        if (gnn_drawn_each(gnn_sampling_drawn(m, i)) != gnn_drawn_each(gnn_sampling_drawn(m, 1)))
+            return gnn_fail(e, GNN_E_USAGE,
+                            "%s: sets '%s' and '%s' have given negatives of different kinds: name "
+                            "one of them",
+                            q->s->store->path, m->split[1], m->split[i]);
+    return gnn_sampling_roots_max(m) <= INT32_MAX
+               ? 0
+               : gnn_fail(e, GNN_E_USAGE,
+                          "%s: %u links and their given negatives: a batch begins with at most "
+                          "2^31 nodes",
+                          q->s->store->path, m->batch_size);
+}
+
 /* Fills list i from the seeds' file, a set, or nothing, for all edges; *name: the header's. */
 static int add_links(struct link_seeds *q, uint32_t i, const struct gnn_sampler_opts *o,
                      enum gnn_dtype times, const char **name, struct gnn_err *e)
@@ -462,7 +536,9 @@ static const char *first_set(const struct sampler *s, const struct gnn_sampler_o
 static int init_negatives(struct link_seeds *q, struct gnn_err *e)
 {
     const struct gnn_sampling *m = &q->s->meta.sampling;
-    const bool use[LINK_KNOWN] = {!q->evaluated, q->evaluated || m->nsplits > 1};
+    bool use[LINK_KNOWN] = {false};
+    for (uint32_t i = 0; i < m->nsplits; i++)
+        use[known_of(q, i)] |= !q->given[i].n;
     return m->links.negatives ? gnn_link_negatives_init(&q->negatives, m, &q->edges,
                                                         (int)q->base.tag[0] - 1, use, e)
                               : 0;
@@ -484,7 +560,8 @@ static int init_seeds(struct link_seeds *q, const struct gnn_sampler_opts *o, st
     int rc = gnn_sampling_bind_seeds(m, &s->meta.schema, s->store->path, e);
     if (!rc)
         rc = gnn_seeds_alloc(&q->base, m, n, e);
-    if (!rc && !(q->list = gnn_alloc_zero(n, sizeof *q->list, "links", e)))
+    if (!rc && (!(q->list = gnn_alloc_zero(n, sizeof *q->list, "links", e)) ||
+                !(q->given = gnn_alloc_zero(n, sizeof *q->given, "links", e))))
         rc = e->code;
     if (!rc)
         rc = gnn_link_edges_init(&q->edges, s->store, m->links.etype, all ? times : 0, e);
@@ -497,10 +574,14 @@ static int init_seeds(struct link_seeds *q, const struct gnn_sampler_opts *o, st
             rc = e->code;
         m->split_seeds[i] = i || !all ? q->list[i].n : s->meta.schema.etype[m->links.etype].count;
         m->steps[i] = gnn_plan_steps(m->split_seeds[i], m->batch_size, m->drop_last && !i);
+        if (!rc)
+            rc = add_given(q, i, name, e);
     }
     /* Their number is the header's, which a file's pairs do not tell. */
     if (!rc && m->links.target && !o->seeds_name)
         rc = gnn_link_labels_finish(&q->labels, &m->links.classes, e);
+    if (!rc)
+        rc = check_given(q, e);
     return rc ? rc : init_negatives(q, e);
 }
 

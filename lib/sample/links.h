@@ -74,6 +74,8 @@ int gnn_link_list_read(struct link_list *x, const struct link_edges *q, int fd, 
 /* Likewise, those of a set of the store, which is of links of the type. */
 int gnn_link_list_of_set(struct link_list *x, const struct link_edges *q, uint32_t set,
                          struct gnn_err *e) GNN_MUST_USE;
+/* All ranks learn each other's links, of which they know their own. Collective. */
+int gnn_link_list_gather(struct link_list *x, struct gnn_comm *c, struct gnn_err *e) GNN_MUST_USE;
 void gnn_link_list_release(struct link_list *x);
 /* The sum of the links and their times, in hex digits, whatever the partitions. */
 enum { LINK_SUM = 17 };
@@ -161,7 +163,7 @@ struct link_draw {
     enum link_known known;
     struct gnn_drawn drawn;
     uint32_t key[2];
-    uint64_t n;
+    uint64_t n, many; /* positives, and negatives */
 };
 /* Negative i of a batch; *x is its positive before. GNN_E_INPUT if a node has edges to all. */
 int gnn_link_negative(const struct link_negatives *q, const struct link_draw *d, uint64_t i,

@@ -28,6 +28,28 @@ same 'sets of a split' C C4 4 -f 4,3 -b 70 --split train --eval valid --negative
 same 'one link a batch' C C4 4 -f 3 -b 1 --split valid --negatives binary:1 --strict --steps 0:20
 same 'nothing beside the ends' C C4 2 -f 0 -b 90 --split test --negatives triplet:2 --strict
 
+# Given negatives, which all ranks know.
+/usr/bin/python3 - <<'PY'
+import random
+random.seed(6)
+for name, n in ("valid", 130), ("test", 90):
+    pairs = sorted({(u, v) for u, v in ((random.randrange(450), random.randrange(450, 900)) for _ in range(n))})
+    pairs = [p for i, p in enumerate(pairs) if i % 2 == (name == "test")]
+    with open("given." + name, "w") as links, open("given.%s.each" % name, "w") as each, open("given.%s.all" % name, "w") as all_of:
+        for u, v in pairs:
+            print(u + (name == "test"), v, file=links)
+            print(*(random.randrange(900) for _ in range(7)), file=each)
+        for _ in range(300):
+            print(random.randrange(900), random.randrange(900), file=all_of)
+PY
+for kind in each all; do
+    gnn-import -q --no-provenance --split-links node/to/node=valid=given.valid,test=given.test \
+        --negatives valid=given.valid.$kind,test=given.test.$kind -o G$kind S
+    gnn-partition -q --no-provenance -k 4 --method random -o G${kind}4 G$kind
+    same "given negatives of $kind" G$kind G${kind}4 4 -f 4,3 -b 70 --split train --eval valid --eval test --negatives binary:1 --strict
+    same "those of a set alone, $kind" G$kind G${kind}4 3 -f 4,3 -b 20 --split test --negatives given --strict --disjoint --exclude reverse
+done
+
 # A directed graph: rows of heads are put together from all ranks' edges. Times.
 /usr/bin/python3 - <<'PY' >told.csv
 import random

@@ -101,10 +101,15 @@ def links(header, batch, orig, all_links):
     ends = lambda pairs: list(zip(ids[src][pairs[:, 0]].tolist(), ids[dst][pairs[:, 1]].tolist()))
     at = batch.get("pair/at", np.arange(len(batch["pair"]))).tolist()
     assert at == sorted(set(at)) and batch["seeds"][0] == all_links
-    kind, amount = header["sampling"]["links"].get("negatives", "binary:0").split(":")
-    if batch["key"][2] and "eval_negatives" in header["sampling"]["links"]:
-        kind, amount = header["sampling"]["links"]["eval_negatives"].split(":")
+    rule, split = header["sampling"]["links"], header["sampling"]["splits"][int(batch["key"][2])]
+    text = rule.get("eval_negatives" if batch["key"][2] and "eval_negatives" in rule else "negatives", "binary:0")
+    if text == "given":
+        text = "triplet:%d" % split["negatives"]["each"] if "each" in split["negatives"] else "binary:%d" % split["negatives"]["shared"]
+        first = int(batch["key"][1]) * header["sampling"]["batch_size"]
+    kind, amount = text.split(":")
     many = math.ceil(all_links * float(amount))
+    if "shared" in split.get("negatives", {}):
+        many = int(amount) * (first + all_links) // split["seeds"] - int(amount) * first // split["seeds"]
     numbers = [i for i in range(many) if (i // int(amount) if kind == "triplet" else i % all_links) in set(at)]
     negative = batch.get("negative", np.zeros((0, 2), int))
     assert len(numbers) == len(negative)

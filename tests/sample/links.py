@@ -43,7 +43,7 @@ class Graph:
         self.symmetric = self.src == self.dst and all((v, u) in self.known for u, v in self.known)
         self.sets = {}
         for s in meta["schema"]["splits"]:
-            if s.get("links") == key:
+            if s.get("links") == key and s["split"] not in ("negatives", "candidates"):
                 at = "split/%(split)s/%(set)s" % s
                 ends, order, time = (np.concatenate([p[at + x] for p in parts]) if at + x in parts[0] else None for x in ("", "/order", "/time"))
                 place = np.arange(len(ends)) if order is None else np.argsort(order)

@@ -39,8 +39,10 @@ class Check:
             if self.links:
                 self.ends = [(src, dst) for name, src, dst in self.edges if name == self.links["type"]][0]
                 drawn = [self.links.get(x) for x in ("negatives", "eval_negatives")]
-                self.amount = [float((x or drawn[0] or ":0").partition(":")[2]) for x in drawn]
-                most = max(self._negatives(self.batch_size, split) for split in (0, 1))
+                self.amount = [float((x or drawn[0] or ":0").partition(":")[2] or 0) for x in drawn]
+                self.given = [(x.get("negatives"), int(x["seeds"])) for x in s["splits"]]
+                most = max(self._negatives(self.batch_size, split, step) for split, x in enumerate(s["splits"])
+                           for step in range(min(int(x["steps"]), 2) or 1)) + 1
                 self.roots = dict.fromkeys(self.ends, 2 * (self.batch_size + most))
             self.types[self.seed_type], [self.types[end] for e in self.edges for end in e[1:]]
             if any(len(hop) != len(self.edges) for hop in self.fanout):
@@ -52,18 +54,23 @@ class Check:
         first = len(self.fanout) if self.walks else len(self.fanout) - 1 if s.get("induced") else 0
         self.blocks = range(first, len(self.fanout))
 
-    def _negatives(self, links: int, split: int) -> int:
-        return math.ceil(links * self.amount[split > 0])
+    def _negatives(self, links: int, split: int, step: int) -> int:
+        """Those of the links of a step, drawn or given."""
+        given, every = self.given[split]
+        if not given:
+            return math.ceil(links * self.amount[split > 0])
+        if "each" in given:
+            return links * int(given["each"])
+        first, shared = step * self.batch_size, int(given["shared"])
+        return shared * (first + links) // every - shared * first // every
 
-    def _own_negatives(self, arrays: dict, split: int) -> int:
+    def _own_negatives(self, arrays: dict, split: int, step: int) -> int:
         """Those of this rank's links: of a global batch, negative i is of positive i modulo their number."""
         at, every = arrays.get("pair/at"), arrays.get("seeds", [0])[0]
         self.must(at is not None and at.dtype == np.uint32 and at.shape == arrays["pair"].shape[:1], "no 'pair/at'")
         self.must((at[1:] > at[:-1]).all() and (not len(at) or at[-1] < every), "'pair/at' leads out of the batch")
-        if self.amount[split > 0] == int(self.amount[split > 0]):
-            return len(at) * int(self.amount[split > 0])
-        turns, rest = divmod(self._negatives(int(every), split), max(int(every), 1))
-        return len(at) * turns + int((at < rest).sum())
+        many, rest = divmod(self._negatives(int(every), split, step), max(int(every), 1))
+        return len(at) * many + int((at < rest).sum())
 
     def must(self, true: Any, what: str) -> None:
         if not true:
@@ -99,8 +106,9 @@ class Check:
         p, given = arrays.get("pair"), arrays.get("pair/input")
         good = p is not None and p.ndim == 2 and (0 if self.ranks else 1) <= len(p) <= self.batch_size
         self.must(good, "no 'pair', or more links than promised")
-        split = int(arrays["key"][2])
-        negatives = self._own_negatives(arrays, split) if self.ranks else self._negatives(len(p), split)
+        step, split = int(arrays["key"][1]), int(arrays["key"][2])
+        negatives = (self._own_negatives(arrays, split, step) if self.ranks
+                     else self._negatives(len(p), split, step))
         self.must(given is not None and given.dtype == np.uint64 and given.shape == (len(p),), "no 'pair/input'")
         for name, n in ("pair", len(p)), ("negative", negatives):
             a = arrays.get(name, np.empty((0, 2), np.uint32))

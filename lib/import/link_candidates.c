@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Given negatives of the sets of a split (lib/import/link_split.h). */
+#include <inttypes.h>
+#include <string.h>
+
+#include "lib/base/mem.h"
+#include "lib/base/plural.h"
+#include "lib/import/link_sets.h"
+#include "lib/import/link_text.h"
+
+static int fail_text(const char *text, struct gnn_err *e)
+{
+    return gnn_fail(e, GNN_E_USAGE, "--negatives %s: expected valid=FILE or test=FILE", text);
+}
+
+static int copy_pairs(struct link_members *to, const struct gnn_link_text *from, struct gnn_err *e)
+{
+    to->n = from->n;
+    if (!(to->ends = gnn_alloc(2 * to->n, sizeof *to->ends, "negatives", e)))
+        return e->code;
+    memcpy(to->ends, from->node.data, 2 * to->n * sizeof *to->ends);
+    return 0;
+}
+
+/* A row of tails for each link becomes as many pairs, with the link's head. */
+static int make_pairs(struct link_sets *x, uint32_t set, const struct gnn_link_text *from,
+                      struct gnn_err *e)
+{
+    const struct link_members *of = &x->set[set];
+    struct link_members *to = &x->given[set];
+    const uint32_t *tail = from->node.data;
+    if (!x->listed || !of->n)
+        return gnn_fail(e, GNN_E_INPUT,
+                        "%s: rows of %u are candidates of each link, in the order of the links of "
+                        "set %s, which no file lists; rows of two are pairs, for all links",
+                        from->name, from->width, gnn_link_set_name[set]);
+    if (from->n != of->n)
+        return gnn_fail(e, GNN_E_INPUT,
+                        "%s: %" PRIu64 " row%s of candidates, and set %s has %" PRIu64 " link%s",
+                        from->name, from->n, gnn_plural(from->n), gnn_link_set_name[set], of->n,
+                        gnn_plural(of->n));
+    x->each[set] = true;
+    to->n = from->n * from->width;
+    if (!(to->ends = gnn_alloc(2 * to->n, sizeof *to->ends, "negatives", e)))
+        return e->code;
+    for (uint64_t i = 0; i < to->n; i++) {
+        const uint32_t *link = of->ends + 2 * (i / from->width);
+        to->ends[2 * i] = link[0];
+        to->ends[2 * i + 1] = tail[i];
+        x->same[set] += tail[i] == link[1];
+    }
+    return 0;
+}
+
+/* How many there can be of each link is bounded, as of those that are drawn. */
+static int check_number(const struct link_sets *x, uint32_t set, const struct gnn_link_text *from,
+                        struct gnn_err *e)
+{
+    const uint64_t links = x->set[set].n;
+    if (!links)
+        return gnn_fail(e, GNN_E_INPUT, "--negatives %s=%s: there are no links of this set",
+                        gnn_link_set_name[set], from->name);
+    return links <= UINT32_MAX && x->given[set].n / links <= GNN_NEGATIVES_MAX
+               ? 0
+               : gnn_fail(e, GNN_E_INPUT, "%s: more than %d negatives for each link of set %s",
+                          from->name, GNN_NEGATIVES_MAX, gnn_link_set_name[set]);
+}
+
+static int read_file(struct link_sets *x, uint32_t set, const char *file, struct gnn_err *e)
+{
+    const struct gnn_view *v = x->view;
+    const struct gnn_etype *t = &v->store->meta.schema.etype[x->edges[0].etype];
+    struct gnn_link_text from = {.store = v->store,
+                                 .name = file,
+                                 .ntype = {t->src, t->dst},
+                                 .to_store = {v->to_store[t->src], v->to_store[t->dst]},
+                                 .to_orig = {v->to_orig[t->src], v->to_orig[t->dst]},
+                                 .numbers = GNN_LINK_IDS,
+                                 .rows = GNN_LINK_EITHER,
+                                 .untimed = "negatives have the times of their links"};
+    if (!gnn_link_text_open(&from, e) &&
+        !(from.rows == GNN_LINK_PAIRS ? copy_pairs(&x->given[set], &from, e)
+                                      : make_pairs(x, set, &from, e)))
+        (void)!check_number(x, set, &from, e);
+    gnn_link_text_release(&from);
+    return e->code;
+}
+
+int gnn_link_sets_negatives(struct link_sets *x, const struct gnn_link_split_opts *o,
+                            struct gnn_err *e)
+{
+    for (uint32_t i = 0; i < o->nnegatives; i++)
+        for (const char *p = o->negatives[i]; *p;) {
+            const size_t n = strcspn(p, ","), word = strcspn(p, "=,");
+            uint32_t set = GNN_LINKS_VALID;
+            while (set < GNN_LINK_SETS && (strlen(gnn_link_set_name[set]) != word ||
+                                           strncmp(p, gnn_link_set_name[set], word) != 0))
+                set++;
+            if (set == GNN_LINK_SETS || word + 1 >= n || x->given[set].ends)
+                return fail_text(o->negatives[i], e);
+            char *file = gnn_strf(e, "%.*s", (int)(n - word - 1), p + word + 1);
+            const int rc = file ? read_file(x, set, file, e) : e->code;
+            gnn_free(file);
+            if (rc)
+                return rc;
+            p += n + (p[n] == ',');
+        }
+    return 0;
+}
