@@ -13,6 +13,7 @@
 #include "cmd/stdin.h"
 #include "cmd/unused.h"
 #include "lib/base/clock.h"
+#include "lib/import/seed_names.h"
 #include "lib/sample/sampler.h"
 
 static struct gnn_sampler_opts o;
@@ -126,6 +127,21 @@ static void finish_walks(struct gnn_walks *w)
     o.npath = path.n;
 }
 
+/* Seeds of a file are positions, also where nodes have other numbers. */
+static void tell_positions(struct gnn_store *s, const struct gnn_sampling *m)
+{
+    const struct gnn_schema *c = &s->meta.schema;
+    const uint32_t type[2] = {m->seed_ntype,
+                              m->links.type ? c->etype[m->links.etype].src : m->seed_ntype};
+    for (unsigned i = 0; i < 2; i++)
+        if (gnn_seed_names_has(s, type[i], true) && !gnn_seed_names_has(s, type[i], false)) {
+            cli_note("--seeds has positions in the store; nodes of type %s have other ids in the "
+                     "data set (gnn-predict --seeds takes these)",
+                     c->ntype[type[i]].name);
+            return;
+        }
+}
+
 static void finish_opts(void)
 {
     sampling_opts_check();
@@ -234,12 +250,16 @@ int main(int argc, char **argv)
                       "can read");
         o.seeds_fd = cli_in(o.seeds_name, &o.seeds_name);
     }
+    sampling_opts_choose_rule(&store->meta.schema, o.seeds_name ? "" : o.split);
+    o.sampling.time_rule = sampling_given.time_rule;
     if (o.sampling.links.negatives && !o.sampling.links.eval_negatives &&
         sampling_opts_take_given(&store->meta.schema, o.eval, o.neval))
         o.sampling.links.eval_negatives = "given";
     struct gnn_source *src = gnn_sampler_source_new(store, &o, &e);
     if (!src)
         cli_fail(&e);
+    if (o.seeds_name)
+        tell_positions(store, &src->meta->sampling);
     sampling_opts_tell(c);
     unused_tell(&src->meta->schema,
                 &(const struct unused_by){.sampling = &src->meta->sampling, .samples = true});

@@ -86,6 +86,22 @@ void sampling_opts_refuse(const char *why)
     opt_refuse(OPTS(gnn_member_of(&sampling_given, x)), why);
 }
 
+void sampling_opts_choose_rule(const struct gnn_schema *c, const char *set)
+{
+    const char *type = sampling_given.links.type;
+    const int et = type ? gnn_schema_find_etype(c, type) : -1,
+              i = et < 0 ? -1 : gnn_schema_find_links(c, (uint32_t)et, set ? set : "train");
+    if (i < 0 || !c->set[i].time || sampling_given.time_rule ||
+        opt_given(&sampling_given.time_rule))
+        return;
+    if (sampling_given.labor) {
+        cli_note("warning: neighbours of a link may be later than it: --labor has no --time-rule");
+        return;
+    }
+    sampling_given.time_rule = GNN_PICK_BEFORE;
+    cli_note("neighbours of a link are earlier than it (--time-rule lt)");
+}
+
 bool sampling_opts_take_given(const struct gnn_schema *c, const char *const *set, uint32_t n)
 {
     const char *type = sampling_given.links.type;

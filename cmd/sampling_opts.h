@@ -31,6 +31,9 @@ const char *sampling_opts_need_edges(const char *other);
 const char *sampling_opts_draws(void);
 /* Ends the program if one of them was given, "--NAME WHY". */
 void sampling_opts_refuse(const char *why);
+/* Links of a set with times see what was earlier than they, unless an option says otherwise: sets
+ * the rule, and says so. set NULL: train. */
+void sampling_opts_choose_rule(const struct gnn_schema *c, const char *set);
 /* Whether all n sets of links, which are evaluated, have given negatives in the store, which are
  * taken then, unless an option says otherwise: says so. */
 bool sampling_opts_take_given(const struct gnn_schema *c, const char *const *set, uint32_t n);

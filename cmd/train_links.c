@@ -143,7 +143,7 @@ void train_links_split(const char *output)
             check_split(&s, et, &e);
         feed.store_path = split_path;
     }
-    if (s.meta.schema.etype[et].order && !sampling_given.time_rule) {
+    if (s.meta.schema.etype[et].order && !opt_given(&sampling_given.time_rule)) {
         sampling_given.time_rule = GNN_PICK_BEFORE;
         cli_note("neighbours of a link are earlier than it (--time-rule lt)");
     }
@@ -164,6 +164,10 @@ static void choose_negatives(struct gnn_links *l, const struct gnn_schema *c,
                              const struct opt_list *eval)
 {
     const bool drawn = l->negatives;
+    if (task == TASK_LINKS && drawn && !opt_given(&l->strict)) {
+        l->strict = true;
+        cli_note("no negative is an edge (--strict)");
+    }
     if (!l->eval_negatives && sampling_opts_take_given(c, eval->v, eval->n))
         l->eval_negatives = "given";
     if (drawn)
@@ -234,6 +238,7 @@ void train_links_choose(const char *split, struct opt_list *eval, bool eval_give
     struct gnn_links *l = &sampling_given.links;
     const struct gnn_schema *c = &feed.store.meta.schema;
     const int et = l->type ? gnn_schema_find_etype(c, l->type) : -1;
+    sampling_opts_choose_rule(c, split);
     if (et >= 0 && !eval_given)
         choose_eval(c, (uint32_t)et, split, eval);
     if (l->type && !l->target)

@@ -65,7 +65,9 @@ int gnn_schema_need_set(const struct gnn_schema *s, const char *where, const cha
     const int i = gnn_schema_find_set(s, name);
     for (uint32_t t = 0; i < 0 && t < s->netypes; t++)
         if (gnn_schema_find_links(s, t, name) >= 0)
-            return gnn_fail(e, GNN_E_USAGE, "%s: set '%.128s' is of links '%s', not of nodes",
+            return gnn_fail(e, GNN_E_USAGE,
+                            "%s: set '%.128s' is of links '%s', not of nodes: --links S/R/D has "
+                            "seeds that are links",
                             where, name, s->etype[t].rel);
     return i >= 0 ? i : no_set(s, false, 0, where, name, e);
 }
@@ -79,8 +81,10 @@ int gnn_schema_need_links(const struct gnn_schema *s, uint32_t etype, const char
             return gnn_fail(e, GNN_E_USAGE, "%s: set '%.128s' is of links '%s', not of '%s'", where,
                             name, s->etype[t].rel, s->etype[etype].rel);
     if (i < 0 && gnn_schema_find_set(s, name) >= 0)
-        return gnn_fail(e, GNN_E_USAGE, "%s: set '%.128s' is of nodes, not of links '%s'", where,
-                        name, s->etype[etype].rel);
+        return gnn_fail(e, GNN_E_USAGE,
+                        "%s: set '%.128s' is of nodes, not of links '%s': gnn-import "
+                        "--split-links makes sets of links, and without --links, seeds are nodes",
+                        where, name, s->etype[etype].rel);
     return i >= 0 ? i : no_set(s, true, etype, where, name, e);
 }
 

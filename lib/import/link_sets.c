@@ -488,7 +488,8 @@ static int list_members(struct making *k, struct gnn_err *e)
         for (int i = 0; i < GNN_LINK_SETS; i++) {
             if (!x->set[i].n && k->share[i] > 0)
                 return gnn_fail(e, GNN_E_INPUT,
-                                "--split-links %s: of the links in %s, none would be in set %s",
+                                "--split-links %s: of the links in %s, none would be in set %s: "
+                                "give it a larger share, or 0",
                                 k->o->text, x->view->store->path, gnn_link_set_name[i]);
             if (!pass && alloc_members(k, &x->set[i], e))
                 return e->code;

@@ -128,7 +128,7 @@ refuses 2 "has a split 'links' already" 'a split of a complete one' gnn-import -
 refuses 2 'is the same file as the input s' 'its own base' gnn-import --split-links node/to/node=80/10/10 --force -o s s
 printf 'source,target\n0,1\n1,2\n' >few.csv
 import --directed -o few few.csv
-refuses 3 'none would be in set valid' 'too few links' gnn-import --split-links node/to/node=80/10/10 -o x few
+refuses 3 'none would be in set valid: give it a larger share, or 0' 'too few links' gnn-import --split-links node/to/node=80/10/10 -o x few
 refuses 3 'it leaves none to learn from' 'too little supervision' gnn-import --split-links node/to/node=50/0/50 --supervision 0.1 -o x few
 refuses 3 'd.csv: not a store' 'a file that is no store' gnn-import --split-links node/to/node=80/10/10 -o x d.csv
 check "nothing is left of them" sh -c '! ls x* 2>/dev/null'

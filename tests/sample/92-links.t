@@ -122,6 +122,15 @@ for bad in '1' '1 2 3' '1,2,3' 'a b' '1 400' '-1 2' '1 99999999999999999999' '"1
     printf '1 2\n%s\n' "$bad" >bad
     refuses 3 'bad: line 2: ' "the line $bad" gnn-sample s $homo -f 1 --seeds bad -o x
 done
+printf '%s\n' source,target 10,20 20,30 30,40 >sparse.csv
+gnn-import -q -o sparse sparse.csv
+printf '0 1\n' >places
+gnn-sample $homo -f 1 --seeds places -o placed sparse 2>said
+check "gnn-sample says that pairs are positions where nodes have other ids" grep -q 'has positions in the store; nodes of type node have other ids' said
+echo 1 | gnn-sample -f 1 --seeds - -o placed1 sparse 2>said
+check "and so it does of nodes" grep -q 'has positions in the store; nodes of type node have other ids' said
+gnn-sample $homo -f 1 --seeds places -o placed2 s 2>said
+status 1 "but not where positions are the ids" grep -q 'positions' said
 printf '1 2 x\n' >bad
 refuses 3 'bad: line 1: the time' 'a time that is none' gnn-sample t $homo -f 1 --seeds bad --time-rule lt -o x
 check "nothing is left of them" sh -c '! ls x* 2>/dev/null'

@@ -76,9 +76,9 @@ check "they are those of sets, too" sh -c 'ls s-split.index | grep -q all'
 # What cannot be.
 refuses 2 "no set 'mine'" 'a set that is not there' gnn-sample s-split --links $homo -f 1 --split mine -o x
 refuses 2 'the store has no sets of such links' 'a store without sets of links' gnn-sample s --links $homo -f 1 --split mine -o x
-refuses 2 "set 'random/train' is of nodes, not of links 'to'" 'a set of nodes' gnn-sample s-split --links $homo -f 1 --split random/train -o x
+refuses 2 "set 'random/train' is of nodes, not of links 'to': gnn-import --split-links makes sets of links" 'a set of nodes' gnn-sample s-split --links $homo -f 1 --split random/train -o x
 refuses 2 "set 'train' is of links 'up', not of 'down'" 'links of another type' gnn-sample h-split --links t1/down/t0 -f 1 --split train -o x
-refuses 2 "set 'links/train' is of links 'to', not of nodes" 'links in place of nodes' gnn-sample s-split -f 1 --split links/train -o x
+refuses 2 "set 'links/train' is of links 'to', not of nodes: --links S/R/D" 'links in place of nodes' gnn-sample s-split -f 1 --split links/train -o x
 refuses 2 'have no times' 'times that are not there' gnn-sample s-split --links $homo -f 1 --time-rule lt -o x
 refuses 2 'named twice' 'a set twice' gnn-sample s-split --links $homo -f 1 --eval valid --eval links/valid -o x
 refuses 2 'and --seeds exclude each other' 'a file and a set' gnn-sample s-split --links $homo -f 1 --seeds pairs --split train -o x

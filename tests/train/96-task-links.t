@@ -84,6 +84,22 @@ check 'gnn-train --task links splits by time where edges have times' gnn-train -
 cp err said
 for what in 'split by time' 'time-rule lt'; do check "gnn-train says: $what" grep -q -e "$what" said; done
 status 1 'edges of a time to come need not be excluded' grep -q exclude said
+gnn-train --store told.m.split --links node/to/node $learn --negatives binary:1 -o lt.m 2>said
+check 'sets with times take what is earlier, also without --task' grep -q 'are earlier than it (--time-rule lt)' said
+gnn-train --store told.m.split --task links --time-rule any $learn -o any.m 2>said
+status 1 'but not with --time-rule any' grep -q 'time-rule lt' said
+check 'which excludes the links instead' grep -q 'exclude reverse' said
+gnn-sample -f 3 --links node/to/node --split valid -b 50 -o lt.gnb told.m.split 2>said
+check 'gnn-sample does so, too' grep -q 'are earlier than it (--time-rule lt)' said
+check 'and its batches say so' sh -c "gnn-inspect lt.gnb | grep -q -e '--time-rule lt'"
+gnn-sample -f 3 --links node/to/node --split valid -b 50 --time-rule any -o any.gnb told.m.split 2>said
+status 1 'unless it is turned off' sh -c "grep -q 'time-rule lt' said || gnn-inspect any.gnb | grep -q 'drawn.*--time-rule'"
+
+# Strict negatives are the default, however many there are.
+gnn-train --store shop --task links $learn --negatives triplet:2 -o strict.m 2>said
+check 'gnn-train --task links draws strict negatives, whatever --negatives says' grep -q '(--strict)' said
+gnn-train --store shop --task links $learn --negatives triplet:2 --no-strict -o any2.m 2>said
+status 1 'but with --no-strict' grep -q -e '--strict' said
 
 # Negatives of evaluated sets are others than those of the trained one.
 draw='--links node/to/node --split train --eval valid -f 3 -b 100 --strict'
