@@ -63,6 +63,17 @@ for how in 'C rating>0 --metric roc-auc' 'C kind --metric f1-macro' 'T grade --t
         check "gnn-train on $k ranks has the losses and metrics of one process: $target" /usr/bin/python3 -c "$compare" "m$k"
     done
 done
+if [ -x "$emu/gnn-train" ]; then
+    gnn-train -q --store C --links node/to/node --target kind $learn --metrics m1 -o one
+    check "gnn-train on a device learns labels" "$emu/gnn-train" -q --device cuda --store C --links node/to/node --target kind $learn --metrics md -o many
+    check "with the losses and metrics of the CPU" /usr/bin/python3 -c '
+import json
+u, v = ([e["valid"] for e in map(json.loads, open(f)) if e.get("event") == "epoch"] for f in ("m1", "md"))
+assert len(u) == len(v) == 2 and set(u[0]) == set(v[0]) and len(u[0]) > 1
+assert all(abs(p[k] - q[k]) <= 0.01 * abs(p[k]) for p, q in zip(u, v) for k in p if isinstance(p[k], float)), (u, v)'
+    gnn-predict -q --store C --split test -o one.npy one
+    check "gnn-predict on a device finds the classes of links" sh -c '"$1" -q --device cuda --store C --split test -o many.npy one && cmp one.npy many.npy' sh "$emu/gnn-predict"
+fi
 refuses 3 'all links to learn from are of class 0' 'labels that are all the same, on ranks' \
     ranks 2 gnn-train -q --store C4 --links node/to/node --target 'rating>100' $learn -o never
 refuses 3 'which is no class' 'negative classes, on ranks' ranks 2 gnn-train -q --store C4 --links node/to/node --target rating $learn -o never
