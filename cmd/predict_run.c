@@ -7,6 +7,7 @@
 
 #include "cmd/cli.h"
 #include "cmd/feed.h"
+#include "cmd/metric.h"
 #include "cmd/predict_opts.h"
 #include "lib/base/clock.h"
 #include "lib/base/limit.h"
@@ -42,9 +43,9 @@ void predict_report(const struct gnn_score *score, const char *set, struct gnn_m
                     const char *unit)
 {
     struct gnn_err e = {0};
-    char value[32], more[64] = "", known_of[64] = "", number[32], capacity[48], units[8];
+    char value[METRIC_TEXT], more[64] = "", known_of[64] = "", number[32], capacity[48], units[8];
     const char *name = gnn_measure_name(kind, capacity);
-    double v;
+    struct gnn_measured v;
     if (gnn_score_value(score, kind, &v, &e))
         cli_fail(&e);
     const double loss = gnn_score_loss(score);
@@ -56,7 +57,7 @@ void predict_report(const struct gnn_score *score, const char *set, struct gnn_m
     if (known < all)
         snprintf(known_of, sizeof known_of,
                  columns ? ", %llu of %llu labels" : " with a label (%llu of %llu)", known, all);
-    cli_note("%s: %s %s%s, %llu %s%s%s", set, name, cli_number(value, v), more, nodes, unit,
+    cli_note("%s: %s %s%s, %llu %s%s%s", set, name, metric_text(value, &v), more, nodes, unit,
              gnn_plural(nodes), known_of);
     snprintf(units, sizeof units, "%ss", unit);
     json_t *j =
@@ -65,7 +66,7 @@ void predict_report(const struct gnn_score *score, const char *set, struct gnn_m
                   (json_int_t)(score->rows - score->labelled), "labels", (json_int_t)score->known);
     cli_metrics_number(j, "loss", loss);
     if (kind.metric != GNN_METRIC_LOSS)
-        cli_metrics_number(j, name, v);
+        metric_json(j, kind, &v);
     cli_metrics(j);
 }
 

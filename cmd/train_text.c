@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "cmd/cli.h"
+#include "cmd/metric.h"
 #include "cmd/train_full.h"
 #include "cmd/train_progress.h"
 #include "lib/base/clock.h"
@@ -81,9 +82,8 @@ static bool has_value(const struct train_text *x, uint32_t set)
 static json_t *eval_json(const struct train_text *x, uint32_t set, const struct gnn_train_eval *v)
 {
     json_t *j = json_object();
-    char name[48];
     if (x->t->o.metric.metric != GNN_METRIC_LOSS && has_value(x, set))
-        cli_metrics_number(j, gnn_measure_name(x->t->o.metric, name), v->value);
+        metric_json(j, x->t->o.metric, &v->of);
     cli_metrics_number(j, "loss", v->loss);
     if (v->rows) /* those of the best epoch may be another run's */
         json_object_set_new(j, "labels", json_integer((json_int_t)v->labels));
@@ -93,7 +93,8 @@ static json_t *eval_json(const struct train_text *x, uint32_t set, const struct 
 static void write_metrics(const struct train_text *x, const struct gnn_train_epoch *r)
 {
     const struct gnn_sampling *sm = &x->t->meta->sampling;
-    const struct gnn_train_eval own = {r->value, r->loss, r->seeds, r->labels};
+    const struct gnn_train_eval own = {
+        {r->value, r->value, r->value}, r->loss, r->seeds, r->labels};
     json_t *j = json_pack("{s:s, s:I, s:I, s:I, s:I, s:b}", "event", "epoch", "epoch",
                           (json_int_t)r->epoch, "steps", (json_int_t)r->steps, "seeds",
                           (json_int_t)r->seeds, "edges", (json_int_t)r->edges, "best", r->best);
@@ -113,12 +114,13 @@ static void write_metrics(const struct train_text *x, const struct gnn_train_epo
 }
 
 /* Appends "SET METRIC VALUE". */
-static void append_value(char *line, size_t capacity, const char *set, const char *metric, double v)
+static void append_value(char *line, size_t capacity, const char *set, const char *metric,
+                         const struct gnn_measured *v)
 {
     const size_t at = strlen(line);
-    char number[32];
+    char text[METRIC_TEXT];
     if (at < capacity)
-        snprintf(line + at, capacity - at, ", %s %s %s", set, metric, cli_number(number, v));
+        snprintf(line + at, capacity - at, ", %s %s %s", set, metric, metric_text(text, v));
 }
 
 /* Appends what the numbers before it are over, unless it is all. */
@@ -139,7 +141,7 @@ static void tell_patience(struct train_text *x, const struct gnn_train_epoch *r)
     const struct gnn_trainer *t = x->t;
     char name[48];
     if (x->waits || !t->o.patience || t->meta->sampling.nsplits < 2 || !r->eval[1].rows ||
-        !isnan(r->eval[1].value))
+        !isnan(r->eval[1].of.value))
         return;
     x->waits = true;
     cli_note("warning: %s of set %s is not defined: --patience does not stop a run by such epochs",
@@ -164,11 +166,12 @@ void train_text_epoch(void *arg, const struct gnn_train_epoch *r)
     const double all = r->train_s + r->eval_s + r->wait_s;
     char line[1024] = "", ranks[48] = "", rates[80] = "", loss[32];
     if (has_value(x, 0))
-        append_value(line, sizeof(line), sm->split[0], name, r->value);
+        append_value(line, sizeof(line), sm->split[0], name,
+                     &(struct gnn_measured){r->value, r->value, r->value});
     append_labels(line, sizeof line, x, r->labels, r->seeds);
     for (uint32_t i = 1; i < sm->nsplits; i++)
         if (r->eval[i].rows) {
-            append_value(line, sizeof(line), sm->split[i], name, r->eval[i].value);
+            append_value(line, sizeof(line), sm->split[i], name, &r->eval[i].of);
             append_labels(line, sizeof line, x, r->eval[i].labels, r->eval[i].rows);
         }
     cli_progress_end();
@@ -217,7 +220,7 @@ void train_text_end(struct train_text *x, bool stopped)
         json_object_set_new(j, "stopped", json_true());
     if (t->s.has_best) {
         for (uint32_t i = 1; i < sm->nsplits; i++) {
-            append_value(line, sizeof(line), sm->split[i], name, t->best_eval[i].value);
+            append_value(line, sizeof(line), sm->split[i], name, &t->best_eval[i].of);
             json_object_set_new(j, sm->split[i], eval_json(x, i, &t->best_eval[i]));
         }
         json_object_set_new(j, "best_epoch", json_integer((json_int_t)t->s.best_epoch));

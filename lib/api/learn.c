@@ -126,7 +126,7 @@ static void tell_epoch(void *arg, const struct gnn_train_epoch *r)
 {
     const struct told *t = (const struct told *)arg;
     const struct gnn_err before = *t->e;
-    if (t->call(t->arg, r->epoch, r->loss, t->evaluates ? r->eval[1].value : (double)NAN))
+    if (t->call(t->arg, r->epoch, r->loss, t->evaluates ? r->eval[1].of.value : (double)NAN))
         t->trainer->s.stopped_early = true;
     *t->e = before;
 }

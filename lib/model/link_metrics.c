@@ -263,3 +263,18 @@ int gnn_link_metrics_finish(struct gnn_link_metrics *m, struct gnn_comm *c,
     }
     return 0;
 }
+
+int gnn_link_metrics_one(struct gnn_link_metrics *m, struct gnn_comm *c, struct gnn_measured *v,
+                         struct gnn_err *e)
+{
+    struct gnn_link_value all[GNN_LINK_VALUES];
+    uint32_t n;
+    if (gnn_link_metrics_finish(m, c, all, &n, e))
+        return e->code;
+    *v = (struct gnn_measured){all->value, all->value, all->value};
+    if (n > 1) {
+        v->optimistic = all[1].value;
+        v->pessimistic = all[2].value;
+    }
+    return 0;
+}

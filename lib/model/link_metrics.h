@@ -9,6 +9,7 @@
 #define GNN_LIB_MODEL_LINK_METRICS_H
 
 #include "lib/model/link_scores.h"
+#include "lib/model/metrics.h"
 
 /* All metrics: the word of an option, and the number in it. All are better when they are higher. */
 #define GNN_LINK_METRICS(FIRST, NEXT)                                                              \
@@ -87,5 +88,8 @@ int gnn_link_metrics_add(struct gnn_link_metrics *m, const float *positive, uint
 int gnn_link_metrics_finish(struct gnn_link_metrics *m, struct gnn_comm *c,
                             struct gnn_link_value *value, uint32_t *n,
                             struct gnn_err *e) GNN_MUST_USE;
+/* Likewise, where there is one measure. */
+int gnn_link_metrics_one(struct gnn_link_metrics *m, struct gnn_comm *c, struct gnn_measured *v,
+                         struct gnn_err *e) GNN_MUST_USE;
 
 #endif

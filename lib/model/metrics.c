@@ -222,20 +222,13 @@ static bool list_output(const struct gnn_score *s, uint32_t output, struct gnn_r
 }
 
 /* Over all links so far; NAN of none. */
-static int link_value(const struct gnn_score *s, double *value, struct gnn_err *e)
+static int link_value(const struct gnn_score *s, struct gnn_measured *v, struct gnn_err *e)
 {
-    struct gnn_link_value v[GNN_LINK_VALUES];
-    uint32_t n;
     if (!s->link || !s->rows)
         return 0;
     if (s->summed)
-        *value = s->of_all;
-    if (s->summed)
-        return 0;
-    if (gnn_link_metrics_finish(s->link, gnn_comm_self(), v, &n, e))
-        return e->code;
-    *value = v->value;
-    return 0;
+        *v = s->of_all;
+    return s->summed ? 0 : gnn_link_metrics_one(s->link, gnn_comm_self(), v, e);
 }
 
 static int rank_mean(const struct gnn_score *s, struct gnn_measure m, double *value,
@@ -295,14 +288,12 @@ double gnn_score_loss(const struct gnn_score *s)
     return weight > 0 ? s->loss / weight : (double)NAN;
 }
 
-int gnn_score_value(const struct gnn_score *s, struct gnn_measure m, double *value,
-                    struct gnn_err *e)
+static int plain_value(const struct gnn_score *s, struct gnn_measure m, double *value,
+                       struct gnn_err *e)
 {
     *value = NAN;
     if (!gnn_metric_defined(m.metric, s->task))
         return 0;
-    if (s->link || gnn_metric_links(m.metric))
-        return link_value(s, value, e);
     if (gnn_metric_ranks(m.metric))
         return rank_mean(s, m, value, e);
     if (m.metric == GNN_ACCURACY)
@@ -317,6 +308,19 @@ int gnn_score_value(const struct gnn_score *s, struct gnn_measure m, double *val
         *value = error_mean(s, s->abs_error);
     else
         *value = r2_mean(s);
+    return 0;
+}
+
+int gnn_score_value(const struct gnn_score *s, struct gnn_measure m, struct gnn_measured *v,
+                    struct gnn_err *e)
+{
+    double value;
+    *v = (struct gnn_measured){NAN, NAN, NAN};
+    if (gnn_metric_defined(m.metric, s->task) && (s->link || gnn_metric_links(m.metric)))
+        return link_value(s, v, e);
+    if (plain_value(s, m, &value, e))
+        return e->code;
+    *v = (struct gnn_measured){value, value, value};
     return 0;
 }
 

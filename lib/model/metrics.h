@@ -34,6 +34,12 @@ struct gnn_measure {
     double at;
     bool each; /* of links: negatives are of one positive each (triplet:K), not shared by all */
 };
+/* What was measured. Of ranks of links, negatives that score what their positive does can be below
+ * it (optimistic) or above it (pessimistic), and half of them are for the value; of other metrics,
+ * all three are the same. NaN: not defined. */
+struct gnn_measured {
+    double value, optimistic, pessimistic;
+};
 
 /* Labels of n rows in the form the losses take. Zeroed object = empty. */
 struct gnn_labels {
@@ -86,7 +92,7 @@ struct gnn_score {
     struct gnn_buf z, y;           /* (rows, outputs) when keep */
     struct gnn_link_metrics *link; /* of GNN_HITS_AT and GNN_MRR; else NULL */
     bool summed;                   /* of links: of all ranks, whose metric is of_all */
-    double of_all;
+    struct gnn_measured of_all;
 };
 /* Doubles from abs_error on. */
 static inline uint64_t gnn_score_sums(const struct gnn_score *s)
@@ -112,7 +118,7 @@ int gnn_score_add(struct gnn_score *s, const float *z, const struct gnn_labels *
  * all labelled elements; R2 averages over the outputs whose labels are not all equal.
  * GNN_METRIC_LOSS: the mean loss over all labels, by their weights.
  * GNN_E_NOMEM: metrics that rank sort a copy of the outputs. */
-int gnn_score_value(const struct gnn_score *s, struct gnn_measure m, double *value,
+int gnn_score_value(const struct gnn_score *s, struct gnn_measure m, struct gnn_measured *v,
                     struct gnn_err *e) GNN_MUST_USE;
 /* The mean loss, which needs no memory. */
 double gnn_score_loss(const struct gnn_score *s);

@@ -76,13 +76,10 @@ static int sum_counts(struct gnn_comm *c, struct gnn_score *s, struct gnn_err *e
 /* The metric of links, for which each rank has its own scores. */
 static int sum_links(struct gnn_comm *c, struct gnn_score *s, struct gnn_err *e)
 {
-    struct gnn_link_value v[GNN_LINK_VALUES];
-    uint32_t n;
     if (!s->link || !s->rows || c->size == 1)
         return 0;
-    if (gnn_link_metrics_finish(s->link, c, v, &n, e))
+    if (gnn_link_metrics_one(s->link, c, &s->of_all, e))
         return e->code;
-    s->of_all = v->value;
     s->summed = true;
     return 0;
 }

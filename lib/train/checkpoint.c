@@ -15,10 +15,21 @@
  */
 enum { NU64 = 12, NSLABS = GNN_TRAIN_SLABS - 1 };
 
+/* Doubles of a set's best evaluation: value and loss and, of links, what ties make of the value. */
+static uint64_t count_best(const struct gnn_trainer *t)
+{
+    return t->m->c.decoder ? 4 : 2;
+}
+
+static uint64_t count_all_best(const struct gnn_trainer *t)
+{
+    return count_best(t) * t->meta->sampling.nsplits;
+}
+
 /* Doubles of the state: scores, and the sums of a regression. */
 static uint64_t count_doubles(const struct gnn_trainer *t)
 {
-    return 2 + 2 * (uint64_t)t->meta->sampling.nsplits + gnn_score_sums(&t->train);
+    return 2 + count_all_best(t) + gnn_score_sums(&t->train);
 }
 
 /* Scores and counts between the trainer and a file: doubles, so that no text conversion is
@@ -26,13 +37,13 @@ static uint64_t count_doubles(const struct gnn_trainer *t)
 static void copy_scores(struct gnn_trainer *t, bool load, double *f, uint64_t *counts)
 {
     struct gnn_score *const r = &t->train;
-    const uint64_t sums = gnn_score_sums(r), ns = t->meta->sampling.nsplits;
+    const uint64_t sums = gnn_score_sums(r), each = count_best(t), all = count_all_best(t);
     const struct {
         void *own, *file;
         uint64_t bytes;
     } part[] = {{&t->s.best, f, sizeof *f},
                 {&r->loss, f + 1, sizeof *f},
-                {r->abs_error, f + 2 + 2 * ns, sums * sizeof *f},
+                {r->abs_error, f + 2 + all, sums * sizeof *f},
                 {&r->rows, counts, sizeof *counts},
                 {&r->known, counts + 1, sizeof *counts},
                 {&r->correct, counts + 2, sizeof *counts},
@@ -41,10 +52,11 @@ static void copy_scores(struct gnn_trainer *t, bool load, double *f, uint64_t *c
         if (part[i].bytes)
             memcpy(load ? part[i].own : part[i].file, load ? part[i].file : part[i].own,
                    part[i].bytes);
-    for (uint64_t i = 0; i < 2 * ns; i++) {
-        struct gnn_train_eval *const best = &t->best_eval[i / 2];
-        double *const own = i % 2 ? &best->loss : &best->value;
-        *(load ? own : &f[2 + i]) = load ? f[2 + i] : *own;
+    for (uint64_t i = 0; i < all; i++) {
+        struct gnn_train_eval *const best = &t->best_eval[i / each];
+        double *const own[] = {&best->of.value, &best->loss, &best->of.optimistic,
+                               &best->of.pessimistic};
+        *(load ? own[i % each] : &f[2 + i]) = load ? f[2 + i] : *own[i % each];
     }
 }
 
@@ -118,10 +130,10 @@ static int check_scores(const struct gnn_trainer *t, const double *f, const uint
     const struct gnn_score *s = &t->train;
     if (!isfinite(f[0]) || !isfinite(f[1]))
         return gnn_fail(e, GNN_E_INPUT, "%s: damaged: a score that is not finite", path);
-    for (uint32_t i = 0; i < 2 * t->meta->sampling.nsplits; i++)
+    for (uint32_t i = 0; i < count_all_best(t); i++)
         if (isinf(f[2 + i])) /* a NaN: not evaluated, or not defined */
             return gnn_fail(e, GNN_E_INPUT, "%s: damaged: a score that is infinite", path);
-    for (uint64_t i = 2 + 2 * (uint64_t)t->meta->sampling.nsplits; i < count_doubles(t); i++)
+    for (uint64_t i = 2 + count_all_best(t); i < count_doubles(t); i++)
         if (!isfinite(f[i]))
             return gnn_fail(e, GNN_E_INPUT, "%s: damaged: a sum that is not finite", path);
     if (counts[0] != rows)

@@ -136,13 +136,15 @@ static int measure_epoch(struct gnn_trainer *t, struct gnn_err *e)
     r->eval = t->eval;
     r->labels = t->train.known;
     r->loss = gnn_score_loss(&t->train);
-    if (gnn_score_value(&t->train, t->o.metric, &r->value, e))
+    struct gnn_measured own;
+    if (gnn_score_value(&t->train, t->o.metric, &own, e))
         return e->code;
+    r->value = own.value;
     for (uint32_t i = 1; i < t->meta->sampling.nsplits; i++) {
         t->eval[i].rows = t->score[i].rows;
         t->eval[i].labels = t->score[i].known;
         t->eval[i].loss = gnn_score_loss(&t->score[i]);
-        if (gnn_score_value(&t->score[i], t->o.metric, &t->eval[i].value, e))
+        if (gnn_score_value(&t->score[i], t->o.metric, &t->eval[i].of, e))
             return e->code;
     }
     return 0;
@@ -163,9 +165,9 @@ static void keep_best(struct gnn_trainer *t)
 {
     const uint32_t ns = t->meta->sampling.nsplits;
     t->r.best = false;
-    if (ns < 2 || !t->score[1].rows || isnan(t->eval[1].value))
+    if (ns < 2 || !t->score[1].rows || isnan(t->eval[1].of.value))
         return;
-    const double v = t->eval[1].value;
+    const double v = t->eval[1].of.value;
     if (!t->s.has_best || gnn_metric_better(t->o.metric.metric, v, t->s.best)) {
         t->s.has_best = t->r.best = true;
         t->s.best = v;

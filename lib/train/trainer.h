@@ -53,8 +53,9 @@ struct gnn_train_opts {
 };
 
 struct gnn_train_eval {
-    double value, loss;    /* of the metric; mean loss; NaN: not defined */
-    uint64_t rows, labels; /* 0 rows: not evaluated */
+    struct gnn_measured of; /* the metric */
+    double loss;            /* mean loss; NaN: not defined */
+    uint64_t rows, labels;  /* 0 rows: not evaluated */
 };
 
 struct gnn_train_epoch {

@@ -32,6 +32,38 @@ check "several sets are evaluated" sh -c 'grep -q "\"valid\":" m.json && grep -q
 gnn-train --store base $learn -o x 2>said
 check "a store without sets of links is trained on all edges" grep -q 'no set valid of links' said
 
+# Ties: nodes of a ring with equal features have equal embeddings, and most scores are the same. What is told is made again from
+# the scores of a table.
+awk 'BEGIN { for (i = 0; i < 200; i++) print i "," (i + 1) % 200 }' >ring.csv
+awk 'BEGIN { for (i = 0; i < 200; i++) print 1 }' >ones.txt
+gnn-import -q -u -o ring --features ones.txt ring.csv && gnn-import -q -o ringed --split-links node/to/node=80/10/10 ring
+cat >ties.py <<'PY'
+import csv, json, sys
+metric, path, said, told = sys.argv[1:]
+rows = list(csv.DictReader(open(path)))
+good = {r["input"]: float(r["score"]) for r in rows if r["negative"] == "0"}
+bad = {i: [float(r["score"]) for r in rows if r["input"] == i and r["negative"] == "1"] for i in good}
+above = [sum(x > good[i] for x in bad[i]) for i in good]
+equal = [sum(x == good[i] for x in bad[i]) for i in good]
+assert sum(map(bool, equal)) > len(good) / 2
+of = {"mrr": lambda r: 1 / r, "hits@4": lambda r: r <= 4}[metric]
+want = [sum(of(1 + a + t * e) for a, e in zip(above, equal)) / len(good) for t in (0.5, 0, 1)]
+line = metric + "-realistic %.4f (optimistic %.4f, pessimistic %.4f)" % tuple(want)
+assert line in open(said).read(), line
+x = [e for e in map(json.loads, open(told)) if e.get("event") == "score"][0]
+for name, v in zip(("realistic", "optimistic", "pessimistic"), want):
+    assert abs(x[metric + "-" + name] - v) < 1e-9, (name, v, x)
+PY
+same="--links node/to/node -f -1,-1 -b 64 --epochs 4 --hidden 4 --negatives triplet:10 --exclude none --no-provenance"
+gnn-train --store ringed $same -o equal 2>trained
+check "ranks by all ways to count ties are told in training" grep -q 'best epoch .*valid mrr-realistic 0\.[0-9]* (optimistic 0\.[0-9]*, pessimistic 0\.[0-9]*)' trained
+for metric in mrr hits@4; do
+    gnn-predict --store ringed --split test --metric $metric --metrics t.json -o ties.csv equal 2>said
+    check "ranks by all ways to count ties are told: $metric" /usr/bin/python3 ties.py $metric ties.csv said t.json
+done
+gnn-train -q --store ringed $same --epochs 2 --checkpoint half -o x
+gnn-train --store ringed $same --checkpoint half --resume -o x 2>resumed
+check "a checkpoint keeps those of the best epoch" sh -c '[ "$(grep "best epoch" trained)" = "$(grep "best epoch" resumed)" ]'
 refuses 2 'requires negatives of each link' 'MRR of shared negatives' gnn-train --store s $learn --negatives binary:1 --metric mrr -o x
 refuses 2 'not defined for multiclass tasks' 'MRR of classes' gnn-train --store base -f 3,3 --metric mrr -o x
 refuses 3 'hits@' 'hits of fewer negatives than K' gnn-train --store s $learn --negatives binary:0.001 --metric hits@50 -o x

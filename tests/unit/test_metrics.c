@@ -43,10 +43,10 @@ static void fill(struct gnn_score *s, enum gnn_task task, uint32_t outputs, cons
 static double value_at(const struct gnn_score *s, enum gnn_metric m, double at)
 {
     struct gnn_err e = {0};
-    double v;
+    struct gnn_measured v;
     if (gnn_score_value(s, (struct gnn_measure){m, at}, &v, &e))
         abort();
-    return v;
+    return v.value;
 }
 
 static double value(const struct gnn_score *s, enum gnn_metric m)
