@@ -147,7 +147,6 @@ void predict_links(const struct gnn_model *m, struct gnn_source *src, const char
     struct gnn_err e = {0};
     struct gnn_predict_links q;
     bool *wanted = predict.sets.n && !feed.store_path ? predict_wanted(sampling, graph) : NULL;
-    const uint64_t each = gnn_drawn_each(gnn_sampling_drawn(sampling, sampling->nsplits > 1));
     const double start = gnn_clock();
     struct gnn_predict_links_opts o = {.ops = ops,
                                        .s = feed.store_path ? &feed.store : NULL,
@@ -165,7 +164,7 @@ void predict_links(const struct gnn_model *m, struct gnn_source *src, const char
                                        .measure = kind,
                                        .progress = show_links};
     if ((o.scores && gnn_model_tells_links(&m->c) &&
-         gnn_measure_of_links(&o.measure, predict.metric, each, &e)) ||
+         gnn_measure_of_links(&o.measure, predict.metric, sampling, &e)) ||
         gnn_predict_links_run(&q, m, src, &o, &e))
         cli_fail(&e);
     cli_progress_end();

@@ -48,6 +48,28 @@ int gnn_comm_all_gather(struct gnn_comm *c, struct gnn_exchange *x, const void *
     return gnn_comm_exchange(c, x, e);
 }
 
+int gnn_comm_all_scores(struct gnn_comm *c, const void *data, uint64_t bytes, struct gnn_buf *all,
+                        uint64_t *n, struct gnn_err *e)
+{
+    struct gnn_exchange x;
+    uint64_t at = 0;
+    int rc = gnn_exchange_init(&x, c, gnn_comm_tag(GNN_COMM_CONTROL, GNN_COMM_SCORES), e);
+    *n = 0;
+    if (!rc)
+        rc = gnn_comm_all_gather(c, &x, data, bytes, e);
+    for (uint32_t r = 0; !rc && r < c->size; r++)
+        *n += x.in[r].bytes;
+    if (!rc)
+        rc = gnn_buf_fit_exactly(all, *n, 1, "scores", e);
+    for (uint32_t r = 0; !rc && r < c->size; at += x.in[r].bytes, r++)
+        if (x.in[r].bytes)
+            memcpy((char *)all->data + at, x.in[r].data, x.in[r].bytes);
+    gnn_exchange_release(&x);
+    if (rc)
+        gnn_buf_release(all);
+    return rc;
+}
+
 int gnn_comm_agree(struct gnn_comm *c, const char *what, const char *text, struct gnn_err *e)
 {
     struct gnn_exchange x;

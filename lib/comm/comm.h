@@ -124,6 +124,9 @@ int gnn_comm_all_reduce(struct gnn_comm *c, void *data, uint64_t n, enum gnn_red
 /* Sends `bytes` bytes to every rank, and receives theirs: x->in. */
 int gnn_comm_all_gather(struct gnn_comm *c, struct gnn_exchange *x, const void *data,
                         uint64_t bytes, struct gnn_err *e) GNN_MUST_USE;
+/* Likewise, of scores: fills `all`, an empty buffer, with *n bytes, in the order of the ranks. */
+int gnn_comm_all_scores(struct gnn_comm *c, const void *data, uint64_t bytes, struct gnn_buf *all,
+                        uint64_t *n, struct gnn_err *e) GNN_MUST_USE;
 /* GNN_E_INPUT, "rank R and rank 0: mismatched WHAT", on all ranks unless all have the same text. */
 int gnn_comm_agree(struct gnn_comm *c, const char *what, const char *text,
                    struct gnn_err *e) GNN_MUST_USE;

@@ -295,6 +295,12 @@ static inline uint64_t gnn_drawn_each(struct gnn_drawn d)
 {
     return d.kind == GNN_NEGATIVES_TRIPLET ? (uint64_t)d.amount : 0;
 }
+/* The end of a negative that is its positive's, too, or, if both are drawn, the first that is: 0 is
+ * the head, 1 the tail. */
+static inline unsigned gnn_links_fixed_end(const struct gnn_links *l)
+{
+    return l->end == GNN_NEGATIVE_HEAD ? 1 : 0;
+}
 /* How many negatives a batch can have, of whichever split. */
 static inline uint64_t gnn_sampling_negatives_max(const struct gnn_sampling *s)
 {

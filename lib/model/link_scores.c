@@ -104,23 +104,12 @@ void gnn_link_scores_release(struct gnn_link_scores *s)
 int gnn_link_scores_gather(struct gnn_link_scores *all, const struct gnn_link_scores *s,
                            uint64_t top, struct gnn_comm *c, struct gnn_err *e)
 {
-    struct gnn_exchange x;
     const uint64_t own = s->n < top ? s->n : top;
     const uint32_t *key = s->key.data;
-    uint64_t bytes = 0, at = 0;
-    int rc = gnn_exchange_init(&x, c, gnn_comm_tag(GNN_COMM_CONTROL, GNN_COMM_SCORES), e);
-    if (!rc)
-        rc = gnn_comm_all_gather(c, &x, own ? key + s->n - own : NULL, own * sizeof *key, e);
-    for (uint32_t r = 0; !rc && r < c->size; r++)
-        bytes += x.in[r].bytes;
-    if (!rc)
-        rc = gnn_buf_fit_exactly(&all->key, bytes, 1, "scores of links", e);
-    for (uint32_t r = 0; !rc && r < c->size; at += x.in[r].bytes, r++)
-        if (x.in[r].bytes)
-            memcpy((char *)all->key.data + at, x.in[r].data, x.in[r].bytes);
-    gnn_exchange_release(&x);
-    if (rc)
-        return rc;
+    uint64_t bytes;
+    if (gnn_comm_all_scores(c, own ? key + s->n - own : NULL, own * sizeof *key, &all->key, &bytes,
+                            e))
+        return e->code;
     all->n = bytes / sizeof *key;
     if (c->size > 1)
         gnn_link_scores_sort(all);

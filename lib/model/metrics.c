@@ -3,7 +3,9 @@
  * are counted into true and false positives per class, and metrics are made from these counts. Only
  * metrics that rank need all predictions, so only then they are kept. */
 #include "lib/comm/comm.h"
+#include "lib/data/meta.h"
 #include "lib/model/link_metrics.h"
+#include "lib/model/link_recall.h"
 #include "lib/model/metrics.h"
 
 #include <math.h>
@@ -101,6 +103,13 @@ int gnn_score_links(struct gnn_score *s, struct gnn_measure m, struct gnn_err *e
                                         : m.metric == GNN_AVERAGE_PRECISION ? GNN_LINK_AP
                                                                             : GNN_LINK_AUC,
                                         (uint64_t)m.at};
+    if (m.metric == GNN_RECALL_AT && m.each) {
+        s->keep = false;
+        s->recall = gnn_alloc_zero(1, sizeof *s->recall, "scores of links", e);
+        if (s->recall)
+            s->recall->k = (uint64_t)m.at;
+        return e->code;
+    }
     if (!gnn_metric_links(m.metric) && m.metric != GNN_ROC_AUC && m.metric != GNN_AVERAGE_PRECISION)
         return 0;
     if (!(s->link = gnn_alloc_zero(1, sizeof *s->link, "scores of links", e)))
@@ -114,6 +123,8 @@ void gnn_score_clear(struct gnn_score *s)
 {
     if (s->link)
         gnn_link_metrics_clear(s->link);
+    if (s->recall)
+        gnn_link_recall_clear(s->recall);
     s->summed = false;
     s->rows = s->labelled = s->known = s->correct = 0;
     s->loss = 0;
@@ -127,6 +138,9 @@ void gnn_score_release(struct gnn_score *s)
 {
     if (s->link)
         gnn_link_metrics_release(s->link);
+    if (s->recall)
+        gnn_link_recall_release(s->recall);
+    gnn_free(s->recall);
     gnn_free(s->link);
     gnn_free(s->tp);
     gnn_free(s->abs_error);
@@ -146,12 +160,15 @@ double gnn_score_weight(const struct gnn_score *s)
 }
 
 /* Links, of which the positives come first. */
-static int add_links(struct gnn_score *s, const float *z, const float *y, uint64_t n,
+static int add_links(struct gnn_score *s, const float *z, const struct gnn_labels *y, uint64_t n,
                      struct gnn_err *e)
 {
     uint64_t positives = 0;
-    while (positives < n && y[positives] > 0.5f)
+    while (positives < n && y->target[positives] > 0.5f)
         positives++;
+    if (s->recall)
+        return gnn_link_recall_add(s->recall, y->node, z, positives, z + positives, n - positives,
+                                   e);
     return gnn_link_metrics_add(s->link, z, positives, z + positives, n - positives, e);
 }
 
@@ -167,7 +184,7 @@ int gnn_score_add(struct gnn_score *s, const float *z, const struct gnn_labels *
         if (row_loss)
             s->loss += row_loss[i] * weight;
     }
-    if (s->link && add_links(s, z, y->target, n, e))
+    if ((s->link || s->recall) && add_links(s, z, y, n, e))
         return e->code;
     if (s->keep) {
         if (gnn_buf_reserve(&s->z, (s->rows + n) * w, sizeof(float), "predictions", e) ||
@@ -224,10 +241,12 @@ static bool list_output(const struct gnn_score *s, uint32_t output, struct gnn_r
 /* Over all links so far; NAN of none. */
 static int link_value(const struct gnn_score *s, struct gnn_measured *v, struct gnn_err *e)
 {
-    if (!s->link || !s->rows)
+    if ((!s->link && !s->recall) || !s->rows)
         return 0;
     if (s->summed)
         *v = s->of_all;
+    if (s->recall && !s->summed)
+        return gnn_link_recall_value(s->recall, gnn_comm_self(), v, e);
     return s->summed ? 0 : gnn_link_metrics_one(s->link, gnn_comm_self(), v, e);
 }
 
@@ -316,7 +335,8 @@ int gnn_score_value(const struct gnn_score *s, struct gnn_measure m, struct gnn_
 {
     double value;
     *v = (struct gnn_measured){NAN, NAN, NAN};
-    if (gnn_metric_defined(m.metric, s->task) && (s->link || gnn_metric_links(m.metric)))
+    if (gnn_metric_defined(m.metric, s->task) &&
+        (s->link || s->recall || gnn_metric_links(m.metric)))
         return link_value(s, v, e);
     if (plain_value(s, m, &value, e))
         return e->code;
@@ -339,9 +359,8 @@ static bool has_number(enum gnn_metric m)
 
 const char *gnn_measure_name(struct gnn_measure m, char out[48])
 {
-    const char *convention = !gnn_metric_links(m.metric)     ? ""
-                             : m.each || m.metric == GNN_MRR ? "-realistic"
-                                                             : "-shared";
+    const bool links = gnn_metric_links(m.metric) || (m.each && m.metric == GNN_RECALL_AT);
+    const char *convention = !links ? "" : m.each || m.metric == GNN_MRR ? "-realistic" : "-shared";
     if (has_number(m.metric))
         snprintf(out, 48, "%s%.15g%s", names[m.metric], m.at, convention);
     else
@@ -377,9 +396,16 @@ bool gnn_measure_read(const char *name, struct gnn_measure *m)
     return false;
 }
 
-int gnn_measure_of_links(struct gnn_measure *m, bool named, uint64_t each, struct gnn_err *e)
+int gnn_measure_of_links(struct gnn_measure *m, bool named, const struct gnn_sampling *s,
+                         struct gnn_err *e)
 {
+    const uint64_t each = gnn_drawn_each(gnn_sampling_drawn(s, s->nsplits > 1));
     m->each = each;
+    if (each && m->metric == GNN_RECALL_AT && s->links.end == GNN_NEGATIVE_BOTH)
+        return gnn_fail(e, GNN_E_USAGE,
+                        "--metric recall@%.0f is of each node and its negatives, which "
+                        "--negative-end both does not draw",
+                        m->at);
     if (each && m->metric == GNN_HITS_AT && m->at > (double)each)
         return gnn_fail(e, GNN_E_USAGE,
                         "--metric hits@%.0f requires as many negatives of each link, not %llu: "

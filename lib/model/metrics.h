@@ -8,6 +8,7 @@
 
 /* All metrics: the name, and its argument in manuals and as an example. PRECISION_AT: the precision
  * among the K highest outputs. RECALL_AT: the share of all positive ones that is among these.
+ * Of links with negatives of each: the share of each node's (lib/model/link_recall.h).
  * RECALL_AT_PRECISION: the highest recall at any threshold with a precision of at least P. Of links
  * alone (lib/model/link_metrics.h): HITS_AT, the share of positives among the K best of their
  * negatives, or above the K-th best of negatives that all share; MRR, the mean of 1 / rank. */
@@ -34,9 +35,9 @@ struct gnn_measure {
     double at;
     bool each; /* of links: negatives are of one positive each (triplet:K), not shared by all */
 };
-/* What was measured. Of ranks of links, negatives that score what their positive does can be below
- * it (optimistic) or above it (pessimistic), and half of them are for the value; of other metrics,
- * all three are the same. NaN: not defined. */
+/* A value that was measured. Of ranks of links, negatives that score what their positive does can
+ * be below it (optimistic) or above it (pessimistic), and half of them are for the value; of other
+ * metrics, all three are the same. NaN: not defined. */
 struct gnn_measured {
     double value, optimistic, pessimistic;
 };
@@ -49,6 +50,9 @@ struct gnn_labels {
         float *target; /* (n, outputs) binary, multi-label and regression: NaN = unlabelled */
     };
     const uint32_t *draws; /* (n) how often each row counts; NULL: once */
+    /* (positives) of links: the node at the end that their negatives have, too, by a number that is
+     * the same in all batches; may be NULL unless it is asked for (gnn_score_by_node). */
+    const uint32_t *node;
 };
 /* From a label tensor (n or more rows; integers or floats; NaN and, except in regression, -1 mean
  * unlabelled). A class that is not below `outputs`, a target outside 0..1, or an infinite number is
@@ -89,9 +93,10 @@ struct gnn_score {
     /* [outputs] of a regression, else NULL; one array from abs_error on: sums of errors, sum of
      * squared deviations of labels from their mean, mean */
     double *abs_error, *square_error, *deviation, *mean;
-    struct gnn_buf z, y;           /* (rows, outputs) when keep */
-    struct gnn_link_metrics *link; /* of GNN_HITS_AT and GNN_MRR; else NULL */
-    bool summed;                   /* of links: of all ranks, whose metric is of_all */
+    struct gnn_buf z, y;            /* (rows, outputs) when keep */
+    struct gnn_link_metrics *link;  /* of GNN_HITS_AT and GNN_MRR; else NULL */
+    struct gnn_link_recall *recall; /* of GNN_RECALL_AT of each node's links; else NULL */
+    bool summed;                    /* of links: of all ranks, whose metric is of_all */
     struct gnn_measured of_all;
 };
 /* Doubles from abs_error on. */
@@ -102,8 +107,14 @@ static inline uint64_t gnn_score_sums(const struct gnn_score *s)
 int gnn_score_init(struct gnn_score *s, enum gnn_task task, uint32_t outputs, bool keep,
                    struct gnn_err *e) GNN_MUST_USE;
 /* After _init, of links: prepares for this metric alone, if it is one that compares all positives
- * with negatives: one of gnn_metric_links, ROC-AUC or average precision. */
+ * with negatives: one of gnn_metric_links, ROC-AUC or average precision; or recall@K of each node's
+ * links. */
 int gnn_score_links(struct gnn_score *s, struct gnn_measure m, struct gnn_err *e) GNN_MUST_USE;
+/* Whether labels must say which nodes links are of. */
+static inline bool gnn_score_by_node(const struct gnn_score *s)
+{
+    return s->recall;
+}
 void gnn_score_clear(struct gnn_score *s);
 void gnn_score_release(struct gnn_score *s);
 /* The denominator of `loss`: the sum of the rows' weights. */
@@ -142,9 +153,11 @@ static inline bool gnn_metric_better(enum gnn_metric m, double a, double b)
  * returns out. And back, without a convention: false if it is none. */
 const char *gnn_measure_name(struct gnn_measure m, char out[48]);
 bool gnn_measure_read(const char *name, struct gnn_measure *m) GNN_MUST_USE;
-/* Makes a metric one of links; it becomes MRR, if there are negatives of one positive each, so
- * many, and no metric was named. GNN_E_USAGE if it is MRR and there are not, or hits of more. */
-int gnn_measure_of_links(struct gnn_measure *m, bool named, uint64_t each,
+/* Makes a metric one of evaluated sets of links; it becomes MRR, if there are negatives of one
+ * positive each, and no metric was named. GNN_E_USAGE if it is MRR and there are not; hits of more
+ * than there are; or recall of nodes that negatives do not have. */
+struct gnn_sampling;
+int gnn_measure_of_links(struct gnn_measure *m, bool named, const struct gnn_sampling *s,
                          struct gnn_err *e) GNN_MUST_USE;
 
 /* The option, which fills a text: names as choices, of which the numbers are examples. */

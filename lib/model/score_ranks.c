@@ -4,29 +4,16 @@
 #include <string.h>
 
 #include "lib/model/link_metrics.h"
+#include "lib/model/link_recall.h"
 
 /* Every rank gets what all have kept for metrics that rank, in the order of the ranks. */
 static int share_kept(struct gnn_comm *c, const struct gnn_score *s, struct gnn_buf *kept,
                       struct gnn_err *e)
 {
-    struct gnn_exchange x;
-    uint64_t bytes = 0, at = 0;
-    int rc = gnn_exchange_init(&x, c, gnn_comm_tag(GNN_COMM_CONTROL, GNN_COMM_SCORES), e);
-    if (!rc)
-        rc = gnn_comm_all_gather(c, &x, kept->data, s->rows * s->outputs * sizeof(float), e);
     struct gnn_buf all = {0};
-    for (uint32_t r = 0; !rc && r < c->size; r++)
-        bytes += x.in[r].bytes;
-    if (!rc)
-        rc = gnn_buf_fit(&all, bytes, 1, "predictions", e);
-    for (uint32_t r = 0; !rc && r < c->size; at += x.in[r].bytes, r++)
-        if (x.in[r].bytes)
-            memcpy((char *)all.data + at, x.in[r].data, x.in[r].bytes);
-    gnn_exchange_release(&x);
-    if (rc) {
-        gnn_buf_release(&all);
-        return rc;
-    }
+    uint64_t bytes;
+    if (gnn_comm_all_scores(c, kept->data, s->rows * s->outputs * sizeof(float), &all, &bytes, e))
+        return e->code;
     gnn_buf_release(kept);
     *kept = all;
     return 0;
@@ -76,9 +63,10 @@ static int sum_counts(struct gnn_comm *c, struct gnn_score *s, struct gnn_err *e
 /* The metric of links, for which each rank has its own scores. */
 static int sum_links(struct gnn_comm *c, struct gnn_score *s, struct gnn_err *e)
 {
-    if (!s->link || !s->rows || c->size == 1)
+    if ((!s->link && !s->recall) || !s->rows || c->size == 1)
         return 0;
-    if (gnn_link_metrics_one(s->link, c, &s->of_all, e))
+    if (s->recall ? gnn_link_recall_value(s->recall, c, &s->of_all, e)
+                  : gnn_link_metrics_one(s->link, c, &s->of_all, e))
         return e->code;
     s->summed = true;
     return 0;

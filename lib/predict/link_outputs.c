@@ -162,6 +162,20 @@ static int read_labels(struct gnn_predict_links *q, const struct gnn_examples *x
     return 0;
 }
 
+/* The nodes that links and their negatives have in common. */
+static int find_asked(struct gnn_predict_links *q, const struct fetched *f, struct gnn_err *e)
+{
+    const unsigned end = gnn_links_fixed_end(&q->meta->sampling.links);
+    const uint32_t *node = q->node[of_type(q, end)].data;
+    uint32_t *to;
+    if (gnn_buf_fit(&q->asked, f->x.positives, sizeof *to, "nodes", e))
+        return e->code;
+    to = q->asked.data;
+    for (uint64_t i = 0; i < f->x.positives; i++)
+        to[i] = node[ends_of(f, i)[end]];
+    return 0;
+}
+
 static int measure_batch(struct gnn_predict_links *q, const struct fetched *f, struct gnn_err *e)
 {
     const uint32_t n = f->x.n;
@@ -169,6 +183,11 @@ static int measure_batch(struct gnn_predict_links *q, const struct fetched *f, s
     if (gnn_buf_fit(&q->loss, n, sizeof(double), "losses", e) ||
         (gnn_model_tells_links(&q->m->c) ? mark_positives : read_labels)(q, &f->x, &y, e))
         return e->code;
+    if (gnn_score_by_node(&q->score[f->b->split])) {
+        if (find_asked(q, f, e))
+            return e->code;
+        y.node = q->asked.data;
+    }
     double *loss = q->loss.data;
     if (gnn_examples_loss(&f->x, q->m, &gnn_ops_cpu, q->z.data, y.target, 1, loss, NULL, e))
         return e->code;
@@ -551,7 +570,7 @@ void gnn_predict_links_release(struct gnn_predict_links *q)
                                        &q->rows[HEAD], &q->rows[TAIL], &q->y};
     for (size_t i = 0; i < sizeof fetched / sizeof *fetched; i++)
         o->release_host(o, fetched[i]);
-    struct gnn_buf *const kept[] = {&q->loss, &q->text, &q->cells, &q->formed};
+    struct gnn_buf *const kept[] = {&q->loss, &q->asked, &q->text, &q->cells, &q->formed};
     for (size_t i = 0; i < sizeof kept / sizeof *kept; i++)
         gnn_buf_release(kept[i]);
     for (unsigned end = 0; end < ENDS; end++)

@@ -46,8 +46,8 @@ struct gnn_predict_links {
     uint32_t type[2];      /* node types of heads and tails */
     struct gnn_buf params; /* in the operations' memory */
     /* Numbers of a batch, in the host's memory: scores; ids, times and embeddings of the nodes that
-     * it begins with, by type; labels and losses */
-    struct gnn_buf z, node[2], time, rows[2], y, loss;
+     * it begins with, by type; labels, losses, and nodes that metrics go by */
+    struct gnn_buf z, node[2], time, rows[2], y, loss, asked;
     struct gnn_output form; /* of labels, and */
     struct gnn_buf formed;  /* what it makes of the scores */
     struct gnn_labels labels;

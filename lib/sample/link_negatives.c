@@ -43,7 +43,7 @@ int gnn_link_negatives_init(struct link_negatives *x, const struct gnn_sampling 
                             const struct link_edges *edges, int trained, const bool use[LINK_KNOWN],
                             struct gnn_err *e)
 {
-    const unsigned fixed = gnn_link_fixed_end(m);
+    const unsigned fixed = gnn_links_fixed_end(&m->links);
     const int set[LINK_KNOWN] = {trained, LINK_ALL_SETS};
     *x = (struct link_negatives){.m = m, .edges = edges};
     for (unsigned i = 0; m->links.strict && i < LINK_KNOWN; i++)
@@ -82,23 +82,18 @@ static uint32_t draw_absent(const struct link_negatives *x, const struct link_dr
     return head;
 }
 
-unsigned gnn_link_fixed_end(const struct gnn_sampling *m)
-{
-    return m->links.end == GNN_NEGATIVE_HEAD ? LINK_TAIL : LINK_HEAD;
-}
-
 uint32_t gnn_link_fixed_node(const struct link_negatives *x, const struct link_draw *d, uint64_t i,
                              const struct link *positive)
 {
     uint64_t rank;
     return x->m->links.end == GNN_NEGATIVE_BOTH ? draw_absent(x, d, i, &rank)
-                                                : positive->end[gnn_link_fixed_end(x->m)];
+                                                : positive->end[gnn_links_fixed_end(&x->m->links)];
 }
 
 static int draw_strict(const struct link_negatives *x, const struct link_draw *d, uint64_t i,
                        struct link *to, struct gnn_err *e)
 {
-    const unsigned fixed = gnn_link_fixed_end(x->m);
+    const unsigned fixed = gnn_links_fixed_end(&x->m->links);
     const struct link_rows *r = &x->known[d->known].rows[fixed];
     uint64_t rank, absent;
     if (x->m->links.end == GNN_NEGATIVE_BOTH) {
@@ -120,7 +115,7 @@ static int draw_strict(const struct link_negatives *x, const struct link_draw *d
 int gnn_link_negative(const struct link_negatives *x, const struct link_draw *d, uint64_t i,
                       struct link *to, struct gnn_err *e)
 {
-    const unsigned fixed = gnn_link_fixed_end(x->m);
+    const unsigned fixed = gnn_links_fixed_end(&x->m->links);
     if (x->m->links.strict)
         return draw_strict(x, d, i, to, e);
     if (x->m->links.end == GNN_NEGATIVE_BOTH)

@@ -81,7 +81,7 @@ static int reply_negatives(const struct sample_draw *d, const struct link_negati
                            const struct link_draw *draw, const struct link_batch *b,
                            struct gnn_request *r)
 {
-    const unsigned fixed = gnn_link_fixed_end(x->m);
+    const unsigned fixed = gnn_links_fixed_end(&x->m->links);
     const uint64_t many = draw->many;
     for (uint64_t i = 0; i < many; i++) {
         const uint64_t of = gnn_drawn_positive(draw->drawn, i, b->all);
@@ -102,7 +102,7 @@ int gnn_link_ranks_negatives(const struct sample_draw *d, const struct link_nega
                              struct link *negative)
 {
     struct gnn_request *r = gnn_sample_remote_request(d);
-    const unsigned fixed = gnn_link_fixed_end(x->m);
+    const unsigned fixed = gnn_links_fixed_end(&x->m->links);
     const uint64_t many = draw->many;
     if (reply_negatives(d, x, draw, b, r))
         return d->e->code;

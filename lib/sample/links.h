@@ -168,8 +168,7 @@ struct link_draw {
 /* Negative i of a batch; *x is its positive before. GNN_E_INPUT if a node has edges to all. */
 int gnn_link_negative(const struct link_negatives *q, const struct link_draw *d, uint64_t i,
                       struct link *x, struct gnn_err *e) GNN_MUST_USE;
-/* The end whose row strict negatives depend on, and the node there of negative i. */
-unsigned gnn_link_fixed_end(const struct gnn_sampling *m);
+/* The node of negative i at the end whose row strict negatives depend on. */
 uint32_t gnn_link_fixed_node(const struct link_negatives *q, const struct link_draw *d, uint64_t i,
                              const struct link *positive);
 

@@ -89,6 +89,8 @@ void gnn_trainer_release(struct gnn_trainer *t)
         t->ops->release_host(t->ops, &t->half[i].loss);
         t->ops->release_host(t->ops, &t->half[i].y);
         gnn_buf_release(&t->half[i].draws);
+        t->ops->release_host(t->ops, &t->half[i].node);
+        gnn_buf_release(&t->half[i].asked);
     }
     t->ops->release(t->ops, &t->y);
     t->ops->release(t->ops, &t->row_loss);

@@ -290,7 +290,5 @@ int gnn_settings_training(struct gnn_settings *s, const struct gnn_given *g,
         return e->code;
     if (!gnn_model_tells_links(&m->c))
         return 0;
-    return gnn_measure_of_links(
-        &o->metric, s->metric,
-        gnn_drawn_each(gnn_sampling_drawn(&meta->sampling, meta->sampling.nsplits > 1)), e);
+    return gnn_measure_of_links(&o->metric, s->metric, &meta->sampling, e);
 }

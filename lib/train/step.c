@@ -90,7 +90,7 @@ static int weigh_labels(struct gnn_trainer *t, struct gnn_train_half *h, struct 
 
 static struct gnn_labels labels_of(const struct gnn_train_half *h)
 {
-    return (struct gnn_labels){.target = h->y.data, .draws = h->x.draws};
+    return (struct gnn_labels){.target = h->y.data, .draws = h->x.draws, .node = h->asked.data};
 }
 
 /* y: where they come from, if it is at hand. */
@@ -156,6 +156,36 @@ static int meet_ranks(struct gnn_trainer *t, struct gnn_err *e)
     return rc;
 }
 
+/* The nodes that links of an evaluated set have in common with their negatives, if the metric goes
+ * by them: their numbers among those that the batch begins with, and these, on their way to h. */
+static int fetch_nodes(struct gnn_trainer *t, const struct gnn_batch *b, struct gnn_train_half *h,
+                       struct gnn_err *e)
+{
+    const struct gnn_ops *o = t->ops;
+    const unsigned end = gnn_links_fixed_end(&t->meta->sampling.links);
+    const struct gnn_batch_type *type = &b->type[end ? t->m->c.target : t->m->c.heads];
+    const uint64_t n = type->count[0];
+    if (!b->split || !gnn_score_by_node(&t->score[b->split]))
+        return 0;
+    if (gnn_buf_fit(&h->asked, h->x.positives, sizeof(uint32_t), "nodes", e) ||
+        o->fit_host(o, &h->node, n, sizeof *type->node, "nodes", e))
+        return e->code;
+    for (uint32_t i = 0; i < h->x.positives; i++)
+        ((uint32_t *)h->asked.data)[i] = b->pair[2 * (size_t)i + end];
+    o->fetch(o, h->node.data, type->node, n * sizeof *type->node);
+    return 0;
+}
+
+/* Those that have been fetched, in place of their numbers. */
+static void name_nodes(const struct gnn_trainer *t, struct gnn_train_half *h)
+{
+    uint32_t *asked = h->asked.data;
+    const uint32_t *node = h->node.data;
+    for (uint32_t i = 0; h->split && gnn_score_by_node(&t->score[h->split]) && i < h->x.positives;
+         i++)
+        asked[i] = node[asked[i]];
+}
+
 /* Outputs of the batch's examples, their losses and labels, and what scoring takes; the loss's
  * gradient over the outputs if wanted. */
 static int forward_loss(struct gnn_trainer *t, const struct gnn_batch *b,
@@ -175,7 +205,7 @@ static int forward_loss(struct gnn_trainer *t, const struct gnn_batch *b,
         o->fit(o, &t->row_loss, x->n, sizeof(double), "losses", e) ||
         o->fit_host(o, &h->loss, x->n, sizeof(double), "losses", e) ||
         o->fit_host(o, &h->z, (uint64_t)x->n * out, sizeof(float), "outputs", e) ||
-        (!labelled && mode->train && weigh_labels(t, h, e)))
+        (!labelled && mode->train && weigh_labels(t, h, e)) || fetch_nodes(t, b, h, e))
         return e->code;
     if ((rc = meet_ranks(t, e)))
         return rc;
@@ -236,8 +266,10 @@ static int score_batch(struct gnn_trainer *t, struct gnn_train_half *h, unsigned
     const struct gnn_labels l = labels_of(h);
     const uint64_t seeds = score->rows;
     const double loss = score->loss, weight = gnn_score_weight(score);
-    if (t->ops->wait(t->ops, k, e) || (t->ops->async && check_labels(t, h, NULL, GNN_F32, e)) ||
-        gnn_score_add(score, h->z.data, &l, h->x.n, h->loss.data, e))
+    if (t->ops->wait(t->ops, k, e) || (t->ops->async && check_labels(t, h, NULL, GNN_F32, e)))
+        return e->code;
+    name_nodes(t, h);
+    if (gnn_score_add(score, h->z.data, &l, h->x.n, h->loss.data, e))
         return e->code;
     const double sum = score->loss - loss;
     if (check_scores(t, h, sum, e))

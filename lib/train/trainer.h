@@ -101,9 +101,10 @@ struct gnn_train_state {
  * next one has been put under way, so that the host never waits for the device inside a step. */
 enum { GNN_TRAIN_HALVES = 2 };
 struct gnn_train_half {
-    struct gnn_buf z, loss, y; /* logits, loss of each row, labels */
-    struct gnn_buf draws;      /* x.draws, when weights are made */
-    struct gnn_examples x;     /* x.y only while the batch is at hand */
+    struct gnn_buf z, loss, y;  /* logits, loss of each row, labels */
+    struct gnn_buf draws;       /* x.draws, when weights are made */
+    struct gnn_buf node, asked; /* nodes that the batch begins with; those that metrics go by */
+    struct gnn_examples x;      /* x.y only while the batch is at hand */
     uint64_t epoch, step;
     uint32_t split;
     bool open;

@@ -35,6 +35,14 @@ import json
 a, b = ([e["loss"] for e in map(json.loads, open(f)) if e.get("event") in ("step", "epoch")] for f in ("cpu.json", "dev.json"))
 assert len(a) == len(b) > 20 and all(abs(x - y) < 1e-4 * abs(x) for x, y in zip(a, b)), (a, b)'
 done
+gnn-import -q --split-links node/to/node=80/10/10 -o c s
+learn="-q --store c --links node/to/node --negatives triplet:9 --metric recall@4 -f 4,3 -b 200 --hidden 8 --dropout 0 --lr 0.01 --epochs 3"
+gnn-train $learn --metrics cpu.json -o x
+check "gnn-train measures recall@K with a device" env GNN_FAKE_DEVICES=1 "$GNN_B/emu/bin/gnn-train" $learn --device cuda --metrics dev.json -o x
+check "gnn-train has the recall@K of the CPU" /usr/bin/python3 -c '
+import json
+a, b = ([e["valid"]["recall@4-realistic"] for e in map(json.loads, open(f)) if e.get("event") == "epoch"] for f in ("cpu.json", "dev.json"))
+assert len(a) == len(b) == 3 and min(a) > 0 and all(abs(x - y) < 0.01 for x, y in zip(a, b)), (a, b)'
 check "a pipeline of devices makes the model" env GNN_FAKE_DEVICES=1 B="$GNN_B/emu/bin" sh -c "
     \$B/gnn-sample -q --device cuda h --links t0/up/t1 --negatives binary:1 --exclude reverse -f 4,3 -b 200 --epochs 2 | \$B/gnn-gather -q --device cuda h |
     \$B/gnn-train -q --device cuda --decoder mlp --hidden 8 --dropout 0 --lr 0.01 --no-provenance -o pipe && cmp dev pipe"

@@ -158,7 +158,7 @@ for p, q in zip(u, v):
     assert all(abs(p[k] - q[k]) <= 0.01 * abs(p[k]) for k in keys if isinstance(p[k], float)), (p, q)'
 learned=0
 for more in '' '--decoder mlp --negatives binary:2 --strict --metric hits@20' '--decoder cosine --negatives triplet:4 --metric average-precision --batch-norm' \
-    '--loss bpr --negatives binary:1.5' '--loss softmax --negatives triplet:4 --strict'; do
+    '--negatives triplet:5 --strict --metric recall@3' '--loss bpr --negatives binary:1.5' '--loss softmax --negatives triplet:4 --strict'; do
     learned=$((learned + 1))
     check "gnn-train learns links in one process, $learned" gnn-train -q --store C $learn $more --metrics m1 -o one
     check "gnn-train learns links on 4 ranks, $learned" ranks 4 gnn-train -q --store C4 $learn $more --metrics m4 -o four

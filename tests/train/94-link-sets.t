@@ -61,6 +61,43 @@ for metric in mrr hits@4; do
     gnn-predict --store ringed --split test --metric $metric --metrics t.json -o ties.csv equal 2>said
     check "ranks by all ways to count ties are told: $metric" /usr/bin/python3 ties.py $metric ties.csv said t.json
 done
+# Of the links of each node, the share among the K best of its links and their negatives, from a table; ties have all orders.
+cat >recall.py <<'PY'
+import collections, csv, json, sys
+k, end, path, said, told = int(sys.argv[1]), *sys.argv[2:]
+of = collections.defaultdict(list)
+for r in csv.DictReader(open(path)):
+    of[r[end]].append((-float(r["score"]), r["negative"] == "0"))
+assert k == 3 or max(sum(p for _, p in x) for x in of.values()) > 1
+want = [0, 0, 0]
+for x in of.values():
+    good, taken, left = sum(p for _, p in x), [0, 0, 0], k
+    for z in sorted({z for z, _ in x}):
+        g, n = sum(p for y, p in x if y == z), sum(y == z for y, _ in x)
+        room = min(left, n)
+        left -= room
+        for i, v in enumerate((g * room / n, min(g, room), max(0, room - (n - g)))):
+            taken[i] += v
+    want = [w + t / good / len(of) for w, t in zip(want, taken)]
+assert "recall@%d-realistic %.4f" % (k, want[0]) in open(said).read(), (want, open(said).read())
+x = [e for e in map(json.loads, open(told)) if e.get("event") == "score"][0]
+for i, name in enumerate(("realistic", "optimistic", "pessimistic")):
+    assert abs(x.get("recall@%d-%s" % (k, name), x["recall@%d-realistic" % k]) - want[i]) < 1e-9, (name, want, x)
+PY
+for ends in 'head tail' 'tail head'; do
+    end=${ends% *}
+    gnn-predict --store s --split test --negatives triplet:8 --negative-end "${ends#* }" --metric recall@5 --metrics t.json -o r.csv m 2>said
+    check "recall@K is of each node's links: $end" /usr/bin/python3 recall.py 5 $end r.csv said t.json
+done
+gnn-predict --store ringed --split test --metric recall@3 --metrics t.json -o r.csv equal 2>said
+check "recall@K counts ties in any order, and tells the best and the worst" /usr/bin/python3 recall.py 3 head r.csv said t.json
+check "they differ there" grep -q '"recall@3-optimistic"' t.json
+gnn-train -q --store s $learn --negatives triplet:9 --metric recall@4 --metrics m.json -o x
+check "recall@K selects the epoch" grep -q '"recall@4-realistic":0\.' m.json
+gnn-train -q --store sp $learn --negatives triplet:9 --metric recall@4 --metrics p.json -o y
+check "partitions do not change it" sh -c '[ "$(grep -o "recall@4-realistic\":[^,}]*" m.json)" = "$(grep -o "recall@4-realistic\":[^,}]*" p.json)" ]'
+refuses 2 'which --negative-end both does not draw' 'recall@K of no common end' gnn-train --store s $learn --negatives triplet:9 --negative-end both --metric recall@4 -o x
+refuses 3 'recall@500: a node has at most' 'recall@K of fewer pairs' gnn-train --store s $learn --negatives triplet:9 --metric recall@500 -o x
 gnn-train -q --store ringed $same --epochs 2 --checkpoint half -o x
 gnn-train --store ringed $same --checkpoint half --resume -o x 2>resumed
 check "a checkpoint keeps those of the best epoch" sh -c '[ "$(grep "best epoch" trained)" = "$(grep "best epoch" resumed)" ]'
