@@ -169,7 +169,7 @@ static void check_pairs(void)
     if (!predict.seeds)
         return;
     opt_refuse(OPTS(&predict.sets, &predict.none), "and --seeds exclude each other");
-    opt_refuse(OPTS(&l->negatives, &l->end, &l->strict),
+    opt_refuse(OPTS(&l->negatives, &l->end, &l->weight, &l->strict),
                "has no effect with --seeds: pairs have no negatives");
 }
 

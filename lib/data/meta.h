@@ -80,6 +80,9 @@ struct gnn_links {
     const char *eval_negatives; /* likewise, of evaluated sets; NULL: the same */
     /* The ends that are drawn; a negative has the others of a positive. */
     enum gnn_negative_end end;
+    /* "degree" or "degree:P": nodes are drawn in proportion to the number of edges of the type that
+     * they are this end of, or to its power P; else a field of nodes; NULL: uniformly */
+    const char *weight;
     bool strict; /* no negative is an edge of the type, nor a link that its set may know */
     enum gnn_exclude exclude;
     /* Links of a file are told from others by this sum of XXH3, 16 hex digits; NULL: sets. */
@@ -96,6 +99,7 @@ struct gnn_links {
     bool divided;     /* labels are 1 above `above`, else 0 */
     double above;
     struct gnn_drawn drawn[GNN_LINK_USES];
+    uint32_t quarters; /* by degree: 4 P; 0: by a field, or uniformly */
 };
 
 /* The time of the entry that an edge leads to: the time of the entry it was picked for, or of the

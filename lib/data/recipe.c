@@ -183,6 +183,8 @@ int gnn_recipe_take_links(struct gnn_recipe *r, const struct gnn_meta *m,
             json_object_del(to, "negatives");
         else if (pairs && (!strcmp(x->key, "end") || !strcmp(x->key, "strict")))
             json_object_set(to, x->key, value);
+        else if (pairs && !strcmp(x->key, "weight"))
+            json_object_del(to, x->key);
     }
     json_decref(from);
     return gnn_json_starved() ? gnn_fail_nomem(e, 0, "the record of the training") : 0;

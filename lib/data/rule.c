@@ -133,42 +133,46 @@ static int bind_time(struct gnn_sampling *s, const struct gnn_schema *c, const c
                : 0;
 }
 
-/* A field of the seeds' type, with `what` of seeds. */
-static const struct gnn_field *seed_field(const struct gnn_sampling *s, const struct gnn_schema *c,
-                                          const char *where, const char *field, const char *what,
-                                          struct gnn_err *e)
+/* A field of a node type, with `what`: "times of seeds". */
+static const struct gnn_field *node_field(const struct gnn_ntype *t, const char *where,
+                                          const char *field, const char *what, struct gnn_err *e)
 {
-    const struct gnn_ntype *t = &c->ntype[s->seed_ntype];
     const struct gnn_field *f = gnn_field_find(t->field, t->nfields, field);
     struct gnn_suggest of = {.word = field};
     if (f)
         return f;
     for (uint32_t i = 0; i < t->nfields; i++)
         gnn_suggest_add(&of, t->field[i].name);
-    gnn_fail(e, GNN_E_USAGE, "%s: nodes '%s' have no field '%.64s' with %s of seeds%s%s", where,
-             t->name, field, what, gnn_suggest_text(&of, "fields"),
-             strcmp(what, "times") ? ""
-                                   : " (--seed-time FIELD names another; gnn-sample --seeds FILE "
-                                     "gives each seed a time)");
+    gnn_fail(e, GNN_E_USAGE, "%s: nodes '%s' have no field '%.64s' with %s%s%s", where, t->name,
+             field, what, gnn_suggest_text(&of, "fields"),
+             strcmp(what, "times of seeds")
+                 ? ""
+                 : " (--seed-time FIELD names another; gnn-sample --seeds FILE "
+                   "gives each seed a time)");
     return NULL;
+}
+
+/* Likewise, of one number. */
+static int bind_weight(const struct gnn_ntype *t, const char *where, const char *field,
+                       const char *what, struct gnn_err *e)
+{
+    const struct gnn_field *f = node_field(t, where, field, what, e);
+    if (f && f->width > 1)
+        gnn_fail(e, GNN_E_USAGE, "%s: field '%s' has %llu numbers for each node: a weight is one",
+                 where, field, (unsigned long long)f->width);
+    return e->code;
 }
 
 /* How seeds are drawn, if they are. */
 static int bind_draws(const struct gnn_sampling *s, const struct gnn_schema *c, const char *where,
                       struct gnn_err *e)
 {
-    const struct gnn_field *f;
     if (s->seed_balance && (!gnn_task_one_class(c->task) || c->label_ntype != s->seed_ntype))
         return gnn_fail(e, GNN_E_USAGE, "%s: nodes '%s' have no classes to balance", where,
                         c->ntype[s->seed_ntype].name);
-    if (!s->seed_weight)
-        return 0;
-    if (!(f = seed_field(s, c, where, s->seed_weight, "weights", e)))
-        return e->code;
-    return f->width > 1 ? gnn_fail(e, GNN_E_USAGE,
-                                   "%s: field '%s' has %llu numbers for each node: a weight is one",
-                                   where, s->seed_weight, (unsigned long long)f->width)
-                        : 0;
+    return s->seed_weight
+               ? bind_weight(&c->ntype[s->seed_ntype], where, s->seed_weight, "weights of seeds", e)
+               : 0;
 }
 
 /* Which times seeds have. */
@@ -180,7 +184,7 @@ static int bind_seed_time(const struct gnn_sampling *s, const struct gnn_schema 
     const struct gnn_field *f;
     if (!s->seed_time)
         return 0;
-    if (!(f = seed_field(s, c, where, s->seed_time, "times", e)))
+    if (!(f = node_field(t, where, s->seed_time, "times of seeds", e)))
         return e->code;
     return f->dtype != dtype || f->width > 1
                ? gnn_fail(e, GNN_E_USAGE,
@@ -311,6 +315,40 @@ static int bind_negatives(struct gnn_links *l, const char *where, struct gnn_err
     return 0;
 }
 
+/* "degree" or "degree:P", or a field of the types that are drawn. */
+static int bind_negative_weight(struct gnn_links *l, const struct gnn_schema *c, const char *where,
+                                struct gnn_err *e)
+{
+    static const char degree[] = "degree";
+    static const char *const power[] = {":0.25", ":0.5", ":0.75", ":1"};
+    const uint32_t type[] = {c->etype[l->etype].src, c->etype[l->etype].dst};
+    const size_t n = sizeof degree - 1;
+    l->quarters = 0;
+    if (!l->weight)
+        return 0;
+    if (l->strict && l->end == GNN_NEGATIVE_BOTH)
+        return gnn_fail(e, GNN_E_USAGE,
+                        "%s: --negative-weight cannot be used with --strict and --negative-end "
+                        "both: pairs that are no edges are drawn uniformly",
+                        where);
+    if (!strcmp(l->weight, degree))
+        l->quarters = 4;
+    for (unsigned i = 0; i < 4 && !strncmp(l->weight, degree, n); i++)
+        if (!strcmp(l->weight + n, power[i]))
+            l->quarters = i + 1;
+    if (l->quarters)
+        return 0;
+    if (!strncmp(l->weight, "degree:", n + 1))
+        return gnn_fail(e, GNN_E_USAGE,
+                        "%s: --negative-weight %.64s: expected 0.25, 0.5, 0.75 or 1 after degree:",
+                        where, l->weight);
+    for (unsigned end = 0; end < 2; end++)
+        if ((l->end == GNN_NEGATIVE_BOTH || end != (l->end == GNN_NEGATIVE_HEAD)) &&
+            bind_weight(&c->ntype[type[end]], where, l->weight, "weights of negatives", e))
+            return e->code;
+    return 0;
+}
+
 static int bind_exclude(struct gnn_links *l, const struct gnn_schema *c, const char *where,
                         struct gnn_err *e)
 {
@@ -371,7 +409,8 @@ static int bind_links(struct gnn_sampling *s, const struct gnn_schema *c, const 
     if (et < 0)
         return et;
     l->etype = (uint32_t)et;
-    if (bind_exclude(l, c, where, e) || (l->target && bind_target(l, c, where, e)))
+    if (bind_exclude(l, c, where, e) || bind_negative_weight(l, c, where, e) ||
+        (l->target && bind_target(l, c, where, e)))
         return e->code;
     if (l->exclude && s->batch_size > GNN_EXCLUDE_MAX)
         return gnn_fail(e, GNN_E_USAGE, "%s: batches of more than 2^27 links cannot exclude them",

@@ -13,6 +13,8 @@ void gnn_link_negatives_release(struct link_negatives *x)
         for (unsigned end = 0; end < LINK_ENDS; end++)
             gnn_link_rows_release(&x->known[i].rows[end]);
     }
+    for (unsigned end = 0; end < LINK_ENDS; end++)
+        gnn_free(x->sum[end]);
     *x = (struct link_negatives){0};
 }
 
@@ -50,6 +52,10 @@ int gnn_link_negatives_init(struct link_negatives *x, const struct gnn_sampling 
         if (use[i] && (gnn_link_rows_get(edges, fixed, set[i], &x->known[i].rows[fixed], e) ||
                        (m->links.end == GNN_NEGATIVE_BOTH && add_absent(x, i, e))))
             return e->code;
+    for (unsigned end = 0; m->links.weight && end < LINK_ENDS; end++)
+        if ((end != fixed || m->links.end == GNN_NEGATIVE_BOTH) &&
+            gnn_link_weights_get(edges, &m->links, end, &x->sum[end], e))
+            return e->code;
     return 0;
 }
 
@@ -64,10 +70,21 @@ static struct place place_of(const struct link_draw *d, uint64_t i)
                           (uint32_t)(each ? i % (uint64_t)d->drawn.amount : i / d->n)};
 }
 
-static uint64_t draw_below(const struct link_draw *d, uint64_t i, unsigned end, uint64_t n)
+/* tag: the end and, above it, how many draws were in vain. */
+static uint64_t draw_below(const struct link_draw *d, uint64_t i, unsigned tag, uint64_t n)
 {
     const struct place p = place_of(d, i);
-    return gnn_rng_below64(d->key, p.positive, p.number, end, GNN_RNG_PLAIN, n);
+    return gnn_rng_below64(d->key, p.positive, p.number, tag, GNN_RNG_PLAIN, n);
+}
+
+/* A node at an end, whatever it is joined to; again: how many were drawn in vain. */
+static uint32_t draw_node(const struct link_negatives *x, const struct link_draw *d, uint64_t i,
+                          unsigned end, unsigned again)
+{
+    const uint64_t *sum = x->sum[end], n = x->edges->nodes[end];
+    const unsigned tag = end + 256 * again;
+    return sum ? gnn_owner_find(sum, sizeof *sum, (uint32_t)n, draw_below(d, i, tag, sum[n]))
+               : (uint32_t)draw_below(d, i, tag, n);
 }
 
 /* A pair that is no edge, of all heads: its head, and its rank among those of that. */
@@ -90,6 +107,44 @@ uint32_t gnn_link_fixed_node(const struct link_negatives *x, const struct link_d
                                                 : positive->end[gnn_links_fixed_end(&x->m->links)];
 }
 
+static int fail_joined(const struct link_negatives *x, uint32_t node, struct gnn_err *e)
+{
+    return gnn_fail(e, GNN_E_INPUT,
+                    "%s: no negative for a link of node %u: '%s' joins it to all nodes%s",
+                    x->edges->store->path, node, x->m->links.type,
+                    x->m->links.weight ? " with a weight (--negative-weight)" : "");
+}
+
+static int fail_rows(const struct link_negatives *x, struct gnn_err *e)
+{
+    return gnn_fail(e, GNN_E_INPUT, "%s.index: rows of edges are damaged", x->edges->store->path);
+}
+
+/* By weight: nodes are drawn until one is no neighbour. If none is, as where a node is joined to
+ * most, it is found among the others by one pass over the row. Both have the same law. */
+static int draw_weighted(const struct link_negatives *x, const struct link_draw *d, uint64_t i,
+                         struct link *to, struct gnn_err *e)
+{
+    enum { DRAWS = 32 };
+    const unsigned fixed = gnn_links_fixed_end(&x->m->links);
+    const struct link_rows *r = &x->known[d->known].rows[fixed];
+    const uint64_t *sum = x->sum[!fixed];
+    const uint32_t node = to->end[fixed];
+    uint64_t at;
+    for (unsigned again = 0; again < DRAWS; again++) {
+        to->end[!fixed] = draw_node(x, d, i, !fixed, again);
+        if (!gnn_link_rows_find(r, node, to->end[!fixed], &at) &&
+            (!r->same || to->end[!fixed] != node))
+            return 0;
+    }
+    const uint64_t absent = gnn_link_weights_absent(sum, r, node);
+    if (!absent)
+        return fail_joined(x, node, e);
+    to->end[!fixed] = gnn_link_weights_nth(
+        sum, r, node, draw_below(d, i, (unsigned)!fixed + 256 * DRAWS, absent));
+    return to->end[!fixed] < x->edges->nodes[!fixed] ? 0 : fail_rows(x, e);
+}
+
 static int draw_strict(const struct link_negatives *x, const struct link_draw *d, uint64_t i,
                        struct link *to, struct gnn_err *e)
 {
@@ -100,16 +155,11 @@ static int draw_strict(const struct link_negatives *x, const struct link_draw *d
         to->end[fixed] = draw_absent(x, d, i, &rank);
     } else {
         if (!(absent = gnn_link_rows_absent(r, to->end[fixed])))
-            return gnn_fail(e, GNN_E_INPUT,
-                            "%s: no negative for a link of node %u: '%s' joins it to all nodes",
-                            x->edges->store->path, to->end[fixed], x->m->links.type);
+            return fail_joined(x, to->end[fixed], e);
         rank = draw_below(d, i, !fixed, absent);
     }
     to->end[!fixed] = gnn_link_rows_nth(r, to->end[fixed], rank);
-    return to->end[!fixed] < x->edges->nodes[!fixed]
-               ? 0
-               : gnn_fail(e, GNN_E_INPUT, "%s.index: rows of edges are damaged",
-                          x->edges->store->path);
+    return to->end[!fixed] < x->edges->nodes[!fixed] ? 0 : fail_rows(x, e);
 }
 
 int gnn_link_negative(const struct link_negatives *x, const struct link_draw *d, uint64_t i,
@@ -117,9 +167,9 @@ int gnn_link_negative(const struct link_negatives *x, const struct link_draw *d,
 {
     const unsigned fixed = gnn_links_fixed_end(&x->m->links);
     if (x->m->links.strict)
-        return draw_strict(x, d, i, to, e);
+        return x->sum[!fixed] ? draw_weighted(x, d, i, to, e) : draw_strict(x, d, i, to, e);
     if (x->m->links.end == GNN_NEGATIVE_BOTH)
-        to->end[fixed] = (uint32_t)draw_below(d, i, fixed, x->edges->nodes[fixed]);
-    to->end[!fixed] = (uint32_t)draw_below(d, i, !fixed, x->edges->nodes[!fixed]);
+        to->end[fixed] = draw_node(x, d, i, fixed, 0);
+    to->end[!fixed] = draw_node(x, d, i, !fixed, 0);
     return 0;
 }

@@ -179,19 +179,18 @@ static int check_rows(const struct link_edges *q, const struct link_rows *r, uin
                            q->store->path);
 }
 
-/* A row that has v itself. */
-static bool has_loop(const struct link_rows *r, uint32_t v, uint64_t *at)
+bool gnn_link_rows_find(const struct link_rows *r, uint32_t v, uint32_t node, uint64_t *at)
 {
     uint64_t low = r->first[v], high = r->first[v + 1];
     while (low < high) {
         const uint64_t mid = low + (high - low) / 2;
-        if (r->other[mid] < v)
+        if (r->other[mid] < node)
             low = mid + 1;
         else
             high = mid;
     }
     *at = low - r->first[v];
-    return low < r->first[v + 1] && r->other[low] == v;
+    return low < r->first[v + 1] && r->other[low] == node;
 }
 
 /* Rows of the edges, and of the links of x. */
@@ -312,7 +311,8 @@ out:
 uint64_t gnn_link_rows_absent(const struct link_rows *r, uint32_t v)
 {
     uint64_t at;
-    const uint64_t n = r->first[v + 1] - r->first[v] + (r->same && !has_loop(r, v, &at));
+    const uint64_t n =
+        r->first[v + 1] - r->first[v] + (r->same && !gnn_link_rows_find(r, v, v, &at));
     return n < r->others ? r->others - n : 0;
 }
 
@@ -320,7 +320,7 @@ uint32_t gnn_link_rows_nth(const struct link_rows *r, uint32_t v, uint64_t rank)
 {
     const uint32_t *row = r->other + r->first[v];
     uint64_t n = r->first[v + 1] - r->first[v], self = UINT64_MAX, at;
-    if (r->same && !has_loop(r, v, &at)) { /* v is as if it were there */
+    if (r->same && !gnn_link_rows_find(r, v, v, &at)) { /* v is as if it were there */
         self = at;
         n++;
     }

@@ -135,10 +135,27 @@ struct link_rows {
 int gnn_link_rows_get(const struct link_edges *q, unsigned end, int set, struct link_rows *r,
                       struct gnn_err *e) GNN_MUST_USE;
 void gnn_link_rows_release(struct link_rows *r);
+/* Whether row v has a node; *at: how many of the row are before it. */
+bool gnn_link_rows_find(const struct link_rows *r, uint32_t v, uint32_t node, uint64_t *at);
 /* How many nodes are no neighbours of node v, and not v itself; and the one of rank r among them.
  */
 uint64_t gnn_link_rows_absent(const struct link_rows *r, uint32_t v);
 uint32_t gnn_link_rows_nth(const struct link_rows *r, uint32_t v, uint64_t rank);
+
+/* ---- (lib/sample/link_weights.c) nodes that are drawn by weight ---- */
+
+/* *sum, to be freed: (nodes + 1) sums of the weights of the nodes before each, at an end. Weights
+ * are integers, below 2^63 in all: the same on every machine, whatever the partitions. Those by
+ * degree are 256 times the power, rounded down; those of a field are rounded down to multiples of a
+ * power of 2, and none above 0 becomes 0. Collective. GNN_E_INPUT: all are 0, or one is not a
+ * finite number of at least 0. */
+int gnn_link_weights_get(const struct link_edges *q, const struct gnn_links *l, unsigned end,
+                         uint64_t **sum, struct gnn_err *e) GNN_MUST_USE;
+/* The weight of all nodes that are no neighbours of node v, and not v itself; and the node that has
+ * number r among these weights, or UINT32_MAX: the rows are damaged. */
+uint64_t gnn_link_weights_absent(const uint64_t *sum, const struct link_rows *r, uint32_t v);
+uint32_t gnn_link_weights_nth(const uint64_t *sum, const struct link_rows *r, uint32_t v,
+                              uint64_t rank);
 
 /* ---- (lib/sample/link_negatives.c) negatives ---- */
 
@@ -151,6 +168,7 @@ struct link_negatives {
         struct link_rows rows[LINK_ENDS]; /* if strict: by the end that is not drawn */
         uint64_t *absent;                 /* (heads + 1) sums, if both ends are drawn; or NULL */
     } known[LINK_KNOWN];
+    uint64_t *sum[LINK_ENDS]; /* of weights, if the end is drawn by them; or NULL */
 };
 /* trained: the set that is known to training beside the edges, or LINK_NO_SET; use: which of the
  * two are drawn. */

@@ -74,7 +74,7 @@ static int weigh_field(struct gnn_store *s, uint32_t type, const char *field, co
         if (!(w[q.at] >= 0) || !isfinite(w[q.at]))
             return gnn_fail(
                 e, GNN_E_INPUT,
-                "%s: weight %g of seed %u ('%s'): seeds are drawn by finite numbers >= 0", s->path,
+                "%s: weight %g of node %u ('%s'): nodes are drawn by finite numbers >= 0", s->path,
                 w[q.at], ids[q.at], field);
     }
     return rc == GNN_END ? 0 : rc;
@@ -94,7 +94,7 @@ int gnn_store_seed_weights(struct gnn_store *s, const struct gnn_sampling *m, co
     if (!rc && !(total > 0 && isfinite(total)))
         rc = gnn_fail(e, GNN_E_INPUT,
                       balance ? "%s: no seed has a label to balance"
-                              : "%s: the weights of all seeds add up to %g, so none can be drawn",
+                              : "%s: the weights of all nodes add up to %g, so none can be drawn",
                       s->path, total);
     return rc;
 }

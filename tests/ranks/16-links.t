@@ -63,6 +63,8 @@ gnn-import -q --no-provenance --split-links node/to/node=time:80/10/10 -o TC T
 gnn-partition -q --no-provenance -k 4 --method random -o T4 T
 gnn-partition -q --no-provenance -k 4 --method random -o TC4 TC
 same 'strict tails of a directed graph' T T4 4 -f 4,3 -b 90 --negatives binary:1 --strict --steps 0:9
+same 'strict tails by degree' T T4 4 -f 4,3 -b 90 --negatives triplet:2 --strict --negative-weight degree:0.75 --steps 0:9
+same 'heads by degree' T T4 3 -f 4 -b 90 --negatives binary:1 --negative-end head --negative-weight degree --steps 0:9
 same 'strict pairs of a directed graph' T T4 3 -f 4 -b 90 --negatives binary:1 --strict --negative-end both --steps 0:9
 same 'earlier neighbours' T T4 4 -f 4,3 -b 90 --time-rule lt --negatives binary:1 --strict --steps 0:9
 same 'neighbours of until then, links excluded' T T4 2 -f 4,3 -b 90 --time-rule le --exclude self --negatives triplet:2 --steps 0:9

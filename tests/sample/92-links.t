@@ -102,6 +102,50 @@ perl -e 'print "0 1\n4 2\n1 0\n" x 10000' >many
 smp few $homo -f 1 --seeds many -b 3 --negatives triplet:10 --strict --steps 0:$draws -o drawn
 check "negatives are uniform: tail --strict" links law few drawn
 
+# Negatives by weight: of node 4, whose row has most of the weight, and of others; degrees are 0 to 5.
+perl -e 'print "id,importance\n"; print "$_,", (0.5, 2, 0, 3.25, 1, 7)[$_], "\n" for 0 .. 5' >nodes.csv
+gnn-import -q --directed --nodes nodes.csv -o weighed few.csv
+gnn-partition -q -k 3 --method random -o weighedp weighed
+perl -e 'print "0 1\n4 2\n1 0\n3 2\n" x 10000' >many
+for weight in degree degree:0.75 degree:0.25 importance; do
+    for how in tail head both 'tail --strict' 'head --strict'; do
+        # shellcheck disable=SC2086
+        smp weighed $homo -f 1 --seeds many -b 4 --negatives triplet:$((draws / 10)) --negative-weight $weight --negative-end $how --steps 0:$draws -o drawn
+        check "negatives have the law of their weights: $weight, $how" links law weighed drawn
+        sed 's/^/# /' out
+        # shellcheck disable=SC2086
+        smp weighedp $homo -f 1 --seeds many --original-ids -b 4 --negatives triplet:$((draws / 10)) --negative-weight $weight --negative-end $how --steps 0:20 -o parts -j 3
+        # shellcheck disable=SC2086
+        smp weighed $homo -f 1 --seeds many --original-ids -b 4 --negatives triplet:$((draws / 10)) --negative-weight $weight --negative-end $how --steps 0:20 -o whole
+        check "negatives by weight do not depend on partitions and threads: $weight, $how" gnn-inspect --diff --original whole parts
+    done
+done
+status 1 "a uniform law is told from that of weights" sh -c "gnn-sample -q weighed $homo -f 1 --seeds many -b 4 --negatives triplet:40 --steps 0:400 -o u --no-provenance &&
+    gnn-sample -q weighed $homo -f 1 --seeds many -b 4 --negatives triplet:40 --steps 0:400 -o w --negative-weight degree --no-provenance && gnn-inspect --diff u w"
+# A head with edges to all heavy nodes: its negatives are found by the pass over its row.
+perl -e 'print "source,target\n"; for my $v (1 .. 40) { print "$_,$v\n" for 0, 50 .. 99 } print "1,$_\n" for 41 .. 46' >hub.csv
+gnn-import -q --directed -o hub hub.csv
+yes '0 1' | head -n 2000 >hubs
+smp hub $homo -f 1 --seeds hubs -b 1 --negatives triplet:8 --negative-weight degree --strict -o drawn
+check "negatives of a node that is joined to nearly all weight have their law" links law hub drawn
+for how in 'tail --strict' 'head' 'both'; do
+    # shellcheck disable=SC2086
+    smp h $typed -f 4,3 --negatives binary:1.5 --negative-weight degree:0.75 --negative-end $how -b 64 -o by
+    check "negatives by weight between types: $how" links check h by
+    check "gnn-inspect --verify --against draws them again: $how" gnn-inspect --verify by --against h
+done
+refuses 2 'drawn uniformly' 'weights of pairs that are no edges' gnn-sample few $homo -f 1 --negatives binary:1 --negative-end both --strict --negative-weight degree -o x
+refuses 2 'expected 0.25, 0.5, 0.75 or 1' 'another power' gnn-sample few $homo -f 1 --negatives binary:1 --negative-weight degree:0.7 -o x
+refuses 2 "no field 'importnce' with weights of negatives" 'a field that is not there' gnn-sample weighed $homo -f 1 --negatives binary:1 --negative-weight importnce -o x
+refuses 2 'requires --negatives' 'weights of nothing' gnn-sample few $homo -f 1 --negative-weight degree -o x
+perl -e 'print "source,target\n"; for my $v (1 .. 3) { print "0,$v\n" } print "4,1\n"' >joined.csv
+gnn-import -q --directed -o joined joined.csv
+printf '0 1\n' >one.txt
+refuses 3 'joins it to all nodes with a weight' 'a node that is joined to all weight' gnn-sample joined $homo -f 1 --seeds one.txt --negatives binary:1 --strict --negative-weight degree -o x
+perl -e 'print "id,importance\n"; print "$_,", $_ == 2 ? -1 : 1, "\n" for 0 .. 5' >nodes.csv
+gnn-import -q --directed --nodes nodes.csv -o below few.csv
+refuses 3 'weight -1 of node' 'a weight below 0' gnn-sample below $homo -f 1 --negatives binary:1 --negative-weight importance -o x
+
 # What cannot be.
 printf '5 0\n' >full
 refuses 3 'no negative for a link of node 5' 'a node that is joined to all' gnn-sample few $homo -f 1 --seeds full --negatives binary:1 --strict -o x

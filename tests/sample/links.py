@@ -5,8 +5,10 @@
 links.py check STORE STREAM [PAIRS]    do batches begin with the ends of their links, which are edges of the type or the pairs of a
                                        file, each once an epoch; have negatives the ends, trees, times and laws that they should have?
 links.py list STORE STREAM             the links and negatives of each batch in original ids
-links.py law STORE STREAM              are negatives uniform over what they may be? By a chi-square test for each positive
+links.py law STORE STREAM              have negatives the law that they should have, uniform or by weight, over what they may be? By
+                                       a chi-square test for each positive
 """
+import math
 import os
 import sys
 
@@ -40,6 +42,7 @@ class Graph:
         self.edges = np.array([(u, v) for v in sorted(rows) for u in rows[v][0]], "i8").reshape(-1, 2)
         self.times = None if any(r[1] is None for r in rows.values()) else np.concatenate([rows[v][1] for v in sorted(rows)])
         self.known = set(map(tuple, self.edges.tolist()))
+        self.parts = parts
         self.symmetric = self.src == self.dst and all((v, u) in self.known for u, v in self.known)
         self.sets = {}
         for s in meta["schema"]["splits"]:
@@ -51,6 +54,20 @@ class Graph:
                 self.sets[s["set"]] = self.sets[s["split"] + "/" + s["set"]] = ends, None if time is None else time[place]
         base = meta.get("base")
         self.base = base and Graph(os.path.join(store, base["path"]), header)
+
+    def weights(self, rule, end):
+        """What nodes at an end are drawn in proportion to, as integers."""
+        t = (self.src, self.dst)[end]
+        by = rule.get("weight")
+        if by is None:
+            return [1] * self.count[t]
+        if by.split(":")[0] == "degree":
+            quarters = int(4 * float((by + ":1").split(":")[1]))
+            degree = np.bincount(self.edges[:, end], minlength=self.count[t]).tolist()
+            return [math.isqrt(math.isqrt(d**quarters << 32)) for d in degree]
+        values = np.zeros(self.count[t])
+        values[self.orig[t]] = np.concatenate([p["node/%s/%s" % (t, by)] for p in self.parts])
+        return values.tolist()
 
     def forbidden(self, name, split):
         """Pairs that no strict negative of a set is."""
@@ -163,10 +180,14 @@ def law(store, stream):
         if rule["strict"]:
             may = [x for x in may if x not in graph.known and (graph.src != graph.dst or x[0] != x[1])]
         assert set(cell) <= set(may), "what may not be drawn"
-        n = sum(cell.values())
-        expected = n / len(may)
-        assert expected >= 10, "too few draws: %g for each" % expected
-        chi = sum((cell.get(x, 0) - expected) ** 2 for x in may) / expected
+        weigh = [graph.weights(rule, end) if rule["end"] in (name, "both") else None for end, name in enumerate(("head", "tail"))]
+        w = {x: math.prod(weigh[end][x[end]] for end in (0, 1) if weigh[end]) for x in may}
+        may = [x for x in may if w[x]]
+        assert set(cell) <= set(may), "what has no weight"
+        n, total = sum(cell.values()), sum(w[x] for x in may)
+        expected = {x: n * w[x] / total for x in may}
+        assert min(expected.values()) >= 10, "too few draws: %g" % min(expected.values())
+        chi = sum((cell.get(x, 0) - expected[x]) ** 2 / expected[x] for x in may)
         free = len(may) - 1
         limit = free + 5 * np.sqrt(2 * free) + 8
         print("positive %d: %d cells, chi-square %.1f, limit %.1f" % (of, len(may), chi, limit))
