@@ -45,9 +45,12 @@ struct gnn_walks {
  * positives, and of the negatives, which are drawn for it. */
 enum gnn_negatives {
     GNN_NEGATIVES_NONE,
-    GNN_NEGATIVES_BINARY,  /* `amount` for each positive of the global batch, rounded up */
-    GNN_NEGATIVES_TRIPLET, /* `amount`, a whole number, for each positive, one after the other */
-    GNN_NEGATIVES_GIVEN    /* those of the store, which are of one of these two kinds */
+    GNN_NEGATIVES_BINARY, /* `amount` for each positive of the global batch, rounded up */
+    /* `amount`, a whole number, for each positive, one after the other: */
+    GNN_NEGATIVES_TRIPLET,
+    GNN_NEGATIVES_JOINT,    /* the same nodes for `group` positives that follow one another, */
+    GNN_NEGATIVES_IN_BATCH, /* those of as many positives that follow in the batch, cyclically */
+    GNN_NEGATIVES_GIVEN     /* those of the store, which are of one of the first two kinds */
 };
 enum { GNN_NEGATIVES_MAX = 65536 }; /* for each positive */
 /* The name of the one split of batches whose links are all edges of the type. */
@@ -68,6 +71,7 @@ struct gnn_drawn {
     /* Given ones of kind BINARY: how many there are in all, which the set's links share evenly, and
      * the number of these; else 0. */
     uint64_t total, links;
+    uint32_t group; /* of joint negatives; 0: all of the batch */
 };
 /* The given negatives of a set. */
 struct gnn_given_negatives {
@@ -75,8 +79,9 @@ struct gnn_given_negatives {
     char sum[17];           /* of XXH3, by which they are told from others */
 };
 struct gnn_links {
-    const char *type;           /* the edge type, "S/R/D"; NULL: seeds are nodes */
-    const char *negatives;      /* "binary:A", "triplet:K" or "given"; NULL: none */
+    const char *type; /* the edge type, "S/R/D"; NULL: seeds are nodes */
+    /* "binary:A", "triplet:K", "joint:K", "joint:K:C", "in-batch:K" or "given"; NULL: none */
+    const char *negatives;
     const char *eval_negatives; /* likewise, of evaluated sets; NULL: the same */
     /* The ends that are drawn; a negative has the others of a positive. */
     enum gnn_negative_end end;
@@ -292,12 +297,12 @@ static inline uint64_t gnn_sampling_negatives(const struct gnn_sampling *s, uint
  * time from. */
 static inline uint64_t gnn_drawn_positive(struct gnn_drawn d, uint64_t i, uint64_t n)
 {
-    return d.kind == GNN_NEGATIVES_TRIPLET ? i / (uint64_t)d.amount : i % n;
+    return d.kind >= GNN_NEGATIVES_TRIPLET ? i / (uint64_t)d.amount : i % n;
 }
 /* How many belong to each link alone; 0: all links share theirs. */
 static inline uint64_t gnn_drawn_each(struct gnn_drawn d)
 {
-    return d.kind == GNN_NEGATIVES_TRIPLET ? (uint64_t)d.amount : 0;
+    return d.kind >= GNN_NEGATIVES_TRIPLET ? (uint64_t)d.amount : 0;
 }
 /* The end of a negative that is its positive's, too, or, if both are drawn, the first that is: 0 is
  * the head, 1 the tail. */

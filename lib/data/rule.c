@@ -275,23 +275,30 @@ static int bind_walks(struct gnn_sampling *s, const struct gnn_schema *c, const 
     return check_path(s, c, where, e);
 }
 
-/* The number in "binary:A" or "triplet:K", or "given"; false: it is no such text. */
+/* The numbers in "binary:A", "triplet:K", "joint:K", "joint:K:C" or "in-batch:K", or "given";
+ * false: it is no such text. */
 static bool parse_negatives(const char *text, struct gnn_drawn *d)
 {
-    static const char *const word[] = {
-        [GNN_NEGATIVES_BINARY] = "binary:", [GNN_NEGATIVES_TRIPLET] = "triplet:"};
+    static const char *const word[] = {[GNN_NEGATIVES_BINARY] = "binary:",
+                                       [GNN_NEGATIVES_TRIPLET] = "triplet:",
+                                       [GNN_NEGATIVES_JOINT] = "joint:",
+                                       [GNN_NEGATIVES_IN_BATCH] = "in-batch:"};
+    uint64_t group = 0;
     char line[64];
     if (!strcmp(text, "given")) {
         d->kind = GNN_NEGATIVES_GIVEN;
         return true;
     }
-    for (uint32_t k = GNN_NEGATIVES_BINARY; k <= GNN_NEGATIVES_TRIPLET; k++) {
+    for (uint32_t k = GNN_NEGATIVES_BINARY; k <= GNN_NEGATIVES_IN_BATCH; k++) {
         const size_t n = strlen(word[k]);
         if (strncmp(text, word[k], n) || strlen(text) > sizeof line - 2)
             continue;
         snprintf(line, sizeof line, "%s\n", text + n);
         const char *end = *line == '\n' ? NULL : gnn_text_f64(line, &d->amount);
         d->kind = (enum gnn_negatives)k;
+        if (k == GNN_NEGATIVES_JOINT && end && *end == ':')
+            end = (end = gnn_text_u64(end + 1, &group)) && group && group <= INT32_MAX ? end : NULL;
+        d->group = (uint32_t)group;
         return end && *end == '\n' && d->amount > 0 && d->amount <= GNN_NEGATIVES_MAX &&
                (k == GNN_NEGATIVES_BINARY || d->amount == floor(d->amount));
     }
@@ -308,9 +315,17 @@ static int bind_negatives(struct gnn_links *l, const char *where, struct gnn_err
         l->drawn[i] = (struct gnn_drawn){.kind = GNN_NEGATIVES_NONE};
         if (text[i] && !parse_negatives(text[i], &l->drawn[i]))
             return gnn_fail(e, GNN_E_USAGE,
-                            "%s: negatives '%.64s': expected binary:A, A above 0, triplet:K, K a "
-                            "whole number, of at most %d, or given",
+                            "%s: negatives '%.64s': expected binary:A, A above 0, or triplet:K, "
+                            "joint:K, joint:K:C or in-batch:K, K and C whole numbers, of at most "
+                            "%d (C: of links), or given",
                             where, text[i], GNN_NEGATIVES_MAX);
+        if ((l->drawn[i].kind == GNN_NEGATIVES_JOINT ||
+             l->drawn[i].kind == GNN_NEGATIVES_IN_BATCH) &&
+            l->end == GNN_NEGATIVE_BOTH)
+            return gnn_fail(e, GNN_E_USAGE,
+                            "%s: negatives '%.64s' share the nodes of one end: --negative-end both "
+                            "cannot be used with them",
+                            where, text[i]);
     }
     return 0;
 }

@@ -46,8 +46,10 @@ const struct gnn_sampling_member gnn_sampling_list[] = {
      .section = GNN_SECTION_LINKS, .train = true},
     {GNN_MEMBER_TEXT, AT(links.negatives), .group = "links", .key = "negatives",
      .when = GNN_WHEN_SET, .option = "negatives", .arg = "HOW",
-     .help = "draw negatives: binary:A, A for each link of a batch, or triplet:K, K for each link, "
-             "one after the other; or given: those of the store",
+     .help =
+         "draw negatives: binary:A, A for each link of a batch; triplet:K, K for each link, one "
+         "after the other; joint:K:C, the same nodes for C links; in-batch:K, nodes of the K "
+         "links that follow; or given: those of the store",
      .section = GNN_SECTION_LINKS, .train = true},
     {GNN_MEMBER_TEXT, AT(links.eval_negatives), .group = "links", .key = "eval_negatives",
      .when = GNN_WHEN_SET, .option = "eval-negatives", .arg = "HOW",

@@ -65,26 +65,25 @@ struct place {
 };
 static struct place place_of(const struct link_draw *d, uint64_t i)
 {
-    const bool each = d->drawn.kind == GNN_NEGATIVES_TRIPLET;
+    const uint64_t each = gnn_drawn_each(d->drawn);
     return (struct place){(uint32_t)gnn_drawn_positive(d->drawn, i, d->n),
-                          (uint32_t)(each ? i % (uint64_t)d->drawn.amount : i / d->n)};
+                          (uint32_t)(each ? i % each : i / d->n)};
 }
 
-/* tag: the end and, above it, how many draws were in vain. */
-static uint64_t draw_below(const struct link_draw *d, uint64_t i, unsigned tag, uint64_t n)
+/* Tags of draws for one place: the end, or one beyond them for pairs, and above it: */
+enum { TAG_AGAIN = 1 << 8, TAG_SHARED = 1 << 16 }; /* how many were in vain; of a group */
+static uint64_t draw_below(const struct link_draw *d, struct place p, unsigned tag, uint64_t n)
 {
-    const struct place p = place_of(d, i);
     return gnn_rng_below64(d->key, p.positive, p.number, tag, GNN_RNG_PLAIN, n);
 }
 
-/* A node at an end, whatever it is joined to; again: how many were drawn in vain. */
-static uint32_t draw_node(const struct link_negatives *x, const struct link_draw *d, uint64_t i,
-                          unsigned end, unsigned again)
+/* A node at an end, whatever it is joined to. */
+static uint32_t draw_node(const struct link_negatives *x, const struct link_draw *d, struct place p,
+                          unsigned end, unsigned tag)
 {
     const uint64_t *sum = x->sum[end], n = x->edges->nodes[end];
-    const unsigned tag = end + 256 * again;
-    return sum ? gnn_owner_find(sum, sizeof *sum, (uint32_t)n, draw_below(d, i, tag, sum[n]))
-               : (uint32_t)draw_below(d, i, tag, n);
+    return sum ? gnn_owner_find(sum, sizeof *sum, (uint32_t)n, draw_below(d, p, end + tag, sum[n]))
+               : (uint32_t)draw_below(d, p, end + tag, n);
 }
 
 /* A pair that is no edge, of all heads: its head, and its rank among those of that. */
@@ -93,7 +92,7 @@ static uint32_t draw_absent(const struct link_negatives *x, const struct link_dr
 {
     const struct link_rows *r = &x->known[d->known].rows[LINK_HEAD];
     const uint64_t *absent = x->known[d->known].absent;
-    *rank = draw_below(d, i, LINK_ENDS, absent[r->nodes]);
+    *rank = draw_below(d, place_of(d, i), LINK_ENDS, absent[r->nodes]);
     const uint32_t head = gnn_owner_find(absent, sizeof *absent, (uint32_t)r->nodes, *rank);
     *rank -= absent[head];
     return head;
@@ -120,6 +119,37 @@ static int fail_rows(const struct link_negatives *x, struct gnn_err *e)
     return gnn_fail(e, GNN_E_INPUT, "%s.index: rows of edges are damaged", x->edges->store->path);
 }
 
+/* Whether a pair may be a negative. */
+static bool is_negative(const struct link_negatives *x, const struct link_draw *d,
+                        const struct link *pair)
+{
+    const unsigned fixed = gnn_links_fixed_end(&x->m->links);
+    const struct link_rows *r = &x->known[d->known].rows[fixed];
+    uint64_t at;
+    return !x->m->links.strict ||
+           (!gnn_link_rows_find(r, pair->end[fixed], pair->end[!fixed], &at) &&
+            (!r->same || pair->end[LINK_HEAD] != pair->end[LINK_TAIL]));
+}
+
+/* A node that other positives have, too; false: it may not be a negative of this one, which gets
+ * one of its own, so that its negatives have the law that they would have alone. */
+static bool draw_shared(const struct link_negatives *x, const struct link_draw *d, uint64_t i,
+                        struct link *to)
+{
+    const unsigned end = !gnn_links_fixed_end(&x->m->links);
+    struct place p = place_of(d, i);
+    const uint32_t own = to->end[end];
+    if (d->drawn.kind == GNN_NEGATIVES_IN_BATCH) {
+        to->end[end] = d->every[(p.positive + UINT64_C(1) + p.number) % d->n].end[end];
+        return to->end[end] != own && is_negative(x, d, to);
+    }
+    if (d->drawn.kind != GNN_NEGATIVES_JOINT)
+        return false;
+    p.positive = d->drawn.group ? p.positive / d->drawn.group : 0;
+    to->end[end] = draw_node(x, d, p, end, TAG_SHARED);
+    return is_negative(x, d, to);
+}
+
 /* By weight: nodes are drawn until one is no neighbour. If none is, as where a node is joined to
  * most, it is found among the others by one pass over the row. Both have the same law. */
 static int draw_weighted(const struct link_negatives *x, const struct link_draw *d, uint64_t i,
@@ -129,19 +159,18 @@ static int draw_weighted(const struct link_negatives *x, const struct link_draw 
     const unsigned fixed = gnn_links_fixed_end(&x->m->links);
     const struct link_rows *r = &x->known[d->known].rows[fixed];
     const uint64_t *sum = x->sum[!fixed];
+    const struct place p = place_of(d, i);
     const uint32_t node = to->end[fixed];
-    uint64_t at;
     for (unsigned again = 0; again < DRAWS; again++) {
-        to->end[!fixed] = draw_node(x, d, i, !fixed, again);
-        if (!gnn_link_rows_find(r, node, to->end[!fixed], &at) &&
-            (!r->same || to->end[!fixed] != node))
+        to->end[!fixed] = draw_node(x, d, p, !fixed, TAG_AGAIN * again);
+        if (is_negative(x, d, to))
             return 0;
     }
     const uint64_t absent = gnn_link_weights_absent(sum, r, node);
     if (!absent)
         return fail_joined(x, node, e);
     to->end[!fixed] = gnn_link_weights_nth(
-        sum, r, node, draw_below(d, i, (unsigned)!fixed + 256 * DRAWS, absent));
+        sum, r, node, draw_below(d, p, (unsigned)!fixed + TAG_AGAIN * DRAWS, absent));
     return to->end[!fixed] < x->edges->nodes[!fixed] ? 0 : fail_rows(x, e);
 }
 
@@ -156,7 +185,7 @@ static int draw_strict(const struct link_negatives *x, const struct link_draw *d
     } else {
         if (!(absent = gnn_link_rows_absent(r, to->end[fixed])))
             return fail_joined(x, to->end[fixed], e);
-        rank = draw_below(d, i, !fixed, absent);
+        rank = draw_below(d, place_of(d, i), !fixed, absent);
     }
     to->end[!fixed] = gnn_link_rows_nth(r, to->end[fixed], rank);
     return to->end[!fixed] < x->edges->nodes[!fixed] ? 0 : fail_rows(x, e);
@@ -166,10 +195,12 @@ int gnn_link_negative(const struct link_negatives *x, const struct link_draw *d,
                       struct link *to, struct gnn_err *e)
 {
     const unsigned fixed = gnn_links_fixed_end(&x->m->links);
+    if (draw_shared(x, d, i, to))
+        return 0;
     if (x->m->links.strict)
         return x->sum[!fixed] ? draw_weighted(x, d, i, to, e) : draw_strict(x, d, i, to, e);
     if (x->m->links.end == GNN_NEGATIVE_BOTH)
-        to->end[fixed] = draw_node(x, d, i, fixed, 0);
-    to->end[!fixed] = draw_node(x, d, i, !fixed, 0);
+        to->end[fixed] = draw_node(x, d, place_of(d, i), fixed, 0);
+    to->end[!fixed] = draw_node(x, d, place_of(d, i), !fixed, 0);
     return 0;
 }

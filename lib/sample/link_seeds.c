@@ -214,8 +214,7 @@ static void find_positives(struct making *k)
 {
     const struct gnn_drawn drawn = k->draw.drawn;
     const struct link_batch *b = &k->b;
-    const uint64_t many = k->draw.many,
-                   each = drawn.kind == GNN_NEGATIVES_TRIPLET ? (uint64_t)drawn.amount : 1;
+    const uint64_t many = k->draw.many, own = gnn_drawn_each(drawn), each = own ? own : 1;
     k->nneg = many;
     if (!b->at)
         return;
@@ -405,6 +404,7 @@ static int begin_batch(const struct sample_seeds *base, const struct sample_draw
     if (gnn_buf_fit(&d->w->links, lay_all(&k, NULL), 1, "links", d->e))
         return d->e->code;
     (void)lay_all(&k, d->w->links.data);
+    k.draw.every = k.b.every;
     if (find_links(&k) || (k.b.at && gnn_link_ranks_share(d, &q->edges, &k.b)))
         return d->e->code;
     find_positives(&k);

@@ -144,7 +144,7 @@ uint32_t gnn_link_rows_nth(const struct link_rows *r, uint32_t v, uint64_t rank)
 
 /* ---- (lib/sample/link_weights.c) nodes that are drawn by weight ---- */
 
-/* *sum, to be freed: (nodes + 1) sums of the weights of the nodes before each, at an end. Weights
+/* Sums of the weights of the nodes before each, at an end: *sum (nodes + 1), to be freed. Weights
  * are integers, below 2^63 in all: the same on every machine, whatever the partitions. Those by
  * degree are 256 times the power, rounded down; those of a field are rounded down to multiples of a
  * power of 2, and none above 0 becomes 0. Collective. GNN_E_INPUT: all are 0, or one is not a
@@ -181,7 +181,8 @@ struct link_draw {
     enum link_known known;
     struct gnn_drawn drawn;
     uint32_t key[2];
-    uint64_t n, many; /* positives, and negatives */
+    uint64_t n, many;         /* positives, and negatives */
+    const struct link *every; /* (n) the positives */
 };
 /* Negative i of a batch; *x is its positive before. GNN_E_INPUT if a node has edges to all. */
 int gnn_link_negative(const struct link_negatives *q, const struct link_draw *d, uint64_t i,

@@ -258,7 +258,7 @@ static int check_loss(const struct gnn_given *g, const struct gnn_meta *meta,
         return gnn_fail(e, GNN_E_USAGE,
                         "--loss has no effect with --target: it compares links with negatives");
     for (uint32_t i = 0; m->c.loss == GNN_LOSS_SOFTMAX && i < s->nsplits && i < 2; i++)
-        if (gnn_sampling_drawn(s, i).kind != GNN_NEGATIVES_TRIPLET)
+        if (!gnn_drawn_each(gnn_sampling_drawn(s, i)))
             return gnn_fail(e, GNN_E_USAGE, "--loss softmax requires negatives of each link%s",
                             i ? " of evaluated sets, too: --eval-negatives triplet:K"
                               : ": --negatives triplet:K");

@@ -102,9 +102,9 @@ def count(store, stream, report):
             continue
         split = int(b["key"][2])
         forbidden = known.forbidden(header["sampling"]["splits"][split]["name"], split)
-        positive, how, each = ends(header, graph, b, "pair"), *rule["negatives"].split(":")
+        positive, how, each = ends(header, graph, b, "pair"), *rule["negatives"].split(":")[:2]
         for i, (u, v) in enumerate(ends(header, graph, b, "negative")):
-            of = positive[i // int(each) if how == "triplet" else i % len(positive)][1]
+            of = positive[i // int(each) if how != "binary" else i % len(positive)][1]
             found["true_negatives"] += (u[0], v[0]) in forbidden
             found["strayed_negatives"] += u[1:] != of[1:] or v[1:] != of[1:]
     with open(report) as f:

@@ -64,6 +64,10 @@ gnn-partition -q --no-provenance -k 4 --method random -o T4 T
 gnn-partition -q --no-provenance -k 4 --method random -o TC4 TC
 same 'strict tails of a directed graph' T T4 4 -f 4,3 -b 90 --negatives binary:1 --strict --steps 0:9
 same 'strict tails by degree' T T4 4 -f 4,3 -b 90 --negatives triplet:2 --strict --negative-weight degree:0.75 --steps 0:9
+same 'joint tails' T T4 4 -f 4,3 -b 90 --negatives joint:5:8 --strict --negative-weight degree:0.75 --steps 0:9
+same 'joint heads' S S4 3 -f 4 -b 70 --negatives joint:3 --negative-end head --exclude reverse --steps 0:9
+same 'tails within a batch' S S4 4 -f 4,3 -b 70 --negatives in-batch:4 --strict --steps 0:9
+same 'heads within a batch' T T4 2 -f 4,3 -b 90 --negatives in-batch:2 --negative-end head --steps 0:9
 same 'heads by degree' T T4 3 -f 4 -b 90 --negatives binary:1 --negative-end head --negative-weight degree --steps 0:9
 same 'strict pairs of a directed graph' T T4 3 -f 4 -b 90 --negatives binary:1 --strict --negative-end both --steps 0:9
 same 'earlier neighbours' T T4 4 -f 4,3 -b 90 --time-rule lt --negatives binary:1 --strict --steps 0:9
@@ -160,7 +164,8 @@ for p, q in zip(u, v):
     assert all(abs(p[k] - q[k]) <= 0.01 * abs(p[k]) for k in keys if isinstance(p[k], float)), (p, q)'
 learned=0
 for more in '' '--decoder mlp --negatives binary:2 --strict --metric hits@20' '--decoder cosine --negatives triplet:4 --metric average-precision --batch-norm' \
-    '--negatives triplet:5 --strict --metric recall@3' '--loss bpr --negatives binary:1.5' '--loss softmax --negatives triplet:4 --strict'; do
+    '--negatives triplet:5 --strict --metric recall@3' '--loss bpr --negatives binary:1.5' '--loss softmax --negatives joint:4:10 --strict' \
+    '--loss softmax --negatives in-batch:5 --strict --eval-negatives triplet:4'; do
     learned=$((learned + 1))
     check "gnn-train learns links in one process, $learned" gnn-train -q --store C $learn $more --metrics m1 -o one
     check "gnn-train learns links on 4 ranks, $learned" ranks 4 gnn-train -q --store C4 $learn $more --metrics m4 -o four

@@ -106,11 +106,11 @@ def links(header, batch, orig, all_links):
     if text == "given":
         text = "triplet:%d" % split["negatives"]["each"] if "each" in split["negatives"] else "binary:%d" % split["negatives"]["shared"]
         first = int(batch["key"][1]) * header["sampling"]["batch_size"]
-    kind, amount = text.split(":")
+    kind, amount = text.split(":")[:2]
     many = math.ceil(all_links * float(amount))
     if "shared" in split.get("negatives", {}):
         many = int(amount) * (first + all_links) // split["seeds"] - int(amount) * first // split["seeds"]
-    numbers = [i for i in range(many) if (i // int(amount) if kind == "triplet" else i % all_links) in set(at)]
+    numbers = [i for i in range(many) if (i // int(amount) if kind != "binary" else i % all_links) in set(at)]
     negative = batch.get("negative", np.zeros((0, 2), int))
     assert len(numbers) == len(negative)
     for pairs in (batch["pair"], negative):

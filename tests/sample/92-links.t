@@ -134,6 +134,39 @@ for how in 'tail --strict' 'head' 'both'; do
     check "negatives by weight between types: $how" links check h by
     check "gnn-inspect --verify --against draws them again: $how" gnn-inspect --verify by --against h
 done
+
+# Nodes that several links share: in groups, or within a batch.
+for how in joint:5 'joint:3:7 --strict' 'joint:4:2 --negative-end head --strict' 'joint:6:100 --negative-weight degree:0.75 --strict' 'joint:2:3 --disjoint' in-batch:4 'in-batch:9 --strict' \
+    'in-batch:3 --negative-end head --strict --negative-weight degree'; do
+    for store in s h; do
+        [ $store = s ] && set -- $homo -f 4,3 || set -- $typed -f 4,3
+        # shellcheck disable=SC2086
+        smp $store "$@" --negatives $how -b 37 -o by
+        check "links of $store have the negatives that they share: $how" links check $store by
+        check "gnn-inspect --verify --against draws them again: $store, $how" gnn-inspect --verify by --against $store
+        # shellcheck disable=SC2086
+        smp ${store}p "$@" --negatives $how -b 37 --original-ids -o parts -j 3
+        # shellcheck disable=SC2086
+        smp $store "$@" --negatives $how -b 37 --original-ids -o whole
+        check "they do not depend on partitions and threads: $store, $how" gnn-inspect --diff --original whole parts
+    done
+done
+smp t $homo -f 4 --time-rule lt --negatives joint:3:5 -b 50 -o timed
+check "joint negatives have the times of their links" links check t timed
+# A shared node that a link may not have is replaced by its own, so that the law of each link's negatives does not change.
+perl -e 'print "0 1\n4 2\n1 0\n3 2\n" x 10000' >many
+for how in '' --strict '--strict --negative-weight degree:0.75'; do
+    # shellcheck disable=SC2086
+    smp weighed $homo -f 1 --seeds many -b 4 --negatives joint:$((draws / 10)):4 $how --steps 0:$draws -o drawn
+    check "joint negatives have the law of each link's own: $how" links law weighed drawn
+done
+smp s $homo -f 4,3 --negatives triplet:50 -b 64 -o apart
+smp s $homo -f 4,3 --negatives joint:50 -b 64 -o joint
+check "joint negatives make smaller batches" sh -c '[ $(wc -c <joint) -lt $(wc -c <apart) ]'
+refuses 2 'share the nodes of one end' 'joint pairs' gnn-sample s $homo -f 1 --negatives joint:2 --negative-end both -o x
+refuses 2 'expected binary:A' 'a group of none' gnn-sample s $homo -f 1 --negatives joint:2:0 -o x
+refuses 2 'expected binary:A' 'half a node' gnn-sample s $homo -f 1 --negatives in-batch:1.5 -o x
+refuses 2 'expected binary:A' 'groups of triplets' gnn-sample s $homo -f 1 --negatives triplet:2:3 -o x
 refuses 2 'drawn uniformly' 'weights of pairs that are no edges' gnn-sample few $homo -f 1 --negatives binary:1 --negative-end both --strict --negative-weight degree -o x
 refuses 2 'expected 0.25, 0.5, 0.75 or 1' 'another power' gnn-sample few $homo -f 1 --negatives binary:1 --negative-weight degree:0.7 -o x
 refuses 2 "no field 'importnce' with weights of negatives" 'a field that is not there' gnn-sample weighed $homo -f 1 --negatives binary:1 --negative-weight importnce -o x

@@ -103,7 +103,7 @@ def ends(header, graph, batch, name):
 def positives(rule, n, many):
     """Which positive each negative is of."""
     i = np.arange(many)
-    return i // int(rule["negatives"].split(":")[1]) if rule["negatives"].startswith("triplet") else i % n
+    return i % n if rule["negatives"].startswith("binary") else i // int(rule["negatives"].split(":")[1])
 
 
 def check(store, stream, pairs=None):
@@ -127,13 +127,15 @@ def check(store, stream, pairs=None):
         if "time" in sampling:
             assert (time == times[b["pair/input"]][:, None]).all(), "a link has another time"
         if "negatives" in rule:
-            kind, amount = rule["negatives"].split(":")
+            kind, amount = rule["negatives"].split(":")[:2]
             nid, ntree, ntime = ends(header, graph, b, "negative")
             assert len(nid) == int(np.ceil(n * float(amount))), "the number of negatives"
             of = positives(rule, n, len(nid))
             fixed = {"tail": 0, "head": 1, "both": None}[rule["end"]]
             assert fixed is None or (nid[:, fixed] == ids[of, fixed]).all(), "a negative of another positive"
             assert (ntree == tree[of]).all() and (ntime == time[of]).all(), "a negative in another tree, or of another time"
+            if kind in ("joint", "in-batch"):
+                shared(rule, graph, ids, nid.reshape(n, -1, 2), known)
             if rule["strict"]:
                 assert not any((u, v) in known for u, v in nid.tolist()), "a negative is an edge"
                 assert graph.src != graph.dst or (nid[:, 0] != nid[:, 1]).all(), "a negative is a loop"
@@ -152,6 +154,32 @@ def check(store, stream, pairs=None):
         at = np.concatenate(at)
         assert len(np.unique(at)) == len(at), "a link twice in an epoch"
     assert "negatives" not in rule or negative, "no negatives"
+
+
+def shared(rule, graph, ids, nid, known):
+    """Nodes that negatives of several positives have: those of a group, or of the positives that follow; but where these may be no
+    negatives, others."""
+    kind, each, *group = rule["negatives"].split(":")
+    n, end = len(ids), {"tail": 1, "head": 0}[rule["end"]]
+    taken = 0
+
+    def may(i, node):
+        pair = tuple(node if k == end else int(ids[i, k]) for k in (0, 1))
+        return not rule["strict"] or (pair not in known and (graph.src != graph.dst or pair[0] != pair[1]))
+
+    for j in range(int(each)):
+        drawn = nid[:, j, end]
+        for first in range(0, n, int(group[0]) if group else n):
+            of = range(first, min(n, first + int(group[0])) if group else n)
+            if kind == "joint":
+                assert any(all(drawn[i] == x or not may(i, x) for i in of) for x in drawn[of].tolist()), "no node of a group"
+                taken += len(of) - len(set(drawn[of].tolist()))
+        for i in range(n if kind == "in-batch" else 0):
+            x = int(ids[(i + 1 + j) % n, end])
+            if x != ids[i, end] and may(i, x):
+                assert drawn[i] == x, "a negative of another link than the one that follows"
+                taken += 1
+    assert taken, "nothing is shared"
 
 
 def show(store, stream):

@@ -39,7 +39,7 @@ class Check:
             if self.links:
                 self.ends = [(src, dst) for name, src, dst in self.edges if name == self.links["type"]][0]
                 drawn = [self.links.get(x) for x in ("negatives", "eval_negatives")]
-                self.amount = [float((x or drawn[0] or ":0").partition(":")[2] or 0) for x in drawn]
+                self.amount = [float((x or drawn[0] or ":0").partition(":")[2].split(":")[0] or 0) for x in drawn]
                 self.given = [(x.get("negatives"), int(x["seeds"])) for x in s["splits"]]
                 most = max(self._negatives(self.batch_size, split, step) for split, x in enumerate(s["splits"])
                            for step in range(min(int(x["steps"]), 2) or 1)) + 1
