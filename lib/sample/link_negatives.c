@@ -4,6 +4,7 @@
  */
 
 #include "kernels/owner.h"
+#include "kernels/pick.h"
 #include "lib/sample/links.h"
 
 void gnn_link_negatives_release(struct link_negatives *x)
@@ -13,8 +14,10 @@ void gnn_link_negatives_release(struct link_negatives *x)
         for (unsigned end = 0; end < LINK_ENDS; end++)
             gnn_link_rows_release(&x->known[i].rows[end]);
     }
-    for (unsigned end = 0; end < LINK_ENDS; end++)
+    for (unsigned end = 0; end < LINK_ENDS; end++) {
         gnn_free(x->sum[end]);
+        gnn_free(x->there[end]);
+    }
     *x = (struct link_negatives){0};
 }
 
@@ -41,20 +44,38 @@ static int add_absent(struct link_negatives *x, enum link_known known, struct gn
                           x->edges->store->path, x->m->links.type);
 }
 
+/* Weights and times of the nodes of an end that is drawn. */
+static int describe_end(struct link_negatives *x, unsigned end, struct gnn_err *e)
+{
+    const struct gnn_links *l = &x->m->links;
+    if ((l->weight && gnn_link_weights_get(x->edges, l, end, &x->sum[end], e)) ||
+        (gnn_sampling_is_temporal(x->m) &&
+         gnn_link_times_get(x->edges, end, gnn_sampling_time_dtype(x->m), &x->there[end], e)))
+        return e->code;
+    if (x->there[end] && l->strict && l->end == GNN_NEGATIVE_BOTH)
+        return gnn_fail(e, GNN_E_USAGE,
+                        "%s: nodes have times, and pairs that are no edges are drawn among all: "
+                        "--strict cannot be used with --negative-end both",
+                        x->edges->store->path);
+    return 0;
+}
+
 int gnn_link_negatives_init(struct link_negatives *x, const struct gnn_sampling *m,
                             const struct link_edges *edges, int trained, const bool use[LINK_KNOWN],
                             struct gnn_err *e)
 {
     const unsigned fixed = gnn_links_fixed_end(&m->links);
     const int set[LINK_KNOWN] = {trained, LINK_ALL_SETS};
-    *x = (struct link_negatives){.m = m, .edges = edges};
+    *x = (struct link_negatives){.m = m,
+                                 .edges = edges,
+                                 .real = gnn_sampling_is_temporal(m) &&
+                                         gnn_sampling_time_dtype(m) == GNN_F64};
     for (unsigned i = 0; m->links.strict && i < LINK_KNOWN; i++)
         if (use[i] && (gnn_link_rows_get(edges, fixed, set[i], &x->known[i].rows[fixed], e) ||
                        (m->links.end == GNN_NEGATIVE_BOTH && add_absent(x, i, e))))
             return e->code;
-    for (unsigned end = 0; m->links.weight && end < LINK_ENDS; end++)
-        if ((end != fixed || m->links.end == GNN_NEGATIVE_BOTH) &&
-            gnn_link_weights_get(edges, &m->links, end, &x->sum[end], e))
+    for (unsigned end = 0; end < LINK_ENDS; end++)
+        if ((end != fixed || m->links.end == GNN_NEGATIVE_BOTH) && describe_end(x, end, e))
             return e->code;
     return 0;
 }
@@ -119,14 +140,19 @@ static int fail_rows(const struct link_negatives *x, struct gnn_err *e)
     return gnn_fail(e, GNN_E_INPUT, "%s.index: rows of edges are damaged", x->edges->store->path);
 }
 
-/* Whether a pair may be a negative. */
-static bool is_negative(const struct link_negatives *x, const struct link_draw *d,
-                        const struct link *pair)
+/* Whether the node that was drawn for an end may be there: at the time of its positive and, as the
+ * last of the pair, as no neighbour of the other. */
+static bool is_negative(const struct link_negatives *x, const struct link_draw *d, uint64_t i,
+                        const struct link *pair, unsigned end)
 {
     const unsigned fixed = gnn_links_fixed_end(&x->m->links);
     const struct link_rows *r = &x->known[d->known].rows[fixed];
+    const int64_t *there = x->there[end];
     uint64_t at;
-    return !x->m->links.strict ||
+    if (there && there[pair->end[end]] >
+                     gnn_time_order(x->real, d->time[gnn_drawn_positive(d->drawn, i, d->n)]))
+        return false;
+    return !x->m->links.strict || end == fixed ||
            (!gnn_link_rows_find(r, pair->end[fixed], pair->end[!fixed], &at) &&
             (!r->same || pair->end[LINK_HEAD] != pair->end[LINK_TAIL]));
 }
@@ -141,37 +167,75 @@ static bool draw_shared(const struct link_negatives *x, const struct link_draw *
     const uint32_t own = to->end[end];
     if (d->drawn.kind == GNN_NEGATIVES_IN_BATCH) {
         to->end[end] = d->every[(p.positive + UINT64_C(1) + p.number) % d->n].end[end];
-        return to->end[end] != own && is_negative(x, d, to);
+        return to->end[end] != own && is_negative(x, d, i, to, end);
     }
     if (d->drawn.kind != GNN_NEGATIVES_JOINT)
         return false;
     p.positive = d->drawn.group ? p.positive / d->drawn.group : 0;
     to->end[end] = draw_node(x, d, p, end, TAG_SHARED);
-    return is_negative(x, d, to);
+    return is_negative(x, d, i, to, end);
 }
 
-/* By weight: nodes are drawn until one is no neighbour. If none is, as where a node is joined to
- * most, it is found among the others by one pass over the row. Both have the same law. */
-static int draw_weighted(const struct link_negatives *x, const struct link_draw *d, uint64_t i,
-                         struct link *to, struct gnn_err *e)
+/* Draws for a node that may be there, before it is found among all. */
+enum { DRAWS = 32 };
+
+/* Goes over all nodes of an end that may be negative i's, up to the one that has number `rank`
+ * among their weights; returns the weight of those before it, or of all. */
+static uint64_t walk_there(const struct link_negatives *x, const struct link_draw *d, uint64_t i,
+                           unsigned end, uint64_t rank, struct link *to)
 {
-    enum { DRAWS = 32 };
-    const unsigned fixed = gnn_links_fixed_end(&x->m->links);
-    const struct link_rows *r = &x->known[d->known].rows[fixed];
-    const uint64_t *sum = x->sum[!fixed];
+    const uint64_t *sum = x->sum[end];
+    uint64_t before = 0;
+    for (uint32_t v = 0; v < x->edges->nodes[end]; v++) {
+        const uint64_t w = sum ? sum[v + UINT64_C(1)] - sum[v] : 1;
+        to->end[end] = v;
+        if (!is_negative(x, d, i, to, end))
+            continue;
+        if (rank < before + w)
+            break;
+        before += w;
+    }
+    return before;
+}
+
+/* A node among all that are there at the time of their positive. */
+static int find_there(const struct link_negatives *x, const struct link_draw *d, uint64_t i,
+                      unsigned end, struct link *to, struct gnn_err *e)
+{
+    const uint64_t all = walk_there(x, d, i, end, UINT64_MAX, to);
+    const uint32_t *positive = d->every[gnn_drawn_positive(d->drawn, i, d->n)].end;
+    if (!all)
+        return gnn_fail(e, GNN_E_INPUT,
+                        "%s: no negative for link %u-%u: no node '%s'%s is there at its time%s",
+                        x->edges->store->path, positive[LINK_HEAD], positive[LINK_TAIL],
+                        x->edges->store->meta.schema.ntype[x->edges->ntype[end]].name,
+                        x->sum[end] ? " with a weight" : "",
+                        x->m->links.strict ? " and no neighbour of its other end" : "");
+    (void)walk_there(x, d, i, end, draw_below(d, place_of(d, i), end + TAG_AGAIN * DRAWS, all), to);
+    return 0;
+}
+
+/* By weight or time: nodes are drawn until one may be there. If none may, as where a node is joined
+ * to most, it is found among all that may: without times, by one pass over the row. Both have the
+ * same law. */
+static int draw_end(const struct link_negatives *x, const struct link_draw *d, uint64_t i,
+                    unsigned end, struct link *to, struct gnn_err *e)
+{
+    const struct link_rows *r = &x->known[d->known].rows[!end];
     const struct place p = place_of(d, i);
-    const uint32_t node = to->end[fixed];
     for (unsigned again = 0; again < DRAWS; again++) {
-        to->end[!fixed] = draw_node(x, d, p, !fixed, TAG_AGAIN * again);
-        if (is_negative(x, d, to))
+        to->end[end] = draw_node(x, d, p, end, TAG_AGAIN * again);
+        if (is_negative(x, d, i, to, end))
             return 0;
     }
-    const uint64_t absent = gnn_link_weights_absent(sum, r, node);
+    if (x->there[end])
+        return find_there(x, d, i, end, to, e);
+    const uint64_t absent = gnn_link_weights_absent(x->sum[end], r, to->end[!end]);
     if (!absent)
-        return fail_joined(x, node, e);
-    to->end[!fixed] = gnn_link_weights_nth(
-        sum, r, node, draw_below(d, p, (unsigned)!fixed + TAG_AGAIN * DRAWS, absent));
-    return to->end[!fixed] < x->edges->nodes[!fixed] ? 0 : fail_rows(x, e);
+        return fail_joined(x, to->end[!end], e);
+    to->end[end] = gnn_link_weights_nth(x->sum[end], r, to->end[!end],
+                                        draw_below(d, p, end + TAG_AGAIN * DRAWS, absent));
+    return to->end[end] < x->edges->nodes[end] ? 0 : fail_rows(x, e);
 }
 
 static int draw_strict(const struct link_negatives *x, const struct link_draw *d, uint64_t i,
@@ -197,10 +261,10 @@ int gnn_link_negative(const struct link_negatives *x, const struct link_draw *d,
     const unsigned fixed = gnn_links_fixed_end(&x->m->links);
     if (draw_shared(x, d, i, to))
         return 0;
-    if (x->m->links.strict)
-        return x->sum[!fixed] ? draw_weighted(x, d, i, to, e) : draw_strict(x, d, i, to, e);
-    if (x->m->links.end == GNN_NEGATIVE_BOTH)
-        to->end[fixed] = draw_node(x, d, place_of(d, i), fixed, 0);
-    to->end[!fixed] = draw_node(x, d, place_of(d, i), !fixed, 0);
-    return 0;
+    if (x->m->links.strict &&
+        (x->m->links.end == GNN_NEGATIVE_BOTH || (!x->sum[!fixed] && !x->there[!fixed])))
+        return draw_strict(x, d, i, to, e);
+    if (x->m->links.end == GNN_NEGATIVE_BOTH && draw_end(x, d, i, fixed, to, e))
+        return e->code;
+    return draw_end(x, d, i, !fixed, to, e);
 }

@@ -405,6 +405,7 @@ static int begin_batch(const struct sample_seeds *base, const struct sample_draw
         return d->e->code;
     (void)lay_all(&k, d->w->links.data);
     k.draw.every = k.b.every;
+    k.draw.time = k.b.time;
     if (find_links(&k) || (k.b.at && gnn_link_ranks_share(d, &q->edges, &k.b)))
         return d->e->code;
     find_positives(&k);

@@ -157,6 +157,14 @@ uint64_t gnn_link_weights_absent(const uint64_t *sum, const struct link_rows *r,
 uint32_t gnn_link_weights_nth(const uint64_t *sum, const struct link_rows *r, uint32_t v,
                               uint64_t rank);
 
+/* ---- (lib/sample/link_times.c) nodes that are not always there ---- */
+
+/* Times from which nodes of an end are there, as numbers that are ordered as times are
+ * (gnn_time_order): *there (nodes), to be freed, in any case; NULL: the type has no field `time`.
+ * times: the dtype of links' times; GNN_E_USAGE if theirs is another. Collective. */
+int gnn_link_times_get(const struct link_edges *q, unsigned end, enum gnn_dtype times,
+                       int64_t **there, struct gnn_err *e) GNN_MUST_USE;
+
 /* ---- (lib/sample/link_negatives.c) negatives ---- */
 
 /* Kinds of strict negatives: no link that training may know, and none that is known at all. */
@@ -168,7 +176,9 @@ struct link_negatives {
         struct link_rows rows[LINK_ENDS]; /* if strict: by the end that is not drawn */
         uint64_t *absent;                 /* (heads + 1) sums, if both ends are drawn; or NULL */
     } known[LINK_KNOWN];
-    uint64_t *sum[LINK_ENDS]; /* of weights, if the end is drawn by them; or NULL */
+    uint64_t *sum[LINK_ENDS];  /* of weights, if the end is drawn by them; or NULL */
+    int64_t *there[LINK_ENDS]; /* from when on nodes are, if the end is drawn at times; or NULL */
+    bool real;                 /* times are f64 */
 };
 /* trained: the set that is known to training beside the edges, or LINK_NO_SET; use: which of the
  * two are drawn. */
@@ -182,7 +192,8 @@ struct link_draw {
     struct gnn_drawn drawn;
     uint32_t key[2];
     uint64_t n, many;         /* positives, and negatives */
-    const struct link *every; /* (n) the positives */
+    const struct link *every; /* (n) the positives, */
+    const int64_t *time;      /* (n) and their times; NULL: there are none */
 };
 /* Negative i of a batch; *x is its positive before. GNN_E_INPUT if a node has edges to all. */
 int gnn_link_negative(const struct link_negatives *q, const struct link_draw *d, uint64_t i,

@@ -88,6 +88,14 @@ gnn-sample -q S $file --seeds pairs1 -o one.gnb
 check 'gnn-sample on 4 ranks draws links of a file' ranks 4 gnn-sample -q S4 $file --seeds pairs4 -o 'r.%r.gnb'
 check 'which are those of one process, too' union S4 one.gnb $(streams r 4)
 
+# Nodes with times, of which negatives are those that are there.
+perl -e 'print "id,time\n"; print "$_,", $_ < 5 ? 0 : $_, "\n" for 0 .. 299' >since.csv
+perl -e 'srand 4; print "source,target,time\n"; print int rand 300, ",", int rand 300, ",", int rand 400, "\n" for 1 .. 1500' >late.csv
+gnn-import -q --no-provenance --directed --nodes since.csv -o L late.csv
+gnn-partition -q --no-provenance -k 4 --method random -o L4 L
+same 'tails that are there' L L4 4 -f 4 -b 90 --time-rule le --negatives joint:3:4 --strict --steps 0:9
+same 'pairs that are there' L L4 3 -f 4 -b 90 --time-rule lt --negatives binary:2 --negative-end both --negative-weight degree --steps 0:9
+
 # Two types of nodes.
 awk 'BEGIN { srand(7); print "user,item"; for (i = 0; i < 900; i++) print int(120 * rand()) "," 1000 + int(80 * rand()) }' >bought.csv
 gnn-import -q --no-provenance -u --edge-type user/buys/item --columns source=user,target=item -o B bought.csv

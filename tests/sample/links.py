@@ -55,6 +55,14 @@ class Graph:
         base = meta.get("base")
         self.base = base and Graph(os.path.join(store, base["path"]), header)
 
+    def there(self, end):
+        """From when on nodes at an end are there; None: always."""
+        t = (self.src, self.dst)[end]
+        if "node/%s/time" % t not in self.parts[0]:
+            return None
+        time = np.concatenate([p["node/%s/time" % t] for p in self.parts])
+        return time[np.argsort(self.orig[t])]
+
     def weights(self, rule, end):
         """What nodes at an end are drawn in proportion to, as integers."""
         t = (self.src, self.dst)[end]
@@ -134,7 +142,11 @@ def check(store, stream, pairs=None):
             fixed = {"tail": 0, "head": 1, "both": None}[rule["end"]]
             assert fixed is None or (nid[:, fixed] == ids[of, fixed]).all(), "a negative of another positive"
             assert (ntree == tree[of]).all() and (ntime == time[of]).all(), "a negative in another tree, or of another time"
-            if kind in ("joint", "in-batch"):
+            for end in (0, 1) if "time" in sampling else ():
+                there = graph.there(end)
+                if there is not None and end != fixed:
+                    assert (there[nid[:, end]] <= ntime[:, end]).all(), "a negative that is not there yet"
+            if kind in ("joint", "in-batch") and "time" not in sampling:
                 shared(rule, graph, ids, nid.reshape(n, -1, 2), known)
             if rule["strict"]:
                 assert not any((u, v) in known for u, v in nid.tolist()), "a negative is an edge"
@@ -197,13 +209,17 @@ def law(store, stream):
     graph, rule = Graph(store, header), header["sampling"]["links"]
     count = {}
     for b in batches:
-        ids, nid = (ends(header, graph, b, name)[0] for name in ("pair", "negative"))
+        (ids, _, times), (nid, _, _) = (ends(header, graph, b, name) for name in ("pair", "negative"))
         for of, x in zip(positives(rule, len(ids), len(nid)).tolist(), map(tuple, nid.tolist())):
             cell = count.setdefault(of if rule["end"] != "both" else 0, {})
             cell[x] = cell.get(x, 0) + 1
     for of, cell in count.items():
         u, v = ids[of].tolist()
-        heads, tails = range(graph.count[graph.src]), range(graph.count[graph.dst])
+        heads, tails = list(range(graph.count[graph.src])), list(range(graph.count[graph.dst]))
+        at = int(times[of, 0]) if "time" in header["sampling"] else None
+        for end, nodes in ((0, heads), (1, tails)) if at is not None else ():
+            if graph.there(end) is not None:
+                nodes[:] = [x for x in nodes if graph.there(end)[x] <= at]
         may = [(a, b) for a in (heads if rule["end"] != "tail" else [u]) for b in (tails if rule["end"] != "head" else [v])]
         if rule["strict"]:
             may = [x for x in may if x not in graph.known and (graph.src != graph.dst or x[0] != x[1])]
