@@ -145,9 +145,9 @@ uint32_t gnn_link_rows_nth(const struct link_rows *r, uint32_t v, uint64_t rank)
 /* ---- (lib/sample/link_weights.c) nodes that are drawn by weight ---- */
 
 /* Sums of the weights of the nodes before each, at an end: *sum (nodes + 1), to be freed. Weights
- * are integers, below 2^63 in all: the same on every machine, whatever the partitions. Those by
- * degree are 256 times the power, rounded down; those of a field are rounded down to multiples of a
- * power of 2, and none above 0 becomes 0. Collective. GNN_E_INPUT: all are 0, or one is not a
+ * are integers, below 2^63 in all: the same on every machine, whatever the partitions. By
+ * degree, they are 256 times the power, rounded down; by a field, rounded down to multiples of a
+ * power of 2, but none above 0 becomes 0. Collective. GNN_E_INPUT: all are 0, or one is not a
  * finite number of at least 0. */
 int gnn_link_weights_get(const struct link_edges *q, const struct gnn_links *l, unsigned end,
                          uint64_t **sum, struct gnn_err *e) GNN_MUST_USE;

@@ -43,7 +43,7 @@ none() {
 }
 for how in '-f 4,3' '-f 4,3 --replace' '-f 4,3 --labor' '-f -1,2' '-f 3,3 --disjoint' '-f 4,2 --induced' '-f 3,3,2 --frontier new' '-f 4,3 --edge-ids' \
     '-f 4,3 --negative-end both' '-f 3,2 --negatives triplet:3 --negative-end head --disjoint' \
-    '-f 4,3 --negatives joint:3:2' '-f 4,3 --negatives in-batch:1'; do
+    '-f 4,3 --negatives joint:3:2'; do
     # shellcheck disable=SC2086
     for p in '' p; do
         none s$p --links node/to/node $how
