@@ -49,10 +49,10 @@ def rows(header, batch, orig):
         hop, src, dst = int(word[1]), word[2], word[4]
         ptr, idx, eid = batch[name], batch[name[:-6] + "indices"], batch.get(name[:-6] + "id")
         first = int(batch["counts/" + dst][hop - 1]) if new and hop else 0
+        ptr, to, sources, eid = ptr.tolist(), ids[dst].tolist(), ids[src][idx].tolist(), None if eid is None else eid.tolist()
         block = {}
-        for i in range(len(ptr) - 1):
-            a, b = ptr[i], ptr[i + 1]
-            block[int(ids[dst][first + i])] = (tuple(ids[src][idx[a:b]]), None if eid is None else tuple(eid[a:b]))
+        for i, (a, b) in enumerate(zip(ptr, ptr[1:])):
+            block[to[first + i]] = (tuple(sources[a:b]), None if eid is None else tuple(eid[a:b]))
         out[hop, "/".join(word[2:5])] = block
     return out
 
@@ -66,12 +66,14 @@ def first_occurrence(header, batch, seed_type):
         for rel in relations:
             idx = batch.get("hop/%d/%s/indices" % (hop, rel))
             src = rel.split("/")[0]
-            for v in [] if idx is None else idx:
-                assert v <= n[src], "a local id comes before its time"
-                n[src] += v == n[src]
+            known = n[src]
+            for v in [] if idx is None else idx.tolist():
+                assert v <= known, "a local id comes before its time"
+                known += v == known
+            n[src] = known
         assert all(n[t] == batch["counts/" + t][hop + 1] for t in n)
     more = {t: [batch.get(x + t, np.zeros(len(batch["nodes/" + t]))) for x in ("tree/", "time/")] for t in n}
-    assert all(len(set(zip(batch["nodes/" + t], *more[t]))) == len(batch["nodes/" + t]) for t in n)
+    assert all(len(set(zip(*(a.tolist() for a in (batch["nodes/" + t], *more[t]))))) == len(batch["nodes/" + t]) for t in n)
 
 
 def narrowed(x, dtype):
@@ -144,7 +146,7 @@ def counted(header, mine, orig):
             for h, m in mine:
                 n = int(m["counts/" + t][hop])
                 assert len(m["counted/" + t]) == int(m["counts/" + t][-2])
-                for v, c in zip(nodes(h, m, orig)[t][:n], m["counted/" + t]):
+                for v, c in zip(nodes(h, m, orig)[t][:n].tolist(), m["counted/" + t].tolist()):
                     times[v] = times.get(v, 0) + c
             assert all(c == 1 for c in times.values()), "nodes of hop %d are counted more or less than once" % hop
             seen += len(times)
@@ -176,9 +178,9 @@ def main(store, one_path, *rank_paths):
         once += counted(one_header, [(h, m) for (h, _), m in zip(ranks, mine)], orig)
         if "links" in one_header["sampling"]:
             same_links(one_header, b, one_orig, [(h, m) for (h, _), m in zip(ranks, mine)], orig)
-        seeds = list(nodes(one_header, b, one_orig)[seed_type][:int(b["counts/" + seed_type][0])])
+        seeds = nodes(one_header, b, one_orig)[seed_type][:int(b["counts/" + seed_type][0])].tolist()
         place = {v: i for i, v in enumerate(seeds)}
-        got = [list(nodes(h, m, orig)[seed_type][:int(m["counts/" + seed_type][0])]) for (h, _), m in zip(ranks, mine)]
+        got = [nodes(h, m, orig)[seed_type][:int(m["counts/" + seed_type][0])].tolist() for (h, _), m in zip(ranks, mine)]
         assert all(g == sorted(g, key=place.get) for g in got), "seeds are not in the order of the global batch"
         once_each = sorted(sum(got, [])) if "links" not in one_header["sampling"] else sorted(set(sum(got, [])))
         assert once_each == sorted(seeds), "seeds of step %d" % step
@@ -190,8 +192,8 @@ def main(store, one_path, *rank_paths):
                     all_rows.setdefault(key, set()).add(v)
         assert all(all_rows.get(k, set()) == set(v) for k, v in want.items()), "destinations of step %d" % step
         for t in orig:
-            union = set().union(*(nodes(h, m, orig)[t] for (h, _), m in zip(ranks, mine)))
-            assert union == set(nodes(one_header, b, one_orig)[t]), "nodes of step %d" % step
+            union = set().union(*(nodes(h, m, orig)[t].tolist() for (h, _), m in zip(ranks, mine)))
+            assert union == set(nodes(one_header, b, one_orig)[t].tolist()), "nodes of step %d" % step
     print(len(one), "batches,", seen, "fields,", once, "nodes counted")
 
 
