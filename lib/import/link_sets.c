@@ -443,6 +443,8 @@ static int take_listed(struct making *k, uint32_t set, struct gnn_err *e)
     if (alloc_members(k, m, e))
         return e->code;
     m->n = from->n;
+    gnn_free(m->id);
+    m->id = NULL; /* they need not be edges */
     memcpy(m->ends, from->node.data, 2 * m->n * sizeof *m->ends);
     if (m->time)
         memcpy(m->time, from->time.data, m->n * sizeof *m->time);

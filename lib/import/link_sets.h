@@ -21,7 +21,7 @@ struct link_edge_sets {
 struct link_members {
     uint32_t *ends; /* (2 n) heads and tails */
     int64_t *time;  /* (n) as i64 or f64; NULL: none */
-    uint64_t *id;   /* (n) their edges, as link_edge_sets has them */
+    uint64_t *id;   /* (n) their edges, as link_edge_sets has them; NULL: links of a file */
     uint64_t n;
 };
 
@@ -32,8 +32,7 @@ struct link_sets {
     enum gnn_dtype time;            /* of links: I64, F64 or 0 */
     bool symmetric;
     uint64_t pairs; /* at random */
-    /* Files list links, of which `absent` are no edges, and `unlisted` edges of the type are none.
-     */
+    /* Links of files that are no edges, and edges of the type that are no links of files. */
     bool listed;
     uint64_t absent[GNN_LINK_SETS], unlisted;
     struct link_members set[GNN_LINK_SETS];

@@ -361,7 +361,7 @@ static int declare_set(struct writing *k, struct tensors *all, uint32_t i, struc
     if (time_of(k, i) &&
         declare_tensor(k, all, t, time_of(k, i), shape, e, "split/%s/%s/time", split, name))
         return e->code;
-    if (i < GNN_LINK_SETS && declare_link_fields(k, all, i, shape[0], e))
+    if (members_of(k, i)->id && declare_link_fields(k, all, i, shape[0], e))
         return e->code;
     t.what = LINKS_ORDER;
     return k->s->nparts > 1
@@ -468,10 +468,9 @@ static int make_meta(struct writing *k, struct gnn_meta *m, const char *path,
     for (uint32_t i = 0; i < WRITTEN_SETS && !e->code; i++)
         if (members_of(k, i)->n &&
             !gnn_schema_add_links(&m->schema, split_of(k, i), gnn_link_set_name[i % GNN_LINK_SETS],
-                                  k->x->edges[0].etype, time_of(k, i), members_of(k, i)->n, e) &&
-            i < GNN_LINK_SETS)
+                                  k->x->edges[0].etype, time_of(k, i), members_of(k, i)->n, e))
             m->schema.set[m->schema.nsets - 1].fields =
-                m->schema.etype[k->x->edges[0].etype].nfields > 0;
+                members_of(k, i)->id && m->schema.etype[k->x->edges[0].etype].nfields > 0;
     return e->code ? e->code : gnn_meta_add_provenance(m, provenance, e);
 }
 

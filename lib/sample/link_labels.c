@@ -71,8 +71,8 @@ int gnn_link_labels_of_set(struct link_labels *l, struct link_list *x, uint32_t 
     void *rows = NULL;
     if (!f)
         return gnn_fail(e, GNN_E_USAGE,
-                        "%s: links of set '%s' have times, and no field '%s' (--target): split the "
-                        "links again, which an earlier version has done, or name another field",
+                        "%s: links of set '%s' have times, and no field '%s' (--target), as those "
+                        "of files and of earlier versions: gnn-import --split-links by shares",
                         s->path, m->set, field_of(l->edges, l->links)->name);
     if (gnn_buf_reserve(&x->label, x->n, sizeof(float), "labels of links", e) ||
         gnn_store_link_field(s, set, f, &rows, e))
