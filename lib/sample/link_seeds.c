@@ -120,21 +120,20 @@ static void find_input(const struct making *k)
     const struct gnn_sampling *m = &q->s->meta.sampling;
     const struct gnn_batch *b = k->d->b;
     const uint64_t first = b->step * m->batch_size;
+    const uint64_t n = k->b.all;
     struct gnn_perm order;
     uint32_t key[2];
-    const bool shuffle = m->shuffle && !b->split;
-    if (shuffle) {
-        gnn_rng_key(m->seed, (uint32_t)b->epoch, 0, 0,
-                    gnn_rng_tag(GNN_RNG_ORDER, q->base.tag[0], 0), key);
-        gnn_perm_init(&order, m->split_seeds[0], key);
+    if (!m->shuffle || b->split) {
+        for (uint64_t i = 0; i < n; i++)
+            k->input[i] = first + i;
+        return;
     }
-    const uint64_t n = k->b.all;
+    gnn_rng_key(m->seed, (uint32_t)b->epoch, 0, 0, gnn_rng_tag(GNN_RNG_ORDER, q->base.tag[0], 0),
+                key);
+    gnn_perm_init(&order, m->split_seeds[0], key);
     for (uint64_t i = 0; i < n; i += GNN_PERM_MANY) {
         const uint32_t many = n - i < GNN_PERM_MANY ? (uint32_t)(n - i) : GNN_PERM_MANY;
-        for (uint32_t j = 0; !shuffle && j < many; j++)
-            k->input[i + j] = first + i + j;
-        if (shuffle)
-            gnn_perm_many(&order, first + i, many, k->input + i);
+        gnn_perm_many(&order, first + i, many, k->input + i);
     }
 }
 

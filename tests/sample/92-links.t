@@ -173,12 +173,12 @@ perl -e 'print "id,time\n"; print "$_,", $_ < 3 ? 0 : $_, "\n" for 0 .. 199' >si
 perl -e 'srand 4; print "source,target,time\n"; print int rand 200, ",", int rand 200, ",", 150 + int rand 60, "\n" for 1 .. 600' >late.csv
 gnn-import -q --directed --nodes since.csv -o late late.csv
 gnn-partition -q -k 3 --method random -o latep late
-perl -e 'srand 6; print int rand 3, " ", int rand 3, " ", int rand 200, "\n" for 1 .. 300' >then
+perl -e 'srand 6; print int rand 3, " ", int rand 3, " ", int rand 200, "\n" for 1 .. 300' >asked.then
 for how in 'binary:2' 'binary:1 --negative-end both' 'triplet:3 --negative-end head --strict' 'joint:4:5 --strict' 'in-batch:3' 'triplet:2 --negative-weight degree --strict'; do
-    case $how in *weight*) set -- --split edges ;; *) set -- --seeds then ;; esac
+    case $how in *weight*) set -- --split edges ;; *) set -- --seeds asked.then ;; esac
     # shellcheck disable=SC2086
     smp late $homo -f 3 --time-rule le "$@" --negatives $how -b 40 -o there
-    check "negatives are there at the time of their link: $how" links check late there then
+    check "negatives are there at the time of their link: $how" links check late there asked.then
     check "gnn-inspect --verify --against draws them again: $how" gnn-inspect --verify there --against late
     # shellcheck disable=SC2086
     smp latep $homo -f 3 --time-rule le "$@" --original-ids --negatives $how -b 40 -o parts -j 3
@@ -194,7 +194,7 @@ for how in tail both; do
 done
 printf '0 1 -1\n' >before
 refuses 3 "no negative for link 0-1: no node 'node' is there at its time" 'a time before all nodes' gnn-sample late $homo -f 1 --time-rule le --seeds before --negatives binary:1 -o x
-refuses 2 'cannot be used with --negative-end both' 'strict pairs of nodes with times' gnn-sample late $homo -f 1 --time-rule le --seeds then --negatives binary:1 --strict --negative-end both -o x
+refuses 2 'cannot be used with --negative-end both' 'strict pairs of nodes with times' gnn-sample late $homo -f 1 --time-rule le --seeds asked.then --negatives binary:1 --strict --negative-end both -o x
 refuses 2 'drawn uniformly' 'weights of pairs that are no edges' gnn-sample few $homo -f 1 --negatives binary:1 --negative-end both --strict --negative-weight degree -o x
 refuses 2 'expected 0.25, 0.5, 0.75 or 1' 'another power' gnn-sample few $homo -f 1 --negatives binary:1 --negative-weight degree:0.7 -o x
 refuses 2 "no field 'importnce' with weights of negatives" 'a field that is not there' gnn-sample weighed $homo -f 1 --negatives binary:1 --negative-weight importnce -o x
