@@ -8,10 +8,9 @@
 
 #include "formats/text.h"
 #include "kernels/pick.h"
-#include "lib/import/read/array.h"
 #include "lib/import/seed_names.h"
 
-enum { PIECE = 1 << 20, ROWS = 1 << 16, SHOWN = 80, HEAD = 0, TAIL = 1 };
+enum { SHOWN = 80, HEAD = 0, TAIL = 1 };
 
 struct reading {
     struct gnn_link_text *x;
@@ -226,69 +225,25 @@ static int take_row(const struct reading *r, const int64_t *row)
     return 0;
 }
 
-static int take_array(struct gnn_link_text *x, struct gnn_array *a, struct gnn_err *e)
+static int fail_array_width(const struct gnn_link_text *x, uint64_t width, struct gnn_err *e)
 {
-    struct reading r = {.x = x, .what = "row", .line = 1, .e = e};
-    const uint64_t width = a->width, rows = ROWS / (width ? width : 1) + 1;
-    choose_rows(x, x->rows == GNN_LINK_PAIRS ? 2 : (uint32_t)width);
+    return gnn_fail(e, GNN_E_INPUT, "%s: rows of %" PRIu64 ": expected %s", x->name, width,
+                    x->rows == GNN_LINK_TAILS ? "tails"
+                    : x->times                ? "a head, a tail and a time"
+                                              : "a head and a tail");
+}
+
+int gnn_link_text_rows(struct gnn_link_text *x, const int64_t *row, uint64_t n, uint64_t width,
+                       struct gnn_err *e)
+{
+    struct reading r = {.x = x, .what = "row", .line = x->n + 1, .e = e};
+    if (!x->width)
+        choose_rows(x, x->rows == GNN_LINK_PAIRS ? 2 : (uint32_t)width);
     if (!width || width != x->width + (x->times != 0))
-        return gnn_fail(e, GNN_E_INPUT, "%s: rows of %" PRIu64 ": expected %s", x->name, width,
-                        x->rows == GNN_LINK_TAILS ? "tails"
-                        : x->times                ? "a head, a tail and a time"
-                                                  : "a head and a tail");
-    int64_t *row = gnn_alloc(rows * width, sizeof *row, "links", e);
-    for (uint64_t got = 1; row && got && !e->code;) {
-        if (gnn_array_read(a, GNN_I64, row, rows, &got, e) || make_space(&r, x->n + got))
-            break;
-        for (uint64_t i = 0; i < got && !take_row(&r, row + i * width); i++, r.line++)
-            x->n++;
-    }
-    gnn_free(row);
-    return e->code;
-}
-
-static int read_array(struct gnn_link_text *x, struct gnn_input *in, struct gnn_err *e)
-{
-    struct gnn_array a = {0};
-    if (!find_names(x, e) && !gnn_array_open(&a, in, 0, e))
-        (void)!take_array(x, &a, e);
-    gnn_array_close(&a);
-    return e->code;
-}
-
-static int read_text(struct gnn_link_text *x, struct gnn_reader *from, struct gnn_err *e)
-{
-    struct gnn_buf text = {0};
-    uint64_t n = 0;
-    for (uint64_t got = 1; got && !e->code; n += got) {
-        got = 0;
-        if (!gnn_buf_reserve(&text, n + PIECE + 1, 1, "links", e))
-            (void)!gnn_reader_read(from, (char *)text.data + n, PIECE, &got, e);
-    }
-    if (!e->code && n && ((char *)text.data)[n - 1] != '\n')
-        ((char *)text.data)[n++] = '\n';
-    if (!e->code)
-        (void)!gnn_link_text_read(x, text.data, n, e);
-    gnn_buf_release(&text);
-    return e->code;
-}
-
-int gnn_link_text_open(struct gnn_link_text *x, struct gnn_err *e)
-{
-    struct gnn_input *in = NULL;
-    struct gnn_reader *r = NULL;
-    const uint8_t *p = NULL;
-    size_t n = 0;
-    if (!gnn_input_open(&in, &x->name, 1, e) && !gnn_input_lone(in, "a file of links", e) &&
-        !gnn_reader_open(&r, in, 0, e) && !gnn_reader_peek(r, &p, &n, e)) {
-        if (n >= GNN_NPY_PREFIX && gnn_npy_header_bytes(p))
-            (void)!read_array(x, in, e);
-        else
-            (void)!read_text(x, r, e);
-    }
-    gnn_reader_free(r);
-    gnn_input_free(in);
-    if (!e->code && !x->n)
-        return gnn_fail(e, GNN_E_INPUT, "%s: no links in it", x->name);
+        return fail_array_width(x, width, e);
+    if (find_names(x, e) || make_space(&r, x->n + n))
+        return e->code;
+    for (uint64_t i = 0; i < n && !take_row(&r, row + i * width); i++, r.line++)
+        x->n++;
     return e->code;
 }

@@ -39,7 +39,11 @@ struct gnn_link_text {
  * GNN_E_INPUT "NAME: line N: ...". x is to be released in any case. */
 int gnn_link_text_read(struct gnn_link_text *x, const char *text, uint64_t n,
                        struct gnn_err *e) GNN_MUST_USE;
-/* As gnn_link_text_read, of the file x->name: text or .npy, each compressed or not. */
+/* Likewise, n rows of an array of integers, row[n * width]. GNN_E_INPUT "NAME: row N: ...". */
+int gnn_link_text_rows(struct gnn_link_text *x, const int64_t *row, uint64_t n, uint64_t width,
+                       struct gnn_err *e) GNN_MUST_USE;
+/* As gnn_link_text_read, of the file x->name: text or .npy, each compressed or not
+ * (link_file.c). */
 int gnn_link_text_open(struct gnn_link_text *x, struct gnn_err *e) GNN_MUST_USE;
 /* The line of row i, from 1; in an array, its number. */
 uint64_t gnn_link_text_line(const struct gnn_link_text *x, uint64_t i);
