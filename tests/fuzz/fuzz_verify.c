@@ -43,9 +43,9 @@ static struct stream {
     {{BLOCKS, .induced = true, .disjoint = true, .original_ids = true}},
     {{WALKS, .walks = {4, .per_seed = 2, .p = 1, .q = 1, .restart = 0.25}, .original_ids = true}},
     {{WALKS, .walks = {4, .per_seed = 2, .p = 0.5, .q = 2}}, .eval = "valid"},
-    {{LINKS("a/to/a", "binary:1.5", .strict = true), .time_rule = GNN_PICK_UNTIL,
-      .original_ids = true}},
+    {{LINKS("a/to/a", "binary:1.5"), .time_rule = GNN_PICK_UNTIL, .original_ids = true}},
     {{LINKS("a/to/a", "triplet:2", .end = GNN_NEGATIVE_BOTH), .disjoint = true}},
+    {{LINKS("a/to/a", "joint:2:3", .strict = true), .original_ids = true}},
 };
 enum { STREAMS = sizeof streams / sizeof *streams };
 static struct gnn_store store;

@@ -118,7 +118,7 @@ def check(split, base, key, shares, supervision="0"):
     assert (messages == np.stack([head, tail], 1)[keep]).all(), "messages"
     for name, values in g.edges(key)[2].items():
         assert (values == fields[name][keep]).all(), "field " + name
-    rev = gnb.reverse_key(b.schema["edge_types"], key)
+    rev = gnb.promised.reverse_key(b.schema["edge_types"], key)
     if rev:
         rh, rt, rf = b.edges(rev)
         if by_time:
@@ -168,7 +168,7 @@ def given(split, base, key, *files):
     keep = np.array([tuple(x) not in outside for x in edges.tolist()])
     left = np.column_stack([*g.edges(key)[:2], g.edges(key)[2][order] if order else np.zeros(g.etype(key)["count"])])
     assert np.array_equal(left, edges[keep]), "the edges that are left"
-    rev = gnb.reverse_key(b.schema["edge_types"], key)
+    rev = gnb.promised.reverse_key(b.schema["edge_types"], key)
     if rev:
         back = np.stack(b.edges(rev)[:2], 1)
         keep = np.array([(v, u, 0.0) not in outside for u, v in back.tolist()])

@@ -35,7 +35,7 @@ def both_ways(header, graph):
     """The edge types with links, and with the reverses of links."""
     key = header["sampling"]["links"]["type"]
     src, _, dst = key.split("/")
-    back = gnb.reverse_key(graph.types.values(), key)
+    back = gnb.promised.reverse_key(graph.types.values(), key)
     return key, [back] * bool(back) + [key] * (src == dst)
 
 
@@ -184,7 +184,7 @@ def set_links(store, to, what):
         own = {r[1] for r in parts[p]["split/links/test"].tolist()}
         one = next(r for r in edges if r not in listed and r[::-1] not in listed and r[0] != r[1] and r[1] in own)
     roundtrip.copy(store, to, *("%d/split/links/test=%d=%d" % (p, i, v) for i, v in enumerate(one)))
-    back = edges if src == dst else edges_of(parts, gnb.reverse_key(header["schema"]["edge_types"], key))
+    back = edges if src == dst else edges_of(parts, gnb.promised.reverse_key(header["schema"]["edge_types"], key))
     print(edges.count(one) + back.count(one[::-1]))
 
 

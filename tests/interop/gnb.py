@@ -113,18 +113,6 @@ def read_store(path):
     return header, promised.with_base(must, read_store, path, header, parts)
 
 
-def reverse_key(edge_types, key):
-    """The edge type with the reverses of another's edges, of a schema's: the one that says so, or whose name does; or None."""
-    of = {"%(src)s/%(rel)s/%(dst)s" % t: t for t in edge_types}
-    said = {k: t["reverse_of"] for k, t in of.items() if "reverse_of" in t}
-    said.update({v: k for k, v in said.items()})
-    if key in said:
-        return said[key]
-    src, rel, dst = (of[key][k] for k in ("src", "rel", "dst"))
-    names = ["rev_" + rel] + [rel[4:]] * rel.startswith("rev_")
-    return next((k for k in ("%s/%s/%s" % (dst, n, src) for n in names) if k in of and k not in said), None)
-
-
 def write_frame(f, kind, seq, tensors, align, major=1):
     """Returns the frame's bytes and sum."""
     table, payload = b"", b""

@@ -151,7 +151,7 @@ done
 refusing=gnn-sample
 refuses 2 "no field 'v'" 'a field that is not there' smp --seed-weight v -o bad g
 seq 500 599 >last
-refuses 3 'weight -1 of seed' 'a negative weight' smp --seed-weight node_bad --seeds last -o bad g
+refuses 3 'weight -1 of node' 'a negative weight' smp --seed-weight node_bad --seeds last -o bad g
 refuses 3 'add up to 0' 'weights that are all 0' smp --seed-weight node_none -o bad g
 refuses 2 'no classes to balance' 'classes of a regression' smp --seed-balance -o bad r
 refuses 2 'exclude each other' 'both ways to draw' smp --seed-balance --seed-weight node_w -o bad g

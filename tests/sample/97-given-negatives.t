@@ -57,7 +57,7 @@ while read -r g type kind of; do
     cp err said
     check "and says so" grep -q 'negatives of evaluated sets are those given in the store (--eval-negatives given)' said
     check "and so does gnn-predict, with the same result" sh -c "
-        gnn-predict -n --split test --store one-$g$kind m-$g$kind.m 2>&1 | sed -n 's/.*test: \([a-z-]* [0-9.]*\),.*/\1/p' >last
+        gnn-predict -n --split test --store one-$g$kind m-$g$kind.m 2>&1 | sed -n 's/.*test: \([a-z-]* [0-9.]*\)[, ].*/\1/p' >last
         test -s last && grep -q \"best epoch.* test \$(cat last)\" said"
 done <<'END'
 s node/to/node p pairs
@@ -114,7 +114,7 @@ check "nothing is left of these" sh -c '! ls x* 2>/dev/null'
 refusing=gnn-sample
 refuses 2 "set 'train' has no given negatives (gnn-import --negatives" 'given negatives of training' \
     gnn-sample one-sp -f 2 --links node/to/node --negatives given -o z
-refuses 2 'binary:A, A above 0, triplet:K, K a whole number, of at most 65536, or given' 'other words' \
+refuses 2 'binary:A, A above 0, or triplet:K, .*, or given' 'other words' \
     gnn-sample one-sp -f 2 --links node/to/node --negatives some -o z
 import --split-links node/to/node=valid=s.valid,test=s.test --negatives valid=s.valid.pairs,test=s.test.tails -o mixed s
 refuses 2 'have given negatives of different kinds' 'sets of two kinds' \

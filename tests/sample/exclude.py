@@ -61,7 +61,7 @@ def excluded(header, graph, batch):
         back = {(v, u, w) for u, v, w in links}
         if src == dst:
             out[rule["type"]] |= back
-        rev = gnb.reverse_key(graph.types.values(), rule["type"])
+        rev = gnb.promised.reverse_key(graph.types.values(), rule["type"])
         if rev:
             out[rev] |= back
     return out

@@ -16,9 +16,10 @@ with open("rated.csv", "w") as f, open("x.csv", "w") as x:
     for v in range(300):
         print(f"{v % 2},{v % 3 == 0:d},{v % 3 == 1:d}", file=x)
 PY
-gnn-import -q --no-provenance --directed --features x.csv -o G rated.csv
+gnn-import -q --no-provenance --directed --features x.csv -o R rated.csv
+gnn-import -q --no-provenance --directed --features x.csv --columns source=source,target=target,rating=rating,kind=kind,grade=grade -o G rated.csv
 gnn-import -q --no-provenance --split-links node/to/node=80/10/10 -o C G
-gnn-import -q --no-provenance --split-links node/to/node=time:70/15/15 -o T G
+gnn-import -q --no-provenance --split-links node/to/node=time:70/15/15 -o T R
 gnn-partition -q --no-provenance -k 4 --method random -o C4 C
 gnn-partition -q --no-provenance -k 1 -o C1 C4
 for s in C T C4 C1; do check "gnn-inspect --verify accepts sets with fields: $s" gnn-inspect --verify $s; done
@@ -82,7 +83,7 @@ for d in dot cosine mlp concat; do
     check "two classes are learned by decoder $d" gnn-train -q --store C --links node/to/node --target 'rating>0' --decoder $d $learn --epochs 1 -o x
 done
 check "links are told from negatives by decoder concat" gnn-train -q --store C --links node/to/node --decoder concat $learn --epochs 1 -o x
-check "--task links splits, and learns labels" gnn-train -q --store G --task links --target kind $learn --epochs 1 -o whole
+check "a split is made where links are to be told apart by labels" gnn-train -q --store G --task links --target kind $learn --epochs 1 -o whole
 check "labels are learned with times" gnn-train -q --store T --links node/to/node --time-rule lt --target kind $learn --epochs 1 -o x
 
 # Predictions: what was measured, and of pairs.
