@@ -5,8 +5,8 @@
 
 #include "lib/base/mem.h"
 #include "lib/base/plural.h"
+#include "lib/import/link_given.h"
 #include "lib/import/link_sets.h"
-#include "lib/import/link_text.h"
 
 static int fail_text(const char *text, struct gnn_err *e)
 {
@@ -68,16 +68,10 @@ static int check_number(const struct link_sets *x, uint32_t set, const struct gn
 
 static int read_file(struct link_sets *x, uint32_t set, const char *file, struct gnn_err *e)
 {
-    const struct gnn_view *v = x->view;
-    const struct gnn_etype *t = &v->store->meta.schema.etype[x->edges[0].etype];
-    struct gnn_link_text from = {.store = v->store,
-                                 .name = file,
-                                 .ntype = {t->src, t->dst},
-                                 .to_store = {v->to_store[t->src], v->to_store[t->dst]},
-                                 .to_orig = {v->to_orig[t->src], v->to_orig[t->dst]},
-                                 .numbers = GNN_LINK_IDS,
-                                 .rows = GNN_LINK_EITHER,
-                                 .untimed = "negatives have the times of their links"};
+    struct gnn_link_text from = gnn_link_text_of(x->view, x->edges[0].etype);
+    from.name = file;
+    from.rows = GNN_LINK_EITHER;
+    from.untimed = "negatives have the times of their links";
     if (!gnn_link_text_open(&from, e) &&
         !(from.rows == GNN_LINK_PAIRS ? copy_pairs(&x->given[set], &from, e)
                                       : make_pairs(x, set, &from, e)))

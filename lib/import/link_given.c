@@ -85,14 +85,9 @@ int gnn_link_given_read(struct link_given *g, const char *option, const char *te
                         const struct gnn_view *v, uint32_t etype, enum gnn_dtype order,
                         enum gnn_dtype times, struct gnn_err *e)
 {
-    const struct gnn_etype *t = &v->store->meta.schema.etype[etype];
-    const struct gnn_link_text x = {.store = v->store,
-                                    .ntype = {t->src, t->dst},
-                                    .to_store = {v->to_store[t->src], v->to_store[t->dst]},
-                                    .to_orig = {v->to_orig[t->src], v->to_orig[t->dst]},
-                                    .numbers = GNN_LINK_IDS,
-                                    .times = times,
-                                    .untimed = "edges of the type have no times"};
+    struct gnn_link_text x = gnn_link_text_of(v, etype);
+    x.times = times;
+    x.untimed = "edges of the type have no times";
     g->text = option;
     if (parse_files(g, text, e))
         return e->code;
