@@ -81,6 +81,16 @@ static int read_set(struct link_given *g, uint32_t set, struct gnn_link_text x,
     return 0;
 }
 
+struct gnn_link_text gnn_link_text_of(const struct gnn_view *v, uint32_t etype)
+{
+    const struct gnn_etype *t = &v->store->meta.schema.etype[etype];
+    return (struct gnn_link_text){.store = v->store,
+                                  .ntype = {t->src, t->dst},
+                                  .to_store = {v->to_store[t->src], v->to_store[t->dst]},
+                                  .to_orig = {v->to_orig[t->src], v->to_orig[t->dst]},
+                                  .numbers = GNN_LINK_IDS};
+}
+
 int gnn_link_given_read(struct link_given *g, const char *option, const char *text,
                         const struct gnn_view *v, uint32_t etype, enum gnn_dtype order,
                         enum gnn_dtype times, struct gnn_err *e)

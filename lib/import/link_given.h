@@ -25,16 +25,7 @@ struct link_given {
 };
 
 /* A file of links of an edge type, by ids of the data set, before it is read. */
-static inline struct gnn_link_text gnn_link_text_of(const struct gnn_view *v, uint32_t etype)
-{
-    const struct gnn_etype *t = &v->store->meta.schema.etype[etype];
-    const struct gnn_link_text x = {.store = v->store,
-                                    .ntype = {t->src, t->dst},
-                                    .to_store = {v->to_store[t->src], v->to_store[t->dst]},
-                                    .to_orig = {v->to_orig[t->src], v->to_orig[t->dst]},
-                                    .numbers = GNN_LINK_IDS};
-    return x;
-}
+struct gnn_link_text gnn_link_text_of(const struct gnn_view *v, uint32_t etype);
 /* Whether the text after "S/R/D=" names files. */
 bool gnn_link_given_is(const char *text);
 /* Reads the files, "train=FILE,valid=FILE,test=FILE" of those that there are: of heads and tails of
