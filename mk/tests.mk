@@ -31,7 +31,7 @@ $(B)/tests/bits/bare: $(B)/tests/bits/bare.o $(B)/libgnn.a
 
 unit: $(UNIT:%=$(B)/tests/unit/%) $(addprefix $(B)/tests/bits/,probe bare)
 unit: $(EMU:%=$(B)/tests/emu/%) $(addprefix $(B)/emu/bin/,gnn-sample gnn-gather gnn-train gnn-predict) $(GPU_TEST:%=$(B)/emu/tests/gpu/%)
-unit: $(WATCHED) ## build the unit tests
+unit: ## build the unit tests
 
 # Unit tests are TAP programs, the rest are TAP shell scripts named NN-what.t; a test finds the programs in $$GNN_BIN.
 # Tiers: `make check` runs a choice of each test's matrix, `make check-all` all of it (GNN_SWEEP=more), `make check-long` every single
@@ -41,13 +41,16 @@ unit: $(WATCHED) ## build the unit tests
 PLAIN     = $(addprefix tests/,bits/% lint/% man/% scripts/% faults/10-% faults/20-% faults/40-a% faults/50-% import/50-% import/60-% inspect/30-% \
             partition/60-% python/16-% ranks/20-% ranks/30-% ranks/32-% ranks/36-% ranks/38-% ranks/40-h% train/25-% train/50-% \
             device/57-c% device/67-% device/70-%)
-SCRIPTS   = $(filter-out tests/ranks-long/% tests/peers/% $(if $(SAN),$(PLAIN)),$(sort $(wildcard tests/*/*.t)))
+SCRIPTS   = $(filter-out tests/ranks-long/% tests/peers/% $(RARE) $(if $(SAN),$(PLAIN)),$(sort $(wildcard tests/*/*.t)))
+# What few changes concern is in the wider tiers, and among ALSO of .ci/run if its paths changed.
+RARE      = $(if $(GNN_SWEEP),,$(filter-out $(ALSO),$(shell sed -n 's/^\(tests[^ ]*\) .*/\1/p' $(wildcard .ci/rare) </dev/null)))
 LONGEST   = tests/faults/20-% tests/bits/% tests/man/40-% tests/full/% tests/rules/% tests/train/39-% tests/ranks/% tests/device/% tests/scripts/37-%
 ALL_TESTS = $(filter $(LONGEST),$(SCRIPTS)) $(addprefix $(B)/emu/tests/gpu/,check_kernels check_reduce $(if $(SAN),,check_train)) \
-            $(UNIT:%=$(B)/tests/unit/%) $(EMU:%=$(B)/tests/emu/%) $(filter %/test_races,$(WATCHED)) $(filter-out $(LONGEST),$(SCRIPTS))
+            $(UNIT:%=$(B)/tests/unit/%) $(EMU:%=$(B)/tests/emu/%) $(filter-out $(LONGEST),$(SCRIPTS))
 IN_TREE   = GNN_BIN=$(CURDIR)/$(B)/bin GNN_TOP=$(CURDIR) GNN_B=$(CURDIR)/$(B)
 RUN_TESTS = GNN_PATIENCE=$${GNN_PATIENCE:-$(if $(SAN),1800,600)} $(IN_TREE) GNN_SAN=$(GNN_SAN) GNN_SWEEP=$(GNN_SWEEP) sh tests/run.sh
-check: all unit replay $(B)/shim.so $(B)/fault-mpi.so ## run the tests (TESTS=... narrows them)
+WATCHING  = $(filter tests/device/67-%,$(wildcard $(or $(TESTS),$(ALL_TESTS))))
+check: all unit replay $(B)/shim.so $(B)/fault-mpi.so $(if $(WATCHING),$(WATCHED)) ## run the tests (TESTS=... narrows them)
 	$(Q)$(RUN_TESTS) $(or $(TESTS),$(ALL_TESTS))
 
 # What CI leaves out, too: hours.
@@ -61,7 +64,7 @@ check-all: ## everything that needs no other system: all of each test's matrix, 
 	$(Q)$(MAKE) -s check-threads $(TSAN)
 
 check-races: ## run all kernels with two blocks at once that see each other's writes after fences only (part of check-all)
-	$(Q)$(MAKE) -s check GNN_SWEEP=more TESTS='$(B)/watched/tests/emu/test_races tests/device/67-races.t'
+	$(Q)$(MAKE) -s check GNN_SWEEP=more TESTS=tests/device/67-races.t
 # Of those of devices, not what neither trains nor predicts.
 SUMMED = $(addprefix $(B)/emu/tests/gpu/,check_kernels check_reduce check_train) \
          $(filter-out $(addprefix tests/device/,1% 2% 3% 67-% 72-%),$(sort $(wildcard tests/device/*.t tests/full/*.t)))
@@ -80,19 +83,19 @@ check-peers: all ## compare samplers and models with PyG and DGL (PEERS=a python
 
 # Sanitizers: parts, readers of damaged files and a case of each program under ASan and UBSan (everything in check-all); what runs on
 # several threads under TSan, with one OpenMP thread, as the OpenMP run-time is not built for it.
-PARTS    = $(addprefix $(B)/emu/tests/gpu/,check_kernels check_reduce) $(UNIT:%=$(B)/tests/unit/%) $(EMU:%=$(B)/tests/emu/%) \
-           tests/fuzz/10-replay.t tests/import/30-corpus.t tests/threads/10-programs.t
-check-parts: all unit replay
+EMULATED = $(addprefix $(B)/emu/tests/gpu/,check_kernels check_reduce) $(EMU:%=$(B)/tests/emu/%)
+PARTS    = $(UNIT:%=$(B)/tests/unit/%) tests/fuzz/10-replay.t tests/import/30-corpus.t tests/threads/10-programs.t
+check-parts: all $(UNIT:%=$(B)/tests/unit/%) replay
 	$(Q)$(RUN_TESTS) $(PARTS)
+check-emulated: unit
+	$(Q)$(RUN_TESTS) $(EMULATED)
 THREADED = $(addprefix $(B)/tests/unit/,test_map test_swap test_store test_stream test_comm test_sample_remote)
 check-threads: all $(THREADED)
 	$(Q)OMP_THREAD_LIMIT=1 $(RUN_TESTS) $(THREADED) tests/threads/*.t
+check-san-parts check-san-emulated check-san-threads: check-san-%:
+	$(Q)$(MAKE) -s check-$* $(if $(filter threads,$*),$(TSAN),$(ASAN))
 check-san: ## run parts and a case of each program under sanitizers
-	$(Q)$(MAKE) -s check-parts $(ASAN)
-	$(Q)$(MAKE) -s check-threads $(TSAN)
-build-san: # most of what check-san builds, ahead of it
-	$(Q)$(MAKE) -s all unit replay $(ASAN)
-	$(Q)$(MAKE) -s all $(TSAN)
+	$(Q)for p in parts emulated threads; do $(MAKE) -s check-san-$$p || exit; done
 ASAN = SAN=address,undefined OPT=-O1 WERROR=1 GNN_SAN=address
 TSAN = SAN=thread OPT=-O1 GNN_SAN=thread
 
@@ -132,5 +135,5 @@ bench-build: all $(BENCH:%=$(B)/tests/bench/%)
 bench: bench-build ## measure rates beside the machine's limits (SCALE=0.1: a smaller graph)
 	$(Q)GNN_B=$(CURDIR)/$(B) sh scripts/bench.sh
 
-.PHONY: unit check check-all check-races check-sums check-peers check-parts check-threads check-san build-san check-long check-bare \
-    check-big check-arm check-ranks syntax bits bench bench-build
+.PHONY: unit check check-all check-races check-sums check-peers check-parts check-emulated check-threads check-san check-san-parts \
+    check-san-emulated check-san-threads check-long check-bare check-big check-arm check-ranks syntax bits bench bench-build

@@ -420,11 +420,16 @@ GNN_INLINE void target_row_raw(const struct gnn_attention *a, const struct span 
 
 /* ---- rows of blocks ---- */
 
+struct task;
+
+/* Rows of one kind. Each has a function of its own, as one of all kinds takes compilers minutes. */
+typedef void kind_rows(const struct task *t, const struct gnn_csr *k, uint64_t base, uint32_t from,
+                       uint32_t to);
+
 struct task {
     const struct gnn_attention *a;
     const struct gnn_attention_back *b;
-    void (*rows)(const struct task *t, const struct gnn_csr *k, uint64_t base, uint32_t from,
-                 uint32_t to);
+    kind_rows *rows;
     uint32_t first; /* row of the layer that arrays begin with */
     unsigned flags;
     bool acc;
@@ -440,59 +445,66 @@ GNN_INLINE struct span row_span(const struct task *t, const struct gnn_csr *k, u
              : (struct span){.self = row, .loops = loops, .end = loops && end};
 }
 
-GNN_SIMD static void forward_rows(const struct task *t, const struct gnn_csr *k, uint64_t base,
-                                  uint32_t from, uint32_t to)
+GNN_INLINE void forward_rows(const struct task *t, const struct gnn_csr *k, uint64_t base,
+                             uint32_t from, uint32_t to, enum gnn_attention_kind kind)
 {
     const struct gnn_attention *a = t->a;
     const size_t heads = a->heads, d = heads * a->channels;
     for (uint32_t i = from; i < to; i++) {
         const struct span s = row_span(t, k, base, i, t->flags & GNN_ATTENTION_LAST);
         const size_t row = i - t->first;
-        float *y = t->y + row * d, *m = t->m + row * heads, *z = t->z + row * heads;
-        if (a->kind == GNN_ATTENTION_ADD)
-            forward_row(a, GNN_ATTENTION_ADD, &s, row, t->flags, y, m, z);
-        else if (a->kind == GNN_ATTENTION_RAW)
-            forward_row(a, GNN_ATTENTION_RAW, &s, row, t->flags, y, m, z);
-        else if (a->kind == GNN_ATTENTION_V2)
-            forward_row(a, GNN_ATTENTION_V2, &s, row, t->flags, y, m, z);
-        else
-            forward_row(a, GNN_ATTENTION_DOT, &s, row, t->flags, y, m, z);
+        forward_row(a, kind, &s, row, t->flags, t->y + row * d, t->m + row * heads,
+                    t->z + row * heads);
     }
 }
 
-GNN_SIMD static void source_rows(const struct task *t, const struct gnn_csr *k, uint64_t base,
-                                 uint32_t from, uint32_t to)
+GNN_INLINE void source_rows(const struct task *t, const struct gnn_csr *k, uint64_t base,
+                            uint32_t from, uint32_t to, enum gnn_attention_kind kind)
 {
     for (uint32_t j = from; j < to; j++) {
         const struct span s = row_span(t, k, base, j, j < t->a->ndst);
         const size_t row = j - t->first;
-        if (t->a->kind == GNN_ATTENTION_ADD)
-            source_row(t->a, GNN_ATTENTION_ADD, &s, row, t->b, t->acc);
-        else if (t->a->kind == GNN_ATTENTION_RAW)
+        if (kind == GNN_ATTENTION_RAW)
             source_row_raw(t->a, &s, row, t->b, t->acc);
-        else if (t->a->kind == GNN_ATTENTION_V2)
+        else if (kind == GNN_ATTENTION_V2)
             source_row_v2(t->a, &s, row, t->b, t->acc);
         else
-            source_row(t->a, GNN_ATTENTION_DOT, &s, row, t->b, t->acc);
+            source_row(t->a, kind, &s, row, t->b, t->acc);
     }
 }
 
-GNN_SIMD static void target_rows(const struct task *t, const struct gnn_csr *k, uint64_t base,
-                                 uint32_t from, uint32_t to)
+GNN_INLINE void target_rows(const struct task *t, const struct gnn_csr *k, uint64_t base,
+                            uint32_t from, uint32_t to, enum gnn_attention_kind kind)
 {
     for (uint32_t i = from; i < to; i++) {
         const struct span s = row_span(t, k, base, i, true);
         const size_t row = i - t->first;
-        if (t->a->kind == GNN_ATTENTION_ADD)
+        if (kind == GNN_ATTENTION_ADD)
             target_row_add(t->a, &s, row, t->b, t->acc);
-        else if (t->a->kind == GNN_ATTENTION_RAW)
+        else if (kind == GNN_ATTENTION_RAW)
             target_row_raw(t->a, &s, row, t->b, t->acc);
-        else if (t->a->kind == GNN_ATTENTION_V2)
+        else if (kind == GNN_ATTENTION_V2)
             target_row_v2(t->a, &s, row, t->b, t->acc);
         else
             target_row_dot(t->a, &s, row, t->b, t->acc);
     }
 }
+
+#define OF_KIND(name, rows, kind)                                                                  \
+    GNN_SIMD static void name(const struct task *t, const struct gnn_csr *k, uint64_t base,        \
+                              uint32_t from, uint32_t to)                                          \
+    {                                                                                              \
+        rows(t, k, base, from, to, kind);                                                          \
+    }
+#define ALL_KINDS(name, rows)                                                                      \
+    OF_KIND(name##_add, rows, GNN_ATTENTION_ADD)                                                   \
+    OF_KIND(name##_raw, rows, GNN_ATTENTION_RAW)                                                   \
+    OF_KIND(name##_v2, rows, GNN_ATTENTION_V2)                                                     \
+    OF_KIND(name##_dot, rows, GNN_ATTENTION_DOT)                                                   \
+    static kind_rows *const name##_kinds[] = {name##_add, name##_raw, name##_v2, name##_dot};
+ALL_KINDS(forward, forward_rows)
+ALL_KINDS(source, source_rows)
+ALL_KINDS(target, target_rows)
 
 static void run_piece(const struct task *t, const struct gnn_csr *k, uint64_t base, uint32_t from,
                       uint32_t to)
@@ -528,15 +540,21 @@ static void run_rows(const struct task *t, const struct gnn_csr *block, size_t n
 void gnn_attention_rows(const struct gnn_attention *a, const struct gnn_csr *block, size_t nblocks,
                         uint32_t from, uint32_t to, unsigned flags, float *y, float *m, float *z)
 {
-    const struct task t = {
-        .a = a, .rows = forward_rows, .first = from, .flags = flags, .y = y, .m = m, .z = z};
+    const struct task t = {.a = a,
+                           .rows = forward_kinds[a->kind],
+                           .first = from,
+                           .flags = flags,
+                           .y = y,
+                           .m = m,
+                           .z = z};
     run_rows(&t, block, nblocks, from, to);
 }
 
 void gnn_attention_sources(const struct gnn_attention *a, const struct gnn_csr *back, uint32_t from,
                            uint32_t to, const struct gnn_attention_back *g, bool acc)
 {
-    const struct task t = {.a = a, .b = g, .rows = source_rows, .first = from, .acc = acc};
+    const struct task t = {
+        .a = a, .b = g, .rows = source_kinds[a->kind], .first = from, .acc = acc};
     run_rows(&t, back, 1, from, to);
 }
 
@@ -544,6 +562,7 @@ void gnn_attention_targets(const struct gnn_attention *a, const struct gnn_csr *
                            size_t nblocks, uint32_t from, uint32_t to,
                            const struct gnn_attention_back *g, bool acc)
 {
-    const struct task t = {.a = a, .b = g, .rows = target_rows, .first = from, .acc = acc};
+    const struct task t = {
+        .a = a, .b = g, .rows = target_kinds[a->kind], .first = from, .acc = acc};
     run_rows(&t, block, nblocks, from, to);
 }

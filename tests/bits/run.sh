@@ -267,7 +267,7 @@ write_list() {
 unset MAKEFLAGS MFLAGS MAKELEVEL MAKEOVERRIDES GNN_DEBUG_SYNC GNN_DEBUG_TIME GNN_NCCL GNN_MPI OMP_THREAD_LIMIT OMP_WAIT_POLICY OMP_SCHEDULE OMP_DYNAMIC
 export OMP_NUM_THREADS=1 GOMP_SPINCOUNT=1000 ONEDNN_MAX_CPU_ISA=AVX2 DNNL_MAX_CPU_ISA=AVX2
 export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_rmaps_base_oversubscribe=1 OMPI_MCA_hwloc_base_binding_policy=none
-export OMPI_MCA_btl_vader_single_copy_mechanism=none
+export OMPI_MCA_btl_vader_single_copy_mechanism=none OMPI_MCA_mpi_yield_when_idle=1 OMPI_MCA_pml=ob1 OMPI_MCA_btl=self,vader,tcp
 
 verb=${1-}
 case $verb in

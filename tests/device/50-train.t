@@ -5,7 +5,7 @@
 gnn-import -q -o s sbm:nodes=400,degree=7,features=12
 gnn-import -q -o h sbm:nodes=200,types=3
 gnn-partition -q -k 3 -o s3 s
-how="-f 4,3 -b 20"
+how="-f 4,3 -b 20" of=5
 trains "SAGE" s
 trains "SAGE with --frontier new, layer norm, residual connections and dropout" \
     s --frontier new --layer-norm --residual --dropout 0.4 --dropout-input 0.1
@@ -171,7 +171,7 @@ check "gnn-train learns six epochs on a device with checkpoints" "$emu/gnn-train
 check "gnn-train on a device writes the same model with and without checkpoints" cmp want.st c.st
 check "gnn-train --resume goes on from the last checkpoint on a device" "$emu/gnn-train" $long --checkpoint D --resume -o c.st
 check "gnn-train --resume on a device writes the same model as without interruption" cmp want.st c.st
-wide && stops='1 30 200' long="$long --epochs 40" || stops='1 30' long="$long --epochs 20"
+wide && stops='1 30 200' long="$long --epochs 40" || stops='1 30' long="$long --epochs 12"
 steps() { test "0$(grep -c '"event": *"step"' m.json 2>/dev/null)" -ge "$1"; } # at first there is no file
 for k in $stops; do
     rm -rf D m.json
@@ -193,7 +193,9 @@ alike() { # two arrays of floats, to 1e-5
     [ -s fa ] && paste fa fb | awk '{ d = $1 - $2; if (d > 1e-5 || d < -1e-5 || NF != 2) bad = 1 } END { exit bad }'
 }
 gnn-import -q -o l sbm:nodes=1500,degree=4,features=64
+turns=0
 for g in s s3 h l; do
+    turn 3 || continue
     gnn-train -q --store $g $how --hidden 8 --epochs 1 --keep last --eval none --lr 0.01 --dropout 0 --no-layer-norm -o m.st
     gnn-predict -q --output-kind probs -o cpu.npy $g m.st
     "$emu/gnn-predict" -q --device cuda --output-kind probs -o dev.npy $g m.st
@@ -247,7 +249,7 @@ sweep() { # NAME PROGRAM...: calls of the run-time that fail
         GNN_FAKE_FAIL=$k timeout 600 "$@" -o x 2>err
         rc=$?
         [ $rc -eq 4 ] && [ ! -e x ] && [ "$(grep -vc '^==[0-9]*==WARNING: ASan' err)" -eq 1 ] || { bad=$((bad + 1)); echo "# call $k: $rc"; sed 's/^/# /' err; }
-        k=$((k + calls / $(wide && echo 30 || echo 10) + 1))
+        k=$((k + calls / $(wide && echo 30 || echo 6) + 1))
     done
     check "$_name ends with status 4 and one line on a device, whichever of $calls calls to it fails" test $bad -eq 0
 }

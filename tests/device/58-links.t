@@ -8,6 +8,7 @@ same "of links" 1 81 cuda --links node/to/node --negatives binary:1 --strict -f 
 same "of links of several types, with trees" 2 82 cuda:0,1 --links t0/up/t1 --negatives triplet:2 --disjoint -f 4,3 -b 50 -j 3 h
 for d in dot cosine mlp; do
     for s in s h; do
+        turn 5 || continue
         [ $s = s ] && links='--links node/to/node' || links='--links t0/up/t1'
         learn="$links --negatives binary:1 -f 4,3 -b 200 --decoder $d --hidden 8 --dropout 0 --lr 0.01 --no-provenance --epochs 2 --store $s"
         check "gnn-train learns from links on the CPU ($s, $d)" gnn-train -q $learn --metrics cpu.json -o cpu
@@ -25,7 +26,9 @@ assert len(a) == len(b) == 2 and all(abs(x - y) < 1e-4 * abs(x) for x, y in zip(
         done
     done
 done
+turns=0
 for how in 'bpr binary:1.5' 'bpr triplet:2' 'softmax triplet:3'; do
+    turn 2 || continue
     set -- $how
     learn="-q --store s --links node/to/node --loss $1 --negatives $2 -f 4,3 -b 200 --hidden 8 --dropout 0 --lr 0.01 --epochs 2"
     gnn-train $learn --metrics cpu.json -o x

@@ -3,6 +3,7 @@
 # groups of check_kernels those whose blocks have to do with each other; all of them in the wider tiers, and by `make check-races`.
 . "$GNN_TOP/tests/lib.sh"
 kernels=$GNN_B/watched/tests/gpu/check_kernels
+check "planted races between blocks are found" "$GNN_B/watched/tests/emu/test_races"
 if wide; then groups=$("$kernels" --groups); else groups="edges transpose label sample capacity"; fi
 for group in $groups; do
     check "kernels of the group $group give the same when two blocks run at once" env GNN_EMU_BLOCKS=2 "$kernels" 1 "$group"

@@ -16,10 +16,10 @@ again() {
     GNN_FAKE_SEED=7 "$emu/gnn-train" $1 --device cuda:1,0 -o b.st 2>>err && cmp a.st b.st >>err
 }
 # trains NAME GRAPH OPTIONS...: losses near those of the CPU, and the same bits in a second run; for sanitizers, it trains. One in three
-# calls from $turns=0 on, unless the tier is wider. $how: how batches are sampled; usual_epochs: 2 unless set
+# calls from $turns=0 on, or $of, unless the tier is wider. $how: how batches are sampled; usual_epochs: 2 unless set
 trains() {
     trained=
-    turn 3 || return 0
+    turn ${of-3} || return 0
     trained=1
     [ -n "${GNN_SAN-}" ] && _same='' || _same=' as the CPU does, with the same bits in two runs'
     _name="gnn-train ${how?} on devices learns $1$_same" _g=$2

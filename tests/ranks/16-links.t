@@ -6,10 +6,12 @@ streams() { for _r in $(seq 0 $(($2 - 1))); do echo "$1.$_r.gnb"; done; }
 gnn-import -q --no-provenance -o S sbm:nodes=900,degree=10,features=8 || { _not_ok "gnn-import makes the graph"; done_testing; }
 gnn-import -q --no-provenance --split-links node/to/node=80/10/10 -o C S
 for s in S C; do gnn-partition -q --no-provenance -k 4 --method random -o "$s"4 $s || _not_ok "gnn-partition makes 4 parts of $s"; done
-# same NAME STORE PARTS RANKS OPTIONS: what the ranks draw of PARTS is what one process draws of STORE
+# same NAME STORE PARTS RANKS OPTIONS: what the ranks draw of PARTS is what one process draws of STORE; one case in three, unless the tier
+# is wider
 same() {
     _case=$1 _s=$2 _p=$3 _k=$4
     shift 4
+    turn 3 || return 0
     rm -f one.gnb r.*.gnb
     check "gnn-sample in one process draws $_case" gnn-sample -q "$_s" --links node/to/node "$@" -o one.gnb
     check "gnn-sample on $_k ranks draws $_case" ranks "$_k" gnn-sample -q "$_p" --links node/to/node "$@" -o 'r.%r.gnb'
@@ -170,11 +172,12 @@ for p, q in zip(u, v):
     keys = [k for k in p if k not in ("rows",)]
     assert set(p) == set(q) and len(keys) > 1, (p, q)
     assert all(abs(p[k] - q[k]) <= 0.01 * abs(p[k]) for k in keys if isinstance(p[k], float)), (p, q)'
-learned=0
+learned=0 turns=0
 for more in '' '--decoder mlp --negatives binary:2 --strict --metric hits@20' '--decoder cosine --negatives triplet:4 --metric average-precision --batch-norm' \
     '--negatives triplet:5 --strict --metric recall@3' '--loss bpr --negatives binary:1.5' '--loss softmax --negatives joint:4:10 --strict' \
     '--loss softmax --negatives in-batch:5 --strict --eval-negatives triplet:4'; do
     learned=$((learned + 1))
+    turn 3 || continue
     check "gnn-train learns links in one process, $learned" gnn-train -q --store C $learn $more --metrics m1 -o one
     check "gnn-train learns links on 4 ranks, $learned" ranks 4 gnn-train -q --store C4 $learn $more --metrics m4 -o four
     check "gnn-train on 4 ranks has the losses and metrics of links of one process, $learned" /usr/bin/python3 -c "$compare"

@@ -47,12 +47,12 @@ check 'gnn-gather gives each rank a device of its own, which caches every row' t
 for cache in $(choice 'none 0.001 100 8k 0.3 1' 'none 8k'); do
     try 2 2 2 s4 '--fields x,y,degree' cuda "--cache $cache"
 done
-! turn 3 || try 4 4 4 s4 '' cuda '--cache 0.2'
-! turn 3 || try 4 4 2 s4 '--fields x,y,degree' cuda '--cache 0.2 --cache-policy shard --cache-order access'
-! turn 3 || try 4 2 2 h5 '--fields weight,x,y,degree' cuda '--cache 0.1 --cache-policy replicate --cache-order access'
-! turn 3 || try 2 4 4 h5 '--fields x,weight' cuda:0,1,2,3 '--cache 0.2 --cache-policy shard'
-! turn 3 || try 2 4 2 s4 '' cuda:0,2,1,3 '--cache 0.3 --cache-policy shard --cache-order s4.npy'
-! turn 3 || try 2 4 1 s4 '' cuda:3,1 '--cache 0.3'
+! turn 4 || try 4 4 4 s4 '' cuda '--cache 0.2'
+! turn 4 || try 4 4 2 s4 '--fields x,y,degree' cuda '--cache 0.2 --cache-policy shard --cache-order access'
+! turn 4 || try 4 2 2 h5 '--fields weight,x,y,degree' cuda '--cache 0.1 --cache-policy replicate --cache-order access'
+! turn 4 || try 2 4 4 h5 '--fields x,weight' cuda:0,1,2,3 '--cache 0.2 --cache-policy shard'
+! turn 4 || try 2 4 2 s4 '' cuda:0,2,1,3 '--cache 0.3 --cache-policy shard --cache-order s4.npy'
+! turn 4 || try 2 4 1 s4 '' cuda:3,1 '--cache 0.3'
 for policy in auto replicate shard; do
     more 4 4 4 s4 '' cuda "--cache 0.2 --cache-policy $policy"
     more 4 4 2 s4 '--fields x,y,degree' cuda "--cache 0.2 --cache-policy $policy --cache-order access"
@@ -62,11 +62,11 @@ for policy in auto replicate shard; do
     more 2 4 1 s4 '' cuda:3,1 "--cache 0.3 --cache-policy $policy"
 done
 for dtype in $(choice 'f16 bf16 f32' bf16); do
-    ! turn 3 || try 2 2 2 s4 "--dtype $dtype" cuda '--cache 0.3 --cache-policy shard'
-    ! turn 3 || try 4 2 1 h5 "--dtype $dtype --fields x,weight,degree" cuda '--cache 0.2'
+    ! turn 4 || try 2 2 2 s4 "--dtype $dtype" cuda '--cache 0.3 --cache-policy shard'
+    ! turn 4 || try 4 2 1 h5 "--dtype $dtype --fields x,weight,degree" cuda '--cache 0.2'
 done
-! turn 3 || try 4 1 1 s4 '--fields y' cuda ''
-! turn 3 || try 2 2 2 s4 '-z 3' cuda '--cache 0.5'
+! turn 4 || try 4 1 1 s4 '--fields y' cuda ''
+! turn 4 || try 2 2 2 s4 '-z 3' cuda '--cache 0.5'
 # Copies of others' rows that the host keeps as well.
 try 2 2 1 s4 '--fields x,y,degree --replicate 0.3 --cache-order halo' cuda '--cache 0.1'
 check 'gnn-gather --replicate finds rows among those that the host has replicated' test "$(figure replicated_rows 0)" -gt 0

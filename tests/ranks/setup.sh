@@ -8,6 +8,8 @@ if ! command -v mpirun >/dev/null 2>&1 || [ ! -e "$GNN_B/lib/gnn-tools/gnn-mpi.s
 fi
 export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_rmaps_base_oversubscribe=1 OMPI_MCA_hwloc_base_binding_policy=none
 export OMPI_MCA_btl_vader_single_copy_mechanism=none
+# Ranks share processors with other tests, and starting is most of what they do: nothing waits in a loop, and no other transport is looked for.
+export OMPI_MCA_mpi_yield_when_idle=1 OMPI_MCA_pml=ob1 OMPI_MCA_btl=self,vader,tcp
 export HWLOC_HIDE_ERRORS=2 # without /sys it explains itself to stderr
 # What killed ranks leave goes with the test's directory. So does the directory in which mpirun keeps its files: one
 # mpirun that ends removes what they share while another begins.

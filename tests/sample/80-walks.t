@@ -31,7 +31,7 @@ printf 'source,target,w\n' >few.csv
 perl -e 'srand 4; for my $v (0 .. 5) { for my $u (0 .. 5) { print "$u,$v,", int rand 7, "\n" if $u != $v && rand() < 0.6 } } print "0,6,1\n"' >>few.csv
 gnn-import -q --directed -o few few.csv
 seq 0 6 >seven
-wide && each=150000 || each=40000
+wide && each=150000 || each=15000
 [ -z "${GNN_SAN:-}" ] || each=15000
 for how in '' '--weight w' '--node2vec 0.5,2' '--node2vec 4,0.25' '--node2vec 0.2,8 --weight w' '--node2vec 1,3' '--restart 0.25' '--restart 0.6 --weight w'; do
     smp few --walk-length 3 --walks-per-seed $each -b 7 --seeds seven $how -o walked

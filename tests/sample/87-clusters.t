@@ -26,6 +26,7 @@ for kind, t in gnb.read_frames(sys.stdin.buffer):
 ' "$GNN_TOP/tests/interop" >set.${set#*:}
     done
     for how in '' --disjoint --no-shuffle; do
+        turn 2 || continue
         rm -f one many
         smp $store --clusters $many $how --epochs 3 --eval valid --edge-ids -o one
         check "gnn-sample --clusters $many $how joins partitions of $store" look $store one $many

@@ -20,6 +20,7 @@ for how in '' '--negatives binary:1' '--negatives binary:0.3 --negative-end head
     '--negatives binary:1 --induced' '--frontier new --negatives binary:1' '--labor --negatives binary:1'; do
     # shellcheck disable=SC2086
     for store in s h; do
+        turn 3 || continue
         [ $store = s ] && set -- $homo -f 4,3 || set -- $typed -f 4,3
         smp $store "$@" $how -b 64 -o one
         check "links of $store are those of the graph: $how" links check $store one
@@ -107,8 +108,10 @@ perl -e 'print "id,importance\n"; print "$_,", (0.5, 2, 0, 3.25, 1, 7)[$_], "\n"
 gnn-import -q --directed --nodes nodes.csv -o weighed few.csv
 gnn-partition -q -k 3 --method random -o weighedp weighed
 perl -e 'print "0 1\n4 2\n1 0\n3 2\n" x 10000' >many
+turns=0
 for weight in degree degree:0.75 degree:0.25 importance; do
     for how in tail head both 'tail --strict' 'head --strict'; do
+        turn 3 || continue
         # shellcheck disable=SC2086
         smp weighed $homo -f 1 --seeds many -b 4 --negatives triplet:$((draws / 10)) --negative-weight $weight --negative-end $how --steps 0:$draws -o drawn
         check "negatives have the law of their weights: $weight, $how" links law weighed drawn
@@ -139,6 +142,7 @@ done
 for how in joint:5 'joint:3:7 --strict' 'joint:4:2 --negative-end head --strict' 'joint:6:100 --negative-weight degree:0.75 --strict' 'joint:2:3 --disjoint' in-batch:4 'in-batch:9 --strict' \
     'in-batch:3 --negative-end head --strict --negative-weight degree'; do
     for store in s h; do
+        turn 3 || continue
         [ $store = s ] && set -- $homo -f 4,3 || set -- $typed -f 4,3
         # shellcheck disable=SC2086
         smp $store "$@" --negatives $how -b 37 -o by
@@ -239,6 +243,7 @@ status 1 "but not where positions are the ids" grep -q 'positions' said
 printf '1 2 x\n' >bad
 refuses 3 'bad: line 1: the time' 'a time that is none' gnn-sample t $homo -f 1 --seeds bad --time-rule lt -o x
 check "nothing is left of them" sh -c '! ls x* 2>/dev/null'
+smp h $typed -f 4,3 --negatives binary:1 -b 64 -o one
 check "gnn-inspect tells of links" sh -c "gnn-inspect one | grep -q -e '--links t0/up/t1 --negatives binary:1 --negative-end tail'"
 
 # The header tells links of a file from others, so that streams of different files are not put together.

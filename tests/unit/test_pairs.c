@@ -652,7 +652,7 @@ int main(void)
     if (getenv("GNN_SAN") && *getenv("GNN_SAN"))
         draws /= 16; /* whose instructions are slow; the law is that of other builds */
     else if (!tap_wide())
-        draws /= 4;
+        draws /= 10;
     for (unsigned kind = GNN_PICK_UNIFORM; kind <= GNN_PICK_LATEST; kind++)
         for (int weighted = 0; weighted < 2; weighted++)
             for (unsigned when = ANY; when < WHENS; when++)
