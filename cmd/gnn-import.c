@@ -81,6 +81,9 @@ static const struct opt opts[] = {
      "with --split-links: keep this share of the training links out of messages, and in set train "
      "alone",
      .min = 1e-6, .max = 0.999999},
+    {OPT_STR, 0, "messages", &links.messages, "SETS",
+     "with --split-links: sets whose links carry messages: train (the default), train,valid to test "
+     "with, or, of edges with times, train,valid,test"},
     {OPT_CHOICE, 0, "task", &task, "TASK", "task (default: auto, from the labels)",
      "auto|multiclass|binary|multilabel|regression"},
     {OPT_CHOICE, 0, "dtype", &dtype, "TYPE",
@@ -226,7 +229,7 @@ static void finish_opts(void)
 static void split_alone(int nargs)
 {
     if (!links.text) {
-        opt_refuse(OPTS(&links.supervision, &negatives), "requires --split-links");
+        opt_refuse(OPTS(&links.supervision, &links.messages, &negatives), "requires --split-links");
         return;
     }
     opt_refuse(OPTS(&format, &o.columns, &header, &ids, &comments, &o.edge_type, &map, &time_from,

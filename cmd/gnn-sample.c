@@ -261,6 +261,7 @@ int main(int argc, char **argv)
     if (o.seeds_name)
         tell_positions(store, &src->meta->sampling);
     sampling_opts_tell(c);
+    sampling_opts_tell_messages(&store->meta.schema, &src->meta->sampling);
     unused_tell(&src->meta->schema,
                 &(const struct unused_by){.sampling = &src->meta->sampling, .samples = true});
     device_tell_graph(&graph);

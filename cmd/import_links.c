@@ -54,12 +54,16 @@ static void tell_split(const struct gnn_schema *c, const struct gnn_link_split_s
         cli_info("split by %" PRIu64 " pair%s of nodes; %s", st->pairs, gnn_plural(st->pairs),
                  st->symmetric ? "edges go both ways, and a pair is one link"
                                : "each edge is a link");
-    if (st->listed && st->unlisted != st->messages)
+    if (st->listed && st->unlisted != st->kept[GNN_LINKS_TRAIN])
         cli_note("%" PRIu64 " edge%s no link of a file: %s messages, and %s in no set",
                  st->unlisted, st->unlisted == 1 ? " is" : "s are",
                  st->unlisted == 1 ? "it carries" : "they carry", st->unlisted == 1 ? "is" : "are");
     cli_info("%s: %" PRIu64 " of %" PRIu64 " edge%s carry messages",
              gnn_etype_key(c, st->etype, key, sizeof key), st->messages, all, gnn_plural(all));
+    for (int i = GNN_LINKS_TRAIN + 1; i < GNN_LINK_SETS; i++)
+        if (st->kept[i])
+            cli_info("of these, %" PRIu64 " %s set %s (--messages)", st->kept[i],
+                     st->kept[i] == 1 ? "is of" : "are of", gnn_link_set_name[i]);
     if (st->rev >= 0)
         cli_info("%s: %" PRIu64 " of %" PRIu64 " edge%s carry messages",
                  gnn_etype_key(c, (uint32_t)st->rev, key, sizeof key), st->rev_messages,

@@ -122,8 +122,9 @@ static void print_schema(const json_t *r)
         char name[512];
         snprintf(name, sizeof name, "%s/%s", text_of(x, "split"), text_of(x, "set"));
         const bool links = json_object_get(x, "links");
-        printf("  split  %-24s %12lld  of %s\n", name, whole_of(x, "count"),
-               text_of(x, links ? "links" : "node_type"));
+        printf("  split  %-24s %12lld  of %s%s\n", name, whole_of(x, "count"),
+               text_of(x, links ? "links" : "node_type"),
+               json_object_get(x, "messages") ? ", and carries messages" : "");
     }
     print_rest("split", splits);
     if (json_object_get(r, "classes"))

@@ -146,6 +146,8 @@ void predict_links(const struct gnn_model *m, struct gnn_source *src, const char
     const struct gnn_sampling *sampling = &src->meta->sampling;
     struct gnn_err e = {0};
     struct gnn_predict_links q;
+    if (feed.store_path)
+        sampling_opts_tell_messages(&feed.store.meta.schema, sampling);
     bool *wanted = predict.sets.n && !feed.store_path ? predict_wanted(sampling, graph) : NULL;
     const double start = gnn_clock();
     struct gnn_predict_links_opts o = {.ops = ops,

@@ -112,6 +112,17 @@ bool sampling_opts_take_given(const struct gnn_schema *c, const char *const *set
     return true;
 }
 
+void sampling_opts_tell_messages(const struct gnn_schema *c, const struct gnn_sampling *m)
+{
+    for (uint32_t i = 0; m->links.type && !gnn_sampling_is_temporal(m) && i < m->nsplits; i++) {
+        const int set = gnn_schema_find_links(c, m->links.etype, m->split[i]);
+        if (set >= 0 && c->set[set].messages)
+            cli_note("warning: links of set %s are edges of the store (gnn-import --messages), so "
+                     "its figures are not those of unknown links",
+                     m->split[i]);
+    }
+}
+
 void sampling_opts_tell(struct gnn_comm *c)
 {
     struct gnn_err e = {0};

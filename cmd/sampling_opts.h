@@ -37,6 +37,8 @@ void sampling_opts_choose_rule(const struct gnn_schema *c, const char *set);
 /* Whether all n sets of links, which are evaluated, have given negatives in the store, which are
  * taken then, unless an option says otherwise: says so. */
 bool sampling_opts_take_given(const struct gnn_schema *c, const char *const *set, uint32_t n);
+/* Says which sets of links in batches are among the edges of their store, at all times. */
+void sampling_opts_tell_messages(const struct gnn_schema *c, const struct gnn_sampling *m);
 /* When the sampler has been made, by all ranks: what weights take, and what they leave out. */
 void sampling_opts_tell(struct gnn_comm *c);
 /* Where the sampler reports what weights take (struct gnn_sampler_opts). */

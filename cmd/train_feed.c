@@ -191,6 +191,7 @@ struct gnn_source *train_feed_open(struct train_feed *f)
         train_full_sampling(&feed.store, &s);
     struct gnn_source *src = feed_open(&s);
     sampling_opts_tell(feed.comm);
+    sampling_opts_tell_messages(&feed.store.meta.schema, &src->meta->sampling);
     return src;
 }
 

@@ -69,6 +69,7 @@ struct gnn_split_set {
     uint32_t etype;      /* of links */
     enum gnn_dtype time; /* of links: I64 or F64; 0: they have no times */
     bool fields;         /* links have those fields of their edges that gnn_link_field lists */
+    bool messages;       /* links of valid or test are edges of the store, as was asked for */
     uint64_t count;
 };
 

@@ -31,10 +31,11 @@ static json_t *set_to_json(const struct gnn_schema *s, const struct gnn_split_se
     if (!t->links)
         return json_pack("{s:s,s:s,s:s,s:I}", "split", t->split, "set", t->set, "node_type",
                          s->ntype[t->ntype].name, "count", (json_int_t)t->count);
-    return json_pack("{s:s,s:s,s:s,s:s*,s:o*,s:I}", "split", t->split, "set", t->set, "links",
+    return json_pack("{s:s,s:s,s:s,s:s*,s:o*,s:o*,s:I}", "split", t->split, "set", t->set, "links",
                      gnn_etype_key(s, t->etype, key, sizeof key), "time",
                      t->time ? gnn_dtype_name(t->time) : NULL, "fields",
-                     t->fields ? json_true() : NULL, "count", (json_int_t)t->count);
+                     t->fields ? json_true() : NULL, "messages", t->messages ? json_true() : NULL,
+                     "count", (json_int_t)t->count);
 }
 
 json_t *gnn_schema_to_json(const struct gnn_schema *s, struct gnn_err *e)
@@ -215,6 +216,7 @@ static int get_links(struct gnn_schema *s, const json_t *o, const char *split, c
                              e))
         return e->code;
     s->set[s->nsets - 1].fields = json_is_true(json_object_get(o, "fields"));
+    s->set[s->nsets - 1].messages = json_is_true(json_object_get(o, "messages"));
     return 0;
 }
 

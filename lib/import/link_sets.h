@@ -16,7 +16,7 @@ struct link_edge_sets {
     uint32_t etype;
     uint64_t n;
     uint64_t *first; /* (tails + 1) */
-    uint8_t *of;     /* (n) GNN_LINKS_TRAIN: it carries messages; else see above */
+    uint8_t *of;     /* (n) the set: GNN_LINKS_TRAIN for what is in none, too; or see above */
 };
 struct link_members {
     uint32_t *ends; /* (2 n) heads and tails */
@@ -31,7 +31,8 @@ struct link_sets {
     uint32_t ntypes;                /* 1: there is no type of reverses */
     enum gnn_dtype time;            /* of links: I64, F64 or 0 */
     bool symmetric;
-    uint64_t pairs; /* at random */
+    bool carries[GNN_LINK_SETS]; /* messages */
+    uint64_t pairs;              /* at random */
     /* Links of files that are no edges, and edges of the type that are no links of files. */
     bool listed;
     uint64_t absent[GNN_LINK_SETS], unlisted;
@@ -43,6 +44,12 @@ struct link_sets {
     uint64_t same[GNN_LINK_SETS];
 };
 
+/* Whether an edge carries messages. */
+static inline bool link_sets_carry(const struct link_sets *x, uint8_t of)
+{
+    return of < GNN_LINK_SETS && x->carries[of];
+}
+
 /* Parses the text and fills x, which is zeroed, and to be released on failure, too. */
 int gnn_link_sets_init(struct link_sets *x, const struct gnn_view *v,
                        const struct gnn_link_split_opts *o, struct gnn_err *e) GNN_MUST_USE;
@@ -50,6 +57,10 @@ int gnn_link_sets_init(struct link_sets *x, const struct gnn_view *v,
  * no set and file, GNN_E_INPUT for what is in the files. */
 int gnn_link_sets_negatives(struct link_sets *x, const struct gnn_link_split_opts *o,
                             struct gnn_err *e) GNN_MUST_USE;
+/* Fills x->carries, after _init. GNN_E_USAGE for another text, a set without links, and test
+ * without times; GNN_E_INPUT for links that are no edges. */
+int gnn_link_sets_messages(struct link_sets *x, const struct gnn_link_split_opts *o,
+                           struct gnn_err *e) GNN_MUST_USE;
 void gnn_link_sets_release(struct link_sets *x);
 
 #endif

@@ -27,7 +27,8 @@ struct writing {
     struct gnn_store *s;
     const struct link_sets *x;
     struct gnn_store_writer w;
-    uint64_t *kept[2]; /* (tails + 1) as first, of the edges that are left */
+    uint64_t *kept[2];                 /* (tails + 1) as first, of the edges that are left, */
+    uint64_t of_set[2][GNN_LINK_SETS]; /* and how many these are */
     struct filling *to;
     uint32_t part;
     struct gnn_buf halo; /* u32: of one node type */
@@ -67,7 +68,10 @@ static int number_kept(struct writing *k, uint32_t i, struct gnn_err *e)
     for (uint64_t v = 0; v < tails; v++) {
         kept[v + 1] = kept[v];
         for (uint64_t j = t->first[v]; j < t->first[v + 1]; j++)
-            kept[v + 1] += t->of[j] == GNN_LINKS_TRAIN;
+            if (link_sets_carry(k->x, t->of[j])) {
+                kept[v + 1]++;
+                k->of_set[i][t->of[j]]++;
+            }
     }
     return 0;
 }
@@ -111,7 +115,7 @@ static int write_rows(struct writing *k, uint32_t i, const char *data, uint64_t 
         const struct kept_row row = row_at(k, i, v);
         uint64_t id = k->kept[i][row.orig];
         for (uint64_t j = 0; j < row.n; j++) {
-            if (row.of[j] != GNN_LINKS_TRAIN)
+            if (!link_sets_carry(k->x, row.of[j]))
                 continue;
             if (data ? put_bytes(k->to, data + (row.first + j) * bytes, bytes, e)
                      : put_bytes(k->to, &id, sizeof id, e))
@@ -142,7 +146,7 @@ static bool is_kept(const struct writing *k, uint32_t etype, uint64_t tail, uint
 {
     for (uint32_t i = 0; i < k->x->ntypes; i++)
         if (k->x->edges[i].etype == etype)
-            return k->x->edges[i].of[k->x->edges[i].first[tail] + j] == GNN_LINKS_TRAIN;
+            return link_sets_carry(k->x, k->x->edges[i].of[k->x->edges[i].first[tail] + j]);
     return true;
 }
 
@@ -438,6 +442,9 @@ static void name_graph(const struct writing *k, char out[17])
         XXH3_64bits_update(&h, key, strlen(key) + 1);
         XXH3_64bits_update(&h, t->of, t->n);
     }
+    for (uint32_t i = GNN_LINKS_TRAIN + 1; i < GNN_LINK_SETS; i++)
+        if (k->x->carries[i])
+            XXH3_64bits_update(&h, gnn_link_set_name[i], strlen(gnn_link_set_name[i]) + 1);
     /* What files list follows from these, not from the edges. */
     for (uint32_t i = 0; i < WRITTEN_SETS; i++) {
         const struct link_members *m = members_of(k, i);
@@ -449,6 +456,19 @@ static void name_graph(const struct writing *k, char out[17])
             XXH3_64bits_update(&h, m->time, m->n * sizeof *m->time);
     }
     snprintf(out, 17, "%016llx", (unsigned long long)XXH3_64bits_digest(&h));
+}
+
+static int add_set(const struct writing *k, uint32_t i, struct gnn_meta *m, struct gnn_err *e)
+{
+    struct gnn_schema *c = &m->schema;
+    const uint32_t etype = k->x->edges[0].etype;
+    if (gnn_schema_add_links(c, split_of(k, i), gnn_link_set_name[i % GNN_LINK_SETS], etype,
+                             time_of(k, i), members_of(k, i)->n, e))
+        return e->code;
+    struct gnn_split_set *set = &c->set[c->nsets - 1];
+    set->fields = members_of(k, i)->id && c->etype[etype].nfields > 0;
+    set->messages = i > GNN_LINKS_TRAIN && i < GNN_LINK_SETS && k->x->carries[i];
+    return 0;
 }
 
 static int make_meta(struct writing *k, struct gnn_meta *m, const char *path,
@@ -466,11 +486,8 @@ static int make_meta(struct writing *k, struct gnn_meta *m, const char *path,
         m->schema.etype[k->x->edges[i].etype].count = k->kept[i][m->schema.ntype[t->dst].count];
     }
     for (uint32_t i = 0; i < WRITTEN_SETS && !e->code; i++)
-        if (members_of(k, i)->n &&
-            !gnn_schema_add_links(&m->schema, split_of(k, i), gnn_link_set_name[i % GNN_LINK_SETS],
-                                  k->x->edges[0].etype, time_of(k, i), members_of(k, i)->n, e))
-            m->schema.set[m->schema.nsets - 1].fields =
-                members_of(k, i)->id && m->schema.etype[k->x->edges[0].etype].nfields > 0;
+        if (members_of(k, i)->n)
+            (void)!add_set(k, i, m, e);
     return e->code ? e->code : gnn_meta_add_provenance(m, provenance, e);
 }
 
@@ -526,7 +543,8 @@ int gnn_link_split_write(struct gnn_store *s, const struct gnn_link_split_opts *
     struct writing k = {.s = s, .x = &x};
     *st = (struct gnn_link_split_stats){.rev = -1};
     if (!check_store(s, e) && !gnn_view_init(&v, s, e) && !gnn_link_sets_init(&x, &v, o, e) &&
-        !gnn_link_sets_negatives(&x, o, e) && !write_store(&k, path, force, provenance, e)) {
+        !gnn_link_sets_messages(&x, o, e) && !gnn_link_sets_negatives(&x, o, e) &&
+        !write_store(&k, path, force, provenance, e)) {
         const struct gnn_schema *c = &s->meta.schema;
         *st = (struct gnn_link_split_stats){.etype = x.edges[0].etype,
                                             .rev = x.ntypes > 1 ? (int)x.edges[1].etype : -1,
@@ -537,6 +555,7 @@ int gnn_link_split_write(struct gnn_store *s, const struct gnn_link_split_opts *
                                             .unlisted = x.unlisted};
         for (int i = 0; i < GNN_LINK_SETS; i++) {
             st->set[i] = x.set[i].n;
+            st->kept[i] = k.of_set[0][i];
             st->absent[i] = x.absent[i];
             st->same[i] = x.same[i];
             st->each[i] = x.each[i];

@@ -18,6 +18,9 @@ struct gnn_link_split_opts {
     /* The share of the training pairs that carry no messages, and which alone set train has then;
      * 0: all carry some, and are in it. At random only. */
     double supervision;
+    /* "SET,...": sets whose links carry messages, train among them; NULL: train alone. Test only if
+     * links have times. */
+    const char *messages;
     uint64_t seed;
     /* "SET=FILE,...": negatives of valid or test. A row of two is a pair, a head and a tail, which
      * all links of the set share; other rows are candidates, as many tails for each link, of a set
@@ -37,14 +40,15 @@ struct gnn_link_split_stats {
     /* Given negatives: of all links or, if `each`, of each; and those that are their own links. */
     uint64_t given[GNN_LINK_SETS], same[GNN_LINK_SETS];
     bool each[GNN_LINK_SETS];
-    uint64_t set[GNN_LINK_SETS];     /* links */
+    uint64_t set[GNN_LINK_SETS];  /* links */
+    uint64_t kept[GNN_LINK_SETS]; /* edges of the sets, and of no set as train's, that are left */
     uint64_t messages, rev_messages; /* edges of the two types that are left */
 };
 
 /* Writes the split of store s, all parts of which are open, whole or not at all: the same links in
  * the same order for any partitions. provenance may be NULL. GNN_E_USAGE: shares that are none, no
- * such type, no times; a store that is split already; GNN_E_INPUT: a set that is asked for would be
- * empty; what is in files. */
+ * such type, no times; a store that is split already; sets that carry no messages. GNN_E_INPUT: a
+ * set that is asked for would be empty; what is in files. */
 int gnn_link_split_write(struct gnn_store *s, const struct gnn_link_split_opts *o, const char *path,
                          bool force, const char *provenance, struct gnn_link_split_stats *st,
                          struct gnn_err *e) GNN_MUST_USE;

@@ -213,8 +213,8 @@ static void add_wanted(struct wanted *w, bool back)
     const struct gnn_schema *c = &w->of->view->store->meta.schema;
     for (uint64_t i = 0; i < w->of->n; i++) {
         const struct gnn_listed *x = &w->of->link[i];
-        const char *set = c->set[x->set].set;
-        if (strcmp(set, "valid") != 0 && strcmp(set, "test") != 0)
+        const struct gnn_split_set *set = &c->set[x->set];
+        if (set->messages || (strcmp(set->set, "valid") != 0 && strcmp(set->set, "test") != 0))
             continue;
         w->link[w->n++] = (struct gnn_listed){0, back ? x->head : x->tail, back ? x->tail : x->head,
                                               x->set, w->timed ? x->time : 0};

@@ -47,10 +47,10 @@ static json_t *report_schema(const struct gnn_schema *s, bool *bad)
         const char *of =
             x->links ? gnn_etype_key(s, x->etype, key, sizeof key) : s->ntype[x->ntype].name;
         report_push(sets,
-                    json_pack("{s:s, s:s, s:s, s:s*, s:o}", "split", x->split, "set", x->set,
+                    json_pack("{s:s, s:s, s:s, s:s*, s:o*, s:o}", "split", x->split, "set", x->set,
                               x->links ? "links" : "node_type", of, "time",
-                              x->time ? gnn_dtype_name(x->time) : NULL, "count",
-                              report_num(x->count)),
+                              x->time ? gnn_dtype_name(x->time) : NULL, "messages",
+                              x->messages ? json_true() : NULL, "count", report_num(x->count)),
                     bad);
     }
     const bool labels = s->task;

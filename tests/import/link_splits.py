@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Splits of links, looked at with NumPy.
 
-link_splits.py check SPLIT BASE TYPE SHARES [SUPERVISION]    is it a split of BASE's links by pair, or, SHARES being time:..., by time?
+link_splits.py check SPLIT BASE TYPE SHARES [SUPERVISION [MESSAGES]]    is it a split of BASE's links by pair, or, SHARES being time:..., by time?
 link_splits.py given SPLIT BASE TYPE SET=FILE...             has it the files' links, of numbers from 0, in their order, and all other edges?
 link_splits.py dump SPLIT                                    sets and messages in original ids
 """
@@ -67,8 +67,8 @@ def as_set(a):
     return set(map(tuple, a.tolist()))
 
 
-def check(split, base, key, shares, supervision="0"):
-    g, b = Graph(split), Graph(base)
+def check(split, base, key, shares, supervision="0", carrying="train"):
+    g, b, carrying = Graph(split), Graph(base), carrying.split(",")
     assert g.meta["base"]["identity"] == b.meta["identity"]
     by_time = shares.startswith("time:")
     share = np.array([float(x) for x in shares.replace("time:", "").split("/")])
@@ -99,7 +99,8 @@ def check(split, base, key, shares, supervision="0"):
         q1, q2 = np.quantile(links[:, 2], [share[0], share[:2].sum()])
         want = [links[links[:, 2] <= q1], links[(links[:, 2] > q1) & (links[:, 2] <= q2)], links[links[:, 2] > q2]]
         assert [as_set(w) for w in want] == member, "a set by time"
-        keep = time <= q1
+        until = {"train": q1, "valid": q2, "test": np.inf}[carrying[-1]]  # named in this order
+        keep = time <= until
     else:
         of = [set() if s is None else as_set(pairs(s[:, 0], s[:, 1], one)) for s, _ in sets]
         everything = as_set(pairs(head, tail, one))
@@ -109,7 +110,7 @@ def check(split, base, key, shares, supervision="0"):
         apart = int(want[0] * float(supervision) + 0.5)
         assert [len(x) for x in of] == [apart or want[0], *want[1:]], ("shares", [len(x) for x in of], want)
         assert not (of[0] & of[1] or of[0] & of[2] or of[1] & of[2]), "a pair in two sets"
-        outside = of[1] | of[2] | (of[0] if apart else set())
+        outside = set().union(*(of[i] for i, name in enumerate(("train", "valid", "test")) if (apart if not i else name not in carrying)))
         carried = as_set(pairs(messages[:, 0], messages[:, 1], one))
         assert carried == everything - outside, "pairs of messages"
         if not apart:
@@ -118,11 +119,13 @@ def check(split, base, key, shares, supervision="0"):
     assert (messages == np.stack([head, tail], 1)[keep]).all(), "messages"
     for name, values in g.edges(key)[2].items():
         assert (values == fields[name][keep]).all(), "field " + name
+    told = [s["set"] for s in g.schema["splits"] if s.get("messages")]
+    assert {"train", *told} == set(carrying), "what the schema says of messages"
     rev = gnb.promised.reverse_key(b.schema["edge_types"], key)
     if rev:
         rh, rt, rf = b.edges(rev)
         if by_time:
-            stay = rf[order] <= q1
+            stay = rf[order] <= until
         else:
             stay = np.array([tuple(p) not in outside for p in pairs(rt, rh, one).tolist()], bool)
         assert (np.stack(g.edges(rev)[:2], 1) == np.stack([rh, rt], 1)[stay]).all() and not stay.all(), "reverses"
