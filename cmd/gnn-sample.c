@@ -245,10 +245,8 @@ int main(int argc, char **argv)
     if (o.seeds_name) {
         const bool piped = !strcmp(o.seeds_name, "-");
         o.stream = piped && !o.sampling.links.type;
-        if (piped && !o.stream && c->size > 1)
-            cli_usage("--seeds -: with several ranks, links must come from a file that all of them "
-                      "can read");
-        o.seeds_fd = cli_in(o.seeds_name, &o.seeds_name);
+        o.seeds_fd = o.sampling.links.type ? ranks_in(c, o.seeds_name, &o.seeds_name)
+                                           : cli_in(o.seeds_name, &o.seeds_name);
     }
     sampling_opts_choose_rule(&store->meta.schema, o.seeds_name ? "" : o.split);
     o.sampling.time_rule = sampling_given.time_rule;

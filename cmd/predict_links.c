@@ -7,6 +7,7 @@
 #include "cmd/feed.h"
 #include "cmd/predict_opts.h"
 #include "cmd/predict_run.h"
+#include "cmd/ranks.h"
 #include "cmd/sampling_opts.h"
 #include "cmd/type_map.h"
 #include "lib/base/clock.h"
@@ -34,12 +35,6 @@ void predict_links_check(const struct gnn_model *m, const char *path, bool batch
         opt_refuse(OPTS(&predict.seed_type), "requires a model of links");
         return;
     }
-    if (feed.comm->size > 1 && predict.seeds)
-        cli_usage("--seeds: ids of pairs are known to one process, and not to several ranks, which "
-                  "predict sets (--split)");
-    if (feed.comm->size > 1 && !predict.none && predict_links_text(m))
-        cli_usage("a table has the ids of links, which one process knows, and not several ranks: "
-                  "expected -o FILE.npy, or -n");
     predict.heads = is_heads(&m->c);
     if (!batches && (predict.sets.n || predict.none))
         cli_usage("%s is a model of links, whose metrics require batches: gnn-predict --store %s "
@@ -131,7 +126,7 @@ void predict_links_draw(struct gnn_sampler_opts *s)
 {
     s->evaluates = s->ids = true;
     if (predict.seeds)
-        s->seeds_fd = cli_in(predict.seeds, &s->seeds_name);
+        s->seeds_fd = ranks_in(feed.comm, predict.seeds, &s->seeds_name);
 }
 
 static void show_links(void *arg, uint64_t done, uint64_t total)

@@ -214,3 +214,9 @@ const char *ranks_path(const char *path, const char *option)
                   option, launch.size);
     return path ? cli_path(path) : NULL;
 }
+
+int ranks_in(const struct gnn_comm *c, const char *path, const char **name)
+{
+    *name = strcmp(path, "-") != 0 ? path : "stdin";
+    return c->rank ? -1 : cli_in(path, name);
+}

@@ -27,6 +27,8 @@ struct gnn_comm *ranks_open(double timeout);
 /* cli_path; NULL stays NULL. With several ranks a path that is the same for all of them, or the
  * standard stream, is refused: `option` names it. NULL: may be common. */
 const char *ranks_path(const char *path, const char *option);
+/* cli_in, of a file that rank 0 reads and shares: other ranks open nothing, and get -1. */
+int ranks_in(const struct gnn_comm *c, const char *path, const char **name);
 /* Ends the program unless batches with this header, except the members that name the rank, and
  * `more`, a text or NULL, are what all ranks make. */
 struct gnn_meta;

@@ -10,12 +10,14 @@
 #include "kernels/pick.h"
 #include "lib/import/seed_names.h"
 
-enum { SHOWN = 80, HEAD = 0, TAIL = 1 };
+enum { SHOWN = 80, HEAD = 0, TAIL = 1, PIECE = 4096 };
 
 struct reading {
     struct gnn_link_text *x;
     const char *what; /* "line" or "row" */
     uint64_t line;
+    /* Nodes before this one, counted through, may have names that only other ranks know. */
+    uint64_t known;
     struct gnn_err *e;
 };
 
@@ -50,6 +52,12 @@ static int fail_field(const struct reading *r, unsigned end, const char *field, 
                     type_of(r->x, end)->name);
 }
 
+/* Whether another rank may know the name. */
+static bool may_be_remote(const struct reading *r, unsigned end, const uint32_t *id)
+{
+    return r->x->names[end] && (uint64_t)(id - (const uint32_t *)r->x->node.data) < r->known;
+}
+
 /* The original id of the node that a field names: by a name or a number, which is quoted in tables
  * only. */
 static int find_node(const struct reading *r, unsigned end, const char *field, size_t n,
@@ -67,6 +75,10 @@ static int find_node(const struct reading *r, unsigned end, const char *field, s
                                 "quotes),");
     const bool named = ids ? names != NULL : quoted;
     const char *after = named ? NULL : gnn_text_u64(field, &v);
+    if ((!after || after != field + n) && may_be_remote(r, end, id)) {
+        *id = UINT32_MAX;
+        return 0;
+    }
     if (!after || after != field + n)
         return fail_field(r, end, field, n,
                           ids     ? "is not the id of a node"
@@ -176,33 +188,69 @@ static int note_line(const struct reading *r)
 static int find_names(struct gnn_link_text *x, struct gnn_err *e)
 {
     for (unsigned i = 0; i < 2; i++)
-        /* With several ranks, no process has all names. */
-        if (x->store->comm->size == 1 && !x->names[i] && (i || x->rows != GNN_LINK_TAILS) &&
+        if (!x->names[i] && (i || x->rows != GNN_LINK_TAILS) &&
             gnn_seed_names_has(x->store, x->ntype[i], x->numbers == GNN_LINK_IDS) &&
             !(x->names[i] = gnn_seed_names_new(x->store, x->ntype[i], x->to_store[i], e)))
             return e->code;
     return 0;
 }
 
-int gnn_link_text_read(struct gnn_link_text *x, const char *text, uint64_t n, struct gnn_err *e)
+static int read_lines(struct reading *r, const char *text, uint64_t n)
 {
-    struct reading r = {.x = x, .what = "line", .line = 1, .e = e};
+    struct gnn_link_text *x = r->x;
     /* Tables may begin with a byte order mark. */
     const char *p = text + (n > 3 && !memcmp(text, "\xef\xbb\xbf", 3) ? 3 : 0);
-    if (find_names(x, e))
-        return e->code;
-    for (; p < text + n; r.line++) {
+    for (; p < text + n; r->line++) {
         if (*gnn_text_blanks(p) == '\n') {
             p = gnn_text_blanks(p) + 1;
             continue;
         }
         if (!x->width)
             choose_rows(x, x->rows == GNN_LINK_PAIRS ? 2 : count_fields(p));
-        if (make_space(&r, x->n + 1) || note_line(&r) || take_line(&r, &p))
-            return e->code;
+        if (make_space(r, x->n + 1) || note_line(r) || take_line(r, &p))
+            return r->e->code;
         x->n++;
     }
     return 0;
+}
+
+/* Every rank has read all lines, and knows the names of its own nodes. *known: how many nodes come
+ * before the first that none knows. */
+static int share_nodes(struct gnn_link_text *x, uint64_t *known, struct gnn_err *e)
+{
+    const uint64_t all = x->n * x->width;
+    uint32_t *node = x->node.data;
+    uint64_t v[PIECE];
+    *known = all;
+    for (uint64_t first = 0; first < all; first += PIECE) {
+        const uint64_t n = all - first < PIECE ? all - first : PIECE;
+        for (uint64_t i = 0; i < n; i++)
+            v[i] = node[first + i] == UINT32_MAX ? 0 : 1 + (uint64_t)node[first + i];
+        if (gnn_comm_all_reduce(x->store->comm, v, n, GNN_REDUCE_MAX, e))
+            return e->code;
+        for (uint64_t i = 0; i < n; i++) {
+            node[first + i] = (uint32_t)(v[i] - 1);
+            if (!v[i] && *known == all)
+                *known = first + i;
+        }
+    }
+    return 0;
+}
+
+int gnn_link_text_read(struct gnn_link_text *x, const char *text, uint64_t n, struct gnn_err *e)
+{
+    const bool ranks = x->store->comm->size > 1;
+    struct reading r = {.x = x, .what = "line", .line = 1, .known = ranks ? UINT64_MAX : 0, .e = e};
+    if (find_names(x, e) || read_lines(&r, text, n))
+        return e->code;
+    if (!ranks || (!x->names[HEAD] && !x->names[TAIL]))
+        return 0;
+    if (share_nodes(x, &r.known, e) || r.known == x->n * x->width)
+        return e->code;
+    /* Its line is read again, to say what is there. */
+    x->n = 0;
+    r.line = 1;
+    return read_lines(&r, text, n);
 }
 
 /* ---- arrays ---- */

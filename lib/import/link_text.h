@@ -36,7 +36,8 @@ struct gnn_link_text {
 };
 
 /* Reads the rows of a text of n bytes, the last of which is a newline, and appends them.
- * GNN_E_INPUT "NAME: line N: ...". x is to be released in any case. */
+ * GNN_E_INPUT "NAME: line N: ...". x is to be released in any case. With several ranks, which know
+ * the names of their own nodes, all read the same text into an empty x: collective. */
 int gnn_link_text_read(struct gnn_link_text *x, const char *text, uint64_t n,
                        struct gnn_err *e) GNN_MUST_USE;
 /* Likewise, n rows of an array of integers, row[n * width]. GNN_E_INPUT "NAME: row N: ...". */

@@ -369,11 +369,11 @@ static int put_id(const struct gnn_predict_links *q, const struct fetched *f, ui
                   unsigned end, struct gnn_csv *c, struct gnn_err *e)
 {
     char buf[GNN_NODE_NAME_CAPACITY];
-    const uint32_t id = ((const uint32_t *)q->node[of_type(q, end)].data)[ends_of(f, i)[end]];
+    const uint32_t local = ends_of(f, i)[end];
     size_t n;
     if (!q->o.s)
-        return gnn_csv_count(c, id, e);
-    const char *name = gnn_names_of(&q->names[end], id, buf, &n);
+        return gnn_csv_count(c, ((const uint32_t *)q->node[of_type(q, end)].data)[local], e);
+    const char *name = gnn_batch_names_of(&q->names[of_type(q, end)], local, buf, &n);
     return gnn_csv_cell(c, name, n, e);
 }
 
@@ -444,19 +444,66 @@ static int put_embedding(const struct gnn_predict_links *q, const struct fetched
     return put_set(q, f, c, e);
 }
 
+/* The place of example i among those of all ranks: negatives follow all positives, and are in the
+ * order of these, all of one or one of each in turn. */
+static uint64_t place_of(const struct gnn_predict_links *q, const struct fetched *f, uint64_t i)
+{
+    const struct gnn_drawn drawn = gnn_sampling_drawn(&q->meta->sampling, f->b->split);
+    const uint64_t p = links_of(f), all = all_links(q, f), each = gnn_drawn_each(drawn);
+    if (i < p)
+        return f->b->at ? f->b->at[i] : i;
+    const uint64_t k = i - p, of = gnn_drawn_positive(drawn, k, p),
+                   at = f->b->at ? f->b->at[of] : of;
+    return all + (each ? at * each + k % each : k / p * all + at);
+}
+
+/* The lines of all examples, or of all links' ends, one after the other. */
+static int form_lines(struct gnn_predict_links *q, const struct fetched *f, struct gnn_csv *c,
+                      uint64_t *n, struct gnn_err *e)
+{
+    const bool ends = q->o.what == GNN_OUT_EMBEDDINGS;
+    const float *cells = NULL;
+    *n = ends ? links_of(f) : f->x.n;
+    if (gnn_buf_fit(&q->lines, *n + 1, sizeof(struct gnn_merge_line), "output lines", e) ||
+        (!ends && form_cells(q, f, &cells, e)))
+        return e->code;
+    for (uint64_t i = 0; i < *n; i++) {
+        const uint64_t before = c->n;
+        if (ends ? put_embedding(q, f, i, HEAD, c, e) || put_embedding(q, f, i, TAIL, c, e)
+                 : put_link(q, f, i, cells + i * count_cells(q), c, e))
+            return e->code;
+        ((struct gnn_merge_line *)q->lines.data)[i] =
+            (struct gnn_merge_line){place_of(q, f, i), c->n - before};
+    }
+    return 0;
+}
+
+static int find_names(struct gnn_predict_links *q, const struct fetched *f, struct gnn_err *e)
+{
+    for (unsigned end = 0; q->o.s && end < ENDS; end++)
+        if (of_type(q, end) == end && gnn_batch_names_find(&q->names[end], q->node[end].data,
+                                                           f->b->type[q->type[end]].count[0], e))
+            return e->code;
+    return 0;
+}
+
+/* Rank 0 writes the lines that all have of a batch. */
 static int write_batch(struct gnn_predict_links *q, const struct fetched *f, struct gnn_io *io,
                        struct gnn_err *e)
 {
-    const bool ends = q->o.what == GNN_OUT_EMBEDDINGS;
     struct gnn_csv c = {&q->text, 0};
-    const float *cells = NULL;
-    int rc = ends ? 0 : form_cells(q, f, &cells, e);
-    for (uint64_t i = 0; !rc && !ends && i < f->x.n; i++)
-        rc = put_link(q, f, i, cells + i * count_cells(q), &c, e);
-    for (uint64_t i = 0; !rc && ends && i < links_of(f); i++)
-        rc = put_embedding(q, f, i, HEAD, &c, e) || put_embedding(q, f, i, TAIL, &c, e) ? e->code
-                                                                                        : 0;
-    return rc ? rc : gnn_io_write(io, q->text.data, c.n, e);
+    const struct gnn_span *merged = NULL;
+    uint64_t n, all;
+    if (find_names(q, f, e) || form_lines(q, f, &c, &n, e))
+        return e->code;
+    if (q->o.comm->size == 1)
+        return gnn_io_write(io, q->text.data, c.n, e);
+    if (gnn_link_merge_lines(&q->merge, q->lines.data, n, q->text.data, &merged, &all, e))
+        return e->code;
+    for (uint64_t i = 0; i < all; i++)
+        if (gnn_io_write(io, merged[i].data, merged[i].bytes, e))
+            return e->code;
+    return 0;
 }
 
 /* ---- all of them ---- */
@@ -507,7 +554,7 @@ static int start_run(struct gnn_predict_links *q, struct gnn_err *e)
                         "metrics tell links from negatives, and the batches have none "
                         "(gnn-sample --negatives)");
     for (unsigned end = 0; q->o.s && end < ENDS; end++)
-        if (gnn_names_init(&q->names[end], q->o.s, q->type[end], e))
+        if (of_type(q, end) == end && gnn_batch_names_init(&q->names[end], q->o.s, q->type[end], e))
             return e->code;
     if (gnn_net_init(&q->net, m, o, e) ||
         o->fit(o, &q->params, m->nfloats, sizeof(float), "parameters", e) ||
@@ -570,11 +617,12 @@ void gnn_predict_links_release(struct gnn_predict_links *q)
                                        &q->rows[HEAD], &q->rows[TAIL], &q->y};
     for (size_t i = 0; i < sizeof fetched / sizeof *fetched; i++)
         o->release_host(o, fetched[i]);
-    struct gnn_buf *const kept[] = {&q->loss, &q->asked, &q->text, &q->cells, &q->formed};
+    struct gnn_buf *const kept[] = {&q->loss,  &q->asked, &q->text,
+                                    &q->lines, &q->cells, &q->formed};
     for (size_t i = 0; i < sizeof kept / sizeof *kept; i++)
         gnn_buf_release(kept[i]);
     for (unsigned end = 0; end < ENDS; end++)
-        gnn_names_release(&q->names[end]);
+        gnn_batch_names_release(&q->names[end]);
     gnn_labels_release(&q->labels);
     gnn_link_merge_release(&q->merge);
     gnn_spill_free(q->spill);

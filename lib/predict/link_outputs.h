@@ -8,10 +8,10 @@
 #include "lib/model/examples.h"
 #include "lib/model/metrics.h"
 #include "lib/model/net.h"
+#include "lib/predict/batch_names.h"
 #include "lib/predict/csv_cells.h"
 #include "lib/predict/link_merge.h"
 #include "lib/predict/output.h"
-#include "lib/store/names.h"
 
 struct gnn_predict_links_opts {
     const struct gnn_ops *ops; /* where to compute; must outlive the run */
@@ -28,7 +28,7 @@ struct gnn_predict_links_opts {
     bool listed;           /* the table does not say where a link is in its set, and in which */
     uint64_t memory;       /* bytes of an array held in memory; more are in a file */
     const char *tmpdir;    /* the folder of that temporary file */
-    struct gnn_comm *comm; /* the ranks that share the batches: an array is written by rank 0 */
+    struct gnn_comm *comm; /* the ranks that share the batches: rank 0 writes what all have */
     bool scores; /* measures links by their labels, or negatives, which they must have then */
     struct gnn_measure measure;
     void *arg;
@@ -51,8 +51,9 @@ struct gnn_predict_links {
     struct gnn_output form; /* of labels, and */
     struct gnn_buf formed;  /* what it makes of the scores */
     struct gnn_labels labels;
-    struct gnn_names names[2];
-    struct gnn_buf text;     /* lines of a batch */
+    struct gnn_batch_names names[2];
+    struct gnn_buf text;     /* lines of a batch, */
+    struct gnn_buf lines;    /* and where they belong: struct gnn_merge_line */
     struct gnn_buf cells;    /* of an array */
     struct gnn_spill *spill; /* has the cells, if they are too many; cells is space then */
 };

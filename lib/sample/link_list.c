@@ -63,12 +63,19 @@ void gnn_link_list_sum(const struct link_list *x, char text[LINK_SUM])
     snprintf(text, LINK_SUM, "%016" PRIx64, sum);
 }
 
-/* All ranks read a file, which may be one of their own. */
-static int agree_on_links(const struct link_list *x, struct gnn_comm *c, struct gnn_err *e)
+/* Rank 0 reads the file, and all ranks get it. */
+static int share_file(struct gnn_comm *c, struct gnn_buf *text, uint64_t *n, struct gnn_err *e)
 {
-    char text[LINK_SUM];
-    gnn_link_list_sum(x, text);
-    return gnn_comm_agree(c, "links", text, e);
+    struct gnn_exchange x;
+    if (gnn_exchange_init(&x, c, gnn_comm_tag(GNN_COMM_CONTROL, GNN_COMM_LINKS), e))
+        return e->code;
+    if (!gnn_comm_all_gather(c, &x, text->data, *n, e) && c->rank &&
+        !gnn_buf_reserve(text, x.in[0].bytes + 1, 1, "links", e)) {
+        *n = x.in[0].bytes;
+        memcpy(text->data, x.in[0].data, *n);
+    }
+    gnn_exchange_release(&x);
+    return e->code;
 }
 
 int gnn_link_list_read(struct link_list *x, const struct link_edges *q, int fd, const char *name,
@@ -80,9 +87,13 @@ int gnn_link_list_read(struct link_list *x, const struct link_edges *q, int fd, 
                               .times = times,
                               .untimed = "a time requires --time-rule"};
     struct gnn_buf text = {0};
-    uint64_t n;
-    int rc = read_file(&text, &n, fd, name, e);
-    close(fd);
+    struct gnn_comm *c = q->store->comm;
+    uint64_t n = 0;
+    int rc = fd < 0 ? 0 : read_file(&text, &n, fd, name, e);
+    if (fd >= 0)
+        close(fd);
+    if (!rc && c->size > 1)
+        rc = share_file(c, &text, &n, e);
     for (unsigned i = 0; i < LINK_ENDS; i++) {
         r.ntype[i] = q->ntype[i];
         r.to_store[i] = q->to_store[i];
@@ -96,8 +107,6 @@ int gnn_link_list_read(struct link_list *x, const struct link_edges *q, int fd, 
         *x = (struct link_list){.links = r.node, .times = r.time, .n = r.n};
         r.node = r.time = (struct gnn_buf){0};
     }
-    if (!rc && q->store->comm->size > 1)
-        rc = agree_on_links(x, q->store->comm, e);
     gnn_link_text_release(&r);
     gnn_buf_release(&text);
     return rc;

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # Predictions of links on several ranks: arrays in the order of one process, and its figures.
 . "$GNN_TOP/tests/ranks/setup.sh"
-refusing=gnn-predict
 /usr/bin/python3 - <<'PY'
 import random
 random.seed(8)
@@ -46,8 +45,4 @@ done
 gnn-predict -q -n --store C --split test --metrics one.json kind
 check "gnn-predict on ranks measures without an array" ranks 3 gnn-predict -q -n --store C4 --split test --metrics many.json kind
 check "and tells the same" sh -c 'for f in one many; do grep -o "\"accuracy\":0.[0-9]\{4\}" $f.json >$f || exit 1; done; cmp one many'
-printf '1,2\n' >pair
-refuses 2 'expected -o FILE.npy, or -n' 'a table on ranks' ranks 2 gnn-predict -q --store C4 --split test -o never.csv kind
-refuses 2 'which predict sets (--split)' 'pairs on ranks' ranks 2 gnn-predict -q --store C4 --seeds pair -o never.npy kind
-check "nothing is left of them" sh -c '! ls never* 2>/dev/null'
 done_testing

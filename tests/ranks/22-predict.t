@@ -34,9 +34,10 @@ refuses 2 'several ranks require batches: gnn-predict --store STORE MODEL' 'laye
 refuses 2 'several ranks require --store' 'streams on ranks' ranks 2 gnn-predict -i x m.st -o x.npy
 gnn-train -q --store P --links node/to/node -f 2,2 --epochs 1 --hidden 8 -o l.st
 echo 1 2 >pair
-refuses 2 'which predict sets (--split)' 'pairs on ranks' ranks 2 gnn-predict --store P --seeds pair l.st -o x.csv
-refuses 2 'which predict sets (--split)' 'embeddings of pairs on ranks' \
-    ranks 2 gnn-predict --store P --seeds pair --output-kind embeddings l.st -o x.npy
+check 'one pair is predicted on ranks, one of which has none' ranks 2 gnn-predict -q --store P --seeds pair l.st -o x.csv
+check 'in one line' test "$(grep -c ^1,2, x.csv)" = 1
+check 'its embeddings are an array' ranks 2 gnn-predict -q --store P --seeds pair --output-kind embeddings l.st -o x.npy
+check 'of two ends' /usr/bin/python3 -c 'import numpy as np; assert np.load("x.npy").shape == (1, 2, 8)'
 ranks 2 gnn-sample -q -f 6,6 -b 100 --split test -o 't.%r.gnb' P && ranks 2 gnn-gather -q -i 't.%r.gnb' -o 'u.%r.gnb' P
 cat >sum.sh <<'SH'
 for r in 0 1; do gnn-predict -q -i u.$r.gnb m.st -o u.$r.csv || exit 1; done
