@@ -1,16 +1,24 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Decoders (lib/model/decoder.h). The rows of both ends are copied side by side, multiplied, and
- * reduced by matrix products. In the backward pass, the gradients of a node's copies are added up
- * in the order of the links, as aggregation does it over a block whose edges are these copies. */
+ * reduced by matrix products. Of negatives that share nodes, each row is copied once, and all their
+ * scores are one product for each block of them (lib/model/link_blocks.h). In the backward pass,
+ * the gradients of a node's copies are added up in the order of the links, as aggregation does it
+ * over a block whose edges are these copies. */
 #include "lib/model/decoder.h"
 
 #include <math.h>
+#include <string.h>
 
 #include "lib/model/net_impl.h"
 
 enum { WEIGHT_0, BIAS_0, WEIGHT_1, BIAS_1, SCALE = 0 };
-/* Buffers of a run. ENDS: (2 n, d), heads and then tails. INDEX: numbers that the host makes. */
-enum { ENDS, PRODUCT, HIDDEN, SPARE, SCORE, COSINE, ONES, INDEX, BLOCKS };
+/* Negatives of a block from which its products are faster than so many pairs: measured on a host;
+ * on a device, what it takes to begin three products, in rows of 128 numbers. */
+enum { LEAST_HOST = 128, LEAST_DEVICE = 4096 };
+/* Buffers of a run. ENDS: copies of rows, (copies, d): of heads and then of tails; at either end
+ * first those of pairs, then the columns of blocks. CELLS: scores of blocks, and then of pairs.
+ * INDEX: numbers that the host makes. */
+enum { ENDS, PRODUCT, HIDDEN, SPARE, SCORE, COSINE, ONES, INDEX, BLOCKS, CELLS };
 
 void gnn_decoder_params(const struct gnn_model_config *c, struct gnn_param_list *l)
 {
@@ -39,6 +47,7 @@ void gnn_decoder_release(struct gnn_net *n)
         o->release(o, &r->rnorm[k]);
     }
     gnn_buf_release(&r->host);
+    gnn_link_blocks_release(&r->blocks);
 }
 
 /* ---- a run ---- */
@@ -48,8 +57,10 @@ struct run {
     struct gnn_pass *s;
     struct gnn_decoder_run *r;
     struct gnn_err *e;
-    uint32_t links, d, last, scores; /* scores: of each link */
+    const struct gnn_link_blocks *blocks;
+    uint32_t links, d, last, scores; /* links: without those of blocks; scores: of each link */
     uint32_t type[2], rows[2];       /* node types of heads and tails, and their embeddings */
+    uint32_t copies[2];              /* of rows */
     bool one;                        /* they are one type */
 };
 
@@ -60,14 +71,17 @@ static struct run run_of(struct gnn_net *n, struct gnn_err *e)
                     .s = &n->pass,
                     .r = &n->decoder,
                     .e = e,
-                    .links = n->decoder.n,
+                    .blocks = &n->decoder.blocks,
+                    .links = n->decoder.blocks.pairs,
                     .d = m->c.outputs,
                     .last = m->nstages - 1,
                     .scores = m->c.scores,
                     .type = {m->c.heads, m->c.target},
                     .one = m->c.heads == m->c.target};
-    for (unsigned k = 0; k < 2; k++)
+    for (unsigned k = 0; k < 2; k++) {
         x.rows[k] = net_rows(n, x.last, x.type[k]);
+        x.copies[k] = x.links + (k == x.blocks->end ? x.blocks->n * x.blocks->width : 0);
+    }
     return x;
 }
 
@@ -83,9 +97,10 @@ static float *data_of(const struct run *x, unsigned buffer)
     return x->r->buffer[buffer].data;
 }
 
-static float *tails_of(const struct run *x)
+/* The copies at an end: 0, of heads; 1, of tails. */
+static float *ends_of(const struct run *x, unsigned k)
 {
-    return data_of(x, ENDS) + (size_t)x->links * x->d;
+    return data_of(x, ENDS) + (k ? (size_t)x->copies[0] * x->d : 0);
 }
 
 static const float *param_of(const struct run *x, unsigned k)
@@ -100,20 +115,21 @@ static float *grad_of(const struct run *x, unsigned k)
 
 /* ---- which rows ---- */
 
-/* Where parts of INDEX are: the nodes of the copies, and for each type its nodes' first copies, and
- * which these are. */
+/* Where parts of INDEX are: the nodes of the copies, for each type its nodes' first copies, and
+ * which these are, and the places in CELLS of all links. */
 struct index {
-    uint32_t *node, *first[2], *copy[2];
+    uint32_t *node, *first[2], *copy[2], *where;
 };
 
 static struct index lay_index(const struct run *x, uint32_t *base)
 {
-    const uint64_t copies = 2 * (uint64_t)x->links;
+    const uint64_t copies = (uint64_t)x->copies[0] + x->copies[1];
     struct index i = {.node = base};
     i.first[0] = base + copies;
     i.copy[0] = i.first[0] + x->rows[0] + 1;
     i.first[1] = i.copy[0] + copies;
     i.copy[1] = i.first[1] + x->rows[1] + 1;
+    i.where = i.copy[1] + copies;
     return i;
 }
 
@@ -135,26 +151,42 @@ static void sort_copies(const uint32_t *node, uint64_t many, uint32_t rows, uint
     first[0] = 0;
 }
 
-/* Local numbers are below the rows of their type: gnn_batch_bind has checked them. */
-static int make_index(const struct run *x)
+/* The nodes that rows are copied of. Local numbers are below the rows of their type: gnn_batch_bind
+ * has checked them. */
+static void list_nodes(const struct run *x, uint32_t *node)
 {
     const struct gnn_batch *b = x->n->b;
+    const struct gnn_link_blocks *l = x->blocks;
+    const uint32_t *pair = l->pair.data, *column = l->column.data;
+    const uint64_t positives = b->rows[GNN_UNIT_PAIRS];
+    for (uint64_t i = 0; i < x->links; i++) {
+        const uint64_t k = l->n ? pair[i] : i;
+        const uint32_t *ends = k < positives ? b->pair + 2 * k : b->negative + 2 * (k - positives);
+        node[i] = ends[0];
+        node[x->copies[0] + i] = ends[1];
+    }
+    for (uint64_t i = 0; i < (uint64_t)l->n * l->width; i++)
+        node[(l->end ? x->copies[0] : 0) + x->links + i] = column[i];
+}
+
+static int make_index(const struct run *x)
+{
     const struct gnn_ops *o = x->s->o;
-    const uint64_t n = x->links, positives = b->rows[GNN_UNIT_PAIRS];
-    const uint64_t words = 6 * n + x->rows[0] + x->rows[1] + 2;
+    const uint64_t copies = (uint64_t)x->copies[0] + x->copies[1],
+                   all = x->blocks->n ? x->blocks->all : 0,
+                   words = 3 * copies + x->rows[0] + x->rows[1] + 2 + all;
     if (gnn_buf_fit(&x->r->host, words, sizeof(uint32_t), "links", x->e) ||
         o->fit(o, &x->r->buffer[INDEX], words, sizeof(uint32_t), "links", x->e))
         return x->e->code;
     const struct index i = lay_index(x, x->r->host.data);
-    for (uint64_t k = 0; k < n; k++) {
-        const uint32_t *pair = k < positives ? b->pair + 2 * k : b->negative + 2 * (k - positives);
-        i.node[k] = pair[0];
-        i.node[n + k] = pair[1];
-    }
+    list_nodes(x, i.node);
     if (x->n->pass.train && x->one)
-        sort_copies(i.node, 2 * n, x->rows[0], i.first[0], i.copy[0]);
+        sort_copies(i.node, copies, x->rows[0], i.first[0], i.copy[0]);
     for (unsigned k = 0; x->n->pass.train && !x->one && k < 2; k++)
-        sort_copies(i.node + k * n, n, x->rows[k], i.first[k], i.copy[k]);
+        sort_copies(i.node + (k ? x->copies[0] : 0), x->copies[k], x->rows[k], i.first[k],
+                    i.copy[k]);
+    if (all)
+        memcpy(i.where, x->blocks->where.data, all * sizeof *i.where);
     o->put(o, x->r->buffer[INDEX].data, x->r->host.data, words * sizeof(uint32_t));
     return 0;
 }
@@ -187,8 +219,9 @@ static bool has_products(const struct run *x)
 static int multiply_ends(const struct run *x)
 {
     const struct gnn_ops *o = x->s->o;
-    const uint64_t cells = (uint64_t)x->links * x->d;
-    float *ends = fit_floats(x, ENDS, 2 * cells),
+    const uint64_t cells = (uint64_t)x->links * x->d,
+                   copies = (uint64_t)x->copies[0] + x->copies[1];
+    float *ends = fit_floats(x, ENDS, copies * x->d),
           *product = has_products(x) ? fit_floats(x, PRODUCT, cells) : ends;
     const uint32_t *node = lay_index(x, x->r->buffer[INDEX].data).node;
     if (!ends || !product)
@@ -197,10 +230,10 @@ static int multiply_ends(const struct run *x)
         const float *rows = find_embeddings(x, k);
         if (!rows)
             return x->e->code;
-        o->take_rows(o, rows, node + k * (uint64_t)x->links, x->links, x->d, ends + k * cells);
+        o->take_rows(o, rows, node + (k ? x->copies[0] : 0), x->copies[k], x->d, ends_of(x, k));
     }
     if (has_products(x))
-        o->multiply(o, ends, ends + cells, cells, product);
+        o->multiply(o, ends, ends_of(x, 1), cells, product);
     return 0;
 }
 
@@ -213,6 +246,40 @@ static int sum_products(const struct run *x, float *out)
     x->s->o->fill(x->s->o, ones, x->d, 1);
     return gnn_pass_gemm(x->s, false, true, x->links, 1, x->d, data_of(x, PRODUCT), ones, 0, out,
                          NULL, x->e);
+}
+
+/* The rows of a block, its columns, and its cells. */
+struct block {
+    uint32_t rows;
+    float *row, *column, *cell;
+};
+static struct block block_of(const struct run *x, uint32_t g)
+{
+    const struct gnn_link_blocks *l = x->blocks;
+    const struct gnn_link_block *b = (const struct gnn_link_block *)l->block.data + g;
+    return (struct block){b->rows, ends_of(x, !l->end) + (size_t)b->first * x->d,
+                          ends_of(x, l->end) + (x->links + (size_t)g * l->width) * x->d,
+                          data_of(x, CELLS) + (size_t)b->first * l->width};
+}
+
+/* Dot products of the ends of all links. */
+static int dot_ends(const struct run *x, float *out)
+{
+    const struct gnn_link_blocks *l = x->blocks;
+    if (!l->n)
+        return sum_products(x, out);
+    float *cells = fit_floats(x, CELLS, (uint64_t)l->cells + x->links);
+    if (!cells || sum_products(x, cells + l->cells))
+        return x->e->code;
+    for (uint32_t g = 0; g < l->n; g++) {
+        const struct block b = block_of(x, g);
+        if (gnn_pass_gemm(x->s, false, true, b.rows, l->width, x->d, b.row, b.column, 0, b.cell,
+                          NULL, x->e))
+            return x->e->code;
+    }
+    x->s->o->take_rows(x->s->o, cells, lay_index(x, x->r->buffer[INDEX].data).where, l->all, 1,
+                       out);
+    return 0;
 }
 
 /* The part of the first layer that both ends share, k, or that is of the heads, 0, and of the
@@ -240,7 +307,7 @@ static int score_mlp(const struct run *x, float *score)
     const bool both = !has_products(x);
     float *hidden = fit_floats(x, HIDDEN, (uint64_t)x->links * x->d);
     if (!hidden || add_hidden(x, data_of(x, both ? ENDS : PRODUCT), 0, hidden) ||
-        (both && add_hidden(x, tails_of(x), 1, hidden)))
+        (both && add_hidden(x, ends_of(x, 1), 1, hidden)))
         return x->e->code;
     return gnn_pass_gemm(x->s, false, true, x->links, x->scores, x->d, hidden,
                          param_of(x, WEIGHT_1), 0, score, &second, x->e);
@@ -248,23 +315,36 @@ static int score_mlp(const struct run *x, float *score)
 
 static int score_cosine(const struct run *x, float *score)
 {
-    float *cosine = fit_floats(x, COSINE, x->links);
-    if (!cosine || sum_products(x, cosine))
+    float *cosine = fit_floats(x, COSINE, x->blocks->all);
+    if (!cosine || dot_ends(x, cosine))
         return x->e->code;
-    return gnn_pass_gemm(x->s, false, true, x->links, 1, 1, cosine, param_of(x, SCALE), 0, score,
-                         NULL, x->e);
+    return gnn_pass_gemm(x->s, false, true, x->blocks->all, 1, 1, cosine, param_of(x, SCALE), 0,
+                         score, NULL, x->e);
 }
 
-int gnn_decoder_forward(struct gnn_net *n, float **scores, struct gnn_err *e)
+/* Which links are scored by blocks: those whose scores are dot products. */
+static int find_blocks(struct gnn_net *n, const struct gnn_meta *meta, struct gnn_err *e)
 {
+    const struct gnn_model_config *c = &n->pass.m->c;
     const struct gnn_batch *b = n->b;
-    if (!b->pair)
+    const bool told = gnn_model_tells_links(c);
+    if (told && (c->decoder == GNN_DECODER_DOT || c->decoder == GNN_DECODER_COSINE))
+        return gnn_link_blocks_find(&n->decoder.blocks, &meta->sampling, b,
+                                    n->pass.o->async ? LEAST_DEVICE : LEAST_HOST, e);
+    gnn_link_blocks_none(&n->decoder.blocks, (uint32_t)(b->rows[GNN_UNIT_PAIRS] +
+                                                        (told ? b->rows[GNN_UNIT_NEGATIVES] : 0)));
+    return 0;
+}
+
+int gnn_decoder_forward(struct gnn_net *n, const struct gnn_meta *meta, float **scores,
+                        struct gnn_err *e)
+{
+    if (!n->b->pair)
         return gnn_fail(e, GNN_E_INPUT, "batches have no links");
-    n->decoder.n =
-        (uint32_t)(b->rows[GNN_UNIT_PAIRS] +
-                   (gnn_model_tells_links(&n->pass.m->c) ? b->rows[GNN_UNIT_NEGATIVES] : 0));
+    if (find_blocks(n, meta, e))
+        return e->code;
     const struct run x = run_of(n, e);
-    float *score = *scores = fit_floats(&x, SCORE, (uint64_t)x.links * x.scores);
+    float *score = *scores = fit_floats(&x, SCORE, (uint64_t)x.blocks->all * x.scores);
     if (!score || make_index(&x) || multiply_ends(&x))
         return e->code;
     switch (n->pass.m->c.decoder) {
@@ -277,14 +357,23 @@ int gnn_decoder_forward(struct gnn_net *n, float **scores, struct gnn_err *e)
     case GNN_DECODER_NONE:
         break;
     }
-    return sum_products(&x, score);
+    return dot_ends(&x, score);
 }
 
 /* ---- backward ---- */
 
-/* From the gradient of sums of rows of PRODUCT to that of PRODUCT. */
+/* From the gradient of dot products to those of PRODUCT and of blocks, in CELLS: 0 where no link
+ * is. */
 static int spread_sums(const struct run *x, const float *dsum)
 {
+    const struct gnn_ops *o = x->s->o;
+    const struct gnn_link_blocks *l = x->blocks;
+    float *cells = data_of(x, CELLS);
+    if (l->n) {
+        o->zero(o, cells, ((uint64_t)l->cells + x->links) * sizeof *cells);
+        o->add_rows(o, dsum, lay_index(x, x->r->buffer[INDEX].data).where, l->all, 1, cells);
+        dsum = cells + l->cells;
+    }
     return gnn_pass_gemm(x->s, false, false, x->links, x->d, 1, dsum, data_of(x, ONES), 0,
                          data_of(x, PRODUCT), NULL, x->e);
 }
@@ -337,7 +426,7 @@ static int mlp_back(const struct run *x, const float *dscore)
     o->act_back(o, dhidden, hidden, x->links, x->d, GNN_ACT_RELU, 1, NULL);
     if (add_column_sums(x, dhidden, x->d, grad_of(x, BIAS_0)) ||
         hidden_back(x, dhidden, 0, data_of(x, both ? ENDS : PRODUCT)) ||
-        (both && hidden_back(x, dhidden, 1, tails_of(x))))
+        (both && hidden_back(x, dhidden, 1, ends_of(x, 1))))
         return x->e->code;
     return 0;
 }
@@ -345,28 +434,44 @@ static int mlp_back(const struct run *x, const float *dscore)
 static int cosine_back(const struct run *x, const float *dscore)
 {
     float *cosine = data_of(x, COSINE);
-    if (gnn_pass_gemm(x->s, true, false, 1, 1, x->links, dscore, cosine, 1, grad_of(x, SCALE), NULL,
-                      x->e) ||
-        gnn_pass_gemm(x->s, false, true, x->links, 1, 1, dscore, param_of(x, SCALE), 0, cosine,
-                      NULL, x->e))
+    if (gnn_pass_gemm(x->s, true, false, 1, 1, x->blocks->all, dscore, cosine, 1, grad_of(x, SCALE),
+                      NULL, x->e) ||
+        gnn_pass_gemm(x->s, false, true, x->blocks->all, 1, 1, dscore, param_of(x, SCALE), 0,
+                      cosine, NULL, x->e))
         return x->e->code;
     return spread_sums(x, cosine);
 }
 
-/* The gradients of copies take their place: of heads, that of the products times the tails. */
+/* The gradients of a block's columns take their place; those of its rows are added to drow. */
+static int block_back(const struct run *x, uint32_t g, float *drow)
+{
+    const uint32_t width = x->blocks->width;
+    const struct block b = block_of(x, g);
+    if (gnn_pass_gemm(x->s, false, false, b.rows, x->d, width, b.cell, b.column, 1, drow, NULL,
+                      x->e))
+        return x->e->code;
+    return gnn_pass_gemm(x->s, true, false, width, x->d, b.rows, b.cell, b.row, 0, b.column, NULL,
+                         x->e);
+}
+
+/* The gradients of copies take their place: of one end, that of the products times the other. */
 static int copies_back(const struct run *x)
 {
     const struct gnn_ops *o = x->s->o;
+    const struct gnn_link_block *block = x->blocks->block.data;
     if (!has_products(x)) /* they are there */
         return 0;
     const uint64_t cells = (uint64_t)x->links * x->d;
     float *spare = fit_floats(x, SPARE, cells), *product = data_of(x, PRODUCT),
-          *heads = data_of(x, ENDS);
+          *other = ends_of(x, x->blocks->end), *rows = ends_of(x, !x->blocks->end);
     if (!spare)
         return x->e->code;
-    o->multiply(o, product, tails_of(x), cells, spare);
-    o->multiply(o, product, heads, cells, tails_of(x));
-    o->copy(o, heads, spare, cells * sizeof *spare);
+    o->multiply(o, product, other, cells, spare);
+    o->multiply(o, product, rows, cells, other);
+    for (uint32_t g = 0; g < x->blocks->n; g++)
+        if (block_back(x, g, spare + (size_t)block[g].first * x->d))
+            return x->e->code;
+    o->copy(o, rows, spare, cells * sizeof *spare);
     return 0;
 }
 
@@ -375,15 +480,14 @@ static int rows_back(const struct run *x, unsigned k)
 {
     const struct gnn_ops *o = x->s->o;
     const struct index i = lay_index(x, x->r->buffer[INDEX].data);
-    const uint32_t copies = x->one ? 2 * x->links : x->links;
+    const uint32_t copies = x->one ? x->copies[0] + x->copies[1] : x->copies[k];
     const struct gnn_csr block = {.n = x->rows[k], .indptr = i.first[k], .indices = i.copy[k]};
     float *dx = net_dy(x->n, x->last, x->type[k])->data;
     if (o->fit(o, &x->r->buffer[BLOCKS], 2, sizeof block, "links", x->e))
         return x->e->code;
     struct gnn_csr *at = (struct gnn_csr *)x->r->buffer[BLOCKS].data + k;
     o->put(o, at, &block, sizeof block);
-    o->aggregate(o, at, 1, 0, x->rows[k], k ? tails_of(x) : data_of(x, ENDS), copies, x->d, dx,
-                 false);
+    o->aggregate(o, at, 1, 0, x->rows[k], ends_of(x, k), copies, x->d, dx, false);
     if (x->s->m->c.decoder == GNN_DECODER_COSINE)
         o->unit_rows_back(o, dx, x->r->unit[k].data, x->r->rnorm[k].data, x->rows[k], x->d);
     return 0;

@@ -20,7 +20,8 @@
 void gnn_decoder_params(const struct gnn_model_config *c, struct gnn_param_list *l);
 /* *scores (n, config.scores) of the batch's pairs, and of its negatives after them, from what the
  * net's last stage has made; GNN_E_INPUT if the batch has no pairs. */
-int gnn_decoder_forward(struct gnn_net *n, float **scores, struct gnn_err *e) GNN_MUST_USE;
+int gnn_decoder_forward(struct gnn_net *n, const struct gnn_meta *meta, float **scores,
+                        struct gnn_err *e) GNN_MUST_USE;
 /* From the gradient of the scores, which has taken their place, to those of the decoder's
  * parameters, and of the last stage's rows, likewise in their place. */
 int gnn_decoder_backward(struct gnn_net *n, struct gnn_err *e) GNN_MUST_USE;

@@ -132,7 +132,7 @@ int gnn_net_forward(struct gnn_net *n, const float *params, const struct gnn_bat
             if (gnn_model_live(m, i, t) && stage_type(n, i, t, mode, e))
                 return e->code;
     if (m->c.decoder)
-        return gnn_decoder_forward(n, out, e);
+        return gnn_decoder_forward(n, meta, out, e);
     *out = net_act(n, m->nstages - 1, m->c.target)->out.data;
     return 0;
 }

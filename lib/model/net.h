@@ -5,6 +5,7 @@
 
 #include "lib/data/batch.h"
 #include "lib/model/layer.h"
+#include "lib/model/link_blocks.h"
 
 struct gnn_net_act {
     struct gnn_buf out;          /* (n, width): the stage's results */
@@ -22,9 +23,9 @@ struct gnn_net_edges {
 
 /* A decoder's work on the links of a batch, and what its backward pass needs. [2]: of heads and of
  * tails, or, if these are of one type, [0] of both. */
-enum { GNN_DECODER_BUFFERS = 9 };
+enum { GNN_DECODER_BUFFERS = 10 };
 struct gnn_decoder_run {
-    uint32_t n;                       /* links: positives, then negatives */
+    struct gnn_link_blocks blocks;
     struct gnn_buf host;              /* which rows they join, in the host's memory */
     struct gnn_buf unit[2], rnorm[2]; /* of cosines: rows of unit length (gnn_unit_rows) */
     struct gnn_buf buffer[GNN_DECODER_BUFFERS];

@@ -27,10 +27,10 @@ assert len(a) == len(b) == 2 and all(abs(x - y) < 1e-4 * abs(x) for x, y in zip(
     done
 done
 turns=0
-for how in 'bpr binary:1.5' 'bpr triplet:2' 'softmax triplet:3'; do
+for how in 'softmax joint:60:70 --strict' 'bpr binary:1.5' 'softmax in-batch:90 --decoder cosine' 'bpr triplet:2' 'bce joint:40 --negative-end head' 'softmax triplet:3'; do
     turn 2 || continue
     set -- $how
-    learn="-q --store s --links node/to/node --loss $1 --negatives $2 -f 4,3 -b 200 --hidden 8 --dropout 0 --lr 0.01 --epochs 2"
+    learn="-q --store s --links node/to/node --loss $1 --negatives ${how#* } -f 4,3 -b 200 --hidden 8 --dropout 0 --lr 0.01 --epochs 2"
     gnn-train $learn --metrics cpu.json -o x
     check "gnn-train --loss $how learns with a device" env GNN_FAKE_DEVICES=1 "$GNN_B/emu/bin/gnn-train" $learn --device cuda --metrics dev.json -o x
     check "gnn-train --loss $how has the losses of the CPU" /usr/bin/python3 -c '

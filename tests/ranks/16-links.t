@@ -174,8 +174,8 @@ for p, q in zip(u, v):
     assert all(abs(p[k] - q[k]) <= 0.01 * abs(p[k]) for k in keys if isinstance(p[k], float)), (p, q)'
 learned=0 turns=0
 for more in '' '--decoder mlp --negatives binary:2 --strict --metric hits@20' '--decoder cosine --negatives triplet:4 --metric average-precision --batch-norm' \
-    '--negatives triplet:5 --strict --metric recall@3' '--loss bpr --negatives binary:1.5' '--loss softmax --negatives joint:4:10 --strict' \
-    '--loss softmax --negatives in-batch:5 --strict --eval-negatives triplet:4'; do
+    '--negatives triplet:5 --strict --metric recall@3' '--loss bpr --negatives binary:1.5' '--loss softmax --negatives joint:32:50 --strict' \
+    '--loss softmax --negatives in-batch:24 --strict --eval-negatives triplet:4' '--decoder cosine --negatives joint:40 --negative-end head --strict'; do
     learned=$((learned + 1))
     turn 3 || continue
     check "gnn-train learns links in one process, $learned" gnn-train -q --store C $learn $more --metrics m1 -o one
