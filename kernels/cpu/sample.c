@@ -382,18 +382,27 @@ static void draw_compared(const struct gnn_sample_job *job, struct scratch *s, s
     put_addresses(job, g, s->x, k, 1);
 }
 
+/* Which of a group's destinations have excluded edges, as bits. */
+static inline uint64_t skipping_rows(const struct gnn_sample_job *job, const struct group *g)
+{
+    const struct gnn_skip_marks *m = &job->mark[g->row / 64];
+    const uint32_t at = g->row % 64;
+    const uint64_t bits = m[0].bits >> at | (at + g->rows > 64 ? m[1].bits << (64 - at) : 0);
+    return bits & ((UINT64_C(1) << g->rows) - 1);
+}
+
 /* Picks of a group that are numbers among the edges which are not skipped become these edges. */
 static void pass_skipped(const struct gnn_sample_job *job, struct group *g)
 {
     const uint32_t *ptr = job->indptr + g->row;
-    for (uint32_t l = 0; l < g->rows; l++) {
+    for (uint64_t bits = skipping_rows(job, g); bits; bits &= bits - 1) {
+        const uint32_t l = (uint32_t)__builtin_ctzll(bits), n = ptr[l + 1] - ptr[l];
         const struct gnn_skip s = skip_of(job, g->row + l);
-        const uint32_t *base = job->row[g->row + l].base;
-        for (uint32_t j = s.n ? ptr[l] : ptr[l + 1]; j < ptr[l + 1]; j++) {
-            const uint32_t **at = &g->at[j - ptr[0]];
-            *at = base + gnn_skip_nth(s, base, (uint32_t)(*at - base));
-            __builtin_prefetch(*at, 0, 2);
-        }
+        const uint32_t *base = job->row[g->row + l].base, **at = g->at + (ptr[l] - ptr[0]);
+        for (uint32_t j = 0; j < n; j++)
+            at[j] = base + gnn_skip_nth(s, base, (uint32_t)(at[j] - base));
+        for (uint32_t j = 0; j < n; j++)
+            __builtin_prefetch(at[j], 0, 2);
     }
 }
 

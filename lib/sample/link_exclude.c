@@ -10,7 +10,6 @@
 enum {
     FEW = 4,       /* sources that are looked for one after the other in a row */
     FILTER = 4096, /* bits, of more sources */
-    BLOCK = 256,   /* edges that are compared together */
     AHEAD = 8,     /* rows that are fetched ahead, */
     FETCHED = 256, /* edges of each: what follows, the processor fetches by itself */
     LEAST_SLOTS = 16
@@ -144,24 +143,34 @@ static int add_found(struct finding *f, uint32_t at)
     return 0;
 }
 
-GNN_SIMD static bool has_source(const uint32_t *row, uint64_t n, uint32_t source)
+/* How many edges of a row are from a source, and the sum of their positions. */
+struct matches {
+    uint32_t n, sum;
+};
+GNN_SIMD static struct matches match_source(const uint32_t *row, uint32_t n, uint32_t source)
 {
-    uint32_t any = 0;
-    for (uint64_t j = 0; j < n; j++)
-        any |= row[j] == source;
-    return any;
+    uint32_t many = 0, sum = 0;
+    for (uint32_t j = 0; j < n; j++) {
+        many += row[j] == source;
+        sum += row[j] == source ? j : 0;
+    }
+    return (struct matches){many, sum};
 }
 
-/* Edges from a source, at `from` to `to` - 1 of a row. */
+/* Edges from a source, at `from` to `to` - 1 of a row: mostly one, which is not looked for again.
+ */
 static int find_source(struct finding *f, const uint32_t *row, uint32_t from, uint32_t to,
                        uint32_t source)
 {
-    for (uint64_t i = from, end; i < to; i = end) {
-        end = to - i < BLOCK ? to : i + BLOCK;
-        for (uint64_t j = has_source(row + i, end - i, source) ? i : end; j < end; j++)
-            if (row[j] == source && add_found(f, (uint32_t)j))
+    const struct matches m = match_source(row + from, to - from, source);
+    if (m.n == 1)
+        return add_found(f, from + m.sum);
+    for (uint32_t j = from, left = m.n; left; j++)
+        if (row[j] == source) {
+            if (add_found(f, j))
                 return f->d->e->code;
-    }
+            left--;
+        }
     return 0;
 }
 
