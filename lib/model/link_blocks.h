@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Blocks of a batch's links: negatives that share their nodes with those of other links, so that
- * their scores are a matrix product. The rows of a block are the ends of some positives that
- * follow one another, which their negatives have too; its columns are the nodes that these share.
- * What does not fit, as a negative that has a node of its own because the shared one would make it
- * an edge, is a pair for itself, as the positives are. */
+ * their scores are a matrix product. A row of a block is the end of a positive that its negatives
+ * have, too, and its columns are the nodes that these share. A negative that does not fit, as one
+ * with a node of its own because the shared one would make it an edge, is a pair for itself, as
+ * positives are. */
 #ifndef GNN_LIB_MODEL_LINK_BLOCKS_H
 #define GNN_LIB_MODEL_LINK_BLOCKS_H
 
@@ -25,10 +25,10 @@ struct gnn_link_blocks {
     struct gnn_buf pair;   /* u32 (pairs) the numbers of these links, ascending */
     struct gnn_buf where;  /* u32 (all) the link's cell, or, after all cells, its pair */
 };
-/* Of the links of a batch, unless blocks would have fewer than `least` negatives on average. */
+/* Finds the blocks of a batch; none, if they would have fewer than `least` negatives on average. */
 int gnn_link_blocks_find(struct gnn_link_blocks *x, const struct gnn_sampling *s,
                          const struct gnn_batch *b, uint32_t least, struct gnn_err *e) GNN_MUST_USE;
-/* Of a batch whose links are all to be pairs. */
+/* Makes pairs of all links. */
 void gnn_link_blocks_none(struct gnn_link_blocks *x, uint32_t links);
 void gnn_link_blocks_release(struct gnn_link_blocks *x);
 
