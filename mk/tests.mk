@@ -43,7 +43,8 @@ PLAIN     = $(addprefix tests/,bits/% lint/% man/% scripts/% faults/10-% faults/
             device/57-c% device/67-% device/70-%)
 SCRIPTS   = $(filter-out tests/ranks-long/% tests/peers/% $(RARE) $(if $(SAN),$(PLAIN)),$(sort $(wildcard tests/*/*.t)))
 # What few changes concern is in the wider tiers, and among ALSO of .ci/run if its paths changed.
-RARE      = $(if $(GNN_SWEEP),,$(filter-out $(ALSO),$(shell sed -n 's/^\(tests[^ ]*\) .*/\1/p' $(wildcard .ci/rare) </dev/null)))
+RARE     := $(filter tests/%.t,$(file <.ci/rare))
+RARE     := $(if $(GNN_SWEEP),,$(filter-out $(ALSO),$(RARE)))
 LONGEST   = tests/faults/20-% tests/bits/% tests/man/40-% tests/full/% tests/rules/% tests/train/39-% tests/ranks/% tests/device/% tests/scripts/37-%
 ALL_TESTS = $(filter $(LONGEST),$(SCRIPTS)) $(addprefix $(B)/emu/tests/gpu/,check_kernels check_reduce $(if $(SAN),,check_train)) \
             $(UNIT:%=$(B)/tests/unit/%) $(EMU:%=$(B)/tests/emu/%) $(filter-out $(LONGEST),$(SCRIPTS))

@@ -86,14 +86,11 @@ int gnn_link_sets_negatives(struct link_sets *x, const struct gnn_link_split_opt
     for (uint32_t i = 0; i < o->nnegatives; i++)
         for (const char *p = o->negatives[i]; *p;) {
             const size_t n = strcspn(p, ","), word = strcspn(p, "=,");
-            uint32_t set = GNN_LINKS_VALID;
-            while (set < GNN_LINK_SETS && (strlen(gnn_link_set_name[set]) != word ||
-                                           strncmp(p, gnn_link_set_name[set], word) != 0))
-                set++;
-            if (set == GNN_LINK_SETS || word + 1 >= n || x->given[set].ends)
+            const int set = gnn_link_set_find(p, word);
+            if (set < GNN_LINKS_VALID || word + 1 >= n || x->given[set].ends)
                 return fail_text(o->negatives[i], e);
             char *file = gnn_strf(e, "%.*s", (int)(n - word - 1), p + word + 1);
-            const int rc = file ? read_file(x, set, file, e) : e->code;
+            const int rc = file ? read_file(x, (uint32_t)set, file, e) : e->code;
             gnn_free(file);
             if (rc)
                 return rc;

@@ -12,28 +12,27 @@ const char *const gnn_link_set_name[GNN_LINK_SETS] = {"train", "valid", "test"};
 
 /* ---- what is asked ---- */
 
-static int find_set(const char *p)
+int gnn_link_set_find(const char *name, size_t n)
 {
-    for (int i = 0; i < GNN_LINK_SETS; i++) {
-        const size_t n = strlen(gnn_link_set_name[i]);
-        if (!strncmp(p, gnn_link_set_name[i], n) && p[n] == '=')
+    for (int i = 0; i < GNN_LINK_SETS; i++)
+        if (strlen(gnn_link_set_name[i]) == n && !strncmp(name, gnn_link_set_name[i], n))
             return i;
-    }
     return -1;
 }
 
 bool gnn_link_given_is(const char *text)
 {
-    return find_set(text) >= 0;
+    const size_t n = strcspn(text, "=");
+    return text[n] && gnn_link_set_find(text, n) >= 0;
 }
 
 static int parse_files(struct link_given *g, const char *p, struct gnn_err *e)
 {
     for (bool more = true; more; p += more) {
-        const int set = find_set(p);
-        const size_t n = strcspn(p, ",");
-        const char *file = set < 0 ? p : p + strlen(gnn_link_set_name[set]) + 1;
-        if (set < 0 || file == p + n || g->file[set])
+        const size_t n = strcspn(p, ","), word = strcspn(p, "=,");
+        const int set = gnn_link_set_find(p, word);
+        const char *file = p + word + 1;
+        if (set < 0 || word + 1 >= n || g->file[set])
             return gnn_fail(e, GNN_E_USAGE,
                             "--split-links %s: expected S/R/D=train=FILE,valid=FILE,test=FILE, of "
                             "which any may be missing",

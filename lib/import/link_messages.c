@@ -6,21 +6,12 @@
 #include "lib/base/plural.h"
 #include "lib/import/link_sets.h"
 
-/* The set that a text of n characters names, or -1. */
-static int find_name(const char *p, size_t n)
-{
-    for (int i = 0; i < GNN_LINK_SETS; i++)
-        if (strlen(gnn_link_set_name[i]) == n && !strncmp(p, gnn_link_set_name[i], n))
-            return i;
-    return -1;
-}
-
 static int read_sets(bool carries[GNN_LINK_SETS], const char *text, struct gnn_err *e)
 {
     bool good = true;
     for (const char *p = text, *end; good && p; p = *end ? end + 1 : NULL) {
         end = p + strcspn(p, ",");
-        const int set = find_name(p, (size_t)(end - p));
+        const int set = gnn_link_set_find(p, (size_t)(end - p));
         good = set >= 0 && !carries[set];
         if (good)
             carries[set] = true;

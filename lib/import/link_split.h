@@ -8,6 +8,8 @@
 
 enum gnn_link_set { GNN_LINKS_TRAIN, GNN_LINKS_VALID, GNN_LINKS_TEST, GNN_LINK_SETS };
 extern const char *const gnn_link_set_name[GNN_LINK_SETS];
+/* The set whose name the first n characters are, or -1. */
+int gnn_link_set_find(const char *name, size_t n);
 
 struct gnn_link_split_opts {
     /* "S/R/D=TRAIN/VALID/TEST", shares that add up to 1 or 100: at random, by pair of nodes;

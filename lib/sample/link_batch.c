@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Batches of links (lib/sample/link_seeds.c). */
-#include "lib/sample/link_seeds.h"
+/* Batches of links (lib/sample/link_batch.h), in the steps that they are made in. */
+#include "lib/sample/link_batch.h"
 
 #include <string.h>
 

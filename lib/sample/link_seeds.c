@@ -2,7 +2,7 @@
 /* Seeds that are links: all edges of a type, or those of sets or of a file. A batch has some of
  * them, in the order of the epoch, and negatives; it begins with the different nodes at their ends,
  * ascending by tree and original id, as in PyG's LinkNeighborLoader. */
-#include "lib/sample/link_seeds.h"
+#include "lib/sample/link_batch.h"
 
 #include <string.h>
 #include <unistd.h>

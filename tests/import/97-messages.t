@@ -35,7 +35,7 @@ while read -r g type shares carry more; do
     check "it is another graph" sh -c "grep '\"graph\"' plain$i/store.json >a && ! grep '\"graph\"' one$i/store.json | cmp -s a -"
     cut -k 1 -o whole$i four$i
     check "gnn-partition keeps what it says" sh -c "gnn-inspect whole$i | grep -q 'links/valid .*, and carries messages'"
-    check "--leaks finds nothing that was not asked for" gnn-inspect --leaks one$i
+    check "gnn-inspect --leaks finds nothing that was not asked for" gnn-inspect --leaks one$i
 done <<'END'
 s node/to/node 85/5/10 train,valid
 s node/to/node 60/20/20 valid,train 0.3

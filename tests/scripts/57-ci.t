@@ -7,7 +7,7 @@ echo 'exit 0' >scripts/install-deps.sh
 echo 'exit 0' >scripts/bare-path.pl
 # shellcheck disable=SC2016
 echo 'echo $$ >>build/pids; . build/how' >scripts/check.sh
-printf '%s:\n\t@echo $$$$ >>build/pids; . build/%s\n' lint beside syntax no-more check-san no-more check-ranks no-more check-bundle no-more check-bare no-more >Makefile
+printf '%s:\n\t@echo $$$$ >>build/pids; . build/%s\n' lint beside syntax no-more check-san-parts no-more check-san-emulated no-more check-san-threads no-more check-ranks no-more check-bundle no-more check-bare no-more >Makefile
 git add . && git commit -q -m tree && mkdir -p build/bare/bin || exit 1
 PATH="$PATH:/bin" && export PATH
 for p in sh make; do ln -s "$(command -v $p)" build/bare/bin; done

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Seeds that are links, and the batches that they begin. Private to lib/sample. */
-#ifndef GNN_LIB_SAMPLE_LINK_SEEDS_H
-#define GNN_LIB_SAMPLE_LINK_SEEDS_H
+/* Batches of links, which begin with the nodes at their ends. Private to lib/sample. */
+#ifndef GNN_LIB_SAMPLE_LINK_BATCH_H
+#define GNN_LIB_SAMPLE_LINK_BATCH_H
 
 #include "lib/data/rule.h"
 #include "lib/sample/links.h"
