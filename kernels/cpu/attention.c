@@ -422,7 +422,7 @@ GNN_INLINE void target_row_raw(const struct gnn_attention *a, const struct span 
 
 struct task;
 
-/* Rows of one kind. Each has a function of its own, as one of all kinds takes compilers minutes. */
+/* Rows of one kind. Each has a function of its own: one of all kinds takes gcc twice as long. */
 typedef void kind_rows(const struct task *t, const struct gnn_csr *k, uint64_t base, uint32_t from,
                        uint32_t to);
 

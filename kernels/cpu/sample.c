@@ -382,7 +382,8 @@ static void draw_compared(const struct gnn_sample_job *job, struct scratch *s, s
     put_addresses(job, g, s->x, k, 1);
 }
 
-/* Which of a group's destinations have excluded edges, as bits. */
+/* Which of a group's destinations have excluded edges, as bits: without weights, it has LANES at
+ * most. */
 static inline uint64_t skipping_rows(const struct gnn_sample_job *job, const struct group *g)
 {
     const struct gnn_skip_marks *m = &job->mark[g->row / 64];

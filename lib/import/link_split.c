@@ -27,8 +27,8 @@ struct writing {
     struct gnn_store *s;
     const struct link_sets *x;
     struct gnn_store_writer w;
-    uint64_t *kept[2];                 /* (tails + 1) as first, of the edges that are left, */
-    uint64_t of_set[2][GNN_LINK_SETS]; /* and how many these are */
+    uint64_t *kept[2];              /* (tails + 1) as first, of the edges that are left, */
+    uint64_t of_set[GNN_LINK_SETS]; /* and how many these are, without reverses */
     struct filling *to;
     uint32_t part;
     struct gnn_buf halo; /* u32: of one node type */
@@ -70,7 +70,7 @@ static int number_kept(struct writing *k, uint32_t i, struct gnn_err *e)
         for (uint64_t j = t->first[v]; j < t->first[v + 1]; j++)
             if (link_sets_carry(k->x, t->of[j])) {
                 kept[v + 1]++;
-                k->of_set[i][t->of[j]]++;
+                k->of_set[t->of[j]] += !i;
             }
     }
     return 0;
@@ -555,7 +555,7 @@ int gnn_link_split_write(struct gnn_store *s, const struct gnn_link_split_opts *
                                             .unlisted = x.unlisted};
         for (int i = 0; i < GNN_LINK_SETS; i++) {
             st->set[i] = x.set[i].n;
-            st->kept[i] = k.of_set[0][i];
+            st->kept[i] = k.of_set[i];
             st->absent[i] = x.absent[i];
             st->same[i] = x.same[i];
             st->each[i] = x.each[i];

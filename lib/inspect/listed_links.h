@@ -38,9 +38,8 @@ bool gnn_listed_links_know(const struct gnn_listed_links *x, uint32_t head, uint
 int gnn_listed_links_shared(const struct gnn_listed_links *x, struct gnn_leak *l,
                             struct gnn_err *e) GNN_MUST_USE;
 /* Counts edges of the store that are links of sets valid and test, unless these are to carry
- * messages, or, of the type, if it joins
- * nodes of one type, and of the type with its reverses, the reverses of such links: of the same
- * time, if both have times. */
+ * messages, or, of the type, if it joins nodes of one type, and of the type with its reverses, the
+ * reverses of such links: of the same time, if both have times. */
 int gnn_listed_links_messages(const struct gnn_listed_links *x, struct gnn_leak *l,
                               struct gnn_err *e) GNN_MUST_USE;
 

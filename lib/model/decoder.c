@@ -13,7 +13,7 @@
 
 enum { WEIGHT_0, BIAS_0, WEIGHT_1, BIAS_1, SCALE = 0 };
 /* Negatives of a block from which its products are faster than so many pairs: measured on a host;
- * on a device, what it takes to begin three products, in rows of 128 numbers. */
+ * on a device an estimate, by what it takes to begin three products. */
 enum { LEAST_HOST = 128, LEAST_DEVICE = 4096 };
 /* Buffers of a run. ENDS: copies of rows, (copies, d): of heads and then of tails; at either end
  * first those of pairs, then the columns of blocks. CELLS: scores of blocks, and then of pairs.

@@ -1,14 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # gnn-import --split-links: splits of links, as stores that have a base store.
-. "$GNN_TOP/tests/lib.sh"
-python=/usr/bin/python3
-"$python" -c 'import numpy' 2>/dev/null || { skip 'gnn-import splits links' 'no numpy'; done_testing; }
-split() { gnn-import -q --no-provenance --split-links "$@"; }
-looks() { "$python" "$GNN_TOP/tests/import/link_splits.py" "$@"; }
+. "$GNN_TOP/tests/import/splits.sh"
 sound() { gnn-inspect --verify "$1" >/dev/null; }
 refusing=gnn-import
-import() { gnn-import -q --no-provenance "$@"; }
-cut() { gnn-partition -q --no-provenance "$@"; }
 import -o s sbm:nodes=400,degree=5
 import -o h sbm:nodes=300,types=3
 perl -e 'srand 3; print "source,target,time,weight\n"; print int rand 60, ",", int rand 60, ",", int rand 50, ",", rand, "\n" for 1 .. 900' >t.csv

@@ -1,12 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # gnn-import --split-links of files: links that are given, which may be no edges.
-. "$GNN_TOP/tests/lib.sh"
-python=/usr/bin/python3
-"$python" -c 'import numpy' 2>/dev/null || { skip 'gnn-import takes links from files' 'no numpy'; done_testing; }
-split() { gnn-import -q --no-provenance --split-links "$@"; }
-looks() { "$python" "$GNN_TOP/tests/import/link_splits.py" "$@"; }
-import() { gnn-import -q --no-provenance "$@"; }
-cut() { gnn-partition -q --no-provenance "$@"; }
+. "$GNN_TOP/tests/import/splits.sh"
 perl -e 'srand 3; print "source,target,time,weight\n"; print int rand 60, ",", int rand 60, ",", int rand 50, ",", rand, "\n" for 1 .. 900' >t.csv
 import --directed --nodes 60 -o t t.csv
 import --undirected --nodes 60 -o u t.csv

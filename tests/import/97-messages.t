@@ -1,12 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # gnn-import --messages: splits of links whose links of valid, too, are edges of the store.
-. "$GNN_TOP/tests/lib.sh"
-python=/usr/bin/python3
-"$python" -c 'import numpy' 2>/dev/null || { skip 'links of valid carry messages' 'no numpy'; done_testing; }
-split() { gnn-import -q --no-provenance --split-links "$@"; }
-looks() { "$python" "$GNN_TOP/tests/import/link_splits.py" "$@"; }
-import() { gnn-import -q --no-provenance "$@"; }
-cut() { gnn-partition -q --no-provenance "$@"; }
+. "$GNN_TOP/tests/import/splits.sh"
 import -o s sbm:nodes=400,degree=5
 import -o h sbm:nodes=300,types=3
 perl -e 'srand 3; print "source,target,time,weight\n"; print int rand 60, ",", int rand 60, ",", int rand 50, ",", rand, "\n" for 1 .. 900' >t.csv

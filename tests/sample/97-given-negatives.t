@@ -1,12 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # Negatives that are given for sets of links: gnn-import --negatives, and what takes them.
-. "$GNN_TOP/tests/lib.sh"
-python=/usr/bin/python3
-"$python" -c 'import numpy' 2>/dev/null || { skip 'negatives are given' 'no numpy'; done_testing; }
+. "$GNN_TOP/tests/import/splits.sh"
 smp() { gnn-sample -q --no-provenance --original-ids "$@"; }
 given() { "$python" "$GNN_TOP/tests/sample/given_negatives.py" "$@"; }
-import() { gnn-import -q --no-provenance "$@"; }
-cut() { gnn-partition -q --no-provenance "$@"; }
 import -o s sbm:nodes=200,degree=6,features=4
 perl -e 'srand 5; print int rand 50, ",", int rand 30, "\n" for 1 .. 400; print "49,29\n"' >ui.csv
 perl "$GNN_TOP/tests/import/both_ways.pl" data <ui.csv
