@@ -1,18 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which links are in which set. At random, the different pairs of nodes are sorted, and a keyed
- * permutation of their places says which go where: shares are exact, and nothing depends on
- * partitions. */
+/* Which links are in which set: at random (lib/import/link_pairs.h), by time, or of files. */
 #include "lib/import/link_sets.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "kernels/perm.h"
 #include "lib/base/mem.h"
 #include "lib/base/rand.h"
 #include "lib/data/time.h"
 #include "lib/import/link_given.h"
+#include "lib/import/link_pairs.h"
 
 struct making {
     struct link_sets *x;
@@ -23,8 +21,7 @@ struct making {
     double until_share[2];         /* of all, of train, and of train and valid */
     const struct gnn_field *order; /* times of edges; NULL: there are none */
     uint64_t *link;                /* a bit per edge: a link, of which others are repetitions */
-    uint64_t *pair, npairs;        /* different ones, ascending */
-    uint8_t *pair_of;              /* (npairs) as link_edge_sets.of */
+    struct gnn_link_pairs pairs;   /* at random */
     uint64_t until[2];             /* by time: the last keys of train and valid */
     struct gnn_buf row;            /* of a row's edges */
 };
@@ -224,36 +221,6 @@ static int find_links(struct making *k, struct gnn_err *e)
     return 0;
 }
 
-/* ---- ascending numbers ---- */
-
-static int sort_numbers(uint64_t *v, uint64_t n, struct gnn_err *e)
-{
-    uint64_t *from = v, *to = gnn_alloc(n, sizeof *to, "pairs of nodes", e), *spare = to;
-    if (!to)
-        return e->code;
-    for (unsigned byte = 0; byte < 8; byte++) {
-        uint64_t at[256] = {0}, sum = 0;
-        for (uint64_t i = 0; i < n; i++)
-            at[from[i] >> 8 * byte & 255]++;
-        if (!n || at[from[0] >> 8 * byte & 255] == n)
-            continue;
-        for (unsigned b = 0; b < 256; b++) {
-            const uint64_t many = at[b];
-            at[b] = sum;
-            sum += many;
-        }
-        for (uint64_t i = 0; i < n; i++)
-            to[at[from[i] >> 8 * byte & 255]++] = from[i];
-        uint64_t *sorted = to;
-        to = from;
-        from = sorted;
-    }
-    if (from != v)
-        memcpy(v, from, n * sizeof *v);
-    gnn_free(spare);
-    return 0;
-}
-
 /* ---- at random ---- */
 
 static int list_pairs(struct making *k, struct gnn_err *e)
@@ -263,64 +230,33 @@ static int list_pairs(struct making *k, struct gnn_err *e)
     const struct gnn_etype *et = &v->store->meta.schema.etype[t->etype];
     const uint64_t tails = v->store->meta.schema.ntype[et->dst].count;
     uint64_t n = 0;
-    if (!(k->pair = gnn_alloc(t->n, sizeof *k->pair, "pairs of nodes", e)))
+    if (!(k->pairs.key = gnn_alloc(t->n, sizeof *k->pairs.key, "pairs of nodes", e)))
         return e->code;
     for (uint64_t i = 0; i < tails; i++) {
         const struct gnn_view_row row = gnn_view_row(v, t->etype, i);
         for (uint64_t j = 0; j < row.n; j++)
             if (get_bit(k->link, t->first[i] + j))
-                k->pair[n++] = pair_key(k, gnn_view_orig(v, et->src, row.indices[j]), i);
+                k->pairs.key[n++] = pair_key(k, gnn_view_orig(v, et->src, row.indices[j]), i);
     }
-    if (sort_numbers(k->pair, n, e))
+    if (gnn_link_pairs_sort(&k->pairs, n, e))
         return e->code;
-    for (uint64_t i = 0; i < n; i++)
-        if (!i || k->pair[i] != k->pair[k->npairs - 1])
-            k->pair[k->npairs++] = k->pair[i];
-    k->x->pairs = k->npairs;
+    k->x->pairs = k->pairs.n;
     return 0;
 }
 
 static int place_pairs(struct making *k, struct gnn_err *e)
 {
-    /* The key's second word spells "links", so that no other use of the seed draws the same. */
-    struct gnn_rand r = gnn_rand_key(k->o->seed, 0x6c696e6b73, 0);
-    const uint32_t key[2] = {(uint32_t)gnn_rand_next(&r), (uint32_t)gnn_rand_next(&r)};
-    const double n = (double)k->npairs;
-    const uint64_t training = (uint64_t)(n * k->until_share[0] + 0.5),
-                   valid = (uint64_t)(n * k->until_share[1] + 0.5),
-                   apart = (uint64_t)((double)training * k->o->supervision + 0.5);
-    struct gnn_perm perm;
-    if (k->o->supervision > 0 && (!apart || apart == training))
+    const double n = (double)k->pairs.n;
+    const uint64_t training = (uint64_t)(n * k->until_share[0] + 0.5);
+    const struct gnn_link_places places = {
+        .apart = (uint64_t)((double)training * k->o->supervision + 0.5),
+        .until = {training, (uint64_t)(n * k->until_share[1] + 0.5)}};
+    if (k->o->supervision > 0 && (!places.apart || places.apart == training))
         return gnn_fail(e, GNN_E_INPUT,
                         "--supervision %g: of %llu training pairs, it leaves none %s",
                         k->o->supervision, (unsigned long long)training,
-                        apart ? "to carry messages" : "to learn from");
-    if (!(k->pair_of = gnn_alloc(k->npairs, 1, "sets of pairs", e)))
-        return e->code;
-    if (k->npairs)
-        gnn_perm_init(&perm, k->npairs, key);
-    for (uint64_t i = 0; i < k->npairs; i++) {
-        const uint64_t at = gnn_perm_at(&perm, i);
-        k->pair_of[i] = (uint8_t)(at < apart      ? LINK_APART
-                                  : at < training ? GNN_LINKS_TRAIN
-                                  : at < valid    ? GNN_LINKS_VALID
-                                                  : GNN_LINKS_TEST);
-    }
-    return 0;
-}
-
-/* GNN_LINKS_TRAIN if it is no pair of the type. */
-static uint8_t find_pair(const struct making *k, uint64_t key)
-{
-    uint64_t low = 0, high = k->npairs;
-    while (low < high) {
-        const uint64_t mid = low + (high - low) / 2;
-        if (k->pair[mid] < key)
-            low = mid + 1;
-        else
-            high = mid;
-    }
-    return low < k->npairs && k->pair[low] == key ? k->pair_of[low] : GNN_LINKS_TRAIN;
+                        places.apart ? "to carry messages" : "to learn from");
+    return gnn_link_pairs_place(&k->pairs, &places, k->o->seed, e);
 }
 
 /* ---- by time ---- */
@@ -340,7 +276,7 @@ static int find_quantiles(struct making *k, struct gnn_err *e)
             if (get_bit(k->link, t->first[v] + j) && (!k->x->symmetric || v <= row[j].head))
                 times[all++] = row[j].time;
     }
-    if (!e->code && all && !sort_numbers(times, all, e)) {
+    if (!e->code && all && !gnn_sort_ascending(times, all, e)) {
         k->until[0] = times[(uint64_t)((double)(all - 1) * k->until_share[0])];
         k->until[1] = times[(uint64_t)((double)(all - 1) * k->until_share[1])];
     }
@@ -380,8 +316,8 @@ static int place_edges(struct making *k, unsigned which, struct gnn_err *e)
             t->of[t->first[v] + j] =
                 k->x->listed ? find_listed(k, which, row[j].head, (uint32_t)v, row[j].time)
                 : k->by_time ? find_time(k, row[j].time)
-                : which      ? find_pair(k, pair_key(k, (uint32_t)v, row[j].head))
-                             : find_pair(k, pair_key(k, row[j].head, v));
+                : which      ? gnn_link_pairs_find(&k->pairs, pair_key(k, (uint32_t)v, row[j].head))
+                             : gnn_link_pairs_find(&k->pairs, pair_key(k, row[j].head, v));
     }
     return 0;
 }
@@ -530,8 +466,7 @@ int gnn_link_sets_init(struct link_sets *x, const struct gnn_view *v,
     x->view = v;
     (void)!make_sets(&k, e);
     gnn_free(k.link);
-    gnn_free(k.pair);
-    gnn_free(k.pair_of);
+    gnn_link_pairs_release(&k.pairs);
     gnn_link_given_release(&k.given);
     gnn_buf_release(&k.row);
     return e->code;
