@@ -78,6 +78,12 @@ struct gnn_given_negatives {
     struct gnn_drawn drawn; /* kind NONE: they are drawn */
     char sum[17];           /* of XXH3, by which they are told from others */
 };
+/* How nodes of an end are weighed: by degree, quarters = 4 P; by the field whose name is the n
+ * characters of gnn_links.weight from `at` on; or, as all is 0, not. */
+struct gnn_link_weight {
+    uint32_t quarters;
+    size_t at, n;
+};
 struct gnn_links {
     const char *type; /* the edge type, "S/R/D"; NULL: seeds are nodes */
     /* "binary:A", "triplet:K", "joint:K", "joint:K:C", "in-batch:K" or "given"; NULL: none */
@@ -86,7 +92,8 @@ struct gnn_links {
     /* The ends that are drawn; a negative has the others of a positive. */
     enum gnn_negative_end end;
     /* "degree" or "degree:P": nodes are drawn in proportion to the number of edges of the type that
-     * they are this end of, or to its power P; else a field of nodes; NULL: uniformly */
+     * they are this end of, or to its power P; else a field of nodes; NULL: uniformly. If both ends
+     * are drawn, also "HEADS,TAILS", each a weight or "uniform". */
     const char *weight;
     bool strict; /* no negative is an edge of the type, nor a link that its set may know */
     enum gnn_exclude exclude;
@@ -104,7 +111,7 @@ struct gnn_links {
     bool divided;     /* labels are 1 above `above`, else 0 */
     double above;
     struct gnn_drawn drawn[GNN_LINK_USES];
-    uint32_t quarters; /* by degree: 4 P; 0: by a field, or uniformly */
+    struct gnn_link_weight by[2]; /* of heads and tails */
 };
 
 /* The time of the entry that an edge leads to: the time of the entry it was picked for, or of the

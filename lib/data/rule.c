@@ -330,37 +330,54 @@ static int bind_negatives(struct gnn_links *l, const char *where, struct gnn_err
     return 0;
 }
 
-/* "degree" or "degree:P", or a field of the types that are drawn. */
+/* The weight that the n characters from `at` on name, of nodes of an end: "degree", "degree:P", or
+ * a field. */
+static int bind_end_weight(struct gnn_links *l, const struct gnn_schema *c, unsigned end, size_t at,
+                           size_t n, const char *where, struct gnn_err *e)
+{
+    static const char *const degree[] = {"degree:0.25", "degree:0.5", "degree:0.75", "degree:1",
+                                         "degree"};
+    const uint32_t type = end ? c->etype[l->etype].dst : c->etype[l->etype].src;
+    char *word = gnn_strf(e, "%.*s", (int)n, l->weight + at);
+    if (!word)
+        return e->code;
+    l->by[end] = (struct gnn_link_weight){0, at, n};
+    for (unsigned i = 0; i < 5; i++)
+        if (!strcmp(word, degree[i]))
+            l->by[end] = (struct gnn_link_weight){.quarters = i < 4 ? i + 1 : 4};
+    if (!l->by[end].quarters && !strncmp(word, "degree:", 7))
+        gnn_fail(e, GNN_E_USAGE,
+                 "%s: --negative-weight %.64s: expected 0.25, 0.5, 0.75 or 1 after degree:", where,
+                 word);
+    else if (!l->by[end].quarters)
+        (void)!bind_weight(&c->ntype[type], where, word, "weights of negatives", e);
+    gnn_free(word);
+    return e->code;
+}
+
 static int bind_negative_weight(struct gnn_links *l, const struct gnn_schema *c, const char *where,
                                 struct gnn_err *e)
 {
-    static const char degree[] = "degree";
-    static const char *const power[] = {":0.25", ":0.5", ":0.75", ":1"};
-    const uint32_t type[] = {c->etype[l->etype].src, c->etype[l->etype].dst};
-    const size_t n = sizeof degree - 1;
-    l->quarters = 0;
+    static const char uniform[] = "uniform";
+    const bool both = l->end == GNN_NEGATIVE_BOTH;
+    const char *comma = l->weight && both ? strchr(l->weight, ',') : NULL;
+    memset(l->by, 0, sizeof l->by);
     if (!l->weight)
         return 0;
-    if (l->strict && l->end == GNN_NEGATIVE_BOTH)
+    if (l->strict && both)
         return gnn_fail(e, GNN_E_USAGE,
                         "%s: --negative-weight cannot be used with --strict and --negative-end "
                         "both: pairs that are no edges are drawn uniformly",
                         where);
-    if (!strcmp(l->weight, degree))
-        l->quarters = 4;
-    for (unsigned i = 0; i < 4 && !strncmp(l->weight, degree, n); i++)
-        if (!strcmp(l->weight + n, power[i]))
-            l->quarters = i + 1;
-    if (l->quarters)
-        return 0;
-    if (!strncmp(l->weight, "degree:", n + 1))
-        return gnn_fail(e, GNN_E_USAGE,
-                        "%s: --negative-weight %.64s: expected 0.25, 0.5, 0.75 or 1 after degree:",
-                        where, l->weight);
-    for (unsigned end = 0; end < 2; end++)
-        if ((l->end == GNN_NEGATIVE_BOTH || end != (l->end == GNN_NEGATIVE_HEAD)) &&
-            bind_weight(&c->ntype[type[end]], where, l->weight, "weights of negatives", e))
+    for (unsigned end = 0; end < 2; end++) {
+        const size_t at = end && comma ? (size_t)(comma - l->weight) + 1 : 0,
+                     n = comma && !end ? (size_t)(comma - l->weight) : strlen(l->weight + at);
+        const bool drawn = both || end != (l->end == GNN_NEGATIVE_HEAD);
+        if (comma && n == sizeof uniform - 1 && !strncmp(l->weight + at, uniform, n))
+            continue;
+        if (drawn && bind_end_weight(l, c, end, at, n, where, e))
             return e->code;
+    }
     return 0;
 }
 

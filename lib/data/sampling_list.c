@@ -63,7 +63,7 @@ const struct gnn_sampling_member gnn_sampling_list[] = {
      .option = "negative-weight", .arg = "WEIGHT",
      .help =
          "draw nodes of negatives in proportion to their degree, to a power of it (degree:0.75) "
-         "or to a field (default: uniformly)",
+         "or to a field; of both ends also HEADS,TAILS (default: uniformly)",
      .section = GNN_SECTION_LINKS, .train = true},
     {GNN_MEMBER_FLAG, AT(links.strict), .group = "links", .key = "strict", .option = "strict",
      .help = "no negative is an edge of the type, or a link of sets", .section = GNN_SECTION_LINKS,

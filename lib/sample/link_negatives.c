@@ -48,7 +48,8 @@ static int add_absent(struct link_negatives *x, enum link_known known, struct gn
 static int describe_end(struct link_negatives *x, unsigned end, struct gnn_err *e)
 {
     const struct gnn_links *l = &x->m->links;
-    if ((l->weight && gnn_link_weights_get(x->edges, l, end, &x->sum[end], e)) ||
+    if (((l->by[end].quarters || l->by[end].n) &&
+         gnn_link_weights_get(x->edges, l, end, &x->sum[end], e)) ||
         (gnn_sampling_is_temporal(x->m) &&
          gnn_link_times_get(x->edges, end, gnn_sampling_time_dtype(x->m), &x->there[end], e)))
         return e->code;

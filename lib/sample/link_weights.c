@@ -51,14 +51,14 @@ static int count_heads(const struct link_edges *q, uint64_t *count, struct gnn_e
     return gnn_comm_all_reduce(q->store->comm, count, q->nodes[LINK_HEAD], GNN_REDUCE_U64, e);
 }
 
-static int weigh_degrees(const struct link_edges *q, const struct gnn_links *l, unsigned end,
-                         uint64_t *w, struct gnn_err *e)
+static int weigh_degrees(const struct link_edges *q, uint32_t quarters, unsigned end, uint64_t *w,
+                         struct gnn_err *e)
 {
     const uint64_t n = q->nodes[end];
     if (end == LINK_HEAD && count_heads(q, w, e))
         return e->code;
     for (uint64_t v = 0; v < n; v++)
-        w[v] = power_of(end == LINK_HEAD ? w[v] : q->first[v + 1] - q->first[v], l->quarters);
+        w[v] = power_of(end == LINK_HEAD ? w[v] : q->first[v + 1] - q->first[v], quarters);
     return 0;
 }
 
@@ -81,11 +81,11 @@ static void round_weights(const double *x, uint64_t n, uint64_t *w)
     }
 }
 
-static int weigh_field(const struct link_edges *q, const struct gnn_links *l, unsigned end,
-                       uint64_t *w, struct gnn_err *e)
+static int weigh_field(const struct link_edges *q, const char *field, unsigned end, uint64_t *w,
+                       struct gnn_err *e)
 {
     const uint64_t n = q->nodes[end];
-    const struct gnn_sampling by = {.seed_ntype = q->ntype[end], .seed_weight = l->weight};
+    const struct gnn_sampling by = {.seed_ntype = q->ntype[end], .seed_weight = field};
     double *x = gnn_alloc_zero(n, sizeof *x, "weights of nodes", e);
     uint32_t *ids = gnn_alloc(n, sizeof *ids, "weights of nodes", e);
     if (x && ids) {
@@ -103,8 +103,16 @@ int gnn_link_weights_get(const struct link_edges *q, const struct gnn_links *l, 
                          uint64_t **sum, struct gnn_err *e)
 {
     const uint64_t n = q->nodes[end];
+    const struct gnn_link_weight by = l->by[end];
+    char *field = gnn_strf(e, "%.*s", (int)by.n, l->weight + by.at);
+    if (!field)
+        return e->code;
     uint64_t *w = *sum = gnn_alloc_zero(n + 1, sizeof *w, "weights of nodes", e), all = 0;
-    if (!w || (l->quarters ? weigh_degrees(q, l, end, w, e) : weigh_field(q, l, end, w, e)))
+    if (w)
+        (void)!(by.quarters ? weigh_degrees(q, by.quarters, end, w, e)
+                            : weigh_field(q, field, end, w, e));
+    gnn_free(field);
+    if (e->code)
         return e->code;
     for (uint64_t v = 0; v <= n; v++) {
         const uint64_t own = w[v];

@@ -24,6 +24,7 @@ from gnntools.pyg import LinkNeighborLoader as Ours
 
 warnings.simplefilter("ignore")
 drawn = deque()  # negatives, in the order in which PyG asks for them
+sample = NegativeSampling.sample
 NegativeSampling.sample = lambda self, n, endpoint, num_nodes: drawn.popleft()
 BUYS, REV, CITES = ("an author", "wrote", "paper"), ("paper", "rev_wrote", "an author"), ("paper", "cites", "paper")
 
@@ -262,6 +263,34 @@ def removed():
             is_("others are, some of them: %s, %s" % (name, mode), seen[False])
 
 
+def weighed():
+    """src_weight and dst_weight: nodes of negatives have the law of those that PyG draws."""
+    d, t = plain(), typed()
+    for name, data, given in ("one type", d, None), ("typed", t, BUYS):
+        _, src, dst = ends(data, data, given)
+        heads, tails = torch.zeros(src.num_nodes), torch.zeros(dst.num_nodes)
+        heads[3], heads[7], tails[2:5] = 0.5, 1.5, torch.tensor([1.0, 2, 5])
+        for mode, w in ("binary", (heads, tails)), ("binary", (None, tails)), ("binary", (heads, None)), ("triplet", (None, tails)):
+            how = NegativeSampling(mode, 40, *w)
+            got = [negatives(data, b, given) for b in batches(Ours, data, [1], given, batch_size=16, neg_sampling=how)]
+            for ids, end, nodes in zip(zip(*got), ("src", "dst"), (src, dst)):
+                if ids[0] is not None:
+                    ids, n = torch.cat(ids), nodes.num_nodes
+                    ours, theirs = (torch.bincount(x, minlength=n) for x in (ids, sample(how, ids.numel(), end, n)))
+                    apart = ((ours - theirs) ** 2 / (ours + theirs).clamp(min=1)).sum()  # chi-square, of `free` degrees
+                    free = ((ours + theirs) > 0).sum() - 1
+                    is_("%s, %s %s: %s nodes have the law of PyG's" % (name, mode, [v is not None for v in w], end),
+                        apart < free + 5 * (2 * free) ** 0.5 and not theirs[ours == 0].any() and not ours[theirs == 0].any(), (ours, theirs))
+    with tempfile.TemporaryDirectory() as folder:
+        path, heavy = os.path.join(folder, "weighed"), torch.arange(30)
+        from_arrays(path, {"x": d.x, "popularity": heavy}, {"edge_index": d.edge_index}, position=True)
+        ids = {}
+        for who, data, w in ("a store", path, "popularity"), ("a Data", d, heavy):
+            ids[who] = [negatives(d, b, None)[1] for b in batches(Ours, data, [1], batch_size=16, neg_sampling=("triplet", 9, None, w))]
+        is_("a field of a store draws as the weights of a Data do", all(map(torch.equal, ids["a store"], ids["a Data"])))
+        refuses("weights that a store does not have", "by its name", path, ALL, cls=Ours, neg_sampling=("triplet", 1, None, heavy))
+
+
 def mistakes():
     d, t = plain(), typed()
     def no(name, why, *args, **kw):
@@ -271,8 +300,11 @@ def mistakes():
     no("labels of triplets", "triplets have no labels", d, ALL, edge_label=torch.ones(120), neg_sampling="triplet")
     no("another number of labels", "edge_label: of shape [3] for 120 links", d, ALL, edge_label=torch.ones(3))
     no("another number of times", "for 120 links", d, ALL, edge_label_time=torch.ones(3), time_attr="edge_time")
-    no("weights of sources", "src_weight", d, ALL, neg_sampling=NegativeSampling("binary", 1, torch.ones(30)))
-    no("weights of destinations", "dst_weight", d, ALL, neg_sampling=NegativeSampling("triplet", 1, None, torch.ones(30)))
+    no("weights of sources of triplets", "src_weight", d, ALL, neg_sampling=("triplet", 1, torch.ones(30)))
+    no("weights of fewer nodes", "each of 30 nodes", d, ALL, neg_sampling=NegativeSampling("triplet", 1, None, torch.ones(29)))
+    no("weights below 0", "dst_weight", d, ALL, neg_sampling=NegativeSampling("binary", 1, None, -torch.ones(30)))
+    no("a field that a Data does not have", "a weight for each node", d, ALL, neg_sampling=("binary", 1, "degree"))
+    no("weights of strict pairs", "drawn uniformly", d, ALL, strict=True, neg_sampling=("binary", 1, torch.ones(30)))
     no("another mode", "'pairs'", d, ALL, neg_sampling="pairs")
     no("a name that is none of neg_sampling's", "how", d, ALL, neg_sampling={"mode": "binary", "how": 1})
     no("an amount of 0", "amount 0", d, ALL, neg_sampling={"mode": "binary", "amount": 0})
@@ -368,5 +400,5 @@ def shared():
 
 
 if __name__ == "__main__":
-    for run in homogeneous, several_types, trees, removed, mistakes, shared:
+    for run in homogeneous, several_types, trees, removed, weighed, mistakes, shared:
         run()

@@ -123,6 +123,10 @@ for weight in degree degree:0.75 degree:0.25 importance; do
         check "negatives by weight do not depend on partitions and threads: $weight, $how" gnn-inspect --diff --original whole parts
     done
 done
+for weight in degree,uniform importance,degree:0.5 uniform,importance; do
+    smp weighed $homo -f 1 --seeds many -b 4 --negatives triplet:$((draws / 10)) --negative-weight $weight --negative-end both --steps 0:$draws -o drawn
+    check "each end has a weight of its own: $weight" links law weighed drawn
+done
 status 1 "a uniform law is told from that of weights" sh -c "gnn-sample -q weighed $homo -f 1 --seeds many -b 4 --negatives triplet:40 --steps 0:400 -o u --no-provenance &&
     gnn-sample -q weighed $homo -f 1 --seeds many -b 4 --negatives triplet:40 --steps 0:400 -o w --negative-weight degree --no-provenance && gnn-inspect --diff u w"
 # A head with edges to all heavy nodes: its negatives are found by the pass over its row.
@@ -202,6 +206,9 @@ refuses 2 'cannot be used with --negative-end both' 'strict pairs of nodes with 
 refuses 2 'drawn uniformly' 'weights of pairs that are no edges' gnn-sample few $homo -f 1 --negatives binary:1 --negative-end both --strict --negative-weight degree -o x
 refuses 2 'expected 0.25, 0.5, 0.75 or 1' 'another power' gnn-sample few $homo -f 1 --negatives binary:1 --negative-weight degree:0.7 -o x
 refuses 2 "no field 'importnce' with weights of negatives" 'a field that is not there' gnn-sample weighed $homo -f 1 --negatives binary:1 --negative-weight importnce -o x
+refuses 2 "no field 'degree,uniform' with weights" 'weights of two ends, of which one is drawn' gnn-sample weighed $homo -f 1 --negatives binary:1 --negative-weight degree,uniform -o x
+refuses 2 "no field '' with weights" 'a weight of one end' gnn-sample weighed $homo -f 1 --negatives binary:1 --negative-end both --negative-weight degree, -o x
+refuses 2 'degree:2: expected 0.25' 'another power of tails' gnn-sample weighed $homo -f 1 --negatives binary:1 --negative-end both --negative-weight degree,degree:2 -o x
 refuses 2 'requires --negatives' 'weights of nothing' gnn-sample few $homo -f 1 --negative-weight degree -o x
 perl -e 'print "source,target\n"; for my $v (1 .. 3) { print "0,$v\n" } print "4,1\n"' >joined.csv
 gnn-import -q --directed -o joined joined.csv

@@ -67,7 +67,8 @@ class Graph:
         """What nodes at an end are drawn in proportion to, as integers."""
         t = (self.src, self.dst)[end]
         by = rule.get("weight")
-        if by is None:
+        by = by.split(",")[end] if by and "," in by else by
+        if by in (None, "uniform"):
             return [1] * self.count[t]
         if by.split(":")[0] == "degree":
             quarters = int(4 * float((by + ":1").split(":")[1]))

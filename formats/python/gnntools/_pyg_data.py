@@ -213,16 +213,17 @@ def columns_of(data: Any) -> dict[Any, list[tuple[str, int]]]:
                   if name not in ("num_nodes", "edge_index") and is_column(name)] for key, store, is_column in kinds}
 
 
-def graph_of(data: Any, time_attr: str | None, weight_attr: str | None, latest: bool) -> Graph:
+def graph_of(data: Any, time_attr: str | None, weight_attr: str | None, latest: bool, fields: Any) -> Graph:
     """The graph of a Data or HeteroData, whose edges go into a store that is removed with the graph, or of a store.
+    fields: further ones of nodes, {node type: {name: array}}, which go into that store, too; a store has its own.
 
     Raises ValueError, gnb.Error and ProgramError for what cannot be sampled.
     """
     if isinstance(data, (Data, HeteroData)):
-        return _graph_of_data(data, time_attr, weight_attr, latest)
+        return _graph_of_data(data, time_attr, weight_attr, latest, fields)
     if not isinstance(data, (str, os.PathLike, Store)):
         raise TypeError(f"expected a Data, a HeteroData or a store (got {type(data).__name__})")
-    return _graph_of_store(data if isinstance(data, Store) else Store(data), time_attr, weight_attr, latest)
+    return _graph_of_store(data if isinstance(data, Store) else Store(data), time_attr, weight_attr, latest, fields)
 
 
 def _edge_time(data: Any, key: Any, store: Any, attr: str) -> Tensor | None:
@@ -254,7 +255,7 @@ def _times(data: Any, stores: dict[Any, Any], attr: str, latest: bool) -> dict[A
 
 
 def _graph_of_data(data: Any, *args: Any) -> Graph:
-    time_attr, weight_attr, latest = args
+    time_attr, weight_attr, latest, fields = args
     stores = {store._key or ONE: store for store in data.edge_stores}
     for key, store in stores.items():
         if "adj_t" in store or "adj" in store or "edge_index" not in store:
@@ -273,8 +274,8 @@ def _graph_of_data(data: Any, *args: Any) -> Graph:
             arrays["weight"] = store[weight_attr].detach().cpu().view(-1).numpy()
     folder, remove = temporary_folder("gnntools-")
     try:
-        counts = {name: int(part_of(data, t).num_nodes) for t, name in nodes.items()}
-        path = from_arrays(os.path.join(folder, "store"), counts, edges, position=True)
+        rows = {name: {"num_nodes": int(part_of(data, t).num_nodes), **fields.get(t, {})} for t, name in nodes.items()}
+        path = from_arrays(os.path.join(folder, "store"), rows, edges, position=True)
         graph = Graph(Store(path), data, nodes, dict(zip(stores, map("/".join, edges))), "weight", False, args)
     except BaseException:
         remove()
@@ -285,7 +286,7 @@ def _graph_of_data(data: Any, *args: Any) -> Graph:
 
 def _graph_of_store(store: Store, *args: Any) -> Graph:
     """The Data or HeteroData that to_pyg() gives, but with mapped attributes and without edges."""
-    (time_attr, weight_attr, _), schema = args, store.schema
+    (time_attr, weight_attr, *_), schema = args, store.schema
     weight = {"edge_weight": "weight"}.get(weight_attr, weight_attr)
     if weight is not None and weight not in [f["name"] for t in schema["edge_types"] for f in t["fields"]]:
         raise ValueError(f"weight_attr: {store.path}: edges have no field {weight!r}")

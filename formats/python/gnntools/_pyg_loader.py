@@ -82,6 +82,7 @@ class SampledLoader(DataLoader):
         pad: bool,
         rank: int,
         world_size: int,
+        fields: dict[Any, dict[str, Any]] | None = None,
         **kwargs: Any,
     ) -> None:
         _refuse(data, transform_sampler_output, neighbor_sampler, is_sorted, kwargs)
@@ -92,7 +93,7 @@ class SampledLoader(DataLoader):
             raise ValueError(f"temporal_strategy: {temporal_strategy!r} is neither uniform nor last")
         if not 0 <= rank < world_size:
             raise ValueError(f"rank {rank} of world_size {world_size}: ranks are from 0 to world_size-1")
-        self._graph = _pyg_data.graph_of(data, time_attr, weight_attr, temporal_strategy == "last")
+        self._graph = _pyg_data.graph_of(data, time_attr, weight_attr, temporal_strategy == "last", fields or {})
         if how == "bidirectional" and isinstance(self._graph.data, HeteroData):
             raise NotImplementedError("subgraph_type='bidirectional' is there for graphs of one node type and one "
                                       "edge type only")

@@ -16,7 +16,7 @@ from typing import Any, Callable
 import numpy as np
 import torch
 from torch import Tensor
-from torch_geometric.data import HeteroData
+from torch_geometric.data import Data, HeteroData
 
 from . import _pyg_data
 from ._pyg_data import ONE, Graph, Sampled, part_of
@@ -167,19 +167,23 @@ def _seed_times(graph: Graph, kind: str | None, nodes: Tensor, given: Tensor | N
     return _pyg_data.pick(times, graph.rows(kind, nodes), 0, graph.memory).cpu()
 
 
+def _link_type(given: Any, types: Sequence[Any]) -> tuple[Any, Any]:
+    """The edge type (ONE in a Data) that edge_label_index names among these, and the links that it has, or None."""
+    if list(types) == [ONE]:
+        return ONE, given
+    kind, links = None, None
+    if isinstance(given, (list, tuple)) and given:
+        kind, links = (given, None) if isinstance(given[0], str) else given if len(given) == 2 else (None, None)
+    found = [k for k in types if kind is not None and tuple(kind) in (k, (k[0], k[2]))]
+    if len(found) != 1:
+        raise ValueError("edge_label_index: expected an edge type, or a pair of it and links; edge types are "
+                         f"{', '.join(map(repr, types))}")
+    return found[0], links
+
+
 def _input_links(given: Any, graph: Graph) -> tuple[Any, Tensor]:
     """The edge type (ONE in a Data), and heads and tails, int64 [2, n]."""
-    key = ONE
-    if isinstance(graph.data, HeteroData):
-        kind, links = None, None
-        if isinstance(given, (list, tuple)) and given:
-            kind, links = (given, None) if isinstance(given[0], str) else given if len(given) == 2 else (None, None)
-        found = [k for k in graph.edges if kind is not None and tuple(kind) in (k, (k[0], k[2]))]
-        if len(found) != 1:
-            have = ", ".join(map(repr, graph.edges))
-            raise ValueError("edge_label_index: expected an edge type, or a pair of it and links; edge types are "
-                             f"{have}")
-        key, given = found[0], links
+    key, given = _link_type(given, list(graph.edges))
     links = torch.as_tensor(_pyg_data.all_edges(graph, key) if given is None else given).as_subclass(Tensor)
     if links.dim() != 2 or links.shape[0] != 2:
         raise ValueError(f"edge_label_index: of shape {list(links.shape)}; expected [2, n]")
@@ -187,13 +191,13 @@ def _input_links(given: Any, graph: Graph) -> tuple[Any, Tensor]:
     return key, torch.from_numpy(np.stack(ends).astype("int64"))
 
 
-def _negatives(given: Any, ratio: float | None) -> tuple[str | None, float]:
-    """PyG's neg_sampling and neg_sampling_ratio: "binary", "triplet" or None, and how many for each link."""
+def _negatives(given: Any, ratio: float | None) -> tuple[str | None, float, dict[str, Any]]:
+    """PyG's neg_sampling and neg_sampling_ratio: "binary", "triplet" or None, how many for each link, and weights."""
     names = ("mode", "amount", "src_weight", "dst_weight")
     if ratio is not None and ratio != 0:
         given = ("binary", ratio)
     if given is None:
-        return None, 0
+        return None, 0, {}
     if isinstance(given, str):
         given = {"mode": given}
     elif isinstance(given, (list, tuple)):
@@ -201,15 +205,35 @@ def _negatives(given: Any, ratio: float | None) -> tuple[str | None, float]:
     elif not isinstance(given, dict):
         given = {name: getattr(given, name) for name in names if hasattr(given, name)}
     mode, amount = getattr(given.get("mode"), "value", given.get("mode")), given.get("amount", 1)
-    for name in names[2:]:
-        if given.get(name) is not None:
-            raise NotImplementedError(f"neg_sampling: {name} is not there: negatives are drawn uniformly")
     if mode not in ("binary", "triplet") or not set(given) <= set(names):
         raise ValueError(f"neg_sampling: {mode!r}, with {', '.join(given)}: expected a mode, binary or triplet, and an "
                          "amount")
     if not amount > 0 or (mode == "triplet" and amount != math.ceil(amount)):
         raise ValueError(f"neg_sampling: amount {amount}: expected a number > 0, for triplets a whole one")
-    return mode, math.ceil(amount) if mode == "triplet" else amount
+    weights = {name: given[name] for name in names[2:] if given.get(name) is not None}
+    if mode == "triplet" and "src_weight" in weights:
+        raise ValueError("neg_sampling: src_weight: triplets have the sources of links")
+    return mode, math.ceil(amount) if mode == "triplet" else amount, weights
+
+
+def _weight_fields(weights: dict[str, Any], data: Any, given: Any) -> tuple[dict[Any, dict[str, Any]], dict[str, str]]:
+    """Fields of nodes that weights of negatives become, by node type, and their names; a store has them."""
+    stored = not isinstance(data, (Data, HeteroData))
+    for name, weight in weights.items():
+        if isinstance(weight, str) != stored:
+            raise ValueError(f"neg_sampling: {name}: expected " + ("a field of nodes of the store, by its name" if stored
+                                                                   else "a weight for each node"))
+    if stored or not weights:
+        return {}, dict(weights)
+    key, _ = _link_type(given, data.edge_types if isinstance(data, HeteroData) else [ONE])
+    fields: dict[Any, dict[str, Any]] = {}
+    for name, weight in weights.items():
+        kind = key[0 if name == "src_weight" else 2]
+        rows, count = torch.as_tensor(weight).detach().cpu().view(-1), part_of(data, kind).num_nodes
+        if len(rows) != count or not bool((rows >= 0).all()):
+            raise ValueError(f"neg_sampling: {name}: expected a number >= 0 for each of {count} nodes")
+        fields.setdefault(kind, {})[name] = rows.numpy()
+    return fields, {name: name for name in weights}
 
 
 class LinkNeighborLoader(SampledLoader):
@@ -233,8 +257,8 @@ class LinkNeighborLoader(SampledLoader):
     - strict=True: no negative is an edge of the graph, or a node with itself. PyG does not look.
     - disjoint: both ends of a link and its negatives share one tree, which has each node once. In PyG, each end has a
       copy and neighbours of its own, and with fractional amounts, ends of a link may have different values in `batch`.
-    - src_weight and dst_weight of NegativeSampling are not there; nor are negatives among nodes with times of which
-      some are later than a link.
+    - src_weight and dst_weight of NegativeSampling name fields of nodes, if data is a store.
+    - Negatives among nodes with times of which some are later than a link are not there.
     - Batches of a batch_sampler have one size; the last one may have less.
     - pad=True: rows that are added to labels are 0, and `pad_link_mask`, beside input_id, is False there.
     """
@@ -271,23 +295,26 @@ class LinkNeighborLoader(SampledLoader):
     ) -> None:
         if (edge_label_time is None) != (time_attr is None):
             raise ValueError("edge_label_time and time_attr require each other")
-        self._mode, self._amount = _negatives(neg_sampling, neg_sampling_ratio)
+        self._mode, self._amount, weights = _negatives(neg_sampling, neg_sampling_ratio)
         if self._mode == "triplet" and edge_label is not None:
             raise ValueError("edge_label: triplets have no labels")
         if strict and self._mode is None:
             raise ValueError("strict: requires neg_sampling")
+        if strict and self._mode == "binary" and weights:
+            raise ValueError("strict: pairs that are no edges are drawn uniformly, not by src_weight and dst_weight")
         if exclude not in ("none", "self", "reverse"):
             raise ValueError(f"exclude: {exclude!r} is none of none, self, reverse")
         self.edge_label_index, self.neg_sampling, self.exclude, self.strict = (
             edge_label_index, neg_sampling, exclude, bool(strict))
         self._labels, self._times = (None if x is None else torch.as_tensor(x).cpu()
                                      for x in (edge_label, edge_label_time))
+        fields, self._weights = _weight_fields(weights, data, edge_label_index)
         super().__init__(
             data, num_neighbors, replace=replace, subgraph_type=subgraph_type, disjoint=disjoint,
             temporal_strategy=temporal_strategy, time_attr=time_attr, weight_attr=weight_attr, transform=transform,
             transform_sampler_output=transform_sampler_output, is_sorted=is_sorted,
             filter_per_worker=filter_per_worker, neighbor_sampler=neighbor_sampler, directed=directed,
-            edge_ids=edge_ids, pad=pad, rank=rank, world_size=world_size, **kwargs)
+            edge_ids=edge_ids, pad=pad, rank=rank, world_size=world_size, fields=fields, **kwargs)
 
     def _take_seeds(self, time_attr: str | None) -> tuple[int, list[str]]:
         self._type, self._links = _input_links(self.edge_label_index, self._graph)
@@ -303,6 +330,9 @@ class LinkNeighborLoader(SampledLoader):
         if self._mode is not None:
             options += ["--negatives", f"{self._mode}:{self._amount}"] + ["--strict"] * self.strict
             options += ["--negative-end", "both" if self._mode == "binary" else "tail"]
+        if self._weights:
+            words = [self._weights.get(name, "uniform") for name in ("src_weight", "dst_weight")]
+            options += ["--negative-weight", ",".join(words) if self._mode == "binary" else words[1]]
         return count, options
 
     def _refuse_late(self, time_attr: Any) -> None:
