@@ -107,8 +107,16 @@ static void write_split(struct gnn_store *s, uint32_t et, struct gnn_err *e)
     char *text = gnn_strf(e, "%s=%s85/5/10", sampling_given.links.type, timed ? "time:" : "");
     const struct gnn_link_split_opts o = {.text = text, .seed = 1};
     struct gnn_link_split_stats st;
-    if (!text || gnn_link_split_write(s, &o, split_path, false, cli_provenance(), &st, e))
+    if (!text)
         cli_fail(e);
+    if (gnn_link_split_write(s, &o, split_path, false, cli_provenance(), &st, e)) {
+        if (access(split_path, F_OK))
+            cli_fail(e);
+        *e = (struct gnn_err){0}; /* another run has made it meanwhile */
+        check_split(s, et, e);
+        gnn_free(text);
+        return;
+    }
     gnn_temp_tentative(split_path); /* what is refused leaves nothing behind */
     cli_note("links are split %s into the store %s: train %" PRIu64 ", valid %" PRIu64
              ", test %" PRIu64 " (gnn-import --split-links %s)",

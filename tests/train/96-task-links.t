@@ -19,6 +19,12 @@ check 'a second run takes the same split' gnn-train --store g --task links $lear
 cp err said
 check 'a second run says so' grep -q 'split as in m\.split' said
 check 'the second model is the first' gnn-inspect --diff m n
+mkdir once
+for i in 1 2 3 4; do
+    gnn-train -q --store g --task links $learn -o once/m >"once/$i" 2>&1 || echo "$i: $?" >>once/bad &
+done
+wait
+check 'four runs at once make one split and learn from it' sh -c 'cat once/[1-4]; ! test -e once/bad && gnn-inspect --diff --ignore provenance s once/m.split && gnn-inspect --diff m once/m'
 check 'a store with sets of links is not split again' gnn-train --store s --task links $learn -o o
 status 1 'no split is beside that model' test -e o.split
 gnn-import -q -o other sbm:nodes=400,degree=8,features=8
