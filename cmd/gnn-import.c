@@ -269,6 +269,7 @@ int main(int argc, char **argv)
     gnn_free(target);
     if (links.text) {
         links.seed = seed;
+        links.seeded = opt_given(&seed);
         links.negatives = negatives.v;
         links.nnegatives = negatives.n;
         import_links(args[0], &links, output, force);

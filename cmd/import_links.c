@@ -41,6 +41,20 @@ static void tell_given(const struct gnn_link_split_stats *st, int i)
                  st->same[i], name, st->same[i] == 1 ? "is" : "are");
 }
 
+/* Whether the reverse of a link may have another time, and so be in another set, or carry messages.
+ */
+static void tell_times(const struct gnn_schema *c, const struct gnn_link_split_stats *st)
+{
+    if (st->pairs || !st->timed ||
+        !(gnn_etype_is_raised(&c->etype[st->etype]) ||
+          (st->rev >= 0 && gnn_etype_is_raised(&c->etype[st->rev]))))
+        return;
+    cli_note("warning: edges are ordered by %s, so the reverse of a link may have another time, "
+             "and carry messages: --exclude reverse keeps it out of the batch of its link, and "
+             "gnn-inspect --leaks counts those of valid and test",
+             GNN_EFFECTIVE_TIME);
+}
+
 static void tell_split(const struct gnn_schema *c, const struct gnn_link_split_stats *st,
                        double seconds)
 {
@@ -68,6 +82,7 @@ static void tell_split(const struct gnn_schema *c, const struct gnn_link_split_s
         cli_info("%s: %" PRIu64 " of %" PRIu64 " edge%s carry messages",
                  gnn_etype_key(c, (uint32_t)st->rev, key, sizeof key), st->rev_messages,
                  c->etype[st->rev].count, gnn_plural(c->etype[st->rev].count));
+    tell_times(c, st);
     cli_metrics(json_pack("{s:s, s:o, s:o, s:I, s:o, s:I, s:b, s:I, s:I, s:f, s:I}", "links",
                           gnn_etype_key(c, st->etype, key, sizeof key), "sets", sets_json(st->set),
                           "absent", sets_json(st->absent), "unlisted", (json_int_t)st->unlisted,

@@ -87,6 +87,12 @@ static uint32_t choose_type(const struct gnn_model *m, const char *path, const s
     return (uint32_t)et;
 }
 
+static bool is_same_set(const struct gnn_schema *c, uint32_t etype, const char *a, const char *b)
+{
+    const int set = gnn_schema_find_links(c, etype, a);
+    return set >= 0 && set == gnn_schema_find_links(c, etype, b);
+}
+
 /* A set would be measured twice, perhaps by two names. */
 static void refuse_repeated(uint32_t etype)
 {
@@ -94,8 +100,7 @@ static void refuse_repeated(uint32_t etype)
     const struct opt_list *sets = &predict.sets;
     for (uint32_t i = 1; i < sets->n; i++)
         for (uint32_t k = 0; k < i; k++)
-            if (gnn_schema_find_links(c, etype, sets->v[k]) ==
-                gnn_schema_find_links(c, etype, sets->v[i]))
+            if (!strcmp(sets->v[k], sets->v[i]) || is_same_set(c, etype, sets->v[k], sets->v[i]))
                 cli_usage("--split: set %s is named twice", sets->v[i]);
 }
 

@@ -171,6 +171,7 @@ static void check_pairs(void)
     opt_refuse(OPTS(&predict.sets, &predict.none), "and --seeds exclude each other");
     opt_refuse(OPTS(&l->negatives, &l->end, &l->weight, &l->strict),
                "has no effect with --seeds: pairs have no negatives");
+    opt_refuse(OPTS(&l->target), "has no effect with --seeds: pairs have no labels");
 }
 
 static void check_layers(char **args)

@@ -190,12 +190,14 @@ static void choose_negatives(struct gnn_links *l, const struct gnn_schema *c,
     cli_note("negatives of evaluated sets: 20 for each link (--eval-negatives triplet:20)");
 }
 
-/* Whether a time rule keeps out what would be excluded: before their time, links are not there. */
+/* Whether a time rule keeps out what would be excluded: before their time, links are not there, nor
+ * reverses of the same time. */
 static bool are_later(const struct gnn_schema *c, uint32_t et)
 {
     const int reverse = gnn_schema_reverse(c, et);
     return sampling_given.time_rule == GNN_PICK_BEFORE && c->etype[et].order &&
-           (reverse < 0 || c->etype[reverse].order);
+           !gnn_etype_is_raised(&c->etype[et]) &&
+           (reverse < 0 || (c->etype[reverse].order && !gnn_etype_is_raised(&c->etype[reverse])));
 }
 
 /* Reverses that the store does not know as such stay among the edges of a batch. */

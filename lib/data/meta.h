@@ -76,7 +76,7 @@ struct gnn_drawn {
 /* The given negatives of a set. */
 struct gnn_given_negatives {
     struct gnn_drawn drawn; /* kind NONE: they are drawn */
-    char sum[17];           /* of XXH3, by which they are told from others */
+    char sum[17];           /* hash (XXH3) that tells them from others */
 };
 /* How nodes of an end are weighed: by degree, quarters = 4 P; by the field whose name is the n
  * characters of gnn_links.weight from `at` on; or, as all is 0, not. */
@@ -95,7 +95,7 @@ struct gnn_links {
      * they are this end of, or to its power P; else a field of nodes; NULL: uniformly. If both ends
      * are drawn, also "HEADS,TAILS", each a weight or "uniform". */
     const char *weight;
-    bool strict; /* no negative is an edge of the type, nor a link that its set may know */
+    bool strict; /* no negative is an edge, or a link of the training set (evaluated: any set) */
     enum gnn_exclude exclude;
     /* Links of a file are told from others by this sum of XXH3, 16 hex digits; NULL: sets. */
     const char *sum;
@@ -112,6 +112,9 @@ struct gnn_links {
     double above;
     struct gnn_drawn drawn[GNN_LINK_USES];
     struct gnn_link_weight by[2]; /* of heads and tails */
+    /* Edges of these types are ordered by effective_time, which a link and its reverse need not
+     * share: those of any time are excluded. */
+    bool any_time;
 };
 
 /* The time of the entry that an edge leads to: the time of the entry it was picked for, or of the
@@ -266,10 +269,15 @@ static inline unsigned gnn_sampling_version(const struct gnn_sampling *s)
            : gnn_sampling_has_repeats(s) || s->induced ? GNB_MAJOR_TREES
                                                        : GNB_MAJOR;
 }
+/* Whether the negatives of a split's links are given, and known. */
+static inline bool gnn_sampling_gives(const struct gnn_sampling *s, uint32_t split)
+{
+    return s->given && split < s->nsplits && s->given[split].drawn.kind != GNN_NEGATIVES_NONE;
+}
 /* The kind of negatives that links of a split have; GIVEN if it is not known yet of which. */
 static inline struct gnn_drawn gnn_sampling_drawn(const struct gnn_sampling *s, uint32_t split)
 {
-    if (s->given && split < s->nsplits && s->given[split].drawn.kind != GNN_NEGATIVES_NONE)
+    if (gnn_sampling_gives(s, split))
         return s->given[split].drawn;
     return s->links.drawn[split ? GNN_LINKS_EVALUATED : GNN_LINKS_TRAINED];
 }
@@ -281,8 +289,8 @@ static inline enum gnn_task gnn_links_task(const struct gnn_links *l)
            : l->classes == 2 ? GNN_TASK_BINARY
                              : GNN_TASK_MULTICLASS;
 }
-/* Where the given ones begin of the links from number `link` on, which all share: total * link /
- * links, which are below 2^32. */
+/* Position of the first shared negative of link number `link`: total * link / links, without
+ * overflow; both are below 2^32. */
 static inline uint64_t gnn_drawn_first(struct gnn_drawn d, uint64_t link)
 {
     return d.links ? d.total / d.links * link + d.total % d.links * link / d.links : 0;
@@ -311,11 +319,16 @@ static inline uint64_t gnn_drawn_each(struct gnn_drawn d)
 {
     return d.kind >= GNN_NEGATIVES_TRIPLET ? (uint64_t)d.amount : 0;
 }
-/* The end of a negative that is its positive's, too, or, if both are drawn, the first that is: 0 is
- * the head, 1 the tail. */
+/* The end that a negative keeps from its positive or, if both are drawn, the first drawn: 0 is the
+ * head, 1 the tail. */
 static inline unsigned gnn_links_fixed_end(const struct gnn_links *l)
 {
     return l->end == GNN_NEGATIVE_HEAD ? 1 : 0;
+}
+/* Likewise, of the negatives of a split: given candidates are tails. */
+static inline unsigned gnn_sampling_fixed_end(const struct gnn_sampling *s, uint32_t split)
+{
+    return gnn_sampling_gives(s, split) ? 0 : gnn_links_fixed_end(&s->links);
 }
 /* How many negatives a batch can have, of whichever split. */
 static inline uint64_t gnn_sampling_negatives_max(const struct gnn_sampling *s)

@@ -169,8 +169,10 @@ int gnn_recipe_take_links(struct gnn_recipe *r, const struct gnn_meta *m,
             json_object_del(to, x->key);
             continue;
         }
-        if (value && (!strcmp(x->key, "type") || given->has(given->arg, x->option)))
+        const bool has = given->has(given->arg, x->option);
+        if (value && (!strcmp(x->key, "type") || has))
             json_object_set(to, x->key, value);
+        r->changed |= has;
         /* Sets that are evaluated are the ones that are sampled. */
         if (!strcmp(x->key, "eval_negatives")) {
             json_t *evaluated = json_object_get(to, x->key);
@@ -227,8 +229,10 @@ int gnn_recipe_sampling(const struct gnn_recipe *r, const struct gnn_schema *c, 
         return 0;
     }
     gnn_meta_release(m);
-    return why.code == GNN_E_NOMEM
-               ? gnn_fail_as(e, &why)
+    return why.code == GNN_E_NOMEM ? gnn_fail_as(e, &why)
+           : r->changed
+               ? gnn_fail(e, GNN_E_USAGE, "batches as %s was trained on, with these options: %s",
+                          path, why.msg)
                : gnn_fail(e, GNN_E_INPUT,
                           "%s: how the batches were sampled that it was trained on does not fit "
                           "this graph: %s",

@@ -24,6 +24,7 @@ struct gnn_recipe {
     /* The part of j that the header of a stream has, too; fan-outs are by edge type in the order of
      * the model's description */
     json_t *sampling;
+    bool changed; /* options have changed what it says of links */
 };
 
 /* As JSON text, freed with gnn_free: the same for all batches of equal nodes and edges, whichever

@@ -387,6 +387,7 @@ static int bind_exclude(struct gnn_links *l, const struct gnn_schema *c, const c
     const struct gnn_etype *t = &c->etype[l->etype];
     const int reverse = gnn_schema_reverse(c, l->etype);
     l->reverse = reverse < 0 ? l->etype : (uint32_t)reverse;
+    l->any_time = gnn_etype_is_raised(t) || gnn_etype_is_raised(&c->etype[l->reverse]);
     if (l->exclude != GNN_EXCLUDE_REVERSE || reverse >= 0 || t->src == t->dst)
         return 0;
     return gnn_fail(e, GNN_E_USAGE,
@@ -425,7 +426,7 @@ static int bind_target(struct gnn_links *l, const struct gnn_schema *c, const ch
         return 0;
     const bool fits = snprintf(line, sizeof line, "%s\n", above + 1) < (int)sizeof line;
     const char *end = fits ? gnn_text_f64(line, &l->above) : NULL;
-    return end && *end == '\n'
+    return end && *end == '\n' && isfinite(l->above)
                ? 0
                : gnn_fail(e, GNN_E_USAGE, "%s: --target %s: expected FIELD or FIELD>NUMBER", where,
                           l->target);

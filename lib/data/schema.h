@@ -7,6 +7,8 @@
 #ifndef GNN_LIB_DATA_SCHEMA_H
 #define GNN_LIB_DATA_SCHEMA_H
 
+#include <string.h>
+
 #include <jansson.h>
 
 #include "formats/tensor.h"
@@ -28,6 +30,9 @@ enum {
 };
 
 /* A per-node or per-edge tensor: shape (count) when width is 0, else (count, width). */
+/* The edge field by which edges are ordered whose own time, or whose source's, is not all of it. */
+#define GNN_EFFECTIVE_TIME "effective_time"
+
 struct gnn_field {
     char *name; /* "x" features, "y" labels, "time", "weight", "key", or the user's own */
     enum gnn_dtype dtype;
@@ -58,6 +63,12 @@ struct gnn_etype {
     /* 1 + the edge type whose edges' reverses these are; 0: none is named (gnn_schema_reverse) */
     uint32_t reverse_of;
 };
+
+/* Whether a link of the type and its reverse may have different times. */
+static inline bool gnn_etype_is_raised(const struct gnn_etype *t)
+{
+    return t->order && !strcmp(t->order, GNN_EFFECTIVE_TIME);
+}
 
 /* A named split has sets ("train", "valid", "test"), each a list of node ids of one type, or of
  * links: pairs of a head and a tail, which are or could be edges of one type. */

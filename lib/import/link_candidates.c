@@ -84,7 +84,7 @@ int gnn_link_sets_negatives(struct link_sets *x, const struct gnn_link_split_opt
                             struct gnn_err *e)
 {
     for (uint32_t i = 0; i < o->nnegatives; i++)
-        for (const char *p = o->negatives[i]; *p;) {
+        for (const char *p = o->negatives[i]; p;) {
             const size_t n = strcspn(p, ","), word = strcspn(p, "=,");
             const int set = gnn_link_set_find(p, word);
             if (set < GNN_LINKS_VALID || word + 1 >= n || x->given[set].ends)
@@ -94,7 +94,7 @@ int gnn_link_sets_negatives(struct link_sets *x, const struct gnn_link_split_opt
             gnn_free(file);
             if (rc)
                 return rc;
-            p += n + (p[n] == ',');
+            p = p[n] ? p + n + 1 : NULL;
         }
     return 0;
 }

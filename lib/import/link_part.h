@@ -12,8 +12,8 @@ struct gnn_link_writing {
     struct gnn_store *s;
     const struct link_sets *x;
     struct gnn_store_writer w;
-    uint64_t *kept[2];              /* (tails + 1) as first, of the edges that are left, */
-    uint64_t of_set[GNN_LINK_SETS]; /* and how many these are, without reverses */
+    uint64_t *kept[2];              /* (tails + 1) offsets of the edges that carry messages, */
+    uint64_t of_set[GNN_LINK_SETS]; /* how many of them each set has; not reverses */
     uint32_t part;
     /* Space of the part. */
     struct link_filling *to; /* bytes on their way into a tensor */
@@ -21,7 +21,7 @@ struct gnn_link_writing {
     uint64_t *marks;         /* a bit for each node of a type */
 };
 
-/* Set i of those that are written: of links, and then of given negatives; and its split. */
+/* The sets that are written, links first, then given negatives: set i, and its split. */
 enum { LINK_WRITTEN_SETS = 2 * GNN_LINK_SETS };
 static inline const struct link_members *link_members_of(const struct gnn_link_writing *k,
                                                          uint32_t i)
@@ -36,7 +36,7 @@ static inline const char *link_split_of(const struct gnn_link_writing *k, uint32
 }
 static inline enum gnn_dtype link_time_of(const struct gnn_link_writing *k, uint32_t i)
 {
-    return i < GNN_LINK_SETS ? k->x->time : 0;
+    return i < GNN_LINK_SETS ? k->x->time : (enum gnn_dtype)0;
 }
 
 /* Takes an object with s and x, to be released on failure, too: numbers the edges that are left. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which links are in which set: at random (lib/import/link_pairs.h), by time, or of files. */
+/* Which links are in which set: at random (lib/import/link_random.h), by time, or of files. */
 #include "lib/import/link_sets.h"
 
 #include <math.h>
@@ -10,7 +10,7 @@
 #include "lib/base/rand.h"
 #include "lib/data/time.h"
 #include "lib/import/link_given.h"
-#include "lib/import/link_pairs.h"
+#include "lib/import/link_random.h"
 
 struct making {
     struct link_sets *x;
@@ -443,6 +443,9 @@ static int make_sets(struct making *k, struct gnn_err *e)
         return e->code;
     if ((k->by_time || x->listed) && k->o->supervision > 0)
         return gnn_fail(e, GNN_E_USAGE, "--supervision: cannot be used with a split by %s",
+                        x->listed ? "files" : "time");
+    if ((k->by_time || x->listed) && k->o->seeded)
+        return gnn_fail(e, GNN_E_USAGE, "--seed: has no effect on a split by %s",
                         x->listed ? "files" : "time");
     for (uint32_t i = 0; i < x->ntypes; i++)
         if (number_edges(x->view, &x->edges[i], e))

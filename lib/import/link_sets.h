@@ -7,7 +7,7 @@
 #include "lib/import/link_split.h"
 #include "lib/store/view.h"
 
-/* Training links that carry no messages, beside the numbers of sets. */
+/* Beside enum gnn_link_set: training links whose edges carry no messages (--supervision). */
 enum { LINK_APART = GNN_LINK_SETS };
 
 /* Edges of a type, numbered through in original order: the in-edges of tail v, original, are
@@ -16,7 +16,7 @@ struct link_edge_sets {
     uint32_t etype;
     uint64_t n;
     uint64_t *first; /* (tails + 1) */
-    uint8_t *of;     /* (n) the set: GNN_LINKS_TRAIN for what is in none, too; or see above */
+    uint8_t *of;     /* (n) the set, or LINK_APART; edges of no set: GNN_LINKS_TRAIN */
 };
 struct link_members {
     uint32_t *ends; /* (2 n) heads and tails */
@@ -31,14 +31,14 @@ struct link_sets {
     uint32_t ntypes;                /* 1: there is no type of reverses */
     enum gnn_dtype time;            /* of links: I64, F64 or 0 */
     bool symmetric;
-    bool carries[GNN_LINK_SETS]; /* messages */
+    bool carries[GNN_LINK_SETS]; /* whether edges of the set carry messages */
     uint64_t pairs;              /* at random */
-    /* Links of files that are no edges, and edges of the type that are no links of files. */
+    /* Sets of files: links of each that are no edges; edges that no file lists. */
     bool listed;
     uint64_t absent[GNN_LINK_SETS], unlisted;
     struct link_members set[GNN_LINK_SETS];
-    /* Given negatives: `each` or not, of as many in a row as set[i].n; and how many candidates are
-     * the links that they belong to. */
+    /* Given negatives. each: a row of candidates for each link of set[i]; else pairs that all
+     * share. same: how many candidates are the tail of their own link. */
     struct link_members given[GNN_LINK_SETS];
     bool each[GNN_LINK_SETS];
     uint64_t same[GNN_LINK_SETS];

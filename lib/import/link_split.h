@@ -23,7 +23,8 @@ struct gnn_link_split_opts {
     /* "SET,...": sets whose links carry messages, train among them; NULL: train alone. Test only if
      * links have times. */
     const char *messages;
-    uint64_t seed;
+    uint64_t seed; /* at random only; */
+    bool seeded;   /* it was asked for */
     /* "SET=FILE,...": negatives of valid or test. A row of two is a pair, a head and a tail, which
      * all links of the set share; other rows are candidates, as many tails for each link, of a set
      * that a file lists, in its order. */
@@ -33,17 +34,17 @@ struct gnn_link_split_opts {
 
 struct gnn_link_split_stats {
     uint32_t etype;
-    int rev;        /* the type of its reverses, of which edges were left out, too; or -1 */
+    int rev;        /* the type of its reverses, whose edges are left out likewise; or -1 */
     bool symmetric; /* each pair is an edge both ways, and one link */
     bool timed;     /* links have times */
     uint64_t pairs; /* at random: of nodes; otherwise 0 */
-    bool listed;    /* files list links, of which some may be no edges; and edges that are none */
+    bool listed;    /* sets are of files: links may be no edges, and edges may be in no set */
     uint64_t absent[GNN_LINK_SETS], unlisted;
-    /* Given negatives: of all links or, if `each`, of each; and those that are their own links. */
+    /* Given negatives: candidates, if each, else shared; candidates that are their link's tail. */
     uint64_t given[GNN_LINK_SETS], same[GNN_LINK_SETS];
     bool each[GNN_LINK_SETS];
     uint64_t set[GNN_LINK_SETS];  /* links */
-    uint64_t kept[GNN_LINK_SETS]; /* edges of the sets, and of no set as train's, that are left */
+    uint64_t kept[GNN_LINK_SETS]; /* edges that remain, by set; those of no set count as train's */
     uint64_t messages, rev_messages; /* edges of the two types that are left */
 };
 

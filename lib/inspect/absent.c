@@ -47,7 +47,7 @@ int gnn_absent_set(struct gnn_absent *x, const struct gnn_meta *m, enum gnn_excl
         }
         const struct gnn_batch_type *tails = &b->type[t->dst];
         const uint32_t tail = b->pair[2 * i + 1], tree = x->by_tree ? tails->tree[tail] : 0;
-        const int64_t at = tails->time ? tails->time[tail] : 0;
+        const int64_t at = tails->time && !l->any_time ? tails->time[tail] : 0;
         to[x->n++] = (struct item){0, store[0], orig[1], tree, at};
         if (which == GNN_EXCLUDE_REVERSE)
             to[x->n++] = (struct item){1, store[1], orig[0], tree, at};
@@ -68,7 +68,7 @@ bool gnn_absent_has(const struct gnn_absent *x, uint32_t et, uint32_t src, uint3
         return false;
     const struct gnn_sampling *m = &x->m->sampling;
     const struct gnn_etype *t = &x->m->schema.etype[et];
-    const int64_t at = time ? gnn_time_of_entry(m->rule.time.real, *time) : 0;
+    const int64_t at = time && !m->links.any_time ? gnn_time_of_entry(m->rule.time.real, *time) : 0;
     const uint32_t in = x->by_tree ? tree : 0;
     return (et == m->links.etype && is_among(x, (struct item){0, src, dst, in, at})) ||
            ((et == m->links.etype ? t->src == t->dst : et == m->links.reverse) &&

@@ -269,11 +269,13 @@ int gnn_listed_links_messages(const struct gnn_listed_links *x, struct gnn_leak 
     const struct gnn_schema *c = &x->view->store->meta.schema;
     const int rev = gnn_schema_reverse(c, x->etype);
     const uint32_t etype[2] = {x->etype, rev < 0 ? x->etype : (uint32_t)rev};
+    const bool timed = x->timed && !gnn_etype_is_raised(&c->etype[etype[0]]) &&
+                       !gnn_etype_is_raised(&c->etype[etype[1]]);
     for (unsigned k = 0; k < (rev < 0 ? 1 : 2); k++) {
         const struct gnn_etype *t = &c->etype[etype[k]];
         const struct gnn_field *f =
             t->order ? gnn_field_find(t->field, t->nfields, t->order) : NULL;
-        struct wanted w = {.of = x, .etype = etype[k], .timed = x->timed && f};
+        struct wanted w = {.of = x, .etype = etype[k], .timed = timed && f};
         if (!(w.link = gnn_alloc(2 * x->n, sizeof *w.link, "links of sets", e)))
             return e->code;
         if (!k)

@@ -5,6 +5,19 @@
 #include "lib/data/tensors.h"
 #include "lib/model/task.h"
 
+/* Labels of links must be what the model has learned; pairs of a file have none. */
+static int check_labels(const struct gnn_model *m, const struct gnn_links *l, struct gnn_err *e)
+{
+    const enum gnn_task task = gnn_links_task(l);
+    if (!l->target || l->sum || (task == m->c.task && l->classes <= gnn_model_classes(&m->c)))
+        return 0;
+    return l->classes && task == m->c.task
+               ? gnn_fail(e, GNN_E_USAGE, "--target %s: %u classes, but the model has %u",
+                          l->target, l->classes, gnn_model_classes(&m->c))
+               : gnn_fail(e, GNN_E_USAGE, "--target %s is a %s task, but the model's task is %s",
+                          l->target, gnn_task_name(task), gnn_task_name(m->c.task));
+}
+
 int gnn_examples_fit(const struct gnn_model *m, const struct gnn_meta *meta, struct gnn_err *e)
 {
     const struct gnn_sampling *s = &meta->sampling;
@@ -18,6 +31,8 @@ int gnn_examples_fit(const struct gnn_model *m, const struct gnn_meta *meta, str
                         "the links of the batches begin at node type %s, the model's at %s",
                         meta->schema.ntype[meta->schema.etype[s->links.etype].src].name,
                         m->c.ntype[m->c.heads].name);
+    if (m->c.decoder && check_labels(m, &s->links, e))
+        return e->code;
     return type == m->c.target
                ? 0
                : gnn_fail(e, GNN_E_USAGE, "the seeds are of node type %s, but the labels of %s",

@@ -121,7 +121,7 @@ static struct gnn_measured count_hits(const struct pair *p, uint64_t n, uint64_t
 }
 
 /* A share as an integer: integers have the same sum in any order. */
-enum { UNIT = 40 };
+enum { UNIT = 31 };
 static uint64_t share_of(double hits, uint64_t positives)
 {
     return (uint64_t)ldexp(hits / (double)positives, UNIT);

@@ -46,7 +46,7 @@ static int read_labels(struct gnn_predict_links *q, const struct gnn_examples *x
 /* The nodes that links and their negatives have in common. */
 static int find_asked(struct gnn_predict_links *q, const struct gnn_passed *f, struct gnn_err *e)
 {
-    const unsigned end = gnn_links_fixed_end(&q->meta->sampling.links);
+    const unsigned end = gnn_sampling_fixed_end(&q->meta->sampling, f->b->split);
     const uint32_t *node = q->node[passed_buffer(q, end)].data;
     uint32_t *to;
     if (gnn_buf_fit(&q->asked, f->x.positives, sizeof *to, "nodes", e))

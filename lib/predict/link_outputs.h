@@ -25,11 +25,11 @@ struct gnn_predict_links_opts {
      * likewise. GNN_OUT_EMBEDDINGS: (2, outputs) numbers each, and as text a line for each end. */
     enum gnn_predict_output what;
     bool text;             /* a table in text, which has negatives, too, not an array */
-    bool listed;           /* the table does not say where a link is in its set, and in which */
+    bool listed;           /* links of a file: the table has no columns `input` and `set` */
     uint64_t memory;       /* bytes of an array held in memory; more are in a file */
     const char *tmpdir;    /* the folder of that temporary file */
     struct gnn_comm *comm; /* the ranks that share the batches: rank 0 writes what all have */
-    bool scores; /* measures links by their labels, or negatives, which they must have then */
+    bool scores;           /* computes metrics, for which batches must have labels or negatives */
     struct gnn_measure measure;
     void *arg;
     void (*progress)(void *arg, uint64_t done, uint64_t total); /* links; total 0: not known */

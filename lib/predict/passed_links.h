@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A batch of links that has passed through the model: its numbers, and where its links and their
- * ends are among them (lib/predict/link_outputs.h). Private to lib/predict. */
+/* A batch of links after its pass through the model: its numbers, and the positions of its links
+ * and their ends among them (lib/predict/link_outputs.h). Private to lib/predict. */
 #ifndef GNN_LIB_PREDICT_PASSED_LINKS_H
 #define GNN_LIB_PREDICT_PASSED_LINKS_H
 
@@ -46,7 +46,7 @@ static inline uint64_t passed_input(const struct gnn_predict_links *q, const str
     return f->b->input[i < p ? i : gnn_drawn_positive(drawn, i - p, p)];
 }
 
-/* What is written of each link, by columns; scores are as they are. */
+/* The columns that are written of each link; scores are as they are. */
 static inline uint64_t passed_width(const struct gnn_predict_links *q)
 {
     return q->o.what == GNN_OUT_SCORES ? 1 : gnn_output_columns(&q->form);
@@ -59,8 +59,8 @@ static inline const float *passed_embedding(const struct gnn_predict_links *q,
            (uint64_t)passed_ends(f, i)[end] * q->m->c.outputs;
 }
 
-/* The place of example i among those of all ranks: negatives follow all positives, and are in the
- * order of these, all of one or one of each in turn. */
+/* The position of example i in the global batch: positives, then negatives in their order, all of
+ * one link after the other or one of each link in turn. */
 static inline uint64_t passed_place(const struct gnn_predict_links *q, const struct gnn_passed *f,
                                     uint64_t i)
 {

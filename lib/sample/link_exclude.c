@@ -317,6 +317,8 @@ int gnn_link_exclude(const struct link_edges *q, const struct sample_draw *d,
                             .time = d->s->meta.sampling.rule.time};
         if (!f.graph->part || !(self || back))
             continue;
+        if (l->any_time)
+            f.time.until = GNN_PICK_ANY_TIME;
         if (make_table(&f, n * (self + back)))
             return d->e->code;
         if (self)

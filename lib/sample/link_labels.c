@@ -52,8 +52,8 @@ static int note_labels(struct link_labels *l, const void *rows, uint64_t n,
         const double v = label_at(l->links, f, rows, i);
         if (!isfinite((float)v) || (classes && !(v >= 0 && v < LINK_CLASSES)))
             return fail_label(l, set, i, v, e);
-        const uint64_t number[] = {(uint64_t)fabs(v) + 1, (uint64_t)fabs(v) + 1,
-                                   LINK_CLASSES - (uint64_t)fabs(v)};
+        const uint64_t class = classes ? (uint64_t)fabs(v) : 0,
+                       number[] = {class + 1, class + 1, LINK_CLASSES - class};
         for (unsigned k = 0; classes && k < (trained ? 3 : 1); k++)
             l->most[k] = number[k] > l->most[k] ? number[k] : l->most[k];
         if (out)

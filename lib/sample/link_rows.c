@@ -228,8 +228,10 @@ static int find_own_rows(struct making *x, struct link_rows *r, struct gnn_err *
     *r = (struct link_rows){.nodes = q->nodes[x->end],
                             .others = q->nodes[!x->end],
                             .same = q->ntype[LINK_HEAD] == q->ntype[LINK_TAIL]};
-    if (gnn_link_ranks_pairs(q, x->end, x->links.data, x->n, x->both, &x->pairs, &x->npairs, e))
+    if (gnn_link_ranks_pairs(q, x->end, x->links.data, x->n, x->both, &x->pairs, &x->npairs, e)) {
+        gnn_buf_release(&x->pairs);
         return e->code;
+    }
     uint64_t *first = r->own[0] = gnn_alloc(r->nodes + 1, sizeof *first, "rows of edges", e);
     uint32_t *other = r->own[1] = gnn_alloc_zero(x->npairs, sizeof *other, "rows of edges", e);
     if (!e->code)

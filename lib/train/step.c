@@ -162,7 +162,7 @@ static int fetch_nodes(struct gnn_trainer *t, const struct gnn_batch *b, struct 
                        struct gnn_err *e)
 {
     const struct gnn_ops *o = t->ops;
-    const unsigned end = gnn_links_fixed_end(&t->meta->sampling.links);
+    const unsigned end = gnn_sampling_fixed_end(&t->meta->sampling, b->split);
     const struct gnn_batch_type *type = &b->type[end ? t->m->c.target : t->m->c.heads];
     const uint64_t n = type->count[0];
     if (!b->split || !gnn_score_by_node(&t->score[b->split]))

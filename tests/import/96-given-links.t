@@ -105,6 +105,7 @@ wrong 3 'soon: line 1: the time of the link is not a whole number' 'a time that 
 "$python" -c 'import numpy as np; np.save("wide.npy", np.zeros((3, 4), "i8")); np.save("far.npy", np.array([[1, 2], [3, 77]]))'
 wrong 3 'wide.npy: rows of 4: expected a head and a tail' 'an array of four columns' valid=wide.npy d
 wrong 3 "far.npy: row 2: '77' is out of range" 'an id of an array that is out of range' valid=far.npy d
+refuses 2 'has no effect on a split by files' 'a seed' gnn-import --split-links node/to/node=valid=valid --seed 2 -o x g
 refuses 2 'cannot be used with a split by files' 'supervision' gnn-import --split-links node/to/node=valid=valid --supervision 0.5 -o x g
 refuses 2 "no edge type 'node/no/node'" 'another type' gnn-import --split-links node/no/node=valid=valid -o x g
 printf '5,40\n' >types

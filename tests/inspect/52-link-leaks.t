@@ -177,6 +177,26 @@ status 1 "a stream of such a split has its leaks, too" gnn-inspect -q --leaks --
 cp out said
 check "and no others" test "$(wc -l <said)" -eq 2
 
+# Citations among nodes with times: the reverse of a link is as old as its own source, so its time is another one.
+perl -e 'srand 3; print "id,time\n"; print "$_,", int rand 100, "\n" for 0 .. 299' >nodes.csv
+perl -e 'srand 4; print "source,target\n"; print int rand 300, ",", int rand 300, "\n" for 1 .. 900' >cited.csv
+gnn-import -q -u --nodes nodes.csv:id -o cited cited.csv
+check "a split by time of such a graph is made" gnn-import --split-links node/to/node=time:85/5/10 -o dated cited
+cp err said
+check "and says what its reverses are" grep -q 'ordered by effective_time, so the reverse of a link may have another time' said
+dated() { gnn-sample -q --links node/to/node --split test --time-rule lt -f -1 --exclude "$1" --no-provenance -o dated.gnb dated && gnn-inspect --leaks dated.gnb --against dated; }
+dated none >said
+check "reverses of another time are counted" grep -q '^edges that are reverses of links of their batch: [1-9]' said
+dated reverse >said
+check "and not there with --exclude reverse" grep -q '^edges that are reverses of links of their batch: 0 of' said
+check "gnn-inspect --verify --against draws such batches again" gnn-inspect --verify dated.gnb --against dated
+status 1 "edges of such a split tell links" gnn-inspect --leaks dated
+cp out said
+check "and are counted" grep -q '^edges of the store that are links of valid or test, or reverses: [1-9]' said
+check "gnn-train excludes reverses of any time by default" gnn-train --store dated --task links -f 3,3 --epochs 1 -b 64 --hidden 8 -o dated.st
+cp err said
+check "and says so" grep -q -e '--exclude reverse' said
+
 # What is refused.
 refusing='gnn-inspect --leaks'
 refuses 2 '--leaks: requires --against, unless its input is a store' 'a stream without its store' gnn-inspect --leaks good.gnb

@@ -71,6 +71,10 @@ gnn-predict -n --split test --metric hits@5 --store one-sp m-sp.m 2>said
 check "hits@K are of shared negatives" grep -q 'test: hits@5-shared' said
 gnn-predict -n --split test --metric hits@5 --store one-st m-st.m 2>said
 check "or of each link's" grep -q 'test: hits@5-realistic' said
+for end in tail head both; do
+    gnn-predict -n --split test --metric recall@2 --negative-end $end --store one-st m-st.m 2>&1 | sed 's/, loss.*//' >recall.$end
+done
+check "the recall of given candidates is of heads, whichever end would be drawn" sh -c 'grep -q recall@2 recall.tail && cmp recall.tail recall.head && cmp recall.tail recall.both'
 
 # A header has the sum of the negatives: streams of others are of another kind.
 head -n 100 s.valid.pairs >fewer
@@ -99,6 +103,8 @@ wrong 3 'none: no links in it' 'an empty file' valid=none
 wrong 2 'expected valid=FILE or test=FILE' 'negatives of training' train=s.test.pairs
 wrong 2 'expected valid=FILE or test=FILE' 'a set that is there twice' valid=s.test.pairs,valid=s.test.pairs
 wrong 2 'expected valid=FILE or test=FILE' 'no set' s.test.pairs
+wrong 2 'negatives' 'an empty list' ''
+wrong 2 'negatives' 'a file after a comma that is not there' valid=s.valid.pairs,
 refuses 2 'requires --split-links' 'no split' gnn-import --negatives valid=s.test.pairs -o x sbm:nodes=9
 refuses 3 'there are no links of this set' 'a set that is empty' gnn-import --split-links node/to/node=90/10/0 --negatives test=s.test.pairs -o x s
 refuses 3 'are candidates of each link, in the order of the links of set valid, which no file lists' 'candidates of shares' \

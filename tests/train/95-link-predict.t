@@ -180,7 +180,10 @@ refuses 2 'whose metrics require batches' 'metrics of all nodes' gnn-predict -n 
 refuses 2 'exclude each other' 'pairs and a set' gnn-predict --store s --seeds pairs --split test -o x dot
 refuses 2 'have no negatives' 'negatives of pairs' gnn-predict --store s --seeds pairs --strict -o x dot
 refuses 2 "no set 'tets'" 'a set that is not there' gnn-predict --store s --split tets -o x dot
+refuses 2 "no set 'foo'" 'two sets that are not there' gnn-predict --store s --split foo --split bar -o x dot
 refuses 2 'is named twice' 'a set twice' gnn-predict --store s --split test --split links/test -o x dot
+refuses 2 'negatives .foo.: expected binary:A' 'negatives of no kind' gnn-predict --store s --split test --negatives foo -n dot
+refuses 2 'requires as many negatives' 'more negatives than there are' gnn-predict --store s --split test --metric hits@1000000 -n dot
 refuses 2 'requires --store' 'pairs beside a stream' gnn-predict -i links.gnb --seeds pairs -o x dot
 refuses 2 'metrics tell links from negatives' 'metrics without negatives' sh -c 'gnn-sample -q -f 5,3 --links node/to/node --seeds pairs s | gnn-gather -q s | gnn-predict -n dot'
 refuses 2 'requires STORE' 'a node type of batches' gnn-predict --store s --seeds pairs --seed-type node -o x dot

@@ -127,6 +127,7 @@ train="gnn-train -q --store C --links node/to/node $learn --epochs 1 -o never"
 refuses 2 "have no field 'stars' (--target); fields: " 'a field that edges do not have' $train --target stars
 refuses 2 'expected FIELD or FIELD>NUMBER' 'a threshold that is no number' $train --target 'rating>good'
 refuses 3 'which is no class: --target FIELD>NUMBER' 'negative classes' $train --target rating
+refuses 2 'expected FIELD or FIELD>NUMBER' 'a threshold that is NaN' $train --target 'rating>nan'
 refuses 3 'all links to learn from are of class 0' 'labels that are all the same' $train --target 'rating>100'
 refuses 2 'has no effect with --target' 'negatives of links with labels' $train --target kind --negatives binary:1
 refuses 2 '--loss has no effect with --target' 'a loss of negatives' $train --target kind --loss bpr
@@ -143,5 +144,7 @@ refuses 3 'batches have no labels pair/label: gnn-sample --target FIELD adds the
     sh -c "gnn-gather -q C -i bare.gnb | gnn-predict -q -n --split train model.kind"
 refuses 2 'expected classes, probs or embeddings' 'scores of a model of classes' gnn-predict -q --store C --seeds asked.csv --output-kind scores -o never model.kind
 refuses 3 'which --seeds\|are no edges\|no labels' 'to measure pairs of a file' sh -c "gnn-sample -q C --links node/to/node --target kind --seeds asked.csv -f 5,3 | gnn-gather -q C | gnn-predict -q -n --split seeds model.kind"
+refuses 2 "is a binary task, but the model's task is multiclass" 'to measure by labels of another task' gnn-predict -q -n --store C --split test --target 'rating>0' model.kind
+refuses 2 'pairs have no labels' 'labels of pairs' gnn-predict -q --store C --seeds asked.csv --target kind -o never model.kind
 check "nothing was written" test ! -e never
 done_testing

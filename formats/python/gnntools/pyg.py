@@ -201,6 +201,8 @@ def _negatives(given: Any, ratio: float | None) -> tuple[str | None, float, dict
     if isinstance(given, str):
         given = {"mode": given}
     elif isinstance(given, (list, tuple)):
+        if len(given) > len(names):
+            raise ValueError(f"neg_sampling: {len(given)} arguments; expected at most {', '.join(names)}")
         given = dict(zip(names, given))
     elif not isinstance(given, dict):
         given = {name: getattr(given, name) for name in names if hasattr(given, name)}
@@ -221,8 +223,8 @@ def _weight_fields(weights: dict[str, Any], data: Any, given: Any) -> tuple[dict
     stored = not isinstance(data, (Data, HeteroData))
     for name, weight in weights.items():
         if isinstance(weight, str) != stored:
-            raise ValueError(f"neg_sampling: {name}: expected " + ("a field of nodes of the store, by its name" if stored
-                                                                   else "a weight for each node"))
+            expected = "a field of nodes of the store, by its name" if stored else "a weight for each node"
+            raise ValueError(f"neg_sampling: {name}: expected {expected}")
     if stored or not weights:
         return {}, dict(weights)
     key, _ = _link_type(given, data.edge_types if isinstance(data, HeteroData) else [ONE])

@@ -7,7 +7,7 @@
 #include "lib/base/plural.h"
 
 static const char times[] = "time";
-static const char effective[] = "effective_time";
+static const char effective[] = GNN_EFFECTIVE_TIME;
 
 /* The number of the field of times, or -1. */
 static int find_times(const struct build *b, const char *of, const struct gnn_field *f, uint32_t n,

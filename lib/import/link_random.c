@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "lib/import/link_pairs.h"
+#include "lib/import/link_random.h"
 
 #include <string.h>
 
