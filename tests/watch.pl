@@ -1,8 +1,8 @@
 #!/usr/bin/perl
 # SPDX-License-Identifier: Apache-2.0
 # Runs one test in DIR/d, with its output and its errors in DIR/tap as well and its status in DIR/rc. A test that says nothing for
-# GNN_PATIENCE seconds (600) is ended, with a word on what was running, also if it has closed its output. One that ends before its end shows
-# its last words. One that leaves processes, or files in TMPDIR, which is DIR/tmp, fails.
+# GNN_PATIENCE seconds (600; 1,800 where GNN_SWEEP widens tests) is ended, with a word on what was running, also if it has closed its
+# output. One that ends before its end shows its last words. One that leaves processes, or files in TMPDIR, which is DIR/tmp, fails.
 # usage: watch.pl DIR COMMAND...
 use strict;
 use warnings;
@@ -11,7 +11,7 @@ use Time::HiRes qw(sleep time);
 
 my ($dir, @command) = @ARGV;
 my ($pid, $status);
-my $patience = $ENV{GNN_PATIENCE} || 600;
+my $patience = $ENV{GNN_PATIENCE} || ($ENV{GNN_SWEEP} ? 1800 : 600);
 my $linger = $patience < 30 ? $patience : 30; # seconds that processes have to end after they were told to
 
 sub slurp { open my $f, '<', $_[0] or return ''; local $/; <$f> // '' }
