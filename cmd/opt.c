@@ -192,6 +192,42 @@ const char *opt_shared(void)
     return text;
 }
 
+static json_t *given_value(const struct opt *o, const char *as)
+{
+    json_t *text;
+    switch (o->kind) {
+    case OPT_FLAG:
+        return json_boolean(strcmp(as, "no") != 0);
+    case OPT_DOUBLE:
+        return json_real(*(const double *)o->value);
+    case OPT_U32:
+        return json_integer(*(const uint32_t *)o->value);
+    case OPT_U64:
+        return json_integer((json_int_t) * (const uint64_t *)o->value);
+    default: /* names of files are any bytes */
+        return (text = json_string(as)) ? text : json_string(cli_shown(as));
+    }
+}
+
+json_t *opt_given_json(const char *without)
+{
+    json_t *all = json_object();
+    bool bad = !all;
+    for (uint32_t i = 0; i < ngiven && !bad; i++) {
+        const struct opt *o = given[i];
+        if (o->own || o->makes || gnn_choice_find(without, o->name, strlen(o->name)) >= 0)
+            continue;
+        json_t *value = given_value(o, given_as[i]), *list = json_object_get(all, o->name);
+        if (o->kind == OPT_LIST && !list)
+            bad = json_object_set_new(all, o->name, list = json_array());
+        bad = bad || (o->kind == OPT_LIST ? json_array_append_new(list, value)
+                                          : json_object_set_new(all, o->name, value));
+    }
+    if (bad)
+        json_decref(all);
+    return bad ? NULL : all;
+}
+
 static void refuse_given(const struct opt *o, const char *why)
 {
     if (o)

@@ -4,6 +4,8 @@
 #ifndef GNN_CMD_OPT_H
 #define GNN_CMD_OPT_H
 
+#include <jansson.h>
+
 #include "lib/base/option.h"
 
 /* Options that a program does not have, by name or letter, "fanout|f", and what decides this
@@ -61,6 +63,10 @@ void opt_warn(const void *value, const char *why);
 /* After opt_parse: all that was given and must be the same on all ranks, in the order of the table;
  * lives until the next call. */
 const char *opt_shared(void);
+/* After opt_parse: what was given, by name, as JSON: numbers, true or false, text as it stood, and
+ * arrays of what may be given several times. Neither what each rank may have of its own, nor files
+ * that are written, nor these names, "a|b". NULL: out of memory. */
+json_t *opt_given_json(const char *without);
 #define OPTS(...) ((const void *const[]){__VA_ARGS__, NULL})
 
 #endif

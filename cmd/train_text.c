@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "cmd/cli.h"
+#include "cmd/feed.h"
 #include "cmd/metric.h"
 #include "cmd/train_full.h"
 #include "cmd/train_progress.h"
@@ -34,11 +35,40 @@ static void tell_reduce(const struct gnn_trainer *t)
         cli_info("%s of %u ranks are %s by NCCL", what, t->comm->size, how);
 }
 
+/* NULL for a stream. Paths are any bytes, JSON is not. */
+static json_t *store_json(void)
+{
+    json_t *path = feed.store_path ? json_string(feed.store_path) : NULL;
+    return path || !feed.store_path ? path : json_string(cli_shown(feed.store_path));
+}
+
+/* What the run is made of, for gnn-inspect --table. Of a stream, its header says what options say
+ * otherwise. */
+static void write_start(const struct gnn_trainer *t)
+{
+    const struct gnn_sampling *s = &t->meta->sampling;
+    struct gnn_err e = {0};
+    char capacity[48];
+    json_t *sets = json_array(), *sampling = NULL;
+    for (uint32_t i = 0; i < s->nsplits; i++)
+        json_array_append_new(sets, json_string(s->split[i]));
+    if (!feed.store_path && !(sampling = gnn_meta_sampling_json(t->meta, &e)))
+        cli_fail(&e);
+    cli_metrics(
+        json_pack("{s:s, s:s, s:s, s:o*, s:I, s:I, s:s, s:o, s:o, s:o*}", "event", "start",
+                  "version", cli_version(), "graph", gnn_meta_graph(t->meta), "store", store_json(),
+                  "ranks", (json_int_t)t->comm->size, "seed", (json_int_t)t->o.seed, "metric",
+                  gnn_measure_name(t->o.metric, capacity), "sets", sets, "options",
+                  opt_given_json("seed|resume|checkpoint-every|timeout"), "sampling", sampling));
+}
+
 void train_text_init(struct train_text *x, const struct gnn_trainer *t)
 {
     const struct gnn_model *m = t->m;
     x->t = t;
     x->started = gnn_clock();
+    if (!t->comm->rank)
+        write_start(t);
     cli_info("%s, %u layer%s, %llu parameter%s (%llu of them trained)%s", m->c.layer->name,
              m->c.nlayers, gnn_plural(m->c.nlayers), (unsigned long long)m->nfloats,
              gnn_plural(m->nfloats), (unsigned long long)m->trained, train_full_words());

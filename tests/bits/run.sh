@@ -64,7 +64,7 @@ numbers() { masked | grep -oE '[0-9]+(\.[0-9]+)?(e[-+]?[0-9]+)?'; }
 # figures FILE.. : of metrics, what is no time or rate; fetched_rows was called far_rows when the hashes were recorded
 figures() {
     _keys='loss|accuracy|rmse|mae|r2|roc-auc|f1-micro|f1-macro|lr|best|best_epoch|edges|seeds|nodes|new_nodes|rows|replicated|sharded|cliques|far_rows'
-    for _f in "$@"; do sed "s/fetched_rows/far_rows/" "$_f" | grep -oE "\"($_keys)\":[-0-9.a-z+]+" | sed -e 's/^"//' -e 's/":/ /'; done
+    for _f in "$@"; do sed "/\"event\":\"start\"/d; s/fetched_rows/far_rows/" "$_f" | grep -oE "\"($_keys)\":[-0-9.a-z+]+" | sed -e 's/^"//' -e 's/":/ /'; done
     rm -f "$@"
 }
 # Three communities, which features and edges tell apart; one of three columns of labels has holes.
