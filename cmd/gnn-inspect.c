@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* gnn-inspect: what is in a store or a stream, whether it is sound, where two differ. */
+/* gnn-inspect: what is in a store or a stream, whether it is sound, where two differ; what runs of
+ * training came to. */
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -10,6 +11,7 @@
 #include <unistd.h>
 
 #include "cmd/cli.h"
+#include "cmd/inspect_runs.h"
 #include "cmd/inspect_text.h"
 #include "cmd/opt.h"
 #include "cmd/stdin.h"
@@ -18,8 +20,8 @@
 #include "lib/base/kind.h"
 #include "lib/base/mem.h"
 
-static bool tensors, stats, verify, leaks, diff, original, json;
-static const char *against, *export, *edges;
+static bool tensors, stats, verify, leaks, diff, original, json, table, csv;
+static const char *against, *export, *edges, *plot;
 static struct opt_list stores, ignored;
 
 static const struct opt opts[] = {
@@ -49,17 +51,24 @@ static const struct opt opts[] = {
      .file = true, .makes = ""},
     {OPT_STR, 0, "edges", &edges, "S/R/D",
      "print the edges of one type of a store: source, destination and, if they have one, time"},
+    {OPT_FLAG, 0, "table", &table, NULL,
+     "compare runs, files of gnn-train --metrics: a line for those that differ in their seed only; "
+     "status 1 if one is left out"},
+    {OPT_FLAG, 0, "csv", &csv, NULL, "with --table: print CSV, with every digit"},
+    {OPT_STR, 0, "plot", &plot, "FILE",
+     "plot runs, or degrees and sets of a store, to FILE.png or FILE.svg (requires gnuplot)",
+     .file = true, .makes = ""},
     {.kind = OPT_END},
 };
 
 static const struct program prog = {
     .name = "gnn-inspect",
-    .summary = "show, verify, compare or export stores, batch streams and models",
-    .synopsis = "[STORE|FILE] | --diff A B",
+    .summary = "show, verify, compare, plot or export stores, batch streams, models and runs",
+    .synopsis = "[STORE|FILE] | --diff A B | --table RUN...",
     .opts = opts,
     .lacks = "progress no-provenance",
     .min_args = 0,
-    .max_args = 2,
+    .max_args = -1,
 };
 
 static bool is_store(const char *path)
@@ -306,21 +315,63 @@ static void run_edges(const char *path)
     gnn_store_close(&s);
 }
 
+/* Exit status: 0 all runs count, 1 something is left out. */
+static int run_table(char *const *path, int n)
+{
+    json_t *report = inspect_runs_report(path, n);
+    const bool lacks = inspect_runs_lacks(report);
+    print_report(report, csv ? inspect_runs_csv : inspect_runs_text);
+    return lacks;
+}
+
+static void run_plot(char *const *path, int n)
+{
+    struct gnn_store s = {0};
+    const bool of_store = is_store(path[0]);
+    for (int i = 1; i < n; i++)
+        if (of_store || is_store(path[i]))
+            cli_usage("--plot: %s is a store: expected one store, or runs",
+                      of_store ? path[0] : path[i]);
+    if (of_store)
+        open_store(&s, path[0], true);
+    inspect_plot(plot, of_store ? &s : NULL, path, n);
+    gnn_store_close(&s);
+}
+
 /* Of the actions, one at most; and none with an option that would have no effect. */
 static void check_actions(void)
 {
-    const int actions = verify + leaks + diff + (export != NULL) + (edges != NULL);
+    const int actions =
+        verify + leaks + diff + table + (export != NULL) + (edges != NULL) + (plot != NULL);
     if (actions > 1)
-        cli_usage("--verify, --leaks, --diff, --export and --edges exclude each other");
+        cli_usage("--verify, --leaks, --diff, --export, --edges, --table and --plot exclude each "
+                  "other");
     if (actions)
         opt_refuse(OPTS(&tensors, &stats),
-                   "has no effect with --verify, --leaks, --diff, --export or --edges");
+                   "has no effect with --verify, --leaks, --diff, --export, --edges, --table or "
+                   "--plot");
+    if (!table)
+        opt_refuse(OPTS(&csv), "requires --table");
+    if (csv)
+        opt_refuse(OPTS(&json), "has no effect: --csv is another form");
+    if (plot)
+        opt_refuse(OPTS(&json), "has no effect: --plot prints nothing");
     if (export)
         opt_refuse(OPTS(&json), "has no effect: --export prints nothing");
     if (edges)
         opt_refuse(OPTS(&json), "has no effect: --edges prints text");
     if (edges && common.metrics && !strcmp(common.metrics, "-"))
         cli_usage("--metrics -: stdout takes the edges; name a file");
+}
+
+static void check_arguments(int n)
+{
+    if (diff ? n != 2 : !table && !plot && n > 1)
+        cli_usage(diff ? "--diff takes two arguments"
+                       : "one argument at most, except with --diff, --table and --plot");
+    if ((table || plot) && !n)
+        cli_usage("%s: RUN is missing: a file of gnn-train --metrics%s",
+                  table ? "--table" : "--plot", plot ? ", or a store" : "");
 }
 
 int main(int argc, char **argv)
@@ -339,8 +390,7 @@ int main(int argc, char **argv)
                    "has no effect: --original compares neither provenance nor identity");
     if (!original)
         opt_refuse(OPTS(&stores), "requires --diff --original");
-    if (diff ? n != 2 : n > 1)
-        cli_usage(diff ? "--diff takes two arguments" : "one argument at most, except with --diff");
+    check_arguments(n);
 
     if (n)
         stdin_unread("gnn-inspect reads its arguments", (const char *const *)arg, (unsigned)n);
@@ -349,6 +399,10 @@ int main(int argc, char **argv)
         rc = run_diff(arg[0], arg[1]);
     else if (leaks)
         rc = run_leaks(n ? arg[0] : NULL);
+    else if (table)
+        rc = run_table(arg, n);
+    else if (plot)
+        run_plot(arg, n);
     else if (verify)
         run_verify(n ? arg[0] : NULL);
     else if (export)
