@@ -14,7 +14,7 @@ TOP = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 sys.path.insert(0, os.path.join(TOP, "formats/python"))
 os.environ["PATH"] = os.path.join(TOP, "build/bin") + os.pathsep + os.environ["PATH"]
 RECIPE = ("-m gine --edge-features --encoder 16 -f 40,4 --latest -b 512 --hidden 32 --lr 0.005 --dropout 0.2 "
-          "--schedule cosine --epochs 5").split()
+          "--schedule cosine --epochs 10").split()
 
 
 def auc(score, label):
