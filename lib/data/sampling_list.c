@@ -49,7 +49,8 @@ const struct gnn_sampling_member gnn_sampling_list[] = {
      .help =
          "draw negatives: binary:A, A for each link of a batch; triplet:K, K for each link, one "
          "after the other; joint:K:C, the same nodes for C links; in-batch:K, nodes of the K "
-         "links that follow; or given: those of the store",
+         "links that follow; or given: those of the store (default: none; gnn-train --store: "
+         "binary:1)",
      .section = GNN_SECTION_LINKS, .train = true},
     {GNN_MEMBER_TEXT, AT(links.eval_negatives), .group = "links", .key = "eval_negatives",
      .when = GNN_WHEN_SET, .option = "eval-negatives", .arg = "HOW",
@@ -66,13 +67,14 @@ const struct gnn_sampling_member gnn_sampling_list[] = {
          "or to a field; of both ends also HEADS,TAILS (default: uniformly)",
      .section = GNN_SECTION_LINKS, .train = true},
     {GNN_MEMBER_FLAG, AT(links.strict), .group = "links", .key = "strict", .option = "strict",
-     .help = "no negative is an edge of the type, or a link of sets", .section = GNN_SECTION_LINKS,
-     .train = true},
+     .help = "no drawn negative is an edge of the type, or a link that its set may know",
+     .section = GNN_SECTION_LINKS, .train = true},
     {GNN_MEMBER_CHOICE, AT(links.exclude), .group = "links", .key = "exclude", .option = "exclude",
      .arg = "WHICH",
      .help =
          "edges that are never picked: none, the links of the batch themselves (self), or these "
-         "and their reverses (reverse) (default: none)",
+         "and their reverses (reverse) (default: none; gnn-train --store: reverse or self; "
+         "gnn-predict: as in training)",
      .choices = "none|self|reverse", .section = GNN_SECTION_LINKS, .train = true},
     {GNN_MEMBER_TEXT, AT(links.sum), .group = "links", .key = "sum", .when = GNN_WHEN_SET},
     {GNN_MEMBER_TEXT, AT(links.target), .group = "links", .key = "target", .when = GNN_WHEN_SET,
