@@ -81,7 +81,7 @@ refuses 3 'absent' 'a store that is not there' edges $e absent
 refuses 2 '--edges' 'no type' gnn-inspect --edges
 for o in --verify --leaks --diff '--export x'; do
     # shellcheck disable=SC2086
-    refuses 2 '--export and --edges exclude each other' "$o" edges $e $o graph
+    refuses 2 '--export, --edges, --table and --plot exclude each other' "$o" edges $e $o graph
 done
 for o in --tensors --stats --json; do refuses 2 "$o has no effect" $o edges $e $o graph; done
 refuses 2 '--against requires' --against edges $e --against graph graph
