@@ -9,6 +9,7 @@
 #include <strings.h>
 
 #include "formats/le.h"
+#include "formats/torch_file.h"
 #include "lib/base/path.h"
 
 enum { HEAD = 4096 };
@@ -341,6 +342,11 @@ static bool is_torch(struct text t)
     return len > end && name + len <= n && !memcmp(p + name + len - end, member, end);
 }
 
+static bool is_old_torch(struct text t)
+{
+    return gnn_torch_is_legacy(t.p, (uint64_t)(t.end - t.p));
+}
+
 /* ---- the list ---- */
 
 #define NETWORKX(READ)                                                                             \
@@ -358,7 +364,9 @@ static bool is_torch(struct text t)
 #define KONECT                                                                                      \
     "read its columns with --format snap --columns source=1,target=2 (and weight=3, time=4, where " \
     "it has them)"
-#define TORCH "save parameters with safetensors.torch.save_file, and data with numpy.savez"
+#define TORCH                                                                                      \
+    "save parameters with safetensors.torch.save_file; gnn-import reads one graph if it is the "   \
+    "only input"
 #define PAGE "get the file itself: what was saved is the page that leads to it, or an error"
 #define SQL_DUMP "load it into a database and write the table of edges as CSV"
 
@@ -375,6 +383,10 @@ static const struct entry {
 #define LAYOUT(NAME, ENDS, IS, REMEDY)                                                             \
     {                                                                                              \
         {NAME, ENDS, REMEDY, false}, NULL, 0, 0, IS                                                \
+    }
+#define GRAPH(NAME, ENDS, IS, REMEDY)                                                              \
+    {                                                                                              \
+        {NAME, ENDS, REMEDY, false, false, true}, NULL, 0, 0, IS                                   \
     }
 #define BEGIN(NAME, ENDS, MAGIC, REMEDY)                                                           \
     {                                                                                              \
@@ -447,9 +459,8 @@ static const struct entry {
     BYTES("R data", ".rds ", 0, "X\n\0\0\0",
           "in R: write.csv(readRDS(FILE), 'edges.csv', row.names=FALSE)"),
     BYTES("Stata", ".dta ", 0, "<stata_dta>", PANDAS("read_stata")),
-    LAYOUT("a file of torch.save", ".pt .pth .ckpt ", is_torch, TORCH),
-    BYTES("a file of torch.save", ".pt .pth .ckpt ", 0,
-          "\x80\x02\x8a\x0a\x6c\xfc\x9c\x46\xf9\x20\x6a\xa8\x50\x19", TORCH),
+    GRAPH("a file of torch.save", ".pt .pth .ckpt ", is_torch, TORCH),
+    GRAPH("a file of torch.save", ".pt .pth .ckpt ", is_old_torch, TORCH),
     BYTES("a pickle", ".pkl .pickle .p .gpickle .joblib ", 0, "\x80\x05\x95", ARRAYS),
     BYTES("a pickle", ".pkl .pickle .p .gpickle .joblib ", 0, "\x80\x04\x95", ARRAYS),
     BYTES("a pickle", ".pkl .pickle .p .gpickle .joblib ", 0, "\x80\x04", ARRAYS),

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Foreign formats, which no program here reads: how each is recognised, and what converts it to a
- * format that is read. For messages only. */
+/* Foreign formats, which no program here reads (one only gnn-import): how each is recognised, and
+ * what converts it to a format that is read. For messages only. */
 #ifndef GNN_LIB_BASE_FOREIGN_H
 #define GNN_LIB_BASE_FOREIGN_H
 
@@ -17,6 +17,7 @@ struct gnn_foreign {
     const char *remedy; /* how to convert it */
     bool text;
     bool no_data; /* a document, image or program */
+    bool graph;   /* gnn-import reads it if it is given alone */
 };
 
 /* The format by the first bytes of a file, unpacked: 4,096 are enough for all, fewer tell most;

@@ -160,8 +160,9 @@ static int check_kinds(const char *const *input, uint32_t n, struct gnn_err *e)
     int rc = 0;
     for (uint32_t i = 0; !rc && i < n; i++) {
         const enum gnn_kind k = gnn_kind_path(input[i]);
-        const bool foreign =
-            k >= GNN_KIND_FOREIGN && !gnn_foreign_at((unsigned)k - GNN_KIND_FOREIGN)->text;
+        const struct gnn_foreign *f =
+            k >= GNN_KIND_FOREIGN ? gnn_foreign_at((unsigned)k - GNN_KIND_FOREIGN) : NULL;
+        const bool foreign = f && !f->text && !(f->graph && n == 1);
         if (k == GNN_KIND_STORE || k == GNN_KIND_PART || k == GNN_KIND_STREAM ||
             k == GNN_KIND_MODEL || foreign)
             rc = gnn_kind_refuse(k, input[i], "a data set", e);

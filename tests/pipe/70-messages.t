@@ -89,7 +89,7 @@ says 'D: this is a directory, not a store (no store.json)' 3 gnn-inspect --verif
 says 'S: this is a store, not a stream of batches; gnn-sample samples batches from it' 3 gnn-train -i S
 perl -e 'print "PK\3\4", "\0" x 22, pack("vv", 14, 0), "model/data.pkl", "\0" x 200' >model.pt
 says 'model.pt: this is a file of torch.save, not a model; save parameters with safetensors.torch.save_file' 3 gnn-predict -o X S model.pt
-says 'model.pt: this is a file of torch.save (by its first bytes), which is not read; save' 3 gnn-import -o X model.pt
+says 'model.pt: cut short' 3 gnn-import -o X model.pt
 says 'z.zip: this is a zip archive, not a stream of batches; gnn-import' 3 gnn-gather -i z.zip -o X S
 says 'stdin: this is a zip archive, not a stream of batches' 3 sh -c 'gnn-gather -o X S <z.zip'
 says 'stdin: this is a directory, not a stream of batches' 3 sh -c 'gnn-gather -o X S <D'

@@ -117,10 +117,10 @@ int gnn_detect(struct gnn_input *in, const char **format, struct gnn_err *e)
     if (!rc && !*format)
         *format = by_content(in, 0, e);
     if (!rc && !*format)
-        rc =
-            gnn_fail(e, GNN_E_INPUT,
-                     "%s: unknown format: neither text nor known by its first bytes; what is read: "
-                     "OGB's layout, .npz and .npy, tables of edges, triples, Matrix Market, METIS",
-                     gnn_input_name(in));
+        rc = gnn_fail(
+            e, GNN_E_INPUT,
+            "%s: unknown format: neither text nor known by its first bytes; what is read: "
+            "OGB's layout, .npz, .npy and .pt, tables of edges, triples, Matrix Market, METIS",
+            gnn_input_name(in));
     return rc;
 }

@@ -173,6 +173,8 @@ static int base_stage(struct gnn_input *in, struct gnn_stage **s, struct gnn_err
 int gnn_input_stage(struct gnn_input *in, uint32_t i, struct gnn_stage **top, struct gnn_err *e)
 {
     *top = NULL;
+    if (in->torch)
+        return gnn_torch_arrays_stage(top, in->torch, in->m[i].given, in->name, e);
     if (!in->archive && in->m[i].path)
         return gnn_stage_file(top, in->m[i].path, in->name, e);
     int rc = base_stage(in, top, e);
@@ -245,6 +247,19 @@ static int list_archive(struct gnn_input *in, bool zip, struct gnn_err *e)
     return rc ? rc : sort_members(in, e);
 }
 
+/* The arrays of a file of torch.save, which `s` has unpacked, if it is packed or in an archive. */
+static int list_torch(struct gnn_input *in, struct gnn_stage *s, struct gnn_err *e)
+{
+    const bool plain = !in->outer && in->packing == GNN_PLAIN;
+    int rc = gnn_torch_arrays_open(&in->torch, plain ? in->path : NULL, s, in->name, e);
+    in->archive = true;
+    for (uint32_t i = 0; !rc && i < in->torch->n; i++)
+        rc = add_member(in, in->torch->array[i].name, NULL, e);
+    for (uint32_t i = 0; !rc && i < in->torch->nleft; i++)
+        rc = note_left(in, in->torch->left[i], e);
+    return rc ? rc : sort_members(in, e);
+}
+
 /* Whether the name says that this is an archive: one that is cut in its first bytes does not look
  * like one. */
 static bool named_archive(const char *name)
@@ -274,14 +289,17 @@ static int list_lone(struct gnn_input *in, struct gnn_err *e)
             rc = gnn_stage_peek(s, &p, &n, e);
     }
     bool archive = !rc && gnn_stage_is_archive(p, n), zip = archive && *p == 'P';
+    const bool torch = !rc && gnn_torch_arrays_begin(p, n);
+    if (torch)
+        rc = list_torch(in, s, e);
     gnn_stage_free(s);
-    if (!rc && !archive && n && named_archive(in->name))
-        rc = gnn_fail(
+    if (rc || torch)
+        return rc;
+    if (!archive && n && named_archive(in->name))
+        return gnn_fail(
             e, GNN_E_INPUT,
             "%s: cut short in its first bytes, or not an archive of the kind that its name suggests",
             in->name);
-    if (rc)
-        return rc;
     return archive ? list_archive(in, zip, e) : add_member(in, gnn_base_name(in->name), NULL, e);
 }
 
@@ -400,7 +418,7 @@ static int open_member(struct gnn_input **in, const char *path, const char *colo
     (*in)->outer_member = (uint32_t)at;
     (*in)->bytes = outer->bytes;
     rc = list_lone(*in, e);
-    return !rc && (*in)->archive ? leave_companions(*in, e) : rc;
+    return !rc && (*in)->archive && !(*in)->torch ? leave_companions(*in, e) : rc;
 }
 
 /* For files of one name in several directories. */
@@ -451,7 +469,7 @@ int gnn_input_open(struct gnn_input **in, const char *const *path, uint32_t n, s
         rc = open_path(*in, path[0], e);
     if (!rc && n > 1)
         rc = open_several(*in, path, n, e);
-    if (!rc && n == 1 && ((*in)->archive || !(*in)->path))
+    if (!rc && n == 1 && !(*in)->torch && ((*in)->archive || !(*in)->path))
         rc = leave_companions(*in, e);
     return finish_open(in, rc);
 }
@@ -484,6 +502,7 @@ void gnn_input_free(struct gnn_input *in)
     gnn_free(in->table);
     if (in->owns_outer)
         gnn_input_free(in->outer);
+    gnn_torch_arrays_free(in->torch);
     gnn_free(in->m);
     gnn_free(in->name);
     gnn_free(in->path);
@@ -504,6 +523,11 @@ bool gnn_input_several(const struct gnn_input *in)
 bool gnn_input_is_archive(const struct gnn_input *in)
 {
     return in->archive;
+}
+
+bool gnn_input_is_torch(const struct gnn_input *in)
+{
+    return in->torch != NULL;
 }
 
 const char *gnn_input_name(const struct gnn_input *in)

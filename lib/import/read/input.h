@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Inputs: a file, a directory or an archive (zip, tar; itself compressed or not), all seen as a
- * list of members that can be opened again and again as byte streams. Nothing is unpacked to disk,
+/* Inputs: a file, a directory, an archive (zip, tar; itself compressed or not) or the arrays of a
+ * file of torch.save, all seen as a list of members that can be opened again and again as byte
+ * streams. Nothing is unpacked to disk,
  * and no buffer's size comes from a length that the input declares. */
 #ifndef GNN_LIB_IMPORT_INPUT_H
 #define GNN_LIB_IMPORT_INPUT_H
@@ -30,6 +31,8 @@ struct gnn_input *gnn_input_hold(struct gnn_input *in);
 /* Whether several paths were given; whether it is an archive. */
 bool gnn_input_several(const struct gnn_input *in);
 bool gnn_input_is_archive(const struct gnn_input *in);
+/* Whether the members are arrays of a file of torch.save (lib/import/read/torch_arrays.h). */
+bool gnn_input_is_torch(const struct gnn_input *in);
 /* Whether there is no file of that path, but one that is a part of it before a colon. */
 bool gnn_input_is_member(const char *path);
 
