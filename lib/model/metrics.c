@@ -400,7 +400,7 @@ bool gnn_measure_read(const char *name, struct gnn_measure *m)
 static uint64_t count_negatives(const struct gnn_sampling *s, uint32_t split)
 {
     const struct gnn_drawn d = gnn_sampling_drawn(s, split);
-    const uint64_t n = split < s->nsplits ? s->split_seeds[split] : 0, b = s->batch_size;
+    const uint64_t n = s->split_seeds[split], b = s->batch_size;
     return d.total ? d.total
                    : n / b * gnn_drawn_negatives(d, 0, b) + gnn_drawn_negatives(d, 0, n % b);
 }
@@ -409,8 +409,12 @@ int gnn_measure_of_links(struct gnn_measure *m, bool named, const struct gnn_sam
                          struct gnn_err *e)
 {
     const uint32_t split = s->nsplits > 1;
-    const uint64_t each = gnn_drawn_each(gnn_sampling_drawn(s, split)),
-                   all = count_negatives(s, split);
+    const uint64_t each = gnn_drawn_each(gnn_sampling_drawn(s, split));
+    uint64_t all = 0; /* of the set that has most, as not all need be measured */
+    for (uint32_t i = split; i < s->nsplits; i++) {
+        const uint64_t n = count_negatives(s, i);
+        all = n > all ? n : all;
+    }
     m->each = each;
     if (each && m->metric == GNN_RECALL_AT && s->links.end == GNN_NEGATIVE_BOTH &&
         !gnn_sampling_gives(s, split))
@@ -424,10 +428,11 @@ int gnn_measure_of_links(struct gnn_measure *m, bool named, const struct gnn_sam
                         "--negatives, or --eval-negatives triplet:%.0f",
                         m->at, (unsigned long long)each, m->at);
     if (!each && m->metric == GNN_HITS_AT && all && m->at > (double)all)
-        return gnn_fail(e, GNN_E_USAGE,
-                        "--metric hits@%.0f requires as many negatives, and the links of set %s "
-                        "have %llu",
-                        m->at, s->split[split], (unsigned long long)all);
+        return gnn_fail(
+            e, GNN_E_USAGE,
+            "--metric hits@%.0f requires as many negatives, and the links of a set have "
+            "at most %llu",
+            m->at, (unsigned long long)all);
     if (!named && each)
         m->metric = GNN_MRR;
     return m->metric != GNN_MRR || each

@@ -183,6 +183,9 @@ refuses 2 "no set 'tets'" 'a set that is not there' gnn-predict --store s --spli
 refuses 2 "no set 'foo'" 'two sets that are not there' gnn-predict --store s --split foo --split bar -o x dot
 refuses 2 'is named twice' 'a set twice' gnn-predict --store s --split test --split links/test -o x dot
 refuses 2 'negatives .foo.: expected binary:A' 'negatives of no kind' gnn-predict --store s --split test --negatives foo -n dot
+gnn-import -q --split-links node/to/node=80/5/15 -o uneven base # about 180 and 540 links
+gnn-sample -q -f 5,3 --links node/to/node --negatives binary:1 --eval valid --eval test uneven | gnn-gather -q uneven >uneven.gnb
+check "a set may have as many negatives as hits@K requires where another of the stream has fewer" gnn-predict -n -i uneven.gnb --split test --metric hits@300 dot
 refuses 2 'requires as many negatives' 'more negatives than there are' gnn-predict --store s --split test --metric hits@1000000 -n dot
 refuses 2 'requires --store' 'pairs beside a stream' gnn-predict -i links.gnb --seeds pairs -o x dot
 refuses 2 'metrics tell links from negatives' 'metrics without negatives' sh -c 'gnn-sample -q -f 5,3 --links node/to/node --seeds pairs s | gnn-gather -q s | gnn-predict -n dot'
