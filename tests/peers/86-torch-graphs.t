@@ -29,6 +29,14 @@ mkdir d
 cp good-data.pt d
 tar cf d.tar d
 same 'a file in an archive' d.tar:d/good-data.pt good-data.npz
+check 'from_pyg makes a store of several types' env PYTHONPATH="$GNN_TOP/formats/python" "$py" -B -W ignore -c 'import torch, gnntools
+graph = torch.load("good-types.pt")
+del graph["paper", "cites", "paper"].time, graph["paper"].train_mask  # with times from_pyg keeps positions; its splits have another name
+torch.save(graph, "types.pt")
+gnntools.from_pyg(graph, "F")'
+rm -rf S
+check 'gnn-import reads what from_pyg was given' gnn-import -o S types.pt
+check 'from_pyg gives the same store' gnn-inspect --diff --ignore provenance S F
 rm -rf S T
 check 'gnn-import takes features from a file' gnn-import --directed --features good-data.pt:x -o S good-edges.pt
 check 'features come from a file' sh -c 'gnn-inspect S | grep -q "x.*7"'

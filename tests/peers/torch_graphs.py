@@ -59,18 +59,56 @@ good("fields", Data(edge_index=EDGES, edge_time=torch.arange(E), edge_weight=ful
      dict(edge_index=EDGES, edge_time=torch.arange(E), edge_weight=full["edge_attr"][:, 0], node_id=np.arange(N) * 3))
 good("others", Data(edge_index=EDGES, name="a graph", none=None, tags=["a", "b"]), dict(edge_index=EDGES))
 
+# Several types: the names of their arrays begin with them.
+def by_end(pairs):
+    return pairs[:, pairs[1].argsort(stable=True)]  # as stores have them: from_pyg then keeps no positions
+
+
 typed = HeteroData()
-typed["a"].x = full["x"]
-typed["a", "to", "a"].edge_index = EDGES
-bad("hetero", typed, "a HeteroData of PyG, which has several types .*from_pyg")
-InMemoryDataset.save([typed], "bad-heteroset.pt")
-bad("heteroset", None, "a HeteroData of PyG")
+typed["paper"].x, typed["paper"].y, typed["paper"].train_mask = full["x"], full["y"], mask
+typed["author"].num_nodes, typed["author"].year = 40, torch.arange(40)
+typed["a b.c"].num_nodes = 9
+writes, cites, at = by_end(torch.stack([EDGES[0] % 40, EDGES[1]])), by_end(EDGES.flip(0)), by_end(EDGES % 9)
+typed["author", "writes", "paper"].edge_index, typed["author", "writes", "paper"].edge_attr = writes, full["edge_attr"]
+typed["paper", "cites", "paper"].edge_index, typed["paper", "cites", "paper"].time = cites, torch.arange(E)
+typed["author", "rev at", "a b.c"].edge_index, typed["author", "rev at", "a b.c"].edge_weight = at, torch.rand(E)
+types = {"paper/x": full["x"], "paper/y": full["y"], "paper/train_mask": mask, "author/num_nodes": 40, "author/year": torch.arange(40), "a b.c/num_nodes": 9,
+         "author/writes/paper/edge_index": writes, "author/writes/paper/edge_attr": full["edge_attr"], "paper/cites/paper/edge_index": cites,
+         "paper/cites/paper/time": torch.arange(E), "author/rev at/a b.c/edge_index": at,
+         "author/rev at/a b.c/edge_weight": typed["author", "rev at", "a b.c"].edge_weight}
+good("types", typed, types)
+good("types-legacy", typed, types, _use_new_zipfile_serialization=False)
+good("types-dict", typed.to_dict(), types)
+InMemoryDataset.save([typed], "good-types-set.pt")
+good("types-set", None, types)
+good("types-pair", (typed, None), types)
+ends = HeteroData()
+ends["a", "to", "b"].edge_index = EDGES
+good("types-ends", ends, {"a/to/b/edge_index": EDGES})
+events = dict(src=EDGES[0], dst=EDGES[1], t=torch.arange(E), msg=torch.rand(E, 4), y=mask.repeat(3).long())
+named = dict(src=EDGES[0], dst=EDGES[1], edge_time=events["t"], edge_attr=events["msg"], edge_y=events["y"])
+good("events", TemporalData(**events), named)
+InMemoryDataset.save([TemporalData(**events)], "good-events-set.pt")
+good("events-set", None, named)
+
+sparse = torch.sparse_coo_tensor(EDGES, torch.ones(E), (N, N)).to_sparse_csr()
+wrong = HeteroData()
+wrong["paper"].x, wrong["paper", "cites", "paper"].adj_t = full["x"], sparse
+bad("types-sparse", wrong, "paper/cites/paper/adj_t is a sparse tensor, .*save edge_index in its place")
+wrong = HeteroData()
+wrong["paper"].y, wrong["author"].y, wrong["author", "to", "paper"].edge_index = full["y"], full["y"], EDGES
+bad("types-labels", wrong, "labels of two node types, paper and author")
+wrong = HeteroData()
+wrong["a/b"].x, wrong["a/b", "to", "a/b"].edge_index = full["x"], EDGES
+bad("types-slash", wrong, "the str 'a/b' is no type")
+bad("types-nodes", {"_global_store": {}, "a": {"x": full["x"]}}, "no edge type")
+bad("types-pairs", {"a": {"x": full["x"]}, ("a", "a"): {"edge_index": EDGES}}, "a tuple of 2 is no type")
+InMemoryDataset.save([typed, typed], "bad-types-two.pt")
+bad("types-two", None, "a data set of 2 graphs of PyG")
 InMemoryDataset.save([Data(**full), Data(**full)], "bad-two.pt")
 bad("two", None, "a data set of 2 graphs of PyG, .*dataset\\[0\\]")
 bad("list", [Data(**full), Data(**full)], "holds a list of 2, not a graph")
-bad("tensor", EDGES, "holds a tensor, not a graph: expected a Data of PyG")
-bad("temporal", TemporalData(src=EDGES[0], dst=EDGES[1], t=torch.arange(E)), "a TemporalData of PyG, .*edge_time=d.t")
-sparse = torch.sparse_coo_tensor(EDGES, torch.ones(E), (N, N)).to_sparse_csr()
+bad("tensor", EDGES, "holds a tensor, not a graph: expected a Data, HeteroData or TemporalData of PyG")
 bad("sparse", Data(adj_t=sparse, x=full["x"]), "adj_t is a sparse tensor, .*save edge_index in its place")
 bad("features", Data(edge_index=EDGES, x=full["x"].to_sparse()), "x is a sparse tensor, .*to_dense")
 bad("noedges", Data(x=full["x"]), "x: edges must have shape")

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Stores from arrays: from_arrays(). Arrays are NumPy's, or what has their interface, such as tensors on any device.
 
-They are written beside the store as a folder of .npy files (gnn-layouts(7)), which gnn-import(1) reads. Bad input is a
+They are written beside the store as a folder of .npy files (gnn-formats(7)), which gnn-import(1) reads. Bad input is a
 ValueError that names the array and the remedy; what gnn-import finds wrong is a ProgramError with its own line.
 """
 from __future__ import annotations

@@ -12,6 +12,7 @@
 
 #include "lib/import/read/companion.h"
 #include "lib/import/read/input_impl.h"
+#include "lib/import/read/torch_arrays.h"
 #include "lib/import/read/zip_check.h"
 #include "lib/base/mem.h"
 #include "lib/base/path.h"
@@ -173,8 +174,8 @@ static int base_stage(struct gnn_input *in, struct gnn_stage **s, struct gnn_err
 int gnn_input_stage(struct gnn_input *in, uint32_t i, struct gnn_stage **top, struct gnn_err *e)
 {
     *top = NULL;
-    if (in->torch)
-        return gnn_torch_arrays_stage(top, in->torch, in->m[i].given, in->name, e);
+    if (in->arrays)
+        return gnn_array_list_stage(top, in->arrays, in->m[i].given, in->name, e);
     if (!in->archive && in->m[i].path)
         return gnn_stage_file(top, in->m[i].path, in->name, e);
     int rc = base_stage(in, top, e);
@@ -251,12 +252,13 @@ static int list_archive(struct gnn_input *in, bool zip, struct gnn_err *e)
 static int list_torch(struct gnn_input *in, struct gnn_stage *s, struct gnn_err *e)
 {
     const bool plain = !in->outer && in->packing == GNN_PLAIN;
-    int rc = gnn_torch_arrays_open(&in->torch, plain ? in->path : NULL, s, in->name, e);
+    struct gnn_array_list *l = in->arrays = gnn_alloc_zero(1, sizeof *l, "input", e);
+    int rc = l ? gnn_torch_arrays_add(l, plain ? in->path : NULL, s, in->name, e) : GNN_E_NOMEM;
     in->archive = true;
-    for (uint32_t i = 0; !rc && i < in->torch->n; i++)
-        rc = add_member(in, in->torch->array[i].name, NULL, e);
-    for (uint32_t i = 0; !rc && i < in->torch->nleft; i++)
-        rc = note_left(in, in->torch->left[i], e);
+    for (uint32_t i = 0; !rc && i < l->n; i++)
+        rc = add_member(in, l->array[i].name, NULL, e);
+    for (uint32_t i = 0; !rc && i < l->nleft; i++)
+        rc = note_left(in, l->left[i], e);
     return rc ? rc : sort_members(in, e);
 }
 
@@ -418,7 +420,7 @@ static int open_member(struct gnn_input **in, const char *path, const char *colo
     (*in)->outer_member = (uint32_t)at;
     (*in)->bytes = outer->bytes;
     rc = list_lone(*in, e);
-    return !rc && (*in)->archive && !(*in)->torch ? leave_companions(*in, e) : rc;
+    return !rc && (*in)->archive && !(*in)->arrays ? leave_companions(*in, e) : rc;
 }
 
 /* For files of one name in several directories. */
@@ -469,7 +471,7 @@ int gnn_input_open(struct gnn_input **in, const char *const *path, uint32_t n, s
         rc = open_path(*in, path[0], e);
     if (!rc && n > 1)
         rc = open_several(*in, path, n, e);
-    if (!rc && n == 1 && !(*in)->torch && ((*in)->archive || !(*in)->path))
+    if (!rc && n == 1 && !(*in)->arrays && ((*in)->archive || !(*in)->path))
         rc = leave_companions(*in, e);
     return finish_open(in, rc);
 }
@@ -502,7 +504,7 @@ void gnn_input_free(struct gnn_input *in)
     gnn_free(in->table);
     if (in->owns_outer)
         gnn_input_free(in->outer);
-    gnn_torch_arrays_free(in->torch);
+    gnn_array_list_free(in->arrays);
     gnn_free(in->m);
     gnn_free(in->name);
     gnn_free(in->path);
@@ -525,9 +527,15 @@ bool gnn_input_is_archive(const struct gnn_input *in)
     return in->archive;
 }
 
-bool gnn_input_is_torch(const struct gnn_input *in)
+bool gnn_input_is_arrays(const struct gnn_input *in, bool *typed)
 {
-    return in->torch != NULL;
+    *typed = in->arrays && in->arrays->typed;
+    return in->arrays != NULL;
+}
+
+uint32_t gnn_input_given(const struct gnn_input *in, uint32_t i)
+{
+    return in->arrays || gnn_ends_with(in->name, ".npz") ? in->m[i].given : i;
 }
 
 const char *gnn_input_name(const struct gnn_input *in)

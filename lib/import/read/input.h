@@ -31,8 +31,9 @@ struct gnn_input *gnn_input_hold(struct gnn_input *in);
 /* Whether several paths were given; whether it is an archive. */
 bool gnn_input_several(const struct gnn_input *in);
 bool gnn_input_is_archive(const struct gnn_input *in);
-/* Whether the members are arrays of a file of torch.save (lib/import/read/torch_arrays.h). */
-bool gnn_input_is_torch(const struct gnn_input *in);
+/* Whether the members are arrays of another program's file (lib/import/read/array_list.h), and
+ * whether their names begin with types. */
+bool gnn_input_is_arrays(const struct gnn_input *in, bool *typed);
 /* Whether there is no file of that path, but one that is a part of it before a colon. */
 bool gnn_input_is_member(const char *path);
 
@@ -44,6 +45,8 @@ uint32_t gnn_input_members(const struct gnn_input *in);
 int gnn_input_lone(const struct gnn_input *in, const char *what, struct gnn_err *e) GNN_MUST_USE;
 /* Name of member i: for a lone plain file its base name. Sorted by name. */
 const char *gnn_input_member(const struct gnn_input *in, uint32_t i);
+/* The place of member i in an .npz or a list of arrays, whose order somebody chose; elsewhere i. */
+uint32_t gnn_input_given(const struct gnn_input *in, uint32_t i);
 /* Where member i is, for messages: "INPUT: MEMBER", and of a lone plain file, which is both, INPUT.
  * Lives until this thread's next call. */
 const char *gnn_input_where(const struct gnn_input *in, uint32_t i);

@@ -5,12 +5,12 @@
 
 #include "lib/import/read/input.h"
 #include "lib/import/read/stage.h"
-#include "lib/import/read/torch_arrays.h"
+#include "lib/import/read/array_list.h"
 
 struct gnn_input_member {
     char *name;
     char *path;               /* of a plain file; NULL in an archive */
-    uint32_t given;           /* as which of several inputs, or arrays of a file of torch.save */
+    uint32_t given;           /* as which of several inputs, or of the arrays */
     uint64_t blank, blank_to; /* bytes of the content that a joined reader replaces by blanks */
 };
 
@@ -20,12 +20,12 @@ struct gnn_input {
     char *name;
     struct gnn_input_member *m;
     uint32_t n;
-    bool archive;                   /* members are in an archive, or arrays of: */
-    struct gnn_torch_arrays *torch; /* a file of torch.save */
-    enum gnn_packing packing;       /* of the archive itself */
-    char *path;                     /* of the archive */
-    uint64_t bytes;                 /* of the files */
-    struct gnn_input *outer;        /* or the archive that holds it */
+    bool archive;                  /* members are in an archive, or these arrays */
+    struct gnn_array_list *arrays; /* or NULL */
+    enum gnn_packing packing;      /* of the archive itself */
+    char *path;                    /* of the archive */
+    uint64_t bytes;                /* of the files */
+    struct gnn_input *outer;       /* or the archive that holds it */
     uint32_t outer_member;
     bool owns_outer;
     bool several;               /* inputs were given */

@@ -9,10 +9,10 @@
 #include "lib/import/read/files.h"
 
 int gnn_masks_add(struct gnn_src *s, struct gnn_input *in, uint32_t member, const char *set,
-                  struct gnn_err *e)
+                  uint32_t ntype, struct gnn_err *e)
 {
     float *v;
-    uint64_t rows, width, n = s->d.schema.ntype[0].count;
+    uint64_t rows, width, n = s->d.schema.ntype[ntype].count;
     int rc = gnn_array_load(in, member, GNN_F32, (void **)&v, &rows, &width, e);
     bool across = !rc && width == n && rows != n; /* a mask is a row */
     uint64_t nsplits = across ? rows : width;
@@ -36,7 +36,7 @@ int gnn_masks_add(struct gnn_src *s, struct gnn_input *in, uint32_t member, cons
         for (uint64_t i = 0; i < n; i++)
             if (v[across ? k * n + i : i * nsplits + k] == 1)
                 ids[m++] = (uint32_t)i;
-        rc = gnn_src_add_set(s, split, set, 0, ids, m, e);
+        rc = gnn_src_add_set(s, split, set, ntype, ids, m, e);
     }
     gnn_free(v);
     return rc;

@@ -72,8 +72,8 @@ static bool is_ogb(const char *name)
 
 const char *gnn_members_format(const struct gnn_input *in)
 {
-    bool npy = true, sets = false, others = false;
-    if (gnn_input_is_torch(in))
+    bool npy = true, sets = false, others = false, typed;
+    if (gnn_input_is_arrays(in, &typed))
         return "npz";
     for (uint32_t i = 0; i < gnn_input_members(in); i++) {
         const char *name = gnn_input_member(in, i);

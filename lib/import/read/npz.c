@@ -12,6 +12,7 @@
 #include "lib/import/read/pairs.h"
 #include "lib/import/read/roles.h"
 #include "lib/import/read/sparse.h"
+#include "lib/import/read/typed_arrays.h"
 #include "lib/base/suggest.h"
 #include "lib/base/path.h"
 #include "lib/base/plural.h"
@@ -228,13 +229,22 @@ static int count_edges(struct npz *z, struct gnn_input *in, struct gnn_err *e)
     return rc;
 }
 
+/* The largest id of edges; -1: there are none. */
+static int scan_ids(const struct npz *z, int64_t *max, struct gnn_err *e)
+{
+    int64_t most[2];
+    uint64_t edges;
+    int rc = gnn_pairs_scan(&z->pairs, &edges, most, e);
+    *max = most[0] > most[1] ? most[0] : most[1];
+    return rc;
+}
+
 /* The number of nodes as the rows of features or labels. As labels may be of edges, as many of them
  * as edges say nothing of nodes that the edges do not have. */
 static int count_rows(struct npz *z, struct gnn_input *in, uint32_t member, bool labels,
                       uint64_t *n, struct gnn_err *e)
 {
     struct gnn_array a;
-    uint64_t edges = 0;
     int64_t max = -1;
     int rc = gnn_array_open(&a, in, member, e);
     *n = a.rows;
@@ -243,7 +253,7 @@ static int count_rows(struct npz *z, struct gnn_input *in, uint32_t member, bool
                       (unsigned long long)a.rows, gnn_plural(a.rows));
     const bool both = !rc && labels && a.rows == z->nedges;
     if (both)
-        rc = gnn_pairs_scan(&z->pairs, &edges, &max, e);
+        rc = scan_ids(z, &max, e);
     if (!rc && both && max + 1 < (int64_t)a.rows)
         rc = gnn_fail(e, GNN_E_INPUT,
                       "%s: %llu row%s, which is the number of edges, while their nodes are 0 to "
@@ -284,10 +294,9 @@ static int count_nodes(struct npz *z, struct gnn_input *in, uint64_t *n, struct 
             return count_rows(z, in, (uint32_t)m, k, n, e);
     }
     int64_t max;
-    uint64_t edges;
     if (e->code)
         return e->code;
-    int rc = gnn_pairs_scan(&z->pairs, &edges, &max, e);
+    int rc = scan_ids(z, &max, e);
     if (!rc && max < 0)
         rc = gnn_fail(e, GNN_E_INPUT, "%s: no nodes", gnn_input_name(in));
     *n = (uint64_t)(max + 1);
@@ -382,7 +391,7 @@ static int add_member(struct npz *z, struct gnn_input *in, uint32_t i, const cha
             continue;
         if (strcmp(pass, sets[k]))
             return GNN_OK;
-        return mask ? gnn_masks_add(&z->s, in, i, sets[k], e)
+        return mask ? gnn_masks_add(&z->s, in, i, sets[k], 0, e)
                     : gnn_masks_add_ids(&z->s, in, i, "ids", sets[k], 0, e);
     }
     if (strcmp(pass, "fields"))
@@ -615,4 +624,19 @@ static int fill_npz(struct gnn_src *s, void *reading, struct gnn_err *e)
     return rc;
 }
 
-const struct gnn_format gnn_npz_format = {"npz", sizeof(struct npz), &npz_ops, fill_npz, NULL};
+/* Arrays of several types are read by another reader. */
+static int choose_npz(const struct gnn_format **f, void **reading, struct gnn_input *in,
+                      const struct gnn_import_opts *o, struct gnn_err *e)
+{
+    *reading = NULL;
+    if (!gnn_typed_arrays_is(in))
+        return GNN_OK;
+    *f = &gnn_typed_format;
+    return o->nodes ? gnn_fail(e, GNN_E_USAGE,
+                               "--nodes N does not apply to arrays of several types, of which "
+                               "TYPE/num_nodes says how many nodes there are")
+                    : GNN_OK;
+}
+
+const struct gnn_format gnn_npz_format = {"npz", sizeof(struct npz), &npz_ops, fill_npz,
+                                          choose_npz};

@@ -254,11 +254,11 @@ int gnn_pairs_edges(struct gnn_dataset *d, uint32_t t, const struct gnn_pairs *p
     return rc;
 }
 
-int gnn_pairs_scan(const struct gnn_pairs *p, uint64_t *n, int64_t *max, struct gnn_err *e)
+int gnn_pairs_scan(const struct gnn_pairs *p, uint64_t *n, int64_t max[2], struct gnn_err *e)
 {
     struct pass ps;
     int rc = pass_open(&ps, p, e);
-    *max = -1;
+    max[0] = max[1] = -1;
     for (uint64_t k = 1, step, off; !rc && k; ps.done += k) {
         rc = pass_read(&ps, &k, &step, &off, e);
         for (uint64_t i = 0; !rc && i < k; i++) {
@@ -266,8 +266,8 @@ int gnn_pairs_scan(const struct gnn_pairs *p, uint64_t *n, int64_t *max, struct 
             const bool source = s < 0 || s > UINT32_MAX - 2;
             if (source || v < 0 || v > UINT32_MAX - 2)
                 rc = bad_id(&ps, i, source, source ? s : v, UINT32_MAX - 1, NULL, e);
-            *max = s > *max ? s : *max;
-            *max = v > *max ? v : *max;
+            max[0] = s > max[0] ? s : max[0];
+            max[1] = v > max[1] ? v : max[1];
         }
     }
     *n = ps.done;

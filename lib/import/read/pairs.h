@@ -29,8 +29,8 @@ int gnn_pairs_field(struct gnn_src *s, uint32_t t, struct gnn_pairs *p, const ch
 /* ops.edges of a type whose edges are p. */
 int gnn_pairs_edges(struct gnn_dataset *d, uint32_t t, const struct gnn_pairs *p, bool fields,
                     gnn_edge_fn *fn, void *arg, struct gnn_err *e);
-/* Edges and largest id, by one pass. *max is -1 without edges. */
-int gnn_pairs_scan(const struct gnn_pairs *p, uint64_t *n, int64_t *max,
+/* Edges, and the largest ids of sources and of destinations, by one pass; -1 without edges. */
+int gnn_pairs_scan(const struct gnn_pairs *p, uint64_t *n, int64_t max[2],
                    struct gnn_err *e) GNN_MUST_USE;
 
 #endif

@@ -57,13 +57,18 @@ static const char *const of_scipy[][2] = {{"indptr", "adj_indptr"}, {"indices", 
                                           {"data", "adj_data"},     {"shape", "adj_shape"},
                                           {"format", "adj_format"}, {"_is_array", ""}};
 
+const char *gnn_role_meant(const char *name)
+{
+    for (unsigned k = 0; k < sizeof known / sizeof *known; k++)
+        if (!strcmp(name, known[k].key))
+            return known[k].role;
+    return name;
+}
+
 void gnn_role_of(const struct gnn_import_opts *o, const char *key, bool scipy,
                  char role[GNN_ROLE_CAPACITY])
 {
-    const char *name = gnn_src_mapped(o, key), *m = name;
-    for (unsigned k = 0; k < sizeof known / sizeof *known; k++)
-        if (!strcmp(name, known[k].key))
-            m = known[k].role;
+    const char *name = gnn_src_mapped(o, key), *m = gnn_role_meant(name);
     for (unsigned k = 0; name == key && scipy && k < sizeof of_scipy / sizeof *of_scipy; k++)
         if (!strcmp(key, of_scipy[k][0]))
             m = of_scipy[k][1];

@@ -1,20 +1,24 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Arrays of files of torch.save (lib/import/read/torch_arrays.h): which attributes of which object
- * they are, and their bytes as those of .npy files. Nothing of a pickle is run. */
+ * they are. Nothing of a pickle is run. */
 #include "lib/import/read/torch_arrays.h"
 
 #include <string.h>
-#include <unistd.h>
 
 #include "formats/le.h"
-#include "formats/npy.h"
-#include "lib/base/io.h"
-#include "lib/base/mapped.h"
-#include "lib/base/plural.h"
+#include "lib/base/mem.h"
+#include "lib/data/schema.h"
 
-enum { BLOCK = 1 << 16, NAME_BYTES = 63 };
+enum { BLOCK = 1 << 16, NAME_BYTES = 63, PREFIX_BYTES = GNN_ETYPE_KEY_CAPACITY };
 
 typedef const struct gnn_pickle_value *value;
+
+/* A list to fill, and where its arrays come from. */
+struct filling {
+    struct gnn_array_list *l;
+    const struct gnn_torch_file *file;
+    const char *name; /* of the file */
+};
 
 bool gnn_torch_arrays_begin(const uint8_t *p, size_t n)
 {
@@ -28,51 +32,25 @@ bool gnn_torch_arrays_begin(const uint8_t *p, size_t n)
 
 /* ---- what the file holds ---- */
 
+#define DATA "torch_geometric.data.data.Data"
+#define HETERO_DATA "torch_geometric.data.hetero_data.HeteroData"
+#define TEMPORAL_DATA "torch_geometric.data.temporal.TemporalData"
+
 static bool is_named(value v, const char *name)
 {
     return !strcmp(gnn_pickle_name(v), name);
 }
 
-static bool is_hetero(const struct gnn_pickle *p, value v)
-{
-    return is_named(v, "torch_geometric.data.hetero_data.HeteroData") ||
-           gnn_pickle_get(p, v, "_global_store");
-}
-
-static int refuse_object(const struct gnn_pickle *p, value v, const char *name, struct gnn_err *e)
+static int refuse_object(const struct filling *g, value v, struct gnn_err *e)
 {
     char shown[128];
-    if (is_hetero(p, v))
-        return gnn_fail(e, GNN_E_INPUT,
-                        "%s: a HeteroData of PyG, which has several types of nodes and edges; "
-                        "gnntools.from_pyg makes a store of it (gnn-python(7))",
-                        name);
-    if (is_named(v, "torch_geometric.data.temporal.TemporalData"))
-        return gnn_fail(e, GNN_E_INPUT,
-                        "%s: a TemporalData of PyG, which is not read; save a Data: "
-                        "Data(edge_index=torch.stack([d.src, d.dst]), edge_time=d.t, "
-                        "edge_attr=d.msg)",
-                        name);
-    return gnn_fail(
-        e, GNN_E_INPUT,
-        "%s: holds %s, not a graph: expected a Data of PyG, a data set of one, or a "
-        "dict with edge_index",
-        name, gnn_torch_is_array(v) ? "a tensor" : gnn_pickle_describe(p, v, shown, sizeof shown));
-}
-
-/* The attributes of a Data: of PyG 2 in its storage, before that in itself; or of a dict. NULL if v
- * is neither. */
-static value find_attributes(const struct gnn_pickle *p, value v)
-{
-    if (is_hetero(p, v))
-        return NULL;
-    if (gnn_pickle_kind(v) == GNN_PICKLE_DICT)
-        return v;
-    if (gnn_pickle_kind(v) != GNN_PICKLE_OBJECT || !is_named(v, "torch_geometric.data.data.Data"))
-        return NULL;
-    value store = gnn_pickle_get(p, v, "_store");
-    value all = store ? gnn_pickle_get(p, store, "_mapping") : gnn_pickle_state(p, v);
-    return gnn_pickle_kind(all) == GNN_PICKLE_DICT ? all : NULL;
+    return gnn_fail(e, GNN_E_INPUT,
+                    "%s: holds %s, not a graph: expected a Data, HeteroData or TemporalData of "
+                    "PyG, a data set of one, or a dict with edge_index",
+                    g->name,
+                    gnn_torch_is_array(v)
+                        ? "a tensor"
+                        : gnn_pickle_describe(&g->file->pickle, v, shown, sizeof shown));
 }
 
 /* Graphs of a data set by its slices, which are None for one; 0: they are no slices. */
@@ -87,6 +65,8 @@ static uint64_t count_graphs(const struct gnn_torch_file *f, value slices)
         struct gnn_strided a;
         value v = gnn_pickle_item(p, slices, i);
         uint64_t n = gnn_pickle_count(p, v);
+        if (gnn_pickle_kind(v) == GNN_PICKLE_DICT) /* of a type: its attributes have theirs */
+            continue;
         if (gnn_torch_is_array(v))
             n = gnn_torch_array(f, v, &a, why, sizeof why) ? 0 : gnn_strided_rows(&a);
         graphs = n > graphs + 1 ? n - 1 : graphs;
@@ -94,53 +74,62 @@ static uint64_t count_graphs(const struct gnn_torch_file *f, value slices)
     return graphs;
 }
 
-/* The attributes of the only graph. */
-static int find_graph(const struct gnn_torch_file *f, value *attributes, const char *name,
-                      struct gnn_err *e)
+/* Finds the only graph, and the class that a data set says it is of, or NULL. */
+static int find_graph(const struct filling *g, value *graph, value *class, struct gnn_err *e)
 {
-    const struct gnn_pickle *p = &f->pickle;
-    value root = p->root, v = root;
+    const struct gnn_pickle *p = &g->file->pickle;
+    value root = p->root;
     const uint64_t items = gnn_pickle_count(p, root);
-    if (gnn_pickle_kind(root) == GNN_PICKLE_TUPLE && items > 1 && items < 5) {
-        v = gnn_pickle_item(p, root, 0);
-        value type = gnn_pickle_item(p, root, items - 1);
-        const uint64_t graphs = count_graphs(f, gnn_pickle_item(p, root, 1));
-        if (gnn_pickle_kind(type) == GNN_PICKLE_GLOBAL &&
-            !is_named(type, "torch_geometric.data.data.Data"))
-            return refuse_object(p, type, name, e);
-        if (!graphs)
-            v = root;
-        if (graphs > 1 && find_attributes(p, v))
-            return gnn_fail(e, GNN_E_INPUT,
-                            "%s: a data set of %llu graphs of PyG, of which a store holds one; "
-                            "save the one that is meant: torch.save(dataset[0], FILE)",
-                            name, (unsigned long long)graphs);
+    *graph = root;
+    *class = NULL;
+    if (gnn_pickle_kind(root) != GNN_PICKLE_TUPLE || items < 2 || items > 4)
+        return GNN_OK;
+    value type = gnn_pickle_item(p, root, items - 1), slices = gnn_pickle_item(p, root, 1);
+    uint64_t graphs = count_graphs(g->file, slices);
+    for (uint64_t i = 0; graphs && i < gnn_pickle_count(p, slices) && i < GNN_TYPES_MAX; i++) {
+        value of_type = gnn_pickle_item(p, slices, i);
+        const uint64_t n =
+            gnn_pickle_kind(of_type) == GNN_PICKLE_DICT ? count_graphs(g->file, of_type) : 1;
+        graphs = n > graphs ? n : graphs;
     }
-    *attributes = find_attributes(p, v);
-    return *attributes ? GNN_OK : refuse_object(p, v, name, e);
+    if (gnn_pickle_kind(type) == GNN_PICKLE_GLOBAL)
+        *class = type;
+    if (!graphs)
+        return GNN_OK;
+    *graph = gnn_pickle_item(p, root, 0);
+    return graphs == 1
+               ? GNN_OK
+               : gnn_fail(e, GNN_E_INPUT,
+                          "%s: a data set of %llu graphs of PyG, of which a store holds one; save "
+                          "the one that is meant: torch.save(dataset[0], FILE)",
+                          g->name, (unsigned long long)graphs);
 }
 
-/* ---- its attributes ---- */
+/* The attributes of a storage of PyG 2, or of a dict in its place; NULL if it is neither. */
+static value attributes_of(const struct gnn_pickle *p, value v)
+{
+    value all = gnn_pickle_kind(v) == GNN_PICKLE_DICT ? v : gnn_pickle_get(p, v, "_mapping");
+    return gnn_pickle_kind(all) == GNN_PICKLE_DICT ? all : NULL;
+}
 
-static int leave_out(struct gnn_torch_arrays *t, value key, value v, struct gnn_err *e)
+/* ---- attributes ---- */
+
+static int leave_out(const struct filling *g, const char *prefix, value key, value v,
+                     struct gnn_err *e)
 {
     char shown[128], what[128];
     struct gnn_word w;
-    const struct gnn_pickle *p = &t->file.pickle;
+    const struct gnn_pickle *p = &g->file->pickle;
     if (gnn_pickle_text(p, key, &w))
         gnn_text_shown(shown, sizeof shown, w.p, w.n);
     else
         gnn_pickle_describe(p, key, shown, sizeof shown);
-    if (gnn_grow(&t->left, t->nleft, sizeof *t->left, "attributes", e))
-        return GNN_E_NOMEM;
-    char *text = gnn_strf(e, "%s (%s)", shown, gnn_pickle_describe(p, v, what, sizeof what));
-    if (!text)
-        return GNN_E_NOMEM;
-    t->left[t->nleft++] = text;
-    return GNN_OK;
+    return gnn_array_list_leave(
+        g->l, gnn_strf(e, "%s%s (%s)", prefix, shown, gnn_pickle_describe(p, v, what, sizeof what)),
+        e);
 }
 
-/* A name as attributes and options have it. */
+/* A name as attributes, types and options have it. */
 static bool is_name(const struct gnn_word *w)
 {
     bool good = w->n && w->n <= NAME_BYTES;
@@ -149,18 +138,29 @@ static bool is_name(const struct gnn_word *w)
     return good;
 }
 
+static bool word_is(const struct gnn_word *w, const char *text)
+{
+    return w->n == strlen(text) && !memcmp(w->p, text, w->n);
+}
+
 static bool is_sparse(value v)
 {
     return is_named(v, "torch_sparse.tensor.SparseTensor") ||
            is_named(v, "torch._utils._rebuild_sparse_tensor");
 }
 
-static int refuse_sparse(const struct gnn_word *w, const char *name, struct gnn_err *e)
+static bool is_adjacency(const struct gnn_word *w)
 {
-    const bool adj = w->n >= 3 && !memcmp(w->p, "adj", 3);
-    return gnn_fail(e, GNN_E_INPUT, "%s: %.*s is a sparse tensor, which is not read; %s", name,
-                    (int)w->n, w->p,
-                    adj ? "save edge_index in its place (of adj_t: source is the column, "
+    return w->n >= 3 && !memcmp(w->p, "adj", 3);
+}
+
+static int refuse_sparse(const struct filling *g, const char *prefix, const struct gnn_word *w,
+                         struct gnn_err *e)
+{
+    return gnn_fail(e, GNN_E_INPUT, "%s: %s%.*s is a sparse tensor, which is not read; %s", g->name,
+                    prefix, (int)w->n, w->p,
+                    is_adjacency(w)
+                        ? "save edge_index in its place (of adj_t: source is the column, "
                           "destination the row)"
                         : "save it with to_dense()");
 }
@@ -174,194 +174,220 @@ static bool is_number(const struct gnn_pickle *p, value v, int64_t *out)
     return gnn_pickle_int(v, out);
 }
 
-static int add_attribute(struct gnn_torch_arrays *t, value key, value v, bool edges,
-                         const char *name, struct gnn_err *e)
+static int add_attribute(const struct filling *g, const char *prefix, const struct gnn_word *w,
+                         value key, value v, bool edges, struct gnn_err *e)
 {
-    const struct gnn_pickle *p = &t->file.pickle;
-    struct gnn_torch_array a = {0};
-    struct gnn_word w;
-    char why[256];
+    struct gnn_strided a;
+    int64_t number;
+    char why[256], name[NAME_BYTES + 8];
     if (gnn_pickle_is_none(v))
         return GNN_OK;
-    if (!gnn_pickle_text(p, key, &w) || !is_name(&w))
-        return leave_out(t, key, v, e);
-    if (w.n == 13 && !memcmp(w.p, "__num_nodes__", 13)) /* of PyG 1 */
-        w = (struct gnn_word){"num_nodes", 9};
-    const bool nodes = w.n == 9 && !memcmp(w.p, "num_nodes", 9);
+    if (!is_name(w))
+        return leave_out(g, prefix, key, v, e);
     if (is_sparse(v))
-        return edges && w.n >= 3 && !memcmp(w.p, "adj", 3) ? leave_out(t, key, v, e)
-                                                           : refuse_sparse(&w, name, e);
-    if (nodes && is_number(p, v, &a.number))
-        a.values = (struct gnn_strided){.dtype = GNN_I64, .dense = true, .count = 1};
-    else if (!gnn_torch_is_array(v))
-        return leave_out(t, key, v, e);
-    else if (gnn_torch_array(&t->file, v, &a.values, why, sizeof why))
-        return gnn_fail(e, GNN_E_INPUT, "%s: %.*s: %s", name, (int)w.n, w.p, why);
-    if (gnn_grow(&t->array, t->n, sizeof *t->array, "arrays", e))
-        return GNN_E_NOMEM;
-    a.name = gnn_strf(e, "%.*s", (int)w.n, w.p);
-    if (!a.name)
-        return GNN_E_NOMEM;
-    t->array[t->n++] = a;
-    return GNN_OK;
+        return edges && is_adjacency(w) ? leave_out(g, prefix, key, v, e)
+                                        : refuse_sparse(g, prefix, w, e);
+    snprintf(name, sizeof name, "%.*s", (int)w->n, w->p);
+    if (!strcmp(name, "num_nodes") && is_number(&g->file->pickle, v, &number))
+        return gnn_array_list_number(g->l, prefix, name, number, e);
+    if (!gnn_torch_is_array(v))
+        return leave_out(g, prefix, key, v, e);
+    if (gnn_torch_array(g->file, v, &a, why, sizeof why))
+        return gnn_fail(e, GNN_E_INPUT, "%s: %s%s: %s", g->name, prefix, name, why);
+    return gnn_array_list_add(g->l, prefix, name, &a, e);
 }
 
-static int add_attributes(struct gnn_torch_arrays *t, const char *name, struct gnn_err *e)
+/* What an event of a TemporalData has is of an edge. */
+static struct gnn_word rename_event(struct gnn_word w, char text[NAME_BYTES + 8])
 {
-    const struct gnn_pickle *p = &t->file.pickle;
-    value all;
-    int rc = find_graph(&t->file, &all, name, e);
-    const bool edges = !rc && gnn_torch_is_array(gnn_pickle_get(p, all, "edge_index"));
-    for (uint64_t i = 0; !rc && i < gnn_pickle_count(p, all); i++)
-        rc =
-            add_attribute(t, gnn_pickle_key(p, all, i), gnn_pickle_item(p, all, i), edges, name, e);
-    if (!rc && !t->n)
-        rc = gnn_fail(e, GNN_E_INPUT, "%s: no attribute is an array", name);
+    if (word_is(&w, "src") || word_is(&w, "dst") || word_is(&w, "num_nodes") || !is_name(&w))
+        return w;
+    const char *known = word_is(&w, "t") ? "time" : word_is(&w, "msg") ? "attr" : NULL;
+    const int n = known ? snprintf(text, NAME_BYTES + 8, "edge_%s", known)
+                        : snprintf(text, NAME_BYTES + 8, "edge_%.*s", (int)w.n, w.p);
+    return (struct gnn_word){text, (size_t)n};
+}
+
+static int add_attributes(const struct filling *g, const char *prefix, value all, bool events,
+                          struct gnn_err *e)
+{
+    const struct gnn_pickle *p = &g->file->pickle;
+    const bool edges = gnn_torch_is_array(gnn_pickle_get(p, all, "edge_index"));
+    int rc = GNN_OK;
+    for (uint64_t i = 0; !rc && i < gnn_pickle_count(p, all); i++) {
+        value key = gnn_pickle_key(p, all, i);
+        struct gnn_word w = {NULL, 0};
+        char text[NAME_BYTES + 8];
+        if (gnn_pickle_text(p, key, &w) && word_is(&w, "__num_nodes__")) /* of PyG 1 */
+            w = (struct gnn_word){"num_nodes", 9};
+        if (events)
+            w = rename_event(w, text);
+        rc = add_attribute(g, prefix, &w, key, gnn_pickle_item(p, all, i), edges, e);
+    }
     return rc;
+}
+
+/* ---- graphs of several types ---- */
+
+/* "paper/" of a str, "author/writes/paper/" of a tuple of three. GNN_E_INPUT for anything else. */
+static int type_prefix(const struct filling *g, value key, char prefix[PREFIX_BYTES + 1],
+                       struct gnn_err *e)
+{
+    const struct gnn_pickle *p = &g->file->pickle;
+    const bool tuple = gnn_pickle_kind(key) == GNN_PICKLE_TUPLE;
+    const uint64_t n = tuple ? gnn_pickle_count(p, key) : 1;
+    size_t used = 0;
+    bool good = n == 1 || n == 3;
+    for (uint64_t i = 0; good && i < n; i++) {
+        struct gnn_word w;
+        good = gnn_pickle_text(p, tuple ? gnn_pickle_item(p, key, i) : key, &w) && w.n &&
+               w.n <= GNN_TYPE_NAME_MAX && !memchr(w.p, '/', w.n) && !memchr(w.p, 0, w.n);
+        if (good)
+            used +=
+                (size_t)snprintf(prefix + used, PREFIX_BYTES + 1 - used, "%.*s/", (int)w.n, w.p);
+    }
+    char shown[128];
+    return good ? GNN_OK
+                : gnn_fail(e, GNN_E_INPUT,
+                           "%s: %s is no type: expected a name of nodes, or three of edges, of at "
+                           "most %d bytes without a slash",
+                           g->name, gnn_pickle_describe(p, key, shown, sizeof shown),
+                           GNN_TYPE_NAME_MAX);
+}
+
+/* What the graph as a whole has is left out. */
+static int leave_global(const struct filling *g, value all, struct gnn_err *e)
+{
+    const struct gnn_pickle *p = &g->file->pickle;
+    int rc = GNN_OK;
+    for (uint64_t i = 0; !rc && i < gnn_pickle_count(p, all); i++)
+        if (!gnn_pickle_is_none(gnn_pickle_item(p, all, i)))
+            rc = leave_out(g, "", gnn_pickle_key(p, all, i), gnn_pickle_item(p, all, i), e);
+    return rc;
+}
+
+/* The attributes of each type, of a dict by types. */
+static int add_types(const struct filling *g, value types, struct gnn_err *e)
+{
+    const struct gnn_pickle *p = &g->file->pickle;
+    int rc = GNN_OK;
+    for (uint64_t i = 0; !rc && i < gnn_pickle_count(p, types); i++) {
+        value key = gnn_pickle_key(p, types, i), v = gnn_pickle_item(p, types, i);
+        value all = attributes_of(p, v);
+        char prefix[PREFIX_BYTES + 1];
+        if (gnn_pickle_text_is(p, key, "_global_store"))
+            rc = leave_global(g, all, e);
+        else if (!all)
+            rc = leave_out(g, "", key, v, e);
+        else if (!(rc = type_prefix(g, key, prefix, e)))
+            rc = add_attributes(g, prefix, all, false, e);
+    }
+    return rc;
+}
+
+/* Whether a dict is one by types, as HeteroData.to_dict() gives it. */
+static bool is_by_types(const struct gnn_pickle *p, value v)
+{
+    bool is = gnn_pickle_get(p, v, "_global_store") != NULL;
+    for (uint64_t i = 0; !is && i < gnn_pickle_count(p, v); i++)
+        is = gnn_pickle_kind(gnn_pickle_key(p, v, i)) == GNN_PICKLE_TUPLE;
+    return is;
+}
+
+static int add_hetero(const struct filling *g, value v, struct gnn_err *e)
+{
+    const struct gnn_pickle *p = &g->file->pickle;
+    g->l->typed = true;
+    if (gnn_pickle_kind(v) == GNN_PICKLE_DICT)
+        return add_types(g, v, e);
+    value nodes = gnn_pickle_get(p, v, "_node_store_dict");
+    value edges = gnn_pickle_get(p, v, "_edge_store_dict");
+    if (gnn_pickle_kind(nodes) != GNN_PICKLE_DICT || gnn_pickle_kind(edges) != GNN_PICKLE_DICT)
+        return refuse_object(g, v, e);
+    int rc = add_types(g, nodes, e);
+    if (!rc)
+        rc = add_types(g, edges, e);
+    return rc ? rc : leave_global(g, attributes_of(p, gnn_pickle_get(p, v, "_global_store")), e);
 }
 
 /* ---- the file ---- */
 
-static int map_file(struct gnn_torch_arrays *t, const char *path, uint64_t *n, struct gnn_err *e)
+static int add_graph(const struct filling *g, struct gnn_err *e)
 {
-    struct stat st;
-    const int fd = gnn_io_open(path, &st, e);
-    if (fd < 0)
-        return e->code;
-    *n = (uint64_t)st.st_size;
-    t->mapped = gnn_mapped_new(fd, 0, *n, false, path, e);
-    close(fd);
-    return t->mapped ? GNN_OK : e->code;
+    const struct gnn_pickle *p = &g->file->pickle;
+    value v, class;
+    int rc = find_graph(g, &v, &class, e);
+    if (rc)
+        return rc;
+    const bool dict = gnn_pickle_kind(v) == GNN_PICKLE_DICT;
+    const char *is = gnn_pickle_name(dict ? class : v);
+    const bool hetero = !strcmp(is, HETERO_DATA), temporal = !strcmp(is, TEMPORAL_DATA);
+    if (hetero || (dict && !*is && is_by_types(p, v)))
+        return add_hetero(g, v, e);
+    if (*is && !temporal && strcmp(is, DATA))
+        return refuse_object(g, dict ? class : v, e);
+    /* A Data of PyG 1 has its attributes in itself. */
+    value store = dict ? v : gnn_pickle_get(p, v, "_store");
+    value all = store ? attributes_of(p, store) : gnn_pickle_state(p, v);
+    if (gnn_pickle_kind(all) != GNN_PICKLE_DICT)
+        return refuse_object(g, v, e);
+    return add_attributes(g, "", all, temporal, e);
 }
 
-static int load_bytes(struct gnn_torch_arrays *t, struct gnn_stage *s, uint64_t *n,
-                      struct gnn_err *e)
-{
-    size_t got = 1;
-    int rc = GNN_OK;
-    for (*n = 0; !rc && got; *n += rc ? 0 : got) {
-        rc = gnn_buf_reserve(&t->bytes, *n + BLOCK, 1, "a file of torch.save", e);
-        if (!rc)
-            rc = gnn_stage_read(s, (uint8_t *)t->bytes.data + *n, BLOCK, &got, e);
-    }
-    return rc;
-}
+/* A file that a list holds. */
+struct torch_held {
+    struct gnn_torch_file file;
+    struct gnn_buf bytes; /* what was unpacked */
+};
 
-int gnn_torch_arrays_open(struct gnn_torch_arrays **out, const char *path, struct gnn_stage *s,
-                          const char *name, struct gnn_err *e)
+static void free_torch(void *p)
 {
-    char why[512];
-    uint64_t n = 0;
-    struct gnn_torch_arrays *t = *out = gnn_alloc_zero(1, sizeof *t, "input", e);
-    if (!t)
-        return GNN_E_NOMEM;
-    int rc = path ? map_file(t, path, &n, e) : load_bytes(t, s, &n, e);
-    if (!rc) {
-        const void *bytes = path ? t->mapped : t->bytes.data;
-        const int bad = gnn_torch_open(&t->file, bytes, n, why, sizeof why);
-        rc = bad == GNN_PICKLE_NO_MEMORY ? gnn_fail_nomem(e, n, "a file of torch.save")
-             : bad                       ? gnn_fail(e, GNN_E_INPUT, "%s: %s", name, why)
-                                         : add_attributes(t, name, e);
-    }
-    if (rc) {
-        gnn_torch_arrays_free(t);
-        *out = NULL;
-    }
-    return rc;
-}
-
-void gnn_torch_arrays_free(struct gnn_torch_arrays *t)
-{
-    if (!t)
-        return;
-    for (uint32_t i = 0; i < t->n; i++)
-        gnn_free(t->array[i].name);
-    for (uint32_t i = 0; i < t->nleft; i++)
-        gnn_free(t->left[i]);
-    gnn_free(t->array);
-    gnn_free(t->left);
+    struct torch_held *t = p;
     gnn_torch_release(&t->file);
-    gnn_mapped_free(t->mapped);
     gnn_buf_release(&t->bytes);
     gnn_free(t);
 }
 
-/* ---- arrays as .npy files ---- */
-
-struct array_stage {
-    struct gnn_stage s;
-    struct gnn_strided a;
-    uint8_t head[256];
-    uint64_t nhead, at, end; /* bytes: of the header, given so far, in all */
-    struct gnn_buf rows;     /* a block of rows of an array that is not dense */
-    uint64_t first, nrows;   /* in it */
-};
-
-/* The bytes from `at` on, and how many follow there. */
-static int find_bytes(struct array_stage *s, const uint8_t **p, uint64_t *n, struct gnn_err *e)
+static int load_bytes(struct gnn_buf *bytes, struct gnn_stage *s, uint64_t *n, struct gnn_err *e)
 {
-    *p = s->head + s->at;
-    *n = s->at < s->nhead ? s->nhead - s->at : 0;
-    if (*n || s->at == s->end)
-        return GNN_OK;
-    const uint64_t at = s->at - s->nhead;
-    *p = s->a.data + at;
-    *n = s->end - s->at;
-    if (s->a.dense)
-        return GNN_OK;
-    const uint64_t row = gnn_strided_row_bytes(&s->a), i = at / row;
-    if (i < s->first || i >= s->first + s->nrows) {
-        const uint64_t left = gnn_strided_rows(&s->a) - i, most = row < BLOCK ? BLOCK / row : 1;
-        s->first = i;
-        s->nrows = left < most ? left : most;
-        if (gnn_buf_reserve(&s->rows, s->nrows, row, "rows of a tensor", e))
-            return GNN_E_NOMEM;
-        gnn_strided_copy(&s->a, i, s->nrows, s->rows.data);
+    size_t got = 1;
+    int rc = GNN_OK;
+    for (*n = 0; !rc && got; *n += rc ? 0 : got) {
+        rc = gnn_buf_reserve(bytes, *n + BLOCK, 1, "a file of torch.save", e);
+        if (!rc)
+            rc = gnn_stage_read(s, (uint8_t *)bytes->data + *n, BLOCK, &got, e);
     }
-    *p = (const uint8_t *)s->rows.data + (at - s->first * row);
-    *n = (s->first + s->nrows) * row - at;
-    return GNN_OK;
+    return rc;
 }
 
-static int array_read(struct gnn_stage *st, void *buf, size_t n, size_t *got, struct gnn_err *e)
+int gnn_torch_arrays_open(const struct gnn_torch_file **f, struct gnn_array_list *l,
+                          const char *path, struct gnn_stage *s, const char *name,
+                          struct gnn_err *e)
 {
-    struct array_stage *s = (struct array_stage *)st;
-    const uint8_t *p;
-    uint64_t there;
-    int rc = find_bytes(s, &p, &there, e);
+    char why[512];
+    const uint8_t *bytes = NULL;
+    uint64_t n = 0;
+    struct torch_held *t = gnn_alloc_zero(1, sizeof *t, "input", e);
+    int rc = t ? gnn_array_list_hold(l, t, free_torch, e) : GNN_E_NOMEM;
+    if (!rc)
+        rc = path ? gnn_array_list_map(l, path, &bytes, &n, e) : load_bytes(&t->bytes, s, &n, e);
     if (rc)
         return rc;
-    *got = there < n ? (size_t)there : n;
-    if (*got)
-        memcpy(buf, p, *got);
-    s->at += *got;
-    return GNN_OK;
+    *f = &t->file;
+    const int bad = gnn_torch_open(&t->file, path ? bytes : t->bytes.data, n, why, sizeof why);
+    return bad == GNN_PICKLE_NO_MEMORY ? gnn_fail_nomem(e, n, "a file of torch.save")
+           : bad                       ? gnn_fail(e, GNN_E_INPUT, "%s: %s", name, why)
+                                       : GNN_OK;
 }
 
-static void array_free(struct gnn_stage *st)
+int gnn_torch_arrays_add(struct gnn_array_list *l, const char *path, struct gnn_stage *s,
+                         const char *name, struct gnn_err *e)
 {
-    gnn_buf_release(&((struct array_stage *)st)->rows);
-    gnn_free(st);
-}
-
-int gnn_torch_arrays_stage(struct gnn_stage **out, const struct gnn_torch_arrays *t, uint32_t i,
-                           const char *name, struct gnn_err *e)
-{
-    struct array_stage *s = gnn_alloc_zero(1, sizeof *s, "input", e);
-    if (!s)
-        return GNN_E_NOMEM;
-    s->s = (struct gnn_stage){.read = array_read, .free = array_free, .name = name};
-    s->a = t->array[i].values;
-    if (!s->a.data)
-        s->a.data = (const uint8_t *)&t->array[i].number;
-    struct gnn_npy h = {.dtype = s->a.dtype,
-                        .is_bool = s->a.is_bool,
-                        .ndim = s->a.ndim,
-                        .count = s->a.count,
-                        .bytes = s->a.count * gnn_dtype_bytes(s->a.dtype)};
-    memcpy(h.shape, s->a.shape, sizeof h.shape);
-    s->nhead = gnn_npy_header(&h, s->head);
-    s->end = s->nhead + h.bytes;
-    *out = &s->s;
-    return GNN_OK;
+    struct filling g = {.l = l, .name = name};
+    int rc = gnn_torch_arrays_open(&g.file, l, path, s, name, e);
+    if (!rc)
+        rc = add_graph(&g, e);
+    if (!rc && !l->n)
+        rc = gnn_fail(e, GNN_E_INPUT, "%s: no attribute is an array", name);
+    return rc;
 }
