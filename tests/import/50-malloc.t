@@ -20,4 +20,11 @@ printf '0,1\n2,1\n1,2\n' >t/raw/relations/a___r___a/edge.csv
 echo 3 >t/raw/relations/a___r___a/num-edge-list.csv
 printf '7\n3\n5\n' >t/raw/node_time/a/node_time.csv
 sweep 'gnn-import of times ends cleanly when malloc fails' malloc S -- gnn-import -q -u --self-loops add t -o S
+mkdir -p g/a/to/b
+for f in src dst; do echo 0 2 1 | perl "$GNN_TOP/tests/import/npy.pl" g/a/to/b/$f.npy '<i8' '3,'; done
+sweep 'gnn-import of arrays of types ends cleanly when malloc fails' malloc S -- gnn-import -q g -o S
+for f in hetero legacy; do
+    sweep "gnn-import of a $f file of torch.save ends cleanly when malloc fails" \
+        malloc S -- gnn-import -q "$GNN_TOP/tests/fuzz/seeds/pickle/$f" -o S
+done
 done_testing
