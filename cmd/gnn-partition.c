@@ -20,7 +20,7 @@ static bool force, no_edge_ids, halo_edges;
 
 static const struct opt opts[] = {
     {OPT_U32, 'k', "parts", &o.k, "N",
-     "number of partitions (with --from, the default is taken from the file)", .min = 1,
+     "number of partitions (with --from, the default is taken from there)", .min = 1,
      .max = GNN_PARTS_MAX},
     {OPT_STR, 'o', "output", &out, "STORE", "the store to write (required)", .file = true,
      .makes = ""},
@@ -35,8 +35,9 @@ static const struct opt opts[] = {
     {.kind = OPT_GROUP, .help = "Assignment"},
     {OPT_CHOICE, 0, "method", &o.method, "METHOD",
      "how to assign nodes to partitions (default: metis)", .choices = METHODS},
-    {OPT_STR, 0, "from", &o.from, "FILE",
-     "read one partition number per line, in the order of original ids (- is stdin)", .file = true},
+    {OPT_STR, 0, "from", &o.from, "FILE|field:NAME",
+     "read one partition number per line, in the order of original ids (- is stdin); or take them from a field of nodes",
+     .file = true},
     {OPT_I32S, 0, "two-level", &o.levels, "NODES,GPUS",
      "split into NODES partitions, and each of these into GPUS; the partitions of a machine are consecutive"},
     {OPT_STR, 0, "balance", &o.balance, "LIST",

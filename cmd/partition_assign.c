@@ -251,11 +251,14 @@ void partition_assign(struct partition_opts *o, const struct gnn_view *v, uint32
     struct gnn_err e = {0};
     const double start = gnn_clock();
 
-    f->how = o->from ? "file" : name[o->method];
+    const char *field = o->from && !strncmp(o->from, "field:", 6) ? o->from + 6 : NULL;
+    f->how = field ? "field" : o->from ? "file" : name[o->method];
     if (!o->from && o->method != METHOD_RANDOM)
         even_list(f, o, v);
     f->assign_bytes = v->nvertices * sizeof *part;
-    if (o->from) {
+    if (field) {
+        fail_unless(gnn_assign_field(v, field, &o->k, part, &e), &e);
+    } else if (o->from) {
         const char *path;
         int fd = cli_in(o->from, &path);
         fail_unless(gnn_assign_read(v, fd, path, &o->k, part, &e), &e);

@@ -105,6 +105,7 @@ const struct gnn_pickle_global gnn_pickle_globals[] = {
     PYG("data.storage.GlobalStorage", NEW_STATE),
     PYG("data.storage.NodeStorage", NEW_STATE),
     PYG("data.storage.EdgeStorage", NEW_STATE),
+    PYG("data.storage.AttrType", CALL), /* of what a Data remembers of its attributes */
     PYG("data.graph_store.EdgeAttr", NEW_STATE),
     PYG("data.graph_store.EdgeLayout", CALL),
     PYG("data.feature_store.TensorAttr", NEW_STATE),

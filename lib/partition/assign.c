@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Assignments that need no graph: a file, chance; and the weights METIS balances. */
+/* Assignments that need no graph: a file, a field, chance; and the weights METIS balances. */
+#include "formats/npy.h"
 #include "kernels/rng.h"
 #include "lib/store/ids.h"
 #include "lib/base/mem.h"
@@ -49,6 +50,58 @@ int gnn_assign_read(const struct gnn_view *v, int fd, const char *name, uint32_t
     if (!rc && !*k)
         *k = top + 1;
     gnn_free(r);
+    return rc;
+}
+
+/* The part of one node, whose row in the tensor is `row`. */
+static int part_of_row(const struct gnn_view *v, uint64_t orig, const struct gnn_tensor *x,
+                       uint64_t row, uint32_t k, uint32_t *part, struct gnn_err *e)
+{
+    int64_t p = 0;
+    uint64_t bad;
+    const uint64_t most = k ? k : GNN_PARTS_MAX;
+    if (!gnn_npy_to_i64(x->dtype, (const uint8_t *)x->data + row * gnn_dtype_bytes(x->dtype), &p, 1,
+                        &bad) ||
+        p < 0 || (uint64_t)p >= most)
+        return gnn_fail(e, GNN_E_INPUT, "%s: %s: node %llu: %lld is no partition number below %llu",
+                        v->store->path, x->name, (unsigned long long)orig, (long long)p,
+                        (unsigned long long)most);
+    *part = (uint32_t)p;
+    return GNN_OK;
+}
+
+static int no_such_field(const struct gnn_view *v, const char *type, const char *field,
+                         struct gnn_err *e)
+{
+    char text[512];
+    gnn_schema_fields_text(&v->store->meta.schema, field, text, sizeof text);
+    return gnn_fail(e, GNN_E_USAGE,
+                    "nodes of type %s of %s have no field '%s' of one integer each%s", type,
+                    v->store->path, field, text);
+}
+
+int gnn_assign_field(const struct gnn_view *v, const char *field, uint32_t *k, uint32_t *part,
+                     struct gnn_err *e)
+{
+    const struct gnn_schema *c = &v->store->meta.schema;
+    uint32_t top = 0;
+    int rc = GNN_OK;
+    for (uint32_t t = 0; !rc && t < c->nntypes; t++) {
+        const struct gnn_ntype *n = &c->ntype[t];
+        const struct gnn_field *f = gnn_field_find(n->field, n->nfields, field);
+        if (!f || f->width || f->dtype >= GNN_F16)
+            return no_such_field(v, n->name, field, e);
+        for (uint64_t i = 0; !rc && i < n->count; i++) {
+            uint32_t at, *to = &part[v->base[t] + i];
+            const uint64_t row = gnn_view_locate(v, t, i, &at);
+            const struct gnn_tensor *x =
+                gnn_store_findf(v->store, at, "node/%s/%s", n->name, field);
+            rc = x ? part_of_row(v, i, x, row, *k, to, e) : no_such_field(v, n->name, field, e);
+            top = !rc && *to > top ? *to : top;
+        }
+    }
+    if (!rc && !*k)
+        *k = top + 1;
     return rc;
 }
 

@@ -220,6 +220,11 @@ void gnn_assign_random(const struct gnn_view *v, uint32_t k, uint64_t seed, uint
 int gnn_assign_read(const struct gnn_view *v, int fd, const char *name, uint32_t *k, uint32_t *part,
                     struct gnn_err *e) GNN_MUST_USE;
 
+/* Takes the part of each node from a field of integers that all node types have. *k as in _read.
+ * GNN_E_USAGE if there is no such field, GNN_E_INPUT names the node. */
+int gnn_assign_field(const struct gnn_view *v, const char *field, uint32_t *k, uint32_t *part,
+                     struct gnn_err *e) GNN_MUST_USE;
+
 /* Where every node goes. Parts own contiguous ranges of new ids; inside a part the original order
  * holds. */
 struct gnn_layout {

@@ -12,6 +12,7 @@
 
 #include "lib/import/read/companion.h"
 #include "lib/import/read/input_impl.h"
+#include "lib/import/read/pyg_parts.h"
 #include "lib/import/read/torch_arrays.h"
 #include "lib/import/read/zip_check.h"
 #include "lib/base/mem.h"
@@ -217,6 +218,52 @@ static int sort_members(struct gnn_input *in, struct gnn_err *e)
     return GNN_OK;
 }
 
+/* Makes the arrays of a list, which the input takes over, on failure too, its members. */
+static int show_arrays(struct gnn_input *in, struct gnn_array_list *l, struct gnn_err *e)
+{
+    int rc = GNN_OK;
+    in->arrays = l;
+    in->archive = true;
+    for (uint32_t i = 0; !rc && i < l->n; i++)
+        rc = add_member(in, l->array[i].name, NULL, e);
+    for (uint32_t i = 0; !rc && i < l->nleft; i++)
+        rc = note_left(in, l->left[i], e);
+    return rc ? rc : sort_members(in, e);
+}
+
+/* Shows the arrays of a folder that another program wrote, in place of its files. */
+static int list_folder(struct gnn_input *in, uint32_t meta, struct gnn_err *e)
+{
+    struct gnn_array_list *l = gnn_alloc_zero(1, sizeof *l, "input", e);
+    bool *used = l ? gnn_alloc_zero(in->n, sizeof *used, "members", e) : NULL;
+    int rc = used ? gnn_pyg_parts_add(l, in, meta, used, e) : GNN_E_NOMEM;
+    for (uint32_t i = 0; !rc && i < in->n; i++) {
+        if (!used[i])
+            rc = note_left(in, in->m[i].name, e);
+        empty_member(&in->m[i]);
+    }
+    gnn_free(used);
+    if (rc) {
+        gnn_array_list_free(l);
+        return rc;
+    }
+    in->n = 0;
+    return show_arrays(in, l, e);
+}
+
+/* Folders that other programs wrote are read whole, and only where they lie open. */
+static int check_folder(struct gnn_input *in, struct gnn_err *e)
+{
+    const int meta = gnn_pyg_parts_find(in);
+    if (meta < 0)
+        return GNN_OK;
+    return in->archive
+               ? gnn_fail(e, GNN_E_INPUT,
+                          "%s: %s: an archive of a folder of PyG's Partitioner: unpack it first",
+                          in->name, in->m[meta].name)
+               : list_folder(in, (uint32_t)meta, e);
+}
+
 /* The bytes of the archive, unpacked. */
 static int archive_bytes(void *arg, struct gnn_stage **s, struct gnn_err *e)
 {
@@ -245,21 +292,22 @@ static int list_archive(struct gnn_input *in, bool zip, struct gnn_err *e)
     gnn_stage_free(s);
     if (!rc && !in->n)
         rc = gnn_fail(e, GNN_E_INPUT, "%s: the archive is empty", in->name);
-    return rc ? rc : sort_members(in, e);
+    if (!rc)
+        rc = sort_members(in, e);
+    return rc ? rc : check_folder(in, e);
 }
 
 /* The arrays of a file of torch.save, which `s` has unpacked, if it is packed or in an archive. */
 static int list_torch(struct gnn_input *in, struct gnn_stage *s, struct gnn_err *e)
 {
     const bool plain = !in->outer && in->packing == GNN_PLAIN;
-    struct gnn_array_list *l = in->arrays = gnn_alloc_zero(1, sizeof *l, "input", e);
+    struct gnn_array_list *l = gnn_alloc_zero(1, sizeof *l, "input", e);
     int rc = l ? gnn_torch_arrays_add(l, plain ? in->path : NULL, s, in->name, e) : GNN_E_NOMEM;
-    in->archive = true;
-    for (uint32_t i = 0; !rc && i < l->n; i++)
-        rc = add_member(in, l->array[i].name, NULL, e);
-    for (uint32_t i = 0; !rc && i < l->nleft; i++)
-        rc = note_left(in, l->left[i], e);
-    return rc ? rc : sort_members(in, e);
+    if (rc) {
+        gnn_array_list_free(l);
+        return rc;
+    }
+    return show_arrays(in, l, e);
 }
 
 /* Whether the name says that this is an archive: one that is cut in its first bytes does not look
@@ -317,7 +365,9 @@ static int open_path(struct gnn_input *in, const char *path, struct gnn_err *e)
         int rc = list_dir(in, path, "", 0, e);
         if (!rc && !in->n && !in->nleft)
             rc = gnn_fail(e, GNN_E_INPUT, "%s: the directory is empty", path);
-        return rc ? rc : sort_members(in, e);
+        if (!rc)
+            rc = sort_members(in, e);
+        return rc ? rc : check_folder(in, e);
     }
     if (!S_ISREG(st.st_mode))
         return gnn_fail(e, GNN_E_USAGE,
