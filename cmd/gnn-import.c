@@ -18,7 +18,7 @@
 static const char *output;
 static bool force;
 static struct gnn_import_opts o;
-static struct opt_list map, split, allow, nodes, features, labels, reverses, negatives;
+static struct opt_list map, split, allow, nodes, edges, features, labels, reverses, negatives;
 static const char *time_from, *weight_from;
 static struct gnn_link_split_opts links;
 static uint64_t seed = 1;
@@ -52,6 +52,9 @@ static const struct opt opts[] = {
     {OPT_STR, 0, "weight", &weight_from, "FIELD", "read FIELD as the weight of edges"},
     {OPT_LIST, 0, "nodes", &nodes, "N|[TYPE=]FILE[:COLUMN]",
      "ids are 0 to N-1; or read a table of nodes, with ids in COLUMN", .file = true},
+    {OPT_LIST, 0, "edges", &edges, "S/R/D=FILE[:FROM,TO]",
+     "read a table of edges for each edge type, in place of INPUT, with ids in two columns",
+     .file = true},
     {OPT_LIST, 0, "features", &features, "[TYPE=]FILE[:COLUMN]",
      "read features: text with ids in COLUMN; or text or .npy with one row per node", .file = true},
     {OPT_LIST, 0, "labels", &labels, "[TYPE=]FILE[:COLUMN]",
@@ -106,11 +109,10 @@ static const struct program program = {
     .name = "gnn-import",
     .summary =
         "convert a graph data set into a store, or generate a graph (rmat:, sbm:, products: or igbh:)",
-    .synopsis = "-o STORE INPUT... | GENERATOR:[KEY=VALUE,..]",
+    .synopsis = "-o STORE INPUT... | GENERATOR:[KEY=VALUE,..] | --edges TABLE...",
     .args = "INPUT",
     .opts = opts,
     .words = "sbm:|rmat:|products:|igbh:",
-    .min_args = 1,
     .max_args = -1,
 };
 
@@ -214,6 +216,8 @@ static void finish_opts(void)
     o.nfeatures = features.n;
     o.labels = labels.v;
     o.nlabels = labels.n;
+    o.edge_table = edges.v;
+    o.nedge_tables = edges.n;
     o.reverse_of = reverses.v;
     o.nreverse_of = reverses.n;
     take_nodes();
@@ -233,8 +237,8 @@ static void split_alone(int nargs)
         return;
     }
     opt_refuse(OPTS(&format, &o.columns, &header, &ids, &comments, &o.edge_type, &map, &time_from,
-                    &weight_from, &nodes, &features, &labels, &allow, &o.undirected, &o.directed,
-                    &reverses, &o.dedup, &loops, &split, &task, &dtype, &o.standardize,
+                    &weight_from, &nodes, &edges, &features, &labels, &allow, &o.undirected,
+                    &o.directed, &reverses, &o.dedup, &loops, &split, &task, &dtype, &o.standardize,
                     &o.standardize_from, &threads, &o.sort_bytes),
                "cannot be used with --split-links, which reads a store");
     if (nargs > 1)
@@ -249,11 +253,13 @@ int main(int argc, char **argv)
     int nargs;
     cli_start("gnn-import", argc, argv);
     char **args = opt_parse(&program, argc, argv, &nargs);
+    if (!nargs && !edges.n)
+        cli_usage("INPUT is missing: gnn-import -o STORE INPUT (see --help)");
     if (!output)
         cli_usage("-o STORE is missing");
     if (!strcmp(output, "-"))
         cli_usage("-o -: a store is a directory and cannot go to stdout");
-    if (gnn_kind_path(args[0]) == GNN_KIND_ABSENT && gnn_kind_path(output) >= GNN_KIND_ZIP)
+    if (nargs && gnn_kind_path(args[0]) == GNN_KIND_ABSENT && gnn_kind_path(output) >= GNN_KIND_ZIP)
         cli_usage("%s: no such file, but -o %s is %s: gnn-import -o STORE INPUT", args[0], output,
                   gnn_kind_text(gnn_kind_path(output)));
     stdin_unread("gnn-import reads files", (const char *const *)args, (unsigned)nargs);

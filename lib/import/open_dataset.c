@@ -9,6 +9,7 @@
 #include "lib/import/read/formats.h"
 #include "lib/import/generate/gen.h"
 #include "lib/import/read/detect.h"
+#include "lib/import/read/tables.h"
 #include "lib/base/foreign.h"
 #include "lib/base/kind.h"
 #include "lib/base/suggest.h"
@@ -170,11 +171,36 @@ static int check_kinds(const char *const *input, uint32_t n, struct gnn_err *e)
     return rc;
 }
 
+/* Several tables of edges are no other input, and each says what it is. */
+static int open_tables(struct gnn_dataset **out, uint32_t n, const struct gnn_import_opts *o,
+                       struct gnn_err *e)
+{
+    const char *wrong = n              ? "an INPUT"
+                        : o->format    ? "--format"
+                        : o->columns   ? "--columns"
+                        : o->edge_type ? "--edge-type"
+                        : o->nodes     ? "--nodes N"
+                                       : NULL;
+    if (wrong)
+        return gnn_fail(e, GNN_E_USAGE, "--edges and %s exclude each other", wrong);
+    int rc = gnn_tables_open(out, o, e);
+    for (uint32_t i = 0; !rc && o->map_used && i < o->nmap; i++)
+        if (!o->map_used[i])
+            rc = not_mapped(*out, o->map[i], e);
+    if (rc) {
+        gnn_dataset_free(*out);
+        *out = NULL;
+    }
+    return rc;
+}
+
 int gnn_import_open(struct gnn_dataset **out, const char *const *input, uint32_t n,
                     const struct gnn_import_opts *o, struct gnn_err *e)
 {
     struct gnn_input *in;
     *out = NULL;
+    if (o->nedge_tables)
+        return open_tables(out, n, o, e);
     if (n == 1 && like_generator(input[0]))
         return no_generator(input[0], e);
     if (n == 1 && gnn_gen_is(input[0])) {

@@ -27,4 +27,8 @@ for f in hetero legacy; do
     sweep "gnn-import of a $f file of torch.save ends cleanly when malloc fails" \
         malloc S -- gnn-import -q "$GNN_TOP/tests/fuzz/seeds/pickle/$f" -o S
 done
+printf 'id,age\nu1,3\nu2,5\n' >u.csv
+printf 'u1 7 1\nu2 9 2\n' >b.txt
+sweep 'gnn-import --edges ends cleanly when malloc fails' \
+    malloc S -- gnn-import -q --nodes u=u.csv:id --edges u/to/v=b.txt:1,2 --edges v/of/u=b.txt:2,1 -o S
 done_testing

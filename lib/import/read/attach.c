@@ -110,7 +110,8 @@ int gnn_attach_open(struct gnn_src *s, bool *words, struct gnn_err *e)
     while (!rc && s->ntables < n) {
         const uint32_t i = s->ntables++;
         rc = open_table(i < given ? s->o->node_table[i] : gnn_input_table(s->in[0], i - given),
-                        &s->table[i], words, e);
+                        &s->table[i], &s->table[i].words, e);
+        *words = *words || s->table[i].words;
     }
     return rc;
 }
@@ -172,6 +173,11 @@ static int add_ids(struct gnn_nodeids *ids, struct gnn_joined *j, struct gnn_err
             return rc;
     }
     return rc == GNN_END ? gnn_joined_again(j, e) : rc;
+}
+
+int gnn_attach_add_ids(struct gnn_src *s, uint32_t table, struct gnn_err *e)
+{
+    return add_ids(&s->ids[s->table[table].ntype], s->table[table].joined, e);
 }
 
 int gnn_attach_ids(struct gnn_src *s, const char *const *type, struct gnn_err *e)

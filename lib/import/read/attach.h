@@ -13,6 +13,8 @@ int gnn_attach_open(struct gnn_src *s, bool *words, struct gnn_err *e) GNN_MUST_
  * those of the edges, and finishes them; d.ids is s->ids from then on. Nodes that only these tables
  * name are without edges. */
 int gnn_attach_ids(struct gnn_src *s, const char *const *type, struct gnn_err *e) GNN_MUST_USE;
+/* Adds the ids of one of these tables to s->ids[its ntype], of kind NUMBERS or WORDS. */
+int gnn_attach_add_ids(struct gnn_src *s, uint32_t table, struct gnn_err *e) GNN_MUST_USE;
 /* Adds the fields and sets of these tables, of --features and of --labels. After node types were
  * added to the schema. */
 int gnn_attach(struct gnn_src *s, struct gnn_err *e) GNN_MUST_USE;

@@ -2,7 +2,7 @@
 /* Text tables of edges, SNAP and CSV: opened as they are read (lib/import/read/reading.h). */
 #include <string.h>
 
-#include "lib/import/read/edgelist.h"
+#include "lib/import/read/csv.h"
 #include "lib/import/read/formats.h"
 #include "lib/import/read/reading.h"
 
@@ -53,7 +53,7 @@ static int add_field(struct gnn_edgelist *l, const char *name, uint32_t k, struc
     return rc;
 }
 
-static int add_fields(struct gnn_edgelist *l, struct gnn_err *e)
+int gnn_csv_add_fields(struct gnn_edgelist *l, struct gnn_err *e)
 {
     struct gnn_schema *s = &l->s.d.schema;
     int rc = gnn_schema_add_etype(s, 0, l->type[1], s->nntypes - 1, l->n, e);
@@ -70,6 +70,11 @@ static int find_again(const struct gnn_edgelist *l, struct gnn_reading **r, bool
     struct gnn_import_opts o = *l->s.o;
     o.ids = l->words ? GNN_IDS_AS_WORDS : o.ids;
     return gnn_reading_find(r, l->s.in[0], l->member, &o, 0, whole, e);
+}
+
+int gnn_csv_find(struct gnn_edgelist *l, struct gnn_err *e)
+{
+    return find_again(l, &l->reading, false, e);
 }
 
 static int open_tables(struct gnn_edgelist *l, struct gnn_err *e)
@@ -97,7 +102,7 @@ static int check_count(const struct gnn_edgelist *l, struct gnn_err *e)
 
 /* Scans the edges as they are read; *again: what was found by the first rows does not hold, so that
  * all of them must be looked at. */
-static int scan_read(struct gnn_edgelist *l, bool *again, struct gnn_err *e)
+int gnn_csv_scan(struct gnn_edgelist *l, bool *again, struct gnn_err *e)
 {
     struct gnn_err why = {0};
     *again = false;
@@ -180,15 +185,15 @@ static int open_edges(struct gnn_edgelist *l, struct gnn_err *e)
     if (o->nodes)
         rc = gnn_schema_add_ntype(&l->s.d.schema, l->type[0], o->nodes, e);
     if (!rc)
-        rc = scan_read(l, &again, e);
+        rc = gnn_csv_scan(l, &again, e);
     if (!rc && again)
-        rc = scan_read(l, &again, e);
+        rc = gnn_csv_scan(l, &again, e);
     if (!rc)
         rc = check_counts(l, e);
     if (!rc)
-        rc = add_fields(l, e);
+        rc = gnn_csv_add_fields(l, e);
     if (!rc)
-        rc = gnn_reading_note(l->reading, &l->s.d, e);
+        rc = gnn_reading_note(l->reading, NULL, &l->s.d, e);
     return rc;
 }
 

@@ -175,13 +175,36 @@ static void add_opposites(struct pass *ps, uint64_t n)
     }
 }
 
-/* Words to nodes: new ones while the scan goes on, which numbers them in the order of the file. */
-static int find_nodes(struct pass *ps, struct gnn_nodeids *ids, const struct gnn_word *word,
-                      uint64_t n, struct gnn_err *e)
+/* The id of edge i of n at one end (k), which has stood there as `shown`, is none. */
+static int unknown_id(const struct pass *ps, uint64_t n, uint64_t i, unsigned k, const char *shown,
+                      struct gnn_err *e)
 {
-    if (!ps->l->s.d.schema.nntypes)
+    const struct gnn_edgelist *l = ps->l;
+    if (!l->table[k])
+        return gnn_fail(e, GNN_E_INPUT, "%s: the input changed while it was read: other ids",
+                        gnn_input_name(l->s.in[0]));
+    return gnn_fail(e, GNN_E_INPUT, "%s: line %llu: %s has no row for the %s '%s'",
+                    gnn_reader_name(ps->t.r), line_of(ps, n, i), l->table[k],
+                    k ? "target" : "source", shown);
+}
+
+/* Words of the n edges at one end, or (k 2) at both, to nodes: new ones while they are collected,
+ * which numbers them in the order of the file. */
+static int find_nodes(struct pass *ps, unsigned k, const struct gnn_word *word, uint64_t n,
+                      struct gnn_err *e)
+{
+    struct gnn_nodeids *ids = ps->l->end[k & 1];
+    if (!ps->l->known[k & 1])
         return gnn_nodeids_add_words(ids, word, n, ps->node, e);
     gnn_nodeids_find(ids, word, n, ps->node);
+    for (uint64_t i = 0; i < n; i++) {
+        const bool padded = ids->kind == GNN_IDS_NUMBERS && word[i].n > 1 && *word[i].p == '0';
+        char shown[GNN_ID_TEXT];
+        if (ps->node[i] == UINT32_MAX || padded)
+            return k < 2 ? unknown_id(ps, n, i, k, gnn_word_shown(&word[i], shown), e)
+                         : unknown_id(ps, n / 2, i / 2, (i & 1) ^ ps->l->target_first,
+                                      gnn_word_shown(&word[i], shown), e);
+    }
     return GNN_OK;
 }
 
@@ -192,7 +215,7 @@ static int find_end(struct pass *ps, uint64_t n, unsigned k, struct gnn_err *e)
     struct gnn_word *half = gnn_alloc(n, sizeof *half, "edges", e);
     for (uint64_t i = 0; half && i < n; i++)
         half[i] = ps->word[2 * i + at];
-    int rc = half ? find_nodes(ps, &ps->l->s.ids[k], half, n, e) : GNN_E_NOMEM;
+    int rc = half ? find_nodes(ps, k, half, n, e) : GNN_E_NOMEM;
     for (uint64_t i = 0; !rc && i < n; i++)
         ps->id[2 * i + at] = ps->node[i];
     gnn_free(half);
@@ -202,25 +225,45 @@ static int find_end(struct pass *ps, uint64_t n, unsigned k, struct gnn_err *e)
 static int find_ends(struct pass *ps, uint64_t n, struct gnn_err *e)
 {
     int rc;
-    if (ps->l->s.nids == 2) {
+    if (ps->l->end[0] != ps->l->end[1]) {
         rc = find_end(ps, n, 0, e);
         return rc ? rc : find_end(ps, n, 1, e);
     }
-    rc = find_nodes(ps, ps->l->s.ids, ps->word, 2 * n, e);
+    rc = find_nodes(ps, 2, ps->word, 2 * n, e);
     for (uint64_t i = 0; !rc && i < 2 * n; i++)
         ps->id[i] = ps->node[i];
     return rc;
 }
 
-/* Numbers of the scan. */
+/* Numbers of ids that are known to nodes. */
+static int know_numbers(struct pass *ps, uint64_t n, struct gnn_err *e)
+{
+    const struct gnn_edgelist *l = ps->l;
+    for (unsigned k = 0; k < 2; k++) {
+        uint64_t *id = &ps->id[k ^ l->target_first];
+        for (uint64_t i = 0; l->known[k] && i < n; i++, id += 2) {
+            const uint64_t node = gnn_nodeids_number(l->end[k], *id);
+            char shown[GNN_ID_TEXT];
+            if (node == UINT64_MAX) {
+                snprintf(shown, sizeof shown, "%llu", (unsigned long long)*id);
+                return unknown_id(ps, n, i, k, shown, e);
+            }
+            *id = node;
+        }
+    }
+    return GNN_OK;
+}
+
+/* Numbers of the scan, at ends whose ids are collected. */
 static int add_numbers(const struct pass *ps, uint64_t n, struct gnn_err *e)
 {
-    struct gnn_nodeids *ids = ps->l->s.ids;
-    if (ps->l->s.nids == 1)
-        return gnn_nodeids_add_numbers(ids, ps->id, 2 * n, e);
+    const struct gnn_edgelist *l = ps->l;
+    if (l->end[0] == l->end[1])
+        return l->known[0] ? GNN_OK : gnn_nodeids_add_numbers(l->end[0], ps->id, 2 * n, e);
     int rc = GNN_OK;
     for (uint64_t i = 0; !rc && i < 2 * n; i++)
-        rc = gnn_nodeids_add_numbers(&ids[i & 1], &ps->id[i], 1, e);
+        if (!l->known[i & 1])
+            rc = gnn_nodeids_add_numbers(l->end[i & 1], &ps->id[i], 1, e);
     return rc;
 }
 
@@ -245,8 +288,8 @@ static int pass_read(struct pass *ps, uint64_t *n, struct gnn_err *e)
         if (!rc && l->mtx && (l->mtx->symmetric || l->mtx->skew || l->mtx->integer))
             rc = check_entries(ps, *n, e);
     }
-    if (!rc && ps->word)
-        rc = find_ends(ps, *n, e);
+    if (!rc && l->end[0])
+        rc = ps->word ? find_ends(ps, *n, e) : know_numbers(ps, *n, e);
     if (l->target_first)
         for (uint64_t i = 0; i < *n; i++) {
             uint64_t v = ps->id[2 * i];
@@ -285,29 +328,14 @@ static int check_numbers(struct gnn_edgelist *l, const struct pass *ps, uint64_t
     return GNN_OK;
 }
 
-/* From ids of sources (end 0) or targets (end 1) to nodes; NULL: they are the same, but for the
- * base.
- */
-static const struct gnn_idmap *map_of(const struct gnn_edgelist *l, int end)
-{
-    const struct gnn_nodeids *ids = l->s.nids ? &l->s.ids[end ? l->s.nids - 1 : 0] : NULL;
-    return ids && ids->key ? &ids->map : NULL;
-}
-
-/* File ids to store ids; with src NULL only checks them. */
+/* Nodes of the edges, of which only the base is not known; with src NULL only checks them. */
 static int convert_ids(struct pass *ps, uint64_t n, uint32_t *src, uint32_t *dst, struct gnn_err *e)
 {
     const struct gnn_edgelist *l = ps->l;
     const struct gnn_schema *sc = &l->s.d.schema;
     const uint64_t ns = sc->ntype[0].count, nd = sc->ntype[sc->nntypes - 1].count, base = l->base;
-    const struct gnn_idmap *of_s = map_of(l, 0), *of_d = map_of(l, 1);
     for (uint64_t i = 0; i < n; i++) {
-        const uint64_t s = ps->id[2 * i], d = ps->id[2 * i + 1];
-        const uint64_t a = of_s ? gnn_idmap_find(of_s, s) : s - base,
-                       b = of_d ? gnn_idmap_find(of_d, d) : d - base;
-        if ((a >= ns || b >= nd) && l->reading && l->reading->words)
-            return gnn_fail(e, GNN_E_INPUT, "%s: the input changed while it was read: other ids",
-                            gnn_input_name(l->s.in[0]));
+        const uint64_t s = ps->id[2 * i], d = ps->id[2 * i + 1], a = s - base, b = d - base;
         if (a >= ns || b >= nd)
             return bad_id(ps, n, i, a >= ns ? s : d, a >= ns ? ns : nd, e);
         if (src) {
@@ -357,7 +385,7 @@ static int check_padded(const struct pass *ps, struct gnn_err *e)
 }
 
 /* Reads the edges of the scan, one chunk after the other. */
-static int scan_edges(struct gnn_edgelist *l, struct pass *ps, bool collect, struct gnn_err *e)
+static int scan_edges(struct gnn_edgelist *l, struct pass *ps, struct gnn_err *e)
 {
     struct gnn_buf ids = {0}, nums = {0};
     int rc = GNN_OK;
@@ -365,7 +393,7 @@ static int scan_edges(struct gnn_edgelist *l, struct pass *ps, bool collect, str
         rc = pass_read(ps, &n, e);
         if (!rc)
             rc = check_padded(ps, e);
-        if (!rc && !collect)
+        if (!rc && !l->end[0])
             rc = convert_ids(ps, n, NULL, NULL, e);
         else if (!rc && !ps->word)
             rc = add_numbers(ps, n, e);
@@ -376,48 +404,55 @@ static int scan_edges(struct gnn_edgelist *l, struct pass *ps, bool collect, str
     }
     l->kept = ids.data;
     l->kept_num = nums.data;
-    if (!rc && !l->n && collect && !l->s.ntables)
+    if (!rc && !l->n && l->end[0] && !l->one_of_several && !l->s.ntables)
         rc = gnn_fail(e, GNN_E_INPUT, "%s: no edges: give the number of nodes with --nodes",
                       gnn_reader_name(ps->t.r));
     return rc;
 }
 
-/* Kept ids become nodes: all of them are known. */
+/* Kept ids become nodes, and from now on all of them are known. */
 static void convert_kept(struct gnn_edgelist *l)
 {
     const uint32_t base = (uint32_t)l->base;
-    for (int end = 0; end < 2; end++) {
-        const struct gnn_idmap *map = map_of(l, end);
-        uint32_t *id = l->kept + end;
-        for (uint64_t i = 0; (map || base) && i < l->n; i++, id += 2)
+    for (int k = 0; k < 2; k++) {
+        const struct gnn_nodeids *ids = l->known[k] ? NULL : l->end[k];
+        const struct gnn_idmap *map = ids && ids->key ? &ids->map : NULL;
+        uint32_t *id = l->kept + k;
+        for (uint64_t i = 0; l->kept && (map || base) && i < l->n; i++, id += 2)
             *id = map ? (uint32_t)gnn_idmap_find(map, *id) : *id - base;
+        l->known[k] = l->end[k] != NULL;
     }
 }
 
-/* The node types are those of the ids that occur in edges and in tables of nodes. */
-static int add_ntypes(struct gnn_edgelist *l, struct gnn_err *e)
+int gnn_edgelist_settle(struct gnn_edgelist *l, struct gnn_err *e)
 {
-    int rc = gnn_attach_ids(&l->s, (const char *const[]){l->type[0], l->type[2]}, e);
-    for (uint32_t i = 0; !rc && i < l->s.nids; i++)
-        rc = gnn_schema_add_ntype(&l->s.d.schema, l->type[2 * i], l->s.ids[i].n, e);
+    const bool two = strcmp(l->type[0], l->type[2]) != 0;
+    int rc = GNN_OK;
+    for (int i = 0; !rc && i < (two ? 2 : 1); i++)
+        rc = gnn_schema_add_ntype(&l->s.d.schema, l->type[2 * i], l->end[i]->n, e);
+    convert_kept(l);
     return rc;
 }
 
 int gnn_edgelist_scan(struct gnn_edgelist *l, struct gnn_err *e)
 {
     struct pass ps;
-    bool collect = !l->s.d.schema.nntypes;
+    const bool collect = !l->s.d.schema.nntypes && !l->one_of_several;
     int rc = pass_open(&ps, l, e);
     if (!rc && collect)
         rc = gnn_src_make_ids(&l->s, strcmp(l->type[0], l->type[2]) ? 2 : 1, e);
     for (uint32_t i = 0; !rc && i < l->s.nids; i++)
         l->s.ids[i].kind = ps.word || l->words ? GNN_IDS_WORDS : GNN_IDS_NUMBERS;
+    for (uint32_t k = 0; !rc && collect && k < 2; k++)
+        l->end[k] = &l->s.ids[k ? l->s.nids - 1 : 0];
     if (!rc)
-        rc = scan_edges(l, &ps, collect, e);
+        rc = scan_edges(l, &ps, e);
     pass_close(&ps);
     if (!rc && collect)
-        rc = add_ntypes(l, e);
-    if (!rc && l->kept)
+        rc = gnn_attach_ids(&l->s, (const char *const[]){l->type[0], l->type[2]}, e);
+    if (!rc && collect)
+        return gnn_edgelist_settle(l, e);
+    if (!rc && !l->one_of_several)
         convert_kept(l);
     return rc;
 }
@@ -429,6 +464,8 @@ void gnn_edgelist_forget(struct gnn_edgelist *l)
     gnn_src_forget_ids(&l->s);
     l->kept = NULL;
     l->kept_num = NULL;
+    if (!l->one_of_several)
+        l->end[0] = l->end[1] = NULL;
     l->n = 0;
     memset(l->seen, 0, sizeof l->seen);
 }

@@ -14,9 +14,14 @@ struct gnn_reading;
 struct gnn_edgelist {
     struct gnn_src s;
     uint32_t member;
-    char *types;                 /* owned: what type points to, or "" */
-    const char *type[3];         /* of a text table: types of sources, of edges and of targets */
-    bool words;                  /* ids of --nodes are words, and so must those of the edges be */
+    char *types;         /* owned: what type points to, or "" */
+    const char *type[3]; /* of a text table: types of sources, of edges and of targets */
+    bool words;          /* ids of --nodes are words, and so must those of the edges be */
+    /* The ids of sources and of targets, which may be the same; NULL: nodes are counted. */
+    struct gnn_nodeids *end[2];
+    bool known[2];        /* they are finished: another one is an error; else they are collected */
+    bool one_of_several;  /* the caller sets end and known, finishes the ids, and settles */
+    const char *table[2]; /* file that all ids of this end are from, or NULL */
     struct gnn_reading *reading; /* owned; NULL of a matrix, of which the next three lines speak */
     char comment;
     uint32_t skip;  /* lines before the first edge that are not comments */
@@ -39,6 +44,8 @@ struct gnn_edgelist {
 /* Reads all edges once: counts, collects ids (unless the node types are already there) and kinds of
  * numbers. */
 int gnn_edgelist_scan(struct gnn_edgelist *l, struct gnn_err *e) GNN_MUST_USE;
+/* After the ids of one of several tables are finished: its node types are known. */
+int gnn_edgelist_settle(struct gnn_edgelist *l, struct gnn_err *e) GNN_MUST_USE;
 /* Forgets what a scan that failed has found, for another one. */
 void gnn_edgelist_forget(struct gnn_edgelist *l);
 /* Has the pass of the edges read number k as i64, after the scan saw integers only. */

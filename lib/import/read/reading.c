@@ -608,7 +608,7 @@ int gnn_reading_open(const struct gnn_reading *r, struct gnn_table *t, struct gn
 }
 
 /* "; weight = column 3, time = column 4": what is not as in a list of two columns. */
-static size_t say_columns(const struct gnn_reading *r, char *text, size_t capacity)
+static size_t say_columns(const struct gnn_reading *r, bool hint, char *text, size_t capacity)
 {
     size_t n = 0;
     const bool plain = r->source == 0 && r->target == (r->triples ? 2 : 1);
@@ -619,12 +619,13 @@ static size_t say_columns(const struct gnn_reading *r, char *text, size_t capaci
             n += (size_t)snprintf(text + n, capacity - n, "%s%.60s = column %u", n ? ", " : "; ",
                                   *use ? use : "left out", i + 1);
     }
-    if (n && n < capacity && !r->triples)
+    if (n && n < capacity && !r->triples && hint)
         n += (size_t)snprintf(text + n, capacity - n, " (--columns changes this)");
     return n;
 }
 
-int gnn_reading_note(const struct gnn_reading *r, struct gnn_dataset *d, struct gnn_err *e)
+int gnn_reading_note(const struct gnn_reading *r, const char *file, struct gnn_dataset *d,
+                     struct gnn_err *e)
 {
     char columns[512] = "", line[128] = "", why[64 + WORD] = "";
     if (r->header)
@@ -635,8 +636,8 @@ int gnn_reading_note(const struct gnn_reading *r, struct gnn_dataset *d, struct 
     if (r->word_line > r->line + 1)
         snprintf(why, sizeof why, ", as line %llu has '%s'", (unsigned long long)r->word_line,
                  r->word);
-    say_columns(r, columns, sizeof columns);
-    return gnn_dataset_note(d, e, "read as: %s%s%s%s",
+    say_columns(r, !file, columns, sizeof columns);
+    return gnn_dataset_note(d, e, "%s%sread as: %s%s%s%s", file ? file : "", file ? ": " : "",
                             r->triples ? "triples"
                             : r->words ? "edges by name"
                                        : "edges by number",

@@ -41,8 +41,8 @@ bool gnn_reading_same(const struct gnn_reading *a, const struct gnn_reading *b);
 /* Opens the member's table as it is read, at its first row of data: ncols is 0 if there is none. */
 int gnn_reading_open(const struct gnn_reading *r, struct gnn_table *t, struct gnn_input *in,
                      uint32_t member, struct gnn_err *e) GNN_MUST_USE;
-/* Adds the note "read as: ..." to the data set. */
-int gnn_reading_note(const struct gnn_reading *r, struct gnn_dataset *d,
+/* Adds the note "read as: ..." to the data set; file: of one of several tables, else NULL. */
+int gnn_reading_note(const struct gnn_reading *r, const char *file, struct gnn_dataset *d,
                      struct gnn_err *e) GNN_MUST_USE;
 
 #endif

@@ -23,6 +23,7 @@ struct gnn_src_table {
     struct gnn_joined *joined; /* owned */
     char *type;                /* as given, or NULL */
     uint32_t ntype;            /* once types are known */
+    bool words;                /* an id is no number */
 };
 
 /* Embedded first in the format's own object. */

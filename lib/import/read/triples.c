@@ -121,7 +121,7 @@ static int read_member(struct triples *g, uint32_t member, uint8_t set, struct g
     if (!rc)
         rc = read_rows(g, g->reading, member, set, e);
     if (!rc)
-        rc = gnn_reading_note(g->reading, &g->s.d, e);
+        rc = gnn_reading_note(g->reading, NULL, &g->s.d, e);
     gnn_free(g->reading);
     g->reading = NULL;
     return rc;

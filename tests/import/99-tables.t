@@ -1,0 +1,89 @@
+# SPDX-License-Identifier: Apache-2.0
+# Several tables are one graph: --edges for each edge type, --nodes for the nodes of a type, joined by ids.
+. "$GNN_TOP/tests/lib.sh"
+refusing=gnn-import
+imp() { gnn-import --no-provenance --directed --force "$@"; }
+gives() { # WHAT KEY FIELD VALUES
+    perl "$GNN_TOP/tests/import/dump.pl" S/part-00000.gnb "$2" "$3" >got
+    printf '%s\n' "$4" >want
+    check "$1" cmp want got
+}
+printf 'id,age,city,y\nu1,30,Rome,1\nu2,25,Oslo,0\nu3,41,Rome,1\n' >users.csv
+printf 'sku;price\n9;2\n7;1.5\n11;3\n' >items.csv
+printf 'user,sku,amount,time\nu1,7,2,10\nu2,9,1,11\nu1,11,5,12\nu3,7,1,13\n' >buys.csv
+printf 'a b\nu1 u2\nu2 u3\n' >follows.txt
+check 'gnn-import reads two tables of nodes and two of edges' imp --nodes user=users.csv:id --nodes item=items.csv:sku \
+    --edges user/buys/item=buys.csv:user,sku --edges user/follows/user=follows.txt:a,b -o S
+cp err said
+gnn-inspect S >got.txt
+for line in 'nodes  user *3: y i32, age i64' 'nodes  item *3: price f32' 'user/buys/item *4: amount i64, time i64; in-edges ordered by time' 'user/follows/user *2$' \
+    'task   binary of user'; do
+    check "the store has $line" grep -q "$line" got.txt
+done
+check 'it says how each table was read' grep -q 'buys.csv: read as: edges by name; line 1 is the header; amount = column 3' said
+check 'it says what it left out' grep -q "users.csv: .*left out, as they hold text: 'city'" said
+gives 'items have the order of their numbers' node/item price '1.5
+2
+3'
+gives 'edges find their sources by words, and their targets by numbers' user/buys/item indices '0 0 0
+0 2 2
+1 1 1
+2 0 0'
+
+# Plain integers: the same store as of one table
+printf '5 3\n3 9\n9 5\n2 3\n' >e.txt
+check 'gnn-import reads a table of numbers' imp -o T e.txt
+check 'gnn-import reads it with --edges' imp --edges node/to/node=e.txt -o S
+check 'both are the same store' gnn-inspect --diff S T
+check 'gnn-import reads it by numbers of columns' imp --edges node/to/node=e.txt:1,2 -o S
+check 'it is the same store by numbers of columns' gnn-inspect --diff S T
+printf 'from,to,weight,note\nb,a,1,x\na,c,2,y\nc,b,3,z\n' >w.csv
+check 'gnn-import reads a table of words' imp --map =note -o T w.csv
+check 'gnn-import reads it with --edges' imp --map =note --edges node/to/node=w.csv -o S
+check 'both are the same store of words' gnn-inspect --diff S T
+printf 'to,from,weight,note\na,b,1,x\nc,a,2,y\nb,c,3,z\n' >v.csv
+check 'gnn-import reads columns the other way' imp --map =note --edges node/to/node=v.csv:from,to -o S
+check 'it is the same store the other way' sh -c 'gnn-inspect --diff S T || gnn-inspect --diff S T | grep -q "node/name"'
+
+# Types without a table of nodes share their ids
+printf '10 1\n20 2\n' >ab.txt
+printf '2 x\n3 y\n' >bc.txt
+check 'gnn-import joins types that only edges name' imp --edges a/to/b=ab.txt --edges b/to/c=bc.txt -o S
+gnn-inspect S >got.txt
+for line in 'nodes  a *2' 'nodes  b *3' 'nodes  c *2'; do check "the store has $line" grep -q "$line" got.txt; done
+gives 'ids are words where one table has words' b/to/c indices '0 1 1
+1 2 2'
+printf '7,1\n' >one.csv
+check 'gnn-import reads a task as a type of its own' sh -c 'printf "row,user,time,label,split\n1,u1,5,1,train\n2,u1,9,0,test\n3,u3,7,1,valid\n" >churn.csv
+    gnn-import --nodes user=users.csv:id --nodes churn=churn.csv:row --map =y --map =split --edges user/asked/churn=churn.csv:user,row --map =label -o C 2>said.task || { cat said.task; false; }'
+
+# Bad input
+bad() { # STATUS TEXT WHAT OPTION...
+    st=$1 text=$2 what=$3
+    shift 3
+    rm -rf X
+    refuses "$st" "$text" "$what" gnn-import -o X "$@"
+    check "gnn-import leaves nothing of $what" test ! -e X
+}
+printf 'user,sku\nu1,7\nu9,9\n' >unknown.csv
+bad 3 "unknown.csv: line 3: users.csv has no row for the source 'u9'" 'a source that is in no table' --nodes user=users.csv:id --nodes item=items.csv:sku --edges user/buys/item=unknown.csv:user,sku
+printf 'user,sku\nu1,7\nu2,8\n' >unknown.csv
+bad 3 "unknown.csv: line 3: items.csv has no row for the target '8'" 'a target that is in no table' --nodes user=users.csv:id --nodes item=items.csv:sku --edges user/buys/item=unknown.csv:user,sku
+printf 'user,sku\nu1,7\nu2,09\n' >unknown.csv
+bad 3 "line 3: items.csv has no row for the target '09'" 'a number with a zero before it' --nodes user=users.csv:id --nodes item=items.csv:sku --edges user/buys/item=unknown.csv:user,sku
+printf '1 2\n2 3\n' >n.txt
+printf 'id\n1\n2\n' >ids.txt
+bad 3 "n.txt: line 2: ids.txt has no row for the target '3'" 'a number that is in no table' --nodes v=ids.txt:id --edges v/to/v=n.txt
+bad 2 'expected SRC/REL/DST=FILE' 'no type' --edges e.txt
+bad 2 'expected SRC/REL/DST before the =' 'two words of a type' --edges a/b=e.txt
+bad 2 'expected two columns, of sources and of targets' 'one column' --edges a/b/c=w.csv:from
+bad 2 'and an INPUT exclude each other' 'an input beside' --edges a/b/c=e.txt e.txt
+bad 2 'and --edge-type exclude each other' 'an edge type beside' --edges a/b/c=e.txt --edge-type a/b/c
+bad 2 'with --edges, TYPE=FILE says of which type' 'a table of nodes of no type' --edges a/b/c=e.txt --nodes users.csv:id
+bad 3 'absent: cannot open' 'a file that is not there' --edges a/b/c=absent
+bad 2 "w.csv: there is no column 'frm'; did you mean 'from'" 'a column that is not there' --map =note --edges a/b/c=w.csv:frm,to
+bad 3 'reads text tables, and this is npz' 'an array' --edges "a/b/c=$GNN_TOP/tests/import/corpus/good-fortran.npy"
+cat users.csv >twice.csv
+echo u1,3,Rome,0 >>twice.csv
+bad 3 'twice.csv: line 5: node .u1. has a row already' 'a node with two rows' --nodes user=twice.csv:id --edges user/follows/user=follows.txt:a,b
+done_testing
