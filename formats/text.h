@@ -102,6 +102,12 @@ const char *gnn_text_encoding(const uint8_t *p, size_t n);
 
 /* Whether a field says that a value is missing: NA, N/A, null, none or nan, in any case. */
 bool gnn_text_missing(const struct gnn_word *w);
+/* A date of ISO 8601, alone or with a time: "2024-01-03", "2024-01-03 05:06",
+ * "2024-01-03T05:06:07.5Z",
+ * "...+02:00", "... UTC". Seconds since 1970-01-01 00:00:00 UTC; without a zone it is UTC's.
+ * *whole: in *seconds, and else, with a fraction, in *real; *real is set in both cases. False: no
+ * date. */
+bool gnn_text_date(const struct gnn_word *w, bool *whole, int64_t *seconds, double *real);
 /* Whether a word is "true" or "false", in any case. */
 bool gnn_text_boolean(const struct gnn_word *w);
 /* Whether text is UTF-8 as in RFC 3629, without control characters beyond ASCII. */

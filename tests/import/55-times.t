@@ -300,6 +300,17 @@ gnn-import --directed --columns source=1,target=2,time=3 -o told few.txt 2>said
 check 'gnn-import says that in-edges are sorted by time' grep -q 'the in-edges of each node are sorted by time$' said
 gnn-import --directed --columns source=1,target=2,t=3 -o untold few.txt 2>said
 check 'gnn-import says nothing of the order of edges without times' sh -c '! grep -q sorted said'
-printf 'from,to,time\n0,1,2024-01-03\n' >dates.csv
-turns_down "not a number, and times are numbers, not dates: '2024-01-03'" 'dates in place of times' dates.csv
+printf 'from,to,time\n0,1,2024-01-03\n1,2,1970-01-02T00:00:01Z\n2,0,2024-01-02 23:00:00-02:00\n' >dates.csv
+check 'gnn-import reads dates as times' gnn-import --directed --force -o dated dates.csv
+cp err said
+check 'it says how' grep -q 'dates.csv: dates of time are read as seconds since 1970-01-01, and those without a time zone as UTC' said
+printf 'from,to,time\n0,1,1704240000\n1,2,86401\n2,0,1704243600\n' >seconds.csv
+check 'gnn-import reads the same in seconds' gnn-import --directed --force -o seconds seconds.csv
+check 'both are the same store' gnn-inspect --diff --ignore provenance dated seconds
+printf 'from,to,time\n0,1,2024-01-03\n1,2,7\n' >both.csv
+turns_down 'both.csv: time is a date in line 2 and a number in line 3' 'dates and numbers in one column' both.csv
+printf 'from,to,time\n0,1,2024-01-03\n1,2,2024-02-30\n' >both.csv
+turns_down "line 3: neither a number nor a date like 2024-01-03 or 2024-01-03T05:06:07Z: '2024-02-30'" 'a day that there is not' both.csv
+printf 'from,to,year\n0,1,2024-01-03\n' >other.csv
+turns_down "line 2: not a number '2024-01-03', in column 3" 'dates in another column' other.csv
 done_testing

@@ -260,7 +260,13 @@ printf ',f1,f2\n0,1,2\n1,3,4\n2,5,6\n' >count.csv
 check 'gnn-import --features leaves out an index that has no ids' imp --features count.csv e.csv -o CT
 is 'a column without a name is no feature' CT x '1 2;3 4;5 6;'
 printf 'id,when\n5,2020-01-01\n9,2020-01-02\n20,2020-01-03\n' >dates.csv
-says 'text that --map names' 3 "dates.csv: line 2: 'when' as 'time' is no number, and times are numbers" --map time=when --nodes dates.csv e.csv
+printf 'id,when\n5,2020-01-01\n9,Monday\n20,2020-01-03\n' >days.csv
+says 'text that --map names' 3 "days.csv: line 3: 'when' as 'time' is no number and no date like 2024-01-03" --map time=when --nodes days.csv e.csv
+printf 'id,when\n5,2020-01-01\n9,7\n20,2020-01-03\n' >days.csv
+says 'dates and numbers of nodes' 3 'days.csv: time is a date in line 2 and a number in line 3' --map time=when --nodes days.csv e.csv
+check 'gnn-import reads dates of nodes' gnn-import --no-provenance --directed --force --map time=when --nodes dates.csv -o dated e.csv
+cp err said.dates
+check 'gnn-import says how' grep -q 'dates.csv: dates of time are read as seconds since 1970-01-01' said.dates
 printf 'id,train_mask,test_mask\n5,1,0\n9,1,1\n20,0,1\n' >both.csv
 says 'a node in two sets' 3 'both.csv: line 3: a node in two sets' --nodes both.csv e.csv
 printf 'id,Paid Amount\n5,1\n9,1\n20,0\n' >blank.csv

@@ -3,6 +3,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "formats/metis_graph.h"
 #include "formats/mtx.h"
@@ -232,9 +233,94 @@ static void shown_text(void)
        "gnn_text_escape takes one character, and reads no byte behind the last");
 }
 
+static bool date_is(const char *text, int64_t want, double fraction)
+{
+    bool whole;
+    int64_t v;
+    double d;
+    const struct gnn_word w = {text, strlen(text)};
+    return gnn_text_date(&w, &whole, &v, &d) && v == want && whole == (fraction == 0) &&
+           fabs(d - ((double)want + fraction)) < 1e-6;
+}
+
+static bool no_date(const char *text)
+{
+    bool whole;
+    int64_t v;
+    double d;
+    const struct gnn_word w = {text, strlen(text)};
+    return !gnn_text_date(&w, &whole, &v, &d);
+}
+
+/* All days of five centuries as timegm() has them. */
+static bool all_days(void)
+{
+    char text[80];
+    for (time_t t = -(time_t)86400 * 365 * 300; t < (time_t)86400 * 365 * 200; t += 86400) {
+        struct tm tm;
+        if (!gmtime_r(&t, &tm) || !strftime(text, sizeof text, "%Y-%m-%d", &tm) ||
+            !date_is(text, t, 0))
+            return false;
+    }
+    return true;
+}
+
+static void dates(void)
+{
+    static const char *const bad[] = {"",
+                                      "2024",
+                                      "2024-1-03",
+                                      "2024-01-3",
+                                      "2024-00-03",
+                                      "2024-13-01",
+                                      "2024-02-30",
+                                      "2023-02-29",
+                                      "1900-02-29",
+                                      "2024-01-03 ",
+                                      "2024-01-03T",
+                                      "2024-01-03T5:06",
+                                      "2024-01-03T24:00",
+                                      "2024-01-03T05:60",
+                                      "2024-01-03T05:06:60",
+                                      "2024-01-03T05:06:07.",
+                                      "2024-01-03T05:06+24:00",
+                                      "2024-01-03T05:06+1",
+                                      "2024-01-03T05:06 EST",
+                                      "0000-01-01",
+                                      "2024/01/03",
+                                      "2024-01-03x",
+                                      "20240103",
+                                      "2024-01-03T05:06ZZ"};
+    bool none = true;
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
+        none = none && no_date(bad[i]);
+    ok(none, "gnn_text_date refuses what is no date");
+    const struct gnn_word nul = {"2024-01-03\0", 11};
+    bool whole;
+    int64_t v;
+    double d;
+    ok(!gnn_text_date(&nul, &whole, &v, &d), "gnn_text_date refuses a NUL");
+    ok(all_days(), "gnn_text_date knows the days of five centuries");
+    ok(date_is("1970-01-01", 0, 0) && date_is("2000-02-29", 951782400, 0) &&
+           date_is("0001-01-01", -62135596800, 0) && date_is("9999-12-31", 253402214400, 0),
+       "gnn_text_date counts days from 1970 on");
+    ok(date_is("2024-01-03 05:06", 1704258360, 0) &&
+           date_is("2024-01-03T05:06:07", 1704258367, 0) &&
+           date_is("2024-01-03T05:06:07Z", 1704258367, 0) &&
+           date_is("2024-01-03 05:06:07 UTC", 1704258367, 0) &&
+           date_is("2024-01-03T05:06:07.25", 1704258367, 0.25) &&
+           date_is("2024-01-03T05:06:07.000", 1704258367, 0),
+       "gnn_text_date reads times of the day");
+    ok(date_is("2024-01-03T05:06:07+02:00", 1704251167, 0) &&
+           date_is("2024-01-03T05:06:07-0530", 1704278167, 0) &&
+           date_is("2024-01-03 05:06:07+00", 1704258367, 0),
+       "gnn_text_date reads time zones");
+}
+
 int main(void)
 {
     numbers();
+    dates();
     shown_text();
     fields();
     headers();

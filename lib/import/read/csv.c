@@ -30,6 +30,7 @@ static int pick_columns(struct gnn_edgelist *l, struct gnn_err *e)
             continue;
         l->finite[nums] = gnn_src_finite(use);
         pick->seen = strcmp(use, "weight") ? &l->seen[nums] : NULL;
+        pick->date = !strcmp(use, "time");
         nums++;
     }
     l->target_first = r->target < r->source;
@@ -44,6 +45,8 @@ static int add_field(struct gnn_edgelist *l, const char *name, uint32_t k, struc
     int rc = GNN_OK;
     if (strcmp(name, "weight") != 0)
         rc = gnn_numbers_type(&l->seen[k], gnn_input_name(l->s.in[0]), name, &dt, e);
+    if (!rc)
+        rc = gnn_numbers_tell_dates(&l->seen[k], &l->s.d, gnn_input_name(l->s.in[0]), name, e);
     if (!rc && dt == GNN_I64)
         gnn_edgelist_take_whole(l, k);
     l->num_of[s->etype[0].nfields] = k;

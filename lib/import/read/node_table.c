@@ -212,6 +212,21 @@ static bool read_number(const struct gnn_word *w, bool *whole, int64_t *i, doubl
     return !w->n || gnn_text_missing(w) || gnn_text_number(w->p, whole, i, d) == w->p + w->n;
 }
 
+/* The same for a cell of a column, which is a date perhaps, if it is of times. */
+static bool read_cell(struct column *c, const struct load *l, const struct gnn_word *w, bool *whole,
+                      int64_t *i, double *d)
+{
+    const bool time = c->role == FIELD && !strcmp(c->name, "time");
+    if (time && gnn_text_date(w, whole, i, d)) {
+        c->seen.date = c->seen.date ? c->seen.date : l->j->line;
+        return true;
+    }
+    const bool is = read_number(w, whole, i, d);
+    if (is && time && !isnan(*d) && !c->seen.plain)
+        c->seen.plain = l->j->line;
+    return is;
+}
+
 /* Bit of the set that a cell names; 0 for none, -1: it is no set. */
 static int set_bit(const struct gnn_word *w)
 {
@@ -267,7 +282,7 @@ static void survey_row(struct load *l)
         const struct gnn_word *w = &l->j->word[i];
         if ((c->role != FIELD && c->role != LABEL) || (c->text && c->number))
             continue;
-        if (!read_number(w, &whole, &v, &d))
+        if (!read_cell(c, l, w, &whole, &v, &d))
             c->text = c->text ? c->text : l->j->line;
         else if (!isnan(d) && !c->number)
             c->number = l->j->line;
@@ -350,10 +365,11 @@ static int make_space(struct load *l, struct gnn_err *e)
         if (c->role == FIELD && c->text && mapped_name(l, i, mapped))
             return gnn_fail(e, GNN_E_INPUT, "%s: line %llu: %s as '%s' is no number%s", l->j->path,
                             (unsigned long long)c->text, gnn_joined_column(l->j, i, col), c->name,
-                            strcmp(c->name, "time") ? "" : ", and times are numbers, not dates");
+                            strcmp(c->name, "time") ? "" : " and no date like 2024-01-03");
         if (c->role != FIELD || c->text)
             continue;
         if (gnn_numbers_type(&c->seen, l->j->path, c->name, &c->dtype, e) ||
+            gnn_numbers_tell_dates(&c->seen, &l->s->d, l->j->path, c->name, e) ||
             !(c->mem = gnn_alloc_zero(l->count, gnn_dtype_bytes(c->dtype), "node fields", e)))
             return e->code;
     }
@@ -385,11 +401,11 @@ static int no_number(const struct load *l, uint32_t i, struct gnn_err *e)
 
 static int fill_field(const struct load *l, uint32_t i, uint32_t node, struct gnn_err *e)
 {
-    const struct column *c = &l->col[i];
+    struct column *c = &l->col[i];
     int64_t v;
     double d;
     bool whole;
-    if (!read_number(&l->j->word[i], &whole, &v, &d) || (c->dtype == GNN_I64 && !whole))
+    if (!read_cell(c, l, &l->j->word[i], &whole, &v, &d) || (c->dtype == GNN_I64 && !whole))
         return no_number(l, i, e);
     if (c->dtype == GNN_I64)
         ((int64_t *)c->mem)[node] = v;

@@ -52,6 +52,10 @@ void gnn_numbers_doubles(struct gnn_numbers *s, const double *v, uint64_t n)
 int gnn_numbers_type(const struct gnn_numbers *s, const char *file, const char *field,
                      enum gnn_dtype *dtype, struct gnn_err *e)
 {
+    if (s->date && s->plain)
+        return gnn_fail(e, GNN_E_INPUT,
+                        "%s: %s is a date in line %" PRIu64 " and a number in line %" PRIu64, file,
+                        field, s->date, s->plain);
     if (s->beyond.line)
         return gnn_fail(e, GNN_E_INPUT,
                         "%s: line %" PRIu64 ": %s %s is outside -2^63 to 2^63-1, the integers of "
@@ -68,6 +72,16 @@ int gnn_numbers_type(const struct gnn_numbers *s, const char *file, const char *
     else if (!strcmp(field, "time") || (s->wide && strcmp(field, "x") != 0))
         *dtype = GNN_F64;
     return GNN_OK;
+}
+
+int gnn_numbers_tell_dates(const struct gnn_numbers *s, struct gnn_dataset *d, const char *file,
+                           const char *field, struct gnn_err *e)
+{
+    return !s->date ? GNN_OK
+                    : gnn_dataset_note(d, e,
+                                       "%s: dates of %s are read as seconds since 1970-01-01, and "
+                                       "those without a time zone as UTC",
+                                       file, field);
 }
 
 int gnn_lost_tell(struct gnn_dataset *d, const char *file, const char *field,

@@ -24,9 +24,10 @@ struct gnn_numbers {
     bool real; /* some are not written as integers: with a point, an exponent, or missing */
     bool wide; /* f32 does not hold some: integers of more than 24 bits, or beyond its range */
     struct {
-        uint64_t line; /* 0: there is none */
-        char text[64]; /* the number as it is written, as gnn_text_shown has it */
-    } inexact, beyond; /* the first integer that f64 does not hold, and the first outside i64 */
+        uint64_t line;    /* 0: there is none */
+        char text[64];    /* the number as it is written, as gnn_text_shown has it */
+    } inexact, beyond;    /* the first integer that f64 does not hold, and the first outside i64 */
+    uint64_t date, plain; /* where dates may be: lines of the first one and of the first number */
 };
 
 /* Whether f32 changes the number into another kind: a whole one into another whole one, one that is
@@ -45,6 +46,9 @@ void gnn_numbers_add(struct gnn_numbers *s, const char *p, uint64_t line, bool w
                      double v);
 /* As gnn_numbers_add, for doubles of an array that declares them as such. */
 void gnn_numbers_doubles(struct gnn_numbers *s, const double *v, uint64_t n);
+/* Adds a note that a field has dates, if it has. */
+int gnn_numbers_tell_dates(const struct gnn_numbers *s, struct gnn_dataset *d, const char *file,
+                           const char *field, struct gnn_err *e) GNN_MUST_USE;
 /* The type of a field: i64 if all numbers are integers, else f64 for times and where f32 does not
  * do, and f32. GNN_E_INPUT, with its line, for an integer that the type does not hold exactly. */
 int gnn_numbers_type(const struct gnn_numbers *s, const char *file, const char *field,

@@ -58,9 +58,12 @@ enum gnn_cell gnn_cell_kind(const struct gnn_word *w)
     } else if (c != '+' && c != '-' && c != '.' && (c | 32) != 'i') {
         return GNN_CELL_WORD;
     }
+    bool whole;
+    int64_t seconds;
     if (gnn_text_f64(p, &d) == end)
         return GNN_CELL_NUMBER;
-    return has_figures(w) ? GNN_CELL_FIGURE : GNN_CELL_WORD;
+    return has_figures(w) || gnn_text_date(w, &whole, &seconds, &d) ? GNN_CELL_FIGURE
+                                                                    : GNN_CELL_WORD;
 }
 
 static uint64_t bit_of(const struct gnn_word *w)

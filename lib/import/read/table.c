@@ -228,7 +228,8 @@ static int not_number(const struct gnn_table *t, const char *p, enum reading how
                    ? "not a number, where ids are numbers:"
                    : "not an id";
     else if (looks_dated(field, len))
-        what = "not a number, and times are numbers, not dates:";
+        what = t->date ? "neither a number nor a date like 2024-01-03 or 2024-01-03T05:06:07Z:"
+                       : "not a number, and only times may be dates:";
     else if (gnn_text_boolean(&(struct gnn_word){field, len}))
         what = "not a number; write 1 and 0 for";
     else if (how == WHOLE)
@@ -274,7 +275,34 @@ static int other_count(const struct gnn_table *t, bool more, struct gnn_err *e)
         more ? "more fields than the first line has" : "fewer fields than the first line has", e);
 }
 
-/* A value that the fast path did not take: quoted, padded or wrong. */
+/* Where a date may be, a number is. */
+static inline void note_plain(const struct gnn_table *t, enum reading how, struct gnn_numbers *seen)
+{
+    if (how == NUMBER && t->date && !seen->plain)
+        seen->plain = t->line;
+}
+
+/* A date in place of a number. */
+static bool read_date(struct gnn_table *t, const struct gnn_word *w, enum reading how,
+                      union gnn_number *v, struct gnn_numbers *seen)
+{
+    bool whole;
+    int64_t i;
+    double d;
+    if (!t->date || !gnn_text_date(w, &whole, &i, &d) || (how == WHOLE && !whole))
+        return false;
+    if (how == WHOLE)
+        v->whole = i;
+    else
+        v->real = d;
+    if (how == NUMBER) {
+        gnn_numbers_add(seen, w->p, t->line, whole, i, d);
+        seen->date = seen->date ? seen->date : t->line;
+    }
+    return true;
+}
+
+/* A value that the fast path did not take: quoted, padded, a date or wrong. */
 static int slow_value(struct gnn_table *t, const char **p, bool last, enum reading how,
                       union gnn_number *v, struct gnn_numbers *seen, struct gnn_err *e)
 {
@@ -291,9 +319,12 @@ static int slow_value(struct gnn_table *t, const char **p, bool last, enum readi
         if (how == NUMBER)
             gnn_numbers_add(seen, field, t->line, false, 0, NAN);
     } else {
-        q = len ? read_value(t, field, how, v, seen) : NULL;
-        if (!q || q != field + len)
+        const bool date = read_date(t, &(struct gnn_word){field, len}, how, v, seen);
+        q = len && !date ? read_value(t, field, how, v, seen) : NULL;
+        if (!date && (!q || q != field + len))
             return not_number(t, *p, how, field, len, e);
+        if (!date)
+            note_plain(t, how, seen);
     }
     if (is_last != last)
         return other_count(t, last, e);
@@ -310,6 +341,7 @@ static inline int next_value(struct gnn_table *t, const char **p, bool last, enu
     if (!q)
         return slow_value(t, p, last, how, v, seen, e);
     *p = q;
+    note_plain(t, how, seen);
     return GNN_OK;
 }
 
@@ -472,6 +504,7 @@ int gnn_table_pick(struct gnn_table *t, const struct gnn_pick *pick, uint32_t np
                                : pick[k].whole ? WHOLE
                                : pick[k].seen  ? NUMBER
                                                : REAL;
+            t->date = pick[k].date;
             if ((rc = next_value(t, &p, last, how, &v, pick[k].seen, e)))
                 return rc;
             if (pick[k].id)

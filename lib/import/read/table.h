@@ -23,6 +23,7 @@ struct gnn_table {
     uint32_t ncols;
     bool eof, started;
     bool padded;          /* an id had zeros before it */
+    bool date;            /* what is read now may be a date */
     struct gnn_lost lost; /* of gnn_table_f32 */
 };
 
@@ -82,6 +83,7 @@ int gnn_table_row(struct gnn_table *t, struct gnn_word *w, uint32_t want,
 struct gnn_pick {
     uint32_t col;             /* ascending, none twice */
     bool id;                  /* to *ids++, or *words++; else to *nums++ */
+    bool date;                /* a number, or a date in its place (gnn_text_date), in seconds */
     bool whole;               /* a number: the exact value of an integer; else the real one, and */
     struct gnn_numbers *seen; /* what the numbers are like, or NULL */
 };

@@ -320,6 +320,15 @@ static int scan_all(struct tables *g, struct gnn_err *e)
 
 /* ---- the data set ---- */
 
+/* What users should know of a table, they should of all. */
+static int take_notes(struct gnn_dataset *d, const struct gnn_dataset *of, struct gnn_err *e)
+{
+    int rc = GNN_OK;
+    for (uint32_t i = 0; !rc && i < of->nnotes; i++)
+        rc = gnn_dataset_note(d, e, "%s", of->note[i]);
+    return rc;
+}
+
 static int add_edge_type(struct tables *g, struct edge_table *t, struct gnn_err *e)
 {
     struct gnn_schema *c = &g->s.d.schema;
@@ -334,6 +343,8 @@ static int add_edge_type(struct tables *g, struct edge_table *t, struct gnn_err 
                                    et->field[f].width, e);
     if (!rc)
         rc = gnn_reading_note(t->l.reading, gnn_input_name(t->l.s.in[0]), &g->s.d, e);
+    if (!rc)
+        rc = take_notes(&g->s.d, &t->l.s.d, e);
     for (uint32_t i = 0; !rc && g->s.o->map_used && i < g->s.o->nmap; i++)
         g->s.o->map_used[i] |= t->map_used[i];
     return rc;
@@ -350,15 +361,12 @@ static int add_schema(struct tables *g, struct gnn_err *e)
     return rc ? rc : gnn_attach(&g->s, e);
 }
 
-/* Edges of a table, whose notes are told as those of all. */
 static int tables_edges(struct gnn_dataset *d, uint32_t t, bool fields, gnn_edge_fn *fn, void *arg,
                         struct gnn_err *e)
 {
     struct gnn_dataset *of = &((struct tables *)d)->t[t]->l.s.d;
     int rc = of->ops->edges(of, 0, fields, fn, arg, e);
-    for (uint32_t i = 0; !rc && i < of->nnotes; i++)
-        rc = gnn_dataset_note(d, e, "%s", of->note[i]);
-    return rc;
+    return rc ? rc : take_notes(d, of, e);
 }
 
 static void tables_free(struct gnn_dataset *d)
