@@ -18,7 +18,8 @@
 static const char *output;
 static bool force;
 static struct gnn_import_opts o;
-static struct opt_list map, split, allow, nodes, edges, features, labels, reverses, negatives;
+static struct opt_list map, split, allow, nodes, edges, encode, features, labels, reverses,
+    negatives;
 static const char *time_from, *weight_from;
 static struct gnn_link_split_opts links;
 static uint64_t seed = 1;
@@ -55,6 +56,8 @@ static const struct opt opts[] = {
     {OPT_LIST, 0, "edges", &edges, "S/R/D=FILE[:FROM,TO]",
      "read a table of edges for each edge type, in place of INPUT, with ids in two columns",
      .file = true},
+    {OPT_LIST, 0, "encode", &encode, "[TYPE/]COLUMN=HOW",
+     "make features of a column of --nodes: one-hot, or hash:N of its words"},
     {OPT_LIST, 0, "features", &features, "[TYPE=]FILE[:COLUMN]",
      "read features: text with ids in COLUMN; or text or .npy with one row per node", .file = true},
     {OPT_LIST, 0, "labels", &labels, "[TYPE=]FILE[:COLUMN]",
@@ -151,6 +154,7 @@ static void free_map(void)
         gnn_free((void *)(uintptr_t)o.map[i]);
     gnn_free((void *)(uintptr_t)o.map);
     gnn_free(o.map_used);
+    gnn_free(o.encode_used);
 }
 
 static void take_allowed(void)
@@ -216,6 +220,11 @@ static void finish_opts(void)
     o.nfeatures = features.n;
     o.labels = labels.v;
     o.nlabels = labels.n;
+    o.encode = encode.v;
+    o.nencode = encode.n;
+    struct gnn_err e = {0};
+    if (!(o.encode_used = gnn_alloc_zero(encode.n, sizeof *o.encode_used, "options", &e)))
+        cli_fail(&e);
     o.edge_table = edges.v;
     o.nedge_tables = edges.n;
     o.reverse_of = reverses.v;
@@ -237,9 +246,9 @@ static void split_alone(int nargs)
         return;
     }
     opt_refuse(OPTS(&format, &o.columns, &header, &ids, &comments, &o.edge_type, &map, &time_from,
-                    &weight_from, &nodes, &edges, &features, &labels, &allow, &o.undirected,
-                    &o.directed, &reverses, &o.dedup, &loops, &split, &task, &dtype, &o.standardize,
-                    &o.standardize_from, &threads, &o.sort_bytes),
+                    &weight_from, &nodes, &edges, &encode, &features, &labels, &allow,
+                    &o.undirected, &o.directed, &reverses, &o.dedup, &loops, &split, &task, &dtype,
+                    &o.standardize, &o.standardize_from, &threads, &o.sort_bytes),
                "cannot be used with --split-links, which reads a store");
     if (nargs > 1)
         cli_usage("--split-links: expected one STORE");

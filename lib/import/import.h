@@ -38,7 +38,9 @@ struct gnn_import_opts {
     const char *const *features;   /* [TYPE=]FILE with rows of features */
     const char *const *node_table; /* tables of nodes */
     const char *const *edge_table; /* S/R/D=FILE[:FROM,TO]: there is no other input */
-    uint32_t nlabels, nfeatures, nnode_tables, nedge_tables;
+    const char *const *encode;     /* [TYPE/]COLUMN=one-hot, =hash:N, of tables of nodes */
+    bool *encode_used;             /* [nencode] as map_used */
+    uint32_t nlabels, nfeatures, nnode_tables, nedge_tables, nencode;
     const char *const *split; /* "random:0.6,0.2,0.2" or "train=FILE,valid=FILE,..." */
     uint32_t nsplit;
     /* "S/R/D=D/Q/S": the first type has the reverses of the second */

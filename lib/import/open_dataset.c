@@ -48,6 +48,8 @@ static int check_options(const struct format *f, const struct gnn_import_opts *o
         wrong = "edge-type";
     if ((o->nodes && !(f->takes & COUNT)) || (o->nnode_tables && !(f->takes & NODES)))
         wrong = o->nodes ? "nodes N" : "nodes FILE";
+    if (o->nencode && !(f->takes & NODES))
+        wrong = "encode";
     if ((o->nfeatures || o->nlabels) && !(f->takes & ATTACH))
         wrong = o->nfeatures ? "features" : "labels";
     if ((o->header || o->ids || o->comments) && !(f->takes & TABLE))
@@ -101,6 +103,15 @@ static int not_mapped(const struct gnn_dataset *d, const char *map, struct gnn_e
     return gnn_fail(e, GNN_E_USAGE, "--map %s: %s has nothing of that name%s", map, d->name, text);
 }
 
+static int not_encoded(const struct gnn_import_opts *o, struct gnn_err *e)
+{
+    for (uint32_t i = 0; o->encode_used && i < o->nencode; i++)
+        if (!o->encode_used[i])
+            return gnn_fail(e, GNN_E_USAGE, "--encode %s: no table of nodes has such a column",
+                            o->encode[i]);
+    return GNN_OK;
+}
+
 int gnn_import_open_input(struct gnn_dataset **out, struct gnn_input *in,
                           const struct gnn_import_opts *o, struct gnn_err *e)
 {
@@ -128,6 +139,8 @@ int gnn_import_open_input(struct gnn_dataset **out, struct gnn_input *in,
     for (uint32_t i = 0; !rc && o->map_used && i < o->nmap; i++)
         if (!o->map_used[i])
             rc = not_mapped(*out, o->map[i], e);
+    if (!rc)
+        rc = not_encoded(o, e);
     if (rc) {
         gnn_dataset_free(*out);
         *out = NULL;
@@ -187,6 +200,8 @@ static int open_tables(struct gnn_dataset **out, uint32_t n, const struct gnn_im
     for (uint32_t i = 0; !rc && o->map_used && i < o->nmap; i++)
         if (!o->map_used[i])
             rc = not_mapped(*out, o->map[i], e);
+    if (!rc)
+        rc = not_encoded(o, e);
     if (rc) {
         gnn_dataset_free(*out);
         *out = NULL;

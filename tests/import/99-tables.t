@@ -57,6 +57,20 @@ printf '7,1\n' >one.csv
 check 'gnn-import reads a task as a type of its own' sh -c 'printf "row,user,time,label,split\n1,u1,5,1,train\n2,u1,9,0,test\n3,u3,7,1,valid\n" >churn.csv
     gnn-import --nodes user=users.csv:id --nodes churn=churn.csv:row --map =y --map =split --edges user/asked/churn=churn.csv:user,row --map =label -o C 2>said.task || { cat said.task; false; }'
 
+# Text as features
+printf 'id,age,city,about\nu1,30,Rome,Likes  cats; likes Cats\nu2,25,Oslo,\nu3,41,NA,dogs\n' >people.csv
+check 'gnn-import encodes columns' imp --nodes user=people.csv:id --map x=age --encode city=one-hot --encode user/about=hash:8 --edges user/follows/user=follows.txt:a,b -o S
+cp err said
+check 'it says so' grep -q "features: 'age'; encoded as features: 'city', 'about'" said
+check 'features have columns for each value and each place' sh -c 'gnn-inspect S | grep -q "x f32.11."'
+perl "$GNN_TOP/tests/import/dump.pl" S/part-00000.gnb node/user x >got
+check 'one-hot has the values in the order of their bytes' sh -c 'cut -d" " -f1-3 got | tr "\n" ";" | grep -qx "30 0 1;25 1 0;41 0 0;"'
+check 'a bag of words has the counts of words, at length 1, and a missing one is 0' perl -e 'my @r = map { my @f = split; shift @f for 1..3; [@f] } <>;
+    my @n = map { my $s = 0; $s += $_ ** 2 for @$_; $s } @r; my @c = grep { abs > 1e-6 } @{$r[0]};
+    exit !(abs($n[0] - 1) < 1e-6 && $n[1] == 0 && abs($n[2] - 1) < 1e-6 && @c >= 1 && @c <= 2 && (@c == 1 || abs(abs($c[0]) - abs($c[1])) < 1e-6))' got
+{ echo id,v; for i in $(seq 5000); do echo "$i,v$i"; done; } >many.csv
+printf '1 2\n' >e12.txt
+
 # Bad input
 bad() { # STATUS TEXT WHAT OPTION...
     st=$1 text=$2 what=$3
@@ -86,4 +100,11 @@ bad 3 'reads text tables, and this is npz' 'an array' --edges "a/b/c=$GNN_TOP/te
 cat users.csv >twice.csv
 echo u1,3,Rome,0 >>twice.csv
 bad 3 'twice.csv: line 5: node .u1. has a row already' 'a node with two rows' --nodes user=twice.csv:id --edges user/follows/user=follows.txt:a,b
+bad 2 "no table of nodes has such a column" 'a column that is not there to encode' --nodes user=people.csv:id --encode town=one-hot --edges user/follows/user=follows.txt:a,b
+bad 2 'expected COLUMN=one-hot or COLUMN=hash:N' 'no way to encode' --nodes user=people.csv:id --encode city=two-hot --edges user/follows/user=follows.txt:a,b
+bad 2 'expected COLUMN=one-hot or COLUMN=hash:N' 'a width of 0' --nodes user=people.csv:id --encode city=hash:0 --edges user/follows/user=follows.txt:a,b
+bad 2 'the column has the ids' 'ids to encode' --nodes user=people.csv:id --encode id=one-hot --edges user/follows/user=follows.txt:a,b
+bad 2 'is named by --map, too' 'a column with two uses' --nodes user=people.csv:id --map x=city --encode city=one-hot --edges user/follows/user=follows.txt:a,b
+bad 3 "column 'v' has more than 4096 values, too many for one-hot" 'too many values' --nodes n=many.csv:id --encode v=one-hot --edges n/to/n=e12.txt
+bad 2 '--encode does not apply to the format generator' 'a generator' --encode city=one-hot rmat:scale=3
 done_testing

@@ -11,18 +11,31 @@
 
 #include "lib/import/read/classes.h"
 #include "lib/import/read/colname.h"
+#include "lib/import/read/encode.h"
 #include "lib/import/read/labels.h"
 #include "lib/base/plural.h"
 
-enum role { LEFT_OUT, THE_ID, FEATURE, LABEL, FIELD, SET, TRAIN_MASK, VALID_MASK, TEST_MASK };
+enum role {
+    LEFT_OUT,
+    THE_ID,
+    ENCODED,
+    FEATURE,
+    LABEL,
+    FIELD,
+    SET,
+    TRAIN_MASK,
+    VALID_MASK,
+    TEST_MASK
+};
 enum { NAME = GNN_NAME_MAX + 1 };
 
 struct column {
     enum role role;
-    char *name;              /* of a field */
-    uint32_t at;             /* place among the features or labels */
-    uint64_t text, number;   /* lines of the first cells that are no number, and one; 0: none */
-    struct gnn_numbers seen; /* of a field's cells */
+    char *name;               /* of a field */
+    uint32_t at;              /* place among the features or labels */
+    uint64_t text, number;    /* lines of the first cells that are no number, and one; 0: none */
+    struct gnn_numbers seen;  /* of a field's cells */
+    struct gnn_encoding code; /* of ENCODED */
     enum gnn_dtype dtype;
     void *mem; /* [count] of a field */
 };
@@ -140,7 +153,12 @@ static int name_columns(struct load *l, struct gnn_err *e)
         struct column *c = &l->col[i];
         const char *to = (int)i == l->j->id ? NULL : mapped_name(l, i, text);
         const char *name = l->j->name[i];
-        c->role = (int)i == l->j->id ? THE_ID : role_of(to ? to : name);
+        if (gnn_encoding_find(&c->code, l->s->o, l->s->d.schema.ntype[l->ntype].name, name, e))
+            return e->code;
+        c->role = (int)i == l->j->id ? THE_ID : c->code.how ? ENCODED : role_of(to ? to : name);
+        if (c->code.how && (to || c->role == THE_ID))
+            return gnn_fail(e, GNN_E_USAGE, "--encode %s: the column %s", name,
+                            to ? "is named by --map, too" : "has the ids");
         given[c->role <= SET ? c->role : SET] |= to != NULL;
         lone[0] = lone[0] || (!to && !strcasecmp(name, "x"));
         lone[1] = lone[1] || (!to && !strcasecmp(name, "y"));
@@ -272,7 +290,7 @@ static int take_set(struct load *l, uint32_t i, uint32_t node, struct gnn_err *e
 }
 
 /* Notes what kinds of cells the present row has. */
-static void survey_row(struct load *l)
+static int survey_row(struct load *l, struct gnn_err *e)
 {
     int64_t v;
     double d;
@@ -280,6 +298,8 @@ static void survey_row(struct load *l)
     for (uint32_t i = 0; i < l->j->ncols; i++) {
         struct column *c = &l->col[i];
         const struct gnn_word *w = &l->j->word[i];
+        if (c->role == ENCODED && gnn_encoding_add(&c->code, w, e))
+            return GNN_E_NOMEM;
         if ((c->role != FIELD && c->role != LABEL) || (c->text && c->number))
             continue;
         if (!read_cell(c, l, w, &whole, &v, &d))
@@ -289,6 +309,7 @@ static void survey_row(struct load *l)
         if (c->role == FIELD && !c->text)
             gnn_numbers_add(&c->seen, w->n ? w->p : "nan", l->j->line, whole, v, d);
     }
+    return GNN_OK;
 }
 
 /* Nodes without a row, which only labels and sets can do without. */
@@ -321,9 +342,10 @@ static int survey_rows(struct load *l, struct gnn_err *e)
     int rc;
     while (!(rc = gnn_joined_next(l->j, e))) {
         rc = gnn_joined_node(l->j, l->ids, l->count, l->line, &node, e);
+        if (!rc)
+            rc = survey_row(l, e);
         if (rc)
             return rc;
-        survey_row(l);
     }
     if (rc == GNN_END && !l->j->row)
         return gnn_fail(e, GNN_E_INPUT, "%s: a header line, and no rows", l->j->path);
@@ -356,6 +378,21 @@ static int make_labels(struct load *l, struct gnn_err *e)
     return GNN_OK;
 }
 
+/* Encoded columns are features behind the others. */
+static int place_encoded(struct load *l, struct gnn_err *e)
+{
+    int rc = GNN_OK;
+    for (uint32_t i = 0; !rc && i < l->j->ncols; i++) {
+        struct column *c = &l->col[i];
+        if (c->role != ENCODED)
+            continue;
+        rc = gnn_encoding_finish(&c->code, l->j->path, l->j->name[i], e);
+        c->at = l->nx;
+        l->nx += c->code.width;
+    }
+    return rc;
+}
+
 /* Types of fields; memory for all. */
 static int make_space(struct load *l, struct gnn_err *e)
 {
@@ -373,9 +410,12 @@ static int make_space(struct load *l, struct gnn_err *e)
             !(c->mem = gnn_alloc_zero(l->count, gnn_dtype_bytes(c->dtype), "node fields", e)))
             return e->code;
     }
-    if (l->nx && !(l->x = gnn_alloc(l->count * l->nx, sizeof *l->x, "features", e)))
-        return GNN_E_NOMEM;
-    int rc = l->ny ? make_labels(l, e) : GNN_OK;
+    int rc = place_encoded(l, e);
+    if (!rc && l->nx && !(l->x = gnn_alloc_zero(l->count * l->nx, sizeof *l->x, "features", e)))
+        rc = GNN_E_NOMEM;
+    if (rc)
+        return rc;
+    rc = l->ny ? make_labels(l, e) : GNN_OK;
     if (rc)
         return rc;
     if (l->nsets && !(l->set = gnn_alloc_zero(l->count, 1, "sets", e)))
@@ -438,6 +478,8 @@ static int fill_row(struct load *l, uint32_t node, struct gnn_err *e)
                 return not_finite(l, i, d, e);
             gnn_lost_add(&l->lost, d);
             l->x[(uint64_t)node * l->nx + c->at] = (float)d;
+        } else if (c->role == ENCODED) {
+            gnn_encoding_fill(&c->code, &l->j->word[i], &l->x[(uint64_t)node * l->nx + c->at]);
         } else if (c->role == FIELD && !c->text) {
             rc = fill_field(l, i, node, e);
         } else if (c->role >= SET) {
@@ -587,9 +629,13 @@ static int tell_reading(const struct load *l, struct gnn_err *e)
         enum role role;
         bool text;
         const char *what;
-    } part[] = {{THE_ID, false, "ids"},   {FEATURE, false, "features"},
-                {LABEL, false, "labels"}, {SET, false, "sets"},
-                {FIELD, false, "fields"}, {FIELD, true, "left out, as they hold text"}};
+    } part[] = {{THE_ID, false, "ids"},
+                {FEATURE, false, "features"},
+                {ENCODED, false, "encoded as features"},
+                {LABEL, false, "labels"},
+                {SET, false, "sets"},
+                {FIELD, false, "fields"},
+                {FIELD, true, "left out, as they hold text"}};
     char text[900] = "", list[480];
     for (size_t i = 0; i < sizeof part / sizeof *part; i++) {
         const size_t at = strlen(text);
@@ -621,6 +667,7 @@ int gnn_node_table_add(struct gnn_src *s, struct gnn_joined *j, const struct gnn
     for (uint32_t i = 0; l.col && i < j->ncols; i++) {
         gnn_free(l.col[i].name);
         gnn_free(l.col[i].mem);
+        gnn_encoding_release(&l.col[i].code);
     }
     gnn_free(l.col);
     gnn_free(l.range);
