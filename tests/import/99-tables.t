@@ -71,6 +71,13 @@ check 'a bag of words has the counts of words, at length 1, and a missing one is
 { echo id,v; for i in $(seq 5000); do echo "$i,v$i"; done; } >many.csv
 printf '1 2\n' >e12.txt
 
+# Headers of Neo4j
+printf 'personId:ID(Person),name,age:int,:LABEL\np1,Ann,30,Person\np2,Bob,25,Person\n' >persons.csv
+printf ':START_ID(Person),:END_ID(Person),since:int,:TYPE\np1,p2,3,KNOWS\np2,p1,4,KNOWS\n' >knows.csv
+check 'gnn-import reads tables of Neo4j' imp --nodes Person=persons.csv --map =:TYPE --edges Person/KNOWS/Person=knows.csv -o S
+check 'fields have no types in their names' sh -c 'gnn-inspect S | grep -q "2: age i64" && gnn-inspect S | grep -q "2: since i64"'
+check 'gnn-import reads a lone table of them' imp --nodes persons.csv --map =:TYPE -o S knows.csv
+
 # Bad input
 bad() { # STATUS TEXT WHAT OPTION...
     st=$1 text=$2 what=$3
@@ -100,6 +107,7 @@ bad 3 'reads text tables, and this is npz' 'an array' --edges "a/b/c=$GNN_TOP/te
 cat users.csv >twice.csv
 echo u1,3,Rome,0 >>twice.csv
 bad 3 'twice.csv: line 5: node .u1. has a row already' 'a node with two rows' --nodes user=twice.csv:id --edges user/follows/user=follows.txt:a,b
+bad 3 "knows.csv: line 2: not a number 'KNOWS', in column 4 (--map =:TYPE leaves it out)" 'relations in a column' --edges Person/KNOWS/Person=knows.csv
 bad 2 "no table of nodes has such a column" 'a column that is not there to encode' --nodes user=people.csv:id --encode town=one-hot --edges user/follows/user=follows.txt:a,b
 bad 2 'expected COLUMN=one-hot or COLUMN=hash:N' 'no way to encode' --nodes user=people.csv:id --encode city=two-hot --edges user/follows/user=follows.txt:a,b
 bad 2 'expected COLUMN=one-hot or COLUMN=hash:N' 'a width of 0' --nodes user=people.csv:id --encode city=hash:0 --edges user/follows/user=follows.txt:a,b

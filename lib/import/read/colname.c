@@ -24,9 +24,31 @@ static const char *const relations[] = {
     "relation",     "rel",      "predicate", "label", "type", "property",
     "relationtype", "edgetype", "link",      "r",     "p",    NULL};
 
+size_t gnn_colname_neo4j(const char *name, size_t len)
+{
+    static const char *const types[] = {
+        "int",    "long",  "float", "double", "boolean",  "byte",          "short",     "char",
+        "string", "point", "date",  "time",   "datetime", "localdatetime", "localtime", "duration"};
+    const char *colon = memchr(name, ':', len);
+    const size_t before = colon ? (size_t)(colon - name) : 0;
+    for (size_t i = 0; before && i < sizeof types / sizeof *types; i++) {
+        const size_t n = strlen(types[i]);
+        if (before + 1 + n == len && !strncasecmp(colon + 1, types[i], n))
+            return before;
+    }
+    return len;
+}
+
 size_t gnn_colname_plain(const char *name, size_t len, char plain[GNN_COLNAME_CAPACITY])
 {
+    static const char *const ends[] = {":START_ID", ":END_ID"};
     size_t n = 0;
+    len = gnn_colname_neo4j(name, len);
+    for (int k = 0; k < 2; k++) {
+        const size_t end = strlen(ends[k]);
+        if (len >= end && !memcmp(name, ends[k], end) && (len == end || name[end] == '('))
+            len = end;
+    }
     for (size_t i = 0; i < len && n < GNN_COLNAME_CAPACITY - 1; i++)
         if (isalnum((unsigned char)name[i]))
             plain[n++] = (char)tolower((unsigned char)name[i]);

@@ -9,8 +9,10 @@
 /* Names of both ends are in pairs, the first of which may be mixed. */
 enum { GNN_COLNAME_MIXED = 7, GNN_COLNAME_PAIRS = 31, GNN_COLNAME_CAPACITY = 128 };
 
+/* The length of a column's name without the type that Neo4j's headers have behind it, "age:int". */
+size_t gnn_colname_neo4j(const char *name, size_t len);
 /* A name of len bytes as names are compared, its letters and digits in lower case, cut short; how
- * many there are. */
+ * many there are. Of Neo4j's ":START_ID(Group)", those of START_ID. */
 size_t gnn_colname_plain(const char *name, size_t len, char plain[GNN_COLNAME_CAPACITY]);
 
 /* The columns of a row by the pairs in which their names are; filled with -1 at first. */

@@ -167,7 +167,8 @@ static int keep_names(struct gnn_joined *j, struct gnn_err *e)
     j->name = gnn_alloc_zero(j->ncols, sizeof *j->name, "columns", e);
     j->nnames = j->ncols;
     for (uint32_t i = 0; j->name && i < j->ncols; i++)
-        if (!(j->name[i] = gnn_strf(e, "%.*s", (int)j->word[i].n, j->word[i].p)))
+        if (!(j->name[i] = gnn_strf(e, "%.*s", (int)gnn_colname_neo4j(j->word[i].p, j->word[i].n),
+                                    j->word[i].p)))
             return GNN_E_NOMEM;
     return j->name ? GNN_OK : GNN_E_NOMEM;
 }

@@ -508,7 +508,8 @@ static int take_names(const struct facts *f, struct gnn_err *e)
                             (unsigned long long)f->s->line);
         const char *name = f->s->col[i].name;
         if (!gnn_colname_none(name) || gnn_src_mapped(f->o, name) != name)
-            memcpy(f->r->col[i].name, name, WORD);
+            snprintf(f->r->col[i].name, WORD, "%.*s", (int)gnn_colname_neo4j(name, strlen(name)),
+                     name);
     }
     return GNN_OK;
 }
