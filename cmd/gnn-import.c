@@ -5,6 +5,7 @@
 
 #include "cmd/cli.h"
 #include "cmd/import_links.h"
+#include "cmd/import_tables.h"
 #include "cmd/import_text.h"
 #include "cmd/opt.h"
 #include "cmd/sig.h"
@@ -20,7 +21,7 @@ static bool force;
 static struct gnn_import_opts o;
 static struct opt_list map, split, allow, nodes, edges, encode, features, labels, reverses,
     negatives;
-static const char *time_from, *weight_from;
+static const char *time_from, *weight_from, *tables;
 static struct gnn_link_split_opts links;
 static uint64_t seed = 1;
 static uint32_t threads; /* 0: not given */
@@ -55,6 +56,9 @@ static const struct opt opts[] = {
      "ids are 0 to N-1; or read a table of nodes, with ids in COLUMN", .file = true},
     {OPT_LIST, 0, "edges", &edges, "S/R/D=FILE[:FROM,TO]",
      "read a table of edges for each edge type, in place of INPUT, with ids in two columns",
+     .file = true},
+    {OPT_STR, 0, "tables", &tables, "FILE",
+     "read tables that a JSON file lists: {\"nodes\": {\"TYPE\": \"FILE:COLUMN\"}, \"edges\": {...}}",
      .file = true},
     {OPT_LIST, 0, "encode", &encode, "[TYPE/]COLUMN=HOW",
      "make features of a column of --nodes: one-hot, or hash:N of its words"},
@@ -203,6 +207,18 @@ static void show_progress(const char *what, uint64_t done, uint64_t total)
     cli_progress(what, done, total, NULL);
 }
 
+static void take_tables(void)
+{
+    const struct import_member members[] = {
+        {"nodes", &nodes, true},       {"edges", &edges, true},   {"encode", &encode, false},
+        {"features", &features, true}, {"labels", &labels, true}, {"map", &map, false}};
+    if (!tables)
+        return;
+    import_tables(tables, members, sizeof members / sizeof *members);
+    if (!edges.n)
+        cli_usage("--tables %s: it has no \"edges\"", tables);
+}
+
 static void finish_opts(void)
 {
     static const char *const formats[] = {NULL,  "ogb",     "npz", "snap",
@@ -246,7 +262,7 @@ static void split_alone(int nargs)
         return;
     }
     opt_refuse(OPTS(&format, &o.columns, &header, &ids, &comments, &o.edge_type, &map, &time_from,
-                    &weight_from, &nodes, &edges, &encode, &features, &labels, &allow,
+                    &weight_from, &nodes, &edges, &tables, &encode, &features, &labels, &allow,
                     &o.undirected, &o.directed, &reverses, &o.dedup, &loops, &split, &task, &dtype,
                     &o.standardize, &o.standardize_from, &threads, &o.sort_bytes),
                "cannot be used with --split-links, which reads a store");
@@ -262,7 +278,7 @@ int main(int argc, char **argv)
     int nargs;
     cli_start("gnn-import", argc, argv);
     char **args = opt_parse(&program, argc, argv, &nargs);
-    if (!nargs && !edges.n)
+    if (!nargs && !edges.n && !tables)
         cli_usage("INPUT is missing: gnn-import -o STORE INPUT (see --help)");
     if (!output)
         cli_usage("-o STORE is missing");
@@ -277,6 +293,7 @@ int main(int argc, char **argv)
     if (o.standardize && o.standardize_from)
         cli_usage("--standardize and --standardize-from exclude each other");
     split_alone(nargs);
+    take_tables();
     finish_opts();
     char *target = gnn_store_target(output, force, &e); /* before any work */
     if (!target)

@@ -57,6 +57,18 @@ printf '7,1\n' >one.csv
 check 'gnn-import reads a task as a type of its own' sh -c 'printf "row,user,time,label,split\n1,u1,5,1,train\n2,u1,9,0,test\n3,u3,7,1,valid\n" >churn.csv
     gnn-import --nodes user=users.csv:id --nodes churn=churn.csv:row --map =y --map =split --edges user/asked/churn=churn.csv:user,row --map =label -o C 2>said.task || { cat said.task; false; }'
 
+# The same in a file
+mkdir sub
+cp users.csv items.csv buys.csv follows.txt sub
+cat >sub/shop.json <<'EOF'
+{"nodes": {"user": "users.csv:id", "item": "items.csv:sku"},
+ "edges": {"user/buys/item": "buys.csv:user,sku", "user/follows/user": "follows.txt:a,b"}}
+EOF
+check 'gnn-import reads tables that a file lists' imp --tables sub/shop.json -o S
+imp --nodes user=users.csv:id --nodes item=items.csv:sku --edges user/buys/item=buys.csv:user,sku --edges user/follows/user=follows.txt:a,b -o T
+check 'it is the same store as by options' gnn-inspect --diff S T
+check 'options may be beside it' imp --tables sub/shop.json --encode city=one-hot --map x=price -o S
+
 # Text as features
 printf 'id,age,city,about\nu1,30,Rome,Likes  cats; likes Cats\nu2,25,Oslo,\nu3,41,NA,dogs\n' >people.csv
 check 'gnn-import encodes columns' imp --nodes user=people.csv:id --map x=age --encode city=one-hot --encode user/about=hash:8 --edges user/follows/user=follows.txt:a,b -o S
@@ -108,6 +120,15 @@ cat users.csv >twice.csv
 echo u1,3,Rome,0 >>twice.csv
 bad 3 'twice.csv: line 5: node .u1. has a row already' 'a node with two rows' --nodes user=twice.csv:id --edges user/follows/user=follows.txt:a,b
 bad 3 "knows.csv: line 2: not a number 'KNOWS', in column 4 (--map =:TYPE leaves it out)" 'relations in a column' --edges Person/KNOWS/Person=knows.csv
+printf '{"nodes": {"user": 3}, "edges": {}}' >bad.json
+bad 3 "bad.json: 'user' of 'nodes' is no text" 'a list with a number' --tables bad.json
+printf '{"node": {}}' >bad.json
+bad 3 "bad.json: 'node' is none of nodes, edges" 'a list with another member' --tables bad.json
+printf '{"nodes": {}}' >bad.json
+bad 2 'it has no "edges"' 'a list without edges' --tables bad.json
+printf '{"nodes": {' >bad.json
+bad 3 'bad.json: JSON: ' 'a list that is cut' --tables bad.json
+bad 3 'absent.json: ' 'a list that is not there' --tables absent.json
 bad 2 "no table of nodes has such a column" 'a column that is not there to encode' --nodes user=people.csv:id --encode town=one-hot --edges user/follows/user=follows.txt:a,b
 bad 2 'expected COLUMN=one-hot or COLUMN=hash:N' 'no way to encode' --nodes user=people.csv:id --encode city=two-hot --edges user/follows/user=follows.txt:a,b
 bad 2 'expected COLUMN=one-hot or COLUMN=hash:N' 'a width of 0' --nodes user=people.csv:id --encode city=hash:0 --edges user/follows/user=follows.txt:a,b
