@@ -353,8 +353,18 @@ rm -r many many.tar
 mkdir empty
 status 3 'gnn-import refuses an empty directory' imp empty -o bad
 mkfifo fifo
-status 2 'gnn-import refuses standard input' imp - -o bad
-status 2 'gnn-import refuses a pipe' imp fifo -o bad
+status 3 'gnn-import refuses standard input that is empty' sh -c 'gnn-import - -o bad </dev/null | cat; true | gnn-import - -o bad'
+check 'gnn-import reads standard input' sh -c 'cat w.csv | gnn-import -o piped -'
+cp err said
+check 'it says where it was kept' grep -q -- "-: a pipe: its [0-9]* bytes were copied to a file in " said
+check 'gnn-import reads the same from a file' gnn-import -o plain w.csv
+check 'both are the same store' gnn-inspect --diff --ignore provenance piped plain
+check 'gnn-import reads a FIFO' sh -c 'cat w.csv >fifo & gnn-import --force -o piped fifo'
+check 'it is the same store' gnn-inspect --diff --ignore provenance piped plain
+check 'nothing is left of the copy' sh -c 'mkdir tmp && cat w.csv | TMPDIR=$PWD/tmp gnn-import --force -o piped - && rmdir tmp'
+status 1 'gnn-import fails where it cannot keep a pipe' sh -c 'cat w.csv | TMPDIR=/nowhere gnn-import -o bad -'
+status 1 'gnn-import fails where no pipe fits' sh -c '[ -w /dev/full ] && head -c 3000000 /dev/zero | { ulimit -f 1000; trap "" XFSZ; gnn-import -o bad -; }'
+rm -rf piped plain
 status 2 'gnn-import refuses to work without -o' gnn-import w.csv
 status 2 'gnn-import refuses to work without an input' gnn-import -o bad
 status 1 'gnn-import fails in a directory that is not there' imp w.csv -o no/where

@@ -112,6 +112,8 @@ int gnn_attach_open(struct gnn_src *s, bool *words, struct gnn_err *e)
         rc = open_table(i < given ? s->o->node_table[i] : gnn_input_table(s->in[0], i - given),
                         &s->table[i], &s->table[i].words, e);
         *words = *words || s->table[i].words;
+        if (!rc)
+            rc = gnn_src_note_pipe(s, s->table[i].joined->in, e);
     }
     return rc;
 }
@@ -282,6 +284,8 @@ static int attach_file(struct gnn_src *s, const char *spec, bool labels, struct 
     if (!rc && (t.type || s->nids > 1))
         rc = find_type(&t, names, c->nntypes, e);
     const struct gnn_nodeids *ids = rc ? NULL : ids_of(s, t.ntype, &count);
+    if (!rc)
+        rc = gnn_src_note_pipe(s, j.in, e);
     if (!rc && j.text && !j.ncols && ids->n)
         rc = gnn_fail(e, GNN_E_INPUT, "%s: no rows", j.path);
     if (!rc)

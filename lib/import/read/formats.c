@@ -18,8 +18,11 @@ int gnn_format_open(struct gnn_dataset **out, const struct gnn_format *f, struct
     s->o = o;
     s->d.ops = f->ops;
     s->d.format = f->name;
-    (void)!gnn_src_own(s, in, e); /* for the first of several there is space */
-    rc = f->fill(s, reading, e);
+    rc = gnn_src_own(s, in, e);
+    if (rc)
+        gnn_free(reading);
+    else
+        rc = f->fill(s, reading, e);
     if (!rc)
         rc = gnn_attach(s, e);
     if (rc)

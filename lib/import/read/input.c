@@ -9,10 +9,12 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "lib/import/read/companion.h"
 #include "lib/import/read/input_impl.h"
 #include "lib/import/read/pyg_parts.h"
+#include "lib/import/read/spool.h"
 #include "lib/import/read/torch_arrays.h"
 #include "lib/import/read/zip_check.h"
 #include "lib/base/mem.h"
@@ -353,14 +355,26 @@ static int list_lone(struct gnn_input *in, struct gnn_err *e)
     return archive ? list_archive(in, zip, e) : add_member(in, gnn_base_name(in->name), NULL, e);
 }
 
+/* What comes once only is copied to a file. */
+static int open_pipe(struct gnn_input *in, const char *path, struct gnn_err *e)
+{
+    struct gnn_spool s;
+    int rc = gnn_spool_open(&s, path, e);
+    if (rc)
+        return rc;
+    in->spool = s.fd + 1;
+    in->bytes = s.bytes;
+    in->path = gnn_strdup(s.path, e);
+    return in->path ? list_lone(in, e) : GNN_E_NOMEM;
+}
+
 static int open_path(struct gnn_input *in, const char *path, struct gnn_err *e)
 {
     struct stat st;
-    if (!strcmp(path, "-"))
-        return gnn_fail(e, GNN_E_USAGE,
-                        "inputs are read several times and cannot be standard input");
-    if (stat(path, &st))
+    if (!strcmp(path, "-") ? fstat(0, &st) : stat(path, &st))
         return gnn_fail_open(e, path);
+    if (S_ISFIFO(st.st_mode) || (!strcmp(path, "-") && !S_ISCHR(st.st_mode)))
+        return open_pipe(in, path, e);
     if (S_ISDIR(st.st_mode)) {
         int rc = list_dir(in, path, "", 0, e);
         if (!rc && !in->n && !in->nleft)
@@ -370,8 +384,7 @@ static int open_path(struct gnn_input *in, const char *path, struct gnn_err *e)
         return rc ? rc : check_folder(in, e);
     }
     if (!S_ISREG(st.st_mode))
-        return gnn_fail(e, GNN_E_USAGE,
-                        "%s: not a file or directory; inputs are read several times", path);
+        return gnn_fail(e, GNN_E_USAGE, "%s: not a file, directory or pipe", path);
     in->bytes = (uint64_t)st.st_size;
     in->path = gnn_strdup(path, e);
     return in->path ? list_lone(in, e) : GNN_E_NOMEM;
@@ -555,6 +568,8 @@ void gnn_input_free(struct gnn_input *in)
     if (in->owns_outer)
         gnn_input_free(in->outer);
     gnn_array_list_free(in->arrays);
+    if (in->spool)
+        close(in->spool - 1);
     gnn_free(in->m);
     gnn_free(in->name);
     gnn_free(in->path);
@@ -596,6 +611,11 @@ const char *gnn_input_name(const struct gnn_input *in)
 uint64_t gnn_input_bytes(const struct gnn_input *in)
 {
     return in->bytes;
+}
+
+uint64_t gnn_input_spooled(const struct gnn_input *in)
+{
+    return in->spool ? in->bytes : 0;
 }
 
 uint32_t gnn_input_members(const struct gnn_input *in)

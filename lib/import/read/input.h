@@ -15,10 +15,11 @@
 struct gnn_input;
 struct gnn_reader;
 
-/* One path, or several plain files that become the members. A path ARCHIVE:MEMBER, where no file
- * has that name, is a member of an archive, or those below it. Refuses (GNN_E_INPUT) encrypted
- * members, names that lead out of the archive, the same name twice, and more than 100,000 members.
- * Files that cannot be data (lib/import/read/companion.h) are left out, unless they are named. */
+/* One path, which may be a FIFO or "-", or several plain files that become the members. A path
+ * ARCHIVE:MEMBER, where no file has that name, is a member of an archive, or those below it.
+ * Refuses (GNN_E_INPUT) encrypted members, names that lead out of the archive, the same name twice,
+ * and more than 100,000 members. Files that cannot be data (lib/import/read/companion.h) are left
+ * out, unless they are named. */
 int gnn_input_open(struct gnn_input **in, const char *const *path, uint32_t n,
                    struct gnn_err *e) GNN_MUST_USE;
 /* An archive that is a member of another (an .npz in a .zip). `outer` must outlive it. */
@@ -40,6 +41,8 @@ bool gnn_input_is_member(const char *path);
 const char *gnn_input_name(const struct gnn_input *in);
 /* Bytes of the files it lies in, packed as they are. */
 uint64_t gnn_input_bytes(const struct gnn_input *in);
+/* Bytes that came from a pipe, and were copied (lib/import/read/spool.h); 0: it was none. */
+uint64_t gnn_input_spooled(const struct gnn_input *in);
 uint32_t gnn_input_members(const struct gnn_input *in);
 /* Whether it has one member only; else GNN_E_INPUT: `what` is in one file. */
 int gnn_input_lone(const struct gnn_input *in, const char *what, struct gnn_err *e) GNN_MUST_USE;

@@ -24,6 +24,7 @@ struct gnn_input {
     struct gnn_array_list *arrays; /* or NULL */
     enum gnn_packing packing;      /* of the archive itself */
     char *path;                    /* of the archive */
+    int spool;                     /* 1 + descriptor of a copy of a pipe; 0: none */
     uint64_t bytes;                /* of the files */
     struct gnn_input *outer;       /* or the archive that holds it */
     uint32_t outer_member;

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "lib/import/read/colname.h"
@@ -23,7 +24,9 @@ static bool before_member(const char *spec, const char *colon)
     struct gnn_err ignored = {0};
     struct gnn_input *in = NULL;
     char *path = gnn_strf(&ignored, "%.*s", (int)(colon - spec), spec);
-    const bool is = path && !gnn_input_open(&in, (const char *const *)&path, 1, &ignored) &&
+    struct stat st; /* a pipe can be read once only */
+    const bool is = path && !stat(path, &st) && !S_ISFIFO(st.st_mode) &&
+                    !gnn_input_open(&in, (const char *const *)&path, 1, &ignored) &&
                     (gnn_input_is_archive(in) || gnn_input_members(in) > 1);
     gnn_input_free(in);
     gnn_free(path);

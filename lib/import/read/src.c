@@ -11,6 +11,7 @@
 #include "lib/import/read/classes.h"
 #include "lib/import/read/labels.h"
 #include "lib/import/read/joined.h"
+#include "lib/import/read/spool.h"
 #include "lib/base/path.h"
 #include "lib/base/plural.h"
 
@@ -176,7 +177,18 @@ int gnn_src_own(struct gnn_src *s, struct gnn_input *in, struct gnn_err *e)
     if (!s->nin)
         s->d.name = gnn_input_name(in);
     s->in[s->nin++] = in;
-    return GNN_OK;
+    return gnn_src_note_pipe(s, in, e);
+}
+
+int gnn_src_note_pipe(struct gnn_src *s, const struct gnn_input *in, struct gnn_err *e)
+{
+    const uint64_t n = gnn_input_spooled(in);
+    return n ? gnn_dataset_note(
+                   &s->d, e,
+                   "%s: a pipe: its %llu byte%s were copied to a file in %s, as inputs "
+                   "are read several times",
+                   gnn_input_name(in), (unsigned long long)n, gnn_plural(n), gnn_spool_dir())
+             : GNN_OK;
 }
 
 const char *gnn_src_mapped(const struct gnn_import_opts *o, const char *name)
