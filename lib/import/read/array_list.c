@@ -4,6 +4,7 @@
 #include "lib/import/read/array_list.h"
 
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -14,7 +15,7 @@
 
 /* Parts of a pickle may be shared, so that their number says nothing of the memory that a list of
  * them takes. */
-enum { BLOCK = 1 << 16, LIST_MAX = 100000 };
+enum { BLOCK = 1 << 16, DROP = 1 << 22, LIST_MAX = 100000 };
 
 /* ---- lists ---- */
 
@@ -106,7 +107,12 @@ int gnn_array_list_map(struct gnn_array_list *l, const char *path, const uint8_t
     void *p = gnn_mapped_new(fd, 0, *n, false, path, e);
     close(fd);
     *bytes = p;
-    return p ? gnn_array_list_hold(l, p, unmap_file, e) : e->code;
+    int rc = p ? gnn_array_list_hold(l, p, unmap_file, e) : e->code;
+    if (!rc)
+        rc = gnn_grow(&l->file, l->nfiles, sizeof *l->file, "files", e);
+    if (!rc)
+        l->file[l->nfiles++] = (struct gnn_listed_file){*bytes, *n};
+    return rc;
 }
 
 void gnn_array_list_free(struct gnn_array_list *l)
@@ -124,6 +130,7 @@ void gnn_array_list_free(struct gnn_array_list *l)
     gnn_free(l->array);
     gnn_free(l->left);
     gnn_free(l->held);
+    gnn_free(l->file);
     gnn_free(l);
 }
 
@@ -137,7 +144,29 @@ struct array_stage {
     uint64_t row;            /* bytes of a row */
     struct gnn_buf rows;     /* a block of rows of what is not dense */
     uint64_t first, nrows;   /* in it */
+    const struct gnn_array_list *l;
+    const uint8_t *kept; /* the first byte of a dense piece that was read and is in memory */
 };
+
+/* Bytes of a file that were read need not stay in this process's memory; the page cache has them.
+ */
+static void drop_read(struct array_stage *s, const uint8_t *upto)
+{
+    const uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
+    const struct gnn_listed_file *f = s->l->file, *end = f + s->l->nfiles;
+    while (f < end && (upto <= f->bytes || upto > f->bytes + f->n))
+        f++;
+    if (f == end)
+        return;
+    if (s->kept < f->bytes || s->kept > upto)
+        s->kept = upto;
+    const uintptr_t from = ((uintptr_t)s->kept + page - 1) / page * page,
+                    to = (uintptr_t)upto / page * page;
+    if (to < from + DROP)
+        return;
+    (void)!madvise((void *)from, to - from, MADV_DONTNEED);
+    s->kept = (const uint8_t *)to;
+}
 
 /* The piece that holds row i of all, which becomes its row there; how many rows follow in it. */
 static const struct gnn_strided *find_piece(const struct gnn_listed_array *a, uint64_t *i,
@@ -180,6 +209,7 @@ static int find_bytes(struct array_stage *s, const uint8_t **p, uint64_t *n, str
     const struct gnn_strided *piece = find_piece(s->a, &i, &follow);
     if (piece->dense && !s->a->order) {
         *p = piece->data + i * s->row + in_row;
+        drop_read(s, *p);
         *n = follow * s->row - in_row;
         return GNN_OK;
     }
@@ -220,6 +250,7 @@ int gnn_array_list_stage(struct gnn_stage **out, const struct gnn_array_list *l,
         return GNN_E_NOMEM;
     s->s = (struct gnn_stage){.read = array_read, .free = array_free, .name = name};
     s->a = &l->array[i];
+    s->l = l;
     const struct gnn_strided *first = s->a->piece;
     struct gnn_npy h = {.dtype = first->dtype, .is_bool = first->is_bool, .ndim = first->ndim};
     memcpy(h.shape, first->shape, sizeof h.shape);

@@ -25,6 +25,12 @@ struct gnn_held {
     void (*free)(void *p);
 };
 
+/* A file that is mapped. */
+struct gnn_listed_file {
+    const uint8_t *bytes;
+    uint64_t n;
+};
+
 /* Zeroed = empty. */
 struct gnn_array_list {
     struct gnn_listed_array *array; /* (n) */
@@ -34,6 +40,8 @@ struct gnn_array_list {
     bool typed; /* names begin with types: of nodes, or SRC/REL/DST */
     struct gnn_held *held;
     uint32_t nheld;
+    struct gnn_listed_file *file;
+    uint32_t nfiles;
 };
 
 /* Adds an array of one piece, which is called `prefix` and `name`. */
