@@ -417,8 +417,8 @@ static void convert_kept(struct gnn_edgelist *l)
     for (int k = 0; k < 2; k++) {
         const struct gnn_nodeids *ids = l->known[k] ? NULL : l->end[k];
         const struct gnn_idmap *map = ids && ids->key ? &ids->map : NULL;
-        uint32_t *id = l->kept + k;
-        for (uint64_t i = 0; l->kept && (map || base) && i < l->n; i++, id += 2)
+        uint32_t *id = l->kept ? l->kept + k : NULL;
+        for (uint64_t i = 0; id && (map || base) && i < l->n; i++, id += 2)
             *id = map ? (uint32_t)gnn_idmap_find(map, *id) : *id - base;
         l->known[k] = l->end[k] != NULL;
     }
