@@ -117,6 +117,8 @@ const struct gnn_pickle_global gnn_pickle_globals[] = {
     WITH("torch_geometric.index.Index", 0, PICKLE_SUBCLASS),
     PYG("index.CatMetadata", NEW),
     PYG("hash_tensor.HashTensor", 0),
+    PLAIN("scipy.sparse.csr.csr_matrix", NEW_STATE),
+    PLAIN("scipy.sparse._csr.csr_matrix", NEW_STATE),
     PLAIN("torch_sparse.tensor.SparseTensor", NEW_STATE),
     PLAIN("torch_sparse.storage.SparseStorage", NEW_STATE),
 };

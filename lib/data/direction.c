@@ -123,7 +123,7 @@ static void sort_waiting(const struct gnn_direction_counter *c, uint64_t *to, ui
 static int merge_waiting(struct gnn_direction_counter *c, const uint64_t *x, const uint64_t *end,
                          struct pair *to, struct gnn_err *e)
 {
-    const struct pair *old = c->pairs_at.data, *last = old, *all = old + c->npairs;
+    const struct pair *old = c->pairs_at.data, *last = old, *all = old ? old + c->npairs : NULL;
     uint64_t n = 0;
     int rc = GNN_OK;
     for (uint32_t g = 0; !rc && g < (uint32_t)1 << c->group_bits; g++) {

@@ -13,6 +13,7 @@
 
 #include "lib/import/read/companion.h"
 #include "lib/import/read/input_impl.h"
+#include "lib/import/read/planetoid.h"
 #include "lib/import/read/pyg_parts.h"
 #include "lib/import/read/spool.h"
 #include "lib/import/read/torch_arrays.h"
@@ -233,12 +234,15 @@ static int show_arrays(struct gnn_input *in, struct gnn_array_list *l, struct gn
     return rc ? rc : sort_members(in, e);
 }
 
+typedef int folder_fn(struct gnn_array_list *l, const struct gnn_input *in, uint32_t member,
+                      bool *used, struct gnn_err *e);
+
 /* Shows the arrays of a folder that another program wrote, in place of its files. */
-static int list_folder(struct gnn_input *in, uint32_t meta, struct gnn_err *e)
+static int list_folder(struct gnn_input *in, folder_fn *add, uint32_t meta, struct gnn_err *e)
 {
     struct gnn_array_list *l = gnn_alloc_zero(1, sizeof *l, "input", e);
     bool *used = l ? gnn_alloc_zero(in->n, sizeof *used, "members", e) : NULL;
-    int rc = used ? gnn_pyg_parts_add(l, in, meta, used, e) : GNN_E_NOMEM;
+    int rc = used ? add(l, in, meta, used, e) : GNN_E_NOMEM;
     for (uint32_t i = 0; !rc && i < in->n; i++) {
         if (!used[i])
             rc = note_left(in, in->m[i].name, e);
@@ -256,14 +260,21 @@ static int list_folder(struct gnn_input *in, uint32_t meta, struct gnn_err *e)
 /* Folders that other programs wrote are read whole, and only where they lie open. */
 static int check_folder(struct gnn_input *in, struct gnn_err *e)
 {
-    const int meta = gnn_pyg_parts_find(in);
-    if (meta < 0)
-        return GNN_OK;
-    return in->archive
-               ? gnn_fail(e, GNN_E_INPUT,
-                          "%s: %s: an archive of a folder of PyG's Partitioner: unpack it first",
-                          in->name, in->m[meta].name)
-               : list_folder(in, (uint32_t)meta, e);
+    static const struct {
+        int (*find)(const struct gnn_input *in);
+        folder_fn *add;
+        const char *what;
+    } known[] = {{gnn_pyg_parts_find, gnn_pyg_parts_add, "a folder of PyG's Partitioner"},
+                 {gnn_planetoid_find, gnn_planetoid_add, "Planetoid's raw files"}};
+    for (size_t k = 0; k < sizeof known / sizeof *known; k++) {
+        const int member = known[k].find(in);
+        if (member >= 0)
+            return in->archive
+                       ? gnn_fail(e, GNN_E_INPUT, "%s: %s: an archive of %s: unpack it first",
+                                  in->name, in->m[member].name, known[k].what)
+                       : list_folder(in, known[k].add, (uint32_t)member, e);
+    }
+    return GNN_OK;
 }
 
 /* The bytes of the archive, unpacked. */
