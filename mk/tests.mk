@@ -76,7 +76,7 @@ check-sums: ## run all tests of devices with products that are added up in float
 PEERS     ?= $(or $(GNN_PYTHON),python3)
 PEER       = $(if $(findstring /,$(PEERS)),$(abspath $(PEERS)),$(PEERS))
 PEERED     = $(sort $(wildcard tests/peers/*.t)) tests/train/30-pyg.t tests/python/60-manual.t tests/man/40-readme.t
-check-peers: $(addprefix $(B)/tests/unit/,test_link_metrics test_torch_file)
+check-peers: $(addprefix $(B)/tests/unit/,test_link_metrics test_torch_file test_dgl_file)
 check-peers: all ## compare samplers and models with PyG and DGL (PEERS=a python3 that has them; TESTS=... narrows it)
 	$(Q)have=$$($(PEER) -B tests/peers/rosetta.py --have 2>/dev/null) && [ "$$have" ] || \
 	    { echo "check-peers: $(PEERS) has neither PyG nor DGL: set PEERS to a python3 that has" >&2; exit 1; }; echo "$$have"
