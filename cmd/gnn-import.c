@@ -66,6 +66,10 @@ static const struct opt opts[] = {
      "read features: text with ids in COLUMN; or text or .npy with one row per node", .file = true},
     {OPT_LIST, 0, "labels", &labels, "[TYPE=]FILE[:COLUMN]",
      "read labels: text with ids in COLUMN; or text or .npy with one row per node", .file = true},
+    {OPT_STR, 0, "orig-nids", &o.orig_nids, "FILE",
+     "original ids of the nodes of a partition of DGL: .dgl, .pt or .npy", .file = true},
+    {OPT_STR, 0, "orig-eids", &o.orig_eids, "FILE", "original ids of its edges: .dgl, .pt or .npy",
+     .file = true},
     {OPT_LIST, 0, "allow", &allow, "WORD[,..]",
      "what to accept in matrices: duplicates, upper, fractions", ALLOW},
     {OPT_GROUP, .help = "Graph"},
@@ -262,9 +266,10 @@ static void split_alone(int nargs)
         return;
     }
     opt_refuse(OPTS(&format, &o.columns, &header, &ids, &comments, &o.edge_type, &map, &time_from,
-                    &weight_from, &nodes, &edges, &tables, &encode, &features, &labels, &allow,
-                    &o.undirected, &o.directed, &reverses, &o.dedup, &loops, &split, &task, &dtype,
-                    &o.standardize, &o.standardize_from, &threads, &o.sort_bytes),
+                    &weight_from, &nodes, &edges, &tables, &encode, &features, &labels,
+                    &o.orig_nids, &o.orig_eids, &allow, &o.undirected, &o.directed, &reverses,
+                    &o.dedup, &loops, &split, &task, &dtype, &o.standardize, &o.standardize_from,
+                    &threads, &o.sort_bytes),
                "cannot be used with --split-links, which reads a store");
     if (nargs > 1)
         cli_usage("--split-links: expected one STORE");

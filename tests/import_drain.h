@@ -53,21 +53,11 @@ static int drain_rows(void *arg, const void *rows, uint64_t n, struct gnn_err *e
     return GNN_OK;
 }
 
-/* The file `name` with these bytes becomes the data set. 0 or the status; the number of edges goes
- * to *edges and what tells two data sets apart to *digest, which may be NULL. */
-__attribute__((unused)) static int drain_import(const char *name, const void *data, size_t n,
-                                                const struct gnn_import_opts *o, uint64_t *edges,
-                                                uint64_t *digest, struct gnn_err *e)
+/* Reads all of a data set, which it frees, unless rc says that there is none. What tells two data
+ * sets apart goes to *digest, the number of edges to *edges; each may be NULL. */
+__attribute__((unused)) static int drain_dataset(struct gnn_dataset *ds, int rc, uint64_t *edges,
+                                                 uint64_t *digest, struct gnn_err *e)
 {
-    struct gnn_input *in;
-    struct gnn_dataset *ds = NULL;
-    (void)unlink(name); /* cheaper than to cut it, which some file systems wait for */
-    const int fd = open(name, O_WRONLY | O_CREAT | O_TRUNC, 0600);
-    if (fd < 0 || write(fd, data, n) != (ssize_t)n || close(fd))
-        abort();
-    int rc = gnn_input_open(&in, &name, 1, e);
-    if (!rc)
-        rc = gnn_import_open_input(&ds, in, o, e);
     struct drain d = {.s = rc ? NULL : &ds->schema};
     for (; !rc && d.etype < d.s->netypes; d.etype++)
         rc = ds->ops->edges(ds, d.etype, true, drain_edges, &d, e);
@@ -91,6 +81,24 @@ __attribute__((unused)) static int drain_import(const char *name, const void *da
         *digest = d.digest;
     gnn_dataset_free(ds);
     return rc;
+}
+
+/* The file `name` with these bytes becomes the data set, which drain_dataset reads. 0 or the
+ * status. */
+__attribute__((unused)) static int drain_import(const char *name, const void *data, size_t n,
+                                                const struct gnn_import_opts *o, uint64_t *edges,
+                                                uint64_t *digest, struct gnn_err *e)
+{
+    struct gnn_input *in;
+    struct gnn_dataset *ds = NULL;
+    (void)unlink(name); /* cheaper than to cut it, which some file systems wait for */
+    const int fd = open(name, O_WRONLY | O_CREAT | O_TRUNC, 0600);
+    if (fd < 0 || write(fd, data, n) != (ssize_t)n || close(fd))
+        abort();
+    int rc = gnn_input_open(&in, &name, 1, e);
+    if (!rc)
+        rc = gnn_import_open_input(&ds, in, o, e);
+    return drain_dataset(ds, rc, edges, digest, e);
 }
 
 #endif

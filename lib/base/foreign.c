@@ -364,9 +364,8 @@ static bool is_old_torch(struct text t)
 #define KONECT                                                                                      \
     "read its columns with --format snap --columns source=1,target=2 (and weight=3, time=4, where " \
     "it has them)"
-#define TORCH                                                                                      \
-    "save parameters with safetensors.torch.save_file; gnn-import reads one graph if it is the "   \
-    "only input"
+#define SOLE "gnn-import reads one graph if it is the only input"
+#define TORCH "save parameters with safetensors.torch.save_file; " SOLE
 #define PAGE "get the file itself: what was saved is the page that leads to it, or an error"
 #define SQL_DUMP "load it into a database and write the table of edges as CSV"
 
@@ -469,9 +468,11 @@ static const struct entry {
     BEGIN("a pickle", ".pkl .pickle .p .gpickle .joblib ", "ccopy_reg\n", ARRAYS),
     BEGIN("a pickle", ".pkl .pickle .p .gpickle .joblib ", "(dp", ARRAYS),
     BEGIN("a pickle", ".pkl .pickle .p .gpickle .joblib ", "(lp", ARRAYS),
-    BYTES("a file of dgl.save_graphs", ".bin .dgl ", 0, "\x3f\xa1\xb4\x46\xf0\x4f\x2e\xdd",
-          "load it with dgl.load_graphs and save arrays: numpy.savez(FILE, src=g.edges()[0], "
-          "dst=g.edges()[1], **g.ndata)"),
+    {{"a file of dgl.save_graphs", ".bin .dgl ", SOLE, false, false, true},
+     "\x3f\xa1\xb4\x46\xf0\x4f\x2e\xdd",
+     0,
+     8,
+     NULL},
     NAMED("TFRecord", ".tfrecord .tfrecords ", ARRAYS),
     BEGIN("ARFF", ".arff ", "@relation",
           "SciPy reads it (scipy.io.arff.loadarff); write a CSV table"),

@@ -41,6 +41,8 @@ struct gnn_import_opts {
     const char *const *encode;     /* [TYPE/]COLUMN=one-hot, =hash:N, of tables of nodes */
     bool *encode_used;             /* [nencode] as map_used */
     uint32_t nlabels, nfeatures, nnode_tables, nedge_tables, nencode;
+    /* files with the original ids of a partition of DGL, or NULL */
+    const char *orig_nids, *orig_eids;
     const char *const *split; /* "random:0.6,0.2,0.2" or "train=FILE,valid=FILE,..." */
     uint32_t nsplit;
     /* "S/R/D=D/Q/S": the first type has the reverses of the second */

@@ -9,9 +9,12 @@
 #include "lib/import/read/formats.h"
 #include "lib/import/generate/gen.h"
 #include "lib/import/read/detect.h"
+#include "lib/import/read/dgl_book.h"
+#include "lib/import/read/dgl_parts.h"
 #include "lib/import/read/tables.h"
 #include "lib/base/foreign.h"
 #include "lib/base/kind.h"
+#include "lib/base/mem.h"
 #include "lib/base/suggest.h"
 
 enum { COLUMNS = 1, COUNT = 2, ATTACH = 4, MAP = 8, TABLE = 16, NODES = 32, TYPES = 64 };
@@ -90,6 +93,8 @@ static int note_files(struct gnn_dataset *d, struct gnn_input *in, struct gnn_er
     if (parts)
         rc = gnn_dataset_note(d, e, "%s: one table in %u parts, from %s to %s", d->name, parts,
                               first, last);
+    for (uint32_t k = 0; !rc && gnn_input_note(in, k); k++)
+        rc = gnn_dataset_note(d, e, "%s", gnn_input_note(in, k));
     if (!rc && gnn_input_left(in, left, sizeof left))
         rc = gnn_dataset_note(d, e, "%s: not read: %s", d->name, left);
     return rc;
@@ -193,6 +198,8 @@ static int open_tables(struct gnn_dataset **out, uint32_t n, const struct gnn_im
                         : o->columns   ? "--columns"
                         : o->edge_type ? "--edge-type"
                         : o->nodes     ? "--nodes N"
+                        : o->orig_nids ? "--orig-nids"
+                        : o->orig_eids ? "--orig-eids"
                                        : NULL;
     if (wrong)
         return gnn_fail(e, GNN_E_USAGE, "--edges and %s exclude each other", wrong);
@@ -206,6 +213,28 @@ static int open_tables(struct gnn_dataset **out, uint32_t n, const struct gnn_im
         gnn_dataset_free(*out);
         *out = NULL;
     }
+    return rc;
+}
+
+/* A partition of DGL is several files that are read as one graph. */
+static int open_input(struct gnn_input **in, const char *const *input, uint32_t n,
+                      const struct gnn_import_opts *o, struct gnn_err *e)
+{
+    char *json = NULL;
+    uint64_t bytes;
+    int rc = n == 1 ? gnn_dgl_book_find(&json, input[0], e) : GNN_OK;
+    if (!rc && !json && (o->orig_nids || o->orig_eids))
+        rc = gnn_fail(e, GNN_E_USAGE, "--orig-%s: %s is no partition of DGL",
+                      o->orig_nids ? "nids" : "eids", input[0]);
+    if (rc || !json)
+        return rc ? rc : gnn_input_open(in, input, n, e);
+    struct gnn_array_list *l = gnn_alloc_zero(1, sizeof *l, "input", e);
+    rc = l ? gnn_dgl_parts_add(l, json, o->orig_nids, o->orig_eids, &bytes, e) : GNN_E_NOMEM;
+    if (!rc)
+        rc = gnn_input_of_arrays(in, l, input[0], bytes, e);
+    else
+        gnn_array_list_free(l);
+    gnn_free(json);
     return rc;
 }
 
@@ -223,6 +252,9 @@ int gnn_import_open(struct gnn_dataset **out, const char *const *input, uint32_t
             return gnn_fail(e, GNN_E_USAGE, "--format does not apply to a generator");
         if (o->task >= 0)
             return gnn_fail(e, GNN_E_USAGE, "--task does not apply to a generator");
+        if (o->orig_nids || o->orig_eids)
+            return gnn_fail(e, GNN_E_USAGE, "--orig-%s does not apply to a generator",
+                            o->orig_nids ? "nids" : "eids");
         int rc = check_options(by_name("generator"), o, e);
         return rc ? rc : gnn_gen_open(out, input[0], o->seed, o->threads, o->dtype != 0, e);
     }
@@ -231,6 +263,6 @@ int gnn_import_open(struct gnn_dataset **out, const char *const *input, uint32_t
             return gnn_fail(e, GNN_E_USAGE, "%s: a generator must be the only input", input[i]);
     int rc = check_kinds(input, n, e);
     if (!rc)
-        rc = gnn_input_open(&in, input, n, e);
+        rc = open_input(&in, input, n, o, e);
     return rc ? rc : gnn_import_open_input(out, in, o, e);
 }

@@ -31,4 +31,16 @@ printf 'id,age\nu1,3\nu2,5\n' >u.csv
 printf 'u1 7 1\nu2 9 2\n' >b.txt
 sweep 'gnn-import --edges ends cleanly when malloc fails' \
     malloc S -- gnn-import -q --nodes u=u.csv:id --edges u/to/v=b.txt:1,2 --edges v/of/u=b.txt:2,1 -o S
+python3 -B -c 'import sys
+sys.path.insert(0, sys.argv[1])
+from dgl_files import *
+write("g.dgl", save_graphs([graph([("a", 2, {"x": ("f", (2, 1), [1, 2])}), ("b", 1, {"o k": ("q", (1,), [1])})], [(0, "r", 1, [(1, 0)], {})], CSC)]))' \
+    "$GNN_TOP/tests/import" || exit 1
+python3 -B -c 'import sys
+sys.path.insert(0, sys.argv[1])
+from dgl_parts_files import *
+n, e = save_parts("p", [("a", 2, {"x": ("f", (2, 1), [1, 2])}), ("b", 1, {})], [(0, "r", 1, [(1, 0)], {"t": ("q", (1,), [1])})], [[0, 1], [0]])
+write("n.dgl", save_tensors(n))' "$GNN_TOP/tests/import" || exit 1
+sweep 'gnn-import of a graph of DGL ends cleanly when malloc fails' malloc S -- gnn-import -q g.dgl -o S
+sweep 'gnn-import of a partition of DGL ends cleanly when malloc fails' malloc S -- gnn-import -q --orig-nids n.dgl p -o S
 done_testing

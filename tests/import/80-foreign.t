@@ -14,11 +14,11 @@ foreign() { # NAME WHAT REMEDY PRINTF-TEXT: a file of that name and content is W
     fi
     rm -rf S
 }
-foreign_pt() { # NAME WHY PRINTF-TEXT: a file of torch.save is refused, and by its name beside another input
-    printf -- "$3" >"$1"
-    refuses 3 "^gnn-import: $1: .*$2" "$1" gnn-import "$1" -o S
+foreign_graph() { # NAME WHAT WHY PRINTF-TEXT: what gnn-import reads is refused if damaged, and by its name beside another input
+    printf -- "$4" >"$1"
+    refuses 3 "^gnn-import: $1: .*$3" "$1" gnn-import "$1" -o S
     echo 0 1 >e.txt
-    refuses 3 "^gnn-import: $1: this is a file of torch.save (by its first bytes), which is not read; .*only input" "$1 beside a table" gnn-import e.txt "$1" -o S
+    refuses 3 "^gnn-import: $1: this is $2 (by its first bytes), which is not read; .*only input" "$1 beside a table" gnn-import e.txt "$1" -o S
 }
 good() { # NAME PRINTF-TEXT EDGES: is read
     printf -- "$2" >"$1"
@@ -59,9 +59,9 @@ foreign e.dta Stata read_stata '<stata_dta><header>\0'
 foreign e.pkl 'a pickle' numpy.savez '\200\004\225\020\0\0\0\0\0\0\0}'
 foreign e2.pkl 'a pickle' numpy.savez '\200\002}q\0.'
 foreign e0.pkl 'a pickle' numpy.savez '(dp0\nI0\n(lp1\nI1\nas.'
-foreign_pt e.pt 'cut short' 'PK\003\004\0\0\010\010\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\020\0\0\0archive/data.pkl'
-foreign_pt old.pt 'the pickle is cut short' '\200\002\212\012\154\374\234\106\371\040\152\250\120\031.\200\002'
-foreign e.bin 'a file of dgl.save_graphs' load_graphs '\077\241\264\106\360\117\056\335\002\0\0\0'
+foreign_graph e.pt 'a file of torch.save' 'cut short' 'PK\003\004\0\0\010\010\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\020\0\0\0archive/data.pkl'
+foreign_graph old.pt 'a file of torch.save' 'the pickle is cut short' '\200\002\212\012\154\374\234\106\371\040\152\250\120\031.\200\002'
+foreign_graph e.bin 'a file of dgl.save_graphs' 'byte 24: the number of graphs: 8 bytes are expected' '\077\241\264\106\360\117\056\335\002\0\0\0\0\0\0\0\002\0\0\0\0\0\0\0'
 foreign e.arff ARFF loadarff '%% iris\n@RELATION iris\n@ATTRIBUTE a REAL\n@DATA\n1\n'
 foreign e.svm LibSVM load_svmlight '+1 1:0.5 3:1\n-1 2:0.25\n'
 foreign e.sql SQL 'as CSV' '-- MySQL dump 10.13\nCREATE TABLE e (a int);\n'

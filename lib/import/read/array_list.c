@@ -80,6 +80,16 @@ int gnn_array_list_leave(struct gnn_array_list *l, char *text, struct gnn_err *e
     return GNN_OK;
 }
 
+int gnn_array_list_note(struct gnn_array_list *l, char *text, struct gnn_err *e)
+{
+    if (!text || gnn_grow(&l->note, l->nnotes, sizeof *l->note, "notes", e)) {
+        gnn_free(text);
+        return GNN_E_NOMEM;
+    }
+    l->note[l->nnotes++] = text;
+    return GNN_OK;
+}
+
 int gnn_array_list_hold(struct gnn_array_list *l, void *p, void (*release)(void *p),
                         struct gnn_err *e)
 {
@@ -115,6 +125,29 @@ int gnn_array_list_map(struct gnn_array_list *l, const char *path, const uint8_t
     return rc;
 }
 
+static void free_bytes(void *p)
+{
+    gnn_buf_release(p);
+    gnn_free(p);
+}
+
+int gnn_array_list_bytes(struct gnn_array_list *l, const char *path, struct gnn_stage *s,
+                         const uint8_t **bytes, uint64_t *n, struct gnn_err *e)
+{
+    size_t got = 1;
+    if (path)
+        return gnn_array_list_map(l, path, bytes, n, e);
+    struct gnn_buf *b = gnn_alloc_zero(1, sizeof *b, "input", e);
+    int rc = b ? gnn_array_list_hold(l, b, free_bytes, e) : GNN_E_NOMEM;
+    for (*n = 0; !rc && got; *n += rc ? 0 : got) {
+        rc = gnn_buf_reserve(b, *n + BLOCK, 1, "a file that is unpacked", e);
+        if (!rc)
+            rc = gnn_stage_read(s, (uint8_t *)b->data + *n, BLOCK, &got, e);
+    }
+    *bytes = rc ? NULL : b->data;
+    return rc;
+}
+
 void gnn_array_list_free(struct gnn_array_list *l)
 {
     if (!l)
@@ -125,10 +158,13 @@ void gnn_array_list_free(struct gnn_array_list *l)
     }
     for (uint32_t i = 0; i < l->nleft; i++)
         gnn_free(l->left[i]);
+    for (uint32_t i = 0; i < l->nnotes; i++)
+        gnn_free(l->note[i]);
     while (l->nheld--)
         l->held[l->nheld].free(l->held[l->nheld].p);
     gnn_free(l->array);
     gnn_free(l->left);
+    gnn_free(l->note);
     gnn_free(l->held);
     gnn_free(l->file);
     gnn_free(l);

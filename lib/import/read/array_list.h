@@ -37,6 +37,8 @@ struct gnn_array_list {
     uint32_t n;
     char **left; /* (nleft) what the files hold beside arrays, for people: "name (the str 'a')" */
     uint32_t nleft;
+    char **note; /* (nnotes) what users should know of how the files were read */
+    uint32_t nnotes;
     bool typed; /* names begin with types: of nodes, or SRC/REL/DST */
     struct gnn_held *held;
     uint32_t nheld;
@@ -55,12 +57,18 @@ int gnn_array_list_append(struct gnn_array_list *l, const struct gnn_strided *pi
                           struct gnn_err *e) GNN_MUST_USE;
 /* Takes over a text (from gnn_strf; NULL: there was no memory) about something left out. */
 int gnn_array_list_leave(struct gnn_array_list *l, char *text, struct gnn_err *e) GNN_MUST_USE;
+/* Takes over a text (from gnn_strf) for the user. */
+int gnn_array_list_note(struct gnn_array_list *l, char *text, struct gnn_err *e) GNN_MUST_USE;
 /* Takes over p, on failure too. */
 int gnn_array_list_hold(struct gnn_array_list *l, void *p, void (*release)(void *p),
                         struct gnn_err *e) GNN_MUST_USE;
 /* Maps a file that is held. */
 int gnn_array_list_map(struct gnn_array_list *l, const char *path, const uint8_t **bytes,
                        uint64_t *n, struct gnn_err *e) GNN_MUST_USE;
+/* The bytes of the file at `path`, which is mapped, or, if that is NULL, all bytes of s, in memory
+ * that is held. */
+int gnn_array_list_bytes(struct gnn_array_list *l, const char *path, struct gnn_stage *s,
+                         const uint8_t **bytes, uint64_t *n, struct gnn_err *e) GNN_MUST_USE;
 /* Takes NULL. Frees *l itself. */
 void gnn_array_list_free(struct gnn_array_list *l);
 

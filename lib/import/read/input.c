@@ -11,12 +11,13 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "lib/import/read/array_file.h"
 #include "lib/import/read/companion.h"
+#include "lib/import/read/dgl_refuse.h"
 #include "lib/import/read/input_impl.h"
 #include "lib/import/read/planetoid.h"
 #include "lib/import/read/pyg_parts.h"
 #include "lib/import/read/spool.h"
-#include "lib/import/read/torch_arrays.h"
 #include "lib/import/read/zip_check.h"
 #include "lib/base/mem.h"
 #include "lib/base/path.h"
@@ -274,7 +275,7 @@ static int check_folder(struct gnn_input *in, struct gnn_err *e)
                                   in->name, in->m[member].name, known[k].what)
                        : list_folder(in, known[k].add, (uint32_t)member, e);
     }
-    return GNN_OK;
+    return gnn_dgl_refuse_folder(in, e);
 }
 
 /* The bytes of the archive, unpacked. */
@@ -310,12 +311,14 @@ static int list_archive(struct gnn_input *in, bool zip, struct gnn_err *e)
     return rc ? rc : check_folder(in, e);
 }
 
-/* The arrays of a file of torch.save, which `s` has unpacked, if it is packed or in an archive. */
-static int list_torch(struct gnn_input *in, struct gnn_stage *s, struct gnn_err *e)
+/* The arrays of a file of torch.save or DGL, which `s` has unpacked, if it is packed or in an
+ * archive. */
+static int list_arrays(struct gnn_input *in, struct gnn_stage *s, gnn_array_file_fn *add,
+                       struct gnn_err *e)
 {
     const bool plain = !in->outer && in->packing == GNN_PLAIN;
     struct gnn_array_list *l = gnn_alloc_zero(1, sizeof *l, "input", e);
-    int rc = l ? gnn_torch_arrays_add(l, plain ? in->path : NULL, s, in->name, e) : GNN_E_NOMEM;
+    int rc = l ? add(l, plain ? in->path : NULL, s, in->name, e) : GNN_E_NOMEM;
     if (rc) {
         gnn_array_list_free(l);
         return rc;
@@ -352,11 +355,11 @@ static int list_lone(struct gnn_input *in, struct gnn_err *e)
             rc = gnn_stage_peek(s, &p, &n, e);
     }
     bool archive = !rc && gnn_stage_is_archive(p, n), zip = archive && *p == 'P';
-    const bool torch = !rc && gnn_torch_arrays_begin(p, n);
-    if (torch)
-        rc = list_torch(in, s, e);
+    gnn_array_file_fn *add = rc ? NULL : gnn_array_file_find(p, n);
+    if (add)
+        rc = list_arrays(in, s, add, e);
     gnn_stage_free(s);
-    if (rc || torch)
+    if (rc || add)
         return rc;
     if (!archive && n && named_archive(in->name))
         return gnn_fail(
@@ -417,6 +420,20 @@ static int finish_open(struct gnn_input **in, int rc)
         *in = NULL;
     }
     return rc;
+}
+
+int gnn_input_of_arrays(struct gnn_input **out, struct gnn_array_list *l, const char *name,
+                        uint64_t bytes, struct gnn_err *e)
+{
+    struct gnn_input *in = *out = gnn_alloc_zero(1, sizeof *in, "input", e);
+    if (!in) {
+        gnn_array_list_free(l);
+        return GNN_E_NOMEM;
+    }
+    in->bytes = bytes;
+    in->name = gnn_strdup(name, e);
+    int rc = show_arrays(in, l, e);
+    return finish_open(out, in->name ? rc : GNN_E_NOMEM);
 }
 
 /* The colon of ARCHIVE:MEMBER, the last one before which there is a file; NULL: none. */
@@ -601,17 +618,6 @@ bool gnn_input_several(const struct gnn_input *in)
 bool gnn_input_is_archive(const struct gnn_input *in)
 {
     return in->archive;
-}
-
-bool gnn_input_is_arrays(const struct gnn_input *in, bool *typed)
-{
-    *typed = in->arrays && in->arrays->typed;
-    return in->arrays != NULL;
-}
-
-uint32_t gnn_input_given(const struct gnn_input *in, uint32_t i)
-{
-    return in->arrays || gnn_ends_with(in->name, ".npz") ? in->m[i].given : i;
 }
 
 const char *gnn_input_name(const struct gnn_input *in)

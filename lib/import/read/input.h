@@ -25,6 +25,11 @@ int gnn_input_open(struct gnn_input **in, const char *const *path, uint32_t n,
 /* An archive that is a member of another (an .npz in a .zip). `outer` must outlive it. */
 int gnn_input_open_inner(struct gnn_input **in, struct gnn_input *outer, uint32_t member,
                          struct gnn_err *e) GNN_MUST_USE;
+/* The arrays of a list, which it takes over, on failure too, as an input of that name, of files of
+ * so many bytes. */
+struct gnn_array_list;
+int gnn_input_of_arrays(struct gnn_input **in, struct gnn_array_list *l, const char *name,
+                        uint64_t bytes, struct gnn_err *e) GNN_MUST_USE;
 /* Takes NULL. */
 void gnn_input_free(struct gnn_input *in);
 /* Another holder, who frees it as well. */
@@ -35,6 +40,8 @@ bool gnn_input_is_archive(const struct gnn_input *in);
 /* Whether the members are arrays of another program's file (lib/import/read/array_list.h), and
  * whether their names begin with types. */
 bool gnn_input_is_arrays(const struct gnn_input *in, bool *typed);
+/* Note k on how the files of arrays were read, for users; NULL: there are no more. */
+const char *gnn_input_note(const struct gnn_input *in, uint32_t k);
 /* Whether there is no file of that path, but one that is a part of it before a colon. */
 bool gnn_input_is_member(const char *path);
 

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "formats/le.h"
+#include "lib/import/read/dgl_refuse.h"
 #include "lib/base/mem.h"
 #include "lib/data/schema.h"
 
@@ -334,30 +335,10 @@ static int add_graph(const struct filling *g, struct gnn_err *e)
     return add_attributes(g, "", all, temporal, e);
 }
 
-/* A file that a list holds. */
-struct torch_held {
-    struct gnn_torch_file file;
-    struct gnn_buf bytes; /* what was unpacked */
-};
-
 static void free_torch(void *p)
 {
-    struct torch_held *t = p;
-    gnn_torch_release(&t->file);
-    gnn_buf_release(&t->bytes);
-    gnn_free(t);
-}
-
-static int load_bytes(struct gnn_buf *bytes, struct gnn_stage *s, uint64_t *n, struct gnn_err *e)
-{
-    size_t got = 1;
-    int rc = GNN_OK;
-    for (*n = 0; !rc && got; *n += rc ? 0 : got) {
-        rc = gnn_buf_reserve(bytes, *n + BLOCK, 1, "a file of torch.save", e);
-        if (!rc)
-            rc = gnn_stage_read(s, (uint8_t *)bytes->data + *n, BLOCK, &got, e);
-    }
-    return rc;
+    gnn_torch_release(p);
+    gnn_free(p);
 }
 
 int gnn_torch_arrays_open(const struct gnn_torch_file **f, struct gnn_array_list *l,
@@ -367,14 +348,16 @@ int gnn_torch_arrays_open(const struct gnn_torch_file **f, struct gnn_array_list
     char why[512];
     const uint8_t *bytes = NULL;
     uint64_t n = 0;
-    struct torch_held *t = gnn_alloc_zero(1, sizeof *t, "input", e);
+    struct gnn_torch_file *t = gnn_alloc_zero(1, sizeof *t, "input", e);
     int rc = t ? gnn_array_list_hold(l, t, free_torch, e) : GNN_E_NOMEM;
     if (!rc)
-        rc = path ? gnn_array_list_map(l, path, &bytes, &n, e) : load_bytes(&t->bytes, s, &n, e);
+        rc = gnn_array_list_bytes(l, path, s, &bytes, &n, e);
     if (rc)
         return rc;
-    *f = &t->file;
-    const int bad = gnn_torch_open(&t->file, path ? bytes : t->bytes.data, n, why, sizeof why);
+    *f = t;
+    const int bad = gnn_torch_open(t, bytes, n, why, sizeof why);
+    if (bad && gnn_dgl_refuse_is_graph(why))
+        return gnn_dgl_refuse_graph(name, e);
     return bad == GNN_PICKLE_NO_MEMORY ? gnn_fail_nomem(e, n, "a file of torch.save")
            : bad                       ? gnn_fail(e, GNN_E_INPUT, "%s: %s", name, why)
                                        : GNN_OK;

@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Which reader a file of arrays has (lib/import/read/array_file.h). */
+#include "lib/import/read/array_file.h"
+
+#include "lib/import/read/dgl_arrays.h"
+#include "lib/import/read/torch_arrays.h"
+
+gnn_array_file_fn *gnn_array_file_find(const uint8_t *p, size_t n)
+{
+    return gnn_torch_arrays_begin(p, n) ? gnn_torch_arrays_add
+           : gnn_dgl_arrays_begin(p, n) ? gnn_dgl_arrays_add
+                                        : NULL;
+}
