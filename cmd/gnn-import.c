@@ -28,7 +28,7 @@ static uint32_t threads; /* 0: not given */
 static int format, loops, task, dtype = -1, header, ids, comments;
 
 #define ALLOW "duplicates|upper|fractions"
-#define FORMATS "auto|ogb|npz|snap|csv|triples|mtx|metis"
+#define FORMATS "auto|ogb|npz|snap|csv|jodie|triples|mtx|metis"
 
 static const struct opt opts[] = {
     {OPT_STR, 'o', "output", &output, "STORE", "the store to write", .file = true, .makes = ""},
@@ -87,7 +87,7 @@ static const struct opt opts[] = {
      "add a split: random:TRAIN,VALID,TEST (shares) or train=FILE,valid=FILE,...", .file = true},
     {OPT_STR, 0, "split-links", &links.text, "S/R/D=HOW",
      "INPUT is a store: write a split of its links: [time:]TRAIN/VALID/TEST, shares of pairs of "
-     "nodes, or by time; or train=FILE,valid=FILE,test=FILE"},
+     "nodes, or by time; or train=FILE,valid=FILE,test=FILE; or ogb:ARCHIVE"},
     {OPT_LIST, 0, "negatives", &negatives, "SET=FILE[,..]",
      "with --split-links: negatives of valid and test: pairs for all links, or a row for each",
      .file = true},
@@ -225,8 +225,8 @@ static void take_tables(void)
 
 static void finish_opts(void)
 {
-    static const char *const formats[] = {NULL,  "ogb",     "npz", "snap",
-                                          "csv", "triples", "mtx", "metis"};
+    static const char *const formats[] = {NULL,    "ogb",     "npz", "snap", "csv",
+                                          "jodie", "triples", "mtx", "metis"};
     static const enum gnn_dtype dtypes[] = {GNN_F32, GNN_F16, GNN_BF16};
     make_map();
     take_allowed();

@@ -29,6 +29,18 @@ static void tell_set(const struct gnn_link_split_stats *st, int i)
                  st->absent[i] == 1 ? "is no" : "are no");
 }
 
+/* What an archive has that a split does not, and links that it has twice. */
+static void tell_archive(const struct gnn_link_split_stats *st)
+{
+    for (int i = GNN_LINKS_TRAIN + 1; i < GNN_LINK_SETS; i++)
+        if (st->again[i])
+            cli_note("%" PRIu64 " link%s of set %s %s in an earlier set, too, as in the archive",
+                     st->again[i], gnn_plural(st->again[i]), gnn_link_set_name[i],
+                     st->again[i] == 1 ? "is" : "are");
+    if (*st->unread)
+        cli_note("not read: %s", st->unread);
+}
+
 static void tell_given(const struct gnn_link_split_stats *st, int i)
 {
     const char *name = gnn_link_set_name[i];
@@ -68,7 +80,7 @@ static void tell_split(const struct gnn_schema *c, const struct gnn_link_split_s
         cli_info("split by %" PRIu64 " pair%s of nodes; %s", st->pairs, gnn_plural(st->pairs),
                  st->symmetric ? "edges go both ways, and a pair is one link"
                                : "each edge is a link");
-    if (st->listed && st->unlisted != st->kept[GNN_LINKS_TRAIN])
+    if (st->unlisted && st->unlisted != st->kept[GNN_LINKS_TRAIN])
         cli_note("%" PRIu64 " edge%s no link of a file: %s messages, and %s in no set",
                  st->unlisted, st->unlisted == 1 ? " is" : "s are",
                  st->unlisted == 1 ? "it carries" : "they carry", st->unlisted == 1 ? "is" : "are");
@@ -82,14 +94,15 @@ static void tell_split(const struct gnn_schema *c, const struct gnn_link_split_s
         cli_info("%s: %" PRIu64 " of %" PRIu64 " edge%s carry messages",
                  gnn_etype_key(c, (uint32_t)st->rev, key, sizeof key), st->rev_messages,
                  c->etype[st->rev].count, gnn_plural(c->etype[st->rev].count));
+    tell_archive(st);
     tell_times(c, st);
-    cli_metrics(json_pack("{s:s, s:o, s:o, s:I, s:o, s:I, s:b, s:I, s:I, s:f, s:I}", "links",
+    cli_metrics(json_pack("{s:s, s:o, s:o, s:o, s:I, s:o, s:I, s:b, s:I, s:I, s:f, s:I}", "links",
                           gnn_etype_key(c, st->etype, key, sizeof key), "sets", sets_json(st->set),
-                          "absent", sets_json(st->absent), "unlisted", (json_int_t)st->unlisted,
-                          "negatives", sets_json(st->given), "pairs", (json_int_t)st->pairs,
-                          "symmetric", st->symmetric, "messages", (json_int_t)st->messages, "edges",
-                          (json_int_t)all, "seconds", seconds, "peak_bytes",
-                          (json_int_t)gnn_mem_peak()));
+                          "absent", sets_json(st->absent), "again", sets_json(st->again),
+                          "unlisted", (json_int_t)st->unlisted, "negatives", sets_json(st->given),
+                          "pairs", (json_int_t)st->pairs, "symmetric", st->symmetric, "messages",
+                          (json_int_t)st->messages, "edges", (json_int_t)all, "seconds", seconds,
+                          "peak_bytes", (json_int_t)gnn_mem_peak()));
 }
 
 void import_links(const char *input, const struct gnn_link_split_opts *o, const char *output,

@@ -6,6 +6,7 @@
 #include "lib/base/mem.h"
 #include "lib/base/plural.h"
 #include "lib/import/link_given.h"
+#include "lib/import/link_dict.h"
 #include "lib/import/link_sets.h"
 
 static int fail_text(const char *text, struct gnn_err *e)
@@ -66,17 +67,52 @@ static int check_number(const struct link_sets *x, uint32_t set, const struct gn
                           from->name, GNN_NEGATIVES_MAX, gnn_link_set_name[set]);
 }
 
-static int read_file(struct link_sets *x, uint32_t set, const char *file, struct gnn_err *e)
+/* Takes over the negatives that were read. */
+static int take_read(struct link_sets *x, uint32_t set, struct gnn_link_text *from,
+                     struct gnn_err *e)
+{
+    if (!(from->rows == GNN_LINK_PAIRS ? copy_pairs(&x->given[set], from, e)
+                                       : make_pairs(x, set, from, e)))
+        (void)!check_number(x, set, from, e);
+    return e->code;
+}
+
+static struct gnn_link_text negatives_of(const struct link_sets *x, const char *name)
 {
     struct gnn_link_text from = gnn_link_text_of(x->view, x->edges[0].etype);
-    from.name = file;
+    from.name = name;
     from.rows = GNN_LINK_EITHER;
     from.untimed = "negatives have the times of their links";
-    if (!gnn_link_text_open(&from, e) &&
-        !(from.rows == GNN_LINK_PAIRS ? copy_pairs(&x->given[set], &from, e)
-                                      : make_pairs(x, set, &from, e)))
-        (void)!check_number(x, set, &from, e);
+    return from;
+}
+
+static int read_text(struct link_sets *x, uint32_t set, const char *file, struct gnn_err *e)
+{
+    struct gnn_link_text from = negatives_of(x, file);
+    if (!gnn_link_text_open(&from, e))
+        (void)!take_read(x, set, &from, e);
     gnn_link_text_release(&from);
+    return e->code;
+}
+
+static int read_file(struct link_sets *x, uint32_t set, const char *file, struct gnn_err *e)
+{
+    struct link_dict d;
+    if (!gnn_link_dict_open(&d, file, e))
+        (void)!(d.n ? gnn_link_dict_take(&d, x, set, e) : read_text(x, set, file, e));
+    gnn_link_dict_release(&d);
+    return e->code;
+}
+
+/* Those of the archive that has the sets. */
+static int read_archive(struct link_sets *x, uint32_t set, struct gnn_err *e)
+{
+    char *name = gnn_link_archive_name(&x->archive, set, "negatives", e);
+    struct gnn_link_text from = negatives_of(x, name);
+    if (name && !gnn_link_archive_negatives(&x->archive, set, &from, e) && from.n)
+        (void)!take_read(x, set, &from, e);
+    gnn_link_text_release(&from);
+    gnn_free(name);
     return e->code;
 }
 
@@ -96,5 +132,8 @@ int gnn_link_sets_negatives(struct link_sets *x, const struct gnn_link_split_opt
                 return rc;
             p = p[n] ? p + n + 1 : NULL;
         }
+    for (uint32_t i = GNN_LINKS_VALID; x->archive.in && i < GNN_LINK_SETS; i++)
+        if (!x->given[i].ends && read_archive(x, i, e))
+            return e->code;
     return 0;
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Files of links as gnn-import reads files: compressed or in archives, text or arrays. Other
+/* Files of links as gnn-import reads files: compressed or in archives, text, arrays of NumPy, or in
+ * files of torch.save, of which FILE:KEY is one. Other
  * programs, which read text alone, do without the libraries for that. */
 #include "lib/import/link_text.h"
 
@@ -55,7 +56,7 @@ int gnn_link_text_open(struct gnn_link_text *x, struct gnn_err *e)
     struct gnn_reader *r = NULL;
     const uint8_t *p = NULL;
     size_t n = 0;
-    if (!gnn_input_open(&in, &x->name, 1, e) && !gnn_input_lone(in, "a file of links", e) &&
+    if (!gnn_input_open_keyed(&in, x->name, e) && !gnn_input_lone(in, "a file of links", e) &&
         !gnn_reader_open(&r, in, 0, e) && !gnn_reader_peek(r, &p, &n, e)) {
         if (n >= GNN_NPY_PREFIX && gnn_npy_header_bytes(p))
             (void)!read_array(x, in, e);

@@ -8,22 +8,12 @@
 #include "lib/base/mem.h"
 #include "lib/data/time.h"
 
-const char *const gnn_link_set_name[GNN_LINK_SETS] = {"train", "valid", "test"};
-
 /* ---- what is asked ---- */
-
-int gnn_link_set_find(const char *name, size_t n)
-{
-    for (int i = 0; i < GNN_LINK_SETS; i++)
-        if (strlen(gnn_link_set_name[i]) == n && !strncmp(name, gnn_link_set_name[i], n))
-            return i;
-    return -1;
-}
 
 bool gnn_link_given_is(const char *text)
 {
     const size_t n = strcspn(text, "=");
-    return text[n] && gnn_link_set_find(text, n) >= 0;
+    return gnn_link_archive_is(text) || (text[n] && gnn_link_set_find(text, n) >= 0);
 }
 
 static int parse_files(struct link_given *g, const char *p, struct gnn_err *e)
@@ -63,7 +53,8 @@ static int read_set(struct link_given *g, uint32_t set, struct gnn_link_text x,
 {
     g->list[set] = x;
     g->list[set].name = g->file[set];
-    if (gnn_link_text_open(&g->list[set], e))
+    if (g->own ? gnn_link_archive_links(g->archive, set, &g->list[set], e)
+               : gnn_link_text_open(&g->list[set], e))
         return e->code;
     const uint64_t n = g->list[set].n;
     if (gnn_buf_reserve(&g->all, g->n + n, sizeof(struct link_listed), "links", e))
@@ -90,6 +81,19 @@ struct gnn_link_text gnn_link_text_of(const struct gnn_view *v, uint32_t etype)
                                   .numbers = GNN_LINK_IDS};
 }
 
+/* Sets that the archive has. */
+static int open_archive(struct link_given *g, const char *text, struct gnn_err *e)
+{
+    g->own = true;
+    if (gnn_link_archive_open(g->archive, text, e))
+        return e->code;
+    for (uint32_t i = 0; i < GNN_LINK_SETS; i++)
+        if (g->archive->member[i] >= 0 &&
+            !(g->file[i] = gnn_link_archive_name(g->archive, i, "links", e)))
+            return e->code;
+    return 0;
+}
+
 int gnn_link_given_read(struct link_given *g, const char *option, const char *text,
                         const struct gnn_view *v, uint32_t etype, enum gnn_dtype order,
                         enum gnn_dtype times, struct gnn_err *e)
@@ -98,7 +102,7 @@ int gnn_link_given_read(struct link_given *g, const char *option, const char *te
     x.times = times;
     x.untimed = "edges of the type have no times";
     g->text = option;
-    if (parse_files(g, text, e))
+    if (gnn_link_archive_is(text) ? open_archive(g, text, e) : parse_files(g, text, e))
         return e->code;
     for (uint32_t i = 0; i < GNN_LINK_SETS; i++)
         if (g->file[i] && read_set(g, i, x, order, e))
@@ -142,9 +146,11 @@ static void order_ends(struct link_listed *x)
     x->head = least;
 }
 
-int gnn_link_given_sort(struct link_given *g, bool both, struct gnn_err *e)
+int gnn_link_given_sort(struct link_given *g, bool both, uint64_t again[GNN_LINK_SETS],
+                        struct gnn_err *e)
 {
     struct link_listed *all = g->all.data;
+    uint64_t first = 0; /* of those of the same ends */
     g->both = both;
     if (!(g->found = gnn_alloc_zero(g->n / 64 + 1, sizeof *g->found, "links", e)))
         return e->code;
@@ -152,9 +158,12 @@ int gnn_link_given_sort(struct link_given *g, bool both, struct gnn_err *e)
         order_ends(&all[i]);
     if (g->n)
         qsort(all, g->n, sizeof *all, by_ends);
-    for (uint64_t i = 1; i < g->n; i++)
-        if (same_ends(&all[i - 1], &all[i]) && all[i - 1].set != all[i].set)
+    for (uint64_t i = 1; i < g->n; i++) {
+        first = same_ends(&all[first], &all[i]) ? first : i;
+        if (all[first].set != all[i].set && !g->own)
             return fail_both(g, &all[i - 1], &all[i], e);
+        again[all[i].set] += all[first].set != all[i].set;
+    }
     return 0;
 }
 
@@ -191,10 +200,10 @@ int gnn_link_given_absent(const struct link_given *g, uint64_t absent[GNN_LINK_S
             first = x;
     }
     return first ? gnn_fail(e, GNN_E_INPUT,
-                            "%s: line %" PRIu64
+                            "%s: %s %" PRIu64
                             ": this link is no edge of the store; those of valid and test need not "
                             "be edges, but those of train carry messages",
-                            g->file[GNN_LINKS_TRAIN],
+                            g->file[GNN_LINKS_TRAIN], g->own ? "row" : "line",
                             gnn_link_text_line(&g->list[GNN_LINKS_TRAIN], first->at))
                  : 0;
 }

@@ -38,7 +38,7 @@ static int bad_shares(const struct gnn_link_split_opts *o, struct gnn_err *e)
     return gnn_fail(e, GNN_E_USAGE,
                     "--split-links %s: expected S/R/D=TRAIN/VALID/TEST or "
                     "S/R/D=time:TRAIN/VALID/TEST, shares that add up to 100, or to 1, and some for "
-                    "train; or S/R/D=train=FILE,valid=FILE,test=FILE",
+                    "train; or S/R/D=train=FILE,valid=FILE,test=FILE; or S/R/D=ogb:ARCHIVE",
                     o->text);
 }
 
@@ -450,7 +450,7 @@ static int make_sets(struct making *k, struct gnn_err *e)
     for (uint32_t i = 0; i < x->ntypes; i++)
         if (number_edges(x->view, &x->edges[i], e))
             return e->code;
-    if (find_links(k, e) || (x->listed    ? gnn_link_given_sort(&k->given, x->symmetric, e)
+    if (find_links(k, e) || (x->listed ? gnn_link_given_sort(&k->given, x->symmetric, x->again, e)
                              : k->by_time ? find_quantiles(k, e)
                                           : list_pairs(k, e) || place_pairs(k, e)))
         return e->code;
@@ -465,7 +465,7 @@ static int make_sets(struct making *k, struct gnn_err *e)
 int gnn_link_sets_init(struct link_sets *x, const struct gnn_view *v,
                        const struct gnn_link_split_opts *o, struct gnn_err *e)
 {
-    struct making k = {.x = x, .o = o};
+    struct making k = {.x = x, .o = o, .given.archive = &x->archive};
     x->view = v;
     (void)!make_sets(&k, e);
     gnn_free(k.link);
@@ -477,6 +477,7 @@ int gnn_link_sets_init(struct link_sets *x, const struct gnn_view *v,
 
 void gnn_link_sets_release(struct link_sets *x)
 {
+    gnn_link_archive_release(&x->archive);
     for (int i = 0; i < 2; i++) {
         gnn_free(x->edges[i].first);
         gnn_free(x->edges[i].of);

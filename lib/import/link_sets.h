@@ -4,7 +4,7 @@
 #ifndef GNN_LIB_IMPORT_LINK_SETS_H
 #define GNN_LIB_IMPORT_LINK_SETS_H
 
-#include "lib/import/link_split.h"
+#include "lib/import/link_archive.h"
 #include "lib/store/view.h"
 
 /* Beside enum gnn_link_set: training links whose edges carry no messages (--supervision). */
@@ -33,9 +33,11 @@ struct link_sets {
     bool symmetric;
     bool carries[GNN_LINK_SETS]; /* whether edges of the set carry messages */
     uint64_t pairs;              /* at random */
-    /* Sets of files: links of each that are no edges; edges that no file lists. */
+    /* Sets of files: links of each that are no edges, and that an earlier set has, too; edges that
+     * no file lists. */
     bool listed;
-    uint64_t absent[GNN_LINK_SETS], unlisted;
+    uint64_t absent[GNN_LINK_SETS], again[GNN_LINK_SETS], unlisted;
+    struct gnn_link_archive archive; /* in which they are, if it is open */
     struct link_members set[GNN_LINK_SETS];
     /* Given negatives. each: a row of candidates for each link of set[i]; else pairs that all
      * share. same: how many candidates are the tail of their own link. */

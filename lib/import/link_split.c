@@ -131,10 +131,12 @@ int gnn_link_split_write(struct gnn_store *s, const struct gnn_link_split_opts *
                                             .pairs = x.pairs,
                                             .listed = x.listed,
                                             .unlisted = x.unlisted};
+        snprintf(st->unread, sizeof st->unread, "%s", x.archive.unread);
         for (int i = 0; i < GNN_LINK_SETS; i++) {
             st->set[i] = x.set[i].n;
             st->kept[i] = k.of_set[i];
             st->absent[i] = x.absent[i];
+            st->again[i] = x.again[i];
             st->same[i] = x.same[i];
             st->each[i] = x.each[i];
             st->given[i] = x.set[i].n && x.each[i] ? x.given[i].n / x.set[i].n : x.given[i].n;

@@ -15,7 +15,8 @@ struct gnn_link_split_opts {
     /* "S/R/D=TRAIN/VALID/TEST", shares that add up to 1 or 100: at random, by pair of nodes;
      * "S/R/D=time:TRAIN/VALID/TEST": by time, what is equal in one set; or
      * "S/R/D=train=FILE,valid=FILE,test=FILE", of which any may be missing: those of the files, by
-     * ids of the data set, and as set train, if it is missing, all other edges */
+     * ids of the data set, and as set train, if it is missing, all other edges; or
+     * "S/R/D=ogb:PATH": those, and their negatives, of an archive of OGB */
     const char *text;
     /* The share of the training pairs that carry no messages, and which alone set train has then;
      * 0: all carry some, and are in it. At random only. */
@@ -40,6 +41,8 @@ struct gnn_link_split_stats {
     uint64_t pairs; /* at random: of nodes; otherwise 0 */
     bool listed;    /* sets are of files: links may be no edges, and edges may be in no set */
     uint64_t absent[GNN_LINK_SETS], unlisted;
+    uint64_t again[GNN_LINK_SETS]; /* links that an earlier set has, too */
+    char unread[256];              /* what else is in an archive */
     /* Given negatives: candidates, if each, else shared; candidates that are their link's tail. */
     uint64_t given[GNN_LINK_SETS], same[GNN_LINK_SETS];
     bool each[GNN_LINK_SETS];

@@ -255,6 +255,13 @@ int gnn_link_text_read(struct gnn_link_text *x, const char *text, uint64_t n, st
 
 /* ---- arrays ---- */
 
+/* Whether a number is its node's original id, as it is where nodes have no other ids. */
+static bool is_number(const struct gnn_link_text *x, unsigned end, int64_t v)
+{
+    return !x->names[end] && (!x->to_orig[end] || x->numbers != GNN_LINK_POSITIONS) && v >= 0 &&
+           (uint64_t)v < type_of(x, end)->count;
+}
+
 static int take_row(const struct reading *r, const int64_t *row)
 {
     struct gnn_link_text *x = r->x;
@@ -262,6 +269,10 @@ static int take_row(const struct reading *r, const int64_t *row)
     char text[32];
     for (uint32_t i = 0; i < x->width; i++) {
         const unsigned end = x->rows == GNN_LINK_TAILS || i ? TAIL : HEAD;
+        if (is_number(x, end, row[i])) {
+            node[i] = (uint32_t)row[i];
+            continue;
+        }
         const int n = snprintf(text, sizeof text, "%" PRId64 "\n", row[i]);
         if (find_node(r, end, text, (size_t)n - 1, &node[i]))
             return r->e->code;

@@ -28,6 +28,7 @@ static const struct format {
     {"npz", &gnn_npz_format, COUNT | ATTACH | MAP | NODES},
     {"snap", &gnn_edgelist_format, COLUMNS | COUNT | ATTACH | MAP | TABLE | NODES | TYPES},
     {"csv", &gnn_edgelist_format, COLUMNS | COUNT | ATTACH | MAP | TABLE | NODES | TYPES},
+    {"jodie", &gnn_jodie_format, ATTACH | TYPES},
     {"triples", &gnn_triples_format, COLUMNS | ATTACH | MAP | TABLE | NODES},
     {"mtx", &gnn_mtx_format, ATTACH},
     {"metis", &gnn_metis_format, ATTACH},

@@ -182,4 +182,5 @@ def given(split, base, key, *files):
         assert sorted(map(tuple, np.column_stack([ends, times]).tolist())) == sorted(want), "the links that are left"
 
 
-{"check": check, "given": given, "dump": dump}[sys.argv[1]](*sys.argv[2:])
+if __name__ == "__main__":
+    {"check": check, "given": given, "dump": dump}[sys.argv[1]](*sys.argv[2:])

@@ -11,7 +11,8 @@
 typedef int gnn_array_file_fn(struct gnn_array_list *l, const char *path, struct gnn_stage *s,
                               const char *name, struct gnn_err *e);
 
-/* The reader of a file that begins so; NULL: it is none of these. */
-gnn_array_file_fn *gnn_array_file_find(const uint8_t *p, size_t n);
+/* The reader of a file that begins so; NULL: it is none of these. `keyed`: of all arrays of a file
+ * of torch.save or a pickle, by their keys. */
+gnn_array_file_fn *gnn_array_file_find(const uint8_t *p, size_t n, bool keyed);
 
 #endif

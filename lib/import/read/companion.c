@@ -24,6 +24,13 @@ static bool is_hidden(const char *path)
     return false;
 }
 
+/* Negatives of the Temporal Graph Benchmark: NAME_val_ns.pkl, NAME_test_ns_v2.pkl. */
+static bool is_negatives(const char *name)
+{
+    const char *at = strstr(name, "_ns");
+    return at && (!strcmp(at, "_ns.pkl") || (!strncmp(at, "_ns_v", 5) && strstr(at, ".pkl")));
+}
+
 bool gnn_companion_is(const char *member)
 {
     const char *name = gnn_base_name(member);
@@ -39,6 +46,8 @@ bool gnn_companion_is(const char *member)
                           "authors changelog changes "))
         return true;
     if (!data && !strncasecmp(name, "meta.", 5) && strcasecmp(end, ".txt") != 0)
+        return true;
+    if (is_negatives(name))
         return true;
     if (!strncmp(name, "_committed_", 11) || !strncmp(name, "_started_", 9))
         return true;

@@ -64,6 +64,7 @@ static const char *by_content(struct gnn_input *in, uint32_t member, struct gnn_
     const uint8_t *p;
     size_t n;
     const char *format = NULL, *name = gnn_input_member(in, member);
+    const uint8_t *end;
     const struct gnn_foreign *foreign;
     const bool inside = gnn_input_is_archive(in);
     int rc = gnn_reader_open(&r, in, member, e);
@@ -87,6 +88,9 @@ static const char *by_content(struct gnn_input *in, uint32_t member, struct gnn_
                  inside ? ":" : "", inside ? name : "");
     else if (!rc && text && named_metis(name))
         format = "metis";
+    else if (!rc && text && (end = memchr(p, '\n', n)) &&
+             gnn_jodie_is((const char *)p, (size_t)(end - p)))
+        format = "jodie";
     if (rc || format || e->code || !text) {
         gnn_reader_free(r);
         return format;

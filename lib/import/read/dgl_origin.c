@@ -202,7 +202,7 @@ static int list_file(struct gnn_array_list *l, const char *path, struct gnn_err 
         return rc;
     if (gnn_dgl_is_tensors(bytes, n))
         return gnn_dgl_arrays_add(l, path, NULL, path, e);
-    if (gnn_torch_arrays_begin(bytes, n))
+    if (gnn_value_file_is_torch(bytes, n))
         return add_torch(l, path, e);
     return add_npy(l, bytes, n, path, e);
 }

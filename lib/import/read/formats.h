@@ -24,7 +24,11 @@ extern const struct gnn_format gnn_edgelist_format; /* text tables: SNAP, CSV, a
                                                        asked for by name */
 extern const struct gnn_format gnn_mtx_format;      /* Matrix Market */
 extern const struct gnn_format gnn_metis_format;    /* METIS graphs */
+extern const struct gnn_format gnn_jodie_format;    /* what users did with items, when */
 extern const struct gnn_format gnn_triples_format;  /* (head, relation, tail) words */
+
+/* Whether the n characters of a first line are the header of gnn_jodie_format. */
+bool gnn_jodie_is(const char *line, size_t n);
 
 /* Opens an input, which it takes over, on failure too, with what --nodes, --features and --labels
  * add. */

@@ -168,43 +168,6 @@ static int list_dir(struct gnn_input *in, const char *dir, const char *prefix, i
     return rc;
 }
 
-/* The bytes of the archive, or of a lone file, still packed. */
-static int base_stage(struct gnn_input *in, struct gnn_stage **s, struct gnn_err *e)
-{
-    if (in->outer)
-        return gnn_input_stage(in->outer, in->outer_member, s, e);
-    return gnn_stage_file(s, in->path, in->name, e);
-}
-
-int gnn_input_stage(struct gnn_input *in, uint32_t i, struct gnn_stage **top, struct gnn_err *e)
-{
-    *top = NULL;
-    if (in->arrays)
-        return gnn_array_list_stage(top, in->arrays, in->m[i].given, in->name, e);
-    if (!in->archive && in->m[i].path)
-        return gnn_stage_file(top, in->m[i].path, in->name, e);
-    int rc = base_stage(in, top, e);
-    if (rc || !in->archive)
-        return rc;
-    rc = gnn_stage_unpack(top, in->packing, e);
-    if (!rc)
-        /* Archives are read from their start to the member: tar has no directory. */
-        rc = gnn_stage_archive(top, e);
-    const char *name = "";
-    while (!rc && name) {
-        rc = gnn_stage_next(*top, &name, e);
-        if (!rc && name && !strcmp(name, in->m[i].name))
-            break;
-    }
-    if (!rc && !name)
-        rc = gnn_fail(e, GNN_E_INPUT, "%s: member '%s' no longer exists", in->name, in->m[i].name);
-    if (rc) {
-        gnn_stage_free(*top);
-        *top = NULL;
-    }
-    return rc;
-}
-
 static int cmp_member(const void *a, const void *b)
 {
     return strcmp(((const struct gnn_input_member *)a)->name,
@@ -282,7 +245,7 @@ static int check_folder(struct gnn_input *in, struct gnn_err *e)
 static int archive_bytes(void *arg, struct gnn_stage **s, struct gnn_err *e)
 {
     struct gnn_input *in = arg;
-    int rc = base_stage(in, s, e);
+    int rc = gnn_input_base(in, s, e);
     return rc ? rc : gnn_stage_unpack(s, in->packing, e);
 }
 
@@ -311,14 +274,20 @@ static int list_archive(struct gnn_input *in, bool zip, struct gnn_err *e)
     return rc ? rc : check_folder(in, e);
 }
 
-/* The arrays of a file of torch.save or DGL, which `s` has unpacked, if it is packed or in an
- * archive. */
+/* The path of the file that an input is; NULL: it is packed, or lies in an archive. */
+static const char *plain_path(const struct gnn_input *in)
+{
+    if (in->packing != GNN_PLAIN)
+        return NULL;
+    return in->outer ? in->outer->m[in->outer_member].path : in->path;
+}
+
+/* The arrays of a file of torch.save or DGL, which `s` has unpacked, if it is no plain file. */
 static int list_arrays(struct gnn_input *in, struct gnn_stage *s, gnn_array_file_fn *add,
                        struct gnn_err *e)
 {
-    const bool plain = !in->outer && in->packing == GNN_PLAIN;
     struct gnn_array_list *l = gnn_alloc_zero(1, sizeof *l, "input", e);
-    int rc = l ? add(l, plain ? in->path : NULL, s, in->name, e) : GNN_E_NOMEM;
+    int rc = l ? add(l, plain_path(in), s, in->name, e) : GNN_E_NOMEM;
     if (rc) {
         gnn_array_list_free(l);
         return rc;
@@ -344,7 +313,7 @@ static int list_lone(struct gnn_input *in, struct gnn_err *e)
     struct gnn_stage *s = NULL;
     const uint8_t *p;
     size_t n;
-    int rc = base_stage(in, &s, e);
+    int rc = gnn_input_base(in, &s, e);
     if (!rc)
         rc = gnn_stage_peek(s, &p, &n, e);
     if (!rc)
@@ -355,7 +324,7 @@ static int list_lone(struct gnn_input *in, struct gnn_err *e)
             rc = gnn_stage_peek(s, &p, &n, e);
     }
     bool archive = !rc && gnn_stage_is_archive(p, n), zip = archive && *p == 'P';
-    gnn_array_file_fn *add = rc ? NULL : gnn_array_file_find(p, n);
+    gnn_array_file_fn *add = rc ? NULL : gnn_array_file_find(p, n, in->keyed);
     if (add)
         rc = list_arrays(in, s, add, e);
     gnn_stage_free(s);
@@ -484,34 +453,73 @@ static int keep_below(struct gnn_input *in, const char *want, struct gnn_err *e)
     return leave_companions(in, e);
 }
 
-/* A member by its name, which may be an archive itself. */
-static int open_member(struct gnn_input **in, const char *path, const char *colon,
-                       struct gnn_err *e)
+/* Of MEMBER:KEY, the member whose arrays have keys, and the key; -1: there is none. */
+static int find_keyed(const struct gnn_input *in, const char *want, const char **key)
 {
-    struct gnn_input *outer = NULL;
-    char *file = gnn_strf(e, "%.*s", (int)(colon - path), path);
-    int rc = file ? new_input(&outer, file, e) : GNN_E_NOMEM;
-    if (!rc)
-        rc = open_path(outer, file, e);
-    gnn_free(file);
-    const int at = rc ? -1 : gnn_input_find(outer, colon + 1);
-    if (!rc && at < 0) {
-        rc = keep_below(outer, colon + 1, e);
-        *in = outer;
-        return rc;
+    char name[NAME_MAX_BYTES + 1];
+    int found = -1;
+    snprintf(name, sizeof name, "%s", want);
+    for (char *c; found < 0 && (c = strrchr(name, ':'));) {
+        *c = 0;
+        *key = want + (c - name) + 1;
+        found = **key ? gnn_input_find(in, name) : -1;
     }
-    if (!rc)
-        rc = new_input(in, path, e);
-    if (rc) {
+    return found;
+}
+
+/* The member, which may be an archive itself; takes over `outer`, on failure too. */
+static int open_inside(struct gnn_input **in, struct gnn_input *outer, uint32_t member,
+                       const char *name, bool keyed, struct gnn_err *e)
+{
+    if (new_input(in, name, e)) {
         gnn_input_free(outer);
-        return rc;
+        return e->code;
     }
     (*in)->outer = outer;
     (*in)->owns_outer = true;
-    (*in)->outer_member = (uint32_t)at;
+    (*in)->outer_member = member;
     (*in)->bytes = outer->bytes;
-    rc = list_lone(*in, e);
+    (*in)->keyed = keyed;
+    int rc = list_lone(*in, e);
     return !rc && (*in)->archive && !(*in)->arrays ? leave_companions(*in, e) : rc;
+}
+
+/* A member by its name, or what is in it, or what lies below a directory. */
+static int open_member(struct gnn_input **in, const char *path, const char *colon, bool keyed,
+                       struct gnn_err *e)
+{
+    struct gnn_input *outer = NULL;
+    const char *want = colon + 1, *key = NULL;
+    char *file = gnn_strf(e, "%.*s", (int)(colon - path), path);
+    int rc = file ? new_input(&outer, file, e) : GNN_E_NOMEM;
+    if (!rc) {
+        outer->keyed = true;
+        rc = open_path(outer, file, e);
+    }
+    gnn_free(file);
+    *in = outer;
+    if (rc)
+        return rc;
+    int at = gnn_input_find(outer, want);
+    const int holder = at < 0 ? find_keyed(outer, want, &key) : -1;
+    if (holder >= 0) {
+        char *name = gnn_strf(e, "%.*s", (int)(key - 1 - path), path);
+        *in = NULL;
+        if (name)
+            rc = open_inside(in, outer, (uint32_t)holder, name, true, e);
+        else
+            gnn_input_free(outer);
+        gnn_free(name);
+        if (!name || rc)
+            return e->code;
+        outer = *in;
+        want = key;
+        at = gnn_input_find(outer, want);
+    }
+    if (at < 0)
+        return keep_below(outer, want, e);
+    *in = NULL;
+    return open_inside(in, outer, (uint32_t)at, path, keyed, e);
 }
 
 /* For files of one name in several directories. */
@@ -549,15 +557,18 @@ static int open_several(struct gnn_input *in, const char *const *path, uint32_t 
     return rc ? rc : sort_members(in, e);
 }
 
-int gnn_input_open(struct gnn_input **in, const char *const *path, uint32_t n, struct gnn_err *e)
+static int open_paths(struct gnn_input **in, const char *const *path, uint32_t n, bool keyed,
+                      struct gnn_err *e)
 {
     const char *colon = n == 1 ? member_colon(path[0]) : NULL;
     *in = NULL;
     if (colon)
-        return finish_open(in, open_member(in, path[0], colon, e));
+        return finish_open(in, open_member(in, path[0], colon, keyed, e));
     char *name = n > 1 ? gnn_strf(e, "%s and %u more", path[0], n - 1) : gnn_strdup(path[0], e);
     int rc = name ? new_input(in, name, e) : GNN_E_NOMEM;
     gnn_free(name);
+    if (!rc)
+        (*in)->keyed = keyed;
     if (!rc && n == 1)
         rc = open_path(*in, path[0], e);
     if (!rc && n > 1)
@@ -567,8 +578,18 @@ int gnn_input_open(struct gnn_input **in, const char *const *path, uint32_t n, s
     return finish_open(in, rc);
 }
 
-int gnn_input_open_inner(struct gnn_input **in, struct gnn_input *outer, uint32_t member,
-                         struct gnn_err *e)
+int gnn_input_open(struct gnn_input **in, const char *const *path, uint32_t n, struct gnn_err *e)
+{
+    return open_paths(in, path, n, false, e);
+}
+
+int gnn_input_open_keyed(struct gnn_input **in, const char *path, struct gnn_err *e)
+{
+    return open_paths(in, &path, 1, true, e);
+}
+
+static int open_inner(struct gnn_input **in, struct gnn_input *outer, uint32_t member, bool keyed,
+                      struct gnn_err *e)
 {
     *in = NULL;
     char *name = gnn_strf(e, "%s: %s", outer->name, outer->m[member].name);
@@ -577,9 +598,22 @@ int gnn_input_open_inner(struct gnn_input **in, struct gnn_input *outer, uint32_
     if (!rc) {
         (*in)->outer = outer;
         (*in)->outer_member = member;
+        (*in)->keyed = keyed;
         rc = list_lone(*in, e);
     }
     return finish_open(in, rc);
+}
+
+int gnn_input_open_inner(struct gnn_input **in, struct gnn_input *outer, uint32_t member,
+                         struct gnn_err *e)
+{
+    return open_inner(in, outer, member, false, e);
+}
+
+int gnn_input_open_inner_keyed(struct gnn_input **in, struct gnn_input *outer, uint32_t member,
+                               struct gnn_err *e)
+{
+    return open_inner(in, outer, member, true, e);
 }
 
 void gnn_input_free(struct gnn_input *in)
@@ -608,86 +642,4 @@ struct gnn_input *gnn_input_hold(struct gnn_input *in)
 {
     in->holders++;
     return in;
-}
-
-bool gnn_input_several(const struct gnn_input *in)
-{
-    return in->several;
-}
-
-bool gnn_input_is_archive(const struct gnn_input *in)
-{
-    return in->archive;
-}
-
-const char *gnn_input_name(const struct gnn_input *in)
-{
-    return in->name;
-}
-
-uint64_t gnn_input_bytes(const struct gnn_input *in)
-{
-    return in->bytes;
-}
-
-uint64_t gnn_input_spooled(const struct gnn_input *in)
-{
-    return in->spool ? in->bytes : 0;
-}
-
-uint32_t gnn_input_members(const struct gnn_input *in)
-{
-    return in->joined ? 1 : in->n;
-}
-
-const char *gnn_input_where(const struct gnn_input *in, uint32_t i)
-{
-    static _Thread_local char text[1024];
-    if (in->joined || (!in->archive && !in->m[i].path))
-        return in->name;
-    snprintf(text, sizeof text, "%s: %s", in->name, in->m[i].name);
-    return text;
-}
-
-const char *gnn_input_member(const struct gnn_input *in, uint32_t i)
-{
-    return in->m[i].name;
-}
-
-int gnn_input_lone(const struct gnn_input *in, const char *what, struct gnn_err *e)
-{
-    if (gnn_input_members(in) > 1)
-        return gnn_fail(e, GNN_E_INPUT, "%s: several members, but %s must be one file", in->name,
-                        what);
-    return GNN_OK;
-}
-
-/* Index of the member called name + end; -1 if there is none. Members are sorted. */
-static int find_exact(const struct gnn_input *in, const char *name, const char *end)
-{
-    size_t len = strlen(name);
-    uint32_t lo = 0, hi = in->n;
-    while (lo < hi) {
-        uint32_t mid = lo + (hi - lo) / 2;
-        const char *m = in->m[mid].name;
-        int c = strncmp(name, m, len);
-        if (!c)
-            c = strcmp(end, m + len);
-        if (!c)
-            return (int)mid;
-        if (c < 0)
-            hi = mid;
-        else
-            lo = mid + 1;
-    }
-    return -1;
-}
-
-int gnn_input_find(const struct gnn_input *in, const char *name)
-{
-    static const char *const ends[] = {"", ".gz", ".zst", ".xz"};
-    int found = -1;
-    for (unsigned k = 0; found < 0 && k < sizeof ends / sizeof *ends; k++)
-        found = find_exact(in, name, ends[k]);
-    return found;
 }

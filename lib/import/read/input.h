@@ -14,12 +14,14 @@
 
 struct gnn_input;
 struct gnn_reader;
+struct gnn_value_file;
 
 /* One path, which may be a FIFO or "-", or several plain files that become the members. A path
- * ARCHIVE:MEMBER, where no file has that name, is a member of an archive, or those below it.
- * Refuses (GNN_E_INPUT) encrypted members, names that lead out of the archive, the same name twice,
- * and more than 100,000 members. Files that cannot be data (lib/import/read/companion.h) are left
- * out, unless they are named. */
+ * ARCHIVE:MEMBER, where no file has that name, is a member of an archive, or those below it;
+ * ARCHIVE:MEMBER:KEY an array in a member that is a file of torch.save. Refuses (GNN_E_INPUT)
+ * encrypted members, names that lead out of the archive, the same name twice, and more than 100,000
+ * members. Files that cannot be data (lib/import/read/companion.h) are left out, unless they are
+ * named. */
 int gnn_input_open(struct gnn_input **in, const char *const *path, uint32_t n,
                    struct gnn_err *e) GNN_MUST_USE;
 /* An archive that is a member of another (an .npz in a .zip). `outer` must outlive it. */
@@ -30,6 +32,11 @@ int gnn_input_open_inner(struct gnn_input **in, struct gnn_input *outer, uint32_
 struct gnn_array_list;
 int gnn_input_of_arrays(struct gnn_input **in, struct gnn_array_list *l, const char *name,
                         uint64_t bytes, struct gnn_err *e) GNN_MUST_USE;
+/* As both, of all arrays in a file of torch.save or a pickle, named by their keys
+ * (lib/import/read/keyed_arrays.h); other files are opened as without. */
+int gnn_input_open_keyed(struct gnn_input **in, const char *path, struct gnn_err *e) GNN_MUST_USE;
+int gnn_input_open_inner_keyed(struct gnn_input **in, struct gnn_input *outer, uint32_t member,
+                               struct gnn_err *e) GNN_MUST_USE;
 /* Takes NULL. */
 void gnn_input_free(struct gnn_input *in);
 /* Another holder, who frees it as well. */
@@ -102,5 +109,10 @@ int gnn_reader_skip(struct gnn_reader *r, uint64_t n, struct gnn_err *e) GNN_MUS
 const char *gnn_reader_name(const struct gnn_reader *r);
 /* Takes NULL. */
 void gnn_reader_free(struct gnn_reader *r);
+
+/* Whether the only member is a pickle, not in a file of torch.save; if so, reads its values, which
+ * are to be released in any case. The input may be freed before. */
+int gnn_input_values(struct gnn_input *in, bool *is, struct gnn_value_file *v,
+                     struct gnn_err *e) GNN_MUST_USE;
 
 #endif

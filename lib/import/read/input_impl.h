@@ -22,6 +22,7 @@ struct gnn_input {
     uint32_t n;
     bool archive;                  /* members are in an archive, or these arrays */
     struct gnn_array_list *arrays; /* or NULL */
+    bool keyed;                    /* of any file of Python's values, whose arrays have keys */
     enum gnn_packing packing;      /* of the archive itself */
     char *path;                    /* of the archive */
     int spool;                     /* 1 + descriptor of a copy of a pipe; 0: none */
@@ -38,6 +39,8 @@ struct gnn_input {
     uint32_t holders; /* others than the first */
 };
 
+/* The bytes of the archive, or of a lone file, still packed. */
+int gnn_input_base(struct gnn_input *in, struct gnn_stage **s, struct gnn_err *e) GNN_MUST_USE;
 /* Member i as it lies there, still packed. */
 int gnn_input_stage(struct gnn_input *in, uint32_t i, struct gnn_stage **top,
                     struct gnn_err *e) GNN_MUST_USE;

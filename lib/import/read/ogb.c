@@ -9,55 +9,25 @@
 #include "lib/import/read/array.h"
 #include "lib/import/read/files.h"
 #include "lib/import/read/formats.h"
-#include "lib/import/read/masks.h"
+#include "lib/import/read/ogb_members.h"
 #include "lib/import/read/pairs.h"
 #include "lib/base/path.h"
 #include "lib/base/plural.h"
 
-enum { TYPES = 256, WORD = GNN_TYPE_NAME_MAX + 1, PATH = 1024 };
+enum { TYPES = GNN_OGB_TYPES, WORD = GNN_OGB_WORD };
 
 struct ogb {
     struct gnn_src s;
-    struct gnn_input *in;
+    struct gnn_ogb_members m;
     struct gnn_pairs *pairs; /* [schema.netypes] */
-    char root[PATH];         /* "cora/", or "" */
-    bool *used;              /* [members] */
 };
-
-/* The member root + name, which may be compressed; -1 if there is none. */
-static int find_member(const struct ogb *g, const char *fmt, ...) GNN_PRINTF(2, 3);
-static int find_member(const struct ogb *g, const char *fmt, ...)
-{
-    char name[PATH + 4 * WORD + 64];
-    int n = snprintf(name, sizeof name, "%s", g->root);
-    va_list ap;
-    va_start(ap, fmt);
-    int k = vsnprintf(name + n, sizeof name - (size_t)n, fmt, ap);
-    va_end(ap);
-    const int m = k < 0 || (size_t)(n + k) >= sizeof name ? -1 : gnn_input_find(g->in, name);
-    if (m >= 0)
-        g->used[m] = true;
-    return m;
-}
-
-/* The member STEM.csv or STEM.npy. */
-static int find_rows(const struct ogb *g, const char *dir, const char *stem)
-{
-    const int m = find_member(g, "%s%s.csv", dir, stem);
-    return m >= 0 ? m : find_member(g, "%s%s.npy", dir, stem);
-}
-
-static bool is_array(const struct ogb *g, int member)
-{
-    return strstr(gnn_base_name(gnn_input_member(g->in, (uint32_t)member)), ".npy") != NULL;
-}
 
 /* The member's name below root + dir; NULL: it lies elsewhere. */
 static const char *name_below(const struct ogb *g, uint32_t member, const char *dir)
 {
-    const char *name = gnn_input_member(g->in, member);
-    const size_t n = strlen(g->root), k = strlen(dir);
-    return strncmp(name, g->root, n) || strncmp(name + n, dir, k) ? NULL : name + n + k;
+    const char *name = gnn_input_member(g->m.in, member);
+    const size_t n = strlen(g->m.root), k = strlen(dir);
+    return strncmp(name, g->m.root, n) || strncmp(name + n, dir, k) ? NULL : name + n + k;
 }
 
 /* Whether the file is STEM.csv or STEM.npy, compressed or not. */
@@ -71,175 +41,46 @@ static bool has_rows(const char *file, size_t stem)
     return is;
 }
 
-/* What --map makes of a file edge_NAME or node_NAME, by its whole name or by NAME; `own` if it says
- * nothing. */
-static const char *map_name(const struct ogb *g, const char *stem, const char *name,
-                            const char *own)
-{
-    const char *m = gnn_src_mapped(g->s.o, stem);
-    if (m != stem)
-        return m + (strncmp(m, stem, 5) ? 0 : 5);
-    m = gnn_src_mapped(g->s.o, name);
-    return m == name ? own : m;
-}
-
 static int fail_missing(const struct ogb *g, const char *dir, const char *name, struct gnn_err *e)
 {
-    return gnn_fail(e, GNN_E_INPUT, "%s: %s%s%s is missing", gnn_input_name(g->in), g->root, dir,
-                    name);
+    return gnn_fail(e, GNN_E_INPUT, "%s: %s%s%s is missing", gnn_input_name(g->m.in), g->m.root,
+                    dir, name);
 }
 
 /* "cora/" from "cora/raw/...". */
 static void find_root(struct ogb *g)
 {
-    for (uint32_t i = 0; i < gnn_input_members(g->in); i++) {
-        const char *name = gnn_input_member(g->in, i), *raw = strstr(name, "raw/");
-        if (raw && (raw == name || raw[-1] == '/') && (size_t)(raw - name) < sizeof g->root) {
-            memcpy(g->root, name, (size_t)(raw - name));
-            g->root[raw - name] = 0;
+    for (uint32_t i = 0; i < gnn_input_members(g->m.in); i++) {
+        const char *name = gnn_input_member(g->m.in, i), *raw = strstr(name, "raw/");
+        if (raw && (raw == name || raw[-1] == '/') && (size_t)(raw - name) < sizeof g->m.root) {
+            memcpy(g->m.root, name, (size_t)(raw - name));
+            g->m.root[raw - name] = 0;
             return;
         }
     }
 }
 
-static int add_pairs(struct ogb *g, uint32_t src, const char *rel, uint32_t dst,
-                     const struct gnn_pairs *p, struct gnn_err *e)
-{
-    uint32_t n = g->s.d.schema.netypes;
-    int rc = gnn_grow(&g->pairs, n, sizeof *g->pairs, "edge types", e);
-    if (!rc)
-        rc = gnn_schema_add_etype(&g->s.d.schema, src, rel, dst, 0, e);
-    if (!rc)
-        g->pairs[n] = *p;
-    return rc;
-}
-
-/* Node ids of the split's sets; typed graphs have a directory for each type below the split's. */
-static int add_split(struct ogb *g, const char *split, uint32_t ntype, const char *dir,
-                     struct gnn_err *e)
-{
-    static const char *const sets[] = {"train", "valid", "test"};
-    char path[3 * WORD];
-    int rc = GNN_OK, found = 0, arrays = 0;
-    snprintf(path, sizeof path, "split/%s/%s", split, dir);
-    for (int k = 0; !rc && k < 3; k++) {
-        const int m = find_rows(g, path, sets[k]);
-        if (m < 0)
-            continue;
-        found++;
-        arrays += is_array(g, m);
-        rc = gnn_masks_add_ids(&g->s, g->in, (uint32_t)m, split, sets[k], ntype, e);
-    }
-    /* OGB's own splits have all three. */
-    if (!rc && found > arrays && found < 3)
-        rc = gnn_fail(e, GNN_E_INPUT, "%s: %ssplit/%s/%s lacks one of train, valid, test",
-                      gnn_input_name(g->in), g->root, split, dir);
-    return rc;
-}
-
-/* Lists such as nodetype-has-feat, where present, promise members BEFORE + type + AFTER: an archive
- * that lost some shows. */
-static int check_declared(struct ogb *g, const char *list, const char *before, const char *after,
-                          struct gnn_err *e)
-{
-    struct gnn_table t;
-    struct gnn_word name[TYPES], has[TYPES];
-    uint32_t n = 0, k = 0;
-    int m = find_member(g, "%s", list);
-    if (m < 0)
-        return GNN_OK;
-    int rc = gnn_table_open(&t, g->in, (uint32_t)m, 0, e);
-    if (!rc && t.ncols)
-        rc = gnn_table_words(&t, name, TYPES, &n, e);
-    /* Two short lines: the second lies in the same block as the first. */
-    if (!rc && n && t.p < t.end)
-        rc = gnn_table_words(&t, has, TYPES, &k, e);
-    if (!rc && (!n || n != k))
-        rc = gnn_fail(e, GNN_E_INPUT, "%s: expected a line of types and a line of True or False",
-                      gnn_reader_name(t.r));
-    for (uint32_t i = 0; !rc && i < n; i++)
-        if (has[i].n == 4 && !memcmp(has[i].p, "True", 4) &&
-            find_member(g, "%s%.*s%s", before, (int)name[i].n, name[i].p, after) < 0)
-            rc = gnn_fail(e, GNN_E_INPUT, "%s: %s%s%.*s%s is missing", gnn_input_name(g->in),
-                          g->root, before, (int)name[i].n, name[i].p, after);
-    gnn_table_close(&t);
-    return rc;
-}
-
-static int add_splits(struct ogb *g, struct gnn_err *e)
-{
-    char before[WORD] = "", prefix[PATH + 8];
-    int rc = GNN_OK, n = snprintf(prefix, sizeof prefix, "%ssplit/", g->root);
-    for (uint32_t i = 0; !rc && i < gnn_input_members(g->in); i++) {
-        const char *name = gnn_input_member(g->in, i) + n, *end;
-        if (strncmp(name - n, prefix, (size_t)n) || !(end = strchr(name, '/')))
-            continue;
-        char split[WORD];
-        if (end - name >= WORD)
-            return gnn_fail(e, GNN_E_INPUT, "%s: a split's name is too long",
-                            gnn_input_name(g->in));
-        snprintf(split, sizeof split, "%.*s", (int)(end - name), name);
-        if (!strcmp(split, before)) /* members are sorted */
-            continue;
-        snprintf(before, sizeof before, "%s", split);
-        char list[2 * WORD], sets[WORD + 8];
-        snprintf(list, sizeof list, "split/%s/nodetype-has-split.csv", split);
-        snprintf(sets, sizeof sets, "split/%s/", split);
-        rc = check_declared(g, list, sets, "/train.csv", e);
-        if (!rc)
-            rc = add_split(g, split, 0, "", e);
-        for (uint32_t t = 0; !rc && t < g->s.d.schema.nntypes; t++) {
-            char dir[WORD + 1];
-            snprintf(dir, sizeof dir, "%s/", g->s.d.schema.ntype[t].name);
-            rc = add_split(g, split, t, dir, e);
-        }
-        if (!rc && !g->s.d.schema.nsets && !g->s.o->nsplit && strstr(name, ".pt"))
-            rc = gnn_fail(e, GNN_E_INPUT,
-                          "%s: %s%s: splits in PyTorch files are not supported (--split)",
-                          gnn_input_name(g->in), prefix, name);
-    }
-    return rc;
-}
-
 static int count_of(struct ogb *g, const char *dir, const char *what, uint64_t *n,
                     struct gnn_err *e)
 {
-    int m = find_member(g, "%s%s", dir, what);
+    int m = gnn_ogb_find(&g->m, "%s%s", dir, what);
     if (m < 0)
         return fail_missing(g, dir, what, e);
-    return gnn_member_number(g->in, (uint32_t)m, n, e);
-}
-
-static int node_count_ok(const struct ogb *g, const char *member, uint64_t n, struct gnn_err *e)
-{
-    if (n < 1 || n > UINT32_MAX - 1)
-        return gnn_fail(e, GNN_E_INPUT, "%s: %sraw/%s: %llu node%s, expected 1 to 4294967294",
-                        gnn_input_name(g->in), g->root, member, (unsigned long long)n,
-                        gnn_plural(n));
-    return GNN_OK;
-}
-
-static int check_edge_count(struct gnn_pairs *p, const struct gnn_input *in, uint64_t n,
-                            struct gnn_err *e)
-{
-    if (p->n != UINT64_MAX && p->n != n)
-        return gnn_fail(e, GNN_E_INPUT, "%s: %llu edge%s, but %llu declared", gnn_input_name(in),
-                        (unsigned long long)p->n, gnn_plural(p->n), (unsigned long long)n);
-    p->expected = n;
-    return GNN_OK;
+    return gnn_member_number(g->m.in, (uint32_t)m, n, e);
 }
 
 /* Adds a member as a field of edge type t, or of node type t. */
 static int add_field(struct ogb *g, bool edge, uint32_t t, const char *stem, const char *name,
                      const char *own, uint32_t member, struct gnn_err *e)
 {
-    const char *m = map_name(g, stem, name, own);
-    g->used[member] = true;
-    /* OGB's edge_reltype repeats what the type of the edges says. */
-    if (!*m || (!strcmp(stem, "edge_reltype") && !is_array(g, (int)member)))
+    const char *m = gnn_ogb_map(g->s.o, stem, name, own);
+    g->m.used[member] = true;
+    /* In typed graphs, OGB's edge_reltype repeats what the type of the edges says. */
+    if (!*m ||
+        (g->s.own_types && !strcmp(stem, "edge_reltype") && !gnn_ogb_is_array(&g->m, (int)member)))
         return GNN_OK;
-    return edge ? gnn_pairs_field(&g->s, t, &g->pairs[t], m, g->in, member, e)
-                : gnn_src_node_array(&g->s, t, m, g->in, member, e);
+    return edge ? gnn_pairs_field(&g->s, t, &g->pairs[t], m, g->m.in, member, e)
+                : gnn_src_node_array(&g->s, t, m, g->m.in, member, e);
 }
 
 /* Files of fields in a directory: PREFIX_NAME.csv or .npy, and PREFIX-feat.csv and -label.csv with
@@ -250,7 +91,7 @@ static int add_fields(struct ogb *g, const char *dir, const char *prefix, uint32
     static const char *const known[][2] = {{"feat", "x"}, {"label", "y"}};
     const bool edge = !strcmp(prefix, "edge");
     int rc = GNN_OK;
-    for (uint32_t i = 0; !rc && i < gnn_input_members(g->in); i++) {
+    for (uint32_t i = 0; !rc && i < gnn_input_members(g->m.in); i++) {
         const char *file = name_below(g, i, dir);
         char stem[WORD + 5];
         if (!file || strncmp(file, prefix, 4) || (file[4] != '_' && file[4] != '-'))
@@ -276,16 +117,17 @@ static int open_csv(struct ogb *g, struct gnn_err *e)
     if (!rc)
         rc = count_of(g, "raw/", "num-edge-list.csv", &edges, e);
     if (!rc)
-        rc = node_count_ok(g, "num-node-list.csv", n, e);
+        rc = gnn_ogb_check_nodes(&g->m, "num-node-list.csv", n, e);
     if (!rc)
         rc = gnn_schema_add_ntype(&g->s.d.schema, "node", n, e);
     if (!rc)
-        rc = (m = find_member(g, "raw/edge.csv")) < 0 ? fail_missing(g, "raw/", "edge.csv", e)
-                                                      : gnn_pairs_open(&p, g->in, m, -1, true, e);
+        rc = (m = gnn_ogb_find(&g->m, "raw/edge.csv")) < 0
+                 ? fail_missing(g, "raw/", "edge.csv", e)
+                 : gnn_pairs_open(&p, g->m.in, m, -1, true, e);
     if (!rc)
-        rc = check_edge_count(&p, g->in, edges, e);
+        rc = gnn_ogb_check_edges(&p, g->m.in, edges, e);
     if (!rc)
-        rc = add_pairs(g, 0, "to", 0, &p, e);
+        rc = gnn_ogb_add_pairs(&g->s, &g->pairs, 0, "to", 0, &p, e);
     if (!rc)
         rc = add_fields(g, "raw/", "node", 0, e);
     return rc ? rc : add_fields(g, "raw/", "edge", 0, e);
@@ -317,7 +159,7 @@ static int add_arrays(struct ogb *g, struct gnn_input *npz, struct gnn_err *e)
                             gnn_input_name(npz), name);
         const char *own = field + 5;
         own = !strcmp(own, "feat") ? "x" : !strcmp(own, "label") ? "y" : own;
-        const char *m = map_name(g, field, field + 5, own);
+        const char *m = gnn_ogb_map(g->s.o, field, field + 5, own);
         if (*m)
             rc = node ? gnn_src_node_array(&g->s, 0, m, npz, i, e)
                       : gnn_pairs_field(&g->s, 0, &g->pairs[0], m, npz, i, e);
@@ -330,7 +172,8 @@ static int open_binary(struct ogb *g, struct gnn_err *e)
     struct gnn_input *npz = NULL, *labels = NULL;
     struct gnn_pairs p;
     uint64_t n = 0, edges = 0;
-    int m, rc = gnn_input_open_inner(&npz, g->in, (uint32_t)find_member(g, "raw/data.npz"), e);
+    int m,
+        rc = gnn_input_open_inner(&npz, g->m.in, (uint32_t)gnn_ogb_find(&g->m, "raw/data.npz"), e);
     if (!rc)
         rc = gnn_src_own(&g->s, npz, e);
     if (!rc)
@@ -338,7 +181,7 @@ static int open_binary(struct ogb *g, struct gnn_err *e)
     if (!rc)
         rc = one_number(npz, "num_edges_list.npy", &edges, e);
     if (!rc)
-        rc = node_count_ok(g, "data.npz", n, e);
+        rc = gnn_ogb_check_nodes(&g->m, "data.npz", n, e);
     if (!rc)
         rc = gnn_schema_add_ntype(&g->s.d.schema, "node", n, e);
     if (!rc && (m = gnn_input_find(npz, "edge_index.npy")) < 0)
@@ -346,14 +189,14 @@ static int open_binary(struct ogb *g, struct gnn_err *e)
     if (!rc)
         rc = gnn_pairs_open(&p, npz, m, -1, false, e);
     if (!rc)
-        rc = check_edge_count(&p, npz, edges, e);
+        rc = gnn_ogb_check_edges(&p, npz, edges, e);
     if (!rc)
-        rc = add_pairs(g, 0, "to", 0, &p, e);
+        rc = gnn_ogb_add_pairs(&g->s, &g->pairs, 0, "to", 0, &p, e);
     if (!rc)
         rc = add_arrays(g, npz, e);
-    if (rc || (m = find_member(g, "raw/node-label.npz")) < 0)
+    if (rc || (m = gnn_ogb_find(&g->m, "raw/node-label.npz")) < 0)
         return rc;
-    rc = gnn_input_open_inner(&labels, g->in, (uint32_t)m, e);
+    rc = gnn_input_open_inner(&labels, g->m.in, (uint32_t)m, e);
     if (!rc)
         rc = gnn_src_own(&g->s, labels, e);
     if (!rc && (m = gnn_input_find(labels, "node_label.npy")) < 0)
@@ -371,11 +214,11 @@ static int typed_nodes(struct ogb *g, struct gnn_err *e)
     struct gnn_table t;
     struct gnn_word w[TYPES];
     uint32_t n = 0;
-    int m = find_member(g, "raw/num-node-dict.csv");
+    int m = gnn_ogb_find(&g->m, "raw/num-node-dict.csv");
     if (m < 0)
         return fail_missing(g, "raw/", "num-node-dict.csv", e);
     char(*name)[WORD] = gnn_alloc(TYPES, sizeof *name, "node types", e);
-    int rc = gnn_table_open(&t, g->in, (uint32_t)m, 0, e);
+    int rc = gnn_table_open(&t, g->m.in, (uint32_t)m, 0, e);
     if (!rc && !name)
         rc = GNN_E_NOMEM;
     if (!rc && t.ncols)
@@ -394,7 +237,7 @@ static int typed_nodes(struct ogb *g, struct gnn_err *e)
     if (!rc && got != 1)
         rc = gnn_fail(e, GNN_E_INPUT, "%s: the numbers of nodes are missing", gnn_reader_name(t.r));
     for (uint32_t i = 0; !rc && i < n; i++) {
-        rc = node_count_ok(g, "num-node-dict.csv", count[i], e);
+        rc = gnn_ogb_check_nodes(&g->m, "num-node-dict.csv", count[i], e);
         if (!rc)
             rc = gnn_schema_add_ntype(&g->s.d.schema, name[i], count[i], e);
     }
@@ -412,24 +255,24 @@ static int typed_relation(struct ogb *g, const struct gnn_word *w, struct gnn_er
     for (int i = 0; i < 3; i++) {
         if (!w[i].n || w[i].n >= WORD)
             return gnn_fail(e, GNN_E_INPUT, "%s: triplet-type-list: a name is empty or too long",
-                            gnn_input_name(g->in));
+                            gnn_input_name(g->m.in));
         snprintf(name[i], WORD, "%.*s", (int)w[i].n, w[i].p);
     }
     int src = gnn_schema_find_ntype(&g->s.d.schema, name[0]);
     int dst = gnn_schema_find_ntype(&g->s.d.schema, name[2]);
     if (src < 0 || dst < 0)
         return gnn_fail(e, GNN_E_INPUT, "%s: triplet-type-list: no node type '%s'",
-                        gnn_input_name(g->in), name[src < 0 ? 0 : 2]);
+                        gnn_input_name(g->m.in), name[src < 0 ? 0 : 2]);
     snprintf(dir, sizeof dir, "raw/relations/%s___%s___%s/", name[0], name[1], name[2]);
-    int m = find_rows(g, dir, "edge");
+    int m = gnn_ogb_find_rows(&g->m, dir, "edge");
     int rc = m < 0 ? fail_missing(g, dir, "edge.csv", e)
                    : count_of(g, dir, "num-edge-list.csv", &edges, e);
     if (!rc)
-        rc = gnn_pairs_open(&p, g->in, m, -1, true, e);
+        rc = gnn_pairs_open(&p, g->m.in, m, -1, true, e);
     if (!rc)
-        rc = check_edge_count(&p, g->in, edges, e);
+        rc = gnn_ogb_check_edges(&p, g->m.in, edges, e);
     if (!rc)
-        rc = add_pairs(g, (uint32_t)src, name[1], (uint32_t)dst, &p, e);
+        rc = gnn_ogb_add_pairs(&g->s, &g->pairs, (uint32_t)src, name[1], (uint32_t)dst, &p, e);
     return rc ? rc : add_fields(g, dir, "edge", g->s.d.schema.netypes - 1, e);
 }
 
@@ -438,11 +281,11 @@ static int check_node_count(struct ogb *g, uint32_t t, uint32_t member, struct g
 {
     const struct gnn_ntype *nt = &g->s.d.schema.ntype[t];
     uint64_t n;
-    int rc = gnn_member_number(g->in, member, &n, e);
-    g->used[member] = true;
+    int rc = gnn_member_number(g->m.in, member, &n, e);
+    g->m.used[member] = true;
     if (!rc && n != nt->count)
         rc = gnn_fail(e, GNN_E_INPUT, "%s: %llu node%s, but there are %llu of type %s",
-                      gnn_input_where(g->in, member), (unsigned long long)n, gnn_plural(n),
+                      gnn_input_where(g->m.in, member), (unsigned long long)n, gnn_plural(n),
                       (unsigned long long)nt->count, nt->name);
     return rc;
 }
@@ -453,21 +296,21 @@ static int read_ids(struct ogb *g, uint32_t t, uint32_t member, struct gnn_err *
 {
     const uint64_t count = g->s.d.schema.ntype[t].count;
     struct gnn_nodeids *ids = &g->s.ids[t];
-    const char *where = gnn_input_where(g->in, member);
+    const char *where = gnn_input_where(g->m.in, member);
     int64_t *key = NULL;
     uint64_t rows = 0, width = 1;
-    g->used[member] = true;
+    g->m.used[member] = true;
     if (ids->kind != GNN_IDS_COUNT)
         return gnn_fail(e, GNN_E_INPUT, "%s: these nodes have ids already", where);
-    int rc = is_array(g, (int)member)
-                 ? gnn_array_load(g->in, member, GNN_I64, (void **)&key, &rows, &width, e)
-                 : gnn_member_words(g->in, member, ids, &rows, e);
+    int rc = gnn_ogb_is_array(&g->m, (int)member)
+                 ? gnn_array_load(g->m.in, member, GNN_I64, (void **)&key, &rows, &width, e)
+                 : gnn_member_words(g->m.in, member, ids, &rows, e);
     if (!rc && (rows != count || width != 1))
         rc = gnn_fail(e, GNN_E_INPUT, "%s: %llu ids for %llu node%s",
-                      gnn_input_where(g->in, member), (unsigned long long)(rows * width),
+                      gnn_input_where(g->m.in, member), (unsigned long long)(rows * width),
                       (unsigned long long)count, gnn_plural(count));
     if (!rc && key)
-        rc = gnn_nodeids_take(ids, key, rows, gnn_input_where(g->in, member), e);
+        rc = gnn_nodeids_take(ids, key, rows, gnn_input_where(g->m.in, member), e);
     gnn_free(key);
     return rc;
 }
@@ -495,14 +338,14 @@ static int add_typed_field(struct ogb *g, uint32_t member, const char *name, str
     if (file == type || strncmp(name, "node", 4) || (name[4] != '_' && name[4] != '-'))
         return GNN_OK;
     if (len >= sizeof stem || file - type > WORD)
-        return gnn_fail(e, GNN_E_INPUT, "%s: %s: the name is too long", gnn_input_name(g->in),
+        return gnn_fail(e, GNN_E_INPUT, "%s: %s: the name is too long", gnn_input_name(g->m.in),
                         name);
     snprintf(stem, sizeof stem, "%.*s", (int)len, name);
     snprintf(tname, sizeof tname, "%.*s", (int)(file - 1 - type), type + 1);
     const int t = gnn_schema_find_ntype(&g->s.d.schema, tname);
     file++;
     if (t < 0)
-        return gnn_fail(e, GNN_E_INPUT, "%s: %s: no such node type", gnn_input_name(g->in), name);
+        return gnn_fail(e, GNN_E_INPUT, "%s: %s: no such node type", gnn_input_name(g->m.in), name);
     if (!strncmp(file, "num-node-list", 13) && has_rows(file, 13))
         return check_node_count(g, (uint32_t)t, member, e);
     if (strncmp(file, stem, len) || !has_rows(file, len))
@@ -511,7 +354,7 @@ static int add_typed_field(struct ogb *g, uint32_t member, const char *name, str
         return add_ids(g, (uint32_t)t, member, e);
     const bool labels = !strcmp(stem, "node-label"), feat = !strcmp(stem, "node-feat");
     if (labels && g->s.d.schema.task != GNN_TASK_NONE)
-        return gnn_fail(e, GNN_E_INPUT, "%s: labels of two node types", gnn_input_name(g->in));
+        return gnn_fail(e, GNN_E_INPUT, "%s: labels of two node types", gnn_input_name(g->m.in));
     return stem[4] == '_' || labels || feat ? add_field(g, false, (uint32_t)t, stem, stem + 5,
                                                         labels ? "y"
                                                         : feat ? "x"
@@ -523,7 +366,7 @@ static int add_typed_field(struct ogb *g, uint32_t member, const char *name, str
 static int add_typed_fields(struct ogb *g, struct gnn_err *e)
 {
     int rc = GNN_OK;
-    for (uint32_t i = 0; !rc && i < gnn_input_members(g->in); i++) {
+    for (uint32_t i = 0; !rc && i < gnn_input_members(g->m.in); i++) {
         const char *name = name_below(g, i, "raw/");
         if (name)
             rc = add_typed_field(g, i, name, e);
@@ -537,13 +380,15 @@ static int open_typed(struct ogb *g, struct gnn_err *e)
     struct gnn_word w[3];
     int rc = typed_nodes(g, e);
     if (!rc)
-        rc = check_declared(g, "raw/nodetype-has-feat.csv", "raw/node-feat/", "/node-feat.csv", e);
+        rc = gnn_ogb_check_declared(&g->m, "raw/nodetype-has-feat.csv", "raw/node-feat/",
+                                    "/node-feat.csv", e);
     if (!rc)
-        rc = check_declared(g, "raw/nodetype-has-label.csv", "raw/node-label/", "/node-label.csv",
-                            e);
+        rc = gnn_ogb_check_declared(&g->m, "raw/nodetype-has-label.csv", "raw/node-label/",
+                                    "/node-label.csv", e);
     if (rc)
         return rc;
-    rc = gnn_table_open(&t, g->in, (uint32_t)find_member(g, "raw/triplet-type-list.csv"), 0, e);
+    rc = gnn_table_open(&t, g->m.in, (uint32_t)gnn_ogb_find(&g->m, "raw/triplet-type-list.csv"), 0,
+                        e);
     while (!rc) {
         rc = gnn_table_row(&t, w, 3, e);
         if (!rc)
@@ -552,7 +397,7 @@ static int open_typed(struct ogb *g, struct gnn_err *e)
     gnn_table_close(&t);
     rc = rc == GNN_END ? GNN_OK : rc;
     if (!rc && !g->s.d.schema.netypes)
-        rc = gnn_fail(e, GNN_E_INPUT, "%s: no edge types", gnn_input_name(g->in));
+        rc = gnn_fail(e, GNN_E_INPUT, "%s: no edge types", gnn_input_name(g->m.in));
     return rc ? rc : add_typed_fields(g, e);
 }
 
@@ -565,7 +410,7 @@ static int ogb_edges(struct gnn_dataset *d, uint32_t t, bool fields, gnn_edge_fn
 static void ogb_free(struct gnn_dataset *d)
 {
     gnn_free(((struct ogb *)d)->pairs);
-    gnn_free(((struct ogb *)d)->used);
+    gnn_free(((struct ogb *)d)->m.used);
     gnn_src_free(d);
 }
 
@@ -574,28 +419,29 @@ static const struct gnn_dataset_ops ogb_ops = {ogb_edges, gnn_src_rows, gnn_src_
 static int fill_ogb(struct gnn_src *s, void *reading, struct gnn_err *e)
 {
     struct ogb *g = (struct ogb *)s;
-    struct gnn_input *in = g->in = s->in[0];
+    struct gnn_input *in = g->m.in = s->in[0];
     int rc;
     (void)reading;
-    if (!(g->used = gnn_alloc_zero(gnn_input_members(in), sizeof *g->used, "members", e)))
+    if (!(g->m.used = gnn_alloc_zero(gnn_input_members(in), sizeof *g->m.used, "members", e)))
         return GNN_E_NOMEM;
     find_root(g);
-    if (find_member(g, "raw/triplet-type-list.csv") >= 0) {
+    if (gnn_ogb_find(&g->m, "raw/triplet-type-list.csv") >= 0) {
         s->d.format = "ogb heterogeneous";
         s->own_types = true;
         rc = open_typed(g, e);
-    } else if (find_member(g, "raw/data.npz") >= 0) {
+    } else if (gnn_ogb_find(&g->m, "raw/data.npz") >= 0) {
         s->d.format = "ogb binary";
         rc = open_binary(g, e);
-    } else if (find_member(g, "raw/edge_index_dict.npz") >= 0) {
-        rc = gnn_fail(e, GNN_E_INPUT, "%s: OGB's heterogeneous binary layout is not supported",
-                      gnn_input_name(in));
+    } else if (gnn_ogb_find(&g->m, "raw/edge_index_dict.npz") >= 0) {
+        s->d.format = "ogb heterogeneous binary";
+        s->own_types = true;
+        rc = gnn_ogb_dicts_read(s, &g->m, &g->pairs, e);
     } else {
         rc = open_csv(g, e);
     }
     if (!rc)
-        rc = add_splits(g, e);
-    return rc ? rc : gnn_src_tell_unused(s, in, g->used, true, e);
+        rc = gnn_ogb_splits_add(&g->s, &g->m, e);
+    return rc ? rc : gnn_src_tell_unused(s, in, g->m.used, true, e);
 }
 
 const struct gnn_format gnn_ogb_format = {"ogb csv", sizeof(struct ogb), &ogb_ops, fill_ogb, NULL};

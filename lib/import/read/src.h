@@ -8,7 +8,7 @@
 #include "lib/import/nodeids.h"
 #include "lib/import/read/input.h"
 
-enum { GNN_SRC_INPUTS = 8 };
+enum { GNN_SRC_INPUTS = 32 };
 
 struct gnn_src_field {
     uint32_t ntype, field;

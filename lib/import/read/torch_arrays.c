@@ -5,12 +5,12 @@
 
 #include <string.h>
 
-#include "formats/le.h"
 #include "lib/import/read/dgl_refuse.h"
 #include "lib/base/mem.h"
 #include "lib/data/schema.h"
+#include "lib/import/read/keyed_arrays.h"
 
-enum { BLOCK = 1 << 16, NAME_BYTES = 63, PREFIX_BYTES = GNN_ETYPE_KEY_CAPACITY };
+enum { NAME_BYTES = 63, PREFIX_BYTES = GNN_ETYPE_KEY_CAPACITY };
 
 typedef const struct gnn_pickle_value *value;
 
@@ -20,16 +20,6 @@ struct filling {
     const struct gnn_torch_file *file;
     const char *name; /* of the file */
 };
-
-bool gnn_torch_arrays_begin(const uint8_t *p, size_t n)
-{
-    static const char member[] = "/data.pkl";
-    const size_t head = 30, end = sizeof member - 1;
-    if (gnn_torch_is_legacy(p, n))
-        return true;
-    const size_t len = n >= head && gnn_torch_is_zip(p, n) ? load_le16(p + 26) : 0;
-    return len > end && head + len <= n && !memcmp(p + head + len - end, member, end);
-}
 
 /* ---- what the file holds ---- */
 
@@ -341,9 +331,9 @@ static void free_torch(void *p)
     gnn_free(p);
 }
 
-int gnn_torch_arrays_open(const struct gnn_torch_file **f, struct gnn_array_list *l,
-                          const char *path, struct gnn_stage *s, const char *name,
-                          struct gnn_err *e)
+/* Opens a file, or (`pickles`) a pickle alone, that lives as long as the list. */
+static int open_values(const struct gnn_torch_file **f, struct gnn_array_list *l, const char *path,
+                       struct gnn_stage *s, bool pickles, const char *name, struct gnn_err *e)
 {
     char why[512];
     const uint8_t *bytes = NULL;
@@ -355,7 +345,9 @@ int gnn_torch_arrays_open(const struct gnn_torch_file **f, struct gnn_array_list
     if (rc)
         return rc;
     *f = t;
-    const int bad = gnn_torch_open(t, bytes, n, why, sizeof why);
+    const bool torch = !pickles || gnn_torch_is_zip(bytes, n) || gnn_torch_is_legacy(bytes, n);
+    const int bad = torch ? gnn_torch_open(t, bytes, n, why, sizeof why)
+                          : gnn_pickle_read(&t->pickle, bytes, n, 0, why, sizeof why);
     if (bad && gnn_dgl_refuse_is_graph(why))
         return gnn_dgl_refuse_graph(name, e);
     return bad == GNN_PICKLE_NO_MEMORY ? gnn_fail_nomem(e, n, "a file of torch.save")
@@ -363,14 +355,37 @@ int gnn_torch_arrays_open(const struct gnn_torch_file **f, struct gnn_array_list
                                        : GNN_OK;
 }
 
+int gnn_torch_arrays_open(const struct gnn_torch_file **f, struct gnn_array_list *l,
+                          const char *path, struct gnn_stage *s, const char *name,
+                          struct gnn_err *e)
+{
+    return open_values(f, l, path, s, false, name, e);
+}
+
+static int check_any(const struct gnn_array_list *l, const char *name, struct gnn_err *e)
+{
+    return l->n ? GNN_OK : gnn_fail(e, GNN_E_INPUT, "%s: no attribute is an array", name);
+}
+
 int gnn_torch_arrays_add(struct gnn_array_list *l, const char *path, struct gnn_stage *s,
                          const char *name, struct gnn_err *e)
 {
     struct filling g = {.l = l, .name = name};
-    int rc = gnn_torch_arrays_open(&g.file, l, path, s, name, e);
+    int rc = open_values(&g.file, l, path, s, false, name, e);
     if (!rc)
         rc = add_graph(&g, e);
-    if (!rc && !l->n)
-        rc = gnn_fail(e, GNN_E_INPUT, "%s: no attribute is an array", name);
-    return rc;
+    return rc ? rc : check_any(l, name, e);
+}
+
+int gnn_torch_arrays_add_keyed(struct gnn_array_list *l, const char *path, struct gnn_stage *s,
+                               const char *name, struct gnn_err *e)
+{
+    struct filling g = {.l = l, .name = name};
+    int rc = open_values(&g.file, l, path, s, true, name, e);
+    if (rc)
+        return rc;
+    rc = gnn_keyed_arrays_fit(g.file) && !is_by_types(&g.file->pickle, g.file->pickle.root)
+             ? gnn_keyed_arrays_add(l, g.file, name, e)
+             : add_graph(&g, e);
+    return rc ? rc : check_any(l, name, e);
 }
