@@ -9,7 +9,7 @@
 #include "lib/model/metrics.h"
 #include "lib/model/net.h"
 #include "lib/predict/batch_names.h"
-#include "lib/predict/csv_cells.h"
+#include "lib/data/csv_cells.h"
 #include "lib/predict/link_merge.h"
 #include "lib/predict/output.h"
 

@@ -6,7 +6,7 @@
 #include "lib/base/io.h"
 #include "lib/base/mem.h"
 #include "lib/base/path.h"
-#include "lib/predict/csv_cells.h"
+#include "lib/data/csv_cells.h"
 #include "lib/predict/predict_impl.h"
 #include "lib/store/ids.h"
 #include "lib/store/names.h"
