@@ -4,9 +4,11 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "lib/import/read/array.h"
 #include "lib/import/read/files.h"
+#include "lib/base/path.h"
 
 int gnn_masks_add(struct gnn_src *s, struct gnn_input *in, uint32_t member, const char *set,
                   uint32_t ntype, struct gnn_err *e)
@@ -49,4 +51,16 @@ int gnn_masks_add_ids(struct gnn_src *s, struct gnn_input *in, uint32_t member, 
     uint64_t n;
     int rc = gnn_member_ids(in, member, s->d.schema.ntype[ntype].count, NULL, &ids, &n, e);
     return rc ? rc : gnn_src_add_set(s, split, set, ntype, ids, n, e);
+}
+
+bool gnn_masks_named(const char *role, char split[GNN_WORD_MAX + 1], char set[GNN_WORD_MAX + 1])
+{
+    const char *point = strchr(role, '.');
+    const size_t n = point ? (size_t)(point - role) : 0, all = strlen(role);
+    if (!n || n > GNN_WORD_MAX || !gnn_ends_with(point, "_idx") || all < n + 6 ||
+        all - n - 5 > GNN_WORD_MAX)
+        return false;
+    snprintf(split, GNN_WORD_MAX + 1, "%.*s", (int)n, role);
+    snprintf(set, GNN_WORD_MAX + 1, "%.*s", (int)(all - n - 5), point + 1);
+    return true;
 }

@@ -13,4 +13,8 @@ int gnn_masks_add(struct gnn_src *s, struct gnn_input *in, uint32_t member, cons
 int gnn_masks_add_ids(struct gnn_src *s, struct gnn_input *in, uint32_t member, const char *split,
                       const char *set, uint32_t ntype, struct gnn_err *e) GNN_MUST_USE;
 
+/* Whether a role is "SPLIT.SET_idx", the ids of the set SET of the split SPLIT: both, as copies.
+ * The first point ends the split's name. */
+bool gnn_masks_named(const char *role, char split[GNN_WORD_MAX + 1], char set[GNN_WORD_MAX + 1]);
+
 #endif

@@ -394,6 +394,9 @@ static int add_member(struct npz *z, struct gnn_input *in, uint32_t i, const cha
         return mask ? gnn_masks_add(&z->s, in, i, sets[k], 0, e)
                     : gnn_masks_add_ids(&z->s, in, i, "ids", sets[k], 0, e);
     }
+    char split[GNN_WORD_MAX + 1], set[GNN_WORD_MAX + 1];
+    if (gnn_masks_named(role, split, set)) /* wait for add_named */
+        return GNN_OK;
     if (strcmp(pass, "fields"))
         return GNN_OK;
     if (!strcmp(role, "adj_data")) /* of a compressed matrix: known already */
@@ -599,6 +602,32 @@ static int guess_direction(struct npz *z, const struct gnn_input *in, struct gnn
                                                   : gnn_dataset_note(d, e, "%s %s", name, d->says);
 }
 
+/* Sets of named splits, in the order of the input, as there is no other. */
+static int add_named(struct npz *z, struct gnn_input *in, struct gnn_err *e)
+{
+    char role[GNN_ROLE_CAPACITY], split[GNN_WORD_MAX + 1], set[GNN_WORD_MAX + 1];
+    const uint32_t n = gnn_input_members(in);
+    int rc = GNN_OK;
+    for (int64_t last = -1, next = 0; !rc && next < INT64_MAX; last = next) {
+        uint32_t found = n;
+        next = INT64_MAX;
+        for (uint32_t i = 0; i < n; i++) {
+            const int64_t at = gnn_input_given(in, i);
+            role_of(z, in, i, role);
+            if (at > last && at < next && gnn_masks_named(role, split, set)) {
+                next = at;
+                found = i;
+            }
+        }
+        if (found == n)
+            break;
+        role_of(z, in, found, role);
+        if (gnn_masks_named(role, split, set))
+            rc = gnn_masks_add_ids(&z->s, in, found, split, set, 0, e);
+    }
+    return rc;
+}
+
 static int fill_npz(struct gnn_src *s, void *reading, struct gnn_err *e)
 {
     static const char *const passes[] = {"fields", "train", "valid", "test"};
@@ -621,7 +650,7 @@ static int fill_npz(struct gnn_src *s, void *reading, struct gnn_err *e)
         for (uint32_t i = 0; !rc && i < gnn_input_members(in); i++)
             if (gnn_input_members(in) > 1)
                 rc = add_member(z, in, i, passes[p], e);
-    return rc;
+    return rc || gnn_input_members(in) == 1 ? rc : add_named(z, in, e);
 }
 
 /* Arrays of several types are read by another reader. */

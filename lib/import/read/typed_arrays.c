@@ -295,8 +295,9 @@ static bool is_set(const char *role, const char *set, const char *kind)
 
 static bool is_ids(const char *role)
 {
-    return is_set(role, "train", "_ids") || is_set(role, "valid", "_ids") ||
-           is_set(role, "test", "_ids");
+    char split[GNN_WORD_MAX + 1], set[GNN_WORD_MAX + 1];
+    return gnn_masks_named(role, split, set) || is_set(role, "train", "_ids") ||
+           is_set(role, "valid", "_ids") || is_set(role, "test", "_ids");
 }
 
 /* The array whose rows are the nodes: x, y or else the first field. */
@@ -382,6 +383,11 @@ static int add_node_member(struct typed *g, const struct typed_member *m, const 
             return mask ? gnn_masks_add(&g->s, g->in, m->member, sets[k], type, e)
                         : gnn_masks_add_ids(&g->s, g->in, m->member, "ids", sets[k], type, e);
     }
+    char split[GNN_WORD_MAX + 1], set[GNN_WORD_MAX + 1];
+    if (gnn_masks_named(m->role, split, set))
+        return strcmp(pass, "named") != 0
+                   ? GNN_OK
+                   : gnn_masks_add_ids(&g->s, g->in, m->member, split, set, type, e);
     if (strcmp(pass, "fields") != 0 || !strcmp(m->role, "num_nodes"))
         return GNN_OK;
     if (!strcmp(m->role, "y") && g->s.d.schema.task != GNN_TASK_NONE)
@@ -440,7 +446,7 @@ static int tell_unused(struct typed *g, struct gnn_err *e)
 
 static int fill_typed(struct gnn_src *s, void *reading, struct gnn_err *e)
 {
-    static const char *const passes[] = {"fields", "train", "valid", "test"};
+    static const char *const passes[] = {"fields", "train", "valid", "test", "named"};
     struct typed *g = (struct typed *)s;
     (void)reading;
     g->in = s->in[0];
@@ -450,7 +456,7 @@ static int fill_typed(struct gnn_src *s, void *reading, struct gnn_err *e)
         rc = find_types(g, e);
     if (!rc)
         rc = add_types(g, e);
-    for (int p = 0; !rc && p < 4; p++)
+    for (unsigned p = 0; !rc && p < sizeof passes / sizeof *passes; p++)
         rc = add_members(g, passes[p], e);
     return rc ? rc : tell_unused(g, e);
 }
