@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "cmd/cli.h"
+#include "cmd/inspect_export.h"
 #include "cmd/inspect_runs.h"
 #include "cmd/inspect_text.h"
 #include "cmd/opt.h"
@@ -21,7 +22,7 @@
 #include "lib/base/mem.h"
 
 static bool tensors, stats, verify, leaks, diff, original, json, table, csv;
-static const char *against, *export, *edges, *plot;
+static const char *against, *edges, *plot;
 static struct opt_list stores, ignored;
 
 static const struct opt opts[] = {
@@ -47,10 +48,9 @@ static const struct opt opts[] = {
     {OPT_LIST, 0, "store", &stores, "STORE",
      "with --original: store that a compared stream was sampled from", .file = true},
     {OPT_LIST, 0, "ignore", &ignored, "WHAT", "with --diff: do not compare provenance or identity"},
-    {OPT_STR, 0, "export", &export, "FILE", "write all tensors as a NumPy .npz file (- is stdout)",
-     .file = true, .makes = ""},
     {OPT_STR, 0, "edges", &edges, "S/R/D",
-     "print the edges of one type of a store: source, destination and, if they have one, time"},
+     "print the edges of one type of a store: source, destination and, if they have one, time; with "
+     "--export: write them"},
     {OPT_FLAG, 0, "table", &table, NULL,
      "compare runs, files of gnn-train --metrics: a line for those that differ in their seed only; "
      "status 1 if one is left out"},
@@ -66,6 +66,7 @@ static const struct program prog = {
     .summary = "show, verify, compare, plot or export stores, batch streams, models and runs",
     .synopsis = "[STORE|FILE] | --diff A B | --table RUN...",
     .opts = opts,
+    .more = (const struct opt *const[]){inspect_export_opts, NULL},
     .lacks = "progress no-provenance",
     .min_args = 0,
     .max_args = -1,
@@ -274,29 +275,14 @@ static int run_diff(const char *a, const char *b)
 
 static void run_export(const char *path)
 {
-    struct gnn_err e = {0};
     struct gnn_store s = {0};
-    const char *name, *in_name;
-    int rc, in = -1;
-
-    if (is_store(path))
-        open_store(&s, path, true);
-    else if (!is_model(path))
-        in = cli_in(path, &in_name);
-    int fd = cli_out(export, &name);
-    if (is_model(path))
-        rc = gnn_export_model(path, fd, name, &e);
-    else if (in < 0)
-        rc = gnn_export_store(&s, fd, name, &e);
-    else
-        rc = gnn_export_stream(in, in_name, fd, name, &e);
-    if (rc)
-        cli_fail(&e);
+    const enum inspect_kind kind = is_store(path)   ? INSPECT_STORE
+                                   : is_model(path) ? INSPECT_MODEL
+                                                    : INSPECT_STREAM;
+    if (kind == INSPECT_STORE) /* says what is no store, before there is an output */
+        open_store(&s, path, false);
     gnn_store_close(&s);
-    if (close(fd))
-        cli_die(1, "%s: cannot close: %s", name, strerror(errno));
-    cli_out_commit();
-    cli_metrics(json_pack("{s:s, s:s}", "event", "export", "file", name));
+    inspect_export(path, kind, edges);
 }
 
 static void run_edges(const char *path)
@@ -341,8 +327,9 @@ static void run_plot(char *const *path, int n)
 /* Of the actions, one at most; and none with an option that would have no effect. */
 static void check_actions(void)
 {
+    const bool export = inspect_export_file != NULL;
     const int actions =
-        verify + leaks + diff + table + (export != NULL) + (edges != NULL) + (plot != NULL);
+        verify + leaks + diff + table + export + (edges && !export) + (plot != NULL);
     if (actions > 1)
         cli_usage("--verify, --leaks, --diff, --export, --edges, --table and --plot exclude each "
                   "other");
@@ -360,7 +347,8 @@ static void check_actions(void)
         opt_refuse(OPTS(&json), "has no effect: --export prints nothing");
     if (edges)
         opt_refuse(OPTS(&json), "has no effect: --edges prints text");
-    if (edges && common.metrics && !strcmp(common.metrics, "-"))
+    inspect_export_check(edges);
+    if (edges && !export && common.metrics && !strcmp(common.metrics, "-"))
         cli_usage("--metrics -: stdout takes the edges; name a file");
 }
 
@@ -405,7 +393,7 @@ int main(int argc, char **argv)
         run_plot(arg, n);
     else if (verify)
         run_verify(n ? arg[0] : NULL);
-    else if (export)
+    else if (inspect_export_file)
         run_export(n ? arg[0] : NULL);
     else if (edges)
         run_edges(n ? arg[0] : NULL);

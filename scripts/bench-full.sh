@@ -11,7 +11,7 @@ gnn-partition -q -k 1 -o full1 full
 peer=
 if "$python" -c 'import dgl' 2>/dev/null; then
     peer=yes
-    gnn-inspect --export full.npz full1
+    gnn-inspect --raw --export full.npz full1
 else
     echo 'DGL: skipped, not installed'
 fi

@@ -42,7 +42,7 @@ class Data:
         self.store = os.path.join(place, "split%d" % seed)
         run("gnn-import", "-q", "--seed", str(seed), "--split-links", LINKS + "=85/5/10", "-o", self.store, graph)
         npz = self.store + ".npz"
-        run("gnn-inspect", "--export", npz, self.store)
+        run("gnn-inspect", "--raw", "--export", npz, self.store)
         a = np.load(npz)
         pointers, self.source = (a["edge/%s/%s" % (LINKS, n)].astype("i8") for n in ("indptr", "indices"))
         self.nodes, self.x = len(pointers) - 1, torch.tensor(a["node/node/x"])

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Writes the graph that `gnn-inspect --export` wrote as an OGB data set in the binary layout, uncompressed.
+"""Writes the graph that `gnn-inspect --raw --export` wrote as an OGB data set in the binary layout, uncompressed.
 usage: bench-ogb.py FILE.npz DIR"""
 import gzip
 import os

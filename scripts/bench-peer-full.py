@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Times full-batch epochs of DGL on the graph that `gnn-inspect --export` wrote: three layers with batch norm and dropout
+"""Times full-batch epochs of DGL on the graph that `gnn-inspect --raw --export` wrote: three layers with batch norm and dropout
 0.5 between them, Adam. Prints the seconds of the fastest epoch but the first, and the peak memory beyond what the program
 takes before there is a graph, in MB. usage: bench-peer-full.py sage|gat FILE.npz THREADS EPOCHS"""
 import resource

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Times a peer's neighbour sampling on the graph that `gnn-inspect --export` wrote: fan-outs 15,10,5, batches of
+"""Times a peer's neighbour sampling on the graph that `gnn-inspect --raw --export` wrote: fan-outs 15,10,5, batches of
 1024, one thread, 60 batches or a shorter epoch, uniformly or by an edge field; GraphBolt's without its data loader.
 usage: bench-peer.py torch_geometric|dgl|graphbolt FILE.npz [FIELD]"""
 import sys

@@ -70,7 +70,7 @@ gnn-inspect products | head -n 4
 
 say 'import of the same from an OGB data set in the binary layout: gnn-import'
 if /usr/bin/python3 -c 'import numpy' 2>/dev/null; then
-    gnn-inspect --export products.npz products
+    gnn-inspect --raw --export products.npz products
     rm -rf ogb imported
     /usr/bin/python3 "$top/scripts/bench-ogb.py" products.npz ogb
     gnn-import -v --metrics import.ndjson -o imported ogb
@@ -111,7 +111,7 @@ for peer in torch_geometric dgl dgl.graphbolt; do
         echo "$peer: skipped, not installed"
         continue
     fi
-    [ -e weighted.npz ] || gnn-inspect --export weighted.npz ruled
+    [ -e weighted.npz ] || gnn-inspect --raw --export weighted.npz ruled
     for weight in '' weight; do
         # shellcheck disable=SC2086
         /usr/bin/python3 "$top/scripts/bench-peer.py" "${peer#dgl.}" weighted.npz $weight || echo "$peer: failed"

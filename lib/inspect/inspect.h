@@ -92,15 +92,6 @@ int gnn_diff_models(const char *a, const char *b, unsigned flags, struct gnn_dif
 int gnn_same_graph(struct gnn_view *a, struct gnn_view *b, struct gnn_diff *d,
                    struct gnn_err *e) GNN_MUST_USE;
 
-/* A zip of .npy members, uncompressed, which numpy.load opens. Members are named like the tensors,
- * with "part-N/" before them if the store has several parts, and "batch-N/" in a stream; of a name
- * in them, "%", "/", "\\" and a dot at the beginning are written as in a URL. bf16
- * becomes u16. The fds stay open. */
-int gnn_export_store(struct gnn_store *s, int fd, const char *name, struct gnn_err *e) GNN_MUST_USE;
-int gnn_export_model(const char *path, int fd, const char *name, struct gnn_err *e) GNN_MUST_USE;
-int gnn_export_stream(int in, const char *in_name, int fd, const char *name,
-                      struct gnn_err *e) GNN_MUST_USE;
-
 /* Writes the edges of one type to `out`, which messages call `name`, one line each: "SOURCE
  * DESTINATION", or "SOURCE DESTINATION TIME" where the type has an order, whose field the time is.
  * Ids are those of the unpartitioned store. Times are written exactly: integers in decimal, f64

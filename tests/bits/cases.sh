@@ -433,7 +433,7 @@ for g in 'import s' 'import h, typed' 'import l, labels of several columns' 'imp
     q "inspect text, $g" "ins -v @{$g} | numbers"
     q "inspect --stats --tensors, $g" "ins -s -t @{$g} | numbers"
     q "inspect --verify, $g" "ins --verify --json @{$g} | masked"
-    q "inspect --export, $g" "ins --export o @{$g}"
+    q "inspect --export, $g" "ins --export o --raw @{$g}"
 done
 for g in 'gather s, its batches' 'gather h, its batches' 'gather ko, its batches' 'gather s --dtype stored' 'gather h --dtype bf16 of edges' 'sample -z 3'; do
     q "inspect --json, $g" "ins --json @{$g} | masked"
@@ -457,7 +457,7 @@ q 'inspect --diff, parts' "ins --diff --json @{partition s -k 4 --method random}
 q 'inspect --diff, parts and words' 'ins --diff --json @{partition words -k 3 --method random --halo-edges} @{import words} | masked'
 q 'inspect --verify --against, words' 'ins --verify --against @{import words} @{partition words -k 3 --method random --halo-edges} | numbers'
 q 'inspect --stats, keys' 'ins -s -t --json @{partition keys -k 4 --method fennel} | masked'
-q 'inspect --stats --export, bf16' 'ins -s --json @{import y, bf16} | masked && ins --export e.npz @{import y, bf16}'
+q 'inspect --stats --export, bf16' 'ins -s --json @{import y, bf16} | masked && ins --export e.npz --raw @{import y, bf16}'
 q 'inspect --diff, stores' "ins --diff --json @{import s} @{import b, binary} | masked"
 q 'inspect --diff, models' "ins --diff --json @{train s} @{train s --seed 7} | masked"
 q 'inspect --diff, streams' "ins --diff --json @{sample s -f 4,3 -b 50 --seed 2} @{sample s -f 4,3 -b 50 -b 1} | masked"

@@ -79,7 +79,7 @@ refuses 2 '--edges: stdin is not a store' 'standard input' edges $e
 refuses 2 '--edges: M is not a store' 'a model' edges $e M
 refuses 3 'absent' 'a store that is not there' edges $e absent
 refuses 2 '--edges' 'no type' gnn-inspect --edges
-for o in --verify --leaks --diff '--export x'; do
+for o in --verify --leaks --diff '--plot x.png'; do
     # shellcheck disable=SC2086
     refuses 2 '--export, --edges, --table and --plot exclude each other' "$o" edges $e $o graph
 done

@@ -16,7 +16,7 @@ check "the NumPy reader has at most 150 lines" test "$(wc -l <"$gnb")" -le 150
 gnn-import -q sbm:nodes=300 -o one || exit 1
 gnn-partition -q -k 3 -o three one || exit 1
 for s in one three; do
-    check "gnn-inspect --export writes store $s" gnn-inspect --export $s.npz $s
+    check "gnn-inspect --export writes store $s" gnn-inspect --raw --export $s.npz $s
     check "the NumPy reader finds in store $s what gnn-inspect exports" "$python" "$try" export $s $s.npz
 done
 

@@ -37,7 +37,7 @@ rm -rf ./*
 gzip -dc "$GNN_TOP/tests/interop/v0.1/more.tar.gz" | tar xf - || exit 1
 for s in words keys labels whole bare; do
     check "gnn-inspect --verify finds store $s of fadb5d9 sound" gnn-inspect --verify $s
-    check "gnn-inspect --export writes store $s of fadb5d9" gnn-inspect --export x.npz $s
+    check "gnn-inspect --export writes store $s of fadb5d9" gnn-inspect --raw --export x.npz $s
 done
 check 'gnn-inspect --verify finds partitions of fadb5d9 without edge ids to be the graph of the whole' gnn-inspect --verify --against whole bare
 check 'gnn-partition -k 1 puts partitions of fadb5d9 without edge ids together' gnn-partition -q --no-provenance -k 1 -o one bare

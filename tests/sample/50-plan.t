@@ -59,7 +59,7 @@ for p in python3 /usr/bin/python3; do
     $p -c 'import numpy' 2>/dev/null && python=$p && break
 done
 if [ -n "$python" ]; then
-    gnn-inspect --export r.npz r
+    gnn-inspect --raw --export r.npz r
     "$python" -c 'import numpy as np; z = np.load("r.npz"); np.save("in.npy", np.diff(z["edge/node/to/node/indptr"].astype("i8"))[::1].astype("f4"))'
     plan r -f 8,5 -- --cache $sizes --cache-order degree --cache-order in.npy >t
     check "gnn-gather --plan misses less by out-degrees than by in-degrees" beats t degree in.npy
@@ -136,7 +136,7 @@ for p in range(3):
 print(total)
 EOP
     gnn-inspect --export whole.npz whole
-    gnn-inspect --export s3.npz s3
+    gnn-inspect --raw --export s3.npz s3
     check "NumPy counts the remote rows of gnn-gather --plan --replicate" test "$("$python" remote.py)" = "$(remote access 0 measured)"
 fi
 
