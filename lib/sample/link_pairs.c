@@ -77,7 +77,8 @@ static int read_piece(const struct link_edges *q, unsigned end, struct gnn_reque
             if (x[i].end[LINK_HEAD] >= q->nodes[LINK_HEAD] ||
                 x[i].end[LINK_TAIL] >= q->nodes[LINK_TAIL] || !gnn_link_owns(q, end, x[i].end[end]))
                 return gnn_request_malformed(r, k, e);
-        memcpy((struct link *)pairs->data + *n, x, many * sizeof *x);
+        if (many)
+            memcpy((struct link *)pairs->data + *n, x, many * sizeof *x);
         *n += many;
     }
     return 0;
