@@ -8,6 +8,7 @@ check "there are hostile pickles ($many)" [ "$many" -ge 200 ]
 refused() {
     left=$many
     for f in files/*; do
+        # shellcheck disable=SC3045
         (ulimit -v 524288 && exec gnn-import -o S "$f") >out 2>err.one
         rc=$?
         if [ $rc -ne 3 ] || [ -s out ] || [ "$(wc -l <err.one)" -ne 1 ] || ! grep -q "^gnn-import: $f: " err.one; then

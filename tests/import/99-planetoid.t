@@ -27,6 +27,11 @@ bad index 'ind.toy.allx: indptr, indices, data and shape do not fit together'
 bad class 'ind.toy.ty: neither a csr_matrix nor an array'
 bad early 'ind.toy.test.index: node 599 is one of allx'
 write d
+printf '601\nx\n' >d/ind.toy.test.index
+refuses 3 'd: ind.toy.test.index: line 2: no number of a node' 'a word in test.index' gnn-import -o S d
+: >d/ind.toy.test.index
+refuses 3 'd/ind.toy.test.index: empty' 'an empty test.index' gnn-import -o S d
+write d
 rm d/ind.toy.ally
 refuses 3 'd: ind.toy.ally is missing' 'a file that is missing' gnn-import -o S d
 write d

@@ -3,6 +3,7 @@
 . "$GNN_TOP/tests/lib.sh"
 . "$GNN_TOP/tests/python/lib.sh"
 refusing=gnn-import
+# shellcheck disable=SC2120
 folder() { PYTHONPATH=$GNN_TOP/tests/import "$python" -B "$GNN_TOP/tests/import/pyg_folder.py" "$@"; }
 check 'a folder is written' folder
 check 'gnn-import reads the folder' gnn-import --directed -o S d

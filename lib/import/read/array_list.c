@@ -114,6 +114,10 @@ int gnn_array_list_map(struct gnn_array_list *l, const char *path, const uint8_t
     if (fd < 0)
         return e->code;
     *n = (uint64_t)st.st_size;
+    if (!*n) {
+        close(fd);
+        return gnn_fail(e, GNN_E_INPUT, "%s: empty", path);
+    }
     void *p = gnn_mapped_new(fd, 0, *n, false, path, e);
     close(fd);
     *bytes = p;

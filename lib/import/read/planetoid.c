@@ -10,7 +10,6 @@
 #include "lib/base/mem.h"
 #include "lib/base/path.h"
 #include "lib/base/plural.h"
-#include "lib/import/read/files.h"
 #include "lib/import/read/input_impl.h"
 
 enum { VALID = 500, CELLS_MAX = 1 << 30 };
@@ -22,7 +21,7 @@ struct planetoid {
     struct gnn_input *in;
     bool *used;
     char *stem; /* "DIR/ind.cora." */
-    uint64_t nodes, train, all;
+    uint64_t nodes, ntrain, all;
     uint32_t *test; /* (ntest) */
     uint64_t ntest;
 };
@@ -248,16 +247,39 @@ static int hold_array(struct planetoid *g, const char *name, enum gnn_dtype dtyp
     return rc ? rc : gnn_array_list_add(g->l, "", name, &a, e);
 }
 
-/* test.index: nodes behind those of allx, none twice. */
+static int fail_line(const struct planetoid *g, uint64_t line, struct gnn_err *e)
+{
+    return gnn_fail(e, GNN_E_INPUT, "%s: %stest.index: line %llu: no number of a node below %u",
+                    g->in->name, g->stem, (unsigned long long)line, UINT32_MAX - 1);
+}
+
+/* test.index: a node in each line. */
 static int read_test(struct planetoid *g, struct gnn_err *e)
 {
+    const uint8_t *bytes = NULL;
+    uint64_t n = 0, line = 1;
     uint32_t m;
+    struct gnn_buf ids = {0};
     int rc = find_file(g, "test.index", &m, e);
     if (!rc)
-        rc = gnn_member_ids(g->in, m, UINT32_MAX - 1, NULL, &g->test, &g->ntest, e);
-    for (uint64_t i = 0; !rc && i < g->ntest; i++)
-        g->nodes = g->test[i] >= g->nodes ? g->test[i] + UINT64_C(1) : g->nodes;
-    return rc;
+        rc = gnn_array_list_map(g->l, g->in->m[m].path, &bytes, &n, e);
+    for (uint64_t i = 0; !rc && i < n; i++, line++) {
+        uint64_t v = 0, from = i;
+        for (; i < n && bytes[i] >= '0' && bytes[i] <= '9' && v < UINT32_MAX; i++)
+            v = 10 * v + (bytes[i] - '0');
+        i += i < n && bytes[i] == '\r';
+        if (i == from || v >= UINT32_MAX - 1 || (i < n && bytes[i] != '\n'))
+            rc = fail_line(g, line, e);
+        else
+            rc = gnn_buf_reserve(&ids, g->ntest + 1, sizeof *g->test, "test.index", e);
+        if (!rc)
+            ((uint32_t *)ids.data)[g->ntest++] = (uint32_t)v;
+        g->nodes = !rc && v >= g->nodes ? v + 1 : g->nodes;
+    }
+    g->test = ids.data;
+    return rc || g->ntest
+               ? rc
+               : gnn_fail(e, GNN_E_INPUT, "%s: %stest.index: empty", g->in->name, g->stem);
 }
 
 static int add_features(struct planetoid *g, struct gnn_err *e)
@@ -311,11 +333,11 @@ static int add_labels(struct planetoid *g, struct gnn_err *e)
     int rc = read_both(g, "ally", "ty", m, e);
     if (!rc)
         rc = read_matrix(g, "y", &m[2], e);
-    g->train = m[2].rows;
-    if (!rc && (m[0].rows != g->all || g->train > g->all))
+    g->ntrain = m[2].rows;
+    if (!rc && (m[0].rows != g->all || g->ntrain > g->all))
         rc = gnn_fail(e, GNN_E_INPUT, "%s: allx, ally and y have %llu, %llu and %llu rows",
                       g->in->name, (unsigned long long)g->all, (unsigned long long)m[0].rows,
-                      (unsigned long long)g->train);
+                      (unsigned long long)g->ntrain);
     int64_t *y = rc ? NULL : gnn_alloc(g->nodes, sizeof *y, "labels", e);
     float *row = rc ? NULL : gnn_alloc(m[0].cols, sizeof *row, "labels", e);
     if (!rc && (!y || !row))
@@ -399,10 +421,10 @@ int gnn_planetoid_add(struct gnn_array_list *l, const struct gnn_input *in, uint
     if (!rc)
         rc = add_edges(&g, e);
     if (!rc)
-        rc = add_set(&g, "train_idx", 0, g.train, NULL, e);
-    const uint64_t left = g.all - g.train;
+        rc = add_set(&g, "train_idx", 0, g.ntrain, NULL, e);
+    const uint64_t left = g.all - g.ntrain;
     if (!rc)
-        rc = add_set(&g, "val_idx", g.train, left < VALID ? left : VALID, NULL, e);
+        rc = add_set(&g, "val_idx", g.ntrain, left < VALID ? left : VALID, NULL, e);
     if (!rc)
         rc = add_set(&g, "test_idx", 0, g.ntest, g.test, e);
     /* x is the labelled part of allx, which has its rows. */

@@ -9,9 +9,8 @@
 #include "lib/base/path.h"
 #include "lib/data/schema.h"
 #include "lib/import/read/pyg_parts_impl.h"
-#include "lib/import/read/torch_arrays.h"
 
-enum { PARTS_MAX = 65536, META_MAX = 1 << 20, NAME_CAPACITY = 4 * GNN_TYPE_NAME_MAX };
+enum { PARTS_MAX = 65536, META_MAX = 1 << 20 };
 
 /* ---- files ---- */
 
@@ -37,33 +36,6 @@ int gnn_pyg_parts_find(const struct gnn_input *in)
     return -1;
 }
 
-/* Opens a member of the input, a file of torch.save, by its name. */
-static int open_member(struct pyg_parts *p, const struct gnn_torch_file **f, const char *name,
-                       struct gnn_err *e)
-{
-    const int m = gnn_input_find(p->in, name);
-    if (m < 0 || !p->in->m[m].path)
-        return gnn_fail(e, GNN_E_INPUT, "%s: %s is missing", p->in->name, name);
-    p->used[m] = true;
-    return gnn_torch_arrays_open(f, p->l, p->in->m[m].path, NULL, p->in->m[m].path, e);
-}
-
-int pyg_parts_open_file(struct pyg_parts *p, const struct gnn_torch_file **f, struct gnn_err *e,
-                        const char *fmt, ...)
-{
-    char name[NAME_CAPACITY];
-    va_list ap;
-    va_start(ap, fmt);
-    const int n = vsnprintf(name, sizeof name, fmt, ap);
-    va_end(ap);
-    if (n < 0 || (size_t)n >= sizeof name)
-        return gnn_fail(e, GNN_E_INPUT, "%s: a type's name is too long", p->in->name);
-    char *full = gnn_strf(e, "%s%s", p->root, name);
-    int rc = full ? open_member(p, f, full, e) : GNN_E_NOMEM;
-    gnn_free(full);
-    return rc;
-}
-
 static int open_parts(struct pyg_parts *p, struct gnn_err *e)
 {
     int rc = GNN_OK;
@@ -81,11 +53,6 @@ static int open_parts(struct pyg_parts *p, struct gnn_err *e)
 }
 
 /* ---- META.json ---- */
-
-int pyg_parts_fail_meta(const struct pyg_parts *p, const char *what, struct gnn_err *e)
-{
-    return gnn_fail(e, GNN_E_INPUT, "%s: %sMETA.json: %s", p->in->name, p->root, what);
-}
 
 static int read_meta(struct pyg_parts *p, uint32_t member, struct gnn_err *e)
 {
@@ -138,7 +105,7 @@ static int add_tensor(struct pyg_parts *p, const char *file, const char *prefix,
     struct gnn_strided a;
     char why[256] = "no tensor";
     bool fits = true;
-    int rc = open_member(p, &f, file, e);
+    int rc = pyg_parts_open_member(p, &f, file, e);
     if (!rc && (!gnn_torch_is_array(f->pickle.root) ||
                 gnn_torch_array(f, f->pickle.root, &a, why, sizeof why)))
         rc = gnn_fail(e, GNN_E_INPUT, "%s: %s: %s", p->in->name, file, why);

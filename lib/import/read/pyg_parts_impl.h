@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The parts of a folder of PyG's Partitioner, for the files that read it: pyg_parts.c, pyg_types.c.
- */
+/* The parts of a folder of PyG's Partitioner, for the files that read it: pyg_parts.c, pyg_files.c,
+ * pyg_types.c. */
 #ifndef GNN_LIB_IMPORT_PYG_PARTS_IMPL_H
 #define GNN_LIB_IMPORT_PYG_PARTS_IMPL_H
 
@@ -35,7 +35,9 @@ struct pyg_type {
     uint64_t at;        /* of all parts so far */
 };
 
-/* Opens a file of the folder, of torch.save. */
+/* Opens a member of the input, a file of torch.save, by its name; then one of the folder. */
+int pyg_parts_open_member(struct pyg_parts *p, const struct gnn_torch_file **f, const char *name,
+                          struct gnn_err *e) GNN_MUST_USE;
 int pyg_parts_open_file(struct pyg_parts *p, const struct gnn_torch_file **f, struct gnn_err *e,
                         const char *fmt, ...) GNN_PRINTF(4, 5);
 /* GNN_E_INPUT "FOLDER: META.json: WHAT". */

@@ -14,7 +14,7 @@ enum gnn_owner { GNN_OF_ANY, GNN_OF_NODES, GNN_OF_EDGES };
  * the arrays are those of scipy.sparse.save_npz. */
 void gnn_role_of(const struct gnn_import_opts *o, const char *key, bool scipy,
                  char role[GNN_ROLE_CAPACITY]);
-/* The same without --map: the role of what a name means, or the name itself. */
+/* The role of what a name means, or the name itself, whatever --map says. */
 const char *gnn_role_meant(const char *name);
 /* Whose field the role is: by its prefix, edge_ or node_, and for x and y, which are of nodes. */
 enum gnn_owner gnn_role_owner(const char *role);
