@@ -49,7 +49,7 @@ def importing(work, name):
     if not os.path.exists(store):
         options, file = DATA[name][:-1], DATA[name][-1]
         run("gnn-import", "-q", *options, "-o", store, f"{os.environ['GNN_DATA']}/{file}")
-        run("gnn-inspect", "--export", store + ".npz", store)
+        run("gnn-inspect", "--raw", "--export", store + ".npz", store)
     return store, np.load(store + ".npz")
 
 

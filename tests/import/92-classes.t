@@ -51,7 +51,7 @@ gnn-inspect --stats std >shown
 check 'a column without variation becomes 0' grep -q 'column 3: min 0, mean 0, max 0' shown
 check 'gnn-inspect says that features are standardized' grep -q 'x f32\[3\] standardized' shown
 mean() { # of the training rows, of values in a column of std, by the exported array
-    gnn-inspect --export std.npz std && python3 - <<'P'
+    gnn-inspect --raw --export std.npz std && python3 - <<'P'
 import numpy as np
 z = np.load("std.npz")
 x = z["node/node/x"] if "node/node/x" in z else z[[k for k in z.files if k.endswith("node/x")][0]]

@@ -95,12 +95,12 @@ check "gnn-inspect --leaks finds nothing in the sets of one split" gnn-inspect -
 smp W -f 4 -b 40 --time-rule lt --split random/train --eval mask/train --epochs 2 -o both
 status 1 "gnn-inspect --leaks finds seeds of several sets" gnn-inspect --leaks --against W both
 cp out said
-shared=$(gnn-inspect --export - W | "$python" -c 'import io, sys, numpy as np
+shared=$(gnn-inspect --raw --export - W | "$python" -c 'import io, sys, numpy as np
 x = np.load(io.BytesIO(sys.stdin.buffer.read()))
 print(len(set(x["split/random/train"]) & set(x["split/mask/train"])))')
 check "gnn-inspect --leaks counts each of them once in all epochs" grep -q "^nodes that are seeds in several sets: $shared; first: batch 8: seed [0-9]* of set mask/train is also one of set random/train$" said
 says "gnn-inspect --leaks tells the kinds apart" 'nodes in several sets of one split of the store: 0'
-one=$(gnn-inspect --export - W | "$python" -c 'import io, sys, numpy as np
+one=$(gnn-inspect --raw --export - W | "$python" -c 'import io, sys, numpy as np
 print(np.load(io.BytesIO(sys.stdin.buffer.read()))["split/random/train"][7])')
 "$python" "$GNN_TOP/tests/interop/roundtrip.py" copy W O "0/split/random/test=2=$one"
 check "gnn-inspect --verify finds a store with overlapping sets sound" gnn-inspect --verify O

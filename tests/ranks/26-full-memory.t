@@ -8,7 +8,7 @@
 gnn-import -q -o W sbm:nodes=600,degree=9,features=7 && gnn-partition -q -k 5 -o w W && gnn-partition -q -k 2 -o h W &&
     gnn-import -q -o T sbm:nodes=300,types=3,features=6 && gnn-partition -q -k 3 -o t T ||
     _not_ok 'gnn-import and gnn-partition make stores'
-for s in w h t; do check "gnn-inspect exports $s" gnn-inspect --export $s.npz $s; done
+for s in w h t; do check "gnn-inspect exports $s" gnn-inspect --raw --export $s.npz $s; done
 while IFS='|' read -r s size depth layer layers hidden heads opts <&4; do # mpirun would read standard input
     turn 3 || continue
     check "gnn-train --full-batch -m $layer $opts learns on $size ranks" ranks $size gnn-train -q --full-batch --store $s --epochs 2 -m $layer --batch-norm \

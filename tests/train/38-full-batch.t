@@ -93,7 +93,7 @@ file.seek(offset + 4 * at)
 file.write(struct.pack("<I", value))
 PY
 }
-check 'gnn-inspect exports the partitions' gnn-inspect --export w4.npz w4
+check 'gnn-inspect exports the partitions' gnn-inspect --raw --export w4.npz w4
 while IFS='|' read -r tensor at value message; do
     damage "$tensor" "$at" "$value"
     refuses 3 "^gnn-train: bad/part-00002.gnb: $message$" "$tensor with element $at = $value" gnn-train -q --full-batch --store bad --no-verify --hidden 8 --epochs 2 -o never

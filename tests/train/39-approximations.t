@@ -8,7 +8,7 @@ perl -e 'srand 5; print join(",", $_ % 3 + rand, rand, 1), "\n" for 1 .. 401' >x
 perl -e 'srand 6; print join(",", $_ % 3 + rand, rand, 1, rand, -rand, rand() - .5), "\n" for 1 .. 401' >x6.csv
 for d in 3 6; do
     gnn-import -q --directed --labels y.csv --features x$d.csv --split random:0.5,0.25,0.25 -o w$d e.csv && gnn-partition -q -k 5 -o p$d w$d &&
-        gnn-inspect --export p$d.npz p$d || _not_ok "gnn-import and gnn-partition make a graph of $d features"
+        gnn-inspect --raw --export p$d.npz p$d || _not_ok "gnn-import and gnn-partition make a graph of $d features"
 done
 cat >sample.py <<'EOF'
 # The sample is drawn here once more, from the manual's words and the generator's paper.

@@ -11,7 +11,7 @@ perl -e 'print $_ % 3, "\n" for 1 .. 401' >y.csv
 perl -e 'srand 5; print join(",", map { rand } 1 .. 10), "\n" for 1 .. 401' >x.csv
 gnn-import -q --directed --labels y.csv --features x.csv --split random:0.5,0.25,0.25 -o w e.csv && gnn-partition -q -k 5 -o w5 w &&
     gnn-import -q -o t sbm:nodes=300,types=3,features=6 && gnn-partition -q -k 4 -o t4 t || _not_ok 'gnn-import makes graphs'
-for s in w w5 t t4; do check "gnn-inspect exports $s" gnn-inspect --export $s.npz $s; done
+for s in w w5 t t4; do check "gnn-inspect exports $s" gnn-inspect --raw --export $s.npz $s; done
 # formula STORE LAYER LAYERS HIDDEN HEADS NORM "WORDS OF full_size.py" OPTION...
 formula() {
     _store=$1 _layer=$2 _layers=$3 _hidden=$4 _heads=$5 _norm=$6 _words=$7

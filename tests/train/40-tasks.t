@@ -51,7 +51,7 @@ for name, v in got.items():
     assert abs(v - want) < 1e-9, (name, v, want)
 PY
 for t in binary multilabel; do
-    gnn-inspect --export $t.npz $t >/dev/null && gnn-predict -q --output-kind values -o $t.z.npy $t $t.st
+    gnn-inspect --raw --export $t.npz $t >/dev/null && gnn-predict -q --output-kind values -o $t.z.npy $t $t.st
     set --
     for m in average-precision precision@7 recall@20 recall@precision=0.9 recall@precision=1; do
         check "gnn-predict scores $m of a $t task" gnn-predict $t $t.st -n -q --split test --metric $m --metrics "$m.json"

@@ -62,7 +62,7 @@ if /usr/bin/python3 -c 'import numpy' 2>/dev/null; then
     gnn-train --store s $once -o init.st
     gnn-train --store s $once --class-weights 1,0,3,0.5 -o init2.st --metrics four.json
     gnn-predict s init.st --output-kind values -o z4.npy
-    gnn-inspect --export s.npz s
+    gnn-inspect --raw --export s.npz s
     check 'the loss is the sum of weighted losses divided by the sum of weights' /usr/bin/python3 -c '
 import numpy as np, sys
 z, y = np.load("z.npy")[:240].astype(float), np.loadtxt("y.txt")[:240].astype(int)

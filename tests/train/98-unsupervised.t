@@ -7,7 +7,7 @@ gnn-partition -q --no-provenance -k 3 -o p s
 check "gnn-train learns all edges without labels" gnn-train -q --store s --links node/to/node --negatives binary:1 -f 10,10 -b 256 --hidden 32 --epochs 5 --no-provenance -o m
 check "gnn-predict writes the embeddings of all nodes" gnn-predict -q --output-kind embeddings -o z.npy s m
 gnn-predict -q --output-kind embeddings -o zp.npy p m
-gnn-inspect s --export s.npz
+gnn-inspect s --raw --export s.npz
 check "classes are told by the nearest mean of embeddings, better than by features" /usr/bin/python3 -c '
 import numpy as np
 z, a = np.load("z.npy"), np.load("s.npz")
