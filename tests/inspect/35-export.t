@@ -105,10 +105,10 @@ check 'it is the member of the .npz' sh -c 'unzip -p mask.npz y.npy | cmp - y.np
 check 'gnn-inspect --export writes some arrays' exports some.npz --tensor x --tensor edge_index mask
 check 'they are these' test "$(members some.npz)" = 'x.npy edge_index.npy '
 check 'gnn-inspect --export writes an .npz to standard output' sh -c 'gnn-inspect --export - mask | cmp - mask.npz'
-check '--format says what standard output gets' sh -c 'gnn-inspect --export - --format mtx timed | cmp - timed.mtx'
-check '--raw writes tensors as they are stored' exports raw.npz --raw sbm.parts
+check 'gnn-inspect --format says what standard output gets' sh -c 'gnn-inspect --export - --format mtx timed | cmp - timed.mtx'
+check 'gnn-inspect --raw writes tensors as they are stored' exports raw.npz --raw sbm.parts
 check 'they have the names of the store' sh -c 'unzip -Z1 raw.npz | grep -qx part-3/edge/node/to/node/indptr.npy'
-check '--raw --tensor writes some of them' exports raw.npz --raw --tensor node/node/y sbm.parts
+check 'gnn-inspect --raw --tensor writes some of them' exports raw.npz --raw --tensor node/node/y sbm.parts
 check 'of all partitions' test "$(members raw.npz)" = 'part-0/node/node/y.npy part-1/node/node/y.npy part-2/node/node/y.npy part-3/node/node/y.npy '
 
 # ---- batches ----

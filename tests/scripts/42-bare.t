@@ -48,6 +48,7 @@ dpkg-buildpackage make deb, which asks for it
 lintian make deb, which asks for it
 mmdebstrap a bare Debian, for which check-bare.sh installs it
 nvidia-smi the name of the GPU
+strace what hostile pickles open, which the test of them says
 T
 { cut -d' ' -f1 optional; ls bare/bin bare/sbin; basename -a "$GNN_TOP"/cmd/gnn-*.c | sed 's/\.c$//'; } | sort -u >there
 (cd "$GNN_TOP" && find Makefile mk .ci scripts tests -type f \( -path '.ci/*' -o -name Makefile -o -name '*.mk' -o -name '*.sh' -o -name '*.t' -o -name '*.sbatch' \)) >files

@@ -10,8 +10,8 @@
 enum { NAME_CAPACITY = 4 * GNN_TYPE_NAME_MAX };
 
 /* Opens a member of the input, a file of torch.save, by its name. */
-int pyg_parts_open_member(struct pyg_parts *p, const struct gnn_torch_file **f, const char *name,
-                          struct gnn_err *e)
+int gnn_pyg_parts_open_member(struct pyg_parts *p, const struct gnn_torch_file **f,
+                              const char *name, struct gnn_err *e)
 {
     const int m = gnn_input_find(p->in, name);
     if (m < 0 || !p->in->m[m].path)
@@ -20,8 +20,8 @@ int pyg_parts_open_member(struct pyg_parts *p, const struct gnn_torch_file **f, 
     return gnn_torch_arrays_open(f, p->l, p->in->m[m].path, NULL, p->in->m[m].path, e);
 }
 
-int pyg_parts_open_file(struct pyg_parts *p, const struct gnn_torch_file **f, struct gnn_err *e,
-                        const char *fmt, ...)
+int gnn_pyg_parts_open_file(struct pyg_parts *p, const struct gnn_torch_file **f, struct gnn_err *e,
+                            const char *fmt, ...)
 {
     char name[NAME_CAPACITY];
     va_list ap;
@@ -31,12 +31,12 @@ int pyg_parts_open_file(struct pyg_parts *p, const struct gnn_torch_file **f, st
     if (n < 0 || (size_t)n >= sizeof name)
         return gnn_fail(e, GNN_E_INPUT, "%s: a type's name is too long", p->in->name);
     char *full = gnn_strf(e, "%s%s", p->root, name);
-    int rc = full ? pyg_parts_open_member(p, f, full, e) : GNN_E_NOMEM;
+    int rc = full ? gnn_pyg_parts_open_member(p, f, full, e) : GNN_E_NOMEM;
     gnn_free(full);
     return rc;
 }
 
-int pyg_parts_fail_meta(const struct pyg_parts *p, const char *what, struct gnn_err *e)
+int gnn_pyg_parts_fail_meta(const struct pyg_parts *p, const char *what, struct gnn_err *e)
 {
     return gnn_fail(e, GNN_E_INPUT, "%s: %sMETA.json: %s", p->in->name, p->root, what);
 }

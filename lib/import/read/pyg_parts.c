@@ -43,11 +43,11 @@ static int open_parts(struct pyg_parts *p, struct gnn_err *e)
     if (!p->part)
         return GNN_E_NOMEM;
     for (uint32_t i = 0; !rc && i < p->nparts; i++) {
-        rc = pyg_parts_open_file(p, &p->part[i].graph, e, "part_%u/graph.pt", i);
+        rc = gnn_pyg_parts_open_file(p, &p->part[i].graph, e, "part_%u/graph.pt", i);
         if (!rc)
-            rc = pyg_parts_open_file(p, &p->part[i].nodes, e, "part_%u/node_feats.pt", i);
+            rc = gnn_pyg_parts_open_file(p, &p->part[i].nodes, e, "part_%u/node_feats.pt", i);
         if (!rc)
-            rc = pyg_parts_open_file(p, &p->part[i].edges, e, "part_%u/edge_feats.pt", i);
+            rc = gnn_pyg_parts_open_file(p, &p->part[i].edges, e, "part_%u/edge_feats.pt", i);
     }
     return rc;
 }
@@ -76,9 +76,9 @@ static int read_meta(struct pyg_parts *p, uint32_t member, struct gnn_err *e)
     const json_int_t parts = json_integer_value(json_object_get(p->meta, "num_parts"));
     const json_t *hetero = json_object_get(p->meta, "is_hetero");
     if (parts < 1 || parts > PARTS_MAX)
-        return pyg_parts_fail_meta(p, "num_parts is no number from 1 to 65536", e);
+        return gnn_pyg_parts_fail_meta(p, "num_parts is no number from 1 to 65536", e);
     if (!json_is_boolean(hetero))
-        return pyg_parts_fail_meta(p, "is_hetero is neither true nor false", e);
+        return gnn_pyg_parts_fail_meta(p, "is_hetero is neither true nor false", e);
     p->nparts = (uint32_t)parts;
     p->hetero = json_is_true(hetero);
     return GNN_OK;
@@ -105,7 +105,7 @@ static int add_tensor(struct pyg_parts *p, const char *file, const char *prefix,
     struct gnn_strided a;
     char why[256] = "no tensor";
     bool fits = true;
-    int rc = pyg_parts_open_member(p, &f, file, e);
+    int rc = gnn_pyg_parts_open_member(p, &f, file, e);
     if (!rc && (!gnn_torch_is_array(f->pickle.root) ||
                 gnn_torch_array(f, f->pickle.root, &a, why, sizeof why)))
         rc = gnn_fail(e, GNN_E_INPUT, "%s: %s: %s", p->in->name, file, why);
@@ -205,7 +205,7 @@ int gnn_pyg_parts_add(struct gnn_array_list *l, const struct gnn_input *in, uint
     if (!rc)
         rc = open_parts(&p, e);
     if (!rc)
-        rc = pyg_parts_add_types(&p, e);
+        rc = gnn_pyg_parts_add_types(&p, e);
     if (!rc)
         rc = add_beside(&p, e);
     json_decref(p.meta);

@@ -36,13 +36,13 @@ struct pyg_type {
 };
 
 /* Opens a member of the input, a file of torch.save, by its name; then one of the folder. */
-int pyg_parts_open_member(struct pyg_parts *p, const struct gnn_torch_file **f, const char *name,
-                          struct gnn_err *e) GNN_MUST_USE;
-int pyg_parts_open_file(struct pyg_parts *p, const struct gnn_torch_file **f, struct gnn_err *e,
-                        const char *fmt, ...) GNN_PRINTF(4, 5);
+int gnn_pyg_parts_open_member(struct pyg_parts *p, const struct gnn_torch_file **f,
+                              const char *name, struct gnn_err *e) GNN_MUST_USE;
+int gnn_pyg_parts_open_file(struct pyg_parts *p, const struct gnn_torch_file **f, struct gnn_err *e,
+                            const char *fmt, ...) GNN_PRINTF(4, 5);
 /* GNN_E_INPUT "FOLDER: META.json: WHAT". */
-int pyg_parts_fail_meta(const struct pyg_parts *p, const char *what, struct gnn_err *e);
+int gnn_pyg_parts_fail_meta(const struct pyg_parts *p, const char *what, struct gnn_err *e);
 /* Adds the arrays of all types. */
-int pyg_parts_add_types(struct pyg_parts *p, struct gnn_err *e) GNN_MUST_USE;
+int gnn_pyg_parts_add_types(struct pyg_parts *p, struct gnn_err *e) GNN_MUST_USE;
 
 #endif

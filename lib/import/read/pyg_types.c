@@ -183,11 +183,11 @@ static int read_type(const struct pyg_parts *p, const json_t *j, struct pyg_type
     const bool edge = json_is_array(j);
     t->nkeys = edge ? (uint32_t)json_array_size(j) : 1;
     if (t->nkeys != (edge ? 3 : 1))
-        return pyg_parts_fail_meta(p, "an edge type is no list of three names", e);
+        return gnn_pyg_parts_fail_meta(p, "an edge type is no list of three names", e);
     for (uint32_t i = 0; i < t->nkeys; i++) {
         const char *s = t->key[i] = json_string_value(edge ? json_array_get(j, i) : j);
         if (!s || !*s || strchr(s, '/') || strlen(s) > GNN_TYPE_NAME_MAX)
-            return pyg_parts_fail_meta(p, "a type has no name, or one with a slash", e);
+            return gnn_pyg_parts_fail_meta(p, "a type has no name, or one with a slash", e);
     }
     t->prefix = edge ? gnn_strf(e, "%s/%s/%s/", t->key[0], t->key[1], t->key[2])
                      : gnn_strf(e, "%s/", t->key[0]);
@@ -201,10 +201,10 @@ static int open_map(struct pyg_parts *p, struct pyg_type *t, const char *what, b
     const struct gnn_torch_file *f;
     struct gnn_strided a;
     char why[256] = "no tensor";
-    int rc = t->nkeys == 0   ? pyg_parts_open_file(p, &f, e, "%s_map.pt", what)
-             : t->nkeys == 1 ? pyg_parts_open_file(p, &f, e, "%s_map/%s.pt", what, t->key[0])
-                             : pyg_parts_open_file(p, &f, e, "%s_map/%s__%s__%s.pt", what,
-                                                   t->key[0], t->key[1], t->key[2]);
+    int rc = t->nkeys == 0   ? gnn_pyg_parts_open_file(p, &f, e, "%s_map.pt", what)
+             : t->nkeys == 1 ? gnn_pyg_parts_open_file(p, &f, e, "%s_map/%s.pt", what, t->key[0])
+                             : gnn_pyg_parts_open_file(p, &f, e, "%s_map/%s__%s__%s.pt", what,
+                                                       t->key[0], t->key[1], t->key[2]);
     if (rc)
         return rc;
     if (!gnn_torch_is_array(f->pickle.root) ||
@@ -313,7 +313,7 @@ static int add_edges(struct pyg_parts *p, struct pyg_type *t, uint64_t offset, s
     return rc;
 }
 
-int pyg_parts_add_types(struct pyg_parts *p, struct gnn_err *e)
+int gnn_pyg_parts_add_types(struct pyg_parts *p, struct gnn_err *e)
 {
     static const char *const lists[] = {"node_types", "edge_types"};
     uint64_t offset = 0;
@@ -322,7 +322,8 @@ int pyg_parts_add_types(struct pyg_parts *p, struct gnn_err *e)
         const json_t *list = json_object_get(p->meta, lists[k]);
         const size_t n = p->hetero ? json_array_size(list) : 1;
         if (!n || n > GNN_TYPES_MAX)
-            return pyg_parts_fail_meta(p, "node_types or edge_types is no list of 1 to 1024", e);
+            return gnn_pyg_parts_fail_meta(p, "node_types or edge_types is no list of 1 to 1024",
+                                           e);
         for (size_t i = 0; !rc && i < n; i++) {
             struct pyg_type t = {0};
             if (p->hetero)
@@ -330,7 +331,7 @@ int pyg_parts_add_types(struct pyg_parts *p, struct gnn_err *e)
             else if (!(t.prefix = gnn_strdup(k ? "node/to/node/" : "node/", e)))
                 rc = GNN_E_NOMEM;
             if (!rc && p->hetero && (t.nkeys == 3) != (k == 1))
-                rc = pyg_parts_fail_meta(
+                rc = gnn_pyg_parts_fail_meta(
                     p, "a node type is no name, or an edge type no list of three", e);
             if (!rc)
                 rc = k ? add_edges(p, &t, offset, e) : add_nodes(p, &t, e);
