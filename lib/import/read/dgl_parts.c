@@ -364,7 +364,7 @@ static void count_bytes(const struct gnn_dgl_book *b, uint64_t *bytes)
     for (uint32_t p = 0; p < b->parts; p++) {
         const char *const file[] = {b->part[p].graph, b->part[p].node_feats, b->part[p].edge_feats};
         for (int i = 0; i < 3; i++)
-            *bytes += stat(file[i], &st) ? 0 : (uint64_t)st.st_size;
+            *bytes += !file[i] || stat(file[i], &st) ? 0 : (uint64_t)st.st_size;
     }
 }
 
