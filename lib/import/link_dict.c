@@ -26,7 +26,7 @@ static bool read_number(const struct link_dict *d, value v, int64_t *out)
     char why[128];
     if (gnn_pickle_int(v, out))
         return true;
-    if (!gnn_torch_is_array(v) || gnn_torch_array(&d->v.file, v, &a, why, sizeof why) || a.ndim ||
+    if (!gnn_torch_is_array(v) || gnn_torch_array(d->file, v, &a, why, sizeof why) || a.ndim ||
         a.count != 1)
         return false;
     gnn_strided_copy(&a, 0, 1, bytes);
@@ -38,7 +38,7 @@ static int fail_key(const struct link_dict *d, value key, struct gnn_err *e)
     char shown[128];
     return gnn_fail(e, GNN_E_INPUT,
                     "%s: the key of a link is %s: expected (head, tail, time), three whole numbers",
-                    d->name, gnn_pickle_describe(&d->v.file.pickle, key, shown, sizeof shown));
+                    d->name, gnn_pickle_describe(&d->file->pickle, key, shown, sizeof shown));
 }
 
 static int by_link(const void *a, const void *b)
@@ -51,7 +51,7 @@ static int by_link(const void *a, const void *b)
 
 static int read_keys(struct link_dict *d, struct gnn_err *e)
 {
-    const struct gnn_pickle *p = &d->v.file.pickle;
+    const struct gnn_pickle *p = &d->file->pickle;
     const uint64_t n = gnn_pickle_count(p, p->root);
     if (!(d->entry = gnn_alloc(n, sizeof *d->entry, "candidates", e)))
         return e->code;
@@ -81,16 +81,17 @@ int gnn_link_dict_open(struct link_dict *d, const char *file, struct gnn_err *e)
 {
     struct gnn_input *in = NULL;
     struct gnn_err why = {0}; /* which the reader of other files says */
-    bool is = false;
     *d = (struct link_dict){.name = file};
     if (is_pipe(file))
         return 0;
+    if (!(d->held = gnn_alloc_zero(1, sizeof *d->held, "input", e)))
+        return e->code;
     if (gnn_input_open(&in, &file, 1, &why) || gnn_input_members(in) != 1) {
         gnn_input_free(in);
         return why.code == GNN_E_NOMEM ? gnn_fail_as(e, &why) : 0;
     }
-    if (!gnn_input_values(in, &is, &d->v, e) && is) {
-        const struct gnn_pickle *p = &d->v.file.pickle;
+    if (!gnn_input_values(in, d->held, &d->file, e) && d->file) {
+        const struct gnn_pickle *p = &d->file->pickle;
         if (gnn_pickle_kind(p->root) == GNN_PICKLE_DICT &&
             gnn_pickle_kind(gnn_pickle_key(p, p->root, 0)) == GNN_PICKLE_TUPLE)
             (void)!read_keys(d, e);
@@ -101,7 +102,7 @@ int gnn_link_dict_open(struct link_dict *d, const char *file, struct gnn_err *e)
 
 void gnn_link_dict_release(struct link_dict *d)
 {
-    gnn_value_file_release(&d->v);
+    gnn_array_list_free(d->held);
     gnn_free(d->entry);
     *d = (struct link_dict){.n = 0};
 }
@@ -169,7 +170,7 @@ static int read_tails(struct taking *k, uint64_t i, value v, struct gnn_err *e)
     uint64_t bad;
     if (!gnn_torch_is_array(v))
         return fail_link(k, i, "has no array of candidates", e);
-    if (gnn_torch_array(&k->d->v.file, v, &a, why, sizeof why)) {
+    if (gnn_torch_array(k->d->file, v, &a, why, sizeof why)) {
         snprintf(what, sizeof what, "has candidates that are not read: %s", why);
         return fail_link(k, i, what, e);
     }

@@ -15,8 +15,9 @@ struct link_dict_entry {
 };
 /* Zeroed = nothing. */
 struct link_dict {
-    const char *name; /* the caller's, for messages */
-    struct gnn_value_file v;
+    const char *name;            /* the caller's, for messages */
+    struct gnn_array_list *held; /* the file */
+    const struct gnn_torch_file *file;
     struct link_dict_entry *entry; /* [n] by head, tail and time */
     uint64_t n;
 };

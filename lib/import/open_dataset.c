@@ -109,13 +109,22 @@ static int not_mapped(const struct gnn_dataset *d, const char *map, struct gnn_e
     return gnn_fail(e, GNN_E_USAGE, "--map %s: %s has nothing of that name%s", map, d->name, text);
 }
 
-static int not_encoded(const struct gnn_import_opts *o, struct gnn_err *e)
+/* Names of options that held for nothing are errors. Frees the data set on any. */
+static int finish_open(struct gnn_dataset **out, const struct gnn_import_opts *o, int rc,
+                       struct gnn_err *e)
 {
-    for (uint32_t i = 0; o->encode_used && i < o->nencode; i++)
+    for (uint32_t i = 0; !rc && o->map_used && i < o->nmap; i++)
+        if (!o->map_used[i])
+            rc = not_mapped(*out, o->map[i], e);
+    for (uint32_t i = 0; !rc && o->encode_used && i < o->nencode; i++)
         if (!o->encode_used[i])
-            return gnn_fail(e, GNN_E_USAGE, "--encode %s: no table of nodes has such a column",
-                            o->encode[i]);
-    return GNN_OK;
+            rc = gnn_fail(e, GNN_E_USAGE, "--encode %s: no table of nodes has such a column",
+                          o->encode[i]);
+    if (rc) {
+        gnn_dataset_free(*out);
+        *out = NULL;
+    }
+    return rc;
 }
 
 int gnn_import_open_input(struct gnn_dataset **out, struct gnn_input *in,
@@ -142,16 +151,7 @@ int gnn_import_open_input(struct gnn_dataset **out, struct gnn_input *in,
     if (!rc)
         rc = note_files(*out, in, e);
     gnn_input_free(in);
-    for (uint32_t i = 0; !rc && o->map_used && i < o->nmap; i++)
-        if (!o->map_used[i])
-            rc = not_mapped(*out, o->map[i], e);
-    if (!rc)
-        rc = not_encoded(o, e);
-    if (rc) {
-        gnn_dataset_free(*out);
-        *out = NULL;
-    }
-    return rc;
+    return finish_open(out, o, rc, e);
 }
 
 /* "smb:nodes=3", or "sbm", which is no file and lacks its colon */
@@ -204,17 +204,7 @@ static int open_tables(struct gnn_dataset **out, uint32_t n, const struct gnn_im
                                        : NULL;
     if (wrong)
         return gnn_fail(e, GNN_E_USAGE, "--edges and %s exclude each other", wrong);
-    int rc = gnn_tables_open(out, o, e);
-    for (uint32_t i = 0; !rc && o->map_used && i < o->nmap; i++)
-        if (!o->map_used[i])
-            rc = not_mapped(*out, o->map[i], e);
-    if (!rc)
-        rc = not_encoded(o, e);
-    if (rc) {
-        gnn_dataset_free(*out);
-        *out = NULL;
-    }
-    return rc;
+    return finish_open(out, o, gnn_tables_open(out, o, e), e);
 }
 
 /* A partition of DGL is several files that are read as one graph. */

@@ -81,9 +81,13 @@ arrays
 echo 0 1 2 | npy g/user/y.npy '<i8' '3,'
 bad 'labels of two node types, item and user, .*--map =user/y leaves these out' 'labels of two types'
 echo 0 1 | npy g/item/year.npy '<i8' '2,'
-bad 'item/year.npy: 2 rows for 4 nodes' 'a field of too few nodes'
+bad 'item/year.npy: 2 rows for 4 nodes (--map =item/year leaves it out)' 'a field of too few nodes'
 echo 0 1 | npy g/$a/time.npy '<i8' '2,'
-bad 'buys/item/time.npy: 2 rows for 4 edges' 'a field of too few edges'
+bad 'buys/item/time.npy: 2 rows for 4 edges (--map =user/buys/item/time leaves it out)' 'a field of too few edges'
+echo 0 1 | npy g/$a/edge_label_index.npy '<i8' '2,1'
+check 'gnn-import leaves out what --map says' imp --map =$a/edge_label_index -o S g
+check 'it is the same store without' gnn-inspect --diff S T
+arrays
 echo 9 0 1 2 | npy g/$b/edge_index.npy '<i8' '2,2'
 bad 'sold_to/user/edge_index.npy: edge 1: id 9, but there are 4 nodes of type item' 'an id that is too large'
 echo 3 | npy g/$b/num_edges.npy '<i8' ''

@@ -7,7 +7,7 @@
 
 #include "formats/npy.h"
 #include "lib/import/read/dgl_arrays.h"
-#include "lib/import/read/torch_arrays.h"
+#include "lib/import/read/value_file.h"
 #include "lib/base/mem.h"
 #include "lib/base/path.h"
 #include "lib/base/plural.h"
@@ -160,7 +160,7 @@ static int add_value(struct gnn_array_list *l, const struct gnn_torch_file *f,
 static int add_torch(struct gnn_array_list *l, const char *path, struct gnn_err *e)
 {
     const struct gnn_torch_file *f;
-    int rc = gnn_torch_arrays_open(&f, l, path, NULL, path, e);
+    int rc = gnn_value_file_open(&f, l, path, NULL, false, path, e);
     if (rc)
         return rc;
     const struct gnn_pickle_value *root = f->pickle.root;

@@ -14,7 +14,8 @@
 
 struct gnn_input;
 struct gnn_reader;
-struct gnn_value_file;
+struct gnn_array_list;
+struct gnn_torch_file;
 
 /* One path, which may be a FIFO or "-", or several plain files that become the members. A path
  * ARCHIVE:MEMBER, where no file has that name, is a member of an archive, or those below it;
@@ -29,7 +30,6 @@ int gnn_input_open_inner(struct gnn_input **in, struct gnn_input *outer, uint32_
                          struct gnn_err *e) GNN_MUST_USE;
 /* The arrays of a list, which it takes over, on failure too, as an input of that name, of files of
  * so many bytes. */
-struct gnn_array_list;
 int gnn_input_of_arrays(struct gnn_input **in, struct gnn_array_list *l, const char *name,
                         uint64_t bytes, struct gnn_err *e) GNN_MUST_USE;
 /* As both, of all arrays in a file of torch.save or a pickle, named by their keys
@@ -110,9 +110,9 @@ const char *gnn_reader_name(const struct gnn_reader *r);
 /* Takes NULL. */
 void gnn_reader_free(struct gnn_reader *r);
 
-/* Whether the only member is a pickle, not in a file of torch.save; if so, reads its values, which
- * are to be released in any case. The input may be freed before. */
-int gnn_input_values(struct gnn_input *in, bool *is, struct gnn_value_file *v,
-                     struct gnn_err *e) GNN_MUST_USE;
+/* The values of the only member, if it is a pickle that is not in a file of torch.save, else NULL.
+ * They live as long as the list; the input may be freed before. */
+int gnn_input_values(struct gnn_input *in, struct gnn_array_list *l,
+                     const struct gnn_torch_file **f, struct gnn_err *e) GNN_MUST_USE;
 
 #endif

@@ -5,7 +5,7 @@
 #include "lib/base/mem.h"
 #include "lib/data/schema.h"
 #include "lib/import/read/pyg_parts_impl.h"
-#include "lib/import/read/torch_arrays.h"
+#include "lib/import/read/value_file.h"
 
 enum { NAME_CAPACITY = 4 * GNN_TYPE_NAME_MAX };
 
@@ -17,7 +17,7 @@ int gnn_pyg_parts_open_member(struct pyg_parts *p, const struct gnn_torch_file *
     if (m < 0 || !p->in->m[m].path)
         return gnn_fail(e, GNN_E_INPUT, "%s: %s is missing", p->in->name, name);
     p->used[m] = true;
-    return gnn_torch_arrays_open(f, p->l, p->in->m[m].path, NULL, p->in->m[m].path, e);
+    return gnn_value_file_open(f, p->l, p->in->m[m].path, NULL, false, p->in->m[m].path, e);
 }
 
 int gnn_pyg_parts_open_file(struct pyg_parts *p, const struct gnn_torch_file **f, struct gnn_err *e,

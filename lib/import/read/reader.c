@@ -217,19 +217,19 @@ int gnn_input_line(struct gnn_input *in, uint64_t line, const char **member, uin
     return rc;
 }
 
-int gnn_input_values(struct gnn_input *in, bool *is, struct gnn_value_file *v, struct gnn_err *e)
+int gnn_input_values(struct gnn_input *in, struct gnn_array_list *l,
+                     const struct gnn_torch_file **f, struct gnn_err *e)
 {
     struct gnn_reader *r;
     const uint8_t *p;
     size_t n;
     int rc = gnn_reader_open(&r, in, 0, e);
-    *is = false;
+    *f = NULL;
     if (!rc)
         rc = gnn_reader_peek(r, &p, &n, e);
     if (!rc && gnn_value_file_begins(p, n) && !gnn_value_file_is_torch(p, n)) {
         const bool plain = in->path && !in->archive && in->packing == GNN_PLAIN;
-        *is = true;
-        rc = gnn_value_file_open(v, plain ? in->path : NULL, r->top, true, in->name, e);
+        rc = gnn_value_file_open(f, l, plain ? in->path : NULL, r->top, true, in->name, e);
     }
     gnn_reader_free(r);
     return rc;

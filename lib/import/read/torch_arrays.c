@@ -5,7 +5,6 @@
 
 #include <string.h>
 
-#include "lib/import/read/dgl_refuse.h"
 #include "lib/base/mem.h"
 #include "lib/data/schema.h"
 #include "lib/import/read/keyed_arrays.h"
@@ -325,43 +324,6 @@ static int add_graph(const struct filling *g, struct gnn_err *e)
     return add_attributes(g, "", all, temporal, e);
 }
 
-static void free_torch(void *p)
-{
-    gnn_torch_release(p);
-    gnn_free(p);
-}
-
-/* Opens a file, or (`pickles`) a pickle alone, that lives as long as the list. */
-static int open_values(const struct gnn_torch_file **f, struct gnn_array_list *l, const char *path,
-                       struct gnn_stage *s, bool pickles, const char *name, struct gnn_err *e)
-{
-    char why[512];
-    const uint8_t *bytes = NULL;
-    uint64_t n = 0;
-    struct gnn_torch_file *t = gnn_alloc_zero(1, sizeof *t, "input", e);
-    int rc = t ? gnn_array_list_hold(l, t, free_torch, e) : GNN_E_NOMEM;
-    if (!rc)
-        rc = gnn_array_list_bytes(l, path, s, &bytes, &n, e);
-    if (rc)
-        return rc;
-    *f = t;
-    const bool torch = !pickles || gnn_torch_is_zip(bytes, n) || gnn_torch_is_legacy(bytes, n);
-    const int bad = torch ? gnn_torch_open(t, bytes, n, why, sizeof why)
-                          : gnn_pickle_read(&t->pickle, bytes, n, 0, why, sizeof why);
-    if (bad && gnn_dgl_refuse_is_graph(why))
-        return gnn_dgl_refuse_graph(name, e);
-    return bad == GNN_PICKLE_NO_MEMORY ? gnn_fail_nomem(e, n, "a file of torch.save")
-           : bad                       ? gnn_fail(e, GNN_E_INPUT, "%s: %s", name, why)
-                                       : GNN_OK;
-}
-
-int gnn_torch_arrays_open(const struct gnn_torch_file **f, struct gnn_array_list *l,
-                          const char *path, struct gnn_stage *s, const char *name,
-                          struct gnn_err *e)
-{
-    return open_values(f, l, path, s, false, name, e);
-}
-
 static int check_any(const struct gnn_array_list *l, const char *name, struct gnn_err *e)
 {
     return l->n ? GNN_OK : gnn_fail(e, GNN_E_INPUT, "%s: no attribute is an array", name);
@@ -371,7 +333,7 @@ int gnn_torch_arrays_add(struct gnn_array_list *l, const char *path, struct gnn_
                          const char *name, struct gnn_err *e)
 {
     struct filling g = {.l = l, .name = name};
-    int rc = open_values(&g.file, l, path, s, false, name, e);
+    int rc = gnn_value_file_open(&g.file, l, path, s, false, name, e);
     if (!rc)
         rc = add_graph(&g, e);
     return rc ? rc : check_any(l, name, e);
@@ -381,7 +343,7 @@ int gnn_torch_arrays_add_keyed(struct gnn_array_list *l, const char *path, struc
                                const char *name, struct gnn_err *e)
 {
     struct filling g = {.l = l, .name = name};
-    int rc = open_values(&g.file, l, path, s, true, name, e);
+    int rc = gnn_value_file_open(&g.file, l, path, s, true, name, e);
     if (rc)
         return rc;
     rc = gnn_keyed_arrays_fit(g.file) && !is_by_types(&g.file->pickle, g.file->pickle.root)

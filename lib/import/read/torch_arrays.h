@@ -16,9 +16,5 @@ int gnn_torch_arrays_add(struct gnn_array_list *l, const char *path, struct gnn_
                          const char *name, struct gnn_err *e) GNN_MUST_USE;
 int gnn_torch_arrays_add_keyed(struct gnn_array_list *l, const char *path, struct gnn_stage *s,
                                const char *name, struct gnn_err *e) GNN_MUST_USE;
-/* Opens a file of torch.save that lives as long as the list. */
-int gnn_torch_arrays_open(const struct gnn_torch_file **f, struct gnn_array_list *l,
-                          const char *path, struct gnn_stage *s, const char *name,
-                          struct gnn_err *e) GNN_MUST_USE;
 
 #endif

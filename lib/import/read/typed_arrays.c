@@ -369,6 +369,21 @@ static int add_types(struct typed *g, struct gnn_err *e)
     return rc;
 }
 
+/* A field has a row for each node or edge. */
+static int check_rows(const struct typed *g, const struct typed_member *m, uint64_t n,
+                      const char *what, struct gnn_err *e)
+{
+    struct gnn_array a;
+    const char *name = gnn_input_member(g->in, m->member) + g->root;
+    int rc = gnn_array_open(&a, g->in, m->member, e);
+    if (!rc && a.rows != n)
+        rc = gnn_fail(e, GNN_E_INPUT, "%s: %llu row%s for %llu %s%s (--map =%.*s leaves it out)",
+                      gnn_array_name(&a), (unsigned long long)a.rows, gnn_plural(a.rows),
+                      (unsigned long long)n, what, gnn_plural(n), (int)stem_length(name), name);
+    gnn_array_close(&a);
+    return rc;
+}
+
 /* A field of nodes, or a set of them; what is not of this pass waits. */
 static int add_node_member(struct typed *g, const struct typed_member *m, const char *pass,
                            struct gnn_err *e)
@@ -396,7 +411,8 @@ static int add_node_member(struct typed *g, const struct typed_member *m, const 
                         "(--map =%s/y leaves these out)",
                         gnn_input_name(g->in), g->s.d.schema.ntype[g->s.d.schema.label_ntype].name,
                         m->type[0], m->type[0]);
-    return gnn_src_node_array(&g->s, type, gnn_role_field(m->role), g->in, m->member, e);
+    int rc = check_rows(g, m, g->s.d.schema.ntype[type].count, "node", e);
+    return rc ? rc : gnn_src_node_array(&g->s, type, gnn_role_field(m->role), g->in, m->member, e);
 }
 
 /* A field of edges, or how many there are. */
@@ -409,9 +425,11 @@ static int add_edge_member(struct typed *g, const struct typed_member *m, struct
     for (unsigned i = 0; i < sizeof ends / sizeof *ends; i++)
         if (!strcmp(m->role, ends[i]))
             return GNN_OK;
-    if (strcmp(m->role, "num_edges") != 0)
-        return gnn_pairs_field(&g->s, t, p, gnn_role_field(m->role), g->in, m->member, e);
-    int rc = gnn_member_number(g->in, m->member, &told, e);
+    const bool field = strcmp(m->role, "num_edges") != 0;
+    int rc =
+        field ? check_rows(g, m, p->n, "edge", e) : gnn_member_number(g->in, m->member, &told, e);
+    if (!rc && field)
+        rc = gnn_pairs_field(&g->s, t, p, gnn_role_field(m->role), g->in, m->member, e);
     return rc || told == p->n
                ? rc
                : gnn_fail(e, GNN_E_INPUT, "%s: %llu edge%s, but there are %llu",
