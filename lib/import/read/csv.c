@@ -132,20 +132,13 @@ int gnn_csv_scan(struct gnn_edgelist *l, bool *again, struct gnn_err *e)
 /* SRC/REL/DST of --edge-type. */
 static int name_types(struct gnn_edgelist *l, struct gnn_err *e)
 {
-    static const char *const usual[3] = {"node", "to", "node"};
-    const char *p = l->s.o->edge_type;
-    char *at = l->types = gnn_strdup(p ? p : "", e);
-    if (!at)
+    const char *given = l->s.o->edge_type;
+    l->types = gnn_strdup(given ? given : "node/to/node", e);
+    if (!l->types)
         return GNN_E_NOMEM;
-    for (int i = 0; i < 3; i++) {
-        l->type[i] = p ? at : usual[i];
-        at += p ? strcspn(at, "/") : 0;
-        if (p && (at == l->type[i] || !*at != (i == 2)))
-            return gnn_fail(e, GNN_E_USAGE, "--edge-type %s: expected SRC/REL/DST", p);
-        if (p && *at)
-            *at++ = 0;
-    }
-    return GNN_OK;
+    return gnn_src_split_type(l->types, l->type)
+               ? GNN_OK
+               : gnn_fail(e, GNN_E_USAGE, "--edge-type %s: expected SRC/REL/DST", given);
 }
 
 /* The first row may be counts of nodes and edges if as many rows as it says follow, and no id is

@@ -14,7 +14,7 @@ struct gnn_reading;
 struct gnn_edgelist {
     struct gnn_src s;
     uint32_t member;
-    char *types;         /* owned: what type points to, or "" */
+    char *types;         /* owned: what type points to */
     const char *type[3]; /* of a text table: types of sources, of edges and of targets */
     bool words;          /* ids of --nodes are words, and so must those of the edges be */
     /* The ids of sources and of targets, which may be the same; NULL: nodes are counted. */

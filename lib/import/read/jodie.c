@@ -177,19 +177,13 @@ static const struct gnn_dataset_ops jodie_ops = {jodie_edges, gnn_src_rows, gnn_
 /* SRC/REL/DST of --edge-type. */
 static int name_types(struct jodie *j, struct gnn_err *e)
 {
-    const char *given = j->s.o->edge_type ? j->s.o->edge_type : "user/to/item";
-    char *p = j->types = gnn_strdup(given, e);
-    if (!p)
+    const char *given = j->s.o->edge_type;
+    j->types = gnn_strdup(given ? given : "user/to/item", e);
+    if (!j->types)
         return GNN_E_NOMEM;
-    for (int i = 0; i < 3; i++) {
-        j->type[i] = p;
-        p += strcspn(p, "/");
-        if (p == j->type[i] || !*p != (i == 2))
-            return gnn_fail(e, GNN_E_USAGE, "--edge-type %s: expected SRC/REL/DST", given);
-        if (*p)
-            *p++ = 0;
-    }
-    return GNN_OK;
+    return gnn_src_split_type(j->types, j->type)
+               ? GNN_OK
+               : gnn_fail(e, GNN_E_USAGE, "--edge-type %s: expected SRC/REL/DST", given);
 }
 
 static int add_types(struct jodie *j, struct gnn_err *e)

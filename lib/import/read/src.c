@@ -180,6 +180,19 @@ int gnn_src_own(struct gnn_src *s, struct gnn_input *in, struct gnn_err *e)
     return gnn_src_note_pipe(s, in, e);
 }
 
+bool gnn_src_split_type(char *text, const char *type[3])
+{
+    for (int i = 0; i < 3; i++) {
+        type[i] = text;
+        text += strcspn(text, "/");
+        if (text == type[i] || !*text != (i == 2))
+            return false;
+        if (*text)
+            *text++ = 0;
+    }
+    return true;
+}
+
 int gnn_src_note_pipe(struct gnn_src *s, const struct gnn_input *in, struct gnn_err *e)
 {
     const uint64_t n = gnn_input_spooled(in);

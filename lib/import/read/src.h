@@ -56,6 +56,9 @@ int gnn_src_make_ids(struct gnn_src *s, uint32_t n, struct gnn_err *e) GNN_MUST_
 void gnn_src_forget_ids(struct gnn_src *s);
 /* Takes over the input, on failure too. */
 int gnn_src_own(struct gnn_src *s, struct gnn_input *in, struct gnn_err *e) GNN_MUST_USE;
+/* Puts NULs in the place of the slashes of SRC/REL/DST, and the three words into type. False: it is
+ * something else. */
+bool gnn_src_split_type(char *text, const char *type[3]);
 /* Notes that an input came from a pipe, if it did. */
 int gnn_src_note_pipe(struct gnn_src *s, const struct gnn_input *in, struct gnn_err *e);
 /* The name that --map gives for a name: itself, or else the new one, "" for an array to leave out,

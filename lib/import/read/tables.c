@@ -60,21 +60,6 @@ static int split_spec(struct edge_table *t, const char *spec, char **file, char 
     return t->text && *file && (*columns || !colon) ? GNN_OK : GNN_E_NOMEM;
 }
 
-/* The three words of an edge type, apart. */
-static int split_type(struct edge_table *t, const char *spec, struct gnn_err *e)
-{
-    char *at = t->text;
-    for (int i = 0; i < 3; i++) {
-        t->l.type[i] = at;
-        at += strcspn(at, "/");
-        if (at == t->l.type[i] || !*at != (i == 2))
-            return gnn_fail(e, GNN_E_USAGE, "--edges %s: expected SRC/REL/DST before the =", spec);
-        if (*at)
-            *at++ = 0;
-    }
-    return GNN_OK;
-}
-
 static bool is_number(const char *s)
 {
     bool is = *s != 0;
@@ -243,8 +228,8 @@ static int open_table(struct tables *g, const char *spec, struct gnn_err *e)
     int rc = new_table(g, &t, e);
     if (!rc)
         rc = split_spec(t, spec, &file, &columns, e);
-    if (!rc)
-        rc = split_type(t, spec, e);
+    if (!rc && !gnn_src_split_type(t->text, t->l.type))
+        rc = gnn_fail(e, GNN_E_USAGE, "--edges %s: expected SRC/REL/DST before the =", spec);
     if (!rc)
         rc = set_options(t, g->s.o, columns, e);
     if (!rc)
