@@ -115,6 +115,11 @@ damaged "/part1/node_feat.dgl: 'feat' of '_N' has 2 rows; part 1 has 3 nodes" pl
 damaged "/part1/node_feat.dgl: '_N:_E:_N/w' is of no type that the JSON has" plain-bare cp w/part1/edge_feat.dgl w/part1/node_feat.dgl
 damaged "/part0/node_feat.dgl: graphs, where tensors of features" plain-0.9 cp w/part0/graph.dgl w/part0/node_feat.dgl
 damaged "/node_map.npy: node . is in part ., and in part . by its graph" plain-kept cp swapped/node_map.npy w
+lacks() { perl -0777 -pi -e "$1" w/part1/graph.dgl; }
+damaged "/part0/graph.dgl has original ids of edges; there are none of type '_E' in part 1" plain-0.9 lacks 's/.*\Korig_id/orig_ix/s'
+damaged "/part0/graph.dgl has original ids of nodes; there are none of type '_N' in part 1" plain-0.9 lacks 's/orig_id/orig_ix/'
+of_part() { cp "$1" "w/part0/$2"; }
+damaged "/part0/orig_eids.dgl: " plain-bare of_part plain-eids.dgl orig_eids.dgl
 damaged ": the JSON of two partitions, g.json and h.json; name one" plain-0.9 cp w/g.json w/h.json
 for what in "short: '_N' has 4 values; the ids of 5 nodes" 'twice: two nodes of type ._N. have original id 3' \
     'beyond: original id 5 of nodes of type ._N., of which there are 5' 'negative: original id -1' "unknown: 'x' is no type of the partition"; do

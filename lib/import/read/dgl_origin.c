@@ -59,6 +59,25 @@ int gnn_dgl_origin_set(struct gnn_dgl_origin *o, uint32_t type, uint64_t id, int
     return GNN_OK;
 }
 
+static int fail_missing(const struct gnn_dgl_origin *o, uint32_t type, uint64_t id,
+                        struct gnn_err *e)
+{
+    const struct gnn_dgl_type *t = &o->of->type[type];
+    uint32_t part = 0;
+    while (t->before[part + 1] <= id)
+        part++;
+    return gnn_fail(e, GNN_E_INPUT,
+                    "%s has original ids of %s; there are none of type '%.100s' in part %u",
+                    o->file, o->what, t->name, part);
+}
+
+int gnn_dgl_origin_of(const struct gnn_dgl_origin *o, uint32_t type, uint64_t id,
+                      uint64_t *original, struct gnn_err *e)
+{
+    *original = o->id ? o->id[type][id] : id;
+    return *original == UINT64_MAX ? fail_missing(o, type, id, e) : GNN_OK;
+}
+
 int gnn_dgl_origin_finish(struct gnn_dgl_origin *o, struct gnn_err *e)
 {
     for (uint32_t t = 0; o->id && t < o->of->n; t++) {
@@ -70,8 +89,7 @@ int gnn_dgl_origin_finish(struct gnn_dgl_origin *o, struct gnn_err *e)
         for (uint64_t i = 0; i < type->count; i++) {
             const uint64_t original = o->id[t][i];
             if (original == UINT64_MAX)
-                return gnn_fail(e, GNN_E_INPUT, "%s: no original ids of %s of type '%.100s'",
-                                o->file, o->what, type->name);
+                return fail_missing(o, t, i, e);
             if (order[original] != UINT64_MAX)
                 return gnn_fail(e, GNN_E_INPUT, "%s: two %s of type '%.100s' have original id %llu",
                                 o->file, o->what, type->name, (unsigned long long)original);

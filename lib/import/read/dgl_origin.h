@@ -30,11 +30,10 @@ int gnn_dgl_origin_find(struct gnn_dgl_origin *o, const struct gnn_dgl_ids *of, 
                         const struct gnn_dgl_book *b, const char *name,
                         struct gnn_err *e) GNN_MUST_USE;
 
-/* The original id of an id of the type, below its count; the id itself if they are unknown. */
-static inline uint64_t gnn_dgl_origin_of(const struct gnn_dgl_origin *o, uint32_t type, uint64_t id)
-{
-    return o->id ? o->id[type][id] : id;
-}
+/* The original id of an id of the type, below its count; the id itself if they are unknown. Of some
+ * parts they may be known and of others not, which is refused. */
+int gnn_dgl_origin_of(const struct gnn_dgl_origin *o, uint32_t type, uint64_t id,
+                      uint64_t *original, struct gnn_err *e) GNN_MUST_USE;
 /* Sets one. */
 int gnn_dgl_origin_set(struct gnn_dgl_origin *o, uint32_t type, uint64_t id, int64_t original,
                        struct gnn_err *e) GNN_MUST_USE;

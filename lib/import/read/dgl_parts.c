@@ -190,7 +190,8 @@ static int look_up_nodes(struct parts *s, const struct gnn_dgl_part_graph *g, st
         } else {
             rc = gnn_dgl_part_find(g, &s->book.nodes, all, "node", &span, &id, e);
             nodes->type[i] = rc ? 0 : span->type;
-            id = rc ? 0 : gnn_dgl_origin_of(&s->nodes, span->type, id);
+            if (!rc)
+                rc = gnn_dgl_origin_of(&s->nodes, span->type, id, &id, e);
         }
         nodes->id[i] = (uint32_t)id;
     }
@@ -214,8 +215,7 @@ static int find_edge(struct parts *s, const struct gnn_dgl_part_graph *g, uint64
     s->seen[span->type]++;
     if (s->ask_edges && g->orig_edge.count)
         rc = gnn_dgl_origin_set(&s->edges, *type, *id, gnn_dgl_part_value(&g->orig_edge, i), e);
-    *id = rc ? 0 : gnn_dgl_origin_of(&s->edges, *type, *id);
-    return rc;
+    return rc ? rc : gnn_dgl_origin_of(&s->edges, *type, *id, id, e);
 }
 
 /* The node types of a relation that does not tell them are those of its first edge. */
