@@ -32,15 +32,6 @@ struct totals {
     double first, seconds; /* until the first batch, and in all */
 };
 
-struct gnn_store *batches_store(const char *path, bool verify, struct gnn_comm *c)
-{
-    static struct gnn_store s;
-    struct gnn_err e = {0};
-    if (gnn_store_open_ranks(&s, path, verify, c, &e))
-        cli_fail(&e);
-    return &s;
-}
-
 static void add_batch(struct totals *t, const struct gnn_batch *b)
 {
     t->batches++;

@@ -35,8 +35,4 @@ void batches_check(const struct batches_opts *o, const char *device);
  * to --metrics. Does not return on failure. */
 void batches_run(struct gnn_source *src, const struct batches_opts *o);
 
-/* Opens a store or ends the program; the store lives as long as the process. */
-struct gnn_comm;
-struct gnn_store *batches_store(const char *path, bool verify, struct gnn_comm *c);
-
 #endif

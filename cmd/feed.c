@@ -6,6 +6,7 @@
 #include "cmd/cli.h"
 #include "cmd/device.h"
 #include "cmd/ranks.h"
+#include "cmd/store_open.h"
 #include "lib/model/layer.h"
 
 struct feed feed = {.prefetch = 2, .verify = true, .graph_cache = UINT64_MAX};
@@ -19,8 +20,7 @@ const struct opt feed_opts[] = {
      "stored|f32|f16|bf16"},
     {OPT_U32, 0, "prefetch", &feed.prefetch, "N",
      "threads that sample and gather ahead (default: 2)", .min = 1, .max = 1024, .own = true},
-    {OPT_FLAG, 0, "verify", &feed.verify, NULL,
-     "verify the store's checksums in the background (default; --no-verify)", .own = true},
+    {OPT_FLAG, 0, "verify", &feed.verify, NULL, STORE_VERIFY_HELP, .own = true},
     {.kind = OPT_END},
 };
 
@@ -107,11 +107,9 @@ void feed_needs(const struct gnn_model_config *c)
 
 void feed_start(void)
 {
-    struct gnn_err e = {0};
     feed.gpu = device_open(feed.device, feed.comm);
-    if (feed.store_path &&
-        gnn_store_open_ranks(&feed.store, feed.store_path, feed.verify, feed.comm, &e))
-        cli_fail(&e);
+    if (feed.store_path)
+        store_open(&feed.store, feed.store_path, &feed.verify, feed.comm);
 }
 
 static struct gnn_source *open_store(struct gnn_sampler_opts *s, struct gnn_err *e)
@@ -164,7 +162,7 @@ struct gnn_source *feed_open(struct gnn_sampler_opts *s)
     struct gnn_source *src;
     const char *name;
     if (feed.store_path) {
-        src = open_store(s, &e);
+        src = store_watch(open_store(s, &e), &feed.store, &e);
     } else {
         const int fd = cli_in(feed.input, &name);
         src = gnn_stream_source_on(fd, name, feed.gpu, &e);

@@ -13,6 +13,7 @@
 #include "cmd/ranks.h"
 #include "cmd/sampling_opts.h"
 #include "cmd/stdin.h"
+#include "cmd/store_open.h"
 #include "lib/base/clock.h"
 #include "lib/gather/gatherer.h"
 #include "lib/base/kind.h"
@@ -62,8 +63,7 @@ static const struct opt opts[] = {
     {OPT_U32, 'z', "zstd", &zstd, "LEVEL",
      "compress tensors with zstd (default: 0, no compression)", .min = 0, .max = 19, .own = true},
     RANKS_TIMEOUT(&timeout),
-    {OPT_FLAG, 0, "verify", &verify,
-     .help = "verify the store's checksums in the background (default; --no-verify)", .own = true},
+    {OPT_FLAG, 0, "verify", &verify, .help = STORE_VERIFY_HELP, .own = true},
     {OPT_END},
 };
 
@@ -168,7 +168,8 @@ int main(int argc, char **argv)
         stdin_unread("gnn-gather reads the file of -i", &input, 1);
     run.comm = ranks_open(timeout);
     run.gpu = device_open(device, run.comm);
-    struct gnn_store *store = batches_store(args[0], verify, run.comm);
+    static struct gnn_store opened, *store = &opened; /* lives as long as the process */
+    store_open(store, args[0], &verify, run.comm);
     const int fd = cli_in(input, &name);
     struct gnn_source *up = gnn_stream_source_on(fd, name, run.comm->size > 1 ? NULL : run.gpu, &e);
     if (up && plan.on) {
@@ -182,6 +183,7 @@ int main(int argc, char **argv)
     struct gnn_source *src = !up       ? NULL
                              : run.gpu ? gather_on(run.gpu, up, store, &stats, &e)
                                        : gnn_gather_source_new(up, store, &o, &e);
+    src = store_watch(src, store, &e);
     if (!src)
         cli_fail(&e);
     cache_note(&stats);

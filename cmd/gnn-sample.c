@@ -11,6 +11,7 @@
 #include "cmd/ranks.h"
 #include "cmd/sampling_opts.h"
 #include "cmd/stdin.h"
+#include "cmd/store_open.h"
 #include "cmd/unused.h"
 #include "lib/base/clock.h"
 #include "lib/import/seed_names.h"
@@ -84,8 +85,7 @@ static const struct opt further_opts[] = {
      .help =
          "keep in STORE.index what --weight, --time-rule, --strict or --node2vec compute of the store"},
     RANKS_TIMEOUT(&timeout),
-    {OPT_FLAG, 0, "verify", &verify,
-     .help = "verify the store's checksums in the background (default; --no-verify)", .own = true},
+    {OPT_FLAG, 0, "verify", &verify, .help = STORE_VERIFY_HELP, .own = true},
     {OPT_END},
 };
 
@@ -240,7 +240,8 @@ int main(int argc, char **argv)
     if (o.gpu && assembled && !opt_given(&threads))
         o.threads =
             2 * o.gpu->n; /* while one waits for other ranks, the other one's batch is drawn */
-    struct gnn_store *store = batches_store(args[0], verify, c);
+    static struct gnn_store opened, *store = &opened; /* lives as long as the process */
+    store_open(store, args[0], &verify, c);
     store->keep_derived = keep_index;
     if (o.seeds_name) {
         const bool piped = !strcmp(o.seeds_name, "-");
@@ -253,7 +254,7 @@ int main(int argc, char **argv)
     if (o.sampling.links.negatives && !o.sampling.links.eval_negatives &&
         sampling_opts_take_given(&store->meta.schema, o.eval, o.neval))
         o.sampling.links.eval_negatives = "given";
-    struct gnn_source *src = gnn_sampler_source_new(store, &o, &e);
+    struct gnn_source *src = store_watch(gnn_sampler_source_new(store, &o, &e), store, &e);
     if (!src)
         cli_fail(&e);
     if (o.seeds_name)

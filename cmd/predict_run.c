@@ -97,9 +97,7 @@ static int write_output(const struct gnn_output *o, int out, const char *name, s
 
 uint64_t predict_memory(void)
 {
-    const uint64_t all = (uint64_t)sysconf(_SC_PHYS_PAGES) * (uint64_t)sysconf(_SC_PAGESIZE),
-                   most = gnn_limit_memory("");
-    return predict.memory ? predict.memory : (most < all ? most : all) / 2;
+    return predict.memory ? predict.memory : gnn_limit_all() / 2;
 }
 
 const char *predict_tmpdir(void)

@@ -7,6 +7,7 @@
 #include "lib/api/handles.h"
 #include "lib/api/options.h"
 #include "lib/base/mem.h"
+#include "lib/store/out_of_core.h"
 
 struct gnn_graph *gnn_graph_open(const char *path, const char *const options[])
 {
@@ -20,6 +21,8 @@ struct gnn_graph *gnn_graph_open(const char *path, const char *const options[])
         gnn_free(g);
         g = NULL;
     }
+    if (g && !verify)
+        (void)!gnn_store_fit(&g->s, false, e); /* fails only where it verifies */
     return g;
 }
 

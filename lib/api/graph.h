@@ -26,7 +26,8 @@ extern "C" {
 struct gnn_graph;
 
 /* Opens a store, whose files are mapped and stay as they are. Options: verify (default) or
- * no-verify, whether a thread checks the checksums of what is used. NULL on failure: GNN_E_INPUT
+ * no-verify, whether a thread checks the checksums of what is used; of a store larger than memory,
+ * give no-verify, with which no more than what is used is read. NULL on failure: GNN_E_INPUT
  * for what is damaged or no store. Whatever is made from a graph is freed before it is closed.
  * _close takes NULL. */
 struct gnn_graph *gnn_graph_open(const char *path, const char *const options[]);

@@ -5,6 +5,7 @@
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 enum { LINE = 3 * PATH_MAX, V1 = 0, V2 = 1 };
 
@@ -149,4 +150,11 @@ uint64_t gnn_limit_memory(const char *root)
     if (f)
         (void)fclose(f);
     return least;
+}
+
+uint64_t gnn_limit_all(void)
+{
+    const uint64_t all = (uint64_t)sysconf(_SC_PHYS_PAGES) * (uint64_t)sysconf(_SC_PAGESIZE),
+                   most = gnn_limit_memory("");
+    return most < all ? most : all;
 }

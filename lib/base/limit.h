@@ -11,5 +11,7 @@
  * limit. root: the folder in which /proc and the mounts are looked for, "" but in tests. Limits
  * that cannot be read do not count. Thread-safe. */
 uint64_t gnn_limit_memory(const char *root);
+/* The memory of the system, or that limit if it is less. Thread-safe. */
+uint64_t gnn_limit_all(void);
 
 #endif

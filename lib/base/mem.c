@@ -253,3 +253,15 @@ bool gnn_mem_space(uint64_t bytes)
     void *p = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     return p != MAP_FAILED && !munmap(p, bytes);
 }
+
+uint64_t gnn_mem_read(void)
+{
+    unsigned long long bytes = 0;
+    char line[80];
+    FILE *f = fopen("/proc/self/io", "re");
+    while (f && fgets(line, sizeof line, f) && sscanf(line, "read_bytes: %llu", &bytes) != 1)
+        continue;
+    if (f)
+        fclose(f);
+    return bytes;
+}

@@ -65,6 +65,8 @@ int gnn_grow(void *array, uint64_t n, size_t size, const char *what,
 /* Bytes of a page of the system: 4 KiB, or 16 or 64 KiB on some ARM machines. Mappings, and their
  * places in files, begin with a whole page. */
 uint64_t gnn_page_size(void);
+/* Bytes that the system has read from disks for this process; 0 if it does not say. */
+uint64_t gnn_mem_read(void);
 /* Whether this process may have no more than so much address space or data (setrlimit); and whether
  * so many bytes could be had now, of which nothing is kept. */
 bool gnn_mem_limited(void);

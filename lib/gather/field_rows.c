@@ -8,11 +8,19 @@
 #include "lib/base/mem.h"
 #include "lib/data/label_check.h"
 #include "lib/gather/gather_impl.h"
+#include "lib/store/out_of_core.h"
 
 /* Features, that is f32 rows, may be narrowed; everything else travels as stored. */
 static enum gnn_dtype on_the_wire(const struct gnn_field *f, bool label, enum gnn_dtype dtype)
 {
     return dtype && f->dtype == GNN_F32 && f->width && !label ? dtype : f->dtype;
+}
+
+static void read_at_random(const struct gnn_store *s, const struct gnn_tensor *t)
+{
+    uint64_t bytes;
+    if (gnn_tensor_bytes(t, &bytes))
+        gnn_store_at_random(s, t->data, bytes);
 }
 
 int gnn_gather_job_node(struct gather_job *j, struct gnn_store *s, uint32_t type,
@@ -24,7 +32,8 @@ int gnn_gather_job_node(struct gather_job *j, struct gnn_store *s, uint32_t type
                              .field = f,
                              .label = label,
                              .wire = on_the_wire(f, label, dtype),
-                             .nparts = s->nparts};
+                             .nparts = s->nparts,
+                             .ahead = s->out_of_core ? s : NULL};
     if (!(j->part = gnn_alloc_zero(s->nparts, sizeof *j->part, "a field", e)))
         return e->code;
     for (uint32_t p = 0; p < s->nparts; p++) {
@@ -39,6 +48,7 @@ int gnn_gather_job_node(struct gather_job *j, struct gnn_store *s, uint32_t type
                             gnn_store_part_path(s, p), name, f->name);
         j->part[p] =
             (struct gnn_gather_part){s->book[type][p], gnn_store_owned(s, p, type), t->data};
+        read_at_random(s, t);
     }
     return 0;
 }
@@ -53,7 +63,8 @@ int gnn_gather_job_edge(struct gather_job *j, struct gnn_store *s, uint32_t type
                              .type = type,
                              .field = f,
                              .wire = on_the_wire(f, false, dtype),
-                             .nparts = s->nparts};
+                             .nparts = s->nparts,
+                             .ahead = s->out_of_core ? s : NULL};
     j->part = gnn_alloc_zero(s->nparts, sizeof *j->part, "a field", e);
     j->edges = gnn_alloc_zero(s->nparts, sizeof *j->edges, "a field", e);
     if (!j->part || !j->edges)
@@ -72,6 +83,7 @@ int gnn_gather_job_edge(struct gather_job *j, struct gnn_store *s, uint32_t type
                             gnn_store_part_path(s, p), key, f->name);
         const uint64_t n = t->shape[0];
         j->part[p] = (struct gnn_gather_part){first, n, t->data};
+        read_at_random(s, t);
         j->edges[p] = (struct gnn_edges_part){.first = s->book[dst][p],
                                               .count = gnn_store_owned(s, p, dst),
                                               .row = first,
@@ -117,6 +129,41 @@ static void sum_piece(void *sum, const void *piece, size_t bytes)
     XXH3_64bits_update(sum, piece, bytes);
 }
 
+/* Asks for rows `from` to `to` - 1 of n. */
+static void ask_rows(const struct gnn_store *s, const struct gnn_gather *g, uint64_t from,
+                     uint64_t to, uint64_t n)
+{
+    for (uint64_t i = from; i < to && i < n; i++) {
+        const uint64_t v = g->id ? g->id[i] : g->id64[i];
+        const struct gnn_gather_part *a =
+            &g->part[gnn_owner_find(&g->part->first, sizeof *g->part, g->nparts, v)];
+        if (v - a->first < a->count)
+            gnn_store_ask(s, (const char *)a->data + (v - a->first) * g->bytes, g->bytes);
+    }
+}
+
+/* gnn_gather_rows of a store that is out of core. */
+static uint64_t gather_ahead(const struct gnn_store *s, const struct gnn_gather *all)
+{
+    const uint64_t n = all->n, block = GNN_OUT_OF_CORE_AHEAD;
+    const size_t bytes = gnn_gather_out_bytes(all->cast, all->bytes);
+    bool good = true;
+    uint64_t at = 0;
+    ask_rows(s, all, 0, block, n);
+    while (at < n && good) {
+        struct gnn_gather g = *all;
+        ask_rows(s, all, at + block, at + 2 * block, n);
+        g.n = n - at < block ? n - at : block;
+        g.id = all->id ? all->id + at : NULL;
+        g.id64 = all->id64 ? all->id64 + at : NULL;
+        g.out = (char *)all->out + at * bytes;
+        const uint64_t got = gnn_gather_rows(&g);
+        good = got == g.n;
+        at += got;
+    }
+    return at;
+}
+
 uint64_t gnn_gather_job_rows(const struct gather_job *j, const uint32_t *ids, const uint64_t *rows,
                              uint64_t n, bool sums, struct gnn_tensor *t)
 {
@@ -135,7 +182,7 @@ uint64_t gnn_gather_job_rows(const struct gather_job *j, const uint32_t *ids, co
         /* The checksum is made of each piece while it is in the cache. */
         g.arg = &sum;
     }
-    const uint64_t got = gnn_gather_rows(&g);
+    const uint64_t got = j->ahead ? gather_ahead(j->ahead, &g) : gnn_gather_rows(&g);
     if (sums)
         t->sum = XXH3_64bits_digest(&sum);
     t->has_sum = sums;

@@ -4,7 +4,9 @@
 #include <inttypes.h>
 
 #include "kernels/rng.h"
+#include "kernels/owner.h"
 #include "lib/sample/sample_impl.h"
+#include "lib/store/out_of_core.h"
 
 int gnn_sample_damaged(const struct sampler *s, uint32_t et, enum gnn_sample_status why,
                        const struct gnn_sample_place *at, struct gnn_err *e)
@@ -161,6 +163,26 @@ int gnn_sample_fit_times(const struct sample_draw *d, struct gnn_sample_job *job
     return 0;
 }
 
+/* What the rule reads of each row, out of core. */
+static void ask_rows(const struct gnn_store *s, const struct gnn_sample_job *job)
+{
+    const struct gnn_sample_graph *g = &job->graph;
+    const bool timed = job->rule.time.until != GNN_PICK_ANY_TIME;
+    for (uint32_t i = 0; i < job->n; i++) {
+        const uint32_t v = job->dst.node[i];
+        const struct gnn_sample_part *a =
+            &g->part[gnn_owner_find(&g->part->first, sizeof *g->part, g->nparts, v)];
+        struct gnn_pick_range x;
+        if (v - a->first >= a->count || !gnn_pick_row(&a->indptr[v - a->first], a->nedges, &x))
+            continue;
+        gnn_store_ask(s, a->indices + x.first, x.span * sizeof *a->indices);
+        if (timed)
+            gnn_store_ask(s, a->pick.time + x.first, x.span * sizeof *a->pick.time);
+        if (a->id)
+            gnn_store_ask(s, a->id + x.first, x.span * sizeof *a->id);
+    }
+}
+
 static int count_on_cpu(const struct sample_draw *d, uint32_t et, struct gnn_sample_job *job)
 {
     struct gnn_sample_place bad = {0};
@@ -180,6 +202,8 @@ static int count_on_cpu(const struct sample_draw *d, uint32_t et, struct gnn_sam
         job->skip = d->w->skip.data;
     }
     job->scratch = d->w->scratch;
+    if (d->s->store->out_of_core)
+        ask_rows(d->s->store, job);
     const enum gnn_sample_status st = gnn_sample_count(job, &bad);
     return st ? report_damage(d, et, job, st, &bad) : 0;
 }

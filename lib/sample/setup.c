@@ -5,6 +5,7 @@
 
 #include "lib/sample/sample_impl.h"
 #include "lib/data/rule.h"
+#include "lib/store/out_of_core.h"
 
 void gnn_sampler_free(void *arg)
 {
@@ -209,6 +210,17 @@ static int sampler_init(struct sampler *s, const struct gnn_sampler_opts *o, str
     return rc || s->comm->size == 1 ? rc : gnn_sample_halo_new(s, e);
 }
 
+static void read_at_random(const struct sampler *s)
+{
+    for (uint32_t et = 0; et < s->meta.schema.netypes; et++)
+        for (uint32_t p = 0; s->graph[et].part && p < s->graph[et].nparts; p++) {
+            const struct gnn_sample_part *a = &s->graph[et].part[p];
+            gnn_store_at_random(s->store, a->indices, a->nedges * sizeof *a->indices);
+            gnn_store_at_random(s->store, a->id, a->nedges * sizeof *a->id);
+            gnn_store_at_random(s->store, a->pick.time, a->nedges * sizeof *a->pick.time);
+        }
+}
+
 struct sampler *gnn_sampler_new(struct gnn_store *store, const struct gnn_sampler_opts *o,
                                 struct gnn_err *e)
 {
@@ -224,8 +236,11 @@ struct sampler *gnn_sampler_new(struct gnn_store *store, const struct gnn_sample
     s->comm = store->comm;
     s->remote = o->remote;
     s->count_once = o->count_once;
-    if (!sampler_init(s, o, e))
+    if (!sampler_init(s, o, e)) {
+        if (s->on_cpu)
+            read_at_random(s);
         return s;
+    }
     gnn_sampler_free(s);
     return NULL;
 }

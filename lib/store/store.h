@@ -57,6 +57,7 @@ struct gnn_store {
     const uint64_t **rank_book; /* [nntypes] -> (comm->size+1): the same of the ranks' parts */
     struct gnn_comm *comm;      /* the ranks that have the other parts open */
     struct gnn_verify *verify;
+    bool out_of_core; /* (lib/store/out_of_core.h) */
     /* (lib/store/derived.h) */
     struct gnn_derived_held *derived; /* arrays that were asked for */
     void (*derived_free)(struct gnn_derived_held *first);

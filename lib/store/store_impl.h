@@ -21,6 +21,7 @@ struct gnn_part {
     uint64_t hash;                       /* checksum of the tensor table */
     pthread_mutex_t lock;                /* of queued[] */
     struct gnn_verify *verify;
+    uint64_t verified; /* only tensors of fewer bytes are; 0: all */
 };
 
 /* For qsort and bsearch: the order of by_name. */

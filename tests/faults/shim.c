@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* LD_PRELOAD library that makes the k-th call of a kind fail, for tests; or pages larger.
  *   FAULT_OP        malloc, write, read, fsync, rename, close, mmap, mprotect, fallocate, memfd,
- *                   socket, send, flock, nanosleep or share: mmap of a file to be written to
+ *                   socket, send, flock, nanosleep, share: mmap of a file to be written to, or
+ *                   ask: madvise for pages that will be needed
  *   FAULT_N         which call fails, from 1; 0 or unset: none, only counting
  *   FAULT_ERR       errno of the failure (default ENOSPC; memory: always ENOMEM)
  *   FAULT_STICKY=1  all later calls fail too
@@ -12,6 +13,7 @@
  * instead of failing, the call begins S seconds later FAULT_NAMED=1   no file is made without a
  * name (O_TMPFILE), as on NFS FAULT_PAGE=N    pages have N bytes, as on some ARM machines: calls of
  * ours that map, unmap, protect or advise memory fail and count if they do not begin with a page
+ *   FAULT_MEMORY=N  the system has N bytes of memory, as ours are told
  *   FAULT_TRACE=1   prints the stack of the call that fails (addr2line or gdb tell the lines)
  *   FAULT_COUNT     file to which the number of calls is written at the end
  * Calls of malloc by libraries that abort by design when memory is out (C++ and OpenMP run-time) do
@@ -55,7 +57,7 @@ static int nexempt;
 static char op[16];
 static long when;
 static int code = ENOSPC;
-static size_t page, page_here;
+static size_t page, page_here, memory;
 static bool sticky, halve, flip, kill_self, trace, named, ready;
 static unsigned slow;
 static int sent;
@@ -95,6 +97,8 @@ __attribute__((constructor)) static void start(void)
         slow = (unsigned)strtoul(s, NULL, 10);
     if ((s = getenv("FAULT_PAGE")))
         page = strtoul(s, NULL, 10);
+    if ((s = getenv("FAULT_MEMORY")))
+        memory = strtoul(s, NULL, 10);
     page_here = getauxval(AT_PAGESZ);
     if ((s = getenv("FAULT_SIGNAL")))
         sent = (int)strtol(s, NULL, 10);
@@ -328,6 +332,10 @@ int munmap(void *at, size_t n)
 }
 int madvise(void *at, size_t n, int what)
 {
+    if (what == MADV_WILLNEED && hit_memory("ask", CALLER)) {
+        errno = ENOMEM;
+        return -1;
+    }
     if (!has_page(CALLER))
         return (int)syscall(SYS_madvise, at, n, what);
     return splits_page((uintptr_t)at) ? -1 : (int)syscall(SYS_madvise, at, whole_pages(n), what);
@@ -347,6 +355,8 @@ long sysconf(int what)
     static long (*next)(int);
     if (!next)
         *(void **)&next = dlsym(RTLD_NEXT, "sysconf");
+    if (memory && what == _SC_PHYS_PAGES)
+        return (long)(memory / (page ? page : page_here));
     if (!has_page(CALLER))
         return next(what);
     return what == _SC_PAGESIZE     ? (long)page

@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cmd/store_open.h"
+
+#include <inttypes.h>
+
+#include "cmd/cli.h"
+#include "cmd/opt.h"
+#include "lib/base/clock.h"
+#include "lib/base/limit.h"
+#include "lib/base/mem.h"
+#include "lib/store/out_of_core.h"
+
+enum { WATCHED = 16 /* batches, after which it is said what they took */ };
+
+static void tell_large(const struct gnn_store *s, bool verify, bool all)
+{
+    const double bytes = (double)gnn_store_bytes(s), memory = (double)gnn_limit_all();
+    cli_note("%s: %.0f MB, and %.0f MB of memory: at least %.0f %% of it stays on the disk, and "
+             "rows are read when they are needed%s",
+             s->path, bytes / 1e6, memory / 1e6,
+             bytes > memory ? 100 * (bytes - memory) / bytes : 0.,
+             all      ? "; all of it has been verified"
+             : verify ? "; tensors of 64 MiB or more are not verified (--verify does so first)"
+                      : "");
+}
+
+void store_open(struct gnn_store *s, const char *path, const bool *verify, struct gnn_comm *c)
+{
+    const bool all = *verify && opt_given(verify);
+    struct gnn_err e = {0};
+    if (gnn_store_open_ranks(s, path, *verify, c, &e) || gnn_store_fit(s, all, &e))
+        cli_fail(&e);
+    if (s->out_of_core && !c->rank)
+        tell_large(s, *verify, all);
+}
+
+/* ---- what batches take of the disk ---- */
+
+struct watch {
+    struct gnn_source base, *up;
+    const struct gnn_store *store;
+    uint64_t batches, bytes; /* so far; read from the disk before the first one */
+    double began;
+};
+
+static void tell_reads(const struct watch *w)
+{
+    const double n = (double)w->batches;
+    cli_note("%s: %" PRIu64 " batches took %.1f MB of the disk and %.2f s each", w->store->path,
+             w->batches, (double)(gnn_mem_read() - w->bytes) / 1e6 / n,
+             (gnn_clock() - w->began) / n);
+}
+
+static int watch_next(struct gnn_source *s, struct gnn_batch **b, struct gnn_err *e)
+{
+    struct watch *w = (struct watch *)s;
+    const int rc = gnn_source_next(w->up, b, e);
+    if (!rc && ++w->batches == WATCHED)
+        tell_reads(w);
+    return rc;
+}
+
+static void watch_free(struct gnn_source *s)
+{
+    struct watch *w = (struct watch *)s;
+    if (w->batches && w->batches < WATCHED)
+        tell_reads(w);
+    gnn_source_free(w->up);
+    gnn_free(w);
+}
+
+struct gnn_source *store_watch(struct gnn_source *up, const struct gnn_store *s, struct gnn_err *e)
+{
+    if (!up || !s->out_of_core || s->comm->rank)
+        return up;
+    struct watch *w = gnn_alloc_zero(1, sizeof *w, "a source", e);
+    if (!w) {
+        gnn_source_free(up);
+        return NULL;
+    }
+    *w = (struct watch){
+        .base = {.next = watch_next, .free = watch_free, .meta = up->meta, .live = up->live},
+        .up = up,
+        .store = s,
+        .bytes = gnn_mem_read(),
+        .began = gnn_clock()};
+    return &w->base;
+}

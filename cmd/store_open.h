@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Shared by the programs that make batches of a store: opening it, also if it is larger than
+ * memory, and saying what that means. */
+#ifndef GNN_CMD_STORE_OPEN_H
+#define GNN_CMD_STORE_OPEN_H
+
+#include "lib/data/source.h"
+#include "lib/store/store.h"
+
+/* For the table of options. */
+#define STORE_VERIFY_HELP                                                                          \
+    "verify the store's checksums in the background (default, unless it is larger than memory; --no-verify)"
+
+/* Opens a store or ends the program. *verify: the option, which may have been given. */
+void store_open(struct gnn_store *s, const char *path, const bool *verify, struct gnn_comm *c);
+/* The source `up`, whose batches are of s: if that is larger than memory, what they take of the
+ * disk is said once there is something to say. Takes over `up`, which may be NULL. */
+struct gnn_source *store_watch(struct gnn_source *up, const struct gnn_store *s,
+                               struct gnn_err *e) GNN_MUST_USE;
+
+#endif
