@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* gnn-partition: a store of k parts from a store. */
+/* gnn-partition: a store of k parts from a store, or a partition of DGL. */
 #include <omp.h>
 #include <string.h>
 #include <unistd.h>
@@ -11,12 +11,15 @@
 #include "lib/base/clock.h"
 #include "lib/base/kind.h"
 #include "lib/base/mem.h"
+#include "lib/partition/dgl_layout.h"
 #include "lib/partition/partition.h"
 
 static struct partition_opts o = {
     .seed = 1, .imbalance = 1.03, .passes = 10, .split = "train", .batch = 1024};
 static const char *out;
 static bool force, no_edge_ids, halo_edges;
+enum { LAYOUT_GNB, LAYOUT_DGL };
+static int layout;
 
 static const struct opt opts[] = {
     {OPT_U32, 'k', "parts", &o.k, "N",
@@ -28,6 +31,9 @@ static const struct opt opts[] = {
      "threads, except for METIS and streaming assignment (default: all cores)", .min = 1,
      .max = 1024},
     {OPT_FLAG, 0, "force", &force, NULL, "replace STORE if it exists"},
+    {OPT_CHOICE, 0, "layout", &layout, "LAYOUT",
+     "write a store (gnb, the default), or a folder as partition_graph of DGL 2.1 does (dgl)",
+     .choices = "gnb|dgl"},
     {OPT_FLAG, 0, "halo-edges", &halo_edges, NULL,
      "also store the in-edges of halo nodes, so that ranks send fewer requests"},
     {OPT_FLAG, 0, "no-edge-ids", &no_edge_ids, NULL,
@@ -117,26 +123,74 @@ static struct gnn_part_figures *figures_new(uint32_t nsets)
     return fig;
 }
 
-static void write_store(struct run *r, const struct gnn_layout *l, struct gnn_part_figures *fig)
+static void make_meta(const struct run *r, struct gnn_meta *meta)
+{
+    struct gnn_err e = {0};
+    fail_unless(gnn_meta_copy(meta, &r->store.meta, &e), &e);
+    memcpy(meta->graph, gnn_meta_graph(&r->store.meta), sizeof meta->graph);
+    meta->schema.nparts = o.k;
+    gnn_free(meta->base.path); /* the new store has all tensors */
+    meta->base.path = NULL;
+    fail_unless(gnn_meta_add_provenance(meta, cli_provenance(), &e), &e);
+}
+
+static int dgl_done(void *arg, uint32_t p)
+{
+    (void)arg;
+    cli_progress("writing: partitions for DGL", p + 1, o.k, NULL);
+    return 0;
+}
+
+/* Writes the layout of DGL from the store of the partitions, which is then removed. */
+static void write_dgl(const struct run *r, struct gnn_store_writer *w)
+{
+    struct gnn_err e = {0};
+    struct gnn_store parts = {0};
+    struct gnn_dgl_layout d = {
+        .store = &parts, .out = out, .method = r->f.how, .force = force, .done = dgl_done};
+    char *left = gnn_dgl_left_out(&r->view, &e);
+    if (!left)
+        cli_fail(&e);
+    fail_unless(gnn_store_complete(w, &e), &e);
+    fail_unless(gnn_store_open(&parts, w->temp->name, true, &e), &e);
+    fail_unless(gnn_dgl_layout_write(&d, &e), &e);
+    gnn_store_close(&parts);
+    if (*left)
+        cli_note("%s: the layout of DGL does not hold: %s", out, left);
+    gnn_free(left);
+}
+
+static void write_parts(struct run *r, const struct gnn_layout *l, struct gnn_part_figures *fig)
 {
     struct gnn_err e = {0};
     struct gnn_meta meta = {0};
     struct gnn_store_writer w = {0};
     double start = gnn_clock();
 
-    fail_unless(gnn_meta_copy(&meta, &r->store.meta, &e), &e);
-    memcpy(meta.graph, gnn_meta_graph(&r->store.meta), sizeof meta.graph);
-    meta.schema.nparts = o.k;
-    gnn_free(meta.base.path); /* the new store has all tensors */
-    meta.base.path = NULL;
-    fail_unless(gnn_meta_add_provenance(&meta, cli_provenance(), &e), &e);
-    fail_unless(gnn_store_create(&w, out, &meta, force, &e), &e);
+    make_meta(r, &meta);
+    fail_unless(layout == LAYOUT_DGL ? gnn_store_scratch(&w, out, &meta, &e)
+                                     : gnn_store_create(&w, out, &meta, force, &e),
+                &e);
     fail_unless(gnn_layout_write(l, &w, o.threads, fig, part_done, NULL, &e), &e);
     fail_unless(gnn_store_verified(&r->store, &e), &e);
-    fail_unless(gnn_store_commit(&w, &e), &e);
+    if (layout == LAYOUT_DGL)
+        write_dgl(r, &w);
+    else
+        fail_unless(gnn_store_commit(&w, &e), &e);
     gnn_store_abandon(&w);
     gnn_meta_release(&meta);
     r->f.write_seconds = gnn_clock() - start;
+}
+
+/* Whether the output may be written is known before any work. */
+static void check_target(void)
+{
+    struct gnn_err e = {0};
+    char *target =
+        layout == LAYOUT_DGL ? gnn_dgl_target(out, force, &e) : gnn_store_target(out, force, &e);
+    if (!target)
+        cli_fail(&e);
+    gnn_free(target);
 }
 
 int main(int argc, char **argv)
@@ -162,14 +216,15 @@ int main(int argc, char **argv)
         o.threads = cores > 1 ? (uint32_t)cores : 1;
     }
     omp_set_num_threads((int)o.threads);
-    char *target = gnn_store_target(out, force, &e); /* before any work */
-    if (!target)
-        cli_fail(&e);
-    gnn_free(target);
+    if (layout == LAYOUT_DGL)
+        opt_refuse(OPTS(&halo_edges, &no_edge_ids), "has no effect on --layout dgl");
+    check_target();
 
     double start = gnn_clock();
     fail_unless(gnn_store_open(&r.store, arg[0], true, &e), &e);
     check_edge_ids(&r.store);
+    if (layout == LAYOUT_DGL)
+        fail_unless(gnn_dgl_check(&r.store, &e), &e);
     unused_edge_fields(&r.store.meta.schema, "weight", "all edges have the same weight");
     fail_unless(gnn_view_init(&r.view, &r.store, &e), &e);
     if (!(r.part = gnn_alloc(r.view.nvertices, sizeof *r.part, "assignment", &e)))
@@ -179,7 +234,7 @@ int main(int argc, char **argv)
     l.no_edge_ids = no_edge_ids;
     l.halo_edges = halo_edges;
     struct gnn_part_figures *fig = figures_new(r.store.meta.schema.nsets);
-    write_store(&r, &l, fig);
+    write_parts(&r, &l, fig);
     cli_progress_end();
     r.f.seconds = gnn_clock() - start;
     partition_show(&r.f, &l, fig);

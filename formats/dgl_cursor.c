@@ -8,10 +8,7 @@
 #include "formats/dgl_impl.h"
 #include "formats/le.h"
 
-#define MAGIC_ARRAY UINT64_C(0xdd5e40f096b4a13f)
-enum { ARRAY_HEAD = 24, ARRAY_LEAST = 40, TEXT_LEAST = 8, DEVICE_CPU = 1 };
-/* Kinds of elements, as DLPack numbers them. */
-enum { INT = 0, UINT = 1, FLOAT = 2, BFLOAT = 4, BOOLEAN = 6 };
+enum { ARRAY_LEAST = 40, TEXT_LEAST = 8 };
 
 int gnn_dgl_fail(struct gnn_dgl_cursor *c, uint64_t at, const char *fmt, ...)
 {
@@ -75,11 +72,12 @@ static enum gnn_dtype find_type(unsigned kind, unsigned bits)
 {
     static const struct {
         uint8_t kind, bits, dtype;
-    } known[] = {{INT, 8, GNN_I8},     {INT, 16, GNN_I16},   {INT, 32, GNN_I32},
-                 {INT, 64, GNN_I64},   {UINT, 8, GNN_U8},    {UINT, 16, GNN_U16},
-                 {UINT, 32, GNN_U32},  {UINT, 64, GNN_U64},  {FLOAT, 16, GNN_F16},
-                 {FLOAT, 32, GNN_F32}, {FLOAT, 64, GNN_F64}, {BFLOAT, 16, GNN_BF16},
-                 {BOOLEAN, 8, GNN_U8}, {BOOLEAN, 1, GNN_U8}};
+    } known[] = {
+        {GNN_DGL_INT, 8, GNN_I8},     {GNN_DGL_INT, 16, GNN_I16},   {GNN_DGL_INT, 32, GNN_I32},
+        {GNN_DGL_INT, 64, GNN_I64},   {GNN_DGL_UINT, 8, GNN_U8},    {GNN_DGL_UINT, 16, GNN_U16},
+        {GNN_DGL_UINT, 32, GNN_U32},  {GNN_DGL_UINT, 64, GNN_U64},  {GNN_DGL_FLOAT, 16, GNN_F16},
+        {GNN_DGL_FLOAT, 32, GNN_F32}, {GNN_DGL_FLOAT, 64, GNN_F64}, {GNN_DGL_BFLOAT, 16, GNN_BF16},
+        {GNN_DGL_BOOLEAN, 8, GNN_U8}, {GNN_DGL_BOOLEAN, 1, GNN_U8}};
     for (unsigned i = 0; i < sizeof known / sizeof *known; i++)
         if (known[i].kind == kind && known[i].bits == bits)
             return (enum gnn_dtype)known[i].dtype;
@@ -91,15 +89,15 @@ static enum gnn_dtype find_type(unsigned kind, unsigned bits)
 static void read_head(struct gnn_dgl_cursor *c, struct gnn_strided *s, const char *what)
 {
     const uint64_t at = c->at;
-    gnn_dgl_magic(c, MAGIC_ARRAY, "an array");
-    const uint8_t *p = gnn_dgl_skip(c, ARRAY_HEAD, what);
+    gnn_dgl_magic(c, GNN_DGL_MAGIC_ARRAY, "an array");
+    const uint8_t *p = gnn_dgl_skip(c, GNN_DGL_ARRAY_HEAD, what);
     if (!p)
         return;
     const uint32_t device = load_le32(p + 8), lanes = load_le16(p + 22);
     s->ndim = load_le32(p + 16);
     s->dtype = find_type(p[20], p[21]);
-    s->is_bool = p[20] == BOOLEAN;
-    if (load_le64(p) || device != DEVICE_CPU)
+    s->is_bool = p[20] == GNN_DGL_BOOLEAN;
+    if (load_le64(p) || device != GNN_DGL_CPU)
         gnn_dgl_fail(c, at, "%s: an array of device %u; 1, the CPU, is read", what, device);
     else if (s->ndim > GNN_NDIM_MAX)
         gnn_dgl_fail(c, at, "%s: %u dimensions; at most %d are read", what, s->ndim, GNN_NDIM_MAX);

@@ -8,10 +8,6 @@
 #include "formats/dgl_impl.h"
 #include "formats/le.h"
 
-#define MAGIC_GRAPHS UINT64_C(0xdd2e4ff046b4a13f)
-#define MAGIC_TENSORS UINT64_C(0xdd5a9fbe3fa2443f)
-enum { HEAD = 4096, VERSION = 2, TYPE_HETERO = 2 };
-
 static bool begins_with(const void *bytes, uint64_t n, uint64_t magic)
 {
     return n >= 8 && load_le64(bytes) == magic;
@@ -19,28 +15,28 @@ static bool begins_with(const void *bytes, uint64_t n, uint64_t magic)
 
 bool gnn_dgl_is_graphs(const void *bytes, uint64_t n)
 {
-    return begins_with(bytes, n, MAGIC_GRAPHS);
+    return begins_with(bytes, n, GNN_DGL_MAGIC_GRAPHS);
 }
 
 bool gnn_dgl_is_tensors(const void *bytes, uint64_t n)
 {
-    return begins_with(bytes, n, MAGIC_TENSORS);
+    return begins_with(bytes, n, GNN_DGL_MAGIC_TENSORS);
 }
 
 /* The head is 4,096 bytes long, of which the rest is what was in DGL's memory. */
 static void read_head(struct gnn_dgl_cursor *c, struct gnn_dgl_file *f)
 {
-    gnn_dgl_magic(c, MAGIC_GRAPHS, "a file of graphs");
+    gnn_dgl_magic(c, GNN_DGL_MAGIC_GRAPHS, "a file of graphs");
     const uint64_t version = gnn_dgl_u64(c, "the version"), type = gnn_dgl_u64(c, "the type");
     f->graphs = gnn_dgl_u64(c, "the number of graphs");
-    if (!c->rc && (version != VERSION || type != TYPE_HETERO))
+    if (!c->rc && (version != GNN_DGL_VERSION || type != GNN_DGL_TYPE_HETERO))
         gnn_dgl_fail(c, 8,
                      "version %llu of DGL's files, type %llu; 2 and 2 are read, as DGL 0.5 and "
                      "later write them (to write it anew: dgl.save_graphs(NEW, "
                      "dgl.load_graphs(FILE)[0]))",
                      (unsigned long long)version, (unsigned long long)type);
     c->at = c->rc ? c->at : 32;
-    gnn_dgl_skip(c, HEAD - 32, "the head");
+    gnn_dgl_skip(c, GNN_DGL_HEAD - 32, "the head");
 }
 
 /* The places of graphs are a text at the end of the file, followed by its length: a count, and
@@ -100,7 +96,7 @@ static void open_graphs(struct gnn_dgl_cursor *c, struct gnn_dgl_file *f)
 
 static void open_tensors(struct gnn_dgl_cursor *c, struct gnn_dgl_file *f)
 {
-    gnn_dgl_magic(c, MAGIC_TENSORS, "a dictionary of tensors");
+    gnn_dgl_magic(c, GNN_DGL_MAGIC_TENSORS, "a dictionary of tensors");
     const uint64_t n = gnn_dgl_u64(c, "the number of tensors");
     gnn_dgl_tensors(c, &f->tensors, "tensor");
     if (!c->rc && n != f->tensors.n)

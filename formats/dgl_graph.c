@@ -7,11 +7,6 @@
 #include "formats/dgl_impl.h"
 #include "formats/le.h"
 
-#define MAGIC_HETERO UINT64_C(0xdd589fbe35224abf)
-#define MAGIC_TYPES UINT64_C(0xdd3c5ffe20046abf)
-#define MAGIC_UNIT UINT64_C(0xdd2e60f0f6b4a127)
-#define MAGIC_COO UINT64_C(0xdd61ffd305dff127)
-#define MAGIC_CSR UINT64_C(0xdd6cd31205dff127)
 enum { UNIT_LEAST = 320, COUNT_LEAST = 8 };
 
 /* A matrix: of COO with the row and column of each element, of CSR with offsets of rows instead.
@@ -41,7 +36,8 @@ static void read_ids(struct gnn_dgl_cursor *c, struct gnn_strided *s, const char
 static void read_matrix(struct gnn_dgl_cursor *c, struct matrix *m, bool coo)
 {
     const uint64_t at = c->at;
-    gnn_dgl_magic(c, coo ? MAGIC_COO : MAGIC_CSR, coo ? "a COO matrix" : "a CSR matrix");
+    gnn_dgl_magic(c, coo ? GNN_DGL_MAGIC_COO : GNN_DGL_MAGIC_CSR,
+                  coo ? "a COO matrix" : "a CSR matrix");
     m->cols = gnn_dgl_u64(c, "columns of a matrix");
     m->rows = gnn_dgl_u64(c, "rows of a matrix");
     read_ids(c, &m->first, coo ? "rows" : "offsets of rows");
@@ -99,8 +95,8 @@ static void read_types(struct reading *r)
 {
     struct gnn_dgl_cursor *c = &r->c;
     struct matrix m = {0};
-    gnn_dgl_magic(c, MAGIC_HETERO, "a graph");
-    gnn_dgl_magic(c, MAGIC_TYPES, "the graph of types");
+    gnn_dgl_magic(c, GNN_DGL_MAGIC_HETERO, "a graph");
+    gnn_dgl_magic(c, GNN_DGL_MAGIC_TYPES, "the graph of types");
     const uint64_t at = c->at;
     read_matrix(c, &m, false);
     if (c->rc)
@@ -166,13 +162,13 @@ static void read_edges(struct reading *r, uint32_t i)
 {
     static const enum gnn_dgl_form order[] = {GNN_DGL_COO, GNN_DGL_CSR, GNN_DGL_CSC};
     struct gnn_dgl_cursor *c = &r->c;
-    gnn_dgl_magic(c, MAGIC_UNIT, "edges");
+    gnn_dgl_magic(c, GNN_DGL_MAGIC_UNIT, "edges");
     const unsigned forms = read_forms(c);
     for (unsigned k = 0; !c->rc && k < 3; k++) {
         struct matrix types = {0}, m = {0};
         if (!(forms & order[k]))
             continue;
-        gnn_dgl_magic(c, MAGIC_TYPES, "the graph of types");
+        gnn_dgl_magic(c, GNN_DGL_MAGIC_TYPES, "the graph of types");
         read_matrix(c, &types, false);
         const uint64_t at = c->at;
         read_matrix(c, &m, order[k] == GNN_DGL_COO);

@@ -4,6 +4,7 @@
 #define GNN_FORMATS_DGL_IMPL_H
 
 #include "formats/dgl_file.h"
+#include "formats/dgl_numbers.h"
 
 /* The bytes from `at` to `end`. The first failure is kept: all reading after it gives zeros, so
  * that it need not be asked for after each step. A failure has a line in why. */

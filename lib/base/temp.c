@@ -5,7 +5,6 @@
  * its name. */
 #include "lib/base/temp.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -23,6 +22,7 @@
 #include "lib/base/io.h"
 #include "lib/base/mem.h"
 #include "lib/base/path.h"
+#include "lib/base/temp_files.h"
 
 enum { DIGITS = 16, SUFFIX = 5 + DIGITS, LINKS_MAX = 40, TRIES = 100, OWNER_MAX = 128 };
 
@@ -147,47 +147,6 @@ char *gnn_temp_target(const char *path, bool dir, struct gnn_err *e)
 
 /* ---- removing ---- */
 
-/* Only such files are ever removed from a directory: what somebody else put there stays. */
-bool gnn_temp_in_store(const char *name)
-{
-    if (!strcmp(name, "store.json"))
-        return true;
-    const size_t digits = strncmp(name, "part-", 5) ? 0 : strspn(name + 5, "0123456789");
-    return digits && !strcmp(name + 5 + digits, ".gnb");
-}
-
-/* Calls fn with the name of each entry of the directory until it returns false. Needs no memory: it
- * may have run out. */
-static void each_entry(int fd, bool (*fn)(int fd, const char *name, void *arg), void *arg)
-{
-    _Alignas(struct dirent64) char buf[4096];
-    (void)lseek(fd, 0, SEEK_SET);
-    for (ssize_t n; (n = getdents64(fd, buf, sizeof buf)) > 0;)
-        for (const char *p = buf; p < buf + n;
-             p += ((const struct dirent64 *)(const void *)p)->d_reclen)
-            if (!fn(fd, ((const struct dirent64 *)(const void *)p)->d_name, arg))
-                return;
-}
-
-static bool remove_part(int fd, const char *name, void *arg)
-{
-    if (gnn_temp_in_store(name) && !unlinkat(fd, name, 0))
-        *(bool *)arg = true;
-    return true;
-}
-
-static void remove_dir(int parent, const char *name)
-{
-    const int fd = openat(parent, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-    for (bool more = fd >= 0; more;) { /* what is removed meanwhile may hide what follows */
-        more = false;
-        each_entry(fd, remove_part, &more);
-    }
-    if (fd >= 0)
-        close(fd);
-    unlinkat(parent, name, AT_REMOVEDIR);
-}
-
 /* Whether the temporary name is still that of what was made: another program may have put its own
  * file there. */
 static bool is_own(const struct gnn_temp *t)
@@ -202,7 +161,7 @@ static void remove_temp(const struct gnn_temp *t)
     if (!t->name || !is_own(t))
         return;
     if (t->dir)
-        remove_dir(AT_FDCWD, t->name);
+        gnn_temp_remove_dir(AT_FDCWD, t->name);
     else
         unlink(t->name);
 }
@@ -223,7 +182,7 @@ static bool remove_stale(int dir, const char *name, void *base)
         !flock(fd, LOCK_EX | LOCK_NB) && !fstatat(dir, name, &now, AT_SYMLINK_NOFOLLOW) &&
         now.st_dev == st.st_dev && now.st_ino == st.st_ino) {
         if (S_ISDIR(st.st_mode))
-            remove_dir(dir, name);
+            gnn_temp_remove_dir(dir, name);
         else
             unlinkat(dir, name, 0);
     }
@@ -308,28 +267,21 @@ static bool is_unsupported(int sys)
 
 /* ---- who may read it ---- */
 
-static bool set_part_mode(int fd, const char *name, void *mode)
-{
-    if (gnn_temp_in_store(name))
-        (void)!fchmodat(fd, name, *(const mode_t *)mode, 0);
-    return true;
-}
-
 /* What replaces a file or a store may be read by those who might read that: it gets its mode and,
- * as far as the system permits, its owner. Files of a store get the mode of the old store.json.
- * `also`: what this process needs until the result is complete. */
+ * as far as the system permits, its owner. Files of a store get the mode of the old store.json,
+ * those of a partition of DGL that of the old orig_nids.dgl. `also`: what this process needs until
+ * the result is complete. */
 static void take_mode(const struct gnn_temp *t, mode_t also)
 {
-    struct stat old, json;
+    struct stat old, file;
     if (lstat(t->path, &old) || (t->dir ? !S_ISDIR(old.st_mode) : !S_ISREG(old.st_mode)))
         return;
     (void)!fchown(t->fd, old.st_uid, old.st_gid); /* before the mode, which it may change */
     (void)!fchmod(t->fd, (old.st_mode & 0777) | also);
     const int dir = t->dir && !also ? open(t->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
-    if (dir >= 0 && !fstatat(dir, "store.json", &json, AT_SYMLINK_NOFOLLOW)) {
-        mode_t mode = json.st_mode & 0777;
-        each_entry(t->fd, set_part_mode, &mode);
-    }
+    if (dir >= 0 && (!fstatat(dir, "store.json", &file, AT_SYMLINK_NOFOLLOW) ||
+                     !fstatat(dir, "orig_nids.dgl", &file, AT_SYMLINK_NOFOLLOW)))
+        gnn_temp_set_modes(t->fd, file.st_mode & 0777);
     if (dir >= 0)
         close(dir);
 }
@@ -338,7 +290,7 @@ static int begin_file(struct gnn_temp *t, const char *dir, struct gnn_err *e)
 {
     const int parent = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (parent >= 0) {
-        each_entry(parent, remove_stale, (void *)(uintptr_t)gnn_base_name(t->path));
+        gnn_temp_each(parent, remove_stale, (void *)(uintptr_t)gnn_base_name(t->path));
         close(parent);
     }
     t->fd = t->dir ? -1 : make_nameless(dir, 0);
@@ -596,7 +548,7 @@ static int place_dir(struct gnn_temp *t, bool replace, struct gnn_err *e)
             break;
         if (!renameat2(AT_FDCWD, t->name, AT_FDCWD, t->path, RENAME_EXCHANGE)) {
             (void)!chmod(t->name, 0700); /* what has this name now is the old one */
-            remove_dir(AT_FDCWD, t->name);
+            gnn_temp_remove_dir(AT_FDCWD, t->name);
             return 0;
         }
         if (errno == EINVAL)
@@ -658,5 +610,5 @@ void gnn_temp_abort(void)
     for (const struct gnn_temp *t = live; t; t = t->next)
         remove_temp(t);
     if (tentative)
-        remove_dir(AT_FDCWD, tentative);
+        gnn_temp_remove_dir(AT_FDCWD, tentative);
 }

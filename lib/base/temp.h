@@ -41,8 +41,8 @@ struct gnn_temp *gnn_temp_output(const char *path, int *fd, struct gnn_err *e) G
 /* Gives the result its final name, atomically. A file replaces an existing one. A directory does so
  * if `replace`: the two are exchanged, and the old one is removed as by gnn_temp_free. */
 int gnn_temp_commit(struct gnn_temp *t, bool replace, struct gnn_err *e) GNN_MUST_USE;
-/* Removes a result that was not committed: of a directory store.json, the parts, and the directory
- * itself if it is then empty. Takes NULL. */
+/* Removes a result that was not committed: of a directory its files (lib/base/temp_files.h), and
+ * the directory itself if it is then empty. Takes NULL. */
 void gnn_temp_free(struct gnn_temp *t);
 /* Whether a store has files of that name. */
 bool gnn_temp_in_store(const char *name);

@@ -125,12 +125,11 @@ char *gnn_store_target(const char *out, bool force, struct gnn_err *e)
     return NULL;
 }
 
-int gnn_store_create(struct gnn_store_writer *w, const char *out, const struct gnn_meta *meta,
-                     bool force, struct gnn_err *e)
+/* Begins a store that gets the name `target`, which the user calls `out`. */
+static int create_store(struct gnn_store_writer *w, const char *target, const char *out,
+                        const struct gnn_meta *meta, struct gnn_err *e)
 {
-    *w = (struct gnn_store_writer){.force = force};
-    char *target = gnn_store_target(out, force, e);
-    if (target && (w->path = gnn_strdup(out, e)) && !gnn_meta_copy(&w->meta, meta, e)) {
+    if ((w->path = gnn_strdup(out, e)) && !gnn_meta_copy(&w->meta, meta, e)) {
         w->meta.is_stream = false;
         /* A header of the same length as the final one: the identity is not known yet. */
         memcpy(w->meta.identity, "0000000000000000", 17);
@@ -138,8 +137,27 @@ int gnn_store_create(struct gnn_store_writer *w, const char *out, const struct g
     }
     if (w->part_hash)
         w->temp = gnn_temp_dir(target, e);
-    gnn_free(target);
     return e->code;
+}
+
+int gnn_store_create(struct gnn_store_writer *w, const char *out, const struct gnn_meta *meta,
+                     bool force, struct gnn_err *e)
+{
+    *w = (struct gnn_store_writer){.force = force};
+    char *target = gnn_store_target(out, force, e);
+    int rc = target ? create_store(w, target, out, meta, e) : e->code;
+    gnn_free(target);
+    return rc;
+}
+
+int gnn_store_scratch(struct gnn_store_writer *w, const char *out, const struct gnn_meta *meta,
+                      struct gnn_err *e)
+{
+    *w = (struct gnn_store_writer){.scratch = true};
+    char *target = gnn_temp_target(out, true, e);
+    int rc = target ? create_store(w, target, out, meta, e) : e->code;
+    gnn_free(target);
+    return rc;
 }
 
 static void part_free(struct gnn_part_writer *p)
@@ -341,7 +359,7 @@ static int write_header(struct gnn_store_writer *w, uint32_t part, const struct 
                        : gnn_io_pwrite(&io, head->data, bytes, 0, e);
     if (io.fd >= 0) {
         struct gnn_err late = {0};
-        int rc2 = gnn_io_close(&io, !rc, &late);
+        int rc2 = gnn_io_close(&io, !rc && !w->scratch, &late);
         if (!rc && rc2)
             rc = gnn_fail(e, (enum gnn_status)rc2, "%s", late.msg);
     }
@@ -392,7 +410,7 @@ static int write_json(struct gnn_store_writer *w, struct gnn_err *e)
         if (!rc)
             rc = gnn_io_write(&io, "\n", 1, e);
         if (!rc)
-            rc = gnn_io_close(&io, true, e);
+            rc = gnn_io_close(&io, !w->scratch, e);
         else if (io.fd >= 0)
             close(io.fd);
     }
@@ -401,16 +419,20 @@ static int write_json(struct gnn_store_writer *w, struct gnn_err *e)
     return rc;
 }
 
-int gnn_store_commit(struct gnn_store_writer *w, struct gnn_err *e)
+int gnn_store_complete(struct gnn_store_writer *w, struct gnn_err *e)
 {
     gnn_store_identity(&w->meta, w->part_hash, w->meta.identity, e);
     int rc = e->code;
     if (!rc)
-        /* Order: headers and JSON with the identity, then the directory, then the name. A crash
-         * before the last leaves no store. */
         rc = write_headers(w, e);
-    if (!rc)
-        rc = write_json(w, e);
+    return rc ? rc : write_json(w, e);
+}
+
+int gnn_store_commit(struct gnn_store_writer *w, struct gnn_err *e)
+{
+    /* Order: headers and JSON with the identity, then the directory, then the name. A crash before
+     * the last leaves no store. */
+    int rc = gnn_store_complete(w, e);
     if (!rc)
         rc = gnn_io_sync_dir(w->temp->name, e);
     struct stat st;

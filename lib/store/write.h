@@ -28,6 +28,7 @@ struct gnn_store_writer {
     char *path;            /* for messages */
     struct gnn_temp *temp; /* the directory until then */
     bool force;
+    bool scratch; /* it keeps its temporary name, and is not flushed to disk */
     struct gnn_part_writer *part;
     uint64_t *part_hash; /* [nparts] */
 };
@@ -38,6 +39,12 @@ struct gnn_store_writer {
 char *gnn_store_target(const char *out, bool force, struct gnn_err *e) GNN_MUST_USE;
 int gnn_store_create(struct gnn_store_writer *w, const char *out, const struct gnn_meta *meta,
                      bool force, struct gnn_err *e) GNN_MUST_USE;
+/* As gnn_store_create, of a store beside `out` that only this process reads, between
+ * gnn_store_complete and gnn_store_abandon, and that never gets the name. */
+int gnn_store_scratch(struct gnn_store_writer *w, const char *out, const struct gnn_meta *meta,
+                      struct gnn_err *e) GNN_MUST_USE;
+/* Makes it a store that can be opened, at w->temp->name. */
+int gnn_store_complete(struct gnn_store_writer *w, struct gnn_err *e) GNN_MUST_USE;
 int gnn_part_begin(struct gnn_store_writer *w, uint32_t part, struct gnn_err *e) GNN_MUST_USE;
 /* *id numbers the tensor for the calls below. */
 int gnn_part_declare(struct gnn_store_writer *w, const char *name, enum gnn_dtype dtype,
