@@ -3,7 +3,7 @@
 #ifndef GNN_FORMATS_DGL_NUMBERS_H
 #define GNN_FORMATS_DGL_NUMBERS_H
 
-/* What begins. */
+/* Magic numbers, of what begins with them. */
 #define GNN_DGL_MAGIC_GRAPHS UINT64_C(0xdd2e4ff046b4a13f)
 #define GNN_DGL_MAGIC_TENSORS UINT64_C(0xdd5a9fbe3fa2443f)
 #define GNN_DGL_MAGIC_ARRAY UINT64_C(0xdd5e40f096b4a13f)

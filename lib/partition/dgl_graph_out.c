@@ -15,10 +15,10 @@ struct copies {
     struct gnn_buf ids, owners;
 };
 
-/* An edge to a copy: its type, ends and id. */
+/* An edge to a copy: its ends and its id, which tells the type. */
 struct outgoing {
     uint64_t id;
-    uint32_t type, src, dst;
+    uint32_t src, dst;
 };
 
 struct part_graph {
@@ -88,14 +88,14 @@ static bool has_sources(const struct gnn_dgl_folder *f, uint32_t q, uint32_t t, 
     return lo < n && o[lo] == p;
 }
 
-static int add_outgoing(struct part_graph *g, const struct outgoing *x, uint32_t q,
-                        struct gnn_err *e)
+static int add_outgoing(struct part_graph *g, const struct outgoing *x, uint32_t dst_type,
+                        uint32_t owner, struct gnn_err *e)
 {
     if (gnn_buf_reserve(&g->list, g->nout + 1, sizeof *x, "edges to copies", e))
         return e->code;
     g->out = g->list.data;
     g->out[g->nout++] = *x;
-    return add_copy(g, g->f->schema->etype[x->type].dst, x->dst, q, e);
+    return add_copy(g, dst_type, x->dst, owner, e);
 }
 
 /* The in-edges of nodes of part q, of one type, that begin in this part. */
@@ -106,16 +106,15 @@ static int find_outgoing(struct part_graph *g, uint32_t q, uint32_t et, struct g
     const uint64_t *src = g->f->store->book[t->src] + g->part, first = g->f->store->book[t->dst][q],
                    n = gnn_store_owned(g->f->store, q, t->dst), own = src[1] - src[0],
                    from = gnn_dgl_edge_from(g->f, q, et);
+    struct outgoing x;
     int rc = GNN_OK;
     for (uint64_t i = 0; !rc && i < n; i++)
-        for (uint64_t j = in->indptr[i]; !rc && j < in->indptr[i + 1]; j++)
-            if (in->indices[j] - src[0] < own)
-                rc = add_outgoing(g,
-                                  &(struct outgoing){.id = from + j,
-                                                     .type = et,
-                                                     .src = in->indices[j],
-                                                     .dst = (uint32_t)(first + i)},
-                                  q, e);
+        for (uint64_t j = in->indptr[i]; !rc && j < in->indptr[i + 1]; j++) {
+            if (in->indices[j] - src[0] >= own)
+                continue;
+            x = (struct outgoing){from + j, in->indices[j], (uint32_t)(first + i)};
+            rc = add_outgoing(g, &x, t->dst, q, e);
+        }
     return rc;
 }
 
@@ -158,7 +157,7 @@ static int each_of_row(const struct part_graph *g, uint32_t et, uint64_t i, edge
     return rc;
 }
 
-static int each_edge(const struct part_graph *g, edge_fn *fn, void *arg)
+static int each_own_edge(const struct part_graph *g, edge_fn *fn, void *arg)
 {
     const struct gnn_schema *c = g->f->schema;
     int rc = 0;
@@ -167,11 +166,22 @@ static int each_edge(const struct part_graph *g, edge_fn *fn, void *arg)
         for (uint64_t i = 0; !rc && i < n; i++)
             rc = each_of_row(g, et, i, fn, arg);
     }
+    return rc;
+}
+
+static int each_edge(const struct part_graph *g, edge_fn *fn, void *arg)
+{
+    const struct gnn_schema *c = g->f->schema;
+    uint64_t range = 0; /* of part and type in which the edge is */
+    int rc = each_own_edge(g, fn, arg);
     for (uint64_t i = 0; !rc && i < g->nout; i++) {
         const struct outgoing *x = &g->out[i];
-        rc = fn(&(struct edge){.type = x->type,
-                               .src = number_of(g, c->etype[x->type].src, x->src),
-                               .dst = number_of(g, c->etype[x->type].dst, x->dst),
+        while (x->id >= g->f->edge_from[range + 1])
+            range++;
+        const uint32_t type = (uint32_t)(range % c->netypes);
+        rc = fn(&(struct edge){.type = type,
+                               .src = number_of(g, c->etype[type].src, x->src),
+                               .dst = number_of(g, c->etype[type].dst, x->dst),
                                .id = x->id},
                 arg);
     }

@@ -148,7 +148,7 @@ static int write_json(const struct gnn_dgl_folder *f, const char *graph, const c
         gnn_json_starved() ? NULL : gnn_json_text(j, JSON_INDENT(4) | JSON_ENSURE_ASCII, e);
     char *name = gnn_strf(e, "%s.json", graph);
     json_decref(j);
-    int rc = !text ? gnn_fail_nomem(e, 0, "JSON") : name ? GNN_OK : GNN_E_NOMEM;
+    int rc = text ? (int)e->code : gnn_fail_nomem(e, 0, "JSON");
     if (!rc)
         rc = gnn_dgl_stream_open(&s, f, name, e);
     if (!rc)
@@ -241,6 +241,7 @@ static int write_part(const struct gnn_dgl_folder *f, uint32_t part, struct gnn_
         rc = gnn_dgl_write_part_columns(f, part, edges, e);
     if (!rc)
         rc = gnn_io_sync_dir(path, e);
+    gnn_store_forget_all(f->store);
     gnn_free(path);
     return rc;
 }

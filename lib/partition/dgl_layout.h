@@ -18,8 +18,8 @@ char *gnn_dgl_target(const char *out, bool force, struct gnn_err *e) GNN_MUST_US
 
 /* GNN_E_INPUT, naming it, if the graph has something that such a folder cannot name. */
 int gnn_dgl_check(const struct gnn_store *s, struct gnn_err *e) GNN_MUST_USE;
-/* What the folder does not hold of the store: a list for a message, to be freed with gnn_free; "":
- * it holds all. NULL on failure. */
+/* A list of what the folder does not hold of the store, for a message, to be freed with gnn_free;
+ * "": it holds all. NULL on failure. */
 char *gnn_dgl_left_out(const struct gnn_view *v, struct gnn_err *e) GNN_MUST_USE;
 
 struct gnn_dgl_layout {
@@ -30,7 +30,7 @@ struct gnn_dgl_layout {
     void *arg;
 };
 /* Writes the folder, whole or not at all. Memory: 4 bytes for each node, the offsets of parts, and
- * of one part a byte for each node, 8 for each copy of one, and 24 for each edge to one. The edges
+ * of one part a byte for each node, 8 for each copy of one, and 16 for each edge to one. The edges
  * of all parts are read once for each part. */
 int gnn_dgl_layout_write(const struct gnn_dgl_layout *l, struct gnn_err *e) GNN_MUST_USE;
 

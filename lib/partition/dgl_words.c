@@ -169,7 +169,8 @@ static void leave_fields(struct left *l, const struct gnn_field *f, uint32_t n)
 }
 
 /* Whether the members of a set ascend, which is all that a mask can say. */
-static bool ascends(const struct gnn_view *v, const struct gnn_split_set *set, const uint32_t *ids)
+static bool is_ascending(const struct gnn_view *v, const struct gnn_split_set *set,
+                         const uint32_t *ids)
 {
     bool is = true;
     for (uint64_t i = 1; is && i < set->count; i++)
@@ -192,9 +193,10 @@ static void leave_set(struct left *l, const struct gnn_view *v, uint32_t i)
     leave_out(l, !gnn_dgl_mask(c, i), what);
     if (!gnn_dgl_mask(c, i))
         return;
-    leave_out(l, strcmp(set->split, "mask") != 0, "the name of the split");
+    snprintf(what, sizeof what, "the name of the split %s", set->split);
+    leave_out(l, strcmp(set->split, "mask") != 0, what);
     if (!gnn_store_split(v->store, i, &ids, l->e))
-        leave_out(l, !ascends(v, set, ids), "the order in sets");
+        leave_out(l, !is_ascending(v, set, ids), "the order in sets");
     gnn_free(ids);
 }
 

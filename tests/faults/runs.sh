@@ -11,12 +11,12 @@ inputs() {
         gnn-import -q -o W "$graph,weights=1" &&
         gnn-partition -q -k 3 -o Q S
 }
-programs='import import-sort partition partition-access sample sample-count sample-index gather gather-plan train train-store train-weights train-numbers train-full train-approx train-needed train-memory predict inspect export export-csv export-batch'
+programs='import import-sort partition partition-access partition-dgl sample sample-count sample-index gather gather-plan train train-store train-weights train-numbers train-full train-approx train-needed train-memory predict inspect export export-csv export-batch'
 # call_of RUN: the program, and the option that tells its runs apart
-call_of() { echo "gnn-$1" | sed 's/^gnn-export/gnn-inspect --export/; s/-csv$/ to CSV/; s/-batch$/ of a batch/; s/-sort$/ --sort-memory/; s/-access$/ --method access/; s/-\(count\|plan\|store\)$/ --\1/; s/-index$/ --keep-index/; s/-weights$/ --class-weights/; s/-numbers$/ of a regression/; s/-full$/ --full-batch/; s/-approx$/ --boundary/; s/-needed$/ --needed-only/; s/-memory$/ --memory/'; }
+call_of() { echo "gnn-$1" | sed 's/^gnn-export/gnn-inspect --export/; s/-csv$/ to CSV/; s/-batch$/ of a batch/; s/-sort$/ --sort-memory/; s/-access$/ --method access/; s/-dgl$/ --layout dgl/; s/-\(count\|plan\|store\)$/ --\1/; s/-index$/ --keep-index/; s/-weights$/ --class-weights/; s/-numbers$/ of a regression/; s/-full$/ --full-batch/; s/-approx$/ --boundary/; s/-needed$/ --needed-only/; s/-memory$/ --memory/'; }
 out_of() {
     case $1 in
-    import | import-sort) echo S2 ;; partition | partition-access) echo P ;; sample) echo B2 ;; sample-count) echo F.npy ;; sample-index) echo W.index/weight-weight-0-0 ;; gather) echo G2 ;; train | train-store | train-weights | train-numbers | train-full | train-approx | train-needed | train-memory) echo M2 ;; predict) echo C.npy ;;
+    import | import-sort) echo S2 ;; partition | partition-access | partition-dgl) echo P ;; sample) echo B2 ;; sample-count) echo F.npy ;; sample-index) echo W.index/weight-weight-0-0 ;; gather) echo G2 ;; train | train-store | train-weights | train-numbers | train-full | train-approx | train-needed | train-memory) echo M2 ;; predict) echo C.npy ;;
     gather-plan | inspect) echo - ;; export) echo X.npz ;; export-csv) echo X.csv ;; export-batch) echo X.mtx ;;
     esac
 }
@@ -26,6 +26,7 @@ run_of() {
     import-sort) echo gnn-import -q --sort-memory 64k -u --dedup -o S2 rmat:scale=11,weights=1 ;;
     partition) echo gnn-partition -q -k 3 -o P S ;;
     partition-access) echo gnn-partition -q --method access --two-level 2,2 -f 3,2 -b 64 -o P S ;;
+    partition-dgl) echo gnn-partition -q --layout dgl -k 3 --method random -o P S ;;
     sample) echo gnn-sample -q -f 3,2 -b 64 -o B2 S ;;
     sample-count) echo gnn-sample -q -f 3,2 -b 64 --count --frequency F.npy S ;;
     sample-index) echo gnn-sample -q -f 3,2 -b 64 --steps 0:2 --weight weight --keep-index -c W ;;

@@ -18,4 +18,8 @@ check "gnn-partition -k 1 makes of partitions without edge ids the store that th
 status 1 "gnn-partition --method metis cannot hold $edges edges in little memory" sh -c "ulimit -d $kib && gnn-partition -q -j 2 -k 4 -o none s"
 mv err said
 check "gnn-partition --method metis says that it is out of memory" grep -q "out of memory" said
+# For DGL, a graph takes 33 bytes an edge.
+gnn-import -q --sort-memory 8M -o less rmat:scale=13,edges=1024 || exit 1
+check "gnn-partition --layout dgl takes little memory for $((8192 * 1024)) edges" \
+    sh -c "ulimit -d $((96 << 10)) && gnn-partition -q -j 2 --layout dgl -k 1 -o one less && test \$(wc -c <one/part0/graph.dgl) -gt $((200 << 20))"
 done_testing

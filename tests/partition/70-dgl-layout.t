@@ -65,7 +65,7 @@ left() { # WHAT STORE
 }
 left 'names of nodes' named
 left 'that edges are in the order of their times' named
-left 'the name of the split' sbm
+left 'the name of the split random' sbm
 gnn-import -q --split-links node/to/node=0.8/0.1/0.1 -o links sbm
 left 'sets of links' links
 printf 'ann\nbob\n' >t.txt
