@@ -144,10 +144,11 @@ uint32_t *gnn_words_sort(struct gnn_words *w, uint32_t from, struct gnn_err *e)
     if (!e->code)
         memcpy((char *)w->byte.data + first, byte, w->nbytes - first);
     for (int k = 0; !e->code && k < GNN_WORDS_SHARES; k++)
-        for (uint64_t *slot = w->share[k].slot; slot < w->share[k].slot + w->share[k].capacity;
-             slot++)
+        for (uint64_t i = 0; i < w->share[k].capacity; i++) {
+            uint64_t *slot = &w->share[k].slot[i];
             if ((uint32_t)*slot > from)
                 *slot = *slot >> 32 << 32 | (from + 1 + rank[gnn_hash_number(slot) - from]);
+        }
     gnn_free(r);
     gnn_free(byte);
     if (!e->code)

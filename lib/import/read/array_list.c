@@ -240,7 +240,7 @@ static int copy_block(struct array_stage *s, uint64_t first, struct gnn_err *e)
 /* The bytes from `at` on, and how many follow there. */
 static int find_bytes(struct array_stage *s, const uint8_t **p, uint64_t *n, struct gnn_err *e)
 {
-    *p = s->head + s->at;
+    *p = s->head + (s->at < s->nhead ? s->at : s->nhead);
     *n = s->at < s->nhead ? s->nhead - s->at : 0;
     if (*n || s->at == s->end)
         return GNN_OK;
