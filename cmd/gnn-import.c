@@ -28,7 +28,7 @@ static uint32_t threads; /* 0: not given */
 static int format, loops, task, dtype = -1, header, ids, comments;
 
 #define ALLOW "duplicates|upper|fractions"
-#define FORMATS "auto|ogb|npz|snap|csv|jodie|triples|mtx|metis"
+#define FORMATS "auto|ogb|npz|snap|csv|jodie|triples|ntriples|mtx|metis"
 
 static const struct opt opts[] = {
     {OPT_STR, 'o', "output", &output, "STORE", "the store to write", .file = true, .makes = ""},
@@ -225,8 +225,8 @@ static void take_tables(void)
 
 static void finish_opts(void)
 {
-    static const char *const formats[] = {NULL,    "ogb",     "npz", "snap", "csv",
-                                          "jodie", "triples", "mtx", "metis"};
+    static const char *const formats[] = {NULL,    "ogb",     "npz",      "snap", "csv",
+                                          "jodie", "triples", "ntriples", "mtx",  "metis"};
     static const enum gnn_dtype dtypes[] = {GNN_F32, GNN_F16, GNN_BF16};
     make_map();
     take_allowed();

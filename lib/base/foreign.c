@@ -10,78 +10,10 @@
 
 #include "formats/le.h"
 #include "formats/torch_file.h"
+#include "lib/base/foreign_text.h"
 #include "lib/base/path.h"
 
 enum { HEAD = 4096 };
-
-/* The beginning of a text; of a longer one the whole lines in it. */
-struct text {
-    const char *p, *end;
-    bool whole; /* nothing follows */
-};
-
-static bool starts_with(struct text t, const char *want)
-{
-    const size_t n = strlen(want);
-    return (size_t)(t.end - t.p) >= n && !strncasecmp(t.p, want, n);
-}
-
-static bool holds_text(struct text t, const char *want)
-{
-    return memmem(t.p, (size_t)(t.end - t.p), want, strlen(want)) != NULL;
-}
-
-static struct text skip_blanks(struct text t)
-{
-    while (t.p < t.end && isspace((unsigned char)*t.p))
-        t.p++;
-    return t;
-}
-
-/* Takes the next line, which may be the last one without its newline. */
-static bool next_line(struct text *t, struct text *line)
-{
-    if (t->p >= t->end)
-        return false;
-    const char *nl = t->p;
-    while (nl < t->end && *nl != '\n' && *nl != '\r')
-        nl++;
-    *line = (struct text){t->p, nl, true};
-    t->p = nl + (nl < t->end);
-    while (line->end > line->p && isspace((unsigned char)line->end[-1]))
-        line->end--;
-    return true;
-}
-
-static bool next_word(struct text *line, struct text *word)
-{
-    *line = skip_blanks(*line);
-    *word = (struct text){line->p, line->p, true};
-    while (word->end < line->end && !isspace((unsigned char)*word->end))
-        word->end++;
-    line->p = word->end;
-    return word->end > word->p;
-}
-
-/* Past blank lines and those that begin with #, % or //. */
-static struct text skip_comments(struct text t)
-{
-    for (;;) {
-        struct text line, rest = t = skip_blanks(t);
-        if (!next_line(&rest, &line) || (*line.p != '#' && *line.p != '%' &&
-                                         !starts_with(line, "//") && !starts_with(line, "/*")))
-            return t;
-        t = rest;
-    }
-}
-
-static bool is_integer(struct text w)
-{
-    const char *p = w.p;
-    while (p < w.end && isdigit((unsigned char)*p))
-        p++;
-    return p == w.end && p > w.p;
-}
 
 /* ---- texts that need more than a beginning ---- */
 
@@ -115,17 +47,41 @@ static bool is_dot(struct text t)
            !memchr(t.p, '[', (size_t)(open - t.p)) && !memchr(t.p, ',', (size_t)(open - t.p));
 }
 
-/* <http://a> <http://b> <http://c> . or _:b1 <http://b> "c" . */
-static bool is_statement(struct text t)
+/* What follows the first three terms of a line, as <http://a> <http://b> <http://c> or
+ * _:b1 <http://b> "c"@en are; false if it has none such. */
+static bool skip_terms(struct text t, struct text *line)
 {
-    struct text line, w;
-    if (!next_line(&t, &line) || line.end == line.p || line.end[-1] != '.')
+    struct text w;
+    if (!next_line(&t, line))
         return false;
     for (int i = 0; i < 2; i++)
-        if (!next_word(&line, &w) ||
+        if (!next_word(line, &w) ||
             !((*w.p == '<' && w.end[-1] == '>') || (!i && starts_with(w, "_:"))))
             return false;
-    return true;
+    *line = skip_blanks(*line);
+    const char *p = line->p;
+    if (p < line->end && *p == '"')
+        for (p++; p < line->end && *p != '"'; p++)
+            p += *p == '\\' && p + 1 < line->end;
+    while (p < line->end && !isspace((unsigned char)*p))
+        p++;
+    const bool point = p > line->p && p[-1] == '.'; /* the end may touch the object */
+    line->p = p - point;
+    *line = skip_blanks(*line);
+    return line->p < line->end;
+}
+
+static bool is_statement(struct text t)
+{
+    struct text rest;
+    return skip_terms(t, &rest) && *rest.p == '.';
+}
+
+/* A statement with a term more, the graph's. */
+static bool is_quad(struct text t)
+{
+    struct text rest;
+    return skip_terms(t, &rest) && (*rest.p == '<' || *rest.p == '_');
 }
 
 static bool is_json(struct text t)
@@ -354,9 +310,8 @@ static bool is_old_torch(struct text t)
 #define PANDAS(READ) "pandas makes a table of it: " READ "(FILE).to_csv('edges.csv', index=False)"
 #define PACKED " (gzip, zstd, xz, zip and tar are read as they are)"
 #define NO_DATA "give the file that holds the edges"
-#define RDFLIB                                                                                     \
-    "write one triple of three words per line, separated by tabs: for s, p, o in "                 \
-    "rdflib.Graph().parse(FILE): print(s, p, o, sep='\\t')"
+#define RAPPER(SYNTAX)                                                                             \
+    "rapper (raptor2-utils) makes N-Triples of it: rapper -i " SYNTAX " FILE >graph.nt"
 #define JSON "write its edges as a table: a line 'source,target', and a line for each edge"
 #define ARRAYS                                                                                     \
     "load it in Python and save arrays with numpy.savez(FILE, edge_index=..., x=..., y=...)"
@@ -523,9 +478,14 @@ static const struct entry {
     BEGIN("WebGraph", ".properties ", "#BVGraph",
           "WebGraph makes an edge list of it: ArcListASCIIGraph -g BVGraph BASENAME edges.txt"),
     /* RDF */
-    LINES("N-Triples or N-Quads", ".nt .nq ", is_statement, RDFLIB),
-    LINES("Turtle", ".ttl .trig .n3 ", is_turtle, RDFLIB),
-    BEGIN("RDF/XML", ".rdf .owl .xml ", "<rdf:RDF", RDFLIB),
+    LINES("N-Quads", ".nq ", is_quad, RAPPER("nquads")),
+    {{"N-Triples", ".nt ", "gnn-import makes a store of it", true, false, true},
+     NULL,
+     0,
+     0,
+     is_statement},
+    LINES("Turtle", ".ttl .trig .n3 ", is_turtle, RAPPER("turtle")),
+    BEGIN("RDF/XML", ".rdf .owl .xml ", "<rdf:RDF", RAPPER("rdfxml")),
     /* JSON and the like */
     LINES(
         "node-link JSON", ".json ", is_node_link,

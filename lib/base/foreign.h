@@ -17,7 +17,7 @@ struct gnn_foreign {
     const char *remedy; /* how to convert it */
     bool text;
     bool no_data; /* a document, image or program */
-    bool graph;   /* gnn-import reads it if it is given alone */
+    bool graph;   /* gnn-import reads it; unless a text, only if it is given alone */
 };
 
 /* The format by the first bytes of a file, unpacked: 4,096 are enough for all, fewer tell most;

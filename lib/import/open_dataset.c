@@ -30,6 +30,7 @@ static const struct format {
     {"csv", &gnn_edgelist_format, COLUMNS | COUNT | ATTACH | MAP | TABLE | NODES | TYPES},
     {"jodie", &gnn_jodie_format, ATTACH | TYPES},
     {"triples", &gnn_triples_format, COLUMNS | ATTACH | MAP | TABLE | NODES},
+    {"ntriples", &gnn_ntriples_format, ATTACH | MAP | NODES},
     {"mtx", &gnn_mtx_format, ATTACH},
     {"metis", &gnn_metis_format, ATTACH},
     {"generator", NULL, 0},

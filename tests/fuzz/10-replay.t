@@ -34,6 +34,7 @@ check 'damaged streams are there to replay' damage streams B G Z R L N A LR W V 
 check 'damaged pickles are there to replay' damage pickles "$GNN_TOP"/tests/fuzz/seeds/pickle/*
 check 'damaged files of DGL are there to replay' damage dgl "$GNN_TOP"/tests/fuzz/seeds/dgl/*
 check 'damaged partitions of DGL are there to replay' damage dgl_parts "$GNN_TOP"/tests/fuzz/seeds/dgl_parts/*
+check 'damaged N-Triples are there to replay' damage statements "$GNN_TOP"/tests/fuzz/seeds/ntriples.txt
 check 'damaged folders are there to replay' damage folders "$GNN_TOP"/tests/fuzz/seeds/folder/*
 check 'damaged partitions are there to replay' damage parts S/part-00000.gnb P/part-00001.gnb
 # Else the damage would go no further than the checksums.
@@ -63,13 +64,14 @@ for seed in archive legacy legacy4 numpy2 numpy5 plain2 plain5 data hetero datas
 for seed in coo ids forms csc hetero two tensors; do good dgl "$GNN_TOP/tests/fuzz/seeds/dgl/$seed"; done
 for seed in plain typed beside old ends kept; do good dgl_parts "$GNN_TOP/tests/fuzz/seeds/dgl_parts/$seed"; done
 for seed in "$GNN_TOP"/tests/fuzz/seeds/folder/*; do good folder "$seed"; done
-good triples "$GNN_TOP/tests/fuzz/seeds/triples.txt"
+for seed in triples ntriples; do good triples "$GNN_TOP/tests/fuzz/seeds/$seed.txt"; done
 for seed in plain words header triples columns relation networkx returns hashes late time bom huge; do good table "$GNN_TOP/tests/fuzz/seeds/table/$seed"; done
 for seed in csr scipy; do good npy "$GNN_TOP/tests/fuzz/seeds/$seed.bin"; done
 check 'fuzz_stream replays damaged streams' sh -c '"$0" streams/*' "${replay}stream"
 check 'fuzz_pickle replays damaged pickles' sh -c '"$0" pickles/*' "${replay}pickle"
 check 'fuzz_dgl replays damaged files of DGL' sh -c '"$0" dgl/*' "${replay}dgl"
 check 'fuzz_dgl_parts replays damaged partitions of DGL' sh -c '"$0" dgl_parts/*' "${replay}dgl_parts"
+check 'fuzz_triples replays damaged N-Triples' sh -c '"$0" statements/*' "${replay}triples"
 check 'fuzz_folder replays damaged folders' sh -c '"$0" folders/*' "${replay}folder"
 check 'fuzz_store replays damaged partitions' sh -c '"$0" parts/*' "${replay}store"
 done_testing

@@ -4,7 +4,7 @@
 . "$GNN_TOP/tests/lib.sh"
 . "$GNN_TOP/tests/faults/sweep.sh"
 c=$GNN_TOP/tests/import/corpus
-for f in good-sparse.csv good-list.txt.gz good-weights.graph good-triples.txt good-rectangle.mtx good-fortran.npy; do
+for f in good-sparse.csv good-list.txt.gz good-weights.graph good-triples.txt good-statements.nt good-rectangle.mtx good-fortran.npy; do
     sweep "gnn-import of $f ends cleanly when malloc fails" malloc S -- gnn-import -q "$c/$f" -o S
 done
 sweep 'gnn-import -u --dedup --self-loops add --split ends cleanly when malloc fails' \

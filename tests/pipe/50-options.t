@@ -107,7 +107,7 @@ while read -r p option values; do
     "$p" --help >help
     check "$p --help names the values of --$option" sh -c 'grep -A 2 -e "--$1 " help | grep -q "one of $2\$"' - "$option" "$values"
 done <<'T'
-gnn-import format auto, ogb, npz, snap, csv, jodie, triples, mtx, metis
+gnn-import format auto, ogb, npz, snap, csv, jodie, triples, ntriples, mtx, metis
 gnn-import self-loops keep, add, remove
 gnn-gather dtype stored, f32, f16, bf16
 gnn-train optimizer adam, adamw, sgd

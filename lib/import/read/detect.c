@@ -8,6 +8,7 @@
 
 #include "lib/import/read/formats.h"
 #include "lib/import/read/members.h"
+#include "lib/import/read/ntriples.h"
 #include "lib/import/read/stage.h"
 #include "lib/base/foreign.h"
 #include "lib/base/path.h"
@@ -15,6 +16,12 @@
 static bool named_metis(const char *name)
 {
     return gnn_ends_with(name, ".graph") || gnn_ends_with(name, ".mgraph");
+}
+
+static bool named_ntriples(const char *name)
+{
+    const size_t n = gnn_unpacked_length(name);
+    return n > 3 && !strncasecmp(name + n - 3, ".nt", 3);
 }
 
 /* Words in a line, and whether all are numbers. */
@@ -65,7 +72,7 @@ static const char *by_content(struct gnn_input *in, uint32_t member, struct gnn_
     size_t n;
     const char *format = NULL, *name = gnn_input_member(in, member);
     const uint8_t *end;
-    const struct gnn_foreign *foreign;
+    const struct gnn_foreign *foreign = NULL;
     const bool inside = gnn_input_is_archive(in);
     int rc = gnn_reader_open(&r, in, member, e);
     if (rc)
@@ -80,8 +87,11 @@ static const char *by_content(struct gnn_input *in, uint32_t member, struct gnn_
         format = "mtx";
     else if (!rc && named_metis(name) && text && strchr("%\r\n\t 0123456789", *p))
         format = "metis";
-    else if (!rc && (foreign = gnn_foreign_bytes(p, n, n < GNN_STAGE_PEEK)))
+    else if (!rc && (foreign = gnn_foreign_bytes(p, n, n < GNN_STAGE_PEEK)) &&
+             !gnn_ntriples_is(foreign))
         gnn_foreign_refuse(foreign, gnn_reader_name(r), e);
+    else if (!rc && text && (foreign || named_ntriples(name)))
+        format = "ntriples";
     else if (!rc && gnn_stage_is_archive(p, n))
         gnn_fail(e, GNN_E_INPUT, "%s: an archive in an archive%s%s%s%s", gnn_reader_name(r),
                  inside ? ", which is read by its name: " : "", inside ? gnn_input_name(in) : "",
@@ -105,21 +115,25 @@ static const char *by_content(struct gnn_input *in, uint32_t member, struct gnn_
 /* Text of a table is one file, or parts of one, or sets of triples. */
 static int unite_members(struct gnn_input *in, const char *format, bool sets, struct gnn_err *e)
 {
-    const bool table =
-        !format || !strcmp(format, "snap") || !strcmp(format, "csv") || !strcmp(format, "triples");
+    const bool table = !format || !strcmp(format, "snap") || !strcmp(format, "csv") ||
+                       gnn_ends_with(format, "triples");
     return table && gnn_input_members(in) > 1 ? gnn_members_unite(in, sets, e) : GNN_OK;
 }
 
 int gnn_detect(struct gnn_input *in, const char **format, struct gnn_err *e)
 {
     const char *names = gnn_members_format(in);
+    struct gnn_err ignored = {0};
     const bool sets = names && !strcmp(names, "triples");
     if (*format)
-        return unite_members(in, *format, sets && !strcmp(*format, "triples"), e);
+        return unite_members(in, *format, sets && gnn_ends_with(*format, "triples"), e);
     *format = names;
     int rc = unite_members(in, names, sets, e);
+    const char *first = !rc && sets ? by_content(in, 0, &ignored) : NULL;
     if (!rc && !*format)
         *format = by_content(in, 0, e);
+    else if (first && !strcmp(first, "ntriples"))
+        *format = first;
     if (!rc && !*format)
         rc = gnn_fail(
             e, GNN_E_INPUT,

@@ -26,6 +26,7 @@ extern const struct gnn_format gnn_mtx_format;      /* Matrix Market */
 extern const struct gnn_format gnn_metis_format;    /* METIS graphs */
 extern const struct gnn_format gnn_jodie_format;    /* what users did with items, when */
 extern const struct gnn_format gnn_triples_format;  /* (head, relation, tail) words */
+extern const struct gnn_format gnn_ntriples_format; /* statements of N-Triples */
 
 /* Whether the n characters of a first line are the header of gnn_jodie_format. */
 bool gnn_jodie_is(const char *line, size_t n);

@@ -10,7 +10,7 @@
 
 #include "formats/text.h"
 #include "lib/import/read/colname.h"
-#include "lib/base/foreign.h"
+#include "lib/import/read/ntriples.h"
 #include "lib/base/mem.h"
 #include "lib/base/path.h"
 
@@ -22,6 +22,7 @@ struct begin {
     size_t n;
     const struct gnn_foreign *foreign; /* what it is and nobody reads */
     bool text;
+    bool statements;    /* of N-Triples */
     size_t from, to;    /* of the first line in head; both 0: it has none, or a longer one */
     size_t second, end; /* of the second */
 };
@@ -125,6 +126,8 @@ static int look_at(struct gnn_input *in, uint32_t member, struct begin *b, struc
     if (!rc) {
         memcpy(b->head, p, b->n);
         b->foreign = gnn_foreign_bytes(p, b->n, b->n < sizeof b->head);
+        b->statements = gnn_ntriples_is(b->foreign);
+        b->foreign = b->statements ? NULL : b->foreign;
         b->text = !memchr(p, 0, b->n) && memcmp(p, "%%MatrixMarket", b->n < 14 ? b->n : 14) != 0;
         const size_t bom = b->n > 2 && !memcmp(p, "\xef\xbb\xbf", 3) ? 3 : 0;
         if (find_line(b, bom, &b->from, &b->to))
@@ -168,7 +171,7 @@ static bool names_ends(const struct begin *b)
 static bool is_header(const struct begin *b)
 {
     unsigned fields, below;
-    if (b->to == b->from || count_numbers(b, b->from, b->to, &fields))
+    if (b->statements || b->to == b->from || count_numbers(b, b->from, b->to, &fields))
         return false;
     return names_ends(b) || (b->end > b->second && count_numbers(b, b->second, b->end, &below));
 }
@@ -243,6 +246,8 @@ static int check_part(struct gnn_input *in, uint32_t i, bool header, const struc
 {
     char one[SHOWN], other[SHOWN];
     unsigned n, fields;
+    if (first->statements && b->statements)
+        return GNN_OK;
     const bool same = same_line(first, b), has = is_header(b);
     (void)count_numbers(first, first->from, first->to, &fields);
     (void)count_numbers(b, b->from, b->to, &n);
@@ -280,7 +285,7 @@ static int join_parts(struct gnn_input *in, struct begin *first, struct begin *b
         rc = look_at(in, i, b, e);
         if (!rc)
             rc = check_part(in, i, header, first, b, e);
-        all_same = all_same && same_line(first, b);
+        all_same = all_same && same_line(first, b) && !b->statements;
     }
     if (!rc && all_same && !header && !count_numbers(first, first->from, first->to, &fields))
         rc = unclear_header(in, first, e);
@@ -369,7 +374,7 @@ static int check_sets(struct gnn_input *in, struct begin *b, struct gnn_err *e)
         (void)count_numbers(b, b->from, b->to, &fields);
         if (b->foreign)
             return gnn_foreign_refuse(b->foreign, gnn_input_member(in, i), e);
-        if (b->to > b->from && fields != 3)
+        if (b->to > b->from && fields != 3 && !b->statements)
             return gnn_fail(
                 e, GNN_E_INPUT,
                 "%s: files named train, valid and test are triples, of three columns; "

@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Knowledge graphs as (head, relation, tail) words, one triple a line: one node type, an edge type
  * for each relation, in order of first occurrence. Files train, valid (or dev) and test are read in
- * that order, and each edge says by its field "set" (0, 1, 2) which file it came from. */
+ * that order, and each edge says by its field "set" (0, 1, 2) which file it came from. Statements
+ * of N-Triples are such triples, if their objects are no literals. */
 #include <string.h>
 
+#include "lib/base/plural.h"
 #include "lib/import/read/formats.h"
 #include "lib/import/read/members.h"
+#include "lib/import/read/ntriples.h"
 #include "lib/import/read/reading.h"
 
 enum { CHUNK = 1 << 13, ROWS = 1 << 10 }; /* edges of a step; rows whose words are known at once */
@@ -23,6 +26,8 @@ struct triples {
     struct gnn_buf row; /* [n] struct triple: as read, then by relation */
     uint64_t n;
     uint64_t *start; /* [rel.n+1] first row of a relation */
+    bool statements; /* of N-Triples, of which as many had literals, and were left out */
+    uint64_t literals;
 };
 
 /* Rows of one file that are in memory together: their words, and what these are. */
@@ -78,6 +83,26 @@ static int read_batch(struct batch *b, struct gnn_table *t, const struct gnn_rea
     return rc == GNN_END ? GNN_OK : rc;
 }
 
+/* The next statements without literals. */
+static int read_statements(struct batch *b, struct gnn_table *t, uint64_t *literals,
+                           struct gnn_err *e)
+{
+    struct gnn_statement s;
+    int rc = GNN_OK;
+    for (b->n = 0; b->n < ROWS && (!b->n || gnn_table_more(t));) {
+        rc = gnn_ntriples_next(t, &s, e);
+        if (rc)
+            break;
+        b->line[b->n] = s.line;
+        b->end[2 * b->n] = s.subject;
+        b->end[2 * b->n + 1] = s.object;
+        b->rel[b->n] = s.predicate;
+        b->n += !s.literal;
+        *literals += s.literal;
+    }
+    return rc == GNN_END ? GNN_OK : rc;
+}
+
 static int add_batch(struct triples *g, struct batch *b, const struct gnn_table *t, uint8_t set,
                      struct gnn_err *e)
 {
@@ -101,10 +126,12 @@ static int read_rows(struct triples *g, const struct gnn_reading *r, uint32_t me
 {
     struct gnn_table t = {0};
     struct batch *b = gnn_alloc(1, sizeof *b, "triples", e);
-    int rc = b ? gnn_reading_open(r, &t, g->s.in[0], member, e) : GNN_E_NOMEM;
+    int rc = !b              ? GNN_E_NOMEM
+             : g->statements ? gnn_table_open(&t, g->s.in[0], member, '#', e)
+                             : gnn_reading_open(r, &t, g->s.in[0], member, e);
     do {
         if (!rc && t.ncols)
-            rc = read_batch(b, &t, r, e);
+            rc = g->statements ? read_statements(b, &t, &g->literals, e) : read_batch(b, &t, r, e);
         if (!rc && t.ncols)
             rc = add_batch(g, b, &t, set, e);
     } while (!rc && t.ncols && b->n);
@@ -116,6 +143,8 @@ static int read_rows(struct triples *g, const struct gnn_reading *r, uint32_t me
 static int read_member(struct triples *g, uint32_t member, uint8_t set, struct gnn_err *e)
 {
     int rc = GNN_OK;
+    if (g->statements)
+        return read_rows(g, NULL, member, set, e);
     if (!g->reading)
         rc = gnn_reading_find(&g->reading, g->s.in[0], member, g->s.o, 1, true, e);
     if (!rc)
@@ -222,6 +251,16 @@ static int add_types(struct triples *g, bool sets, struct gnn_err *e)
     return rc;
 }
 
+static int note_statements(struct triples *g, struct gnn_err *e)
+{
+    const unsigned long long n = g->literals;
+    return n ? gnn_dataset_note(&g->s.d, e,
+                                "read as: N-Triples; left out: %llu statement%s whose object is a "
+                                "literal",
+                                n, gnn_plural(n))
+             : gnn_dataset_note(&g->s.d, e, "read as: N-Triples");
+}
+
 static int fill_triples(struct gnn_src *s, void *reading, struct gnn_err *e)
 {
     struct triples *g = (struct triples *)s;
@@ -235,8 +274,11 @@ static int fill_triples(struct gnn_src *s, void *reading, struct gnn_err *e)
         g->s.ids->kind = GNN_IDS_WORDS;
     if (!rc)
         rc = read_all(g, e);
+    if (!rc && g->statements)
+        rc = note_statements(g, e);
     if (!rc && !g->n)
-        rc = gnn_fail(e, GNN_E_INPUT, "%s: no triples", s->d.name);
+        rc = gnn_fail(e, GNN_E_INPUT, "%s: no triples%s", s->d.name,
+                      g->literals ? " but such of literals" : "");
     if (!rc)
         rc = group_rows(g, e);
     if (!rc)
@@ -244,5 +286,13 @@ static int fill_triples(struct gnn_src *s, void *reading, struct gnn_err *e)
     return rc;
 }
 
+static int fill_statements(struct gnn_src *s, void *reading, struct gnn_err *e)
+{
+    ((struct triples *)s)->statements = true;
+    return fill_triples(s, reading, e);
+}
+
+const struct gnn_format gnn_ntriples_format = {"ntriples", sizeof(struct triples), &triples_ops,
+                                               fill_statements, NULL};
 const struct gnn_format gnn_triples_format = {"triples", sizeof(struct triples), &triples_ops,
                                               fill_triples, NULL};
