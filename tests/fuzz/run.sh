@@ -88,7 +88,7 @@ for target; do
         if [ -d "$seeds" ]; then
             cp -n "$seeds"/* "$corpus"
         else
-            cp -n "$top"/tests/import/corpus/* "$top"/tests/fuzz/seeds/*.txt "$corpus"
+            cp -n "$top"/tests/import/corpus/* "$top"/tests/fuzz/seeds/*.* "$corpus"
         fi
         ;;
     esac

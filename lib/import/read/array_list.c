@@ -193,10 +193,11 @@ struct array_stage {
 static void drop_read(struct array_stage *s, const uint8_t *upto)
 {
     const uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
-    const struct gnn_listed_file *f = s->l->file, *end = f + s->l->nfiles;
-    while (f < end && (upto <= f->bytes || upto > f->bytes + f->n))
+    const struct gnn_listed_file *f = s->l->file;
+    uint32_t i = 0;
+    for (; i < s->l->nfiles && (upto <= f->bytes || upto > f->bytes + f->n); i++)
         f++;
-    if (f == end)
+    if (i == s->l->nfiles)
         return;
     if (s->kept < f->bytes || s->kept > upto)
         s->kept = upto;
