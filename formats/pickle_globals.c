@@ -67,6 +67,7 @@ const struct gnn_pickle_global gnn_pickle_globals[] = {
     PLAIN("torch._utils._rebuild_wrapper_subclass", CALL),
     PLAIN("torch._utils._rebuild_sparse_tensor", CALL),
     PLAIN("torch.serialization._get_layout", CALL),
+    WITH("torch.storage._load_from_bytes", CALL, PICKLE_SAVED),
     PLAIN("torch.Tensor", 0),
     PLAIN("torch.nn.parameter.Parameter", 0),
     WITH("torch.Size", CALL, PICKLE_A_SIZE),

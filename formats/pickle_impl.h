@@ -61,6 +61,7 @@ enum gnn_pickle_role {
     PICKLE_FROM_TYPE,  /* a tensor of a subclass, or with attributes */
     PICKLE_SUBCLASS,   /* a subclass that has its tensor as the attribute _data */
     PICKLE_STORAGE,    /* with the type of its elements */
+    PICKLE_SAVED,      /* a storage, as the bytes of a file of torch.save */
     PICKLE_TORCH_DTYPE /* with its type */
 };
 

@@ -9,6 +9,8 @@
 #include "formats/pickle_impl.h"
 #include "formats/torch_impl.h"
 
+enum { SAVED_HEAD = 4096 };
+
 bool gnn_torch_is_zip(const void *bytes, uint64_t n)
 {
     return n >= 4 && !memcmp(bytes, "PK\3\4", 4);
@@ -17,7 +19,7 @@ bool gnn_torch_is_zip(const void *bytes, uint64_t n)
 int gnn_torch_open(struct gnn_torch_file *f, const void *bytes, uint64_t n, char *why,
                    size_t capacity)
 {
-    struct gnn_torch_opening o = {.f = f, .n = n, .why = why, .capacity = capacity};
+    struct gnn_torch_opening o = {.f = f, .n = n, .pickles = n, .why = why, .capacity = capacity};
     *f = (struct gnn_torch_file){.bytes = bytes};
     const int rc = gnn_torch_is_zip(bytes, n)      ? gnn_torch_open_zip(&o)
                    : gnn_torch_is_legacy(bytes, n) ? gnn_torch_open_legacy(&o)
@@ -87,22 +89,53 @@ static const char *read_type(const struct gnn_pickle *p, const struct made *m,
     return NULL;
 }
 
+/* The one storage that is saved in these bytes. They are read each time that a tensor is asked for,
+ * so that what stands before the elements must be short. */
+static bool open_saved(const struct gnn_word *bytes, struct gnn_torch_storage *s)
+{
+    char why[256];
+    struct gnn_torch_file f = {.bytes = (const uint8_t *)bytes->p};
+    struct gnn_torch_opening o = {
+        .f = &f, .n = bytes->n, .pickles = SAVED_HEAD, .why = why, .capacity = sizeof why};
+    const bool good = gnn_torch_is_legacy(f.bytes, o.n) && !gnn_torch_open_legacy(&o) &&
+                      f.storages == 1 && gnn_pickle_kind(f.pickle.root) == GNN_PICKLE_PERSISTENT;
+    if (good)
+        *s = f.storage[0];
+    gnn_torch_release(&f);
+    return good;
+}
+
+/* The storage of a tensor: one of the file or, in a pickle that torch.save did not write, one that
+ * was saved alone. */
+static bool find_storage(const struct gnn_torch_file *f, const struct gnn_pickle_value *v,
+                         struct gnn_torch_storage *s)
+{
+    const struct gnn_pickle *p = &f->pickle;
+    struct gnn_word key;
+    if (role_of(v) == PICKLE_SAVED)
+        return gnn_pickle_bytes(p, gnn_pickle_item(p, gnn_pickle_arguments(p, v), 0), &key) &&
+               open_saved(&key, s);
+    const struct gnn_torch_storage *found =
+        gnn_pickle_text(p, gnn_pickle_item(p, gnn_pickle_id(p, v), 2), &key)
+            ? gnn_torch_find_storage(f, &key)
+            : NULL;
+    if (found)
+        *s = *found;
+    return found != NULL;
+}
+
 /* The tensor that a function of PyTorch would make of these arguments: storage, offset, size,
  * stride, and others that do not concern the elements. */
 static const char *read_tensor(const struct gnn_torch_file *f, const struct made *m,
                                struct gnn_strided *out)
 {
     const struct gnn_pickle *p = &f->pickle;
-    const struct gnn_pickle_value *a = m->arguments,
-                                  *id = gnn_pickle_id(p, gnn_pickle_item(p, a, 0));
-    struct gnn_word key;
-    const struct gnn_torch_storage *s = gnn_pickle_text(p, gnn_pickle_item(p, id, 2), &key)
-                                            ? gnn_torch_find_storage(f, &key)
-                                            : NULL;
+    const struct gnn_pickle_value *a = m->arguments;
+    struct gnn_torch_storage s;
     int64_t offset;
     uint64_t skipped;
     uint32_t strides;
-    if (!s)
+    if (!find_storage(f, gnn_pickle_item(p, a, 0), &s))
         return "it has no storage";
     if (!gnn_pickle_int(gnn_pickle_item(p, a, 1), &offset) || offset < 0)
         return "its offset is no count";
@@ -112,14 +145,14 @@ static const char *read_tensor(const struct gnn_torch_file *f, const struct made
     if (gnn_pickle_sizes(p, gnn_pickle_item(p, a, 3), out->stride, &strides) ||
         strides != out->ndim)
         return "its strides are not a count for each dimension";
-    bad = read_type(p, m, s, out);
+    bad = read_type(p, m, &s, out);
     if (bad)
         return bad;
     if (__builtin_mul_overflow((uint64_t)offset, gnn_dtype_bytes(out->dtype), &skipped) ||
-        skipped > s->bytes)
+        skipped > s.bytes)
         return "it begins beyond the end of its storage";
-    out->data = s->data + skipped;
-    return gnn_strided_fits(out, s->bytes - skipped);
+    out->data = s.data + skipped;
+    return gnn_strided_fits(out, s.bytes - skipped);
 }
 
 int gnn_torch_array(const struct gnn_torch_file *f, const struct gnn_pickle_value *v,

@@ -7,7 +7,8 @@
 
 struct gnn_torch_opening {
     struct gnn_torch_file *f;
-    uint64_t n; /* bytes of the file */
+    uint64_t n;       /* bytes of the file, */
+    uint64_t pickles; /* of which pickles take no more than these, from the first on */
     char *why;
     size_t capacity;
 };

@@ -32,7 +32,8 @@ static int read_next(struct gnn_torch_opening *o, const char *what, uint64_t *at
                      struct gnn_pickle *p)
 {
     char why[256];
-    const int rc = gnn_pickle_read(p, o->f->bytes + *at, o->n - *at, GNN_PICKLE_PERSISTENT_IDS, why,
+    const uint64_t end = o->n < o->pickles ? o->n : o->pickles;
+    const int rc = gnn_pickle_read(p, o->f->bytes + *at, end - *at, GNN_PICKLE_PERSISTENT_IDS, why,
                                    sizeof why);
     if (rc)
         gnn_torch_fail(o, "the pickle of %s, from byte %llu on: %s", what, (unsigned long long)*at,

@@ -60,7 +60,7 @@ for rule in le latest labor disjoint walks node2vec induced; do good ranks "$GNN
 for rule in lt window induced induced-disjoint walks node2vec; do good verify "$GNN_TOP/tests/fuzz/seeds/verify/$rule"; done
 for seed in sampled gathered typed typed-gathered temporal temporal-disjoint disjoint walks pairs induced; do good producer "$GNN_TOP/tests/fuzz/seeds/producer/good-$seed"; done
 for seed in ogb typed; do good ogb "$GNN_TOP/tests/fuzz/seeds/$seed.txt"; done
-for seed in archive legacy legacy4 numpy2 numpy5 plain2 plain5 data hetero dataset cycle; do good pickle "$GNN_TOP/tests/fuzz/seeds/pickle/$seed"; done
+for seed in archive legacy legacy4 numpy2 numpy5 plain2 plain5 data hetero dataset cycle saved2 saved4; do good pickle "$GNN_TOP/tests/fuzz/seeds/pickle/$seed"; done
 for seed in coo ids forms csc hetero two tensors; do good dgl "$GNN_TOP/tests/fuzz/seeds/dgl/$seed"; done
 for seed in plain typed beside old ends kept; do good dgl_parts "$GNN_TOP/tests/fuzz/seeds/dgl_parts/$seed"; done
 for seed in "$GNN_TOP"/tests/fuzz/seeds/folder/*; do good folder "$seed"; done

@@ -87,10 +87,15 @@ LISTED = {"nodes": {"user": "users.csv:id", "item": "items.csv:sku"}, "edges": {
 NEO4J = {"persons.csv": "personId:ID(Person),name,age:int,:LABEL\np1,Ann,30,Person\np2,Bob,25,Person\n",
          "knows.csv": ":START_ID(Person),:END_ID(Person),since:int\np1,p2,3\np2,p1,4\n"}
 
+sys.argv = [""]
 runpy.run_path(os.path.join(HERE, "../import/pyg_folder.py"))
 pack("pyg-typed", "d")
 pyg_one_type()
 pack("pyg-plain", "d")
+for kind in "types", "homo", "old":
+    sys.argv = ["", kind]
+    runpy.run_path(os.path.join(HERE, "../import/glt_folder.py"))
+    pack("glt-" + kind, "d")
 planetoid()
 pack("planetoid", "d")
 arrays("d", {"paper/x": np.ones((3, 2), np.float32), "paper/y": np.arange(3), "paper/train_mask": np.array([True, False, False]),

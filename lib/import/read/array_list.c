@@ -21,8 +21,10 @@ enum { BLOCK = 1 << 16, DROP = 1 << 22, LIST_MAX = 100000 };
 
 static int add_piece(struct gnn_listed_array *a, const struct gnn_strided *piece, struct gnn_err *e)
 {
-    if (gnn_grow(&a->piece, a->npieces, sizeof *a->piece, "arrays", e))
+    if (gnn_grow(&a->piece, a->npieces, sizeof *a->piece, "arrays", e) ||
+        gnn_grow(&a->before, a->npieces, sizeof *a->before, "arrays", e))
         return GNN_E_NOMEM;
+    a->before[a->npieces] = a->rows;
     a->piece[a->npieces++] = *piece;
     a->rows += gnn_strided_rows(piece);
     a->nbytes += piece->count * gnn_dtype_bytes(piece->dtype);
@@ -159,6 +161,7 @@ void gnn_array_list_free(struct gnn_array_list *l)
     for (uint32_t i = 0; i < l->n; i++) {
         gnn_free(l->array[i].name);
         gnn_free(l->array[i].piece);
+        gnn_free(l->array[i].before);
     }
     for (uint32_t i = 0; i < l->nleft; i++)
         gnn_free(l->left[i]);
@@ -213,11 +216,17 @@ static void drop_read(struct array_stage *s, const uint8_t *upto)
 static const struct gnn_strided *find_piece(const struct gnn_listed_array *a, uint64_t *i,
                                             uint64_t *follow)
 {
-    const struct gnn_strided *p = a->piece;
-    for (uint64_t n; *i >= (n = gnn_strided_rows(p)); p++)
-        *i -= n;
-    *follow = gnn_strided_rows(p) - *i;
-    return p;
+    uint32_t low = 0, high = a->npieces; /* it is in [low, high) */
+    while (high - low > 1) {
+        const uint32_t middle = low + (high - low) / 2;
+        if (a->before[middle] <= *i)
+            low = middle;
+        else
+            high = middle;
+    }
+    *i -= a->before[low];
+    *follow = gnn_strided_rows(&a->piece[low]) - *i;
+    return &a->piece[low];
 }
 
 /* Copies a block of rows, from `first` on. */

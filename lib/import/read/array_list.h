@@ -13,6 +13,7 @@ struct gnn_listed_array {
     /* Pieces of one dtype and shape of row: the array has the rows of the first, then those of the
      * second, and so on. */
     struct gnn_strided *piece;
+    uint64_t *before; /* (npieces) rows of those before each */
     uint32_t npieces;
     uint64_t rows, nbytes; /* of all pieces, these in row-major order */
     /* (rows) row i of the array is row order[i] of the pieces; NULL: as they lie */

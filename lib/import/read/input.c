@@ -16,6 +16,7 @@
 #include "lib/import/read/dgl_refuse.h"
 #include "lib/import/read/input_impl.h"
 #include "lib/import/read/planetoid.h"
+#include "lib/import/read/glt_parts.h"
 #include "lib/import/read/pyg_parts.h"
 #include "lib/import/read/spool.h"
 #include "lib/import/read/zip_check.h"
@@ -229,6 +230,7 @@ static int check_folder(struct gnn_input *in, struct gnn_err *e)
         folder_fn *add;
         const char *what;
     } known[] = {{gnn_pyg_parts_find, gnn_pyg_parts_add, "a folder of PyG's Partitioner"},
+                 {gnn_glt_parts_find, gnn_glt_parts_add, "a folder of GLT's Partitioner"},
                  {gnn_planetoid_find, gnn_planetoid_add, "Planetoid's raw files"}};
     for (size_t k = 0; k < sizeof known / sizeof *known; k++) {
         const int member = known[k].find(in);

@@ -38,5 +38,5 @@ int gnn_pyg_parts_open_file(struct pyg_parts *p, const struct gnn_torch_file **f
 
 int gnn_pyg_parts_fail_meta(const struct pyg_parts *p, const char *what, struct gnn_err *e)
 {
-    return gnn_fail(e, GNN_E_INPUT, "%s: %sMETA.json: %s", p->in->name, p->root, what);
+    return gnn_fail(e, GNN_E_INPUT, "%s: %s%s: %s", p->in->name, p->root, p->meta_name, what);
 }

@@ -10,7 +10,7 @@
 #include "lib/data/schema.h"
 #include "lib/import/read/pyg_parts_impl.h"
 
-enum { PARTS_MAX = 65536, META_MAX = 1 << 20 };
+enum { META_MAX = 1 << 20 };
 
 /* ---- files ---- */
 
@@ -75,7 +75,7 @@ static int read_meta(struct pyg_parts *p, uint32_t member, struct gnn_err *e)
         return rc;
     const json_int_t parts = json_integer_value(json_object_get(p->meta, "num_parts"));
     const json_t *hetero = json_object_get(p->meta, "is_hetero");
-    if (parts < 1 || parts > PARTS_MAX)
+    if (parts < 1 || parts > PYG_PARTS_MAX)
         return gnn_pyg_parts_fail_meta(p, "num_parts is no number from 1 to 65536", e);
     if (!json_is_boolean(hetero))
         return gnn_pyg_parts_fail_meta(p, "is_hetero is neither true nor false", e);
@@ -196,20 +196,31 @@ static int add_beside(struct pyg_parts *p, struct gnn_err *e)
     return rc;
 }
 
+int gnn_pyg_parts_finish(struct pyg_parts *p, int rc, struct gnn_err *e)
+{
+    if (!rc)
+        rc = add_beside(p, e);
+    json_decref(p->meta);
+    gnn_free(p->part);
+    gnn_free(p->root);
+    return rc;
+}
+
 int gnn_pyg_parts_add(struct gnn_array_list *l, const struct gnn_input *in, uint32_t meta,
                       bool *used, struct gnn_err *e)
 {
-    struct pyg_parts p = {.l = l, .in = in, .used = used};
+    struct pyg_parts p = {.meta_name = "META.json",
+                          .map = "map",
+                          .part_name = "part_",
+                          .add = {gnn_pyg_parts_add_nodes, gnn_pyg_parts_add_edges},
+                          .l = l,
+                          .in = in,
+                          .used = used};
     l->typed = true;
     int rc = read_meta(&p, meta, e);
     if (!rc)
         rc = open_parts(&p, e);
     if (!rc)
         rc = gnn_pyg_parts_add_types(&p, e);
-    if (!rc)
-        rc = add_beside(&p, e);
-    json_decref(p.meta);
-    gnn_free(p.part);
-    gnn_free(p.root);
-    return rc;
+    return gnn_pyg_parts_finish(&p, rc, e);
 }
