@@ -22,7 +22,7 @@ SAN     ?=
 WERROR  ?=
 VERSION := 0.3.0
 
-PKGS := libzstd libarchive zlib jansson libxxhash
+PKGS := libzstd libarchive zlib jansson libxxhash yaml-0.1
 WARN := -Wall -Wextra -Wno-missing-field-initializers -Wpedantic -Wshadow -Wconversion -Wstrict-prototypes -Wmissing-prototypes -Wvla \
         -Wformat=2 -Wwrite-strings -Wundef -fno-common $(if $(WERROR),-Werror)
 CPPFLAGS += -I. -D_GNU_SOURCE -DGNN_VERSION='"$(VERSION)"' $(if $(SAN),-DGNN_NO_IFUNC) \

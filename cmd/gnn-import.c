@@ -87,7 +87,7 @@ static const struct opt opts[] = {
      "add a split: random:TRAIN,VALID,TEST (shares) or train=FILE,valid=FILE,...", .file = true},
     {OPT_STR, 0, "split-links", &links.text, "S/R/D=HOW",
      "INPUT is a store: write a split of its links: [time:]TRAIN/VALID/TEST, shares of pairs of "
-     "nodes, or by time; or train=FILE,valid=FILE,test=FILE; or ogb:ARCHIVE"},
+     "nodes, or by time; or train=FILE,valid=FILE,test=FILE; or ogb:ARCHIVE, graphbolt:FOLDER"},
     {OPT_LIST, 0, "negatives", &negatives, "SET=FILE[,..]",
      "with --split-links: negatives of valid and test: pairs for all links, or a row for each",
      .file = true},

@@ -16,6 +16,7 @@ libarchive-dev hdr:archive.h
 zlib1g-dev hdr:zlib.h
 libjansson-dev hdr:jansson.h
 libxxhash-dev hdr:xxhash.h
+libyaml-dev hdr:yaml.h
 libmetis-dev hdr:metis.h
 libdnnl-dev hdr:dnnl.h
 perl cmd:prove

@@ -4,19 +4,27 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "lib/base/mem.h"
 #include "lib/base/path.h"
 #include "lib/import/link_keys.h"
 #include "lib/import/read/array.h"
+#include "lib/import/read/ondisk.h"
 
 enum { ROWS = 1 << 16, COLUMNS = 3, KEY = 64 };
 
 #define PREFIX "ogb:"
+#define ONDISK "graphbolt:"
+
+static bool is_ondisk(const char *text)
+{
+    return !strncmp(text, ONDISK, strlen(ONDISK));
+}
 
 bool gnn_link_archive_is(const char *text)
 {
-    return !strncmp(text, PREFIX, strlen(PREFIX));
+    return !strncmp(text, PREFIX, strlen(PREFIX)) || is_ondisk(text);
 }
 
 /* ---- which files ---- */
@@ -67,14 +75,52 @@ static int find_files(struct gnn_link_archive *a, struct gnn_err *e)
     return first ? 0 : fail_none(a, e);
 }
 
-int gnn_link_archive_open(struct gnn_link_archive *a, const char *text, struct gnn_err *e)
+/* Cuts ":TASK" off a path that is there without it; NULL: it has none. */
+static const char *cut_task(char *path)
 {
-    const char *path = text + strlen(PREFIX);
+    struct stat st;
+    char *colon = stat(path, &st) ? strrchr(path, ':') : NULL;
+    if (!colon)
+        return NULL;
+    *colon = 0;
+    return colon + 1;
+}
+
+static int open_ondisk(struct gnn_link_archive *a, const char *text, const char *etype,
+                       struct gnn_err *e)
+{
+    bool sets[GNN_LINK_SETS] = {false};
+    struct gnn_array_list *l = gnn_alloc_zero(1, sizeof *l, "links", e);
+    char *path = l ? gnn_strdup(text, e) : NULL;
+    const char *task = path ? cut_task(path) : NULL;
+    int rc = path ? gnn_ondisk_add_links(l, path, task, etype, sets, e) : GNN_E_NOMEM;
+    if (!rc)
+        rc = gnn_input_of_arrays(&a->in, l, path, 0, e);
+    else
+        gnn_array_list_free(l);
+    gnn_free(path);
+    if (rc)
+        return rc;
+    a->file = gnn_input_hold(a->in);
+    a->dict = a->ondisk = true;
+    a->open = 0;
+    for (int i = 0; i < GNN_LINK_SETS; i++)
+        a->member[i] = sets[i] ? 0 : -1;
+    return GNN_OK;
+}
+
+int gnn_link_archive_open(struct gnn_link_archive *a, const char *text, const char *etype,
+                          struct gnn_err *e)
+{
+    const char *path = text + (is_ondisk(text) ? strlen(ONDISK) : strlen(PREFIX));
     for (int i = 0; i < GNN_LINK_SETS; i++)
         a->member[i] = -1;
     a->open = -1;
     if (!*path)
-        return gnn_fail(e, GNN_E_USAGE, "--split-links: expected S/R/D=%sARCHIVE", PREFIX);
+        return gnn_fail(e, GNN_E_USAGE, "--split-links: expected S/R/D=%s",
+                        is_ondisk(text) ? ONDISK "FOLDER" : PREFIX "ARCHIVE");
+    if (is_ondisk(text))
+        return open_ondisk(a, path, etype, e);
     return gnn_input_open(&a->in, &path, 1, e) ? e->code : find_files(a, e);
 }
 
@@ -91,6 +137,8 @@ char *gnn_link_archive_name(const struct gnn_link_archive *a, uint32_t set, cons
                             struct gnn_err *e)
 {
     const int m = a->member[set];
+    if (a->ondisk)
+        return gnn_strf(e, "%s: %s/%s", gnn_input_name(a->in), gnn_link_set_name[set], key);
     return gnn_strf(e, "%s: %s: %s%s%s", gnn_input_name(a->in),
                     m < 0 ? "" : gnn_input_member(a->in, (uint32_t)m),
                     a->dict ? gnn_link_set_name[set] : "", a->dict ? "/" : "", key);
@@ -207,9 +255,12 @@ static bool is_read(const char *key, uint32_t set, bool timed)
 
 static const char *why_unread(const char *key)
 {
-    return !strcmp(key, GNN_LINK_KEY_YEAR)     ? " (edges of the store have no times)"
-           : !strcmp(key, GNN_LINK_KEY_SHARED) ? " of train (its negatives are drawn)"
-                                               : " (links have no fields but times)";
+    const bool negatives = !strcmp(key, GNN_LINK_KEY_SHARED) || !strcmp(key, GNN_LINK_KEY_EACH);
+    return !strcmp(key, GNN_LINK_KEY_YEAR) ? " (edges of the store have no times)"
+           : negatives                     ? " of train (its negatives are drawn)"
+           : !strcmp(key, GNN_LINK_KEY_HEADS_EACH)
+               ? " (candidates of heads; a split has those of tails)"
+               : " (links have no fields but times)";
 }
 
 /* Notes what nobody reads, each once. */
@@ -218,7 +269,7 @@ static void note_unread(struct gnn_link_archive *a, uint32_t set, bool timed)
     const size_t skip = a->dict ? strlen(gnn_link_set_name[set]) + 1 : 0;
     for (uint32_t i = 0; i < gnn_input_members(a->file); i++) {
         const char *name = gnn_input_member(a->file, i), *key = name + skip;
-        char what[KEY + 48];
+        char what[KEY + 64];
         const size_t used = strlen(a->unread);
         if ((skip && strncmp(name, gnn_link_set_name[set], skip - 1) != 0) ||
             is_read(key, set, timed))

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Sets of links, and their negatives, in an archive of a link-property data set of the Open Graph
  * Benchmark: below split/NAME a file of torch.save for each set, or split_dict.pt, of dicts whose
- * keys lib/import/link_keys.h has. Not for use outside lib/import. */
+ * keys lib/import/link_keys.h has; or in an OnDiskDataset of GraphBolt. Not for use outside
+ * lib/import. */
 #ifndef GNN_LIB_IMPORT_LINK_ARCHIVE_H
 #define GNN_LIB_IMPORT_LINK_ARCHIVE_H
 
@@ -16,14 +17,15 @@ struct gnn_link_archive {
     struct gnn_input *file;    /* the one that was read last */
     int open;                  /* as which member */
     bool dict;                 /* keys have the name of the set before them */
+    bool ondisk;               /* it is an OnDiskDataset, whose arrays are `in` and `file` */
     char unread[256];          /* keys of arrays that no function here reads */
 };
 
-/* Whether the text after "S/R/D=" is "ogb:PATH". */
+/* Whether the text after "S/R/D=" is "ogb:PATH" or "graphbolt:PATH[:TASK]". */
 bool gnn_link_archive_is(const char *text);
-/* Opens PATH. GNN_E_INPUT, if it has no sets of links, or those of several splits; GNN_E_USAGE, if
- * there is no path. *a is to be released in any case. */
-int gnn_link_archive_open(struct gnn_link_archive *a, const char *text,
+/* Opens PATH. GNN_E_INPUT, if it has no sets of links, or those of several splits or tasks;
+ * GNN_E_USAGE, if there is no path. etype: "S/R/D". *a is to be released in any case. */
+int gnn_link_archive_open(struct gnn_link_archive *a, const char *text, const char *etype,
                           struct gnn_err *e) GNN_MUST_USE;
 /* "ARCHIVE: MEMBER: KEY" of a set, for messages, to be freed with gnn_free; NULL without memory. */
 char *gnn_link_archive_name(const struct gnn_link_archive *a, uint32_t set, const char *key,

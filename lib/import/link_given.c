@@ -82,10 +82,13 @@ struct gnn_link_text gnn_link_text_of(const struct gnn_view *v, uint32_t etype)
 }
 
 /* Sets that the archive has. */
-static int open_archive(struct link_given *g, const char *text, struct gnn_err *e)
+static int open_archive(struct link_given *g, const char *text, const struct gnn_view *v,
+                        uint32_t etype, struct gnn_err *e)
 {
+    char key[GNN_ETYPE_KEY_CAPACITY];
     g->own = true;
-    if (gnn_link_archive_open(g->archive, text, e))
+    if (gnn_link_archive_open(g->archive, text,
+                              gnn_etype_key(&v->store->meta.schema, etype, key, sizeof key), e))
         return e->code;
     for (uint32_t i = 0; i < GNN_LINK_SETS; i++)
         if (g->archive->member[i] >= 0 &&
@@ -102,7 +105,7 @@ int gnn_link_given_read(struct link_given *g, const char *option, const char *te
     x.times = times;
     x.untimed = "edges of the type have no times";
     g->text = option;
-    if (gnn_link_archive_is(text) ? open_archive(g, text, e) : parse_files(g, text, e))
+    if (gnn_link_archive_is(text) ? open_archive(g, text, v, etype, e) : parse_files(g, text, e))
         return e->code;
     for (uint32_t i = 0; i < GNN_LINK_SETS; i++)
         if (g->file[i] && read_set(g, i, x, order, e))

@@ -11,9 +11,11 @@
 #define GNN_LINK_KEY_PAIRS "edge"
 #define GNN_LINK_KEY_HEADS "source_node"
 #define GNN_LINK_KEY_TAILS "target_node"
-/* Negatives: pairs that all links of a set share; tails for each link. */
+/* Negatives: pairs that all links of a set share; tails for each link; and heads for each, in
+ * OnDiskDatasets only. */
 #define GNN_LINK_KEY_SHARED "edge_neg"
 #define GNN_LINK_KEY_EACH "target_node_neg"
+#define GNN_LINK_KEY_HEADS_EACH "negative_srcs"
 /* Their times. */
 #define GNN_LINK_KEY_YEAR "year"
 /* Heads of triples of a knowledge graph. */

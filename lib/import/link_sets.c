@@ -38,7 +38,8 @@ static int bad_shares(const struct gnn_link_split_opts *o, struct gnn_err *e)
     return gnn_fail(e, GNN_E_USAGE,
                     "--split-links %s: expected S/R/D=TRAIN/VALID/TEST or "
                     "S/R/D=time:TRAIN/VALID/TEST, shares that add up to 100, or to 1, and some for "
-                    "train; or S/R/D=train=FILE,valid=FILE,test=FILE; or S/R/D=ogb:ARCHIVE",
+                    "train; or S/R/D=train=FILE,valid=FILE,test=FILE; or S/R/D=ogb:ARCHIVE or "
+                    "S/R/D=graphbolt:FOLDER",
                     o->text);
 }
 

@@ -16,7 +16,8 @@ struct gnn_link_split_opts {
      * "S/R/D=time:TRAIN/VALID/TEST": by time, what is equal in one set; or
      * "S/R/D=train=FILE,valid=FILE,test=FILE", of which any may be missing: those of the files, by
      * ids of the data set, and as set train, if it is missing, all other edges; or
-     * "S/R/D=ogb:PATH": those, and their negatives, of an archive of OGB */
+     * "S/R/D=ogb:PATH" or "S/R/D=graphbolt:PATH": those, and their negatives, of an archive of OGB
+     * or an OnDiskDataset of GraphBolt */
     const char *text;
     /* The share of the training pairs that carry no messages, and which alone set train has then;
      * 0: all carry some, and are in it. At random only. */

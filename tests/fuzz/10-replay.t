@@ -36,6 +36,7 @@ check 'damaged files of DGL are there to replay' damage dgl "$GNN_TOP"/tests/fuz
 check 'damaged partitions of DGL are there to replay' damage dgl_parts "$GNN_TOP"/tests/fuzz/seeds/dgl_parts/*
 check 'damaged N-Triples are there to replay' damage statements "$GNN_TOP"/tests/fuzz/seeds/ntriples.txt
 check 'damaged folders are there to replay' damage folders "$GNN_TOP"/tests/fuzz/seeds/folder/*
+check 'damaged OnDiskDatasets are there to replay' damage ondisk "$GNN_TOP"/tests/fuzz/seeds/ondisk/*
 check 'damaged partitions are there to replay' damage parts S/part-00000.gnb P/part-00001.gnb
 # Else the damage would go no further than the checksums.
 flip() { # FILE BYTES-FROM-THE-END: with a bit of the payload flipped, as another file
@@ -52,7 +53,7 @@ good stream stream
 for f in R L N A LR W V I WR IR; do good stream $f; done
 good ogb "$GNN_TOP/tests/import/corpus/bad-zipcrc.zip"
 good any "$GNN_TOP/tests/import/corpus/bad-crc.txt.gz"
-for target in dgl dgl_parts folder parts pickle ranks checkpoint producer table verify; do
+for target in dgl dgl_parts folder ondisk parts pickle ranks checkpoint producer table verify; do
     check "fuzz_$target replays its seeds" sh -c '"$0" "$1"/*' "$replay$target" "$GNN_TOP/tests/fuzz/seeds/$target"
 done
 for target in parts ranks checkpoint verify; do good $target "$GNN_TOP/tests/fuzz/seeds/$target/none"; done
@@ -65,6 +66,7 @@ for seed in coo ids forms csc hetero two tensors; do good dgl "$GNN_TOP/tests/fu
 for seed in plain typed beside old ends kept; do good dgl_parts "$GNN_TOP/tests/fuzz/seeds/dgl_parts/$seed"; done
 for seed in "$GNN_TOP"/tests/fuzz/seeds/folder/*; do good folder "$seed"; done
 for seed in triples ntriples; do good triples "$GNN_TOP/tests/fuzz/seeds/$seed.txt"; done
+for seed in plain typed links; do good ondisk "$GNN_TOP/tests/fuzz/seeds/ondisk/$seed"; done
 for seed in plain words header triples columns relation networkx returns hashes late time bom huge; do good table "$GNN_TOP/tests/fuzz/seeds/table/$seed"; done
 for seed in csr scipy; do good npy "$GNN_TOP/tests/fuzz/seeds/$seed.bin"; done
 check 'fuzz_stream replays damaged streams' sh -c '"$0" streams/*' "${replay}stream"
@@ -73,5 +75,6 @@ check 'fuzz_dgl replays damaged files of DGL' sh -c '"$0" dgl/*' "${replay}dgl"
 check 'fuzz_dgl_parts replays damaged partitions of DGL' sh -c '"$0" dgl_parts/*' "${replay}dgl_parts"
 check 'fuzz_triples replays damaged N-Triples' sh -c '"$0" statements/*' "${replay}triples"
 check 'fuzz_folder replays damaged folders' sh -c '"$0" folders/*' "${replay}folder"
+check 'fuzz_ondisk replays damaged OnDiskDatasets' sh -c '"$0" ondisk/*' "${replay}ondisk"
 check 'fuzz_store replays damaged partitions' sh -c '"$0" parts/*' "${replay}store"
 done_testing

@@ -43,4 +43,10 @@ n, e = save_parts("p", [("a", 2, {"x": ("f", (2, 1), [1, 2])}), ("b", 1, {})], [
 write("n.dgl", save_tensors(n))' "$GNN_TOP/tests/import" || exit 1
 sweep 'gnn-import of a graph of DGL ends cleanly when malloc fails' malloc S -- gnn-import -q g.dgl -o S
 sweep 'gnn-import of a partition of DGL ends cleanly when malloc fails' malloc S -- gnn-import -q --orig-nids n.dgl p -o S
+mkdir o
+printf 'graph:\n  nodes: [{type: a, num: 3}]\n  edges: [{type: "a:r:a", format: csv, path: e.csv}]\ntasks:\n' >o/metadata.yaml
+printf '  - train_set: [{type: a, data: [{name: seeds, format: numpy, path: s.npy}, {name: labels, format: numpy, path: s.npy}]}]\n' >>o/metadata.yaml
+printf '0,1\n2,0\n' >o/e.csv
+echo 0 1 | perl "$GNN_TOP/tests/import/npy.pl" o/s.npy '<i8' '2,'
+sweep 'gnn-import of an OnDiskDataset ends cleanly when malloc fails' malloc S -- gnn-import -q o -o S
 done_testing

@@ -33,8 +33,6 @@ write("mask.dgl", save_graphs([graph([("_N", 2, {"test_mask": ("B", (2,), [0, 2]
 write("range.dgl", save_graphs([graph([("_N", 2, {})], [(0, "_E", 0, [(0, 2)], {})])]))
 with zipfile.ZipFile("bolt.pt", "w") as z:
     z.writestr("bolt/data.pkl", b"\x80\x02cdgl.graphbolt.impl.fused_csc_sampling_graph\nFusedCSCSamplingGraph\n)\x81.")
-save_npy("bolt", {"edges/e": ("q", (2, 2), [0, 1, 1, 0])})
-write("bolt/metadata.yaml", b"graph:\n  nodes:\n    - num: 2\nfeature_data:\n")
 save_npy("other", {"edges": ("q", (2, 2), [0, 1, 1, 0])})
 write("other/metadata.yaml", b"author: somebody\n")
 write("five.dgl", save_graphs([graph([("_N", 1, {"v": ("q", (1,) * 5, [0])})], [(0, "_E", 0, [(0, 0)], {})])]))
@@ -81,7 +79,6 @@ refuses 3 'mask.dgl: node/test_mask: .*2' 'a mask with a 2' gnn-import -o S mask
 refuses 3 'range.dgl: ' 'an edge without its node' gnn-import -o S range.dgl
 refuses 3 "five.dgl: byte .*: tensor of nodes 'v': 5 dimensions; at most 4 are read" 'five dimensions' gnn-import -o S five.dgl
 refuses 3 'bolt.pt: a graph of GraphBolt, which holds TorchScript and is not read; .*scipy.sparse.save_npz' 'a graph of GraphBolt' gnn-import -o S bolt.pt
-refuses 3 '^gnn-import: bolt: an OnDiskDataset of GraphBolt, which is not read as a whole; .*load().graph' 'an OnDiskDataset' gnn-import -o S bolt
 check 'gnn-import leaves nothing of them' test ! -e S
 check 'gnn-import reads arrays beside a metadata.yaml of something else' gnn-import --directed -o S other
 done_testing

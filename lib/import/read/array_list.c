@@ -31,8 +31,9 @@ static int add_piece(struct gnn_listed_array *a, const struct gnn_strided *piece
     return GNN_OK;
 }
 
-int gnn_array_list_add(struct gnn_array_list *l, const char *prefix, const char *name,
-                       const struct gnn_strided *piece, struct gnn_err *e)
+/* An array without pieces, the last one. */
+static int add_empty(struct gnn_array_list *l, const char *prefix, const char *name,
+                     struct gnn_err *e)
 {
     if (l->n == LIST_MAX)
         return gnn_fail(e, GNN_E_INPUT, "more than %d arrays", LIST_MAX);
@@ -40,7 +41,25 @@ int gnn_array_list_add(struct gnn_array_list *l, const char *prefix, const char 
         return GNN_E_NOMEM;
     struct gnn_listed_array *a = &l->array[l->n++];
     *a = (struct gnn_listed_array){.name = gnn_strf(e, "%s%s", prefix, name)};
-    return a->name ? add_piece(a, piece, e) : GNN_E_NOMEM;
+    return a->name ? GNN_OK : GNN_E_NOMEM;
+}
+
+int gnn_array_list_add(struct gnn_array_list *l, const char *prefix, const char *name,
+                       const struct gnn_strided *piece, struct gnn_err *e)
+{
+    int rc = add_empty(l, prefix, name, e);
+    return rc ? rc : add_piece(&l->array[l->n - 1], piece, e);
+}
+
+int gnn_array_list_file(struct gnn_array_list *l, const char *prefix, const char *name,
+                        const uint8_t *bytes, uint64_t n, struct gnn_err *e)
+{
+    int rc = add_empty(l, prefix, name, e);
+    if (rc)
+        return rc;
+    l->array[l->n - 1].file = bytes;
+    l->array[l->n - 1].nbytes = n;
+    return GNN_OK;
 }
 
 int gnn_array_list_number(struct gnn_array_list *l, const char *prefix, const char *name,
@@ -254,6 +273,12 @@ static int find_bytes(struct array_stage *s, const uint8_t **p, uint64_t *n, str
     *n = s->at < s->nhead ? s->nhead - s->at : 0;
     if (*n || s->at == s->end)
         return GNN_OK;
+    if (s->a->file) {
+        *p = s->a->file + s->at;
+        drop_read(s, *p);
+        *n = s->end - s->at;
+        return GNN_OK;
+    }
     const uint64_t at = s->at - s->nhead, in_row = at % s->row;
     uint64_t i = at / s->row, follow;
     const struct gnn_strided *piece = find_piece(s->a, &i, &follow);
@@ -301,6 +326,11 @@ int gnn_array_list_stage(struct gnn_stage **out, const struct gnn_array_list *l,
     s->s = (struct gnn_stage){.read = array_read, .free = array_free, .name = name};
     s->a = &l->array[i];
     s->l = l;
+    *out = &s->s;
+    if (s->a->file) {
+        s->end = s->a->nbytes;
+        return GNN_OK;
+    }
     const struct gnn_strided *first = s->a->piece;
     struct gnn_npy h = {.dtype = first->dtype, .is_bool = first->is_bool, .ndim = first->ndim};
     memcpy(h.shape, first->shape, sizeof h.shape);
@@ -313,6 +343,5 @@ int gnn_array_list_stage(struct gnn_stage **out, const struct gnn_array_list *l,
             s->row = gnn_strided_row_bytes(&s->a->piece[k]);
     s->nhead = gnn_npy_header(&h, s->head);
     s->end = s->nhead + h.bytes;
-    *out = &s->s;
     return GNN_OK;
 }

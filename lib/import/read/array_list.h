@@ -18,6 +18,8 @@ struct gnn_listed_array {
     uint64_t rows, nbytes; /* of all pieces, these in row-major order */
     /* (rows) row i of the array is row order[i] of the pieces; NULL: as they lie */
     const uint64_t *order;
+    /* Without pieces: the bytes of a file as they are, which is no array but a table, or packed */
+    const uint8_t *file;
 };
 
 /* Something that lives as long as the list. */
@@ -50,6 +52,9 @@ struct gnn_array_list {
 /* Adds an array of one piece, which is called `prefix` and `name`. */
 int gnn_array_list_add(struct gnn_array_list *l, const char *prefix, const char *name,
                        const struct gnn_strided *piece, struct gnn_err *e) GNN_MUST_USE;
+/* Adds the n bytes of a file, which is read as a file of its own would be. */
+int gnn_array_list_file(struct gnn_array_list *l, const char *prefix, const char *name,
+                        const uint8_t *bytes, uint64_t n, struct gnn_err *e) GNN_MUST_USE;
 /* Adds a whole number as an array of one value. */
 int gnn_array_list_number(struct gnn_array_list *l, const char *prefix, const char *name,
                           int64_t number, struct gnn_err *e) GNN_MUST_USE;

@@ -96,12 +96,12 @@ int gnn_dgl_arrays_ends(struct gnn_strided end[2], struct gnn_array_list *l,
 
 /* ---- names ---- */
 
-/* A name as options and stores have it. */
-static bool is_name(const char *p, size_t n)
+bool gnn_dgl_arrays_is_name(const char *name)
 {
+    const size_t n = strlen(name);
     bool good = n && n <= NAME_BYTES;
     for (size_t i = 0; good && i < n; i++)
-        good = p[i] > ' ' && p[i] <= '~' && !strchr("/=,:", p[i]);
+        good = name[i] > ' ' && name[i] <= '~' && !strchr("/=,:", name[i]);
     return good;
 }
 
@@ -116,7 +116,7 @@ char *gnn_dgl_arrays_etype(const char *src, const char *rel, const char *dst, co
     char shown[128];
     const char *word[] = {src, rel, dst};
     for (int i = 0; i < 3; i++)
-        if (!is_name(word[i], strlen(word[i]))) {
+        if (!gnn_dgl_arrays_is_name(word[i])) {
             gnn_fail(e, GNN_E_INPUT, "%s: a type called '%s', a name that stores cannot have", file,
                      gnn_text_shown(shown, sizeof shown, word[i], strlen(word[i])));
             return NULL;
@@ -132,7 +132,7 @@ bool gnn_dgl_arrays_field(const char *name)
         "col",           "edge_dst",  "edge_index",     "edges",
         "edge_list",     "num_nodes", "num_nodes_list", "num_edges",
         "num_edges_list"};
-    bool is = is_name(name, strlen(name));
+    bool is = gnn_dgl_arrays_is_name(name);
     for (unsigned i = 0; i < sizeof others / sizeof *others; i++)
         is = is && strcmp(name, others[i]) != 0;
     return is;

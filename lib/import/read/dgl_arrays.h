@@ -27,6 +27,8 @@ int gnn_dgl_arrays_ends(struct gnn_strided end[2], struct gnn_array_list *l,
                         const struct gnn_dgl_etype *t, const char *name, const char *what,
                         struct gnn_err *e) GNN_MUST_USE;
 
+/* Whether it is a name as options and stores have it. */
+bool gnn_dgl_arrays_is_name(const char *name);
 /* The name of a node type in stores: "node" for the only one of a graph that has no types. */
 const char *gnn_dgl_arrays_type(const char *name);
 /* "SRC/REL/DST" from the names of types, of which "_E" is "to"; free with gnn_free. GNN_E_INPUT for

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "formats/npy.h"
+#include "lib/import/read/array_map.h"
 #include "lib/import/read/dgl_arrays.h"
 #include "lib/import/read/value_file.h"
 #include "lib/base/mem.h"
@@ -193,21 +194,13 @@ static int add_torch(struct gnn_array_list *l, const char *path, struct gnn_err 
 static int add_npy(struct gnn_array_list *l, const uint8_t *bytes, uint64_t n, const char *path,
                    struct gnn_err *e)
 {
-    struct gnn_npy h;
-    const uint32_t head = n >= GNN_NPY_PREFIX ? gnn_npy_header_bytes(bytes) : 0;
-    if (!head || head > n || gnn_npy_parse(&h, bytes, head) || h.swap || h.text || h.objects ||
-        n - head != h.bytes)
-        return gnn_fail(e, GNN_E_INPUT,
-                        "%s: neither a dictionary of tensors of DGL or torch.save nor an .npy file "
-                        "of integers",
-                        path);
-    struct gnn_strided s = {.dtype = h.dtype, .is_bool = h.is_bool, .ndim = h.ndim};
-    memcpy(s.shape, h.shape, sizeof s.shape);
-    s.data = bytes + head;
-    const char *bad = gnn_strided_set_order(&s, h.fortran) ? gnn_strided_fits(&s, h.bytes)
-                                                           : "its shape is too large";
-    return bad ? gnn_fail(e, GNN_E_INPUT, "%s: %s", path, bad)
-               : gnn_array_list_add(l, "", "", &s, e);
+    struct gnn_strided s;
+    int rc =
+        gnn_array_map_bytes(&s, bytes, n, path,
+                            "neither a dictionary of tensors of DGL or torch.save nor an .npy file "
+                            "of integers",
+                            e);
+    return rc ? rc : gnn_array_list_add(l, "", "", &s, e);
 }
 
 /* The arrays of a file of any kind. */

@@ -13,8 +13,7 @@
 bool gnn_dgl_refuse_is_graph(const char *why);
 int gnn_dgl_refuse_graph(const char *name, struct gnn_err *e);
 
-/* GNN_E_INPUT for the folder of an OnDiskDataset, by its metadata.yaml, and for an archive of a
- * partition. */
+/* GNN_E_INPUT for an archive of a partition. */
 struct gnn_input;
 int gnn_dgl_refuse_folder(const struct gnn_input *in, struct gnn_err *e) GNN_MUST_USE;
 

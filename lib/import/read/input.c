@@ -15,6 +15,7 @@
 #include "lib/import/read/companion.h"
 #include "lib/import/read/dgl_refuse.h"
 #include "lib/import/read/input_impl.h"
+#include "lib/import/read/ondisk.h"
 #include "lib/import/read/planetoid.h"
 #include "lib/import/read/glt_parts.h"
 #include "lib/import/read/pyg_parts.h"
@@ -231,7 +232,8 @@ static int check_folder(struct gnn_input *in, struct gnn_err *e)
         const char *what;
     } known[] = {{gnn_pyg_parts_find, gnn_pyg_parts_add, "a folder of PyG's Partitioner"},
                  {gnn_glt_parts_find, gnn_glt_parts_add, "a folder of GLT's Partitioner"},
-                 {gnn_planetoid_find, gnn_planetoid_add, "Planetoid's raw files"}};
+                 {gnn_planetoid_find, gnn_planetoid_add, "Planetoid's raw files"},
+                 {gnn_ondisk_find, gnn_ondisk_add, "an OnDiskDataset of GraphBolt"}};
     for (size_t k = 0; k < sizeof known / sizeof *known; k++) {
         const int member = known[k].find(in);
         if (member >= 0)

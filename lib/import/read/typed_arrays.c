@@ -222,6 +222,13 @@ static const struct typed_member *find_member(const struct typed *g, const struc
 
 /* ---- edges ---- */
 
+/* A table tells how many edges it has at its end only. */
+static int count_edges(struct gnn_pairs *p, struct gnn_err *e)
+{
+    int64_t most[2];
+    return p->n == UINT64_MAX ? gnn_pairs_scan(p, &p->n, most, e) : GNN_OK;
+}
+
 /* The arrays that hold the ends of the edges. */
 static int open_edges(struct typed *g, struct typed_edges *t, struct gnn_err *e)
 {
@@ -241,8 +248,9 @@ static int open_edges(struct typed *g, struct typed_edges *t, struct gnn_err *e)
     if (found[2] && found[3])
         return gnn_pairs_open(&t->pairs, g->in, (int)found[2]->member, (int)found[3]->member, false,
                               e);
-    return gnn_pairs_open(&t->pairs, g->in, (int)(found[0] ? found[0] : found[1])->member, -1,
-                          !found[0], e);
+    int rc = gnn_pairs_open(&t->pairs, g->in, (int)(found[0] ? found[0] : found[1])->member, -1,
+                            !found[0], e);
+    return rc ? rc : count_edges(&t->pairs, e);
 }
 
 static int find_edge_type(const struct typed *g, const struct typed_member *m)

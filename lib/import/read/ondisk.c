@@ -1,0 +1,248 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* OnDiskDatasets of GraphBolt (lib/import/read/ondisk.h): the graph and its features. */
+#include "lib/import/read/ondisk.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "formats/text.h"
+#include "lib/base/mem.h"
+#include "lib/base/path.h"
+#include "lib/import/read/array_map.h"
+#include "lib/import/read/dgl_arrays.h"
+#include "lib/import/read/dgl_refuse.h"
+#include "lib/import/read/ondisk_impl.h"
+
+enum { HEAD = 1 << 16 };
+
+#define FEATURE_KEYS "domain type name format path in_memory "
+
+/* ---- which files ---- */
+
+/* Whether lines of a text begin with keys that make it one of these, and no other metadata. */
+static bool is_dataset(const char *text, size_t n)
+{
+    static const char *const keys[] = {"graph", "graph_topology", "dataset_name", "feature_data",
+                                       "tasks"};
+    unsigned found = memmem(text, n, "nodes:", 6) ? 1u << 8 : 0;
+    for (const char *p = text, *end = text + n, *nl; p < end; p = nl + 1) {
+        nl = memchr(p, '\n', (size_t)(end - p));
+        nl = nl ? nl : end;
+        for (unsigned i = 0; i < sizeof keys / sizeof *keys; i++) {
+            const size_t k = strlen(keys[i]);
+            found |= (size_t)(nl - p) > k && !strncmp(p, keys[i], k) && p[k] == ':' ? 1u << i : 0;
+        }
+    }
+    return found & 3 && found & (found - 1);
+}
+
+static bool has_dataset(const struct gnn_input *in, uint32_t i)
+{
+    struct gnn_err ignored = {0};
+    struct gnn_reader *r = NULL;
+    uint64_t n = 0;
+    char *text = gnn_alloc(HEAD, 1, "metadata.yaml", &ignored);
+    const bool is = text && !gnn_reader_open(&r, (struct gnn_input *)in, i, &ignored) &&
+                    !gnn_reader_read(r, text, HEAD, &n, &ignored) && is_dataset(text, (size_t)n);
+    gnn_reader_free(r);
+    gnn_free(text);
+    return is;
+}
+
+/* The one that users write is read, if there are both. */
+int gnn_ondisk_find(const struct gnn_input *in)
+{
+    int found = -1;
+    for (uint32_t i = 0; i < in->n; i++) {
+        const char *name = in->m[i].name;
+        const bool made = gnn_ends_with(name, "preprocessed/metadata.yaml");
+        if (!strcmp(gnn_base_name(name), "metadata.yaml") && (found < 0 || !made) &&
+            has_dataset(in, i))
+            found = (int)i;
+        if (found == (int)i && !made)
+            break;
+    }
+    return found;
+}
+
+/* ---- edges ---- */
+
+/* As GraphBolt reads it: two columns without a header. */
+static int add_table(const struct ondisk *o, const struct ondisk_type *t, const char *path,
+                     struct gnn_err *e)
+{
+    const uint8_t *bytes;
+    uint64_t n;
+    int rc = gnn_array_list_map(o->l, path, &bytes, &n, e);
+    return rc ? rc : gnn_array_list_file(o->l, t->prefix, "edges", bytes, n, e);
+}
+
+static int add_array(const struct ondisk *o, const struct ondisk_type *t, const char *path,
+                     struct gnn_err *e)
+{
+    struct gnn_strided a;
+    int rc = gnn_array_map_npy(&a, o->l, path, e);
+    if (!rc && (a.ndim != 2 || a.shape[0] != 2))
+        rc = gnn_fail(e, GNN_E_INPUT, "%s: edges must have shape (2, E), which GraphBolt reads",
+                      path);
+    return rc ? rc : gnn_array_list_add(o->l, t->prefix, "edge_index", &a, e);
+}
+
+/* Where the edges themselves are gone, they may still be in what GraphBolt made of them. */
+static int check_there(const struct ondisk *o, const char *path, struct gnn_err *e)
+{
+    char *made = gnn_strf(e, "%spreprocessed/fused_csc_sampling_graph.pt", o->folder);
+    int rc = made ? GNN_OK : GNN_E_NOMEM;
+    if (!rc && access(path, F_OK) && !access(made, F_OK))
+        rc = gnn_dgl_refuse_graph(made, e);
+    gnn_free(made);
+    return rc;
+}
+
+static int add_edges(const struct ondisk *o, uint32_t i, struct gnn_err *e)
+{
+    const struct ondisk_place graph = {"graph"}, at = gnn_ondisk_below(&graph, "edges", (int64_t)i),
+                              here = gnn_ondisk_below(&at, "format", -1);
+    const json_t *v =
+        json_array_get(json_object_get(json_object_get(o->meta, "graph"), "edges"), i);
+    const char *format;
+    char *path = NULL, shown[64];
+    int rc = gnn_ondisk_text(o, v, &at, "format", true, &format, e);
+    const bool csv = !rc && !strcmp(format, "csv");
+    if (!rc && !csv && strcmp(format, "numpy") != 0)
+        rc = gnn_ondisk_fail(o, &here, e, "'%s' is neither csv nor numpy",
+                             gnn_text_shown(shown, sizeof shown, format, strlen(format)));
+    if (!rc)
+        rc = gnn_ondisk_path(o, v, &at, &path, e);
+    if (!rc)
+        rc = check_there(o, path, e);
+    if (!rc)
+        rc = csv ? add_table(o, &o->edge[i], path, e) : add_array(o, &o->edge[i], path, e);
+    gnn_free(path);
+    return rc;
+}
+
+/* ---- features ---- */
+
+static int leave_feature(const struct ondisk *o, const char *prefix, const char *name,
+                         const char *why, struct gnn_err *e)
+{
+    char shown[128];
+    return gnn_array_list_leave(o->l,
+                                gnn_strf(e, "%s%s (%s)", prefix,
+                                         gnn_text_shown(shown, sizeof shown, name, strlen(name)),
+                                         why),
+                                e);
+}
+
+/* Whether the array is there, and of the same file. */
+static const struct gnn_listed_array *find_array(const struct ondisk *o, const char *prefix,
+                                                 const char *name)
+{
+    const size_t n = strlen(prefix);
+    for (uint32_t i = 0; i < o->l->n; i++) {
+        const char *other = o->l->array[i].name;
+        if (!strncmp(other, prefix, n) && !strcmp(other + n, name))
+            return &o->l->array[i];
+    }
+    return NULL;
+}
+
+static int add_feature(struct ondisk *o, const json_t *v, const struct ondisk_place *at,
+                       struct gnn_err *e)
+{
+    const char *domain, *name;
+    const struct ondisk_place of_domain = gnn_ondisk_below(at, "domain", -1),
+                              of_type = gnn_ondisk_below(at, "type", -1),
+                              of_name = gnn_ondisk_below(at, "name", -1);
+    struct gnn_strided a;
+    int type = -1, rc = gnn_ondisk_keys(o, v, at, FEATURE_KEYS, e);
+    if (!rc)
+        rc = gnn_ondisk_text(o, v, at, "domain", true, &domain, e);
+    if (!rc)
+        rc = gnn_ondisk_text(o, v, at, "name", true, &name, e);
+    if (rc)
+        return rc;
+    const bool edges = !strcmp(domain, "edge");
+    if (!strcmp(domain, "graph"))
+        return leave_feature(o, "", name, "a feature of the whole graph", e);
+    if (!edges && strcmp(domain, "node") != 0)
+        return gnn_ondisk_fail(o, &of_domain, e, "neither node, edge nor graph");
+    rc = gnn_ondisk_type(o, v, at, edges, &type, e);
+    if (!rc && type < 0)
+        rc = gnn_ondisk_fail(o, &of_type, e, "is no type of %ss, of which domain says it is",
+                             domain);
+    if (rc)
+        return rc;
+    const struct ondisk_type *t = edges ? &o->edge[type] : &o->node[type];
+    if (!gnn_dgl_arrays_field(name) || strchr(name, '.'))
+        return leave_feature(o, t->prefix, name, "a feature of a name that fields cannot have", e);
+    rc = gnn_ondisk_array(o, v, at, &a, e);
+    if (!rc && find_array(o, t->prefix, name))
+        rc = gnn_ondisk_fail(o, &of_name, e, "a second feature '%s' of this type", name);
+    return rc ? rc : gnn_array_list_add(o->l, t->prefix, name, &a, e);
+}
+
+static int add_features(struct ondisk *o, const json_t *in, const struct ondisk_place *at,
+                        struct gnn_err *e)
+{
+    const json_t *list;
+    int rc = gnn_ondisk_list(o, in, at, "feature_data", &list, e);
+    for (size_t i = 0; !rc && i < json_array_size(list); i++) {
+        const struct ondisk_place here = gnn_ondisk_below(at, "feature_data", (int64_t)i);
+        rc = add_feature(o, json_array_get(list, i), &here, e);
+    }
+    return rc;
+}
+
+/* ---- all of it ---- */
+
+/* What GraphBolt made of the files that are read. */
+static int note_made(struct ondisk *o, struct gnn_err *e)
+{
+    bool made = false;
+    for (uint32_t i = 0; i < o->in->n; i++)
+        if (!strncmp(gnn_ondisk_member(o, i), "preprocessed/", 13))
+            made = o->used[i] = true;
+    return made ? gnn_array_list_note(
+                      o->l,
+                      gnn_strf(e, "%spreprocessed: not read: GraphBolt made it of the other files",
+                               o->folder),
+                      e)
+                : GNN_OK;
+}
+
+static int add_all(struct ondisk *o, struct gnn_err *e)
+{
+    const struct ondisk_place graph = {"graph"};
+    int rc = gnn_ondisk_keys(o, o->meta, NULL, "dataset_name graph feature_data tasks ", e);
+    for (uint32_t i = 0; !rc && i < o->nnodes; i++)
+        rc = gnn_array_list_number(o->l, o->node[i].prefix, "num_nodes", (int64_t)o->node[i].count,
+                                   e);
+    for (uint32_t i = 0; !rc && i < o->nedges; i++)
+        rc = add_edges(o, i, e);
+    if (!rc)
+        rc = add_features(o, json_object_get(o->meta, "graph"), &graph, e);
+    if (!rc)
+        rc = add_features(o, o->meta, NULL, e);
+    if (!rc)
+        rc = gnn_ondisk_add_sets(o, e);
+    return rc ? rc : note_made(o, e);
+}
+
+int gnn_ondisk_add(struct gnn_array_list *l, const struct gnn_input *in, uint32_t meta, bool *used,
+                   struct gnn_err *e)
+{
+    const char *name = in->m[meta].name, *path = in->m[meta].path;
+    struct ondisk o = {.l = l, .in = in, .used = used, .fields = true, .meta_member = name};
+    char *folder = gnn_strf(e, "%.*s", (int)(gnn_base_name(path) - path), path);
+    int rc = folder ? gnn_ondisk_load(&o, folder, e) : GNN_E_NOMEM;
+    l->typed = true;
+    used[meta] = true;
+    if (!rc)
+        rc = add_all(&o, e);
+    gnn_ondisk_release(&o);
+    gnn_free(folder);
+    return rc;
+}
