@@ -7,6 +7,7 @@
 
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "formats/npy.h"
 #include "lib/import/read/dgl_arrays.h"
@@ -14,6 +15,7 @@
 #include "lib/import/read/dgl_origin.h"
 #include "lib/import/read/dgl_part.h"
 #include "lib/base/mem.h"
+#include "lib/base/path.h"
 #include "lib/base/plural.h"
 
 struct parts {
@@ -298,9 +300,10 @@ static int make_ends(struct parts *s, struct gnn_err *e)
 
 /* ---- original ids ---- */
 
+/* Of the file that is given, or beside the JSON as DGL or GraphStorm calls it. */
 static int find_origin(struct gnn_dgl_origin *o, bool *ask, const struct gnn_dgl_ids *of,
                        const char *what, const struct gnn_dgl_book *b, const char *file,
-                       const char *name, struct gnn_err *e)
+                       const char *const name[2], struct gnn_err *e)
 {
     int rc = GNN_OK;
     if (b->node_map && file)
@@ -308,9 +311,26 @@ static int find_origin(struct gnn_dgl_origin *o, bool *ask, const struct gnn_dgl
             gnn_fail(e, GNN_E_USAGE, "%s: original ids of %s: this partition has them", file, what);
     else if (file)
         rc = gnn_dgl_origin_read(o, of, what, file, e);
-    else if (!b->node_map)
-        rc = gnn_dgl_origin_find(o, of, what, b, name, e);
+    for (int i = 0; !rc && !file && !b->node_map && !o->id && i < 2; i++)
+        rc = gnn_dgl_origin_find(o, of, what, b, name[i], e);
     *ask = !o->id;
+    return rc;
+}
+
+/* GraphStorm numbers the nodes of tables, and has a table of the ids that these had. */
+static int note_raw_ids(struct parts *s, struct gnn_err *e)
+{
+    const char *json = s->book.path;
+    char *path = gnn_strf(e, "%.*sraw_id_mappings", (int)(gnn_base_name(json) - json), json);
+    int rc = path ? GNN_OK : GNN_E_NOMEM;
+    if (!rc && !access(path, F_OK))
+        rc = gnn_array_list_note(s->l,
+                                 gnn_strf(e,
+                                          "%s: not read: ids are the numbers that GraphStorm gave, "
+                                          "and these tables (Parquet) have the ids before",
+                                          path),
+                                 e);
+    gnn_free(path);
     return rc;
 }
 
@@ -354,7 +374,9 @@ static int add_all(struct parts *s, struct gnn_err *e)
     int rc = gnn_dgl_features_nodes(&f, e);
     if (!rc)
         rc = gnn_dgl_features_edges(&f, s->end[0], s->end[1], e);
-    return rc ? rc : note_ids(s, e);
+    if (!rc)
+        rc = note_ids(s, e);
+    return rc ? rc : note_raw_ids(s, e);
 }
 
 static void count_bytes(const struct gnn_dgl_book *b, uint64_t *bytes)
@@ -371,6 +393,9 @@ static void count_bytes(const struct gnn_dgl_book *b, uint64_t *bytes)
 int gnn_dgl_parts_add(struct gnn_array_list *l, const char *json, const char *orig_nids,
                       const char *orig_eids, uint64_t *bytes, struct gnn_err *e)
 {
+    static const char *const nodes[] = {"orig_nids.dgl", "node_mapping.pt"}, *const edges[] = {
+                                                                                 "orig_eids.dgl",
+                                                                                 "edge_mapping.pt"};
     struct parts s = {.l = l};
     struct gnn_dgl_book *b = &s.book;
     l->typed = true;
@@ -381,11 +406,9 @@ int gnn_dgl_parts_add(struct gnn_array_list *l, const char *json, const char *or
     if (!rc)
         rc = check_sizes(&s, e);
     if (!rc)
-        rc = find_origin(&s.nodes, &s.ask_nodes, &b->nodes, "nodes", b, orig_nids, "orig_nids.dgl",
-                         e);
+        rc = find_origin(&s.nodes, &s.ask_nodes, &b->nodes, "nodes", b, orig_nids, nodes, e);
     if (!rc)
-        rc = find_origin(&s.edges, &s.ask_edges, &b->edges, "edges", b, orig_eids, "orig_eids.dgl",
-                         e);
+        rc = find_origin(&s.edges, &s.ask_edges, &b->edges, "edges", b, orig_eids, edges, e);
     if (!rc)
         rc = read_graphs(&s, e);
     if (!rc)

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* OnDiskDatasets of GraphBolt, DGL 2.0 or later: a folder with metadata.yaml, as users write it,
  * and the files that it names. GraphBolt keeps its own form of
- * them in preprocessed/, which is not read: edges are there as TorchScript alone. Private to lib/import. */
+ * them in preprocessed/, which is not read: edges are there as TorchScript alone. Private to
+ * lib/import. */
 #ifndef GNN_LIB_IMPORT_ONDISK_H
 #define GNN_LIB_IMPORT_ONDISK_H
 
