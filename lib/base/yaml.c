@@ -22,6 +22,7 @@ struct loading {
     json_t *open[DEPTH_MAX];
     char *key[DEPTH_MAX]; /* of a mapping, whose value comes next; or NULL */
     uint32_t depth, values;
+    uint64_t bytes;
     bool more; /* the end of the text has not been met */
 };
 
@@ -36,7 +37,7 @@ static int fail_at(const struct loading *l, size_t line, const char *what, const
 
 static int fail_json(const struct loading *l)
 {
-    return gnn_fail_nomem(l->e, 0, l->path);
+    return gnn_fail_nomem(l->e, l->bytes, l->path);
 }
 
 /* Puts a value, which it takes over, into what is open. */
@@ -196,12 +197,11 @@ static int read_text(const char *path, char *text, uint64_t *n, struct gnn_err *
 json_t *gnn_yaml_load(const char *path, struct gnn_err *e)
 {
     struct loading l = {.path = path, .e = e};
-    uint64_t n = 0;
     char *text = gnn_alloc(BYTES_MAX + 1, 1, path, e);
-    int rc = text ? read_text(path, text, &n, e) : GNN_E_NOMEM;
+    int rc = text ? read_text(path, text, &l.bytes, e) : GNN_E_NOMEM;
     gnn_json_watch();
     if (!rc)
-        rc = take_text(&l, text, n);
+        rc = take_text(&l, text, l.bytes);
     if (!rc && gnn_json_starved())
         rc = fail_json(&l);
     gnn_free(text);

@@ -49,4 +49,13 @@ printf '  - train_set: [{type: a, data: [{name: seeds, format: numpy, path: s.np
 printf '0,1\n2,0\n' >o/e.csv
 echo 0 1 | perl "$GNN_TOP/tests/import/npy.pl" o/s.npy '<i8' '2,'
 sweep 'gnn-import of an OnDiskDataset ends cleanly when malloc fails' malloc S -- gnn-import -q o -o S
+printf '  - train_set: [{type: "a:r:a", data: [{name: seeds, format: numpy, path: l.npy}]}]\n' >>o/metadata.yaml
+printf '    test_set: [{type: "a:r:a", data: [{name: seeds, format: numpy, path: n.npy}, {name: labels, format: numpy, path: b.npy}' >>o/metadata.yaml
+printf ', {name: indexes, format: numpy, path: i.npy}]}]\n' >>o/metadata.yaml
+echo 0 1 | perl "$GNN_TOP/tests/import/npy.pl" o/l.npy '<i8' '1, 2'
+echo 2 0 2 1 2 2 2 1 | perl "$GNN_TOP/tests/import/npy.pl" o/n.npy '<i8' '4, 2'
+echo 1 0 0 0 | perl "$GNN_TOP/tests/import/npy.pl" o/b.npy '<i8' '4,'
+echo 0 0 0 0 | perl "$GNN_TOP/tests/import/npy.pl" o/i.npy '<i8' '4,'
+gnn-import -q o -o T || exit 1
+sweep 'gnn-import of its links ends cleanly when malloc fails' malloc S -- gnn-import -q --split-links a/r/a=graphbolt:o T -o S
 done_testing

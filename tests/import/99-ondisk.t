@@ -21,6 +21,24 @@ rm -rf S
 check 'gnn-import reads edges that are packed' sh -c 'cp -r d w && gzip w/edges/e.csv && sed -i "s/e.csv/e.csv.gz/" w/metadata.yaml && gnn-import --directed -o S w'
 check 'packed edges are the same' gnn-inspect --diff --ignore provenance S Sd
 
+damaged() { # FOLDER SED-SCRIPT [FILE TO]: w, a copy with another metadata.yaml and file
+    rm -rf w
+    cp -r "$1" w
+    sed -i "$2" w/metadata.yaml
+    [ $# -eq 2 ] || cp "put/$3.npy" "w/$4.npy"
+}
+rm -rf S
+damaged d 's/name: born/name: label/; s/name: score/name: a=b/'
+check 'gnn-import reads labels of all nodes beside those of a task' gnn-import -o S w
+cp err said
+check 'gnn-import says which are a field' grep -qF \
+    "w/metadata.yaml: labels of task 'node_classification' are the field node/node_classification_labels: there are other labels" said
+check 'gnn-import names features that can be no field' grep -qF 'node/a=b (a feature of a name that fields cannot have)' said
+rm -rf S
+damaged d '/- name: .node_c/s/name: .*/num_classes: 4/; 0,/num_classes: 4$/! s/num_classes/x/'
+check 'gnn-import reads a task without a name' gnn-import -o S w
+check 'its split has the name of ids' sh -c 'gnn-inspect S | grep -q "ids/train"'
+
 # Sets of links.
 check 'gnn-import reads a graph with sets of links' gnn-import --directed -o Sl l
 cp err said
@@ -33,12 +51,6 @@ check 'they are the same links and negatives' gnn-inspect --diff --ignore proven
 rm -rf S
 check 'a task is chosen by its name' gnn-import --split-links 'node/to/node=graphbolt:l:link prediction' -o S Sl
 rm -rf S
-damaged() { # FOLDER SED-SCRIPT [FILE TO]: w, a copy with another metadata.yaml and file
-    rm -rf w
-    cp -r "$1" w
-    sed -i "$2" w/metadata.yaml
-    [ $# -eq 2 ] || cp "put/$3.npy" "w/$4.npy"
-}
 links() { # WHY SED-SCRIPT [FILE TO]
     why=$1
     shift

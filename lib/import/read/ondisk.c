@@ -125,28 +125,31 @@ static int add_edges(const struct ondisk *o, uint32_t i, struct gnn_err *e)
 
 /* ---- features ---- */
 
-static int leave_feature(const struct ondisk *o, const char *prefix, const char *name,
-                         const char *why, struct gnn_err *e)
+/* Names it in place of its file. */
+static int leave_feature(const struct ondisk *o, const json_t *v, const struct ondisk_place *at,
+                         const char *prefix, const char *why, struct gnn_err *e)
 {
-    char shown[128];
-    return gnn_array_list_leave(o->l,
-                                gnn_strf(e, "%s%s (%s)", prefix,
-                                         gnn_text_shown(shown, sizeof shown, name, strlen(name)),
-                                         why),
-                                e);
+    char shown[128], *path = NULL;
+    const char *name = json_string_value(json_object_get(v, "name"));
+    int rc = gnn_ondisk_path(o, v, at, &path, e);
+    gnn_free(path);
+    return rc ? rc
+              : gnn_array_list_leave(
+                    o->l,
+                    gnn_strf(e, "%s%s (%s)", prefix,
+                             gnn_text_shown(shown, sizeof shown, name, strlen(name)), why),
+                    e);
 }
 
-/* Whether the array is there, and of the same file. */
-static const struct gnn_listed_array *find_array(const struct ondisk *o, const char *prefix,
-                                                 const char *name)
+static bool has_array(const struct ondisk *o, const char *prefix, const char *name)
 {
     const size_t n = strlen(prefix);
-    for (uint32_t i = 0; i < o->l->n; i++) {
+    bool has = false;
+    for (uint32_t i = 0; !has && i < o->l->n; i++) {
         const char *other = o->l->array[i].name;
-        if (!strncmp(other, prefix, n) && !strcmp(other + n, name))
-            return &o->l->array[i];
+        has = !strncmp(other, prefix, n) && !strcmp(other + n, name);
     }
-    return NULL;
+    return has;
 }
 
 static int add_feature(struct ondisk *o, const json_t *v, const struct ondisk_place *at,
@@ -166,7 +169,7 @@ static int add_feature(struct ondisk *o, const json_t *v, const struct ondisk_pl
         return rc;
     const bool edges = !strcmp(domain, "edge");
     if (!strcmp(domain, "graph"))
-        return leave_feature(o, "", name, "a feature of the whole graph", e);
+        return leave_feature(o, v, at, "", "a feature of the whole graph", e);
     if (!edges && strcmp(domain, "node") != 0)
         return gnn_ondisk_fail(o, &of_domain, e, "neither node, edge nor graph");
     rc = gnn_ondisk_type(o, v, at, edges, &type, e);
@@ -177,9 +180,9 @@ static int add_feature(struct ondisk *o, const json_t *v, const struct ondisk_pl
         return rc;
     const struct ondisk_type *t = edges ? &o->edge[type] : &o->node[type];
     if (!gnn_dgl_arrays_field(name) || strchr(name, '.'))
-        return leave_feature(o, t->prefix, name, "a feature of a name that fields cannot have", e);
+        return leave_feature(o, v, at, t->prefix, "a feature of a name that fields cannot have", e);
     rc = gnn_ondisk_array(o, v, at, &a, e);
-    if (!rc && find_array(o, t->prefix, name))
+    if (!rc && has_array(o, t->prefix, name))
         rc = gnn_ondisk_fail(o, &of_name, e, "a second feature '%s' of this type", name);
     return rc ? rc : gnn_array_list_add(o->l, t->prefix, name, &a, e);
 }
