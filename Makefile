@@ -100,7 +100,7 @@ $(B)/libgnn.map: $(PUBLIC)
 $(B)/libgnn.so: $(B)/libgnn.map $(API_OBJ) $(B)/libgnn.a
 	$(if $(Q),@echo '  LD  $(@F)')
 	$(Q)$(CC) $(CFLAGS_ALL) -shared -Wl,--as-needed,--gc-sections,-z,defs,-soname,$(SONAME),--version-script=$< $(LDFLAGS) -o $@ \
-	    $(API_OBJ) $(B)/libgnn.a $(filter-out -ldnnl -lmetis -larchive,$(LIBS)) -ldl
+	    $(API_OBJ) $(B)/libgnn.a $(filter-out -ldnnl -lmetis -larchive -lyaml,$(LIBS)) -ldl
 # What programs share, of which each is linked with what it uses.
 $(B)/cmd.a: $(CMD_OBJ)
 	$(Q)rm -f $@ && $(AR) rcs $@ $^

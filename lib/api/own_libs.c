@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* oneDNN and libarchive of libgnn.so: loaded when they are first needed, and out of sight of the
- * rest of the process, which may have other versions of them, as PyTorch has of oneDNN. Here are
- * the functions that the rest of the library calls by their names. */
+/* oneDNN, libarchive and libyaml of libgnn.so: loaded when they are first needed, and out of sight
+ * of the rest of the process, which may have other versions of them, as PyTorch has of oneDNN. Here
+ * are the functions that the rest of the library calls by their names. */
 #include <archive.h>
 #include <archive_entry.h>
 #include <dlfcn.h>
@@ -9,11 +9,12 @@
 #include <pthread.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <yaml.h>
 
 #define TEXT(x) #x
 #define NUMBERED(name, major) name "." TEXT(major)
 
-static void *dnnl_lib, *archive_lib;
+static void *dnnl_lib, *archive_lib, *yaml_lib;
 
 static void load_dnnl(void)
 {
@@ -25,11 +26,16 @@ static void load_archive(void)
     archive_lib = dlopen("libarchive.so.13", RTLD_NOW | RTLD_LOCAL);
 }
 
+static void load_yaml(void)
+{
+    yaml_lib = dlopen("libyaml-0.so.2", RTLD_NOW | RTLD_LOCAL);
+}
+
 /* A function of one of them, which stays loaded; NULL: it is not installed. */
 static void *find_function(void **library, void (*load)(void), const char *name)
 {
-    static pthread_once_t once[2] = {PTHREAD_ONCE_INIT, PTHREAD_ONCE_INIT};
-    (void)pthread_once(&once[library == &archive_lib], load);
+    static pthread_once_t once[3] = {PTHREAD_ONCE_INIT, PTHREAD_ONCE_INIT, PTHREAD_ONCE_INIT};
+    (void)pthread_once(&once[library == &dnnl_lib ? 0 : library == &archive_lib ? 1 : 2], load);
     return *library ? dlsym(*library, name) : NULL;
 }
 
@@ -96,4 +102,35 @@ void archive_set_error(struct archive *a, int number, const char *fmt, ...)
     vsnprintf(text, sizeof text, fmt, ap);
     va_end(ap);
     f(a, number, "%s", text);
+}
+
+/* 0 also where there is no libyaml: no other function is called then. */
+int yaml_parser_initialize(yaml_parser_t *parser)
+{
+    FUNCTION(yaml, yaml_parser_initialize);
+    return f ? f(parser) : 0;
+}
+
+void yaml_parser_set_input_string(yaml_parser_t *parser, const unsigned char *input, size_t size)
+{
+    FUNCTION(yaml, yaml_parser_set_input_string);
+    f(parser, input, size);
+}
+
+int yaml_parser_parse(yaml_parser_t *parser, yaml_event_t *event)
+{
+    FUNCTION(yaml, yaml_parser_parse);
+    return f(parser, event);
+}
+
+void yaml_event_delete(yaml_event_t *event)
+{
+    FUNCTION(yaml, yaml_event_delete);
+    f(event);
+}
+
+void yaml_parser_delete(yaml_parser_t *parser)
+{
+    FUNCTION(yaml, yaml_parser_delete);
+    f(parser);
 }

@@ -162,7 +162,7 @@ static int take_text(struct loading *l, const char *text, size_t n)
     yaml_parser_t p;
     int rc = GNN_OK;
     if (!yaml_parser_initialize(&p))
-        return fail_json(l);
+        return gnn_fail(l->e, GNN_E_NOMEM, "%s: libyaml is not there, or has no memory", l->path);
     yaml_parser_set_input_string(&p, (const unsigned char *)text, n);
     for (l->more = true; !rc && l->more;) {
         yaml_event_t v;

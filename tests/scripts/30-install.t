@@ -35,7 +35,7 @@ nm -D --defined-only "$d/lib/libgnn.so" | sed -n 's/.* [TDBRV] \(.*\)@@.*/\1/p' 
 cat "$d"/include/gnn/*.h | sed -n 's/.*\b\(gnn_[a-z_]*\)(.*/\1/p' | sort -u >declared
 check 'libgnn.so offers the functions of its headers, and no other' sh -c 'test -s offered && diff offered declared'
 readelf -d "$d/lib/libgnn.so" >needed
-check 'libgnn.so loads neither oneDNN nor METIS nor libarchive at the start' sh -c '! grep -E "NEEDED.*(dnnl|metis|archive)" needed'
+check 'libgnn.so loads neither oneDNN nor METIS nor libarchive nor libyaml at the start' sh -c '! grep -E "NEEDED.*(dnnl|metis|archive|yaml)" needed'
 check 'libgnn.so starts no process and handles no signal' sh -c '! nm -D "$0" | grep -wE "U (fork|vfork|posix_spawnp?|execve?|signal|sigaction|(pthread_)?sigmask|sigprocmask|raise)"' "$d/lib/libgnn.so"
 # The CUDA runtime, which a build with CUDA links in, calls kill().
 check 'nothing in the library sends a signal' sh -c 'nm "$0" 2>/dev/null >names && grep -qw "T gnn_graph_open" names && ! grep -w "U kill" names' "$d/lib/libgnn.a"
