@@ -162,7 +162,7 @@ for folder in w w/preprocessed; do
 done
 tar cf t.tar t
 refuses 3 '^gnn-import: t.tar: t/metadata.yaml: an archive of an OnDiskDataset of GraphBolt: unpack it first' 'an archive' gnn-import -o S t.tar
-mkdir other && printf 'name: x\ngraph: undirected\n' >other/metadata.yaml && printf '0 1\n1 2\n' >other/edges.txt
+mkdir other && printf 'name: x\ngraph:\n  nodes: 3\n' >other/metadata.yaml && printf '0 1\n1 2\n' >other/edges.txt
 check 'gnn-import takes no other metadata.yaml for one' gnn-import -o S other
 rm -rf S
 check 'gnn-import leaves nothing of them' test ! -e S

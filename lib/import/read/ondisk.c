@@ -25,7 +25,7 @@ static bool is_dataset(const char *text, size_t n)
 {
     static const char *const keys[] = {"graph", "graph_topology", "dataset_name", "feature_data",
                                        "tasks"};
-    unsigned found = memmem(text, n, "nodes:", 6) ? 1u << 8 : 0;
+    unsigned found = memmem(text, n, "nodes:", 6) && memmem(text, n, "edges:", 6) ? 1u << 8 : 0;
     for (const char *p = text, *end = text + n, *nl; p < end; p = nl + 1) {
         nl = memchr(p, '\n', (size_t)(end - p));
         nl = nl ? nl : end;
