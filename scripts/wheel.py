@@ -46,6 +46,8 @@ Requires-Python: >=3.9
 Requires-Dist: numpy
 {requires}Provides-Extra: verify
 Requires-Dist: xxhash; extra == "verify"
+Provides-Extra: parquet
+Requires-Dist: pyarrow; extra == "parquet"
 Description-Content-Type: text/markdown
 
 {about}"""

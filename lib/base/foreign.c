@@ -375,7 +375,7 @@ static const struct entry {
           "unpack it with Python: zlib.decompress, or joblib.load if joblib wrote it" PACKED),
     NAMED("brotli", ".br ", "unpack it with brotli -d" PACKED),
     /* tables and arrays */
-    BYTES("Parquet", ".parquet .parq .pq ", 0, "PAR1", PANDAS("read_parquet")),
+    BYTES("Parquet", ".parquet .parq .pq ", 0, "PAR1", "python3 -m gnntools.parquet imports it"),
     BYTES("encrypted Parquet", "", 0, "PARE", "decrypt it, and write a table of text"),
     BYTES("Arrow", ".arrow .ipc .feather ", 0, "ARROW1", PANDAS("read_feather")),
     BYTES("Feather", ".feather ", 0, "FEA1", PANDAS("read_feather")),

@@ -38,7 +38,7 @@ foreign e.sz snappy snzip '\377\006\0\0sNaPpY'
 foreign e.Z 'compress (.Z)' 'gzip -d' '\037\235\220\141'
 foreign e.zlib zlib joblib.load '\170\234\343\062'
 # Tables and arrays.
-foreign e.parquet Parquet read_parquet 'PAR1\025\004\025\020PAR1'
+foreign e.parquet Parquet 'python3 -m gnntools.parquet imports it' 'PAR1\025\004\025\020PAR1'
 foreign e.arrow Arrow read_feather 'ARROW1\0\0\377\377\377\377'
 foreign e.feather Feather read_feather 'FEA1\0\0\0\0'
 foreign e.arrows 'an Arrow stream' pyarrow '\377\377\377\377\170\0\0\0\020\0'

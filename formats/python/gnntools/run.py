@@ -81,9 +81,10 @@ def _values(value: Any) -> list[str]:
     return [str(value)]
 
 
-def run_program(command: Sequence[str]) -> str:
-    """Runs a program to its end and returns what it said on stderr. ProgramError with its last line, if it fails."""
-    return _run(command, None)[1]
+def run_program(command: Sequence[str], show: Any = None) -> str:
+    """Runs a program to its end and returns what it said on stderr, which goes to `show` meanwhile, if that is given.
+    ProgramError with its last line, if it fails."""
+    return _run(command, show)[1]
 
 
 def _metrics(command: list[str], progress: Optional[bool], event: str) -> list[dict]:
