@@ -12,7 +12,7 @@
 #include "lib/import/read/array.h"
 #include "lib/import/read/ondisk.h"
 
-enum { ROWS = 1 << 16, COLUMNS = 3, KEY = 64 };
+enum { ROWS = 1 << 16, COLUMNS = 4, KEY = 64 };
 
 #define PREFIX "ogb:"
 #define ONDISK "graphbolt:"
@@ -109,19 +109,58 @@ static int open_ondisk(struct gnn_link_archive *a, const char *text, const char 
     return GNN_OK;
 }
 
-int gnn_link_archive_open(struct gnn_link_archive *a, const char *text, const char *etype,
-                          struct gnn_err *e)
+/* Where a data set of several edge types says which number a relation has. */
+static int find_reltype(const struct gnn_link_archive *a, const char *file)
 {
+    const size_t n = strlen(file);
+    for (uint32_t i = 0; i < gnn_input_members(a->in); i++) {
+        const char *name = gnn_input_member(a->in, i), *at = strstr(name, file);
+        if (at && (at == name || at[-1] == '/') && at[n] == '.')
+            return (int)i;
+    }
+    return -1;
+}
+
+/* The number of the edge type's relation, the same for all of its edges; -1: nothing says it. */
+static int read_relation(struct gnn_link_archive *a, const struct gnn_schema *c, uint32_t etype,
+                         struct gnn_err *e)
+{
+    const struct gnn_etype *t = &c->etype[etype];
+    char *file = gnn_strf(e, "raw/relations/%s___%s___%s/edge_reltype", c->ntype[t->src].name,
+                          t->rel, c->ntype[t->dst].name);
+    const int m = file ? find_reltype(a, file) : -1;
+    void *rows = NULL;
+    uint64_t n = 0, width = 0;
+    a->relation = -1;
+    if (m >= 0 && !gnn_array_load(a->in, (uint32_t)m, GNN_I64, &rows, &n, &width, e)) {
+        const int64_t *of = rows;
+        a->relation = n && of[0] >= 0 ? of[0] : -1;
+        for (uint64_t i = 1; i < n * width; i++)
+            a->relation = of[i] == of[0] ? a->relation : -1;
+    }
+    gnn_free(rows);
+    gnn_free(file);
+    return e->code;
+}
+
+int gnn_link_archive_open(struct gnn_link_archive *a, const char *text, const struct gnn_view *v,
+                          uint32_t etype, struct gnn_err *e)
+{
+    const struct gnn_schema *c = &v->store->meta.schema;
     const char *path = text + (is_ondisk(text) ? strlen(ONDISK) : strlen(PREFIX));
+    char key[GNN_ETYPE_KEY_CAPACITY];
     for (int i = 0; i < GNN_LINK_SETS; i++)
         a->member[i] = -1;
     a->open = -1;
+    a->typed = c->netypes > 1;
     if (!*path)
         return gnn_fail(e, GNN_E_USAGE, "--split-links: expected S/R/D=%s",
                         is_ondisk(text) ? ONDISK "FOLDER" : PREFIX "ARCHIVE");
     if (is_ondisk(text))
-        return open_ondisk(a, path, etype, e);
-    return gnn_input_open(&a->in, &path, 1, e) ? e->code : find_files(a, e);
+        return open_ondisk(a, path, gnn_etype_key(c, etype, key, sizeof key), e);
+    if (!gnn_input_open(&a->in, &path, 1, e) && !find_files(a, e) && a->typed)
+        (void)!read_relation(a, c, etype, e);
+    return e->code;
 }
 
 void gnn_link_archive_release(struct gnn_link_archive *a)
@@ -169,6 +208,8 @@ struct columns {
     struct gnn_array a[COLUMNS];
     unsigned n;
     uint64_t width; /* of all */
+    /* Rows are left out whose first column, which is no part of them, is not this; -1: none. */
+    int64_t only;
 };
 
 static void close_columns(struct columns *c)
@@ -208,16 +249,28 @@ static int read_rows(struct columns *c, int64_t *row, int64_t *part, uint64_t mo
     return 0;
 }
 
+/* Moves the rows that are not left out together; returns how many. */
+static uint64_t keep_rows(const struct columns *c, int64_t *row, uint64_t n)
+{
+    const uint64_t width = c->width - 1;
+    uint64_t kept = 0;
+    for (uint64_t i = 0; i < n; i++)
+        if (row[i * c->width] == c->only)
+            memmove(row + kept++ * width, row + i * c->width + 1, width * sizeof *row);
+    return kept;
+}
+
 static int take_columns(struct columns *c, struct gnn_link_text *x, struct gnn_err *e)
 {
-    const uint64_t most = c->width ? ROWS / c->width + 1 : 1;
+    const uint64_t most = c->width ? ROWS / c->width + 1 : 1, width = c->width - (c->only >= 0);
     int64_t *row = gnn_alloc(2 * (most * c->width + 1), sizeof *row, "links", e);
     uint64_t got = 1;
     /* Once without rows, whose width may be wrong all the same. */
-    if (row && !gnn_link_text_rows(x, row, 0, c->width, e))
+    if (row && !gnn_link_text_rows(x, row, 0, width, e))
         while (got && !e->code)
             if (!read_rows(c, row, row + most * c->width, most, &got, e))
-                (void)!gnn_link_text_rows(x, row, got, c->width, e);
+                (void)!gnn_link_text_rows(x, row, c->only < 0 ? got : keep_rows(c, row, got), width,
+                                          e);
     gnn_free(row);
     return e->code;
 }
@@ -235,32 +288,49 @@ static int need_key(const struct gnn_link_archive *a, uint32_t set, const char *
 
 /* ---- links ---- */
 
-static int fail_triples(const struct gnn_link_archive *a, struct gnn_err *e)
+static bool has_triples(const struct gnn_link_archive *a, uint32_t set)
 {
-    return gnn_fail(e, GNN_E_INPUT,
-                    "%s: triples of a knowledge graph (head, relation, tail) with candidates of "
-                    "both ends, which a split of links does not hold: it has links of one edge "
-                    "type and candidates of tails (--split-links S/R/D=TRAIN/VALID/TEST divides "
-                    "those of a type)",
-                    gnn_input_name(a->file));
+    return find_key(a, set, GNN_LINK_KEY_TRIPLE_HEADS) >= 0;
 }
 
-static bool is_read(const char *key, uint32_t set, bool timed)
+/* Of triples of a typed graph, the relations, by which those of the edge type are told. */
+static int open_relations(struct gnn_link_archive *a, uint32_t set, struct columns *c,
+                          struct gnn_err *e)
 {
-    const bool negatives = !strcmp(key, GNN_LINK_KEY_SHARED) || !strcmp(key, GNN_LINK_KEY_EACH);
+    if (!a->typed)
+        return 0;
+    const int m = need_key(a, set, GNN_LINK_KEY_RELATIONS,
+                           ", by which triples of an edge type are told from others", e);
+    if (m >= 0 && a->relation < 0)
+        return gnn_fail(e, GNN_E_INPUT,
+                        "%s: triples of several relations: no edge_reltype in raw/relations, the "
+                        "same whole number for all edges of the type, says which are theirs",
+                        gnn_input_name(a->file));
+    c->only = a->relation;
+    return m < 0 ? e->code : add_column(c, a->file, m, e);
+}
+
+static bool is_read(const char *key, uint32_t set, const struct gnn_link_archive *a, bool timed)
+{
+    const bool negatives = !strcmp(key, GNN_LINK_KEY_SHARED) || !strcmp(key, GNN_LINK_KEY_EACH) ||
+                           !strcmp(key, GNN_LINK_KEY_NEGATIVE_TAILS);
     return !strcmp(key, GNN_LINK_KEY_PAIRS) || !strcmp(key, GNN_LINK_KEY_HEADS) ||
-           !strcmp(key, GNN_LINK_KEY_TAILS) || (timed && !strcmp(key, GNN_LINK_KEY_YEAR)) ||
-           (negatives && set != GNN_LINKS_TRAIN);
+           !strcmp(key, GNN_LINK_KEY_TAILS) || !strcmp(key, GNN_LINK_KEY_TRIPLE_HEADS) ||
+           !strcmp(key, GNN_LINK_KEY_TRIPLE_TAILS) ||
+           (a->typed && !strcmp(key, GNN_LINK_KEY_RELATIONS)) ||
+           (timed && !strcmp(key, GNN_LINK_KEY_YEAR)) || (negatives && set != GNN_LINKS_TRAIN);
 }
 
 static const char *why_unread(const char *key)
 {
-    const bool negatives = !strcmp(key, GNN_LINK_KEY_SHARED) || !strcmp(key, GNN_LINK_KEY_EACH);
+    const bool negatives = !strcmp(key, GNN_LINK_KEY_SHARED) || !strcmp(key, GNN_LINK_KEY_EACH) ||
+                           !strcmp(key, GNN_LINK_KEY_NEGATIVE_TAILS);
+    const bool heads =
+        !strcmp(key, GNN_LINK_KEY_HEADS_EACH) || !strcmp(key, GNN_LINK_KEY_NEGATIVE_HEADS);
     return !strcmp(key, GNN_LINK_KEY_YEAR) ? " (edges of the store have no times)"
            : negatives                     ? " of train (its negatives are drawn)"
-           : !strcmp(key, GNN_LINK_KEY_HEADS_EACH)
-               ? " (candidates of heads; a split has those of tails)"
-               : " (links have no fields but times)";
+           : heads                         ? " (candidates of heads; a split has those of tails)"
+                                           : " (links have no fields but times)";
 }
 
 /* Notes what nobody reads, each once. */
@@ -272,7 +342,7 @@ static void note_unread(struct gnn_link_archive *a, uint32_t set, bool timed)
         char what[KEY + 64];
         const size_t used = strlen(a->unread);
         if ((skip && strncmp(name, gnn_link_set_name[set], skip - 1) != 0) ||
-            is_read(key, set, timed))
+            is_read(key, set, a, timed))
             continue;
         snprintf(what, sizeof what, "%.*s%s", KEY - 1, key, why_unread(key));
         if (!strstr(a->unread, what))
@@ -284,14 +354,15 @@ static int open_links(struct gnn_link_archive *a, uint32_t set, bool timed, stru
                       struct gnn_err *e)
 {
     const int pairs = find_key(a, set, GNN_LINK_KEY_PAIRS);
-    if (find_key(a, set, GNN_LINK_KEY_TRIPLES) >= 0)
-        return fail_triples(a, e);
-    if (pairs >= 0 && add_column(c, a->file, pairs, e))
+    const bool triples = has_triples(a, set);
+    if ((triples && open_relations(a, set, c, e)) ||
+        (pairs >= 0 && add_column(c, a->file, pairs, e)))
         return e->code;
     if (pairs < 0) {
-        const int heads =
-            need_key(a, set, GNN_LINK_KEY_HEADS, ", and so is " GNN_LINK_KEY_PAIRS, e);
-        const int tails = heads < 0 ? -1 : need_key(a, set, GNN_LINK_KEY_TAILS, "", e);
+        const int heads = need_key(a, set, triples ? GNN_LINK_KEY_TRIPLE_HEADS : GNN_LINK_KEY_HEADS,
+                                   ", and so is " GNN_LINK_KEY_PAIRS, e);
+        const char *key = triples ? GNN_LINK_KEY_TRIPLE_TAILS : GNN_LINK_KEY_TAILS;
+        const int tails = heads < 0 ? -1 : need_key(a, set, key, "", e);
         if (tails < 0 || add_column(c, a->file, heads, e) || add_column(c, a->file, tails, e))
             return e->code;
     }
@@ -304,7 +375,7 @@ static int open_links(struct gnn_link_archive *a, uint32_t set, bool timed, stru
 int gnn_link_archive_links(struct gnn_link_archive *a, uint32_t set, struct gnn_link_text *x,
                            struct gnn_err *e)
 {
-    struct columns c = {.n = 0};
+    struct columns c = {.only = -1};
     x->rows = GNN_LINK_PAIRS;
     if (!open_file(a, set, e) && !open_links(a, set, x->times != 0, &c, e) &&
         !take_columns(&c, x, e))
@@ -316,15 +387,17 @@ int gnn_link_archive_links(struct gnn_link_archive *a, uint32_t set, struct gnn_
 int gnn_link_archive_negatives(struct gnn_link_archive *a, uint32_t set, struct gnn_link_text *x,
                                struct gnn_err *e)
 {
-    struct columns c = {.n = 0};
+    struct columns c = {.only = -1};
     if (a->member[set] < 0 || open_file(a, set, e))
         return e->code;
+    const bool triples = has_triples(a, set);
     const int shared = find_key(a, set, GNN_LINK_KEY_SHARED),
-              each = find_key(a, set, GNN_LINK_KEY_EACH);
+              each = find_key(a, set, triples ? GNN_LINK_KEY_NEGATIVE_TAILS : GNN_LINK_KEY_EACH);
     x->rows = shared >= 0 ? GNN_LINK_PAIRS : GNN_LINK_TAILS;
     if (shared < 0 && each < 0)
         return 0;
-    if (!add_column(&c, a->file, shared >= 0 ? shared : each, e) && !take_columns(&c, x, e) &&
+    if (!(triples && open_relations(a, set, &c, e)) &&
+        !add_column(&c, a->file, shared >= 0 ? shared : each, e) && !take_columns(&c, x, e) &&
         !x->n)
         (void)gnn_fail(e, GNN_E_INPUT, "%s: no links in it", x->name);
     close_columns(&c);

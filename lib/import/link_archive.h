@@ -9,6 +9,7 @@
 #include "lib/import/link_split.h"
 #include "lib/import/link_text.h"
 #include "lib/import/read/input.h"
+#include "lib/store/view.h"
 
 /* Zeroed = none. */
 struct gnn_link_archive {
@@ -18,15 +19,19 @@ struct gnn_link_archive {
     int open;                  /* as which member */
     bool dict;                 /* keys have the name of the set before them */
     bool ondisk;               /* it is an OnDiskDataset, whose arrays are `in` and `file` */
+    bool typed;                /* of triples, only those of a relation are read */
+    int64_t relation;          /* which then is that of the edge type */
     char unread[256];          /* keys of arrays that no function here reads */
 };
 
 /* Whether the text after "S/R/D=" is "ogb:PATH" or "graphbolt:PATH[:TASK]". */
 bool gnn_link_archive_is(const char *text);
-/* Opens PATH. GNN_E_INPUT, if it has no sets of links, or those of several splits or tasks;
- * GNN_E_USAGE, if there is no path. etype: "S/R/D". *a is to be released in any case. */
-int gnn_link_archive_open(struct gnn_link_archive *a, const char *text, const char *etype,
-                          struct gnn_err *e) GNN_MUST_USE;
+/* Opens PATH, for the links of an edge type: of triples those of its relation, whose number
+ * raw/relations/S___R___D/edge_reltype says, or, if it is the only type, all. GNN_E_INPUT, if it
+ * has no sets of links, or those of several splits or tasks; GNN_E_USAGE, if there is no path. *a
+ * is to be released in any case. */
+int gnn_link_archive_open(struct gnn_link_archive *a, const char *text, const struct gnn_view *v,
+                          uint32_t etype, struct gnn_err *e) GNN_MUST_USE;
 /* "ARCHIVE: MEMBER: KEY" of a set, for messages, to be freed with gnn_free; NULL without memory. */
 char *gnn_link_archive_name(const struct gnn_link_archive *a, uint32_t set, const char *key,
                             struct gnn_err *e);

@@ -85,10 +85,8 @@ struct gnn_link_text gnn_link_text_of(const struct gnn_view *v, uint32_t etype)
 static int open_archive(struct link_given *g, const char *text, const struct gnn_view *v,
                         uint32_t etype, struct gnn_err *e)
 {
-    char key[GNN_ETYPE_KEY_CAPACITY];
     g->own = true;
-    if (gnn_link_archive_open(g->archive, text,
-                              gnn_etype_key(&v->store->meta.schema, etype, key, sizeof key), e))
+    if (gnn_link_archive_open(g->archive, text, v, etype, e))
         return e->code;
     for (uint32_t i = 0; i < GNN_LINK_SETS; i++)
         if (g->archive->member[i] >= 0 &&

@@ -18,13 +18,19 @@
 #define GNN_LINK_KEY_HEADS_EACH "negative_srcs"
 /* Their times. */
 #define GNN_LINK_KEY_YEAR "year"
-/* Heads of triples of a knowledge graph. */
-#define GNN_LINK_KEY_TRIPLES "head"
+/* Triples of a knowledge graph: heads, relations and tails, each an array. */
+#define GNN_LINK_KEY_TRIPLE_HEADS "head"
+#define GNN_LINK_KEY_RELATIONS "relation"
+#define GNN_LINK_KEY_TRIPLE_TAILS "tail"
+/* Their negatives: heads and tails for each. */
+#define GNN_LINK_KEY_NEGATIVE_HEADS "head_neg"
+#define GNN_LINK_KEY_NEGATIVE_TAILS "tail_neg"
 
 static inline bool gnn_link_key_is_triple(const char *key)
 {
-    return !strcmp(key, GNN_LINK_KEY_TRIPLES) || !strcmp(key, "relation") || !strcmp(key, "tail") ||
-           !strcmp(key, "head_neg") || !strcmp(key, "tail_neg");
+    return !strcmp(key, GNN_LINK_KEY_TRIPLE_HEADS) || !strcmp(key, GNN_LINK_KEY_RELATIONS) ||
+           !strcmp(key, GNN_LINK_KEY_TRIPLE_TAILS) || !strcmp(key, GNN_LINK_KEY_NEGATIVE_HEADS) ||
+           !strcmp(key, GNN_LINK_KEY_NEGATIVE_TAILS);
 }
 
 static inline bool gnn_link_key_is(const char *key)

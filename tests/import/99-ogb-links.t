@@ -60,11 +60,37 @@ done
 check "candidates are of each link" grep -q 'candidates/test: 7 given negatives of each link' said.citation
 check "negatives of train are not read" grep -q 'not read: edge_neg of train (its negatives are drawn)$' said.vessel
 
+# Triples of one edge type, and of one for each relation
+gnn-import -q --no-provenance --directed -o w kg
+check "gnn-import takes triples of one edge type" say $t=ogb:kg -o s w
+check "it says what it does not read" grep -q 'not read: relation (links have no fields but times), head_neg (candidates of heads; a split has those of tails)$' said
+check "candidates of triples are tails" grep -q 'candidates/valid: 6 given negatives of each link' said
+check "gnn-import takes their heads and tails of files" say $t=train=kg.train,valid=kg.valid,test=kg.test --negatives valid=kg.neg.valid,test=kg.neg.test -o f w
+check "both splits of triples are the same" gnn-inspect --diff s f
+check "a model is measured on them" gnn-train -q --store s --task links -f 3,3 --epochs 1 --metric mrr -o m
+check "gnn-import reads a graph of a type for each relation" sh -c 'gnn-import --no-provenance --directed -o b bio 2>said'
+check "it says how to take the links of a type" grep -q "^gnn-import: bio: split 'random' has sets of links of each edge type; .* --split-links disease/like/disease=ogb:bio STORE -o STORE2" said
+for e in drug/treats/disease drug/hurts/disease disease/like/disease; do
+    r=bio.$(basename "$(dirname $e)")
+    check "gnn-import takes the triples of $e" say $e=ogb:bio -o s b
+    check "it takes those of $e of files" say $e=train=$r.train,valid=$r.valid,test=$r.test --negatives valid=$r.neg.valid,test=$r.neg.test -o f b
+    check "both are the same of $e" gnn-inspect --diff s f
+    check "the split of $e has 9 links of test" sh -c 'gnn-inspect s | grep -q "links/test *9 "'
+done
+rm -r s && mv bio/split split
+"$python" -m zipfile -c bio.zip bio split
+refuses 3 'bio: no sets of links' 'an archive without sets' gnn-import --split-links drug/treats/disease=ogb:bio -o x b
+refuses 3 'triples of several relations: no edge_reltype in raw/relations' 'relations without numbers' gnn-import --split-links drug/treats/disease=ogb:bio.zip:split -o x b
+mv split bio && "$python" -m zipfile -c bio.zip bio
+check "an archive of triples gives the same" say $e=ogb:bio.zip -o s b
+check "it has the same links" gnn-inspect --diff s f
+cp -r bio bio2
+sed -i '1s/.*/2/' bio2/raw/relations/drug___treats___disease/edge_reltype.csv
+refuses 3 'the same whole number for all edges of the type' 'a type of two relations' gnn-import --split-links drug/treats/disease=ogb:bio2 -o x b
+
 # What is no such archive
 check "gnn-import reads a graph of triples" sh -c 'gnn-import --no-provenance --directed -o k kg 2>said'
-check "it says that its sets are not read" grep -q "kg: split 'time' has triples (head, relation, tail), which are not read" said
 check "it keeps its relations" sh -c 'gnn-inspect k | grep -q "reltype i64"'
-refuses 3 'kg: split/time/train.pt: triples of a knowledge graph (head, relation, tail)' 'triples' gnn-import --split-links $t=ogb:kg -o x k
 refuses 3 'nodes: split/time/split_dict.pt: train/source_node: is missing, and so is edge' 'sets of nodes' gnn-import --split-links $t=ogb:nodes -o x k
 refuses 3 'two: sets of links in split/other/ and split/time/: name one, ogb:two:split/time/' 'two splits' gnn-import --split-links $t=ogb:two -o x k
 "$python" -m zipfile -c two.zip two

@@ -87,9 +87,47 @@ np.savez_compressed("vessel/raw/data.npz", edge_index=cut["train"].T, num_nodes_
 links("vessel", vessel, "pickle", 4, split="spatial")
 as_text("vessel", vessel)
 
-kg = {s: {"head": cut[s][:, 0], "relation": cut[s][:, 0] % 3, "tail": cut[s][:, 1], "head_type": ["a"] * 3} for s in SETS}
+# Made from the descriptions of ogbl-wikikg2 (one edge type with reltype) and ogbl-biokg (an edge type for each relation); not OGB's files.
+kg = {s: {"head": cut[s][:, 0], "relation": cut[s][:, 0] % 3, "tail": cut[s][:, 1]} for s in SETS}
+for s in "valid", "test":
+    kg[s].update(head_neg=rng.integers(0, N, (len(cut[s]), 5)), tail_neg=rng.integers(0, N, (len(cut[s]), 6)))
 graph("kg", cut["train"], reltype=cut["train"][:, :1] % 3)
-links("kg", kg)
+links("kg", kg, "legacy", 2)
+for s in SETS:
+    text("kg." + s, cut[s])
+    if s != "train":
+        text("kg.neg." + s, kg[s]["tail_neg"])
+
+TYPES, COUNT = [("drug", "treats", "disease"), ("drug", "hurts", "disease"), ("disease", "like", "disease")], {"disease": 9, "drug": 12}
+text("bio/raw/num-node-dict.csv", [list(COUNT), list(COUNT.values())])
+text("bio/raw/triplet-type-list.csv", [TYPES[k] for k in (2, 1, 0)])
+bio = {s: {key: [] for key in ("head", "relation", "tail", "head_type", "tail_type", "head_neg", "tail_neg")} for s in SETS}
+rows = {s: [] for s in SETS}
+for k, (head, name, tail) in enumerate(TYPES):
+    at = rng.permutation(COUNT[head] * COUNT[tail])[:40]
+    for i, (h, t) in enumerate(zip(at // COUNT[tail], at % COUNT[tail])):
+        rows["train" if i < 25 else "valid" if i < 31 else "test"].append((k, h, t))
+for s in SETS:
+    for k, h, t in rng.permutation(rows[s]).tolist():
+        negatives = rng.integers(0, COUNT[TYPES[k][0]], 4).tolist(), rng.integers(0, COUNT[TYPES[k][2]], 4).tolist()
+        for key, value in zip(bio[s], (h, k, t, TYPES[k][0], TYPES[k][2], *negatives)):
+            bio[s][key].append(value)
+        text_of = "bio.%s.%s" % (TYPES[k][1], s), "bio.%s.neg.%s" % (TYPES[k][1], s)
+        for path, row in zip(text_of, ((h, t), negatives[1])):
+            with open(path, "a") as f:
+                f.write(",".join(map(str, row)) + "\n")
+    for key, value in bio[s].items():
+        bio[s][key] = value if key.endswith("type") else np.array(value)
+    if s == "train":
+        del bio[s]["head_neg"], bio[s]["tail_neg"]
+for k, triple in enumerate(TYPES):
+    own = bio["train"]["relation"] == k
+    edges = np.stack([bio["train"]["head"][own], bio["train"]["tail"][own]], 1)
+    d = "bio/raw/relations/" + "___".join(triple)
+    text(d + "/edge.csv", edges)
+    text(d + "/num-edge-list.csv", [len(edges)])
+    text(d + "/edge_reltype.csv", [k] * len(edges))
+links("bio", bio, "zip", 4, split="random")
 nodes = {s: np.arange(5) + i * 5 for i, s in enumerate(SETS)}
 graph("nodes", cut["train"])
 os.makedirs("nodes/split/time")

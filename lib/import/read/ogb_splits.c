@@ -169,17 +169,12 @@ static int tell_links(struct splitting *k, struct gnn_err *e)
 {
     char type[GNN_ETYPE_KEY_CAPACITY];
     const char *name = gnn_input_name(k->g->in);
-    if (k->triples)
-        return gnn_dataset_note(&k->s->d, e,
-                                "%s: split '%s' has triples (head, relation, tail), which are not "
-                                "read; sets of links of one edge type can be made: gnn-import "
-                                "--split-links",
-                                name, k->split);
+    const bool typed = k->triples && k->s->d.schema.netypes > 1;
     return gnn_dataset_note(&k->s->d, e,
-                            "%s: split '%s' has sets of links; to make a split of the store: "
+                            "%s: split '%s' has sets of links%s; to make a split of the store: "
                             "gnn-import --split-links %s=ogb:%s STORE -o STORE2",
-                            name, k->split, gnn_etype_key(&k->s->d.schema, 0, type, sizeof type),
-                            name);
+                            name, k->split, typed ? " of each edge type" : "",
+                            gnn_etype_key(&k->s->d.schema, 0, type, sizeof type), name);
 }
 
 /* ---- splits ---- */
