@@ -9,6 +9,8 @@
 #include <string.h>
 #include <strings.h>
 
+#include "formats/le.h"
+
 static const double tens[] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,
                               1e8,  1e9,  1e10, 1e11, 1e12, 1e13, 1e14, 1e15,
                               1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22};
@@ -164,9 +166,40 @@ bool gnn_text_doubled(const char *p, char sep, char *out, size_t *len, const cha
     return true;
 }
 
+/* A bit, the highest, of the first byte of v that is c; those above may be wrong. */
+static uint64_t byte_is(uint64_t v, uint8_t c)
+{
+    const uint64_t x = v ^ UINT64_C(0x0101010101010101) * c;
+    return (x - UINT64_C(0x0101010101010101)) & ~x & UINT64_C(0x8080808080808080);
+}
+
+size_t gnn_text_plain(const char *p, const char *end, char sep)
+{
+    const char *const start = p;
+    if (*p == ' ' || *p == '"')
+        return 0;
+    for (; end - p >= 8; p += 8) {
+        const uint64_t v = load_le64((const uint8_t *)p);
+        const uint64_t stop = byte_is(v, (uint8_t)sep) | byte_is(v, '\n');
+        /* bytes below a blank, DEL and those beyond ASCII */
+        const uint64_t odd =
+            (((v - UINT64_C(0x2020202020202020)) & ~v) | v) & UINT64_C(0x8080808080808080);
+        const uint64_t before = stop ? (stop & -stop) - 1 : UINT64_MAX;
+        if ((odd | byte_is(v, 127)) & before)
+            return 0;
+        if (stop) {
+            p += __builtin_ctzll(stop) / 8;
+            return p > start && p[-1] != ' ' ? (size_t)(p - start) : 0;
+        }
+    }
+    return 0;
+}
+
 bool gnn_text_missing(const struct gnn_word *w)
 {
     static const char *const words[] = {"NA", "N/A", "null", "none", "nan"};
+    if (!w->n || (*w->p | 32) != 'n')
+        return false;
     for (size_t i = 0; i < sizeof words / sizeof *words; i++)
         if (w->n == strlen(words[i]) && !strncasecmp(w->p, words[i], w->n))
             return true;

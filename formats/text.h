@@ -91,6 +91,10 @@ static inline const char *gnn_text_blanks(const char *p)
 bool gnn_text_field(const char *p, char sep, const char **field, size_t *len, const char **next,
                     bool *last);
 
+/* Bytes of the field at p, if it needs no care: all are printable ASCII, no blank is at an end, no
+ * quote at the beginning, and what follows it is at least 8 bytes before `end`, that of the text.
+ * Otherwise 0, and gnn_text_field reads it. */
+size_t gnn_text_plain(const char *p, const char *end, char sep);
 /* As gnn_text_field, for a field in quotes, in which each doubled quote is one. Its text goes to
  * out, which may be the text behind the first quote itself; NULL: nowhere. */
 bool gnn_text_doubled(const char *p, char sep, char *out, size_t *len, const char **next,

@@ -14,11 +14,24 @@ struct wanted {
     const struct gnn_word *word;
 };
 
+/* Short words, as most are, without a call. */
+static bool same_bytes(const char *a, const char *b, size_t n)
+{
+    if (n < 8 || n > 16)
+        return !memcmp(a, b, n);
+    uint64_t x[2], y[2];
+    memcpy(&x[0], a, 8);
+    memcpy(&x[1], a + n - 8, 8);
+    memcpy(&y[0], b, 8);
+    memcpy(&y[1], b + n - 8, 8);
+    return x[0] == y[0] && x[1] == y[1];
+}
+
 static bool is_wanted(const void *arg, uint32_t i)
 {
     const struct wanted *a = arg;
     const struct gnn_word known = gnn_words_get(a->w, i);
-    return known.n == a->word->n && !memcmp(known.p, a->word->p, known.n);
+    return known.n == a->word->n && same_bytes(known.p, a->word->p, known.n);
 }
 
 /* Where a word is or belongs. */

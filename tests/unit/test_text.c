@@ -113,6 +113,42 @@ static void fields(void)
        "gnn_text_count counts the fields of a line");
 }
 
+/* Whether gnn_text_plain finds of a field what gnn_text_field does, if it may, and 0 otherwise. */
+static bool plain_agrees(const char *text, size_t bytes, char sep)
+{
+    const char *field, *next;
+    size_t n;
+    bool last, easy;
+    if (!gnn_text_field(text, sep, &field, &n, &next, &last))
+        return !gnn_text_plain(text, text + bytes, sep);
+    const char *stop = field + n;
+    easy = n && field == text && (*stop == sep || *stop == '\n');
+    for (size_t i = 0; i < n; i++)
+        easy = easy && text[i] >= ' ' && text[i] < 127;
+    const size_t got = gnn_text_plain(text, text + bytes, sep);
+    return got == (easy ? n : 0);
+}
+
+static void plain_fields(void)
+{
+    static const char signs[] = "abcdefghijklmno,; \t\"\r\001\037\177\200\377\n";
+    char text[64];
+    uint64_t state = 1, bad = 0;
+    for (int i = 0; i < 200000; i++) {
+        for (size_t k = 0; k < sizeof text; k++) {
+            state = state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+            const uint64_t draw = state >> 33;
+            text[k] = draw % 3 ? (char)('a' + draw % 15) : signs[draw / 3 % (sizeof signs - 1)];
+        }
+        text[40] = '\n';
+        bad += !plain_agrees(text, sizeof text, ",;\t "[i % 4]);
+    }
+    ok(!bad, "gnn_text_plain finds what gnn_text_field does, of 200000 texts");
+    const char near_end[] = "abcd\n";
+    ok(!gnn_text_plain(near_end, near_end + 5, ',') && !gnn_text_plain(near_end, near_end, ','),
+       "gnn_text_plain reads nothing behind the end");
+}
+
 static void headers(void)
 {
     struct gnn_mtx m;
@@ -323,6 +359,7 @@ int main(void)
     dates();
     shown_text();
     fields();
+    plain_fields();
     headers();
     suggestions();
     return tap_done();

@@ -20,7 +20,8 @@ struct pass {
     struct gnn_edgelist *l;
     struct gnn_table t;
     uint64_t id[2 * CHUNK];
-    struct gnn_word *word; /* [2*CHUNK] and the nodes that they are; NULL where ids are numbers */
+    /* [2*CHUNK] and the nodes that they are; NULL where ids are numbers; then those of one end */
+    struct gnn_word *word;
     uint32_t node[2 * CHUNK];
     union gnn_number *num; /* [CHUNK*nnum] as l->pick says */
     uint32_t nnum;
@@ -62,7 +63,7 @@ static int pass_open(struct pass *ps, struct gnn_edgelist *l, struct gnn_err *e)
     *ps = (struct pass){.l = l, .nnum = l->npick - 2};
     ps->num = gnn_alloc((uint64_t)CHUNK * ps->nnum, sizeof *ps->num, "edge fields", e);
     if (words)
-        ps->word = gnn_alloc(2 * CHUNK, sizeof *ps->word, "edges", e);
+        ps->word = gnn_alloc(3 * CHUNK, sizeof *ps->word, "edges", e);
     if (!ps->num || (words && !ps->word))
         return GNN_E_NOMEM;
     if (l->kept)
@@ -212,13 +213,12 @@ static int find_nodes(struct pass *ps, unsigned k, const struct gnn_word *word, 
 static int find_end(struct pass *ps, uint64_t n, unsigned k, struct gnn_err *e)
 {
     const unsigned at = k ^ ps->l->target_first;
-    struct gnn_word *half = gnn_alloc(n, sizeof *half, "edges", e);
-    for (uint64_t i = 0; half && i < n; i++)
+    struct gnn_word *half = ps->word + 2 * CHUNK;
+    for (uint64_t i = 0; i < n; i++)
         half[i] = ps->word[2 * i + at];
-    int rc = half ? find_nodes(ps, k, half, n, e) : GNN_E_NOMEM;
+    const int rc = find_nodes(ps, k, half, n, e);
     for (uint64_t i = 0; !rc && i < n; i++)
         ps->id[2 * i + at] = ps->node[i];
-    gnn_free(half);
     return rc;
 }
 

@@ -371,9 +371,25 @@ ROWS(gnn_table_f64, double, REAL, NULL, *out++ = v.real)
 ROWS(gnn_table_f32, float, REAL, NULL, (gnn_lost_add(&t->lost, v.real), *out++ = (float)v.real))
 ROWS(gnn_table_numbers, struct gnn_numbers, NUMBER, out, (void)v)
 
+/* A field that is a word as it stands there, which most are. */
+static bool take_plain(const struct gnn_table *t, const char **p, struct gnn_word *w, bool *last)
+{
+    *w = (struct gnn_word){*p, gnn_text_plain(*p, t->end, t->sep)};
+    const char *q = *p + w->n;
+    if (w->n && t->sep == GNN_TEXT_SPACE) {
+        q = gnn_text_blanks(q);
+        q += *q == '\r' && q[1] == '\n';
+    }
+    *last = *q == '\n';
+    *p = w->n && !*last && t->sep != GNN_TEXT_SPACE ? q + 1 : q;
+    return w->n != 0;
+}
+
 bool gnn_table_field(struct gnn_table *t, const char **p, struct gnn_word *w, bool *last)
 {
     const char *next = *p;
+    if (take_plain(t, p, w, last))
+        return true;
     if (!gnn_text_field(*p, t->sep, &w->p, &w->n, &next, last)) {
         const char *quote = memchr(*p, '"', (size_t)(t->end - *p));
         char *out = quote ? (char *)t->buf.data + (quote + 1 - (const char *)t->buf.data) : NULL;
@@ -456,9 +472,13 @@ static int pick_word(struct gnn_table *t, const char **p, uint32_t col, bool las
                      struct gnn_word *w, struct gnn_err *e)
 {
     bool is_last;
-    if (!gnn_table_field(t, p, w, &is_last))
-        return gnn_table_fail(t, NULL, "a quote is not closed", e);
-    int rc = gnn_table_check_id(t, w, col, t->line, e);
+    int rc = GNN_OK;
+    /* One that is plain is good as an id. */
+    if (!take_plain(t, p, w, &is_last)) {
+        if (!gnn_table_field(t, p, w, &is_last))
+            return gnn_table_fail(t, NULL, "a quote is not closed", e);
+        rc = gnn_table_check_id(t, w, col, t->line, e);
+    }
     if (!rc && is_last != last)
         rc = other_count(t, last, e);
     return rc;
