@@ -18,8 +18,8 @@ struct gather_job {
     struct gnn_gather_part *part; /* [nparts]; edges are numbered through all parts */
     struct gnn_edges_part *edges; /* [nparts], of an edge field */
     void *own;                    /* part[0].data if it is not the store's: freed with the job */
-    const struct gnn_store
-        *ahead; /* out of core: rows are asked for before they are read; or NULL */
+    /* if it is out of core, so that rows are asked for before they are read; or NULL */
+    const struct gnn_store *ahead;
 };
 
 /* Look the field up in all parts of the store. dtype: as in gnn_gather_opts. */

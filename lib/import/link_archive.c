@@ -143,10 +143,9 @@ static int read_relation(struct gnn_link_archive *a, const struct gnn_schema *c,
     return e->code;
 }
 
-int gnn_link_archive_open(struct gnn_link_archive *a, const char *text, const struct gnn_view *v,
+int gnn_link_archive_open(struct gnn_link_archive *a, const char *text, const struct gnn_schema *c,
                           uint32_t etype, struct gnn_err *e)
 {
-    const struct gnn_schema *c = &v->store->meta.schema;
     const char *path = text + (is_ondisk(text) ? strlen(ONDISK) : strlen(PREFIX));
     char key[GNN_ETYPE_KEY_CAPACITY];
     for (int i = 0; i < GNN_LINK_SETS; i++)

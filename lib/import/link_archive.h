@@ -9,7 +9,7 @@
 #include "lib/import/link_split.h"
 #include "lib/import/link_text.h"
 #include "lib/import/read/input.h"
-#include "lib/store/view.h"
+#include "lib/data/schema.h"
 
 /* Zeroed = none. */
 struct gnn_link_archive {
@@ -30,7 +30,7 @@ bool gnn_link_archive_is(const char *text);
  * raw/relations/S___R___D/edge_reltype says, or, if it is the only type, all. GNN_E_INPUT, if it
  * has no sets of links, or those of several splits or tasks; GNN_E_USAGE, if there is no path. *a
  * is to be released in any case. */
-int gnn_link_archive_open(struct gnn_link_archive *a, const char *text, const struct gnn_view *v,
+int gnn_link_archive_open(struct gnn_link_archive *a, const char *text, const struct gnn_schema *c,
                           uint32_t etype, struct gnn_err *e) GNN_MUST_USE;
 /* "ARCHIVE: MEMBER: KEY" of a set, for messages, to be freed with gnn_free; NULL without memory. */
 char *gnn_link_archive_name(const struct gnn_link_archive *a, uint32_t set, const char *key,

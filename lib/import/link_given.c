@@ -86,7 +86,7 @@ static int open_archive(struct link_given *g, const char *text, const struct gnn
                         uint32_t etype, struct gnn_err *e)
 {
     g->own = true;
-    if (gnn_link_archive_open(g->archive, text, v, etype, e))
+    if (gnn_link_archive_open(g->archive, text, &v->store->meta.schema, etype, e))
         return e->code;
     for (uint32_t i = 0; i < GNN_LINK_SETS; i++)
         if (g->archive->member[i] >= 0 &&

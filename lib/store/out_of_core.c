@@ -50,7 +50,7 @@ int gnn_store_fit(struct gnn_store *s, bool all, struct gnn_err *e)
 }
 
 /* The whole pages that have any of the bytes. */
-static void advise(const void *data, uint64_t bytes, int how)
+static void advise_pages(const void *data, uint64_t bytes, int how)
 {
     const uint64_t page = gnn_page_size(), from = (uintptr_t)data / page * page,
                    to = (uintptr_t)data + bytes;
@@ -60,11 +60,11 @@ static void advise(const void *data, uint64_t bytes, int how)
 void gnn_store_at_random(const struct gnn_store *s, const void *data, uint64_t bytes)
 {
     if (s->out_of_core && data && bytes)
-        advise(data, bytes, MADV_RANDOM);
+        advise_pages(data, bytes, MADV_RANDOM);
 }
 
 void gnn_store_ask(const struct gnn_store *s, const void *data, uint64_t bytes)
 {
     if (s->out_of_core && data && bytes && bytes <= SHORT)
-        advise(data, bytes, MADV_WILLNEED);
+        advise_pages(data, bytes, MADV_WILLNEED);
 }

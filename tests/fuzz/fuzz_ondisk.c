@@ -46,18 +46,22 @@ static void check_error(int rc, const struct gnn_err *e)
 }
 
 /* The links and negatives of all sets of an edge type. */
-static void read_links(const char *path, const char *etype)
+static void read_links(const char *path, char *src, char *rel, char *dst)
 {
+    struct gnn_ntype ntype[] = {{.name = src}, {.name = dst}};
+    struct gnn_etype etype = {.src = 0, .dst = 1, .rel = rel};
+    const struct gnn_schema c = {.ntype = ntype, .etype = &etype, .nntypes = 2, .netypes = 1};
     struct gnn_link_archive a = {0};
     struct gnn_err e = {0};
     char text[300];
     snprintf(text, sizeof text, "graphbolt:%s", path);
-    check_error(gnn_link_archive_open(&a, text, etype, &e), &e);
+    check_error(gnn_link_archive_open(&a, text, &c, 0, &e), &e);
     gnn_link_archive_release(&a);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 {
+    static char types[][5] = {"node", "to", "a", "r", "b"};
     static bool made;
     char path[256];
     struct gnn_import_opts o = {.task = -1};
@@ -71,8 +75,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
     int rc = gnn_import_open(&d, &input, 1, &o, &e);
     rc = drain_dataset(d, rc, NULL, NULL, &e);
     check_error(rc, &e);
-    read_links(input, "node/to/node");
-    read_links(input, "a/r/b");
+    read_links(input, types[0], types[1], types[0]);
+    read_links(input, types[2], types[3], types[4]);
     fuzz_accepted += !rc;
     return 0;
 }
