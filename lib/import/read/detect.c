@@ -123,13 +123,15 @@ static int unite_members(struct gnn_input *in, const char *format, bool sets, st
 int gnn_detect(struct gnn_input *in, const char **format, struct gnn_err *e)
 {
     const char *names = gnn_members_format(in);
-    struct gnn_err ignored = {0};
+    struct gnn_err why = {0};
     const bool sets = names && !strcmp(names, "triples");
     if (*format)
         return unite_members(in, *format, sets && gnn_ends_with(*format, "triples"), e);
     *format = names;
     int rc = unite_members(in, names, sets, e);
-    const char *first = !rc && sets ? by_content(in, 0, &ignored) : NULL;
+    const char *first = !rc && sets ? by_content(in, 0, &why) : NULL;
+    if (why.code && why.code != GNN_E_INPUT) /* what the set holds is said by who reads it */
+        return gnn_fail_as(e, &why);
     if (!rc && !*format)
         *format = by_content(in, 0, e);
     else if (first && !strcmp(first, "ntriples"))
