@@ -162,7 +162,8 @@ struct gnn_source *feed_open(struct gnn_sampler_opts *s)
     struct gnn_source *src;
     const char *name;
     if (feed.store_path) {
-        src = store_watch(open_store(s, &e), &feed.store, &e);
+        src = open_store(s, &e);
+        src = feed.seeds_only ? src : store_watch(src, &feed.store, &e);
     } else {
         const int fd = cli_in(feed.input, &name);
         src = gnn_stream_source_on(fd, name, feed.gpu, &e);

@@ -32,7 +32,7 @@ static const struct opt opts[] = {
      .max = 1024},
     {OPT_FLAG, 0, "force", &force, NULL, "replace STORE if it exists"},
     {OPT_CHOICE, 0, "layout", &layout, "LAYOUT",
-     "write a store (gnb, the default), or a folder as partition_graph of DGL 2.1 does (dgl)",
+     "write a store (gnb, the default), or a folder for DGL's distributed training (dgl)",
      .choices = "gnb|dgl"},
     {OPT_FLAG, 0, "halo-edges", &halo_edges, NULL,
      "also store the in-edges of halo nodes, so that ranks send fewer requests"},

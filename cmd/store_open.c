@@ -15,8 +15,7 @@ enum { WATCHED = 16 /* batches, after which it is said what they took */ };
 static void tell_large(const struct gnn_store *s, bool verify, bool all)
 {
     const double bytes = (double)gnn_store_bytes(s), memory = (double)gnn_limit_all();
-    cli_note("%s: %.0f MB, and %.0f MB of memory: at least %.0f %% of it stays on the disk, and "
-             "rows are read when they are needed%s",
+    cli_note("%s: %.0f MB, and %.0f MB of memory: at least %.0f %% of it stays on the disk%s",
              s->path, bytes / 1e6, memory / 1e6,
              bytes > memory ? 100 * (bytes - memory) / bytes : 0.,
              all      ? "; all of it has been verified"

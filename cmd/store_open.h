@@ -9,7 +9,7 @@
 
 /* For the table of options. */
 #define STORE_VERIFY_HELP                                                                          \
-    "verify the store's checksums in the background (default, unless it is larger than memory; --no-verify)"
+    "verify the store's checksums in the background (default; --no-verify); if it is larger than memory, all before the first batch (default: those of small tensors)"
 
 /* Opens a store or ends the program. *verify: the option, which may have been given. */
 void store_open(struct gnn_store *s, const char *path, const bool *verify, struct gnn_comm *c);

@@ -21,8 +21,11 @@ struct gnn_graph *gnn_graph_open(const char *path, const char *const options[])
         gnn_free(g);
         g = NULL;
     }
-    if (g && !verify)
-        (void)!gnn_store_fit(&g->s, false, e); /* fails only where it verifies */
+    const bool all = verify && gnn_api_given(options, "verify");
+    if (g && gnn_store_fit(&g->s, all, e)) {
+        gnn_graph_close(g);
+        g = NULL;
+    }
     return g;
 }
 

@@ -26,10 +26,10 @@ extern "C" {
 struct gnn_graph;
 
 /* Opens a store, whose files are mapped and stay as they are. Options: verify (default) or
- * no-verify, whether a thread checks the checksums of what is used; of a store larger than memory,
- * give no-verify, with which no more than what is used is read. NULL on failure: GNN_E_INPUT
- * for what is damaged or no store. Whatever is made from a graph is freed before it is closed.
- * _close takes NULL. */
+ * no-verify, whether a thread checks the checksums of what is used. Of a store larger than memory,
+ * tensors of 64 MiB or more are not checked, unless verify is given: then all are, before it
+ * returns. NULL on failure: GNN_E_INPUT for what is damaged or no store. Whatever is made from a
+ * graph is freed before it is closed. _close takes NULL. */
 struct gnn_graph *gnn_graph_open(const char *path, const char *const options[]);
 void gnn_graph_close(struct gnn_graph *g);
 /* Waits until all that has been used so far is verified: GNN_E_INPUT names what is damaged,

@@ -17,7 +17,7 @@ for store in S P; do
         check "gnn-sample draws from $store out of core: $rule" small gnn-sample $batches $rule -o got $store
         cp err said
         check "they are the same batches: $rule" cmp want got
-        check "it says that $store is larger than memory: $rule" grep -q "^gnn-sample: $store: [78][0-9] MB, and 40 MB of memory: at least [45][0-9] % of it stays on the disk, and rows are read when they are needed; tensors of 64 MiB or more are not verified (--verify does so first)" said
+        check "it says that $store is larger than memory: $rule" grep -q "^gnn-sample: $store: [78][0-9] MB, and 40 MB of memory: at least [45][0-9] % of it stays on the disk; tensors of 64 MiB or more are not verified (--verify does so first)" said
         check "and what batches take: $rule" grep -q "^gnn-sample: $store: 16 batches took [0-9.]* MB of the disk and [0-9.]* s each" said
     done
     for fields in '-F x,y,time' '-F x --dtype bf16'; do
@@ -61,10 +61,10 @@ check 'it has written nothing' test ! -e got
 status 3 'gnn-sample verifies what it does not read if that is asked for' small gnn-sample --verify -f 3 -b 64 --steps 0:2 -o got S
 check 'gnn-sample says that all is verified' small gnn-sample --verify -f 3 -b 64 --steps 0:2 -o got P
 cp err said
-check 'in its line' grep -q 'when they are needed; all of it has been verified' said
+check 'in its line' grep -q 'stays on the disk; all of it has been verified' said
 check 'gnn-sample verifies nothing' small gnn-sample --no-verify -f 3 -b 64 --steps 0:2 -o got P
 cp err said
-check 'and says nothing of it' grep -q 'when they are needed$' said
+check 'and says nothing of it' grep -q 'stays on the disk$' said
 # Small tensors are verified out of core, too.
 perl -e 'open F, "+<:raw", $ARGV[0]; seek F, -5000, 2; read F, $_, 1; seek F, -5000, 2; print F $_ ^ "\1"' P/part-00000.gnb
 status 3 'gnn-sample finds the damage of a small tensor out of core' small gnn-sample -q -f 3 -b 64 --steps 0:2 -o got P
