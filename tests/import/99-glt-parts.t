@@ -40,6 +40,10 @@ bad cached 'graph/paper__cites__paper/rows.pt: edges of all parts in one file (g
 bad parts 'part2/node_feat/paper/ids: .pkl and .pt are missing'
 bad lost 'part1/node_feat/paper/ids: .pkl and .pt are missing'
 bad book 'edge_pb/author__writes__paper.pt is missing'
+bad beyond 'node_pb of paper/: row 1 is no part of 2'
+bad real 'node_pb of paper/: no tensor of integers, one for each'
+bad name 'META: a type has no name, .* or a name that is not UTF-8'
+bad nul 'META: a type has no name'
 bad kind "META: data_cls is neither 'homo' nor 'hetero'"
 bad tuple 'META: an edge type is no list of three names'
 bad list 'META: node_types or edge_types is no list of 1 to 1024'

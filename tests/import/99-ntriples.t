@@ -95,6 +95,7 @@ bad '<a> <p> <b> . <c> <p> <b> .' "more after the '.': '<c> <p> <b> .'"
 bad '<a b> <p> <b> .' "an IRI with a character that no IRI has: '<a b> <p>"
 bad '<a{> <p> <b> .' "an IRI with a character that no IRI has: '<a{> <p>"
 bad '<a> <p> <b' "an IRI without its '>': '<b'"
+bad '<_:a> <p> <b> .' "an IRI that begins as blank nodes do: '<_:a> <p>"
 bad '<> <p> <b> .' "an IRI without a character: '<> <p>"
 bad '<< <a> <p> <b> >> <p> <b> .' 'an IRI with a character that no IRI has'
 bad '<a\u0020> <p> <b> .' 'an escape that stands for no character of an IRI'

@@ -57,7 +57,8 @@ def place(group, name):
 shutil.rmtree("d", ignore_errors=True)
 root = "d/g-partitions/"
 for t in COUNT:
-    put(part[t], root + place("node_pb", t)[:-1] + ".pt")
+    book = {"beyond": np.where(part[t], 7, 0), "real": part[t].astype(np.float32)}.get(FAULT, part[t])
+    put(book, root + place("node_pb", t)[:-1] + ".pt")
 for e in EDGES:
     put(part[e[2]][ends[e][1]], root + place("edge_pb", e)[:-1] + ".pt")
 for p in range(PARTS):
@@ -90,6 +91,10 @@ meta = {"num_parts": 3 if FAULT == "parts" else PARTS, "data_cls": {"kind": "gra
         "node_types": None if HOMO else list(COUNT), "edge_types": None if HOMO else list(EDGES)}
 if FAULT == "tuple":
     meta["edge_types"][0] = ("author", "paper")
+if FAULT == "name":
+    meta["node_types"].append("\udcff")
+if FAULT == "nul":
+    meta["node_types"].append("b\0c")
 if FAULT == "list":
     meta["node_types"] = 3
 if FAULT == "number":

@@ -33,7 +33,8 @@ for sub in "node_map", "edge_map", "part_0", "part_1":
 os.makedirs("d/g-label")
 os.makedirs("d/g-train-partitions")
 for t in COUNT:
-    save(tensor(part[t]), "d/g-partitions/node_map/%s.pt" % t)
+    book = {"beyond": np.where(part[t], -1, 0), "other": np.zeros_like(part[t])}.get(FAULT, part[t])
+    save(tensor(book), "d/g-partitions/node_map/%s.pt" % t)
 for e in EDGES:
     save(tensor(part[e[2]][ends[e][1]]), "d/g-partitions/edge_map/%s.pt" % "__".join(e))
 for p in range(PARTS):

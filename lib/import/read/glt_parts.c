@@ -249,16 +249,23 @@ static int add_edges(struct pyg_parts *p, struct pyg_type *t, uint64_t offset, s
 
 /* ---- META ---- */
 
-/* A type's name, or the three of an edge type, which are a tuple; NULL: neither. */
+/* A name, or null, where a text is none: it is not UTF-8, or has a NUL. */
+static json_t *make_name(const struct gnn_word *w)
+{
+    json_t *j = memchr(w->p, 0, w->n) ? NULL : json_stringn(w->p, w->n);
+    return j ? j : json_null();
+}
+
+/* A type's name, or the three of an edge type, which are a tuple. */
 static json_t *type_names(const struct gnn_pickle *p, value v)
 {
     struct gnn_word w;
     if (gnn_pickle_text(p, v, &w))
-        return json_stringn(w.p, w.n);
+        return make_name(&w);
     json_t *j = json_array();
     for (uint64_t i = 0; i < gnn_pickle_count(p, v) && i < 4; i++)
         if (!gnn_pickle_text(p, gnn_pickle_item(p, v, i), &w) ||
-            json_array_append_new(j, json_stringn(w.p, w.n)))
+            json_array_append_new(j, make_name(&w)))
             break;
     return j;
 }

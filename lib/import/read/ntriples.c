@@ -114,6 +114,8 @@ static bool take_iri(struct line *l, struct gnn_word *w)
     l->p = p + 1;
     if (!w->n)
         return fail_line(l, from - 1, "an IRI without a character");
+    if (w->n > 1 && !memcmp(w->p, "_:", 2))
+        return fail_line(l, from - 1, "an IRI that begins as blank nodes do");
     return check_utf8(l, from, w, odd > 127 || to < p);
 }
 

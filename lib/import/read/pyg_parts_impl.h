@@ -39,6 +39,7 @@ struct pyg_type {
     uint64_t n;         /* nodes or edges */
     uint64_t *order;    /* (n) where each is among the rows of all parts; held by the list */
     uint64_t *rows;     /* (parts) how many each part has; held by the list; NULL: all have n */
+    uint64_t *told;     /* (parts) how many each has by the map; held by the list */
     uint64_t at;        /* of all parts so far */
 };
 

@@ -4,6 +4,7 @@
  * features stay where they lie in the files. */
 #include <string.h>
 
+#include "formats/npy.h"
 #include "lib/base/mem.h"
 #include "lib/base/plural.h"
 #include "lib/data/schema.h"
@@ -63,13 +64,19 @@ int gnn_pyg_parts_begin_order(struct pyg_parts *p, struct pyg_type *t, struct gn
 int gnn_pyg_parts_check_all(const struct pyg_parts *p, const struct pyg_type *t, const char *what,
                             struct gnn_err *e)
 {
-    return t->at == t->n
-               ? GNN_OK
-               : gnn_fail(e, GNN_E_INPUT,
-                          "%s: all parts together have %llu %s%s%s%s, and the map has %llu",
-                          p->in->name, (unsigned long long)t->at, what, gnn_plural(t->at),
-                          t->nkeys ? " of " : "", t->nkeys ? t->prefix : "",
-                          (unsigned long long)t->n);
+    const char *of = t->nkeys ? " of " : "", *type = t->nkeys ? t->prefix : "";
+    if (t->at != t->n)
+        return gnn_fail(e, GNN_E_INPUT,
+                        "%s: all parts together have %llu %s%s%s%s, and the map has %llu",
+                        p->in->name, (unsigned long long)t->at, what, gnn_plural(t->at), of, type,
+                        (unsigned long long)t->n);
+    for (uint32_t part = 0; part < p->nparts; part++)
+        if (t->rows[part] != t->told[part])
+            return gnn_fail(e, GNN_E_INPUT, "%s: %s%s%u has %llu %s%s%s%s, and %llu by the map",
+                            p->in->name, p->root, p->part_name, part,
+                            (unsigned long long)t->rows[part], what, gnn_plural(t->rows[part]), of,
+                            type, (unsigned long long)t->told[part]);
+    return GNN_OK;
 }
 
 int gnn_pyg_parts_add_piece(struct pyg_parts *p, uint32_t part, const char *file,
@@ -102,11 +109,39 @@ static int read_type(const struct pyg_parts *p, const json_t *j, struct pyg_type
     for (uint32_t i = 0; i < t->nkeys; i++) {
         const char *s = t->key[i] = json_string_value(edge ? json_array_get(j, i) : j);
         if (!s || !*s || strchr(s, '/') || strlen(s) > GNN_TYPE_NAME_MAX)
-            return gnn_pyg_parts_fail_meta(p, "a type has no name, or one with a slash", e);
+            return gnn_pyg_parts_fail_meta(
+                p, "a type has no name, or one with a slash, or a name that is not UTF-8", e);
     }
     t->prefix = edge ? gnn_strf(e, "%s/%s/%s/", t->key[0], t->key[1], t->key[2])
                      : gnn_strf(e, "%s/", t->key[0]);
     return t->prefix ? GNN_OK : GNN_E_NOMEM;
+}
+
+/* Counts the nodes or edges of each part, by the map. */
+static int count_parts(struct pyg_parts *p, struct pyg_type *t, const struct gnn_strided *a,
+                       const char *what, struct gnn_err *e)
+{
+    uint8_t raw[BLOCK * 8];
+    int64_t part[BLOCK];
+    uint64_t bad;
+    int rc;
+    t->told = gnn_alloc_zero(p->nparts, sizeof *t->told, "parts", e);
+    if (!t->told || (rc = gnn_array_list_hold(p->l, t->told, gnn_free, e)) != GNN_OK)
+        return e->code;
+    for (uint64_t i = 0; i < t->n; i += BLOCK) {
+        const uint64_t n = t->n - i < BLOCK ? t->n - i : BLOCK;
+        gnn_strided_copy(a, i, n, raw);
+        if (!gnn_npy_to_i64(a->dtype, raw, part, n, &bad))
+            part[bad] = -1;
+        for (uint64_t k = 0; k < n; k++) {
+            if (part[k] < 0 || part[k] >= (int64_t)p->nparts)
+                return gnn_fail(e, GNN_E_INPUT, "%s: %s%s_%s%s%s: row %llu is no part of %u",
+                                p->in->name, p->root, what, p->map, t->nkeys ? " of " : "",
+                                t->nkeys ? t->prefix : "", (unsigned long long)(i + k), p->nparts);
+            t->told[part[k]]++;
+        }
+    }
+    return GNN_OK;
 }
 
 /* The part of each node or edge: its rows are all there are. */
@@ -115,7 +150,7 @@ int gnn_pyg_parts_open_map(struct pyg_parts *p, struct pyg_type *t, const char *
 {
     const struct gnn_torch_file *f;
     struct gnn_strided a;
-    char why[256] = "no tensor";
+    char why[256] = "no tensor of integers, one for each";
     int rc = t->nkeys == 0 ? gnn_pyg_parts_open_file(p, &f, e, "%s_%s.pt", what, p->map)
              : t->nkeys == 1
                  ? gnn_pyg_parts_open_file(p, &f, e, "%s_%s/%s.pt", what, p->map, t->key[0])
@@ -124,11 +159,14 @@ int gnn_pyg_parts_open_map(struct pyg_parts *p, struct pyg_type *t, const char *
     if (rc)
         return rc;
     if (!gnn_torch_is_array(f->pickle.root) ||
-        gnn_torch_array(f, f->pickle.root, &a, why, sizeof why) || a.ndim != 1)
+        gnn_torch_array(f, f->pickle.root, &a, why, sizeof why) || a.ndim != 1 || a.is_bool ||
+        a.dtype >= GNN_F16)
         return gnn_fail(e, GNN_E_INPUT, "%s: %s%s_%s of %s: %s", p->in->name, p->root, what, p->map,
                         t->nkeys ? t->prefix : "all", why);
     t->n = gnn_strided_rows(&a);
-    rc = gnn_pyg_parts_begin_order(p, t, e);
+    rc = count_parts(p, t, &a, what, e);
+    if (!rc)
+        rc = gnn_pyg_parts_begin_order(p, t, e);
     return rc || !keep ? rc : gnn_array_list_add(p->l, t->prefix, "part", &a, e);
 }
 
