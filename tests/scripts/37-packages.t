@@ -56,7 +56,7 @@ assert "Tag: py3-none-manylinux_2_34_x86_64\n" in z.read(f"{info}/WHEEL").decode
 meta = z.read(f"{info}/METADATA").decode()
 head = meta.split("\n\n")[0]
 assert f"Name: {dist}\nVersion: 0.0.1\n" in head and "torch" not in head
-assert [l[15:] for l in head.splitlines() if l.startswith("Requires-Dist: ")] == ["numpy", *sys.argv[3:], 'xxhash; extra == "verify"'], head
+assert [l[15:] for l in head.splitlines() if l.startswith("Requires-Dist: ")] == ["numpy", *sys.argv[3:], 'xxhash; extra == "verify"', 'pyarrow; extra == "parquet"'], head
 for name in [l[14:] for l in meta.splitlines() if l.startswith("License-File: ")]:
     assert z.read(f"{info}/licenses/{name}"), name
 assert z.read(f"{data}/scripts/gnn-sample")[:4] == b"\x7fELF"
