@@ -6,7 +6,6 @@
 #include "cmd/cli.h"
 #include "cmd/opt.h"
 #include "lib/base/clock.h"
-#include "lib/base/limit.h"
 #include "lib/base/mem.h"
 #include "lib/store/out_of_core.h"
 
@@ -14,9 +13,9 @@ enum { WATCHED = 16 /* batches, after which it is said what they took */ };
 
 static void tell_large(const struct gnn_store *s, bool verify, bool all)
 {
-    const double bytes = (double)gnn_store_bytes(s), memory = (double)gnn_limit_all();
-    cli_note("%s: %.0f MB, and %.0f MB of memory: at least %.0f %% of it stays on the disk%s",
-             s->path, bytes / 1e6, memory / 1e6,
+    const double bytes = (double)gnn_store_bytes(s), memory = (double)gnn_store_memory(s);
+    cli_note("%s: %.0f MB%s, and %.0f MB of memory: at least %.0f %% of it stays on the disk%s",
+             s->path, bytes / 1e6, s->comm->size > 1 ? " of rank 0" : "", memory / 1e6,
              bytes > memory ? 100 * (bytes - memory) / bytes : 0.,
              all      ? "; all of it has been verified"
              : verify ? "; tensors of 64 MiB or more are not verified (--verify does so first)"

@@ -20,6 +20,11 @@ uint64_t gnn_store_bytes(const struct gnn_store *s)
     return bytes;
 }
 
+uint64_t gnn_store_memory(const struct gnn_store *s)
+{
+    return gnn_limit_all() / (s->comm->local_size ? s->comm->local_size : 1);
+}
+
 /* All tensors of its own are queued for verification. */
 static void verify_all(struct gnn_store *s)
 {
@@ -36,7 +41,7 @@ static void verify_small(struct gnn_store *s)
 
 int gnn_store_fit(struct gnn_store *s, bool all, struct gnn_err *e)
 {
-    const uint64_t memory = gnn_limit_all();
+    const uint64_t memory = gnn_store_memory(s);
     if (gnn_store_bytes(s) <= memory - memory / 8)
         return GNN_OK;
     s->out_of_core = true;

@@ -13,6 +13,8 @@ enum { GNN_OUT_OF_CORE_AHEAD = 1024 };
 
 /* Bytes of the files that are open, those of the base store too. */
 uint64_t gnn_store_bytes(const struct gnn_store *s);
+/* The memory there is for them: the ranks of a host share its memory evenly. */
+uint64_t gnn_store_memory(const struct gnn_store *s);
 /* Sets s->out_of_core if the files of a store, which was just opened, are larger than 7/8 of the
  * memory there is. Then only tensors of less than 64 MiB are verified while others work: reading
  * the rest, once for each program, would drive out what is used. With `all`, all tensors are
