@@ -60,6 +60,11 @@ links() { # WHY SED-SCRIPT [FILE TO]
 at='tasks\[0\].test_set\[0\].data'
 links "$at\[2\]: row 8: index 0 has more negatives than others: each link must have as many" '' odd indexes
 links "$at\[2\]: row 5: index 0 is that of another link with label 1" '' ones bits
+links "$at\[2\]: 40 indexes for 20 seeds: each has one, in shape (N)" '' wide indexes
+links "$at\[2\]: 0 indexes for 20 seeds: each has one, in shape (N)" '' none indexes
+links "$at\[1\]: no label is 1" '' zeros bits
+links "$at\[1\]: no label is 1" /indexes.npy/d zeros bits
+links 'tasks\[0\].train_set\[0\].data\[0\]: no seeds, in shape (0, 2)' '' empty train
 links "$at\[1\]: with indexes, labels must be 1 of links and 0 of negatives" '' classes bits
 links "$at\[1\]: indexes without labels do not say which seeds are links" /bits.npy/d
 links "$at\[0\]: '.*', and\|$at\[1\]: 'seeds', and $at\[0\] is the same of this set" 's/labels, format: numpy, path: bits/seeds, format: numpy, path: mixed/'
@@ -92,6 +97,7 @@ wrong() { # FOLDER WHY SED-SCRIPT [FILE TO]
 y=w/metadata.yaml
 wrong d "$y: graph.nodes\[0\].num: '0' is no number of nodes" 's/num: 20/num: 0/'
 wrong d "$y: graph.nodes\[0\].num: '2x' is no number of nodes" 's/num: 20/num: 2x/'
+wrong d "$y: graph.nodes\[0\].num: '020' begins with 0, as octal numbers of YAML do" 's/num: 20/num: 020/'
 wrong d "$y: graph.nodes\[0\].num: is missing" 's/num: 20/nun: 20/'
 wrong d "$y: tasks\[0\].train_set\[0\].data\[0\]: node 9, of 9" 's/num: 20/num: 9/'
 wrong d "w: node/to/node/edges: edge 1: id [0-9]*, but there are 5 nodes of type node" 's/num: 20/num: 5/; /^feature_data/,$d; /feature_data:/d; /born/d'

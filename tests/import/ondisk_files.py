@@ -137,5 +137,6 @@ tasks:
 for name, a in {"train": train, "valid": valid, "test": test, "tails": tails, "more": more}.items():
     np.save(name + ".npy", a)
 for name, a in {"odd": [0, 1, 2, 3, 4, 0, 0, 0, 0, 1, 1, 1, 2, 2, 2, 3, 3, 3, 4, 4], "far": [0, 3, 40], "negative": [0, -3, 4], "short": [0, 3],
-                "real": [0.0, 3.0, 4.0], "again": [0, 3, 0], "triples": [[0, 1, 2]] * 3, "ones": [1] * 20, "classes": [0, 1, 2, 3, 4] * 4}.items():
-    put("put/%s.npy" % name, np.array(a))
+                "real": [0.0, 3.0, 4.0], "again": [0, 3, 0], "triples": [[0, 1, 2]] * 3, "ones": [1] * 20, "classes": [0, 1, 2, 3, 4] * 4,
+                "wide": [[0, 0]] * 20, "none": [[]] * 20, "zeros": [0] * 20, "empty": []}.items():
+    put("put/%s.npy" % name, np.zeros((0, 2), np.int64) if name == "empty" else np.array(a, np.int64 if name == "none" else None))

@@ -108,8 +108,7 @@ static int number_links(struct mixed *m, uint64_t *of, struct gnn_err *e)
             return fail_index(m, i, "is that of another link with label 1", e);
         of[index] = m->links++;
     }
-    return m->links ? GNN_OK
-                    : gnn_ondisk_fail(m->k->o, &m->s->at[ONDISK_LABELS], e, "no label is 1");
+    return GNN_OK;
 }
 
 /* The tails of negatives with label 0, (links, width) of them, each link's in their order. */
@@ -171,14 +170,18 @@ static int add_mixed(const struct linking *k, const struct ondisk_set *s, struct
 {
     const struct gnn_strided *y = &s->data[ONDISK_LABELS];
     struct mixed m = {.k = k, .s = s, .n = s->data[ONDISK_SEEDS].shape[0]};
-    bool bits = y->count == m.n;
+    bool bits = y->count == m.n, any = false;
     m.label = copy_all(y, false, e);
-    for (uint64_t i = 0; m.label && i < m.n && bits; i++)
+    for (uint64_t i = 0; m.label && i < m.n && bits; i++) {
         bits = m.label[i] == 0 || m.label[i] == 1;
+        any = any || m.label[i] == 1;
+    }
     int rc = m.label ? GNN_OK : e->code;
     if (!rc && s->has[ONDISK_INDEXES] && !bits)
         rc = gnn_ondisk_fail(k->o, &s->at[ONDISK_LABELS], e,
                              "with indexes, labels must be 1 of links and 0 of negatives");
+    if (!rc && bits && !any)
+        rc = gnn_ondisk_fail(k->o, &s->at[ONDISK_LABELS], e, "no label is 1");
     if (!rc && !bits) {
         rc = add_array(k, s, GNN_LINK_KEY_PAIRS, &s->data[ONDISK_SEEDS], e);
         gnn_free(m.label);
@@ -221,6 +224,8 @@ static int add_set(void *arg, const struct ondisk_set *s, struct gnn_err *e)
                                k->path, gnn_ondisk_task(k->o, s).text);
     k->any = k->sets[s->set] = true;
     k->number = s->number;
+    if (!s->data[ONDISK_SEEDS].shape[0])
+        return gnn_ondisk_fail(k->o, &s->at[ONDISK_SEEDS], e, "no seeds, in shape (0, 2)");
     if (s->has[ONDISK_INDEXES] && !s->has[ONDISK_LABELS])
         return gnn_ondisk_fail(k->o, &s->at[ONDISK_INDEXES], e,
                                "indexes without labels do not say which seeds are links");

@@ -115,6 +115,9 @@ static int read_count(const struct ondisk *o, const json_t *v, const struct ondi
     int rc = gnn_ondisk_text(o, v, at, "num", true, &text, e);
     if (rc)
         return rc;
+    if (text[0] == '0' && text[1])
+        return gnn_ondisk_fail(o, &here, e, "'%s' begins with 0, as octal numbers of YAML do",
+                               gnn_text_shown(shown, sizeof shown, text, strlen(text)));
     const char *p = text;
     for (*n = 0; *p && *n < UINT32_MAX; p++)
         if (*p >= '0' && *p <= '9')
