@@ -12,7 +12,7 @@
 #include "lib/base/json.h"
 #include "lib/base/mem.h"
 
-enum { BYTES_MAX = 1 << 20, DEPTH_MAX = 16, VALUES_MAX = 100000 };
+enum { DEPTH_MAX = 16, VALUES_MAX = 100000 };
 
 struct loading {
     const char *path;
@@ -159,10 +159,12 @@ static int fail_parser(const struct loading *l, const yaml_parser_t *p)
 
 static int take_text(struct loading *l, const char *text, size_t n)
 {
-    yaml_parser_t p;
+    yaml_parser_t p = {.error = YAML_NO_ERROR};
     int rc = GNN_OK;
     if (!yaml_parser_initialize(&p))
-        return gnn_fail(l->e, GNN_E_NOMEM, "%s: libyaml is not there, or has no memory", l->path);
+        return p.error == YAML_MEMORY_ERROR
+                   ? fail_json(l)
+                   : gnn_fail(l->e, GNN_E_RUN, "%s: libyaml cannot be loaded", l->path);
     yaml_parser_set_input_string(&p, (const unsigned char *)text, n);
     for (l->more = true; !rc && l->more;) {
         yaml_event_t v;
@@ -176,7 +178,23 @@ static int take_text(struct loading *l, const char *text, size_t n)
     yaml_parser_delete(&p);
     for (uint32_t i = 0; i < DEPTH_MAX; i++)
         gnn_free(l->key[i]);
-    return rc || l->root ? rc : gnn_fail(l->e, GNN_E_INPUT, "%s: empty", l->path);
+    l->root = l->root ? l->root : json_null();
+    return rc;
+}
+
+json_t *gnn_yaml_parse(const char *text, uint64_t n, const char *path, struct gnn_err *e)
+{
+    struct loading l = {.path = path, .e = e, .bytes = n};
+    gnn_json_watch();
+    int rc = n > GNN_YAML_BYTES_MAX ? gnn_fail(e, GNN_E_INPUT, "%s: more than %d bytes of YAML",
+                                               path, GNN_YAML_BYTES_MAX)
+                                    : take_text(&l, text, n);
+    if (!rc && gnn_json_starved())
+        rc = fail_json(&l);
+    if (!rc)
+        return l.root;
+    json_decref(l.root);
+    return NULL;
 }
 
 static int read_text(const char *path, char *text, uint64_t *n, struct gnn_err *e)
@@ -187,26 +205,20 @@ static int read_text(const char *path, char *text, uint64_t *n, struct gnn_err *
     if (fd < 0)
         return e->code;
     gnn_io_init(&io, fd, path);
-    int rc = gnn_io_read(&io, text, BYTES_MAX + 1, n, e);
+    int rc = gnn_io_read(&io, text, GNN_YAML_BYTES_MAX + 1, n, e);
     close(fd);
-    return rc || *n <= BYTES_MAX
-               ? rc
-               : gnn_fail(e, GNN_E_INPUT, "%s: more than %d bytes of YAML", path, BYTES_MAX);
+    return rc;
 }
 
 json_t *gnn_yaml_load(const char *path, struct gnn_err *e)
 {
-    struct loading l = {.path = path, .e = e};
-    char *text = gnn_alloc(BYTES_MAX + 1, 1, path, e);
-    int rc = text ? read_text(path, text, &l.bytes, e) : GNN_E_NOMEM;
-    gnn_json_watch();
-    if (!rc)
-        rc = take_text(&l, text, l.bytes);
-    if (!rc && gnn_json_starved())
-        rc = fail_json(&l);
+    uint64_t n = 0;
+    char *text = gnn_alloc(GNN_YAML_BYTES_MAX + 1, 1, path, e);
+    int rc = text ? read_text(path, text, &n, e) : GNN_E_NOMEM;
+    json_t *v = rc ? NULL : gnn_yaml_parse(text, n, path, e);
     gnn_free(text);
-    if (!rc)
-        return l.root;
-    json_decref(l.root);
+    if (!json_is_null(v))
+        return v;
+    (void)gnn_fail(e, GNN_E_INPUT, "%s: empty", path);
     return NULL;
 }

@@ -150,6 +150,38 @@ refuses 3 '^gnn-import: d/metadata.yaml: line [0-9]*: YAML: too many values' 'ma
 "$python" -c 'print("#" * (1 << 20))' >>d/metadata.yaml
 refuses 3 '^gnn-import: d/metadata.yaml: more than 1048576 bytes of YAML' 'a large file' gnn-import -o S d
 
+# Which metadata.yaml is one, however it is written.
+as_d() { # HOW: w, whose metadata.yaml is written so
+    rm -rf S
+    check "gnn-import reads a data set with $1" gnn-import --directed -o S w
+    check "the store of $1 is the same" gnn-inspect --diff --ignore provenance S St
+}
+damaged t ''
+"$python" -c 'print("x:"); [print("  - {a: %s}" % ("b" * 80)) for i in range(1000)]' >late
+cat late t/metadata.yaml >w/metadata.yaml
+as_d 'graph behind 86 KiB'
+damaged t '1s/^graph:/"graph":/; s/^feature_data:/"feature_data":/; s/^tasks:/"tasks" :/'
+as_d 'keys in quotes'
+damaged t ''
+{ printf '\357\273\277' && cat t/metadata.yaml; } >w/metadata.yaml
+as_d 'a byte order mark'
+rm -rf S w
+cp -r l w
+sed -i '1s/.*/{graph: {nodes: [{num: 12}], edges: [{format: csv, path: e.csv}]}, dataset_name: l}/; 2,$d' w/metadata.yaml
+check 'gnn-import reads a data set in flow style' gnn-import --directed -o S w
+check 'the store of it has its nodes' sh -c 'gnn-inspect S | grep -qw 12'
+rm -rf S w
+mkdir w && printf '0,1\n1,2\n' >w/edges.csv && printf 'a: [1\nb: 2\n' >w/metadata.yaml
+refuses 3 '^gnn-import: w/metadata.yaml: line [0-9]*: YAML: ' 'YAML that cannot be read, beside data' gnn-import -o S w
+for text in '' '# nothing' 'author: somebody' '- a list'; do
+    rm -rf S
+    echo "$text" >w/metadata.yaml
+    check "gnn-import reads edges beside metadata.yaml of '$text'" gnn-import -o S w
+    cp err said
+    check "gnn-import names that metadata.yaml of '$text' is not read" grep -q 'not read: metadata.yaml' said
+done
+rm -rf S
+
 # What GraphBolt makes of a data set has no edges that can be read.
 damaged t ''
 mkdir w/preprocessed

@@ -224,6 +224,14 @@ static int list_folder(struct gnn_input *in, folder_fn *add, uint32_t meta, stru
 }
 
 /* Folders that other programs wrote are read whole, and only where they lie open. */
+static int take_folder(struct gnn_input *in, folder_fn *add, int member, const char *what,
+                       struct gnn_err *e)
+{
+    return in->archive ? gnn_fail(e, GNN_E_INPUT, "%s: %s: an archive of %s: unpack it first",
+                                  in->name, in->m[member].name, what)
+                       : list_folder(in, add, (uint32_t)member, e);
+}
+
 static int check_folder(struct gnn_input *in, struct gnn_err *e)
 {
     static const struct {
@@ -232,17 +240,16 @@ static int check_folder(struct gnn_input *in, struct gnn_err *e)
         const char *what;
     } known[] = {{gnn_pyg_parts_find, gnn_pyg_parts_add, "a folder of PyG's Partitioner"},
                  {gnn_glt_parts_find, gnn_glt_parts_add, "a folder of GLT's Partitioner"},
-                 {gnn_planetoid_find, gnn_planetoid_add, "Planetoid's raw files"},
-                 {gnn_ondisk_find, gnn_ondisk_add, "an OnDiskDataset of GraphBolt"}};
+                 {gnn_planetoid_find, gnn_planetoid_add, "Planetoid's raw files"}};
     for (size_t k = 0; k < sizeof known / sizeof *known; k++) {
         const int member = known[k].find(in);
         if (member >= 0)
-            return in->archive
-                       ? gnn_fail(e, GNN_E_INPUT, "%s: %s: an archive of %s: unpack it first",
-                                  in->name, in->m[member].name, known[k].what)
-                       : list_folder(in, known[k].add, (uint32_t)member, e);
+            return take_folder(in, known[k].add, member, known[k].what, e);
     }
-    return gnn_dgl_refuse_folder(in, e);
+    int member, rc = gnn_ondisk_find(in, &member, e);
+    if (rc || member < 0)
+        return rc ? rc : gnn_dgl_refuse_folder(in, e);
+    return take_folder(in, gnn_ondisk_add, member, "an OnDiskDataset of GraphBolt", e);
 }
 
 /* The bytes of the archive, unpacked. */

@@ -9,61 +9,80 @@
 #include "formats/text.h"
 #include "lib/base/mem.h"
 #include "lib/base/path.h"
+#include "lib/base/yaml.h"
 #include "lib/import/read/array_map.h"
 #include "lib/import/read/dgl_arrays.h"
 #include "lib/import/read/dgl_refuse.h"
 #include "lib/import/read/ondisk_impl.h"
 
-enum { HEAD = 1 << 16 };
-
 #define FEATURE_KEYS "domain type name format path in_memory "
 
 /* ---- which files ---- */
 
-/* Whether lines of a text begin with keys that make it one of these, and no other metadata. */
-static bool is_dataset(const char *text, size_t n)
+/* Whether keys at the top make it one of these, and no other metadata. */
+static bool is_dataset(const json_t *meta)
 {
-    static const char *const keys[] = {"graph", "graph_topology", "dataset_name", "feature_data",
-                                       "tasks"};
-    unsigned found = memmem(text, n, "nodes:", 6) && memmem(text, n, "edges:", 6) ? 1u << 8 : 0;
-    for (const char *p = text, *end = text + n, *nl; p < end; p = nl + 1) {
-        nl = memchr(p, '\n', (size_t)(end - p));
-        nl = nl ? nl : end;
-        for (unsigned i = 0; i < sizeof keys / sizeof *keys; i++) {
-            const size_t k = strlen(keys[i]);
-            found |= (size_t)(nl - p) > k && !strncmp(p, keys[i], k) && p[k] == ':' ? 1u << i : 0;
-        }
-    }
-    return found & 3 && found & (found - 1);
+    const json_t *graph = json_object_get(meta, "graph");
+    return json_object_get(meta, "graph_topology") ||
+           (graph && ((json_object_get(graph, "nodes") && json_object_get(graph, "edges")) ||
+                      json_object_get(meta, "dataset_name") ||
+                      json_object_get(meta, "feature_data") || json_object_get(meta, "tasks")));
 }
 
-static bool has_dataset(const struct gnn_input *in, uint32_t i)
+/* Whether member i lies beside files that such metadata may name, or above them. */
+static bool has_data(const struct gnn_input *in, uint32_t i)
 {
-    struct gnn_err ignored = {0};
+    const char *meta = in->m[i].name;
+    const size_t folder = (size_t)(gnn_base_name(meta) - meta);
+    bool has = false;
+    for (uint32_t k = 0; !has && k < in->n; k++) {
+        const char *name = in->m[k].name;
+        const size_t n = gnn_unpacked_length(name);
+        has = !strncmp(name, meta, folder) && ((n > 4 && !strncmp(name + n - 4, ".npy", 4)) ||
+                                               (n > 4 && !strncmp(name + n - 4, ".csv", 4)) ||
+                                               (n > 3 && !strncmp(name + n - 3, ".pt", 3)));
+    }
+    return has;
+}
+
+static int check_member(const struct gnn_input *in, uint32_t i, bool *is, struct gnn_err *e)
+{
+    struct gnn_err why = {0};
     struct gnn_reader *r = NULL;
     uint64_t n = 0;
-    char *text = gnn_alloc(HEAD, 1, "metadata.yaml", &ignored);
-    const bool is = text && !gnn_reader_open(&r, (struct gnn_input *)in, i, &ignored) &&
-                    !gnn_reader_read(r, text, HEAD, &n, &ignored) && is_dataset(text, (size_t)n);
+    json_t *meta = NULL;
+    const char *path = in->m[i].path;
+    char *text = gnn_alloc(GNN_YAML_BYTES_MAX + 1, 1, "metadata.yaml", &why);
+    int rc = text ? gnn_reader_open(&r, (struct gnn_input *)in, i, &why) : GNN_E_NOMEM;
+    if (!rc)
+        rc = gnn_reader_read(r, text, GNN_YAML_BYTES_MAX + 1, &n, &why);
+    if (!rc)
+        meta = gnn_yaml_parse(text, n, path ? path : gnn_reader_name(r), &why);
+    *is = is_dataset(meta);
+    json_decref(meta);
     gnn_reader_free(r);
     gnn_free(text);
-    return is;
+    return !why.code || (why.code == GNN_E_INPUT && !has_data(in, i)) ? GNN_OK
+                                                                       : gnn_fail_as(e, &why);
 }
 
 /* The one that users write is read, if there are both. */
-int gnn_ondisk_find(const struct gnn_input *in)
+int gnn_ondisk_find(const struct gnn_input *in, int *member, struct gnn_err *e)
 {
-    int found = -1;
-    for (uint32_t i = 0; i < in->n; i++) {
+    int rc = GNN_OK;
+    *member = -1;
+    for (uint32_t i = 0; !rc && i < in->n; i++) {
         const char *name = in->m[i].name;
         const bool made = gnn_ends_with(name, "preprocessed/metadata.yaml");
-        if (!strcmp(gnn_base_name(name), "metadata.yaml") && (found < 0 || !made) &&
-            has_dataset(in, i))
-            found = (int)i;
-        if (found == (int)i && !made)
+        bool is = false;
+        if (!strcmp(gnn_base_name(name), "metadata.yaml") && (*member < 0 || !made))
+            rc = check_member(in, i, &is, e);
+        if (is)
+            *member = (int)i;
+        if (is && !made)
             break;
     }
-    return found;
+    return rc;
 }
 
 /* ---- edges ---- */

@@ -9,8 +9,9 @@
 #include "lib/import/read/array_list.h"
 #include "lib/import/read/input.h"
 
-/* The member metadata.yaml of a directory or archive; -1: there is none, or of something else. */
-int gnn_ondisk_find(const struct gnn_input *in);
+/* The member metadata.yaml of a directory or archive; -1: there is none, or of something else. One
+ * that cannot be read, beside files of arrays or tables, is GNN_E_INPUT. */
+int gnn_ondisk_find(const struct gnn_input *in, int *member, struct gnn_err *e) GNN_MUST_USE;
 /* Adds nodes, edges and features as arrays of types, those of a graph without types as of "node"
  * and "node/to/node"; sets of nodes as TASK.SET_idx; their labels as y of the first node type that
  * has some, and as TASK_labels of others. Nodes have the ids that the files have. Sets of links
