@@ -130,6 +130,13 @@ wrong t "$y: tasks\[0\].train_set\[0\].data\[0\]: node 40, of 7" '' far users
 wrong t "$y: tasks\[0\].train_set\[0\].data\[0\]: node -3, of 7" '' negative users
 wrong t "$y: tasks\[0\].train_set\[0\].data\[1\]: node 0 has label 1, and label .* in another row" '' again users
 wrong t "$y: tasks\[0\].train_set\[0\].type: is a type of edges, and the seeds are nodes" 's/- type: user$/- type: user:knows:user/; 0,/- type: user:knows:user/s//- type: user/'
+again='as another array is: rename one'
+wrong d "$y: tasks\[0\].train_set\[0\].data\[0\]: would be node/train_idx, $again" 's/- name: "node_c.*/- num_classes: 4/; 0,/num_classes/! s/num_classes/x/; s/name: score/name: train_idx/'
+wrong d "$y: tasks\[0\].train_set\[0\].data\[1\]: would be node/nc_labels, $again" 's/"node_classification"/nc/; s/name: born/name: y/; s/name: score/name: nc_labels/'
+wrong d "$y: tasks\[0\].train_set\[1\].data\[0\]: would be node/node_classification.train_idx, $again" \
+    '/^    train_set:/a\      - data: [{name: seeds, format: numpy, path: set/train.npy}]'
+wrong t "$y: tasks\[1\].train_set\[0\].data\[0\]: would be user/kind_user.train_idx, $again" \
+    '/^    train_set:/s/$/\n      - {type: item, data: [{name: seeds, format: numpy, path: users.npy}]}/; $s/$/\n  - {name: kind_user, train_set: [{type: user, data: [{name: seeds, format: numpy, path: users.npy}]}]}/'
 wrong t "w/knows.npy: edges must have shape (2, E)" '' triples knows
 
 # YAML.

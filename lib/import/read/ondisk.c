@@ -160,17 +160,6 @@ static int leave_feature(const struct ondisk *o, const json_t *v, const struct o
                     e);
 }
 
-static bool has_array(const struct ondisk *o, const char *prefix, const char *name)
-{
-    const size_t n = strlen(prefix);
-    bool has = false;
-    for (uint32_t i = 0; !has && i < o->l->n; i++) {
-        const char *other = o->l->array[i].name;
-        has = !strncmp(other, prefix, n) && !strcmp(other + n, name);
-    }
-    return has;
-}
-
 static int add_feature(struct ondisk *o, const json_t *v, const struct ondisk_place *at,
                        struct gnn_err *e)
 {
@@ -201,7 +190,7 @@ static int add_feature(struct ondisk *o, const json_t *v, const struct ondisk_pl
     if (!gnn_dgl_arrays_field(name) || strchr(name, '.'))
         return leave_feature(o, v, at, t->prefix, "a feature of a name that fields cannot have", e);
     rc = gnn_ondisk_array(o, v, at, &a, e);
-    if (!rc && has_array(o, t->prefix, name))
+    if (!rc && gnn_ondisk_has(o, t->prefix, name))
         rc = gnn_ondisk_fail(o, &of_name, e, "a second feature '%s' of this type", name);
     return rc ? rc : gnn_array_list_add(o->l, t->prefix, name, &a, e);
 }

@@ -73,6 +73,9 @@ int gnn_ondisk_path(const struct ondisk *o, const json_t *v, const struct ondisk
 int gnn_ondisk_array(const struct ondisk *o, const json_t *v, const struct ondisk_place *at,
                      struct gnn_strided *a, struct gnn_err *e) GNN_MUST_USE;
 
+/* Whether the list has an array of that name. */
+bool gnn_ondisk_has(const struct ondisk *o, const char *prefix, const char *name);
+
 /* The arrays of a set: nodes or links, their labels, negatives of links, and which links belong
  * together. */
 enum ondisk_data {

@@ -319,6 +319,17 @@ int gnn_ondisk_array(const struct ondisk *o, const json_t *v, const struct ondis
     return rc;
 }
 
+bool gnn_ondisk_has(const struct ondisk *o, const char *prefix, const char *name)
+{
+    const size_t n = strlen(prefix);
+    bool has = false;
+    for (uint32_t i = 0; !has && i < o->l->n; i++) {
+        const char *other = o->l->array[i].name;
+        has = !strncmp(other, prefix, n) && !strcmp(other + n, name);
+    }
+    return has;
+}
+
 /* ---- all of it ---- */
 
 /* What GraphBolt writes into preprocessed/ has no edges but in TorchScript. */

@@ -18,6 +18,7 @@ struct labels {
     uint32_t number, type;
     uint64_t width;
     uint32_t ndim;
+    struct ondisk_place at; /* of the first of them */
     double *value; /* (nodes, width); nan: none; the list's */
 };
 
@@ -98,6 +99,16 @@ static int name_split(struct adding *a, const struct ondisk_set *s, char split[6
                        e);
 }
 
+/* Adds an array whose name was made of others, which may give one name twice. */
+static int add_named(const struct ondisk *o, const struct ondisk_place *at, const char *prefix,
+                     const char *name, const struct gnn_strided *v, struct gnn_err *e)
+{
+    return gnn_ondisk_has(o, prefix, name)
+               ? gnn_ondisk_fail(o, at, e, "would be %s%s, as another array is: rename one", prefix,
+                                 name)
+               : gnn_array_list_add(o->l, prefix, name, v, e);
+}
+
 /* ---- labels ---- */
 
 static struct labels *find_labels(struct adding *a, const struct ondisk_set *s, struct gnn_err *e)
@@ -114,7 +125,8 @@ static struct labels *find_labels(struct adding *a, const struct ondisk_set *s, 
                          .number = s->number,
                          .type = s->type,
                          .width = width,
-                         .ndim = y->ndim};
+                         .ndim = y->ndim,
+                         .at = s->at[ONDISK_LABELS]};
     l->value = gnn_alloc(nodes * width, sizeof *l->value, "labels", e);
     for (uint64_t i = 0; l->value && i < nodes * width; i++)
         l->value[i] = (double)NAN;
@@ -209,7 +221,7 @@ static int add_labels(struct adding *a, const struct labels *l, struct gnn_err *
     snprintf(name, sizeof name, other ? "%s%slabels" : "y", l->task.text, *l->task.text ? "_" : "");
     if (other && !strcmp(name, "labels"))
         snprintf(name, sizeof name, "task_labels");
-    int rc = gnn_array_list_add(o->l, t->prefix, name, &y, e);
+    int rc = add_named(o, &l->at, t->prefix, name, &y, e);
     return rc || !other
                ? rc
                : gnn_array_list_note(
@@ -259,7 +271,8 @@ static int add_set(void *arg, const struct ondisk_set *s, struct gnn_err *e)
     if (rc || s->links)
         return rc ? rc : note_links(a, s, e);
     snprintf(name, sizeof name, "%s%s%s_idx", split, *split ? "." : "", names[s->set]);
-    rc = gnn_array_list_add(a->o->l, a->o->node[s->type].prefix, name, &s->data[ONDISK_SEEDS], e);
+    rc = add_named(a->o, &s->at[ONDISK_SEEDS], a->o->node[s->type].prefix, name,
+                   &s->data[ONDISK_SEEDS], e);
     return rc || !s->has[ONDISK_LABELS] ? rc : take_labels(a, s, e);
 }
 
