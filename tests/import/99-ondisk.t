@@ -135,8 +135,9 @@ wrong d "$y: tasks\[0\].train_set\[0\].data\[0\]: would be node/train_idx, $agai
 wrong d "$y: tasks\[0\].train_set\[0\].data\[1\]: would be node/nc_labels, $again" 's/"node_classification"/nc/; s/name: born/name: y/; s/name: score/name: nc_labels/'
 wrong d "$y: tasks\[0\].train_set\[1\].data\[0\]: would be node/node_classification.train_idx, $again" \
     '/^    train_set:/a\      - data: [{name: seeds, format: numpy, path: set/train.npy}]'
-wrong t "$y: tasks\[1\].train_set\[0\].data\[0\]: would be user/kind_user.train_idx, $again" \
-    '/^    train_set:/s/$/\n      - {type: item, data: [{name: seeds, format: numpy, path: users.npy}]}/; $s/$/\n  - {name: kind_user, train_set: [{type: user, data: [{name: seeds, format: numpy, path: users.npy}]}]}/'
+damaged t '/^    train_set:/s/$/\n      - {type: item, data: [{name: seeds, format: numpy, path: users.npy}]}/'
+echo '  - {name: kind_user, train_set: [{type: user, data: [{name: seeds, format: numpy, path: users.npy}]}]}' >>w/metadata.yaml
+refuses 3 "^gnn-import: $y: tasks\[1\].train_set\[0\].data\[0\]: would be user/kind_user.train_idx, $again" 'a task called as sets of another' gnn-import -o S w
 wrong t "w/knows.npy: edges must have shape (2, E)" '' triples knows
 
 # YAML.
