@@ -137,7 +137,9 @@ wrong d "$y: tasks\[0\].train_set\[1\].data\[0\]: would be node/node_classificat
     '/^    train_set:/a\      - data: [{name: seeds, format: numpy, path: set/train.npy}]'
 damaged t '/^    train_set:/s/$/\n      - {type: item, data: [{name: seeds, format: numpy, path: users.npy}]}/'
 echo '  - {name: kind_user, train_set: [{type: user, data: [{name: seeds, format: numpy, path: users.npy}]}]}' >>w/metadata.yaml
-refuses 3 "^gnn-import: $y: tasks\[1\].train_set\[0\].data\[0\]: would be user/kind_user.train_idx, $again" 'a task called as sets of another' gnn-import -o S w
+refuses 3 "^gnn-import: $y: tasks\[1\].name: 'kind_user' is the split of other sets, of task 'kind': rename one" 'a task called as sets of another' gnn-import -o S w
+sed -i '$s/train_set: \[{type: user/test_set: [{type: item/' w/metadata.yaml
+refuses 3 "^gnn-import: $y: tasks\[1\].name: 'kind_user' is the split of other sets" 'such a task of another type' gnn-import -o S w
 wrong t "w/knows.npy: edges must have shape (2, E)" '' triples knows
 
 # YAML.

@@ -73,6 +73,24 @@ static int find_task(struct adding *a, const struct ondisk_set *s, struct task *
                                      e);
 }
 
+/* Whether no task has the name of a split that is made of another task's. */
+static int check_split(const struct ondisk *o, const char *split, const char *task,
+                       struct gnn_err *e)
+{
+    const json_t *tasks = json_object_get(o->meta, "tasks");
+    for (size_t i = 0; i < json_array_size(tasks); i++) {
+        const char *name = json_string_value(json_object_get(json_array_get(tasks, i), "name"));
+        const struct ondisk_name other = gnn_ondisk_name(name ? name : "");
+        const struct ondisk_place at = gnn_ondisk_below(NULL, "tasks", (int64_t)i),
+                                  here = gnn_ondisk_below(&at, "name", -1);
+        if (!strcmp(other.text, split))
+            return gnn_ondisk_fail(o, &here, e,
+                                   "'%s' is the split of other sets, of task '%s': rename one",
+                                   split, task);
+    }
+    return GNN_OK;
+}
+
 /* The split of a set of nodes: in a store, sets of a split are of one node type. */
 static int name_split(struct adding *a, const struct ondisk_set *s, char split[64],
                       struct gnn_err *e)
@@ -87,6 +105,9 @@ static int name_split(struct adding *a, const struct ondisk_set *s, char split[6
         return GNN_OK;
     const struct ondisk_name type = gnn_ondisk_name(a->o->node[s->type].name);
     snprintf(split, 64, "%.30s%s%.30s", t->name.text, *t->name.text ? "_" : "", type.text);
+    rc = check_split(a->o, split, t->name.text, e);
+    if (rc)
+        return rc;
     const bool noted = t->noted;
     t->noted = true;
     return noted ? GNN_OK
