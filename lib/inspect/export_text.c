@@ -77,7 +77,7 @@ static int add_field(struct text *x, bool edges, uint32_t type, const struct gnn
     if (gnn_grow(&x->field, x->nfields, sizeof *x->field, "fields", e))
         return e->code;
     struct gnn_text_field *t = &x->field[x->nfields++];
-    *t = (struct gnn_text_field){f, gnn_graph_parts(x->v, edges, type, f->name, e)};
+    *t = (struct gnn_text_field){f, gnn_graph_array_parts(x->v, edges, type, f->name, e)};
     return t->part || e->code
                ? e->code
                : gnn_fail(e, GNN_E_INPUT, "%s: no tensor of field %s", x->v->store->path, f->name);

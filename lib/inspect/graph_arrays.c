@@ -171,8 +171,8 @@ static enum gnn_dtype type_of(const struct gnn_schema *c, bool edges, const stru
     return classes ? GNN_I64 : f->dtype == GNN_BF16 ? GNN_F32 : f->dtype;
 }
 
-const struct gnn_tensor **gnn_graph_parts(struct gnn_view *v, bool edges, uint32_t type,
-                                          const char *field, struct gnn_err *e)
+const struct gnn_tensor **gnn_graph_array_parts(struct gnn_view *v, bool edges, uint32_t type,
+                                                const char *field, struct gnn_err *e)
 {
     struct gnn_store *s = v->store;
     char key[GNN_ETYPE_KEY_CAPACITY];
@@ -205,7 +205,7 @@ static int add_field(struct gnn_graph_arrays *g, bool edges, uint32_t type,
     if (!a)
         return e->code;
     a->field = f;
-    a->part = gnn_graph_parts(g->view, edges, type, f->name, e);
+    a->part = gnn_graph_array_parts(g->view, edges, type, f->name, e);
     if (!a->part)
         return e->code ? e->code
                        : gnn_fail(e, GNN_E_INPUT, "%s: no tensor of field %s", g->view->store->path,
@@ -232,7 +232,7 @@ static int add_keys(struct gnn_graph_arrays *g, uint32_t type, struct gnn_err *e
     const struct gnn_ntype *t = &g->view->store->meta.schema.ntype[type];
     if (gnn_field_find(t->field, t->nfields, "key"))
         return GNN_OK;
-    const struct gnn_tensor **part = gnn_graph_parts(g->view, false, type, "key", e);
+    const struct gnn_tensor **part = gnn_graph_array_parts(g->view, false, type, "key", e);
     gnn_free(part);
     if (part)
         leave_out(g, "ids of the data set (--nodes TYPE writes them as CSV)");

@@ -36,8 +36,8 @@ void gnn_graph_arrays_release(struct gnn_graph_arrays *g);
 bool gnn_graph_derives(const struct gnn_etype *t, const struct gnn_field *f);
 /* The tensors "edge/S/R/D/FIELD" or "node/T/FIELD" of all parts, to be freed with gnn_free. NULL:
  * no part has one, or, with an error, some have none or one of another shape than `rows` says. */
-const struct gnn_tensor **gnn_graph_parts(struct gnn_view *v, bool edges, uint32_t type,
-                                          const char *field, struct gnn_err *e);
+const struct gnn_tensor **gnn_graph_array_parts(struct gnn_view *v, bool edges, uint32_t type,
+                                                const char *field, struct gnn_err *e);
 
 /* ---- in graph_rows.c: what the arrays write ---- */
 int gnn_graph_write_number(const struct gnn_array_out *a, const struct gnn_bytes_to *to,
@@ -51,6 +51,7 @@ int gnn_graph_write_ids(const struct gnn_array_out *a, const struct gnn_bytes_to
 int gnn_graph_write_masks(const struct gnn_array_out *a, const struct gnn_bytes_to *to,
                           struct gnn_err *e);
 /* The members of a set as original ids, in the set's order; to be freed with gnn_free. */
-int gnn_graph_set(struct gnn_view *v, uint32_t set, uint32_t **ids, struct gnn_err *e) GNN_MUST_USE;
+int gnn_graph_set_ids(struct gnn_view *v, uint32_t set, uint32_t **ids,
+                      struct gnn_err *e) GNN_MUST_USE;
 
 #endif

@@ -167,7 +167,7 @@ int gnn_graph_write_rows(const struct gnn_array_out *a, const struct gnn_bytes_t
 
 /* ---- sets ---- */
 
-int gnn_graph_set(struct gnn_view *v, uint32_t set, uint32_t **ids, struct gnn_err *e)
+int gnn_graph_set_ids(struct gnn_view *v, uint32_t set, uint32_t **ids, struct gnn_err *e)
 {
     const struct gnn_split_set *s = &v->store->meta.schema.set[set];
     int rc = gnn_store_split(v->store, set, ids, e);
@@ -185,7 +185,7 @@ int gnn_graph_write_ids(const struct gnn_array_out *a, const struct gnn_bytes_to
     struct piece p;
     int rc = begin_pieces(&p, to, e);
     if (!rc)
-        rc = gnn_graph_set(g->view, g->set, &ids, e);
+        rc = gnn_graph_set_ids(g->view, g->set, &ids, e);
     for (uint64_t i = 0; !rc && i < n; i++)
         rc = put_i64(&p, ids[i], e);
     gnn_free(ids);
@@ -224,7 +224,7 @@ int gnn_graph_write_masks(const struct gnn_array_out *a, const struct gnn_bytes_
     if (!m.ids || !m.at)
         rc = e->code;
     for (uint32_t k = 0; !rc && k < g->nsets; k++)
-        rc = gnn_graph_set(g->view, g->set + k, &m.ids[k], e);
+        rc = gnn_graph_set_ids(g->view, g->set + k, &m.ids[k], e);
     if (!rc)
         rc = put_masks(&p, g, &m, e);
     for (uint32_t k = 0; m.ids && k < g->nsets; k++)

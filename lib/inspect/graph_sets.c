@@ -48,7 +48,7 @@ static int check_ascending(struct gnn_view *v, uint32_t set, uint32_t n, bool *a
     *ascend = true;
     for (uint32_t k = set; !rc && k < set + n; k++) {
         uint32_t *ids = NULL;
-        rc = gnn_graph_set(v, k, &ids, e);
+        rc = gnn_graph_set_ids(v, k, &ids, e);
         for (uint64_t i = 1; !rc && i < v->store->meta.schema.set[k].count; i++)
             *ascend = *ascend && ids[i - 1] < ids[i];
         gnn_free(ids);

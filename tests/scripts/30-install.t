@@ -30,6 +30,8 @@ fi
 # Headers of CUDA define some names of NVTX in whoever includes them.
 nm "$d/lib/libgnn.a" 2>nm.err | awk '$2 ~ /^[TDRBVC]$/ && $3 !~ /^(gnn_|_Z|\.|nvtx|InitializeInjectionNvtx)/ { print $3 }' >names
 check 'every symbol that libgnn.a exports begins with gnn_' test -s "$d/lib/libgnn.a" -a ! -s names
+nm "$d/lib/libgnn.a" 2>nm.err | awk '$2 ~ /^[TDBR]$/ { print $3 }' | sort | uniq -d >twice
+check 'libgnn.a defines no symbol twice' test ! -s twice
 check 'make install installs 10 public headers at most' test "$(find "$d/include" -type f | wc -l)" -le 10
 nm -D --defined-only "$d/lib/libgnn.so" | sed -n 's/.* [TDBRV] \(.*\)@@.*/\1/p' | sort >offered
 cat "$d"/include/gnn/*.h | sed -n 's/.*\b\(gnn_[a-z_]*\)(.*/\1/p' | sort -u >declared
