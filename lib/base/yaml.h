@@ -14,7 +14,7 @@ enum { GNN_YAML_BYTES_MAX = 1 << 20 };
  * Scalars are strings as they are written, whatever type YAML may give them, except those without
  * quotes that are empty, ~ or null: these are null. NULL and GNN_E_INPUT "PATH: line N: YAML: ..."
  * for what is not well-formed, duplicate keys, keys that are no scalars, aliases (which could make
- * a short text as large as memory) and tags, GNN_E_NOMEM, or GNN_E_RUN: libyaml cannot be loaded. */
+ * a short text as large as memory) and tags, GNN_E_NOMEM, or GNN_E_RUN: there is no libyaml. */
 json_t *gnn_yaml_load(const char *path, struct gnn_err *e) GNN_MUST_USE;
 /* As gnn_yaml_load, of n bytes of text, of which messages say that they are at `path`; text without
  * a value is null. */
