@@ -63,7 +63,7 @@ static int check_member(const struct gnn_input *in, uint32_t i, bool *is, struct
     gnn_reader_free(r);
     gnn_free(text);
     return !why.code || (why.code == GNN_E_INPUT && !has_data(in, i)) ? GNN_OK
-                                                                       : gnn_fail_as(e, &why);
+                                                                      : gnn_fail_as(e, &why);
 }
 
 /* The one that users write is read, if there are both. */

@@ -19,7 +19,7 @@ struct labels {
     uint64_t width;
     uint32_t ndim;
     struct ondisk_place at; /* of the first of them */
-    double *value; /* (nodes, width); nan: none; the list's */
+    double *value;          /* (nodes, width); nan: none; the list's */
 };
 
 /* What is noted of links: the tasks that have some of an edge type. */

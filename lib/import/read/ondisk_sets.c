@@ -98,10 +98,9 @@ static int check_shapes(const struct ondisk *o, struct ondisk_set *s, const stru
                                    (unsigned long long)gnn_strided_rows(&s->data[k]),
                                    (unsigned long long)seeds->shape[0]);
     if (s->has[ONDISK_INDEXES] && s->data[ONDISK_INDEXES].count != seeds->shape[0])
-        return gnn_ondisk_fail(o, &s->at[ONDISK_INDEXES], e,
-                               "%llu indexes for %llu seeds: each has one, in shape (N)",
-                               (unsigned long long)s->data[ONDISK_INDEXES].count,
-                               (unsigned long long)seeds->shape[0]);
+        return gnn_ondisk_fail(
+            o, &s->at[ONDISK_INDEXES], e, "%llu indexes for %llu seeds: each has one, in shape (N)",
+            (unsigned long long)s->data[ONDISK_INDEXES].count, (unsigned long long)seeds->shape[0]);
     for (int k = ONDISK_HEADS; k < ONDISK_DATA && !s->links; k++)
         if (s->has[k])
             return gnn_ondisk_fail(o, &s->at[k], e, "belongs to links, and the seeds are nodes");
