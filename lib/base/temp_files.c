@@ -19,16 +19,15 @@ bool gnn_temp_in_store(const char *name)
     return digits && !strcmp(name + 5 + digits, ".gnb");
 }
 
-/* Whether it is the folder of a part of DGL. */
-static bool is_dgl_part(const char *name)
+bool gnn_temp_is_dgl_part(const char *name)
 {
     return !strncmp(name, "part", 4) && name[4] && !name[4 + strspn(name + 4, "0123456789")];
 }
 
 bool gnn_temp_in_dgl(const char *name, const char *graph, size_t n)
 {
-    return !strcmp(name, "orig_nids.dgl") || !strcmp(name, "orig_eids.dgl") || is_dgl_part(name) ||
-           (!strncmp(name, graph, n) && gnn_ends_with(name, ".json"));
+    return !strcmp(name, "orig_nids.dgl") || !strcmp(name, "orig_eids.dgl") ||
+           gnn_temp_is_dgl_part(name) || (!strncmp(name, graph, n) && gnn_ends_with(name, ".json"));
 }
 
 bool gnn_temp_in_dgl_part(const char *name)
@@ -82,11 +81,14 @@ static bool remove_entry(int fd, const char *name, void *arg)
 {
     struct removal *r = arg, part = {0};
     const bool ours = gnn_temp_in_store(name) || gnn_temp_in_dgl(name, r->graph, r->n);
-    const int folder = is_dgl_part(name) ? open_dir(fd, name) : -1;
+    const bool is_part = gnn_temp_is_dgl_part(name);
+    const int folder = is_part ? open_dir(fd, name) : -1;
+    if (folder >= 0)
+        (void)!fchmod(folder, 0700); /* it may have had the mode of one that was read-only */
     remove_each(folder, remove_of_part, &part);
     if (folder >= 0)
         close(folder);
-    if (ours && !unlinkat(fd, name, folder >= 0 ? AT_REMOVEDIR : 0))
+    if (ours && !unlinkat(fd, name, is_part ? AT_REMOVEDIR : 0))
         r->more = true;
     return true;
 }
@@ -114,7 +116,7 @@ static bool set_of_part(int fd, const char *name, void *mode)
 static bool set_entry(int fd, const char *name, void *arg)
 {
     mode_t mode = *(const mode_t *)arg;
-    const int folder = is_dgl_part(name) ? open_dir(fd, name) : -1;
+    const int folder = gnn_temp_is_dgl_part(name) ? open_dir(fd, name) : -1;
     if (folder >= 0) {
         gnn_temp_each(folder, set_of_part, &mode);
         (void)!fchmod(folder, mode | (mode & 0444) >> 2);

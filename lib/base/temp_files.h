@@ -9,9 +9,10 @@
 #include <stddef.h>
 #include <sys/stat.h>
 
-/* Whether a partition in the layout of DGL has such a file or folder, and such a file in a folder
- * of its own; graph: what its JSON is called, the first n bytes of it. */
+/* Whether a partition in the layout of DGL has such a file or folder, such a folder, and such a
+ * file in a folder of its own; graph: what its JSON is called, the first n bytes of it. */
 bool gnn_temp_in_dgl(const char *name, const char *graph, size_t n);
+bool gnn_temp_is_dgl_part(const char *name);
 bool gnn_temp_in_dgl_part(const char *name);
 
 /* Calls fn with the name of each entry of the directory until it returns false. */

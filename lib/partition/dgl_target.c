@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Where a folder of DGL may be written (lib/partition/dgl_layout.h). */
-#include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "lib/base/mem.h"
 #include "lib/base/path.h"
@@ -13,55 +14,105 @@
 #include "lib/data/text_check.h"
 #include "lib/partition/dgl_layout.h"
 
-/* The first entry of a directory that is not one of a folder of DGL whose graph has that name; or
- * of a part of it, if that is NULL. "": all are. False: it cannot be read. */
-static bool find_other(const char *path, const char *graph, char other[NAME_MAX + 1], bool *json)
+/* What a directory holds that may be replaced. */
+struct look {
+    const char *name, *graph;     /* as the user calls it; its last component */
+    const char *part;             /* the folder in it that is looked into */
+    bool json, data;              /* it has the JSON of that graph; it has one of its other files */
+    char other[2 * NAME_MAX + 2]; /* the first entry that no folder of DGL has, or "" */
+    struct gnn_err *e;
+};
+
+/* Whether an entry of a directory is of that type; links are not followed. */
+static bool is_type(int fd, const char *name, mode_t type)
 {
-    DIR *d = opendir(path);
-    *other = 0;
-    for (struct dirent *f; d && (f = readdir(d));) {
-        const char *n = f->d_name;
-        const size_t length = graph ? strlen(graph) : 0;
-        const bool is_json = graph && !strncmp(n, graph, length) && !strcmp(n + length, ".json");
-        *json = *json || is_json;
-        if (!is_json && strcmp(n, ".") != 0 && strcmp(n, "..") != 0 &&
-            !(graph ? gnn_temp_in_dgl(n, "", 0) && !gnn_ends_with(n, ".json")
-                    : gnn_temp_in_dgl_part(n)))
-            snprintf(other, NAME_MAX + 1, "%s", n);
-    }
-    if (d)
-        closedir(d);
-    return d != NULL;
+    struct stat st;
+    return !fstatat(fd, name, &st, AT_SYMLINK_NOFOLLOW) && (st.st_mode & S_IFMT) == type;
 }
 
-/* Looks into the folders of the parts, which follow one another. */
-static int find_in_parts(const char *path, char other[NAME_MAX + 1], struct gnn_err *e)
+static bool is_dots(const char *name)
 {
-    bool there = true, json = false;
-    for (uint32_t p = 0; there && !*other && !e->code; p++) {
-        char *part = gnn_strf(e, "%s/part%u", path, p);
-        there = part && find_other(part, NULL, other, &json);
-        gnn_free(part);
-    }
-    return e->code;
+    return !strcmp(name, ".") || !strcmp(name, "..");
 }
 
-/* Only a directory that looks like such a folder, and holds nothing else, may be replaced. */
+/* Whether a JSON has the number of parts, as that of each partition of DGL, in whatever order. */
+static bool has_parts(int fd, const char *name)
+{
+    static const char key[] = "\"num_parts\"";
+    const int json = openat(fd, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+    FILE *f = json < 0 ? NULL : fdopen(json, "r");
+    size_t k = 0;
+    for (int c; f && key[k] && (c = getc(f)) != EOF;)
+        k = c == key[k] ? k + 1 : c == *key;
+    if (f)
+        fclose(f);
+    else if (json >= 0)
+        close(json);
+    return !key[k];
+}
+
+static bool look_in_part(int fd, const char *name, void *arg)
+{
+    struct look *l = arg;
+    if (is_dots(name))
+        return true;
+    if (gnn_temp_in_dgl_part(name) && is_type(fd, name, S_IFREG))
+        l->data = l->data || !strcmp(name, "graph.dgl");
+    else if (!*l->other)
+        snprintf(l->other, sizeof l->other, "%s/%s", l->part, name);
+    return true;
+}
+
+static bool look_at_part(int fd, const char *name, struct look *l)
+{
+    const int part = openat(fd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    if (part < 0)
+        return !gnn_fail_errno(l->e, "%s/%s: cannot replace", l->name, name);
+    l->part = name;
+    gnn_temp_each(part, look_in_part, l);
+    close(part);
+    return true;
+}
+
+static bool look_at(int fd, const char *name, void *arg)
+{
+    struct look *l = arg;
+    const size_t n = strlen(l->graph);
+    if (is_dots(name))
+        return true;
+    if (gnn_temp_is_dgl_part(name) && is_type(fd, name, S_IFDIR))
+        return look_at_part(fd, name, l);
+    const bool file = !gnn_temp_is_dgl_part(name) && is_type(fd, name, S_IFREG);
+    if (file && !strncmp(name, l->graph, n) && !strcmp(name + n, ".json"))
+        l->json = has_parts(fd, name);
+    else if (file && gnn_temp_in_dgl(name, "", 0) && !gnn_ends_with(name, ".json"))
+        l->data = true;
+    else if (!*l->other)
+        snprintf(l->other, sizeof l->other, "%s", name);
+    return true;
+}
+
+/* Only a directory that is such a folder, and holds nothing else, may be replaced. */
 static int check_folder(const char *path, const char *name, struct gnn_err *e)
 {
-    char other[NAME_MAX + 1];
-    bool json = false;
-    if (!find_other(path, gnn_base_name(path), other, &json) && errno != ENOTDIR)
+    struct look l = {.name = name, .graph = gnn_base_name(path), .e = e};
+    const int fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    if (fd < 0 && errno != ENOTDIR)
         return gnn_fail_errno(e, "%s: cannot replace", name);
-    if (!json)
+    if (fd >= 0) {
+        gnn_temp_each(fd, look_at, &l);
+        close(fd);
+    }
+    if (e->code)
+        return e->code;
+    if (!l.json || !l.data)
         return gnn_fail(e, GNN_E_USAGE,
                         "%s: exists and is not a partition of DGL of that name; not replaced",
                         name);
-    if (!*other && find_in_parts(path, other, e))
-        return e->code;
-    return *other ? gnn_fail(e, GNN_E_USAGE,
-                             "%s: holds '%s' besides a partition of DGL; not replaced", name, other)
-                  : GNN_OK;
+    return *l.other
+               ? gnn_fail(e, GNN_E_USAGE, "%s: holds '%s' besides a partition of DGL; not replaced",
+                          name, l.other)
+               : GNN_OK;
 }
 
 /* The name of the folder is that of the graph, which stands in a JSON and names it. */

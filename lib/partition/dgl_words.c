@@ -149,9 +149,21 @@ struct left {
     struct gnn_err *e;
 };
 
+/* Whether the list has that item, and not only a longer one. */
+static bool has_item(const char *list, const char *what)
+{
+    const size_t n = strlen(what);
+    for (const char *at = list; at; at = strstr(at, ", ")) {
+        at += at == list ? 0 : 2;
+        if (!strncmp(at, what, n) && (!at[n] || !strncmp(at + n, ", ", 2)))
+            return true;
+    }
+    return false;
+}
+
 static void leave_out(struct left *l, bool is, const char *what)
 {
-    if (!is || !l->text || strstr(l->text, what))
+    if (!is || !l->text || has_item(l->text, what))
         return;
     char *more = gnn_strf(l->e, "%s%s%s", l->text, *l->text ? ", " : "", what);
     gnn_free(l->text);
@@ -181,14 +193,14 @@ static bool is_ascending(const struct gnn_view *v, const struct gnn_split_set *s
 static void leave_set(struct left *l, const struct gnn_view *v, uint32_t i)
 {
     const struct gnn_schema *c = &v->store->meta.schema;
-    const struct gnn_split_set *set = &c->set[i], *first = &c->set[first_set(c)];
-    const bool other = strcmp(set->split, first->split) != 0;
+    const struct gnn_split_set *set = &c->set[i];
     char what[2 * GNN_WORD_MAX + 16];
     uint32_t *ids = NULL;
     leave_out(l, set->links && !gnn_schema_is_given(set), "sets of links");
     leave_out(l, set->links && gnn_schema_is_given(set), "negatives");
     if (set->links)
         return;
+    const bool other = strcmp(set->split, c->set[first_set(c)].split) != 0;
     snprintf(what, sizeof what, other ? "the split %s" : "the set %s/%s", set->split, set->set);
     leave_out(l, !gnn_dgl_mask(c, i), what);
     if (!gnn_dgl_mask(c, i))

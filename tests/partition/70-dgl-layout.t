@@ -72,6 +72,12 @@ printf 'ann\nbob\n' >t.txt
 printf 'cid\n' >v.txt
 gnn-import -q --directed --nodes person=nodes.csv:id --edges person/knows/person=edges.csv:src,dst --split random:0.4,0.3,0.3 --split train=v.txt,valid=t.txt -o twice
 left 'the split file' twice
+gnn-import -q --directed -o splits prefixes
+left 'the split ab' splits
+left 'the split a,' splits
+seq 0 98 | awk '{ print $1, $1 + 1 }' >bare.txt
+gnn-import -q -o bare bare.txt && gnn-import -q --split-links node/to/node=0.8/0.1/0.1 -o barelinks bare
+left 'sets of links' barelinks
 
 # What cannot be written.
 refuses 2 "unknown value 'graphbolt'; one of: gnb, dgl" 'an unknown layout' gnn-partition --layout graphbolt -k 2 -o X sbm
@@ -81,10 +87,26 @@ refuses 2 'F: already exists (use --force to replace a partition of DGL)' 'a fol
 refuses 2 'sbm3: exists and is not a partition of DGL of that name; not replaced' 'a store that is there' gnn-partition --layout dgl --force -k 2 -o sbm3 sbm
 refuses 2 'store.json is the file of a store: another name' 'a folder that would be a store' gnn-partition --layout dgl -k 2 -o store sbm
 echo mine >F/part0/mine
-refuses 2 "F: holds 'mine' besides a partition of DGL; not replaced" 'a folder with something else' gnn-partition --layout dgl --force -k 2 -o F sbm
+refuses 2 "F: holds 'part0/mine' besides a partition of DGL; not replaced" 'a folder with something else' gnn-partition --layout dgl --force -k 2 -o F sbm
 check 'gnn-partition keeps what it does not replace' grep -qx mine F/part0/mine
 rm F/part0/mine
 refuses 2 'F: exists and is not a store; not replaced' 'a partition of DGL in place of a store' gnn-partition --force -k 2 -o F sbm
+echo mine >F/part9
+refuses 2 "F: holds 'part9' besides a partition of DGL; not replaced" 'a folder with a file that is called as a part' gnn-partition --layout dgl --force -k 2 -o F sbm
+check 'gnn-partition keeps the file' grep -qx mine F/part9
+rm F/part9
+mkdir F/part7
+echo mine >F/part7/mine
+refuses 2 "F: holds 'part7/mine' besides a partition of DGL; not replaced" 'a folder with another part of somebody' gnn-partition --layout dgl --force -k 2 -o F sbm
+check 'gnn-partition keeps what is in it' grep -qx mine F/part7/mine
+rm -r F/part7
+mkdir -p F/part0/node_feat.d F/part1/kept.dgl
+refuses 2 "F: holds 'part[01]/[a-z_.]*' besides a partition of DGL; not replaced" 'a folder with folders in its parts' gnn-partition --layout dgl --force -k 2 -o F sbm
+rmdir F/part0/node_feat.d F/part1/kept.dgl
+mkdir config
+echo '{"num_parts": 2}' >config/config.json
+refuses 2 'config: exists and is not a partition of DGL of that name; not replaced' 'a folder with a JSON alone' gnn-partition --layout dgl --force -k 2 -o config sbm
+check 'gnn-partition keeps the JSON' grep -q num_parts config/config.json
 check 'gnn-partition --force replaces a partition of DGL' gnn-partition --layout dgl --force -k 3 -o F sbm
 mkdir new
 check 'gnn-partition writes one beside it' gnn-partition --layout dgl -k 3 -o new/F sbm

@@ -91,3 +91,4 @@ case("alone", "file", N, E, [[0] * 5], 1)
 case("typed", "file", TYPES, EDGES, [[0, 1, 1, 0], [1, 0, 1, 0]], 2)
 case("lacking", "file", TYPES, EDGES, [[0, 3, 3, 0], [1, 0, 1, 0]], 4) # parts without a type, and without anything
 save_npy("colon.npy", arrays([("a", 2, {})], [(0, "r:s", 0, [(0, 1)], {}), (0, "t", 0, [(0, 1)], {})]))
+save_npy("prefixes", {"edge_index": ("q", (2, 3), [0, 1, 2, 1, 2, 0]), **{name + ".train_idx": ("q", (1,), [0]) for name in ("t", "ab", "a", "t2")}})
