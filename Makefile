@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # gnn-tools. `make list` shows the targets; V=1 shows commands.
-# SAN=address,undefined or SAN=thread and CC=clang builds live side by side under build/.
+# SAN=address,undefined or SAN=thread, CC=clang and AVX512=0 (what processors without AVX-512 run) builds live side by side under build/.
 # NVCC= builds without CUDA; CUDA_ARCHS='80 90' or all builds for other GPUs than compute capability 9.0.
 
 # On all cores, unless -j says otherwise; a make that another one runs shares its jobs.
@@ -19,13 +19,14 @@ endif
 NVCC    ?= $(if $(SAN),,$(shell command -v nvcc))
 OPT     ?= -O3
 SAN     ?=
+AVX512  ?=
 WERROR  ?=
 VERSION := 0.3.0
 
 PKGS := libzstd libarchive zlib jansson libxxhash yaml-0.1
 WARN := -Wall -Wextra -Wno-missing-field-initializers -Wpedantic -Wshadow -Wconversion -Wstrict-prototypes -Wmissing-prototypes -Wvla \
         -Wformat=2 -Wwrite-strings -Wundef -fno-common $(if $(WERROR),-Werror)
-CPPFLAGS += -I. -D_GNU_SOURCE -DGNN_VERSION='"$(VERSION)"' $(if $(SAN),-DGNN_NO_IFUNC) \
+CPPFLAGS += -I. -D_GNU_SOURCE -DGNN_VERSION='"$(VERSION)"' $(if $(SAN),-DGNN_NO_IFUNC) $(if $(filter 0,$(AVX512)),-DGNN_NO_AVX512) \
         $(if $(findstring fuzzer,$(SAN)),-DFUZZING_BUILD_MODE_UNSAFE_FOR_PRODUCTION)
 # No contraction: a product and a sum are rounded one after the other by every compiler and on every device.
 PKG_CFLAGS := $(shell pkg-config --cflags $(PKGS))
@@ -81,7 +82,7 @@ programs: $(PROGS:%=$(B)/bin/%) $(MPI_SO)
 build/bin: $(PROGS:%=$(B)/bin/%)
 	$(if $(SAN),,$(Q)mkdir -p build && ln -sfn $(HASH)/bin build/bin && printf '%s\n' \
 	    'ifneq ($$(origin CC),command line)' 'CC := $(CC)' endif 'NVCC ?= $(NVCC)' 'CUDA_ARCHS ?= $(CUDA_ARCHS)' 'MPICC ?= $(MPICC)' \
-	    'OPT ?= $(OPT)' 'CFLAGS ?= $(CFLAGS)' 'LDFLAGS ?= $(LDFLAGS)' >build/settings.mk)
+	    'OPT ?= $(OPT)' 'AVX512 ?= $(AVX512)' 'CFLAGS ?= $(CFLAGS)' 'LDFLAGS ?= $(LDFLAGS)' >build/settings.mk)
 build/libgnn.a build/libgnn.so: build/%: $(B)/%
 	$(if $(SAN),,$(Q)mkdir -p build && ln -sfn $(HASH)/$* $@)
 

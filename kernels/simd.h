@@ -17,7 +17,11 @@
 
 #if defined(__x86_64__) && defined(__OPTIMIZE__) && !defined(__SANITIZE_ADDRESS__) &&              \
     !defined(__SANITIZE_THREAD__) && !defined(GNN_NO_IFUNC)
+#ifdef GNN_NO_AVX512 /* see kernels/cpu/isa.h */
+#define GNN_SIMD __attribute__((target_clones("arch=x86-64-v3", "default")))
+#else
 #define GNN_SIMD __attribute__((target_clones("arch=x86-64-v4", "arch=x86-64-v3", "default")))
+#endif
 #else
 #define GNN_SIMD
 #endif

@@ -7,14 +7,10 @@
 
 #include <stddef.h>
 
-#include "kernels/cpu/philox512.h"
+#include "kernels/cpu/philox_x86.h"
 #include "kernels/simd.h"
 
 enum { LANES = GNN_DRAW_LANES };
-
-/* Sixteen numbers as the compilers' own vector type: one register, or several, as the target has
- * them. */
-typedef uint32_t lanes __attribute__((vector_size(64), aligned(64), may_alias));
 
 /* Four words per lane: of block b of every lane's stream. tree: NULL at compile time, or not. */
 GNN_INLINE void words(const uint32_t key[2], const uint32_t *restrict id,
@@ -58,21 +54,28 @@ static __attribute__((noinline, cold)) void draw_exactly(struct gnn_pick_rule ru
 }
 
 /* Floyd's algorithm: draw j is among the first degree - k + j + 1 neighbours; if it was taken
- * before, neighbour degree - k + j is taken, which cannot have been. */
-GNN_INLINE void floyd(const uint32_t *degree, uint32_t k, uint32_t *x)
-{
-    lanes *v = (lanes *)x;
-    const lanes d = *(const lanes *)degree;
-    for (uint32_t j = 1; j < k; j++) {
-        const lanes t = v[j];
-        lanes hit = {0};
-        for (uint32_t q = 0; q < j; q++)
-            hit |= (lanes)(v[q] == t);
-        v[j] = (hit & (d - k + j)) | (~hit & t);
+ * before, neighbour degree - k + j is taken, which cannot have been. Defines it for registers of
+ * some size: of larger vectors, compilers compare number by number. */
+#define FLOYD(name, target, bytes)                                                                 \
+    target static void name(const uint32_t *degree, uint32_t k, uint32_t *x)                       \
+    {                                                                                              \
+        typedef uint32_t some __attribute__((vector_size(bytes), aligned(bytes), may_alias));      \
+        enum { STEP = LANES * sizeof(uint32_t) / (bytes) };                                        \
+        for (uint32_t l = 0; l < STEP; l++) {                                                      \
+            const some d = ((const some *)degree)[l];                                              \
+            some *v = (some *)x + l;                                                               \
+            for (uint32_t j = 1; j < k; j++) {                                                     \
+                const some t = v[j * STEP];                                                        \
+                some hit = {0};                                                                    \
+                for (uint32_t q = 0; q < j; q++)                                                   \
+                    hit |= (some)(v[q * STEP] == t);                                               \
+                v[j * STEP] = (hit & (d - k + j)) | (~hit & t);                                    \
+            }                                                                                      \
+        }                                                                                          \
     }
-}
+FLOYD(floyd, , 16)
 
-GNN_SIMD static void draw_lanes(struct gnn_pick_rule rule, const uint32_t key[2],
+static void draw_lanes(struct gnn_pick_rule rule, const uint32_t key[2],
                                 const uint32_t *id, const uint32_t *tree, const uint32_t *degree,
                                 uint32_t *x)
 {
@@ -90,7 +93,7 @@ GNN_SIMD static void draw_lanes(struct gnn_pick_rule rule, const uint32_t key[2]
         floyd(degree, k, x);
 }
 
-GNN_SIMD static void words_lanes(const uint32_t key[2], const uint32_t *id, const uint32_t *tree,
+static void words_lanes(const uint32_t key[2], const uint32_t *id, const uint32_t *tree,
                                  uint32_t b, uint32_t family, uint32_t *w)
 {
     words(key, id, tree, b, family, w);
@@ -144,34 +147,111 @@ GNN_AVX512 static void draw_avx512(struct gnn_pick_rule rule, const uint32_t key
         _mm512_store_si512(x + (uint64_t)j * LANES, _mm512_mask_mov_epi32(t, hit, last));
     }
 }
+
+/* ---- AVX2: lanes are done by eights ---- */
+
+enum { EIGHT = 8 };
+FLOYD(floyd_avx2, GNN_AVX2, 32)
+
+GNN_AVX2 static inline __m256i load_eight(const uint32_t *x)
+{
+    return _mm256_load_si256((const __m256i *)(const void *)x);
+}
+GNN_AVX2 static inline void store_eight(uint32_t *x, __m256i v)
+{
+    _mm256_store_si256((__m256i *)(void *)x, v);
+}
+
+GNN_AVX2 static void words_avx2(const uint32_t key[2], const uint32_t *id, const uint32_t *tree,
+                                uint32_t b, uint32_t family, uint32_t *w)
+{
+    const struct gnn_philox_keys keys = gnn_philox_keys_of(key);
+    for (uint32_t l = 0; l < LANES; l += EIGHT) {
+        struct gnn_quarter e, o;
+        gnn_philox_avx2(&keys, load_eight(id + l), load_eight(tree + l), b, family, &e, &o);
+        store_eight(w + l, gnn_philox_join_avx2(e.c0, o.c0));
+        store_eight(w + LANES + l, gnn_philox_join_avx2(e.c1, o.c1));
+        store_eight(w + 2 * LANES + l, gnn_philox_join_avx2(e.c2, o.c2));
+        store_eight(w + 3 * LANES + l, gnn_philox_join_avx2(e.c3, o.c3));
+    }
+}
+
+/* bound() of eight lanes, whose words are in two registers; *good: the lanes that need not reject.
+ */
+GNN_AVX2 static inline void bound_eight(__m256i even, __m256i odd, __m256i n, uint32_t *x,
+                                        __m256i *good)
+{
+    const __m256i e = _mm256_mul_epu32(even, n),
+                  o = _mm256_mul_epu32(odd, _mm256_srli_epi64(n, 32)),
+                  low = gnn_philox_join_avx2(e, o);
+    *good = _mm256_and_si256(*good, _mm256_cmpeq_epi32(_mm256_max_epu32(low, n), low));
+    store_eight(x, _mm256_blend_epi32(_mm256_srli_epi64(e, 32), o, 0xAA));
+}
+
+GNN_AVX2 static void draw_avx2(struct gnn_pick_rule rule, const uint32_t key[2], const uint32_t *id,
+                               const uint32_t *tree, const uint32_t *degree, uint32_t *x)
+{
+    const uint32_t k = gnn_pick_draws(rule);
+    const struct gnn_philox_keys keys = gnn_philox_keys_of(key);
+    __m256i good = _mm256_set1_epi32(-1);
+    for (uint32_t l = 0; l < LANES; l += EIGHT) {
+        const __m256i vid = load_eight(id + l), d = load_eight(degree + l),
+                      vtree = tree ? load_eight(tree + l) : _mm256_setzero_si256();
+        for (uint32_t b = 0; 4 * b < k; b++) {
+            struct gnn_quarter e, o;
+            gnn_philox_avx2(&keys, vid, vtree, b, 0, &e, &o);
+            const __m256i we[4] = {e.c0, e.c1, e.c2, e.c3}, wo[4] = {o.c0, o.c1, o.c2, o.c3};
+            for (uint32_t w = 0; w < 4; w++) {
+                const uint32_t j = 4 * b + w, less = gnn_pick_less(rule, j);
+                bound_eight(we[w], wo[w], _mm256_sub_epi32(d, _mm256_set1_epi32((int)less)),
+                            x + (size_t)j * LANES + l, &good);
+            }
+        }
+    }
+    if (__builtin_expect(_mm256_movemask_epi8(good) != -1, 0))
+        draw_exactly(rule, key, id, tree, degree, x);
+    if (!gnn_pick_repeats(rule))
+        floyd_avx2(degree, k, x);
+}
 #endif
 
-void gnn_draw16_portable(struct gnn_pick_rule rule, const uint32_t key[2], const uint32_t id[16],
-                         const uint32_t tree[16], const uint32_t degree[16], uint32_t *x)
+void gnn_draw16_on(enum gnn_isa isa, struct gnn_pick_rule rule, const uint32_t key[2],
+                   const uint32_t id[16], const uint32_t tree[16], const uint32_t degree[16],
+                   uint32_t *x)
 {
-    draw_lanes(rule, key, id, tree, degree, x);
+    switch (isa) {
+#ifdef __x86_64__
+    case GNN_ISA_AVX512:
+        draw_avx512(rule, key, id, tree, degree, x);
+        break;
+    case GNN_ISA_AVX2:
+        draw_avx2(rule, key, id, tree, degree, x);
+        break;
+#endif
+    default:
+        draw_lanes(rule, key, id, tree, degree, x);
+    }
 }
 
 void gnn_draw16(struct gnn_pick_rule rule, const uint32_t key[2], const uint32_t id[16],
                 const uint32_t tree[16], const uint32_t degree[16], uint32_t *x)
 {
-#ifdef __x86_64__
-    if (__builtin_cpu_supports("avx512f")) {
-        draw_avx512(rule, key, id, tree, degree, x);
-        return;
-    }
-#endif
-    draw_lanes(rule, key, id, tree, degree, x);
+    gnn_draw16_on(gnn_isa_best(), rule, key, id, tree, degree, x);
 }
 
 void gnn_draw16_words(const uint32_t key[2], const uint32_t id[16], const uint32_t tree[16],
                       uint32_t c1, uint32_t c3, uint32_t w[64])
 {
+    switch (gnn_isa_best()) {
 #ifdef __x86_64__
-    if (__builtin_cpu_supports("avx512f")) {
+    case GNN_ISA_AVX512:
         words_avx512(key, id, tree, c1, c3, w);
-        return;
-    }
+        break;
+    case GNN_ISA_AVX2:
+        words_avx2(key, id, tree, c1, c3, w);
+        break;
 #endif
-    words_lanes(key, id, tree, c1, c3, w);
+    default:
+        words_lanes(key, id, tree, c1, c3, w);
+    }
 }

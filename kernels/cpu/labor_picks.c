@@ -8,7 +8,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "kernels/cpu/philox512.h"
+#include "kernels/cpu/philox_x86.h"
 #include "kernels/labor.h"
 #include "kernels/rng.h"
 #include "kernels/simd.h"
@@ -19,10 +19,6 @@ enum {
     FEW = 64,    /* candidates that are compared with each other */
     AHEAD = 256  /* neighbours that are asked for before they are needed */
 };
-
-/* Sixteen numbers that compare as signed ones, which is what processors have instructions for. */
-typedef int32_t lanes __attribute__((vector_size(64), aligned(64), may_alias));
-enum { WIDE = sizeof(lanes) / sizeof(int32_t) };
 
 /* The candidates of a row, in its order. */
 struct candidates {
@@ -79,24 +75,49 @@ static void keep_smallest(struct candidates *c)
     c->limit = (uint32_t)(t >> 32);
 }
 
+/* below[i]: how many of high[n] are below number i. Defines it for registers of some size: of larger
+ * vectors, compilers compare number by number. Both arrays have FEW numbers, of which the compared
+ * ones are signed, as most instructions take them. */
+#define COUNT_BELOW(name, target, bytes)                                                           \
+    target static void name(const int32_t *high, uint32_t n, int32_t *below)                       \
+    {                                                                                              \
+        typedef int32_t some __attribute__((vector_size(bytes), aligned(bytes), may_alias));       \
+        for (uint32_t q = 0; q < n; q += (bytes) / sizeof *high) {                                 \
+            const some own = *(const some *)(high + q);                                            \
+            some sum = {0};                                                                        \
+            for (uint32_t i = 0; i < n; i++)                                                       \
+                sum -= high[i] < own;                                                              \
+            *(some *)(below + q) = sum;                                                            \
+        }                                                                                          \
+    }
+COUNT_BELOW(count_below, , 16)
+#ifdef __x86_64__
+COUNT_BELOW(count_below_avx2, GNN_AVX2, 32)
+COUNT_BELOW(count_below_avx512, GNN_AVX512, 64)
+#endif
+
 /* The same for few candidates: how many are smaller than each is counted, of the high halves.
  * Writes the positions of those that fewer than k are smaller than; returns how many these are,
  * which is k but where equal ones are in the way. */
-GNN_SIMD static uint32_t few_smallest(const uint64_t *variate, const uint32_t *position, uint32_t n,
-                                      uint32_t k, uint32_t *x)
+static uint32_t few_smallest(enum gnn_isa isa, const uint64_t *variate, const uint32_t *position,
+                             uint32_t n, uint32_t k, uint32_t *x)
 {
-    int32_t high[FEW] __attribute__((aligned(64))), below[FEW] __attribute__((aligned(64)));
+    /* What fills the last register is compared, too. */
+    int32_t high[FEW] __attribute__((aligned(64))) = {0}, below[FEW] __attribute__((aligned(64)));
     uint32_t kept[FEW], out = 0;
     for (uint32_t i = 0; i < n; i++)
         high[i] = (int32_t)((uint32_t)(variate[i] >> 32) ^ 0x80000000u);
-    for (uint32_t i = n; i % WIDE; i++)
-        high[i] = 0;
-    for (uint32_t q = 0; q < n; q += WIDE) {
-        const lanes own = *(const lanes *)(high + q);
-        lanes sum = {0};
-        for (uint32_t i = 0; i < n; i++)
-            sum -= high[i] < own;
-        *(lanes *)(below + q) = sum;
+    switch (isa) {
+#ifdef __x86_64__
+    case GNN_ISA_AVX512:
+        count_below_avx512(high, n, below);
+        break;
+    case GNN_ISA_AVX2:
+        count_below_avx2(high, n, below);
+        break;
+#endif
+    default:
+        count_below(high, n, below);
     }
     for (uint32_t i = 0; i < n; i++) {
         kept[out] = position[i];
@@ -123,10 +144,10 @@ GNN_SIMD static void few_exactly(const uint64_t *variate, const uint32_t *positi
     }
 }
 
-static void write_picks(struct candidates *c, uint32_t *x)
+static void write_picks(enum gnn_isa isa, struct candidates *c, uint32_t *x)
 {
     if (c->n <= FEW) {
-        if (few_smallest(c->variate, c->position, c->n, c->k, x) != c->k)
+        if (few_smallest(isa, c->variate, c->position, c->n, c->k, x) != c->k)
             few_exactly(c->variate, c->position, c->n, c->k, x);
         return;
     }
@@ -147,7 +168,7 @@ static uint32_t limit_for(double many, uint32_t d)
 struct variates {
     const uint32_t *key, *orig;
     uint64_t nsrc;
-    bool portable;
+    enum gnn_isa isa;
 };
 
 /* Variates by halves, and bits of those whose high halves pass a limit. */
@@ -157,7 +178,7 @@ struct piece {
 };
 
 /* Variates of n ids. */
-GNN_SIMD static void variates_lanes(const uint32_t key[2], const uint32_t *restrict id, uint32_t n,
+static void variates_lanes(const uint32_t key[2], const uint32_t *restrict id, uint32_t n,
                                     uint32_t *restrict high, uint32_t *restrict low)
 {
     const uint32_t k0 = key[0], k1 = key[1];
@@ -219,7 +240,69 @@ GNN_AVX512 static void draw_avx512(const struct variates *v, const uint32_t *sou
         p->pass[i / LANES] = (uint16_t)_mm512_mask_cmple_epu32_mask(in, high, to);
     }
 }
+
+/* Bits of the lanes in which a <= b, without signs. */
+GNN_AVX2 static inline uint32_t upto_eight(__m256i a, __m256i b)
+{
+    return (uint32_t)_mm256_movemask_ps(
+        _mm256_castsi256_ps(_mm256_cmpeq_epi32(_mm256_max_epu32(a, b), b)));
+}
+
+/* source[8], or orig of them. Ids are read one by one, which takes no longer than the instruction
+ * for it. */
+GNN_AVX2 static inline __m256i ids_of(const struct variates *v, const uint32_t source[8])
+{
+    uint32_t id[8] __attribute__((aligned(32)));
+    if (!v->orig)
+        return _mm256_loadu_si256((const __m256i *)(const void *)source);
+    for (uint32_t l = 0; l < 8; l++)
+        id[l] = source[l] < v->nsrc ? v->orig[source[l]] : 0;
+    return _mm256_load_si256((const __m256i *)(const void *)id);
+}
+
+GNN_AVX2 static void draw_avx2(const struct variates *v, const uint32_t *source, uint32_t n,
+                               uint32_t limit, struct piece *p)
+{
+    enum { EIGHT = 8 };
+    const uint64_t most = v->nsrc <= UINT32_MAX ? v->nsrc : UINT32_MAX; /* no id is greater */
+    const struct gnn_philox_keys keys = gnn_philox_keys_of(v->key);
+    const __m256i nsrc = _mm256_set1_epi32((int)(uint32_t)most), to = _mm256_set1_epi32((int)limit);
+    for (uint32_t i = 0; i < n; i += EIGHT) {
+        const uint32_t left = n - i < EIGHT ? n - i : EIGHT;
+        uint32_t rest[EIGHT] = {0};
+        const uint32_t *at = source + i;
+        if (left < EIGHT)
+            at = memcpy(rest, at, left * sizeof *rest);
+        const __m256i id = _mm256_loadu_si256((const __m256i *)(const void *)at),
+                      bad = _mm256_cmpeq_epi32(_mm256_max_epu32(id, nsrc), id);
+        struct gnn_quarter e, o;
+        gnn_philox_avx2(&keys, ids_of(v, at), _mm256_setzero_si256(), 0, 0, &e, &o);
+        const __m256i high = _mm256_andnot_si256(bad, gnn_philox_join_avx2(e.c0, o.c0)),
+                      low = _mm256_andnot_si256(bad, gnn_philox_join_avx2(e.c1, o.c1));
+        _mm256_store_si256((__m256i *)(void *)(p->high + i), high);
+        _mm256_store_si256((__m256i *)(void *)(p->low + i), low);
+        p->pass[i / LANES] |=
+            (uint16_t)((upto_eight(high, to) & ((1u << left) - 1)) << i % LANES);
+    }
+}
 #endif
+
+static void draw_piece(const struct variates *v, const uint32_t *source, uint32_t n, uint32_t limit,
+                       struct piece *p)
+{
+    switch (v->isa) {
+#ifdef __x86_64__
+    case GNN_ISA_AVX512:
+        draw_avx512(v, source, n, limit, p);
+        break;
+    case GNN_ISA_AVX2:
+        draw_avx2(v, source, n, limit, p);
+        break;
+#endif
+    default:
+        draw_portable(v, source, n, limit, p);
+    }
+}
 
 /* Adds those of n neighbours, whose positions begin with `from`, that pass the limit. There is
  * space for all of them. */
@@ -230,12 +313,7 @@ static void add_candidates(struct candidates *c, const struct variates *v, const
     struct piece p;
     uint32_t at = c->n;
     memset(p.pass, 0, sizeof p.pass);
-#ifdef __x86_64__
-    if (!v->portable && __builtin_cpu_supports("avx512f"))
-        draw_avx512(v, source, n, c->limit, &p);
-    else
-#endif
-        draw_portable(v, source, n, c->limit, &p);
+    draw_piece(v, source, n, c->limit, &p);
     for (uint32_t i = 0; i < n; i += WORD) {
         uint64_t pass = 0;
         for (uint32_t q = 0; q < WORD / LANES; q++)
@@ -288,7 +366,7 @@ static bool pick_row(const struct variates *v, const struct gnn_labor_row *row, 
     }
     if (c->n < c->k)
         return false;
-    write_picks(c, x);
+    write_picks(v->isa, c, x);
     return true;
 }
 
@@ -310,17 +388,16 @@ static void pick_rows(const struct variates *v, uint32_t k, const struct gnn_lab
     }
 }
 
-void gnn_labor_pick(const struct gnn_sample_graph *g, uint32_t k, const uint32_t key[2],
-                    const struct gnn_labor_row *row, uint32_t n, void *scratch, uint32_t *x)
+void gnn_labor_pick_on(enum gnn_isa isa, const struct gnn_sample_graph *g, uint32_t k,
+                       const uint32_t key[2], const struct gnn_labor_row *row, uint32_t n,
+                       void *scratch, uint32_t *x)
 {
-    const struct variates v = {key, g->orig, g->nsrc, false};
+    const struct variates v = {key, g->orig, g->nsrc, isa};
     pick_rows(&v, k, row, n, scratch, x);
 }
 
-void gnn_labor_pick_portable(const struct gnn_sample_graph *g, uint32_t k, const uint32_t key[2],
-                             const struct gnn_labor_row *row, uint32_t n, void *scratch,
-                             uint32_t *x)
+void gnn_labor_pick(const struct gnn_sample_graph *g, uint32_t k, const uint32_t key[2],
+                    const struct gnn_labor_row *row, uint32_t n, void *scratch, uint32_t *x)
 {
-    const struct variates v = {key, g->orig, g->nsrc, true};
-    pick_rows(&v, k, row, n, scratch, x);
+    gnn_labor_pick_on(gnn_isa_best(), g, k, key, row, n, scratch, x);
 }

@@ -17,12 +17,12 @@ enum { GNN_LABOR_FETCHED = 64 };
 /* Bytes, to be 64-byte aligned, for k picks of a destination. */
 uint64_t gnn_labor_scratch(uint32_t k);
 /* Positions of the k > 0 neighbours that each of n <= 16 rows takes, of more than k that it may, in
- * their order: x[l*k+j]. _portable is the same without instructions chosen by hand, for the tests.
- */
+ * their order: x[l*k+j]. _on is the same with the instructions of a level that the processor has,
+ * for the tests. */
 void gnn_labor_pick(const struct gnn_sample_graph *g, uint32_t k, const uint32_t key[2],
                     const struct gnn_labor_row *row, uint32_t n, void *scratch, uint32_t *x);
-void gnn_labor_pick_portable(const struct gnn_sample_graph *g, uint32_t k, const uint32_t key[2],
-                             const struct gnn_labor_row *row, uint32_t n, void *scratch,
-                             uint32_t *x);
+void gnn_labor_pick_on(enum gnn_isa isa, const struct gnn_sample_graph *g, uint32_t k,
+                       const uint32_t key[2], const struct gnn_labor_row *row, uint32_t n,
+                       void *scratch, uint32_t *x);
 
 #endif

@@ -23,25 +23,60 @@ static inline struct place look_portable(const uint64_t *bucket, uint64_t tag)
 #ifdef __x86_64__
 #include <immintrin.h>
 
-__attribute__((target("avx512f,bmi"))) static inline struct place
-look_avx512(const uint64_t *bucket, uint64_t tag)
+/* Of bits of the slots that have a tag, and of those of no entry. */
+GNN_INLINE struct place place_of(uint32_t same, uint32_t other)
+{
+    /* Nothing found: the first bit of the other mask, of which there is one more behind all. */
+    const uint32_t found = same != 0, mask = same | ((other | 1u << GNN_BUCKET) & (0u - !found));
+    return (struct place){(uint32_t)__builtin_ctz(mask), found};
+}
+
+GNN_AVX512 static inline struct place look_avx512(const uint64_t *bucket, uint64_t tag)
 {
     const __m512i slots = _mm512_loadu_si512(bucket);
     const uint32_t same = _mm512_cmpeq_epi64_mask(_mm512_srli_epi64(slots, 32),
                                                   _mm512_set1_epi64((long long)(tag >> 32))),
                    other = _mm512_cmpneq_epi64_mask(_mm512_srli_epi64(slots, 48),
                                                     _mm512_set1_epi64((long long)(tag >> 48)));
-    /* Nothing found: the first bit of the other mask, of which there is one more behind all. */
-    const uint32_t found = same != 0, mask = same | ((other | 1u << GNN_BUCKET) & (0u - !found));
-    return (struct place){_tzcnt_u32(mask), found};
+    return place_of(same, other);
+}
+
+/* A bit for each slot whose `shift` high bits are those of the tag. */
+GNN_AVX2 static inline uint32_t same_avx2(__m256i low, __m256i high, uint64_t tag, int shift)
+{
+    const __m256i wanted = _mm256_set1_epi64x((long long)(tag >> shift)),
+                  a = _mm256_cmpeq_epi64(_mm256_srli_epi64(low, shift), wanted),
+                  b = _mm256_cmpeq_epi64(_mm256_srli_epi64(high, shift), wanted);
+    return (uint32_t)_mm256_movemask_pd(_mm256_castsi256_pd(a)) |
+           (uint32_t)_mm256_movemask_pd(_mm256_castsi256_pd(b)) << 4;
+}
+
+GNN_AVX2 static inline struct place look_avx2(const uint64_t *bucket, uint64_t tag)
+{
+    const __m256i low = _mm256_loadu_si256((const __m256i *)(const void *)bucket),
+                  high = _mm256_loadu_si256((const __m256i *)(const void *)(bucket + 4));
+    return place_of(same_avx2(low, high, tag, 32), ~same_avx2(low, high, tag, 48) & 255);
 }
 #endif
+
+GNN_INLINE struct place look(const uint64_t *bucket, uint64_t tag, enum gnn_isa isa)
+{
+#ifdef __x86_64__
+    if (isa == GNN_ISA_AVX512)
+        return look_avx512(bucket, tag);
+    if (isa == GNN_ISA_AVX2)
+        return look_avx2(bucket, tag);
+#else
+    (void)isa;
+#endif
+    return look_portable(bucket, tag);
+}
 
 /* Numbers of sources j to end - 1, which have the other columns of entry i of e. list: that of r.
  */
 GNN_INLINE void number_row(struct gnn_relabel *r, struct gnn_entries list,
                            const struct gnn_entries *e, uint64_t i, const uint32_t *source,
-                           const uint64_t *hash, uint32_t j, uint32_t end, bool wide, uint32_t *out)
+                           const uint64_t *hash, uint32_t j, uint32_t end, enum gnn_isa isa, uint32_t *out)
 {
     const uint64_t gen = (uint64_t)r->gen << 48, mask = r->slots - 1;
     uint32_t count = r->count;
@@ -56,12 +91,7 @@ GNN_INLINE void number_row(struct gnn_relabel *r, struct gnn_entries list,
         const uint32_t node = source[j];
         const uint64_t tag = gen | hash[j] >> 48 << 32;
         uint64_t *bucket = &r->slot[hash[j] & mask];
-#ifdef __x86_64__
-        const struct place p = wide ? look_avx512(bucket, tag) : look_portable(bucket, tag);
-#else
-        (void)wide;
-        const struct place p = look_portable(bucket, tag);
-#endif
+        const struct place p = look(bucket, tag, isa);
         if (__builtin_expect(p.slot < GNN_BUCKET, 1)) {
             const uint32_t was = (uint32_t)bucket[p.slot],
                            local = count ^ ((count ^ was) & (0u - p.found));
@@ -84,53 +114,74 @@ GNN_INLINE void number_row(struct gnn_relabel *r, struct gnn_entries list,
 GNN_INLINE uint32_t number_rows(struct gnn_relabel *r, struct gnn_entries list,
                                 const struct gnn_entries *dst, const uint32_t *indptr, uint32_t row,
                                 uint32_t first, const uint32_t *source, uint32_t n,
-                                const uint64_t *hash, bool wide, uint32_t *out)
+                                const uint64_t *hash, enum gnn_isa isa, uint32_t *out)
 {
     for (uint32_t j = 0; j < n;) {
         while (indptr[row + 1] <= first + j)
             row++;
         const uint32_t left = indptr[row + 1] - first, end = left < n ? left : n;
-        number_row(r, list, dst, row, source, hash, j, end, wide, out);
+        number_row(r, list, dst, row, source, hash, j, end, isa, out);
         j = end;
     }
     return row;
 }
 
-uint32_t gnn_number_sources_portable(struct gnn_relabel *r, const struct gnn_entries *dst,
-                                     const uint32_t *indptr, uint32_t row, uint32_t first,
-                                     const uint32_t *source, uint32_t n, const uint64_t *hash,
-                                     uint32_t *out)
-{
-    return number_rows(r, r->list, dst, indptr, row, first, source, n, hash, false, out);
-}
-
-#ifdef __x86_64__
 /* Compiled for lists without one of the columns, too. */
-__attribute__((target("avx512f,bmi"))) static uint32_t
-number_avx512(struct gnn_relabel *r, const struct gnn_entries *dst, const uint32_t *indptr,
-              uint32_t row, uint32_t first, const uint32_t *source, uint32_t n,
-              const uint64_t *hash, uint32_t *out)
+GNN_INLINE uint32_t number_lists(enum gnn_isa isa, struct gnn_relabel *r,
+                                 const struct gnn_entries *dst, const uint32_t *indptr,
+                                 uint32_t row, uint32_t first, const uint32_t *source, uint32_t n,
+                                 const uint64_t *hash, uint32_t *out)
 {
     struct gnn_entries list = r->list;
     if (!list.time) {
         list.time = NULL; /* known at compile time, in this call */
-        return number_rows(r, list, dst, indptr, row, first, source, n, hash, true, out);
+        return number_rows(r, list, dst, indptr, row, first, source, n, hash, isa, out);
     }
     if (!list.tree) {
         list.tree = NULL; /* likewise */
-        return number_rows(r, list, dst, indptr, row, first, source, n, hash, true, out);
+        return number_rows(r, list, dst, indptr, row, first, source, n, hash, isa, out);
     }
-    return number_rows(r, list, dst, indptr, row, first, source, n, hash, true, out);
+    return number_rows(r, list, dst, indptr, row, first, source, n, hash, isa, out);
+}
+
+#ifdef __x86_64__
+GNN_AVX512 static uint32_t number_avx512(struct gnn_relabel *r, const struct gnn_entries *dst,
+                                         const uint32_t *indptr, uint32_t row, uint32_t first,
+                                         const uint32_t *source, uint32_t n, const uint64_t *hash,
+                                         uint32_t *out)
+{
+    return number_lists(GNN_ISA_AVX512, r, dst, indptr, row, first, source, n, hash, out);
+}
+GNN_AVX2 static uint32_t number_avx2(struct gnn_relabel *r, const struct gnn_entries *dst,
+                                     const uint32_t *indptr, uint32_t row, uint32_t first,
+                                     const uint32_t *source, uint32_t n, const uint64_t *hash,
+                                     uint32_t *out)
+{
+    return number_lists(GNN_ISA_AVX2, r, dst, indptr, row, first, source, n, hash, out);
 }
 #endif
+
+uint32_t gnn_number_sources_on(enum gnn_isa isa, struct gnn_relabel *r,
+                               const struct gnn_entries *dst, const uint32_t *indptr, uint32_t row,
+                               uint32_t first, const uint32_t *source, uint32_t n,
+                               const uint64_t *hash, uint32_t *out)
+{
+    switch (isa) {
+#ifdef __x86_64__
+    case GNN_ISA_AVX512:
+        return number_avx512(r, dst, indptr, row, first, source, n, hash, out);
+    case GNN_ISA_AVX2:
+        return number_avx2(r, dst, indptr, row, first, source, n, hash, out);
+#endif
+    default:
+        return number_rows(r, r->list, dst, indptr, row, first, source, n, hash,
+                           GNN_ISA_PORTABLE, out);
+    }
+}
 
 uint32_t gnn_number_sources(struct gnn_relabel *r, const struct gnn_entries *dst,
                             const uint32_t *indptr, uint32_t row, uint32_t first,
                             const uint32_t *source, uint32_t n, const uint64_t *hash, uint32_t *out)
 {
-#ifdef __x86_64__
-    if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("bmi"))
-        return number_avx512(r, dst, indptr, row, first, source, n, hash, out);
-#endif
-    return gnn_number_sources_portable(r, dst, indptr, row, first, source, n, hash, out);
+    return gnn_number_sources_on(gnn_isa_best(), r, dst, indptr, row, first, source, n, hash, out);
 }

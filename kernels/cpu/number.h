@@ -4,6 +4,7 @@
 #ifndef GNN_KERNELS_CPU_NUMBER_H
 #define GNN_KERNELS_CPU_NUMBER_H
 
+#include "kernels/cpu/isa.h"
 #include "kernels/sample.h"
 #include "kernels/simd.h"
 
@@ -123,15 +124,15 @@ static inline void gnn_hash_sources(const struct gnn_relabel *r, const struct gn
         }
     }
 }
-/* Then: their numbers, which may replace them. Returns the last row. _portable is the same
- * without instructions chosen by hand, for the tests. */
+/* Then: their numbers, which may replace them. Returns the last row. _on is the same with
+ * the instructions of a level that the processor has, for the tests. */
 uint32_t gnn_number_sources(struct gnn_relabel *r, const struct gnn_entries *dst,
                             const uint32_t *indptr, uint32_t row, uint32_t first,
                             const uint32_t *source, uint32_t n, const uint64_t *hash,
                             uint32_t *out);
-uint32_t gnn_number_sources_portable(struct gnn_relabel *r, const struct gnn_entries *dst,
-                                     const uint32_t *indptr, uint32_t row, uint32_t first,
-                                     const uint32_t *source, uint32_t n, const uint64_t *hash,
-                                     uint32_t *out);
+uint32_t gnn_number_sources_on(enum gnn_isa isa, struct gnn_relabel *r,
+                               const struct gnn_entries *dst, const uint32_t *indptr, uint32_t row,
+                               uint32_t first, const uint32_t *source, uint32_t n,
+                               const uint64_t *hash, uint32_t *out);
 
 #endif

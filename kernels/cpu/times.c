@@ -32,7 +32,7 @@ GNN_SIMD static uint32_t find_all_near(struct gnn_time_search *s, uint32_t n,
                                        struct gnn_time_search *next, uint32_t m, bool real,
                                        bool too, uint8_t *far)
 {
-    const bool wide = gnn_window_wide();
+    const enum gnn_isa isa = gnn_isa_best();
     uint32_t many = 0, begun = 0;
     for (uint32_t i = 0; i < n; i++) {
         uint32_t below, upto;
@@ -40,7 +40,7 @@ GNN_SIMD static uint32_t find_all_near(struct gnn_time_search *s, uint32_t n,
             begin_search(&next[begun++]);
         far[many] = (uint8_t)i;
         many += !gnn_window_near(s[i].edges->brief + s[i].first, s[i].span, s[i].window, s[i].brief,
-                                 wide, &below, &upto);
+                                 isa, &below, &upto);
         s[i].found = decide(&s[i], below, upto, real, too);
     }
     while (begun < m)

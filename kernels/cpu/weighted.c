@@ -50,7 +50,7 @@ GNN_INLINE uint32_t window_at(uint32_t span, uint32_t guess)
 
 /* Looks up draw j of each destination in its window; draws that are elsewhere are added to far.
  * Windows are counted one after the other; positions are computed from all counts at once. */
-GNN_INLINE void find_near(struct gnn_weighted_group *g, uint32_t j, bool wide, uint32_t *far,
+GNN_INLINE void find_near(struct gnn_weighted_group *g, uint32_t j, enum gnn_isa isa, uint32_t *far,
                           uint32_t *many)
 {
     uint32_t count[LANES] __attribute__((aligned(64))) = {0}, *at = g->at + (size_t)j * LANES,
@@ -59,7 +59,7 @@ GNN_INLINE void find_near(struct gnn_weighted_group *g, uint32_t j, bool wide, u
     for (uint32_t l = 0; l < g->n; l++) {
         const struct gnn_weights *w = &g->w[l];
         const uint32_t n = w->span < GNN_PICK_WINDOW ? w->span : (uint32_t)GNN_PICK_WINDOW;
-        count[l] = gnn_window_count(w->high + at[l], 0, n, high[l], wide);
+        count[l] = gnn_window_count(w->high + at[l], 0, n, high[l], isa);
     }
     for (uint32_t l = 0; l < LANES; l++) {
         const uint32_t span = g->span[l], n = span < GNN_PICK_WINDOW ? span : GNN_PICK_WINDOW,
@@ -75,7 +75,7 @@ GNN_INLINE void find_near(struct gnn_weighted_group *g, uint32_t j, bool wide, u
         const struct gnn_weights *w = &g->w[l];
         const uint32_t q = j * LANES + l, first = at[l] - (count[l] & 255);
         uint32_t below, upto;
-        if (gnn_window_near(w->high, w->span, first, high[l], wide, &below, &upto))
+        if (gnn_window_near(w->high, w->span, first, high[l], isa, &below, &upto))
             at[l] = decide(w, g->number[q], below, upto);
         else
             far[(*many)++] = q; /* where to go on is in at[l] */
@@ -100,14 +100,14 @@ static void find_far(struct gnn_weighted_group *g, const uint32_t *far, uint32_t
 }
 
 /* The neighbour of destination l that number u belongs to. */
-GNN_INLINE uint32_t find_one(const struct gnn_weighted_group *g, uint32_t l, uint64_t u, bool wide)
+GNN_INLINE uint32_t find_one(const struct gnn_weighted_group *g, uint32_t l, uint64_t u, enum gnn_isa isa)
 {
     const struct gnn_weights *w = &g->w[l];
     struct gnn_window_search s;
     if (!w->high)
         return gnn_weight_find(w, u);
     const uint32_t first = window_at(w->span, guess_of(u - w->before, g->scale[l]));
-    if (gnn_window_near(w->high, w->span, first, gnn_weight_high(u), wide, &s.below, &s.upto))
+    if (gnn_window_near(w->high, w->span, first, gnn_weight_high(u), isa, &s.below, &s.upto))
         return decide(w, u, s.below, s.upto);
     gnn_window_begin(&s, w->high, w->span, gnn_weight_high(u), first);
     gnn_window_search_all(&s, 1);
@@ -190,13 +190,13 @@ static uint64_t draw_one(const uint32_t key[2], const struct gnn_weighted_group 
 
 /* Draws t, t + 1, ... until the sample has k members. */
 GNN_INLINE void draw_on(const uint32_t key[2], const struct gnn_weighted_group *g, uint32_t l,
-                        uint32_t k, uint64_t t, bool wide, struct sample *s)
+                        uint32_t k, uint64_t t, enum gnn_isa isa, struct sample *s)
 {
     const struct gnn_weights *w = &g->w[l];
     for (; s->n < k && t < (uint64_t)GNN_WEIGHT_TRIES * k; t++) {
         const uint64_t u =
             t < g->draws ? g->number[t * LANES + l] : draw_one(key, g, l, t, w->total);
-        const uint32_t i = find_one(g, l, u, wide);
+        const uint32_t i = find_one(g, l, u, isa);
         if (!is_in(s, i))
             add_member(s, i);
     }
@@ -277,7 +277,8 @@ GNN_SIMD static void draw_and_find(const uint32_t key[2], uint32_t k,
                                    struct gnn_weighted_group *drawn)
 {
     uint32_t word[4 * LANES] __attribute__((aligned(64))), far[LANES * GNN_DRAW_MAX], many = 0;
-    const bool wide = gnn_window_wide(), find = drawn->n && drawn->w->high;
+    const enum gnn_isa isa = gnn_isa_best();
+    const bool find = drawn->n && drawn->w->high;
     for (uint32_t j = 0; j < (next->n ? next->draws : k); j++) {
         const uint32_t *own = word + (size_t)(j % 2) * 2 * LANES;
         if (next->n && j % 2 == 0)
@@ -288,7 +289,7 @@ GNN_SIMD static void draw_and_find(const uint32_t key[2], uint32_t k,
         for (uint32_t l = 0; j < k && l < next->n && next->w->high; l++)
             gnn_window_fetch(next->w[l].high, next->span[l], next->at[j * LANES + l]);
         if (find && j < k)
-            find_near(drawn, j, wide, far, &many);
+            find_near(drawn, j, isa, far, &many);
     }
     if (find)
         find_far(drawn, far, many);
@@ -324,7 +325,7 @@ GNN_SIMD static void complete_samples(const uint32_t key[2], struct gnn_weighted
                                       uint32_t k, uint32_t mask)
 {
     uint32_t x[GNN_DRAW_MAX] __attribute__((aligned(64)));
-    const bool wide = gnn_window_wide();
+    const enum gnn_isa isa = gnn_isa_best();
     for (; mask; mask &= mask - 1) {
         const uint32_t l = (uint32_t)__builtin_ctz(mask);
         struct sample s = {.x = x, .capacity = (k + 7) / 8 * 8};
@@ -333,7 +334,7 @@ GNN_SIMD static void complete_samples(const uint32_t key[2], struct gnn_weighted
             x[s.n] = g->at[j * LANES + l];
             s.n += x[s.n] != UINT32_MAX;
         }
-        draw_on(key, g, l, k, k, wide, &s);
+        draw_on(key, g, l, k, k, isa, &s);
         for (uint32_t j = 0; j < k; j++)
             g->at[j * LANES + l] = x[j];
     }
@@ -380,7 +381,7 @@ void gnn_weighted_many(struct gnn_pick_rule rule, const uint32_t key[2],
                        struct gnn_weighted_group *g, uint32_t *set, uint32_t *x)
 {
     const uint32_t k = gnn_pick_draws(rule);
-    const bool wide = gnn_window_wide();
+    const enum gnn_isa isa = gnn_isa_best();
     struct sample s = {.x = x, .set = set, .size = gnn_pick_set_size(k)};
     g->draws = 0;
     if (!gnn_pick_repeats(rule))
@@ -389,7 +390,7 @@ void gnn_weighted_many(struct gnn_pick_rule rule, const uint32_t key[2],
         draw_others(rule, key, g, 0, &s);
     else if (gnn_pick_repeats(rule))
         for (uint32_t j = 0; j < k; j++)
-            x[j] = find_one(g, 0, draw_one(key, g, 0, j, g->w->total), wide);
+            x[j] = find_one(g, 0, draw_one(key, g, 0, j, g->w->total), isa);
     else
-        draw_on(key, g, 0, k, 0, wide, &s);
+        draw_on(key, g, 0, k, 0, isa, &s);
 }

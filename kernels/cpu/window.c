@@ -20,14 +20,14 @@ static __attribute__((noinline, cold)) uint32_t count_upto(const struct gnn_wind
 }
 
 /* Looks at a line; returns whether another one has to be looked at, which it asks for. */
-GNN_INLINE bool look_at_line(struct gnn_window_search *s, bool wide)
+GNN_INLINE bool look_at_line(struct gnn_window_search *s, enum gnn_isa isa)
 {
     const uint32_t skip = (uint32_t)((uintptr_t)(s->row + s->at) / sizeof *s->row % LINE);
     /* The line begins with number s->at - skip, which may be one of the row before. */
     const uint32_t begin = s->at < skip ? 0 : s->at - skip, from = s->at < skip ? skip - s->at : 0,
                    left = s->span - begin, to = left < LINE - from ? from + left : LINE,
                    n = to - from, end = begin + n;
-    const uint32_t count = gnn_window_count(s->row + s->at - skip, from, to, s->x, wide),
+    const uint32_t count = gnn_window_count(s->row + s->at - skip, from, to, s->x, isa),
                    below = count & 255, upto = count >> 8;
     bool more = false;
     if (below == n && end < s->upto) { /* in a later line, or where that begins */
@@ -55,19 +55,19 @@ GNN_INLINE void end_search(struct gnn_window_search *s)
 
 GNN_SIMD static void search_all(struct gnn_window_search *s, uint32_t n)
 {
-    const bool wide = gnn_window_wide();
+    const enum gnn_isa isa = gnn_isa_best();
     uint16_t live[GNN_WINDOW_SEARCHES];
     uint32_t left = 0;
     for (uint32_t i = 0; i < n; i++) {
         live[left] = (uint16_t)i;
-        left += look_at_line(&s[i], wide);
+        left += look_at_line(&s[i], isa);
     }
     while (left) {
         uint32_t kept = 0;
         for (uint32_t k = 0; k < left; k++) {
             const uint16_t i = live[k];
             live[kept] = i;
-            kept += look_at_line(&s[i], wide);
+            kept += look_at_line(&s[i], isa);
         }
         left = kept;
     }

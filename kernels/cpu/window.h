@@ -8,6 +8,7 @@
 #include <stdbool.h>
 
 #include "kernels/pick.h"
+#include "kernels/cpu/isa.h"
 #include "kernels/simd.h"
 
 /* How many numbers of a row are below x, and how many are not above it: `below`, `upto`. Rows are
@@ -56,8 +57,8 @@ GNN_INLINE uint32_t gnn_window_around(uint32_t span, uint32_t guess)
 #include <immintrin.h>
 
 /* By hand, as no compiler counts the bits of a comparison. */
-__attribute__((target("avx512bw,bmi2,popcnt"))) static inline uint32_t
-gnn_window_count_avx512(const int16_t *v, uint32_t from, uint32_t to, int16_t x)
+GNN_AVX512 static inline uint32_t gnn_window_count_avx512(const int16_t *v, uint32_t from,
+                                                          uint32_t to, int16_t x)
 {
     const __m512i line = _mm512_loadu_si512(v), wanted = _mm512_set1_epi16(x);
     const __mmask32 in = _bzhi_u32(UINT32_MAX, to) & (UINT32_MAX << from);
@@ -65,22 +66,31 @@ gnn_window_count_avx512(const int16_t *v, uint32_t from, uint32_t to, int16_t x)
                    upto = (uint32_t)_mm512_mask_cmple_epi16_mask(in, line, wanted);
     return (uint32_t)_mm_popcnt_u32(below) | (uint32_t)_mm_popcnt_u32(upto) << 8;
 }
-#endif
 
-/* Whether the processor can run gnn_window_count_avx512; ask once for many counts. */
-GNN_INLINE bool gnn_window_wide(void)
+/* A bit for each of 32 numbers, of which a comparison gave those in two registers. */
+GNN_AVX2 static inline uint32_t gnn_window_bits_avx2(__m256i low, __m256i high)
 {
-#ifdef __x86_64__
-    return __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("bmi2") &&
-           __builtin_cpu_supports("popcnt");
-#else
-    return false;
-#endif
+    /* Packing goes by halves of registers; 0xD8 puts these in order. */
+    return (uint32_t)_mm256_movemask_epi8(
+        _mm256_permute4x64_epi64(_mm256_packs_epi16(low, high), 0xD8));
 }
+GNN_AVX2 static inline uint32_t gnn_window_count_avx2(const int16_t *v, uint32_t from, uint32_t to,
+                                                      int16_t x)
+{
+    const __m256i low = _mm256_loadu_si256((const __m256i *)(const void *)v),
+                  high = _mm256_loadu_si256((const __m256i *)(const void *)(v + 16)),
+                  wanted = _mm256_set1_epi16(x);
+    const uint32_t in = (uint32_t)((UINT64_C(1) << to) - 1) & (UINT32_MAX << from),
+                   below = in & gnn_window_bits_avx2(_mm256_cmpgt_epi16(wanted, low),
+                                                     _mm256_cmpgt_epi16(wanted, high)),
+                   above = in & gnn_window_bits_avx2(_mm256_cmpgt_epi16(low, wanted),
+                                                     _mm256_cmpgt_epi16(high, wanted));
+    return (uint32_t)_mm_popcnt_u32(below) | (uint32_t)_mm_popcnt_u32(in & ~above) << 8;
+}
+#endif
 
 /* Counts numbers `from` to `to` - 1 of GNN_PICK_WINDOW, from < GNN_PICK_WINDOW, that are below x;
- * and, in the second byte, that are not above it. wide: gnn_window_wide(). _portable is the same
- * without instructions chosen by hand. */
+ * and, in the second byte, that are not above it. isa: gnn_isa_best(), or a lower level. */
 GNN_INLINE uint32_t gnn_window_count_portable(const int16_t *v, uint32_t from, uint32_t to,
                                               int16_t x)
 {
@@ -93,23 +103,25 @@ GNN_INLINE uint32_t gnn_window_count_portable(const int16_t *v, uint32_t from, u
     return (uint16_t)sum;
 }
 GNN_INLINE uint32_t gnn_window_count(const int16_t *v, uint32_t from, uint32_t to, int16_t x,
-                                     bool wide)
+                                     enum gnn_isa isa)
 {
 #ifdef __x86_64__
-    if (wide)
+    if (isa == GNN_ISA_AVX512)
         return gnn_window_count_avx512(v, from, to, x);
+    if (isa == GNN_ISA_AVX2)
+        return gnn_window_count_avx2(v, from, to, x);
 #else
-    (void)wide;
+    (void)isa;
 #endif
     return gnn_window_count_portable(v, from, to, x);
 }
 
 /* Whether the answers are in the window that begins at `first`: *below and *upto. */
 GNN_INLINE bool gnn_window_near(const int16_t *row, uint32_t span, uint32_t first, int16_t x,
-                                bool wide, uint32_t *below, uint32_t *upto)
+                                enum gnn_isa isa, uint32_t *below, uint32_t *upto)
 {
     const uint32_t n = span < GNN_PICK_WINDOW ? span : (uint32_t)GNN_PICK_WINDOW,
-                   count = gnn_window_count(row + first, 0, n, x, wide), low = count & 255,
+                   count = gnn_window_count(row + first, 0, n, x, isa), low = count & 255,
                    most = count >> 8;
     *below = first + low;
     *upto = first + most;

@@ -12,7 +12,7 @@
 
 #include "bench_common.h"
 #include "kernels/cpu/draw.h"
-#include "kernels/cpu/philox512.h"
+#include "kernels/cpu/philox_x86.h"
 
 enum { TURNS = 7, WARM = 3, STEPS = 6 /* of a turn */ };
 
@@ -163,14 +163,29 @@ GNN_AVX512 static void draw_chunk_avx512(const uint32_t key[2], const uint32_t *
         _mm512_store_si512(word + CHUNK + i, gnn_philox_join(e.c1, o.c1));
     }
 }
+GNN_AVX2 static void draw_chunk_avx2(const uint32_t key[2], const uint32_t *id, uint32_t *word)
+{
+    const struct gnn_philox_keys keys = gnn_philox_keys_of(key);
+    for (uint32_t i = 0; i < CHUNK; i += LANES / 2) {
+        struct gnn_quarter e, o;
+        gnn_philox_avx2(&keys, _mm256_load_si256((const __m256i *)(const void *)(id + i)),
+                        _mm256_setzero_si256(), 0, 0, &e, &o);
+        _mm256_store_si256((__m256i *)(void *)(word + i), gnn_philox_join_avx2(e.c0, o.c0));
+        _mm256_store_si256((__m256i *)(void *)(word + CHUNK + i), gnn_philox_join_avx2(e.c1, o.c1));
+    }
+}
 #endif
 
 static void draw_chunk(const uint32_t key[2], const uint32_t *id, uint32_t *word)
 {
     static const uint32_t zero[LANES] __attribute__((aligned(64)));
 #ifdef __x86_64__
-    if (__builtin_cpu_supports("avx512f")) {
+    if (gnn_isa_best() == GNN_ISA_AVX512) {
         draw_chunk_avx512(key, id, word);
+        return;
+    }
+    if (gnn_isa_best() == GNN_ISA_AVX2) {
+        draw_chunk_avx2(key, id, word);
         return;
     }
 #endif

@@ -158,8 +158,8 @@ static void reference(void)
     free(orig);
 }
 
-/* Without instructions chosen by hand. */
-static void portable(void)
+/* Instructions of all levels pick the same. */
+static void levels(void)
 {
     enum { ROWS = 16, MOST = 700, K = 40 };
     static uint32_t source[ROWS * MOST], orig[1 << 16], a[ROWS * K], b[ROWS * K];
@@ -180,11 +180,13 @@ static void portable(void)
             for (uint32_t l = 0; l < ROWS; l++)
                 row[l] = (struct gnn_labor_row){source + (size_t)l * MOST, k + 1 + l * l * 2, {0}};
             gnn_labor_pick(&g, k, key, row, ROWS, scratch, a);
-            gnn_labor_pick_portable(&g, k, key, row, ROWS, scratch, b);
-            same = same && !memcmp(a, b, (size_t)ROWS * k * sizeof *a);
+            for (enum gnn_isa isa = GNN_ISA_PORTABLE; isa <= gnn_isa_best(); isa++) {
+                gnn_labor_pick_on(isa, &g, k, key, row, ROWS, scratch, b);
+                same = same && !memcmp(a, b, (size_t)ROWS * k * sizeof *a);
+            }
             free(scratch);
         }
-    ok(same, "gnn_labor_pick_portable picks what gnn_labor_pick does");
+    ok(same, "instructions of each level pick the same");
 }
 
 /* What is no source is found wherever it is. */
@@ -322,7 +324,7 @@ static void overlap(uint32_t d, uint32_t m, uint32_t k)
 
 int main(void)
 {
-    portable();
+    levels();
     reference();
     damage();
 #if defined __SANITIZE_ADDRESS__ || defined __SANITIZE_THREAD__ /* plain builds test all laws */

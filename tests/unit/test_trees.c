@@ -66,22 +66,24 @@ static void fit_table(struct gnn_relabel *r, uint64_t extra)
 
 /* ---- numbers ---- */
 
-enum { MANY = 40 };
+enum { MANY = 40, PLAIN = GNN_ISA_AVX512 + 1 /* beside levels: gnn_relabel_number itself */ };
 
-/* gnn_relabel_number, without instructions chosen by hand. */
-static uint64_t number_portably(struct gnn_relabel *r, struct gnn_entries dst,
-                                const uint32_t *indptr, uint32_t *source)
+/* gnn_relabel_number, with instructions of a level. */
+static uint64_t number_on(unsigned isa, struct gnn_relabel *r, struct gnn_entries dst,
+                          const uint32_t *indptr, uint32_t *source)
 {
+    if (isa == PLAIN)
+        return gnn_relabel_number(r, dst, NULL, MANY, indptr, source);
     uint64_t hash[MANY * 8];
     const uint32_t n = indptr[MANY];
     gnn_hash_sources(r, &dst, indptr, 0, 0, source, n, hash);
-    (void)gnn_number_sources_portable(r, &dst, indptr, 0, 0, source, n, hash, source);
+    (void)gnn_number_sources_on((enum gnn_isa)isa, r, &dst, indptr, 0, 0, source, n, hash, source);
     return n;
 }
 
 /* Seeds and blocks of made-up sources; `range` nodes, so that few or many are equal. */
 static bool numbers_match(unsigned columns, uint32_t range, uint32_t batches, uint64_t seed,
-                          bool portable)
+                          unsigned isa)
 {
     struct gnn_relabel r = {.nnodes = range, .list = entries_new(columns, MOST)};
     struct gnn_entries list = entries_new(columns, MOST), dst = entries_new(columns, MANY);
@@ -112,9 +114,7 @@ static bool numbers_match(unsigned columns, uint32_t range, uint32_t batches, ui
                 }
             fit_table(&r, indptr[MANY]);
             same = same &&
-                   (portable ? number_portably(&r, dst, indptr, source)
-                             : gnn_relabel_number(&r, dst, NULL, MANY, indptr, source)) ==
-                       indptr[MANY] &&
+                   number_on(isa, &r, dst, indptr, source) == indptr[MANY] &&
                    r.count == count && !memcmp(source, want, indptr[MANY] * sizeof *want);
         }
         for (uint32_t i = 0; same && i < count; i++)
@@ -140,7 +140,7 @@ static void equal_hashes(const struct gnn_relabel *r, uint32_t *node, uint32_t n
 }
 
 /* So that only the entries themselves tell which is which, in a table that they nearly fill. */
-static bool collisions_match(bool portable)
+static bool collisions_match(unsigned isa)
 {
     enum { NODES = 40 };
     struct gnn_relabel r = {.nnodes = UINT32_MAX - 1, .list = entries_new(TREES, MOST)};
@@ -163,9 +163,7 @@ static bool collisions_match(bool portable)
             want[j] = plain_number(&list, &count, source[j], &dst, 0);
         }
         same =
-            (portable ? number_portably(&r, dst, indptr, source)
-                      : gnn_relabel_number(&r, dst, NULL, MANY, indptr, source)) == indptr[MANY] &&
-            r.count == count && !memcmp(source, want, indptr[MANY] * sizeof *want);
+            number_on(isa, &r, dst, indptr, source) == indptr[MANY] && r.count == count && !memcmp(source, want, indptr[MANY] * sizeof *want);
     }
     entries_free(r.list);
     entries_free(list);
@@ -178,18 +176,20 @@ static void numbers(void)
 {
     static const char *const names[] = {"", "trees", "times", "trees and times"};
     for (unsigned columns = 1; columns < 4; columns++) {
-        for (unsigned portable = 0; portable < 2; portable++)
-            ok(numbers_match(columns, 7, 5, columns, portable) &&
-                   numbers_match(columns, 400, 5, columns, portable) &&
-                   numbers_match(columns, 1000000, 5, columns, portable),
-               "entries with %s have the numbers of a plain search, as the table grows%s",
-               names[columns], portable ? ", without instructions chosen by hand" : "");
-        ok(numbers_match(columns, 3, 70000, columns + 9, false),
+        bool all = numbers_match(columns, 400, 5, columns, PLAIN);
+        for (unsigned isa = GNN_ISA_PORTABLE; isa <= gnn_isa_best(); isa++)
+            all = all && numbers_match(columns, 7, 5, columns, isa) &&
+                  numbers_match(columns, 400, 5, columns, isa) &&
+                  numbers_match(columns, 1000000, 5, columns, isa);
+        ok(all, "entries with %s have the numbers of a plain search, as the table grows",
+           names[columns]);
+        ok(numbers_match(columns, 3, 70000, columns + 9, PLAIN),
            "entries with %s have them when generations start anew", names[columns]);
     }
-    for (unsigned portable = 0; portable < 2; portable++)
-        ok(collisions_match(portable), "entries whose hashes are equal have numbers of their own%s",
-           portable ? ", without instructions chosen by hand" : "");
+    bool all = collisions_match(PLAIN);
+    for (unsigned isa = GNN_ISA_PORTABLE; isa <= gnn_isa_best(); isa++)
+        all = all && collisions_match(isa);
+    ok(all, "entries whose hashes are equal have numbers of their own");
     struct gnn_relabel r = {.nnodes = 3, .list = entries_new(TREES, 10)};
     uint32_t node[] = {1, 2, 3}, tree[] = {0, 0, 0}, ptr[] = {0, 3};
     fit_table(&r, 3);
