@@ -20,6 +20,7 @@ const struct opt feed_opts[] = {
      "stored|f32|f16|bf16"},
     {OPT_U32, 0, "prefetch", &feed.prefetch, "N",
      "threads that sample and gather ahead (default: 2)", .min = 1, .max = 1024, .own = true},
+    {OPT_FLAG, 0, "huge-pages", &feed.huge_pages, NULL, STORE_HUGE_PAGES_HELP},
     {OPT_FLAG, 0, "verify", &feed.verify, NULL, STORE_VERIFY_HELP, .own = true},
     {.kind = OPT_END},
 };
@@ -72,6 +73,8 @@ void feed_check(void)
         cli_usage("-i and --store exclude each other");
     if (!feed.store_path)
         feed_refuse("requires --store; a stream determines this");
+    if (!feed.store_path)
+        opt_refuse(OPTS(&feed.huge_pages), "requires --store");
     device_refuse_cpu(feed.device,
                       OPTS(&feed.graph_memory, &feed.graph_cache, &feed.cache.size,
                            &feed.cache.policy, feed.replicate.n ? NULL : &feed.cache.one_order),
@@ -109,7 +112,8 @@ void feed_start(void)
 {
     feed.gpu = device_open(feed.device, feed.comm);
     if (feed.store_path)
-        store_open(&feed.store, feed.store_path, &feed.verify, feed.comm);
+        store_open(&feed.store, feed.store_path, &feed.verify,
+                   feed.huge_pages ? GNN_HUGE_GRAPH | GNN_HUGE_ROWS : 0, feed.comm);
 }
 
 static struct gnn_source *open_store(struct gnn_sampler_opts *s, struct gnn_err *e)

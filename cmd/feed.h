@@ -14,7 +14,7 @@ struct feed {
     uint32_t prefetch;
     uint64_t graph_cache;
     int dtype, graph_memory;
-    bool verify;
+    bool verify, huge_pages;
     struct cache_opts cache;
     struct opt_doubles replicate;
     const char *edge_weight;            /* batches need this weight of edges; NULL: none */

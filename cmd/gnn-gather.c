@@ -26,7 +26,7 @@ static const char *input, *device;
 static double timeout = 300;
 static uint32_t threads = 2, zstd;
 static int dtype;
-static bool verify = true;
+static bool verify = true, huge_pages;
 
 static const struct opt opts[] = {
     {OPT_STR, 'i', "input", &input, "FILE", "read batches from FILE (default: stdin)", .file = true,
@@ -63,6 +63,7 @@ static const struct opt opts[] = {
     {OPT_U32, 'z', "zstd", &zstd, "LEVEL",
      "compress tensors with zstd (default: 0, no compression)", .min = 0, .max = 19, .own = true},
     RANKS_TIMEOUT(&timeout),
+    {OPT_FLAG, 0, "huge-pages", &huge_pages, .help = STORE_HUGE_PAGES_HELP},
     {OPT_FLAG, 0, "verify", &verify, .help = STORE_VERIFY_HELP, .own = true},
     {OPT_END},
 };
@@ -169,7 +170,7 @@ int main(int argc, char **argv)
     run.comm = ranks_open(timeout);
     run.gpu = device_open(device, run.comm);
     static struct gnn_store opened, *store = &opened; /* lives as long as the process */
-    store_open(store, args[0], &verify, run.comm);
+    store_open(store, args[0], &verify, huge_pages ? GNN_HUGE_ROWS : 0, run.comm);
     const int fd = cli_in(input, &name);
     struct gnn_source *up = gnn_stream_source_on(fd, name, run.comm->size > 1 ? NULL : run.gpu, &e);
     if (up && plan.on) {

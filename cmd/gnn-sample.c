@@ -23,7 +23,7 @@ static struct opt_list fanout, eval;
 static struct opt_list path;
 static struct opt_doubles bias;
 static struct opt_range epochs, steps;
-static bool verify = true, keep_index;
+static bool verify = true, keep_index, huge_pages;
 static uint32_t threads = 1, zstd;
 static int graph_memory;
 static struct gnn_graph_report graph;
@@ -85,6 +85,7 @@ static const struct opt further_opts[] = {
      .help =
          "keep in STORE.index what --weight, --time-rule, --strict or --node2vec compute of the store"},
     RANKS_TIMEOUT(&timeout),
+    {OPT_FLAG, 0, "huge-pages", &huge_pages, .help = STORE_HUGE_PAGES_HELP},
     {OPT_FLAG, 0, "verify", &verify, .help = STORE_VERIFY_HELP, .own = true},
     {OPT_END},
 };
@@ -241,7 +242,7 @@ int main(int argc, char **argv)
         o.threads =
             2 * o.gpu->n; /* while one waits for other ranks, the other one's batch is drawn */
     static struct gnn_store opened, *store = &opened; /* lives as long as the process */
-    store_open(store, args[0], &verify, c);
+    store_open(store, args[0], &verify, huge_pages ? GNN_HUGE_GRAPH : 0, c);
     store->keep_derived = keep_index;
     if (o.seeds_name) {
         const bool piped = !strcmp(o.seeds_name, "-");

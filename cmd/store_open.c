@@ -22,7 +22,28 @@ static void tell_large(const struct gnn_store *s, bool verify, bool all)
                       : "");
 }
 
-void store_open(struct gnn_store *s, const char *path, const bool *verify, struct gnn_comm *c)
+static void copy_to_huge_pages(struct gnn_store *s, unsigned what)
+{
+    struct gnn_err e = {0};
+    struct gnn_huge_pages h;
+    const double began = gnn_clock();
+    if (s->out_of_core)
+        cli_usage("--huge-pages: %s is larger than memory, which has no place for copies", s->path);
+    if (!gnn_huge_pages_offered("")) {
+        cli_note("--huge-pages has no effect: the kernel makes none "
+                 "(/sys/kernel/mm/transparent_hugepage/enabled)");
+        return;
+    }
+    if (gnn_store_huge_pages(s, what, &h, &e))
+        cli_fail(&e);
+    if (!s->comm->rank)
+        cli_note("%s: %.0f of %.0f MB copied in %.2f s, %.0f MB of it in huge pages", s->path,
+                 (double)h.copied / 1e6, (double)h.wanted / 1e6, gnn_clock() - began,
+                 (double)h.huge / 1e6);
+}
+
+void store_open(struct gnn_store *s, const char *path, const bool *verify, unsigned huge,
+                struct gnn_comm *c)
 {
     const bool all = *verify && opt_given(verify);
     struct gnn_err e = {0};
@@ -30,6 +51,8 @@ void store_open(struct gnn_store *s, const char *path, const bool *verify, struc
         cli_fail(&e);
     if (s->out_of_core && !c->rank)
         tell_large(s, *verify, all);
+    if (huge)
+        copy_to_huge_pages(s, huge);
 }
 
 /* ---- what batches take of the disk ---- */

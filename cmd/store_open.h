@@ -5,14 +5,20 @@
 #define GNN_CMD_STORE_OPEN_H
 
 #include "lib/data/source.h"
+#include "lib/store/huge_pages.h"
 #include "lib/store/store.h"
 
 /* For the table of options. */
 #define STORE_VERIFY_HELP                                                                          \
     "verify the store's checksums in the background (default; --no-verify); if it is larger than memory, all before the first batch (default: those of small tensors)"
 
-/* Opens a store or ends the program. *verify: the option, which may have been given. */
-void store_open(struct gnn_store *s, const char *path, const bool *verify, struct gnn_comm *c);
+#define STORE_HUGE_PAGES_HELP                                                                      \
+    "copy what batches read of the store into huge pages first, up to a third of the memory"
+
+/* Opens a store or ends the program. *verify: the option, which may have been given. huge: what is
+ * copied into huge pages (lib/store/huge_pages.h). */
+void store_open(struct gnn_store *s, const char *path, const bool *verify, unsigned huge,
+                struct gnn_comm *c);
 /* The source `up`, whose batches are of s: if that is larger than memory, what they take of the
  * disk is said once there is something to say. Takes over `up`, which may be NULL. */
 struct gnn_source *store_watch(struct gnn_source *up, const struct gnn_store *s,

@@ -32,8 +32,9 @@ const struct opt train_feed_opts[] = {
 static void refuse_sampling(const struct train_feed *f)
 {
     const char *why = "has no effect with --full-batch: nothing is sampled";
-    opt_refuse(OPTS(&f->fanout, &feed.prefetch, &feed.graph_memory, &feed.graph_cache,
-                    &feed.cache.size, &feed.cache.policy, &feed.cache.one_order, &feed.replicate),
+    opt_refuse(OPTS(&f->fanout, &feed.prefetch, &feed.huge_pages, &feed.graph_memory,
+                    &feed.graph_cache, &feed.cache.size, &feed.cache.policy, &feed.cache.one_order,
+                    &feed.replicate),
                why);
     sampling_opts_refuse(why);
     opt_refuse(OPTS(&feed.dtype), "cannot be used with --full-batch: import features as that type");

@@ -75,9 +75,8 @@ static __attribute__((noinline, cold)) void draw_exactly(struct gnn_pick_rule ru
     }
 FLOYD(floyd, , 16)
 
-static void draw_lanes(struct gnn_pick_rule rule, const uint32_t key[2],
-                                const uint32_t *id, const uint32_t *tree, const uint32_t *degree,
-                                uint32_t *x)
+static void draw_lanes(struct gnn_pick_rule rule, const uint32_t key[2], const uint32_t *id,
+                       const uint32_t *tree, const uint32_t *degree, uint32_t *x)
 {
     const uint32_t k = gnn_pick_draws(rule);
     uint32_t any = 0;
@@ -93,8 +92,8 @@ static void draw_lanes(struct gnn_pick_rule rule, const uint32_t key[2],
         floyd(degree, k, x);
 }
 
-static void words_lanes(const uint32_t key[2], const uint32_t *id, const uint32_t *tree,
-                                 uint32_t b, uint32_t family, uint32_t *w)
+static void words_lanes(const uint32_t key[2], const uint32_t *id, const uint32_t *tree, uint32_t b,
+                        uint32_t family, uint32_t *w)
 {
     words(key, id, tree, b, family, w);
 }

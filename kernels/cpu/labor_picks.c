@@ -75,9 +75,9 @@ static void keep_smallest(struct candidates *c)
     c->limit = (uint32_t)(t >> 32);
 }
 
-/* below[i]: how many of high[n] are below number i. Defines it for registers of some size: of larger
- * vectors, compilers compare number by number. Both arrays have FEW numbers, of which the compared
- * ones are signed, as most instructions take them. */
+/* below[i]: how many of high[n] are below number i. Defines it for registers of some size: of
+ * larger vectors, compilers compare number by number. Both arrays have FEW numbers, of which the
+ * compared ones are signed, as most instructions take them. */
 #define COUNT_BELOW(name, target, bytes)                                                           \
     target static void name(const int32_t *high, uint32_t n, int32_t *below)                       \
     {                                                                                              \
@@ -179,7 +179,7 @@ struct piece {
 
 /* Variates of n ids. */
 static void variates_lanes(const uint32_t key[2], const uint32_t *restrict id, uint32_t n,
-                                    uint32_t *restrict high, uint32_t *restrict low)
+                           uint32_t *restrict high, uint32_t *restrict low)
 {
     const uint32_t k0 = key[0], k1 = key[1];
     for (uint32_t i = 0; i < n; i++) {
@@ -281,8 +281,7 @@ GNN_AVX2 static void draw_avx2(const struct variates *v, const uint32_t *source,
                       low = _mm256_andnot_si256(bad, gnn_philox_join_avx2(e.c1, o.c1));
         _mm256_store_si256((__m256i *)(void *)(p->high + i), high);
         _mm256_store_si256((__m256i *)(void *)(p->low + i), low);
-        p->pass[i / LANES] |=
-            (uint16_t)((upto_eight(high, to) & ((1u << left) - 1)) << i % LANES);
+        p->pass[i / LANES] |= (uint16_t)((upto_eight(high, to) & ((1u << left) - 1)) << i % LANES);
     }
 }
 #endif

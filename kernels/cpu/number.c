@@ -76,7 +76,8 @@ GNN_INLINE struct place look(const uint64_t *bucket, uint64_t tag, enum gnn_isa 
  */
 GNN_INLINE void number_row(struct gnn_relabel *r, struct gnn_entries list,
                            const struct gnn_entries *e, uint64_t i, const uint32_t *source,
-                           const uint64_t *hash, uint32_t j, uint32_t end, enum gnn_isa isa, uint32_t *out)
+                           const uint64_t *hash, uint32_t j, uint32_t end, enum gnn_isa isa,
+                           uint32_t *out)
 {
     const uint64_t gen = (uint64_t)r->gen << 48, mask = r->slots - 1;
     uint32_t count = r->count;
@@ -174,8 +175,8 @@ uint32_t gnn_number_sources_on(enum gnn_isa isa, struct gnn_relabel *r,
         return number_avx2(r, dst, indptr, row, first, source, n, hash, out);
 #endif
     default:
-        return number_rows(r, r->list, dst, indptr, row, first, source, n, hash,
-                           GNN_ISA_PORTABLE, out);
+        return number_rows(r, r->list, dst, indptr, row, first, source, n, hash, GNN_ISA_PORTABLE,
+                           out);
     }
 }
 

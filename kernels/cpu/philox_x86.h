@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Philox4x32-10 (kernels/rng.h) of eight or sixteen counters at once. By hand, as compilers move
- * lanes about in each round (AVX2), or multiply 32 x 32 bits with an instruction three times as slow
- * (gcc, AVX-512). A register holds lanes in the low halves of 64-bit numbers; the high halves carry
- * rubbish that nothing reads. */
+ * lanes about in each round (AVX2), or multiply 32 x 32 bits with an instruction three times as
+ * slow (gcc, AVX-512). A register holds lanes in the low halves of 64-bit numbers; the high halves
+ * carry rubbish that nothing reads. */
 #ifndef GNN_KERNELS_CPU_PHILOX_X86_H
 #define GNN_KERNELS_CPU_PHILOX_X86_H
 #ifdef __x86_64__

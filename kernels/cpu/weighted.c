@@ -100,7 +100,8 @@ static void find_far(struct gnn_weighted_group *g, const uint32_t *far, uint32_t
 }
 
 /* The neighbour of destination l that number u belongs to. */
-GNN_INLINE uint32_t find_one(const struct gnn_weighted_group *g, uint32_t l, uint64_t u, enum gnn_isa isa)
+GNN_INLINE uint32_t find_one(const struct gnn_weighted_group *g, uint32_t l, uint64_t u,
+                             enum gnn_isa isa)
 {
     const struct gnn_weights *w = &g->w[l];
     struct gnn_window_search s;

@@ -5,6 +5,7 @@
 #include "lib/base/mapped.h"
 
 #include <pthread.h>
+#include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 
@@ -16,6 +17,7 @@ struct mapping {
     uint64_t before;      /* bytes that are mapped before `at`, as mappings begin with a page */
     char *path;
     bool write;
+    bool copied; /* some of it, to memory that no file can give back */
     struct stat was;
     struct mapping *next;
 };
@@ -71,6 +73,86 @@ void gnn_mapped_free(const void *p)
     munmap((void *)(uintptr_t)(m->at - m->before), m->before + m->bytes);
     gnn_free(m->path);
     gnn_free(m);
+}
+
+/* The mapping that has an address; the lock is held. */
+static struct mapping *find_mapping(const void *p)
+{
+    const char *c = p;
+    struct mapping *m = all;
+    while (m && !(c >= m->at && c < m->at + m->bytes))
+        m = m->next;
+    return m;
+}
+
+/* ---- copies ---- */
+
+enum { HUGE_PAGE = 2 << 20 };
+
+static uintptr_t up_to_huge(uintptr_t at)
+{
+    return (at + HUGE_PAGE - 1) & ~(uintptr_t)(HUGE_PAGE - 1);
+}
+
+/* New memory, a multiple of huge pages, from one on. */
+static char *huge_memory(uint64_t bytes, struct gnn_err *e)
+{
+    char *p =
+        mmap(NULL, bytes + HUGE_PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (p == MAP_FAILED) {
+        gnn_fail_nomem(e, bytes, "copies in huge pages");
+        return NULL;
+    }
+    char *at = (char *)up_to_huge((uintptr_t)p);
+    if (at > p)
+        (void)munmap(p, (size_t)(at - p));
+    if (at < p + HUGE_PAGE)
+        (void)munmap(at + bytes, (size_t)(p + HUGE_PAGE - at));
+    (void)madvise(at, bytes, MADV_HUGEPAGE); /* a hint: there may be none */
+    return at;
+}
+
+int gnn_mapped_copy(const void *data, uint64_t bytes, uint64_t *copied, struct gnn_err *e)
+{
+    const uintptr_t from = up_to_huge((uintptr_t)data),
+                    to = ((uintptr_t)data + bytes) & ~(uintptr_t)(HUGE_PAGE - 1);
+    const char *old = (const char *)from;
+    *copied = 0;
+    if (to <= from)
+        return 0;
+    char *new = huge_memory(to - from, e);
+    if (!new)
+        return e->code;
+#pragma omp parallel for schedule(dynamic)
+    for (uint64_t at = 0; at < to - from; at += HUGE_PAGE)
+        memcpy(new + at, old + at, HUGE_PAGE);
+    pthread_mutex_lock(&lock);
+    struct mapping *m = find_mapping(data);
+    /* The kernel changes the pages under its own lock: who reads sees the old ones or the new. */
+    const bool good = m && !mprotect(new, to - from, PROT_READ) &&
+                      mremap(new, to - from, to - from, MREMAP_MAYMOVE | MREMAP_FIXED,
+                             (void *)from) != MAP_FAILED;
+    if (good)
+        m->copied = true;
+    pthread_mutex_unlock(&lock);
+    if (!good) {
+        gnn_fail_errno(e, "%s: cannot put copies in place", m ? m->path : "memory");
+        (void)munmap(new, to - from);
+        return e->code;
+    }
+    *copied = to - from;
+    return 0;
+}
+
+void gnn_mapped_forget(const void *data, uint64_t bytes)
+{
+    const uint64_t page = gnn_page_size(), from = (uintptr_t)data / page * page,
+                   to = (uintptr_t)data + bytes;
+    pthread_mutex_lock(&lock);
+    const struct mapping *m = find_mapping(data);
+    if (!m || !m->copied)
+        (void)madvise((void *)from, to - from, MADV_DONTNEED);
+    pthread_mutex_unlock(&lock);
 }
 
 /* Whether the path still leads to the file that was mapped. A store that was replaced as a whole

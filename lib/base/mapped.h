@@ -16,6 +16,16 @@ void *gnn_mapped_new(int fd, uint64_t at, uint64_t bytes, bool write, const char
 /* Takes NULL. */
 void gnn_mapped_free(const void *p);
 
+/* Puts copies of the whole 2 MiB pieces of `bytes` at `data`, which are mapped read-only, in their
+ * places, in memory of which the kernel is asked to make huge pages. Addresses and contents stay,
+ * for threads that read meanwhile, too, and what is mapped keeps these pages until _free. *copied:
+ * bytes. Copies on OpenMP threads; needs as much memory. GNN_E_NOMEM leaves all as it was. */
+int gnn_mapped_copy(const void *data, uint64_t bytes, uint64_t *copied,
+                    struct gnn_err *e) GNN_MUST_USE;
+/* Pages that have any of `bytes` at `data` need not stay in this process's memory: they are read
+ * again when they are used. Of a mapping with copies, all stay. */
+void gnn_mapped_forget(const void *data, uint64_t bytes);
+
 /* Whether the file that is mapped read-only at `p` has another size or change time than when it was
  * mapped. A file that was renamed over or removed counts as unchanged, because the mapping keeps
  * it. */

@@ -202,7 +202,7 @@ void gnn_store_drop(const struct gnn_store *s, const void *data, uint64_t bytes)
     const int fd = from < to ? open(p->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK) : -1;
     if (fd < 0)
         return;
-    (void)madvise((void *)(uintptr_t)(p->map + from), to - from, MADV_DONTNEED);
+    gnn_mapped_forget(p->map + from, to - from);
     (void)posix_fadvise(fd, (off_t)from, (off_t)(to - from), POSIX_FADV_DONTNEED);
     close(fd);
 }
@@ -210,7 +210,7 @@ void gnn_store_drop(const struct gnn_store *s, const void *data, uint64_t bytes)
 void gnn_store_forget(const struct gnn_store *s, uint32_t part)
 {
     const struct gnn_part *p = s->part[part];
-    (void)madvise((void *)(uintptr_t)p->map, p->bytes, MADV_DONTNEED);
+    gnn_mapped_forget(p->map, p->bytes);
     if (s->base)
         gnn_store_forget(s->base, part);
 }

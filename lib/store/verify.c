@@ -11,6 +11,7 @@
 #include "formats/xxh.h"
 
 #include "lib/base/background.h"
+#include "lib/base/mapped.h"
 #include "lib/base/mem.h"
 
 struct job {
@@ -38,7 +39,7 @@ static void forget_pages(const struct gnn_verify_job *j, uint64_t at, uint64_t n
     const uint64_t data = (uint64_t)((const uint8_t *)j->data - (const uint8_t *)j->map) + at;
     const uint64_t from = data > around ? (data - around) / page * page : 0,
                    to = data + n + around < j->mapped ? data + n + around : j->mapped;
-    (void)madvise((uint8_t *)(uintptr_t)j->map + from, to - from, MADV_DONTNEED);
+    gnn_mapped_forget((const uint8_t *)j->map + from, to - from);
 }
 
 /* In pieces, so that stopping does not wait for gigabytes, and little is in memory at once. */

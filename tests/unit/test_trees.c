@@ -113,8 +113,7 @@ static bool numbers_match(unsigned columns, uint32_t range, uint32_t batches, ui
                     want[j] = plain_number(&list, &count, source[j], &dst, i);
                 }
             fit_table(&r, indptr[MANY]);
-            same = same &&
-                   number_on(isa, &r, dst, indptr, source) == indptr[MANY] &&
+            same = same && number_on(isa, &r, dst, indptr, source) == indptr[MANY] &&
                    r.count == count && !memcmp(source, want, indptr[MANY] * sizeof *want);
         }
         for (uint32_t i = 0; same && i < count; i++)
@@ -162,8 +161,8 @@ static bool collisions_match(unsigned isa)
             source[j] = node[toy_rand(&seed) % (1 + b % NODES)];
             want[j] = plain_number(&list, &count, source[j], &dst, 0);
         }
-        same =
-            number_on(isa, &r, dst, indptr, source) == indptr[MANY] && r.count == count && !memcmp(source, want, indptr[MANY] * sizeof *want);
+        same = number_on(isa, &r, dst, indptr, source) == indptr[MANY] && r.count == count &&
+               !memcmp(source, want, indptr[MANY] * sizeof *want);
     }
     entries_free(r.list);
     entries_free(list);
