@@ -13,6 +13,8 @@ extern "C" {
 
 void gnn_f32_to_f16(const float *in, uint64_t n, uint16_t *out);
 void gnn_f32_to_bf16(const float *in, uint64_t n, uint16_t *out);
+/* The numbers of bf16, as f32. */
+void gnn_f32_round_bf16(const float *in, uint64_t n, float *out);
 void gnn_f16_to_f32(const uint16_t *in, uint64_t n, float *out);
 void gnn_bf16_to_f32(const uint16_t *in, uint64_t n, float *out);
 /* out[i] = in[i] * scale, rounded once. */

@@ -18,6 +18,12 @@ GNN_SIMD static void f32_to_bf16(const float *restrict in, uint64_t n, uint16_t 
         out[i] = gnn_bf16_of(gnn_f32_bits(in[i]));
 }
 
+GNN_SIMD static void f32_round_bf16(const float *restrict in, uint64_t n, float *restrict out)
+{
+    for (uint64_t i = 0; i < n; i++)
+        out[i] = gnn_bits_f32((uint32_t)gnn_bf16_of(gnn_f32_bits(in[i])) << 16);
+}
+
 GNN_SIMD static void f16_to_f32(const uint16_t *restrict in, uint64_t n, float *restrict out)
 {
     for (uint64_t i = 0; i < n; i++)
@@ -38,6 +44,11 @@ void gnn_f32_to_f16(const float *in, uint64_t n, uint16_t *out)
 void gnn_f32_to_bf16(const float *in, uint64_t n, uint16_t *out)
 {
     f32_to_bf16(in, n, out);
+}
+
+void gnn_f32_round_bf16(const float *in, uint64_t n, float *out)
+{
+    f32_round_bf16(in, n, out);
 }
 
 GNN_SIMD static void i8_to_f32(const int8_t *restrict in, uint64_t n, float scale,

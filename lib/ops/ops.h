@@ -50,7 +50,7 @@ typedef void (*gnn_ops_each)(void *arg, const char *name, uint64_t n, double ms,
  * `block` of struct gnn_csr alone is the backend's). All take the table they are in. One thread at
  * a time. */
 struct gnn_ops {
-    void *dev;      /* state of the backend, if it has some */
+    void *dev;      /* state of the backend, if it has some: a device, or products in bf16 */
     bool async;     /* operations are still under way when the calls return */
     uint32_t chunk; /* rows worth doing at once, so that they stay in the cache; UINT32_MAX: all */
 
@@ -116,8 +116,8 @@ extern const struct gnn_ops gnn_ops_cpu;
  * allocated. */
 void gnn_ops_idle(struct gnn_ops *o);
 
-/* The operations of the first device, on a stream of their own; g NULL: gnn_ops_cpu. NULL and e on
- * failure. */
+/* The operations of the first device, on a stream of their own; g NULL: the host's, in f32
+ * gnn_ops_cpu itself; GNN_E_USAGE in tf32. NULL and e on failure. */
 const struct gnn_ops *gnn_ops_new(struct gnn_gpu *g, enum gnn_precision precision,
                                   struct gnn_err *e) GNN_MUST_USE;
 

@@ -100,7 +100,7 @@ int main(int argc, char **argv)
             break;
     if (e.code)
         bench_die(&e);
-    bench_model_init(&m, &src->meta->schema, src->meta->sampling.nhops, SEEDS);
+    bench_model_init(&m, &gnn_ops_cpu, &src->meta->schema, src->meta->sampling.nhops, SEEDS);
     (void)alone(&m, held, HELD, src->meta); /* buffers grow, pages are touched */
     (void)fed(&m, src, HELD);
     for (int i = 0; i < turns; i++) {

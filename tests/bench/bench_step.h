@@ -28,8 +28,9 @@ static void *bench_need(void *p)
 }
 
 /* Layers as c has them, nlayers of them; hidden ones are 256 wide. */
-static void bench_model_of(struct bench_model *b, const struct gnn_schema *schema,
-                           struct gnn_model_config c, uint32_t nlayers, uint32_t seeds)
+static void bench_model_of(struct bench_model *b, const struct gnn_ops *o,
+                           const struct gnn_schema *schema, struct gnn_model_config c,
+                           uint32_t nlayers, uint32_t seeds)
 {
     struct gnn_err e = {0};
     c.nlayers = nlayers;
@@ -37,7 +38,7 @@ static void bench_model_of(struct bench_model *b, const struct gnn_schema *schem
         c.width[l] = 256;
     *b = (struct bench_model){.seeds = seeds};
     if (gnn_model_config_fit(&c, schema, &e) || gnn_model_init(&b->m, &c, &e) ||
-        gnn_net_init(&b->net, &b->m, &gnn_ops_cpu, &e))
+        gnn_net_init(&b->net, &b->m, o, &e))
         bench_die(&e);
     gnn_model_reset(&b->m, 1);
     b->moments = bench_need(calloc(2 * b->m.nfloats, sizeof(float)));
@@ -47,10 +48,12 @@ static void bench_model_of(struct bench_model *b, const struct gnn_schema *schem
         b->y[i] = (int32_t)(i % b->m.c.outputs);
 }
 
-static inline void bench_model_init(struct bench_model *b, const struct gnn_schema *schema,
-                                    uint32_t nlayers, uint32_t seeds)
+static inline void bench_model_init(struct bench_model *b, const struct gnn_ops *o,
+                                    const struct gnn_schema *schema, uint32_t nlayers,
+                                    uint32_t seeds)
 {
-    bench_model_of(b, schema, (struct gnn_model_config){.layer = &gnn_layer_sage}, nlayers, seeds);
+    bench_model_of(b, o, schema, (struct gnn_model_config){.layer = &gnn_layer_sage}, nlayers,
+                   seeds);
 }
 
 static void bench_step(struct bench_model *b, const struct gnn_batch *batch,

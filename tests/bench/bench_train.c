@@ -1,18 +1,25 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A training step of SAGE 3x256 on the batch shape of ogbn-products (fan-out 15,10,5, 1024 seeds),
- * against the same step's matrix products alone. Prints seconds, GFLOP/s and the ratio. Arguments:
- * rounds (default 5). */
+ * against the same step's matrix products alone, in f32 and in bf16. Prints seconds, GFLOP/s and the
+ * ratio. Arguments: rounds (default 5). */
 #include <omp.h>
 
-#include "kernels/gemm.h"
+#include "lib/ops/ops.h"
 
 #include "bench_made.h"
 #include "bench_step.h"
 
 enum { D = 100, H = 256 };
 
+static void multiply(const struct gnn_ops *o, const struct gnn_product *p)
+{
+    struct gnn_err e = {0};
+    if (o->gemm(o, p, &e))
+        bench_die(&e);
+}
+
 /* Each product of the step once, on matrices of the same shapes. */
-static double products(double *flops)
+static double products(const struct gnn_ops *o, double *flops)
 {
     static const size_t dims[MADE_HOPS + 1] = {D, H, H, MADE_CLASSES};
     static float *x, *y, *w;
@@ -26,14 +33,35 @@ static double products(double *flops)
     for (size_t l = 0; l < MADE_HOPS; l++)
         for (int twice = 0; twice < 2; twice++) {
             const size_t m = made_count[MADE_HOPS - 1 - l], di = dims[l], dn = dims[l + 1];
-            gnn_gemm(false, true, m, dn, di, 1, x, di, w, di, twice ? 1 : 0, y, dn); /* forward */
-            gnn_gemm(true, false, dn, di, m, 1, y, dn, x, di, 0, w, di);             /* weights */
+            const float beta = twice ? 1 : 0;
+            const struct gnn_product
+                forward = {.tb = true, .m = m, .n = dn, .k = di, .a = x, .b = w, .beta = beta, .c = y},
+                weights = {.ta = true, .m = dn, .n = di, .k = m, .a = y, .b = x, .c = w},
+                inputs = {.m = m, .n = di, .k = dn, .a = y, .b = w, .beta = beta, .c = x};
+            multiply(o, &forward);
+            multiply(o, &weights);
             if (l)
-                gnn_gemm(false, false, m, di, dn, 1, y, dn, w, di, twice ? 1 : 0, x,
-                         di); /* inputs */
+                multiply(o, &inputs);
             *flops += 2.0 * (double)(m * di * dn) * (l ? 3 : 2);
         }
     return bench_now() - from;
+}
+
+/* A step, and its products alone. */
+struct timed {
+    const struct gnn_ops *o;
+    struct bench_model m;
+    double step, products;
+};
+
+static void time_step(struct timed *t, const struct gnn_batch *b, const struct gnn_meta *meta,
+                      double *flops)
+{
+    const double t0 = bench_now();
+    bench_step(&t->m, b, meta);
+    const double s = bench_now() - t0, g = products(t->o, flops);
+    t->step = s < t->step ? s : t->step;
+    t->products = g < t->products ? g : t->products;
 }
 
 int main(int argc, char **argv)
@@ -41,23 +69,26 @@ int main(int argc, char **argv)
     struct gnn_err e = {0};
     struct gnn_meta meta = {0};
     struct gnn_batch b;
-    struct bench_model m;
+    struct timed f32 = {.o = &gnn_ops_cpu, .step = 1e9, .products = 1e9}, bf16 = f32;
     const int rounds = argc > 1 ? atoi(argv[1]) : 5;
-    double best_step = 1e9, best_gemm = 1e9, flops = 0;
+    double flops = 0;
+    if (!(bf16.o = gnn_ops_new(NULL, GNN_PRECISION_BF16, &e)))
+        bench_die(&e);
     made_batch(&b, &meta, D, &e);
-    bench_model_init(&m, &meta.schema, MADE_HOPS, (uint32_t)made_count[0]);
-    for (int i = 0; i < rounds; i++) { /* A-B-A-B, so that both meet the same neighbours */
-        const double t0 = bench_now();
-        bench_step(&m, &b, &meta);
-        const double s = bench_now() - t0, g = products(&flops);
-        best_step = s < best_step ? s : best_step;
-        best_gemm = g < best_gemm ? g : best_gemm;
+    bench_model_init(&f32.m, f32.o, &meta.schema, MADE_HOPS, (uint32_t)made_count[0]);
+    bench_model_init(&bf16.m, bf16.o, &meta.schema, MADE_HOPS, (uint32_t)made_count[0]);
+    for (int i = 0; i < rounds; i++) { /* A-B-A-B, so that all meet the same neighbours */
+        time_step(&f32, &b, &meta, &flops);
+        time_step(&bf16, &b, &meta, &flops);
     }
     printf("SAGE 3x256 step, %d threads: %.1f ms, %.1f GFLOP at %.0f GFLOP/s\n",
-           omp_get_max_threads(), 1e3 * best_step, 1e-9 * flops, 1e-9 * flops / best_step);
-    printf("its matrix products alone:   %.1f ms, at %.0f GFLOP/s\n", 1e3 * best_gemm,
-           1e-9 * flops / best_gemm);
-    printf("ratio %.2f (share of the products' rate: %.0f %%)\n", best_step / best_gemm,
-           100 * best_gemm / best_step);
+           omp_get_max_threads(), 1e3 * f32.step, 1e-9 * flops, 1e-9 * flops / f32.step);
+    printf("its matrix products alone:   %.1f ms, at %.0f GFLOP/s\n", 1e3 * f32.products,
+           1e-9 * flops / f32.products);
+    printf("ratio %.2f (share of the products' rate: %.0f %%)\n", f32.step / f32.products,
+           100 * f32.products / f32.step);
+    printf("bf16: step %.1f ms, %.2f x as fast; its products %.1f ms, %.2f x as fast%s%s\n",
+           1e3 * bf16.step, f32.step / bf16.step, 1e3 * bf16.products,
+           f32.products / bf16.products, *bf16.o->note(bf16.o) ? "; " : "", bf16.o->note(bf16.o));
     return 0;
 }

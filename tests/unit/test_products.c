@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Matrix products where memory is limited: code for all of them is generated at the first one, in
- * the space that is asked for before. */
+/* Matrix products where memory is limited: in f32, code for all of them is generated at the first
+ * one, in the space that is asked for before; in bf16, at the first one of each shape, likewise. */
 #include <malloc.h>
 #include <omp.h>
 #include <stdio.h>
@@ -28,7 +28,7 @@ static uint64_t mapped(bool code)
     return sum;
 }
 
-static bool multiply(size_t m, size_t n, size_t k, unsigned how)
+static int multiply_in(const struct gnn_ops *o, size_t m, size_t n, size_t k, unsigned how)
 {
     enum { MOST = 512 };
     static float x[MOST * MOST], y[MOST * MOST];
@@ -42,7 +42,36 @@ static bool multiply(size_t m, size_t n, size_t k, unsigned how)
                                   .b = x,
                                   .beta = how & 4 ? 1.0f : 0.0f,
                                   .c = y};
-    return !gnn_ops_cpu.gemm(&gnn_ops_cpu, &p, &e);
+    return o->gemm(o, &p, &e);
+}
+
+static bool multiply(size_t m, size_t n, size_t k, unsigned how)
+{
+    return !multiply_in(&gnn_ops_cpu, m, n, k, how);
+}
+
+static void test_bf16(void)
+{
+    static const size_t size[] = {1, 3, 16, 64, 257, 512};
+    enum { SIZES = sizeof size / sizeof *size };
+    struct gnn_err e = {0};
+    uint64_t most = 0;
+    const struct gnn_ops *o = gnn_ops_new(NULL, GNN_PRECISION_BF16, &e);
+    bool good = o;
+    for (unsigned i = 0; good && i < SIZES * SIZES * SIZES; i++) {
+        const uint64_t before = mapped(false);
+        good = !multiply_in(o, size[i % SIZES], size[i / SIZES % SIZES], size[i / SIZES / SIZES],
+                            i % 3);
+        const uint64_t now = mapped(false);
+        most = now > before + most ? now - before : most;
+    }
+    ok(good && most <= CAPACITY, "a product in bf16 takes at most %llu of %u bytes",
+       (unsigned long long)most, CAPACITY);
+    const struct rlimit little = {mapped(false) + CAPACITY / 2, UINT64_C(1) << 36};
+    ok(!setrlimit(RLIMIT_AS, &little) && multiply_in(o, 31, 37, 41, 0) == GNN_E_NOMEM &&
+           !multiply_in(o, 512, 512, 512, 2),
+       "without that much, a new shape is refused, and others are not");
+    o->free(o);
 }
 
 int main(void)
@@ -79,5 +108,6 @@ int main(void)
             }
         }
     ok(good, "%llu others generate none", (unsigned long long)n);
+    test_bf16();
     return tap_done();
 }
