@@ -4,6 +4,7 @@
 #include "cmd/cli.h"
 #include "cmd/feed.h"
 #include "cmd/metric.h"
+#include "cmd/precision.h"
 #include "cmd/predict_batches.h"
 #include "cmd/predict_links.h"
 #include "cmd/predict_model.h"
@@ -60,7 +61,6 @@ static struct gnn_measure check_options(const struct graph *g, const struct gnn_
 
 int main(int argc, char **argv)
 {
-    struct gnn_err e = {0};
     struct gnn_model m;
     struct gnn_source *src = NULL;
     struct graph g;
@@ -103,15 +103,16 @@ int main(int argc, char **argv)
     unused_tell(g.schema, &(const struct unused_by){.model = &m.c,
                                                     .sampling = src ? &src->meta->sampling : NULL,
                                                     .samples = src && feed.store_path});
-    const struct gnn_ops *ops = gnn_ops_new(feed.gpu, GNN_PRECISION_F32, &e);
-    if (!ops)
-        cli_fail(&e);
+    const struct gnn_ops *ops = precision_ops(predict.precision);
+    const bool told = feed.comm->rank || precision_tell(ops);
     if (batches && m.c.decoder)
         predict_links(&m, src, g.name, ops, kind, out, name);
     else if (batches)
         predict_batches(&m, src, g.name, ops, kind, out, name);
     else
         predict_layers(&m, ops, kind, out, name);
+    if (!told)
+        (void)precision_tell(ops);
     ops->free(ops);
     feed_close(src);
     if (batches) {

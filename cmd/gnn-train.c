@@ -6,6 +6,7 @@
 #include "cmd/threads.h"
 #include "cmd/cli.h"
 #include "cmd/metric.h"
+#include "cmd/precision.h"
 #include "cmd/ranks.h"
 #include "cmd/sets.h"
 #include "cmd/sig.h"
@@ -135,9 +136,7 @@ int main(int argc, char **argv)
         metric_tell(train_set.o.metric, &src->meta->schema);
     train_set.o.class_weight = train_weights_read(train.class_weights, &src->meta->schema);
     train_weights_tell_few(&src->meta->schema, &src->meta->sampling);
-    train_set.o.ops = gnn_ops_new(feed.gpu, (enum gnn_precision)train.precision, &e);
-    if (!train_set.o.ops)
-        cli_fail(&e);
+    train_set.o.ops = precision_ops(train.precision);
     train_set.o.full =
         train_full_open(&m, &feed.store, &src->meta->sampling, train_set.o.ops, train.output);
     if (train_set.o.checkpoint)

@@ -9,6 +9,7 @@
 #include "cmd/device.h"
 #include "cmd/feed.h"
 #include "cmd/metric.h"
+#include "cmd/precision.h"
 #include "cmd/ranks.h"
 #include "cmd/sampling_opts.h"
 #include "cmd/state_dict.h"
@@ -50,6 +51,7 @@ static const struct opt opts[] = {
 static const struct opt device_opts[] = {
     {.kind = OPT_GROUP, .help = "Devices, caches and ranks"},
     {OPT_STR, 0, "device", &feed.device, "DEV", DEVICE_HELP, DEVICE_WORDS},
+    PRECISION_OPTION(&predict.precision),
     RANKS_TIMEOUT(&predict.timeout),
     {.kind = OPT_END},
 };
@@ -229,6 +231,7 @@ bool predict_opts_read(int argc, char **argv, char ***args, int *n)
     drop_option(link_opts, "eval-negatives");
     *args = opt_parse(&program, argc, argv, n);
     check_name();
+    precision_check(predict.precision);
     (void)metric_read(predict.metric, GNN_TASK_NONE);
     if (predict.none)
         opt_refuse(OPTS(&predict.output, &predict.what, &predict.original),

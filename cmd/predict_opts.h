@@ -13,6 +13,7 @@ struct predict_opts {
     bool original, none, layer_wise;
     bool heads; /* --seed-type is that of heads; found later */
     double timeout;
+    int precision; /* number of the word */
     uint64_t memory;
     uint32_t threads;
 };

@@ -7,6 +7,7 @@
 #include "cmd/device.h"
 #include "cmd/metric.h"
 #include "cmd/opt.h"
+#include "cmd/precision.h"
 #include "cmd/ranks.h"
 #include "cmd/sampling_opts.h"
 #include "cmd/sig.h"
@@ -36,8 +37,7 @@ static const struct opt opts[] = {
 static const struct opt device_opts[] = {
     {.kind = OPT_GROUP, .help = "Devices, caches and ranks"},
     {OPT_STR, 0, "device", &feed.device, "DEV", DEVICE_HELP, DEVICE_WORDS},
-    {OPT_CHOICE, 0, "precision", &train.precision, "HOW",
-     "precision of matrix products on a device (default: f32)", "f32|tf32|bf16"},
+    PRECISION_OPTION(&train.precision),
     RANKS_TIMEOUT(&train.timeout),
     {.kind = OPT_END},
 };
@@ -106,8 +106,7 @@ static void check_options(void)
                    "requires --store or --schedule cosine; a stream determines its epochs");
     train_weights_check(train.class_weights);
     train_model_check();
-    device_refuse_cpu(feed.device, OPTS(&train.precision),
-                      "has no effect: the CPU uses single precision");
+    precision_check(train.precision);
 }
 
 bool train_opts_select(const struct gnn_sampling *s)

@@ -10,6 +10,7 @@
 #include "cmd/cli.h"
 #include "cmd/feed.h"
 #include "cmd/metric.h"
+#include "cmd/precision.h"
 #include "cmd/train_full.h"
 #include "cmd/train_progress.h"
 #include "lib/base/clock.h"
@@ -76,25 +77,13 @@ void train_text_init(struct train_text *x, const struct gnn_trainer *t)
         tell_reduce(t);
 }
 
-/* Says once that matrix products are made in another precision than was asked for; it shows only
- * after the first product. */
-static void tell_precision(struct train_text *x)
-{
-    const char *note = x->noted ? "" : x->t->ops->note(x->t->ops);
-    if (!*note)
-        return;
-    x->noted = true;
-    cli_progress_end();
-    cli_note("%s", note);
-    cli_metrics(json_pack("{s:s, s:s}", "event", "precision", "note", note));
-}
-
 void train_text_step(void *arg, uint64_t epoch, uint64_t step, uint64_t steps, double loss,
                      double balance)
 {
-    ((struct train_text *)arg)->steps++;
-    tell_precision(arg);
-    train_progress_step(((struct train_text *)arg)->t, epoch, step, steps, loss);
+    struct train_text *x = arg;
+    x->steps++;
+    x->noted = x->noted || precision_tell(x->t->ops);
+    train_progress_step(x->t, epoch, step, steps, loss);
     json_t *j = json_pack("{s:s, s:I, s:I}", "event", "step", "epoch", (json_int_t)epoch, "step",
                           (json_int_t)step);
     cli_metrics_number(j, "loss", loss);

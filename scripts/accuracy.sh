@@ -9,6 +9,7 @@
 #        accuracy.sh --defaults [DATA...]  the test set for what gnn-train does by default, beside its defaults up to version 0.1;
 #                                          DATA may also be debian, the graph of demo.sh
 # environment: RANKS=N trains with N ranks on a store of N parts, under mpirun; the hop rule is `all` then, also where N is 1
+#              PRECISION=bf16 trains and predicts with matrix products in bf16; RUNS=N makes N runs of each
 set -eu
 top=$(cd "$(dirname "$0")/.." && pwd)
 PATH=${GNN_BIN:-$top/build/bin}:$PATH
@@ -16,7 +17,7 @@ data=${GNN_DATA:?GNN_DATA must name the folder with the real graphs}
 LC_ALL=C
 export PATH LC_ALL
 mode=
-ranks=${RANKS:-}
+ranks=${RANKS:-} precision=${PRECISION:-f32}
 case ${1:-} in --quick | --choose | --defaults) mode=$1 && shift ;; esac
 work=$(mktemp -d "${TMPDIR:-/tmp}/gnn-accuracy.XXXXXX")
 trap 'rm -rf "$work"' EXIT
@@ -26,6 +27,7 @@ frontier=new
 [ -z "$ranks" ] || frontier=all
 # OPTIONS...: gnn-train on one store, or with the ranks on its parts
 train() {
+    set -- --precision "$precision" "$@"
     if [ -n "$ranks" ]; then
         mpirun --quiet -n "$ranks" gnn-train --store "$work/${name%:*}.parts" "$@"
     else
@@ -102,7 +104,7 @@ values() {
         prefix='' seed=$((i + 1))
         [ "${name%:*}" != tolokers ] || { prefix=$i/ && seed=1; }
         train --split "${prefix}train" --eval "${prefix}valid" --patience 0 --seed $seed -q -o "$work/m" "$@"
-        gnn-predict "$work/${name%:*}" "$work/m" -n -q --split "$prefix$set" --metrics "$work/p.json"
+        gnn-predict "$work/${name%:*}" "$work/m" -n -q --precision "$precision" --split "$prefix$set" --metrics "$work/p.json"
         sed -n 's/.*"event":"score".*"\(accuracy\|roc-auc\)":\([0-9.]*\).*/\2/p' "$work/p.json"
         i=$((i + 1))
     done
@@ -142,7 +144,7 @@ row() {
     case " $wanted " in *" $1 "*) ;; *) return 0 ;; esac
     start=$(date +%s)
     # shellcheck disable=SC2046
-    values "$1" test "$([ "$mode" = --quick ] && echo 1 || echo "$4")" $(fixed "$1") $(chosen "$1") >"$work/values"
+    values "$1" test "$([ "$mode" = --quick ] && echo 1 || echo "${RUNS:-$4}")" $(fixed "$1") $(chosen "$1") >"$work/values"
     awk -v asked="$2" -v slack="$([ "$mode" != --quick ] || echo 0.02)" -v name="$1" -v published="$3" -v model="$5" \
         -v seconds=$(($(date +%s) - start)) '
         { s += $1; if (NR == 1 || $1 < lo) lo = $1; if ($1 > hi) hi = $1 }
