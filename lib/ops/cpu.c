@@ -13,7 +13,7 @@
 #include "kernels/message.h"
 #include "kernels/rows.h"
 #include "kernels/weight.h"
-#include "lib/ops/cpu_bf16.h"
+#include "lib/ops/cpu.h"
 #include "lib/data/tensors.h"
 
 /* The host has no state, and its kernels need not all that those of devices need. */
@@ -89,7 +89,7 @@ static void make_kernels(void)
     }
 }
 
-static int check_space(struct gnn_err *e)
+int gnn_cpu_space(struct gnn_err *e)
 {
     static atomic_bool begun;
     pthread_once(&once_limit, find_limit);
@@ -109,14 +109,9 @@ static int check_space(struct gnn_err *e)
 
 static int host_gemm(const struct gnn_ops *o, const struct gnn_product *p, struct gnn_err *e)
 {
-    struct gnn_product q = *p;
-    q.lda = p->lda ? p->lda : p->ta ? p->m : p->k;
-    q.ldb = p->ldb ? p->ldb : p->tb ? p->k : p->n;
-    q.ldc = p->ldc ? p->ldc : p->n;
-    if (check_space(e))
+    const struct gnn_product q = gnn_cpu_pitches(p);
+    if (gnn_cpu_space(e))
         return e->code;
-    if (o->dev && p->m && p->n && p->k)
-        return gnn_cpu_bf16_multiply(o->dev, &q, e);
     if (gnn_gemm(q.ta, q.tb, q.m, q.n, q.k, 1, q.a, q.lda, q.b, q.ldb, q.beta, q.c, q.ldc))
         return gnn_fail(e, GNN_E_NOMEM, "matrix product of %zu x %zu x %zu failed", p->m, p->n,
                         p->k);
@@ -173,45 +168,3 @@ const struct gnn_ops gnn_ops_cpu = {
 #define GNN_OP(name, ...) .name = host_##name,
 #include "lib/ops/list.h"
 };
-
-/* ---- in bf16, a table with a state: that of its products ---- */
-
-static const char *bf16_note(const struct gnn_ops *o)
-{
-    return gnn_cpu_bf16_note(o->dev);
-}
-
-static void free_bf16(const struct gnn_ops *o)
-{
-    gnn_cpu_bf16_free(o->dev);
-    gnn_free((void *)(uintptr_t)o);
-}
-
-static const struct gnn_ops *make_bf16(struct gnn_err *e)
-{
-    struct gnn_ops *o = gnn_alloc(1, sizeof *o, "operations", e);
-    if (!o)
-        return NULL;
-    *o = gnn_ops_cpu;
-    o->note = bf16_note;
-    o->free = free_bf16;
-    o->dev = gnn_cpu_bf16_new(e);
-    if (o->dev)
-        return o;
-    gnn_free(o);
-    return NULL;
-}
-
-const struct gnn_ops *gnn_ops_new(struct gnn_gpu *g, enum gnn_precision precision,
-                                  struct gnn_err *e)
-{
-    if (g)
-        return gnn_ops_gpu.make(g, precision, e);
-    if (precision == GNN_PRECISION_BF16)
-        return make_bf16(e);
-    if (precision == GNN_PRECISION_F32)
-        return &gnn_ops_cpu;
-    (void)gnn_fail(e, GNN_E_USAGE,
-                   "matrix products in tf32 require a GPU: the CPU has f32 and bf16");
-    return NULL;
-}

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "kernels/half.h"
+#include "lib/ops/cpu.h"
 
 /* Rows of a piece; numbers of a piece of an input; primitives that are kept. */
 enum { LONGEST = 2048, PIECE = 1 << 19, PRIMITIVES = 256 };
@@ -29,7 +30,8 @@ struct primitive {
     dnnl_memory_t a, b, c, scratch; /* scratch NULL: it needs none */
 };
 
-struct gnn_cpu_bf16 {
+struct ops_bf16 {
+    struct gnn_ops ops; /* first; its dev is this struct */
     dnnl_engine_t engine;
     dnnl_stream_t stream;
     dnnl_data_type_t type; /* of the rounded inputs */
@@ -72,7 +74,7 @@ static void free_descriptors(const struct descriptors *d)
 #endif
 }
 
-static dnnl_status_t describe_product(const struct gnn_cpu_bf16 *g, struct descriptors *d)
+static dnnl_status_t describe_product(const struct ops_bf16 *g, struct descriptors *d)
 {
 #if DNNL_VERSION_MAJOR >= 3
     return dnnl_matmul_primitive_desc_create(&d->pd, g->engine, d->a, d->b, NULL, d->c, d->attr);
@@ -111,7 +113,7 @@ static dnnl_status_t describe_matrix(dnnl_memory_desc_t *d, dnnl_data_type_t typ
     return dnnl_memory_desc_create_with_strides(d, 2, dims, type, strides);
 }
 
-static dnnl_status_t describe(const struct gnn_cpu_bf16 *g, const struct shape *w,
+static dnnl_status_t describe(const struct ops_bf16 *g, const struct shape *w,
                               struct descriptors *d)
 {
     memset(d, 0, sizeof *d);
@@ -138,7 +140,7 @@ static void free_primitive(struct primitive *p)
     memset(p, 0, sizeof *p);
 }
 
-static dnnl_status_t make_memories(struct gnn_cpu_bf16 *g, const struct descriptors *d,
+static dnnl_status_t make_memories(struct ops_bf16 *g, const struct descriptors *d,
                                    struct primitive *p, struct gnn_err *e)
 {
     const_matrix scratch =
@@ -156,7 +158,7 @@ static dnnl_status_t make_memories(struct gnn_cpu_bf16 *g, const struct descript
     return s;
 }
 
-static int make_primitive(struct gnn_cpu_bf16 *g, const struct shape *w, struct primitive *p,
+static int make_primitive(struct ops_bf16 *g, const struct shape *w, struct primitive *p,
                           struct gnn_err *e)
 {
     struct descriptors d;
@@ -182,7 +184,7 @@ static int make_primitive(struct gnn_cpu_bf16 *g, const struct shape *w, struct 
 
 /* The primitive for w: one that was made before, or a new one in place of that which was used least
  * recently. NULL and e on failure. */
-static struct primitive *find_primitive(struct gnn_cpu_bf16 *g, const struct shape *w,
+static struct primitive *find_primitive(struct ops_bf16 *g, const struct shape *w,
                                         struct gnn_err *e)
 {
     struct primitive *oldest = g->primitive;
@@ -196,7 +198,7 @@ static struct primitive *find_primitive(struct gnn_cpu_bf16 *g, const struct sha
 }
 
 /* C = op(A) op(B) + beta C of the pieces in g->a and g->b. */
-static int multiply_piece(struct gnn_cpu_bf16 *g, const struct shape *w, float *c,
+static int multiply_piece(struct ops_bf16 *g, const struct shape *w, float *c,
                           struct gnn_err *e)
 {
     struct primitive *p = find_primitive(g, w, e);
@@ -226,7 +228,7 @@ struct input {
     void *to;
 };
 
-static void round_line(const struct gnn_cpu_bf16 *g, const float *x, size_t n, void *to)
+static void round_line(const struct ops_bf16 *g, const float *x, size_t n, void *to)
 {
     if (g->type == dnnl_bf16)
         gnn_f32_to_bf16(x, n, to);
@@ -235,7 +237,7 @@ static void round_line(const struct gnn_cpu_bf16 *g, const float *x, size_t n, v
 }
 
 /* By all threads that come here. */
-static void round_lines(const struct gnn_cpu_bf16 *g, const struct input *in)
+static void round_lines(const struct ops_bf16 *g, const struct input *in)
 {
     enum { LINE = 4096 };
     const bool whole = in->pitch == in->columns; /* rows lie one after the other */
@@ -250,7 +252,7 @@ static void round_lines(const struct gnn_cpu_bf16 *g, const struct input *in)
 }
 
 /* Both together, as threads wait for each other once then. */
-static void round_inputs(const struct gnn_cpu_bf16 *g, const struct input *a,
+static void round_inputs(const struct ops_bf16 *g, const struct input *a,
                          const struct input *b)
 {
     enum { FEW = 1 << 14 };
@@ -288,7 +290,8 @@ static size_t longest_beside(size_t other)
     return n;
 }
 
-int gnn_cpu_bf16_multiply(struct gnn_cpu_bf16 *g, const struct gnn_product *p, struct gnn_err *e)
+/* C of a product whose sizes are above 0 and pitches given. */
+static int multiply_pieces(struct ops_bf16 *g, const struct gnn_product *p, struct gnn_err *e)
 {
     const size_t most_k = longest_beside(at_most(p->n, LONGEST)),
                  most_m = longest_beside(at_most(p->k, most_k));
@@ -323,10 +326,42 @@ int gnn_cpu_bf16_multiply(struct gnn_cpu_bf16 *g, const struct gnn_product *p, s
     return 0;
 }
 
-/* ---- state ---- */
+/* ---- the table ---- */
+
+static int bf16_gemm(const struct gnn_ops *o, const struct gnn_product *p, struct gnn_err *e)
+{
+    const struct gnn_product q = gnn_cpu_pitches(p);
+    if (!q.m || !q.n || !q.k)
+        return gnn_ops_cpu.gemm(o, p, e);
+    return gnn_cpu_space(e) ? e->code : multiply_pieces(o->dev, &q, e);
+}
+
+static const char *bf16_note(const struct gnn_ops *o)
+{
+    const struct ops_bf16 *g = o->dev;
+    return g->type == dnnl_bf16
+               ? ""
+               : "this processor has no matrix products of bf16 (AVX-512): their inputs are "
+                 "rounded to bf16, and multiplied in f32, which saves no time";
+}
+
+static void free_bf16(const struct gnn_ops *o)
+{
+    struct ops_bf16 *g = o->dev;
+    for (size_t i = 0; i < PRIMITIVES; i++)
+        free_primitive(&g->primitive[i]);
+    if (g->stream)
+        dnnl_stream_destroy(g->stream);
+    if (g->engine)
+        dnnl_engine_destroy(g->engine);
+    gnn_buf_release(&g->scratch);
+    gnn_free(g->a);
+    gnn_free(g->b);
+    gnn_free(g);
+}
 
 /* Whether oneDNN multiplies bf16 here by more than plain loops. */
-static bool has_bf16(struct gnn_cpu_bf16 *g)
+static bool has_bf16(struct ops_bf16 *g)
 {
     const struct shape some = {.m = 64, .n = 64, .k = 64, .ldc = 64};
     struct descriptors d;
@@ -340,53 +375,36 @@ static bool has_bf16(struct gnn_cpu_bf16 *g)
     return has;
 }
 
-struct gnn_cpu_bf16 *gnn_cpu_bf16_new(struct gnn_err *e)
+static int begin_products(struct ops_bf16 *g, struct gnn_err *e)
 {
-    struct gnn_cpu_bf16 *g = gnn_alloc_zero(1, sizeof *g, "matrix products", e);
-    if (!g)
-        return NULL;
     dnnl_status_t s = dnnl_engine_create(&g->engine, dnnl_cpu, 0);
     if (s == dnnl_success)
         s = dnnl_stream_create(&g->stream, g->engine, dnnl_stream_default_flags);
     if (s == dnnl_success) /* oneDNN would keep those that are freed here */
         s = dnnl_set_primitive_cache_capacity(0);
-    if (s != dnnl_success) {
-        (void)gnn_fail(e, GNN_E_NOMEM, "matrix products in bf16: oneDNN cannot begin (error %d)",
-                       (int)s);
-        goto fail;
-    }
+    if (s != dnnl_success)
+        return gnn_fail(e, GNN_E_NOMEM, "matrix products in bf16: oneDNN cannot begin (error %d)",
+                        (int)s);
     const bool has = has_bf16(g);
     g->type = has ? dnnl_bf16 : dnnl_f32;
     g->size = has ? sizeof(uint16_t) : sizeof(float);
     g->a = gnn_alloc(PIECE, g->size, "matrix products", e);
     g->b = gnn_alloc(PIECE, g->size, "matrix products", e);
-    if (g->a && g->b)
-        return g;
-fail:
-    gnn_cpu_bf16_free(g);
-    return NULL;
+    return e->code;
 }
 
-void gnn_cpu_bf16_free(struct gnn_cpu_bf16 *g)
+const struct gnn_ops *gnn_ops_bf16_new(struct gnn_err *e)
 {
+    struct ops_bf16 *g = gnn_alloc_zero(1, sizeof *g, "operations", e);
     if (!g)
-        return;
-    for (size_t i = 0; i < PRIMITIVES; i++)
-        free_primitive(&g->primitive[i]);
-    if (g->stream)
-        dnnl_stream_destroy(g->stream);
-    if (g->engine)
-        dnnl_engine_destroy(g->engine);
-    gnn_buf_release(&g->scratch);
-    gnn_free(g->a);
-    gnn_free(g->b);
-    gnn_free(g);
-}
-
-const char *gnn_cpu_bf16_note(const struct gnn_cpu_bf16 *g)
-{
-    return g->type == dnnl_bf16
-               ? ""
-               : "this processor has no matrix products of bf16 (AVX-512): their inputs are "
-                 "rounded to bf16, and multiplied in f32, which saves no time";
+        return NULL;
+    g->ops = gnn_ops_cpu;
+    g->ops.dev = g;
+    g->ops.gemm = bf16_gemm;
+    g->ops.note = bf16_note;
+    g->ops.free = free_bf16;
+    if (!begin_products(g, e))
+        return &g->ops;
+    free_bf16(&g->ops);
+    return NULL;
 }
