@@ -160,6 +160,8 @@ say 'training step, SAGE 3x256: bench_train'
 "$bench/bench_train" | tee train
 ratio=$(grep -o 'ratio [0-9.]*' train | tail -n 1 | cut -d' ' -f2)
 row 'training step over its products' '<= 1.60 x' "${ratio:-?} x" ''
+row 'training step in bf16 over f32' '' "$(sed -n 's/^bf16: step [^,]*, \([0-9.]* x\) as fast;.*/\1/p' train)" \
+    "products alone $(sed -n 's/^bf16: .*products [^,]*, \([0-9.]* x\) as fast.*/\1/p' train)$(sed -n 's/^bf16: .*as fast\(; .*\)/\1/p' train)"
 
 say 'layers on one core: bench_layers'
 "$bench/bench_layers" | tee layers

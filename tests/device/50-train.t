@@ -227,6 +227,14 @@ check "gnn-train -v says that the graph is in the memory of the host" grep -q "^
 check "gnn-train -v says where the rows were found" grep -q '^gnn-train: rows: local' said
 rm x
 
+for p in f32 tf32 bf16; do
+    check "gnn-predict on a device predicts in $p" "$emu/gnn-predict" -q --device cuda --precision $p --output-kind probs -o $p.npy s model.st
+done
+check "gnn-predict on a device writes other outputs in bf16 than in tf32 and f32" sh -c '! cmp -s f32.npy tf32.npy && ! cmp -s tf32.npy bf16.npy && ! cmp -s f32.npy bf16.npy'
+check "gnn-predict on a device says which products it makes in tf32" \
+    sh -c 'GNN_FAKE_NO_BF16=0 "$1" -q --device cuda --precision bf16 --output-kind probs --metrics m.json -o c.npy s model.st &&
+        cmp c.npy tf32.npy && grep -q "\"event\":\"precision\"" m.json' sh "$emu/gnn-predict"
+
 # What cannot be.
 status 2 "gnn-train refuses --precision without --device" gnn-train $T --eval none --store s --precision tf32 -o x
 status 2 "gnn-train refuses --cache without --device" gnn-train $T --eval none --store s --cache 0.1 -o x

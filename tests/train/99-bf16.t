@@ -63,7 +63,7 @@ PY
 check 'gnn-predict predicts on batches in bf16' gnn-predict -q --store g bf16.st --precision bf16 --split valid -o b.npy
 
 # Processors without products of bf16 say so once; ONEDNN_MAX_CPU_ISA makes any such a processor.
-lacks='this processor has no matrix products of bf16 (AVX-512): their inputs are rounded to bf16, and multiplied in f32, which saves no time'
+lacks='this processor has no matrix products of bf16 (AMX or AVX512-BF16): inputs are rounded to bf16, and multiplied in f32, which saves no time'
 ONEDNN_MAX_CPU_ISA=AVX2
 export ONEDNN_MAX_CPU_ISA
 # shellcheck disable=SC2086
