@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the host's products in f32 (cpu.c) and bf16 (cpu_bf16.c) share. */
+/* Matrix products of the host: what those in f32 (cpu.c) and in bf16 (cpu_bf16.c) share. */
 #ifndef GNN_LIB_OPS_CPU_H
 #define GNN_LIB_OPS_CPU_H
 

@@ -113,8 +113,8 @@ static dnnl_status_t describe_matrix(dnnl_memory_desc_t *d, dnnl_data_type_t typ
     return dnnl_memory_desc_create_with_strides(d, 2, dims, type, strides);
 }
 
-static dnnl_status_t describe(const struct ops_bf16 *g, const struct shape *w,
-                              struct descriptors *d)
+static dnnl_status_t describe_all(const struct ops_bf16 *g, const struct shape *w,
+                                  struct descriptors *d)
 {
     memset(d, 0, sizeof *d);
     dnnl_status_t s = make_attributes(&d->attr, w->beta);
@@ -143,8 +143,7 @@ static void free_primitive(struct primitive *p)
 static dnnl_status_t make_memories(struct ops_bf16 *g, const struct descriptors *d,
                                    struct primitive *p, struct gnn_err *e)
 {
-    const_matrix scratch =
-        dnnl_primitive_desc_query_md(d->pd, dnnl_query_scratchpad_md, 0);
+    const_matrix scratch = dnnl_primitive_desc_query_md(d->pd, dnnl_query_scratchpad_md, 0);
     const size_t bytes = dnnl_memory_desc_get_size(scratch);
     if (gnn_buf_fit(&g->scratch, bytes, 1, "matrix products", e))
         return dnnl_out_of_memory;
@@ -164,10 +163,11 @@ static int make_primitive(struct ops_bf16 *g, const struct shape *w, struct prim
     struct descriptors d;
     free_primitive(p);
     if (gnn_mem_limited() && !gnn_mem_space((uint64_t)CAPACITY_MB << 20))
-        return gnn_fail(e, GNN_E_NOMEM,
-                        "out of memory: a matrix product needs another %d MB (see ulimit -v and -d)",
-                        CAPACITY_MB);
-    dnnl_status_t s = describe(g, w, &d);
+        return gnn_fail(
+            e, GNN_E_NOMEM,
+            "out of memory: a matrix product needs another %d MB (see ulimit -v and -d)",
+            CAPACITY_MB);
+    dnnl_status_t s = describe_all(g, w, &d);
     if (s == dnnl_success)
         s = dnnl_primitive_create(&p->p, d.pd);
     if (s == dnnl_success)
@@ -198,8 +198,7 @@ static struct primitive *find_primitive(struct ops_bf16 *g, const struct shape *
 }
 
 /* C = op(A) op(B) + beta C of the pieces in g->a and g->b. */
-static int multiply_piece(struct ops_bf16 *g, const struct shape *w, float *c,
-                          struct gnn_err *e)
+static int multiply_piece(struct ops_bf16 *g, const struct shape *w, float *c, struct gnn_err *e)
 {
     struct primitive *p = find_primitive(g, w, e);
     if (!p)
@@ -214,9 +213,10 @@ static int multiply_piece(struct ops_bf16 *g, const struct shape *w, float *c,
         s = dnnl_memory_set_data_handle(p->scratch, g->scratch.data);
     if (s == dnnl_success)
         s = dnnl_primitive_execute(p->p, g->stream, p->scratch ? 4 : 3, args);
-    return s == dnnl_success ? 0
-                             : gnn_fail(e, GNN_E_NOMEM, "matrix product of %lld x %lld x %lld failed",
-                                        (long long)w->m, (long long)w->n, (long long)w->k);
+    return s == dnnl_success
+               ? 0
+               : gnn_fail(e, GNN_E_NOMEM, "matrix product of %lld x %lld x %lld failed",
+                          (long long)w->m, (long long)w->n, (long long)w->k);
 }
 
 /* ---- pieces ---- */
@@ -252,8 +252,7 @@ static void round_lines(const struct ops_bf16 *g, const struct input *in)
 }
 
 /* Both together, as threads wait for each other once then. */
-static void round_inputs(const struct ops_bf16 *g, const struct input *a,
-                         const struct input *b)
+static void round_inputs(const struct ops_bf16 *g, const struct input *a, const struct input *b)
 {
     enum { FEW = 1 << 14 };
     const size_t n = a->rows * a->columns + (b->to ? b->rows * b->columns : 0);
@@ -294,7 +293,7 @@ static size_t longest_beside(size_t other)
 static int multiply_pieces(struct ops_bf16 *g, const struct gnn_product *p, struct gnn_err *e)
 {
     const size_t most_k = longest_beside(at_most(p->n, LONGEST)),
-                 most_m = longest_beside(at_most(p->k, most_k));
+                 most_m = longest_beside(p->ta ? most_k : at_most(p->k, most_k));
     struct shape w = {.ta = p->ta,
                       .tb = p->tb,
                       .ldc = (dnnl_dim_t)p->ldc,
@@ -369,7 +368,7 @@ static bool has_bf16(struct ops_bf16 *g)
     struct descriptors d = {0};
     g->type = dnnl_bf16;
     const bool has = ((unsigned)dnnl_get_effective_cpu_isa() & needs) == needs &&
-                     describe(g, &some, &d) == dnnl_success;
+                     describe_all(g, &some, &d) == dnnl_success;
     free_descriptors(&d);
     return has;
 }

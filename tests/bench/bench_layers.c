@@ -92,7 +92,8 @@ int main(int argc, char **argv)
                 !strcmp(c.layer->option[k].name, "heads") ? HEADS : c.layer->option[k].init;
         best[i] = 1e9;
         if (c.layer)
-            bench_model_of(&m[i], &gnn_ops_cpu, &meta.schema, c, MADE_HOPS, (uint32_t)made_count[0]);
+            bench_model_of(&m[i], &gnn_ops_cpu, &meta.schema, c, MADE_HOPS,
+                           (uint32_t)made_count[0]);
     }
     for (int r = 0; r < rounds; r++)
         for (int i = 0; i < LAYERS; i++) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A training step of SAGE 3x256 on the batch shape of ogbn-products (fan-out 15,10,5, 1024 seeds),
- * against the same step's matrix products alone, in f32 and in bf16. Prints seconds, GFLOP/s and the
- * ratio. Arguments: rounds (default 5). */
+ * against the same step's matrix products alone, in f32 and in bf16. Prints seconds, GFLOP/s and
+ * the ratio. Arguments: rounds (default 5). */
 #include <omp.h>
 
 #include "lib/ops/ops.h"
@@ -19,7 +19,7 @@ static void multiply(const struct gnn_ops *o, const struct gnn_product *p)
 }
 
 /* Each product of the step once, on matrices of the same shapes. */
-static double products(const struct gnn_ops *o, double *flops)
+static double time_products(const struct gnn_ops *o, double *flops)
 {
     static const size_t dims[MADE_HOPS + 1] = {D, H, H, MADE_CLASSES};
     static float *x, *y, *w;
@@ -34,14 +34,13 @@ static double products(const struct gnn_ops *o, double *flops)
         for (int twice = 0; twice < 2; twice++) {
             const size_t m = made_count[MADE_HOPS - 1 - l], di = dims[l], dn = dims[l + 1];
             const float beta = twice ? 1 : 0;
-            const struct gnn_product
-                forward = {.tb = true, .m = m, .n = dn, .k = di, .a = x, .b = w, .beta = beta, .c = y},
-                weights = {.ta = true, .m = dn, .n = di, .k = m, .a = y, .b = x, .c = w},
-                inputs = {.m = m, .n = di, .k = dn, .a = y, .b = w, .beta = beta, .c = x};
-            multiply(o, &forward);
-            multiply(o, &weights);
-            if (l)
-                multiply(o, &inputs);
+            const struct gnn_product products[] = {
+                /* forward, weights, inputs */
+                {.tb = true, .m = m, .n = dn, .k = di, .a = x, .b = w, .beta = beta, .c = y},
+                {.ta = true, .m = dn, .n = di, .k = m, .a = y, .b = x, .c = w},
+                {.m = m, .n = di, .k = dn, .a = y, .b = w, .beta = beta, .c = x}};
+            for (int i = 0; i < (l ? 3 : 2); i++)
+                multiply(o, &products[i]);
             *flops += 2.0 * (double)(m * di * dn) * (l ? 3 : 2);
         }
     return bench_now() - from;
@@ -59,7 +58,7 @@ static void time_step(struct timed *t, const struct gnn_batch *b, const struct g
 {
     const double t0 = bench_now();
     bench_step(&t->m, b, meta);
-    const double s = bench_now() - t0, g = products(t->o, flops);
+    const double s = bench_now() - t0, g = time_products(t->o, flops);
     t->step = s < t->step ? s : t->step;
     t->products = g < t->products ? g : t->products;
 }
@@ -88,7 +87,7 @@ int main(int argc, char **argv)
     printf("ratio %.2f (share of the products' rate: %.0f %%)\n", f32.step / f32.products,
            100 * f32.products / f32.step);
     printf("bf16: step %.1f ms, %.2f x as fast; its products %.1f ms, %.2f x as fast%s%s\n",
-           1e3 * bf16.step, f32.step / bf16.step, 1e3 * bf16.products,
-           f32.products / bf16.products, *bf16.o->note(bf16.o) ? "; " : "", bf16.o->note(bf16.o));
+           1e3 * bf16.step, f32.step / bf16.step, 1e3 * bf16.products, f32.products / bf16.products,
+           *bf16.o->note(bf16.o) ? "; " : "", bf16.o->note(bf16.o));
     return 0;
 }
