@@ -84,6 +84,7 @@ both 'gnn-predict -j 2 ends cleanly in little address space' $step gnn-predict -
 both 'gnn-train -j 1 ends cleanly in little address space' $step gnn-train -q -j1 --prefetch 1 --store g -f 5,5 --hidden 64 --epochs 1 -o o
 both 'gnn-train -j 2 ends cleanly in little address space' $step gnn-train -q -j2 --store g -f 5,5 --hidden 64 --epochs 1 -o o
 both 'gnn-train --full-batch ends cleanly in little address space' $step gnn-train -q -j1 --full-batch --store g --hidden 64 --epochs 1 -o o
+both 'gnn-train --precision bf16 ends cleanly in little address space' $step gnn-train -q -j1 --prefetch 1 --store g -f 5,5 --hidden 64 --epochs 1 --precision bf16 -o o
 limit=d
 both 'gnn-predict -j 2 ends cleanly under a limit of data' $step gnn-predict -q -j2 -n g m
 done_testing

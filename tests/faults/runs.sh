@@ -11,12 +11,12 @@ inputs() {
         gnn-import -q -o W "$graph,weights=1" &&
         gnn-partition -q -k 3 -o Q S
 }
-programs='import import-sort partition partition-access partition-dgl sample sample-count sample-index gather gather-plan train train-store train-weights train-numbers train-full train-approx train-needed train-memory predict inspect export export-csv export-batch'
+programs='import import-sort partition partition-access partition-dgl sample sample-count sample-index gather gather-plan train train-store train-weights train-numbers train-full train-approx train-needed train-memory train-bf16 predict inspect export export-csv export-batch'
 # call_of RUN: the program, and the option that tells its runs apart
-call_of() { echo "gnn-$1" | sed 's/^gnn-export/gnn-inspect --export/; s/-csv$/ to CSV/; s/-batch$/ of a batch/; s/-sort$/ --sort-memory/; s/-access$/ --method access/; s/-dgl$/ --layout dgl/; s/-\(count\|plan\|store\)$/ --\1/; s/-index$/ --keep-index/; s/-weights$/ --class-weights/; s/-numbers$/ of a regression/; s/-full$/ --full-batch/; s/-approx$/ --boundary/; s/-needed$/ --needed-only/; s/-memory$/ --memory/'; }
+call_of() { echo "gnn-$1" | sed 's/^gnn-export/gnn-inspect --export/; s/-csv$/ to CSV/; s/-batch$/ of a batch/; s/-sort$/ --sort-memory/; s/-access$/ --method access/; s/-dgl$/ --layout dgl/; s/-\(count\|plan\|store\)$/ --\1/; s/-index$/ --keep-index/; s/-weights$/ --class-weights/; s/-numbers$/ of a regression/; s/-full$/ --full-batch/; s/-approx$/ --boundary/; s/-needed$/ --needed-only/; s/-memory$/ --memory/; s/-bf16$/ --precision bf16/'; }
 out_of() {
     case $1 in
-    import | import-sort) echo S2 ;; partition | partition-access | partition-dgl) echo P ;; sample) echo B2 ;; sample-count) echo F.npy ;; sample-index) echo W.index/weight-weight-0-0 ;; gather) echo G2 ;; train | train-store | train-weights | train-numbers | train-full | train-approx | train-needed | train-memory) echo M2 ;; predict) echo C.npy ;;
+    import | import-sort) echo S2 ;; partition | partition-access | partition-dgl) echo P ;; sample) echo B2 ;; sample-count) echo F.npy ;; sample-index) echo W.index/weight-weight-0-0 ;; gather) echo G2 ;; train | train-store | train-weights | train-numbers | train-full | train-approx | train-needed | train-memory | train-bf16) echo M2 ;; predict) echo C.npy ;;
     gather-plan | inspect) echo - ;; export) echo X.npz ;; export-csv) echo X.csv ;; export-batch) echo X.mtx ;;
     esac
 }
@@ -40,6 +40,7 @@ run_of() {
     train-approx) echo gnn-train -q --full-batch --store Q --hidden 8 --batch-norm --epochs 2 --boundary 0.5 --message-dtype bf16 -o M2 ;;
     train-needed) echo gnn-train -q --full-batch --store Q -m gcn --hidden 8 --epochs 2 --needed-only -o M2 ;;
     train-memory) echo gnn-train -q --full-batch --store Q -m gat --heads 2 --hidden 8 --epochs 2 --memory 1G -o M2 ;;
+    train-bf16) echo gnn-train -q --hidden 8 --store S -f 3,2 -b 64 --epochs 0:2 --eval valid --precision bf16 -o M2 ;;
     predict) echo gnn-predict -q -o C.npy S M ;;
     inspect) echo gnn-inspect --verify S ;;
     export) echo gnn-inspect --export X.npz Q ;;
