@@ -7,7 +7,7 @@ cd "$GNN_TOP" || exit 1
 # Functions and paths in the order of the text; a function belongs to the next path, unless one has gone before in
 # the same pair of brackets.
 tokens=$(sed -n 's/^\.\(Fn\|Pa\|Pq\) /\1 /p' "$page" | sed 's/^Pq //; s/ , / /g; s/ Pa / \nPa /g; s/[;,.]//2g' | grep -E '^(Fn|Pa) ')
-paths=$(echo "$tokens" | sed -n 's/^Pa \([a-z][a-z_/.-]*[a-z]\).*/\1/p' | sort -u)
+paths=$(echo "$tokens" | sed -n 's/^Pa \([a-z][a-z0-9_/.-]*[a-z]\).*/\1/p' | sort -u)
 for p in $paths; do
     [ -e "$p" ] && _ok "gnn-internals.7 names $p, which exists" || _not_ok "gnn-internals.7 names $p, which does not exist"
 done
